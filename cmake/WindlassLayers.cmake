@@ -1,0 +1,50 @@
+# wndl_layer(NAME SOURCES a.c b.c DEPENDS lower ... [LIBS external ...])
+#
+# One static library per layer of docs/architecture.md. A layer links only the
+# layers it may include; tools/check-layers holds the includes to the same
+# picture.
+function(wndl_layer name)
+  cmake_parse_arguments(LAYER "" "" "SOURCES;DEPENDS;LIBS" ${ARGN})
+  add_library(wndl_${name} STATIC ${LAYER_SOURCES})
+  target_include_directories(wndl_${name}
+    PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+  foreach(lower ${LAYER_DEPENDS})
+    target_link_libraries(wndl_${name} PUBLIC wndl_${lower})
+  endforeach()
+  target_link_libraries(wndl_${name} PUBLIC ${LAYER_LIBS})
+endfunction()
+
+# wndl_unit_test(test_elf LAYERS obj ...): tests/unit/test_elf.c with cmocka.
+function(wndl_unit_test name)
+  cmake_parse_arguments(UNIT "" "" "LAYERS;SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${name}.c ${UNIT_SOURCES})
+  foreach(layer ${UNIT_LAYERS})
+    target_link_libraries(${name} PRIVATE wndl_${layer})
+  endforeach()
+  target_link_libraries(${name} PRIVATE wndl_testlib cmocka ${UNIT_LIBS})
+  target_compile_definitions(${name} PRIVATE
+    WNDL_FIXTURES="${CMAKE_SOURCE_DIR}/tests/fixtures"
+    WNDL_BUILT_FIXTURES="${CMAKE_BINARY_DIR}/tests/fixtures")
+  add_test(NAME unit.${name} COMMAND ${name})
+endfunction()
+
+# wndl_fuzz_target(fuzz_elf LAYERS obj ...): tests/fuzz/fuzz_elf.c. With
+# WINDLASS_FUZZ it is a libFuzzer program; without, tests/fuzz/replay.c gives
+# it a main that runs each file it is given once (the corpus as a test).
+function(wndl_fuzz_target name)
+  cmake_parse_arguments(FUZZ "" "" "LAYERS;SOURCES" ${ARGN})
+  add_executable(${name} ${name}.c ${FUZZ_SOURCES})
+  foreach(layer ${FUZZ_LAYERS})
+    target_link_libraries(${name} PRIVATE wndl_${layer})
+  endforeach()
+  string(REGEX REPLACE "^fuzz_" "" subject ${name})
+  set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${subject})
+  if(WINDLASS_FUZZ)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    add_test(NAME fuzz.${subject} COMMAND ${name} -seed=1 -runs=20000
+      -max_total_time=60 -rss_limit_mb=1024 -timeout=10 ${corpus})
+  else()
+    target_sources(${name} PRIVATE replay.c)
+    add_test(NAME corpus.${subject} COMMAND ${name} ${corpus})
+  endif()
+endfunction()

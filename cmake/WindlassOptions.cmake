@@ -1,0 +1,21 @@
+# What every target is compiled with, and the switches of the presets.
+
+option(WINDLASS_WERROR "Treat warnings as errors" OFF)
+option(WINDLASS_BENCH "Build the programs of bench/" OFF)
+option(WINDLASS_FUZZ "Build libFuzzer targets (clang only)" OFF)
+set(WINDLASS_SANITIZE "" CACHE STRING "Value for -fsanitize, empty for none")
+
+add_compile_definitions(_GNU_SOURCE)
+add_compile_options(-Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
+  -Wmissing-prototypes -Wpointer-arith -Wwrite-strings)
+if(WINDLASS_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(WINDLASS_SANITIZE)
+  add_compile_options(-fsanitize=${WINDLASS_SANITIZE}
+    -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${WINDLASS_SANITIZE})
+endif()
+if(WINDLASS_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

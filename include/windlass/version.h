@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* windlass/version.h: which windlass this is, at compile time and run time. */
+#ifndef WINDLASS_VERSION_H
+#define WINDLASS_VERSION_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WNDL_VERSION_MAJOR 0
+#define WNDL_VERSION_MINOR 1
+#define WNDL_VERSION_PATCH 0
+#define WNDL_VERSION_STRING "0.1.0"
+
+/*
+ * The version of the library that was loaded, as "major.minor.patch".
+ * The string is static and never freed. Any thread, any signal handler.
+ */
+const char *wndl_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

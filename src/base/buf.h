@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * buf: bytes to be written out, collected. Memory failure is sticky, checked
+ * once at the end, so that writers read like prose.
+ */
+#ifndef WNDL_BASE_BUF_H
+#define WNDL_BASE_BUF_H
+
+#include "base/bytes.h"
+#include "base/mem.h"
+
+/* Invariant: size <= cap. After a failure `failed` stays set. */
+struct wndl_buf {
+    uint8_t *data;
+    size_t size;
+    size_t cap;
+    struct wndl_mem *mem;
+    bool failed;
+};
+
+static inline void wndl_buf_init(struct wndl_buf *buf, struct wndl_mem *mem)
+{
+    *buf = (struct wndl_buf) { .mem = mem };
+}
+
+void wndl_buf_free(struct wndl_buf *buf);
+
+/* Forgets the content, keeps the memory. */
+static inline void wndl_buf_clear(struct wndl_buf *buf)
+{
+    buf->size = 0;
+}
+
+/* Room for `size` more bytes at data + size; NULL on failure. */
+uint8_t *wndl_buf_reserve(struct wndl_buf *buf, size_t size);
+
+void wndl_buf_add(struct wndl_buf *buf, const void *bytes, size_t size);
+void wndl_buf_text(struct wndl_buf *buf, const char *text);
+void wndl_buf_byte(struct wndl_buf *buf, uint8_t byte);
+void wndl_buf_u32le(struct wndl_buf *buf, uint32_t value);
+void wndl_buf_u64le(struct wndl_buf *buf, uint64_t value);
+void wndl_buf_uleb(struct wndl_buf *buf, uint64_t value);
+void wndl_buf_sleb(struct wndl_buf *buf, int64_t value);
+void wndl_buf_printf(struct wndl_buf *buf, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * map: 64-bit key to 64-bit value, open addressing, in an arena. Keys are
+ * never removed one by one.
+ */
+#ifndef WNDL_BASE_MAP_H
+#define WNDL_BASE_MAP_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct wndl_map_slot {
+    uint64_t key;
+    uint64_t value;
+};
+
+/*
+ * Invariants: slots is NULL or holds 1 << log2 slots, of which at most three
+ * quarters are taken; a slot is taken when its key is not 0. Key 0 lives
+ * beside the slots.
+ */
+struct wndl_map {
+    struct wndl_map_slot *slots;
+    struct wndl_arena *arena;
+    uint64_t zero_value;
+    size_t count; /* keys, key 0 included */
+    uint8_t log2;
+    bool has_zero;
+};
+
+static inline void wndl_map_init(
+    struct wndl_map *map, struct wndl_arena *arena)
+{
+    *map = (struct wndl_map) { .arena = arena };
+}
+
+/* A mixing of all bits of `key` into all bits, for any power-of-two table. */
+static inline uint64_t wndl_hash_u64(uint64_t key)
+{
+    key ^= key >> 32;
+    key *= 0xd6e8feb86659fd93u;
+    key ^= key >> 32;
+    key *= 0xd6e8feb86659fd93u;
+    return key ^ key >> 32;
+}
+
+/* Hash of bytes; not for hostile input that aims at collisions. */
+uint64_t wndl_hash_bytes(const void *bytes, size_t size);
+
+/* The value of `key`, or NULL. Valid until the next wndl_map_put. */
+uint64_t *wndl_map_get(const struct wndl_map *map, uint64_t key);
+
+/* The value of `key`, added as 0 if new. NULL when memory is out. */
+uint64_t *wndl_map_put(struct wndl_map *map, uint64_t key);
+
+#endif

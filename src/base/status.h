@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * status: filling in a caller's wndl_error, and turning it into one line.
+ */
+#ifndef WNDL_BASE_STATUS_H
+#define WNDL_BASE_STATUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <windlass/status.h>
+
+/*
+ * Record `status` and a printf-style sentence in `err` (which may be NULL),
+ * keeping file, section and offset that were set before. Returns `status`, so
+ * that a failing function ends in `return wndl_fail(...)`.
+ */
+enum wndl_status wndl_fail(struct wndl_error *err, enum wndl_status status,
+    const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* As wndl_fail, with the errno of the system call that failed. */
+enum wndl_status wndl_fail_errno(struct wndl_error *err, int sys_errno,
+    const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* As wndl_fail, for damage at `offset` of `section`. */
+enum wndl_status wndl_fail_at(struct wndl_error *err, enum wndl_status status,
+    const char *section, uint64_t offset, const char *what);
+
+/* Name the file an error is about. NULL `err` or `path` does nothing. */
+void wndl_error_set_file(struct wndl_error *err, const char *path);
+
+/*
+ * "FILE: SECTION+0xOFFSET: WHAT (errno text)" into `text`, parts that are not
+ * known left out. Always NUL-terminated when `size` > 0. Returns `text`.
+ */
+char *wndl_error_text(const struct wndl_error *err, char *text, size_t size);
+
+#endif
