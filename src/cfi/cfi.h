@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cfi: call frame information (.eh_frame, .eh_frame_hdr): records, the search
+ * table, and the interpreter that gives the row of rules for one pc.
+ *
+ * Takes (bytes, section address, bases), never an object file. Everything
+ * here is signal-safe: no allocation, no lock, no recursion, no libc call
+ * but mem*; `rt` compiles it in.
+ *
+ * Specifications: DWARF 5, 6.4 and 7.24; LSB 5.0 Core, 10.6 (.eh_frame and
+ * .eh_frame_hdr, augmentations "zRPLS").
+ */
+#ifndef WNDL_CFI_CFI_H
+#define WNDL_CFI_CFI_H
+
+#include "base/addr.h"
+#include "base/bytes.h"
+#include "base/status.h"
+
+/* A section as it is linked or mapped: addr is the address of bytes[0]. */
+struct wndl_cfi_section {
+    struct wndl_bytes bytes;
+    uint64_t addr;      /* svma of a file's, avma of this process's */
+    uint64_t text_base; /* DW_EH_PE_textrel; 0 if not known */
+    uint64_t data_base; /* DW_EH_PE_datarel: .got, or the hdr for its table */
+    uint8_t address_size; /* 4 or 8 */
+    bool big_endian;
+    bool debug_frame; /* .debug_frame rules for CIE pointers */
+};
+
+struct wndl_cie {
+    uint64_t offset; /* of the record in the section */
+    uint64_t code_align;
+    int64_t data_align;
+    uint64_t ra_reg;
+    uint8_t fde_encoding;  /* DW_EH_PE_* */
+    uint8_t lsda_encoding; /* DW_EH_PE_omit when none */
+    bool signal_frame;     /* 'S' */
+    bool has_z;
+    struct wndl_bytes program; /* initial instructions */
+};
+
+struct wndl_fde {
+    struct wndl_cie cie;
+    uint64_t offset;
+    uint64_t start, end; /* [start, end) of code, same kind as section addr */
+    struct wndl_bytes program;
+};
+
+/* DW_CFA and rule register numbers: DWARF numbering of the machine. */
+enum { WNDL_CFI_REGS = 17 }; /* x86-64: 0..15 and RA = 16 */
+
+enum wndl_cfi_rule_kind {
+    WNDL_RULE_UNSET = 0,  /* no instruction named it: unspecified = same */
+    WNDL_RULE_SAME,       /* same value */
+    WNDL_RULE_UNDEFINED,  /* not recoverable; for RA: outermost frame */
+    WNDL_RULE_OFFSET,     /* saved at CFA + offset */
+    WNDL_RULE_VAL_OFFSET, /* is CFA + offset */
+    WNDL_RULE_REGISTER,   /* is in register `reg` */
+    WNDL_RULE_EXPR,       /* saved at the address the expression gives */
+    WNDL_RULE_VAL_EXPR,   /* is what the expression gives */
+};
+
+/* 16 bytes: a row lives on signal stacks, a few deep (remember_state). */
+struct wndl_cfi_rule {
+    uint8_t kind; /* enum wndl_cfi_rule_kind */
+    uint8_t reg;
+    uint32_t expr_size;
+    union {
+        int64_t offset;
+        const uint8_t *expr;
+    };
+};
+
+/* The rules in force for [start, end); cfa is OFFSET-like (reg + offset:
+ * kind WNDL_RULE_REGISTER with reg and offset) or VAL_EXPR. */
+struct wndl_cfi_row {
+    uint64_t start, end;
+    struct wndl_cfi_rule cfa;
+    struct wndl_cfi_rule regs[WNDL_CFI_REGS];
+    uint8_t ra_reg;
+    bool signal_frame;
+};
+
+/*
+ * The FDE that covers `pc`, by binary search of .eh_frame_hdr's table
+ * (`hdr->addr` is its address). *fde_offset is set to the offset of the FDE
+ * record in `frame`. NOT_FOUND when the table has no entry at or below pc
+ * (the caller still checks fde.end). UNSUPPORTED when the header has no
+ * sorted table of a form we search.
+ */
+enum wndl_status wndl_eh_frame_hdr_find(const struct wndl_cfi_section *hdr,
+    const struct wndl_cfi_section *frame, uint64_t pc,
+    uint64_t *fde_offset) WNDL_MUST_USE;
+
+/* The address of .eh_frame that .eh_frame_hdr names (its eh_frame_ptr). */
+enum wndl_status wndl_eh_frame_hdr_frame_addr(
+    const struct wndl_cfi_section *hdr, uint64_t *addr) WNDL_MUST_USE;
+
+/*
+ * The record at `offset`: fills *fde for an FDE. NOT_FOUND for a CIE and for
+ * the zero terminator. *next (may be NULL) gets the offset after the record
+ * in every case where its length could be read.
+ */
+enum wndl_status wndl_fde_parse(const struct wndl_cfi_section *frame,
+    uint64_t offset, struct wndl_fde *fde, uint64_t *next,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/* Linear search, for sections without a usable header. */
+enum wndl_status wndl_fde_scan(const struct wndl_cfi_section *frame,
+    uint64_t pc, struct wndl_fde *fde, struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * Runs the CIE's and FDE's programs up to the row that covers `pc`
+ * (fde->start <= pc < fde->end).
+ */
+enum wndl_status wndl_cfi_row_at(const struct wndl_cfi_section *frame,
+    const struct wndl_fde *fde, uint64_t pc, struct wndl_cfi_row *row,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/* Calls visit for each row of the FDE in order until it returns false. */
+enum wndl_status wndl_cfi_rows(const struct wndl_cfi_section *frame,
+    const struct wndl_fde *fde,
+    bool (*visit)(void *context, const struct wndl_cfi_row *row),
+    void *context, struct wndl_error *err) WNDL_MUST_USE;
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cfi_expr: DWARF expressions as they occur in CFI (DWARF 5, 2.5 and 6.4.2),
+ * and the full-register step built on them: all callee-saved registers, any
+ * rule. This is the slow path of the unwinder and the oracle of its tests.
+ * Signal-safe when the reader is.
+ */
+#ifndef WNDL_CFI_CFI_EXPR_H
+#define WNDL_CFI_CFI_EXPR_H
+
+#include "cfi/cfi.h"
+
+/* Register values by DWARF number; bit n of `valid` says regs[n] is known. */
+struct wndl_cfi_regs {
+    uint64_t regs[WNDL_CFI_REGS];
+    uint32_t valid;
+};
+
+struct wndl_cfi_memory {
+    /* Copy `size` bytes at `address` to `to`; false if not readable. */
+    bool (*read)(void *context, uint64_t address, void *to, size_t size);
+    void *context;
+};
+
+/*
+ * Evaluates `expr` with `initial` (NULL: none) pushed first. At most 1,024
+ * operations and 64 stack entries (LIMIT). UNSUPPORTED for operators that
+ * have no place in CFI. MALFORMED on stack underflow.
+ */
+enum wndl_status wndl_expr_eval(struct wndl_bytes expr,
+    const struct wndl_cfi_section *frame, const struct wndl_cfi_regs *regs,
+    const struct wndl_cfi_memory *memory, const uint64_t *initial,
+    uint64_t *result) WNDL_MUST_USE;
+
+/*
+ * The caller's registers by `row`. NOT_FOUND when the row says that there is
+ * no caller (RA undefined). IO when memory could not be read, NOT_FOUND is
+ * never used for that. caller->regs[ra_reg] is the return address and
+ * caller->regs[7] (x86-64 RSP) is the CFA.
+ */
+enum wndl_status wndl_cfi_step(const struct wndl_cfi_section *frame,
+    const struct wndl_cfi_row *row, const struct wndl_cfi_regs *callee,
+    const struct wndl_cfi_memory *memory,
+    struct wndl_cfi_regs *caller) WNDL_MUST_USE;
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile: a recording as plain data, with stacks merged over all processes.
+ * No I/O, no symbols here: analyze joins those. Memory is bounded by what is
+ * distinct plus 16 bytes a sample.
+ */
+#ifndef WNDL_MODEL_PROFILE_H
+#define WNDL_MODEL_PROFILE_H
+
+#include "base/addr.h"
+#include "base/intern.h"
+#include "base/vec.h"
+
+enum { WNDL_NO_INDEX = 0xffffffff };
+
+struct wndl_image {
+    struct wndl_bytes path;
+    struct wndl_bytes build_id;
+};
+
+struct wndl_process {
+    uint32_t parent; /* index, WNDL_NO_INDEX if none */
+    uint32_t pid;
+    uint32_t generation;
+    struct wndl_bytes executable;
+    struct wndl_bytes command; /* NUL-separated arguments */
+    uint64_t start, end;       /* ns since the recording's start */
+    uint8_t how_ended;         /* 0 not known, 1 exit, 2 exec */
+};
+
+struct wndl_thread {
+    uint32_t process;
+    uint32_t tid;
+    uint64_t start;
+    struct wndl_bytes name; /* the last one */
+};
+
+/* A frame: where in which image. Each distinct one has one index. */
+struct wndl_frame_key {
+    uint32_t image; /* WNDL_NO_INDEX: address is an avma in no image */
+    uint8_t interrupted;
+    uint8_t how; /* enum wndl_frame_how */
+    uint64_t address; /* rva, raw (a return address is one past its call) */
+};
+
+/* A stack is its leaf node; node 0 is the root above all roots. */
+struct wndl_node {
+    uint32_t parent;
+    uint32_t frame;
+};
+
+struct wndl_sample {
+    uint64_t time; /* ns since the recording's start */
+    uint32_t node; /* 0: no stack */
+    uint32_t thread : 28;
+    uint32_t end : 4; /* enum wndl_walk_end */
+    uint32_t cpu;  /* thread CPU ns since its previous sample, saturated */
+};
+
+enum { WNDL_LOSS_REASONS = 8 }; /* docs/formats/wndl.md, PEND */
+enum { WNDL_WALK_ENDS = 8 };    /* windlass/unwind.h */
+
+struct wndl_profile {
+    struct wndl_arena arena;
+    struct wndl_intern strings;
+    struct wndl_vec images;    /* struct wndl_image */
+    struct wndl_vec processes; /* struct wndl_process */
+    struct wndl_vec threads;   /* struct wndl_thread */
+    struct wndl_vec frames;    /* struct wndl_frame_key */
+    struct wndl_vec nodes;     /* struct wndl_node; [0] is the root */
+    struct wndl_vec samples;   /* struct wndl_sample, in file order */
+    struct wndl_map frame_index, node_index;
+
+    uint64_t time_base, realtime, interval, duration;
+    uint32_t engine;
+    bool kernel_sampled;
+    struct wndl_bytes recorder_version, host, cwd;
+    struct wndl_vec arguments; /* struct wndl_bytes */
+    bool finished;             /* has DONE */
+    uint32_t status;           /* exit code, or 256 + signal */
+    uint32_t unfollowed;
+
+    uint64_t lost[WNDL_LOSS_REASONS];   /* samples, by reason */
+    uint64_t ends[WNDL_WALK_ENDS];      /* samples kept, by walk end */
+    uint32_t chunks_damaged, chunks_unknown;
+    bool cut; /* the file ends in the middle of a chunk */
+};
+
+/* An empty profile. False when memory is out. */
+bool wndl_profile_init(struct wndl_profile *p, struct wndl_mem *mem);
+void wndl_profile_free(struct wndl_profile *p);
+
+/* The index of a frame, added if new; false when memory is out. */
+bool wndl_profile_frame(
+    struct wndl_profile *p, struct wndl_frame_key key, uint32_t *index);
+
+/* The node for (parent, frame), added if new; false when memory is out. */
+bool wndl_profile_node(
+    struct wndl_profile *p, uint32_t parent, uint32_t frame, uint32_t *index);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * object: one view of a binary file, whatever its format: sections, segments,
+ * symbols, identity. What it must not know: DWARF, CFI, processes.
+ *
+ * An object borrows the bytes it is opened on and owns an arena for what it
+ * derives (tables, inflated sections). Opening reads the headers only;
+ * symbols and compressed sections are read when first asked for. One object
+ * is for one thread at a time.
+ */
+#ifndef WNDL_OBJ_OBJECT_H
+#define WNDL_OBJ_OBJECT_H
+
+#include "base/addr.h"
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "base/status.h"
+
+struct wndl_object;
+
+enum wndl_object_format { WNDL_OBJECT_ELF };
+
+struct wndl_section {
+    struct wndl_bytes name;
+    wndl_svma addr;
+    uint64_t size;   /* in memory; inflated size of a compressed one */
+    uint64_t offset; /* in the file, for messages */
+    uint32_t type;   /* sh_type */
+    uint64_t flags;  /* sh_flags */
+};
+
+struct wndl_segment {
+    wndl_svma addr;
+    uint64_t mem_size;
+    uint64_t file_offset;
+    uint64_t file_size;
+    bool executable;
+};
+
+enum wndl_symbol_kind { WNDL_SYMBOL_FUNC, WNDL_SYMBOL_DATA, WNDL_SYMBOL_OTHER };
+
+struct wndl_symbol {
+    struct wndl_bytes name;
+    wndl_svma addr;
+    uint64_t size;
+    uint8_t kind;    /* enum wndl_symbol_kind */
+    uint8_t binding; /* STB_* */
+};
+
+/*
+ * Opens `bytes` (which must outlive the object). `path` is copied and used in
+ * errors only; may be NULL. On success *out is freed by wndl_object_close.
+ */
+enum wndl_status wndl_object_open(struct wndl_bytes bytes, const char *path,
+    struct wndl_mem *mem, struct wndl_object **out,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+void wndl_object_close(struct wndl_object *object);
+
+const char *wndl_object_path(const struct wndl_object *object);
+bool wndl_object_is_big_endian(const struct wndl_object *object);
+unsigned wndl_object_address_size(const struct wndl_object *object); /* 4, 8 */
+uint16_t wndl_object_machine(const struct wndl_object *object); /* EM_* */
+
+/* svma of the lowest PT_LOAD, rounded down to its page: rva 0. */
+wndl_svma wndl_object_image_base(const struct wndl_object *object);
+
+/* The GNU build-id bytes, empty when there is none. Lives as the object. */
+struct wndl_bytes wndl_object_build_id(const struct wndl_object *object);
+
+/*
+ * .gnu_debuglink: file name (not a path) and CRC32 of the debug file.
+ * NOT_FOUND when there is none.
+ */
+enum wndl_status wndl_object_debuglink(const struct wndl_object *object,
+    struct wndl_bytes *name, uint32_t *crc) WNDL_MUST_USE;
+
+size_t wndl_object_section_count(const struct wndl_object *object);
+struct wndl_section wndl_object_section(
+    const struct wndl_object *object, size_t index);
+
+/*
+ * The contents of the first section of that name, inflated when it was
+ * compressed (SHF_COMPRESSED zlib, .zdebug_*: asked for as .debug_*).
+ * NOT_FOUND when absent or SHT_NOBITS, UNSUPPORTED for other compressions,
+ * LIMIT when it claims to inflate to more than is plausible. The bytes live
+ * as long as the object. `info` may be NULL.
+ */
+enum wndl_status wndl_object_section_bytes(struct wndl_object *object,
+    const char *name, struct wndl_bytes *bytes, struct wndl_section *info,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+size_t wndl_object_segment_count(const struct wndl_object *object);
+struct wndl_segment wndl_object_segment(
+    const struct wndl_object *object, size_t index);
+
+/*
+ * The function symbol that covers `addr`: of those that do, the one with the
+ * highest start; for equal starts the global one, then the longer name wins
+ * nothing (first in table order). A symbol of size 0 reaches to the next one.
+ * Reads and sorts .symtab (else .dynsym) on first use. NOT_FOUND when none.
+ */
+enum wndl_status wndl_object_find_function(struct wndl_object *object,
+    wndl_svma addr, struct wndl_symbol *symbol,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/* All function symbols, sorted by address; lives as the object. */
+enum wndl_status wndl_object_functions(struct wndl_object *object,
+    const struct wndl_symbol **symbols, size_t *count,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+#endif
