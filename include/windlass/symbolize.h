@@ -57,7 +57,7 @@ struct wndl_symbol_frame {
     const char *file;
     uint32_t line;
     uint32_t column;
-    bool inlined;        /* inlined into the next frame */
+    bool inlined;          /* inlined into the next frame */
     uint64_t function_rva; /* start of the function */
 };
 
@@ -84,8 +84,8 @@ struct wndl_symbolizer_info {
  * On success *out must be given to wndl_symbolizer_close.
  */
 enum wndl_status wndl_symbolizer_open(const char *path,
-    const struct wndl_symbolizer_options *options,
-    struct wndl_symbolizer **out, struct wndl_error *err) WNDL_MUST_USE;
+    const struct wndl_symbolizer_options *options, struct wndl_symbolizer **out,
+    struct wndl_error *err) WNDL_MUST_USE;
 
 void wndl_symbolizer_close(struct wndl_symbolizer *s);
 
@@ -94,9 +94,8 @@ void wndl_symbolizer_close(struct wndl_symbolizer *s);
  * return address pass it minus one. NOT_FOUND when neither symbols nor DWARF
  * know the address. Repeated addresses are answered from memory.
  */
-enum wndl_status wndl_symbolizer_lookup(struct wndl_symbolizer *s,
-    uint64_t rva, struct wndl_symbols *answer,
-    struct wndl_error *err) WNDL_MUST_USE;
+enum wndl_status wndl_symbolizer_lookup(struct wndl_symbolizer *s, uint64_t rva,
+    struct wndl_symbols *answer, struct wndl_error *err) WNDL_MUST_USE;
 
 void wndl_symbolizer_get_info(
     const struct wndl_symbolizer *s, struct wndl_symbolizer_info *info);

@@ -56,10 +56,10 @@ struct wndl_frame {
 
 /* How a walk ended. */
 enum wndl_walk_end {
-    WNDL_END_COMPLETE = 0,  /* undefined-RA CFI, _start or a thread's start */
-    WNDL_END_TRUNCATED = 1, /* more frames than room, or a stack copy ended */
-    WNDL_END_NO_RULE = 2,   /* no FDE and no plausible frame pointer */
-    WNDL_END_BAD_READ = 3,  /* a slot outside of every known stack */
+    WNDL_END_COMPLETE = 0,    /* undefined-RA CFI, _start or a thread's start */
+    WNDL_END_TRUNCATED = 1,   /* more frames than room, or a stack copy ended */
+    WNDL_END_NO_RULE = 2,     /* no FDE and no plausible frame pointer */
+    WNDL_END_BAD_READ = 3,    /* a slot outside of every known stack */
     WNDL_END_NO_PROGRESS = 4, /* SP did not rise */
     WNDL_END_BAD_CFI = 5,     /* damaged or unsupported CFI */
     WNDL_END_BAD_PC = 6,      /* return address in no mapped code */
@@ -67,9 +67,9 @@ enum wndl_walk_end {
 };
 
 struct wndl_walk {
-    size_t count;            /* frames written */
+    size_t count; /* frames written */
     enum wndl_walk_end end;
-    uint32_t fp_frames;      /* of them, by frame pointer */
+    uint32_t fp_frames; /* of them, by frame pointer */
 };
 
 /* [low, high) of readable stack, avma. */
@@ -113,9 +113,9 @@ void wndl_unwind_self(struct wndl_unwinder *u,
 
 /* Another address space: how to read it, and where its code's CFI is. */
 struct wndl_remote_module {
-    uint64_t start, end;       /* avma of its mapping */
-    uint64_t bias;             /* avma - svma */
-    const uint8_t *eh_frame;   /* section contents, or NULL */
+    uint64_t start, end;     /* avma of its mapping */
+    uint64_t bias;           /* avma - svma */
+    const uint8_t *eh_frame; /* section contents, or NULL */
     size_t eh_frame_size;
     uint64_t eh_frame_svma;
     const uint8_t *eh_frame_hdr; /* or NULL: then eh_frame is scanned */
@@ -133,8 +133,8 @@ struct wndl_remote {
 
 /* As wndl_unwind_regs, every read through remote->read. */
 void wndl_unwind_remote(const struct wndl_remote *remote,
-    const struct wndl_regs *regs, struct wndl_frame *frames,
-    size_t max_frames, struct wndl_walk *walk);
+    const struct wndl_regs *regs, struct wndl_frame *frames, size_t max_frames,
+    struct wndl_walk *walk);
 
 #ifdef __cplusplus
 }

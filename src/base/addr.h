@@ -34,22 +34,22 @@ typedef struct {
 
 static inline wndl_svma wndl_svma_of_avma(wndl_avma a, wndl_bias bias)
 {
-    return (wndl_svma) { a.v - bias.v };
+    return (wndl_svma){a.v - bias.v};
 }
 
 static inline wndl_avma wndl_avma_of_svma(wndl_svma s, wndl_bias bias)
 {
-    return (wndl_avma) { s.v + bias.v };
+    return (wndl_avma){s.v + bias.v};
 }
 
 static inline wndl_rva wndl_rva_of_svma(wndl_svma s, wndl_svma image_base)
 {
-    return (wndl_rva) { s.v - image_base.v };
+    return (wndl_rva){s.v - image_base.v};
 }
 
 static inline wndl_svma wndl_svma_of_rva(wndl_rva r, wndl_svma image_base)
 {
-    return (wndl_svma) { r.v + image_base.v };
+    return (wndl_svma){r.v + image_base.v};
 }
 
 #endif

@@ -16,7 +16,8 @@ enum { BLOCK_SIZE = 64 * 1024, LARGE_SIZE = 16 * 1024, ALIGNMENT = 16 };
 struct wndl_arena_block {
     struct wndl_arena_block *newer;
     struct wndl_arena_block *older;
-    _Alignas(ALIGNMENT) size_t size; /* of the whole block, this header included */
+    _Alignas(
+        ALIGNMENT) size_t size; /* of the whole block, this header included */
 };
 
 static size_t rounded(size_t size)
@@ -24,8 +25,7 @@ static size_t rounded(size_t size)
     return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
 
-static void link_block(
-    struct wndl_arena *arena, struct wndl_arena_block *block)
+static void link_block(struct wndl_arena *arena, struct wndl_arena_block *block)
 {
     block->newer = NULL;
     block->older = arena->blocks;
@@ -50,7 +50,7 @@ static unsigned char *new_block(struct wndl_arena *arena, size_t payload)
 
 void wndl_arena_init(struct wndl_arena *arena, struct wndl_mem *mem)
 {
-    *arena = (struct wndl_arena) { .mem = mem };
+    *arena = (struct wndl_arena){.mem = mem};
 }
 
 void wndl_arena_free(struct wndl_arena *arena)
@@ -101,8 +101,8 @@ static void *grow_large(
     size_t size = sizeof *block + new_need;
     if (size < new_need)
         return NULL;
-    struct wndl_arena_block *moved
-        = arena->mem->resize(arena->mem, block, size);
+    struct wndl_arena_block *moved =
+        arena->mem->resize(arena->mem, block, size);
     if (moved == NULL)
         return NULL;
     arena->taken += size - moved->size;
@@ -133,8 +133,8 @@ void *wndl_arena_grow(
         return grow_large(arena, old, old_need, new_need);
     size_t more = new_need - old_need;
     bool newest = (unsigned char *)old + old_need == arena->next;
-    if (newest && more <= (size_t)(arena->limit - arena->next)
-        && new_need < LARGE_SIZE) {
+    if (newest && more <= (size_t)(arena->limit - arena->next) &&
+        new_need < LARGE_SIZE) {
         memset(arena->next, 0, more);
         arena->next += more;
         return old;

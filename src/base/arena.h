@@ -37,8 +37,8 @@ void *wndl_arena_calloc(struct wndl_arena *arena, size_t count, size_t size);
  * Makes an allocation of this arena larger, in place where it can; the new
  * bytes are zero. NULL leaves `old` as it was. `old` may be NULL with size 0.
  */
-void *wndl_arena_grow(struct wndl_arena *arena, void *old, size_t old_size,
-    size_t new_size);
+void *wndl_arena_grow(
+    struct wndl_arena *arena, void *old, size_t old_size, size_t new_size);
 
 /* A NUL-terminated copy of `size` bytes, or NULL. */
 char *wndl_arena_copy(struct wndl_arena *arena, const void *bytes, size_t size);

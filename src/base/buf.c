@@ -24,8 +24,8 @@ uint8_t *wndl_buf_reserve(struct wndl_buf *buf, size_t size)
     buf->failed = __builtin_add_overflow(buf->size, size, &need);
     while (!buf->failed && cap < need)
         buf->failed = __builtin_mul_overflow(cap, (size_t)2, &cap);
-    uint8_t *data
-        = buf->failed ? NULL : buf->mem->resize(buf->mem, buf->data, cap);
+    uint8_t *data =
+        buf->failed ? NULL : buf->mem->resize(buf->mem, buf->data, cap);
     if (data == NULL) {
         buf->failed = true;
         return NULL;

@@ -20,7 +20,7 @@ struct wndl_buf {
 
 static inline void wndl_buf_init(struct wndl_buf *buf, struct wndl_mem *mem)
 {
-    *buf = (struct wndl_buf) { .mem = mem };
+    *buf = (struct wndl_buf){.mem = mem};
 }
 
 void wndl_buf_free(struct wndl_buf *buf);

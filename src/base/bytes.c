@@ -73,9 +73,9 @@ struct wndl_bytes wndl_cursor_cstr(struct wndl_cursor *c)
     const uint8_t *nul = left == 0 ? NULL : memchr(c->next, 0, left);
     if (nul == NULL) {
         wndl_cursor_fail(c);
-        return (struct wndl_bytes) { 0 };
+        return (struct wndl_bytes){0};
     }
-    struct wndl_bytes s = { c->next, (size_t)(nul - c->next) };
+    struct wndl_bytes s = {c->next, (size_t)(nul - c->next)};
     c->next = nul + 1;
     return s;
 }

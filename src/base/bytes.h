@@ -38,8 +38,8 @@ static inline struct wndl_bytes wndl_bytes_slice(
     struct wndl_bytes b, uint64_t offset, uint64_t size)
 {
     if (offset > b.size || size > b.size - offset)
-        return (struct wndl_bytes) { 0 };
-    return (struct wndl_bytes) { b.data + offset, (size_t)size };
+        return (struct wndl_bytes){0};
+    return (struct wndl_bytes){b.data + offset, (size_t)size};
 }
 
 static inline struct wndl_cursor wndl_cursor_at(
@@ -47,7 +47,7 @@ static inline struct wndl_cursor wndl_cursor_at(
 {
     const uint8_t *end = b.size == 0 ? b.data : b.data + b.size;
     bool out = offset > b.size;
-    return (struct wndl_cursor) {
+    return (struct wndl_cursor){
         .next = out || b.size == 0 ? end : b.data + offset,
         .end = end,
         .start = b.data,

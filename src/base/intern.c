@@ -7,11 +7,11 @@ static bool append(
     if (intern->strings.len >= UINT32_MAX)
         return false;
     char *copy = wndl_arena_copy(intern->arena, s.data, s.size);
-    if (copy == NULL || !wndl_vec_reserve(&intern->strings, 1)
-        || !wndl_vec_reserve(&intern->next, 1))
+    if (copy == NULL || !wndl_vec_reserve(&intern->strings, 1) ||
+        !wndl_vec_reserve(&intern->next, 1))
         return false;
     struct wndl_bytes *string = wndl_vec_push(&intern->strings);
-    *string = (struct wndl_bytes) { (const uint8_t *)copy, s.size };
+    *string = (struct wndl_bytes){(const uint8_t *)copy, s.size};
     uint32_t *next = wndl_vec_push(&intern->next);
     *next = older;
     return true;
@@ -19,11 +19,11 @@ static bool append(
 
 bool wndl_intern_init(struct wndl_intern *intern, struct wndl_arena *arena)
 {
-    *intern = (struct wndl_intern) { .arena = arena };
+    *intern = (struct wndl_intern){.arena = arena};
     wndl_vec_init(&intern->strings, arena, sizeof(struct wndl_bytes));
     wndl_vec_init(&intern->next, arena, sizeof(uint32_t));
     wndl_map_init(&intern->heads, arena);
-    return append(intern, (struct wndl_bytes) { (const uint8_t *)"", 0 }, 0);
+    return append(intern, (struct wndl_bytes){(const uint8_t *)"", 0}, 0);
 }
 
 bool wndl_intern_add(
@@ -32,8 +32,8 @@ bool wndl_intern_add(
     *id = 0;
     if (s.size == 0)
         return true;
-    uint64_t *head
-        = wndl_map_put(&intern->heads, wndl_hash_bytes(s.data, s.size));
+    uint64_t *head =
+        wndl_map_put(&intern->heads, wndl_hash_bytes(s.data, s.size));
     if (head == NULL)
         return false;
     for (uint32_t i = (uint32_t)*head; i != 0;

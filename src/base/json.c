@@ -12,20 +12,20 @@ static size_t utf8_length(const uint8_t *p, size_t left)
     static const struct {
         uint8_t first_low, first_high, second_low, second_high, length;
     } forms[] = {
-        { 0xc2, 0xdf, 0x80, 0xbf, 2 },
-        { 0xe0, 0xe0, 0xa0, 0xbf, 3 },
-        { 0xe1, 0xec, 0x80, 0xbf, 3 },
-        { 0xed, 0xed, 0x80, 0x9f, 3 },
-        { 0xee, 0xef, 0x80, 0xbf, 3 },
-        { 0xf0, 0xf0, 0x90, 0xbf, 4 },
-        { 0xf1, 0xf3, 0x80, 0xbf, 4 },
-        { 0xf4, 0xf4, 0x80, 0x8f, 4 },
+        {0xc2, 0xdf, 0x80, 0xbf, 2},
+        {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3},
+        {0xed, 0xed, 0x80, 0x9f, 3},
+        {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4},
+        {0xf1, 0xf3, 0x80, 0xbf, 4},
+        {0xf4, 0xf4, 0x80, 0x8f, 4},
     };
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         if (p[0] < forms[i].first_low || p[0] > forms[i].first_high)
             continue;
-        if (left < forms[i].length || p[1] < forms[i].second_low
-            || p[1] > forms[i].second_high)
+        if (left < forms[i].length || p[1] < forms[i].second_low ||
+            p[1] > forms[i].second_high)
             return 0;
         for (size_t k = 2; k < forms[i].length; k++) {
             if ((p[k] & 0xc0) != 0x80)
@@ -71,5 +71,5 @@ void wndl_json_string(struct wndl_buf *buf, struct wndl_bytes s)
 void wndl_json_text(struct wndl_buf *buf, const char *text)
 {
     wndl_json_string(
-        buf, (struct wndl_bytes) { (const uint8_t *)text, strlen(text) });
+        buf, (struct wndl_bytes){(const uint8_t *)text, strlen(text)});
 }

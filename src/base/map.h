@@ -30,10 +30,9 @@ struct wndl_map {
     bool has_zero;
 };
 
-static inline void wndl_map_init(
-    struct wndl_map *map, struct wndl_arena *arena)
+static inline void wndl_map_init(struct wndl_map *map, struct wndl_arena *arena)
 {
-    *map = (struct wndl_map) { .arena = arena };
+    *map = (struct wndl_map){.arena = arena};
 }
 
 /* A mixing of all bits of `key` into all bits, for any power-of-two table. */

@@ -17,7 +17,7 @@ static void *libc_resize(struct wndl_mem *mem, void *old, size_t size)
 struct wndl_mem *wndl_mem_libc(void)
 {
     /* Never written to; not const only because allocators with a state are. */
-    static struct wndl_mem libc_mem = { libc_resize };
+    static struct wndl_mem libc_mem = {libc_resize};
     return &libc_mem;
 }
 

@@ -35,8 +35,8 @@ static void set_what(struct wndl_error *err, const char *format, va_list args)
     vsnprintf(err->what, sizeof err->what, format, args);
 }
 
-enum wndl_status wndl_fail(struct wndl_error *err, enum wndl_status status,
-    const char *format, ...)
+enum wndl_status wndl_fail(
+    struct wndl_error *err, enum wndl_status status, const char *format, ...)
 {
     if (err == NULL)
         return status;

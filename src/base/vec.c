@@ -22,8 +22,8 @@ bool wndl_vec_reserve(struct wndl_vec *vec, size_t extra)
     size_t bytes;
     if (__builtin_mul_overflow(cap, vec->element, &bytes))
         return false;
-    void *data = wndl_arena_grow(
-        vec->arena, vec->data, vec->cap * vec->element, bytes);
+    void *data =
+        wndl_arena_grow(vec->arena, vec->data, vec->cap * vec->element, bytes);
     if (data == NULL)
         return false;
     vec->data = data;

@@ -24,7 +24,7 @@ struct wndl_vec {
 static inline void wndl_vec_init(
     struct wndl_vec *vec, struct wndl_arena *arena, size_t element)
 {
-    *vec = (struct wndl_vec) { .element = element, .arena = arena };
+    *vec = (struct wndl_vec){.element = element, .arena = arena};
 }
 
 static inline void *wndl_vec_at(const struct wndl_vec *vec, size_t index)

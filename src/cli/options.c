@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options.h"
+
+#include "cli/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROBLEM_SIZE = 160 };
+
+#define COUNT_MAX UINT64_C(1000000000000)
+
+struct parser {
+    const struct wndl_command *command;
+    void *options;
+    char *problem;
+    char **next; /* the argument to look at */
+};
+
+static bool complain(struct parser *p, const char *what, const char *about)
+{
+    snprintf(p->problem, PROBLEM_SIZE, "%s '%s'", what, about);
+    return false;
+}
+
+static bool set_count(
+    struct parser *p, const char *text, const struct wndl_option *option)
+{
+    uint64_t *field = (uint64_t *)((char *)p->options + option->offset);
+    uint64_t value = 0;
+    const char *c = text;
+    for (; *c >= '0' && *c <= '9' && value <= COUNT_MAX; c++)
+        value = value * 10 + (uint64_t)(*c - '0');
+    if (c == text || *c != '\0' || value == 0 || value > COUNT_MAX) {
+        snprintf(p->problem, PROBLEM_SIZE,
+            "--%s takes a whole number from 1 up, not '%s'", option->name,
+            text);
+        return false;
+    }
+    *field = value;
+    return true;
+}
+
+static bool set_real(
+    struct parser *p, const char *text, const struct wndl_option *option)
+{
+    char *end;
+    errno = 0;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || errno != 0 || !(value > 0)) {
+        snprintf(p->problem, PROBLEM_SIZE,
+            "--%s takes a number above 0, not '%s'", option->name, text);
+        return false;
+    }
+    *(double *)((char *)p->options + option->offset) = value;
+    return true;
+}
+
+static bool set_choice(
+    struct parser *p, const char *text, const struct wndl_option *option)
+{
+    size_t length = strlen(text);
+    unsigned index = 0;
+    for (const char *c = option->choices; c != NULL; index++) {
+        const char *bar = strchr(c, '|');
+        size_t size = bar == NULL ? strlen(c) : (size_t)(bar - c);
+        if (size == length && memcmp(c, text, size) == 0) {
+            *(unsigned *)((char *)p->options + option->offset) = index;
+            return true;
+        }
+        c = bar == NULL ? NULL : bar + 1;
+    }
+    snprintf(p->problem, PROBLEM_SIZE, "--%s takes one of %s, not '%s'",
+        option->name, option->choices, text);
+    return false;
+}
+
+static bool set_list(
+    struct parser *p, const char *text, const struct wndl_option *option)
+{
+    struct wndl_option_list *list =
+        (struct wndl_option_list *)((char *)p->options + option->offset);
+    if (list->count == WNDL_OPTION_LIST_MAX)
+        return complain(p, "given too often: --", option->name);
+    list->texts[list->count++] = text;
+    return true;
+}
+
+static bool set_value(
+    struct parser *p, const char *text, const struct wndl_option *option)
+{
+    switch (option->type) {
+    case WNDL_OPT_FLAG:
+        *(bool *)((char *)p->options + option->offset) = true;
+        return true;
+    case WNDL_OPT_TEXT:
+        *(const char **)((char *)p->options + option->offset) = text;
+        return true;
+    case WNDL_OPT_COUNT:
+        return set_count(p, text, option);
+    case WNDL_OPT_REAL:
+        return set_real(p, text, option);
+    case WNDL_OPT_CHOICE:
+        return set_choice(p, text, option);
+    case WNDL_OPT_LIST:
+        return set_list(p, text, option);
+    }
+    return false;
+}
+
+static bool set_defaults(struct parser *p)
+{
+    for (const struct wndl_option *o = p->command->options; o->name != NULL;
+         o++) {
+        const char *env = o->env == NULL ? NULL : getenv(o->env);
+        const char *text = env == NULL || *env == '\0' ? o->fallback : env;
+        if (text != NULL && !set_value(p, text, o))
+            return false;
+    }
+    return true;
+}
+
+static const struct wndl_option *find_long(
+    const struct wndl_command *command, const char *name, size_t size)
+{
+    for (const struct wndl_option *o = command->options; o->name != NULL; o++) {
+        if (strlen(o->name) == size && memcmp(o->name, name, size) == 0)
+            return o;
+    }
+    return NULL;
+}
+
+static const struct wndl_option *find_letter(
+    const struct wndl_command *command, char letter)
+{
+    for (const struct wndl_option *o = command->options; o->name != NULL; o++) {
+        if (o->letter == letter)
+            return o;
+    }
+    return NULL;
+}
+
+/* `attached` is the text after "=" or after the letter, or NULL. */
+static bool take_value(struct parser *p, const struct wndl_option *option,
+    const char *attached, const char *spelled)
+{
+    if (attached != NULL)
+        return set_value(p, attached, option);
+    if (*p->next == NULL)
+        return complain(p, "a value is missing after", spelled);
+    return set_value(p, *p->next++, option);
+}
+
+static bool parse_long(struct parser *p, const char *argument)
+{
+    const char *name = argument + 2;
+    size_t size = strcspn(name, "=");
+    const char *attached = name[size] == '=' ? name + size + 1 : NULL;
+    const struct wndl_option *option = find_long(p->command, name, size);
+    if (option == NULL)
+        return complain(p, "there is no option", argument);
+    if (option->type != WNDL_OPT_FLAG)
+        return take_value(p, option, attached, argument);
+    if (attached != NULL)
+        return complain(p, "no value goes with", argument);
+    return set_value(p, NULL, option);
+}
+
+static bool parse_letters(struct parser *p, const char *argument)
+{
+    for (const char *c = argument + 1; *c != '\0'; c++) {
+        const struct wndl_option *option = find_letter(p->command, *c);
+        if (option == NULL)
+            return complain(p, "there is no option", argument);
+        if (option->type != WNDL_OPT_FLAG)
+            return take_value(p, option, c[1] == '\0' ? NULL : c + 1, argument);
+        set_value(p, NULL, option);
+    }
+    return true;
+}
+
+static bool is_help(const char *argument)
+{
+    return strcmp(argument, "-h") == 0 || strcmp(argument, "--help") == 0;
+}
+
+static enum wndl_parse_result check_operands(
+    struct parser *p, const struct wndl_operands *operands)
+{
+    if (operands->count < p->command->min_operands)
+        snprintf(
+            p->problem, PROBLEM_SIZE, "%s is missing", p->command->operands);
+    else if (operands->count > p->command->max_operands)
+        complain(p, "one argument too many:",
+            operands->texts[p->command->max_operands]);
+    else
+        return WNDL_PARSE_OK;
+    return WNDL_PARSE_ERROR;
+}
+
+enum wndl_parse_result wndl_options_parse(const struct wndl_command *command,
+    char **argv, void *options, struct wndl_operands *operands,
+    char problem[160])
+{
+    struct parser p = {command, options, problem, argv};
+    *operands = (struct wndl_operands){argv, 0};
+    if (!set_defaults(&p))
+        return WNDL_PARSE_ERROR;
+    bool only_operands = false;
+    while (*p.next != NULL) {
+        char *argument = *p.next++;
+        bool is_operand =
+            only_operands || argument[0] != '-' || argument[1] == '\0';
+        if (is_operand) {
+            argv[operands->count++] = argument;
+            only_operands |= command->operands_end_options;
+        } else if (strcmp(argument, "--") == 0) {
+            only_operands = true;
+        } else if (is_help(argument)) {
+            return WNDL_PARSE_HELP;
+        } else if (argument[1] == '-' ? !parse_long(&p, argument)
+                                      : !parse_letters(&p, argument)) {
+            return WNDL_PARSE_ERROR;
+        }
+    }
+    argv[operands->count] = NULL;
+    return check_operands(&p, operands);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options: a command's options are rows of one table. Parsing, `--help` and
+ * the man page are all made from it, so they cannot disagree.
+ *
+ * Each row names a field of the command's own options struct by its offset:
+ *
+ *   WNDL_OPT_FLAG    bool            true when given
+ *   WNDL_OPT_TEXT    const char *    NULL when not given and no default
+ *   WNDL_OPT_COUNT   uint64_t        decimal, 1 to 10^12
+ *   WNDL_OPT_REAL    double          decimal, > 0
+ *   WNDL_OPT_CHOICE  unsigned        index into `choices`
+ *   WNDL_OPT_LIST    struct wndl_option_list, one text for each time given
+ */
+#ifndef WNDL_CLI_OPTIONS_H
+#define WNDL_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum wndl_option_type {
+    WNDL_OPT_FLAG,
+    WNDL_OPT_TEXT,
+    WNDL_OPT_COUNT,
+    WNDL_OPT_REAL,
+    WNDL_OPT_CHOICE,
+    WNDL_OPT_LIST,
+};
+
+enum { WNDL_OPTION_LIST_MAX = 16 };
+
+/* texts[count] is NULL, so that it can be handed on as a list. */
+struct wndl_option_list {
+    const char *texts[WNDL_OPTION_LIST_MAX + 1];
+    size_t count;
+};
+
+/* One row. A table ends with a row whose `name` is NULL. */
+struct wndl_option {
+    char letter;          /* 0 when there is only a long name */
+    const char *name;     /* without the dashes */
+    const char *value;    /* what to call the value, NULL for a flag */
+    const char *choices;  /* "fn|line|module", for WNDL_OPT_CHOICE */
+    const char *fallback; /* default as text, NULL for none */
+    const char *env;      /* variable asked when not given, or NULL */
+    const char *help;     /* one sentence without a full stop */
+    enum wndl_option_type type;
+    size_t offset; /* of the field in the options struct */
+};
+
+struct wndl_command;
+
+/* What is left after the options: texts of argv, not copied. */
+struct wndl_operands {
+    char **texts; /* texts[count] is NULL */
+    size_t count;
+};
+
+enum wndl_parse_result {
+    WNDL_PARSE_OK,
+    WNDL_PARSE_HELP,  /* -h or --help was there */
+    WNDL_PARSE_ERROR, /* `problem` says what */
+};
+
+/*
+ * Reads argv (without program and command name) by the command's table into
+ * `options`, a zeroed struct of command->options_size bytes. argv is
+ * reordered when options may follow operands. `problem` holds one line.
+ */
+enum wndl_parse_result wndl_options_parse(const struct wndl_command *command,
+    char **argv, void *options, struct wndl_operands *operands,
+    char problem[160]);
+
+#endif
