@@ -66,8 +66,11 @@ enum wndl_walk_end {
     WNDL_END_FP_ROOT = 7,     /* reached 0 by frame pointers: a guess */
 };
 
+/* Where a walk goes (set by the caller) and how it went (set by the walk). */
 struct wndl_walk {
-    size_t count; /* frames written */
+    struct wndl_frame *frames; /* caller's room, innermost frame first */
+    size_t max_frames;         /* > 0 */
+    size_t count;              /* frames written */
     enum wndl_walk_end end;
     uint32_t fp_frames; /* of them, by frame pointer */
 };
@@ -98,7 +101,7 @@ void wndl_unwinder_flush(struct wndl_unwinder *u);
  */
 void wndl_unwind_regs(struct wndl_unwinder *u, const struct wndl_regs *regs,
     const struct wndl_stack_range *stacks, size_t stack_count,
-    struct wndl_frame *frames, size_t max_frames, struct wndl_walk *walk);
+    struct wndl_walk *walk);
 
 /* The registers of a signal handler's third argument (ucontext_t *). */
 void wndl_regs_from_context(struct wndl_regs *regs, const void *ucontext);
@@ -108,8 +111,7 @@ void wndl_regs_from_context(struct wndl_regs *regs, const void *ucontext);
  * return address. `stack` is the range of the calling thread's stack.
  */
 void wndl_unwind_self(struct wndl_unwinder *u,
-    const struct wndl_stack_range *stack, struct wndl_frame *frames,
-    size_t max_frames, struct wndl_walk *walk);
+    const struct wndl_stack_range *stack, struct wndl_walk *walk);
 
 /* Another address space: how to read it, and where its code's CFI is. */
 struct wndl_remote_module {
@@ -133,8 +135,7 @@ struct wndl_remote {
 
 /* As wndl_unwind_regs, every read through remote->read. */
 void wndl_unwind_remote(const struct wndl_remote *remote,
-    const struct wndl_regs *regs, struct wndl_frame *frames, size_t max_frames,
-    struct wndl_walk *walk);
+    const struct wndl_regs *regs, struct wndl_walk *walk);
 
 #ifdef __cplusplus
 }
