@@ -20,9 +20,9 @@
 /* A section as it is linked or mapped: addr is the address of bytes[0]. */
 struct wndl_cfi_section {
     struct wndl_bytes bytes;
-    uint64_t addr;      /* svma of a file's, avma of this process's */
-    uint64_t text_base; /* DW_EH_PE_textrel; 0 if not known */
-    uint64_t data_base; /* DW_EH_PE_datarel: .got, or the hdr for its table */
+    uint64_t addr;        /* svma of a file's, avma of this process's */
+    uint64_t text_base;   /* DW_EH_PE_textrel; 0 if not known */
+    uint64_t data_base;   /* DW_EH_PE_datarel: .got, or the hdr for its table */
     uint8_t address_size; /* 4 or 8 */
     bool big_endian;
     bool debug_frame; /* .debug_frame rules for CIE pointers */
@@ -121,7 +121,7 @@ enum wndl_status wndl_cfi_row_at(const struct wndl_cfi_section *frame,
 /* Calls visit for each row of the FDE in order until it returns false. */
 enum wndl_status wndl_cfi_rows(const struct wndl_cfi_section *frame,
     const struct wndl_fde *fde,
-    bool (*visit)(void *context, const struct wndl_cfi_row *row),
-    void *context, struct wndl_error *err) WNDL_MUST_USE;
+    bool (*visit)(void *context, const struct wndl_cfi_row *row), void *context,
+    struct wndl_error *err) WNDL_MUST_USE;
 
 #endif

@@ -50,9 +50,9 @@ struct wndl_dwarf_frames {
 };
 
 struct wndl_dwarf_stats {
-    uint32_t units;         /* headers seen */
-    uint32_t units_damaged; /* lost: malformed or truncated */
-    uint32_t units_skipped; /* a version or kind we do not read */
+    uint32_t units;                 /* headers seen */
+    uint32_t units_damaged;         /* lost: malformed or truncated */
+    uint32_t units_skipped;         /* a version or kind we do not read */
     struct wndl_error first_damage; /* status WNDL_OK when none */
 };
 

@@ -39,7 +39,7 @@ struct wndl_thread {
 struct wndl_frame_key {
     uint32_t image; /* WNDL_NO_INDEX: address is an avma in no image */
     uint8_t interrupted;
-    uint8_t how; /* enum wndl_frame_how */
+    uint8_t how;      /* enum wndl_frame_how */
     uint64_t address; /* rva, raw (a return address is one past its call) */
 };
 
@@ -54,7 +54,7 @@ struct wndl_sample {
     uint32_t node; /* 0: no stack */
     uint32_t thread : 28;
     uint32_t end : 4; /* enum wndl_walk_end */
-    uint32_t cpu;  /* thread CPU ns since its previous sample, saturated */
+    uint32_t cpu;     /* thread CPU ns since its previous sample, saturated */
 };
 
 enum { WNDL_LOSS_REASONS = 8 }; /* docs/formats/wndl.md, PEND */
@@ -80,8 +80,8 @@ struct wndl_profile {
     uint32_t status;           /* exit code, or 256 + signal */
     uint32_t unfollowed;
 
-    uint64_t lost[WNDL_LOSS_REASONS];   /* samples, by reason */
-    uint64_t ends[WNDL_WALK_ENDS];      /* samples kept, by walk end */
+    uint64_t lost[WNDL_LOSS_REASONS]; /* samples, by reason */
+    uint64_t ends[WNDL_WALK_ENDS];    /* samples kept, by walk end */
     uint32_t chunks_damaged, chunks_unknown;
     bool cut; /* the file ends in the middle of a chunk */
 };

@@ -60,7 +60,7 @@ void wndl_object_close(struct wndl_object *object);
 const char *wndl_object_path(const struct wndl_object *object);
 bool wndl_object_is_big_endian(const struct wndl_object *object);
 unsigned wndl_object_address_size(const struct wndl_object *object); /* 4, 8 */
-uint16_t wndl_object_machine(const struct wndl_object *object); /* EM_* */
+uint16_t wndl_object_machine(const struct wndl_object *object);      /* EM_* */
 
 /* svma of the lowest PT_LOAD, rounded down to its page: rva 0. */
 wndl_svma wndl_object_image_base(const struct wndl_object *object);

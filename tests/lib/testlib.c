@@ -24,7 +24,7 @@ static void *failing_resize(struct wndl_mem *mem, void *old, size_t size)
 
 void failing_mem_init(struct failing_mem *f, long budget)
 {
-    *f = (struct failing_mem) { { failing_resize }, budget, 0 };
+    *f = (struct failing_mem){{failing_resize}, budget, 0};
 }
 
 struct wndl_bytes read_whole_file(const char *path)
@@ -39,19 +39,18 @@ struct wndl_bytes read_whole_file(const char *path)
     assert_non_null(data);
     assert_int_equal(fread(data, 1, size, file), size);
     fclose(file);
-    return (struct wndl_bytes) { data, size };
+    return (struct wndl_bytes){data, size};
 }
 
 void for_each_truncation(struct wndl_bytes whole,
     void (*parse)(struct wndl_bytes prefix, void *context), void *context)
 {
-    size_t step
-        = whole.size <= EVERY_BYTE_UP_TO ? 1 : whole.size / STRIDES | 1;
+    size_t step = whole.size <= EVERY_BYTE_UP_TO ? 1 : whole.size / STRIDES | 1;
     for (size_t size = 0; size < whole.size; size += step) {
         uint8_t *prefix = malloc(size == 0 ? 1 : size);
         assert_non_null(prefix);
         memcpy(prefix, whole.data, size);
-        parse((struct wndl_bytes) { prefix, size }, context);
+        parse((struct wndl_bytes){prefix, size}, context);
         free(prefix);
     }
 }
