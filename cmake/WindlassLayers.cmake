@@ -15,8 +15,9 @@ function(wndl_layer name)
 endfunction()
 
 # wndl_unit_test(test_elf LAYERS obj ...): tests/unit/test_elf.c with cmocka.
+# LABELS threads puts it into what the tsan preset runs.
 function(wndl_unit_test name)
-  cmake_parse_arguments(UNIT "" "" "LAYERS;SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(UNIT "" "" "LAYERS;SOURCES;LIBS;LABELS" ${ARGN})
   add_executable(${name} ${name}.c ${UNIT_SOURCES})
   foreach(layer ${UNIT_LAYERS})
     target_link_libraries(${name} PRIVATE wndl_${layer})
@@ -26,6 +27,7 @@ function(wndl_unit_test name)
     WNDL_FIXTURES="${CMAKE_SOURCE_DIR}/tests/fixtures"
     WNDL_BUILT_FIXTURES="${CMAKE_BINARY_DIR}/tests/fixtures")
   add_test(NAME unit.${name} COMMAND ${name})
+  set_tests_properties(unit.${name} PROPERTIES LABELS "${UNIT_LABELS}")
 endfunction()
 
 # wndl_fuzz_target(fuzz_elf LAYERS obj ...): tests/fuzz/fuzz_elf.c. With
