@@ -19,3 +19,7 @@ endif()
 if(WINDLASS_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
+if(CMAKE_INTERPROCEDURAL_OPTIMIZATION AND CMAKE_C_COMPILER_ID STREQUAL GNU)
+  # The static library must link with compilers that do not read gcc's LTO.
+  add_compile_options(-ffat-lto-objects)
+endif()

@@ -10,6 +10,12 @@
 
 #include <stdint.h>
 
+/* What libwindlass exports; everything else in it is hidden. */
+#define WNDL_API __attribute__((visibility("default")))
+
+/* Results that must not be dropped. */
+#define WNDL_MUST_USE __attribute__((warn_unused_result))
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -45,13 +51,10 @@ struct wndl_error {
  * A short English name of a status ("not found"). Static string. Any thread,
  * any signal handler.
  */
-const char *wndl_status_name(enum wndl_status status);
+WNDL_API const char *wndl_status_name(enum wndl_status status);
 
 #ifdef __cplusplus
 }
 #endif
-
-/* Results that must not be dropped. */
-#define WNDL_MUST_USE __attribute__((warn_unused_result))
 
 #endif

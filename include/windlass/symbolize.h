@@ -83,21 +83,22 @@ struct wndl_symbolizer_info {
  * damaged debug file is not an error; see wndl_symbolizer_get_info.
  * On success *out must be given to wndl_symbolizer_close.
  */
-enum wndl_status wndl_symbolizer_open(const char *path,
+WNDL_API enum wndl_status wndl_symbolizer_open(const char *path,
     const struct wndl_symbolizer_options *options, struct wndl_symbolizer **out,
     struct wndl_error *err) WNDL_MUST_USE;
 
-void wndl_symbolizer_close(struct wndl_symbolizer *s);
+WNDL_API void wndl_symbolizer_close(struct wndl_symbolizer *s);
 
 /*
  * Frames of `rva`, an offset from the image base (the lowest PT_LOAD). For a
  * return address pass it minus one. NOT_FOUND when neither symbols nor DWARF
  * know the address. Repeated addresses are answered from memory.
  */
-enum wndl_status wndl_symbolizer_lookup(struct wndl_symbolizer *s, uint64_t rva,
-    struct wndl_symbols *answer, struct wndl_error *err) WNDL_MUST_USE;
+WNDL_API enum wndl_status wndl_symbolizer_lookup(struct wndl_symbolizer *s,
+    uint64_t rva, struct wndl_symbols *answer,
+    struct wndl_error *err) WNDL_MUST_USE;
 
-void wndl_symbolizer_get_info(
+WNDL_API void wndl_symbolizer_get_info(
     const struct wndl_symbolizer *s, struct wndl_symbolizer_info *info);
 
 #ifdef __cplusplus

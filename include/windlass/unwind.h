@@ -87,11 +87,11 @@ struct wndl_stack_range {
  */
 struct wndl_unwinder;
 
-size_t wndl_unwinder_size(void);
-struct wndl_unwinder *wndl_unwinder_init(void *memory);
+WNDL_API size_t wndl_unwinder_size(void);
+WNDL_API struct wndl_unwinder *wndl_unwinder_init(void *memory);
 
 /* Forget every rule: call after a module was unloaded. Async-signal-safe. */
-void wndl_unwinder_flush(struct wndl_unwinder *u);
+WNDL_API void wndl_unwinder_flush(struct wndl_unwinder *u);
 
 /*
  * The walk from `regs` over up to `stack_count` ranges of this process's own
@@ -99,18 +99,19 @@ void wndl_unwinder_flush(struct wndl_unwinder *u);
  * inside the ranges, and the 128-byte red zone below regs->sp. Never fails:
  * `walk` says how it ended. Async-signal-safe.
  */
-void wndl_unwind_regs(struct wndl_unwinder *u, const struct wndl_regs *regs,
-    const struct wndl_stack_range *stacks, size_t stack_count,
-    struct wndl_walk *walk);
+WNDL_API void wndl_unwind_regs(struct wndl_unwinder *u,
+    const struct wndl_regs *regs, const struct wndl_stack_range *stacks,
+    size_t stack_count, struct wndl_walk *walk);
 
 /* The registers of a signal handler's third argument (ucontext_t *). */
-void wndl_regs_from_context(struct wndl_regs *regs, const void *ucontext);
+WNDL_API void wndl_regs_from_context(
+    struct wndl_regs *regs, const void *ucontext);
 
 /*
  * The caller's own stack; frame 0 is the caller of this function, as a
  * return address. `stack` is the range of the calling thread's stack.
  */
-void wndl_unwind_self(struct wndl_unwinder *u,
+WNDL_API void wndl_unwind_self(struct wndl_unwinder *u,
     const struct wndl_stack_range *stack, struct wndl_walk *walk);
 
 /* Another address space: how to read it, and where its code's CFI is. */
@@ -134,7 +135,7 @@ struct wndl_remote {
 };
 
 /* As wndl_unwind_regs, every read through remote->read. */
-void wndl_unwind_remote(const struct wndl_remote *remote,
+WNDL_API void wndl_unwind_remote(const struct wndl_remote *remote,
     const struct wndl_regs *regs, struct wndl_walk *walk);
 
 #ifdef __cplusplus

@@ -3,6 +3,8 @@
 #ifndef WINDLASS_VERSION_H
 #define WINDLASS_VERSION_H
 
+#include <windlass/status.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -16,7 +18,7 @@ extern "C" {
  * The version of the library that was loaded, as "major.minor.patch".
  * The string is static and never freed. Any thread, any signal handler.
  */
-const char *wndl_version(void);
+WNDL_API const char *wndl_version(void);
 
 #ifdef __cplusplus
 }
