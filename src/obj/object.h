@@ -62,6 +62,10 @@ bool wndl_object_is_big_endian(const struct wndl_object *object);
 unsigned wndl_object_address_size(const struct wndl_object *object); /* 4, 8 */
 uint16_t wndl_object_machine(const struct wndl_object *object);      /* EM_* */
 
+/* A program or a shared library, with addresses as they will be loaded; not
+ * an object file (.o, .ko) or a core. */
+bool wndl_object_is_image(const struct wndl_object *object);
+
 /* svma of the lowest PT_LOAD, rounded down to its page: rva 0. */
 wndl_svma wndl_object_image_base(const struct wndl_object *object);
 
@@ -90,21 +94,24 @@ enum wndl_status wndl_object_section_bytes(struct wndl_object *object,
     const char *name, struct wndl_bytes *bytes, struct wndl_section *info,
     struct wndl_error *err) WNDL_MUST_USE;
 
+/* What is loaded (PT_LOAD), in the order of the program headers. */
 size_t wndl_object_segment_count(const struct wndl_object *object);
 struct wndl_segment wndl_object_segment(
     const struct wndl_object *object, size_t index);
 
 /*
  * The function symbol that covers `addr`: of those that do, the one with the
- * highest start; for equal starts the global one, then the longer name wins
- * nothing (first in table order). A symbol of size 0 reaches to the next one.
- * Reads and sorts .symtab (else .dynsym) on first use. NOT_FOUND when none.
+ * highest start; for equal starts global before weak before local, then the
+ * first in table order. A symbol of size 0 reaches to the next one, at most
+ * to the end of its section. Untyped labels in code (kind OTHER) count where
+ * no typed function is. Reads and sorts .symtab (else .dynsym) on first use.
+ * NOT_FOUND when none.
  */
 enum wndl_status wndl_object_find_function(struct wndl_object *object,
     wndl_svma addr, struct wndl_symbol *symbol,
     struct wndl_error *err) WNDL_MUST_USE;
 
-/* All function symbols, sorted by address; lives as the object. */
+/* The same symbols, sorted by address; lives as the object. */
 enum wndl_status wndl_object_functions(struct wndl_object *object,
     const struct wndl_symbol **symbols, size_t *count,
     struct wndl_error *err) WNDL_MUST_USE;

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum wndl_status map_descriptor(
+    int fd, struct wndl_file *file, struct wndl_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return wndl_fail_errno(err, errno, "cannot examine the file");
+    if (S_ISDIR(st.st_mode))
+        return wndl_fail(err, WNDL_UNSUPPORTED, "is a folder, not a file");
+    if (!S_ISREG(st.st_mode))
+        return wndl_fail(err, WNDL_UNSUPPORTED, "is not a regular file");
+    if (st.st_size == 0)
+        return wndl_fail(err, WNDL_TRUNCATED, "the file is empty");
+    if ((uint64_t)st.st_size > SIZE_MAX)
+        return wndl_fail(err, WNDL_LIMIT, "too large for this address space");
+    size_t size = (size_t)st.st_size;
+    void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map == MAP_FAILED)
+        return wndl_fail_errno(err, errno, "cannot map the file");
+    file->bytes = (struct wndl_bytes){map, size};
+    return WNDL_OK;
+}
+
+enum wndl_status wndl_file_open(
+    const char *path, struct wndl_file *file, struct wndl_error *err)
+{
+    file->bytes = (struct wndl_bytes){0};
+    wndl_error_set_file(err, path);
+    /* O_NONBLOCK: opening a FIFO without a writer would wait for one. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return wndl_fail_errno(err, errno, "cannot open the file");
+    enum wndl_status status = map_descriptor(fd, file, err);
+    close(fd);
+    return status;
+}
+
+void wndl_file_close(struct wndl_file *file)
+{
+    if (file->bytes.size != 0)
+        munmap((void *)file->bytes.data, file->bytes.size);
+    file->bytes = (struct wndl_bytes){0};
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file: a regular file as read-only bytes in memory. What it must not know:
+ * what is in it.
+ *
+ * The bytes are a private mapping: a file that another process truncates
+ * while it is mapped raises SIGBUS on the pages that went away, as with every
+ * mapping. Files replaced by rename, as package managers do, are safe.
+ */
+#ifndef WNDL_OS_FILE_H
+#define WNDL_OS_FILE_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+/* Invariant: bytes.size > 0 while mapped, 0 after wndl_file_close. */
+struct wndl_file {
+    struct wndl_bytes bytes;
+};
+
+/*
+ * Maps all of `path`. IO when the system refuses, UNSUPPORTED for what is not
+ * a regular file (nothing waits on a pipe), TRUNCATED for an empty one; `err`
+ * names the path. On success the bytes live until wndl_file_close; on failure
+ * `file` is as after wndl_file_close. Any thread.
+ */
+enum wndl_status wndl_file_open(const char *path, struct wndl_file *file,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/* Unmaps. A file that is not mapped is left alone. */
+void wndl_file_close(struct wndl_file *file);
+
+#endif
