@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chunk: the frame of a recording (docs/formats/wndl.md): file header, typed
+ * chunks with their CRC. It must not know what is in the payloads.
+ *
+ *     struct wndl_chunk_writer w;
+ *     wndl_chunk_file_header(&buf);
+ *     wndl_chunk_begin(&w, &buf, WNDL_CHUNK_THRD);
+ *     wndl_buf_uleb(w.out, process);
+ *     ...
+ *     wndl_chunk_str(w.out, name);
+ *     status = wndl_chunk_finish(&w);
+ */
+#ifndef WNDL_REC_CHUNK_H
+#define WNDL_REC_CHUNK_H
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+
+enum {
+    WNDL_FILE_MAJOR = 1,
+    WNDL_FILE_MINOR = 0,
+    WNDL_FILE_HEADER_SIZE = 24,
+    WNDL_CHUNK_OVERHEAD = 12, /* type, size and CRC */
+    WNDL_CHUNK_MAX = 16 * 1024 * 1024,
+};
+
+/* The four letters as a little-endian u32. */
+#define WNDL_CHUNK_TYPE(a, b, c, d)                                            \
+    ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 |                \
+        (uint32_t)(d) << 24)
+
+#define WNDL_CHUNK_META WNDL_CHUNK_TYPE('M', 'E', 'T', 'A')
+#define WNDL_CHUNK_PROC WNDL_CHUNK_TYPE('P', 'R', 'O', 'C')
+#define WNDL_CHUNK_PEND WNDL_CHUNK_TYPE('P', 'E', 'N', 'D')
+#define WNDL_CHUNK_THRD WNDL_CHUNK_TYPE('T', 'H', 'R', 'D')
+#define WNDL_CHUNK_IMAG WNDL_CHUNK_TYPE('I', 'M', 'A', 'G')
+#define WNDL_CHUNK_MMAP WNDL_CHUNK_TYPE('M', 'M', 'A', 'P')
+#define WNDL_CHUNK_STAK WNDL_CHUNK_TYPE('S', 'T', 'A', 'K')
+#define WNDL_CHUNK_SAMP WNDL_CHUNK_TYPE('S', 'A', 'M', 'P')
+#define WNDL_CHUNK_DONE WNDL_CHUNK_TYPE('D', 'O', 'N', 'E')
+
+/* ---- writing */
+
+/* A chunk being written: its payload is what goes to `out` until finish. */
+struct wndl_chunk_writer {
+    struct wndl_buf *out;
+    size_t start; /* of its header in `out` */
+};
+
+/* The 24 bytes that every recording starts with. */
+void wndl_chunk_file_header(struct wndl_buf *out);
+
+/* Starts a chunk at the end of `out`; one at a time for each buffer. */
+void wndl_chunk_begin(
+    struct wndl_chunk_writer *w, struct wndl_buf *out, uint32_t type);
+
+/* Payload bytes so far: end a chunk well before WNDL_CHUNK_MAX. */
+static inline size_t wndl_chunk_payload_size(const struct wndl_chunk_writer *w)
+{
+    return w->out->size - w->start - 8;
+}
+
+/*
+ * Fills in the size and appends the CRC. NOMEM when `out` has failed; LIMIT
+ * when the payload is over WNDL_CHUNK_MAX, and then the chunk is taken out of
+ * `out` again, which stays well formed.
+ */
+enum wndl_status wndl_chunk_finish(struct wndl_chunk_writer *w) WNDL_MUST_USE;
+
+/* A `str` field: uleb size and raw bytes. */
+void wndl_chunk_str(struct wndl_buf *out, struct wndl_bytes s);
+
+/* ---- reading */
+
+struct wndl_chunk {
+    uint32_t type;
+    struct wndl_bytes payload; /* borrowed from the file's bytes */
+    uint64_t offset;           /* of the payload in the file */
+};
+
+struct wndl_chunk_reader {
+    struct wndl_cursor cursor;
+    uint32_t damaged; /* chunks skipped because of a wrong CRC */
+    bool cut;         /* the file ends inside a chunk */
+};
+
+/*
+ * Checks the file header. UNSUPPORTED for another major version or for
+ * feature bits we do not know, MALFORMED for what is not a recording,
+ * TRUNCATED for less than a header. `file` must outlive the reader.
+ */
+enum wndl_status wndl_chunk_reader_init(struct wndl_chunk_reader *r,
+    struct wndl_bytes file, struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * The next whole chunk with a right CRC. False at the end; `cut` says then
+ * whether it was a clean one.
+ */
+bool wndl_chunk_next(struct wndl_chunk_reader *r, struct wndl_chunk *chunk);
+
+/* A `str` field. The bytes are borrowed; empty after a failed read. */
+struct wndl_bytes wndl_chunk_read_str(struct wndl_cursor *c);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crc32c: the Castagnoli CRC (RFC 3720, B.4), as in our recordings.
+ */
+#ifndef WNDL_REC_CRC32C_H
+#define WNDL_REC_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The CRC of `size` bytes, going on from the CRC of those before them, which
+ * is 0 at the start.
+ */
+uint32_t wndl_crc32c(uint32_t crc, const void *bytes, size_t size);
+
+/* The same on any processor: what wndl_crc32c does where it must. */
+uint32_t wndl_crc32c_portable(uint32_t crc, const void *bytes, size_t size);
+
+#endif
