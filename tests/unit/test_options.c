@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "testlib.h"
+
+#include "cli/command.h"
+#include "cli/help.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct sample_options {
+    bool quiet;
+    bool all;
+    const char *out;
+    uint64_t count;
+    double seconds;
+    unsigned by;
+    struct wndl_option_list dirs;
+};
+
+static const struct wndl_option rows[] = {
+    {'q', "quiet", NULL, NULL, NULL, NULL, "say less", WNDL_OPT_FLAG,
+        offsetof(struct sample_options, quiet)},
+    {'a', "all", NULL, NULL, NULL, NULL, "take all", WNDL_OPT_FLAG,
+        offsetof(struct sample_options, all)},
+    {'o', "out", "FILE", NULL, NULL, "WNDL_TEST_OUT", "write to FILE",
+        WNDL_OPT_TEXT, offsetof(struct sample_options, out)},
+    {'n', "count", "N", NULL, "30", NULL, "show N rows", WNDL_OPT_COUNT,
+        offsetof(struct sample_options, count)},
+    {'s', "seconds", "S", NULL, NULL, NULL, "stop after S", WNDL_OPT_REAL,
+        offsetof(struct sample_options, seconds)},
+    {0, "by", NULL, "fn|line|module", "fn", NULL, "group", WNDL_OPT_CHOICE,
+        offsetof(struct sample_options, by)},
+    {'d', "dir", "DIR", NULL, NULL, NULL, "look in DIR", WNDL_OPT_LIST,
+        offsetof(struct sample_options, dirs)},
+    {0},
+};
+
+static struct wndl_command sample(void)
+{
+    return (struct wndl_command){
+        .name = "sample",
+        .summary = "a sample",
+        .operands = "FILE [FILE]",
+        .description = "First paragraph.\n\nSecond - with a dash.",
+        .options = rows,
+        .options_size = sizeof(struct sample_options),
+        .min_operands = 1,
+        .max_operands = 2,
+    };
+}
+
+struct outcome {
+    enum wndl_parse_result result;
+    struct sample_options o;
+    struct wndl_operands operands;
+    char problem[160];
+    char *argv[16];
+};
+
+static struct outcome *parse(
+    const struct wndl_command *command, const char *const *words)
+{
+    static struct outcome out;
+    memset(&out, 0, sizeof out);
+    for (size_t i = 0; words[i] != NULL; i++)
+        out.argv[i] = (char *)words[i];
+    out.result = wndl_options_parse(
+        command, out.argv, &out.o, &out.operands, out.problem);
+    return &out;
+}
+
+#define PARSE(command, ...)                                                    \
+    parse(command, (const char *const[]){__VA_ARGS__, NULL})
+
+static void every_spelling_of_an_option_is_read(void **state)
+{
+    (void)state;
+    struct wndl_command c = sample();
+    struct outcome *r = PARSE(&c, "-qa", "-ofile", "--count=7", "in", "-s",
+        "0.5", "--by", "module", "-d", "x", "--dir=y", "in2");
+    assert_int_equal(r->result, WNDL_PARSE_OK);
+    assert_true(r->o.quiet && r->o.all);
+    assert_string_equal(r->o.out, "file");
+    assert_int_equal(r->o.count, 7);
+    assert_true(r->o.seconds == 0.5);
+    assert_int_equal(r->o.by, 2);
+    assert_int_equal(r->o.dirs.count, 2);
+    assert_string_equal(r->o.dirs.texts[1], "y");
+    assert_null(r->o.dirs.texts[2]);
+    assert_int_equal(r->operands.count, 2);
+    assert_string_equal(r->operands.texts[1], "in2");
+    assert_null(r->operands.texts[2]);
+}
+
+static void defaults_hold_and_the_environment_beats_them(void **state)
+{
+    (void)state;
+    struct wndl_command c = sample();
+    unsetenv("WNDL_TEST_OUT");
+    struct outcome *r = PARSE(&c, "in");
+    assert_int_equal(r->o.count, 30);
+    assert_int_equal(r->o.by, 0);
+    assert_null(r->o.out);
+    setenv("WNDL_TEST_OUT", "from-env", 1);
+    assert_string_equal(PARSE(&c, "in")->o.out, "from-env");
+    assert_string_equal(PARSE(&c, "in", "-o", "x")->o.out, "x");
+    unsetenv("WNDL_TEST_OUT");
+}
+
+static void problems_are_told_with_the_word_that_is_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words[4];
+        const char *named;
+    } cases[] = {
+        {{"--nothing", "in", NULL}, "--nothing"},
+        {{"-x", "in", NULL}, "-x"},
+        {{"-qx", "in", NULL}, "-qx"},
+        {{"--quiet=1", "in", NULL}, "--quiet=1"},
+        {{"in", "--out", NULL}, "--out"},
+        {{"in", "-n", "0", NULL}, "'0'"},
+        {{"in", "-n", "7x", NULL}, "'7x'"},
+        {{"in", "-n", "99999999999999", NULL}, "'99999999999999'"},
+        {{"in", "-s", "-1", NULL}, "'-1'"},
+        {{"in", "-s", "nan", NULL}, "'nan'"},
+        {{"in", "--by=fnx", NULL}, "'fnx'"},
+        {{"a", "b", "c", NULL}, "'c'"},
+        {{NULL}, "FILE"},
+    };
+    struct wndl_command c = sample();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct outcome *r = parse(&c, cases[i].words);
+        assert_int_equal(r->result, WNDL_PARSE_ERROR);
+        assert_non_null(strstr(r->problem, cases[i].named));
+    }
+}
+
+static void two_dashes_end_the_options(void **state)
+{
+    (void)state;
+    struct wndl_command c = sample();
+    struct outcome *r = PARSE(&c, "-q", "--", "-a", "--help");
+    assert_int_equal(r->result, WNDL_PARSE_OK);
+    assert_false(r->o.all);
+    assert_string_equal(r->operands.texts[0], "-a");
+    assert_string_equal(r->operands.texts[1], "--help");
+}
+
+static void a_command_line_keeps_its_own_options(void **state)
+{
+    (void)state;
+    struct wndl_command c = sample();
+    c.operands_end_options = true;
+    c.max_operands = 9;
+    struct outcome *r = PARSE(&c, "-q", "xz", "-a", "--", "-o");
+    assert_int_equal(r->result, WNDL_PARSE_OK);
+    assert_false(r->o.all);
+    assert_int_equal(r->operands.count, 4);
+    assert_string_equal(r->operands.texts[2], "--");
+}
+
+static void help_stops_the_parsing(void **state)
+{
+    (void)state;
+    struct wndl_command c = sample();
+    assert_int_equal(PARSE(&c, "-q", "-h")->result, WNDL_PARSE_HELP);
+    assert_int_equal(PARSE(&c, "--help")->result, WNDL_PARSE_HELP);
+}
+
+static char *shown(void (*show)(FILE *, const struct wndl_command *))
+{
+    static char buffer[8192];
+    struct wndl_command c = sample();
+    FILE *out = fmemopen(buffer, sizeof buffer, "w");
+    show(out, &c);
+    fclose(out);
+    return buffer;
+}
+
+static void help_and_man_name_every_option(void **state)
+{
+    (void)state;
+    const char *help = shown(wndl_help_command);
+    for (const struct wndl_option *o = rows; o->name != NULL; o++) {
+        char spelled[32];
+        snprintf(spelled, sizeof spelled, "--%s", o->name);
+        assert_non_null(strstr(help, spelled));
+        assert_non_null(strstr(help, o->help));
+    }
+    assert_non_null(strstr(help, "--by fn|line|module"));
+    assert_non_null(strstr(help, "(default 30)"));
+    assert_non_null(strstr(help, "[$WNDL_TEST_OUT]"));
+    const char *man = shown(wndl_man_command);
+    for (const struct wndl_option *o = rows; o->name != NULL; o++)
+        assert_non_null(strstr(man, o->help));
+    assert_non_null(strstr(man, "\n.PP\nSecond \\- with"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_spelling_of_an_option_is_read),
+        cmocka_unit_test(defaults_hold_and_the_environment_beats_them),
+        cmocka_unit_test(problems_are_told_with_the_word_that_is_wrong),
+        cmocka_unit_test(two_dashes_end_the_options),
+        cmocka_unit_test(a_command_line_keeps_its_own_options),
+        cmocka_unit_test(help_stops_the_parsing),
+        cmocka_unit_test(help_and_man_name_every_option),
+    };
+    return cmocka_run_group_tests_name("options", tests, NULL, NULL);
+}
