@@ -73,7 +73,8 @@ struct wndl_cfi_rule {
 };
 
 /* The rules in force for [start, end); cfa is OFFSET-like (reg + offset:
- * kind WNDL_RULE_REGISTER with reg and offset) or VAL_EXPR. */
+ * kind WNDL_RULE_REGISTER with reg and offset) or VAL_EXPR, or UNSET when no
+ * instruction has set it. */
 struct wndl_cfi_row {
     uint64_t start, end;
     struct wndl_cfi_rule cfa;

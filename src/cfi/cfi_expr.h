@@ -25,7 +25,8 @@ struct wndl_cfi_memory {
 /*
  * Evaluates `expr` with `initial` (NULL: none) pushed first. At most 1,024
  * operations and 64 stack entries (LIMIT). UNSUPPORTED for operators that
- * have no place in CFI. MALFORMED on stack underflow.
+ * have no place in CFI. MALFORMED on stack underflow. IO when memory could not
+ * be read or a register that is named has no known value.
  */
 enum wndl_status wndl_expr_eval(struct wndl_bytes expr,
     const struct wndl_cfi_section *frame, const struct wndl_cfi_regs *regs,
@@ -33,10 +34,13 @@ enum wndl_status wndl_expr_eval(struct wndl_bytes expr,
     uint64_t *result) WNDL_MUST_USE;
 
 /*
- * The caller's registers by `row`. NOT_FOUND when the row says that there is
- * no caller (RA undefined). IO when memory could not be read, NOT_FOUND is
- * never used for that. caller->regs[ra_reg] is the return address and
- * caller->regs[7] (x86-64 RSP) is the CFA.
+ * The caller's registers by `row`; `caller` must not be `callee`. NOT_FOUND
+ * when the row says that there is no caller (RA undefined). IO when the CFA,
+ * the return address or the stack pointer cannot be had because memory is not
+ * readable or a register not known, NOT_FOUND is never used for that; another
+ * register that cannot be recovered is just not valid. caller->regs[ra_reg] is
+ * the return address. caller->regs[7] (x86-64 RSP; in a 4-byte section regs[4],
+ * i386 ESP) is the CFA, unless the row has a rule for it (signal frames do).
  */
 enum wndl_status wndl_cfi_step(const struct wndl_cfi_section *frame,
     const struct wndl_cfi_row *row, const struct wndl_cfi_regs *callee,

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The interpreter of call frame instructions: DWARF 5, 6.4.2, 6.4.3 and
+ * 7.24. One row is made at a time, in place; its end is the next advance.
+ */
+#include "cfi/encoded.h"
+
+/* The two high bits are the instruction, the six low ones an operand. */
+enum { CFA_HIGH = 0xc0, CFA_LOW = 0x3f };
+enum {
+    CFA_ADVANCE_LOC = 0x40,
+    CFA_OFFSET = 0x80,
+    CFA_RESTORE = 0xc0,
+};
+enum {
+    CFA_NOP = 0x00,
+    CFA_SET_LOC = 0x01,
+    CFA_ADVANCE_LOC1 = 0x02,
+    CFA_ADVANCE_LOC2 = 0x03,
+    CFA_ADVANCE_LOC4 = 0x04,
+    CFA_OFFSET_EXTENDED = 0x05,
+    CFA_RESTORE_EXTENDED = 0x06,
+    CFA_UNDEFINED = 0x07,
+    CFA_SAME_VALUE = 0x08,
+    CFA_REGISTER = 0x09,
+    CFA_REMEMBER_STATE = 0x0a,
+    CFA_RESTORE_STATE = 0x0b,
+    CFA_DEF_CFA = 0x0c,
+    CFA_DEF_CFA_REGISTER = 0x0d,
+    CFA_DEF_CFA_OFFSET = 0x0e,
+    CFA_DEF_CFA_EXPRESSION = 0x0f,
+    CFA_EXPRESSION = 0x10,
+    CFA_OFFSET_EXTENDED_SF = 0x11,
+    CFA_DEF_CFA_SF = 0x12,
+    CFA_DEF_CFA_OFFSET_SF = 0x13,
+    CFA_VAL_OFFSET = 0x14,
+    CFA_VAL_OFFSET_SF = 0x15,
+    CFA_VAL_EXPRESSION = 0x16,
+    CFA_MIPS_ADVANCE_LOC8 = 0x1d,
+    CFA_GNU_ARGS_SIZE = 0x2e,
+    CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
+};
+
+/* Compilers nest remember_state once; each level costs 288 bytes of stack. */
+enum { REMEMBERED = 8 };
+
+struct rules {
+    struct wndl_cfi_rule cfa;
+    struct wndl_cfi_rule regs[WNDL_CFI_REGS];
+};
+
+/*
+ * The state between two instructions. Reads and checks are sticky: a helper
+ * that fails sets `status` (a cursor its `failed`) and goes on with a harmless
+ * value; the loop looks once per instruction.
+ *
+ * Only the first `depth` of `remembered` are filled, the others are not even
+ * zeroed; nor is `initial` before the CIE's program has ended.
+ */
+struct machine {
+    const struct wndl_cfi_section *frame;
+    const struct wndl_fde *fde;
+    struct wndl_cfi_row *row;
+    struct wndl_cursor c;
+    uint64_t loc; /* row->start, or beyond it when the row is done */
+    bool in_cie;
+    unsigned depth;
+    enum wndl_status status;
+    const char *what;
+    struct wndl_cfi_rule initial[WNDL_CFI_REGS];
+    struct rules remembered[REMEMBERED];
+};
+
+static void fail(struct machine *m, enum wndl_status status, const char *what)
+{
+    if (m->status != WNDL_OK)
+        return;
+    m->status = status;
+    m->what = what;
+}
+
+/* Registers we do not track (vector, control) have rules of no interest. */
+static void set_rule(struct machine *m, uint64_t reg, struct wndl_cfi_rule rule)
+{
+    if (reg < WNDL_CFI_REGS)
+        m->row->regs[reg] = rule;
+}
+
+static void set_kind(
+    struct machine *m, uint64_t reg, enum wndl_cfi_rule_kind kind)
+{
+    set_rule(m, reg, (struct wndl_cfi_rule){.kind = (uint8_t)kind});
+}
+
+static void set_offset(struct machine *m, uint64_t reg,
+    enum wndl_cfi_rule_kind kind, int64_t offset)
+{
+    set_rule(m, reg,
+        (struct wndl_cfi_rule){.kind = (uint8_t)kind, .offset = offset});
+}
+
+static int64_t factored(struct machine *m, int64_t n)
+{
+    int64_t offset = 0;
+    if (__builtin_mul_overflow(n, m->fde->cie.data_align, &offset))
+        fail(m, WNDL_MALFORMED, "a factored offset does not fit 64 bits");
+    return offset;
+}
+
+static int64_t unsigned_operand(struct machine *m)
+{
+    uint64_t n = wndl_cursor_uleb(&m->c);
+    if (n > INT64_MAX)
+        fail(m, WNDL_MALFORMED, "an offset does not fit 63 bits");
+    return (int64_t)n;
+}
+
+static int64_t factored_unsigned(struct machine *m)
+{
+    return factored(m, unsigned_operand(m));
+}
+
+static int64_t factored_signed(struct machine *m)
+{
+    return factored(m, wndl_cursor_sleb(&m->c));
+}
+
+static int64_t negated(struct machine *m, int64_t n)
+{
+    int64_t offset = 0;
+    if (__builtin_sub_overflow(0, n, &offset))
+        fail(m, WNDL_MALFORMED, "a factored offset does not fit 64 bits");
+    return offset;
+}
+
+static struct wndl_cfi_rule expression(
+    struct machine *m, enum wndl_cfi_rule_kind kind)
+{
+    uint64_t size = wndl_cursor_uleb(&m->c);
+    if (size > UINT32_MAX)
+        fail(m, WNDL_MALFORMED, "an expression of more than 4 GiB");
+    return (struct wndl_cfi_rule){
+        .kind = (uint8_t)kind,
+        .expr_size = (uint32_t)size,
+        .expr = wndl_cursor_take(&m->c, size),
+    };
+}
+
+static uint8_t tracked(struct machine *m, uint64_t reg)
+{
+    if (reg >= WNDL_CFI_REGS)
+        fail(m, WNDL_UNSUPPORTED, "a rule reads a register we do not track");
+    return (uint8_t)reg;
+}
+
+static void def_cfa(struct machine *m, uint64_t reg, int64_t offset)
+{
+    m->row->cfa = (struct wndl_cfi_rule){
+        .kind = WNDL_RULE_REGISTER,
+        .reg = tracked(m, reg),
+        .offset = offset,
+    };
+}
+
+/* DWARF 5, 6.4.2.2: half a change needs a register and offset to change. */
+static struct wndl_cfi_rule *plain_cfa(struct machine *m)
+{
+    if (m->row->cfa.kind != WNDL_RULE_REGISTER)
+        fail(m, WNDL_MALFORMED, "a change of a CFA that is no register");
+    return &m->row->cfa;
+}
+
+static void restore(struct machine *m, uint64_t reg)
+{
+    if (m->in_cie)
+        fail(m, WNDL_MALFORMED, "a restore among the initial instructions");
+    else if (reg < WNDL_CFI_REGS)
+        m->row->regs[reg] = m->initial[reg];
+}
+
+static void remember_state(struct machine *m)
+{
+    if (m->depth == REMEMBERED) {
+        fail(m, WNDL_LIMIT, "states remembered more than 8 deep");
+        return;
+    }
+    struct rules *top = &m->remembered[m->depth++];
+    top->cfa = m->row->cfa;
+    __builtin_memcpy(top->regs, m->row->regs, sizeof top->regs);
+}
+
+/* The CFA too: compilers count on that and 6.4.2.4 can be read so. */
+static void restore_state(struct machine *m)
+{
+    if (m->depth == 0) {
+        fail(m, WNDL_MALFORMED, "a state restored that was not remembered");
+        return;
+    }
+    const struct rules *top = &m->remembered[--m->depth];
+    m->row->cfa = top->cfa;
+    __builtin_memcpy(m->row->regs, top->regs, sizeof top->regs);
+}
+
+static void advance(struct machine *m, uint64_t delta)
+{
+    uint64_t last = wndl_cfi_address(m->frame, UINT64_MAX);
+    uint64_t bytes = 0;
+    if (__builtin_mul_overflow(delta, m->fde->cie.code_align, &bytes) ||
+        bytes > last - m->loc)
+        fail(m, WNDL_MALFORMED, "an advance beyond the address space");
+    else
+        m->loc += bytes;
+}
+
+static void set_loc(struct machine *m)
+{
+    uint64_t loc = 0;
+    /* pcrel counts from the section, so the cursor must start there. */
+    enum wndl_status status =
+        wndl_cfi_read_encoded(m->frame, &m->c, m->fde->cie.fde_encoding, &loc);
+    if (status != WNDL_OK)
+        fail(m, status, "a location in an encoding that is not read");
+    else if (loc < m->loc && !m->c.failed)
+        fail(m, WNDL_MALFORMED, "a location before the one in force");
+    else if (!m->c.failed)
+        m->loc = loc;
+}
+
+static void run_location(struct machine *m, uint8_t op)
+{
+    switch (op) {
+    case CFA_SET_LOC:
+        set_loc(m);
+        break;
+    case CFA_ADVANCE_LOC1:
+        advance(m, wndl_cursor_u8(&m->c));
+        break;
+    case CFA_ADVANCE_LOC2:
+        advance(m, wndl_cursor_u16(&m->c));
+        break;
+    case CFA_ADVANCE_LOC4:
+        advance(m, wndl_cursor_u32(&m->c));
+        break;
+    default:
+        advance(m, wndl_cursor_u64(&m->c));
+        break;
+    }
+}
+
+static void run_cfa(struct machine *m, uint8_t op)
+{
+    uint64_t reg = 0;
+    switch (op) {
+    case CFA_DEF_CFA:
+        reg = wndl_cursor_uleb(&m->c);
+        def_cfa(m, reg, unsigned_operand(m));
+        break;
+    case CFA_DEF_CFA_SF:
+        reg = wndl_cursor_uleb(&m->c);
+        def_cfa(m, reg, factored_signed(m));
+        break;
+    case CFA_DEF_CFA_REGISTER:
+        plain_cfa(m)->reg = tracked(m, wndl_cursor_uleb(&m->c));
+        break;
+    case CFA_DEF_CFA_OFFSET:
+        plain_cfa(m)->offset = unsigned_operand(m);
+        break;
+    case CFA_DEF_CFA_OFFSET_SF:
+        plain_cfa(m)->offset = factored_signed(m);
+        break;
+    default:
+        m->row->cfa = expression(m, WNDL_RULE_VAL_EXPR);
+        break;
+    }
+}
+
+/* The instructions whose first operand is a register. */
+static void run_register(struct machine *m, uint8_t op)
+{
+    uint64_t reg = wndl_cursor_uleb(&m->c);
+    switch (op) {
+    case CFA_OFFSET_EXTENDED:
+        set_offset(m, reg, WNDL_RULE_OFFSET, factored_unsigned(m));
+        break;
+    case CFA_OFFSET_EXTENDED_SF:
+        set_offset(m, reg, WNDL_RULE_OFFSET, factored_signed(m));
+        break;
+    case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
+        set_offset(m, reg, WNDL_RULE_OFFSET, negated(m, factored_unsigned(m)));
+        break;
+    case CFA_VAL_OFFSET:
+        set_offset(m, reg, WNDL_RULE_VAL_OFFSET, factored_unsigned(m));
+        break;
+    case CFA_VAL_OFFSET_SF:
+        set_offset(m, reg, WNDL_RULE_VAL_OFFSET, factored_signed(m));
+        break;
+    case CFA_UNDEFINED:
+        set_kind(m, reg, WNDL_RULE_UNDEFINED);
+        break;
+    case CFA_SAME_VALUE:
+        set_kind(m, reg, WNDL_RULE_SAME);
+        break;
+    case CFA_RESTORE_EXTENDED:
+        restore(m, reg);
+        break;
+    case CFA_REGISTER:
+        set_rule(m, reg,
+            (struct wndl_cfi_rule){.kind = WNDL_RULE_REGISTER,
+                .reg = tracked(m, wndl_cursor_uleb(&m->c))});
+        break;
+    case CFA_EXPRESSION:
+        set_rule(m, reg, expression(m, WNDL_RULE_EXPR));
+        break;
+    default:
+        set_rule(m, reg, expression(m, WNDL_RULE_VAL_EXPR));
+        break;
+    }
+}
+
+enum group { UNKNOWN, NOP, LOCATION, CFA, REGISTER, REMEMBER, RESTORE, SKIP };
+
+/*
+ * Opcodes below 0x40. GNU_window_save (SPARC) and its other meaning, the
+ * toggles of AArch64's return address signing, are not known here: they need
+ * more than a rule per register.
+ */
+static const uint8_t group_of[CFA_LOW + 1] = {
+    [CFA_NOP] = NOP,
+    [CFA_SET_LOC] = LOCATION,
+    [CFA_ADVANCE_LOC1] = LOCATION,
+    [CFA_ADVANCE_LOC2] = LOCATION,
+    [CFA_ADVANCE_LOC4] = LOCATION,
+    [CFA_MIPS_ADVANCE_LOC8] = LOCATION,
+    [CFA_DEF_CFA] = CFA,
+    [CFA_DEF_CFA_SF] = CFA,
+    [CFA_DEF_CFA_REGISTER] = CFA,
+    [CFA_DEF_CFA_OFFSET] = CFA,
+    [CFA_DEF_CFA_OFFSET_SF] = CFA,
+    [CFA_DEF_CFA_EXPRESSION] = CFA,
+    [CFA_OFFSET_EXTENDED] = REGISTER,
+    [CFA_OFFSET_EXTENDED_SF] = REGISTER,
+    [CFA_GNU_NEGATIVE_OFFSET_EXTENDED] = REGISTER,
+    [CFA_VAL_OFFSET] = REGISTER,
+    [CFA_VAL_OFFSET_SF] = REGISTER,
+    [CFA_UNDEFINED] = REGISTER,
+    [CFA_SAME_VALUE] = REGISTER,
+    [CFA_RESTORE_EXTENDED] = REGISTER,
+    [CFA_REGISTER] = REGISTER,
+    [CFA_EXPRESSION] = REGISTER,
+    [CFA_VAL_EXPRESSION] = REGISTER,
+    [CFA_REMEMBER_STATE] = REMEMBER,
+    [CFA_RESTORE_STATE] = RESTORE,
+    [CFA_GNU_ARGS_SIZE] = SKIP,
+};
+
+static void run_low(struct machine *m, uint8_t op)
+{
+    switch ((enum group)group_of[op]) {
+    case NOP:
+        break;
+    case LOCATION:
+        run_location(m, op);
+        break;
+    case CFA:
+        run_cfa(m, op);
+        break;
+    case REGISTER:
+        run_register(m, op);
+        break;
+    case REMEMBER:
+        remember_state(m);
+        break;
+    case RESTORE:
+        restore_state(m);
+        break;
+    case SKIP:
+        (void)wndl_cursor_uleb(&m->c);
+        break;
+    case UNKNOWN:
+        fail(m, WNDL_UNSUPPORTED, "an instruction that is not known");
+    }
+}
+
+static void run_one(struct machine *m)
+{
+    uint8_t op = wndl_cursor_u8(&m->c);
+    uint8_t low = op & CFA_LOW;
+    switch (op & CFA_HIGH) {
+    case CFA_ADVANCE_LOC:
+        advance(m, low);
+        break;
+    case CFA_OFFSET:
+        set_offset(m, low, WNDL_RULE_OFFSET, factored_unsigned(m));
+        break;
+    case CFA_RESTORE:
+        restore(m, low);
+        break;
+    default:
+        run_low(m, low);
+    }
+}
+
+/*
+ * Runs up to the instruction that moves the location, or to the end of the
+ * program. The error names the instruction.
+ */
+static enum wndl_status run_to_advance(
+    struct machine *m, struct wndl_error *err)
+{
+    while (m->c.next != m->c.end && m->loc == m->row->start) {
+        uint64_t at = wndl_cursor_offset(&m->c);
+        run_one(m);
+        if (m->c.failed)
+            fail(m, WNDL_MALFORMED, "an instruction's operand is cut off");
+        if (m->status != WNDL_OK)
+            return wndl_cfi_fail(m->frame, err, m->status, at, m->what);
+    }
+    return WNDL_OK;
+}
+
+/* A cursor over `program` whose offsets are the section's. */
+static struct wndl_cursor program_cursor(
+    const struct wndl_cfi_section *frame, struct wndl_bytes program)
+{
+    return (struct wndl_cursor){
+        .next = program.data,
+        .end = program.data + program.size,
+        .start = frame->bytes.data,
+        .big_endian = frame->big_endian,
+    };
+}
+
+/* Runs the initial instructions and gets ready for the first row. */
+static enum wndl_status start(struct machine *m,
+    const struct wndl_cfi_section *frame, const struct wndl_fde *fde,
+    struct wndl_cfi_row *row, struct wndl_error *err)
+{
+    m->frame = frame;
+    m->fde = fde;
+    m->row = row;
+    m->c = program_cursor(frame, fde->cie.program);
+    m->loc = fde->start;
+    m->in_cie = true;
+    m->depth = 0;
+    m->status = WNDL_OK;
+    *row = (struct wndl_cfi_row){
+        .start = fde->start,
+        .end = fde->start,
+        .ra_reg = (uint8_t)fde->cie.ra_reg,
+        .signal_frame = fde->cie.signal_frame,
+    };
+    if (fde->cie.ra_reg >= WNDL_CFI_REGS)
+        return wndl_cfi_fail(frame, err, WNDL_UNSUPPORTED, fde->cie.offset,
+            "a return address in a register we do not track");
+    enum wndl_status status = run_to_advance(m, err);
+    if (status == WNDL_OK && m->loc != fde->start)
+        status = wndl_cfi_fail(frame, err, WNDL_MALFORMED, fde->cie.offset,
+            "initial instructions that move the location");
+    __builtin_memcpy(m->initial, row->regs, sizeof m->initial);
+    m->in_cie = false;
+    m->c = program_cursor(frame, fde->program);
+    return status;
+}
+
+/* The row that follows. It ends with the FDE at the latest. */
+static enum wndl_status next_row(struct machine *m, struct wndl_error *err)
+{
+    m->row->start = m->loc;
+    enum wndl_status status = run_to_advance(m, err);
+    bool last = m->loc == m->row->start || m->loc > m->fde->end;
+    m->row->end = last ? m->fde->end : m->loc;
+    return status;
+}
+
+enum wndl_status wndl_cfi_row_at(const struct wndl_cfi_section *frame,
+    const struct wndl_fde *fde, uint64_t pc, struct wndl_cfi_row *row,
+    struct wndl_error *err)
+{
+    struct machine m;
+    if (pc < fde->start || pc >= fde->end)
+        return WNDL_NOT_FOUND;
+    enum wndl_status status = start(&m, frame, fde, row, err);
+    while (status == WNDL_OK && row->end <= pc)
+        status = next_row(&m, err);
+    return status;
+}
+
+enum wndl_status wndl_cfi_rows(const struct wndl_cfi_section *frame,
+    const struct wndl_fde *fde,
+    bool (*visit)(void *context, const struct wndl_cfi_row *row), void *context,
+    struct wndl_error *err)
+{
+    struct machine m;
+    struct wndl_cfi_row row;
+    enum wndl_status status = start(&m, frame, fde, &row, err);
+    while (status == WNDL_OK && row.end < fde->end) {
+        status = next_row(&m, err);
+        if (status == WNDL_OK && !visit(context, &row))
+            break;
+    }
+    return status;
+}
