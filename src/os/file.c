@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,4 +51,17 @@ void wndl_file_close(struct wndl_file *file)
     if (file->bytes.size != 0)
         munmap((void *)file->bytes.data, file->bytes.size);
     file->bytes = (struct wndl_bytes){0};
+}
+
+bool wndl_file_real_folder(const char *path, char *folder, size_t size)
+{
+    char real[PATH_MAX];
+    if (realpath(path, real) == NULL)
+        return false;
+    size_t length = (size_t)(strrchr(real, '/') - real);
+    if (length >= size)
+        return false;
+    memcpy(folder, real, length);
+    folder[length] = '\0';
+    return true;
 }

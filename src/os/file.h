@@ -30,4 +30,11 @@ enum wndl_status wndl_file_open(const char *path, struct wndl_file *file,
 /* Unmaps. A file that is not mapped is left alone. */
 void wndl_file_close(struct wndl_file *file);
 
+/*
+ * The folder that the file `path` really is in, symbolic links followed:
+ * absolute, without a final slash, so "" for the root. False when it cannot
+ * be told or does not fit `size` bytes. Any thread.
+ */
+bool wndl_file_real_folder(const char *path, char *folder, size_t size);
+
 #endif
