@@ -3,7 +3,7 @@
  * windlass/unwind.h: the call stack of a thread, from its registers.
  *
  * Three ways in: the calling thread's own stack (wndl_unwind_self), the
- * context a signal handler was given (wndl_unwind_context), and any stack
+ * context a signal handler was given (wndl_unwind_regs), and any stack
  * through a memory reader (wndl_unwind_remote: another process, a copied
  * stack, a core). The first two never call malloc, take a lock or make a
  * system call, and may be used in any signal handler.
@@ -32,6 +32,9 @@ enum wndl_reg_mask {
 struct wndl_regs {
     uint64_t ip, sp, fp, bx;
     uint32_t valid; /* enum wndl_reg_mask, or-ed */
+    /* NULL, or all general registers, 17 words in the order of a ucontext_t's
+     * gregs (x86-64). Borrowed for the walk; a few rules need one of them. */
+    const uint64_t *gregs;
 };
 
 /* How a frame was recovered. */
@@ -63,7 +66,9 @@ enum wndl_walk_end {
     WNDL_END_NO_PROGRESS = 4, /* SP did not rise */
     WNDL_END_BAD_CFI = 5,     /* damaged or unsupported CFI */
     WNDL_END_BAD_PC = 6,      /* return address in no mapped code */
-    WNDL_END_FP_ROOT = 7,     /* reached 0 by frame pointers: a guess */
+    /* A return address or a frame pointer of 0: a root by convention only,
+     * not vouched for by CFI. A guess. */
+    WNDL_END_FP_ROOT = 7,
 };
 
 /* Where a walk goes (set by the caller) and how it went (set by the walk). */
@@ -81,9 +86,10 @@ struct wndl_stack_range {
 };
 
 /*
- * A rule cache and the state of a walker: memory of the caller's, nothing
- * else is allocated. wndl_unwinder_size() bytes aligned to 64; one thread at
- * a time; a signal handler that may interrupt a walk needs its own.
+ * A rule cache: memory of the caller's, nothing else is allocated.
+ * wndl_unwinder_size() zeroed bytes (as mmap gives them) aligned to 64; one
+ * thread at a time; a signal handler that may interrupt a walk needs its own.
+ * Init is not for signal handlers: it binds the symbols that walks use.
  */
 struct wndl_unwinder;
 

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/cache.h"
+
+#include "os/dlfind.h"
+#include "unwind/space.h"
+
+/* User addresses are below 2^47; the first page is never mapped. */
+static bool can_be_code(uint64_t pc)
+{
+    return pc >= 4096 && pc < UINT64_C(1) << 47;
+}
+
+static struct wndl_entry compile(uint64_t pc)
+{
+    struct wndl_code code;
+    switch (wndl_code_find(NULL, pc, &code)) {
+    case WNDL_CODE_ROW:
+        return wndl_entry_of_row(&code.row, pc);
+    case WNDL_CODE_NO_FDE:
+        return (struct wndl_entry){.kind = WNDL_ENTRY_NO_FDE};
+    case WNDL_CODE_NO_MODULE:
+        return (struct wndl_entry){.kind = WNDL_ENTRY_NO_MODULE};
+    case WNDL_CODE_BAD:
+        break;
+    }
+    return (struct wndl_entry){.kind = WNDL_ENTRY_BAD};
+}
+
+struct wndl_entry *wndl_cache_find(struct wndl_unwinder *u, uint64_t key)
+{
+    if (!can_be_code(key - 1))
+        return &u->slots[0];
+    uint32_t home = wndl_cache_home(key);
+    struct wndl_entry *set =
+        &u->slots[WNDL_CACHE_LINE + (home & ~(WNDL_CACHE_WAYS - 1u))];
+    struct wndl_entry *entry = NULL;
+    for (uint32_t i = 0; i < WNDL_CACHE_WAYS; i++) {
+        entry = &set[(home + i) & (WNDL_CACHE_WAYS - 1u)];
+        if (entry->key == key)
+            return entry;
+        if (entry->key == 0)
+            break;
+    }
+    if (entry->key != 0)
+        entry = &set[u->victim++ & (WNDL_CACHE_WAYS - 1u)];
+    *entry = compile(key - 1);
+    entry->key = key;
+    return entry;
+}
+
+size_t wndl_unwinder_size(void)
+{
+    return sizeof(struct wndl_unwinder);
+}
+
+static void init_none(struct wndl_unwinder *u)
+{
+    u->slots[0] = (struct wndl_entry){
+        .key = UINT64_MAX,
+        .kind = WNDL_ENTRY_NO_MODULE,
+    };
+}
+
+struct wndl_unwinder *wndl_unwinder_init(void *memory)
+{
+    struct wndl_unwinder *u = memory;
+    init_none(u);
+    /* A lazy binding must not be resolved within a signal handler. */
+    struct wndl_dlmodule module;
+    (void)wndl_dlfind((uintptr_t)&wndl_unwinder_init, &module);
+    return u;
+}
+
+void wndl_unwinder_flush(struct wndl_unwinder *u)
+{
+    __builtin_memset(u, 0, sizeof *u);
+    init_none(u);
+}

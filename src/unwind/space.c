@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/space.h"
+
+#include "os/dlfind.h"
+
+/*
+ * A module's CFI: both sections with the same kind of address, and `bias`
+ * from that to avma.
+ */
+struct module_cfi {
+    struct wndl_cfi_section hdr; /* bytes empty: none */
+    struct wndl_cfi_section frame;
+    uint64_t bias;
+};
+
+static enum wndl_code_kind local_cfi(uint64_t pc, struct module_cfi *cfi)
+{
+    struct wndl_dlmodule module;
+    if (!wndl_dlfind(pc, &module))
+        return WNDL_CODE_NO_MODULE;
+    if (module.eh_frame_hdr == NULL)
+        return WNDL_CODE_NO_FDE;
+    uint64_t hdr_addr = (uintptr_t)module.eh_frame_hdr;
+    *cfi = (struct module_cfi){
+        .hdr = {.bytes = wndl_dlmodule_from(&module, hdr_addr),
+            .addr = hdr_addr,
+            .data_base = hdr_addr,
+            .address_size = 8},
+        .frame = {.address_size = 8},
+    };
+    if (wndl_eh_frame_hdr_frame_addr(&cfi->hdr, &cfi->frame.addr) != WNDL_OK)
+        return WNDL_CODE_BAD;
+    cfi->frame.bytes = wndl_dlmodule_from(&module, cfi->frame.addr);
+    return WNDL_CODE_ROW;
+}
+
+/* The module that covers `pc`, or NULL. */
+static const struct wndl_remote_module *remote_module(
+    const struct wndl_remote *remote, uint64_t pc)
+{
+    size_t low = 0, high = remote->module_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct wndl_remote_module *m = &remote->modules[middle];
+        if (pc < m->start)
+            high = middle;
+        else if (pc >= m->end)
+            low = middle + 1;
+        else
+            return m;
+    }
+    return NULL;
+}
+
+static enum wndl_code_kind remote_cfi(
+    const struct wndl_remote *remote, uint64_t pc, struct module_cfi *cfi)
+{
+    const struct wndl_remote_module *m = remote_module(remote, pc);
+    if (m == NULL)
+        return WNDL_CODE_NO_MODULE;
+    if (m->eh_frame == NULL)
+        return WNDL_CODE_NO_FDE;
+    size_t hdr_size = m->eh_frame_hdr == NULL ? 0 : m->eh_frame_hdr_size;
+    *cfi = (struct module_cfi){
+        .hdr = {.bytes = {m->eh_frame_hdr, hdr_size},
+            .addr = m->eh_frame_hdr_svma,
+            .data_base = m->eh_frame_hdr_svma,
+            .address_size = 8},
+        .frame = {.bytes = {m->eh_frame, m->eh_frame_size},
+            .addr = m->eh_frame_svma,
+            .address_size = 8},
+        .bias = m->bias,
+    };
+    return WNDL_CODE_ROW;
+}
+
+/* `pc` is of the sections' kind. */
+static enum wndl_status find_fde(
+    const struct module_cfi *cfi, uint64_t pc, struct wndl_fde *fde)
+{
+    if (cfi->hdr.bytes.size == 0)
+        return wndl_fde_scan(&cfi->frame, pc, fde, NULL);
+    uint64_t offset;
+    enum wndl_status status =
+        wndl_eh_frame_hdr_find(&cfi->hdr, &cfi->frame, pc, &offset);
+    if (status == WNDL_UNSUPPORTED)
+        return wndl_fde_scan(&cfi->frame, pc, fde, NULL);
+    if (status != WNDL_OK)
+        return status;
+    status = wndl_fde_parse(&cfi->frame, offset, fde, NULL, NULL);
+    if (status == WNDL_NOT_FOUND) /* the table names a CIE */
+        return WNDL_MALFORMED;
+    if (status == WNDL_OK && (pc < fde->start || pc >= fde->end))
+        return WNDL_NOT_FOUND;
+    return status;
+}
+
+enum wndl_code_kind wndl_code_find(
+    const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
+{
+    struct module_cfi cfi;
+    struct wndl_fde fde;
+    enum wndl_code_kind kind =
+        remote == NULL ? local_cfi(pc, &cfi) : remote_cfi(remote, pc, &cfi);
+    if (kind != WNDL_CODE_ROW)
+        return kind;
+    enum wndl_status status = find_fde(&cfi, pc - cfi.bias, &fde);
+    if (status == WNDL_NOT_FOUND)
+        return WNDL_CODE_NO_FDE;
+    if (status != WNDL_OK)
+        return WNDL_CODE_BAD;
+    code->frame = cfi.frame;
+    status = wndl_cfi_row_at(&cfi.frame, &fde, pc - cfi.bias, &code->row, NULL);
+    return status == WNDL_OK ? WNDL_CODE_ROW : WNDL_CODE_BAD;
+}
+
+bool wndl_code_is_mapped(const struct wndl_remote *remote, uint64_t pc)
+{
+    struct wndl_dlmodule module;
+    if (remote != NULL)
+        return remote_module(remote, pc) != NULL;
+    return wndl_dlfind(pc, &module);
+}
