@@ -2,7 +2,7 @@
 /*
  * profile: a recording as plain data, with stacks merged over all processes.
  * No I/O, no symbols here: analyze joins those. Memory is bounded by what is
- * distinct plus 16 bytes a sample.
+ * distinct plus 24 bytes a sample.
  */
 #ifndef WNDL_MODEL_PROFILE_H
 #define WNDL_MODEL_PROFILE_H
@@ -57,8 +57,22 @@ struct wndl_sample {
     uint32_t cpu;     /* thread CPU ns since its previous sample, saturated */
 };
 
-enum { WNDL_LOSS_REASONS = 8 }; /* docs/formats/wndl.md, PEND */
-enum { WNDL_WALK_ENDS = 8 };    /* windlass/unwind.h */
+/* Why samples are not in the profile: docs/formats/wndl.md, PEND; */
+enum {
+    WNDL_LOSS_DAMAGED = 0, /* the part of the file they need is damaged */
+    WNDL_LOSS_OVERRUN = 7, /* ticks that came due while one was pending */
+    WNDL_LOSS_OTHER = 8,   /* a reason that this version does not know */
+    WNDL_LOSS_REASONS = 9,
+};
+
+/* How walks ended: the numbers of windlass/unwind.h, and one of our own. */
+enum {
+    WNDL_WALK_COMPLETE = 0,
+    WNDL_WALK_TRUNCATED = 1,
+    WNDL_WALK_FP_ROOT = 7,
+    WNDL_WALK_OTHER = 8, /* an end that this version does not know */
+    WNDL_WALK_ENDS = 9,
+};
 
 struct wndl_profile {
     struct wndl_arena arena;
@@ -82,8 +96,10 @@ struct wndl_profile {
 
     uint64_t lost[WNDL_LOSS_REASONS]; /* samples, by reason */
     uint64_t ends[WNDL_WALK_ENDS];    /* samples kept, by walk end */
-    uint32_t chunks_damaged, chunks_unknown;
-    bool cut; /* the file ends in the middle of a chunk */
+    /* Lost: damaged themselves, or about something that was in one. */
+    uint32_t chunks_damaged;
+    uint32_t chunks_unknown; /* of types that this version does not know */
+    bool cut;                /* the file ends in the middle of a chunk */
 };
 
 /* An empty profile. False when memory is out. */
@@ -97,5 +113,13 @@ bool wndl_profile_frame(
 /* The node for (parent, frame), added if new; false when memory is out. */
 bool wndl_profile_node(
     struct wndl_profile *p, uint32_t parent, uint32_t frame, uint32_t *index);
+
+/* A copy of `s` that lives as long as the profile; false: memory is out. */
+bool wndl_profile_text(
+    struct wndl_profile *p, struct wndl_bytes s, struct wndl_bytes *copy);
+
+/* For people: "ring full", "no unwind rule". Static strings. */
+const char *wndl_loss_name(unsigned reason);
+const char *wndl_walk_end_text(unsigned end);
 
 #endif

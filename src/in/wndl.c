@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: MIT */
+#include "in/wndl.h"
+
+#include "rec/chunk.h"
+
+/* Bytes that the smallest element of a list takes. */
+enum { MIN_PAIR = 2, MIN_NODE = 4, MIN_SAMPLE = 4, MIN_ARGUMENT = 1 };
+
+/*
+ * The file's numbers and ours differ once a chunk is lost: maps[n] is our
+ * number, or WNDL_NO_INDEX for what was lost.
+ */
+struct reader {
+    struct wndl_profile *p;
+    struct wndl_arena scratch;
+    struct wndl_vec processes, threads, images; /* uint32_t */
+    struct wndl_vec nodes;        /* struct wndl_vec of uint32_t, by process */
+    struct wndl_intern image_ids; /* path NUL build-id */
+    struct wndl_vec image_of_id;  /* uint32_t */
+    uint64_t gap_budget; /* lost numbers that the file can account for */
+    bool has_meta;
+};
+
+/* ---- numbers of the file */
+
+static uint32_t known(const struct wndl_vec *map, uint64_t number)
+{
+    if (number >= map->len)
+        return WNDL_NO_INDEX;
+    return *(const uint32_t *)wndl_vec_at(map, number);
+}
+
+/* Leaves the numbers up to `number` as lost. A small file cannot make us take
+ * much memory: what was lost had its size too. */
+static enum wndl_status skip_to(
+    struct reader *r, struct wndl_vec *map, uint64_t number)
+{
+    if (number < map->len || number - map->len > r->gap_budget)
+        return WNDL_MALFORMED;
+    r->gap_budget -= number - map->len;
+    while (map->len < number) {
+        uint32_t *lost = wndl_vec_push(map);
+        if (lost == NULL)
+            return WNDL_NOMEM;
+        *lost = WNDL_NO_INDEX;
+    }
+    return WNDL_OK;
+}
+
+static enum wndl_status announce(
+    struct reader *r, struct wndl_vec *map, uint64_t number, size_t ours)
+{
+    enum wndl_status status = skip_to(r, map, number);
+    if (status != WNDL_OK)
+        return status;
+    uint32_t *slot = wndl_vec_push(map);
+    if (slot == NULL)
+        return WNDL_NOMEM;
+    *slot = (uint32_t)ours;
+    return WNDL_OK;
+}
+
+/* A list's length, or a failed cursor when that many cannot follow. */
+static uint64_t list_count(struct wndl_cursor *c, unsigned min_size)
+{
+    uint64_t count = wndl_cursor_uleb(c);
+    if (count > wndl_cursor_left(c) / min_size)
+        wndl_cursor_fail(c);
+    return c->failed ? 0 : count;
+}
+
+static uint32_t narrow(uint64_t value)
+{
+    return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
+/* ---- one function a chunk type: OK, MALFORMED (the chunk is lost), NOMEM */
+
+static enum wndl_status read_arguments(
+    struct reader *r, struct wndl_cursor *c, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        struct wndl_bytes text = wndl_chunk_read_str(c);
+        struct wndl_bytes *argument = wndl_vec_push(&r->p->arguments);
+        if (argument == NULL || !wndl_profile_text(r->p, text, argument))
+            return WNDL_NOMEM;
+    }
+    return c->failed ? WNDL_MALFORMED : WNDL_OK;
+}
+
+static enum wndl_status read_meta(struct reader *r, struct wndl_cursor *c)
+{
+    struct wndl_profile *p = r->p;
+    uint64_t time_base = wndl_cursor_uleb(c);
+    uint64_t realtime = wndl_cursor_uleb(c);
+    uint64_t interval = wndl_cursor_uleb(c);
+    uint64_t engine = wndl_cursor_uleb(c);
+    uint64_t flags = wndl_cursor_uleb(c);
+    struct wndl_bytes version = wndl_chunk_read_str(c);
+    struct wndl_bytes host = wndl_chunk_read_str(c);
+    struct wndl_bytes cwd = wndl_chunk_read_str(c);
+    uint64_t count = list_count(c, MIN_ARGUMENT);
+    if (c->failed || r->has_meta)
+        return WNDL_MALFORMED;
+    r->has_meta = true;
+    p->time_base = time_base;
+    p->realtime = realtime;
+    p->interval = interval;
+    p->engine = narrow(engine);
+    p->kernel_sampled = (flags & 1) != 0;
+    if (!wndl_profile_text(p, version, &p->recorder_version) ||
+        !wndl_profile_text(p, host, &p->host) ||
+        !wndl_profile_text(p, cwd, &p->cwd))
+        return WNDL_NOMEM;
+    return read_arguments(r, c, count);
+}
+
+static enum wndl_status read_proc(struct reader *r, struct wndl_cursor *c)
+{
+    struct wndl_profile *p = r->p;
+    uint64_t number = wndl_cursor_uleb(c);
+    uint64_t parent = wndl_cursor_uleb(c);
+    struct wndl_process process = {
+        .pid = narrow(wndl_cursor_uleb(c)),
+        .generation = narrow(wndl_cursor_uleb(c)),
+        .start = wndl_cursor_uleb(c),
+        .executable = wndl_chunk_read_str(c),
+        .command = wndl_chunk_read_str(c),
+    };
+    if (c->failed || parent > number)
+        return WNDL_MALFORMED;
+    process.parent =
+        parent == 0 ? WNDL_NO_INDEX : known(&r->processes, parent - 1);
+    enum wndl_status status =
+        announce(r, &r->processes, number, p->processes.len);
+    if (status != WNDL_OK)
+        return status;
+    struct wndl_vec *nodes = wndl_vec_push(&r->nodes);
+    struct wndl_process *slot = wndl_vec_push(&p->processes);
+    if (nodes == NULL || slot == NULL)
+        return WNDL_NOMEM;
+    *slot = process;
+    wndl_vec_init(nodes, &r->scratch, sizeof(uint32_t));
+    bool kept = wndl_profile_text(p, process.executable, &slot->executable) &&
+                wndl_profile_text(p, process.command, &slot->command);
+    /* Node 0 is the root in every process. */
+    return kept ? announce(r, nodes, 0, 0) : WNDL_NOMEM;
+}
+
+static void add_loss(struct wndl_profile *p, uint64_t reason, uint64_t count)
+{
+    bool named = reason > WNDL_LOSS_DAMAGED && reason < WNDL_LOSS_OTHER;
+    uint64_t *total = &p->lost[named ? reason : WNDL_LOSS_OTHER];
+    if (__builtin_add_overflow(*total, count, total))
+        *total = UINT64_MAX;
+}
+
+static enum wndl_status read_pend(struct reader *r, struct wndl_cursor *c)
+{
+    uint32_t index = known(&r->processes, wndl_cursor_uleb(c));
+    uint64_t time = wndl_cursor_uleb(c);
+    uint64_t how = wndl_cursor_uleb(c);
+    uint64_t count = list_count(c, MIN_PAIR);
+    struct wndl_cursor check = *c;
+    for (uint64_t i = 0; i < 2 * count; i++)
+        (void)wndl_cursor_uleb(&check);
+    if (check.failed || index == WNDL_NO_INDEX)
+        return WNDL_MALFORMED;
+    struct wndl_process *process = wndl_vec_at(&r->p->processes, index);
+    process->end = time;
+    process->how_ended = how <= 2 ? (uint8_t)how : 0;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t reason = wndl_cursor_uleb(c);
+        add_loss(r->p, reason, wndl_cursor_uleb(c));
+    }
+    return WNDL_OK;
+}
+
+static enum wndl_status rename_thread(
+    struct reader *r, uint32_t index, const struct wndl_thread *again)
+{
+    struct wndl_thread *thread = wndl_vec_at(&r->p->threads, index);
+    if (thread->process != again->process || thread->tid != again->tid)
+        return WNDL_MALFORMED;
+    return wndl_profile_text(r->p, again->name, &thread->name) ? WNDL_OK
+                                                               : WNDL_NOMEM;
+}
+
+static enum wndl_status read_thrd(struct reader *r, struct wndl_cursor *c)
+{
+    enum { MAX_THREADS = (1 << 28) - 1 }; /* struct wndl_sample's field */
+    struct wndl_profile *p = r->p;
+    uint32_t process = known(&r->processes, wndl_cursor_uleb(c));
+    uint64_t number = wndl_cursor_uleb(c);
+    struct wndl_thread thread = {
+        .process = process,
+        .tid = narrow(wndl_cursor_uleb(c)),
+        .start = wndl_cursor_uleb(c),
+        .name = wndl_chunk_read_str(c),
+    };
+    if (c->failed || process == WNDL_NO_INDEX)
+        return WNDL_MALFORMED;
+    uint32_t index = known(&r->threads, number);
+    if (index != WNDL_NO_INDEX)
+        return rename_thread(r, index, &thread);
+    if (p->threads.len >= MAX_THREADS)
+        return WNDL_MALFORMED;
+    enum wndl_status status = announce(r, &r->threads, number, p->threads.len);
+    if (status != WNDL_OK)
+        return status;
+    struct wndl_thread *slot = wndl_vec_push(&p->threads);
+    if (slot == NULL)
+        return WNDL_NOMEM;
+    *slot = thread;
+    return wndl_profile_text(p, thread.name, &slot->name) ? WNDL_OK
+                                                          : WNDL_NOMEM;
+}
+
+/* Our index of the image (path, build-id), which may be known already. */
+static enum wndl_status image_index(struct reader *r, struct wndl_bytes path,
+    struct wndl_bytes build_id, uint32_t *index)
+{
+    struct wndl_buf key;
+    wndl_buf_init(&key, r->p->arena.mem);
+    wndl_buf_add(&key, path.data, path.size);
+    wndl_buf_byte(&key, 0);
+    wndl_buf_add(&key, build_id.data, build_id.size);
+    uint32_t id = 0;
+    bool kept =
+        !key.failed && wndl_intern_add(&r->image_ids,
+                           (struct wndl_bytes){key.data, key.size}, &id);
+    wndl_buf_free(&key);
+    if (!kept)
+        return WNDL_NOMEM;
+    *index = known(&r->image_of_id, id);
+    if (*index != WNDL_NO_INDEX)
+        return WNDL_OK;
+    *index = (uint32_t)r->p->images.len;
+    struct wndl_image *image = wndl_vec_push(&r->p->images);
+    if (image == NULL || !wndl_profile_text(r->p, path, &image->path) ||
+        !wndl_profile_text(r->p, build_id, &image->build_id))
+        return WNDL_NOMEM;
+    return announce(r, &r->image_of_id, id, *index);
+}
+
+static enum wndl_status read_imag(struct reader *r, struct wndl_cursor *c)
+{
+    uint64_t number = wndl_cursor_uleb(c);
+    struct wndl_bytes path = wndl_chunk_read_str(c);
+    struct wndl_bytes build_id = wndl_chunk_read_str(c);
+    if (c->failed || number >= WNDL_NO_INDEX)
+        return WNDL_MALFORMED;
+    enum wndl_status status = skip_to(r, &r->images, number);
+    uint32_t index = 0;
+    if (status == WNDL_OK)
+        status = image_index(r, path, build_id, &index);
+    if (status == WNDL_OK)
+        status = announce(r, &r->images, number, index);
+    return status;
+}
+
+/* Mappings are for information only; a wrong one is damage all the same. */
+static enum wndl_status read_mmap(struct reader *r, struct wndl_cursor *c)
+{
+    uint32_t process = known(&r->processes, wndl_cursor_uleb(c));
+    uint32_t image = known(&r->images, wndl_cursor_uleb(c));
+    (void)wndl_cursor_uleb(c); /* time */
+    uint64_t start = wndl_cursor_uleb(c);
+    uint64_t end = wndl_cursor_uleb(c);
+    (void)wndl_cursor_uleb(c); /* bias */
+    bool right = !c->failed && process != WNDL_NO_INDEX &&
+                 image != WNDL_NO_INDEX && start < end;
+    return right ? WNDL_OK : WNDL_MALFORMED;
+}
+
+/* One node; `*ours` is WNDL_NO_INDEX when what it hangs on was lost. */
+static enum wndl_status read_node(struct reader *r, struct wndl_cursor *c,
+    const struct wndl_vec *nodes, uint64_t *address, uint32_t *ours)
+{
+    uint64_t number = nodes->len;
+    uint64_t distance = wndl_cursor_uleb(c);
+    uint64_t flags = wndl_cursor_uleb(c);
+    uint64_t image = wndl_cursor_uleb(c);
+    *address += (uint64_t)wndl_cursor_sleb(c);
+    if (c->failed || distance == 0 || distance > number)
+        return WNDL_MALFORMED;
+    uint32_t parent = known(nodes, number - distance);
+    struct wndl_frame_key key = {
+        .image = image == 0 ? WNDL_NO_INDEX : known(&r->images, image - 1),
+        .interrupted = flags & 1,
+        .how = flags >> 1 & 3,
+        .address = *address,
+    };
+    *ours = WNDL_NO_INDEX;
+    if (parent == WNDL_NO_INDEX || (image != 0 && key.image == WNDL_NO_INDEX))
+        return WNDL_OK;
+    uint32_t frame;
+    if (!wndl_profile_frame(r->p, key, &frame) ||
+        !wndl_profile_node(r->p, parent, frame, ours))
+        return WNDL_NOMEM;
+    return WNDL_OK;
+}
+
+static enum wndl_status read_stak(struct reader *r, struct wndl_cursor *c)
+{
+    uint32_t process = known(&r->processes, wndl_cursor_uleb(c));
+    uint64_t first = wndl_cursor_uleb(c);
+    uint64_t count = list_count(c, MIN_NODE);
+    if (c->failed || process == WNDL_NO_INDEX || first >= WNDL_NO_INDEX - count)
+        return WNDL_MALFORMED;
+    struct wndl_vec *nodes = wndl_vec_at(&r->nodes, process);
+    enum wndl_status status = skip_to(r, nodes, first);
+    uint64_t address = 0;
+    size_t start = nodes->len;
+    for (uint64_t i = 0; i < count && status == WNDL_OK; i++) {
+        uint32_t ours;
+        status = read_node(r, c, nodes, &address, &ours);
+        if (status == WNDL_OK)
+            status = announce(r, nodes, nodes->len, ours);
+    }
+    if (status != WNDL_OK)
+        nodes->len = start;
+    return status;
+}
+
+/* One sample at the end of p->samples, unless its stack was lost. */
+static enum wndl_status read_sample(struct reader *r, struct wndl_cursor *c,
+    const struct wndl_vec *nodes, struct wndl_sample *sample, uint64_t *lost)
+{
+    uint64_t passed = wndl_cursor_uleb(c);
+    sample->cpu = narrow(wndl_cursor_uleb(c));
+    sample->node = known(nodes, wndl_cursor_uleb(c));
+    uint64_t end = wndl_cursor_uleb(c);
+    sample->end = end < WNDL_WALK_OTHER ? (unsigned)end : WNDL_WALK_OTHER;
+    if (c->failed ||
+        __builtin_add_overflow(sample->time, passed, &sample->time))
+        return WNDL_MALFORMED;
+    if (sample->node == WNDL_NO_INDEX) {
+        ++*lost;
+        return WNDL_OK;
+    }
+    struct wndl_sample *slot = wndl_vec_push(&r->p->samples);
+    if (slot == NULL)
+        return WNDL_NOMEM;
+    *slot = *sample;
+    return WNDL_OK;
+}
+
+static enum wndl_status read_samp(struct reader *r, struct wndl_cursor *c)
+{
+    struct wndl_profile *p = r->p;
+    uint32_t thread = known(&r->threads, wndl_cursor_uleb(c));
+    struct wndl_sample sample = {.time = wndl_cursor_uleb(c)};
+    uint64_t count = list_count(c, MIN_SAMPLE);
+    if (c->failed || thread == WNDL_NO_INDEX) {
+        p->lost[WNDL_LOSS_DAMAGED] += count;
+        return WNDL_MALFORMED;
+    }
+    sample.thread = thread & ((1u << 28) - 1);
+    const struct wndl_thread *of = wndl_vec_at(&p->threads, thread);
+    const struct wndl_vec *nodes = wndl_vec_at(&r->nodes, of->process);
+    size_t kept = p->samples.len;
+    uint64_t lost = 0;
+    enum wndl_status status = WNDL_OK;
+    for (uint64_t i = 0; i < count && status == WNDL_OK; i++)
+        status = read_sample(r, c, nodes, &sample, &lost);
+    if (status != WNDL_OK) {
+        p->samples.len = kept;
+        lost = count;
+    }
+    p->lost[WNDL_LOSS_DAMAGED] += lost;
+    return status;
+}
+
+static enum wndl_status read_done(struct reader *r, struct wndl_cursor *c)
+{
+    uint64_t time = wndl_cursor_uleb(c);
+    uint64_t status = wndl_cursor_uleb(c);
+    (void)wndl_cursor_uleb(c); /* processes: we have counted them */
+    uint64_t unfollowed = wndl_cursor_uleb(c);
+    if (c->failed || r->p->finished)
+        return WNDL_MALFORMED;
+    r->p->finished = true;
+    r->p->duration = time;
+    r->p->status = narrow(status);
+    r->p->unfollowed = narrow(unfollowed);
+    return WNDL_OK;
+}
+
+/* ---- the file */
+
+static enum wndl_status read_chunk(
+    struct reader *r, const struct wndl_chunk *chunk)
+{
+    static const struct {
+        uint32_t type;
+        enum wndl_status (*read)(struct reader *r, struct wndl_cursor *c);
+    } readers[] = {
+        {WNDL_CHUNK_SAMP, read_samp},
+        {WNDL_CHUNK_STAK, read_stak},
+        {WNDL_CHUNK_META, read_meta},
+        {WNDL_CHUNK_PROC, read_proc},
+        {WNDL_CHUNK_PEND, read_pend},
+        {WNDL_CHUNK_THRD, read_thrd},
+        {WNDL_CHUNK_IMAG, read_imag},
+        {WNDL_CHUNK_MMAP, read_mmap},
+        {WNDL_CHUNK_DONE, read_done},
+    };
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+        if (readers[i].type != chunk->type)
+            continue;
+        struct wndl_cursor c = wndl_cursor_at(chunk->payload, 0, false);
+        return readers[i].read(r, &c);
+    }
+    r->p->chunks_unknown++;
+    return WNDL_OK;
+}
+
+/* What the chunks do not say by themselves. */
+static void conclude(struct wndl_profile *p)
+{
+    uint64_t last = 0;
+    const struct wndl_sample *samples = p->samples.data;
+    for (size_t i = 0; i < p->samples.len; i++) {
+        p->ends[samples[i].end]++;
+        if (samples[i].time > last)
+            last = samples[i].time;
+    }
+    struct wndl_process *processes = p->processes.data;
+    for (size_t i = 0; i < p->processes.len; i++) {
+        if (processes[i].end > last)
+            last = processes[i].end;
+    }
+    if (!p->finished)
+        p->duration = last;
+    for (size_t i = 0; i < p->processes.len; i++) {
+        if (processes[i].end == 0)
+            processes[i].end = p->duration;
+    }
+}
+
+static enum wndl_status read_chunks(
+    struct reader *r, struct wndl_chunk_reader *chunks)
+{
+    struct wndl_chunk chunk;
+    while (wndl_chunk_next(chunks, &chunk)) {
+        enum wndl_status status = read_chunk(r, &chunk);
+        if (status == WNDL_NOMEM)
+            return status;
+        if (status != WNDL_OK)
+            r->p->chunks_damaged++;
+    }
+    r->p->chunks_damaged += chunks->damaged;
+    r->p->cut = chunks->cut;
+    conclude(r->p);
+    return WNDL_OK;
+}
+
+enum wndl_status wndl_recording_read(
+    struct wndl_profile *p, struct wndl_bytes file, struct wndl_error *err)
+{
+    struct wndl_chunk_reader chunks;
+    enum wndl_status status = wndl_chunk_reader_init(&chunks, file, err);
+    if (status != WNDL_OK)
+        return status;
+    struct reader r = {.p = p, .gap_budget = file.size / MIN_NODE};
+    wndl_arena_init(&r.scratch, p->arena.mem);
+    wndl_vec_init(&r.processes, &r.scratch, sizeof(uint32_t));
+    wndl_vec_init(&r.threads, &r.scratch, sizeof(uint32_t));
+    wndl_vec_init(&r.images, &r.scratch, sizeof(uint32_t));
+    wndl_vec_init(&r.image_of_id, &r.scratch, sizeof(uint32_t));
+    wndl_vec_init(&r.nodes, &r.scratch, sizeof(struct wndl_vec));
+    status = wndl_intern_init(&r.image_ids, &r.scratch)
+                 ? read_chunks(&r, &chunks)
+                 : WNDL_NOMEM;
+    wndl_arena_free(&r.scratch);
+    if (status == WNDL_NOMEM)
+        return wndl_fail(err, status, "out of memory");
+    return status;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wndl: our own recordings (docs/formats/wndl.md) into a profile. It must not
+ * know symbols: frames stay addresses in images.
+ */
+#ifndef WNDL_IN_WNDL_H
+#define WNDL_IN_WNDL_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "model/profile.h"
+
+/*
+ * Reads the recording `file` into `p`, as wndl_profile_init left it, which
+ * keeps no pointer into `file`. The stacks of all processes become one tree.
+ *
+ * Damage does not fail: a chunk that is damaged, or that is about something
+ * which was in a damaged one, is left out and counted in p->chunks_damaged;
+ * its samples, where their number is known, in p->lost[WNDL_LOSS_DAMAGED].
+ *
+ * Fails as wndl_chunk_reader_init does, and with NOMEM.
+ */
+enum wndl_status wndl_recording_read(struct wndl_profile *p,
+    struct wndl_bytes file, struct wndl_error *err) WNDL_MUST_USE;
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/profile.h"
+
+bool wndl_profile_init(struct wndl_profile *p, struct wndl_mem *mem)
+{
+    *p = (struct wndl_profile){0};
+    wndl_arena_init(&p->arena, mem);
+    wndl_vec_init(&p->images, &p->arena, sizeof(struct wndl_image));
+    wndl_vec_init(&p->processes, &p->arena, sizeof(struct wndl_process));
+    wndl_vec_init(&p->threads, &p->arena, sizeof(struct wndl_thread));
+    wndl_vec_init(&p->frames, &p->arena, sizeof(struct wndl_frame_key));
+    wndl_vec_init(&p->nodes, &p->arena, sizeof(struct wndl_node));
+    wndl_vec_init(&p->samples, &p->arena, sizeof(struct wndl_sample));
+    wndl_vec_init(&p->arguments, &p->arena, sizeof(struct wndl_bytes));
+    wndl_map_init(&p->frame_index, &p->arena);
+    wndl_map_init(&p->node_index, &p->arena);
+    struct wndl_node *root = wndl_vec_push(&p->nodes);
+    if (root == NULL || !wndl_intern_init(&p->strings, &p->arena)) {
+        wndl_profile_free(p);
+        return false;
+    }
+    *root = (struct wndl_node){WNDL_NO_INDEX, WNDL_NO_INDEX};
+    return true;
+}
+
+void wndl_profile_free(struct wndl_profile *p)
+{
+    wndl_arena_free(&p->arena);
+}
+
+static bool same_frame(
+    const struct wndl_frame_key *a, const struct wndl_frame_key *b)
+{
+    return a->address == b->address && a->image == b->image &&
+           a->interrupted == b->interrupted && a->how == b->how;
+}
+
+bool wndl_profile_frame(
+    struct wndl_profile *p, struct wndl_frame_key key, uint32_t *index)
+{
+    uint64_t rest =
+        (uint64_t)key.image << 16 | (uint64_t)key.how << 8 | key.interrupted;
+    uint64_t hash = wndl_hash_u64(key.address ^ wndl_hash_u64(rest));
+    /* The map holds (hash, index + 1); a hash that is taken by another frame
+     * gives the next one to try. */
+    for (;; hash = wndl_hash_u64(hash + 1)) {
+        uint64_t *found = wndl_map_put(&p->frame_index, hash);
+        if (found == NULL || p->frames.len >= WNDL_NO_INDEX)
+            return false;
+        if (*found != 0) {
+            *index = (uint32_t)(*found - 1);
+            if (same_frame(wndl_vec_at(&p->frames, *index), &key))
+                return true;
+            continue;
+        }
+        struct wndl_frame_key *fresh = wndl_vec_push(&p->frames);
+        if (fresh == NULL)
+            return false;
+        *fresh = key;
+        *index = (uint32_t)(p->frames.len - 1);
+        *found = p->frames.len;
+        return true;
+    }
+}
+
+bool wndl_profile_node(
+    struct wndl_profile *p, uint32_t parent, uint32_t frame, uint32_t *index)
+{
+    uint64_t key = (uint64_t)parent << 32 | frame;
+    uint64_t *found = wndl_map_put(&p->node_index, key);
+    if (found == NULL || p->nodes.len >= WNDL_NO_INDEX)
+        return false;
+    if (*found == 0) { /* the root, which is nobody's child: so it is new */
+        struct wndl_node *fresh = wndl_vec_push(&p->nodes);
+        if (fresh == NULL)
+            return false;
+        *fresh = (struct wndl_node){parent, frame};
+        *found = p->nodes.len - 1;
+    }
+    *index = (uint32_t)*found;
+    return true;
+}
+
+bool wndl_profile_text(
+    struct wndl_profile *p, struct wndl_bytes s, struct wndl_bytes *copy)
+{
+    uint32_t id;
+    if (!wndl_intern_add(&p->strings, s, &id))
+        return false;
+    *copy = wndl_intern_get(&p->strings, id);
+    return true;
+}
+
+const char *wndl_loss_name(unsigned reason)
+{
+    static const char *const names[WNDL_LOSS_REASONS] = {
+        "recording damaged",
+        "ring full",
+        "stack tree full",
+        "thread table full",
+        "module table full",
+        "handler busy",
+        "stack memory not found",
+        "timer overrun",
+    };
+    return reason < WNDL_LOSS_OTHER ? names[reason] : "other reason";
+}
+
+const char *wndl_walk_end_text(unsigned end)
+{
+    static const char *const names[WNDL_WALK_ENDS] = {
+        "complete",
+        "truncated",
+        "no unwind rule",
+        "stack slot not readable",
+        "stack pointer did not rise",
+        "bad call frame information",
+        "return address in no code",
+        "root guessed by frame pointer",
+    };
+    return end < WNDL_WALK_OTHER ? names[end] : "other end";
+}
