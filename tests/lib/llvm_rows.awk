@@ -1,0 +1,23 @@
+# llvm-dwarfdump --eh-frame as the lines of `cfidump rows`, without the CFA
+# (see cfi_vs_readelf.sh), only the section named by -v section=, without rows that start at their FDE's end.
+
+function hex8(text)
+{
+    while (length(text) < 8)
+        text = "0" text
+    return text
+}
+
+/ contents:$/ { wanted = $1 == section }
+!wanted { next }
+$4 == "FDE" {
+    split(substr($6, 4), range, /\.\.\./)
+    print $1, $4, $5, $6
+    next
+}
+/^ +0x/ {
+    if (hex8(substr($1, 3, length($1) - 3)) == range[2])
+        next
+    sub(/CFA=[^:]*: /, "")
+    print
+}
