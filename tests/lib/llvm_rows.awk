@@ -1,5 +1,6 @@
 # llvm-dwarfdump --eh-frame as the lines of `cfidump rows`, without the CFA
-# (see cfi_vs_readelf.sh), only the section named by -v section=, without rows that start at their FDE's end.
+# (see cfi_vs_readelf.sh): only the section named by -v section=, no row that
+# starts at its FDE's end.
 
 function hex8(text)
 {

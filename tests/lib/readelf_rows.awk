@@ -1,6 +1,6 @@
 # readelf --debug-dump=frames-interp as the lines of `cfidump rows`: only the
-# section named by -v section=, "exp" for any expression, registers marked "u" left out; no row
-# that starts at its FDE's end. x86-64 and i386.
+# section named by -v section=; "exp" for any expression; registers marked "u"
+# left out; no row that starts at its FDE's end. x86-64 and i386.
 
 # Without leading zeros, or of at least 8 digits.
 function hex(text)
@@ -62,6 +62,7 @@ $4 == "CIE" {
     flush()
     in_fde = 0
     id = $1
+    wide = length($2) == 16
     next
 }
 $4 == "FDE" {
@@ -70,7 +71,6 @@ $4 == "FDE" {
     rows = 0
     cie = substr($5, 5)
     split(substr($6, 4), range, /\.\./)
-    wide = length(range[1]) == 16
     start = hex(range[1])
     print $1 " FDE cie=" cie " pc=" hex8(range[1]) "..." hex8(range[2])
     next
