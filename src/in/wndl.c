@@ -120,13 +120,12 @@ static enum wndl_status read_proc(struct reader *r, struct wndl_cursor *c)
     struct wndl_profile *p = r->p;
     uint64_t number = wndl_cursor_uleb(c);
     uint64_t parent = wndl_cursor_uleb(c);
-    struct wndl_process process = {
-        .pid = narrow(wndl_cursor_uleb(c)),
-        .generation = narrow(wndl_cursor_uleb(c)),
-        .start = wndl_cursor_uleb(c),
-        .executable = wndl_chunk_read_str(c),
-        .command = wndl_chunk_read_str(c),
-    };
+    struct wndl_process process = {0};
+    process.pid = narrow(wndl_cursor_uleb(c));
+    process.generation = narrow(wndl_cursor_uleb(c));
+    process.start = wndl_cursor_uleb(c);
+    process.executable = wndl_chunk_read_str(c);
+    process.command = wndl_chunk_read_str(c);
     if (c->failed || parent > number)
         return WNDL_MALFORMED;
     process.parent =
@@ -192,12 +191,10 @@ static enum wndl_status read_thrd(struct reader *r, struct wndl_cursor *c)
     struct wndl_profile *p = r->p;
     uint32_t process = known(&r->processes, wndl_cursor_uleb(c));
     uint64_t number = wndl_cursor_uleb(c);
-    struct wndl_thread thread = {
-        .process = process,
-        .tid = narrow(wndl_cursor_uleb(c)),
-        .start = wndl_cursor_uleb(c),
-        .name = wndl_chunk_read_str(c),
-    };
+    struct wndl_thread thread = {.process = process};
+    thread.tid = narrow(wndl_cursor_uleb(c));
+    thread.start = wndl_cursor_uleb(c);
+    thread.name = wndl_chunk_read_str(c);
     if (c->failed || process == WNDL_NO_INDEX)
         return WNDL_MALFORMED;
     uint32_t index = known(&r->threads, number);

@@ -102,7 +102,7 @@ struct wndl_profile {
     bool cut;                /* the file ends in the middle of a chunk */
 };
 
-/* An empty profile. False when memory is out. */
+/* An empty profile, which stays where it is. False when memory is out. */
 bool wndl_profile_init(struct wndl_profile *p, struct wndl_mem *mem);
 void wndl_profile_free(struct wndl_profile *p);
 

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+#include "recipe.h"
+
+#include "rec/chunk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WORDS = 512, MAX_LINE = 16 * 1024, MAX_NODES = 8192, MAX_IDS = 256 };
+
+#define REALTIME UINT64_C(1763719200000000000) /* 2025-11-21 10:00:00 UTC */
+
+struct node {
+    unsigned process, parent;
+    char frame[40];
+};
+
+struct cook {
+    struct wndl_buf *out;
+    char *words[MAX_WORDS];
+    size_t count;
+    uint64_t interval, now;
+    unsigned processes, threads, images, nodes;
+    unsigned process_of[MAX_IDS], tid_of[MAX_IDS];
+    unsigned pid_of[MAX_IDS];
+    struct node tree[MAX_NODES]; /* of all processes, in order of making */
+};
+
+static struct wndl_bytes word_text(char *word)
+{
+    for (char *c = word; *c != '\0'; c++) {
+        if (*c == '_')
+            *c = ' ';
+    }
+    return (struct wndl_bytes){(const uint8_t *)word, strlen(word)};
+}
+
+static uint64_t number(const struct cook *k, size_t word)
+{
+    return word < k->count ? strtoull(k->words[word], NULL, 10) : 0;
+}
+
+static bool finish(struct wndl_chunk_writer *w)
+{
+    return wndl_chunk_finish(w) == WNDL_OK;
+}
+
+static bool cook_meta(struct cook *k)
+{
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_META);
+    k->interval = number(k, 1);
+    wndl_buf_uleb(w.out, 1000);
+    wndl_buf_uleb(w.out, REALTIME);
+    wndl_buf_uleb(w.out, k->interval);
+    wndl_buf_uleb(w.out, number(k, 2));
+    wndl_buf_uleb(w.out, number(k, 3));
+    wndl_chunk_str(w.out, (struct wndl_bytes){(const uint8_t *)"0.1.0", 5});
+    wndl_chunk_str(w.out, word_text(k->words[4]));
+    wndl_chunk_str(w.out, word_text(k->words[5]));
+    wndl_buf_uleb(w.out, k->count - 6);
+    for (size_t i = 6; i < k->count; i++)
+        wndl_chunk_str(w.out, word_text(k->words[i]));
+    return finish(&w);
+}
+
+static bool cook_process(struct cook *k)
+{
+    unsigned pid = (unsigned)number(k, 2);
+    unsigned generation = 0;
+    for (unsigned i = 0; i < k->processes; i++)
+        generation += k->pid_of[i] == pid;
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_PROC);
+    wndl_buf_uleb(w.out, k->processes);
+    wndl_buf_uleb(w.out, number(k, 1));
+    wndl_buf_uleb(w.out, pid);
+    wndl_buf_uleb(w.out, generation);
+    wndl_buf_uleb(w.out, k->now);
+    wndl_chunk_str(w.out, word_text(k->words[3]));
+    struct wndl_buf command;
+    wndl_buf_init(&command, k->out->mem);
+    for (size_t i = 4; i < k->count; i++) {
+        struct wndl_bytes text = word_text(k->words[i]);
+        wndl_buf_add(&command, text.data, text.size + 1);
+    }
+    wndl_chunk_str(w.out, (struct wndl_bytes){command.data, command.size});
+    wndl_buf_free(&command);
+    k->pid_of[k->processes++] = pid;
+    return k->processes < MAX_IDS && finish(&w);
+}
+
+static bool thread_chunk(struct cook *k, unsigned thread, char *name)
+{
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_THRD);
+    wndl_buf_uleb(w.out, k->process_of[thread]);
+    wndl_buf_uleb(w.out, thread);
+    wndl_buf_uleb(w.out, k->tid_of[thread]);
+    wndl_buf_uleb(w.out, k->now);
+    wndl_chunk_str(w.out, word_text(name));
+    return finish(&w);
+}
+
+static bool cook_thread(struct cook *k)
+{
+    unsigned thread = k->threads++;
+    k->process_of[thread] = (unsigned)number(k, 1);
+    k->tid_of[thread] = (unsigned)number(k, 2);
+    return k->threads < MAX_IDS && k->process_of[thread] < k->processes &&
+           thread_chunk(k, thread, k->words[3]);
+}
+
+static bool cook_rename(struct cook *k)
+{
+    return number(k, 1) < k->threads &&
+           thread_chunk(k, (unsigned)number(k, 1), k->words[2]);
+}
+
+static bool cook_image(struct cook *k)
+{
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_IMAG);
+    wndl_buf_uleb(w.out, k->images++);
+    wndl_chunk_str(w.out, word_text(k->words[1]));
+    const char *hex = k->words[2];
+    size_t size = strcmp(hex, "-") == 0 ? 0 : strlen(hex) / 2;
+    wndl_buf_uleb(w.out, size);
+    for (size_t i = 0; i < size; i++) {
+        char digits[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+        wndl_buf_byte(w.out, (uint8_t)strtoul(digits, NULL, 16));
+    }
+    return finish(&w);
+}
+
+static bool cook_map(struct cook *k)
+{
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_MMAP);
+    wndl_buf_uleb(w.out, number(k, 1));
+    wndl_buf_uleb(w.out, number(k, 2));
+    wndl_buf_uleb(w.out, k->now);
+    for (size_t i = 3; i < 6; i++)
+        wndl_buf_uleb(w.out, strtoull(k->words[i], NULL, 16));
+    return finish(&w);
+}
+
+static void node_fields(struct wndl_buf *out, const char *frame)
+{
+    const char *colon = strchr(frame, ':');
+    bool interrupted = frame[strlen(frame) - 1] == '!';
+    wndl_buf_uleb(out, interrupted ? 1 : 2);
+    wndl_buf_uleb(out, frame[0] == '-' ? 0 : strtoull(frame, NULL, 10) + 1);
+    wndl_buf_sleb(out, (int64_t)strtoull(colon + 1, NULL, 16));
+}
+
+/* The node's number in its process, written as a chunk if it is new. */
+static unsigned node_number(
+    struct cook *k, unsigned process, unsigned parent, const char *frame)
+{
+    unsigned own = 0;
+    for (unsigned i = 0; i < k->nodes; i++) {
+        const struct node *n = &k->tree[i];
+        own += n->process == process;
+        if (n->process == process && n->parent == parent &&
+            strcmp(n->frame, frame) == 0)
+            return own;
+    }
+    struct node *fresh = &k->tree[k->nodes++];
+    fresh->process = process;
+    fresh->parent = parent;
+    snprintf(fresh->frame, sizeof fresh->frame, "%s", frame);
+    own++;
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_STAK);
+    wndl_buf_uleb(w.out, process);
+    wndl_buf_uleb(w.out, own);
+    wndl_buf_uleb(w.out, 1);
+    wndl_buf_uleb(w.out, own - parent);
+    node_fields(w.out, frame);
+    return finish(&w) && k->nodes < MAX_NODES ? own : 0;
+}
+
+static bool cook_sample(struct cook *k)
+{
+    unsigned thread = (unsigned)number(k, 1);
+    unsigned node = 0;
+    if (thread >= k->threads)
+        return false;
+    for (size_t i = 4; i < k->count; i++) {
+        if (strchr(k->words[i], ':') == NULL)
+            return false;
+        node = node_number(k, k->process_of[thread], node, k->words[i]);
+        if (node == 0)
+            return false;
+    }
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_SAMP);
+    wndl_buf_uleb(w.out, thread);
+    wndl_buf_uleb(w.out, k->now);
+    wndl_buf_uleb(w.out, number(k, 2));
+    for (uint64_t i = 0; i < number(k, 2); i++) {
+        wndl_buf_uleb(w.out, k->interval);
+        wndl_buf_uleb(w.out, k->interval);
+        wndl_buf_uleb(w.out, node);
+        wndl_buf_uleb(w.out, number(k, 3));
+        k->now += k->interval;
+    }
+    return finish(&w);
+}
+
+static bool cook_exit(struct cook *k)
+{
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_PEND);
+    wndl_buf_uleb(w.out, number(k, 1));
+    wndl_buf_uleb(w.out, k->now);
+    wndl_buf_uleb(w.out, number(k, 2));
+    wndl_buf_uleb(w.out, (k->count - 3) / 2);
+    for (size_t i = 3; i < k->count; i++)
+        wndl_buf_uleb(w.out, number(k, i));
+    return finish(&w);
+}
+
+static bool cook_chunk(struct cook *k)
+{
+    const char *t = k->words[1];
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_TYPE(t[0], t[1], t[2], t[3]));
+    wndl_buf_text(w.out, k->words[2]);
+    return strlen(t) == 4 && finish(&w);
+}
+
+static bool cook_done(struct cook *k)
+{
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_DONE);
+    wndl_buf_uleb(w.out, k->now);
+    wndl_buf_uleb(w.out, number(k, 1));
+    wndl_buf_uleb(w.out, k->processes);
+    wndl_buf_uleb(w.out, number(k, 2));
+    return finish(&w);
+}
+
+static bool cook_cut(struct cook *k)
+{
+    bool fits = number(k, 1) <= k->out->size;
+    k->out->size -= fits ? number(k, 1) : 0;
+    return fits;
+}
+
+static bool cook_flip(struct cook *k)
+{
+    uint64_t back = number(k, 1);
+    if (back == 0 || back > k->out->size)
+        return false;
+    k->out->data[k->out->size - back] ^= 0x40;
+    return true;
+}
+
+static bool cook_statement(struct cook *k)
+{
+    static const struct {
+        const char *word;
+        size_t min_words;
+        bool (*cook)(struct cook *k);
+    } statements[] = {
+        {"meta", 7, cook_meta},
+        {"process", 4, cook_process},
+        {"thread", 4, cook_thread},
+        {"rename", 3, cook_rename},
+        {"image", 3, cook_image},
+        {"map", 6, cook_map},
+        {"sample", 4, cook_sample},
+        {"exit", 3, cook_exit},
+        {"chunk", 3, cook_chunk},
+        {"done", 3, cook_done},
+        {"cut", 2, cook_cut},
+        {"flip", 2, cook_flip},
+    };
+    if (k->count == 0)
+        return true;
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+        if (strcmp(statements[i].word, k->words[0]) == 0)
+            return k->count >= statements[i].min_words && statements[i].cook(k);
+    }
+    return false;
+}
+
+static bool cook_line(struct cook *k, const char *line, size_t size)
+{
+    char text[MAX_LINE];
+    if (size >= sizeof text)
+        return false;
+    memcpy(text, line, size);
+    text[size] = '\0';
+    char *rest = NULL;
+    k->count = 0;
+    for (char *word = strtok_r(text, " ", &rest); word != NULL;
+         word = strtok_r(NULL, " ", &rest)) {
+        if (k->count == MAX_WORDS)
+            return false;
+        k->words[k->count++] = word;
+    }
+    return cook_statement(k);
+}
+
+bool recipe_cook(const char *recipe, struct wndl_buf *out)
+{
+    struct cook *k = calloc(1, sizeof *k);
+    if (k == NULL)
+        return false;
+    k->out = out;
+    wndl_chunk_file_header(out);
+    bool well = true;
+    while (*recipe != '\0' && well) {
+        size_t size = strcspn(recipe, "\n");
+        well = cook_line(k, recipe, size);
+        if (!well)
+            fprintf(stderr, "recipe: wrong: %.*s\n", (int)size, recipe);
+        recipe += size + (recipe[size] == '\n');
+    }
+    free(k);
+    return well && !out->failed;
+}
