@@ -169,11 +169,14 @@ enum wndl_status wndl_debugfile_find(const struct wndl_object *object,
     wndl_buf_free(&search.path);
     if (status == WNDL_NOMEM)
         return wndl_fail(err, status, "no memory to look for a debug file");
-    if (status == WNDL_NOT_FOUND && search.refusal.status != WNDL_OK &&
-        err != NULL)
+    if (status == WNDL_OK)
+        return status;
+    if (search.refusal.status == WNDL_OK)
+        return wndl_fail(err, status, "no separate debug file");
+    if (err != NULL)
         *err = search.refusal;
-    else if (status == WNDL_NOT_FOUND)
-        wndl_fail(err, status, "no separate debug file");
+    if (err != NULL)
+        err->status = status;
     return status;
 }
 
