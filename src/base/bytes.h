@@ -37,7 +37,7 @@ struct wndl_cursor {
 static inline struct wndl_bytes wndl_bytes_slice(
     struct wndl_bytes b, uint64_t offset, uint64_t size)
 {
-    if (offset > b.size || size > b.size - offset)
+    if (b.data == NULL || offset > b.size || size > b.size - offset)
         return (struct wndl_bytes){0};
     return (struct wndl_bytes){b.data + offset, (size_t)size};
 }

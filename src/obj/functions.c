@@ -20,7 +20,11 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* By address; then typed before untyped, global before local, table order. */
+/*
+ * By address; then typed before untyped, with a size before without, global
+ * before local, long before short. What is still equal is a matter of taste:
+ * the last in the table, as llvm-symbolizer has it.
+ */
 static int compare_candidates(const void *left, const void *right)
 {
     const struct wndl_candidate *a = left;
@@ -29,9 +33,13 @@ static int compare_candidates(const void *left, const void *right)
     if (by == 0)
         by = compare(a->symbol.kind, b->symbol.kind);
     if (by == 0)
+        by = compare(a->symbol.size == 0, b->symbol.size == 0);
+    if (by == 0)
         by = compare(
             binding_rank(a->symbol.binding), binding_rank(b->symbol.binding));
-    return by != 0 ? by : compare(a->order, b->order);
+    if (by == 0)
+        by = compare(b->symbol.size, a->symbol.size);
+    return by != 0 ? by : compare(b->order, a->order);
 }
 
 static uint64_t end_of(const struct wndl_symbol *symbol)

@@ -333,22 +333,25 @@ static void unsized_symbol_reaches_the_next_and_ends_with_its_section(
     free((void *)elf.data);
 }
 
-static void equal_starts_prefer_global_then_weak_then_table_order(void **state)
+static void equal_starts_prefer_global_then_weak_then_the_last(void **state)
 {
     (void)state;
     const struct made_symbol symbols[] = {
-        {"local", 0x1000, 0x20, LOCAL(FUNC), TEXT},
-        {"weak", 0x1000, 0x20, WEAK(FUNC), TEXT},
         {"global", 0x1000, 0x10, GLOBAL(FUNC), TEXT},
+        {"unsized", 0x1000, 0, GLOBAL(FUNC), TEXT},
+        {"local", 0x1000, 0x30, LOCAL(FUNC), TEXT},
+        {"weak", 0x1000, 0x20, WEAK(FUNC), TEXT},
         {"global2", 0x1000, 0x10, GLOBAL(FUNC), TEXT},
+        {"shorter", 0x1000, 0x8, GLOBAL(FUNC), TEXT},
     };
     struct wndl_bytes elf =
         make_with_symbols(symbols, COUNT(symbols), EM_X86_64);
     struct wndl_object *object = open_or_fail(elf);
-    assert_string_equal(name_at(object, 0x1000), "global");
-    assert_string_equal(name_at(object, 0x100f), "global");
+    assert_string_equal(name_at(object, 0x1000), "global2");
+    assert_string_equal(name_at(object, 0x100f), "global2");
     assert_string_equal(name_at(object, 0x1010), "weak");
-    assert_string_equal(name_at(object, 0x1020), "-");
+    assert_string_equal(name_at(object, 0x1020), "local");
+    assert_string_equal(name_at(object, 0x1030), "unsized");
     wndl_object_close(object);
     free((void *)elf.data);
 }
@@ -667,7 +670,7 @@ int main(void)
         cmocka_unit_test(highest_start_wins_and_the_outer_function_resumes),
         cmocka_unit_test(
             unsized_symbol_reaches_the_next_and_ends_with_its_section),
-        cmocka_unit_test(equal_starts_prefer_global_then_weak_then_table_order),
+        cmocka_unit_test(equal_starts_prefer_global_then_weak_then_the_last),
         cmocka_unit_test(untyped_labels_count_only_outside_of_functions),
         cmocka_unit_test(thumb_bit_is_not_part_of_an_arm_address),
         cmocka_unit_test(sizes_that_wrap_the_address_space_are_harmless),
