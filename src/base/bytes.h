@@ -45,12 +45,13 @@ static inline struct wndl_bytes wndl_bytes_slice(
 static inline struct wndl_cursor wndl_cursor_at(
     struct wndl_bytes b, uint64_t offset, bool big_endian)
 {
-    const uint8_t *end = b.size == 0 ? b.data : b.data + b.size;
+    /* Not NULL even for no bytes, so that 0 may be added to it. */
+    const uint8_t *start = b.data == NULL ? (const uint8_t *)"" : b.data;
     bool out = offset > b.size;
     return (struct wndl_cursor){
-        .next = out || b.size == 0 ? end : b.data + offset,
-        .end = end,
-        .start = b.data,
+        .next = start + (out ? b.size : offset),
+        .end = start + b.size,
+        .start = start,
         .big_endian = big_endian,
         .failed = out,
     };

@@ -134,36 +134,33 @@ static enum wndl_status inflate_body(struct wndl_object *object,
         .next_out = section->inflated,
     };
     if (inflateInit(&z) != Z_OK)
-        return wndl_object_fail(
-            object, err, WNDL_NOMEM, name, 0, "no memory to inflate");
+        return wndl_fail_at(err, WNDL_NOMEM, name, 0, "no memory to inflate");
     int rc = run_zlib(&z, packed->body, packed->size);
     uint64_t at = section->stored_size - packed->body.size + z.total_in;
     inflateEnd(&z);
     if (rc == Z_MEM_ERROR)
-        return wndl_object_fail(
-            object, err, WNDL_NOMEM, name, at, "no memory to inflate");
+        return wndl_fail_at(err, WNDL_NOMEM, name, at, "no memory to inflate");
     if (rc != Z_STREAM_END)
-        return wndl_object_fail(object, err, WNDL_MALFORMED, name, at,
+        return wndl_fail_at(err, WNDL_MALFORMED, name, at,
             "damaged zlib data, or not of the size it states");
     return WNDL_OK;
 }
 
-static enum wndl_status check_packed(const struct wndl_object *object,
-    const struct wndl_object_section *section, const struct packed *packed,
-    struct wndl_error *err)
+static enum wndl_status check_packed(const struct wndl_object_section *section,
+    const struct packed *packed, struct wndl_error *err)
 {
     const char *name = (const char *)section->view.name.data;
     if (packed->failed)
-        return wndl_object_fail(object, err, WNDL_MALFORMED, name, 0,
-            "no header of a compressed section");
+        return wndl_fail_at(
+            err, WNDL_MALFORMED, name, 0, "no header of a compressed section");
     if (packed->method == COMPRESS_ZSTD)
-        return wndl_object_fail(object, err, WNDL_UNSUPPORTED, name, 0,
+        return wndl_fail_at(err, WNDL_UNSUPPORTED, name, 0,
             "compressed with zstd, which is not read");
     if (packed->method != ELFCOMPRESS_ZLIB)
-        return wndl_object_fail(object, err, WNDL_UNSUPPORTED, name, 0,
-            "an unknown compression method");
+        return wndl_fail_at(
+            err, WNDL_UNSUPPORTED, name, 0, "an unknown compression method");
     if (packed->size / MAX_RATIO > packed->body.size || packed->size > SIZE_MAX)
-        return wndl_object_fail(object, err, WNDL_LIMIT, name, 0,
+        return wndl_fail_at(err, WNDL_LIMIT, name, 0,
             "claims to inflate to more than deflate can");
     return WNDL_OK;
 }
@@ -177,14 +174,14 @@ enum wndl_status wndl_object_inflate(struct wndl_object *object,
     if (status != WNDL_OK || section->inflated != NULL)
         return status;
     struct packed packed = read_packed(object, section, stored);
-    status = check_packed(object, section, &packed, err);
+    status = check_packed(section, &packed, err);
     if (status != WNDL_OK)
         return status;
     /* Not of the arena: it would zero hundreds of megabytes for nothing. */
     size_t size = packed.size == 0 ? 1 : (size_t)packed.size;
     section->inflated = object->mem->resize(object->mem, NULL, size);
     if (section->inflated == NULL)
-        return wndl_object_fail(object, err, WNDL_NOMEM,
+        return wndl_fail_at(err, WNDL_NOMEM,
             (const char *)section->view.name.data, 0, "no memory to inflate");
     status = inflate_body(object, section, &packed, err);
     if (status != WNDL_OK) {

@@ -39,19 +39,19 @@ static enum wndl_status read_ident(
     struct wndl_bytes ident = wndl_bytes_slice(object->file, 0, EI_NIDENT);
     struct wndl_bytes magic = wndl_bytes_slice(object->file, 0, SELFMAG);
     if (!wndl_bytes_is(magic, ELFMAG))
-        return wndl_object_fail(
-            object, err, WNDL_UNSUPPORTED, FILE_HEADER, 0, "not an ELF file");
+        return wndl_fail_at(
+            err, WNDL_UNSUPPORTED, FILE_HEADER, 0, "not an ELF file");
     if (ident.size == 0)
-        return wndl_object_fail(object, err, WNDL_TRUNCATED, FILE_HEADER,
-            object->file.size, "the file ends inside the ELF header");
+        return wndl_fail_at(err, WNDL_TRUNCATED, FILE_HEADER, object->file.size,
+            "the file ends inside the ELF header");
     uint8_t class = ident.data[EI_CLASS];
     uint8_t order = ident.data[EI_DATA];
     if (class != ELFCLASS32 && class != ELFCLASS64)
-        return wndl_object_fail(object, err, WNDL_MALFORMED, FILE_HEADER,
-            EI_CLASS, "neither a 32-bit nor a 64-bit class");
+        return wndl_fail_at(err, WNDL_MALFORMED, FILE_HEADER, EI_CLASS,
+            "neither a 32-bit nor a 64-bit class");
     if (order != ELFDATA2LSB && order != ELFDATA2MSB)
-        return wndl_object_fail(object, err, WNDL_MALFORMED, FILE_HEADER,
-            EI_DATA, "neither little-endian nor big-endian");
+        return wndl_fail_at(err, WNDL_MALFORMED, FILE_HEADER, EI_DATA,
+            "neither little-endian nor big-endian");
     object->address_size = class == ELFCLASS64 ? 8 : 4;
     object->big_endian = order == ELFDATA2MSB;
     return WNDL_OK;
@@ -75,8 +75,8 @@ static enum wndl_status read_header(
     header->section_count = wndl_cursor_u16(&c);
     header->names_index = wndl_cursor_u16(&c);
     if (c.failed)
-        return wndl_object_fail(object, err, WNDL_TRUNCATED, FILE_HEADER,
-            object->file.size, "the file ends inside the ELF header");
+        return wndl_fail_at(err, WNDL_TRUNCATED, FILE_HEADER, object->file.size,
+            "the file ends inside the ELF header");
     return WNDL_OK;
 }
 
@@ -116,7 +116,7 @@ static enum wndl_status extend_counts(const struct wndl_object *object,
     uint32_t name;
     read_section(&c, object, &zero, &name);
     if (c.failed)
-        return wndl_object_fail(object, err, WNDL_TRUNCATED, SECTION_HEADERS, 0,
+        return wndl_fail_at(err, WNDL_TRUNCATED, SECTION_HEADERS, 0,
             "the file ends inside section header 0");
     if (header->section_count == 0)
         header->section_count = zero.stored_size;
@@ -138,12 +138,12 @@ static enum wndl_status check_table(const struct wndl_object *object,
     const struct table *table, struct wndl_error *err)
 {
     if (table->stride < table->entry_size)
-        return wndl_object_fail(object, err, WNDL_MALFORMED, table->name, 0,
+        return wndl_fail_at(err, WNDL_MALFORMED, table->name, 0,
             "entries smaller than their class has them");
     uint64_t size;
     if (__builtin_mul_overflow(table->count, table->stride, &size) ||
         wndl_bytes_slice(object->file, table->offset, size).size == 0)
-        return wndl_object_fail(object, err, WNDL_TRUNCATED, table->name, 0,
+        return wndl_fail_at(err, WNDL_TRUNCATED, table->name, 0,
             "the table reaches past the end of the file");
     return WNDL_OK;
 }
@@ -230,23 +230,22 @@ static enum wndl_status section_names(const struct wndl_object *object,
     if (index == SHN_UNDEF)
         return WNDL_OK;
     if (index >= object->section_count)
-        return wndl_object_fail(object, err, WNDL_MALFORMED, FILE_HEADER,
+        return wndl_fail_at(err, WNDL_MALFORMED, FILE_HEADER,
             is_64(object) ? 62 : 50, "no section has the names' index");
     return wndl_object_stored_bytes(
         object, &object->sections[index], names, err);
 }
 
-static enum wndl_status name_section(const struct wndl_object *object,
-    struct wndl_object_section *section, struct wndl_bytes names,
-    uint32_t offset, struct wndl_error *err)
+static enum wndl_status name_section(struct wndl_object_section *section,
+    struct wndl_bytes names, uint32_t offset, struct wndl_error *err)
 {
     section->view.name = (struct wndl_bytes){(const uint8_t *)"", 0};
     if (names.size == 0)
         return WNDL_OK;
     struct wndl_bytes name = wndl_bytes_cstr(names, offset);
     if (name.data == NULL)
-        return wndl_object_fail(object, err, WNDL_MALFORMED, "section names",
-            offset, "a section name reaches past their end");
+        return wndl_fail_at(err, WNDL_MALFORMED, "section names", offset,
+            "a section name reaches past their end");
     section->view.name = name;
     return WNDL_OK;
 }
@@ -262,7 +261,7 @@ static enum wndl_status name_sections(const struct wndl_object *object,
         struct wndl_cursor c = entry_cursor(object, table, i);
         struct wndl_object_section *section = &object->sections[i];
         uint32_t offset = wndl_cursor_u32(&c);
-        status = name_section(object, section, names, offset, err);
+        status = name_section(section, names, offset, err);
         if (status == WNDL_OK)
             wndl_object_detect_packing(object, section);
     }

@@ -98,7 +98,7 @@ static enum wndl_status add_symbol(const struct symbol_table *table,
         return WNDL_OK;
     struct wndl_bytes name = wndl_bytes_cstr(table->strings, raw.name);
     if (name.data == NULL)
-        return wndl_object_fail(table->object, err, WNDL_MALFORMED, table->name,
+        return wndl_fail_at(err, WNDL_MALFORMED, table->name,
             index * table->stride,
             "a symbol's name reaches past the string table");
     if (typed ? name.size == 0 : is_marker(name))
@@ -154,7 +154,7 @@ static enum wndl_status open_table(struct symbol_table *table,
     const struct wndl_object *object = table->object;
     table->name = (const char *)section->view.name.data;
     if (section->link >= object->section_count)
-        return wndl_object_fail(object, err, WNDL_MALFORMED, table->name, 0,
+        return wndl_fail_at(err, WNDL_MALFORMED, table->name, 0,
             "the symbol table's string table does not exist");
     enum wndl_status status =
         wndl_object_stored_bytes(object, section, &table->entries, err);
@@ -167,12 +167,12 @@ static enum wndl_status open_table(struct symbol_table *table,
         object->address_size == 8 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
     table->stride = section->entry_size == 0 ? least : section->entry_size;
     if (table->stride < least)
-        return wndl_object_fail(object, err, WNDL_MALFORMED, table->name, 0,
+        return wndl_fail_at(err, WNDL_MALFORMED, table->name, 0,
             "symbols smaller than their class has them");
     table->count = table->entries.size / table->stride;
     if (table->count > UINT32_MAX)
-        return wndl_object_fail(object, err, WNDL_LIMIT, table->name, 0,
-            "more symbols than fit 32 bits");
+        return wndl_fail_at(
+            err, WNDL_LIMIT, table->name, 0, "more symbols than fit 32 bits");
     table->indexes = find_indexes(object, section);
     return WNDL_OK;
 }

@@ -4,14 +4,6 @@
 #include <elf.h>
 #include <string.h>
 
-enum wndl_status wndl_object_fail(const struct wndl_object *object,
-    struct wndl_error *err, enum wndl_status status, const char *section,
-    uint64_t offset, const char *what)
-{
-    wndl_error_set_file(err, object->path);
-    return wndl_fail_at(err, status, section, offset, what);
-}
-
 static struct wndl_object *new_object(
     struct wndl_bytes bytes, const char *path, struct wndl_mem *mem)
 {
@@ -39,6 +31,7 @@ enum wndl_status wndl_object_open(struct wndl_bytes bytes, const char *path,
         return wndl_fail(err, WNDL_NOMEM, "no memory for the file's tables");
     enum wndl_status status = wndl_elf_open(object, err);
     if (status != WNDL_OK) {
+        wndl_error_set_file(err, path);
         wndl_object_close(object);
         return status;
     }
@@ -119,7 +112,7 @@ enum wndl_status wndl_object_stored_bytes(const struct wndl_object *object,
 {
     *bytes = (struct wndl_bytes){0};
     if (section->view.type == SHT_NOBITS || section->view.type == SHT_NULL)
-        return wndl_object_fail(object, err, WNDL_NOT_FOUND,
+        return wndl_fail_at(err, WNDL_NOT_FOUND,
             (const char *)section->view.name.data, 0,
             "the section has no bytes in this file");
     if (section->stored_size == 0)
@@ -127,7 +120,7 @@ enum wndl_status wndl_object_stored_bytes(const struct wndl_object *object,
     *bytes = wndl_bytes_slice(
         object->file, section->view.offset, section->stored_size);
     if (bytes->size == 0)
-        return wndl_object_fail(object, err, WNDL_TRUNCATED,
+        return wndl_fail_at(err, WNDL_TRUNCATED,
             (const char *)section->view.name.data, 0,
             "the section reaches past the end of the file");
     return WNDL_OK;
@@ -153,23 +146,33 @@ static struct wndl_object_section *find_section(
     return NULL;
 }
 
-enum wndl_status wndl_object_section_bytes(struct wndl_object *object,
-    const char *name, struct wndl_bytes *bytes, struct wndl_section *info,
+static enum wndl_status section_bytes(struct wndl_object *object,
+    struct wndl_object_section *section, struct wndl_bytes *bytes,
     struct wndl_error *err)
 {
-    *bytes = (struct wndl_bytes){0};
-    struct wndl_object_section *section = find_section(object, name);
-    if (section == NULL)
-        return wndl_object_fail(
-            object, err, WNDL_NOT_FOUND, name, 0, "no such section");
-    if (info != NULL)
-        *info = section->view;
     if (section->packing == WNDL_PACKING_NONE)
         return wndl_object_stored_bytes(object, section, bytes, err);
     enum wndl_status status = wndl_object_inflate(object, section, err);
     if (status == WNDL_OK)
         *bytes =
             (struct wndl_bytes){section->inflated, (size_t)section->view.size};
+    return status;
+}
+
+enum wndl_status wndl_object_section_bytes(struct wndl_object *object,
+    const char *name, struct wndl_bytes *bytes, struct wndl_section *info,
+    struct wndl_error *err)
+{
+    *bytes = (struct wndl_bytes){0};
+    struct wndl_object_section *section = find_section(object, name);
+    enum wndl_status status =
+        section == NULL
+            ? wndl_fail_at(err, WNDL_NOT_FOUND, name, 0, "no such section")
+            : section_bytes(object, section, bytes, err);
+    if (status != WNDL_OK)
+        wndl_error_set_file(err, object->path);
+    if (section != NULL && info != NULL)
+        *info = section->view;
     return status;
 }
 
@@ -195,6 +198,7 @@ static enum wndl_status need_functions(
     if (!functions->tried) {
         functions->tried = true;
         functions->status = read_functions(object, &functions->error);
+        wndl_error_set_file(&functions->error, object->path);
     }
     if (functions->status != WNDL_OK && err != NULL)
         *err = functions->error;

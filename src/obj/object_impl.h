@@ -81,11 +81,6 @@ struct wndl_candidate {
     uint32_t order; /* position in the symbol table */
 };
 
-/* wndl_fail_at, with the object's path in it. */
-enum wndl_status wndl_object_fail(const struct wndl_object *object,
-    struct wndl_error *err, enum wndl_status status, const char *section,
-    uint64_t offset, const char *what);
-
 /* The bytes of a section as they are in the file. NOT_FOUND for NOBITS. */
 enum wndl_status wndl_object_stored_bytes(const struct wndl_object *object,
     const struct wndl_object_section *section, struct wndl_bytes *bytes,
