@@ -95,10 +95,24 @@ static struct wndl_step guess(
     return stepped(WNDL_HOW_FP);
 }
 
+/*
+ * No call returns to the first instruction of a function that code without
+ * CFI precedes: the address was put on the stack to be returned to first, as
+ * makecontext does. It is the entry of a coroutine.
+ */
+static bool at_coroutine_entry(
+    const struct wndl_space *space, const struct wndl_fp_state *state)
+{
+    struct wndl_code code;
+    return !state->interrupted &&
+           wndl_code_find(space->remote, state->pc, &code) == WNDL_CODE_ROW;
+}
+
 struct wndl_step wndl_fp_step(
     const struct wndl_space *space, struct wndl_fp_state *state, bool in_module)
 {
-    if (in_module && at_program_start(space, state->sp))
+    if (in_module && (at_program_start(space, state->sp) ||
+                         at_coroutine_entry(space, state)))
         return ended(WNDL_END_COMPLETE);
     if (!in_module && step_null_call(space, state))
         return stepped(WNDL_HOW_FP);

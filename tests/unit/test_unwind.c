@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+#include "testlib.h"
+
+#include "unwind_chain.h"
+#include "unwind_extras.h"
+#include "unwind_oracle.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <ucontext.h>
+
+enum { ALTERNATE_SIZE = 1 << 20 };
+
+static struct oracle oracle;
+
+static void begin(void)
+{
+    oracle_init(&oracle);
+    void *stack = malloc(ALTERNATE_SIZE);
+    must(stack != NULL);
+    oracle_add_stack(&oracle, stack, ALTERNATE_SIZE);
+    extras_begin(stack, ALTERNATE_SIZE);
+}
+
+static void end(size_t least_contexts)
+{
+    extras_end();
+    free((void *)(uintptr_t)oracle.stacks[1].low);
+    print_message("%zu contexts, %zu frames, %zu complete, %zu without FDE\n",
+        oracle.contexts, oracle.frames, oracle.complete, oracle.no_fde);
+    assert_true(oracle_agrees(&oracle));
+    assert_true(oracle.contexts >= least_contexts);
+    oracle_free(&oracle);
+}
+
+static int compare_longs(const void *a, const void *b)
+{
+    const long *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static void use_libc(void *unused)
+{
+    (void)unused;
+    long numbers[24];
+    for (int i = 0; i < 24; i++)
+        numbers[i] = i * 7919 % 31;
+    qsort(numbers, 24, sizeof numbers[0], compare_longs);
+    char text[64];
+    (void)snprintf(text, sizeof text, "%d %s %g", 42, "text", 1.5);
+    void *block = malloc(100);
+    memset(block, 1, 100);
+    free(block);
+    errno = (int)strtol(text, NULL, 10);
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* the vDSO */
+}
+
+static void every_instruction_of_libc_calls_agrees_with_libgcc(void **state)
+{
+    (void)state;
+    begin();
+    oracle_step(&oracle, use_libc, NULL);
+    assert_int_equal(oracle.complete, oracle.contexts);
+    end(3000);
+}
+
+/* A random stack of its own, stepped through from first call to last return:
+ * all prologues and epilogues. */
+static void run_chain(void *chain)
+{
+    chain_run(chain);
+}
+
+static void do_nothing(void *unused)
+{
+    (void)unused;
+}
+
+static void every_instruction_of_random_functions_agrees_with_libgcc(
+    void **state)
+{
+    (void)state;
+    static struct chain chain = {.extra = extras, .leaf = do_nothing};
+    begin();
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        chain_random(&chain, 24, seed, EXTRA_WITH_CFI);
+        oracle_step(&oracle, run_chain, &chain);
+    }
+    assert_int_equal(oracle.complete, oracle.contexts);
+    end(5000);
+}
+
+static void step_a_little(void *unused)
+{
+    (void)unused;
+    oracle_step(&oracle, do_nothing, NULL);
+}
+
+static void deep_random_stacks_agree_with_libgcc(void **state)
+{
+    (void)state;
+    static struct chain chain = {.extra = extras, .leaf = step_a_little};
+    begin();
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        chain_random(&chain, 5 + seed % 96, seed, EXTRA_WITH_CFI);
+        chain_run(&chain);
+    }
+    assert_int_equal(oracle.complete, oracle.contexts);
+    end(2000);
+}
+
+static void code_without_cfi_is_passed_by_frame_pointer(void **state)
+{
+    (void)state;
+    static struct chain chain = {.extra = extras, .leaf = step_a_little};
+    begin();
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        chain_random(&chain, 20, seed, 0);
+        chain.shape[seed % 20] = CHAIN_SHAPES + EXTRA_NO_CFI;
+        chain_run(&chain);
+    }
+    assert_int_equal(oracle.no_fde, oracle.contexts);
+    assert_int_equal(oracle.complete, oracle.contexts);
+    end(200);
+}
+
+/* ---- threads and coroutines ---- */
+
+static void check_and_count_in(struct oracle *o)
+{
+    static struct chain chain = {.extra = extras, .leaf = step_a_little};
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        chain_random(&chain, 30, seed, EXTRA_WITH_CFI);
+        chain_run(&chain);
+    }
+    must(o->complete == o->contexts && o->no_fde == 0);
+}
+
+static void *run_in_thread(void *unused)
+{
+    (void)unused;
+    begin();
+    check_and_count_in(&oracle);
+    end(200);
+    return NULL;
+}
+
+static void walks_of_threads_are_complete(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, run_in_thread, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+static ucontext_t main_context, coroutine_context;
+
+static void coroutine(void)
+{
+    step_a_little(NULL);
+}
+
+static void walks_of_coroutines_are_complete(void **state)
+{
+    (void)state;
+    begin();
+    size_t size = 256 << 10;
+    char *stack = malloc(size);
+    assert_non_null(stack);
+    oracle_add_stack(&oracle, stack, size);
+    assert_int_equal(getcontext(&coroutine_context), 0);
+    coroutine_context.uc_stack.ss_sp = stack;
+    coroutine_context.uc_stack.ss_size = size;
+    coroutine_context.uc_link = &main_context;
+    makecontext(&coroutine_context, coroutine, 0);
+    assert_int_equal(swapcontext(&main_context, &coroutine_context), 0);
+    assert_int_equal(oracle.complete, oracle.contexts);
+    free(stack);
+    end(10);
+}
+
+/* ---- the walker interrupted ---- */
+
+static void walk_with_another_unwinder(void *argument)
+{
+    struct wndl_unwinder *other = argument;
+    struct wndl_frame frames[64];
+    struct wndl_walk walk = {.frames = frames, .max_frames = 64};
+    wndl_unwind_self(other, &oracle.stacks[0], &walk);
+    must(walk.end == WNDL_END_COMPLETE);
+}
+
+static void a_walk_may_be_interrupted_by_a_walk(void **state)
+{
+    (void)state;
+    static _Alignas(64) unsigned char memory[1 << 19];
+    assert_true(wndl_unwinder_size() <= sizeof memory);
+    begin();
+    oracle_step(
+        &oracle, walk_with_another_unwinder, wndl_unwinder_init(memory));
+    assert_int_equal(oracle.complete, oracle.contexts);
+    end(1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_instruction_of_libc_calls_agrees_with_libgcc),
+        cmocka_unit_test(
+            every_instruction_of_random_functions_agrees_with_libgcc),
+        cmocka_unit_test(deep_random_stacks_agree_with_libgcc),
+        cmocka_unit_test(code_without_cfi_is_passed_by_frame_pointer),
+        cmocka_unit_test(walks_of_threads_are_complete),
+        cmocka_unit_test(walks_of_coroutines_are_complete),
+        cmocka_unit_test(a_walk_may_be_interrupted_by_a_walk),
+    };
+    return cmocka_run_group_tests_name("unwind", tests, NULL, NULL);
+}

@@ -1,0 +1,16 @@
+# The unwinder's tests. What they unwind is compiled as releases are, whatever
+# the preset; and linked for both lazy and eager binding of symbols.
+add_library(wndl_unwind_subjects OBJECT unwind_chain.c unwind_extras.c)
+target_link_libraries(wndl_unwind_subjects PRIVATE wndl_testlib)
+target_compile_options(wndl_unwind_subjects PRIVATE
+  -O2 -fomit-frame-pointer -fasynchronous-unwind-tables)
+
+set(unwind_sources unwind_oracle.c $<TARGET_OBJECTS:wndl_unwind_subjects>)
+wndl_unit_test(test_unwind LAYERS unwind SOURCES ${unwind_sources})
+target_link_options(test_unwind PRIVATE -Wl,-z,lazy)
+
+add_executable(test_unwind_eager test_unwind.c ${unwind_sources})
+target_link_libraries(test_unwind_eager PRIVATE wndl_unwind wndl_testlib
+  cmocka)
+target_link_options(test_unwind_eager PRIVATE -Wl,-z,now)
+add_test(NAME unit.test_unwind_eager COMMAND test_unwind_eager)

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind_extras.h"
+
+#include <alloca.h>
+#include <signal.h>
+
+static __thread struct chain *signal_chain;
+
+static void go_on(int number)
+{
+    (void)number;
+    struct chain *chain = signal_chain;
+    (void)chain_next(chain);
+}
+
+static long raise_and_go_on(struct chain *chain, int number)
+{
+    signal_chain = chain;
+    return raise(number);
+}
+
+static long through_signal(struct chain *chain)
+{
+    return raise_and_go_on(chain, SIGUSR1) + 1;
+}
+
+static long through_alternate_stack(struct chain *chain)
+{
+    return raise_and_go_on(chain, SIGUSR2) + 1;
+}
+
+/* Alignment and alloca together make gcc keep the CFA in memory. */
+static __attribute__((noinline)) long realigned(struct chain *chain)
+{
+    char frame[192] __attribute__((aligned(64)));
+    char *more = alloca(32 + chain->depth % 32);
+    __asm__ volatile("" : : "r"(frame), "r"(more) : "memory");
+    return chain_next(chain) + 1;
+}
+
+__asm__(".pushsection .text\n"
+        ".type call_without_cfi, @function\n"
+        "call_without_cfi:\n\t"
+        "pushq %rbp\n\t"
+        "movq %rsp, %rbp\n\t"
+        "subq $48, %rsp\n\t"
+        "movq %rdi, %rax\n\t"
+        "movq %rsi, %rdi\n\t"
+        "call *%rax\n\t"
+        "leave\n\t"
+        "ret\n"
+        ".size call_without_cfi, . - call_without_cfi\n"
+        ".popsection");
+
+static long chain_next_of(void *chain)
+{
+    return chain_next(chain) + 1;
+}
+
+static long without_cfi(struct chain *chain)
+{
+    return call_without_cfi(chain_next_of, chain) + 1;
+}
+
+long (*const extras[EXTRA_COUNT])(struct chain *chain) = {
+    [EXTRA_SIGNAL] = through_signal,
+    [EXTRA_SIGNAL_ALTERNATE] = through_alternate_stack,
+    [EXTRA_REALIGNED] = realigned,
+    [EXTRA_NO_CFI] = without_cfi,
+};
+
+static void set_handler(int number, void (*handler)(int), int flags)
+{
+    const struct sigaction action = {
+        .sa_handler = handler, .sa_flags = SA_NODEFER | flags};
+    int failed = sigaction(number, &action, NULL);
+    must(failed == 0);
+}
+
+void extras_begin(void *alternate_stack, size_t size)
+{
+    const stack_t stack = {.ss_sp = alternate_stack, .ss_size = size};
+    int failed = sigaltstack(&stack, NULL);
+    must(failed == 0);
+    set_handler(SIGUSR1, go_on, 0);
+    set_handler(SIGUSR2, go_on, SA_ONSTACK);
+}
+
+void extras_end(void)
+{
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    int failed = sigaltstack(&none, NULL);
+    must(failed == 0);
+    set_handler(SIGUSR1, SIG_DFL, 0);
+    set_handler(SIGUSR2, SIG_DFL, 0);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind_oracle.h"
+
+#include "unwind_extras.h"
+
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unwind.h>
+
+#define UNCHECKED __attribute__((no_sanitize("address", "thread")))
+
+/* ---- this process as a remote one ---- */
+
+enum { MODULES = 64 };
+
+struct process {
+    struct wndl_remote remote;
+    struct wndl_remote_module modules[MODULES];
+};
+
+static __thread struct process process;
+static __thread uint64_t context_sp;
+
+UNCHECKED static bool copy_checked(
+    void *context, uint64_t address, void *to, size_t size)
+{
+    const struct oracle *o = context;
+    bool readable = address >= context_sp - 128 && address < context_sp;
+    for (size_t i = 0; i < o->stack_count; i++)
+        readable |= address >= o->stacks[i].low &&
+                    address < o->stacks[i].high &&
+                    size <= o->stacks[i].high - address;
+    if (!readable)
+        return false;
+    for (size_t i = 0; i < size; i++)
+        ((uint8_t *)to)[i] = ((const volatile uint8_t *)address)[i];
+    return true;
+}
+
+static uint64_t segment_left(const struct dl_phdr_info *info, uint64_t svma)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && svma - p->p_vaddr < p->p_filesz)
+            return p->p_filesz - (svma - p->p_vaddr);
+    }
+    return 0;
+}
+
+static void set_sections(struct wndl_remote_module *m,
+    const struct dl_phdr_info *info, uint64_t hdr_svma)
+{
+    m->eh_frame_hdr_svma = hdr_svma;
+    m->eh_frame_hdr = (const uint8_t *)(hdr_svma + info->dlpi_addr);
+    m->eh_frame_hdr_size = segment_left(info, hdr_svma);
+    must(m->eh_frame_hdr[1] == 0x1b); /* pcrel, sdata4 */
+    int32_t to_frame;
+    memcpy(&to_frame, m->eh_frame_hdr + 4, sizeof to_frame);
+    m->eh_frame_svma = hdr_svma + 4 + (uint64_t)(int64_t)to_frame;
+    m->eh_frame = (const uint8_t *)(m->eh_frame_svma + info->dlpi_addr);
+    m->eh_frame_size = segment_left(info, m->eh_frame_svma);
+}
+
+static int add_module(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    struct process *p = context;
+    must(p->remote.module_count < MODULES);
+    struct wndl_remote_module *m = &p->modules[p->remote.module_count++];
+    *m = (struct wndl_remote_module){
+        .start = UINT64_MAX, .bias = info->dlpi_addr};
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+        uint64_t start = info->dlpi_addr + ph->p_vaddr;
+        if (ph->p_type == PT_GNU_EH_FRAME)
+            set_sections(m, info, ph->p_vaddr);
+        if (ph->p_type != PT_LOAD)
+            continue;
+        m->start = start < m->start ? start : m->start;
+        m->end = start + ph->p_memsz > m->end ? start + ph->p_memsz : m->end;
+    }
+    return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct wndl_remote_module *x = a, *y = b;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+const struct wndl_remote *oracle_remote(struct oracle *oracle)
+{
+    process.remote.context = oracle;
+    if (process.remote.module_count == 0) {
+        process.remote.read = copy_checked;
+        process.remote.modules = process.modules;
+        (void)dl_iterate_phdr(add_module, &process);
+        qsort(process.modules, process.remote.module_count,
+            sizeof process.modules[0], by_start);
+    }
+    return &process.remote;
+}
+
+/* ---- libgcc ---- */
+
+struct collected {
+    struct oracle_walk *into;
+    uint64_t from; /* the interrupted pc; frames before it are our own */
+    bool begun;
+};
+
+static _Unwind_Reason_Code collect(struct _Unwind_Context *c, void *argument)
+{
+    struct collected *to = argument;
+    struct wndl_walk *walk = &to->into->walk;
+    int interrupted = 0;
+    uint64_t ip = _Unwind_GetIPInfo(c, &interrupted);
+    to->begun |= interrupted && ip == to->from;
+    /* libgcc shows the end of the stack as a frame at 0. */
+    if (!to->begun || (ip == 0 && !interrupted))
+        return _URC_NO_REASON;
+    if (walk->count == walk->max_frames)
+        return _URC_END_OF_STACK;
+    struct wndl_frame *frame = &to->into->frames[walk->count++];
+    frame->address = ip;
+    frame->interrupted = interrupted != 0;
+    return _URC_NO_REASON;
+}
+
+/* ---- comparing ---- */
+
+static void prepare(struct oracle_walk *w)
+{
+    w->walk =
+        (struct wndl_walk){.frames = w->frames, .max_frames = ORACLE_FRAMES};
+}
+
+static bool same_frame(struct wndl_frame a, struct wndl_frame b)
+{
+    return a.address == b.address && a.interrupted == b.interrupted;
+}
+
+static bool same_walks(const struct oracle_walk *a, const struct oracle_walk *b)
+{
+    if (a->walk.count != b->walk.count || a->walk.end != b->walk.end ||
+        a->walk.fp_frames != b->walk.fp_frames)
+        return false;
+    return memcmp(a->frames, b->frames, a->walk.count * sizeof a->frames[0]) ==
+           0;
+}
+
+/* Frames up to the first that only the frame pointer found. */
+static size_t count_before_guess(const struct oracle_walk *w)
+{
+    size_t n = 0;
+    while (n < w->walk.count && w->frames[n].how != WNDL_HOW_FP)
+        n++;
+    return n;
+}
+
+static bool same_as_libgcc(
+    struct oracle *o, const struct oracle_walk *w, const struct oracle_walk *g)
+{
+    size_t compared = count_before_guess(w);
+    if (compared < w->walk.count || w->walk.end != WNDL_END_COMPLETE)
+        o->no_fde++;
+    if (compared != g->walk.count)
+        return false;
+    for (size_t i = 0; i < compared; i++)
+        if (!same_frame(w->frames[i], g->frames[i]))
+            return false;
+    return true;
+}
+
+struct three_walks {
+    struct oracle_walk direct, remote, libgcc;
+};
+
+static __thread struct three_walks *now;
+
+void oracle_check(struct oracle *o, const void *ucontext)
+{
+    struct wndl_regs regs;
+    wndl_regs_from_context(&regs, ucontext);
+    context_sp = regs.sp;
+    prepare(&now->direct);
+    prepare(&now->remote);
+    prepare(&now->libgcc);
+    if (o->contexts % 997 == 0)
+        wndl_unwinder_flush(o->unwinder);
+    wndl_unwind_regs(
+        o->unwinder, &regs, o->stacks, o->stack_count, &now->direct.walk);
+    wndl_unwind_remote(oracle_remote(o), &regs, &now->remote.walk);
+    struct collected to = {.into = &now->libgcc, .from = regs.ip};
+    (void)_Unwind_Backtrace(collect, &to);
+
+    o->contexts++;
+    o->frames += now->direct.walk.count;
+    o->complete += now->direct.walk.end == WNDL_END_COMPLETE;
+    bool same = same_as_libgcc(o, &now->direct, &now->libgcc) &&
+                same_walks(&now->direct, &now->remote);
+    if (same || o->differing++ > 0)
+        return;
+    o->direct = now->direct;
+    o->remote = now->remote;
+    o->libgcc = now->libgcc;
+    o->first_ip = regs.ip;
+}
+
+/* ---- set-up ---- */
+
+static struct wndl_stack_range thread_stack(void)
+{
+    pthread_attr_t attributes;
+    void *low = NULL;
+    size_t size = 0;
+    int failed = pthread_getattr_np(pthread_self(), &attributes);
+    failed |= pthread_attr_getstack(&attributes, &low, &size);
+    must(failed == 0);
+    (void)pthread_attr_destroy(&attributes);
+    return (struct wndl_stack_range){(uintptr_t)low, (uintptr_t)low + size};
+}
+
+void oracle_init(struct oracle *oracle)
+{
+    memset(oracle, 0, sizeof *oracle);
+    void *memory = mmap(NULL, wndl_unwinder_size(), PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    must(memory != MAP_FAILED);
+    oracle->unwinder = wndl_unwinder_init(memory);
+    oracle->stacks[0] = thread_stack();
+    oracle->stack_count = 1;
+    now = calloc(1, sizeof *now);
+    must(now != NULL);
+    (void)oracle_remote(oracle);
+    /* libgcc's own first-time work. */
+    struct collected nothing = {.into = &now->libgcc};
+    (void)_Unwind_Backtrace(collect, &nothing);
+}
+
+void oracle_free(struct oracle *oracle)
+{
+    (void)munmap(oracle->unwinder, wndl_unwinder_size());
+    process.remote.module_count = 0;
+    free(now);
+    now = NULL;
+}
+
+void oracle_add_stack(struct oracle *oracle, void *low, size_t size)
+{
+    oracle->stacks[oracle->stack_count++] =
+        (struct wndl_stack_range){(uintptr_t)low, (uintptr_t)low + size};
+}
+
+/* ---- saying what differs ---- */
+
+static void print_walk(const char *name, const struct oracle_walk *w)
+{
+    printf("%s: %zu frames, end %d\n", name, w->walk.count, w->walk.end);
+    for (size_t i = 0; i < w->walk.count; i++)
+        printf("  %zu %#lx%s how %d\n", i, (unsigned long)w->frames[i].address,
+            w->frames[i].interrupted ? " interrupted" : "", w->frames[i].how);
+}
+
+bool oracle_agrees(const struct oracle *o)
+{
+    if (o->differing == 0)
+        return true;
+    printf("%zu of %zu contexts differ; the first, at %#lx:\n", o->differing,
+        o->contexts, (unsigned long)o->first_ip);
+    print_walk("direct", &o->direct);
+    print_walk("remote", &o->remote);
+    print_walk("libgcc", &o->libgcc);
+    return false;
+}
+
+/* ---- stepping ---- */
+
+static __thread struct oracle *stepped; /* NULL: stop */
+
+/* EFLAGS.TF is set and cleared in the saved context: code that did it itself
+ * would move RSP without CFI. */
+static void on_trap(int number, siginfo_t *info, void *ucontext)
+{
+    (void)number;
+    (void)info;
+    greg_t *flags = &((ucontext_t *)ucontext)->uc_mcontext.gregs[REG_EFL];
+    if (stepped == NULL) {
+        *flags &= ~0x100;
+        return;
+    }
+    *flags |= 0x100;
+    oracle_check(stepped, ucontext);
+}
+
+void oracle_step(
+    struct oracle *oracle, void (*code)(void *argument), void *argument)
+{
+    struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
+    struct sigaction old;
+    int failed = sigaction(SIGTRAP, &action, &old);
+    stepped = oracle;
+    failed |= raise(SIGTRAP); /* steps from here on */
+    code(argument);
+    stepped = NULL;
+    __asm__ volatile("nop; nop" : : : "memory");
+    failed |= sigaction(SIGTRAP, &old, NULL);
+    must(failed == 0);
+}
