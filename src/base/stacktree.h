@@ -33,6 +33,13 @@ size_t wndl_stacktree_size(uint32_t max_nodes);
 struct wndl_stacktree *wndl_stacktree_init(void *memory, uint32_t max_nodes);
 
 /*
+ * Whether the header still says what wndl_stacktree_init(max_nodes) wrote:
+ * asked by a reader whose writer may scribble over the block.
+ */
+bool wndl_stacktree_intact(
+    const struct wndl_stacktree *tree, uint32_t max_nodes);
+
+/*
  * The node for (parent, key), added if new. 0 when the tree is full. Any
  * thread, any signal handler, no locks, no system calls.
  */
