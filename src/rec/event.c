@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "rec/event.h"
+
+#include <string.h>
+
+static uint8_t *put_uleb(uint8_t *to, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        *to++ = (uint8_t)(value | 0x80);
+    *to++ = (uint8_t)value;
+    return to;
+}
+
+static uint8_t *put_name(uint8_t *to, const char name[WNDL_EVENT_NAME_MAX])
+{
+    size_t size = 0;
+    while (size < WNDL_EVENT_NAME_MAX && name[size] != '\0')
+        size++;
+    to = put_uleb(to, size);
+    memcpy(to, name, size);
+    return to + size;
+}
+
+/* The first byte is the kind, and for a sample its end above two bits. */
+size_t wndl_event_put(
+    uint8_t to[WNDL_EVENT_MAX], const struct wndl_event *event)
+{
+    uint8_t *next = to;
+    *next++ = (uint8_t)(event->kind | event->end << 2);
+    next = put_uleb(next, event->time);
+    switch (event->kind) {
+    case WNDL_EVENT_SAMPLE:
+        next = put_uleb(next, event->cpu);
+        next = put_uleb(next, event->node);
+        break;
+    case WNDL_EVENT_THREAD:
+        next = put_uleb(next, event->tid);
+        break;
+    case WNDL_EVENT_NAME:
+        next = put_name(next, event->name);
+        break;
+    }
+    return (size_t)(next - to);
+}
+
+static uint32_t get_u32(struct wndl_cursor *c)
+{
+    uint64_t value = wndl_cursor_uleb(c);
+    if (value > UINT32_MAX)
+        wndl_cursor_fail(c);
+    return (uint32_t)value;
+}
+
+static void get_name(struct wndl_cursor *c, char name[WNDL_EVENT_NAME_MAX])
+{
+    uint64_t size = wndl_cursor_uleb(c);
+    if (size >= WNDL_EVENT_NAME_MAX) {
+        wndl_cursor_fail(c);
+        return;
+    }
+    const uint8_t *bytes = wndl_cursor_take(c, size);
+    if (bytes != NULL)
+        memcpy(name, bytes, size);
+}
+
+bool wndl_event_get(struct wndl_cursor *c, struct wndl_event *event)
+{
+    if (wndl_cursor_left(c) == 0)
+        return false;
+    uint8_t first = wndl_cursor_u8(c);
+    *event = (struct wndl_event){
+        .kind = first & 3,
+        .end = first >> 2,
+        .time = wndl_cursor_uleb(c),
+    };
+    switch (event->kind) {
+    case WNDL_EVENT_SAMPLE:
+        event->cpu = wndl_cursor_uleb(c);
+        event->node = get_u32(c);
+        break;
+    case WNDL_EVENT_THREAD:
+        event->tid = get_u32(c);
+        break;
+    case WNDL_EVENT_NAME:
+        get_name(c, event->name);
+        break;
+    default:
+        wndl_cursor_fail(c);
+        break;
+    }
+    return !c->failed;
+}

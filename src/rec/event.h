@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event: what a thread's ring carries, as varints. Times are the producer's
+ * CLOCK_MONOTONIC and thread CPU ns; a ring starts with a THREAD event, and
+ * starts anew with each further one.
+ */
+#ifndef WNDL_REC_EVENT_H
+#define WNDL_REC_EVENT_H
+
+#include "base/bytes.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum wndl_event_kind {
+    WNDL_EVENT_SAMPLE = 0,
+    WNDL_EVENT_THREAD = 1, /* the ring now belongs to this thread */
+    WNDL_EVENT_NAME = 2,   /* the thread's name changed */
+};
+
+enum { WNDL_EVENT_NAME_MAX = 16, WNDL_EVENT_MAX = 48 };
+
+struct wndl_event {
+    enum wndl_event_kind kind;
+    uint8_t end;   /* SAMPLE: enum wndl_walk_end */
+    uint32_t node; /* SAMPLE: leaf of the stack tree, 0 for no stack */
+    uint32_t tid;  /* THREAD */
+    uint64_t time; /* SAMPLE: ns since last SAMPLE or THREAD; else absolute */
+    uint64_t cpu;  /* SAMPLE: thread CPU ns since the last sample */
+    char name[WNDL_EVENT_NAME_MAX]; /* NAME: NUL-terminated */
+};
+
+/* Writes an event. Returns its size, at most WNDL_EVENT_MAX. Signal-safe. */
+size_t wndl_event_put(
+    uint8_t to[WNDL_EVENT_MAX], const struct wndl_event *event);
+
+/*
+ * Reads the next event. False at the end; the cursor has failed when what
+ * follows is no event.
+ */
+bool wndl_event_get(struct wndl_cursor *c, struct wndl_event *event);
+
+#endif
