@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the loader and fork() come in.
+ */
+#include "os/raw.h"
+#include "rt/rt.h"
+#include "rt/threads.h"
+
+#include <elf.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/un.h>
+
+enum { KERNEL_SIGSET_BYTES = 8 };
+
+struct wndl_rt wndl_rt;
+
+/* Of the thread that forks, around fork(). */
+static __thread uint64_t mask_before;
+
+static uint64_t set_mask(uint64_t mask)
+{
+    uint64_t before = 0;
+    (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, (long)&before,
+        KERNEL_SIGSET_BYTES);
+    return before;
+}
+
+static uint64_t bit_of(int signal)
+{
+    return signal == 0 ? 0 : UINT64_C(1) << (signal - 1);
+}
+
+static void before_fork(void)
+{
+    mask_before = set_mask(~UINT64_C(0));
+}
+
+static void after_fork_in_parent(void)
+{
+    set_mask(mask_before);
+}
+
+/*
+ * The block is the parent's. It is unmapped rather than left out of the fork,
+ * so that a child made behind fork()'s back still finds what it may touch.
+ */
+static void after_fork_in_child(void)
+{
+    if (wndl_rt.shm != NULL) {
+        wndl_raw_unmap(wndl_rt.shm, wndl_shm_size());
+        wndl_rt.shm = NULL;
+        wndl_rt.pid = wndl_raw_getpid();
+        wndl_rt.image++;
+        atomic_store(&wndl_rt.epoch, 0);
+        atomic_fetch_add(&wndl_rt.rules_age, 1);
+        wndl_rt_threads_forget();
+        wndl_rt_start();
+    }
+    set_mask(mask_before);
+}
+
+static uint64_t find_vdso(char **environment)
+{
+    while (*environment != NULL)
+        environment++;
+    const Elf64_auxv_t *aux = (const Elf64_auxv_t *)(void *)(environment + 1);
+    while (aux->a_type != AT_NULL && aux->a_type != AT_SYSINFO_EHDR)
+        aux++;
+    return aux->a_type == AT_NULL ? 0 : aux->a_un.a_val;
+}
+
+/* The program may change its environment: the path is copied. */
+static const char *find_session(char **environment)
+{
+    static char path[sizeof((struct sockaddr_un *)NULL)->sun_path];
+    static const char name[] = WNDL_SESSION_ENV "=";
+    for (; *environment != NULL; environment++) {
+        if (strlen(*environment) < sizeof name ||
+            memcmp(*environment, name, sizeof name - 1) != 0)
+            continue;
+        size_t size = strlen(*environment + sizeof name - 1) + 1;
+        if (size > sizeof path)
+            return NULL;
+        memcpy(path, *environment + sizeof name - 1, size);
+        return path;
+    }
+    return NULL;
+}
+
+__attribute__((constructor)) static void start(
+    int count, char **arguments, char **environment)
+{
+    (void)count;
+    (void)arguments;
+    (void)wndl_rt_real();
+    wndl_rt.session = find_session(environment);
+    if (wndl_rt.session == NULL)
+        return;
+    wndl_rt.vdso = find_vdso(environment);
+    wndl_rt.pid = wndl_raw_getpid();
+    uint64_t mask = set_mask(~UINT64_C(0));
+    wndl_rt_start();
+    if (wndl_rt.shm != NULL)
+        (void)pthread_atfork(
+            before_fork, after_fork_in_parent, after_fork_in_child);
+    wndl_rt_mask_remember((mask & bit_of(wndl_rt.signal)) != 0);
+    set_mask(mask & ~bit_of(wndl_rt.signal));
+}

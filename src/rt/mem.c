@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The memory functions that compilers call by name, kept inside the object:
+ * the program's own may be interposed by things that must not run in our
+ * signal handler (sanitizers, other recorders).
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+void *memcpy(void *restrict to, const void *restrict from, size_t size)
+{
+    void *next = to;
+    __asm__ volatile("rep movsb"
+                     : "+D"(next), "+S"(from), "+c"(size)
+                     :
+                     : "memory");
+    return to;
+}
+
+void *memset(void *to, int value, size_t size)
+{
+    void *next = to;
+    __asm__ volatile("rep stosb"
+                     : "+D"(next), "+c"(size)
+                     : "a"(value)
+                     : "memory");
+    return to;
+}
+
+void *memmove(void *to, const void *from, size_t size)
+{
+    if ((uintptr_t)to - (uintptr_t)from >= size)
+        return memcpy(to, from, size);
+    uint8_t *t = to;
+    const uint8_t *f = from;
+    while (size-- > 0)
+        t[size] = f[size];
+    return to;
+}
+
+int memcmp(const void *a, const void *b, size_t size)
+{
+    const uint8_t *x = a;
+    const uint8_t *y = b;
+    for (size_t i = 0; i < size; i++) {
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    }
+    return 0;
+}
+
+void *memchr(const void *bytes, int wanted, size_t size)
+{
+    const uint8_t *b = bytes;
+    for (size_t i = 0; i < size; i++) {
+        if (b[i] == (uint8_t)wanted)
+            return (void *)(b + i);
+    }
+    return NULL;
+}
+
+void *memrchr(const void *bytes, int wanted, size_t size)
+{
+    const uint8_t *b = bytes;
+    while (size-- > 0) {
+        if (b[size] == (uint8_t)wanted)
+            return (void *)(b + size);
+    }
+    return NULL;
+}
+
+size_t strlen(const char *text)
+{
+    size_t size = 0;
+    while (text[size] != '\0')
+        size++;
+    return size;
+}
+
+int strcmp(const char *a, const char *b)
+{
+    while (*a != '\0' && *a == *b) {
+        a++;
+        b++;
+    }
+    return (unsigned char)*a - (unsigned char)*b;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The list of modules in shared memory. Rows are only added; a module that
+ * was unloaded keeps its row, closed at the unload epoch it was last there.
+ */
+#include "os/dlfind.h"
+#include "os/raw.h"
+#include "rt/rt.h"
+
+#include <elf.h>
+#include <string.h>
+
+static bool live_row_covers(const struct wndl_shm_module *row, uint64_t address)
+{
+    return atomic_load_explicit(&row->ready, memory_order_acquire) != 0 &&
+           address >= row->start && address < row->end &&
+           atomic_load_explicit(&row->last_epoch, memory_order_relaxed) ==
+               WNDL_SHM_EPOCHS;
+}
+
+static uint32_t row_count(void)
+{
+    uint32_t count =
+        atomic_load_explicit(&wndl_rt.shm->module_count, memory_order_relaxed);
+    return count < WNDL_SHM_MODULES ? count : WNDL_SHM_MODULES;
+}
+
+static bool listed(uint64_t address)
+{
+    for (uint32_t i = row_count(); i-- > 0;) {
+        if (live_row_covers(&wndl_rt.shm->modules[i], address))
+            return true;
+    }
+    return false;
+}
+
+/* A descriptor's size is that of name and contents, each padded to 4. */
+static bool find_build_id(struct wndl_cursor notes, struct wndl_bytes *id)
+{
+    while (wndl_cursor_left(&notes) >= sizeof(Elf64_Nhdr)) {
+        uint32_t name_size = wndl_cursor_u32(&notes);
+        uint32_t size = wndl_cursor_u32(&notes);
+        uint32_t type = wndl_cursor_u32(&notes);
+        const uint8_t *name =
+            wndl_cursor_take(&notes, ((uint64_t)name_size + 3) & ~3u);
+        const uint8_t *contents =
+            wndl_cursor_take(&notes, ((uint64_t)size + 3) & ~3u);
+        if (contents == NULL)
+            return false;
+        if (type == NT_GNU_BUILD_ID && name_size == sizeof ELF_NOTE_GNU &&
+            memcmp(name, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
+            *id = (struct wndl_bytes){contents, size};
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct wndl_bytes build_id(const struct wndl_dlmodule *module)
+{
+    struct wndl_bytes id = {0};
+    struct wndl_bytes image = wndl_dlmodule_from(module, module->map_start);
+    if (image.size < sizeof(Elf64_Ehdr))
+        return id;
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)image.data;
+    struct wndl_bytes table = wndl_bytes_slice(
+        image, header->e_phoff, (uint64_t)header->e_phnum * sizeof(Elf64_Phdr));
+    const Elf64_Phdr *ph = (const Elf64_Phdr *)(const void *)table.data;
+    for (size_t i = 0; i < table.size / sizeof *ph; i++) {
+        if (ph[i].p_type != PT_NOTE)
+            continue;
+        struct wndl_bytes notes =
+            wndl_dlmodule_from(module, module->bias.v + ph[i].p_vaddr);
+        notes = wndl_bytes_slice(notes, 0, ph[i].p_filesz);
+        if (find_build_id(wndl_cursor_at(notes, 0, false), &id))
+            break;
+    }
+    return id;
+}
+
+/* Copies the path into the shared strings; false when they are full. */
+static bool keep_path(struct wndl_shm_module *row, const char *path)
+{
+    size_t size = strlen(path);
+    uint32_t offset = atomic_fetch_add_explicit(
+        &wndl_rt.shm->string_bytes, (uint32_t)size, memory_order_relaxed);
+    if (offset > WNDL_SHM_STRINGS || size > WNDL_SHM_STRINGS - offset)
+        return false;
+    memcpy(wndl_rt.shm->strings + offset, path, size);
+    row->path_offset = offset;
+    row->path_size = (uint32_t)size;
+    return true;
+}
+
+static const char *path_of(const struct wndl_dlmodule *module)
+{
+    return module->map_start == wndl_rt.vdso && wndl_rt.vdso != 0
+               ? "[vdso]"
+               : module->name;
+}
+
+/* False when the list is full. */
+static bool add_row(const struct wndl_dlmodule *module)
+{
+    if (row_count() == WNDL_SHM_MODULES)
+        return false;
+    uint32_t index = atomic_fetch_add_explicit(
+        &wndl_rt.shm->module_count, 1, memory_order_relaxed);
+    if (index >= WNDL_SHM_MODULES)
+        return false;
+    struct wndl_shm_module *row = &wndl_rt.shm->modules[index];
+    if (!keep_path(row, path_of(module)))
+        return false;
+    row->start = module->map_start;
+    row->end = module->map_end;
+    row->bias = module->bias.v;
+    row->time = wndl_raw_clock_ns(CLOCK_MONOTONIC);
+    row->first_epoch = atomic_load(&wndl_rt.epoch);
+    struct wndl_bytes id = build_id(module);
+    if (id.size <= sizeof row->build_id && id.size != 0) {
+        memcpy(row->build_id, id.data, id.size);
+        row->build_id_size = (uint32_t)id.size;
+    }
+    atomic_store(&row->last_epoch, WNDL_SHM_EPOCHS);
+    atomic_store_explicit(&row->ready, 1, memory_order_release);
+    return true;
+}
+
+bool wndl_rt_module_note(uint64_t address)
+{
+    struct wndl_dlmodule module;
+    if (listed(address) || !wndl_dlfind(address, &module))
+        return true;
+    return add_row(&module);
+}
+
+static bool gone(const struct wndl_shm_module *row)
+{
+    struct wndl_dlmodule module;
+    return !wndl_dlfind(row->start, &module) ||
+           module.map_start != row->start || module.map_end != row->end ||
+           module.bias.v != row->bias;
+}
+
+/*
+ * A module that goes and comes back at the same place, of the same size, is
+ * taken for the same one.
+ */
+void wndl_rt_modules_recheck(void)
+{
+    uint32_t epoch = atomic_load(&wndl_rt.epoch);
+    uint32_t count = row_count();
+    bool any = count == WNDL_SHM_MODULES;
+    for (uint32_t i = 0; i < count; i++) {
+        struct wndl_shm_module *row = &wndl_rt.shm->modules[i];
+        if (!live_row_covers(row, row->start) || !gone(row))
+            continue;
+        any = true;
+        if (epoch + 1 < WNDL_SHM_EPOCHS)
+            atomic_store(&row->last_epoch, epoch);
+    }
+    if (!any)
+        return;
+    if (epoch + 1 < WNDL_SHM_EPOCHS)
+        atomic_store(&wndl_rt.epoch, epoch + 1);
+    atomic_fetch_add(&wndl_rt.rules_age, 1);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/stacks.h"
+
+#include "os/maps.h"
+#include "os/raw.h"
+
+#include <asm/prctl.h>
+
+enum { PAGE = 4096, CHECKED_PAGES = 64, RED_ZONE = 128 };
+
+static bool within(const struct wndl_stack_range *range, uint64_t address)
+{
+    return address >= range->low && address < range->high;
+}
+
+/* What is sought in the list of mappings, and what was found. */
+struct search {
+    uint64_t sp;
+    uint64_t tp; /* thread pointer: a thread's TCB tops its stack */
+    struct wndl_stack_range at_sp, at_tp, initial;
+};
+
+static bool look_at(void *context, const struct wndl_mapping *m)
+{
+    struct search *s = context;
+    if (!m->readable)
+        return true;
+    struct wndl_stack_range range = {m->start, m->end};
+    if (within(&range, s->sp))
+        s->at_sp = range;
+    if (within(&range, s->tp))
+        s->at_tp = (struct wndl_stack_range){m->start, s->tp};
+    if (wndl_bytes_is(m->path, "[stack]"))
+        s->initial = range;
+    return true;
+}
+
+/*
+ * In a child forked by a thread, the initial thread runs on what was that
+ * thread's stack: so what sp is in decides first.
+ */
+static struct wndl_stack_range own_stack(const struct search *s)
+{
+    if (within(&s->initial, s->sp))
+        return s->initial;
+    if (within(&s->at_tp, s->sp))
+        return s->at_tp;
+    return wndl_raw_gettid() == wndl_raw_getpid() ? s->initial : s->at_tp;
+}
+
+static bool look_up(
+    struct wndl_rt_stacks *stacks, uint64_t sp, struct wndl_bytes room)
+{
+    struct search s = {.sp = sp};
+    (void)wndl_raw3(SYS_arch_prctl, ARCH_GET_FS, (long)&s.tp, 0);
+    if (!wndl_maps_each("/proc/self/maps", room, look_at, &s))
+        return false;
+    stacks->own = own_stack(&s);
+    if (within(&stacks->own, sp))
+        return true;
+    if (s.at_sp.high == 0)
+        return false;
+    stacks->others[stacks->next] = s.at_sp;
+    stacks->next = (stacks->next + 1) % WNDL_RT_OTHER_STACKS;
+    return true;
+}
+
+/* Cuts `range` to what is mapped for sure; false when that is nothing. */
+static bool still_mapped(struct wndl_stack_range *range, uint64_t sp)
+{
+    uint8_t resident[CHECKED_PAGES];
+    uint64_t from = sp & ~(uint64_t)(PAGE - 1);
+    uint64_t size = range->high - from;
+    if (size > (uint64_t)CHECKED_PAGES * PAGE)
+        size = (uint64_t)CHECKED_PAGES * PAGE;
+    *range = (struct wndl_stack_range){sp, from + size};
+    return wndl_raw3(SYS_mincore, (long)from, (long)size, (long)resident) == 0;
+}
+
+static bool find_other(const struct wndl_rt_stacks *stacks, uint64_t sp,
+    struct wndl_stack_range *range)
+{
+    for (size_t i = 0; i < WNDL_RT_OTHER_STACKS; i++) {
+        *range = stacks->others[i];
+        if (within(range, sp))
+            return still_mapped(range, sp);
+    }
+    return false;
+}
+
+static size_t known(const struct wndl_rt_stacks *stacks, uint64_t sp,
+    struct wndl_stack_range ranges[WNDL_RT_STACKS_GIVEN])
+{
+    if (within(&stacks->own, sp)) {
+        ranges[0] = (struct wndl_stack_range){sp - RED_ZONE, stacks->own.high};
+        return 1;
+    }
+    if (!find_other(stacks, sp, &ranges[0]))
+        return 0;
+    ranges[1] = stacks->own;
+    return stacks->own.high == 0 ? 1 : 2;
+}
+
+size_t wndl_rt_stacks_around(struct wndl_rt_stacks *stacks, uint64_t sp,
+    struct wndl_bytes room,
+    struct wndl_stack_range ranges[WNDL_RT_STACKS_GIVEN])
+{
+    size_t count = known(stacks, sp, ranges);
+    if (count == 0 && look_up(stacks, sp, room))
+        count = known(stacks, sp, ranges);
+    return count;
+}
