@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collector_process: a recorded process image as the collector sees it, and
+ * how what it left in shared memory gets into the recording. It must not know
+ * of sockets and events.
+ *
+ * The shared block is foreign memory: its writer shares it with a program
+ * that may scribble over it.
+ */
+#ifndef WNDL_CLI_COLLECTOR_PROCESS_H
+#define WNDL_CLI_COLLECTOR_PROCESS_H
+
+#include "cli/recording.h"
+#include "rec/event.h"
+#include "rec/shm.h"
+
+#include <sys/types.h>
+
+enum { WNDL_WALK_END_COUNT = 8 }; /* enum wndl_walk_end */
+
+/* Of the whole recording. */
+struct wndl_collector_totals {
+    uint64_t samples;
+    uint64_t ends[WNDL_WALK_END_COUNT];
+    uint64_t lost[WNDL_LOSS_REASONS];
+    uint64_t damaged; /* rings given up because of impossible content */
+    uint32_t processes;
+    uint32_t threads;
+    uint32_t unfollowed;
+};
+
+/* A ring's reading end. `tid` 0: no thread has been announced in it. */
+struct wndl_collector_ring {
+    uint64_t tail;
+    uint64_t time; /* of the last SAMPLE or THREAD event */
+    uint32_t tid;
+    uint32_t thread; /* index in the recording */
+    bool named;      /* a THRD chunk is out */
+};
+
+struct wndl_collector_process {
+    struct wndl_collector_process *next;
+    struct wndl_recording *recording;
+    struct wndl_collector_totals *totals;
+    struct wndl_shm *shm;
+    struct wndl_stacktree *tree;
+    pid_t pid;
+    uint32_t index;
+    uint32_t generation;
+    uint32_t nodes;        /* written */
+    uint32_t module_count; /* rows of the list */
+    uint32_t modules_done; /* rows below have all been taken over */
+    bool gone;             /* replaced by an image that is not recorded */
+    int pid_fd;            /* readable when the process has ended */
+    int event_fd;          /* keeps the sampling going; -1 */
+    char *executable;
+    uint32_t images[WNDL_SHM_MODULES]; /* index + 1, 0: not taken */
+    struct wndl_collector_ring rings[WNDL_SHM_THREADS];
+};
+
+/*
+ * A new process image `pid`, announced in the recording as number
+ * totals->processes, with a block of shared memory whose descriptor is put
+ * into *memfd for the caller to close. NULL when that cannot be had.
+ */
+struct wndl_collector_process *wndl_collector_process_new(
+    struct wndl_recording *recording, struct wndl_collector_totals *totals,
+    const struct wndl_recording_process *origin, int *memfd);
+
+/*
+ * Moves what is there into the recording. `last` is said once the process no
+ * longer writes: then nothing is left for later.
+ */
+void wndl_collector_process_drain(struct wndl_collector_process *p, bool last);
+
+/* Whether the process runs another executable than when it was announced. */
+bool wndl_collector_process_replaced(const struct wndl_collector_process *p);
+
+/* Drains for the last time, announces the end and gives back the block. */
+void wndl_collector_process_end(
+    struct wndl_collector_process *p, enum wndl_recording_how how);
+
+/* After the end. */
+void wndl_collector_process_free(struct wndl_collector_process *p);
+
+/* The parent of a running process, 0 when that cannot be told. */
+pid_t wndl_collector_parent_of(pid_t pid);
+
+#endif
