@@ -110,8 +110,8 @@ static bool demangle_plain(const char *mangled, struct wndl_buf *text)
 static size_t unversioned_size(struct wndl_bytes name)
 {
     const uint8_t *at =
-        name.size < 2 ? NULL : memchr(name.data + 1, '@', name.size - 1);
-    return at == NULL ? name.size : (size_t)(at - name.data);
+        name.size == 0 ? NULL : memchr(name.data, '@', name.size);
+    return at == NULL || at == name.data ? name.size : (size_t)(at - name.data);
 }
 
 static const char *demangle_new(

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "testlib.h"
+
+#include "base/buf.h"
+#include "symbolize/demangle.h"
+
+struct fixture {
+    struct wndl_arena arena;
+    struct wndl_demangler demangler;
+};
+
+static int setup(void **state)
+{
+    static struct fixture fixture;
+    wndl_arena_init(&fixture.arena, wndl_mem_libc());
+    *state = &fixture;
+    return wndl_demangler_init(&fixture.demangler, &fixture.arena) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    wndl_arena_free(&fixture->arena);
+    return 0;
+}
+
+static const char *demangled(void **state, const char *name)
+{
+    struct fixture *fixture = *state;
+    struct wndl_bytes bytes = {(const uint8_t *)name, strlen(name)};
+    const char *text = wndl_demangle(&fixture->demangler, bytes);
+    assert_non_null(text);
+    return text;
+}
+
+static void every_scheme_is_read(void **state)
+{
+    static const char *const pairs[][2] = {
+        {"_Z3fooi", "foo(int)"},
+        {"_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()() const"},
+        {"_ZN3FooC2Ev", "Foo::Foo()"},
+        {"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
+            "core::fmt::Formatter::pad"},
+        {"_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar"},
+        {"_D8demangle4testFaZv", "demangle.test(char)"},
+        {"_Dmain", "D main"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        assert_string_equal(demangled(state, pairs[i][0]), pairs[i][1]);
+}
+
+static void what_is_not_mangled_stays(void **state)
+{
+    static const char *const names[] = {"main", "", "_", "_Z", "_R", "_D",
+        "_Znonsense", "_Data", "foo.cold", "foo.part.0", "@", "@@V1", "a b"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_string_equal(demangled(state, names[i]), names[i]);
+}
+
+static void clone_marks_are_kept_beside_the_signature(void **state)
+{
+    assert_string_equal(
+        demangled(state, "_Z3fooi.cold"), "foo(int) [clone .cold]");
+    assert_string_equal(demangled(state, "_Z3fooi.part.0.isra.0"),
+        "foo(int) [clone .part.0] [clone .isra.0]");
+}
+
+static void symbol_versions_are_left_out(void **state)
+{
+    assert_string_equal(demangled(state, "memcpy@@GLIBC_2.14"), "memcpy");
+    assert_string_equal(demangled(state, "_Z3fooi@V1"), "foo(int)");
+}
+
+static void same_name_is_worked_out_once(void **state)
+{
+    struct fixture *fixture = *state;
+    char copy[] = "_Z3fooi";
+    const char *first = demangled(state, "_Z3fooi");
+    assert_ptr_equal(demangled(state, copy), first);
+    assert_int_equal(wndl_intern_count(&fixture->demangler.names), 2);
+}
+
+/* "S_", "S0_", ... "SZ_": the reference to a part of a C++ name. */
+static void put_reference(struct wndl_buf *buf, unsigned index)
+{
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    wndl_buf_byte(buf, 'S');
+    if (index > 0)
+        wndl_buf_byte(buf, (uint8_t)digits[index - 1]);
+    wndl_buf_byte(buf, '_');
+}
+
+/* Each argument is a pair of the one before: the text doubles each time. */
+static void name_that_stands_for_2_to_the_30_stays_mangled(void **state)
+{
+    struct wndl_buf name;
+    wndl_buf_init(&name, wndl_mem_libc());
+    wndl_buf_text(&name, "_Z1f4pairIiiE");
+    for (unsigned i = 0; i < 30; i++) {
+        wndl_buf_text(&name, "S_I");
+        put_reference(&name, i + 1);
+        put_reference(&name, i + 1);
+        wndl_buf_byte(&name, 'E');
+        wndl_buf_byte(&name, 0);
+        const char *text = (const char *)name.data;
+        size_t size = strlen(demangled(state, text));
+        if (i == 4)
+            assert_true(size > 1000);
+        if (i == 29)
+            assert_string_equal(demangled(state, text), text);
+        name.size--;
+    }
+    wndl_buf_free(&name);
+}
+
+static void deep_and_long_names_stay_mangled(void **state)
+{
+    static const char *const starts[] = {"_Z1f", "_R", "_D3foo"};
+    static const char *const parts[] = {"P", "INvC3foo3bar", "Q"};
+    for (size_t i = 0; i < 3; i++) {
+        struct wndl_buf name;
+        wndl_buf_init(&name, wndl_mem_libc());
+        wndl_buf_text(&name, starts[i]);
+        while (name.size < 100000) {
+            wndl_buf_text(&name, parts[i]);
+            if (name.size % 50 != 0 && name.size > 1000)
+                continue;
+            wndl_buf_byte(&name, 0);
+            (void)demangled(state, (const char *)name.data);
+            name.size--;
+        }
+        wndl_buf_byte(&name, 0);
+        const char *text = (const char *)name.data;
+        assert_string_equal(demangled(state, text), text);
+        wndl_buf_free(&name);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(every_scheme_is_read),
+        TEST(what_is_not_mangled_stays),
+        TEST(clone_marks_are_kept_beside_the_signature),
+        TEST(symbol_versions_are_left_out),
+        TEST(same_name_is_worked_out_once),
+        TEST(name_that_stands_for_2_to_the_30_stays_mangled),
+        TEST(deep_and_long_names_stay_mangled),
+    };
+    return cmocka_run_group_tests_name("demangle", tests, NULL, NULL);
+}
