@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+#include "testlib.h"
+
+#include "dbg/dwarf.h"
+#include "dwarfmake.h"
+
+#include <stdio.h>
+
+static const struct dwarf_recipe plain = {5, 8, 4, false, false};
+
+/* A frame as one line of text: "name linkage file:line:column inlined". */
+static void describe(const struct wndl_dwarf_frame *f, char *text, size_t size)
+{
+    snprintf(text, size, "%s|%s|%s:%u:%u|%s|%llx", (const char *)f->name.data,
+        (const char *)f->linkage_name.data, (const char *)f->file.data, f->line,
+        f->column, f->inlined ? "inlined" : "function",
+        (unsigned long long)f->function_start.v);
+}
+
+static void check_frames(
+    struct wndl_dwarf *d, uint64_t address, const char *const *expected)
+{
+    struct wndl_dwarf_frames frames;
+    struct wndl_error err;
+    assert_int_equal(
+        wndl_dwarf_lookup(d, (wndl_svma){address}, &frames, &err), WNDL_OK);
+    for (size_t i = 0; i < frames.count; i++) {
+        char text[256];
+        describe(&frames.frames[i], text, sizeof text);
+        assert_non_null(expected[i]);
+        assert_string_equal(text, expected[i]);
+    }
+    assert_null(expected[frames.count]);
+}
+
+static enum wndl_status status_at(struct wndl_dwarf *d, uint64_t address)
+{
+    struct wndl_dwarf_frames frames;
+    return wndl_dwarf_lookup(d, (wndl_svma){address}, &frames, NULL);
+}
+
+static void check_sample(struct wndl_dwarf *d)
+{
+    static const char *const first[] = {
+        "main||/src/a.c:10:1|function|1000", NULL};
+    static const char *const nested[] = {"deep||/src/inc/b.h:8:9|inlined|1014",
+        "leaf||/src/inc/b.h:5:7|inlined|1010",
+        "main||/src/a.c:11:3|function|1000", NULL};
+    static const char *const after[] = {"leaf||/src/inc/b.h:4:2|inlined|1010",
+        "main||/src/a.c:11:3|function|1000", NULL};
+    static const char *const second_range[] = {
+        "leaf||/src/a.c:12:1|inlined|1010", "main||/src/a.c:11:3|function|1000",
+        NULL};
+    static const char *const last[] = {
+        "main||/src/a.c:12:1|function|1000", NULL};
+    check_frames(d, 0x1000, first);
+    check_frames(d, 0x1014, nested);
+    check_frames(d, 0x1018, after);
+    check_frames(d, 0x101f, after);
+    check_frames(d, 0x1037, second_range);
+    check_frames(d, 0x1038, last);
+    check_frames(d, 0x10ff, last);
+}
+
+static void check_sample_names(struct wndl_dwarf *d)
+{
+    static const char *const helper[] = {
+        "helper|_Z6helperv|/src/a.c:20:1|function|1100", NULL};
+    static const char *const method[] = {
+        "method||/src/a.c:20:1|function|1140", NULL};
+    static const char *const nameless[] = {"||/src/a.c:0:0|function|0", NULL};
+    check_frames(d, 0x1100, helper);
+    check_frames(d, 0x113f, helper);
+    check_frames(d, 0x1140, method);
+    check_frames(d, 0x114f, nameless);
+    assert_int_equal(status_at(d, 0xfff), WNDL_NOT_FOUND);
+    assert_int_equal(status_at(d, 0x1150), WNDL_NOT_FOUND);
+}
+
+static struct wndl_dwarf *open_made(const struct dwarfmake *m)
+{
+    struct wndl_dwarf_sections in = dwarfmake_sections(m);
+    struct wndl_dwarf *d = NULL;
+    struct wndl_error err;
+    assert_int_equal(wndl_dwarf_open(&in, wndl_mem_libc(), &d, &err), WNDL_OK);
+    return d;
+}
+
+static void check_recipe(const struct dwarf_recipe *how)
+{
+    struct dwarfmake m;
+    struct wndl_dwarf_stats stats;
+    dwarfmake_init(&m, how);
+    make_sample_dwarf(&m);
+    struct wndl_dwarf *d = open_made(&m);
+    check_sample(d);
+    check_sample_names(d);
+    wndl_dwarf_get_stats(d, &stats);
+    assert_int_equal(stats.units, 1);
+    assert_int_equal(stats.units_damaged, 0);
+    assert_int_equal(stats.units_skipped, 0);
+    wndl_dwarf_close(d);
+    dwarfmake_free(&m);
+}
+
+static void lookup_finds_frames_in_every_encoding(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4 * 2 * 2 * 2 * 2; i++) {
+        struct dwarf_recipe how = {
+            .version = 2 + i % 4,
+            .address_size = (i >> 2 & 1) != 0 ? 4 : 8,
+            .offset_size = (i >> 3 & 1) != 0 ? 8 : 4,
+            .big_endian = (i >> 4 & 1) != 0,
+            .indexed = (i >> 5 & 1) != 0,
+        };
+        check_recipe(&how);
+    }
+}
+
+static void lookup_gives_the_same_in_any_order(void **state)
+{
+    (void)state;
+    static const uint64_t addresses[] = {
+        0x1144, 0x1014, 0x114f, 0x1000, 0x1100};
+    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+        struct dwarfmake m;
+        dwarfmake_init(&m, &plain);
+        make_sample_dwarf(&m);
+        struct wndl_dwarf *d = open_made(&m);
+        assert_int_equal(status_at(d, addresses[i]), WNDL_OK);
+        check_sample(d);
+        check_sample_names(d);
+        wndl_dwarf_close(d);
+        dwarfmake_free(&m);
+    }
+}
+
+/* A set of .debug_aranges that says `start`, `length` of unit 0. */
+static void add_aranges(struct dwarfmake *m, uint64_t start, uint64_t length)
+{
+    struct wndl_buf *b = &m->aranges;
+    size_t begun = dw_begin(m, b);
+    dw_uint(m, b, 2, 2);
+    dw_offset(m, b, 0);
+    wndl_buf_byte(b, 8);
+    wndl_buf_byte(b, 0);
+    dw_uint(m, b, 0, 4); /* to a multiple of 16 */
+    dw_address(m, b, start);
+    dw_address(m, b, length);
+    dw_address(m, b, 0);
+    dw_address(m, b, 0);
+    dw_end(m, b, begun);
+}
+
+static void aranges_are_only_a_hint(void **state)
+{
+    (void)state;
+    static const uint64_t starts[] = {0x1000, 0x5000, 0x1100};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        struct dwarfmake m;
+        dwarfmake_init(&m, &plain);
+        make_sample_dwarf(&m);
+        add_aranges(&m, starts[i], 0x150);
+        struct wndl_dwarf *d = open_made(&m);
+        check_sample(d);
+        check_sample_names(d);
+        assert_int_equal(status_at(d, 0x5000), WNDL_NOT_FOUND);
+        wndl_dwarf_close(d);
+        dwarfmake_free(&m);
+    }
+}
+
+static void unit_without_ranges_is_found_by_its_functions(void **state)
+{
+    (void)state;
+    static const uint16_t unit[] = {0};
+    static const uint16_t func[] = {0x03, 0x08, 0x11, 0x01, 0x12, 0x0b, 0};
+    static const char *const named[] = {"f||:0:0|function|2000", NULL};
+    struct dwarfmake m;
+    dwarfmake_init(&m, &plain);
+    dw_abbrev(&m, 1, 0x11, true, unit);
+    dw_abbrev(&m, 9, 0x2e, false, func); /* codes with a gap */
+    wndl_buf_byte(&m.abbrev, 0);
+    size_t begun = dw_begin_unit(&m, 0);
+    wndl_buf_byte(&m.info, 1);
+    wndl_buf_byte(&m.info, 9);
+    dw_string(&m.info, "f");
+    dw_address(&m, &m.info, 0x2000);
+    wndl_buf_byte(&m.info, 0x10);
+    wndl_buf_byte(&m.info, 0);
+    dw_end(&m, &m.info, begun);
+    struct wndl_dwarf *d = open_made(&m);
+    check_frames(d, 0x200f, named);
+    assert_int_equal(status_at(d, 0x2010), WNDL_NOT_FOUND);
+    wndl_dwarf_close(d);
+    dwarfmake_free(&m);
+}
+
+/* ---- damage ---- */
+
+static struct wndl_dwarf_stats stats_after(
+    const struct dwarfmake *m, uint64_t address, enum wndl_status expected)
+{
+    struct wndl_dwarf_stats stats;
+    struct wndl_dwarf *d = open_made(m);
+    assert_int_equal(status_at(d, address), expected);
+    assert_int_equal(status_at(d, address), expected);
+    wndl_dwarf_get_stats(d, &stats);
+    wndl_dwarf_close(d);
+    return stats;
+}
+
+static void a_damaged_unit_is_lost_and_the_next_one_kept(void **state)
+{
+    (void)state;
+    struct dwarfmake m;
+    dwarfmake_init(&m, &plain);
+    size_t begun = dw_begin_unit(&m, 0);
+    wndl_buf_byte(&m.info, 0x7f); /* no such abbreviation */
+    dw_end(&m, &m.info, begun);
+    make_sample_dwarf(&m);
+    struct wndl_dwarf_stats stats = stats_after(&m, 0x1014, WNDL_OK);
+    assert_int_equal(stats.units, 2);
+    assert_int_equal(stats.units_damaged, 1);
+    assert_int_equal(stats.first_damage.status, WNDL_MALFORMED);
+    assert_string_equal(stats.first_damage.section, ".debug_info");
+    assert_int_equal(stats.first_damage.offset, 12);
+    dwarfmake_free(&m);
+}
+
+static void an_unknown_form_loses_the_unit(void **state)
+{
+    (void)state;
+    struct dwarfmake m;
+    dwarfmake_init(&m, &plain);
+    make_sample_dwarf(&m);
+    m.abbrev.data[4] = 0x02; /* the form of the first attribute */
+    struct wndl_dwarf_stats stats = stats_after(&m, 0x1014, WNDL_NOT_FOUND);
+    assert_int_equal(stats.units_damaged, 1);
+    assert_string_equal(stats.first_damage.section, ".debug_abbrev");
+    assert_int_equal(stats.first_damage.offset, 3);
+    dwarfmake_free(&m);
+}
+
+static void a_damaged_line_program_costs_only_lines(void **state)
+{
+    (void)state;
+    static const char *const main_only[] = {"main||:0:0|function|1000", NULL};
+    struct dwarfmake m;
+    struct wndl_dwarf_stats stats;
+    dwarfmake_init(&m, &plain);
+    make_sample_dwarf(&m);
+    m.line.data[4] = 9; /* version */
+    struct wndl_dwarf *d = open_made(&m);
+    check_frames(d, 0x1000, main_only);
+    check_frames(d, 0x1000, main_only);
+    wndl_dwarf_get_stats(d, &stats);
+    assert_int_equal(stats.units_damaged, 1);
+    assert_string_equal(stats.first_damage.section, ".debug_line");
+    wndl_dwarf_close(d);
+    dwarfmake_free(&m);
+}
+
+static void a_version_we_do_not_read_is_skipped(void **state)
+{
+    (void)state;
+    struct dwarfmake m;
+    dwarfmake_init(&m, &plain);
+    make_sample_dwarf(&m);
+    m.info.data[4] = 6;
+    struct wndl_dwarf_stats stats = stats_after(&m, 0x1014, WNDL_NOT_FOUND);
+    assert_int_equal(stats.units_skipped, 1);
+    assert_int_equal(stats.units_damaged, 0);
+    dwarfmake_free(&m);
+}
+
+/* Abbreviations: 1 a unit over [0x1000, 0x1010), 2 a function there, 3 an
+ * inlined call of all of it. Functions and calls refer to an origin. */
+static void begin_chain(struct dwarfmake *m)
+{
+    static const uint16_t unit[] = {0x11, 0x01, 0x12, 0x0b, 0};
+    static const uint16_t func[] = {0x31, 0x13, 0x11, 0x01, 0x12, 0x0b, 0};
+    dwarfmake_init(m, &plain);
+    dw_abbrev(m, 1, 0x11, true, unit);
+    dw_abbrev(m, 2, 0x2e, true, func);
+    dw_abbrev(m, 3, 0x1d, true, func);
+    wndl_buf_byte(&m->abbrev, 0);
+}
+
+static void put_chain_die(struct dwarfmake *m, uint8_t code, uint32_t origin)
+{
+    wndl_buf_byte(&m->info, code);
+    if (code != 1)
+        dw_uint(m, &m->info, origin, 4);
+    dw_address(m, &m->info, 0x1000);
+    wndl_buf_byte(&m->info, 0x10);
+}
+
+static void a_circle_of_origins_is_damage(void **state)
+{
+    (void)state;
+    struct dwarfmake m;
+    begin_chain(&m);
+    size_t begun = dw_begin_unit(&m, 0);
+    put_chain_die(&m, 1, 0);
+    put_chain_die(&m, 2, (uint32_t)m.info.size); /* refers to itself */
+    wndl_buf_add(&m.info, "\0\0", 2);
+    dw_end(&m, &m.info, begun);
+    struct wndl_dwarf_stats stats = stats_after(&m, 0x1000, WNDL_NOT_FOUND);
+    assert_int_equal(stats.units_damaged, 1);
+    assert_non_null(strstr(stats.first_damage.what, "circle"));
+    dwarfmake_free(&m);
+}
+
+static void nesting_without_end_is_damage(void **state)
+{
+    (void)state;
+    for (uint8_t code = 2; code <= 3; code++) {
+        struct dwarfmake m;
+        begin_chain(&m);
+        size_t begun = dw_begin_unit(&m, 0);
+        put_chain_die(&m, 1, 0);
+        for (int i = 0; i < 1000; i++)
+            put_chain_die(&m, i == 0 ? 2 : code, 12);
+        dw_end(&m, &m.info, begun);
+        struct wndl_dwarf_stats stats = stats_after(&m, 0x1000, WNDL_NOT_FOUND);
+        assert_int_equal(stats.units_damaged, 1);
+        assert_non_null(strstr(stats.first_damage.what, "deep"));
+        dwarfmake_free(&m);
+    }
+}
+
+static void open_tells_absent_from_malformed(void **state)
+{
+    (void)state;
+    static const uint8_t cut[] = {0x10, 0, 0, 0, 5, 0};
+    struct wndl_dwarf_sections in = {0};
+    struct wndl_dwarf *d = NULL;
+    struct wndl_error err;
+    assert_int_equal(
+        wndl_dwarf_open(&in, wndl_mem_libc(), &d, &err), WNDL_NOT_FOUND);
+    in.info = (struct wndl_bytes){cut, sizeof cut};
+    assert_int_equal(
+        wndl_dwarf_open(&in, wndl_mem_libc(), &d, &err), WNDL_MALFORMED);
+    assert_string_equal(err.section, ".debug_info");
+    assert_int_equal(err.offset, 0);
+}
+
+/* ---- every byte missing, every allocation failing ---- */
+
+enum { SECTIONS = 10 };
+
+static struct wndl_bytes *section_of(struct wndl_dwarf_sections *in, int i)
+{
+    struct wndl_bytes *all[SECTIONS] = {&in->info, &in->abbrev, &in->line,
+        &in->line_str, &in->str, &in->str_offsets, &in->addr, &in->ranges,
+        &in->rnglists, &in->aranges};
+    return all[i];
+}
+
+/* Everything that can be asked of the sample; statuses may be anything. */
+static void ask_all(const struct wndl_dwarf_sections *in, struct wndl_mem *mem)
+{
+    struct wndl_dwarf *d;
+    struct wndl_error err;
+    if (wndl_dwarf_open(in, mem, &d, &err) != WNDL_OK)
+        return;
+    for (uint64_t a = 0xff8; a < 0x1158; a += 4)
+        (void)!status_at(d, a);
+    wndl_dwarf_close(d);
+}
+
+struct truncation {
+    struct wndl_dwarf_sections in;
+    int section;
+};
+
+static void ask_with_prefix(struct wndl_bytes prefix, void *context)
+{
+    const struct truncation *t = context;
+    struct wndl_dwarf_sections in = t->in;
+    *section_of(&in, t->section) = prefix;
+    ask_all(&in, wndl_mem_libc());
+}
+
+static void truncation_of_any_section_is_survived(void **state)
+{
+    (void)state;
+    for (unsigned version = 2; version <= 5; version++) {
+        for (unsigned is_indexed = 0; is_indexed <= version / 5; is_indexed++) {
+            struct dwarf_recipe how = {version, 8, 4, false, is_indexed != 0};
+            struct dwarfmake m;
+            dwarfmake_init(&m, &how);
+            make_sample_dwarf(&m);
+            add_aranges(&m, 0x1000, 0x150);
+            struct truncation t = {dwarfmake_sections(&m), 0};
+            for (t.section = 0; t.section < SECTIONS; t.section++)
+                for_each_truncation(
+                    *section_of(&t.in, t.section), ask_with_prefix, &t);
+            dwarfmake_free(&m);
+        }
+    }
+}
+
+static void a_cut_unit_is_counted_as_damaged(void **state)
+{
+    (void)state;
+    struct dwarfmake m;
+    dwarfmake_init(&m, &plain);
+    make_sample_dwarf(&m);
+    size_t whole = m.info.size;
+    make_sample_dwarf(&m);
+    m.info.size = whole + 20;
+    struct wndl_dwarf_stats stats = stats_after(&m, 0x1014, WNDL_OK);
+    assert_int_equal(stats.units, 1);
+    assert_int_equal(stats.units_damaged, 1);
+    assert_int_equal(stats.first_damage.offset, whole);
+    dwarfmake_free(&m);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct dwarfmake m;
+    struct failing_mem mem;
+    dwarfmake_init(&m, &plain);
+    make_sample_dwarf(&m);
+    struct wndl_dwarf_sections in = dwarfmake_sections(&m);
+    long budget = 0;
+    enum wndl_status status = WNDL_NOMEM;
+    for (; status == WNDL_NOMEM; budget++) {
+        struct wndl_dwarf *d = NULL;
+        failing_mem_init(&mem, budget);
+        status = wndl_dwarf_open(&in, &mem.mem, &d, NULL);
+        for (uint64_t a = 0x1000; a < 0x1150 && status == WNDL_OK; a += 4)
+            status = status_at(d, a);
+        if (status == WNDL_NOMEM && d != NULL) {
+            mem.budget = -1;
+            check_sample(d); /* memory is back: nothing was spoilt */
+            check_sample_names(d);
+        }
+        wndl_dwarf_close(d);
+        assert_int_equal(mem.live, 0);
+    }
+    assert_int_equal(status, WNDL_OK);
+    assert_true(budget > 1);
+    dwarfmake_free(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lookup_finds_frames_in_every_encoding),
+        cmocka_unit_test(lookup_gives_the_same_in_any_order),
+        cmocka_unit_test(aranges_are_only_a_hint),
+        cmocka_unit_test(unit_without_ranges_is_found_by_its_functions),
+        cmocka_unit_test(a_damaged_unit_is_lost_and_the_next_one_kept),
+        cmocka_unit_test(an_unknown_form_loses_the_unit),
+        cmocka_unit_test(a_damaged_line_program_costs_only_lines),
+        cmocka_unit_test(a_version_we_do_not_read_is_skipped),
+        cmocka_unit_test(a_circle_of_origins_is_damage),
+        cmocka_unit_test(nesting_without_end_is_damage),
+        cmocka_unit_test(open_tells_absent_from_malformed),
+        cmocka_unit_test(truncation_of_any_section_is_survived),
+        cmocka_unit_test(a_cut_unit_is_counted_as_damaged),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
