@@ -4,12 +4,6 @@
 #include "os/dlfind.h"
 #include "unwind/space.h"
 
-/* User addresses are below 2^47; the first page is never mapped. */
-static bool can_be_code(uint64_t pc)
-{
-    return pc >= 4096 && pc < UINT64_C(1) << 47;
-}
-
 static struct wndl_entry compile(uint64_t pc)
 {
     struct wndl_code code;
@@ -28,7 +22,7 @@ static struct wndl_entry compile(uint64_t pc)
 
 struct wndl_entry *wndl_cache_find(struct wndl_unwinder *u, uint64_t key)
 {
-    if (!can_be_code(key - 1))
+    if (!wndl_code_is_possible(key - 1))
         return &u->slots[0];
     uint32_t home = wndl_cache_home(key);
     struct wndl_entry *set =

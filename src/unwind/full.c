@@ -77,21 +77,47 @@ static bool step_null_call(
 }
 
 /* {caller's frame pointer, return address} are at the frame pointer. */
+static bool read_link(const struct wndl_space *space, uint64_t sp, uint64_t fp,
+    struct wndl_fp_state *caller)
+{
+    if (fp % 8 != 0 || fp < sp || fp > UINT64_MAX - 16)
+        return false;
+    *caller = (struct wndl_fp_state){.sp = fp + 16};
+    return wndl_space_u64(space, fp, &caller->fp) &&
+           wndl_space_u64(space, fp + 8, &caller->pc);
+}
+
+/*
+ * A return address is believed when it is in a module, or when frame pointers
+ * lead on from it to one that is: just-in-time compiled code is in none.
+ */
+static bool is_plausible(
+    const struct wndl_space *space, struct wndl_fp_state state)
+{
+    enum { LOOK_AHEAD = 64 };
+    for (int i = 0; i < LOOK_AHEAD; i++) {
+        if (wndl_code_is_mapped(space->remote, state.pc))
+            return true;
+        if (!wndl_code_is_possible(state.pc) ||
+            !read_link(space, state.sp, state.fp, &state))
+            return false;
+    }
+    return false;
+}
+
 static struct wndl_step guess(
     const struct wndl_space *space, struct wndl_fp_state *state)
 {
-    uint64_t fp, ra;
+    struct wndl_fp_state caller;
     if (state->fp == 0)
         return ended(WNDL_END_FP_ROOT);
-    if (state->fp % 8 != 0 || state->fp < state->sp ||
-        state->fp > UINT64_MAX - 16 || !wndl_space_u64(space, state->fp, &fp) ||
-        !wndl_space_u64(space, state->fp + 8, &ra))
+    if (!read_link(space, state->sp, state->fp, &caller))
         return ended(WNDL_END_NO_RULE);
-    if (ra == 0)
-        return ended(wndl_root_end(space, state->fp + 16));
-    if (!wndl_code_is_mapped(space->remote, ra))
+    if (caller.pc == 0)
+        return ended(wndl_root_end(space, caller.sp));
+    if (!is_plausible(space, caller))
         return ended(WNDL_END_NO_RULE);
-    *state = (struct wndl_fp_state){ra, state->fp + 16, fp, false};
+    *state = caller;
     return stepped(WNDL_HOW_FP);
 }
 

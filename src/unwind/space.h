@@ -35,6 +35,12 @@ enum wndl_code_kind wndl_code_find(
 /* Whether a module covers `pc`. */
 bool wndl_code_is_mapped(const struct wndl_remote *remote, uint64_t pc);
 
+/* User addresses are below 2^47; the first page is never mapped. */
+static inline bool wndl_code_is_possible(uint64_t pc)
+{
+    return pc >= 4096 && pc < UINT64_C(1) << 47;
+}
+
 /* False when not all 8 bytes can be read. */
 static inline bool wndl_space_u64(
     const struct wndl_space *space, uint64_t address, uint64_t *value)

@@ -89,12 +89,15 @@ static bool read_word(const struct walker *w, uint64_t address, uint64_t *value)
     return true;
 }
 
+/* A range that no user stack can be in is not gone into: sums of its
+ * addresses could overflow. */
 static void set_sp(struct walker *w, uint64_t sp)
 {
     w->sp = sp;
     w->high = 0;
     for (size_t i = 0; i < w->stack_count; i++)
-        if (sp >= w->stacks[i].low && sp < w->stacks[i].high)
+        if (sp >= w->stacks[i].low && sp < w->stacks[i].high &&
+            w->stacks[i].high < UINT64_C(1) << 63)
             w->high = w->stacks[i].high;
 }
 
@@ -291,6 +294,7 @@ static __attribute__((noinline)) struct wndl_entry *relink(
  * The hot loop: frames by SP and FP rules until something else is needed.
  * The caller's entry is guessed by `next` before its key, the return address,
  * is there to compare: the loads of one frame do not wait for the other's.
+ * SP must be in a range.
  */
 READS_STACK static bool step_many(struct walker *w)
 {
@@ -355,7 +359,7 @@ static void run(struct walker *w, bool interrupted)
 {
     w->space = (struct wndl_space){.memory = {read_stack, w}};
     if (start(w, interrupted))
-        while (step_many(w) && step_other(w))
+        while ((w->high == 0 || step_many(w)) && step_other(w))
             ;
     w->walk->count = (size_t)(w->out - (wndl_frame_word *)w->walk->frames);
 }

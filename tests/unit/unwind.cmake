@@ -14,3 +14,10 @@ target_link_libraries(test_unwind_eager PRIVATE wndl_unwind wndl_testlib
   cmocka)
 target_link_options(test_unwind_eager PRIVATE -Wl,-z,now)
 add_test(NAME unit.test_unwind_eager COMMAND test_unwind_eager)
+
+add_library(unwind_ctor SHARED unwind_ctor.c)
+target_link_libraries(unwind_ctor PRIVATE wndl_unwind)
+wndl_unit_test(test_unwind_edges LAYERS unwind
+  SOURCES ${unwind_sources} LIBS unwind_ctor)
+target_link_options(test_unwind_edges PRIVATE
+  -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc)

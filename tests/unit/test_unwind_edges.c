@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: MIT */
+/* What ordinary stacks do not show: damage, odd code, limits, safety. */
+#include "testlib.h"
+
+#include "unwind/cache.h"
+#include "unwind/space.h"
+#include "unwind_chain.h"
+#include "unwind_extras.h"
+#include "unwind_oracle.h"
+
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+extern struct wndl_walk ctor_walk;
+
+static struct oracle oracle; /* for its ranges, modules and unwinder */
+static struct oracle_walk walked;
+
+static void prepare(struct oracle_walk *w, size_t room)
+{
+    w->walk = (struct wndl_walk){.frames = w->frames, .max_frames = room};
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    oracle_init(&oracle);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    oracle_free(&oracle);
+    return 0;
+}
+
+/* ---- the calling thread's own stack ---- */
+
+struct addresses {
+    uint64_t address[ORACLE_FRAMES];
+    size_t count;
+};
+
+static _Unwind_Reason_Code collect(struct _Unwind_Context *c, void *argument)
+{
+    struct addresses *to = argument;
+    if (_Unwind_GetIP(c) != 0 && to->count < ORACLE_FRAMES)
+        to->address[to->count++] = _Unwind_GetIP(c);
+    return _URC_NO_REASON;
+}
+
+static void compare_self_with_libgcc(void *unused)
+{
+    (void)unused;
+    static struct addresses expected;
+    expected.count = 0;
+    (void)_Unwind_Backtrace(collect, &expected);
+    prepare(&walked, ORACLE_FRAMES);
+    wndl_unwind_self(oracle.unwinder, &oracle.stacks[0], &walked.walk);
+    assert_int_equal(walked.walk.end, WNDL_END_COMPLETE);
+    assert_int_equal(walked.walk.count, expected.count);
+    assert_int_equal(walked.frames[0].how, WNDL_HOW_CONTEXT);
+    assert_false(walked.frames[0].interrupted);
+    for (size_t i = 1; i < expected.count; i++)
+        assert_int_equal(walked.frames[i].address, expected.address[i]);
+}
+
+static void self_gives_the_frames_that_libgcc_gives(void **state)
+{
+    (void)state;
+    static struct chain chain = {.leaf = compare_self_with_libgcc};
+    for (uint64_t seed = 1; seed <= 50; seed++) {
+        chain_random(&chain, 10 + seed, seed, 0);
+        chain_run(&chain);
+    }
+}
+
+static void walk_self_with_every_room(void *unused)
+{
+    (void)unused;
+    prepare(&walked, ORACLE_FRAMES);
+    wndl_unwind_self(oracle.unwinder, &oracle.stacks[0], &walked.walk);
+    size_t all = walked.walk.count;
+    for (size_t room = 1; room <= all; room++) {
+        walked.frames[room].address = 0x1234;
+        prepare(&walked, room);
+        wndl_unwind_self(oracle.unwinder, &oracle.stacks[0], &walked.walk);
+        assert_int_equal(walked.walk.count, room);
+        assert_int_equal(walked.walk.end,
+            room == all ? WNDL_END_COMPLETE : WNDL_END_TRUNCATED);
+        assert_int_equal(walked.frames[room].address, 0x1234);
+    }
+}
+
+static void only_a_room_too_small_is_truncated(void **state)
+{
+    (void)state;
+    static struct chain chain = {
+        .extra = extras, .leaf = walk_self_with_every_room};
+    chain_random(&chain, 40, 5, 0);
+    chain.shape[20] = CHAIN_SHAPES + EXTRA_NO_CFI;
+    chain_run(&chain);
+}
+
+static void constructors_of_libraries_are_complete(void **state)
+{
+    (void)state;
+    assert_int_equal(ctor_walk.end, WNDL_END_COMPLETE);
+    assert_true(ctor_walk.count >= 3);
+}
+
+/* ---- code that is not there ---- */
+
+static sigjmp_buf after_fault;
+static bool fault_was_complete;
+static struct wndl_frame fault_frames[2];
+
+static void on_fault(int number, siginfo_t *info, void *ucontext)
+{
+    (void)number;
+    (void)info;
+    struct wndl_regs regs;
+    wndl_regs_from_context(&regs, ucontext);
+    prepare(&walked, ORACLE_FRAMES);
+    wndl_unwind_regs(oracle.unwinder, &regs, oracle.stacks, 1, &walked.walk);
+    fault_was_complete = walked.walk.end == WNDL_END_COMPLETE;
+    memcpy(fault_frames, walked.frames, sizeof fault_frames);
+    siglongjmp(after_fault, 1);
+}
+
+static __attribute__((noinline)) void call_null(void)
+{
+    void (*volatile null)(void) = NULL;
+    null();
+    __asm__ volatile("");
+}
+
+static void a_call_through_a_null_pointer_shows_the_caller(void **state)
+{
+    (void)state;
+    const struct sigaction action = {
+        .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+    struct sigaction old;
+    assert_int_equal(sigaction(SIGSEGV, &action, &old), 0);
+    if (sigsetjmp(after_fault, 1) == 0)
+        call_null();
+    assert_int_equal(sigaction(SIGSEGV, &old, NULL), 0);
+    assert_true(fault_was_complete);
+    assert_int_equal(fault_frames[0].address, 0);
+    uint64_t into = fault_frames[1].address - (uintptr_t)&call_null;
+    assert_true(into < 256);
+    assert_int_equal(fault_frames[1].how, WNDL_HOW_FP);
+}
+
+/* push %rbp; mov %rsp,%rbp; sub $16,%rsp; mov %rdi,%rax; mov %rsi,%rdi;
+ * call *%rax; leave; ret */
+static const uint8_t compiled_just_in_time[] = {0x55, 0x48, 0x89, 0xe5, 0x48,
+    0x83, 0xec, 0x10, 0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0xff, 0xd0, 0xc9,
+    0xc3};
+
+typedef long callback_caller(long (*callback)(void *), void *argument);
+
+struct jit {
+    callback_caller *call;
+    int left; /* calls within calls to go */
+};
+
+static long walk_through_jit(void *argument)
+{
+    struct jit *jit = argument;
+    if (jit->left-- > 0)
+        return jit->call(walk_through_jit, jit) + 1;
+    prepare(&walked, ORACLE_FRAMES);
+    wndl_unwind_self(oracle.unwinder, &oracle.stacks[0], &walked.walk);
+    return 0;
+}
+
+static void code_in_no_module_is_passed_by_frame_pointer(void **state)
+{
+    (void)state;
+    void *page = mmap(
+        NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(page != MAP_FAILED);
+    memcpy(page, compiled_just_in_time, sizeof compiled_just_in_time);
+    assert_int_equal(mprotect(page, 4096, PROT_READ | PROT_EXEC), 0);
+    struct jit jit = {.left = 3};
+    memcpy(&jit.call, &page, sizeof page);
+    assert_int_equal(walk_through_jit(&jit), 3);
+    assert_int_equal(walked.walk.end, WNDL_END_COMPLETE);
+    assert_int_equal(walked.walk.fp_frames, 3);
+    assert_int_equal(munmap(page, 4096), 0);
+}
+
+/* ---- damage ---- */
+
+/* A copy of the stack between pages that cannot be read, its words moved
+ * along where they point into it. */
+struct copied_stack {
+    struct wndl_regs regs;
+    struct wndl_stack_range range;
+    uint64_t *words, *pristine;
+    size_t count;
+    struct oracle_walk expected;
+    uint64_t gregs[23];
+};
+
+static struct copied_stack copied;
+
+static uint64_t moved(uint64_t value, uint64_t low, uint64_t high)
+{
+    return value >= low && value < high ? value - low + (uintptr_t)copied.words
+                                        : value;
+}
+
+static __attribute__((no_sanitize("address"))) void copy_stack(
+    uint64_t low, uint64_t high)
+{
+    size_t pages = (high - low + 4095) / 4096 * 4096;
+    uint8_t *map =
+        mmap(NULL, pages + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    must(map != MAP_FAILED);
+    must(mprotect(map + 4096, pages, PROT_READ | PROT_WRITE) == 0);
+    copied.count = (high - low) / 8;
+    copied.words = (uint64_t *)(void *)(map + 4096 + pages - (high - low));
+    copied.pristine = malloc(high - low);
+    must(copied.pristine != NULL);
+    for (size_t i = 0; i < copied.count; i++) {
+        uint64_t word = ((const volatile uint64_t *)low)[i];
+        copied.words[i] = copied.pristine[i] = moved(word, low, high);
+    }
+    copied.range.low = (uintptr_t)copied.words;
+    copied.range.high = copied.range.low + (high - low);
+}
+
+static void on_signal_copy(int number, siginfo_t *info, void *ucontext)
+{
+    (void)number;
+    (void)info;
+    struct wndl_regs *regs = &copied.regs;
+    wndl_regs_from_context(regs, ucontext);
+    prepare(&copied.expected, ORACLE_FRAMES);
+    wndl_unwind_regs(
+        oracle.unwinder, regs, oracle.stacks, 1, &copied.expected.walk);
+    uint64_t low = (regs->sp - 128) & ~UINT64_C(4095);
+    uint64_t high = oracle.stacks[0].high;
+    copy_stack(low, high);
+    memcpy(copied.gregs, regs->gregs, sizeof copied.gregs);
+    for (int i = 0; i < 17; i++)
+        copied.gregs[i] = moved(copied.gregs[i], low, high);
+    regs->gregs = copied.gregs;
+    regs->sp = moved(regs->sp, low, high);
+    regs->fp = moved(regs->fp, low, high);
+    regs->bx = moved(regs->bx, low, high);
+}
+
+static void raise_for_copy(void *unused)
+{
+    (void)unused;
+    const struct sigaction action = {
+        .sa_sigaction = on_signal_copy, .sa_flags = SA_SIGINFO};
+    must(sigaction(SIGURG, &action, NULL) == 0 && raise(SIGURG) == 0);
+}
+
+static void make_copy(void)
+{
+    static struct chain chain = {.extra = extras, .leaf = raise_for_copy};
+    static _Alignas(64) char alternate[1 << 16];
+    extras_begin(alternate, sizeof alternate);
+    chain_random(&chain, 60, 77, 0);
+    chain.shape[10] = CHAIN_SHAPES + EXTRA_SIGNAL;
+    chain.shape[20] = CHAIN_SHAPES + EXTRA_REALIGNED;
+    chain.shape[30] = CHAIN_SHAPES + EXTRA_NO_CFI;
+    chain.shape[40] = CHAIN_SHAPES + EXTRA_SIGNAL;
+    chain_run(&chain);
+    extras_end();
+}
+
+static size_t ends[WNDL_END_FP_ROOT + 1];
+
+static void walk_copy(const struct wndl_regs *regs)
+{
+    prepare(&walked, ORACLE_FRAMES);
+    wndl_unwind_regs(oracle.unwinder, regs, &copied.range, 1, &walked.walk);
+    assert_true(walked.walk.count >= 1);
+    assert_true(walked.walk.count <= ORACLE_FRAMES);
+    assert_true(walked.walk.fp_frames < walked.walk.count);
+    ends[walked.walk.end]++;
+}
+
+static uint64_t random_state = 0x123456789;
+
+static uint64_t random_word(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+/* The values that damage might plausibly leave, and a few that aim. */
+static uint64_t bad_value(uint64_t old)
+{
+    uint64_t near = random_word() % 64 * 8 - 256;
+    switch (random_word() % 8) {
+    case 0:
+        return 0;
+    case 1:
+        return UINT64_MAX - random_word() % 64;
+    case 2:
+        return old ^ UINT64_C(1) << random_word() % 64;
+    case 3:
+        return copied.range.high + near;
+    case 4:
+        return copied.range.low + near;
+    case 5:
+        return copied.pristine[random_word() % copied.count];
+    case 6:
+        return old + near;
+    default:
+        return random_word();
+    }
+}
+
+/* A word of the frames above `from`, mostly one that might be an address. */
+static size_t choose_word(uint64_t from)
+{
+    enum { USED = 8192 }; /* words that the chain's frames take, about */
+    size_t index = 0;
+    for (int i = 0; i < 64; i++) {
+        index = (from + random_word() % USED) % copied.count;
+        if (copied.pristine[index] >> 40 != 0 &&
+            copied.pristine[index] >> 47 == 0)
+            break;
+    }
+    return index;
+}
+
+static void walk_damaged_copy(void)
+{
+    enum { WOUNDS = 16 };
+    size_t wounds[WOUNDS];
+    struct wndl_regs regs = copied.regs;
+    uint64_t above_sp = (regs.sp - copied.range.low) / 8;
+    size_t count = random_word() % WOUNDS;
+    if (count == 0)
+        regs.sp = bad_value(regs.sp);
+    if (count == 1)
+        regs.fp = bad_value(regs.fp);
+    for (size_t i = 0; i < count; i++) {
+        wounds[i] = choose_word(above_sp);
+        copied.words[wounds[i]] = bad_value(copied.words[wounds[i]]);
+    }
+    walk_copy(&regs);
+    for (size_t i = 0; i < count; i++)
+        copied.words[wounds[i]] = copied.pristine[wounds[i]];
+}
+
+static void damaged_stacks_are_read_only_inside_their_range(void **state)
+{
+    (void)state;
+    make_copy();
+    walk_copy(&copied.regs);
+    assert_int_equal(walked.walk.end, WNDL_END_COMPLETE);
+    assert_int_equal(walked.walk.count, copied.expected.walk.count);
+    assert_memory_equal(walked.frames, copied.expected.frames,
+        walked.walk.count * sizeof walked.frames[0]);
+    for (int i = 0; i < 100000; i++)
+        walk_damaged_copy();
+    assert_true(ends[WNDL_END_COMPLETE] > 1000);
+    assert_true(ends[WNDL_END_BAD_READ] > 1000);
+    assert_true(ends[WNDL_END_BAD_PC] > 1000);
+    assert_true(ends[WNDL_END_FP_ROOT] > 100);
+    assert_true(ends[WNDL_END_NO_PROGRESS] > 0);
+    assert_true(ends[WNDL_END_NO_RULE] > 100);
+    free(copied.pristine);
+}
+
+/* ---- damaged call frame information ---- */
+
+static struct wndl_remote_module own_modules[64];
+
+/* The modules of this process with their .eh_frame copied, `size` bytes of
+ * it, and no header when `size` is cut. */
+static struct wndl_remote with_copied_cfi(struct wndl_bytes *copy)
+{
+    struct wndl_remote remote = *oracle_remote(&oracle);
+    memcpy(own_modules, remote.modules,
+        remote.module_count * sizeof own_modules[0]);
+    remote.modules = own_modules;
+    for (size_t i = 0; i < remote.module_count; i++) {
+        struct wndl_remote_module *m = &own_modules[i];
+        uint64_t here = (uintptr_t)&with_copied_cfi;
+        if (here < m->start || here >= m->end)
+            continue;
+        uint8_t *bytes = malloc(m->eh_frame_size);
+        must(bytes != NULL);
+        memcpy(bytes, m->eh_frame, m->eh_frame_size);
+        m->eh_frame = bytes;
+        *copy = (struct wndl_bytes){bytes, m->eh_frame_size};
+    }
+    return remote;
+}
+
+static void walk_remote(void *argument)
+{
+    struct wndl_regs regs;
+    ucontext_t here;
+    must(getcontext(&here) == 0);
+    wndl_regs_from_context(&regs, &here);
+    prepare(&walked, ORACLE_FRAMES);
+    wndl_unwind_remote(argument, &regs, &walked.walk);
+    must(walked.walk.count >= 1);
+}
+
+static void flip_and_walk(void *argument)
+{
+    const struct wndl_remote *remote = argument;
+    for (size_t i = 0; i < remote->module_count; i++) {
+        const struct wndl_remote_module *m = &remote->modules[i];
+        uint64_t here = (uintptr_t)&flip_and_walk;
+        if (here < m->start || here >= m->end)
+            continue;
+        for (int trial = 0; trial < 3000; trial++) {
+            uint8_t *at = (uint8_t *)(uintptr_t)m->eh_frame +
+                          random_word() % m->eh_frame_size;
+            uint8_t old = *at;
+            *at = (uint8_t)random_word();
+            walk_remote(argument);
+            *at = old;
+        }
+    }
+}
+
+static void damaged_cfi_is_survived(void **state)
+{
+    (void)state;
+    struct wndl_bytes copy = {0};
+    struct wndl_remote remote = with_copied_cfi(&copy);
+    assert_non_null(copy.data);
+    static struct chain chain = {.leaf = flip_and_walk};
+    chain.context = &remote;
+    chain_random(&chain, 30, 9, 0);
+    chain_run(&chain);
+    free((void *)(uintptr_t)copy.data);
+}
+
+static void modules_without_a_header_are_scanned(void **state)
+{
+    (void)state;
+    struct wndl_bytes copy = {0};
+    struct wndl_remote remote = with_copied_cfi(&copy);
+    for (size_t i = 0; i < remote.module_count; i++)
+        own_modules[i].eh_frame_hdr = NULL;
+    static struct chain chain = {.leaf = walk_remote};
+    chain.context = &remote;
+    chain_random(&chain, 30, 9, 0);
+    chain_run(&chain);
+    assert_int_equal(walked.walk.end, WNDL_END_COMPLETE);
+    assert_true(walked.walk.count > 30);
+    free((void *)(uintptr_t)copy.data);
+}
+
+/* ---- the cache ---- */
+
+static void full_sets_still_give_the_right_rules(void **state)
+{
+    (void)state;
+    const struct wndl_remote *remote = oracle_remote(&oracle);
+    uint64_t code = (uintptr_t)&qsort;
+    assert_true(wndl_code_is_mapped(remote, code));
+    /* Twice as many keys as entries, each asked for twice. */
+    for (int round = 0; round < 2; round++)
+        for (uint64_t i = 0; i < 2 * WNDL_CACHE_ENTRIES; i++) {
+            uint64_t key = code + i + 1;
+            struct wndl_code found;
+            struct wndl_entry *e = wndl_cache_find(oracle.unwinder, key);
+            assert_int_equal(e->key, key);
+            if (wndl_code_find(NULL, key - 1, &found) != WNDL_CODE_ROW)
+                continue;
+            struct wndl_entry fresh = wndl_entry_of_row(&found.row, key - 1);
+            assert_int_equal(e->kind, fresh.kind);
+            assert_int_equal(e->cfa, fresh.cfa);
+            assert_int_equal(e->fp_slot, fresh.fp_slot);
+        }
+}
+
+static void a_flushed_cache_is_as_new(void **state)
+{
+    (void)state;
+    struct wndl_unwinder *u = oracle.unwinder;
+    compare_self_with_libgcc(NULL);
+    wndl_unwinder_flush(u);
+    for (size_t i = 1; i < WNDL_CACHE_LINE + WNDL_CACHE_ENTRIES; i++)
+        assert_int_equal(u->slots[i].key, 0);
+    compare_self_with_libgcc(NULL);
+}
+
+/* ---- signal safety ---- */
+
+static size_t allocations;
+
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+    allocations++;
+    return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    allocations++;
+    return __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    allocations++;
+    return __real_realloc(old, size);
+}
+
+static void walk_cold_and_warm(void *unused)
+{
+    (void)unused;
+    wndl_unwinder_flush(oracle.unwinder);
+    for (int i = 0; i < 3; i++) {
+        prepare(&walked, ORACLE_FRAMES);
+        wndl_unwind_self(oracle.unwinder, &oracle.stacks[0], &walked.walk);
+        must(walked.walk.end == WNDL_END_COMPLETE);
+    }
+}
+
+static void a_walk_allocates_nothing(void **state)
+{
+    (void)state;
+    static struct chain chain = {.extra = extras, .leaf = walk_cold_and_warm};
+    void *volatile counted = malloc(1);
+    free(counted);
+    assert_true(allocations > 0);
+    chain_random(&chain, 40, 3, 0);
+    chain.shape[20] = CHAIN_SHAPES + EXTRA_NO_CFI;
+    allocations = 0;
+    chain_run(&chain);
+    assert_int_equal(allocations, 0);
+}
+
+/* The kernel kills who makes any call but read, write, exit, sigreturn. */
+static void a_walk_makes_no_system_call(void **state)
+{
+    (void)state;
+    static struct chain chain = {.extra = extras, .leaf = walk_cold_and_warm};
+    chain_random(&chain, 40, 3, 0);
+    chain.shape[20] = CHAIN_SHAPES + EXTRA_NO_CFI;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) == 0)
+            chain_run(&chain);
+        (void)syscall(SYS_exit, 42);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 42);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(self_gives_the_frames_that_libgcc_gives),
+        cmocka_unit_test(only_a_room_too_small_is_truncated),
+        cmocka_unit_test(constructors_of_libraries_are_complete),
+        cmocka_unit_test(a_call_through_a_null_pointer_shows_the_caller),
+        cmocka_unit_test(code_in_no_module_is_passed_by_frame_pointer),
+        cmocka_unit_test(damaged_stacks_are_read_only_inside_their_range),
+        cmocka_unit_test(damaged_cfi_is_survived),
+        cmocka_unit_test(modules_without_a_header_are_scanned),
+        cmocka_unit_test(full_sets_still_give_the_right_rules),
+        cmocka_unit_test(a_flushed_cache_is_as_new),
+        cmocka_unit_test(a_walk_allocates_nothing),
+        cmocka_unit_test(a_walk_makes_no_system_call),
+    };
+    return cmocka_run_group_tests_name(
+        "unwind_edges", tests, set_up, tear_down);
+}
