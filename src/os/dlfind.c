@@ -4,6 +4,34 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <sys/auxv.h>
+
+enum { PAGE = 4096 };
+
+/*
+ * glibc knows an executable with gaps between its segments (a position-
+ * dependent one with an alignment above the page size) segment by segment.
+ * Its whole extent is in the program headers the kernel tells of.
+ */
+static void widen_to_executable(struct wndl_dlmodule *module)
+{
+    const ElfW(Phdr) *ph = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+    size_t count = ph == NULL ? 0 : getauxval(AT_PHNUM);
+    uint64_t start = UINT64_MAX;
+    uint64_t end = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (ph[i].p_type != PT_LOAD)
+            continue;
+        uint64_t low = (module->bias.v + ph[i].p_vaddr) & -(uint64_t)PAGE;
+        uint64_t high = module->bias.v + ph[i].p_vaddr + ph[i].p_memsz;
+        start = low < start ? low : start;
+        end = high > end ? high : end;
+    }
+    if (start <= module->map_start && module->map_end <= end) {
+        module->map_start = start;
+        module->map_end = end;
+    }
+}
 
 bool wndl_dlfind(uint64_t pc, struct wndl_dlmodule *module)
 {
@@ -19,6 +47,8 @@ bool wndl_dlfind(uint64_t pc, struct wndl_dlmodule *module)
         .name = map->l_name == NULL ? "" : map->l_name,
         .eh_frame_hdr = found.dlfo_eh_frame,
     };
+    if (module->name[0] == '\0')
+        widen_to_executable(module);
     return true;
 }
 
