@@ -66,7 +66,7 @@ void wndl_arena_free(struct wndl_arena *arena)
 
 void *wndl_arena_alloc(struct wndl_arena *arena, size_t size)
 {
-    size_t need = rounded(size);
+    size_t need = rounded(size == 0 ? 1 : size); /* NULL is for failure */
     if (need < size)
         return NULL;
     if (need >= LARGE_SIZE) {

@@ -93,30 +93,30 @@ bool wndl_profile_text(
 
 const char *wndl_loss_name(unsigned reason)
 {
-    static const char *const names[WNDL_LOSS_REASONS] = {
-        "recording damaged",
-        "ring full",
-        "stack tree full",
-        "thread table full",
-        "module table full",
-        "handler busy",
-        "stack memory not found",
-        "timer overrun",
+    static const char *const names[WNDL_LOST_REASONS] = {
+        "the recording is damaged",
+        "the buffer was full",
+        "too many different stacks",
+        "too many threads",
+        "too many modules",
+        "a sample was being taken",
+        "the stack was not found",
+        "ticks came too fast",
     };
-    return reason < WNDL_LOSS_OTHER ? names[reason] : "other reason";
+    return reason < WNDL_LOST_OTHER ? names[reason] : "another reason";
 }
 
 const char *wndl_walk_end_text(unsigned end)
 {
     static const char *const names[WNDL_WALK_ENDS] = {
         "complete",
-        "truncated",
-        "no unwind rule",
-        "stack slot not readable",
-        "stack pointer did not rise",
-        "bad call frame information",
-        "return address in no code",
-        "root guessed by frame pointer",
+        "too deep",
+        "no unwind information",
+        "left the stack",
+        "went in circles",
+        "damaged unwind information",
+        "returned into no code",
+        "by frame pointer only",
     };
-    return end < WNDL_WALK_OTHER ? names[end] : "other end";
+    return end < WNDL_WALK_OTHER ? names[end] : "another end";
 }

@@ -59,10 +59,10 @@ struct wndl_sample {
 
 /* Why samples are not in the profile: docs/formats/wndl.md, PEND; */
 enum {
-    WNDL_LOSS_DAMAGED = 0, /* the part of the file they need is damaged */
-    WNDL_LOSS_OVERRUN = 7, /* ticks that came due while one was pending */
-    WNDL_LOSS_OTHER = 8,   /* a reason that this version does not know */
-    WNDL_LOSS_REASONS = 9,
+    WNDL_LOST_DAMAGED = 0, /* the part of the file they need is damaged */
+    WNDL_LOST_OVERRUN = 7, /* ticks that came due while one was pending */
+    WNDL_LOST_OTHER = 8,   /* a reason that this version does not know */
+    WNDL_LOST_REASONS = 9,
 };
 
 /* How walks ended: the numbers of windlass/unwind.h, and one of our own. */
@@ -94,7 +94,7 @@ struct wndl_profile {
     uint32_t status;           /* exit code, or 256 + signal */
     uint32_t unfollowed;
 
-    uint64_t lost[WNDL_LOSS_REASONS]; /* samples, by reason */
+    uint64_t lost[WNDL_LOST_REASONS]; /* samples, by reason */
     uint64_t ends[WNDL_WALK_ENDS];    /* samples kept, by walk end */
     /* Lost: damaged themselves, or about something that was in one. */
     uint32_t chunks_damaged;
@@ -118,7 +118,7 @@ bool wndl_profile_node(
 bool wndl_profile_text(
     struct wndl_profile *p, struct wndl_bytes s, struct wndl_bytes *copy);
 
-/* For people: "ring full", "no unwind rule". Static strings. */
+/* For people: "the buffer was full", "left the stack". Static strings. */
 const char *wndl_loss_name(unsigned reason);
 const char *wndl_walk_end_text(unsigned end);
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbolize: asks each image's symbols for the names of the profile's
+ * frames. Each distinct frame is looked up once, one image open at a time.
+ */
+#ifndef WNDL_ANALYZE_SYMBOLIZE_H
+#define WNDL_ANALYZE_SYMBOLIZE_H
+
+#include "base/status.h"
+#include "model/symbolized.h"
+
+/*
+ * Fills `s`, as wndl_symbolized_init left it. `debug_dirs` is as in
+ * windlass/symbolize.h. An image without symbols is no failure: its frames
+ * are called module+0xrva and its state says why. Fails with NOMEM alone.
+ */
+enum wndl_status wndl_symbolize_profile(struct wndl_symbolized *s,
+    const char *const *debug_dirs, struct wndl_error *err) WNDL_MUST_USE;
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * calltree: stacks merged by what their frames are called, inlined frames
+ * among them, as plain data in an arena.
+ */
+#ifndef WNDL_MODEL_CALLTREE_H
+#define WNDL_MODEL_CALLTREE_H
+
+#include "base/vec.h"
+
+#include <stdint.h>
+
+struct wndl_cost {
+    uint64_t samples;
+    uint64_t cpu; /* ns */
+};
+
+enum wndl_calltree_kind {
+    WNDL_TREE_LABEL,   /* key is a string's id: "[truncated]", a thread */
+    WNDL_TREE_FRAME,   /* key is a function, or the id of its name */
+    WNDL_TREE_INLINED, /* the same, inlined into its parent */
+};
+
+/* Of siblings no two have the same kind and key. */
+struct wndl_calltree_node {
+    uint32_t parent; /* smaller than its own index */
+    uint32_t key;
+    enum wndl_calltree_kind kind;
+    uint32_t first_child, next_sibling; /* 0: none */
+    struct wndl_cost self;              /* samples that ended here */
+    struct wndl_cost total;             /* self and that of all below */
+};
+
+/* nodes[0] is the root, of no key: its total is that of all samples. */
+struct wndl_calltree {
+    struct wndl_vec nodes; /* struct wndl_calltree_node */
+};
+
+static inline const struct wndl_calltree_node *wndl_calltree_at(
+    const struct wndl_calltree *tree, uint32_t index)
+{
+    return (const struct wndl_calltree_node *)wndl_vec_at(&tree->nodes, index);
+}
+
+static inline void wndl_cost_add(struct wndl_cost *to, struct wndl_cost cost)
+{
+    to->samples += cost.samples;
+    to->cpu += cost.cpu;
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * folded: stacks one a line, "root;...;leaf N", as flame graph tools read
+ * them (docs/formats/folded.md).
+ */
+#ifndef WNDL_OUT_FOLDED_H
+#define WNDL_OUT_FOLDED_H
+
+#include "base/intern.h"
+#include "model/calltree.h"
+
+#include <stdio.h>
+
+/*
+ * Writes each node that samples ended in, in the tree's order. The keys of
+ * all nodes must be ids of `strings`. False when memory is out; trouble with
+ * `out` is the caller's to find, by ferror.
+ */
+bool wndl_folded_write(FILE *out, const struct wndl_calltree *tree,
+    const struct wndl_intern *strings, struct wndl_mem *mem);
+
+#endif

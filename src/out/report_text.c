@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "out/report_text.h"
+
+#include "out/report_text_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+char *wndl_text_number(uint64_t value, char text[WNDL_NUMBER_SIZE])
+{
+    char digits[24];
+    int count =
+        snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+    char *to = text;
+    for (int i = 0; i < count; i++) {
+        if (i != 0 && (count - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = '\0';
+    return text;
+}
+
+char *wndl_text_time(uint64_t ns, char text[WNDL_NUMBER_SIZE])
+{
+    static const struct {
+        uint64_t unit;
+        const char *name;
+    } units[] = {
+        {1000000000, "s"},
+        {1000000, "ms"},
+        {1000, "us"},
+        {1, "ns"},
+    };
+    size_t i = 0;
+    while (i < 3 && ns < units[i].unit)
+        i++;
+    double value = (double)ns / (double)units[i].unit;
+    int decimals = units[i].unit == 1 || value >= 1000 ? 0
+                   : value >= 100                      ? 1
+                   : value >= 10                       ? 2
+                                                       : 3;
+    snprintf(text, WNDL_NUMBER_SIZE, "%.*f %s", decimals, value, units[i].name);
+    return text;
+}
+
+double wndl_text_percent(const struct wndl_text *t, uint64_t part)
+{
+    uint64_t all = t->r->all.samples;
+    return all == 0 ? 0 : 100.0 * (double)part / (double)all;
+}
+
+/* Bytes of the character at `i`; a lone continuation byte is one. */
+static size_t character_size(struct wndl_bytes s, size_t i)
+{
+    size_t size = 1;
+    if (s.data[i] >= 0xc0) {
+        while (i + size < s.size && (s.data[i + size] & 0xc0) == 0x80)
+            size++;
+    }
+    return size;
+}
+
+size_t wndl_text_columns(struct wndl_bytes s)
+{
+    size_t columns = 0;
+    for (size_t i = 0; i < s.size; i += character_size(s, i))
+        columns++;
+    return columns;
+}
+
+size_t wndl_text_cut(
+    const struct wndl_text *t, struct wndl_bytes s, size_t columns)
+{
+    static const char dots[] = "...";
+    size_t needed = wndl_text_columns(s);
+    bool cut = columns > strlen(dots) && needed > columns;
+    size_t room = cut ? columns - strlen(dots) : needed;
+    size_t i = 0;
+    for (size_t used = 0; used < room; used++) {
+        size_t size = character_size(s, i);
+        bool command = s.data[i] < 0x20 || s.data[i] == 0x7f ||
+                       (size == 1 && s.data[i] >= 0x80);
+        if (command)
+            wndl_buf_byte(t->out, '?');
+        else
+            wndl_buf_add(t->out, s.data + i, size);
+        i += size;
+    }
+    if (!cut)
+        return needed;
+    wndl_buf_text(t->out, dots);
+    return columns;
+}
+
+void wndl_text_spaces(const struct wndl_text *t, size_t count)
+{
+    for (; count > 0; count--)
+        wndl_buf_byte(t->out, ' ');
+}
+
+struct wndl_bytes wndl_text_base(struct wndl_bytes path)
+{
+    size_t start = path.size;
+    while (start > 0 && path.data[start - 1] != '/')
+        start--;
+    return wndl_bytes_slice(path, start, path.size - start);
+}
+
+void wndl_text_place(
+    struct wndl_bytes file, uint32_t line, struct wndl_buf *place)
+{
+    wndl_buf_clear(place);
+    wndl_buf_add(place, file.data, file.size);
+    if (file.size != 0 && line != 0)
+        wndl_buf_printf(place, ":%u", line);
+}
+
+struct wndl_bytes wndl_text_module(const struct wndl_text *t, uint32_t module)
+{
+    const struct wndl_symbolized *s = t->r->symbolized;
+    const struct wndl_module *of = wndl_vec_at(&s->modules, module);
+    return wndl_intern_get(&s->strings, of->name);
+}
+
+void wndl_report_text(const struct wndl_report *r,
+    const struct wndl_text_layout *layout, struct wndl_buf *out)
+{
+    struct wndl_text t = {r, layout, out};
+    wndl_text_head(&t);
+    if (r->tree.nodes.len != 0)
+        wndl_text_tree(&t);
+    else
+        wndl_text_table(&t);
+    if (layout->next != NULL)
+        wndl_buf_printf(out, "\nNext: %s\n", layout->next);
+}

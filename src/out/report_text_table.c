@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* report_text_table: rows of self and total cost under their headings. */
+#include "out/report_text_parts.h"
+
+enum {
+    NUMBER_COLUMNS = 40, /* what stands left of the name */
+    GAP = 2,
+    MAX_NAME = 44, /* names are lined up to this width, longer ones stick out */
+    MAX_PLACE = 26,
+    LEAST_NAME = 16,
+};
+
+/* What a row says right of its numbers. Borrowed, but for place.data. */
+struct cells {
+    struct wndl_bytes name;
+    struct wndl_bytes second;
+    struct wndl_bytes module;
+};
+
+static const struct wndl_function *function_at(
+    const struct wndl_text *t, uint32_t index)
+{
+    return wndl_vec_at(&t->r->symbolized->functions, index);
+}
+
+static struct wndl_bytes text_of(const struct wndl_text *t, uint32_t id)
+{
+    return wndl_intern_get(&t->r->symbolized->strings, id);
+}
+
+static struct wndl_bytes bytes_of(const struct wndl_buf *buf)
+{
+    return (struct wndl_bytes){buf->data, buf->size};
+}
+
+static void function_cells(const struct wndl_text *t,
+    const struct wndl_row *row, struct wndl_buf *place, struct cells *cells)
+{
+    const struct wndl_function *function = function_at(t, row->key);
+    wndl_text_place(
+        wndl_text_base(text_of(t, function->file)), function->line, place);
+    *cells = (struct cells){text_of(t, function->name), bytes_of(place),
+        wndl_text_module(t, function->module)};
+}
+
+static void line_cells(const struct wndl_text *t, const struct wndl_row *row,
+    struct wndl_buf *place, struct cells *cells)
+{
+    const struct wndl_location *location =
+        wndl_vec_at(&t->r->symbolized->locations, row->key);
+    const struct wndl_function *function = function_at(t, location->function);
+    struct wndl_bytes file = text_of(t, location->file);
+    wndl_text_place(file, location->line, place);
+    if (place->size == 0)
+        wndl_buf_text(place, "?");
+    *cells = (struct cells){bytes_of(place), text_of(t, function->name),
+        wndl_text_module(t, function->module)};
+}
+
+static void module_cells(const struct wndl_text *t, const struct wndl_row *row,
+    struct wndl_buf *place, struct cells *cells)
+{
+    const struct wndl_module *module =
+        wndl_vec_at(&t->r->symbolized->modules, row->key);
+    wndl_buf_clear(place);
+    wndl_buf_text(place, wndl_symbols_state_text(module->state));
+    *cells = (struct cells){
+        text_of(t, module->path), bytes_of(place), (struct wndl_bytes){0}};
+}
+
+static void thread_cells(const struct wndl_text *t, const struct wndl_row *row,
+    struct wndl_buf *place, struct cells *cells)
+{
+    const struct wndl_profile *p = t->r->symbolized->profile;
+    const struct wndl_thread *thread = wndl_vec_at(&p->threads, row->key);
+    const struct wndl_process *process =
+        wndl_vec_at(&p->processes, thread->process);
+    wndl_buf_clear(place);
+    wndl_buf_printf(place, "tid %u of pid %u", thread->tid, process->pid);
+    *cells = (struct cells){
+        thread->name, bytes_of(place), wndl_text_base(process->executable)};
+}
+
+/* The views, in the order of enum wndl_view. */
+static const struct {
+    const char *name, *second;
+    void (*cells)(const struct wndl_text *t, const struct wndl_row *row,
+        struct wndl_buf *place, struct cells *cells);
+} views[] = {
+    [WNDL_BY_FUNCTION] = {"function", "starts at", function_cells},
+    [WNDL_BY_LINE] = {"line", "function", line_cells},
+    [WNDL_BY_MODULE] = {"module", "symbols", module_cells},
+    [WNDL_BY_THREAD] = {"thread", "ids", thread_cells},
+};
+
+struct columns {
+    size_t name, second; /* to fill up to */
+    bool narrow;         /* nothing may be wider */
+};
+
+static size_t shown(const struct wndl_text *t)
+{
+    size_t max = t->layout->max_rows;
+    return t->r->rows.len < max ? t->r->rows.len : max;
+}
+
+static void widen(size_t *width, struct wndl_bytes text, size_t limit)
+{
+    size_t needed = wndl_text_columns(text);
+    if (needed > limit)
+        needed = limit;
+    if (needed > *width)
+        *width = needed;
+}
+
+/* On a narrow terminal the name gives way before what follows it. */
+static void fit(const struct wndl_text *t, struct columns *c, size_t module)
+{
+    size_t width = t->layout->width;
+    c->narrow = width != 0;
+    size_t fixed = NUMBER_COLUMNS + GAP + c->second + GAP + module;
+    if (!c->narrow || fixed + c->name <= width)
+        return;
+    c->name = width > fixed + LEAST_NAME ? width - fixed : LEAST_NAME;
+}
+
+static struct columns measure(const struct wndl_text *t, struct wndl_buf *place)
+{
+    struct columns c = {LEAST_NAME, 0, false};
+    size_t module = 0;
+    for (size_t i = 0; i < shown(t); i++) {
+        struct cells cells;
+        views[t->r->view].cells(t, wndl_vec_at(&t->r->rows, i), place, &cells);
+        widen(&c.name, cells.name, MAX_NAME);
+        widen(&c.second, cells.second, MAX_PLACE);
+        widen(&module, cells.module, MAX_PLACE);
+    }
+    fit(t, &c, module + 2); /* the brackets */
+    return c;
+}
+
+static void cell(const struct wndl_text *t, struct wndl_bytes text,
+    size_t width, const struct columns *c)
+{
+    size_t used = wndl_text_cut(t, text, c->narrow ? width : 0);
+    if (used < width)
+        wndl_text_spaces(t, width - used);
+}
+
+static void line_end(const struct wndl_text *t)
+{
+    struct wndl_buf *out = t->out;
+    while (out->size > 0 && out->data[out->size - 1] == ' ')
+        out->size--;
+    wndl_buf_byte(out, '\n');
+}
+
+static void write_row(const struct wndl_text *t, const struct wndl_row *row,
+    struct wndl_buf *place, const struct columns *c)
+{
+    char self[WNDL_NUMBER_SIZE], total[WNDL_NUMBER_SIZE];
+    struct cells cells;
+    views[t->r->view].cells(t, row, place, &cells);
+    wndl_buf_printf(t->out, "%5.1f%% %11s  %5.1f%% %11s  ",
+        wndl_text_percent(t, row->self.samples),
+        wndl_text_number(row->self.samples, self),
+        wndl_text_percent(t, row->total.samples),
+        wndl_text_number(row->total.samples, total));
+    cell(t, cells.name, c->name, c);
+    wndl_text_spaces(t, GAP);
+    cell(t, cells.second, c->second, c);
+    if (cells.module.size != 0) {
+        wndl_text_spaces(t, GAP);
+        wndl_buf_byte(t->out, '[');
+        wndl_text_cut(t, cells.module, 0);
+        wndl_buf_byte(t->out, ']');
+    }
+    line_end(t);
+}
+
+void wndl_text_table(const struct wndl_text *t)
+{
+    struct wndl_buf place;
+    wndl_buf_init(&place, t->out->mem);
+    struct columns c = measure(t, &place);
+    wndl_buf_printf(t->out,
+        "  self     samples   total     samples  %-*s  %s\n", (int)c.name,
+        views[t->r->view].name, views[t->r->view].second);
+    for (size_t i = 0; i < shown(t); i++)
+        write_row(t, wndl_vec_at(&t->r->rows, i), &place, &c);
+    if (shown(t) < t->r->rows.len)
+        wndl_buf_printf(t->out, "%s and %zu more, with -n\n",
+            t->layout->utf8 ? "\xe2\x80\xa6" : "...",
+            t->r->rows.len - shown(t));
+    t->out->failed |= place.failed;
+    wndl_buf_free(&place);
+}
