@@ -5,15 +5,7 @@
  */
 #include "obj/object_impl.h"
 
-#include <elf.h>
 #include <stdlib.h>
-
-static unsigned binding_rank(uint8_t binding)
-{
-    if (binding == STB_GLOBAL || binding == STB_GNU_UNIQUE)
-        return 0;
-    return binding == STB_WEAK ? 1 : 2;
-}
 
 static int compare(uint64_t a, uint64_t b)
 {
@@ -21,9 +13,9 @@ static int compare(uint64_t a, uint64_t b)
 }
 
 /*
- * By address; then typed before untyped, with a size before without, global
- * before local, long before short. What is still equal is a matter of taste:
- * the last in the table, as llvm-symbolizer has it.
+ * By address; then typed before untyped, long before short. What is still
+ * equal is an alias: the last in the table is taken, as llvm-symbolizer does.
+ * Local symbols come first in a table, so they are the last choice.
  */
 static int compare_candidates(const void *left, const void *right)
 {
@@ -32,11 +24,6 @@ static int compare_candidates(const void *left, const void *right)
     int by = compare(a->symbol.addr.v, b->symbol.addr.v);
     if (by == 0)
         by = compare(a->symbol.kind, b->symbol.kind);
-    if (by == 0)
-        by = compare(a->symbol.size == 0, b->symbol.size == 0);
-    if (by == 0)
-        by = compare(
-            binding_rank(a->symbol.binding), binding_rank(b->symbol.binding));
     if (by == 0)
         by = compare(b->symbol.size, a->symbol.size);
     return by != 0 ? by : compare(b->order, a->order);

@@ -101,11 +101,11 @@ struct wndl_segment wndl_object_segment(
 
 /*
  * The function symbol that covers `addr`: of those that do, the one with the
- * highest start; for equal starts one with a size, then global before weak
- * before local, then the longest, then the last in table order. A symbol of
- * size 0 reaches to the next one, at most to the end of its section. Untyped
- * labels in code (kind OTHER) count where no typed function is. Reads and
- * sorts .symtab (else .dynsym) on first use. NOT_FOUND when none.
+ * highest start; of equal starts the longest, then the last in the table. A
+ * symbol of size 0 reaches to the next one, at most to the end of its
+ * section. Untyped labels in code (kind OTHER) count where no typed function
+ * is. Reads and sorts .symtab (else .dynsym) on first use. NOT_FOUND when
+ * none.
  */
 enum wndl_status wndl_object_find_function(struct wndl_object *object,
     wndl_svma addr, struct wndl_symbol *symbol,

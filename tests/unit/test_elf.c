@@ -317,9 +317,9 @@ static void unsized_symbol_reaches_the_next_and_ends_with_its_section(
 {
     (void)state;
     const struct made_symbol symbols[] = {
+        {"alias", 0x1100, 0, LOCAL(FUNC), TEXT},
         {"first", 0x1000, 0, GLOBAL(FUNC), TEXT},
         {"second", 0x1100, 0, GLOBAL(FUNC), TEXT},
-        {"alias", 0x1100, 0, LOCAL(FUNC), TEXT},
         {"far", 0x9000, 0, GLOBAL(FUNC), SHN_ABS},
     };
     struct wndl_bytes elf =
@@ -333,25 +333,22 @@ static void unsized_symbol_reaches_the_next_and_ends_with_its_section(
     free((void *)elf.data);
 }
 
-static void equal_starts_prefer_global_then_weak_then_the_last(void **state)
+static void equal_starts_prefer_the_longest_then_the_last(void **state)
 {
     (void)state;
     const struct made_symbol symbols[] = {
-        {"global", 0x1000, 0x10, GLOBAL(FUNC), TEXT},
+        {"local", 0x1000, 0x10, LOCAL(FUNC), TEXT},
         {"unsized", 0x1000, 0, GLOBAL(FUNC), TEXT},
-        {"local", 0x1000, 0x30, LOCAL(FUNC), TEXT},
-        {"weak", 0x1000, 0x20, WEAK(FUNC), TEXT},
-        {"global2", 0x1000, 0x10, GLOBAL(FUNC), TEXT},
+        {"global", 0x1000, 0x10, GLOBAL(FUNC), TEXT},
+        {"weak", 0x1000, 0x10, WEAK(FUNC), TEXT},
         {"shorter", 0x1000, 0x8, GLOBAL(FUNC), TEXT},
     };
     struct wndl_bytes elf =
         make_with_symbols(symbols, COUNT(symbols), EM_X86_64);
     struct wndl_object *object = open_or_fail(elf);
-    assert_string_equal(name_at(object, 0x1000), "global2");
-    assert_string_equal(name_at(object, 0x100f), "global2");
-    assert_string_equal(name_at(object, 0x1010), "weak");
-    assert_string_equal(name_at(object, 0x1020), "local");
-    assert_string_equal(name_at(object, 0x1030), "unsized");
+    assert_string_equal(name_at(object, 0x1000), "weak");
+    assert_string_equal(name_at(object, 0x100f), "weak");
+    assert_string_equal(name_at(object, 0x1010), "unsized");
     wndl_object_close(object);
     free((void *)elf.data);
 }
@@ -670,7 +667,7 @@ int main(void)
         cmocka_unit_test(highest_start_wins_and_the_outer_function_resumes),
         cmocka_unit_test(
             unsized_symbol_reaches_the_next_and_ends_with_its_section),
-        cmocka_unit_test(equal_starts_prefer_global_then_weak_then_the_last),
+        cmocka_unit_test(equal_starts_prefer_the_longest_then_the_last),
         cmocka_unit_test(untyped_labels_count_only_outside_of_functions),
         cmocka_unit_test(thumb_bit_is_not_part_of_an_arm_address),
         cmocka_unit_test(sizes_that_wrap_the_address_space_are_harmless),
