@@ -30,7 +30,7 @@ static bool read_set_header(struct set *set, uint64_t at, bool is_64)
     uint8_t segment_size = wndl_cursor_u8(&set->c);
     const struct wndl_dw_unit *unit = wndl_dw_unit_of(set->d, offset);
     if (set->c.failed || version != 2 || segment_size != 0 || unit == NULL ||
-        unit->offset != offset ||
+        unit->root_state == WNDL_DW_UNIT_LOST || unit->offset != offset ||
         set->address_size != unit->encoding.address_size)
         return false;
     uint64_t tuple = 2u * set->address_size;
