@@ -27,9 +27,9 @@ static struct wndl_calltree_node *at(const struct builder *b, uint32_t node)
 static bool child_of(struct builder *b, uint32_t parent,
     enum wndl_calltree_kind kind, uint32_t key, uint32_t *node)
 {
-    /* Two bits for the kind; there are fewer than 2^30 functions or names. */
+    /* One bit for the kind: there are fewer than 2^31 functions or names. */
     uint64_t *slot = wndl_map_put(
-        &b->children, (uint64_t)parent << 32 | key << 2 | (uint32_t)kind);
+        &b->children, (uint64_t)parent << 32 | key << 1 | (uint32_t)kind);
     if (slot == NULL)
         return false;
     if (*slot == 0) {
@@ -38,7 +38,7 @@ static bool child_of(struct builder *b, uint32_t parent,
             return false;
         fresh->parent = parent;
         fresh->key = key;
-        fresh->kind = kind;
+        fresh->kind = (uint8_t)kind;
         *slot = b->tree->nodes.len - 1;
     }
     *node = (uint32_t)*slot;
@@ -145,10 +145,11 @@ static bool grow(struct builder *b, uint32_t stack_node, uint32_t *node)
         const struct wndl_function *function =
             wndl_vec_at(&s->functions, location->function);
         bool fold = b->shape == WNDL_TREE_FOR_FOLDING;
-        bool inlined = location->inlined && !fold;
-        if (!child_of(b, *node, inlined ? WNDL_TREE_INLINED : WNDL_TREE_FRAME,
+        if (!child_of(b, *node, WNDL_TREE_FRAME,
                 fold ? function->name : location->function, node))
             return false;
+        at(b, *node)->inlined |= location->inlined;
+        at(b, *node)->called |= !location->inlined;
     }
     return true;
 }

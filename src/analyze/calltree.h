@@ -11,7 +11,7 @@
 
 /* What frames are merged by, and how siblings are ordered. */
 enum wndl_calltree_shape {
-    WNDL_TREE_FOR_READING, /* by function, inlined ones apart; by total */
+    WNDL_TREE_FOR_READING, /* by function; by total */
     WNDL_TREE_FOR_FOLDING, /* below process and thread; by name, in order */
 };
 

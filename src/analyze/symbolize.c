@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/symbolize.h"
 
+#include "analyze/extents.h"
 #include "symbolize/symbolizer.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The image at work; `symbols` is NULL when it has none. */
+/*
+ * The image at work; `symbols` is NULL when it has none. Its extents are
+ * opened for the first frame that has no name.
+ */
 struct work {
     struct wndl_symbolized *s;
     uint32_t module;
     struct wndl_symbolizer *symbols;
+    struct wndl_extents extents;
+    bool extents_open;
 };
 
 static uint32_t module_of_frame(const struct wndl_symbolized *s, uint32_t frame)
@@ -29,14 +35,33 @@ static uint64_t address_of_frame(
                                                  : key->address - 1;
 }
 
+/* The start of the function without a name; the address itself if unknown. */
+static uint64_t start_of_unnamed(struct work *w, uint64_t address)
+{
+    const struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
+    if (w->symbols == NULL)
+        return address;
+    if (!w->extents_open)
+        wndl_extents_open(&w->extents,
+            wndl_intern_text(&w->s->strings, module->path), w->s->arena.mem);
+    w->extents_open = true;
+    wndl_rva start = {address};
+    (void)wndl_extents_find(&w->extents, (wndl_rva){address}, &start);
+    return start.v;
+}
+
+/* Code in no image is one function: its addresses mean nothing to anyone. */
 static bool append_unnamed(struct work *w, uint32_t frame)
 {
     const struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
-    bool nowhere = w->module == w->s->profile->images.len;
+    const char *module_name = wndl_intern_text(&w->s->strings, module->name);
     char name[512];
-    snprintf(name, sizeof name, "%.480s%s0x%llx",
-        nowhere ? "" : wndl_intern_text(&w->s->strings, module->name),
-        nowhere ? "" : "+", (unsigned long long)address_of_frame(w->s, frame));
+    if (w->module == w->s->profile->images.len)
+        snprintf(name, sizeof name, "%s", module_name);
+    else
+        snprintf(name, sizeof name, "%.480s+0x%llx", module_name,
+            (unsigned long long)start_of_unnamed(
+                w, address_of_frame(w->s, frame)));
     struct wndl_function function = {.module = w->module, .unnamed = true};
     struct wndl_location location = {0};
     bool fresh;
@@ -69,6 +94,28 @@ static void find_start(struct work *w, const struct wndl_symbol_frame *from,
     *line = outer->line;
 }
 
+/*
+ * The length of a name without what compilers append to their clones of a
+ * function: ".cold", ".isra.0", ".lto_priv.1", as a suffix or, demangled, as
+ * " [clone .cold]". The clones are one function to whoever wrote it.
+ */
+static size_t length_without_clone(const char *name)
+{
+    static const char *const suffixes[] = {".cold", ".part", ".isra",
+        ".constprop", ".lto_priv", ".llvm", " [clone "};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        const char *found = strstr(name, suffixes[i]);
+        if (found == NULL || found == name)
+            continue;
+        char after = found[strlen(suffixes[i])];
+        bool whole = after == '\0' || after == '.' || suffixes[i][0] == ' ';
+        if (whole && (size_t)(found - name) < length)
+            length = (size_t)(found - name);
+    }
+    return length;
+}
+
 static bool append_named(
     struct work *w, uint32_t frame, const struct wndl_symbol_frame *from)
 {
@@ -78,14 +125,17 @@ static bool append_named(
     const char *file;
     bool fresh;
     find_start(w, from, &file, &function.line);
-    if (!wndl_symbolized_text(w->s, from->function, &function.name) ||
+    struct wndl_bytes name = {
+        (const uint8_t *)from->function, length_without_clone(from->function)};
+    if (!wndl_intern_add(&w->s->strings, name, &function.name) ||
         !wndl_symbolized_text(w->s, file, &function.file) ||
         !wndl_symbolized_text(w->s, from->file, &location.file) ||
         !wndl_symbolized_function(w->s, function, &location.function, &fresh))
         return false;
     struct wndl_function *known =
         wndl_vec_at(&w->s->functions, location.function);
-    if (known->line == 0) /* so far seen inlined only */
+    /* Not known from inlined code; clones start on later lines. */
+    if (known->line == 0 || (function.line != 0 && function.line < known->line))
         known->line = function.line;
     return wndl_symbolized_append(w->s, frame, &location);
 }
@@ -155,6 +205,8 @@ static bool open_image(struct work *w, const char *const *debug_dirs)
 /* After its frames, because damage is met on the way. */
 static bool close_image(struct work *w)
 {
+    if (w->extents_open)
+        wndl_extents_close(&w->extents);
     if (w->symbols == NULL)
         return true;
     struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
@@ -214,7 +266,7 @@ static bool symbolize_modules(
     if (!sort_by_module(s, &frames, &starts))
         return false;
     for (uint32_t m = 0; m < s->modules.len; m++) {
-        struct work w = {s, m, NULL};
+        struct work w = {.s = s, .module = m};
         struct wndl_module *module = wndl_vec_at(&s->modules, m);
         module->state = WNDL_SYMBOLS_NOWHERE;
         size_t count = starts[m + 1] - starts[m];

@@ -185,12 +185,17 @@ static uint32_t key_of_location(
     }
 }
 
+/* The vDSO is an image without a file: nobody can do anything about it. */
 static uint32_t unnamed_module(const struct wndl_symbolized *s, uint32_t index)
 {
     const struct wndl_location *location = wndl_vec_at(&s->locations, index);
     const struct wndl_function *function =
         wndl_vec_at(&s->functions, location->function);
-    return function->unnamed ? function->module : WNDL_NO_INDEX;
+    const struct wndl_module *module =
+        wndl_vec_at(&s->modules, function->module);
+    bool expected = module->state == WNDL_SYMBOLS_NOWHERE &&
+                    function->module != s->profile->images.len;
+    return function->unnamed && !expected ? function->module : WNDL_NO_INDEX;
 }
 
 /*

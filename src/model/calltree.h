@@ -8,6 +8,7 @@
 
 #include "base/vec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct wndl_cost {
@@ -16,16 +17,17 @@ struct wndl_cost {
 };
 
 enum wndl_calltree_kind {
-    WNDL_TREE_LABEL,   /* key is a string's id: "[truncated]", a thread */
-    WNDL_TREE_FRAME,   /* key is a function, or the id of its name */
-    WNDL_TREE_INLINED, /* the same, inlined into its parent */
+    WNDL_TREE_LABEL, /* key is a string's id: "[truncated]", a thread */
+    WNDL_TREE_FRAME, /* key is a function, or the id of its name */
 };
 
 /* Of siblings no two have the same kind and key. */
 struct wndl_calltree_node {
     uint32_t parent; /* smaller than its own index */
     uint32_t key;
-    enum wndl_calltree_kind kind;
+    uint8_t kind; /* enum wndl_calltree_kind */
+    bool called;  /* in some stacks as a function of its own */
+    bool inlined; /* in some stacks inlined into its parent */
     uint32_t first_child, next_sibling; /* 0: none */
     struct wndl_cost self;              /* samples that ended here */
     struct wndl_cost total;             /* self and that of all below */

@@ -160,10 +160,10 @@ const char *wndl_symbols_state_text(enum wndl_symbols_state state)
         [WNDL_SYMBOLS_LINES] = "debug information",
         [WNDL_SYMBOLS_NAMES] = "symbol table, no debug information",
         [WNDL_SYMBOLS_EXPORTED] = "exported names only, no debug information",
-        [WNDL_SYMBOLS_REPLACED] = "the file was replaced after the recording",
-        [WNDL_SYMBOLS_UNREADABLE] = "the file cannot be understood",
-        [WNDL_SYMBOLS_NO_FILE] = "the file cannot be opened",
-        [WNDL_SYMBOLS_NOWHERE] = "code in no file",
+        [WNDL_SYMBOLS_REPLACED] = "not used: replaced after the recording",
+        [WNDL_SYMBOLS_UNREADABLE] = "not used: damaged or unknown format",
+        [WNDL_SYMBOLS_NO_FILE] = "not used: cannot be opened",
+        [WNDL_SYMBOLS_NOWHERE] = "in no file",
     };
     return texts[state];
 }

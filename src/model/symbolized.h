@@ -29,7 +29,10 @@ struct wndl_module {
     enum wndl_symbols_state state;
 };
 
-/* Distinct by module, name and file. An unnamed one is "module+0xrva". */
+/*
+ * Distinct by module, name and file. An unnamed one is called module+0xrva
+ * after its start, or after an address in it when that is not known.
+ */
 struct wndl_function {
     uint32_t name; /* id */
     uint32_t file; /* id, 0: not known */
@@ -104,7 +107,7 @@ static inline const struct wndl_location *wndl_symbolized_location(
     return (const struct wndl_location *)wndl_vec_at(&s->locations, *at);
 }
 
-/* "no debug information" for a state. Static string. */
+/* What symbols a module has, for people. Static string. */
 const char *wndl_symbols_state_text(enum wndl_symbols_state state);
 
 #endif

@@ -336,7 +336,8 @@ static void tree_node(struct json *j, const struct wndl_calltree_node *node)
         string_id(j, "label", node->key);
     } else {
         function_fields(j, &(struct wndl_row){.key = node->key});
-        truth(j, "inlined", node->kind == WNDL_TREE_INLINED);
+        truth(j, "called", node->called);
+        truth(j, "inlined", node->inlined);
     }
     number(j, "self", node->self.samples);
     number(j, "total", node->total.samples);

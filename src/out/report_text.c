@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "out/report_text.h"
 
-#include "out/report_text_parts.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -36,11 +34,19 @@ char *wndl_text_time(uint64_t ns, char text[WNDL_NUMBER_SIZE])
     while (i < 3 && ns < units[i].unit)
         i++;
     double value = (double)ns / (double)units[i].unit;
-    int decimals = units[i].unit == 1 || value >= 1000 ? 0
-                   : value >= 100                      ? 1
-                   : value >= 10                       ? 2
-                                                       : 3;
-    snprintf(text, WNDL_NUMBER_SIZE, "%.*f %s", decimals, value, units[i].name);
+    char digits[WNDL_NUMBER_SIZE];
+    snprintf(digits, sizeof digits, "%.*f",
+        value >= 1000  ? 0
+        : value >= 100 ? 1
+        : value >= 10  ? 2
+                       : 3,
+        value);
+    size_t end = strlen(digits);
+    while (strchr(digits, '.') != NULL && digits[end - 1] == '0')
+        digits[--end] = '\0';
+    if (digits[end - 1] == '.')
+        digits[--end] = '\0';
+    snprintf(text, WNDL_NUMBER_SIZE, "%.20s %s", digits, units[i].name);
     return text;
 }
 
@@ -116,11 +122,20 @@ void wndl_text_place(
         wndl_buf_printf(place, ":%u", line);
 }
 
-struct wndl_bytes wndl_text_module(const struct wndl_text *t, uint32_t module)
+struct wndl_bytes wndl_text_module_name(
+    const struct wndl_text *t, uint32_t module)
 {
     const struct wndl_symbolized *s = t->r->symbolized;
     const struct wndl_module *of = wndl_vec_at(&s->modules, module);
     return wndl_intern_get(&s->strings, of->name);
+}
+
+void wndl_text_module(const struct wndl_text *t, struct wndl_bytes name)
+{
+    bool bare = name.size == 0 || name.data[0] != '[';
+    wndl_buf_text(t->out, bare ? "[" : "");
+    wndl_text_cut(t, name, 0);
+    wndl_buf_text(t->out, bare ? "]" : "");
 }
 
 void wndl_report_text(const struct wndl_report *r,

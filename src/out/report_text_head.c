@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* report_text_head: what was recorded, how, and how good it is. */
-#include "out/report_text_parts.h"
+#include "out/report_text.h"
 
 #include <time.h>
 
@@ -253,12 +253,36 @@ static void threads(const struct wndl_text *t)
     and_more(t, count, ": --by thread");
 }
 
+/* Rows that would not show as 0.0% both. They come by total. */
+static size_t unnamed_worth_telling(const struct wndl_text *t)
+{
+    const struct wndl_row *rows = t->r->unnamed.data;
+    size_t count = 0;
+    while (count < t->r->unnamed.len &&
+           wndl_text_percent(t, rows[count].total.samples) >= 0.05)
+        count++;
+    return count;
+}
+
+static const char *why_unnamed(enum wndl_symbols_state state)
+{
+    bool has_table = state == WNDL_SYMBOLS_LINES || state == WNDL_SYMBOLS_NAMES;
+    return has_table                       ? "parts of it have no name"
+           : state == WNDL_SYMBOLS_NOWHERE ? "generated code"
+                                           : wndl_symbols_state_text(state);
+}
+
 static void unnamed_modules(const struct wndl_text *t)
 {
     const struct wndl_symbolized *s = t->r->symbolized;
-    size_t count = t->r->unnamed.len;
-    if (count == 0)
+    size_t count = unnamed_worth_telling(t);
+    if (t->r->unnamed.len == 0)
         return;
+    if (count == 0) {
+        label(t, "Symbols");
+        wndl_buf_text(t->out, "missing for less than 0.1% of the samples\n");
+        return;
+    }
     wndl_buf_text(t->out, "\nWithout symbols, as a share of samples\n"
                           "     self   on stack  module\n");
     for (size_t i = 0; i < count && i < MAX_LISTED; i++) {
@@ -268,8 +292,7 @@ static void unnamed_modules(const struct wndl_text *t)
             wndl_text_percent(t, row->self.samples),
             wndl_text_percent(t, row->total.samples));
         wndl_text_cut(t, wndl_intern_get(&s->strings, module->path), 0);
-        wndl_buf_printf(
-            t->out, ": %s\n", wndl_symbols_state_text(module->state));
+        wndl_buf_printf(t->out, ": %s\n", why_unnamed(module->state));
     }
     and_more(t, count, "");
 }
@@ -298,8 +321,8 @@ void wndl_text_head(const struct wndl_text *t)
     quality(t);
     damage(t);
     damaged_modules(t);
+    unnamed_modules(t);
     processes(t);
     threads(t);
-    unnamed_modules(t);
     wndl_buf_byte(t->out, '\n');
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* report_text_table: rows of self and total cost under their headings. */
-#include "out/report_text_parts.h"
+#include "out/report_text.h"
 
 enum {
     NUMBER_COLUMNS = 40, /* what stands left of the name */
     GAP = 2,
     MAX_NAME = 44, /* names are lined up to this width, longer ones stick out */
     MAX_PLACE = 26,
+    NARROW_PLACE = 18,
     LEAST_NAME = 16,
 };
 
@@ -40,7 +41,7 @@ static void function_cells(const struct wndl_text *t,
     wndl_text_place(
         wndl_text_base(text_of(t, function->file)), function->line, place);
     *cells = (struct cells){text_of(t, function->name), bytes_of(place),
-        wndl_text_module(t, function->module)};
+        wndl_text_module_name(t, function->module)};
 }
 
 static void line_cells(const struct wndl_text *t, const struct wndl_row *row,
@@ -50,11 +51,13 @@ static void line_cells(const struct wndl_text *t, const struct wndl_row *row,
         wndl_vec_at(&t->r->symbolized->locations, row->key);
     const struct wndl_function *function = function_at(t, location->function);
     struct wndl_bytes file = text_of(t, location->file);
+    if (t->layout->width != 0) /* the line is at the end, and must be seen */
+        file = wndl_text_base(file);
     wndl_text_place(file, location->line, place);
     if (place->size == 0)
         wndl_buf_text(place, "?");
     *cells = (struct cells){bytes_of(place), text_of(t, function->name),
-        wndl_text_module(t, function->module)};
+        wndl_text_module_name(t, function->module)};
 }
 
 static void module_cells(const struct wndl_text *t, const struct wndl_row *row,
@@ -118,6 +121,8 @@ static void fit(const struct wndl_text *t, struct columns *c, size_t module)
 {
     size_t width = t->layout->width;
     c->narrow = width != 0;
+    if (c->narrow && t->r->view == WNDL_BY_FUNCTION && c->second > NARROW_PLACE)
+        c->second = NARROW_PLACE;
     size_t fixed = NUMBER_COLUMNS + GAP + c->second + GAP + module;
     if (!c->narrow || fixed + c->name <= width)
         return;
@@ -139,12 +144,16 @@ static struct columns measure(const struct wndl_text *t, struct wndl_buf *place)
     return c;
 }
 
+/*
+ * Fills a column of `width`; what an earlier one took too much, `*over`, is
+ * made good here, and what this one takes too much is added.
+ */
 static void cell(const struct wndl_text *t, struct wndl_bytes text,
-    size_t width, const struct columns *c)
+    size_t width, const struct columns *c, size_t *over)
 {
-    size_t used = wndl_text_cut(t, text, c->narrow ? width : 0);
-    if (used < width)
-        wndl_text_spaces(t, width - used);
+    size_t used = wndl_text_cut(t, text, c->narrow ? width : 0) + *over;
+    *over = used > width ? used - width : 0;
+    wndl_text_spaces(t, width > used ? width - used : 0);
 }
 
 static void line_end(const struct wndl_text *t)
@@ -166,14 +175,13 @@ static void write_row(const struct wndl_text *t, const struct wndl_row *row,
         wndl_text_number(row->self.samples, self),
         wndl_text_percent(t, row->total.samples),
         wndl_text_number(row->total.samples, total));
-    cell(t, cells.name, c->name, c);
+    size_t over = 0;
+    cell(t, cells.name, c->name, c, &over);
     wndl_text_spaces(t, GAP);
-    cell(t, cells.second, c->second, c);
+    cell(t, cells.second, c->second, c, &over);
     if (cells.module.size != 0) {
-        wndl_text_spaces(t, GAP);
-        wndl_buf_byte(t->out, '[');
-        wndl_text_cut(t, cells.module, 0);
-        wndl_buf_byte(t->out, ']');
+        wndl_text_spaces(t, c->second == 0 ? 0 : GAP);
+        wndl_text_module(t, cells.module);
     }
     line_end(t);
 }
@@ -188,10 +196,10 @@ void wndl_text_table(const struct wndl_text *t)
         views[t->r->view].name, views[t->r->view].second);
     for (size_t i = 0; i < shown(t); i++)
         write_row(t, wndl_vec_at(&t->r->rows, i), &place, &c);
-    if (shown(t) < t->r->rows.len)
-        wndl_buf_printf(t->out, "%s and %zu more, with -n\n",
-            t->layout->utf8 ? "\xe2\x80\xa6" : "...",
-            t->r->rows.len - shown(t));
+    size_t rest = t->r->rows.len - shown(t);
+    if (rest != 0)
+        wndl_buf_printf(t->out, "%zu more row%s: -n %zu\n", rest,
+            rest == 1 ? "" : "s", t->r->rows.len);
     t->out->failed |= place.failed;
     wndl_buf_free(&place);
 }

@@ -3,7 +3,9 @@
  * report_text_tree: the call tree, root first. Only where it branches does it
  * move to the right, so that deep stacks stay on the screen.
  */
-#include "out/report_text_parts.h"
+#include "out/report_text.h"
+
+#include <string.h>
 
 /* Is drawn for each branch that a line is in, and before its own node. */
 struct strokes {
@@ -80,25 +82,26 @@ static void draw_function(
     const struct wndl_function *function =
         wndl_vec_at(&s->functions, node->key);
     struct wndl_bytes name = wndl_intern_get(&s->strings, function->name);
-    struct wndl_bytes module = wndl_text_module(t, function->module);
+    struct wndl_bytes module = wndl_text_module_name(t, function->module);
     struct wndl_bytes file =
         wndl_text_base(wndl_intern_get(&s->strings, function->file));
     struct wndl_buf place;
     wndl_buf_init(&place, t->out->mem);
     wndl_text_place(file, function->line, &place);
-    bool inlined = node->kind == WNDL_TREE_INLINED;
-    enum { AROUND = 6, INLINED = 10, LEAST = 16 };
-    size_t after = module.size + place.size + AROUND + (inlined ? INLINED : 0);
+    const char *mark = !node->inlined ? ""
+                       : node->called ? " (partly inlined)"
+                                      : " (inlined)";
+    enum { AROUND = 6, LEAST = 16 };
+    size_t after = module.size + place.size + AROUND + strlen(mark);
     wndl_text_cut(t, name,
         room == 0              ? 0
         : room > after + LEAST ? room - after
                                : LEAST);
-    wndl_buf_text(t->out, inlined ? " (inlined)" : "");
+    wndl_buf_text(t->out, mark);
     wndl_text_spaces(t, place.size == 0 ? 0 : 2);
     wndl_buf_add(t->out, place.data, place.size);
-    wndl_buf_text(t->out, "  [");
-    wndl_text_cut(t, module, 0);
-    wndl_buf_byte(t->out, ']');
+    wndl_text_spaces(t, 2);
+    wndl_text_module(t, module);
     t->out->failed |= place.failed;
     wndl_buf_free(&place);
 }
