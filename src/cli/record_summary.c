@@ -19,7 +19,7 @@ static const char *const loss_names[WNDL_LOSS_REASONS] = {
 };
 
 static const char *const end_names[WNDL_WALK_END_COUNT] = {
-    [WNDL_END_TRUNCATED] = "deeper than 1024 frames",
+    [WNDL_END_TRUNCATED] = "deeper than 32,768 frames",
     [WNDL_END_NO_RULE] = "no unwind information",
     [WNDL_END_BAD_READ] = "left the stack",
     [WNDL_END_NO_PROGRESS] = "went in circles",
