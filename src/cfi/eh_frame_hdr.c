@@ -95,30 +95,66 @@ static enum wndl_status open_table(
     return WNDL_OK;
 }
 
-static int32_t usual_field(const struct wndl_cfi_section *hdr,
-    const struct table *table, uint64_t offset)
+/* All linkers write this head: pcrel|sdata4, udata4, datarel|sdata4. */
+static bool open_usual_table(
+    const struct wndl_cfi_section *hdr, struct table *table)
 {
-    struct wndl_cursor c =
-        wndl_cursor_at(table->bytes, offset, hdr->big_endian);
-    return (int32_t)wndl_cursor_u32(&c);
+    static const uint8_t head[] = {HDR_VERSION, 0x1b, 0x03, USUAL};
+    enum { TABLE = 12, ENTRY = 8 };
+    struct wndl_cursor c = wndl_cursor_at(hdr->bytes, 0, hdr->big_endian);
+    const uint8_t *p = wndl_cursor_take(&c, TABLE - 4);
+    uint64_t count = wndl_cursor_u32(&c);
+    if (c.failed || __builtin_memcmp(p, head, sizeof head) != 0)
+        return false;
+    uint64_t room = wndl_cursor_left(&c) / ENTRY;
+    table->bytes = (struct wndl_bytes){c.next, wndl_cursor_left(&c)};
+    table->count = count < room ? count : room;
+    return true;
 }
 
-/* How many entries start at or below pc; datarel|sdata4, all linkers' form. */
+/* A datarel|sdata4 field. */
+static uint64_t usual_field(
+    const struct table *table, uint64_t index, bool swap)
+{
+    uint32_t from_hdr = 0;
+    struct wndl_bytes field = wndl_bytes_slice(table->bytes, index * 4, 4);
+    __builtin_memcpy(&from_hdr, field.data, sizeof from_hdr);
+    return (uint64_t)(int32_t)(swap ? __builtin_bswap32(from_hdr) : from_hdr);
+}
+
+/*
+ * How many entries start at or below pc. Sums wrap at the width of an address,
+ * and it is the sums that are sorted.
+ */
 static uint64_t usual_upper_bound(
     const struct wndl_cfi_section *hdr, const struct table *table, uint64_t pc)
 {
+    const uint64_t mask = wndl_cfi_address(hdr, UINT64_MAX);
+    const uint64_t origin = hdr->addr;
+    const bool swap = hdr->big_endian;
     uint64_t low = 0;
     uint64_t high = table->count;
-    uint64_t mask = wndl_cfi_address(hdr, UINT64_MAX);
     while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        int64_t from_hdr = usual_field(hdr, table, middle * 8);
-        if (((hdr->addr + (uint64_t)from_hdr) & mask) <= pc)
+        uint64_t middle = (low + high) / 2;
+        uint64_t from_hdr = usual_field(table, middle * 2, swap);
+        if (((origin + from_hdr) & mask) <= pc)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
+}
+
+/* The address of the record, by the usual table. */
+static enum wndl_status search_usual(const struct wndl_cfi_section *hdr,
+    const struct table *table, uint64_t pc, uint64_t *record)
+{
+    uint64_t bound = usual_upper_bound(hdr, table, pc);
+    if (bound == 0)
+        return WNDL_NOT_FOUND;
+    uint64_t from_hdr = usual_field(table, bound * 2 - 1, hdr->big_endian);
+    *record = wndl_cfi_address(hdr, hdr->addr + from_hdr);
+    return WNDL_OK;
 }
 
 /* Field 0 of an entry is where its code starts, field 1 is its record. */
@@ -130,8 +166,9 @@ static enum wndl_status any_field(const struct wndl_cfi_section *hdr,
     return wndl_cfi_read_encoded(hdr, &c, table->encoding, value);
 }
 
-static enum wndl_status any_upper_bound(const struct wndl_cfi_section *hdr,
-    const struct table *table, uint64_t pc, uint64_t *bound)
+/* The same by a table of any fixed size fields. */
+static enum wndl_status search_any(const struct wndl_cfi_section *hdr,
+    const struct table *table, uint64_t pc, uint64_t *record)
 {
     uint64_t low = 0;
     uint64_t high = table->count;
@@ -146,26 +183,24 @@ static enum wndl_status any_upper_bound(const struct wndl_cfi_section *hdr,
         else
             high = middle;
     }
-    *bound = low;
-    return WNDL_OK;
+    return low == 0 ? WNDL_NOT_FOUND
+                    : any_field(hdr, table, low - 1, 1, record);
 }
 
 enum wndl_status wndl_eh_frame_hdr_find(const struct wndl_cfi_section *hdr,
     const struct wndl_cfi_section *frame, uint64_t pc, uint64_t *fde_offset)
 {
-    struct wndl_cfi_section own = with_datarel(hdr);
     struct table table;
-    uint64_t bound = 0;
     uint64_t record = 0;
-    enum wndl_status status = open_table(&own, &table);
-    if (status == WNDL_OK && table.encoding == USUAL)
-        bound = usual_upper_bound(&own, &table, pc);
-    else if (status == WNDL_OK)
-        status = any_upper_bound(&own, &table, pc, &bound);
-    if (status == WNDL_OK && bound == 0)
-        return WNDL_NOT_FOUND;
-    if (status == WNDL_OK)
-        status = any_field(&own, &table, bound - 1, 1, &record);
+    enum wndl_status status = WNDL_OK;
+    if (open_usual_table(hdr, &table)) {
+        status = search_usual(hdr, &table, pc, &record);
+    } else {
+        struct wndl_cfi_section own = with_datarel(hdr);
+        status = open_table(&own, &table);
+        if (status == WNDL_OK)
+            status = search_any(&own, &table, pc, &record);
+    }
     if (status != WNDL_OK)
         return status;
     *fde_offset = record - frame->addr;

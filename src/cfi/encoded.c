@@ -78,6 +78,12 @@ enum wndl_status wndl_cfi_read_encoded(const struct wndl_cfi_section *section,
 {
     uint64_t base = 0;
     *value = 0;
+    if (encoding == (EH_PE_PCREL | EH_PE_SDATA4)) { /* nearly always */
+        base = place(section, c);
+        base += (uint64_t)(int32_t)wndl_cursor_u32(c);
+        *value = wndl_cfi_address(section, base);
+        return WNDL_OK;
+    }
     if (encoding == EH_PE_ALIGNED) {
         skip_padding(section, c);
         encoding = EH_PE_ABSPTR;

@@ -7,8 +7,8 @@
 
 enum { HDR = 0x10000, FRAME = 0x20000, FRAME_SIZE = 0x1000 };
 
-/* The header names .eh_frame without a reference to itself. */
-enum { USUAL_FRAME = 0x03, USUAL_COUNT = 0x03, USUAL_TABLE = 0x3b };
+/* What linkers write: pcrel|sdata4, udata4, datarel|sdata4. */
+enum { USUAL_FRAME = 0x1b, USUAL_COUNT = 0x03, USUAL_TABLE = 0x3b };
 
 /* Code starts of the three FDEs, whose records are at 0x18, 0x58, 0x98. */
 static const uint64_t starts[3] = {0x11000, 0x11040, 0x12000};
@@ -24,7 +24,7 @@ static void begin_hdr(struct cfi_build *b, const struct cfi_shape *shape,
     cfi_put(b, USUAL_FRAME, 1);
     cfi_put(b, USUAL_COUNT, 1);
     cfi_put(b, table_encoding, 1);
-    cfi_put(b, FRAME, 4);
+    cfi_put(b, FRAME - (HDR + 4), 4);
     cfi_put(b, count, 4);
 }
 
@@ -102,6 +102,18 @@ static void find_searches_every_fixed_size_encoding(void **state)
         put_table(&b, cases[i].base, cases[i].size);
         check_all_places(&b);
     }
+}
+
+static void find_searches_the_usual_table_under_another_head(void **state)
+{
+    (void)state;
+    struct cfi_build b;
+    begin_hdr(&b, &usual, USUAL_TABLE, 3);
+    cfi_patch(&b, 1, EH_PE_UDATA4, 1);
+    put_table(&b, HDR, 4);
+    check_all_places(&b);
+    b.section.bytes.size -= 1;
+    assert_int_equal(find(&b, starts[2]), 0x58);
 }
 
 static void find_is_not_misled_by_a_count_beyond_the_bytes(void **state)
@@ -184,7 +196,6 @@ static void frame_addr_follows_the_pointer(void **state)
     begin_hdr(&b, &usual, USUAL_TABLE, 3);
     assert_int_equal(wndl_eh_frame_hdr_frame_addr(&b.section, &addr), WNDL_OK);
     assert_int_equal(addr, FRAME);
-    cfi_patch(&b, 1, EH_PE_PCREL | EH_PE_SDATA4, 1); /* as linkers write */
     cfi_patch(&b, 4, (uint64_t)-0x800, 4);
     assert_int_equal(wndl_eh_frame_hdr_frame_addr(&b.section, &addr), WNDL_OK);
     assert_int_equal(addr, HDR + 4 - 0x800);
@@ -232,6 +243,7 @@ int main(void)
         cmocka_unit_test(find_returns_the_last_entry_at_or_below_pc),
         cmocka_unit_test(find_reads_big_endian_32_bit_tables),
         cmocka_unit_test(find_searches_every_fixed_size_encoding),
+        cmocka_unit_test(find_searches_the_usual_table_under_another_head),
         cmocka_unit_test(find_is_not_misled_by_a_count_beyond_the_bytes),
         cmocka_unit_test(find_searches_no_more_entries_than_are_counted),
         cmocka_unit_test(find_sees_tables_on_both_sides_of_the_header),
