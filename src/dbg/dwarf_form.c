@@ -190,15 +190,21 @@ struct wndl_dw_value wndl_dw_read_form(
     return v;
 }
 
-/* Entry `index` of a table of `size`-byte numbers at `base` of `table`. */
-static bool indexed(const struct wndl_dwarf *d, struct wndl_bytes table,
-    uint64_t base, uint64_t index, unsigned size, uint64_t *out)
+/* Where entry `index` of a table at `base` is; past any section if nowhere. */
+static uint64_t entry_at(uint64_t base, uint64_t index, unsigned size)
 {
     uint64_t at;
     if (__builtin_mul_overflow(index, size, &at) ||
         __builtin_add_overflow(at, base, &at))
-        return false;
-    struct wndl_cursor c = wndl_cursor_at(table, at, d->in.big_endian);
+        return UINT64_MAX;
+    return at;
+}
+
+/* A number of `size` bytes. False when it is not in the section. */
+static bool read_at(const struct wndl_dwarf *d, struct wndl_bytes section,
+    uint64_t at, unsigned size, uint64_t *out)
+{
+    struct wndl_cursor c = wndl_cursor_at(section, at, d->in.big_endian);
     *out = read_uint(&c, size);
     return !c.failed;
 }
@@ -218,6 +224,7 @@ enum wndl_status wndl_dw_string(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, struct wndl_dw_value value,
     struct wndl_bytes inline_in, struct wndl_bytes *out)
 {
+    unsigned size = unit->encoding.offset_size;
     uint64_t offset;
     switch (value.kind) {
     case WNDL_DW_STRING:
@@ -227,8 +234,8 @@ enum wndl_status wndl_dw_string(struct wndl_dwarf *d,
     case WNDL_DW_LINE_STRING_AT:
         return string_at(d, d->in.line_str, ".debug_line_str", value.u, out);
     case WNDL_DW_STRING_INDEX:
-        if (!indexed(d, d->in.str_offsets, unit->str_offsets_base, value.u,
-                unit->encoding.offset_size, &offset))
+        offset = entry_at(unit->str_offsets_base, value.u, size);
+        if (!read_at(d, d->in.str_offsets, offset, size, &offset))
             return wndl_dw_damage(d, ".debug_str_offsets",
                 unit->str_offsets_base, "string index outside the section");
         return string_at(d, d->in.str, ".debug_str", offset, out);
@@ -244,8 +251,9 @@ enum wndl_status wndl_dw_address_at(struct wndl_dwarf *d,
     if (!unit->has_addr_base)
         return wndl_dw_damage(d, ".debug_info", unit->dies,
             "address index in a unit without DW_AT_addr_base");
-    if (!indexed(d, d->in.addr, unit->addr_base, index,
-            unit->encoding.address_size, address))
+    unsigned size = unit->encoding.address_size;
+    uint64_t at = entry_at(unit->addr_base, index, size);
+    if (!read_at(d, d->in.addr, at, size, address))
         return wndl_dw_damage(d, ".debug_addr", unit->addr_base,
             "address index outside the section");
     return WNDL_OK;
