@@ -63,9 +63,7 @@ enum { STACK = 64, OPERATIONS = 1024 };
  * sticks and values after it are harmless.
  */
 struct evaluation {
-    const struct wndl_cfi_section *frame;
-    const struct wndl_cfi_regs *regs;
-    const struct wndl_cfi_memory *memory;
+    struct wndl_expr_view view;
     struct wndl_cursor c;
     enum wndl_status status;
     unsigned depth;
@@ -83,7 +81,7 @@ static void push(struct evaluation *e, uint64_t value)
     if (e->depth == STACK)
         fail(e, WNDL_LIMIT);
     else
-        e->stack[e->depth++] = wndl_cfi_address(e->frame, value);
+        e->stack[e->depth++] = wndl_cfi_address(e->view.frame, value);
 }
 
 static uint64_t pop(struct evaluation *e)
@@ -107,7 +105,7 @@ static uint64_t peek(struct evaluation *e, unsigned below)
 
 static int64_t as_signed(const struct evaluation *e, uint64_t value)
 {
-    return e->frame->address_size == 4 ? (int32_t)value : (int64_t)value;
+    return e->view.frame->address_size == 4 ? (int32_t)value : (int64_t)value;
 }
 
 static bool read_memory(const struct wndl_cfi_section *frame,
@@ -127,10 +125,10 @@ static void deref(struct evaluation *e, unsigned size)
 {
     uint64_t value = 0;
     uint64_t address = pop(e);
-    if (size == 0 || size > e->frame->address_size)
+    if (size == 0 || size > e->view.frame->address_size)
         fail(e, WNDL_MALFORMED);
     else if (e->status == WNDL_OK &&
-             !read_memory(e->frame, e->memory, address, size, &value))
+             !read_memory(e->view.frame, e->view.memory, address, size, &value))
         fail(e, WNDL_IO);
     push(e, value);
 }
@@ -138,10 +136,10 @@ static void deref(struct evaluation *e, unsigned size)
 static void push_register(struct evaluation *e, uint64_t reg)
 {
     uint64_t offset = (uint64_t)wndl_cursor_sleb(&e->c);
-    bool known = reg < WNDL_CFI_REGS && (e->regs->valid >> reg & 1) != 0;
+    bool known = reg < WNDL_CFI_REGS && (e->view.regs->valid >> reg & 1) != 0;
     if (!known)
         fail(e, WNDL_IO);
-    push(e, known ? e->regs->regs[reg] + offset : 0);
+    push(e, known ? e->view.regs->regs[reg] + offset : 0);
 }
 
 /* Backwards jumps are allowed: the count of operations bounds them. */
@@ -162,7 +160,7 @@ static void push_const(struct evaluation *e, uint8_t op)
     struct wndl_cursor *c = &e->c;
     switch (op) {
     case OP_ADDR:
-        push(e, wndl_cfi_uaddr(e->frame, c));
+        push(e, wndl_cfi_uaddr(e->view.frame, c));
         break;
     case OP_CONST1U:
         push(e, wndl_cursor_u8(c));
@@ -272,7 +270,7 @@ static uint64_t remainder_of(struct evaluation *e, uint64_t a, uint64_t b)
 static uint64_t shifted(
     const struct evaluation *e, uint8_t op, uint64_t a, uint64_t by)
 {
-    bool all = by >= e->frame->address_size * 8u;
+    bool all = by >= e->view.frame->address_size * 8u;
     if (op == OP_SHRA)
         return (uint64_t)(as_signed(e, a) >> (all ? 63 : by));
     if (all)
@@ -357,7 +355,7 @@ static void run_other(struct evaluation *e, uint8_t op)
 {
     switch (op) {
     case OP_DEREF:
-        deref(e, e->frame->address_size);
+        deref(e, e->view.frame->address_size);
         break;
     case OP_DEREF_SIZE:
         deref(e, wndl_cursor_u8(&e->c));
@@ -407,15 +405,12 @@ static void run_one(struct evaluation *e, uint8_t op)
 }
 
 enum wndl_status wndl_expr_eval(struct wndl_bytes expr,
-    const struct wndl_cfi_section *frame, const struct wndl_cfi_regs *regs,
-    const struct wndl_cfi_memory *memory, const uint64_t *initial,
+    const struct wndl_expr_view *view, const uint64_t *initial,
     uint64_t *result)
 {
     struct evaluation e;
-    e.frame = frame;
-    e.regs = regs;
-    e.memory = memory;
-    e.c = wndl_cursor_at(expr, 0, frame->big_endian);
+    e.view = *view;
+    e.c = wndl_cursor_at(expr, 0, view->frame->big_endian);
     e.status = WNDL_OK;
     e.depth = 0;
     if (initial != NULL)
@@ -435,9 +430,7 @@ enum wndl_status wndl_expr_eval(struct wndl_bytes expr,
 
 /* What the step of one register needs to know. */
 struct step {
-    const struct wndl_cfi_section *frame;
-    const struct wndl_cfi_regs *callee;
-    const struct wndl_cfi_memory *memory;
+    struct wndl_expr_view callee;
     uint64_t cfa;
 };
 
@@ -445,7 +438,7 @@ static enum wndl_status eval_rule(const struct step *s,
     const struct wndl_cfi_rule *rule, const uint64_t *initial, uint64_t *value)
 {
     struct wndl_bytes expr = {rule->expr, rule->expr_size};
-    return wndl_expr_eval(expr, s->frame, s->callee, s->memory, initial, value);
+    return wndl_expr_eval(expr, &s->callee, initial, value);
 }
 
 static enum wndl_status find_cfa(
@@ -455,19 +448,19 @@ static enum wndl_status find_cfa(
         return eval_rule(s, rule, NULL, &s->cfa);
     if (rule->kind != WNDL_RULE_REGISTER || rule->reg >= WNDL_CFI_REGS)
         return WNDL_MALFORMED;
-    if ((s->callee->valid >> rule->reg & 1) == 0)
+    if ((s->callee.regs->valid >> rule->reg & 1) == 0)
         return WNDL_IO;
-    s->cfa = wndl_cfi_address(
-        s->frame, s->callee->regs[rule->reg] + (uint64_t)rule->offset);
+    s->cfa = wndl_cfi_address(s->callee.frame,
+        s->callee.regs->regs[rule->reg] + (uint64_t)rule->offset);
     return WNDL_OK;
 }
 
 static enum wndl_status load(
     const struct step *s, uint64_t address, uint64_t *value)
 {
-    address = wndl_cfi_address(s->frame, address);
-    return read_memory(
-               s->frame, s->memory, address, s->frame->address_size, value)
+    address = wndl_cfi_address(s->callee.frame, address);
+    return read_memory(s->callee.frame, s->callee.memory, address,
+               s->callee.frame->address_size, value)
                ? WNDL_OK
                : WNDL_IO;
 }
@@ -482,7 +475,8 @@ static enum wndl_status recover(const struct step *s,
     case WNDL_RULE_OFFSET:
         return load(s, s->cfa + (uint64_t)rule->offset, value);
     case WNDL_RULE_VAL_OFFSET:
-        *value = wndl_cfi_address(s->frame, s->cfa + (uint64_t)rule->offset);
+        *value =
+            wndl_cfi_address(s->callee.frame, s->cfa + (uint64_t)rule->offset);
         return WNDL_OK;
     case WNDL_RULE_EXPR:
         status = eval_rule(s, rule, &s->cfa, &address);
@@ -498,9 +492,9 @@ static enum wndl_status recover(const struct step *s,
     case WNDL_RULE_UNDEFINED:
         return WNDL_NOT_FOUND;
     }
-    if (reg >= WNDL_CFI_REGS || (s->callee->valid >> reg & 1) == 0)
+    if (reg >= WNDL_CFI_REGS || (s->callee.regs->valid >> reg & 1) == 0)
         return WNDL_NOT_FOUND;
-    *value = s->callee->regs[reg];
+    *value = s->callee.regs->regs[reg];
     return WNDL_OK;
 }
 
@@ -514,7 +508,7 @@ enum wndl_status wndl_cfi_step(const struct wndl_cfi_section *frame,
     const struct wndl_cfi_row *row, const struct wndl_cfi_regs *callee,
     const struct wndl_cfi_memory *memory, struct wndl_cfi_regs *caller)
 {
-    struct step s = {frame, callee, memory, 0};
+    struct step s = {{frame, callee, memory}, 0};
     if (row->regs[row->ra_reg].kind == WNDL_RULE_UNDEFINED)
         return WNDL_NOT_FOUND;
     enum wndl_status status = find_cfa(&s, &row->cfa);

@@ -22,6 +22,13 @@ struct wndl_cfi_memory {
     void *context;
 };
 
+/* What an expression can see. `frame` tells width and byte order. */
+struct wndl_expr_view {
+    const struct wndl_cfi_section *frame;
+    const struct wndl_cfi_regs *regs;
+    const struct wndl_cfi_memory *memory;
+};
+
 /*
  * Evaluates `expr` with `initial` (NULL: none) pushed first. At most 1,024
  * operations and 64 stack entries (LIMIT). UNSUPPORTED for operators that
@@ -29,8 +36,7 @@ struct wndl_cfi_memory {
  * be read or a register that is named has no known value.
  */
 enum wndl_status wndl_expr_eval(struct wndl_bytes expr,
-    const struct wndl_cfi_section *frame, const struct wndl_cfi_regs *regs,
-    const struct wndl_cfi_memory *memory, const uint64_t *initial,
+    const struct wndl_expr_view *view, const uint64_t *initial,
     uint64_t *result) WNDL_MUST_USE;
 
 /*

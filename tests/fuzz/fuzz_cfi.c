@@ -97,9 +97,10 @@ static void check_expression(
     const struct wndl_cfi_section *frame, struct wndl_bytes expr)
 {
     struct wndl_cfi_regs regs = {.valid = 0xff5f};
+    struct wndl_expr_view view = {frame, &regs, &memory};
     uint64_t cfa = 0x4000;
     uint64_t result = 0;
-    if (wndl_expr_eval(expr, frame, &regs, &memory, &cfa, &result) == WNDL_OK)
+    if (wndl_expr_eval(expr, &view, &cfa, &result) == WNDL_OK)
         require(frame->address_size == 8 || result <= UINT32_MAX);
 }
 

@@ -47,7 +47,8 @@ static enum wndl_status eval(struct wndl_bytes expr,
     const struct wndl_cfi_section *section, uint64_t *result)
 {
     struct wndl_cfi_regs regs = registers();
-    return wndl_expr_eval(expr, section, &regs, &memory, NULL, result);
+    struct wndl_expr_view view = {section, &regs, &memory};
+    return wndl_expr_eval(expr, &view, NULL, result);
 }
 
 #define GIVES(section, expected, ...)                                          \
@@ -267,15 +268,14 @@ static void the_initial_value_is_pushed_first(void **state)
 {
     (void)state;
     struct wndl_cfi_regs regs = registers();
+    struct wndl_expr_view view = {&wide, &regs, &memory};
     uint64_t cfa = 0x4000;
     uint64_t result = 0;
-    assert_int_equal(wndl_expr_eval(CFI_BYTES(0x23, 8), &wide, &regs, &memory,
-                         &cfa, &result),
-        WNDL_OK);
+    assert_int_equal(
+        wndl_expr_eval(CFI_BYTES(0x23, 8), &view, &cfa, &result), WNDL_OK);
     assert_int_equal(result, 0x4008);
-    assert_int_equal(wndl_expr_eval((struct wndl_bytes){0}, &wide, &regs,
-                         &memory, &cfa, &result),
-        WNDL_OK);
+    assert_int_equal(
+        wndl_expr_eval((struct wndl_bytes){0}, &view, &cfa, &result), WNDL_OK);
     assert_int_equal(result, 0x4000);
 }
 
@@ -287,12 +287,11 @@ static void the_plt_expression_sees_the_push(void **state)
         0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
     struct wndl_bytes expr = {plt, sizeof plt};
     struct wndl_cfi_regs regs = registers();
+    struct wndl_expr_view view = {&wide, &regs, &memory};
     for (unsigned at = 0; at < 16; at++) {
         uint64_t result = 0;
         regs.regs[16] = 0x401020 + at;
-        assert_int_equal(
-            wndl_expr_eval(expr, &wide, &regs, &memory, NULL, &result),
-            WNDL_OK);
+        assert_int_equal(wndl_expr_eval(expr, &view, NULL, &result), WNDL_OK);
         assert_int_equal(result, regs.regs[7] + (at < 11 ? 8 : 16));
     }
 }
