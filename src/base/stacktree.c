@@ -3,18 +3,33 @@
 
 #include <stdatomic.h>
 
-enum { INDEX_ALIGNMENT = 64, LOG2_MIN = 4 };
-
 /*
- * Header, then 1 << log2 index slots, then max_nodes + 1 nodes. A slot holds
- * 0 or the index of a node that is published; it is set once. Invariant:
- * max_nodes <= 3/4 of the slots, so that every probe meets an empty slot.
+ * A slot is 0 or a published node's index below a tag of its hash; it is set
+ * once. The children of PARENTS consecutive nodes are looked for in one line
+ * of SLOTS slots, so that a small tree touches little memory; those that find
+ * their line full are in the overflow, a hash table for the whole tree.
+ *
+ * Invariants: a line has no used slot after a free one; nothing of a line
+ * with a free slot is in the overflow; max_nodes <= 3/4 of the overflow's
+ * slots, so that every probe of it meets a free one.
  */
+enum {
+    LINE_BYTES = 64,
+    SLOTS = LINE_BYTES / 4,
+    PARENTS = 10,
+    INDEX_BITS = 20, /* of a slot; the rest is the tag */
+    LOG2_MIN = 4,
+};
+
+_Static_assert(
+    WNDL_STACKTREE_MAX < 1 << INDEX_BITS, "a slot has no room for an index");
+
+/* Lines, overflow and nodes 0 to max_nodes follow. */
 struct wndl_stacktree {
-    _Alignas(INDEX_ALIGNMENT) uint32_t max_nodes;
-    uint32_t log2;
-    _Alignas(INDEX_ALIGNMENT) _Atomic uint32_t count;
-    _Alignas(INDEX_ALIGNMENT) _Atomic uint32_t slots[];
+    _Alignas(LINE_BYTES) uint32_t max_nodes;
+    uint32_t log2; /* of the overflow's slots */
+    _Alignas(LINE_BYTES) _Atomic uint32_t count;
+    _Alignas(LINE_BYTES) _Atomic uint32_t slots[];
 };
 
 static uint32_t log2_for(uint32_t max_nodes)
@@ -25,16 +40,22 @@ static uint32_t log2_for(uint32_t max_nodes)
     return log2;
 }
 
+static size_t line_slots(uint32_t max_nodes)
+{
+    return ((size_t)max_nodes / PARENTS + 1) * SLOTS;
+}
+
 static struct wndl_stacknode *node_at(
     const struct wndl_stacktree *tree, uint32_t index)
 {
-    const void *nodes = tree->slots + ((size_t)1 << tree->log2);
+    size_t slots = line_slots(tree->max_nodes) + ((size_t)1 << tree->log2);
+    const void *nodes = tree->slots + slots;
     return (struct wndl_stacknode *)nodes + index;
 }
 
 size_t wndl_stacktree_size(uint32_t max_nodes)
 {
-    size_t slots = (size_t)1 << log2_for(max_nodes);
+    size_t slots = line_slots(max_nodes) + ((size_t)1 << log2_for(max_nodes));
     size_t nodes = (size_t)max_nodes + 1;
     return sizeof(struct wndl_stacktree) + slots * sizeof(uint32_t) +
            nodes * sizeof(struct wndl_stacknode);
@@ -52,14 +73,6 @@ bool wndl_stacktree_intact(
     const struct wndl_stacktree *tree, uint32_t max_nodes)
 {
     return tree->max_nodes == max_nodes && tree->log2 == log2_for(max_nodes);
-}
-
-static size_t first_slot(
-    const struct wndl_stacktree *tree, uint32_t parent, uint64_t key)
-{
-    uint64_t h = key + parent * UINT64_C(0x9e3779b97f4a7c15);
-    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    return (size_t)(h >> (64 - tree->log2));
 }
 
 /* A new published node, or 0 when there is no room. */
@@ -80,29 +93,61 @@ static uint32_t new_node(
     return index;
 }
 
+/* What is looked for; `mine` is the node made for it, 0 as long as none. */
+struct wanted {
+    uint64_t key;
+    uint32_t parent;
+    uint32_t tag; /* in place */
+    uint32_t mine;
+};
+
+enum outcome { OTHER, FOUND, FULL };
+
+/*
+ * Looks at one slot, and takes it if it is free. FOUND: *index is the node;
+ * OTHER: the slot is another node's; FULL: there is no room for a node.
+ */
+static enum outcome look(struct wndl_stacktree *tree, _Atomic uint32_t *slot,
+    struct wanted *w, uint32_t *index)
+{
+    uint32_t here = atomic_load_explicit(slot, memory_order_acquire);
+    if (here == 0) {
+        if (w->mine == 0)
+            w->mine = new_node(tree, w->parent, w->key);
+        if (w->mine == 0)
+            return FULL;
+        *index = w->mine;
+        if (atomic_compare_exchange_strong_explicit(slot, &here,
+                w->mine | w->tag, memory_order_acq_rel, memory_order_acquire))
+            return FOUND;
+    }
+    if (((here ^ w->tag) >> INDEX_BITS) != 0)
+        return OTHER;
+    *index = here & ((1u << INDEX_BITS) - 1);
+    const struct wndl_stacknode *node = node_at(tree, *index);
+    return node->key == w->key && node->parent == w->parent ? FOUND : OTHER;
+}
+
 uint32_t wndl_stacktree_insert(
     struct wndl_stacktree *tree, uint32_t parent, uint64_t key)
 {
+    uint64_t h = key + parent * UINT64_C(0x9e3779b97f4a7c15);
+    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    struct wanted w = {.key = key,
+        .parent = parent,
+        .tag = (uint32_t)h & ~((1u << INDEX_BITS) - 1)};
+    _Atomic uint32_t *line = tree->slots + (size_t)parent / PARENTS * SLOTS;
+    enum outcome outcome = OTHER;
+    uint32_t index = 0;
+    for (size_t i = 0; i < SLOTS && outcome == OTHER; i++)
+        outcome = look(tree, &line[i], &w, &index);
+
+    _Atomic uint32_t *overflow = tree->slots + line_slots(tree->max_nodes);
     size_t mask = ((size_t)1 << tree->log2) - 1;
-    size_t i = first_slot(tree, parent, key);
-    uint32_t mine = 0;
-    for (;; i = (i + 1) & mask) {
-        uint32_t index =
-            atomic_load_explicit(&tree->slots[i], memory_order_acquire);
-        if (index == 0) {
-            if (mine == 0)
-                mine = new_node(tree, parent, key);
-            if (mine == 0)
-                return 0;
-            if (atomic_compare_exchange_strong_explicit(&tree->slots[i], &index,
-                    mine, memory_order_acq_rel, memory_order_acquire))
-                return mine;
-        }
-        const struct wndl_stacknode *node = node_at(tree, index);
-        if (__atomic_load_n(&node->key, __ATOMIC_RELAXED) == key &&
-            node->parent == parent)
-            return index;
-    }
+    size_t i = (size_t)(h >> (64 - tree->log2));
+    for (; outcome == OTHER; i = (i + 1) & mask)
+        outcome = look(tree, &overflow[i], &w, &index);
+    return outcome == FULL ? 0 : index;
 }
 
 uint32_t wndl_stacktree_count(const struct wndl_stacktree *tree)

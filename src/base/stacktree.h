@@ -24,6 +24,9 @@ struct wndl_stacknode {
     uint32_t reserved;
 };
 
+/* `max_nodes` is at most this. */
+enum { WNDL_STACKTREE_MAX = 1024 * 1024 - 1 };
+
 struct wndl_stacktree; /* lives at the start of the block */
 
 /* Bytes of a tree for up to `max_nodes` nodes. */
