@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 /* Tell our perf events and timers from the program's own. */
 #define MARK UINT64_C(0x776e646c)
@@ -81,18 +82,8 @@ static bool install_handler(int number)
         .restorer = wndl_rt_restorer,
         .mask = ~UINT64_C(0),
     };
-    struct kernel_sigaction old;
-    if (wndl_raw4(SYS_rt_sigaction, number, (long)&ours, (long)&old,
-            KERNEL_SIGSET_BYTES) != 0)
-        return false;
-    if (old.handler == on_signal)
-        return true; /* in a forked child */
-    struct sigaction before = {.sa_flags = (int)old.flags};
-    before.sa_flags &= ~SA_RESTORER_FLAG;
-    before.sa_sigaction = old.handler;
-    memcpy(&before.sa_mask, &old.mask, sizeof old.mask);
-    wndl_rt_signal_remember(&before);
-    return true;
+    return wndl_raw4(SYS_rt_sigaction, number, (long)&ours, 0,
+               KERNEL_SIGSET_BYTES) == 0;
 }
 
 static long open_event(bool kernel)
@@ -112,6 +103,46 @@ static long open_event(bool kernel)
     };
     const long a[] = {(long)&attr, 0, -1, -1};
     return wndl_raw6(SYS_perf_event_open, a, PERF_FLAG_FD_CLOEXEC, 0);
+}
+
+/* Sets the disposition of `number` to one without a handler. */
+static void set_plain(int number, void (*disposition)(int))
+{
+    struct kernel_sigaction plain = {0};
+    memcpy(&plain.handler, &disposition, sizeof disposition);
+    (void)wndl_raw4(
+        SYS_rt_sigaction, number, (long)&plain, 0, KERNEL_SIGSET_BYTES);
+}
+
+static bool opened_the_event(void)
+{
+    return wndl_raw_gettid() == wndl_rt.pid;
+}
+
+/*
+ * An event that overflows inside execve() raises its signal in the new image,
+ * although it is removed there. The thread that opened the event can stop it
+ * for all; another one can only have the signal ignored, which the new image
+ * inherits. The kernel takes timers and their signals away by itself.
+ */
+void wndl_rt_engine_pause(void)
+{
+    if (wndl_rt.engine != WNDL_ENGINE_PERF)
+        return;
+    if (opened_the_event())
+        (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0);
+    else
+        set_plain(SIGTRAP, SIG_IGN);
+}
+
+void wndl_rt_engine_resume(void)
+{
+    if (wndl_rt.engine != WNDL_ENGINE_PERF)
+        return;
+    if (opened_the_event())
+        (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_ENABLE, 0, 0);
+    else
+        (void)install_handler(SIGTRAP);
 }
 
 static int start_perf(bool kernel, struct wndl_ready *ready)

@@ -11,7 +11,11 @@
 
 enum { KERNEL_SIGSET_BYTES = 8 };
 
-/* Guarded by `lock`, which is held with all signals blocked. */
+/*
+ * Guarded by `lock`, which is held with all signals blocked. Starts as the
+ * default action: we are the first in the process to ask, and a signal that
+ * is ignored from before may be so because of the pause before an exec.
+ */
 static struct sigaction wish;
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 
@@ -52,11 +56,6 @@ static void exchange(const struct sigaction *new, struct sigaction *old)
     release(mask);
     if (old != NULL)
         *old = before;
-}
-
-void wndl_rt_signal_remember(const struct sigaction *before)
-{
-    wish = *before;
 }
 
 /* As if the handler were not there: the program dies of the signal. */

@@ -21,6 +21,10 @@ static const struct {
     {"pthread_sigmask", offsetof(struct wndl_rt_real, pthread_sigmask)},
     {"pthread_create", offsetof(struct wndl_rt_real, pthread_create)},
     {"dlclose", offsetof(struct wndl_rt_real, dlclose)},
+    {"execve", offsetof(struct wndl_rt_real, execve)},
+    {"execvpe", offsetof(struct wndl_rt_real, execvpe)},
+    {"fexecve", offsetof(struct wndl_rt_real, fexecve)},
+    {"execveat", offsetof(struct wndl_rt_real, execveat)},
 };
 
 /* Two threads may do this at once: they write the same values. */

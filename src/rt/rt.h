@@ -65,6 +65,14 @@ void wndl_rt_engine_add_thread(void);
 /* engine.c: takes the timer of a thread that has ended down. */
 void wndl_rt_engine_drop_timer(int timer);
 
+/*
+ * engine.c: no signal of the engine's may be under way while the program is
+ * replaced: the new image has no handler for it yet. resume() is for when the
+ * exec has failed.
+ */
+void wndl_rt_engine_pause(void);
+void wndl_rt_engine_resume(void);
+
 /* sample.c: records where the calling thread is. */
 void wndl_rt_sample(const void *ucontext, uint64_t overruns);
 
@@ -73,9 +81,6 @@ bool wndl_rt_module_note(uint64_t address);
 
 /* modules.c: looks for listed modules that are gone. */
 void wndl_rt_modules_recheck(void);
-
-/* hook_signal.c: the disposition that the program had before ours. */
-void wndl_rt_signal_remember(const struct sigaction *before);
 
 /* hook_signal.c: does with a signal that is not ours what the program asked. */
 void wndl_rt_signal_chain(int signal, siginfo_t *info, void *ucontext);
@@ -99,6 +104,10 @@ struct wndl_rt_real {
     int (*pthread_create)(
         pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     int (*dlclose)(void *);
+    int (*execve)(const char *, char *const[], char *const[]);
+    int (*execvpe)(const char *, char *const[], char *const[]);
+    int (*fexecve)(int, char *const[], char *const[]);
+    int (*execveat)(int, const char *, char *const[], char *const[], int);
 };
 
 /* real.c: finds them at the first call. Not for signal handlers. */
