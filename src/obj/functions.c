@@ -35,22 +35,18 @@ static uint64_t end_of(const struct wndl_symbol *symbol)
     return end < symbol->addr.v ? UINT64_MAX : end;
 }
 
-/* Untyped labels inside a typed function, or at its start, are dropped. */
+/* Untyped labels inside a typed function are dropped. */
 static void drop_inner_labels(struct wndl_vec *candidates)
 {
     struct wndl_candidate *all = candidates->data;
     size_t kept = 0;
     uint64_t typed_end = 0;
-    uint64_t typed_start = UINT64_MAX;
     for (size_t i = 0; i < candidates->len; i++) {
         const struct wndl_symbol *symbol = &all[i].symbol;
         bool typed = symbol->kind == WNDL_SYMBOL_FUNC;
-        if (typed)
-            typed_start = symbol->addr.v;
         if (typed && end_of(symbol) > typed_end)
             typed_end = end_of(symbol);
-        if (typed ||
-            (symbol->addr.v >= typed_end && symbol->addr.v != typed_start))
+        if (typed || symbol->addr.v >= typed_end)
             all[kept++] = all[i];
     }
     candidates->len = kept;

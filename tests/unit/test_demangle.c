@@ -113,6 +113,22 @@ static void name_that_stands_for_2_to_the_30_stays_mangled(void **state)
     wndl_buf_free(&name);
 }
 
+/* Each parameter is an array of the one before, indexed by the same. */
+static void d_name_that_stands_for_2_to_the_40_stays_mangled(void **state)
+{
+    char name[256] = "_D1fFHiiHQeQg";
+    for (int i = 0; i < 40; i++) {
+        size_t size = strlen(name);
+        strcpy(name + size, "Zv");
+        const char *text = demangled(state, name);
+        if (i == 3)
+            assert_true(strlen(text) > 100);
+        if (i == 39)
+            assert_string_equal(text, name);
+        strcpy(name + size, "HQgQi");
+    }
+}
+
 static void deep_and_long_names_stay_mangled(void **state)
 {
     static const char *const starts[] = {"_Z1f", "_R", "_D3foo"};
@@ -147,6 +163,7 @@ int main(void)
         TEST(symbol_versions_are_left_out),
         TEST(same_name_is_worked_out_once),
         TEST(name_that_stands_for_2_to_the_30_stays_mangled),
+        TEST(d_name_that_stands_for_2_to_the_40_stays_mangled),
         TEST(deep_and_long_names_stay_mangled),
     };
     return cmocka_run_group_tests_name("demangle", tests, NULL, NULL);

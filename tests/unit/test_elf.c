@@ -320,6 +320,8 @@ static void unsized_symbol_reaches_the_next_and_ends_with_its_section(
         {"alias", 0x1100, 0, LOCAL(FUNC), TEXT},
         {"first", 0x1000, 0, GLOBAL(FUNC), TEXT},
         {"second", 0x1100, 0, GLOBAL(FUNC), TEXT},
+        {"sized", 0x1200, 0x10, GLOBAL(FUNC), TEXT},
+        {"last", 0x1300, 0, GLOBAL(FUNC), TEXT},
         {"far", 0x9000, 0, GLOBAL(FUNC), SHN_ABS},
     };
     struct wndl_bytes elf =
@@ -327,7 +329,9 @@ static void unsized_symbol_reaches_the_next_and_ends_with_its_section(
     struct wndl_object *object = open_or_fail(elf);
     assert_string_equal(name_at(object, 0x10ff), "first");
     assert_string_equal(name_at(object, 0x1100), "second");
-    assert_string_equal(name_at(object, 0x1fff), "second");
+    assert_string_equal(name_at(object, 0x11ff), "second");
+    assert_string_equal(name_at(object, 0x1210), "-");
+    assert_string_equal(name_at(object, 0x1fff), "last");
     assert_string_equal(name_at(object, 0x2000), "-");
     wndl_object_close(object);
     free((void *)elf.data);
@@ -376,6 +380,41 @@ static void untyped_labels_count_only_outside_of_functions(void **state)
     assert_string_equal(name_at(object, 0x3000), "-");
     wndl_object_close(object);
     free((void *)elf.data);
+}
+
+/* Index 0xffff says that the section's is in the table of indexes. */
+static void section_of_a_symbol_may_be_in_the_table_of_indexes(void **state)
+{
+    (void)state;
+    const struct made_symbol symbol = {
+        "label", 0x1000, 0, LOCAL(STT_NOTYPE), SHN_XINDEX};
+    struct elf_recipe recipe = {.is_64 = true, .type = ET_REL};
+    struct wndl_buf entries, strings, indexes;
+    wndl_buf_init(&entries, wndl_mem_libc());
+    wndl_buf_init(&strings, wndl_mem_libc());
+    wndl_buf_init(&indexes, wndl_mem_libc());
+    make_symbols(&recipe, &symbol, 1, &entries, &strings);
+    put(&indexes, &recipe, 0, 4);
+    put(&indexes, &recipe, TEXT, 4);
+    const struct made_section sections[] = {
+        {".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000,
+            text_bytes("code"), 0, 0, 16, 0, 0},
+        {".symtab", SHT_SYMTAB, 0, 0, bytes_of(&entries), 3, 0, 8, 24, 0},
+        {".strtab", SHT_STRTAB, 0, 0, bytes_of(&strings), 0, 0, 1, 0, 0},
+        {".symtab_shndx", SHT_SYMTAB_SHNDX, 0, 0, bytes_of(&indexes), 2, 0, 4,
+            4, 0},
+    };
+    recipe.sections = sections;
+    recipe.section_count = 4;
+    struct wndl_bytes elf = make_elf(&recipe);
+    struct wndl_object *object = open_or_fail(elf);
+    assert_string_equal(name_at(object, 0x1003), "label");
+    assert_string_equal(name_at(object, 0x1004), "-");
+    wndl_object_close(object);
+    free((void *)elf.data);
+    wndl_buf_free(&entries);
+    wndl_buf_free(&strings);
+    wndl_buf_free(&indexes);
 }
 
 static void thumb_bit_is_not_part_of_an_arm_address(void **state)
@@ -550,6 +589,23 @@ static void damaged_headers_are_named(void **state)
     assert_int_equal(open_patched(&recipe, 62, 99, &err), WNDL_MALFORMED);
 }
 
+/* PN_XNUM alone: 0xffff segments or more, but few sections. */
+static void segments_alone_may_be_too_many_for_the_header(void **state)
+{
+    (void)state;
+    struct elf_recipe recipe = {.is_64 = true, .extended = true};
+    struct wndl_bytes elf = make_sample(&recipe);
+    uint8_t *bytes = (uint8_t *)elf.data;
+    bytes[60] = 10; /* e_shnum */
+    bytes[62] = 9;  /* e_shstrndx */
+    bytes[63] = 0;
+    struct wndl_object *object = open_or_fail(elf);
+    assert_int_equal(wndl_object_section_count(object), 10);
+    assert_int_equal(wndl_object_segment_count(object), 2);
+    wndl_object_close(object);
+    free((void *)elf.data);
+}
+
 static void symbol_with_a_wild_name_spoils_the_table_for_good(void **state)
 {
     (void)state;
@@ -669,6 +725,7 @@ int main(void)
             unsized_symbol_reaches_the_next_and_ends_with_its_section),
         cmocka_unit_test(equal_starts_prefer_the_longest_then_the_last),
         cmocka_unit_test(untyped_labels_count_only_outside_of_functions),
+        cmocka_unit_test(section_of_a_symbol_may_be_in_the_table_of_indexes),
         cmocka_unit_test(thumb_bit_is_not_part_of_an_arm_address),
         cmocka_unit_test(sizes_that_wrap_the_address_space_are_harmless),
         cmocka_unit_test(build_id_is_found_without_section_headers),
@@ -676,6 +733,7 @@ int main(void)
         cmocka_unit_test(packed_sections_that_lie_are_refused),
         cmocka_unit_test(the_densest_deflate_stream_is_accepted),
         cmocka_unit_test(damaged_headers_are_named),
+        cmocka_unit_test(segments_alone_may_be_too_many_for_the_header),
         cmocka_unit_test(symbol_with_a_wild_name_spoils_the_table_for_good),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(truncated_contents_are_refused_when_asked_for),

@@ -132,6 +132,19 @@ static void without_dwarf_the_symbol_table_answers(void **state)
     wndl_symbolizer_close(s);
 }
 
+static void symbol_names_the_function_and_dwarf_the_inlined_ones(void **state)
+{
+    (void)state;
+    struct wndl_symbolizer *s = open_or_fail(FIXTURE("cold"), NULL);
+    struct wndl_symbols answer;
+    uint64_t rva = marked_rva(FIXTURE("cold"));
+    assert_int_equal(wndl_symbolizer_lookup(s, rva, &answer, NULL), WNDL_OK);
+    assert_int_equal(answer.count, 3);
+    expect_frame(&answer.frames[1], "middle", LINE_MIDDLE, true);
+    expect_frame(&answer.frames[2], "outer.cold", LINE_OUTER, false);
+    wndl_symbolizer_close(s);
+}
+
 /* A file of the test's own at a path of its own; *state is the path. */
 static int make_path(void **state)
 {
@@ -313,30 +326,47 @@ static void what_is_no_image_is_refused(void **state)
     assert_int_equal(err.sys_errno, ENOENT);
 }
 
-/* A copy of the sample with every `stride`th byte of a section spoilt. */
-static void write_damaged(
-    const char *path, const char *section, size_t first, size_t stride)
+/* Every `stride`th byte of a section of a sample becomes `value`. */
+struct change {
+    const char *sample, *section;
+    size_t first, stride;
+    uint8_t value;
+};
+
+static void write_changed(const char *path, const struct change *change)
 {
-    struct wndl_bytes elf = read_whole_file(FIXTURE("fixed"));
+    struct wndl_bytes elf = read_whole_file(change->sample);
     struct wndl_object *object;
     struct wndl_bytes bytes;
     struct wndl_section info;
     assert_int_equal(
         wndl_object_open(elf, NULL, wndl_mem_libc(), &object, NULL), WNDL_OK);
     assert_int_equal(
-        wndl_object_section_bytes(object, section, &bytes, &info, NULL),
+        wndl_object_section_bytes(object, change->section, &bytes, &info, NULL),
         WNDL_OK);
-    for (size_t at = first; at < bytes.size; at += stride)
-        ((uint8_t *)elf.data)[info.offset + at] = 0x7f;
+    for (size_t at = change->first; at < bytes.size; at += change->stride)
+        ((uint8_t *)elf.data)[info.offset + at] = change->value;
     write_file(path, elf);
     wndl_object_close(object);
     free((void *)elf.data);
 }
 
+static void symbol_without_a_size_yields_to_dwarf(void **state)
+{
+    const struct change no_sizes = {
+        FIXTURE("cold"), ".symtab", 16, sizeof(Elf64_Sym), 0};
+    write_changed(*state, &no_sizes);
+    struct wndl_symbolizer *s = open_or_fail(*state, NULL);
+    expect_chain(s, marked_rva(FIXTURE("cold")));
+    wndl_symbolizer_close(s);
+}
+
 static void damaged_dwarf_leaves_the_symbol_table_and_is_told(void **state)
 {
     /* unit_length of the only unit: more than there is. */
-    write_damaged(*state, ".debug_info", 2, SIZE_MAX / 2);
+    const struct change length = {
+        FIXTURE("fixed"), ".debug_info", 2, SIZE_MAX / 2, 0x7f};
+    write_changed(*state, &length);
     struct wndl_symbolizer *s = open_or_fail(*state, NULL);
     struct wndl_symbols answer;
     struct wndl_symbolizer_info info;
@@ -353,7 +383,9 @@ static void damaged_dwarf_leaves_the_symbol_table_and_is_told(void **state)
 static void damaged_symbol_table_leaves_dwarf_and_is_told(void **state)
 {
     /* The highest byte of each st_name. */
-    write_damaged(*state, ".symtab", 3, sizeof(Elf64_Sym));
+    const struct change names = {
+        FIXTURE("fixed"), ".symtab", 3, sizeof(Elf64_Sym), 0x7f};
+    write_changed(*state, &names);
     struct wndl_symbolizer_info info;
     struct wndl_symbolizer *s = open_or_fail(*state, NULL);
     expect_chain(s, marked_rva(FIXTURE("fixed")));
@@ -404,6 +436,7 @@ int main(void)
         cmocka_unit_test(debug_file_is_found_by_build_id),
         cmocka_unit_test(debug_file_is_found_by_debuglink),
         cmocka_unit_test(without_dwarf_the_symbol_table_answers),
+        cmocka_unit_test(symbol_names_the_function_and_dwarf_the_inlined_ones),
         WITH_PATH(addresses_count_from_the_page_of_the_lowest_segment),
         WITH_PATH(clones_keep_their_mark),
         WITH_PATH(no_demangle_gives_names_as_in_the_table),
@@ -411,6 +444,7 @@ int main(void)
         cmocka_unit_test(unknown_address_is_not_found_each_time),
         WITH_PATH(build_id_must_match_when_it_is_given),
         WITH_PATH(what_is_no_image_is_refused),
+        WITH_PATH(symbol_without_a_size_yields_to_dwarf),
         WITH_PATH(damaged_dwarf_leaves_the_symbol_table_and_is_told),
         WITH_PATH(damaged_symbol_table_leaves_dwarf_and_is_told),
         cmocka_unit_test(every_allocation_may_fail),
