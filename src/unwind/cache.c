@@ -23,20 +23,19 @@ static struct wndl_entry compile(uint64_t pc)
 struct wndl_entry *wndl_cache_find(struct wndl_unwinder *u, uint64_t key)
 {
     if (!wndl_code_is_possible(key - 1))
-        return &u->slots[0];
+        return &u->no_code;
     uint32_t home = wndl_cache_home(key);
-    struct wndl_entry *set =
-        &u->slots[WNDL_CACHE_LINE + (home & ~(WNDL_CACHE_WAYS - 1u))];
     struct wndl_entry *entry = NULL;
-    for (uint32_t i = 0; i < WNDL_CACHE_WAYS; i++) {
-        entry = &set[(home + i) & (WNDL_CACHE_WAYS - 1u)];
+    for (uint32_t look = 0; look < WNDL_CACHE_WAYS; look++) {
+        entry = wndl_cache_at(u, wndl_cache_place(home, look));
         if (entry->key == key)
             return entry;
         if (entry->key == 0)
             break;
     }
     if (entry->key != 0)
-        entry = &set[u->victim++ & (WNDL_CACHE_WAYS - 1u)];
+        entry = wndl_cache_at(
+            u, wndl_cache_place(home, u->victim++ % WNDL_CACHE_WAYS));
     *entry = compile(key - 1);
     entry->key = key;
     return entry;
@@ -47,18 +46,10 @@ size_t wndl_unwinder_size(void)
     return sizeof(struct wndl_unwinder);
 }
 
-static void init_none(struct wndl_unwinder *u)
-{
-    u->slots[0] = (struct wndl_entry){
-        .key = UINT64_MAX,
-        .kind = WNDL_ENTRY_NO_MODULE,
-    };
-}
-
 struct wndl_unwinder *wndl_unwinder_init(void *memory)
 {
     struct wndl_unwinder *u = memory;
-    init_none(u);
+    u->no_code.kind = WNDL_ENTRY_NO_MODULE;
     /* A lazy binding must not be resolved within a signal handler. */
     struct wndl_dlmodule module;
     (void)wndl_dlfind((uintptr_t)&wndl_unwinder_init, &module);
@@ -68,5 +59,5 @@ struct wndl_unwinder *wndl_unwinder_init(void *memory)
 void wndl_unwinder_flush(struct wndl_unwinder *u)
 {
     __builtin_memset(u, 0, sizeof *u);
-    init_none(u);
+    u->no_code.kind = WNDL_ENTRY_NO_MODULE;
 }

@@ -132,7 +132,7 @@ static bool push(
     *w->out++ = wndl_frame_make(pc, interrupted, how);
     w->walk->fp_frames += how == WNDL_HOW_FP;
     w->entry = wndl_cache_find(w->u, pc + interrupted);
-    if (w->entry == w->u->slots && !interrupted)
+    if (w->entry == &w->u->no_code && !interrupted)
         return ended_by_bad_pc(w, pc);
     return true;
 }
@@ -282,12 +282,33 @@ static bool step_other(struct walker *w)
     return ended(w, WNDL_END_BAD_CFI);
 }
 
-static __attribute__((noinline)) struct wndl_entry *relink(
+/* The entry of the caller of `callee`, whose link was to another. A pc of 0
+ * may be found in a free slot, whose kind says so. */
+static inline struct wndl_entry *relink(
     struct wndl_unwinder *u, struct wndl_entry *callee, uint64_t pc)
 {
-    struct wndl_entry *caller = wndl_cache_find(u, pc);
-    callee->next = (uint32_t)((uint8_t *)caller - (uint8_t *)u->slots);
+    uint32_t offset = wndl_cache_home(pc);
+    struct wndl_entry *caller = wndl_cache_at(u, offset);
+    if (UNLIKELY(caller->key != pc)) {
+        offset = wndl_cache_place(offset, 1);
+        caller = wndl_cache_at(u, offset);
+        if (UNLIKELY(caller->key != pc)) {
+            caller = wndl_cache_find(u, pc);
+            offset = wndl_cache_offset(u, caller);
+        }
+    }
+    callee->next = offset;
     return caller;
+}
+
+/* The CFA by an FP rule; 0 when it needs checking. */
+static inline uint64_t cfa_by_fp(
+    const struct wndl_entry *e, uint64_t sp, uint64_t fp)
+{
+    uint64_t cfa = fp + UINT64_C(8) * e->cfa;
+    bool is_good = e->kind == WNDL_ENTRY_FP && cfa > sp &&
+                   cfa + (uint64_t)(INT64_C(8) * e->fp_slot) >= sp;
+    return is_good ? cfa : 0;
 }
 
 /*
@@ -298,34 +319,36 @@ static __attribute__((noinline)) struct wndl_entry *relink(
  */
 READS_STACK static bool step_many(struct walker *w)
 {
-    const uint64_t bits = wndl_frame_bits(false, WNDL_HOW_CFI);
+    uint64_t bits = wndl_frame_bits(false, WNDL_HOW_CFI);
     struct wndl_unwinder *const u = w->u;
     wndl_frame_word *out = w->out, *const out_end = w->out_end;
     const uint64_t high = w->high;
     struct wndl_entry *e = w->entry;
     uint64_t sp = w->sp, fp = w->fp, pc = 0;
+    /* Kept in a register, not made anew for each frame. */
+    __asm__("" : "+r"(bits));
     for (;;) {
-        uint64_t cfa = sp + 8u * e->cfa;
-        const uint64_t slot = (uint64_t)(8 * (int64_t)e->fp_slot);
+        uint64_t cfa = sp + UINT64_C(8) * e->cfa;
         if (UNLIKELY(e->kind != WNDL_ENTRY_SP)) {
-            cfa = fp + 8u * e->cfa;
-            if (e->kind != WNDL_ENTRY_FP || cfa <= sp || cfa + slot < sp)
+            cfa = cfa_by_fp(e, sp, fp);
+            if (cfa == 0)
                 break;
         }
         if (UNLIKELY(cfa > high || out == out_end))
             break;
-        pc = load(cfa - 8);
-        uint64_t saved = load(cfa + slot);
-        fp = e->fp_slot == WNDL_SLOT_NONE ? fp : saved;
+        const int64_t slot = e->fp_slot;
         sp = cfa;
-        *out++ = pc | bits;
-        struct wndl_entry *next =
-            (struct wndl_entry *)(void *)((uint8_t *)u->slots + e->next);
+        pc = load(sp - 8);
+        uint64_t saved = load(sp + (uint64_t)(8 * slot));
+        fp = slot == WNDL_SLOT_NONE ? fp : saved;
+        *out++ = pc + bits;
+        struct wndl_entry *next = wndl_cache_at(u, e->next);
         if (UNLIKELY(next->key != pc))
             next = relink(u, e, pc);
         e = next;
     }
-    bool is_bad_pc = e == u->slots && out != w->out;
+    bool is_bad_pc =
+        out != w->out && (e == &u->no_code || e->kind == WNDL_ENTRY_EMPTY);
     w->out = out;
     w->sp = sp;
     w->fp = fp;
@@ -390,10 +413,17 @@ void wndl_regs_from_context(struct wndl_regs *regs, const void *ucontext)
     };
 }
 
+/* Only assembly refers to it, which link-time optimisation does not see. */
+#if __has_attribute(externally_visible)
+#define CALLED_BY_ASM __attribute__((used, externally_visible))
+#else
+#define CALLED_BY_ASM __attribute__((used))
+#endif
+
 /* Where wndl_unwind_self goes on, with its caller's registers. */
 void wndl_unwind_self_from(struct wndl_unwinder *u,
     const struct wndl_stack_range *stack, struct wndl_walk *walk,
-    struct wndl_regs *regs);
+    struct wndl_regs *regs) CALLED_BY_ASM;
 
 void wndl_unwind_self_from(struct wndl_unwinder *u,
     const struct wndl_stack_range *stack, struct wndl_walk *walk,
