@@ -462,6 +462,37 @@ static void instructions_of_no_meaning_here_are_named(void **state)
     }
 }
 
+/*
+ * At the top of the address space every advance is checked for overflow, and
+ * no instruction takes its short way: the rows must be the same.
+ */
+static void rows_are_the_same_at_the_top_of_the_address_space(void **state)
+{
+    (void)state;
+    static struct subject low;
+    static struct subject high;
+    struct wndl_bytes program = CFI_BYTES(0x0e, 16, 0x41, 0x86, 2, 0x0e, 0xa8,
+        0x81, 0, 0, 0x02, 0x90, 0x83, 0x80, 2, 0x0e, 0x80, 0x81, 0x82, 1, 0x42,
+        0x91, 4, 0xd1, 0x85, 0x80, 0x80, 1, 0x4f, 0x0a, 0x0c, 7, 8, 0x43, 0x0b,
+        0x0f, 1, 0x57, 0x41, 0x0c, 6, 16, 0x0e, 0xff, 0x7f, 0x7f);
+    make(&low, &usual, INITIAL, program);
+    make(&high, &usual, INITIAL, program);
+    high.fde.start = UINT64_MAX - SIZE;
+    high.fde.end = UINT64_MAX;
+    for (uint64_t at = 0; at < 0x140; at++) {
+        struct wndl_cfi_row a;
+        struct wndl_cfi_row b;
+        assert_int_equal(row_at(&low, START + at, &a), WNDL_OK);
+        assert_int_equal(row_at(&high, high.fde.start + at, &b), WNDL_OK);
+        assert_int_equal(a.start - START, b.start - high.fde.start);
+        assert_int_equal(a.end - START, b.end - high.fde.start);
+        if (a.cfa.kind == WNDL_RULE_REGISTER)
+            assert_memory_equal(&a.cfa, &b.cfa, sizeof a.cfa);
+        assert_int_equal(a.cfa.kind, b.cfa.kind);
+        assert_memory_equal(a.regs, b.regs, sizeof a.regs);
+    }
+}
+
 /* One of each instruction that has an operand. */
 static const uint8_t every_instruction[] = {0x0c, 7, 16, 0x0d, 6, 0x0e, 24,
     0x12, 7, 0x7e, 0x13, 0x7d, 0x83, 3, 0x05, 12, 4, 0x11, 13, 0x7b, 0x14, 14,
@@ -575,6 +606,7 @@ int main(void)
         cmocka_unit_test(initial_instructions_only_set_rules),
         cmocka_unit_test(offsets_that_overflow_are_malformed),
         cmocka_unit_test(instructions_of_no_meaning_here_are_named),
+        cmocka_unit_test(rows_are_the_same_at_the_top_of_the_address_space),
         cmocka_unit_test(rows_never_reads_beyond_a_program_cut_short),
 #ifdef MEASURE_STACK
         cmocka_unit_test(row_at_fits_a_small_signal_stack),
