@@ -143,10 +143,13 @@ void wndl_report_text(const struct wndl_report *r,
 {
     struct wndl_text t = {r, layout, out};
     wndl_text_head(&t);
-    if (r->tree.nodes.len != 0)
+    if (r->all.samples == 0)
+        wndl_buf_text(out, "No samples: nothing used CPU time for as long as "
+                           "the interval between two.\n");
+    else if (r->tree.nodes.len != 0)
         wndl_text_tree(&t);
     else
         wndl_text_table(&t);
-    if (layout->next != NULL)
+    if (layout->next != NULL && r->all.samples != 0)
         wndl_buf_printf(out, "\nNext: %s\n", layout->next);
 }

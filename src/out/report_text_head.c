@@ -2,6 +2,7 @@
 /* report_text_head: what was recorded, how, and how good it is. */
 #include "out/report_text.h"
 
+#include <string.h>
 #include <time.h>
 
 enum { LABEL_COLUMNS = 11, MAX_LISTED = 10, NS_PER_SECOND = 1000000000 };
@@ -31,6 +32,14 @@ static void command(const struct wndl_text *t)
     wndl_buf_byte(t->out, '\n');
 }
 
+static void killed(const struct wndl_text *t, uint32_t number)
+{
+    const char *name = sigabbrev_np((int)number);
+    wndl_buf_printf(t->out, ", killed by signal %u", number);
+    if (name != NULL)
+        wndl_buf_printf(t->out, " (SIG%s)", name);
+}
+
 static void end_of_command(const struct wndl_text *t)
 {
     enum { SIGNALED = 256 };
@@ -38,7 +47,7 @@ static void end_of_command(const struct wndl_text *t)
     if (!p->finished)
         wndl_buf_text(t->out, ", no end recorded");
     else if (p->status >= SIGNALED)
-        wndl_buf_printf(t->out, ", killed by signal %u", p->status - SIGNALED);
+        killed(t, p->status - SIGNALED);
     else
         wndl_buf_printf(t->out, ", exit status %u", p->status);
 }
@@ -125,16 +134,19 @@ static void quality(const struct wndl_text *t)
     char kept[WNDL_NUMBER_SIZE], dropped[WNDL_NUMBER_SIZE];
     char truncated[WNDL_NUMBER_SIZE], lost[WNDL_NUMBER_SIZE];
     label(t, "Samples");
-    wndl_buf_printf(t->out,
-        "%s kept, %s dropped, %s truncated, %s lost; stacks %.1f%% complete\n",
+    wndl_buf_printf(t->out, "%s kept, %s dropped, %s truncated, %s lost",
         wndl_text_number(q->kept, kept), wndl_text_number(q->dropped, dropped),
         wndl_text_number(q->truncated, truncated),
-        wndl_text_number(q->lost, lost), wndl_text_percent(t, q->complete));
+        wndl_text_number(q->lost, lost));
+    if (q->kept != 0)
+        wndl_buf_printf(t->out, "; stacks %.1f%% complete",
+            wndl_text_percent(t, q->complete));
+    wndl_buf_byte(t->out, '\n');
     dropped_reasons(t);
     lost_reasons(t);
     if (q->guessed != 0) {
         label(t, "");
-        wndl_buf_printf(t->out, "guessed: %s stack roots by frame pointer\n",
+        wndl_buf_printf(t->out, "guessed: by frame pointer only %s\n",
             wndl_text_number(q->guessed, kept));
     }
     label(t, "CPU time");

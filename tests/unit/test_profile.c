@@ -107,7 +107,8 @@ static void every_number_has_a_name(void **state)
         assert_non_null(wndl_loss_name(i));
         assert_non_null(wndl_walk_end_text(i));
     }
-    assert_string_equal(wndl_loss_name(WNDL_LOST_OVERRUN), "ticks came too fast");
+    assert_string_equal(
+        wndl_loss_name(WNDL_LOST_OVERRUN), "ticks came too fast");
     assert_string_equal(wndl_loss_name(WNDL_LOST_OTHER), "another reason");
     assert_string_equal(wndl_walk_end_text(WNDL_WALK_OTHER), "another end");
 }

@@ -1,0 +1,64 @@
+#!/bin/sh
+# report_errors.sh WINDLASS MAKE_RECORDING: what is refused, how it is said,
+# and with which exit status.
+set -eu
+windlass=$(realpath "$1")
+make_recording=$(realpath "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failed=0
+
+# refuses STATUS PATTERN ARGUMENT...: nothing on stdout, PATTERN on stderr.
+refuses() {
+    wanted=$1
+    pattern=$2
+    shift 2
+    status=0
+    "$windlass" "$@" >out 2>err || status=$?
+    if [ "$status" -ne "$wanted" ] || ! grep -Eq "$pattern" err ||
+        [ -s out ]; then
+        echo "report_errors: windlass $*: status $status, not $wanted, or"
+        echo "report_errors: stderr without: $pattern"
+        cat err
+        failed=1
+    fi
+}
+
+printf 'meta 1 1 1 h / a\nprocess 0 1 /bin/a a\n' |
+    "$make_recording" good.wndl
+printf 'hello, world\n' >text.wndl
+: >empty.wndl
+head -c 20 good.wndl >short.wndl
+# A header of major version 2, one with a feature bit, and a damaged one.
+printf '\211WNDL\r\n\032\002\000\000\000\000\000\000\000\000\000\000\000\010\271\067\251' \
+    >damaged.wndl
+
+refuses 1 'error: absent.wndl: .*No such file' report absent.wndl
+refuses 1 'error: text.wndl: .*not a windlass recording' report text.wndl
+refuses 1 'error: empty.wndl: ' report empty.wndl
+refuses 1 'error: short.wndl: header\+0x14: ' report short.wndl
+refuses 1 'error: damaged.wndl: header\+0x14: .*damaged' report damaged.wndl
+refuses 1 'error: .: ' report .
+refuses 1 'error: text.wndl: ' export -f folded text.wndl
+refuses 2 'FILE is missing' report
+refuses 2 'one of fn.line.module.thread' report --by color good.wndl
+refuses 2 'one of folded' export -f gif good.wndl
+refuses 1 'error: no/such/folder: cannot be written: No such' \
+    export -o no/such/folder good.wndl
+[ -e no ] && failed=1
+
+# A full disk is an error, not a short report.
+if [ -w /dev/full ]; then
+    for command in report export; do
+        status=0
+        printf 'meta 1 1 1 h / a\nprocess 0 1 /bin/a a\nthread 0 1 a\n%s\n' \
+            'sample 0 9 0 -:99!' | "$make_recording" some.wndl
+        "$windlass" $command some.wndl >/dev/full 2>err || status=$?
+        if [ "$status" -ne 1 ] || ! grep -q error err; then
+            echo "report_errors: $command on a full disk: status $status"
+            failed=1
+        fi
+    done
+fi
+exit $failed

@@ -1,0 +1,104 @@
+#!/bin/sh
+# report_symbols.sh WINDLASS MAKE_RECORDING: what report says of a binary with
+# debug information, with it in another folder, stripped, replaced, gone.
+set -eu
+windlass=$(realpath "$1")
+make_recording=$(realpath "$2")
+for tool in cc nm readelf objcopy strip; do
+    command -v "$tool" >/dev/null 2>&1 || {
+        echo "report_symbols: skipped: no $tool"
+        exit 77
+    }
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export LC_ALL=C
+
+cat >program.c <<'END'
+static volatile int sink;
+static inline __attribute__((always_inline)) void tiny(int n)
+{
+    sink += n;
+}
+static __attribute__((noinline)) void busy(int n)
+{
+    tiny(n);
+    tiny(n + 1);
+}
+int main(int argc, char **argv)
+{
+    (void)argv;
+    busy(argc);
+    return sink == 0;
+}
+END
+cc -g -O1 -fno-ipa-icf -Wl,--build-id -o program program.c
+build_id=$(readelf -n program | sed -n 's/.*Build ID: //p')
+
+# Image base to symbol: both svma, from nm and the first PT_LOAD.
+base=$(readelf -lW program | awk '$1 == "LOAD" { print $3; exit }')
+rva() {
+    svma=$(nm program | awk -v name="$1" '$3 == name { print $1 }')
+    printf '%x' "$((0x$svma - base + $2))"
+}
+{
+    echo "meta 1000000 1 1 box / ./program"
+    echo "process 0 7 $work/program ./program"
+    echo "thread 0 7 program"
+    echo "image $work/program $build_id"
+    # main, one past its first byte: a return address; then busy's first.
+    echo "sample 0 30 0 0:$(rva main 1) 0:$(rva busy 0)!"
+    echo "done 0 0"
+} | "$make_recording" program.wndl
+
+failed=0
+# expect WHAT PATTERN FILE: a line of the report must match.
+expect() {
+    if ! grep -Eq "$2" "$3"; then
+        echo "report_symbols: $1: no line matches: $2"
+        cat "$3"
+        failed=1
+    fi
+}
+
+"$windlass" report program.wndl >full
+expect "debug information" '100.0% +30 +100.0% +30  (tiny|busy) +program.c' full
+expect "debug information" '0.0% +0 +100.0% +30  main +program.c:1[1-4] ' full
+if grep -q 'Without symbols' full; then
+    echo "report_symbols: debug information: complains of missing symbols"
+    failed=1
+fi
+"$windlass" report --tree program.wndl >tree
+expect "tree" '100.0% +30 +0.0%  main  program.c:1[1-4]  \[program\]$' tree
+"$windlass" report --by line program.wndl >lines
+expect "lines" "$work/program.c:(3|4|7|8) +(busy|tiny)" lines
+"$windlass" export program.wndl >folded
+expect "folded" '^program;main;busy(;tiny)? 30$' folded
+
+mkdir -p "debug/.build-id/${build_id%"${build_id#??}"}"
+debug=debug/.build-id/${build_id%"${build_id#??}"}/${build_id#??}.debug
+objcopy --only-keep-debug program "$debug"
+strip program
+"$windlass" report --debug-dir "$work/debug" program.wndl >separate
+tail -n +2 full >full.body
+tail -n +2 separate >separate.body
+cmp full.body separate.body || failed=1
+
+"$windlass" report program.wndl >stripped
+expect "stripped" '100.0% +100.0%  .*/program: exported names only' stripped
+expect "stripped" '100.0% +30 +100.0% +30  program\+0x[0-9a-f]+ ' stripped
+
+printf 'int main(void) { return 1; }\n' >other.c
+cc -Wl,--build-id -o program other.c
+"$windlass" report program.wndl >replaced
+expect "replaced" '/program: not used: replaced after the recording' replaced
+
+printf 'not a program' >program
+"$windlass" report program.wndl >garbage
+expect "garbage" '/program: not used: damaged or unknown format' garbage
+
+rm program
+"$windlass" report program.wndl >gone
+expect "gone" '/program: not used: cannot be opened' gone
+exit $failed

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes as a recording. Its CRCs are made right first, or every change
+ * would be stopped at them; what is read is then summed as a report does.
+ */
+#include "analyze/calltree.h"
+#include "analyze/tables.h"
+#include "in/wndl.h"
+#include "out/folded.h"
+#include "out/report_json.h"
+#include "out/report_text.h"
+#include "rec/chunk.h"
+#include "rec/crc32c.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_crc(uint8_t *to, const uint8_t *from, size_t size)
+{
+    uint32_t crc = wndl_crc32c(0, from, size);
+    for (int i = 0; i < 4; i++)
+        to[i] = (uint8_t)(crc >> 8 * i);
+}
+
+static void mend(uint8_t *file, size_t size)
+{
+    enum { CRC_SIZE = 4 };
+    size_t at = WNDL_FILE_HEADER_SIZE;
+    if (size < at)
+        return;
+    put_crc(file + at - CRC_SIZE, file, at - CRC_SIZE);
+    while (size - at >= WNDL_CHUNK_OVERHEAD) {
+        uint32_t payload = 0;
+        for (int i = 3; i >= 0; i--)
+            payload = payload << 8 | file[at + 4 + (size_t)i];
+        if (payload > size - at - WNDL_CHUNK_OVERHEAD)
+            return;
+        put_crc(file + at + 8 + payload, file + at, 8 + payload);
+        at += payload + WNDL_CHUNK_OVERHEAD;
+    }
+}
+
+/* Names enough to sum by: each frame is a function by its address. */
+static bool name_frames(struct wndl_symbolized *s)
+{
+    for (uint32_t i = 0; i < s->profile->frames.len; i++) {
+        const struct wndl_frame_key *key = wndl_vec_at(&s->profile->frames, i);
+        struct wndl_function function = {
+            .module = key->image == WNDL_NO_INDEX
+                          ? (uint32_t)s->profile->images.len
+                          : key->image};
+        struct wndl_location location = {.line = 1, .inlined = key->how == 1};
+        char name[2] = {(char)(key->address | 1), '\0'};
+        bool fresh;
+        if (!wndl_symbolized_text(s, name, &function.name) ||
+            !wndl_symbolized_function(
+                s, function, &location.function, &fresh) ||
+            !wndl_symbolized_append(s, i, &location))
+            return false;
+    }
+    return true;
+}
+
+static void write_all(const struct wndl_report *r)
+{
+    static const struct wndl_text_layout layout = {
+        .width = 60, .max_rows = 9, .min_percent = 0.1};
+    struct wndl_buf out;
+    wndl_buf_init(&out, wndl_mem_libc());
+    wndl_report_text(r, &layout, &out);
+    wndl_report_json(r, 9, &out);
+    wndl_buf_free(&out);
+}
+
+static void report(struct wndl_symbolized *s, enum wndl_view view)
+{
+    struct wndl_report r;
+    if (wndl_report_fill(&r, s, view, wndl_mem_libc())) {
+        write_all(&r);
+        if (wndl_calltree_build(&r.tree, s, WNDL_TREE_FOR_READING))
+            write_all(&r);
+        if (r.tree.nodes.len != 0 &&
+            wndl_calltree_at(&r.tree, 0)->total.samples !=
+                s->profile->samples.len)
+            abort();
+    }
+    wndl_report_free(&r);
+}
+
+static void fold(struct wndl_symbolized *s)
+{
+    static FILE *null;
+    struct wndl_arena arena;
+    struct wndl_calltree tree;
+    if (null == NULL)
+        null = fopen("/dev/null", "w");
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_vec_init(&tree.nodes, &arena, sizeof(struct wndl_calltree_node));
+    if (null != NULL && wndl_calltree_build(&tree, s, WNDL_TREE_FOR_FOLDING))
+        (void)wndl_folded_write(null, &tree, &s->strings, wndl_mem_libc());
+    wndl_arena_free(&arena);
+}
+
+static void read_mended(struct wndl_bytes file)
+{
+    struct wndl_profile p;
+    struct wndl_symbolized s;
+    if (!wndl_profile_init(&p, wndl_mem_libc()))
+        return;
+    if (wndl_recording_read(&p, file, NULL) == WNDL_OK &&
+        wndl_symbolized_init(&s, &p, wndl_mem_libc())) {
+        if (name_frames(&s)) {
+            report(&s, file.size % 4);
+            fold(&s);
+        }
+        wndl_symbolized_free(&s);
+    }
+    wndl_profile_free(&p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t *file = malloc(size == 0 ? 1 : size);
+    if (file == NULL)
+        return 0;
+    if (size != 0)
+        memcpy(file, data, size);
+    mend(file, size);
+    read_mended((struct wndl_bytes){file, size});
+    free(file);
+    return 0;
+}
