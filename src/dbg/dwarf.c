@@ -3,6 +3,8 @@
 
 #include "base/status.h"
 
+#include <string.h>
+
 enum wndl_status wndl_dw_damage(struct wndl_dwarf *d, const char *section,
     uint64_t offset, const char *what)
 {
@@ -29,6 +31,19 @@ enum wndl_status wndl_dw_settle(
     return WNDL_NOT_FOUND;
 }
 
+bool wndl_dw_keep(const struct wndl_vec *from, struct wndl_vec *to)
+{
+    wndl_vec_init(to, from->arena, from->element);
+    if (from->len == 0)
+        return true;
+    to->data = wndl_arena_calloc(from->arena, from->len, from->element);
+    if (to->data == NULL)
+        return false;
+    memcpy(to->data, from->data, from->len * from->element);
+    to->len = to->cap = from->len;
+    return true;
+}
+
 static void init_containers(struct wndl_dwarf *d)
 {
     struct wndl_arena *arena = &d->arena;
@@ -40,11 +55,15 @@ static void init_containers(struct wndl_dwarf *d)
     wndl_vec_init(&d->heap, arena, sizeof(uint32_t));
     wndl_vec_init(&d->inlined, arena, sizeof(struct wndl_dw_inlined));
     wndl_vec_init(&d->frames, arena, sizeof(struct wndl_dwarf_frame));
+    wndl_vec_init(&d->new_funcs, arena, sizeof(struct wndl_dw_func));
+    wndl_vec_init(&d->new_rows, arena, sizeof(struct wndl_dw_row));
+    wndl_vec_init(&d->new_sequences, arena, sizeof(struct wndl_dw_sequence));
+    wndl_vec_init(&d->segments, arena, sizeof(struct wndl_dw_range));
     wndl_map_init(&d->abbrevs, arena);
     wndl_map_init(&d->lines, arena);
     wndl_map_init(&d->name_of, arena);
     wndl_map_init(&d->path_of, arena);
-    wndl_dw_abbrevs_init(&d->root_abbrevs, arena);
+    wndl_dw_abbrevs_init(&d->new_abbrevs, arena);
     d->last_root_abbrevs = UINT64_MAX;
 }
 

@@ -278,18 +278,28 @@ void wndl_dw_abbrevs_init(
     table->sparse = false;
 }
 
-static struct wndl_dw_abbrevs *new_table(struct wndl_dwarf *d)
+/* A table with what was read into d->new_abbrevs, or NULL. */
+static struct wndl_dw_abbrevs *keep_table(struct wndl_dwarf *d)
 {
+    struct wndl_dw_abbrevs *from = &d->new_abbrevs;
     struct wndl_dw_abbrevs *table = wndl_arena_alloc(&d->arena, sizeof *table);
-    if (table != NULL)
-        wndl_dw_abbrevs_init(table, &d->arena);
+    if (table == NULL || !wndl_dw_keep(&from->list, &table->list) ||
+        !wndl_dw_keep(&from->attrs, &table->attrs) ||
+        !wndl_dw_keep(&from->constants, &table->constants))
+        return NULL;
+    table->by_code = from->by_code;
+    table->sparse = from->sparse;
     return table;
 }
 
-static enum wndl_status start_reading(struct wndl_dwarf *d,
-    const struct wndl_dw_unit *unit, struct wndl_dw_abbrevs *into,
-    struct reading *r)
+/* Into d->new_abbrevs, which is emptied. */
+static enum wndl_status start_reading(
+    struct wndl_dwarf *d, const struct wndl_dw_unit *unit, struct reading *r)
 {
+    struct wndl_dw_abbrevs *into = &d->new_abbrevs;
+    into->list.len = into->attrs.len = into->constants.len = 0;
+    wndl_map_init(&into->by_code, &d->arena);
+    into->sparse = false;
     *r = (struct reading){
         .d = d,
         .c =
@@ -300,7 +310,7 @@ static enum wndl_status start_reading(struct wndl_dwarf *d,
     if (r->c.failed)
         return wndl_dw_damage(d, ".debug_info", unit->offset,
             "abbreviations outside .debug_abbrev");
-    return into == NULL ? WNDL_NOMEM : WNDL_OK;
+    return WNDL_OK;
 }
 
 /* Tables are shared by units of one offset that size forms alike. */
@@ -325,16 +335,16 @@ enum wndl_status wndl_dw_load_abbrevs(
         return WNDL_OK;
     }
     struct reading r;
-    enum wndl_status status = start_reading(d, unit, new_table(d), &r);
+    enum wndl_status status = start_reading(d, unit, &r);
     while (status == WNDL_OK)
         status = read_entry(&r);
     if (status == WNDL_NOT_FOUND)
         status = spend(&r, unit->abbrev_offset);
     if (status != WNDL_OK)
         return status;
-    unit->abbrevs = r.into;
-    *known = (uintptr_t)r.into;
-    return WNDL_OK;
+    unit->abbrevs = keep_table(d);
+    *known = (uintptr_t)unit->abbrevs;
+    return unit->abbrevs == NULL ? WNDL_NOMEM : WNDL_OK;
 }
 
 /*
@@ -402,10 +412,7 @@ enum wndl_status wndl_dw_root_abbrev(struct wndl_dwarf *d,
                                                            : WNDL_OK;
     }
     struct reading r;
-    d->root_abbrevs.list.len = 0;
-    d->root_abbrevs.attrs.len = 0;
-    d->root_abbrevs.constants.len = 0;
-    status = start_reading(d, unit, &d->root_abbrevs, &r);
+    status = start_reading(d, unit, &r);
     if (status == WNDL_OK)
         status = read_one(&r, code);
     if (status != WNDL_OK)

@@ -7,7 +7,7 @@
  */
 #include "dbg/dwarf_internal.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 /* A sweep over addresses. `heap` holds indexes of the ranges that began; its
  * top is the owner. Ended ones leave when they come to the top. */
@@ -22,13 +22,72 @@ struct sweep {
     size_t out_count;
 };
 
-static int by_start(const void *a, const void *b)
+/*
+ * Sorts runs of RUN ranges by insertion and merges them; stable, so that
+ * ranges of one start stay in the order of their ids. The library's qsort
+ * allocates, and calls back for each comparison.
+ */
+enum { RUN = 16 };
+
+static void insertion_sort(struct wndl_dw_range *list, size_t count)
 {
-    const struct wndl_dw_range *x = a;
-    const struct wndl_dw_range *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
+    for (size_t i = 1; i < count; i++) {
+        struct wndl_dw_range moved = list[i];
+        size_t at = i;
+        for (; at > 0 && list[at - 1].start > moved.start; at--)
+            list[at] = list[at - 1];
+        list[at] = moved;
+    }
+}
+
+/* Merges the sorted [0, middle) and [middle, count) of `from`. */
+static void merge(const struct wndl_dw_range *from, size_t middle, size_t count,
+    struct wndl_dw_range *to)
+{
+    size_t a = 0;
+    size_t b = middle;
+    for (size_t i = 0; i < count; i++) {
+        bool first =
+            b == count || (a < middle && from[a].start <= from[b].start);
+        to[i] = first ? from[a++] : from[b++];
+    }
+}
+
+static void merge_runs(const struct wndl_dw_range *from, size_t count,
+    size_t width, struct wndl_dw_range *to)
+{
+    for (size_t at = 0; at < count; at += 2 * width) {
+        size_t left = count - at;
+        size_t middle = width < left ? width : left;
+        merge(from + at, middle, 2 * width < left ? 2 * width : left, to + at);
+    }
+}
+
+/* `room` is for `count` ranges more. */
+static void sort(
+    struct wndl_dw_range *list, size_t count, struct wndl_dw_range *room)
+{
+    struct wndl_dw_range *from = list;
+    struct wndl_dw_range *to = room;
+    for (size_t at = 0; at < count; at += RUN)
+        insertion_sort(list + at, count - at < RUN ? count - at : RUN);
+    for (size_t width = RUN; width < count; width *= 2) {
+        merge_runs(from, count, width, to);
+        struct wndl_dw_range *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != list)
+        memcpy(list, from, count * sizeof *list);
+}
+
+static bool is_sorted(const struct wndl_dw_range *ranges, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (ranges[i].start < ranges[i - 1].start)
+            return false;
+    }
+    return true;
 }
 
 static bool owns(const struct sweep *s, uint32_t a, uint32_t b)
@@ -100,50 +159,35 @@ static void run(struct sweep *s)
     }
 }
 
-static bool is_sorted(const struct wndl_dw_range *ranges, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        if (by_start(&ranges[i - 1], &ranges[i]) > 0)
-            return false;
-    }
-    return true;
-}
-
-static bool has_overlap(const struct wndl_dw_range *ranges, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        if (ranges[i].start < ranges[i - 1].end)
-            return true;
-    }
-    return false;
-}
-
 enum wndl_status wndl_dw_make_cover(struct wndl_dwarf *d,
     struct wndl_vec *ranges, bool first_wins, struct wndl_dw_cover *cover)
 {
-    struct wndl_dw_range *list = ranges->data;
     size_t count = ranges->len;
     *cover = (struct wndl_dw_cover){0};
     if (count == 0)
         return WNDL_OK;
     if (count > UINT32_MAX)
         return wndl_dw_damage(d, ".debug_info", 0, "too many ranges");
-    if (!is_sorted(list, count))
-        qsort(list, count, sizeof *list, by_start);
-    bool overlap = has_overlap(list, count);
+    d->heap.len = 0;
+    d->segments.len = 0;
+    if (!wndl_vec_reserve(&d->heap, count) ||
+        !wndl_vec_reserve(&d->segments, 2 * count))
+        return WNDL_NOMEM;
+    if (!is_sorted(ranges->data, count))
+        sort(ranges->data, count, d->segments.data);
     struct sweep s = {
-        .ranges = list,
+        .ranges = ranges->data,
         .count = count,
         .first_wins = first_wins,
-        .out = wndl_arena_calloc(
-            &d->arena, overlap ? 2 * count : count, sizeof *s.out),
+        .heap = d->heap.data,
+        .out = d->segments.data,
     };
-    d->heap.len = 0;
-    if (s.out == NULL || !wndl_vec_reserve(&d->heap, overlap ? count : 1))
-        return WNDL_NOMEM;
-    s.heap = d->heap.data;
     run(&s);
-    *cover = (struct wndl_dw_cover){s.out, s.out_count};
+    d->segments.len = s.out_count;
+    struct wndl_vec kept;
+    if (!wndl_dw_keep(&d->segments, &kept))
+        return WNDL_NOMEM;
+    *cover = (struct wndl_dw_cover){kept.data, kept.len};
     return WNDL_OK;
 }
 

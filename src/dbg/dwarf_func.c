@@ -117,8 +117,8 @@ static enum wndl_status load_funcs(
     struct wndl_dwarf *d, struct wndl_dw_unit *unit, bool skim)
 {
     struct wndl_vec list;
-    wndl_vec_init(&list, &d->arena, sizeof(struct wndl_dw_func));
-    struct walk w = {.skim = skim, .funcs = &list};
+    struct walk w = {.skim = skim, .funcs = &d->new_funcs};
+    d->new_funcs.len = 0;
     start_walk(&w, d, unit, unit->dies);
     enum wndl_status status = walk_unit(&w);
     if (status != WNDL_OK)
@@ -127,6 +127,8 @@ static enum wndl_status load_funcs(
     status = wndl_dw_make_cover(d, &d->ranges, false, &cover);
     if (status != WNDL_OK)
         return status;
+    if (!wndl_dw_keep(&d->new_funcs, &list))
+        return WNDL_NOMEM;
     unit->funcs = (struct wndl_dw_funcs){
         list, cover, w.has_skipped ? WNDL_DW_FUNCS_SKIMMED : WNDL_DW_FUNCS_ALL};
     return WNDL_OK;
@@ -260,15 +262,10 @@ static enum wndl_status walk_func(struct walk *w, uint64_t offset)
 static enum wndl_status keep_inlines(
     struct wndl_dwarf *d, struct wndl_dw_inlines *inlines)
 {
-    size_t count = d->inlined.len;
-    const struct wndl_dw_inlined *from = d->inlined.data;
-    struct wndl_dw_inlined *list =
-        wndl_arena_calloc(&d->arena, count, sizeof *list);
-    if (list == NULL)
+    struct wndl_vec list;
+    if (!wndl_dw_keep(&d->inlined, &list))
         return WNDL_NOMEM;
-    for (size_t i = 0; i < count; i++)
-        list[i] = from[i];
-    inlines->list = list;
+    inlines->list = list.data;
     return wndl_dw_make_cover(d, &d->ranges, false, &inlines->cover);
 }
 

@@ -288,12 +288,11 @@ struct wndl_dwarf {
     struct wndl_dwarf_stats stats;
     struct wndl_error detail; /* of the last damage */
     struct wndl_dw_budget budget;
-    struct wndl_map abbrevs; /* offset and encoding -> wndl_dw_abbrevs * */
-    struct wndl_dw_abbrevs root_abbrevs; /* one, of the last root DIE */
-    uint64_t last_root_abbrevs;          /* key of the table it came from */
-    struct wndl_map lines;               /* offset -> wndl_dw_lines * */
-    struct wndl_map name_of;             /* DIE -> index into names */
-    struct wndl_vec names;               /* struct wndl_dw_names */
+    struct wndl_map abbrevs;    /* offset and encoding -> wndl_dw_abbrevs * */
+    uint64_t last_root_abbrevs; /* key of the table the last root DIE used */
+    struct wndl_map lines;      /* offset -> wndl_dw_lines * */
+    struct wndl_map name_of;    /* DIE -> index into names */
+    struct wndl_vec names;      /* struct wndl_dw_names */
     struct wndl_map path_of;    /* unit << 32 | file -> index into paths */
     struct wndl_vec paths;      /* struct wndl_bytes */
     struct wndl_dw_cover hints; /* of .debug_aranges; id: unit */
@@ -302,7 +301,15 @@ struct wndl_dwarf {
     bool has_hints;
     bool has_unit_cover;
     bool has_unranged; /* some unit is_unranged */
-    /* Kept for their memory: */
+    /*
+     * Where things are collected until their number is known and they can be
+     * copied to a place of their own; kept for their memory.
+     */
+    struct wndl_dw_abbrevs new_abbrevs;
+    struct wndl_vec new_funcs;     /* struct wndl_dw_func */
+    struct wndl_vec new_rows;      /* struct wndl_dw_row */
+    struct wndl_vec new_sequences; /* struct wndl_dw_sequence */
+    struct wndl_vec segments;      /* struct wndl_dw_range */
     struct wndl_vec ranges;  /* struct wndl_dw_range, of one unit or function */
     struct wndl_vec heap;    /* of dwarf_cover */
     struct wndl_vec inlined; /* struct wndl_dw_inlined, of one function */
@@ -327,6 +334,9 @@ void wndl_dw_count_damage(struct wndl_dwarf *d, struct wndl_dw_unit *unit);
 /* Turns damage into a lost unit and NOT_FOUND; other statuses pass. */
 enum wndl_status wndl_dw_settle(struct wndl_dwarf *d, struct wndl_dw_unit *unit,
     enum wndl_status status) WNDL_MUST_USE;
+
+/* Copies the elements of `from` to memory of their own. False: none left. */
+bool wndl_dw_keep(const struct wndl_vec *from, struct wndl_vec *to);
 
 static inline struct wndl_dw_unit *wndl_dw_unit_at(
     const struct wndl_dwarf *d, size_t index)

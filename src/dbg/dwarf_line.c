@@ -109,29 +109,30 @@ static void reset(struct program *p)
     p->line = 1;
     p->column = 0;
     p->is_open = false;
-    p->first_row = p->lines->rows.len;
+    p->first_row = p->d->new_rows.len;
 }
 
 /* Ends the rows so far at `end`, if they are about code that is there. */
 static enum wndl_status close_sequence(struct program *p, uint64_t end)
 {
-    struct wndl_dw_lines *lines = p->lines;
-    size_t count = lines->rows.len - p->first_row;
+    struct wndl_vec *rows = &p->d->new_rows;
+    size_t count = rows->len - p->first_row;
     bool empty = !p->is_open || end <= p->start;
     p->is_open = false;
     if (empty || wndl_dw_is_tombstone(p->unit, p->start)) {
-        lines->rows.len = p->first_row;
+        rows->len = p->first_row;
         return WNDL_OK;
     }
+    struct wndl_vec *sequences = &p->d->new_sequences;
     struct wndl_dw_range *range = wndl_vec_push(&p->d->ranges);
-    struct wndl_dw_sequence *sequence = wndl_vec_push(&lines->sequences);
+    struct wndl_dw_sequence *sequence = wndl_vec_push(sequences);
     if (range == NULL || sequence == NULL)
         return WNDL_NOMEM;
     *sequence = (struct wndl_dw_sequence){
         p->start, (uint32_t)p->first_row, (uint32_t)count};
-    *range = (struct wndl_dw_range){
-        p->start, end, (uint32_t)(lines->sequences.len - 1)};
-    p->first_row = lines->rows.len;
+    *range =
+        (struct wndl_dw_range){p->start, end, (uint32_t)(sequences->len - 1)};
+    p->first_row = rows->len;
     return WNDL_OK;
 }
 
@@ -146,7 +147,7 @@ static bool same_place(const struct wndl_dw_row *a, const struct wndl_dw_row *b)
  */
 static enum wndl_status add_row(struct program *p)
 {
-    struct wndl_vec *rows = &p->lines->rows;
+    struct wndl_vec *rows = &p->d->new_rows;
     struct wndl_dw_row row = {
         (uint32_t)(p->address - p->start), p->line, p->file, p->column};
     p->last = p->address;
@@ -305,16 +306,20 @@ static enum wndl_status step(struct program *p)
 
 static enum wndl_status run(struct program *p)
 {
+    struct wndl_dwarf *d = p->d;
     enum wndl_status status = WNDL_OK;
-    p->d->ranges.len = 0;
+    d->ranges.len = d->new_rows.len = d->new_sequences.len = 0;
     reset(p);
     while (status == WNDL_OK && wndl_cursor_left(&p->c) > 0)
         status = step(p);
     if (status == WNDL_OK && p->is_open)
-        status = damaged(p->d, p->at, "line program without an end");
+        status = damaged(d, p->at, "line program without an end");
     if (status != WNDL_OK)
         return status;
-    return wndl_dw_make_cover(p->d, &p->d->ranges, true, &p->lines->cover);
+    if (!wndl_dw_keep(&d->new_rows, &p->lines->rows) ||
+        !wndl_dw_keep(&d->new_sequences, &p->lines->sequences))
+        return WNDL_NOMEM;
+    return wndl_dw_make_cover(d, &d->ranges, true, &p->lines->cover);
 }
 
 static struct wndl_dw_lines *new_lines(struct wndl_dwarf *d)
@@ -324,18 +329,7 @@ static struct wndl_dw_lines *new_lines(struct wndl_dwarf *d)
         return NULL;
     wndl_vec_init(&lines->dirs, &d->arena, sizeof(struct wndl_dw_file));
     wndl_vec_init(&lines->files, &d->arena, sizeof(struct wndl_dw_file));
-    wndl_vec_init(&lines->rows, &d->arena, sizeof(struct wndl_dw_row));
-    wndl_vec_init(
-        &lines->sequences, &d->arena, sizeof(struct wndl_dw_sequence));
     return lines;
-}
-
-static void drop_rows(struct wndl_dw_lines *lines)
-{
-    lines->rows.len = 0;
-    lines->sequences.len = 0;
-    lines->cover.count = 0;
-    lines->is_damaged = true;
 }
 
 /* OK also for a damaged table, of which what is sound is kept. */
@@ -353,7 +347,7 @@ static enum wndl_status decode(struct wndl_dwarf *d,
         status = run(&p);
     if (status == WNDL_OK || status == WNDL_NOMEM)
         return status;
-    drop_rows(lines);
+    lines->is_damaged = true;
     return WNDL_OK;
 }
 
