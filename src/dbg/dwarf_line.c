@@ -27,6 +27,11 @@ struct program {
     uint32_t file;
     uint32_t line;
     uint32_t column;
+    /* What each special opcode does, so that none needs a division. */
+    struct {
+        uint8_t operations;
+        int16_t lines;
+    } special[256];
     bool is_open; /* a row of the sequence was seen */
     uint64_t start;
     uint64_t last;
@@ -162,10 +167,9 @@ static enum wndl_status add_row(struct program *p)
     }
     if (rows->len == UINT32_MAX)
         return damaged(p->d, p->at, "too many rows");
-    struct wndl_dw_row *slot = wndl_vec_push(rows);
-    if (slot == NULL)
+    if (rows->len == rows->cap && !wndl_vec_reserve(rows, 1))
         return WNDL_NOMEM;
-    *slot = row;
+    *(struct wndl_dw_row *)wndl_vec_at(rows, rows->len++) = row;
     return WNDL_OK;
 }
 
@@ -201,12 +205,22 @@ static void advance(struct program *p, uint64_t operations)
     p->op_index = (uint32_t)(sum % h->max_ops);
 }
 
-static enum wndl_status special(struct program *p, unsigned opcode)
+/* DWARF 5, 6.2.5.1. */
+static void prepare_special(struct program *p)
 {
     const struct header *h = &p->header;
-    unsigned adjusted = opcode - h->opcode_base;
-    advance(p, adjusted / h->line_range);
-    p->line += (uint32_t)(h->line_base + (int)(adjusted % h->line_range));
+    for (unsigned opcode = h->opcode_base; opcode < 256; opcode++) {
+        unsigned adjusted = opcode - h->opcode_base;
+        p->special[opcode].operations = (uint8_t)(adjusted / h->line_range);
+        p->special[opcode].lines =
+            (int16_t)(h->line_base + (int)(adjusted % h->line_range));
+    }
+}
+
+static enum wndl_status special(struct program *p, unsigned opcode)
+{
+    advance(p, p->special[opcode].operations);
+    p->line += (uint32_t)p->special[opcode].lines;
     return append(p);
 }
 
@@ -309,6 +323,7 @@ static enum wndl_status run(struct program *p)
     struct wndl_dwarf *d = p->d;
     enum wndl_status status = WNDL_OK;
     d->ranges.len = d->new_rows.len = d->new_sequences.len = 0;
+    prepare_special(p);
     reset(p);
     while (status == WNDL_OK && wndl_cursor_left(&p->c) > 0)
         status = step(p);

@@ -173,13 +173,15 @@ enum wndl_status wndl_dw_load_root(
     return read_root(d, unit, die == NULL ? &own : die);
 }
 
+/* Abbreviations first: the root DIE is read through them then. */
 enum wndl_status wndl_dw_load_unit(
     struct wndl_dwarf *d, struct wndl_dw_unit *unit)
 {
-    enum wndl_status status = wndl_dw_load_root(d, unit, NULL);
-    if (status != WNDL_OK)
-        return status;
-    return wndl_dw_settle(d, unit, wndl_dw_load_abbrevs(d, unit));
+    if (unit->root_state == WNDL_DW_UNIT_LOST)
+        return WNDL_NOT_FOUND;
+    enum wndl_status status =
+        wndl_dw_settle(d, unit, wndl_dw_load_abbrevs(d, unit));
+    return status == WNDL_OK ? wndl_dw_load_root(d, unit, NULL) : status;
 }
 
 struct wndl_dw_unit *wndl_dw_unit_of(
