@@ -3,12 +3,12 @@
 #include "out/report_text.h"
 
 enum {
-    NUMBER_COLUMNS = 40, /* what stands left of the name */
+    NUMBER_COLUMNS = 36, /* what stands left of the name */
     GAP = 2,
     MAX_NAME = 44, /* names are lined up to this width, longer ones stick out */
     MAX_PLACE = 26,
-    NARROW_PLACE = 18,
     LEAST_NAME = 16,
+    LEAST_ROOM = 24,
 };
 
 /* What a row says right of its numbers. Borrowed, but for place.data. */
@@ -116,17 +116,19 @@ static void widen(size_t *width, struct wndl_bytes text, size_t limit)
         *width = needed;
 }
 
-/* On a narrow terminal the name gives way before what follows it. */
+/* On a narrow terminal the second column keeps a third of the room. */
 static void fit(const struct wndl_text *t, struct columns *c, size_t module)
 {
     size_t width = t->layout->width;
+    size_t fixed = NUMBER_COLUMNS + GAP + GAP + module;
+    size_t room = width > fixed + LEAST_ROOM ? width - fixed : LEAST_ROOM;
     c->narrow = width != 0;
-    if (c->narrow && t->r->view == WNDL_BY_FUNCTION && c->second > NARROW_PLACE)
-        c->second = NARROW_PLACE;
-    size_t fixed = NUMBER_COLUMNS + GAP + c->second + GAP + module;
-    if (!c->narrow || fixed + c->name <= width)
+    if (!c->narrow || c->name + c->second <= room)
         return;
-    c->name = width > fixed + LEAST_NAME ? width - fixed : LEAST_NAME;
+    size_t spare = room > c->name ? room - c->name : 0;
+    size_t least = room / 3 > spare ? room / 3 : spare;
+    c->second = c->second < least ? c->second : least;
+    c->name = room - c->second;
 }
 
 static struct columns measure(const struct wndl_text *t, struct wndl_buf *place)
@@ -170,7 +172,7 @@ static void write_row(const struct wndl_text *t, const struct wndl_row *row,
     char self[WNDL_NUMBER_SIZE], total[WNDL_NUMBER_SIZE];
     struct cells cells;
     views[t->r->view].cells(t, row, place, &cells);
-    wndl_buf_printf(t->out, "%5.1f%% %11s  %5.1f%% %11s  ",
+    wndl_buf_printf(t->out, "%5.1f%% %9s  %5.1f%% %9s  ",
         wndl_text_percent(t, row->self.samples),
         wndl_text_number(row->self.samples, self),
         wndl_text_percent(t, row->total.samples),
@@ -191,9 +193,8 @@ void wndl_text_table(const struct wndl_text *t)
     struct wndl_buf place;
     wndl_buf_init(&place, t->out->mem);
     struct columns c = measure(t, &place);
-    wndl_buf_printf(t->out,
-        "  self     samples   total     samples  %-*s  %s\n", (int)c.name,
-        views[t->r->view].name, views[t->r->view].second);
+    wndl_buf_printf(t->out, "  self   samples   total   samples  %-*s  %s\n",
+        (int)c.name, views[t->r->view].name, views[t->r->view].second);
     for (size_t i = 0; i < shown(t); i++)
         write_row(t, wndl_vec_at(&t->r->rows, i), &place, &c);
     size_t rest = t->r->rows.len - shown(t);

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "testlib.h"
+
+#include "analyze/calltree.h"
+#include "analyze/tables.h"
+#include "named.h"
+#include "out/report_text.h"
+
+static const char recipe[] = "meta 1000000 1 1 box / app\n"
+                             "process 0 1 /bin/app app\n"
+                             "thread 0 1 app\n"
+                             "image /bin/app -\n"
+                             "sample 0 5 0 0:10 0:20 0:30!\n"
+                             "sample 0 4 0 0:10 0:20 0:40!\n"
+                             "sample 0 2 0 0:10 0:50!\n"
+                             "done 0 0\n";
+
+static const char names[] =
+    "10 main a_rather_long_file_name_for_main.c 12\n"
+    "20 outer::function(std::vector<int>&,std::map<int,std::string>&) o.cc 70\n"
+    "30 na\x1b[31mve\xc3\xaf n.c 70\n"
+    "40 in i.h 3 out i.c 4\n"
+    "50 \xff\xfe b.c 1\n";
+
+struct fixture {
+    struct named named;
+    struct wndl_report report;
+    struct wndl_buf text;
+};
+
+static void make(
+    struct fixture *f, const struct wndl_text_layout *layout, bool tree)
+{
+    named_cook(&f->named, recipe, names);
+    assert_true(wndl_report_fill(
+        &f->report, &f->named.symbolized, WNDL_BY_FUNCTION, wndl_mem_libc()));
+    if (tree)
+        assert_true(wndl_calltree_build(
+            &f->report.tree, &f->named.symbolized, WNDL_TREE_FOR_READING));
+    wndl_buf_init(&f->text, wndl_mem_libc());
+    wndl_report_text(&f->report, layout, &f->text);
+    wndl_buf_byte(&f->text, '\0');
+    assert_false(f->text.failed);
+}
+
+static void clear(struct fixture *f)
+{
+    wndl_buf_free(&f->text);
+    wndl_report_free(&f->report);
+    named_free(&f->named);
+}
+
+static const char *text_of(const struct fixture *f)
+{
+    return (const char *)f->text.data;
+}
+
+static void assert_has(const struct fixture *f, const char *part)
+{
+    if (strstr(text_of(f), part) == NULL)
+        fail_msg("no '%s' in:\n%s", part, text_of(f));
+}
+
+/* Columns of the widest line from the table's or tree's heading on. */
+static size_t widest_line(const struct fixture *f)
+{
+    const char *line = strstr(text_of(f), "samples  ");
+    size_t widest = 0;
+    assert_non_null(line);
+    while (*line != '\0') {
+        size_t size = strcspn(line, "\n");
+        size_t columns =
+            wndl_text_columns((struct wndl_bytes){(const uint8_t *)line, size});
+        widest = columns > widest ? columns : widest;
+        line += size + (line[size] == '\n');
+    }
+    return widest;
+}
+
+static const struct wndl_text_layout whole = {
+    .max_rows = 30, .min_percent = 0.5};
+
+static void numbers_are_grouped_by_three(void **state)
+{
+    (void)state;
+    char text[WNDL_NUMBER_SIZE];
+    assert_string_equal(wndl_text_number(0, text), "0");
+    assert_string_equal(wndl_text_number(999, text), "999");
+    assert_string_equal(wndl_text_number(1000, text), "1,000");
+    assert_string_equal(
+        wndl_text_number(UINT64_MAX, text), "18,446,744,073,709,551,615");
+}
+
+static void times_have_a_fitting_unit(void **state)
+{
+    (void)state;
+    char text[WNDL_NUMBER_SIZE];
+    assert_string_equal(wndl_text_time(0, text), "0 ns");
+    assert_string_equal(wndl_text_time(999, text), "999 ns");
+    assert_string_equal(wndl_text_time(100000, text), "100 us");
+    assert_string_equal(wndl_text_time(1000000, text), "1 ms");
+    assert_string_equal(wndl_text_time(12345678, text), "12.35 ms");
+    assert_string_equal(wndl_text_time(90500000000, text), "90.5 s");
+    assert_string_equal(wndl_text_time(4000000000000, text), "4000 s");
+}
+
+static void names_are_whole_when_it_is_no_terminal(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, &whole, false);
+    assert_has(&f,
+        "outer::function(std::vector<int>&,std::map<int,std::string>&)  o.cc:");
+    assert_has(&f, "a_rather_long_file_name_for_main.c:10");
+    clear(&f);
+}
+
+static void table_fits_a_terminal_of_80_columns(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct wndl_text_layout layout = whole;
+    layout.width = 80;
+    make(&f, &layout, false);
+    assert_true(widest_line(&f) <= 80);
+    assert_has(&f, "outer::");
+    assert_has(&f, "...");
+    clear(&f);
+}
+
+static void tree_fits_a_terminal_of_80_columns(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct wndl_text_layout layout = whole;
+    layout.width = 80;
+    make(&f, &layout, true);
+    assert_true(widest_line(&f) <= 80);
+    clear(&f);
+}
+
+static void bytes_that_command_terminals_are_not_printed(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, &whole, false);
+    assert_null(strchr(text_of(&f), 0x1b));
+    assert_has(&f, "na?[31mve\xc3\xaf");
+    assert_null(strstr(text_of(&f), "\xff"));
+    assert_has(&f, "  ??  ");
+    clear(&f);
+}
+
+static void tree_moves_right_only_where_it_branches(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f, &whole, true);
+    assert_has(&f, "%  main  ");
+    assert_has(&f, "%  |- outer::function(");
+    assert_has(&f, "%  |  |- na?[31mve\xc3\xaf");
+    assert_has(&f, "%  |  `- out  i.c");
+    assert_has(&f, "%  |     in (inlined)  i.h");
+    assert_has(&f, "%  `- ??");
+    clear(&f);
+}
+
+static void tree_is_drawn_where_characters_allow(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct wndl_text_layout layout = whole;
+    layout.utf8 = true;
+    make(&f, &layout, true);
+    assert_has(&f, "%  \xe2\x94\x82  \xe2\x94\x9c\xe2\x94\x80 na");
+    assert_has(&f, "%  \xe2\x94\x94\xe2\x94\x80 ??");
+    assert_null(strstr(text_of(&f), "|-"));
+    clear(&f);
+}
+
+static void small_shares_are_left_out_of_the_tree(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct wndl_text_layout layout = whole;
+    layout.min_percent = 20;
+    make(&f, &layout, true);
+    assert_null(strstr(text_of(&f), "??"));
+    assert_has(&f, "Calls below 20% are not shown: --min\n");
+    clear(&f);
+}
+
+static void rows_beyond_the_limit_are_counted(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct wndl_text_layout layout = whole;
+    layout.max_rows = 2;
+    make(&f, &layout, false);
+    assert_has(&f, "\n4 more rows: -n 6\n");
+    clear(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_grouped_by_three),
+        cmocka_unit_test(times_have_a_fitting_unit),
+        cmocka_unit_test(names_are_whole_when_it_is_no_terminal),
+        cmocka_unit_test(table_fits_a_terminal_of_80_columns),
+        cmocka_unit_test(tree_fits_a_terminal_of_80_columns),
+        cmocka_unit_test(bytes_that_command_terminals_are_not_printed),
+        cmocka_unit_test(tree_moves_right_only_where_it_branches),
+        cmocka_unit_test(tree_is_drawn_where_characters_allow),
+        cmocka_unit_test(small_shares_are_left_out_of_the_tree),
+        cmocka_unit_test(rows_beyond_the_limit_are_counted),
+    };
+    return cmocka_run_group_tests_name("report_text", tests, NULL, NULL);
+}
