@@ -3,7 +3,8 @@
 # dwarf_oracle.sh FRAMESDUMP: functions, inlined frames, files, lines and
 # columns of 2,000 random addresses in the functions of a C, a C++ and a Rust
 # program of several units against llvm-symbolizer: gcc and clang, DWARF 4
-# and 5, linked by GNU ld and lld. The random numbers are the same each time.
+# and 5, linked by GNU ld and lld, and C for other address sizes and byte
+# orders. The random numbers are the same each time.
 #
 # One kind of disagreement is known:
 #   symbol-file  without any line llvm-symbolizer names the source file that
@@ -162,6 +163,44 @@ for i in $units; do
     c_unit "$i" >"$work/unit_$i.c"
     c_files="$c_files $work/unit_$i.c"
 done
+
+# ---- C for machines of other sizes and byte orders, without a library ----
+
+cat >"$work/bare.c" <<'END_BARE'
+struct cell { long value; struct cell *next; };
+volatile long sink;
+static inline long mix(long a, long b) { return (a ^ b >> 3) * 31 + b; }
+static inline long weigh(const struct cell *c)
+{
+    long sum = 0;
+    for (; c; c = c->next)
+        sum = mix(sum, c->value);
+    return sum;
+}
+long choose(struct cell *c, long n)
+{
+    long sum = weigh(c);
+    switch (n & 7) {
+    case 0: sum += mix(n, sum); break;
+    case 3: sum -= weigh(c->next); break;
+    case 5: { long inner = mix(sum, n); sink = inner; } break;
+    default: sum ^= n;
+    }
+    return sum;
+}
+long run(struct cell *c, long n)
+{
+    for (long i = 0; i < n; i++)
+        sink = choose(c, mix(i, n));
+    return mix(sink, weigh(c));
+}
+void _start(void)
+{
+    struct cell c = { 1, 0 };
+    for (;;)
+        sink = run(&c, 9);
+}
+END_BARE
 
 # ---- C++: templates, containers, lambdas, local classes, exceptions ----
 
@@ -326,6 +365,14 @@ done
 # shellcheck disable=SC2086
 make_with c++-sections-lld 10 clang++ -std=c++17 -O2 -g -ffunction-sections \
     -fuse-ld=lld -Wl,--gc-sections "$work/main.cc" $cc_files
+# shellcheck disable=SC2086
+make_with c-dwarf64 5 gcc -O2 -g -gdwarf64 "$work/main.c" $c_files
+# shellcheck disable=SC2086
+make_with c-line-tables 5 clang -O2 -gline-tables-only "$work/main.c" $c_files
+for target in i386 aarch64_be powerpc; do
+    make_with "c-$target" 0 clang --target=$target-linux-gnu -O2 -g \
+        -ffreestanding -nostdlib -static -fuse-ld=lld "$work/bare.c"
+done
 make_with rust 200 rustc -O -g "$work/main.rs"
 [ "$built" -gt 0 ] || {
     echo "no compiler: skipped"
