@@ -148,8 +148,8 @@ static enum wndl_status read_proc(struct reader *r, struct wndl_cursor *c)
 
 static void add_loss(struct wndl_profile *p, uint64_t reason, uint64_t count)
 {
-    bool named = reason > WNDL_LOSS_DAMAGED && reason < WNDL_LOSS_OTHER;
-    uint64_t *total = &p->lost[named ? reason : WNDL_LOSS_OTHER];
+    bool named = reason > WNDL_LOST_DAMAGED && reason < WNDL_LOST_OTHER;
+    uint64_t *total = &p->lost[named ? reason : WNDL_LOST_OTHER];
     if (__builtin_add_overflow(*total, count, total))
         *total = UINT64_MAX;
 }
@@ -350,7 +350,7 @@ static enum wndl_status read_samp(struct reader *r, struct wndl_cursor *c)
     struct wndl_sample sample = {.time = wndl_cursor_uleb(c)};
     uint64_t count = list_count(c, MIN_SAMPLE);
     if (c->failed || thread == WNDL_NO_INDEX) {
-        p->lost[WNDL_LOSS_DAMAGED] += count;
+        p->lost[WNDL_LOST_DAMAGED] += count;
         return WNDL_MALFORMED;
     }
     sample.thread = thread & ((1u << 28) - 1);
@@ -365,7 +365,7 @@ static enum wndl_status read_samp(struct reader *r, struct wndl_cursor *c)
         p->samples.len = kept;
         lost = count;
     }
-    p->lost[WNDL_LOSS_DAMAGED] += lost;
+    p->lost[WNDL_LOST_DAMAGED] += lost;
     return status;
 }
 

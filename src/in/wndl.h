@@ -16,7 +16,7 @@
  *
  * Damage does not fail: a chunk that is damaged, or that is about something
  * which was in a damaged one, is left out and counted in p->chunks_damaged;
- * its samples, where their number is known, in p->lost[WNDL_LOSS_DAMAGED].
+ * its samples, where their number is known, in p->lost[WNDL_LOST_DAMAGED].
  *
  * Fails as wndl_chunk_reader_init does, and with NOMEM.
  */

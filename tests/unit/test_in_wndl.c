@@ -159,8 +159,8 @@ static void losses_are_summed_by_reason(void **state)
     read_recipe(golden, &p);
     assert_int_equal(p.lost[1], 6);
     assert_int_equal(p.lost[6], 2);
-    assert_int_equal(p.lost[WNDL_LOSS_OTHER], 1);
-    assert_int_equal(p.lost[WNDL_LOSS_DAMAGED], 0);
+    assert_int_equal(p.lost[WNDL_LOST_OTHER], 1);
+    assert_int_equal(p.lost[WNDL_LOST_DAMAGED], 0);
     wndl_profile_free(&p);
 }
 
@@ -234,7 +234,7 @@ static void damaged_process_loses_what_is_in_it_alone(void **state)
     read_with_damage("process 0 1 /bin/a a", &p);
     assert_int_equal(p.processes.len, 1);
     assert_int_equal(p.samples.len, 4);
-    assert_int_equal(p.lost[WNDL_LOSS_DAMAGED], 3);
+    assert_int_equal(p.lost[WNDL_LOST_DAMAGED], 3);
     const struct wndl_process *left = wndl_vec_at(&p.processes, 0);
     assert_int_equal(left->pid, 2);
     assert_int_equal(left->parent, WNDL_NO_INDEX);
@@ -247,7 +247,7 @@ static void damaged_thread_loses_its_samples(void **state)
     struct wndl_profile p;
     read_with_damage("thread 0 1 a", &p);
     assert_int_equal(p.samples.len, 4);
-    assert_int_equal(p.lost[WNDL_LOSS_DAMAGED], 3);
+    assert_int_equal(p.lost[WNDL_LOST_DAMAGED], 3);
     /* The thread's own chunk, and two of samples. */
     assert_int_equal(p.chunks_damaged, 3);
     wndl_profile_free(&p);
@@ -259,7 +259,7 @@ static void damaged_image_loses_the_stacks_through_it(void **state)
     struct wndl_profile p;
     read_with_damage("image /bin/a -", &p);
     assert_int_equal(p.samples.len, 0);
-    assert_int_equal(p.lost[WNDL_LOSS_DAMAGED], 7);
+    assert_int_equal(p.lost[WNDL_LOST_DAMAGED], 7);
     assert_int_equal(p.chunks_damaged, 1);
     wndl_profile_free(&p);
 }
@@ -405,7 +405,7 @@ static void sample_on_an_unknown_stack_is_counted_as_lost(void **state)
     assert_int_equal(wndl_recording_read(&p, content(&file), NULL), WNDL_OK);
     assert_int_equal(p.samples.len, 1);
     assert_int_equal(sample_at(&p, 0)->time, 2);
-    assert_int_equal(p.lost[WNDL_LOSS_DAMAGED], 1);
+    assert_int_equal(p.lost[WNDL_LOST_DAMAGED], 1);
     wndl_profile_free(&p);
     wndl_buf_free(&file);
 }
