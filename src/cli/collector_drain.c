@@ -56,6 +56,10 @@ static bool path_from_maps(
            s.found;
 }
 
+/*
+ * The loader's name may be relative to the program's directory. What is no
+ * longer mapped when we come to look is named by where the program is now.
+ */
 static void absolute_path(const struct wndl_collector_process *p,
     const struct wndl_shm_module *row, char path[PATH_MAX])
 {
@@ -64,16 +68,20 @@ static void absolute_path(const struct wndl_collector_process *p,
         snprintf(path, PATH_MAX, "%s", p->executable);
         return;
     }
-    if (name.data[0] != '/' && name.data[0] != '[' &&
-        path_from_maps(p, row->start, path))
+    bool relative = name.data[0] != '/' && name.data[0] != '[';
+    if (relative && path_from_maps(p, row->start, path))
         return;
-    snprintf(path, PATH_MAX, "%.*s", (int)name.size, (const char *)name.data);
+    if (relative && name.size > 2 && memcmp(name.data, "./", 2) == 0)
+        name = wndl_bytes_slice(name, 2, name.size - 2);
+    snprintf(path, PATH_MAX, "%s%s%.*s", relative ? p->directory : "",
+        relative ? "/" : "", (int)name.size, (const char *)name.data);
 }
 
 static void take_module(struct wndl_collector_process *p, uint32_t index)
 {
     const struct wndl_shm_module *row = &p->shm->modules[index];
     char path[PATH_MAX];
+    wndl_collector_process_look(p);
     absolute_path(p, row, path);
     struct wndl_bytes id = wndl_bytes_slice(
         (struct wndl_bytes){row->build_id, sizeof row->build_id}, 0,

@@ -48,11 +48,11 @@ pid_t wndl_collector_parent_of(pid_t pid)
     return parent;
 }
 
-static bool read_executable(pid_t pid, char to[PATH_MAX])
+static bool read_link(pid_t pid, const char *name, char to[PATH_MAX])
 {
     static const char deleted[] = " (deleted)";
     char path[PROC_PATH];
-    ssize_t size = readlink(proc_path(path, pid, "exe"), to, PATH_MAX - 1);
+    ssize_t size = readlink(proc_path(path, pid, name), to, PATH_MAX - 1);
     if (size < 0)
         return false;
     to[size] = '\0';
@@ -62,10 +62,17 @@ static bool read_executable(pid_t pid, char to[PATH_MAX])
     return true;
 }
 
+void wndl_collector_process_look(struct wndl_collector_process *p)
+{
+    char now[PATH_MAX];
+    if (read_link(p->pid, "cwd", now))
+        memcpy(p->directory, now, sizeof now);
+}
+
 bool wndl_collector_process_replaced(const struct wndl_collector_process *p)
 {
     char now[PATH_MAX];
-    return read_executable(p->pid, now) && strcmp(now, p->executable) != 0;
+    return read_link(p->pid, "exe", now) && strcmp(now, p->executable) != 0;
 }
 
 /* The target cannot shrink the block under our feet. */
@@ -132,11 +139,13 @@ struct wndl_collector_process *wndl_collector_process_new(
     p->pid_fd = -1;
     p->event_fd = -1;
     p->executable = wndl_mem_zalloc(mem, PATH_MAX);
-    if (p->executable == NULL || !map_block(p, memfd)) {
+    p->directory = wndl_mem_zalloc(mem, PATH_MAX);
+    if (p->executable == NULL || p->directory == NULL || !map_block(p, memfd)) {
         wndl_collector_process_free(p);
         return NULL;
     }
-    (void)read_executable(p->pid, p->executable);
+    (void)read_link(p->pid, "exe", p->executable);
+    wndl_collector_process_look(p);
     totals->processes++;
     announce(p, origin);
     return p;
@@ -152,6 +161,7 @@ void wndl_collector_process_free(struct wndl_collector_process *p)
     if (p->shm != NULL)
         munmap(p->shm, wndl_shm_size());
     wndl_mem_free(mem, p->executable);
+    wndl_mem_free(mem, p->directory);
     wndl_mem_free(mem, p);
 }
 

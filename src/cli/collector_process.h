@@ -53,7 +53,8 @@ struct wndl_collector_process {
     bool gone;             /* replaced by an image that is not recorded */
     int pid_fd;            /* readable when the process has ended */
     int event_fd;          /* keeps the sampling going; -1 */
-    char *executable;
+    char *executable;      /* PATH_MAX bytes each */
+    char *directory;
     uint32_t images[WNDL_SHM_MODULES]; /* index + 1, 0: not taken */
     struct wndl_collector_ring rings[WNDL_SHM_THREADS];
 };
@@ -72,6 +73,9 @@ struct wndl_collector_process *wndl_collector_process_new(
  * longer writes: then nothing is left for later.
  */
 void wndl_collector_process_drain(struct wndl_collector_process *p, bool last);
+
+/* Notes its working directory, if it is still there to be asked. */
+void wndl_collector_process_look(struct wndl_collector_process *p);
 
 /* Whether the process runs another executable than when it was announced. */
 bool wndl_collector_process_replaced(const struct wndl_collector_process *p);
