@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-enum { KERNEL_SIGSET_BYTES = 8 };
+enum { KERNEL_SIGSET_BYTES = 8, SA_RESTORER_FLAG = 0x04000000 };
 
 /*
  * Guarded by `lock`, which is held with all signals blocked. Starts as the
@@ -51,8 +51,10 @@ static void exchange(const struct sigaction *new, struct sigaction *old)
 {
     uint64_t mask = acquire();
     struct sigaction before = wish;
-    if (new != NULL)
+    if (new != NULL) {
         wish = *new;
+        wish.sa_flags |= SA_RESTORER_FLAG; /* as the libc adds */
+    }
     release(mask);
     if (old != NULL)
         *old = before;
