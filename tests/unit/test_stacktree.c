@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "testlib.h"
+
+#include "base/stacktree.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { THREADS = 4, PATHS = 3000, DEPTH = 24 };
+
+static struct wndl_stacktree *new_tree(uint32_t max_nodes)
+{
+    void *memory = NULL;
+    size_t size = wndl_stacktree_size(max_nodes);
+    assert_int_equal(posix_memalign(&memory, 64, size), 0);
+    memset(memory, 0, size);
+    return wndl_stacktree_init(memory, max_nodes);
+}
+
+static void the_same_pair_is_the_same_node(void **state)
+{
+    (void)state;
+    struct wndl_stacktree *tree = new_tree(100);
+    uint32_t a = wndl_stacktree_insert(tree, 0, 0x1000);
+    uint32_t b = wndl_stacktree_insert(tree, a, 0x1000);
+    assert_int_equal(a, 1);
+    assert_int_equal(b, 2);
+    assert_int_equal(wndl_stacktree_insert(tree, 0, 0x1000), a);
+    assert_int_equal(wndl_stacktree_insert(tree, a, 0x1000), b);
+    assert_int_equal(wndl_stacktree_insert(tree, a, 0x1001), 3);
+    assert_int_equal(wndl_stacktree_insert(tree, 0, 0x1001), 4);
+    assert_int_equal(wndl_stacktree_count(tree), 4);
+    struct wndl_stacknode node;
+    assert_true(wndl_stacktree_get(tree, b, &node));
+    assert_int_equal(node.parent, a);
+    assert_int_equal(node.key, 0x1000);
+    free(tree);
+}
+
+static void nodes_outside_the_tree_are_not_to_be_had(void **state)
+{
+    (void)state;
+    struct wndl_stacktree *tree = new_tree(10);
+    struct wndl_stacknode node;
+    assert_false(wndl_stacktree_get(tree, 0, &node));
+    assert_false(wndl_stacktree_get(tree, 1, &node));
+    assert_int_equal(wndl_stacktree_insert(tree, 0, 5), 1);
+    assert_true(wndl_stacktree_get(tree, 1, &node));
+    assert_false(wndl_stacktree_get(tree, 11, &node));
+    assert_false(wndl_stacktree_get(tree, UINT32_MAX, &node));
+    free(tree);
+}
+
+static void a_full_tree_still_finds_what_it_has(void **state)
+{
+    (void)state;
+    enum { MAX = 50 };
+    struct wndl_stacktree *tree = new_tree(MAX);
+    for (uint32_t i = 1; i <= MAX; i++)
+        assert_int_equal(wndl_stacktree_insert(tree, i / 2, i), i);
+    assert_int_equal(wndl_stacktree_insert(tree, 1, 777), 0);
+    assert_int_equal(wndl_stacktree_insert(tree, 1, 778), 0);
+    assert_int_equal(wndl_stacktree_count(tree), MAX);
+    for (uint32_t i = 1; i <= MAX; i++)
+        assert_int_equal(wndl_stacktree_insert(tree, i / 2, i), i);
+    free(tree);
+}
+
+/* More children than a line of the index holds. */
+static void a_node_may_have_very_many_children(void **state)
+{
+    (void)state;
+    enum { CHILDREN = 20000 };
+    struct wndl_stacktree *tree = new_tree(CHILDREN);
+    for (uint32_t i = 1; i <= CHILDREN; i++)
+        assert_int_equal(wndl_stacktree_insert(tree, 0, i * 16), i);
+    for (uint32_t i = 1; i <= CHILDREN; i++)
+        assert_int_equal(wndl_stacktree_insert(tree, 0, i * 16), i);
+    free(tree);
+}
+
+static void scribbling_over_the_header_is_noticed(void **state)
+{
+    (void)state;
+    struct wndl_stacktree *tree = new_tree(100);
+    assert_true(wndl_stacktree_intact(tree, 100));
+    assert_false(wndl_stacktree_intact(tree, 1000));
+    memset(tree, 0xff, 8);
+    assert_false(wndl_stacktree_intact(tree, 100));
+    free(tree);
+}
+
+struct hammer {
+    struct wndl_stacktree *tree;
+    unsigned seed;
+    uint32_t leaves[PATHS];
+};
+
+static uint64_t step_of(unsigned path, unsigned level)
+{
+    return 0x400000 + (uint64_t)(path >> level % 12) * 64 + level;
+}
+
+/* All threads insert the same paths, each in another order. */
+static void *insert_paths(void *context)
+{
+    struct hammer *h = context;
+    for (unsigned n = 0; n < PATHS; n++) {
+        unsigned path = (n * 7919u + h->seed * 1013u) % PATHS;
+        uint32_t node = 0;
+        for (unsigned level = 0; level < DEPTH; level++)
+            node = wndl_stacktree_insert(h->tree, node, step_of(path, level));
+        h->leaves[path] = node;
+    }
+    return NULL;
+}
+
+static void assert_path(
+    const struct wndl_stacktree *tree, uint32_t leaf, unsigned path)
+{
+    struct wndl_stacknode node = {.parent = leaf};
+    for (unsigned level = DEPTH; level-- > 0;) {
+        uint32_t index = node.parent;
+        assert_true(wndl_stacktree_get(tree, index, &node));
+        assert_true(node.key == step_of(path, level));
+        assert_true(node.parent < index);
+    }
+    assert_int_equal(node.parent, 0);
+}
+
+static void threads_that_insert_the_same_get_the_same(void **state)
+{
+    (void)state;
+    struct wndl_stacktree *tree = new_tree(PATHS * DEPTH);
+    pthread_t threads[THREADS];
+    struct hammer *hammers = calloc(THREADS, sizeof *hammers);
+    for (unsigned i = 0; i < THREADS; i++) {
+        hammers[i] = (struct hammer){.tree = tree, .seed = i};
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, insert_paths, &hammers[i]), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (unsigned path = 0; path < PATHS; path++) {
+        assert_path(tree, hammers[0].leaves[path], path);
+        for (unsigned i = 1; i < THREADS; i++)
+            assert_int_equal(hammers[i].leaves[path], hammers[0].leaves[path]);
+    }
+    free(hammers);
+    free(tree);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_pair_is_the_same_node),
+        cmocka_unit_test(nodes_outside_the_tree_are_not_to_be_had),
+        cmocka_unit_test(a_full_tree_still_finds_what_it_has),
+        cmocka_unit_test(a_node_may_have_very_many_children),
+        cmocka_unit_test(scribbling_over_the_header_is_noticed),
+        cmocka_unit_test(threads_that_insert_the_same_get_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
