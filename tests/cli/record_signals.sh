@@ -1,0 +1,13 @@
+#!/bin/sh
+# The signal we use is the program's own as far as it can tell.
+. "$(dirname "$0")/record_lib.sh"
+status=0
+"$fixtures/signals" || status=$?
+[ "$status" -eq 133 ] || fail "not even alone: $status"
+record 133 -- "$fixtures/signals"
+at_least 200 "$(samples_of 1)" "samples"
+if command -v node >/dev/null; then
+    record 5 -- node -e 'for (let i = 0, s = 0; i < 3e8; i++) s += i;
+        process.exit(5)'
+    at_least 20 "$(samples_of 1)" "samples of node"
+fi

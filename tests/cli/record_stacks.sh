@@ -1,0 +1,13 @@
+#!/bin/sh
+# Alternate stacks, coroutines, deep stacks; executables with gaps.
+. "$(dirname "$0")/record_lib.sh"
+record 0 -r 2000 -- "$fixtures/stacks"
+complete_above 95
+"$recdump" -s r.wndl >stacks
+awk '$1 == "stack" && NF > 600 { n += $2 } END { exit n < 20 }' stacks ||
+    fail "no stacks of 600 frames"
+
+record 0 -- "$fixtures/gaps" 200 0
+complete_above 98
+grep -q '^image [0-9]* [0-9a-f][0-9a-f]* .*/gaps$' dump ||
+    fail "gaps is without its build-id"

@@ -1,0 +1,60 @@
+#!/bin/sh
+# The command's exit status, streams and file are what they are without us.
+. "$(dirname "$0")/record_lib.sh"
+burn=$fixtures/burn
+
+record 0 -- "$burn" 200 0
+at_least 30 "$(samples_of 1)" "samples"
+complete_above 98
+grep -q "windlass report r.wndl" said || fail "the next command is not told"
+grep -q '^err 200$' said || fail "the command's stderr is lost"
+
+record 3 -q "$burn" 20 3
+[ "$(cat said)" = "err 20" ] || fail "--quiet says: $(cat said)"
+grep -q '^done 1 3 ' dump || fail "status 3 is not in the recording"
+record 139 -- "$burn" 20 -11
+grep -q '^done 1 267 ' dump || fail "signal 11 is not in the recording"
+
+[ "$("$windlass" record -q "$burn" 5 0 2>/dev/null)" = "out 5" ] ||
+    fail "the command's stdout is not as it was"
+ls burn.*.cpu.wndl >/dev/null || fail "no file under the standard name"
+"$windlass" record -q -o '%n-%h-%%.w' "$burn" 5 0 >/dev/null 2>&1
+[ -f "burn-$(uname -n)-%.w" ] || fail "the pattern was not filled in: $(ls)"
+
+# expect STATUS WORDS ARGUMENT...: trouble that leaves no file behind.
+expect() {
+    expected=$1
+    words=$2
+    shift 2
+    rm -f t.wndl
+    status=0
+    "$windlass" record "$@" >out 2>said || status=$?
+    [ "$status" -eq "$expected" ] || fail "$status, not $expected: $*"
+    grep -q -- "$words" said || fail "'$words' is not in: $(cat said)"
+    [ ! -f t.wndl ] || fail "a recording was left behind: $*"
+    [ ! -s out ] || fail "something was said on stdout: $*"
+}
+expect 127 "/no/such" -o t.wndl /no/such
+expect 127 "nosuchcommand" -o t.wndl nosuchcommand
+: >plain
+expect 126 "plain" -o t.wndl ./plain
+expect 126 "Permission" -o t.wndl "$work"
+expect 2 "COMMAND" -o t.wndl
+expect 2 "rate" -r 0 -o t.wndl "$burn" 5 0
+expect 2 "rate" -r 60000 -o t.wndl "$burn" 5 0
+expect 125 "/no/such/t.wndl" -o /no/such/t.wndl "$burn" 5 0
+
+echo precious >kept
+status=0
+"$windlass" record -o kept "$burn" 5 0 >/dev/null 2>said || status=$?
+[ "$status" -eq 125 ] || fail "a file was written over"
+[ "$(cat kept)" = precious ] || fail "a file was written over"
+
+mkdir "with space"
+mkdir "with space/cli" "with space/rt"
+cp "$windlass" "with space/cli/windlass"
+cp "$(dirname "$windlass")/../rt/libwindlass-rt.so" "with space/rt/"
+status=0
+"with space/cli/windlass" record "$burn" 5 0 2>said || status=$?
+[ "$status" -eq 125 ] || fail "preloaded from a path with a space"
+grep -q "spaces" said || fail "no word of the space: $(cat said)"
