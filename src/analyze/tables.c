@@ -371,6 +371,7 @@ bool wndl_report_fill(struct wndl_report *r, const struct wndl_symbolized *s,
         return false;
     sort_rows(&r->rows, compare_rows);
     sort_rows(&r->threads, compare_rows);
+    sort_rows(&r->processes, compare_rows);
     sort_rows(&r->unnamed, compare_by_total);
     return true;
 }

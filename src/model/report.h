@@ -48,7 +48,7 @@ struct wndl_report {
     struct wndl_arena arena;
     struct wndl_vec rows;      /* struct wndl_row of `view`, by self */
     struct wndl_vec threads;   /* struct wndl_row, by self */
-    struct wndl_vec processes; /* struct wndl_row, in order of the recording */
+    struct wndl_vec processes; /* struct wndl_row, by self */
     struct wndl_vec unnamed;   /* struct wndl_row: modules, what had no name */
     struct wndl_calltree tree; /* without nodes unless asked for */
 };

@@ -189,9 +189,12 @@ static void processes(struct json *j)
     const struct wndl_profile *p = j->r->symbolized->profile;
     key(j, "processes");
     open(j, '[');
-    for (uint32_t i = 0; i < p->processes.len; i++) {
-        const struct wndl_process *process = wndl_vec_at(&p->processes, i);
+    for (size_t i = 0; i < j->r->processes.len; i++) {
+        const struct wndl_row *row = wndl_vec_at(&j->r->processes, i);
+        const struct wndl_process *process =
+            wndl_vec_at(&p->processes, row->key);
         open_line(j);
+        number(j, "index", row->key);
         number(j, "pid", process->pid);
         number(j, "generation", process->generation);
         if (process->parent != WNDL_NO_INDEX)
@@ -199,7 +202,7 @@ static void processes(struct json *j)
         string(j, "executable", process->executable);
         number(j, "start_ns", process->start);
         number(j, "end_ns", process->end);
-        costs(j, wndl_vec_at(&j->r->processes, i));
+        costs(j, row);
         close(j, '}');
     }
     close(j, ']');

@@ -145,7 +145,8 @@ void wndl_report_text(const struct wndl_report *r,
     wndl_text_head(&t);
     if (r->all.samples == 0)
         wndl_buf_text(out, "No samples: nothing used CPU time for as long as "
-                           "the interval between two.\n");
+                           "the interval between two.\n\n"
+                           "Next: windlass record -r 10000 COMMAND\n");
     else if (r->tree.nodes.len != 0)
         wndl_text_tree(&t);
     else

@@ -187,10 +187,32 @@ static void damage(const struct wndl_text *t)
 
 /* ---- lists */
 
-static void and_more(const struct wndl_text *t, size_t count, const char *what)
+/* Rows that do not show as 0.0%, of rows that come by `cost`: ten at most. */
+static size_t worth_listing(const struct wndl_text *t,
+    const struct wndl_vec *rows, uint64_t (*cost)(const struct wndl_row *row))
 {
-    if (count > MAX_LISTED)
-        wndl_buf_printf(t->out, "  and %zu more%s\n", count - MAX_LISTED, what);
+    size_t count = 0;
+    while (count < rows->len && count < MAX_LISTED &&
+           wndl_text_percent(t, cost(wndl_vec_at(rows, count))) >= 0.05)
+        count++;
+    return count;
+}
+
+static uint64_t self_samples(const struct wndl_row *row)
+{
+    return row->self.samples;
+}
+
+static uint64_t total_samples(const struct wndl_row *row)
+{
+    return row->total.samples;
+}
+
+static void and_more(
+    const struct wndl_text *t, size_t listed, size_t count, const char *what)
+{
+    if (listed != 0 && listed < count)
+        wndl_buf_printf(t->out, "  and %zu more%s\n", count - listed, what);
 }
 
 static void row_start(const struct wndl_text *t, const struct wndl_row *row)
@@ -234,8 +256,9 @@ static void processes(const struct wndl_text *t)
     size_t count = t->r->processes.len;
     if (count < 2)
         return;
+    size_t listed = worth_listing(t, &t->r->processes, self_samples);
     wndl_buf_printf(t->out, "\nProcesses: %zu\n", count);
-    for (size_t i = 0; i < count && i < MAX_LISTED; i++) {
+    for (size_t i = 0; i < listed; i++) {
         const struct wndl_row *row = wndl_vec_at(&t->r->processes, i);
         const struct wndl_process *process =
             wndl_vec_at(&p->processes, row->key);
@@ -244,7 +267,7 @@ static void processes(const struct wndl_text *t)
         process_command(t, process);
         wndl_buf_byte(t->out, '\n');
     }
-    and_more(t, count, "");
+    and_more(t, listed, count, "");
 }
 
 static void threads(const struct wndl_text *t)
@@ -253,8 +276,9 @@ static void threads(const struct wndl_text *t)
     size_t count = t->r->threads.len;
     if (count <= t->r->processes.len || t->r->view == WNDL_BY_THREAD)
         return;
+    size_t listed = worth_listing(t, &t->r->threads, self_samples);
     wndl_buf_printf(t->out, "\nThreads: %zu\n", count);
-    for (size_t i = 0; i < count && i < MAX_LISTED; i++) {
+    for (size_t i = 0; i < listed; i++) {
         const struct wndl_row *row = wndl_vec_at(&t->r->threads, i);
         const struct wndl_thread *thread = wndl_vec_at(&p->threads, row->key);
         row_start(t, row);
@@ -262,18 +286,7 @@ static void threads(const struct wndl_text *t)
         wndl_text_cut(t, thread->name, 0);
         wndl_buf_byte(t->out, '\n');
     }
-    and_more(t, count, ": --by thread");
-}
-
-/* Rows that would not show as 0.0% both. They come by total. */
-static size_t unnamed_worth_telling(const struct wndl_text *t)
-{
-    const struct wndl_row *rows = t->r->unnamed.data;
-    size_t count = 0;
-    while (count < t->r->unnamed.len &&
-           wndl_text_percent(t, rows[count].total.samples) >= 0.05)
-        count++;
-    return count;
+    and_more(t, listed, count, ": --by thread");
 }
 
 static const char *why_unnamed(enum wndl_symbols_state state)
@@ -287,17 +300,17 @@ static const char *why_unnamed(enum wndl_symbols_state state)
 static void unnamed_modules(const struct wndl_text *t)
 {
     const struct wndl_symbolized *s = t->r->symbolized;
-    size_t count = unnamed_worth_telling(t);
+    size_t listed = worth_listing(t, &t->r->unnamed, total_samples);
     if (t->r->unnamed.len == 0)
         return;
-    if (count == 0) {
+    if (listed == 0) {
         label(t, "Symbols");
         wndl_buf_text(t->out, "missing for less than 0.1% of the samples\n");
         return;
     }
     wndl_buf_text(t->out, "\nWithout symbols, as a share of samples\n"
                           "     self   on stack  module\n");
-    for (size_t i = 0; i < count && i < MAX_LISTED; i++) {
+    for (size_t i = 0; i < listed; i++) {
         const struct wndl_row *row = wndl_vec_at(&t->r->unnamed, i);
         const struct wndl_module *module = wndl_vec_at(&s->modules, row->key);
         wndl_buf_printf(t->out, "  %6.1f%%    %6.1f%%  ",
@@ -306,7 +319,7 @@ static void unnamed_modules(const struct wndl_text *t)
         wndl_text_cut(t, wndl_intern_get(&s->strings, module->path), 0);
         wndl_buf_printf(t->out, ": %s\n", why_unnamed(module->state));
     }
-    and_more(t, count, "");
+    and_more(t, listed, t->r->unnamed.len, "");
 }
 
 static void damaged_modules(const struct wndl_text *t)
