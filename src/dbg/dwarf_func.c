@@ -12,12 +12,9 @@ struct walk {
     bool skim; /* go past functions and types by DW_AT_sibling */
     bool has_skipped;
     struct wndl_vec *funcs;
-    /* Owner of inlined calls at each depth: one of them, NO_PARENT for the
-     * function, MUTED inside of another function. */
+    /* What an inlined call at each depth is in: another one, or NO_PARENT. */
     uint32_t parents[WNDL_DW_DEPTH_LIMIT + 2];
 };
-
-enum { MUTED = UINT32_MAX - 1 };
 
 static void start_walk(struct walk *w, struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, uint64_t die)
@@ -46,7 +43,7 @@ static enum wndl_status note_func(struct walk *w, const struct wndl_dw_die *die)
     struct wndl_dwarf *d = w->d;
     size_t first = d->ranges.len;
     size_t id = w->funcs->len;
-    if (id >= MUTED)
+    if (id >= WNDL_DW_NO_PARENT)
         return wndl_dw_damage(d, SECTION, die->offset, "too many functions");
     enum wndl_status status = wndl_dw_add_ranges(d, w->unit, die, (uint32_t)id);
     if (status != WNDL_OK || d->ranges.len == first)
@@ -196,7 +193,7 @@ static enum wndl_status note_inlined(
     struct wndl_vec *list = &w->d->inlined;
     size_t first = w->d->ranges.len;
     size_t id = list->len;
-    if (id >= MUTED)
+    if (id >= WNDL_DW_NO_PARENT)
         return wndl_dw_damage(w->d, SECTION, die->offset, "too many calls");
     enum wndl_status status =
         wndl_dw_add_ranges(w->d, w->unit, die, (uint32_t)id);
@@ -217,7 +214,20 @@ static enum wndl_status note_inlined(
     return WNDL_OK;
 }
 
-/* One DIE of a function, looking for inlined calls. */
+static enum wndl_status step_over_inlined(
+    struct walk *w, struct wndl_dw_die *die)
+{
+    enum wndl_status status = wndl_dw_read_attrs(w->d, w->unit, &w->c, die);
+    if (status == WNDL_OK)
+        status = note_inlined(w, die);
+    return status == WNDL_OK ? descend(w, die) : status;
+}
+
+/*
+ * One DIE of a function, looking for inlined calls. Those of a function in
+ * the function come along where they cannot be skipped, but nobody will ask
+ * for them here: their addresses belong to that one.
+ */
 static enum wndl_status func_step(struct walk *w)
 {
     struct wndl_dw_die die;
@@ -228,19 +238,14 @@ static enum wndl_status func_step(struct walk *w)
         w->depth--;
         return WNDL_OK;
     }
-    uint32_t parent = w->parents[w->depth];
-    bool inlined = die.abbrev->kind == WNDL_DW_DIE_INLINED && parent != MUTED;
-    bool skipped = die.abbrev->kind == WNDL_DW_DIE_OTHER ||
-                   die.abbrev->kind == WNDL_DW_DIE_FUNCTION;
+    unsigned kind = die.abbrev->kind;
     w->parents[w->depth + 1] =
-        die.abbrev->kind == WNDL_DW_DIE_FUNCTION ? MUTED : parent;
-    status = inlined ? wndl_dw_read_attrs(w->d, w->unit, &w->c, &die)
-                     : wndl_dw_skip_die(w->d, w->unit, &w->c, &die, &skipped);
-    if (status == WNDL_OK && inlined)
-        status = note_inlined(w, &die);
-    if (status != WNDL_OK || (!inlined && skipped))
-        return status;
-    return descend(w, &die);
+        kind == WNDL_DW_DIE_FUNCTION ? WNDL_DW_NO_PARENT : w->parents[w->depth];
+    if (kind == WNDL_DW_DIE_INLINED)
+        return step_over_inlined(w, &die);
+    bool skipped = kind == WNDL_DW_DIE_OTHER || kind == WNDL_DW_DIE_FUNCTION;
+    status = wndl_dw_skip_die(w->d, w->unit, &w->c, &die, &skipped);
+    return status != WNDL_OK || skipped ? status : descend(w, &die);
 }
 
 static enum wndl_status walk_func(struct walk *w, uint64_t offset)

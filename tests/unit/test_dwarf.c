@@ -197,6 +197,116 @@ static void unit_without_ranges_is_found_by_its_functions(void **state)
     dwarfmake_free(&m);
 }
 
+/* ---- shapes of trees ---- */
+
+/* Abbreviations: 1 a unit, 2 a block, 3 a function and 4 an inlined call with
+ * name, address and size; all may have children. */
+static void begin_tree(struct dwarfmake *m)
+{
+    static const uint16_t unit[] = {0x11, 0x01, 0x12, 0x0b, 0};
+    static const uint16_t func[] = {0x03, 0x08, 0x11, 0x01, 0x12, 0x0b, 0};
+    static const uint16_t none[] = {0};
+    dw_abbrev(m, 1, 0x11, true, unit);
+    dw_abbrev(m, 2, 0x0b, true, none);
+    dw_abbrev(m, 3, 0x2e, true, func);
+    dw_abbrev(m, 4, 0x1d, true, func);
+    wndl_buf_byte(&m->abbrev, 0);
+}
+
+static void put_node(
+    struct dwarfmake *m, uint8_t code, const char *name, uint64_t start)
+{
+    wndl_buf_byte(&m->info, code);
+    if (code == 2)
+        return;
+    if (code != 1)
+        dw_string(&m->info, name);
+    dw_address(m, &m->info, start);
+    wndl_buf_byte(&m->info, 0x40);
+}
+
+static void close_nodes(struct dwarfmake *m, int count)
+{
+    for (int i = 0; i < count; i++)
+        wndl_buf_byte(&m->info, 0);
+}
+
+static void calls_in_blocks_of_calls_keep_their_parents(void **state)
+{
+    (void)state;
+    static const char *const nested[] = {"inner||:0:0|inlined|1000",
+        "outer||:0:0|inlined|1000", "f||:0:0|function|1000", NULL};
+    struct dwarfmake m;
+    dwarfmake_init(&m, &plain);
+    begin_tree(&m);
+    size_t begun = dw_begin_unit(&m, 0);
+    put_node(&m, 1, NULL, 0x1000);
+    put_node(&m, 3, "f", 0x1000);
+    put_node(&m, 4, "outer", 0x1000);
+    put_node(&m, 2, NULL, 0);
+    put_node(&m, 4, "inner", 0x1000);
+    close_nodes(&m, 5);
+    dw_end(&m, &m.info, begun);
+    struct wndl_dwarf *d = open_made(&m);
+    check_frames(d, 0x1000, nested);
+    wndl_dwarf_close(d);
+    dwarfmake_free(&m);
+}
+
+/* As GNU C has functions in functions: their calls are theirs alone. */
+static void calls_of_a_local_function_are_not_its_parents(void **state)
+{
+    (void)state;
+    static const char *const outside[] = {"f||:0:0|function|1000", NULL};
+    static const char *const inside[] = {
+        "call||:0:0|inlined|1020", "local||:0:0|function|1020", NULL};
+    struct dwarfmake m;
+    dwarfmake_init(&m, &plain);
+    begin_tree(&m);
+    size_t begun = dw_begin_unit(&m, 0);
+    put_node(&m, 1, NULL, 0x1000);
+    m.info.data[m.info.size - 1] = 0x60;
+    put_node(&m, 3, "f", 0x1000);
+    put_node(&m, 2, NULL, 0);
+    put_node(&m, 3, "local", 0x1020);
+    put_node(&m, 4, "call", 0x1020);
+    close_nodes(&m, 5);
+    dw_end(&m, &m.info, begun);
+    struct wndl_dwarf *d = open_made(&m);
+    check_frames(d, 0x1000, outside);
+    check_frames(d, 0x1020, inside);
+    wndl_dwarf_close(d);
+    dwarfmake_free(&m);
+}
+
+/* The hinted unit has lines there, but only the other one has a function. */
+static void a_hint_without_a_function_is_not_taken(void **state)
+{
+    (void)state;
+    static const char *const named[] = {"f||:0:0|function|1148", NULL};
+    struct dwarfmake m;
+    dwarfmake_init(&m, &plain);
+    begin_tree(&m);
+    size_t abbrevs = m.abbrev.size;
+    size_t begun = dw_begin_unit(&m, 0);
+    put_node(&m, 1, NULL, 0x1148);
+    m.info.data[m.info.size - 1] = 8;
+    put_node(&m, 3, "f", 0x1148);
+    m.info.data[m.info.size - 1] = 8;
+    close_nodes(&m, 2);
+    dw_end(&m, &m.info, begun);
+    size_t second = m.info.size;
+    make_sample_dwarf(&m);
+    dw_patch(&m, &m.info, second + 8, abbrevs, 4);
+    add_aranges(&m, 0x1000, 0x150);
+    dw_patch(&m, &m.aranges, 6, second, 4);
+    struct wndl_dwarf *d = open_made(&m);
+    check_frames(d, 0x114c, named);
+    check_sample(d);
+    wndl_dwarf_close(d);
+    dwarfmake_free(&m);
+}
+
 /* ---- damage ---- */
 
 static struct wndl_dwarf_stats stats_after(
@@ -272,6 +382,38 @@ static void a_version_we_do_not_read_is_skipped(void **state)
     struct wndl_dwarf_stats stats = stats_after(&m, 0x1014, WNDL_NOT_FOUND);
     assert_int_equal(stats.units_skipped, 1);
     assert_int_equal(stats.units_damaged, 0);
+    dwarfmake_free(&m);
+}
+
+static void an_address_size_of_two_is_damage(void **state)
+{
+    (void)state;
+    struct dwarfmake m;
+    dwarfmake_init(&m, &plain);
+    make_sample_dwarf(&m);
+    m.info.data[7] = 2;
+    struct wndl_dwarf_stats stats = stats_after(&m, 0x1014, WNDL_NOT_FOUND);
+    assert_int_equal(stats.units_damaged, 1);
+    assert_non_null(strstr(stats.first_damage.what, "address size"));
+    dwarfmake_free(&m);
+}
+
+/* Found when the type is skipped, looking for any function. */
+static void a_sibling_that_points_back_is_damage(void **state)
+{
+    (void)state;
+    static const char sibling[] = "type";
+    struct dwarfmake m;
+    dwarfmake_init(&m, &plain);
+    make_sample_dwarf(&m);
+    size_t at = 0;
+    while (memcmp(m.info.data + at, sibling, sizeof sibling) != 0)
+        at++;
+    dw_patch(&m, &m.info, at + sizeof sibling, 12, 4);
+    struct wndl_dwarf_stats stats = stats_after(&m, 0x1014, WNDL_NOT_FOUND);
+    assert_int_equal(stats.units_damaged, 1);
+    assert_int_equal(stats.first_damage.offset, at - 1);
+    assert_non_null(strstr(stats.first_damage.what, "DW_AT_sibling"));
     dwarfmake_free(&m);
 }
 
@@ -455,10 +597,15 @@ int main(void)
         cmocka_unit_test(lookup_gives_the_same_in_any_order),
         cmocka_unit_test(aranges_are_only_a_hint),
         cmocka_unit_test(unit_without_ranges_is_found_by_its_functions),
+        cmocka_unit_test(calls_in_blocks_of_calls_keep_their_parents),
+        cmocka_unit_test(calls_of_a_local_function_are_not_its_parents),
+        cmocka_unit_test(a_hint_without_a_function_is_not_taken),
         cmocka_unit_test(a_damaged_unit_is_lost_and_the_next_one_kept),
         cmocka_unit_test(an_unknown_form_loses_the_unit),
         cmocka_unit_test(a_damaged_line_program_costs_only_lines),
         cmocka_unit_test(a_version_we_do_not_read_is_skipped),
+        cmocka_unit_test(an_address_size_of_two_is_damage),
+        cmocka_unit_test(a_sibling_that_points_back_is_damage),
         cmocka_unit_test(a_circle_of_origins_is_damage),
         cmocka_unit_test(nesting_without_end_is_damage),
         cmocka_unit_test(open_tells_absent_from_malformed),

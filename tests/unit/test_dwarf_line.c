@@ -274,6 +274,25 @@ static void version_5_entries_may_have_any_form(void **state)
     end(&f);
 }
 
+/* It is the compilation directory itself, however it is spelt. */
+static void directory_0_of_version_5_is_not_joined_to_another(void **state)
+{
+    (void)state;
+    static const char tables[] =
+        "\1\1\x08\2.\0inc\0\2\1\x08\2\x0b\2a.c\0\0b.h\0\1";
+    struct fixture f;
+    begin_tables(&f, 5, 1);
+    put(&f, tables, sizeof tables - 1);
+    dw_begin_program(&f.m, &f.line);
+    dw_row(&f.m, 0x1000, 0, 1, 0);
+    dw_row(&f.m, 0x1004, 1, 2, 0);
+    dw_end_sequence(&f.m, 0x1010);
+    finish(&f);
+    check(&f, 0x1000, "./a.c:1:0");
+    check(&f, 0x1004, "/src/inc/b.h:2:0");
+    end(&f);
+}
+
 static void check_damage(const char *bytes, size_t size)
 {
     struct fixture f;
@@ -324,6 +343,7 @@ int main(void)
         cmocka_unit_test(define_file_adds_to_the_table),
         cmocka_unit_test(unknown_opcodes_are_stepped_over),
         cmocka_unit_test(version_5_entries_may_have_any_form),
+        cmocka_unit_test(directory_0_of_version_5_is_not_joined_to_another),
         cmocka_unit_test(a_damaged_program_gives_no_rows),
         cmocka_unit_test(line_range_of_zero_is_damage),
     };
