@@ -21,3 +21,5 @@ wndl_unit_test(test_unwind_edges LAYERS unwind
   SOURCES ${unwind_sources} LIBS unwind_ctor)
 target_link_options(test_unwind_edges PRIVATE
   -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc)
+wndl_unit_test(test_unwind_threads LAYERS unwind
+  SOURCES $<TARGET_OBJECTS:wndl_unwind_subjects> LABELS threads)
