@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include "testlib.h"
+
+#include "analyze/extents.h"
+#include "analyze/symbolize.h"
+#include "in/wndl.h"
+#include "recipe.h"
+
+#include <stdio.h>
+
+extern const char __ehdr_start[]; /* the linker's: where rva 0 is mapped */
+
+__attribute__((noinline)) static int landmark(int n)
+{
+    __asm__ volatile("" : "+r"(n));
+    return n * 3;
+}
+
+static unsigned long rva_of_landmark(void)
+{
+    return (unsigned long)((uintptr_t)landmark - (uintptr_t)__ehdr_start);
+}
+
+struct fixture {
+    struct wndl_profile profile;
+    struct wndl_symbolized symbolized;
+};
+
+/*
+ * Three frames: the landmark's first byte; one past it, as if a call returned
+ * there, so the same byte; an address in no image.
+ */
+static void read_profile(struct wndl_profile *profile)
+{
+    char recipe[512];
+    struct wndl_buf file;
+    snprintf(recipe, sizeof recipe,
+        "meta 1 1 1 h / app\nprocess 0 1 /bin/app app\nthread 0 1 app\n"
+        "image /proc/self/exe -\n"
+        "sample 0 1 0 0:%lx 0:%lx! -:1000\n",
+        rva_of_landmark() + 1, rva_of_landmark());
+    wndl_buf_init(&file, wndl_mem_libc());
+    assert_true(recipe_cook(recipe, &file));
+    assert_true(wndl_profile_init(profile, wndl_mem_libc()));
+    assert_int_equal(wndl_recording_read(profile,
+                         (struct wndl_bytes){file.data, file.size}, NULL),
+        WNDL_OK);
+    wndl_buf_free(&file);
+}
+
+static void make(struct fixture *f)
+{
+    read_profile(&f->profile);
+    assert_true(
+        wndl_symbolized_init(&f->symbolized, &f->profile, wndl_mem_libc()));
+    assert_int_equal(
+        wndl_symbolize_profile(&f->symbolized, NULL, NULL), WNDL_OK);
+}
+
+static void clear(struct fixture *f)
+{
+    wndl_symbolized_free(&f->symbolized);
+    wndl_profile_free(&f->profile);
+}
+
+static const struct wndl_location *location_of(
+    const struct fixture *f, uint32_t frame)
+{
+    const struct wndl_span *span = wndl_vec_at(&f->symbolized.spans, frame);
+    assert_int_equal(span->count, 1);
+    return wndl_symbolized_location(&f->symbolized, span, 0);
+}
+
+static const char *name_of(const struct fixture *f, uint32_t frame)
+{
+    const struct wndl_function *function =
+        wndl_vec_at(&f->symbolized.functions, location_of(f, frame)->function);
+    return wndl_intern_text(&f->symbolized.strings, function->name);
+}
+
+static void return_address_is_looked_up_one_byte_before(void **state)
+{
+    (void)state;
+    struct fixture f;
+    assert_int_equal(landmark(2), 6);
+    make(&f);
+    assert_int_equal(f.symbolized.spans.len, 3);
+    assert_string_equal(name_of(&f, 0), "landmark");
+    assert_string_equal(name_of(&f, 1), "landmark");
+    assert_int_equal(
+        location_of(&f, 0)->function, location_of(&f, 1)->function);
+    clear(&f);
+}
+
+static void code_in_no_image_is_one_function(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make(&f);
+    assert_string_equal(name_of(&f, 2), "[no file]");
+    const struct wndl_module *modules = f.symbolized.modules.data;
+    assert_true(modules[0].state <= WNDL_SYMBOLS_NAMES);
+    assert_int_equal(modules[1].state, WNDL_SYMBOLS_NOWHERE);
+    clear(&f);
+}
+
+static void failed_allocations_are_told_and_leak_nothing(void **state)
+{
+    (void)state;
+    struct wndl_profile profile;
+    read_profile(&profile);
+    enum wndl_status status = WNDL_NOMEM;
+    for (long budget = 0; status != WNDL_OK; budget++) {
+        struct failing_mem heap;
+        struct wndl_symbolized s;
+        failing_mem_init(&heap, budget);
+        if (wndl_symbolized_init(&s, &profile, &heap.mem)) {
+            status = wndl_symbolize_profile(&s, NULL, NULL);
+            wndl_symbolized_free(&s);
+        }
+        assert_true(status == WNDL_OK || status == WNDL_NOMEM);
+        assert_int_equal(heap.live, 0);
+    }
+    wndl_profile_free(&profile);
+}
+
+/* ---- extents */
+
+static void extents_find_the_start_of_a_function(void **state)
+{
+    (void)state;
+    struct wndl_extents x;
+    wndl_extents_open(&x, "/proc/self/exe", wndl_mem_libc());
+    wndl_rva start = {0};
+    wndl_rva inside = {rva_of_landmark() + 1};
+    assert_true(wndl_extents_find(&x, inside, &start));
+    assert_int_equal(start.v, rva_of_landmark());
+    assert_false(wndl_extents_find(&x, (wndl_rva){1}, &start));
+    assert_false(wndl_extents_find(&x, (wndl_rva){UINT64_MAX}, &start));
+    wndl_extents_close(&x);
+}
+
+static void extents_of_what_is_no_binary_find_nothing(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {
+        "/nonexistent", "/proc/self/maps", "/etc/passwd"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        struct wndl_extents x;
+        wndl_rva start = {7};
+        wndl_extents_open(&x, paths[i], wndl_mem_libc());
+        assert_false(wndl_extents_find(&x, (wndl_rva){0x1000}, &start));
+        assert_int_equal(start.v, 7);
+        wndl_extents_close(&x);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(return_address_is_looked_up_one_byte_before),
+        cmocka_unit_test(code_in_no_image_is_one_function),
+        cmocka_unit_test(failed_allocations_are_told_and_leak_nothing),
+        cmocka_unit_test(extents_find_the_start_of_a_function),
+        cmocka_unit_test(extents_of_what_is_no_binary_find_nothing),
+    };
+    return cmocka_run_group_tests_name("analyze_symbolize", tests, NULL, NULL);
+}
