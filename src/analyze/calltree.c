@@ -55,15 +55,6 @@ static bool label_of(
 
 /* ---- what stacks hang below */
 
-static struct wndl_bytes program_name(const struct wndl_process *process)
-{
-    struct wndl_bytes path = process->executable;
-    size_t start = path.size;
-    while (start > 0 && path.data[start - 1] != '/')
-        start--;
-    return wndl_bytes_slice(path, start, path.size - start);
-}
-
 /* Whether any process has two threads; false too when memory is out, as
  * `*failed` says. */
 static bool has_process_of_threads(struct builder *b, bool *failed)
@@ -106,7 +97,7 @@ static bool make_trunk(
         wndl_vec_at(&p->processes, thread->process);
     *node = 0;
     if (b->shape == WNDL_TREE_FOR_FOLDING &&
-        !label_of(b, program_name(process), *node, node))
+        !label_of(b, wndl_path_name(process->executable), *node, node))
         return false;
     if (b->with_threads && !label_of(b, thread->name, *node, node))
         return false;

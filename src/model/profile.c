@@ -91,6 +91,16 @@ bool wndl_profile_text(
     return true;
 }
 
+struct wndl_bytes wndl_path_name(struct wndl_bytes path)
+{
+    size_t start = path.size;
+    while (start > 0 && path.data[start - 1] != '/')
+        start--;
+    if (start == path.size)
+        return path;
+    return wndl_bytes_slice(path, start, path.size - start);
+}
+
 const char *wndl_loss_name(unsigned reason)
 {
     static const char *const names[WNDL_LOST_REASONS] = {

@@ -118,6 +118,9 @@ bool wndl_profile_node(
 bool wndl_profile_text(
     struct wndl_profile *p, struct wndl_bytes s, struct wndl_bytes *copy);
 
+/* The last part of a path; all of it when it ends in '/'. */
+struct wndl_bytes wndl_path_name(struct wndl_bytes path);
+
 /* For people: "the buffer was full", "left the stack". Static strings. */
 const char *wndl_loss_name(unsigned reason);
 const char *wndl_walk_end_text(unsigned end);

@@ -3,22 +3,12 @@
 
 #include <string.h>
 
-static struct wndl_bytes last_part(struct wndl_bytes path)
-{
-    size_t start = path.size;
-    while (start > 0 && path.data[start - 1] != '/')
-        start--;
-    return start == path.size
-               ? path
-               : wndl_bytes_slice(path, start, path.size - start);
-}
-
 static bool add_module(struct wndl_symbolized *s, struct wndl_bytes path)
 {
     struct wndl_module *module = wndl_vec_push(&s->modules);
     return module != NULL &&
            wndl_intern_add(&s->strings, path, &module->path) &&
-           wndl_intern_add(&s->strings, last_part(path), &module->name);
+           wndl_intern_add(&s->strings, wndl_path_name(path), &module->name);
 }
 
 static bool add_modules(struct wndl_symbolized *s)

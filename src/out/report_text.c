@@ -105,14 +105,6 @@ void wndl_text_spaces(const struct wndl_text *t, size_t count)
         wndl_buf_byte(t->out, ' ');
 }
 
-struct wndl_bytes wndl_text_base(struct wndl_bytes path)
-{
-    size_t start = path.size;
-    while (start > 0 && path.data[start - 1] != '/')
-        start--;
-    return wndl_bytes_slice(path, start, path.size - start);
-}
-
 void wndl_text_place(
     struct wndl_bytes file, uint32_t line, struct wndl_buf *place)
 {

@@ -54,9 +54,6 @@ size_t wndl_text_columns(struct wndl_bytes s);
 
 void wndl_text_spaces(const struct wndl_text *t, size_t count);
 
-/* The last part of a path. */
-struct wndl_bytes wndl_text_base(struct wndl_bytes path);
-
 /* "file.c:12" of a function's start or a line; empty when not known. */
 void wndl_text_place(
     struct wndl_bytes file, uint32_t line, struct wndl_buf *place);

@@ -39,7 +39,7 @@ static void function_cells(const struct wndl_text *t,
 {
     const struct wndl_function *function = function_at(t, row->key);
     wndl_text_place(
-        wndl_text_base(text_of(t, function->file)), function->line, place);
+        wndl_path_name(text_of(t, function->file)), function->line, place);
     *cells = (struct cells){text_of(t, function->name), bytes_of(place),
         wndl_text_module_name(t, function->module)};
 }
@@ -52,7 +52,7 @@ static void line_cells(const struct wndl_text *t, const struct wndl_row *row,
     const struct wndl_function *function = function_at(t, location->function);
     struct wndl_bytes file = text_of(t, location->file);
     if (t->layout->width != 0) /* the line is at the end, and must be seen */
-        file = wndl_text_base(file);
+        file = wndl_path_name(file);
     wndl_text_place(file, location->line, place);
     if (place->size == 0)
         wndl_buf_text(place, "?");
@@ -81,7 +81,7 @@ static void thread_cells(const struct wndl_text *t, const struct wndl_row *row,
     wndl_buf_clear(place);
     wndl_buf_printf(place, "tid %u of pid %u", thread->tid, process->pid);
     *cells = (struct cells){
-        thread->name, bytes_of(place), wndl_text_base(process->executable)};
+        thread->name, bytes_of(place), wndl_path_name(process->executable)};
 }
 
 /* The views, in the order of enum wndl_view. */

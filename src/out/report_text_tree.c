@@ -84,7 +84,7 @@ static void draw_function(
     struct wndl_bytes name = wndl_intern_get(&s->strings, function->name);
     struct wndl_bytes module = wndl_text_module_name(t, function->module);
     struct wndl_bytes file =
-        wndl_text_base(wndl_intern_get(&s->strings, function->file));
+        wndl_path_name(wndl_intern_get(&s->strings, function->file));
     struct wndl_buf place;
     wndl_buf_init(&place, t->out->mem);
     wndl_text_place(file, function->line, &place);
