@@ -6,7 +6,10 @@
  * Lazy by unit: opening finds the unit headers and their address ranges; a
  * unit's function tree and line program are decoded when an address of it is
  * first looked up, once. Damage in a unit loses that unit, is counted, and
- * the first one is described. What it must not know: files, ELF, demangling.
+ * the first one is described; a damaged line program costs its unit the lines
+ * alone, and counts too. The skeleton unit of a .dwo file is skipped as far as
+ * functions go, but gives lines. Code at address 0, -1 or -2 is taken for
+ * what a linker dropped. What it must not know: files, ELF, demangling.
  *
  * One wndl_dwarf is for one thread at a time.
  */
