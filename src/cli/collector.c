@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -275,7 +276,13 @@ static void loop(struct collector *c)
     }
 }
 
-/* The command's own end may not have been heard of yet. */
+static bool has_ended(const struct live *live)
+{
+    struct pollfd end = {.fd = live->process->pid_fd, .events = POLLIN};
+    return poll(&end, 1, 0) == 1;
+}
+
+/* Ends that have not been heard of yet are told from processes left behind. */
 static void end_all(struct collector *c)
 {
     while (c->processes != NULL) {
@@ -284,9 +291,9 @@ static void end_all(struct collector *c)
             forget(c, live);
             continue;
         }
-        bool alive = kill(live->pid, 0) == 0 && live->pid != c->spawn.pid;
-        c->result->left += alive;
-        end_process(c, live, alive ? WNDL_ENDED_UNKNOWN : WNDL_ENDED_EXIT);
+        bool ended = has_ended(live);
+        c->result->left += !ended;
+        end_process(c, live, ended ? WNDL_ENDED_EXIT : WNDL_ENDED_UNKNOWN);
     }
 }
 

@@ -60,6 +60,12 @@ static void exchange(const struct sigaction *new, struct sigaction *old)
         *old = before;
 }
 
+/* Another thread of the parent's may have held it. */
+void wndl_rt_signal_after_fork(void)
+{
+    atomic_flag_clear(&lock);
+}
+
 /* As if the handler were not there: the program dies of the signal. */
 static void default_action(int number)
 {

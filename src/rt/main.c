@@ -18,10 +18,10 @@ struct wndl_rt wndl_rt;
 /* Of the thread that forks, around fork(). */
 static __thread uint64_t mask_before;
 
-static uint64_t set_mask(uint64_t mask)
+static uint64_t set_mask(uint64_t mask, int how)
 {
     uint64_t before = 0;
-    (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, (long)&before,
+    (void)wndl_raw4(SYS_rt_sigprocmask, how, (long)&mask, (long)&before,
         KERNEL_SIGSET_BYTES);
     return before;
 }
@@ -31,14 +31,18 @@ static uint64_t bit_of(int signal)
     return signal == 0 ? 0 : UINT64_C(1) << (signal - 1);
 }
 
+/* A timer's signal would send the parent back to the start of a long fork. */
 static void before_fork(void)
 {
-    mask_before = set_mask(~UINT64_C(0));
+    mask_before = set_mask(0, SIG_BLOCK);
+    if (wndl_rt.engine == WNDL_ENGINE_TIMER)
+        (void)set_mask(bit_of(wndl_rt.signal), SIG_BLOCK);
 }
 
 static void after_fork_in_parent(void)
 {
-    set_mask(mask_before);
+    if (wndl_rt.engine == WNDL_ENGINE_TIMER)
+        (void)set_mask(mask_before, SIG_SETMASK);
 }
 
 /*
@@ -47,6 +51,7 @@ static void after_fork_in_parent(void)
  */
 static void after_fork_in_child(void)
 {
+    (void)set_mask(~UINT64_C(0), SIG_SETMASK);
     if (wndl_rt.shm != NULL) {
         wndl_raw_unmap(wndl_rt.shm, wndl_shm_size());
         wndl_rt.shm = NULL;
@@ -55,9 +60,10 @@ static void after_fork_in_child(void)
         atomic_store(&wndl_rt.epoch, 0);
         atomic_fetch_add(&wndl_rt.rules_age, 1);
         wndl_rt_threads_forget();
+        wndl_rt_signal_after_fork();
         wndl_rt_start();
     }
-    set_mask(mask_before);
+    (void)set_mask(mask_before, SIG_SETMASK);
 }
 
 static uint64_t find_vdso(char **environment)
@@ -99,11 +105,11 @@ __attribute__((constructor)) static void start(
         return;
     wndl_rt.vdso = find_vdso(environment);
     wndl_rt.pid = wndl_raw_getpid();
-    uint64_t mask = set_mask(~UINT64_C(0));
+    uint64_t mask = set_mask(~UINT64_C(0), SIG_SETMASK);
     wndl_rt_start();
     if (wndl_rt.shm != NULL)
         (void)pthread_atfork(
             before_fork, after_fork_in_parent, after_fork_in_child);
     wndl_rt_mask_remember((mask & bit_of(wndl_rt.signal)) != 0);
-    set_mask(mask & ~bit_of(wndl_rt.signal));
+    (void)set_mask(mask & ~bit_of(wndl_rt.signal), SIG_SETMASK);
 }

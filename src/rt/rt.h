@@ -85,6 +85,9 @@ void wndl_rt_modules_recheck(void);
 /* hook_signal.c: does with a signal that is not ours what the program asked. */
 void wndl_rt_signal_chain(int signal, siginfo_t *info, void *ucontext);
 
+/* hook_signal.c: in a forked child, before anything else may ask. */
+void wndl_rt_signal_after_fork(void);
+
 /* hook_mask.c: whether the program has our signal blocked in this thread. */
 void wndl_rt_mask_remember(bool blocked);
 

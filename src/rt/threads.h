@@ -15,7 +15,7 @@
 
 enum {
     WNDL_RT_FRAMES = 32 * 1024, /* innermost, of a deeper stack */
-    WNDL_RT_PAGES = 256,   /* a power of two */
+    WNDL_RT_PAGES = 256,        /* a power of two */
     WNDL_RT_SCRATCH = 4096 + 256,
 };
 

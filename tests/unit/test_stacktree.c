@@ -96,9 +96,11 @@ struct hammer {
     uint32_t leaves[PATHS];
 };
 
+/* Paths part one by one, from the root on. */
 static uint64_t step_of(unsigned path, unsigned level)
 {
-    return 0x400000 + (uint64_t)(path >> level % 12) * 64 + level;
+    unsigned shift = level < 12 ? 12 - level : 0;
+    return 0x400000 + (uint64_t)(path >> shift) * 64 + level;
 }
 
 /* All threads insert the same paths, each in another order. */
@@ -131,7 +133,7 @@ static void assert_path(
 static void threads_that_insert_the_same_get_the_same(void **state)
 {
     (void)state;
-    struct wndl_stacktree *tree = new_tree(PATHS * DEPTH);
+    struct wndl_stacktree *tree = new_tree(2 * PATHS * DEPTH); /* and orphans */
     pthread_t threads[THREADS];
     struct hammer *hammers = calloc(THREADS, sizeof *hammers);
     for (unsigned i = 0; i < THREADS; i++) {
