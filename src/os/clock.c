@@ -5,7 +5,7 @@
 
 static uint64_t now_ns(clockid_t clock)
 {
-    struct timespec t = { 0 };
+    struct timespec t = {0};
     clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
