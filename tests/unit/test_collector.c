@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+#include "testlib.h"
+
+#include "cli/collector_process.h"
+#include "in/wndl.h"
+#include "os/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <windlass/unwind.h>
+
+/* A recording with one process, whose block the test fills as `rt` would. */
+struct bench {
+    char path[32];
+    int fd;
+    struct wndl_recording recording;
+    struct wndl_collector_totals totals;
+    struct wndl_collector_process *process;
+    struct wndl_profile profile;
+};
+
+static void set_up(struct bench *b)
+{
+    char command[] = "test";
+    char *list[] = {command, NULL};
+    const struct wndl_recording_meta meta = {
+        .interval = 1000000, .engine = WNDL_ENGINE_PERF, .command = list};
+    *b = (struct bench){.path = "/tmp/wndl-collector-XXXXXX"};
+    b->fd = mkstemp(b->path);
+    assert_true(b->fd >= 0);
+    wndl_recording_open(&b->recording, b->fd, &meta);
+    const struct wndl_recording_process origin = {
+        .pid = (uint32_t)getpid(), .time = b->recording.time_base};
+    int memfd = -1;
+    b->process =
+        wndl_collector_process_new(&b->recording, &b->totals, &origin, &memfd);
+    assert_non_null(b->process);
+    close(memfd);
+}
+
+/* Ends the recording and reads it back. */
+static void finish(struct bench *b)
+{
+    const struct wndl_recording_done done = {.processes = 1};
+    struct wndl_file file;
+    wndl_collector_process_end(b->process, WNDL_ENDED_EXIT);
+    wndl_collector_process_free(b->process);
+    assert_int_equal(wndl_recording_close(&b->recording, &done, NULL), WNDL_OK);
+    close(b->fd);
+    assert_true(wndl_profile_init(&b->profile, wndl_mem_libc()));
+    assert_int_equal(wndl_file_open(b->path, &file, NULL), WNDL_OK);
+    assert_int_equal(
+        wndl_recording_read(&b->profile, file.bytes, NULL), WNDL_OK);
+    wndl_file_close(&file);
+    unlink(b->path);
+    assert_true(b->profile.finished);
+    assert_int_equal(b->profile.chunks_damaged, 0);
+}
+
+static void tear_down(struct bench *b)
+{
+    wndl_profile_free(&b->profile);
+}
+
+static void use_ring(struct bench *b, uint32_t slot)
+{
+    atomic_fetch_or(
+        &b->process->shm->ring_used[slot / 64], UINT64_C(1) << slot % 64);
+}
+
+static void put(struct bench *b, uint32_t slot, struct wndl_event event)
+{
+    uint8_t bytes[WNDL_EVENT_MAX];
+    size_t size = wndl_event_put(bytes, &event);
+    use_ring(b, slot);
+    assert_true(wndl_ring_put(&b->process->shm->rings[slot], bytes, size));
+}
+
+static void put_thread(struct bench *b, uint32_t slot, uint32_t tid)
+{
+    put(b, slot,
+        (struct wndl_event){.kind = WNDL_EVENT_THREAD,
+            .tid = tid,
+            .time = b->recording.time_base + 1000});
+}
+
+static void put_sample(struct bench *b, uint32_t slot, uint32_t node)
+{
+    put(b, slot,
+        (struct wndl_event){
+            .kind = WNDL_EVENT_SAMPLE, .node = node, .time = 500, .cpu = 400});
+}
+
+static uint32_t insert(struct bench *b, uint32_t parent, uint64_t key)
+{
+    return wndl_stacktree_insert(b->process->tree, parent, key);
+}
+
+static void put_module(
+    struct bench *b, const char *path, uint64_t start, uint32_t epoch)
+{
+    struct wndl_shm *shm = b->process->shm;
+    uint32_t index = atomic_fetch_add(&shm->module_count, 1);
+    struct wndl_shm_module *row = &shm->modules[index];
+    uint32_t offset =
+        atomic_fetch_add(&shm->string_bytes, (uint32_t)strlen(path));
+    memcpy(shm->strings + offset, path, strlen(path));
+    *row = (struct wndl_shm_module){.start = start,
+        .end = start + 0x1000,
+        .bias = start,
+        .path_offset = offset,
+        .path_size = (uint32_t)strlen(path),
+        .build_id = {0xab, 0xcd},
+        .build_id_size = 2,
+        .first_epoch = epoch};
+    atomic_store(&row->last_epoch, WNDL_SHM_EPOCHS);
+    atomic_store(&row->ready, 1);
+}
+
+static const struct wndl_frame_key *frame_of(
+    const struct wndl_profile *p, uint32_t node)
+{
+    const struct wndl_node *n = wndl_vec_at(&p->nodes, node);
+    return wndl_vec_at(&p->frames, n->frame);
+}
+
+static void samples_come_out_as_they_were_left(void **state)
+{
+    (void)state;
+    struct bench b;
+    set_up(&b);
+    put_module(&b, "/lib/x.so", 0x10000, 0);
+    uint32_t root = insert(&b, 0, 0x10010);
+    uint32_t leaf = insert(&b, root,
+        UINT64_C(0x7000) | UINT64_C(1) << WNDL_KEY_INTERRUPTED_SHIFT |
+            (uint64_t)WNDL_HOW_CFI << WNDL_KEY_HOW_SHIFT);
+    put_thread(&b, 70, 1234);
+    put(&b, 70, (struct wndl_event){.kind = WNDL_EVENT_NAME, .name = "ann"});
+    put_sample(&b, 70, leaf);
+    wndl_collector_process_drain(b.process, false);
+    put_sample(&b, 70, root);
+    put_sample(&b, 70, 0);
+    finish(&b);
+
+    assert_int_equal(b.profile.threads.len, 1);
+    const struct wndl_thread *thread = wndl_vec_at(&b.profile.threads, 0);
+    assert_int_equal(thread->tid, 1234);
+    assert_true(wndl_bytes_is(thread->name, "ann"));
+    assert_int_equal(b.profile.samples.len, 3);
+    const struct wndl_sample *s = wndl_vec_at(&b.profile.samples, 0);
+    assert_true(s[0].time == 1500 && s[1].time == 2000 && s[2].time == 2500);
+    assert_int_equal(s[0].cpu, 400);
+    assert_int_equal(s[2].node, 0);
+    const struct wndl_frame_key *f = frame_of(&b.profile, s[0].node);
+    assert_true(f->image == WNDL_NO_INDEX && f->address == 0x7000);
+    assert_true(f->interrupted && f->how == WNDL_HOW_CFI);
+    f = frame_of(&b.profile, s[1].node);
+    assert_true(f->image == 0 && f->address == 0x10 && !f->interrupted);
+    const struct wndl_image *image = wndl_vec_at(&b.profile.images, 0);
+    assert_true(wndl_bytes_is(image->path, "/lib/x.so"));
+    assert_memory_equal(image->build_id.data, "\xab\xcd", 2);
+    tear_down(&b);
+}
+
+static void modules_at_one_address_are_told_apart_by_epoch(void **state)
+{
+    (void)state;
+    struct bench b;
+    set_up(&b);
+    put_module(&b, "/lib/old.so", 0x10000, 0);
+    atomic_store(&b.process->shm->modules[0].last_epoch, 2);
+    put_module(&b, "/lib/new.so", 0x10000, 3);
+    uint32_t nodes[3];
+    for (uint64_t epoch = 1; epoch <= 3; epoch++)
+        nodes[epoch - 1] =
+            insert(&b, 0, 0x10020 | epoch << WNDL_KEY_EPOCH_SHIFT);
+    put_thread(&b, 0, 1);
+    for (size_t i = 0; i < 3; i++)
+        put_sample(&b, 0, nodes[i]);
+    finish(&b);
+    const struct wndl_sample *s = wndl_vec_at(&b.profile.samples, 0);
+    assert_int_equal(frame_of(&b.profile, s[0].node)->image, 0);
+    assert_int_equal(frame_of(&b.profile, s[1].node)->image, 0);
+    assert_int_equal(frame_of(&b.profile, s[2].node)->image, 1);
+    tear_down(&b);
+}
+
+static void a_sample_waits_until_its_node_is_published(void **state)
+{
+    (void)state;
+    struct bench b;
+    set_up(&b);
+    uint32_t first = insert(&b, 0, 0x1000);
+    uint32_t second = insert(&b, 0, 0x2000);
+    /* As if the first thread had been interrupted before publishing. */
+    struct wndl_stacknode *hidden = NULL;
+    uint8_t *memory = (uint8_t *)b.process->tree;
+    for (size_t at = 0; hidden == NULL; at += 16) {
+        uint64_t key;
+        memcpy(&key, memory + at, sizeof key);
+        if (key == 0x1000)
+            hidden = (struct wndl_stacknode *)(void *)(memory + at);
+    }
+    hidden->key = 0;
+    put_thread(&b, 0, 1);
+    put_sample(&b, 0, second);
+    wndl_collector_process_drain(b.process, false);
+    assert_int_equal(b.totals.samples, 0);
+    hidden->key = 0x1000;
+    wndl_collector_process_drain(b.process, false);
+    assert_int_equal(b.totals.samples, 1);
+    put_sample(&b, 0, first);
+    finish(&b);
+    assert_int_equal(b.profile.samples.len, 2);
+    const struct wndl_sample *s = wndl_vec_at(&b.profile.samples, 0);
+    assert_int_equal(frame_of(&b.profile, s[0].node)->address, 0x2000);
+    assert_int_equal(frame_of(&b.profile, s[1].node)->address, 0x1000);
+    tear_down(&b);
+}
+
+static void a_ring_given_to_another_thread_is_another_thread(void **state)
+{
+    (void)state;
+    struct bench b;
+    set_up(&b);
+    uint32_t node = insert(&b, 0, 0x1000);
+    put_thread(&b, 5, 100);
+    put_sample(&b, 5, node);
+    put_thread(&b, 5, 200);
+    put_sample(&b, 5, node);
+    put_sample(&b, 5, node);
+    finish(&b);
+    assert_int_equal(b.profile.threads.len, 2);
+    const struct wndl_sample *s = wndl_vec_at(&b.profile.samples, 0);
+    assert_int_equal(s[0].thread, 0);
+    assert_int_equal(s[1].thread, 1);
+    assert_int_equal(s[2].thread, 1);
+    tear_down(&b);
+}
+
+static void losses_are_told_at_the_end(void **state)
+{
+    (void)state;
+    struct bench b;
+    set_up(&b);
+    atomic_store(&b.process->shm->lost[WNDL_LOSS_RING_FULL], 11);
+    atomic_store(&b.process->shm->lost[WNDL_LOSS_OVERRUN], 22);
+    finish(&b);
+    assert_true(b.profile.lost[WNDL_LOSS_RING_FULL] == 11);
+    assert_true(b.profile.lost[WNDL_LOSS_OVERRUN] == 22);
+    assert_true(b.totals.lost[WNDL_LOSS_RING_FULL] == 11);
+    tear_down(&b);
+}
+
+/* Everything a program could overwrite, overwritten, with a fixed seed. */
+static void scribbled_memory_never_breaks_the_recording(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 40 };
+    srandom(1);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct bench b;
+        set_up(&b);
+        put_module(&b, "/lib/x.so", 0x10000, 0);
+        uint32_t node = insert(&b, 0, 0x10010);
+        for (uint32_t i = 1; i < 200; i++)
+            node = insert(&b, node % 7 == 0 ? 0 : node, 0x10010 + i * 8);
+        put_thread(&b, 0, 1);
+        for (uint32_t i = 0; i < 100; i++)
+            put_sample(&b, 0, 1 + i);
+        wndl_collector_process_drain(b.process, round % 2 == 0);
+        struct wndl_shm *shm = b.process->shm;
+        uint8_t *from = round % 4 == 0   ? (uint8_t *)shm
+                        : round % 4 == 1 ? (uint8_t *)&shm->rings[0]
+                        : round % 4 == 2 ? (uint8_t *)&shm->modules[0]
+                                         : shm->tree;
+        size_t size =
+            round % 4 == 0 ? offsetof(struct wndl_shm, modules) : 64 * 1024;
+        for (size_t i = 0; i < size; i++)
+            from[i] = (uint8_t)random();
+        wndl_collector_process_drain(b.process, false);
+        finish(&b);
+        tear_down(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samples_come_out_as_they_were_left),
+        cmocka_unit_test(modules_at_one_address_are_told_apart_by_epoch),
+        cmocka_unit_test(a_sample_waits_until_its_node_is_published),
+        cmocka_unit_test(a_ring_given_to_another_thread_is_another_thread),
+        cmocka_unit_test(losses_are_told_at_the_end),
+        cmocka_unit_test(scribbled_memory_never_breaks_the_recording),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
