@@ -35,6 +35,7 @@ static void end(size_t least_contexts)
         oracle.contexts, oracle.frames, oracle.complete, oracle.no_fde);
     assert_true(oracle_agrees(&oracle));
     assert_true(oracle.contexts >= least_contexts);
+    assert_true(oracle.bad_cfi * 50 <= oracle.contexts);
     oracle_free(&oracle);
 }
 

@@ -35,7 +35,7 @@ static __attribute__((noinline)) long realigned(struct chain *chain)
     char frame[192] __attribute__((aligned(64)));
     char *more = alloca(32 + chain->depth % 32);
     __asm__ volatile("" : : "r"(frame), "r"(more) : "memory");
-    return chain_next(chain) + 1;
+    return chain_next(chain);
 }
 
 __asm__(".pushsection .text\n"
@@ -52,6 +52,29 @@ __asm__(".pushsection .text\n"
         ".size call_without_cfi, . - call_without_cfi\n"
         ".popsection");
 
+__asm__(".pushsection .text\n"
+        ".type call_by_rbx, @function\n"
+        "call_by_rbx:\n\t"
+        ".cfi_startproc\n\t"
+        "pushq %rbx\n\t"
+        ".cfi_adjust_cfa_offset 8\n\t"
+        ".cfi_rel_offset %rbx, 0\n\t"
+        "movq %rsp, %rbx\n\t"
+        ".cfi_def_cfa_register %rbx\n\t"
+        "subq $64, %rsp\n\t"
+        "movq %rdi, %rax\n\t"
+        "movq %rsi, %rdi\n\t"
+        "call *%rax\n\t"
+        "movq %rbx, %rsp\n\t"
+        ".cfi_def_cfa_register %rsp\n\t"
+        "popq %rbx\n\t"
+        ".cfi_adjust_cfa_offset -8\n\t"
+        ".cfi_restore %rbx\n\t"
+        "ret\n\t"
+        ".cfi_endproc\n"
+        ".size call_by_rbx, . - call_by_rbx\n"
+        ".popsection");
+
 static long chain_next_of(void *chain)
 {
     return chain_next(chain) + 1;
@@ -62,10 +85,16 @@ static long without_cfi(struct chain *chain)
     return call_without_cfi(chain_next_of, chain) + 1;
 }
 
+static long by_rbx(struct chain *chain)
+{
+    return call_by_rbx(chain_next_of, chain) + 1;
+}
+
 long (*const extras[EXTRA_COUNT])(struct chain *chain) = {
     [EXTRA_SIGNAL] = through_signal,
     [EXTRA_SIGNAL_ALTERNATE] = through_alternate_stack,
     [EXTRA_REALIGNED] = realigned,
+    [EXTRA_BY_RBX] = by_rbx,
     [EXTRA_NO_CFI] = without_cfi,
 };
 

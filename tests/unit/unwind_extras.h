@@ -24,6 +24,7 @@ enum {
     EXTRA_SIGNAL,           /* goes on in a handler on the same stack */
     EXTRA_SIGNAL_ALTERNATE, /* goes on in a handler on the alternate stack */
     EXTRA_REALIGNED,        /* stack realigned, CFA in memory */
+    EXTRA_BY_RBX,           /* CFA by RBX, as in ld.so's trampoline */
     EXTRA_WITH_CFI,
     EXTRA_NO_CFI = EXTRA_WITH_CFI, /* frame pointer, but no FDE */
     EXTRA_COUNT,
@@ -37,5 +38,8 @@ void extras_end(void);
 
 /* Calls callback(argument) from code that has a frame pointer, no FDE. */
 long call_without_cfi(long (*callback)(void *), void *argument);
+
+/* The same from code whose CFA is by RBX. */
+long call_by_rbx(long (*callback)(void *), void *argument);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind_oracle: three walks of one context, compared: the direct one, the
- * remote one over the same memory, and libgcc's.
+ * unwind_oracle: walks of one context, compared: the direct one, the remote
+ * one over the same memory, libgcc's, a direct one that may not read below
+ * the red zone, and the end of one that starts in the signal handler.
  */
 #ifndef WNDL_TESTS_UNWIND_ORACLE_H
 #define WNDL_TESTS_UNWIND_ORACLE_H
@@ -29,8 +30,9 @@ struct oracle {
     size_t complete;  /* walks that ended COMPLETE */
     size_t no_fde;    /* walks in which libgcc stopped for want of an FDE */
     size_t differing; /* any difference at all */
+    size_t bad_cfi;   /* contexts left out: the compiler's CFI is wrong */
     /* The first context that differed. */
-    struct oracle_walk direct, remote, libgcc;
+    struct oracle_walk direct, remote, libgcc, tight, handler;
     uint64_t first_ip;
 };
 
