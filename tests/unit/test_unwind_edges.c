@@ -201,6 +201,44 @@ static void code_in_no_module_is_passed_by_frame_pointer(void **state)
     assert_int_equal(munmap(page, 4096), 0);
 }
 
+/* A stack of ours with a link at word 4, walked from code without CFI. */
+static void walk_fake_stack(uint64_t sp_word, uint64_t link_pc)
+{
+    static uint64_t stack[16];
+    uint64_t base = (uintptr_t)stack;
+    const struct wndl_stack_range range = {base, base + sizeof stack};
+    stack[4] = base + 8 * 8;
+    stack[5] = link_pc;
+    const struct wndl_regs regs = {
+        .ip = (uintptr_t)&call_without_cfi,
+        .sp = base + 8 * sp_word,
+        .fp = base + 4 * 8,
+        .valid = WNDL_REG_IP | WNDL_REG_SP | WNDL_REG_FP,
+    };
+    prepare(&walked, ORACLE_FRAMES);
+    wndl_unwind_regs(oracle.unwinder, &regs, &range, 1, &walked.walk);
+}
+
+static void only_plausible_frame_pointers_are_followed(void **state)
+{
+    (void)state;
+    uint64_t code = (uintptr_t)&call_without_cfi + 1;
+    walk_fake_stack(2, code);
+    assert_int_equal(walked.walk.count, 2);
+    assert_int_equal(walked.walk.fp_frames, 1);
+    walk_fake_stack(6, code); /* the link is below SP */
+    assert_int_equal(walked.walk.count, 1);
+    assert_int_equal(walked.walk.end, WNDL_END_NO_RULE);
+    walk_fake_stack(2, (uintptr_t)&walked); /* in a module: believed */
+    assert_int_equal(walked.walk.count, 2);
+    walk_fake_stack(2, UINT64_C(0x123456789)); /* in none */
+    assert_int_equal(walked.walk.count, 1);
+    assert_int_equal(walked.walk.end, WNDL_END_NO_RULE);
+    walk_fake_stack(2, 0);
+    assert_int_equal(walked.walk.count, 1);
+    assert_int_equal(walked.walk.end, WNDL_END_FP_ROOT);
+}
+
 /* ---- damage ---- */
 
 /* A copy of the stack between pages that cannot be read, its words moved
@@ -470,6 +508,89 @@ static void modules_without_a_header_are_scanned(void **state)
     free((void *)(uintptr_t)copy.data);
 }
 
+/* ---- rules ---- */
+
+static struct wndl_cfi_row ordinary_row(void)
+{
+    struct wndl_cfi_row row = {.ra_reg = WNDL_DWARF_RA};
+    row.cfa.kind = WNDL_RULE_REGISTER;
+    row.cfa.reg = WNDL_DWARF_RSP;
+    row.cfa.offset = 16;
+    row.regs[WNDL_DWARF_RA].kind = WNDL_RULE_OFFSET;
+    row.regs[WNDL_DWARF_RA].offset = -8;
+    return row;
+}
+
+static int kind_of(const struct wndl_cfi_row *row)
+{
+    return wndl_entry_of_row(row, 0x1000).kind;
+}
+
+static void rows_become_rules_by_what_they_read(void **state)
+{
+    (void)state;
+    struct wndl_cfi_row row = ordinary_row();
+    struct wndl_cfi_rule *fp = &row.regs[WNDL_DWARF_RBP];
+    assert_int_equal(kind_of(&row), WNDL_ENTRY_SP);
+    fp->kind = WNDL_RULE_OFFSET;
+    fp->offset = -16;
+    assert_int_equal(kind_of(&row), WNDL_ENTRY_SP);
+    fp->offset = -24; /* below SP */
+    assert_int_equal(kind_of(&row), WNDL_ENTRY_SP_LOW);
+    row.cfa.reg = WNDL_DWARF_RBP;
+    assert_int_equal(kind_of(&row), WNDL_ENTRY_FP);
+    fp->offset = -8; /* the return address */
+    assert_int_equal(kind_of(&row), WNDL_ENTRY_FULL);
+    fp->offset = -17;
+    assert_int_equal(kind_of(&row), WNDL_ENTRY_FULL);
+    fp->offset = -129 * 8; /* too far for an entry */
+    assert_int_equal(kind_of(&row), WNDL_ENTRY_FULL);
+    fp->kind = WNDL_RULE_UNDEFINED;
+    assert_int_equal(kind_of(&row), WNDL_ENTRY_FULL);
+    row = ordinary_row();
+    row.cfa.offset = 65536 * 8;
+    assert_int_equal(kind_of(&row), WNDL_ENTRY_FULL);
+    row.cfa.offset = 0; /* would not rise */
+    assert_int_equal(kind_of(&row), WNDL_ENTRY_FULL);
+    row.cfa.offset = 16;
+    row.cfa.reg = WNDL_DWARF_RBX;
+    assert_int_equal(kind_of(&row), WNDL_ENTRY_FULL);
+    row.regs[WNDL_DWARF_RA].kind = WNDL_RULE_UNDEFINED;
+    assert_int_equal(kind_of(&row), WNDL_ENTRY_STOP);
+}
+
+static void count_kinds(void *counts)
+{
+    prepare(&walked, ORACLE_FRAMES);
+    wndl_unwind_self(oracle.unwinder, &oracle.stacks[0], &walked.walk);
+    for (size_t i = 0; i < walked.walk.count; i++) {
+        struct wndl_frame f = walked.frames[i];
+        uint64_t key = f.address + f.interrupted;
+        ((size_t *)counts)[wndl_cache_find(oracle.unwinder, key)->kind]++;
+    }
+}
+
+static void common_odd_frames_need_no_full_step(void **state)
+{
+    (void)state;
+    static struct chain chain = {.extra = extras, .leaf = count_kinds};
+    static _Alignas(64) char alternate[1 << 16];
+    size_t counts[WNDL_ENTRY_BAD + 1] = {0};
+    chain.context = counts;
+    chain_random(&chain, 30, 4, 0);
+    chain.shape[10] = CHAIN_SHAPES + EXTRA_SIGNAL;
+    chain.shape[20] = CHAIN_SHAPES + EXTRA_REALIGNED;
+    extras_begin(alternate, sizeof alternate);
+    chain_run(&chain);
+    extras_end();
+    assert_int_equal(counts[WNDL_ENTRY_SIGRETURN], 1);
+    assert_int_equal(counts[WNDL_ENTRY_STOP], 1);
+    assert_int_equal(counts[WNDL_ENTRY_FULL], 0);
+#ifndef __clang__ /* clang realigns with an RBP-based CFA */
+    assert_int_equal(counts[WNDL_ENTRY_REALIGN], 1);
+#endif
+}
+
 /* ---- the cache ---- */
 
 static void full_sets_still_give_the_right_rules(void **state)
@@ -587,9 +708,12 @@ int main(void)
         cmocka_unit_test(constructors_of_libraries_are_complete),
         cmocka_unit_test(a_call_through_a_null_pointer_shows_the_caller),
         cmocka_unit_test(code_in_no_module_is_passed_by_frame_pointer),
+        cmocka_unit_test(only_plausible_frame_pointers_are_followed),
         cmocka_unit_test(damaged_stacks_are_read_only_inside_their_range),
         cmocka_unit_test(damaged_cfi_is_survived),
         cmocka_unit_test(modules_without_a_header_are_scanned),
+        cmocka_unit_test(rows_become_rules_by_what_they_read),
+        cmocka_unit_test(common_odd_frames_need_no_full_step),
         cmocka_unit_test(full_sets_still_give_the_right_rules),
         cmocka_unit_test(a_flushed_cache_is_as_new),
         cmocka_unit_test(a_walk_allocates_nothing),

@@ -39,6 +39,8 @@ static __attribute__((noinline)) long realigned(struct chain *chain)
 }
 
 __asm__(".pushsection .text\n"
+        ".globl call_without_cfi\n"
+        ".hidden call_without_cfi\n"
         ".type call_without_cfi, @function\n"
         "call_without_cfi:\n\t"
         "pushq %rbp\n\t"
