@@ -8,6 +8,9 @@
 
 enum { PAGE = 4096 };
 
+/* Another libc, musl for one, has none, and must be able to load us. */
+#pragma weak _dl_find_object
+
 /*
  * glibc knows an executable with gaps between its segments (a position-
  * dependent one with an alignment above the page size) segment by segment.
@@ -37,7 +40,8 @@ bool wndl_dlfind(uint64_t pc, struct wndl_dlmodule *module)
 {
     struct dl_find_object found;
     /* An address is looked up, not dereferenced. */
-    if (_dl_find_object((void *)(uintptr_t)pc, &found) != 0)
+    if (_dl_find_object == NULL ||
+        _dl_find_object((void *)(uintptr_t)pc, &found) != 0)
         return false;
     const struct link_map *map = found.dlfo_link_map;
     *module = (struct wndl_dlmodule){

@@ -6,14 +6,29 @@
 #include "rt/rt.h"
 #include "rt/threads.h"
 
+#include <dlfcn.h>
 #include <elf.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/un.h>
 
 enum { KERNEL_SIGSET_BYTES = 8 };
 
 struct wndl_rt wndl_rt;
+
+/*
+ * What pthread_atfork() is made of in glibc. Both
+ * are weak: a program of another libc gets this object preloaded too, and is
+ * to run on, unrecorded.
+ */
+extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void),
+    void *) __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
+#pragma weak _dl_find_object
+
+static bool is_glibc(void)
+{
+    return __register_atfork != NULL && _dl_find_object != NULL;
+}
 
 /* Of the thread that forks, around fork(). */
 static __thread uint64_t mask_before;
@@ -99,6 +114,9 @@ __attribute__((constructor)) static void start(
 {
     (void)count;
     (void)arguments;
+    /* Another libc calls constructors without arguments. */
+    if (!is_glibc())
+        return;
     (void)wndl_rt_real();
     wndl_rt.session = find_session(environment);
     if (wndl_rt.session == NULL)
@@ -108,8 +126,8 @@ __attribute__((constructor)) static void start(
     uint64_t mask = set_mask(~UINT64_C(0), SIG_SETMASK);
     wndl_rt_start();
     if (wndl_rt.shm != NULL)
-        (void)pthread_atfork(
-            before_fork, after_fork_in_parent, after_fork_in_child);
+        (void)__register_atfork(before_fork, after_fork_in_parent,
+            after_fork_in_child, &__dso_handle);
     wndl_rt_mask_remember((mask & bit_of(wndl_rt.signal)) != 0);
     (void)set_mask(mask & ~bit_of(wndl_rt.signal), SIG_SETMASK);
 }
