@@ -338,7 +338,9 @@ static enum wndl_status make_file(
     if (*fd >= 0)
         return WNDL_OK;
     wndl_error_set_file(err, c->result->path);
-    return wndl_fail_errno(err, errno, "cannot make the recording");
+    return wndl_fail_errno(err, errno, "%s",
+        errno == EEXIST ? "cannot make the recording; name another file with -o"
+                        : "cannot make the recording");
 }
 
 /* ---- the whole */
@@ -370,6 +372,19 @@ static void raise_descriptor_limit(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static uint64_t time_of(struct timeval t)
+{
+    return ((uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec) * 1000;
+}
+
+/* All that we waited for is the command. */
+static uint64_t command_cpu(void)
+{
+    struct rusage usage = {0};
+    (void)getrusage(RUSAGE_CHILDREN, &usage);
+    return time_of(usage.ru_utime) + time_of(usage.ru_stime);
+}
+
 static enum wndl_status finish(struct collector *c, struct wndl_error *err)
 {
     bool killed = WIFSIGNALED(c->status);
@@ -383,6 +398,7 @@ static enum wndl_status finish(struct collector *c, struct wndl_error *err)
     enum wndl_status status = wndl_recording_close(&c->recording, &done, err);
     c->result->exit_code = killed ? 128 + number : number;
     c->result->bytes = c->recording.bytes;
+    c->result->cpu = command_cpu();
     c->result->duration = wndl_clock_monotonic_ns() - c->recording.time_base;
     if (status == WNDL_OK)
         return status;

@@ -36,6 +36,7 @@ struct wndl_collector_result {
     char *path;        /* of the recording, owned by the caller (wndl_mem) */
     uint64_t bytes;    /* its size */
     uint64_t duration; /* ns */
+    uint64_t cpu;      /* ns, of the command and what it waited for */
     uint32_t left;     /* processes that still ran at the end */
     uint32_t other_engine; /* processes that fell back to timers */
     struct wndl_collector_totals totals;

@@ -266,6 +266,7 @@ static void add_sample(struct wndl_collector_process *p,
     wndl_buf_uleb(&batch->bytes, end);
     batch->count++;
     p->totals->ends[end]++;
+    p->totals->cpu += event->cpu;
 }
 
 static void take_event(struct wndl_collector_process *p,

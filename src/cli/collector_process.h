@@ -21,6 +21,7 @@ enum { WNDL_WALK_END_COUNT = 8 }; /* enum wndl_walk_end */
 /* Of the whole recording. */
 struct wndl_collector_totals {
     uint64_t samples;
+    uint64_t cpu; /* ns that they stand for */
     uint64_t ends[WNDL_WALK_END_COUNT];
     uint64_t lost[WNDL_LOSS_REASONS];
     uint64_t damaged; /* rings given up because of impossible content */

@@ -81,6 +81,20 @@ static void say_stacks(const struct wndl_collector_totals *t)
         reasons[0] == '\0' ? "" : ")");
 }
 
+/*
+ * What is not in samples: starting up, threads that lived for less than an
+ * interval, what could not be followed.
+ */
+static void say_cpu(const struct wndl_collector_result *result)
+{
+    double all = (double)result->cpu / 1e9;
+    double sampled = (double)result->totals.cpu / 1e9;
+    if (all > 0)
+        wndl_cli_note("%.2f s of the command's %.2f s of CPU time are in "
+                      "samples",
+            sampled < all ? sampled : all, all);
+}
+
 static void say_losses(const struct wndl_collector_totals *t)
 {
     char reasons[400];
@@ -107,12 +121,12 @@ static void say_processes(const struct wndl_collector_request *request,
     const struct wndl_collector_totals *t = &result->totals;
     if (t->processes == 0)
         wndl_cli_note("'%s' never loaded the recorder: is it statically "
-                      "linked, or set-user-ID?",
+                      "linked, set-user-ID, or made for another libc?",
             request->command[0]);
     if (t->unfollowed != 0)
         wndl_cli_note("%" PRIu32 " process%s could not be followed: "
-                      "statically linked, set-user-ID, or started without "
-                      "the environment",
+                      "statically linked, set-user-ID, made for another libc, "
+                      "or started without the environment",
             t->unfollowed, t->unfollowed == 1 ? "" : "es");
     if (result->left != 0)
         wndl_cli_note("%" PRIu32 " process%s still running, no longer recorded",
@@ -132,6 +146,7 @@ void wndl_record_say_summary(const struct wndl_collector_request *request,
         t->samples, plural(t->samples), (double)result->duration / 1e9,
         t->processes, t->processes == 1 ? "" : "es", t->threads,
         plural(t->threads));
+    say_cpu(result);
     say_stacks(t);
     say_losses(t);
     say_processes(request, result);
