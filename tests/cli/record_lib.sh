@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-# What the record_*.sh tests share. They are called with
+# What the record_*.sh tests share: `sources` is where the fixtures come from. They are called with
 #   WINDLASS RECDUMP FIXTURES
 # and run in a folder of their own, which goes away with them.
 set -eu
 windlass=$1
 recdump=$2
 fixtures=$3
+sources=$(cd "$(dirname "$0")/../fixtures/record" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -58,3 +58,18 @@ status=0
 "with space/cli/windlass" record "$burn" 5 0 2>said || status=$?
 [ "$status" -eq 125 ] || fail "preloaded from a path with a space"
 grep -q "spaces" said || fail "no word of the space: $(cat said)"
+
+# What cannot load the recorder runs all the same, and that is told.
+runs_alone() {
+    "$@" -O1 -o alone "$sources/burn.c" \
+        2>/dev/null || return 0
+    status=0
+    "$windlass" record -o alone.wndl ./alone 20 4 >out 2>said || status=$?
+    [ "$status" -eq 4 ] || fail "$*: exit status $status: $(cat said)"
+    grep -q "never loaded the recorder" said || fail "$*: $(cat said)"
+    rm -f alone alone.wndl
+}
+runs_alone cc -static
+if command -v musl-gcc >/dev/null; then
+    runs_alone musl-gcc
+fi
