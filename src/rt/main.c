@@ -91,22 +91,45 @@ static uint64_t find_vdso(char **environment)
     return aux->a_type == AT_NULL ? 0 : aux->a_un.a_val;
 }
 
+/* The value of a variable, or NULL; `assignment` is "NAME=". */
+static const char *find_variable(char **environment, const char *assignment)
+{
+    size_t size = strlen(assignment);
+    for (; *environment != NULL; environment++) {
+        if (strlen(*environment) >= size &&
+            memcmp(*environment, assignment, size) == 0)
+            return *environment + size;
+    }
+    return NULL;
+}
+
 /* The program may change its environment: the path is copied. */
 static const char *find_session(char **environment)
 {
     static char path[sizeof((struct sockaddr_un *)NULL)->sun_path];
-    static const char name[] = WNDL_SESSION_ENV "=";
-    for (; *environment != NULL; environment++) {
-        if (strlen(*environment) < sizeof name ||
-            memcmp(*environment, name, sizeof name - 1) != 0)
-            continue;
-        size_t size = strlen(*environment + sizeof name - 1) + 1;
-        if (size > sizeof path)
-            return NULL;
-        memcpy(path, *environment + sizeof name - 1, size);
-        return path;
+    const char *value = find_variable(environment, WNDL_SESSION_ENV "=");
+    if (value == NULL || strlen(value) >= sizeof path)
+        return NULL;
+    memcpy(path, value, strlen(value) + 1);
+    return path;
+}
+
+/*
+ * Under Valgrind the program does not run on the CPU, and events about the
+ * CPU are more than Valgrind can bear. It preloads libraries of its own.
+ */
+static bool is_emulated(char **environment)
+{
+    static const char name[] = "/vgpreload_core";
+    const char *preload = find_variable(environment, "LD_PRELOAD=");
+    for (; preload != NULL && *preload != '\0'; preload++) {
+        size_t at = 0;
+        while (name[at] != '\0' && preload[at] == name[at])
+            at++;
+        if (name[at] == '\0')
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 __attribute__((constructor)) static void start(
@@ -119,7 +142,7 @@ __attribute__((constructor)) static void start(
         return;
     (void)wndl_rt_real();
     wndl_rt.session = find_session(environment);
-    if (wndl_rt.session == NULL)
+    if (wndl_rt.session == NULL || is_emulated(environment))
         return;
     wndl_rt.vdso = find_vdso(environment);
     wndl_rt.pid = wndl_raw_getpid();

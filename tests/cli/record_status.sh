@@ -73,3 +73,10 @@ runs_alone cc -static
 if command -v musl-gcc >/dev/null; then
     runs_alone musl-gcc
 fi
+
+if command -v valgrind >/dev/null; then
+    status=0
+    "$windlass" record -o v.wndl valgrind -q "$burn" 20 4 >out 2>said ||
+        status=$?
+    [ "$status" -eq 4 ] || fail "valgrind: $status: $(cat said)"
+fi
