@@ -55,6 +55,8 @@ __asm__(".pushsection .text\n"
         ".popsection");
 
 __asm__(".pushsection .text\n"
+        ".globl call_by_rbx\n"
+        ".hidden call_by_rbx\n"
         ".type call_by_rbx, @function\n"
         "call_by_rbx:\n\t"
         ".cfi_startproc\n\t"
