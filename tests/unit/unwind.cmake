@@ -1,9 +1,11 @@
-# The unwinder's tests. What they unwind is compiled as releases are, whatever
-# the preset; and linked for both lazy and eager binding of symbols.
+# The unwinder's tests. What they unwind is compiled to the same code in every
+# preset but those of sanitizers, and linked for both lazy and eager binding of symbols.
 add_library(wndl_unwind_subjects OBJECT unwind_chain.c unwind_extras.c)
 target_link_libraries(wndl_unwind_subjects PRIVATE wndl_testlib)
 target_compile_options(wndl_unwind_subjects PRIVATE
   -O2 -fomit-frame-pointer -fasynchronous-unwind-tables)
+set_target_properties(wndl_unwind_subjects PROPERTIES
+  INTERPROCEDURAL_OPTIMIZATION OFF)
 
 set(unwind_sources unwind_oracle.c $<TARGET_OBJECTS:wndl_unwind_subjects>)
 wndl_unit_test(test_unwind LAYERS unwind SOURCES ${unwind_sources})
