@@ -15,6 +15,7 @@ struct report_options {
     bool tree;
     uint64_t rows; /* 0: not given */
     double min_percent;
+    bool full_names;
     bool json;
     bool no_pager;
     struct wndl_option_list debug_dirs;
@@ -35,6 +36,9 @@ static const struct wndl_option option_table[] = {
     {0, "min", "PERCENT", NULL, "0.5", NULL,
         "leave out what has a smaller share of the samples from the tree",
         WNDL_OPT_REAL, offsetof(struct report_options, min_percent)},
+    {0, "full-names", NULL, NULL, NULL, NULL,
+        "show long C++ names whole, not as Class<...>::function(...)",
+        WNDL_OPT_FLAG, offsetof(struct report_options, full_names)},
     {0, "json", NULL, NULL, NULL, NULL,
         "write JSON for programs to read, the whole tree with --tree",
         WNDL_OPT_FLAG, offsetof(struct report_options, json)},
@@ -94,7 +98,8 @@ static void write_text(const struct wndl_report *report,
     wndl_buf_init(&next, out->mem);
     next_command(&next, o, path);
     struct wndl_text_layout layout = {
-        .width = wndl_terminal_width(),
+        .width = o->full_names ? 0 : wndl_terminal_width(),
+        .full_names = o->full_names,
         .utf8 = wndl_terminal_utf8(),
         .max_rows = o->rows == 0 ? USUAL_ROWS : o->rows,
         .min_percent = o->min_percent,

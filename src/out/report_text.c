@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "out/report_text.h"
 
+#include "model/short_name.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -97,6 +99,17 @@ size_t wndl_text_cut(
         return needed;
     wndl_buf_text(t->out, dots);
     return columns;
+}
+
+struct wndl_bytes wndl_text_name(const struct wndl_text *t,
+    struct wndl_bytes name, size_t room, struct wndl_buf *buf)
+{
+    enum { MAX_NAME = 80 };
+    if (t->layout->full_names)
+        return name;
+    wndl_buf_clear(buf);
+    wndl_short_name(name, room == 0 || room > MAX_NAME ? MAX_NAME : room, buf);
+    return (struct wndl_bytes){buf->data, buf->size};
 }
 
 void wndl_text_spaces(const struct wndl_text *t, size_t count)

@@ -11,6 +11,7 @@
 
 struct wndl_text_layout {
     unsigned width;     /* columns to fit in; 0: names are never cut */
+    bool full_names;    /* leave names as they were demangled */
     bool utf8;          /* lines of trees may be drawn */
     size_t max_rows;    /* of the table */
     double min_percent; /* of the tree's nodes */
@@ -51,6 +52,13 @@ double wndl_text_percent(const struct wndl_text *t, uint64_t part);
 size_t wndl_text_cut(
     const struct wndl_text *t, struct wndl_bytes s, size_t columns);
 size_t wndl_text_columns(struct wndl_bytes s);
+
+/*
+ * The name of a function as short_name.h has it, in `room` columns (0: any)
+ * if that can be; kept in `buf`, or `name` itself.
+ */
+struct wndl_bytes wndl_text_name(const struct wndl_text *t,
+    struct wndl_bytes name, size_t room, struct wndl_buf *buf);
 
 void wndl_text_spaces(const struct wndl_text *t, size_t count);
 

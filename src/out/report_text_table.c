@@ -5,17 +5,27 @@
 enum {
     NUMBER_COLUMNS = 36, /* what stands left of the name */
     GAP = 2,
-    MAX_NAME = 44, /* names are lined up to this width, longer ones stick out */
+    MAX_NAME = 60, /* names are lined up to this width, longer ones stick out */
     MAX_PLACE = 26,
     LEAST_NAME = 16,
     LEAST_ROOM = 24,
 };
 
-/* What a row says right of its numbers. Borrowed, but for place.data. */
+/*
+ * What a row says right of its numbers. Borrowed, from the bufs too, which
+ * the next row uses again.
+ */
 struct cells {
-    struct wndl_bytes name;
+    struct wndl_bytes first;
     struct wndl_bytes second;
     struct wndl_bytes module;
+    struct wndl_buf name, place;
+};
+
+/* Widths of a table. */
+struct columns {
+    size_t first, second; /* to fill up to */
+    bool narrow;          /* nothing may be wider */
 };
 
 static const struct wndl_function *function_at(
@@ -35,17 +45,19 @@ static struct wndl_bytes bytes_of(const struct wndl_buf *buf)
 }
 
 static void function_cells(const struct wndl_text *t,
-    const struct wndl_row *row, struct wndl_buf *place, struct cells *cells)
+    const struct wndl_row *row, const struct columns *c, struct cells *cells)
 {
     const struct wndl_function *function = function_at(t, row->key);
-    wndl_text_place(
-        wndl_path_name(text_of(t, function->file)), function->line, place);
-    *cells = (struct cells){text_of(t, function->name), bytes_of(place),
-        wndl_text_module_name(t, function->module)};
+    wndl_text_place(wndl_path_name(text_of(t, function->file)), function->line,
+        &cells->place);
+    cells->first = wndl_text_name(
+        t, text_of(t, function->name), c->narrow ? c->first : 0, &cells->name);
+    cells->second = bytes_of(&cells->place);
+    cells->module = wndl_text_module_name(t, function->module);
 }
 
 static void line_cells(const struct wndl_text *t, const struct wndl_row *row,
-    struct wndl_buf *place, struct cells *cells)
+    const struct columns *c, struct cells *cells)
 {
     const struct wndl_location *location =
         wndl_vec_at(&t->r->symbolized->locations, row->key);
@@ -53,52 +65,53 @@ static void line_cells(const struct wndl_text *t, const struct wndl_row *row,
     struct wndl_bytes file = text_of(t, location->file);
     if (t->layout->width != 0) /* the line is at the end, and must be seen */
         file = wndl_path_name(file);
-    wndl_text_place(file, location->line, place);
-    if (place->size == 0)
-        wndl_buf_text(place, "?");
-    *cells = (struct cells){bytes_of(place), text_of(t, function->name),
-        wndl_text_module_name(t, function->module)};
+    wndl_text_place(file, location->line, &cells->place);
+    if (cells->place.size == 0)
+        wndl_buf_text(&cells->place, "?");
+    cells->first = bytes_of(&cells->place);
+    cells->second = wndl_text_name(
+        t, text_of(t, function->name), c->narrow ? c->second : 0, &cells->name);
+    cells->module = wndl_text_module_name(t, function->module);
 }
 
 static void module_cells(const struct wndl_text *t, const struct wndl_row *row,
-    struct wndl_buf *place, struct cells *cells)
+    const struct columns *c, struct cells *cells)
 {
+    (void)c;
     const struct wndl_module *module =
         wndl_vec_at(&t->r->symbolized->modules, row->key);
-    wndl_buf_clear(place);
-    wndl_buf_text(place, wndl_symbols_state_text(module->state));
-    *cells = (struct cells){
-        text_of(t, module->path), bytes_of(place), (struct wndl_bytes){0}};
+    wndl_buf_clear(&cells->place);
+    wndl_buf_text(&cells->place, wndl_symbols_state_text(module->state));
+    cells->first = text_of(t, module->path);
+    cells->second = bytes_of(&cells->place);
 }
 
 static void thread_cells(const struct wndl_text *t, const struct wndl_row *row,
-    struct wndl_buf *place, struct cells *cells)
+    const struct columns *c, struct cells *cells)
 {
+    (void)c;
     const struct wndl_profile *p = t->r->symbolized->profile;
     const struct wndl_thread *thread = wndl_vec_at(&p->threads, row->key);
     const struct wndl_process *process =
         wndl_vec_at(&p->processes, thread->process);
-    wndl_buf_clear(place);
-    wndl_buf_printf(place, "tid %u of pid %u", thread->tid, process->pid);
-    *cells = (struct cells){
-        thread->name, bytes_of(place), wndl_path_name(process->executable)};
+    wndl_buf_clear(&cells->place);
+    wndl_buf_printf(
+        &cells->place, "tid %u of pid %u", thread->tid, process->pid);
+    cells->first = thread->name;
+    cells->second = bytes_of(&cells->place);
+    cells->module = wndl_path_name(process->executable);
 }
 
 /* The views, in the order of enum wndl_view. */
 static const struct {
     const char *name, *second;
     void (*cells)(const struct wndl_text *t, const struct wndl_row *row,
-        struct wndl_buf *place, struct cells *cells);
+        const struct columns *c, struct cells *cells);
 } views[] = {
     [WNDL_BY_FUNCTION] = {"function", "starts at", function_cells},
     [WNDL_BY_LINE] = {"line", "function", line_cells},
     [WNDL_BY_MODULE] = {"module", "symbols", module_cells},
     [WNDL_BY_THREAD] = {"thread", "ids", thread_cells},
-};
-
-struct columns {
-    size_t name, second; /* to fill up to */
-    bool narrow;         /* nothing may be wider */
 };
 
 static size_t shown(const struct wndl_text *t)
@@ -123,24 +136,23 @@ static void fit(const struct wndl_text *t, struct columns *c, size_t module)
     size_t fixed = NUMBER_COLUMNS + GAP + GAP + module;
     size_t room = width > fixed + LEAST_ROOM ? width - fixed : LEAST_ROOM;
     c->narrow = width != 0;
-    if (!c->narrow || c->name + c->second <= room)
+    if (!c->narrow || c->first + c->second <= room)
         return;
-    size_t spare = room > c->name ? room - c->name : 0;
+    size_t spare = room > c->first ? room - c->first : 0;
     size_t least = room / 3 > spare ? room / 3 : spare;
     c->second = c->second < least ? c->second : least;
-    c->name = room - c->second;
+    c->first = room - c->second;
 }
 
-static struct columns measure(const struct wndl_text *t, struct wndl_buf *place)
+static struct columns measure(const struct wndl_text *t, struct cells *cells)
 {
     struct columns c = {LEAST_NAME, 0, false};
     size_t module = 0;
     for (size_t i = 0; i < shown(t); i++) {
-        struct cells cells;
-        views[t->r->view].cells(t, wndl_vec_at(&t->r->rows, i), place, &cells);
-        widen(&c.name, cells.name, MAX_NAME);
-        widen(&c.second, cells.second, MAX_PLACE);
-        widen(&module, cells.module, MAX_PLACE);
+        views[t->r->view].cells(t, wndl_vec_at(&t->r->rows, i), &c, cells);
+        widen(&c.first, cells->first, MAX_NAME);
+        widen(&c.second, cells->second, MAX_PLACE);
+        widen(&module, cells->module, MAX_PLACE);
     }
     fit(t, &c, module + 2); /* the brackets */
     return c;
@@ -167,40 +179,41 @@ static void line_end(const struct wndl_text *t)
 }
 
 static void write_row(const struct wndl_text *t, const struct wndl_row *row,
-    struct wndl_buf *place, const struct columns *c)
+    const struct columns *c, struct cells *cells)
 {
     char self[WNDL_NUMBER_SIZE], total[WNDL_NUMBER_SIZE];
-    struct cells cells;
-    views[t->r->view].cells(t, row, place, &cells);
+    views[t->r->view].cells(t, row, c, cells);
     wndl_buf_printf(t->out, "%5.1f%% %9s  %5.1f%% %9s  ",
         wndl_text_percent(t, row->self.samples),
         wndl_text_number(row->self.samples, self),
         wndl_text_percent(t, row->total.samples),
         wndl_text_number(row->total.samples, total));
     size_t over = 0;
-    cell(t, cells.name, c->name, c, &over);
+    cell(t, cells->first, c->first, c, &over);
     wndl_text_spaces(t, GAP);
-    cell(t, cells.second, c->second, c, &over);
-    if (cells.module.size != 0) {
+    cell(t, cells->second, c->second, c, &over);
+    if (cells->module.size != 0) {
         wndl_text_spaces(t, c->second == 0 ? 0 : GAP);
-        wndl_text_module(t, cells.module);
+        wndl_text_module(t, cells->module);
     }
     line_end(t);
 }
 
 void wndl_text_table(const struct wndl_text *t)
 {
-    struct wndl_buf place;
-    wndl_buf_init(&place, t->out->mem);
-    struct columns c = measure(t, &place);
+    struct cells cells = {0};
+    wndl_buf_init(&cells.name, t->out->mem);
+    wndl_buf_init(&cells.place, t->out->mem);
+    struct columns c = measure(t, &cells);
     wndl_buf_printf(t->out, "  self   samples   total   samples  %-*s  %s\n",
-        (int)c.name, views[t->r->view].name, views[t->r->view].second);
+        (int)c.first, views[t->r->view].name, views[t->r->view].second);
     for (size_t i = 0; i < shown(t); i++)
-        write_row(t, wndl_vec_at(&t->r->rows, i), &place, &c);
+        write_row(t, wndl_vec_at(&t->r->rows, i), &c, &cells);
     size_t rest = t->r->rows.len - shown(t);
     if (rest != 0)
         wndl_buf_printf(t->out, "%zu more row%s: -n %zu\n", rest,
             rest == 1 ? "" : "s", t->r->rows.len);
-    t->out->failed |= place.failed;
-    wndl_buf_free(&place);
+    t->out->failed |= cells.place.failed || cells.name.failed;
+    wndl_buf_free(&cells.name);
+    wndl_buf_free(&cells.place);
 }

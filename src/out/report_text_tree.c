@@ -93,10 +93,12 @@ static void draw_function(
                                       : " (inlined)";
     enum { AROUND = 6, LEAST = 16 };
     size_t after = module.size + place.size + AROUND + strlen(mark);
-    wndl_text_cut(t, name,
-        room == 0              ? 0
-        : room > after + LEAST ? room - after
-                               : LEAST);
+    size_t left = room == 0 ? 0 : room > after + LEAST ? room - after : LEAST;
+    struct wndl_buf spelled;
+    wndl_buf_init(&spelled, t->out->mem);
+    wndl_text_cut(t, wndl_text_name(t, name, left, &spelled), left);
+    t->out->failed |= spelled.failed;
+    wndl_buf_free(&spelled);
     wndl_buf_text(t->out, mark);
     wndl_text_spaces(t, place.size == 0 ? 0 : 2);
     wndl_buf_add(t->out, place.data, place.size);

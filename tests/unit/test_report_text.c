@@ -28,10 +28,10 @@ struct fixture {
     struct wndl_buf text;
 };
 
-static void make(
-    struct fixture *f, const struct wndl_text_layout *layout, bool tree)
+static void make_of(struct fixture *f, const char *named,
+    const struct wndl_text_layout *layout, bool tree)
 {
-    named_cook(&f->named, recipe, names);
+    named_cook(&f->named, recipe, named);
     assert_true(wndl_report_fill(
         &f->report, &f->named.symbolized, WNDL_BY_FUNCTION, wndl_mem_libc()));
     if (tree)
@@ -41,6 +41,12 @@ static void make(
     wndl_report_text(&f->report, layout, &f->text);
     wndl_buf_byte(&f->text, '\0');
     assert_false(f->text.failed);
+}
+
+static void make(
+    struct fixture *f, const struct wndl_text_layout *layout, bool tree)
+{
+    make_of(f, names, layout, tree);
 }
 
 static void clear(struct fixture *f)
@@ -113,6 +119,28 @@ static void names_are_whole_when_it_is_no_terminal(void **state)
         "outer::function(std::vector<int>&,std::map<int,std::string>&)  o.cc:");
     assert_has(&f, "a_rather_long_file_name_for_main.c:10");
     clear(&f);
+}
+
+static const char long_names[] =
+    "10 main m.cc 1\n"
+    "20 "
+    "std::vector<int,std::allocator<int>>::grow(Aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+    ",Bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb,Ccccccccccccccccccccccccccc)const v.h "
+    "7\n";
+
+static void long_names_are_shortened_unless_asked_for(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        struct fixture f;
+        struct wndl_text_layout layout = whole;
+        layout.full_names = i < 2;
+        make_of(&f, long_names, &layout, i % 2 != 0);
+        assert_has(&f, layout.full_names
+                           ? " std::vector<int,std::allocator<int>>::grow(Aaaa"
+                           : " std::vector<int>::grow(...)const  ");
+        clear(&f);
+    }
 }
 
 static void table_fits_a_terminal_of_80_columns(void **state)
@@ -207,6 +235,7 @@ int main(void)
         cmocka_unit_test(numbers_are_grouped_by_three),
         cmocka_unit_test(times_have_a_fitting_unit),
         cmocka_unit_test(names_are_whole_when_it_is_no_terminal),
+        cmocka_unit_test(long_names_are_shortened_unless_asked_for),
         cmocka_unit_test(table_fits_a_terminal_of_80_columns),
         cmocka_unit_test(tree_fits_a_terminal_of_80_columns),
         cmocka_unit_test(bytes_that_command_terminals_are_not_printed),
