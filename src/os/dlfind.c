@@ -57,22 +57,40 @@ bool wndl_dlfind(uint64_t pc, struct wndl_dlmodule *module)
 }
 
 /*
+ * Of an executable the kernel tells where they are. What it tells is of ld.so
+ * when that was started to run the program, so it must be of this image.
+ */
+static struct wndl_bytes headers_by_kernel(const struct wndl_dlmodule *module)
+{
+    uint64_t start = getauxval(AT_PHDR);
+    uint64_t size = getauxval(AT_PHNUM) * sizeof(ElfW(Phdr));
+    if (module->name[0] != '\0' || start < module->map_start ||
+        start >= module->map_end || size > module->map_end - start)
+        return (struct wndl_bytes){0};
+    return (struct wndl_bytes){(const uint8_t *)(uintptr_t)start, size};
+}
+
+/*
  * The ELF header is at map_start in every image whose first segment starts
- * at file offset 0, which is what linkers make unless told otherwise.
+ * at file offset 0, which is what linkers make unless told otherwise. Of what
+ * follows its page nobody knows whether it is mapped: tools that add segments
+ * (patchelf, BOLT) move the program headers to one of those.
  */
 static struct wndl_bytes program_headers(const struct wndl_dlmodule *module)
 {
-    const struct wndl_bytes image = {
+    uint64_t mapped = module->map_end - module->map_start;
+    const struct wndl_bytes page = {
         (const uint8_t *)(uintptr_t)module->map_start,
-        module->map_end - module->map_start,
+        mapped < PAGE ? mapped : PAGE,
     };
-    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)(const void *)image.data;
-    if (image.size < sizeof *header ||
+    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)(const void *)page.data;
+    if (page.size < sizeof *header ||
         __builtin_memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
         header->e_phentsize != sizeof(ElfW(Phdr)))
-        return (struct wndl_bytes){0};
-    return wndl_bytes_slice(
-        image, header->e_phoff, (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)));
+        return headers_by_kernel(module);
+    struct wndl_bytes headers = wndl_bytes_slice(
+        page, header->e_phoff, (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)));
+    return headers.size != 0 ? headers : headers_by_kernel(module);
 }
 
 struct wndl_bytes wndl_dlmodule_from(

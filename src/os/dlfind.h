@@ -26,7 +26,8 @@ bool wndl_dlfind(uint64_t pc, struct wndl_dlmodule *module);
 /*
  * The bytes from `address` to the end of the module's readable, file-backed
  * segment that holds it, by the program headers in memory. Empty when no
- * segment does, or when the headers are not mapped.
+ * segment does, or when the headers are not where they surely are mapped: on
+ * the page of the ELF header, or for the main program where the kernel says.
  */
 struct wndl_bytes wndl_dlmodule_from(
     const struct wndl_dlmodule *module, uint64_t address);
