@@ -45,6 +45,7 @@ enum wndl_status wndl_fail(
     set_what(err, format, args);
     va_end(args);
     err->status = status;
+    err->sys_errno = 0;
     return status;
 }
 

@@ -130,5 +130,6 @@ enum wndl_status wndl_cfi_fail(const struct wndl_cfi_section *section,
     copy_text(err->what, sizeof err->what, what);
     err->offset = offset;
     err->status = status;
+    err->sys_errno = 0;
     return status;
 }

@@ -349,6 +349,17 @@ static void errors_name_file_section_and_offset(void **state)
     assert_string_equal(wndl_status_name(WNDL_DENIED), "permission denied");
 }
 
+static void a_later_failure_does_not_keep_an_errno(void **state)
+{
+    (void)state;
+    struct wndl_error err = {0};
+    char line[256];
+    (void)wndl_fail_errno(&err, ENOENT, "cannot open");
+    (void)wndl_fail(&err, WNDL_NOMEM, "no memory");
+    assert_int_equal(err.sys_errno, 0);
+    assert_string_equal(wndl_error_text(&err, line, sizeof line), "no memory");
+}
+
 static void count_line(
     void *context, enum wndl_log_level level, const char *line)
 {
@@ -390,6 +401,7 @@ int main(void)
         cmocka_unit_test(buf_failure_is_sticky),
         cmocka_unit_test(json_strings_are_valid_whatever_the_bytes),
         cmocka_unit_test(errors_name_file_section_and_offset),
+        cmocka_unit_test(a_later_failure_does_not_keep_an_errno),
         cmocka_unit_test(log_drops_what_is_above_its_level),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
