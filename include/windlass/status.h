@@ -35,8 +35,9 @@ enum wndl_status {
 
 /*
  * Detail of a failure, owned by the caller. Strings are NUL-terminated and
- * cut to fit; an empty string means "not known". Passing NULL wherever a
- * wndl_error is taken is always allowed.
+ * cut to fit; an empty string means "not known". It needs no preparation: a
+ * call that fails overwrites all of it. Passing NULL wherever a wndl_error is
+ * taken is always allowed.
  */
 struct wndl_error {
     enum wndl_status status;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * status: filling in a caller's wndl_error, and turning it into one line.
+ * Inside of windlass a wndl_error is zeroed by whoever declares it; what is
+ * behind a public header zeroes the one it is given.
  */
 #ifndef WNDL_BASE_STATUS_H
 #define WNDL_BASE_STATUS_H

@@ -42,6 +42,13 @@ static enum wndl_status no_memory(struct wndl_error *err)
     return wndl_fail(err, WNDL_NOMEM, "no memory to symbolize");
 }
 
+/* A caller's may hold anything, an earlier call's trouble for one. */
+static void forget(struct wndl_error *err)
+{
+    if (err != NULL)
+        *err = (struct wndl_error){0};
+}
+
 static void note_damage(
     struct wndl_symbolizer *s, const struct wndl_error *damage)
 {
@@ -219,6 +226,7 @@ enum wndl_status wndl_symbolizer_open_with(struct wndl_mem *mem,
     struct wndl_symbolizer **out, struct wndl_error *err)
 {
     *out = NULL;
+    forget(err);
     struct wndl_symbolizer *s = wndl_mem_zalloc(mem, sizeof *s);
     if (s == NULL)
         return no_memory(err);
@@ -377,6 +385,8 @@ enum wndl_status wndl_symbolizer_lookup(struct wndl_symbolizer *s, uint64_t rva,
     const struct wndl_symbols *found =
         known != NULL ? (const struct wndl_symbols *)(uintptr_t)*known
                       : remember(s, rva);
+    if (found == NULL || found->count == 0)
+        forget(err);
     if (found == NULL)
         return no_memory(err);
     if (found->count == 0)

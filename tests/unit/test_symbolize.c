@@ -112,6 +112,26 @@ static void debug_file_is_found_by_debuglink(void **state)
     wndl_symbolizer_close(s);
 }
 
+static void an_error_is_of_the_call_that_failed_alone(void **state)
+{
+    (void)state;
+    struct wndl_symbolizer *s;
+    struct wndl_symbols answer;
+    struct wndl_error err;
+    memset(&err, 'x', sizeof err);
+    assert_int_equal(wndl_symbolizer_open("/nowhere", NULL, &s, &err), WNDL_IO);
+    assert_int_equal(err.sys_errno, ENOENT);
+    assert_string_equal(err.file, "/nowhere");
+    assert_string_equal(err.section, "");
+    s = open_or_fail(FIXTURE("symtab"), NULL);
+    memset(&err, 'x', sizeof err);
+    assert_int_equal(wndl_symbolizer_lookup(s, UINT64_MAX / 2, &answer, &err),
+        WNDL_NOT_FOUND);
+    assert_int_equal(err.sys_errno, 0);
+    assert_string_equal(err.file, "");
+    wndl_symbolizer_close(s);
+}
+
 static void without_dwarf_the_symbol_table_answers(void **state)
 {
     (void)state;
@@ -435,6 +455,7 @@ int main(void)
         cmocka_unit_test(inlined_chain_has_functions_files_and_lines),
         cmocka_unit_test(debug_file_is_found_by_build_id),
         cmocka_unit_test(debug_file_is_found_by_debuglink),
+        cmocka_unit_test(an_error_is_of_the_call_that_failed_alone),
         cmocka_unit_test(without_dwarf_the_symbol_table_answers),
         cmocka_unit_test(symbol_names_the_function_and_dwarf_the_inlined_ones),
         WITH_PATH(addresses_count_from_the_page_of_the_lowest_segment),
