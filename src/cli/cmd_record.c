@@ -135,8 +135,12 @@ const struct wndl_command wndl_cmd_record = {
         "itself gives 125, a command that cannot be executed 126, one that is "
         "not found 127.\n"
         "\n"
-        "Not recorded: statically linked and set-user-ID programs, and "
-        "children that are started with an empty environment.",
+        "Not recorded: programs that are statically linked, set-user-ID, made "
+        "for another libc than glibc or run by Valgrind, and children that "
+        "are started with an empty environment. Threads that use the CPU for "
+        "less than a sampling interval in all leave no sample. A program "
+        "built with gcc's AddressSanitizer starts only with "
+        "ASAN_OPTIONS=verify_asan_link_order=0.",
     .options = options,
     .options_size = sizeof(struct record_options),
     .examples = examples,

@@ -10,6 +10,9 @@ sources=$(cd "$(dirname "$0")/../fixtures/record" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+# A recorder that is killed leaves its folder behind: let it be in here.
+XDG_RUNTIME_DIR=$work
+export XDG_RUNTIME_DIR
 
 fail() {
     echo "FAILED: $*" >&2

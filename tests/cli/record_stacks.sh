@@ -4,8 +4,8 @@
 record 0 -r 2000 -- "$fixtures/stacks"
 complete_above 95
 "$recdump" -s r.wndl >stacks
-awk '$1 == "stack" && NF > 600 { n += $2 } END { exit n < 20 }' stacks ||
-    fail "no stacks of 600 frames"
+awk '$1 == "stack" && NF > 3000 { n += $2 } END { exit n < 20 }' stacks ||
+    fail "no stacks of 3000 frames"
 
 record 0 -- "$fixtures/gaps" 200 0
 complete_above 98
