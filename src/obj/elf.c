@@ -14,6 +14,7 @@ enum { PAGE = 4096 };
 static const char FILE_HEADER[] = "ELF header";
 static const char SECTION_HEADERS[] = "section headers";
 static const char PROGRAM_HEADERS[] = "program headers";
+static const char SECTION_NAMES[] = "section names";
 
 struct header {
     uint64_t segment_offset, section_offset;
@@ -232,8 +233,12 @@ static enum wndl_status section_names(const struct wndl_object *object,
     if (index >= object->section_count)
         return wndl_fail_at(err, WNDL_MALFORMED, FILE_HEADER,
             is_64(object) ? 62 : 50, "no section has the names' index");
-    return wndl_object_stored_bytes(
-        object, &object->sections[index], names, err);
+    enum wndl_status status =
+        wndl_object_stored_bytes(object, &object->sections[index], names, NULL);
+    if (status == WNDL_OK)
+        return WNDL_OK;
+    return wndl_fail_at(err, status == WNDL_NOT_FOUND ? WNDL_MALFORMED : status,
+        SECTION_NAMES, 0, "the names' section is not in the file");
 }
 
 static enum wndl_status name_section(struct wndl_object_section *section,
@@ -244,7 +249,7 @@ static enum wndl_status name_section(struct wndl_object_section *section,
         return WNDL_OK;
     struct wndl_bytes name = wndl_bytes_cstr(names, offset);
     if (name.data == NULL)
-        return wndl_fail_at(err, WNDL_MALFORMED, "section names", offset,
+        return wndl_fail_at(err, WNDL_MALFORMED, SECTION_NAMES, offset,
             "a section name reaches past their end");
     section->view.name = name;
     return WNDL_OK;

@@ -587,6 +587,9 @@ static void damaged_headers_are_named(void **state)
     assert_string_equal(err.section, "section headers");
     assert_int_equal(open_patched(&recipe, 61, 0x10, &err), WNDL_TRUNCATED);
     assert_int_equal(open_patched(&recipe, 62, 99, &err), WNDL_MALFORMED);
+    /* .bss, which has no bytes in the file */
+    assert_int_equal(open_patched(&recipe, 62, 2, &err), WNDL_MALFORMED);
+    assert_string_equal(err.section, "section names");
 }
 
 /* PN_XNUM alone: 0xffff segments or more, but few sections. */
