@@ -174,9 +174,13 @@ static struct wndl_cursor entry_cursor(
         object->big_endian);
 }
 
+/* `unread`: as in find_build_id. */
 static void add_note_segment(struct wndl_object *object,
-    const struct wndl_segment *segment, uint64_t alignment)
+    const struct wndl_segment *segment, uint64_t alignment, uint64_t *unread)
 {
+    if (segment->file_size > *unread)
+        return;
+    *unread -= segment->file_size;
     struct wndl_bytes notes = wndl_bytes_slice(
         object->file, segment->file_offset, segment->file_size);
     if (object->build_id.size == 0)
@@ -199,6 +203,7 @@ static enum wndl_status read_segments(struct wndl_object *object,
         &object->arena, table.count, sizeof *object->segments);
     if (object->segments == NULL)
         return wndl_fail(err, WNDL_NOMEM, "no memory for the segments");
+    uint64_t unread = object->file.size;
     for (uint64_t i = 0; i < table.count; i++) {
         struct wndl_cursor c = entry_cursor(object, &table, i);
         struct wndl_segment segment = {0};
@@ -208,7 +213,7 @@ static enum wndl_status read_segments(struct wndl_object *object,
         if (type == PT_LOAD)
             object->segments[object->segment_count++] = segment;
         if (type == PT_NOTE)
-            add_note_segment(object, &segment, alignment);
+            add_note_segment(object, &segment, alignment, &unread);
     }
     return WNDL_OK;
 }
@@ -297,13 +302,19 @@ static enum wndl_status read_sections(struct wndl_object *object,
     return name_sections(object, header, &table, err);
 }
 
-/* Sections win over segments: they are kept right by strip and objcopy. */
+/*
+ * Sections win over segments: they are kept right by strip and objcopy. Those
+ * of a sound file do not overlap, so that no more notes are read than there
+ * are bytes.
+ */
 static void find_build_id(struct wndl_object *object)
 {
+    uint64_t unread = object->file.size;
     for (size_t i = 0; i < object->section_count; i++) {
         const struct wndl_object_section *section = &object->sections[i];
-        if (section->view.type != SHT_NOTE)
+        if (section->view.type != SHT_NOTE || section->stored_size > unread)
             continue;
+        unread -= section->stored_size;
         struct wndl_bytes notes = wndl_bytes_slice(
             object->file, section->view.offset, section->stored_size);
         struct wndl_bytes id = wndl_elf_find_build_id(

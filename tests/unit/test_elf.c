@@ -459,6 +459,41 @@ static void build_id_is_found_without_section_headers(void **state)
     free((void *)elf.data);
 }
 
+/* Else a file of some megabytes could keep us busy for minutes. */
+static void notes_that_overlap_are_not_all_read(void **state)
+{
+    (void)state;
+    enum { COUNT = 3, SIZE = 12 * 100 };
+    static const uint8_t nameless[SIZE];
+    struct elf_recipe recipe = {.is_64 = true, .type = ET_DYN};
+    struct wndl_buf id;
+    wndl_buf_init(&id, wndl_mem_libc());
+    put_build_id(&id, &recipe, "idid", 4);
+    const struct made_section sections[COUNT] = {
+        {".a", SHT_NOTE, 0, 0, {nameless, SIZE}, 0, 0, 4, 0, 0},
+        {".b", SHT_NOTE, 0, 0, {nameless, SIZE}, 0, 0, 4, 0, 0},
+        {".id", SHT_NOTE, 0, 0, bytes_of(&id), 0, 0, 4, 0, 0},
+    };
+    recipe.sections = sections;
+    recipe.section_count = COUNT;
+    struct wndl_bytes elf = make_elf(&recipe);
+    struct wndl_object *object = open_or_fail(elf);
+    assert_true(wndl_bytes_is(wndl_object_build_id(object), "idid"));
+    wndl_object_close(object);
+    /* sh_size of .a, .b: each nearly the whole file's. */
+    uint8_t *headers = (uint8_t *)elf.data + elf.size - (COUNT + 2) * 64;
+    for (size_t i = 1; i < COUNT; i++) {
+        uint64_t offset = 0, size = elf.size - 19;
+        memcpy(headers + i * 64 + 24, &offset, sizeof offset);
+        memcpy(headers + i * 64 + 32, &size, sizeof size);
+    }
+    object = open_or_fail(elf);
+    assert_int_equal(wndl_object_build_id(object).size, 0);
+    wndl_object_close(object);
+    free((void *)elf.data);
+    wndl_buf_free(&id);
+}
+
 static void build_id_is_found_behind_a_note_padded_to_eight(void **state)
 {
     (void)state;
@@ -732,6 +767,7 @@ int main(void)
         cmocka_unit_test(thumb_bit_is_not_part_of_an_arm_address),
         cmocka_unit_test(sizes_that_wrap_the_address_space_are_harmless),
         cmocka_unit_test(build_id_is_found_without_section_headers),
+        cmocka_unit_test(notes_that_overlap_are_not_all_read),
         cmocka_unit_test(build_id_is_found_behind_a_note_padded_to_eight),
         cmocka_unit_test(packed_sections_that_lie_are_refused),
         cmocka_unit_test(the_densest_deflate_stream_is_accepted),
