@@ -7,6 +7,7 @@
  */
 #include "cli/collector_process.h"
 
+#include "model/profile.h"
 #include "os/maps.h"
 
 #include <limits.h>
@@ -56,9 +57,19 @@ static bool path_from_maps(
            s.found;
 }
 
+/* Both end in the same file name. */
+static bool same_file_name(struct wndl_bytes name, const char *path)
+{
+    struct wndl_bytes a = wndl_path_name(name);
+    struct wndl_bytes b = wndl_path_name(
+        (struct wndl_bytes){(const uint8_t *)path, strlen(path)});
+    return wndl_bytes_equal(a, b);
+}
+
 /*
  * The loader's name may be relative to the program's directory. What is no
- * longer mapped when we come to look is named by where the program is now.
+ * longer mapped when we come to look (another module may be there by now) is
+ * named by where the program is now.
  */
 static void absolute_path(const struct wndl_collector_process *p,
     const struct wndl_shm_module *row, char path[PATH_MAX])
@@ -69,7 +80,8 @@ static void absolute_path(const struct wndl_collector_process *p,
         return;
     }
     bool relative = name.data[0] != '/' && name.data[0] != '[';
-    if (relative && path_from_maps(p, row->start, path))
+    if (relative && path_from_maps(p, row->start, path) &&
+        same_file_name(name, path))
         return;
     if (relative && name.size > 2 && memcmp(name.data, "./", 2) == 0)
         name = wndl_bytes_slice(name, 2, name.size - 2);

@@ -134,17 +134,24 @@ bool wndl_rt_module_note(uint64_t address)
     return add_row(&module);
 }
 
+static bool has_name(const struct wndl_shm_module *row, const char *name)
+{
+    return strlen(name) == row->path_size &&
+           memcmp(name, wndl_rt.shm->strings + row->path_offset,
+               row->path_size) == 0;
+}
+
 static bool gone(const struct wndl_shm_module *row)
 {
     struct wndl_dlmodule module;
     return !wndl_dlfind(row->start, &module) ||
            module.map_start != row->start || module.map_end != row->end ||
-           module.bias.v != row->bias;
+           module.bias.v != row->bias || !has_name(row, path_of(&module));
 }
 
 /*
- * A module that goes and comes back at the same place, of the same size, is
- * taken for the same one.
+ * A module that goes and comes back at the same place, under the same name
+ * and of the same size, is taken for the same one.
  */
 void wndl_rt_modules_recheck(void)
 {
