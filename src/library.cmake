@@ -11,7 +11,8 @@ set_target_properties(windlass_shared PROPERTIES
   OUTPUT_NAME windlass LINKER_LANGUAGE C
   VERSION ${PROJECT_VERSION} SOVERSION 0
   LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/windlass.map)
-target_link_options(windlass_shared PRIVATE
+# Bound when loaded: walks in signal handlers must not run the dynamic linker.
+target_link_options(windlass_shared PRIVATE -Wl,-z,now
   -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/windlass.map)
 target_link_libraries(windlass_shared PRIVATE ZLIB::ZLIB iberty)
 
