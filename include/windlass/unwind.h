@@ -60,7 +60,7 @@ struct wndl_frame {
 /* How a walk ended. */
 enum wndl_walk_end {
     WNDL_END_COMPLETE = 0,    /* undefined-RA CFI, _start or a thread's start */
-    WNDL_END_TRUNCATED = 1,   /* more frames than room, or a stack copy ended */
+    WNDL_END_TRUNCATED = 1,   /* more frames than room */
     WNDL_END_NO_RULE = 2,     /* no FDE and no plausible frame pointer */
     WNDL_END_BAD_READ = 3,    /* a slot outside of every known stack */
     WNDL_END_NO_PROGRESS = 4, /* SP did not rise */
@@ -140,7 +140,10 @@ struct wndl_remote {
     size_t module_count;
 };
 
-/* As wndl_unwind_regs, every read through remote->read. */
+/*
+ * As wndl_unwind_regs, every read through remote->read. Where a stack copy
+ * was cut short the walk ends BAD_READ: only the caller knows of the cut.
+ */
 WNDL_API void wndl_unwind_remote(const struct wndl_remote *remote,
     const struct wndl_regs *regs, struct wndl_walk *walk);
 

@@ -64,4 +64,12 @@ static inline uint32_t wndl_cache_place(uint32_t home, uint32_t look)
  * the next call, which may recycle it. */
 struct wndl_entry *wndl_cache_find(struct wndl_unwinder *u, uint64_t key);
 
+/* The same, inlined for where it mostly is. */
+static inline struct wndl_entry *wndl_cache_get(
+    struct wndl_unwinder *u, uint64_t key)
+{
+    struct wndl_entry *entry = wndl_cache_at(u, wndl_cache_home(key));
+    return entry->key == key && key != 0 ? entry : wndl_cache_find(u, key);
+}
+
 #endif

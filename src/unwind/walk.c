@@ -131,7 +131,7 @@ static bool push(
                             : WNDL_END_TRUNCATED);
     *w->out++ = wndl_frame_make(pc, interrupted, how);
     w->walk->fp_frames += how == WNDL_HOW_FP;
-    w->entry = wndl_cache_find(w->u, pc + interrupted);
+    w->entry = wndl_cache_get(w->u, pc + interrupted);
     if (w->entry == &w->u->no_code && !interrupted)
         return ended_by_bad_pc(w, pc);
     return true;
@@ -367,7 +367,7 @@ static bool start(struct walker *w, bool interrupted)
     if ((regs->valid & needed) != needed)
         return ended(w, WNDL_END_NO_RULE);
     *w->out++ = wndl_frame_make(regs->ip, interrupted, WNDL_HOW_CONTEXT);
-    w->entry = wndl_cache_find(w->u, regs->ip + interrupted);
+    w->entry = wndl_cache_get(w->u, regs->ip + interrupted);
     w->fp = (regs->valid & WNDL_REG_FP) != 0 ? regs->fp : 0;
     set_sp(w, regs->sp);
     /* An SP that is in no stack has no red zone that could be read. */
