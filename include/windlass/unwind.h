@@ -21,7 +21,8 @@ extern "C" {
 #endif
 
 /* The registers that are tracked. RBX is: ld.so's lazy-binding trampoline
- * uses it as CFA base. A register that is not in `valid` is not known. */
+ * uses it as CFA base. A register that is not in `valid` is not known; without
+ * IP and SP a walk has no frames and ends as NO_RULE. */
 enum wndl_reg_mask {
     WNDL_REG_IP = 1,
     WNDL_REG_SP = 2,

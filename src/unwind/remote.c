@@ -40,10 +40,14 @@ void wndl_unwind_remote(const struct wndl_remote *remote,
         .memory = {remote->read, remote->context},
         .remote = remote,
     };
+    const uint32_t needed = WNDL_REG_IP | WNDL_REG_SP;
     struct wndl_full full;
-    wndl_full_init(&full, regs);
     walk->count = 0;
     walk->fp_frames = 0;
+    walk->end = WNDL_END_NO_RULE;
+    if ((regs->valid & needed) != needed)
+        return;
+    wndl_full_init(&full, regs);
     push(walk, &full, WNDL_HOW_CONTEXT);
     while (step(&space, &full, walk))
         ;

@@ -508,6 +508,30 @@ static void modules_without_a_header_are_scanned(void **state)
     free((void *)(uintptr_t)copy.data);
 }
 
+static bool read_nothing(void *context, uint64_t address, void *to, size_t size)
+{
+    (void)context, (void)address, (void)to, (void)size;
+    return false;
+}
+
+static void registers_without_pc_or_sp_give_no_frame(void **state)
+{
+    (void)state;
+    const struct wndl_remote remote = {.read = read_nothing};
+    const uint32_t some[] = {0, WNDL_REG_IP, WNDL_REG_SP | WNDL_REG_FP};
+    for (size_t i = 0; i < 3; i++) {
+        struct wndl_regs regs = {.ip = 4096, .sp = 4096, .valid = some[i]};
+        prepare(&walked, ORACLE_FRAMES);
+        wndl_unwind_regs(oracle.unwinder, &regs, NULL, 0, &walked.walk);
+        assert_int_equal(walked.walk.count, 0);
+        assert_int_equal(walked.walk.end, WNDL_END_NO_RULE);
+        prepare(&walked, ORACLE_FRAMES);
+        wndl_unwind_remote(&remote, &regs, &walked.walk);
+        assert_int_equal(walked.walk.count, 0);
+        assert_int_equal(walked.walk.end, WNDL_END_NO_RULE);
+    }
+}
+
 /* ---- rules ---- */
 
 static struct wndl_cfi_row ordinary_row(void)
@@ -712,6 +736,7 @@ int main(void)
         cmocka_unit_test(damaged_stacks_are_read_only_inside_their_range),
         cmocka_unit_test(damaged_cfi_is_survived),
         cmocka_unit_test(modules_without_a_header_are_scanned),
+        cmocka_unit_test(registers_without_pc_or_sp_give_no_frame),
         cmocka_unit_test(rows_become_rules_by_what_they_read),
         cmocka_unit_test(common_odd_frames_need_no_full_step),
         cmocka_unit_test(full_sets_still_give_the_right_rules),
