@@ -49,7 +49,9 @@ struct wndl_symbolizer_options {
 /*
  * One frame. Strings are NUL-terminated, never NULL, owned by the symbolizer
  * and valid until wndl_symbolizer_close; "" means not known. Lines and
- * columns count from 1; 0 means not known.
+ * columns count from 1; 0 means not known. A stub of the procedure linkage
+ * table is called "memcmp@plt", the first of them, which calls the loader,
+ * "[plt]".
  */
 struct wndl_symbol_frame {
     const char *function; /* demangled unless no_demangle */

@@ -116,4 +116,15 @@ enum wndl_status wndl_object_functions(struct wndl_object *object,
     const struct wndl_symbol **symbols, size_t *count,
     struct wndl_error *err) WNDL_MUST_USE;
 
+/*
+ * The stub of the procedure linkage table (.plt, .plt.sec, .plt.got) around
+ * `addr`: its extent, under the name of the function that it jumps to, or
+ * without a name if it calls the loader (PLT0). Told from its code and the
+ * dynamic relocations, which are read and sorted on first use. NOT_FOUND
+ * elsewhere, for stubs of unknown shape, and on machines but x86-64.
+ */
+enum wndl_status wndl_object_find_plt(struct wndl_object *object,
+    wndl_svma addr, struct wndl_symbol *entry,
+    struct wndl_error *err) WNDL_MUST_USE;
+
 #endif

@@ -6,6 +6,7 @@
  *   elf.c          headers, sections, segments
  *   elf_notes.c    build-id, debuglink
  *   elf_symbols.c  function symbols
+ *   elf_plt.c      names of stubs
  *   functions.c    sorted functions, and which one covers an address
  *   compress.c     compressed sections
  */
@@ -56,6 +57,21 @@ struct wndl_functions {
     bool tried;
 };
 
+/* A slot of the global offset table, and whose address is in it. */
+struct wndl_plt_slot {
+    uint64_t addr; /* svma */
+    struct wndl_bytes name;
+};
+
+/* Sorted by addr; `status` and `tried` are as in struct wndl_functions. */
+struct wndl_plt {
+    struct wndl_plt_slot *slots;
+    size_t count;
+    struct wndl_error error;
+    enum wndl_status status;
+    bool tried;
+};
+
 struct wndl_object {
     struct wndl_arena arena;
     struct wndl_mem *mem;
@@ -72,6 +88,7 @@ struct wndl_object {
     struct wndl_segment *segments; /* PT_LOAD only, in table order */
     size_t segment_count;
     struct wndl_functions functions;
+    struct wndl_plt plt;
 };
 
 /* A function symbol on its way into the table. */

@@ -362,6 +362,58 @@ static enum wndl_status resolve(
     return WNDL_OK;
 }
 
+/* `name` with "@plt" after it, in the arena; NULL when memory is out. */
+static const char *stub_name(struct wndl_symbolizer *s, const char *name)
+{
+    static const char mark[] = "@plt";
+    size_t size = strlen(name);
+    char *marked = wndl_arena_alloc(&s->arena, size + sizeof mark);
+    if (marked == NULL)
+        return NULL;
+    memcpy(marked, name, size);
+    memcpy(marked + size, mark, sizeof mark);
+    return marked;
+}
+
+static bool fill_from_stub(struct wndl_symbolizer *s,
+    struct wndl_symbol_frame *frame, const struct wndl_symbol *stub)
+{
+    frame->file = "";
+    if (!fill_from_symbol(s, frame, stub))
+        return false;
+    if (stub->name.size == 0) {
+        frame->mangled = frame->function = "[plt]";
+        return true;
+    }
+    bool plain = frame->function == frame->mangled;
+    frame->mangled = stub_name(s, frame->mangled);
+    frame->function = plain ? frame->mangled : stub_name(s, frame->function);
+    return frame->mangled != NULL && frame->function != NULL;
+}
+
+/* Stubs are in no symbol table and no debug information. */
+static enum wndl_status resolve_stub(
+    struct wndl_symbolizer *s, wndl_svma addr, struct wndl_symbols *answer)
+{
+    struct wndl_symbol stub;
+    struct wndl_error err = {0};
+    enum wndl_status status =
+        wndl_object_find_plt(s->binary, addr, &stub, &err);
+    if (status == WNDL_NOMEM)
+        return status;
+    if (status != WNDL_OK) {
+        if (status != WNDL_NOT_FOUND)
+            note_damage(s, &err);
+        return WNDL_OK;
+    }
+    struct wndl_symbol_frame *frame =
+        wndl_arena_alloc(&s->arena, sizeof *frame);
+    if (frame == NULL || !fill_from_stub(s, frame, &stub))
+        return WNDL_NOMEM;
+    *answer = (struct wndl_symbols){frame, 1};
+    return WNDL_OK;
+}
+
 static const struct wndl_symbols *remember(
     struct wndl_symbolizer *s, uint64_t rva)
 {
@@ -369,6 +421,8 @@ static const struct wndl_symbols *remember(
     struct wndl_symbols *answer = wndl_arena_alloc(&s->arena, sizeof *answer);
     wndl_svma addr = wndl_svma_of_rva(at, wndl_object_image_base(s->binary));
     if (answer == NULL || resolve(s, addr, answer) != WNDL_OK)
+        return NULL;
+    if (answer->count == 0 && resolve_stub(s, addr, answer) != WNDL_OK)
         return NULL;
     uint64_t *slot = wndl_map_put(&s->answers, rva);
     if (slot == NULL)

@@ -45,6 +45,23 @@ static void use_functions(struct wndl_object *object)
     }
 }
 
+/* A stub covers the address that it was asked for by. */
+static void use_stubs(struct wndl_object *object)
+{
+    enum { MAX_STUBS = 64, STEP = 8 };
+    for (size_t i = 0; i < wndl_object_section_count(object); i++) {
+        struct wndl_section section = wndl_object_section(object, i);
+        for (uint64_t at = 0; at < section.size && at < MAX_STUBS * STEP;
+             at += STEP) {
+            struct wndl_symbol stub;
+            wndl_svma addr = {section.addr.v + at};
+            if (wndl_object_find_plt(object, addr, &stub, NULL) == WNDL_OK &&
+                addr.v - stub.addr.v >= stub.size)
+                abort();
+        }
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct wndl_bytes bytes = {data, size};
@@ -62,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     use_tables(object);
     use_functions(object);
+    use_stubs(object);
     wndl_object_close(object);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * elfdump: what src/obj makes of a binary, one line per thing, for comparison
- * with readelf. `elfdump sections|segments|functions|identity FILE`, or
+ * with readelf. `elfdump sections|segments|functions|identity|plt FILE`, or
  * `elfdump bytes FILE SECTION` for a section's (inflated) contents.
  */
 #include "obj/object.h"
@@ -72,6 +72,36 @@ static int dump_identity(struct wndl_object *object)
     return 0;
 }
 
+static bool holds_stubs(const struct wndl_section *section)
+{
+    return wndl_bytes_is(section->name, ".plt") ||
+           wndl_bytes_is(section->name, ".plt.sec") ||
+           wndl_bytes_is(section->name, ".plt.got");
+}
+
+/* Each stub with a name, once, found by its last byte. */
+static int dump_plt(struct wndl_object *object)
+{
+    for (size_t i = 0; i < wndl_object_section_count(object); i++) {
+        struct wndl_section s = wndl_object_section(object, i);
+        struct wndl_symbol stub, last;
+        for (uint64_t at = 0; holds_stubs(&s) && at < s.size; at += stub.size) {
+            wndl_svma addr = {s.addr.v + at};
+            stub.size = 8;
+            if (wndl_object_find_plt(object, addr, &stub, NULL) != WNDL_OK)
+                continue;
+            addr.v = stub.addr.v + stub.size - 1;
+            if (wndl_object_find_plt(object, addr, &last, NULL) != WNDL_OK ||
+                last.addr.v != stub.addr.v)
+                return 1;
+            if (stub.name.size != 0)
+                printf("%" PRIx64 " %s %s\n", stub.addr.v,
+                    (const char *)stub.name.data, (const char *)s.name.data);
+        }
+    }
+    return 0;
+}
+
 static int dump_bytes(struct wndl_object *object, const char *name)
 {
     struct wndl_bytes bytes;
@@ -91,6 +121,7 @@ static int dump(struct wndl_object *object, char **argv)
         {"segments", dump_segments},
         {"functions", dump_functions},
         {"identity", dump_identity},
+        {"plt", dump_plt},
     };
     for (size_t i = 0; i < sizeof dumps / sizeof *dumps; i++)
         if (strcmp(argv[1], dumps[i].name) == 0)

@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Differential check of the names of PLT stubs against objdump, for binaries
+# of this machine and for the shapes of stubs that linkers make.
+#
+#     plt_vs_objdump.sh ELFDUMP FRAMESDUMP
+set -eu
+export LC_ALL=C
+elfdump=$1
+framesdump=$2
+[ "$(uname -m)" = x86_64 ] || exit 77
+for tool in cc objdump strip; do
+    command -v "$tool" >/dev/null || exit 77
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+checked=0
+
+same() {
+    diff "$work/want" "$work/have" >"$work/diff" && return
+    echo "FAIL $1"
+    head -n 5 "$work/diff"
+    failed=1
+}
+
+# objdump calls a function chosen at load time by its address, *ABS*+0x...:
+# no name is compared then.
+compare() {
+    objdump -dw --no-show-raw-insn -j .plt -j .plt.sec -j .plt.got "$1" \
+        2>/dev/null | sed -n 's/^0*\([0-9a-f]*\) <\(.*\)@plt>:$/\1 \2/p' |
+        sed 's/@.*//; s/ [*]ABS[*].*/ */' | sort >"$work/want"
+    "$elfdump" plt "$1" | sort >"$work/all"
+    # Where there is a .plt.sec, objdump leaves out the stubs of .plt, each of
+    # which asks the loader for one function.
+    grep -q ' \.plt\.sec$' "$work/all" && other=.plt || other=none
+    awk -v other="$other" 'NR == FNR { name[$1] = $2; next }
+        $3 != other { print $1, name[$1] == "*" ? "*" : $2 }' \
+        "$work/want" "$work/all" >"$work/have"
+    checked=$((checked + $(wc -l <"$work/want")))
+    [ -s "$work/want" ] || failed=1
+    same "$1"
+    # What the symbolizer says of them.
+    cut -d ' ' -f 1 "$work/all" | "$framesdump" -m "$1" |
+        awk 'NR % 3 == 1' >"$work/have"
+    sed 's/^[^ ]* \([^ ]*\) .*/\1@plt/' "$work/all" >"$work/want"
+    same "$1: frames"
+    [ "$other" = .plt ] && grep -q ' \.plt$' "$work/all" || return 0
+    sed -n 's/.* \(.*\) \.plt\.sec$/\1/p' "$work/all" | sort >"$work/want"
+    sed -n 's/.* \(.*\) \.plt$/\1/p' "$work/all" | sort >"$work/have"
+    same "$1: stubs that ask the loader"
+}
+
+cat >"$work/a.c" <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    void *(*volatile function)(size_t) = malloc;
+    char *p = function(10 + strlen(argv[0]));
+    puts(p == NULL ? "none" : getenv("HOME"));
+    free(malloc((size_t)argc));
+    return 0;
+}
+END
+compare_made() {
+    out=$work/made$checked
+    "$@" -o "$out" "$work/a.c" 2>/dev/null || return 0
+    strip "$out"
+    compare "$out"
+}
+for linker in bfd gold lld; do
+    for flow in none full; do
+        for when in lazy now; do
+            compare_made cc -O1 -fuse-ld=$linker -fcf-protection=$flow \
+                -Wl,-z,$when
+            compare_made cc -O1 -fuse-ld=$linker -fcf-protection=$flow \
+                -Wl,-z,$when -no-pie -Wl,-z,ibtplt
+        done
+    done
+done
+for binary in /usr/lib/x86_64-linux-gnu/libstdc++.so.6 /usr/bin/xz \
+    /usr/lib/x86_64-linux-gnu/libLLVM-14.so.1 \
+    /usr/bin/python3 /lib/x86_64-linux-gnu/libc.so.6; do
+    [ ! -f "$binary" ] || compare "$binary"
+done
+
+echo "$checked stubs compared"
+exit $failed
