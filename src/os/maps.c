@@ -107,15 +107,17 @@ struct reader {
     size_t size;
     size_t used;
     bool skipping; /* in the middle of a line that did not fit */
+    bool failed;   /* the last read */
 };
 
-/* False at the end of the file. */
+/* False at the end of the file, and when it cannot be read. */
 static bool fill(struct reader *r)
 {
     long got;
     do
         got = wndl_raw_read(r->fd, r->room + r->used, r->size - r->used);
     while (got == -EINTR);
+    r->failed = got < 0;
     if (got <= 0)
         return false;
     r->used += (size_t)got;
@@ -176,5 +178,5 @@ bool wndl_maps_each(const char *path, struct wndl_bytes room,
             skip_long_line(&r);
     }
     wndl_raw_close(fd);
-    return true;
+    return !r.failed;
 }

@@ -30,8 +30,8 @@ bool wndl_maps_line(struct wndl_cursor *c, struct wndl_mapping *mapping);
  * Calls visit for each mapping of the file `path` names ("/proc/self/maps"),
  * until it returns false. `room` holds what is being read; a line that does
  * not fit is skipped, so give at least 512 bytes, and PATH_MAX + 128 to lose
- * none. False when the file cannot be read. The mapping's path lives until
- * visit returns.
+ * none. False when the file cannot be read, or not to its end. The mapping's
+ * path lives until visit returns.
  */
 bool wndl_maps_each(const char *path, struct wndl_bytes room,
     bool (*visit)(void *context, const struct wndl_mapping *mapping),

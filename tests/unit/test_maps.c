@@ -175,7 +175,7 @@ static void a_line_longer_than_the_room_is_stepped_over(void **state)
     unlink(path);
 }
 
-static void a_visitor_may_stop_and_a_missing_file_is_told(void **state)
+static void a_visitor_may_stop_and_what_cannot_be_read_is_told(void **state)
 {
     (void)state;
     uint8_t room[4096];
@@ -185,6 +185,9 @@ static void a_visitor_may_stop_and_a_missing_file_is_told(void **state)
     assert_int_equal(s.count, 2);
     assert_false(wndl_maps_each("/proc/self/nothing",
         (struct wndl_bytes){room, sizeof room}, look, &s));
+    /* A folder can be opened, but not read. */
+    assert_false(wndl_maps_each(
+        "/proc/self", (struct wndl_bytes){room, sizeof room}, look, &s));
 }
 
 int main(void)
@@ -196,7 +199,7 @@ int main(void)
         cmocka_unit_test(this_process_is_read_with_room_large_and_small),
         cmocka_unit_test(every_line_is_visited_once),
         cmocka_unit_test(a_line_longer_than_the_room_is_stepped_over),
-        cmocka_unit_test(a_visitor_may_stop_and_a_missing_file_is_told),
+        cmocka_unit_test(a_visitor_may_stop_and_what_cannot_be_read_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
