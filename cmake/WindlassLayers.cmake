@@ -43,8 +43,8 @@ function(wndl_fuzz_target name)
   set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${subject})
   if(WINDLASS_FUZZ)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-    add_test(NAME fuzz.${subject} COMMAND ${name} -seed=1 -runs=20000
-      -max_total_time=60 -rss_limit_mb=1024 -timeout=10 ${corpus})
+    add_test(NAME fuzz.${subject} COMMAND ${name} -seed=1 -runs=150000
+      -max_total_time=30 -rss_limit_mb=1024 -timeout=10 ${corpus})
   else()
     target_sources(${name} PRIVATE replay.c)
     add_test(NAME corpus.${subject} COMMAND ${name} ${corpus})
