@@ -37,11 +37,6 @@ static inline wndl_svma wndl_svma_of_avma(wndl_avma a, wndl_bias bias)
     return (wndl_svma){a.v - bias.v};
 }
 
-static inline wndl_avma wndl_avma_of_svma(wndl_svma s, wndl_bias bias)
-{
-    return (wndl_avma){s.v + bias.v};
-}
-
 static inline wndl_rva wndl_rva_of_svma(wndl_svma s, wndl_svma image_base)
 {
     return (wndl_rva){s.v - image_base.v};

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock: times in nanoseconds. Signal-safe: the vDSO or one bare system call.
+ * clock: times in nanoseconds. Any thread, any signal handler. Code inside a
+ * recorded program uses wndl_raw_clock_ns instead.
  */
 #ifndef WNDL_OS_CLOCK_H
 #define WNDL_OS_CLOCK_H
 
 #include <stdint.h>
 
+/* CLOCK_MONOTONIC: what event and sample times are in. */
 uint64_t wndl_clock_monotonic_ns(void);
-uint64_t wndl_clock_realtime_ns(void);
 
-/* CPU time that the calling thread has used. */
-uint64_t wndl_clock_thread_cpu_ns(void);
+/* CLOCK_REALTIME, since 1970. */
+uint64_t wndl_clock_realtime_ns(void);
 
 #endif

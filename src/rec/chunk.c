@@ -34,7 +34,7 @@ enum wndl_status wndl_chunk_finish(struct wndl_chunk_writer *w)
     struct wndl_buf *out = w->out;
     if (out->failed)
         return WNDL_NOMEM;
-    size_t payload = wndl_chunk_payload_size(w);
+    size_t payload = out->size - w->start - CHUNK_HEADER_SIZE;
     if (payload > WNDL_CHUNK_MAX) {
         out->size = w->start;
         return WNDL_LIMIT;

@@ -56,12 +56,6 @@ void wndl_chunk_file_header(struct wndl_buf *out);
 void wndl_chunk_begin(
     struct wndl_chunk_writer *w, struct wndl_buf *out, uint32_t type);
 
-/* Payload bytes so far: end a chunk well before WNDL_CHUNK_MAX. */
-static inline size_t wndl_chunk_payload_size(const struct wndl_chunk_writer *w)
-{
-    return w->out->size - w->start - 8;
-}
-
 /*
  * Fills in the size and appends the CRC. NOMEM when `out` has failed; LIMIT
  * when the payload is over WNDL_CHUNK_MAX, and then the chunk is taken out of
