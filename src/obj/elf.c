@@ -246,13 +246,25 @@ static enum wndl_status section_names(const struct wndl_object *object,
         SECTION_NAMES, 0, "the names' section is not in the file");
 }
 
+struct wndl_bytes wndl_elf_name(struct wndl_bytes strings, uint64_t offset)
+{
+    enum { LONGEST = 64 * 1024 };
+    uint64_t left = offset < strings.size ? strings.size - offset : 0;
+    struct wndl_bytes near =
+        wndl_bytes_slice(strings, offset, left < LONGEST ? left : LONGEST);
+    struct wndl_bytes name = wndl_bytes_cstr(near, 0);
+    if (name.data == NULL && near.size == LONGEST)
+        return (struct wndl_bytes){(const uint8_t *)"", 0};
+    return name;
+}
+
 static enum wndl_status name_section(struct wndl_object_section *section,
     struct wndl_bytes names, uint32_t offset, struct wndl_error *err)
 {
     section->view.name = (struct wndl_bytes){(const uint8_t *)"", 0};
     if (names.size == 0)
         return WNDL_OK;
-    struct wndl_bytes name = wndl_bytes_cstr(names, offset);
+    struct wndl_bytes name = wndl_elf_name(names, offset);
     if (name.data == NULL)
         return wndl_fail_at(err, WNDL_MALFORMED, SECTION_NAMES, offset,
             "a section name reaches past their end");

@@ -44,7 +44,7 @@ static enum wndl_status symbol_name(const struct reader *r, uint32_t symbol,
 {
     uint64_t offset = (uint64_t)symbol * sizeof(Elf64_Sym);
     struct wndl_cursor c = wndl_cursor_at(r->symbols, offset, false);
-    *name = wndl_bytes_cstr(r->strings, wndl_cursor_u32(&c));
+    *name = wndl_elf_name(r->strings, wndl_cursor_u32(&c));
     if (c.failed || name->data == NULL)
         return wndl_fail_at(err, WNDL_MALFORMED, r->name, offset,
             "a relocation's symbol or its name does not exist");

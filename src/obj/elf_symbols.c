@@ -96,7 +96,7 @@ static enum wndl_status add_symbol(const struct symbol_table *table,
     const struct wndl_object_section *section = section_of(table, &raw, index);
     if (!typed && !is_code(section))
         return WNDL_OK;
-    struct wndl_bytes name = wndl_bytes_cstr(table->strings, raw.name);
+    struct wndl_bytes name = wndl_elf_name(table->strings, raw.name);
     if (name.data == NULL)
         return wndl_fail_at(err, WNDL_MALFORMED, table->name,
             index * table->stride,

@@ -79,6 +79,7 @@ struct wndl_bytes wndl_object_build_id(const struct wndl_object *object);
 enum wndl_status wndl_object_debuglink(const struct wndl_object *object,
     struct wndl_bytes *name, uint32_t *crc) WNDL_MUST_USE;
 
+/* In the order of the headers; `index` is below the count. */
 size_t wndl_object_section_count(const struct wndl_object *object);
 struct wndl_section wndl_object_section(
     const struct wndl_object *object, size_t index);
@@ -94,7 +95,8 @@ enum wndl_status wndl_object_section_bytes(struct wndl_object *object,
     const char *name, struct wndl_bytes *bytes, struct wndl_section *info,
     struct wndl_error *err) WNDL_MUST_USE;
 
-/* What is loaded (PT_LOAD), in the order of the program headers. */
+/* What is loaded (PT_LOAD), in the order of the program headers; `index` is
+ * below the count. */
 size_t wndl_object_segment_count(const struct wndl_object *object);
 struct wndl_segment wndl_object_segment(
     const struct wndl_object *object, size_t index);
@@ -104,8 +106,8 @@ struct wndl_segment wndl_object_segment(
  * highest start; of equal starts the longest, then the last in the table. A
  * symbol of size 0 reaches to the next one, at most to the end of its
  * section. Untyped labels in code (kind OTHER) count where no typed function
- * is. Reads and sorts .symtab (else .dynsym) on first use. NOT_FOUND when
- * none.
+ * is; a name of 64 KiB or more is none. Reads and sorts .symtab (else
+ * .dynsym) on first use. NOT_FOUND when none.
  */
 enum wndl_status wndl_object_find_function(struct wndl_object *object,
     wndl_svma addr, struct wndl_symbol *symbol,

@@ -107,6 +107,13 @@ enum wndl_status wndl_object_stored_bytes(const struct wndl_object *object,
 enum wndl_status wndl_elf_open(
     struct wndl_object *object, struct wndl_error *err) WNDL_MUST_USE;
 
+/*
+ * The name at `offset` of a string table; data is NULL when it does not end.
+ * One of 64 KiB or more is as good as none: it is given as "". That bounds what
+ * a table costs whose entries all point into one long string.
+ */
+struct wndl_bytes wndl_elf_name(struct wndl_bytes strings, uint64_t offset);
+
 /* A note segment or section: desc of the GNU build-id note, else empty. */
 struct wndl_bytes wndl_elf_find_build_id(
     struct wndl_bytes notes, uint64_t alignment, bool big_endian);

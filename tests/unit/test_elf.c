@@ -666,6 +666,31 @@ static void symbol_with_a_wild_name_spoils_the_table_for_good(void **state)
     free((void *)elf.data);
 }
 
+/* As many symbols in one long string would cost the square of its length. */
+static void names_without_end_are_none(void **state)
+{
+    (void)state;
+    enum { LONGEST = 64 * 1024 };
+    char *names[2] = {calloc(1, LONGEST), calloc(1, LONGEST + 1)};
+    memset(names[0], 'a', LONGEST - 1);
+    memset(names[1], 'b', LONGEST);
+    const struct made_symbol symbols[] = {
+        {names[0], 0x1000, 0x10, GLOBAL(FUNC), TEXT},
+        {names[1], 0x1010, 0x10, GLOBAL(FUNC), TEXT},
+        {"f", 0x1020, 0x10, GLOBAL(FUNC), TEXT},
+    };
+    struct wndl_bytes elf =
+        make_with_symbols(symbols, COUNT(symbols), EM_X86_64);
+    struct wndl_object *object = open_or_fail(elf);
+    assert_string_equal(name_at(object, 0x1000), names[0]);
+    assert_string_equal(name_at(object, 0x1010), "-");
+    assert_string_equal(name_at(object, 0x1020), "f");
+    wndl_object_close(object);
+    free((void *)elf.data);
+    free(names[0]);
+    free(names[1]);
+}
+
 /* Everything a caller can ask for, whatever the answers are. */
 static enum wndl_status use_everything(
     struct wndl_bytes elf, struct wndl_mem *mem)
@@ -774,6 +799,7 @@ int main(void)
         cmocka_unit_test(damaged_headers_are_named),
         cmocka_unit_test(segments_alone_may_be_too_many_for_the_header),
         cmocka_unit_test(symbol_with_a_wild_name_spoils_the_table_for_good),
+        cmocka_unit_test(names_without_end_are_none),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(truncated_contents_are_refused_when_asked_for),
         cmocka_unit_test(every_allocation_may_fail),
