@@ -101,6 +101,44 @@ size_t wndl_text_cut(
     return columns;
 }
 
+/* The next "::" outside of brackets from `i` on; the size if there is none. */
+static size_t next_qualifier(struct wndl_bytes name, size_t i)
+{
+    static const char stop[] = "operator";
+    size_t depth = 0;
+    for (; i + strlen(stop) < name.size; i++) {
+        uint8_t c = name.data[i];
+        if (memcmp(name.data + i, stop, strlen(stop)) == 0)
+            break;
+        if (strchr("<({[", c) != NULL)
+            depth++;
+        else if (strchr(">)}]", c) != NULL && depth > 0)
+            depth--;
+        else if (depth == 0 && c == ':' && name.data[i + 1] == ':')
+            return i;
+    }
+    return name.size;
+}
+
+/*
+ * A qualified name that is too long says more by its end: "...::f(...)", or
+ * what follows the last "::" when that alone is too long. Writes into it.
+ */
+static struct wndl_bytes drop_qualifiers(struct wndl_bytes name, size_t room)
+{
+    enum { DOTS = 3, COLONS = 2 };
+    size_t from = 0;
+    for (size_t i = next_qualifier(name, DOTS); i < name.size;
+         i = next_qualifier(name, i + COLONS)) {
+        if (name.size - i + DOTS <= room) {
+            memcpy((uint8_t *)name.data + i - DOTS, "...", DOTS);
+            return wndl_bytes_slice(name, i - DOTS, name.size - i + DOTS);
+        }
+        from = i + COLONS;
+    }
+    return wndl_bytes_slice(name, from, name.size - from);
+}
+
 struct wndl_bytes wndl_text_name(const struct wndl_text *t,
     struct wndl_bytes name, size_t room, struct wndl_buf *buf)
 {
@@ -109,7 +147,9 @@ struct wndl_bytes wndl_text_name(const struct wndl_text *t,
         return name;
     wndl_buf_clear(buf);
     wndl_short_name(name, room == 0 || room > MAX_NAME ? MAX_NAME : room, buf);
-    return (struct wndl_bytes){buf->data, buf->size};
+    struct wndl_bytes spelled = {buf->data, buf->size};
+    return room == 0 || spelled.size <= room ? spelled
+                                             : drop_qualifiers(spelled, room);
 }
 
 void wndl_text_spaces(const struct wndl_text *t, size_t count)

@@ -92,8 +92,8 @@ static void reason(
     char text[WNDL_NUMBER_SIZE];
     if (count == 0)
         return;
-    wndl_buf_printf(t->out, "%s%s %s", *first ? "" : ", ", name,
-        wndl_text_number(count, text));
+    wndl_buf_printf(t->out, "%s%s (%s)", *first ? "" : ", ",
+        wndl_text_number(count, text), name);
     *first = false;
 }
 
@@ -128,6 +128,12 @@ static void lost_reasons(const struct wndl_text *t)
     wndl_buf_byte(t->out, '\n');
 }
 
+/* Rounded down: 100.0 is for all of them only. */
+static double complete_percent(const struct wndl_quality *q)
+{
+    return (double)(q->complete * 1000 / q->kept) / 10;
+}
+
 static void quality(const struct wndl_text *t)
 {
     const struct wndl_quality *q = &t->r->quality;
@@ -139,14 +145,14 @@ static void quality(const struct wndl_text *t)
         wndl_text_number(q->truncated, truncated),
         wndl_text_number(q->lost, lost));
     if (q->kept != 0)
-        wndl_buf_printf(t->out, "; stacks %.1f%% complete",
-            wndl_text_percent(t, q->complete));
+        wndl_buf_printf(
+            t->out, "; stacks %.1f%% complete", complete_percent(q));
     wndl_buf_byte(t->out, '\n');
     dropped_reasons(t);
     lost_reasons(t);
     if (q->guessed != 0) {
         label(t, "");
-        wndl_buf_printf(t->out, "guessed: by frame pointer only %s\n",
+        wndl_buf_printf(t->out, "guessed: %s (by frame pointer only)\n",
             wndl_text_number(q->guessed, kept));
     }
     label(t, "CPU time");
@@ -292,34 +298,69 @@ static void threads(const struct wndl_text *t)
 static const char *why_unnamed(enum wndl_symbols_state state)
 {
     bool has_table = state == WNDL_SYMBOLS_LINES || state == WNDL_SYMBOLS_NAMES;
-    return has_table                       ? "parts of it have no name"
+    return has_table                       ? "some of its code has no name"
            : state == WNDL_SYMBOLS_NOWHERE ? "generated code"
                                            : wndl_symbols_state_text(state);
 }
 
-static void unnamed_modules(const struct wndl_text *t)
+static void unnamed_module(
+    const struct wndl_text *t, const struct wndl_row *row)
 {
     const struct wndl_symbolized *s = t->r->symbolized;
+    const struct wndl_module *module = wndl_vec_at(&s->modules, row->key);
+    wndl_buf_printf(t->out, "  %6.1f%%    %6.1f%%  ",
+        wndl_text_percent(t, row->self.samples),
+        wndl_text_percent(t, row->total.samples));
+    wndl_text_cut(t, wndl_intern_get(&s->strings, module->path), 0);
+    wndl_buf_printf(t->out, ": %s\n", why_unnamed(module->state));
+}
+
+/* Self of the modules from `first` on; each sample ran in one place only. */
+static uint64_t unnamed_samples(const struct wndl_text *t, size_t first)
+{
+    uint64_t samples = 0;
+    for (size_t i = first; i < t->r->unnamed.len; i++)
+        samples += self_samples(wndl_vec_at(&t->r->unnamed, i));
+    return samples;
+}
+
+static bool debug_files_would_help(const struct wndl_text *t)
+{
+    const struct wndl_symbolized *s = t->r->symbolized;
+    for (size_t i = 0; i < t->r->unnamed.len; i++) {
+        const struct wndl_row *row = wndl_vec_at(&t->r->unnamed, i);
+        const struct wndl_module *module = wndl_vec_at(&s->modules, row->key);
+        if (module->state == WNDL_SYMBOLS_EXPORTED)
+            return true;
+    }
+    return false;
+}
+
+static void unnamed_modules(const struct wndl_text *t)
+{
+    size_t count = t->r->unnamed.len;
     size_t listed = worth_listing(t, &t->r->unnamed, total_samples);
-    if (t->r->unnamed.len == 0)
+    if (count == 0)
         return;
     if (listed == 0) {
         label(t, "Symbols");
         wndl_buf_text(t->out, "missing for less than 0.1% of the samples\n");
         return;
     }
-    wndl_buf_text(t->out, "\nWithout symbols, as a share of samples\n"
-                          "     self   on stack  module\n");
-    for (size_t i = 0; i < listed; i++) {
-        const struct wndl_row *row = wndl_vec_at(&t->r->unnamed, i);
-        const struct wndl_module *module = wndl_vec_at(&s->modules, row->key);
-        wndl_buf_printf(t->out, "  %6.1f%%    %6.1f%%  ",
-            wndl_text_percent(t, row->self.samples),
-            wndl_text_percent(t, row->total.samples));
-        wndl_text_cut(t, wndl_intern_get(&s->strings, module->path), 0);
-        wndl_buf_printf(t->out, ": %s\n", why_unnamed(module->state));
-    }
-    and_more(t, listed, t->r->unnamed.len, "");
+    wndl_buf_printf(t->out,
+        "\nWithout symbols: %.1f%% of the samples ran in code without a name\n"
+        "     self   on stack  module\n",
+        wndl_text_percent(t, unnamed_samples(t, 0)));
+    for (size_t i = 0; i < listed; i++)
+        unnamed_module(t, wndl_vec_at(&t->r->unnamed, i));
+    if (listed < count)
+        wndl_buf_printf(t->out, "  %6.1f%%             in %zu more\n",
+            wndl_text_percent(t, unnamed_samples(t, listed)), count - listed);
+    if (debug_files_would_help(t))
+        wndl_buf_text(t->out,
+            "  Such code is shown as module+0xaddress. Debug files have its "
+            "names: install\n  the -dbgsym or -dbg packages, or say where such "
+            "files are: --debug-dir DIR\n");
 }
 
 static void damaged_modules(const struct wndl_text *t)

@@ -2,6 +2,8 @@
 /* report_text_table: rows of self and total cost under their headings. */
 #include "out/report_text.h"
 
+#include <string.h>
+
 enum {
     NUMBER_COLUMNS = 36, /* what stands left of the name */
     GAP = 2,
@@ -9,6 +11,7 @@ enum {
     MAX_PLACE = 26,
     LEAST_NAME = 16,
     LEAST_ROOM = 24,
+    GOOD_ROOM = 64,
 };
 
 /*
@@ -25,7 +28,8 @@ struct cells {
 /* Widths of a table. */
 struct columns {
     size_t first, second; /* to fill up to */
-    bool narrow;          /* nothing may be wider */
+    size_t module;
+    bool narrow; /* nothing may be wider */
 };
 
 static const struct wndl_function *function_at(
@@ -129,15 +133,23 @@ static void widen(size_t *width, struct wndl_bytes text, size_t limit)
         *width = needed;
 }
 
-/* On a narrow terminal the second column keeps a third of the room. */
-static void fit(const struct wndl_text *t, struct columns *c, size_t module)
+/*
+ * On a narrow terminal the second column keeps a third of the room; where a
+ * function starts is left out if that leaves too little for its name.
+ */
+static void fit(const struct wndl_text *t, struct columns *c)
 {
     size_t width = t->layout->width;
-    size_t fixed = NUMBER_COLUMNS + GAP + GAP + module;
+    size_t fixed = NUMBER_COLUMNS + GAP + GAP + c->module + 2; /* brackets */
     size_t room = width > fixed + LEAST_ROOM ? width - fixed : LEAST_ROOM;
     c->narrow = width != 0;
     if (!c->narrow || c->first + c->second <= room)
         return;
+    if (t->r->view == WNDL_BY_FUNCTION && room < GOOD_ROOM) {
+        c->second = 0;
+        c->first = room;
+        return;
+    }
     size_t spare = room > c->first ? room - c->first : 0;
     size_t least = room / 3 > spare ? room / 3 : spare;
     c->second = c->second < least ? c->second : least;
@@ -146,15 +158,19 @@ static void fit(const struct wndl_text *t, struct columns *c, size_t module)
 
 static struct columns measure(const struct wndl_text *t, struct cells *cells)
 {
-    struct columns c = {LEAST_NAME, 0, false};
-    size_t module = 0;
+    const char *second = views[t->r->view].second;
+    struct columns c = {.first = LEAST_NAME};
     for (size_t i = 0; i < shown(t); i++) {
         views[t->r->view].cells(t, wndl_vec_at(&t->r->rows, i), &c, cells);
         widen(&c.first, cells->first, MAX_NAME);
         widen(&c.second, cells->second, MAX_PLACE);
-        widen(&module, cells->module, MAX_PLACE);
+        widen(&c.module, cells->module, MAX_PLACE);
     }
-    fit(t, &c, module + 2); /* the brackets */
+    if (c.second != 0)
+        widen(&c.second,
+            (struct wndl_bytes){(const uint8_t *)second, strlen(second)},
+            MAX_PLACE);
+    fit(t, &c);
     return c;
 }
 
@@ -191,11 +207,24 @@ static void write_row(const struct wndl_text *t, const struct wndl_row *row,
     size_t over = 0;
     cell(t, cells->first, c->first, c, &over);
     wndl_text_spaces(t, GAP);
-    cell(t, cells->second, c->second, c, &over);
-    if (cells->module.size != 0) {
-        wndl_text_spaces(t, c->second == 0 ? 0 : GAP);
-        wndl_text_module(t, cells->module);
+    if (c->second != 0) {
+        cell(t, cells->second, c->second, c, &over);
+        wndl_text_spaces(t, GAP);
     }
+    if (cells->module.size != 0)
+        wndl_text_module(t, cells->module);
+    line_end(t);
+}
+
+/* A column that no row has anything in has no heading either. */
+static void heading(const struct wndl_text *t, const struct columns *c)
+{
+    wndl_buf_printf(t->out, "  self (samples)   total (samples)  %-*s  ",
+        (int)c->first, views[t->r->view].name);
+    if (c->second != 0)
+        wndl_buf_printf(
+            t->out, "%-*s  ", (int)c->second, views[t->r->view].second);
+    wndl_buf_text(t->out, c->module == 0 ? "" : "module");
     line_end(t);
 }
 
@@ -205,8 +234,7 @@ void wndl_text_table(const struct wndl_text *t)
     wndl_buf_init(&cells.name, t->out->mem);
     wndl_buf_init(&cells.place, t->out->mem);
     struct columns c = measure(t, &cells);
-    wndl_buf_printf(t->out, "  self   samples   total   samples  %-*s  %s\n",
-        (int)c.first, views[t->r->view].name, views[t->r->view].second);
+    heading(t, &c);
     for (size_t i = 0; i < shown(t); i++)
         write_row(t, wndl_vec_at(&t->r->rows, i), &c, &cells);
     size_t rest = t->r->rows.len - shown(t);

@@ -91,7 +91,9 @@ static void draw_function(
     const char *mark = !node->inlined ? ""
                        : node->called ? " (partly inlined)"
                                       : " (inlined)";
-    enum { AROUND = 6, LEAST = 16 };
+    enum { AROUND = 6, LEAST = 16, GOOD = 40 };
+    if (room != 0 && room < place.size + module.size + AROUND + GOOD)
+        wndl_buf_clear(&place);
     size_t after = module.size + place.size + AROUND + strlen(mark);
     size_t left = room == 0 ? 0 : room > after + LEAST ? room - after : LEAST;
     struct wndl_buf spelled;
@@ -183,7 +185,7 @@ void wndl_text_tree(const struct wndl_text *t)
         tree.least++;
     wndl_arena_init(&tree.arena, t->out->mem);
     wndl_vec_init(&tree.branches, &tree.arena, sizeof(bool));
-    wndl_buf_text(t->out, " total     samples    self  function\n");
+    wndl_buf_text(t->out, " total   (samples)    self  function\n");
     if (!draw_nodes(&tree))
         t->out->failed = true;
     wndl_buf_printf(t->out, "Calls below %g%% are not shown: --min\n",

@@ -87,6 +87,9 @@ cmp full.body separate.body || failed=1
 
 "$windlass" report program.wndl >stripped
 expect "stripped" '100.0% +100.0%  .*/program: exported names only' stripped
+expect "stripped" 'symbols: 100.0% of the samples ran in code without' stripped
+expect "stripped" 'install$' stripped
+expect "stripped" ' -dbgsym or -dbg packages, .*--debug-dir DIR$' stripped
 expect "stripped" '100.0% +30 +100.0% +30  program\+0x[0-9a-f]+ ' stripped
 
 printf 'int main(void) { return 1; }\n' >other.c
@@ -101,4 +104,8 @@ expect "garbage" '/program: not used: damaged or unknown format' garbage
 rm program
 "$windlass" report program.wndl >gone
 expect "gone" '/program: not used: cannot be opened' gone
+if grep -q dbgsym gone; then
+    echo "report_symbols: gone: advises debug files, which would not help"
+    failed=1
+fi
 exit $failed

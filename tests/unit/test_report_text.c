@@ -70,7 +70,7 @@ static void assert_has(const struct fixture *f, const char *part)
 /* Columns of the widest line from the table's or tree's heading on. */
 static size_t widest_line(const struct fixture *f)
 {
-    const char *line = strstr(text_of(f), "samples  ");
+    const char *line = strstr(text_of(f), "(samples)  ");
     size_t widest = 0;
     assert_non_null(line);
     while (*line != '\0') {
@@ -156,6 +156,25 @@ static void table_fits_a_terminal_of_80_columns(void **state)
     clear(&f);
 }
 
+static void names_too_long_for_a_terminal_keep_their_end(void **state)
+{
+    (void)state;
+    static const char named[] =
+        "10 aaaaaaaaaaaaaaaa::bbbbbbbbbbbbbbbbbbbbbbb::cccc(int) m.cc 1\n"
+        "20 aaaaaaaaaaaaaaaa::dddddddddddddddddddddddddddddddddddddd m.cc 2\n"
+        "30 aaaaaaaaaaaaaaaaaaaaaaaaaaa::operator()<bbbb::cccc>(int) m.cc 3\n";
+    for (unsigned tree = 0; tree < 2; tree++) {
+        struct fixture f;
+        struct wndl_text_layout layout = whole;
+        layout.width = tree ? 60 : 80;
+        make_of(&f, named, &layout, tree != 0);
+        assert_has(&f, " ...::cccc(int) ");
+        assert_has(&f, " dddddddddddddd");
+        assert_has(&f, "operator()<");
+        clear(&f);
+    }
+}
+
 static void tree_fits_a_terminal_of_80_columns(void **state)
 {
     (void)state;
@@ -237,6 +256,7 @@ int main(void)
         cmocka_unit_test(names_are_whole_when_it_is_no_terminal),
         cmocka_unit_test(long_names_are_shortened_unless_asked_for),
         cmocka_unit_test(table_fits_a_terminal_of_80_columns),
+        cmocka_unit_test(names_too_long_for_a_terminal_keep_their_end),
         cmocka_unit_test(tree_fits_a_terminal_of_80_columns),
         cmocka_unit_test(bytes_that_command_terminals_are_not_printed),
         cmocka_unit_test(tree_moves_right_only_where_it_branches),
