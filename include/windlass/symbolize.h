@@ -89,17 +89,21 @@ WNDL_API enum wndl_status wndl_symbolizer_open(const char *path,
     const struct wndl_symbolizer_options *options, struct wndl_symbolizer **out,
     struct wndl_error *err) WNDL_MUST_USE;
 
+/* Frees `s` and every string it gave out. NULL is left alone. */
 WNDL_API void wndl_symbolizer_close(struct wndl_symbolizer *s);
 
 /*
- * Frames of `rva`, an offset from the image base (the lowest PT_LOAD). For a
- * return address pass it minus one. NOT_FOUND when neither symbols nor DWARF
- * know the address. Repeated addresses are answered from memory.
+ * Frames of `rva`, an offset from the image base (the lowest PT_LOAD, rounded
+ * down to 4 KiB). For a return address pass it minus one. NOT_FOUND when
+ * neither symbols nor DWARF know the address, NOMEM; *answer is empty then.
+ * Repeated addresses are answered from memory, which grows with the distinct
+ * ones and is given back by close alone.
  */
 WNDL_API enum wndl_status wndl_symbolizer_lookup(struct wndl_symbolizer *s,
     uint64_t rva, struct wndl_symbols *answer,
     struct wndl_error *err) WNDL_MUST_USE;
 
+/* Fills *info with what is known so far; its strings live until close. */
 WNDL_API void wndl_symbolizer_get_info(
     const struct wndl_symbolizer *s, struct wndl_symbolizer_info *info);
 

@@ -94,7 +94,10 @@ struct wndl_stack_range {
  */
 struct wndl_unwinder;
 
+/* The same at every call. Any thread, any signal handler. */
 WNDL_API size_t wndl_unwinder_size(void);
+
+/* Never fails. The result is `memory`: it needs no end but the memory's. */
 WNDL_API struct wndl_unwinder *wndl_unwinder_init(void *memory);
 
 /* Forget every rule: call after a module was unloaded. Async-signal-safe. */
@@ -110,13 +113,17 @@ WNDL_API void wndl_unwind_regs(struct wndl_unwinder *u,
     const struct wndl_regs *regs, const struct wndl_stack_range *stacks,
     size_t stack_count, struct wndl_walk *walk);
 
-/* The registers of a signal handler's third argument (ucontext_t *). */
+/*
+ * The registers of a signal handler's third argument (ucontext_t *), which
+ * regs->gregs borrows. Async-signal-safe.
+ */
 WNDL_API void wndl_regs_from_context(
     struct wndl_regs *regs, const void *ucontext);
 
 /*
  * The caller's own stack; frame 0 is the caller of this function, as a
- * return address. `stack` is the range of the calling thread's stack.
+ * return address. `stack` is the range of the calling thread's stack. Never
+ * fails. Async-signal-safe.
  */
 WNDL_API void wndl_unwind_self(struct wndl_unwinder *u,
     const struct wndl_stack_range *stack, struct wndl_walk *walk);

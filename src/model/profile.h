@@ -57,7 +57,7 @@ struct wndl_sample {
     uint32_t cpu;     /* thread CPU ns since its previous sample, saturated */
 };
 
-/* Why samples are not in the profile: docs/formats/wndl.md, PEND; */
+/* Why samples are not in the profile: docs/formats/wndl.md, PEND. */
 enum {
     WNDL_LOST_DAMAGED = 0, /* the part of the file they need is damaged */
     WNDL_LOST_OVERRUN = 7, /* ticks that came due while one was pending */

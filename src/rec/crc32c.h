@@ -10,7 +10,7 @@
 
 /*
  * The CRC of `size` bytes, going on from the CRC of those before them, which
- * is 0 at the start.
+ * is 0 at the start. Any thread; not for the runtime, which writes no chunks.
  */
 uint32_t wndl_crc32c(uint32_t crc, const void *bytes, size_t size);
 
