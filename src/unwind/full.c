@@ -189,9 +189,12 @@ static struct wndl_step cfi_step(const struct wndl_space *space,
     if ((caller.valid & needed) != needed)
         return ended(WNDL_END_BAD_CFI);
     uint64_t sp = caller.regs[WNDL_DWARF_RSP];
+    uint64_t callee_sp = full->regs.regs[WNDL_DWARF_RSP];
+    /* vfork() keeps its return address in a register: it has no frame. */
+    bool frameless = full->interrupted && sp == callee_sp &&
+                     code->row.regs[WNDL_DWARF_RA].kind == WNDL_RULE_REGISTER;
     /* A signal handler may run on a stack of its own, anywhere. */
-    bool rises = sp > full->regs.regs[WNDL_DWARF_RSP];
-    if (!rises && !code->row.signal_frame)
+    if (sp <= callee_sp && !frameless && !code->row.signal_frame)
         return ended(WNDL_END_NO_PROGRESS);
     full->regs = caller;
     full->interrupted = code->row.signal_frame;

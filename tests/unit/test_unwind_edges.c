@@ -532,6 +532,32 @@ static void registers_without_pc_or_sp_give_no_frame(void **state)
     }
 }
 
+/*
+ * vfork() pops its return address into RDI before its system call, as the
+ * child will overwrite the stack: there it has no frame at all.
+ */
+static void a_return_address_in_a_register_is_followed(void **state)
+{
+    (void)state;
+    static const uint8_t system_call[] = {0x0f, 0x05};
+    const uint8_t *code = (const uint8_t *)(uintptr_t)vfork;
+    const uint8_t *at = memmem(code, 64, system_call, sizeof system_call);
+    assert_non_null(at);
+    ucontext_t here;
+    assert_int_equal(getcontext(&here), 0);
+    greg_t *gregs = here.uc_mcontext.gregs;
+    uint64_t caller = (uint64_t)gregs[REG_RIP];
+    gregs[REG_RDI] = (greg_t)caller;
+    gregs[REG_RIP] = (greg_t)(uintptr_t)at;
+    struct wndl_regs regs;
+    wndl_regs_from_context(&regs, &here);
+    prepare(&walked, ORACLE_FRAMES);
+    wndl_unwind_regs(oracle.unwinder, &regs, oracle.stacks, oracle.stack_count,
+        &walked.walk);
+    assert_int_equal(walked.walk.end, WNDL_END_COMPLETE);
+    assert_int_equal(walked.frames[1].address, caller);
+}
+
 /* ---- rules ---- */
 
 static struct wndl_cfi_row ordinary_row(void)
@@ -737,6 +763,7 @@ int main(void)
         cmocka_unit_test(damaged_cfi_is_survived),
         cmocka_unit_test(modules_without_a_header_are_scanned),
         cmocka_unit_test(registers_without_pc_or_sp_give_no_frame),
+        cmocka_unit_test(a_return_address_in_a_register_is_followed),
         cmocka_unit_test(rows_become_rules_by_what_they_read),
         cmocka_unit_test(common_odd_frames_need_no_full_step),
         cmocka_unit_test(full_sets_still_give_the_right_rules),
