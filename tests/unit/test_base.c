@@ -10,6 +10,7 @@
 #include "base/vec.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 
 #define BYTES(...)                                                             \
@@ -313,6 +314,17 @@ static void assert_json(struct wndl_bytes s, const char *expected)
     wndl_buf_free(&buf);
 }
 
+static void text_too_long_to_print_is_a_failure(void **state)
+{
+    (void)state;
+    struct wndl_buf buf;
+    wndl_buf_init(&buf, wndl_mem_libc());
+    wndl_buf_printf(&buf, "%*d%*d", INT_MAX, 1, INT_MAX, 1);
+    assert_true(buf.failed);
+    assert_int_equal(buf.size, 0);
+    wndl_buf_free(&buf);
+}
+
 static void json_strings_are_valid_whatever_the_bytes(void **state)
 {
     (void)state;
@@ -379,6 +391,7 @@ int main(void)
         cmocka_unit_test(map_keeps_its_content_when_it_cannot_grow),
         cmocka_unit_test(intern_gives_one_id_to_equal_strings),
         cmocka_unit_test(buf_failure_is_sticky),
+        cmocka_unit_test(text_too_long_to_print_is_a_failure),
         cmocka_unit_test(json_strings_are_valid_whatever_the_bytes),
         cmocka_unit_test(errors_name_file_section_and_offset),
         cmocka_unit_test(a_later_failure_does_not_keep_an_errno),
