@@ -311,7 +311,7 @@ static size_t operator_size(const struct namer *n)
 
 static bool skip_abi_tag(struct namer *n)
 {
-    if (!begins(rest(n), "[abi:"))
+    if (n->text.size == 0 || !begins(rest(n), "[abi:"))
         return false;
     const uint8_t *end = memchr(rest(n).data, ']', rest(n).size);
     if (end == NULL)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_demangle: any bytes as a name; the answer is a bounded string. */
+/*
+ * fuzz_demangle: any bytes as a name; the answer is a bounded string, and
+ * shorter yet when it is made short.
+ */
+#include "model/short_name.h"
 #include "symbolize/demangle.h"
 
 #include <stdlib.h>
@@ -8,6 +12,17 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { LONGEST = 64 * 1024 };
+
+static void make_short(const void *name, size_t size)
+{
+    enum { FEW = 30 };
+    struct wndl_buf out;
+    wndl_buf_init(&out, wndl_mem_libc());
+    wndl_short_name((struct wndl_bytes){name, size}, FEW, &out);
+    if (out.failed || out.size > size)
+        abort();
+    wndl_buf_free(&out);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -20,6 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         wndl_demangle(&demangler, (struct wndl_bytes){data, size});
     if (text == NULL || strlen(text) > (size > LONGEST ? size : LONGEST))
         abort();
+    make_short(text, strlen(text));
+    make_short(data, size);
     wndl_arena_free(&arena);
     return 0;
 }

@@ -154,6 +154,7 @@ static void nonsense_is_left_as_it_is(void **state)
     expect_same("f)(");
     expect_same("f<a(b>c)");
     expect_same("f]");
+    expect_same("[abi:cxx11]");
     char deep[2 * USUAL + 1] = {0};
     memset(deep, '(', USUAL);
     memset(deep + USUAL, ')', USUAL);
