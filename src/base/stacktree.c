@@ -45,17 +45,22 @@ static size_t line_slots(uint32_t max_nodes)
     return ((size_t)max_nodes / PARENTS + 1) * SLOTS;
 }
 
+/* All slots: those of the lines and 1 << log2 of the overflow. */
+static size_t all_slots(uint32_t max_nodes, uint32_t log2)
+{
+    return line_slots(max_nodes) + ((size_t)1 << log2);
+}
+
 static struct wndl_stacknode *node_at(
     const struct wndl_stacktree *tree, uint32_t index)
 {
-    size_t slots = line_slots(tree->max_nodes) + ((size_t)1 << tree->log2);
-    const void *nodes = tree->slots + slots;
+    const void *nodes = tree->slots + all_slots(tree->max_nodes, tree->log2);
     return (struct wndl_stacknode *)nodes + index;
 }
 
 size_t wndl_stacktree_size(uint32_t max_nodes)
 {
-    size_t slots = line_slots(max_nodes) + ((size_t)1 << log2_for(max_nodes));
+    size_t slots = all_slots(max_nodes, log2_for(max_nodes));
     size_t nodes = (size_t)max_nodes + 1;
     return sizeof(struct wndl_stacktree) + slots * sizeof(uint32_t) +
            nodes * sizeof(struct wndl_stacknode);
@@ -150,18 +155,26 @@ uint32_t wndl_stacktree_insert(
     return outcome == FULL ? 0 : index;
 }
 
-uint32_t wndl_stacktree_count(const struct wndl_stacktree *tree)
+struct wndl_stackreader wndl_stackreader_init(
+    const struct wndl_stacktree *tree, uint32_t max_nodes)
 {
-    uint32_t count = atomic_load_explicit(&tree->count, memory_order_acquire);
-    return count < tree->max_nodes ? count : tree->max_nodes;
+    const void *nodes = tree->slots + all_slots(max_nodes, log2_for(max_nodes));
+    return (struct wndl_stackreader){tree, nodes, max_nodes};
 }
 
-bool wndl_stacktree_get(const struct wndl_stacktree *tree, uint32_t index,
+uint32_t wndl_stackreader_count(const struct wndl_stackreader *reader)
+{
+    uint32_t count =
+        atomic_load_explicit(&reader->tree->count, memory_order_acquire);
+    return count < reader->max_nodes ? count : reader->max_nodes;
+}
+
+bool wndl_stackreader_get(const struct wndl_stackreader *reader, uint32_t index,
     struct wndl_stacknode *node)
 {
-    if (index == 0 || index > tree->max_nodes)
+    if (index == 0 || index > reader->max_nodes)
         return false;
-    const struct wndl_stacknode *from = node_at(tree, index);
+    const struct wndl_stacknode *from = &reader->nodes[index];
     node->key = __atomic_load_n(&from->key, __ATOMIC_ACQUIRE);
     if (node->key == 0)
         return false;

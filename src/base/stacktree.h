@@ -49,11 +49,25 @@ bool wndl_stacktree_intact(
 uint32_t wndl_stacktree_insert(
     struct wndl_stacktree *tree, uint32_t parent, uint64_t key);
 
+/*
+ * How another process reads along. It goes by its own `max_nodes`, not by
+ * what the block says now: whoever writes there may scribble over it.
+ */
+struct wndl_stackreader {
+    const struct wndl_stacktree *tree;
+    const struct wndl_stacknode *nodes;
+    uint32_t max_nodes;
+};
+
+/* `max_nodes` as given to wndl_stacktree_init. */
+struct wndl_stackreader wndl_stackreader_init(
+    const struct wndl_stacktree *tree, uint32_t max_nodes);
+
 /* Nodes handed out so far; those with key 0 are about to be published. */
-uint32_t wndl_stacktree_count(const struct wndl_stacktree *tree);
+uint32_t wndl_stackreader_count(const struct wndl_stackreader *reader);
 
 /* Node `index`, 1 <= index <= count. False when not yet published. */
-bool wndl_stacktree_get(const struct wndl_stacktree *tree, uint32_t index,
+bool wndl_stackreader_get(const struct wndl_stackreader *reader, uint32_t index,
     struct wndl_stacknode *node);
 
 #endif

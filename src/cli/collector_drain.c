@@ -182,7 +182,7 @@ static void put_nodes(
     wndl_buf_uleb(out, count);
     for (uint32_t i = first; i < first + count; i++) {
         struct wndl_stacknode node;
-        if (!wndl_stacktree_get(p->tree, i, &node))
+        if (!wndl_stackreader_get(&p->tree, i, &node))
             node = (struct wndl_stacknode){0};
         struct place place = place_of(p, node.key, &hint);
         wndl_buf_uleb(out, node.parent < i ? i - node.parent : i);
@@ -198,12 +198,12 @@ static void put_nodes(
  * a gap is then a node that its thread did not live to finish. */
 static uint32_t published(const struct wndl_collector_process *p, bool last)
 {
-    uint32_t count = wndl_stacktree_count(p->tree);
+    uint32_t count = wndl_stackreader_count(&p->tree);
     struct wndl_stacknode node;
     uint32_t n = p->nodes;
     if (last)
         return count;
-    while (n < count && wndl_stacktree_get(p->tree, n + 1, &node))
+    while (n < count && wndl_stackreader_get(&p->tree, n + 1, &node))
         n++;
     return n;
 }
@@ -347,7 +347,7 @@ static void take_ring(
 
 void wndl_collector_process_drain(struct wndl_collector_process *p, bool last)
 {
-    if (!wndl_stacktree_intact(p->tree, WNDL_SHM_NODES)) {
+    if (!wndl_stacktree_intact(p->tree.tree, WNDL_SHM_NODES)) {
         p->totals->damaged++;
         return;
     }

@@ -102,7 +102,8 @@ static bool map_block(struct wndl_collector_process *p, int *memfd)
     p->shm = block;
     p->shm->magic = WNDL_SHM_MAGIC;
     p->shm->version = WNDL_SHM_VERSION;
-    p->tree = wndl_stacktree_init(p->shm->tree, WNDL_SHM_NODES);
+    p->tree = wndl_stackreader_init(
+        wndl_stacktree_init(p->shm->tree, WNDL_SHM_NODES), WNDL_SHM_NODES);
     return true;
 }
 

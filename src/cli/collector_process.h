@@ -44,7 +44,7 @@ struct wndl_collector_process {
     struct wndl_recording *recording;
     struct wndl_collector_totals *totals;
     struct wndl_shm *shm;
-    struct wndl_stacktree *tree;
+    struct wndl_stackreader tree;
     pid_t pid;
     uint32_t index;
     uint32_t generation;

@@ -94,7 +94,8 @@ static void put_sample(struct bench *b, uint32_t slot, uint32_t node)
 
 static uint32_t insert(struct bench *b, uint32_t parent, uint64_t key)
 {
-    return wndl_stacktree_insert(b->process->tree, parent, key);
+    void *tree = b->process->shm->tree;
+    return wndl_stacktree_insert(tree, parent, key);
 }
 
 static void put_module(
@@ -195,7 +196,7 @@ static void a_sample_waits_until_its_node_is_published(void **state)
     uint32_t second = insert(&b, 0, 0x2000);
     /* As if the first thread had been interrupted before publishing. */
     struct wndl_stacknode *hidden = NULL;
-    uint8_t *memory = (uint8_t *)b.process->tree;
+    uint8_t *memory = b.process->shm->tree;
     for (size_t at = 0; hidden == NULL; at += 16) {
         uint64_t key;
         memcpy(&key, memory + at, sizeof key);

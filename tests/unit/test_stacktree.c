@@ -29,9 +29,10 @@ static void the_same_pair_is_the_same_node(void **state)
     assert_int_equal(wndl_stacktree_insert(tree, a, 0x1000), b);
     assert_int_equal(wndl_stacktree_insert(tree, a, 0x1001), 3);
     assert_int_equal(wndl_stacktree_insert(tree, 0, 0x1001), 4);
-    assert_int_equal(wndl_stacktree_count(tree), 4);
+    struct wndl_stackreader reader = wndl_stackreader_init(tree, 100);
+    assert_int_equal(wndl_stackreader_count(&reader), 4);
     struct wndl_stacknode node;
-    assert_true(wndl_stacktree_get(tree, b, &node));
+    assert_true(wndl_stackreader_get(&reader, b, &node));
     assert_int_equal(node.parent, a);
     assert_int_equal(node.key, 0x1000);
     free(tree);
@@ -41,13 +42,14 @@ static void nodes_outside_the_tree_are_not_to_be_had(void **state)
 {
     (void)state;
     struct wndl_stacktree *tree = new_tree(10);
+    struct wndl_stackreader reader = wndl_stackreader_init(tree, 10);
     struct wndl_stacknode node;
-    assert_false(wndl_stacktree_get(tree, 0, &node));
-    assert_false(wndl_stacktree_get(tree, 1, &node));
+    assert_false(wndl_stackreader_get(&reader, 0, &node));
+    assert_false(wndl_stackreader_get(&reader, 1, &node));
     assert_int_equal(wndl_stacktree_insert(tree, 0, 5), 1);
-    assert_true(wndl_stacktree_get(tree, 1, &node));
-    assert_false(wndl_stacktree_get(tree, 11, &node));
-    assert_false(wndl_stacktree_get(tree, UINT32_MAX, &node));
+    assert_true(wndl_stackreader_get(&reader, 1, &node));
+    assert_false(wndl_stackreader_get(&reader, 11, &node));
+    assert_false(wndl_stackreader_get(&reader, UINT32_MAX, &node));
     free(tree);
 }
 
@@ -60,7 +62,8 @@ static void a_full_tree_still_finds_what_it_has(void **state)
         assert_int_equal(wndl_stacktree_insert(tree, i / 2, i), i);
     assert_int_equal(wndl_stacktree_insert(tree, 1, 777), 0);
     assert_int_equal(wndl_stacktree_insert(tree, 1, 778), 0);
-    assert_int_equal(wndl_stacktree_count(tree), MAX);
+    struct wndl_stackreader reader = wndl_stackreader_init(tree, MAX);
+    assert_int_equal(wndl_stackreader_count(&reader), MAX);
     for (uint32_t i = 1; i <= MAX; i++)
         assert_int_equal(wndl_stacktree_insert(tree, i / 2, i), i);
     free(tree);
@@ -87,6 +90,19 @@ static void scribbling_over_the_header_is_noticed(void **state)
     assert_false(wndl_stacktree_intact(tree, 1000));
     memset(tree, 0xff, 8);
     assert_false(wndl_stacktree_intact(tree, 100));
+    free(tree);
+}
+
+static void a_reader_keeps_to_the_block_whatever_is_written_there(void **state)
+{
+    (void)state;
+    struct wndl_stacktree *tree = new_tree(100);
+    struct wndl_stackreader reader = wndl_stackreader_init(tree, 100);
+    struct wndl_stacknode node;
+    memset(tree, 0xff, wndl_stacktree_size(100));
+    assert_int_equal(wndl_stackreader_count(&reader), 100);
+    assert_true(wndl_stackreader_get(&reader, 100, &node));
+    assert_false(wndl_stackreader_get(&reader, 101, &node));
     free(tree);
 }
 
@@ -120,10 +136,12 @@ static void *insert_paths(void *context)
 static void assert_path(
     const struct wndl_stacktree *tree, uint32_t leaf, unsigned path)
 {
+    struct wndl_stackreader reader =
+        wndl_stackreader_init(tree, 2 * PATHS * DEPTH);
     struct wndl_stacknode node = {.parent = leaf};
     for (unsigned level = DEPTH; level-- > 0;) {
         uint32_t index = node.parent;
-        assert_true(wndl_stacktree_get(tree, index, &node));
+        assert_true(wndl_stackreader_get(&reader, index, &node));
         assert_true(node.key == step_of(path, level));
         assert_true(node.parent < index);
     }
@@ -160,6 +178,7 @@ int main(void)
         cmocka_unit_test(a_full_tree_still_finds_what_it_has),
         cmocka_unit_test(a_node_may_have_very_many_children),
         cmocka_unit_test(scribbling_over_the_header_is_noticed),
+        cmocka_unit_test(a_reader_keeps_to_the_block_whatever_is_written_there),
         cmocka_unit_test(threads_that_insert_the_same_get_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
