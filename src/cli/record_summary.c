@@ -74,9 +74,11 @@ static void say_stacks(const struct wndl_collector_totals *t)
     if (t->samples == 0)
         return;
     list_reasons(reasons, sizeof reasons, t->ends, end_names);
-    double share =
-        100.0 * (double)t->ends[WNDL_END_COMPLETE] / (double)t->samples;
-    wndl_cli_note("%.2f %% of the stacks are complete%s%s%s", share,
+    /* In hundredths, rounded down: 100.00 % is said of all of them only. */
+    uint64_t share = t->ends[WNDL_END_COMPLETE] * 10000 / t->samples;
+    wndl_cli_note("%" PRIu64 ".%02" PRIu64
+                  " %% of the stacks are complete%s%s%s",
+        share / 100, share % 100,
         reasons[0] == '\0' ? "" : " (others: ", reasons,
         reasons[0] == '\0' ? "" : ")");
 }
