@@ -18,6 +18,9 @@
 enum {
     MAX_MANGLED = 16 * 1024,
     MAX_DEMANGLED = 64 * 1024,
+    /* libiberty gives up on C++ names of some 1,000 characters, for fear of
+     * its own recursion; with up to this many it needs less than 1 MiB. */
+    MAX_UNLIMITED = 4 * 1024,
     /* What a D name could grow to at the most. */
     MAX_D_GROWTH = 16 * 1024 * 1024,
     STYLE = DMGL_PARAMS | DMGL_ANSI,
@@ -93,6 +96,14 @@ static bool starts(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+static int demangle_cplus(const char *mangled, int options,
+    demangle_callbackref callback, void *context)
+{
+    if (strlen(mangled) <= MAX_UNLIMITED)
+        options |= DMGL_NO_RECURSE_LIMIT;
+    return cplus_demangle_v3_callback(mangled, options, callback, context);
+}
+
 /* Legacy Rust names are valid Itanium names too, so Rust is asked first. */
 static bool demangle_plain(const char *mangled, struct wndl_buf *text)
 {
@@ -103,7 +114,7 @@ static bool demangle_plain(const char *mangled, struct wndl_buf *text)
     if (!starts(mangled, "_Z") && !starts(mangled, "_GLOBAL_"))
         return false;
     return run(rust_demangle_callback, mangled, text) ||
-           run(cplus_demangle_v3_callback, mangled, text);
+           run(demangle_cplus, mangled, text);
 }
 
 /* "f@VERSION" and "f@@VERSION": the name without it. */

@@ -129,6 +129,21 @@ static void d_name_that_stands_for_2_to_the_40_stays_mangled(void **state)
     }
 }
 
+static void names_of_some_thousand_characters_are_read(void **state)
+{
+    struct wndl_buf name;
+    wndl_buf_init(&name, wndl_mem_libc());
+    wndl_buf_text(&name, "_Z1fI");
+    while (name.size < 3000)
+        wndl_buf_text(&name, "4pairIilE");
+    wndl_buf_text(&name, "EvT_");
+    wndl_buf_byte(&name, 0);
+    const char *text = demangled(state, (const char *)name.data);
+    const char start[] = "void f<pair<int, long>, pair<int, long>";
+    assert_memory_equal(text, start, strlen(start));
+    wndl_buf_free(&name);
+}
+
 static void deep_and_long_names_stay_mangled(void **state)
 {
     static const char *const starts[] = {"_Z1f", "_R", "_D3foo"};
@@ -164,6 +179,7 @@ int main(void)
         TEST(same_name_is_worked_out_once),
         TEST(name_that_stands_for_2_to_the_30_stays_mangled),
         TEST(d_name_that_stands_for_2_to_the_40_stays_mangled),
+        TEST(names_of_some_thousand_characters_are_read),
         TEST(deep_and_long_names_stay_mangled),
     };
     return cmocka_run_group_tests_name("demangle", tests, NULL, NULL);
