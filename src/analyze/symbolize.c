@@ -17,6 +17,7 @@ struct work {
     struct wndl_symbolizer *symbols;
     struct wndl_extents extents;
     bool extents_open;
+    const struct wndl_log *log;
 };
 
 static uint32_t module_of_frame(const struct wndl_symbolized *s, uint32_t frame)
@@ -197,9 +198,24 @@ static bool open_image(struct work *w, const char *const *debug_dirs)
     char text[320];
     module->state = state_of_failure(status);
     err.file[0] = '\0'; /* the module says which */
+    wndl_error_text(&err, text, sizeof text);
+    wndl_log(w->log, WNDL_LOG_WARNING, "%s: no symbols: %s", path, text);
     return status != WNDL_NOMEM &&
-           wndl_symbolized_text(
-               w->s, wndl_error_text(&err, text, sizeof text), &module->detail);
+           wndl_symbolized_text(w->s, text, &module->detail);
+}
+
+static void log_source(
+    const struct work *w, const char *path, const char *debug_file)
+{
+    static const char *const sources[] = {
+        [WNDL_SYMBOLS_LINES] = "names and lines from ",
+        [WNDL_SYMBOLS_NAMES] = "names from its symbol table, no lines",
+        [WNDL_SYMBOLS_EXPORTED] = "exported names only, no lines",
+    };
+    const struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
+    bool lines = module->state == WNDL_SYMBOLS_LINES;
+    wndl_log(w->log, WNDL_LOG_INFO, "%s: %s%s", path, sources[module->state],
+        lines ? debug_file : "");
 }
 
 /* After its frames, because damage is met on the way. */
@@ -216,10 +232,14 @@ static bool close_image(struct work *w)
                     : info.has_symtab ? WNDL_SYMBOLS_NAMES
                                       : WNDL_SYMBOLS_EXPORTED;
     module->units_damaged = info.units_damaged;
+    const char *path = wndl_intern_text(&w->s->strings, module->path);
+    log_source(w, path, info.debug_file);
     bool kept = true;
     if (info.first_damage.status != WNDL_OK) {
         char text[512];
         wndl_error_text(&info.first_damage, text, sizeof text);
+        wndl_log(w->log, WNDL_LOG_WARNING, "%s: damaged, %u units lost: %s",
+            path, info.units_damaged, text);
         kept = wndl_symbolized_text(w->s, text, &module->detail);
     }
     wndl_symbolizer_close(w->symbols);
@@ -258,15 +278,15 @@ static bool sort_by_module(
     return true;
 }
 
-static bool symbolize_modules(
-    struct wndl_symbolized *s, const char *const *debug_dirs)
+static bool symbolize_modules(struct wndl_symbolized *s,
+    const char *const *debug_dirs, const struct wndl_log *log)
 {
     uint32_t *frames;
     size_t *starts;
     if (!sort_by_module(s, &frames, &starts))
         return false;
     for (uint32_t m = 0; m < s->modules.len; m++) {
-        struct work w = {.s = s, .module = m};
+        struct work w = {.s = s, .module = m, .log = log};
         struct wndl_module *module = wndl_vec_at(&s->modules, m);
         module->state = WNDL_SYMBOLS_NOWHERE;
         size_t count = starts[m + 1] - starts[m];
@@ -281,9 +301,10 @@ static bool symbolize_modules(
 }
 
 enum wndl_status wndl_symbolize_profile(struct wndl_symbolized *s,
-    const char *const *debug_dirs, struct wndl_error *err)
+    const char *const *debug_dirs, const struct wndl_log *log,
+    struct wndl_error *err)
 {
-    if (!symbolize_modules(s, debug_dirs))
+    if (!symbolize_modules(s, debug_dirs, log))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     return WNDL_OK;
 }

@@ -6,15 +6,19 @@
 #ifndef WNDL_ANALYZE_SYMBOLIZE_H
 #define WNDL_ANALYZE_SYMBOLIZE_H
 
+#include "base/log.h"
 #include "base/status.h"
 #include "model/symbolized.h"
 
 /*
  * Fills `s`, as wndl_symbolized_init left it. `debug_dirs` is as in
  * windlass/symbolize.h. An image without symbols is no failure: its frames
- * are called module+0xrva and its state says why. Fails with NOMEM alone.
+ * are called module+0xrva and its state says why; `log` (NULL: nobody) hears
+ * it too, and which files the names of the others are from. Fails with NOMEM
+ * alone.
  */
 enum wndl_status wndl_symbolize_profile(struct wndl_symbolized *s,
-    const char *const *debug_dirs, struct wndl_error *err) WNDL_MUST_USE;
+    const char *const *debug_dirs, const struct wndl_log *log,
+    struct wndl_error *err) WNDL_MUST_USE;
 
 #endif

@@ -98,7 +98,7 @@ static int run_export(const void *options, struct wndl_operands operands)
 {
     const struct export_options *o = options;
     struct wndl_loaded loaded;
-    if (!wndl_load(&loaded, operands.texts[0], &o->debug_dirs))
+    if (!wndl_load(&loaded, operands.texts[0], &o->debug_dirs, false))
         return WNDL_EXIT_FAILURE;
     int exit_code = strcmp(o->out, "-") == 0
                         ? export_to_stdout(&loaded.symbolized, o)

@@ -18,6 +18,7 @@ struct report_options {
     bool full_names;
     bool json;
     bool no_pager;
+    bool verbose;
     struct wndl_option_list debug_dirs;
 };
 
@@ -45,6 +46,9 @@ static const struct wndl_option option_table[] = {
     {0, "no-pager", NULL, NULL, NULL, NULL,
         "write to the terminal itself, not through $PAGER", WNDL_OPT_FLAG,
         offsetof(struct report_options, no_pager)},
+    {'v', "verbose", NULL, NULL, NULL, NULL,
+        "say on standard error which file each module's names come from",
+        WNDL_OPT_FLAG, offsetof(struct report_options, verbose)},
     {0, "debug-dir", "DIR", NULL, NULL, NULL,
         "look for separate debug files here, before /usr/lib/debug; may be "
         "given again",
@@ -150,7 +154,7 @@ static int run_report(const void *options, struct wndl_operands operands)
 {
     const struct report_options *o = options;
     struct wndl_loaded loaded;
-    if (!wndl_load(&loaded, operands.texts[0], &o->debug_dirs))
+    if (!wndl_load(&loaded, operands.texts[0], &o->debug_dirs, o->verbose))
         return WNDL_EXIT_FAILURE;
     int exit_code = make_report(&loaded, o, operands.texts[0]);
     wndl_unload(&loaded);

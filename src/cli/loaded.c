@@ -32,8 +32,16 @@ static enum wndl_status read_profile(
     return status;
 }
 
+static void write_log(
+    void *context, enum wndl_log_level level, const char *text)
+{
+    (void)context;
+    wndl_cli_note("%s%s", level == WNDL_LOG_WARNING ? "warning: " : "", text);
+}
+
 static enum wndl_status find_names(struct wndl_loaded *loaded,
-    const struct wndl_option_list *debug_dirs, struct wndl_error *err)
+    const struct wndl_option_list *debug_dirs, const struct wndl_log *log,
+    struct wndl_error *err)
 {
     const char *dirs[WNDL_OPTION_LIST_MAX + 2];
     for (size_t i = 0; i < debug_dirs->count; i++)
@@ -44,19 +52,21 @@ static enum wndl_status find_names(struct wndl_loaded *loaded,
             &loaded->symbolized, &loaded->profile, wndl_mem_libc()))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     enum wndl_status status =
-        wndl_symbolize_profile(&loaded->symbolized, dirs, err);
+        wndl_symbolize_profile(&loaded->symbolized, dirs, log, err);
     if (status != WNDL_OK)
         wndl_symbolized_free(&loaded->symbolized);
     return status;
 }
 
 bool wndl_load(struct wndl_loaded *loaded, const char *path,
-    const struct wndl_option_list *debug_dirs)
+    const struct wndl_option_list *debug_dirs, bool verbose)
 {
+    /* The report itself tells of damage: twice is for those who ask. */
+    const struct wndl_log log = {.write = write_log, .level = WNDL_LOG_INFO};
     struct wndl_error err = {0};
     if (read_profile(&loaded->profile, path, &err) != WNDL_OK)
         return complain(&err, path);
-    if (find_names(loaded, debug_dirs, &err) == WNDL_OK)
+    if (find_names(loaded, debug_dirs, verbose ? &log : NULL, &err) == WNDL_OK)
         return true;
     wndl_profile_free(&loaded->profile);
     return complain(&err, path);

@@ -16,11 +16,12 @@ struct wndl_loaded {
 
 /*
  * Reads the recording at `path` and looks up its symbols, in `debug_dirs`
- * before the system's. On failure says why on stderr and returns false; else
- * `loaded`, which stays where it is, ends with wndl_unload.
+ * before the system's; if `verbose`, says on stderr where they are from. On
+ * failure says why on stderr and returns false; else `loaded`, which stays
+ * where it is, ends with wndl_unload.
  */
 bool wndl_load(struct wndl_loaded *loaded, const char *path,
-    const struct wndl_option_list *debug_dirs);
+    const struct wndl_option_list *debug_dirs, bool verbose);
 void wndl_unload(struct wndl_loaded *loaded);
 
 #endif

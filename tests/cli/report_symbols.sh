@@ -80,7 +80,8 @@ mkdir -p "debug/.build-id/${build_id%"${build_id#??}"}"
 debug=debug/.build-id/${build_id%"${build_id#??}"}/${build_id#??}.debug
 objcopy --only-keep-debug program "$debug"
 strip program
-"$windlass" report --debug-dir "$work/debug" program.wndl >separate
+"$windlass" report -v --debug-dir "$work/debug" program.wndl >separate 2>said
+expect "verbose" "/program: names and lines from $work/$debug" said
 tail -n +2 full >full.body
 tail -n +2 separate >separate.body
 cmp full.body separate.body || failed=1
@@ -98,7 +99,8 @@ cc -Wl,--build-id -o program other.c
 expect "replaced" '/program: not used: replaced after the recording' replaced
 
 printf 'not a program' >program
-"$windlass" report program.wndl >garbage
+"$windlass" report -v program.wndl >garbage 2>said
+expect "verbose garbage" 'warning: .*/program: no symbols: ' said
 expect "garbage" '/program: not used: damaged or unknown format' garbage
 
 rm program

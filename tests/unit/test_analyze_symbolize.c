@@ -54,7 +54,7 @@ static void make(struct fixture *f)
     assert_true(
         wndl_symbolized_init(&f->symbolized, &f->profile, wndl_mem_libc()));
     assert_int_equal(
-        wndl_symbolize_profile(&f->symbolized, NULL, NULL), WNDL_OK);
+        wndl_symbolize_profile(&f->symbolized, NULL, NULL, NULL), WNDL_OK);
 }
 
 static void clear(struct fixture *f)
@@ -115,7 +115,7 @@ static void failed_allocations_are_told_and_leak_nothing(void **state)
         struct wndl_symbolized s;
         failing_mem_init(&heap, budget);
         if (wndl_symbolized_init(&s, &profile, &heap.mem)) {
-            status = wndl_symbolize_profile(&s, NULL, NULL);
+            status = wndl_symbolize_profile(&s, NULL, NULL, NULL);
             wndl_symbolized_free(&s);
         }
         assert_true(status == WNDL_OK || status == WNDL_NOMEM);

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/intern.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "base/status.h"
 #include "base/vec.h"
@@ -372,6 +373,25 @@ static void a_later_failure_does_not_keep_an_errno(void **state)
     assert_string_equal(wndl_error_text(&err, line, sizeof line), "no memory");
 }
 
+static void count_line(
+    void *context, enum wndl_log_level level, const char *line)
+{
+    assert_int_equal(level, WNDL_LOG_WARNING);
+    assert_string_equal(line, "lost 3");
+    ++*(int *)context;
+}
+
+static void log_drops_what_is_above_its_level(void **state)
+{
+    (void)state;
+    int lines = 0;
+    struct wndl_log log = {count_line, &lines, WNDL_LOG_WARNING};
+    wndl_log(&log, WNDL_LOG_WARNING, "lost %d", 3);
+    wndl_log(&log, WNDL_LOG_INFO, "lost %d", 4);
+    wndl_log(NULL, WNDL_LOG_WARNING, "nobody hears");
+    assert_int_equal(lines, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +416,7 @@ int main(void)
         cmocka_unit_test(json_strings_are_valid_whatever_the_bytes),
         cmocka_unit_test(errors_name_file_section_and_offset),
         cmocka_unit_test(a_later_failure_does_not_keep_an_errno),
+        cmocka_unit_test(log_drops_what_is_above_its_level),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }
