@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 void *memcpy(void *restrict to, const void *restrict from, size_t size)
 {
@@ -85,4 +86,10 @@ int strcmp(const char *a, const char *b)
         b++;
     }
     return (unsigned char)*a - (unsigned char)*b;
+}
+
+/* What clang makes of memcmp() == 0. */
+int bcmp(const void *a, const void *b, size_t size)
+{
+    return memcmp(a, b, size);
 }
