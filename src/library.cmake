@@ -20,6 +20,9 @@ add_library(windlass_static STATIC ${objects})
 set_target_properties(windlass_static PROPERTIES
   OUTPUT_NAME windlass LINKER_LANGUAGE C)
 
+# Relative, so that it holds under any DESTDIR and `cmake --install --prefix`.
+file(RELATIVE_PATH pc_to_prefix
+  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(windlass.pc.in windlass.pc @ONLY)
 
 install(TARGETS windlass_shared windlass_static

@@ -5,16 +5,17 @@ set -eu
 build=$1
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-DESTDIR=$root cmake --install "$build" --prefix /usr >/dev/null
+DESTDIR=$root cmake --install "$build" --prefix /opt/windlass >/dev/null
+prefix=$root/opt/windlass
+pkg_dir=$(dirname "$(find "$prefix" -name windlass.pc)")
+export PKG_CONFIG_PATH="$pkg_dir"
+LD_LIBRARY_PATH=$(dirname "$pkg_dir")
+export LD_LIBRARY_PATH
 
-export LD_LIBRARY_PATH="$root/usr/lib/x86_64-linux-gnu:$root/usr/lib"
-pkg_dir=$(dirname "$(find "$root" -name windlass.pc)")
-export PKG_CONFIG_PATH="$pkg_dir" PKG_CONFIG_SYSROOT_DIR="$root"
-
-"$root/usr/bin/windlass" --version
+"$prefix/bin/windlass" --version
 cd "$root"
-"$root/usr/bin/windlass" record -q -o r.wndl -- xz -9 -k -c /bin/sh >/dev/null
-"$root/usr/bin/windlass" report r.wndl >report.txt
+"$prefix/bin/windlass" record -q -o r.wndl -- xz -9 -k -c /bin/sh >/dev/null
+"$prefix/bin/windlass" report r.wndl >report.txt
 grep -q 'Samples' report.txt
 
 cat >user.c <<'END'
@@ -39,6 +40,6 @@ cc -Wall -Werror user.c $(pkg-config --cflags --libs windlass) -o user
 ./user
 # shellcheck disable=SC2046
 cc -Wall -Werror user.c $(pkg-config --cflags windlass) \
-    "$(find "$root" -name libwindlass.a)" -lz -liberty -o user-static
+    "$(find "$prefix" -name libwindlass.a)" -lz -liberty -o user-static
 ./user-static
-man -l "$root/usr/share/man/man1/windlass-record.1" | grep -q windlass
+man -l "$prefix/share/man/man1/windlass-record.1" | grep -q windlass
