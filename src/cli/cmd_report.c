@@ -4,11 +4,10 @@
 #include "analyze/tables.h"
 #include "cli/command.h"
 #include "cli/loaded.h"
+#include "cli/shell_word.h"
 #include "cli/terminal.h"
 #include "out/report_json.h"
 #include "out/report_text.h"
-
-#include <string.h>
 
 struct report_options {
     unsigned by; /* enum wndl_view */
@@ -65,24 +64,6 @@ static const struct wndl_example examples[] = {
     {NULL, NULL},
 };
 
-/* `text` as a word of a shell command. */
-static void add_word(struct wndl_buf *command, const char *text)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ/._-+,:@%=";
-    if (*text != '\0' && text[strspn(text, plain)] == '\0') {
-        wndl_buf_text(command, text);
-        return;
-    }
-    wndl_buf_byte(command, '\'');
-    for (; *text != '\0'; text++) {
-        if (*text == '\'')
-            wndl_buf_text(command, "'\\'");
-        wndl_buf_byte(command, (uint8_t)*text);
-    }
-    wndl_buf_byte(command, '\'');
-}
-
 static void next_command(
     struct wndl_buf *command, const struct report_options *o, const char *path)
 {
@@ -91,7 +72,7 @@ static void next_command(
     } else {
         wndl_buf_text(command, "windlass report --tree ");
     }
-    add_word(command, path);
+    wndl_shell_word(command, path);
     wndl_buf_byte(command, '\0');
 }
 

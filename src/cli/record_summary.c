@@ -2,6 +2,7 @@
 #include "cli/record_summary.h"
 
 #include "cli/command.h"
+#include "cli/shell_word.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -139,6 +140,19 @@ static void say_processes(const struct wndl_collector_request *request,
             result->other_engine, result->other_engine == 1 ? "" : "es");
 }
 
+/* The last line is there to be copied. */
+static void say_next(const char *path)
+{
+    struct wndl_buf word;
+    wndl_buf_init(&word, wndl_mem_libc());
+    wndl_shell_word(&word, path);
+    wndl_buf_byte(&word, '\0');
+    if (!word.failed)
+        wndl_cli_note(
+            "next:\n\n    windlass report %s", (const char *)word.data);
+    wndl_buf_free(&word);
+}
+
 void wndl_record_say_summary(const struct wndl_collector_request *request,
     const struct wndl_collector_result *result)
 {
@@ -154,5 +168,5 @@ void wndl_record_say_summary(const struct wndl_collector_request *request,
     say_processes(request, result);
     wndl_cli_note(
         "wrote %s (%.1f kB)", result->path, (double)result->bytes / 1e3);
-    wndl_cli_note("next:\n\n    windlass report %s\n", result->path);
+    say_next(result->path);
 }

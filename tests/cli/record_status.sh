@@ -8,6 +8,9 @@ at_least 30 "$(samples_of 1)" "samples"
 complete_above 98
 grep -q "windlass report r.wndl" said || fail "the next command is not told"
 grep -q '^err 200$' said || fail "the command's stderr is lost"
+"$windlass" record -o "it's.wndl" -- true 2>said
+[ "$(tail -n 1 said)" = "    windlass report 'it'\\''s.wndl'" ] ||
+    fail "the next command cannot be typed: $(cat said)"
 
 record 3 -q "$burn" 20 3
 [ "$(cat said)" = "err 20" ] || fail "--quiet says: $(cat said)"
