@@ -98,16 +98,21 @@ static void say_cpu(const struct wndl_collector_result *result)
             sampled < all ? sampled : all, all);
 }
 
+/* Samples that are not in the recording, as report counts them. */
+static uint64_t dropped(const struct wndl_collector_totals *t)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < WNDL_LOSS_REASONS; i++)
+        count += loss_names[i] == NULL ? 0 : t->lost[i];
+    return count;
+}
+
 static void say_losses(const struct wndl_collector_totals *t)
 {
     char reasons[400];
-    uint64_t lost = 0;
-    for (size_t i = 0; i < WNDL_LOSS_REASONS; i++)
-        lost += loss_names[i] == NULL ? 0 : t->lost[i];
     list_reasons(reasons, sizeof reasons, t->lost, loss_names);
-    if (lost != 0)
-        wndl_cli_note(
-            "%" PRIu64 " sample%s lost (%s)", lost, plural(lost), reasons);
+    if (reasons[0] != '\0')
+        wndl_cli_note("dropped: %s", reasons);
     if (t->lost[WNDL_LOSS_OVERRUN] != 0)
         wndl_cli_note("%" PRIu64 " timer ticks came too fast to be samples of "
                       "their own; CPU times take account of them",
@@ -157,11 +162,12 @@ void wndl_record_say_summary(const struct wndl_collector_request *request,
     const struct wndl_collector_result *result)
 {
     const struct wndl_collector_totals *t = &result->totals;
-    wndl_cli_note("%" PRIu64 " sample%s in %.2f s, of %" PRIu32
-                  " process%s and %" PRIu32 " thread%s",
-        t->samples, plural(t->samples), (double)result->duration / 1e9,
-        t->processes, t->processes == 1 ? "" : "es", t->threads,
-        plural(t->threads));
+    wndl_cli_note("%" PRIu64 " sample%s kept, %" PRIu64
+                  " dropped, in %.2f s, of %" PRIu32 " thread%s; %" PRIu32
+                  " process%s seen",
+        t->samples, plural(t->samples), dropped(t),
+        (double)result->duration / 1e9, t->threads, plural(t->threads),
+        t->processes, t->processes == 1 ? "" : "es");
     say_cpu(result);
     say_stacks(t);
     say_losses(t);

@@ -7,6 +7,7 @@ record 0 -- "$burn" 200 0
 at_least 30 "$(samples_of 1)" "samples"
 complete_above 98
 grep -q "windlass report r.wndl" said || fail "the next command is not told"
+grep -q 'samples kept, 0 dropped' said || fail "no word of what was dropped"
 grep -q '^err 200$' said || fail "the command's stderr is lost"
 "$windlass" record -o "it's.wndl" -- true 2>said
 [ "$(tail -n 1 said)" = "    windlass report 'it'\\''s.wndl'" ] ||
