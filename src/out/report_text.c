@@ -183,15 +183,33 @@ void wndl_text_module(const struct wndl_text *t, struct wndl_bytes name)
     wndl_buf_text(t->out, bare ? "]" : "");
 }
 
+/* Not idle is what was cut off, dropped or never seen. */
+static void no_samples(const struct wndl_text *t)
+{
+    const struct wndl_profile *p = t->r->symbolized->profile;
+    bool whole = p->finished && !p->cut && p->chunks_damaged == 0;
+    if (!whole || t->r->quality.dropped != 0)
+        wndl_buf_text(t->out, "No samples: what there is of the recording "
+                              "holds none.\n\n"
+                              "Next: windlass record COMMAND\n");
+    else if (p->processes.len == 0)
+        wndl_buf_text(t->out, "No samples: the command could not be recorded. "
+                              "Is it statically linked,\nset-user-ID, or made "
+                              "for another libc?\n\n"
+                              "Next: windlass record --help\n");
+    else
+        wndl_buf_text(t->out, "No samples: nothing used CPU time for as long "
+                              "as the interval between two.\n\n"
+                              "Next: windlass record -r 10000 COMMAND\n");
+}
+
 void wndl_report_text(const struct wndl_report *r,
     const struct wndl_text_layout *layout, struct wndl_buf *out)
 {
     struct wndl_text t = {r, layout, out};
     wndl_text_head(&t);
     if (r->all.samples == 0)
-        wndl_buf_text(out, "No samples: nothing used CPU time for as long as "
-                           "the interval between two.\n\n"
-                           "Next: windlass record -r 10000 COMMAND\n");
+        no_samples(&t);
     else if (r->tree.nodes.len != 0)
         wndl_text_tree(&t);
     else
