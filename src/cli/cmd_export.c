@@ -3,6 +3,7 @@
 #include "analyze/calltree.h"
 #include "cli/command.h"
 #include "cli/loaded.h"
+#include "cli/shell_word.h"
 #include "out/folded.h"
 
 #include <errno.h>
@@ -57,6 +58,21 @@ static const struct wndl_example examples[] = {
     {NULL, NULL},
 };
 
+/* Data on stdout has no place to say it. */
+static void say_if_not_whole(const struct wndl_profile *p, const char *path)
+{
+    if (p->finished && !p->cut && p->chunks_damaged == 0)
+        return;
+    struct wndl_buf word;
+    wndl_buf_init(&word, wndl_mem_libc());
+    wndl_shell_word(&word, path);
+    wndl_buf_byte(&word, '\0');
+    wndl_cli_note("warning: the recording is cut short or damaged; what is "
+                  "left of it is exported. See: windlass report %s",
+        word.failed ? "FILE" : (const char *)word.data);
+    wndl_buf_free(&word);
+}
+
 static int failed_write(const char *path)
 {
     return wndl_cli_error("%s: cannot be written: %s", path, strerror(errno));
@@ -100,6 +116,7 @@ static int run_export(const void *options, struct wndl_operands operands)
     struct wndl_loaded loaded;
     if (!wndl_load(&loaded, operands.texts[0], &o->debug_dirs, false))
         return WNDL_EXIT_FAILURE;
+    say_if_not_whole(&loaded.profile, operands.texts[0]);
     int exit_code = strcmp(o->out, "-") == 0
                         ? export_to_stdout(&loaded.symbolized, o)
                         : export_to_file(&loaded.symbolized, o);
