@@ -4,7 +4,9 @@
 #include "cli/command.h"
 #include "cli/loaded.h"
 #include "cli/shell_word.h"
+#include "os/file.h"
 #include "out/folded.h"
+#include "rec/chunk.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -88,10 +90,29 @@ static int export_to_stdout(
     return WNDL_EXIT_OK;
 }
 
-/* A file that could not be written whole is not left behind. */
+static bool is_recording(const char *path)
+{
+    struct wndl_file file;
+    struct wndl_chunk_reader reader;
+    struct wndl_error err = {0};
+    if (wndl_file_open(path, &file, &err) != WNDL_OK)
+        return false;
+    enum wndl_status status = wndl_chunk_reader_init(&reader, file.bytes, &err);
+    wndl_file_close(&file);
+    return status == WNDL_OK || status == WNDL_UNSUPPORTED;
+}
+
+/*
+ * A recording is never written over. A file that could not be written whole
+ * is not left behind.
+ */
 static int export_to_file(
     struct wndl_symbolized *s, const struct export_options *o)
 {
+    if (is_recording(o->out))
+        return wndl_cli_error("%s: is a recording, which is never written "
+                              "over; name another file with -o",
+            o->out);
     FILE *out = fopen(o->out, "wb");
     if (out == NULL)
         return failed_write(o->out);

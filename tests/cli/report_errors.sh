@@ -47,6 +47,9 @@ refuses 2 'one of folded' export -f gif good.wndl
 refuses 1 'error: no/such/folder: cannot be written: No such' \
     export -o no/such/folder good.wndl
 [ -e no ] && failed=1
+cp good.wndl before.wndl
+refuses 1 'good.wndl: is a recording' export -o good.wndl good.wndl
+cmp before.wndl good.wndl || failed=1
 
 # A full disk is an error, not a short report.
 if [ -w /dev/full ]; then
