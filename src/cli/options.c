@@ -186,12 +186,21 @@ static bool is_help(const char *argument)
     return strcmp(argument, "-h") == 0 || strcmp(argument, "--help") == 0;
 }
 
+/* The first word of the operands that is not in brackets. */
+static void say_missing(struct parser *p)
+{
+    const char *word = p->command->operands;
+    while (*word == '[')
+        word += strcspn(word, " ") + 1;
+    snprintf(p->problem, PROBLEM_SIZE, "%.*s is missing",
+        (int)strcspn(word, " "), word);
+}
+
 static enum wndl_parse_result check_operands(
     struct parser *p, const struct wndl_operands *operands)
 {
     if (operands->count < p->command->min_operands)
-        snprintf(
-            p->problem, PROBLEM_SIZE, "%s is missing", p->command->operands);
+        say_missing(p);
     else if (operands->count > p->command->max_operands)
         complain(p, "one argument too many:",
             operands->texts[p->command->max_operands]);
