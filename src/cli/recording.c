@@ -181,7 +181,8 @@ void wndl_recording_flush(struct wndl_recording *r)
         if (n >= 0)
             done += (size_t)n;
         else if (errno != EINTR)
-            r->status = wndl_fail_errno(&r->err, errno, "cannot write");
+            r->status = wndl_fail_errno(&r->err, errno,
+                "cannot write; the recording ends where this happened");
     }
     r->bytes += done;
     wndl_buf_clear(&r->out);
