@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/record_summary.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,13 +100,25 @@ static int record(
     return result.exit_code;
 }
 
+static bool is_usable(const struct record_options *o)
+{
+    static const char see[] = "see 'windlass record --help'";
+    bool no_file = *o->output == '\0' || strcmp(o->output, "-") == 0;
+    if (o->rate > RATE_MAX)
+        wndl_cli_error("--rate takes at most %d, not '%" PRIu64 "'; %s",
+            RATE_MAX, o->rate, see);
+    if (no_file)
+        wndl_cli_error("--output takes the name of a file, not '%s': standard "
+                       "output is the command's; %s",
+            o->output, see);
+    return o->rate <= RATE_MAX && !no_file;
+}
+
 static int run(const void *parsed, struct wndl_operands operands)
 {
     const struct record_options *o = parsed;
-    if (o->rate > RATE_MAX) {
-        wndl_cli_error("--rate takes at most %d", RATE_MAX);
+    if (!is_usable(o))
         return WNDL_EXIT_USAGE;
-    }
     char *runtime = find_runtime();
     int exit_code = WNDL_EXIT_START;
     if (runtime == NULL)

@@ -338,9 +338,8 @@ static enum wndl_status make_file(
     if (*fd >= 0)
         return WNDL_OK;
     wndl_error_set_file(err, c->result->path);
-    return wndl_fail_errno(err, errno, "%s",
-        errno == EEXIST ? "cannot make the recording; name another file with -o"
-                        : "cannot make the recording");
+    return wndl_fail_errno(
+        err, errno, "cannot make the recording; name another file with -o");
 }
 
 /* ---- the whole */

@@ -43,10 +43,12 @@ expect 127 "nosuchcommand" -o t.wndl nosuchcommand
 : >plain
 expect 126 "plain" -o t.wndl ./plain
 expect 126 "Permission" -o t.wndl "$work"
-expect 2 "COMMAND" -o t.wndl
+expect 2 "error: COMMAND is missing" -o t.wndl
+expect 2 "name of a file" -o - "$burn" 5 0
+[ ! -e ./- ] || fail "a file has the name -"
 expect 2 "rate" -r 0 -o t.wndl "$burn" 5 0
-expect 2 "rate" -r 60000 -o t.wndl "$burn" 5 0
-expect 125 "/no/such/t.wndl" -o /no/such/t.wndl "$burn" 5 0
+expect 2 "50000, not '60000'" -r 60000 -o t.wndl "$burn" 5 0
+expect 125 "/no/such/t.wndl: .* another file with -o" -o /no/such/t.wndl "$burn" 5 0
 
 echo precious >kept
 status=0
