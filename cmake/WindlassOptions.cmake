@@ -8,6 +8,9 @@ set(WINDLASS_SANITIZE "" CACHE STRING "Value for -fsanitize, empty for none")
 add_compile_definitions(_GNU_SOURCE)
 add_compile_options(-Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
   -Wmissing-prototypes -Wpointer-arith -Wwrite-strings)
+if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+  add_compile_options(-Wno-psabi) # notes on what gcc 10 did otherwise
+endif()
 if(WINDLASS_WERROR)
   add_compile_options(-Werror)
 endif()

@@ -14,7 +14,8 @@ set_target_properties(windlass_shared PROPERTIES
 # Bound when loaded: walks in signal handlers must not run the dynamic linker.
 target_link_options(windlass_shared PRIVATE -Wl,-z,now
   -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/windlass.map)
-target_link_libraries(windlass_shared PRIVATE ZLIB::ZLIB iberty)
+target_link_libraries(windlass_shared PRIVATE ZLIB::ZLIB
+  LibLZMA::LibLZMA ${WINDLASS_ZSTD} ${WINDLASS_LIBDEFLATE} iberty)
 
 add_library(windlass_static STATIC ${objects})
 set_target_properties(windlass_static PROPERTIES

@@ -20,9 +20,10 @@
 extern "C" {
 #endif
 
-/* The registers that are tracked. RBX is: ld.so's lazy-binding trampoline
- * uses it as CFA base. A register that is not in `valid` is not known; without
- * IP and SP a walk has no frames and ends as NO_RULE. */
+/* The registers that are tracked, by their x86-64 names; on i386 their lower
+ * halves. RBX is: ld.so's lazy-binding trampoline uses it as CFA base. A
+ * register that is not in `valid` is not known; without IP and SP a walk has
+ * no frames and ends as NO_RULE. */
 enum wndl_reg_mask {
     WNDL_REG_IP = 1,
     WNDL_REG_SP = 2,
@@ -33,9 +34,10 @@ enum wndl_reg_mask {
 struct wndl_regs {
     uint64_t ip, sp, fp, bx;
     uint32_t valid; /* enum wndl_reg_mask, or-ed */
-    /* NULL, or all general registers, 17 words in the order of a ucontext_t's
-     * gregs (x86-64). Borrowed for the walk; a few rules need one of them. */
-    const uint64_t *gregs;
+    /* NULL, or all general registers, as the walked machine's ucontext_t has
+     * them in gregs: 17 words of 8 bytes on x86-64, 15 of 4 bytes on i386.
+     * Borrowed for the walk; a few rules need one of them. */
+    const void *gregs;
 };
 
 /* How a frame was recovered. */
@@ -43,6 +45,7 @@ enum wndl_frame_how {
     WNDL_HOW_CONTEXT = 0, /* given: frame 0 */
     WNDL_HOW_CFI = 1,     /* call frame information */
     WNDL_HOW_FP = 2,      /* frame pointer: no FDE covers the callee */
+    WNDL_HOW_SCAN = 3,    /* a word on the stack that can be one: a guess */
 };
 
 /*
@@ -72,13 +75,33 @@ enum wndl_walk_end {
     WNDL_END_FP_ROOT = 7,
 };
 
+/*
+ * Which ways a walk may take from one frame to the next. SCAN is or-ed to one
+ * of the others: where that has come to an end in code of a module, or in
+ * interrupted code of none, without an FDE, the stack is searched for a return
+ * address, and the walk goes on from there as before. Such frames are
+ * WNDL_HOW_SCAN; those after them are no surer than they are.
+ */
+enum wndl_walk_method {
+    WNDL_WALK_ANY = 0, /* CFI, and frame pointers where there is none */
+    WNDL_WALK_CFI = 1,
+    WNDL_WALK_FP = 2, /* frame pointers only: caller's caller may be missed */
+    WNDL_WALK_SCAN = 4,
+};
+
+struct wndl_jit;
+
 /* Where a walk goes (set by the caller) and how it went (set by the walk). */
 struct wndl_walk {
     struct wndl_frame *frames; /* caller's room, innermost frame first */
     size_t max_frames;         /* > 0 */
     size_t count;              /* frames written */
     enum wndl_walk_end end;
-    uint32_t fp_frames; /* of them, by frame pointer */
+    uint32_t fp_frames;           /* of them, by frame pointer */
+    enum wndl_walk_method method; /* set by the caller */
+    /* Set by the caller: NULL, or the registry of windlass/jit.h that tells of
+     * code in no module. Walks of other address spaces go by remote->jit. */
+    struct wndl_jit *jit;
 };
 
 /* [low, high) of readable stack, avma. */
@@ -88,9 +111,10 @@ struct wndl_stack_range {
 
 /*
  * A rule cache: memory of the caller's, nothing else is allocated.
- * wndl_unwinder_size() zeroed bytes (as mmap gives them) aligned to 64; one
- * thread at a time; a signal handler that may interrupt a walk needs its own.
- * Init is not for signal handlers: it binds the symbols that walks use.
+ * wndl_unwinder_size() zeroed bytes (as mmap gives them), 256 KiB and a little,
+ * aligned to 64. One serves any number of threads at a time, and the signal
+ * handlers that interrupt their walks: nobody waits for another. Init is not
+ * for signal handlers: it binds the symbols that walks use.
  */
 struct wndl_unwinder;
 
@@ -100,8 +124,23 @@ WNDL_API size_t wndl_unwinder_size(void);
 /* Never fails. The result is `memory`: it needs no end but the memory's. */
 WNDL_API struct wndl_unwinder *wndl_unwinder_init(void *memory);
 
-/* Forget every rule: call after a module was unloaded. Async-signal-safe. */
+/*
+ * Forget every rule: call after a module was unloaded. Walks that are under
+ * way may still go by old ones. Any thread; async-signal-safe.
+ */
 WNDL_API void wndl_unwinder_flush(struct wndl_unwinder *u);
+
+/*
+ * Takes the rules of code into the cache before a walk comes there: of what
+ * calls in [start, start + size) return to, up to the end of the segment of the
+ * module that `start` is in. `most` is how many at most: more than half of
+ * 16,384 turn out others. Returns how many are new in the cache. It costs what
+ * the walks would have spent, for all calls in that code: worth it where
+ * another thread has the time and walks have not. Any thread, while others
+ * walk; not for signal handlers. The module must stay loaded meanwhile.
+ */
+WNDL_API size_t wndl_unwind_prepare(
+    struct wndl_unwinder *u, uint64_t start, uint64_t size, size_t most);
 
 /*
  * The walk from `regs` over up to `stack_count` ranges of this process's own
@@ -112,6 +151,50 @@ WNDL_API void wndl_unwinder_flush(struct wndl_unwinder *u);
 WNDL_API void wndl_unwind_regs(struct wndl_unwinder *u,
     const struct wndl_regs *regs, const struct wndl_stack_range *stacks,
     size_t stack_count, struct wndl_walk *walk);
+
+/*
+ * One thread's walks, each of which takes over what is as it was at the last:
+ * it compares the words of the stack that the last one went by, instead of
+ * going by them again. The frames are those that wndl_unwind_regs would give.
+ * For one walk at a time: a signal handler that may interrupt one needs
+ * another.
+ */
+struct wndl_resume;
+
+/* A walk, and what of it is new. */
+struct wndl_resumed {
+    /* Set by the caller: method. `frames` and max_frames are the walk's own;
+     * they, and `carried`, may be read up to the next walk. */
+    struct wndl_walk walk;
+    /* Of each frame a number for the caller, who may write it. It stays with
+     * the frame while that and all its callers are the same. */
+    uint32_t *carried;
+    size_t changed; /* the first so many frames' `carried` mean nothing */
+    size_t resumed; /* frames that were compared, not walked */
+};
+
+/* Bytes for walks of up to `max_frames`: about 150 for each. The same at
+ * every call. Any thread, any signal handler. */
+WNDL_API size_t wndl_resume_size(size_t max_frames);
+
+/*
+ * Never fails. The result is `memory`, wndl_resume_size() bytes aligned to 64,
+ * with no walk in it. It needs no end but the memory's. max_frames is at least
+ * 1 and less than 2^28. `u` must live as long. Async-signal-safe.
+ */
+WNDL_API struct wndl_resume *wndl_resume_init(
+    void *memory, size_t max_frames, struct wndl_unwinder *u);
+
+/* The next walk takes over nothing. Async-signal-safe. */
+WNDL_API void wndl_resume_forget(struct wndl_resume *last);
+
+/*
+ * As wndl_unwind_regs. After wndl_unwinder_flush() nothing is taken over.
+ * Async-signal-safe.
+ */
+WNDL_API void wndl_unwind_resume(struct wndl_resume *last,
+    const struct wndl_regs *regs, const struct wndl_stack_range *stacks,
+    size_t stack_count, struct wndl_resumed *result);
 
 /*
  * The registers of a signal handler's third argument (ucontext_t *), which
@@ -146,6 +229,18 @@ struct wndl_remote {
     void *context;
     const struct wndl_remote_module *modules; /* sorted by start */
     size_t module_count;
+    /* Whether RBP may be looked for on the stack where a frame needs it and
+     * it is not known, as of a thread seen from outside; `read` then has to
+     * read code too. What is found by its call is WNDL_HOW_CFI, else _FP. */
+    bool find_fp;
+    /* ELF's EM_X86_64 (62) or EM_386 (3); 0: the caller's own. Of no other
+     * machine is there a walk: it has no frames and ends as NO_RULE. Of i386,
+     * `read` is asked for code too. */
+    uint16_t machine;
+    /* 0, or the avma of a registry (windlass/jit.h) that a program of the
+     * caller's machine has made with this version of the library. It is read
+     * as it is: no changes should be made to it meanwhile. */
+    uint64_t jit;
 };
 
 /*

@@ -4,19 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which label the stacks of a sample hang below. */
-enum trunk { TRUNK_WHOLE, TRUNK_TRUNCATED, TRUNK_LOST, TRUNK_NO_STACK, TRUNKS };
-
 struct builder {
     struct wndl_calltree *tree;
     struct wndl_symbolized *s;
     enum wndl_calltree_shape shape;
+    enum wndl_time time;
     struct wndl_arena scratch;
     struct wndl_map children;  /* (parent, key and kind) -> node */
     struct wndl_map built;     /* (trunk, stack node) -> tree node */
     struct wndl_vec path;      /* uint32_t: stack nodes still to be built */
-    uint32_t *trunk_of_thread; /* TRUNKS for each: tree node + 1, 0 unknown */
+    uint32_t *trunk_of_thread; /* WNDL_LABELS each: tree node + 1, or 0 */
     bool with_threads;
+    const struct wndl_heap_choice *choice; /* of heaps: which blocks, */
+    bool bytes;                            /* their bytes or their number */
+    double carry;
 };
 
 static struct wndl_calltree_node *at(const struct builder *b, uint32_t node)
@@ -71,50 +72,34 @@ static bool has_process_of_threads(struct builder *b, bool *failed)
     return false;
 }
 
-static enum trunk trunk_of_sample(const struct wndl_sample *sample)
+static bool make_trunk(struct builder *b, uint32_t thread_index,
+    enum wndl_label label, uint32_t *node)
 {
-    if (sample->node == 0)
-        return TRUNK_NO_STACK;
-    switch (sample->end) {
-    case WNDL_WALK_COMPLETE:
-    case WNDL_WALK_FP_ROOT:
-        return TRUNK_WHOLE;
-    case WNDL_WALK_TRUNCATED:
-        return TRUNK_TRUNCATED;
-    default:
-        return TRUNK_LOST;
-    }
-}
-
-static bool make_trunk(
-    struct builder *b, uint32_t thread_index, enum trunk trunk, uint32_t *node)
-{
-    static const char *const labels[TRUNKS] = {
-        NULL, "[truncated]", "[lost]", "[no stack]"};
     const struct wndl_profile *p = b->s->profile;
     const struct wndl_thread *thread = wndl_vec_at(&p->threads, thread_index);
     const struct wndl_process *process =
         wndl_vec_at(&p->processes, thread->process);
+    const char *text = wndl_label_text(label);
     *node = 0;
     if (b->shape == WNDL_TREE_FOR_FOLDING &&
         !label_of(b, wndl_path_name(process->executable), *node, node))
         return false;
     if (b->with_threads && !label_of(b, thread->name, *node, node))
         return false;
-    if (labels[trunk] == NULL)
-        return true;
-    struct wndl_bytes label = {
-        (const uint8_t *)labels[trunk], strlen(labels[trunk])};
-    return label_of(b, label, *node, node);
+    return text == NULL ||
+           label_of(b, (struct wndl_bytes){(const uint8_t *)text, strlen(text)},
+               *node, node);
 }
 
+/* What the stack of a sample or block hangs below. */
 static bool find_trunk(
-    struct builder *b, const struct wndl_sample *sample, uint32_t *node)
+    struct builder *b, const struct wndl_spent *spent, uint32_t *node)
 {
-    enum trunk trunk = trunk_of_sample(sample);
-    uint32_t *known = &b->trunk_of_thread[sample->thread * TRUNKS + trunk];
+    enum wndl_label label = wndl_spent_label(spent);
+    uint32_t *known =
+        &b->trunk_of_thread[(size_t)spent->thread * WNDL_LABELS + label];
     if (*known == 0) {
-        if (!make_trunk(b, sample->thread, trunk, node))
+        if (!make_trunk(b, spent->thread, label, node))
             return false;
         *known = *node + 1;
     }
@@ -183,17 +168,16 @@ static bool build_stack(
     return true;
 }
 
-static bool add_samples(struct builder *b)
+static bool add_stacks(struct builder *b)
 {
-    const struct wndl_profile *p = b->s->profile;
-    const struct wndl_sample *samples = p->samples.data;
-    for (size_t i = 0; i < p->samples.len; i++) {
+    struct wndl_spent spent;
+    size_t next = 0;
+    while (wndl_spent_next(b->s->profile, b->time, &next, &spent)) {
         uint32_t trunk, node;
-        if (!find_trunk(b, &samples[i], &trunk) ||
-            !build_stack(b, trunk, samples[i].node, &node))
+        if (!find_trunk(b, &spent, &trunk) ||
+            !build_stack(b, trunk, spent.node, &node))
             return false;
-        wndl_cost_add(
-            &at(b, node)->self, (struct wndl_cost){1, samples[i].cpu});
+        wndl_cost_add(&at(b, node)->self, spent.cost);
     }
     return true;
 }
@@ -258,6 +242,8 @@ static int compare_nodes(const void *a, const void *b, void *context)
     if (x->parent != y->parent)
         return x->parent < y->parent ? -1 : 1;
     bool by_total = order->b->shape == WNDL_TREE_FOR_READING;
+    if (by_total && x->total.time != y->total.time)
+        return x->total.time > y->total.time ? -1 : 1;
     if (by_total && x->total.samples != y->total.samples)
         return x->total.samples > y->total.samples ? -1 : 1;
     uint32_t name_x = order->rank_of_name[name_of(order->b, x)];
@@ -294,25 +280,115 @@ static bool build(struct builder *b)
     size_t threads = b->s->profile->threads.len;
     bool failed = false;
     b->trunk_of_thread =
-        wndl_arena_calloc(&b->scratch, threads, TRUNKS * sizeof(uint32_t));
+        wndl_arena_calloc(&b->scratch, threads, WNDL_LABELS * sizeof(uint32_t));
     b->with_threads =
         b->shape == WNDL_TREE_FOR_FOLDING && has_process_of_threads(b, &failed);
     if (failed || b->trunk_of_thread == NULL ||
-        wndl_vec_push(&b->tree->nodes) == NULL || !add_samples(b))
+        wndl_vec_push(&b->tree->nodes) == NULL || !add_stacks(b))
         return false;
     sum_totals(b);
     return order_siblings(b);
 }
 
-bool wndl_calltree_build(struct wndl_calltree *tree, struct wndl_symbolized *s,
-    enum wndl_calltree_shape shape)
+static bool build_by(struct builder *b, struct wndl_calltree *tree,
+    struct wndl_symbolized *s, bool (*build_all)(struct builder *b))
 {
-    struct builder b = {.tree = tree, .s = s, .shape = shape};
-    wndl_arena_init(&b.scratch, s->arena.mem);
-    wndl_map_init(&b.children, &b.scratch);
-    wndl_map_init(&b.built, &b.scratch);
-    wndl_vec_init(&b.path, &b.scratch, sizeof(uint32_t));
-    bool built = build(&b);
-    wndl_arena_free(&b.scratch);
+    b->tree = tree;
+    b->s = s;
+    wndl_arena_init(&b->scratch, s->arena.mem);
+    wndl_map_init(&b->children, &b->scratch);
+    wndl_map_init(&b->built, &b->scratch);
+    wndl_vec_init(&b->path, &b->scratch, sizeof(uint32_t));
+    bool built = build_all(b);
+    wndl_arena_free(&b->scratch);
     return built;
+}
+
+bool wndl_calltree_build(struct wndl_calltree *tree, struct wndl_symbolized *s,
+    enum wndl_calltree_shape shape, enum wndl_time time)
+{
+    struct builder b = {.shape = shape, .time = time};
+    return build_by(&b, tree, s, build);
+}
+
+/* ---- heaps */
+
+/* The walk's end as that of a sample: what is missing has the same labels. */
+static bool find_heap_trunk(struct builder *b,
+    const struct wndl_process_heap *heap, const struct wndl_alloc_site *site,
+    uint32_t *node)
+{
+    const struct wndl_process *process =
+        wndl_vec_at(&b->s->profile->processes, heap->process);
+    const struct wndl_spent spent = {.node = site->node, .end = site->end};
+    const char *text = wndl_label_text(wndl_spent_label(&spent));
+    *node = 0;
+    return label_of(b, wndl_path_name(process->executable), *node, node) &&
+           (text == NULL ||
+               label_of(b,
+                   (struct wndl_bytes){(const uint8_t *)text, strlen(text)},
+                   *node, node));
+}
+
+/* Whole ones; what is left over goes to the next, so that sums are right. */
+static uint64_t take_whole(double value, double *carry)
+{
+    value += *carry;
+    uint64_t whole = value < 1e18 ? (uint64_t)value : (uint64_t)1e18;
+    *carry = value < 1e18 ? value - (double)whole : 0;
+    return whole;
+}
+
+static bool add_site(struct builder *b, const struct wndl_process_heap *heap,
+    const struct wndl_alloc_counts *counts)
+{
+    const struct wndl_alloc_site *site =
+        wndl_vec_at(&heap->sites, counts->site);
+    uint64_t count = wndl_heap_count(counts, b->choice->which);
+    double value = (double)count * wndl_alloc_weight(heap, site);
+    if (b->bytes)
+        value *= (double)site->requested + (double)site->slop;
+    struct wndl_cost cost = {
+        .samples = count, .time = take_whole(value, &b->carry)};
+    uint32_t trunk, node;
+    if (cost.time == 0)
+        return true;
+    if (!find_heap_trunk(b, heap, site, &trunk) ||
+        !build_stack(b, trunk, site->node, &node))
+        return false;
+    wndl_cost_add(&at(b, node)->self, cost);
+    return true;
+}
+
+static bool add_heap(struct builder *b, const struct wndl_process_heap *heap)
+{
+    const struct wndl_alloc_counts *counts = heap->counts.data;
+    bool chosen = wndl_heap_chosen(b->s->profile, heap, b->choice);
+    for (size_t i = 0; i < heap->counts.len && chosen; i++) {
+        if (!add_site(b, heap, &counts[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool build_heaps(struct builder *b)
+{
+    const struct wndl_process_heap *heaps = b->s->profile->heaps.data;
+    if (wndl_vec_push(&b->tree->nodes) == NULL)
+        return false;
+    for (size_t i = 0; i < b->s->profile->heaps.len; i++) {
+        if (!add_heap(b, &heaps[i]))
+            return false;
+    }
+    sum_totals(b);
+    return order_siblings(b);
+}
+
+bool wndl_calltree_build_heap(struct wndl_calltree *tree,
+    struct wndl_symbolized *s, const struct wndl_heap_choice *choice,
+    bool bytes)
+{
+    struct builder b = {
+        .shape = WNDL_TREE_FOR_FOLDING, .choice = choice, .bytes = bytes};
+    return build_by(&b, tree, s, build_heaps);
 }

@@ -2,6 +2,7 @@
 #include "analyze/symbolize.h"
 
 #include "analyze/extents.h"
+#include "analyze/jit.h"
 #include "symbolize/symbolizer.h"
 
 #include <stdio.h>
@@ -175,7 +176,8 @@ static enum wndl_symbols_state state_of_failure(enum wndl_status status)
     }
 }
 
-static bool open_image(struct work *w, const char *const *debug_dirs)
+static bool open_image(
+    struct work *w, const struct wndl_symbol_sources *sources)
 {
     const struct wndl_image *image =
         wndl_vec_at(&w->s->profile->images, w->module);
@@ -186,7 +188,9 @@ static bool open_image(struct work *w, const char *const *debug_dirs)
         return true;
     struct wndl_symbolizer_options options = {
         .size = sizeof options,
-        .debug_dirs = debug_dirs,
+        .debug_dirs = sources->debug_dirs,
+        .debuginfod = sources->debuginfod,
+        .cache = sources->cache,
         .build_id = image->build_id.size == 0 ? NULL : image->build_id.data,
         .build_id_size = image->build_id.size,
     };
@@ -218,6 +222,18 @@ static void log_source(
         lines ? debug_file : "");
 }
 
+static void warn_missing(const struct work *w, const char *path,
+    const struct wndl_symbolizer_info *info)
+{
+    char text[512];
+    if (info->files_missing == 0)
+        return;
+    wndl_error_text(&info->first_missing, text, sizeof text);
+    wndl_log(w->log, WNDL_LOG_WARNING,
+        "%s: %u files of debug information missing: %s", path,
+        info->files_missing, text);
+}
+
 /* After its frames, because damage is met on the way. */
 static bool close_image(struct work *w)
 {
@@ -235,6 +251,7 @@ static bool close_image(struct work *w)
     const char *path = wndl_intern_text(&w->s->strings, module->path);
     log_source(w, path, info.debug_file);
     bool kept = true;
+    warn_missing(w, path, &info);
     if (info.first_damage.status != WNDL_OK) {
         char text[512];
         wndl_error_text(&info.first_damage, text, sizeof text);
@@ -252,6 +269,18 @@ static bool append_frames(struct work *w, const uint32_t *frames, size_t count)
     bool kept = true;
     for (size_t i = 0; i < count && kept; i++)
         kept = append_frame(w, frames[i]);
+    return kept;
+}
+
+/* Frames in no image: by the names that whoever made the code left. */
+static bool append_generated(
+    struct work *w, const uint32_t *frames, size_t count)
+{
+    bool kept = wndl_jit_symbolize(w->s, frames, count, w->log);
+    for (size_t i = 0; i < count && kept; i++) {
+        const struct wndl_span *span = wndl_vec_at(&w->s->spans, frames[i]);
+        kept = span->count != 0 || append_unnamed(w, frames[i]);
+    }
     return kept;
 }
 
@@ -279,32 +308,36 @@ static bool sort_by_module(
 }
 
 static bool symbolize_modules(struct wndl_symbolized *s,
-    const char *const *debug_dirs, const struct wndl_log *log)
+    const struct wndl_symbol_sources *sources, const struct wndl_log *log)
 {
     uint32_t *frames;
     size_t *starts;
     if (!sort_by_module(s, &frames, &starts))
         return false;
-    for (uint32_t m = 0; m < s->modules.len; m++) {
+    uint32_t images = (uint32_t)s->profile->images.len;
+    for (uint32_t m = 0; m < images; m++) {
         struct work w = {.s = s, .module = m, .log = log};
         struct wndl_module *module = wndl_vec_at(&s->modules, m);
         module->state = WNDL_SYMBOLS_NOWHERE;
         size_t count = starts[m + 1] - starts[m];
-        bool in_file = m < s->profile->images.len && count > 0;
-        bool kept = !in_file || open_image(&w, debug_dirs);
+        bool kept = count == 0 || open_image(&w, sources);
         kept = kept && append_frames(&w, frames + starts[m], count);
         kept = close_image(&w) && kept;
         if (!kept)
             return false;
     }
-    return true;
+    struct work w = {.s = s, .module = images, .log = log};
+    struct wndl_module *nowhere = wndl_vec_at(&s->modules, images);
+    nowhere->state = WNDL_SYMBOLS_NOWHERE;
+    return append_generated(
+        &w, frames + starts[images], starts[images + 1] - starts[images]);
 }
 
 enum wndl_status wndl_symbolize_profile(struct wndl_symbolized *s,
-    const char *const *debug_dirs, const struct wndl_log *log,
+    const struct wndl_symbol_sources *sources, const struct wndl_log *log,
     struct wndl_error *err)
 {
-    if (!symbolize_modules(s, debug_dirs, log))
+    if (!symbolize_modules(s, sources, log))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     return WNDL_OK;
 }

@@ -14,6 +14,7 @@ struct stacks {
     uint32_t count;
     uint32_t *first_child, *next_sibling;
     struct wndl_cost *self, *total;
+    struct wndl_cost without[WNDL_LABELS]; /* a stack */
 };
 
 /* What locations are counted as: key_of[location], or WNDL_NO_INDEX. */
@@ -33,11 +34,6 @@ static const struct wndl_node *node_at(const struct stacks *t, uint32_t node)
     return wndl_vec_at(&t->s->profile->nodes, node);
 }
 
-static struct wndl_cost cost_of_sample(const struct wndl_sample *sample)
-{
-    return (struct wndl_cost){1, sample->cpu};
-}
-
 static void link_nodes(struct stacks *t)
 {
     /* From the back, so that children come out in order; and every child's
@@ -52,8 +48,9 @@ static void link_nodes(struct stacks *t)
 }
 
 static bool make_stacks(
-    struct stacks *t, const struct wndl_symbolized *s, struct wndl_arena *arena)
+    struct stacks *t, const struct wndl_report *r, struct wndl_arena *arena)
 {
+    const struct wndl_symbolized *s = r->symbolized;
     const struct wndl_profile *p = s->profile;
     size_t n = p->nodes.len;
     *t = (struct stacks){
@@ -67,9 +64,11 @@ static bool make_stacks(
     if (t->first_child == NULL || t->next_sibling == NULL || t->self == NULL ||
         t->total == NULL)
         return false;
-    const struct wndl_sample *samples = p->samples.data;
-    for (size_t i = 0; i < p->samples.len; i++)
-        wndl_cost_add(&t->self[samples[i].node], cost_of_sample(&samples[i]));
+    struct wndl_spent spent;
+    for (size_t at = 0; wndl_spent_next(p, r->time, &at, &spent);)
+        wndl_cost_add(spent.node == 0 ? &t->without[wndl_spent_label(&spent)]
+                                      : &t->self[spent.node],
+            spent.cost);
     link_nodes(t);
     return true;
 }
@@ -249,25 +248,61 @@ static bool make_keys(struct keys *keys, const struct wndl_symbolized *s,
 
 /* ---- rows that do not come from stacks */
 
+static void add_times(struct wndl_times *to, const struct wndl_times *times)
+{
+    to->sampled_cpu += times->sampled_cpu;
+    to->unsampled_cpu += times->unsampled_cpu;
+    to->blocked += times->blocked;
+    to->waiting += times->waiting;
+}
+
+/* Of all times, whichever the report is about. */
+static bool sum_times(struct wndl_report *r)
+{
+    const struct wndl_profile *p = r->symbolized->profile;
+    r->times_of_thread =
+        wndl_arena_calloc(&r->arena, p->threads.len, sizeof(struct wndl_times));
+    if (r->times_of_thread == NULL)
+        return false;
+    const struct wndl_sample *samples = p->samples.data;
+    for (size_t i = 0; i < p->samples.len; i++)
+        r->times_of_thread[samples[i].thread].sampled_cpu += samples[i].cpu;
+    const struct wndl_block *blocks = p->blocks.data;
+    for (size_t i = 0; i < p->blocks.len; i++) {
+        struct wndl_times *of = &r->times_of_thread[blocks[i].thread];
+        *(blocks[i].waiting ? &of->waiting : &of->blocked) +=
+            blocks[i].duration;
+    }
+    const struct wndl_thread *threads = p->threads.data;
+    for (size_t i = 0; i < p->threads.len; i++) {
+        r->times_of_thread[i].unsampled_cpu = threads[i].unsampled_cpu;
+        add_times(&r->times, &r->times_of_thread[i]);
+    }
+    return true;
+}
+
+/* One row for each of `count` keys. */
+static bool make_rows(struct wndl_vec *rows, size_t count)
+{
+    if (!wndl_vec_reserve(rows, count))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        ((struct wndl_row *)wndl_vec_push(rows))->key = i;
+    return true;
+}
+
 static bool sum_by_thread(struct wndl_report *r)
 {
     const struct wndl_profile *p = r->symbolized->profile;
-    size_t threads = p->threads.len;
-    size_t processes = p->processes.len;
-    if (!wndl_vec_reserve(&r->threads, threads) ||
-        !wndl_vec_reserve(&r->processes, processes))
+    if (!make_rows(&r->threads, p->threads.len) ||
+        !make_rows(&r->processes, p->processes.len))
         return false;
-    for (uint32_t i = 0; i < threads; i++)
-        ((struct wndl_row *)wndl_vec_push(&r->threads))->key = i;
-    for (uint32_t i = 0; i < processes; i++)
-        ((struct wndl_row *)wndl_vec_push(&r->processes))->key = i;
     struct wndl_row *by_thread = r->threads.data;
     struct wndl_row *by_process = r->processes.data;
-    const struct wndl_sample *samples = p->samples.data;
-    for (size_t i = 0; i < p->samples.len; i++)
-        wndl_cost_add(
-            &by_thread[samples[i].thread].self, cost_of_sample(&samples[i]));
-    for (uint32_t i = 0; i < threads; i++) {
+    struct wndl_spent spent;
+    for (size_t at = 0; wndl_spent_next(p, r->time, &at, &spent);)
+        wndl_cost_add(&by_thread[spent.thread].self, spent.cost);
+    for (uint32_t i = 0; i < p->threads.len; i++) {
         const struct wndl_thread *thread = wndl_vec_at(&p->threads, i);
         by_thread[i].total = by_thread[i].self;
         wndl_cost_add(&r->all, by_thread[i].self);
@@ -277,19 +312,29 @@ static bool sum_by_thread(struct wndl_report *r)
     return true;
 }
 
+static void judge_walks(
+    struct wndl_quality *q, uint64_t kept, const uint64_t *ends)
+{
+    q->kept = kept;
+    q->complete = ends[WNDL_WALK_COMPLETE];
+    q->truncated = ends[WNDL_WALK_TRUNCATED];
+    q->guessed = ends[WNDL_WALK_FP_ROOT];
+    q->lost = q->kept - q->complete - q->truncated - q->guessed;
+}
+
 static void judge_quality(struct wndl_report *r)
 {
     const struct wndl_profile *p = r->symbolized->profile;
-    struct wndl_quality *q = &r->quality;
-    for (unsigned i = 0; i < WNDL_WALK_ENDS; i++)
-        q->kept += p->ends[i];
-    q->overruns = p->lost[WNDL_LOST_OVERRUN];
+    judge_walks(&r->quality, p->samples.len, p->ends);
+    r->quality.overruns = p->lost[WNDL_LOST_OVERRUN];
     for (unsigned i = 0; i < WNDL_LOST_REASONS; i++)
-        q->dropped += i == WNDL_LOST_OVERRUN ? 0 : p->lost[i];
-    q->complete = p->ends[WNDL_WALK_COMPLETE];
-    q->truncated = p->ends[WNDL_WALK_TRUNCATED];
-    q->guessed = p->ends[WNDL_WALK_FP_ROOT];
-    q->lost = q->kept - q->complete - q->truncated - q->guessed;
+        r->quality.dropped += i == WNDL_LOST_OVERRUN ? 0 : p->lost[i];
+    uint64_t blocked = 0;
+    const struct wndl_block *blocks = p->blocks.data;
+    for (size_t i = 0; i < p->blocks.len; i++)
+        blocked += !blocks[i].waiting;
+    judge_walks(&r->blocked, blocked, p->block_ends);
+    r->blocked.dropped = p->blocks_lost;
 }
 
 /* ---- order */
@@ -299,21 +344,73 @@ static int compare_u64(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Most self first, then most total; the rest is for the same order always. */
-static int compare_rows(const void *a, const void *b)
+/* More is less: it comes first. */
+static int compare_costs(const struct wndl_cost *a, const struct wndl_cost *b)
 {
-    const struct wndl_row *x = a, *y = b;
-    int order = compare_u64(y->self.samples, x->self.samples);
-    if (order == 0)
-        order = compare_u64(y->total.samples, x->total.samples);
-    return order != 0 ? order : compare_u64(x->key, y->key);
+    int order = compare_u64(b->time, a->time);
+    return order != 0 ? order : compare_u64(b->samples, a->samples);
 }
 
 static int compare_by_total(const void *a, const void *b)
 {
     const struct wndl_row *x = a, *y = b;
-    int order = compare_u64(y->total.samples, x->total.samples);
+    int order = compare_costs(&x->total, &y->total);
+    if (order == 0)
+        order = compare_u64(x->key, y->key);
+    return order != 0 ? order : compare_u64(x->label, y->label);
+}
+
+/* Most self first, then most total; the rest is for the same order always. */
+static int compare_rows(const void *a, const void *b)
+{
+    const struct wndl_row *x = a, *y = b;
+    int order = compare_costs(&x->self, &y->self);
+    return order != 0 ? order : compare_by_total(a, b);
+}
+
+static uint64_t all_times(const struct wndl_times *t)
+{
+    return t->sampled_cpu + t->unsampled_cpu + t->blocked + t->waiting;
+}
+
+/* Threads without a share stand in the order of what is known of them. */
+static int compare_threads(const void *a, const void *b, void *context)
+{
+    const struct wndl_row *x = a, *y = b;
+    const struct wndl_times *times = context;
+    int order = compare_costs(&x->self, &y->self);
+    if (order == 0)
+        order =
+            compare_u64(all_times(&times[y->key]), all_times(&times[x->key]));
     return order != 0 ? order : compare_u64(x->key, y->key);
+}
+
+static void sort_threads(struct wndl_report *r)
+{
+    if (r->threads.len > 1)
+        qsort_r(r->threads.data, r->threads.len, r->threads.element,
+            compare_threads, r->times_of_thread);
+}
+
+static int compare_marks(const void *a, const void *b, void *context)
+{
+    const struct wndl_mark *marks = context;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    int order = compare_u64(marks[x].time, marks[y].time);
+    return order != 0 ? order : compare_u64(x, y);
+}
+
+static bool sort_marks(struct wndl_report *r)
+{
+    const struct wndl_vec *marks = &r->symbolized->profile->marks;
+    if (!wndl_vec_reserve(&r->marks, marks->len))
+        return false;
+    for (uint32_t i = 0; i < marks->len; i++)
+        *(uint32_t *)wndl_vec_push(&r->marks) = i;
+    if (marks->len > 1)
+        qsort_r(r->marks.data, r->marks.len, r->marks.element, compare_marks,
+            marks->data);
+    return true;
 }
 
 static void sort_rows(
@@ -340,37 +437,56 @@ static bool sum_unnamed(struct wndl_report *r, const struct stacks *t)
     return sum_by_key(t, &keys, &r->unnamed);
 }
 
+static bool add_without_stack(struct wndl_report *r, const struct stacks *t)
+{
+    bool kept = true;
+    for (unsigned i = 0; i < WNDL_LABELS && kept; i++) {
+        struct wndl_row row = {.key = WNDL_NO_INDEX,
+            .label = (uint8_t)i,
+            .self = t->without[i],
+            .total = t->without[i]};
+        kept = keep_row(&r->rows, &row);
+    }
+    return kept;
+}
+
 static bool sum_view(struct wndl_report *r, const struct stacks *t)
 {
     if (r->view == WNDL_BY_THREAD) {
-        struct wndl_row *rows = r->threads.data;
-        bool kept = true;
-        for (size_t i = 0; i < r->threads.len && kept; i++)
-            kept = keep_row(&r->rows, &rows[i]);
-        return kept;
+        r->rows = r->threads;
+        return true;
     }
     struct keys keys;
     return make_keys(&keys, r->symbolized, r->view, &r->arena) &&
-           sum_by_key(t, &keys, &r->rows);
+           sum_by_key(t, &keys, &r->rows) && add_without_stack(r, t);
 }
 
-bool wndl_report_fill(struct wndl_report *r, const struct wndl_symbolized *s,
-    enum wndl_view view, struct wndl_mem *mem)
+static void init_report(struct wndl_report *r, struct wndl_mem *mem)
 {
-    *r = (struct wndl_report){.symbolized = s, .view = view};
     wndl_arena_init(&r->arena, mem);
     wndl_vec_init(&r->rows, &r->arena, sizeof(struct wndl_row));
     wndl_vec_init(&r->threads, &r->arena, sizeof(struct wndl_row));
     wndl_vec_init(&r->processes, &r->arena, sizeof(struct wndl_row));
     wndl_vec_init(&r->unnamed, &r->arena, sizeof(struct wndl_row));
+    wndl_vec_init(&r->marks, &r->arena, sizeof(uint32_t));
     wndl_vec_init(&r->tree.nodes, &r->arena, sizeof(struct wndl_calltree_node));
+}
+
+bool wndl_report_fill(struct wndl_report *r, const struct wndl_symbolized *s,
+    enum wndl_view view, enum wndl_time time, struct wndl_mem *mem)
+{
+    *r = (struct wndl_report){.symbolized = s, .view = view, .time = time};
+    init_report(r, mem);
     judge_quality(r);
     struct stacks stacks;
-    if (!make_stacks(&stacks, s, &r->arena) || !sum_by_thread(r) ||
-        !sum_unnamed(r, &stacks) || !sum_view(r, &stacks))
+    if (!sum_times(r) || !sum_by_thread(r) || !sort_marks(r))
         return false;
-    sort_rows(&r->rows, compare_rows);
-    sort_rows(&r->threads, compare_rows);
+    sort_threads(r);
+    if (!make_stacks(&stacks, r, &r->arena) || !sum_unnamed(r, &stacks) ||
+        !sum_view(r, &stacks))
+        return false;
+    if (view != WNDL_BY_THREAD)
+        sort_rows(&r->rows, compare_rows);
     sort_rows(&r->processes, compare_rows);
     sort_rows(&r->unnamed, compare_by_total);
     return true;

@@ -3,8 +3,8 @@
  * tables: self and total cost by function, line, module, thread, process.
  *
  * A sample counts once towards the total of each thing on its stack, however
- * often recursion puts it there. All of it takes one pass over the samples
- * and one over the stack nodes.
+ * often recursion puts it there. All of it takes a few passes over samples
+ * and blocks and one over the stack nodes.
  */
 #ifndef WNDL_ANALYZE_TABLES_H
 #define WNDL_ANALYZE_TABLES_H
@@ -12,12 +12,13 @@
 #include "model/report.h"
 
 /*
- * Fills in all of `r` but the tree, for the view asked for. `s` and its
- * profile must outlive it. Ends with wndl_report_free in any case. False
+ * Fills in all of `r` but the tree, for the view and the time asked for. By
+ * thread there is a row for every thread, else for what has a cost. `s` and
+ * its profile must outlive it. Ends with wndl_report_free in any case. False
  * when memory is out.
  */
 bool wndl_report_fill(struct wndl_report *r, const struct wndl_symbolized *s,
-    enum wndl_view view, struct wndl_mem *mem);
+    enum wndl_view view, enum wndl_time time, struct wndl_mem *mem);
 
 void wndl_report_free(struct wndl_report *r);
 

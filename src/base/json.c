@@ -50,9 +50,8 @@ static void escaped_ascii(struct wndl_buf *buf, uint8_t c)
         wndl_buf_byte(buf, c);
 }
 
-void wndl_json_string(struct wndl_buf *buf, struct wndl_bytes s)
+void wndl_json_escaped(struct wndl_buf *buf, struct wndl_bytes s)
 {
-    wndl_buf_byte(buf, '"');
     for (size_t i = 0; i < s.size;) {
         if (s.data[i] < 0x80) {
             escaped_ascii(buf, s.data[i++]);
@@ -65,6 +64,12 @@ void wndl_json_string(struct wndl_buf *buf, struct wndl_bytes s)
             wndl_buf_add(buf, s.data + i, length);
         i += length == 0 ? 1 : length;
     }
+}
+
+void wndl_json_string(struct wndl_buf *buf, struct wndl_bytes s)
+{
+    wndl_buf_byte(buf, '"');
+    wndl_json_escaped(buf, s);
     wndl_buf_byte(buf, '"');
 }
 
@@ -72,4 +77,86 @@ void wndl_json_text(struct wndl_buf *buf, const char *text)
 {
     wndl_json_string(
         buf, (struct wndl_bytes){(const uint8_t *)text, strlen(text)});
+}
+
+/* Four hex digits at the cursor, or a failed cursor. */
+static uint32_t hex4(struct wndl_cursor *c)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < 4; i++) {
+        uint8_t digit = wndl_cursor_u8(c);
+        uint8_t letter = digit | 0x20;
+        if (digit >= '0' && digit <= '9')
+            value = value << 4 | (digit - '0');
+        else if (letter >= 'a' && letter <= 'f')
+            value = value << 4 | (letter - 'a' + 10);
+        else
+            wndl_cursor_fail(c);
+    }
+    return value;
+}
+
+/* RFC 3629, section 3. */
+static void add_utf8(struct wndl_buf *buf, uint32_t code)
+{
+    if (code < 0x80) {
+        wndl_buf_byte(buf, (uint8_t)code);
+        return;
+    }
+    int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    static const uint8_t first[] = {0, 0xc0, 0xe0, 0xf0};
+    wndl_buf_byte(buf, (uint8_t)(first[more] | code >> 6 * more));
+    while (more-- > 0)
+        wndl_buf_byte(buf, (uint8_t)(0x80 | (code >> 6 * more & 0x3f)));
+}
+
+/* \uXXXX, of which "\u" is read; two of them for what is above U+FFFF. */
+static void unescape_unicode(struct wndl_buf *buf, struct wndl_cursor *c)
+{
+    uint32_t code = hex4(c);
+    if (code >= 0xd800 && code < 0xdc00) {
+        bool pair = wndl_cursor_u8(c) == '\\' && wndl_cursor_u8(c) == 'u';
+        uint32_t low = hex4(c);
+        if (!pair || low < 0xdc00 || low > 0xdfff)
+            wndl_cursor_fail(c);
+        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+    } else if (code >= 0xdc00 && code <= 0xdfff) {
+        wndl_cursor_fail(c);
+    }
+    if (!c->failed)
+        add_utf8(buf, code);
+}
+
+static void unescape(struct wndl_buf *buf, struct wndl_cursor *c)
+{
+    static const char letters[] = "\"\\/bfnrt";
+    static const char meant[] = "\"\\/\b\f\n\r\t";
+    uint8_t letter = wndl_cursor_u8(c);
+    const char *at = letter == 0 ? NULL : strchr(letters, letter);
+    if (letter == 'u')
+        unescape_unicode(buf, c);
+    else if (at == NULL)
+        wndl_cursor_fail(c);
+    else
+        wndl_buf_byte(buf, (uint8_t)meant[at - letters]);
+}
+
+bool wndl_json_unescaped(struct wndl_buf *buf, struct wndl_bytes s)
+{
+    struct wndl_cursor c = wndl_cursor_at(s, 0, false);
+    while (c.next != c.end) {
+        if (*c.next == '\\') {
+            c.next++;
+            unescape(buf, &c);
+            continue;
+        }
+        size_t size = *c.next >= 0x80 ? utf8_length(c.next, c.end - c.next)
+                                      : *c.next >= 0x20 && *c.next != '"';
+        const uint8_t *bytes = wndl_cursor_take(&c, size);
+        if (size == 0)
+            wndl_cursor_fail(&c);
+        else
+            wndl_buf_add(buf, bytes, size);
+    }
+    return !c.failed && !buf->failed;
 }

@@ -19,7 +19,7 @@
  * too and simply never referred to.
  */
 struct wndl_stacknode {
-    uint64_t key; /* caller's: address and flags; never 0 */
+    _Alignas(8) uint64_t key; /* caller's: address and flags; never 0 */
     uint32_t parent;
     uint32_t reserved;
 };

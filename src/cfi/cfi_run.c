@@ -3,43 +3,8 @@
  * The interpreter of call frame instructions: DWARF 5, 6.4.2, 6.4.3 and
  * 7.24. The row is made in place, the caller's.
  */
+#include "cfi/cfi_ops.h"
 #include "cfi/encoded.h"
-
-/* The two high bits are the instruction, the six low ones an operand. */
-enum { CFA_HIGH = 0xc0, CFA_LOW = 0x3f };
-enum {
-    CFA_ADVANCE_LOC = 0x40,
-    CFA_OFFSET = 0x80,
-    CFA_RESTORE = 0xc0,
-};
-enum {
-    CFA_NOP = 0x00,
-    CFA_SET_LOC = 0x01,
-    CFA_ADVANCE_LOC1 = 0x02,
-    CFA_ADVANCE_LOC2 = 0x03,
-    CFA_ADVANCE_LOC4 = 0x04,
-    CFA_OFFSET_EXTENDED = 0x05,
-    CFA_RESTORE_EXTENDED = 0x06,
-    CFA_UNDEFINED = 0x07,
-    CFA_SAME_VALUE = 0x08,
-    CFA_REGISTER = 0x09,
-    CFA_REMEMBER_STATE = 0x0a,
-    CFA_RESTORE_STATE = 0x0b,
-    CFA_DEF_CFA = 0x0c,
-    CFA_DEF_CFA_REGISTER = 0x0d,
-    CFA_DEF_CFA_OFFSET = 0x0e,
-    CFA_DEF_CFA_EXPRESSION = 0x0f,
-    CFA_EXPRESSION = 0x10,
-    CFA_OFFSET_EXTENDED_SF = 0x11,
-    CFA_DEF_CFA_SF = 0x12,
-    CFA_DEF_CFA_OFFSET_SF = 0x13,
-    CFA_VAL_OFFSET = 0x14,
-    CFA_VAL_OFFSET_SF = 0x15,
-    CFA_VAL_EXPRESSION = 0x16,
-    CFA_MIPS_ADVANCE_LOC8 = 0x1d,
-    CFA_GNU_ARGS_SIZE = 0x2e,
-    CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
-};
 
 /* Compilers nest remember_state once; each level costs 288 bytes of stack. */
 enum { REMEMBERED = 8 };
@@ -59,7 +24,10 @@ struct rules {
  * instruction.
  *
  * Only the first `depth` of `remembered` are filled, the others are not even
- * zeroed; nor is `initial` before the CIE's program has ended.
+ * zeroed; nor is `initial` before the CIE's program has ended. Of the top one
+ * the regs are not filled either while `regs_stand`: they are the row's, as
+ * no rule has changed since. Between a state remembered for an epilogue and
+ * its return only the CFA changes, mostly.
  */
 struct machine {
     const struct wndl_cfi_section *frame;
@@ -69,6 +37,7 @@ struct machine {
     uint64_t target;
     bool in_cie;
     bool plain; /* factors so small that run_common cannot overflow */
+    bool regs_stand;
     unsigned depth;
     enum wndl_status status;
     const char *what;
@@ -84,11 +53,21 @@ static void fail(struct machine *m, enum wndl_status status, const char *what)
     m->what = what;
 }
 
+static __attribute__((noinline)) void fill_remembered(struct machine *m)
+{
+    struct rules *top = &m->remembered[m->depth - 1];
+    __builtin_memcpy(top->regs, m->row->regs, sizeof top->regs);
+    m->regs_stand = false;
+}
+
 /* Registers we do not track (vector, control) have rules of no interest. */
 static void set_rule(struct machine *m, uint64_t reg, struct wndl_cfi_rule rule)
 {
-    if (reg < WNDL_CFI_REGS)
-        m->row->regs[reg] = rule;
+    if (reg >= WNDL_CFI_REGS)
+        return;
+    if (m->regs_stand)
+        fill_remembered(m);
+    m->row->regs[reg] = rule;
 }
 
 static void set_kind(
@@ -180,7 +159,7 @@ static void restore(struct machine *m, uint64_t reg)
     if (m->in_cie)
         fail(m, WNDL_MALFORMED, "a restore among the initial instructions");
     else if (reg < WNDL_CFI_REGS)
-        m->row->regs[reg] = m->initial[reg];
+        set_rule(m, reg, m->initial[reg]);
 }
 
 static void remember_state(struct machine *m)
@@ -189,9 +168,10 @@ static void remember_state(struct machine *m)
         fail(m, WNDL_LIMIT, "states remembered more than 8 deep");
         return;
     }
-    struct rules *top = &m->remembered[m->depth++];
-    top->cfa = m->row->cfa;
-    __builtin_memcpy(top->regs, m->row->regs, sizeof top->regs);
+    if (m->regs_stand)
+        fill_remembered(m);
+    m->remembered[m->depth++].cfa = m->row->cfa;
+    m->regs_stand = true;
 }
 
 /* The CFA too: compilers count on that and 6.4.2.4 can be read so. */
@@ -203,7 +183,9 @@ static void restore_state(struct machine *m)
     }
     const struct rules *top = &m->remembered[--m->depth];
     m->row->cfa = top->cfa;
-    __builtin_memcpy(m->row->regs, top->regs, sizeof top->regs);
+    if (!m->regs_stand)
+        __builtin_memcpy(m->row->regs, top->regs, sizeof top->regs);
+    m->regs_stand = false;
 }
 
 static void move_to(struct machine *m, uint64_t loc)
@@ -422,10 +404,22 @@ static unsigned short_uleb(
     return end - p > 1 && p[1] < 0x80 ? 2 : 0;
 }
 
+/* Whether it was to remember or to restore a state, and could be done. */
+static inline bool run_state(struct machine *m, unsigned op)
+{
+    if (op == CFA_REMEMBER_STATE && m->depth < REMEMBERED)
+        remember_state(m);
+    else if (op == CFA_RESTORE_STATE && m->depth > 0)
+        restore_state(m);
+    else
+        return false;
+    return true;
+}
+
 /*
- * Runs the five instructions that make up nine tenths of all programs, while
- * their operands are short; stops before any other. This, and not run_one,
- * decides what a lookup costs.
+ * Runs the seven instructions that make up nearly all programs, while their
+ * operands are short; stops before any other. This, and not run_one, decides
+ * what a lookup costs.
  */
 static void run_common(struct machine *m)
 {
@@ -448,7 +442,7 @@ static void run_common(struct machine *m)
             continue;
         }
         unsigned size = short_uleb(p + 1, end, &operand);
-        if (op == CFA_NOP)
+        if (op == CFA_NOP || run_state(m, op))
             size = 0;
         else if (size == 0)
             break;
@@ -520,6 +514,7 @@ static enum wndl_status start(struct machine *m,
     m->in_cie = true;
     m->plain = has_plain_factors(frame, fde);
     m->depth = 0;
+    m->regs_stand = false;
     m->status = WNDL_OK;
     *row = (struct wndl_cfi_row){
         .start = fde->start,

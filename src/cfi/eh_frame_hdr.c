@@ -60,15 +60,6 @@ static enum wndl_status open_hdr(const struct wndl_cfi_section *hdr,
     return c->failed ? WNDL_TRUNCATED : status;
 }
 
-enum wndl_status wndl_eh_frame_hdr_frame_addr(
-    const struct wndl_cfi_section *hdr, uint64_t *addr)
-{
-    struct wndl_cfi_section own = with_datarel(hdr);
-    struct wndl_cursor c;
-    uint8_t encodings[3];
-    return open_hdr(&own, &c, encodings, addr);
-}
-
 /* A count that the bytes do not hold is cut to what they do. */
 static enum wndl_status open_table(
     const struct wndl_cfi_section *hdr, struct table *table)
@@ -95,66 +86,69 @@ static enum wndl_status open_table(
     return WNDL_OK;
 }
 
-/* All linkers write this head: pcrel|sdata4, udata4, datarel|sdata4. */
-static bool open_usual_table(
-    const struct wndl_cfi_section *hdr, struct table *table)
-{
-    static const uint8_t head[] = {HDR_VERSION, 0x1b, 0x03, USUAL};
-    enum { TABLE = 12, ENTRY = 8 };
-    struct wndl_cursor c = wndl_cursor_at(hdr->bytes, 0, hdr->big_endian);
-    const uint8_t *p = wndl_cursor_take(&c, TABLE - 4);
-    uint64_t count = wndl_cursor_u32(&c);
-    if (c.failed || __builtin_memcmp(p, head, sizeof head) != 0)
-        return false;
-    uint64_t room = wndl_cursor_left(&c) / ENTRY;
-    table->bytes = (struct wndl_bytes){c.next, wndl_cursor_left(&c)};
-    table->count = count < room ? count : room;
-    return true;
-}
+/* datarel|sdata4: both count from the header. */
+struct usual_entry {
+    int32_t start, record;
+} __attribute__((packed, may_alias));
 
-/* A datarel|sdata4 field. */
-static uint64_t usual_field(
-    const struct table *table, uint64_t index, bool swap)
+/* What all linkers write: pcrel|sdata4, udata4, datarel|sdata4. */
+struct usual_hdr {
+    uint8_t head[4];
+    int32_t frame; /* from here */
+    uint32_t count;
+    struct usual_entry entries[];
+} __attribute__((packed, may_alias));
+
+/* NULL when it is another, or too short for its fields. */
+static const struct usual_hdr *usual_hdr(const struct wndl_cfi_section *hdr)
 {
-    uint32_t from_hdr = 0;
-    struct wndl_bytes field = wndl_bytes_slice(table->bytes, index * 4, 4);
-    __builtin_memcpy(&from_hdr, field.data, sizeof from_hdr);
-    return (uint64_t)(int32_t)(swap ? __builtin_bswap32(from_hdr) : from_hdr);
+    static const uint8_t head[4] = {HDR_VERSION, 0x1b, 0x03, USUAL};
+    const struct usual_hdr *usual =
+        (const struct usual_hdr *)(const void *)hdr->bytes.data;
+    bool is_usual = hdr->bytes.size >= sizeof *usual && !hdr->big_endian &&
+                    __builtin_memcmp(usual->head, head, sizeof head) == 0;
+    return is_usual ? usual : NULL;
 }
 
 /*
- * How many entries start at or below pc. Sums wrap at the width of an address,
- * and it is the sums that are sorted.
+ * The address of the record, by the usual table. Sums wrap at the width of an
+ * address, and it is the sums that are sorted.
  */
-static uint64_t usual_upper_bound(
-    const struct wndl_cfi_section *hdr, const struct table *table, uint64_t pc)
+static enum wndl_status search_usual(const struct wndl_cfi_section *hdr,
+    const struct usual_hdr *usual, uint64_t pc, uint64_t *record)
 {
     const uint64_t mask = wndl_cfi_address(hdr, UINT64_MAX);
     const uint64_t origin = hdr->addr;
-    const bool swap = hdr->big_endian;
-    uint64_t low = 0;
-    uint64_t high = table->count;
-    while (low < high) {
-        uint64_t middle = (low + high) / 2;
-        uint64_t from_hdr = usual_field(table, middle * 2, swap);
-        if (((origin + from_hdr) & mask) <= pc)
-            low = middle + 1;
-        else
-            high = middle;
+    const struct usual_entry *e = usual->entries;
+    uint64_t room = (hdr->bytes.size - sizeof *usual) / sizeof *e;
+    uint64_t count = usual->count < room ? usual->count : room;
+    if (count == 0)
+        return WNDL_NOT_FOUND;
+    while (count > 1) {
+        uint64_t half = count / 2;
+        bool is_above = ((origin + (uint64_t)e[half].start) & mask) > pc;
+        e = is_above ? e : e + half;
+        count -= half;
     }
-    return low;
+    if (((origin + (uint64_t)e->start) & mask) > pc)
+        return WNDL_NOT_FOUND;
+    *record = (origin + (uint64_t)e->record) & mask;
+    return WNDL_OK;
 }
 
-/* The address of the record, by the usual table. */
-static enum wndl_status search_usual(const struct wndl_cfi_section *hdr,
-    const struct table *table, uint64_t pc, uint64_t *record)
+enum wndl_status wndl_eh_frame_hdr_frame_addr(
+    const struct wndl_cfi_section *hdr, uint64_t *addr)
 {
-    uint64_t bound = usual_upper_bound(hdr, table, pc);
-    if (bound == 0)
-        return WNDL_NOT_FOUND;
-    uint64_t from_hdr = usual_field(table, bound * 2 - 1, hdr->big_endian);
-    *record = wndl_cfi_address(hdr, hdr->addr + from_hdr);
-    return WNDL_OK;
+    const struct usual_hdr *usual = usual_hdr(hdr);
+    if (usual != NULL) {
+        uint64_t here = hdr->addr + sizeof usual->head;
+        *addr = wndl_cfi_address(hdr, here + (uint64_t)usual->frame);
+        return WNDL_OK;
+    }
+    struct wndl_cfi_section own = with_datarel(hdr);
+    struct wndl_cursor c;
+    uint8_t encodings[3];
+    return open_hdr(&own, &c, encodings, addr);
 }
 
 /* Field 0 of an entry is where its code starts, field 1 is its record. */
@@ -190,12 +184,13 @@ static enum wndl_status search_any(const struct wndl_cfi_section *hdr,
 enum wndl_status wndl_eh_frame_hdr_find(const struct wndl_cfi_section *hdr,
     const struct wndl_cfi_section *frame, uint64_t pc, uint64_t *fde_offset)
 {
-    struct table table;
+    const struct usual_hdr *usual = usual_hdr(hdr);
     uint64_t record = 0;
     enum wndl_status status = WNDL_OK;
-    if (open_usual_table(hdr, &table)) {
-        status = search_usual(hdr, &table, pc, &record);
+    if (usual != NULL) {
+        status = search_usual(hdr, usual, pc, &record);
     } else {
+        struct table table;
         struct wndl_cfi_section own = with_datarel(hdr);
         status = open_table(&own, &table);
         if (status == WNDL_OK)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* windlass export: a recording for other tools. */
 #include "analyze/calltree.h"
+#include "analyze/heap_list.h"
 #include "cli/command.h"
+#include "cli/heap_report.h"
 #include "cli/loaded.h"
 #include "cli/shell_word.h"
 #include "os/file.h"
+#include "out/dmd_json.h"
 #include "out/folded.h"
 #include "rec/chunk.h"
 
@@ -14,51 +17,137 @@
 
 struct export_options {
     unsigned format; /* index into formats */
+    unsigned time;   /* enum wndl_time */
+    unsigned value;  /* enum value */
     const char *out;
-    struct wndl_option_list debug_dirs;
+    struct wndl_heap_which_options heap;
+    struct wndl_symbol_options symbols;
 };
 
-static bool export_folded(FILE *out, struct wndl_symbolized *s)
+/* What the number of a stack is; of heaps all but the first. */
+enum value { VALUE_USUAL, VALUE_BYTES, VALUE_BLOCKS, VALUE_TEMPORARY };
+
+/* What is exported, and how. */
+struct job {
+    const struct export_options *o;
+    struct wndl_loaded loaded;
+    bool of_heap;
+    struct wndl_heap_choice choice; /* of a heap */
+};
+
+/* What a line's number counts: the time a sample was asked to stand for. */
+static uint64_t unit_of(const struct wndl_profile *p)
+{
+    enum { MILLISECOND = 1000000 };
+    return p->interval == 0 ? MILLISECOND : p->interval;
+}
+
+static bool build_tree(struct job *job, struct wndl_calltree *tree)
+{
+    struct wndl_symbolized *s = &job->loaded.symbolized;
+    return job->of_heap ? wndl_calltree_build_heap(tree, s, &job->choice,
+                              job->o->value <= VALUE_BYTES)
+                        : wndl_calltree_build(
+                              tree, s, WNDL_TREE_FOR_FOLDING, job->o->time);
+}
+
+static bool export_folded(FILE *out, struct job *job)
 {
     struct wndl_arena arena;
     struct wndl_calltree tree;
+    uint64_t unit = job->of_heap ? 1 : unit_of(&job->loaded.profile);
     wndl_arena_init(&arena, wndl_mem_libc());
     wndl_vec_init(&tree.nodes, &arena, sizeof(struct wndl_calltree_node));
-    bool whole = wndl_calltree_build(&tree, s, WNDL_TREE_FOR_FOLDING) &&
-                 wndl_folded_write(out, &tree, &s->strings, wndl_mem_libc());
+    bool whole = build_tree(job, &tree) &&
+                 wndl_folded_write(out, &tree, &job->loaded.symbolized.strings,
+                     unit, wndl_mem_libc());
     wndl_arena_free(&arena);
     return whole;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    size_t size = strlen(text), tail = strlen(end);
+    return size >= tail && strcmp(text + size - tail, end) == 0;
+}
+
+static bool export_dmd(FILE *out, struct job *job)
+{
+    struct wndl_heap_list list;
+    if (!wndl_heap_list_init(&list, wndl_mem_libc()))
+        return false;
+    bool whole =
+        wndl_heap_list_fill(&list, &job->loaded.symbolized, &job->choice) &&
+        wndl_dmd_json_write(
+            out, &list, ends_with(job->o->out, ".gz"), wndl_mem_libc());
+    wndl_heap_list_free(&list);
+    return whole;
+}
+
 /* A format is a row here and a word of FORMAT_NAMES, in the same order. */
-#define FORMAT_NAMES "folded"
+#define FORMAT_NAMES "folded|dmd"
 
 static const struct {
-    bool (*write)(FILE *out, struct wndl_symbolized *s); /* false: no memory */
+    /* False: no memory. */
+    bool (*write)(FILE *out, struct job *job);
     const char *open_with;
+    bool of_heap; /* and of nothing else */
 } formats[] = {
-    {export_folded, "flamegraph.pl, speedscope.app or profiler.firefox.com"},
+    {export_folded, "flamegraph.pl, speedscope.app or profiler.firefox.com",
+        false},
+    {export_dmd, "Mozilla's dmd.py --no-fix-stacks, or windlass report", true},
 };
 
 static const struct wndl_option option_table[] = {
     {'f', "format", "FORMAT", FORMAT_NAMES, "folded", NULL,
-        "folded: a stack a line, for flame graphs", WNDL_OPT_CHOICE,
-        offsetof(struct export_options, format)},
+        "folded: a stack a line, for flame graphs; dmd: a heap as JSON of "
+        "Mozilla's DMD, compressed if the name of OUT ends in .gz",
+        WNDL_OPT_CHOICE, offsetof(struct export_options, format)},
+    {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
+        "which time to write the stacks of: using the CPU, blocked, or both "
+        "with the time spent waiting for a CPU",
+        WNDL_OPT_CHOICE, offsetof(struct export_options, time)},
+    {0, "value", "WHAT", "usual|bytes|blocks|temporary", "usual", NULL,
+        "what to count of a heap: bytes, blocks, or the blocks that were "
+        "freed before the next allocation; usual: time if there are samples, "
+        "else bytes",
+        WNDL_OPT_CHOICE, offsetof(struct export_options, value)},
+    WNDL_HEAP_WHICH_ROWS(struct export_options, heap),
     {'o', "output", "OUT", NULL, "-", NULL,
         "where to write it, - for standard output", WNDL_OPT_TEXT,
         offsetof(struct export_options, out)},
-    {0, "debug-dir", "DIR", NULL, NULL, NULL,
-        "look for separate debug files here, before /usr/lib/debug; may be "
-        "given again",
-        WNDL_OPT_LIST, offsetof(struct export_options, debug_dirs)},
+    WNDL_SYMBOL_OPTION_ROWS(struct export_options, symbols),
     {0},
 };
 
 static const struct wndl_example examples[] = {
     {"windlass export -f folded app.4711.cpu.wndl | flamegraph.pl > app.svg",
         "draw a flame graph"},
+    {"windlass export --time wall -o app.folded app.4711.cpu.wndl",
+        "write where all of the threads' time went"},
+    {"windlass export --blocks peak app.4711.heap.wndl | flamegraph.pl > "
+     "app.svg",
+        "draw who held the memory at the peak"},
+    {"windlass export -f dmd -o app.json.gz app.4711.heap.wndl",
+        "write a heap as Mozilla's DMD would"},
     {NULL, NULL},
 };
+
+/* Empty output does not say that there is another time. */
+static void say_if_none(
+    const struct wndl_profile *p, const struct export_options *o)
+{
+    struct wndl_spent spent;
+    size_t at = 0;
+    if (wndl_spent_next(p, o->time, &at, &spent))
+        return;
+    static const char *const times[] = {"CPU", "blocked", "wall"};
+    bool others = p->samples.len + p->blocks.len != 0;
+    wndl_cli_note("warning: the recording holds no %s time%s", times[o->time],
+        !others                        ? ""
+        : o->time == WNDL_TIME_BLOCKED ? "; try --time cpu"
+                                       : "; try --time blocked");
+}
 
 /* Data on stdout has no place to say it. */
 static void say_if_not_whole(const struct wndl_profile *p, const char *path)
@@ -80,10 +169,9 @@ static int failed_write(const char *path)
     return wndl_cli_error("%s: cannot be written: %s", path, strerror(errno));
 }
 
-static int export_to_stdout(
-    struct wndl_symbolized *s, const struct export_options *o)
+static int export_to_stdout(struct job *job)
 {
-    if (!formats[o->format].write(stdout, s))
+    if (!formats[job->o->format].write(stdout, job))
         return wndl_cli_error("out of memory; the output is not whole");
     if (fflush(stdout) != 0 || ferror(stdout))
         return failed_write("standard output");
@@ -106,9 +194,9 @@ static bool is_recording(const char *path)
  * A recording is never written over. A file that could not be written whole
  * is not left behind.
  */
-static int export_to_file(
-    struct wndl_symbolized *s, const struct export_options *o)
+static int export_to_file(struct job *job)
 {
+    const struct export_options *o = job->o;
     if (is_recording(o->out))
         return wndl_cli_error("%s: is a recording, which is never written "
                               "over; name another file with -o",
@@ -116,7 +204,7 @@ static int export_to_file(
     FILE *out = fopen(o->out, "wb");
     if (out == NULL)
         return failed_write(o->out);
-    bool whole = formats[o->format].write(out, s);
+    bool whole = formats[o->format].write(out, job);
     long size = ftell(out);
     bool written = !ferror(out) && size >= 0;
     written = fclose(out) == 0 && written;
@@ -131,17 +219,41 @@ static int export_to_file(
     return exit_code;
 }
 
+static int export_it(struct job *job)
+{
+    const struct wndl_profile *p = &job->loaded.profile;
+    job->of_heap = job->o->value != VALUE_USUAL ||
+                   formats[job->o->format].of_heap ||
+                   wndl_heap_shown_of(p, false);
+    job->choice = wndl_heap_choose(&job->o->heap, &job->loaded, 1);
+    if (job->o->value == VALUE_TEMPORARY)
+        job->choice.which = WNDL_HEAP_WHICH_TEMPORARY;
+    if (job->of_heap && !wndl_heap_has(p, &job->choice))
+        return WNDL_EXIT_FAILURE;
+    if (!job->of_heap)
+        say_if_none(p, job->o);
+    else if (job->o->value == VALUE_TEMPORARY && !wndl_heap_tells_gone(p))
+        wndl_cli_note("warning: not all temporary blocks are in the "
+                      "recording: windlass heap --mode cumulative tells them");
+    return strcmp(job->o->out, "-") == 0 ? export_to_stdout(job)
+                                         : export_to_file(job);
+}
+
 static int run_export(const void *options, struct wndl_operands operands)
 {
     const struct export_options *o = options;
-    struct wndl_loaded loaded;
-    if (!wndl_load(&loaded, operands.texts[0], &o->debug_dirs, false))
+    struct job job = {.o = o};
+    struct wndl_input input;
+    if (!wndl_input_open(&input, operands.texts[0]))
         return WNDL_EXIT_FAILURE;
-    say_if_not_whole(&loaded.profile, operands.texts[0]);
-    int exit_code = strcmp(o->out, "-") == 0
-                        ? export_to_stdout(&loaded.symbolized, o)
-                        : export_to_file(&loaded.symbolized, o);
-    wndl_unload(&loaded);
+    bool is_loaded =
+        wndl_load(&job.loaded, &input, &o->symbols, o->heap.snapshot, false);
+    wndl_input_close(&input);
+    if (!is_loaded)
+        return WNDL_EXIT_FAILURE;
+    say_if_not_whole(&job.loaded.profile, operands.texts[0]);
+    int exit_code = export_it(&job);
+    wndl_unload(&job.loaded);
     return exit_code;
 }
 

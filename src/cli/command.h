@@ -8,14 +8,11 @@
 
 #include "cli/options.h"
 
-/* Exit codes of our own; a recorded command's status is passed on as is. */
+/* Exit codes; collect/collector.h has those of a command that cannot run. */
 enum {
     WNDL_EXIT_OK = 0,
     WNDL_EXIT_FAILURE = 1,
     WNDL_EXIT_USAGE = 2,
-    WNDL_EXIT_START = 125,          /* record: trouble of our own */
-    WNDL_EXIT_NOT_EXECUTABLE = 126, /* record: the command cannot be run */
-    WNDL_EXIT_NOT_FOUND = 127,      /* record: there is no such command */
 };
 
 struct wndl_example {
@@ -30,6 +27,7 @@ struct wndl_command {
     const char *description; /* paragraphs, separated by an empty line */
     const struct wndl_option *options; /* ends with a NULL name */
     size_t options_size;
+    const struct wndl_option *words; /* of $WINDLASS_OPTIONS; NULL: not read */
     const struct wndl_example *examples; /* ends with a NULL command */
     size_t min_operands;
     size_t max_operands;
@@ -39,8 +37,16 @@ struct wndl_command {
 };
 
 extern const struct wndl_command wndl_cmd_record;
+extern const struct wndl_command wndl_cmd_heap;
+extern const struct wndl_command wndl_cmd_collect;
+extern const struct wndl_command wndl_cmd_ctl;
 extern const struct wndl_command wndl_cmd_report;
+extern const struct wndl_command wndl_cmd_diff;
 extern const struct wndl_command wndl_cmd_export;
+extern const struct wndl_command wndl_cmd_fix;
+extern const struct wndl_command wndl_cmd_sym;
+extern const struct wndl_command wndl_cmd_unwind_info;
+extern const struct wndl_command wndl_cmd_doctor;
 
 /*
  * "windlass: error: ..." on stderr, for people; a second sentence may say

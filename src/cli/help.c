@@ -72,6 +72,31 @@ static void help_option(FILE *out, const struct wndl_option *option)
     wrapped(out, text, HELP_COLUMN);
 }
 
+static void help_word(FILE *out, const struct wndl_option *option)
+{
+    char text[512];
+    const char *value =
+        option->choices != NULL ? option->choices : option->value;
+    int used = fprintf(out, "  %s%s%s", option->name, value == NULL ? "" : "=",
+        value == NULL ? "" : value);
+    option_help_text(text, sizeof text, option);
+    if (used + 2 > HELP_COLUMN)
+        fprintf(out, "\n%*s", HELP_COLUMN, "");
+    else
+        fprintf(out, "%*s", HELP_COLUMN - used, "");
+    wrapped(out, text, HELP_COLUMN);
+}
+
+void wndl_help_words(FILE *out, const struct wndl_option *rows)
+{
+    fprintf(out, "%s holds any of these, separated by spaces or commas:\n\n",
+        WNDL_OPTIONS_ENV);
+    for (; rows->name != NULL; rows++)
+        help_word(out, rows);
+    fprintf(
+        out, "\nExample: %s=\"rate=5000 output=app.wndl\"\n", WNDL_OPTIONS_ENV);
+}
+
 static const struct wndl_option help_row = {
     .letter = 'h', .name = "help", .help = "say this and stop"};
 

@@ -6,7 +6,8 @@
 #ifndef WNDL_CLI_LOADED_H
 #define WNDL_CLI_LOADED_H
 
-#include "cli/options.h"
+#include "cli/input.h"
+#include "cli/symbol_options.h"
 #include "model/symbolized.h"
 
 struct wndl_loaded {
@@ -15,13 +16,14 @@ struct wndl_loaded {
 };
 
 /*
- * Reads the recording at `path` and looks up its symbols, in `debug_dirs`
+ * Reads the recording `input`, of heaps the `snapshot`-th one of each (0: the
+ * last), and looks up its symbols, in the given folders
  * before the system's; if `verbose`, says on stderr where they are from. On
  * failure says why on stderr and returns false; else `loaded`, which stays
  * where it is, ends with wndl_unload.
  */
-bool wndl_load(struct wndl_loaded *loaded, const char *path,
-    const struct wndl_option_list *debug_dirs, bool verbose);
+bool wndl_load(struct wndl_loaded *loaded, const struct wndl_input *input,
+    const struct wndl_symbol_options *symbols, uint64_t snapshot, bool verbose);
 void wndl_unload(struct wndl_loaded *loaded);
 
 #endif

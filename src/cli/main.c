@@ -6,26 +6,59 @@
 #include "cli/command.h"
 #include "cli/help.h"
 
+#include <libdeflate.h>
+#include <lzma.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <windlass/version.h>
 #include <zlib.h>
+#include <zstd.h>
 
 static const struct wndl_command *const commands[] = {
     &wndl_cmd_record,
+    &wndl_cmd_heap,
+    &wndl_cmd_ctl,
     &wndl_cmd_report,
+    &wndl_cmd_diff,
     &wndl_cmd_export,
+    &wndl_cmd_fix,
+    &wndl_cmd_sym,
+    &wndl_cmd_unwind_info,
+    &wndl_cmd_doctor,
     NULL,
 };
 
+/* What we start ourselves. */
+static const struct wndl_command *const hidden[] = {&wndl_cmd_collect, NULL};
+
+/* Names from foreign files are told, too: none shall command a terminal. */
+static void put_tame(const char *text)
+{
+    static const char controls[] =
+        "\1\2\3\4\5\6\a\b\t\v\f\r\16\17\20\21\22\23\24\25\26\27\30\31\32"
+        "\33\34\35\36\37\177";
+    for (;;) {
+        size_t plain = strcspn(text, controls);
+        fwrite(text, 1, plain, stderr);
+        if (text[plain] == '\0')
+            return;
+        fprintf(stderr, "\\x%02x", (unsigned)text[plain]);
+        text += plain + 1;
+    }
+}
+
 static void say(const char *kind, const char *format, va_list args)
 {
+    char *text;
+    if (vasprintf(&text, format, args) < 0)
+        text = NULL;
     fflush(stdout);
     fprintf(stderr, "windlass: %s", kind);
-    vfprintf(stderr, format, args);
+    put_tame(text == NULL ? format : text);
     fputc('\n', stderr);
+    free(text);
 }
 
 int wndl_cli_error(const char *format, ...)
@@ -45,13 +78,18 @@ void wndl_cli_note(const char *format, ...)
     va_end(args);
 }
 
+static const struct wndl_command *find_in(
+    const struct wndl_command *const *list, const char *name)
+{
+    while (*list != NULL && strcmp((*list)->name, name) != 0)
+        list++;
+    return *list;
+}
+
 static const struct wndl_command *find_command(const char *name)
 {
-    for (size_t i = 0; commands[i] != NULL; i++) {
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-    }
-    return NULL;
+    const struct wndl_command *found = find_in(commands, name);
+    return found == NULL ? find_in(hidden, name) : found;
 }
 
 static int run_command(const struct wndl_command *command, char **argv)
@@ -70,7 +108,9 @@ static int run_command(const struct wndl_command *command, char **argv)
         wndl_help_command(stdout, command);
         break;
     case WNDL_PARSE_ERROR:
-        wndl_cli_error("%s; see 'windlass %s --help'", problem, command->name);
+        wndl_cli_error("%s; see 'windlass %s --help'", problem,
+            command == &wndl_cmd_collect ? wndl_cmd_record.name
+                                         : command->name);
         exit_code = WNDL_EXIT_USAGE;
         break;
     }
@@ -81,7 +121,10 @@ static int run_command(const struct wndl_command *command, char **argv)
 static int say_version(void)
 {
     printf("windlass %s\n", wndl_version());
-    printf("built with: zlib %s, libiberty demangler\n", zlibVersion());
+    printf("built with: zlib %s, libdeflate %s, zstd %s, liblzma %s, "
+           "libiberty demangler\n",
+        zlibVersion(), LIBDEFLATE_VERSION_STRING, ZSTD_versionString(),
+        lzma_version_string());
     return WNDL_EXIT_OK;
 }
 

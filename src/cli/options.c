@@ -11,6 +11,7 @@
 enum { PROBLEM_SIZE = 160 };
 
 #define COUNT_MAX UINT64_C(1000000000000)
+#define SIZE_LIMIT (UINT64_C(1) << 40)
 
 struct parser {
     const struct wndl_command *command;
@@ -58,6 +59,33 @@ static bool set_real(
     return true;
 }
 
+/* How often 2^10 is in the unit that `letter` means, -1 for none. */
+static int unit_of(char letter)
+{
+    static const char letters[] = "KMG";
+    const char *at = letter == '\0' ? NULL : strchr(letters, letter);
+    return letter == '\0' ? 0 : at == NULL ? -1 : (int)(at - letters) + 1;
+}
+
+static bool set_size(
+    struct parser *p, const char *text, const struct wndl_option *option)
+{
+    char *end;
+    errno = 0;
+    uint64_t value = strtoull(text, &end, 10);
+    int unit = unit_of(*end);
+    bool number = *text >= '0' && *text <= '9' && errno == 0 && unit >= 0 &&
+                  (*end == '\0' || end[1] == '\0');
+    if (!number || value == 0 || value > SIZE_LIMIT >> 10 * unit) {
+        snprintf(p->problem, PROBLEM_SIZE,
+            "--%s takes a size up to 1024G such as 64M, not '%s'", option->name,
+            text);
+        return false;
+    }
+    *(uint64_t *)((char *)p->options + option->offset) = value << 10 * unit;
+    return true;
+}
+
 static bool set_choice(
     struct parser *p, const char *text, const struct wndl_option *option)
 {
@@ -82,6 +110,8 @@ static bool set_list(
 {
     struct wndl_option_list *list =
         (struct wndl_option_list *)((char *)p->options + option->offset);
+    if (list->replaceable)
+        *list = (struct wndl_option_list){0};
     if (list->count == WNDL_OPTION_LIST_MAX)
         return complain(p, "given too often: --", option->name);
     list->texts[list->count++] = text;
@@ -102,6 +132,8 @@ static bool set_value(
         return set_count(p, text, option);
     case WNDL_OPT_REAL:
         return set_real(p, text, option);
+    case WNDL_OPT_SIZE:
+        return set_size(p, text, option);
     case WNDL_OPT_CHOICE:
         return set_choice(p, text, option);
     case WNDL_OPT_LIST:
@@ -110,10 +142,9 @@ static bool set_value(
     return false;
 }
 
-static bool set_defaults(struct parser *p)
+static bool set_defaults(struct parser *p, const struct wndl_option *rows)
 {
-    for (const struct wndl_option *o = p->command->options; o->name != NULL;
-         o++) {
+    for (const struct wndl_option *o = rows; o->name != NULL; o++) {
         const char *env = o->env == NULL ? NULL : getenv(o->env);
         const char *text = env == NULL || *env == '\0' ? o->fallback : env;
         if (text != NULL && !set_value(p, text, o))
@@ -123,9 +154,9 @@ static bool set_defaults(struct parser *p)
 }
 
 static const struct wndl_option *find_long(
-    const struct wndl_command *command, const char *name, size_t size)
+    const struct wndl_option *rows, const char *name, size_t size)
 {
-    for (const struct wndl_option *o = command->options; o->name != NULL; o++) {
+    for (const struct wndl_option *o = rows; o->name != NULL; o++) {
         if (strlen(o->name) == size && memcmp(o->name, name, size) == 0)
             return o;
     }
@@ -153,12 +184,88 @@ static bool take_value(struct parser *p, const struct wndl_option *option,
     return set_value(p, *p->next++, option);
 }
 
+/* ---- words */
+
+/* "name" or "name=value". */
+static bool parse_word(struct parser *p, const char *word)
+{
+    size_t size = strcspn(word, "=");
+    const char *value = word[size] == '=' ? word + size + 1 : NULL;
+    const struct wndl_option *option = find_long(p->command->words, word, size);
+    if (option == NULL)
+        return complain(p, "there is no option", word);
+    if ((option->type == WNDL_OPT_FLAG) != (value == NULL))
+        return complain(p,
+            value == NULL ? "a value is missing after" : "no value goes with",
+            word);
+    return set_value(p, value, option);
+}
+
+static void make_replaceable(struct parser *p)
+{
+    for (const struct wndl_option *o = p->command->words; o->name != NULL;
+         o++) {
+        if (o->type == WNDL_OPT_LIST)
+            ((struct wndl_option_list *)((char *)p->options + o->offset))
+                ->replaceable = true;
+    }
+}
+
+/* The texts of options are parts of `words`, for good. */
+static bool parse_words(struct parser *p, char *words)
+{
+    static const char separators[] = " ,\t\n";
+    char *rest;
+    for (char *word = strtok_r(words, separators, &rest); word != NULL;
+         word = strtok_r(NULL, separators, &rest)) {
+        char why[PROBLEM_SIZE];
+        if (parse_word(p, word))
+            continue;
+        memcpy(why, p->problem, sizeof why);
+        snprintf(p->problem, PROBLEM_SIZE, WNDL_OPTIONS_ENV ": %.*s",
+            (int)(PROBLEM_SIZE - sizeof WNDL_OPTIONS_ENV - 2), why);
+        return false;
+    }
+    make_replaceable(p);
+    return true;
+}
+
+static bool asks_for_help(const char *words)
+{
+    return words != NULL && strcmp(words, "help") == 0;
+}
+
+static const char *environment_words(void)
+{
+    const char *text = getenv(WNDL_OPTIONS_ENV);
+    return text == NULL || asks_for_help(text) ? "" : text;
+}
+
+/* The environment's own text goes to the programs we start as it is. */
+static bool parse_environment(struct parser *p)
+{
+    static char *words;
+    const char *text = environment_words();
+    if (p->command->words == NULL)
+        return true;
+    if (p->command->words != p->command->options &&
+        !set_defaults(p, p->command->words))
+        return false;
+    free(words);
+    words = strdup(text);
+    return words == NULL ? complain(p, "out of memory at", text)
+                         : parse_words(p, words);
+}
+
+/* ---- arguments */
+
 static bool parse_long(struct parser *p, const char *argument)
 {
     const char *name = argument + 2;
     size_t size = strcspn(name, "=");
     const char *attached = name[size] == '=' ? name + size + 1 : NULL;
-    const struct wndl_option *option = find_long(p->command, name, size);
+    const struct wndl_option *option =
+        find_long(p->command->options, name, size);
     if (option == NULL)
         return complain(p, "there is no option", argument);
     if (option->type != WNDL_OPT_FLAG)
@@ -215,7 +322,10 @@ enum wndl_parse_result wndl_options_parse(const struct wndl_command *command,
 {
     struct parser p = {command, options, problem, argv};
     *operands = (struct wndl_operands){argv, 0};
-    if (!set_defaults(&p))
+    if (command->words == command->options && command->words != NULL &&
+        asks_for_help(getenv(WNDL_OPTIONS_ENV)))
+        return WNDL_PARSE_HELP;
+    if (!set_defaults(&p, command->options) || !parse_environment(&p))
         return WNDL_PARSE_ERROR;
     bool only_operands = false;
     while (*p.next != NULL) {

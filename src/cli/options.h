@@ -9,6 +9,7 @@
  *   WNDL_OPT_TEXT    const char *    NULL when not given and no default
  *   WNDL_OPT_COUNT   uint64_t        decimal, 1 to 10^12
  *   WNDL_OPT_REAL    double          decimal, > 0
+ *   WNDL_OPT_SIZE    uint64_t        bytes, 1 to 2^40; K, M, G after it
  *   WNDL_OPT_CHOICE  unsigned        index into `choices`
  *   WNDL_OPT_LIST    struct wndl_option_list, one text for each time given
  */
@@ -24,16 +25,22 @@ enum wndl_option_type {
     WNDL_OPT_TEXT,
     WNDL_OPT_COUNT,
     WNDL_OPT_REAL,
+    WNDL_OPT_SIZE,
     WNDL_OPT_CHOICE,
     WNDL_OPT_LIST,
 };
 
 enum { WNDL_OPTION_LIST_MAX = 16 };
 
+/* What WNDL_OPTIONS_ENV holds: options by their long names, without dashes,
+ * separated by spaces or commas. */
+#define WNDL_OPTIONS_ENV "WINDLASS_OPTIONS"
+
 /* texts[count] is NULL, so that it can be handed on as a list. */
 struct wndl_option_list {
     const char *texts[WNDL_OPTION_LIST_MAX + 1];
     size_t count;
+    bool replaceable; /* given by the environment only */
 };
 
 /* One row. A table ends with a row whose `name` is NULL. */
@@ -65,7 +72,8 @@ enum wndl_parse_result {
 
 /*
  * Reads argv (without program and command name) by the command's table into
- * `options`, a zeroed struct of command->options_size bytes. argv is
+ * `options`, a zeroed struct of command->options_size bytes; before it the
+ * words of $WINDLASS_OPTIONS, where the command has a table for them. argv is
  * reordered when options may follow operands. `problem` holds one line.
  */
 enum wndl_parse_result wndl_options_parse(const struct wndl_command *command,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/terminal.h"
 
+#include "cli/command.h"
+
 #include <langinfo.h>
 #include <locale.h>
 #include <stdlib.h>
@@ -59,4 +61,16 @@ bool wndl_pager_close(FILE *out)
         return fflush(out) == 0 && !ferror(out);
     (void)pclose(out); /* who quits the pager early has seen enough */
     return true;
+}
+
+int wndl_pager_show(const struct wndl_buf *text, bool wanted)
+{
+    if (text->failed)
+        return wndl_cli_error("out of memory");
+    FILE *out = wndl_pager_open(wanted);
+    fwrite(text->data, 1, text->size, out);
+    if (!wndl_pager_close(out))
+        return wndl_cli_error("cannot write the report: standard output "
+                              "does not take it");
+    return WNDL_EXIT_OK;
 }

@@ -6,6 +6,8 @@
 #ifndef WNDL_CLI_TERMINAL_H
 #define WNDL_CLI_TERMINAL_H
 
+#include "base/buf.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -23,5 +25,8 @@ FILE *wndl_pager_open(bool wanted);
 
 /* False when something could not be written. */
 bool wndl_pager_close(FILE *out);
+
+/* All of `text` through these two; says what goes wrong. The exit code. */
+int wndl_pager_show(const struct wndl_buf *text, bool wanted);
 
 #endif

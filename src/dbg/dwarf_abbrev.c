@@ -9,9 +9,10 @@ static enum wndl_dw_die_kind kind_of(uint64_t tag)
 {
     switch (tag) {
     case 0x11: /* compile_unit */
-    case 0x3c: /* partial_unit */
     case 0x4a: /* skeleton_unit */
         return WNDL_DW_DIE_UNIT;
+    case 0x3c: /* partial_unit */
+        return WNDL_DW_DIE_PARTIAL_UNIT;
     case 0x1e: /* module */
     case 0x39: /* namespace */
         return WNDL_DW_DIE_SCOPE;
@@ -43,6 +44,8 @@ static enum wndl_dw_slot slot_of(uint64_t attribute)
         return WNDL_DW_LOW_PC;
     case 0x12:
         return WNDL_DW_HIGH_PC;
+    case 0x13:
+        return WNDL_DW_LANGUAGE;
     case 0x1b:
         return WNDL_DW_COMP_DIR;
     case 0x31: /* abstract_origin */
@@ -69,6 +72,10 @@ static enum wndl_dw_slot slot_of(uint64_t attribute)
     case 0x76:
     case 0x2130: /* GNU_dwo_name */
         return WNDL_DW_DWO_NAME;
+    case 0x2131: /* GNU_dwo_id */
+        return WNDL_DW_DWO_ID;
+    case 0x2132: /* GNU_ranges_base */
+        return WNDL_DW_SPLIT_RANGES_BASE;
     default:
         return WNDL_DW_NO_SLOT;
     }
@@ -77,8 +84,8 @@ static enum wndl_dw_slot slot_of(uint64_t attribute)
 /* Whether a DIE of this kind is ever read for more than its sibling. */
 static bool is_read(enum wndl_dw_die_kind kind)
 {
-    return kind == WNDL_DW_DIE_UNIT || kind == WNDL_DW_DIE_FUNCTION ||
-           kind == WNDL_DW_DIE_INLINED;
+    return kind == WNDL_DW_DIE_UNIT || kind == WNDL_DW_DIE_PARTIAL_UNIT ||
+           kind == WNDL_DW_DIE_FUNCTION || kind == WNDL_DW_DIE_INLINED;
 }
 
 static enum wndl_dw_slot wanted_slot(
@@ -121,20 +128,23 @@ static bool add_skip(
     struct wndl_dw_attr *attr = wndl_vec_push(attrs);
     if (attr == NULL)
         return false;
-    *attr = (struct wndl_dw_attr){WNDL_DW_SKIP, WNDL_DW_NO_SLOT, size};
+    *attr = (struct wndl_dw_attr){
+        WNDL_DW_SKIP, WNDL_DW_NO_SLOT, WNDL_DW_OTHER, size};
     abbrev->attr_count++;
     return true;
 }
 
 static bool add_attr(struct reading *r, struct wndl_dw_abbrev *abbrev,
-    unsigned form, enum wndl_dw_slot slot, int64_t constant)
+    struct wndl_dw_attr added, int64_t constant)
 {
     struct wndl_dw_attr *attr = wndl_vec_push(&r->into->attrs);
     if (attr == NULL)
         return false;
-    *attr = (struct wndl_dw_attr){(uint16_t)form, (uint16_t)slot, 0};
+    *attr = added;
     abbrev->attr_count++;
-    if (form != WNDL_DW_IMPLICIT_CONST)
+    abbrev->has_code |=
+        added.slot == WNDL_DW_LOW_PC || added.slot == WNDL_DW_RANGES;
+    if (added.form != WNDL_DW_IMPLICIT_CONST)
         return true;
     attr->arg = (uint32_t)r->into->constants.len;
     int64_t *slot_of_constant = wndl_vec_push(&r->into->constants);
@@ -160,6 +170,23 @@ static void note_size(
                              : (uint32_t)sum;
 }
 
+/* Of the last attribute, which is `at` bytes behind the first. */
+static void note_place(
+    struct wndl_dw_abbrev *abbrev, enum wndl_dw_slot slot, uint32_t at)
+{
+    if (slot != WNDL_DW_LOW_PC && slot != WNDL_DW_HIGH_PC &&
+        slot != WNDL_DW_RANGES && slot != WNDL_DW_SIBLING)
+        return;
+    unsigned i = abbrev->place_count;
+    bool fits = i < WNDL_DW_PLACES && at <= UINT16_MAX &&
+                abbrev->attr_count - 1 <= UINT8_MAX;
+    abbrev->place_count = fits ? (uint8_t)(i + 1) : UINT8_MAX;
+    if (!fits)
+        return;
+    abbrev->place_at[i] = (uint16_t)at;
+    abbrev->place_attr[i] = (uint8_t)(abbrev->attr_count - 1);
+}
+
 /* NOT_FOUND at the pair of zeros that ends the attributes. */
 static enum wndl_status read_attr(
     struct reading *r, struct wndl_dw_abbrev *abbrev)
@@ -179,10 +206,14 @@ static enum wndl_status read_attr(
     if (size < 0)
         return damaged(r, at, "unknown attribute form");
     enum wndl_dw_slot slot = wanted_slot(abbrev, attribute);
+    uint32_t before = abbrev->fixed_size;
     note_size(abbrev, slot == WNDL_DW_SIBLING, (unsigned)form, size);
+    struct wndl_dw_attr attr = {(uint16_t)form, (uint8_t)slot,
+        wndl_dw_form_kind((unsigned)form), (uint32_t)size};
     bool kept = slot == WNDL_DW_NO_SLOT && size != WNDL_DW_VARIES
                     ? add_skip(r, abbrev, (uint32_t)size)
-                    : add_attr(r, abbrev, (unsigned)form, slot, constant);
+                    : add_attr(r, abbrev, attr, constant);
+    note_place(abbrev, slot, before);
     return kept ? WNDL_OK : WNDL_NOMEM;
 }
 
@@ -207,6 +238,8 @@ static enum wndl_status read_declaration(
     do
         status = read_attr(r, abbrev);
     while (status == WNDL_OK);
+    if (abbrev->kind == WNDL_DW_DIE_FUNCTION && !abbrev->has_code)
+        abbrev->kind = WNDL_DW_DIE_DECLARATION;
     return status == WNDL_NOT_FOUND ? WNDL_OK : status;
 }
 
@@ -282,7 +315,7 @@ void wndl_dw_abbrevs_init(
 static struct wndl_dw_abbrevs *keep_table(struct wndl_dwarf *d)
 {
     struct wndl_dw_abbrevs *from = &d->new_abbrevs;
-    struct wndl_dw_abbrevs *table = wndl_arena_alloc(&d->arena, sizeof *table);
+    struct wndl_dw_abbrevs *table = wndl_arena_alloc(d->arena, sizeof *table);
     if (table == NULL || !wndl_dw_keep(&from->list, &table->list) ||
         !wndl_dw_keep(&from->attrs, &table->attrs) ||
         !wndl_dw_keep(&from->constants, &table->constants))
@@ -298,7 +331,7 @@ static enum wndl_status start_reading(
 {
     struct wndl_dw_abbrevs *into = &d->new_abbrevs;
     into->list.len = into->attrs.len = into->constants.len = 0;
-    wndl_map_init(&into->by_code, &d->arena);
+    wndl_map_init(&into->by_code, d->arena);
     into->sparse = false;
     *r = (struct reading){
         .d = d,

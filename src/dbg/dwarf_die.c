@@ -8,15 +8,19 @@ struct wndl_cursor wndl_dw_cursor_at(const struct wndl_dwarf *d,
     return wndl_cursor_at(upto, offset, d->in.big_endian);
 }
 
-static struct wndl_dw_value read_attr_value(const struct wndl_dw_unit *unit,
+static inline struct wndl_dw_value read_attr(const struct wndl_dw_unit *unit,
     const struct wndl_dw_abbrevs *table, struct wndl_cursor *c,
     const struct wndl_dw_attr *attr)
 {
-    struct wndl_dw_value v = wndl_dw_read_form(c, attr->form, unit->encoding);
-    if (v.kind == WNDL_DW_UNIT_REFERENCE)
-        return (struct wndl_dw_value){unit->offset + v.u, WNDL_DW_REFERENCE};
+    struct wndl_dw_value v = {0, attr->kind};
     if (attr->form == WNDL_DW_IMPLICIT_CONST)
         v.u = *(uint64_t *)wndl_vec_at(&table->constants, attr->arg);
+    else if (attr->arg > 0 && attr->arg <= 8)
+        v.u = wndl_dw_read_uint(c, attr->arg);
+    else
+        v = wndl_dw_read_form(c, attr->form, unit->encoding);
+    if (v.kind == WNDL_DW_UNIT_REFERENCE)
+        return (struct wndl_dw_value){unit->offset + v.u, WNDL_DW_REFERENCE};
     return v;
 }
 
@@ -25,15 +29,15 @@ enum wndl_status wndl_dw_read_attrs(struct wndl_dwarf *d,
     struct wndl_dw_die *die)
 {
     const struct wndl_dw_abbrev *abbrev = die->abbrev;
+    const struct wndl_dw_attr *attrs = die->table->attrs.data;
     die->has = 0;
     for (uint32_t i = 0; i < abbrev->attr_count; i++) {
-        const struct wndl_dw_attr *attr =
-            wndl_vec_at(&die->table->attrs, abbrev->first_attr + i);
+        const struct wndl_dw_attr *attr = &attrs[abbrev->first_attr + i];
         if (attr->form == WNDL_DW_SKIP) {
             wndl_cursor_skip(c, attr->arg);
             continue;
         }
-        struct wndl_dw_value v = read_attr_value(unit, die->table, c, attr);
+        struct wndl_dw_value v = read_attr(unit, die->table, c, attr);
         if (attr->slot == WNDL_DW_NO_SLOT)
             continue;
         die->slots[attr->slot] = v;
@@ -42,6 +46,32 @@ enum wndl_status wndl_dw_read_attrs(struct wndl_dwarf *d,
     if (c->failed)
         return wndl_dw_damage(
             d, ".debug_info", die->offset, "DIE runs past its unit");
+    return WNDL_OK;
+}
+
+enum wndl_status wndl_dw_read_place(struct wndl_dwarf *d,
+    const struct wndl_dw_unit *unit, struct wndl_cursor *c,
+    struct wndl_dw_die *die)
+{
+    const struct wndl_dw_abbrev *abbrev = die->abbrev;
+    const struct wndl_dw_attr *attrs = die->table->attrs.data;
+    if (abbrev->fixed_size == WNDL_DW_VARIES ||
+        abbrev->place_count > WNDL_DW_PLACES)
+        return wndl_dw_read_attrs(d, unit, c, die);
+    struct wndl_cursor start = *c;
+    wndl_cursor_skip(c, abbrev->fixed_size);
+    if (c->failed)
+        return wndl_dw_damage(
+            d, ".debug_info", die->offset, "DIE runs past its unit");
+    die->has = 0;
+    for (unsigned i = 0; i < abbrev->place_count; i++) {
+        const struct wndl_dw_attr *attr =
+            &attrs[abbrev->first_attr + abbrev->place_attr[i]];
+        struct wndl_cursor at = start;
+        wndl_cursor_skip(&at, abbrev->place_at[i]);
+        die->slots[attr->slot] = read_attr(unit, die->table, &at, attr);
+        die->has |= 1u << attr->slot;
+    }
     return WNDL_OK;
 }
 

@@ -175,7 +175,7 @@ static enum wndl_status join(struct wndl_dwarf *d,
     size_t room = 1;
     for (int i = 0; i < 3; i++)
         room += parts[i].size + 1;
-    char *text = wndl_arena_alloc(&d->arena, room);
+    char *text = wndl_arena_alloc(d->arena, room);
     if (text == NULL)
         return WNDL_NOMEM;
     *path = (struct wndl_bytes){(const uint8_t *)text, 0};
@@ -222,8 +222,8 @@ enum wndl_status wndl_dw_path(struct wndl_dwarf *d, struct wndl_dw_unit *unit,
         entry_of(unit->lines, &unit->lines->files, file);
     if (entry == NULL)
         return WNDL_OK;
-    uint64_t index = (uint64_t)(unit - wndl_dw_unit_at(d, 0));
-    uint64_t *known = wndl_map_put(&d->path_of, index << 32 | file);
+    uint64_t number = unit->number;
+    uint64_t *known = wndl_map_put(&d->path_of, number << 32 | file);
     if (known == NULL)
         return WNDL_NOMEM;
     if (*known != 0) {

@@ -11,10 +11,12 @@ enum layout {
     L_ULEB,
     L_SLEB,
     L_CSTR,
+    L_INDEX_OFFSET, /* a ULEB128 and 4 bytes */
     L_BLOCK1, /* a length of 1, 2, 4 bytes or ULEB128, and that many bytes */
     L_BLOCK2,
     L_BLOCK4,
     L_BLOCK_ULEB,
+    L_EXPRESSION, /* as L_BLOCK_ULEB */
     L_INDIRECT,
     L_UNKNOWN,
 };
@@ -50,19 +52,19 @@ static const struct form forms[] = {
     [0x15] = {L_ULEB, WNDL_DW_UNIT_REFERENCE},   /* ref_udata */
     [0x16] = {L_INDIRECT, WNDL_DW_OTHER},        /* indirect */
     [0x17] = {L_OFFSET, WNDL_DW_OFFSET},         /* sec_offset */
-    [0x18] = {L_BLOCK_ULEB, WNDL_DW_OTHER},      /* exprloc */
+    [0x18] = {L_EXPRESSION, WNDL_DW_EXPRESSION}, /* exprloc */
     [0x19] = {0, WNDL_DW_OTHER},                 /* flag_present */
     [0x1a] = {L_ULEB, WNDL_DW_STRING_INDEX},     /* strx */
     [0x1b] = {L_ULEB, WNDL_DW_ADDRESS_INDEX},    /* addrx */
-    [0x1c] = {4, WNDL_DW_OTHER},                 /* ref_sup4 */
-    [0x1d] = {L_OFFSET, WNDL_DW_OTHER},          /* strp_sup */
+    [0x1c] = {4, WNDL_DW_SUP_REFERENCE},         /* ref_sup4 */
+    [0x1d] = {L_OFFSET, WNDL_DW_SUP_STRING_AT},  /* strp_sup */
     [0x1e] = {16, WNDL_DW_OTHER},                /* data16 */
     [0x1f] = {L_OFFSET, WNDL_DW_LINE_STRING_AT}, /* line_strp */
     [0x20] = {8, WNDL_DW_OTHER},                 /* ref_sig8 */
     [0x21] = {0, WNDL_DW_NUMBER},                /* implicit_const */
     [0x22] = {L_ULEB, WNDL_DW_OTHER},            /* loclistx */
     [0x23] = {L_ULEB, WNDL_DW_LIST_INDEX},       /* rnglistx */
-    [0x24] = {8, WNDL_DW_OTHER},                 /* ref_sup8 */
+    [0x24] = {8, WNDL_DW_SUP_REFERENCE},         /* ref_sup8 */
     [0x25] = {1, WNDL_DW_STRING_INDEX},          /* strx1 */
     [0x26] = {2, WNDL_DW_STRING_INDEX},          /* strx2 */
     [0x27] = {3, WNDL_DW_STRING_INDEX},          /* strx3 */
@@ -80,13 +82,16 @@ static struct form form_of(unsigned form)
     if (form < FORM_COUNT)
         return forms[form];
     switch (form) {
+    case 0x2001: /* LLVM_addrx_offset */
+        return (struct form){L_INDEX_OFFSET, WNDL_DW_ADDRESS_BEYOND};
     case 0x1f01: /* GNU_addr_index */
         return (struct form){L_ULEB, WNDL_DW_ADDRESS_INDEX};
     case 0x1f02: /* GNU_str_index */
         return (struct form){L_ULEB, WNDL_DW_STRING_INDEX};
-    case 0x1f20: /* GNU_ref_alt: a DIE in the supplementary file */
-    case 0x1f21: /* GNU_strp_alt: a string there */
-        return (struct form){L_OFFSET, WNDL_DW_OTHER};
+    case 0x1f20: /* GNU_ref_alt */
+        return (struct form){L_OFFSET, WNDL_DW_SUP_REFERENCE};
+    case 0x1f21: /* GNU_strp_alt */
+        return (struct form){L_OFFSET, WNDL_DW_SUP_STRING_AT};
     default:
         return (struct form){L_UNKNOWN, WNDL_DW_OTHER};
     }
@@ -115,23 +120,21 @@ int64_t wndl_dw_form_size(unsigned form, struct wndl_dw_encoding encoding)
     return layout_size(f.layout, encoding);
 }
 
-static uint64_t read_uint(struct wndl_cursor *c, unsigned size)
+uint8_t wndl_dw_form_kind(unsigned form)
 {
-    switch (size) {
-    case 1:
-        return wndl_cursor_u8(c);
-    case 2:
-        return wndl_cursor_u16(c);
-    case 4:
-        return wndl_cursor_u32(c);
-    case 8:
-        return wndl_cursor_u64(c);
-    default:
-        return wndl_cursor_uint(c, size);
-    }
+    return form_of(form).kind;
 }
 
-/* The value, or for strings in place the offset where they start. */
+/* No section has indexes of more than 32 bits. */
+static uint64_t read_index_offset(struct wndl_cursor *c)
+{
+    uint64_t index = wndl_cursor_uleb(c);
+    if (index > UINT32_MAX)
+        wndl_cursor_fail(c);
+    return index << 32 | wndl_cursor_u32(c);
+}
+
+/* The value, or the offset where strings and expressions in place start. */
 static uint64_t read_varying(struct wndl_cursor *c, unsigned layout)
 {
     uint64_t at = wndl_cursor_offset(c);
@@ -143,6 +146,8 @@ static uint64_t read_varying(struct wndl_cursor *c, unsigned layout)
     case L_CSTR:
         (void)wndl_cursor_cstr(c);
         return at;
+    case L_INDEX_OFFSET:
+        return read_index_offset(c);
     case L_BLOCK1:
         wndl_cursor_skip(c, wndl_cursor_u8(c));
         return 0;
@@ -155,6 +160,9 @@ static uint64_t read_varying(struct wndl_cursor *c, unsigned layout)
     case L_BLOCK_ULEB:
         wndl_cursor_skip(c, wndl_cursor_uleb(c));
         return 0;
+    case L_EXPRESSION:
+        wndl_cursor_skip(c, wndl_cursor_uleb(c));
+        return at;
     default:
         wndl_cursor_fail(c);
         return 0;
@@ -184,7 +192,7 @@ struct wndl_dw_value wndl_dw_read_form(
     if (size == WNDL_DW_VARIES)
         v.u = read_varying(c, f.layout);
     else if (size <= 8)
-        v.u = read_uint(c, size);
+        v.u = wndl_dw_read_uint(c, size);
     else
         wndl_cursor_skip(c, size);
     return v;
@@ -205,7 +213,7 @@ static bool read_at(const struct wndl_dwarf *d, struct wndl_bytes section,
     uint64_t at, unsigned size, uint64_t *out)
 {
     struct wndl_cursor c = wndl_cursor_at(section, at, d->in.big_endian);
-    *out = read_uint(&c, size);
+    *out = wndl_dw_read_uint(&c, size);
     return !c.failed;
 }
 
@@ -218,6 +226,18 @@ static enum wndl_status string_at(struct wndl_dwarf *d,
         return wndl_dw_damage(d, name, offset, "string outside the section");
     *out = s;
     return WNDL_OK;
+}
+
+/* Damage there is told of `d`, whose string it is. */
+static enum wndl_status supplementary_string(
+    struct wndl_dwarf *d, uint64_t offset, struct wndl_bytes *out)
+{
+    *out = (struct wndl_bytes){(const uint8_t *)"", 0};
+    enum wndl_status status = wndl_dw_load_supplementary(d);
+    if (status != WNDL_OK || d->supplementary == NULL)
+        return status;
+    return string_at(
+        d, d->supplementary->in.str, ".debug_str (supplementary)", offset, out);
 }
 
 enum wndl_status wndl_dw_string(struct wndl_dwarf *d,
@@ -239,6 +259,8 @@ enum wndl_status wndl_dw_string(struct wndl_dwarf *d,
             return wndl_dw_damage(d, ".debug_str_offsets",
                 unit->str_offsets_base, "string index outside the section");
         return string_at(d, d->in.str, ".debug_str", offset, out);
+    case WNDL_DW_SUP_STRING_AT:
+        return supplementary_string(d, value.u, out);
     default:
         *out = (struct wndl_bytes){(const uint8_t *)"", 0};
         return WNDL_OK;
@@ -259,12 +281,64 @@ enum wndl_status wndl_dw_address_at(struct wndl_dwarf *d,
     return WNDL_OK;
 }
 
+/* One operation that gives a number (DWARF 5, 7.7.1). False for others. */
+static bool read_operand(struct wndl_cursor *c, uint64_t *number)
+{
+    switch (wndl_cursor_u8(c)) {
+    case 0x08: /* DW_OP_const1u */
+        *number = wndl_cursor_u8(c);
+        return true;
+    case 0x0a: /* DW_OP_const2u */
+        *number = wndl_cursor_u16(c);
+        return true;
+    case 0x0c: /* DW_OP_const4u */
+        *number = wndl_cursor_u32(c);
+        return true;
+    case 0x10: /* DW_OP_constu */
+        *number = wndl_cursor_uleb(c);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/*
+ * An address as producers write it as an expression to need few of them in
+ * .debug_addr: DW_OP_addrx, a constant, DW_OP_plus.
+ */
+static enum wndl_status address_by_expression(struct wndl_dwarf *d,
+    const struct wndl_dw_unit *unit, uint64_t at, uint64_t *address)
+{
+    enum { OP_PLUS = 0x22, OP_ADDRX = 0xa1 };
+    struct wndl_cursor whole = wndl_cursor_at(d->in.info, at, d->in.big_endian);
+    struct wndl_cursor c = wndl_cursor_sub(&whole, wndl_cursor_uleb(&whole));
+    bool known = wndl_cursor_u8(&c) == OP_ADDRX;
+    uint64_t index = wndl_cursor_uleb(&c);
+    uint64_t beyond = 0;
+    if (known && wndl_cursor_left(&c) != 0)
+        known = read_operand(&c, &beyond) && wndl_cursor_u8(&c) == OP_PLUS;
+    if (!known || c.failed || wndl_cursor_left(&c) != 0)
+        return wndl_dw_damage(d, ".debug_info", at,
+            "an address as an expression that is not understood");
+    enum wndl_status status = wndl_dw_address_at(d, unit, index, address);
+    if (status == WNDL_OK)
+        *address += beyond;
+    return status;
+}
+
 enum wndl_status wndl_dw_address(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, struct wndl_dw_value value,
     uint64_t *address)
 {
     if (value.kind == WNDL_DW_ADDRESS_INDEX)
         return wndl_dw_address_at(d, unit, value.u, address);
+    if (value.kind == WNDL_DW_EXPRESSION)
+        return address_by_expression(d, unit, value.u, address);
     *address = value.u;
-    return WNDL_OK;
+    if (value.kind != WNDL_DW_ADDRESS_BEYOND)
+        return WNDL_OK;
+    enum wndl_status status =
+        wndl_dw_address_at(d, unit, value.u >> 32, address);
+    *address += value.u & UINT32_MAX;
+    return status;
 }

@@ -3,39 +3,36 @@
 
 static const char *const SECTION = ".debug_line";
 
-/* DWARF 5, 6.2.4, without the tables. */
-struct header {
-    struct wndl_dw_encoding encoding;
-    uint8_t min_inst_length;
-    uint8_t max_ops;
-    int8_t line_base;
-    uint8_t line_range;
-    uint8_t opcode_base;
-    struct wndl_bytes opcode_lengths; /* of opcodes 1 to opcode_base - 1 */
-};
+/* So many bytes of a program are run again at the most to find a row. */
+enum { MARK_EVERY = 128 };
 
-/* The state machine of DWARF 5, 6.2.2, and the sequence being collected. */
+/*
+ * The state machine of DWARF 5, 6.2.2. The first time a program is run all
+ * through, to find its sequences; after that a part of it, to find a row.
+ */
 struct program {
     struct wndl_dwarf *d;
-    const struct wndl_dw_unit *unit;
     struct wndl_dw_lines *lines;
-    struct header header;
+    struct wndl_dw_line_header header;
     struct wndl_cursor c;
-    uint64_t at; /* of the program in .debug_line, for messages */
+    uint64_t at;          /* of the program in .debug_line, for messages */
+    uint8_t address_size; /* of the unit */
     uint64_t address;
     uint32_t op_index;
     uint32_t file;
     uint32_t line;
     uint32_t column;
-    /* What each special opcode does, so that none needs a division. */
-    struct {
-        uint8_t operations;
-        int16_t lines;
-    } special[256];
     bool is_open; /* a row of the sequence was seen */
+    bool is_seeking;
+    bool is_found;   /* when seeking: `row` is the one */
+    uint64_t wanted; /* when seeking: its address */
     uint64_t start;
-    uint64_t last;
-    size_t first_row;
+    uint64_t last;          /* address of the last row */
+    struct wndl_dw_row row; /* the last row */
+    uint32_t const_add;     /* bytes of DW_LNS_const_add_pc */
+    uint64_t opcodes;       /* where they begin */
+    uint64_t next_mark;     /* is to be set there */
+    size_t first_mark;
 };
 
 static enum wndl_status damaged(
@@ -51,7 +48,7 @@ static uint64_t read_length(struct wndl_cursor *c, uint8_t *offset_size)
     return length == UINT32_MAX ? wndl_cursor_u64(c) : length;
 }
 
-static void read_fields(struct wndl_cursor *c, struct header *h)
+static void read_fields(struct wndl_cursor *c, struct wndl_dw_line_header *h)
 {
     h->min_inst_length = wndl_cursor_u8(c);
     h->max_ops = h->encoding.version >= 4 ? wndl_cursor_u8(c) : 1;
@@ -66,7 +63,7 @@ static void read_fields(struct wndl_cursor *c, struct header *h)
 /* Version to tables. Leaves p->c at the program. */
 static enum wndl_status read_header(struct program *p)
 {
-    struct header *h = &p->header;
+    struct wndl_dw_line_header *h = &p->header;
     struct wndl_cursor *c = &p->c;
     if (h->encoding.version >= 5) {
         h->encoding.address_size = wndl_cursor_u8(c);
@@ -84,10 +81,11 @@ static enum wndl_status read_header(struct program *p)
 }
 
 /* Finds the line table and reads its header. */
-static enum wndl_status start(struct program *p)
+static enum wndl_status start(
+    struct program *p, const struct wndl_dw_unit *unit)
 {
     struct wndl_dwarf *d = p->d;
-    struct header *h = &p->header;
+    struct wndl_dw_line_header *h = &p->header;
     struct wndl_cursor all =
         wndl_cursor_at(d->in.line, p->at, d->in.big_endian);
     uint64_t length = read_length(&all, &h->encoding.offset_size);
@@ -98,10 +96,11 @@ static enum wndl_status start(struct program *p)
     if (length > d->budget.line_bytes)
         return damaged(d, p->at, "line tables overlap");
     d->budget.line_bytes -= length;
+    wndl_dw_touch(d, length);
     if (version < 2 || version > 5)
         return damaged(d, p->at, "unknown version of line table");
     h->encoding.version = (uint8_t)version;
-    h->encoding.address_size = p->unit->encoding.address_size;
+    h->encoding.address_size = unit->encoding.address_size;
     p->lines->version = (uint8_t)version;
     return read_header(p);
 }
@@ -114,18 +113,21 @@ static void reset(struct program *p)
     p->line = 1;
     p->column = 0;
     p->is_open = false;
-    p->first_row = p->d->new_rows.len;
+    p->first_mark = p->d->new_marks.len;
 }
 
 /* Ends the rows so far at `end`, if they are about code that is there. */
 static enum wndl_status close_sequence(struct program *p, uint64_t end)
 {
-    struct wndl_vec *rows = &p->d->new_rows;
-    size_t count = rows->len - p->first_row;
+    struct wndl_vec *marks = &p->d->new_marks;
+    size_t count = marks->len - p->first_mark;
     bool empty = !p->is_open || end <= p->start;
     p->is_open = false;
-    if (empty || wndl_dw_is_tombstone(p->unit, p->start)) {
-        rows->len = p->first_row;
+    p->is_found = p->is_seeking;
+    if (p->is_seeking)
+        return WNDL_OK;
+    if (empty || wndl_dw_is_tombstone(p->address_size, p->start)) {
+        marks->len = p->first_mark;
         return WNDL_OK;
     }
     struct wndl_vec *sequences = &p->d->new_sequences;
@@ -134,68 +136,67 @@ static enum wndl_status close_sequence(struct program *p, uint64_t end)
     if (range == NULL || sequence == NULL)
         return WNDL_NOMEM;
     *sequence = (struct wndl_dw_sequence){
-        p->start, (uint32_t)p->first_row, (uint32_t)count};
+        p->start, (uint32_t)p->first_mark, (uint32_t)count};
     *range =
         (struct wndl_dw_range){p->start, end, (uint32_t)(sequences->len - 1)};
-    p->first_row = rows->len;
-    return WNDL_OK;
-}
-
-static bool same_place(const struct wndl_dw_row *a, const struct wndl_dw_row *b)
-{
-    return a->line == b->line && a->file == b->file && a->column == b->column;
-}
-
-/*
- * Adds the current row. Of several at one address the last one counts, and
- * one that says the same as the row before it is not needed.
- */
-static enum wndl_status add_row(struct program *p)
-{
-    struct wndl_vec *rows = &p->d->new_rows;
-    struct wndl_dw_row row = {
-        (uint32_t)(p->address - p->start), p->line, p->file, p->column};
-    p->last = p->address;
-    if (rows->len > p->first_row) {
-        struct wndl_dw_row *last = wndl_vec_at(rows, rows->len - 1);
-        if (same_place(last, &row))
-            return WNDL_OK;
-        if (last->offset == row.offset) {
-            *last = row;
-            return WNDL_OK;
-        }
-    }
-    if (rows->len == UINT32_MAX)
-        return damaged(p->d, p->at, "too many rows");
-    if (rows->len == rows->cap && !wndl_vec_reserve(rows, 1))
-        return WNDL_NOMEM;
-    *(struct wndl_dw_row *)wndl_vec_at(rows, rows->len++) = row;
+    p->first_mark = marks->len;
     return WNDL_OK;
 }
 
 /*
- * Addresses of a sequence do not fall. Where a producer lets them, what
- * follows counts as a sequence of its own; so does what is 4 GiB away.
+ * Adds the current row. Addresses of a sequence do not fall. Where a producer
+ * lets them, what follows counts as a sequence of its own; so does what is
+ * 4 GiB away.
  */
 static enum wndl_status append(struct program *p)
 {
     enum wndl_status status = WNDL_OK;
+    p->is_found = p->is_seeking && p->address > p->wanted;
     if (p->is_open && p->address < p->last)
         status = close_sequence(p, p->last);
     else if (p->is_open && p->address - p->start > UINT32_MAX)
         status = close_sequence(p, p->address);
-    if (status != WNDL_OK)
+    if (status != WNDL_OK || p->is_found)
         return status;
-    if (!p->is_open)
+    if (!p->is_open) {
         p->start = p->address;
+        p->next_mark = 0;
+    }
     p->is_open = true;
-    return add_row(p);
+    p->last = p->address;
+    p->row = (struct wndl_dw_row){
+        (uint32_t)(p->address - p->start), p->line, p->file, p->column};
+    return WNDL_OK;
+}
+
+/* To go on from here. Where there is no sequence, nobody will want to. */
+static enum wndl_status set_mark(struct program *p)
+{
+    uint64_t at = wndl_cursor_offset(&p->c) - p->opcodes;
+    p->next_mark = p->opcodes + at + MARK_EVERY;
+    if (!p->is_open || p->is_seeking)
+        return WNDL_OK;
+    if (at > UINT32_MAX || p->d->new_marks.len == UINT32_MAX)
+        return damaged(p->d, p->at, "too long a line program");
+    struct wndl_dw_mark *mark = wndl_vec_push(&p->d->new_marks);
+    if (mark == NULL)
+        return WNDL_NOMEM;
+    *mark = (struct wndl_dw_mark){
+        .row = p->row,
+        .at = (uint32_t)at,
+        .op_index = p->op_index,
+        .address = p->address,
+        .line = p->line,
+        .file = p->file,
+        .column = p->column,
+    };
+    return WNDL_OK;
 }
 
 /* DWARF 5, 6.2.5.1: an advance in operations, not bytes. */
 static void advance(struct program *p, uint64_t operations)
 {
-    const struct header *h = &p->header;
+    const struct wndl_dw_line_header *h = &p->header;
     if (h->max_ops <= 1) {
         p->address += h->min_inst_length * operations;
         return;
@@ -205,22 +206,33 @@ static void advance(struct program *p, uint64_t operations)
     p->op_index = (uint32_t)(sum % h->max_ops);
 }
 
-/* DWARF 5, 6.2.5.1. */
-static void prepare_special(struct program *p)
+/* Most programs have the same. */
+static void prepare_specials(struct program *p)
 {
-    const struct header *h = &p->header;
+    const struct wndl_dw_line_header *h = &p->header;
+    struct wndl_dw_specials *s = &p->d->specials;
+    if (s->min_inst_length == h->min_inst_length &&
+        s->line_range == h->line_range && s->line_base == h->line_base &&
+        s->opcode_base == h->opcode_base)
+        return;
+    s->min_inst_length = h->min_inst_length;
+    s->line_range = h->line_range;
+    s->line_base = h->line_base;
+    s->opcode_base = h->opcode_base;
     for (unsigned opcode = h->opcode_base; opcode < 256; opcode++) {
         unsigned adjusted = opcode - h->opcode_base;
-        p->special[opcode].operations = (uint8_t)(adjusted / h->line_range);
-        p->special[opcode].lines =
+        s->of[opcode].bytes =
+            (uint16_t)(h->min_inst_length * (adjusted / h->line_range));
+        s->of[opcode].lines =
             (int16_t)(h->line_base + (int)(adjusted % h->line_range));
     }
 }
 
 static enum wndl_status special(struct program *p, unsigned opcode)
 {
-    advance(p, p->special[opcode].operations);
-    p->line += (uint32_t)p->special[opcode].lines;
+    const struct wndl_dw_line_header *h = &p->header;
+    advance(p, (opcode - h->opcode_base) / h->line_range);
+    p->line += (uint32_t)p->d->specials.of[opcode].lines;
     return append(p);
 }
 
@@ -232,7 +244,7 @@ static void set_address(struct program *p, uint64_t size)
     p->op_index = 0;
 }
 
-/* DWARF 5, 6.2.5.3. */
+/* DWARF 5, 6.2.5.3. Files were defined when it was run all through. */
 static enum wndl_status extended(struct program *p)
 {
     struct wndl_cursor rest = p->c;
@@ -246,7 +258,7 @@ static enum wndl_status extended(struct program *p)
         reset(p);
     } else if (opcode == 0x02) {
         set_address(p, length - 1);
-    } else if (opcode == 0x03) { /* DW_LNE_define_file */
+    } else if (opcode == 0x03 && !p->is_seeking) { /* DW_LNE_define_file */
         status = wndl_dw_read_file_entry(&p->c, &p->lines->files);
         p->c.failed |= status == WNDL_NOT_FOUND;
     }
@@ -269,10 +281,155 @@ static void skip_unknown(struct program *p, unsigned opcode)
         (void)wndl_cursor_uleb(&p->c);
 }
 
+/*
+ * The part of the state machine that the plain opcodes change. A row is plain
+ * that is neither before `last` nor behind `most`.
+ */
+struct quick {
+    struct wndl_cursor c;
+    uint64_t address;
+    uint32_t line;
+    uint32_t file;
+    uint32_t column;
+    struct wndl_dw_row row;
+    uint64_t last;
+    uint64_t most;
+    uint64_t start;
+    const struct wndl_dw_specials *specials;
+};
+
+/* A LEB128 of at most four bytes: its bits and their number, or 0. */
+static inline unsigned short_leb(struct wndl_cursor *c, uint32_t *v)
+{
+    *v = wndl_cursor_u8(c);
+    if (*v < 0x80)
+        return c->failed ? 0 : 7;
+    *v &= 0x7f;
+    for (unsigned bits = 7; bits < 28; bits += 7) {
+        uint32_t byte = wndl_cursor_u8(c);
+        *v |= (byte & 0x7f) << bits;
+        if (byte < 0x80)
+            return c->failed ? 0 : bits + 7;
+    }
+    return 0;
+}
+
+/* As append, where that is simple. */
+static inline bool add_quick_row(
+    struct quick *q, uint64_t address, uint32_t line)
+{
+    if (address < q->last || address > q->most)
+        return false;
+    q->row = (struct wndl_dw_row){
+        (uint32_t)(address - q->start), line, q->file, q->column};
+    q->last = address;
+    return true;
+}
+
+/* A special opcode (DWARF 5, 6.2.5.1). */
+static inline bool quick_special(struct quick *q, unsigned opcode)
+{
+    uint64_t address = q->address + q->specials->of[opcode].bytes;
+    uint32_t line = q->line + (uint32_t)q->specials->of[opcode].lines;
+    if (!add_quick_row(q, address, line))
+        return false;
+    q->address = address;
+    q->line = line;
+    return true;
+}
+
+/* Only what compilers put between most rows (DWARF 5, 6.2.5.3). */
+static inline bool quick_extended(struct quick *q)
+{
+    unsigned length = wndl_cursor_u8(&q->c);
+    unsigned opcode = wndl_cursor_u8(&q->c);
+    if (length == 0 || length >= 0x80 || opcode != 0x04) /* discriminator */
+        return false;
+    wndl_cursor_skip(&q->c, length - 1);
+    return !q->c.failed;
+}
+
+/* One with an operand (DWARF 5, 6.2.5.2). */
+static inline bool quick_operand(
+    const struct program *p, struct quick *q, unsigned opcode)
+{
+    uint32_t v;
+    unsigned bits = short_leb(&q->c, &v);
+    if (bits == 0)
+        return false;
+    if (opcode == 0x02)
+        q->address += (uint64_t)p->header.min_inst_length * v;
+    else if (opcode == 0x03)
+        q->line += v | (v >> (bits - 1) != 0 ? UINT32_MAX << bits : 0);
+    else if (opcode == 0x04)
+        q->file = v;
+    else
+        q->column = v;
+    return true;
+}
+
+/* False, and nothing is changed but q->c, for what is not plain. */
+static inline bool quick_step(const struct program *p, struct quick *q)
+{
+    unsigned opcode = wndl_cursor_u8(&q->c);
+    if (opcode >= p->header.opcode_base)
+        return quick_special(q, opcode);
+    switch (opcode) {
+    case 0x00:
+        return quick_extended(q);
+    case 0x01: /* DW_LNS_copy */
+        return add_quick_row(q, q->address, q->line);
+    case 0x02:
+    case 0x03:
+    case 0x04:
+    case 0x05:
+        return quick_operand(p, q, opcode);
+    case 0x06: /* is_stmt, basic blocks, prologue and epilogue */
+    case 0x07:
+    case 0x0a:
+    case 0x0b:
+        return true;
+    case 0x08: /* DW_LNS_const_add_pc */
+        q->address += p->const_add;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/*
+ * Takes the steps that are plain. The first that is not, the end and damage
+ * among them, is left to the careful way, as if it had not been looked at.
+ */
+static void hurry(struct program *p)
+{
+    uint64_t far =
+        p->start > UINT64_MAX - UINT32_MAX ? UINT64_MAX : p->start + UINT32_MAX;
+    struct quick q = {p->c, p->address, p->line, p->file, p->column, p->row,
+        p->last, far < p->wanted ? far : p->wanted, p->start, &p->d->specials};
+    const uint8_t *done;
+    if (p->header.max_ops > 1)
+        return;
+    if (!p->is_open)
+        q.last = UINT64_MAX;
+    do
+        done = q.c.next;
+    while (wndl_cursor_offset(&q.c) < p->next_mark && quick_step(p, &q));
+    p->c.next = done;
+    p->address = q.address;
+    p->line = q.line;
+    p->file = q.file;
+    p->column = q.column;
+    if (!p->is_open)
+        return;
+    p->row = q.row;
+    p->last = q.last;
+}
+
 /* DWARF 5, 6.2.5.2. */
 static enum wndl_status standard(struct program *p, unsigned opcode)
 {
-    const struct header *h = &p->header;
+    const struct wndl_dw_line_header *h = &p->header;
     switch (opcode) {
     case 0x01: /* DW_LNS_copy */
         return append(p);
@@ -318,20 +475,40 @@ static enum wndl_status step(struct program *p)
     return status;
 }
 
+/* Takes steps up to the end, or to the row that is wanted. */
 static enum wndl_status run(struct program *p)
 {
-    struct wndl_dwarf *d = p->d;
     enum wndl_status status = WNDL_OK;
-    d->ranges.len = d->new_rows.len = d->new_sequences.len = 0;
-    prepare_special(p);
-    reset(p);
-    while (status == WNDL_OK && wndl_cursor_left(&p->c) > 0)
+    prepare_specials(p);
+    p->const_add = p->header.min_inst_length *
+                   ((255u - p->header.opcode_base) / p->header.line_range);
+    while (status == WNDL_OK && wndl_cursor_left(&p->c) > 0) {
         status = step(p);
+        if (p->is_found)
+            break;
+        if (status == WNDL_OK)
+            hurry(p);
+        if (status == WNDL_OK && wndl_cursor_offset(&p->c) >= p->next_mark)
+            status = set_mark(p);
+    }
+    return status;
+}
+
+static enum wndl_status run_all(struct program *p)
+{
+    struct wndl_dwarf *d = p->d;
+    d->ranges.len = d->new_marks.len = d->new_sequences.len = 0;
+    p->lines->header = p->header;
+    p->lines->program = p->c;
+    p->opcodes = wndl_cursor_offset(&p->c);
+    p->wanted = UINT64_MAX;
+    reset(p);
+    enum wndl_status status = run(p);
     if (status == WNDL_OK && p->is_open)
         status = damaged(d, p->at, "line program without an end");
     if (status != WNDL_OK)
         return status;
-    if (!wndl_dw_keep(&d->new_rows, &p->lines->rows) ||
+    if (!wndl_dw_keep(&d->new_marks, &p->lines->marks) ||
         !wndl_dw_keep(&d->new_sequences, &p->lines->sequences))
         return WNDL_NOMEM;
     return wndl_dw_make_cover(d, &d->ranges, true, &p->lines->cover);
@@ -339,11 +516,11 @@ static enum wndl_status run(struct program *p)
 
 static struct wndl_dw_lines *new_lines(struct wndl_dwarf *d)
 {
-    struct wndl_dw_lines *lines = wndl_arena_alloc(&d->arena, sizeof *lines);
+    struct wndl_dw_lines *lines = wndl_arena_alloc(d->arena, sizeof *lines);
     if (lines == NULL)
         return NULL;
-    wndl_vec_init(&lines->dirs, &d->arena, sizeof(struct wndl_dw_file));
-    wndl_vec_init(&lines->files, &d->arena, sizeof(struct wndl_dw_file));
+    wndl_vec_init(&lines->dirs, d->arena, sizeof(struct wndl_dw_file));
+    wndl_vec_init(&lines->files, d->arena, sizeof(struct wndl_dw_file));
     return lines;
 }
 
@@ -351,19 +528,26 @@ static struct wndl_dw_lines *new_lines(struct wndl_dwarf *d)
 static enum wndl_status decode(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, struct wndl_dw_lines *lines)
 {
-    struct program p = {
-        .d = d, .unit = unit, .lines = lines, .at = unit->stmt_list};
-    enum wndl_status status = start(&p);
+    struct program p = {.d = d, .lines = lines, .at = unit->stmt_list};
+    p.address_size = unit->encoding.address_size;
+    enum wndl_status status = start(&p, unit);
     if (status != WNDL_OK && status != WNDL_NOMEM) {
         lines->files.len = 0;
         lines->dirs.len = 0;
     }
     if (status == WNDL_OK)
-        status = run(&p);
+        status = run_all(&p);
     if (status == WNDL_OK || status == WNDL_NOMEM)
         return status;
     lines->is_damaged = true;
     return WNDL_OK;
+}
+
+enum wndl_status wndl_dw_read_lines(struct wndl_dwarf *d,
+    const struct wndl_dw_unit *unit, struct wndl_dw_lines **lines)
+{
+    *lines = new_lines(d);
+    return *lines == NULL ? WNDL_NOMEM : decode(d, unit, *lines);
 }
 
 static enum wndl_status lines_at(struct wndl_dwarf *d,
@@ -375,10 +559,7 @@ static enum wndl_status lines_at(struct wndl_dwarf *d,
     *lines = (struct wndl_dw_lines *)(uintptr_t)*known;
     if (*lines != NULL)
         return WNDL_OK;
-    *lines = new_lines(d);
-    if (*lines == NULL)
-        return WNDL_NOMEM;
-    enum wndl_status status = decode(d, unit, *lines);
+    enum wndl_status status = wndl_dw_read_lines(d, unit, lines);
     if (status == WNDL_OK)
         *known = (uintptr_t)*lines;
     return status;
@@ -402,19 +583,48 @@ enum wndl_status wndl_dw_load_lines(
     return WNDL_OK;
 }
 
-/* The last of `count` > 0 rows whose offset is not above `offset`. */
-static const struct wndl_dw_row *row_at(
-    const struct wndl_dw_row *rows, uint32_t count, uint64_t offset)
+/* The last of `count` > 0 marks whose row is not above `offset`. */
+static const struct wndl_dw_mark *mark_before(
+    const struct wndl_dw_mark *marks, uint32_t count, uint64_t offset)
 {
     uint32_t low = 0;
     while (count - low > 1) {
         uint32_t mid = low + (count - low) / 2;
-        if (rows[mid].offset <= offset)
+        if (marks[mid].row.offset <= offset)
             low = mid;
         else
             count = mid;
     }
-    return &rows[low];
+    return &marks[low];
+}
+
+/* The program was sound when it was run all through. */
+static enum wndl_status seek(struct wndl_dwarf *d, struct wndl_dw_lines *lines,
+    const struct wndl_dw_sequence *s, uint64_t address, struct wndl_dw_row *row)
+{
+    const struct wndl_dw_mark *mark = mark_before(
+        wndl_vec_at(&lines->marks, s->first), s->count, address - s->start);
+    struct program p = {
+        .d = d,
+        .header = lines->header,
+        .c = lines->program,
+        .address = mark->address,
+        .op_index = mark->op_index,
+        .file = mark->file,
+        .line = mark->line,
+        .column = mark->column,
+        .is_open = true,
+        .is_seeking = true,
+        .wanted = address,
+        .start = s->start,
+        .last = s->start + mark->row.offset,
+        .row = mark->row,
+        .next_mark = UINT64_MAX,
+    };
+    wndl_cursor_skip(&p.c, mark->at);
+    enum wndl_status status = run(&p);
+    *row = p.row;
+    return status;
 }
 
 enum wndl_status wndl_dw_find_row(struct wndl_dwarf *d,
@@ -423,14 +633,11 @@ enum wndl_status wndl_dw_find_row(struct wndl_dwarf *d,
     enum wndl_status status = wndl_dw_load_lines(d, unit);
     if (status != WNDL_OK)
         return status;
-    const struct wndl_dw_lines *lines = unit->lines;
+    struct wndl_dw_lines *lines = unit->lines;
     const struct wndl_dw_range *segment =
         lines == NULL ? NULL : wndl_dw_cover_find(&lines->cover, address);
     if (segment == NULL)
         return WNDL_NOT_FOUND;
-    const struct wndl_dw_sequence *s =
-        wndl_vec_at(&lines->sequences, segment->id);
-    *row = *row_at(
-        wndl_vec_at(&lines->rows, s->first), s->count, address - s->start);
-    return WNDL_OK;
+    return seek(
+        d, lines, wndl_vec_at(&lines->sequences, segment->id), address, row);
 }

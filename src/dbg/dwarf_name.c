@@ -6,6 +6,7 @@ struct chain {
     struct wndl_dwarf *d;
     struct wndl_dw_unit *unit; /* of the DIE last read */
     struct wndl_dw_names *names;
+    struct wndl_dwarf *next_in;
     uint64_t next; /* DIE to read */
 };
 
@@ -22,12 +23,31 @@ static enum wndl_status take_name(struct chain *chain,
 /* The unit of the next DIE, in which it must be. */
 static enum wndl_status enter_unit(struct chain *chain)
 {
-    struct wndl_dw_unit *unit = wndl_dw_unit_of(chain->d, chain->next);
-    if (unit == NULL || chain->next < unit->dies)
+    struct wndl_dw_unit *unit;
+    enum wndl_status status =
+        wndl_dw_unit_of(chain->next_in, chain->next, &unit);
+    if (status == WNDL_NOMEM)
+        return status;
+    if (status != WNDL_OK || chain->next < unit->dies)
         return wndl_dw_damage(chain->d, ".debug_info", chain->next,
             "reference to a DIE that is in no unit");
+    chain->d = chain->next_in;
     chain->unit = unit;
     return wndl_dw_load_unit(chain->d, unit);
+}
+
+/* NOT_FOUND when `origin` is no DIE that we can read. */
+static enum wndl_status go_to(struct chain *chain, struct wndl_dw_value origin)
+{
+    chain->next = origin.u;
+    if (origin.kind == WNDL_DW_REFERENCE)
+        return WNDL_OK;
+    if (origin.kind != WNDL_DW_SUP_REFERENCE)
+        return WNDL_NOT_FOUND;
+    enum wndl_status status = wndl_dw_load_supplementary(chain->d);
+    chain->next_in = chain->d->supplementary;
+    return chain->next_in == NULL && status == WNDL_OK ? WNDL_NOT_FOUND
+                                                       : status;
 }
 
 /* Reads one DIE. NOT_FOUND at the end of the chain. */
@@ -37,6 +57,8 @@ static enum wndl_status hop(struct chain *chain)
     enum wndl_status status = enter_unit(chain);
     if (status != WNDL_OK)
         return status;
+    if (chain->unit->language != 0)
+        chain->names->language = chain->unit->language;
     struct wndl_cursor c =
         wndl_dw_cursor_at(chain->d, chain->unit, chain->next);
     status = wndl_dw_read_die(chain->d, chain->unit, &c, &die);
@@ -49,11 +71,9 @@ static enum wndl_status hop(struct chain *chain)
         return status;
     bool known =
         chain->names->name.size > 0 && chain->names->linkage_name.size > 0;
-    if (known || !wndl_dw_has(&die, WNDL_DW_ORIGIN) ||
-        die.slots[WNDL_DW_ORIGIN].kind != WNDL_DW_REFERENCE)
+    if (known || !wndl_dw_has(&die, WNDL_DW_ORIGIN))
         return WNDL_NOT_FOUND;
-    chain->next = die.slots[WNDL_DW_ORIGIN].u;
-    return WNDL_OK;
+    return go_to(chain, die.slots[WNDL_DW_ORIGIN]);
 }
 
 static enum wndl_status follow(struct chain *chain)
@@ -78,12 +98,13 @@ enum wndl_status wndl_dw_names_of(
     if (known == NULL)
         return WNDL_NOMEM;
     if (*known == 0) {
+        wndl_dw_touch(d, WNDL_DW_LOOK);
         struct wndl_dw_names *slot = wndl_vec_push(&d->names);
         if (slot == NULL)
             return WNDL_NOMEM;
         struct wndl_bytes empty = {(const uint8_t *)"", 0};
-        *slot = (struct wndl_dw_names){empty, empty};
-        struct chain chain = {.d = d, .names = slot, .next = die};
+        *slot = (struct wndl_dw_names){empty, empty, 0};
+        struct chain chain = {.d = d, .names = slot, .next_in = d, .next = die};
         enum wndl_status status = follow(&chain);
         if (status != WNDL_OK)
             return status;

@@ -21,7 +21,8 @@ static enum wndl_status damaged(const struct list *l, const char *what)
 static enum wndl_status add(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, struct wndl_dw_range range)
 {
-    if (range.start >= range.end || wndl_dw_is_tombstone(unit, range.start))
+    if (range.start >= range.end ||
+        wndl_dw_is_tombstone(unit->encoding.address_size, range.start))
         return WNDL_OK;
     struct wndl_dw_range *slot = wndl_vec_push(&d->ranges);
     if (slot == NULL)
@@ -32,7 +33,7 @@ static enum wndl_status add(struct wndl_dwarf *d,
 
 static enum wndl_status add_to(struct list *l, uint64_t start, uint64_t end)
 {
-    uint64_t max = wndl_dw_max_address(l->unit);
+    uint64_t max = wndl_dw_max_address(l->unit->encoding.address_size);
     return add(
         l->d, l->unit, (struct wndl_dw_range){start & max, end & max, l->id});
 }
@@ -49,7 +50,8 @@ static enum wndl_status add_offsets(
 static void set_base(struct list *l, uint64_t base)
 {
     l->base = base;
-    l->base_is_gone = wndl_dw_is_tombstone(l->unit, base);
+    l->base_is_gone =
+        wndl_dw_is_tombstone(l->unit->encoding.address_size, base);
 }
 
 static uint64_t read_address(struct list *l)
@@ -76,7 +78,7 @@ static enum wndl_status read_pair(struct list *l)
         return damaged(l, "range list runs past the section");
     if (start == 0 && end == 0)
         return WNDL_NOT_FOUND;
-    if (start != wndl_dw_max_address(l->unit))
+    if (start != wndl_dw_max_address(l->unit->encoding.address_size))
         return add_offsets(l, start, end);
     set_base(l, end);
     return WNDL_OK;
@@ -192,6 +194,8 @@ static enum wndl_status add_list(struct wndl_dwarf *d,
     enum wndl_status status = WNDL_OK;
     if (value.kind == WNDL_DW_LIST_INDEX)
         status = list_offset(d, unit, value.u, &offset);
+    else if (!v5)
+        offset += unit->rnglists_base;
     if (status != WNDL_OK)
         return status;
     struct list l = {

@@ -7,14 +7,10 @@
 #define WNDL_MODEL_CALLTREE_H
 
 #include "base/vec.h"
+#include "model/spent.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-struct wndl_cost {
-    uint64_t samples;
-    uint64_t cpu; /* ns */
-};
 
 enum wndl_calltree_kind {
     WNDL_TREE_LABEL, /* key is a string's id: "[truncated]", a thread */
@@ -29,11 +25,11 @@ struct wndl_calltree_node {
     bool called;  /* in some stacks as a function of its own */
     bool inlined; /* in some stacks inlined into its parent */
     uint32_t first_child, next_sibling; /* 0: none */
-    struct wndl_cost self;              /* samples that ended here */
+    struct wndl_cost self;              /* of what ended here */
     struct wndl_cost total;             /* self and that of all below */
 };
 
-/* nodes[0] is the root, of no key: its total is that of all samples. */
+/* nodes[0] is the root, of no key: its total is that of everything. */
 struct wndl_calltree {
     struct wndl_vec nodes; /* struct wndl_calltree_node */
 };
@@ -42,12 +38,6 @@ static inline const struct wndl_calltree_node *wndl_calltree_at(
     const struct wndl_calltree *tree, uint32_t index)
 {
     return (const struct wndl_calltree_node *)wndl_vec_at(&tree->nodes, index);
-}
-
-static inline void wndl_cost_add(struct wndl_cost *to, struct wndl_cost cost)
-{
-    to->samples += cost.samples;
-    to->cpu += cost.cpu;
 }
 
 #endif

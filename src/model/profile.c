@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/profile.h"
 
+#include "model/heap.h"
+
 bool wndl_profile_init(struct wndl_profile *p, struct wndl_mem *mem)
 {
-    *p = (struct wndl_profile){0};
+    *p = (struct wndl_profile){.wanted_snapshot = WNDL_LAST_SNAPSHOT};
     wndl_arena_init(&p->arena, mem);
     wndl_vec_init(&p->images, &p->arena, sizeof(struct wndl_image));
     wndl_vec_init(&p->processes, &p->arena, sizeof(struct wndl_process));
@@ -11,6 +13,12 @@ bool wndl_profile_init(struct wndl_profile *p, struct wndl_mem *mem)
     wndl_vec_init(&p->frames, &p->arena, sizeof(struct wndl_frame_key));
     wndl_vec_init(&p->nodes, &p->arena, sizeof(struct wndl_node));
     wndl_vec_init(&p->samples, &p->arena, sizeof(struct wndl_sample));
+    wndl_vec_init(&p->blocks, &p->arena, sizeof(struct wndl_block));
+    wndl_vec_init(&p->marks, &p->arena, sizeof(struct wndl_mark));
+    wndl_vec_init(
+        &p->unfollowed_processes, &p->arena, sizeof(struct wndl_unfollowed));
+    wndl_vec_init(&p->pauses, &p->arena, sizeof(struct wndl_pause));
+    wndl_vec_init(&p->heaps, &p->arena, sizeof(struct wndl_process_heap));
     wndl_vec_init(&p->arguments, &p->arena, sizeof(struct wndl_bytes));
     wndl_map_init(&p->frame_index, &p->arena);
     wndl_map_init(&p->node_index, &p->arena);
@@ -32,7 +40,8 @@ static bool same_frame(
     const struct wndl_frame_key *a, const struct wndl_frame_key *b)
 {
     return a->address == b->address && a->image == b->image &&
-           a->interrupted == b->interrupted && a->how == b->how;
+           a->process == b->process && a->interrupted == b->interrupted &&
+           a->how == b->how;
 }
 
 bool wndl_profile_frame(
@@ -40,7 +49,8 @@ bool wndl_profile_frame(
 {
     uint64_t rest =
         (uint64_t)key.image << 16 | (uint64_t)key.how << 8 | key.interrupted;
-    uint64_t hash = wndl_hash_u64(key.address ^ wndl_hash_u64(rest));
+    uint64_t hash = wndl_hash_u64(
+        key.address ^ wndl_hash_u64(rest ^ (uint64_t)key.process << 48));
     /* The map holds (hash, index + 1); a hash that is taken by another frame
      * gives the next one to try. */
     for (;; hash = wndl_hash_u64(hash + 1)) {
@@ -129,4 +139,23 @@ const char *wndl_walk_end_text(unsigned end)
         "by frame pointer only",
     };
     return end < WNDL_WALK_OTHER ? names[end] : "another end";
+}
+
+const char *wndl_unfollowed_text(unsigned reason)
+{
+    static const char *const texts[] = {
+        "reason not known",
+        "statically linked",
+        "set-user-ID or with capabilities",
+        "another libc",
+        "a Go program",
+        "emulated",
+        "started without our environment",
+        "for another machine",
+        "no file descriptor was free",
+        "no memory for it",
+        "sandboxed",
+        "made by a bare clone()",
+    };
+    return texts[reason < sizeof texts / sizeof texts[0] ? reason : 0];
 }

@@ -154,6 +154,7 @@ const char *wndl_symbols_state_text(enum wndl_symbols_state state)
         [WNDL_SYMBOLS_UNREADABLE] = "not used: damaged or unknown format",
         [WNDL_SYMBOLS_NO_FILE] = "not used: cannot be opened",
         [WNDL_SYMBOLS_NOWHERE] = "in no file",
+        [WNDL_SYMBOLS_GENERATED] = "named by a JIT map",
     };
     return texts[state];
 }

@@ -18,6 +18,7 @@ enum wndl_symbols_state {
     WNDL_SYMBOLS_UNREADABLE, /* the file is damaged or of another kind */
     WNDL_SYMBOLS_NO_FILE,    /* the file cannot be opened */
     WNDL_SYMBOLS_NOWHERE,    /* never in a file: vDSO, generated code */
+    WNDL_SYMBOLS_GENERATED,  /* generated, named by whoever made it */
 };
 
 /* Numbers below that are called "id" are of strings. */
@@ -56,8 +57,9 @@ struct wndl_span {
 };
 
 /*
- * Invariants: spans.len == profile->frames.len; modules.len ==
- * profile->images.len + 1, the last for code in no image.
+ * Invariants: spans.len == profile->frames.len; modules[i] for i <
+ * profile->images.len is that image, the next one is for code in no image,
+ * and further ones are for generated code that has names.
  */
 struct wndl_symbolized {
     const struct wndl_profile *profile;

@@ -180,6 +180,15 @@ enum wndl_status wndl_debugfile_find(const struct wndl_object *object,
     return status;
 }
 
+enum wndl_status wndl_debugfile_open(const struct wndl_object *object,
+    const char *path, struct wndl_mem *mem, struct wndl_debugfile *out,
+    struct wndl_error *err)
+{
+    const struct search search = {.object = object, .mem = mem};
+    *out = (struct wndl_debugfile){0};
+    return open_candidate(&search, path, out, err);
+}
+
 void wndl_debugfile_close(struct wndl_debugfile *debugfile)
 {
     wndl_object_close(debugfile->object);

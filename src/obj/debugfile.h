@@ -33,6 +33,15 @@ enum wndl_status wndl_debugfile_find(const struct wndl_object *object,
     const char *const *dirs, struct wndl_mem *mem, struct wndl_debugfile *out,
     struct wndl_error *err) WNDL_MUST_USE;
 
+/*
+ * Opens the debug file at `path`, which must have the build-id of `object`.
+ * NOT_FOUND when it has not, the errors of opening an object, NOMEM. On
+ * success `out` is for wndl_debugfile_close.
+ */
+enum wndl_status wndl_debugfile_open(const struct wndl_object *object,
+    const char *path, struct wndl_mem *mem, struct wndl_debugfile *out,
+    struct wndl_error *err) WNDL_MUST_USE;
+
 /* One that is not open, or all zeroes, is left alone. */
 void wndl_debugfile_close(struct wndl_debugfile *debugfile);
 

@@ -7,6 +7,7 @@
 #include "obj/object_impl.h"
 
 #include <elf.h>
+#include <string.h>
 
 /* The smallest page any supported kernel has; images start on a page. */
 enum { PAGE = 4096 };
@@ -212,6 +213,9 @@ static enum wndl_status read_segments(struct wndl_object *object,
         uint64_t alignment = read_word(&c, object);
         if (type == PT_LOAD)
             object->segments[object->segment_count++] = segment;
+        if (type == PT_DYNAMIC)
+            object->dynamic = wndl_bytes_slice(
+                object->file, segment.file_offset, segment.file_size);
         if (type == PT_NOTE)
             add_note_segment(object, &segment, alignment, &unread);
     }
@@ -246,9 +250,10 @@ static enum wndl_status section_names(const struct wndl_object *object,
         SECTION_NAMES, 0, "the names' section is not in the file");
 }
 
+enum { LONGEST = 64 * 1024 };
+
 struct wndl_bytes wndl_elf_name(struct wndl_bytes strings, uint64_t offset)
 {
-    enum { LONGEST = 64 * 1024 };
     uint64_t left = offset < strings.size ? strings.size - offset : 0;
     struct wndl_bytes near =
         wndl_bytes_slice(strings, offset, left < LONGEST ? left : LONGEST);
@@ -256,6 +261,14 @@ struct wndl_bytes wndl_elf_name(struct wndl_bytes strings, uint64_t offset)
     if (name.data == NULL && near.size == LONGEST)
         return (struct wndl_bytes){(const uint8_t *)"", 0};
     return name;
+}
+
+struct wndl_bytes wndl_elf_ended_name(const uint8_t *name)
+{
+    size_t size = strnlen((const char *)name, LONGEST);
+    if (size == LONGEST)
+        return (struct wndl_bytes){(const uint8_t *)"", 0};
+    return (struct wndl_bytes){name, size};
 }
 
 static enum wndl_status name_section(struct wndl_object_section *section,
@@ -355,5 +368,7 @@ enum wndl_status wndl_elf_open(
         return status;
     find_image_base(object);
     find_build_id(object);
-    return WNDL_OK;
+    if (object->type == ET_REL)
+        status = wndl_elf_place_sections(object, err);
+    return status;
 }

@@ -10,16 +10,8 @@
 #include "obj/object_impl.h"
 
 #include <elf.h>
-
-struct symbol_table {
-    const struct wndl_object *object;
-    const char *name; /* of the section, for messages */
-    struct wndl_bytes entries;
-    struct wndl_bytes strings;
-    struct wndl_bytes indexes; /* SHT_SYMTAB_SHNDX, or empty */
-    uint64_t stride;
-    uint64_t count;
-};
+#include <stddef.h>
+#include <string.h>
 
 struct raw_symbol {
     uint64_t value, size;
@@ -29,7 +21,7 @@ struct raw_symbol {
 };
 
 static struct raw_symbol read_symbol(
-    const struct symbol_table *table, uint64_t index)
+    const struct wndl_elf_symbols *table, uint64_t index)
 {
     struct wndl_cursor c = wndl_cursor_at(
         table->entries, index * table->stride, table->object->big_endian);
@@ -49,9 +41,20 @@ static struct raw_symbol read_symbol(
     return raw;
 }
 
+/* What most symbols are told by that are no functions. */
+static unsigned read_info(const struct wndl_elf_symbols *table, uint64_t index)
+{
+    uint64_t at = table->object->address_size == 8
+                      ? offsetof(Elf64_Sym, st_info)
+                      : offsetof(Elf32_Sym, st_info);
+    struct wndl_cursor c =
+        wndl_cursor_at(table->entries, index * table->stride + at, false);
+    return wndl_cursor_u8(&c);
+}
+
 /* The section a symbol is in, or NULL for the reserved indexes. */
 static const struct wndl_object_section *section_of(
-    const struct symbol_table *table, const struct raw_symbol *raw,
+    const struct wndl_elf_symbols *table, const struct raw_symbol *raw,
     uint64_t index)
 {
     uint32_t section = raw->section;
@@ -67,16 +70,38 @@ static const struct wndl_object_section *section_of(
     return &table->object->sections[section];
 }
 
-/* ARM ELF, "Mapping symbols": $a, $d, $t, $x mark code and data, not names. */
-static bool is_marker(struct wndl_bytes name)
+/* What a symbol's value counts from: in relocatable files its section. */
+static uint64_t base_of(const struct wndl_elf_symbols *table,
+    const struct wndl_object_section *section)
 {
-    if (name.size == 0)
-        return true;
-    bool local_label =
-        name.size >= 2 && name.data[0] == '.' && name.data[1] == 'L';
-    bool mapping = name.size >= 2 && name.data[0] == '$' &&
-                   (name.size == 2 || name.data[2] == '.');
-    return local_label || mapping;
+    bool relocatable = table->object->type == ET_REL;
+    return relocatable && section != NULL ? section->view.addr.v : 0;
+}
+
+/* Where a symbol without a size ends at the latest. */
+static uint64_t limit_of(const struct wndl_elf_symbols *table,
+    const struct wndl_object_section *section, uint64_t value)
+{
+    const struct wndl_object *object = table->object;
+    if (section != NULL)
+        return section->view.addr.v + section->view.size;
+    size_t segments = object->section_count == 0 ? object->segment_count : 0;
+    for (size_t i = 0; i < segments; i++) {
+        const struct wndl_segment *segment = &object->segments[i];
+        if (segment->executable && value >= segment->addr.v &&
+            value - segment->addr.v < segment->mem_size)
+            return segment->addr.v + segment->mem_size;
+    }
+    return value;
+}
+
+/* ARM ELF, "Mapping symbols": $a, $d, $t, $x mark code and data, not names. */
+static bool is_marker(const uint8_t *name)
+{
+    bool local_label = name[0] == '.' && name[1] == 'L';
+    bool mapping = name[0] == '$' && name[1] != '\0' &&
+                   (name[2] == '\0' || name[2] == '.');
+    return name[0] == '\0' || local_label || mapping;
 }
 
 static bool is_code(const struct wndl_object_section *section)
@@ -84,42 +109,82 @@ static bool is_code(const struct wndl_object_section *section)
     return section != NULL && (section->view.flags & SHF_EXECINSTR) != 0;
 }
 
-static enum wndl_status add_symbol(const struct symbol_table *table,
-    uint64_t index, struct wndl_vec *candidates, struct wndl_error *err)
+static bool is_typed(unsigned info)
 {
+    return ELF64_ST_TYPE(info) == STT_FUNC ||
+           ELF64_ST_TYPE(info) == STT_GNU_IFUNC;
+}
+
+/* Where it ends, or without a size at the latest. */
+static uint64_t end_of(const struct wndl_elf_symbols *table,
+    const struct wndl_object_section *section, const struct raw_symbol *raw)
+{
+    if (raw->size == 0)
+        return limit_of(table, section, raw->value);
+    uint64_t end = raw->value + raw->size;
+    return end < raw->value ? UINT64_MAX : end;
+}
+
+static bool keep(const struct wndl_elf_symbols *table,
+    const struct wndl_object_section *section, struct raw_symbol raw,
+    struct wndl_vec *functions)
+{
+    struct wndl_function *function = wndl_vec_push(functions);
+    if (function == NULL)
+        return false;
+    bool typed = is_typed(raw.info);
+    /* Bit 0 of an ARM function's address says Thumb. */
+    if (typed && table->object->machine == EM_ARM)
+        raw.value &= ~UINT64_C(1);
+    raw.value += base_of(table, section);
+    *function = (struct wndl_function){
+        .start = raw.value,
+        .end = end_of(table, section, &raw),
+        .name = wndl_bytes_slice(table->strings, raw.name, 1).data,
+        .order = (uint32_t)functions->len,
+        .kind = typed ? WNDL_SYMBOL_FUNC : WNDL_SYMBOL_OTHER,
+        .binding = ELF64_ST_BIND(raw.info),
+        .has_size = raw.size != 0,
+    };
+    return true;
+}
+
+static enum wndl_status add_symbol(const struct wndl_elf_symbols *table,
+    uint64_t index, struct wndl_vec *functions, struct wndl_error *err)
+{
+    unsigned info = read_info(table, index);
+    bool typed = is_typed(info);
+    if (!typed && ELF64_ST_TYPE(info) != STT_NOTYPE)
+        return WNDL_OK;
     struct raw_symbol raw = read_symbol(table, index);
-    unsigned type = ELF64_ST_TYPE(raw.info);
-    bool typed = type == STT_FUNC || type == STT_GNU_IFUNC;
-    if (raw.section == SHN_UNDEF || raw.section == SHN_COMMON ||
-        (!typed && type != STT_NOTYPE))
+    if (raw.section == SHN_UNDEF || raw.section == SHN_COMMON)
         return WNDL_OK;
     const struct wndl_object_section *section = section_of(table, &raw, index);
     if (!typed && !is_code(section))
         return WNDL_OK;
-    struct wndl_bytes name = wndl_elf_name(table->strings, raw.name);
-    if (name.data == NULL)
+    if (raw.name >= table->names_end)
         return wndl_fail_at(err, WNDL_MALFORMED, table->name,
             index * table->stride,
             "a symbol's name reaches past the string table");
-    if (typed ? name.size == 0 : is_marker(name))
+    const uint8_t *name = wndl_bytes_slice(table->strings, raw.name, 1).data;
+    if (typed ? name[0] == '\0' : is_marker(name))
         return WNDL_OK;
-    struct wndl_candidate *candidate = wndl_vec_push(candidates);
-    if (candidate == NULL)
-        return wndl_fail(err, WNDL_NOMEM, "no memory for the symbols");
-    /* Bit 0 of an ARM function's address says Thumb. */
-    if (typed && table->object->machine == EM_ARM)
-        raw.value &= ~UINT64_C(1);
-    candidate->symbol = (struct wndl_symbol){
-        .name = name,
-        .addr = {raw.value},
-        .size = raw.size,
-        .kind = typed ? WNDL_SYMBOL_FUNC : WNDL_SYMBOL_OTHER,
-        .binding = ELF64_ST_BIND(raw.info),
-    };
-    candidate->limit =
-        section == NULL ? raw.value : section->view.addr.v + section->view.size;
-    candidate->order = (uint32_t)index;
-    return WNDL_OK;
+    return keep(table, section, raw, functions)
+               ? WNDL_OK
+               : wndl_fail(err, WNDL_NOMEM, "no memory for the symbols");
+}
+
+bool wndl_elf_symbol_address(
+    const struct wndl_elf_symbols *symbols, uint32_t index, uint64_t *address)
+{
+    if (index >= symbols->count)
+        return false;
+    struct raw_symbol raw = read_symbol(symbols, index);
+    *address = 0;
+    if (raw.section == SHN_UNDEF || raw.section == SHN_COMMON)
+        return true;
+    *address = raw.value + base_of(symbols, section_of(symbols, &raw, index));
+    return true;
 }
 
 static const struct wndl_object_section *find_type(
@@ -148,10 +213,11 @@ static struct wndl_bytes find_indexes(
     return bytes;
 }
 
-static enum wndl_status open_table(struct symbol_table *table,
-    const struct wndl_object_section *section, struct wndl_error *err)
+enum wndl_status wndl_elf_symbols_open(const struct wndl_object *object,
+    const struct wndl_object_section *section, struct wndl_elf_symbols *table,
+    struct wndl_error *err)
 {
-    const struct wndl_object *object = table->object;
+    *table = (struct wndl_elf_symbols){.object = object};
     table->name = (const char *)section->view.name.data;
     if (section->link >= object->section_count)
         return wndl_fail_at(err, WNDL_MALFORMED, table->name, 0,
@@ -178,17 +244,34 @@ static enum wndl_status open_table(struct symbol_table *table,
 }
 
 /* A debug file keeps the header of .dynsym, but as SHT_NOBITS. */
-enum wndl_status wndl_elf_read_functions(const struct wndl_object *object,
-    struct wndl_vec *candidates, struct wndl_error *err)
+static enum wndl_status open_best(const struct wndl_object *object,
+    struct wndl_elf_symbols *table, struct wndl_error *err)
 {
-    struct symbol_table table = {.object = object};
     const struct wndl_object_section *section = find_type(object, SHT_SYMTAB);
     if (section == NULL)
         section = find_type(object, SHT_DYNSYM);
-    if (section == NULL)
+    if (section == NULL && object->section_count != 0)
         return wndl_fail(err, WNDL_NOT_FOUND, "no symbol table");
-    enum wndl_status status = open_table(&table, section, err);
-    for (uint64_t i = 0; i < table.count && status == WNDL_OK; i++)
-        status = add_symbol(&table, i, candidates, err);
+    if (section == NULL)
+        return wndl_elf_dynamic_open(object, table, err);
+    return wndl_elf_symbols_open(object, section, table, err);
+}
+
+/* Names from there on do not end. */
+static uint64_t names_end(struct wndl_bytes strings)
+{
+    const uint8_t *last =
+        strings.size == 0 ? NULL : memrchr(strings.data, '\0', strings.size);
+    return last == NULL ? 0 : (uint64_t)(last - strings.data) + 1;
+}
+
+enum wndl_status wndl_elf_read_functions(const struct wndl_object *object,
+    struct wndl_vec *functions, struct wndl_error *err)
+{
+    struct wndl_elf_symbols table;
+    enum wndl_status status = open_best(object, &table, err);
+    table.names_end = status == WNDL_OK ? names_end(table.strings) : 0;
+    for (uint64_t i = 0; status == WNDL_OK && i < table.count; i++)
+        status = add_symbol(&table, i, functions, err);
     return status;
 }

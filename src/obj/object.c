@@ -44,7 +44,9 @@ void wndl_object_close(struct wndl_object *object)
     if (object == NULL)
         return;
     for (size_t i = 0; i < object->section_count; i++)
-        wndl_mem_free(object->mem, object->sections[i].inflated);
+        wndl_mem_free(object->mem, object->sections[i].own);
+    wndl_object_close(object->inner);
+    wndl_mem_free(object->mem, object->inner_bytes);
     wndl_arena_free(&object->arena);
     wndl_mem_free(object->mem, object);
 }
@@ -72,6 +74,11 @@ uint16_t wndl_object_machine(const struct wndl_object *object)
 bool wndl_object_is_image(const struct wndl_object *object)
 {
     return object->type == ET_EXEC || object->type == ET_DYN;
+}
+
+bool wndl_object_is_relocatable(const struct wndl_object *object)
+{
+    return object->type == ET_REL;
 }
 
 wndl_svma wndl_object_image_base(const struct wndl_object *object)
@@ -106,6 +113,15 @@ struct wndl_segment wndl_object_segment(
     return object->segments[index];
 }
 
+void wndl_object_note_damage(
+    struct wndl_object *object, const struct wndl_error *damage)
+{
+    if (object->damage.status != WNDL_OK)
+        return;
+    object->damage = *damage;
+    wndl_error_set_file(&object->damage, object->path);
+}
+
 enum wndl_status wndl_object_stored_bytes(const struct wndl_object *object,
     const struct wndl_object_section *section, struct wndl_bytes *bytes,
     struct wndl_error *err)
@@ -137,26 +153,95 @@ static bool section_is(
            wndl_bytes_is(wndl_bytes_slice(own, 2, own.size - 2), name + 1);
 }
 
-static struct wndl_object_section *find_section(
+static bool ends_with(const char *name, const char *end)
+{
+    size_t size = strlen(name);
+    return size >= strlen(end) && strcmp(name + size - strlen(end), end) == 0;
+}
+
+/*
+ * Type units have sections of their own in .o files, in groups (SHF_GROUP):
+ * the one without a group is meant. In .dwo files they come without groups
+ * before the one that is meant.
+ */
+struct wndl_object_section *wndl_object_find_section(
     const struct wndl_object *object, const char *name)
 {
-    for (size_t i = 0; i < object->section_count; i++)
-        if (section_is(&object->sections[i], name))
-            return &object->sections[i];
-    return NULL;
+    struct wndl_object_section *found = NULL;
+    bool last_wins = ends_with(name, ".dwo");
+    for (size_t i = 0; i < object->section_count; i++) {
+        struct wndl_object_section *section = &object->sections[i];
+        if (!section_is(section, name))
+            continue;
+        bool in_group = (section->view.flags & SHF_GROUP) != 0;
+        if (found == NULL || (last_wins && !in_group))
+            found = section;
+        if (!last_wins && !in_group)
+            return section;
+    }
+    return found;
+}
+
+static enum wndl_status copy_stored(struct wndl_object *object,
+    struct wndl_object_section *section, struct wndl_error *err)
+{
+    struct wndl_bytes bytes;
+    enum wndl_status status =
+        wndl_object_stored_bytes(object, section, &bytes, err);
+    if (status != WNDL_OK || bytes.size == 0)
+        return status;
+    section->own = object->mem->resize(object->mem, NULL, bytes.size);
+    if (section->own == NULL)
+        return wndl_fail(err, WNDL_NOMEM, "no memory to relocate");
+    memcpy(section->own, bytes.data, bytes.size);
+    return WNDL_OK;
+}
+
+void wndl_object_disown(
+    struct wndl_object *object, struct wndl_object_section *section)
+{
+    wndl_mem_free(object->mem, section->own);
+    section->own = NULL;
+}
+
+/* Fills section->own if what is stored is not what is meant. */
+static enum wndl_status need_own(struct wndl_object *object,
+    struct wndl_object_section *section, struct wndl_error *err)
+{
+    bool relocate = wndl_elf_needs_relocation(object, section);
+    enum wndl_status status = WNDL_OK;
+    if (section->packing != WNDL_PACKING_NONE)
+        status = wndl_object_inflate(object, section, err);
+    else if (relocate)
+        status = copy_stored(object, section, err);
+    if (status == WNDL_OK && relocate)
+        status = wndl_elf_relocate(object, section, err);
+    if (status != WNDL_OK)
+        wndl_object_disown(object, section);
+    return status;
 }
 
 static enum wndl_status section_bytes(struct wndl_object *object,
     struct wndl_object_section *section, struct wndl_bytes *bytes,
     struct wndl_error *err)
 {
-    if (section->packing == WNDL_PACKING_NONE)
-        return wndl_object_stored_bytes(object, section, bytes, err);
-    enum wndl_status status = wndl_object_inflate(object, section, err);
-    if (status == WNDL_OK)
-        *bytes =
-            (struct wndl_bytes){section->inflated, (size_t)section->view.size};
-    return status;
+    enum wndl_status status = WNDL_OK;
+    if (section->own == NULL)
+        status = need_own(object, section, err);
+    if (status != WNDL_OK || section->own == NULL)
+        return status != WNDL_OK
+                   ? status
+                   : wndl_object_stored_bytes(object, section, bytes, err);
+    *bytes = (struct wndl_bytes){section->own, (size_t)section->view.size};
+    return WNDL_OK;
+}
+
+bool wndl_object_has_section(const struct wndl_object *object, const char *name)
+{
+    const struct wndl_object_section *section =
+        wndl_object_find_section(object, name);
+    return section != NULL && section->view.type != SHT_NOBITS &&
+           section->view.type != SHT_NULL;
 }
 
 enum wndl_status wndl_object_section_bytes(struct wndl_object *object,
@@ -164,7 +249,8 @@ enum wndl_status wndl_object_section_bytes(struct wndl_object *object,
     struct wndl_error *err)
 {
     *bytes = (struct wndl_bytes){0};
-    struct wndl_object_section *section = find_section(object, name);
+    struct wndl_object_section *section =
+        wndl_object_find_section(object, name);
     enum wndl_status status =
         section == NULL
             ? wndl_fail_at(err, WNDL_NOT_FOUND, name, 0, "no such section")
@@ -176,15 +262,54 @@ enum wndl_status wndl_object_section_bytes(struct wndl_object *object,
     return status;
 }
 
+const struct wndl_error *wndl_object_damage(const struct wndl_object *object)
+{
+    return object->damage.status == WNDL_OK ? NULL : &object->damage;
+}
+
+static bool has_type(const struct wndl_object *object, uint32_t type)
+{
+    for (size_t i = 0; i < object->section_count; i++)
+        if (object->sections[i].view.type == type)
+            return true;
+    return false;
+}
+
+bool wndl_object_has_symtab(const struct wndl_object *object)
+{
+    return has_type(object, SHT_SYMTAB) ||
+           wndl_object_find_section(object, ".gnu_debugdata") != NULL;
+}
+
+/* .symtab; or .dynsym with .gnu_debugdata, or alone if that is damaged. */
+static enum wndl_status read_all(struct wndl_object *object,
+    struct wndl_vec *functions, struct wndl_error *err)
+{
+    enum wndl_status own = wndl_elf_read_functions(object, functions, err);
+    if ((own != WNDL_OK && own != WNDL_NOT_FOUND) ||
+        has_type(object, SHT_SYMTAB))
+        return own;
+    struct wndl_error damage = {0};
+    enum wndl_status added =
+        wndl_minidebug_read_functions(object, functions, &damage);
+    if (added == WNDL_OK)
+        return added;
+    if (added == WNDL_NOMEM)
+        return wndl_fail(err, added, "no memory for the symbols");
+    if (added != WNDL_NOT_FOUND)
+        wndl_object_note_damage(object, &damage);
+    return own;
+}
+
 static enum wndl_status read_functions(
     struct wndl_object *object, struct wndl_error *err)
 {
     struct wndl_arena scratch;
-    struct wndl_vec candidates;
+    struct wndl_vec read;
     wndl_arena_init(&scratch, object->mem);
-    wndl_vec_init(&candidates, &scratch, sizeof(struct wndl_candidate));
-    enum wndl_status status = wndl_elf_read_functions(object, &candidates, err);
-    if (status == WNDL_OK && !wndl_functions_build(object, &candidates))
+    wndl_vec_init(&read, &scratch, sizeof(struct wndl_function));
+    enum wndl_status status = read_all(object, &read, err);
+    if (status == WNDL_OK && !wndl_functions_build(object, &read))
         status = wndl_fail(err, WNDL_NOMEM, "no memory for the symbols");
     wndl_arena_free(&scratch);
     return status;
@@ -211,11 +336,8 @@ enum wndl_status wndl_object_find_function(struct wndl_object *object,
     enum wndl_status status = need_functions(object, err);
     if (status != WNDL_OK)
         return status;
-    const struct wndl_symbol *found =
-        wndl_functions_find(&object->functions, addr);
-    if (found == NULL)
+    if (!wndl_functions_find(&object->functions, addr, symbol))
         return wndl_fail(err, WNDL_NOT_FOUND, "no function at the address");
-    *symbol = *found;
     return WNDL_OK;
 }
 
@@ -223,7 +345,9 @@ enum wndl_status wndl_object_functions(struct wndl_object *object,
     const struct wndl_symbol **symbols, size_t *count, struct wndl_error *err)
 {
     enum wndl_status status = need_functions(object, err);
-    *symbols = status == WNDL_OK ? object->functions.functions : NULL;
-    *count = status == WNDL_OK ? object->functions.function_count : 0;
+    if (status == WNDL_OK && !wndl_functions_spell_out(object))
+        status = wndl_fail(err, WNDL_NOMEM, "no memory for the symbols");
+    *symbols = status == WNDL_OK ? object->functions.symbols : NULL;
+    *count = status == WNDL_OK ? object->functions.count : 0;
     return status;
 }

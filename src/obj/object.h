@@ -22,7 +22,8 @@ enum wndl_object_format { WNDL_OBJECT_ELF };
 
 struct wndl_section {
     struct wndl_bytes name;
-    wndl_svma addr;
+    wndl_svma addr;  /* in an object file (.o, .ko): as wndl_object_open placed
+                      * what would be loaded */
     uint64_t size;   /* in memory; inflated size of a compressed one */
     uint64_t offset; /* in the file, for messages */
     uint32_t type;   /* sh_type */
@@ -66,6 +67,20 @@ uint16_t wndl_object_machine(const struct wndl_object *object);      /* EM_* */
  * an object file (.o, .ko) or a core. */
 bool wndl_object_is_image(const struct wndl_object *object);
 
+/* Whether there are symbols for more than the dynamic linker: .symtab, or
+ * .gnu_debugdata, which may yet prove damaged. */
+bool wndl_object_has_symtab(const struct wndl_object *object);
+
+/*
+ * The first damage so far that cost a part of what was asked for, which was
+ * answered from the rest; NULL for none. Lives as the object.
+ */
+const struct wndl_error *wndl_object_damage(const struct wndl_object *object);
+
+/* An object file (.o, .ko): its sections were given places that do not
+ * overlap, first those with code, from the image base on. */
+bool wndl_object_is_relocatable(const struct wndl_object *object);
+
 /* svma of the lowest PT_LOAD, rounded down to its page: rva 0. */
 wndl_svma wndl_object_image_base(const struct wndl_object *object);
 
@@ -86,7 +101,9 @@ struct wndl_section wndl_object_section(
 
 /*
  * The contents of the first section of that name, inflated when it was
- * compressed (SHF_COMPRESSED zlib, .zdebug_*: asked for as .debug_*).
+ * compressed (SHF_COMPRESSED zlib or zstd, .zdebug_*: asked for as .debug_*).
+ * Debug sections of object files come relocated, for x86-64, i386, AArch64,
+ * Arm and 64-bit PowerPC; UNSUPPORTED for others.
  * NOT_FOUND when absent or SHT_NOBITS, UNSUPPORTED for other compressions,
  * LIMIT when it claims to inflate to more than is plausible. The bytes live
  * as long as the object. `info` may be NULL.
@@ -94,6 +111,19 @@ struct wndl_section wndl_object_section(
 enum wndl_status wndl_object_section_bytes(struct wndl_object *object,
     const char *name, struct wndl_bytes *bytes, struct wndl_section *info,
     struct wndl_error *err) WNDL_MUST_USE;
+
+/* Whether wndl_object_section_bytes would find bytes; reads none. */
+bool wndl_object_has_section(
+    const struct wndl_object *object, const char *name);
+
+/*
+ * Inflates those of the named sections that are compressed and large, by as
+ * many threads as there are processors, where that is worth it: the first
+ * wndl_object_section_bytes of them costs nothing then. Changes nothing else;
+ * what fails is left to that, which tells why.
+ */
+void wndl_object_load_sections(
+    struct wndl_object *object, const char *const *names, size_t count);
 
 /* What is loaded (PT_LOAD), in the order of the program headers; `index` is
  * below the count. */
@@ -106,8 +136,9 @@ struct wndl_segment wndl_object_segment(
  * highest start; of equal starts the longest, then the last in the table. A
  * symbol of size 0 reaches to the next one, at most to the end of its
  * section. Untyped labels in code (kind OTHER) count where no typed function
- * is; a name of 64 KiB or more is none. Reads and sorts .symtab (else
- * .dynsym) on first use. NOT_FOUND when none.
+ * is; a name of 64 KiB or more is none. Reads and sorts .symtab (else .dynsym
+ * and .gnu_debugdata; without section headers what PT_DYNAMIC tells of) on
+ * first use. NOT_FOUND when none.
  */
 enum wndl_status wndl_object_find_function(struct wndl_object *object,
     wndl_svma addr, struct wndl_symbol *symbol,
@@ -123,7 +154,9 @@ enum wndl_status wndl_object_functions(struct wndl_object *object,
  * `addr`: its extent, under the name of the function that it jumps to, or
  * without a name if it calls the loader (PLT0). Told from its code and the
  * dynamic relocations, which are read and sorted on first use. NOT_FOUND
- * elsewhere, for stubs of unknown shape, and on machines but x86-64.
+ * elsewhere, for stubs of unknown shape, in files without section headers for
+ * those that ask the loader, and on machines but x86-64, i386 and
+ * little-endian AArch64.
  */
 enum wndl_status wndl_object_find_plt(struct wndl_object *object,
     wndl_svma addr, struct wndl_symbol *entry,

@@ -5,10 +5,15 @@
  *
  *   elf.c          headers, sections, segments
  *   elf_notes.c    build-id, debuglink
- *   elf_symbols.c  function symbols
+ *   elf_symbols.c  symbol tables, function symbols
+ *   elf_dynamic.c  symbols of files without section headers
+ *   elf_reloc.c    places and relocations of .o and .ko files
  *   elf_plt.c      names of stubs
  *   functions.c    sorted functions, and which one covers an address
  *   compress.c     compressed sections
+ *   inflate_many.c several of them at once
+ *   unpack.c       zlib, zstd and xz
+ *   minidebug.c    symbols in .gnu_debugdata
  */
 #ifndef WNDL_OBJ_OBJECT_IMPL_H
 #define WNDL_OBJ_OBJECT_IMPL_H
@@ -30,27 +35,40 @@ struct wndl_object_section {
     uint64_t entry_size;
     uint32_t link;
     uint32_t info;
-    uint8_t packing;   /* enum wndl_packing */
-    uint8_t *inflated; /* view.size bytes of `mem`, NULL until asked for */
+    uint8_t packing; /* enum wndl_packing */
+    uint8_t *own;    /* inflated or relocated: view.size bytes of `mem`, NULL
+                      * until asked for */
 };
 
-/* From `start` (svma) to the next entry's, `function` covers; or none does. */
+/* A function symbol. `name` is of a string table, and ends there. */
+struct wndl_function {
+    uint64_t start; /* svma */
+    uint64_t end;   /* without a size: at the latest, until all are known */
+    const uint8_t *name;
+    uint32_t order;  /* position among all that were read */
+    uint8_t kind;    /* enum wndl_symbol_kind */
+    uint8_t binding; /* STB_* */
+    bool has_size;
+};
+
+/* From `start` (svma) to the next entry's, `function` is the one there, as
+ * long as it has not ended. */
 struct wndl_cover {
     uint64_t start;
-    uint32_t function; /* index into functions, WNDL_COVER_NONE */
+    uint32_t function; /* index into list */
 };
 
-#define WNDL_COVER_NONE UINT32_MAX
-
 /*
- * Sorted by address; `covers` is sorted by start, starts are distinct. While
- * `status` is NOT_FOUND with `tried` false nothing was read yet; after that
- * `status` is what every caller gets.
+ * `list` is sorted by address; `covers` is sorted by start, starts are
+ * distinct. `symbols` says the same as `list`, once someone wants to see all.
+ * While `status` is NOT_FOUND with `tried` false nothing was read yet; after
+ * that `status` is what every caller gets.
  */
 struct wndl_functions {
-    struct wndl_symbol *functions;
-    struct wndl_cover *covers;
-    size_t function_count;
+    struct wndl_function *list;
+    const struct wndl_cover *covers;
+    struct wndl_symbol *symbols;
+    size_t count;
     size_t cover_count;
     struct wndl_error error;
     enum wndl_status status;
@@ -87,21 +105,22 @@ struct wndl_object {
     size_t section_count;
     struct wndl_segment *segments; /* PT_LOAD only, in table order */
     size_t segment_count;
+    struct wndl_bytes dynamic; /* PT_DYNAMIC, empty when there is none */
     struct wndl_functions functions;
     struct wndl_plt plt;
-};
-
-/* A function symbol on its way into the table. */
-struct wndl_candidate {
-    struct wndl_symbol symbol;
-    uint64_t limit; /* svma where it ends at the latest: its section's end */
-    uint32_t order; /* position in the symbol table */
+    struct wndl_error damage;  /* the first that cost a part, not all */
+    uint8_t *inner_bytes;      /* of `mem`: what .gnu_debugdata unpacks to */
+    struct wndl_object *inner; /* open on them, or NULL */
 };
 
 /* The bytes of a section as they are in the file. NOT_FOUND for NOBITS. */
 enum wndl_status wndl_object_stored_bytes(const struct wndl_object *object,
     const struct wndl_object_section *section, struct wndl_bytes *bytes,
     struct wndl_error *err) WNDL_MUST_USE;
+
+/* Keeps the first, with the object's path. */
+void wndl_object_note_damage(
+    struct wndl_object *object, const struct wndl_error *damage);
 
 /* Fills type, machine, tables and image base from an ELF file. */
 enum wndl_status wndl_elf_open(
@@ -114,24 +133,100 @@ enum wndl_status wndl_elf_open(
  */
 struct wndl_bytes wndl_elf_name(struct wndl_bytes strings, uint64_t offset);
 
+/* The same for a name that is known to end. */
+struct wndl_bytes wndl_elf_ended_name(const uint8_t *name);
+
 /* A note segment or section: desc of the GNU build-id note, else empty. */
 struct wndl_bytes wndl_elf_find_build_id(
     struct wndl_bytes notes, uint64_t alignment, bool big_endian);
 
+/* A symbol table, open for reading; borrows the object and `section`. */
+struct wndl_elf_symbols {
+    const struct wndl_object *object;
+    const char *name; /* of the section, for messages */
+    struct wndl_bytes entries;
+    struct wndl_bytes strings;
+    uint64_t names_end;        /* of those that end; while functions are read */
+    struct wndl_bytes indexes; /* SHT_SYMTAB_SHNDX, or empty */
+    uint64_t stride;
+    uint64_t count;
+};
+
+enum wndl_status wndl_elf_symbols_open(const struct wndl_object *object,
+    const struct wndl_object_section *section, struct wndl_elf_symbols *symbols,
+    struct wndl_error *err) WNDL_MUST_USE;
+
 /*
- * Appends the candidates of .symtab, else of .dynsym, to `candidates` (of
- * struct wndl_candidate). NOT_FOUND when there is neither.
+ * The same for the dynamic symbols, by PT_DYNAMIC alone. NOT_FOUND without
+ * them, MALFORMED when it does not tell how many there are, TRUNCATED.
+ */
+enum wndl_status wndl_elf_dynamic_open(const struct wndl_object *object,
+    struct wndl_elf_symbols *symbols, struct wndl_error *err) WNDL_MUST_USE;
+
+/* What the file has of memory from `addr` to the end of its segment. */
+struct wndl_bytes wndl_elf_loaded_bytes(
+    const struct wndl_object *object, uint64_t addr);
+
+/* What PT_DYNAMIC tells of relocations; what it does not is empty, or 0. */
+struct wndl_elf_dynamic_tables {
+    struct wndl_bytes relocations[2]; /* of the linkage table, and all others */
+    struct wndl_bytes symbols;        /* and what comes after them */
+    struct wndl_bytes strings;
+    uint64_t got; /* svma of what linkage table slots are counted from */
+};
+
+/* Relocations without addends of their own if `narrow`, else with them. */
+struct wndl_elf_dynamic_tables wndl_elf_dynamic_tables(
+    const struct wndl_object *object, bool narrow);
+
+/* Where symbol `index` is, 0 if it is not in the file. False: no such. */
+bool wndl_elf_symbol_address(
+    const struct wndl_elf_symbols *symbols, uint32_t index, uint64_t *address);
+
+/*
+ * Gives the sections of a relocatable file that would be loaded addresses
+ * that do not overlap, those with code first, and sets the image base to the
+ * first of them.
+ */
+enum wndl_status wndl_elf_place_sections(
+    struct wndl_object *object, struct wndl_error *err) WNDL_MUST_USE;
+
+/* A debug section of a relocatable file, with relocations. */
+bool wndl_elf_needs_relocation(const struct wndl_object *object,
+    const struct wndl_object_section *section);
+
+/*
+ * Applies them to section->own. Single entries that are wrong are noted as
+ * damage and left out; UNSUPPORTED for other machines than elf_reloc.c names.
+ */
+enum wndl_status wndl_elf_relocate(struct wndl_object *object,
+    struct wndl_object_section *section, struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * Appends the functions of .gnu_debugdata to those of the file's own table,
+ * once. NOT_FOUND without one; on failure nothing is appended.
+ */
+enum wndl_status wndl_minidebug_read_functions(struct wndl_object *object,
+    struct wndl_vec *functions, struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * Appends the functions of .symtab, else of .dynsym, else of the dynamic
+ * symbols, to `functions` (of struct wndl_function). NOT_FOUND when there
+ * are none of them.
  */
 enum wndl_status wndl_elf_read_functions(const struct wndl_object *object,
-    struct wndl_vec *candidates, struct wndl_error *err) WNDL_MUST_USE;
+    struct wndl_vec *functions, struct wndl_error *err) WNDL_MUST_USE;
 
-/* Sorts candidates into object->functions. False when memory is out. */
-bool wndl_functions_build(
-    struct wndl_object *object, struct wndl_vec *candidates);
+/* Makes object->functions of those that were read (struct wndl_function),
+ * which are lost. False when memory is out. */
+bool wndl_functions_build(struct wndl_object *object, struct wndl_vec *read);
 
-/* The function that covers `addr`, or NULL. */
-const struct wndl_symbol *wndl_functions_find(
-    const struct wndl_functions *functions, wndl_svma addr);
+/* The function that covers `addr`. False when none does. */
+bool wndl_functions_find(const struct wndl_functions *functions, wndl_svma addr,
+    struct wndl_symbol *symbol);
+
+/* Makes functions.symbols. False when memory is out. */
+bool wndl_functions_spell_out(struct wndl_object *object);
 
 /*
  * Sets packing, and view.size to the inflated size, from the section's first
@@ -140,8 +235,33 @@ const struct wndl_symbol *wndl_functions_find(
 void wndl_object_detect_packing(
     const struct wndl_object *object, struct wndl_object_section *section);
 
-/* Inflates a packed section, once. */
+/* What the header of a packed section says. */
+struct wndl_packed {
+    struct wndl_bytes body; /* the compressed stream */
+    uint64_t size;          /* inflated, as claimed */
+    uint32_t method;        /* ELFCOMPRESS_* */
+    bool failed;            /* no room for the header, or not one */
+};
+
+/* Inflates a packed section into section->own, which is to be given back by
+ * wndl_object_disown on failure. */
 enum wndl_status wndl_object_inflate(struct wndl_object *object,
     struct wndl_object_section *section, struct wndl_error *err) WNDL_MUST_USE;
+
+/* Its two halves: checks and memory; and the work, which needs no object and
+ * may be done by any thread that may use `mem`. */
+enum wndl_status wndl_object_inflate_begin(struct wndl_object *object,
+    struct wndl_object_section *section, struct wndl_packed *packed,
+    struct wndl_error *err) WNDL_MUST_USE;
+enum wndl_status wndl_object_inflate_run(struct wndl_mem *mem,
+    struct wndl_object_section *section, const struct wndl_packed *packed,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+void wndl_object_disown(
+    struct wndl_object *object, struct wndl_object_section *section);
+
+/* The section that wndl_object_section_bytes means by `name`, or NULL. */
+struct wndl_object_section *wndl_object_find_section(
+    const struct wndl_object *object, const char *name);
 
 #endif

@@ -19,3 +19,8 @@ uint64_t wndl_clock_realtime_ns(void)
 {
     return now_ns(CLOCK_REALTIME);
 }
+
+uint64_t wndl_clock_thread_cpu_ns(void)
+{
+    return now_ns(CLOCK_THREAD_CPUTIME_ID);
+}

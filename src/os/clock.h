@@ -14,4 +14,7 @@ uint64_t wndl_clock_monotonic_ns(void);
 /* CLOCK_REALTIME, since 1970. */
 uint64_t wndl_clock_realtime_ns(void);
 
+/* CLOCK_THREAD_CPUTIME_ID, of the calling thread. */
+uint64_t wndl_clock_thread_cpu_ns(void);
+
 #endif

@@ -12,9 +12,9 @@ enum { PAGE = 4096 };
 #pragma weak _dl_find_object
 
 /*
- * glibc knows an executable with gaps between its segments (a position-
- * dependent one with an alignment above the page size) segment by segment.
- * Its whole extent is in the program headers the kernel tells of.
+ * glibc knows an executable with gaps between its segments (as one has that
+ * is aligned to more than a page) segment by segment. Its whole extent is in
+ * the program headers the kernel tells of.
  */
 static void widen_to_executable(struct wndl_dlmodule *module)
 {

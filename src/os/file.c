@@ -10,12 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum wndl_status map_descriptor(
-    int fd, struct wndl_file *file, struct wndl_error *err)
+static enum wndl_status map_descriptor(int fd, struct wndl_file *file,
+    struct wndl_file_facts *facts, struct wndl_error *err)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
         return wndl_fail_errno(err, errno, "cannot examine the file");
+    facts->owner = st.st_uid;
+    facts->modified =
+        st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
     if (S_ISDIR(st.st_mode))
         return wndl_fail(err, WNDL_UNSUPPORTED, "is a folder, not a file");
     if (!S_ISREG(st.st_mode))
@@ -28,22 +31,53 @@ static enum wndl_status map_descriptor(
     void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (map == MAP_FAILED)
         return wndl_fail_errno(err, errno, "cannot map the file");
+    /* In huge pages a look at one byte would count as 2 MiB of memory. */
+    (void)madvise(map, size, MADV_NOHUGEPAGE);
     file->bytes = (struct wndl_bytes){map, size};
     return WNDL_OK;
+}
+
+static enum wndl_status open_with(const char *path, int flags,
+    struct wndl_file *file, struct wndl_file_facts *facts,
+    struct wndl_error *err)
+{
+    file->bytes = (struct wndl_bytes){0};
+    wndl_error_set_file(err, path);
+    /* O_NONBLOCK: opening a FIFO without a writer would wait for one. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
+    if (fd < 0)
+        return wndl_fail_errno(err, errno, "cannot open the file");
+    enum wndl_status status = map_descriptor(fd, file, facts, err);
+    close(fd);
+    return status;
 }
 
 enum wndl_status wndl_file_open(
     const char *path, struct wndl_file *file, struct wndl_error *err)
 {
+    struct wndl_file_facts facts;
+    return open_with(path, 0, file, &facts, err);
+}
+
+enum wndl_status wndl_file_of_descriptor(
+    int fd, struct wndl_file *file, struct wndl_error *err)
+{
+    struct wndl_file_facts facts;
     file->bytes = (struct wndl_bytes){0};
-    wndl_error_set_file(err, path);
-    /* O_NONBLOCK: opening a FIFO without a writer would wait for one. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return wndl_fail_errno(err, errno, "cannot open the file");
-    enum wndl_status status = map_descriptor(fd, file, err);
-    close(fd);
-    return status;
+    return map_descriptor(fd, file, &facts, err);
+}
+
+enum wndl_status wndl_file_open_itself(const char *path, struct wndl_file *file,
+    struct wndl_file_facts *facts, struct wndl_error *err)
+{
+    return open_with(path, O_NOFOLLOW, file, facts, err);
+}
+
+void wndl_file_give_up(const struct wndl_file *file)
+{
+    if (file->bytes.size != 0)
+        (void)madvise(
+            (void *)file->bytes.data, file->bytes.size, MADV_DONTNEED);
 }
 
 void wndl_file_close(struct wndl_file *file)

@@ -27,6 +27,26 @@ struct wndl_file {
 enum wndl_status wndl_file_open(const char *path, struct wndl_file *file,
     struct wndl_error *err) WNDL_MUST_USE;
 
+/* The same for an open file, which may be closed right after; `err` tells no
+ * path. */
+enum wndl_status wndl_file_of_descriptor(
+    int fd, struct wndl_file *file, struct wndl_error *err) WNDL_MUST_USE;
+
+struct wndl_file_facts {
+    uint32_t owner;   /* user id */
+    int64_t modified; /* ns since 1970 */
+};
+
+/*
+ * As wndl_file_open, but IO if `path` is a symbolic link: for folders that
+ * others may write to. `facts` are of the file that was mapped.
+ */
+enum wndl_status wndl_file_open_itself(const char *path, struct wndl_file *file,
+    struct wndl_file_facts *facts, struct wndl_error *err) WNDL_MUST_USE;
+
+/* Takes the bytes out of the process's memory until they are read again. */
+void wndl_file_give_up(const struct wndl_file *file);
+
 /* Unmaps. A file that is not mapped is left alone. */
 void wndl_file_close(struct wndl_file *file);
 

@@ -13,9 +13,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#ifndef __x86_64__
-#error "bare system calls are written for x86-64 only"
-#endif
+/* wndl_raw6 takes four arguments in `a`. Addresses are passed as longs. */
+#if defined(__x86_64__)
 
 static inline long wndl_raw6(
     long number, const long a[static 4], long fifth, long sixth)
@@ -43,6 +42,54 @@ static inline long wndl_raw4(long number, long a, long b, long c, long d)
     return result;
 }
 
+#elif defined(__i386__)
+
+/*
+ * By the old gate, whose return address needs no vDSO. The sixth argument
+ * goes in EBP, which may be the frame pointer here: it is set around the call.
+ */
+static inline long wndl_raw6(
+    long number, const long a[static 4], long fifth, long sixth)
+{
+    const long last[2] = {number, sixth};
+    long result;
+    __asm__ volatile(
+        "pushl %%ebp\n\t"
+        "movl 4(%%eax), %%ebp\n\t"
+        "movl (%%eax), %%eax\n\t"
+        "int $0x80\n\t"
+        "popl %%ebp"
+        : "=a"(result)
+        : "a"(last), "b"(a[0]), "c"(a[1]), "d"(a[2]), "S"(a[3]), "D"(fifth)
+        : "memory");
+    return result;
+}
+
+static inline long wndl_raw4(long number, long a, long b, long c, long d)
+{
+    long result;
+    __asm__ volatile("int $0x80"
+                     : "=a"(result)
+                     : "a"(number), "b"(a), "c"(b), "d"(c), "S"(d)
+                     : "memory");
+    return result;
+}
+
+#else
+#error "bare system calls are written for x86-64 and i386"
+#endif
+
+/* What the kernel of a 32-bit program calls otherwise. */
+#ifdef SYS_mmap2
+enum { WNDL_SYS_MMAP = SYS_mmap2 }; /* its offset is in pages */
+#else
+enum { WNDL_SYS_MMAP = SYS_mmap };
+#endif
+
+/* Ours is the timespec of the calls that are named without "64". */
+_Static_assert(sizeof(struct timespec) == 2 * sizeof(long),
+    "the libc's time_t is the kernel's");
+
 static inline long wndl_raw3(long number, long a, long b, long c)
 {
     return wndl_raw4(number, a, b, c, 0);
@@ -58,6 +105,20 @@ static inline int wndl_raw_getpid(void)
     return (int)wndl_raw3(SYS_getpid, 0, 0, 0);
 }
 
+/*
+ * Before the next of many tries to go on where another thread is at work. One
+ * of a higher priority than that would yield to nobody: it sleeps.
+ */
+static inline void wndl_raw_pause(unsigned tries)
+{
+    enum { YIELDS = 64, NANOS = 50 * 1000 };
+    const struct timespec time = {.tv_nsec = NANOS};
+    if (tries < YIELDS)
+        (void)wndl_raw3(SYS_sched_yield, 0, 0, 0);
+    else
+        (void)wndl_raw3(SYS_nanosleep, (long)&time, 0, 0);
+}
+
 static inline int wndl_raw_open(const char *path, int flags)
 {
     return (int)wndl_raw4(SYS_openat, AT_FDCWD, (long)path, flags, 0);
@@ -66,6 +127,11 @@ static inline int wndl_raw_open(const char *path, int flags)
 static inline long wndl_raw_read(int fd, void *to, size_t size)
 {
     return wndl_raw3(SYS_read, fd, (long)to, (long)size);
+}
+
+static inline long wndl_raw_write(int fd, const void *from, size_t size)
+{
+    return wndl_raw3(SYS_write, fd, (long)from, (long)size);
 }
 
 static inline void wndl_raw_close(int fd)
@@ -77,7 +143,7 @@ static inline void wndl_raw_close(int fd)
 static inline void *wndl_raw_map(size_t size, int protection, int flags, int fd)
 {
     const long a[] = {0, (long)size, protection, flags};
-    long address = wndl_raw6(SYS_mmap, a, fd, 0);
+    long address = wndl_raw6(WNDL_SYS_MMAP, a, fd, 0);
     return address < 0 && address > -4096 ? NULL : (void *)address;
 }
 

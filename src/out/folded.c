@@ -32,45 +32,61 @@ static void pop_frame(struct wndl_buf *path, struct wndl_bytes name)
         path->size--;
 }
 
-static void enter(FILE *out, struct wndl_buf *path,
-    const struct wndl_calltree_node *node, const struct wndl_intern *strings)
+/* A tree being written. */
+struct folding {
+    FILE *out;
+    const struct wndl_calltree *tree;
+    const struct wndl_intern *strings;
+    uint64_t unit;
+    struct wndl_buf path;
+};
+
+static uint64_t units(const struct folding *f, uint64_t time)
 {
-    push_frame(path, name_of(node, strings));
-    if (node->self.samples == 0 || path->failed)
+    uint64_t whole = time / f->unit;
+    whole += time % f->unit >= f->unit - f->unit / 2;
+    return whole == 0 ? 1 : whole;
+}
+
+static void enter(struct folding *f, const struct wndl_calltree_node *node)
+{
+    push_frame(&f->path, name_of(node, f->strings));
+    if (node->self.samples == 0 || f->path.failed)
         return;
-    fwrite(path->data, 1, path->size, out);
-    fprintf(out, " %" PRIu64 "\n", node->self.samples);
+    fwrite(f->path.data, 1, f->path.size, f->out);
+    fprintf(f->out, " %" PRIu64 "\n", units(f, node->self.time));
 }
 
 /* Down and up the tree by its links: no recursion, however deep it is. */
-static void write_nodes(FILE *out, struct wndl_buf *path,
-    const struct wndl_calltree *tree, const struct wndl_intern *strings)
+static void write_nodes(struct folding *f)
 {
-    uint32_t index = wndl_calltree_at(tree, 0)->first_child;
-    while (index != 0 && !path->failed) {
-        const struct wndl_calltree_node *node = wndl_calltree_at(tree, index);
-        enter(out, path, node, strings);
+    uint32_t index = wndl_calltree_at(f->tree, 0)->first_child;
+    while (index != 0 && !f->path.failed) {
+        const struct wndl_calltree_node *node =
+            wndl_calltree_at(f->tree, index);
+        enter(f, node);
         if (node->first_child != 0) {
             index = node->first_child;
             continue;
         }
-        pop_frame(path, name_of(node, strings));
+        pop_frame(&f->path, name_of(node, f->strings));
         while (node->next_sibling == 0 && node->parent != 0) {
-            node = wndl_calltree_at(tree, node->parent);
-            pop_frame(path, name_of(node, strings));
+            node = wndl_calltree_at(f->tree, node->parent);
+            pop_frame(&f->path, name_of(node, f->strings));
         }
         index = node->next_sibling;
     }
 }
 
 bool wndl_folded_write(FILE *out, const struct wndl_calltree *tree,
-    const struct wndl_intern *strings, struct wndl_mem *mem)
+    const struct wndl_intern *strings, uint64_t unit, struct wndl_mem *mem)
 {
-    struct wndl_buf path;
-    wndl_buf_init(&path, mem);
+    struct folding f = {
+        .out = out, .tree = tree, .strings = strings, .unit = unit};
+    wndl_buf_init(&f.path, mem);
     if (tree->nodes.len != 0)
-        write_nodes(out, &path, tree, strings);
-    bool whole = !path.failed;
-    wndl_buf_free(&path);
+        write_nodes(&f);
+    bool whole = !f.path.failed;
+    wndl_buf_free(&f.path);
     return whole;
 }

@@ -12,11 +12,12 @@
 #include <stdio.h>
 
 /*
- * Writes each node that samples ended in, in the tree's order. The keys of
+ * Writes each node that something ended in, in the tree's order, with its
+ * time in units of `unit` ns, > 0, rounded, but at least 1. The keys of
  * all nodes must be ids of `strings`. False when memory is out; trouble with
  * `out` is the caller's to find, by ferror.
  */
 bool wndl_folded_write(FILE *out, const struct wndl_calltree *tree,
-    const struct wndl_intern *strings, struct wndl_mem *mem);
+    const struct wndl_intern *strings, uint64_t unit, struct wndl_mem *mem);
 
 #endif

@@ -4,231 +4,170 @@
 #include "base/json.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-enum { SCHEMA_VERSION = 1, SIGNALED = 256 };
+enum { SCHEMA_VERSION = 2 };
 
-/* An object or array being written; `first` as long as it is empty. */
-struct json {
-    struct wndl_buf *out;
-    const struct wndl_report *r;
-    bool first;
-};
-
-/* ---- punctuation */
-
-static void element(struct json *j)
+static void costs(struct wndl_json *j, const struct wndl_row *row)
 {
-    if (!j->first)
-        wndl_buf_byte(j->out, ',');
-    j->first = false;
+    wndl_json_put_number(j, "self", row->self.samples);
+    wndl_json_put_number(j, "total", row->total.samples);
+    wndl_json_put_number(j, "self_ns", row->self.time);
+    wndl_json_put_number(j, "total_ns", row->total.time);
 }
 
-static void key(struct json *j, const char *name)
-{
-    element(j);
-    wndl_json_text(j->out, name);
-    wndl_buf_byte(j->out, ':');
-}
-
-static void open(struct json *j, char bracket)
-{
-    wndl_buf_byte(j->out, (uint8_t)bracket);
-    j->first = true;
-}
-
-static void close(struct json *j, char bracket)
-{
-    wndl_buf_byte(j->out, (uint8_t)bracket);
-    j->first = false;
-}
-
-/* Elements of the long arrays stand on lines of their own. */
-static void open_line(struct json *j)
-{
-    element(j);
-    wndl_buf_byte(j->out, '\n');
-    open(j, '{');
-}
-
-static void number(struct json *j, const char *name, uint64_t value)
-{
-    key(j, name);
-    wndl_buf_printf(j->out, "%" PRIu64, value);
-}
-
-static void truth(struct json *j, const char *name, bool value)
-{
-    key(j, name);
-    wndl_buf_text(j->out, value ? "true" : "false");
-}
-
-static void text(struct json *j, const char *name, const char *value)
-{
-    key(j, name);
-    wndl_json_text(j->out, value);
-}
-
-static void string(struct json *j, const char *name, struct wndl_bytes value)
-{
-    key(j, name);
-    wndl_json_string(j->out, value);
-}
-
-static void string_id(struct json *j, const char *name, uint32_t id)
-{
-    string(j, name, wndl_intern_get(&j->r->symbolized->strings, id));
-}
-
-static void costs(struct json *j, const struct wndl_row *row)
-{
-    number(j, "self", row->self.samples);
-    number(j, "total", row->total.samples);
-    number(j, "self_cpu_ns", row->self.cpu);
-    number(j, "total_cpu_ns", row->total.cpu);
-}
-
-/* ---- the recording */
-
-static void strings(
-    struct json *j, const char *name, const struct wndl_vec *list)
-{
-    key(j, name);
-    open(j, '[');
-    const struct wndl_bytes *texts = list->data;
-    for (size_t i = 0; i < list->len; i++) {
-        element(j);
-        wndl_json_string(j->out, texts[i]);
-    }
-    close(j, ']');
-}
-
-static const char *engine_name(uint32_t engine)
-{
-    static const char *const names[] = {
-        "unknown", "perf-task-clock", "thread-cpu-timers"};
-    return names[engine < sizeof names / sizeof names[0] ? engine : 0];
-}
-
-static void recording(struct json *j)
-{
-    const struct wndl_profile *p = j->r->symbolized->profile;
-    key(j, "recording");
-    open(j, '{');
-    strings(j, "command", &p->arguments);
-    string(j, "cwd", p->cwd);
-    string(j, "host", p->host);
-    string(j, "recorder_version", p->recorder_version);
-    number(j, "realtime_ns", p->realtime);
-    number(j, "duration_ns", p->duration);
-    number(j, "interval_ns", p->interval);
-    text(j, "engine", engine_name(p->engine));
-    truth(j, "kernel_sampled", p->kernel_sampled);
-    truth(j, "finished", p->finished);
-    if (p->finished && p->status < SIGNALED)
-        number(j, "exit_code", p->status);
-    if (p->finished && p->status >= SIGNALED)
-        number(j, "signal", p->status - SIGNALED);
-    number(j, "unfollowed_processes", p->unfollowed);
-    truth(j, "cut", p->cut);
-    number(j, "chunks_damaged", p->chunks_damaged);
-    number(j, "chunks_unknown", p->chunks_unknown);
-    close(j, '}');
-}
+/* ---- quality */
 
 /* Those that are not 0. */
-static void counts_by_name(struct json *j, const uint64_t *counts,
+static void counts_by_name(struct wndl_json *j, const uint64_t *counts,
     const char *const *names, unsigned count)
 {
-    open(j, '{');
+    wndl_json_put_open(j, '{');
     for (unsigned i = 0; i < count; i++) {
         if (counts[i] != 0)
-            number(j, names[i], counts[i]);
+            wndl_json_put_number(j, names[i], counts[i]);
     }
-    close(j, '}');
+    wndl_json_put_close(j, '}');
 }
 
-static void sample_ends(struct json *j)
+static void walk_ends(struct wndl_json *j, const uint64_t *ends)
 {
     static const char *const names[WNDL_WALK_ENDS] = {"complete", "truncated",
         "no-rule", "bad-read", "no-progress", "bad-cfi", "bad-pc", "fp-root",
         "other"};
-    key(j, "ends");
-    counts_by_name(j, j->r->symbolized->profile->ends, names, WNDL_WALK_ENDS);
+    wndl_json_put_key(j, "ends");
+    counts_by_name(j, ends, names, WNDL_WALK_ENDS);
 }
 
-static void sample_drops(struct json *j)
+static void sample_drops(struct wndl_json *j)
 {
     static const char *const names[WNDL_LOST_REASONS] = {"damaged", "ring-full",
         "tree-full", "threads-full", "modules-full", "busy", "no-stack",
         "overrun", "other"};
-    key(j, "dropped_by");
+    wndl_json_put_key(j, "dropped_by");
     counts_by_name(
         j, j->r->symbolized->profile->lost, names, WNDL_LOST_REASONS);
 }
 
-static void samples(struct json *j)
+static void quality_fields(struct wndl_json *j, const struct wndl_quality *q)
 {
-    const struct wndl_quality *q = &j->r->quality;
-    key(j, "samples");
-    open(j, '{');
-    number(j, "kept", q->kept);
-    number(j, "complete", q->complete);
-    number(j, "guessed", q->guessed);
-    number(j, "truncated", q->truncated);
-    number(j, "lost", q->lost);
-    number(j, "dropped", q->dropped);
-    number(j, "cpu_ns", j->r->all.cpu);
-    number(j, "overruns", q->overruns);
-    sample_ends(j);
-    sample_drops(j);
-    close(j, '}');
+    wndl_json_put_number(j, "kept", q->kept);
+    wndl_json_put_number(j, "complete", q->complete);
+    wndl_json_put_number(j, "guessed", q->guessed);
+    wndl_json_put_number(j, "truncated", q->truncated);
+    wndl_json_put_number(j, "lost", q->lost);
+    wndl_json_put_number(j, "dropped", q->dropped);
 }
 
-static void processes(struct json *j)
+static void samples(struct wndl_json *j)
 {
     const struct wndl_profile *p = j->r->symbolized->profile;
-    key(j, "processes");
-    open(j, '[');
+    wndl_json_put_key(j, "samples");
+    wndl_json_put_open(j, '{');
+    quality_fields(j, &j->r->quality);
+    wndl_json_put_number(j, "discarded", p->discarded);
+    wndl_json_put_number(j, "cpu_ns", j->r->times.sampled_cpu);
+    wndl_json_put_number(j, "unsampled_cpu_ns", j->r->times.unsampled_cpu);
+    wndl_json_put_number(j, "overruns", j->r->quality.overruns);
+    walk_ends(j, p->ends);
+    sample_drops(j);
+    wndl_json_put_close(j, '}');
+}
+
+static void blocks(struct wndl_json *j)
+{
+    wndl_json_put_key(j, "blocks");
+    wndl_json_put_open(j, '{');
+    quality_fields(j, &j->r->blocked);
+    wndl_json_put_number(j, "blocked_ns", j->r->times.blocked);
+    wndl_json_put_number(j, "waiting_ns", j->r->times.waiting);
+    walk_ends(j, j->r->symbolized->profile->block_ends);
+    wndl_json_put_close(j, '}');
+}
+
+static const char *reason_name(uint32_t reason)
+{
+    static const char *const names[] = {"unknown", "static", "setuid", "libc",
+        "go", "emulated", "environment", "machine", "descriptors", "memory",
+        "sandbox", "clone"};
+    return names[reason < sizeof names / sizeof names[0] ? reason : 0];
+}
+
+static void unfollowed(struct wndl_json *j)
+{
+    const struct wndl_profile *p = j->r->symbolized->profile;
+    wndl_json_put_key(j, "unfollowed");
+    wndl_json_put_open(j, '[');
+    for (size_t i = 0; i < p->unfollowed_processes.len; i++) {
+        const struct wndl_unfollowed *process =
+            wndl_vec_at(&p->unfollowed_processes, i);
+        wndl_json_put_open_line(j);
+        wndl_json_put_number(j, "pid", process->pid);
+        if (process->parent != WNDL_NO_INDEX)
+            wndl_json_put_number(j, "parent", process->parent);
+        wndl_json_put_number(j, "time_ns", process->time);
+        wndl_json_put_text(j, "reason", reason_name(process->reason));
+        wndl_json_put_string(j, "executable", process->executable);
+        wndl_json_command(j, process->command);
+        wndl_json_put_close(j, '}');
+    }
+    wndl_json_put_close(j, ']');
+}
+
+static void processes(struct wndl_json *j)
+{
+    const struct wndl_profile *p = j->r->symbolized->profile;
+    wndl_json_put_key(j, "processes");
+    wndl_json_put_open(j, '[');
     for (size_t i = 0; i < j->r->processes.len; i++) {
         const struct wndl_row *row = wndl_vec_at(&j->r->processes, i);
         const struct wndl_process *process =
             wndl_vec_at(&p->processes, row->key);
-        open_line(j);
-        number(j, "index", row->key);
-        number(j, "pid", process->pid);
-        number(j, "generation", process->generation);
+        wndl_json_put_open_line(j);
+        wndl_json_put_number(j, "index", row->key);
+        wndl_json_put_number(j, "pid", process->pid);
+        wndl_json_put_number(j, "generation", process->generation);
         if (process->parent != WNDL_NO_INDEX)
-            number(j, "parent", process->parent);
-        string(j, "executable", process->executable);
-        number(j, "start_ns", process->start);
-        number(j, "end_ns", process->end);
+            wndl_json_put_number(j, "parent", process->parent);
+        wndl_json_put_string(j, "executable", process->executable);
+        wndl_json_command(j, process->command);
+        wndl_json_put_number(j, "start_ns", process->start);
+        wndl_json_put_number(j, "end_ns", process->end);
         costs(j, row);
-        close(j, '}');
+        wndl_json_put_close(j, '}');
     }
-    close(j, ']');
+    wndl_json_put_close(j, ']');
 }
 
-static void thread_fields(struct json *j, const struct wndl_row *row)
+static void thread_fields(struct wndl_json *j, const struct wndl_row *row)
 {
     const struct wndl_profile *p = j->r->symbolized->profile;
     const struct wndl_thread *thread = wndl_vec_at(&p->threads, row->key);
-    string(j, "name", thread->name);
-    number(j, "tid", thread->tid);
-    number(j, "process", thread->process);
+    wndl_json_put_string(j, "name", thread->name);
+    wndl_json_put_number(j, "tid", thread->tid);
+    wndl_json_put_number(j, "process", thread->process);
+    const struct wndl_times *times = &j->r->times_of_thread[row->key];
+    wndl_json_put_number(j, "start_ns", thread->start);
+    wndl_json_put_number(j, "end_ns", thread->end);
+    wndl_json_put_number(
+        j, "cpu_ns", times->sampled_cpu + times->unsampled_cpu);
+    wndl_json_put_number(j, "unsampled_cpu_ns", times->unsampled_cpu);
+    wndl_json_put_number(j, "blocked_ns", times->blocked);
+    wndl_json_put_number(j, "waiting_ns", times->waiting);
 }
 
-static void threads(struct json *j)
+static void threads(struct wndl_json *j)
 {
-    key(j, "threads");
-    open(j, '[');
+    wndl_json_put_key(j, "threads");
+    wndl_json_put_open(j, '[');
     for (size_t i = 0; i < j->r->threads.len; i++) {
         const struct wndl_row *row = wndl_vec_at(&j->r->threads, i);
-        open_line(j);
+        wndl_json_put_open_line(j);
         thread_fields(j, row);
         costs(j, row);
-        close(j, '}');
+        wndl_json_put_close(j, '}');
     }
-    close(j, ']');
+    wndl_json_put_close(j, ']');
 }
 
 /* ---- modules, functions, lines */
@@ -243,140 +182,186 @@ static const char *state_name(enum wndl_symbols_state state)
         [WNDL_SYMBOLS_UNREADABLE] = "unreadable",
         [WNDL_SYMBOLS_NO_FILE] = "no-file",
         [WNDL_SYMBOLS_NOWHERE] = "nowhere",
+        [WNDL_SYMBOLS_GENERATED] = "generated",
     };
     return names[state];
 }
 
-static void module_fields(struct json *j, const struct wndl_row *row)
+static void module_fields(struct wndl_json *j, const struct wndl_row *row)
 {
     const struct wndl_symbolized *s = j->r->symbolized;
     const struct wndl_module *module = wndl_vec_at(&s->modules, row->key);
-    string_id(j, "module", module->path);
-    text(j, "symbols", state_name(module->state));
+    wndl_json_put_id(j, "module", module->path);
+    wndl_json_put_text(j, "symbols", state_name(module->state));
     if (module->detail != 0)
-        string_id(j, "detail", module->detail);
+        wndl_json_put_id(j, "detail", module->detail);
     if (module->units_damaged != 0)
-        number(j, "units_damaged", module->units_damaged);
+        wndl_json_put_number(j, "units_damaged", module->units_damaged);
 }
 
-static void function_part(struct json *j, const struct wndl_function *function)
+static void function_part(
+    struct wndl_json *j, const struct wndl_function *function)
 {
     const struct wndl_symbolized *s = j->r->symbolized;
     const struct wndl_module *module =
         wndl_vec_at(&s->modules, function->module);
-    string_id(j, "function", function->name);
-    string_id(j, "module", module->path);
+    wndl_json_put_id(j, "function", function->name);
+    wndl_json_put_id(j, "module", module->path);
 }
 
-static void function_fields(struct json *j, const struct wndl_row *row)
+static void function_fields(struct wndl_json *j, const struct wndl_row *row)
 {
     const struct wndl_function *function =
         wndl_vec_at(&j->r->symbolized->functions, row->key);
     function_part(j, function);
     if (function->file != 0)
-        string_id(j, "file", function->file);
+        wndl_json_put_id(j, "file", function->file);
     if (function->line != 0)
-        number(j, "line", function->line);
+        wndl_json_put_number(j, "line", function->line);
 }
 
-static void line_fields(struct json *j, const struct wndl_row *row)
+static void line_fields(struct wndl_json *j, const struct wndl_row *row)
 {
     const struct wndl_symbolized *s = j->r->symbolized;
     const struct wndl_location *location = wndl_vec_at(&s->locations, row->key);
     function_part(j, wndl_vec_at(&s->functions, location->function));
     if (location->file != 0)
-        string_id(j, "file", location->file);
+        wndl_json_put_id(j, "file", location->file);
     if (location->line != 0)
-        number(j, "line", location->line);
+        wndl_json_put_number(j, "line", location->line);
 }
 
-static void unnamed(struct json *j)
+static void unnamed(struct wndl_json *j)
 {
-    key(j, "without_symbols");
-    open(j, '[');
+    wndl_json_put_key(j, "without_symbols");
+    wndl_json_put_open(j, '[');
     for (size_t i = 0; i < j->r->unnamed.len; i++) {
         const struct wndl_row *row = wndl_vec_at(&j->r->unnamed, i);
-        open_line(j);
+        wndl_json_put_open_line(j);
         module_fields(j, row);
         costs(j, row);
-        close(j, '}');
+        wndl_json_put_close(j, '}');
     }
-    close(j, ']');
+    wndl_json_put_close(j, ']');
 }
 
-static void rows(struct json *j, size_t max_rows)
+static void rows(struct wndl_json *j, size_t max_rows)
 {
     static const struct {
         const char *name;
-        void (*fields)(struct json *j, const struct wndl_row *row);
+        void (*fields)(struct wndl_json *j, const struct wndl_row *row);
     } views[] = {
         [WNDL_BY_FUNCTION] = {"function", function_fields},
         [WNDL_BY_LINE] = {"line", line_fields},
         [WNDL_BY_MODULE] = {"module", module_fields},
         [WNDL_BY_THREAD] = {"thread", thread_fields},
     };
-    text(j, "by", views[j->r->view].name);
-    number(j, "row_count", j->r->rows.len);
-    key(j, "rows");
-    open(j, '[');
+    wndl_json_put_text(j, "by", views[j->r->view].name);
+    wndl_json_put_number(j, "row_count", j->r->rows.len);
+    wndl_json_put_key(j, "rows");
+    wndl_json_put_open(j, '[');
     for (size_t i = 0; i < j->r->rows.len && i < max_rows; i++) {
         const struct wndl_row *row = wndl_vec_at(&j->r->rows, i);
-        open_line(j);
-        views[j->r->view].fields(j, row);
+        wndl_json_put_open_line(j);
+        if (row->label != WNDL_LABEL_NONE)
+            wndl_json_put_text(j, "label", wndl_label_text(row->label));
+        else
+            views[j->r->view].fields(j, row);
         costs(j, row);
-        close(j, '}');
+        wndl_json_put_close(j, '}');
     }
-    close(j, ']');
+    wndl_json_put_close(j, ']');
 }
 
 /* ---- the tree */
 
-static void tree_node(struct json *j, const struct wndl_calltree_node *node)
+static void tree_node(
+    struct wndl_json *j, const struct wndl_calltree_node *node)
 {
-    open_line(j);
-    number(j, "parent", node->parent);
+    wndl_json_put_open_line(j);
+    wndl_json_put_number(j, "parent", node->parent);
     if (node->kind == WNDL_TREE_LABEL) {
-        string_id(j, "label", node->key);
+        wndl_json_put_id(j, "label", node->key);
     } else {
         function_fields(j, &(struct wndl_row){.key = node->key});
-        truth(j, "called", node->called);
-        truth(j, "inlined", node->inlined);
+        wndl_json_put_truth(j, "called", node->called);
+        wndl_json_put_truth(j, "inlined", node->inlined);
     }
-    number(j, "self", node->self.samples);
-    number(j, "total", node->total.samples);
-    close(j, '}');
+    costs(j, &(struct wndl_row){.self = node->self, .total = node->total});
+    wndl_json_put_close(j, '}');
 }
 
 /* Node 0, of which all others are below, has no key. */
-static void tree(struct json *j)
+static void tree(struct wndl_json *j)
 {
     const struct wndl_calltree *t = &j->r->tree;
     if (t->nodes.len == 0)
         return;
-    key(j, "tree");
-    open(j, '[');
-    open_line(j);
-    number(j, "total", wndl_calltree_at(t, 0)->total.samples);
-    close(j, '}');
+    wndl_json_put_key(j, "tree");
+    wndl_json_put_open(j, '[');
+    wndl_json_put_open_line(j);
+    wndl_json_put_number(j, "total", wndl_calltree_at(t, 0)->total.samples);
+    wndl_json_put_number(j, "total_ns", wndl_calltree_at(t, 0)->total.time);
+    wndl_json_put_close(j, '}');
     for (uint32_t i = 1; i < t->nodes.len; i++)
         tree_node(j, wndl_calltree_at(t, i));
-    close(j, ']');
+    wndl_json_put_close(j, ']');
 }
 
-void wndl_report_json(
-    const struct wndl_report *r, size_t max_rows, struct wndl_buf *out)
+/* ---- marks */
+
+static void mark_fields(struct wndl_json *j, const struct wndl_mark *mark)
 {
-    struct json j = {.out = out, .r = r};
-    open(&j, '{');
-    text(&j, "format", "windlass-report");
-    number(&j, "version", SCHEMA_VERSION);
-    recording(&j);
+    const struct wndl_profile *p = j->r->symbolized->profile;
+    const struct wndl_thread *thread = wndl_vec_at(&p->threads, mark->thread);
+    wndl_json_put_number(j, "time_ns", mark->time);
+    wndl_json_put_number(j, "duration_ns", mark->duration);
+    wndl_json_put_truth(j, "missed_deadline", mark->missed_deadline);
+    wndl_json_put_number(j, "process", thread->process);
+    wndl_json_put_number(j, "tid", thread->tid);
+    wndl_json_put_string(j, "text", mark->text);
+}
+
+static void marks(struct wndl_json *j, bool with_list)
+{
+    const struct wndl_profile *p = j->r->symbolized->profile;
+    wndl_json_put_number(j, "mark_count", p->marks.len);
+    if (!with_list)
+        return;
+    wndl_json_put_key(j, "marks");
+    wndl_json_put_open(j, '[');
+    for (size_t i = 0; i < j->r->marks.len; i++) {
+        const uint32_t *mark = wndl_vec_at(&j->r->marks, i);
+        wndl_json_put_open_line(j);
+        mark_fields(j, wndl_vec_at(&p->marks, *mark));
+        wndl_json_put_close(j, '}');
+    }
+    wndl_json_put_close(j, ']');
+}
+
+void wndl_report_json(const struct wndl_report *r,
+    const struct wndl_json_layout *layout, struct wndl_buf *out)
+{
+    static const char *const times[] = {
+        [WNDL_TIME_CPU] = "cpu",
+        [WNDL_TIME_BLOCKED] = "blocked",
+        [WNDL_TIME_WALL] = "wall",
+    };
+    struct wndl_json j = {.out = out, .r = r, .s = r->symbolized};
+    wndl_json_put_open(&j, '{');
+    wndl_json_put_text(&j, "format", "windlass-report");
+    wndl_json_put_number(&j, "version", SCHEMA_VERSION);
+    wndl_json_recording(&j);
     samples(&j);
+    blocks(&j);
+    unfollowed(&j);
+    marks(&j, layout->marks);
+    wndl_json_put_text(&j, "time", times[r->time]);
     processes(&j);
     threads(&j);
     unnamed(&j);
-    rows(&j, max_rows);
+    rows(&j, layout->max_rows);
     tree(&j);
-    close(&j, '}');
+    wndl_json_put_close(&j, '}');
     wndl_buf_byte(out, '\n');
 }

@@ -21,7 +21,8 @@ char *wndl_text_number(uint64_t value, char text[WNDL_NUMBER_SIZE])
     return text;
 }
 
-char *wndl_text_time(uint64_t ns, char text[WNDL_NUMBER_SIZE])
+/* Four digits, and the unit's name. */
+static const char *split_time(uint64_t ns, char digits[WNDL_NUMBER_SIZE])
 {
     static const struct {
         uint64_t unit;
@@ -36,26 +37,89 @@ char *wndl_text_time(uint64_t ns, char text[WNDL_NUMBER_SIZE])
     while (i < 3 && ns < units[i].unit)
         i++;
     double value = (double)ns / (double)units[i].unit;
-    char digits[WNDL_NUMBER_SIZE];
-    snprintf(digits, sizeof digits, "%.*f",
+    snprintf(digits, WNDL_NUMBER_SIZE, "%.*f",
         value >= 1000  ? 0
         : value >= 100 ? 1
         : value >= 10  ? 2
                        : 3,
         value);
+    return units[i].name;
+}
+
+char *wndl_text_time(uint64_t ns, char text[WNDL_NUMBER_SIZE])
+{
+    char digits[WNDL_NUMBER_SIZE];
+    const char *unit = split_time(ns, digits);
     size_t end = strlen(digits);
     while (strchr(digits, '.') != NULL && digits[end - 1] == '0')
         digits[--end] = '\0';
     if (digits[end - 1] == '.')
         digits[--end] = '\0';
-    snprintf(text, WNDL_NUMBER_SIZE, "%.20s %s", digits, units[i].name);
+    snprintf(text, WNDL_NUMBER_SIZE, "%.20s %s", digits, unit);
     return text;
 }
 
-double wndl_text_percent(const struct wndl_text *t, uint64_t part)
+char *wndl_text_time_cell(uint64_t ns, char text[WNDL_NUMBER_SIZE])
 {
-    uint64_t all = t->r->all.samples;
-    return all == 0 ? 0 : 100.0 * (double)part / (double)all;
+    char digits[WNDL_NUMBER_SIZE];
+    const char *unit = split_time(ns, digits);
+    if (ns == 0)
+        snprintf(text, WNDL_NUMBER_SIZE, "0");
+    else
+        snprintf(text, WNDL_NUMBER_SIZE, "%.20s %s", digits, unit);
+    return text;
+}
+
+double wndl_text_percent(const struct wndl_text *t, uint64_t ns)
+{
+    uint64_t all = t->r->all.time;
+    return all == 0 ? 0 : 100.0 * (double)ns / (double)all;
+}
+
+const char *wndl_text_time_kind(const struct wndl_text *t)
+{
+    static const char *const kinds[] = {
+        [WNDL_TIME_CPU] = "CPU",
+        [WNDL_TIME_BLOCKED] = "blocked",
+        [WNDL_TIME_WALL] = "wall",
+    };
+    return kinds[t->r->time];
+}
+
+bool wndl_text_has_blocks(const struct wndl_text *t)
+{
+    const struct wndl_profile *p = t->r->symbolized->profile;
+    return p->blocks.len != 0 || p->blocked_interval != 0;
+}
+
+void wndl_text_label(const struct wndl_text *t, const char *text)
+{
+    wndl_buf_printf(t->out, "%-11s", text);
+}
+
+void wndl_text_command(const struct wndl_text *t, struct wndl_bytes arguments,
+    struct wndl_bytes executable, unsigned used)
+{
+    enum { LEAST = 20 };
+    unsigned width = t->layout->width;
+    unsigned room = width == 0             ? 0
+                    : width > used + LEAST ? width - used
+                                           : LEAST;
+    size_t end = arguments.size;
+    while (end > 0 && arguments.data[end - 1] == 0)
+        end--;
+    if (end == 0) {
+        wndl_text_cut(t, executable, room);
+        return;
+    }
+    struct wndl_buf line;
+    wndl_buf_init(&line, t->out->mem);
+    wndl_buf_add(&line, arguments.data, end);
+    for (size_t i = 0; i < line.size; i++)
+        line.data[i] = line.data[i] == 0 ? ' ' : line.data[i];
+    wndl_text_cut(t, (struct wndl_bytes){line.data, line.size}, room);
+    t->out->failed |= line.failed;
+    wndl_buf_free(&line);
 }
 
 /* Bytes of the character at `i`; a lone continuation byte is one. */
@@ -184,6 +248,13 @@ void wndl_text_module(const struct wndl_text *t, struct wndl_bytes name)
 }
 
 /* Not idle is what was cut off, dropped or never seen. */
+static const char *why_no_cpu_time(const struct wndl_profile *p)
+{
+    if (p->engine == WNDL_SAMPLER_OUTSIDE)
+        return "seen from outside, the time on the CPU leaves none";
+    return "nothing used CPU time for as long as the interval between two";
+}
+
 static void no_samples(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
@@ -198,22 +269,64 @@ static void no_samples(const struct wndl_text *t)
                               "for another libc?\n\n"
                               "Next: windlass record --help\n");
     else
-        wndl_buf_text(t->out, "No samples: nothing used CPU time for as long "
-                              "as the interval between two.\n\n"
-                              "Next: windlass record -r 10000 COMMAND\n");
+        wndl_buf_printf(t->out,
+            "No samples: %s.\n\n"
+            "Next: windlass record%s COMMAND\n",
+            why_no_cpu_time(p),
+            p->engine == WNDL_SAMPLER_OUTSIDE ? "" : " -r 10000");
+}
+
+/* Of the time asked for; there may be some of another. */
+static void nothing_to_show(const struct wndl_text *t)
+{
+    const struct wndl_profile *p = t->r->symbolized->profile;
+    char text[WNDL_NUMBER_SIZE];
+    if (t->r->time == WNDL_TIME_CPU && t->r->times.blocked != 0)
+        wndl_buf_printf(t->out,
+            "No samples: %s.\nThreads were blocked for %s.\n",
+            why_no_cpu_time(p), wndl_text_time(t->r->times.blocked, text));
+    else if (t->r->time == WNDL_TIME_BLOCKED && p->samples.len != 0)
+        wndl_buf_printf(t->out, "No blocked time: %s.\n",
+            p->blocked_interval == 0
+                ? "blocked threads were not looked at while recording"
+                : "no thread was seen blocked");
+    else
+        no_samples(t);
+}
+
+bool wndl_report_has_rows(const struct wndl_report *r)
+{
+    return r->all.samples != 0;
+}
+
+/* Threads without a sample are told of when anything is known of them. */
+static bool has_times(const struct wndl_report *r)
+{
+    const struct wndl_times *t = &r->times;
+    return t->sampled_cpu + t->unsampled_cpu + t->blocked + t->waiting != 0;
+}
+
+/* Whether `next` goes on from what was shown, or is where there is more. */
+static bool has_next(const struct wndl_report *r)
+{
+    const struct wndl_profile *p = r->symbolized->profile;
+    return p->samples.len + p->blocks.len != 0;
 }
 
 void wndl_report_text(const struct wndl_report *r,
     const struct wndl_text_layout *layout, struct wndl_buf *out)
 {
     struct wndl_text t = {r, layout, out};
+    bool by_thread = r->view == WNDL_BY_THREAD && has_times(r);
     wndl_text_head(&t);
-    if (r->all.samples == 0)
-        no_samples(&t);
+    if (layout->marks)
+        wndl_text_marks(&t);
+    else if (!wndl_report_has_rows(r) && !by_thread)
+        nothing_to_show(&t);
     else if (r->tree.nodes.len != 0)
         wndl_text_tree(&t);
     else
         wndl_text_table(&t);
-    if (layout->next != NULL && r->all.samples != 0)
+    if (layout->next != NULL && has_next(r))
         wndl_buf_printf(out, "\nNext: %s\n", layout->next);
 }

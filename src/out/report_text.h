@@ -13,14 +13,18 @@ struct wndl_text_layout {
     unsigned width;     /* columns to fit in; 0: names are never cut */
     bool full_names;    /* leave names as they were demangled */
     bool utf8;          /* lines of trees may be drawn */
+    bool marks;         /* instead of the table */
     size_t max_rows;    /* of the table */
     double min_percent; /* of the tree's nodes */
     const char *next;   /* the command to try next, or NULL */
 };
 
+/* Whether there are stacks of the report's time to show. */
+bool wndl_report_has_rows(const struct wndl_report *r);
+
 /*
- * Appends the report to `out`: its head, then the call tree if it has one,
- * else the table of rows.
+ * Appends the report to `out`: its head, then the marks if they are asked
+ * for, or the call tree if it has one, else the table of rows.
  */
 void wndl_report_text(const struct wndl_report *r,
     const struct wndl_text_layout *layout, struct wndl_buf *out);
@@ -42,8 +46,27 @@ char *wndl_text_number(uint64_t value, char text[WNDL_NUMBER_SIZE]);
 /* "1.234 s", "12.3 ms", "250 us": four digits or fewer. */
 char *wndl_text_time(uint64_t ns, char text[WNDL_NUMBER_SIZE]);
 
-/* `part` of all samples, in percent; 0 when there are none. */
-double wndl_text_percent(const struct wndl_text *t, uint64_t part);
+/* The same for a column: four digits always, "62.00 ms", "0" for nothing. */
+char *wndl_text_time_cell(uint64_t ns, char text[WNDL_NUMBER_SIZE]);
+
+/* The share of `ns` in all of the time shown; 0 when there is none. */
+double wndl_text_percent(const struct wndl_text *t, uint64_t ns);
+
+/* "CPU", "blocked", "wall": the time that is shown. */
+const char *wndl_text_time_kind(const struct wndl_text *t);
+
+/* Whether blocked threads were looked at when this was recorded. */
+bool wndl_text_has_blocks(const struct wndl_text *t);
+
+/* Starts a line of the head. */
+void wndl_text_label(const struct wndl_text *t, const char *text);
+
+/*
+ * NUL-separated arguments as a line, or `executable` if there are none, cut
+ * to what `used` columns before it leave of the width.
+ */
+void wndl_text_command(const struct wndl_text *t, struct wndl_bytes arguments,
+    struct wndl_bytes executable, unsigned used);
 
 /*
  * `s` cut to `columns` (0: not cut) with "..." at its end, and with '?' for
@@ -72,7 +95,12 @@ struct wndl_bytes wndl_text_module_name(
 /* "[libc.so.6]"; "[vdso]" has its brackets already. */
 void wndl_text_module(const struct wndl_text *t, struct wndl_bytes name);
 
+/* The lines on the command and when it was recorded. */
+void wndl_text_recorded(const struct wndl_text *t);
+
 void wndl_text_head(const struct wndl_text *t);
+void wndl_text_gaps(const struct wndl_text *t);
+void wndl_text_marks(const struct wndl_text *t);
 void wndl_text_table(const struct wndl_text *t);
 void wndl_text_tree(const struct wndl_text *t);
 

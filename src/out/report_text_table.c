@@ -2,10 +2,10 @@
 /* report_text_table: rows of self and total cost under their headings. */
 #include "out/report_text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
-    NUMBER_COLUMNS = 36, /* what stands left of the name */
     GAP = 2,
     MAX_NAME = 60, /* names are lined up to this width, longer ones stick out */
     MAX_PLACE = 26,
@@ -27,6 +27,7 @@ struct cells {
 
 /* Widths of a table. */
 struct columns {
+    size_t numbers;       /* what stands left of the name */
     size_t first, second; /* to fill up to */
     size_t module;
     bool narrow; /* nothing may be wider */
@@ -99,24 +100,90 @@ static void thread_cells(const struct wndl_text *t, const struct wndl_row *row,
     const struct wndl_process *process =
         wndl_vec_at(&p->processes, thread->process);
     wndl_buf_clear(&cells->place);
-    wndl_buf_printf(
-        &cells->place, "tid %u of pid %u", thread->tid, process->pid);
+    wndl_buf_printf(&cells->place, "%u/%u", process->pid, thread->tid);
     cells->first = thread->name;
     cells->second = bytes_of(&cells->place);
     cells->module = wndl_path_name(process->executable);
 }
 
+/* ---- numbers */
+
+/* Fills the columns of numbers, or those of their headings for NULL. */
+static size_t put_costs(const struct wndl_text *t, const struct wndl_row *row)
+{
+    char self[WNDL_NUMBER_SIZE], total[WNDL_NUMBER_SIZE];
+    size_t before = t->out->size;
+    if (row != NULL) {
+        wndl_buf_printf(t->out, "%5.1f%% %9s  %5.1f%% %9s  ",
+            wndl_text_percent(t, row->self.time),
+            wndl_text_time_cell(row->self.time, self),
+            wndl_text_percent(t, row->total.time),
+            wndl_text_time_cell(row->total.time, total));
+    } else {
+        snprintf(self, sizeof self, "self (%s)", wndl_text_time_kind(t));
+        snprintf(total, sizeof total, "total (%s)", wndl_text_time_kind(t));
+        wndl_buf_printf(t->out, "%16s  %16s  ", self, total);
+    }
+    return t->out->size - before;
+}
+
+/* All that is known of a thread's time; its share is of the time shown. */
+static size_t put_times(const struct wndl_text *t, const struct wndl_row *row)
+{
+    const struct wndl_profile *p = t->r->symbolized->profile;
+    char cpu[WNDL_NUMBER_SIZE] = "CPU", blocked[WNDL_NUMBER_SIZE] = "blocked";
+    char waiting[WNDL_NUMBER_SIZE] = "waiting",
+         lived[WNDL_NUMBER_SIZE] = "lived";
+    size_t before = t->out->size;
+    if (row == NULL) {
+        wndl_buf_text(t->out, " share");
+    } else {
+        const struct wndl_thread *thread = wndl_vec_at(&p->threads, row->key);
+        const struct wndl_times *times = &t->r->times_of_thread[row->key];
+        wndl_buf_printf(
+            t->out, "%5.1f%%", wndl_text_percent(t, row->self.time));
+        wndl_text_time_cell(times->sampled_cpu + times->unsampled_cpu, cpu);
+        wndl_text_time_cell(times->blocked, blocked);
+        wndl_text_time_cell(times->waiting, waiting);
+        wndl_text_time_cell(
+            thread->end > thread->start ? thread->end - thread->start : 0,
+            lived);
+    }
+    wndl_buf_printf(t->out, " %8s ", cpu);
+    if (wndl_text_has_blocks(t))
+        wndl_buf_printf(t->out, "%8s %8s ", blocked, waiting);
+    wndl_buf_printf(t->out, "%8s  ", lived);
+    return t->out->size - before;
+}
+
 /* The views, in the order of enum wndl_view. */
 static const struct {
-    const char *name, *second;
+    const char *name, *second, *module;
+    size_t (*numbers)(const struct wndl_text *t, const struct wndl_row *row);
     void (*cells)(const struct wndl_text *t, const struct wndl_row *row,
         const struct columns *c, struct cells *cells);
 } views[] = {
-    [WNDL_BY_FUNCTION] = {"function", "starts at", function_cells},
-    [WNDL_BY_LINE] = {"line", "function", line_cells},
-    [WNDL_BY_MODULE] = {"module", "symbols", module_cells},
-    [WNDL_BY_THREAD] = {"thread", "ids", thread_cells},
+    [WNDL_BY_FUNCTION] = {"function", "starts at", "module", put_costs,
+        function_cells},
+    [WNDL_BY_LINE] = {"line", "function", "module", put_costs, line_cells},
+    [WNDL_BY_MODULE] = {"module", "symbols", "module", put_costs, module_cells},
+    [WNDL_BY_THREAD] = {"thread", "pid/tid", "program", put_times,
+        thread_cells},
 };
+
+/* A row of what has no stack says that, and no more. */
+static void fill_cells(const struct wndl_text *t, const struct wndl_row *row,
+    const struct columns *c, struct cells *cells)
+{
+    const char *label = wndl_label_text(row->label);
+    if (label == NULL) {
+        views[t->r->view].cells(t, row, c, cells);
+        return;
+    }
+    cells->first = (struct wndl_bytes){(const uint8_t *)label, strlen(label)};
+    cells->second = (struct wndl_bytes){0};
+    cells->module = (struct wndl_bytes){0};
+}
 
 static size_t shown(const struct wndl_text *t)
 {
@@ -140,10 +207,16 @@ static void widen(size_t *width, struct wndl_bytes text, size_t limit)
 static void fit(const struct wndl_text *t, struct columns *c)
 {
     size_t width = t->layout->width;
-    size_t fixed = NUMBER_COLUMNS + GAP + GAP + c->module + 2; /* brackets */
+    size_t fixed = c->numbers + GAP + GAP + c->module + 2; /* brackets */
     size_t room = width > fixed + LEAST_ROOM ? width - fixed : LEAST_ROOM;
     c->narrow = width != 0;
-    if (!c->narrow || c->first + c->second <= room)
+    if (!c->narrow)
+        return;
+    if (c->first + c->second > room && t->r->view == WNDL_BY_THREAD) {
+        room += c->module + 2 + GAP; /* the pid tells of the program too */
+        c->module = 0;
+    }
+    if (c->first + c->second <= room)
         return;
     if (t->r->view == WNDL_BY_FUNCTION && room < GOOD_ROOM) {
         c->second = 0;
@@ -160,8 +233,11 @@ static struct columns measure(const struct wndl_text *t, struct cells *cells)
 {
     const char *second = views[t->r->view].second;
     struct columns c = {.first = LEAST_NAME};
+    size_t before = t->out->size;
+    c.numbers = views[t->r->view].numbers(t, NULL);
+    t->out->size = before;
     for (size_t i = 0; i < shown(t); i++) {
-        views[t->r->view].cells(t, wndl_vec_at(&t->r->rows, i), &c, cells);
+        fill_cells(t, wndl_vec_at(&t->r->rows, i), &c, cells);
         widen(&c.first, cells->first, MAX_NAME);
         widen(&c.second, cells->second, MAX_PLACE);
         widen(&c.module, cells->module, MAX_PLACE);
@@ -197,13 +273,8 @@ static void line_end(const struct wndl_text *t)
 static void write_row(const struct wndl_text *t, const struct wndl_row *row,
     const struct columns *c, struct cells *cells)
 {
-    char self[WNDL_NUMBER_SIZE], total[WNDL_NUMBER_SIZE];
-    views[t->r->view].cells(t, row, c, cells);
-    wndl_buf_printf(t->out, "%5.1f%% %9s  %5.1f%% %9s  ",
-        wndl_text_percent(t, row->self.samples),
-        wndl_text_number(row->self.samples, self),
-        wndl_text_percent(t, row->total.samples),
-        wndl_text_number(row->total.samples, total));
+    fill_cells(t, row, c, cells);
+    (void)views[t->r->view].numbers(t, row);
     size_t over = 0;
     cell(t, cells->first, c->first, c, &over);
     wndl_text_spaces(t, GAP);
@@ -211,7 +282,7 @@ static void write_row(const struct wndl_text *t, const struct wndl_row *row,
         cell(t, cells->second, c->second, c, &over);
         wndl_text_spaces(t, GAP);
     }
-    if (cells->module.size != 0)
+    if (cells->module.size != 0 && c->module != 0)
         wndl_text_module(t, cells->module);
     line_end(t);
 }
@@ -219,12 +290,12 @@ static void write_row(const struct wndl_text *t, const struct wndl_row *row,
 /* A column that no row has anything in has no heading either. */
 static void heading(const struct wndl_text *t, const struct columns *c)
 {
-    wndl_buf_printf(t->out, "  self (samples)   total (samples)  %-*s  ",
-        (int)c->first, views[t->r->view].name);
+    (void)views[t->r->view].numbers(t, NULL);
+    wndl_buf_printf(t->out, "%-*s  ", (int)c->first, views[t->r->view].name);
     if (c->second != 0)
         wndl_buf_printf(
             t->out, "%-*s  ", (int)c->second, views[t->r->view].second);
-    wndl_buf_text(t->out, c->module == 0 ? "" : "module");
+    wndl_buf_text(t->out, c->module == 0 ? "" : views[t->r->view].module);
     line_end(t);
 }
 

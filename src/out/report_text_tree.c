@@ -5,6 +5,7 @@
  */
 #include "out/report_text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Is drawn for each branch that a line is in, and before its own node. */
@@ -22,7 +23,7 @@ struct tree {
     struct strokes strokes;
     struct wndl_vec branches; /* bool: more siblings follow below */
     struct wndl_arena arena;
-    uint64_t least; /* samples that a node must have */
+    double least; /* ns that a node must have */
 };
 
 static const struct wndl_calltree_node *node_at(
@@ -35,9 +36,9 @@ static const struct wndl_calltree_node *node_at(
 static uint32_t first_shown(const struct tree *tree, uint32_t index)
 {
     /* Siblings come by total, so the first that is too small is the end. */
-    return index != 0 && node_at(tree, index)->total.samples >= tree->least
-               ? index
-               : 0;
+    if (index == 0 || (double)node_at(tree, index)->total.time < tree->least)
+        return 0;
+    return index;
 }
 
 static uint32_t first_child(const struct tree *tree, uint32_t index)
@@ -117,9 +118,9 @@ static void draw_node(const struct tree *tree, uint32_t index, bool on_branch)
     const struct wndl_calltree_node *node = node_at(tree, index);
     char total[WNDL_NUMBER_SIZE];
     wndl_buf_printf(t->out, "%5.1f%% %11s  %5.1f%%  ",
-        wndl_text_percent(t, node->total.samples),
-        wndl_text_number(node->total.samples, total),
-        wndl_text_percent(t, node->self.samples));
+        wndl_text_percent(t, node->total.time),
+        wndl_text_time_cell(node->total.time, total),
+        wndl_text_percent(t, node->self.time));
     size_t used = NUMBERS + draw_branches(tree, on_branch);
     size_t width = t->layout->width;
     if (node->kind == WNDL_TREE_LABEL)
@@ -179,13 +180,12 @@ static bool draw_nodes(struct tree *tree)
 void wndl_text_tree(const struct wndl_text *t)
 {
     struct tree tree = {.t = t, .strokes = t->layout->utf8 ? drawn : ascii};
-    double least = t->layout->min_percent / 100 * (double)t->r->all.samples;
-    tree.least = (uint64_t)least;
-    if ((double)tree.least < least || tree.least == 0)
-        tree.least++;
+    tree.least = t->layout->min_percent / 100 * (double)t->r->all.time;
     wndl_arena_init(&tree.arena, t->out->mem);
     wndl_vec_init(&tree.branches, &tree.arena, sizeof(bool));
-    wndl_buf_text(t->out, " total   (samples)    self  function\n");
+    char kind[WNDL_NUMBER_SIZE];
+    snprintf(kind, sizeof kind, "(%s)", wndl_text_time_kind(t));
+    wndl_buf_printf(t->out, " total %11s    self  function\n", kind);
     if (!draw_nodes(&tree))
         t->out->failed = true;
     wndl_buf_printf(t->out, "Calls below %g%% are not shown: --min\n",

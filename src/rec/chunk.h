@@ -20,7 +20,7 @@
 
 enum {
     WNDL_FILE_MAJOR = 1,
-    WNDL_FILE_MINOR = 0,
+    WNDL_FILE_MINOR = 2,
     WNDL_FILE_HEADER_SIZE = 24,
     WNDL_CHUNK_OVERHEAD = 12, /* type, size and CRC */
     WNDL_CHUNK_MAX = 16 * 1024 * 1024,
@@ -39,6 +39,21 @@ enum {
 #define WNDL_CHUNK_MMAP WNDL_CHUNK_TYPE('M', 'M', 'A', 'P')
 #define WNDL_CHUNK_STAK WNDL_CHUNK_TYPE('S', 'T', 'A', 'K')
 #define WNDL_CHUNK_SAMP WNDL_CHUNK_TYPE('S', 'A', 'M', 'P')
+#define WNDL_CHUNK_OSTK WNDL_CHUNK_TYPE('O', 'S', 'T', 'K')
+#define WNDL_CHUNK_BLOK WNDL_CHUNK_TYPE('B', 'L', 'O', 'K')
+#define WNDL_CHUNK_MARK WNDL_CHUNK_TYPE('M', 'A', 'R', 'K')
+#define WNDL_CHUNK_TEND WNDL_CHUNK_TYPE('T', 'E', 'N', 'D')
+#define WNDL_CHUNK_UNFO WNDL_CHUNK_TYPE('U', 'N', 'F', 'O')
+#define WNDL_CHUNK_PAUS WNDL_CHUNK_TYPE('P', 'A', 'U', 'S')
+#define WNDL_CHUNK_HEAP WNDL_CHUNK_TYPE('H', 'E', 'A', 'P')
+#define WNDL_CHUNK_HPAR WNDL_CHUNK_TYPE('H', 'P', 'A', 'R')
+#define WNDL_CHUNK_HSNP WNDL_CHUNK_TYPE('H', 'S', 'N', 'P')
+#define WNDL_CHUNK_HCNT WNDL_CHUNK_TYPE('H', 'C', 'N', 'T')
+#define WNDL_CHUNK_HTIM WNDL_CHUNK_TYPE('H', 'T', 'I', 'M')
+#define WNDL_CHUNK_HLEK WNDL_CHUNK_TYPE('H', 'L', 'E', 'K')
+#define WNDL_CHUNK_HGRO WNDL_CHUNK_TYPE('H', 'G', 'R', 'O')
+#define WNDL_CHUNK_HWRO WNDL_CHUNK_TYPE('H', 'W', 'R', 'O')
+#define WNDL_CHUNK_HTOG WNDL_CHUNK_TYPE('H', 'T', 'O', 'G')
 #define WNDL_CHUNK_DONE WNDL_CHUNK_TYPE('D', 'O', 'N', 'E')
 
 /* ---- writing */

@@ -21,12 +21,25 @@ static uint8_t *put_name(uint8_t *to, const char name[WNDL_EVENT_NAME_MAX])
     return to + size;
 }
 
-/* The first byte is the kind, and for a sample its end above two bits. */
+static uint8_t *put_text(uint8_t *to, struct wndl_bytes text)
+{
+    size_t size =
+        text.size < WNDL_EVENT_TEXT_MAX ? text.size : WNDL_EVENT_TEXT_MAX;
+    to = put_uleb(to, size);
+    memcpy(to, text.data, size);
+    return to + size;
+}
+
+/* The first byte: the kind, and above three bits a sample's end or a mark's
+ * kind. */
 size_t wndl_event_put(
     uint8_t to[WNDL_EVENT_MAX], const struct wndl_event *event)
 {
     uint8_t *next = to;
-    *next++ = (uint8_t)(event->kind | event->end << 2);
+    *next++ =
+        (uint8_t)(event->kind |
+                  (event->kind == WNDL_EVENT_MARK ? event->mark : event->end)
+                      << 3);
     next = put_uleb(next, event->time);
     switch (event->kind) {
     case WNDL_EVENT_SAMPLE:
@@ -38,6 +51,13 @@ size_t wndl_event_put(
         break;
     case WNDL_EVENT_NAME:
         next = put_name(next, event->name);
+        break;
+    case WNDL_EVENT_END:
+        next = put_uleb(next, event->cpu);
+        break;
+    case WNDL_EVENT_MARK:
+        next = put_uleb(next, event->duration);
+        next = put_text(next, event->text);
         break;
     }
     return (size_t)(next - to);
@@ -63,14 +83,24 @@ static void get_name(struct wndl_cursor *c, char name[WNDL_EVENT_NAME_MAX])
         memcpy(name, bytes, size);
 }
 
+static struct wndl_bytes get_text(struct wndl_cursor *c)
+{
+    uint64_t size = wndl_cursor_uleb(c);
+    if (size > WNDL_EVENT_TEXT_MAX)
+        wndl_cursor_fail(c);
+    const uint8_t *bytes = c->failed ? NULL : wndl_cursor_take(c, size);
+    return (struct wndl_bytes){bytes, bytes == NULL ? 0 : size};
+}
+
 bool wndl_event_get(struct wndl_cursor *c, struct wndl_event *event)
 {
     if (wndl_cursor_left(c) == 0)
         return false;
     uint8_t first = wndl_cursor_u8(c);
     *event = (struct wndl_event){
-        .kind = first & 3,
-        .end = first >> 2,
+        .kind = first & 7,
+        .end = first >> 3,
+        .mark = first >> 3,
         .time = wndl_cursor_uleb(c),
     };
     switch (event->kind) {
@@ -83,6 +113,13 @@ bool wndl_event_get(struct wndl_cursor *c, struct wndl_event *event)
         break;
     case WNDL_EVENT_NAME:
         get_name(c, event->name);
+        break;
+    case WNDL_EVENT_END:
+        event->cpu = wndl_cursor_uleb(c);
+        break;
+    case WNDL_EVENT_MARK:
+        event->duration = wndl_cursor_uleb(c);
+        event->text = get_text(c);
         break;
     default:
         wndl_cursor_fail(c);

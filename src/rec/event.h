@@ -16,18 +16,32 @@ enum wndl_event_kind {
     WNDL_EVENT_SAMPLE = 0,
     WNDL_EVENT_THREAD = 1, /* the ring now belongs to this thread */
     WNDL_EVENT_NAME = 2,   /* the thread's name changed */
+    WNDL_EVENT_END = 3,    /* the thread ends: the ring is free */
+    WNDL_EVENT_MARK = 4,   /* the program says something: profile.h */
 };
 
-enum { WNDL_EVENT_NAME_MAX = 16, WNDL_EVENT_MAX = 48 };
+enum wndl_mark_kind {
+    WNDL_MARK_PLAIN = 0,
+    WNDL_MARK_DEADLINE = 1, /* missed: duration is by how much */
+};
+
+enum {
+    WNDL_EVENT_NAME_MAX = 16,
+    WNDL_EVENT_TEXT_MAX = 200,
+    WNDL_EVENT_MAX = 256,
+};
 
 struct wndl_event {
     enum wndl_event_kind kind;
     uint8_t end;   /* SAMPLE: enum wndl_walk_end */
+    uint8_t mark;  /* MARK: enum wndl_mark_kind */
     uint32_t node; /* SAMPLE: leaf of the stack tree, 0 for no stack */
     uint32_t tid;  /* THREAD */
     uint64_t time; /* SAMPLE: ns since last SAMPLE or THREAD; else absolute */
-    uint64_t cpu;  /* SAMPLE: thread CPU ns since the last sample */
+    uint64_t cpu;  /* SAMPLE: thread CPU ns it stands for; END: what is left */
+    uint64_t duration;              /* MARK: ns, from `time` on */
     char name[WNDL_EVENT_NAME_MAX]; /* NAME: NUL-terminated */
+    struct wndl_bytes text; /* MARK: at most WNDL_EVENT_TEXT_MAX, borrowed */
 };
 
 /* Writes an event. Returns its size, at most WNDL_EVENT_MAX. Signal-safe. */

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WNDL_RING_BYTES = 128 * 1024 }; /* a power of two */
+enum { WNDL_RING_BYTES = 64 * 1024 }; /* a power of two */
 
 /*
  * Zeroed memory is an empty ring. Positions count bytes since the start and

@@ -8,8 +8,9 @@
  *   process -> collector   ready   with the perf event's descriptor if any
  *
  * The process then closes all three descriptors: it holds none while its
- * program runs. The collector holds the event, so sampling ends with it. It
- * treats the block as foreign bytes.
+ * program runs. A hello with a refusal is all there is to that talk. The
+ * collector holds the event, so sampling ends with it. It treats the block as
+ * foreign bytes.
  */
 #ifndef WNDL_REC_SHM_H
 #define WNDL_REC_SHM_H
@@ -24,13 +25,17 @@
 #define WNDL_SESSION_ENV "WINDLASS_SESSION"
 
 enum {
-    WNDL_SHM_VERSION = 1,
-    WNDL_SHM_THREADS = 512,
+    WNDL_SHM_VERSION = 4,
+    WNDL_SHM_THREADS = 2048, /* at a time; an ended one's ring is used again */
     WNDL_SHM_MODULES = 1024,
     WNDL_SHM_STRINGS = 512 * 1024,
     WNDL_SHM_NODES = 700 * 1000,
     WNDL_SHM_BUILD_ID = 32,
     WNDL_SHM_EPOCHS = 255, /* the last one stays for good */
+    WNDL_SHM_PATTERNS = 256,
+    WNDL_SHM_STARTS = 16,
+    WNDL_FRAMES_RESUMED = 7,     /* compared with the last walk's, not walked */
+    WNDL_FRAMES_MAX = 32 * 1024, /* most that --max-frames may ask for */
 };
 
 #define WNDL_SHM_MAGIC UINT32_C(0x4d485357)
@@ -48,10 +53,54 @@ enum wndl_loss {
     WNDL_LOSS_REASONS = 8,
 };
 
+/*
+ * What interrupts a running thread. Also META's `engine`.
+ *
+ * PERF  one perf task-clock event per process, synchronous SIGTRAP; never
+ *       interrupts a blocked call. Where it may not see the kernel, TICK
+ *       timers run beside it and stand for the time spent there.
+ * TICK  CPU-time timers of each thread, SIGPROF: never interrupt a blocked
+ *       call, come at the kernel's tick (250 Hz on Debian) at most.
+ * TIMER CLOCK_MONOTONIC timers of each thread, SIGPROF: any rate. A timer is
+ *       parked while its thread is blocked, and the call it interrupted is
+ *       made to go on.
+ * OUTSIDE  nothing in the process: blocked threads are looked at by the
+ *       collector, running ones are only counted.
+ */
 enum wndl_engine {
     WNDL_ENGINE_NONE = 0,
-    WNDL_ENGINE_PERF = 1,  /* perf task-clock events, SIGTRAP */
-    WNDL_ENGINE_TIMER = 2, /* CPU-time timers of each thread, SIGPROF */
+    WNDL_ENGINE_PERF = 1,
+    WNDL_ENGINE_TICK = 2,
+    WNDL_ENGINE_TIMER = 3,
+    WNDL_ENGINE_OUTSIDE = 4,
+};
+
+/* Which ways a walk may take from one frame to the next. */
+enum wndl_unwind_with {
+    WNDL_UNWIND_AUTO = 0, /* CFI, and frame pointers where there is none */
+    WNDL_UNWIND_CFI = 1,
+    WNDL_UNWIND_FP = 2,
+    WNDL_UNWIND_SCAN = 3, /* as AUTO, and where neither goes on by scanning */
+};
+
+/*
+ * Why a process is not recorded: hello, and UNFO in docs/formats/wndl.md. The
+ * runtime says those it knows of itself; the collector finds out the others.
+ */
+enum wndl_refusal {
+    WNDL_REFUSAL_NONE = 0, /* in UNFO: not known */
+    WNDL_REFUSAL_STATIC = 1,
+    WNDL_REFUSAL_SETUID = 2,   /* or with file capabilities */
+    WNDL_REFUSAL_LIBC = 3,     /* another libc than glibc, or too old a one */
+    WNDL_REFUSAL_GO = 4,       /* its runtime owns all signals */
+    WNDL_REFUSAL_EMULATED = 5, /* Valgrind, qemu */
+    WNDL_REFUSAL_ENVIRONMENT = 6, /* started without our variables */
+    WNDL_REFUSAL_MACHINE = 7, /* no runtime for its word size or processor */
+    WNDL_REFUSAL_DESCRIPTORS = 8, /* none was free, not even for a moment */
+    WNDL_REFUSAL_MEMORY = 9,      /* the block could not be mapped */
+    WNDL_REFUSAL_SANDBOX = 10,
+    WNDL_REFUSAL_CLONE = 11, /* made by a clone() that passed by our hooks */
+    WNDL_REFUSALS = 12,
 };
 
 /*
@@ -74,7 +123,26 @@ struct wndl_shm_module {
  * than the limit is stored. */
 struct wndl_shm {
     uint32_t magic, version;
-    _Atomic uint32_t stop; /* set by the collector: no more samples */
+    _Atomic uint32_t stop; /* set by the collector: no more samples, ever */
+    /* Odd while paused: +1 by the collector at each change. Sampling costs
+     * next to nothing meanwhile. What is used of the CPU then counts for no
+     * sample. */
+    _Atomic uint32_t paused;
+    /* Odd while the program itself wants no samples: windlass/profile.h. */
+    _Atomic uint32_t held;
+    /* Walks, counted by the process for `record -v`: frames by enum
+     * wndl_frame_how, and once more in FRAMES_RESUMED. */
+    _Atomic uint64_t frames_by[8];
+    /* Blocked calls that had to return EINTR because of us. */
+    _Atomic uint64_t interrupted_calls;
+    /* Where the process has its registry of generated code: windlass/jit.h;
+     * 0: nowhere. */
+    _Atomic uint64_t jit;
+    /* Processes that this one, or they themselves before they had a block of
+     * their own, made another program of: the last ones, in turn. Not all of
+     * those say hello. */
+    _Atomic uint32_t starts;
+    _Atomic uint32_t started[WNDL_SHM_STARTS];
     _Atomic uint32_t module_count;
     _Atomic uint32_t string_bytes;
     _Atomic uint64_t lost[WNDL_LOSS_REASONS];
@@ -102,19 +170,51 @@ enum {
 
 struct wndl_hello {
     uint32_t version;
+    uint32_t machine; /* EM_X86_64, EM_386 */
+    uint32_t refusal; /* enum wndl_refusal: != 0 wants no answer */
+    uint32_t traced;  /* by a debugger, at its start */
 };
 
+/* The same bytes on every machine: no padding that depends on alignment. */
 struct wndl_go {
     uint32_t version;
-    uint32_t engine;        /* enum wndl_engine to try first */
-    uint32_t sample_kernel; /* do not ask for exclude_kernel */
-    uint32_t reserved;
-    uint64_t interval; /* ns */
+    uint32_t engine;            /* enum wndl_engine to try first */
+    uint32_t fallback;          /* enum wndl_engine to try then, or NONE */
+    uint32_t sample_kernel;     /* do not ask for exclude_kernel */
+    uint64_t interval;          /* ns */
+    uint32_t max_frames;        /* 1 to WNDL_FRAMES_MAX */
+    uint32_t unwind;            /* enum wndl_unwind_with */
+    uint32_t heap;              /* enum wndl_heap_flag, or-ed: rec/heap.h */
+    uint32_t heap_pairs;        /* room for so many, if WNDL_HEAP_ON */
+    uint64_t heap_sample_below; /* bytes; 0: every block */
+    /*
+     * Which threads are sampled: patterns separated by commas, none for all.
+     * A pattern is "main", "pid:N", "*", or a part of the name in any case.
+     */
+    char threads[WNDL_SHM_PATTERNS];
 };
 
 struct wndl_ready {
     uint32_t engine; /* that runs; WNDL_ENGINE_NONE when none could start */
     uint32_t sys_errno;
 };
+
+/*
+ * 64-bit collectors talk to 32-bit programs: no field's place may depend on
+ * the word size.
+ */
+_Static_assert(
+    sizeof(struct wndl_stacknode) == 16 &&
+        sizeof(struct wndl_ring) == WNDL_RING_BYTES + 128 &&
+        sizeof(struct wndl_shm_module) == 88 &&
+        offsetof(struct wndl_shm, frames_by) == 24 &&
+        offsetof(struct wndl_shm, lost) % 8 == 0 &&
+        offsetof(struct wndl_shm, modules) ==
+            offsetof(struct wndl_shm, ring_used) + WNDL_SHM_THREADS / 8 &&
+        offsetof(struct wndl_shm, rings) % 4096 == 0 &&
+        sizeof(struct wndl_hello) == 16 &&
+        sizeof(struct wndl_go) == 48 + WNDL_SHM_PATTERNS &&
+        sizeof(struct wndl_ready) == 8,
+    "the block and the messages are the same on every machine");
 
 #endif

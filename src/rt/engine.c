@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What interrupts the program. The perf engine is one event, opened by the
- * first thread and inherited by all it starts; SIGTRAP is raised by the very
- * instruction stream that runs, so blocked system calls are left alone. The
- * timer engine needs a timer for each thread.
+ * What interrupts the program: starting an engine, the handler of its signal,
+ * and the threads it samples.
  */
+#include "rt/engine.h"
+
 #include "os/raw.h"
+#include "rt/arch.h"
+#include "rt/restart.h"
 #include "rt/rt.h"
-#include "rt/threads.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <string.h>
 #include <sys/prctl.h>
-
-/* Tell our perf events and timers from the program's own. */
-#define MARK UINT64_C(0x776e646c)
-
-enum {
-    PERF_DATA_OFFSET = 24, /* si_perf_data in siginfo_t, x86-64 */
-    SA_RESTORER_FLAG = 0x04000000,
-    KERNEL_SIGSET_BYTES = 8,
-};
 
 #ifndef TRAP_PERF
 #define TRAP_PERF 6
@@ -34,40 +25,105 @@ struct kernel_sigaction {
     uint64_t mask;
 };
 
-/* The bytes by which debuggers and unwinders know a signal frame. */
-__asm__(".text\n"
-        ".p2align 4\n"
-        "nop\n"
-        ".type wndl_rt_restorer, @function\n"
-        "wndl_rt_restorer:\n"
-        "mov $15, %rax\n"
-        "syscall\n"
-        ".size wndl_rt_restorer, . - wndl_rt_restorer\n");
+__asm__(WNDL_ARCH_RESTORER);
 extern void wndl_rt_restorer(void) __attribute__((visibility("hidden")));
 
-static bool is_ours(const siginfo_t *info, uint64_t *overruns)
+/* ---- the handler */
+
+static bool is_perf(const siginfo_t *info)
 {
-    *overruns = 0;
-    if (info->si_signo == SIGTRAP && info->si_code == TRAP_PERF) {
-        uint64_t data;
-        memcpy(&data, (const char *)info + PERF_DATA_OFFSET, sizeof data);
-        return data == MARK;
-    }
-    if (info->si_signo == SIGPROF && info->si_code == SI_TIMER &&
-        (uintptr_t)info->si_value.sival_ptr == MARK) {
-        *overruns = (uint64_t)info->si_overrun;
-        return true;
-    }
-    return false;
+    unsigned long data = 0;
+    memcpy(&data, (const char *)info + WNDL_ARCH_PERF_DATA, sizeof data);
+    return info->si_code == TRAP_PERF && data == WNDL_RT_PERF_MARK;
+}
+
+static void on_perf(struct wndl_rt_look *look)
+{
+    look->thread = wndl_rt_is_careful() ? wndl_rt_thread_self() : NULL;
+    if (look->thread == NULL)
+        look->thread = wndl_rt_thread_of(wndl_raw_gettid());
+    if (look->thread == NULL)
+        wndl_rt_lose(WNDL_LOSS_THREADS_FULL, 1);
+    else if (wndl_rt_look_begin(look) == WNDL_RT_LOOK_HERE)
+        wndl_rt_perf_on_event(look);
+    if (look->thread != NULL && wndl_rt_restart_is_due_to_event(look->context))
+        wndl_rt_engine_go_on(look, 0);
+    else
+        wndl_rt_restart_yield(look->context);
+}
+
+void wndl_rt_engine_go_on(const struct wndl_rt_look *look, uint64_t waited)
+{
+    if (!wndl_rt_restart(look->context, waited, &look->thread->rest))
+        atomic_fetch_add(&wndl_rt.shm->interrupted_calls, 1);
+}
+
+static void on_other_tick(struct wndl_rt_look *look, uint64_t overruns)
+{
+    enum wndl_rt_looking looking = wndl_rt_look_begin(look);
+    if (looking == WNDL_RT_LOOK_NEVER)
+        wndl_rt_timers_drop(look->thread);
+    else if (looking == WNDL_RT_LOOK_HERE && wndl_rt.engine == WNDL_ENGINE_PERF)
+        wndl_rt_perf_on_tick(look);
+    else if (looking == WNDL_RT_LOOK_HERE)
+        wndl_rt_tick_on_tick(look, overruns);
+}
+
+/* A tick on the way into a call that blocks ends it before it has begun. */
+static void on_tick(struct wndl_rt_look *look, uint64_t overruns)
+{
+    bool interrupted = !wndl_arch_came_back(look->context) &&
+                       wndl_rt_restart_is_due(look->context);
+    if (wndl_rt.engine == WNDL_ENGINE_TIMER)
+        wndl_rt_timer_on_tick(look);
+    else
+        on_other_tick(look, overruns);
+    if (interrupted)
+        wndl_rt_engine_go_on(look, 0);
+    else
+        wndl_rt_restart_yield(look->context);
+}
+
+static void on_timer(
+    struct wndl_rt_look *look, const struct wndl_rt_timer_signal *from)
+{
+    look->thread = wndl_rt_thread_at(from->slot);
+    if (look->thread == NULL)
+        return;
+    if (from->kind == WNDL_RT_TIMER_WALL)
+        wndl_rt_timer_on_wall(look);
+    else
+        on_tick(look, from->overruns);
 }
 
 static void on_signal(int number, siginfo_t *info, void *ucontext)
 {
-    uint64_t overruns;
-    if (is_ours(info, &overruns))
-        wndl_rt_sample(ucontext, overruns);
-    else
-        wndl_rt_signal_chain(number, info, ucontext);
+    struct wndl_rt_look look = {.context = ucontext};
+    struct wndl_rt_timer_signal from;
+    if (number == SIGTRAP && is_perf(info))
+        on_perf(&look);
+    else if (number == SIGPROF && wndl_rt_timer_sent(info, &from))
+        on_timer(&look, &from);
+    else if (wndl_rt_signal_chain(number, info, ucontext))
+        wndl_rt_restart_came_back(ucontext);
+}
+
+bool wndl_rt_engine_sent(const siginfo_t *info)
+{
+    struct wndl_rt_timer_signal from;
+    if (info->si_signo == SIGTRAP)
+        return is_perf(info);
+    if (info->si_signo != SIGPROF || !wndl_rt_timer_sent(info, &from))
+        return false;
+    if (from.kind == WNDL_RT_TIMER_WALL)
+        wndl_rt_timer_park(from.slot);
+    return true;
+}
+
+static bool is_plain(
+    const struct kernel_sigaction *action, void (*disposition)(int))
+{
+    return memcmp(&action->handler, &disposition, sizeof disposition) == 0;
 }
 
 /*
@@ -78,31 +134,17 @@ static bool install_handler(int number)
 {
     const struct kernel_sigaction ours = {
         .handler = on_signal,
-        .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | SA_RESTORER_FLAG,
+        .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | WNDL_ARCH_SA_RESTORER,
         .restorer = wndl_rt_restorer,
-        .mask = ~UINT64_C(0),
+        .mask = WNDL_RT_ALL_SIGNALS,
     };
-    return wndl_raw4(SYS_rt_sigaction, number, (long)&ours, 0,
-               KERNEL_SIGSET_BYTES) == 0;
-}
-
-static long open_event(bool kernel)
-{
-    struct perf_event_attr attr = {
-        .type = PERF_TYPE_SOFTWARE,
-        .size = sizeof attr,
-        .config = PERF_COUNT_SW_TASK_CLOCK,
-        .sample_period = wndl_rt.interval,
-        .sigtrap = 1,
-        .sig_data = MARK,
-        .remove_on_exec = 1,
-        .inherit = 1,
-        .inherit_thread = 1,
-        .exclude_kernel = !kernel,
-        .exclude_hv = 1,
-    };
-    const long a[] = {(long)&attr, 0, -1, -1};
-    return wndl_raw6(SYS_perf_event_open, a, PERF_FLAG_FD_CLOEXEC, 0);
+    struct kernel_sigaction before = {0};
+    if (wndl_raw4(SYS_rt_sigaction, number, (long)&ours, (long)&before,
+            WNDL_ARCH_SIGSET_BYTES) != 0)
+        return false;
+    if (is_plain(&before, SIG_IGN))
+        wndl_rt.ignored |= wndl_rt_signal_bit(number);
+    return true;
 }
 
 /* Sets the disposition of `number` to one without a handler. */
@@ -111,116 +153,236 @@ static void set_plain(int number, void (*disposition)(int))
     struct kernel_sigaction plain = {0};
     memcpy(&plain.handler, &disposition, sizeof disposition);
     (void)wndl_raw4(
-        SYS_rt_sigaction, number, (long)&plain, 0, KERNEL_SIGSET_BYTES);
+        SYS_rt_sigaction, number, (long)&plain, 0, WNDL_ARCH_SIGSET_BYTES);
 }
+
+/* ---- exec */
 
 static bool opened_the_event(void)
 {
     return wndl_raw_gettid() == wndl_rt.pid;
 }
 
+static uint64_t set_mask(int how, uint64_t mask)
+{
+    uint64_t before = 0;
+    (void)wndl_raw4(SYS_rt_sigprocmask, how, (long)&mask, (long)&before,
+        WNDL_ARCH_SIGSET_BYTES);
+    return before;
+}
+
 /*
  * An event that overflows inside execve() raises its signal in the new image,
  * although it is removed there. The thread that opened the event can stop it
  * for all; another one can only have the signal ignored, which the new image
- * inherits. The kernel takes timers and their signals away by itself.
+ * inherits: that it is blocked, too, tells it why. The kernel takes timers
+ * and their signals away by itself.
  */
+static void silence_event(void)
+{
+    if (opened_the_event()) {
+        (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0);
+        return;
+    }
+    (void)set_mask(SIG_BLOCK, wndl_rt_signal_bit(SIGTRAP));
+    set_plain(SIGTRAP, SIG_IGN);
+}
+
+/* What the program wants of our signals is the new image's. */
 void wndl_rt_engine_pause(void)
 {
-    if (wndl_rt.engine != WNDL_ENGINE_PERF)
-        return;
-    if (opened_the_event())
-        (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0);
-    else
+    uint64_t ignored = wndl_rt_signal_ignored();
+    (void)set_mask(SIG_BLOCK, wndl_rt_mask_blocked());
+    if ((ignored & wndl_rt_signal_bit(SIGTRAP)) != 0)
         set_plain(SIGTRAP, SIG_IGN);
+    if ((ignored & wndl_rt_signal_bit(SIGPROF)) != 0)
+        set_plain(SIGPROF, SIG_IGN);
+    if (wndl_rt.engine == WNDL_ENGINE_PERF)
+        silence_event();
 }
 
 void wndl_rt_engine_resume(void)
 {
-    if (wndl_rt.engine != WNDL_ENGINE_PERF)
-        return;
-    if (opened_the_event())
-        (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_ENABLE, 0, 0);
-    else
+    if ((wndl_rt.signals & wndl_rt_signal_bit(SIGTRAP)) != 0)
         (void)install_handler(SIGTRAP);
+    if ((wndl_rt.signals & wndl_rt_signal_bit(SIGPROF)) != 0)
+        (void)install_handler(SIGPROF);
+    if (wndl_rt.engine == WNDL_ENGINE_PERF && opened_the_event())
+        (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_ENABLE, 0, 0);
+    (void)set_mask(SIG_UNBLOCK, wndl_rt.signals);
 }
 
-static int start_perf(bool kernel, struct wndl_ready *ready)
+/* ---- threads */
+
+static bool start_timers(struct wndl_rt_thread *t)
 {
-    if (!install_handler(SIGTRAP))
-        return -1;
-    wndl_rt.signal = SIGTRAP;
-    wndl_rt.engine = WNDL_ENGINE_PERF;
-    long fd = open_event(kernel);
-    if (fd < 0) {
-        ready->sys_errno = (uint32_t)-fd;
-        return -1;
+    switch (wndl_rt.engine) {
+    case WNDL_ENGINE_PERF:
+        return wndl_rt_perf_add_thread(t);
+    case WNDL_ENGINE_TICK:
+        return wndl_rt_tick_add_thread(t);
+    case WNDL_ENGINE_TIMER:
+        return wndl_rt_timer_add_thread(t);
+    case WNDL_ENGINE_NONE:
+        return true;
+    default:
+        return false;
     }
-    ready->engine = WNDL_ENGINE_PERF;
-    return (int)fd;
 }
 
-static int make_timer(int tid)
+static bool is_recorded(void)
 {
-    struct sigevent event = {
-        .sigev_notify = SIGEV_THREAD_ID,
-        .sigev_signo = SIGPROF,
-        .sigev_value.sival_ptr = (void *)(uintptr_t)MARK,
-    };
-    event._sigev_un._tid = tid;
-    int timer = -1;
-    if (wndl_raw3(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, (long)&event,
-            (long)&timer) != 0)
-        return -1;
-    struct timespec every = {
-        .tv_sec = (time_t)(wndl_rt.interval / 1000000000),
-        .tv_nsec = (long)(wndl_rt.interval % 1000000000),
-    };
-    struct itimerspec setting = {.it_interval = every, .it_value = every};
-    if (wndl_raw4(SYS_timer_settime, timer, 0, (long)&setting, 0) == 0)
-        return timer;
-    wndl_rt_engine_drop_timer(timer);
-    return -1;
+    return wndl_rt.shm != NULL && wndl_raw_getpid() == wndl_rt.pid;
 }
 
-void wndl_rt_engine_drop_timer(int timer)
+/* Memory of this id may be that of a thread which ended without a word. */
+static bool add_thread(void)
 {
-    (void)wndl_raw3(SYS_timer_delete, timer, 0, 0);
+    struct wndl_rt_thread *t = wndl_rt_thread_of(wndl_raw_gettid());
+    if (t == NULL)
+        return false;
+    wndl_rt_thread_begin(t);
+    if (wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID) < t->last_cpu) {
+        wndl_rt_timers_drop(t);
+        wndl_rt_thread_renew(t);
+    }
+    wndl_rt_say_begin(t);
+    return start_timers(t);
 }
 
 void wndl_rt_engine_add_thread(void)
 {
-    if (wndl_rt.engine != WNDL_ENGINE_TIMER)
+    if (!is_recorded())
         return;
-    int tid = wndl_raw_gettid();
-    struct wndl_rt_thread *thread = wndl_rt_thread_of(tid);
-    if (thread == NULL) {
+    uint64_t mask = set_mask(SIG_SETMASK, WNDL_RT_ALL_SIGNALS);
+    if (!add_thread())
         wndl_rt_lose(WNDL_LOSS_THREADS_FULL, 1);
-        return;
-    }
-    /* A timer here is one of an ended thread that had the same id. */
-    if (thread->timer >= 0)
-        wndl_rt_engine_drop_timer(thread->timer);
-    thread->timer = make_timer(tid);
+    (void)set_mask(SIG_SETMASK, mask);
 }
 
-static void start_timers(struct wndl_ready *ready)
+/* Our signals stay blocked: nobody would be there for them. */
+void wndl_rt_engine_end_thread(void)
+{
+    if (!is_recorded())
+        return;
+    uint64_t mask = set_mask(SIG_SETMASK, WNDL_RT_ALL_SIGNALS);
+    struct wndl_rt_thread *t = wndl_rt_thread_find(wndl_raw_gettid());
+    if (t != NULL) {
+        wndl_rt_timers_drop(t);
+        wndl_rt_say_own_end(t);
+        wndl_rt_thread_free(t);
+    }
+    (void)set_mask(SIG_SETMASK, mask | wndl_rt.signals);
+}
+
+void wndl_rt_engine_prepare_thread(void)
+{
+    struct wndl_stack_range stacks[WNDL_RT_STACKS_GIVEN];
+    if (!is_recorded())
+        return;
+    uint64_t mask = set_mask(SIG_SETMASK, WNDL_RT_ALL_SIGNALS);
+    struct wndl_rt_thread *t = wndl_rt_thread_of(wndl_raw_gettid());
+    if (t != NULL)
+        (void)wndl_rt_stacks_around(&t->stacks, (uintptr_t)&mask,
+            (struct wndl_bytes){t->scratch, sizeof t->scratch}, stacks);
+    (void)set_mask(SIG_SETMASK, mask);
+}
+
+void wndl_rt_engine_stop(void)
+{
+    if (!is_recorded())
+        return;
+    uint64_t mask = set_mask(SIG_SETMASK, WNDL_RT_ALL_SIGNALS);
+    if (wndl_rt.engine == WNDL_ENGINE_PERF && opened_the_event())
+        (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0);
+    struct wndl_rt_thread *t = wndl_rt_thread_find(wndl_raw_gettid());
+    if (t != NULL)
+        wndl_rt_timers_drop(t);
+    (void)set_mask(SIG_SETMASK, mask);
+}
+
+/* ---- start */
+
+/* A descriptor, or -errno. */
+static int start_perf_with(bool kernel)
+{
+    if (!install_handler(SIGTRAP) || (!kernel && !install_handler(SIGPROF)))
+        return -EINVAL;
+    int fd = (int)wndl_rt_perf_open(kernel);
+    if (fd < 0)
+        return fd;
+    wndl_rt.signals = wndl_rt_signal_bit(SIGTRAP);
+    if (!kernel)
+        wndl_rt.signals |= wndl_rt_signal_bit(SIGPROF);
+    wndl_rt.with_ticks = !kernel;
+    (void)add_thread();
+    return fd;
+}
+
+/* A process may have fewer rights than the one that the recorder asked for. */
+static int start_perf(bool kernel)
+{
+    int fd = start_perf_with(kernel);
+    if (kernel && fd == -EACCES)
+        fd = start_perf_with(false);
+    if (fd < 0)
+        set_plain(SIGTRAP, SIG_DFL);
+    return fd;
+}
+
+/* The initial thread's timer shows whether there are any to be had. */
+static int start_timer(void)
 {
     if (!install_handler(SIGPROF))
-        return;
-    wndl_rt.signal = SIGPROF;
-    wndl_rt.engine = WNDL_ENGINE_TIMER;
-    ready->engine = WNDL_ENGINE_TIMER;
-    wndl_rt_engine_add_thread();
+        return -EINVAL;
+    wndl_rt.signals = wndl_rt_signal_bit(SIGPROF);
+    return add_thread() ? 0 : -EAGAIN;
 }
 
-int wndl_rt_engine_start(uint32_t engine, bool kernel, struct wndl_ready *ready)
+/* A descriptor or 0, or -errno. */
+static int start_engine(const struct wndl_go *go, uint32_t engine)
 {
-    int fd = -1;
+    wndl_rt.engine = engine;
+    wndl_rt.with_ticks = false;
+    switch (engine) {
+    case WNDL_ENGINE_PERF:
+        return start_perf(go->sample_kernel != 0);
+    case WNDL_ENGINE_TICK:
+    case WNDL_ENGINE_TIMER:
+        return start_timer();
+    default:
+        return -EINVAL;
+    }
+}
+
+static void read_wishes(const struct wndl_go *go)
+{
+    wndl_rt.interval = go->interval;
+    wndl_rt.unwind = go->unwind;
+    memcpy(wndl_rt.threads, go->threads, sizeof wndl_rt.threads);
+    wndl_rt.threads[sizeof wndl_rt.threads - 1] = '\0';
+    /* Memory for stacks stays through a fork. */
+    if (wndl_rt.max_frames == 0)
+        wndl_rt.max_frames = go->max_frames;
+    if (wndl_rt.max_frames == 0 || wndl_rt.max_frames > WNDL_FRAMES_MAX)
+        wndl_rt.max_frames = WNDL_FRAMES_MAX;
+}
+
+int wndl_rt_engine_start(const struct wndl_go *go, struct wndl_ready *ready)
+{
+    const uint32_t engines[] = {go->engine, go->fallback};
     *ready = (struct wndl_ready){0};
-    if (engine == WNDL_ENGINE_PERF)
-        fd = start_perf(kernel, ready);
-    if (ready->engine == WNDL_ENGINE_NONE)
-        start_timers(ready);
-    return fd;
+    read_wishes(go);
+    wndl_rt_thread_hook_start();
+    for (size_t i = 0; i < 2; i++) {
+        int event = start_engine(go, engines[i]);
+        if (event >= 0) {
+            ready->engine = engines[i];
+            return engines[i] == WNDL_ENGINE_PERF ? event : -1;
+        }
+        if (ready->sys_errno == 0)
+            ready->sys_errno = (uint32_t)-event;
+    }
+    wndl_rt.engine = WNDL_ENGINE_NONE;
+    return -1;
 }

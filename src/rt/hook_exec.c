@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Replacing the program. The libc's functions of the exec family do not call
- * each other by name, so each is here.
+ * each other by name, so each is here. What could not be started with our
+ * variables is tried as it was asked for: they may be too much.
  */
 #include "os/raw.h"
+#include "rt/environment.h"
 #include "rt/rt.h"
 
 #include <stdarg.h>
@@ -13,7 +15,8 @@
 /* A child of vfork shares this memory but has no engine running. */
 static bool pause_engine(void)
 {
-    if (wndl_rt.shm == NULL || wndl_raw_getpid() != wndl_rt.pid)
+    wndl_rt_note_start(wndl_raw_getpid());
+    if (wndl_rt.signals == 0 || wndl_raw_getpid() != wndl_rt.pid)
         return false;
     wndl_rt_engine_pause();
     return true;
@@ -30,33 +33,53 @@ static int came_back(bool paused, int result)
 WNDL_RT_HOOK int execve(
     const char *path, char *const arguments[], char *const environment[])
 {
+    const struct wndl_rt_real *real = wndl_rt_real();
+    char *const *completed;
+    WNDL_RT_ENVIRONMENT(completed, environment);
     bool paused = pause_engine();
-    return came_back(
-        paused, wndl_rt_real()->execve(path, arguments, environment));
+    int result = real->execve(path, arguments, completed);
+    if (completed != environment)
+        result = real->execve(path, arguments, environment);
+    return came_back(paused, result);
 }
 
 WNDL_RT_HOOK int execvpe(
     const char *file, char *const arguments[], char *const environment[])
 {
+    const struct wndl_rt_real *real = wndl_rt_real();
+    char *const *completed;
+    WNDL_RT_ENVIRONMENT(completed, environment);
     bool paused = pause_engine();
-    return came_back(
-        paused, wndl_rt_real()->execvpe(file, arguments, environment));
+    int result = real->execvpe(file, arguments, completed);
+    if (completed != environment)
+        result = real->execvpe(file, arguments, environment);
+    return came_back(paused, result);
 }
 
 WNDL_RT_HOOK int fexecve(
     int fd, char *const arguments[], char *const environment[])
 {
+    const struct wndl_rt_real *real = wndl_rt_real();
+    char *const *completed;
+    WNDL_RT_ENVIRONMENT(completed, environment);
     bool paused = pause_engine();
-    return came_back(
-        paused, wndl_rt_real()->fexecve(fd, arguments, environment));
+    int result = real->fexecve(fd, arguments, completed);
+    if (completed != environment)
+        result = real->fexecve(fd, arguments, environment);
+    return came_back(paused, result);
 }
 
 WNDL_RT_HOOK int execveat(int fd, const char *path, char *const arguments[],
     char *const environment[], int flags)
 {
+    const struct wndl_rt_real *real = wndl_rt_real();
+    char *const *completed;
+    WNDL_RT_ENVIRONMENT(completed, environment);
     bool paused = pause_engine();
-    return came_back(paused,
-        wndl_rt_real()->execveat(fd, path, arguments, environment, flags));
+    int result = real->execveat(fd, path, arguments, completed, flags);
+    if (completed != environment)
+        result = real->execveat(fd, path, arguments, environment, flags);
+    return came_back(paused, result);
 }
 
 WNDL_RT_HOOK int execv(const char *path, char *const arguments[])

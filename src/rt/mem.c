@@ -9,13 +9,36 @@
 #include <string.h>
 #include <strings.h>
 
-void *memcpy(void *restrict to, const void *restrict from, size_t size)
+/* Where other types are stored, at any address. */
+struct word {
+    uint64_t v;
+} __attribute__((packed, may_alias));
+
+typedef uint64_t block __attribute__((vector_size(16), aligned(1), may_alias));
+
+enum { WORD = sizeof(struct word), BLOCK = sizeof(block), LARGE = 4096 };
+
+static void copy_large(void *to, const void *from, size_t size)
 {
-    void *next = to;
     __asm__ volatile("rep movsb"
-                     : "+D"(next), "+S"(from), "+c"(size)
+                     : "+D"(to), "+S"(from), "+c"(size)
                      :
                      : "memory");
+}
+
+/* The string instruction takes long to begin. */
+void *memcpy(void *restrict to, const void *restrict from, size_t size)
+{
+    uint8_t *t = to;
+    const uint8_t *f = from;
+    if (size >= LARGE) {
+        copy_large(to, from, size);
+        return to;
+    }
+    for (; size >= BLOCK; size -= BLOCK, t += BLOCK, f += BLOCK)
+        *(block *)(void *)t = *(const block *)(const void *)f;
+    for (; size > 0; size--)
+        *t++ = *f++;
     return to;
 }
 
@@ -35,6 +58,9 @@ void *memmove(void *to, const void *from, size_t size)
         return memcpy(to, from, size);
     uint8_t *t = to;
     const uint8_t *f = from;
+    for (; size >= WORD; size -= WORD)
+        *(struct word *)(void *)(t + size - WORD) =
+            *(const struct word *)(const void *)(f + size - WORD);
     while (size-- > 0)
         t[size] = f[size];
     return to;

@@ -6,8 +6,10 @@
 #include "os/dlfind.h"
 #include "os/raw.h"
 #include "rt/rt.h"
+#include "rt/threads.h"
 
 #include <elf.h>
+#include <link.h>
 #include <string.h>
 
 static bool live_row_covers(const struct wndl_shm_module *row, uint64_t address)
@@ -34,48 +36,64 @@ static bool listed(uint64_t address)
     return false;
 }
 
-/* A descriptor's size is that of name and contents, each padded to 4. */
-static bool find_build_id(struct wndl_cursor notes, struct wndl_bytes *id)
+struct note {
+    const char *name;
+    uint32_t type;
+    struct wndl_bytes contents;
+};
+
+static uint64_t padded(uint64_t size)
 {
-    while (wndl_cursor_left(&notes) >= sizeof(Elf64_Nhdr)) {
+    return (size + 3) & ~UINT64_C(3);
+}
+
+/* Name and contents are padded to 4; Go counts that as part of its name. */
+static bool find_note(struct wndl_cursor notes, struct note *wanted)
+{
+    size_t wanted_size = strlen(wanted->name) + 1;
+    while (wndl_cursor_left(&notes) >= sizeof(ElfW(Nhdr))) {
         uint32_t name_size = wndl_cursor_u32(&notes);
         uint32_t size = wndl_cursor_u32(&notes);
         uint32_t type = wndl_cursor_u32(&notes);
-        const uint8_t *name =
-            wndl_cursor_take(&notes, ((uint64_t)name_size + 3) & ~3u);
-        const uint8_t *contents =
-            wndl_cursor_take(&notes, ((uint64_t)size + 3) & ~3u);
+        const uint8_t *name = wndl_cursor_take(&notes, padded(name_size));
+        const uint8_t *contents = wndl_cursor_take(&notes, padded(size));
         if (contents == NULL)
             return false;
-        if (type == NT_GNU_BUILD_ID && name_size == sizeof ELF_NOTE_GNU &&
-            memcmp(name, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
-            *id = (struct wndl_bytes){contents, size};
+        if (type == wanted->type && padded(name_size) == padded(wanted_size) &&
+            memcmp(name, wanted->name, wanted_size) == 0) {
+            wanted->contents = (struct wndl_bytes){contents, size};
             return true;
         }
     }
     return false;
 }
 
-static struct wndl_bytes build_id(const struct wndl_dlmodule *module)
+static bool module_note(const struct wndl_dlmodule *module, struct note *wanted)
 {
-    struct wndl_bytes id = {0};
     struct wndl_bytes image = wndl_dlmodule_from(module, module->map_start);
-    if (image.size < sizeof(Elf64_Ehdr))
-        return id;
-    const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)image.data;
+    if (image.size < sizeof(ElfW(Ehdr)))
+        return false;
+    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)(const void *)image.data;
     struct wndl_bytes table = wndl_bytes_slice(
-        image, header->e_phoff, (uint64_t)header->e_phnum * sizeof(Elf64_Phdr));
-    const Elf64_Phdr *ph = (const Elf64_Phdr *)(const void *)table.data;
+        image, header->e_phoff, (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)));
+    const ElfW(Phdr) *ph = (const ElfW(Phdr) *)(const void *)table.data;
     for (size_t i = 0; i < table.size / sizeof *ph; i++) {
         if (ph[i].p_type != PT_NOTE)
             continue;
         struct wndl_bytes notes =
             wndl_dlmodule_from(module, module->bias.v + ph[i].p_vaddr);
         notes = wndl_bytes_slice(notes, 0, ph[i].p_filesz);
-        if (find_build_id(wndl_cursor_at(notes, 0, false), &id))
-            break;
+        if (find_note(wndl_cursor_at(notes, 0, false), wanted))
+            return true;
     }
-    return id;
+    return false;
+}
+
+bool wndl_rt_module_is_go(const struct wndl_dlmodule *module)
+{
+    enum { GO_BUILD_ID = 4 };
+    struct note id = {.name = "Go", .type = GO_BUILD_ID};
+    return module_note(module, &id);
 }
 
 /* Copies the path into the shared strings; false when they are full. */
@@ -116,10 +134,10 @@ static bool add_row(const struct wndl_dlmodule *module)
     row->bias = module->bias.v;
     row->time = wndl_raw_clock_ns(CLOCK_MONOTONIC);
     row->first_epoch = atomic_load(&wndl_rt.epoch);
-    struct wndl_bytes id = build_id(module);
-    if (id.size <= sizeof row->build_id && id.size != 0) {
-        memcpy(row->build_id, id.data, id.size);
-        row->build_id_size = (uint32_t)id.size;
+    struct note id = {.name = ELF_NOTE_GNU, .type = NT_GNU_BUILD_ID};
+    if (module_note(module, &id) && id.contents.size <= sizeof row->build_id) {
+        memcpy(row->build_id, id.contents.data, id.contents.size);
+        row->build_id_size = (uint32_t)id.contents.size;
     }
     atomic_store(&row->last_epoch, WNDL_SHM_EPOCHS);
     atomic_store_explicit(&row->ready, 1, memory_order_release);
@@ -131,7 +149,15 @@ bool wndl_rt_module_note(uint64_t address)
     struct wndl_dlmodule module;
     if (listed(address) || !wndl_dlfind(address, &module))
         return true;
-    return add_row(&module);
+    /* A sample may be about to list the same one. */
+    uint64_t all = WNDL_RT_ALL_SIGNALS;
+    uint64_t before = 0;
+    (void)wndl_raw4(
+        SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof all);
+    bool done = listed(address) || add_row(&module);
+    (void)wndl_raw4(
+        SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
+    return done;
 }
 
 static bool has_name(const struct wndl_shm_module *row, const char *name)
@@ -170,5 +196,5 @@ void wndl_rt_modules_recheck(void)
         return;
     if (epoch + 1 < WNDL_SHM_EPOCHS)
         atomic_store(&wndl_rt.epoch, epoch + 1);
-    atomic_fetch_add(&wndl_rt.rules_age, 1);
+    wndl_rt_threads_forget_code();
 }

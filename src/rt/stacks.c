@@ -3,10 +3,13 @@
 
 #include "os/maps.h"
 #include "os/raw.h"
+#include "rt/arch.h"
+#include "rt/rt.h"
 
-#include <asm/prctl.h>
+#include <errno.h>
+#include <sys/auxv.h>
 
-enum { PAGE = 4096, CHECKED_PAGES = 64, RED_ZONE = 128 };
+enum { PAGE = 4096, CHECKED_PAGES = 64, CAREFUL_SIZE = 1024 * 1024 };
 
 static bool within(const struct wndl_stack_range *range, uint64_t address)
 {
@@ -35,6 +38,29 @@ static bool look_at(void *context, const struct wndl_mapping *m)
     return true;
 }
 
+/* The kernel reads a mask before it sees that there is nothing to do. */
+static bool is_readable(uint64_t page)
+{
+    enum { NOTHING = -1 };
+    return wndl_raw4(SYS_rt_sigprocmask, NOTHING, (long)page, 0,
+               WNDL_ARCH_SIGSET_BYTES) != -EFAULT;
+}
+
+static bool are_readable(uint64_t from, uint64_t to)
+{
+    while (from < to && is_readable(from))
+        from += PAGE;
+    return from >= to;
+}
+
+static bool are_mapped(uint64_t from, uint64_t size)
+{
+    uint8_t resident[CHECKED_PAGES];
+    if (wndl_rt_is_careful())
+        return are_readable(from, from + size);
+    return wndl_raw3(SYS_mincore, (long)from, (long)size, (long)resident) == 0;
+}
+
 /*
  * In a child forked by a thread, the initial thread runs on what was that
  * thread's stack: so what sp is in decides first.
@@ -48,11 +74,28 @@ static struct wndl_stack_range own_stack(const struct search *s)
     return wndl_raw_gettid() == wndl_raw_getpid() ? s->initial : s->at_tp;
 }
 
+/*
+ * Without a look at the mappings. A thread's stack ends at its TCB, the
+ * initial one with the name of the executable; what lies between can be read.
+ */
+static bool look_up_carefully(struct wndl_rt_stacks *stacks, uint64_t sp)
+{
+    uint64_t from = sp & ~(uint64_t)(PAGE - 1);
+    uint64_t to = wndl_arch_thread_pointer();
+    if (sp >= to)
+        to = getauxval(AT_EXECFN);
+    if (sp >= to || to - from > CAREFUL_SIZE || !are_readable(from, to))
+        return false;
+    stacks->own = (struct wndl_stack_range){from, to};
+    return true;
+}
+
 static bool look_up(
     struct wndl_rt_stacks *stacks, uint64_t sp, struct wndl_bytes room)
 {
-    struct search s = {.sp = sp};
-    (void)wndl_raw3(SYS_arch_prctl, ARCH_GET_FS, (long)&s.tp, 0);
+    if (wndl_rt_is_careful())
+        return look_up_carefully(stacks, sp);
+    struct search s = {.sp = sp, .tp = wndl_arch_thread_pointer()};
     if (!wndl_maps_each("/proc/self/maps", room, look_at, &s))
         return false;
     stacks->own = own_stack(&s);
@@ -68,13 +111,12 @@ static bool look_up(
 /* Cuts `range` to what is mapped for sure; false when that is nothing. */
 static bool still_mapped(struct wndl_stack_range *range, uint64_t sp)
 {
-    uint8_t resident[CHECKED_PAGES];
     uint64_t from = sp & ~(uint64_t)(PAGE - 1);
     uint64_t size = range->high - from;
     if (size > (uint64_t)CHECKED_PAGES * PAGE)
         size = (uint64_t)CHECKED_PAGES * PAGE;
     *range = (struct wndl_stack_range){sp, from + size};
-    return wndl_raw3(SYS_mincore, (long)from, (long)size, (long)resident) == 0;
+    return are_mapped(from, size);
 }
 
 static bool find_other(const struct wndl_rt_stacks *stacks, uint64_t sp,
@@ -92,7 +134,8 @@ static size_t known(const struct wndl_rt_stacks *stacks, uint64_t sp,
     struct wndl_stack_range ranges[WNDL_RT_STACKS_GIVEN])
 {
     if (within(&stacks->own, sp)) {
-        ranges[0] = (struct wndl_stack_range){sp - RED_ZONE, stacks->own.high};
+        ranges[0] = (struct wndl_stack_range){
+            sp - WNDL_ARCH_RED_ZONE, stacks->own.high};
         return 1;
     }
     if (!find_other(stacks, sp, &ranges[0]))

@@ -4,41 +4,143 @@
 #include "os/dlfind.h"
 #include "unwind/space.h"
 
-static struct wndl_entry compile(uint64_t pc)
+/* Of no kind, and not free: the rule of a slot that somebody is filling. */
+enum { FREE = 0, CLAIMED = 1 << 16 };
+
+static __attribute__((noinline)) struct wndl_rule compile_any(uint64_t pc)
 {
     struct wndl_code code;
     switch (wndl_code_find(NULL, pc, &code)) {
     case WNDL_CODE_ROW:
-        return wndl_entry_of_row(&code.row, pc);
+        return wndl_rule_of_row(&code.row, pc);
     case WNDL_CODE_NO_FDE:
-        return (struct wndl_entry){.kind = WNDL_ENTRY_NO_FDE};
+        return (struct wndl_rule){.kind = WNDL_ENTRY_NO_FDE};
     case WNDL_CODE_NO_MODULE:
-        return (struct wndl_entry){.kind = WNDL_ENTRY_NO_MODULE};
+        return (struct wndl_rule){.kind = WNDL_ENTRY_NO_MODULE};
     case WNDL_CODE_BAD:
         break;
     }
-    return (struct wndl_entry){.kind = WNDL_ENTRY_BAD};
+    return (struct wndl_rule){.kind = WNDL_ENTRY_BAD};
 }
 
-struct wndl_entry *wndl_cache_find(struct wndl_unwinder *u, uint64_t key)
+static struct wndl_rule compile(uint64_t pc)
 {
-    if (!wndl_code_is_possible(key - 1))
-        return &u->no_code;
-    uint32_t home = wndl_cache_home(key);
-    struct wndl_entry *entry = NULL;
+    struct wndl_cfi_plain row;
+    return wndl_code_find_plain(pc, &row) ? wndl_rule_of_plain(&row)
+                                          : compile_any(pc);
+}
+
+static bool is_of(const struct wndl_entry *e, wndl_generation generation)
+{
+#if __SIZEOF_POINTER__ == 4
+    return atomic_load_explicit(&e->generation, memory_order_relaxed) ==
+           generation;
+#else
+    return atomic_load_explicit(&e->key, memory_order_relaxed) >>
+               WNDL_PC_BITS ==
+           generation >> WNDL_PC_BITS;
+#endif
+}
+
+static bool is_free(const struct wndl_entry *e)
+{
+    return atomic_load_explicit(&e->key, memory_order_relaxed) == 0;
+}
+
+/* A pc, and what its set was found to be. */
+struct search {
+    struct wndl_unwinder *u;
+    uint64_t pc;
+    wndl_generation generation;
+    struct wndl_entry *found;  /* NULL: it is not there */
+    struct wndl_entry *vacant; /* NULL: no free or out-dated slot */
+};
+
+static void search_set(struct search *s, uint32_t home)
+{
     for (uint32_t look = 0; look < WNDL_CACHE_WAYS; look++) {
-        entry = wndl_cache_at(u, wndl_cache_place(home, look));
-        if (entry->key == key)
-            return entry;
-        if (entry->key == 0)
-            break;
+        struct wndl_entry *e =
+            wndl_cache_at(s->u, wndl_cache_place(home, look));
+        if (wndl_entry_is(e, s->pc, s->generation)) {
+            s->found = e;
+            return;
+        }
+        bool free = is_free(e);
+        if (s->vacant == NULL && (free || !is_of(e, s->generation)))
+            s->vacant = e;
+        if (free)
+            return;
     }
-    if (entry->key != 0)
-        entry = wndl_cache_at(
-            u, wndl_cache_place(home, u->victim++ % WNDL_CACHE_WAYS));
-    *entry = compile(key - 1);
-    entry->key = key;
-    return entry;
+}
+
+/* Other bits of the hash than the home's, so that keys of one over-full set
+ * go to many. */
+static uint32_t second_home(uint64_t pc)
+{
+    return wndl_cache_home(pc * 0xff51afd7ed558ccdu);
+}
+
+/* The rule as of one moment; false when the slot is changing hands. */
+static bool read_rule(const struct search *s, struct wndl_rule *rule)
+{
+    uint32_t changes = wndl_cache_changes(s->u);
+    if (!wndl_entry_is(s->found, s->pc, s->generation))
+        return false;
+    *rule = wndl_rule_of_bits(wndl_entry_rule(s->found));
+    return rule->kind != WNDL_ENTRY_EMPTY &&
+           wndl_cache_changes(s->u) == changes;
+}
+
+/* Any slot of the second set, by turns. */
+static struct wndl_entry *victim(const struct search *s)
+{
+    uint32_t turn = wndl_cache_changes(s->u) % WNDL_CACHE_WAYS;
+    return wndl_cache_at(s->u, wndl_cache_place(second_home(s->pc), turn));
+}
+
+/* False when another is at work on the slot. */
+static bool keep(
+    const struct search *s, struct wndl_entry *e, struct wndl_rule rule)
+{
+    int32_t old = atomic_load_explicit(&e->rule, memory_order_relaxed);
+    if (old == CLAIMED ||
+        !atomic_compare_exchange_strong(&e->rule, &old, CLAIMED))
+        return false;
+#if __SIZEOF_POINTER__ == 4
+    atomic_store_explicit(&e->generation, s->generation, memory_order_release);
+    atomic_store_explicit(&e->key, (uintptr_t)s->pc, memory_order_release);
+#else
+    atomic_store_explicit(&e->key, s->pc + s->generation, memory_order_release);
+#endif
+    atomic_fetch_add(&s->u->changes, 1);
+    atomic_store_explicit(&e->rule, wndl_rule_bits(rule), memory_order_release);
+    return true;
+}
+
+struct wndl_found wndl_cache_find(
+    struct wndl_unwinder *u, uint64_t pc, wndl_generation generation)
+{
+    struct wndl_found result = {.entry = &u->outside};
+    struct search s = {.u = u, .pc = pc, .generation = generation};
+    result.rule.kind = WNDL_ENTRY_NO_CODE;
+    if (!wndl_code_is_possible(pc - 1))
+        return result;
+    search_set(&s, wndl_cache_home(pc));
+    if (s.found == NULL && s.vacant == NULL)
+        search_set(&s, second_home(pc));
+    if (s.found != NULL && read_rule(&s, &result.rule)) {
+        result.entry = s.found;
+        return result;
+    }
+    result.rule = compile(pc - 1);
+    if (s.found != NULL)
+        return result;
+    if (s.vacant == NULL)
+        s.vacant = victim(&s);
+    result.kept = keep(&s, s.vacant, result.rule);
+    if (result.kept)
+        result.entry = s.vacant;
+    return result;
 }
 
 size_t wndl_unwinder_size(void)
@@ -48,16 +150,33 @@ size_t wndl_unwinder_size(void)
 
 struct wndl_unwinder *wndl_unwinder_init(void *memory)
 {
-    struct wndl_unwinder *u = memory;
-    u->no_code.kind = WNDL_ENTRY_NO_MODULE;
     /* A lazy binding must not be resolved within a signal handler. */
     struct wndl_dlmodule module;
     (void)wndl_dlfind((uintptr_t)&wndl_unwinder_init, &module);
-    return u;
+    return memory;
+}
+
+/* Generations begin anew: nothing of their first time may be left. */
+static void forget_all(struct wndl_unwinder *u)
+{
+    for (size_t i = 0; i < WNDL_CACHE_ENTRIES; i++) {
+        struct wndl_entry *e = &u->slots[i];
+        if (atomic_exchange(&e->rule, CLAIMED) == CLAIMED)
+            continue;
+        atomic_store_explicit(&e->key, 0, memory_order_release);
+        atomic_fetch_add(&u->changes, 1);
+        atomic_store_explicit(&e->rule, FREE, memory_order_release);
+    }
 }
 
 void wndl_unwinder_flush(struct wndl_unwinder *u)
 {
-    __builtin_memset(u, 0, sizeof *u);
-    u->no_code.kind = WNDL_ENTRY_NO_MODULE;
+    const uint32_t mask =
+        sizeof(wndl_generation) == 4 ? UINT32_MAX : UINT16_MAX;
+    uint32_t old = atomic_load(&u->generation);
+    while (
+        !atomic_compare_exchange_weak(&u->generation, &old, (old + 1) & mask))
+        ;
+    if (old == mask)
+        forget_all(u);
 }

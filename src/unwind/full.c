@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/full.h"
 
-#include "unwind/rule.h"
+#include "unwind/flow.h"
+#include "unwind/jit.h"
+#include "unwind/jit_remote.h"
+#include "unwind/leaf.h"
+#include "unwind/scan.h"
 
 /* glibc's note of where the kernel left the stack pointer. */
 extern void *__libc_stack_end __attribute__((weak));
-
-/* x86-64's ucontext_t gregs in DWARF numbering. */
-static const uint8_t dwarf_of_greg[17] = {
-    8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16 //
-};
 
 static void set(struct wndl_cfi_regs *regs, unsigned number, uint64_t value)
 {
@@ -17,33 +16,47 @@ static void set(struct wndl_cfi_regs *regs, unsigned number, uint64_t value)
     regs->valid |= UINT32_C(1) << number;
 }
 
-void wndl_full_init(struct wndl_full *full, const struct wndl_regs *regs)
+static bool has(const struct wndl_cfi_regs *regs, unsigned number)
+{
+    return (regs->valid >> number & 1) != 0;
+}
+
+static void set_gregs(struct wndl_cfi_regs *regs, const struct wndl_arch *arch,
+    const uint8_t *gregs)
+{
+    for (unsigned i = 0; i < arch->gregs; i++) {
+        uint64_t value = 0;
+        __builtin_memcpy(&value, gregs + i * arch->word, arch->word);
+        if (arch->dwarf_of_greg[i] != WNDL_NO_REG)
+            set(regs, arch->dwarf_of_greg[i], value);
+    }
+}
+
+void wndl_full_init(struct wndl_full *full, const struct wndl_arch *arch,
+    const struct wndl_regs *regs)
 {
     *full = (struct wndl_full){.interrupted = true};
-    for (unsigned i = 0; regs->gregs != NULL && i < 17; i++) {
-        uint64_t value; /* the words are the kernel's long longs */
-        __builtin_memcpy(&value, &regs->gregs[i], sizeof value);
-        set(&full->regs, dwarf_of_greg[i], value);
-    }
+    if (regs->gregs != NULL)
+        set_gregs(&full->regs, arch, regs->gregs);
     if (regs->valid & WNDL_REG_IP)
-        set(&full->regs, WNDL_DWARF_RA, regs->ip);
+        set(&full->regs, arch->ra, regs->ip);
     if (regs->valid & WNDL_REG_SP)
-        set(&full->regs, WNDL_DWARF_RSP, regs->sp);
+        set(&full->regs, arch->sp, regs->sp);
     if (regs->valid & WNDL_REG_FP)
-        set(&full->regs, WNDL_DWARF_RBP, regs->fp);
+        set(&full->regs, arch->fp, regs->fp);
     if (regs->valid & WNDL_REG_BX)
-        set(&full->regs, WNDL_DWARF_RBX, regs->bx);
+        set(&full->regs, arch->bx, regs->bx);
 }
 
 /*
  * Code that runs before the program's own start, ld.so's, has no CFI that
  * says so; but nothing called it when the stack is as the kernel left it, to
- * within the alignment that ld.so gives it.
+ * within what ld.so has taken of it by then.
  */
 static bool at_program_start(const struct wndl_space *space, uint64_t sp)
 {
     return space->remote == NULL && &__libc_stack_end != NULL &&
-           sp + 15 >= (uintptr_t)__libc_stack_end;
+           sp + WNDL_START_GAP >= (uintptr_t)__libc_stack_end;
 }
 
 enum wndl_walk_end wndl_root_end(const struct wndl_space *space, uint64_t sp)
@@ -61,17 +74,23 @@ static struct wndl_step stepped(enum wndl_frame_how how)
     return (struct wndl_step){.more = true, .how = how};
 }
 
+/* By what no more than PC and SP tell: other registers are as they were. */
+static struct wndl_step stepped_alone(void)
+{
+    return (struct wndl_step){.more = true, .keeps = true, .how = WNDL_HOW_FP};
+}
+
 /* A call through a null pointer: the return address is the last push. */
 static bool step_null_call(
     const struct wndl_space *space, struct wndl_fp_state *state)
 {
     uint64_t ra;
     if (!state->interrupted || state->pc >= 4096 ||
-        !wndl_space_u64(space, state->sp, &ra) ||
+        !wndl_space_word(space, state->sp, &ra) ||
         !wndl_code_is_mapped(space->remote, ra))
         return false;
     state->pc = ra;
-    state->sp += 8;
+    state->sp += space->arch->word;
     state->interrupted = false;
     return true;
 }
@@ -80,11 +99,19 @@ static bool step_null_call(
 static bool read_link(const struct wndl_space *space, uint64_t sp, uint64_t fp,
     struct wndl_fp_state *caller)
 {
-    if (fp % 8 != 0 || fp < sp || fp > UINT64_MAX - 16)
+    const unsigned word = space->arch->word;
+    if (fp % word != 0 || fp < sp || fp > UINT64_MAX - 2 * word)
         return false;
-    *caller = (struct wndl_fp_state){.sp = fp + 16};
-    return wndl_space_u64(space, fp, &caller->fp) &&
-           wndl_space_u64(space, fp + 8, &caller->pc);
+    *caller = (struct wndl_fp_state){.sp = fp + 2 * word};
+    return wndl_space_word(space, fp, &caller->fp) &&
+           wndl_space_word(space, fp + word, &caller->pc);
+}
+
+static bool is_generated(const struct wndl_space *space, uint64_t pc)
+{
+    if (space->remote != NULL)
+        return wndl_jit_remote_covers(space->remote, pc);
+    return wndl_jit_covers(space->jit, pc);
 }
 
 /*
@@ -96,7 +123,8 @@ static bool is_plausible(
 {
     enum { LOOK_AHEAD = 64 };
     for (int i = 0; i < LOOK_AHEAD; i++) {
-        if (wndl_code_is_mapped(space->remote, state.pc))
+        if (wndl_code_is_mapped(space->remote, state.pc) ||
+            is_generated(space, state.pc))
             return true;
         if (!wndl_code_is_possible(state.pc) ||
             !read_link(space, state.sp, state.fp, &state))
@@ -124,49 +152,110 @@ static struct wndl_step guess(
 /*
  * No call returns to the first instruction of a function that code without
  * CFI precedes: the address was put on the stack to be returned to first, as
- * makecontext does. It is the entry of a coroutine.
+ * makecontext does. It is the entry of a coroutine. On i386 the address is in
+ * no function at all.
  */
 static bool at_coroutine_entry(
     const struct wndl_space *space, const struct wndl_fp_state *state)
 {
     struct wndl_code code;
-    return !state->interrupted &&
-           wndl_code_find(space->remote, state->pc, &code) == WNDL_CODE_ROW;
+    if (state->interrupted)
+        return false;
+    return wndl_code_find(space->remote, state->pc, &code) == WNDL_CODE_ROW ||
+           (space->arch->word == 4 &&
+               wndl_leaf_is_behind_ret(space, state->pc));
 }
 
-struct wndl_step wndl_fp_step(
+/*
+ * What CFI gave for a return address leads nowhere: on i386, the leaf may have
+ * pushed a register that its CFI does not tell of.
+ */
+static struct wndl_step without_push(
+    const struct wndl_space *space, struct wndl_fp_state *state)
+{
+    if (space->arch->word != 4 || !state->called_by_it ||
+        !wndl_leaf_pushed(space, state, 1))
+        return ended(WNDL_END_BAD_PC);
+    struct wndl_step step = stepped_alone();
+    step.replaces = true;
+    return step;
+}
+
+/* By frame pointers, or by what is known of such code. */
+static struct wndl_step known_step(
     const struct wndl_space *space, struct wndl_fp_state *state, bool in_module)
 {
     if (in_module && (at_program_start(space, state->sp) ||
                          at_coroutine_entry(space, state)))
         return ended(WNDL_END_COMPLETE);
     if (!in_module && step_null_call(space, state))
-        return stepped(WNDL_HOW_FP);
+        return stepped_alone();
+    bool pops_fp;
+    if (in_module && space->arch->word == 8 &&
+        wndl_flow_return(space, state, &pops_fp))
+        return pops_fp ? stepped(WNDL_HOW_FP) : stepped_alone();
+    const bool may_be_leaf = in_module && space->arch->word == 4;
     bool was_interrupted = state->interrupted;
+    if (may_be_leaf && was_interrupted && wndl_leaf_called(space, state))
+        return stepped_alone();
     struct wndl_step step = guess(space, state);
+    if (!step.more && may_be_leaf && (was_interrupted || state->called_by_it) &&
+        wndl_leaf_pushed(space, state, 2))
+        return stepped_alone();
+    if (!step.more && !in_module && !was_interrupted)
+        return without_push(space, state);
     if (!step.more && !in_module)
-        step.end = was_interrupted ? WNDL_END_NO_RULE : WNDL_END_BAD_PC;
+        step.end = WNDL_END_NO_RULE;
+    return step;
+}
+
+/* A frame pointer of 0 is an end of its own only to who goes by them. */
+static bool is_scanned(const struct wndl_space *space, enum wndl_walk_end end)
+{
+    return (space->method & WNDL_WALK_SCAN) != 0 &&
+           (end == WNDL_END_NO_RULE ||
+               (end == WNDL_END_FP_ROOT &&
+                   wndl_space_method(space) != WNDL_WALK_FP));
+}
+
+struct wndl_step wndl_fp_step(
+    const struct wndl_space *space, struct wndl_fp_state *state, bool in_module)
+{
+    struct wndl_step step = ended(WNDL_END_NO_RULE);
+    bool by_cfi_only = wndl_space_method(space) == WNDL_WALK_CFI;
+    if (!by_cfi_only)
+        step = known_step(space, state, in_module);
+    if (!step.more && (in_module || state->interrupted) &&
+        is_scanned(space, step.end) && wndl_scan_step(space, state)) {
+        step = stepped_alone();
+        step.how = WNDL_HOW_SCAN;
+    }
     return step;
 }
 
 static struct wndl_step full_fp_step(
     const struct wndl_space *space, struct wndl_full *full, bool in_module)
 {
+    const struct wndl_arch *arch = space->arch;
     const struct wndl_cfi_regs *r = &full->regs;
-    bool fp_valid = (r->valid >> WNDL_DWARF_RBP & 1) != 0;
     struct wndl_fp_state state = {
-        .pc = r->regs[WNDL_DWARF_RA],
-        .sp = r->regs[WNDL_DWARF_RSP],
-        .fp = fp_valid ? r->regs[WNDL_DWARF_RBP] : 0,
+        .pc = r->regs[arch->ra],
+        .sp = r->regs[arch->sp],
+        .fp = has(r, arch->fp) ? r->regs[arch->fp] : 0,
         .interrupted = full->interrupted,
+        .called_by_it = full->called_by_it,
     };
+    const uint64_t fp = state.fp;
     struct wndl_step step = wndl_fp_step(space, &state, in_module);
     if (!step.more)
         return step;
-    *full = (struct wndl_full){0};
-    set(&full->regs, WNDL_DWARF_RA, state.pc);
-    set(&full->regs, WNDL_DWARF_RSP, state.sp);
-    set(&full->regs, WNDL_DWARF_RBP, state.fp);
+    if (!step.keeps)
+        *full = (struct wndl_full){0};
+    full->interrupted = false;
+    set(&full->regs, arch->ra, state.pc);
+    set(&full->regs, arch->sp, state.sp);
+    if (!step.keeps || state.fp != fp)
+        set(&full->regs, arch->fp, state.fp);
     return step;
 }
 
@@ -180,43 +269,92 @@ static enum wndl_walk_end end_of_status(enum wndl_status status)
 static struct wndl_step cfi_step(const struct wndl_space *space,
     const struct wndl_code *code, struct wndl_full *full)
 {
-    const uint32_t needed = 1u << WNDL_DWARF_RA | 1u << WNDL_DWARF_RSP;
+    const struct wndl_arch *arch = space->arch;
     struct wndl_cfi_regs caller;
     enum wndl_status status = wndl_cfi_step(
         &code->frame, &code->row, &full->regs, &space->memory, &caller);
+    enum wndl_frame_how how = WNDL_HOW_CFI;
+    if (status == WNDL_IO && space->find_fp != NULL &&
+        space->find_fp(space, code, full, &how))
+        status = wndl_cfi_step(
+            &code->frame, &code->row, &full->regs, &space->memory, &caller);
     if (status != WNDL_OK)
         return ended(end_of_status(status));
-    if ((caller.valid & needed) != needed)
+    if (!has(&caller, arch->ra) || !has(&caller, arch->sp))
         return ended(WNDL_END_BAD_CFI);
-    uint64_t sp = caller.regs[WNDL_DWARF_RSP];
-    uint64_t callee_sp = full->regs.regs[WNDL_DWARF_RSP];
+    uint64_t sp = caller.regs[arch->sp];
+    uint64_t callee_sp = full->regs.regs[arch->sp];
     /* vfork() keeps its return address in a register: it has no frame. */
     bool frameless = full->interrupted && sp == callee_sp &&
-                     code->row.regs[WNDL_DWARF_RA].kind == WNDL_RULE_REGISTER;
+                     code->row.regs[arch->ra].kind == WNDL_RULE_REGISTER;
     /* A signal handler may run on a stack of its own, anywhere. */
     if (sp <= callee_sp && !frameless && !code->row.signal_frame)
         return ended(WNDL_END_NO_PROGRESS);
     full->regs = caller;
     full->interrupted = code->row.signal_frame;
-    if (caller.regs[WNDL_DWARF_RA] == 0 && !full->interrupted)
+    if (caller.regs[arch->ra] == 0 && !full->interrupted)
         return ended(wndl_root_end(space, sp));
-    return stepped(WNDL_HOW_CFI);
+    return stepped(how);
 }
 
-struct wndl_step wndl_full_step(
+/* The copy is too much for a signal handler's stack. */
+static __attribute__((noinline)) struct wndl_step step_outside_there(
+    const struct wndl_space *space, struct wndl_full *full, uint64_t pc)
+{
+    struct wndl_code code;
+    struct wndl_jit_copy copy;
+    enum wndl_code_kind kind =
+        wndl_jit_remote_find(space->remote, pc, &code, &copy);
+    if (kind == WNDL_CODE_NO_MODULE)
+        return full_fp_step(space, full, false);
+    return kind == WNDL_CODE_ROW ? cfi_step(space, &code, full)
+                                 : ended(WNDL_END_BAD_CFI);
+}
+
+/* By what is registered of generated code, or by frame pointer. */
+static struct wndl_step step_outside(
+    const struct wndl_space *space, struct wndl_full *full, uint64_t pc)
+{
+    struct wndl_code code;
+    struct wndl_jit_hold hold;
+    if (space->remote != NULL && space->remote->jit != 0)
+        return step_outside_there(space, full, pc);
+    enum wndl_code_kind kind = wndl_jit_find(space->jit, pc, &code, &hold);
+    if (kind == WNDL_CODE_NO_MODULE)
+        return full_fp_step(space, full, false);
+    struct wndl_step step = ended(WNDL_END_BAD_CFI);
+    if (kind == WNDL_CODE_ROW)
+        step = cfi_step(space, &code, full);
+    wndl_jit_leave(&hold);
+    return step;
+}
+
+static struct wndl_step any_step(
     const struct wndl_space *space, struct wndl_full *full)
 {
     struct wndl_code code;
-    uint64_t pc = full->regs.regs[WNDL_DWARF_RA] - !full->interrupted;
-    switch (wndl_code_find(space->remote, pc, &code)) {
+    uint64_t pc = full->regs.regs[space->arch->ra] - !full->interrupted;
+    enum wndl_code_kind kind = wndl_code_find(space->remote, pc, &code);
+    if (wndl_space_method(space) == WNDL_WALK_FP)
+        return full_fp_step(space, full, kind != WNDL_CODE_NO_MODULE);
+    switch (kind) {
     case WNDL_CODE_ROW:
         return cfi_step(space, &code, full);
     case WNDL_CODE_NO_FDE:
         return full_fp_step(space, full, true);
     case WNDL_CODE_NO_MODULE:
-        return full_fp_step(space, full, false);
+        return step_outside(space, full, pc);
     case WNDL_CODE_BAD:
         break;
     }
     return ended(WNDL_END_BAD_CFI);
+}
+
+struct wndl_step wndl_full_step(
+    const struct wndl_space *space, struct wndl_full *full)
+{
+    bool is_interrupted = full->interrupted;
+    struct wndl_step step = any_step(space, full);
+    full->called_by_it = is_interrupted;
+    return step;
 }

@@ -13,11 +13,14 @@
 struct wndl_full {
     struct wndl_cfi_regs regs;
     bool interrupted;
+    bool called_by_it; /* the frame below is interrupted */
 };
 
 /* What a step came to: a caller (`how` it was found), or the `end`. */
 struct wndl_step {
     bool more;
+    bool keeps;    /* of the registers, all but PC and SP */
+    bool replaces; /* the frame stepped from was none: the caller is instead */
     enum wndl_frame_how how;
     enum wndl_walk_end end;
 };
@@ -26,10 +29,12 @@ struct wndl_step {
 struct wndl_fp_state {
     uint64_t pc, sp, fp;
     bool interrupted;
+    bool called_by_it;
 };
 
 /* The registers that `regs` knows. */
-void wndl_full_init(struct wndl_full *full, const struct wndl_regs *regs);
+void wndl_full_init(struct wndl_full *full, const struct wndl_arch *arch,
+    const struct wndl_regs *regs);
 
 /*
  * To the caller. END_BAD_PC says that `full` itself was no frame: its pc, a
@@ -38,9 +43,19 @@ void wndl_full_init(struct wndl_full *full, const struct wndl_regs *regs);
 struct wndl_step wndl_full_step(
     const struct wndl_space *space, struct wndl_full *full);
 
-/* The same from code without an FDE, or in no module if not `in_module`. */
+/*
+ * The same from code without an FDE, or in no module if not `in_module`, by
+ * what the space's method allows.
+ */
 struct wndl_step wndl_fp_step(const struct wndl_space *space,
     struct wndl_fp_state *state, bool in_module);
+
+/*
+ * The walk from `regs`, every frame of it by wndl_full_step. space->arch may
+ * be NULL: then there are no frames, and the end is NO_RULE.
+ */
+void wndl_full_walk(const struct wndl_space *space,
+    const struct wndl_regs *regs, struct wndl_walk *walk);
 
 /* How a walk ended that found a return address of 0, with this SP. */
 enum wndl_walk_end wndl_root_end(const struct wndl_space *space, uint64_t sp);

@@ -2,6 +2,7 @@
 #include "unwind/space.h"
 
 #include "os/dlfind.h"
+#include "unwind/jit_remote.h"
 
 /*
  * A module's CFI: both sections with the same kind of address, and `bias`
@@ -25,12 +26,17 @@ static enum wndl_code_kind local_cfi(uint64_t pc, struct module_cfi *cfi)
         .hdr = {.bytes = wndl_dlmodule_from(&module, hdr_addr),
             .addr = hdr_addr,
             .data_base = hdr_addr,
-            .address_size = 8},
-        .frame = {.address_size = 8},
+            .address_size = WNDL_WORD},
+        .frame = {.address_size = WNDL_WORD},
     };
     if (wndl_eh_frame_hdr_frame_addr(&cfi->hdr, &cfi->frame.addr) != WNDL_OK)
         return WNDL_CODE_BAD;
-    cfi->frame.bytes = wndl_dlmodule_from(&module, cfi->frame.addr);
+    /* Both are in one segment: its end is looked up once. */
+    const struct wndl_bytes bytes = cfi->hdr.bytes;
+    const uint64_t at = cfi->frame.addr - hdr_addr;
+    cfi->frame.bytes = at < bytes.size
+                           ? wndl_bytes_slice(bytes, at, bytes.size - at)
+                           : wndl_dlmodule_from(&module, cfi->frame.addr);
     return WNDL_CODE_ROW;
 }
 
@@ -61,14 +67,15 @@ static enum wndl_code_kind remote_cfi(
     if (m->eh_frame == NULL)
         return WNDL_CODE_NO_FDE;
     size_t hdr_size = m->eh_frame_hdr == NULL ? 0 : m->eh_frame_hdr_size;
+    const uint8_t word = wndl_arch_of(remote->machine)->word;
     *cfi = (struct module_cfi){
         .hdr = {.bytes = {m->eh_frame_hdr, hdr_size},
             .addr = m->eh_frame_hdr_svma,
             .data_base = m->eh_frame_hdr_svma,
-            .address_size = 8},
+            .address_size = word},
         .frame = {.bytes = {m->eh_frame, m->eh_frame_size},
             .addr = m->eh_frame_svma,
-            .address_size = 8},
+            .address_size = word},
         .bias = m->bias,
     };
     return WNDL_CODE_ROW;
@@ -95,6 +102,18 @@ static enum wndl_status find_fde(
     return status;
 }
 
+bool wndl_code_find_plain(uint64_t pc, struct wndl_cfi_plain *row)
+{
+    static const struct wndl_cfi_abi abi = {
+        WNDL_WORD, WNDL_DWARF_FP, WNDL_DWARF_SP, WNDL_DWARF_RA};
+    struct module_cfi cfi;
+    uint64_t offset;
+    return local_cfi(pc, &cfi) == WNDL_CODE_ROW &&
+           wndl_eh_frame_hdr_find(&cfi.hdr, &cfi.frame, pc, &offset) ==
+               WNDL_OK &&
+           wndl_cfi_plain_at(&cfi.frame, &abi, offset, pc, row);
+}
+
 enum wndl_code_kind wndl_code_find(
     const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
 {
@@ -110,8 +129,35 @@ enum wndl_code_kind wndl_code_find(
     if (status != WNDL_OK)
         return WNDL_CODE_BAD;
     code->frame = cfi.frame;
+    code->start = fde.start + cfi.bias;
     status = wndl_cfi_row_at(&cfi.frame, &fde, pc - cfi.bias, &code->row, NULL);
     return status == WNDL_OK ? WNDL_CODE_ROW : WNDL_CODE_BAD;
+}
+
+/* A pc may be anywhere in a module, its data too: sanitizers must not look. */
+__attribute__((no_sanitize("address", "thread"))) static void copy_code(
+    uint8_t *to, const uint8_t *from, size_t size)
+{
+    const volatile uint8_t *bytes = from;
+    for (size_t i = 0; i < size; i++)
+        to[i] = bytes[i];
+}
+
+bool wndl_code_read(
+    const struct wndl_space *space, uint64_t address, void *to, size_t size)
+{
+    struct wndl_dlmodule module;
+    if (space->remote != NULL)
+        return (remote_module(space->remote, address) != NULL ||
+                   wndl_jit_remote_covers(space->remote, address)) &&
+               space->memory.read(space->memory.context, address, to, size);
+    if (!wndl_dlfind(address, &module))
+        return false;
+    struct wndl_bytes code = wndl_dlmodule_from(&module, address);
+    if (code.size < size)
+        return false;
+    copy_code(to, code.data, size);
+    return true;
 }
 
 bool wndl_code_is_mapped(const struct wndl_remote *remote, uint64_t pc)

@@ -1,59 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "unwind/cache.h"
-#include "unwind/frame.h"
-#include "unwind/full.h"
+#include "unwind/walker.h"
 
-#include <ucontext.h>
-
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
-
-/*
- * Stack words belong to other functions' objects: sanitizers must not look at
- * these loads, nor the compiler at their type.
- */
-#define READS_STACK __attribute__((no_sanitize("address", "thread")))
-
-struct stack_word {
-    uint64_t v;
-} __attribute__((packed, may_alias));
-
-READS_STACK static inline uint64_t load(uint64_t address)
-{
-    return ((const struct stack_word *)(uintptr_t)address)->v;
-}
-
-/* Where the registers that the hot loop does not follow were last known. */
-enum anchor_source {
-    ANCHOR_REGS,     /* as the caller gave them */
-    ANCHOR_UCONTEXT, /* in the ucontext_t at `ucontext`, on the stack */
-    ANCHOR_FULL,     /* in `full` */
-};
-
-struct anchor {
-    enum anchor_source source;
-    size_t frame; /* index of the frame whose registers they are */
-    uint64_t ucontext;
-    struct wndl_full full;
-};
-
-/*
- * The last frame written is the one to be stepped from: `entry` is its rule,
- * `sp` and `fp` its registers; `fp` is 0 when not known, which no rule
- * accepts. sp is in the range that ends at `high`, or in none, then high = 0.
- */
-struct walker {
-    struct wndl_unwinder *u;
-    struct wndl_entry *entry;
-    wndl_frame_word *out, *out_end;
-    uint64_t sp, fp, high;
-    const struct wndl_stack_range *stacks;
-    size_t stack_count;
-    uint64_t red_zone, red_zone_end; /* readable too */
-    const struct wndl_regs *regs;
-    struct wndl_walk *walk;
-    struct wndl_space space;
-    struct anchor anchor;
-};
+#include "unwind/jit.h"
+#include "unwind/leaf.h"
 
 static bool is_within(uint64_t address, size_t size, uint64_t low, uint64_t end)
 {
@@ -83,27 +32,16 @@ READS_STACK static bool read_stack(
 
 static bool read_word(const struct walker *w, uint64_t address, uint64_t *value)
 {
-    if (!is_readable(w, address, sizeof *value))
+    if (!is_readable(w, address, WNDL_WORD))
         return false;
     *value = load(address);
     return true;
 }
 
-/* A range that no user stack can be in is not gone into: sums of its
- * addresses could overflow. */
-static void set_sp(struct walker *w, uint64_t sp)
+void wndl_walker_set_sp(struct walker *w, uint64_t sp)
 {
     w->sp = sp;
-    w->high = 0;
-    for (size_t i = 0; i < w->stack_count; i++)
-        if (sp >= w->stacks[i].low && sp < w->stacks[i].high &&
-            w->stacks[i].high < UINT64_C(1) << 63)
-            w->high = w->stacks[i].high;
-}
-
-static size_t last_frame(const struct walker *w)
-{
-    return (size_t)(w->out - (wndl_frame_word *)w->walk->frames) - 1;
+    w->high = wndl_range_end(w->stacks, w->stack_count, sp);
 }
 
 /* False, so that a step can end with it. */
@@ -113,13 +51,57 @@ static bool ended(struct walker *w, enum wndl_walk_end end)
     return false;
 }
 
+/* Takes a frame back that was none. */
+static void unpush(struct walker *w)
+{
+    w->walk->fp_frames -=
+        w->walk->frames[wndl_walker_last(w)].how == WNDL_HOW_FP;
+    w->out--;
+}
+
+static bool push(
+    struct walker *w, uint64_t pc, bool interrupted, enum wndl_frame_how how);
+
+/* From the last frame's state to its caller, whose frame is in its place. */
+static bool replace(struct walker *w, const struct wndl_fp_state *caller)
+{
+    w->fp = caller->fp;
+    wndl_walker_set_sp(w, caller->sp);
+    unpush(w);
+    return push(w, caller->pc, false, WNDL_HOW_FP);
+}
+
+/* Whether the frame below the last one was interrupted. */
+static bool is_caller_of_interrupted(const struct walker *w)
+{
+    size_t last = wndl_walker_last(w);
+    return last > 0 && w->walk->frames[last - 1].interrupted;
+}
+
 /* The last frame written, a return address, cannot be one. */
 static bool ended_by_bad_pc(struct walker *w, uint64_t pc)
 {
+    struct wndl_fp_state state = {.sp = w->sp, .fp = w->fp};
+    if (WNDL_WORD == 4 && is_caller_of_interrupted(w) &&
+        wndl_leaf_pushed(&w->space, &state, 1))
+        return replace(w, &state);
     w->out--;
     if (pc == 0)
         return ended(w, wndl_root_end(&w->space, w->sp));
     return ended(w, WNDL_END_BAD_PC);
+}
+
+void wndl_walker_find_rule(struct walker *w, uint64_t pc)
+{
+    int32_t bits;
+    w->entry = wndl_cache_peek(w->u, pc, w->generation, &bits);
+    if (w->entry != NULL) {
+        w->rule = wndl_rule_of_bits(bits);
+        return;
+    }
+    struct wndl_found found = wndl_cache_find(w->u, pc, w->generation);
+    w->entry = found.entry;
+    w->rule = found.rule;
 }
 
 static bool push(
@@ -131,8 +113,8 @@ static bool push(
                             : WNDL_END_TRUNCATED);
     *w->out++ = wndl_frame_make(pc, interrupted, how);
     w->walk->fp_frames += how == WNDL_HOW_FP;
-    w->entry = wndl_cache_get(w->u, pc + interrupted);
-    if (w->entry == &w->u->no_code && !interrupted)
+    wndl_walker_find_rule(w, pc + interrupted);
+    if (w->rule.kind == WNDL_ENTRY_NO_CODE && !interrupted)
         return ended_by_bad_pc(w, pc);
     return true;
 }
@@ -141,56 +123,51 @@ static bool push(
  * of what it would have read. */
 static bool step_checked(struct walker *w)
 {
-    const struct wndl_entry *e = w->entry;
-    uint64_t cfa = (e->kind == WNDL_ENTRY_FP ? w->fp : w->sp) + 8u * e->cfa;
+    const struct wndl_rule rule = w->rule;
+    uint64_t cfa = (rule.kind == WNDL_ENTRY_FP ? w->fp : w->sp) +
+                   (uint64_t)WNDL_WORD * rule.cfa;
     uint64_t pc, fp;
-    if (!read_word(w, cfa - 8, &pc) ||
-        !read_word(w, cfa + (uint64_t)(8 * e->fp_slot), &fp))
+    if (!read_word(w, cfa - WNDL_WORD, &pc) ||
+        !read_word(w, cfa + (uint64_t)(WNDL_WORD * rule.fp_slot), &fp))
         return ended(w, WNDL_END_BAD_READ);
     if (cfa <= w->sp)
         return ended(w, WNDL_END_NO_PROGRESS);
-    if (e->fp_slot != WNDL_SLOT_NONE)
+    if (rule.fp_slot != WNDL_SLOT_NONE)
         w->fp = fp;
-    set_sp(w, cfa);
+    wndl_walker_set_sp(w, cfa);
     return push(w, pc, false, WNDL_HOW_CFI);
 }
 
 static bool step_realign(struct walker *w)
 {
-    const struct wndl_entry *e = w->entry;
+    const int16_t cfa_slot = (int16_t)w->rule.cfa;
     uint64_t cfa, pc, fp;
-    if (!read_word(w, w->fp + (uint64_t)(8 * (int16_t)e->cfa), &cfa) ||
-        !read_word(w, w->fp + (uint64_t)(8 * e->fp_slot), &fp) ||
-        !read_word(w, cfa - 8, &pc))
+    if (!read_word(w, w->fp + (uint64_t)(WNDL_WORD * cfa_slot), &cfa) ||
+        !read_word(w, w->fp + (uint64_t)(WNDL_WORD * w->rule.fp_slot), &fp) ||
+        !read_word(w, cfa - WNDL_WORD, &pc))
         return ended(w, WNDL_END_BAD_READ);
     if (cfa <= w->sp)
         return ended(w, WNDL_END_NO_PROGRESS);
     w->fp = fp;
-    set_sp(w, cfa);
+    wndl_walker_set_sp(w, cfa);
     return push(w, pc, false, WNDL_HOW_CFI);
-}
-
-static uint64_t greg_address(uint64_t ucontext, unsigned greg)
-{
-    return ucontext + offsetof(ucontext_t, uc_mcontext.gregs) +
-           greg * sizeof(greg_t);
 }
 
 /* The interrupted code may have been on another stack, so SP may fall. */
 static bool step_sigreturn(struct walker *w)
 {
-    uint64_t ucontext = w->sp, pc, sp, fp;
-    if (!read_word(w, greg_address(ucontext, REG_RIP), &pc) ||
-        !read_word(w, greg_address(ucontext, REG_RSP), &sp) ||
-        !read_word(w, greg_address(ucontext, REG_RBP), &fp))
+    uint64_t gregs = w->sp + (uint64_t)WNDL_WORD * w->rule.cfa, pc, sp, fp;
+    if (!read_word(w, gregs + WNDL_GREG_IP * WNDL_WORD, &pc) ||
+        !read_word(w, gregs + WNDL_GREG_SP * WNDL_WORD, &sp) ||
+        !read_word(w, gregs + WNDL_GREG_FP * WNDL_WORD, &fp))
         return ended(w, WNDL_END_BAD_READ);
     w->fp = fp;
-    set_sp(w, sp);
+    wndl_walker_set_sp(w, sp);
     if (!push(w, pc, true, WNDL_HOW_CFI))
         return false;
-    w->anchor.source = ANCHOR_UCONTEXT;
-    w->anchor.frame = last_frame(w);
-    w->anchor.ucontext = ucontext;
+    w->anchor.source = ANCHOR_STACK;
+    w->anchor.frame = wndl_walker_last(w);
+    w->anchor.gregs = gregs;
     return true;
 }
 
@@ -201,15 +178,17 @@ static void load_anchor(const struct walker *w, struct wndl_full *full)
         return;
     }
     if (w->anchor.source == ANCHOR_REGS) {
-        wndl_full_init(full, w->regs);
+        wndl_full_init(full, w->space.arch, w->regs);
         full->interrupted = w->walk->frames[0].interrupted;
         return;
     }
-    uint64_t gregs[REG_RIP + 1];
-    for (unsigned i = 0; i <= REG_RIP; i++)
-        if (!read_word(w, greg_address(w->anchor.ucontext, i), &gregs[i]))
-            gregs[i] = 0;
-    wndl_full_init(full, &(struct wndl_regs){.gregs = gregs});
+    uintptr_t gregs[WNDL_GREGS];
+    for (unsigned i = 0; i < WNDL_GREGS; i++) {
+        uint64_t value;
+        bool known = read_word(w, w->anchor.gregs + i * WNDL_WORD, &value);
+        gregs[i] = known ? (uintptr_t)value : 0;
+    }
+    wndl_full_init(full, w->space.arch, &(struct wndl_regs){.gregs = gregs});
 }
 
 /*
@@ -221,17 +200,18 @@ static bool step_full(struct walker *w)
 {
     struct wndl_full full;
     struct wndl_step step = {0};
-    size_t last = last_frame(w);
+    size_t last = wndl_walker_last(w);
     load_anchor(w, &full);
     for (size_t i = w->anchor.frame; i <= last; i++) {
         step = wndl_full_step(&w->space, &full);
         if (!step.more)
             return ended(w, step.end);
+        i -= step.replaces;
     }
     const struct wndl_cfi_regs *r = &full.regs;
-    bool fp_valid = (r->valid >> WNDL_DWARF_RBP & 1) != 0;
-    w->fp = fp_valid ? r->regs[WNDL_DWARF_RBP] : 0;
-    set_sp(w, r->regs[WNDL_DWARF_RSP]);
+    bool fp_valid = (r->valid >> WNDL_DWARF_FP & 1) != 0;
+    w->fp = fp_valid ? r->regs[WNDL_DWARF_FP] : 0;
+    wndl_walker_set_sp(w, r->regs[WNDL_DWARF_SP]);
     w->anchor.source = ANCHOR_FULL;
     w->anchor.frame = last + 1;
     w->anchor.full = full;
@@ -240,25 +220,32 @@ static bool step_full(struct walker *w)
 
 static bool step_fp(struct walker *w, bool in_module)
 {
-    const struct wndl_frame *frame = &w->walk->frames[last_frame(w)];
-    struct wndl_fp_state state = {
-        frame->address, w->sp, w->fp, frame->interrupted};
+    const struct wndl_frame *frame = &w->walk->frames[wndl_walker_last(w)];
+    struct wndl_fp_state state = {frame->address, w->sp, w->fp,
+        frame->interrupted, is_caller_of_interrupted(w)};
+    if (!in_module && wndl_space_method(&w->space) != WNDL_WALK_FP &&
+        wndl_jit_rule(
+            w->space.jit, frame->address - !frame->interrupted, &w->rule))
+        return wndl_walker_step(w);
     struct wndl_step step = wndl_fp_step(&w->space, &state, in_module);
-    if (!step.more && step.end == WNDL_END_BAD_PC && last_frame(w) > 0) {
-        w->walk->fp_frames -= frame->how == WNDL_HOW_FP;
-        w->out--;
-    }
+    if (!step.more && step.end == WNDL_END_BAD_PC && wndl_walker_last(w) > 0)
+        unpush(w);
     if (!step.more)
         return ended(w, step.end);
+    if (step.replaces)
+        return replace(w, &state);
     w->fp = state.fp;
-    set_sp(w, state.sp);
+    wndl_walker_set_sp(w, state.sp);
     return push(w, state.pc, false, step.how);
 }
 
 /* One step by what the hot loop does not do itself. False: the end. */
-static bool step_other(struct walker *w)
+bool wndl_walker_step(struct walker *w)
 {
-    switch ((enum wndl_entry_kind)w->entry->kind) {
+    if (wndl_space_method(&w->space) == WNDL_WALK_FP)
+        return step_fp(w, w->rule.kind != WNDL_ENTRY_NO_MODULE &&
+                              w->rule.kind != WNDL_ENTRY_NO_CODE);
+    switch ((enum wndl_entry_kind)w->rule.kind) {
     case WNDL_ENTRY_SP:
     case WNDL_ENTRY_FP:
     case WNDL_ENTRY_SP_LOW:
@@ -274,6 +261,7 @@ static bool step_other(struct walker *w)
     case WNDL_ENTRY_NO_FDE:
         return step_fp(w, true);
     case WNDL_ENTRY_NO_MODULE:
+    case WNDL_ENTRY_NO_CODE:
         return step_fp(w, false);
     case WNDL_ENTRY_EMPTY:
     case WNDL_ENTRY_BAD:
@@ -282,82 +270,93 @@ static bool step_other(struct walker *w)
     return ended(w, WNDL_END_BAD_CFI);
 }
 
-/* The entry of the caller of `callee`, whose link was to another. A pc of 0
- * may be found in a free slot, whose kind says so. */
-static inline struct wndl_entry *relink(
-    struct wndl_unwinder *u, struct wndl_entry *callee, uint64_t pc)
+/* What the hot loop found last: the rule of `pc` is `rule` or not known. */
+bool wndl_walker_land(struct walker *w, uint64_t pc)
 {
-    uint32_t offset = wndl_cache_home(pc);
-    struct wndl_entry *caller = wndl_cache_at(u, offset);
-    if (UNLIKELY(caller->key != pc)) {
-        offset = wndl_cache_place(offset, 1);
-        caller = wndl_cache_at(u, offset);
-        if (UNLIKELY(caller->key != pc)) {
-            caller = wndl_cache_find(u, pc);
-            offset = wndl_cache_offset(u, caller);
-        }
-    }
-    callee->next = offset;
-    return caller;
+    if (w->rule.kind == WNDL_ENTRY_EMPTY)
+        wndl_walker_find_rule(w, pc);
+    return w->rule.kind == WNDL_ENTRY_NO_CODE ? ended_by_bad_pc(w, pc) : true;
 }
 
-/* The CFA by an FP rule; 0 when it needs checking. */
-static inline uint64_t cfa_by_fp(
-    const struct wndl_entry *e, uint64_t sp, uint64_t fp)
+/* What a hot loop goes by. */
+struct ground {
+    struct wndl_unwinder *u;
+    wndl_generation generation;
+    uint32_t changes; /* of the cache, when its first rule was read */
+    uint64_t high;    /* where the range of sp ends */
+    uint64_t bits;    /* of its frames */
+    const wndl_frame_word *out_end;
+};
+
+/* From the last frame to its caller, who is written at out[n]. */
+READS_STACK __attribute__((always_inline)) static inline bool hot_step(
+    struct ground *g, struct hot *h, unsigned n)
 {
-    uint64_t cfa = fp + UINT64_C(8) * e->cfa;
-    bool is_good = e->kind == WNDL_ENTRY_FP && cfa > sp &&
-                   cfa + (uint64_t)(INT64_C(8) * e->fp_slot) >= sp;
-    return is_good ? cfa : 0;
+    struct hot_step step;
+    if (!hot_look(h, g->high, &step))
+        return false;
+    uint64_t pc = load(step.cfa - WNDL_WORD),
+             saved = load(step.cfa + (uint64_t)(WNDL_WORD * step.slot));
+    h->fp = step.slot != WNDL_SLOT_NONE ? saved : h->fp;
+    h->sp = step.cfa;
+    h->out[n] = pc + g->bits;
+    h->entry =
+        wndl_walker_caller(g->u, h->entry, pc, g->generation, &g->changes);
+    h->rule = wndl_entry_rule(h->entry);
+    OPAQUE(h->rule);
+    return true;
 }
 
 /*
- * The hot loop: frames by SP and FP rules until something else is needed.
- * The caller's entry is guessed by `next` before its key, the return address,
- * is there to compare: the loads of one frame do not wait for the other's.
- * SP must be in a range.
+ * The hot loop: frames by SP and FP rules until something else is needed, or
+ * there is room for less than two. The caller's entry is guessed by `next`
+ * before its key, the return address, is there to compare: the loads of one
+ * frame do not wait for the other's. When others have changed the cache
+ * meanwhile, the rules may have been of other keys: then it is false, and
+ * nothing may be taken from it.
  */
+READS_STACK __attribute__((always_inline)) static inline bool hot_steps(
+    struct ground *g, struct hot *h)
+{
+    /* Kept in a register, not made anew for each frame. */
+    g->bits = wndl_frame_bits(false, WNDL_HOW_CFI);
+    OPAQUE(g->bits);
+    const wndl_frame_word *const last = g->out_end - 1;
+    while (h->out < last && hot_step(g, h, 0)) {
+        if (!hot_step(g, h, 1)) {
+            h->out++;
+            break;
+        }
+        h->out += 2;
+    }
+    return LIKELY(wndl_cache_changes(g->u) == g->changes);
+}
+
+/* What a hot loop came to. False: the end. */
+static bool take(struct walker *w, const struct hot *h)
+{
+    if (h->out == w->out)
+        return true;
+    w->out = h->out;
+    w->sp = h->sp;
+    w->fp = h->fp;
+    w->entry = h->entry;
+    w->rule = wndl_rule_of_bits((int32_t)h->rule);
+    return wndl_walker_land(
+        w, h->out[-1] - wndl_frame_bits(false, WNDL_HOW_CFI));
+}
+
+/* By the hot loop as far as that goes. SP must be in a range. */
 READS_STACK static bool step_many(struct walker *w)
 {
-    uint64_t bits = wndl_frame_bits(false, WNDL_HOW_CFI);
-    struct wndl_unwinder *const u = w->u;
-    wndl_frame_word *out = w->out, *const out_end = w->out_end;
-    const uint64_t high = w->high;
-    struct wndl_entry *e = w->entry;
-    uint64_t sp = w->sp, fp = w->fp, pc = 0;
-    /* Kept in a register, not made anew for each frame. */
-    __asm__("" : "+r"(bits));
-    for (;;) {
-        uint64_t cfa = sp + UINT64_C(8) * e->cfa;
-        if (UNLIKELY(e->kind != WNDL_ENTRY_SP)) {
-            cfa = cfa_by_fp(e, sp, fp);
-            if (cfa == 0)
-                break;
-        }
-        if (UNLIKELY(cfa > high || out == out_end))
-            break;
-        const int64_t slot = e->fp_slot;
-        sp = cfa;
-        pc = load(sp - 8);
-        uint64_t saved = load(sp + (uint64_t)(8 * slot));
-        fp = slot == WNDL_SLOT_NONE ? fp : saved;
-        *out++ = pc + bits;
-        struct wndl_entry *next = wndl_cache_at(u, e->next);
-        if (UNLIKELY(next->key != pc))
-            next = relink(u, e, pc);
-        e = next;
-    }
-    bool is_bad_pc =
-        out != w->out && (e == &u->no_code || e->kind == WNDL_ENTRY_EMPTY);
-    w->out = out;
-    w->sp = sp;
-    w->fp = fp;
-    w->entry = e;
-    return is_bad_pc ? ended_by_bad_pc(w, pc) : true;
+    struct ground g = {
+        w->u, w->generation, wndl_cache_changes(w->u), w->high, 0, w->out_end};
+    struct hot h = {w->out, w->sp, w->fp, w->entry, wndl_rule_bits(w->rule)};
+    return !hot_steps(&g, &h) || take(w, &h);
 }
 
 /* Frame 0 is given; false when `regs` does not say enough to go on. */
-static bool start(struct walker *w, bool interrupted)
+bool wndl_walker_start(struct walker *w, bool interrupted)
 {
     const struct wndl_regs *regs = w->regs;
     const uint32_t needed = WNDL_REG_IP | WNDL_REG_SP;
@@ -367,50 +366,108 @@ static bool start(struct walker *w, bool interrupted)
     if ((regs->valid & needed) != needed)
         return ended(w, WNDL_END_NO_RULE);
     *w->out++ = wndl_frame_make(regs->ip, interrupted, WNDL_HOW_CONTEXT);
-    w->entry = wndl_cache_get(w->u, regs->ip + interrupted);
     w->fp = (regs->valid & WNDL_REG_FP) != 0 ? regs->fp : 0;
-    set_sp(w, regs->sp);
+    wndl_walker_set_sp(w, regs->sp);
     /* An SP that is in no stack has no red zone that could be read. */
     w->red_zone_end = w->high == 0 ? 0 : regs->sp;
-    w->red_zone = w->high == 0 ? 0 : regs->sp - 128;
+    w->red_zone = w->high == 0 ? 0 : regs->sp - WNDL_RED_ZONE;
     w->anchor.source = ANCHOR_REGS;
     w->anchor.frame = 0;
     return true;
 }
 
-static void run(struct walker *w, bool interrupted)
+void wndl_walker_init(
+    struct walker *w, struct wndl_unwinder *u, struct wndl_walk *walk)
 {
-    w->space = (struct wndl_space){.memory = {read_stack, w}};
-    if (start(w, interrupted))
-        while ((w->high == 0 || step_many(w)) && step_other(w))
-            ;
+    w->u = u;
+    w->generation = wndl_cache_generation(u);
+    w->walk = walk;
+    w->space = (struct wndl_space){.memory = {read_stack, w},
+        .arch = WNDL_ARCH_HERE,
+        .jit = walk->jit,
+        .method = walk->method};
+}
+
+/* A walk that has something to it that the hot loop does not know of, which
+ * has come to `h` alone. */
+static __attribute__((noinline)) void walk_on(
+    struct walker *w, const struct hot *h, bool interrupted)
+{
+    bool by_cfi = wndl_space_method(&w->space) != WNDL_WALK_FP;
+    bool goes_on = wndl_walker_start(w, interrupted);
+    if (goes_on && h->out == w->out)
+        wndl_walker_find_rule(w, w->regs->ip + interrupted);
+    goes_on = goes_on && take(w, h);
+    while (goes_on)
+        goes_on =
+            (!by_cfi || w->high == 0 || step_many(w)) && wndl_walker_step(w);
     w->walk->count = (size_t)(w->out - (wndl_frame_word *)w->walk->frames);
 }
 
-void wndl_unwind_regs(struct wndl_unwinder *u, const struct wndl_regs *regs,
-    const struct wndl_stack_range *stacks, size_t stack_count,
-    struct wndl_walk *walk)
+/* Frame 0, with its rule, for the hot loop to go on from. False when that
+ * cannot. */
+READS_STACK __attribute__((always_inline)) static inline bool hot_start(
+    struct ground *g, struct hot *h, const struct wndl_regs *regs,
+    bool interrupted)
 {
-    struct walker w;
-    w.u = u;
-    w.regs = regs;
-    w.stacks = stacks;
-    w.stack_count = stack_count;
-    w.walk = walk;
-    run(&w, true);
+    const uint32_t needed = WNDL_REG_IP | WNDL_REG_SP;
+    const uint64_t pc = regs->ip + interrupted;
+    if (UNLIKELY(g->high == 0 || (regs->valid & needed) != needed))
+        return false;
+    g->generation = wndl_cache_generation(g->u);
+    g->changes = wndl_cache_changes(g->u);
+    h->entry = wndl_cache_at(g->u, wndl_cache_home(pc));
+    if (UNLIKELY(!wndl_entry_is(h->entry, pc, g->generation)))
+        return false;
+    h->rule = wndl_entry_rule(h->entry);
+    h->sp = regs->sp;
+    h->fp = (regs->valid & WNDL_REG_FP) != 0 ? regs->fp : 0;
+    h->out[-1] = wndl_frame_make(regs->ip, interrupted, WNDL_HOW_CONTEXT);
+    return true;
 }
 
-void wndl_regs_from_context(struct wndl_regs *regs, const void *ucontext)
+struct stacks {
+    const struct wndl_stack_range *ranges;
+    size_t count;
+};
+
+/*
+ * Most walks are the hot loop's from beginning to end: those need no more than
+ * it does. The others go on from where it has come to.
+ */
+READS_STACK __attribute__((always_inline)) static inline void walk_from(
+    struct wndl_unwinder *u, const struct wndl_regs *regs, struct stacks stacks,
+    struct wndl_walk *walk, bool interrupted)
 {
-    const greg_t *gregs = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
-    *regs = (struct wndl_regs){
-        .ip = (uint64_t)gregs[REG_RIP],
-        .sp = (uint64_t)gregs[REG_RSP],
-        .fp = (uint64_t)gregs[REG_RBP],
-        .bx = (uint64_t)gregs[REG_RBX],
-        .valid = WNDL_REG_IP | WNDL_REG_SP | WNDL_REG_FP | WNDL_REG_BX,
-        .gregs = (const uint64_t *)(const void *)gregs,
-    };
+    wndl_frame_word *const first = (wndl_frame_word *)walk->frames;
+    struct hot h = {.out = first + 1};
+    struct ground g = {.u = u, .out_end = first + walk->max_frames};
+    g.high = wndl_range_end(stacks.ranges, stacks.count, regs->sp);
+    bool by_cfi = (walk->method & 3) != WNDL_WALK_FP;
+    bool holds =
+        by_cfi && hot_start(&g, &h, regs, interrupted) && hot_steps(&g, &h);
+    if (LIKELY(holds) &&
+        LIKELY(wndl_rule_of_bits((int32_t)h.rule).kind == WNDL_ENTRY_STOP)) {
+        walk->count = (size_t)(h.out - first);
+        walk->end = WNDL_END_COMPLETE;
+        walk->fp_frames = 0;
+        return;
+    }
+    struct walker w;
+    const struct hot reached = {
+        holds ? h.out : first + 1, h.sp, h.fp, h.entry, h.rule};
+    w.regs = regs;
+    w.stacks = stacks.ranges;
+    w.stack_count = stacks.count;
+    wndl_walker_init(&w, u, walk);
+    walk_on(&w, &reached, interrupted);
+}
+
+READS_STACK void wndl_unwind_regs(struct wndl_unwinder *u,
+    const struct wndl_regs *regs, const struct wndl_stack_range *stacks,
+    size_t stack_count, struct wndl_walk *walk)
+{
+    walk_from(u, regs, (struct stacks){stacks, stack_count}, walk, true);
 }
 
 /* Only assembly refers to it, which link-time optimisation does not see. */
@@ -425,47 +482,11 @@ void wndl_unwind_self_from(struct wndl_unwinder *u,
     const struct wndl_stack_range *stack, struct wndl_walk *walk,
     struct wndl_regs *regs) CALLED_BY_ASM;
 
-void wndl_unwind_self_from(struct wndl_unwinder *u,
+READS_STACK void wndl_unwind_self_from(struct wndl_unwinder *u,
     const struct wndl_stack_range *stack, struct wndl_walk *walk,
     struct wndl_regs *regs)
 {
-    struct walker w;
     regs->valid = WNDL_REG_IP | WNDL_REG_SP | WNDL_REG_FP | WNDL_REG_BX;
     regs->gregs = NULL;
-    w.u = u;
-    w.regs = regs;
-    w.stacks = stack;
-    w.stack_count = 1;
-    w.walk = walk;
-    run(&w, false);
-}
-
-_Static_assert(sizeof(struct wndl_regs) == 48 //
-                   && offsetof(struct wndl_regs, bx) == 24,
-    "the room that wndl_unwind_self makes");
-
-/*
- * A compiled function may already have overwritten RBP or RBX by the time it
- * could read them: this one makes room for a struct wndl_regs (and 8 bytes to
- * align the stack), fills in the caller's four registers, and hands it on as
- * the fourth argument.
- */
-__attribute__((naked)) void wndl_unwind_self(struct wndl_unwinder *u
-    __attribute__((unused)),
-    const struct wndl_stack_range *stack __attribute__((unused)),
-    struct wndl_walk *walk __attribute__((unused)))
-{
-    __asm__("subq $56, %rsp\n\t"
-            ".cfi_adjust_cfa_offset 56\n\t"
-            "movq 56(%rsp), %rax\n\t"
-            "movq %rax, (%rsp)\n\t"
-            "leaq 64(%rsp), %rax\n\t"
-            "movq %rax, 8(%rsp)\n\t"
-            "movq %rbp, 16(%rsp)\n\t"
-            "movq %rbx, 24(%rsp)\n\t"
-            "movq %rsp, %rcx\n\t"
-            "call wndl_unwind_self_from\n\t"
-            "addq $56, %rsp\n\t"
-            ".cfi_adjust_cfa_offset -56\n\t"
-            "ret");
+    walk_from(u, regs, (struct stacks){stack, 1}, walk, false);
 }

@@ -18,7 +18,8 @@ cfidump=$1
 shift
 here=$(dirname "$0")
 if [ $# -eq 0 ]; then
-    libs=$(ldconfig -p | sed -n \
+    # Without x32 ones: readelf names their registers as i386's in part.
+    libs=$(ldconfig -p | grep -v /libx32/ | sed -n \
         's/^\t\(libc\.so\.6\|libcrypto\.so\.3\|libssl\.so\.3\) .*=> //p')
     cc1plus=$(c++ -print-prog-name=cc1plus 2>/dev/null || true)
     # shellcheck disable=SC2086

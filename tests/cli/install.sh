@@ -17,6 +17,8 @@ cd "$root"
 "$prefix/bin/windlass" record -q -o r.wndl -- xz -9 -k -c /bin/sh >/dev/null
 "$prefix/bin/windlass" report r.wndl >report.txt
 grep -q 'Samples' report.txt
+"$prefix/bin/windlass" heap -o h.wndl -- xz -9 -k -c /bin/sh 2>said >/dev/null
+grep -q '100.00 % of the allocations' said
 
 cat >user.c <<'END'
 #include <stdio.h>
@@ -40,6 +42,11 @@ cc -Wall -Werror user.c $(pkg-config --cflags --libs windlass) -o user
 ./user
 # shellcheck disable=SC2046
 cc -Wall -Werror user.c $(pkg-config --cflags windlass) \
-    "$(find "$prefix" -name libwindlass.a)" -lz -liberty -o user-static
+    "$(find "$prefix" -name libwindlass.a)" $(pkg-config --static --libs windlass | tr ' ' '\n' | grep -v windlass) -o user-static
 ./user-static
 man -l "$prefix/share/man/man1/windlass-record.1" | grep -q windlass
+man -l "$prefix/share/man/man3/wndl_symbolizer_lookup.3" | grep -q rva
+# shellcheck disable=SC2046
+cc -Wall -Werror "$prefix/share/doc/windlass/examples/symbolize.c" \
+    $(pkg-config --cflags --libs windlass) -o example
+./example /bin/sh 0

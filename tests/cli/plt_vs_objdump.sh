@@ -26,8 +26,9 @@ same() {
 
 # objdump calls a function chosen at load time by its address, *ABS*+0x...:
 # no name is compared then.
+objdump=objdump
 compare() {
-    objdump -dw --no-show-raw-insn -j .plt -j .plt.sec -j .plt.got "$1" \
+    "$objdump" -dw --no-show-raw-insn -j .plt -j .plt.sec -j .plt.got "$1" \
         2>/dev/null | sed -n 's/^0*\([0-9a-f]*\) <\(.*\)@plt>:$/\1 \2/p' |
         sed 's/@.*//; s/ [*]ABS[*].*/ */' | sort >"$work/want"
     "$elfdump" plt "$1" | sort >"$work/all"
@@ -45,10 +46,34 @@ compare() {
         awk 'NR % 3 == 1' >"$work/have"
     sed 's/^[^ ]* \([^ ]*\) .*/\1@plt/' "$work/all" >"$work/want"
     same "$1: frames"
+    headerless "$1"
     [ "$other" = .plt ] && grep -q ' \.plt$' "$work/all" || return 0
     sed -n 's/.* \(.*\) \.plt\.sec$/\1/p' "$work/all" | sort >"$work/want"
     sed -n 's/.* \(.*\) \.plt$/\1/p' "$work/all" | sort >"$work/have"
     same "$1: stubs that ask the loader"
+}
+
+# The same names without section headers, at the start of each stub and 6 bytes
+# on; not of stubs that ask the loader, nor of AArch64's with 24 bytes.
+headerless() {
+    cp "$1" "$work/bare"
+    case $(readelf -h "$1" | sed -n 's/ *Class: *//p') in
+    ELF64) at=40,8,58,6 ;;
+    *) at=32,4,46,6 ;;
+    esac
+    for place in "${at%,*,*}" "${at#*,*,}"; do
+        dd if=/dev/zero of="$work/bare" bs=1 seek="${place%,*}" \
+            count="${place#*,}" conv=notrunc 2>/dev/null
+    done
+    awk -v other="$other" '$3 != other { print $1, $2 }' "$work/all" |
+        while read -r address name; do
+            printf '%x %s\n' $((0x$address)) "$name"
+            printf '%x %s\n' $((0x$address + 6)) "$name"
+        done >"$work/both"
+    cut -d ' ' -f 1 "$work/both" | "$framesdump" -m "$work/bare" |
+        awk 'NR % 3 == 1' >"$work/have"
+    sed 's/^[^ ]* //; s/$/@plt/' "$work/both" >"$work/want"
+    same "$1: without section headers"
 }
 
 cat >"$work/a.c" <<'END'
@@ -70,7 +95,14 @@ compare_made() {
     strip "$out"
     compare "$out"
 }
+headers=/usr/include/$(gcc -print-multiarch)
 for linker in bfd gold lld; do
+    for when in lazy now; do
+        for kind in -pie -no-pie; do
+            compare_made cc -m32 -idirafter "$headers" -O1 -fuse-ld=$linker \
+                -Wl,-z,$when $kind
+        done
+    done
     for flow in none full; do
         for when in lazy now; do
             compare_made cc -O1 -fuse-ld=$linker -fcf-protection=$flow \
@@ -80,9 +112,28 @@ for linker in bfd gold lld; do
         done
     done
 done
+# Some with checks of branch targets and signed return addresses.
+compare_arm() {
+    compare_made aarch64-linux-gnu-gcc -O1 -Wl,-z,now "$@"
+    compare_made aarch64-linux-gnu-gcc -O1 -Wl,-z,lazy "$@"
+}
+if command -v aarch64-linux-gnu-gcc >/dev/null; then
+    objdump=aarch64-linux-gnu-objdump
+    strip() {
+        aarch64-linux-gnu-strip "$@"
+    }
+    compare_arm
+    compare_arm -no-pie
+    compare_arm -mbranch-protection=standard -Wl,-z,pac-plt
+    compare_arm -Wl,-z,force-bti -no-pie
+    compare_arm -Wl,-z,force-bti,-z,pac-plt
+    unset -f strip
+    objdump=objdump
+fi
 for binary in /usr/lib/x86_64-linux-gnu/libstdc++.so.6 /usr/bin/xz \
     /usr/lib/x86_64-linux-gnu/libLLVM-14.so.1 \
-    /usr/bin/python3 /lib/x86_64-linux-gnu/libc.so.6; do
+    /usr/bin/python3 /lib/x86_64-linux-gnu/libc.so.6 \
+    /lib/i386-linux-gnu/libc.so.6; do
     [ ! -f "$binary" ] || compare "$binary"
 done
 

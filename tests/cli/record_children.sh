@@ -4,7 +4,7 @@
 record 0 -- "$fixtures/forks" "$fixtures/burn"
 cp dump whole
 [ "$(grep -c '^process .*/forks$' dump)" -eq 3 ] || fail "not 3 x forks"
-[ "$(grep -c '^process .*/burn$' dump)" -eq 3 ] || fail "not 3 x burn"
+[ "$(grep -c '^process .*/burn$' dump)" -eq 4 ] || fail "not 4 x burn"
 # process INDEX PARENT PID GENERATION HOW SAMPLES EXECUTABLE
 awk '$1 == "process" && $7 < 10 { exit 1 }' dump ||
     fail "a process with fewer than 10 samples"

@@ -55,3 +55,13 @@ complete_above() {
         END { exit !(all > 0 && 100 * complete > least * all) }' dump ||
         fail "not more than $1 % of the stacks are complete"
 }
+
+# The engines that this machine allows, as words for --engine.
+engines() {
+    for engine in perf tick timer outside; do
+        rm -f try.wndl
+        "$windlass" record -q --engine $engine -o try.wndl -- true \
+            >/dev/null 2>&1 && echo $engine
+    done
+    rm -f try.wndl
+}

@@ -11,3 +11,9 @@ if command -v node >/dev/null; then
         process.exit(5)'
     at_least 20 "$(samples_of 1)" "samples of node"
 fi
+
+# A wait that the program's own signal interrupts ends, whatever that masks.
+for engine in $(engines); do
+    record 7 --engine "$engine" -- "$fixtures/alarms" >out ||
+        fail "$engine: $(cat out) alarms did not end the wait"
+done

@@ -19,6 +19,21 @@ grep -q '^done 1 3 ' dump || fail "status 3 is not in the recording"
 record 139 -- "$burn" 20 -11
 grep -q '^done 1 267 ' dump || fail "signal 11 is not in the recording"
 
+record 0 -v -- "$burn" 2500 0
+grep -q 'processes run, [0-9]* samples; frames: interrupted' said ||
+    fail "-v counts nothing: $(cat said)"
+grep -q '^windlass: frames: .*by call frame information [0-9]' said ||
+    fail "-v: no frames in the summary: $(cat said)"
+record 0 --engine outside -- sleep 0.4
+grep -q '^limits 4 ' dump || fail "not seen from outside"
+grep -q 'spent blocked' said || fail "outside: $(cat said)"
+record 0 --engine outside -- "$burn" 1000 0
+grep -q "none of the command's .* are in samples" said || fail "$(cat said)"
+"$windlass" report --json r.wndl >report.json
+used=$(sed -n 's/.*"unsampled_cpu_ns": *\([0-9]*\).*/\1/p' report.json |
+    sort -n | tail -1)
+at_least 500000000 "${used:-0}" "ns of CPU time seen from outside"
+
 [ "$("$windlass" record -q "$burn" 5 0 2>/dev/null)" = "out 5" ] ||
     fail "the command's stdout is not as it was"
 ls burn.*.cpu.wndl >/dev/null || fail "no file under the standard name"
@@ -47,7 +62,14 @@ expect 2 "error: COMMAND is missing" -o t.wndl
 expect 2 "name of a file" -o - "$burn" 5 0
 [ ! -e ./- ] || fail "a file has the name -"
 expect 2 "rate" -r 0 -o t.wndl "$burn" 5 0
-expect 2 "50000, not '60000'" -r 60000 -o t.wndl "$burn" 5 0
+expect 2 "20000, one sample every 50 us, not '60000'" -r 60000 -o t.wndl "$burn" 5 0
+real=$windlass
+printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$fixtures/noperf" "$real" >no
+chmod +x no
+windlass=$work/no
+expect 125 "perf_event_paranoid is -*[0-9], and --engine timer" \
+    --engine perf -o t.wndl "$burn" 5 0
+windlass=$real
 expect 125 "/no/such/t.wndl: .* another file with -o" -o /no/such/t.wndl "$burn" 5 0
 
 echo precious >kept
@@ -72,7 +94,7 @@ runs_alone() {
     status=0
     "$windlass" record -o alone.wndl ./alone 20 4 >out 2>said || status=$?
     [ "$status" -eq 4 ] || fail "$*: exit status $status: $(cat said)"
-    grep -q "never loaded the recorder" said || fail "$*: $(cat said)"
+    grep -q "could not be recorded: it is" said || fail "$*: $(cat said)"
     rm -f alone alone.wndl
 }
 runs_alone cc -static

@@ -44,12 +44,28 @@ refuses 1 'error: text.wndl: ' export -f folded text.wndl
 refuses 2 'FILE is missing' report
 refuses 2 'one of fn.line.module.thread' report --by color good.wndl
 refuses 2 'one of folded' export -f gif good.wndl
+refuses 2 'one of cpu.blocked.wall' report --time user good.wndl
+refuses 2 'error: --by is for the table' report --tree --by line good.wndl
+refuses 2 'error: -n is for the table' report --tree -n 3 good.wndl
+refuses 2 'error: --by is for the table' report --marks --by thread good.wndl
+refuses 2 'error: --tree and --marks' report --tree --marks good.wndl
 refuses 1 'error: no/such/folder: cannot be written: No such' \
     export -o no/such/folder good.wndl
 [ -e no ] && failed=1
 cp good.wndl before.wndl
 refuses 1 'good.wndl: is a recording' export -o good.wndl good.wndl
 cmp before.wndl good.wndl || failed=1
+
+# A pipe will do for a file.
+"$windlass" report good.wndl >of_file
+"$windlass" report - <good.wndl >of_stdin
+diff of_file of_stdin || failed=1
+status=0
+"$windlass" report - <short.wndl >out 2>err || status=$?
+if [ $status -ne 1 ] || ! grep -q 'error: standard input: ' err; then
+    echo "report_errors: damaged standard input: status $status"
+    failed=1
+fi
 
 # A full disk is an error, not a short report.
 if [ -w /dev/full ]; then

@@ -25,7 +25,10 @@ try() {
 
 # The same without the head of the report.
 try_table() {
-    try "$@" | awk 'NR == 1 { print } /^  self|^No samples/ { on = 1 } on'
+    try "$@" | awk '
+        NR == 1 { print }
+        /^ +self \(|^ share |^ total |^No |^ +time \(s/ { on = 1 }
+        on || /^Shares/'
 }
 
 try_all() {
@@ -34,8 +37,14 @@ try_all() {
     try_table report --by module "$1"
     try_table report --by thread "$1"
     try report --tree --min 1 "$1"
-    try report --tree --json "$1"
+    try_table report --time blocked "$1"
+    try_table report --time wall --tree "$1"
+    try_table report --marks "$1"
+    try report --tree --json --marks "$1"
+    try report --time wall --json --by thread "$1"
     try export -f folded "$1"
+    try export -f folded --time blocked "$1"
+    try export -f folded --time wall "$1"
 }
 
 failed=0

@@ -101,6 +101,11 @@ make_with clang5 clang++ -O2 -g
 make_with clang4 clang++ -O1 -gdwarf-4
 make_with lines clang++ -O2 -gline-tables-only
 make_with symtab g++ -O2 -Wl,--build-id=none
+# 32 bits; where a cross compiler keeps the headers, they are the machine's.
+headers=/usr/include/$(gcc -print-multiarch)
+make_with narrow5 g++ -m32 -idirafter "$headers" -O2 -g -no-pie -fno-pie
+make_with narrow4 clang++ -m32 -idirafter "$headers" -O1 -gdwarf-4 -no-pie \
+    -fno-pie
 
 if [ -f "$work/gcc5" ]; then
     objcopy --only-keep-debug "$work/gcc5" "$work/gcc5.debug"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""wndl_vs_python.py RECORDING: what `windlass export -f folded` should print
-of a recording none of whose binaries exist. Written from
-docs/formats/wndl.md and docs/formats/folded.md alone, to check the reader."""
+"""wndl_vs_python.py RECORDING TIME: what `windlass export -f folded --time
+TIME` should print of a recording none of whose binaries exist; with `heap` for
+TIME, what tests/lib/heapdump.c should. Written from docs/formats/wndl.md and
+docs/formats/folded.md alone, to check the reader."""
 import collections
 import struct
 import sys
@@ -58,16 +59,34 @@ def chunks(data):
         at += 12 + size
 
 
+class Heap:
+    """Of one process; the lines that each chunk makes."""
+
+    def __init__(self, head):
+        self.head = head
+        self.pairs = []
+        self.number = None
+        self.lines = collections.defaultdict(list)
+
+
 class Recording:
     def __init__(self, data):
+        self.heaps = {}
+        self.places = collections.defaultdict(dict)
         self.programs, self.images = {}, {}
         self.threads, self.names = {}, {}
         self.nodes = collections.defaultdict(dict)
-        self.counts = collections.Counter()
+        self.outside = collections.defaultdict(dict)
+        self.interval = 0
+        self.samples, self.blocks = [], []
         for kind, payload in chunks(data):
             read = getattr(self, "read_" + kind.decode(), None)
             if read is not None:
                 read(payload)
+
+    def read_META(self, p):
+        p.uleb(), p.uleb()
+        self.interval = p.uleb()
 
     def read_PROC(self, p):
         process = p.uleb()
@@ -86,52 +105,209 @@ class Recording:
         self.names[thread] = p.text()
 
     def read_STAK(self, p):
+        self.read_nodes(p, self.nodes)
+
+    def read_OSTK(self, p):
+        self.read_nodes(p, self.outside)
+
+    def read_nodes(self, p, trees):
         process, first, count = p.uleb(), p.uleb(), p.uleb()
         address = 0
         for own in range(first, first + count):
             parent, flags, image = own - p.uleb(), p.uleb(), p.uleb()
             address += p.sleb()
+            place = "%d+0x%x" % (image - 1, address) if image else "0x%x" % address
+            if trees is self.nodes:
+                self.places[process][own] = parent, place
             at = address if flags & 1 or address == 0 else address - 1
             name = (
                 self.images[image - 1] + b"+0x%x" % at if image else b"[no file]"
             )
-            self.nodes[process][own] = parent, name
+            trees[process][own] = parent, name
 
     def read_SAMP(self, p):
         thread, _, count = p.uleb(), p.uleb(), p.uleb()
         for _ in range(count):
-            p.uleb(), p.uleb()
-            node, end = p.uleb(), p.uleb()
-            self.counts[thread, node, end] += 1
+            _, cpu, node, end = p.uleb(), p.uleb(), p.uleb(), p.uleb()
+            self.samples.append((cpu, self.stack(thread, node, end)))
 
-    def stack(self, thread, node, end):
-        process = self.threads[thread]
+    def read_BLOK(self, p):
+        thread, _, count = p.uleb(), p.uleb(), p.uleb()
+        for _ in range(count):
+            _, duration, kind = p.uleb(), p.uleb(), p.uleb()
+            node, end = p.uleb(), p.uleb()
+            stack = self.outside_stack(thread, node, end, kind == 1)
+            self.blocks.append((kind, duration, stack))
+
+    def place(self, process, node):
+        """The stack of a heap's chunks, leaf first."""
+        places = ""
+        while node != 0:
+            node, place = self.places[process][node]
+            places += " " + place
+        return places
+
+    def read_HEAP(self, p):
+        process, flags, below = p.uleb(), p.uleb(), p.uleb()
+        self.heaps[process] = Heap(
+            "heap %d %d %d %d" % (process, flags & 1, flags >> 1 & 1, below)
+        )
+
+    def read_HPAR(self, p):
+        process, first, count = p.uleb(), p.uleb(), p.uleb()
+        heap = self.heaps[process]
+        assert first == len(heap.pairs)
+        for _ in range(count):
+            node, end, requested, slop = (p.uleb() for _ in range(4))
+            stack = self.place(process, node)
+            heap.pairs.append((end, requested, slop, stack))
+
+    def read_HSNP(self, p):
+        process, number, _, why = (p.uleb() for _ in range(4))
+        heap, text = self.heaps[process], p.text().decode()
+        totals = [p.uleb() for _ in range(p.uleb())]
+        missed = [p.uleb() for _ in range(p.uleb())]
+        del totals[8:9]
+        totals += [0] * (9 - len(totals))
+        missed = (missed + [0] * 6)[:5] + [sum(missed[5:])]
+        heap.number = number
+        heap.lines["site"] = []
+        heap.lines["snapshot"].append(
+            "snapshot %d %d %d '%s' %s / %s"
+            % (
+                process,
+                number,
+                why,
+                text,
+                " ".join(map(str, totals)),
+                " ".join(map(str, missed)),
+            )
+        )
+
+    def read_HCNT(self, p):
+        process, number, count = p.uleb(), p.uleb(), p.uleb()
+        heap, pair = self.heaps[process], 0
+        assert number == heap.number
+        for _ in range(count):
+            pair += p.uleb()
+            end, requested, slop, stack = heap.pairs[pair]
+            counts = [p.uleb() for _ in range(5)] + [end, requested, slop]
+            heap.lines["site"].append(
+                "site %d %s%s" % (process, " ".join(map(str, counts)), stack)
+            )
+
+    def read_HTIM(self, p):
+        process, _, count = p.uleb(), p.uleb(), p.uleb()
+        for _ in range(count):
+            _, *live = p.uleb(), p.uleb(), p.uleb()
+            self.heaps[process].lines["live"].append(
+                "live %d %d %d" % (process, *live)
+            )
+
+    def read_HLEK(self, p):
+        process, count, pair = p.uleb(), p.uleb(), 0
+        heap = self.heaps[process]
+        for _ in range(count):
+            pair += p.uleb()
+            _, requested, slop, stack = heap.pairs[pair]
+            counts = [p.uleb() for _ in range(3)] + [requested, slop]
+            heap.lines["leak"].append(
+                "leak %d %s%s" % (process, " ".join(map(str, counts)), stack)
+            )
+
+    def read_stacks(self, p, name, fields):
+        process, count = p.uleb(), p.uleb()
+        for _ in range(count):
+            stack = self.place(process, p.uleb())
+            numbers = [str(p.uleb()) for _ in range(fields)]
+            self.heaps[process].lines[name].append(
+                "%s %d %s%s" % (name, process, " ".join(numbers), stack)
+            )
+
+    def read_HGRO(self, p):
+        self.read_stacks(p, "growth", 8)
+
+    def read_HWRO(self, p):
+        self.read_stacks(p, "wrong", 3)
+
+    def read_HTOG(self, p):
+        process, count = p.uleb(), p.uleb()
+        heap = self.heaps[process]
+        for _ in range(count):
+            pair, other, blocks = p.uleb(), p.uleb(), p.uleb()
+            heap.lines["together"].append(
+                "together %d %d %d %d"
+                % (process, blocks, heap.pairs[pair][1], heap.pairs[other][1])
+            )
+
+    def say_heaps(self):
+        kinds = "snapshot live site leak growth wrong together".split()
+        for heap in self.heaps.values():
+            print(heap.head)
+            for kind in kinds:
+                for line in heap.lines[kind]:
+                    print(line)
+
+    def frames(self, tree, node):
         frames = []
         while node != 0:
-            node, name = self.nodes[process][node]
+            node, name = tree[node]
             frames.append(name)
+        return frames
+
+    def below_thread(self, thread, frames):
+        return thread, tuple(reversed(frames))
+
+    def stack(self, thread, node, end):
+        frames = self.frames(self.nodes[self.threads[thread]], node)
         if not frames:
             frames.append(b"[no stack]")
         elif end not in (0, 7):
             frames.append(b"[truncated]" if end == 1 else b"[lost]")
+        return self.below_thread(thread, frames)
+
+    def outside_stack(self, thread, node, end, waiting):
+        frames = self.frames(self.outside[self.threads[thread]], node)
+        if waiting:
+            frames.append(b"[waiting for a CPU]")
+        elif not frames:
+            frames.append(b"[no stack]")
+        elif end not in (0, 7):
+            frames.append(b"[truncated]" if end == 1 else b"[lost]")
+        return self.below_thread(thread, frames)
+
+    def whole(self, thread, frames):
+        """Names of threads may change until the end."""
         processes = list(self.threads.values())
+        start = [self.programs[self.threads[thread]]]
         if len(set(processes)) < len(processes):
-            frames.append(self.names[thread])
-        frames.append(self.programs[process])
-        return tuple(reversed(frames))
+            start.append(self.names[thread])
+        return tuple(start) + frames
 
 
 def main():
     recording = Recording(open(sys.argv[1], "rb").read())
-    folded = collections.Counter()
-    for (thread, node, end), count in recording.counts.items():
-        folded[recording.stack(thread, node, end)] += count
+    time = sys.argv[2]
+    if time == "heap":
+        recording.say_heaps()
+        return
+    spent = collections.Counter()
+    if time != "blocked":
+        for cpu, stack in recording.samples:
+            spent[recording.whole(*stack)] += cpu
+    if time != "cpu":
+        for kind, duration, stack in recording.blocks:
+            if kind == 0 or time == "wall":
+                spent[recording.whole(*stack)] += duration
     clean = bytes.maketrans(
         b";" + bytes(range(32)) + b"\x7f", b":" + b" " * 33
     )
-    for stack, count in sorted(folded.items()):
+    unit = recording.interval
+    for stack, ns in sorted(spent.items()):
         frames = (frame.translate(clean) or b"?" for frame in stack)
+        count = max(1, (2 * ns + unit) // (2 * unit))
         sys.stdout.buffer.write(b";".join(frames) + b" %d\n" % count)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,9 +1,10 @@
 #!/bin/sh
-# wndl_vs_python.sh WINDLASS MAKE_RECORDING: our reader against one written
-# from the format's description, on a recording with many stacks.
+# wndl_vs_python.sh WINDLASS MAKE_RECORDING HEAPDUMP: our reader against one
+# written from the format's description, on a recording with many stacks.
 set -eu
 windlass=$(realpath "$1")
 make_recording=$(realpath "$2")
+heapdump=$(realpath "$3")
 reader=$(dirname "$(realpath "$0")")/wndl_vs_python.py
 command -v python3 >/dev/null 2>&1 || {
     echo "wndl_vs_python: skipped: no python3"
@@ -33,15 +34,67 @@ awk 'BEGIN {
         }
         x = (x * 69069 + 12345) % 65536
         printf "sample %d %d %d%s\n", x % 3, x % 7 + 1, i % 8, line
+        if (i % 3 == 0)
+            printf "block %d %d %d %d %d%s\n", x % 3, x % 4 + 1,
+                x * 4099 % 9999999, i % 4 == 3, i % 8, line
     }
+    print "heap 0 3 0\nheap 1 0 4096"
+    for (i = 0; i < 300; i++) {
+        line = ""
+        depth = i % 13
+        for (d = 0; d < depth; d++) {
+            x = (x * 69069 + 12345) % 65536
+            line = sprintf("%s %s:%x", line, x % 5 == 4 ? "-" : x % 3,
+                x % 41 * 4096 + x % 3)
+        }
+        printf "pair %d %d %d %d%s\n", i % 2, i % 8, x * 37, i % 16, line
+        if (i % 5 == 0)
+            printf "growth %d %d 2 %d %d %d %d 1 4096%s\n", i % 2, i / 5 % 2,
+                i, x * 100, x, x * 3, line
+        if (i % 7 == 0)
+            printf "wrong %d %d %d %x%s\n", i % 2, i % 3 + 1, i + 1,
+                x * 4096, line
+        if (i % 50 == 0)
+            printf "live %d 5 %d %d 7 %d 0\n", i % 2, x, i, x * 4096
+    }
+    for (n = 0; n < 3; n++)
+        for (process = 0; process < 2; process++) {
+            printf "snapshot %d %d name_%d %d 7 800 900 50 3 2 99999 %d 1 / " \
+                "1 0 2 0 0 4 4\n", process, n, n, x, n
+            line = ""
+            for (i = n; i < 150; i += 1 + n + process) {
+                x = (x * 69069 + 12345) % 65536
+                line = line sprintf(" %d %d %d %d %d %d", i, x, x % 100,
+                    x % 50, x % 20, x * 32768)
+                if (i % 3 == 0) {
+                    print "counts " process line
+                    line = ""
+                }
+            }
+            print "counts " process line
+        }
+    print "leaks 0 3 1 0 0 9 0 5 6 149 7 0 0\nleaks 1"
+    print "leaks 0 148 1 1 1\ntogether 1 7 8 90 149 0 16"
     print "rename 1 renamed"
     print "done 0 0"
 }' | "$make_recording" many.wndl
 
-"$windlass" export -f folded many.wndl >ours
-python3 "$reader" many.wndl >theirs
-[ "$(wc -l <ours)" -gt 200 ] || {
-    echo "wndl_vs_python: too few stacks to mean anything"
+least=200
+for time in cpu wall blocked; do
+    "$windlass" export -f folded --time $time many.wndl >ours
+    python3 "$reader" many.wndl $time >theirs
+    [ "$(wc -l <ours)" -gt $least ] || {
+        echo "wndl_vs_python: too few stacks to mean anything"
+        exit 1
+    }
+    diff theirs ours
+    least=70
+done
+
+"$heapdump" many.wndl >ours
+python3 "$reader" many.wndl heap >theirs
+[ "$(grep -c '^site' ours)" -gt 80 ] || {
+    echo "wndl_vs_python: too few sites to mean anything"
     exit 1
 }
 diff theirs ours

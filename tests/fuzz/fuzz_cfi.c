@@ -10,6 +10,7 @@
 
 #include "cfi/cfi.h"
 #include "cfi/cfi_expr.h"
+#include "plainrow.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -36,6 +37,16 @@ static void require(bool holds)
         abort();
 }
 
+/* That of this machine's, cfi_plain.h must not take for another. */
+static void check_plain(const struct run *run, uint64_t pc)
+{
+    bool is_plain;
+    if (!run->frame->big_endian && !run->frame->debug_frame)
+        require(plain_agrees(run->frame,
+            run->frame->address_size == 8 ? &plain_abi_x86_64 : &plain_abi_i386,
+            run->fde->offset, pc, &is_plain));
+}
+
 static bool check_row(void *context, const struct wndl_cfi_row *row)
 {
     struct run *run = context;
@@ -48,6 +59,7 @@ static bool check_row(void *context, const struct wndl_cfi_row *row)
     require(wndl_cfi_row_at(run->frame, run->fde, row->end - 1, &again, NULL) ==
             WNDL_OK);
     require(again.start == row->start && again.end == row->end);
+    check_plain(run, row->end - 1);
     for (unsigned i = 0; i < WNDL_CFI_REGS; i++)
         callee.regs[i] = 0x4000 + 0x100 * i;
     if (wndl_cfi_step(run->frame, row, &callee, &memory, &caller) == WNDL_OK)
@@ -76,6 +88,8 @@ static void check_records(const struct wndl_cfi_section *frame)
         struct run run = {frame, &fde, fde.start};
         if (wndl_cfi_rows(frame, &fde, check_row, &run, &err) == WNDL_OK)
             require(run.at == fde.end);
+        check_plain(&run, fde.start);
+        check_plain(&run, fde.end - 1);
     }
 }
 

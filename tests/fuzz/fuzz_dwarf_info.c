@@ -63,7 +63,7 @@ static void look_up(struct wndl_dwarf *d, uint64_t address)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct wndl_dwarf_sections in;
+    struct wndl_dwarf_sections in = {0};
     struct wndl_dwarf *d;
     struct wndl_error err;
     struct wndl_dwarf_stats stats;

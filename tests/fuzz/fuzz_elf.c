@@ -46,19 +46,28 @@ static void use_functions(struct wndl_object *object)
 }
 
 /* A stub covers the address that it was asked for by. */
-static void use_stubs(struct wndl_object *object)
+static void use_stubs_at(
+    struct wndl_object *object, uint64_t start, uint64_t size)
 {
     enum { MAX_STUBS = 64, STEP = 8 };
+    for (uint64_t at = 0; at < size && at < MAX_STUBS * STEP; at += STEP) {
+        struct wndl_symbol stub;
+        wndl_svma addr = {start + at};
+        if (wndl_object_find_plt(object, addr, &stub, NULL) == WNDL_OK &&
+            addr.v - stub.addr.v >= stub.size)
+            abort();
+    }
+}
+
+static void use_stubs(struct wndl_object *object)
+{
     for (size_t i = 0; i < wndl_object_section_count(object); i++) {
         struct wndl_section section = wndl_object_section(object, i);
-        for (uint64_t at = 0; at < section.size && at < MAX_STUBS * STEP;
-             at += STEP) {
-            struct wndl_symbol stub;
-            wndl_svma addr = {section.addr.v + at};
-            if (wndl_object_find_plt(object, addr, &stub, NULL) == WNDL_OK &&
-                addr.v - stub.addr.v >= stub.size)
-                abort();
-        }
+        use_stubs_at(object, section.addr.v, section.size);
+    }
+    for (size_t i = 0; i < wndl_object_segment_count(object) && i < 4; i++) {
+        struct wndl_segment segment = wndl_object_segment(object, i);
+        use_stubs_at(object, segment.addr.v, segment.file_size);
     }
 }
 

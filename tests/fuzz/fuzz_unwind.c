@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_unwind: a remote walk over foreign CFI and a foreign stack. Byte 0 is
+ * fuzz_unwind: remote walks over foreign CFI and a foreign stack, as of x86-64
+ * and as of i386, with all registers and with none but RIP and RSP. Byte 0 is
  * the stack's size in units of 16 bytes; four 16-bit numbers follow: RIP from
  * CODE, RSP, RBP and RBX from STACK; then the stack; the rest is the .eh_frame
- * of the one module.
+ * of the one module, and its code as well.
  */
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +18,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { CODE = 0x10000, CODE_END = 0x20000, STACK = 0x100000, FRAMES = 64 };
 
-static bool read_stack(void *context, uint64_t address, void *to, size_t size)
+struct memory {
+    struct wndl_bytes stack, code;
+};
+
+static bool read_memory(void *context, uint64_t address, void *to, size_t size)
 {
-    const struct wndl_bytes *stack = context;
-    struct wndl_bytes read = wndl_bytes_slice(*stack, address - STACK, size);
+    const struct memory *m = context;
+    struct wndl_bytes read =
+        address < STACK ? wndl_bytes_slice(m->code, address - CODE, size)
+                        : wndl_bytes_slice(m->stack, address - STACK, size);
     if (read.size != size)
         return false;
     memcpy(to, read.data, size);
@@ -32,6 +40,26 @@ static void require(bool holds)
         abort();
 }
 
+static void walk_by(const struct wndl_remote *remote,
+    const struct wndl_regs *regs, enum wndl_walk_method method)
+{
+    struct wndl_frame frames[FRAMES + 1];
+    memset(&frames[FRAMES], 0x5a, sizeof frames[FRAMES]);
+    struct wndl_walk walk = {
+        .frames = frames, .max_frames = FRAMES, .method = method};
+    wndl_unwind_remote(remote, regs, &walk);
+    require(walk.count >= 1 && walk.count <= FRAMES);
+    require(walk.fp_frames < walk.count);
+    require(*(const uint8_t *)&frames[FRAMES] == 0x5a);
+}
+
+static void walk_and_check(
+    const struct wndl_remote *remote, const struct wndl_regs *regs)
+{
+    walk_by(remote, regs, WNDL_WALK_ANY);
+    walk_by(remote, regs, WNDL_WALK_SCAN);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct wndl_cursor c =
@@ -42,10 +70,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     regs.sp = STACK + (uint64_t)wndl_cursor_u16(&c);
     regs.fp = STACK + (uint64_t)wndl_cursor_u16(&c);
     regs.bx = STACK + (uint64_t)wndl_cursor_u16(&c);
-    struct wndl_bytes stack = {
-        wndl_cursor_take(&c, stack_size), (size_t)stack_size};
+    struct memory memory = {
+        .stack = {wndl_cursor_take(&c, stack_size), (size_t)stack_size}};
     if (c.failed)
         return 0;
+    memory.code = (struct wndl_bytes){c.next, wndl_cursor_left(&c)};
     const struct wndl_remote_module module = {
         .start = CODE,
         .end = CODE_END,
@@ -53,13 +82,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .eh_frame_size = wndl_cursor_left(&c),
         .eh_frame_svma = 0x2000,
     };
-    const struct wndl_remote remote = {read_stack, &stack, &module, 1};
-    struct wndl_frame frames[FRAMES + 1];
-    memset(&frames[FRAMES], 0x5a, sizeof frames[FRAMES]);
-    struct wndl_walk walk = {.frames = frames, .max_frames = FRAMES};
-    wndl_unwind_remote(&remote, &regs, &walk);
-    require(walk.count >= 1 && walk.count <= FRAMES);
-    require(walk.fp_frames < walk.count);
-    require(*(const uint8_t *)&frames[FRAMES] == 0x5a);
+    struct wndl_remote remote = {.read = read_memory,
+        .context = &memory,
+        .modules = &module,
+        .module_count = 1,
+        .machine = EM_X86_64};
+    walk_and_check(&remote, &regs);
+    remote.machine = EM_386;
+    walk_and_check(&remote, &regs);
+    remote.find_fp = true;
+    regs.valid = WNDL_REG_IP | WNDL_REG_SP;
+    walk_and_check(&remote, &regs);
+    remote.machine = EM_X86_64;
+    walk_and_check(&remote, &regs);
     return 0;
 }

@@ -4,11 +4,15 @@
  * would be stopped at them; what is read is then summed as a report does.
  */
 #include "analyze/calltree.h"
+#include "analyze/heap_report.h"
 #include "analyze/tables.h"
 #include "in/wndl.h"
+#include "out/dmd_text.h"
 #include "out/folded.h"
 #include "out/report_json.h"
+#include "out/report_json_heap.h"
 #include "out/report_text.h"
+#include "out/report_text_heap.h"
 #include "rec/chunk.h"
 #include "rec/crc32c.h"
 
@@ -68,27 +72,30 @@ static void write_all(const struct wndl_report *r)
         .width = 60, .max_rows = 9, .min_percent = 0.1};
     struct wndl_buf out;
     wndl_buf_init(&out, wndl_mem_libc());
+    static const struct wndl_text_layout marks = {.max_rows = 9, .marks = true};
+    static const struct wndl_json_layout json = {.max_rows = 9, .marks = true};
     wndl_report_text(r, &layout, &out);
-    wndl_report_json(r, 9, &out);
+    wndl_report_text(r, &marks, &out);
+    wndl_report_json(r, &json, &out);
     wndl_buf_free(&out);
 }
 
-static void report(struct wndl_symbolized *s, enum wndl_view view)
+static void report(
+    struct wndl_symbolized *s, enum wndl_view view, enum wndl_time time)
 {
     struct wndl_report r;
-    if (wndl_report_fill(&r, s, view, wndl_mem_libc())) {
+    if (wndl_report_fill(&r, s, view, time, wndl_mem_libc())) {
         write_all(&r);
-        if (wndl_calltree_build(&r.tree, s, WNDL_TREE_FOR_READING))
+        if (wndl_calltree_build(&r.tree, s, WNDL_TREE_FOR_READING, time))
             write_all(&r);
         if (r.tree.nodes.len != 0 &&
-            wndl_calltree_at(&r.tree, 0)->total.samples !=
-                s->profile->samples.len)
+            wndl_calltree_at(&r.tree, 0)->total.samples != r.all.samples)
             abort();
     }
     wndl_report_free(&r);
 }
 
-static void fold(struct wndl_symbolized *s)
+static void fold(struct wndl_symbolized *s, enum wndl_time time)
 {
     static FILE *null;
     struct wndl_arena arena;
@@ -97,9 +104,45 @@ static void fold(struct wndl_symbolized *s)
         null = fopen("/dev/null", "w");
     wndl_arena_init(&arena, wndl_mem_libc());
     wndl_vec_init(&tree.nodes, &arena, sizeof(struct wndl_calltree_node));
-    if (null != NULL && wndl_calltree_build(&tree, s, WNDL_TREE_FOR_FOLDING))
-        (void)wndl_folded_write(null, &tree, &s->strings, wndl_mem_libc());
+    if (null != NULL &&
+        wndl_calltree_build(&tree, s, WNDL_TREE_FOR_FOLDING, time))
+        (void)wndl_folded_write(
+            null, &tree, &s->strings, 1000, wndl_mem_libc());
     wndl_arena_free(&arena);
+}
+
+static void fold_heap(
+    struct wndl_symbolized *s, const struct wndl_heap_choice *choice)
+{
+    struct wndl_arena arena;
+    struct wndl_calltree tree;
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_vec_init(&tree.nodes, &arena, sizeof(struct wndl_calltree_node));
+    (void)wndl_calltree_build_heap(&tree, s, choice, true);
+    wndl_arena_free(&arena);
+}
+
+static void report_heap(struct wndl_symbolized *s, size_t variant)
+{
+    static const char *const filters[] = {"!c", NULL};
+    struct wndl_heap_choice choice = {
+        .which = variant % 4,
+        .grouping = {.max_frames = 1 + variant % 3,
+            .sort = variant / 4 % 4,
+            .ignore_alloc_fns = variant % 2,
+            .filters = filters + variant / 16 % 2},
+    };
+    struct wndl_heap_report r;
+    struct wndl_buf out;
+    wndl_buf_init(&out, wndl_mem_libc());
+    if (wndl_heap_report_fill(&r, s, &choice, wndl_mem_libc())) {
+        wndl_report_text_heap(&r, 60, &out);
+        wndl_dmd_text_records(&out, &r.records, 9);
+        wndl_report_json_heap(&r, 9, &out);
+    }
+    wndl_heap_report_free(&r);
+    wndl_buf_free(&out);
+    fold_heap(s, &choice);
 }
 
 static void read_mended(struct wndl_bytes file)
@@ -108,11 +151,14 @@ static void read_mended(struct wndl_bytes file)
     struct wndl_symbolized s;
     if (!wndl_profile_init(&p, wndl_mem_libc()))
         return;
+    if (file.size % 5 == 0)
+        p.wanted_snapshot = 0;
     if (wndl_recording_read(&p, file, NULL) == WNDL_OK &&
         wndl_symbolized_init(&s, &p, wndl_mem_libc())) {
         if (name_frames(&s)) {
-            report(&s, file.size % 4);
-            fold(&s);
+            report(&s, file.size % 4, file.size / 4 % 3);
+            fold(&s, file.size / 4 % 3);
+            report_heap(&s, file.size);
         }
         wndl_symbolized_free(&s);
     }

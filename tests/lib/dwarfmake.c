@@ -31,11 +31,20 @@ enum attribute {
     AT_STR_OFFSETS_BASE = 0x72,
     AT_ADDR_BASE = 0x73,
     AT_RNGLISTS_BASE = 0x74,
+    AT_DWO_NAME = 0x76,
+    AT_GNU_DWO_NAME = 0x2130,
+    AT_GNU_DWO_ID = 0x2131,
+    AT_GNU_RANGES_BASE = 0x2132,
+    AT_GNU_ADDR_BASE = 0x2133,
 };
+
+/* DW_UT_* */
+enum { UT_COMPILE = 1, UT_SKELETON = 4, UT_SPLIT_COMPILE = 5 };
 
 enum form {
     FORM_ADDR = 0x01,
     FORM_DATA4 = 0x06,
+    FORM_DATA8 = 0x07,
     FORM_STRING = 0x08,
     FORM_BLOCK1 = 0x0a,
     FORM_DATA1 = 0x0b,
@@ -150,9 +159,11 @@ size_t dw_begin_unit(struct dwarfmake *m, uint64_t abbrev_offset)
     size_t begun = dw_begin(m, &m->info);
     dw_uint(m, &m->info, m->how.version, 2);
     if (m->how.version >= 5) {
-        wndl_buf_byte(&m->info, 1); /* DW_UT_compile */
+        wndl_buf_byte(&m->info, m->unit_type == 0 ? UT_COMPILE : m->unit_type);
         wndl_buf_byte(&m->info, (uint8_t)m->how.address_size);
         dw_offset(m, &m->info, abbrev_offset);
+        if (m->unit_type == UT_SKELETON || m->unit_type == UT_SPLIT_COMPILE)
+            dw_uint(m, &m->info, m->dwo_id, 8);
     } else {
         dw_offset(m, &m->info, abbrev_offset);
         wndl_buf_byte(&m->info, (uint8_t)m->how.address_size);
@@ -281,14 +292,28 @@ static bool indexed(const struct dwarfmake *m)
     return m->how.indexed && m->how.version >= 5;
 }
 
+static uint16_t section_form(const struct dwarfmake *m)
+{
+    if (m->how.version >= 4)
+        return FORM_SEC_OFFSET;
+    return m->how.offset_size == 8 ? FORM_DATA8 : FORM_DATA4;
+}
+
+/* Before version 5 the root DIE has what the header has in it. */
+static bool is_gnu_split(const struct dwarfmake *m)
+{
+    return m->how.version < 5 && m->unit_type == UT_SPLIT_COMPILE;
+}
+
 static void sample_abbrevs(struct dwarfmake *m)
 {
     uint16_t str = indexed(m) ? FORM_STRX : FORM_STRING;
     uint16_t low = indexed(m) ? FORM_ADDRX : FORM_ADDR;
-    uint16_t section = m->how.offset_size == 8 ? 0x07 : FORM_DATA4;
-    if (m->how.version >= 4)
-        section = FORM_SEC_OFFSET;
+    uint16_t section = section_form(m);
     uint16_t list = indexed(m) ? FORM_RNGLISTX : section;
+    const uint16_t split[] = {AT_NAME, str, AT_COMP_DIR, str, AT_STMT_LIST,
+        section, AT_LOW_PC, low, AT_HIGH_PC, FORM_DATA4, AT_GNU_DWO_ID,
+        FORM_DATA8, 0};
     const uint16_t unit[] = {AT_NAME, str, AT_COMP_DIR, str, AT_STMT_LIST,
         section, AT_LOW_PC, low, AT_HIGH_PC, FORM_DATA4,
         indexed(m) ? AT_STR_OFFSETS_BASE : 0, section, AT_ADDR_BASE, section,
@@ -310,7 +335,7 @@ static void sample_abbrevs(struct dwarfmake *m)
         AT_NAME, str, AT_LOW_PC, low, AT_HIGH_PC, FORM_DATA4, 0};
     const uint16_t name[] = {AT_NAME, str, 0};
     const uint16_t none[] = {0};
-    dw_abbrev(m, UNIT, TAG_COMPILE_UNIT, true, unit);
+    dw_abbrev(m, UNIT, TAG_COMPILE_UNIT, true, is_gnu_split(m) ? split : unit);
     dw_abbrev(m, ABSTRACT, TAG_SUBPROGRAM, false, name);
     dw_abbrev(m, MAIN, TAG_SUBPROGRAM, true, main);
     dw_abbrev(m, BLOCK, TAG_BLOCK, true, none);
@@ -376,13 +401,18 @@ static void put_ranges(struct dwarfmake *m)
             dw_address(m, &m->ranges, pairs[i]);
         return;
     }
-    dw_offset(m, &m->rnglists, 0); /* in the place of a header */
+    size_t begun = dw_begin(m, &m->rnglists);
+    dw_uint(m, &m->rnglists, 5, 2);
+    dw_uint(m, &m->rnglists, m->how.address_size, 1);
+    dw_uint(m, &m->rnglists, 0, 1);
+    dw_uint(m, &m->rnglists, 1, 4);
     dw_offset(m, &m->rnglists, m->how.offset_size);
     if (indexed(m))
         wndl_buf_uleb(&m->info, 0);
     else
         dw_offset(m, &m->info, m->rnglists.size);
     wndl_buf_add(&m->rnglists, list, sizeof list);
+    dw_end(m, &m->rnglists, begun);
 }
 
 static void put_ref(struct dwarfmake *m, size_t die)
@@ -412,11 +442,13 @@ static void put_root(struct dwarfmake *m)
     put_name(m, "/src");
     dw_offset(m, &m->info, 0);
     put_pc(m, 0x1000, 0x1150);
+    if (is_gnu_split(m))
+        dw_uint(m, &m->info, m->dwo_id, 8);
     if (!indexed(m))
         return;
     dw_offset(m, &m->info, header_size(m));
     dw_offset(m, &m->info, header_size(m));
-    dw_offset(m, &m->info, m->how.offset_size);
+    dw_offset(m, &m->info, header_size(m) + 4);
 }
 
 static size_t put_abstract(struct dwarfmake *m, const char *name)
@@ -502,6 +534,53 @@ void make_sample_dwarf(struct dwarfmake *m)
     put_helper(m);
     put_type(m);
     wndl_buf_byte(&m->info, 0);
+    dw_end(m, &m->info, unit);
+    sample_lines(m);
+}
+
+/* ---- its skeleton ---- */
+
+static void append_all(struct wndl_buf *to, const struct wndl_buf *from)
+{
+    wndl_buf_add(to, from->data, from->size);
+}
+
+static void skeleton_abbrevs(struct dwarfmake *m)
+{
+    uint16_t section = section_form(m);
+    const uint16_t gnu[] = {AT_GNU_DWO_NAME, FORM_STRING, AT_COMP_DIR,
+        FORM_STRING, AT_STMT_LIST, section, AT_LOW_PC, FORM_ADDR, AT_HIGH_PC,
+        FORM_DATA4, AT_GNU_DWO_ID, FORM_DATA8, AT_GNU_RANGES_BASE, section, 0};
+    const uint16_t standard[] = {AT_DWO_NAME, FORM_STRING, AT_COMP_DIR,
+        FORM_STRING, AT_STMT_LIST, section, AT_LOW_PC, FORM_ADDR, AT_HIGH_PC,
+        FORM_DATA4, AT_ADDR_BASE, section, 0};
+    bool v5 = m->how.version >= 5;
+    dw_abbrev(
+        m, UNIT, v5 ? 0x4a : TAG_COMPILE_UNIT, false, v5 ? standard : gnu);
+    wndl_buf_byte(&m->abbrev, 0);
+}
+
+void make_skeleton_dwarf(
+    struct dwarfmake *m, const char *name, const struct dwarfmake *dwo)
+{
+    m->unit_type = UT_SKELETON;
+    skeleton_abbrevs(m);
+    dw_address(m, &m->ranges, 0); /* so that the base is not 0 */
+    append_all(&m->ranges, &dwo->ranges);
+    append_all(&m->addr, &dwo->addr);
+    size_t unit = dw_begin_unit(m, 0);
+    begin_die(m, UNIT);
+    dw_string(&m->info, name);
+    dw_string(&m->info, "/src");
+    dw_offset(m, &m->info, 0);
+    dw_address(m, &m->info, 0x1000);
+    dw_uint(m, &m->info, 0x150, 4);
+    if (m->how.version >= 5) {
+        dw_offset(m, &m->info, header_size(m));
+    } else {
+        dw_uint(m, &m->info, m->dwo_id, 8);
+        dw_offset(m, &m->info, m->how.address_size);
+    }
     dw_end(m, &m->info, unit);
     sample_lines(m);
 }

@@ -21,6 +21,10 @@ struct dwarfmake {
     struct wndl_buf info, abbrev, line, line_str, str, str_offsets;
     struct wndl_buf addr, ranges, rnglists, aranges;
     size_t unit; /* offset of the unit that was begun last */
+    /* Of units from now on: DW_UT_*, 0 for a compile unit. Before version 5
+     * only a split one (DW_UT_split_compile) shows. */
+    uint8_t unit_type;
+    uint64_t dwo_id;
 };
 
 void dwarfmake_init(struct dwarfmake *m, const struct dwarf_recipe *how);
@@ -85,5 +89,13 @@ void dw_end_sequence(struct dwarfmake *m, uint64_t address);
  *   0x1020 a.c:12:1, 0x1100 a.c:20:1, 0x1148 a.c:0:0
  */
 void make_sample_dwarf(struct dwarfmake *m);
+
+/*
+ * The skeleton unit with the lines of that, for a .dwo file `name` that `dwo`
+ * holds: the sample as a split unit, with m->dwo_id. Takes .debug_addr and
+ * .debug_ranges over from there.
+ */
+void make_skeleton_dwarf(
+    struct dwarfmake *m, const char *name, const struct dwarfmake *dwo);
 
 #endif

@@ -7,6 +7,7 @@
 #include "obj/object.h"
 #include "os/file.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,13 +19,32 @@ static int complain(const struct wndl_error *err)
     return 1;
 }
 
+/* In an object file readelf's addresses count from their sections. `at` is
+ * where the last one was found: they come in the order of the sections. */
+static uint64_t unplaced(
+    const struct wndl_object *object, uint64_t addr, size_t *at)
+{
+    size_t count = wndl_object_section_count(object);
+    if (!wndl_object_is_relocatable(object))
+        return addr;
+    for (size_t tried = 0; tried < count; tried++) {
+        struct wndl_section s = wndl_object_section(object, *at);
+        if ((s.flags & SHF_ALLOC) != 0 && addr >= s.addr.v &&
+            addr - s.addr.v < s.size)
+            return addr - s.addr.v;
+        *at = *at + 1 == count ? 0 : *at + 1;
+    }
+    return addr;
+}
+
 static int dump_sections(struct wndl_object *object)
 {
     for (size_t i = 0; i < wndl_object_section_count(object); i++) {
         struct wndl_section s = wndl_object_section(object, i);
         printf("%zu %s %" PRIx32 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64
                "\n",
-            i, (const char *)s.name.data, s.type, s.addr.v, s.offset, s.size,
+            i, (const char *)s.name.data, s.type,
+            wndl_object_is_relocatable(object) ? 0 : s.addr.v, s.offset, s.size,
             s.flags);
     }
     return 0;
@@ -45,13 +65,15 @@ static int dump_functions(struct wndl_object *object)
 {
     const struct wndl_symbol *functions;
     size_t count;
+    size_t at = 0;
     struct wndl_error err = {0};
     if (wndl_object_functions(object, &functions, &count, &err) != WNDL_OK)
         return complain(&err);
     for (size_t i = 0; i < count; i++)
         if (functions[i].kind == WNDL_SYMBOL_FUNC)
-            printf("%016" PRIx64 " %" PRIu64 " %s\n", functions[i].addr.v,
-                functions[i].size, (const char *)functions[i].name.data);
+            printf("%016" PRIx64 " %" PRIu64 " %s\n",
+                unplaced(object, functions[i].addr.v, &at), functions[i].size,
+                (const char *)functions[i].name.data);
     return 0;
 }
 

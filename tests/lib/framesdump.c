@@ -1,19 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * framesdump: the symbolizer's answers in the words of llvm-symbolizer.
- * `framesdump [-m] FILE` reads svmas in hexadecimal, one a line; -m leaves
- * names mangled.
+ * `framesdump [-m] [-j SECTION] FILE` reads svmas in hexadecimal, one a line;
+ * -m leaves names mangled, -j counts from the start of a section.
  */
+#include "base/status.h"
 #include "obj/object.h"
 #include "os/file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 #include <windlass/symbolize.h>
 
-static uint64_t image_base(const char *path)
+/* Where that section is; of none, nowhere. */
+static uint64_t section_address(
+    const struct wndl_object *object, const char *name)
+{
+    for (size_t i = 0; name != NULL && i < wndl_object_section_count(object);
+         i++) {
+        struct wndl_section section = wndl_object_section(object, i);
+        if (wndl_bytes_is(section.name, name))
+            return section.addr.v;
+    }
+    return 0;
+}
+
+/* What to take from an address to get its rva. */
+static uint64_t find_base(const char *path, const char *section)
 {
     struct wndl_file file;
     struct wndl_object *object;
@@ -22,7 +37,8 @@ static uint64_t image_base(const char *path)
         return 0;
     if (wndl_object_open(file.bytes, path, wndl_mem_libc(), &object, NULL) ==
         WNDL_OK) {
-        base = wndl_object_image_base(object).v;
+        base =
+            wndl_object_image_base(object).v - section_address(object, section);
         wndl_object_close(object);
     }
     wndl_file_close(&file);
@@ -47,22 +63,43 @@ static void print_answer(struct wndl_symbolizer *s, uint64_t rva)
     puts("");
 }
 
+/* What is missing or damaged, on stderr. */
+static void tell_troubles(const struct wndl_symbolizer *s)
+{
+    struct wndl_symbolizer_info info;
+    char text[512];
+    wndl_symbolizer_get_info(s, &info);
+    if (info.files_missing != 0)
+        fprintf(stderr, "%" PRIu32 " missing: %s\n", info.files_missing,
+            wndl_error_text(&info.first_missing, text, sizeof text));
+    if (info.first_damage.status != WNDL_OK)
+        fprintf(stderr, "%" PRIu32 " damaged: %s\n", info.units_damaged,
+            wndl_error_text(&info.first_damage, text, sizeof text));
+}
+
 int main(int argc, char **argv)
 {
-    bool mangled = argc > 2 && strcmp(argv[1], "-m") == 0;
-    struct wndl_symbolizer_options options = {
-        .size = sizeof options, .no_demangle = mangled};
+    struct wndl_symbolizer_options options = {.size = sizeof options};
+    const char *section = NULL;
     struct wndl_symbolizer *s;
     struct wndl_error err = {0};
-    const char *path = argv[argc - 1];
+    char text[1024];
     char line[64];
-    if (argc < 2 || wndl_symbolizer_open(path, &options, &s, &err) != WNDL_OK) {
-        fprintf(stderr, "framesdump: %s: %s\n", path, err.what);
+    for (int option; (option = getopt(argc, argv, "mj:")) != -1;)
+        if (option == 'm')
+            options.no_demangle = true;
+        else
+            section = optarg;
+    const char *path = argv[optind] == NULL ? "" : argv[optind];
+    if (wndl_symbolizer_open(path, &options, &s, &err) != WNDL_OK) {
+        fprintf(stderr, "framesdump: %s\n",
+            wndl_error_text(&err, text, sizeof text));
         return 1;
     }
-    uint64_t base = image_base(path);
+    uint64_t base = find_base(path, section);
     while (fgets(line, sizeof line, stdin) != NULL)
         print_answer(s, strtoull(line, NULL, 16) - base);
+    tell_troubles(s);
     wndl_symbolizer_close(s);
     return 0;
 }

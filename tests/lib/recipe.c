@@ -11,8 +11,10 @@ enum { MAX_WORDS = 512, MAX_LINE = 16 * 1024, MAX_NODES = 8192, MAX_IDS = 256 };
 
 #define REALTIME UINT64_C(1763719200000000000) /* 2025-11-21 10:00:00 UTC */
 
+/* A process has two trees: of samples and of blocks. */
 struct node {
     unsigned process, parent;
+    bool outside;
     char frame[40];
 };
 
@@ -21,9 +23,12 @@ struct cook {
     char *words[MAX_WORDS];
     size_t count;
     uint64_t interval, now;
+    uint64_t max_frames, blocked_interval;
+    bool with_limits;
     unsigned processes, threads, images, nodes;
     unsigned process_of[MAX_IDS], tid_of[MAX_IDS];
     unsigned pid_of[MAX_IDS];
+    unsigned pairs_of[MAX_IDS], snapshots_of[MAX_IDS]; /* by process */
     struct node tree[MAX_NODES]; /* of all processes, in order of making */
 };
 
@@ -62,7 +67,33 @@ static bool cook_meta(struct cook *k)
     wndl_buf_uleb(w.out, k->count - 6);
     for (size_t i = 6; i < k->count; i++)
         wndl_chunk_str(w.out, word_text(k->words[i]));
+    if (k->with_limits) {
+        wndl_buf_uleb(w.out, k->max_frames);
+        wndl_buf_uleb(w.out, k->blocked_interval);
+    }
     return finish(&w);
+}
+
+static bool cook_limits(struct cook *k)
+{
+    k->with_limits = true;
+    k->max_frames = number(k, 1);
+    k->blocked_interval = number(k, 2);
+    return true;
+}
+
+/* The rest of the words from `first` on, each with its NUL, as one text. */
+static void put_command(
+    struct cook *k, struct wndl_chunk_writer *w, size_t first)
+{
+    struct wndl_buf command;
+    wndl_buf_init(&command, k->out->mem);
+    for (size_t i = first; i < k->count; i++) {
+        struct wndl_bytes text = word_text(k->words[i]);
+        wndl_buf_add(&command, text.data, text.size + 1);
+    }
+    wndl_chunk_str(w->out, (struct wndl_bytes){command.data, command.size});
+    wndl_buf_free(&command);
 }
 
 static bool cook_process(struct cook *k)
@@ -79,14 +110,7 @@ static bool cook_process(struct cook *k)
     wndl_buf_uleb(w.out, generation);
     wndl_buf_uleb(w.out, k->now);
     wndl_chunk_str(w.out, word_text(k->words[3]));
-    struct wndl_buf command;
-    wndl_buf_init(&command, k->out->mem);
-    for (size_t i = 4; i < k->count; i++) {
-        struct wndl_bytes text = word_text(k->words[i]);
-        wndl_buf_add(&command, text.data, text.size + 1);
-    }
-    wndl_chunk_str(w.out, (struct wndl_bytes){command.data, command.size});
-    wndl_buf_free(&command);
+    put_command(k, &w, 4);
     k->pid_of[k->processes++] = pid;
     return k->processes < MAX_IDS && finish(&w);
 }
@@ -155,46 +179,76 @@ static void node_fields(struct wndl_buf *out, const char *frame)
     wndl_buf_sleb(out, (int64_t)strtoull(colon + 1, NULL, 16));
 }
 
-/* The node's number in its process, written as a chunk if it is new. */
-static unsigned node_number(
-    struct cook *k, unsigned process, unsigned parent, const char *frame)
+static unsigned find_node(
+    const struct cook *k, const struct node *wanted, bool *found)
 {
     unsigned own = 0;
-    for (unsigned i = 0; i < k->nodes; i++) {
+    *found = false;
+    for (unsigned i = 0; i < k->nodes && !*found; i++) {
         const struct node *n = &k->tree[i];
-        own += n->process == process;
-        if (n->process == process && n->parent == parent &&
-            strcmp(n->frame, frame) == 0)
-            return own;
+        if (n->process != wanted->process || n->outside != wanted->outside)
+            continue;
+        own++;
+        *found =
+            n->parent == wanted->parent && strcmp(n->frame, wanted->frame) == 0;
     }
-    struct node *fresh = &k->tree[k->nodes++];
-    fresh->process = process;
-    fresh->parent = parent;
-    snprintf(fresh->frame, sizeof fresh->frame, "%s", frame);
+    return own;
+}
+
+/* The node's number in its tree, written as a chunk if it is new. */
+static unsigned node_number(
+    struct cook *k, struct node *wanted, const char *frame)
+{
+    bool found;
+    snprintf(wanted->frame, sizeof wanted->frame, "%s", frame);
+    unsigned own = find_node(k, wanted, &found);
+    if (found)
+        return own;
+    k->tree[k->nodes++] = *wanted;
     own++;
     struct wndl_chunk_writer w;
-    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_STAK);
-    wndl_buf_uleb(w.out, process);
+    wndl_chunk_begin(
+        &w, k->out, wanted->outside ? WNDL_CHUNK_OSTK : WNDL_CHUNK_STAK);
+    wndl_buf_uleb(w.out, wanted->process);
     wndl_buf_uleb(w.out, own);
     wndl_buf_uleb(w.out, 1);
-    wndl_buf_uleb(w.out, own - parent);
+    wndl_buf_uleb(w.out, own - wanted->parent);
     node_fields(w.out, frame);
     return finish(&w) && k->nodes < MAX_NODES ? own : 0;
+}
+
+/* The leaf of the frames from word `first` on. */
+static bool leaf_of(
+    struct cook *k, struct node at, size_t first, unsigned *leaf)
+{
+    if (at.process >= k->processes)
+        return false;
+    for (size_t i = first; i < k->count; i++) {
+        if (strchr(k->words[i], ':') == NULL)
+            return false;
+        at.parent = node_number(k, &at, k->words[i]);
+        if (at.parent == 0)
+            return false;
+    }
+    *leaf = at.parent;
+    return true;
+}
+
+static bool leaf_node(
+    struct cook *k, unsigned thread, bool outside, size_t first, unsigned *leaf)
+{
+    if (thread >= k->threads)
+        return false;
+    struct node at = {.process = k->process_of[thread], .outside = outside};
+    return leaf_of(k, at, first, leaf);
 }
 
 static bool cook_sample(struct cook *k)
 {
     unsigned thread = (unsigned)number(k, 1);
-    unsigned node = 0;
-    if (thread >= k->threads)
+    unsigned node;
+    if (!leaf_node(k, thread, false, 4, &node))
         return false;
-    for (size_t i = 4; i < k->count; i++) {
-        if (strchr(k->words[i], ':') == NULL)
-            return false;
-        node = node_number(k, k->process_of[thread], node, k->words[i]);
-        if (node == 0)
-            return false;
-    }
     struct wndl_chunk_writer w;
     wndl_chunk_begin(&w, k->out, WNDL_CHUNK_SAMP);
     wndl_buf_uleb(w.out, thread);
@@ -210,6 +264,78 @@ static bool cook_sample(struct cook *k)
     return finish(&w);
 }
 
+static bool cook_block(struct cook *k)
+{
+    unsigned thread = (unsigned)number(k, 1);
+    unsigned node;
+    if (!leaf_node(k, thread, true, 6, &node))
+        return false;
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_BLOK);
+    wndl_buf_uleb(w.out, thread);
+    wndl_buf_uleb(w.out, k->now);
+    wndl_buf_uleb(w.out, number(k, 2));
+    for (uint64_t i = 0; i < number(k, 2); i++) {
+        wndl_buf_uleb(w.out, i == 0 ? 0 : k->interval);
+        wndl_buf_uleb(w.out, number(k, 3));
+        wndl_buf_uleb(w.out, number(k, 4));
+        wndl_buf_uleb(w.out, node);
+        wndl_buf_uleb(w.out, number(k, 5));
+        k->now += number(k, 3) + (i == 0 ? 0 : k->interval);
+    }
+    return finish(&w);
+}
+
+static bool cook_wait(struct cook *k)
+{
+    k->now += number(k, 1);
+    return true;
+}
+
+static bool cook_mark(struct cook *k)
+{
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_MARK);
+    wndl_buf_uleb(w.out, number(k, 1));
+    wndl_buf_uleb(w.out, k->now);
+    wndl_buf_uleb(w.out, number(k, 2));
+    wndl_buf_uleb(w.out, number(k, 3));
+    wndl_chunk_str(w.out, word_text(k->words[4]));
+    return finish(&w);
+}
+
+static bool cook_ended(struct cook *k)
+{
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_TEND);
+    wndl_buf_uleb(w.out, number(k, 1));
+    wndl_buf_uleb(w.out, k->now);
+    wndl_buf_uleb(w.out, number(k, 2));
+    return finish(&w);
+}
+
+static bool cook_unfollowed(struct cook *k)
+{
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_UNFO);
+    wndl_buf_uleb(w.out, number(k, 1));
+    wndl_buf_uleb(w.out, number(k, 2));
+    wndl_buf_uleb(w.out, k->now);
+    wndl_buf_uleb(w.out, number(k, 3));
+    wndl_chunk_str(w.out, word_text(k->words[4]));
+    put_command(k, &w, 5);
+    return finish(&w);
+}
+
+static bool cook_pause(struct cook *k)
+{
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_PAUS);
+    wndl_buf_uleb(w.out, k->now);
+    wndl_buf_uleb(w.out, number(k, 1));
+    return finish(&w);
+}
+
 static bool cook_exit(struct cook *k)
 {
     struct wndl_chunk_writer w;
@@ -220,6 +346,136 @@ static bool cook_exit(struct cook *k)
     wndl_buf_uleb(w.out, (k->count - 3) / 2);
     for (size_t i = 3; i < k->count; i++)
         wndl_buf_uleb(w.out, number(k, i));
+    return finish(&w);
+}
+
+/* ---- heaps */
+
+/* Words [first, end) as numbers. */
+static void put_numbers(
+    struct cook *k, struct wndl_chunk_writer *w, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+        wndl_buf_uleb(w->out, number(k, i));
+}
+
+static bool cook_heap(struct cook *k)
+{
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HEAP);
+    put_numbers(k, &w, 1, 4);
+    return finish(&w);
+}
+
+static bool cook_pair(struct cook *k)
+{
+    struct node at = {.process = (unsigned)number(k, 1)};
+    unsigned node;
+    if (!leaf_of(k, at, 5, &node))
+        return false;
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HPAR);
+    wndl_buf_uleb(w.out, at.process);
+    wndl_buf_uleb(w.out, k->pairs_of[at.process]++);
+    wndl_buf_uleb(w.out, 1);
+    wndl_buf_uleb(w.out, node);
+    put_numbers(k, &w, 2, 5);
+    return finish(&w);
+}
+
+static bool cook_snapshot(struct cook *k)
+{
+    uint64_t process = number(k, 1);
+    size_t slash = 4;
+    while (slash < k->count && strcmp(k->words[slash], "/") != 0)
+        slash++;
+    if (process >= k->processes)
+        return false;
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HSNP);
+    wndl_buf_uleb(w.out, process);
+    wndl_buf_uleb(w.out, k->snapshots_of[process]++);
+    wndl_buf_uleb(w.out, k->now);
+    wndl_buf_uleb(w.out, number(k, 2));
+    if (strcmp(k->words[3], "-") == 0)
+        k->words[3][0] = '\0';
+    wndl_chunk_str(w.out, word_text(k->words[3]));
+    wndl_buf_uleb(w.out, slash - 4);
+    put_numbers(k, &w, 4, slash);
+    wndl_buf_uleb(w.out, slash < k->count ? k->count - slash - 1 : 0);
+    put_numbers(k, &w, slash + 1, k->count);
+    return finish(&w);
+}
+
+/* Lists of `width` numbers; those of pairs say how far from the last it is. */
+static bool cook_list(
+    struct cook *k, uint32_t type, size_t width, bool by_distance)
+{
+    struct wndl_chunk_writer w;
+    uint64_t last = 0;
+    wndl_chunk_begin(&w, k->out, type);
+    wndl_buf_uleb(w.out, number(k, 1));
+    if (type == WNDL_CHUNK_HCNT)
+        wndl_buf_uleb(w.out, k->snapshots_of[number(k, 1) % MAX_IDS] - 1);
+    if (type == WNDL_CHUNK_HTIM)
+        wndl_buf_uleb(w.out, k->now);
+    wndl_buf_uleb(w.out, (k->count - 2) / width);
+    for (size_t i = 2; i + width <= k->count; i += width) {
+        wndl_buf_uleb(w.out, number(k, i) - (by_distance ? last : 0));
+        put_numbers(k, &w, i + 1, i + width);
+        last = number(k, i);
+    }
+    return (k->count - 2) % width == 0 && finish(&w);
+}
+
+static bool cook_counts(struct cook *k)
+{
+    return cook_list(k, WNDL_CHUNK_HCNT, 6, true);
+}
+
+static bool cook_live(struct cook *k)
+{
+    return cook_list(k, WNDL_CHUNK_HTIM, 3, false);
+}
+
+static bool cook_leaks(struct cook *k)
+{
+    return cook_list(k, WNDL_CHUNK_HLEK, 4, true);
+}
+
+static bool cook_together(struct cook *k)
+{
+    return cook_list(k, WNDL_CHUNK_HTOG, 3, false);
+}
+
+static bool cook_growth(struct cook *k)
+{
+    struct node at = {.process = (unsigned)number(k, 1)};
+    unsigned node;
+    if (!leaf_of(k, at, 10, &node))
+        return false;
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HGRO);
+    wndl_buf_uleb(w.out, at.process);
+    wndl_buf_uleb(w.out, 1);
+    wndl_buf_uleb(w.out, node);
+    put_numbers(k, &w, 2, 10);
+    return finish(&w);
+}
+
+static bool cook_wrong(struct cook *k)
+{
+    struct node at = {.process = (unsigned)number(k, 1)};
+    unsigned node;
+    if (!leaf_of(k, at, 5, &node))
+        return false;
+    struct wndl_chunk_writer w;
+    wndl_chunk_begin(&w, k->out, WNDL_CHUNK_HWRO);
+    wndl_buf_uleb(w.out, at.process);
+    wndl_buf_uleb(w.out, 1);
+    wndl_buf_uleb(w.out, node);
+    put_numbers(k, &w, 2, 4);
+    wndl_buf_uleb(w.out, strtoull(k->words[4], NULL, 16));
     return finish(&w);
 }
 
@@ -240,6 +496,8 @@ static bool cook_done(struct cook *k)
     wndl_buf_uleb(w.out, number(k, 1));
     wndl_buf_uleb(w.out, k->processes);
     wndl_buf_uleb(w.out, number(k, 2));
+    for (size_t i = 3; i < k->count; i++)
+        wndl_buf_uleb(w.out, number(k, i));
     return finish(&w);
 }
 
@@ -266,6 +524,7 @@ static bool cook_statement(struct cook *k)
         size_t min_words;
         bool (*cook)(struct cook *k);
     } statements[] = {
+        {"limits", 3, cook_limits},
         {"meta", 7, cook_meta},
         {"process", 4, cook_process},
         {"thread", 4, cook_thread},
@@ -273,7 +532,22 @@ static bool cook_statement(struct cook *k)
         {"image", 3, cook_image},
         {"map", 6, cook_map},
         {"sample", 4, cook_sample},
+        {"block", 6, cook_block},
+        {"wait", 2, cook_wait},
+        {"mark", 5, cook_mark},
+        {"ended", 3, cook_ended},
+        {"unfollowed", 5, cook_unfollowed},
+        {"pause", 2, cook_pause},
         {"exit", 3, cook_exit},
+        {"heap", 4, cook_heap},
+        {"pair", 5, cook_pair},
+        {"snapshot", 4, cook_snapshot},
+        {"counts", 2, cook_counts},
+        {"live", 2, cook_live},
+        {"leaks", 2, cook_leaks},
+        {"growth", 10, cook_growth},
+        {"wrong", 5, cook_wrong},
+        {"together", 2, cook_together},
         {"chunk", 3, cook_chunk},
         {"done", 3, cook_done},
         {"cut", 2, cook_cut},

@@ -4,6 +4,7 @@
  * is in its recording. One statement a line, words separated by spaces; '_'
  * in names stands for a space; numbers are decimal, addresses hexadecimal.
  *
+ *   limits MAX-FRAMES BLOCKED-INTERVAL               meta's fields of 1.1
  *   meta INTERVAL ENGINE FLAGS HOST CWD ARGUMENT...
  *   process PARENT+1 PID EXECUTABLE ARGUMENT...      counts up from 0
  *   thread PROCESS TID NAME                          counts up from 0
@@ -11,9 +12,25 @@
  *   image PATH BUILD-ID-IN-HEX|-                     counts up from 0
  *   map PROCESS IMAGE START END BIAS
  *   sample THREAD COUNT END FRAME...                 root first
+ *   block THREAD COUNT DURATION KIND END FRAME...    an interval between two
+ *   wait NS                                          time passes
+ *   mark THREAD DURATION KIND TEXT
+ *   ended THREAD CPU
+ *   unfollowed PARENT+1 PID REASON EXECUTABLE ARGUMENT...
+ *   pause STATE
  *   exit PROCESS HOW [REASON COUNT]...
+ *   heap PROCESS FLAGS SAMPLE-BELOW
+ *   pair PROCESS END REQUESTED SLOP FRAME...         counts up from 0 in each
+ *   snapshot PROCESS WHY TEXT|- TOTAL... [/ MISSED...] counts up in each
+ *   counts PROCESS [PAIR ALLOCS FREES AT-PEAK TEMPORARY LIFETIME]...
+ *   live PROCESS [NS-LATER BYTES BLOCKS]...
+ *   leaks PROCESS [PAIR DEFINITE INDIRECT POSSIBLE]...
+ *   growth PROCESS HOW CHAINS STEPS ALLOCATED FINAL DOUBLING LEAST MOST
+ *       FRAME...
+ *   wrong PROCESS KIND COUNT ADDRESS FRAME...
+ *   together PROCESS [PAIR OTHER BLOCKS]...
  *   chunk TYPE TEXT                                  any other chunk
- *   done STATUS UNFOLLOWED
+ *   done STATUS UNFOLLOWED [DISCARDED INTERRUPTED-CALLS]
  *   cut BYTES                                        off the end so far
  *   flip BYTES                                       a bit, so far from the end
  *

@@ -21,6 +21,8 @@ static unsigned long rva_of_landmark(void)
     return (unsigned long)((uintptr_t)landmark - (uintptr_t)__ehdr_start);
 }
 
+static const struct wndl_symbol_sources no_sources;
+
 struct fixture {
     struct wndl_profile profile;
     struct wndl_symbolized symbolized;
@@ -54,7 +56,8 @@ static void make(struct fixture *f)
     assert_true(
         wndl_symbolized_init(&f->symbolized, &f->profile, wndl_mem_libc()));
     assert_int_equal(
-        wndl_symbolize_profile(&f->symbolized, NULL, NULL, NULL), WNDL_OK);
+        wndl_symbolize_profile(&f->symbolized, &no_sources, NULL, NULL),
+        WNDL_OK);
 }
 
 static void clear(struct fixture *f)
@@ -115,7 +118,7 @@ static void failed_allocations_are_told_and_leak_nothing(void **state)
         struct wndl_symbolized s;
         failing_mem_init(&heap, budget);
         if (wndl_symbolized_init(&s, &profile, &heap.mem)) {
-            status = wndl_symbolize_profile(&s, NULL, NULL, NULL);
+            status = wndl_symbolize_profile(&s, &no_sources, NULL, NULL);
             wndl_symbolized_free(&s);
         }
         assert_true(status == WNDL_OK || status == WNDL_NOMEM);

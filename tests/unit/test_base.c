@@ -343,6 +343,45 @@ static void json_strings_are_valid_whatever_the_bytes(void **state)
     assert_json(BYTES(0xc0, 0x80), "\"\xef\xbf\xbd\xef\xbf\xbd\"");
 }
 
+static void json_escapes_are_undone_or_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *inside;
+        const char *meant; /* NULL: refused */
+    } cases[] = {
+        {"", ""},
+        {"a/b c", "a/b c"},
+        {"\\\"\\\\\\/\\b\\f\\n\\r\\t", "\"\\/\b\f\n\r\t"},
+        {"\\u0041\\u00e9\\u20AC", "A\xc3\xa9\xe2\x82\xac"},
+        {"\\ud83d\\ude00", "\xf0\x9f\x98\x80"},
+        {"\xc3\xa9", "\xc3\xa9"},
+        {"\\", NULL},
+        {"\\q", NULL},
+        {"\\u", NULL},
+        {"\\u12", NULL},
+        {"\\u12g4", NULL},
+        {"\\ud83d", NULL},
+        {"\\ud83dA", NULL},
+        {"\\ud83d\\u0041", NULL},
+        {"\\ude00", NULL},
+        {"\xc3", NULL},
+        {"\xff", NULL},
+        {"\"", NULL},
+        {"\n", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct wndl_buf buf;
+        wndl_buf_init(&buf, wndl_mem_libc());
+        bool done = wndl_json_unescaped(&buf, text(cases[i].inside));
+        assert_int_equal(done, cases[i].meant != NULL);
+        wndl_buf_byte(&buf, 0);
+        if (done)
+            assert_string_equal((const char *)buf.data, cases[i].meant);
+        wndl_buf_free(&buf);
+    }
+}
+
 static void errors_name_file_section_and_offset(void **state)
 {
     (void)state;
@@ -414,6 +453,7 @@ int main(void)
         cmocka_unit_test(buf_failure_is_sticky),
         cmocka_unit_test(text_too_long_to_print_is_a_failure),
         cmocka_unit_test(json_strings_are_valid_whatever_the_bytes),
+        cmocka_unit_test(json_escapes_are_undone_or_refused),
         cmocka_unit_test(errors_name_file_section_and_offset),
         cmocka_unit_test(a_later_failure_does_not_keep_an_errno),
         cmocka_unit_test(log_drops_what_is_above_its_level),

@@ -96,7 +96,7 @@ static void header_has_the_documented_layout(void **state)
 {
     (void)state;
     static const uint8_t expected[20] = {
-        0x89, 'W', 'N', 'D', 'L', '\r', '\n', 0x1a, 1};
+        0x89, 'W', 'N', 'D', 'L', '\r', '\n', 0x1a, 1, 0, 2};
     struct wndl_buf file;
     wndl_buf_init(&file, wndl_mem_libc());
     wndl_chunk_file_header(&file);

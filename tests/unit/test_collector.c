@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "cli/collector_process.h"
+#include "collect/process.h"
 #include "in/wndl.h"
 #include "os/file.h"
 
@@ -33,8 +33,9 @@ static void set_up(struct bench *b)
     const struct wndl_recording_process origin = {
         .pid = (uint32_t)getpid(), .time = b->recording.time_base};
     int memfd = -1;
-    b->process =
-        wndl_collector_process_new(&b->recording, &b->totals, &origin, &memfd);
+    const struct wndl_collector_heap_request none = {0};
+    b->process = wndl_collector_process_new(
+        &b->recording, &b->totals, &origin, &none, &memfd);
     assert_non_null(b->process);
     close(memfd);
 }
@@ -164,6 +165,23 @@ static void samples_come_out_as_they_were_left(void **state)
     tear_down(&b);
 }
 
+static void an_image_that_was_found_by_two_paths_is_one(void **state)
+{
+    (void)state;
+    struct bench b;
+    set_up(&b);
+    const struct wndl_bytes id = {(const uint8_t *)"\xab\xcd", 2}, none = {0};
+    struct wndl_recording *r = &b.recording;
+    assert_int_equal(wndl_recording_image(r, "/lib/x.so", id), 0);
+    assert_int_equal(wndl_recording_image(r, "/usr/lib/x.so", id), 0);
+    assert_int_equal(wndl_recording_image(r, "/usr/lib/y.so", id), 1);
+    assert_int_equal(wndl_recording_image(r, "/lib/x.so", none), 2);
+    assert_int_equal(wndl_recording_image(r, "/usr/lib/x.so", none), 3);
+    finish(&b);
+    assert_int_equal(b.profile.images.len, 4);
+    tear_down(&b);
+}
+
 static void modules_at_one_address_are_told_apart_by_epoch(void **state)
 {
     (void)state;
@@ -254,6 +272,43 @@ static void losses_are_told_at_the_end(void **state)
     tear_down(&b);
 }
 
+static void impossible_counts_are_not_told(void **state)
+{
+    (void)state;
+    struct bench b;
+    set_up(&b);
+    b.process->shm->lost[WNDL_LOSS_RING_FULL] = UINT64_MAX;
+    b.process->shm->lost[WNDL_LOSS_BUSY] = 7;
+    finish(&b);
+    assert_true(b.totals.lost[WNDL_LOSS_RING_FULL] == 0);
+    assert_true(b.totals.lost[WNDL_LOSS_BUSY] == 7);
+    assert_true(b.totals.damaged == 1);
+    tear_down(&b);
+}
+
+static void a_ring_with_an_impossible_position_begins_anew(void **state)
+{
+    (void)state;
+    struct bench b;
+    set_up(&b);
+    put_module(&b, "/lib/x.so", 0x10000, 0);
+    uint32_t node = insert(&b, 0, 0x10010);
+    put_thread(&b, 0, 1);
+    put_sample(&b, 0, node);
+    wndl_collector_process_drain(b.process, false);
+    atomic_store(&b.process->shm->rings[0].head, UINT64_C(1) << 40);
+    wndl_collector_process_drain(b.process, false);
+    wndl_collector_process_drain(b.process, false);
+    assert_true(b.totals.damaged == 1);
+    put_sample(&b, 0, node); /* of a time that nobody knows */
+    put_thread(&b, 0, 2);
+    put_sample(&b, 0, node);
+    finish(&b);
+    assert_true(b.totals.damaged == 1);
+    assert_true(b.totals.samples == 2);
+    tear_down(&b);
+}
+
 /* Everything a program could overwrite, overwritten, with a fixed seed. */
 static void scribbled_memory_never_breaks_the_recording(void **state)
 {
@@ -290,10 +345,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_come_out_as_they_were_left),
+        cmocka_unit_test(an_image_that_was_found_by_two_paths_is_one),
         cmocka_unit_test(modules_at_one_address_are_told_apart_by_epoch),
         cmocka_unit_test(a_sample_waits_until_its_node_is_published),
         cmocka_unit_test(a_ring_given_to_another_thread_is_another_thread),
         cmocka_unit_test(losses_are_told_at_the_end),
+        cmocka_unit_test(impossible_counts_are_not_told),
+        cmocka_unit_test(a_ring_with_an_impossible_position_begins_anew),
         cmocka_unit_test(scribbled_memory_never_breaks_the_recording),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

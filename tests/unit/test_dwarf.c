@@ -5,6 +5,8 @@
 #include "dwarfmake.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const struct dwarf_recipe plain = {5, 8, 4, false, false};
 
@@ -171,6 +173,31 @@ static void aranges_are_only_a_hint(void **state)
     }
 }
 
+/* But where nothing else says that there is code, those it has are all. */
+static void aranges_are_believed_where_code_is_unlikely(void **state)
+{
+    (void)state;
+    static const uint64_t starts[] = {0, 0x1000, 0x5000};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        struct dwarfmake m;
+        struct wndl_dwarf_frames frames;
+        dwarfmake_init(&m, &plain);
+        make_sample_dwarf(&m);
+        if (starts[i] != 0)
+            add_aranges(&m, starts[i], 0x150);
+        struct wndl_dwarf *d = open_made(&m);
+        assert_int_equal(
+            wndl_dwarf_lookup_unlikely(d, (wndl_svma){0x1000}, &frames, NULL),
+            starts[i] == 0x5000 ? WNDL_NOT_FOUND : WNDL_OK);
+        assert_int_equal(
+            wndl_dwarf_lookup_unlikely(d, (wndl_svma){0x7000}, &frames, NULL),
+            WNDL_NOT_FOUND);
+        check_sample(d);
+        wndl_dwarf_close(d);
+        dwarfmake_free(&m);
+    }
+}
+
 static void unit_without_ranges_is_found_by_its_functions(void **state)
 {
     (void)state;
@@ -253,6 +280,67 @@ static void calls_in_blocks_of_calls_keep_their_parents(void **state)
     dwarfmake_free(&m);
 }
 
+/* a call that sticks out of its parent, one over both, one in a call without
+ * ranges */
+static void make_odd_calls(struct dwarfmake *m)
+{
+    static const uint16_t call[] = {0x03, 0x08, 0};
+    begin_tree(m);
+    m->abbrev.size--;
+    dw_abbrev(m, 5, 0x1d, true, call);
+    wndl_buf_byte(&m->abbrev, 0);
+    size_t begun = dw_begin_unit(m, 0);
+    put_node(m, 1, NULL, 0x1000);
+    put_node(m, 3, "f", 0x1000);
+    put_node(m, 4, "a", 0x1000);
+    m->info.data[m->info.size - 1] = 0x10;
+    put_node(m, 4, "b", 0x1008);
+    m->info.data[m->info.size - 1] = 0x10;
+    close_nodes(m, 2);
+    put_node(m, 4, "c", 0x1004);
+    m->info.data[m->info.size - 1] = 8;
+    close_nodes(m, 1);
+    wndl_buf_byte(&m->info, 5);
+    dw_string(&m->info, "r");
+    put_node(m, 4, "q", 0x1020);
+    m->info.data[m->info.size - 1] = 0x10;
+    close_nodes(m, 4);
+    dw_end(m, &m->info, begun);
+}
+
+/* Whatever was asked before: the first times only one address is looked for,
+ * then all calls are read. */
+static void inlined_calls_are_the_same_however_often_asked(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t address;
+        const char *frames[4];
+    } wanted[] = {
+        {0x1000, {"a||:0:0|inlined|1000", "f||:0:0|function|1000"}},
+        {0x1005, {"c||:0:0|inlined|1004", "f||:0:0|function|1000"}},
+        {0x1009, {"c||:0:0|inlined|1004", "f||:0:0|function|1000"}},
+        {0x100d, {"b||:0:0|inlined|1008", "a||:0:0|inlined|1000",
+                     "f||:0:0|function|1000"}},
+        {0x1012, {"f||:0:0|function|1000"}},
+        {0x1024, {"q||:0:0|inlined|1020", "r||:0:0|inlined|ffffffffffffffff",
+                     "f||:0:0|function|1000"}},
+        {0x1030, {"f||:0:0|function|1000"}},
+    };
+    enum { COUNT = sizeof wanted / sizeof *wanted };
+    struct dwarfmake m;
+    dwarfmake_init(&m, &plain);
+    make_odd_calls(&m);
+    for (size_t first = 0; first < COUNT; first++) {
+        struct wndl_dwarf *d = open_made(&m);
+        for (size_t i = first; i < first + 2 * COUNT; i++)
+            check_frames(
+                d, wanted[i % COUNT].address, wanted[i % COUNT].frames);
+        wndl_dwarf_close(d);
+    }
+    dwarfmake_free(&m);
+}
+
 /* As GNU C has functions in functions: their calls are theirs alone. */
 static void calls_of_a_local_function_are_not_its_parents(void **state)
 {
@@ -304,6 +392,84 @@ static void a_hint_without_a_function_is_not_taken(void **state)
     check_frames(d, 0x114c, named);
     check_sample(d);
     wndl_dwarf_close(d);
+    dwarfmake_free(&m);
+}
+
+static void only_units_that_are_asked_for_are_read(void **state)
+{
+    (void)state;
+    struct dwarfmake m;
+    struct wndl_dwarf_stats stats;
+    dwarfmake_init(&m, &plain);
+    size_t begun = dw_begin_unit(&m, 0);
+    wndl_buf_byte(&m.info, 0x7f); /* no such abbreviation */
+    dw_end(&m, &m.info, begun);
+    size_t second = m.info.size;
+    make_sample_dwarf(&m);
+    add_aranges(&m, 0x1000, 0x150);
+    dw_patch(&m, &m.aranges, 6, second, 4);
+    struct wndl_dwarf *d = open_made(&m);
+    check_sample(d);
+    wndl_dwarf_get_stats(d, &stats);
+    assert_int_equal(stats.units, 1);
+    assert_int_equal(stats.units_damaged, 0);
+    assert_int_equal(status_at(d, 0x5000), WNDL_NOT_FOUND);
+    wndl_dwarf_get_stats(d, &stats);
+    assert_int_equal(stats.units, 2);
+    assert_int_equal(stats.units_damaged, 1);
+    check_sample(d);
+    wndl_dwarf_close(d);
+    dwarfmake_free(&m);
+}
+
+/* Nothing is found there, or a unit that is none: it is not believed. */
+static void aranges_may_lead_into_the_middle_of_a_unit(void **state)
+{
+    (void)state;
+    struct dwarfmake m;
+    dwarfmake_init(&m, &plain);
+    make_sample_dwarf(&m);
+    add_aranges(&m, 0x1000, 0x150);
+    for (size_t at = 1; at < m.info.size + 2; at++) {
+        dw_patch(&m, &m.aranges, 6, at, 4);
+        struct wndl_dwarf *d = open_made(&m);
+        check_sample(d);
+        check_sample_names(d);
+        wndl_dwarf_close(d);
+    }
+    dwarfmake_free(&m);
+}
+
+static void give_up(void *context)
+{
+    ++*(unsigned *)context;
+}
+
+/* More is gone over than is to stay in memory. */
+static void memory_is_given_up_now_and_then(void **state)
+{
+    (void)state;
+    enum { NOTHING = 130 * 1024 * 1024 };
+    unsigned given_up = 0;
+    struct dwarfmake m;
+    dwarfmake_init(&m, &plain);
+    make_sample_dwarf(&m);
+    struct wndl_dwarf_sections in = dwarfmake_sections(&m);
+    uint8_t *info = calloc(1, NOTHING); /* codes 0 after the unit's DIEs */
+    assert_non_null(info);
+    memcpy(info, in.info.data, in.info.size);
+    uint32_t length = NOTHING - 4;
+    memcpy(info, &length, sizeof length);
+    in.info = (struct wndl_bytes){info, NOTHING};
+    in.memory = (struct wndl_dwarf_memory){&given_up, give_up};
+    struct wndl_dwarf *d = NULL;
+    assert_int_equal(wndl_dwarf_open(&in, wndl_mem_libc(), &d, NULL), WNDL_OK);
+    check_sample(d);
+    assert_int_equal(given_up, 1);
+    check_sample(d);
+    assert_int_equal(given_up, 1);
+    wndl_dwarf_close(d);
+    free(info);
     dwarfmake_free(&m);
 }
 
@@ -439,6 +605,65 @@ static void put_chain_die(struct dwarfmake *m, uint8_t code, uint32_t origin)
     wndl_buf_byte(&m->info, 0x10);
 }
 
+/* A unit of one function whose address is the expression `expr`, over 16
+ * bytes; .debug_addr has 0x1000 at index 0 and 0xff0 at 1. */
+static void make_expression(struct dwarfmake *m, const char *expr, size_t size)
+{
+    static const struct dwarf_recipe v5 = {5, 8, 4, false, false};
+    static const uint16_t unit[] = {0x73, 0x17, 0x11, 0x01, 0x12, 0x0b, 0};
+    static const uint16_t func[] = {0x03, 0x08, 0x11, 0x18, 0x12, 0x0b, 0};
+    dwarfmake_init(m, &v5);
+    dw_abbrev(m, 1, 0x11, true, unit);
+    dw_abbrev(m, 2, 0x2e, false, func);
+    wndl_buf_byte(&m->abbrev, 0);
+    dw_uint(m, &m->addr, 20, 4);
+    dw_uint(m, &m->addr, 5, 2);
+    dw_uint(m, &m->addr, 8, 2);
+    dw_uint(m, &m->addr, 0x1000, 8);
+    dw_uint(m, &m->addr, 0xff0, 8);
+    size_t begun = dw_begin_unit(m, 0);
+    wndl_buf_byte(&m->info, 1);
+    dw_uint(m, &m->info, 8, 4);
+    dw_uint(m, &m->info, 0x1000, 8);
+    wndl_buf_byte(&m->info, 0x10);
+    wndl_buf_add(&m->info, "\2f", 3);
+    wndl_buf_byte(&m->info, (uint8_t)size);
+    wndl_buf_add(&m->info, expr, size);
+    wndl_buf_add(&m->info, "\x10\0", 2);
+    dw_end(m, &m->info, begun);
+}
+
+static void addresses_may_be_expressions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *expr;
+        size_t size;
+    } good[] = {{"\xa1\0", 2}, {"\xa1\1\x08\x10\x22", 5},
+        {"\xa1\1\x0a\x10\0\x22", 6}, {"\xa1\1\x0c\x10\0\0\0\x22", 8},
+        {"\xa1\1\x10\x10\x22", 5}},
+      bad[] = {{"", 0}, {"\xa1", 1}, {"\xa1\1\x0c\x10\x22", 5},
+          {"\xa1\1\x08\x10", 4}, {"\xa1\1\x08\x10\x22\x22", 6},
+          {"\x03\0\x10\0\0\0\0\0\0", 9}, {"\xa1\1\x08\x10\x1c", 5},
+          {"\xa1\2", 2}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        static const char *const f[] = {"f||:0:0|function|1000", NULL};
+        struct dwarfmake m;
+        make_expression(&m, good[i].expr, good[i].size);
+        struct wndl_dwarf *d = open_made(&m);
+        check_frames(d, 0x1004, f);
+        wndl_dwarf_close(d);
+        dwarfmake_free(&m);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct dwarfmake m;
+        make_expression(&m, bad[i].expr, bad[i].size);
+        struct wndl_dwarf_stats stats = stats_after(&m, 0x1004, WNDL_NOT_FOUND);
+        assert_int_equal(stats.units_damaged, 1);
+        dwarfmake_free(&m);
+    }
+}
+
 static void a_circle_of_origins_is_damage(void **state)
 {
     (void)state;
@@ -455,22 +680,57 @@ static void a_circle_of_origins_is_damage(void **state)
     dwarfmake_free(&m);
 }
 
-static void nesting_without_end_is_damage(void **state)
+/* 3,000 functions or calls in each other: what is outside stays. */
+static void nesting_without_end_costs_the_innermost_calls_alone(void **state)
 {
     (void)state;
     for (uint8_t code = 2; code <= 3; code++) {
         struct dwarfmake m;
+        struct wndl_dwarf_frames frames;
+        struct wndl_dwarf_stats stats;
         begin_chain(&m);
         size_t begun = dw_begin_unit(&m, 0);
         put_chain_die(&m, 1, 0);
-        for (int i = 0; i < 1000; i++)
+        for (int i = 0; i < 3000; i++)
             put_chain_die(&m, i == 0 ? 2 : code, 12);
         dw_end(&m, &m.info, begun);
-        struct wndl_dwarf_stats stats = stats_after(&m, 0x1000, WNDL_NOT_FOUND);
-        assert_int_equal(stats.units_damaged, 1);
-        assert_non_null(strstr(stats.first_damage.what, "deep"));
+        struct wndl_dwarf *d = open_made(&m);
+        for (int i = 0; i < 20; i++) {
+            assert_int_equal(
+                wndl_dwarf_lookup(d, (wndl_svma){0x1000}, &frames, NULL),
+                WNDL_OK);
+            assert_int_equal(frames.count, code == 2 ? 1 : 1025);
+        }
+        wndl_dwarf_get_stats(d, &stats);
+        assert_int_equal(stats.units_damaged, code == 2 ? 0 : 1);
+        if (code == 3)
+            assert_non_null(strstr(stats.first_damage.what, "too deep"));
+        wndl_dwarf_close(d);
         dwarfmake_free(&m);
     }
+}
+
+/* Optimizers inline some hundred calls into each other. */
+static void deep_calls_are_followed(void **state)
+{
+    enum { CALLS = 700 };
+    (void)state;
+    struct dwarfmake m;
+    struct wndl_dwarf_frames frames;
+    begin_chain(&m);
+    size_t begun = dw_begin_unit(&m, 0);
+    put_chain_die(&m, 1, 0);
+    for (int i = 0; i <= CALLS; i++)
+        put_chain_die(&m, i == 0 ? 2 : 3, 12);
+    for (int i = 0; i < CALLS + 2; i++)
+        wndl_buf_byte(&m.info, 0);
+    dw_end(&m, &m.info, begun);
+    struct wndl_dwarf *d = open_made(&m);
+    assert_int_equal(
+        wndl_dwarf_lookup(d, (wndl_svma){0x1000}, &frames, NULL), WNDL_OK);
+    assert_int_equal(frames.count, CALLS + 1);
+    wndl_dwarf_close(d);
+    dwarfmake_free(&m);
 }
 
 static void open_tells_absent_from_malformed(void **state)
@@ -596,8 +856,13 @@ int main(void)
         cmocka_unit_test(lookup_finds_frames_in_every_encoding),
         cmocka_unit_test(lookup_gives_the_same_in_any_order),
         cmocka_unit_test(aranges_are_only_a_hint),
+        cmocka_unit_test(aranges_are_believed_where_code_is_unlikely),
+        cmocka_unit_test(only_units_that_are_asked_for_are_read),
+        cmocka_unit_test(aranges_may_lead_into_the_middle_of_a_unit),
+        cmocka_unit_test(memory_is_given_up_now_and_then),
         cmocka_unit_test(unit_without_ranges_is_found_by_its_functions),
         cmocka_unit_test(calls_in_blocks_of_calls_keep_their_parents),
+        cmocka_unit_test(inlined_calls_are_the_same_however_often_asked),
         cmocka_unit_test(calls_of_a_local_function_are_not_its_parents),
         cmocka_unit_test(a_hint_without_a_function_is_not_taken),
         cmocka_unit_test(a_damaged_unit_is_lost_and_the_next_one_kept),
@@ -606,8 +871,10 @@ int main(void)
         cmocka_unit_test(a_version_we_do_not_read_is_skipped),
         cmocka_unit_test(an_address_size_of_two_is_damage),
         cmocka_unit_test(a_sibling_that_points_back_is_damage),
+        cmocka_unit_test(addresses_may_be_expressions),
         cmocka_unit_test(a_circle_of_origins_is_damage),
-        cmocka_unit_test(nesting_without_end_is_damage),
+        cmocka_unit_test(nesting_without_end_costs_the_innermost_calls_alone),
+        cmocka_unit_test(deep_calls_are_followed),
         cmocka_unit_test(open_tells_absent_from_malformed),
         cmocka_unit_test(truncation_of_any_section_is_survived),
         cmocka_unit_test(a_cut_unit_is_counted_as_damaged),

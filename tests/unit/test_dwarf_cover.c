@@ -60,15 +60,15 @@ static void every_address_has_the_owner_that_painting_gives(void **state)
     (void)state;
     struct wndl_dwarf d = {0};
     uint32_t seed = 1;
-    wndl_arena_init(&d.arena, wndl_mem_libc());
-    wndl_vec_init(&d.ranges, &d.arena, sizeof(struct wndl_dw_range));
-    wndl_vec_init(&d.segments, &d.arena, sizeof(struct wndl_dw_range));
-    wndl_vec_init(&d.heap, &d.arena, sizeof(uint32_t));
+    wndl_arena_init(&d.own_arena, wndl_mem_libc());
+    wndl_vec_init(&d.ranges, &d.own_arena, sizeof(struct wndl_dw_range));
+    wndl_vec_init(&d.segments, &d.own_arena, sizeof(struct wndl_dw_range));
+    wndl_vec_init(&d.heap, &d.own_arena, sizeof(uint32_t));
     for (int round = 0; round < ROUNDS; round++) {
         fill(&d.ranges, &seed);
         check_against_painting(&d, round % 2 == 0);
     }
-    wndl_arena_free(&d.arena);
+    wndl_arena_free(&d.own_arena);
 }
 
 int main(void)

@@ -159,6 +159,41 @@ static void last_row_of_an_address_counts(void **state)
     end(&f);
 }
 
+/* Row i is at 0x1000 + 2 * i and says line 10 + i; between some rows there are
+ * many opcodes that change no row, and discriminators. */
+static void long_programs_are_entered_in_the_middle(void **state)
+{
+    (void)state;
+    enum { ROWS = 700 };
+    for (unsigned max_ops = 1; max_ops <= 2; max_ops++) {
+        struct fixture f;
+        begin_tables(&f, 4, max_ops);
+        dw_sample_files(&f.m);
+        dw_begin_program(&f.m, &f.line);
+        dw_set_address(&f.m, 0x1000);
+        put(&f, "\x03\x09\x01", 3); /* line 10, copy */
+        for (unsigned i = 1; i < ROWS; i++) {
+            for (unsigned k = i % 100 == 0 ? 300 : 0; k > 0; k--)
+                put(&f, "\x03\x05\x03\x7b", 4); /* line +5, -5 */
+            if (i % 3 == 0)
+                put(&f, "\x00\x02\x04\x05", 4); /* discriminator 5 */
+            put(&f, max_ops == 1 ? "\x02\x02" : "\x02\x04", 2);
+            put(&f, "\x03\x01\x01", 3); /* line +1, copy */
+        }
+        put(&f, max_ops == 1 ? "\x02\x02" : "\x02\x04", 2);
+        put(&f, "\x00\x01\x01", 3);
+        finish(&f);
+        for (unsigned i = 0; i < 2 * ROWS; i++) {
+            char expected[32];
+            snprintf(expected, sizeof expected, "/src/a.c:%u:0", 10 + i / 2);
+            check(&f, 0x1000 + i, expected);
+        }
+        check(&f, 0x1000 + 2 * ROWS, "none");
+        assert_int_equal(damaged_units(&f), 0);
+        end(&f);
+    }
+}
+
 static void sequences_are_found_in_any_order(void **state)
 {
     (void)state;
@@ -337,6 +372,7 @@ int main(void)
         cmocka_unit_test(program_of_all_standard_opcodes),
         cmocka_unit_test(vliw_advances_by_operations),
         cmocka_unit_test(last_row_of_an_address_counts),
+        cmocka_unit_test(long_programs_are_entered_in_the_middle),
         cmocka_unit_test(sequences_are_found_in_any_order),
         cmocka_unit_test(sequences_of_dropped_code_are_left_out),
         cmocka_unit_test(addresses_that_fall_begin_a_new_sequence),

@@ -97,6 +97,9 @@ static void check_pairs(const struct dwarf_recipe *how)
     put_pair(&f, 0x20, 0x20); /* empty */
     put_pair(&f, max, 0);     /* base of dropped code */
     put_pair(&f, 0x4000, 0x4100);
+    put_pair(&f, max, 1); /* the same by GNU ld */
+    put_pair(&f, 0x4000, 0x4100);
+    put_pair(&f, max - 1, max - 1); /* the same by lld */
     put_pair(&f, 0, 0);
     put_pair(&f, 0x6000, 0x6100); /* after the end */
     finish(&f);

@@ -143,9 +143,9 @@ static void find_sees_tables_on_both_sides_of_the_header(void **state)
 {
     (void)state;
     /* i386: sums wrap at 32 bits, so order is that of addresses. */
-    static const struct cfi_shape i386 = {4, false, false, false, 1};
+    static const struct cfi_shape narrow = {4, false, false, false, 1};
     struct cfi_build b;
-    begin_hdr(&b, &i386, USUAL_TABLE, 2);
+    begin_hdr(&b, &narrow, USUAL_TABLE, 2);
     b.section.addr = 0xf0000000;
     cfi_put(&b, 0x08000000 - 0xf0000000, 4);
     cfi_put(&b, (uint64_t)FRAME + 0x18 - 0xf0000000, 4);

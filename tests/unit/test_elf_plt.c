@@ -212,6 +212,81 @@ static void what_is_no_stub_has_no_name(void **state)
     close_sample(&s);
 }
 
+/* ---- AArch64 */
+
+/* adrp x16, ahead by pages; ldr x17, [x16, #in]; what else a stub has is of
+ * no interest. */
+static void arm_jump(
+    struct wndl_buf *buf, uint32_t pages, uint32_t in, size_t end)
+{
+    wndl_buf_u32le(
+        buf, 0x90000010 | (pages & 3) << 29 | (pages >> 2 & 0x7ffff) << 5);
+    wndl_buf_u32le(buf, 0xf9400211 | in / 8 << 10);
+    while (buf->size < end)
+        wndl_buf_u32le(buf, 0xd503201f);
+}
+
+static void open_arm(struct sample *s, size_t size, bool bti)
+{
+    static const struct made_symbol symbols[] = {
+        {"first", 0, 0, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), SHN_UNDEF},
+        {"second", 0, 0, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), SHN_UNDEF},
+    };
+    struct elf_recipe recipe = {
+        .is_64 = true, .type = ET_DYN, .machine = EM_AARCH64};
+    struct parts p;
+    struct wndl_buf *all[] = {
+        &p.plt, &p.sec, &p.got, &p.relocations, &p.symbols, &p.strings};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        wndl_buf_init(all[i], wndl_mem_libc());
+    make_symbols(&recipe, symbols, 2, &p.symbols, &p.strings);
+    if (bti)
+        wndl_buf_u32le(&p.plt, 0xd503245f);
+    wndl_buf_u32le(&p.plt, 0xa9bf7bf0);
+    while (p.plt.size < 32)
+        wndl_buf_u32le(&p.plt, 0xd503201f);
+    for (uint32_t i = 0; i < 2; i++) {
+        if (bti)
+            wndl_buf_u32le(&p.plt, 0xd503245f);
+        /* The second slot is a page below the code. */
+        arm_jump(&p.plt, i == 0 ? 7 : 0x1fffff, 0x28, 32 + (i + 1) * size);
+        relocation(&p.relocations, (i == 0 ? SLOTS : 0) + 0x28,
+            ELF64_R_INFO((uint64_t)i + 1, R_AARCH64_JUMP_SLOT), 0);
+    }
+    const struct made_section sections[] = {
+        {".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, PLT, bytes_of(&p.plt),
+            0, 0, 16, 16, 0},
+        {".rela.plt", SHT_RELA, SHF_ALLOC, 0x5000, bytes_of(&p.relocations), 3,
+            0, 8, 24, 0},
+        {".dynsym", SHT_DYNSYM, SHF_ALLOC, 0x6000, bytes_of(&p.symbols), 4, 1,
+            8, 24, 0},
+        {".dynstr", SHT_STRTAB, SHF_ALLOC, 0x7000, bytes_of(&p.strings), 0, 0,
+            1, 0, 0},
+    };
+    recipe.sections = sections;
+    recipe.section_count = sizeof sections / sizeof *sections;
+    s->elf = make_elf(&recipe);
+    free_parts(&p);
+    assert_int_equal(
+        wndl_object_open(s->elf, "arm", wndl_mem_libc(), &s->object, NULL),
+        WNDL_OK);
+}
+
+static void stubs_of_arm_have_either_size(void **state)
+{
+    (void)state;
+    for (int bti = 0; bti < 2; bti++)
+        for (size_t size = 16; size <= 24; size += 8) {
+            struct sample s;
+            open_arm(&s, size, bti != 0);
+            expect(&s, PLT, 32, "");
+            expect(&s, PLT + 32, size, "first");
+            expect(&s, PLT + 32 + size, size, "second");
+            expect_none(&s, PLT + 32 + 2 * size);
+            close_sample(&s);
+        }
+}
+
 /* A symbol's number that is past the table. */
 static void symbols_that_do_not_exist_are_told(void **state)
 {
@@ -295,6 +370,7 @@ int main(void)
         cmocka_unit_test(first_entry_has_no_name),
         cmocka_unit_test(functions_chosen_at_load_time_have_their_symbols_name),
         cmocka_unit_test(what_is_no_stub_has_no_name),
+        cmocka_unit_test(stubs_of_arm_have_either_size),
         cmocka_unit_test(symbols_that_do_not_exist_are_told),
         cmocka_unit_test(cut_files_end_in_an_answer),
         cmocka_unit_test(memory_that_runs_out_is_told),

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void assert_folded(
-    const char *recipe, const char *names, const char *expected)
+static void assert_folded_time(const char *recipe, const char *names,
+    enum wndl_time time, const char *expected)
 {
     struct named n;
     named_cook(&n, recipe, names);
@@ -18,18 +18,24 @@ static void assert_folded(
     wndl_arena_init(&arena, wndl_mem_libc());
     wndl_vec_init(&tree.nodes, &arena, sizeof(struct wndl_calltree_node));
     assert_true(
-        wndl_calltree_build(&tree, &n.symbolized, WNDL_TREE_FOR_FOLDING));
+        wndl_calltree_build(&tree, &n.symbolized, WNDL_TREE_FOR_FOLDING, time));
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    assert_true(
-        wndl_folded_write(out, &tree, &n.symbolized.strings, wndl_mem_libc()));
+    assert_true(wndl_folded_write(out, &tree, &n.symbolized.strings,
+        n.profile.interval, wndl_mem_libc()));
     assert_int_equal(fclose(out), 0);
     assert_string_equal(text, expected);
     free(text);
     wndl_arena_free(&arena);
     named_free(&n);
+}
+
+static void assert_folded(
+    const char *recipe, const char *names, const char *expected)
+{
+    assert_folded_time(recipe, names, WNDL_TIME_CPU, expected);
 }
 
 #define START                                                                  \
@@ -111,6 +117,27 @@ static void stacks_that_are_not_whole_are_told_apart(void **state)
         "app;f 1\n");
 }
 
+#define BLOCKED                                                                \
+    "meta 1000 1 1 h / app\nprocess 0 1 /usr/bin/app app\n"                    \
+    "image /usr/bin/app -\nthread 0 1 app\n"                                   \
+    "sample 0 3 0 0:10 0:20!\n"                                                \
+    "block 0 1 7400 0 0 0:10 0:20\nblock 0 1 20 0 0 0:10\n"                    \
+    "block 0 1 1500 1 0\n"
+
+static void times_are_told_in_sampling_intervals(void **state)
+{
+    (void)state;
+    assert_folded_time(BLOCKED, names, WNDL_TIME_CPU, "app;main;f 3\n");
+    /* 20 ns are less than half an interval, but not nothing. */
+    assert_folded_time(BLOCKED, names, WNDL_TIME_BLOCKED,
+        "app;main 1\n"
+        "app;main;f 7\n");
+    assert_folded_time(BLOCKED, names, WNDL_TIME_WALL,
+        "app;[waiting for a CPU] 2\n"
+        "app;main 1\n"
+        "app;main;f 10\n");
+}
+
 static void unnamed_code_is_told_by_module_and_address(void **state)
 {
     (void)state;
@@ -148,6 +175,7 @@ int main(void)
         cmocka_unit_test(threads_have_a_frame_when_a_process_has_two),
         cmocka_unit_test(processes_of_one_program_are_summed),
         cmocka_unit_test(stacks_that_are_not_whole_are_told_apart),
+        cmocka_unit_test(times_are_told_in_sampling_intervals),
         cmocka_unit_test(unnamed_code_is_told_by_module_and_address),
         cmocka_unit_test(stack_of_hundreds_of_frames_comes_out_whole),
         cmocka_unit_test(no_samples_give_no_lines),

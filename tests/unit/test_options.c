@@ -13,6 +13,7 @@ struct sample_options {
     const char *out;
     uint64_t count;
     double seconds;
+    uint64_t size;
     unsigned by;
     struct wndl_option_list dirs;
 };
@@ -28,6 +29,8 @@ static const struct wndl_option rows[] = {
         offsetof(struct sample_options, count)},
     {'s', "seconds", "S", NULL, NULL, NULL, "stop after S", WNDL_OPT_REAL,
         offsetof(struct sample_options, seconds)},
+    {0, "size", "SIZE", NULL, NULL, NULL, "keep SIZE", WNDL_OPT_SIZE,
+        offsetof(struct sample_options, size)},
     {0, "by", NULL, "fn|line|module", "fn", NULL, "group", WNDL_OPT_CHOICE,
         offsetof(struct sample_options, by)},
     {'d', "dir", "DIR", NULL, NULL, NULL, "look in DIR", WNDL_OPT_LIST,
@@ -125,6 +128,11 @@ static void problems_are_told_with_the_word_that_is_wrong(void **state)
         {{"in", "-s", "-1", NULL}, "'-1'"},
         {{"in", "-s", "nan", NULL}, "'nan'"},
         {{"in", "--by=fnx", NULL}, "'fnx'"},
+        {{"in", "--size=0", NULL}, "'0'"},
+        {{"in", "--size=-1", NULL}, "'-1'"},
+        {{"in", "--size=M", NULL}, "'M'"},
+        {{"in", "--size=1Mb", NULL}, "'1Mb'"},
+        {{"in", "--size=1025G", NULL}, "'1025G'"},
         {{"a", "b", "c", NULL}, "'c'"},
         {{NULL}, "FILE"},
     };
@@ -134,6 +142,54 @@ static void problems_are_told_with_the_word_that_is_wrong(void **state)
         assert_int_equal(r->result, WNDL_PARSE_ERROR);
         assert_non_null(strstr(r->problem, cases[i].named));
     }
+}
+
+static void sizes_have_units(void **state)
+{
+    (void)state;
+    struct wndl_command c = sample();
+    assert_true(PARSE(&c, "in", "--size=7")->o.size == 7);
+    assert_true(PARSE(&c, "in", "--size=3K")->o.size == 3 << 10);
+    assert_true(PARSE(&c, "in", "--size=64M")->o.size == 64 << 20);
+    assert_true(PARSE(&c, "in", "--size=1024G")->o.size == UINT64_C(1) << 40);
+}
+
+static void words_of_the_environment_are_below_the_arguments(void **state)
+{
+    (void)state;
+    struct wndl_command c = sample();
+    setenv(WNDL_OPTIONS_ENV, " count=5,quiet by=line dir=a,dir=b ", 1);
+    assert_int_equal(PARSE(&c, "in")->o.count, 30);
+    c.words = rows;
+    struct outcome *r = PARSE(&c, "in");
+    assert_int_equal(r->o.count, 5);
+    assert_int_equal(r->o.by, 1);
+    assert_true(r->o.quiet);
+    assert_int_equal(r->o.dirs.count, 2);
+    assert_string_equal(r->o.dirs.texts[1], "b");
+    r = PARSE(&c, "-n", "6", "--dir", "c", "--dir", "d", "in");
+    assert_int_equal(r->o.count, 6);
+    assert_int_equal(r->o.dirs.count, 2);
+    assert_string_equal(r->o.dirs.texts[0], "c");
+    unsetenv(WNDL_OPTIONS_ENV);
+}
+
+static void wrong_words_are_told_with_the_variable(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "cuont=5", "count", "quiet=1", "count=x", "q"};
+    struct wndl_command c = sample();
+    c.words = rows;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        setenv(WNDL_OPTIONS_ENV, wrong[i], 1);
+        struct outcome *r = PARSE(&c, "in");
+        assert_int_equal(r->result, WNDL_PARSE_ERROR);
+        assert_non_null(strstr(r->problem, WNDL_OPTIONS_ENV ": "));
+    }
+    setenv(WNDL_OPTIONS_ENV, "help", 1);
+    assert_int_equal(PARSE(&c, "in")->result, WNDL_PARSE_HELP);
+    unsetenv(WNDL_OPTIONS_ENV);
 }
 
 static void two_dashes_end_the_options(void **state)
@@ -203,6 +259,9 @@ int main(void)
         cmocka_unit_test(every_spelling_of_an_option_is_read),
         cmocka_unit_test(defaults_hold_and_the_environment_beats_them),
         cmocka_unit_test(problems_are_told_with_the_word_that_is_wrong),
+        cmocka_unit_test(sizes_have_units),
+        cmocka_unit_test(words_of_the_environment_are_below_the_arguments),
+        cmocka_unit_test(wrong_words_are_told_with_the_variable),
         cmocka_unit_test(two_dashes_end_the_options),
         cmocka_unit_test(a_command_line_keeps_its_own_options),
         cmocka_unit_test(help_stops_the_parsing),

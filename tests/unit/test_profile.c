@@ -28,6 +28,7 @@ static void frames_differ_by_every_field(void **state)
         {.image = 0, .address = 0x1000},
         {.image = 1, .address = 0x1000},
         {.image = WNDL_NO_INDEX, .address = 0x1000},
+        {.image = WNDL_NO_INDEX, .process = 1, .address = 0x1000},
         {.image = 0, .address = 0x1001},
         {.image = 0, .address = 0x1000, .interrupted = 1},
         {.image = 0, .address = 0x1000, .how = 2},

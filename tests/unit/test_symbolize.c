@@ -2,6 +2,7 @@
 #include "testlib.h"
 
 #include "elfmake.h"
+#include "marked.h"
 #include "obj/object.h"
 #include "os/file.h"
 #include "symbolize/symbolizer.h"
@@ -14,32 +15,7 @@
 
 #define FIXTURE(name) WNDL_BUILT_FIXTURES "/symbolize/" name
 
-/* Lines of tests/fixtures/symbolize/sample.c. */
-enum { LINE_INNERMOST = 8, LINE_MIDDLE = 15, LINE_OUTER = 20 };
-
 enum { BASE = 0x400000, TEXT_AT = 0x401000 };
-
-/* The rva of the instruction that is marked in a sample. */
-static uint64_t marked_rva(const char *path)
-{
-    struct wndl_file file;
-    struct wndl_object *object;
-    struct wndl_bytes marks;
-    struct wndl_section info;
-    assert_int_equal(wndl_file_open(path, &file, NULL), WNDL_OK);
-    assert_int_equal(
-        wndl_object_open(file.bytes, path, wndl_mem_libc(), &object, NULL),
-        WNDL_OK);
-    assert_int_equal(
-        wndl_object_section_bytes(object, ".marks", &marks, &info, NULL),
-        WNDL_OK);
-    struct wndl_cursor c = wndl_cursor_at(marks, 0, false);
-    uint64_t svma = info.addr.v + wndl_cursor_u64(&c);
-    uint64_t rva = svma - wndl_object_image_base(object).v;
-    wndl_object_close(object);
-    wndl_file_close(&file);
-    return rva;
-}
 
 static struct wndl_symbolizer *open_or_fail(
     const char *path, const struct wndl_symbolizer_options *options)
@@ -336,8 +312,6 @@ static void build_id_must_match_when_it_is_given(void **state)
 static void what_is_no_image_is_refused(void **state)
 {
     struct wndl_error err = {0};
-    write_symbols(*state, ET_REL, named, NAMED);
-    assert_int_equal(open_status(*state, NULL, &err), WNDL_UNSUPPORTED);
     write_symbols(*state, ET_CORE, named, NAMED);
     assert_int_equal(open_status(*state, NULL, &err), WNDL_UNSUPPORTED);
     write_file(*state, (struct wndl_bytes){(const uint8_t *)"#!/bin/sh\n", 10});

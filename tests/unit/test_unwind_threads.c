@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several threads walk at once, each with an unwinder of its own. */
+/* Several threads walk at once, with an unwinder each or one for all. */
 #include "testlib.h"
 
 #include "unwind_chain.h"
@@ -50,38 +50,64 @@ static void *walk_stacks(void *argument)
         w->chain.leaf = walk;
         w->chain.context = w;
         chain_run(&w->chain);
-        if (seed % 32 == 0)
+        if (seed % 8 == 0)
             wndl_unwinder_flush(w->unwinder);
     }
     return NULL;
 }
 
-static void threads_with_unwinders_of_their_own_do_not_meet(void **state)
+static struct walking walking[THREADS];
+
+static void walk_in_threads(void)
 {
-    (void)state;
-    static struct walking walking[THREADS];
     pthread_t threads[THREADS];
-    size_t size = (wndl_unwinder_size() + 63) / 64 * 64;
-    for (int i = 0; i < THREADS; i++) {
-        void *memory = aligned_alloc(64, size);
-        assert_non_null(memory);
-        memset(memory, 0, size);
-        walking[i].unwinder = wndl_unwinder_init(memory);
+    for (int i = 0; i < THREADS; i++)
         assert_int_equal(
             pthread_create(&threads[i], NULL, walk_stacks, &walking[i]), 0);
-    }
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_join(threads[i], NULL), 0);
         assert_int_equal(walking[i].walks, STACKS);
         assert_int_equal(walking[i].complete, STACKS);
-        free(walking[i].unwinder);
     }
+}
+
+static struct wndl_unwinder *make_unwinder(void)
+{
+    size_t size = (wndl_unwinder_size() + 63) / 64 * 64;
+    void *memory = aligned_alloc(64, size);
+    assert_non_null(memory);
+    memset(memory, 0, size);
+    return wndl_unwinder_init(memory);
+}
+
+static void threads_with_unwinders_of_their_own_do_not_meet(void **state)
+{
+    (void)state;
+    memset(walking, 0, sizeof walking);
+    for (int i = 0; i < THREADS; i++)
+        walking[i].unwinder = make_unwinder();
+    walk_in_threads();
+    for (int i = 0; i < THREADS; i++)
+        free(walking[i].unwinder);
+}
+
+/* They flush it, too: its slots change hands all the time. */
+static void threads_may_share_an_unwinder(void **state)
+{
+    (void)state;
+    memset(walking, 0, sizeof walking);
+    struct wndl_unwinder *unwinder = make_unwinder();
+    for (int i = 0; i < THREADS; i++)
+        walking[i].unwinder = unwinder;
+    walk_in_threads();
+    free(unwinder);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_with_unwinders_of_their_own_do_not_meet),
+        cmocka_unit_test(threads_may_share_an_unwinder),
     };
     return cmocka_run_group_tests_name("unwind_threads", tests, NULL, NULL);
 }

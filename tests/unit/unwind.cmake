@@ -25,3 +25,38 @@ target_link_options(test_unwind_edges PRIVATE
   -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc)
 wndl_unit_test(test_unwind_threads LAYERS unwind
   SOURCES $<TARGET_OBJECTS:wndl_unwind_subjects> LABELS threads)
+wndl_unit_test(test_unwind_scan LAYERS unwind)
+target_compile_options(test_unwind_scan PRIVATE -fno-optimize-sibling-calls)
+wndl_unit_test(test_unwind_jit LAYERS unwind
+  LIBS wndl_cfibuild Threads::Threads LABELS threads)
+
+# Two plugins whose code is as long, and differs in the size of frames.
+wndl_unit_test(test_unwind_resume LAYERS unwind SOURCES ${unwind_sources})
+target_compile_options(test_unwind_resume PRIVATE -fexceptions)
+foreach(plugin small large)
+  add_library(unwind_plugin_${plugin} MODULE unwind_plugin.c)
+  add_dependencies(test_unwind_resume unwind_plugin_${plugin})
+  string(TOUPPER ${plugin} name)
+  target_compile_definitions(test_unwind_resume PRIVATE
+    PLUGIN_${name}="$<TARGET_FILE:unwind_plugin_${plugin}>")
+endforeach()
+target_compile_definitions(unwind_plugin_small PRIVATE PLUGIN_BYTES=256)
+target_compile_definitions(unwind_plugin_large PRIVATE PLUGIN_BYTES=4096)
+
+wndl_unit_test(test_unwind_prepare LAYERS unwind LIBS Threads::Threads
+  LABELS threads)
+wndl_unit_test(test_unwind_hostile LAYERS unwind LIBS wndl_cfibuild
+  ${CMAKE_DL_LIBS})
+add_dependencies(test_unwind_hostile unwind_plugin_small)
+target_compile_definitions(test_unwind_hostile PRIVATE
+  PLUGIN_SMALL="$<TARGET_FILE:unwind_plugin_small>")
+
+# What steps through whole programs: tests/cli/unwind_programs.sh.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND CMAKE_SIZEOF_VOID_P EQUAL 8
+    AND NOT WINDLASS_SANITIZE AND NOT WINDLASS_FUZZ)
+  add_library(unwind_stepper MODULE unwind_stepper.c)
+  target_link_libraries(unwind_stepper PRIVATE wndl_unwind)
+  add_test(NAME cli.unwind_programs
+    COMMAND ${CMAKE_SOURCE_DIR}/tests/cli/unwind_programs.sh
+      $<TARGET_FILE:unwind_stepper> $<TARGET_FILE:fixture_throws_often>)
+endif()

@@ -10,6 +10,11 @@
 #define CHAIN_USES_QSORT 1
 #endif
 
+/* alloca needs a frame pointer. */
+#ifndef CHAIN_USES_ALLOCA
+#define CHAIN_USES_ALLOCA 1
+#endif
+
 #define INLINE static inline __attribute__((always_inline))
 
 /* Values that the compiler cannot see through, and must keep. */
@@ -108,7 +113,7 @@ INLINE long body(struct chain *chain, unsigned number)
     const unsigned kept = number % 7;
     long a = make_opaque(), b = make_opaque(), c = make_opaque();
     long d = make_opaque(), e = make_opaque(), f = make_opaque();
-    if (number % 16 == 15)
+    if (CHAIN_USES_ALLOCA && number % 16 == 15)
         escape(alloca(64 + chain->depth % 64));
     long result = CHAIN_USES_QSORT && number % 32 == 7
                       ? call_through_qsort(chain)

@@ -38,46 +38,74 @@ static __attribute__((noinline)) long realigned(struct chain *chain)
     return chain_next(chain);
 }
 
-__asm__(".pushsection .text\n"
-        ".globl call_without_cfi\n"
-        ".hidden call_without_cfi\n"
-        ".type call_without_cfi, @function\n"
-        "call_without_cfi:\n\t"
-        "pushq %rbp\n\t"
-        "movq %rsp, %rbp\n\t"
-        "subq $48, %rsp\n\t"
-        "movq %rdi, %rax\n\t"
-        "movq %rsi, %rdi\n\t"
-        "call *%rax\n\t"
-        "leave\n\t"
-        "ret\n"
-        ".size call_without_cfi, . - call_without_cfi\n"
-        ".popsection");
+/* call_without_cfi and call_by_rbx. */
+#define FUNCTION(name, body)                                                   \
+    __asm__(".pushsection .text\n"                                             \
+            ".globl " name "\n"                                                \
+            ".hidden " name "\n"                                               \
+            ".type " name ", @function\n" name ":\n\t" body ".size " name      \
+            ", . - " name "\n"                                                 \
+            ".popsection")
 
-__asm__(".pushsection .text\n"
-        ".globl call_by_rbx\n"
-        ".hidden call_by_rbx\n"
-        ".type call_by_rbx, @function\n"
-        "call_by_rbx:\n\t"
-        ".cfi_startproc\n\t"
-        "pushq %rbx\n\t"
-        ".cfi_adjust_cfa_offset 8\n\t"
-        ".cfi_rel_offset %rbx, 0\n\t"
-        "movq %rsp, %rbx\n\t"
-        ".cfi_def_cfa_register %rbx\n\t"
-        "subq $64, %rsp\n\t"
-        "movq %rdi, %rax\n\t"
-        "movq %rsi, %rdi\n\t"
-        "call *%rax\n\t"
-        "movq %rbx, %rsp\n\t"
-        ".cfi_def_cfa_register %rsp\n\t"
-        "popq %rbx\n\t"
-        ".cfi_adjust_cfa_offset -8\n\t"
-        ".cfi_restore %rbx\n\t"
-        "ret\n\t"
-        ".cfi_endproc\n"
-        ".size call_by_rbx, . - call_by_rbx\n"
-        ".popsection");
+#ifdef __x86_64__
+
+FUNCTION("call_without_cfi", "pushq %rbp\n\t"
+                             "movq %rsp, %rbp\n\t"
+                             "subq $48, %rsp\n\t"
+                             "movq %rdi, %rax\n\t"
+                             "movq %rsi, %rdi\n\t"
+                             "call *%rax\n\t"
+                             "leave\n\t"
+                             "ret\n");
+
+FUNCTION("call_by_rbx", ".cfi_startproc\n\t"
+                        "pushq %rbx\n\t"
+                        ".cfi_adjust_cfa_offset 8\n\t"
+                        ".cfi_rel_offset %rbx, 0\n\t"
+                        "movq %rsp, %rbx\n\t"
+                        ".cfi_def_cfa_register %rbx\n\t"
+                        "subq $64, %rsp\n\t"
+                        "movq %rdi, %rax\n\t"
+                        "movq %rsi, %rdi\n\t"
+                        "call *%rax\n\t"
+                        "movq %rbx, %rsp\n\t"
+                        ".cfi_def_cfa_register %rsp\n\t"
+                        "popq %rbx\n\t"
+                        ".cfi_adjust_cfa_offset -8\n\t"
+                        ".cfi_restore %rbx\n\t"
+                        "ret\n\t"
+                        ".cfi_endproc\n");
+
+#else
+
+FUNCTION("call_without_cfi", "pushl %ebp\n\t"
+                             "movl %esp, %ebp\n\t"
+                             "subl $20, %esp\n\t"
+                             "movl 8(%ebp), %eax\n\t"
+                             "pushl 12(%ebp)\n\t"
+                             "call *%eax\n\t"
+                             "leave\n\t"
+                             "ret\n");
+
+FUNCTION("call_by_rbx", ".cfi_startproc\n\t"
+                        "pushl %ebx\n\t"
+                        ".cfi_adjust_cfa_offset 4\n\t"
+                        ".cfi_rel_offset %ebx, 0\n\t"
+                        "movl %esp, %ebx\n\t"
+                        ".cfi_def_cfa_register %ebx\n\t"
+                        "subl $36, %esp\n\t"
+                        "movl 8(%ebx), %eax\n\t"
+                        "pushl 12(%ebx)\n\t"
+                        "call *%eax\n\t"
+                        "movl %ebx, %esp\n\t"
+                        ".cfi_def_cfa_register %esp\n\t"
+                        "popl %ebx\n\t"
+                        ".cfi_adjust_cfa_offset -4\n\t"
+                        ".cfi_restore %ebx\n\t"
+                        "ret\n\t"
+                        ".cfi_endproc\n");
+
+#endif
 
 static long chain_next_of(void *chain)
 {

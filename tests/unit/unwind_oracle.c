@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind_oracle.h"
 
+#include "unwind/arch.h"
 #include "unwind_extras.h"
 
 #include <link.h>
@@ -27,19 +28,29 @@ struct process {
 static __thread struct process process;
 static __thread uint64_t context_sp;
 
+static bool is_code(uint64_t address)
+{
+    for (size_t i = 0; i < process.remote.module_count; i++)
+        if (address >= process.modules[i].start &&
+            address < process.modules[i].end)
+            return true;
+    return false;
+}
+
 UNCHECKED static bool copy_checked(
     void *context, uint64_t address, void *to, size_t size)
 {
     const struct oracle *o = context;
-    bool readable = address >= context_sp - 128 && address < context_sp;
+    bool readable =
+        address >= context_sp - WNDL_RED_ZONE && address < context_sp;
     for (size_t i = 0; i < o->stack_count; i++)
         readable |= address >= o->stacks[i].low &&
                     address < o->stacks[i].high &&
                     size <= o->stacks[i].high - address;
-    if (!readable)
+    if (!readable && !is_code(address))
         return false;
     for (size_t i = 0; i < size; i++)
-        ((uint8_t *)to)[i] = ((const volatile uint8_t *)address)[i];
+        ((uint8_t *)to)[i] = ((const volatile uint8_t *)(uintptr_t)address)[i];
     return true;
 }
 
@@ -57,13 +68,14 @@ static void set_sections(struct wndl_remote_module *m,
     const struct dl_phdr_info *info, uint64_t hdr_svma)
 {
     m->eh_frame_hdr_svma = hdr_svma;
-    m->eh_frame_hdr = (const uint8_t *)(hdr_svma + info->dlpi_addr);
+    m->eh_frame_hdr = (const uint8_t *)(uintptr_t)(hdr_svma + info->dlpi_addr);
     m->eh_frame_hdr_size = segment_left(info, hdr_svma);
     must(m->eh_frame_hdr[1] == 0x1b); /* pcrel, sdata4 */
     int32_t to_frame;
     memcpy(&to_frame, m->eh_frame_hdr + 4, sizeof to_frame);
     m->eh_frame_svma = hdr_svma + 4 + (uint64_t)(int64_t)to_frame;
-    m->eh_frame = (const uint8_t *)(m->eh_frame_svma + info->dlpi_addr);
+    m->eh_frame =
+        (const uint8_t *)(uintptr_t)(m->eh_frame_svma + info->dlpi_addr);
     m->eh_frame_size = segment_left(info, m->eh_frame_svma);
 }
 
@@ -197,6 +209,29 @@ struct walks {
     struct oracle_walk direct, remote, libgcc, tight, handler;
 };
 
+bool oracle_is_resumed(const struct wndl_resumed *resumed,
+    const struct wndl_walk *direct, bool write)
+{
+    const struct wndl_walk *walk = &resumed->walk;
+    uint32_t number = 0;
+    if (walk->count != direct->count || walk->end != direct->end ||
+        walk->fp_frames != direct->fp_frames ||
+        resumed->changed > walk->count ||
+        memcmp(walk->frames, direct->frames,
+            walk->count * sizeof walk->frames[0]) != 0)
+        return false;
+    for (size_t i = walk->count; i-- > 0;) {
+        uint64_t word;
+        memcpy(&word, &walk->frames[i], sizeof word);
+        number = (uint32_t)((number + word) * 0x9e3779b97f4a7c15u >> 32);
+        if (i < resumed->changed && write)
+            resumed->carried[i] = number;
+        else if (i >= resumed->changed && resumed->carried[i] != number)
+            return false;
+    }
+    return true;
+}
+
 static __thread struct walks *now;
 
 static void walk_tightly(struct oracle *o, const struct wndl_regs *regs)
@@ -234,22 +269,41 @@ static void keep_first(struct oracle *o, uint64_t ip)
 }
 
 /*
- * "leave; lea -8(%r10),%rsp; ret": gcc 12 ends functions that realign the
- * stack so, and its CFI says after the leave what was true before it: that
- * RBP is saved where RBP points. libgcc crashes on what that gives.
+ * Code whose CFI is wrong from instruction to instruction; libgcc crashes on
+ * what that gives.
+ *
+ * "leave; lea -8(%r10),%rsp; ret", on i386 "leave; lea -4(%ecx),%esp; ret":
+ * gcc 12 ends functions that realign the stack so, and says after the leave
+ * what was true before it: that RBP is saved where RBP points.
+ *
+ * "push %eax; ...; pop %eax" in glibc's memcpy for i686 is not told of at all.
  */
-UNCHECKED static bool is_after_leave(uint64_t ip)
+static const struct {
+    uint8_t code[20], size;
+    uint8_t from, to; /* offsets of the first and last such instruction */
+} bad_cfi[] = {
+    {{0xc9, 0x49, 0x8d, 0x62, 0xf8, 0xc3}, 6, 1, 5},
+    {{0xc9, 0x8d, 0x61, 0xfc, 0xc3}, 5, 1, 4},
+    {{0x50, 0x89, 0xc8, 0xc1, 0xe9, 0x02, 0x83, 0xe0, 0x03, 0xf3, 0xa5, 0x89,
+         0xc1, 0xf3, 0xa4, 0x58},
+        16, 1, 15},
+};
+
+UNCHECKED static bool has_bad_cfi(uint64_t ip)
 {
-    static const uint8_t end[] = {0xc9, 0x49, 0x8d, 0x62, 0xf8, 0xc3};
-    const uint8_t *code = (const uint8_t *)ip;
-    return memcmp(code - 1, end, 6) == 0 || memcmp(code - 5, end, 6) == 0;
+    const uint8_t *code = (const uint8_t *)(uintptr_t)ip;
+    for (size_t i = 0; i < sizeof bad_cfi / sizeof bad_cfi[0]; i++)
+        for (size_t at = bad_cfi[i].from; at <= bad_cfi[i].to; at++)
+            if (memcmp(code - at, bad_cfi[i].code, bad_cfi[i].size) == 0)
+                return true;
+    return false;
 }
 
 void oracle_check(struct oracle *o, const void *ucontext)
 {
     struct wndl_regs regs;
     wndl_regs_from_context(&regs, ucontext);
-    if (is_after_leave(regs.ip)) {
+    if (has_bad_cfi(regs.ip)) {
         o->bad_cfi++;
         return;
     }
@@ -257,10 +311,12 @@ void oracle_check(struct oracle *o, const void *ucontext)
     prepare(&now->direct);
     prepare(&now->remote);
     prepare(&now->libgcc);
+    struct wndl_resumed resumed = {.walk.method = WNDL_WALK_ANY};
     if (o->contexts % 997 == 0)
         wndl_unwinder_flush(o->unwinder);
     wndl_unwind_regs(
         o->unwinder, &regs, o->stacks, o->stack_count, &now->direct.walk);
+    wndl_unwind_resume(o->resume, &regs, o->stacks, o->stack_count, &resumed);
     wndl_unwind_remote(oracle_remote(o), &regs, &now->remote.walk);
     struct collected to = {.into = &now->libgcc, .from = regs.ip};
     (void)_Unwind_Backtrace(collect, &to);
@@ -274,6 +330,9 @@ void oracle_check(struct oracle *o, const void *ucontext)
                 same_walks(&now->direct, &now->remote) &&
                 same_walks(&now->direct, &now->tight) &&
                 ends_like(&now->handler, &now->direct);
+    bool is_resumed = oracle_is_resumed(&resumed, &now->direct.walk, true);
+    o->resumed += now->direct.walk.count - resumed.changed;
+    o->wrongly_resumed += !is_resumed;
     if (!same && o->differing++ == 0)
         keep_first(o, regs.ip);
 }
@@ -292,6 +351,14 @@ static struct wndl_stack_range thread_stack(void)
     return (struct wndl_stack_range){(uintptr_t)low, (uintptr_t)low + size};
 }
 
+static struct wndl_resume *make_resume(struct wndl_unwinder *unwinder)
+{
+    void *memory = mmap(NULL, wndl_resume_size(ORACLE_FRAMES),
+        PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    must(memory != MAP_FAILED);
+    return wndl_resume_init(memory, ORACLE_FRAMES, unwinder);
+}
+
 void oracle_init(struct oracle *oracle)
 {
     memset(oracle, 0, sizeof *oracle);
@@ -299,6 +366,7 @@ void oracle_init(struct oracle *oracle)
         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     must(memory != MAP_FAILED);
     oracle->unwinder = wndl_unwinder_init(memory);
+    oracle->resume = make_resume(oracle->unwinder);
     oracle->stacks[0] = thread_stack();
     oracle->stack_count = 1;
     now = calloc(1, sizeof *now);
@@ -312,6 +380,7 @@ void oracle_init(struct oracle *oracle)
 void oracle_free(struct oracle *oracle)
 {
     (void)munmap(oracle->unwinder, wndl_unwinder_size());
+    (void)munmap(oracle->resume, wndl_resume_size(ORACLE_FRAMES));
     process.remote.module_count = 0;
     free(now);
     now = NULL;
@@ -335,8 +404,11 @@ static void print_walk(const char *name, const struct oracle_walk *w)
 
 bool oracle_agrees(const struct oracle *o)
 {
+    if (o->wrongly_resumed > 0)
+        printf(
+            "%zu resumed walks differ from direct ones\n", o->wrongly_resumed);
     if (o->differing == 0)
-        return true;
+        return o->wrongly_resumed == 0;
     printf("%zu of %zu contexts differ; the first, at %#lx:\n", o->differing,
         o->contexts, (unsigned long)o->first_ip);
     print_walk("direct", &o->direct);

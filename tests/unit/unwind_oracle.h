@@ -23,6 +23,7 @@ struct oracle_walk {
  */
 struct oracle {
     struct wndl_unwinder *unwinder;
+    struct wndl_resume *resume;
     struct wndl_stack_range stacks[4];
     size_t stack_count;
     size_t contexts;
@@ -30,11 +31,21 @@ struct oracle {
     size_t complete;  /* walks that ended COMPLETE */
     size_t no_fde;    /* walks in which libgcc stopped for want of an FDE */
     size_t differing; /* any difference at all */
-    size_t bad_cfi;   /* contexts left out: the compiler's CFI is wrong */
+    size_t resumed;   /* frames that walks took from the one before */
+    size_t wrongly_resumed;
+    size_t bad_cfi; /* contexts left out: the compiler's CFI is wrong */
     /* The first context that differed. */
     struct oracle_walk direct, remote, libgcc, tight, handler;
     uint64_t first_ip;
 };
+
+/*
+ * Whether a resumed walk equals the direct one, and whether the frames it took
+ * over carry what those before it had put there: a number that is made of the
+ * frame and its callers. If `write`, numbers are given to the others.
+ */
+bool oracle_is_resumed(const struct wndl_resumed *resumed,
+    const struct wndl_walk *direct, bool write);
 
 /* For the calling thread, whose stack becomes the first range. Zeroed or
  * freed memory to start with; oracle_free at the end. */

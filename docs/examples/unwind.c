@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The stack of the calling thread, as addresses:
+ *
+ *   cc unwind.c $(pkg-config --cflags --libs windlass) -o unwind && ./unwind
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <windlass/unwind.h>
+
+/* The range that walks may read. A profiler asks once for each thread. */
+static struct wndl_stack_range own_stack(void)
+{
+    pthread_attr_t attr;
+    void *low;
+    size_t size;
+    pthread_getattr_np(pthread_self(), &attr);
+    pthread_attr_getstack(&attr, &low, &size);
+    pthread_attr_destroy(&attr);
+    return (struct wndl_stack_range){(uintptr_t)low, (uintptr_t)low + size};
+}
+
+int main(void)
+{
+    size_t size = (wndl_unwinder_size() + 63) / 64 * 64;
+    void *memory = aligned_alloc(64, size);
+    if (memory == NULL)
+        return 1;
+    /* From here on nothing is allocated: it could be a signal handler. */
+    struct wndl_unwinder *u = wndl_unwinder_init(memset(memory, 0, size));
+    struct wndl_stack_range stack = own_stack();
+    struct wndl_frame frames[100];
+    struct wndl_walk walk = {.frames = frames, .max_frames = 100};
+    wndl_unwind_self(u, &stack, &walk);
+    for (size_t i = 0; i < walk.count; i++)
+        printf("%#" PRIx64 "\n", (uint64_t)frames[i].address);
+    puts(walk.end == WNDL_END_COMPLETE ? "complete" : "cut short");
+    free(memory);
+    return 0;
+}

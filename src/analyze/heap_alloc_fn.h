@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_alloc_fn: which functions only hand memory out. It knows names alone.
+ */
+#ifndef WNDL_ANALYZE_HEAP_ALLOC_FN_H
+#define WNDL_ANALYZE_HEAP_ALLOC_FN_H
+
+#include "base/bytes.h"
+
+#include <stdbool.h>
+
+/* Whether a frame's text, "function (file:line)", is of such a function. */
+bool wndl_heap_alloc_fn(struct wndl_bytes frame);
+
+#endif

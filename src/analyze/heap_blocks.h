@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* heap_blocks: the blocks of a recording's heaps, by their stacks. */
+#ifndef WNDL_ANALYZE_HEAP_BLOCKS_H
+#define WNDL_ANALYZE_HEAP_BLOCKS_H
+
+#include "analyze/heap_stacks.h"
+#include "model/heap.h"
+
+/* Which blocks of the snapshot that was kept. */
+enum wndl_heap_which {
+    WNDL_HEAP_WHICH_LIVE,      /* at its time */
+    WNDL_HEAP_WHICH_PEAK,      /* that lived when most bytes did, until then */
+    WNDL_HEAP_WHICH_ALL,       /* that had been allocated until then */
+    WNDL_HEAP_WHICH_TEMPORARY, /* of those, freed before the next one */
+};
+
+/* How many of those a site has; of taken ones, if it is sampled. */
+uint64_t wndl_heap_count(
+    const struct wndl_alloc_counts *counts, enum wndl_heap_which which);
+
+/* Of what is compared: the earlier counts negative. */
+enum wndl_heap_side {
+    WNDL_HEAP_SIDE_ONLY,
+    WNDL_HEAP_SIDE_EARLIER,
+    WNDL_HEAP_SIDE_LATER,
+};
+
+/*
+ * Adds those blocks of the profile's heap `heap` to the stacks' list, whose
+ * mode becomes that of what they are. Lifetimes are not compared. False when
+ * memory is out.
+ */
+bool wndl_heap_blocks_add(struct wndl_heap_stacks *stacks,
+    const struct wndl_process_heap *heap, enum wndl_heap_which which,
+    enum wndl_heap_side side);
+
+/* Adds `count` blocks of one site, with nothing known of their lifetimes. */
+bool wndl_heap_blocks_of_site(struct wndl_heap_stacks *stacks,
+    const struct wndl_process_heap *heap, uint32_t site, uint64_t count);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/heap_stacks.h"
+
+#include "base/buf.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+bool wndl_heap_stacks_init(struct wndl_heap_stacks *stacks,
+    struct wndl_heap_list *list, const struct wndl_symbolized *s)
+{
+    *stacks = (struct wndl_heap_stacks){.list = list, .s = s};
+    wndl_arena_init(&stacks->arena, list->arena.mem);
+    wndl_vec_init(&stacks->path, &stacks->arena, sizeof(uint32_t));
+    for (size_t i = 0; i < WNDL_HEAP_RESTS; i++) {
+        stacks->frame_of_node[i] = wndl_arena_calloc(
+            &stacks->arena, s->profile->nodes.len, sizeof(uint32_t));
+        if (stacks->frame_of_node[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+void wndl_heap_stacks_free(struct wndl_heap_stacks *stacks)
+{
+    wndl_arena_free(&stacks->arena);
+}
+
+/* "(PATH + 0xOFF)", where the code is when no line is known. */
+static void add_module_place(const struct wndl_symbolized *s,
+    const struct wndl_function *function, uint32_t frame, struct wndl_buf *text)
+{
+    const struct wndl_frame_key *key = wndl_vec_at(&s->profile->frames, frame);
+    const struct wndl_module *module =
+        wndl_vec_at(&s->modules, function->module);
+    struct wndl_bytes path = wndl_intern_get(&s->strings, module->path);
+    uint64_t address = key->address;
+    if (!key->interrupted && address != 0) /* a return address */
+        address--;
+    wndl_buf_text(text, " (");
+    wndl_buf_add(text, path.data, path.size);
+    wndl_buf_printf(text, " + 0x%" PRIx64 ")", address);
+}
+
+static void frame_text(const struct wndl_symbolized *s,
+    const struct wndl_location *location, uint32_t frame, struct wndl_buf *text)
+{
+    const struct wndl_function *function =
+        wndl_vec_at(&s->functions, location->function);
+    struct wndl_bytes name = wndl_intern_get(&s->strings, function->name);
+    struct wndl_bytes file = wndl_intern_get(&s->strings, location->file);
+    wndl_buf_clear(text);
+    if (function->unnamed)
+        wndl_buf_text(text, "???");
+    else
+        wndl_buf_add(text, name.data, name.size);
+    if (file.size == 0) {
+        add_module_place(s, function, frame, text);
+    } else {
+        wndl_buf_text(text, " (");
+        wndl_buf_add(text, file.data, file.size);
+        wndl_buf_printf(text, ":%" PRIu32 ")", location->line);
+    }
+    if (location->inlined)
+        wndl_buf_text(text, " [inlined]");
+}
+
+static bool add_text(
+    struct wndl_heap_list *list, uint32_t caller, const char *text, uint32_t *f)
+{
+    return wndl_heap_list_frame(list, caller,
+        (struct wndl_bytes){(const uint8_t *)text, strlen(text)}, f);
+}
+
+/* The node's locations below *frame, the outermost first. */
+static bool add_node(
+    struct wndl_heap_stacks *stacks, uint32_t node, uint32_t *frame)
+{
+    const struct wndl_symbolized *s = stacks->s;
+    const struct wndl_node *from = wndl_vec_at(&s->profile->nodes, node);
+    const struct wndl_span *span = wndl_vec_at(&s->spans, from->frame);
+    struct wndl_buf text;
+    wndl_buf_init(&text, stacks->arena.mem);
+    bool added = true;
+    for (uint32_t i = span->count; i-- > 0 && added;) {
+        frame_text(s, wndl_symbolized_location(s, span, i), from->frame, &text);
+        added = !text.failed &&
+                wndl_heap_list_frame(stacks->list, *frame,
+                    (struct wndl_bytes){text.data, text.size}, frame);
+    }
+    wndl_buf_free(&text);
+    return added;
+}
+
+static enum wndl_heap_stacks_rest rest_of(uint8_t end)
+{
+    return end == WNDL_WALK_COMPLETE || end == WNDL_WALK_FP_ROOT
+               ? WNDL_HEAP_REST_NONE
+           : end == WNDL_WALK_TRUNCATED ? WNDL_HEAP_REST_TRUNCATED
+                                        : WNDL_HEAP_REST_LOST;
+}
+
+static bool add_rest(struct wndl_heap_stacks *stacks,
+    enum wndl_heap_stacks_rest rest, uint32_t *frame)
+{
+    *frame = 0;
+    if (rest == WNDL_HEAP_REST_NONE)
+        return true;
+    return add_text(stacks->list, 0,
+        rest == WNDL_HEAP_REST_TRUNCATED ? "(truncated)" : "(lost)", frame);
+}
+
+/* Up to a node that has its frame, then down again. */
+bool wndl_heap_stacks_of(
+    struct wndl_heap_stacks *stacks, uint32_t node, uint8_t end, uint32_t *leaf)
+{
+    enum wndl_heap_stacks_rest rest = rest_of(end);
+    uint32_t *frame_of_node = stacks->frame_of_node[rest];
+    if (node == 0)
+        return add_text(stacks->list, 0, "(no stack)", leaf);
+    stacks->path.len = 0;
+    while (node != 0 && frame_of_node[node] == 0) {
+        uint32_t *step = wndl_vec_push(&stacks->path);
+        if (step == NULL)
+            return false;
+        *step = node;
+        const struct wndl_node *n =
+            wndl_vec_at(&stacks->s->profile->nodes, node);
+        node = n->parent;
+    }
+    *leaf = frame_of_node[node];
+    if (node == 0 && !add_rest(stacks, rest, leaf))
+        return false;
+    for (size_t i = stacks->path.len; i-- > 0;) {
+        uint32_t step = *(const uint32_t *)wndl_vec_at(&stacks->path, i);
+        if (!add_node(stacks, step, leaf))
+            return false;
+        frame_of_node[step] = *leaf;
+    }
+    return true;
+}

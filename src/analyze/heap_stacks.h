@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_stacks: a profile's stacks as those of a list of heap blocks, each
+ * frame told by a text as docs/fix.md has it.
+ */
+#ifndef WNDL_ANALYZE_HEAP_STACKS_H
+#define WNDL_ANALYZE_HEAP_STACKS_H
+
+#include "model/heap_records.h"
+#include "model/symbolized.h"
+
+/* What is above the outermost frame of a stack that is not complete. */
+enum wndl_heap_stacks_rest {
+    WNDL_HEAP_REST_NONE,
+    WNDL_HEAP_REST_TRUNCATED,
+    WNDL_HEAP_REST_LOST,
+    WNDL_HEAP_RESTS,
+};
+
+struct wndl_heap_stacks {
+    struct wndl_heap_list *list;
+    const struct wndl_symbolized *s;
+    struct wndl_arena arena;
+    /* By rest, then by the profile's node: the list's frame, 0: not asked. */
+    uint32_t *frame_of_node[WNDL_HEAP_RESTS];
+    struct wndl_vec path; /* uint32_t: nodes still to be added */
+};
+
+/*
+ * Both `list` and `s` must outlive it; ends with wndl_heap_stacks_free in any
+ * case. False when memory is out.
+ */
+bool wndl_heap_stacks_init(struct wndl_heap_stacks *stacks,
+    struct wndl_heap_list *list, const struct wndl_symbolized *s);
+void wndl_heap_stacks_free(struct wndl_heap_stacks *stacks);
+
+/*
+ * The stack of a node whose walk ended as `end` says (enum wndl_walk_end);
+ * what is not complete has "(truncated)" or "(lost)" for its outermost frame,
+ * node 0 the frame "(no stack)" alone. False when memory is out.
+ */
+bool wndl_heap_stacks_of(struct wndl_heap_stacks *stacks, uint32_t node,
+    uint8_t end, uint32_t *leaf);
+
+#endif

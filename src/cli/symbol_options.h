@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbol_options: what all commands that show names can be told about where
+ * those are from.
+ */
+#ifndef WNDL_CLI_SYMBOL_OPTIONS_H
+#define WNDL_CLI_SYMBOL_OPTIONS_H
+
+#include "cli/options.h"
+
+#include <windlass/symbolize.h>
+
+struct wndl_symbol_options {
+    struct wndl_option_list debug_dirs;
+    bool debuginfod;
+    const char *cache; /* folder, or NULL */
+};
+
+/* Rows of a command's table; `field` of its struct `type` is of the struct
+ * above. */
+#define WNDL_SYMBOL_OPTION_ROWS(type, field)                                   \
+    {0, "debug-dir", "DIR", NULL, NULL, NULL,                                  \
+        "look for separate debug files here, then in the folders of "          \
+        "$WINDLASS_DEBUG_DIRS and in /usr/lib/debug; may be given again",      \
+        WNDL_OPT_LIST, offsetof(type, field.debug_dirs)},                      \
+        {0, "debuginfod", NULL, NULL, NULL, NULL,                              \
+            "fetch debug files that are not here from the servers of "         \
+            "$DEBUGINFOD_URLS, which may take long and tells them which",      \
+            WNDL_OPT_FLAG, offsetof(type, field.debuginfod)},                  \
+    {                                                                          \
+        0, "cache", "DIR", NULL, NULL, NULL,                                   \
+            "keep what was found out about binaries with a build-id in files " \
+            "here, and do not look for it again",                              \
+            WNDL_OPT_TEXT, offsetof(type, field.cache)                         \
+    }
+
+/*
+ * What --cache says, into *cache; NULL when it was not given. What `options`
+ * has is borrowed; trouble with the files is told on stderr.
+ */
+const struct wndl_symbolizer_cache *wndl_symbol_cache(
+    const struct wndl_symbol_options *options,
+    struct wndl_symbolizer_cache *cache);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* unwind_info_text: what `windlass unwind-info` prints. */
+#ifndef WNDL_CLI_UNWIND_INFO_TEXT_H
+#define WNDL_CLI_UNWIND_INFO_TEXT_H
+
+#include "analyze/unwind_info.h"
+
+/* The sums, for people. */
+void wndl_unwind_info_say(
+    struct wndl_buf *out, const struct wndl_unwind_info *info);
+
+/*
+ * The same as one JSON object, and in "lookups" what holds at each of `count`
+ * addresses (svma).
+ */
+void wndl_unwind_info_json(struct wndl_buf *out,
+    const struct wndl_unwind_info *info, const uint64_t *addresses,
+    size_t count);
+
+/* "97.8 % of .text": of the section of that name, else of the largest. False:
+ * there is no code. */
+bool wndl_unwind_info_share(
+    char *text, size_t size, const struct wndl_unwind_info *info);
+
+/* What holds at `svma`, in one or two lines. */
+void wndl_unwind_info_say_at(
+    struct wndl_buf *out, const struct wndl_unwind_info *info, uint64_t svma);
+
+/* "[0x1000 .. 0x1003]: let cfa=..." */
+void wndl_unwind_info_say_range(struct wndl_buf *out,
+    const struct wndl_unwind_info *info, const struct wndl_unwind_range *range);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dmd_json_source: the text of a DMD file in pieces, whether the file is
+ * compressed by gzip (RFC 1952) or plain. A compressed one is never whole in
+ * memory.
+ */
+#ifndef WNDL_IN_DMD_JSON_SOURCE_H
+#define WNDL_IN_DMD_JSON_SOURCE_H
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "base/status.h"
+
+#include <zlib.h>
+
+enum { WNDL_DMD_SOURCE_WINDOW = 128 << 10 };
+
+/* Whether bytes that begin so are compressed. */
+bool wndl_dmd_source_is_gzip(struct wndl_bytes file);
+
+struct wndl_dmd_source {
+    struct wndl_bytes file;
+    size_t taken; /* bytes of it */
+    struct wndl_mem *mem;
+    uint8_t *window; /* NULL: the file is plain */
+    z_stream stream;
+    bool between; /* at the start of a member, or behind the last */
+};
+
+/* `file` outlives the source. NOMEM alone; closed in any case. */
+enum wndl_status wndl_dmd_source_open(struct wndl_dmd_source *source,
+    struct wndl_bytes file, struct wndl_mem *mem) WNDL_MUST_USE;
+void wndl_dmd_source_close(struct wndl_dmd_source *source);
+
+/*
+ * The next piece, valid until the next call, empty at the end. `context` is
+ * the source. TRUNCATED and MALFORMED have the offset in the file.
+ */
+enum wndl_status wndl_dmd_source_more(void *context, struct wndl_bytes *piece,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* wndl_heap_reader: a recording being read; for the files of wndl alone. */
+#ifndef WNDL_IN_WNDL_HEAP_READER_H
+#define WNDL_IN_WNDL_HEAP_READER_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "model/profile.h"
+
+/*
+ * The file's numbers and ours differ once a chunk is lost: maps[n] is our
+ * number, or WNDL_NO_INDEX for what was lost.
+ */
+struct wndl_reader {
+    struct wndl_profile *p;
+    struct wndl_arena scratch;
+    struct wndl_vec processes, threads, images; /* uint32_t */
+    struct wndl_vec nodes;        /* struct wndl_vec of uint32_t, by process */
+    struct wndl_vec outside;      /* the same for its second tree */
+    struct wndl_vec heaps;        /* struct wndl_heap_reader, by process */
+    struct wndl_intern image_ids; /* path NUL build-id */
+    struct wndl_vec image_of_id;  /* uint32_t */
+    uint64_t gap_budget; /* lost numbers that the file can account for */
+    bool has_meta;
+    bool paused;       /* the last of p->pauses has no end yet */
+    uint32_t counting; /* process whose snapshot may go on, or WNDL_NO_INDEX */
+};
+
+/* The heap of a process. */
+struct wndl_heap_reader {
+    uint32_t heap;         /* of p->heaps, or WNDL_NO_INDEX */
+    struct wndl_vec sites; /* uint32_t */
+};
+
+/* ---- of wndl.c */
+
+uint32_t wndl_reader_known(const struct wndl_vec *map, uint64_t number);
+
+/*
+ * Leaves the numbers up to `number` as lost. A small file cannot make us take
+ * much memory: what was lost had its size too. MALFORMED, NOMEM.
+ */
+enum wndl_status wndl_reader_skip(
+    struct wndl_reader *r, struct wndl_vec *map, uint64_t number);
+
+/* Makes `ours` known as `number`, and what was before it as lost. */
+enum wndl_status wndl_reader_announce(
+    struct wndl_reader *r, struct wndl_vec *map, uint64_t number, size_t ours);
+
+/* A list's length, or a failed cursor when that many cannot follow. */
+uint64_t wndl_reader_count(struct wndl_cursor *c, unsigned min_size);
+
+uint8_t wndl_reader_walk_end(uint64_t end);
+
+/* ---- of wndl_heap.c: chunks, read as wndl.c reads them */
+
+enum wndl_status wndl_read_heap(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_hpar(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_hsnp(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_hcnt(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_htim(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_hlek(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_hgro(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_hwro(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_htog(struct wndl_reader *r, struct wndl_cursor *c);
+
+/* A process has been announced: it has no heap yet. OK, NOMEM. */
+enum wndl_status wndl_reader_no_heap(struct wndl_reader *r);
+
+/* When the file has been read: what may be missing at its end. */
+void wndl_reader_conclude_heaps(struct wndl_reader *r);
+
+/* The last time that a heap was looked at. */
+uint64_t wndl_reader_last_of_heaps(const struct wndl_profile *p);
+
+#endif

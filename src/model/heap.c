@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/heap.h"
+
+struct wndl_process_heap *wndl_profile_heap(
+    struct wndl_profile *p, uint32_t process)
+{
+    struct wndl_process_heap *heap = wndl_vec_push(&p->heaps);
+    if (heap == NULL)
+        return NULL;
+    struct wndl_arena *arena = &p->arena;
+    heap->process = process;
+    heap->kept = WNDL_NO_INDEX;
+    wndl_vec_init(&heap->sites, arena, sizeof(struct wndl_alloc_site));
+    wndl_vec_init(&heap->moments, arena, sizeof(struct wndl_heap_moment));
+    wndl_vec_init(&heap->snapshots, arena, sizeof(struct wndl_heap_snapshot));
+    wndl_vec_init(&heap->counts, arena, sizeof(struct wndl_alloc_counts));
+    wndl_vec_init(&heap->leaks, arena, sizeof(struct wndl_alloc_leaks));
+    wndl_vec_init(&heap->growths, arena, sizeof(struct wndl_alloc_growth));
+    wndl_vec_init(&heap->wrongs, arena, sizeof(struct wndl_alloc_wrong));
+    wndl_vec_init(&heap->together, arena, sizeof(struct wndl_alloc_together));
+    return heap;
+}
+
+const struct wndl_heap_snapshot *wndl_heap_kept(
+    const struct wndl_process_heap *heap)
+{
+    return heap->kept == WNDL_NO_INDEX
+               ? NULL
+               : wndl_vec_at(&heap->snapshots, heap->kept);
+}
+
+double wndl_alloc_weight(
+    const struct wndl_process_heap *heap, const struct wndl_alloc_site *site)
+{
+    uint64_t size = site->requested == 0 ? 1 : site->requested;
+    return size >= heap->sample_below
+               ? 1
+               : (double)heap->sample_below / (double)size;
+}
+
+/* Of numbers from a file, the second may be the larger one. */
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+uint64_t wndl_heap_live_blocks(const struct wndl_heap_snapshot *snapshot)
+{
+    return less(snapshot->totals[WNDL_HEAP_TOTAL_ALLOCS],
+        snapshot->totals[WNDL_HEAP_TOTAL_FREES]);
+}
+
+uint64_t wndl_heap_live_bytes(const struct wndl_heap_snapshot *snapshot)
+{
+    return less(snapshot->totals[WNDL_HEAP_TOTAL_USABLE],
+        snapshot->totals[WNDL_HEAP_TOTAL_USABLE_FREED]);
+}
+
+const char *wndl_heap_missed_text(unsigned reason)
+{
+    static const char *const texts[WNDL_HEAP_MISSED_REASONS] = {
+        "made while the profiler was at work in their thread",
+        "too many different stacks and sizes",
+        "too many different stacks",
+        "the profiler's memory was full",
+        "too many threads",
+        "another reason",
+    };
+    return texts[reason < WNDL_HEAP_MISSED_OTHER ? reason
+                                                 : WNDL_HEAP_MISSED_OTHER];
+}
+
+const char *wndl_snapshot_why_text(unsigned why)
+{
+    static const char *const texts[WNDL_SNAPSHOT_WHYS] = {
+        "when the process ended",
+        "asked for by windlass ctl",
+        "asked for by the program",
+        "when its time had come",
+        "at a new peak",
+        "for another reason",
+    };
+    return texts[why < WNDL_SNAPSHOT_OTHER ? why : WNDL_SNAPSHOT_OTHER];
+}

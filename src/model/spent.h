@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spent: the samples and blocks of a profile as one list of what its
+ * threads' time was spent on.
+ */
+#ifndef WNDL_MODEL_SPENT_H
+#define WNDL_MODEL_SPENT_H
+
+#include "model/profile.h"
+
+/* Which time is summed up. */
+enum wndl_time {
+    WNDL_TIME_CPU,     /* running: that of samples */
+    WNDL_TIME_BLOCKED, /* waiting for something else than a CPU */
+    WNDL_TIME_WALL,    /* both, and waiting for a CPU */
+};
+
+struct wndl_cost {
+    uint64_t samples; /* or blocks */
+    uint64_t time;    /* ns */
+};
+
+/* What stands for the part of a stack that is not there. */
+enum wndl_label {
+    WNDL_LABEL_NONE, /* the stack reaches its thread's start */
+    WNDL_LABEL_TRUNCATED,
+    WNDL_LABEL_LOST,
+    WNDL_LABEL_NO_STACK,
+    WNDL_LABEL_WAITING, /* time without a CPU, with a stack or without */
+    WNDL_LABELS,
+};
+
+struct wndl_spent {
+    struct wndl_cost cost;
+    uint32_t thread;
+    uint32_t node; /* 0: no stack */
+    uint8_t end;   /* enum wndl_walk_end */
+    bool waiting;  /* for a CPU */
+};
+
+static inline void wndl_cost_add(struct wndl_cost *to, struct wndl_cost cost)
+{
+    to->samples += cost.samples;
+    to->time += cost.time;
+}
+
+enum wndl_label wndl_spent_label(const struct wndl_spent *spent);
+
+/* "[lost]"; NULL for none. Static string. */
+const char *wndl_label_text(enum wndl_label label);
+
+/*
+ * The next of what belongs to `time`; `*at` starts as 0 and is moved on.
+ * False at the end.
+ */
+bool wndl_spent_next(const struct wndl_profile *p, enum wndl_time time,
+    size_t *at, struct wndl_spent *spent);
+
+#endif

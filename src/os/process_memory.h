@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process_memory: the memory of another process, without stopping it
+ * (process_vm_readv(2)).
+ */
+#ifndef WNDL_OS_PROCESS_MEMORY_H
+#define WNDL_OS_PROCESS_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { WNDL_PROCESS_PAGE = 4096 };
+
+/*
+ * Copies `size` bytes at avma `address` of process `pid`, or as many from the
+ * front as can be read. Returns their number; with 0, errno tells why. Any
+ * thread.
+ */
+size_t wndl_process_read(pid_t pid, uint64_t address, void *to, size_t size);
+
+#endif

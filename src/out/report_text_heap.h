@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_text_heap: what a report on recorded heaps says before its records,
+ * for people to read.
+ */
+#ifndef WNDL_OUT_REPORT_TEXT_HEAP_H
+#define WNDL_OUT_REPORT_TEXT_HEAP_H
+
+#include "base/buf.h"
+#include "model/heap_report.h"
+
+/*
+ * Appends the head, the processes if there are several, and the findings, of
+ * each kind the first few. `width`: columns that commands are cut to, 0: not.
+ */
+void wndl_report_text_heap(
+    const struct wndl_heap_report *r, unsigned width, struct wndl_buf *out);
+
+/* ---- for the other files of report_text_heap alone */
+
+/* The findings of all kinds; `out` is where the others write, too. */
+void wndl_text_findings(const struct wndl_heap_report *r, struct wndl_buf *out);
+
+/* "1,234,567 bytes", "1 block": a number with its noun. */
+void wndl_text_count(struct wndl_buf *out, uint64_t count, const char *noun);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap: what a process whose heap is recorded shares with the collector. It
+ * follows the block of shm.h in the same memory, at wndl_heap_offset(). The
+ * process only counts; the collector reads the counts whenever it wants a
+ * snapshot, also when the process is gone. Which block is of which pair is
+ * kept by the process for itself.
+ *
+ * A pair is a distinct (stack, requested size, usable size), so that bytes are
+ * counts times sizes. Each thread counts in a lane of its own as long as there
+ * is one free, so that threads do not wait for each other; the last lane is
+ * for all others, who count there atomically. What a pair's counts are is the
+ * sum over the lanes: a block may be freed in another lane than its own.
+ *
+ * Memory is sparse: what was never counted takes none.
+ */
+#ifndef WNDL_REC_HEAP_H
+#define WNDL_REC_HEAP_H
+
+#include "rec/shm.h"
+
+enum {
+    WNDL_HEAP_LANES = 16,          /* the last one is shared */
+    WNDL_HEAP_PAIRS = 1 << 21,     /* most on 64-bit machines */
+    WNDL_HEAP_PAIRS_32 = 1 << 16,  /* and on others */
+    WNDL_HEAP_GROWTHS = 16 * 1024, /* a power of two */
+    WNDL_HEAP_WRONGS = 1024,
+    WNDL_HEAP_TEXT = 200,
+};
+
+/* Read and written at once: aligned also where a 32-bit ABI asks for less. */
+typedef uint64_t wndl_heap_number __attribute__((aligned(8)));
+typedef int64_t wndl_heap_signed __attribute__((aligned(8)));
+
+/* Blocks or calls that are in no pair. */
+enum wndl_heap_miss {
+    WNDL_HEAP_MISS_NESTED = 0, /* made while the thread was in our code */
+    WNDL_HEAP_MISS_PAIRS_FULL = 1,
+    WNDL_HEAP_MISS_TREE_FULL = 2,
+    WNDL_HEAP_MISS_MEMORY = 3, /* our own: no block could be remembered */
+    WNDL_HEAP_MISS_NO_THREAD = 4,
+    WNDL_HEAP_MISSES = 8,
+};
+
+/* Never changes once `usable` is not 0, which is written last. */
+struct wndl_heap_pair {
+    wndl_heap_number requested; /* bytes */
+    wndl_heap_number usable;    /* bytes + 1 */
+    uint32_t node; /* the stack's leaf in the stack tree, 0 for none */
+    uint32_t end;  /* enum wndl_walk_end */
+};
+
+/*
+ * One lane's share of a pair. Invariant: summed over the lanes, frees <=
+ * allocs. `at_peak` holds if `stamp` is the header's `peak_stamp`; else the
+ * lane had at the peak what it has now, allocs - frees. Whoever changes a
+ * count while `stamp` is an older one first copies. If more is live than the
+ * header's `peak_bytes`, the peak is now, whatever `stamp` says: while the heap
+ * rises, that lags behind by up to 1 KiB or a thousandth for each lane.
+ *
+ * Blocks are born together with those of another pair if the thread's
+ * allocation just before was always of that; freed together, likewise.
+ */
+struct wndl_heap_count {
+    wndl_heap_number allocs, frees;
+    wndl_heap_number
+        temporary; /* freed by the same thread before its next one */
+    wndl_heap_number lifetime; /* of freed blocks, in ticks of the TSC >> 6 */
+    wndl_heap_signed at_peak;
+    uint32_t stamp;
+    uint32_t born_after, born_after_times;   /* pair + 1, 0 for none yet */
+    uint32_t freed_after, freed_after_times; /* the same */
+    uint32_t reserved;
+};
+
+/* Of the blocks of a pair that live at the end; those that are in none of
+ * these are still reachable. */
+struct wndl_heap_leaks {
+    uint32_t definite, indirect, possible, reserved;
+};
+
+/*
+ * A lane's totals, of every block whether it is in a pair or not.
+ * `live_bytes` and `live_blocks` are what has not been added to the header's
+ * yet.
+ */
+struct wndl_heap_lane {
+    _Alignas(64) _Atomic uint32_t owner; /* tid, 0 while it is free */
+    uint32_t reserved;
+    wndl_heap_number allocs, frees;
+    wndl_heap_number requested, usable; /* bytes of all allocs */
+    wndl_heap_number usable_freed;
+    wndl_heap_number reallocs; /* calls; each is a free and an alloc too */
+    wndl_heap_number temporary;
+    wndl_heap_signed live_bytes, live_blocks;
+    wndl_heap_number missed[WNDL_HEAP_MISSES];
+    /* Of all walks; resumed: they were as at the thread's last one. */
+    wndl_heap_number frames, frames_resumed;
+};
+
+/*
+ * Buffers that grow, by the stack that allocated the larger block: a realloc,
+ * or what a smaller one's contents were copied to before that was freed. Of
+ * chains of blocks that replace each other, `allocated` counts all bytes
+ * requested, `final` those of the last ones, `doubling` those that going from
+ * power of two to power of two would have requested. Where a chain has steps
+ * by several stacks, it counts for the first one of them, each step for its
+ * own.
+ */
+struct wndl_heap_growth {
+    _Atomic uint32_t node; /* 0: free */
+    uint32_t by_copy;      /* else by realloc */
+    _Atomic uint64_t chains, steps, allocated, final, doubling;
+    _Atomic uint64_t least_step, most_step; /* bytes; 0: none yet */
+};
+
+enum wndl_heap_wrong_kind {
+    WNDL_HEAP_WRONG_FOREIGN = 1, /* freed, but never allocated */
+    WNDL_HEAP_WRONG_TWICE = 2,   /* freed again */
+    WNDL_HEAP_WRONG_OTHER = 3,   /* by another allocator than its own */
+};
+
+/* Frees that should not have been, by their stack. */
+struct wndl_heap_wrong {
+    _Atomic uint32_t node; /* 0: free */
+    uint32_t kind;         /* enum wndl_heap_wrong_kind */
+    _Atomic uint64_t count;
+    uint64_t address; /* of the first */
+};
+
+/* At the start of the memory. Zeroed by the collector, who then fills the
+ * first part. */
+struct wndl_heap {
+    uint32_t pairs, lanes;  /* that there is room for */
+    uint32_t flags;         /* of wndl_heap_go */
+    uint32_t own_allocator; /* by the process: the executable's comes before
+                             * ours, its own calls of it are not seen */
+    uint64_t sample_below;  /* bytes; 0: every block. A block of 0 bytes
+                              is taken as if it were one of 1. */
+
+    /* By the process. */
+    uint64_t start_tsc, start_time; /* at the same moment; time in ns */
+    _Atomic uint32_t pair_count;    /* may pass the limit */
+    _Atomic uint32_t leaks_known;   /* they have been looked for */
+    _Atomic int64_t live_bytes;     /* usable; lanes keep a part */
+    _Atomic int64_t live_blocks;
+    _Atomic int64_t peak_bytes; /* of live_bytes, as it was seen here */
+    _Atomic uint64_t peak_tsc;
+    _Atomic uint32_t peak_stamp; /* +1 at each new peak */
+    _Atomic uint32_t inherited;  /* blocks of the forking process, freed here */
+
+    /* The program's own wish for a snapshot: `asked` counts, `done` follows
+     * when it has been taken. */
+    _Atomic uint32_t asked, done;
+    char text[WNDL_HEAP_TEXT]; /* its name, NUL-terminated */
+
+    struct wndl_heap_lane lane[WNDL_HEAP_LANES];
+    struct wndl_heap_growth growths[WNDL_HEAP_GROWTHS]; /* hashed by node */
+    struct wndl_heap_wrong wrongs[WNDL_HEAP_WRONGS];    /* from the start on */
+};
+
+/* What is recorded of the heap: a part of wndl_go. */
+enum wndl_heap_flag {
+    WNDL_HEAP_ON = 1,
+    WNDL_HEAP_CUMULATIVE = 2, /* lifetimes, togetherness: all that only
+                                 blocks that are gone can show */
+    WNDL_HEAP_LEAKS = 4,      /* look for them at the end */
+};
+
+/* Where the tables after the header start, from its first byte. */
+struct wndl_heap_layout {
+    size_t pairs;  /* struct wndl_heap_pair[pairs] */
+    size_t index;  /* _Atomic uint32_t[2 * pairs]: pair + 1 by hash */
+    size_t leaks;  /* struct wndl_heap_leaks[pairs] */
+    size_t counts; /* struct wndl_heap_count[lanes][pairs] */
+    size_t size;
+};
+
+static inline size_t wndl_heap_up(size_t size)
+{
+    return (size + 4095) & ~(size_t)4095;
+}
+
+static inline struct wndl_heap_layout wndl_heap_layout(uint32_t pairs)
+{
+    struct wndl_heap_layout l;
+    l.pairs = wndl_heap_up(sizeof(struct wndl_heap));
+    l.index = l.pairs + wndl_heap_up(pairs * sizeof(struct wndl_heap_pair));
+    l.leaks = l.index + wndl_heap_up(pairs * 2 * sizeof(uint32_t));
+    l.counts = l.leaks + wndl_heap_up(pairs * sizeof(struct wndl_heap_leaks));
+    l.size =
+        l.counts + (size_t)WNDL_HEAP_LANES *
+                       wndl_heap_up(pairs * sizeof(struct wndl_heap_count));
+    return l;
+}
+
+/* Of the whole memory: after shm.h's block. */
+static inline size_t wndl_heap_offset(void)
+{
+    return wndl_heap_up(wndl_shm_size());
+}
+
+_Static_assert(sizeof(struct wndl_heap_pair) == 24 &&
+                   offsetof(struct wndl_heap, lane) == 320 &&
+                   sizeof(struct wndl_heap_lane) == 192 &&
+                   sizeof(struct wndl_heap_count) == 64 &&
+                   sizeof(struct wndl_heap_leaks) == 16 &&
+                   sizeof(struct wndl_heap_growth) == 64 &&
+                   sizeof(struct wndl_heap_wrong) == 24,
+    "the tables are the same on every machine");
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/heap_blocks.h"
+
+#include "os/raw.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+enum {
+    SHARDS = 256,
+    REGION_SHIFT = 20, /* blocks of one region are of one shard */
+    MARKS = 64 * 1024,
+    FIRST_ROOM = 256,      /* entries: a page */
+    LOOSE_ROOM = 8 * 1024, /* up to here shards are only half full */
+    SPINS = 100,
+    YIELDS = 100,
+    SLEEP_NS = 50 * 1000,
+    SLEEPS = 60 * 1000, /* counted, for the process may be stopped meanwhile */
+};
+
+#define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
+
+/*
+ * address << 16 | generation << 8 | grown << 7 | time >> 40, and
+ * time << 24 | pair. The first is 0 in a free entry.
+ */
+struct entry {
+    uint64_t first, second;
+};
+
+/*
+ * Open addressing, probed linearly; an entry is moved when one before it is
+ * removed, so that a free entry always ends a probe.
+ */
+struct shard {
+    _Alignas(64) _Atomic uint32_t held;
+    _Atomic uint32_t lost;
+    bool by_fork;  /* held by the thread that forks */
+    uint32_t room; /* entries, 0 at first */
+    uint32_t used;
+    uint32_t limit; /* of `used`; less than room */
+    struct entry *entries;
+};
+
+static struct shard shards[SHARDS];
+static _Atomic uint8_t marks[MARKS];
+
+static uint64_t hash_of(uint64_t address)
+{
+    return (address >> 4) * GOLDEN;
+}
+
+static struct shard *shard_of(uint64_t address)
+{
+    uint64_t region = (address >> REGION_SHIFT) * GOLDEN;
+    return &shards[region >> 56];
+}
+
+static uint32_t home_of(const struct shard *s, uint64_t address)
+{
+    return (uint32_t)(((hash_of(address) >> 32) * s->room) >> 32);
+}
+
+static uint64_t address_of(const struct entry *e)
+{
+    return e->first >> 16;
+}
+
+static struct entry pack(const struct wndl_rt_block *b)
+{
+    return (struct entry){
+        .first = b->address << 16 | (uint64_t)b->generation << 8 |
+                 (uint64_t)b->grown << 7 | (b->time >> 40 & 127),
+        .second = b->time << 24 | b->pair,
+    };
+}
+
+static struct wndl_rt_block unpack(const struct entry *e)
+{
+    return (struct wndl_rt_block){
+        .address = address_of(e),
+        .time = (e->first & 127) << 40 | e->second >> 24,
+        .pair = e->second & 0xffffff,
+        .generation = (uint8_t)(e->first >> 8),
+        .grown = (e->first >> 7 & 1) != 0,
+    };
+}
+
+/* ---- locks */
+
+static bool try_shard(struct shard *s)
+{
+    return atomic_load_explicit(&s->held, memory_order_relaxed) == 0 &&
+           atomic_exchange_explicit(&s->held, 1, memory_order_acquire) == 0;
+}
+
+static void sleep_a_little(void)
+{
+    const struct timespec time = {.tv_nsec = SLEEP_NS};
+    (void)wndl_raw3(SYS_nanosleep, (long)&time, 0, 0);
+}
+
+/* Who holds it may have no CPU just now, or be forking, or be no more. */
+static bool wait_for(struct shard *s)
+{
+    if (atomic_load_explicit(&s->lost, memory_order_relaxed) != 0)
+        return false;
+    for (int i = 0; i < SPINS; i++) {
+        if (try_shard(s))
+            return true;
+        __builtin_ia32_pause();
+    }
+    for (int i = 0; i < YIELDS; i++) {
+        (void)wndl_raw3(SYS_sched_yield, 0, 0, 0);
+        if (try_shard(s))
+            return true;
+    }
+    for (int i = 0; i < SLEEPS; i++) {
+        sleep_a_little();
+        if (try_shard(s))
+            return true;
+    }
+    atomic_store(&s->lost, 1);
+    return false;
+}
+
+static bool acquire(struct shard *s)
+{
+    return __builtin_expect(
+               atomic_exchange_explicit(&s->held, 1, memory_order_acquire) == 0,
+               1) ||
+           wait_for(s);
+}
+
+static void release(struct shard *s)
+{
+    atomic_store_explicit(&s->held, 0, memory_order_release);
+}
+
+/* ---- tables */
+
+/* At least two in three are used from there on: 24 bytes a block. */
+static uint32_t next_room(uint32_t room)
+{
+    if (room == 0)
+        return FIRST_ROOM;
+    return room < LOOSE_ROOM ? 2 * room : room + room / 4;
+}
+
+static uint32_t limit_of(uint32_t room)
+{
+    return room <= LOOSE_ROOM ? room / 2 : room - room / 8;
+}
+
+static void add(struct shard *s, const struct entry *e)
+{
+    uint32_t i = home_of(s, address_of(e));
+    while (s->entries[i].first != 0)
+        i = i + 1 == s->room ? 0 : i + 1;
+    s->entries[i] = *e;
+}
+
+static bool grow(struct shard *s)
+{
+    struct shard old = {.room = s->room, .entries = s->entries};
+    uint32_t room = next_room(old.room);
+    struct entry *entries = wndl_raw_map(room * sizeof *entries,
+        PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    if (entries == NULL)
+        return s->used + 1 < s->room;
+    (void)wndl_raw3(SYS_madvise, (long)entries, (long)(room * sizeof *entries),
+        MADV_DONTDUMP);
+    s->entries = entries;
+    s->room = room;
+    s->limit = limit_of(room);
+    for (uint32_t i = 0; i < old.room; i++) {
+        if (old.entries[i].first != 0)
+            add(s, &old.entries[i]);
+    }
+    if (old.room != 0)
+        wndl_raw_unmap(old.entries, old.room * sizeof *entries);
+    return true;
+}
+
+/* The block's place, or the free one where it would be. */
+static struct entry *find(const struct shard *s, uint64_t address)
+{
+    uint32_t i = home_of(s, address);
+    while (s->entries[i].first != 0 && address_of(&s->entries[i]) != address)
+        i = i + 1 == s->room ? 0 : i + 1;
+    return &s->entries[i];
+}
+
+/* Whether an entry at `at` whose home is `home` may not move to `hole`. */
+static bool is_between(uint32_t hole, uint32_t home, uint32_t at)
+{
+    return hole <= at ? hole < home && home <= at : hole < home || home <= at;
+}
+
+static void remove_at(struct shard *s, struct entry *gone)
+{
+    uint32_t hole = (uint32_t)(gone - s->entries);
+    uint32_t i = hole;
+    for (;;) {
+        i = i + 1 == s->room ? 0 : i + 1;
+        struct entry *e = &s->entries[i];
+        if (e->first == 0)
+            break;
+        if (is_between(hole, home_of(s, address_of(e)), i))
+            continue;
+        s->entries[hole] = *e;
+        hole = i;
+    }
+    s->entries[hole] = (struct entry){0};
+    s->used--;
+}
+
+void wndl_rt_blocks_expect(uint64_t address)
+{
+    const struct shard *s = shard_of(address);
+    if (s->room != 0)
+        __builtin_prefetch(&s->entries[home_of(s, address)], 1);
+}
+
+static enum wndl_rt_found put(struct shard *s,
+    const struct wndl_rt_block *block, struct wndl_rt_block *before)
+{
+    if (s->used >= s->limit && !grow(s))
+        return WNDL_RT_BLOCK_LOST;
+    struct entry *e = find(s, block->address);
+    bool was_there = e->first != 0;
+    if (was_there)
+        *before = unpack(e);
+    else
+        s->used++;
+    *e = pack(block);
+    return was_there ? WNDL_RT_BLOCK_FOUND : WNDL_RT_BLOCK_ABSENT;
+}
+
+enum wndl_rt_found wndl_rt_blocks_put(
+    const struct wndl_rt_block *block, struct wndl_rt_block *before)
+{
+    struct shard *s = shard_of(block->address);
+    if (!acquire(s))
+        return WNDL_RT_BLOCK_LOST;
+    enum wndl_rt_found found = put(s, block, before);
+    release(s);
+    return found;
+}
+
+static struct entry *find_used(const struct shard *s, uint64_t address)
+{
+    if (s->room == 0)
+        return NULL;
+    struct entry *e = find(s, address);
+    return e->first == 0 ? NULL : e;
+}
+
+enum wndl_rt_found wndl_rt_blocks_take(
+    uint64_t address, struct wndl_rt_block *block)
+{
+    struct shard *s = shard_of(address);
+    if (!acquire(s))
+        return WNDL_RT_BLOCK_LOST;
+    struct entry *e = find_used(s, address);
+    if (e != NULL) {
+        *block = unpack(e);
+        remove_at(s, e);
+    }
+    release(s);
+    return e == NULL ? WNDL_RT_BLOCK_ABSENT : WNDL_RT_BLOCK_FOUND;
+}
+
+enum wndl_rt_found wndl_rt_blocks_hold(uint64_t address,
+    void (*look)(void *context, struct wndl_rt_block *block), void *context)
+{
+    struct shard *s = shard_of(address);
+    if (!acquire(s))
+        return WNDL_RT_BLOCK_LOST;
+    struct entry *e = find_used(s, address);
+    if (e != NULL) {
+        struct wndl_rt_block block = unpack(e);
+        look(context, &block);
+        *e = pack(&block);
+    }
+    release(s);
+    return e == NULL ? WNDL_RT_BLOCK_ABSENT : WNDL_RT_BLOCK_FOUND;
+}
+
+void wndl_rt_blocks_each(
+    void (*visit)(void *context, const struct wndl_rt_block *block),
+    void *context)
+{
+    for (struct shard *s = shards; s < shards + SHARDS; s++) {
+        if (s->room == 0 || !acquire(s))
+            continue;
+        for (uint32_t i = 0; i < s->room; i++) {
+            if (s->entries[i].first == 0)
+                continue;
+            struct wndl_rt_block block = unpack(&s->entries[i]);
+            visit(context, &block);
+        }
+        release(s);
+    }
+}
+
+/* A lost one was held by somebody else. */
+void wndl_rt_blocks_hold_all(void)
+{
+    for (struct shard *s = shards; s < shards + SHARDS; s++)
+        s->by_fork = acquire(s);
+}
+
+void wndl_rt_blocks_leave_all(void)
+{
+    for (struct shard *s = shards; s < shards + SHARDS; s++) {
+        if (s->by_fork) {
+            s->by_fork = false;
+            release(s);
+        }
+    }
+}
+
+/* ---- marks */
+
+static _Atomic uint8_t *mark_of(uint64_t address)
+{
+    return &marks[hash_of(address) >> 48];
+}
+
+bool wndl_rt_blocks_maybe(uint64_t address)
+{
+    return atomic_load_explicit(mark_of(address), memory_order_relaxed) != 0;
+}
+
+/* A full one stays so. */
+static void change_mark(uint64_t address, int by)
+{
+    _Atomic uint8_t *mark = mark_of(address);
+    uint8_t old = atomic_load_explicit(mark, memory_order_relaxed);
+    while (old != UINT8_MAX &&
+           !atomic_compare_exchange_weak_explicit(mark, &old,
+               (uint8_t)(old + by), memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+void wndl_rt_blocks_mark(uint64_t address)
+{
+    change_mark(address, 1);
+}
+
+void wndl_rt_blocks_unmark(uint64_t address)
+{
+    change_mark(address, -1);
+}

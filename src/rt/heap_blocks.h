@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_blocks: which block is of which pair, in private memory of 16 bytes an
+ * entry. It is made of shards, by where a block is, so that threads seldom
+ * meet. A shard that is locked for too long, as by a thread that is no more,
+ * is given up: nobody waits for ever.
+ *
+ * All functions: any thread that is not in one of them already; no signal
+ * handler that may interrupt one.
+ */
+#ifndef WNDL_RT_HEAP_BLOCKS_H
+#define WNDL_RT_HEAP_BLOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct wndl_rt_block {
+    uint64_t address; /* 48 bits */
+    uint64_t time;    /* TSC >> 6, of which 47 bits are kept */
+    uint32_t pair;    /* 24 bits */
+    uint8_t generation;
+    bool grown; /* it is of a chain: heap_growth.h */
+};
+
+enum wndl_rt_found {
+    WNDL_RT_BLOCK_FOUND,
+    WNDL_RT_BLOCK_ABSENT,
+    WNDL_RT_BLOCK_LOST, /* its shard is: it cannot be told */
+};
+
+/* Gets the memory that put() or take() will look at into the caches. */
+void wndl_rt_blocks_expect(uint64_t address);
+
+/*
+ * Adds a block. FOUND: one was there under the same address, whose end must
+ * have been missed: it is put into *before. LOST: no memory or a lost shard.
+ */
+enum wndl_rt_found wndl_rt_blocks_put(
+    const struct wndl_rt_block *block, struct wndl_rt_block *before);
+
+/* Removes a block. */
+enum wndl_rt_found wndl_rt_blocks_take(
+    uint64_t address, struct wndl_rt_block *block);
+
+/*
+ * Finds the block at `address` and calls `look` with it, which may change
+ * `grown`, while no thread can take it: its memory can be read.
+ */
+enum wndl_rt_found wndl_rt_blocks_hold(uint64_t address,
+    void (*look)(void *context, struct wndl_rt_block *block), void *context);
+
+/* Calls `visit` with each block, one shard's at a time. */
+void wndl_rt_blocks_each(
+    void (*visit)(void *context, const struct wndl_rt_block *block),
+    void *context);
+
+/*
+ * Around fork(): what the child has is whole. In the child no other thread is
+ * left that could hold a shard.
+ */
+void wndl_rt_blocks_hold_all(void);
+void wndl_rt_blocks_leave_all(void);
+
+/*
+ * A quick look at whether there may be a block at `address`: always true of
+ * one that wndl_rt_blocks_mark() was told of.
+ */
+bool wndl_rt_blocks_maybe(uint64_t address);
+void wndl_rt_blocks_mark(uint64_t address);
+void wndl_rt_blocks_unmark(uint64_t address);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_entry: where the hooked allocation functions begin. A compiled function
+ * may have overwritten its caller's registers before it could read them. These
+ * put them as a struct wndl_regs on the stack, as they are behind the call,
+ * and hand it on as the last argument.
+ *
+ * WNDL_RT_HEAP_ENTRY(name, function, count): `name`, of `count` arguments,
+ * calls `function`, which has one more.
+ */
+#ifndef WNDL_RT_HEAP_ENTRY_H
+#define WNDL_RT_HEAP_ENTRY_H
+
+#include <stddef.h>
+#include <windlass/unwind.h>
+
+#define WNDL_RT_HEAP_ENTRY(name, function, count)                              \
+    __asm__(".text\n"                                                          \
+            ".p2align 4\n"                                                     \
+            ".globl " name "\n"                                                \
+            ".hidden wndl_rt_entry_" name "\n"                                 \
+            ".globl wndl_rt_entry_" name "\n"                                  \
+            ".type " name ", @function\n"                                      \
+            "wndl_rt_entry_" name ":\n" name ":\n"                             \
+            ".cfi_startproc\n" WNDL_RT_HEAP_ENTRY_BODY(                        \
+                function, count) ".cfi_endproc\n"                              \
+                                 ".size " name ", . - " name "\n")
+
+#ifdef __x86_64__
+
+_Static_assert(sizeof(struct wndl_regs) == 48 &&
+                   offsetof(struct wndl_regs, valid) == 32 &&
+                   offsetof(struct wndl_regs, gregs) == 40,
+    "the room that is made for it");
+
+#define WNDL_RT_HEAP_REGS_1 "%rsi"
+#define WNDL_RT_HEAP_REGS_2 "%rdx"
+#define WNDL_RT_HEAP_REGS_3 "%rcx"
+
+/* 48 bytes of room, and 8 to align the stack. */
+#define WNDL_RT_HEAP_ENTRY_BODY(function, count)                               \
+    "subq $56, %rsp\n"                                                         \
+    ".cfi_adjust_cfa_offset 56\n"                                              \
+    "movq 56(%rsp), %rax\n"                                                    \
+    "movq %rax, (%rsp)\n"                                                      \
+    "leaq 64(%rsp), %rax\n"                                                    \
+    "movq %rax, 8(%rsp)\n"                                                     \
+    "movq %rbp, 16(%rsp)\n"                                                    \
+    "movq %rbx, 24(%rsp)\n"                                                    \
+    "movq $15, 32(%rsp)\n"                                                     \
+    "movq $0, 40(%rsp)\n"                                                      \
+    "movq %rsp, " WNDL_RT_HEAP_REGS_##count "\n"                               \
+                                            "call " function "\n"              \
+                                            "addq $56, %rsp\n"                 \
+                                            ".cfi_adjust_cfa_offset -56\n"     \
+                                            "ret\n"
+
+#else
+
+_Static_assert(sizeof(struct wndl_regs) == 40 &&
+                   offsetof(struct wndl_regs, valid) == 32 &&
+                   offsetof(struct wndl_regs, gregs) == 36,
+    "the room that is made for it");
+
+#define WNDL_RT_HEAP_REGS_1 "4(%esp)"
+#define WNDL_RT_HEAP_REGS_2 "8(%esp)"
+#define WNDL_RT_HEAP_REGS_3 "12(%esp)"
+
+/* Four arguments, 40 bytes of room, and 4 to align the stack. */
+#define WNDL_RT_HEAP_ENTRY_BODY(function, count)                               \
+    "subl $60, %esp\n"                                                         \
+    ".cfi_adjust_cfa_offset 60\n"                                              \
+    "movl 60(%esp), %eax\n"                                                    \
+    "movl %eax, 16(%esp)\n"                                                    \
+    "movl $0, 20(%esp)\n"                                                      \
+    "leal 64(%esp), %eax\n"                                                    \
+    "movl %eax, 24(%esp)\n"                                                    \
+    "movl $0, 28(%esp)\n"                                                      \
+    "movl %ebp, 32(%esp)\n"                                                    \
+    "movl $0, 36(%esp)\n"                                                      \
+    "movl %ebx, 40(%esp)\n"                                                    \
+    "movl $0, 44(%esp)\n"                                                      \
+    "movl $15, 48(%esp)\n"                                                     \
+    "movl $0, 52(%esp)\n"                                                      \
+    "movl 72(%esp), %eax\n"                                                    \
+    "movl %eax, 8(%esp)\n"                                                     \
+    "movl 68(%esp), %eax\n"                                                    \
+    "movl %eax, 4(%esp)\n"                                                     \
+    "movl 64(%esp), %eax\n"                                                    \
+    "movl %eax, (%esp)\n"                                                      \
+    "leal 16(%esp), %eax\n"                                                    \
+    "movl %eax, " WNDL_RT_HEAP_REGS_##count "\n"                               \
+                                            "call " function "\n"              \
+                                            "addl $60, %esp\n"                 \
+                                            ".cfi_adjust_cfa_offset -60\n"     \
+                                            "ret\n"
+
+#endif
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_imports: programs with an allocator of their own. What the executable
+ * defines stands before whatever is preloaded (Firefox does so), so that the
+ * libraries' calls are led to our functions where they import them.
+ *
+ * Calls inside the module that defines the allocator are bound already when
+ * that is linked: they are not seen.
+ */
+#ifndef WNDL_RT_HEAP_IMPORTS_H
+#define WNDL_RT_HEAP_IMPORTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A function that is led to another one. */
+struct wndl_rt_import {
+    const char *name;
+    void *theirs; /* NULL: left alone */
+    void *ours;
+};
+
+/*
+ * From now on, all modules' imports of these; `imports` lives as long as the
+ * process. Not for signal handlers.
+ */
+void wndl_rt_imports_lead(const struct wndl_rt_import *imports, size_t count);
+
+/*
+ * Looks for modules that have been loaded since, at a load's cost where there
+ * are none. Not for signal handlers.
+ */
+void wndl_rt_imports_follow(void);
+
+/* In a forked child: nobody is at work. */
+void wndl_rt_imports_after_fork(void);
+
+/* Around the unloading of modules: which one was the last is not known. */
+void wndl_rt_imports_unload(bool begins);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_lanes: where a thread counts: rec/heap.h. A lane of a thread's own is
+ * changed by plain stores, the shared last one atomically.
+ */
+#ifndef WNDL_RT_HEAP_LANES_H
+#define WNDL_RT_HEAP_LANES_H
+
+#include "rec/heap.h"
+
+#include <stdbool.h>
+
+struct wndl_rt_lane {
+    struct wndl_heap *heap;
+    struct wndl_heap_lane *totals;
+    struct wndl_heap_count *counts; /* by pair */
+    bool shared;
+};
+
+/*
+ * A lane for thread `tid`: one of its own if there is one. Lanes of threads
+ * that have ended without a word are free: `pid` is the process.
+ */
+struct wndl_rt_lane wndl_rt_lane_take(struct wndl_heap *heap, int pid, int tid);
+
+/* The shared one, for whoever has none. */
+struct wndl_rt_lane wndl_rt_lane_shared(struct wndl_heap *heap);
+
+/* It is free for another thread. What was counted stays. */
+void wndl_rt_lane_leave(const struct wndl_rt_lane *lane);
+
+struct wndl_rt_sizes {
+    uint64_t requested, usable; /* bytes */
+};
+
+static inline void wndl_rt_lane_add(
+    const struct wndl_rt_lane *lane, wndl_heap_number *to, uint64_t what)
+{
+    if (lane->shared)
+        (void)__atomic_fetch_add(to, what, __ATOMIC_RELAXED);
+    else
+        __atomic_store_n(to, *to + what, __ATOMIC_RELAXED);
+}
+
+static inline void wndl_rt_lane_miss(
+    const struct wndl_rt_lane *lane, enum wndl_heap_miss why)
+{
+    wndl_rt_lane_add(lane, &lane->totals->missed[why], 1);
+}
+
+/* Adds what the lane has kept to itself to all that is live, in bytes. */
+int64_t wndl_rt_lane_publish(const struct wndl_rt_lane *lane);
+
+/* What is live now is a peak, if there was none higher. */
+void wndl_rt_lane_note_peak(const struct wndl_rt_lane *lane);
+
+/* A lane keeps up to this much of what is live to itself, or this share of
+ * the peak. */
+enum { WNDL_RT_KEPT = 1024, WNDL_RT_KEPT_SHIFT = 10 };
+
+static inline int64_t wndl_rt_lane_keeps(const struct wndl_heap *heap)
+{
+    int64_t peak =
+        atomic_load_explicit(&heap->peak_bytes, memory_order_relaxed);
+    return peak >> WNDL_RT_KEPT_SHIFT > WNDL_RT_KEPT
+               ? peak >> WNDL_RT_KEPT_SHIFT
+               : WNDL_RT_KEPT;
+}
+
+static inline int64_t wndl_rt_lane_add_live(
+    const struct wndl_rt_lane *lane, int64_t bytes, int64_t blocks)
+{
+    struct wndl_heap_lane *t = lane->totals;
+    wndl_rt_lane_add(
+        lane, (wndl_heap_number *)&t->live_blocks, (uint64_t)blocks);
+    wndl_rt_lane_add(lane, (wndl_heap_number *)&t->live_bytes, (uint64_t)bytes);
+    return __atomic_load_n(&t->live_bytes, __ATOMIC_RELAXED);
+}
+
+/* A block was allocated, whether it is in a pair or not. After its pair's
+ * born(). */
+static inline void wndl_rt_lane_born(
+    const struct wndl_rt_lane *lane, const struct wndl_rt_sizes *sizes)
+{
+    struct wndl_heap_lane *t = lane->totals;
+    wndl_rt_lane_add(lane, &t->allocs, 1);
+    wndl_rt_lane_add(lane, &t->requested, sizes->requested);
+    wndl_rt_lane_add(lane, &t->usable, sizes->usable);
+    if (wndl_rt_lane_add_live(lane, (int64_t)sizes->usable, 1) >=
+        wndl_rt_lane_keeps(lane->heap))
+        wndl_rt_lane_note_peak(lane);
+}
+
+/*
+ * While more and more is live every moment is a peak: only the last of them,
+ * before something is freed, need be one.
+ */
+static inline void wndl_rt_lane_note_rise(const struct wndl_rt_lane *lane)
+{
+    const struct wndl_heap *heap = lane->heap;
+    int64_t own = __atomic_load_n(&lane->totals->live_bytes, __ATOMIC_RELAXED);
+    if (own > 0 &&
+        atomic_load_explicit(&heap->live_bytes, memory_order_relaxed) + own >
+            atomic_load_explicit(&heap->peak_bytes, memory_order_relaxed))
+        wndl_rt_lane_note_peak(lane);
+}
+
+/* A block was freed. Before its pair's died(). */
+static inline __attribute__((always_inline)) void wndl_rt_lane_died(
+    const struct wndl_rt_lane *lane, uint64_t usable)
+{
+    struct wndl_heap_lane *t = lane->totals;
+    wndl_rt_lane_note_rise(lane);
+    wndl_rt_lane_add(lane, &t->frees, 1);
+    wndl_rt_lane_add(lane, &t->usable_freed, usable);
+    if (wndl_rt_lane_add_live(lane, -(int64_t)usable, -1) <=
+        -wndl_rt_lane_keeps(lane->heap))
+        (void)wndl_rt_lane_publish(lane);
+}
+
+/* What the lane has of the pair is about to be other than at the peak. */
+static inline void wndl_rt_pair_keep_peak(
+    const struct wndl_rt_lane *lane, struct wndl_heap_count *c)
+{
+    uint32_t stamp =
+        atomic_load_explicit(&lane->heap->peak_stamp, memory_order_relaxed);
+    if (__builtin_expect(
+            __atomic_load_n(&c->stamp, __ATOMIC_RELAXED) == stamp, 1))
+        return;
+    uint64_t allocs = __atomic_load_n(&c->allocs, __ATOMIC_RELAXED);
+    uint64_t frees = __atomic_load_n(&c->frees, __ATOMIC_RELAXED);
+    __atomic_store_n(&c->at_peak, (int64_t)(allocs - frees), __ATOMIC_RELAXED);
+    __atomic_store_n(&c->stamp, stamp, __ATOMIC_RELEASE);
+}
+
+static inline void wndl_rt_pair_born(
+    const struct wndl_rt_lane *lane, uint32_t pair)
+{
+    struct wndl_heap_count *c = &lane->counts[pair];
+    wndl_rt_pair_keep_peak(lane, c);
+    wndl_rt_lane_add(lane, &c->allocs, 1);
+}
+
+static inline void wndl_rt_pair_died(
+    const struct wndl_rt_lane *lane, uint32_t pair, uint64_t lifetime)
+{
+    struct wndl_heap_count *c = &lane->counts[pair];
+    wndl_rt_pair_keep_peak(lane, c);
+    wndl_rt_lane_add(lane, &c->frees, 1);
+    wndl_rt_lane_add(lane, &c->lifetime, lifetime);
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_leaks: which blocks nothing points to at the end of a process, with
+ * the meanings that Valgrind's memcheck gives the words.
+ *
+ * Roots are what can be written: modules' data, stacks from where they are in
+ * use, thread-local storage, mappings without a block in them. The allocator's
+ * own memory is none: what was freed there may still hold addresses. A word
+ * that is a block's address leads to that surely, one that points into it
+ * possibly. The cost is linear in what is looked at.
+ */
+#ifndef WNDL_RT_HEAP_LEAKS_H
+#define WNDL_RT_HEAP_LEAKS_H
+
+#include "rec/heap.h"
+
+#include <stdbool.h>
+
+struct wndl_rt_leak_search {
+    const struct wndl_heap_pair *pairs;
+    struct wndl_heap_leaks *leaks; /* by pair: what is found is added */
+    uint8_t generation;            /* other blocks are not counted */
+    uintptr_t sp;                  /* of the calling thread */
+};
+
+/* Memory that is a root wherever it is. */
+struct wndl_rt_root {
+    uintptr_t start;
+    size_t size;
+};
+
+/*
+ * Other threads may run on: what they move meanwhile may be missed. False: no
+ * memory, or what is mapped cannot be read. Not for signal handlers.
+ */
+bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *search,
+    const struct wndl_rt_root *roots, size_t count);
+
+#endif

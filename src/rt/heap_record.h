@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_record: what becomes of each call of an allocation function. A call is
+ * recorded between enter() and leave(), in which the allocator's own function
+ * is called, too: what that calls in turn, and what signal handlers allocate
+ * meanwhile, passes by.
+ *
+ *   enter, allocate, born, leave
+ *   enter, take, freed, free, leave
+ *   enter, take, realloc, replaced, born, regrown, leave
+ *   enter, take, realloc, keep, leave where that has failed
+ */
+#ifndef WNDL_RT_HEAP_RECORD_H
+#define WNDL_RT_HEAP_RECORD_H
+
+#include "rt/heap_blocks.h"
+
+#include <stddef.h>
+#include <windlass/unwind.h>
+
+struct wndl_heap;
+struct wndl_rt_heap_thread;
+
+/* The functions behind the hooked ones. NULL for what there is not. */
+struct wndl_rt_allocator {
+    void *(*malloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void *(*reallocarray)(void *, size_t, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
+    int (*posix_memalign)(void **, size_t, size_t);
+    void *(*memalign)(size_t, size_t);
+    void *(*valloc)(size_t);
+    void *(*pvalloc)(size_t);
+    void (*free)(void *);
+    size_t (*usable)(void *);
+};
+
+/*
+ * The calling thread's, which is at work until leave(). NULL: the call is not
+ * to be recorded, and must be told to one of the passed functions.
+ */
+struct wndl_rt_heap_thread *wndl_rt_heap_enter(void);
+void wndl_rt_heap_leave(void);
+
+struct wndl_rt_birth {
+    void *block;
+    size_t requested, usable;     /* bytes */
+    const struct wndl_regs *regs; /* behind the call */
+    bool is_told; /* by the program, of an allocator of its own */
+};
+
+void wndl_rt_heap_born(
+    struct wndl_rt_heap_thread *thread, const struct wndl_rt_birth *birth);
+
+struct wndl_rt_death {
+    enum {
+        WNDL_RT_DEATH_IN_PAIR, /* `block` says */
+        WNDL_RT_DEATH_IN_NONE, /* only totals know of it */
+        WNDL_RT_DEATH_EARLY,   /* they do not either: it is from before */
+        WNDL_RT_DEATH_UNKNOWN, /* nor does anybody */
+    } kind;
+    struct wndl_rt_block block;
+    size_t usable; /* IN_NONE: bytes */
+};
+
+/* Before the block's memory is anybody else's. */
+void wndl_rt_heap_take(const struct wndl_rt_allocator *real, void *block,
+    struct wndl_rt_death *death);
+
+/* It lives on. */
+void wndl_rt_heap_keep(
+    struct wndl_rt_heap_thread *thread, const struct wndl_rt_death *death);
+
+/*
+ * It is to be freed. If it is known to nobody, that is told; else it is looked
+ * whether the thread has just made a larger copy of it.
+ */
+void wndl_rt_heap_freed(struct wndl_rt_heap_thread *thread,
+    const struct wndl_rt_death *death, const struct wndl_regs *regs);
+
+/* It has been given to realloc(), which has made another one of it, or none. */
+void wndl_rt_heap_replaced(struct wndl_rt_heap_thread *thread,
+    const struct wndl_rt_death *death, const struct wndl_regs *regs);
+
+/* The thread's last born block has taken a smaller one's place. */
+void wndl_rt_heap_regrown(
+    struct wndl_rt_heap_thread *thread, const struct wndl_rt_death *smaller);
+
+/*
+ * hook_heap.c: sees to it that the program's calls come here if it has an
+ * allocator of its own, and whether it has. Those inside that do not come.
+ */
+bool wndl_rt_heap_lead_imports(void);
+
+/* heap_told.c: in a forked child, nobody asks for a snapshot. */
+void wndl_rt_heap_told_after_fork(void);
+
+/* The end of a block that was told of. Others are let be. */
+void wndl_rt_heap_told_end(struct wndl_rt_heap_thread *thread, void *block);
+
+/* NULL while nothing is recorded. */
+struct wndl_heap *wndl_rt_heap_shared(void);
+
+/* Calls that passed by. Any thread, any signal handler. */
+void wndl_rt_heap_passed(void *block, size_t requested, size_t usable);
+void wndl_rt_heap_passed_free(
+    const struct wndl_rt_allocator *real, void *block);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What programs tell by windlass/heap.h, and ask.
+ */
+#include "os/raw.h"
+#include "rt/heap_entry.h"
+#include "rt/heap_record.h"
+#include "rt/rt.h"
+
+#include "rec/heap.h"
+
+#include <string.h>
+#include <windlass/heap.h>
+
+#define CALLED_BY_ASM __attribute__((used, visibility("hidden")))
+#define PATIENCE_NS UINT64_C(2000000000)
+
+enum { LOOK_EVERY_NS = 1000 * 1000 };
+
+/*
+ * One that is told begins where another one does if it is the first to be cut
+ * out of that: its address is made an odd one.
+ */
+static void *key_of(const void *block)
+{
+    return (void *)((uintptr_t)block | 1);
+}
+
+void wndl_rt_heap_told(
+    const void *, size_t, const struct wndl_regs *) CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("wndl_rt_told", "wndl_rt_heap_told", 2);
+void wndl_rt_told(const void *, size_t) __attribute__((visibility("hidden")));
+
+void wndl_rt_heap_told(
+    const void *block, size_t size, const struct wndl_regs *regs)
+{
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    if (t == NULL)
+        return;
+    wndl_rt_heap_born(t, &(struct wndl_rt_birth){
+                             .block = key_of(block),
+                             .requested = size,
+                             .usable = size,
+                             .regs = regs,
+                             .is_told = true,
+                         });
+    wndl_rt_heap_leave();
+}
+
+static void on_free(const void *block)
+{
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    if (t == NULL)
+        return;
+    wndl_rt_heap_told_end(t, key_of(block));
+    wndl_rt_heap_leave();
+}
+
+/* ---- snapshots */
+
+static atomic_flag asking = ATOMIC_FLAG_INIT;
+
+static void wait_a_little(void)
+{
+    const struct timespec time = {.tv_nsec = LOOK_EVERY_NS};
+    (void)wndl_raw3(SYS_nanosleep, (long)&time, 0, 0);
+}
+
+static bool is_done(struct wndl_heap *heap, uint32_t wanted, uint64_t end)
+{
+    while (atomic_load(&heap->done) != wanted) {
+        if (wndl_raw_clock_ns(CLOCK_MONOTONIC) >= end)
+            return false;
+        wait_a_little();
+    }
+    return true;
+}
+
+static bool ask(struct wndl_heap *heap, const char *text, uint64_t end)
+{
+    size_t size = 0;
+    while (text != NULL && size + 1 < sizeof heap->text && text[size] != '\0')
+        size++;
+    memcpy(heap->text, text, size);
+    heap->text[size] = '\0';
+    return is_done(heap, atomic_fetch_add(&heap->asked, 1) + 1, end);
+}
+
+void wndl_rt_heap_told_after_fork(void)
+{
+    atomic_flag_clear(&asking);
+}
+
+static int dump(const char *text)
+{
+    struct wndl_heap *heap = wndl_rt_heap_shared();
+    uint64_t end = wndl_raw_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+    if (heap == NULL)
+        return 0;
+    while (atomic_flag_test_and_set(&asking)) {
+        if (wndl_raw_clock_ns(CLOCK_MONOTONIC) >= end)
+            return 0;
+        wait_a_little();
+    }
+    bool done = ask(heap, text, end);
+    atomic_flag_clear(&asking);
+    return done;
+}
+
+static int active(void)
+{
+    return wndl_rt_heap_shared() != NULL;
+}
+
+/* Found by name. */
+WNDL_RT_HOOK const struct wndl_heap_table wndl_rt_heap_table = {
+    .size = sizeof wndl_rt_heap_table,
+    .on_alloc = wndl_rt_told,
+    .on_free = on_free,
+    .dump = dump,
+    .active = active,
+};

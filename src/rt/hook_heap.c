@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The allocation functions, before those of whatever allocator there is: it is
+ * the next to define them. Each leaves errno as that does.
+ */
+#include "os/dlfind.h"
+#include "rt/heap_entry.h"
+#include "rt/heap_imports.h"
+#include "rt/heap_record.h"
+#include "rt/rt.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+
+#define CALLED_BY_ASM __attribute__((used, visibility("hidden")))
+
+/* ---- before the real ones are known */
+
+/* dlsym() may allocate, and the program may free that later. */
+static struct {
+    _Alignas(16) uint8_t bytes[64 * 1024];
+    _Atomic size_t used;
+} before;
+
+static void *allocate_before(size_t alignment, size_t size)
+{
+    size_t room = sizeof before.bytes;
+    size_t wanted = (size + alignment + 15) & ~(size_t)15;
+    size_t at = atomic_fetch_add(&before.used, wanted);
+    if (wanted < size || wanted > room || at > room - wanted)
+        return NULL;
+    uintptr_t start = (uintptr_t)before.bytes + at;
+    return (void *)((start + alignment - 1) & ~(uintptr_t)(alignment - 1));
+}
+
+static bool is_from_before(const void *block)
+{
+    return (uintptr_t)block - (uintptr_t)before.bytes < sizeof before.bytes;
+}
+
+/* How large a block was is not known: what follows it is ours, too. */
+static size_t most_from_before(const void *block)
+{
+    return sizeof before.bytes -
+           (size_t)((const uint8_t *)block - before.bytes);
+}
+
+/* ---- the real ones */
+
+static struct wndl_rt_allocator next;
+static _Atomic bool resolved;
+static __thread bool resolving;
+
+/* The program's allocator stands before us: only imports lead here. */
+static bool is_before_us;
+
+/* Of those it does not have, the libc's are called, as without us. */
+enum { MEMBER = sizeof(void (*)(void)) };
+static bool is_libcs[sizeof next / MEMBER];
+#define IS_LIBCS(name)                                                         \
+    is_libcs[offsetof(struct wndl_rt_allocator, name) / MEMBER]
+
+#define ENTRY(name)                                                            \
+    extern char wndl_rt_entry_##name[] __attribute__((visibility("hidden")));
+ENTRY(malloc)
+ENTRY(calloc)
+ENTRY(realloc)
+ENTRY(aligned_alloc)
+ENTRY(posix_memalign)
+ENTRY(memalign)
+ENTRY(valloc)
+ENTRY(pvalloc)
+ENTRY(free)
+ENTRY(reallocarray)
+
+#define FUNCTION(name)                                                         \
+    {                                                                          \
+#name, offsetof(struct wndl_rt_allocator, name), wndl_rt_entry_##name  \
+    }
+
+static const struct {
+    const char *name;
+    size_t offset;
+    void *entry;
+} table[] = {
+    FUNCTION(malloc), /* is looked at first */
+    FUNCTION(calloc),
+    FUNCTION(realloc),
+    FUNCTION(reallocarray),
+    FUNCTION(aligned_alloc),
+    FUNCTION(posix_memalign),
+    FUNCTION(memalign),
+    FUNCTION(valloc),
+    FUNCTION(pvalloc),
+    FUNCTION(free),
+    {"malloc_usable_size", offsetof(struct wndl_rt_allocator, usable), NULL},
+};
+
+enum { FUNCTIONS = sizeof table / sizeof table[0] };
+
+static struct wndl_rt_import imports[FUNCTIONS];
+
+/*
+ * What all others import. An executable at a fixed address may have a stub of
+ * its own in the place of a function it imports; where that leads is ours.
+ */
+static void *first_of(size_t i)
+{
+    Dl_info info;
+    const ElfW(Sym) *symbol = NULL;
+    void *first = dlsym(RTLD_DEFAULT, table[i].name);
+    bool is_stub = first != NULL && table[i].entry != NULL &&
+                   dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT) &&
+                   symbol != NULL && symbol->st_shndx == SHN_UNDEF;
+    return is_stub ? table[i].entry : first;
+}
+
+static void resolve_one(size_t i)
+{
+    void *first = first_of(i);
+    bool is_theirs = is_before_us && first != table[i].entry;
+    void *found = is_theirs ? first : dlsym(RTLD_NEXT, table[i].name);
+    bool is_led = is_theirs && table[i].entry != NULL;
+    imports[i] = (struct wndl_rt_import){
+        table[i].name, is_led ? first : NULL, table[i].entry};
+    is_libcs[table[i].offset / MEMBER] = is_before_us && !is_theirs;
+    __atomic_store_n(
+        (void **)((char *)&next + table[i].offset), found, __ATOMIC_RELAXED);
+}
+
+/* It tells of no other allocator's blocks than those of its own module. */
+static size_t unknown_size(void *block)
+{
+    (void)block;
+    return 0;
+}
+
+static void doubt_sizes(void)
+{
+    struct wndl_dlmodule allocator, sizes;
+    uint64_t makes = (uintptr_t)next.malloc, tells = (uintptr_t)next.usable;
+    if (!wndl_dlfind(makes, &allocator) || !wndl_dlfind(tells, &sizes) ||
+        allocator.map_start != sizes.map_start)
+        next.usable = unknown_size;
+}
+
+/* Two threads may do this at once: they write the same values. */
+static const struct wndl_rt_allocator *resolve(void)
+{
+    if (resolving)
+        return NULL;
+    resolving = true;
+    is_before_us = first_of(0) != wndl_rt_entry_malloc;
+    for (size_t i = 0; i < FUNCTIONS; i++)
+        resolve_one(i);
+    doubt_sizes();
+    atomic_store_explicit(&resolved, true, memory_order_release);
+    resolving = false;
+    return &next;
+}
+
+/* NULL while they are being looked for. */
+static __attribute__((noinline)) const struct wndl_rt_allocator *find_real(void)
+{
+    if (is_before_us)
+        wndl_rt_imports_follow();
+    if (atomic_load_explicit(&resolved, memory_order_acquire))
+        return &next;
+    return resolve();
+}
+
+static inline const struct wndl_rt_allocator *real(void)
+{
+    if (__builtin_expect(
+            atomic_load_explicit(&resolved, memory_order_acquire) &&
+                !is_before_us,
+            1))
+        return &next;
+    return find_real();
+}
+
+/* ---- recording */
+
+static size_t usable_of(
+    const struct wndl_rt_allocator *a, void *block, size_t requested)
+{
+    size_t usable = a->usable(block);
+    return usable < requested ? requested : usable;
+}
+
+static void *record(struct wndl_rt_heap_thread *t,
+    const struct wndl_rt_allocator *a, void *block, size_t size,
+    const struct wndl_regs *regs)
+{
+    if (t == NULL) {
+        if (block != NULL)
+            wndl_rt_heap_passed(block, size, usable_of(a, block, size));
+        return block;
+    }
+    if (block != NULL)
+        wndl_rt_heap_born(t, &(struct wndl_rt_birth){.block = block,
+                                 .requested = size,
+                                 .usable = usable_of(a, block, size),
+                                 .regs = regs});
+    wndl_rt_heap_leave();
+    return block;
+}
+
+void *wndl_rt_hook_malloc(size_t, const struct wndl_regs *) CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("malloc", "wndl_rt_hook_malloc", 1);
+
+void *wndl_rt_hook_malloc(size_t size, const struct wndl_regs *regs)
+{
+    const struct wndl_rt_allocator *a = real();
+    if (a == NULL)
+        return allocate_before(16, size);
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    return record(t, a, a->malloc(size), size, regs);
+}
+
+void *wndl_rt_hook_calloc(
+    size_t, size_t, const struct wndl_regs *) CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("calloc", "wndl_rt_hook_calloc", 2);
+
+void *wndl_rt_hook_calloc(
+    size_t count, size_t size, const struct wndl_regs *regs)
+{
+    const struct wndl_rt_allocator *a = real();
+    if (a == NULL)
+        return allocate_before(16, count * size);
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    return record(t, a, a->calloc(count, size), count * size, regs);
+}
+
+void *wndl_rt_hook_aligned_alloc(
+    size_t, size_t, const struct wndl_regs *) CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("aligned_alloc", "wndl_rt_hook_aligned_alloc", 2);
+
+void *wndl_rt_hook_aligned_alloc(
+    size_t alignment, size_t size, const struct wndl_regs *regs)
+{
+    const struct wndl_rt_allocator *a = real();
+    if (a == NULL)
+        return allocate_before(alignment, size);
+    if (IS_LIBCS(aligned_alloc))
+        return a->aligned_alloc(alignment, size);
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    return record(t, a, a->aligned_alloc(alignment, size), size, regs);
+}
+
+void *wndl_rt_hook_memalign(
+    size_t, size_t, const struct wndl_regs *) CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("memalign", "wndl_rt_hook_memalign", 2);
+
+void *wndl_rt_hook_memalign(
+    size_t alignment, size_t size, const struct wndl_regs *regs)
+{
+    const struct wndl_rt_allocator *a = real();
+    if (a == NULL)
+        return allocate_before(alignment, size);
+    if (IS_LIBCS(memalign))
+        return a->memalign(alignment, size);
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    return record(t, a, a->memalign(alignment, size), size, regs);
+}
+
+void *wndl_rt_hook_valloc(size_t, const struct wndl_regs *) CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("valloc", "wndl_rt_hook_valloc", 1);
+
+void *wndl_rt_hook_valloc(size_t size, const struct wndl_regs *regs)
+{
+    const struct wndl_rt_allocator *a = real();
+    if (a == NULL)
+        return NULL;
+    if (IS_LIBCS(valloc))
+        return a->valloc(size);
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    return record(t, a, a->valloc(size), size, regs);
+}
+
+void *wndl_rt_hook_pvalloc(size_t, const struct wndl_regs *) CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("pvalloc", "wndl_rt_hook_pvalloc", 1);
+
+void *wndl_rt_hook_pvalloc(size_t size, const struct wndl_regs *regs)
+{
+    const struct wndl_rt_allocator *a = real();
+    if (a == NULL)
+        return NULL;
+    if (IS_LIBCS(pvalloc))
+        return a->pvalloc(size);
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    return record(t, a, a->pvalloc(size), size, regs);
+}
+
+int wndl_rt_hook_posix_memalign(
+    void **, size_t, size_t, const struct wndl_regs *) CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("posix_memalign", "wndl_rt_hook_posix_memalign", 3);
+
+int wndl_rt_hook_posix_memalign(
+    void **to, size_t alignment, size_t size, const struct wndl_regs *regs)
+{
+    const struct wndl_rt_allocator *a = real();
+    if (a == NULL)
+        return ENOMEM;
+    if (IS_LIBCS(posix_memalign))
+        return a->posix_memalign(to, alignment, size);
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    int result = a->posix_memalign(to, alignment, size);
+    (void)record(t, a, result == 0 ? *to : NULL, size, regs);
+    return result;
+}
+
+/* ---- the other end */
+
+void wndl_rt_hook_free(void *, const struct wndl_regs *) CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("free", "wndl_rt_hook_free", 1);
+
+void wndl_rt_hook_free(void *block, const struct wndl_regs *regs)
+{
+    const struct wndl_rt_allocator *a = real();
+    if (block == NULL || a == NULL || is_from_before(block))
+        return;
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    if (t == NULL) {
+        wndl_rt_heap_passed_free(a, block);
+        a->free(block);
+        return;
+    }
+    struct wndl_rt_death death;
+    wndl_rt_heap_take(a, block, &death);
+    wndl_rt_heap_freed(t, &death, regs);
+    a->free(block);
+    wndl_rt_heap_leave();
+}
+
+static void *move_from_before(void *block, size_t size)
+{
+    const struct wndl_rt_allocator *a = real();
+    void *moved = a == NULL ? allocate_before(16, size) : a->malloc(size);
+    if (moved == NULL || block == NULL)
+        return moved;
+    size_t most = most_from_before(block);
+    memcpy(moved, block, size < most ? size : most);
+    if (a != NULL)
+        wndl_rt_heap_passed(moved, size, usable_of(a, moved, size));
+    return moved;
+}
+
+static void *pass_realloc(
+    const struct wndl_rt_allocator *a, void *block, size_t size)
+{
+    if (block != NULL)
+        wndl_rt_heap_passed_free(a, block);
+    void *moved = a->realloc(block, size);
+    if (moved != NULL)
+        wndl_rt_heap_passed(moved, size, usable_of(a, moved, size));
+    return moved;
+}
+
+static void *reallocate(const struct wndl_rt_allocator *a, void *block,
+    size_t size, const struct wndl_regs *regs)
+{
+    if (a == NULL || is_from_before(block))
+        return move_from_before(block, size);
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    if (t == NULL)
+        return pass_realloc(a, block, size);
+    if (block == NULL)
+        return record(t, a, a->realloc(block, size), size, regs);
+    struct wndl_rt_death death;
+    wndl_rt_heap_take(a, block, &death);
+    void *moved = a->realloc(block, size);
+    if (moved == NULL && size != 0) {
+        wndl_rt_heap_keep(t, &death);
+        wndl_rt_heap_leave();
+        return NULL;
+    }
+    wndl_rt_heap_replaced(t, &death, regs);
+    if (moved != NULL) {
+        wndl_rt_heap_born(t, &(struct wndl_rt_birth){.block = moved,
+                                 .requested = size,
+                                 .usable = usable_of(a, moved, size),
+                                 .regs = regs});
+        wndl_rt_heap_regrown(t, &death);
+    }
+    wndl_rt_heap_leave();
+    return moved;
+}
+
+void *wndl_rt_hook_realloc(
+    void *, size_t, const struct wndl_regs *) CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("realloc", "wndl_rt_hook_realloc", 2);
+
+void *wndl_rt_hook_realloc(
+    void *block, size_t size, const struct wndl_regs *regs)
+{
+    return reallocate(real(), block, size, regs);
+}
+
+void *wndl_rt_hook_reallocarray(
+    void *, size_t, size_t, const struct wndl_regs *) CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("reallocarray", "wndl_rt_hook_reallocarray", 3);
+
+/* Many allocators have none, and the libc's would come back to us. */
+void *wndl_rt_hook_reallocarray(
+    void *block, size_t count, size_t size, const struct wndl_regs *regs)
+{
+    size_t all;
+    if (__builtin_mul_overflow(count, size, &all)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return reallocate(real(), block, all, regs);
+}
+
+/* ---- the process */
+
+bool wndl_rt_heap_lead_imports(void)
+{
+    (void)real();
+    if (is_before_us)
+        wndl_rt_imports_lead(imports, FUNCTIONS);
+    return is_before_us;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Answers that outlive the process: one file for each build and for each
+ * choice of what it is symbolized from, read when a symbolizer is opened and
+ * replaced as a whole when it is closed, so that nobody ever sees a half of
+ * one. Of two processes that write at the same time, the later one's stays.
+ */
+#include "symbolize/symbolizer_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    return wndl_hash_u64(hash ^ value) + 1;
+}
+
+/*
+ * Of what there is in the file, by its sections: a build's files, stripped,
+ * compressed or not, differ in these. The bytes are the build-id's affair.
+ */
+static uint64_t hash_object(const struct wndl_object *object, uint64_t hash)
+{
+    size_t count = wndl_object_section_count(object);
+    hash = mix(hash, count);
+    for (size_t i = 0; i < count; i++) {
+        struct wndl_section s = wndl_object_section(object, i);
+        hash = mix(hash, wndl_hash_bytes(s.name.data, s.name.size));
+        hash = mix(hash, s.addr.v);
+        hash = mix(hash, s.size);
+        hash = mix(hash, s.offset);
+        hash = mix(hash, (uint64_t)s.type << 32 ^ s.flags);
+    }
+    return hash;
+}
+
+static uint64_t hash_sources(const struct wndl_symbolizer *s)
+{
+    uint64_t hash = mix(0, s->no_demangle);
+    hash = hash_object(s->binary, hash);
+    return s->debug == s->binary ? hash : hash_object(s->debug, hash);
+}
+
+/* FOLDER/BUILD-ID-SOURCES.wsym, and room for a suffix. */
+static char *path_of(struct wndl_symbolizer *s, const char *folder)
+{
+    const struct wndl_cache_key *key = &s->cache.key;
+    struct wndl_buf path;
+    wndl_buf_init(&path, s->mem);
+    wndl_buf_printf(&path, "%s/", folder);
+    for (uint32_t i = 0; i < key->build_id_size; i++)
+        wndl_buf_printf(&path, "%02x", key->build_id[i]);
+    wndl_buf_printf(&path, "-%016llx.wsym", (unsigned long long)key->sources);
+    char *copy =
+        path.failed ? NULL : wndl_arena_copy(&s->arena, path.data, path.size);
+    wndl_buf_free(&path);
+    return copy;
+}
+
+static void note(const struct wndl_symbolizer *s, const struct wndl_error *err)
+{
+    if (s->cache.options.note != NULL)
+        s->cache.options.note(s->cache.options.context, err);
+}
+
+/* What is there now, if it is of use; *file is for wndl_file_close. */
+static enum wndl_status read_file(const struct wndl_symbolizer *s,
+    struct wndl_file *file, struct wndl_cache_file *answers,
+    struct wndl_error *err)
+{
+    *answers = (struct wndl_cache_file){0};
+    enum wndl_status status = wndl_file_open(s->cache.path, file, err);
+    if (status == WNDL_OK)
+        status = wndl_cache_file_read(file->bytes, &s->cache.key, answers, err);
+    if (status != WNDL_OK)
+        wndl_file_close(file);
+    return status;
+}
+
+enum wndl_status wndl_symbolizer_open_cache(
+    struct wndl_symbolizer *s, const struct wndl_symbolizer_cache *options)
+{
+    struct wndl_bytes id = wndl_object_build_id(s->binary);
+    struct wndl_error err = {0};
+    if (options == NULL || id.size == 0 || id.size > WNDL_CACHE_BUILD_ID_MAX)
+        return WNDL_OK;
+    struct wndl_symbol_cache *cache = &s->cache;
+    memcpy(cache->key.build_id, id.data, id.size);
+    cache->key.build_id_size = (uint32_t)id.size;
+    cache->key.sources = hash_sources(s);
+    cache->options = *options;
+    cache->folder =
+        wndl_arena_copy(&s->arena, options->folder, strlen(options->folder));
+    cache->path = path_of(s, options->folder);
+    if (cache->folder == NULL || cache->path == NULL)
+        return WNDL_NOMEM;
+    if (read_file(s, &cache->file, &cache->answers, &err) != WNDL_OK &&
+        err.sys_errno != ENOENT)
+        note(s, &err);
+    return WNDL_OK;
+}
+
+bool wndl_symbolizer_is_cached(const struct wndl_symbolizer *s, uint64_t rva)
+{
+    struct wndl_cache_answer answer;
+    return wndl_cache_file_find(&s->cache.answers, rva, &answer);
+}
+
+enum wndl_status wndl_symbolizer_recall(const struct wndl_symbolizer *s,
+    struct wndl_arena *arena, uint64_t rva, struct wndl_symbols *answer)
+{
+    struct wndl_cache_answer found;
+    if (!wndl_cache_file_find(&s->cache.answers, rva, &found))
+        return WNDL_NOT_FOUND;
+    struct wndl_symbol_frame *frames =
+        wndl_arena_calloc(arena, found.count, sizeof *frames);
+    if (frames == NULL)
+        return WNDL_NOMEM;
+    wndl_cache_file_frames(&s->cache.answers, &found, frames);
+    *answer = (struct wndl_symbols){frames, found.count};
+    return WNDL_OK;
+}
+
+/* ---- writing */
+
+/* Replaces the file with `bytes`. `made` is a path for it before that. */
+static enum wndl_status replace(const char *path, const char *made, int fd,
+    struct wndl_bytes bytes, struct wndl_error *err)
+{
+    size_t done = 0;
+    while (done < bytes.size) {
+        ssize_t n = write(fd, bytes.data + done, bytes.size - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return wndl_fail_errno(err, n == 0 ? ENOSPC : errno,
+                "cannot write the file of symbols");
+        done += (size_t)n;
+    }
+    if (rename(made, path) != 0)
+        return wndl_fail_errno(
+            err, errno, "cannot replace the file of symbols");
+    return WNDL_OK;
+}
+
+/* A file that nobody else writes: O_EXCL, under one of many names. */
+static int make_file(const char *path, struct wndl_buf *made)
+{
+    enum { TRIES = 16 };
+    int fd = -1;
+    for (unsigned i = 0; i < TRIES && fd < 0; i++) {
+        wndl_buf_clear(made);
+        wndl_buf_printf(made, "%s.%ld.%u.new", path, (long)getpid(), i);
+        wndl_buf_byte(made, '\0');
+        if (made->failed) {
+            errno = ENOMEM;
+            return -1;
+        }
+        fd = open((const char *)made->data,
+            O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (fd < 0 && errno != EEXIST)
+            return -1;
+    }
+    return fd;
+}
+
+static enum wndl_status write_file(const struct wndl_symbolizer *s,
+    struct wndl_bytes bytes, struct wndl_error *err)
+{
+    struct wndl_buf made;
+    wndl_error_set_file(err, s->cache.folder);
+    if (mkdir(s->cache.folder, 0777) != 0 && errno != EEXIST)
+        return wndl_fail_errno(
+            err, errno, "cannot make the folder for symbols");
+    wndl_buf_init(&made, s->mem);
+    int fd = make_file(s->cache.path, &made);
+    enum wndl_status status = WNDL_OK;
+    if (fd < 0) {
+        status = wndl_fail_errno(
+            err, errno, "cannot make a file in the folder for symbols");
+    } else {
+        const char *path = (const char *)made.data;
+        status = replace(s->cache.path, path, fd, bytes, err);
+        close(fd);
+        if (status != WNDL_OK)
+            unlink(path);
+    }
+    wndl_buf_free(&made);
+    return status;
+}
+
+static int compare_rvas(const void *left, const void *right)
+{
+    const uint64_t *a = left;
+    const uint64_t *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Addresses that were asked, ascending; *fresh: of them not in the file. */
+static bool collect_asked(
+    const struct wndl_symbolizer *s, struct wndl_vec *rvas, size_t *fresh)
+{
+    const struct wndl_map *map = &s->answers;
+    size_t slots = map->slots == NULL ? 0 : (size_t)1 << map->log2;
+    *fresh = 0;
+    if (!wndl_vec_reserve(rvas, map->count + 1))
+        return false;
+    if (map->has_zero)
+        *(uint64_t *)wndl_vec_push(rvas) = 0;
+    for (size_t i = 0; i < slots; i++)
+        if (map->slots[i].key != 0)
+            *(uint64_t *)wndl_vec_push(rvas) = map->slots[i].key;
+    for (size_t i = 0; i < rvas->len; i++)
+        *fresh += !wndl_symbolizer_is_cached(
+            s, *(const uint64_t *)wndl_vec_at(rvas, i));
+    if (rvas->len > 1)
+        qsort(rvas->data, rvas->len, rvas->element, compare_rvas);
+    return true;
+}
+
+static bool copy_answer(struct wndl_cache_writer *writer,
+    const struct wndl_cache_file *from, uint32_t index)
+{
+    enum { USUAL = 64 };
+    struct wndl_symbol_frame usual[USUAL];
+    struct wndl_cache_answer answer = wndl_cache_file_answer(from, index);
+    struct wndl_symbol_frame *frames = usual;
+    if (answer.count > USUAL)
+        frames =
+            wndl_arena_calloc(writer->seen.arena, answer.count, sizeof *frames);
+    if (frames == NULL)
+        return false;
+    wndl_cache_file_frames(from, &answer, frames);
+    const struct wndl_symbols symbols = {frames, answer.count};
+    wndl_cache_writer_add(writer, answer.rva, &symbols);
+    return true;
+}
+
+/* What was asked, and those answers of `old` that were not. */
+static bool merge(const struct wndl_symbolizer *s, const struct wndl_vec *rvas,
+    const struct wndl_cache_file *old, struct wndl_cache_writer *writer)
+{
+    uint32_t at = 0;
+    for (size_t i = 0; i <= rvas->len; i++) {
+        const uint64_t *rva = i < rvas->len ? wndl_vec_at(rvas, i) : NULL;
+        uint64_t found = 0;
+        for (; at < old->count; at++) {
+            found = wndl_cache_file_answer(old, at).rva;
+            if (rva != NULL && found >= *rva)
+                break;
+            if (!copy_answer(writer, old, at))
+                return false;
+        }
+        if (rva == NULL)
+            break;
+        at += at < old->count && found == *rva;
+        wndl_cache_writer_add(writer, *rva,
+            (const struct wndl_symbols *)(uintptr_t)*wndl_map_get(
+                &s->answers, *rva));
+    }
+    return true;
+}
+
+static enum wndl_status make_bytes(const struct wndl_symbolizer *s,
+    const struct wndl_vec *rvas, const struct wndl_cache_file *old,
+    struct wndl_buf *out)
+{
+    struct wndl_cache_writer writer;
+    enum wndl_status status = WNDL_NOMEM;
+    if (wndl_cache_writer_init(&writer, rvas->arena) &&
+        merge(s, rvas, old, &writer))
+        status = wndl_cache_writer_finish(&writer, &s->cache.key, out);
+    wndl_cache_writer_free(&writer);
+    return status;
+}
+
+/* With the file's answers as they are by now; alone, if that is too much. */
+static enum wndl_status save(const struct wndl_symbolizer *s,
+    const struct wndl_vec *rvas, struct wndl_error *err)
+{
+    static const struct wndl_cache_file none;
+    struct wndl_file file = {0};
+    struct wndl_cache_file old;
+    struct wndl_error ignored = {0};
+    struct wndl_buf out;
+    (void)!read_file(s, &file, &old, &ignored);
+    wndl_buf_init(&out, s->mem);
+    enum wndl_status status = make_bytes(s, rvas, &old, &out);
+    if (status == WNDL_LIMIT)
+        status = make_bytes(s, rvas, &none, &out);
+    wndl_file_close(&file);
+    if (status == WNDL_OK)
+        status = write_file(s, (struct wndl_bytes){out.data, out.size}, err);
+    else if (status == WNDL_LIMIT)
+        (void)wndl_fail(err, status, "too many symbols to be kept");
+    else
+        (void)wndl_symbolizer_no_memory(err);
+    wndl_buf_free(&out);
+    return status;
+}
+
+static enum wndl_status save_if_fresh(
+    const struct wndl_symbolizer *s, struct wndl_error *err)
+{
+    struct wndl_arena scratch;
+    struct wndl_vec rvas;
+    size_t fresh;
+    wndl_arena_init(&scratch, s->mem);
+    wndl_vec_init(&rvas, &scratch, sizeof(uint64_t));
+    enum wndl_status status = WNDL_OK;
+    if (!collect_asked(s, &rvas, &fresh))
+        status = wndl_symbolizer_no_memory(err);
+    else if (fresh != 0)
+        status = save(s, &rvas, err);
+    wndl_arena_free(&scratch);
+    return status;
+}
+
+void wndl_symbolizer_close_cache(struct wndl_symbolizer *s)
+{
+    struct wndl_symbolizer_info info;
+    struct wndl_error err = {0};
+    if (s->cache.path == NULL)
+        return;
+    wndl_symbolizer_get_info(s, &info);
+    bool whole = info.first_damage.status == WNDL_OK && info.files_missing == 0;
+    if (whole && save_if_fresh(s, &err) != WNDL_OK)
+        note(s, &err);
+    wndl_file_close(&s->cache.file);
+}

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * resume: walks that take from the last one what is the same.
+ *
+ * A frame's state is its word (pc, interrupted, how), SP and FP. From a state,
+ * the hot loop's step to the caller is a function of
+ * - the rule of the pc, the same for as long as the generation is,
+ * - SP and FP, and
+ * - the words that it reads: the return address and, if it is saved, FP.
+ * So where a walk comes to a state that the last one was in, and the words
+ * that the last one read from there on still hold what was read, each further
+ * step gives what it gave: to compare is to walk. Nothing is left to chance:
+ * an address that was reused with another value is a word that differs.
+ *
+ * Every other step (signal frames, full CFI, frame pointers, the end) may
+ * depend on more: registers that are not followed, which stacks were given,
+ * what is loaded. It is taken anew each time, in its place: the frame it
+ * starts from is a barrier, whose one word never compares equal. The one
+ * exception is the end by CFI that says so, which depends on the pc alone.
+ *
+ * What compares reads nothing that a walk would not: the hot loop's words are
+ * between its SP and the end of the range, `high`; from one barrier to the
+ * next it is all in one range, and `high` does not rise from frame to frame.
+ * So where the range is now at least as long as it was at the first of them,
+ * all their words are in it.
+ */
+#include "unwind/resume.h"
+
+#include "unwind/walker.h"
+
+#include <string.h>
+
+struct word {
+    uintptr_t at, value;
+};
+
+struct state {
+    uint64_t sp, fp, high; /* as the walker's */
+    uint32_t words;        /* index of the frame's first */
+};
+
+/*
+ * Two walks: that under way, from index 0 on, and the last one, whose
+ * outermost frame is at the end of the arrays. Of the last one, the frames
+ * from `top` on are there. Both are innermost first, and so are their words:
+ * those of frame i are from state[i].words to state[i + 1].words.
+ */
+struct wndl_resume {
+    struct wndl_unwinder *u;
+    uint32_t max, end; /* frames of a walk; of both */
+    uint32_t words_end;
+    uint32_t top;
+    uint32_t words;   /* of the walk under way */
+    uint32_t next;    /* frame of the last walk that may be met next */
+    uint32_t changed; /* frames before what is of the last walk */
+    bool joined;      /* the walk under way has been put before that */
+    bool spoiled;     /* a barrier found no room */
+    bool called;      /* the first frame is a return address */
+    bool compared;    /* from where the last walk may be met on it is as now */
+    wndl_generation generation;
+    enum wndl_walk_method method;
+    uintptr_t never; /* 0: what the words of barriers are at */
+    wndl_frame_word *frames;
+    struct state *states;
+    struct word *list;
+    uint32_t *carried; /* as the last walk's frames: from `max` on */
+};
+
+enum { ALIGNMENT = 64, SPARE_WORDS = 64 };
+
+static size_t aligned(size_t size)
+{
+    return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
+static size_t max_words(size_t max_frames)
+{
+    return 2 * max_frames + SPARE_WORDS;
+}
+
+size_t wndl_resume_size(size_t max_frames)
+{
+    return aligned(sizeof(struct wndl_resume)) +
+           aligned((2 * max_frames + 1) * sizeof(wndl_frame_word)) +
+           aligned((2 * max_frames + 1) * sizeof(struct state)) +
+           aligned(2 * max_words(max_frames) * sizeof(struct word)) +
+           aligned(max_frames * sizeof(uint32_t));
+}
+
+struct wndl_resume *wndl_resume_init(
+    void *memory, size_t max_frames, struct wndl_unwinder *u)
+{
+    uint8_t *at = memory;
+    struct wndl_resume *r = memory;
+    *r = (struct wndl_resume){
+        .u = u,
+        .max = (uint32_t)max_frames,
+        .end = 2 * (uint32_t)max_frames,
+        .words_end = 2 * (uint32_t)max_words(max_frames),
+        .top = 2 * (uint32_t)max_frames,
+    };
+    at += aligned(sizeof *r);
+    r->frames = (wndl_frame_word *)(void *)at;
+    at += aligned((r->end + 1) * sizeof *r->frames);
+    r->states = (struct state *)(void *)at;
+    at += aligned((r->end + 1) * sizeof *r->states);
+    r->list = (struct word *)(void *)at;
+    at += aligned(r->words_end * sizeof *r->list);
+    r->carried = (uint32_t *)(void *)at;
+    r->states[r->end].words = r->words_end;
+    return r;
+}
+
+void wndl_resume_forget(struct wndl_resume *r)
+{
+    r->top = r->end;
+}
+
+/* One for each frame, and for some that others then took the place of. */
+static void add_barrier(struct wndl_resume *r, size_t frame)
+{
+    if (r->words < 2 * frame + SPARE_WORDS - 2)
+        r->list[r->words++] = (struct word){(uintptr_t)&r->never, 1};
+    else
+        r->spoiled = true;
+}
+
+/*
+ * Whether the frame, with this SP and FP in the range that ends at `high`, is
+ * one of the last walk's, which is then `next`.
+ */
+static inline bool meets(struct wndl_resume *r, wndl_frame_word frame,
+    uint64_t sp, uint64_t fp, uint64_t high)
+{
+    uint32_t k = r->next;
+    while (k < r->end && r->states[k].sp < sp)
+        k++;
+    r->next = k;
+    return k < r->end && r->states[k].sp == sp && r->states[k].fp == fp &&
+           r->frames[k] == frame && r->states[k].high <= high;
+}
+
+static uint64_t next_sp(const struct wndl_resume *r)
+{
+    return r->next < r->end ? r->states[r->next].sp : UINT64_MAX;
+}
+
+/* What a run of the hot loop came to. */
+enum outcome {
+    ENDED,
+    LEFT, /* something else is needed */
+    MET,  /* the last frame is the last walk's `next` */
+};
+
+/* The frame that the loop came to last was none, or its caller's place. */
+static enum outcome land_noted(
+    struct wndl_resume *r, struct walker *w, const struct hot *h)
+{
+    uint64_t bits = wndl_frame_bits(false, WNDL_HOW_CFI);
+    bool goes_on = wndl_walker_land(w, h->out[-1] - bits);
+    if (goes_on && (w->out[-1] & ~WNDL_FRAME_ADDRESS) == bits)
+        return LEFT;
+    /* The step to it read more than its words. */
+    uint32_t from = (uint32_t)(h->out - r->frames) - 2;
+    r->words = r->states[from].words;
+    add_barrier(r, from);
+    return goes_on ? LEFT : ENDED;
+}
+
+/* What the loop came to, unless the cache has changed meanwhile. */
+static enum outcome commit(struct wndl_resume *r, struct walker *w,
+    const struct hot *h, uint32_t words, bool met)
+{
+    bool moved = h->out != w->out;
+    w->out = h->out;
+    w->sp = h->sp;
+    w->fp = h->fp;
+    w->entry = h->entry;
+    w->rule = wndl_rule_of_bits((int32_t)h->rule);
+    r->words = words;
+    if (met)
+        return MET;
+    return moved ? land_noted(r, w, h) : LEFT;
+}
+
+/*
+ * As walk.c's hot_steps(), which explains it; it notes states and words, and
+ * it ends where the walk meets the last one.
+ */
+READS_STACK static enum outcome step_noting(
+    struct wndl_resume *r, struct walker *w)
+{
+    const uint64_t bits = wndl_frame_bits(false, WNDL_HOW_CFI);
+    struct hot h = {w->out, w->sp, w->fp, w->entry, wndl_rule_bits(w->rule)};
+    uint32_t changes = wndl_cache_changes(w->u), words = r->words;
+    uint64_t meeting_sp = next_sp(r);
+    struct state *state = &r->states[wndl_walker_last(w)];
+    bool met = false;
+    for (;;) {
+        struct hot_step step;
+        if (h.sp >= meeting_sp) {
+            met = meets(r, h.out[-1], h.sp, h.fp, w->high);
+            if (met)
+                break;
+            meeting_sp = next_sp(r);
+        }
+        if (!hot_look(&h, w->high, &step) || h.out == w->out_end)
+            break;
+        *state++ = (struct state){h.sp, h.fp, w->high, words};
+        struct word *word = &r->list[words];
+        const uint64_t fp_at = step.cfa + (uint64_t)(WNDL_WORD * step.slot);
+        const bool has_fp = step.slot != WNDL_SLOT_NONE;
+        uint64_t pc = load(step.cfa - WNDL_WORD), saved = load(fp_at);
+        word[0] = (struct word){(uintptr_t)step.cfa - WNDL_WORD, (uintptr_t)pc};
+        word[1] = (struct word){(uintptr_t)fp_at, (uintptr_t)saved};
+        words += 1 + has_fp;
+        h.fp = has_fp ? saved : h.fp;
+        h.sp = step.cfa;
+        *h.out++ = pc + bits;
+        h.entry =
+            wndl_walker_caller(w->u, h.entry, pc, w->generation, &changes);
+        h.rule = wndl_entry_rule(h.entry);
+    }
+    bool holds = wndl_cache_changes(w->u) == changes;
+    return LIKELY(holds) ? commit(r, w, &h, words, met) : LEFT;
+}
+
+/* The first of [from, to) that does not hold what it did, or `to`. */
+READS_STACK static const struct word *first_changed(
+    const struct word *from, const struct word *to)
+{
+#define DIFFERENCE(n) (load(from[n].at) ^ from[n].value)
+    for (const struct word *last = to - 8; from <= last; from += 8) {
+        uint64_t any = DIFFERENCE(0) | DIFFERENCE(1) | DIFFERENCE(2) |
+                       DIFFERENCE(3) | DIFFERENCE(4) | DIFFERENCE(5) |
+                       DIFFERENCE(6) | DIFFERENCE(7);
+        if (UNLIKELY(any != 0))
+            break;
+    }
+    while (from < to && DIFFERENCE(0) == 0)
+        from++;
+    return from;
+#undef DIFFERENCE
+}
+
+/* Behind the last of [from, to) that does not hold what it did, or `from`. */
+READS_STACK static const struct word *last_changed(
+    const struct word *from, const struct word *to)
+{
+#define DIFFERENCE(n) (load(to[-n].at) ^ to[-n].value)
+    for (; to - from >= 4; to -= 4) {
+        uint64_t any =
+            DIFFERENCE(1) | DIFFERENCE(2) | DIFFERENCE(3) | DIFFERENCE(4);
+        if (UNLIKELY(any != 0))
+            break;
+    }
+    while (to > from && DIFFERENCE(1) == 0)
+        to--;
+    return to;
+#undef DIFFERENCE
+}
+
+/* The frame that the word is of, from `low` on. */
+static uint32_t frame_of_word(
+    const struct wndl_resume *r, uint32_t low, uint32_t word)
+{
+    uint32_t high = r->end;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (r->states[middle].words <= word)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The first frame from `k` on whose step must be taken, or r->end. */
+static uint32_t compare(const struct wndl_resume *r, uint32_t k)
+{
+    uint32_t from = r->states[k].words;
+    const struct word *changed =
+        first_changed(&r->list[from], &r->list[r->words_end]);
+    uint32_t word = (uint32_t)(changed - r->list);
+    return word == r->words_end ? r->end : frame_of_word(r, k, word);
+}
+
+/*
+ * Which frame of the last walk may be met first. All that is left of it is
+ * compared from its end on, so that what changed near the top makes no
+ * difference: where its words surely are in the range from `sp` to `high`, and
+ * none of them is a barrier's.
+ */
+READS_STACK static uint32_t first_to_meet(
+    struct wndl_resume *r, uint64_t sp, uint64_t high)
+{
+    uint32_t k = r->top;
+    while (k < r->end && r->states[k].sp < sp)
+        k++;
+    r->compared = false;
+    if (k == r->end || r->states[k].high > high)
+        return k;
+    const struct word *first = &r->list[r->states[k].words];
+    const struct word *word = &r->list[r->words_end];
+    word = last_changed(first, word);
+    if (word > first && word[-1].at == (uintptr_t)&r->never)
+        return k;
+    r->compared = true;
+    if (word == first)
+        return k;
+    return frame_of_word(r, k, (uint32_t)(word - r->list) - 1) + 1;
+}
+
+static bool is_barrier(const struct wndl_resume *r, uint32_t frame)
+{
+    return r->list[r->states[frame].words].at == (uintptr_t)&r->never;
+}
+
+/* Puts the walk under way, of `count` frames, before the last one's `k`. */
+static void join(struct wndl_resume *r, uint32_t count, uint32_t k)
+{
+    uint32_t top = k - count;
+    r->top = top;
+    r->changed = count;
+    r->joined = true;
+    if (count == 0)
+        return;
+    uint32_t words = r->states[k].words - r->words;
+    memmove(&r->frames[top], r->frames, count * sizeof *r->frames);
+    memmove(&r->states[top], r->states, count * sizeof *r->states);
+    memmove(&r->list[words], r->list, r->words * sizeof *r->list);
+    for (uint32_t i = top; i < k; i++)
+        r->states[i].words += words;
+}
+
+/* The walker goes on from the joined walk's frame `at`. */
+static void place(struct wndl_resume *r, struct walker *w, uint32_t at)
+{
+    w->walk->frames = (struct wndl_frame *)&r->frames[r->top];
+    w->out = &r->frames[at + 1];
+    w->out_end = &r->frames[r->top + r->max];
+    w->fp = r->states[at].fp;
+    wndl_walker_set_sp(w, r->states[at].sp);
+    struct wndl_frame frame = w->walk->frames[at - r->top];
+    wndl_walker_find_rule(w, frame.address + frame.interrupted);
+}
+
+/*
+ * Takes the joined walk apart behind the last frame that the walker has
+ * written. The words before `words` go with it.
+ */
+static void take_apart(struct wndl_resume *r, struct walker *w, uint32_t words)
+{
+    uint32_t upto = (uint32_t)(w->out - r->frames);
+    uint32_t count = upto - r->top;
+    uint32_t first = r->states[r->top].words;
+    memmove(r->frames, &r->frames[r->top], count * sizeof *r->frames);
+    memmove(r->states, &r->states[r->top], count * sizeof *r->states);
+    memmove(r->list, &r->list[first], (words - first) * sizeof *r->list);
+    for (uint32_t i = 0; i < count; i++)
+        r->states[i].words -= first;
+    r->words = words - first;
+    r->top = upto < r->end ? upto : r->end;
+    r->next = r->top;
+    r->joined = false;
+    w->walk->frames = (struct wndl_frame *)r->frames;
+    w->out = &r->frames[count];
+    w->out_end = &r->frames[r->max];
+}
+
+/* How the step from a barrier went. */
+enum passing {
+    PASSED, /* to the frame that was next */
+    OVER,   /* it was the end, and is */
+    APART,  /* to another: the walk is taken apart, and goes on */
+    APART_OVER,
+};
+
+static enum passing pass_barrier(
+    struct wndl_resume *r, struct walker *w, uint32_t f)
+{
+    const wndl_frame_word frame = r->frames[f], next = r->frames[f + 1];
+    const struct state *state = &r->states[f + 1];
+    const bool was_last = f + 1 == r->end;
+    place(r, w, f);
+    bool goes_on = wndl_walker_step(w);
+    bool same = r->frames[f] == frame;
+    if (!goes_on && same && was_last && w->out == &r->frames[r->end])
+        return OVER;
+    if (goes_on && same && !was_last && w->out == &r->frames[f + 2] &&
+        r->frames[f + 1] == next && state->sp == w->sp && state->fp == w->fp &&
+        state->high <= w->high)
+        return PASSED;
+    take_apart(r, w, r->states[f].words + 1);
+    return goes_on ? APART : APART_OVER;
+}
+
+/* Goes on from frame `k`, at which the walk under way was joined with what
+ * is left of the last one. False at the end. */
+static bool go_on_joined(struct wndl_resume *r, struct walker *w, uint32_t k)
+{
+    uint32_t f = r->compared ? r->end : compare(r, k);
+    while (f < r->end && is_barrier(r, f)) {
+        enum passing passing = pass_barrier(r, w, f);
+        if (passing != PASSED)
+            return passing == APART;
+        f = compare(r, f + 1);
+    }
+    if (f == r->end) {
+        w->walk->end = WNDL_END_COMPLETE;
+        return false;
+    }
+    place(r, w, f);
+    w->high = r->states[f].high;
+    take_apart(r, w, r->states[f].words);
+    return true;
+}
+
+/* The walk has met the last one at frame `next` of that. False at the end. */
+static bool go_on_met(struct wndl_resume *r, struct walker *w)
+{
+    uint32_t count = (uint32_t)wndl_walker_last(w);
+    uint32_t k = r->next;
+    r->next = r->end;
+    if (count + (r->end - k) > r->max)
+        return true;
+    join(r, count, k);
+    return go_on_joined(r, w, k);
+}
+
+/* Some frames more. False at the end. */
+static bool go_on(struct wndl_resume *r, struct walker *w)
+{
+    bool is_hot = w->high != 0 && w->rule.kind != WNDL_ENTRY_NO_CODE &&
+                  wndl_space_method(&w->space) != WNDL_WALK_FP;
+    enum outcome outcome = is_hot ? step_noting(r, w) : LEFT;
+    if (outcome == ENDED)
+        return false;
+    if (outcome == MET)
+        return go_on_met(r, w);
+    size_t last = wndl_walker_last(w);
+    r->states[last] = (struct state){w->sp, w->fp, w->high, r->words};
+    if (w->rule.kind != WNDL_ENTRY_STOP || !is_hot)
+        add_barrier(r, last);
+    /* A frame has no room for all the bits of what is no address. */
+    r->spoiled |= w->rule.kind == WNDL_ENTRY_NO_CODE;
+    return wndl_walker_step(w);
+}
+
+/* Frames that are the same from the root on. */
+static uint32_t count_same(const struct wndl_resume *r, uint32_t count)
+{
+    uint32_t same = 0;
+    while (same < count && same < r->end - r->top &&
+           r->frames[count - 1 - same] == r->frames[r->end - 1 - same])
+        same++;
+    return same;
+}
+
+static void tell(struct wndl_resume *r, struct wndl_resumed *result)
+{
+    result->walk.frames = (struct wndl_frame *)&r->frames[r->top];
+    result->walk.count = r->end - r->top;
+    result->carried = &r->carried[r->top - r->max];
+    result->changed = r->changed;
+    result->resumed = r->joined ? result->walk.count - r->changed : 0;
+}
+
+/* Puts the walk where the next one looks for it. */
+static void finish(struct wndl_resume *r, const struct walker *w)
+{
+    if (r->joined)
+        return;
+    uint32_t count = (uint32_t)(w->out - r->frames);
+    uint32_t changed = count - count_same(r, count);
+    join(r, count, r->end);
+    r->changed = changed;
+    r->joined = false;
+}
+
+static void walk_anew(struct wndl_resume *r, const struct wndl_regs *regs,
+    const struct wndl_stack_range *stacks, size_t stack_count,
+    struct wndl_walk *walk)
+{
+    struct walker w;
+    walk->frames = (struct wndl_frame *)r->frames;
+    walk->max_frames = r->max;
+    wndl_walker_init(&w, r->u, walk);
+    w.regs = regs;
+    w.stacks = stacks;
+    w.stack_count = stack_count;
+    if (r->generation != w.generation || r->method != walk->method ||
+        r->spoiled)
+        r->top = r->end;
+    r->generation = w.generation;
+    r->method = walk->method;
+    r->next = r->top;
+    r->words = 0;
+    r->joined = false;
+    r->spoiled = false;
+    if (wndl_walker_start(&w, !r->called)) {
+        r->next = first_to_meet(r, w.sp, w.high);
+        wndl_walker_find_rule(&w, regs->ip + !r->called);
+        while (go_on(r, &w))
+            ;
+    }
+    finish(r, &w);
+}
+
+/* The last walk again, all of whose steps are the hot loop's. */
+static bool is_repeated(struct wndl_resume *r, const struct wndl_regs *regs,
+    const struct wndl_stack_range *stacks, size_t stack_count,
+    const struct wndl_walk *walk)
+{
+    const uint32_t top = r->top;
+    const struct state *state = &r->states[top];
+    const uint32_t known = WNDL_REG_IP | WNDL_REG_SP | WNDL_REG_FP;
+    return top < r->end &&
+           r->frames[top] ==
+               regs->ip + wndl_frame_bits(!r->called, WNDL_HOW_CONTEXT) &&
+           state->sp == regs->sp && state->fp == regs->fp &&
+           (regs->valid & known) == known && !r->spoiled &&
+           r->method == walk->method &&
+           r->generation == wndl_cache_generation(r->u) &&
+           wndl_range_end(stacks, stack_count, regs->sp) >= state->high &&
+           first_changed(&r->list[state->words], &r->list[r->words_end]) ==
+               &r->list[r->words_end];
+}
+
+static inline void resume(struct wndl_resume *r, const struct wndl_regs *regs,
+    const struct wndl_stack_range *stacks, size_t stack_count,
+    struct wndl_resumed *result)
+{
+    if (is_repeated(r, regs, stacks, stack_count, &result->walk)) {
+        r->changed = 0;
+        r->joined = true;
+        result->walk.end = WNDL_END_COMPLETE;
+        result->walk.fp_frames = 0;
+    } else {
+        walk_anew(r, regs, stacks, stack_count, &result->walk);
+    }
+    tell(r, result);
+}
+
+void wndl_unwind_resume(struct wndl_resume *r, const struct wndl_regs *regs,
+    const struct wndl_stack_range *stacks, size_t stack_count,
+    struct wndl_resumed *result)
+{
+    r->called = false;
+    resume(r, regs, stacks, stack_count, result);
+}
+
+void wndl_unwind_resume_called(struct wndl_resume *r,
+    const struct wndl_regs *regs, const struct wndl_stack_range *stacks,
+    size_t stack_count, struct wndl_resumed *result)
+{
+    r->called = true;
+    resume(r, regs, stacks, stack_count, result);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The walk of the caller's own stack starts here: a compiled function may
+ * already have overwritten the registers by the time it could read them. This
+ * one makes room for a struct wndl_regs, fills in the caller's four registers,
+ * and hands it on to wndl_unwind_self_from as the fourth argument.
+ */
+#include <stddef.h>
+#include <windlass/unwind.h>
+
+#if defined(__x86_64__)
+
+_Static_assert(sizeof(struct wndl_regs) == 48 //
+                   && offsetof(struct wndl_regs, bx) == 24,
+    "the room that wndl_unwind_self makes");
+
+/* 48 bytes of room, and 8 to align the stack. */
+#define SELF                                                                   \
+    "subq $56, %rsp\n\t"                                                       \
+    ".cfi_adjust_cfa_offset 56\n\t"                                            \
+    "movq 56(%rsp), %rax\n\t"                                                  \
+    "movq %rax, (%rsp)\n\t"                                                    \
+    "leaq 64(%rsp), %rax\n\t"                                                  \
+    "movq %rax, 8(%rsp)\n\t"                                                   \
+    "movq %rbp, 16(%rsp)\n\t"                                                  \
+    "movq %rbx, 24(%rsp)\n\t"                                                  \
+    "movq %rsp, %rcx\n\t"                                                      \
+    "call wndl_unwind_self_from\n\t"                                           \
+    "addq $56, %rsp\n\t"                                                       \
+    ".cfi_adjust_cfa_offset -56\n\t"                                           \
+    "ret"
+
+#else
+
+_Static_assert(sizeof(struct wndl_regs) == 40 //
+                   && offsetof(struct wndl_regs, bx) == 24,
+    "the room that wndl_unwind_self makes");
+
+/* Four arguments, 40 bytes of room, and 4 to align the stack. */
+#define SELF                                                                   \
+    "subl $60, %esp\n\t"                                                       \
+    ".cfi_adjust_cfa_offset 60\n\t"                                            \
+    "movl 60(%esp), %eax\n\t"                                                  \
+    "movl %eax, 16(%esp)\n\t"                                                  \
+    "movl $0, 20(%esp)\n\t"                                                    \
+    "leal 64(%esp), %eax\n\t"                                                  \
+    "movl %eax, 24(%esp)\n\t"                                                  \
+    "movl $0, 28(%esp)\n\t"                                                    \
+    "movl %ebp, 32(%esp)\n\t"                                                  \
+    "movl $0, 36(%esp)\n\t"                                                    \
+    "movl %ebx, 40(%esp)\n\t"                                                  \
+    "movl $0, 44(%esp)\n\t"                                                    \
+    "leal 16(%esp), %eax\n\t"                                                  \
+    "movl %eax, 12(%esp)\n\t"                                                  \
+    "movl 72(%esp), %eax\n\t"                                                  \
+    "movl %eax, 8(%esp)\n\t"                                                   \
+    "movl 68(%esp), %eax\n\t"                                                  \
+    "movl %eax, 4(%esp)\n\t"                                                   \
+    "movl 64(%esp), %eax\n\t"                                                  \
+    "movl %eax, (%esp)\n\t"                                                    \
+    "call wndl_unwind_self_from\n\t"                                           \
+    "addl $60, %esp\n\t"                                                       \
+    ".cfi_adjust_cfa_offset -60\n\t"                                           \
+    "ret"
+
+#endif
+
+__attribute__((naked)) void wndl_unwind_self(struct wndl_unwinder *u
+    __attribute__((unused)),
+    const struct wndl_stack_range *stack __attribute__((unused)),
+    struct wndl_walk *walk __attribute__((unused)))
+{
+    __asm__(SELF);
+}

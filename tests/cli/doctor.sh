@@ -1,0 +1,124 @@
+#!/bin/sh
+# doctor.sh WINDLASS RUNTIME: what it says of this machine, of programs, and
+# of what is made to be wrong.
+set -eu
+windlass=$(realpath "$1")
+runtime=$(realpath "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export LC_ALL=C
+
+# doctor STATUS [OPERAND...]: leaves what it says in ./said.
+doctor() {
+    expected=$1
+    shift
+    status=0
+    "${tried:-$windlass}" doctor "$@" >said || status=$?
+    if [ "$status" -ne "$expected" ]; then
+        echo "doctor: exit status $status instead of $expected: $*"
+        cat said
+        exit 1
+    fi
+}
+
+# expect PATTERN: a line must match.
+expect() {
+    grep -Eq "$1" said || {
+        echo "doctor: no line matches: $1"
+        cat said
+        exit 1
+    }
+}
+
+doctor 0
+for check in kernel libc preload 'shared memory' socket; do
+    expect "^ok +$check "
+done
+for check in 'perf events' timers 'blocked time' sandbox descriptors output \
+    'debug files'; do
+    expect "^(ok|limited|no) +$check "
+done
+expect '^Next: windlass record'
+
+# ---- programs
+cp "$(command -v sleep)" here
+doctor 0 ./here
+expect '^ok +program +\./here can be recorded'
+expect '^ok +word size +64 bits'
+expect '^ok +stacks +whole'
+expect '^Next: windlass record ./here$'
+expect '^ok +heap +allocated by the C library'
+printf '#include <stddef.h>\nvoid *malloc(size_t n) { return (char *)n; }\n' >own.c
+printf 'int main(void) { return 0; }\n' >>own.c
+if cc -fno-builtin -o own own.c 2>/dev/null; then
+    doctor 0 ./own
+    expect '^limited +heap +it has a malloc of its own'
+fi
+printf '#! %s\n' "$work/here" >script
+chmod +x script
+doctor 0 ./script
+expect "^ok +script +./script is run by $work/here"
+doctor 1 ./not-there
+expect "^no +program +there is no program './not-there'"
+printf 'int main(void) { return 0; }\n' >static.c
+if cc -static -g -o static static.c 2>/dev/null; then
+    doctor 1 ./static
+    expect '^no +program +./static is statically linked.*; .'
+    expect '^ok +names +.*it has debug information'
+    strip static
+    doctor 1 ./static
+    expect '^limited +names +.*it is stripped; .'
+fi
+doctor 0
+can=$(sed -n 's/^\([a-z]*\) *32-bit programs .*/\1/p' said)
+if cc -m32 -o narrow static.c 2>/dev/null; then
+    [ "$can" = ok ] && doctor 0 ./narrow || doctor 1 ./narrow
+    expect '^(ok|no) +word size +32 bits'
+fi
+
+# ---- folders of debug files
+mkdir debug
+export WINDLASS_DEBUG_DIRS="$work/debug:$work/none"
+doctor 0
+expect "^limited +debug files +.* $work/none: .*WINDLASS_DEBUG_DIRS is $work/"
+unset WINDLASS_DEBUG_DIRS
+
+# ---- a machine that does not let us
+(
+    ulimit -n 12
+    doctor 1
+) || exit 1
+expect '^no +descriptors .*ulimit -Hn is 12'
+# A windlass with AddressSanitizer does not even start with so little.
+if (ulimit -v 120000 && "$windlass" --version >/dev/null 2>&1); then
+    (
+        ulimit -v 120000
+        doctor 1
+    ) || exit 1
+    expect '^no +shared memory .*ulimit -v is 120000 kB'
+fi
+mkdir -p lone/cli 'with space/cli' 'with space/rt'
+cp "$windlass" lone/cli/windlass
+cp "$windlass" 'with space/cli/windlass'
+cp "$runtime" 'with space/rt/libwindlass-rt.so'
+tried=lone/cli/windlass
+doctor 1
+expect '^no +preload +libwindlass-rt.so is not where'
+tried='with space/cli/windlass'
+doctor 1
+expect '^no +preload +/.*with space/rt/libwindlass-rt.so; .*spaces'
+tried=
+
+# ---- for programs to read
+command -v python3 >/dev/null 2>&1 || exit 0
+doctor 1 --json ./not-there
+python3 - said <<'END'
+import json, sys
+told = json.load(open(sys.argv[1]))
+assert told["version"] == 1 and told["works"] is False
+last = told["checks"][-1]
+assert last["check"] == "program" and last["state"] == "no", last
+assert last["stops"] is True
+assert all(c["state"] in ("ok", "limited", "no") for c in told["checks"])
+END

@@ -1,0 +1,110 @@
+#!/bin/sh
+# record_heap_hard.sh WINDLASS RECDUMP FIXTURES HEAPDUMP: what a recorder that
+# looks into blocks, or asks for their sizes, could break.
+. "$(dirname "$0")/record_lib.sh"
+heapdump=$(realpath "$4")
+
+cat >hard.c <<'C'
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A larger block that may not be read is born before a smaller one goes. */
+static void protect(void)
+{
+    for (int i = 0; i < 100; i++) {
+        void *volatile small = malloc(40000), *larger;
+        memset(small, 1, 40000);
+        if (posix_memalign(&larger, 4096, 65536) != 0)
+            _exit(2);
+        memset(larger, 1, 65536);
+        if (mprotect(larger, 65536, i % 2 ? PROT_NONE : PROT_READ) != 0)
+            _exit(3);
+        free(small);
+        mprotect(larger, 65536, PROT_READ | PROT_WRITE);
+        free(larger);
+    }
+}
+
+/* A child frees what its parent made, and makes others of other sizes. */
+static void inherit(void)
+{
+    void *volatile blocks[200];
+    for (int i = 0; i < 200; i++)
+        blocks[i] = calloc(1, 24 + (size_t)i % 7);
+    if (fork() == 0) {
+        for (int i = 0; i < 200; i++) {
+            void *volatile large = calloc(1, ((size_t)i + 1) << 16);
+            free(blocks[i]);
+            free(large);
+        }
+        _exit(0);
+    }
+    int status;
+    if (wait(&status) < 0 || status != 0)
+        _exit(4);
+    for (int i = 0; i < 200; i++)
+        free(blocks[i]);
+}
+
+int main(void)
+{
+    protect();
+    inherit();
+    return 7;
+}
+C
+# An allocator that tells no sizes: the libc would look before its blocks.
+cat >bare.c <<'C'
+#define _GNU_SOURCE
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+void *malloc(size_t size)
+{
+    void *p = mmap(NULL, size + 1, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+void free(void *p) { (void)p; }
+void *calloc(size_t n, size_t m) { return malloc(n * m); }
+void *realloc(void *old, size_t size)
+{
+    void *p = malloc(size);
+    if (old != NULL && p != NULL)
+        memcpy(p, old, size < 4096 ? size : 4096);
+    return p;
+}
+C
+cat >uses.c <<'C'
+#include <stdlib.h>
+int main(void)
+{
+    for (int i = 0; i < 50; i++) {
+        void *volatile p = malloc(3001);
+        if (i % 2)
+            free(p);
+    }
+    return 7;
+}
+C
+cc -O1 -o hard hard.c
+cc -O1 -shared -fPIC -o libbare.so bare.c
+cc -O1 -o uses uses.c -L. -lbare -Wl,-rpath,"$work"
+for options in "" "--mode cumulative" "--stacks partial"; do
+    for program in ./hard ./uses; do
+        rm -f r.wndl
+        status=0
+        "$windlass" heap $options -o r.wndl -- $program 2>said || status=$?
+        [ "$status" -eq 7 ] ||
+            fail "$program with '$options': status $status: $(cat said)"
+    done
+done
+rm -f r.wndl
+"$windlass" heap -q -o r.wndl -- ./uses || true
+"$heapdump" r.wndl >dump
+awk '$1 == "site" && $9 == 3001 { a += $3; f += $4 }
+    END { exit !(a == 50 && f == 25) }' dump || fail "an allocator without sizes"

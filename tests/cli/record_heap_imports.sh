@@ -1,0 +1,97 @@
+#!/bin/sh
+# record_heap_imports.sh WINDLASS RECDUMP FIXTURES HEAPDUMP: an executable's
+# own malloc stands before the preloaded one. What its libraries and plugins
+# allocate is recorded; what it allocates by itself passes by, unharmed.
+. "$(dirname "$0")/record_lib.sh"
+heapdump=$(realpath "$4")
+
+cat >own.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdio.h>
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void __libc_free(void *);
+void *malloc(size_t n) { return __libc_malloc(n); }
+void *calloc(size_t n, size_t m) { return __libc_calloc(n, m); }
+void *realloc(void *p, size_t n) { return __libc_realloc(p, n); }
+void free(void *p) { __libc_free(p); }
+size_t malloc_usable_size(void *p) { return p == NULL ? 0 : ((size_t *)p)[-1] - 1; }
+void *library_make(int);
+void library_free(void *);
+int main(int argc, char **argv)
+{
+    (void)argc;
+    for (int i = 0; i < 100; i++)
+        library_make(i);
+    for (int round = 0; round < 3; round++) {
+        void *plugin = dlopen(argv[1], round % 2 ? RTLD_LAZY : RTLD_NOW);
+        void *(*make)(int) = (void *(*)(int))dlsym(plugin, "plugin_make");
+        library_make(0); /* whose call finds the plugin */
+        for (int i = 0; i < 50; i++)
+            make(i);
+        dlclose(plugin);
+    }
+    void *volatile mine = malloc(3001);
+    library_free(mine);
+    return puts("done") < 0;
+}
+C
+cat >library.c <<'C'
+#include <stdlib.h>
+void library_free(void *);
+void *library_make(int i)
+{
+    void *volatile block = malloc(1001 + i % 2);
+    if (i % 2)
+        library_free(block);
+    return block;
+}
+void library_free(void *block) { free(block); }
+C
+cat >plugin.c <<'C'
+#include <stdlib.h>
+void *plugin_make(int i)
+{
+    void *volatile block = calloc(3, 701);
+    block = realloc(block, 5000);
+    if (i % 2)
+        free(block);
+    void *volatile aligned = aligned_alloc(64, 6400);
+    (void)aligned;
+    return block;
+}
+C
+cc -O1 -shared -fPIC -o liblibrary.so library.c
+cc -O1 -rdynamic -o own own.c -L. -llibrary -Wl,-rpath,"$work"
+
+# counts REQUESTED: "ALLOCS FREES" of all sites of that size.
+counts() {
+    awk -v size="$1" '$1 == "site" && $9 == size { a += $3; f += $4 }
+        END { print a + 0, f + 0 }' dump
+}
+expect() {
+    [ "$(counts "$1")" = "$2" ] || fail "$3: $1 bytes: $(counts "$1"), not $2"
+}
+
+for flags in "" "-Wl,-z,relro,-z,now" "-Wl,-z,norelro,-z,lazy -fno-plt"; do
+    cc -O1 -shared -fPIC $flags -o plugin.so plugin.c
+    for mode in live cumulative; do
+        rm -f r.wndl
+        "$windlass" heap --mode $mode -o r.wndl -- ./own ./plugin.so \
+            >out 2>said || fail "it does not run: $(cat said)"
+        [ "$(cat out)" = "done" ] || fail "another output"
+        grep -q '^windlass: 1 executable with an allocator inside' said ||
+            fail "what is not seen is not told: $(cat said)"
+        "$heapdump" r.wndl >dump || fail "the recording cannot be read"
+        expect 1001 "53 0" "a library"
+        expect 1002 "50 50" "a library that frees"
+        expect 2103 "150 150" "plugins"
+        expect 5000 "150 75" "plugins that free"
+        expect 3001 "0 0" "what the executable does by itself"
+        # Not the executable's: the libc's, which knows nothing of its heap.
+        expect 6400 "0 0" "what its allocator does not have"
+        ! grep -q '^wrong' dump || fail "somebody else's block is called wrong"
+    done
+done

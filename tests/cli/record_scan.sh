@@ -1,0 +1,28 @@
+#!/bin/sh
+# Scanning stacks where there is neither unwind information nor a frame pointer:
+# only when asked, and told of.
+. "$(dirname "$0")/record_lib.sh"
+[ "$(uname -m)" = x86_64 ] || exit 77
+bare=$fixtures/bare
+
+record 0 -v -r 1000 -- "$bare" 400
+grep -q 'by scanning the stack' said && fail "scanned without being asked"
+grep -Eq '^windlass: CFI covers [0-9.]+ % of \.text of .*/bare, [0-9]+ place' \
+    said || fail "no coverage of modules: $(cat said)"
+"$windlass" report r.wndl >report.txt
+"$windlass" export -o folded.txt r.wndl 2>/dev/null
+grep -q '^main;.*burn' folded.txt && fail "main was found without a scan"
+
+record 0 -v -r 1000 --unwind scan -- "$bare" 400
+grep -q 'frames: .*by scanning the stack [0-9]' said || fail "not told: $(cat said)"
+complete_above 90
+"$windlass" export -o folded.txt r.wndl 2>/dev/null
+grep -q 'main;.*burn' folded.txt || fail "main was not found: $(cat folded.txt)"
+
+# Blocked threads' stacks, which are seen from outside, the same.
+record 0 -- "$bare" 400 wait
+"$windlass" export --time blocked -o folded.txt r.wndl 2>/dev/null
+grep -q 'main;.*wait_for' folded.txt && fail "blocked, scanned without being asked"
+record 0 --unwind scan -- "$bare" 400 wait
+"$windlass" export --time blocked -o folded.txt r.wndl 2>/dev/null
+grep -q 'main;.*wait_for' folded.txt || fail "blocked: $(cat folded.txt)"

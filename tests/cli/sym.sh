@@ -1,0 +1,281 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# sym.sh WINDLASS EXAMPLE: what `windlass sym` takes and says; and what the
+# example of the library does.
+set -eu
+export LC_ALL=C
+windlass=$(realpath "$1")
+example=$(realpath "$2")
+command -v gcc >/dev/null || exit 77
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+unset WINDLASS_DEBUG_DIRS || true
+failed=0
+
+# same WHAT: standard input is what `got` must be.
+same() {
+    cat >want
+    cmp -s want got && return
+    echo "FAIL $1"
+    diff want got | head -n 10
+    failed=1
+}
+
+sym() {
+    "$windlass" sym "$@" >got 2>errors
+}
+
+# fails STATUS TEXT OPTION...: exit status and a part of the error.
+fails() {
+    status=$1
+    text=$2
+    shift 2
+    got=0
+    "$windlass" sym "$@" </dev/null >out 2>errors || got=$?
+    if [ "$got" -ne "$status" ] || ! grep -qFe "$text" errors || [ -s out ]; then
+        echo "FAIL sym $*: exit status $got, $(cat errors)"
+        failed=1
+    fi
+}
+
+cat >one.c <<'END'
+static int twin(int x) { return x + 1; }
+int add(int x) { return twin(x); }
+int two(int);
+int main(int argc, char **argv)
+{
+    (void)argv;
+    return add(argc) + two(argc);
+}
+END
+cat >two.c <<'END'
+static int twin(int x) { return x + 2; }
+int two(int x) { return twin(x); }
+END
+gcc -O0 -g -no-pie -fno-pie -Wl,--build-id one.c two.c -o prog
+at() {
+    nm prog | sed -n "s/^0*\([0-9a-f]*\) [tT] $1\$/\1/p"
+}
+main=$(at main)
+
+sym -e prog -fs main main+0 "0x$main" "$main" " $main" nobody 1
+same "names and numbers" <<'END'
+main
+one.c:5
+main
+one.c:5
+main
+one.c:5
+main
+one.c:5
+main
+one.c:5
+??
+??:0
+??
+??:0
+END
+
+# Versions of symbols, as addr2line -C writes them.
+cat >versions.c <<'END'
+__asm__(".symver _Z3oldi, _Z1fi@V1, remove");
+__asm__(".symver _Z3newi, _Z1fi@@V2, remove");
+int _Z3oldi(int x) { return x + 1; }
+int _Z3newi(int x) { return x + 2; }
+END
+printf 'V1 { };\nV2 { } V1;\n' >versions.map
+if gcc -shared -fPIC -o versions.so versions.c \
+    -Wl,--version-script=versions.map 2>/dev/null; then
+    sym -e versions.so -fC "$(nm versions.so |
+        sed -n 's/ T _Z1fi@@V2$//p')" "$(nm versions.so |
+        sed -n 's/ T _Z1fi@V1$//p')"
+    same "versions" <<'END'
+f(int)@@V2
+??:?
+f(int)@V1
+??:?
+END
+fi
+
+# A file that is compressed as a whole, as kernel modules are.
+for pack in xz zstd; do
+    command -v $pack >/dev/null || continue
+    $pack -q -c prog >prog.packed
+    sym -e prog.packed -fs main+0
+    same "packed by $pack" <<'END'
+main
+one.c:5
+END
+    head -c 2000 prog.packed >cut.packed
+    fails 1 "ends within its" -e cut.packed main
+done
+
+# A name of hexadecimal digits alone is a number, unless +0 is after it.
+sym -e prog -fps add add+0 add+0x0 add+
+same "hexadecimal names" <<'END'
+?? ??:0
+add at one.c:2
+add at one.c:2
+?? ??:0
+END
+
+nm prog | grep ' [Tt] main$' | sym -e prog -fps
+same "what nm prints" <<'END'
+main at one.c:5
+END
+
+sym -e prog -fps twin
+same "several functions of one name" <<'END'
+twin at one.c:1
+twin at two.c:1
+END
+
+printf 'main\r\n\n  two \nnobody\nadd+0' | sym -e prog -fps
+same "standard input" <<'END'
+main at one.c:5
+?? ??:0
+two at two.c:2
+?? ??:0
+add at one.c:2
+END
+
+sym -e prog --rva --style llvm -a $(printf '%x' $((0x$main - 0x400000)))
+same "offsets from the image base" <<END
+0x$(printf '%x' $((0x$main - 0x400000)))
+main
+$work/one.c:5:1
+
+END
+
+"$example" prog "$(printf '%x' $((0x$main - 0x400000)))" 1 >got
+same "the example" <<END
+main at $work/one.c:5
+not known
+END
+
+sym -e prog --style json -s nobody main 1
+same "JSON" <<END
+{"format":"windlass-sym","version":1,"input":"nobody","frames":[]}
+{"format":"windlass-sym","version":1,"input":"main","address":"0x$main","rva":"0x$(
+    printf '%x' $((0x$main - 0x400000)))","frames":[{"inlined":false,"function":"main","mangled":"main","file":"one.c","line":5,"column":1,"start":{"address":"0x$main","rva":"0x$(
+    printf '%x' $((0x$main - 0x400000)))"},"language":"$(
+    # what the compiler takes a C file for
+    readelf --debug-dump=info prog | sed -n 's/.*DW_AT_language .*(ANSI \(C[0-9]*\)).*/\1/p;
+        s/.*DW_AT_language .*(\(C[0-9]*\)).*/\1/p' | head -n 1)"}]}
+{"format":"windlass-sym","version":1,"input":"1","address":"0x1","rva":"0x$(
+    printf '%x' $((1 - 0x400000)))","frames":[]}
+END
+
+sym -e prog --all-functions
+sed -n 's/^0x0*\([0-9a-f]*\)-0x[0-9a-f]* \(.*\)/\1 \2/p' got >functions
+for name in main two add; do
+    grep -qx "$(at $name) $name" functions || {
+        echo "FAIL --all-functions: no $name"
+        failed=1
+    }
+done
+[ "$(grep -c ' twin$' functions)" -eq 2 ]
+
+# Answers come as questions do.
+mkfifo ask told
+"$windlass" sym -e prog -fps <ask >told &
+exec 3>ask 4<told
+for name in main two main; do
+    echo $name >&3
+    read -r answer <&4
+    case $answer in
+    "$name at "*) ;;
+    *)
+        echo "FAIL answer to $name: $answer"
+        failed=1
+        ;;
+    esac
+done
+exec 3>&-
+wait $! || failed=1
+exec 4<&-
+
+# Stripped, with a debug file by build-id; then by nothing but the build-id.
+id=$(readelf -n prog | sed -n 's/.*Build ID: //p')
+rest=${id#??}
+folder=debug/.build-id/${id%"$rest"}
+mkdir -p "$folder"
+objcopy --only-keep-debug prog "$folder/$rest.debug"
+strip -s prog -o stripped
+sym -e stripped --debug-dir debug -fs main
+same "a debug file by build-id" <<'END'
+main
+one.c:5
+END
+sym --build-id "$id" --debug-dir debug -fs main
+same "the debug file alone" <<'END'
+main
+one.c:5
+END
+mv stripped "$folder/$rest"
+sym --build-id "$id" --debug-dir debug -fs main
+same "a binary by build-id" <<'END'
+main
+one.c:5
+END
+
+fails 2 "-e OBJ or --build-id ID is missing"
+fails 2 "-e and --build-id do not go together" -e prog --build-id abcd
+fails 2 "-C and --no-demangle do not go together" -e prog -C --no-demangle
+fails 2 "--all-functions takes no addresses" -e prog --all-functions 1
+fails 2 "--build-id takes hexadecimal digits" --build-id xy
+fails 2 "--style takes one of" -e prog --style elsewise
+fails 1 "nowhere: cannot open the file" -e nowhere 1
+fails 1 "no file with build-id abcd" --build-id abcd
+fails 1 "one.c: " -e one.c 1
+head -c 3000 prog >cut
+fails 1 "cut: " -e cut 1
+
+# A unit that is lost is told of, and the rest is answered.
+at_info=$(readelf -SW prog | sed -n 's/.* \.debug_info *PROGBITS *[0-9a-f]* \([0-9a-f]*\) .*/\1/p')
+cp prog damaged
+printf '\377\377' | dd of=damaged bs=1 seek=$((0x$at_info + 12)) conv=notrunc \
+    status=none
+sym -e damaged -f main
+[ "$(head -n 1 got)" = main ] || {
+    echo "FAIL damaged: $(cat got)"
+    failed=1
+}
+grep -q "1 units of debug information are damaged\|damaged: damaged" errors || {
+    echo "FAIL damaged: $(cat errors)"
+    failed=1
+}
+
+# So are functions that are in a file that is not there.
+gcc -O0 -g -gsplit-dwarf one.c two.c -o split
+rm ./*one.dwo
+sym -e split -f main
+[ "$(head -n 1 got)" = main ] || {
+    echo "FAIL split: $(cat got)"
+    failed=1
+}
+grep -q "1 files of debug information are missing.*one.dwo" errors || {
+    echo "FAIL split: $(cat errors)"
+    failed=1
+}
+
+# Object files: addresses count from the first code, or from a section.
+cat >object.c <<'END'
+int first(int x) { return x + 1; }
+__attribute__((section(".init.text"))) int other(int x) { return x + 2; }
+END
+gcc -O1 -g -c object.c -o object.o
+sym -e object.o -f -s 0
+same "object file" <<'END'
+first
+object.c:1
+END
+sym -e object.o -j .init.text -f -s 0
+same "section of an object file" <<'END'
+other
+object.c:2
+END
+fails 1 "no section that is loaded is called .none" -e object.o -j .none 0
+fails 2 "do not go together" -e object.o -j .text --rva 0
+exit $failed

@@ -1,0 +1,730 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The test plays the recorded process: it fills the memory that rec/heap.h
+ * describes, and reads the chunks that come of it word for word.
+ */
+#include "testlib.h"
+
+#include "collect/process.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "rec/chunk.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <windlass/unwind.h>
+
+enum { PAIRS = 20000, TEXT = 64 * 1024 };
+
+struct bench {
+    char path[40];
+    int fd;
+    struct wndl_recording recording;
+    struct wndl_collector_totals totals;
+    struct wndl_collector_process *process;
+    uint8_t *memory; /* the process's own view of its heap's part */
+    struct wndl_heap *head;
+    struct wndl_heap_layout layout;
+    char text[TEXT]; /* of the heap's chunks, once it is finished */
+};
+
+static void set_up_for(
+    struct bench *b, const struct wndl_collector_heap_request *request)
+{
+    char command[] = "test";
+    char *list[] = {command, NULL};
+    const struct wndl_recording_meta meta = {.command = list};
+    *b = (struct bench){.path = "/tmp/wndl-collector-heap-XXXXXX"};
+    b->fd = mkstemp(b->path);
+    assert_true(b->fd >= 0);
+    wndl_recording_open(&b->recording, b->fd, &meta);
+    const struct wndl_recording_process origin = {
+        .pid = (uint32_t)getpid(), .time = b->recording.time_base};
+    int memfd = -1;
+    b->process = wndl_collector_process_new(
+        &b->recording, &b->totals, &origin, request, &memfd);
+    assert_non_null(b->process);
+    b->layout = wndl_heap_layout(request->pairs);
+    b->memory = mmap(NULL, b->layout.size, PROT_READ | PROT_WRITE, MAP_SHARED,
+        memfd, (off_t)wndl_heap_offset());
+    assert_true(b->memory != MAP_FAILED);
+    close(memfd);
+    b->head = (struct wndl_heap *)(void *)b->memory;
+    assert_int_equal(b->head->pairs, request->pairs);
+    assert_int_equal(b->head->lanes, WNDL_HEAP_LANES);
+    assert_int_equal(b->head->flags, request->flags);
+    assert_true(b->head->sample_below == request->sample_below);
+    /* No processor ticks that slowly: times of ticks are not known. */
+    b->head->start_tsc = 1;
+    b->head->start_time = b->recording.time_base;
+}
+
+static void set_up(struct bench *b)
+{
+    const struct wndl_collector_heap_request request = {
+        .flags = WNDL_HEAP_ON | WNDL_HEAP_CUMULATIVE, .pairs = PAIRS};
+    set_up_for(b, &request);
+}
+
+/* ---- the process's side */
+
+static struct wndl_heap_pair *pair_at(struct bench *b, uint32_t pair)
+{
+    void *pairs = b->memory + b->layout.pairs;
+    return (struct wndl_heap_pair *)pairs + pair;
+}
+
+static struct wndl_heap_count *count_at(
+    struct bench *b, uint32_t lane, uint32_t pair)
+{
+    size_t size = wndl_heap_up(b->head->pairs * sizeof(struct wndl_heap_count));
+    void *counts = b->memory + b->layout.counts + lane * size;
+    return (struct wndl_heap_count *)counts + pair;
+}
+
+static uint32_t insert(struct bench *b, uint32_t parent, uint64_t key)
+{
+    void *tree = b->process->shm->tree;
+    return wndl_stacktree_insert(tree, parent, key);
+}
+
+static uint32_t add_pair(
+    struct bench *b, uint32_t node, uint64_t requested, uint64_t usable)
+{
+    uint32_t pair = atomic_fetch_add(&b->head->pair_count, 1);
+    *pair_at(b, pair) = (struct wndl_heap_pair){
+        .requested = requested, .usable = usable + 1, .node = node};
+    return pair;
+}
+
+static void allocate(
+    struct bench *b, uint32_t lane, uint32_t pair, uint64_t blocks)
+{
+    const struct wndl_heap_pair *p = pair_at(b, pair);
+    struct wndl_heap_lane *l = &b->head->lane[lane];
+    int64_t bytes = (int64_t)(blocks * (p->usable - 1));
+    count_at(b, lane, pair)->allocs += blocks;
+    atomic_store(&l->owner, 100 + lane);
+    l->allocs += blocks;
+    l->requested += blocks * p->requested;
+    l->usable += (uint64_t)bytes;
+    l->live_bytes += bytes;
+    l->live_blocks += (int64_t)blocks;
+}
+
+static void release(
+    struct bench *b, uint32_t lane, uint32_t pair, uint64_t blocks)
+{
+    const struct wndl_heap_pair *p = pair_at(b, pair);
+    struct wndl_heap_lane *l = &b->head->lane[lane];
+    int64_t bytes = (int64_t)(blocks * (p->usable - 1));
+    count_at(b, lane, pair)->frees += blocks;
+    l->frees += blocks;
+    l->usable_freed += (uint64_t)bytes;
+    l->live_bytes -= bytes;
+    l->live_blocks -= (int64_t)blocks;
+}
+
+/* ---- what comes of it */
+
+struct reader {
+    struct wndl_cursor c;
+    char *text;
+    size_t used;
+};
+
+static void say(struct reader *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(struct reader *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    r->used +=
+        (size_t)vsnprintf(r->text + r->used, TEXT - r->used, format, args);
+    va_end(args);
+    assert_true(r->used < TEXT);
+}
+
+/* `fields` ulebs, those that are times said as "t". */
+static void say_fields(struct reader *r, size_t fields, const char *times)
+{
+    for (size_t i = 0; i < fields; i++) {
+        uint64_t value = wndl_cursor_uleb(&r->c);
+        bool is_time = strlen(times) > i && times[i] == 't';
+        if (is_time)
+            say(r, " t");
+        else
+            say(r, " %" PRIu64, value);
+    }
+}
+
+static void say_list(
+    struct reader *r, size_t before, const char *times, size_t fields)
+{
+    say_fields(r, before, times);
+    uint64_t count = wndl_cursor_uleb(&r->c);
+    for (uint64_t i = 0; i < count; i++) {
+        say(r, " |");
+        say_fields(r, fields, times + strlen(times));
+    }
+}
+
+static void say_snapshot(struct reader *r)
+{
+    say_fields(r, 4, "  t");
+    struct wndl_bytes text = wndl_chunk_read_str(&r->c);
+    say(r, " '%.*s' |", (int)text.size, (const char *)text.data);
+    assert_int_equal(wndl_cursor_uleb(&r->c), 11);
+    say_fields(r, 11, "        t ");
+    assert_int_equal(wndl_cursor_uleb(&r->c), WNDL_HEAP_MISSES);
+    say(r, " |");
+    say_fields(r, WNDL_HEAP_MISSES, "");
+}
+
+static void say_chunk(struct reader *r, uint32_t type)
+{
+    static const struct {
+        uint32_t type;
+        const char *name;
+        size_t before;
+        const char *times;
+        size_t fields;
+    } lists[] = {
+        {WNDL_CHUNK_HPAR, "HPAR", 2, "", 4},
+        {WNDL_CHUNK_HCNT, "HCNT", 2, "", 6},
+        {WNDL_CHUNK_HTIM, "HTIM", 2, " t", 3},
+        {WNDL_CHUNK_HLEK, "HLEK", 1, "", 4},
+        {WNDL_CHUNK_HGRO, "HGRO", 1, "", 9},
+        {WNDL_CHUNK_HWRO, "HWRO", 1, "", 4},
+        {WNDL_CHUNK_HTOG, "HTOG", 1, "", 3},
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        if (lists[i].type != type)
+            continue;
+        say(r, "%s", lists[i].name);
+        say_list(r, lists[i].before, lists[i].times, lists[i].fields);
+        say(r, "\n");
+    }
+    if (type == WNDL_CHUNK_HEAP) {
+        say(r, "HEAP");
+        say_fields(r, 3, "");
+        say(r, "\n");
+    } else if (type == WNDL_CHUNK_HSNP) {
+        say(r, "HSNP");
+        say_snapshot(r);
+        say(r, "\n");
+    }
+}
+
+static void read_back(struct bench *b)
+{
+    struct wndl_file file;
+    struct wndl_chunk_reader chunks;
+    struct wndl_chunk chunk;
+    struct reader r = {.text = b->text};
+    assert_int_equal(wndl_file_open(b->path, &file, NULL), WNDL_OK);
+    assert_int_equal(
+        wndl_chunk_reader_init(&chunks, file.bytes, NULL), WNDL_OK);
+    while (wndl_chunk_next(&chunks, &chunk)) {
+        r.c = wndl_cursor_at(chunk.payload, 0, false);
+        say_chunk(&r, chunk.type);
+        assert_false(r.c.failed);
+    }
+    assert_false(chunks.cut);
+    assert_int_equal(chunks.damaged, 0);
+    wndl_file_close(&file);
+}
+
+static void finish(struct bench *b)
+{
+    const struct wndl_recording_done done = {.processes = 1};
+    wndl_collector_process_end(b->process, WNDL_ENDED_EXIT);
+    wndl_collector_process_free(b->process);
+    assert_int_equal(wndl_recording_close(&b->recording, &done, NULL), WNDL_OK);
+    close(b->fd);
+    read_back(b);
+    unlink(b->path);
+    munmap(b->memory, b->layout.size);
+}
+
+static void drain(struct bench *b)
+{
+    wndl_collector_process_drain(b->process, false);
+}
+
+/* ---- tests */
+
+static void what_was_counted_is_in_the_last_snapshot(void **state)
+{
+    (void)state;
+    static struct bench b;
+    set_up(&b);
+    uint32_t root = insert(&b, 0, 0x1000);
+    uint32_t leaf = insert(&b, root, 0x2000);
+    uint32_t first = add_pair(&b, leaf, 100, 104);
+    uint32_t second = add_pair(&b, root, 8, 24);
+    pair_at(&b, second)->end = WNDL_END_TRUNCATED;
+    allocate(&b, 0, first, 3);
+    allocate(&b, 3, first, 2);
+    release(&b, 3, first, 4); /* in another lane than some were made in */
+    allocate(&b, 15, second, 7);
+    b.head->lane[15].missed[WNDL_HEAP_MISS_NESTED] = 5;
+    b.head->lane[3].reallocs = 2;
+    b.head->lane[3].temporary = 1;
+    count_at(&b, 3, first)->temporary = 1;
+    atomic_store(&b.head->inherited, 9);
+    b.head->own_allocator = 1;
+    finish(&b);
+    assert_string_equal(b.text,
+        "HEAP 0 1 0\n"
+        "HPAR 0 0 | 2 0 100 4 | 1 1 8 16\n"
+        "HTIM 0 t | 0 272 8\n"
+        "HSNP 0 0 t 0 '' | 12 4 556 688 416 2 1 272 t 9 1 | 5 0 0 0 0 0 0 0\n"
+        "HCNT 0 0 | 0 5 4 1 1 0 | 1 7 0 7 0 0\n");
+    const struct wndl_collector_heap_totals *t = &b.totals.heap;
+    assert_int_equal(t->heaps, 1);
+    assert_int_equal(t->own_allocators, 1);
+    assert_true(t->allocs == 12 && t->frees == 4 && t->requested == 556);
+    assert_true(t->live_bytes == 272 && t->live_blocks == 8 && t->peak == 272);
+    assert_true(t->ends[WNDL_END_COMPLETE] == 5);
+    assert_true(t->ends[WNDL_END_TRUNCATED] == 7);
+    assert_true(t->missed[WNDL_HEAP_MISS_NESTED] == 5);
+    assert_int_equal(b.totals.damaged, 0);
+}
+
+/* What is told by the stamps: rec/heap.h, struct wndl_heap_count. */
+static void blocks_at_the_peak_are_those_of_its_stamp(void **state)
+{
+    (void)state;
+    static struct bench b;
+    set_up(&b);
+    uint32_t node = insert(&b, 0, 0x1000);
+    uint32_t copied = add_pair(&b, node, 16, 16);
+    uint32_t untouched = add_pair(&b, node, 32, 32);
+    uint32_t gone = add_pair(&b, node, 64, 64);
+    atomic_store(&b.head->peak_bytes, 1 << 20);
+    atomic_store(&b.head->peak_stamp, 7);
+    atomic_store(&b.head->peak_tsc, 1);
+    allocate(&b, 0, copied, 50);
+    release(&b, 1, copied, 45);
+    count_at(&b, 0, copied)->stamp = 7;
+    count_at(&b, 0, copied)->at_peak = 40;
+    count_at(&b, 1, copied)->stamp = 7;
+    count_at(&b, 1, copied)->at_peak = -20;
+    allocate(&b, 0, untouched, 6);
+    count_at(&b, 0, untouched)->stamp = 6; /* of an earlier peak */
+    count_at(&b, 0, untouched)->at_peak = 1;
+    allocate(&b, 0, gone, 1);
+    release(&b, 0, gone, 1);
+    finish(&b);
+    assert_non_null(strstr(
+        b.text, "HCNT 0 0 | 0 50 45 20 0 0 | 1 6 0 6 0 0 | 1 1 1 0 0 0\n"));
+    assert_non_null(strstr(b.text, " 1048576 t 0 0 | 0 0 0"));
+}
+
+/* Lanes keep a part of what is live: a peak may not have been noticed. */
+static void what_lives_now_may_be_the_peak(void **state)
+{
+    (void)state;
+    static struct bench b;
+    set_up(&b);
+    uint32_t pair = add_pair(&b, insert(&b, 0, 0x1000), 10, 10);
+    atomic_store(&b.head->peak_bytes, 79);
+    atomic_store(&b.head->peak_stamp, 1);
+    atomic_store(&b.head->live_bytes, 30); /* that its lanes do not keep */
+    atomic_store(&b.head->live_blocks, 3);
+    allocate(&b, 0, pair, 8);
+    b.head->lane[0].live_bytes -= 30;
+    b.head->lane[0].live_blocks -= 3;
+    count_at(&b, 0, pair)->stamp = 1;
+    count_at(&b, 0, pair)->at_peak = 2;
+    finish(&b);
+    assert_non_null(strstr(b.text, "HTIM 0 t | 0 80 8\n"));
+    assert_non_null(strstr(b.text, "HCNT 0 0 | 0 8 0 8 0 0\n"));
+    assert_non_null(strstr(b.text, " 80 t 0 0 | 0 0 0"));
+}
+
+static void a_pair_waits_until_its_stack_is_in_the_file(void **state)
+{
+    (void)state;
+    static struct bench b;
+    set_up(&b);
+    uint32_t root = insert(&b, 0, 0x1000);
+    uint32_t early = add_pair(&b, root, 1, 1);
+    uint32_t waits = add_pair(&b, root + 1, 2, 2); /* not there yet */
+    uint32_t behind = add_pair(&b, root, 3, 3);
+    uint32_t unfinished = add_pair(&b, root, 4, 4);
+    pair_at(&b, unfinished)->usable = 0;
+    for (uint32_t i = 0; i < 4; i++)
+        allocate(&b, 0, i, i == unfinished ? 0 : 1);
+    drain(&b);
+    wndl_collector_heap_snapshot(b.process, WNDL_SNAPSHOT_CONTROL);
+    assert_true(insert(&b, root, 0x2000) == root + 1);
+    drain(&b);
+    finish(&b);
+    assert_true(early == 0 && waits == 1 && behind == 2);
+    assert_string_equal(b.text,
+        "HEAP 0 1 0\n"
+        "HPAR 0 0 | 1 0 1 0\n"
+        "HTIM 0 t | 0 6 3\n"
+        "HSNP 0 0 t 1 '' | 3 0 6 6 0 0 0 6 t 0 0 | 0 0 0 0 0 0 0 0\n"
+        "HCNT 0 0 | 0 1 0 1 0 0\n"
+        "HPAR 0 1 | 2 0 2 0 | 1 0 3 0\n"
+        "HSNP 0 1 t 0 '' | 3 0 6 6 0 0 0 6 t 0 0 | 0 0 0 0 0 0 0 0\n"
+        "HCNT 0 1 | 0 1 0 1 0 0 | 1 1 0 1 0 0 | 1 1 0 1 0 0\n");
+}
+
+static void snapshots_are_taken_when_the_program_asks(void **state)
+{
+    (void)state;
+    static struct bench b;
+    set_up(&b);
+    drain(&b);
+    snprintf(b.head->text, sizeof b.head->text, "after loading");
+    atomic_store(&b.head->asked, 3);
+    drain(&b);
+    assert_int_equal(atomic_load(&b.head->done), 3);
+    drain(&b);
+    memset(b.head->text, 'x', sizeof b.head->text); /* never ends */
+    atomic_store(&b.head->asked, 4);
+    finish(&b);
+    assert_non_null(strstr(b.text, "HSNP 0 0 t 2 'after loading' |"));
+    assert_non_null(strstr(b.text, "HSNP 0 1 t 2 'xxxx"));
+    assert_non_null(strstr(b.text, "HSNP 0 2 t 0 '' |"));
+    assert_null(strstr(b.text, "HSNP 0 3"));
+}
+
+static uint32_t count_of(const char *text, const char *part)
+{
+    uint32_t count = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
+        count++;
+    return count;
+}
+
+static void each_peak_that_is_5_percent_higher_has_a_snapshot(void **state)
+{
+    (void)state;
+    static struct bench b;
+    const struct wndl_collector_heap_request request = {
+        .flags = WNDL_HEAP_ON, .pairs = 100, .at_peaks = true};
+    set_up_for(&b, &request);
+    drain(&b); /* nothing is live */
+    const int64_t peaks[] = {1000, 1000, 1049, 1050, 1060, 1102, 1103, 5000};
+    for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++) {
+        atomic_store(&b.head->peak_bytes, peaks[i]);
+        drain(&b);
+    }
+    finish(&b);
+    assert_int_equal(count_of(b.text, " t 4 '' |"), 4);
+    assert_non_null(strstr(b.text, " 1050 t 0 0 |"));
+    assert_non_null(strstr(b.text, " 1102 t 0 0 |"));
+}
+
+static void snapshots_by_the_clock_come_again_and_again(void **state)
+{
+    (void)state;
+    static struct bench b;
+    const struct wndl_collector_heap_request request = {
+        .flags = WNDL_HEAP_ON, .pairs = 100, .every = 1};
+    set_up_for(&b, &request);
+    drain(&b);
+    drain(&b);
+    drain(&b);
+    finish(&b);
+    assert_int_equal(count_of(b.text, " t 3 '' |"), 3);
+}
+
+static void the_time_line_tells_of_changes_only(void **state)
+{
+    (void)state;
+    static struct bench b;
+    set_up(&b);
+    uint32_t pair = add_pair(&b, insert(&b, 0, 0x1000), 10, 10);
+    drain(&b);
+    allocate(&b, 2, pair, 5);
+    drain(&b);
+    drain(&b);
+    release(&b, 4, pair, 5);
+    finish(&b);
+    assert_int_equal(count_of(b.text, "HTIM"), 2);
+    assert_non_null(strstr(b.text, "HTIM 0 t | 0 50 5\n"));
+    assert_non_null(strstr(b.text, "HTIM 0 t | 0 0 0\n"));
+}
+
+/* Of many pairs, each chunk holds a part. */
+static void many_pairs_are_written_in_parts(void **state)
+{
+    (void)state;
+    static struct bench b;
+    enum { PART = 16 * 1024 };
+    set_up(&b);
+    uint32_t node = insert(&b, 0, 0x1000);
+    atomic_store(&b.head->pair_count, PAIRS + 5); /* the limit was met */
+    for (uint32_t i = 0; i < PAIRS; i++)
+        *pair_at(&b, i) = (struct wndl_heap_pair){i, i + 1, node, 0};
+    allocate(&b, 0, 5, 1);
+    allocate(&b, 0, PART - 1, 2);
+    allocate(&b, 0, PART, 3);
+    allocate(&b, 9, PAIRS - 1, 4);
+    struct wndl_recording *r = &b.recording;
+    drain(&b);
+    assert_int_equal(r->status, WNDL_OK);
+    wndl_collector_heap_snapshot(b.process, WNDL_SNAPSHOT_CONTROL);
+    wndl_buf_clear(&r->out); /* that is too much to be looked at */
+    finish(&b);
+    assert_non_null(
+        strstr(b.text, "HCNT 0 1 | 5 1 0 1 0 0 | 16378 2 0 2 0 0\n"
+                       "HCNT 0 1 | 16384 3 0 3 0 0 | 3615 4 0 4 0 0\n"));
+}
+
+static void lifetimes_are_told_in_nanoseconds(void **state)
+{
+    (void)state;
+#if !defined(__x86_64__)
+    skip();
+#endif
+    static struct bench b;
+    enum { TICKS = 1000 };
+    set_up(&b);
+    b.head->start_tsc = __builtin_ia32_rdtsc();
+    b.head->start_time = wndl_clock_monotonic_ns();
+    uint32_t pair = add_pair(&b, insert(&b, 0, 0x1000), 10, 10);
+    allocate(&b, 0, pair, 1);
+    release(&b, 0, pair, 1);
+    count_at(&b, 0, pair)->lifetime = TICKS;
+    usleep(20000);
+    finish(&b);
+    const char *at = strstr(b.text, "HCNT 0 0 | 0 1 1 0 0 ");
+    assert_non_null(at);
+    long ns = strtol(at + strlen("HCNT 0 0 | 0 1 1 0 0 "), NULL, 10);
+    /* Processors tick with 0.5 to 8 GHz. */
+    assert_in_range(ns, TICKS * 64 / 8, TICKS * 64 * 2);
+}
+
+static void leaks_are_told_if_they_were_looked_for(void **state)
+{
+    (void)state;
+    static struct bench b;
+    struct wndl_heap_leaks *leaks;
+    for (int round = 0; round < 3; round++) {
+        set_up(&b);
+        void *table = b.memory + b.layout.leaks;
+        leaks = table;
+        uint32_t node = insert(&b, 0, 0x1000);
+        for (int i = 0; i < 3; i++)
+            allocate(&b, 0, add_pair(&b, node, 1, 1), 5);
+        if (round > 0)
+            leaks[0] = (struct wndl_heap_leaks){.definite = 3, .possible = 1};
+        if (round > 0)
+            leaks[2] = (struct wndl_heap_leaks){.indirect = 2};
+        atomic_store(&b.head->leaks_known, round != 1);
+        finish(&b);
+        if (round == 0)
+            assert_non_null(strstr(b.text, "\nHLEK 0\n"));
+        else if (round == 1)
+            assert_null(strstr(b.text, "HLEK"));
+        else
+            assert_non_null(strstr(b.text, "\nHLEK 0 | 0 3 0 1 | 2 0 2 0\n"));
+    }
+}
+
+static void growing_buffers_and_wrong_frees_are_told(void **state)
+{
+    (void)state;
+    static struct bench b;
+    set_up(&b);
+    uint32_t node = insert(&b, 0, 0x1000);
+    struct wndl_heap_growth *g = b.head->growths;
+    g[WNDL_HEAP_GROWTHS - 1] = (struct wndl_heap_growth){.node = node,
+        .by_copy = 1,
+        .chains = 2,
+        .steps = 30,
+        .allocated = 4000,
+        .final = 200,
+        .doubling = 400,
+        .least_step = 1,
+        .most_step = 9};
+    g[7] = (struct wndl_heap_growth){.node = node + 1, .chains = 1};
+    b.head->wrongs[0] = (struct wndl_heap_wrong){
+        node, WNDL_HEAP_WRONG_TWICE, 3, 0x7f0000001000};
+    b.head->wrongs[1] = (struct wndl_heap_wrong){node, 9, 3, 4};
+    b.head->wrongs[2] = (struct wndl_heap_wrong){node + 1, 1, 3, 4};
+    finish(&b);
+    assert_non_null(strstr(b.text, "\nHGRO 0 | 1 1 2 30 4000 200 400 1 9\n"
+                                   "HWRO 0 | 1 2 3 139637976731648\n"));
+}
+
+/* ---- pairs that come together */
+
+struct bond {
+    uint32_t lane, pair, times, born_after, freed_after; /* pairs */
+};
+
+static void live_bonds(struct bench *b, const struct bond *bonds, size_t count)
+{
+    uint32_t node = insert(b, 0, 0x1000);
+    for (uint32_t i = 0; i < 2; i++)
+        (void)add_pair(b, node, 16, 16);
+    for (size_t i = 0; i < count; i++) {
+        const struct bond *x = &bonds[i];
+        struct wndl_heap_count *c = count_at(b, x->lane, x->pair);
+        allocate(b, x->lane, x->pair, x->times);
+        release(b, x->lane, x->pair, x->times);
+        c->born_after = x->born_after + 1;
+        c->freed_after = x->freed_after + 1;
+        c->born_after_times = c->freed_after_times = x->times;
+    }
+}
+
+static bool are_together(const struct bond *bonds, size_t count)
+{
+    static struct bench b;
+    set_up(&b);
+    live_bonds(&b, bonds, count);
+    finish(&b);
+    return strstr(b.text, "\nHTOG 0 | 1 0 ") != NULL;
+}
+
+static void pairs_that_come_together_in_every_lane_are_told(void **state)
+{
+    (void)state;
+    const struct bond good[] = {
+        {0, 0, 5, 1, 1}, {0, 1, 5, 0, 0}, {4, 0, 4, 9, 9}, {4, 1, 4, 0, 0}};
+    struct bond bad[4];
+    assert_true(are_together(good, 4));
+    memcpy(bad, good, sizeof bad);
+    bad[3].born_after = 7; /* in one lane it comes after another one */
+    assert_false(are_together(bad, 4));
+    memcpy(bad, good, sizeof bad);
+    bad[2].times = 5; /* the other one comes more often */
+    assert_false(are_together(bad, 4));
+    assert_false(are_together(good, 2)); /* too few to say so */
+    memcpy(bad, good, sizeof bad);
+    bad[1].freed_after = 7;
+    assert_false(are_together(bad, 4));
+    /* Freed the other way round. */
+    const struct bond crossed[] = {{0, 0, 9, 5, 1}, {0, 1, 9, 0, 5}};
+    assert_true(are_together(crossed, 2));
+    const struct bond alone[] = {{0, 1, 9, 1, 1}};
+    assert_false(are_together(alone, 1));
+}
+
+static void births_that_were_not_counted_are_not_together(void **state)
+{
+    (void)state;
+    static struct bench b;
+    const struct bond bonds[] = {{0, 0, 9, 5, 5}, {0, 1, 9, 0, 0}};
+    set_up(&b);
+    live_bonds(&b, bonds, 2);
+    finish(&b);
+    assert_non_null(strstr(b.text, "\nHTOG 0 | 1 0 9\n"));
+    set_up(&b);
+    live_bonds(&b, bonds, 2);
+    count_at(&b, 0, 1)->born_after_times = 8;
+    finish(&b);
+    assert_null(strstr(b.text, "HTOG"));
+}
+
+/* ---- foreign bytes */
+
+static void a_process_that_never_began_has_no_heap(void **state)
+{
+    (void)state;
+    static struct bench b;
+    set_up(&b);
+    b.head->start_time = 0;
+    finish(&b);
+    assert_string_equal(b.text, "");
+    assert_int_equal(b.totals.heap.heaps, 0);
+}
+
+static void impossible_contents_are_given_up(void **state)
+{
+    (void)state;
+    static struct bench b;
+    set_up(&b);
+    uint32_t node = insert(&b, 0, 0x1000);
+    uint32_t pair = add_pair(&b, UINT32_MAX, 10, 4); /* usable < requested */
+    uint32_t huge = add_pair(&b, node, 1, 1);
+    uint32_t freed = add_pair(&b, node, 1, 1);
+    pair_at(&b, pair)->end = 0xffffffff;
+    allocate(&b, 0, pair, 1);
+    allocate(&b, 0, huge, 1);
+    count_at(&b, 0, huge)->allocs = UINT64_MAX;
+    allocate(&b, 0, freed, 2);
+    count_at(&b, 0, freed)->frees = 5;
+    count_at(&b, 0, freed)->temporary = 7;
+    count_at(&b, 0, freed)->lifetime = UINT64_MAX;
+    atomic_store(&b.head->live_bytes, INT64_MIN);
+    atomic_store(&b.head->live_blocks, INT64_MAX);
+    drain(&b);
+    finish(&b);
+    assert_non_null(strstr(b.text, "HPAR 0 0 | 0 7 10 0 | 1 0 1 0 | 1 0 1 0"));
+    assert_non_null(strstr(b.text, "HCNT 0 0 | 0 1 0 0 0 0 | 2 2 2 0 2 0\n"));
+    assert_int_equal(b.totals.damaged, 1);
+}
+
+/* Everything a program could overwrite, overwritten, with a fixed seed. */
+static void scribbled_memory_never_breaks_the_recording(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 12, SMALL = 300 };
+    static struct bench b;
+    srandom(1);
+    for (int round = 0; round < ROUNDS; round++) {
+        const struct wndl_collector_heap_request request = {
+            .flags = WNDL_HEAP_ON | WNDL_HEAP_CUMULATIVE | WNDL_HEAP_LEAKS,
+            .pairs = SMALL,
+            .every = 1,
+            .at_peaks = true};
+        set_up_for(&b, &request);
+        uint32_t node = insert(&b, 0, 0x1000);
+        for (uint32_t i = 0; i < 50; i++)
+            allocate(&b, i % 16, add_pair(&b, node, i, i + 1), i);
+        drain(&b);
+        size_t from = round % 2 == 0 ? 0 : b.layout.pairs;
+        size_t to = round % 2 == 0 ? sizeof(struct wndl_heap) : b.layout.size;
+        for (size_t i = from; i < to; i++)
+            b.memory[i] = (uint8_t)random();
+        for (int i = 0; i < 3; i++)
+            drain(&b);
+        const struct wndl_recording_done done = {.processes = 1};
+        wndl_collector_process_end(b.process, WNDL_ENDED_EXIT);
+        wndl_collector_process_free(b.process);
+        assert_int_equal(
+            wndl_recording_close(&b.recording, &done, NULL), WNDL_OK);
+        assert_true(lseek(b.fd, 0, SEEK_END) < 8 * 1024 * 1024);
+        close(b.fd);
+        unlink(b.path);
+        munmap(b.memory, b.layout.size);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_counted_is_in_the_last_snapshot),
+        cmocka_unit_test(blocks_at_the_peak_are_those_of_its_stamp),
+        cmocka_unit_test(what_lives_now_may_be_the_peak),
+        cmocka_unit_test(a_pair_waits_until_its_stack_is_in_the_file),
+        cmocka_unit_test(snapshots_are_taken_when_the_program_asks),
+        cmocka_unit_test(each_peak_that_is_5_percent_higher_has_a_snapshot),
+        cmocka_unit_test(snapshots_by_the_clock_come_again_and_again),
+        cmocka_unit_test(the_time_line_tells_of_changes_only),
+        cmocka_unit_test(many_pairs_are_written_in_parts),
+        cmocka_unit_test(lifetimes_are_told_in_nanoseconds),
+        cmocka_unit_test(leaks_are_told_if_they_were_looked_for),
+        cmocka_unit_test(growing_buffers_and_wrong_frees_are_told),
+        cmocka_unit_test(pairs_that_come_together_in_every_lane_are_told),
+        cmocka_unit_test(births_that_were_not_counted_are_not_together),
+        cmocka_unit_test(a_process_that_never_began_has_no_heap),
+        cmocka_unit_test(impossible_contents_are_given_up),
+        cmocka_unit_test(scribbled_memory_never_breaks_the_recording),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Code without CFI, left from each of its instructions. */
+#include "testlib.h"
+
+#include "unwind/flow.h"
+
+#include <stdlib.h>
+#include <windlass/unwind.h>
+
+#ifdef __x86_64__
+
+/* As the C startup files have it: .init, and two functions around it. */
+__asm__(".text\n"
+        "site: call site\n"
+        "site_end: ud2\n"
+        "init_0: sub $8, %rsp\n"
+        "init_1: mov 0x10(%rip), %rax\n"
+        "test %rax, %rax\n"
+        "je 1f\n"
+        "init_2: call *%rax\n"
+        "1: call site\n"
+        "init_3: add $8, %rsp\n"
+        "init_4: ret\n"
+        "dtors_0: endbr64\n"
+        "cmpb $0, 0x10(%rip)\n"
+        "jne 2f\n"
+        "push %rbp\n"
+        "dtors_1: cmpq $0, 0x10(%rip)\n"
+        "mov %rsp, %rbp\n"
+        "dtors_2: call site\n"
+        "movb $1, 0x10(%rip)\n"
+        "pop %rbp\n"
+        "dtors_3: ret\n"
+        "2: ret\n"
+        "clones_0: lea 0x10(%rip), %rdi\n"
+        "lea 0x10(%rip), %rsi\n"
+        "sub %rdi, %rsi\n"
+        "mov %rsi, %rax\n"
+        "shr $63, %rsi\n"
+        "sar $3, %rax\n"
+        "add %rax, %rsi\n"
+        "sar $1, %rsi\n"
+        "je 3f\n"
+        "clones_1: jmp *%rax\n"
+        "nopw 0(%rax,%rax,1)\n"
+        "3: ret\n"
+        "endless_0: jmp endless_0\n"
+        "wild_0: mov %rax, %rsp\n"
+        "ret\n"
+        "odd_0: cpuid\n"
+        "ret\n");
+extern const uint8_t site_end[];
+extern const uint8_t init_0[], init_1[], init_2[], init_3[], init_4[];
+extern const uint8_t dtors_0[], dtors_1[], dtors_2[], dtors_3[];
+extern const uint8_t clones_0[], clones_1[];
+extern const uint8_t endless_0[], wild_0[], odd_0[];
+
+enum { FP_NOW = 0x1111, FP_PUSHED = 0x2222 };
+
+/* The word at SP that each has pushed; 0: none. */
+static const struct {
+    const uint8_t *pc;
+    uint64_t pushed;
+} places[] = {
+    {init_0, 0},
+    {init_1, 1},
+    {init_2, 1},
+    {init_3, 1},
+    {init_4, 0},
+    {dtors_0, 0},
+    {dtors_1, FP_PUSHED},
+    {dtors_2, FP_PUSHED},
+    {dtors_3, 0},
+    {clones_0, 0},
+    {clones_1, 0},
+};
+
+static uint64_t stack[4];
+
+static bool read_stack(void *context, uint64_t address, void *to, size_t size)
+{
+    (void)context;
+    uint64_t low = (uintptr_t)stack;
+    if (address < low || address - low > sizeof stack - size)
+        return false;
+    memcpy(to, (const void *)(uintptr_t)address, size);
+    return true;
+}
+
+static const struct wndl_space space = {
+    .memory = {.read = read_stack},
+    .arch = WNDL_ARCH_HERE,
+};
+
+static void every_place_leads_to_the_caller(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        size_t at = 0;
+        if (places[i].pushed != 0)
+            stack[at++] = places[i].pushed;
+        stack[at++] = (uintptr_t)site_end;
+        struct wndl_fp_state s = {
+            .pc = (uintptr_t)places[i].pc,
+            .sp = (uintptr_t)stack,
+            .fp = FP_NOW,
+            .interrupted = true,
+        };
+        bool pops_fp = false;
+        assert_true(wndl_flow_return(&space, &s, &pops_fp));
+        assert_int_equal(s.pc, (uintptr_t)site_end);
+        assert_int_equal(s.sp, (uintptr_t)(stack + at));
+        assert_false(s.interrupted);
+        assert_int_equal(pops_fp, places[i].pushed == FP_PUSHED);
+        assert_int_equal(s.fp, pops_fp ? FP_PUSHED : FP_NOW);
+    }
+}
+
+static void assert_refused(const uint8_t *pc, uint64_t ra)
+{
+    stack[0] = ra;
+    struct wndl_fp_state s = {.pc = (uintptr_t)pc, .sp = (uintptr_t)stack};
+    const struct wndl_fp_state before = s;
+    bool pops_fp;
+    assert_false(wndl_flow_return(&space, &s, &pops_fp));
+    assert_memory_equal(&s, &before, sizeof s);
+}
+
+static void what_cannot_be_followed_is_left_alone(void **state)
+{
+    (void)state;
+    assert_refused(endless_0, (uintptr_t)site_end);
+    assert_refused(wild_0, (uintptr_t)site_end);
+    assert_refused(odd_0, (uintptr_t)site_end);
+    assert_refused(init_4, (uintptr_t)init_4); /* no call is before it */
+    assert_refused(init_4, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_place_leads_to_the_caller),
+        cmocka_unit_test(what_cannot_be_followed_is_left_alone),
+    };
+    return cmocka_run_group_tests_name("flow", tests, NULL, NULL);
+}
+
+#else
+
+int main(void)
+{
+    return EXIT_SUCCESS;
+}
+
+#endif

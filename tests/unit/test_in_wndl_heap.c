@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+#include "testlib.h"
+
+#include "in/wndl.h"
+#include "model/heap.h"
+#include "recipe.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Two processes, the first with two snapshots and all else there is. */
+static const char golden[] =
+    "meta 1000000 2 0 box / app\n"
+    "process 0 100 /bin/app app\n"
+    "process 1 101 /bin/kid kid\n"
+    "image /bin/app a1b2\n"
+    "heap 0 3 0\n"
+    "heap 1 0 4096\n"
+    "pair 0 0 100 12 0:10 0:20\n"
+    "pair 0 1 5000 8 0:10 0:30\n"
+    "pair 0 0 8 16\n"
+    "pair 1 0 1000 8 0:10 0:20\n"
+    "live 0 0 0 0 500 112 1\n"
+    "wait 1000\n"
+    "snapshot 0 1 first_one 1 0 100 112 0 0 0 112 900 0\n"
+    "counts 0 0 1 0 1 0 0\n"
+    "live 0 250 112 1\n"
+    "wait 1000\n"
+    "snapshot 0 0 _ 9 4 5500 6000 448 1 2 5900 1800 3 77 / 5 0 0 0 1 2 4\n"
+    "counts 0 0 6 4 2 1 700 1 1 0 1 0 0\n"
+    "counts 0 2 2 0 0 0 0\n"
+    "leaks 0 0 1 0 1 2 0 2 0\n"
+    "growth 0 0 1 9 900 100 200 1 20 0:10 0:40\n"
+    "growth 0 1 2 8 800 90 190 4096 4096 0:10 0:50\n"
+    "wrong 0 2 3 7f00 0:10 0:60\n"
+    "wrong 0 9 1 10 0:10\n"
+    "together 0 2 0 6\n"
+    "snapshot 1 0 _ 3 1\n"
+    "counts 1 0 3 1 1 0 5\n"
+    "done 0 0\n";
+
+static struct wndl_buf cook(const char *recipe)
+{
+    struct wndl_buf file;
+    wndl_buf_init(&file, wndl_mem_libc());
+    assert_true(recipe_cook(recipe, &file));
+    return file;
+}
+
+static void read_wanted(
+    const char *recipe, uint64_t snapshot, struct wndl_profile *p)
+{
+    struct wndl_buf file = cook(recipe);
+    assert_true(wndl_profile_init(p, wndl_mem_libc()));
+    p->wanted_snapshot = snapshot;
+    struct wndl_bytes bytes = {file.data, file.size};
+    assert_int_equal(wndl_recording_read(p, bytes, NULL), WNDL_OK);
+    wndl_buf_free(&file);
+}
+
+static void read_recipe(const char *recipe, struct wndl_profile *p)
+{
+    read_wanted(recipe, WNDL_LAST_SNAPSHOT, p);
+}
+
+static const struct wndl_process_heap *heap_at(
+    const struct wndl_profile *p, size_t i)
+{
+    return wndl_vec_at(&p->heaps, i);
+}
+
+static void heaps_and_their_sites_are_read(void **state)
+{
+    (void)state;
+    struct wndl_profile p;
+    read_recipe(golden, &p);
+    assert_int_equal(p.chunks_damaged, 0);
+    assert_int_equal(p.chunks_unknown, 0);
+    assert_int_equal(p.heaps.len, 2);
+    const struct wndl_process_heap *heap = heap_at(&p, 0);
+    assert_int_equal(heap->process, 0);
+    assert_true(heap->cumulative);
+    assert_true(heap->leaks_wanted);
+    assert_int_equal(heap->sample_below, 0);
+    assert_int_equal(heap->sites.len, 3);
+    const struct wndl_alloc_site *sites = heap->sites.data;
+    assert_int_equal(sites[0].requested, 100);
+    assert_int_equal(sites[0].slop, 12);
+    assert_int_equal(sites[1].end, WNDL_WALK_TRUNCATED);
+    assert_int_equal(sites[2].node, 0);
+    const struct wndl_node *leaf = wndl_vec_at(&p.nodes, sites[1].node);
+    const struct wndl_frame_key *frame = wndl_vec_at(&p.frames, leaf->frame);
+    assert_int_equal(frame->address, 0x30);
+    const struct wndl_process_heap *sampled = heap_at(&p, 1);
+    assert_false(sampled->cumulative);
+    assert_int_equal(sampled->sample_below, 4096);
+    const struct wndl_alloc_site *site = sampled->sites.data;
+    /* The stack is the same one as in the other process. */
+    assert_int_equal(site->node, sites[0].node);
+    assert_true(fabs(wndl_alloc_weight(sampled, site) - 4.096) < 1e-9);
+    assert_true(wndl_alloc_weight(heap, &sites[2]) == 1);
+    wndl_profile_free(&p);
+}
+
+static void last_snapshot_is_kept(void **state)
+{
+    (void)state;
+    struct wndl_profile p;
+    read_recipe(golden, &p);
+    const struct wndl_process_heap *heap = heap_at(&p, 0);
+    const struct wndl_heap_snapshot *s = wndl_heap_kept(heap);
+    assert_int_equal(heap->snapshots.len, 2);
+    assert_int_equal(s->number, 1);
+    assert_int_equal(s->time, 2000);
+    assert_int_equal(s->why, WNDL_SNAPSHOT_END);
+    assert_false(s->cut);
+    assert_int_equal(s->totals[WNDL_HEAP_TOTAL_ALLOCS], 9);
+    assert_int_equal(s->totals[WNDL_HEAP_TOTAL_PEAK_TIME], 1800);
+    assert_int_equal(s->totals[WNDL_HEAP_TOTAL_INHERITED], 3);
+    assert_int_equal(s->missed[0], 5);
+    assert_int_equal(s->missed[4], 1);
+    assert_int_equal(s->missed[WNDL_HEAP_MISSED_OTHER], 6);
+    assert_int_equal(heap->counts.len, 3);
+    const struct wndl_alloc_counts *counts = heap->counts.data;
+    assert_int_equal(counts[0].allocs, 6);
+    assert_int_equal(counts[0].frees, 4);
+    assert_int_equal(counts[0].at_peak, 2);
+    assert_int_equal(counts[0].temporary, 1);
+    assert_int_equal(counts[0].lifetime, 700);
+    assert_int_equal(counts[1].site, 1);
+    assert_int_equal(counts[2].site, 2);
+    assert_int_equal(wndl_alloc_live(&counts[2]), 2);
+    wndl_profile_free(&p);
+}
+
+static void snapshot_that_is_wanted_is_kept(void **state)
+{
+    (void)state;
+    struct wndl_profile p;
+    read_wanted(golden, 0, &p);
+    const struct wndl_process_heap *heap = heap_at(&p, 0);
+    assert_int_equal(wndl_heap_kept(heap)->number, 0);
+    assert_int_equal(wndl_heap_kept(heap)->why, WNDL_SNAPSHOT_CONTROL);
+    assert_true(wndl_bytes_is(wndl_heap_kept(heap)->text, "first one"));
+    assert_int_equal(heap->counts.len, 1);
+    wndl_profile_free(&p);
+    read_wanted(golden, 1, &p);
+    assert_int_equal(heap_at(&p, 0)->counts.len, 3);
+    assert_null(wndl_heap_kept(heap_at(&p, 1)));
+    assert_int_equal(heap_at(&p, 1)->counts.len, 0);
+    wndl_profile_free(&p);
+}
+
+static void what_was_found_at_the_end_is_read(void **state)
+{
+    (void)state;
+    struct wndl_profile p;
+    read_recipe(golden, &p);
+    const struct wndl_process_heap *heap = heap_at(&p, 0);
+    assert_int_equal(heap->moments.len, 3);
+    const struct wndl_heap_moment *moments = heap->moments.data;
+    assert_int_equal(moments[1].time, 500);
+    assert_int_equal(moments[1].bytes, 112);
+    assert_int_equal(moments[2].time, 1250);
+    assert_true(heap->leaks_known);
+    assert_false(heap_at(&p, 1)->leaks_known);
+    const struct wndl_alloc_leaks *leaks = heap->leaks.data;
+    assert_int_equal(heap->leaks.len, 2);
+    assert_int_equal(leaks[0].possible, 1);
+    assert_int_equal(leaks[1].site, 2);
+    assert_int_equal(leaks[1].indirect, 2);
+    const struct wndl_alloc_growth *growths = heap->growths.data;
+    assert_int_equal(heap->growths.len, 2);
+    assert_false(growths[0].by_copy);
+    assert_int_equal(growths[0].doubling, 200);
+    assert_int_equal(growths[0].least_step, 1);
+    assert_true(growths[1].by_copy);
+    assert_int_equal(growths[1].most_step, 4096);
+    const struct wndl_alloc_wrong *wrongs = heap->wrongs.data;
+    assert_int_equal(heap->wrongs.len, 2);
+    assert_int_equal(wrongs[0].kind, WNDL_WRONG_FREE_TWICE);
+    assert_int_equal(wrongs[0].count, 3);
+    assert_int_equal(wrongs[0].address, 0x7f00);
+    assert_int_equal(wrongs[1].kind, WNDL_WRONG_FREE_OTHER);
+    const struct wndl_alloc_together *together = heap->together.data;
+    assert_int_equal(heap->together.len, 1);
+    assert_int_equal(together[0].site, 2);
+    assert_int_equal(together[0].other, 0);
+    assert_int_equal(together[0].blocks, 6);
+    wndl_profile_free(&p);
+}
+
+/* ---- damage */
+
+/* The golden with the line that begins so damaged. */
+static void read_damaged(const char *line, struct wndl_profile *p)
+{
+    char recipe[sizeof golden + 20];
+    const char *at = strstr(golden, line);
+    assert_non_null(at);
+    const char *end = strchr(at, '\n') + 1;
+    snprintf(recipe, sizeof recipe, "%.*sflip 5\n%s", (int)(end - golden),
+        golden, end);
+    read_recipe(recipe, p);
+}
+
+static void damaged_site_loses_its_blocks_alone(void **state)
+{
+    (void)state;
+    struct wndl_profile p;
+    read_damaged("pair 0 1 5000", &p);
+    const struct wndl_process_heap *heap = heap_at(&p, 0);
+    assert_int_equal(p.chunks_damaged, 1);
+    assert_int_equal(heap->sites.len, 2);
+    assert_int_equal(heap->counts.len, 2);
+    assert_int_equal(heap->lost, 1);
+    const struct wndl_alloc_counts *counts = heap->counts.data;
+    assert_int_equal(counts[1].site, 1);
+    assert_int_equal(counts[1].allocs, 2);
+    const struct wndl_alloc_together *together = heap->together.data;
+    assert_int_equal(together[0].site, 1);
+    wndl_profile_free(&p);
+}
+
+static void damaged_snapshot_loses_its_counts(void **state)
+{
+    (void)state;
+    struct wndl_profile p;
+    read_damaged("snapshot 0 0", &p);
+    const struct wndl_process_heap *heap = heap_at(&p, 0);
+    assert_int_equal(p.chunks_damaged, 3); /* its two counts are about it */
+    assert_int_equal(wndl_heap_kept(heap)->number, 0);
+    assert_int_equal(heap->counts.len, 1);
+    wndl_profile_free(&p);
+}
+
+static void damaged_heap_is_none(void **state)
+{
+    (void)state;
+    struct wndl_profile p;
+    read_damaged("heap 0", &p);
+    assert_int_equal(p.heaps.len, 1);
+    assert_int_equal(heap_at(&p, 0)->process, 1);
+    wndl_profile_free(&p);
+}
+
+static void damage_is_counted(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "heap 0 0 0\n",   /* twice */
+        "pair 2 0 1 0\n", /* of no heap */
+        "pair 0 0 18446744073709551615 1\n",
+        "counts 2 0 1 0 0 0 0\n",
+        "live 0 18446744073709551615 1 1 18446744073709551615 1 1\n",
+        "chunk HPAR !\n",
+        "chunk HSNP !\n",
+        "chunk HLEK !\n",
+        "chunk HGRO !!!!!!!!\n",
+        "chunk HWRO !!!\n",
+        "chunk HTOG !!!\n",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char recipe[400];
+        struct wndl_profile p;
+        snprintf(recipe, sizeof recipe,
+            "meta 1 1 0 h / c\nprocess 0 1 /bin/a a\nheap 0 0 0\n"
+            "process 0 2 /bin/b b\nprocess 0 3 /bin/c c\nsnapshot 0 0 _ 1\n%s"
+            "pair 0 0 7 0\n",
+            wrong[i]);
+        read_recipe(recipe, &p);
+        assert_int_equal(p.chunks_damaged, 1);
+        assert_int_equal(heap_at(&p, 0)->sites.len, 1);
+        wndl_profile_free(&p);
+    }
+}
+
+static void file_that_ends_in_a_snapshot_says_so(void **state)
+{
+    (void)state;
+    static const char start[] = "meta 1 1 0 h / c\nprocess 0 1 /bin/a a\n"
+                                "heap 0 0 0\npair 0 0 7 0\nsnapshot 0 0 _ 1\n"
+                                "counts 0 0 1 0 0 0 0\n";
+    struct wndl_profile p;
+    char recipe[300];
+    read_recipe(start, &p);
+    assert_true(wndl_heap_kept(heap_at(&p, 0))->cut);
+    wndl_profile_free(&p);
+    snprintf(recipe, sizeof recipe, "%sleaks 0\n", start);
+    read_recipe(recipe, &p);
+    assert_false(wndl_heap_kept(heap_at(&p, 0))->cut);
+    wndl_profile_free(&p);
+    snprintf(recipe, sizeof recipe, "%sdone 0 0\n", start);
+    read_recipe(recipe, &p);
+    assert_false(wndl_heap_kept(heap_at(&p, 0))->cut);
+    wndl_profile_free(&p);
+}
+
+static void check_prefix(struct wndl_bytes prefix, void *context)
+{
+    (void)context;
+    struct wndl_profile p;
+    assert_true(wndl_profile_init(&p, wndl_mem_libc()));
+    enum wndl_status status = wndl_recording_read(&p, prefix, NULL);
+    if (status == WNDL_OK) {
+        assert_int_equal(p.chunks_damaged, 0);
+        for (size_t i = 0; i < p.heaps.len; i++)
+            assert_true(heap_at(&p, i)->lost == 0);
+    }
+    wndl_profile_free(&p);
+}
+
+static void every_truncation_is_read_to_its_last_chunk(void **state)
+{
+    (void)state;
+    struct wndl_buf file = cook(golden);
+    for_each_truncation(
+        (struct wndl_bytes){file.data, file.size}, check_prefix, NULL);
+    wndl_buf_free(&file);
+}
+
+static void lack_of_memory_is_told(void **state)
+{
+    (void)state;
+    struct wndl_buf file = cook(golden);
+    struct wndl_bytes bytes = {file.data, file.size};
+    enum wndl_status status = WNDL_NOMEM;
+    long budget = 0;
+    for (; status != WNDL_OK; budget++) {
+        struct failing_mem f;
+        struct wndl_profile p;
+        failing_mem_init(&f, budget);
+        if (!wndl_profile_init(&p, &f.mem))
+            continue;
+        status = wndl_recording_read(&p, bytes, NULL);
+        assert_true(status == WNDL_OK || status == WNDL_NOMEM);
+        wndl_profile_free(&p);
+        assert_int_equal(f.live, 0);
+    }
+    assert_true(budget > 2);
+    wndl_buf_free(&file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(heaps_and_their_sites_are_read),
+        cmocka_unit_test(last_snapshot_is_kept),
+        cmocka_unit_test(snapshot_that_is_wanted_is_kept),
+        cmocka_unit_test(what_was_found_at_the_end_is_read),
+        cmocka_unit_test(damaged_site_loses_its_blocks_alone),
+        cmocka_unit_test(damaged_snapshot_loses_its_counts),
+        cmocka_unit_test(damaged_heap_is_none),
+        cmocka_unit_test(damage_is_counted),
+        cmocka_unit_test(file_that_ends_in_a_snapshot_says_so),
+        cmocka_unit_test(every_truncation_is_read_to_its_last_chunk),
+        cmocka_unit_test(lack_of_memory_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+#include "testlib.h"
+
+#include "rt/heap_blocks.h"
+#include "rt/heap_growth.h"
+#include "rt/heap_lanes.h"
+#include "rt/heap_pairs.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { BLOCKS = 60000, ROUNDS = 400000, THREADS = 4, PAIRS = 4096 };
+
+static uint64_t next_random(uint64_t *random)
+{
+    *random =
+        *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *random >> 33;
+}
+
+/* ---- blocks */
+
+static uint64_t address_of(unsigned i)
+{
+    return UINT64_C(0x7f0000000000) + 48 * (uint64_t)i;
+}
+
+static void count_one(void *context, const struct wndl_rt_block *block)
+{
+    (void)block;
+    ++*(size_t *)context;
+}
+
+static size_t count_blocks(void)
+{
+    size_t count = 0;
+    wndl_rt_blocks_each(count_one, &count);
+    return count;
+}
+
+static void check_take(unsigned i, bool there)
+{
+    struct wndl_rt_block got;
+    enum wndl_rt_found found = wndl_rt_blocks_take(address_of(i), &got);
+    assert_int_equal(found, there ? WNDL_RT_BLOCK_FOUND : WNDL_RT_BLOCK_ABSENT);
+    if (!there)
+        return;
+    assert_int_equal(got.address, address_of(i));
+    assert_int_equal(got.pair, 0xffffff - i);
+    assert_int_equal(got.time, (UINT64_C(1) << 46) + i);
+    assert_int_equal(got.generation, i % 256);
+    assert_int_equal(got.grown, i % 3 == 0);
+}
+
+static void check_put(unsigned i, bool there)
+{
+    const struct wndl_rt_block block = {
+        .address = address_of(i),
+        .time = (UINT64_C(1) << 46) + i,
+        .pair = 0xffffff - i,
+        .generation = (uint8_t)i,
+        .grown = i % 3 == 0,
+    };
+    struct wndl_rt_block before;
+    wndl_rt_blocks_expect(block.address);
+    assert_int_equal(wndl_rt_blocks_put(&block, &before),
+        there ? WNDL_RT_BLOCK_FOUND : WNDL_RT_BLOCK_ABSENT);
+    if (there)
+        assert_int_equal(before.pair, block.pair);
+}
+
+static void what_was_put_is_taken_once(void **state)
+{
+    static bool there[BLOCKS];
+    uint64_t random = 1;
+    size_t count = 0;
+    (void)state;
+    for (unsigned n = 0; n < ROUNDS; n++) {
+        unsigned i = (unsigned)(next_random(&random) % BLOCKS);
+        bool take = next_random(&random) % 2 == 0;
+        if (take)
+            check_take(i, there[i]);
+        else
+            check_put(i, there[i]);
+        count = count - there[i] + !take;
+        there[i] = !take;
+    }
+    assert_int_equal(count_blocks(), count);
+    for (unsigned i = 0; i < BLOCKS; i++)
+        check_take(i, there[i]);
+    assert_int_equal(count_blocks(), 0);
+}
+
+static void look(void *context, struct wndl_rt_block *block)
+{
+    *(uint32_t *)context = block->pair;
+    block->grown = true;
+}
+
+static void a_held_block_can_be_changed(void **state)
+{
+    uint32_t seen = 0;
+    struct wndl_rt_block got;
+    (void)state;
+    check_put(1, false);
+    assert_int_equal(
+        wndl_rt_blocks_hold(address_of(1), look, &seen), WNDL_RT_BLOCK_FOUND);
+    assert_int_equal(seen, 0xffffff - 1);
+    assert_int_equal(
+        wndl_rt_blocks_hold(address_of(2), look, &seen), WNDL_RT_BLOCK_ABSENT);
+    assert_int_equal(
+        wndl_rt_blocks_take(address_of(1), &got), WNDL_RT_BLOCK_FOUND);
+    assert_true(got.grown);
+}
+
+static void marks_are_taken_back(void **state)
+{
+    (void)state;
+    assert_false(wndl_rt_blocks_maybe(address_of(7)));
+    wndl_rt_blocks_mark(address_of(7));
+    wndl_rt_blocks_mark(address_of(7));
+    wndl_rt_blocks_unmark(address_of(7));
+    assert_true(wndl_rt_blocks_maybe(address_of(7)));
+    wndl_rt_blocks_unmark(address_of(7));
+    assert_false(wndl_rt_blocks_maybe(address_of(7)));
+    for (int i = 0; i < 1000; i++)
+        wndl_rt_blocks_mark(address_of(7));
+    for (int i = 0; i < 1000; i++)
+        wndl_rt_blocks_unmark(address_of(7));
+    assert_true(wndl_rt_blocks_maybe(address_of(7)));
+}
+
+/* All in one region, so that they wait for each other. */
+static void *put_and_take(void *argument)
+{
+    unsigned own = (unsigned)(uintptr_t)argument;
+    for (unsigned n = 0; n < 40000; n++) {
+        struct wndl_rt_block before;
+        const struct wndl_rt_block block = {
+            .address = address_of(own + THREADS * (n % 1000)),
+            .pair = own,
+        };
+        if (n / 1000 % 2 == 0)
+            (void)wndl_rt_blocks_put(&block, &before);
+        else if (wndl_rt_blocks_take(block.address, &before) !=
+                     WNDL_RT_BLOCK_FOUND ||
+                 before.pair != own)
+            return argument;
+    }
+    return NULL;
+}
+
+static void run_threads(void *(*work)(void *))
+{
+    pthread_t threads[THREADS];
+    for (uintptr_t i = 0; i < THREADS; i++)
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, work, (void *)(i + 1)), 0);
+    for (size_t i = 0; i < THREADS; i++) {
+        void *failed;
+        assert_int_equal(pthread_join(threads[i], &failed), 0);
+        assert_null(failed);
+    }
+}
+
+static void threads_do_not_lose_each_others_blocks(void **state)
+{
+    (void)state;
+    run_threads(put_and_take);
+    assert_int_equal(count_blocks(), 0);
+}
+
+/* ---- pairs and lanes */
+
+static struct wndl_heap *shared;
+
+static int make_shared(void **state)
+{
+    size_t size = wndl_heap_layout(PAIRS).size;
+    void *memory;
+    (void)state;
+    if (posix_memalign(&memory, 4096, size) != 0)
+        return 1;
+    memset(memory, 0, size);
+    shared = memory;
+    shared->pairs = PAIRS;
+    shared->lanes = WNDL_HEAP_LANES;
+    return 0;
+}
+
+static int free_shared(void **state)
+{
+    (void)state;
+    free(shared);
+    return 0;
+}
+
+static struct wndl_rt_pairs pairs_table(void)
+{
+    struct wndl_heap_layout l = wndl_heap_layout(PAIRS);
+    return (struct wndl_rt_pairs){
+        .pairs = (void *)((uint8_t *)shared + l.pairs),
+        .index = (void *)((uint8_t *)shared + l.index),
+        .count = &shared->pair_count,
+        .max = PAIRS,
+    };
+}
+
+static struct wndl_heap_pair pair_of(uint32_t i)
+{
+    return (struct wndl_heap_pair){i % 64, i % 64 + 9, i / 64 + 1, 0};
+}
+
+static void a_full_table_still_finds_its_pairs(void **state)
+{
+    struct wndl_rt_pairs table = pairs_table();
+    (void)state;
+    for (uint32_t i = 0; i < PAIRS + 10; i++) {
+        struct wndl_heap_pair pair = pair_of(i);
+        uint32_t number = wndl_rt_pairs_find(&table, &pair);
+        assert_int_equal(number, i < PAIRS ? i + 1 : 0);
+    }
+    for (uint32_t i = 0; i < PAIRS; i++) {
+        struct wndl_heap_pair pair = pair_of(i);
+        assert_int_equal(wndl_rt_pairs_find(&table, &pair), i + 1);
+        assert_memory_equal(&table.pairs[i], &pair, sizeof pair);
+    }
+}
+
+static uint32_t found_by[THREADS + 1][1000];
+
+static void *find_all(void *argument)
+{
+    struct wndl_rt_pairs table = pairs_table();
+    uintptr_t own = (uintptr_t)argument;
+    for (uint32_t i = 0; i < 1000; i++) {
+        uint32_t k = (uint32_t)(i * 7 + own * 100) % 1000;
+        struct wndl_heap_pair pair = pair_of(k);
+        found_by[own][k] = wndl_rt_pairs_find(&table, &pair);
+    }
+    return NULL;
+}
+
+static void threads_find_the_same_pairs(void **state)
+{
+    (void)state;
+    run_threads(find_all);
+    for (uint32_t i = 0; i < 1000; i++) {
+        assert_int_not_equal(found_by[1][i], 0);
+        for (uint32_t t = 2; t <= THREADS; t++)
+            assert_int_equal(found_by[t][i], found_by[1][i]);
+    }
+}
+
+static void born(const struct wndl_rt_lane *lane, uint32_t pair, uint64_t size)
+{
+    wndl_rt_pair_born(lane, pair);
+    wndl_rt_lane_born(lane, &(struct wndl_rt_sizes){size, size});
+}
+
+static void died(const struct wndl_rt_lane *lane, uint32_t pair, uint64_t size)
+{
+    wndl_rt_lane_died(lane, size);
+    wndl_rt_pair_died(lane, pair, 5);
+}
+
+static int64_t at_peak(const struct wndl_rt_lane *lane, uint32_t pair)
+{
+    const struct wndl_heap_count *c = &lane->counts[pair];
+    return c->stamp == shared->peak_stamp ? c->at_peak
+                                          : (int64_t)(c->allocs - c->frees);
+}
+
+static void the_peak_has_what_was_live_then(void **state)
+{
+    struct wndl_rt_lane lane = wndl_rt_lane_take(shared, getpid(), gettid());
+    (void)state;
+    assert_false(lane.shared);
+    for (int i = 0; i < 100; i++)
+        born(&lane, 1, 10); /* 1000 */
+    for (int i = 0; i < 60; i++)
+        died(&lane, 1, 10); /* 400 */
+    for (int i = 0; i < 7; i++)
+        born(&lane, 2, 100); /* 1100: the peak */
+    died(&lane, 2, 100);
+    for (int i = 0; i < 40; i++)
+        died(&lane, 1, 10); /* 600 */
+    born(&lane, 3, 450);    /* 1050 */
+    wndl_rt_lane_note_peak(&lane);
+    assert_int_equal(shared->peak_bytes, 1100);
+    assert_int_equal(at_peak(&lane, 1), 40);
+    assert_int_equal(at_peak(&lane, 2), 7);
+    assert_int_equal(at_peak(&lane, 3), 0);
+    assert_int_equal(shared->live_bytes + lane.totals->live_bytes, 1050);
+    assert_int_equal(shared->live_blocks + lane.totals->live_blocks, 7);
+    assert_int_equal(lane.totals->allocs, 108);
+    assert_int_equal(lane.totals->usable_freed, 1100);
+    assert_int_equal(lane.counts[1].lifetime, 500);
+    wndl_rt_lane_leave(&lane);
+}
+
+static void the_last_lane_is_for_all_others(void **state)
+{
+    struct wndl_rt_lane lanes[WNDL_HEAP_LANES + 1];
+    (void)state;
+    for (int i = 0; i <= WNDL_HEAP_LANES; i++) {
+        lanes[i] = wndl_rt_lane_take(shared, getpid(), gettid());
+        assert_int_equal(lanes[i].shared, i >= WNDL_HEAP_LANES - 1);
+    }
+    wndl_rt_lane_leave(&lanes[3]);
+    struct wndl_rt_lane again = wndl_rt_lane_take(shared, getpid(), gettid());
+    assert_ptr_equal(again.totals, lanes[3].totals);
+    wndl_rt_lane_leave(&lanes[WNDL_HEAP_LANES]);
+    assert_int_equal(lanes[WNDL_HEAP_LANES].totals->owner, 0);
+}
+
+static void *count_many(void *argument)
+{
+    struct wndl_rt_lane lane =
+        (uintptr_t)argument % 2 == 0
+            ? wndl_rt_lane_shared(shared)
+            : wndl_rt_lane_take(shared, getpid(), gettid());
+    for (int i = 0; i < 50000; i++) {
+        born(&lane, (uint32_t)i % 10, 100);
+        died(&lane, (uint32_t)i % 10, 100);
+    }
+    return NULL;
+}
+
+static void threads_count_all(void **state)
+{
+    uint64_t allocs = 0, frees = 0;
+    int64_t live = shared->live_bytes;
+    (void)state;
+    run_threads(count_many);
+    live = shared->live_bytes;
+    for (size_t i = 0; i < WNDL_HEAP_LANES; i++) {
+        allocs += shared->lane[i].allocs;
+        frees += shared->lane[i].frees;
+        live += shared->lane[i].live_bytes;
+    }
+    assert_int_equal(allocs, THREADS * 50000);
+    assert_int_equal(frees, allocs);
+    assert_int_equal(live, 0);
+    assert_true(shared->peak_bytes >= 100);
+}
+
+/* ---- growth */
+
+static const struct wndl_heap_growth *growth_of(uint32_t node, bool by_copy)
+{
+    for (size_t i = 0; i < WNDL_HEAP_GROWTHS; i++) {
+        const struct wndl_heap_growth *g = &shared->growths[i];
+        if (g->node == node && g->by_copy == by_copy)
+            return g;
+    }
+    return NULL;
+}
+
+static void growth_is_told_from_doubling(void **state)
+{
+    (void)state;
+    for (uint64_t size = 16; size < 1000; size++)
+        wndl_rt_heap_grown(shared,
+            &(struct wndl_rt_growth){5, false, size == 16, size, size + 1});
+    for (uint64_t size = 16; size < 1024; size *= 2)
+        wndl_rt_heap_grown(shared,
+            &(struct wndl_rt_growth){5, true, size == 16, size, 2 * size});
+    const struct wndl_heap_growth *g = growth_of(5, false);
+    assert_int_equal(g->chains, 1);
+    assert_int_equal(g->steps, 984);
+    assert_int_equal(g->final, 1000);
+    assert_int_equal(g->allocated, 1000 * 1001 / 2 - 15 * 16 / 2);
+    assert_int_equal(g->doubling, 2 * 1024 - 16);
+    assert_int_equal(g->most_step, 1);
+    g = growth_of(5, true);
+    assert_int_equal(g->allocated, g->doubling);
+    assert_int_equal(g->least_step, 16);
+    assert_int_equal(g->most_step, 512);
+}
+
+static void wrong_frees_are_told_once_a_site(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        wndl_rt_heap_wrong(shared, 7, WNDL_HEAP_WRONG_TWICE, 0x1000);
+    wndl_rt_heap_wrong(shared, 7, WNDL_HEAP_WRONG_FOREIGN, 0x2000);
+    assert_int_equal(shared->wrongs[0].count, 10);
+    assert_int_equal(shared->wrongs[0].address, 0x1000);
+    assert_int_equal(shared->wrongs[1].kind, WNDL_HEAP_WRONG_FOREIGN);
+    assert_int_equal(shared->wrongs[2].node, 0);
+}
+
+#define SHARED(test)                                                           \
+    cmocka_unit_test_setup_teardown(test, make_shared, free_shared)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_put_is_taken_once),
+        cmocka_unit_test(a_held_block_can_be_changed),
+        cmocka_unit_test(marks_are_taken_back),
+        cmocka_unit_test(threads_do_not_lose_each_others_blocks),
+        SHARED(a_full_table_still_finds_its_pairs),
+        SHARED(threads_find_the_same_pairs),
+        SHARED(the_peak_has_what_was_live_then),
+        SHARED(the_last_lane_is_for_all_others),
+        SHARED(threads_count_all),
+        SHARED(growth_is_told_from_doubling),
+        SHARED(wrong_frees_are_told_once_a_site),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

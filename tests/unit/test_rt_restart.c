@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Which call an instruction made, and how it takes its timeout. */
+#include "testlib.h"
+
+#include "rt/number.h"
+#include "rt/restart.h"
+#include "rt/rt.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+
+struct wndl_rt wndl_rt;
+
+static ucontext_t context;
+
+/* What stands in front of a system call, as libcs have it. */
+#define NUMBER_OF(bytes)                                                       \
+    wndl_rt_number((const uint8_t *)(bytes), sizeof(bytes) - 1, &context)
+
+static void numbers_are_found_right_before_the_call(void **state)
+{
+    (void)state;
+    assert_int_equal(NUMBER_OF("\xb8\x07\x00\x00\x00"), 7);
+    assert_int_equal(NUMBER_OF("\xc3\x31\xc0"), 0);
+    assert_int_equal(NUMBER_OF("\x33\xc0"), 0);
+    /* As if behind other code that fills the register. */
+    assert_int_equal(
+        NUMBER_OF("\xb8\x01\x00\x00\x00\xc3\xb8\xe8\x00\x00\x00"), 232);
+}
+
+static void code_in_between_is_passed(void **state)
+{
+    (void)state;
+    /* mov $0x10f,%eax; mov %r12,%rdx; lea 0x20(%rsp),%r12; mov $8,%r8d */
+    assert_int_equal(NUMBER_OF("\xb8\x0f\x01\x00\x00\x4c\x89\xe2"
+                               "\x4c\x8d\x64\x24\x20\x41\xb8\x08\x00\x00\x00"),
+        0x10f);
+    /* xor %eax,%eax; xor %r8d,%r8d */
+    assert_int_equal(NUMBER_OF("\x31\xc0\x45\x31\xc0"), 0);
+    /* mov $0xca,%eax; xor %r10d,%r10d; xor $0x80,%sil; nopl 0(%rax) */
+    assert_int_equal(NUMBER_OF("\xb8\xca\x00\x00\x00\x45\x31\xd2"
+                               "\x40\x80\xf6\x80\x0f\x1f\x40\x00"),
+        0xca);
+}
+
+static void other_registers_and_prefixes_do_not_deceive(void **state)
+{
+    (void)state;
+    /* mov $8,%r8d and xor %r8d,%r8d hold mov $8,%eax and xor %eax,%eax. */
+    assert_int_equal(NUMBER_OF("\x41\xb8\x08\x00\x00\x00"), -1);
+    assert_int_equal(NUMBER_OF("\x45\x31\xc0"), -1);
+    /* mov $7,%eax; add $1,%eax */
+    assert_int_equal(NUMBER_OF("\xb8\x07\x00\x00\x00\x83\xc0\x01"), -1);
+    /* mov $7,%eax; je over what follows */
+    assert_int_equal(NUMBER_OF("\xb8\x07\x00\x00\x00\x74\x05"), -1);
+    assert_int_equal(NUMBER_OF(""), -1);
+}
+
+#ifdef __x86_64__
+static void numbers_kept_in_registers_are_read_there(void **state)
+{
+    (void)state;
+    context.uc_mcontext.gregs[REG_R8] = 202;
+    context.uc_mcontext.gregs[REG_RSI] = 128;
+    /* mov %r8d,%eax; mov $0x80,%esi */
+    assert_int_equal(NUMBER_OF("\x44\x89\xc0\xbe\x80\x00\x00\x00"), 202);
+    /* mov %esi,%eax; mov $0x80,%esi: it is gone */
+    assert_int_equal(NUMBER_OF("\x89\xf0\xbe\x80\x00\x00\x00"), -1);
+    /* mov %ecx,%eax: the call itself changes it */
+    assert_int_equal(NUMBER_OF("\x89\xc8"), -1);
+}
+
+static void timeouts_are_known_by_call(void **state)
+{
+    (void)state;
+    struct wndl_rt_call call;
+    assert_true(wndl_rt_restart_find(SYS_poll, &context, &call));
+    assert_int_equal(call.timeout, WNDL_RT_TIMEOUT_MS);
+    assert_int_equal(call.argument, 2);
+    assert_true(wndl_rt_restart_find(SYS_pause, &context, &call));
+    assert_int_equal(call.timeout, WNDL_RT_TIMEOUT_AS_IS);
+    assert_false(wndl_rt_restart_find(SYS_close, &context, &call));
+
+    context.uc_mcontext.gregs[REG_RSI] = FUTEX_WAIT | FUTEX_PRIVATE_FLAG;
+    assert_true(wndl_rt_restart_find(SYS_futex, &context, &call));
+    assert_int_equal(call.timeout, WNDL_RT_TIMEOUT_TIMESPEC);
+    context.uc_mcontext.gregs[REG_RSI] = FUTEX_WAIT_BITSET;
+    assert_true(wndl_rt_restart_find(SYS_futex, &context, &call));
+    assert_int_equal(call.timeout, WNDL_RT_TIMEOUT_AS_IS);
+
+    context.uc_mcontext.gregs[REG_RSI] = TIMER_ABSTIME;
+    assert_true(wndl_rt_restart_find(SYS_clock_nanosleep, &context, &call));
+    assert_int_equal(call.timeout, WNDL_RT_TIMEOUT_AS_IS);
+    context.uc_mcontext.gregs[REG_RSI] = 0;
+    assert_true(wndl_rt_restart_find(SYS_clock_nanosleep, &context, &call));
+    assert_int_equal(call.timeout, WNDL_RT_TIMEOUT_SLEEP);
+}
+
+/* mov $7,%eax; syscall; ret, and code in front of it that may be looked at */
+enum { IN_FRONT = 64 };
+static const uint8_t poll_room[IN_FRONT + 8] = {
+    [IN_FRONT] = 0xb8, 7, 0, 0, 0, 0x0f, 0x05, 0xc3};
+static const uint8_t *const poll_code = poll_room + IN_FRONT;
+
+static void stand_behind(const uint8_t *code, size_t offset, long result)
+{
+    context.uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)(code + offset);
+    context.uc_mcontext.gregs[REG_RAX] = result;
+}
+
+static void an_interrupted_call_is_made_again(void **state)
+{
+    (void)state;
+    struct wndl_rt_time rest;
+    stand_behind(poll_code, 7, -EINTR);
+    context.uc_mcontext.gregs[REG_RDX] = 200;
+    assert_true(wndl_rt_restart_is_due(&context));
+    assert_true(wndl_rt_restart(&context, 30 * 1000 * 1000 + 999999, &rest));
+    assert_ptr_equal(
+        (void *)(uintptr_t)context.uc_mcontext.gregs[REG_RIP], poll_code + 5);
+    assert_int_equal(context.uc_mcontext.gregs[REG_RAX], SYS_poll);
+    assert_int_equal(context.uc_mcontext.gregs[REG_RDX], 170);
+}
+
+static void a_timeout_never_becomes_endless(void **state)
+{
+    (void)state;
+    struct wndl_rt_time rest;
+    stand_behind(poll_code, 7, -EINTR);
+    context.uc_mcontext.gregs[REG_RDX] = 20;
+    assert_true(wndl_rt_restart(&context, UINT64_C(1) << 50, &rest));
+    assert_int_equal(context.uc_mcontext.gregs[REG_RDX], 0);
+    stand_behind(poll_code, 7, -EINTR);
+    context.uc_mcontext.gregs[REG_RDX] = UINT32_MAX; /* -1: for ever */
+    assert_true(wndl_rt_restart(&context, UINT64_C(1) << 50, &rest));
+    assert_int_equal((int)context.uc_mcontext.gregs[REG_RDX], -1);
+}
+
+static void what_did_not_fail_so_is_left_alone(void **state)
+{
+    (void)state;
+    stand_behind(poll_code, 7, 1);
+    assert_false(wndl_rt_restart_is_due(&context));
+    stand_behind(poll_code, 5, -EINTR);
+    assert_false(wndl_rt_restart_is_due(&context));
+    stand_behind(poll_code, 7, -EAGAIN);
+    assert_false(wndl_rt_restart_is_due(&context));
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_found_right_before_the_call),
+        cmocka_unit_test(code_in_between_is_passed),
+        cmocka_unit_test(other_registers_and_prefixes_do_not_deceive),
+#ifdef __x86_64__
+        cmocka_unit_test(numbers_kept_in_registers_are_read_there),
+        cmocka_unit_test(timeouts_are_known_by_call),
+        cmocka_unit_test(an_interrupted_call_is_made_again),
+        cmocka_unit_test(a_timeout_never_becomes_endless),
+        cmocka_unit_test(what_did_not_fail_so_is_left_alone),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
