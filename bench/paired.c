@@ -2,7 +2,8 @@
 /*
  * paired: runs several commands in turn, A B C A B C ..., and tells the CPU
  * time (user + system, of the whole process tree that was waited for) of
- * each as median and range, and as median of the per-round ratios to A. On a
+ * each as median and range, and as median of the per-round ratios to A; then
+ * the most memory that one of its processes had at a time (VmHWM). On a
  * machine that other work shares, ratios inside a round are what to trust.
  *
  *     paired ROUNDS 'name=command' 'name=command' ...
@@ -23,6 +24,7 @@ struct contender {
     double cpu[MAX_ROUNDS];
     double wall[MAX_ROUNDS];
     double ratio[MAX_ROUNDS];
+    double peak; /* MiB, the largest of all rounds */
 };
 
 static double seconds(struct timeval t)
@@ -53,6 +55,8 @@ static void run_once(struct contender *c, int round)
     }
     c->wall[round] = now() - start;
     c->cpu[round] = seconds(used.ru_utime) + seconds(used.ru_stime);
+    double peak = (double)used.ru_maxrss / 1024;
+    c->peak = peak > c->peak ? peak : c->peak;
 }
 
 static int ascending(const void *a, const void *b)
@@ -66,9 +70,9 @@ static void show(struct contender *c, int rounds)
     qsort(c->cpu, (size_t)rounds, sizeof(double), ascending);
     qsort(c->wall, (size_t)rounds, sizeof(double), ascending);
     qsort(c->ratio, (size_t)rounds, sizeof(double), ascending);
-    printf("%-24s %7.3f [%.3f-%.3f] %7.3f %6.3fx [%.3f-%.3f]\n", c->name,
+    printf("%-24s %7.3f [%.3f-%.3f] %7.3f %6.3fx [%.3f-%.3f] %6.0f\n", c->name,
         c->cpu[rounds / 2], c->cpu[0], c->cpu[rounds - 1], c->wall[rounds / 2],
-        c->ratio[rounds / 2], c->ratio[0], c->ratio[rounds - 1]);
+        c->ratio[rounds / 2], c->ratio[0], c->ratio[rounds - 1], c->peak);
 }
 
 static int parse_contenders(struct contender *c, char **argv)
@@ -101,8 +105,8 @@ int main(int argc, char **argv)
             contenders[i].ratio[round] =
                 contenders[i].cpu[round] / contenders[0].cpu[round];
     }
-    printf("%-24s %7s %15s %7s %7s  (%d rounds: median [min-max])\n", "",
-        "cpu s", "", "wall s", "ratio", rounds);
+    printf("%-24s %7s %15s %7s %7s %15s %6s  (%d rounds: median [min-max])\n",
+        "", "cpu s", "", "wall s", "ratio", "", "MiB", rounds);
     for (int i = 0; i < count; i++)
         show(&contenders[i], rounds);
     return 0;

@@ -86,8 +86,17 @@ static void leaf(void *context)
 static struct chain stacks[CHURN_STACKS];
 static size_t stack_count;
 
-/* "churn", or about how many frames one stack has: qsort adds a sixth to the
- * functions of a chain, and 11 are around it. */
+/* qsort adds a sixth to the functions of a chain. */
+#ifndef CHAIN_USES_QSORT
+#define CHAIN_USES_QSORT 1
+#endif
+
+static size_t functions_for(long frames)
+{
+    return (size_t)(CHAIN_USES_QSORT ? frames * 6 / 7 : frames);
+}
+
+/* "churn", or about how many frames one stack has, with the 6 around it. */
 static void make_stacks(const char *scenario)
 {
     if (strcmp(scenario, "churn") == 0) {
@@ -98,7 +107,7 @@ static void make_stacks(const char *scenario)
     }
     stack_count = 1;
     long frames = strtol(scenario, NULL, 10);
-    chain_random(&stacks[0], (size_t)((frames - 11) * 6 / 7), 3, 0);
+    chain_random(&stacks[0], functions_for(frames - 6), 3, 0);
 }
 
 static void run_stacks(struct measurement *m)
