@@ -150,4 +150,16 @@ static inline void wndl_rt_pair_died(
     wndl_rt_lane_add(lane, &c->lifetime, lifetime);
 }
 
+/* What came `before` is a pair plus one, or 0. */
+static inline void wndl_rt_count_together(
+    uint32_t *after, uint32_t *times, uint32_t before)
+{
+    if (before == 0)
+        return;
+    if (*after == 0)
+        *after = before;
+    if (*after == before)
+        ++*times;
+}
+
 #endif

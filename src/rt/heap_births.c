@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* The births of blocks: heap_record.h. */
+#include "rt/heap_deaths.h"
+#include "rt/heap_passed.h"
+#include "rt/heap_state.h"
+#include "rt/heap_thread.h"
+
+/* With probability size / sample_below. */
+static bool is_taken(struct wndl_rt_heap_thread *t, size_t size)
+{
+    uint64_t x = t->random;
+    if (size >= wndl_rt_heap->sample_below)
+        return true;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    t->random = x;
+    return ((x >> 32) * wndl_rt_heap->sample_below) >> 32 <
+           (size == 0 ? 1 : size);
+}
+
+/* Plus one; 0 when there is no room. */
+static uint32_t find_pair(
+    struct wndl_rt_heap_thread *t, const struct wndl_heap_pair *p)
+{
+    uint32_t at = (p->node + (uint32_t)p->requested * UINT32_C(0x9e3779b1)) %
+                  WNDL_RT_RECENT_PAIRS;
+    struct wndl_heap_pair *known = &t->recent[at].pair;
+    if (WNDL_RT_LIKELY(known->node == p->node &&
+                       known->requested == p->requested &&
+                       known->usable == p->usable && known->end == p->end))
+        return t->recent[at].number;
+    uint32_t number = wndl_rt_pairs_find(&wndl_rt_heap->pairs, p);
+    if (number == 0)
+        return 0;
+    *known = *p;
+    t->recent[at].number = number;
+    return number;
+}
+
+/* The block's pair plus one, or 0, which is counted. */
+static uint32_t pair_of(
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_birth *birth)
+{
+    struct wndl_heap_pair pair = {
+        .requested = birth->requested,
+        .usable = birth->usable + 1,
+        .end = WNDL_END_NO_RULE,
+    };
+    enum wndl_loss loss = wndl_rt_heap_stack(t, birth->regs, &pair);
+    if (loss == WNDL_LOSS_NO_STACK)
+        pair.node = 0;
+    else if (loss != 0) {
+        wndl_rt_lane_miss(&t->lane, WNDL_HEAP_MISS_TREE_FULL);
+        return 0;
+    }
+    uint32_t number = find_pair(t, &pair);
+    if (number == 0)
+        wndl_rt_lane_miss(&t->lane, WNDL_HEAP_MISS_PAIRS_FULL);
+    return number;
+}
+
+/* Its death was not seen, or passed by and is in the totals already. */
+static void end_missed(
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_block *block)
+{
+    struct wndl_rt_death death = {
+        .kind = WNDL_RT_DEATH_IN_PAIR, .block = *block};
+    uint8_t passed = wndl_rt_passed_at((const void *)(uintptr_t)block->address);
+    if ((passed & WNDL_RT_PASSED_DEATH) != 0 &&
+        !wndl_rt_death_is_inherited(&death))
+        wndl_rt_pair_died(&t->lane, block->pair, wndl_rt_death_lifetime(block));
+    else
+        wndl_rt_death_count(t, &death);
+}
+
+/* False: it could not be remembered. */
+static bool remember(
+    struct wndl_rt_heap_thread *t, const void *address, uint32_t pair)
+{
+    const struct wndl_rt_block block = {
+        .address = (uintptr_t)address,
+        .time = wndl_rt_heap->cumulative ? wndl_rt_heap_now() : 0,
+        .pair = pair,
+        .generation = wndl_rt_heap_generation,
+    };
+    struct wndl_rt_block before;
+    enum wndl_rt_found found = wndl_rt_blocks_put(&block, &before);
+    if (found == WNDL_RT_BLOCK_LOST) {
+        wndl_rt_lane_miss(&t->lane, WNDL_HEAP_MISS_MEMORY);
+        return false;
+    }
+    if (wndl_rt_heap->sample_below != 0)
+        wndl_rt_blocks_mark((uintptr_t)address);
+    if (found == WNDL_RT_BLOCK_FOUND)
+        end_missed(t, &before);
+    return true;
+}
+
+static void count_born(struct wndl_rt_heap_thread *t, uint32_t pair)
+{
+    struct wndl_heap_count *c = &t->lane.counts[pair];
+    wndl_rt_pair_born(&t->lane, pair);
+    if (wndl_rt_heap->cumulative && !t->lane.shared)
+        wndl_rt_count_together(&c->born_after, &c->born_after_times, t->born);
+}
+
+static void note_born(struct wndl_rt_heap_thread *t,
+    const struct wndl_rt_birth *birth, uint32_t number)
+{
+    const struct wndl_rt_sizes sizes = {birth->requested, birth->usable};
+    wndl_rt_lane_born(&t->lane, &sizes);
+    t->last = (uintptr_t)birth->block;
+    t->last_size = birth->requested;
+    t->born = number;
+}
+
+static WNDL_RT_NOINLINE void born_in_pair(
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_birth *birth)
+{
+    wndl_rt_blocks_expect((uintptr_t)birth->block);
+    uint32_t number = pair_of(t, birth);
+    if (number != 0 && !remember(t, birth->block, number - 1))
+        number = 0;
+    if (number != 0)
+        count_born(t, number - 1);
+    else
+        wndl_rt_passed_note(birth->block, WNDL_RT_PASSED_BIRTH);
+    note_born(t, birth, number);
+}
+
+void wndl_rt_heap_born(
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_birth *birth)
+{
+    if (wndl_rt_heap->sample_below == 0 || is_taken(t, birth->requested))
+        born_in_pair(t, birth);
+    else if (!birth->is_told)
+        note_born(t, birth, 0);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/heap_deaths.h"
+
+#include "rt/heap_copies.h"
+#include "rt/heap_growth.h"
+#include "rt/heap_passed.h"
+#include "rt/heap_state.h"
+#include "rt/heap_thread.h"
+
+/* ---- counted */
+
+bool wndl_rt_death_is_inherited(const struct wndl_rt_death *death)
+{
+    return death->kind == WNDL_RT_DEATH_IN_PAIR &&
+           death->block.generation != wndl_rt_heap_generation;
+}
+
+/* Of 47 bits: the clock may have gone past their end. */
+uint64_t wndl_rt_death_lifetime(const struct wndl_rt_block *block)
+{
+    const uint64_t mask = (UINT64_C(1) << 47) - 1;
+    return wndl_rt_heap->cumulative ? (wndl_rt_heap_now() - block->time) & mask
+                                    : 0;
+}
+
+static WNDL_RT_NOINLINE void count_death_in_pair(
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_block *block)
+{
+    uint32_t pair = block->pair;
+    struct wndl_heap_count *c = &t->lane.counts[pair];
+    wndl_rt_lane_died(&t->lane, wndl_rt_heap->pairs.pairs[pair].usable - 1);
+    wndl_rt_pair_died(&t->lane, pair, wndl_rt_death_lifetime(block));
+    if (t->last == block->address)
+        wndl_rt_lane_add(&t->lane, &c->temporary, 1);
+    if (wndl_rt_heap->cumulative && !t->lane.shared)
+        wndl_rt_count_together(
+            &c->freed_after, &c->freed_after_times, t->freed);
+    t->freed = pair + 1;
+}
+
+void wndl_rt_death_count(
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_death *death)
+{
+    uint64_t address = death->block.address;
+    if (death->kind == WNDL_RT_DEATH_IN_NONE)
+        wndl_rt_lane_died(&t->lane, death->usable);
+    else if (wndl_rt_death_is_inherited(death))
+        atomic_fetch_add(&wndl_rt_heap->shared->inherited, 1);
+    else if (death->kind == WNDL_RT_DEATH_IN_PAIR)
+        count_death_in_pair(t, &death->block);
+    if (t->last == address) {
+        wndl_rt_lane_add(&t->lane, &t->lane.totals->temporary, 1);
+        t->last = 0;
+    }
+    atomic_store_explicit(&t->freed_last[t->freed_next++ % WNDL_RT_FREED],
+        address, memory_order_relaxed);
+}
+
+/* ---- taken */
+
+/* Whether a block that is in no pair may be one that passed by. */
+static bool may_be_known(const void *block)
+{
+    return wndl_rt_heap->sample_below != 0 || wndl_rt_passed_at(block) != 0;
+}
+
+static enum wndl_rt_found take_from_pair(void *block, struct wndl_rt_death *d)
+{
+    uintptr_t address = (uintptr_t)block;
+    bool sampled = wndl_rt_heap->sample_below != 0;
+    if (sampled && !wndl_rt_blocks_maybe(address))
+        return WNDL_RT_BLOCK_ABSENT;
+    enum wndl_rt_found found = wndl_rt_blocks_take(address, &d->block);
+    if (sampled && found == WNDL_RT_BLOCK_FOUND)
+        wndl_rt_blocks_unmark(address);
+    return found;
+}
+
+void wndl_rt_heap_take(const struct wndl_rt_allocator *real, void *block,
+    struct wndl_rt_death *death)
+{
+    enum wndl_rt_found found = take_from_pair(block, death);
+    if (found == WNDL_RT_BLOCK_FOUND) {
+        death->kind = WNDL_RT_DEATH_IN_PAIR;
+        return;
+    }
+    death->block.address = (uintptr_t)block;
+    if (wndl_rt_passed_take_early(block))
+        death->kind = WNDL_RT_DEATH_EARLY;
+    else if (found == WNDL_RT_BLOCK_ABSENT && !may_be_known(block))
+        death->kind = WNDL_RT_DEATH_UNKNOWN;
+    else {
+        death->kind = WNDL_RT_DEATH_IN_NONE;
+        death->usable = real->usable(block);
+    }
+}
+
+void wndl_rt_heap_keep(
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_death *death)
+{
+    struct wndl_rt_block before;
+    if (death->kind == WNDL_RT_DEATH_EARLY)
+        wndl_rt_heap_unsure = true;
+    if (death->kind != WNDL_RT_DEATH_IN_PAIR)
+        return;
+    if (wndl_rt_blocks_put(&death->block, &before) == WNDL_RT_BLOCK_LOST)
+        wndl_rt_death_count(t, death);
+    else if (wndl_rt_heap->sample_below != 0)
+        wndl_rt_blocks_mark(death->block.address);
+}
+
+/* ---- freed */
+
+static WNDL_RT_NOINLINE void tell_wrong(struct wndl_rt_heap_thread *t,
+    uint64_t address, const struct wndl_regs *regs)
+{
+    struct wndl_heap_pair stack = {0};
+    if (wndl_rt_heap_unsure || wndl_rt_heap->sample_below != 0 ||
+        wndl_rt_heap_stack(t, regs, &stack) != 0 || stack.node == 0)
+        return;
+    wndl_rt_heap_wrong(wndl_rt_heap->shared, stack.node,
+        wndl_rt_heap_threads_freed(address) ? WNDL_HEAP_WRONG_TWICE
+                                            : WNDL_HEAP_WRONG_FOREIGN,
+        address);
+}
+
+void wndl_rt_heap_freed(struct wndl_rt_heap_thread *t,
+    const struct wndl_rt_death *death, const struct wndl_regs *regs)
+{
+    if (death->kind == WNDL_RT_DEATH_UNKNOWN)
+        tell_wrong(t, death->block.address, regs);
+    else if (death->kind == WNDL_RT_DEATH_IN_PAIR &&
+             !wndl_rt_death_is_inherited(death))
+        wndl_rt_heap_look_for_copy(t, &death->block);
+    wndl_rt_death_count(t, death);
+}
+
+void wndl_rt_heap_replaced(struct wndl_rt_heap_thread *t,
+    const struct wndl_rt_death *death, const struct wndl_regs *regs)
+{
+    if (death->kind == WNDL_RT_DEATH_UNKNOWN)
+        tell_wrong(t, death->block.address, regs);
+    wndl_rt_lane_add(&t->lane, &t->lane.totals->reallocs, 1);
+    wndl_rt_death_count(t, death);
+}
+
+void wndl_rt_heap_told_end(struct wndl_rt_heap_thread *t, void *block)
+{
+    struct wndl_rt_death death = {.kind = WNDL_RT_DEATH_IN_PAIR};
+    if (take_from_pair(block, &death) == WNDL_RT_BLOCK_FOUND)
+        wndl_rt_death_count(t, &death);
+}
