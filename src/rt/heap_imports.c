@@ -107,14 +107,17 @@ static void set(const struct module *m, void **slot, void *value)
         (void)wndl_raw3(SYS_mprotect, (long)page, PAGE, PROT_READ);
 }
 
-/* False: it has not been relocated yet. What leads elsewhere is left so. */
-static bool lead(
-    const struct module *m, void **slot, const struct wndl_rt_import *import)
+/*
+ * False: it has not been relocated yet. What leads elsewhere is left so, and
+ * what is not bound yet where a module may come to import its own.
+ */
+static bool lead(const struct module *m, void **slot, bool is_own,
+    const struct wndl_rt_import *import)
 {
     uintptr_t now = (uintptr_t)__atomic_load_n(slot, __ATOMIC_RELAXED);
     bool is_lazy = now >= m->start && now < m->end;
     bool is_ready = now >= m->end - m->bias;
-    if (now == (uintptr_t)import->theirs || is_lazy)
+    if (now == (uintptr_t)import->theirs || (is_lazy && !is_own))
         set(m, slot, import->ours);
     return is_ready || is_lazy;
 }
@@ -149,8 +152,10 @@ static bool lead_all(const struct module *m, struct relocations table)
             continue;
         const struct wndl_rt_import *import =
             import_of(names + symbols[symbol].st_name);
+        bool is_own = symbols[symbol].st_shndx != SHN_UNDEF;
         if (import != NULL)
-            done = lead(m, (void **)(m->bias + r->r_offset), import) && done;
+            done = lead(m, (void **)(m->bias + r->r_offset), is_own, import) &&
+                   done;
     }
     return done;
 }
@@ -217,13 +222,15 @@ void wndl_rt_imports_lead(const struct wndl_rt_import *list, size_t count)
     lead_modules();
 }
 
-void wndl_rt_imports_follow(void)
+bool wndl_rt_imports_follow(void)
 {
     const struct link_map *end =
         atomic_load_explicit(&last, memory_order_acquire);
-    if (imports != NULL && (end == NULL || end->l_next != NULL) &&
-        atomic_load_explicit(&unloading, memory_order_relaxed) == 0)
-        lead_modules();
+    if (imports == NULL || (end != NULL && end->l_next == NULL) ||
+        atomic_load_explicit(&unloading, memory_order_relaxed) != 0)
+        return false;
+    lead_modules();
+    return true;
 }
 
 void wndl_rt_imports_after_fork(void)

@@ -2,7 +2,8 @@
 /*
  * heap_imports: programs with an allocator of their own. What the executable
  * defines stands before whatever is preloaded (Firefox does so), so that the
- * libraries' calls are led to our functions where they import them.
+ * libraries' calls are led to our functions where they import them. So are
+ * those of C++'s operators that do not call malloc (hook_new.h).
  *
  * Calls inside the module that defines the allocator are bound already when
  * that is linked: they are not seen.
@@ -28,9 +29,10 @@ void wndl_rt_imports_lead(const struct wndl_rt_import *imports, size_t count);
 
 /*
  * Looks for modules that have been loaded since, at a load's cost where there
- * are none. Not for signal handlers.
+ * are none. Whether some may have run before they were led. Not for signal
+ * handlers.
  */
-void wndl_rt_imports_follow(void);
+bool wndl_rt_imports_follow(void);
 
 /* In a forked child: nobody is at work. */
 void wndl_rt_imports_after_fork(void);

@@ -93,6 +93,19 @@ void wndl_rt_heap_regrown(
  */
 bool wndl_rt_heap_lead_imports(void);
 
+/*
+ * hook_heap.c: what the allocator has made outside of enter() and leave(), or
+ * NULL. Returns it.
+ */
+void *wndl_rt_heap_made(void *block, size_t size, const struct wndl_regs *regs);
+
+/*
+ * hook_heap.c: the allocator is about to free it. Returns the thread if it is
+ * at work now, until leave().
+ */
+struct wndl_rt_heap_thread *wndl_rt_heap_ended(
+    void *block, const struct wndl_regs *regs);
+
 /* heap_told.c: in a forked child, nobody asks for a snapshot. */
 void wndl_rt_heap_told_after_fork(void);
 

@@ -7,6 +7,8 @@
 #include "rt/heap_entry.h"
 #include "rt/heap_imports.h"
 #include "rt/heap_record.h"
+#include "rt/heap_state.h"
+#include "rt/hook_new.h"
 #include "rt/rt.h"
 
 #include <dlfcn.h>
@@ -100,7 +102,11 @@ static const struct {
 
 enum { FUNCTIONS = sizeof table / sizeof table[0] };
 
-static struct wndl_rt_import imports[FUNCTIONS];
+static struct wndl_rt_import imports[FUNCTIONS + WNDL_RT_NEW_FUNCTIONS];
+static size_t operators; /* of C++, the last of these */
+
+/* Modules that are loaded later have to be led to us, too. */
+static bool leads;
 
 /*
  * What all others import. An executable at a fixed address may have a stub of
@@ -137,12 +143,11 @@ static size_t unknown_size(void *block)
     return 0;
 }
 
-static void doubt_sizes(void)
+static void doubt_sizes(const struct wndl_dlmodule *allocator)
 {
-    struct wndl_dlmodule allocator, sizes;
-    uint64_t makes = (uintptr_t)next.malloc, tells = (uintptr_t)next.usable;
-    if (!wndl_dlfind(makes, &allocator) || !wndl_dlfind(tells, &sizes) ||
-        allocator.map_start != sizes.map_start)
+    struct wndl_dlmodule sizes;
+    if (!wndl_dlfind((uintptr_t)next.usable, &sizes) ||
+        allocator->map_start != sizes.map_start)
         next.usable = unknown_size;
 }
 
@@ -155,7 +160,11 @@ static const struct wndl_rt_allocator *resolve(void)
     is_before_us = first_of(0) != wndl_rt_entry_malloc;
     for (size_t i = 0; i < FUNCTIONS; i++)
         resolve_one(i);
-    doubt_sizes();
+    struct wndl_dlmodule allocator = {0};
+    if (wndl_dlfind((uintptr_t)next.malloc, &allocator))
+        operators = wndl_rt_new_find(&allocator, &imports[FUNCTIONS]);
+    doubt_sizes(&allocator);
+    leads = is_before_us || operators != 0;
     atomic_store_explicit(&resolved, true, memory_order_release);
     resolving = false;
     return &next;
@@ -164,8 +173,8 @@ static const struct wndl_rt_allocator *resolve(void)
 /* NULL while they are being looked for. */
 static __attribute__((noinline)) const struct wndl_rt_allocator *find_real(void)
 {
-    if (is_before_us)
-        wndl_rt_imports_follow();
+    if (leads && wndl_rt_imports_follow())
+        wndl_rt_heap_unsure = true;
     if (atomic_load_explicit(&resolved, memory_order_acquire))
         return &next;
     return resolve();
@@ -174,9 +183,7 @@ static __attribute__((noinline)) const struct wndl_rt_allocator *find_real(void)
 static inline const struct wndl_rt_allocator *real(void)
 {
     if (__builtin_expect(
-            atomic_load_explicit(&resolved, memory_order_acquire) &&
-                !is_before_us,
-            1))
+            atomic_load_explicit(&resolved, memory_order_acquire) && !leads, 1))
         return &next;
     return find_real();
 }
@@ -314,6 +321,15 @@ int wndl_rt_hook_posix_memalign(
 
 /* ---- the other end */
 
+static inline void take_to_free(struct wndl_rt_heap_thread *t,
+    const struct wndl_rt_allocator *a, void *block,
+    const struct wndl_regs *regs)
+{
+    struct wndl_rt_death death;
+    wndl_rt_heap_take(a, block, &death);
+    wndl_rt_heap_freed(t, &death, regs);
+}
+
 void wndl_rt_hook_free(void *, const struct wndl_regs *) CALLED_BY_ASM;
 WNDL_RT_HEAP_ENTRY("free", "wndl_rt_hook_free", 1);
 
@@ -324,13 +340,12 @@ void wndl_rt_hook_free(void *block, const struct wndl_regs *regs)
         return;
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     if (t == NULL) {
-        wndl_rt_heap_passed_free(a, block);
+        if (!wndl_rt_new_is_deleting(block))
+            wndl_rt_heap_passed_free(a, block);
         a->free(block);
         return;
     }
-    struct wndl_rt_death death;
-    wndl_rt_heap_take(a, block, &death);
-    wndl_rt_heap_freed(t, &death, regs);
+    take_to_free(t, a, block, regs);
     a->free(block);
     wndl_rt_heap_leave();
 }
@@ -415,12 +430,36 @@ void *wndl_rt_hook_reallocarray(
     return reallocate(real(), block, all, regs);
 }
 
+/* ---- by C++ */
+
+void *wndl_rt_heap_made(void *block, size_t size, const struct wndl_regs *regs)
+{
+    const struct wndl_rt_allocator *a = real();
+    if (a == NULL)
+        return block;
+    return record(wndl_rt_heap_enter(), a, block, size, regs);
+}
+
+struct wndl_rt_heap_thread *wndl_rt_heap_ended(
+    void *block, const struct wndl_regs *regs)
+{
+    const struct wndl_rt_allocator *a = real();
+    if (block == NULL || a == NULL)
+        return NULL;
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    if (t == NULL)
+        wndl_rt_heap_passed_free(a, block);
+    else
+        take_to_free(t, a, block, regs);
+    return t;
+}
+
 /* ---- the process */
 
 bool wndl_rt_heap_lead_imports(void)
 {
     (void)real();
-    if (is_before_us)
-        wndl_rt_imports_lead(imports, FUNCTIONS);
+    if (leads)
+        wndl_rt_imports_lead(imports, FUNCTIONS + operators);
     return is_before_us;
 }

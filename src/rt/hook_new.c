@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/hook_new.h"
+
+#include "rt/heap_entry.h"
+#include "rt/heap_record.h"
+#include "rt/heap_thread.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdint.h>
+
+#define CALLED_BY_ASM __attribute__((used, visibility("hidden")))
+
+/* As Itanium C++ ABI, 5.1, mangles std::size_t. */
+#ifdef __x86_64__
+#define SIZE "m"
+#else
+#define SIZE "j"
+#endif
+#define ALIGNED "St11align_val_t"
+#define NOTHROW "RKSt9nothrow_t"
+
+#define OPERATORS(NEW, DELETE)                                                 \
+    NEW(new, "_Znw" SIZE)                                                      \
+    NEW(new_array, "_Zna" SIZE)                                                \
+    NEW(new_nothrow, "_Znw" SIZE NOTHROW)                                      \
+    NEW(new_array_nothrow, "_Zna" SIZE NOTHROW)                                \
+    NEW(new_aligned, "_Znw" SIZE ALIGNED)                                      \
+    NEW(new_array_aligned, "_Zna" SIZE ALIGNED)                                \
+    NEW(new_aligned_nothrow, "_Znw" SIZE ALIGNED NOTHROW)                      \
+    NEW(new_array_aligned_nothrow, "_Zna" SIZE ALIGNED NOTHROW)                \
+    DELETE(delete, "_ZdlPv")                                                   \
+    DELETE(delete_array, "_ZdaPv")                                             \
+    DELETE(delete_nothrow, "_ZdlPv" NOTHROW)                                   \
+    DELETE(delete_array_nothrow, "_ZdaPv" NOTHROW)                             \
+    DELETE(delete_sized, "_ZdlPv" SIZE)                                        \
+    DELETE(delete_array_sized, "_ZdaPv" SIZE)                                  \
+    DELETE(delete_aligned, "_ZdlPv" ALIGNED)                                   \
+    DELETE(delete_array_aligned, "_ZdaPv" ALIGNED)                             \
+    DELETE(delete_sized_aligned, "_ZdlPv" SIZE ALIGNED)                        \
+    DELETE(delete_array_sized_aligned, "_ZdaPv" SIZE ALIGNED)                  \
+    DELETE(delete_aligned_nothrow, "_ZdlPv" ALIGNED NOTHROW)                   \
+    DELETE(delete_array_aligned_nothrow, "_ZdaPv" ALIGNED NOTHROW)
+
+/*
+ * All are handed on with three arguments, which is what the longest have:
+ * where a function has fewer the System V ABIs let the others be.
+ */
+struct arguments {
+    uintptr_t first, second, third;
+};
+
+typedef void *maker(uintptr_t, uintptr_t, uintptr_t);
+typedef void ender(uintptr_t, uintptr_t, uintptr_t);
+
+/* The allocator's own. */
+#define REAL(tag, name) static void *real_##tag;
+OPERATORS(REAL, REAL)
+
+static __thread const void *deleting;
+
+/*
+ * It may throw, or call the program's new-handler, which does what it likes:
+ * so we are not at work meanwhile. Some call malloc, as an import that leads to
+ * us: then the block has been recorded there.
+ */
+static void *make(
+    void *real, const struct arguments *a, const struct wndl_regs *regs)
+{
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    if (t != NULL) {
+        t->last = 0;
+        wndl_rt_heap_leave();
+    }
+    void *block = ((maker *)real)(a->first, a->second, a->third);
+    if (t != NULL && block != NULL && t->last == (uintptr_t)block)
+        return block;
+    return wndl_rt_heap_made(block, (size_t)a->first, regs);
+}
+
+/* Some call free, as an import that leads to us. */
+static void end(
+    void *real, const struct arguments *a, const struct wndl_regs *regs)
+{
+    void *block = (void *)a->first;
+    const void *outer = deleting;
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_ended(block, regs);
+    deleting = block;
+    ((ender *)real)(a->first, a->second, a->third);
+    deleting = outer;
+    if (t != NULL)
+        wndl_rt_heap_leave();
+}
+
+bool wndl_rt_new_is_deleting(const void *block)
+{
+    return block == deleting;
+}
+
+#define NEW_HOOK(tag, name)                                                    \
+    void *wndl_rt_hook_##tag(uintptr_t, uintptr_t, uintptr_t,                  \
+        const struct wndl_regs *) CALLED_BY_ASM;                               \
+    WNDL_RT_HEAP_ENTRY("wndl_rt_" #tag, "wndl_rt_hook_" #tag, 3);              \
+    extern char wndl_rt_entry_wndl_rt_##tag[]                                  \
+        __attribute__((visibility("hidden")));                                 \
+    void *wndl_rt_hook_##tag(uintptr_t first, uintptr_t second,                \
+        uintptr_t third, const struct wndl_regs *regs)                         \
+    {                                                                          \
+        return make(                                                           \
+            real_##tag, &(struct arguments){first, second, third}, regs);      \
+    }
+
+#define DELETE_HOOK(tag, name)                                                 \
+    void wndl_rt_hook_##tag(uintptr_t, uintptr_t, uintptr_t,                   \
+        const struct wndl_regs *) CALLED_BY_ASM;                               \
+    WNDL_RT_HEAP_ENTRY("wndl_rt_" #tag, "wndl_rt_hook_" #tag, 3);              \
+    extern char wndl_rt_entry_wndl_rt_##tag[]                                  \
+        __attribute__((visibility("hidden")));                                 \
+    void wndl_rt_hook_##tag(uintptr_t first, uintptr_t second,                 \
+        uintptr_t third, const struct wndl_regs *regs)                         \
+    {                                                                          \
+        end(real_##tag, &(struct arguments){first, second, third}, regs);      \
+    }
+
+OPERATORS(NEW_HOOK, DELETE_HOOK)
+
+static const struct {
+    const char *name;
+    void **real;
+    void *entry;
+} table[] = {
+#define ROW(tag, name) {name, &real_##tag, wndl_rt_entry_wndl_rt_##tag},
+    OPERATORS(ROW, ROW)};
+
+_Static_assert(sizeof table / sizeof table[0] == WNDL_RT_NEW_FUNCTIONS,
+    "there is room for all");
+
+/*
+ * What all modules import. An executable at a fixed address may have a stub of
+ * its own in the place of a function it imports.
+ */
+static void *first_of(const char *name)
+{
+    Dl_info info;
+    const ElfW(Sym) *symbol = NULL;
+    void *first = dlsym(RTLD_DEFAULT, name);
+    bool is_stub = first != NULL &&
+                   dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT) &&
+                   symbol != NULL && symbol->st_shndx == SHN_UNDEF;
+    return is_stub ? dlsym(RTLD_NEXT, name) : first;
+}
+
+size_t wndl_rt_new_find(const struct wndl_dlmodule *allocator,
+    struct wndl_rt_import imports[WNDL_RT_NEW_FUNCTIONS])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < WNDL_RT_NEW_FUNCTIONS; i++) {
+        struct wndl_dlmodule module;
+        void *first = first_of(table[i].name);
+        if (first == NULL || !wndl_dlfind((uintptr_t)first, &module) ||
+            module.map_start != allocator->map_start)
+            continue;
+        *table[i].real = first;
+        imports[count++] =
+            (struct wndl_rt_import){table[i].name, first, table[i].entry};
+    }
+    return count;
+}
