@@ -9,7 +9,8 @@
 enum { SIZE_TEXT = 32 };
 
 static const char *const miss_names[WNDL_HEAP_MISSES] = {
-    [WNDL_HEAP_MISS_NESTED] = "made while the recorder was at work",
+    [WNDL_HEAP_MISS_NESTED] =
+        "made while the recorder was at work or had to keep still",
     [WNDL_HEAP_MISS_PAIRS_FULL] = "too many different sites and sizes",
     [WNDL_HEAP_MISS_TREE_FULL] = "too many different stacks",
     [WNDL_HEAP_MISS_MEMORY] = "no memory to remember them",

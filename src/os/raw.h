@@ -106,17 +106,29 @@ static inline int wndl_raw_getpid(void)
 }
 
 /*
+ * By the one call to wait that no program with threads is without: a sandbox
+ * may take nanosleep() for an attack. Signals cut it short.
+ */
+static inline void wndl_raw_sleep(long ns)
+{
+    enum { WAIT_PRIVATE = 128 };
+    const struct timespec time = {.tv_nsec = ns};
+    const uint32_t nobody_wakes = 0;
+    (void)wndl_raw4(
+        SYS_futex, (long)&nobody_wakes, WAIT_PRIVATE, 0, (long)&time);
+}
+
+/*
  * Before the next of many tries to go on where another thread is at work. One
  * of a higher priority than that would yield to nobody: it sleeps.
  */
 static inline void wndl_raw_pause(unsigned tries)
 {
     enum { YIELDS = 64, NANOS = 50 * 1000 };
-    const struct timespec time = {.tv_nsec = NANOS};
     if (tries < YIELDS)
         (void)wndl_raw3(SYS_sched_yield, 0, 0, 0);
     else
-        (void)wndl_raw3(SYS_nanosleep, (long)&time, 0, 0);
+        wndl_raw_sleep(NANOS);
 }
 
 static inline int wndl_raw_open(const char *path, int flags)

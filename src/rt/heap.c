@@ -127,7 +127,7 @@ void wndl_rt_heap_start(const struct wndl_go *go)
     wndl_rt_heap->sample_below = go->heap_sample_below;
     wndl_rt_heap->cumulative = (go->heap & WNDL_HEAP_CUMULATIVE) != 0;
     wndl_rt_heap->leaks = (go->heap & WNDL_HEAP_LEAKS) != 0;
-    shared->start_tsc = __builtin_ia32_rdtsc();
+    shared->start_tsc = wndl_rt_tsc();
     shared->start_time = wndl_raw_clock_ns(CLOCK_MONOTONIC);
     __atomic_store_n(&wndl_rt_heap->shared, shared, __ATOMIC_RELEASE);
     shared->own_allocator = wndl_rt_heap_lead_imports();
@@ -167,6 +167,11 @@ __attribute__((destructor)) static void finish(void)
     if (wndl_rt_heap->leaks && wndl_rt_heap->sample_below == 0)
         find_leaks();
     wndl_rt_heap_leave();
+}
+
+void wndl_rt_heap_stop_thread(void)
+{
+    here.busy = true;
 }
 
 /* ---- fork */

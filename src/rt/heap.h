@@ -25,6 +25,9 @@ void wndl_rt_heap_unload(bool begins);
 /* The calling thread is about to end. It may still allocate. */
 void wndl_rt_heap_end_thread(void);
 
+/* No more of the calling thread: it is about to lose the right to any call. */
+void wndl_rt_heap_stop_thread(void);
+
 /*
  * Around fork(), in the thread that forks. Between the first and one of the
  * others its calls of malloc are not recorded. The child is not recorded

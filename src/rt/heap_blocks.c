@@ -2,6 +2,7 @@
 #include "rt/heap_blocks.h"
 
 #include "os/raw.h"
+#include "rt/rt.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -95,12 +96,6 @@ static bool try_shard(struct shard *s)
            atomic_exchange_explicit(&s->held, 1, memory_order_acquire) == 0;
 }
 
-static void sleep_a_little(void)
-{
-    const struct timespec time = {.tv_nsec = SLEEP_NS};
-    (void)wndl_raw3(SYS_nanosleep, (long)&time, 0, 0);
-}
-
 /* Who holds it may have no CPU just now, or be forking, or be no more. */
 static bool wait_for(struct shard *s)
 {
@@ -117,7 +112,7 @@ static bool wait_for(struct shard *s)
             return true;
     }
     for (int i = 0; i < SLEEPS; i++) {
-        sleep_a_little();
+        wndl_raw_sleep(SLEEP_NS);
         if (try_shard(s))
             return true;
     }
@@ -169,8 +164,9 @@ static bool grow(struct shard *s)
         PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
     if (entries == NULL)
         return s->used + 1 < s->room;
-    (void)wndl_raw3(SYS_madvise, (long)entries, (long)(room * sizeof *entries),
-        MADV_DONTDUMP);
+    if (!wndl_rt_is_careful())
+        (void)wndl_raw3(SYS_madvise, (long)entries,
+            (long)(room * sizeof *entries), MADV_DONTDUMP);
     s->entries = entries;
     s->room = room;
     s->limit = limit_of(room);

@@ -2,6 +2,7 @@
 #include "rt/heap_lanes.h"
 
 #include "os/raw.h"
+#include "rt/rt.h"
 
 #include <errno.h>
 
@@ -35,7 +36,8 @@ static bool claim(struct wndl_heap_lane *lane, uint32_t owner, int tid)
 static bool claim_from_ended(struct wndl_heap_lane *lane, int pid, int tid)
 {
     uint32_t owner = atomic_load(&lane->owner);
-    return owner != 0 && wndl_raw3(SYS_tgkill, pid, (int)owner, 0) == -ESRCH &&
+    return owner != 0 && !wndl_rt_is_careful() &&
+           wndl_raw3(SYS_tgkill, pid, (int)owner, 0) == -ESRCH &&
            claim(lane, owner, tid);
 }
 
@@ -88,7 +90,7 @@ static void raise_peak(struct wndl_heap *heap, int64_t bytes)
     while (bytes > peak) {
         if (!atomic_compare_exchange_weak(&heap->peak_bytes, &peak, bytes))
             continue;
-        atomic_store(&heap->peak_tsc, __builtin_ia32_rdtsc());
+        atomic_store(&heap->peak_tsc, wndl_rt_tsc());
         atomic_fetch_add(&heap->peak_stamp, 1);
         return;
     }

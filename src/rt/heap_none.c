@@ -28,6 +28,10 @@ void wndl_rt_heap_end_thread(void)
 {
 }
 
+void wndl_rt_heap_stop_thread(void)
+{
+}
+
 void wndl_rt_heap_before_fork(void)
 {
 }

@@ -6,6 +6,7 @@
 #define WNDL_RT_HEAP_STATE_H
 
 #include "rt/heap_pairs.h"
+#include "rt/rt.h"
 
 #include <stdbool.h>
 
@@ -43,7 +44,7 @@ enum { WNDL_RT_TICK_SHIFT = 6 };
 /* In ticks. */
 static inline uint64_t wndl_rt_heap_now(void)
 {
-    return __builtin_ia32_rdtsc() >> WNDL_RT_TICK_SHIFT;
+    return wndl_rt_tsc() >> WNDL_RT_TICK_SHIFT;
 }
 
 #endif

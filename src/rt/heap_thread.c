@@ -35,7 +35,7 @@ static void sweep(void)
     struct wndl_rt_heap_thread *t = atomic_load(&all);
     for (; t != NULL; t = t->next) {
         int owner = atomic_load(&t->owner);
-        if (owner != 0 &&
+        if (owner != 0 && !wndl_rt_is_careful() &&
             wndl_raw3(SYS_tgkill, wndl_rt.pid, owner, 0) == -ESRCH)
             (void)atomic_compare_exchange_strong(&t->owner, &owner, 0);
     }

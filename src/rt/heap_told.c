@@ -62,8 +62,7 @@ static atomic_flag asking = ATOMIC_FLAG_INIT;
 
 static void wait_a_little(void)
 {
-    const struct timespec time = {.tv_nsec = LOOK_EVERY_NS};
-    (void)wndl_raw3(SYS_nanosleep, (long)&time, 0, 0);
+    wndl_raw_sleep(LOOK_EVERY_NS);
 }
 
 static bool is_done(struct wndl_heap *heap, uint32_t wanted, uint64_t end)

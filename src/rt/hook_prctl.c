@@ -6,6 +6,7 @@
  * making them.
  */
 #include "os/raw.h"
+#include "rt/heap.h"
 #include "rt/rt.h"
 #include "rt/threads.h"
 #include "rt/timer.h"
@@ -41,6 +42,13 @@ static void expect_sandbox(void)
     atomic_store(&wndl_rt.careful, true);
 }
 
+/* Reading the processor's clock would be the end of the program. */
+static void expect_clock(bool is_lost)
+{
+    uint64_t end = is_lost ? wndl_rt_tsc() : 0;
+    __atomic_store_n(&wndl_rt.tsc_end, end, __ATOMIC_RELAXED);
+}
+
 WNDL_RT_HOOK int prctl(int option, ...)
 {
     unsigned long arguments[4];
@@ -51,9 +59,14 @@ WNDL_RT_HOOK int prctl(int option, ...)
     va_end(list);
     if (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP)
         expect_sandbox();
+    if (option == PR_SET_TSC)
+        expect_clock(arguments[0] != PR_TSC_ENABLE);
     /* There, no call but read(), write() and the end is allowed. */
-    if (option == PR_SET_SECCOMP && arguments[0] == SECCOMP_MODE_STRICT)
+    if (option == PR_SET_SECCOMP && arguments[0] == SECCOMP_MODE_STRICT) {
+        expect_clock(true);
         wndl_rt_engine_end_thread();
+        wndl_rt_heap_stop_thread();
+    }
     return wndl_rt_real()->prctl(
         option, arguments[0], arguments[1], arguments[2], arguments[3]);
 }

@@ -41,10 +41,11 @@ struct wndl_rt {
     int collector;   /* its process, 0 when not known */
     bool with_ticks; /* PERF, with ticks for the time in the kernel */
     char threads[WNDL_SHM_PATTERNS]; /* which to sample */
-    _Atomic bool careful;            /* a sandbox may be: sandbox.c */
-    _Atomic uint32_t epoch;          /* of unloading: modules.c */
-    _Atomic uint32_t held;           /* the block's, kept for forked children */
-    _Atomic uint32_t rules_age;      /* +1 when a module has gone */
+    uint64_t tsc_end; /* what it was when it could be read last; 0: it can be */
+    _Atomic bool careful;       /* a sandbox may be: sandbox.c */
+    _Atomic uint32_t epoch;     /* of unloading: modules.c */
+    _Atomic uint32_t held;      /* the block's, kept for forked children */
+    _Atomic uint32_t rules_age; /* +1 when a module has gone */
     _Atomic(struct wndl_unwinder *) unwinder; /* for all threads: threads.c */
 };
 
@@ -64,6 +65,13 @@ extern struct wndl_rt wndl_rt;
 static inline bool wndl_rt_is_careful(void)
 {
     return atomic_load_explicit(&wndl_rt.careful, memory_order_relaxed);
+}
+
+/* The processor's clock. A program may give up the right to read it. */
+static inline uint64_t wndl_rt_tsc(void)
+{
+    uint64_t end = __atomic_load_n(&wndl_rt.tsc_end, __ATOMIC_RELAXED);
+    return __builtin_expect(end == 0, 1) ? __builtin_ia32_rdtsc() : end;
 }
 
 /* `unwind` is an enum wndl_unwind_with. */

@@ -108,3 +108,54 @@ rm -f r.wndl
 "$heapdump" r.wndl >dump
 awk '$1 == "site" && $9 == 3001 { a += $3; f += $4 }
     END { exit !(a == 50 && f == 25) }' dump || fail "an allocator without sizes"
+
+# In a sandbox that kills for any call but what threads need, all is counted;
+# in one without any call the thread's blocks are counted, but at no site.
+for options in "" "--mode cumulative" "--stacks partial"; do
+    for kind in heap strict; do
+        status=0
+        rm -f r.wndl
+        "$windlass" heap $options -o r.wndl -- "$fixtures/sandbox" $kind \
+            >out 2>said || status=$?
+        [ "$status" -eq 7 ] && [ "$(cat out)" = "done" ] ||
+            fail "sandbox $kind with '$options': $status: $(cat said)"
+        [ "$options" != "--stacks partial" ] || continue
+        "$heapdump" r.wndl >dump
+        [ $kind = heap ] || continue
+        awk '$1 == "site" && $9 == 103 { a += $3; f += $4 }
+            $1 == "site" && $9 == 101 && $3 == 3000 && $4 == 3000 { old = 1 }
+            END { exit !(a == 360000 && f == 180000 && old) }' dump ||
+            fail "sandbox with '$options': not all blocks"
+    done
+done
+rm -f r.wndl
+"$windlass" heap -o r.wndl -- "$fixtures/sandbox" strict >out 2>said || true
+grep -q 'only counted: made while the recorder was at work or had to keep still 10[01]$' \
+    said || fail "without any call: $(cat said)"
+
+# A program that gives up the processor's clock.
+cat >clock.c <<'C'
+#include <stdlib.h>
+#include <sys/prctl.h>
+int main(void)
+{
+    (void)prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+    for (int i = 0; i < 1000; i++) {
+        void *volatile p = malloc(10007);
+        if (i % 2)
+            free(p);
+    }
+    return 7;
+}
+C
+cc -O1 -o clock clock.c
+for mode in live cumulative; do
+    status=0
+    rm -f r.wndl
+    "$windlass" heap --mode $mode -o r.wndl -- ./clock 2>said || status=$?
+    [ "$status" -eq 7 ] || fail "without a clock: status $status: $(cat said)"
+    "$heapdump" r.wndl >dump
+    awk '$1 == "site" && $9 == 10007 { a += $3; f += $4 }
+        END { exit !(a == 1000 && f == 500) }' dump ||
+        fail "without a clock: not all blocks"
+done

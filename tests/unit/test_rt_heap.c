@@ -5,12 +5,15 @@
 #include "rt/heap_growth.h"
 #include "rt/heap_lanes.h"
 #include "rt/heap_pairs.h"
+#include "rt/rt.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { BLOCKS = 60000, ROUNDS = 400000, THREADS = 4, PAIRS = 4096 };
+
+struct wndl_rt wndl_rt;
 
 static uint64_t next_random(uint64_t *random)
 {
