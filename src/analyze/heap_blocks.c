@@ -6,22 +6,6 @@ static int64_t narrow(uint64_t count)
     return count > INT64_MAX ? INT64_MAX : (int64_t)count;
 }
 
-uint64_t wndl_heap_count(
-    const struct wndl_alloc_counts *counts, enum wndl_heap_which which)
-{
-    switch (which) {
-    case WNDL_HEAP_WHICH_LIVE:
-        return wndl_alloc_live(counts);
-    case WNDL_HEAP_WHICH_PEAK:
-        return counts->at_peak;
-    case WNDL_HEAP_WHICH_ALL:
-        return counts->allocs;
-    case WNDL_HEAP_WHICH_TEMPORARY:
-        return counts->temporary;
-    }
-    return 0;
-}
-
 static bool describe(struct wndl_heap_stacks *stacks,
     const struct wndl_process_heap *heap, uint32_t site,
     struct wndl_heap_blocks *blocks)

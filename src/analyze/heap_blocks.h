@@ -6,18 +6,6 @@
 #include "analyze/heap_stacks.h"
 #include "model/heap.h"
 
-/* Which blocks of the snapshot that was kept. */
-enum wndl_heap_which {
-    WNDL_HEAP_WHICH_LIVE,      /* at its time */
-    WNDL_HEAP_WHICH_PEAK,      /* that lived when most bytes did, until then */
-    WNDL_HEAP_WHICH_ALL,       /* that had been allocated until then */
-    WNDL_HEAP_WHICH_TEMPORARY, /* of those, freed before the next one */
-};
-
-/* How many of those a site has; of taken ones, if it is sampled. */
-uint64_t wndl_heap_count(
-    const struct wndl_alloc_counts *counts, enum wndl_heap_which which);
-
 /* Of what is compared: the earlier counts negative. */
 enum wndl_heap_side {
     WNDL_HEAP_SIDE_ONLY,

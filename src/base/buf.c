@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FIRST_CAPACITY = 256, LEB_MAX = 10 };
+enum { FIRST_CAPACITY = 256, LEB_MAX = 10, DECIMAL_MAX = 20 };
 
 void wndl_buf_free(struct wndl_buf *buf)
 {
@@ -86,6 +86,17 @@ void wndl_buf_sleb(struct wndl_buf *buf, int64_t value)
         *to++ = (uint8_t)(value | 0x80);
     *to++ = (uint8_t)(value & 0x7f);
     buf->size = (size_t)(to - buf->data);
+}
+
+void wndl_buf_decimal(struct wndl_buf *buf, uint64_t value)
+{
+    uint8_t digits[DECIMAL_MAX];
+    size_t at = DECIMAL_MAX;
+    do {
+        digits[--at] = (uint8_t)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    wndl_buf_add(buf, &digits[at], DECIMAL_MAX - at);
 }
 
 void wndl_buf_printf(struct wndl_buf *buf, const char *format, ...)

@@ -9,6 +9,7 @@
 #include "os/file.h"
 #include "out/dmd_json.h"
 #include "out/folded.h"
+#include "out/pprof.h"
 #include "rec/chunk.h"
 
 #include <errno.h>
@@ -84,8 +85,29 @@ static bool export_dmd(FILE *out, struct job *job)
     return whole;
 }
 
+/* For the formats that hold all of a recording. */
+static struct wndl_exported all_of(const struct job *job)
+{
+    return (struct wndl_exported){
+        .symbolized = &job->loaded.symbolized,
+        .of_heap = job->of_heap,
+        .pid = job->choice.pid,
+        .tells_gone = wndl_heap_tells_gone(&job->loaded.profile),
+        .time = job->o->time,
+        .which = job->choice.which,
+        .by_blocks = job->o->value > VALUE_BYTES,
+        .zipped = ends_with(job->o->out, ".gz"),
+    };
+}
+
+static bool export_pprof(FILE *out, struct job *job)
+{
+    const struct wndl_exported all = all_of(job);
+    return wndl_pprof_write(out, &all, wndl_mem_libc());
+}
+
 /* A format is a row here and a word of FORMAT_NAMES, in the same order. */
-#define FORMAT_NAMES "folded|dmd"
+#define FORMAT_NAMES "folded|dmd|pprof"
 
 static const struct {
     /* False: no memory. */
@@ -96,12 +118,14 @@ static const struct {
     {export_folded, "flamegraph.pl, speedscope.app or profiler.firefox.com",
         false},
     {export_dmd, "Mozilla's dmd.py --no-fix-stacks, or windlass report", true},
+    {export_pprof, "go tool pprof -http=:", false},
 };
 
 static const struct wndl_option option_table[] = {
     {'f', "format", "FORMAT", FORMAT_NAMES, "folded", NULL,
         "folded: a stack a line, for flame graphs; dmd: a heap as JSON of "
-        "Mozilla's DMD, compressed if the name of OUT ends in .gz",
+        "Mozilla's DMD, compressed if the name of OUT ends in .gz; pprof: all "
+        "of the recording for Google's pprof",
         WNDL_OPT_CHOICE, offsetof(struct export_options, format)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
         "which time to write the stacks of: using the CPU, blocked, or both "
@@ -125,6 +149,8 @@ static const struct wndl_example examples[] = {
         "draw a flame graph"},
     {"windlass export --time wall -o app.folded app.4711.cpu.wndl",
         "write where all of the threads' time went"},
+    {"windlass export -f pprof -o app.pb.gz app.4711.cpu.wndl",
+        "write it for go tool pprof"},
     {"windlass export --blocks peak app.4711.heap.wndl | flamegraph.pl > "
      "app.svg",
         "draw who held the memory at the peak"},

@@ -38,6 +38,24 @@ double wndl_alloc_weight(
                : (double)heap->sample_below / (double)size;
 }
 
+uint64_t wndl_heap_count(
+    const struct wndl_alloc_counts *counts, enum wndl_heap_which which)
+{
+    switch (which) {
+    case WNDL_HEAP_WHICH_LIVE:
+        return wndl_alloc_live(counts);
+    case WNDL_HEAP_WHICH_PEAK:
+        return counts->at_peak;
+    case WNDL_HEAP_WHICH_ALL:
+        return counts->allocs;
+    case WNDL_HEAP_WHICH_TEMPORARY:
+        return counts->temporary;
+    case WNDL_HEAP_WHICHES:
+        break;
+    }
+    return 0;
+}
+
 /* Of numbers from a file, the second may be the larger one. */
 static uint64_t less(uint64_t a, uint64_t b)
 {

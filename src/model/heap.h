@@ -144,6 +144,19 @@ static inline uint64_t wndl_alloc_live(const struct wndl_alloc_counts *counts)
     return counts->allocs > counts->frees ? counts->allocs - counts->frees : 0;
 }
 
+/* Which blocks of the snapshot that was kept. */
+enum wndl_heap_which {
+    WNDL_HEAP_WHICH_LIVE,      /* at its time */
+    WNDL_HEAP_WHICH_PEAK,      /* that lived when most bytes did, until then */
+    WNDL_HEAP_WHICH_ALL,       /* that had been allocated until then */
+    WNDL_HEAP_WHICH_TEMPORARY, /* of those, freed before the next one */
+    WNDL_HEAP_WHICHES,
+};
+
+/* How many of those a site has; of taken ones, if it is sampled. */
+uint64_t wndl_heap_count(
+    const struct wndl_alloc_counts *counts, enum wndl_heap_which which);
+
 /* Of every block, whether it is at a site or not; bytes are usable ones. */
 uint64_t wndl_heap_live_blocks(const struct wndl_heap_snapshot *snapshot);
 uint64_t wndl_heap_live_bytes(const struct wndl_heap_snapshot *snapshot);

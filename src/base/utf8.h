@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* utf8: what of foreign bytes is UTF-8. */
+#ifndef WNDL_BASE_UTF8_H
+#define WNDL_BASE_UTF8_H
+
+#include "base/buf.h"
+
+/*
+ * Bytes of the well-formed sequence at `p`, which does not begin with ASCII,
+ * or 0: no overlong forms, no surrogates, nothing above U+10FFFF. `left`, > 0,
+ * bytes are there.
+ */
+size_t wndl_utf8_length(const uint8_t *p, size_t left);
+
+/*
+ * Adds `s` for readers that print it as it is: control characters of ASCII
+ * become spaces, bytes that are not UTF-8 become U+FFFD.
+ */
+void wndl_utf8_plain(struct wndl_buf *buf, struct wndl_bytes s);
+
+#endif

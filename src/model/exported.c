@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/exported.h"
+
+static uint8_t label_of(const struct wndl_alloc_site *site)
+{
+    const struct wndl_spent spent = {.node = site->node, .end = site->end};
+    return (uint8_t)wndl_spent_label(&spent);
+}
+
+static struct wndl_stack_sum *sum_of(struct wndl_vec *sums,
+    struct wndl_map *index, const struct wndl_alloc_site *site)
+{
+    uint8_t label = label_of(site);
+    uint64_t *slot = wndl_map_put(index, (uint64_t)label << 32 | site->node);
+    if (slot == NULL)
+        return NULL;
+    if (*slot != 0)
+        return wndl_vec_at(sums, *slot - 1);
+    struct wndl_stack_sum *sum = wndl_vec_push(sums);
+    if (sum == NULL)
+        return NULL;
+    sum->node = site->node;
+    sum->label = label;
+    *slot = sums->len;
+    return sum;
+}
+
+static void add_counts(struct wndl_stack_sum *sum,
+    const struct wndl_alloc_counts *counts, const struct wndl_alloc_site *site,
+    double weight)
+{
+    double usable = (double)site->requested + (double)site->slop;
+    for (unsigned which = 0; which < WNDL_HEAP_WHICHES; which++) {
+        double blocks = (double)wndl_heap_count(counts, which) * weight;
+        sum->blocks[which] += blocks;
+        sum->bytes[which] += blocks * usable;
+    }
+    sum->lifetime += (double)counts->lifetime * weight;
+}
+
+bool wndl_exported_sum(struct wndl_vec *sums,
+    const struct wndl_process_heap *heap, struct wndl_arena *arena)
+{
+    struct wndl_map index;
+    wndl_map_init(&index, arena);
+    wndl_vec_init(sums, arena, sizeof(struct wndl_stack_sum));
+    for (size_t i = 0; i < heap->counts.len; i++) {
+        const struct wndl_alloc_counts *counts = wndl_vec_at(&heap->counts, i);
+        const struct wndl_alloc_site *site =
+            wndl_vec_at(&heap->sites, counts->site);
+        struct wndl_stack_sum *sum = sum_of(sums, &index, site);
+        if (sum == NULL)
+            return false;
+        add_counts(sum, counts, site, wndl_alloc_weight(heap, site));
+    }
+    return true;
+}
+
+bool wndl_exported_has(
+    const struct wndl_exported *e, const struct wndl_process_heap *heap)
+{
+    const struct wndl_process *process =
+        wndl_vec_at(&e->symbolized->profile->processes, heap->process);
+    return heap->counts.len != 0 && (e->pid == 0 || e->pid == process->pid);
+}
+
+bool wndl_exported_tells(
+    const struct wndl_exported *e, enum wndl_heap_which which)
+{
+    return e->tells_gone || which == WNDL_HEAP_WHICH_LIVE ||
+           which == WNDL_HEAP_WHICH_PEAK;
+}
+
+struct wndl_bytes wndl_exported_program(
+    const struct wndl_profile *p, uint32_t process)
+{
+    const struct wndl_process *of = wndl_vec_at(&p->processes, process);
+    return wndl_path_name(of->executable);
+}
+
+/* A return address is one past its call. */
+uint64_t wndl_exported_address(const struct wndl_frame_key *frame)
+{
+    bool is_return = !frame->interrupted && frame->address != 0;
+    return frame->address - (is_return ? 1 : 0);
+}

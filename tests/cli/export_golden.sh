@@ -1,0 +1,44 @@
+#!/bin/sh
+# export_golden.sh EXPORTMAKE [--bless]: what export/*.recipe become in each
+# format, against export/*.FORMAT; messages as protoc decodes them.
+set -eu
+exportmake=$(realpath "$1")
+bless=${2-}
+cases=$(cd "$(dirname "$0")/export" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+LC_ALL=C
+export LC_ALL
+failed=0
+
+# The 100 KB name would make the goldens long.
+check() {
+    sed 's/xxxx*/x.../g' out >got
+    if [ "$bless" = --bless ]; then
+        cp got "$cases/$1"
+    elif ! diff -u "$cases/$1" got; then
+        failed=1
+    fi
+}
+
+# A message a line.
+messages() {
+    awk '{ sub(/^ +/, " "); printf "%s", $0 } /^}|^[^ ].*[^{]$/ { print "" }'
+}
+
+make() {
+    "$exportmake" "$1" out "$cases/$name.recipe" "$cases/$name.names" "${2-0}"
+}
+
+for name in threads hostile heap; do
+    if command -v protoc >/dev/null; then
+        make pprof
+        gzip -dc out | protoc --proto_path="$cases" \
+            --decode=windlass.Profile pprof.proto | messages >decoded
+        mv decoded out
+        check $name.pprof
+    fi
+done
+[ $failed -eq 0 ] || exit 1
+command -v protoc >/dev/null || { echo "skipped: no protoc"; exit 77; }
