@@ -19,45 +19,65 @@ static bool is_taken(struct wndl_rt_heap_thread *t, size_t size)
            (size == 0 ? 1 : size);
 }
 
-/* Plus one; 0 when there is no room. */
-static uint32_t find_pair(
-    struct wndl_rt_heap_thread *t, const struct wndl_heap_pair *p)
+static struct wndl_rt_recent stand_in(const struct wndl_rt_birth *birth,
+    struct wndl_rt_stack_hash stack, uint32_t end)
 {
-    uint32_t at = (p->node + (uint32_t)p->requested * UINT32_C(0x9e3779b1)) %
-                  WNDL_RT_RECENT_PAIRS;
-    struct wndl_heap_pair *known = &t->recent[at].pair;
-    if (WNDL_RT_LIKELY(known->node == p->node &&
-                       known->requested == p->requested &&
-                       known->usable == p->usable && known->end == p->end))
-        return t->recent[at].number;
-    uint32_t number = wndl_rt_pairs_find(&wndl_rt_heap->pairs, p);
-    if (number == 0)
+    const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t sizes = (birth->requested * golden + birth->usable) * golden + end;
+    return (struct wndl_rt_recent){
+        .a = (stack.a ^ sizes) * UINT64_C(0xd6e8feb86659fd93),
+        .b = (uint32_t)(((stack.b + sizes) * golden) >> 32),
+    };
+}
+
+/* The pair plus one, or 0, which is counted. `loss`: why there is no node. */
+static uint32_t find_pair(struct wndl_rt_heap_thread *t,
+    const struct wndl_heap_pair *pair, enum wndl_loss loss)
+{
+    if (loss != 0 && loss != WNDL_LOSS_NO_STACK) {
+        wndl_rt_lane_miss(&t->lane, WNDL_HEAP_MISS_TREE_FULL);
         return 0;
-    *known = *p;
-    t->recent[at].number = number;
+    }
+    uint32_t number = wndl_rt_pairs_find(&wndl_rt_heap->pairs, pair);
+    if (number == 0)
+        wndl_rt_lane_miss(&t->lane, WNDL_HEAP_MISS_PAIRS_FULL);
     return number;
+}
+
+static WNDL_RT_NOINLINE uint32_t learn_pair(struct wndl_rt_heap_thread *t,
+    const struct wndl_rt_birth *birth, const struct wndl_resumed *stack,
+    struct wndl_rt_recent *recent)
+{
+    struct wndl_heap_pair pair = {
+        .requested = birth->requested,
+        .usable = birth->usable + 1,
+        .end = stack->walk.end,
+    };
+    enum wndl_loss loss = wndl_rt_nodes_add(&t->nodes, stack, &pair.node);
+    recent->number = find_pair(t, &pair, loss);
+    if (recent->number != 0)
+        wndl_rt_recent_keep(t->recent, recent);
+    return recent->number;
 }
 
 /* The block's pair plus one, or 0, which is counted. */
 static uint32_t pair_of(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_birth *birth)
 {
-    struct wndl_heap_pair pair = {
-        .requested = birth->requested,
-        .usable = birth->usable + 1,
-        .end = WNDL_END_NO_RULE,
-    };
-    enum wndl_loss loss = wndl_rt_heap_stack(t, birth->regs, &pair);
-    if (loss == WNDL_LOSS_NO_STACK)
-        pair.node = 0;
-    else if (loss != 0) {
-        wndl_rt_lane_miss(&t->lane, WNDL_HEAP_MISS_TREE_FULL);
-        return 0;
+    struct wndl_resumed stack;
+    struct wndl_rt_stack_hash hash;
+    if (!wndl_rt_heap_walk(t, birth->regs, &stack, &hash)) {
+        const struct wndl_heap_pair pair = {
+            .requested = birth->requested,
+            .usable = birth->usable + 1,
+            .end = WNDL_END_NO_RULE,
+        };
+        return find_pair(t, &pair, WNDL_LOSS_NO_STACK);
     }
-    uint32_t number = find_pair(t, &pair);
-    if (number == 0)
-        wndl_rt_lane_miss(&t->lane, WNDL_HEAP_MISS_PAIRS_FULL);
-    return number;
+    struct wndl_rt_recent wanted = stand_in(birth, hash, stack.walk.end);
+    uint32_t number = wndl_rt_recent_find(t->recent, &wanted);
+    return WNDL_RT_LIKELY(number != 0) ? number
+                                       : learn_pair(t, birth, &stack, &wanted);
 }
 
 /* Its death was not seen, or passed by and is in the totals already. */

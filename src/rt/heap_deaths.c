@@ -114,11 +114,11 @@ void wndl_rt_heap_keep(
 static WNDL_RT_NOINLINE void tell_wrong(struct wndl_rt_heap_thread *t,
     uint64_t address, const struct wndl_regs *regs)
 {
-    struct wndl_heap_pair stack = {0};
+    uint32_t node = 0;
     if (wndl_rt_heap_unsure || wndl_rt_heap->sample_below != 0 ||
-        wndl_rt_heap_stack(t, regs, &stack) != 0 || stack.node == 0)
+        wndl_rt_heap_stack(t, regs, &node) != 0 || node == 0)
         return;
-    wndl_rt_heap_wrong(wndl_rt_heap->shared, stack.node,
+    wndl_rt_heap_wrong(wndl_rt_heap->shared, node,
         wndl_rt_heap_threads_freed(address) ? WNDL_HEAP_WRONG_TWICE
                                             : WNDL_HEAP_WRONG_FOREIGN,
         address);

@@ -16,6 +16,40 @@ struct wndl_rt_pairs {
 };
 
 /*
+ * What a thread remembers of pairs, by what stands for a stack and sizes: 96
+ * bits, which any two of a million pairs have in common in one of 2^56
+ * programs. Zeroed memory remembers nothing.
+ */
+enum { WNDL_RT_RECENT_PAIRS = 4096 };
+
+struct wndl_rt_recent {
+    uint64_t a;
+    uint32_t b, number; /* of the pair, plus one */
+};
+
+/* One of two places next to each other; 0: it is not remembered. */
+static inline uint32_t wndl_rt_recent_find(
+    const struct wndl_rt_recent recent[WNDL_RT_RECENT_PAIRS],
+    const struct wndl_rt_recent *wanted)
+{
+    uint64_t at = wanted->a / (UINT64_MAX / WNDL_RT_RECENT_PAIRS + 1);
+    const struct wndl_rt_recent *r = &recent[at];
+    if (r->a != wanted->a || r->b != wanted->b)
+        r = &recent[at ^ 1];
+    return r->a == wanted->a && r->b == wanted->b ? r->number : 0;
+}
+
+/* What is new takes the first. */
+static inline void wndl_rt_recent_keep(
+    struct wndl_rt_recent recent[WNDL_RT_RECENT_PAIRS],
+    const struct wndl_rt_recent *wanted)
+{
+    uint64_t at = wanted->a / (UINT64_MAX / WNDL_RT_RECENT_PAIRS + 1);
+    recent[at ^ 1] = recent[at];
+    recent[at] = *wanted;
+}
+
+/*
  * The number of the pair, which is added if it is new, plus one. 0 when there
  * is no room. `usable` is as in the memory: bytes + 1.
  */

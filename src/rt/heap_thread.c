@@ -2,6 +2,7 @@
 #include "rt/heap_thread.h"
 
 #include "os/raw.h"
+#include "rt/arch.h"
 #include "rt/frames.h"
 #include "rt/rt.h"
 #include "unwind/resume.h"
@@ -52,13 +53,15 @@ static struct wndl_rt_heap_thread *make(int tid)
     struct wndl_unwinder *rules = wndl_rt_unwinder();
     size_t own = aligned(sizeof(struct wndl_rt_heap_thread));
     size_t walks = aligned(wndl_resume_size(wndl_rt.max_frames));
-    size_t size = own + walks + wndl_rt.max_frames * sizeof(uint64_t);
+    size_t hashes =
+        (wndl_rt.max_frames + 1) * sizeof(struct wndl_rt_stack_hash);
+    size_t size = own + walks + hashes;
     uint8_t *memory = rules == NULL ? NULL : wndl_rt_map_undumped(size);
     if (memory == NULL)
         return NULL;
     struct wndl_rt_heap_thread *t = (void *)memory;
     t->walks = wndl_resume_init(memory + own, wndl_rt.max_frames, rules);
-    t->nodes.hashes = (uint64_t *)(void *)(memory + own + walks);
+    t->nodes.hashes = (void *)(memory + own + walks);
     atomic_store(&t->owner, tid);
     t->next = atomic_load(&all);
     while (!atomic_compare_exchange_weak(&all, &t->next, t))
@@ -159,22 +162,43 @@ static void catch_up(struct wndl_rt_heap_thread *t)
     wndl_resume_forget(t->walks);
 }
 
-enum wndl_loss wndl_rt_heap_stack(struct wndl_rt_heap_thread *t,
-    const struct wndl_regs *regs, struct wndl_heap_pair *pair)
+/* As wndl_rt_stacks_around(), which is asked where that is not clear. */
+static inline size_t stacks_around(struct wndl_rt_heap_thread *t, uint64_t sp,
+    struct wndl_stack_range stacks[WNDL_RT_STACKS_GIVEN])
+{
+    const struct wndl_stack_range *own = &t->stacks.own;
+    if (__builtin_expect(sp < own->low || sp >= own->high, 0))
+        return wndl_rt_stacks_around(&t->stacks, sp,
+            (struct wndl_bytes){t->scratch, sizeof t->scratch}, stacks);
+    stacks[0] = (struct wndl_stack_range){sp - WNDL_ARCH_RED_ZONE, own->high};
+    return 1;
+}
+
+bool wndl_rt_heap_walk(struct wndl_rt_heap_thread *t,
+    const struct wndl_regs *regs, struct wndl_resumed *stack,
+    struct wndl_rt_stack_hash *hash)
 {
     struct wndl_stack_range stacks[WNDL_RT_STACKS_GIVEN];
     catch_up(t);
-    size_t count = wndl_rt_stacks_around(&t->stacks, regs->sp,
-        (struct wndl_bytes){t->scratch, sizeof t->scratch}, stacks);
+    size_t count = stacks_around(t, regs->sp, stacks);
     if (count == 0)
-        return WNDL_LOSS_NO_STACK;
-    struct wndl_resumed stack = {
-        .walk.method = wndl_rt_walk_method(wndl_rt.unwind),
-        .walk.jit = wndl_rt_frames_registry(),
-    };
-    wndl_unwind_resume_called(t->walks, regs, stacks, count, &stack);
-    pair->end = stack.walk.end;
-    wndl_rt_lane_add(&t->lane, &t->lane.totals->frames, stack.walk.count);
-    wndl_rt_lane_add(&t->lane, &t->lane.totals->frames_resumed, stack.resumed);
-    return wndl_rt_nodes_add(&t->nodes, &stack, &pair->node);
+        return false;
+    stack->walk.method = wndl_rt_walk_method(wndl_rt.unwind);
+    stack->walk.jit = wndl_rt_frames_registry();
+    wndl_unwind_resume_called(t->walks, regs, stacks, count, stack);
+    struct wndl_heap_lane *totals = t->lane.totals;
+    wndl_rt_lane_add(&t->lane, &totals->frames, stack->walk.count);
+    wndl_rt_lane_add(&t->lane, &totals->frames_resumed, stack->resumed);
+    *hash = wndl_rt_nodes_hash(&t->nodes, stack);
+    return true;
+}
+
+enum wndl_loss wndl_rt_heap_stack(
+    struct wndl_rt_heap_thread *t, const struct wndl_regs *regs, uint32_t *node)
+{
+    struct wndl_resumed stack;
+    struct wndl_rt_stack_hash hash;
+    return wndl_rt_heap_walk(t, regs, &stack, &hash)
+               ? wndl_rt_nodes_add(&t->nodes, &stack, node)
+               : WNDL_LOSS_NO_STACK;
 }

@@ -9,12 +9,12 @@
 
 #include "rt/heap_lanes.h"
 #include "rt/heap_nodes.h"
+#include "rt/heap_pairs.h"
 #include "rt/stacks.h"
 #include "rt/threads.h"
 
 enum {
-    WNDL_RT_RECENT_PAIRS = 1024, /* a power of two */
-    WNDL_RT_FREED = 256,         /* a power of two */
+    WNDL_RT_FREED = 256, /* a power of two */
 };
 
 /* Used by its own thread only, while that is busy. */
@@ -30,10 +30,7 @@ struct wndl_rt_heap_thread {
     struct wndl_resume *walks; /* frames carry their nodes, 0 for none */
     struct wndl_rt_stacks stacks;
     struct wndl_rt_nodes nodes;
-    struct {
-        struct wndl_heap_pair pair;
-        uint32_t number; /* plus 1, 0 for none */
-    } recent[WNDL_RT_RECENT_PAIRS];
+    _Alignas(64) struct wndl_rt_recent recent[WNDL_RT_RECENT_PAIRS];
     _Atomic uint64_t freed_last[WNDL_RT_FREED]; /* addresses */
     uint32_t freed_next;
     _Atomic int owner;                /* tid, 0 when it is free */
@@ -65,10 +62,15 @@ void wndl_rt_heap_threads_each(
     void *context);
 
 /*
- * The stack's leaf node; *end says how the walk ended. `regs` are those behind
- * the call of the allocation function. Returns 0, or why there is none.
+ * Walks the stack. `regs` are those behind the call of the allocation function.
+ * False: it cannot be read. *hash stands for it.
  */
+bool wndl_rt_heap_walk(struct wndl_rt_heap_thread *thread,
+    const struct wndl_regs *regs, struct wndl_resumed *stack,
+    struct wndl_rt_stack_hash *hash);
+
+/* The same, for its leaf's node. Returns 0, or why there is none. */
 enum wndl_loss wndl_rt_heap_stack(struct wndl_rt_heap_thread *thread,
-    const struct wndl_regs *regs, struct wndl_heap_pair *pair);
+    const struct wndl_regs *regs, uint32_t *node);
 
 #endif
