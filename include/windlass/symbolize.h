@@ -152,7 +152,10 @@ struct wndl_symbolizer_info {
  * Opens the binary at `path`, and its separate debug file if one is found by
  * build-id or debuglink. "ARCHIVE!/MEMBER" opens a binary that is stored in a
  * zip archive or an APK without compression; a file compressed by xz or zstd
- * (.ko.xz, .ko.zst) is unpacked into memory. `options` may be NULL. Errors:
+ * (.ko.xz, .ko.zst) is unpacked into memory. A Breakpad symbol file (.sym)
+ * takes the place of a binary: it has neither image base, build-id nor
+ * sections, and its DWARF is said not to be there; records of it that are
+ * damaged count as units. `options` may be NULL. Errors:
  * IO, MALFORMED, TRUNCATED, UNSUPPORTED (also for options that this version
  * does not know),
  * NOMEM, NOT_FOUND (build-id differs). A missing or damaged debug file is not

@@ -25,9 +25,10 @@ struct wndl_fix_options {
     const char *const *debug_dirs;             /* as in windlass/symbolize.h */
     bool debuginfod;                           /* the same */
     const struct wndl_symbolizer_cache *cache; /* the same */
-    const char *const *sym_dirs; /* folders searched before the path */
-    const char *const *maps;     /* "FROM=TO": paths that begin with FROM */
-    const char *local_dir; /* searched for what is not at its path, or NULL */
+    const char *const *sym_dirs;      /* folders searched before the path */
+    const char *const *breakpad_dirs; /* folders of symbol files; NULL: none */
+    const char *const *maps; /* "FROM=TO": paths that begin with FROM */
+    const char *local_dir;   /* searched for what is not at its path, or NULL */
 };
 
 /*

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/fix_modules.h"
 
+#include "analyze/fix_breakpad.h"
+#include "obj/debug_id.h"
 #include "obj/zip.h"
 #include "symbolize/symbolizer.h"
 
@@ -218,6 +220,32 @@ static bool open_in_sym_dirs(
     return false;
 }
 
+/* By the id of the text's or the binary's build, or of the only build there. */
+static bool open_in_breakpad_dirs(
+    struct wndl_fix_modules *modules, struct wndl_fix_module *module)
+{
+    const char *const *dir = modules->options->breakpad_dirs;
+    struct wndl_bytes build = {module->build_id, module->build_id_size};
+    struct wndl_debug_id id;
+    const struct wndl_debug_id *wanted = &id;
+    if (dir == NULL || *dir == NULL)
+        return false;
+    open_object(modules, module);
+    if (build.size != 0)
+        id = wndl_debug_id_of_build_id(build, false);
+    else if (module->object == NULL ||
+             !wndl_object_debug_id(module->object, &id))
+        wanted = NULL;
+    for (; *dir != NULL; dir++) {
+        const char *path =
+            wndl_fix_breakpad_path(&modules->arena, *dir, module->path, wanted);
+        if (path != NULL &&
+            open_at(modules, module, path, (struct wndl_bytes){0}))
+            return true;
+    }
+    return false;
+}
+
 bool wndl_fix_module_open(
     struct wndl_fix_modules *modules, struct wndl_fix_module *module)
 {
@@ -227,7 +255,8 @@ bool wndl_fix_module_open(
     module->opened = find(modules, module->path);
     if (module->opened == NULL)
         return false;
-    if (open_in_sym_dirs(modules, module) ||
+    if (open_in_breakpad_dirs(modules, module) ||
+        open_in_sym_dirs(modules, module) ||
         open_at(modules, module, module->opened,
             (struct wndl_bytes){module->build_id, module->build_id_size}))
         return true;
@@ -314,8 +343,9 @@ enum wndl_status wndl_fix_module_rva(struct wndl_fix_modules *modules,
     if (frame->base == WNDL_FRAME_RVA)
         return WNDL_OK;
     open_object(modules, module);
+    /* Of a symbol file without its binary what may be an offset is one. */
     if (module->object == NULL)
-        return WNDL_NOT_FOUND;
+        return frame->base == WNDL_FRAME_EITHER ? WNDL_OK : WNDL_NOT_FOUND;
     uint64_t start;
     uint64_t address = frame->address;
     if (frame->base == WNDL_FRAME_IN_SYMBOL) {

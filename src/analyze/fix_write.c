@@ -62,18 +62,21 @@ static void write_asan(const struct wndl_fix *fix,
         add_number(out, symbol->column);
 }
 
-/* " (file:line)", or what the text said of the place. */
+/* " (file:line)", " [file:line]", or what the text said of the place. */
 static void write_place(const struct wndl_fix *fix,
     const struct wndl_fix_frame *frame, const struct wndl_symbol_frame *symbol,
     struct wndl_buf *out)
 {
     const struct wndl_frame_text *text = &frame->text;
     bool valgrinds = text->form == WNDL_FRAME_VALGRIND;
-    wndl_buf_text(out, " (");
+    /* As fix-stacks does with Breakpad's symbols. */
+    bool square = fix->options.breakpad_dirs != NULL;
+    uint8_t end = square ? ']' : ')';
+    wndl_buf_text(out, square ? " [" : " (");
     if (symbol != NULL && has_line(symbol)) {
         add_text(fix, symbol->file, out);
         add_number(out, symbol->line);
-        wndl_buf_byte(out, ')');
+        wndl_buf_byte(out, end);
         return;
     }
     if (valgrinds)
@@ -81,7 +84,7 @@ static void write_place(const struct wndl_fix *fix,
     add_bytes(out, text->path);
     if (!valgrinds)
         wndl_buf_printf(out, " + 0x%llx", (unsigned long long)frame->offset);
-    wndl_buf_byte(out, ')');
+    wndl_buf_byte(out, end);
 }
 
 static void write_symbol(const struct wndl_fix *fix,

@@ -18,6 +18,7 @@ struct fix_options {
     bool json;
     bool inlines;
     const char *local_dir;
+    struct wndl_option_list breakpad_dirs;
     struct wndl_option_list maps;
     struct wndl_option_list sym_dirs;
     struct wndl_symbol_options symbols;
@@ -33,6 +34,11 @@ static const struct wndl_option option_table[] = {
     {'l', "local", "DIR", NULL, NULL, NULL,
         "look here, by their names, for binaries that are not at their paths",
         WNDL_OPT_TEXT, offsetof(struct fix_options, local_dir)},
+    {'b', "breakpad", "DIR", NULL, NULL, NULL,
+        "prefer Breakpad symbol files found here, in "
+        "NAME/ID/NAME.sym; names come with [FILE:LINE] then; may be given "
+        "again",
+        WNDL_OPT_LIST, offsetof(struct fix_options, breakpad_dirs)},
     {0, "map", "FROM=TO", NULL, NULL, NULL,
         "read paths that begin with FROM as if they began with TO; may be "
         "given again",
@@ -97,6 +103,8 @@ static int run_stream(const struct fix_options *o, int input, const char *name)
         .debuginfod = o->symbols.debuginfod,
         .cache = wndl_symbol_cache(&o->symbols, &cache),
         .sym_dirs = o->sym_dirs.texts,
+        .breakpad_dirs =
+            o->breakpad_dirs.count == 0 ? NULL : o->breakpad_dirs.texts,
         .maps = o->maps.texts,
         .local_dir = o->local_dir,
     };
@@ -155,6 +163,11 @@ const struct wndl_command wndl_cmd_fix = {
         "for Mozilla's form, in which the brackets become parentheses. A "
         "binary that cannot be read is told once on standard error, and the "
         "exit status is 0 all the same.\n\n"
+        "With -b, a binary's names are those of "
+        "DIR/NAME/ID/NAME.sym, or DIR/STEM.pdb/ID/STEM.sym for STEM.dll and "
+        "STEM.exe, ID being the build that 'windlass sym --ids' tells. If the "
+        "binary is not there, the file is used that is the only one of its "
+        "name. Binaries without such a file are read as ever.\n\n"
         "With --inlines each inlined frame gets a line of its own before that "
         "of its function, with the same number and marked [inlined]. In JSON "
         "it goes into the same string, ended by \\n; in a file of Mozilla's "

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/cut_short.h"
 #include "cli/debug_dirs.h"
+#include "cli/sym_ids.h"
 #include "cli/sym_style.h"
 #include "cli/symbol_options.h"
 
@@ -26,6 +27,7 @@ struct sym_options {
     const char *section;
     bool rva;
     bool all_functions;
+    bool ids;
     struct wndl_symbol_options symbols;
 };
 
@@ -71,6 +73,10 @@ static const struct wndl_option option_table[] = {
     {0, "all-functions", NULL, NULL, NULL, NULL,
         "list all functions with their addresses instead", WNDL_OPT_FLAG,
         offsetof(struct sym_options, all_functions)},
+    {0, "ids", NULL, NULL, NULL, NULL,
+        "show instead what builds the binaries are: build-id, and the debug id "
+        "as Breakpad and Microsoft's tools write it; takes OBJ... for ADDR...",
+        WNDL_OPT_FLAG, offsetof(struct sym_options, ids)},
     WNDL_SYMBOL_OPTION_ROWS(struct sym_options, symbols),
     {0},
 };
@@ -395,6 +401,11 @@ static void say_damage(const struct work *w)
 static const char *contradiction(
     const struct sym_options *o, struct wndl_operands operands)
 {
+    if (o->ids && (o->build_id != NULL || o->all_functions))
+        return "--ids goes with neither --build-id nor --all-functions";
+    if (o->ids)
+        return o->path == NULL && operands.count == 0 ? "--ids takes OBJ"
+                                                      : NULL;
     if (o->path == NULL && o->build_id == NULL)
         return "-e OBJ or --build-id ID is missing";
     if (o->path != NULL && o->build_id != NULL)
@@ -443,6 +454,16 @@ static int run_on(
     return exit_code;
 }
 
+static int print_ids(const struct sym_options *o, struct wndl_operands operands)
+{
+    int exit_code = WNDL_EXIT_OK;
+    if (o->path != NULL)
+        exit_code |= wndl_sym_print_ids(o->path);
+    for (size_t i = 0; i < operands.count; i++)
+        exit_code |= wndl_sym_print_ids(operands.texts[i]);
+    return exit_code;
+}
+
 static int run_sym(const void *options, struct wndl_operands operands)
 {
     const struct sym_options *o = options;
@@ -455,6 +476,8 @@ static int run_sym(const void *options, struct wndl_operands operands)
         return WNDL_EXIT_USAGE;
     }
     wndl_outlive_cut_short();
+    if (o->ids)
+        return print_ids(o, operands);
     opening.options.no_demangle =
         o->format == WNDL_SYM_GNU ? !o->demangle : o->no_demangle;
     struct work w = {.symbols = open_symbols(&opening)};
@@ -490,7 +513,9 @@ const struct wndl_command wndl_cmd_sym = {
         "have names, and demangled names are spelled as c++filt does.\n\n"
         "With --all-functions, each line is the addresses of a function, "
         "START-END, separated by commas if it is in several pieces, and its "
-        "name. Where the end is not known, it is left out.",
+        "name. Where the end is not known, it is left out.\n\n"
+        "A Breakpad symbol file may stand for OBJ. Addresses in it count from "
+        "the start of the image, and it has no columns.",
     .options = option_table,
     .options_size = sizeof(struct sym_options),
     .examples = examples,

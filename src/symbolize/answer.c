@@ -188,6 +188,8 @@ enum wndl_status wndl_symbolizer_resolve(struct wndl_symbolizer *s,
     enum wndl_status status = wndl_symbolizer_recall(s, arena, rva, answer);
     if (status != WNDL_NOT_FOUND)
         return status;
+    if (wndl_symbolizer_is_breakpad(s))
+        return wndl_symbolizer_resolve_breakpad(s, arena, rva, answer);
     status = resolve_code(s, arena, addr, answer);
     if (status == WNDL_OK && answer->count == 0)
         status = resolve_stub(s, arena, addr, answer);

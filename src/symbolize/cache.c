@@ -39,9 +39,21 @@ static uint64_t hash_object(const struct wndl_object *object, uint64_t hash)
     return hash;
 }
 
+/* Its size, its beginning and its end, where numbers are of what is before. */
+static uint64_t hash_text(struct wndl_bytes text, uint64_t hash)
+{
+    enum { ENDS = 64 << 10 };
+    size_t size = text.size < ENDS ? text.size : ENDS;
+    hash = mix(hash, text.size);
+    hash = mix(hash, wndl_hash_bytes(text.data, size));
+    return mix(hash, wndl_hash_bytes(text.data + text.size - size, size));
+}
+
 static uint64_t hash_sources(const struct wndl_symbolizer *s)
 {
     uint64_t hash = mix(0, s->no_demangle);
+    if (wndl_symbolizer_is_breakpad(s))
+        return hash_text(s->breakpad_text, hash);
     hash = hash_object(s->binary, hash);
     return s->debug == s->binary ? hash : hash_object(s->debug, hash);
 }
@@ -85,7 +97,9 @@ static enum wndl_status read_file(const struct wndl_symbolizer *s,
 enum wndl_status wndl_symbolizer_open_cache(
     struct wndl_symbolizer *s, const struct wndl_symbolizer_cache *options)
 {
-    struct wndl_bytes id = wndl_object_build_id(s->binary);
+    struct wndl_bytes id = wndl_symbolizer_is_breakpad(s)
+                               ? s->breakpad_id
+                               : wndl_object_build_id(s->binary);
     struct wndl_error err = {0};
     if (options == NULL || id.size == 0 || id.size > WNDL_CACHE_BUILD_ID_MAX)
         return WNDL_OK;

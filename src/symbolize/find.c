@@ -36,6 +36,8 @@ static enum wndl_status add_symbols(struct making *m, bool demangled)
     const struct wndl_symbol *symbols;
     size_t count;
     struct wndl_error err = {0};
+    if (m->s->symbols == NULL)
+        return WNDL_OK;
     if (wndl_object_functions(m->s->symbols, &symbols, &count, &err) ==
         WNDL_NOMEM)
         return WNDL_NOMEM;

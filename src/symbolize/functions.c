@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * All functions: those of DWARF under the names that lookups give them, then
- * those symbols that are in none of their ranges.
+ * those symbols that are in none of their ranges; or those of a Breakpad file.
  */
 #include "symbolize/symbolizer_impl.h"
 
@@ -148,6 +148,8 @@ static enum wndl_status add_symbols(struct listing *l)
 {
     const struct wndl_symbol *symbols;
     size_t count;
+    if (l->s->symbols == NULL)
+        return wndl_symbolizer_list_breakpad(l->s, &l->functions);
     enum wndl_status status =
         wndl_object_functions(l->s->symbols, &symbols, &count, NULL);
     if (status == WNDL_NOMEM)

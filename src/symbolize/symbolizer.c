@@ -63,7 +63,9 @@ enum wndl_status wndl_symbolizer_need_dwarf(struct wndl_symbolizer *s)
 {
     if (!s->is_deferred)
         return WNDL_OK;
-    enum wndl_status status = open_dwarf(s);
+    enum wndl_status status = wndl_symbolizer_is_breakpad(s)
+                                  ? wndl_symbolizer_open_breakpad(s)
+                                  : open_dwarf(s);
     s->is_deferred = status != WNDL_OK;
     return status;
 }
@@ -148,13 +150,10 @@ static enum wndl_status check_binary(const struct wndl_symbolizer *s,
         "the file is another build than the one asked for");
 }
 
-/* On the bytes of a binary that `path` is the name of. */
-static enum wndl_status open_bytes(struct wndl_symbolizer *s,
+static enum wndl_status open_binary(struct wndl_symbolizer *s,
     struct wndl_bytes bytes, const char *path,
     const struct wndl_symbolizer_options *options, struct wndl_error *err)
 {
-    if (!wndl_demangler_init(&s->demangler, &s->arena))
-        return wndl_symbolizer_no_memory(err);
     enum wndl_status status =
         wndl_object_open(bytes, path, s->mem, &s->binary, err);
     if (status == WNDL_OK)
@@ -169,6 +168,33 @@ static enum wndl_status open_bytes(struct wndl_symbolizer *s,
     if (status == WNDL_OK)
         choose_symbols(s);
     return status;
+}
+
+static enum wndl_status open_symbol_file(struct wndl_symbolizer *s,
+    struct wndl_bytes bytes, const char *path,
+    const struct wndl_symbolizer_options *options, struct wndl_error *err)
+{
+    enum wndl_status status =
+        wndl_symbolizer_begin_breakpad(s, bytes, path, options, err);
+    if (status != WNDL_OK)
+        return status;
+    if (wndl_symbolizer_open_cache(s, options->cache) != WNDL_OK ||
+        (s->cache.answers.count == 0 &&
+            wndl_symbolizer_need_dwarf(s) != WNDL_OK))
+        return wndl_symbolizer_no_memory(err);
+    return WNDL_OK;
+}
+
+/* On the bytes of a file that `path` is the name of. */
+static enum wndl_status open_bytes(struct wndl_symbolizer *s,
+    struct wndl_bytes bytes, const char *path,
+    const struct wndl_symbolizer_options *options, struct wndl_error *err)
+{
+    if (!wndl_demangler_init(&s->demangler, &s->arena))
+        return wndl_symbolizer_no_memory(err);
+    return wndl_breakpad_is(bytes)
+               ? open_symbol_file(s, bytes, path, options, err)
+               : open_binary(s, bytes, path, options, err);
 }
 
 /* What a caller of an older header did not know of stays zero, and what one
@@ -317,6 +343,7 @@ void wndl_symbolizer_close(struct wndl_symbolizer *s)
     if (s == NULL)
         return;
     wndl_symbolizer_close_cache(s);
+    wndl_breakpad_close(s->breakpad);
     if (s->dwarf != NULL)
         wndl_dwarf_close(s->dwarf);
     wndl_debug_files_close(s->files);
@@ -333,7 +360,8 @@ enum wndl_status wndl_symbolizer_section(const struct wndl_symbolizer *s,
     const char *name, uint64_t *rva, struct wndl_error *err)
 {
     *rva = 0;
-    for (size_t i = 0; i < wndl_object_section_count(s->binary); i++) {
+    size_t count = s->binary == NULL ? 0 : wndl_object_section_count(s->binary);
+    for (size_t i = 0; i < count; i++) {
         struct wndl_section section = wndl_object_section(s->binary, i);
         if ((section.flags & SHF_ALLOC) == 0 ||
             !wndl_bytes_is(section.name, name))
@@ -342,17 +370,32 @@ enum wndl_status wndl_symbolizer_section(const struct wndl_symbolizer *s,
         return WNDL_OK;
     }
     wndl_symbolizer_forget(err);
-    wndl_error_set_file(err, wndl_object_path(s->binary));
+    wndl_error_set_file(err,
+        s->binary == NULL ? s->breakpad_path : wndl_object_path(s->binary));
     return wndl_fail(
         err, WNDL_NOT_FOUND, "no section that is loaded is called %s", name);
 }
 
-void wndl_symbolizer_get_info(
+static void get_breakpad_info(
+    const struct wndl_symbolizer *s, struct wndl_symbolizer_info *info)
+{
+    struct wndl_breakpad_stats stats = {0};
+    if (s->breakpad != NULL)
+        wndl_breakpad_get_stats(s->breakpad, &stats);
+    *info = (struct wndl_symbolizer_info){
+        .has_symtab = true,
+        .debug_file = "",
+        .units_damaged = stats.damaged,
+        .first_damage = stats.first_damage,
+        .address_size = s->is_narrow ? 4 : 8,
+    };
+}
+
+static void get_binary_info(
     const struct wndl_symbolizer *s, struct wndl_symbolizer_info *info)
 {
     struct wndl_dwarf_stats stats = {0};
     struct wndl_bytes build_id = wndl_object_build_id(s->binary);
-    wndl_symbolizer_lock(s);
     if (s->dwarf != NULL)
         wndl_dwarf_get_stats(s->dwarf, &stats);
     bool relocatable = wndl_object_is_relocatable(s->binary);
@@ -371,5 +414,15 @@ void wndl_symbolizer_get_info(
         .image_base = relocatable ? 0 : wndl_object_image_base(s->binary).v,
         .address_size = wndl_object_address_size(s->binary),
     };
+}
+
+void wndl_symbolizer_get_info(
+    const struct wndl_symbolizer *s, struct wndl_symbolizer_info *info)
+{
+    wndl_symbolizer_lock(s);
+    if (wndl_symbolizer_is_breakpad(s))
+        get_breakpad_info(s, info);
+    else
+        get_binary_info(s, info);
     wndl_symbolizer_unlock(s);
 }

@@ -5,6 +5,7 @@
  *
  *   symbolizer.c  opening and closing
  *   debug_files.c sections for the DWARF reader
+ *   breakpad.c    a Breakpad symbol file instead of all that
  *   cache.c       answers kept in files; cache_file.c: what such a file is
  *   answer.c      one address
  *   batch.c       many; which answers are remembered
@@ -21,6 +22,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "dbg/breakpad.h"
 #include "dbg/dwarf.h"
 #include "obj/debugfile.h"
 #include "obj/object.h"
@@ -59,7 +61,9 @@ struct wndl_symbol_cache {
  * without DWARF, and as long as `is_deferred`: what is kept answers all.
  * `answers` maps an rva to a struct wndl_symbols of the arena;
  * one of count 0 says that nothing is known there. The binary's bytes are
- * those of `file`, of `read`, or the caller's.
+ * those of `file`, of `read`, or the caller's. Instead of a binary they may be
+ * a Breakpad symbol file: then `binary` is NULL and breakpad_text is not empty,
+ * and `breakpad` is NULL as long as `is_deferred`.
  */
 struct wndl_symbolizer {
     pthread_mutex_t lock;
@@ -74,6 +78,10 @@ struct wndl_symbolizer {
     struct wndl_debug_files *files; /* NULL without DWARF */
     struct wndl_dwarf *dwarf;
     struct wndl_dwarf_crew crew; /* that reads units of a batch */
+    struct wndl_breakpad *breakpad;
+    struct wndl_bytes breakpad_text;
+    struct wndl_bytes breakpad_id; /* of its MODULE record */
+    const char *breakpad_path;
     struct wndl_demangler demangler;
     struct wndl_map answers;
     struct wndl_symbol_cache cache;
@@ -82,6 +90,7 @@ struct wndl_symbolizer {
     struct wndl_name_table names[WNDL_NAME_TABLES];
     struct wndl_error damage; /* the first outside of DWARF units */
     bool is_deferred;
+    bool is_narrow; /* a Breakpad file of a machine of 32 bits */
     bool has_functions;
     bool has_symtab;
     bool no_demangle;
@@ -112,7 +121,7 @@ enum wndl_status wndl_symbolizer_no_memory(struct wndl_error *err);
 void wndl_symbolizer_note_damage(
     struct wndl_symbolizer *s, const struct wndl_error *damage);
 
-/* Opens DWARF, if that was put off. OK or NOMEM. */
+/* Opens DWARF or the Breakpad file, if that was put off. OK or NOMEM. */
 enum wndl_status wndl_symbolizer_need_dwarf(
     struct wndl_symbolizer *s) WNDL_MUST_USE;
 
@@ -134,18 +143,52 @@ enum wndl_status wndl_symbolizer_recall(const struct wndl_symbolizer *s,
     struct wndl_arena *arena, uint64_t rva,
     struct wndl_symbols *answer) WNDL_MUST_USE;
 
+/* breakpad */
+
+static inline bool wndl_symbolizer_is_breakpad(const struct wndl_symbolizer *s)
+{
+    return s->breakpad_text.size != 0;
+}
+
+/* Reads the MODULE record of `text`; all else is put off. */
+enum wndl_status wndl_symbolizer_begin_breakpad(struct wndl_symbolizer *s,
+    struct wndl_bytes text, const char *path,
+    const struct wndl_symbolizer_options *options,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/* Sets breakpad. OK or NOMEM. */
+enum wndl_status wndl_symbolizer_open_breakpad(
+    struct wndl_symbolizer *s) WNDL_MUST_USE;
+
+/* wndl_symbolizer_resolve for one. */
+enum wndl_status wndl_symbolizer_resolve_breakpad(struct wndl_symbolizer *s,
+    struct wndl_arena *arena, uint64_t rva,
+    struct wndl_symbols *answer) WNDL_MUST_USE;
+
+/* Adds its functions, struct wndl_symbol_function. OK, also when it is none,
+ * or NOMEM. */
+enum wndl_status wndl_symbolizer_list_breakpad(
+    struct wndl_symbolizer *s, struct wndl_vec *functions) WNDL_MUST_USE;
+
 /* answer */
+
+/* What rva 0 was linked to be. */
+static inline wndl_svma wndl_symbolizer_base(const struct wndl_symbolizer *s)
+{
+    return s->binary == NULL ? (wndl_svma){0}
+                             : wndl_object_image_base(s->binary);
+}
 
 static inline wndl_rva wndl_symbolizer_rva(
     const struct wndl_symbolizer *s, wndl_svma addr)
 {
-    return wndl_rva_of_svma(addr, wndl_object_image_base(s->binary));
+    return wndl_rva_of_svma(addr, wndl_symbolizer_base(s));
 }
 
 static inline wndl_svma wndl_symbolizer_svma(
     const struct wndl_symbolizer *s, uint64_t rva)
 {
-    return wndl_svma_of_rva((wndl_rva){rva}, wndl_object_image_base(s->binary));
+    return wndl_svma_of_rva((wndl_rva){rva}, wndl_symbolizer_base(s));
 }
 
 /* `name` demangled, if names are. NULL when memory is out. */

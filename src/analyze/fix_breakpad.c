@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/fix_breakpad.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* What a binary's folder and files are called. */
+struct place {
+    struct wndl_arena *arena;
+    const char *dir;
+    const char *name; /* of the binary, without `.dll` or `.exe` */
+    size_t size;
+    bool is_windows;
+};
+
+static void set_name(struct place *place, const char *path)
+{
+    for (const char *at = path; *at != '\0'; at++)
+        if (*at == '/' || *at == '\\')
+            path = at + 1;
+    place->name = path;
+    place->size = strlen(path);
+    if (place->size <= 4)
+        return;
+    const char *suffix = path + place->size - 4;
+    place->is_windows =
+        strcasecmp(suffix, ".dll") == 0 || strcasecmp(suffix, ".exe") == 0;
+    if (place->is_windows)
+        place->size -= 4;
+}
+
+/* "DIR/NAME", and with an id "DIR/NAME/ID/NAME.sym"; NULL: no memory. */
+static const char *path_of(const struct place *p, const char *id)
+{
+    const char *kind = p->is_windows ? ".pdb" : "";
+    size_t size = strlen(p->dir) + 2 * p->size + sizeof "/.pdb//.sym";
+    size += id == NULL ? 0 : strlen(id);
+    char *text = wndl_arena_alloc(p->arena, size);
+    if (text == NULL)
+        return NULL;
+    int name = (int)p->size;
+    if (id == NULL)
+        snprintf(text, size, "%s/%.*s%s", p->dir, name, p->name, kind);
+    else
+        snprintf(text, size, "%s/%.*s%s/%s/%.*s.sym", p->dir, name, p->name,
+            kind, id, name, p->name);
+    return text;
+}
+
+static const char *path_if_there(const struct place *p, const char *id)
+{
+    const char *path = path_of(p, id);
+    return path != NULL && access(path, F_OK) == 0 ? path : NULL;
+}
+
+/* The file of the only id that has one. */
+static const char *only_path(const struct place *p)
+{
+    const char *folder = path_of(p, NULL);
+    const char *only = NULL;
+    size_t count = 0;
+    DIR *ids = folder == NULL ? NULL : opendir(folder);
+    if (ids == NULL)
+        return NULL;
+    for (struct dirent *id; count < 2 && (id = readdir(ids)) != NULL;) {
+        if (id->d_name[0] == '.')
+            continue;
+        const char *path = path_if_there(p, id->d_name);
+        if (path == NULL)
+            continue;
+        only = path;
+        count++;
+    }
+    closedir(ids);
+    return count == 1 ? only : NULL;
+}
+
+const char *wndl_fix_breakpad_path(struct wndl_arena *arena, const char *dir,
+    const char *path, const struct wndl_debug_id *id)
+{
+    char text[WNDL_DEBUG_ID_TEXT];
+    struct place place = {.arena = arena, .dir = dir};
+    set_name(&place, path);
+    if (place.size == 0 || place.size > 4096)
+        return NULL;
+    return id == NULL ? only_path(&place)
+                      : path_if_there(&place, wndl_debug_id_text(id, text));
+}

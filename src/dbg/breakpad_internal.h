@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * breakpad_internal: what the files of the Breakpad reader share.
+ *
+ *   breakpad_index  one pass over the text; records
+ *   breakpad        one address: the records of its function; names
+ */
+#ifndef WNDL_DBG_BREAKPAD_INTERNAL_H
+#define WNDL_DBG_BREAKPAD_INTERNAL_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "dbg/breakpad.h"
+
+/* Addresses [start, end) are of the FUNC record at that offset. */
+struct wndl_bp_func {
+    uint64_t start;
+    uint64_t end;
+    uint64_t at;
+};
+
+/* A PUBLIC record, or a FUNC record of no size. */
+struct wndl_bp_public {
+    uint64_t start;
+    uint64_t at;
+};
+
+/* What a number of a FILE or INLINE_ORIGIN record means: the text at `at`. */
+struct wndl_bp_text {
+    uint64_t at;
+    uint32_t id;
+};
+
+struct wndl_bp_line {
+    uint64_t start;
+    uint64_t end;
+    uint32_t line;
+    uint32_t file;
+};
+
+/* One range of an INLINE record; `first` is the start of its first range. */
+struct wndl_bp_inline {
+    uint64_t start;
+    uint64_t end;
+    uint64_t first;
+    uint32_t depth;
+    uint32_t call_line;
+    uint32_t call_file;
+    uint32_t origin;
+};
+
+/* The records of the function that was asked for last: lines sorted by start,
+ * inlines by depth and start. */
+struct wndl_bp_body {
+    uint64_t at;             /* of its FUNC record; UINT64_MAX for none */
+    struct wndl_vec lines;   /* struct wndl_bp_line */
+    struct wndl_vec inlines; /* struct wndl_bp_inline */
+};
+
+/*
+ * Invariants: funcs are sorted and do not overlap; publics are sorted by
+ * start, files and origins by id, each start and id once.
+ */
+struct wndl_breakpad {
+    struct wndl_breakpad_source in;
+    struct wndl_mem *mem;
+    struct wndl_arena arena;
+    struct wndl_breakpad_stats stats;
+    struct wndl_vec funcs;   /* struct wndl_bp_func */
+    struct wndl_vec publics; /* struct wndl_bp_public */
+    struct wndl_vec files;   /* struct wndl_bp_text */
+    struct wndl_vec origins; /* struct wndl_bp_text */
+    struct wndl_map texts;   /* offset -> copy, with NUL */
+    struct wndl_map damaged; /* offsets of FUNC records that were counted */
+    struct wndl_bp_body body;
+    struct wndl_vec frames; /* struct wndl_breakpad_frame */
+};
+
+enum wndl_bp_kind {
+    WNDL_BP_LINE, /* anything that begins with no other's word */
+    WNDL_BP_MODULE,
+    WNDL_BP_INFO,
+    WNDL_BP_FILE,
+    WNDL_BP_FUNC,
+    WNDL_BP_INLINE,
+    WNDL_BP_INLINE_ORIGIN,
+    WNDL_BP_PUBLIC,
+    WNDL_BP_STACK,
+};
+
+/* What is left of a line, with the offset that it begins at. */
+struct wndl_bp_fields {
+    struct wndl_bytes rest;
+    uint64_t at;
+};
+
+/* The line at `at`, without its end. */
+struct wndl_bp_fields wndl_bp_line_at(struct wndl_bytes text, uint64_t at);
+
+/* Where the next line begins; the size of the text if there is none. */
+uint64_t wndl_bp_next(struct wndl_bytes text, uint64_t at);
+
+/* Takes the word off and tells by it which record it is. */
+enum wndl_bp_kind wndl_bp_take_kind(struct wndl_bp_fields *fields);
+
+/* Takes a number and what separates it. False when there is none, or one too
+ * large. */
+bool wndl_bp_take_hex(struct wndl_bp_fields *fields, uint64_t *value);
+bool wndl_bp_take_decimal(struct wndl_bp_fields *fields, uint32_t *value);
+
+/* The value of a hexadecimal digit, or -1. */
+static inline int wndl_bp_digit(uint8_t c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* A FUNC or PUBLIC record; size 0 for the latter. Leaves the name. */
+struct wndl_bp_head {
+    uint64_t start;
+    uint64_t size;
+};
+
+bool wndl_bp_take_head(struct wndl_bp_fields *fields, enum wndl_bp_kind kind,
+    struct wndl_bp_head *head);
+
+/* Counts damage of the line at `at`. */
+void wndl_bp_damage(struct wndl_breakpad *b, uint64_t at, const char *what);
+
+/* Sorts a list, which is in order as a rule. */
+void wndl_bp_sort(
+    struct wndl_vec *list, int (*compare)(const void *, const void *));
+
+#endif
