@@ -53,14 +53,22 @@ static int unmap_around(struct range wanted, struct range kept)
     return result;
 }
 
-WNDL_RT_HOOK int munmap(void *address, size_t size)
+static int unmap(struct range wanted)
 {
-    struct range wanted = {(uintptr_t)address, (uintptr_t)address + size};
     struct range kept = of_block();
     if (overlap(wanted, kept))
         return unmap_around(wanted, kept);
     kept = of_object();
     if (overlap(wanted, kept))
         return unmap_around(wanted, kept);
-    return wndl_rt_real()->munmap(address, size);
+    return wndl_rt_real()->munmap(
+        (void *)wanted.start, wanted.end - wanted.start);
+}
+
+WNDL_RT_HOOK int munmap(void *address, size_t size)
+{
+    int result =
+        unmap((struct range){(uintptr_t)address, (uintptr_t)address + size});
+    atomic_fetch_add_explicit(&wndl_rt.unmaps, 1, memory_order_release);
+    return result;
 }

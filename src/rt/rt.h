@@ -45,6 +45,7 @@ struct wndl_rt {
     _Atomic bool careful;       /* a sandbox may be: sandbox.c */
     _Atomic uint32_t epoch;     /* of unloading: modules.c */
     _Atomic uint32_t held;      /* the block's, kept for forked children */
+    _Atomic uint32_t unmaps;    /* +1 when the program has unmapped memory */
     _Atomic uint32_t rules_age; /* +1 when a module has gone */
     _Atomic(struct wndl_unwinder *) unwinder; /* for all threads: threads.c */
 };

@@ -9,7 +9,14 @@
 #include <errno.h>
 #include <sys/auxv.h>
 
-enum { PAGE = 4096, CHECKED_PAGES = 64, CAREFUL_SIZE = 1024 * 1024 };
+enum {
+    PAGE = 4096,
+    CHECKED = 64 * PAGE,
+    CAREFUL_SIZE = 1024 * 1024,
+    PLACE_SHIFT = 14,             /* small stacks are this large */
+    WAYS = 2,                     /* places that an address may have */
+    LEAST_GAP = 128 * 1024 * 1024 /* below the initial stack: Linux's mmap.c */
+};
 
 static bool within(const struct wndl_stack_range *range, uint64_t address)
 {
@@ -20,7 +27,7 @@ static bool within(const struct wndl_stack_range *range, uint64_t address)
 struct search {
     uint64_t sp;
     uint64_t tp; /* thread pointer: a thread's TCB tops its stack */
-    struct wndl_stack_range at_sp, at_tp, initial;
+    struct wndl_stack_range at_tp, initial;
 };
 
 static bool look_at(void *context, const struct wndl_mapping *m)
@@ -29,8 +36,6 @@ static bool look_at(void *context, const struct wndl_mapping *m)
     if (!m->readable)
         return true;
     struct wndl_stack_range range = {m->start, m->end};
-    if (within(&range, s->sp))
-        s->at_sp = range;
     if (within(&range, s->tp))
         s->at_tp = (struct wndl_stack_range){m->start, s->tp};
     if (wndl_bytes_is(m->path, "[stack]"))
@@ -53,9 +58,10 @@ static bool are_readable(uint64_t from, uint64_t to)
     return from >= to;
 }
 
+/* From a page's start. */
 static bool are_mapped(uint64_t from, uint64_t size)
 {
-    uint8_t resident[CHECKED_PAGES];
+    uint8_t resident[CHECKED / PAGE];
     if (wndl_rt_is_careful())
         return are_readable(from, from + size);
     return wndl_raw3(SYS_mincore, (long)from, (long)size, (long)resident) == 0;
@@ -99,38 +105,90 @@ static bool look_up(
     if (!wndl_maps_each("/proc/self/maps", room, look_at, &s))
         return false;
     stacks->own = own_stack(&s);
-    if (within(&stacks->own, sp))
-        return true;
-    if (s.at_sp.high == 0)
+    stacks->is_initial = stacks->own.low == s.initial.low;
+    return within(&stacks->own, sp);
+}
+
+/* Nothing else is mapped just below the initial stack. */
+static bool may_be_own(const struct wndl_rt_stacks *stacks, uint64_t sp)
+{
+    return stacks->own.high == 0 ||
+           (stacks->is_initial && sp < stacks->own.low &&
+               stacks->own.high - sp <= LEAST_GAP);
+}
+
+/* ---- others */
+
+static struct wndl_rt_other_stack *places_of(
+    struct wndl_rt_stacks *stacks, uint64_t sp)
+{
+    uint32_t hash = (uint32_t)(sp >> PLACE_SHIFT) * UINT32_C(0x9e3779b1) >> 16;
+    return &stacks->others[hash % (WNDL_RT_OTHER_STACKS / WAYS) * WAYS];
+}
+
+/* From `to` on, for pages that lie before `end`. */
+static void look_further(struct wndl_rt_other_stack *other, uint64_t end)
+{
+    while (other->high < end && is_readable(other->high))
+        other->high += PAGE;
+    other->ends = other->high < end;
+}
+
+/* The one that was looked up last is the first. */
+static bool add_other(struct wndl_rt_stacks *stacks, uint64_t sp)
+{
+    uint64_t from = sp & ~(uint64_t)(PAGE - 1);
+    struct wndl_rt_other_stack *places = places_of(stacks, sp);
+    struct wndl_rt_other_stack other = {.low = from, .high = from};
+    look_further(&other, from + CHECKED);
+    if (other.high == from)
         return false;
-    stacks->others[stacks->next] = s.at_sp;
-    stacks->next = (stacks->next + 1) % WNDL_RT_OTHER_STACKS;
+    for (size_t i = WAYS - 1; i > 0; i--)
+        places[i] = places[i - 1];
+    places[0] = other;
     return true;
 }
 
-/* Cuts `range` to what is mapped for sure; false when that is nothing. */
-static bool still_mapped(struct wndl_stack_range *range, uint64_t sp)
+static void forget_unmapped(struct wndl_rt_stacks *stacks)
 {
-    uint64_t from = sp & ~(uint64_t)(PAGE - 1);
-    uint64_t size = range->high - from;
-    if (size > (uint64_t)CHECKED_PAGES * PAGE)
-        size = (uint64_t)CHECKED_PAGES * PAGE;
-    *range = (struct wndl_stack_range){sp, from + size};
-    return are_mapped(from, size);
+    uint32_t unmaps =
+        atomic_load_explicit(&wndl_rt.unmaps, memory_order_acquire);
+    if (stacks->unmaps == unmaps)
+        return;
+    stacks->unmaps = unmaps;
+    for (size_t i = 0; i < WNDL_RT_OTHER_STACKS; i++)
+        stacks->others[i].high = 0;
 }
 
-static bool find_other(const struct wndl_rt_stacks *stacks, uint64_t sp,
+/* Cut to what is mapped for sure; false when that is nothing. */
+static bool give_other(struct wndl_rt_other_stack *other, uint64_t sp,
     struct wndl_stack_range *range)
 {
-    for (size_t i = 0; i < WNDL_RT_OTHER_STACKS; i++) {
-        *range = stacks->others[i];
-        if (within(range, sp))
-            return still_mapped(range, sp);
+    uint64_t from = sp & ~(uint64_t)(PAGE - 1);
+    uint64_t end = from + CHECKED;
+    if (other->high < end && !other->ends)
+        look_further(other, end);
+    *range =
+        (struct wndl_stack_range){sp, other->high < end ? other->high : end};
+    return are_mapped(from, range->high - from);
+}
+
+static bool find_other(
+    struct wndl_rt_stacks *stacks, uint64_t sp, struct wndl_stack_range *range)
+{
+    forget_unmapped(stacks);
+    struct wndl_rt_other_stack *places = places_of(stacks, sp);
+    for (size_t i = 0; i < WAYS; i++) {
+        if (sp < places[i].low || sp >= places[i].high)
+            continue;
+        if (give_other(&places[i], sp, range))
+            return true;
+        places[i].high = 0;
     }
     return false;
 }
 
-static size_t known(const struct wndl_rt_stacks *stacks, uint64_t sp,
+static size_t known(struct wndl_rt_stacks *stacks, uint64_t sp,
     struct wndl_stack_range ranges[WNDL_RT_STACKS_GIVEN])
 {
     if (within(&stacks->own, sp)) {
@@ -149,7 +207,9 @@ size_t wndl_rt_stacks_around(struct wndl_rt_stacks *stacks, uint64_t sp,
     struct wndl_stack_range ranges[WNDL_RT_STACKS_GIVEN])
 {
     size_t count = known(stacks, sp, ranges);
-    if (count == 0 && look_up(stacks, sp, room))
+    if (count == 0 && may_be_own(stacks, sp) && look_up(stacks, sp, room))
+        count = known(stacks, sp, ranges);
+    if (count == 0 && add_other(stacks, sp))
         count = known(stacks, sp, ranges);
     return count;
 }
