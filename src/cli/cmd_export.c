@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* windlass export: a recording for other tools. */
+#include "analyze/callgraph.h"
 #include "analyze/calltree.h"
 #include "analyze/heap_list.h"
+#include "cli/callgraph_options.h"
 #include "cli/command.h"
 #include "cli/heap_report.h"
 #include "cli/loaded.h"
 #include "cli/shell_word.h"
 #include "os/file.h"
+#include "out/callgrind.h"
 #include "out/dmd_json.h"
 #include "out/folded.h"
 #include "out/pprof.h"
@@ -20,6 +23,7 @@ struct export_options {
     unsigned format; /* index into formats */
     unsigned time;   /* enum wndl_time */
     unsigned value;  /* enum value */
+    unsigned cycles; /* enum wndl_cycles */
     const char *out;
     struct wndl_heap_which_options heap;
     struct wndl_symbol_options symbols;
@@ -106,8 +110,45 @@ static bool export_pprof(FILE *out, struct job *job)
     return wndl_pprof_write(out, &all, wndl_mem_libc());
 }
 
+static enum wndl_status fill_callgraph(
+    struct wndl_callgraph *g, struct job *job)
+{
+    struct wndl_symbolized *s = &job->loaded.symbolized;
+    return job->of_heap ? wndl_callgraph_add_heap(
+                              g, s, &job->choice, job->o->value <= VALUE_BYTES)
+                        : wndl_callgraph_add_time(g, s, job->o->time);
+}
+
+static void spell_command(const struct wndl_profile *p, struct wndl_buf *to)
+{
+    const struct wndl_bytes *arguments = p->arguments.data;
+    for (size_t i = 0; i < p->arguments.len; i++) {
+        if (i != 0)
+            wndl_buf_byte(to, ' ');
+        wndl_buf_add(to, arguments[i].data, arguments[i].size);
+    }
+}
+
+static bool export_callgrind(FILE *out, struct job *job)
+{
+    struct wndl_callgraph g;
+    struct wndl_buf command;
+    if (!wndl_callgraph_init(&g, wndl_mem_libc()))
+        return false;
+    wndl_buf_init(&command, wndl_mem_libc());
+    spell_command(&job->loaded.profile, &command);
+    bool whole =
+        !command.failed && fill_callgraph(&g, job) == WNDL_OK &&
+        wndl_callgraph_finish(&g, job->o->cycles == WNDL_CYCLES_COLLAPSE) &&
+        wndl_callgrind_write(out, &g,
+            (struct wndl_bytes){command.data, command.size}, wndl_mem_libc());
+    wndl_buf_free(&command);
+    wndl_callgraph_free(&g);
+    return whole;
+}
+
 /* A format is a row here and a word of FORMAT_NAMES, in the same order. */
-#define FORMAT_NAMES "folded|dmd|pprof"
+#define FORMAT_NAMES "folded|dmd|pprof|callgrind"
 
 static const struct {
     /* False: no memory. */
@@ -119,13 +160,15 @@ static const struct {
         false},
     {export_dmd, "Mozilla's dmd.py --no-fix-stacks, or windlass report", true},
     {export_pprof, "go tool pprof -http=:", false},
+    {export_callgrind, "kcachegrind or callgrind_annotate", false},
 };
 
 static const struct wndl_option option_table[] = {
     {'f', "format", "FORMAT", FORMAT_NAMES, "folded", NULL,
         "folded: a stack a line, for flame graphs; dmd: a heap as JSON of "
         "Mozilla's DMD, compressed if the name of OUT ends in .gz; pprof: all "
-        "of the recording for Google's pprof",
+        "of the recording for Google's pprof; callgrind: a call graph for "
+        "KCachegrind",
         WNDL_OPT_CHOICE, offsetof(struct export_options, format)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
         "which time to write the stacks of: using the CPU, blocked, or both "
@@ -137,6 +180,7 @@ static const struct wndl_option option_table[] = {
         "else bytes",
         WNDL_OPT_CHOICE, offsetof(struct export_options, value)},
     WNDL_HEAP_WHICH_ROWS(struct export_options, heap),
+    WNDL_CYCLES_ROW("callgrind: ", struct export_options, cycles),
     {'o', "output", "OUT", NULL, "-", NULL,
         "where to write it, - for standard output", WNDL_OPT_TEXT,
         offsetof(struct export_options, out)},
@@ -156,6 +200,8 @@ static const struct wndl_example examples[] = {
         "draw who held the memory at the peak"},
     {"windlass export -f dmd -o app.json.gz app.4711.heap.wndl",
         "write a heap as Mozilla's DMD would"},
+    {"windlass export -f callgrind -o callgrind.out.app app.4711.cpu.wndl",
+        "write a call graph for KCachegrind"},
     {NULL, NULL},
 };
 

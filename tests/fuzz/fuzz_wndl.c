@@ -3,10 +3,12 @@
  * Any bytes as a recording. Its CRCs are made right first, or every change
  * would be stopped at them; what is read is then summed as a report does.
  */
+#include "analyze/callgraph.h"
 #include "analyze/calltree.h"
 #include "analyze/heap_report.h"
 #include "analyze/tables.h"
 #include "in/wndl.h"
+#include "out/callgrind.h"
 #include "out/dmd_text.h"
 #include "out/folded.h"
 #include "out/report_json.h"
@@ -95,13 +97,36 @@ static void report(
     wndl_report_free(&r);
 }
 
-static void fold(struct wndl_symbolized *s, enum wndl_time time)
+static FILE *null_file(void)
 {
     static FILE *null;
-    struct wndl_arena arena;
-    struct wndl_calltree tree;
     if (null == NULL)
         null = fopen("/dev/null", "w");
+    return null;
+}
+
+/* By heap if there is a choice of its blocks, else by time. */
+static void graph(struct wndl_symbolized *s,
+    const struct wndl_heap_choice *choice, enum wndl_time time)
+{
+    struct wndl_callgraph g;
+    static const struct wndl_bytes command = {0};
+    if (!wndl_callgraph_init(&g, wndl_mem_libc()))
+        return;
+    enum wndl_status status = choice != NULL
+                                  ? wndl_callgraph_add_heap(&g, s, choice, true)
+                                  : wndl_callgraph_add_time(&g, s, time);
+    if (status == WNDL_OK && wndl_callgraph_finish(&g, true) &&
+        null_file() != NULL)
+        (void)wndl_callgrind_write(null_file(), &g, command, wndl_mem_libc());
+    wndl_callgraph_free(&g);
+}
+
+static void fold(struct wndl_symbolized *s, enum wndl_time time)
+{
+    FILE *null = null_file();
+    struct wndl_arena arena;
+    struct wndl_calltree tree;
     wndl_arena_init(&arena, wndl_mem_libc());
     wndl_vec_init(&tree.nodes, &arena, sizeof(struct wndl_calltree_node));
     if (null != NULL &&
@@ -143,6 +168,7 @@ static void report_heap(struct wndl_symbolized *s, size_t variant)
     wndl_heap_report_free(&r);
     wndl_buf_free(&out);
     fold_heap(s, &choice);
+    graph(s, &choice, WNDL_TIME_CPU);
 }
 
 static void read_mended(struct wndl_bytes file)
@@ -158,6 +184,7 @@ static void read_mended(struct wndl_bytes file)
         if (name_frames(&s)) {
             report(&s, file.size % 4, file.size / 4 % 3);
             fold(&s, file.size / 4 % 3);
+            graph(&s, NULL, file.size / 4 % 3);
             report_heap(&s, file.size);
         }
         wndl_symbolized_free(&s);

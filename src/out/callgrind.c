@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "out/callgrind.h"
+
+#include "base/utf8.h"
+
+#include <inttypes.h>
+#include <windlass/version.h>
+
+/* Objects, files and functions are numbered apart. */
+enum space { OBJECTS, FILES, FUNCTIONS, SPACES };
+
+struct writer {
+    FILE *out;
+    const struct wndl_callgraph *g;
+    struct wndl_arena arena;
+    struct wndl_buf name;
+    uint32_t *number[SPACES]; /* by string, as what it was told; 0: not yet */
+    uint32_t told[SPACES];
+    uint32_t object, file;          /* of what is being written */
+    uint32_t next_place, next_call; /* in their orders */
+};
+
+/* ---- names */
+
+/* Readers take spaces before a name off. */
+static void put_name(struct writer *w, struct wndl_bytes name)
+{
+    size_t spaces = 0;
+    wndl_buf_clear(&w->name);
+    wndl_utf8_plain(&w->name, name);
+    while (spaces < w->name.size && w->name.data[spaces] == ' ')
+        spaces++;
+    if (spaces == w->name.size)
+        fputs("???", w->out);
+    else
+        fwrite(w->name.data + spaces, 1, w->name.size - spaces, w->out);
+}
+
+/* "fn=(1) name", later "fn=(1)". */
+static void put_text(
+    struct writer *w, const char *key, enum space space, uint32_t id)
+{
+    uint32_t *number = &w->number[space][id];
+    bool fresh = *number == 0;
+    if (fresh)
+        *number = ++w->told[space];
+    fprintf(w->out, "%s=(%" PRIu32 ")", key, *number);
+    if (fresh) {
+        fputc(' ', w->out);
+        put_name(w, wndl_intern_get(&w->g->strings, id));
+    }
+    fputc('\n', w->out);
+}
+
+/* ---- costs */
+
+/* Zeros at the end may be left out, but for the first of all. */
+static void put_costs(struct writer *w, const uint64_t *costs)
+{
+    size_t count = w->g->events.len;
+    while (count > 1 && costs[count - 1] == 0)
+        count--;
+    for (size_t i = 0; i < count; i++)
+        fprintf(w->out, " %" PRIu64, costs[i]);
+    fputc('\n', w->out);
+}
+
+static void put_line(struct writer *w, uint32_t line, const uint64_t *costs)
+{
+    fprintf(w->out, "%" PRIu32, line);
+    put_costs(w, costs);
+}
+
+static bool is_nothing(const struct writer *w, const uint64_t *costs)
+{
+    for (size_t i = 0; i < w->g->events.len; i++) {
+        if (costs[i] != 0)
+            return false;
+    }
+    return true;
+}
+
+static void add_saturated(
+    const struct writer *w, uint64_t *to, const uint64_t *costs)
+{
+    for (size_t i = 0; i < w->g->events.len; i++) {
+        if (__builtin_add_overflow(to[i], costs[i], &to[i]))
+            to[i] = UINT64_MAX;
+    }
+}
+
+/* ---- calls */
+
+static const uint64_t nothing[WNDL_CALLGRAPH_EVENTS];
+
+/* What is called: a function, or the cycle that it is in. */
+static void put_callee(struct writer *w, uint32_t callee, bool as_member)
+{
+    const struct wndl_callgraph *g = w->g;
+    struct wndl_callgraph_function f = *wndl_callgraph_function_at(g, callee);
+    if (f.cycle != 0 && !as_member) {
+        const struct wndl_callgraph_cycle *cycle =
+            wndl_vec_at(&g->cycles, f.cycle - 1);
+        f = (struct wndl_callgraph_function){.name = cycle->name};
+    }
+    if (f.object != w->object)
+        put_text(w, "cob", OBJECTS, f.object);
+    put_text(w, "cfi", FILES, f.file);
+    put_text(w, "cfn", FUNCTIONS, f.name);
+}
+
+static uint32_t callee_line(
+    const struct writer *w, uint32_t callee, bool as_member)
+{
+    const struct wndl_callgraph_function *f =
+        wndl_callgraph_function_at(w->g, callee);
+    return f->cycle != 0 && !as_member ? 0 : f->line;
+}
+
+static void put_call(struct writer *w, uint32_t index)
+{
+    const struct wndl_callgraph_call *call =
+        wndl_callgraph_call_at(w->g, index);
+    bool inner = wndl_callgraph_is_inner(w->g, call);
+    put_callee(w, call->callee, inner);
+    fprintf(w->out, "calls=%" PRIu64 " %" PRIu32 "\n", call->count,
+        callee_line(w, call->callee, inner));
+    put_line(w, wndl_callgraph_place_at(w->g, call->place)->line,
+        inner ? nothing : wndl_callgraph_costs(&w->g->inclusive, index));
+}
+
+/* ---- functions */
+
+static void put_place(
+    struct writer *w, uint32_t index, const struct wndl_callgraph_function *f)
+{
+    const struct wndl_callgraph *g = w->g;
+    const struct wndl_callgraph_place *place =
+        wndl_callgraph_place_at(g, index);
+    const uint64_t *self = wndl_callgraph_costs(&g->self, index);
+    if (place->file != w->file) {
+        put_text(w, place->file == f->file ? "fe" : "fi", FILES, place->file);
+        w->file = place->file;
+    }
+    if (!is_nothing(w, self))
+        put_line(w, place->line, self);
+    for (; w->next_call < g->calls.len; w->next_call++) {
+        uint32_t call = g->call_order[w->next_call];
+        if (wndl_callgraph_call_at(g, call)->place != index)
+            break;
+        put_call(w, call);
+    }
+}
+
+static void begin_function(
+    struct writer *w, const struct wndl_callgraph_function *f)
+{
+    fputc('\n', w->out);
+    if (f->object != w->object)
+        put_text(w, "ob", OBJECTS, f->object);
+    put_text(w, "fl", FILES, f->file);
+    put_text(w, "fn", FUNCTIONS, f->name);
+    w->object = f->object;
+    w->file = f->file;
+}
+
+static void put_function(struct writer *w, uint32_t function)
+{
+    const struct wndl_callgraph *g = w->g;
+    const struct wndl_callgraph_function *f =
+        wndl_callgraph_function_at(g, function);
+    for (bool begun = false; w->next_place < g->places.len; begun = true) {
+        uint32_t place = g->place_order[w->next_place];
+        if (wndl_callgraph_place_at(g, place)->function != function)
+            return;
+        if (!begun)
+            begin_function(w, f);
+        put_place(w, place, f);
+        w->next_place++;
+    }
+}
+
+/* ---- cycles */
+
+/* What is spent in a member, or in what it calls outside of its cycle. */
+struct share {
+    uint64_t costs[WNDL_CALLGRAPH_EVENTS];
+    uint64_t entered; /* how often it was called */
+};
+
+static struct share *sum_shares(struct writer *w)
+{
+    const struct wndl_callgraph *g = w->g;
+    struct share *shares =
+        wndl_arena_calloc(&w->arena, g->functions.len, sizeof *shares);
+    for (uint32_t i = 0; shares != NULL && i < g->places.len; i++)
+        add_saturated(w, shares[wndl_callgraph_place_at(g, i)->function].costs,
+            wndl_callgraph_costs(&g->self, i));
+    for (uint32_t i = 0; shares != NULL && i < g->calls.len; i++) {
+        const struct wndl_callgraph_call *call = wndl_callgraph_call_at(g, i);
+        uint32_t caller = wndl_callgraph_place_at(g, call->place)->function;
+        shares[call->callee].entered += call->count;
+        if (!wndl_callgraph_is_inner(g, call))
+            add_saturated(w, shares[caller].costs,
+                wndl_callgraph_costs(&g->inclusive, i));
+    }
+    return shares;
+}
+
+static void put_cycle(struct writer *w,
+    const struct wndl_callgraph_cycle *cycle, const struct share *shares)
+{
+    const struct wndl_callgraph *g = w->g;
+    const uint32_t *members = (const uint32_t *)g->members.data + cycle->first;
+    const struct wndl_callgraph_function as_function = {.name = cycle->name};
+    begin_function(w, &as_function);
+    for (uint32_t i = 0; i < cycle->count; i++) {
+        const struct wndl_callgraph_function *f =
+            wndl_callgraph_function_at(g, members[i]);
+        if (!g->of_calls) {
+            fputs("# stacks with ", w->out);
+            put_name(w, wndl_intern_get(&g->strings, f->name));
+            fputc(':', w->out);
+            put_costs(w, wndl_callgraph_costs(&g->through, members[i]));
+        }
+        put_callee(w, members[i], true);
+        fprintf(w->out, "calls=%" PRIu64 " %" PRIu32 "\n",
+            shares[members[i]].entered, f->line);
+        put_line(w, 0, shares[members[i]].costs);
+    }
+}
+
+static bool put_cycles(struct writer *w)
+{
+    if (w->g->cycles.len == 0)
+        return true;
+    const struct share *shares = sum_shares(w);
+    const struct wndl_callgraph_cycle *cycles = w->g->cycles.data;
+    for (size_t i = 0; i < w->g->cycles.len && shares != NULL; i++)
+        put_cycle(w, &cycles[i], shares);
+    return shares != NULL;
+}
+
+/* ---- the file */
+
+/* callgrind_annotate reads no header line after that of the events. */
+static void put_head(struct writer *w, struct wndl_bytes command)
+{
+    const struct wndl_callgraph *g = w->g;
+    const struct wndl_callgraph_event *events = g->events.data;
+    fprintf(w->out, "# callgrind format\nversion: 1\ncreator: windlass %s\n",
+        wndl_version());
+    fputs("cmd: ", w->out);
+    put_name(w, command);
+    fputs("\npositions: line\n", w->out);
+    for (size_t i = 0; i < g->events.len; i++) {
+        if (events[i].text == 0)
+            continue;
+        fprintf(w->out,
+            "event: %s : ", wndl_intern_text(&g->strings, events[i].name));
+        put_name(w, wndl_intern_get(&g->strings, events[i].text));
+        fputc('\n', w->out);
+    }
+    fputs("events:", w->out);
+    for (size_t i = 0; i < g->events.len; i++)
+        fprintf(w->out, " %s", wndl_intern_text(&g->strings, events[i].name));
+    fputs("\nsummary:", w->out);
+    put_costs(w, wndl_callgraph_costs(&g->through, 0));
+}
+
+static bool take_memory(struct writer *w)
+{
+    for (int i = 0; i < SPACES; i++) {
+        w->number[i] = wndl_arena_calloc(
+            &w->arena, wndl_intern_count(&w->g->strings), sizeof(uint32_t));
+        if (w->number[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+bool wndl_callgrind_write(FILE *out, const struct wndl_callgraph *g,
+    struct wndl_bytes command, struct wndl_mem *mem)
+{
+    struct writer w = {.out = out, .g = g};
+    wndl_arena_init(&w.arena, mem);
+    wndl_buf_init(&w.name, mem);
+    bool whole = take_memory(&w);
+    if (whole) {
+        put_head(&w, command);
+        for (size_t i = 0; i < g->functions.len; i++)
+            put_function(&w, g->function_order[i]);
+        whole = put_cycles(&w);
+        fputs("\ntotals:", out);
+        put_costs(&w, wndl_callgraph_costs(&g->through, 0));
+    }
+    whole &= !w.name.failed;
+    wndl_buf_free(&w.name);
+    wndl_arena_free(&w.arena);
+    return whole;
+}
