@@ -2,10 +2,12 @@
 /*
  * Preloaded into any program: single-steps its main thread for a while at
  * random times, and compares walks at each instruction: resumed ones with
- * those by the full interpreter. Writes what it saw to $STEPPER_OUT.
+ * those by the full interpreter. Ends the program after $STEPPER_POINTS of
+ * them; writes what it saw to $STEPPER_OUT.
  */
 #include "unwind/full.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +18,14 @@
 #include <unistd.h>
 #include <windlass/unwind.h>
 
-enum { FRAMES = 2048, BURST = 100, POINTS = 10000, TRAP_FLAG = 0x100 };
+enum { FRAMES = 2048, BURST = 100, TRAP_FLAG = 0x100 };
 
 static struct {
     struct wndl_resume *resume;
     struct wndl_stack_range stack;
-    FILE *out;
+    int out; /* descriptor; 0: there is none */
     int burst; /* instructions left of it */
-    size_t points, complete, frames, resumed, differing;
+    size_t wanted, points, complete, frames, resumed, differing;
 } stepper;
 
 /* Not seen by those who write to stacks under a sanitizer's eye. */
@@ -43,7 +45,7 @@ static void tell_difference(
     while (i < a->count && i < b->count &&
            a->frames[i].address == b->frames[i].address)
         i++;
-    (void)fprintf(stepper.out,
+    (void)dprintf(stepper.out,
         "differs at %#lx: %zu frames, end %d; fully %zu, %d; from %zu on\n",
         (unsigned long)pc, a->count, a->end, b->count, b->end, i);
 }
@@ -85,10 +87,18 @@ static void on_timer(int number, siginfo_t *info, void *ucontext)
 {
     (void)number;
     (void)info;
-    if (gettid() != getpid() || stepper.points >= POINTS)
+    if (gettid() != getpid())
         return;
     stepper.burst = BURST;
     ((ucontext_t *)ucontext)->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+}
+
+static void tell(void)
+{
+    (void)dprintf(stepper.out,
+        "points %zu complete %zu frames %zu resumed %zu differing %zu\n",
+        stepper.points, stepper.complete, stepper.frames, stepper.resumed,
+        stepper.differing);
 }
 
 static void on_trap(int number, siginfo_t *info, void *ucontext)
@@ -96,6 +106,10 @@ static void on_trap(int number, siginfo_t *info, void *ucontext)
     (void)number;
     (void)info;
     look(ucontext);
+    if (stepper.points >= stepper.wanted) {
+        tell();
+        _exit(0);
+    }
     if (--stepper.burst <= 0)
         ((ucontext_t *)ucontext)->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
 }
@@ -133,8 +147,13 @@ static __attribute__((constructor)) void begin(void)
         .sa_sigaction = on_timer, .sa_flags = SA_SIGINFO | SA_RESTART};
     struct sigaction trap = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
     const char *path = getenv("STEPPER_OUT");
-    if (path == NULL || (stepper.out = fopen(path, "we")) == NULL)
+    const char *wanted = getenv("STEPPER_POINTS");
+    if (path == NULL || wanted == NULL)
         return;
+    stepper.out = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (stepper.out <= 0)
+        abort();
+    stepper.wanted = strtoul(wanted, NULL, 10);
     (void)unsetenv("LD_PRELOAD");
     (void)sigaddset(&trap.sa_mask, SIGPROF);
     find_stack();
@@ -148,13 +167,8 @@ static __attribute__((constructor)) void begin(void)
 static __attribute__((destructor)) void finish(void)
 {
     const struct itimerval never = {0};
-    if (stepper.out == NULL)
+    if (stepper.out == 0)
         return;
     (void)setitimer(ITIMER_PROF, &never, NULL);
-    (void)fprintf(stepper.out,
-        "points %zu complete %zu frames %zu resumed %zu differing %zu\n",
-        stepper.points, stepper.complete, stepper.frames, stepper.resumed,
-        stepper.differing);
-    (void)fclose(stepper.out);
-    stepper.out = NULL;
+    tell();
 }
