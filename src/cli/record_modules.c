@@ -1,82 +1,133 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/record_modules.h"
 
+#include "base/buf.h"
 #include "cli/command.h"
 #include "cli/unwind_info_text.h"
-#include "in/wndl.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { MOST = 12 };
+enum { MOST = 12, NAMED = 3 };
 
-/* A module, and how many different places of it are on stacks. */
-struct place_count {
-    uint64_t places;
-    const struct wndl_image *image;
+struct module {
+    const struct wndl_recording_image *image;
+    char section[40]; /* "": it has no CFI */
+    uint32_t tenths;  /* of a percent of that, covered */
 };
 
-static int compare_counts(const void *a, const void *b)
+static int compare_nodes(const void *a, const void *b)
 {
-    const struct place_count *p = a, *q = b;
-    if (p->places != q->places)
-        return p->places > q->places ? -1 : 1;
+    const struct module *p = a, *q = b;
+    if (p->image->nodes != q->image->nodes)
+        return p->image->nodes > q->image->nodes ? -1 : 1;
     return p->image < q->image ? -1 : p->image > q->image;
 }
 
-/* NULL: no memory, or nothing to count. */
-static struct place_count *count_places(struct wndl_profile *p)
+/* Those with less of it first, and of the same, what stacks are more in. */
+static int compare_shares(const void *a, const void *b)
 {
-    const size_t count = p->images.len;
-    struct place_count *counts =
-        wndl_arena_calloc(&p->arena, count, sizeof *counts);
-    for (size_t i = 0; i < count && counts != NULL; i++)
-        counts[i].image = wndl_vec_at(&p->images, i);
-    for (size_t i = 0; i < p->frames.len && counts != NULL; i++) {
-        const struct wndl_frame_key *f = wndl_vec_at(&p->frames, i);
-        if (f->image < count)
-            counts[f->image].places++;
-    }
-    if (counts != NULL)
-        qsort(counts, count, sizeof *counts, compare_counts);
-    return counts;
+    const struct module *p = a, *q = b;
+    if (p->tenths != q->tenths)
+        return p->tenths < q->tenths ? -1 : 1;
+    return compare_nodes(a, b);
 }
 
-static void say_module(
-    struct wndl_profile *p, const struct place_count *counted)
+/* False for what is not read: the vDSO, what is not there any more. */
+static bool cover(struct module *m)
 {
-    char share[200];
     struct wndl_unwind_info info;
-    struct wndl_bytes name = counted->image->path;
-    const char *path = wndl_arena_copy(&p->arena, name.data, name.size);
-    if (path == NULL || path[0] != '/')
-        return;
-    if (wndl_unwind_info_cover(&info, path, wndl_mem_libc(), NULL) == WNDL_OK &&
-        wndl_unwind_info_share(share, sizeof share, &info))
-        wndl_cli_note("CFI covers %s of %s, %" PRIu64 " place%s on stacks",
-            share, path, counted->places, counted->places == 1 ? "" : "s");
-    wndl_unwind_info_close(&info);
-}
-
-static void say_all(struct wndl_profile *p)
-{
-    const struct place_count *counts = count_places(p);
-    size_t count = p->images.len < MOST ? p->images.len : MOST;
-    for (size_t i = 0; i < count && counts != NULL; i++)
-        if (counts[i].places != 0)
-            say_module(p, &counts[i]);
-}
-
-void wndl_record_say_modules(const char *path)
-{
-    struct wndl_file file;
-    struct wndl_profile p;
-    if (wndl_file_open(path, &file, NULL) != WNDL_OK)
-        return;
-    if (wndl_profile_init(&p, wndl_mem_libc())) {
-        if (wndl_recording_read(&p, file.bytes, NULL) == WNDL_OK)
-            say_all(&p);
-        wndl_profile_free(&p);
+    if (m->image->path == NULL || m->image->path[0] != '/')
+        return false;
+    enum wndl_status status =
+        wndl_unwind_info_cover(&info, m->image->path, wndl_mem_libc(), NULL);
+    if (status == WNDL_OK) {
+        struct wndl_unwind_info_share share = wndl_unwind_info_share(&info);
+        snprintf(m->section, sizeof m->section, "%s",
+            share.section == NULL ? "" : share.section);
+        m->tenths = share.tenths;
     }
-    wndl_file_close(&file);
+    wndl_unwind_info_close(&info);
+    return status == WNDL_NOT_FOUND || m->section[0] != '\0';
+}
+
+/* The modules that are told of, first what most nodes are in. NULL: none. */
+static struct module *list_modules(
+    const struct wndl_collector_result *result, size_t *count)
+{
+    size_t met = 0, taken = 0;
+    struct module *all = calloc(result->image_count, sizeof *all);
+    for (size_t i = 0; i < result->image_count && all != NULL; i++) {
+        if (result->images[i].nodes != 0)
+            all[met++].image = &result->images[i];
+    }
+    if (met != 0)
+        qsort(all, met, sizeof *all, compare_nodes);
+    for (size_t i = 0; i < met && i < MOST; i++) {
+        if (cover(&all[i]))
+            all[taken++] = all[i];
+    }
+    *count = taken;
+    return all;
+}
+
+static void say_each(const struct module *modules, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct module *m = &modules[i];
+        const char *s = m->image->nodes == 1 ? "" : "s";
+        if (m->section[0] == '\0')
+            wndl_cli_note("there is no CFI in %s, %" PRIu64
+                          " node%s of the stack tree",
+                m->image->path, m->image->nodes, s);
+        else
+            wndl_cli_note("CFI covers %" PRIu32 ".%" PRIu32
+                          " %% of %s of %s, %" PRIu64
+                          " node%s of the stack tree",
+                m->tenths / 10, m->tenths % 10, m->section, m->image->path,
+                m->image->nodes, s);
+    }
+}
+
+static const char *base_name(const char *path)
+{
+    return strrchr(path, '/') + 1;
+}
+
+/* "CFI covers 90.1 % of .text of a.so, 97.8 % of b.so; more of 3 others". */
+static void say_least(struct module *modules, size_t count)
+{
+    struct wndl_buf text;
+    const char *section = "";
+    qsort(modules, count, sizeof *modules, compare_shares);
+    wndl_buf_init(&text, wndl_mem_libc());
+    for (size_t i = 0; i < count && i < NAMED; i++) {
+        const struct module *m = &modules[i];
+        wndl_buf_printf(&text, "%s%" PRIu32 ".%" PRIu32 " %% of ",
+            i == 0 ? "" : ", ", m->tenths / 10, m->tenths % 10);
+        if (m->section[0] != '\0' && strcmp(m->section, section) != 0)
+            wndl_buf_printf(&text, "%s of ", section = m->section);
+        wndl_buf_printf(&text, "%s", base_name(m->image->path));
+    }
+    if (count > NAMED)
+        wndl_buf_printf(&text, ", no less of %zu other%s", count - NAMED,
+            count - NAMED == 1 ? "" : "s");
+    wndl_buf_byte(&text, '\0');
+    if (!text.failed)
+        wndl_cli_note("CFI covers %s", (const char *)text.data);
+    wndl_buf_free(&text);
+}
+
+void wndl_record_say_modules(
+    const struct wndl_collector_result *result, bool verbose)
+{
+    size_t count;
+    struct module *modules = list_modules(result, &count);
+    if (verbose)
+        say_each(modules, count);
+    else if (count != 0)
+        say_least(modules, count);
+    free(modules);
 }

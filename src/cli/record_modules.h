@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* record_modules: what `windlass record -v` tells of the modules on stacks. */
+/*
+ * record_modules: what `windlass record` and `windlass heap` tell of the
+ * modules that stacks go through.
+ */
 #ifndef WNDL_CLI_RECORD_MODULES_H
 #define WNDL_CLI_RECORD_MODULES_H
 
+#include "collect/collector.h"
+
 /*
- * On stderr, for the modules that most of the recording's places are in: how
- * much of their code has unwind information. Reads the recording at `path`
- * and the modules; says nothing of what cannot be read.
+ * On stderr, for the modules that most of the stacks' nodes are in: how much of
+ * their code has unwind information; of those with least, or of each if
+ * `verbose`. Reads the modules' call frame information, each once; says nothing
+ * of what cannot be read.
  */
-void wndl_record_say_modules(const char *path);
+void wndl_record_say_modules(
+    const struct wndl_collector_result *result, bool verbose);
 
 #endif

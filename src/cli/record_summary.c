@@ -283,8 +283,7 @@ void wndl_record_say_summary(const struct wndl_record_options *options,
         say_samples(result);
     if (options->heap)
         wndl_heap_say_summary(result);
-    if (options->verbose && other < 0)
-        wndl_record_say_modules(result->path);
+    wndl_record_say_modules(result, options->verbose);
     say_discarded(result->discarded);
     say_losses(t);
     say_unfollowed(result);

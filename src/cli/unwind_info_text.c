@@ -28,32 +28,25 @@ static const char *const reject_names[WNDL_REJECTS][2] = {
     [WNDL_REJECT_LIMIT] = {"programs that take too long", "limit"},
 };
 
-/* In tenths, rounded down: 100.0 % is said of all of it only. */
-static uint64_t tenths(const struct wndl_unwind_section *s)
+/* 100.0 % is said of all of it only. */
+static uint32_t tenths(const struct wndl_unwind_section *s)
 {
     unsigned __int128 share = (unsigned __int128)s->covered * 1000;
-    return s->size == 0 ? 0 : (uint64_t)(share / s->size);
-}
-
-static void print_share(
-    char *text, size_t size, const struct wndl_unwind_section *s)
-{
-    uint64_t share = tenths(s);
-    snprintf(text, size, "%" PRIu64 ".%" PRIu64 " %% of %s", share / 10,
-        share % 10, s->name);
+    return s->size == 0 ? 0 : (uint32_t)(share / s->size);
 }
 
 static void say_coverage(
     struct wndl_buf *out, const struct wndl_unwind_section *s)
 {
-    char share[200];
-    print_share(share, sizeof share, s);
-    wndl_buf_printf(out, "CFI covers %s (%" PRIu64 " of %" PRIu64 " bytes)\n",
-        share, s->covered, s->size);
+    uint32_t share = tenths(s);
+    wndl_buf_printf(out,
+        "CFI covers %" PRIu32 ".%" PRIu32 " %% of %s (%" PRIu64 " of %" PRIu64
+        " bytes)\n",
+        share / 10, share % 10, s->name, s->covered, s->size);
 }
 
-bool wndl_unwind_info_share(
-    char *text, size_t size, const struct wndl_unwind_info *info)
+struct wndl_unwind_info_share wndl_unwind_info_share(
+    const struct wndl_unwind_info *info)
 {
     const struct wndl_unwind_section *best = NULL;
     for (size_t i = 0; i < info->sections.len; i++) {
@@ -64,9 +57,9 @@ bool wndl_unwind_info_share(
         if (is_text)
             break;
     }
-    if (best != NULL)
-        print_share(text, size, best);
-    return best != NULL;
+    if (best == NULL)
+        return (struct wndl_unwind_info_share){0};
+    return (struct wndl_unwind_info_share){best->name, tenths(best)};
 }
 
 static void say_rejected(struct wndl_buf *out,

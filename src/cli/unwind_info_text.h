@@ -17,10 +17,13 @@ void wndl_unwind_info_json(struct wndl_buf *out,
     const struct wndl_unwind_info *info, const uint64_t *addresses,
     size_t count);
 
-/* "97.8 % of .text": of the section of that name, else of the largest. False:
- * there is no code. */
-bool wndl_unwind_info_share(
-    char *text, size_t size, const struct wndl_unwind_info *info);
+/* How much of the section .text, else of the largest one, has CFI. */
+struct wndl_unwind_info_share {
+    const char *section; /* NULL: there is no code; lives as `info` */
+    uint32_t tenths;     /* of a percent, rounded down: 1000 is all of it */
+};
+struct wndl_unwind_info_share wndl_unwind_info_share(
+    const struct wndl_unwind_info *info);
 
 /* What holds at `svma`, in one or two lines. */
 void wndl_unwind_info_say_at(

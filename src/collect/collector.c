@@ -394,6 +394,8 @@ void wndl_collector_result(
         .other_engine = c->other_engine,
         .traced = c->traced,
         .discarded = c->discarded,
+        .images = c->recording.announced.data,
+        .image_count = c->recording.announced.len,
         .totals = c->recording.status == WNDL_OK ? c->totals : c->safe,
     };
     if (c->watches != NULL)
@@ -415,7 +417,6 @@ static void leave_behind(struct wndl_collector *c)
 {
     wndl_roster_leave_all(c);
     wndl_strangers_end(c);
-    wndl_recording_free(&c->recording);
 }
 
 void wndl_collector_free(struct wndl_collector *c)
@@ -426,6 +427,7 @@ void wndl_collector_free(struct wndl_collector *c)
         leave_behind(c);
     else
         wndl_session_close(&c->session);
+    wndl_recording_free(&c->recording);
     wndl_watch_shared_free(c->watches);
     close_if_open(c->file);
     close_if_open(c->reserve);

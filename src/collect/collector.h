@@ -76,6 +76,8 @@ struct wndl_collector_result {
     uint32_t traced;       /* processes not sampled while being debugged */
     struct wndl_collector_totals totals;
     struct wndl_watch_totals watched;
+    const struct wndl_recording_image *images;
+    size_t image_count;
     struct wndl_collector_unfollowed unfollowed[WNDL_COLLECTOR_NAMED];
 };
 

@@ -209,6 +209,7 @@ static void put_nodes(
         wndl_buf_uleb(out, node.parent < i ? i - node.parent : i);
         wndl_buf_uleb(out, flags_of(node.key));
         wndl_buf_uleb(out, place.image);
+        wndl_recording_count(p->recording, place.image);
         wndl_buf_sleb(out, (int64_t)(place.address - previous));
         previous = place.address;
     }

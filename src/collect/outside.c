@@ -77,6 +77,7 @@ static void write_nodes(const struct wndl_outside_tree *tree,
         wndl_buf_uleb(out, n - node->parent);
         wndl_buf_uleb(out, node->frame.flags);
         wndl_buf_uleb(out, node->frame.image);
+        wndl_recording_count(recording, node->frame.image);
         wndl_buf_sleb(out, (int64_t)(node->frame.address - previous));
         previous = node->frame.address;
     }

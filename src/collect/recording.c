@@ -101,6 +101,8 @@ void wndl_recording_open(
     };
     wndl_buf_init(&r->out, wndl_mem_libc());
     wndl_arena_init(&r->arena, wndl_mem_libc());
+    wndl_vec_init(
+        &r->announced, &r->arena, sizeof(struct wndl_recording_image));
     if (!wndl_intern_init(&r->images, &r->arena))
         r->status = wndl_fail(&r->err, WNDL_NOMEM, "out of memory");
     wndl_chunk_file_header(&r->out);
@@ -197,15 +199,21 @@ void wndl_recording_mapping(
     wndl_recording_finish(r, &chunk);
 }
 
-static void announce_image(struct wndl_recording *r, uint32_t index,
+/* False when memory is out. */
+static bool announce_image(struct wndl_recording *r, uint32_t index,
     const char *path, struct wndl_bytes build_id)
 {
     struct wndl_chunk_writer chunk;
+    struct wndl_recording_image *image = wndl_vec_push(&r->announced);
+    if (image == NULL)
+        return false;
+    image->path = wndl_arena_copy(&r->arena, path, strlen(path));
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_IMAG);
     wndl_buf_uleb(&r->out, index);
     put_text(&r->out, path);
     wndl_chunk_str(&r->out, build_id);
     wndl_recording_finish(r, &chunk);
+    return image->path != NULL;
 }
 
 uint32_t wndl_recording_image(
@@ -222,16 +230,11 @@ uint32_t wndl_recording_image(
         !key.failed && wndl_intern_add(&r->images,
                            (struct wndl_bytes){key.data, key.size}, &id);
     wndl_buf_free(&key);
-    if (!added) {
+    if (added && id - 1 == r->announced.len)
+        added = announce_image(r, id - 1, path, build_id);
+    if (!added)
         r->status = wndl_fail(&r->err, WNDL_NOMEM, "out of memory");
-        return 0;
-    }
-    uint32_t index = id - 1;
-    if (index == r->image_count) {
-        r->image_count++;
-        announce_image(r, index, path, build_id);
-    }
-    return index;
+    return added ? id - 1 : 0;
 }
 
 void wndl_recording_end(struct wndl_recording *r, uint32_t process,
@@ -355,7 +358,6 @@ enum wndl_status wndl_recording_close(struct wndl_recording *r,
     wndl_recording_flush(r);
     put_kept(r);
     put_done(r, done);
-    wndl_recording_free(r);
     if (err != NULL)
         *err = r->err;
     return r->status;

@@ -13,9 +13,15 @@
 #include "base/buf.h"
 #include "base/intern.h"
 #include "base/status.h"
+#include "base/vec.h"
 #include "collect/keep.h"
 #include "rec/chunk.h"
 #include "rec/shm.h"
+
+struct wndl_recording_image {
+    const char *path;
+    uint64_t nodes; /* of stacks, that are in it */
+};
 
 struct wndl_recording {
     int fd;
@@ -25,7 +31,7 @@ struct wndl_recording {
     struct wndl_keep keep; /* of what threads did, if not all is written */
     struct wndl_arena arena;
     struct wndl_intern images; /* name NUL build-id; id - 1 is the index */
-    uint32_t image_count;
+    struct wndl_vec announced; /* struct wndl_recording_image, by index */
     enum wndl_status status;
     struct wndl_error err;
 };
@@ -126,6 +132,15 @@ void wndl_recording_paused(
 uint32_t wndl_recording_image(
     struct wndl_recording *r, const char *path, struct wndl_bytes build_id);
 
+/* A node of a stack is written whose image has this index + 1, or has none. */
+static inline void wndl_recording_count(
+    struct wndl_recording *r, uint64_t image)
+{
+    struct wndl_recording_image *all = r->announced.data;
+    if (image != 0 && image <= r->announced.len)
+        all[image - 1].nodes++;
+}
+
 /* The end of a process image with its counts of lost samples. */
 void wndl_recording_end(struct wndl_recording *r, uint32_t process,
     enum wndl_recording_how how, const uint64_t lost[WNDL_LOSS_REASONS]);
@@ -153,12 +168,13 @@ enum wndl_status wndl_recording_dump(struct wndl_recording *r, int fd,
     const struct wndl_recording_done *done,
     struct wndl_error *err) WNDL_MUST_USE;
 
-/* Gives back the memory, without another word in the file. */
-void wndl_recording_free(struct wndl_recording *r);
-
 /* Ends the recording. The status says whether all of it is in the file. */
 enum wndl_status wndl_recording_close(struct wndl_recording *r,
     const struct wndl_recording_done *done,
     struct wndl_error *err) WNDL_MUST_USE;
+
+/* Gives back the memory, without another word in the file. Not opened: all 0.
+ */
+void wndl_recording_free(struct wndl_recording *r);
 
 #endif

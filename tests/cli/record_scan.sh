@@ -7,11 +7,16 @@ bare=$fixtures/bare
 
 record 0 -v -r 1000 -- "$bare" 400
 grep -q 'by scanning the stack' said && fail "scanned without being asked"
-grep -Eq '^windlass: CFI covers [0-9.]+ % of \.text of .*/bare, [0-9]+ place' \
+grep -Eq '^windlass: CFI covers [0-9.]+ % of \.text of .*/bare, [0-9]+ node' \
     said || fail "no coverage of modules: $(cat said)"
 "$windlass" report r.wndl >report.txt
 "$windlass" export -o folded.txt r.wndl 2>/dev/null
 grep -q '^main;.*burn' folded.txt && fail "main was found without a scan"
+
+"$windlass" unwind-info "$bare" | sed -n 's/ of \.text .*//p' >share
+record 0 -r 1000 -- "$bare" 100
+grep '^windlass: CFI covers ' said | grep -qF "$(cat share) of .text of bare" ||
+    fail "not the coverage of bare: $(cat share), $(cat said)"
 
 record 0 -v -r 1000 --unwind scan -- "$bare" 400
 grep -q 'frames: .*by scanning the stack [0-9]' said || fail "not told: $(cat said)"

@@ -107,6 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     munmap(memory, layout.size);
     if (wndl_recording_close(&r, &done, NULL) != WNDL_OK)
         abort();
+    wndl_recording_free(&r);
     check(fd);
     close(fd);
     return 0;

@@ -48,6 +48,7 @@ static void finish(struct bench *b)
     wndl_collector_process_end(b->process, WNDL_ENDED_EXIT);
     wndl_collector_process_free(b->process);
     assert_int_equal(wndl_recording_close(&b->recording, &done, NULL), WNDL_OK);
+    wndl_recording_free(&b->recording);
     close(b->fd);
     assert_true(wndl_profile_init(&b->profile, wndl_mem_libc()));
     assert_int_equal(wndl_file_open(b->path, &file, NULL), WNDL_OK);

@@ -245,6 +245,7 @@ static void finish(struct bench *b)
     wndl_collector_process_end(b->process, WNDL_ENDED_EXIT);
     wndl_collector_process_free(b->process);
     assert_int_equal(wndl_recording_close(&b->recording, &done, NULL), WNDL_OK);
+    wndl_recording_free(&b->recording);
     close(b->fd);
     read_back(b);
     unlink(b->path);
@@ -698,6 +699,7 @@ static void scribbled_memory_never_breaks_the_recording(void **state)
         wndl_collector_process_free(b.process);
         assert_int_equal(
             wndl_recording_close(&b.recording, &done, NULL), WNDL_OK);
+        wndl_recording_free(&b.recording);
         assert_true(lseek(b.fd, 0, SEEK_END) < 8 * 1024 * 1024);
         close(b.fd);
         unlink(b.path);

@@ -123,6 +123,7 @@ static void read_back(struct bench *b)
     int fd = b->recording.fd;
     wndl_collector_threads_free(&b->threads);
     assert_int_equal(wndl_recording_close(&b->recording, &done, NULL), WNDL_OK);
+    wndl_recording_free(&b->recording);
     close(fd);
     assert_true(wndl_profile_init(&b->profile, wndl_mem_libc()));
     assert_int_equal(wndl_file_open(b->path, &file, NULL), WNDL_OK);

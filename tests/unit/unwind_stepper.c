@@ -23,7 +23,7 @@ enum { FRAMES = 2048, BURST = 100, TRAP_FLAG = 0x100 };
 static struct {
     struct wndl_resume *resume;
     struct wndl_stack_range stack;
-    int out; /* descriptor; 0: there is none */
+    int out;   /* descriptor; 0: there is none */
     int burst; /* instructions left of it */
     size_t wanted, points, complete, frames, resumed, differing;
 } stepper;
