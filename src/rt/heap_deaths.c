@@ -111,24 +111,52 @@ void wndl_rt_heap_keep(
 
 /* ---- freed */
 
+static bool end_others(struct wndl_rt_heap_thread *t, uint64_t address,
+    enum wndl_rt_other allocator)
+{
+    struct wndl_rt_death death = {.kind = WNDL_RT_DEATH_IN_PAIR};
+    void *key = wndl_rt_other_key((const void *)(uintptr_t)address, allocator);
+    if (take_from_pair(key, &death) != WNDL_RT_BLOCK_FOUND)
+        return false;
+    wndl_rt_death_count(t, &death);
+    return true;
+}
+
+/* 0: nobody knows. */
+static unsigned kind_of_wrong(struct wndl_rt_heap_thread *t, uint64_t address)
+{
+    if (wndl_rt_heap->sample_below != 0)
+        return 0;
+    if (end_others(t, address, WNDL_RT_LIBCS))
+        return WNDL_HEAP_WRONG_OTHER;
+    if (wndl_rt_heap_unsure)
+        return 0;
+    if (end_others(t, address, WNDL_RT_TOLD))
+        return WNDL_HEAP_WRONG_OTHER;
+    return wndl_rt_heap_threads_freed(address) ? WNDL_HEAP_WRONG_TWICE
+                                               : WNDL_HEAP_WRONG_FOREIGN;
+}
+
 static WNDL_RT_NOINLINE void tell_wrong(struct wndl_rt_heap_thread *t,
-    uint64_t address, const struct wndl_regs *regs)
+    unsigned kind, uint64_t address, const struct wndl_regs *regs)
 {
     uint32_t node = 0;
-    if (wndl_rt_heap_unsure || wndl_rt_heap->sample_below != 0 ||
-        wndl_rt_heap_stack(t, regs, &node) != 0 || node == 0)
-        return;
-    wndl_rt_heap_wrong(wndl_rt_heap->shared, node,
-        wndl_rt_heap_threads_freed(address) ? WNDL_HEAP_WRONG_TWICE
-                                            : WNDL_HEAP_WRONG_FOREIGN,
-        address);
+    if (kind != 0 && wndl_rt_heap_stack(t, regs, &node) == 0 && node != 0)
+        wndl_rt_heap_wrong(wndl_rt_heap->shared, node, kind, address);
+}
+
+/* Nobody knows it. */
+static WNDL_RT_NOINLINE void end_unknown(struct wndl_rt_heap_thread *t,
+    uint64_t address, const struct wndl_regs *regs)
+{
+    tell_wrong(t, kind_of_wrong(t, address), address, regs);
 }
 
 void wndl_rt_heap_freed(struct wndl_rt_heap_thread *t,
     const struct wndl_rt_death *death, const struct wndl_regs *regs)
 {
     if (death->kind == WNDL_RT_DEATH_UNKNOWN)
-        tell_wrong(t, death->block.address, regs);
+        end_unknown(t, death->block.address, regs);
     else if (death->kind == WNDL_RT_DEATH_IN_PAIR &&
              !wndl_rt_death_is_inherited(death))
         wndl_rt_heap_look_for_copy(t, &death->block);
@@ -139,14 +167,29 @@ void wndl_rt_heap_replaced(struct wndl_rt_heap_thread *t,
     const struct wndl_rt_death *death, const struct wndl_regs *regs)
 {
     if (death->kind == WNDL_RT_DEATH_UNKNOWN)
-        tell_wrong(t, death->block.address, regs);
+        end_unknown(t, death->block.address, regs);
     wndl_rt_lane_add(&t->lane, &t->lane.totals->reallocs, 1);
     wndl_rt_death_count(t, death);
 }
 
-void wndl_rt_heap_told_end(struct wndl_rt_heap_thread *t, void *block)
+static void see(void *context, struct wndl_rt_block *block)
 {
-    struct wndl_rt_death death = {.kind = WNDL_RT_DEATH_IN_PAIR};
-    if (take_from_pair(block, &death) == WNDL_RT_BLOCK_FOUND)
-        wndl_rt_death_count(t, &death);
+    *(bool *)context = block->generation == wndl_rt_heap_generation;
+}
+
+void wndl_rt_heap_told_end(struct wndl_rt_heap_thread *t, const void *block,
+    const struct wndl_regs *regs)
+{
+    uint64_t address = (uintptr_t)block;
+    uint64_t key = (uintptr_t)wndl_rt_other_key(block, WNDL_RT_TOLD);
+    bool is_malloced = false;
+    if (end_others(t, address, WNDL_RT_TOLD) ||
+        wndl_rt_heap->sample_below != 0 || wndl_rt_passed_at(block) != 0)
+        return;
+    (void)wndl_rt_blocks_hold(address, see, &is_malloced);
+    if (is_malloced)
+        tell_wrong(t,
+            wndl_rt_heap_threads_freed(key) ? WNDL_HEAP_WRONG_TWICE
+                                            : WNDL_HEAP_WRONG_OTHER,
+            address, regs);
 }

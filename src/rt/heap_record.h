@@ -16,6 +16,7 @@
 #include "rt/heap_blocks.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <windlass/unwind.h>
 
 struct wndl_heap;
@@ -109,8 +110,25 @@ struct wndl_rt_heap_thread *wndl_rt_heap_ended(
 /* heap_told.c: in a forked child, nobody asks for a snapshot. */
 void wndl_rt_heap_told_after_fork(void);
 
-/* The end of a block that was told of. Others are let be. */
-void wndl_rt_heap_told_end(struct wndl_rt_heap_thread *thread, void *block);
+/*
+ * Blocks of other allocators than that behind the hooks are known by addresses
+ * with these bits, which none of that one's has: what a program tells of may
+ * begin where a block of that one does.
+ */
+enum wndl_rt_other { WNDL_RT_TOLD = 1, WNDL_RT_LIBCS = 3 };
+
+static inline void *wndl_rt_other_key(
+    const void *block, enum wndl_rt_other allocator)
+{
+    return (void *)((uintptr_t)block | allocator);
+}
+
+/*
+ * The end of a block that was told of. What is the hooked allocator's is let
+ * be, and that is told.
+ */
+void wndl_rt_heap_told_end(struct wndl_rt_heap_thread *thread,
+    const void *block, const struct wndl_regs *regs);
 
 /* NULL while nothing is recorded. */
 struct wndl_heap *wndl_rt_heap_shared(void);

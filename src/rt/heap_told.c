@@ -4,6 +4,7 @@
  */
 #include "os/raw.h"
 #include "rt/heap_entry.h"
+#include "rt/heap_passed.h"
 #include "rt/heap_record.h"
 #include "rt/rt.h"
 
@@ -17,15 +18,6 @@
 
 enum { LOOK_EVERY_NS = 1000 * 1000 };
 
-/*
- * One that is told begins where another one does if it is the first to be cut
- * out of that: its address is made an odd one.
- */
-static void *key_of(const void *block)
-{
-    return (void *)((uintptr_t)block | 1);
-}
-
 void wndl_rt_heap_told(
     const void *, size_t, const struct wndl_regs *) CALLED_BY_ASM;
 WNDL_RT_HEAP_ENTRY("wndl_rt_told", "wndl_rt_heap_told", 2);
@@ -35,10 +27,12 @@ void wndl_rt_heap_told(
     const void *block, size_t size, const struct wndl_regs *regs)
 {
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
-    if (t == NULL)
+    if (t == NULL) {
+        wndl_rt_passed_note(block, WNDL_RT_PASSED_BIRTH);
         return;
+    }
     wndl_rt_heap_born(t, &(struct wndl_rt_birth){
-                             .block = key_of(block),
+                             .block = wndl_rt_other_key(block, WNDL_RT_TOLD),
                              .requested = size,
                              .usable = size,
                              .regs = regs,
@@ -47,12 +41,17 @@ void wndl_rt_heap_told(
     wndl_rt_heap_leave();
 }
 
-static void on_free(const void *block)
+void wndl_rt_heap_ended_told(
+    const void *, const struct wndl_regs *) CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("wndl_rt_told_end", "wndl_rt_heap_ended_told", 1);
+void wndl_rt_told_end(const void *) __attribute__((visibility("hidden")));
+
+void wndl_rt_heap_ended_told(const void *block, const struct wndl_regs *regs)
 {
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     if (t == NULL)
         return;
-    wndl_rt_heap_told_end(t, key_of(block));
+    wndl_rt_heap_told_end(t, block, regs);
     wndl_rt_heap_leave();
 }
 
@@ -115,7 +114,7 @@ static int active(void)
 WNDL_RT_HOOK const struct wndl_heap_table wndl_rt_heap_table = {
     .size = sizeof wndl_rt_heap_table,
     .on_alloc = wndl_rt_told,
-    .on_free = on_free,
+    .on_free = wndl_rt_told_end,
     .dump = dump,
     .active = active,
 };

@@ -215,6 +215,24 @@ static void *record(struct wndl_rt_heap_thread *t,
     return block;
 }
 
+/* The program's allocator can neither free it nor tell its size. */
+static void *record_libcs(
+    void *block, size_t size, const struct wndl_regs *regs)
+{
+    struct wndl_rt_heap_thread *t = block == NULL ? NULL : wndl_rt_heap_enter();
+    if (t == NULL)
+        return block;
+    wndl_rt_heap_born(t, &(struct wndl_rt_birth){
+                             .block = wndl_rt_other_key(block, WNDL_RT_LIBCS),
+                             .requested = size,
+                             .usable = size,
+                             .regs = regs,
+                             .is_told = true,
+                         });
+    wndl_rt_heap_leave();
+    return block;
+}
+
 void *wndl_rt_hook_malloc(size_t, const struct wndl_regs *) CALLED_BY_ASM;
 WNDL_RT_HEAP_ENTRY("malloc", "wndl_rt_hook_malloc", 1);
 
@@ -252,7 +270,7 @@ void *wndl_rt_hook_aligned_alloc(
     if (a == NULL)
         return allocate_before(alignment, size);
     if (IS_LIBCS(aligned_alloc))
-        return a->aligned_alloc(alignment, size);
+        return record_libcs(a->aligned_alloc(alignment, size), size, regs);
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     return record(t, a, a->aligned_alloc(alignment, size), size, regs);
 }
@@ -268,7 +286,7 @@ void *wndl_rt_hook_memalign(
     if (a == NULL)
         return allocate_before(alignment, size);
     if (IS_LIBCS(memalign))
-        return a->memalign(alignment, size);
+        return record_libcs(a->memalign(alignment, size), size, regs);
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     return record(t, a, a->memalign(alignment, size), size, regs);
 }
@@ -282,7 +300,7 @@ void *wndl_rt_hook_valloc(size_t size, const struct wndl_regs *regs)
     if (a == NULL)
         return NULL;
     if (IS_LIBCS(valloc))
-        return a->valloc(size);
+        return record_libcs(a->valloc(size), size, regs);
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     return record(t, a, a->valloc(size), size, regs);
 }
@@ -296,7 +314,7 @@ void *wndl_rt_hook_pvalloc(size_t size, const struct wndl_regs *regs)
     if (a == NULL)
         return NULL;
     if (IS_LIBCS(pvalloc))
-        return a->pvalloc(size);
+        return record_libcs(a->pvalloc(size), size, regs);
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     return record(t, a, a->pvalloc(size), size, regs);
 }
@@ -311,8 +329,11 @@ int wndl_rt_hook_posix_memalign(
     const struct wndl_rt_allocator *a = real();
     if (a == NULL)
         return ENOMEM;
-    if (IS_LIBCS(posix_memalign))
-        return a->posix_memalign(to, alignment, size);
+    if (IS_LIBCS(posix_memalign)) {
+        int failed = a->posix_memalign(to, alignment, size);
+        (void)record_libcs(failed == 0 ? *to : NULL, size, regs);
+        return failed;
+    }
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     int result = a->posix_memalign(to, alignment, size);
     (void)record(t, a, result == 0 ? *to : NULL, size, regs);

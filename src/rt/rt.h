@@ -41,7 +41,8 @@ struct wndl_rt {
     int collector;   /* its process, 0 when not known */
     bool with_ticks; /* PERF, with ticks for the time in the kernel */
     char threads[WNDL_SHM_PATTERNS]; /* which to sample */
-    uint64_t tsc_end; /* what it was when it could be read last; 0: it can be */
+    /* What it was when it could be read last; 0: it can be. */
+    _Alignas(8) uint64_t tsc_end;
     _Atomic bool careful;       /* a sandbox may be: sandbox.c */
     _Atomic uint32_t epoch;     /* of unloading: modules.c */
     _Atomic uint32_t held;      /* the block's, kept for forked children */

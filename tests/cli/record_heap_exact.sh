@@ -83,6 +83,8 @@ wrong() {
 }
 wrong foreign 1
 wrong twice 2
+wrong pool 3
+wrong malloc 3
 
 # How, chains, steps, bytes of all, of the last, by doubling, steps' sizes.
 grows() {
