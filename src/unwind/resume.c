@@ -63,10 +63,11 @@ struct wndl_resume {
     wndl_frame_word *frames;
     struct state *states;
     struct word *list;
-    uint32_t *carried; /* as the last walk's frames: from `max` on */
+    uint32_t *frame_of; /* the last walk's words' frames */
+    uint32_t *carried;  /* as the last walk's frames: from `max` on */
 };
 
-enum { ALIGNMENT = 64, SPARE_WORDS = 64 };
+enum { ALIGNMENT = 64, SPARE_WORDS = 64, MOVED_WORDS = 2 };
 
 static size_t aligned(size_t size)
 {
@@ -78,12 +79,20 @@ static size_t max_words(size_t max_frames)
     return 2 * max_frames + SPARE_WORDS;
 }
 
+/* Of two walks, which stay apart also while one is put before the other. */
+static size_t all_words(size_t max_frames)
+{
+    return 2 * max_words(max_frames) + SPARE_WORDS;
+}
+
 size_t wndl_resume_size(size_t max_frames)
 {
+    const size_t words = all_words(max_frames) + MOVED_WORDS;
     return aligned(sizeof(struct wndl_resume)) +
            aligned((2 * max_frames + 1) * sizeof(wndl_frame_word)) +
            aligned((2 * max_frames + 1) * sizeof(struct state)) +
-           aligned(2 * max_words(max_frames) * sizeof(struct word)) +
+           aligned(words * sizeof(struct word)) +
+           aligned(words * sizeof(uint32_t)) +
            aligned(max_frames * sizeof(uint32_t));
 }
 
@@ -96,7 +105,7 @@ struct wndl_resume *wndl_resume_init(
         .u = u,
         .max = (uint32_t)max_frames,
         .end = 2 * (uint32_t)max_frames,
-        .words_end = 2 * (uint32_t)max_words(max_frames),
+        .words_end = (uint32_t)all_words(max_frames),
         .top = 2 * (uint32_t)max_frames,
     };
     at += aligned(sizeof *r);
@@ -105,7 +114,9 @@ struct wndl_resume *wndl_resume_init(
     r->states = (struct state *)(void *)at;
     at += aligned((r->end + 1) * sizeof *r->states);
     r->list = (struct word *)(void *)at;
-    at += aligned(r->words_end * sizeof *r->list);
+    at += aligned((r->words_end + MOVED_WORDS) * sizeof *r->list);
+    r->frame_of = (uint32_t *)(void *)at;
+    at += aligned((r->words_end + MOVED_WORDS) * sizeof *r->frame_of);
     r->carried = (uint32_t *)(void *)at;
     r->states[r->end].words = r->words_end;
     return r;
@@ -260,21 +271,6 @@ READS_STACK static const struct word *last_changed(
 #undef DIFFERENCE
 }
 
-/* The frame that the word is of, from `low` on. */
-static uint32_t frame_of_word(
-    const struct wndl_resume *r, uint32_t low, uint32_t word)
-{
-    uint32_t high = r->end;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->states[middle].words <= word)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The first frame from `k` on whose step must be taken, or r->end. */
 static uint32_t compare(const struct wndl_resume *r, uint32_t k)
 {
@@ -282,7 +278,7 @@ static uint32_t compare(const struct wndl_resume *r, uint32_t k)
     const struct word *changed =
         first_changed(&r->list[from], &r->list[r->words_end]);
     uint32_t word = (uint32_t)(changed - r->list);
-    return word == r->words_end ? r->end : frame_of_word(r, k, word);
+    return word == r->words_end ? r->end : r->frame_of[word];
 }
 
 /*
@@ -308,12 +304,29 @@ READS_STACK static uint32_t first_to_meet(
     r->compared = true;
     if (word == first)
         return k;
-    return frame_of_word(r, k, (uint32_t)(word - r->list) - 1) + 1;
+    return r->frame_of[word - r->list - 1] + 1;
 }
 
 static bool is_barrier(const struct wndl_resume *r, uint32_t frame)
 {
     return r->list[r->states[frame].words].at == (uintptr_t)&r->never;
+}
+
+/*
+ * Moves a frame's words, of which there are mostly one or two: always both, for
+ * a branch would be taken by chance. What is behind them is overwritten.
+ */
+static inline void move_words(
+    struct wndl_resume *r, uint32_t from, uint32_t end, uint32_t frame)
+{
+    uint32_t to = r->states[frame].words;
+    do {
+        r->list[to] = r->list[from];
+        r->list[to + 1] = r->list[from + 1];
+        r->frame_of[to] = r->frame_of[to + 1] = frame;
+        to += MOVED_WORDS;
+        from += MOVED_WORDS;
+    } while (UNLIKELY(from < end));
 }
 
 /* Puts the walk under way, of `count` frames, before the last one's `k`. */
@@ -325,12 +338,21 @@ static void join(struct wndl_resume *r, uint32_t count, uint32_t k)
     r->joined = true;
     if (count == 0)
         return;
-    uint32_t words = r->states[k].words - r->words;
-    memmove(&r->frames[top], r->frames, count * sizeof *r->frames);
-    memmove(&r->states[top], r->states, count * sizeof *r->states);
-    memmove(&r->list[words], r->list, r->words * sizeof *r->list);
-    for (uint32_t i = top; i < k; i++)
-        r->states[i].words += words;
+    const uint32_t first = r->states[k].words;
+    const uint32_t frames[] = {r->frame_of[first], r->frame_of[first + 1]};
+    const struct word words[] = {r->list[first], r->list[first + 1]};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t from = r->states[i].words;
+        uint32_t end = i + 1 < count ? r->states[i + 1].words : r->words;
+        r->frames[top + i] = r->frames[i];
+        r->states[top + i] = r->states[i];
+        r->states[top + i].words = first - r->words + from;
+        move_words(r, from, end, top + i);
+    }
+    for (uint32_t i = 0; i < MOVED_WORDS; i++) {
+        r->frame_of[first + i] = frames[i];
+        r->list[first + i] = words[i];
+    }
 }
 
 /* The walker goes on from the joined walk's frame `at`. */
@@ -489,17 +511,12 @@ static void walk_anew(struct wndl_resume *r, const struct wndl_regs *regs,
     w.regs = regs;
     w.stacks = stacks;
     w.stack_count = stack_count;
-    if (r->generation != w.generation || r->method != walk->method ||
-        r->spoiled)
-        r->top = r->end;
+    if (UNLIKELY(r->generation != w.generation))
+        r->next = r->top = r->end;
     r->generation = w.generation;
-    r->method = walk->method;
-    r->next = r->top;
     r->words = 0;
     r->joined = false;
-    r->spoiled = false;
     if (wndl_walker_start(&w, !r->called)) {
-        r->next = first_to_meet(r, w.sp, w.high);
         wndl_walker_find_rule(&w, regs->ip + !r->called);
         while (go_on(r, &w))
             ;
@@ -507,31 +524,41 @@ static void walk_anew(struct wndl_resume *r, const struct wndl_regs *regs,
     finish(r, &w);
 }
 
-/* The last walk again, all of whose steps are the hot loop's. */
-static bool is_repeated(struct wndl_resume *r, const struct wndl_regs *regs,
+/* What is left of the last walk, if that means anything. */
+static void look_back(struct wndl_resume *r, const struct wndl_regs *regs,
     const struct wndl_stack_range *stacks, size_t stack_count,
-    const struct wndl_walk *walk)
+    enum wndl_walk_method method)
 {
-    const uint32_t top = r->top;
-    const struct state *state = &r->states[top];
+    wndl_generation generation = wndl_cache_generation(r->u);
+    if (UNLIKELY(
+            r->generation != generation || r->method != method || r->spoiled))
+        r->top = r->end;
+    r->generation = generation;
+    r->method = method;
+    r->spoiled = false;
+    r->next = first_to_meet(
+        r, regs->sp, wndl_range_end(stacks, stack_count, regs->sp));
+}
+
+/* The last walk again, all of whose steps are the hot loop's. */
+static bool is_repeated(
+    const struct wndl_resume *r, const struct wndl_regs *regs)
+{
+    const struct state *state = &r->states[r->top];
     const uint32_t known = WNDL_REG_IP | WNDL_REG_SP | WNDL_REG_FP;
-    return top < r->end &&
-           r->frames[top] ==
+    return r->compared && r->next == r->top &&
+           r->frames[r->top] ==
                regs->ip + wndl_frame_bits(!r->called, WNDL_HOW_CONTEXT) &&
            state->sp == regs->sp && state->fp == regs->fp &&
-           (regs->valid & known) == known && !r->spoiled &&
-           r->method == walk->method &&
-           r->generation == wndl_cache_generation(r->u) &&
-           wndl_range_end(stacks, stack_count, regs->sp) >= state->high &&
-           first_changed(&r->list[state->words], &r->list[r->words_end]) ==
-               &r->list[r->words_end];
+           (regs->valid & known) == known;
 }
 
 static inline void resume(struct wndl_resume *r, const struct wndl_regs *regs,
     const struct wndl_stack_range *stacks, size_t stack_count,
     struct wndl_resumed *result)
 {
-    if (is_repeated(r, regs, stacks, stack_count, &result->walk)) {
+    look_back(r, regs, stacks, stack_count, result->walk.method);
+    if (is_repeated(r, regs)) {
         r->changed = 0;
         r->joined = true;
         result->walk.end = WNDL_END_COMPLETE;
