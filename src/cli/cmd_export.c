@@ -10,9 +10,11 @@
 #include "cli/shell_word.h"
 #include "os/file.h"
 #include "out/callgrind.h"
+#include "out/dhat.h"
 #include "out/dmd_json.h"
 #include "out/folded.h"
 #include "out/pprof.h"
+#include "out/speedscope.h"
 #include "rec/chunk.h"
 
 #include <errno.h>
@@ -147,8 +149,20 @@ static bool export_callgrind(FILE *out, struct job *job)
     return whole;
 }
 
+static bool export_speedscope(FILE *out, struct job *job)
+{
+    const struct wndl_exported all = all_of(job);
+    return wndl_speedscope_write(out, &all, wndl_mem_libc());
+}
+
+static bool export_dhat(FILE *out, struct job *job)
+{
+    const struct wndl_exported all = all_of(job);
+    return wndl_dhat_write(out, &all, wndl_mem_libc());
+}
+
 /* A format is a row here and a word of FORMAT_NAMES, in the same order. */
-#define FORMAT_NAMES "folded|dmd|pprof|callgrind"
+#define FORMAT_NAMES "folded|dmd|pprof|callgrind|speedscope|dhat"
 
 static const struct {
     /* False: no memory. */
@@ -161,14 +175,17 @@ static const struct {
     {export_dmd, "Mozilla's dmd.py --no-fix-stacks, or windlass report", true},
     {export_pprof, "go tool pprof -http=:", false},
     {export_callgrind, "kcachegrind or callgrind_annotate", false},
+    {export_speedscope, "speedscope, or www.speedscope.app", false},
+    {export_dhat, "Valgrind's dh_view.html, or profiler.firefox.com", true},
 };
 
 static const struct wndl_option option_table[] = {
     {'f', "format", "FORMAT", FORMAT_NAMES, "folded", NULL,
         "folded: a stack a line, for flame graphs; dmd: a heap as JSON of "
-        "Mozilla's DMD, compressed if the name of OUT ends in .gz; pprof: all "
-        "of the recording for Google's pprof; callgrind: a call graph for "
-        "KCachegrind",
+        "Mozilla's DMD; pprof: all of the recording for Google's pprof; "
+        "callgrind: a call graph for KCachegrind; speedscope: JSON, threads "
+        "one by one; dhat: a heap as JSON of Valgrind's DHAT. JSON is "
+        "compressed if the name of OUT ends in .gz",
         WNDL_OPT_CHOICE, offsetof(struct export_options, format)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
         "which time to write the stacks of: using the CPU, blocked, or both "

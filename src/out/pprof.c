@@ -326,7 +326,8 @@ static void put_process(struct writer *w, uint32_t index)
 static void put_thread(struct writer *w, uint32_t index)
 {
     const struct wndl_thread *thread = wndl_vec_at(&w->p->threads, index);
-    put_label_string(w, text_id(w, "thread"), string_id(w, thread->name));
+    uint64_t name = string_id(w, thread->name);
+    put_label_string(w, text_id(w, "thread"), name);
     put_label_number(w, "tid", thread->tid);
     put_process(w, thread->process);
 }

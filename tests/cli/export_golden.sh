@@ -31,7 +31,10 @@ make() {
     "$exportmake" "$1" out "$cases/$name.recipe" "$cases/$name.names" "${2-0}"
 }
 
-for name in threads hostile heap; do
+for name in threads hostile heap hostile_heap; do
+    make speedscope
+    check $name.speedscope.json
+    case $name in *heap) make dhat; check $name.dhat.json ;; esac
     if command -v protoc >/dev/null; then
         make pprof
         gzip -dc out | protoc --proto_path="$cases" \

@@ -7,6 +7,7 @@ heaps; UNIT what a line's number counts in; THREADS 1 if threads have frames.
 pprof-raw is what `go tool pprof -raw` prints of a pprof file."""
 import collections
 import gzip
+import json
 import re
 import sys
 
@@ -121,7 +122,56 @@ def pprof_raw(path, time):
                 labels[key] = value.group(1)
 
 
-READERS = {"pprof": pprof, "pprof-raw": pprof_raw}
+def speedscope(path, time):
+    """What speedscope's file-format-schema.json demands, and the stacks."""
+    with open(path, encoding="utf-8") as file:
+        top = json.load(file)
+    home = "https://www.speedscope.app/file-format-schema.json"
+    assert top["$schema"] == home
+    frames = top["shared"]["frames"]
+    for frame in frames:
+        assert isinstance(frame["name"], str)
+        assert isinstance(frame.get("file", ""), str)
+        assert isinstance(frame.get("line", 1), int)
+    if top["profiles"]:
+        assert top["profiles"][top["activeProfileIndex"]]
+    for profile in top["profiles"]:
+        assert profile["type"] == "sampled" and profile["startValue"] == 0
+        assert len(profile["samples"]) == len(profile["weights"])
+        assert sum(profile["weights"]) == profile["endValue"]
+        process, rest = re.match(r"(.*?) \[\d+\](.*)", profile["name"]).groups()
+        if time == "alloc":
+            assert profile["unit"] == "bytes"
+            if rest != ": bytes allocated":
+                continue
+        else:
+            assert profile["unit"] == "nanoseconds"
+        thread = re.sub(r" \[\d+\]$", "", rest)[1:]
+        for stack, weight in zip(profile["samples"], profile["weights"]):
+            yield process, thread, [frames[i]["name"] for i in stack], weight
+
+
+def dhat(path, time):
+    """Of several processes, as of one: the last frame is its name."""
+    with open(path, encoding="utf-8") as file:
+        top = json.load(file)
+    assert top["dhatFileVersion"] == 2 and top["ftbl"][0] == "[root]"
+    assert top["bklt"] is True and top["bkacc"] is False
+    assert len({tuple(p["fs"]) for p in top["pps"]}) == len(top["pps"])
+    for pp in top["pps"]:
+        assert pp["tb"] >= pp["eb"] and pp["tbk"] >= pp["ebk"]
+        assert pp["mb"] == max(pp["gb"], pp["eb"]) and pp["tl"] >= 0
+        stack = [top["ftbl"][i] for i in pp["fs"]][::-1]
+        process = "one"
+        found = re.match(r"(.*) \[\d+\]$", stack[0])
+        if found:
+            process, stack = found.group(1), stack[1:]
+        names = [re.sub(r"^0x[0-9A-F]+: (.*) \(.*?\)$", r"\1", f, flags=re.S)
+                 for f in stack]
+        yield process, None, names, pp["tb"]
+
+
+READERS = {"speedscope": speedscope, "dhat": dhat, "pprof": pprof, "pprof-raw": pprof_raw}
 
 
 def main(format, path, time, unit, threads):

@@ -54,8 +54,11 @@ for name in threads hostile; do
         }
         make folded folded
         make pprof out.pb.gz
+        make speedscope out.speedscope.json
         [ -s folded ] || [ $name$time = hostileblocked:1 ]
         compare $name pprof out.pb.gz "${time%:*}" 1000000 $threads
+        compare $name speedscope out.speedscope.json "${time%:*}" 1000000 \
+            $threads
     done
     compare_raw $name out.pb.gz wall 1000000 $threads
 done
@@ -65,6 +68,10 @@ make folded folded
 make pprof out.pb.gz
 compare heap pprof out.pb.gz alloc 1 0
 compare_raw heap out.pb.gz alloc 1 0
+make speedscope out.speedscope.json
+compare heap speedscope out.speedscope.json alloc 1 0
+make dhat out.dhat.json
+compare heap dhat out.dhat.json alloc 1 0
 
 # Through the command, of all recordings there are.
 for recipe in "$here"/report/*.recipe; do
@@ -77,10 +84,10 @@ import collections, json, sys
 rows = json.load(sys.stdin)["threads"]
 count = collections.Counter(r["process"] for r in rows)
 print(int(any(n > 1 for n in count.values())))')
-    for time in cpu blocked wall; do
-        "$windlass" export -f folded --time $time in.wndl >folded 2>err
-        "$windlass" export -f pprof --time $time -o out.pb.gz in.wndl 2>err
-        compare "$name" pprof out.pb.gz $time "$unit" "$threads"
+    "$windlass" export -f folded --time wall in.wndl >folded 2>err
+    for format in pprof speedscope; do
+        "$windlass" export -f $format --time wall in.wndl >out 2>err
+        compare "$name" $format out wall "$unit" "$threads"
     done
 done
 exit $failed

@@ -8,8 +8,10 @@
 #include "named.h"
 
 #include "analyze/calltree.h"
+#include "out/dhat.h"
 #include "out/folded.h"
 #include "out/pprof.h"
+#include "out/speedscope.h"
 #include "testlib.h"
 
 #include <stdio.h>
@@ -21,8 +23,7 @@ static const char *const hostile[] = {
     "tab\tnewline\nreturn\r escape\x1b[31m bell\a delete\x7f",
     "semi;colon;(fn) 12",
     "bad \xff\xc3( \xed\xa0\x80 utf\xf8\x88",
-    "\xe2\x80\xae"
-    "backwards \xf0\x9f\xa6\x8a </pre></body>",
+    "\xe2\x80\xae backwards \xf0\x9f\xa6\x8a </pre></body>",
     "__proto__",
 };
 
@@ -89,6 +90,10 @@ static bool write_format(
         return write_folded(out, n, time);
     if (strcmp(format, "pprof") == 0)
         return wndl_pprof_write(out, &e, wndl_mem_libc());
+    if (strcmp(format, "speedscope") == 0)
+        return wndl_speedscope_write(out, &e, wndl_mem_libc());
+    if (strcmp(format, "dhat") == 0)
+        return wndl_dhat_write(out, &e, wndl_mem_libc());
     return false;
 }
 

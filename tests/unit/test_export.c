@@ -3,7 +3,9 @@
 #include "testlib.h"
 
 #include "named.h"
+#include "out/dhat.h"
 #include "out/pprof.h"
+#include "out/speedscope.h"
 
 #include <stdio.h>
 
@@ -28,7 +30,8 @@ static const char names[] = "10 main m.c 1\n"
 typedef bool writer(
     FILE *out, const struct wndl_exported *e, struct wndl_mem *mem);
 
-static writer *const writers[] = {wndl_pprof_write};
+static writer *const writers[] = {
+    wndl_dhat_write, wndl_pprof_write, wndl_speedscope_write};
 
 enum { WRITERS = sizeof writers / sizeof writers[0] };
 

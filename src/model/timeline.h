@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timeline: the samples and blocks of a profile, by thread and in order of
+ * time, 32 bytes each.
+ */
+#ifndef WNDL_MODEL_TIMELINE_H
+#define WNDL_MODEL_TIMELINE_H
+
+#include "model/spent.h"
+
+struct wndl_moment {
+    uint64_t time;  /* of a sample, or a block's start */
+    uint64_t spent; /* ns: the CPU since the sample before, or the duration */
+    uint32_t thread;
+    uint32_t node; /* 0: no stack */
+    uint8_t label; /* enum wndl_label */
+    bool ran;      /* a sample */
+};
+
+/*
+ * Invariant: moments [starts[t], starts[t + 1]) are thread t's; there is one
+ * start more than threads.
+ */
+struct wndl_timeline {
+    struct wndl_moment *moments;
+    size_t *starts;
+};
+
+/* What belongs to `time`, in `arena`. False when memory is out. */
+bool wndl_timeline_make(struct wndl_timeline *line,
+    const struct wndl_profile *p, enum wndl_time time,
+    struct wndl_arena *arena);
+
+#endif

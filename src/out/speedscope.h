@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* speedscope: JSON for speedscope.app (docs/formats/speedscope.md). */
+#ifndef WNDL_OUT_SPEEDSCOPE_H
+#define WNDL_OUT_SPEEDSCOPE_H
+
+#include "model/exported.h"
+
+#include <stdio.h>
+
+/*
+ * Writes a profile for each thread, of the time that is shown first, or
+ * several for each heap. False when memory is out; trouble with `out` is the
+ * caller's to find, by ferror.
+ */
+bool wndl_speedscope_write(
+    FILE *out, const struct wndl_exported *e, struct wndl_mem *mem);
+
+#endif
