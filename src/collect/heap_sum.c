@@ -74,8 +74,6 @@ static void add_lane(
     to->temporary += lane->temporary;
     to->frames += lane->frames;
     to->frames_resumed += lane->frames_resumed;
-    to->live_bytes = add(to->live_bytes, lane->live_bytes);
-    to->live_blocks = add(to->live_blocks, lane->live_blocks);
     for (size_t i = 0; i < WNDL_HEAP_MISSES; i++)
         to->missed[i] += lane->missed[i];
 }
@@ -118,9 +116,9 @@ void wndl_heap_sum_up(
     };
     add_lanes(head, sum);
     sum->live_bytes =
-        believed(add(atomic_load(&head->live_bytes), sum->lanes.live_bytes));
+        believed((int64_t)(sum->lanes.usable - sum->lanes.usable_freed));
     sum->live_blocks =
-        believed(add(atomic_load(&head->live_blocks), sum->lanes.live_blocks));
+        believed((int64_t)(sum->lanes.allocs - sum->lanes.frees));
     find_peak(head, sum);
 }
 

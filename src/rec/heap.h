@@ -70,7 +70,7 @@ struct wndl_heap_count {
     uint32_t stamp;
     uint32_t born_after, born_after_times;   /* pair + 1, 0 for none yet */
     uint32_t freed_after, freed_after_times; /* the same */
-    uint32_t reserved;
+    uint32_t usable; /* the pair's, so that it is at hand; 0: not yet */
 };
 
 /* Of the blocks of a pair that live at the end; those that are in none of
@@ -81,8 +81,8 @@ struct wndl_heap_leaks {
 
 /*
  * A lane's totals, of every block whether it is in a pair or not.
- * `live_bytes` and `live_blocks` are what has not been added to the header's
- * yet.
+ * What lives of its bytes is the difference of `usable` and `usable_freed`; the
+ * header's `live_bytes` have `told` of that.
  */
 struct wndl_heap_lane {
     _Alignas(64) _Atomic uint32_t owner; /* tid, 0 while it is free */
@@ -92,7 +92,8 @@ struct wndl_heap_lane {
     wndl_heap_number usable_freed;
     wndl_heap_number reallocs; /* calls; each is a free and an alloc too */
     wndl_heap_number temporary;
-    wndl_heap_signed live_bytes, live_blocks;
+    wndl_heap_signed told;
+    wndl_heap_number reserved_2;
     wndl_heap_number missed[WNDL_HEAP_MISSES];
     /* Of all walks; resumed: they were as at the thread's last one. */
     wndl_heap_number frames, frames_resumed;
@@ -142,8 +143,8 @@ struct wndl_heap {
     uint64_t start_tsc, start_time; /* at the same moment; time in ns */
     _Atomic uint32_t pair_count;    /* may pass the limit */
     _Atomic uint32_t leaks_known;   /* they have been looked for */
-    _Atomic int64_t live_bytes;     /* usable; lanes keep a part */
-    _Atomic int64_t live_blocks;
+    _Atomic int64_t live_bytes;     /* that lanes have told of */
+    uint64_t reserved;
     _Atomic int64_t peak_bytes; /* of live_bytes, as it was seen here */
     _Atomic uint64_t peak_tsc;
     _Atomic uint32_t peak_stamp; /* +1 at each new peak */

@@ -135,9 +135,8 @@ void wndl_rt_heap_look_for_copy(
         .pair = t->born - 1,
         .may_have_pages = t->last_size >= PAGE,
     };
-    if (t->last % 2 != 0 || t->last == 0 || t->born == 0 ||
-        copy.size < LEAST_COPIED || copy.size >= t->last_size ||
-        t->last_size - copy.size > copy.size || t->last == smaller->address ||
+    if (t->last % 2 != 0 || t->born == 0 || copy.size < LEAST_COPIED ||
+        copy.size >= t->last_size || t->last_size - copy.size > copy.size ||
         wndl_rt_heap->shared->own_allocator != 0)
         return;
     if (wndl_rt_blocks_hold(t->last, look_for_copy, &copy) ==

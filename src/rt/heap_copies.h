@@ -8,8 +8,8 @@
 
 #include "rt/heap_record.h"
 
-/* Whether the thread's last block is a larger copy of this one, which is to be
- * freed: counts that. */
+/* Whether the thread's last block, which is not gone, is a larger copy of this
+ * other one, which is to be freed: counts that. */
 void wndl_rt_heap_look_for_copy(
     struct wndl_rt_heap_thread *thread, const struct wndl_rt_block *smaller);
 

@@ -23,12 +23,23 @@ uint64_t wndl_rt_death_lifetime(const struct wndl_rt_block *block)
                                     : 0;
 }
 
+static inline uint64_t usable_of(struct wndl_heap_count *c, uint32_t pair)
+{
+    uint32_t known = __atomic_load_n(&c->usable, __ATOMIC_RELAXED);
+    if (WNDL_RT_LIKELY(known != 0))
+        return known;
+    uint64_t usable = wndl_rt_heap->pairs.pairs[pair].usable - 1;
+    if (usable <= UINT32_MAX)
+        __atomic_store_n(&c->usable, (uint32_t)usable, __ATOMIC_RELAXED);
+    return usable;
+}
+
 static WNDL_RT_NOINLINE void count_death_in_pair(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_block *block)
 {
     uint32_t pair = block->pair;
     struct wndl_heap_count *c = &t->lane.counts[pair];
-    wndl_rt_lane_died(&t->lane, wndl_rt_heap->pairs.pairs[pair].usable - 1);
+    wndl_rt_lane_died(&t->lane, usable_of(c, pair));
     wndl_rt_pair_died(&t->lane, pair, wndl_rt_death_lifetime(block));
     if (t->last == block->address)
         wndl_rt_lane_add(&t->lane, &c->temporary, 1);
@@ -157,7 +168,8 @@ void wndl_rt_heap_freed(struct wndl_rt_heap_thread *t,
 {
     if (death->kind == WNDL_RT_DEATH_UNKNOWN)
         end_unknown(t, death->block.address, regs);
-    else if (death->kind == WNDL_RT_DEATH_IN_PAIR &&
+    else if (death->kind == WNDL_RT_DEATH_IN_PAIR && t->last != 0 &&
+             t->last != death->block.address &&
              !wndl_rt_death_is_inherited(death))
         wndl_rt_heap_look_for_copy(t, &death->block);
     wndl_rt_death_count(t, death);

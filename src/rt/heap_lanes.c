@@ -62,25 +62,22 @@ void wndl_rt_lane_leave(const struct wndl_rt_lane *lane)
 
 /* ---- what is live */
 
-static int64_t exchange(
-    const struct wndl_rt_lane *lane, wndl_heap_signed *value)
-{
-    if (lane->shared)
-        return __atomic_exchange_n(value, 0, __ATOMIC_RELAXED);
-    int64_t old = *value;
-    *value = 0;
-    return old;
-}
-
+/* What others tell of the shared lane at the same time adds up with this. */
 int64_t wndl_rt_lane_publish(const struct wndl_rt_lane *lane)
 {
-    struct wndl_heap *heap = lane->heap;
-    int64_t blocks = exchange(lane, &lane->totals->live_blocks);
-    int64_t bytes = exchange(lane, &lane->totals->live_bytes);
-    atomic_fetch_add_explicit(&heap->live_blocks, blocks, memory_order_relaxed);
+    struct wndl_heap_lane *t = lane->totals;
+    int64_t told,
+        live = (int64_t)(__atomic_load_n(&t->usable, __ATOMIC_RELAXED) -
+                         __atomic_load_n(&t->usable_freed, __ATOMIC_RELAXED));
+    if (lane->shared) {
+        told = __atomic_exchange_n(&t->told, live, __ATOMIC_RELAXED);
+    } else {
+        told = t->told;
+        t->told = live;
+    }
     return atomic_fetch_add_explicit(
-               &heap->live_bytes, bytes, memory_order_relaxed) +
-           bytes;
+               &lane->heap->live_bytes, live - told, memory_order_relaxed) +
+           live - told;
 }
 
 static void raise_peak(struct wndl_heap *heap, int64_t bytes)

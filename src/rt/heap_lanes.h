@@ -48,7 +48,8 @@ static inline void wndl_rt_lane_miss(
     wndl_rt_lane_add(lane, &lane->totals->missed[why], 1);
 }
 
-/* Adds what the lane has kept to itself to all that is live, in bytes. */
+/* Tells the header what it does not know of yet. Returns all that is live, in
+ * bytes. */
 int64_t wndl_rt_lane_publish(const struct wndl_rt_lane *lane);
 
 /* What is live now is a peak, if there was none higher. */
@@ -67,14 +68,13 @@ static inline int64_t wndl_rt_lane_keeps(const struct wndl_heap *heap)
                : WNDL_RT_KEPT;
 }
 
-static inline int64_t wndl_rt_lane_add_live(
-    const struct wndl_rt_lane *lane, int64_t bytes, int64_t blocks)
+/* What the header does not know of yet. */
+static inline int64_t wndl_rt_lane_untold(const struct wndl_rt_lane *lane)
 {
-    struct wndl_heap_lane *t = lane->totals;
-    wndl_rt_lane_add(
-        lane, (wndl_heap_number *)&t->live_blocks, (uint64_t)blocks);
-    wndl_rt_lane_add(lane, (wndl_heap_number *)&t->live_bytes, (uint64_t)bytes);
-    return __atomic_load_n(&t->live_bytes, __ATOMIC_RELAXED);
+    const struct wndl_heap_lane *t = lane->totals;
+    return (int64_t)(__atomic_load_n(&t->usable, __ATOMIC_RELAXED) -
+                     __atomic_load_n(&t->usable_freed, __ATOMIC_RELAXED) -
+                     (uint64_t)__atomic_load_n(&t->told, __ATOMIC_RELAXED));
 }
 
 /* A block was allocated, whether it is in a pair or not. After its pair's
@@ -86,8 +86,7 @@ static inline void wndl_rt_lane_born(
     wndl_rt_lane_add(lane, &t->allocs, 1);
     wndl_rt_lane_add(lane, &t->requested, sizes->requested);
     wndl_rt_lane_add(lane, &t->usable, sizes->usable);
-    if (wndl_rt_lane_add_live(lane, (int64_t)sizes->usable, 1) >=
-        wndl_rt_lane_keeps(lane->heap))
+    if (wndl_rt_lane_untold(lane) >= wndl_rt_lane_keeps(lane->heap))
         wndl_rt_lane_note_peak(lane);
 }
 
@@ -95,12 +94,12 @@ static inline void wndl_rt_lane_born(
  * While more and more is live every moment is a peak: only the last of them,
  * before something is freed, need be one.
  */
-static inline void wndl_rt_lane_note_rise(const struct wndl_rt_lane *lane)
+static inline void wndl_rt_lane_note_rise(
+    const struct wndl_rt_lane *lane, int64_t untold)
 {
     const struct wndl_heap *heap = lane->heap;
-    int64_t own = __atomic_load_n(&lane->totals->live_bytes, __ATOMIC_RELAXED);
-    if (own > 0 &&
-        atomic_load_explicit(&heap->live_bytes, memory_order_relaxed) + own >
+    if (untold > 0 &&
+        atomic_load_explicit(&heap->live_bytes, memory_order_relaxed) + untold >
             atomic_load_explicit(&heap->peak_bytes, memory_order_relaxed))
         wndl_rt_lane_note_peak(lane);
 }
@@ -110,11 +109,11 @@ static inline __attribute__((always_inline)) void wndl_rt_lane_died(
     const struct wndl_rt_lane *lane, uint64_t usable)
 {
     struct wndl_heap_lane *t = lane->totals;
-    wndl_rt_lane_note_rise(lane);
+    int64_t untold = wndl_rt_lane_untold(lane);
+    wndl_rt_lane_note_rise(lane, untold);
     wndl_rt_lane_add(lane, &t->frees, 1);
     wndl_rt_lane_add(lane, &t->usable_freed, usable);
-    if (wndl_rt_lane_add_live(lane, -(int64_t)usable, -1) <=
-        -wndl_rt_lane_keeps(lane->heap))
+    if (untold - (int64_t)usable <= -wndl_rt_lane_keeps(lane->heap))
         (void)wndl_rt_lane_publish(lane);
 }
 
