@@ -7,17 +7,15 @@
 #include "cli/command.h"
 #include "cli/heap_report.h"
 #include "cli/loaded.h"
+#include "cli/output.h"
 #include "cli/shell_word.h"
-#include "os/file.h"
 #include "out/callgrind.h"
 #include "out/dhat.h"
 #include "out/dmd_json.h"
 #include "out/folded.h"
 #include "out/pprof.h"
 #include "out/speedscope.h"
-#include "rec/chunk.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -253,59 +251,10 @@ static void say_if_not_whole(const struct wndl_profile *p, const char *path)
     wndl_buf_free(&word);
 }
 
-static int failed_write(const char *path)
+static bool write_job(FILE *out, void *context)
 {
-    return wndl_cli_error("%s: cannot be written: %s", path, strerror(errno));
-}
-
-static int export_to_stdout(struct job *job)
-{
-    if (!formats[job->o->format].write(stdout, job))
-        return wndl_cli_error("out of memory; the output is not whole");
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return failed_write("standard output");
-    return WNDL_EXIT_OK;
-}
-
-static bool is_recording(const char *path)
-{
-    struct wndl_file file;
-    struct wndl_chunk_reader reader;
-    struct wndl_error err = {0};
-    if (wndl_file_open(path, &file, &err) != WNDL_OK)
-        return false;
-    enum wndl_status status = wndl_chunk_reader_init(&reader, file.bytes, &err);
-    wndl_file_close(&file);
-    return status == WNDL_OK || status == WNDL_UNSUPPORTED;
-}
-
-/*
- * A recording is never written over. A file that could not be written whole
- * is not left behind.
- */
-static int export_to_file(struct job *job)
-{
-    const struct export_options *o = job->o;
-    if (is_recording(o->out))
-        return wndl_cli_error("%s: is a recording, which is never written "
-                              "over; name another file with -o",
-            o->out);
-    FILE *out = fopen(o->out, "wb");
-    if (out == NULL)
-        return failed_write(o->out);
-    bool whole = formats[o->format].write(out, job);
-    long size = ftell(out);
-    bool written = !ferror(out) && size >= 0;
-    written = fclose(out) == 0 && written;
-    if (whole && written) {
-        wndl_cli_note("wrote %s, %ld bytes; open it with %s", o->out, size,
-            formats[o->format].open_with);
-        return WNDL_EXIT_OK;
-    }
-    int exit_code =
-        whole ? failed_write(o->out) : wndl_cli_error("out of memory");
-    (void)remove(o->out);
-    return exit_code;
+    struct job *job = context;
+    return formats[job->o->format].write(out, job);
 }
 
 static int export_it(struct job *job)
@@ -324,8 +273,11 @@ static int export_it(struct job *job)
     else if (job->o->value == VALUE_TEMPORARY && !wndl_heap_tells_gone(p))
         wndl_cli_note("warning: not all temporary blocks are in the "
                       "recording: windlass heap --mode cumulative tells them");
-    return strcmp(job->o->out, "-") == 0 ? export_to_stdout(job)
-                                         : export_to_file(job);
+    const struct wndl_output output = {.path = job->o->out,
+        .write = write_job,
+        .context = job,
+        .open_with = formats[job->o->format].open_with};
+    return wndl_output_write(&output);
 }
 
 static int run_export(const void *options, struct wndl_operands operands)

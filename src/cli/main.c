@@ -23,6 +23,7 @@ static const struct wndl_command *const commands[] = {
     &wndl_cmd_report,
     &wndl_cmd_diff,
     &wndl_cmd_export,
+    &wndl_cmd_merge,
     &wndl_cmd_fix,
     &wndl_cmd_sym,
     &wndl_cmd_unwind_info,

@@ -117,10 +117,14 @@ static uint32_t callee_line(
     return f->cycle != 0 && !as_member ? 0 : f->line;
 }
 
+/* A pair that is in stacks twice may be told at another place alone. */
 static void put_call(struct writer *w, uint32_t index)
 {
     const struct wndl_callgraph_call *call =
         wndl_callgraph_call_at(w->g, index);
+    if (call->count == 0 &&
+        is_nothing(w, wndl_callgraph_costs(&w->g->inclusive, index)))
+        return;
     bool inner = wndl_callgraph_is_inner(w->g, call);
     put_callee(w, call->callee, inner);
     fprintf(w->out, "calls=%" PRIu64 " %" PRIu32 "\n", call->count,

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* output: a file that a command writes for other tools. */
+#ifndef WNDL_CLI_OUTPUT_H
+#define WNDL_CLI_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct wndl_output {
+    const char *path; /* "-": standard output */
+    /* Writes it all; false: no memory. */
+    bool (*write)(FILE *out, void *context);
+    void *context;
+    const char *open_with; /* "kcachegrind" */
+};
+
+/*
+ * Writes it and says so on stderr. A recording is never written over; a file
+ * that could not be written whole is not left behind. The exit code.
+ */
+int wndl_output_write(const struct wndl_output *output);
+
+#endif

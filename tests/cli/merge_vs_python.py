@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""merge_vs_python.py WINDLASS MAKE_RECORDING: what `windlass merge` makes of
+random stacks in each format that it reads, against a slow implementation."""
+import random
+import subprocess
+import sys
+
+import callgrind_file
+
+windlass, make_recording = sys.argv[1:3]
+HOSTILE = ['(1) x', 'fn=(2) y', 'calls=3 4', '# no comment', '12 34', '+3 9',
+           '<script>"&\'', 'f(int, char) const [clone .cold]', 'é\u2028ü',
+           'x\x1b[0m\ty', '\x01\x02', 'totals: 1', 'operator()', 'n' * 100000]
+
+
+def tamed(name):
+    name = ''.join(' ' if c < ' ' or c == '\x7f' else c for c in name)
+    return name.lstrip(' ') or '???'
+
+
+def merge(*files, options=()):
+    done = subprocess.run([windlass, 'merge', '-o', 'out', *options, *files],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def random_stacks(count, names):
+    stacks = []
+    for _ in range(count):
+        stack, at = ['main'], random.randrange(len(names))
+        for _ in range(random.choice([0, 1, 3, 9])):
+            stack.append(names[at])
+            at = random.randrange(at, min(at + 4, len(names)))
+            at = max(0, at - (random.random() < .1))
+        stacks.append((tuple(stack), random.randrange(1, 99)))
+    return stacks
+
+
+def by_event(stacks, event):
+    return [(s, {event: n}, n) for s, n in stacks]
+
+
+def write(path, text):
+    open(path, 'w', encoding='utf-8', newline='\n').write(text)
+
+
+def write_folded(path, stacks):
+    write(path, ''.join('%s %d\n' % (';'.join(s), n) for s, n in stacks))
+
+
+# ---- Valgrind's text: a frame has one line, by its name
+
+def line_of(name):
+    return 1 + sum(name.encode()) % 1000
+
+
+def valgrind_frame(word, name):
+    place = 'a.c:%d' % line_of(name) if len(name) % 2 else 'in /lib/a b.so'
+    return '==7==    %s 0x%X: %s (%s)\n' % (word, id(name), name, place)
+
+
+def write_valgrind(path, stacks):
+    out = ['==7== Memcheck, a memory error detector\n==7==\n']
+    for stack, times in stacks:
+        for _ in range(times):
+            for i, name in enumerate(reversed(stack)):
+                out.append(valgrind_frame('by' if i else 'at', name))
+            out.append('==7==\n')
+    write(path, ''.join(out))
+
+
+def check_folded(seed):
+    names = ['f%d' % i for i in range(20)] + HOSTILE * (seed % 2)
+    stacks = random_stacks(200, names)
+    write_folded('a.folded', stacks)
+    want = [(tuple(map(tamed, s)), n) for s, n in stacks]
+    for collapse in True, False:
+        merge('a.folded', options=() if collapse else ('--cycles=keep',))
+        callgrind_file.check('out', by_event(want, 'Samples'), collapse)
+    check_annotated(sum(n for _, n in stacks))
+
+
+def check_annotated(total):
+    """Nothing in the file is anything else than it should be."""
+    told = subprocess.run(['callgrind_annotate', '--auto=no', 'out'],
+                          check=True, capture_output=True)
+    assert b'WARNING' not in told.stderr, told.stderr
+    assert b'%s (100.0%%)  PROGRAM TOTALS' % f'{total:,}'.encode() in \
+        told.stdout, told.stdout[:2000]
+
+
+def check_valgrind():
+    stacks = [(s, 1 + n % 5) for s, n in
+              random_stacks(100, ['g%d(int, long)' % i for i in range(20)])]
+    write_valgrind('v.txt', stacks)
+    merge('v.txt')
+    got, _ = callgrind_file.check('out', by_event(stacks, 'Stacks'))
+    for (a, b), lines in got.lines.items():
+        if a in ('[root]',) or a.startswith('<cycle '):
+            continue
+        assert lines == {line_of(a) if len(a) % 2 else 0}, (a, b, lines)
+
+
+def check_cut():
+    """Of 16 frames at most, what has 16 and does not begin in main is cut."""
+    stacks = [(tuple('f%d' % (i % 9) for i in range(16)), 3),
+              (('main',) + tuple('f%d' % i for i in range(15)), 2),
+              (('signal', 'f1'), 1)]
+    write_valgrind('v.txt', stacks)
+    merge('v.txt')
+    stacks[0] = (('[truncated]',) + stacks[0][0], 3)
+    callgrind_file.check('out', by_event(stacks, 'Stacks'))
+
+
+def check_several():
+    """Sums of different kinds: a recording of time and heap, two others."""
+    recipe = '''meta 1000 1 1 h / app
+process 0 1 /usr/bin/app app
+image /none/app -
+thread 0 1 app
+sample 0 4 0 0:10 0:20!
+sample 0 2 1 0:20!
+heap 0 0 0
+pair 0 0 100 12 0:10 0:30
+snapshot 0 0 - 3 0 300 336 0 0 0 336 1 0
+counts 0 0 3 0 3 0 0
+done 0 0
+'''
+    subprocess.run([make_recording, 'r.wndl'], input=recipe, text=True,
+                   check=True)
+    stacks = random_stacks(50, ['f%d' % i for i in range(9)])
+    write_folded('a.folded', stacks)
+    # Functions of a file are others than those of none.
+    others = [(('clone',) + tuple('v' + f for f in s[1:]), n)
+              for s, n in stacks]
+    write_valgrind('v.txt', others)
+    assert 'warning' not in merge('r.wndl', 'a.folded', 'v.txt', 'r.wndl')
+    want = by_event(stacks, 'Samples') + by_event(others, 'Stacks')
+    want += [(('app+0xf', 'app+0x20'), {'CPU': 4000, 'Samples': 4}, 4),
+             (('[truncated]', 'app+0x20'), {'CPU': 2000, 'Samples': 2}, 2),
+             (('app+0xf', 'app+0x2f'), {'Bytes': 336, 'Blocks': 3}, 3)] * 2
+    callgrind_file.check('out', want)
+    got = callgrind_file.Callgrind('out')
+    assert got.events() == ['CPU', 'Samples', 'Bytes', 'Blocks', 'Stacks']
+
+
+def refused(*files):
+    done = subprocess.run([windlass, 'merge', *files], capture_output=True,
+                          text=True)
+    assert done.returncode == 1 and not done.stdout, done
+    return done.stderr
+
+
+def check_errors():
+    write('a.folded', 'a;b 1\n')
+    write('none', 'nothing of it\n')
+    write('large', 'a 18446744073709551615\nb 1\n')
+    write('odd', 'a;b 1\nodd\n\nodder\n')
+    assert 'none: is no profile' in refused('a.folded', 'none')
+    assert 'large: line 2: ' in refused('large')
+    assert 'No such file' in refused('a.folded', 'absent')
+    assert 'never written over' in refused('-o', 'r.wndl', 'a.folded')
+    assert 'odd: passed over 2 lines that could not be read; the first is ' \
+        'line 2: ' in merge('odd')
+    done = subprocess.run([windlass, 'merge', '-'], input=b'a;b 1\n',
+                          capture_output=True, check=True)
+    assert b'cmd: windlass merge -\n' in done.stdout
+
+
+random.seed(1)
+for seed in range(6):
+    check_folded(seed)
+for _ in range(5):
+    check_valgrind()
+check_cut()
+check_several()
+check_errors()
