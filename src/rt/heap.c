@@ -17,57 +17,37 @@ struct wndl_rt_heap_state *wndl_rt_heap = &none;
 uint8_t wndl_rt_heap_generation;
 bool wndl_rt_heap_unsure;
 
-static __thread struct {
-    struct wndl_rt_heap_thread *self;
-    volatile bool busy;
-} here;
+__thread struct wndl_rt_heap_here wndl_rt_heap_here;
 
 /* ---- in and out */
 
-static struct wndl_rt_heap_thread *enter_slowly(void)
+struct wndl_rt_heap_thread *wndl_rt_heap_enter_slowly(void)
 {
-    if (here.busy || wndl_rt_heap->shared == NULL)
+    if (wndl_rt_heap_here.busy || wndl_rt_heap->shared == NULL)
         return NULL;
-    here.busy = true;
+    wndl_rt_heap_here.busy = true;
     atomic_signal_fence(memory_order_seq_cst);
-    if (here.self == NULL)
-        here.self = wndl_rt_heap_thread_take(wndl_rt_heap->shared);
-    if (here.self == NULL)
-        here.busy = false;
-    return here.self;
-}
-
-struct wndl_rt_heap_thread *wndl_rt_heap_enter(void)
-{
-    struct wndl_rt_heap_thread *t = here.self;
-    if (!WNDL_RT_LIKELY(
-            t != NULL && !here.busy && wndl_rt_heap->shared != NULL))
-        return enter_slowly();
-    here.busy = true;
-    atomic_signal_fence(memory_order_seq_cst);
-    return t;
-}
-
-void wndl_rt_heap_leave(void)
-{
-    atomic_signal_fence(memory_order_seq_cst);
-    here.busy = false;
+    if (wndl_rt_heap_here.self == NULL)
+        wndl_rt_heap_here.self = wndl_rt_heap_thread_take(wndl_rt_heap->shared);
+    if (wndl_rt_heap_here.self == NULL)
+        wndl_rt_heap_here.busy = false;
+    return wndl_rt_heap_here.self;
 }
 
 void wndl_rt_heap_end_thread(void)
 {
-    struct wndl_rt_heap_thread *t = here.self;
-    if (t == NULL || here.busy)
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_here.self;
+    if (t == NULL || wndl_rt_heap_here.busy)
         return;
-    here.busy = true;
-    here.self = NULL;
+    wndl_rt_heap_here.busy = true;
+    wndl_rt_heap_here.self = NULL;
     wndl_rt_heap_thread_leave(t);
-    here.busy = false;
+    wndl_rt_heap_here.busy = false;
 }
 
 bool wndl_rt_heap_is_busy(void)
 {
-    return here.busy;
+    return wndl_rt_heap_here.busy;
 }
 
 /* ---- the process */
@@ -171,7 +151,7 @@ __attribute__((destructor)) static void finish(void)
 
 void wndl_rt_heap_stop_thread(void)
 {
-    here.busy = true;
+    wndl_rt_heap_here.busy = true;
 }
 
 /* ---- fork */
@@ -180,14 +160,14 @@ void wndl_rt_heap_before_fork(void)
 {
     if (wndl_rt_heap != &none && wndl_rt_heap->shared == NULL)
         wndl_rt_heap_unsure = true;
-    here.busy = true;
+    wndl_rt_heap_here.busy = true;
     wndl_rt_blocks_hold_all();
 }
 
 void wndl_rt_heap_after_fork_in_parent(void)
 {
     wndl_rt_blocks_leave_all();
-    here.busy = false;
+    wndl_rt_heap_here.busy = false;
 }
 
 void wndl_rt_heap_after_fork_in_child(void)
@@ -195,9 +175,9 @@ void wndl_rt_heap_after_fork_in_child(void)
     wndl_rt_blocks_leave_all();
     wndl_rt_heap->shared = NULL;
     wndl_rt_heap_generation++;
-    here.self = NULL;
+    wndl_rt_heap_here.self = NULL;
     wndl_rt_heap_threads_forget();
     wndl_rt_heap_told_after_fork();
     wndl_rt_imports_after_fork();
-    here.busy = false;
+    wndl_rt_heap_here.busy = false;
 }

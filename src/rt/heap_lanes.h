@@ -33,13 +33,18 @@ struct wndl_rt_sizes {
     uint64_t requested, usable; /* bytes */
 };
 
-static inline void wndl_rt_lane_add(
-    const struct wndl_rt_lane *lane, wndl_heap_number *to, uint64_t what)
+static inline void wndl_rt_add(bool shared, wndl_heap_number *to, uint64_t what)
 {
-    if (lane->shared)
+    if (__builtin_expect(shared, 0))
         (void)__atomic_fetch_add(to, what, __ATOMIC_RELAXED);
     else
         __atomic_store_n(to, *to + what, __ATOMIC_RELAXED);
+}
+
+static inline void wndl_rt_lane_add(
+    const struct wndl_rt_lane *lane, wndl_heap_number *to, uint64_t what)
+{
+    wndl_rt_add(lane->shared, to, what);
 }
 
 static inline void wndl_rt_lane_miss(
@@ -59,13 +64,13 @@ void wndl_rt_lane_note_peak(const struct wndl_rt_lane *lane);
  * the peak. */
 enum { WNDL_RT_KEPT = 1024, WNDL_RT_KEPT_SHIFT = 10 };
 
-static inline int64_t wndl_rt_lane_keeps(const struct wndl_heap *heap)
+static inline bool wndl_rt_lane_may_keep(
+    const struct wndl_rt_lane *lane, int64_t bytes)
 {
-    int64_t peak =
-        atomic_load_explicit(&heap->peak_bytes, memory_order_relaxed);
-    return peak >> WNDL_RT_KEPT_SHIFT > WNDL_RT_KEPT
-               ? peak >> WNDL_RT_KEPT_SHIFT
-               : WNDL_RT_KEPT;
+    return __builtin_expect(bytes < WNDL_RT_KEPT, 1) ||
+           bytes < atomic_load_explicit(
+                       &lane->heap->peak_bytes, memory_order_relaxed) >>
+               WNDL_RT_KEPT_SHIFT;
 }
 
 /* What the header does not know of yet. */
@@ -82,11 +87,12 @@ static inline int64_t wndl_rt_lane_untold(const struct wndl_rt_lane *lane)
 static inline void wndl_rt_lane_born(
     const struct wndl_rt_lane *lane, const struct wndl_rt_sizes *sizes)
 {
+    const bool shared = lane->shared;
     struct wndl_heap_lane *t = lane->totals;
-    wndl_rt_lane_add(lane, &t->allocs, 1);
-    wndl_rt_lane_add(lane, &t->requested, sizes->requested);
-    wndl_rt_lane_add(lane, &t->usable, sizes->usable);
-    if (wndl_rt_lane_untold(lane) >= wndl_rt_lane_keeps(lane->heap))
+    wndl_rt_add(shared, &t->allocs, 1);
+    wndl_rt_add(shared, &t->requested, sizes->requested);
+    wndl_rt_add(shared, &t->usable, sizes->usable);
+    if (!wndl_rt_lane_may_keep(lane, wndl_rt_lane_untold(lane)))
         wndl_rt_lane_note_peak(lane);
 }
 
@@ -108,12 +114,13 @@ static inline void wndl_rt_lane_note_rise(
 static inline __attribute__((always_inline)) void wndl_rt_lane_died(
     const struct wndl_rt_lane *lane, uint64_t usable)
 {
+    const bool shared = lane->shared;
     struct wndl_heap_lane *t = lane->totals;
     int64_t untold = wndl_rt_lane_untold(lane);
     wndl_rt_lane_note_rise(lane, untold);
-    wndl_rt_lane_add(lane, &t->frees, 1);
-    wndl_rt_lane_add(lane, &t->usable_freed, usable);
-    if (untold - (int64_t)usable <= -wndl_rt_lane_keeps(lane->heap))
+    wndl_rt_add(shared, &t->frees, 1);
+    wndl_rt_add(shared, &t->usable_freed, usable);
+    if (!wndl_rt_lane_may_keep(lane, (int64_t)usable - untold))
         (void)wndl_rt_lane_publish(lane);
 }
 
@@ -143,10 +150,11 @@ static inline void wndl_rt_pair_born(
 static inline void wndl_rt_pair_died(
     const struct wndl_rt_lane *lane, uint32_t pair, uint64_t lifetime)
 {
+    const bool shared = lane->shared;
     struct wndl_heap_count *c = &lane->counts[pair];
     wndl_rt_pair_keep_peak(lane, c);
-    wndl_rt_lane_add(lane, &c->frees, 1);
-    wndl_rt_lane_add(lane, &c->lifetime, lifetime);
+    wndl_rt_add(shared, &c->frees, 1);
+    wndl_rt_add(shared, &c->lifetime, lifetime);
 }
 
 /* What came `before` is a pair plus one, or 0. */

@@ -11,7 +11,7 @@ enum { BYPASSES = 64 * 1024 };
 static _Atomic uintptr_t early[WNDL_RT_EARLY];
 static uint32_t early_sizes[WNDL_RT_EARLY];
 static _Atomic uint32_t early_count;
-static uintptr_t early_high; /* no other is above this */
+uintptr_t wndl_rt_passed_high;
 static bool settled;
 
 /* By where they are: enum wndl_rt_passed. */
@@ -37,8 +37,8 @@ uint8_t wndl_rt_passed_at(const void *block)
 static void add_early(void *block, size_t usable)
 {
     uint32_t at = atomic_fetch_add(&early_count, 1);
-    if ((uintptr_t)block > early_high)
-        early_high = (uintptr_t)block;
+    if ((uintptr_t)block > wndl_rt_passed_high)
+        wndl_rt_passed_high = (uintptr_t)block;
     if (at >= WNDL_RT_EARLY) {
         wndl_rt_heap_unsure = true;
         return;
@@ -50,7 +50,7 @@ static void add_early(void *block, size_t usable)
 /* Most of the others are above them. */
 bool wndl_rt_passed_take_early(void *block)
 {
-    if (wndl_rt_heap->shared == NULL || (uintptr_t)block > early_high)
+    if (wndl_rt_heap->shared == NULL || !wndl_rt_passed_may_be_early(block))
         return false;
     uint32_t count = atomic_load_explicit(&early_count, memory_order_relaxed);
     for (uint32_t i = 0; i < count && i < WNDL_RT_EARLY; i++) {

@@ -20,6 +20,14 @@ enum wndl_rt_passed { WNDL_RT_PASSED_BIRTH = 1, WNDL_RT_PASSED_DEATH = 2 };
 void wndl_rt_passed_note(const void *block, enum wndl_rt_passed what);
 uint8_t wndl_rt_passed_at(const void *block);
 
+/* No block from before the recording is above this. */
+extern uintptr_t wndl_rt_passed_high;
+
+static inline bool wndl_rt_passed_may_be_early(const void *block)
+{
+    return (uintptr_t)block <= wndl_rt_passed_high;
+}
+
 /* Whether the block is from before the recording; it is forgotten. */
 bool wndl_rt_passed_take_early(void *block);
 

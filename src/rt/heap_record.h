@@ -6,7 +6,7 @@
  * meanwhile, passes by.
  *
  *   enter, allocate, born, leave
- *   enter, take, freed, free, leave
+ *   enter, end, free, leave
  *   enter, take, realloc, replaced, born, regrown, leave
  *   enter, take, realloc, keep, leave where that has failed
  */
@@ -14,6 +14,7 @@
 #define WNDL_RT_HEAP_RECORD_H
 
 #include "rt/heap_blocks.h"
+#include "rt/heap_state.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,12 +38,37 @@ struct wndl_rt_allocator {
     size_t (*usable)(void *);
 };
 
+/* The calling thread's. `self` is NULL before its first call. */
+struct wndl_rt_heap_here {
+    struct wndl_rt_heap_thread *self;
+    volatile bool busy;
+};
+
+extern __thread struct wndl_rt_heap_here wndl_rt_heap_here;
+
+struct wndl_rt_heap_thread *wndl_rt_heap_enter_slowly(void);
+
 /*
  * The calling thread's, which is at work until leave(). NULL: the call is not
  * to be recorded, and must be told to one of the passed functions.
  */
-struct wndl_rt_heap_thread *wndl_rt_heap_enter(void);
-void wndl_rt_heap_leave(void);
+static inline struct wndl_rt_heap_thread *wndl_rt_heap_enter(void)
+{
+    struct wndl_rt_heap_here *here = &wndl_rt_heap_here;
+    struct wndl_rt_heap_thread *self = here->self;
+    if (!WNDL_RT_LIKELY(
+            self != NULL && !here->busy && wndl_rt_heap->shared != NULL))
+        return wndl_rt_heap_enter_slowly();
+    here->busy = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    return self;
+}
+
+static inline void wndl_rt_heap_leave(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    wndl_rt_heap_here.busy = false;
+}
 
 struct wndl_rt_birth {
     void *block;
@@ -79,6 +105,11 @@ void wndl_rt_heap_keep(
  */
 void wndl_rt_heap_freed(struct wndl_rt_heap_thread *thread,
     const struct wndl_rt_death *death, const struct wndl_regs *regs);
+
+/* Takes it and tells that it is to be freed. */
+void wndl_rt_heap_end(struct wndl_rt_heap_thread *thread,
+    const struct wndl_rt_allocator *real, void *block,
+    const struct wndl_regs *regs);
 
 /* It has been given to realloc(), which has made another one of it, or none. */
 void wndl_rt_heap_replaced(struct wndl_rt_heap_thread *thread,

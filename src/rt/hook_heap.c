@@ -342,15 +342,6 @@ int wndl_rt_hook_posix_memalign(
 
 /* ---- the other end */
 
-static inline void take_to_free(struct wndl_rt_heap_thread *t,
-    const struct wndl_rt_allocator *a, void *block,
-    const struct wndl_regs *regs)
-{
-    struct wndl_rt_death death;
-    wndl_rt_heap_take(a, block, &death);
-    wndl_rt_heap_freed(t, &death, regs);
-}
-
 void wndl_rt_hook_free(void *, const struct wndl_regs *) CALLED_BY_ASM;
 WNDL_RT_HEAP_ENTRY("free", "wndl_rt_hook_free", 1);
 
@@ -366,7 +357,7 @@ void wndl_rt_hook_free(void *block, const struct wndl_regs *regs)
         a->free(block);
         return;
     }
-    take_to_free(t, a, block, regs);
+    wndl_rt_heap_end(t, a, block, regs);
     a->free(block);
     wndl_rt_heap_leave();
 }
@@ -471,7 +462,7 @@ struct wndl_rt_heap_thread *wndl_rt_heap_ended(
     if (t == NULL)
         wndl_rt_heap_passed_free(a, block);
     else
-        take_to_free(t, a, block, regs);
+        wndl_rt_heap_end(t, a, block, regs);
     return t;
 }
 
