@@ -46,6 +46,9 @@ void wndl_heap_list_live(
 /* How much was allocated, and what is known of it. */
 void wndl_heap_say_summary(const struct wndl_collector_result *result);
 
+/* What in the recording held most memory at the peak. */
+void wndl_heap_say_top(const char *path);
+
 /*
  * What is in the recording and what is not, and what to type next. `other`:
  * the process that goes on with it, if > 0.

@@ -230,6 +230,7 @@ static void put_totals(
         file_time(r, sum->peak_time),
         sum->inherited,
         sum->own_allocator,
+        sum->unsure,
     };
     size_t count = sizeof totals / sizeof totals[0];
     wndl_buf_uleb(&r->out, count);

@@ -43,7 +43,7 @@ struct wndl_heap_sum {
     bool is_peak;       /* it is now */
     uint32_t peak_stamp;
     uint32_t inherited;
-    bool own_allocator;
+    bool own_allocator, unsure;
     double tick; /* ns per tick of the TSC; 0: not known */
 };
 

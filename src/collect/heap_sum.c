@@ -112,6 +112,7 @@ void wndl_heap_sum_up(
         .peak_stamp = atomic_load(&head->peak_stamp),
         .inherited = atomic_load(&head->inherited),
         .own_allocator = head->own_allocator != 0,
+        .unsure = atomic_load(&head->unsure) != 0,
         .peak_bytes = believed(atomic_load(&head->peak_bytes)),
     };
     add_lanes(head, sum);

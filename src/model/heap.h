@@ -80,7 +80,8 @@ enum wndl_heap_total {
     WNDL_HEAP_TOTAL_PEAK_BYTES,
     WNDL_HEAP_TOTAL_PEAK_TIME, /* ns since the recording's start */
     WNDL_HEAP_TOTAL_INHERITED, /* freed, but allocated before a fork */
-    WNDL_HEAP_TOTAL_OWN, /* 1: calls inside the executable were not seen */
+    WNDL_HEAP_TOTAL_OWN,    /* 1: calls inside the executable were not seen */
+    WNDL_HEAP_TOTAL_UNSURE, /* 1: frees of what never was were not told */
     WNDL_HEAP_TOTALS,
 };
 

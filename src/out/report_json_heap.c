@@ -51,7 +51,8 @@ static void sum(struct wndl_json *j, const struct wndl_heap_sum *s)
 {
     static const char *const totals[WNDL_HEAP_TOTALS] = {"allocs", "frees",
         "requested", "usable", "usable_freed", "reallocs", "temporary",
-        "peak_bytes", "peak_time_ns", "inherited_frees", "own_allocators"};
+        "peak_bytes", "peak_time_ns", "inherited_frees", "own_allocators",
+        "wrong_frees_unknown"};
     static const char *const missed[WNDL_HEAP_MISSED_REASONS] = {
         "nested", "pairs-full", "tree-full", "memory", "threads-full", "other"};
     wndl_json_put_number(j, "live_blocks", s->live_blocks);

@@ -194,6 +194,27 @@ static void one_kind(const struct findings *f, const struct kind *kind,
     wndl_buf_byte(f->out, '\n');
 }
 
+/* What nothing is told of though there may be some. */
+static void not_known(const struct wndl_heap_report *r, struct wndl_buf *out)
+{
+    uint64_t unsure = r->all.totals[WNDL_HEAP_TOTAL_UNSURE];
+    if (r->sample_below != 0) {
+        wndl_buf_text(out,
+            "Leaks, buffers that grow and wrong frees: not looked for "
+            "where blocks are taken by chance\n\n");
+        return;
+    }
+    if (!r->findings.leaks_known)
+        wndl_buf_text(out, "Leaks: not known; they are looked for when a "
+                           "process ends by itself\n\n");
+    if (unsure == 0)
+        return;
+    wndl_buf_text(out, "Wrong frees: those of what was never allocated are "
+                       "not known of ");
+    wndl_text_count(out, unsure, "heap");
+    wndl_buf_text(out, ", as blocks may have been allocated unseen\n\n");
+}
+
 static bool has_any(const struct wndl_findings *findings)
 {
     for (size_t i = 0; i < WNDL_FINDINGS; i++) {
@@ -223,11 +244,9 @@ void wndl_text_findings(const struct wndl_heap_report *r, struct wndl_buf *out)
         [WNDL_FINDING_WRONG] = {"Wrong frees", wrong_row, SUM_NONE},
     };
     const struct findings f = {r, out};
-    if (!r->findings.leaks_known)
-        wndl_buf_text(out,
-            "Leaks: not known; they are looked for when a process "
-            "ends by itself, if every block was taken\n\n");
-    else if (r->findings.rows[WNDL_FINDING_DEFINITE].len == 0)
+    not_known(r, out);
+    if (r->findings.leaks_known &&
+        r->findings.rows[WNDL_FINDING_DEFINITE].len == 0)
         wndl_buf_text(out, "No definite leaks\n\n");
     if (!has_any(&r->findings))
         return;

@@ -19,6 +19,13 @@ bool wndl_rt_heap_unsure;
 
 __thread struct wndl_rt_heap_here wndl_rt_heap_here;
 
+void wndl_rt_heap_doubt(void)
+{
+    wndl_rt_heap_unsure = true;
+    if (wndl_rt_heap->shared != NULL)
+        atomic_store(&wndl_rt_heap->shared->unsure, 1);
+}
+
 /* ---- in and out */
 
 struct wndl_rt_heap_thread *wndl_rt_heap_enter_slowly(void)
@@ -111,7 +118,8 @@ void wndl_rt_heap_start(const struct wndl_go *go)
     shared->start_time = wndl_raw_clock_ns(CLOCK_MONOTONIC);
     __atomic_store_n(&wndl_rt_heap->shared, shared, __ATOMIC_RELEASE);
     shared->own_allocator = wndl_rt_heap_lead_imports();
-    wndl_rt_heap_unsure = wndl_rt_heap_unsure || shared->own_allocator;
+    if (wndl_rt_heap_unsure || shared->own_allocator != 0)
+        wndl_rt_heap_doubt();
 }
 
 void wndl_rt_heap_unload(bool begins)
@@ -159,7 +167,7 @@ void wndl_rt_heap_stop_thread(void)
 void wndl_rt_heap_before_fork(void)
 {
     if (wndl_rt_heap != &none && wndl_rt_heap->shared == NULL)
-        wndl_rt_heap_unsure = true;
+        wndl_rt_heap_doubt();
     wndl_rt_heap_here.busy = true;
     wndl_rt_blocks_hold_all();
 }

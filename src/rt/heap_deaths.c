@@ -111,7 +111,7 @@ void wndl_rt_heap_keep(
 {
     struct wndl_rt_block before;
     if (death->kind == WNDL_RT_DEATH_EARLY)
-        wndl_rt_heap_unsure = true;
+        wndl_rt_heap_doubt();
     if (death->kind != WNDL_RT_DEATH_IN_PAIR)
         return;
     if (wndl_rt_blocks_put(&death->block, &before) == WNDL_RT_BLOCK_LOST)

@@ -40,7 +40,7 @@ static void add_early(void *block, size_t usable)
     if ((uintptr_t)block > wndl_rt_passed_high)
         wndl_rt_passed_high = (uintptr_t)block;
     if (at >= WNDL_RT_EARLY) {
-        wndl_rt_heap_unsure = true;
+        wndl_rt_heap_doubt();
         return;
     }
     early_sizes[at] = (uint32_t)usable;

@@ -35,6 +35,7 @@ extern uint8_t wndl_rt_heap_generation;
 
 /* There may be blocks that nobody has heard of. */
 extern bool wndl_rt_heap_unsure;
+void wndl_rt_heap_doubt(void);
 
 /* The calling thread is at work. */
 bool wndl_rt_heap_is_busy(void);

@@ -174,7 +174,7 @@ static const struct wndl_rt_allocator *resolve(void)
 static __attribute__((noinline)) const struct wndl_rt_allocator *find_real(void)
 {
     if (leads && wndl_rt_imports_follow())
-        wndl_rt_heap_unsure = true;
+        wndl_rt_heap_doubt();
     if (atomic_load_explicit(&resolved, memory_order_acquire))
         return &next;
     return resolve();

@@ -85,6 +85,9 @@ for flags in "" "-Wl,-z,relro,-z,now" "-Wl,-z,norelro,-z,lazy -fno-plt"; do
         [ "$(cat out)" = "done" ] || fail "another output"
         grep -q '^windlass: 1 executable with an allocator inside' said ||
             fail "what is not seen is not told: $(cat said)"
+        "$windlass" report r.wndl >report
+        grep -q '^Wrong frees: those of what was never .* not known of 1 heap,' \
+            report || fail "what is not looked for is not told: $(cat report)"
         "$heapdump" r.wndl >dump || fail "the recording cannot be read"
         expect 1001 "53 0" "a library"
         expect 1002 "50 50" "a library that frees"

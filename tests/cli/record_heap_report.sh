@@ -34,6 +34,9 @@ expect_growth() {
 
 for mode in live cumulative; do
     heap $mode.wndl --mode $mode -- "$fixtures/growing"
+    grep -A1 '^windlass: held most at the peak:$' said |
+        grep -q 'windlass:   [0-9,]* bytes in . blocks*: grow_by_pages < main <' ||
+        fail "$mode: who held most: $(cat said)"
     "$windlass" report $mode.wndl >report || fail "$mode: no report"
     expect_growth $mode
     # One may still be in a register or on the stack.
@@ -64,6 +67,8 @@ heap partial.wndl --stacks partial -- "$fixtures/growing"
 "$windlass" report --blocks all -f 1 partial.wndl >report
 grep -q '^Allocated .* in 9,[0-9]* blocks' report ||
     fail "partial: totals: $(cat report)"
+grep -q '^Leaks, buffers that grow and wrong frees: not looked for' report ||
+    fail "partial: what is not known is not told: $(cat report)"
 grep -q '~' report || fail "partial: no estimates: $(cat report)"
 "$windlass" report --json --blocks all -f 1 partial.wndl >report.json
 if command -v python3 >/dev/null 2>&1; then
