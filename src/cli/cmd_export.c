@@ -12,6 +12,7 @@
 #include "out/callgrind.h"
 #include "out/dhat.h"
 #include "out/dmd_json.h"
+#include "out/firefox.h"
 #include "out/folded.h"
 #include "out/pprof.h"
 #include "out/speedscope.h"
@@ -159,8 +160,14 @@ static bool export_dhat(FILE *out, struct job *job)
     return wndl_dhat_write(out, &all, wndl_mem_libc());
 }
 
+static bool export_firefox(FILE *out, struct job *job)
+{
+    const struct wndl_exported all = all_of(job);
+    return wndl_firefox_write(out, &all, wndl_mem_libc());
+}
+
 /* A format is a row here and a word of FORMAT_NAMES, in the same order. */
-#define FORMAT_NAMES "folded|dmd|pprof|callgrind|speedscope|dhat"
+#define FORMAT_NAMES "folded|dmd|pprof|callgrind|speedscope|dhat|firefox"
 
 static const struct {
     /* False: no memory. */
@@ -175,6 +182,7 @@ static const struct {
     {export_callgrind, "kcachegrind or callgrind_annotate", false},
     {export_speedscope, "speedscope, or www.speedscope.app", false},
     {export_dhat, "Valgrind's dh_view.html, or profiler.firefox.com", true},
+    {export_firefox, "profiler.firefox.com", false},
 };
 
 static const struct wndl_option option_table[] = {
@@ -182,8 +190,9 @@ static const struct wndl_option option_table[] = {
         "folded: a stack a line, for flame graphs; dmd: a heap as JSON of "
         "Mozilla's DMD; pprof: all of the recording for Google's pprof; "
         "callgrind: a call graph for KCachegrind; speedscope: JSON, threads "
-        "one by one; dhat: a heap as JSON of Valgrind's DHAT. JSON is "
-        "compressed if the name of OUT ends in .gz",
+        "one by one; dhat: a heap as JSON of Valgrind's DHAT; firefox: all "
+        "of it as JSON for the Firefox Profiler. JSON is compressed if the "
+        "name of OUT ends in .gz",
         WNDL_OPT_CHOICE, offsetof(struct export_options, format)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
         "which time to write the stacks of: using the CPU, blocked, or both "
@@ -208,6 +217,8 @@ static const struct wndl_example examples[] = {
         "draw a flame graph"},
     {"windlass export --time wall -o app.folded app.4711.cpu.wndl",
         "write where all of the threads' time went"},
+    {"windlass export -f firefox --time wall -o app.json.gz app.4711.cpu.wndl",
+        "write all of it for profiler.firefox.com"},
     {"windlass export -f pprof -o app.pb.gz app.4711.cpu.wndl",
         "write it for go tool pprof"},
     {"windlass export --blocks peak app.4711.heap.wndl | flamegraph.pl > "

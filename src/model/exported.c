@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/exported.h"
 
-static uint8_t label_of(const struct wndl_alloc_site *site)
+uint8_t wndl_exported_label(const struct wndl_alloc_site *site)
 {
     const struct wndl_spent spent = {.node = site->node, .end = site->end};
     return (uint8_t)wndl_spent_label(&spent);
@@ -10,7 +10,7 @@ static uint8_t label_of(const struct wndl_alloc_site *site)
 static struct wndl_stack_sum *sum_of(struct wndl_vec *sums,
     struct wndl_map *index, const struct wndl_alloc_site *site)
 {
-    uint8_t label = label_of(site);
+    uint8_t label = wndl_exported_label(site);
     uint64_t *slot = wndl_map_put(index, (uint64_t)label << 32 | site->node);
     if (slot == NULL)
         return NULL;
@@ -83,4 +83,17 @@ uint64_t wndl_exported_address(const struct wndl_frame_key *frame)
 {
     bool is_return = !frame->interrupted && frame->address != 0;
     return frame->address - (is_return ? 1 : 0);
+}
+
+uint32_t *wndl_exported_frames(
+    const struct wndl_symbolized *s, struct wndl_arena *arena)
+{
+    uint32_t *frames =
+        wndl_arena_calloc(arena, s->frame_locations.len + 1, sizeof *frames);
+    for (uint32_t i = 0; frames != NULL && i < s->spans.len; i++) {
+        const struct wndl_span *span = wndl_vec_at(&s->spans, i);
+        for (uint32_t k = 0; k < span->count; k++)
+            frames[span->first + k] = i;
+    }
+    return frames;
 }

@@ -50,6 +50,16 @@ bool wndl_exported_tells(
 struct wndl_bytes wndl_exported_program(
     const struct wndl_profile *p, uint32_t process);
 
+/*
+ * For each of frame_locations the frame whose it is, in `arena`, or NULL:
+ * they stand in the order in which symbols were looked up.
+ */
+uint32_t *wndl_exported_frames(
+    const struct wndl_symbolized *s, struct wndl_arena *arena);
+
+/* enum wndl_label of the stack of an allocation. */
+uint8_t wndl_exported_label(const struct wndl_alloc_site *site);
+
 /* The rva or address of the instruction that a frame is at. */
 uint64_t wndl_exported_address(const struct wndl_frame_key *frame);
 

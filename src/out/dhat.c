@@ -149,19 +149,6 @@ static void put_location(struct writer *w, const struct wndl_frame_key *frame,
     wndl_sink_flush(&w->sink);
 }
 
-/* Frames' locations stand in the order in which symbols were looked up. */
-static bool frames_by_location(struct writer *w, uint32_t **frames)
-{
-    *frames = wndl_arena_calloc(
-        &w->arena, w->s->frame_locations.len + 1, sizeof **frames);
-    for (uint32_t i = 0; *frames != NULL && i < w->p->frames.len; i++) {
-        const struct wndl_span *span = wndl_vec_at(&w->s->spans, i);
-        for (uint32_t k = 0; k < span->count; k++)
-            (*frames)[span->first + k] = i;
-    }
-    return *frames != NULL;
-}
-
 static void put_process(struct writer *w, uint32_t index)
 {
     const struct wndl_process *process = wndl_vec_at(&w->p->processes, index);
@@ -171,8 +158,8 @@ static void put_process(struct writer *w, uint32_t index)
 
 static void write_frames(struct writer *w)
 {
-    uint32_t *frames;
-    w->failed = w->failed || !frames_by_location(w, &frames);
+    const uint32_t *frames = wndl_exported_frames(w->s, &w->arena);
+    w->failed = w->failed || frames == NULL;
     for (size_t i = 0; !w->failed && i < w->s->frame_locations.len; i++) {
         const uint32_t *at = wndl_vec_at(&w->s->frame_locations, i);
         put_location(w, wndl_vec_at(&w->p->frames, frames[i]),

@@ -32,8 +32,10 @@ make() {
 }
 
 for name in threads hostile heap hostile_heap; do
-    make speedscope
-    check $name.speedscope.json
+    for format in speedscope firefox; do
+        make $format
+        check $name.$format.json
+    done
     case $name in *heap) make dhat; check $name.dhat.json ;; esac
     if command -v protoc >/dev/null; then
         make pprof

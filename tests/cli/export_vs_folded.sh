@@ -14,33 +14,26 @@ LC_ALL=C
 export LC_ALL
 failed=0
 
-# Bytes that are not UTF-8 are left as they are in folded stacks alone.
-sorted() {
-    iconv -f UTF-8 -t UTF-8 <"$1" >/dev/null 2>&1 && cat "$1" ||
-        python3 -c 'import sys
-sys.stdout.buffer.write(sys.stdin.buffer.read().decode("utf-8", "replace")
-    .encode())' <"$1"
+# compare NAME TIME UNIT THREADS FORMAT=FILE...: with the stacks in `folded`
+compare() {
+    name=$1
+    shift
+    python3 "$here/export_vs_folded.py" folded "$@" ||
+        { echo "export_vs_folded: $name differs"; failed=1; }
 }
 
-# compare WHAT FORMAT FILE TIME UNIT THREADS: with the stacks in `folded`
-compare() {
-    python3 "$here/export_to_folded.py" "$2" "$3" "$4" "$5" "$6" |
-        sort >got
-    sorted folded | sort >want
-    if ! diff want got >difference; then
-        echo "export_vs_folded: $1 as $2 of $4:"
-        cut -c1-300 difference | head -n 20
-        failed=1
-    fi
+make() {
+    "$exportmake" "$2" "$3" "$here/export/$1.recipe" "$here/export/$1.names" \
+        "$4"
 }
 
 # go's own reader, where there is one. What it prints of hostile names cannot
 # be told apart again.
 compare_raw() {
     command -v go >/dev/null || return 0
-    HOME=$work go tool pprof -raw "$2" >raw 2>err ||
+    HOME=$work go tool pprof -raw pprof >raw 2>err ||
         { echo "$1: pprof: $(cat err)"; failed=1; }
-    [ "$1" = hostile ] || compare "$1" pprof-raw raw "$3" "$4" "$5"
+    [ "$1" = hostile ] || compare "$@" pprof-raw=raw
 }
 
 # Named frames, inlined ones and names that no compiler would make.
@@ -48,30 +41,22 @@ for name in threads hostile; do
     threads=0
     [ $name != threads ] || threads=1
     for time in cpu:0 blocked:1 wall:2; do
-        make() {
-            "$exportmake" "$1" "$2" "$here/export/$name.recipe" \
-                "$here/export/$name.names" "${time#*:}"
-        }
-        make folded folded
-        make pprof out.pb.gz
-        make speedscope out.speedscope.json
+        for format in folded pprof speedscope firefox; do
+            make $name $format $format "${time#*:}"
+        done
         [ -s folded ] || [ $name$time = hostileblocked:1 ]
-        compare $name pprof out.pb.gz "${time%:*}" 1000000 $threads
-        compare $name speedscope out.speedscope.json "${time%:*}" 1000000 \
-            $threads
+        compare $name "${time%:*}" 1000000 $threads pprof=pprof \
+            speedscope=speedscope firefox=firefox
     done
-    compare_raw $name out.pb.gz wall 1000000 $threads
+    compare_raw $name wall 1000000 $threads
 done
-time=cpu:0
-name=heap
-make folded folded
-make pprof out.pb.gz
-compare heap pprof out.pb.gz alloc 1 0
-compare_raw heap out.pb.gz alloc 1 0
-make speedscope out.speedscope.json
-compare heap speedscope out.speedscope.json alloc 1 0
-make dhat out.dhat.json
-compare heap dhat out.dhat.json alloc 1 0
+for format in folded pprof speedscope firefox dhat; do
+    make heap $format $format 0
+done
+[ -s folded ]
+compare heap alloc 1 0 pprof=pprof speedscope=speedscope firefox=firefox \
+    dhat=dhat
+compare_raw heap alloc 1 0
 
 # Through the command, of all recordings there are.
 for recipe in "$here"/report/*.recipe; do
@@ -79,15 +64,12 @@ for recipe in "$here"/report/*.recipe; do
     "$make_recording" in.wndl <"$recipe"
     unit=$(awk '$1 == "meta" { print $2; exit }' "$recipe")
     [ "$unit" -gt 0 ] || unit=1000000
-    threads=$("$windlass" report --by thread --json in.wndl | python3 -c '
-import collections, json, sys
-rows = json.load(sys.stdin)["threads"]
-count = collections.Counter(r["process"] for r in rows)
-print(int(any(n > 1 for n in count.values())))')
-    "$windlass" export -f folded --time wall in.wndl >folded 2>err
-    for format in pprof speedscope; do
-        "$windlass" export -f $format --time wall in.wndl >out 2>err
-        compare "$name" $format out wall "$unit" "$threads"
+    threads=$(awk '$1 == "thread" && ++n[$2] > 1 { two = 1 }
+        END { print two + 0 }' "$recipe")
+    for format in folded pprof speedscope firefox; do
+        "$windlass" export -f $format --time wall in.wndl >$format 2>err
     done
+    compare "$name" wall "$unit" "$threads" pprof=pprof \
+        speedscope=speedscope firefox=firefox
 done
 exit $failed

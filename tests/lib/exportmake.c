@@ -9,6 +9,7 @@
 
 #include "analyze/calltree.h"
 #include "out/dhat.h"
+#include "out/firefox.h"
 #include "out/folded.h"
 #include "out/pprof.h"
 #include "out/speedscope.h"
@@ -92,6 +93,8 @@ static bool write_format(
         return wndl_pprof_write(out, &e, wndl_mem_libc());
     if (strcmp(format, "speedscope") == 0)
         return wndl_speedscope_write(out, &e, wndl_mem_libc());
+    if (strcmp(format, "firefox") == 0)
+        return wndl_firefox_write(out, &e, wndl_mem_libc());
     if (strcmp(format, "dhat") == 0)
         return wndl_dhat_write(out, &e, wndl_mem_libc());
     return false;

@@ -4,6 +4,7 @@
 
 #include "named.h"
 #include "out/dhat.h"
+#include "out/firefox.h"
 #include "out/pprof.h"
 #include "out/speedscope.h"
 
@@ -30,8 +31,8 @@ static const char names[] = "10 main m.c 1\n"
 typedef bool writer(
     FILE *out, const struct wndl_exported *e, struct wndl_mem *mem);
 
-static writer *const writers[] = {
-    wndl_dhat_write, wndl_pprof_write, wndl_speedscope_write};
+static writer *const writers[] = {wndl_dhat_write, wndl_firefox_write,
+    wndl_pprof_write, wndl_speedscope_write};
 
 enum { WRITERS = sizeof writers / sizeof writers[0] };
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""export_to_folded.py FORMAT FILE TIME UNIT THREADS: a file that `windlass
-export` wrote in FORMAT as sorted folded stacks (docs/formats/folded.md), read
-by what docs/formats says of it alone. TIME is cpu, blocked, wall, or alloc of
-heaps; UNIT what a line's number counts in; THREADS 1 if threads have frames.
+"""export_vs_folded.py FOLDED TIME UNIT THREADS FORMAT=FILE...: whether files
+that `windlass export` wrote hold the stacks of FOLDED with the same costs
+(docs/formats/folded.md), read by what docs/formats says of them alone. TIME is
+cpu, blocked, wall, or alloc of heaps; UNIT what a line's number counts in;
+THREADS 1 if threads have frames.
 
 pprof-raw is what `go tool pprof -raw` prints of a pprof file."""
 import collections
@@ -171,19 +172,154 @@ def dhat(path, time):
         yield process, None, names, pp["tb"]
 
 
-READERS = {"speedscope": speedscope, "dhat": dhat, "pprof": pprof, "pprof-raw": pprof_raw}
+TABLES = {
+    "stackTable": "frame prefixOffset",
+    "frameTable": "address inlineDepth category subcategory func nativeSymbol "
+    "innerWindowID line column originalLocation",
+    "funcTable": "name isJS relevantForJS resource source lineNumber "
+    "columnNumber originalLocation",
+    "resourceTable": "lib name host type",
+    "nativeSymbols": "libIndex address name functionSize",
+    "sources": "id filename startLine startColumn sourceMapURL content",
+    "sourceLocationTable": "source line column",
+}
 
 
-def main(format, path, time, unit, threads):
-    sums, unit = collections.Counter(), int(unit)
+def check_table(table, columns):
+    assert set(table) >= set(columns.split() + ["length"]), table.keys()
+    for column in columns.split():
+        assert len(table[column]) == table["length"], column
+
+
+def check_range(values, size, none=None):
+    assert all(v == none or 0 <= v < size for v in values), (values, size)
+
+
+def check_shared(shared, libs, categories):
+    for name, columns in TABLES.items():
+        check_table(shared[name], columns)
+    stack, frame = shared["stackTable"], shared["frameTable"]
+    func, resource = shared["funcTable"], shared["resourceTable"]
+    strings = len(shared["stringArray"])
+    check_range(stack["frame"], frame["length"])
+    assert all(0 <= o <= i for i, o in enumerate(stack["prefixOffset"]))
+    check_range(frame["func"], func["length"])
+    check_range(frame["category"], categories)
+    check_range(func["name"], strings)
+    check_range(func["resource"], resource["length"], -1)
+    check_range(func["source"], shared["sources"]["length"])
+    check_range(shared["sources"]["filename"], strings)
+    check_range(resource["lib"], libs)
+    check_range(resource["name"], strings)
+    # A frame that is inlined follows the one that it is inlined into.
+    for i, depth in enumerate(frame["inlineDepth"]):
+        assert depth == 0 or (
+            frame["inlineDepth"][i - 1] == depth - 1
+            and frame["address"][i - 1] == frame["address"][i]
+        )
+    for i, row in enumerate(stack["frame"]):
+        offset = stack["prefixOffset"][i]
+        parent = stack["frame"][i - offset] if offset else None
+        assert frame["inlineDepth"][row] == 0 or parent == row - 1
+
+
+def check_thread(thread, stacks, strings, categories, schemas):
+    samples, markers = thread["samples"], thread["markers"]
+    check_table(samples, "stack timeDeltas weight threadCPUDelta")
+    check_table(markers, "name startTime endTime phase category data")
+    check_range(samples["stack"], stacks)
+    assert samples["weightType"] == "tracing-ms"
+    assert all(d >= 0 for d in samples["timeDeltas"] + samples["weight"])
+    assert all(d >= 0 for d in samples["threadCPUDelta"])
+    check_range(markers["name"], strings)
+    check_range(markers["category"], categories)
+    for end, phase, data in zip(
+        markers["endTime"], markers["phase"], markers["data"]
+    ):
+        assert phase == (0 if end is None else 1) and data["type"] in schemas
+    assert isinstance(thread["pid"], str)
+
+
+def check_heap(top):
+    for thread in top["threads"]:
+        blocks = thread.get("nativeAllocations")
+        if blocks is None:
+            continue
+        check_table(blocks, "time weight stack memoryAddress threadId")
+        check_range(blocks["stack"], top["shared"]["stackTable"]["length"])
+        live = {}
+        for address, weight in zip(blocks["memoryAddress"], blocks["weight"]):
+            assert weight != 0 and (weight > 0) == (address not in live)
+            live[address] = live.get(address, 0) + weight
+        assert all(v >= 0 for v in live.values())
+    for counter in top["counters"]:
+        check_table(counter["samples"], "timeDeltas count")
+        main = top["threads"][counter["mainThreadIndex"]]
+        assert main["isMainThread"] and main["pid"] == counter["pid"]
+
+
+def firefox(path, time):
+    with open(path, encoding="utf-8") as file:
+        top = json.load(file)
+    meta, shared = top["meta"], top["shared"]
+    strings, stacks = shared["stringArray"], shared["stackTable"]
+    assert meta["preprocessedProfileVersion"] == 66
+    assert meta["categories"][0]["color"] == "grey"
+    assert all(c["subcategories"][0] == "Other" for c in meta["categories"])
+    check_shared(shared, len(top["libs"]), len(meta["categories"]))
+    check_heap(top)
+    names = []
+    for i, frame in enumerate(stacks["frame"]):
+        offset = stacks["prefixOffset"][i]
+        func = shared["frameTable"]["func"][frame]
+        name = strings[shared["funcTable"]["name"][func]]
+        names.append((names[i - offset] if offset else []) + [name])
+    mains = collections.Counter()
+    for thread in top["threads"]:
+        schemas = [s["name"] for s in meta["markerSchema"]]
+        check_thread(thread, len(names), len(strings),
+                     len(meta["categories"]), schemas)
+        mains[thread["pid"]] += thread["isMainThread"]
+        rows = thread["samples"]
+        scale = 1000000
+        if time == "alloc":
+            rows = thread.get("nativeAllocations", {"stack": [], "weight": []})
+            scale = 1
+        for stack, weight in zip(rows["stack"], rows["weight"]):
+            if stack is not None and weight > 0:
+                value = round(weight * scale)
+                yield thread["processName"], thread["name"], names[stack], value
+    assert set(mains.values()) <= {1}
+
+
+READERS = {"firefox": firefox, "speedscope": speedscope, "dhat": dhat, "pprof": pprof, "pprof-raw": pprof_raw}
+
+
+def folded(format, path, time, unit, threads):
+    sums = collections.Counter()
     for process, thread, stack, value in READERS[format](path, time):
         if value == 0:
             continue
         frames = [process] + ([thread] if threads == "1" else []) + stack
         sums[";".join(map(plain, frames))] += value
+    lines = set()
     for stack, value in sums.items():
         whole = value // unit + (value % unit >= unit - unit // 2)
-        print(stack, max(whole, 1))
+        lines.add("%s %d" % (stack, max(whole, 1)))
+    return lines
+
+
+def main(want, time, unit, threads, *files):
+    with open(want, "rb") as file:
+        lines = file.read().decode("utf-8", "replace").split("\n")[:-1]
+    bad = False
+    for format, path in (file.split("=") for file in files):
+        got = folded(format, path, time, int(unit), threads)
+        for sign, some in ("-", set(lines) - got), ("+", got - set(lines)):
+            for line in sorted(some):
+                print("%s of %s: %s%.300s" % (format, time, sign, line))
+                bad = True
+    sys.exit(bad)
 
 
 sys.stdout.reconfigure(encoding="utf-8", newline="\n")
