@@ -52,30 +52,91 @@ static bool take_off(
     return left;
 }
 
-/*
- * A function's cost that no caller accounts for is the root's call. As each
- * call between components is counted in one and in the other, what the root
- * then calls is the total.
- */
-static enum wndl_status complete_root(struct wndl_callgraph *g,
-    struct wndl_arena *arena, const struct wndl_callgraph_components *c)
+/* A component's cost that no caller accounts for, as one of its functions. */
+struct entry {
+    uint32_t function;
+    const uint64_t *costs;
+};
+
+/* What costs most first. */
+static int by_cost(const void *a, const void *b)
 {
-    size_t size = (c->count + 1) * WNDL_CALLGRAPH_EVENTS;
+    const struct entry *x = a, *y = b;
+    if (x->costs[0] != y->costs[0])
+        return x->costs[0] > y->costs[0] ? -1 : 1;
+    return x->function < y->function ? -1 : 1;
+}
+
+static bool find_entries(const struct wndl_callgraph *g,
+    struct wndl_arena *arena, const struct wndl_callgraph_components *c,
+    struct wndl_vec *entries)
+{
+    size_t size = (c->count + 1) * (size_t)WNDL_CALLGRAPH_EVENTS;
     uint64_t *spent = wndl_arena_calloc(arena, size, sizeof *spent);
     uint64_t *called = wndl_arena_calloc(arena, size, sizeof *called);
-    if (spent == NULL || called == NULL)
-        return WNDL_NOMEM;
+    bool *seen = wndl_arena_calloc(arena, c->count + 1, sizeof *seen);
+    if (spent == NULL || called == NULL || seen == NULL)
+        return false;
     sum_flows(g, c->of, spent, called);
-    enum wndl_status status = WNDL_OK;
-    for (uint32_t f = 1; f < g->functions.len && status != WNDL_NOMEM; f++) {
-        struct wndl_callgraph_call call = {.callee = f, .count = 1};
+    for (uint32_t f = 1; f < g->functions.len; f++) {
         uint64_t *left = costs_of(spent, c->of[f]);
+        if (seen[c->of[f]])
+            continue;
+        seen[c->of[f]] = true;
         if (!take_off(g, left, costs_of(called, c->of[f])))
             continue;
-        status = wndl_callgraph_add_call(g, &call, left);
-        memset(left, 0, WNDL_CALLGRAPH_EVENTS * sizeof *left);
+        struct entry *entry = wndl_vec_push(entries);
+        if (entry == NULL)
+            return false;
+        *entry = (struct entry){f, left};
     }
-    return status;
+    return true;
+}
+
+/* Makes `costs` no more than is left of the total, and takes it off that. */
+static bool cut(const struct wndl_callgraph *g, uint64_t *costs, uint64_t *left)
+{
+    bool any = false;
+    for (size_t i = 0; i < g->events.len; i++) {
+        costs[i] = costs[i] < left[i] ? costs[i] : left[i];
+        left[i] -= costs[i];
+        any |= costs[i] != 0;
+    }
+    return any;
+}
+
+/*
+ * What no caller accounts for is the root's call. As each call between
+ * components is counted in one and in the other, what the root then calls is
+ * the total, if what calls cost adds up in the graphs that they are from;
+ * where it does not, it is made to.
+ */
+static bool complete_root(struct wndl_callgraph *g, struct wndl_arena *arena,
+    const struct wndl_callgraph_components *c)
+{
+    uint64_t left[WNDL_CALLGRAPH_EVENTS] = {0};
+    struct wndl_vec entries;
+    wndl_vec_init(&entries, arena, sizeof(struct entry));
+    if (!find_entries(g, arena, c, &entries))
+        return false;
+    add(g, left, wndl_callgraph_costs(&g->through, 0));
+    for (uint32_t i = 0; i < g->calls.len; i++) {
+        if (wndl_callgraph_call_at(g, i)->place == 0)
+            (void)take_off(g, left, wndl_callgraph_costs(&g->inclusive, i));
+    }
+    if (entries.len != 0)
+        qsort(entries.data, entries.len, entries.element, by_cost);
+    for (size_t i = 0; i < entries.len; i++) {
+        const struct entry *entry = wndl_vec_at(&entries, i);
+        struct wndl_callgraph_call call = {
+            .callee = entry->function, .count = 1};
+        uint64_t costs[WNDL_CALLGRAPH_EVENTS] = {0};
+        add(g, costs, entry->costs);
+        if (cut(g, costs, left) &&
+            wndl_callgraph_add_call(g, &call, costs) == WNDL_NOMEM)
+            return false;
+    }
+    return true;
 }
 
 /* ---- order */
@@ -194,7 +255,7 @@ static bool finish(
     struct wndl_callgraph_components components;
     if (!wndl_callgraph_components(g, scratch, &components))
         return false;
-    if (g->of_calls && complete_root(g, scratch, &components) == WNDL_NOMEM)
+    if (g->of_calls && !complete_root(g, scratch, &components))
         return false;
     g->collapsed = collapse;
     return put_in_order(g, scratch) &&

@@ -2,6 +2,7 @@
 #include "analyze/graph_kind.h"
 
 #include "base/lines.h"
+#include "in/callgrind.h"
 #include "in/folded.h"
 #include "in/valgrind_text.h"
 #include "rec/chunk.h"
@@ -28,6 +29,8 @@ enum wndl_graph_kind wndl_graph_kind_of(struct wndl_bytes file)
     if (is_recording(file))
         return WNDL_GRAPH_RECORDING;
     while (wndl_lines_next(&lines, &line)) {
+        if (wndl_callgrind_is(line))
+            return WNDL_GRAPH_CALLGRIND;
         if (wndl_valgrind_text_is(line))
             return WNDL_GRAPH_VALGRIND;
         if (kind == WNDL_GRAPH_UNKNOWN && wndl_folded_is(line))

@@ -339,6 +339,7 @@ enum wndl_status wndl_callgraph_add_self(
     struct wndl_callgraph *g, uint32_t place, const uint64_t *costs)
 {
     enum wndl_status status = add_to_total(g, costs);
+    g->of_calls = true;
     if (status == WNDL_OK)
         add(g, wndl_callgraph_costs(&g->self, place), costs);
     return status;

@@ -88,13 +88,20 @@ enum wndl_status wndl_graph_stack_add(struct wndl_graph_stack *stack,
         wndl_callgraph_add_stack(stack->g, &whole), line, err);
 }
 
-enum wndl_status wndl_graph_event(struct wndl_callgraph *g, const char *name,
-    const char *text, uint32_t *index, struct wndl_error *err)
+enum wndl_status wndl_graph_event_of(struct wndl_callgraph *g,
+    struct wndl_bytes name, const char *text, uint32_t *index,
+    struct wndl_error *err)
 {
-    struct wndl_bytes bytes = {(const uint8_t *)name, strlen(name)};
-    enum wndl_status status = wndl_callgraph_event(g, bytes, text, index);
+    enum wndl_status status = wndl_callgraph_event(g, name, text, index);
     return status == WNDL_LIMIT
                ? wndl_fail(err, status, "more than %d kinds of costs",
                      WNDL_CALLGRAPH_EVENTS)
                : wndl_graph_fail(status, 0, err);
+}
+
+enum wndl_status wndl_graph_event(struct wndl_callgraph *g, const char *name,
+    const char *text, uint32_t *index, struct wndl_error *err)
+{
+    struct wndl_bytes bytes = {(const uint8_t *)name, strlen(name)};
+    return wndl_graph_event_of(g, bytes, text, index, err);
 }

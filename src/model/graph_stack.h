@@ -60,7 +60,11 @@ enum wndl_status wndl_graph_stack_add(struct wndl_graph_stack *stack,
     const uint64_t *costs, uint64_t stacks, uint64_t line,
     struct wndl_error *err) WNDL_MUST_USE;
 
-/* An event by a C string; NOMEM and LIMIT are told of in `err`. */
+/* An event; NOMEM and LIMIT are told of in `err`. The other takes a C string.
+ */
+enum wndl_status wndl_graph_event_of(struct wndl_callgraph *g,
+    struct wndl_bytes name, const char *text, uint32_t *index,
+    struct wndl_error *err) WNDL_MUST_USE;
 enum wndl_status wndl_graph_event(struct wndl_callgraph *g, const char *name,
     const char *text, uint32_t *index, struct wndl_error *err) WNDL_MUST_USE;
 

@@ -2,6 +2,8 @@
 """merge_vs_python.py WINDLASS MAKE_RECORDING: what `windlass merge` makes of
 random stacks in each format that it reads, against a slow implementation."""
 import random
+import re
+import shutil
 import subprocess
 import sys
 
@@ -145,6 +147,63 @@ done 0 0
     assert got.events() == ['CPU', 'Samples', 'Bytes', 'Blocks', 'Stacks']
 
 
+# ---- callgrind files
+
+def body(path):
+    return [line for line in open(path) if not re.match('cmd: |event: ', line)]
+
+
+def check_again():
+    """A graph that is read and written is the same; twice is twice."""
+    stacks = random_stacks(200, ['f%d' % i for i in range(20)])
+    write_folded('a.folded', stacks)
+    merge('a.folded', options=('--cycles', 'keep', '-o', 'once'))
+    merge('once', options=('--cycles', 'keep', '-o', 'again'))
+    assert body('once') == body('again')
+    merge('once', 'a.folded', 'once')
+    callgrind_file.check('out', by_event(stacks * 3, 'Samples'))
+    # A collapsed one has another function for each cycle.
+    merge('out', 'out', options=('-o', 'twice'))
+    once, twice = map(callgrind_file.Callgrind, ('out', 'twice'))
+    assert twice.totals()['Samples'] == 2 * once.totals()['Samples']
+    assert twice.inclusive('[root]', 'Samples') == twice.totals()['Samples']
+    for f, cost in once.self.items():
+        assert twice.self[f]['Samples'] == 2 * cost['Samples'], f
+
+
+def self_costs(path):
+    told = subprocess.run(
+        ['callgrind_annotate', '--threshold=100', '--show-percs=no',
+         '--auto=no', path], check=True, capture_output=True, text=True).stdout
+    costs = {}
+    for line in told.split('file:function\n')[1].splitlines()[1:]:
+        m = re.match(r'((?:[\d,]+ +)+) (\S.*?:.*?)(?: \[[^]]*\])?$',
+                     line.strip())
+        if m:
+            numbers = tuple(int(n.replace(',', '')) for n in m[1].split())
+            if any(numbers):
+                costs[m[2]] = numbers
+    return costs
+
+
+def check_valgrinds_own():
+    """What callgrind_annotate tells of a real run, and of two of it."""
+    for options in (), ('--dump-instr=yes', '--collect-jumps=yes'):
+        subprocess.run(['valgrind', '--tool=callgrind', *options,
+                        '--callgrind-out-file=cg', '/bin/true'], check=True,
+                       capture_output=True)
+        assert 'warning' not in merge('cg')
+        want = self_costs('cg')
+        assert len(want) > 100, want
+        got = self_costs('out')
+        assert got == want, set(got.items()) ^ set(want.items())
+        merge('cg', 'cg')
+        assert self_costs('out') == {f: tuple(2 * n for n in cost)
+                                     for f, cost in want.items()}
+        read = callgrind_file.Callgrind('out')
+        assert read.inclusive('[root]', 'Ir') == read.totals()['Ir']
+
+
 def refused(*files):
     done = subprocess.run([windlass, 'merge', *files], capture_output=True,
                           text=True)
@@ -175,4 +234,7 @@ for _ in range(5):
     check_valgrind()
 check_cut()
 check_several()
+check_again()
+if shutil.which('valgrind'):
+    check_valgrinds_own()
 check_errors()
