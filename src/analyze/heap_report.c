@@ -234,9 +234,7 @@ static bool fill(
     return filled;
 }
 
-bool wndl_heap_report_fill(struct wndl_heap_report *r,
-    const struct wndl_symbolized *s, const struct wndl_heap_choice *choice,
-    struct wndl_mem *mem)
+const char *wndl_heap_which_name(enum wndl_heap_which which)
 {
     static const char *const names[] = {
         [WNDL_HEAP_WHICH_LIVE] = "live",
@@ -244,8 +242,15 @@ bool wndl_heap_report_fill(struct wndl_heap_report *r,
         [WNDL_HEAP_WHICH_ALL] = "all",
         [WNDL_HEAP_WHICH_TEMPORARY] = "temporary",
     };
+    return names[which];
+}
+
+bool wndl_heap_report_fill(struct wndl_heap_report *r,
+    const struct wndl_symbolized *s, const struct wndl_heap_choice *choice,
+    struct wndl_mem *mem)
+{
     *r = (struct wndl_heap_report){.symbolized = s,
-        .which = names[choice->which],
+        .which = wndl_heap_which_name(choice->which),
         .peak_heap = WNDL_NO_INDEX};
     wndl_arena_init(&r->arena, mem);
     wndl_arena_init(&r->records.arena, mem);

@@ -28,4 +28,7 @@ bool wndl_heap_report_fill(struct wndl_heap_report *r,
     struct wndl_mem *mem);
 void wndl_heap_report_free(struct wndl_heap_report *r);
 
+/* "live", "peak", "all", "temporary". */
+const char *wndl_heap_which_name(enum wndl_heap_which which);
+
 #endif

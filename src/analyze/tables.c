@@ -437,6 +437,30 @@ static bool sum_unnamed(struct wndl_report *r, const struct stacks *t)
     return sum_by_key(t, &keys, &r->unnamed);
 }
 
+/* Where code of the object is that records heaps. */
+static bool is_own(
+    const struct wndl_symbolized *s, const struct wndl_span *span)
+{
+    if (span->count == 0)
+        return false;
+    const uint32_t *index = wndl_vec_at(&s->frame_locations, span->first);
+    const struct wndl_location *location = wndl_vec_at(&s->locations, *index);
+    const struct wndl_function *function =
+        wndl_vec_at(&s->functions, location->function);
+    const struct wndl_module *module =
+        wndl_vec_at(&s->modules, function->module);
+    return wndl_bytes_is(
+        wndl_intern_get(&s->strings, module->name), "libwindlass-heap.so");
+}
+
+static void sum_own(struct wndl_report *r, const struct stacks *t)
+{
+    for (uint32_t i = 1; i < r->symbolized->profile->nodes.len; i++) {
+        if (t->self[i].samples != 0 && is_own(t->s, span_of(t, i)))
+            wndl_cost_add(&r->own, t->self[i]);
+    }
+}
+
 static bool add_without_stack(struct wndl_report *r, const struct stacks *t)
 {
     bool kept = true;
@@ -485,6 +509,7 @@ bool wndl_report_fill(struct wndl_report *r, const struct wndl_symbolized *s,
     if (!make_stacks(&stacks, r, &r->arena) || !sum_unnamed(r, &stacks) ||
         !sum_view(r, &stacks))
         return false;
+    sum_own(r, &stacks);
     if (view != WNDL_BY_THREAD)
         sort_rows(&r->rows, compare_rows);
     sort_rows(&r->processes, compare_rows);

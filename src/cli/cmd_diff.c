@@ -5,12 +5,20 @@
 #include "cli/heap_report.h"
 
 struct diff_options {
+    uint64_t rows; /* 0: not given */
+    bool json;
     bool no_pager;
     struct wndl_heap_options heap;
     struct wndl_symbol_options symbols;
 };
 
 static const struct wndl_option option_table[] = {
+    {'n', "rows", "N", NULL, NULL, NULL,
+        "how many records to show: 1000, or all with --json", WNDL_OPT_COUNT,
+        offsetof(struct diff_options, rows)},
+    {0, "json", NULL, NULL, NULL, NULL,
+        "of recordings: write JSON for programs to read", WNDL_OPT_FLAG,
+        offsetof(struct diff_options, json)},
     {0, "no-pager", NULL, NULL, NULL, NULL,
         "write to the terminal itself, not through $PAGER", WNDL_OPT_FLAG,
         offsetof(struct diff_options, no_pager)},
@@ -31,12 +39,19 @@ static const struct wndl_example examples[] = {
 static int diff_dmd(const struct diff_options *o,
     const struct wndl_input *earlier, const struct wndl_input *later)
 {
+    if (o->json) {
+        wndl_cli_error("%s is a file of DMD: --json is for recordings; see "
+                       "'windlass diff --help'",
+            earlier->name);
+        return WNDL_EXIT_USAGE;
+    }
     const struct wndl_dmd_report report = {
         .command = "diff",
         .inputs = {earlier, later},
         .count = 2,
         .heap = &o->heap,
         .symbols = &o->symbols,
+        .rows = o->rows,
         .paged = !o->no_pager,
     };
     return wndl_dmd_report(&report);
@@ -46,7 +61,11 @@ static int diff_recordings(const struct diff_options *o,
     const struct wndl_input *earlier, const struct wndl_input *later)
 {
     const struct wndl_heap_show show = {
-        .options = &o->heap, .paged = !o->no_pager};
+        .options = &o->heap,
+        .rows = o->rows,
+        .json = o->json,
+        .paged = !o->no_pager && !o->json,
+    };
     const char *const names[] = {earlier->name, later->name};
     const uint64_t snapshot = o->heap.of.snapshot;
     struct wndl_loaded loaded[2];

@@ -277,6 +277,11 @@ static int export_it(struct job *job)
     job->choice = wndl_heap_choose(&job->o->heap, &job->loaded, 1);
     if (job->o->value == VALUE_TEMPORARY)
         job->choice.which = WNDL_HEAP_WHICH_TEMPORARY;
+    if (job->of_heap && job->o->time != WNDL_TIME_CPU) {
+        wndl_cli_error("--time is for samples, not for a heap; see 'windlass "
+                       "export --help'");
+        return WNDL_EXIT_USAGE;
+    }
     if (job->of_heap && !wndl_heap_has(p, &job->choice))
         return WNDL_EXIT_FAILURE;
     if (!job->of_heap)

@@ -217,10 +217,6 @@ static int report_recording(
         return WNDL_EXIT_FAILURE;
     int exit_code = wndl_heap_shown_of(&loaded.profile, o->of_heap)
                         ? report_heap(&loaded, o, input->path)
-                    : o->of_heap
-                        ? wndl_cli_error("%s: no heap is in the recording; see "
-                                         "'windlass heap --help'",
-                              input->name)
                         : make_report(&loaded, o, input->path);
     wndl_unload(&loaded);
     return exit_code;

@@ -13,10 +13,19 @@
 
 enum { USUAL_RECORDS = 30, DIFF_RECORDS = 1000 };
 
+/* No samples were to be recorded. */
+static bool is_of_heaps(const struct wndl_profile *p)
+{
+    return p->recorder_version.size != 0 && p->interval == 0 &&
+           p->engine == WNDL_SAMPLER_UNKNOWN;
+}
+
 bool wndl_heap_shown_of(const struct wndl_profile *p, bool wanted)
 {
     bool others = p->samples.len + p->blocks.len != 0;
-    return p->heaps.len != 0 && (wanted || !others);
+    if (p->heaps.len != 0)
+        return wanted || !others;
+    return wanted || (is_of_heaps(p) && !others);
 }
 
 bool wndl_heap_tells_gone(const struct wndl_profile *p)
@@ -78,7 +87,10 @@ bool wndl_heap_has(
                 wndl_heap_kept(&heaps[i]) != NULL))
             return true;
     }
-    if (p->heaps.len == 0)
+    if (p->heaps.len == 0 && is_of_heaps(p))
+        wndl_cli_error("no heap is in the recording: no process could be "
+                       "recorded; 'windlass doctor COMMAND' may tell why");
+    else if (p->heaps.len == 0)
         wndl_cli_error("no heap is in the recording; see 'windlass heap'");
     else if (p->wanted_snapshot != WNDL_LAST_SNAPSHOT)
         wndl_cli_error("no heap has a snapshot %" PRIu64
@@ -154,54 +166,79 @@ static bool add_side(struct wndl_heap_list *list,
     return added;
 }
 
-static void describe(struct wndl_buf *out, const char *label, const char *name,
+static struct wndl_heap_side_sum sum_side(const char *file,
     const struct wndl_loaded *loaded, const struct wndl_heap_choice *choice)
 {
-    const struct wndl_process_heap *heaps = loaded->profile.heaps.data;
-    uint64_t bytes = 0, blocks = 0, used = 0;
-    for (size_t i = 0; i < loaded->profile.heaps.len; i++) {
-        const struct wndl_heap_snapshot *s = wndl_heap_kept(&heaps[i]);
-        if (s == NULL || !wndl_heap_chosen(&loaded->profile, &heaps[i], choice))
-            continue;
-        used++;
-        bytes += wndl_heap_live_bytes(s);
-        blocks += wndl_heap_live_blocks(s);
-    }
-    wndl_buf_printf(out, "%-10s %s: ", label, name);
-    wndl_text_count(out, bytes, "byte");
-    wndl_buf_text(out, " live in ");
-    wndl_text_count(out, blocks, "block");
-    wndl_buf_text(out, " of ");
-    wndl_text_count(out, used, "heap");
     const struct wndl_profile *p = &loaded->profile;
-    if (!p->finished || p->cut || p->chunks_damaged != 0)
+    const struct wndl_process_heap *heaps = p->heaps.data;
+    struct wndl_heap_side_sum sum = {
+        .file = file,
+        .whole = p->finished && !p->cut && p->chunks_damaged == 0,
+    };
+    for (size_t i = 0; i < p->heaps.len; i++) {
+        const struct wndl_heap_snapshot *s = wndl_heap_kept(&heaps[i]);
+        if (s == NULL || !wndl_heap_chosen(p, &heaps[i], choice))
+            continue;
+        sum.heaps++;
+        sum.live_bytes += wndl_heap_live_bytes(s);
+        sum.live_blocks += wndl_heap_live_blocks(s);
+    }
+    return sum;
+}
+
+static void describe(struct wndl_buf *out, const char *label,
+    const struct wndl_heap_side_sum *side)
+{
+    wndl_buf_printf(out, "%-10s %s: ", label, side->file);
+    wndl_text_count(out, side->live_bytes, "byte");
+    wndl_buf_text(out, " live in ");
+    wndl_text_count(out, side->live_blocks, "block");
+    wndl_buf_text(out, " of ");
+    wndl_text_count(out, side->heaps, "heap");
+    if (!side->whole)
         wndl_buf_text(out, "; this recording is cut short or damaged");
     wndl_buf_byte(out, '\n');
 }
 
-static bool write_diff(const struct wndl_loaded loaded[2],
+static void write_diff(const struct wndl_heap_difference *d,
+    const struct wndl_heap_show *show, struct wndl_buf *out)
+{
+    if (show->json) {
+        wndl_report_json_heap_diff(
+            d, show->rows == 0 ? SIZE_MAX : show->rows, out);
+        return;
+    }
+    describe(out, "Earlier", &d->sides[0]);
+    describe(out, "Later", &d->sides[1]);
+    wndl_buf_byte(out, '\n');
+    wndl_dmd_text_records(
+        out, &d->records, show->rows == 0 ? DIFF_RECORDS : show->rows);
+}
+
+static bool make_diff(const struct wndl_loaded loaded[2],
     const char *const names[2], const struct wndl_heap_show *show,
     struct wndl_buf *out)
 {
+    static const enum wndl_heap_side sides[] = {
+        WNDL_HEAP_SIDE_EARLIER, WNDL_HEAP_SIDE_LATER};
     struct wndl_heap_choice choice = choose(show, loaded, 2);
-    struct wndl_heap_list list;
-    struct wndl_heap_records records;
-    if (!wndl_heap_list_init(&list, wndl_mem_libc()))
+    struct wndl_heap_difference d = {
+        .which = wndl_heap_which_name(choice.which)};
+    if (!wndl_heap_list_init(&d.list, wndl_mem_libc()))
         return false;
-    bool made = add_side(&list, &loaded[0], &choice, WNDL_HEAP_SIDE_EARLIER) &&
-                add_side(&list, &loaded[1], &choice, WNDL_HEAP_SIDE_LATER);
-    if (made) {
-        made =
-            wndl_heap_group(&records, &list, &choice.grouping, wndl_mem_libc());
-        describe(out, "Earlier", names[0], &loaded[0], &choice);
-        describe(out, "Later", names[1], &loaded[1], &choice);
-        wndl_buf_byte(out, '\n');
-        if (made)
-            wndl_dmd_text_records(
-                out, &records, show->rows == 0 ? DIFF_RECORDS : show->rows);
-        wndl_heap_records_free(&records);
+    bool made = true;
+    for (size_t i = 0; i < 2 && made; i++) {
+        d.sides[i] = sum_side(names[i], &loaded[i], &choice);
+        made = add_side(&d.list, &loaded[i], &choice, sides[i]);
     }
-    wndl_heap_list_free(&list);
+    if (made) {
+        made = wndl_heap_group(
+            &d.records, &d.list, &choice.grouping, wndl_mem_libc());
+        if (made)
+            write_diff(&d, show, out);
+        wndl_heap_records_free(&d.records);
+    }
+    wndl_heap_list_free(&d.list);
     return made;
 }
 
@@ -214,7 +251,7 @@ int wndl_heap_diff(const struct wndl_loaded loaded[2],
         return WNDL_EXIT_FAILURE;
     struct wndl_buf text;
     wndl_buf_init(&text, wndl_mem_libc());
-    int exit_code = write_diff(loaded, names, show, &text)
+    int exit_code = make_diff(loaded, names, show, &text)
                         ? wndl_pager_show(&text, show->paged)
                         : out_of_memory();
     wndl_buf_free(&text);

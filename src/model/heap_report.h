@@ -96,4 +96,19 @@ struct wndl_heap_report {
     struct wndl_heap_records records;
 };
 
+/* ---- two of them */
+
+struct wndl_heap_side_sum {
+    const char *file;
+    uint64_t heaps, live_blocks, live_bytes; /* usable; in the snapshots kept */
+    bool whole; /* the recording is neither cut short nor damaged */
+};
+
+struct wndl_heap_difference {
+    const char *which;                  /* as above */
+    struct wndl_heap_side_sum sides[2]; /* the earlier first */
+    struct wndl_heap_list list;
+    struct wndl_heap_records records; /* of `list`; later less earlier */
+};
+
 #endif

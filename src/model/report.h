@@ -65,6 +65,7 @@ struct wndl_report {
     struct wndl_vec threads;   /* struct wndl_row of all, by self */
     struct wndl_vec processes; /* struct wndl_row, by self */
     struct wndl_vec unnamed;   /* struct wndl_row: modules, what had no name */
+    struct wndl_cost own;      /* spent by the recorder, on the heap */
     struct wndl_vec marks;     /* uint32_t: the profile's, by time */
     struct wndl_calltree tree; /* without nodes unless asked for */
 };

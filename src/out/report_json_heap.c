@@ -10,7 +10,9 @@ enum { SCHEMA_VERSION = 1 };
 
 struct heap_json {
     struct wndl_json j;
-    const struct wndl_heap_report *r;
+    const struct wndl_heap_report *r; /* NULL: of a difference */
+    const struct wndl_heap_records *records;
+    const char *which; /* blocks that the records are of */
     size_t max_rows;
 };
 
@@ -32,7 +34,7 @@ static void stack(
     struct heap_json *h, const char *name, struct wndl_heap_stack stack)
 {
     struct wndl_json *j = &h->j;
-    const struct wndl_heap_list *list = &h->r->list;
+    const struct wndl_heap_list *list = h->records->list;
     wndl_json_put_key(j, name);
     wndl_json_put_open(j, '[');
     for (uint32_t i = 0; i < stack.count; i++) {
@@ -241,7 +243,7 @@ static void sizes(struct heap_json *h, const struct wndl_heap_record *record)
     wndl_json_put_open(j, '[');
     for (uint32_t i = 0; i < record->size_count; i++) {
         const struct wndl_heap_size *size =
-            wndl_vec_at(&h->r->records.sizes, record->first_size + i);
+            wndl_vec_at(&h->records->sizes, record->first_size + i);
         wndl_json_put_element(j);
         wndl_buf_printf(
             j->out, "[%" PRIu64 ",%" PRId64 "]", size->usable, size->blocks);
@@ -254,7 +256,7 @@ static void record(struct heap_json *h, const struct wndl_heap_record *r)
     struct wndl_json *j = &h->j;
     wndl_json_put_open_line(j);
     figures(j, &r->figures);
-    if (h->r->list.mode == WNDL_HEAP_MODE_CUMULATIVE) {
+    if (h->records->list->mode == WNDL_HEAP_MODE_CUMULATIVE) {
         wndl_json_put_signed(j, "freed", r->figures.freed);
         wndl_json_put_signed(j, "temporary", r->figures.temporary);
         wndl_json_put_number(j, "mean_lifetime_ns", r->figures.mean_lifetime);
@@ -267,8 +269,8 @@ static void record(struct heap_json *h, const struct wndl_heap_record *r)
 static void records(struct heap_json *h)
 {
     struct wndl_json *j = &h->j;
-    const struct wndl_heap_records *all = &h->r->records;
-    wndl_json_put_text(j, "records_of", h->r->which);
+    const struct wndl_heap_records *all = h->records;
+    wndl_json_put_text(j, "records_of", h->which);
     wndl_json_put_key(j, "total");
     wndl_json_put_open(j, '{');
     figures(j, &all->total);
@@ -285,7 +287,12 @@ void wndl_report_json_heap(
     const struct wndl_heap_report *r, size_t max_rows, struct wndl_buf *out)
 {
     struct heap_json h = {
-        .j = {.out = out, .s = r->symbolized}, .r = r, .max_rows = max_rows};
+        .j = {.out = out, .s = r->symbolized},
+        .r = r,
+        .records = &r->records,
+        .which = r->which,
+        .max_rows = max_rows,
+    };
     struct wndl_json *j = &h.j;
     wndl_json_put_open(j, '{');
     wndl_json_put_text(j, "format", "windlass-heap-report");
@@ -299,6 +306,41 @@ void wndl_report_json_heap(
     wndl_json_put_close(j, '}');
     processes(&h);
     findings(&h);
+    records(&h);
+    wndl_json_put_close(j, '}');
+    wndl_buf_byte(out, '\n');
+}
+
+/* ---- a difference */
+
+static void side(
+    struct wndl_json *j, const char *key, const struct wndl_heap_side_sum *s)
+{
+    wndl_json_put_key(j, key);
+    wndl_json_put_open(j, '{');
+    wndl_json_put_text(j, "file", s->file);
+    wndl_json_put_number(j, "heaps", s->heaps);
+    wndl_json_put_number(j, "live_blocks", s->live_blocks);
+    wndl_json_put_number(j, "live_bytes", s->live_bytes);
+    wndl_json_put_truth(j, "whole", s->whole);
+    wndl_json_put_close(j, '}');
+}
+
+void wndl_report_json_heap_diff(
+    const struct wndl_heap_difference *d, size_t max_rows, struct wndl_buf *out)
+{
+    struct heap_json h = {
+        .j = {.out = out},
+        .records = &d->records,
+        .which = d->which,
+        .max_rows = max_rows,
+    };
+    struct wndl_json *j = &h.j;
+    wndl_json_put_open(j, '{');
+    wndl_json_put_text(j, "format", "windlass-heap-diff");
+    wndl_json_put_number(j, "version", SCHEMA_VERSION);
+    side(j, "earlier", &d->sides[0]);
+    side(j, "later", &d->sides[1]);
     records(&h);
     wndl_json_put_close(j, '}');
     wndl_buf_byte(out, '\n');

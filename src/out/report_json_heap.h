@@ -12,4 +12,8 @@
 void wndl_report_json_heap(
     const struct wndl_heap_report *r, size_t max_rows, struct wndl_buf *out);
 
+/* The same of a difference, of records. */
+void wndl_report_json_heap_diff(const struct wndl_heap_difference *d,
+    size_t max_rows, struct wndl_buf *out);
+
 #endif

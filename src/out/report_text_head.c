@@ -267,6 +267,12 @@ static void heap(const struct wndl_text *t)
         return;
     wndl_text_label(t, "Heap");
     wndl_buf_text(t->out, "recorded too: --heap\n");
+    if (t->r->own.time == 0)
+        return;
+    wndl_text_label(t, "");
+    wndl_buf_printf(t->out,
+        "which took %.1f%% of the time: what is in libwindlass-heap.so\n",
+        wndl_text_percent(t, t->r->own.time));
 }
 
 /* ---- lists */

@@ -73,6 +73,9 @@ check mixed
 {
     try diff sampled.wndl two_processes.wndl
     try diff --blocks live -f 2 two_processes.wndl sampled.wndl
+    try diff --json two_processes.wndl sampled.wndl
+    try diff --json -n 1 two_processes.wndl sampled.wndl
+    try export --time wall sampled.wndl
     try diff --blocks all two_processes.wndl two_processes.wndl
     try diff --process 100 two_processes.wndl two_processes.wndl
     sed 's/^counts 0 0 100 80/counts 0 0 100 70/; s/^pair 0 0 24 0/pair 0 0 20 4/

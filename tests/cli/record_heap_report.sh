@@ -82,3 +82,37 @@ assert abs(row["blocks"] - 9000) < 8 * row["blocks_error"], row
 assert abs(row["requested"] - 13504500) < 8 * row["usable_error"], row
 END
 fi
+
+# With samples: what the recorder took itself is told.
+cat >busy.c <<'C'
+#include <stdlib.h>
+int main(void)
+{
+    void *volatile block;
+    for (int i = 0; i < 1000000; i++) {
+        block = malloc(100);
+        free(block);
+    }
+    return 0;
+}
+C
+cc -O1 -o busy busy.c
+"$windlass" record --heap -r 5000 -o both.wndl -- ./busy 2>said ||
+    fail "with samples: $(cat said)"
+"$windlass" report both.wndl >report
+grep -A1 '^Heap  *recorded too: --heap$' report | grep -q \
+    '^  *which took [0-9.]*% of the time: what is in libwindlass-heap.so$' ||
+    fail "what the recorder took: $(cat report)"
+
+# Nothing could be recorded.
+if echo 'int main(void) { return 0; }' | cc -static -o still -x c - 2>/dev/null
+then
+    heap none.wndl -- ./still
+    for command in report "report --json" "report --heap" export; do
+        status=0
+        "$windlass" $command none.wndl >out 2>said || status=$?
+        [ $status -eq 1 ] && [ ! -s out ] || fail "$command: status $status"
+        grep -q 'no heap is in the recording: no process could be recorded' \
+            said || fail "$command: $(cat said)"
+    done
+fi
