@@ -3,6 +3,7 @@
 #include "analyze/callgraph.h"
 #include "analyze/calltree.h"
 #include "analyze/heap_list.h"
+#include "analyze/tables.h"
 #include "cli/callgraph_options.h"
 #include "cli/command.h"
 #include "cli/heap_report.h"
@@ -15,6 +16,9 @@
 #include "out/firefox.h"
 #include "out/folded.h"
 #include "out/pprof.h"
+#include "out/report_json.h"
+#include "out/report_json_heap.h"
+#include "out/sink.h"
 #include "out/speedscope.h"
 
 #include <stdio.h>
@@ -166,8 +170,47 @@ static bool export_firefox(FILE *out, struct job *job)
     return wndl_firefox_write(out, &all, wndl_mem_libc());
 }
 
+/* As `windlass report --json --tree --marks`. */
+static bool report_time(struct job *job, struct wndl_buf *text)
+{
+    struct wndl_symbolized *s = &job->loaded.symbolized;
+    const struct wndl_json_layout all = {.max_rows = SIZE_MAX, .marks = true};
+    struct wndl_report report;
+    bool whole = wndl_report_fill(&report, s, WNDL_BY_FUNCTION, job->o->time,
+                     wndl_mem_libc()) &&
+                 wndl_calltree_build(
+                     &report.tree, s, WNDL_TREE_FOR_READING, job->o->time);
+    if (whole)
+        wndl_report_json(&report, &all, text);
+    wndl_report_free(&report);
+    return whole;
+}
+
+/* The same of heaps, with whole stacks. */
+static bool report_heap(struct job *job, struct wndl_buf *text)
+{
+    struct wndl_heap_choice choice = job->choice;
+    struct wndl_heap_report report;
+    choice.grouping.max_frames = UINT32_MAX;
+    bool whole = wndl_heap_report_fill(
+        &report, &job->loaded.symbolized, &choice, wndl_mem_libc());
+    if (whole)
+        wndl_report_json_heap(&report, SIZE_MAX, text);
+    wndl_heap_report_free(&report);
+    return whole;
+}
+
+static bool export_json(FILE *out, struct job *job)
+{
+    struct wndl_sink sink;
+    wndl_sink_open(&sink, out, ends_with(job->o->out, ".gz"), wndl_mem_libc());
+    bool whole = job->of_heap ? report_heap(job, &sink.text)
+                              : report_time(job, &sink.text);
+    return wndl_sink_close(&sink) && whole;
+}
+
 /* A format is a row here and a word of FORMAT_NAMES, in the same order. */
-#define FORMAT_NAMES "folded|dmd|pprof|callgrind|speedscope|dhat|firefox"
+#define FORMAT_NAMES "folded|dmd|pprof|callgrind|speedscope|dhat|firefox|json"
 
 static const struct {
     /* False: no memory. */
@@ -183,6 +226,7 @@ static const struct {
     {export_speedscope, "speedscope, or www.speedscope.app", false},
     {export_dhat, "Valgrind's dh_view.html, or profiler.firefox.com", true},
     {export_firefox, "profiler.firefox.com", false},
+    {export_json, "jq; docs/formats/report-json.md says what is in it", false},
 };
 
 static const struct wndl_option option_table[] = {
@@ -191,8 +235,9 @@ static const struct wndl_option option_table[] = {
         "Mozilla's DMD; pprof: all of the recording for Google's pprof; "
         "callgrind: a call graph for KCachegrind; speedscope: JSON, threads "
         "one by one; dhat: a heap as JSON of Valgrind's DHAT; firefox: all "
-        "of it as JSON for the Firefox Profiler. JSON is compressed if the "
-        "name of OUT ends in .gz",
+        "of it as JSON for the Firefox Profiler; json: as report --json with "
+        "--tree and --marks. JSON is compressed if the name of OUT ends in "
+        ".gz",
         WNDL_OPT_CHOICE, offsetof(struct export_options, format)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
         "which time to write the stacks of: using the CPU, blocked, or both "

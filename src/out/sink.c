@@ -36,17 +36,29 @@ void wndl_sink_open(
     sink->failed = zipped && !start_packing(sink, mem);
 }
 
-static void pack(struct wndl_sink *sink, int flush)
+static void pack_part(
+    struct wndl_sink *sink, uint8_t *data, uInt size, int flush)
 {
     int result = Z_OK;
-    sink->stream.next_in = sink->text.data;
-    sink->stream.avail_in = (uInt)sink->text.size;
+    sink->stream.next_in = data;
+    sink->stream.avail_in = size;
     do {
         sink->stream.next_out = sink->packed.data;
         sink->stream.avail_out = PIECE;
         result = deflate(&sink->stream, flush);
         fwrite(sink->packed.data, 1, PIECE - sink->stream.avail_out, sink->out);
     } while (sink->stream.avail_out == 0 && result != Z_STREAM_END);
+}
+
+/* In parts that zlib can count. */
+static void pack(struct wndl_sink *sink, int flush)
+{
+    const size_t most = 1 << 30;
+    uint8_t *data = sink->text.data;
+    size_t left = sink->text.size;
+    for (; left > most; left -= most, data += most)
+        pack_part(sink, data, (uInt)most, Z_NO_FLUSH);
+    pack_part(sink, data, (uInt)left, flush);
 }
 
 static void hand_on(struct wndl_sink *sink, int flush)

@@ -71,5 +71,11 @@ for recipe in "$here"/report/*.recipe; do
     done
     compare "$name" wall "$unit" "$threads" pprof=pprof \
         speedscope=speedscope firefox=firefox
+    "$windlass" export -f json --time wall -o out.json.gz in.wndl 2>err
+    "$windlass" report --json --tree --marks --time wall in.wndl >json
+    gzip -dc out.json.gz | cmp - json || failed=1
 done
+"$make_recording" in.wndl <"$here/heap/two_processes.recipe"
+"$windlass" report --json --max-frames 1000 in.wndl >json
+"$windlass" export -f json in.wndl | cmp - json || failed=1
 exit $failed
