@@ -17,16 +17,21 @@ struct wndl_symbol_options {
 };
 
 /* Rows of a command's table; `field` of its struct `type` is of the struct
- * above. */
-#define WNDL_SYMBOL_OPTION_ROWS(type, field)                                   \
+ * above. Those of where debug files are, and all. */
+#define WNDL_DEBUG_FILE_OPTION_ROWS(type, field)                               \
     {0, "debug-dir", "DIR", NULL, NULL, NULL,                                  \
         "look for separate debug files here, then in the folders of "          \
         "$WINDLASS_DEBUG_DIRS and in /usr/lib/debug; may be given again",      \
         WNDL_OPT_LIST, offsetof(type, field.debug_dirs)},                      \
-        {0, "debuginfod", NULL, NULL, NULL, NULL,                              \
+    {                                                                          \
+        0, "debuginfod", NULL, NULL, NULL, NULL,                               \
             "fetch debug files that are not here from the servers of "         \
             "$DEBUGINFOD_URLS, which may take long and tells them which",      \
-            WNDL_OPT_FLAG, offsetof(type, field.debuginfod)},                  \
+            WNDL_OPT_FLAG, offsetof(type, field.debuginfod)                    \
+    }
+
+#define WNDL_SYMBOL_OPTION_ROWS(type, field)                                   \
+    WNDL_DEBUG_FILE_OPTION_ROWS(type, field),                                  \
     {                                                                          \
         0, "cache", "DIR", NULL, NULL, NULL,                                   \
             "keep what was found out about binaries with a build-id in files " \

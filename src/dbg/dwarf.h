@@ -22,6 +22,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/status.h"
+#include "base/vec.h"
 
 struct wndl_dwarf;
 
@@ -179,6 +180,14 @@ enum wndl_status wndl_dwarf_visit_functions(struct wndl_dwarf *dwarf,
     enum wndl_status (*visit)(
         void *context, const struct wndl_dwarf_function *function),
     void *context) WNDL_MUST_USE;
+
+/*
+ * Adds to `places` (uint64_t, svma) where in `range` lookups may answer
+ * otherwise than for the byte before; in no order, more than once, and also
+ * where they do not. OK or NOMEM.
+ */
+enum wndl_status wndl_dwarf_changes(struct wndl_dwarf *dwarf,
+    struct wndl_dwarf_range range, struct wndl_vec *places) WNDL_MUST_USE;
 
 void wndl_dwarf_get_stats(
     const struct wndl_dwarf *dwarf, struct wndl_dwarf_stats *stats);

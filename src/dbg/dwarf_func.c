@@ -433,10 +433,12 @@ static enum wndl_status read_inlined(struct wndl_dwarf *d,
     return WNDL_OK;
 }
 
-static enum wndl_status load_inlines(
+enum wndl_status wndl_dw_load_inlines(
     struct wndl_dwarf *d, struct wndl_dw_unit *unit, struct wndl_dw_func *func)
 {
     uint32_t innermost;
+    if (func->inlines != NULL)
+        return WNDL_OK;
     enum wndl_status status = read_inlined(d, unit, func, NULL, &innermost);
     if (status != WNDL_OK)
         return status;
@@ -609,8 +611,8 @@ enum wndl_status wndl_dw_find_inlined(struct wndl_dwarf *d,
     if (func->searches <= BEFORE_COVER)
         func->searches++;
     d->chain.len = 0;
-    if (!alone && func->inlines == NULL)
-        status = load_inlines(d, unit, func);
+    if (!alone)
+        status = wndl_dw_load_inlines(d, unit, func);
     if (!alone && status == WNDL_OK && func->searches == BEFORE_COVER)
         status = make_cover(d, func->inlines);
     if (alone)

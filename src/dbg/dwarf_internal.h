@@ -12,6 +12,7 @@
  *   dwarf_func    functions of a unit, inlined calls of a function, names
  *   dwarf_index   from an address to units
  *   dwarf_list    all functions of a unit, for those who want them
+ *   dwarf_changes where the answers of a range change
  *   dwarf_ahead   units read by several threads
  *   dwarf_package the index of a package of .dwo files
  *   dwarf_other   other files: supplementary, .dwo, package
@@ -685,6 +686,11 @@ enum wndl_status wndl_dw_find_row(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, uint64_t address,
     struct wndl_dw_row *row) WNDL_MUST_USE;
 
+/* The same, also when NOT_FOUND with *end, up to which it holds. */
+enum wndl_status wndl_dw_find_row_until(struct wndl_dwarf *d,
+    struct wndl_dw_unit *unit, uint64_t address, struct wndl_dw_row *row,
+    uint64_t *end) WNDL_MUST_USE;
+
 /* Sets unit->lines, which stays NULL when the unit has none or lost them. */
 enum wndl_status wndl_dw_load_lines(
     struct wndl_dwarf *d, struct wndl_dw_unit *unit) WNDL_MUST_USE;
@@ -735,6 +741,10 @@ enum wndl_status wndl_dw_load_all_funcs(
 enum wndl_status wndl_dw_find_inlined(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, struct wndl_dw_func *func, uint64_t address,
     struct wndl_dw_chain *chain) WNDL_MUST_USE;
+
+/* Sets func->inlines. */
+enum wndl_status wndl_dw_load_inlines(struct wndl_dwarf *d,
+    struct wndl_dw_unit *unit, struct wndl_dw_func *func) WNDL_MUST_USE;
 
 /*
  * The names of a function DIE of `unit`, followed to its origins. A damaged

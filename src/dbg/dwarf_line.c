@@ -598,10 +598,12 @@ static const struct wndl_dw_mark *mark_before(
     return &marks[low];
 }
 
-/* The program was sound when it was run all through. */
+/* The program was sound when it was run all through. *next: the address of
+ * what ended the search. */
 static enum wndl_status seek(struct wndl_dwarf *d, struct wndl_dw_lines *lines,
-    const struct wndl_dw_sequence *s, uint64_t address, struct wndl_dw_row *row)
+    const struct wndl_dw_sequence *s, struct wndl_dw_row *row, uint64_t *next)
 {
+    uint64_t address = *next;
     const struct wndl_dw_mark *mark = mark_before(
         wndl_vec_at(&lines->marks, s->first), s->count, address - s->start);
     struct program p = {
@@ -624,20 +626,52 @@ static enum wndl_status seek(struct wndl_dwarf *d, struct wndl_dw_lines *lines,
     wndl_cursor_skip(&p.c, mark->at);
     enum wndl_status status = run(&p);
     *row = p.row;
+    *next = p.address;
     return status;
+}
+
+/* The start of the first segment after `address`. */
+static uint64_t next_segment(
+    const struct wndl_dw_cover *cover, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = cover->count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (cover->segments[mid].start <= address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low == cover->count ? UINT64_MAX : cover->segments[low].start;
 }
 
 enum wndl_status wndl_dw_find_row(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, uint64_t address, struct wndl_dw_row *row)
 {
+    uint64_t end;
+    return wndl_dw_find_row_until(d, unit, address, row, &end);
+}
+
+enum wndl_status wndl_dw_find_row_until(struct wndl_dwarf *d,
+    struct wndl_dw_unit *unit, uint64_t address, struct wndl_dw_row *row,
+    uint64_t *end)
+{
+    *end = UINT64_MAX;
     enum wndl_status status = wndl_dw_load_lines(d, unit);
     if (status != WNDL_OK)
         return status;
     struct wndl_dw_lines *lines = unit->lines;
     const struct wndl_dw_range *segment =
         lines == NULL ? NULL : wndl_dw_cover_find(&lines->cover, address);
-    if (segment == NULL)
+    if (segment == NULL) {
+        if (lines != NULL)
+            *end = next_segment(&lines->cover, address);
         return WNDL_NOT_FOUND;
-    return seek(
-        d, lines, wndl_vec_at(&lines->sequences, segment->id), address, row);
+    }
+    uint64_t next = address;
+    status =
+        seek(d, lines, wndl_vec_at(&lines->sequences, segment->id), row, &next);
+    *end = next > address && next < segment->end ? next : segment->end;
+    return status;
 }

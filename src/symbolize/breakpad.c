@@ -62,15 +62,19 @@ enum wndl_status wndl_symbolizer_open_breakpad(struct wndl_symbolizer *s)
     return wndl_breakpad_open(&source, s->mem, &s->breakpad, NULL);
 }
 
-/* Names may be mangled, depending on who wrote them. What is not begins
- * otherwise. */
+/* Names may be mangled, depending on who wrote them: C++, Rust and D. */
+static bool is_mangled(struct wndl_bytes name)
+{
+    return name.size > 2 && name.data[0] == '_' &&
+           strchr("ZRD_", name.data[1]) != NULL &&
+           memchr(name.data, '@', name.size) == NULL;
+}
+
 static bool set_names(struct wndl_symbolizer *s, struct wndl_bytes name,
     const char **mangled, const char **function)
 {
     *mangled = (const char *)name.data;
-    *function = name.size != 0 && name.data[0] == '_'
-                    ? wndl_symbolizer_name(s, name)
-                    : *mangled;
+    *function = is_mangled(name) ? wndl_symbolizer_name(s, name) : *mangled;
     return *function != NULL;
 }
 

@@ -7,6 +7,7 @@
 #define WNDL_SYMBOLIZE_SYMBOLIZER_H
 
 #include "base/mem.h"
+#include "base/vec.h"
 
 #include <windlass/symbolize.h>
 
@@ -20,5 +21,19 @@ enum wndl_status wndl_symbolizer_open_reader_with(struct wndl_mem *mem,
     const struct wndl_symbolizer_reader *reader,
     const struct wndl_symbolizer_options *options, struct wndl_symbolizer **out,
     struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * Sets `rvas` (uint64_t) to where in `range` answers may be others than for
+ * the byte before, ascending, its start the first. OK or NOMEM.
+ */
+enum wndl_status wndl_symbolizer_changes(struct wndl_symbolizer *s,
+    const struct wndl_symbol_range *range, struct wndl_vec *rvas) WNDL_MUST_USE;
+
+/*
+ * Adds to `ranges` (struct wndl_symbol_range) the tables of stubs, which no
+ * function is in. False when memory is out.
+ */
+bool wndl_symbolizer_add_stubs(
+    const struct wndl_symbolizer *s, struct wndl_vec *ranges);
 
 #endif

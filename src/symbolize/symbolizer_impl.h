@@ -10,7 +10,7 @@
  *   answer.c      one address
  *   batch.c       many; which answers are remembered
  *   stream.c      many, none of them remembered
- *   functions.c   all functions
+ *   functions.c   all functions; changes.c: all there is to know in one
  *   find.c        from names to addresses
  *   language.c    names of languages
  *   demangle.c    names as people write them

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* windlass dump-syms: a binary's symbols as a file of Breakpad's. */
+#include "analyze/breakpad_dump.h"
+#include "cli/command.h"
+#include "cli/cut_short.h"
+#include "cli/debug_dirs.h"
+#include "cli/symbol_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct dump_options {
+    const char *out;
+    struct wndl_symbol_options symbols;
+};
+
+static const struct wndl_option option_table[] = {
+    {'o', "output", "FILE", NULL, NULL, NULL,
+        "write to this file instead of standard output", WNDL_OPT_TEXT,
+        offsetof(struct dump_options, out)},
+    WNDL_DEBUG_FILE_OPTION_ROWS(struct dump_options, symbols),
+    {0},
+};
+
+static const struct wndl_example examples[] = {
+    {"windlass dump-syms -o app.sym ./app", "the symbols of a program"},
+    {"windlass sym --ids ./app",
+        "the ID of DIR/app/ID/app.sym, where 'windlass fix -b DIR' looks"},
+    {NULL, NULL},
+};
+
+static bool write_piece(void *context, struct wndl_bytes piece)
+{
+    return piece.size == 0 ||
+           fwrite(piece.data, 1, piece.size, context) == piece.size;
+}
+
+/* What the file may lack. */
+static void say(const struct wndl_breakpad_report *report)
+{
+    char text[600];
+    const struct wndl_symbolizer_info *info = &report->symbols;
+    if (info->files_missing != 0)
+        wndl_cli_note("warning: %u files of debug information are missing: %s",
+            info->files_missing,
+            wndl_error_text(&info->first_missing, text, sizeof text));
+    if (info->first_damage.status != WNDL_OK)
+        wndl_cli_note("warning: damaged: %s",
+            wndl_error_text(&info->first_damage, text, sizeof text));
+    if (report->no_unwinding.status != WNDL_OK)
+        wndl_cli_note("no STACK CFI records: %s",
+            wndl_error_text(&report->no_unwinding, text, sizeof text));
+}
+
+static int dump_to(FILE *out, const char *path, const struct dump_options *o)
+{
+    char text[600];
+    struct wndl_debug_dirs dirs;
+    struct wndl_breakpad_report report;
+    struct wndl_error err = {0};
+    wndl_debug_dirs_init(&dirs, &o->symbols.debug_dirs);
+    const struct wndl_symbolizer_options options = {
+        .size = sizeof options,
+        .debug_dirs = dirs.list,
+        .debuginfod = o->symbols.debuginfod,
+    };
+    const struct wndl_breakpad_request request = {
+        path, wndl_mem_libc(), &options, {out, write_piece}};
+    enum wndl_status status = wndl_breakpad_dump(&request, &report, &err);
+    if (status == WNDL_OK) {
+        say(&report);
+        return WNDL_EXIT_OK;
+    }
+    if (ferror(out))
+        return WNDL_EXIT_FAILURE;
+    return wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
+}
+
+static int run_dump_syms(const void *options, struct wndl_operands operands)
+{
+    const struct dump_options *o = options;
+    bool to_stdout = o->out == NULL || strcmp(o->out, "-") == 0;
+    FILE *out = to_stdout ? stdout : fopen(o->out, "we");
+    if (out == NULL)
+        return wndl_cli_error(
+            "%s: cannot be written: %s", o->out, strerror(errno));
+    wndl_outlive_cut_short();
+    int exit_code = dump_to(out, operands.texts[0], o);
+    bool failed = ferror(out) != 0;
+    failed = (to_stdout ? fflush(out) : fclose(out)) != 0 || failed;
+    if (failed)
+        exit_code = wndl_cli_error("%s: cannot be written: %s",
+            to_stdout ? "standard output" : o->out, strerror(errno));
+    return exit_code;
+}
+
+const struct wndl_command wndl_cmd_dump_syms = {
+    .name = "dump-syms",
+    .summary = "write a binary's symbols as a file of Breakpad's",
+    .operands = "OBJ",
+    .description =
+        "Writes what is known of the code of a program or library as a "
+        "Breakpad symbol file: functions, files and lines, inlined calls, "
+        "and how to unwind. Binary and debug files are not needed any more to "
+        "fix stacks then: 'windlass fix -b DIR' takes such files, and so do "
+        "others' tools.\n\n"
+        "Functions have the names that 'windlass sym -C' shows. One that is in "
+        "several pieces has a FUNC record for each; a symbol without size and "
+        "lines has a PUBLIC record. Columns and lines of code that is in no "
+        "function are not in the file. Rules for unwinding are there for "
+        "x86-64 and "
+        "i386.",
+    .options = option_table,
+    .options_size = sizeof(struct dump_options),
+    .examples = examples,
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run_dump_syms,
+};
