@@ -4,6 +4,7 @@
 #include "base/lines.h"
 #include "in/callgrind.h"
 #include "in/folded.h"
+#include "in/perf_script.h"
 #include "in/valgrind_text.h"
 #include "rec/chunk.h"
 
@@ -31,6 +32,8 @@ enum wndl_graph_kind wndl_graph_kind_of(struct wndl_bytes file)
     while (wndl_lines_next(&lines, &line)) {
         if (wndl_callgrind_is(line))
             return WNDL_GRAPH_CALLGRIND;
+        if (wndl_perf_script_is(line))
+            return WNDL_GRAPH_PERF_SCRIPT;
         if (wndl_valgrind_text_is(line))
             return WNDL_GRAPH_VALGRIND;
         if (kind == WNDL_GRAPH_UNKNOWN && wndl_folded_is(line))

@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "in/callgrind.h"
 #include "in/folded.h"
+#include "in/perf_script.h"
 #include "in/valgrind_text.h"
 #include "out/callgrind.h"
 
@@ -54,6 +55,7 @@ static const struct {
     const char *unit; /* of what is lost by damage */
 } readers[] = {
     [WNDL_GRAPH_CALLGRIND] = {wndl_callgrind_read, "line"},
+    [WNDL_GRAPH_PERF_SCRIPT] = {wndl_perf_script_read, "line"},
     [WNDL_GRAPH_VALGRIND] = {wndl_valgrind_text_read, "line"},
     [WNDL_GRAPH_FOLDED] = {wndl_folded_read, "line"},
 };
@@ -131,8 +133,9 @@ static bool add_bytes(struct merge *m, const struct wndl_input *input)
         return add_recording(m, input);
     if (kind != WNDL_GRAPH_UNKNOWN)
         return add_foreign(m, input, kind);
-    wndl_cli_error("%s: is no profile that is known: a recording, a callgrind "
-                   "file, Valgrind's stacks, folded stacks",
+    wndl_cli_error(
+        "%s: is no profile that is known: a recording, a callgrind "
+        "file, what perf script prints, Valgrind's stacks, folded stacks",
         input->name);
     return false;
 }
@@ -206,7 +209,8 @@ const struct wndl_command wndl_cmd_merge = {
         "Sums the stacks of all files up to one approximate call graph, in "
         "the format of Callgrind, for KCachegrind and callgrind_annotate.\n\n"
         "What a file is is told by what is in it: recordings of time and "
-        "heaps, callgrind files, stacks as Valgrind prints them, folded "
+        "heaps, callgrind files, what perf script prints, stacks as Valgrind "
+        "prints them, folded "
         "stacks.",
     .options = option_table,
     .options_size = sizeof(struct merge_options),

@@ -72,6 +72,28 @@ def write_valgrind(path, stacks):
     write(path, ''.join(out))
 
 
+# ---- what perf script prints
+
+def write_perf(path, stacks):
+    out = ['# perf script\n#\n']
+    for i, (stack, period) in enumerate(stacks):
+        out.append('%s %d/%d [%03d] %d.%06d: %10d cycles:u: \n' % (
+            'my app' if i % 3 else '    app', 7, i, i % 4, i, i, period))
+        for f in reversed(stack):
+            out.append('\t%16x %s+0x%x (/usr/bin/app)\n' % (id(f), f, i))
+        out.append('\n')
+    write(path, ''.join(out))
+
+
+def check_perf():
+    names = ['h%d(int (*)(char), x)' % i for i in range(20)]
+    stacks = random_stacks(150, names)
+    write_perf('p.txt', stacks)
+    assert 'warning' not in merge('p.txt')
+    callgrind_file.check('out', [(s, {'cycles_u': n, 'Samples': 1}, 1)
+                                 for s, n in stacks])
+
+
 def check_folded(seed):
     names = ['f%d' % i for i in range(20)] + HOSTILE * (seed % 2)
     stacks = random_stacks(200, names)
@@ -232,6 +254,7 @@ for seed in range(6):
     check_folded(seed)
 for _ in range(5):
     check_valgrind()
+    check_perf()
 check_cut()
 check_several()
 check_again()
