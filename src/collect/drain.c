@@ -7,6 +7,7 @@
  */
 #include "collect/process.h"
 
+#include "collect/descriptor.h"
 #include "model/profile.h"
 #include "os/maps.h"
 
@@ -89,6 +90,33 @@ static void absolute_path(const struct wndl_collector_process *p,
         relative ? "/" : "", (int)name.size, (const char *)name.data);
 }
 
+/* Tells the process, once for each place. */
+static void tell_descriptor(struct wndl_collector_process *p, uint64_t address)
+{
+    for (size_t i = 0; i < WNDL_SHM_DESCRIPTORS; i++) {
+        _Atomic uint64_t *told = &p->shm->descriptors[i];
+        uint64_t before = atomic_load(told);
+        if (before == 0)
+            atomic_store(told, address);
+        if (before == 0 || before == address)
+            return;
+    }
+}
+
+static void look_for_descriptor(struct wndl_collector_process *p,
+    uint32_t index, const char *path, struct wndl_bytes build_id)
+{
+    struct wndl_recording_image *image =
+        wndl_recording_announced(p->recording, p->images[index] - 1);
+    if (image == NULL)
+        return;
+    if (!image->is_searched)
+        image->descriptor = wndl_descriptor_find(p->pid, path, build_id);
+    image->is_searched = true;
+    if (image->descriptor != 0)
+        tell_descriptor(p, p->shm->modules[index].bias + image->descriptor);
+}
+
 static void take_module(struct wndl_collector_process *p, uint32_t index)
 {
     const struct wndl_shm_module *row = &p->shm->modules[index];
@@ -100,6 +128,7 @@ static void take_module(struct wndl_collector_process *p, uint32_t index)
         row->build_id_size);
     uint32_t image = wndl_recording_image(p->recording, path, id);
     p->images[index] = image + 1;
+    look_for_descriptor(p, index, path, id);
     const struct wndl_recording_mapping mapping = {
         .process = p->index,
         .image = image,

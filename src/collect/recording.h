@@ -20,7 +20,9 @@
 
 struct wndl_recording_image {
     const char *path;
-    uint64_t nodes; /* of stacks, that are in it */
+    uint64_t nodes;      /* of stacks, that are in it */
+    uint64_t descriptor; /* svma: collect/descriptor.h; 0: there is none */
+    bool is_searched;    /* for that */
 };
 
 struct wndl_recording {
@@ -131,6 +133,13 @@ void wndl_recording_paused(
  */
 uint32_t wndl_recording_image(
     struct wndl_recording *r, const char *path, struct wndl_bytes build_id);
+
+/* Valid until the next image is announced. NULL: there is none of that index. */
+static inline struct wndl_recording_image *wndl_recording_announced(
+    struct wndl_recording *r, uint32_t index)
+{
+    return index < r->announced.len ? wndl_vec_at(&r->announced, index) : NULL;
+}
 
 /* A node of a stack is written whose image has this index + 1, or has none. */
 static inline void wndl_recording_count(

@@ -222,6 +222,8 @@ static void take_ready(struct wndl_collector *c, struct wndl_live *live)
     struct wndl_ready ready;
     if (wndl_session_ready(live->socket, &ready, &live->process->event_fd))
         c->other_engine += ready.engine != live->engine;
+    /* The program's own module is there; what it is to know of it, now. */
+    wndl_collector_process_take_stacks(live->process, false);
     if (c->paused)
         wndl_collector_process_pause(live->process, true);
     wndl_loop_unwatch(c, live->socket);

@@ -275,3 +275,37 @@ enum wndl_status wndl_elf_read_functions(const struct wndl_object *object,
         status = add_symbol(&table, i, functions, err);
     return status;
 }
+
+static bool is_named(
+    const struct wndl_elf_symbols *table, uint64_t at, const char *name)
+{
+    size_t size = strlen(name) + 1;
+    struct wndl_bytes found = wndl_bytes_slice(table->strings, at, size);
+    return found.size == size && memcmp(found.data, name, size) == 0;
+}
+
+/* Nearly no file has it: that is seen by the names alone. */
+enum wndl_status wndl_object_find_variable(const struct wndl_object *object,
+    const char *name, wndl_svma *addr, struct wndl_error *err)
+{
+    struct wndl_elf_symbols table;
+    enum wndl_status status = open_best(object, &table, err);
+    if (status != WNDL_OK)
+        return status;
+    if (table.strings.size == 0 ||
+        memmem(table.strings.data, table.strings.size, name,
+            strlen(name) + 1) == NULL)
+        return WNDL_NOT_FOUND;
+    for (uint64_t i = 0; i < table.count; i++) {
+        struct raw_symbol raw = read_symbol(&table, i);
+        if (ELF64_ST_TYPE(raw.info) != STT_OBJECT ||
+            !is_named(&table, raw.name, name))
+            continue;
+        const struct wndl_object_section *section = section_of(&table, &raw, i);
+        if (raw.section == SHN_UNDEF)
+            continue;
+        addr->v = raw.value + base_of(&table, section);
+        return WNDL_OK;
+    }
+    return WNDL_NOT_FOUND;
+}

@@ -149,6 +149,10 @@ enum wndl_status wndl_object_functions(struct wndl_object *object,
     const struct wndl_symbol **symbols, size_t *count,
     struct wndl_error *err) WNDL_MUST_USE;
 
+/* Where a variable of that name is, by the same table of symbols. NOT_FOUND. */
+enum wndl_status wndl_object_find_variable(const struct wndl_object *object,
+    const char *name, wndl_svma *addr, struct wndl_error *err) WNDL_MUST_USE;
+
 /*
  * The stub of the procedure linkage table (.plt, .plt.sec, .plt.got) around
  * `addr`: its extent, under the name of the function that it jumps to, or

@@ -25,7 +25,7 @@
 #define WNDL_SESSION_ENV "WINDLASS_SESSION"
 
 enum {
-    WNDL_SHM_VERSION = 4,
+    WNDL_SHM_VERSION = 5,
     WNDL_SHM_THREADS = 2048, /* at a time; an ended one's ring is used again */
     WNDL_SHM_MODULES = 1024,
     WNDL_SHM_STRINGS = 512 * 1024,
@@ -34,6 +34,7 @@ enum {
     WNDL_SHM_EPOCHS = 255, /* the last one stays for good */
     WNDL_SHM_PATTERNS = 256,
     WNDL_SHM_STARTS = 16,
+    WNDL_SHM_DESCRIPTORS = 4,
     WNDL_FRAMES_RESUMED = 7,     /* compared with the last walk's, not walked */
     WNDL_FRAMES_MAX = 32 * 1024, /* most that --max-frames may ask for */
 };
@@ -138,6 +139,9 @@ struct wndl_shm {
     /* Where the process has its registry of generated code: windlass/jit.h;
      * 0: nowhere. */
     _Atomic uint64_t jit;
+    /* Where modules tell debuggers of generated code (__jit_debug_descriptor),
+     * avma, as the collector finds them; 0: no more of them. */
+    _Atomic uint64_t descriptors[WNDL_SHM_DESCRIPTORS];
     /* Processes that this one, or they themselves before they had a block of
      * their own, made another program of: the last ones, in turn. Not all of
      * those say hello. */

@@ -24,7 +24,7 @@ struct copy {
 enum { PAGE = 4096, CHUNK = 16 * PAGE };
 
 /*
- * Under the lock but for `newest`. Those made lead from the last to the first
+ * Under the lock but for `newest` and `first`. Those made lead from the last to the first
  * and from there to `programs`.
  */
 static struct {
@@ -33,6 +33,7 @@ static struct {
     struct wndl_jit *registries[REGISTRIES];
     _Atomic(struct wndl_jit *) programs;
     _Atomic(struct wndl_jit *) newest;
+    _Atomic(struct wndl_jit *) first; /* leads to all these; or NULL */
 } state;
 
 static void lock(void)
@@ -160,8 +161,20 @@ void wndl_rt_frames_remove(uint64_t origin)
 
 struct wndl_jit *wndl_rt_frames_registry(void)
 {
-    struct wndl_jit *newest = atomic_load(&state.newest);
-    return newest != NULL ? newest : atomic_load(&state.programs);
+    struct wndl_jit *first = atomic_load(&state.first);
+    struct wndl_jit *others = atomic_load(&state.newest);
+    if (others == NULL)
+        others = atomic_load(&state.programs);
+    if (first == NULL)
+        return others;
+    wndl_jit_look_also(first, others);
+    return first;
+}
+
+void wndl_rt_frames_look_first(struct wndl_jit *jit)
+{
+    atomic_store(&state.first, jit);
+    wndl_rt_frames_tell();
 }
 
 void wndl_rt_frames_use(struct wndl_jit *jit)

@@ -24,6 +24,10 @@ void wndl_rt_frames_remove(uint64_t origin);
  * any. May be NULL. Any thread, any signal handler. */
 struct wndl_jit *wndl_rt_frames_registry(void);
 
+/* What walks look at before all others, and what leads there. Any signal
+ * handler. */
+void wndl_rt_frames_look_first(struct wndl_jit *jit);
+
 /* The program's own registry, or NULL. */
 void wndl_rt_frames_use(struct wndl_jit *jit);
 

@@ -9,6 +9,7 @@
  */
 #include "os/dlfind.h"
 #include "rt/frames.h"
+#include "rt/listen.h"
 #include "rt/rt.h"
 
 #include <dlfcn.h>
@@ -240,8 +241,10 @@ WNDL_RT_HOOK void __jit_debug_register_code(void)
     if (descriptor == NULL)
         descriptor = find_for(asker, name);
     leave(is_first);
-    if (descriptor != NULL)
+    if (descriptor != NULL) {
+        wndl_rt_listen_not(descriptor);
         follow(descriptor);
+    }
     if (real != NULL)
         real();
 }

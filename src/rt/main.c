@@ -7,6 +7,7 @@
 #include "rt/frames.h"
 #include "rt/heap.h"
 #include "rt/launch.h"
+#include "rt/listen.h"
 #include "rt/refuse.h"
 #include "rt/rt.h"
 #include "rt/threads.h"
@@ -76,6 +77,7 @@ static void after_fork_in_child(void)
         wndl_rt.pid = wndl_raw_getpid();
         atomic_store(&wndl_rt.epoch, 0);
         wndl_rt_frames_after_fork();
+        wndl_rt_listen_after_fork();
         wndl_rt_threads_forget_code();
         wndl_rt_threads_forget();
         wndl_rt_signal_after_fork();

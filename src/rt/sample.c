@@ -4,6 +4,7 @@
 #include "os/raw.h"
 #include "rec/filter.h"
 #include "rt/frames.h"
+#include "rt/listen.h"
 #include "rt/own_stack.h"
 #include "rt/rt.h"
 
@@ -120,6 +121,7 @@ static enum wndl_loss record(
     struct wndl_regs regs;
     struct wndl_stack_range stacks[WNDL_RT_STACKS_GIVEN];
     wndl_regs_from_context(&regs, look->context);
+    wndl_rt_listen(look->now);
     size_t count = wndl_rt_stacks_around(&t->stacks, regs.sp,
         (struct wndl_bytes){t->scratch, sizeof t->scratch}, stacks);
     if (count == 0)

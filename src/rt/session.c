@@ -11,6 +11,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -176,6 +177,9 @@ static void run_engine(int socket, const struct wndl_go *go)
 {
     struct wndl_ready ready;
     int event = wndl_rt_engine_start(go, &ready);
+    /* The collector is to look for what generates code in it. */
+    if (ready.engine != WNDL_ENGINE_NONE)
+        (void)wndl_rt_module_note(getauxval(AT_ENTRY));
     (void)send_with(socket, &ready, sizeof ready, event);
     if (event >= 0)
         wndl_raw_close(event);

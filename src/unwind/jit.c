@@ -198,14 +198,6 @@ bool wndl_jit_rule(struct wndl_jit *jit, uint64_t pc, struct wndl_rule *rule)
 
 /* ---- changes */
 
-/* What a change works on: a copy, which nobody sees until it is done. */
-struct change {
-    struct wndl_jit_entry *entries;
-    size_t count, max;
-    size_t old;    /* what is behind so many is new, and in any order */
-    size_t lowest; /* nothing before it has been touched */
-};
-
 static void wait_until_left(struct wndl_jit *jit, uint32_t side)
 {
     for (unsigned tries = 0; atomic_load(&jit->readers[side]) != 0; tries++)
@@ -213,7 +205,7 @@ static void wait_until_left(struct wndl_jit *jit, uint32_t side)
 }
 
 /* One change at a time: others wait. */
-static struct change begin(struct wndl_jit *jit)
+static struct wndl_jit_change begin(struct wndl_jit *jit)
 {
     for (unsigned tries = 0; atomic_exchange(&jit->changing, 1) != 0; tries++)
         wndl_raw_pause(tries);
@@ -222,7 +214,8 @@ static struct change begin(struct wndl_jit *jit)
     wait_until_left(jit, to);
     for (size_t i = jit->same; i < count; i++)
         jit->entries[to][i] = jit->entries[from][i];
-    return (struct change){jit->entries[to], count, jit->max, count, count};
+    return (struct wndl_jit_change){
+        jit->entries[to], count, jit->max, count, count, to};
 }
 
 /* Sorts [from, count). Shell's: much of it mostly is. */
@@ -250,7 +243,7 @@ static void insert_last(struct wndl_jit_entry *entries, size_t at, size_t last)
 }
 
 /* Puts what is new where it belongs; false if there is code twice. */
-static bool settle(struct change *c)
+static bool settle(struct wndl_jit_change *c)
 {
     struct wndl_jit_entry *e = c->entries;
     if (c->count <= c->old)
@@ -272,8 +265,8 @@ static bool settle(struct change *c)
  * (MALFORMED: code twice), and then nobody reads what was there before. Else it
  * is as if it had not been.
  */
-static enum wndl_status end(
-    struct wndl_jit *jit, struct change *change, enum wndl_status status)
+static enum wndl_status end(struct wndl_jit *jit,
+    struct wndl_jit_change *change, enum wndl_status status)
 {
     const uint32_t from = atomic_load(&jit->changes) % 2, to = !from;
     if (status == WNDL_OK && !settle(change))
@@ -289,7 +282,7 @@ static enum wndl_status end(
 }
 
 static enum wndl_status push(
-    struct change *change, const struct wndl_jit_entry *entry)
+    struct wndl_jit_change *change, const struct wndl_jit_entry *entry)
 {
     if (change->count == change->max)
         return WNDL_LIMIT;
@@ -324,7 +317,7 @@ static enum wndl_status check_code(const struct wndl_jit_code *code)
 enum wndl_status wndl_jit_add(
     struct wndl_jit *jit, const struct wndl_jit_code *codes, size_t count)
 {
-    struct change change = begin(jit);
+    struct wndl_jit_change change = begin(jit);
     enum wndl_status status = WNDL_OK;
     for (size_t i = 0; i < count && status == WNDL_OK; i++) {
         const struct wndl_jit_entry entry = {
@@ -356,7 +349,7 @@ static bool tells_cfa(
 }
 
 static enum wndl_status add_fdes(
-    struct change *change, const struct wndl_jit_source *from)
+    struct wndl_jit_change *change, const struct wndl_jit_source *from)
 {
     uint64_t next = 0;
     for (uint64_t at = 0; at < from->frame.bytes.size; at = next) {
@@ -384,10 +377,51 @@ static enum wndl_status add_fdes(
     return WNDL_OK;
 }
 
+bool wndl_jit_replace_begin(
+    struct wndl_jit *jit, struct wndl_jit_change *change)
+{
+    if (atomic_exchange(&jit->changing, 1) != 0)
+        return false;
+    const uint32_t to = !(atomic_load(&jit->changes) % 2);
+    if (atomic_load(&jit->readers[to]) != 0) {
+        atomic_store(&jit->changing, 0);
+        return false;
+    }
+    *change = (struct wndl_jit_change){
+        .entries = jit->entries[to], .max = jit->max, .side = to};
+    return true;
+}
+
+enum wndl_status wndl_jit_replace_add(
+    struct wndl_jit_change *change, const struct wndl_jit_source *source)
+{
+    const size_t before = change->count;
+    enum wndl_status status = add_fdes(change, source);
+    if (status == WNDL_OK && change->count == before)
+        status = WNDL_NOT_FOUND;
+    if (status != WNDL_OK)
+        change->count = before;
+    return status;
+}
+
+void wndl_jit_replace_end(struct wndl_jit *jit, struct wndl_jit_change *change)
+{
+    struct wndl_jit_entry *e = change->entries;
+    size_t kept = 0;
+    sort(e, 0, change->count);
+    for (size_t i = 0; i < change->count; i++)
+        if (kept == 0 || e[i].start >= e[kept - 1].end)
+            e[kept++] = e[i];
+    jit->counts[change->side] = kept;
+    jit->same = 0;
+    atomic_fetch_add(&jit->changes, 1);
+    atomic_store(&jit->changing, 0);
+}
+
 enum wndl_status wndl_jit_add_source(
     struct wndl_jit *jit, const struct wndl_jit_source *source)
 {
-    struct change change = begin(jit);
+    struct wndl_jit_change change = begin(jit);
     enum wndl_status status = add_fdes(&change, source);
     if (status == WNDL_OK && change.count == change.old)
         status = WNDL_NOT_FOUND;
@@ -438,7 +472,7 @@ enum wndl_status wndl_jit_add_frames(
 enum wndl_status wndl_jit_remove(
     struct wndl_jit *jit, uint64_t start, uint64_t size)
 {
-    struct change c = begin(jit);
+    struct wndl_jit_change c = begin(jit);
     size_t from = start == 0 ? 0 : count_up_to(c.entries, c.count, start - 1);
     size_t to = from;
     while (to < c.count && c.entries[to].start - start < size)
@@ -454,7 +488,7 @@ enum wndl_status wndl_jit_remove(
 enum wndl_status wndl_jit_remove_source(
     struct wndl_jit *jit, uint64_t origin, const uint8_t **bytes)
 {
-    struct change c = begin(jit);
+    struct wndl_jit_change c = begin(jit);
     size_t kept = 0, before = c.count;
     *bytes = NULL;
     for (size_t i = 0; i < before; i++) {

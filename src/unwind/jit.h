@@ -54,7 +54,7 @@ struct wndl_jit_source {
     /* NULL, or whether a range may be code of `file`'s. */
     bool (*is_code)(
         const struct wndl_jit_source *source, uint64_t start, uint64_t end);
-    struct wndl_bytes file;
+    struct wndl_bytes sections; /* the file's headers of them, any alignment */
 };
 
 /* As wndl_jit_add_frames: all of it or nothing. NOT_FOUND: there is none. */
@@ -73,6 +73,61 @@ enum wndl_status wndl_jit_remove_source(
  * is longer than `most` leaves room for.
  */
 bool wndl_jit_frames_size(const void *eh_frame, size_t most, size_t *size);
+
+/*
+ * What walks see is replaced as a whole, without waiting for anybody, by who
+ * may have interrupted them: false when they, or another change, are in the
+ * way. `side` is what is not seen meanwhile, and was not seen by anyone since
+ * the last replacement ended.
+ */
+struct wndl_jit_change {
+    struct wndl_jit_entry *entries;
+    size_t count, max;
+    size_t old;    /* what is behind so many is new, and in any order */
+    size_t lowest; /* nothing before it has been touched */
+    unsigned side;
+};
+bool wndl_jit_replace_begin(
+    struct wndl_jit *jit, struct wndl_jit_change *change);
+
+/* As wndl_jit_add_source, but for code that is there twice. */
+enum wndl_status wndl_jit_replace_add(
+    struct wndl_jit_change *change, const struct wndl_jit_source *source);
+
+/* Of code that is there twice the one that starts first is kept. */
+void wndl_jit_replace_end(struct wndl_jit *jit, struct wndl_jit_change *change);
+
+/* ---- GDB's interface */
+
+enum { WNDL_JIT_GDB_VERSION = 1 };
+
+struct wndl_jit_gdb_entry {
+    struct wndl_jit_gdb_entry *next, *previous;
+    const uint8_t *file;
+    uint64_t file_size;
+};
+
+struct wndl_jit_gdb_descriptor {
+    uint32_t version;
+    uint32_t action; /* 1: registered, 2: unregistered */
+    struct wndl_jit_gdb_entry *relevant;
+    struct wndl_jit_gdb_entry *first;
+};
+
+/* An ELF file in memory. `take` gives memory that has what is at that address,
+ * any alignment; NULL: it cannot be had. It is asked for the .eh_frame last. */
+struct wndl_jit_file {
+    uint64_t address, size;
+    const uint8_t *(*take)(void *context, uint64_t address, size_t size);
+    void *context;
+};
+
+/*
+ * Its call frame information. NOT_FOUND if there is none in it, UNSUPPORTED for
+ * files that are not of this machine. `source` points to what `take` gave.
+ */
+enum wndl_status wndl_jit_gdb_file(
+    const struct wndl_jit_file *file, struct wndl_jit_source *source);
 
 enum wndl_jit_gdb {
     WNDL_JIT_GDB_NOTHING, /* the status tells why, if it is not OK */

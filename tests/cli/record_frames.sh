@@ -30,9 +30,36 @@ for how in frame table again freed; do
     go_through "$how"
 done
 
-# Of an executable's own it is not heard.
 record 0 -r 1000 -- "$fixtures/frames_local" "$fixtures/frames.so" 300 gdb
 check_through "gdb" main
+
+# An executable's own function for debuggers, and one that its library is bound
+# to, have no hook before them: their lists are looked at. The recorder has to
+# find them first.
+#
+# goes_through WHAT COMMAND...: nine of ten, of enough.
+goes_through() {
+    what=$1
+    shift
+    for ms in 500 3000 20000; do
+        record 0 -r 1000 -- "$@" $ms "$what"
+        "$windlass" export -o folded.txt r.wndl 2>/dev/null
+        awk '/;main;.*;burn/ { with += $NF } /burn/ { all += $NF }
+            END { exit !(all > 50 && with > all * 9 / 10) }' folded.txt &&
+            return 0
+    done
+    fail "$what: $* does not go through: $(cat folded.txt)"
+}
+goes_through gdb "$frames"
+goes_through gdb-again "$frames"
+goes_through gdb "$fixtures/frames_local" "$fixtures/frames_bound.so"
+
+# What is taken back is forgotten.
+record 0 -r 1000 -- "$frames" 2000 gdb-gone
+"$windlass" export -o folded.txt r.wndl 2>/dev/null
+awk '/;main;.*burn/ { with += $NF } /burn/ { all += $NF }
+    END { exit !(with < all * 3 / 4) }' folded.txt ||
+    fail "what is taken back is used: $(cat folded.txt)"
 
 # Half of it is registered; nothing else is made up of the rest.
 record 0 -r 1000 -- "$frames" 400 gone

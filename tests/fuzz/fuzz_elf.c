@@ -45,6 +45,14 @@ static void use_functions(struct wndl_object *object)
     }
 }
 
+static void use_variables(const struct wndl_object *object)
+{
+    static const char *const names[] = {"", "table", "__jit_debug_descriptor"};
+    wndl_svma addr;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        (void)!wndl_object_find_variable(object, names[i], &addr, NULL);
+}
+
 /* A stub covers the address that it was asked for by. */
 static void use_stubs_at(
     struct wndl_object *object, uint64_t start, uint64_t size)
@@ -88,6 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     use_tables(object);
     use_functions(object);
+    use_variables(object);
     use_stubs(object);
     wndl_object_close(object);
     return 0;

@@ -4,6 +4,7 @@
  * as a file told to GDB; then a walk from somewhere in what came of it. And as
  * another process's memory, that begins with a registry.
  */
+#include "unwind/jit.h"
 #include "unwind/jit_table.h"
 
 #include <stdlib.h>
@@ -116,6 +117,29 @@ static void walk_there(const uint8_t *data, size_t size)
     free(m.bytes);
 }
 
+/* A file of which less and less can be had. */
+static const uint8_t *take_some(void *left, uint64_t address, size_t size)
+{
+    (void)size;
+    return (*(int *)left)-- > 0 ? (const uint8_t *)(uintptr_t)address : NULL;
+}
+
+static void replace_all(struct wndl_jit *jit, const uint8_t *data, size_t size)
+{
+    struct wndl_jit_change change;
+    if (!wndl_jit_replace_begin(jit, &change))
+        abort();
+    for (int parts = 1; parts < 6; parts++) {
+        int left = parts;
+        struct wndl_jit_source source;
+        const struct wndl_jit_file file = {
+            (uintptr_t)data, size, take_some, &left};
+        if (wndl_jit_gdb_file(&file, &source) == WNDL_OK)
+            (void)!wndl_jit_replace_add(&change, &source);
+    }
+    wndl_jit_replace_end(jit, &change);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     walk_there(data, size);
@@ -131,6 +155,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         walk_from_all(jit, data, size);
     descriptor.action = 2;
     (void)!wndl_jit_follow_gdb(jit, &descriptor);
+    replace_all(jit, data, size);
+    walk_from_all(jit, data, size);
     free(jit);
     return 0;
 }

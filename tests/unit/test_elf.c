@@ -666,6 +666,38 @@ static void symbol_with_a_wild_name_spoils_the_table_for_good(void **state)
     free((void *)elf.data);
 }
 
+static enum wndl_status find_variable(
+    const struct wndl_object *object, const char *name, uint64_t *svma)
+{
+    wndl_svma addr = {0};
+    enum wndl_status status =
+        wndl_object_find_variable(object, name, &addr, NULL);
+    *svma = addr.v;
+    return status;
+}
+
+static void variables_are_found_by_their_whole_name(void **state)
+{
+    (void)state;
+    const struct made_symbol symbols[] = {
+        {"variable_of_more", 0x3000, 8, GLOBAL(STT_OBJECT), 4},
+        {"variable", 0x1000, 8, GLOBAL(FUNC), TEXT},
+        {"variable", 0, 8, GLOBAL(STT_OBJECT), SHN_UNDEF},
+        {"variable", 0x3008, 8, GLOBAL(STT_OBJECT), 4},
+    };
+    struct wndl_bytes elf =
+        make_with_symbols(symbols, COUNT(symbols), EM_X86_64);
+    struct wndl_object *object = open_or_fail(elf);
+    uint64_t svma;
+    assert_int_equal(find_variable(object, "variable", &svma), WNDL_OK);
+    assert_int_equal(svma, 0x3008);
+    assert_int_equal(find_variable(object, "variabl", &svma), WNDL_NOT_FOUND);
+    assert_int_equal(find_variable(object, "ariable", &svma), WNDL_NOT_FOUND);
+    assert_int_equal(find_variable(object, "of_more", &svma), WNDL_NOT_FOUND);
+    wndl_object_close(object);
+    free((void *)elf.data);
+}
+
 /* As many symbols in one long string would cost the square of its length. */
 static void names_without_end_are_none(void **state)
 {
@@ -706,6 +738,8 @@ static enum wndl_status use_everything(
     struct wndl_bytes bytes;
     const struct wndl_symbol *functions;
     size_t count;
+    wndl_svma addr;
+    (void)!wndl_object_find_variable(object, "table", &addr, NULL);
     status = wndl_object_functions(object, &functions, &count, NULL);
     if (status == WNDL_OK)
         status = wndl_object_section_bytes(
@@ -799,6 +833,7 @@ int main(void)
         cmocka_unit_test(damaged_headers_are_named),
         cmocka_unit_test(segments_alone_may_be_too_many_for_the_header),
         cmocka_unit_test(symbol_with_a_wild_name_spoils_the_table_for_good),
+        cmocka_unit_test(variables_are_found_by_their_whole_name),
         cmocka_unit_test(names_without_end_are_none),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(truncated_contents_are_refused_when_asked_for),

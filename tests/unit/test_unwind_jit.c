@@ -649,6 +649,95 @@ static void damaged_files_are_not_taken(void **state)
     free(jit);
 }
 
+/* ---- replacement ---- */
+
+/* Replaces all with sources of one piece of code each; whether it could. */
+static bool replace(struct wndl_jit *jit, const uint64_t *starts, size_t count)
+{
+    static struct cfi_build b[ROOM];
+    const struct cfi_shape shape = {.address_size = 8, .version = 1};
+    struct wndl_jit_change change;
+    if (!wndl_jit_replace_begin(jit, &change))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        cfi_build_init(&b[i], &shape, (uintptr_t)b[i].data);
+        size_t cie = cfi_put_cie(&b[i], CFI_BYTES(0x0c, 7, 8));
+        cfi_put_fde(&b[i], cie, starts[i], 16, CFI_BYTES(0));
+        struct wndl_jit_source source = source_of(&b[i], 1);
+        enum wndl_status status = wndl_jit_replace_add(&change, &source);
+        assert_int_equal(status, WNDL_OK);
+    }
+    wndl_jit_replace_end(jit, &change);
+    return true;
+}
+
+static void replacement_is_of_all_and_waits_for_nobody(void **state)
+{
+    (void)state;
+    struct wndl_code code;
+    struct wndl_jit_hold hold;
+    struct wndl_jit *jit = new_jit(ROOM);
+    const uint64_t first[] = {0x30000, 0x10000, 0x10008, 0x20000};
+    const uint64_t second[] = {0x10000, 0x40000};
+    assert_true(replace(jit, first, 4));
+    assert_true(wndl_jit_covers(jit, 0x1000f));
+    assert_false(wndl_jit_covers(jit, 0x10010)); /* was there twice */
+    assert_true(wndl_jit_covers(jit, 0x30000));
+    assert_int_equal(wndl_jit_find(jit, 0x20000, &code, &hold), WNDL_CODE_ROW);
+    assert_true(replace(jit, second, 2));
+    assert_false(wndl_jit_covers(jit, 0x20000));
+    assert_true(wndl_jit_covers(jit, 0x40000));
+    assert_false(replace(jit, first, 4)); /* a walk still uses it */
+    assert_true(wndl_jit_covers(jit, 0x40000));
+    wndl_jit_leave(&hold);
+    assert_true(replace(jit, first, 4));
+    assert_false(wndl_jit_covers(jit, 0x40000));
+    assert_int_equal(add(jit, 0x50000, 16), WNDL_OK); /* as before */
+    assert_true(wndl_jit_covers(jit, 0x10000));
+    assert_true(replace(jit, first, 0));
+    assert_int_equal(wndl_jit_remove(jit, 0, UINT64_MAX), WNDL_NOT_FOUND);
+    free(jit);
+}
+
+/* A file of which so many parts can be had. */
+struct parts {
+    int left;
+    uint64_t last;
+};
+
+static const uint8_t *take_part(void *context, uint64_t address, size_t size)
+{
+    struct parts *parts = context;
+    (void)size;
+    parts->last = address;
+    return parts->left-- > 0 ? (const uint8_t *)(uintptr_t)address : NULL;
+}
+
+static void files_are_read_part_by_part(void **state)
+{
+    (void)state;
+    static struct cfi_build b;
+    static struct elf_file f;
+    struct wndl_jit_source source;
+    build_frames(&b);
+    build_elf(&f, &b);
+    for (int left = 0; left < 6; left++) {
+        struct parts parts = {.left = left};
+        const struct wndl_jit_file file = {
+            (uintptr_t)&f, sizeof f, take_part, &parts};
+        enum wndl_status status = wndl_jit_gdb_file(&file, &source);
+        if (left < 4) {
+            assert_true(status == WNDL_UNSUPPORTED || status == WNDL_NOT_FOUND);
+            continue;
+        }
+        assert_int_equal(status, WNDL_OK);
+        assert_int_equal(source.origin, (uintptr_t)&f);
+        assert_int_equal(parts.last, (uintptr_t)f.frames);
+        assert_ptr_equal(source.frame.bytes.data, f.frames);
+        assert_int_equal(source.frame.bytes.size, b.section.bytes.size);
+    }
+}
+
 /* ---- threads and signals ---- */
 
 enum { WALKS = 300, CHANGERS = 2, PIECES = 16 };
@@ -778,6 +867,8 @@ int main(void)
         cmocka_unit_test(changes_are_seen_from_outside),
         cmocka_unit_test(files_told_to_gdb_lead_through_generated_code),
         cmocka_unit_test(damaged_files_are_not_taken),
+        cmocka_unit_test(replacement_is_of_all_and_waits_for_nobody),
+        cmocka_unit_test(files_are_read_part_by_part),
         cmocka_unit_test(walks_in_signals_see_what_is_registered),
 #endif
     };
