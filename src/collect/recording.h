@@ -134,7 +134,7 @@ void wndl_recording_paused(
 uint32_t wndl_recording_image(
     struct wndl_recording *r, const char *path, struct wndl_bytes build_id);
 
-/* Valid until the next image is announced. NULL: there is none of that index. */
+/* Valid until the next image is announced. NULL: none has that index. */
 static inline struct wndl_recording_image *wndl_recording_announced(
     struct wndl_recording *r, uint32_t index)
 {

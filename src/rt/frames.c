@@ -24,8 +24,8 @@ struct copy {
 enum { PAGE = 4096, CHUNK = 16 * PAGE };
 
 /*
- * Under the lock but for `newest` and `first`. Those made lead from the last to the first
- * and from there to `programs`.
+ * Under the lock but for `newest` and `first`. Those made lead from the last to
+ * the first and from there to `programs`.
  */
 static struct {
     _Atomic uint32_t locked;
