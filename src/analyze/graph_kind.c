@@ -5,6 +5,7 @@
 #include "in/callgrind.h"
 #include "in/folded.h"
 #include "in/perf_script.h"
+#include "in/pprof.h"
 #include "in/valgrind_text.h"
 #include "rec/chunk.h"
 
@@ -29,6 +30,8 @@ enum wndl_graph_kind wndl_graph_kind_of(struct wndl_bytes file)
     enum wndl_graph_kind kind = WNDL_GRAPH_UNKNOWN;
     if (is_recording(file))
         return WNDL_GRAPH_RECORDING;
+    if (wndl_pprof_is(file))
+        return WNDL_GRAPH_PPROF;
     while (wndl_lines_next(&lines, &line)) {
         if (wndl_callgrind_is(line))
             return WNDL_GRAPH_CALLGRIND;

@@ -10,6 +10,7 @@
 #include "in/callgrind.h"
 #include "in/folded.h"
 #include "in/perf_script.h"
+#include "in/pprof.h"
 #include "in/valgrind_text.h"
 #include "out/callgrind.h"
 
@@ -55,6 +56,7 @@ static const struct {
     const char *unit; /* of what is lost by damage */
 } readers[] = {
     [WNDL_GRAPH_CALLGRIND] = {wndl_callgrind_read, "line"},
+    [WNDL_GRAPH_PPROF] = {wndl_pprof_read, "byte"},
     [WNDL_GRAPH_PERF_SCRIPT] = {wndl_perf_script_read, "line"},
     [WNDL_GRAPH_VALGRIND] = {wndl_valgrind_text_read, "line"},
     [WNDL_GRAPH_FOLDED] = {wndl_folded_read, "line"},
@@ -133,9 +135,9 @@ static bool add_bytes(struct merge *m, const struct wndl_input *input)
         return add_recording(m, input);
     if (kind != WNDL_GRAPH_UNKNOWN)
         return add_foreign(m, input, kind);
-    wndl_cli_error(
-        "%s: is no profile that is known: a recording, a callgrind "
-        "file, what perf script prints, Valgrind's stacks, folded stacks",
+    wndl_cli_error("%s: is no profile that is known: a recording, a callgrind "
+                   "file, a profile of pprof's, what perf script prints, "
+                   "Valgrind's stacks, folded stacks",
         input->name);
     return false;
 }
@@ -209,9 +211,8 @@ const struct wndl_command wndl_cmd_merge = {
         "Sums the stacks of all files up to one approximate call graph, in "
         "the format of Callgrind, for KCachegrind and callgrind_annotate.\n\n"
         "What a file is is told by what is in it: recordings of time and "
-        "heaps, callgrind files, what perf script prints, stacks as Valgrind "
-        "prints them, folded "
-        "stacks.",
+        "heaps, callgrind files, profiles of pprof's, what perf script "
+        "prints, stacks as Valgrind prints them, folded stacks.",
     .options = option_table,
     .options_size = sizeof(struct merge_options),
     .examples = examples,

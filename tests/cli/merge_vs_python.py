@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """merge_vs_python.py WINDLASS MAKE_RECORDING: what `windlass merge` makes of
 random stacks in each format that it reads, against a slow implementation."""
+import gzip
 import random
 import re
 import shutil
@@ -94,6 +95,76 @@ def check_perf():
                                  for s, n in stacks])
 
 
+# ---- pprof's profiles, by an encoder of messages of our own
+
+def uleb(n):
+    return bytes([n & 127 | 128]) + uleb(n >> 7) if n > 127 else bytes([n])
+
+
+def number(field, value):
+    return uleb(field << 3) + uleb(value)
+
+
+def message(field, inner):
+    return uleb(field << 3 | 2) + uleb(len(inner)) + inner
+
+
+def write_pprof(path, stacks):
+    """Every third function is inlined into its caller, and has no address."""
+    texts = ['', 'samples', 'count', 'cpu', 'nanoseconds', '/bin/app']
+    index = lambda text: texts.index(text) if text in texts else (
+        texts.append(text) or len(texts) - 1)
+    ids, functions, locations, out = {}, {}, [], []
+
+    def function(name):
+        if name not in functions:
+            functions[name] = len(functions) + 1
+            out.append(message(5, number(1, functions[name]) +
+                               number(2, index(name)) +
+                               number(4, index(name[0] + '.c'))))
+        return functions[name]
+
+    def location(names):
+        if names not in ids:
+            ids[names] = len(ids) + 1
+            lines = b''.join(message(4, number(1, function(n)) +
+                                     number(2, line_of(n))) for n in names)
+            out.append(message(4, number(1, ids[names]) + number(2, 1) +
+                               number(3, 4096 * len(ids)) + lines))
+        return ids[names]
+
+    for stack, value in stacks:
+        places, inlined = [], ()
+        for i, name in enumerate(reversed(stack)):
+            inlined += (name,)
+            if i % 3 or i == len(stack) - 1:
+                places.append(location(inlined))
+                inlined = ()
+        out.append(message(2, message(1, b''.join(map(uleb, places))) +
+                           message(2, uleb(value) + uleb(1000 * value))))
+    random.shuffle(out)
+    types = (message(1, number(1, 1) + number(2, 2)) +
+             message(1, number(1, 3) + number(2, 4)))
+    mapping = message(3, number(1, 1) + number(5, 5))
+    strings = b''.join(message(6, t.encode()) for t in texts)
+    data = types + b''.join(out) + mapping + strings
+    if path.endswith('.gz'):
+        half = len(data) // 2 # a file may have several members
+        data = gzip.compress(data[:half]) + gzip.compress(data[half:])
+    open(path, 'wb').write(data)
+
+
+def check_pprof(path):
+    stacks = random_stacks(150, ['f%d(x<char>)' % i for i in range(20)])
+    write_pprof(path, stacks)
+    assert 'warning' not in merge(path)
+    got, _ = callgrind_file.check('out', [
+        (s, {'samples': n, 'cpu': 1000 * n}, n) for s, n in stacks])
+    for (a, b), lines in got.lines.items():
+        if a != '[root]' and not a.startswith('<cycle '):
+            assert lines == {line_of(a)}, (a, b, lines)
+
+
 def check_folded(seed):
     names = ['f%d' % i for i in range(20)] + HOSTILE * (seed % 2)
     stacks = random_stacks(200, names)
@@ -160,6 +231,13 @@ done 0 0
               for s, n in stacks]
     write_valgrind('v.txt', others)
     assert 'warning' not in merge('r.wndl', 'a.folded', 'v.txt', 'r.wndl')
+    subprocess.run([windlass, 'export', '-f', 'pprof', '-o', 'r.pb.gz',
+                    'r.wndl'], check=True, capture_output=True)
+    merge('r.pb.gz', options=('-o', 'exported'))
+    exported = callgrind_file.Callgrind('exported')
+    assert 6 in exported.totals().values(), exported.totals()
+    assert 6000 in exported.totals().values(), exported.totals()
+    assert exported.inclusive('[truncated]', exported.events()[0]) == 2
     want = by_event(stacks, 'Samples') + by_event(others, 'Stacks')
     want += [(('app+0xf', 'app+0x20'), {'CPU': 4000, 'Samples': 4}, 4),
              (('[truncated]', 'app+0x20'), {'CPU': 2000, 'Samples': 2}, 2),
@@ -255,6 +333,8 @@ for seed in range(6):
 for _ in range(5):
     check_valgrind()
     check_perf()
+    check_pprof('p.pb')
+    check_pprof('p.pb.gz')
 check_cut()
 check_several()
 check_again()
