@@ -263,6 +263,16 @@ static void write_head(struct threads *t, const struct wndl_thread *thread)
     write_pauses(w);
 }
 
+/* Readers know from samples alone for how long there is anything to show. */
+static void add_lifetime(struct threads *t, const struct wndl_process *process)
+{
+    const struct row start = {.time = process->start};
+    const struct row end = {.time = process->end};
+    add_row(t, &start);
+    if (end.time > start.time)
+        add_row(t, &end);
+}
+
 /* A process that has no main thread in the recording gets an empty one. */
 static void write_main_thread(struct threads *t, uint32_t process)
 {
@@ -290,6 +300,8 @@ static void write_main_thread(struct threads *t, uint32_t process)
     t->rows.len = 0;
     if (thread != NULL)
         add_moments(t, index);
+    if (t->rows.len == 0)
+        add_lifetime(t, of);
     write_samples(t);
     write_marks(t, thread != NULL ? t->marks.first[index] : 0);
     if (t->heaps.first[process] != 0)

@@ -70,6 +70,8 @@ for name in threads hostile heap; do
         ask counter list
         ask strategy native-retained-allocations
         ask thread samples-top-down --include-idle
+        shows 'Memory (Memory) [p-0 app, pid 100]'
+        shows '[4 samples]'
         shows 'app!app+0x23 [total: 53.6%'
         shows 'lib.so!malloc [total: 45.4%'
         ;;
