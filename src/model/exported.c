@@ -56,6 +56,14 @@ bool wndl_exported_sum(struct wndl_vec *sums,
     return true;
 }
 
+uint64_t wndl_exported_round(double value)
+{
+    const uint64_t most = (uint64_t)1 << 53;
+    if (!(value > 0))
+        return 0;
+    return value >= (double)most ? most : (uint64_t)(value + 0.5);
+}
+
 bool wndl_exported_has(
     const struct wndl_exported *e, const struct wndl_process_heap *heap)
 {

@@ -38,6 +38,9 @@ struct wndl_stack_sum {
 bool wndl_exported_sum(struct wndl_vec *sums,
     const struct wndl_process_heap *heap, struct wndl_arena *arena);
 
+/* Rounded to whole ones; at most 2^53, which all readers of JSON can hold. */
+uint64_t wndl_exported_round(double value);
+
 /* Whether the heap has counts and is of a process that counts. */
 bool wndl_exported_has(
     const struct wndl_exported *e, const struct wndl_process_heap *heap);

@@ -78,17 +78,19 @@ static void put_stack(
 static void put_pair(struct writer *w, const char *key,
     const struct wndl_stack_sum *sum, enum wndl_heap_which which)
 {
-    wndl_buf_printf(&w->sink.text, "\"%sb\":%lld,\"%sbk\":%lld,", key,
-        llround(sum->bytes[which]), key, llround(sum->blocks[which]));
+    wndl_buf_printf(&w->sink.text, "\"%sb\":%" PRIu64 ",\"%sbk\":%" PRIu64 ",",
+        key, wndl_exported_round(sum->bytes[which]), key,
+        wndl_exported_round(sum->blocks[which]));
 }
 
 /* How much of it there was at most is not known: at least this. */
 static void put_most(struct writer *w, const struct wndl_stack_sum *sum)
 {
     const double *bytes = sum->bytes, *blocks = sum->blocks;
-    wndl_buf_printf(&w->sink.text, "\"mb\":%lld,\"mbk\":%lld,",
-        llround(fmax(bytes[WNDL_HEAP_WHICH_LIVE], bytes[WNDL_HEAP_WHICH_PEAK])),
-        llround(
+    wndl_buf_printf(&w->sink.text, "\"mb\":%" PRIu64 ",\"mbk\":%" PRIu64 ",",
+        wndl_exported_round(
+            fmax(bytes[WNDL_HEAP_WHICH_LIVE], bytes[WNDL_HEAP_WHICH_PEAK])),
+        wndl_exported_round(
             fmax(blocks[WNDL_HEAP_WHICH_LIVE], blocks[WNDL_HEAP_WHICH_PEAK])));
 }
 
@@ -97,12 +99,13 @@ static void write_sum(
 {
     bool gone = w->e->tells_gone;
     unsigned which = gone ? WNDL_HEAP_WHICH_ALL : WNDL_HEAP_WHICH_LIVE;
-    if (llround(sum->blocks[which]) == 0)
+    if (wndl_exported_round(sum->blocks[which]) == 0)
         return;
     wndl_buf_text(&w->sink.text, w->any ? ",\n{" : "\n{");
     put_pair(w, "t", sum, which);
     if (gone) {
-        wndl_buf_printf(&w->sink.text, "\"tl\":%lld,", llround(sum->lifetime));
+        wndl_buf_printf(&w->sink.text, "\"tl\":%" PRIu64 ",",
+            wndl_exported_round(sum->lifetime));
         put_most(w, sum);
         put_pair(w, "g", sum, WNDL_HEAP_WHICH_PEAK);
         put_pair(w, "e", sum, WNDL_HEAP_WHICH_LIVE);

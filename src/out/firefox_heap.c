@@ -3,8 +3,6 @@
 #include "base/json.h"
 #include "out/firefox.h"
 
-#include <math.h>
-
 /* ---- blocks */
 
 /* Freed ones are two rows of one address: allocated, and freed again. */
@@ -31,9 +29,10 @@ static bool add_sum(const struct wndl_firefox *w, struct wndl_vec *blocks,
     const struct wndl_stack_sum *sum, bool freed)
 {
     bool peak = w->e->which == WNDL_HEAP_WHICH_PEAK;
-    int64_t live =
-        llround(sum->bytes[peak ? WNDL_HEAP_WHICH_PEAK : WNDL_HEAP_WHICH_LIVE]);
-    int64_t gone = llround(sum->bytes[WNDL_HEAP_WHICH_ALL]) - live;
+    int64_t live = (int64_t)wndl_exported_round(
+        sum->bytes[peak ? WNDL_HEAP_WHICH_PEAK : WNDL_HEAP_WHICH_LIVE]);
+    int64_t gone =
+        (int64_t)wndl_exported_round(sum->bytes[WNDL_HEAP_WHICH_ALL]) - live;
     struct block block = {
         .stack = wndl_firefox_stack(w, sum->node, sum->label),
         .weight = freed ? -gone : live,

@@ -6,7 +6,6 @@
 #include "base/utf8.h"
 #include "out/sink.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Numbers of fields, as github.com/google/pprof's profile.proto has them. */
@@ -424,9 +423,9 @@ static void write_sum(
     for (unsigned i = 0; i < WNDL_HEAP_WHICHES; i++) {
         if (!wndl_exported_tells(w->e, i))
             continue;
-        uint64_t blocks = (uint64_t)llround(sum->blocks[i]);
+        uint64_t blocks = wndl_exported_round(sum->blocks[i]);
         wndl_buf_uleb(&w->inner, blocks);
-        wndl_buf_uleb(&w->inner, (uint64_t)llround(sum->bytes[i]));
+        wndl_buf_uleb(&w->inner, wndl_exported_round(sum->bytes[i]));
         any |= blocks;
     }
     wndl_protobuf_bytes(&w->message, SAMPLE_VALUE, &w->inner);

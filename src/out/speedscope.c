@@ -6,7 +6,6 @@
 #include "out/sink.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /*
  * Frames of the file are functions, and labels after them. What a frame of
@@ -204,8 +203,8 @@ static void write_measure(struct writer *w, const struct wndl_vec *sums,
         blocks ? "blocks" : "bytes", measures[which]);
     for (size_t i = 0; i < sums->len && !w->failed; i++) {
         const struct wndl_stack_sum *sum = wndl_vec_at(sums, i);
-        uint64_t value =
-            (uint64_t)llround(blocks ? sum->blocks[which] : sum->bytes[which]);
+        uint64_t value = wndl_exported_round(
+            blocks ? sum->blocks[which] : sum->bytes[which]);
         if (value == 0)
             continue;
         put_stack(w, sum->node, sum->label);

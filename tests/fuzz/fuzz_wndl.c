@@ -9,12 +9,16 @@
 #include "analyze/tables.h"
 #include "in/wndl.h"
 #include "out/callgrind.h"
+#include "out/dhat.h"
 #include "out/dmd_text.h"
+#include "out/firefox.h"
 #include "out/folded.h"
+#include "out/pprof.h"
 #include "out/report_json.h"
 #include "out/report_json_heap.h"
 #include "out/report_text.h"
 #include "out/report_text_heap.h"
+#include "out/speedscope.h"
 #include "rec/chunk.h"
 #include "rec/crc32c.h"
 
@@ -171,6 +175,24 @@ static void report_heap(struct wndl_symbolized *s, size_t variant)
     graph(s, &choice, WNDL_TIME_CPU);
 }
 
+static void export_all(struct wndl_symbolized *s, size_t variant)
+{
+    FILE *null = null_file();
+    const struct wndl_exported e = {
+        .symbolized = s,
+        .of_heap = variant % 2 != 0,
+        .tells_gone = variant / 2 % 2 != 0,
+        .time = variant / 4 % 3,
+        .which = variant / 12 % WNDL_HEAP_WHICHES,
+    };
+    if (null == NULL)
+        return;
+    (void)wndl_pprof_write(null, &e, wndl_mem_libc());
+    (void)wndl_speedscope_write(null, &e, wndl_mem_libc());
+    (void)wndl_dhat_write(null, &e, wndl_mem_libc());
+    (void)wndl_firefox_write(null, &e, wndl_mem_libc());
+}
+
 static void read_mended(struct wndl_bytes file)
 {
     struct wndl_profile p;
@@ -186,6 +208,7 @@ static void read_mended(struct wndl_bytes file)
             fold(&s, file.size / 4 % 3);
             graph(&s, NULL, file.size / 4 % 3);
             report_heap(&s, file.size);
+            export_all(&s, file.size);
         }
         wndl_symbolized_free(&s);
     }
