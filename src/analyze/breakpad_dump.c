@@ -226,6 +226,12 @@ static bool write_out(struct dump *d)
     return taken;
 }
 
+/* What it is that write_out failed of. */
+static enum wndl_status trouble(const struct dump *d)
+{
+    return d->text.out.failed ? WNDL_NOMEM : WNDL_IO;
+}
+
 static const char *machine_name(const struct wndl_object *object)
 {
     bool wide = wndl_object_address_size(object) == 8;
@@ -288,7 +294,7 @@ static enum wndl_status write_module(struct dump *d, struct wndl_error *err)
     wndl_object_close(object);
     wndl_file_close(&file);
     if (status == WNDL_OK && !write_out(d))
-        status = WNDL_IO;
+        status = trouble(d);
     return status;
 }
 
@@ -351,7 +357,7 @@ static enum wndl_status write_unwinding(
     enum wndl_status status =
         wndl_unwind_info_open(&info, d->path, d->mem, refusal);
     if (status == WNDL_OK && !write_rules(d, &info))
-        status = WNDL_IO;
+        status = trouble(d);
     else if (status != WNDL_NOMEM)
         status = WNDL_OK;
     wndl_unwind_info_close(&info);
@@ -371,7 +377,7 @@ static enum wndl_status write_file(
     if (!write_strings(d, "FILE", &d->text.files) ||
         !write_strings(d, "INLINE_ORIGIN", &d->text.origins) ||
         !write_functions(d) || !write_publics(d))
-        return d->text.out.failed ? WNDL_NOMEM : WNDL_IO;
+        return trouble(d);
     return write_unwinding(d, &report->no_unwinding);
 }
 

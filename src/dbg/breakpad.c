@@ -172,6 +172,9 @@ static bool count_damage(struct wndl_breakpad *b, uint64_t at)
     return true;
 }
 
+/* What is read in one place has a page for itself, as a rule. */
+enum { LOOK = 4096 };
+
 static bool read_body(struct wndl_breakpad *b, uint64_t func)
 {
     struct wndl_bytes text = b->in.text;
@@ -184,8 +187,10 @@ static bool read_body(struct wndl_breakpad *b, uint64_t func)
         enum wndl_bp_kind kind = wndl_bp_take_kind(&fields);
         bool sound = true;
         bool kept = true;
-        if (ends_function(kind))
+        if (ends_function(kind)) {
+            wndl_bp_touch(b, at - func + LOOK);
             return true;
+        }
         if (kind == WNDL_BP_INLINE)
             kept = add_inline(body, fields, &sound);
         else if (kind == WNDL_BP_LINE && fields.rest.size != 0)
@@ -193,6 +198,7 @@ static bool read_body(struct wndl_breakpad *b, uint64_t func)
         if (!kept || (!sound && !count_damage(b, at)))
             return false;
     }
+    wndl_bp_touch(b, text.size - func);
     return true;
 }
 

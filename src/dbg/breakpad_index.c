@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So much of the text is in memory while it is gone over. */
-enum { PIECE = 8 << 20 };
-
 /* ---- lines and fields */
 
 uint64_t wndl_bp_next(struct wndl_bytes text, uint64_t at)
@@ -151,6 +148,15 @@ bool wndl_bp_take_head(struct wndl_bp_fields *fields, enum wndl_bp_kind kind,
            !__builtin_add_overflow(head->start, head->size, &end);
 }
 
+void wndl_bp_touch(struct wndl_breakpad *b, uint64_t bytes)
+{
+    b->touched += bytes;
+    if (b->touched < WNDL_BP_PIECE || b->in.give_up == NULL)
+        return;
+    b->in.give_up(b->in.context);
+    b->touched = 0;
+}
+
 void wndl_bp_damage(struct wndl_breakpad *b, uint64_t at, const char *what)
 {
     struct wndl_breakpad_stats *stats = &b->stats;
@@ -225,16 +231,16 @@ static bool may_be_wanted(uint8_t c)
 static bool go_over(struct wndl_breakpad *b)
 {
     struct wndl_bytes text = b->in.text;
-    uint64_t piece_ends = PIECE;
+    uint64_t piece = 0;
     for (uint64_t at = 0; at < text.size; at = wndl_bp_next(text, at)) {
         if (may_be_wanted(text.data[at]) && !add_record(b, at))
             return false;
-        if (at < piece_ends)
+        if (at - piece < WNDL_BP_PIECE)
             continue;
-        piece_ends = at + PIECE;
-        if (b->in.give_up != NULL)
-            b->in.give_up(b->in.context);
+        wndl_bp_touch(b, at - piece);
+        piece = at;
     }
+    wndl_bp_touch(b, text.size - piece);
     return true;
 }
 
@@ -439,8 +445,6 @@ enum wndl_status wndl_breakpad_open(const struct wndl_breakpad_source *source,
         wndl_breakpad_close(b);
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     }
-    if (b->in.give_up != NULL)
-        b->in.give_up(b->in.context);
     *out = b;
     return WNDL_OK;
 }

@@ -73,8 +73,12 @@ struct wndl_breakpad {
     struct wndl_map texts;   /* offset -> copy, with NUL */
     struct wndl_map damaged; /* offsets of FUNC records that were counted */
     struct wndl_bp_body body;
+    uint64_t touched;       /* bytes of the text since memory was given up */
     struct wndl_vec frames; /* struct wndl_breakpad_frame */
 };
+
+/* Of reading: so much of the text is in memory at a time. */
+enum { WNDL_BP_PIECE = 8 << 20 };
 
 enum wndl_bp_kind {
     WNDL_BP_LINE, /* anything that begins with no other's word */
@@ -125,6 +129,9 @@ struct wndl_bp_head {
 
 bool wndl_bp_take_head(struct wndl_bp_fields *fields, enum wndl_bp_kind kind,
     struct wndl_bp_head *head);
+
+/* To be told of reading `bytes` of the text. */
+void wndl_bp_touch(struct wndl_breakpad *b, uint64_t bytes);
 
 /* Counts damage of the line at `at`. */
 void wndl_bp_damage(struct wndl_breakpad *b, uint64_t at, const char *what);

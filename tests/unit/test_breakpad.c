@@ -328,6 +328,40 @@ static void hostile_files_are_bounded(void **state)
     free(text);
 }
 
+static void note_give_up(void *context)
+{
+    ++*(int *)context;
+}
+
+static void memory_is_given_up_while_it_is_read(void **state)
+{
+    (void)state;
+    enum { SIZE = 20 << 20 };
+    static const char lines[] = "FUNC 10 10 0 f\n10 10 1 0\n";
+    int given_up = 0;
+    char *text = malloc(SIZE);
+    assert_non_null(text);
+    memset(text, '\n', SIZE);
+    memcpy(text, "MODULE Linux x86 0 a\n", 21);
+    memcpy(text + SIZE / 2, lines, sizeof lines - 1);
+    struct wndl_breakpad *b;
+    struct wndl_breakpad_frames frames;
+    const struct wndl_breakpad_source source = {
+        .text = {(const uint8_t *)text, SIZE},
+        .give_up = note_give_up,
+        .context = &given_up,
+    };
+    memset(text + SIZE / 4, 'x', SIZE / 8);
+    assert_int_equal(
+        wndl_breakpad_open(&source, wndl_mem_libc(), &b, NULL), WNDL_OK);
+    assert_in_range(given_up, 1, 3);
+    given_up = 0;
+    assert_int_equal(wndl_breakpad_lookup(b, 0x10, &frames), WNDL_OK);
+    assert_int_equal(given_up, 1);
+    wndl_breakpad_close(b);
+    free(text);
+}
+
 /* Each function starts in the one before and ends after it. */
 static void functions_nested_without_end_are_searched_fast(void **state)
 {
@@ -362,6 +396,7 @@ int main(void)
         cmocka_unit_test(a_file_cut_anywhere_is_read),
         cmocka_unit_test(memory_that_is_out_is_told),
         cmocka_unit_test(hostile_files_are_bounded),
+        cmocka_unit_test(memory_is_given_up_while_it_is_read),
         cmocka_unit_test(functions_nested_without_end_are_searched_fast),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
