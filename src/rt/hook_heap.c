@@ -253,8 +253,11 @@ void *wndl_rt_hook_calloc(
     size_t count, size_t size, const struct wndl_regs *regs)
 {
     const struct wndl_rt_allocator *a = real();
+    size_t all;
     if (a == NULL)
-        return allocate_before(16, count * size);
+        return __builtin_mul_overflow(count, size, &all)
+                   ? NULL
+                   : allocate_before(16, all);
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     return record(t, a, a->calloc(count, size), count * size, regs);
 }
