@@ -53,10 +53,11 @@ struct wndl_resume {
     uint32_t words;   /* of the walk under way */
     uint32_t next;    /* frame of the last walk that may be met next */
     uint32_t changed; /* frames before what is of the last walk */
-    bool joined;      /* the walk under way has been put before that */
-    bool spoiled;     /* a barrier found no room */
-    bool called;      /* the first frame is a return address */
-    bool compared;    /* from where the last walk may be met on it is as now */
+    uint32_t walks;
+    bool joined;   /* the walk under way has been put before that */
+    bool spoiled;  /* a barrier found no room */
+    bool called;   /* the first frame is a return address */
+    bool compared; /* from where the last walk may be met on it is as now */
     wndl_generation generation;
     enum wndl_walk_method method;
     uintptr_t never; /* 0: what the words of barriers are at */
@@ -67,7 +68,7 @@ struct wndl_resume {
     uint32_t *carried;  /* as the last walk's frames: from `max` on */
 };
 
-enum { ALIGNMENT = 64, SPARE_WORDS = 64, MOVED_WORDS = 2 };
+enum { ALIGNMENT = 64, SPARE_WORDS = 64, MOVED_WORDS = 2, LINKS = 16 };
 
 static size_t aligned(size_t size)
 {
@@ -206,6 +207,7 @@ READS_STACK static enum outcome step_noting(
     uint32_t changes = wndl_cache_changes(w->u), words = r->words;
     uint64_t meeting_sp = next_sp(r);
     struct state *state = &r->states[wndl_walker_last(w)];
+    const bool link = r->walks++ % LINKS == 0;
     bool met = false;
     for (;;) {
         struct hot_step step;
@@ -228,8 +230,8 @@ READS_STACK static enum outcome step_noting(
         h.fp = has_fp ? saved : h.fp;
         h.sp = step.cfa;
         *h.out++ = pc + bits;
-        h.entry =
-            wndl_walker_caller(w->u, h.entry, pc, w->generation, &changes);
+        h.entry = wndl_walker_caller(
+            w->u, h.entry, pc, w->generation, &changes, link);
         h.rule = wndl_entry_rule(h.entry);
     }
     bool holds = wndl_cache_changes(w->u) == changes;
