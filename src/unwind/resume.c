@@ -196,6 +196,22 @@ static enum outcome commit(struct wndl_resume *r, struct walker *w,
 }
 
 /*
+ * The entry of the caller of `callee`. Where threads walk all the time, and by
+ * turns, not each walk should link: they all write the same lines.
+ */
+static inline struct wndl_entry *caller_of(const struct walker *w,
+    struct wndl_entry *callee, uint64_t pc, uint32_t *changes, bool link)
+{
+    struct wndl_entry *next = linked(w->u, callee);
+    if (LIKELY(wndl_entry_is(next, pc, w->generation)))
+        return next;
+    next = find_caller(w->u, pc, w->generation, changes);
+    if (link)
+        link_caller(w->u, callee, next);
+    return next;
+}
+
+/*
  * As walk.c's hot_steps(), which explains it; it notes states and words, and
  * it ends where the walk meets the last one.
  */
@@ -230,8 +246,7 @@ READS_STACK static enum outcome step_noting(
         h.fp = has_fp ? saved : h.fp;
         h.sp = step.cfa;
         *h.out++ = pc + bits;
-        h.entry = wndl_walker_caller(
-            w->u, h.entry, pc, w->generation, &changes, link);
+        h.entry = caller_of(w, h.entry, pc, &changes, link);
         h.rule = wndl_entry_rule(h.entry);
     }
     bool holds = wndl_cache_changes(w->u) == changes;

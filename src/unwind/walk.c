@@ -300,8 +300,8 @@ READS_STACK __attribute__((always_inline)) static inline bool hot_step(
     h->fp = step.slot != WNDL_SLOT_NONE ? saved : h->fp;
     h->sp = step.cfa;
     h->out[n] = pc + g->bits;
-    h->entry = wndl_walker_caller(
-        g->u, h->entry, pc, g->generation, &g->changes, true);
+    h->entry =
+        wndl_walker_caller(g->u, h->entry, pc, g->generation, &g->changes);
     h->rule = wndl_entry_rule(h->entry);
     OPAQUE(h->rule);
     return true;

@@ -107,25 +107,34 @@ void wndl_walker_set_sp(struct walker *w, uint64_t sp);
 void wndl_walker_find_rule(struct walker *w, uint64_t pc);
 
 /*
- * The entry of a caller, to which no link led. *changes
- * counts what this does itself. A pc that none can be may be found in a free
- * slot, whose rule has no kind.
+ * The entry of a caller, to which no link led. *changes counts what this does
+ * itself. A pc that none can be may be found in a free slot, whose rule has no
+ * kind.
  */
 static inline struct wndl_entry *find_caller(struct wndl_unwinder *u,
     uint64_t pc, wndl_generation generation, uint32_t *changes)
 {
     uint32_t offset = wndl_cache_home(pc);
     struct wndl_entry *caller = wndl_cache_at(u, offset);
-    if (UNLIKELY(!wndl_entry_is(caller, pc, generation))) {
-        offset = wndl_cache_place(offset, 1);
-        caller = wndl_cache_at(u, offset);
-        if (UNLIKELY(!wndl_entry_is(caller, pc, generation))) {
-            struct wndl_found found = wndl_cache_find(u, pc, generation);
-            *changes += found.kept;
-            caller = found.entry;
-        }
-    }
-    return caller;
+    if (LIKELY(wndl_entry_is(caller, pc, generation)))
+        return caller;
+    caller = wndl_cache_at(u, wndl_cache_place(offset, 1));
+    if (LIKELY(wndl_entry_is(caller, pc, generation)))
+        return caller;
+    struct wndl_found found = wndl_cache_find(u, pc, generation);
+    *changes += found.kept;
+    return found.entry;
+}
+
+/* Where the entry of the caller was last time. */
+static inline struct wndl_entry *linked(
+    struct wndl_unwinder *u, const struct wndl_entry *callee)
+{
+    uintptr_t offset; /* whose upper half the load clears */
+    /* A relaxed load, but not into the register that `callee` is in: that would
+     * have to be saved first, at every frame. */
+    __asm__("movl %1, %k0" : "=&r"(offset) : "m"(callee->next));
+    return wndl_cache_at(u, offset);
 }
 
 static inline void link_caller(struct wndl_unwinder *u,
@@ -135,22 +144,16 @@ static inline void link_caller(struct wndl_unwinder *u,
         &callee->next, wndl_cache_offset(u, caller), memory_order_relaxed);
 }
 
-/* The same, where it was last time most likely. Where threads walk all the time,
- * and by turns, not each should `link`: they write the same lines. */
+/* The entry of the caller of `callee`, which is linked to it. */
 static inline struct wndl_entry *wndl_walker_caller(struct wndl_unwinder *u,
     struct wndl_entry *callee, uint64_t pc, wndl_generation generation,
-    uint32_t *changes, bool link)
+    uint32_t *changes)
 {
-    uintptr_t offset; /* whose upper half the load clears */
-    /* A relaxed load, but not into the register that `callee` is in: that would
-     * have to be saved first, at every frame. */
-    __asm__("movl %1, %k0" : "=&r"(offset) : "m"(callee->next));
-    struct wndl_entry *next = wndl_cache_at(u, offset);
+    struct wndl_entry *next = linked(u, callee);
     if (LIKELY(wndl_entry_is(next, pc, generation)))
         return next;
     next = find_caller(u, pc, generation, changes);
-    if (link)
-        link_caller(u, callee, next);
+    link_caller(u, callee, next);
     return next;
 }
 

@@ -231,6 +231,28 @@ static void a_full_table_still_finds_its_pairs(void **state)
     }
 }
 
+/* Or the index would take all of its 16 MB for some thousand pairs. */
+static void pairs_of_stacks_that_are_near_are_near(void **state)
+{
+    enum { NEAR = 300, LINE = 16, NODES = 3 };
+    static struct wndl_heap_pair pairs[PAIRS];
+    static _Atomic uint32_t index[2 * PAIRS], count;
+    const struct wndl_rt_pairs table = {pairs, index, &count, PAIRS};
+    size_t lines = 0;
+    (void)state;
+    for (uint32_t i = 0; i < NEAR; i++) {
+        const struct wndl_heap_pair pair = {16, 25, 1000 + i, 0};
+        assert_int_equal(wndl_rt_pairs_find(&table, &pair), i + 1);
+    }
+    for (size_t i = 0; i < 2 * PAIRS; i += LINE) {
+        bool used = false;
+        for (size_t n = 0; n < LINE; n++)
+            used |= index[i + n] != 0;
+        lines += used;
+    }
+    assert_true(lines <= NEAR / NODES + 1);
+}
+
 static uint32_t found_by[THREADS + 1][1000];
 
 static void *find_all(void *argument)
@@ -404,6 +426,7 @@ int main(void)
         cmocka_unit_test(marks_are_taken_back),
         cmocka_unit_test(threads_do_not_lose_each_others_blocks),
         SHARED(a_full_table_still_finds_its_pairs),
+        cmocka_unit_test(pairs_of_stacks_that_are_near_are_near),
         SHARED(threads_find_the_same_pairs),
         SHARED(the_peak_has_what_was_live_then),
         SHARED(the_last_lane_is_for_all_others),
