@@ -10,6 +10,8 @@ for path in /usr/libexec/valgrind /usr/lib/*/valgrind /usr/lib/valgrind; do
     [ ! -f "$path/dh_view.js" ] || viewer=$path/dh_view.js
 done
 [ -n "$viewer" ] || { echo "skipped: no dh_view of valgrind"; exit 77; }
+LC_ALL=C # numbers are written as there
+export LC_ALL
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -9,6 +9,8 @@ command -v node >/dev/null || { echo "skipped: no node"; exit 77; }
 package=$(npm root -g 2>/dev/null || true)/@firefox-devtools/profiler-cli
 cli=${PROFILER_CLI-$package/dist/profiler-cli.js}
 [ -f "$cli" ] || { echo "skipped: no profiler-cli, see PROFILER_CLI"; exit 77; }
+LC_ALL=C # numbers are written as there
+export LC_ALL
 work=$(mktemp -d)
 HOME=$work
 export HOME

@@ -10,6 +10,8 @@ browser=$(command -v chromium || command -v chromium-browser || true)
 package=${SPEEDSCOPE-$(npm root -g 2>/dev/null || true)/speedscope}
 page=$package/dist/release/index.html
 [ -f "$page" ] || { echo "skipped: no speedscope, see SPEEDSCOPE"; exit 77; }
+LC_ALL=C # numbers are written as there
+export LC_ALL
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
