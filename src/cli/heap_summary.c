@@ -2,20 +2,12 @@
 #include "cli/record_summary.h"
 
 #include "cli/command.h"
+#include "model/heap.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 enum { SIZE_TEXT = 32 };
-
-static const char *const miss_names[WNDL_HEAP_MISSES] = {
-    [WNDL_HEAP_MISS_NESTED] =
-        "made while the recorder was at work or had to keep still",
-    [WNDL_HEAP_MISS_PAIRS_FULL] = "too many different sites and sizes",
-    [WNDL_HEAP_MISS_TREE_FULL] = "too many different stacks",
-    [WNDL_HEAP_MISS_MEMORY] = "no memory to remember them",
-    [WNDL_HEAP_MISS_NO_THREAD] = "too many threads",
-};
 
 static const char *size_text(uint64_t bytes, char text[SIZE_TEXT])
 {
@@ -72,7 +64,10 @@ static uint64_t with_a_stack(const struct wndl_collector_heap_totals *t)
 static void say_missed(const struct wndl_collector_heap_totals *t)
 {
     char reasons[400];
-    wndl_record_list_reasons(reasons, sizeof reasons, t->missed, miss_names);
+    const char *names[WNDL_HEAP_MISSES];
+    for (unsigned i = 0; i < WNDL_HEAP_MISSES; i++)
+        names[i] = wndl_heap_missed_text(i);
+    wndl_record_list_reasons(reasons, sizeof reasons, t->missed, names);
     if (reasons[0] != '\0')
         wndl_cli_note("blocks that are only counted: %s", reasons);
     if (t->without != 0)

@@ -9,15 +9,20 @@
 
 enum { SITES = 5, NAMES = 3, NAME_BYTES = 48 };
 
-/* Of "function (file:line)" the function. */
-static struct wndl_bytes function_of(struct wndl_bytes text)
+/* Of "function (file:line)" the function, of "??? (path + 0x10)" the place. */
+static struct wndl_bytes name_of(struct wndl_bytes text)
 {
     size_t at = text.size;
     while (at > 0 &&
            !(text.data[at - 1] == '(' && at > 1 && text.data[at - 2] == ' '))
         at--;
-    text.size = at == 0 ? text.size : at - 2;
-    return text;
+    if (at == 0)
+        return text;
+    struct wndl_bytes name = {text.data, at - 2};
+    if (!wndl_bytes_is(name, "???"))
+        return name;
+    struct wndl_bytes place = {text.data + at, text.size - at - 1};
+    return wndl_path_name(place);
 }
 
 static void say_line(struct wndl_buf *line)
@@ -45,8 +50,7 @@ static void say_record(const struct wndl_heap_report *r,
         const struct wndl_heap_frame *frame =
             wndl_heap_frame_at(&r->list, stack.leaf);
         wndl_buf_text(out, i == 0 ? ": " : " < ");
-        wndl_short_name(
-            function_of(wndl_intern_get(&r->list.strings, frame->text)),
+        wndl_short_name(name_of(wndl_intern_get(&r->list.strings, frame->text)),
             NAME_BYTES, out);
         stack.leaf = frame->caller;
     }

@@ -77,10 +77,10 @@ uint64_t wndl_heap_live_bytes(const struct wndl_heap_snapshot *snapshot)
 const char *wndl_heap_missed_text(unsigned reason)
 {
     static const char *const texts[WNDL_HEAP_MISSED_REASONS] = {
-        "made while the profiler was at work in their thread",
-        "too many different stacks and sizes",
+        "made while the recorder was at work or had to keep still",
+        "too many different sites and sizes",
         "too many different stacks",
-        "the profiler's memory was full",
+        "no memory to remember them",
         "too many threads",
         "another reason",
     };

@@ -1,26 +1,8 @@
 #!/bin/sh
 # heap_golden.sh WINDLASS MAKE_RECORDING [--bless]: what report, diff and
 # export say of the heaps of heap/*.recipe, against heap/*.expected.
-set -eu
-windlass=$(realpath "$1")
-make_recording=$(realpath "$2")
-bless=${3-}
-cases=$(cd "$(dirname "$0")/heap" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-LC_ALL=C
-export LC_ALL
-unset PAGER WINDLASS_OPTIONS || true
-
-# A command as it is typed, then what it says and its exit status.
-try() {
-    echo "\$ windlass $*"
-    status=0
-    "$windlass" "$@" 2>&1 || status=$?
-    [ "$status" -eq 0 ] || echo "[exit status $status]"
-    echo
-}
+cases=heap
+. "$(dirname "$0")/golden_lib.sh"
 
 # The same from the records on.
 try_records() {
@@ -50,23 +32,7 @@ try_mixed() {
     try export --value blocks "$1"
 }
 
-failed=0
-check() {
-    if [ "$bless" = --bless ]; then
-        cp "$1.got" "$cases/$1.expected"
-    elif ! diff -u "$cases/$1.expected" "$1.got"; then
-        failed=1
-    fi
-}
-
-for recipe in "$cases"/*.recipe; do
-    name=$(basename "$recipe" .recipe)
-    "$make_recording" "$name.wndl" <"$recipe"
-    try_all "$name.wndl" >"$name.got"
-    try_all "$name.wndl" >"$name.again"
-    cmp "$name.got" "$name.again"
-    check "$name"
-done
+check_recipes try_all
 "$make_recording" mixed.wndl <"$cases/mixed"
 try_mixed mixed.wndl >mixed.got
 check mixed
