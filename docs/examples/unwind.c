@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 #include <windlass/unwind.h>
 
 /* The range that walks may read. A profiler asks once for each thread. */
@@ -25,12 +24,12 @@ static struct wndl_stack_range own_stack(void)
 
 int main(void)
 {
-    size_t size = (wndl_unwinder_size() + 63) / 64 * 64;
-    void *memory = aligned_alloc(64, size);
-    if (memory == NULL)
+    void *memory = mmap(NULL, wndl_unwinder_size(), PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
         return 1;
     /* From here on nothing is allocated: it could be a signal handler. */
-    struct wndl_unwinder *u = wndl_unwinder_init(memset(memory, 0, size));
+    struct wndl_unwinder *u = wndl_unwinder_init(memory);
     struct wndl_stack_range stack = own_stack();
     struct wndl_frame frames[100];
     struct wndl_walk walk = {.frames = frames, .max_frames = 100};
@@ -38,6 +37,5 @@ int main(void)
     for (size_t i = 0; i < walk.count; i++)
         printf("%#" PRIx64 "\n", (uint64_t)frames[i].address);
     puts(walk.end == WNDL_END_COMPLETE ? "complete" : "cut short");
-    free(memory);
     return 0;
 }

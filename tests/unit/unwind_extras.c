@@ -38,6 +38,13 @@ static __attribute__((noinline)) long realigned(struct chain *chain)
     return chain_next(chain);
 }
 
+/* As in what throws: libgcc's own functions begin so. */
+static __attribute__((noinline)) long all_saved(struct chain *chain)
+{
+    __builtin_unwind_init();
+    return chain_next(chain) + 1;
+}
+
 /* call_without_cfi and call_by_rbx. */
 #define FUNCTION(name, body)                                                   \
     __asm__(".pushsection .text\n"                                             \
@@ -126,6 +133,7 @@ long (*const extras[EXTRA_COUNT])(struct chain *chain) = {
     [EXTRA_SIGNAL] = through_signal,
     [EXTRA_SIGNAL_ALTERNATE] = through_alternate_stack,
     [EXTRA_REALIGNED] = realigned,
+    [EXTRA_ALL_SAVED] = all_saved,
     [EXTRA_BY_RBX] = by_rbx,
     [EXTRA_NO_CFI] = without_cfi,
 };

@@ -24,6 +24,7 @@ enum {
     EXTRA_SIGNAL,           /* goes on in a handler on the same stack */
     EXTRA_SIGNAL_ALTERNATE, /* goes on in a handler on the alternate stack */
     EXTRA_REALIGNED,        /* stack realigned, CFA in memory */
+    EXTRA_ALL_SAVED,        /* all callee-saved registers on the stack */
     EXTRA_BY_RBX,           /* CFA by RBX, as in ld.so's trampoline */
     EXTRA_WITH_CFI,
     EXTRA_NO_CFI = EXTRA_WITH_CFI, /* frame pointer, but no FDE */
