@@ -699,6 +699,35 @@ static void replacement_is_of_all_and_waits_for_nobody(void **state)
     free(jit);
 }
 
+static _Atomic bool replaced_enough;
+
+static void *replace_often(void *jit)
+{
+    enum { TIMES = 2000 };
+    const uint64_t starts[] = {0x20000, 0x10000, 0x30000, 0x40000};
+    for (size_t i = 0; i < TIMES; i++)
+        (void)replace(jit, starts, 2 + i % 3);
+    replaced_enough = true;
+    return NULL;
+}
+
+static void replacement_is_seen_at_once_or_not_at_all(void **state)
+{
+    (void)state;
+    struct wndl_jit *jit = new_jit(ROOM);
+    const uint64_t first = 0x10000;
+    pthread_t thread;
+    bool covered = true;
+    assert_true(replace(jit, &first, 1));
+    replaced_enough = false;
+    assert_int_equal(pthread_create(&thread, NULL, replace_often, jit), 0);
+    while (!replaced_enough)
+        covered = wndl_jit_covers(jit, 0x10000) && covered;
+    pthread_join(thread, NULL);
+    assert_true(covered);
+    free(jit);
+}
+
 /* A file of which so many parts can be had. */
 struct parts {
     int left;
@@ -868,6 +897,7 @@ int main(void)
         cmocka_unit_test(files_told_to_gdb_lead_through_generated_code),
         cmocka_unit_test(damaged_files_are_not_taken),
         cmocka_unit_test(replacement_is_of_all_and_waits_for_nobody),
+        cmocka_unit_test(replacement_is_seen_at_once_or_not_at_all),
         cmocka_unit_test(files_are_read_part_by_part),
         cmocka_unit_test(walks_in_signals_see_what_is_registered),
 #endif
