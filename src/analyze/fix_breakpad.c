@@ -57,7 +57,7 @@ static const char *path_if_there(const struct place *p, const char *id)
 }
 
 /* The file of the only id that has one. */
-static const char *only_path(const struct place *p)
+static const char *only_path(const struct place *p, bool *several)
 {
     const char *folder = path_of(p, NULL);
     const char *only = NULL;
@@ -75,17 +75,18 @@ static const char *only_path(const struct place *p)
         count++;
     }
     closedir(ids);
+    *several = *several || count > 1;
     return count == 1 ? only : NULL;
 }
 
 const char *wndl_fix_breakpad_path(struct wndl_arena *arena, const char *dir,
-    const char *path, const struct wndl_debug_id *id)
+    const char *path, const struct wndl_debug_id *id, bool *several)
 {
     char text[WNDL_DEBUG_ID_TEXT];
     struct place place = {.arena = arena, .dir = dir};
     set_name(&place, path);
     if (place.size == 0 || place.size > 4096)
         return NULL;
-    return id == NULL ? only_path(&place)
+    return id == NULL ? only_path(&place, several)
                       : path_if_there(&place, wndl_debug_id_text(id, text));
 }

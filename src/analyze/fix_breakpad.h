@@ -13,10 +13,11 @@
 
 /*
  * The symbol file in folder `dir` for the binary at `path`, which need not be
- * there: that of `id`, or if that is NULL the only one there is. In memory of
- * `arena`. NULL when there is none, or memory is out.
+ * there: that of `id`, or if that is NULL the only one there is; sets *several
+ * if it is not. In memory of `arena`. NULL when there is none, or memory is
+ * out.
  */
 const char *wndl_fix_breakpad_path(struct wndl_arena *arena, const char *dir,
-    const char *path, const struct wndl_debug_id *id);
+    const char *path, const struct wndl_debug_id *id, bool *several);
 
 #endif

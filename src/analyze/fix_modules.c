@@ -221,8 +221,8 @@ static bool open_in_sym_dirs(
 }
 
 /* By the id of the text's or the binary's build, or of the only build there. */
-static bool open_in_breakpad_dirs(
-    struct wndl_fix_modules *modules, struct wndl_fix_module *module)
+static bool open_in_breakpad_dirs(struct wndl_fix_modules *modules,
+    struct wndl_fix_module *module, bool *several)
 {
     const char *const *dir = modules->options->breakpad_dirs;
     struct wndl_bytes build = {module->build_id, module->build_id_size};
@@ -237,8 +237,8 @@ static bool open_in_breakpad_dirs(
              !wndl_object_debug_id(module->object, &id))
         wanted = NULL;
     for (; *dir != NULL; dir++) {
-        const char *path =
-            wndl_fix_breakpad_path(&modules->arena, *dir, module->path, wanted);
+        const char *path = wndl_fix_breakpad_path(
+            &modules->arena, *dir, module->path, wanted, several);
         if (path != NULL &&
             open_at(modules, module, path, (struct wndl_bytes){0}))
             return true;
@@ -255,12 +255,19 @@ bool wndl_fix_module_open(
     module->opened = find(modules, module->path);
     if (module->opened == NULL)
         return false;
-    if (open_in_breakpad_dirs(modules, module) ||
+    bool several = false;
+    if (open_in_breakpad_dirs(modules, module, &several) ||
         open_in_sym_dirs(modules, module) ||
         open_at(modules, module, module->opened,
             (struct wndl_bytes){module->build_id, module->build_id_size}))
         return true;
-    return module->trouble.status != WNDL_NOMEM;
+    if (module->trouble.status == WNDL_NOMEM)
+        return false;
+    if (several)
+        (void)wndl_fail(&module->trouble, WNDL_NOT_FOUND,
+            "several builds of it have symbol files, and it is not there to "
+            "tell which it is");
+    return true;
 }
 
 /* All functions by their names; of equal names a global one. */

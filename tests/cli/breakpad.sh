@@ -126,7 +126,7 @@ END
 same "fix -b"
 cat >wanted <<'END'
 windlass: error: failed to read `/not/here/many`
-windlass: No such file or directory
+windlass: several builds of it have symbol files, and it is not there to tell which it is
 END
 mv err out
 same "fix -b, standard error"

@@ -3,9 +3,10 @@
  * fuzz_symbolize: a whole binary in memory, asked for everything. Ways to ask
  * for the same must agree.
  */
+#include "symbolize/symbolizer.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <windlass/symbolize.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -73,6 +74,32 @@ static void look_up(struct wndl_symbolizer *s, const uint64_t *rvas)
     }
 }
 
+/* Where answers change is in the range, in order, and known soon. */
+static void look_for_changes(struct wndl_symbolizer *s)
+{
+    enum { FUNCTIONS = 32 };
+    const struct wndl_symbol_function *functions;
+    struct wndl_arena arena;
+    struct wndl_vec rvas;
+    size_t count;
+    if (wndl_symbolizer_functions(s, &functions, &count, NULL) != WNDL_OK)
+        abort();
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_vec_init(&rvas, &arena, sizeof(uint64_t));
+    for (size_t i = 0; i < count && i < FUNCTIONS; i++) {
+        const struct wndl_symbol_range *range = &functions[i].ranges[0];
+        if (wndl_symbolizer_changes(s, range, &rvas) != WNDL_OK)
+            abort();
+        const uint64_t *places = rvas.data;
+        for (size_t k = 0; k < rvas.len; k++)
+            if ((k == 0 ? places[k] != range->rva
+                        : places[k] <= places[k - 1]) ||
+                places[k] - range->rva >= range->size)
+                abort();
+    }
+    wndl_arena_free(&arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint64_t rvas[ADDRESSES];
@@ -81,6 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     choose(s, rvas);
     look_up(s, rvas);
+    look_for_changes(s);
     wndl_symbolizer_close(s);
     return 0;
 }
