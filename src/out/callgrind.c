@@ -2,15 +2,15 @@
 #include "out/callgrind.h"
 
 #include "base/utf8.h"
+#include "out/sink.h"
 
-#include <inttypes.h>
 #include <windlass/version.h>
 
 /* Objects, files and functions are numbered apart. */
 enum space { OBJECTS, FILES, FUNCTIONS, SPACES };
 
 struct writer {
-    FILE *out;
+    struct wndl_sink sink;
     const struct wndl_callgraph *g;
     struct wndl_arena arena;
     struct wndl_buf name;
@@ -19,6 +19,23 @@ struct writer {
     uint32_t object, file;          /* of what is being written */
     uint32_t next_place, next_call; /* in their orders */
 };
+
+/* As numbers are most of a file, they are not left to printf. */
+static void put_number(struct writer *w, uint64_t number)
+{
+    uint8_t digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (uint8_t)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    wndl_buf_add(&w->sink.text, digits + at, sizeof digits - at);
+}
+
+static void put(struct writer *w, const char *text)
+{
+    wndl_buf_text(&w->sink.text, text);
+}
 
 /* ---- names */
 
@@ -31,9 +48,10 @@ static void put_name(struct writer *w, struct wndl_bytes name)
     while (spaces < w->name.size && w->name.data[spaces] == ' ')
         spaces++;
     if (spaces == w->name.size)
-        fputs("???", w->out);
+        put(w, "???");
     else
-        fwrite(w->name.data + spaces, 1, w->name.size - spaces, w->out);
+        wndl_buf_add(
+            &w->sink.text, w->name.data + spaces, w->name.size - spaces);
 }
 
 /* "fn=(1) name", later "fn=(1)". */
@@ -44,12 +62,15 @@ static void put_text(
     bool fresh = *number == 0;
     if (fresh)
         *number = ++w->told[space];
-    fprintf(w->out, "%s=(%" PRIu32 ")", key, *number);
+    put(w, key);
+    put(w, "=(");
+    put_number(w, *number);
+    put(w, ")");
     if (fresh) {
-        fputc(' ', w->out);
+        put(w, " ");
         put_name(w, wndl_intern_get(&w->g->strings, id));
     }
-    fputc('\n', w->out);
+    put(w, "\n");
 }
 
 /* ---- costs */
@@ -60,14 +81,16 @@ static void put_costs(struct writer *w, const uint64_t *costs)
     size_t count = w->g->events.len;
     while (count > 1 && costs[count - 1] == 0)
         count--;
-    for (size_t i = 0; i < count; i++)
-        fprintf(w->out, " %" PRIu64, costs[i]);
-    fputc('\n', w->out);
+    for (size_t i = 0; i < count; i++) {
+        put(w, " ");
+        put_number(w, costs[i]);
+    }
+    put(w, "\n");
 }
 
 static void put_line(struct writer *w, uint32_t line, const uint64_t *costs)
 {
-    fprintf(w->out, "%" PRIu32, line);
+    put_number(w, line);
     put_costs(w, costs);
 }
 
@@ -109,6 +132,15 @@ static void put_callee(struct writer *w, uint32_t callee, bool as_member)
     put_text(w, "cfn", FUNCTIONS, f.name);
 }
 
+static void put_calls(struct writer *w, uint64_t count, uint32_t line)
+{
+    put(w, "calls=");
+    put_number(w, count);
+    put(w, " ");
+    put_number(w, line);
+    put(w, "\n");
+}
+
 static uint32_t callee_line(
     const struct writer *w, uint32_t callee, bool as_member)
 {
@@ -127,8 +159,7 @@ static void put_call(struct writer *w, uint32_t index)
         return;
     bool inner = wndl_callgraph_is_inner(w->g, call);
     put_callee(w, call->callee, inner);
-    fprintf(w->out, "calls=%" PRIu64 " %" PRIu32 "\n", call->count,
-        callee_line(w, call->callee, inner));
+    put_calls(w, call->count, callee_line(w, call->callee, inner));
     put_line(w, wndl_callgraph_place_at(w->g, call->place)->line,
         inner ? nothing : wndl_callgraph_costs(&w->g->inclusive, index));
 }
@@ -159,7 +190,7 @@ static void put_place(
 static void begin_function(
     struct writer *w, const struct wndl_callgraph_function *f)
 {
-    fputc('\n', w->out);
+    put(w, "\n");
     if (f->object != w->object)
         put_text(w, "ob", OBJECTS, f->object);
     put_text(w, "fl", FILES, f->file);
@@ -181,6 +212,7 @@ static void put_function(struct writer *w, uint32_t function)
             begin_function(w, f);
         put_place(w, place, f);
         w->next_place++;
+        wndl_sink_flush(&w->sink);
     }
 }
 
@@ -222,14 +254,13 @@ static void put_cycle(struct writer *w,
         const struct wndl_callgraph_function *f =
             wndl_callgraph_function_at(g, members[i]);
         if (!g->of_calls) {
-            fputs("# stacks with ", w->out);
+            put(w, "# stacks with ");
             put_name(w, wndl_intern_get(&g->strings, f->name));
-            fputc(':', w->out);
+            put(w, ":");
             put_costs(w, wndl_callgraph_costs(&g->through, members[i]));
         }
         put_callee(w, members[i], true);
-        fprintf(w->out, "calls=%" PRIu64 " %" PRIu32 "\n",
-            shares[members[i]].entered, f->line);
+        put_calls(w, shares[members[i]].entered, f->line);
         put_line(w, 0, shares[members[i]].costs);
     }
 }
@@ -252,23 +283,25 @@ static void put_head(struct writer *w, struct wndl_bytes command)
 {
     const struct wndl_callgraph *g = w->g;
     const struct wndl_callgraph_event *events = g->events.data;
-    fprintf(w->out, "# callgrind format\nversion: 1\ncreator: windlass %s\n",
+    wndl_buf_printf(&w->sink.text,
+        "# callgrind format\nversion: 1\ncreator: windlass %s\n",
         wndl_version());
-    fputs("cmd: ", w->out);
+    put(w, "cmd: ");
     put_name(w, command);
-    fputs("\npositions: line\n", w->out);
+    put(w, "\npositions: line\n");
     for (size_t i = 0; i < g->events.len; i++) {
         if (events[i].text == 0)
             continue;
-        fprintf(w->out,
+        wndl_buf_printf(&w->sink.text,
             "event: %s : ", wndl_intern_text(&g->strings, events[i].name));
         put_name(w, wndl_intern_get(&g->strings, events[i].text));
-        fputc('\n', w->out);
+        put(w, "\n");
     }
-    fputs("events:", w->out);
+    put(w, "events:");
     for (size_t i = 0; i < g->events.len; i++)
-        fprintf(w->out, " %s", wndl_intern_text(&g->strings, events[i].name));
-    fputs("\nsummary:", w->out);
+        wndl_buf_printf(&w->sink.text, " %s",
+            wndl_intern_text(&g->strings, events[i].name));
+    put(w, "\nsummary:");
     put_costs(w, wndl_callgraph_costs(&g->through, 0));
 }
 
@@ -286,19 +319,21 @@ static bool take_memory(struct writer *w)
 bool wndl_callgrind_write(FILE *out, const struct wndl_callgraph *g,
     struct wndl_bytes command, struct wndl_mem *mem)
 {
-    struct writer w = {.out = out, .g = g};
+    struct writer w = {.g = g};
     wndl_arena_init(&w.arena, mem);
     wndl_buf_init(&w.name, mem);
+    wndl_sink_open(&w.sink, out, false, mem);
     bool whole = take_memory(&w);
     if (whole) {
         put_head(&w, command);
         for (size_t i = 0; i < g->functions.len; i++)
             put_function(&w, g->function_order[i]);
         whole = put_cycles(&w);
-        fputs("\ntotals:", out);
+        put(&w, "\ntotals:");
         put_costs(&w, wndl_callgraph_costs(&g->through, 0));
     }
     whole &= !w.name.failed;
+    whole &= wndl_sink_close(&w.sink);
     wndl_buf_free(&w.name);
     wndl_arena_free(&w.arena);
     return whole;
