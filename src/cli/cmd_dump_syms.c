@@ -30,10 +30,39 @@ static const struct wndl_example examples[] = {
     {NULL, NULL},
 };
 
+/* Where it goes. Nothing is touched before there is something to write. */
+struct target {
+    const char *path; /* NULL: standard output */
+    FILE *out;        /* NULL: not open yet */
+    int sys_errno;    /* why it cannot be written, or 0 */
+};
+
+static bool is_written(struct target *target, bool written)
+{
+    if (!written && target->sys_errno == 0)
+        target->sys_errno = errno == 0 ? EIO : errno;
+    return written;
+}
+
 static bool write_piece(void *context, struct wndl_bytes piece)
 {
-    return piece.size == 0 ||
-           fwrite(piece.data, 1, piece.size, context) == piece.size;
+    struct target *target = context;
+    errno = 0;
+    if (target->out == NULL)
+        target->out = target->path == NULL ? stdout : fopen(target->path, "we");
+    return is_written(target,
+        target->out != NULL &&
+            (piece.size == 0 ||
+                fwrite(piece.data, 1, piece.size, target->out) == piece.size));
+}
+
+static void end(struct target *target)
+{
+    errno = 0;
+    if (target->out != NULL)
+        (void)is_written(target, target->path == NULL
+                                     ? fflush(target->out) == 0
+                                     : fclose(target->out) == 0);
 }
 
 /* What the file may lack. */
@@ -53,7 +82,8 @@ static void say(const struct wndl_breakpad_report *report)
             wndl_error_text(&report->no_unwinding, text, sizeof text));
 }
 
-static int dump_to(FILE *out, const char *path, const struct dump_options *o)
+static int dump_to(
+    struct target *target, const char *path, const struct dump_options *o)
 {
     char text[600];
     struct wndl_debug_dirs dirs;
@@ -66,13 +96,13 @@ static int dump_to(FILE *out, const char *path, const struct dump_options *o)
         .debuginfod = o->symbols.debuginfod,
     };
     const struct wndl_breakpad_request request = {
-        path, wndl_mem_libc(), &options, {out, write_piece}};
+        path, wndl_mem_libc(), &options, {target, write_piece}};
     enum wndl_status status = wndl_breakpad_dump(&request, &report, &err);
     if (status == WNDL_OK) {
         say(&report);
         return WNDL_EXIT_OK;
     }
-    if (ferror(out))
+    if (target->sys_errno != 0)
         return WNDL_EXIT_FAILURE;
     return wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
 }
@@ -81,17 +111,13 @@ static int run_dump_syms(const void *options, struct wndl_operands operands)
 {
     const struct dump_options *o = options;
     bool to_stdout = o->out == NULL || strcmp(o->out, "-") == 0;
-    FILE *out = to_stdout ? stdout : fopen(o->out, "we");
-    if (out == NULL)
-        return wndl_cli_error(
-            "%s: cannot be written: %s", o->out, strerror(errno));
+    struct target target = {.path = to_stdout ? NULL : o->out};
     wndl_outlive_cut_short();
-    int exit_code = dump_to(out, operands.texts[0], o);
-    bool failed = ferror(out) != 0;
-    failed = (to_stdout ? fflush(out) : fclose(out)) != 0 || failed;
-    if (failed)
+    int exit_code = dump_to(&target, operands.texts[0], o);
+    end(&target);
+    if (target.sys_errno != 0)
         exit_code = wndl_cli_error("%s: cannot be written: %s",
-            to_stdout ? "standard output" : o->out, strerror(errno));
+            to_stdout ? "standard output" : o->out, strerror(target.sys_errno));
     return exit_code;
 }
 

@@ -238,6 +238,9 @@ code=0
 "$windlass" dump-syms program.c >out 2>err || code=$?
 [ $code = 1 ] && [ ! -s out ] && grep -q 'not an ELF file' err ||
     fail "of no binary: $code $(cat err)"
+echo kept >kept
+"$windlass" dump-syms -o kept program.c 2>err || true
+[ "$(cat kept)" = kept ] || fail "a file was overwritten with nothing"
 code=0
 "$windlass" dump-syms c >/dev/full 2>err || code=$?
 [ $code = 1 ] && grep -q 'No space left' err || fail "full: $code $(cat err)"
