@@ -86,6 +86,16 @@ static uintptr_t entry_of(const struct module *m, ElfW(Sxword) tag)
     return 0;
 }
 
+/* It imports what it defines from itself. */
+static bool is_symbolic(const struct module *m)
+{
+    for (const ElfW(Dyn) *d = m->dynamic; d->d_tag != DT_NULL; d++) {
+        if (d->d_tag == DT_SYMBOLIC)
+            return true;
+    }
+    return (entry_of(m, DT_FLAGS) & DF_SYMBOLIC) != 0;
+}
+
 /* The loader has made addresses of most, not of the vDSO's. */
 static const void *table_of(const struct module *m, ElfW(Sxword) tag)
 {
@@ -95,21 +105,36 @@ static const void *table_of(const struct module *m, ElfW(Sxword) tag)
     return (const void *)(at < m->bias ? at + m->bias : at);
 }
 
-static void set(const struct module *m, void **slot, void *value)
+/* Adds 0 to what is there. */
+static bool is_writable(void **slot)
+{
+    enum { WAKE_OP_PRIVATE = 5 | 128, ADD = 1 << 28 };
+    const long a[] = {(long)slot, WAKE_OP_PRIVATE, 0, 0};
+    return wndl_raw6(SYS_futex, a, (long)slot, ADD) >= 0;
+}
+
+/*
+ * False: not now. What shall be read-only is not so yet while the loader, that
+ * calls malloc, relocates it: it is left to the loader until then.
+ */
+static bool set(const struct module *m, void **slot, void *value)
 {
     uintptr_t page = (uintptr_t)slot & ~(uintptr_t)(PAGE - 1);
     bool is_fixed = page >= m->fixed && page < m->fixed_end;
+    if (is_fixed && is_writable(slot))
+        return false;
     if (is_fixed &&
         wndl_raw3(SYS_mprotect, (long)page, PAGE, PROT_READ | PROT_WRITE) != 0)
-        return;
+        return true;
     __atomic_store_n(slot, value, __ATOMIC_RELAXED);
     if (is_fixed)
         (void)wndl_raw3(SYS_mprotect, (long)page, PAGE, PROT_READ);
+    return true;
 }
 
 /*
  * False: it has not been relocated yet. What leads elsewhere is left so, and
- * what is not bound yet where a module may come to import its own.
+ * what is not bound yet where a module will import its own.
  */
 static bool lead(const struct module *m, void **slot, bool is_own,
     const struct wndl_rt_import *import)
@@ -118,7 +143,7 @@ static bool lead(const struct module *m, void **slot, bool is_own,
     bool is_lazy = now >= m->start && now < m->end;
     bool is_ready = now >= m->end - m->bias;
     if (now == (uintptr_t)import->theirs || (is_lazy && !is_own))
-        set(m, slot, import->ours);
+        return set(m, slot, import->ours);
     return is_ready || is_lazy;
 }
 
@@ -129,6 +154,12 @@ static const struct wndl_rt_import *import_of(const char *name)
             return &imports[i];
     }
     return NULL;
+}
+
+static bool is_kept(const struct module *m, const struct wndl_rt_import *import)
+{
+    uintptr_t theirs = (uintptr_t)import->theirs;
+    return import->outside && theirs >= m->start && theirs < m->end;
 }
 
 struct relocations {
@@ -152,8 +183,8 @@ static bool lead_all(const struct module *m, struct relocations table)
             continue;
         const struct wndl_rt_import *import =
             import_of(names + symbols[symbol].st_name);
-        bool is_own = symbols[symbol].st_shndx != SHN_UNDEF;
-        if (import != NULL)
+        bool is_own = symbols[symbol].st_shndx != SHN_UNDEF && is_symbolic(m);
+        if (import != NULL && !is_kept(m, import))
             done = lead(m, (void **)(m->bias + r->r_offset), is_own, import) &&
                    done;
     }
@@ -227,7 +258,8 @@ bool wndl_rt_imports_follow(void)
     const struct link_map *end =
         atomic_load_explicit(&last, memory_order_acquire);
     if (imports == NULL || (end != NULL && end->l_next == NULL) ||
-        atomic_load_explicit(&unloading, memory_order_relaxed) != 0)
+        atomic_load_explicit(&unloading, memory_order_relaxed) != 0 ||
+        debug->r_state != RT_CONSISTENT) /* more are to come */
         return false;
     lead_modules();
     return true;

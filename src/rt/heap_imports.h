@@ -19,6 +19,7 @@ struct wndl_rt_import {
     const char *name;
     void *theirs; /* NULL: left alone */
     void *ours;
+    bool outside; /* not where theirs is: that may call it at its start */
 };
 
 /*

@@ -130,7 +130,7 @@ static void resolve_one(size_t i)
     void *found = is_theirs ? first : dlsym(RTLD_NEXT, table[i].name);
     bool is_led = is_theirs && table[i].entry != NULL;
     imports[i] = (struct wndl_rt_import){
-        table[i].name, is_led ? first : NULL, table[i].entry};
+        table[i].name, is_led ? first : NULL, table[i].entry, false};
     is_libcs[table[i].offset / MEMBER] = is_before_us && !is_theirs;
     __atomic_store_n(
         (void **)((char *)&next + table[i].offset), found, __ATOMIC_RELAXED);

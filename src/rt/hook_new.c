@@ -162,7 +162,7 @@ size_t wndl_rt_new_find(const struct wndl_dlmodule *allocator,
             continue;
         *table[i].real = first;
         imports[count++] =
-            (struct wndl_rt_import){table[i].name, first, table[i].entry};
+            (struct wndl_rt_import){table[i].name, first, table[i].entry, true};
     }
     return count;
 }

@@ -87,7 +87,9 @@ c++ -std=c++17 -O1 -o news news.cpp -pthread
 c++ -std=c++17 -O1 -no-pie -o fixed news.cpp -pthread
 c++ -std=c++17 -O1 -Wl,-z,now -o now news.cpp -pthread
 
-# counted WHAT COMMAND...: what is recorded is what is wanted.
+# counted WHAT COMMAND...: what is recorded is what is wanted; only of one size
+# where the loader allocates, too.
+only=
 counted() {
     what=$1
     shift
@@ -96,7 +98,8 @@ counted() {
         fail "$what: exit status $?: $(cat said)"
     [ "$(cat out)" = "done" ] || fail "$what: $(cat out)"
     "$heapdump" r.wndl >dump || fail "$what: the recording cannot be read"
-    awk '$1 == "site" && $9 > 1000 && $9 < 4000 {
+    awk -v only="$only" '$1 == "site" && $9 > 1000 && $9 < 4000 &&
+            $9 % 512 != 0 && (only == "" || $9 == only) {
             a[$9] += $3; f[$9] += $4 }
         END { for (size in a) print size, a[size], f[size] }' dump |
         sort -n >have
@@ -121,6 +124,50 @@ for name in jemalloc.so.2 tcmalloc_minimal.so.4 mimalloc.so.2; do
     c++ -std=c++17 -O1 -Wl,--no-as-needed -o linked news.cpp "$file" -pthread
     counted "$name, linked" ./linked $throw
 done
+
+# Plugins, which are relocated while the loader allocates; what the C++ library
+# makes in its own code, bound at the first call.
+cat >plugin.cpp <<'C'
+#include <string>
+#include <vector>
+extern "C" void plugin_run()
+{
+    std::vector<std::string> all;
+    for (int i = 0; i < 50; i++)
+        all.push_back(std::string(2000, 'y'));
+}
+C
+cat >host.c <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void *volatile block;
+int main(void)
+{
+    for (int round = 0; round < 3; round++) {
+        void *plugin = dlopen("./plugin.so", round % 2 ? RTLD_LAZY : RTLD_NOW);
+        void (*run)(void) = (void (*)(void))dlsym(plugin, "plugin_run");
+        block = malloc(78);
+        free(block);
+        run();
+        dlclose(plugin);
+    }
+    return puts("done") < 0;
+}
+C
+c++ -O1 -shared -fPIC -o plugin.so plugin.cpp
+cc -O1 -o host host.c
+c++ -O1 -Wl,--no-as-needed -o host_cpp -x c++ host.c
+echo "2001 150 150" >want
+only=2001
+for name in "" $tried; do
+    for program in host host_cpp; do
+        LD_PRELOAD=${name:+$(cc -print-file-name=lib$name)} \
+            counted "${name:-no allocator}, a plugin of $program" ./$program
+    done
+done
+
+only=
 
 # An executable with both of its own: what a library calls is led to us. One
 # with operators of its own alone keeps them.
