@@ -123,7 +123,7 @@ void wndl_help_program(FILE *out, const struct wndl_command *const *commands)
     wrapped(out, program_text, 0);
     fprintf(out, "\nCommands:\n");
     for (; *commands != NULL; commands++)
-        fprintf(out, "  %-10s %s\n", (*commands)->name, (*commands)->summary);
+        fprintf(out, "  %-11s %s\n", (*commands)->name, (*commands)->summary);
     fprintf(out,
         "\n'windlass COMMAND --help' tells more; 'windlass --version' what "
         "is built in.\nStart with: windlass record -- COMMAND\n");
