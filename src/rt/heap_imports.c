@@ -121,8 +121,11 @@ static bool set(const struct module *m, void **slot, void *value)
 {
     uintptr_t page = (uintptr_t)slot & ~(uintptr_t)(PAGE - 1);
     bool is_fixed = page >= m->fixed && page < m->fixed_end;
-    if (is_fixed && is_writable(slot))
-        return false;
+    if (is_fixed && is_writable(slot)) {
+        if (tries + 1 < MOST_TRIES)
+            return false;
+        is_fixed = false; /* and will never be */
+    }
     if (is_fixed &&
         wndl_raw3(SYS_mprotect, (long)page, PAGE, PROT_READ | PROT_WRITE) != 0)
         return true;
