@@ -355,16 +355,19 @@ static void *count_many(void *argument)
 static void threads_count_all(void **state)
 {
     uint64_t allocs = 0, frees = 0;
-    int64_t told = 0;
+    int64_t told = 0, live = 0;
     (void)state;
     run_threads(count_many);
     for (size_t i = 0; i < WNDL_HEAP_LANES; i++) {
         allocs += shared->lane[i].allocs;
         frees += shared->lane[i].frees;
         told += shared->lane[i].told;
+        live +=
+            (int64_t)(shared->lane[i].usable - shared->lane[i].usable_freed);
     }
     assert_int_equal(allocs, THREADS * 50000);
     assert_int_equal(frees, allocs);
+    assert_int_equal(live, 0);
     assert_int_equal(shared->live_bytes, told);
     assert_true(shared->peak_bytes >= 100);
 }
