@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdint.h>
 
 #define CALLED_BY_ASM __attribute__((used, visibility("hidden")))
@@ -20,27 +21,32 @@
 #define ALIGNED "St11align_val_t"
 #define NOTHROW "RKSt9nothrow_t"
 
+/* What a new of these makes only a delete of the same ends. */
+enum blocks { BLOCKS, ALIGNED_BLOCKS };
+
 #define OPERATORS(NEW, DELETE)                                                 \
-    NEW(new, "_Znw" SIZE)                                                      \
-    NEW(new_array, "_Zna" SIZE)                                                \
-    NEW(new_nothrow, "_Znw" SIZE NOTHROW)                                      \
-    NEW(new_array_nothrow, "_Zna" SIZE NOTHROW)                                \
-    NEW(new_aligned, "_Znw" SIZE ALIGNED)                                      \
-    NEW(new_array_aligned, "_Zna" SIZE ALIGNED)                                \
-    NEW(new_aligned_nothrow, "_Znw" SIZE ALIGNED NOTHROW)                      \
-    NEW(new_array_aligned_nothrow, "_Zna" SIZE ALIGNED NOTHROW)                \
-    DELETE(delete, "_ZdlPv")                                                   \
-    DELETE(delete_array, "_ZdaPv")                                             \
-    DELETE(delete_nothrow, "_ZdlPv" NOTHROW)                                   \
-    DELETE(delete_array_nothrow, "_ZdaPv" NOTHROW)                             \
-    DELETE(delete_sized, "_ZdlPv" SIZE)                                        \
-    DELETE(delete_array_sized, "_ZdaPv" SIZE)                                  \
-    DELETE(delete_aligned, "_ZdlPv" ALIGNED)                                   \
-    DELETE(delete_array_aligned, "_ZdaPv" ALIGNED)                             \
-    DELETE(delete_sized_aligned, "_ZdlPv" SIZE ALIGNED)                        \
-    DELETE(delete_array_sized_aligned, "_ZdaPv" SIZE ALIGNED)                  \
-    DELETE(delete_aligned_nothrow, "_ZdlPv" ALIGNED NOTHROW)                   \
-    DELETE(delete_array_aligned_nothrow, "_ZdaPv" ALIGNED NOTHROW)
+    NEW(new, BLOCKS, "_Znw" SIZE)                                              \
+    NEW(new_array, BLOCKS, "_Zna" SIZE)                                        \
+    NEW(new_nothrow, BLOCKS, "_Znw" SIZE NOTHROW)                              \
+    NEW(new_array_nothrow, BLOCKS, "_Zna" SIZE NOTHROW)                        \
+    NEW(new_aligned, ALIGNED_BLOCKS, "_Znw" SIZE ALIGNED)                      \
+    NEW(new_array_aligned, ALIGNED_BLOCKS, "_Zna" SIZE ALIGNED)                \
+    NEW(new_aligned_nothrow, ALIGNED_BLOCKS, "_Znw" SIZE ALIGNED NOTHROW)      \
+    NEW(new_array_aligned_nothrow, ALIGNED_BLOCKS,                             \
+        "_Zna" SIZE ALIGNED NOTHROW)                                           \
+    DELETE(delete, BLOCKS, "_ZdlPv")                                           \
+    DELETE(delete_array, BLOCKS, "_ZdaPv")                                     \
+    DELETE(delete_nothrow, BLOCKS, "_ZdlPv" NOTHROW)                           \
+    DELETE(delete_array_nothrow, BLOCKS, "_ZdaPv" NOTHROW)                     \
+    DELETE(delete_sized, BLOCKS, "_ZdlPv" SIZE)                                \
+    DELETE(delete_array_sized, BLOCKS, "_ZdaPv" SIZE)                          \
+    DELETE(delete_aligned, ALIGNED_BLOCKS, "_ZdlPv" ALIGNED)                   \
+    DELETE(delete_array_aligned, ALIGNED_BLOCKS, "_ZdaPv" ALIGNED)             \
+    DELETE(delete_sized_aligned, ALIGNED_BLOCKS, "_ZdlPv" SIZE ALIGNED)        \
+    DELETE(delete_array_sized_aligned, ALIGNED_BLOCKS, "_ZdaPv" SIZE ALIGNED)  \
+    DELETE(delete_aligned_nothrow, ALIGNED_BLOCKS, "_ZdlPv" ALIGNED NOTHROW)   \
+    DELETE(delete_array_aligned_nothrow, ALIGNED_BLOCKS,                       \
+        "_ZdaPv" ALIGNED NOTHROW)
 
 /*
  * All are handed on with three arguments, which is what the longest have:
@@ -54,18 +60,45 @@ typedef void *maker(uintptr_t, uintptr_t, uintptr_t);
 typedef void ender(uintptr_t, uintptr_t, uintptr_t);
 
 /* The allocator's own. */
-#define REAL(tag, name) static void *real_##tag;
+#define REAL(tag, blocks, name) static void *real_##tag;
 OPERATORS(REAL, REAL)
 
 static __thread const void *deleting;
 
 /*
- * It may throw, or call the program's new-handler, which does what it likes:
- * so we are not at work meanwhile. Some call malloc, as an import that leads to
- * us: then the block has been recorded there.
+ * Some call malloc, as an import that leads to us: then the block has been
+ * recorded there. Some of these give a part of what that gave, for which no
+ * other function of the allocator need be prepared; their delete frees the
+ * whole, as an import, too.
  */
-static void *make(
-    void *real, const struct arguments *a, const struct wndl_regs *regs)
+static _Atomic bool mallocs[2], pads[2]; /* by enum blocks */
+
+static bool is(_Atomic bool *what)
+{
+    return atomic_load_explicit(what, memory_order_relaxed);
+}
+
+static bool is_recorded(const struct wndl_rt_heap_thread *t, enum blocks blocks,
+    const void *block, size_t size)
+{
+    if (t != NULL && block != NULL && t->last != 0) {
+        uint64_t skipped = (uintptr_t)block - t->last;
+        if (skipped <= t->last_size && size <= t->last_size - skipped) {
+            atomic_store_explicit(
+                skipped == 0 ? &mallocs[blocks] : &pads[blocks], true,
+                memory_order_relaxed);
+            return true;
+        }
+    }
+    return is(&pads[blocks]) || (t == NULL && is(&mallocs[blocks]));
+}
+
+/*
+ * It may throw, or call the program's new-handler, which does what it likes:
+ * so we are not at work meanwhile.
+ */
+static void *make(enum blocks blocks, void *real, const struct arguments *a,
+    const struct wndl_regs *regs)
 {
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     if (t != NULL) {
@@ -73,17 +106,21 @@ static void *make(
         wndl_rt_heap_leave();
     }
     void *block = ((maker *)real)(a->first, a->second, a->third);
-    if (t != NULL && block != NULL && t->last == (uintptr_t)block)
+    if (is_recorded(t, blocks, block, (size_t)a->first))
         return block;
     return wndl_rt_heap_made(block, (size_t)a->first, regs);
 }
 
 /* Some call free, as an import that leads to us. */
-static void end(
-    void *real, const struct arguments *a, const struct wndl_regs *regs)
+static void end(enum blocks blocks, void *real, const struct arguments *a,
+    const struct wndl_regs *regs)
 {
     void *block = (void *)a->first;
     const void *outer = deleting;
+    if (is(&pads[blocks])) {
+        ((ender *)real)(a->first, a->second, a->third);
+        return;
+    }
     struct wndl_rt_heap_thread *t = wndl_rt_heap_ended(block, regs);
     deleting = block;
     ((ender *)real)(a->first, a->second, a->third);
@@ -97,7 +134,7 @@ bool wndl_rt_new_is_deleting(const void *block)
     return block == deleting;
 }
 
-#define NEW_HOOK(tag, name)                                                    \
+#define NEW_HOOK(tag, blocks, name)                                            \
     void *wndl_rt_hook_##tag(uintptr_t, uintptr_t, uintptr_t,                  \
         const struct wndl_regs *) CALLED_BY_ASM;                               \
     WNDL_RT_HEAP_ENTRY("wndl_rt_" #tag, "wndl_rt_hook_" #tag, 3);              \
@@ -106,11 +143,11 @@ bool wndl_rt_new_is_deleting(const void *block)
     void *wndl_rt_hook_##tag(uintptr_t first, uintptr_t second,                \
         uintptr_t third, const struct wndl_regs *regs)                         \
     {                                                                          \
-        return make(                                                           \
-            real_##tag, &(struct arguments){first, second, third}, regs);      \
+        return make(blocks, real_##tag,                                        \
+            &(struct arguments){first, second, third}, regs);                  \
     }
 
-#define DELETE_HOOK(tag, name)                                                 \
+#define DELETE_HOOK(tag, blocks, name)                                         \
     void wndl_rt_hook_##tag(uintptr_t, uintptr_t, uintptr_t,                   \
         const struct wndl_regs *) CALLED_BY_ASM;                               \
     WNDL_RT_HEAP_ENTRY("wndl_rt_" #tag, "wndl_rt_hook_" #tag, 3);              \
@@ -119,7 +156,8 @@ bool wndl_rt_new_is_deleting(const void *block)
     void wndl_rt_hook_##tag(uintptr_t first, uintptr_t second,                 \
         uintptr_t third, const struct wndl_regs *regs)                         \
     {                                                                          \
-        end(real_##tag, &(struct arguments){first, second, third}, regs);      \
+        end(blocks, real_##tag, &(struct arguments){first, second, third},     \
+            regs);                                                             \
     }
 
 OPERATORS(NEW_HOOK, DELETE_HOOK)
@@ -129,7 +167,7 @@ static const struct {
     void **real;
     void *entry;
 } table[] = {
-#define ROW(tag, name) {name, &real_##tag, wndl_rt_entry_wndl_rt_##tag},
+#define ROW(tag, blocks, name) {name, &real_##tag, wndl_rt_entry_wndl_rt_##tag},
     OPERATORS(ROW, ROW)};
 
 _Static_assert(sizeof table / sizeof table[0] == WNDL_RT_NEW_FUNCTIONS,
