@@ -42,11 +42,13 @@ static void expect_sandbox(void)
     atomic_store(&wndl_rt.careful, true);
 }
 
-/* Reading the processor's clock would be the end of the program. */
-static void expect_clock(bool is_lost)
+/*
+ * Reading the processor's clock would be the end of the program: of this
+ * thread, and of those it makes. Which have it back is not followed.
+ */
+static void lose_clock(void)
 {
-    uint64_t end = is_lost ? wndl_rt_tsc() : 0;
-    __atomic_store_n(&wndl_rt.tsc_end, end, __ATOMIC_RELAXED);
+    __atomic_store_n(&wndl_rt.tsc_end, wndl_rt_tsc(), __ATOMIC_RELAXED);
 }
 
 WNDL_RT_HOOK int prctl(int option, ...)
@@ -59,11 +61,11 @@ WNDL_RT_HOOK int prctl(int option, ...)
     va_end(list);
     if (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP)
         expect_sandbox();
-    if (option == PR_SET_TSC)
-        expect_clock(arguments[0] != PR_TSC_ENABLE);
+    if (option == PR_SET_TSC && arguments[0] != PR_TSC_ENABLE)
+        lose_clock();
     /* There, no call but read(), write() and the end is allowed. */
     if (option == PR_SET_SECCOMP && arguments[0] == SECCOMP_MODE_STRICT) {
-        expect_clock(true);
+        lose_clock();
         wndl_rt_engine_end_thread();
         wndl_rt_heap_stop_thread();
     }

@@ -146,10 +146,11 @@ static void take_list(struct taking *t, struct ear *ear)
     entry e;
     ear->of_entry = ear->of_frame = part(0, 0);
     ear->last_size = 0;
-    if (is_heard(ear->address) || !read_at(ear->address, &d, sizeof d) ||
-        d.version != WNDL_JIT_GDB_VERSION)
+    if (is_heard(ear->address) || !read_at(ear->address, &d, sizeof d))
         return;
-    for (const entry *at = d.first; at != NULL; at = e.next) {
+    /* One of another version is remembered, too: it has not changed. */
+    const entry *first = d.version == WNDL_JIT_GDB_VERSION ? d.first : NULL;
+    for (const entry *at = first; at != NULL; at = e.next) {
         if (t->files++ >= MOST_FILES || !read_at((uintptr_t)at, &e, sizeof e))
             break;
         struct iovec frame = take_file(t, &e);
@@ -172,9 +173,12 @@ static bool make_registry(void)
         size + 2 * ROOM + SCRATCH, PROT_READ | PROT_WRITE, flags, -1);
     if (memory == NULL)
         return false;
-    state.jit = wndl_jit_init(memory, MOST_CODE);
+    /* A fork in between leaves the child without a registry, not with half. */
+    struct wndl_jit *jit = wndl_jit_init(memory, MOST_CODE);
     state.room = memory + size;
-    wndl_rt_frames_look_first(state.jit);
+    wndl_rt_frames_look_first(jit);
+    atomic_signal_fence(memory_order_seq_cst);
+    state.jit = jit;
     return true;
 }
 
