@@ -170,6 +170,19 @@ static void fill_standard_streams(void)
         close(fd);
 }
 
+static uint64_t time_of(struct timeval t)
+{
+    return ((uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec) * 1000;
+}
+
+/* Of those that this process waited for, also before it became windlass. */
+static uint64_t children_cpu(void)
+{
+    struct rusage usage = {0};
+    (void)getrusage(RUSAGE_CHILDREN, &usage);
+    return time_of(usage.ru_utime) + time_of(usage.ru_stime);
+}
+
 enum wndl_status wndl_collector_start(
     const struct wndl_collector_request *request, struct wndl_collector **out,
     int *exit_code, struct wndl_error *err)
@@ -180,6 +193,7 @@ enum wndl_status wndl_collector_start(
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     fill_standard_streams();
     c->request = *request;
+    c->cpu_before = children_cpu();
     c->session.listener = -1;
     c->poll = c->signals = c->file = c->reserve = c->asker = -1;
     c->begin_at = c->end_at = UINT64_MAX;
@@ -367,19 +381,6 @@ enum wndl_status wndl_collector_finish(
     return c->outcome;
 }
 
-static uint64_t time_of(struct timeval t)
-{
-    return ((uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec) * 1000;
-}
-
-/* All that we waited for is the command. */
-static uint64_t command_cpu(void)
-{
-    struct rusage usage = {0};
-    (void)getrusage(RUSAGE_CHILDREN, &usage);
-    return time_of(usage.ru_utime) + time_of(usage.ru_stime);
-}
-
 void wndl_collector_result(
     struct wndl_collector *c, struct wndl_collector_result *result)
 {
@@ -389,7 +390,7 @@ void wndl_collector_result(
         .path = c->path,
         .bytes = c->recording.bytes,
         .duration = c->duration != 0 ? c->duration : duration_of(c),
-        .cpu = command_cpu(),
+        .cpu = children_cpu() - c->cpu_before,
         .left = wndl_roster_running(c),
         .other_engine = c->other_engine,
         .traced = c->traced,

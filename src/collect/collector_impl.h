@@ -57,6 +57,7 @@ struct wndl_collector {
     struct wndl_recording recording;
     struct wndl_session session;
     struct wndl_spawn spawn;
+    uint64_t cpu_before; /* ns, of this process's children before the command */
     struct wndl_collector_totals totals;
     struct wndl_watch_shared *watches; /* NULL: nobody looks from outside */
     struct wndl_live *processes;
