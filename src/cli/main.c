@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 
+#include <errno.h>
 #include <libdeflate.h>
 #include <lzma.h>
 #include <stdarg.h>
@@ -150,7 +151,7 @@ static int usage_error(const char *word)
     return WNDL_EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     if (argc < 2) {
         wndl_help_program(stderr, commands);
@@ -172,4 +173,15 @@ int main(int argc, char **argv)
         return usage_error(word);
     wndl_help_program(stdout, commands);
     return WNDL_EXIT_OK;
+}
+
+/* What a full disk took is an error of every command, said once. */
+int main(int argc, char **argv)
+{
+    int exit_code = run(argc, argv);
+    bool is_whole = fflush(stdout) == 0 && !ferror(stdout);
+    if (is_whole || exit_code != WNDL_EXIT_OK)
+        return exit_code;
+    return wndl_cli_error(
+        "standard output: cannot be written: %s", strerror(errno));
 }

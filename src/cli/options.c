@@ -293,12 +293,14 @@ static bool is_help(const char *argument)
     return strcmp(argument, "-h") == 0 || strcmp(argument, "--help") == 0;
 }
 
-/* The first word of the operands that is not in brackets. */
-static void say_missing(struct parser *p)
+/* The first word after those given, of the operands without brackets. */
+static void say_missing(struct parser *p, size_t given)
 {
     const char *word = p->command->operands;
-    while (*word == '[')
+    while (*word == '[' || (given > 0 && strchr(word, ' ') != NULL)) {
+        given -= *word != '[';
         word += strcspn(word, " ") + 1;
+    }
     snprintf(p->problem, PROBLEM_SIZE, "%.*s is missing",
         (int)strcspn(word, " "), word);
 }
@@ -307,7 +309,7 @@ static enum wndl_parse_result check_operands(
     struct parser *p, const struct wndl_operands *operands)
 {
     if (operands->count < p->command->min_operands)
-        say_missing(p);
+        say_missing(p, operands->count);
     else if (operands->count > p->command->max_operands)
         complain(p, "one argument too many:",
             operands->texts[p->command->max_operands]);

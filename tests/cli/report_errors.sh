@@ -42,6 +42,8 @@ refuses 1 'error: damaged.wndl: header\+0x14: .*damaged' report damaged.wndl
 refuses 1 'error: .: ' report .
 refuses 1 'error: text.wndl: ' export -f folded text.wndl
 refuses 2 'FILE is missing' report
+refuses 2 'LATER is missing' diff good.wndl
+refuses 2 'ACTION is missing' ctl 1
 refuses 2 'one of fn.line.module.thread' report --by color good.wndl
 refuses 2 'one of folded' export -f gif good.wndl
 refuses 2 'one of cpu.blocked.wall' report --time user good.wndl
@@ -74,6 +76,15 @@ if [ -w /dev/full ]; then
         printf 'meta 1 1 1 h / a\nprocess 0 1 /bin/a a\nthread 0 1 a\n%s\n' \
             'sample 0 9 0 -:99!' | "$make_recording" some.wndl
         "$windlass" $command some.wndl >/dev/full 2>err || status=$?
+        if [ "$status" -ne 1 ] || ! grep -q error err; then
+            echo "report_errors: $command on a full disk: status $status"
+            failed=1
+        fi
+    done
+    for command in --help 'unwind-info /bin/sh' 'sym -e /bin/sh --ids'; do
+        status=0
+        # shellcheck disable=SC2086 # several words
+        "$windlass" $command >/dev/full 2>err || status=$?
         if [ "$status" -ne 1 ] || ! grep -q error err; then
             echo "report_errors: $command on a full disk: status $status"
             failed=1
