@@ -4,6 +4,9 @@
  *
  *   cc unwind.c $(pkg-config --cflags --libs windlass) -o unwind && ./unwind
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pthread_getattr_np() */
+#endif
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>

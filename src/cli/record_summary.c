@@ -35,7 +35,7 @@ static const char *const how_names[WNDL_FRAMES_BY] = {
     [WNDL_HOW_CFI] = "by call frame information",
     [WNDL_HOW_FP] = "by frame pointer",
     [WNDL_HOW_SCAN] = "by scanning the stack",
-    [WNDL_FRAMES_RESUMED] = "of these the same as at the sample before",
+    [WNDL_FRAMES_RESUMED] = "the same as at the sample before",
 };
 
 static const char *const refusal_names[WNDL_REFUSALS] = {

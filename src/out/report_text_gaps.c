@@ -27,7 +27,8 @@ static void damage(const struct wndl_text *t)
         wndl_text_label(t, "Cut short");
         wndl_buf_text(
             t->out, p->cut ? "the recording ends in the middle of a chunk\n"
-                           : "the recorder was stopped before its end\n");
+                           : "the recorder still runs, or was stopped "
+                             "before its end\n");
     }
 }
 
