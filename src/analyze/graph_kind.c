@@ -9,6 +9,8 @@
 #include "in/valgrind_text.h"
 #include "rec/chunk.h"
 
+#include <string.h>
+
 /* Text is looked at so far. */
 enum { LOOKED_AT = 256 * 1024 };
 
@@ -21,13 +23,38 @@ static bool is_recording(struct wndl_bytes file)
     return status != WNDL_MALFORMED || err.section[0] != '\0';
 }
 
-enum wndl_graph_kind wndl_graph_kind_of(struct wndl_bytes file)
+/* Whole lines, if there is one. */
+static struct wndl_bytes head_of(struct wndl_bytes file)
 {
-    struct wndl_bytes head = {
-        file.data, file.size < LOOKED_AT ? file.size : LOOKED_AT};
+    if (file.size <= LOOKED_AT)
+        return file;
+    const uint8_t *end = memrchr(file.data, '\n', LOOKED_AT);
+    return (struct wndl_bytes){
+        file.data, end == NULL ? LOOKED_AT : (size_t)(end - file.data)};
+}
+
+/* Whether most lines are stacks: one that ends in a number is in any text. */
+static bool is_folded(struct wndl_bytes head)
+{
     struct wndl_lines lines = wndl_lines_of(head);
     struct wndl_bytes line;
-    enum wndl_graph_kind kind = WNDL_GRAPH_UNKNOWN;
+    size_t stacks = 0, others = 0;
+    if (head.size == 0 || memchr(head.data, 0, head.size) != NULL)
+        return false;
+    while (wndl_lines_next(&lines, &line)) {
+        if (wndl_folded_is(line))
+            stacks++;
+        else if (wndl_line_trimmed(line).size != 0)
+            others++;
+    }
+    return stacks > others;
+}
+
+enum wndl_graph_kind wndl_graph_kind_of(struct wndl_bytes file)
+{
+    struct wndl_bytes head = head_of(file);
+    struct wndl_lines lines = wndl_lines_of(head);
+    struct wndl_bytes line;
     if (is_recording(file))
         return WNDL_GRAPH_RECORDING;
     if (wndl_pprof_is(file))
@@ -39,8 +66,6 @@ enum wndl_graph_kind wndl_graph_kind_of(struct wndl_bytes file)
             return WNDL_GRAPH_PERF_SCRIPT;
         if (wndl_valgrind_text_is(line))
             return WNDL_GRAPH_VALGRIND;
-        if (kind == WNDL_GRAPH_UNKNOWN && wndl_folded_is(line))
-            kind = WNDL_GRAPH_FOLDED;
     }
-    return kind;
+    return is_folded(head) ? WNDL_GRAPH_FOLDED : WNDL_GRAPH_UNKNOWN;
 }

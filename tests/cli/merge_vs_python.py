@@ -315,7 +315,7 @@ def check_errors():
     write('a.folded', 'a;b 1\n')
     write('none', 'nothing of it\n')
     write('large', 'a 18446744073709551615\nb 1\n')
-    write('odd', 'a;b 1\nodd\n\nodder\n')
+    write('odd', 'a;b 1\nodd\n\nodder\nc 2\nd 3\n')
     assert 'none: is no profile' in refused('a.folded', 'none')
     assert 'large: line 2: ' in refused('large')
     assert 'No such file' in refused('a.folded', 'absent')
