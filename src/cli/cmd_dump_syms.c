@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/cut_short.h"
 #include "cli/debug_dirs.h"
+#include "cli/output.h"
 #include "cli/symbol_options.h"
 
 #include <errno.h>
@@ -112,6 +113,8 @@ static int run_dump_syms(const void *options, struct wndl_operands operands)
     const struct dump_options *o = options;
     bool to_stdout = o->out == NULL || strcmp(o->out, "-") == 0;
     struct target target = {.path = to_stdout ? NULL : o->out};
+    if (!to_stdout && !wndl_output_may_write(o->out, operands.texts[0]))
+        return WNDL_EXIT_FAILURE;
     wndl_outlive_cut_short();
     int exit_code = dump_to(&target, operands.texts[0], o);
     end(&target);

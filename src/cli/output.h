@@ -15,9 +15,17 @@ struct wndl_output {
 };
 
 /*
- * Writes it and says so on stderr. A recording is never written over; a file
- * that could not be written whole is not left behind. The exit code.
+ * Writes it and says so on stderr. A recording is never written over; a regular
+ * file that could not be written whole is not left behind, while links, pipes
+ * and devices stay. The exit code.
  */
 int wndl_output_write(const struct wndl_output *output);
+
+/*
+ * Whether a command may write over `path`, which need not exist: not if it is
+ * a recording, or the file `input` (NULL: none) that it reads. False: said why
+ * on stderr.
+ */
+bool wndl_output_may_write(const char *path, const char *input);
 
 #endif

@@ -2,6 +2,7 @@
 # report_errors.sh WINDLASS MAKE_RECORDING: what is refused, how it is said,
 # and with which exit status.
 set -eu
+export LC_ALL=C
 windlass=$(realpath "$1")
 make_recording=$(realpath "$2")
 work=$(mktemp -d)
@@ -57,6 +58,52 @@ refuses 1 'error: no/such/folder: cannot be written: No such' \
 cp good.wndl before.wndl
 refuses 1 'good.wndl: is a recording' export -o good.wndl good.wndl
 cmp before.wndl good.wndl || failed=1
+
+# Only a file that could not be written whole goes away: no pipe, no device
+# and no link, and a pipe will do for a file.
+printf 'a;b 1\nc 2\n' >stacks
+mkfifo fifo
+ln -s fifo link
+for to in fifo link; do
+    for command in 'export good.wndl' 'merge stacks'; do
+        # shellcheck disable=SC2086 # two words
+        "$windlass" $command >want 2>err
+        cat fifo >got &
+        "$windlass" $command -o $to 2>err || {
+            echo "report_errors: $command to a $to: $(cat err)"
+            failed=1
+            kill $! 2>/dev/null || true
+        }
+        wait $! || true
+        cmp want got || failed=1
+    done
+done
+if [ ! -p fifo ] || [ ! -h link ]; then
+    echo "report_errors: a pipe or a link was removed"
+    failed=1
+fi
+# A device that is always full, of our own.
+if [ "$(id -u)" = 0 ] && mknod full c 1 7 2>/dev/null &&
+    dd if=/dev/zero of=full bs=1 count=1 2>&1 | grep -q 'No space'; then
+    refuses 1 'error: full: cannot be written: No space' \
+        merge -o full stacks
+    [ -c full ] || failed=1
+fi
+
+# What has but some lines that end in numbers is no profile.
+printf '# Title\n\nThis is text 12\nof more lines\n' >text
+printf 'a;b 1\n\0\nc;d 2\n' >zeros
+refuses 1 'error: text: is no profile' merge text
+refuses 1 'error: zeros: is no profile' merge zeros
+
+# A recording or what is read is not written over.
+cp "$windlass" program
+refuses 1 'good.wndl: is a recording' dump-syms -o good.wndl program
+cmp before.wndl good.wndl || failed=1
+ln -s program same
+refuses 1 'same: is what is read' dump-syms -o same program
+refuses 1 'program: is what is read' dump-syms -o program program
+cmp "$windlass" program || failed=1
 
 # A pipe will do for a file.
 "$windlass" report good.wndl >of_file
