@@ -217,16 +217,20 @@ static const struct {
     bool (*write)(FILE *out, struct job *job);
     const char *open_with;
     bool of_heap; /* and of nothing else */
+    bool of_both; /* heaps too when it is of time */
 } formats[] = {
     {export_folded, "flamegraph.pl, speedscope.app or profiler.firefox.com",
+        false, false},
+    {export_dmd, "Mozilla's dmd.py --no-fix-stacks, or windlass report", true,
         false},
-    {export_dmd, "Mozilla's dmd.py --no-fix-stacks, or windlass report", true},
-    {export_pprof, "go tool pprof -http=:", false},
-    {export_callgrind, "kcachegrind or callgrind_annotate", false},
-    {export_speedscope, "speedscope, or www.speedscope.app", false},
-    {export_dhat, "Valgrind's dh_view.html, or profiler.firefox.com", true},
-    {export_firefox, "profiler.firefox.com", false},
-    {export_json, "jq; docs/formats/report-json.md says what is in it", false},
+    {export_pprof, "go tool pprof -http=:", false, false},
+    {export_callgrind, "kcachegrind or callgrind_annotate", false, false},
+    {export_speedscope, "speedscope, or www.speedscope.app", false, false},
+    {export_dhat, "Valgrind's dh_view.html, or profiler.firefox.com", true,
+        false},
+    {export_firefox, "profiler.firefox.com", false, true},
+    {export_json, "jq; docs/formats/report-json.md says what is in it", false,
+        false},
 };
 
 static const struct wndl_option option_table[] = {
@@ -313,6 +317,26 @@ static bool write_job(FILE *out, void *context)
     return formats[job->o->format].write(out, job);
 }
 
+/* Options that would have no effect; says so. */
+static bool is_contradiction(const struct job *job)
+{
+    const struct export_options *o = job->o;
+    bool heaps = job->loaded.profile.heaps.len != 0;
+    if (job->of_heap && o->time != WNDL_TIME_CPU) {
+        wndl_cli_error("--time is for samples, not for a heap; see 'windlass "
+                       "export --help'");
+        return true;
+    }
+    if (job->of_heap || !wndl_heap_which_given(&o->heap) ||
+        (heaps && formats[o->format].of_both))
+        return false;
+    wndl_cli_error("--blocks, --snapshot and --process are for heaps, not for "
+                   "samples; %s",
+        heaps ? "--value bytes writes the heap"
+              : "see 'windlass export --help'");
+    return true;
+}
+
 static int export_it(struct job *job)
 {
     const struct wndl_profile *p = &job->loaded.profile;
@@ -322,11 +346,8 @@ static int export_it(struct job *job)
     job->choice = wndl_heap_choose(&job->o->heap, &job->loaded, 1);
     if (job->o->value == VALUE_TEMPORARY)
         job->choice.which = WNDL_HEAP_WHICH_TEMPORARY;
-    if (job->of_heap && job->o->time != WNDL_TIME_CPU) {
-        wndl_cli_error("--time is for samples, not for a heap; see 'windlass "
-                       "export --help'");
+    if (is_contradiction(job))
         return WNDL_EXIT_USAGE;
-    }
     if (job->of_heap && !wndl_heap_has(p, &job->choice))
         return WNDL_EXIT_FAILURE;
     if (!job->of_heap)

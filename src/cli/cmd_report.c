@@ -208,6 +208,25 @@ static int report_heap(const struct wndl_loaded *loaded,
     return wndl_heap_report(loaded, &show);
 }
 
+static bool is_for_heaps(const struct wndl_heap_options *o)
+{
+    return wndl_heap_which_given(&o->of) || o->sort != WNDL_HEAP_BY_USABLE ||
+           o->max_frames != WNDL_HEAP_USUAL_FRAMES || o->ignore_alloc_fns ||
+           o->filters.count != 0;
+}
+
+static int report_time(struct wndl_loaded *loaded,
+    const struct report_options *o, const char *path)
+{
+    if (is_for_heaps(&o->heap)) {
+        wndl_cli_error("--blocks, --snapshot, --process, --filter, -f, -s and "
+                       "-a are for heaps; this report is on samples%s",
+            loaded->profile.heaps.len == 0 ? "" : "; --heap shows the heap");
+        return WNDL_EXIT_USAGE;
+    }
+    return make_report(loaded, o, path);
+}
+
 static int report_recording(
     const struct wndl_input *input, const struct report_options *o)
 {
@@ -217,7 +236,7 @@ static int report_recording(
         return WNDL_EXIT_FAILURE;
     int exit_code = wndl_heap_shown_of(&loaded.profile, o->of_heap)
                         ? report_heap(&loaded, o, input->path)
-                        : make_report(&loaded, o, input->path);
+                        : report_time(&loaded, o, input->path);
     wndl_unload(&loaded);
     return exit_code;
 }

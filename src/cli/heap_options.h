@@ -28,6 +28,16 @@ struct wndl_heap_options {
 _Static_assert(WNDL_OPTION_LIST_MAX <= (int)WNDL_HEAP_FILTERS,
     "all filters that can be given can be applied");
 
+/* Of max_frames, as the table below says. */
+enum { WNDL_HEAP_USUAL_FRAMES = 8 };
+
+/* Whether any of them was given. */
+static inline bool wndl_heap_which_given(
+    const struct wndl_heap_which_options *o)
+{
+    return o->blocks != 0 || o->snapshot != 0 || o->process != 0;
+}
+
 /* Rows of a command's table; `field` of its struct `type` is of the first
  * struct above. */
 #define WNDL_HEAP_WHICH_ROWS(type, field)                                      \

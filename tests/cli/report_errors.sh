@@ -5,6 +5,7 @@ set -eu
 export LC_ALL=C
 windlass=$(realpath "$1")
 make_recording=$(realpath "$2")
+here=$(realpath "$(dirname "$0")")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -52,6 +53,33 @@ refuses 2 'error: --by is for the table' report --tree --by line good.wndl
 refuses 2 'error: -n is for the table' report --tree -n 3 good.wndl
 refuses 2 'error: --by is for the table' report --marks --by thread good.wndl
 refuses 2 'error: --tree and --marks' report --tree --marks good.wndl
+for option in '--blocks peak' '--snapshot 1' '--process 1' '--filter x' \
+    '-f 3' '-s req' -a; do
+    # shellcheck disable=SC2086 # two words
+    refuses 2 'are for heaps; this report is on samples$' \
+        report $option good.wndl
+    # shellcheck disable=SC2086
+    refuses 2 'are for heaps; this report is on samples$' \
+        report --json $option good.wndl
+done
+for option in '--blocks peak' '--snapshot 1' '--process 1'; do
+    # shellcheck disable=SC2086
+    refuses 2 'are for heaps, not for samples; see' export $option good.wndl
+    # shellcheck disable=SC2086
+    refuses 2 'are for heaps, not for samples; see' \
+        export -f firefox $option good.wndl
+done
+"$make_recording" both.wndl <"$here/heap/mixed"
+refuses 2 'on samples; --heap shows' report --blocks peak both.wndl
+refuses 2 'not for samples; --value bytes' export --blocks peak both.wndl
+for accepted in 'report --heap -s req' 'export --value bytes' \
+    'export -f firefox'; do
+    # shellcheck disable=SC2086
+    "$windlass" $accepted --blocks peak both.wndl >out 2>err || {
+        echo "report_errors: $accepted of both: $(cat err)"
+        failed=1
+    }
+done
 refuses 1 'error: no/such/folder: cannot be written: No such' \
     export -o no/such/folder good.wndl
 [ -e no ] && failed=1
