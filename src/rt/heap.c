@@ -113,6 +113,8 @@ void wndl_rt_heap_start(const struct wndl_go *go)
     find_tables(shared, go->heap_pairs);
     wndl_rt_heap->sample_below = go->heap_sample_below;
     wndl_rt_heap->cumulative = (go->heap & WNDL_HEAP_CUMULATIVE) != 0;
+    wndl_rt_heap->inherits =
+        wndl_rt_heap_generation != 0 && go->heap_sample_below != 0;
     wndl_rt_heap->leaks = (go->heap & WNDL_HEAP_LEAKS) != 0;
     shared->start_tsc = wndl_rt_tsc();
     shared->start_time = wndl_raw_clock_ns(CLOCK_MONOTONIC);

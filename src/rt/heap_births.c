@@ -130,6 +130,7 @@ static void note_born(struct wndl_rt_heap_thread *t,
 {
     const struct wndl_rt_sizes sizes = {birth->requested, birth->usable};
     wndl_rt_lane_born(&t->lane, &sizes);
+    wndl_rt_passed_made(birth->block);
     t->last = (uintptr_t)birth->block;
     t->last_size = birth->requested;
     t->born = number;

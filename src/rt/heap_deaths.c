@@ -11,8 +11,11 @@
 
 bool wndl_rt_death_is_inherited(const struct wndl_rt_death *death)
 {
-    return death->kind == WNDL_RT_DEATH_IN_PAIR &&
-           death->block.generation != wndl_rt_heap_generation;
+    const struct wndl_rt_block *block = &death->block;
+    if (death->kind == WNDL_RT_DEATH_IN_PAIR)
+        return block->generation != wndl_rt_heap_generation;
+    return death->kind == WNDL_RT_DEATH_IN_NONE &&
+           wndl_rt_passed_is_inherited((void *)(uintptr_t)block->address);
 }
 
 /* Of 47 bits: the clock may have gone past their end. */
@@ -53,10 +56,10 @@ void wndl_rt_death_count(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_death *death)
 {
     uint64_t address = death->block.address;
-    if (death->kind == WNDL_RT_DEATH_IN_NONE)
-        wndl_rt_lane_died(&t->lane, death->usable);
-    else if (wndl_rt_death_is_inherited(death))
+    if (wndl_rt_death_is_inherited(death))
         atomic_fetch_add(&wndl_rt_heap->shared->inherited, 1);
+    else if (death->kind == WNDL_RT_DEATH_IN_NONE)
+        wndl_rt_lane_died(&t->lane, death->usable);
     else if (death->kind == WNDL_RT_DEATH_IN_PAIR)
         count_death_in_pair(t, &death->block);
     if (t->last == address) {
@@ -194,7 +197,10 @@ void wndl_rt_heap_end(struct wndl_rt_heap_thread *t,
     if (wndl_rt_heap->sample_below != 0 &&
         WNDL_RT_LIKELY(!wndl_rt_blocks_maybe((uintptr_t)block)) &&
         !wndl_rt_passed_may_be_early(block)) {
-        end_not_taken(t, (uintptr_t)block, real->usable(block));
+        if (wndl_rt_passed_is_inherited(block))
+            atomic_fetch_add(&wndl_rt_heap->shared->inherited, 1);
+        else
+            end_not_taken(t, (uintptr_t)block, real->usable(block));
         return;
     }
     wndl_rt_heap_take(real, block, &death);

@@ -5,7 +5,7 @@
 #include "rt/heap_record.h"
 #include "rt/heap_state.h"
 
-enum { BYPASSES = 64 * 1024 };
+enum { BYPASSES = 64 * 1024, OWN = 256 * 1024 };
 
 /* Blocks from before the recording. */
 static _Atomic uintptr_t early[WNDL_RT_EARLY];
@@ -16,6 +16,9 @@ static bool settled;
 
 /* By where they are: enum wndl_rt_passed. */
 static _Atomic uint8_t bypasses[BYPASSES];
+
+/* By where they are: the generation that has made a block there. */
+static _Atomic uint8_t own[OWN];
 
 static _Atomic uint8_t *bypass_of(uintptr_t block)
 {
@@ -32,6 +35,18 @@ uint8_t wndl_rt_passed_at(const void *block)
 {
     return atomic_load_explicit(
         bypass_of((uintptr_t)block), memory_order_relaxed);
+}
+
+void wndl_rt_passed_note_own(const void *block)
+{
+    atomic_store_explicit(&own[((uintptr_t)block >> 4) % OWN],
+        wndl_rt_heap_generation, memory_order_relaxed);
+}
+
+bool wndl_rt_passed_is_own(const void *block)
+{
+    return atomic_load_explicit(&own[((uintptr_t)block >> 4) % OWN],
+               memory_order_relaxed) == wndl_rt_heap_generation;
 }
 
 static void add_early(void *block, size_t usable)
@@ -74,6 +89,7 @@ void wndl_rt_heap_passed(void *block, size_t requested, size_t usable)
     wndl_rt_lane_miss(&lane, wndl_rt_heap_is_busy() ? WNDL_HEAP_MISS_NESTED
                                                     : WNDL_HEAP_MISS_NO_THREAD);
     wndl_rt_passed_note(block, WNDL_RT_PASSED_BIRTH);
+    wndl_rt_passed_made(block);
     wndl_rt_lane_born(&lane, &(struct wndl_rt_sizes){requested, usable});
 }
 
@@ -84,7 +100,10 @@ void wndl_rt_heap_passed_free(const struct wndl_rt_allocator *real, void *block)
         return;
     struct wndl_rt_lane lane = wndl_rt_lane_shared(wndl_rt_heap->shared);
     wndl_rt_passed_note(block, WNDL_RT_PASSED_DEATH);
-    wndl_rt_lane_died(&lane, real->usable(block));
+    if (wndl_rt_passed_is_inherited(block))
+        atomic_fetch_add(&wndl_rt_heap->shared->inherited, 1);
+    else
+        wndl_rt_lane_died(&lane, real->usable(block));
 }
 
 void wndl_rt_passed_settle(void)

@@ -8,6 +8,7 @@
 #define WNDL_RT_HEAP_PASSED_H
 
 #include "rt/heap_leaks.h"
+#include "rt/heap_state.h"
 
 #include <stdbool.h>
 
@@ -26,6 +27,26 @@ extern uintptr_t wndl_rt_passed_high;
 static inline bool wndl_rt_passed_may_be_early(const void *block)
 {
     return (uintptr_t)block <= wndl_rt_passed_high;
+}
+
+/*
+ * Blocks that were not taken are in no table. What a process that `inherits`
+ * makes itself is known by its place instead, modulo 4 MiB: what it inherited
+ * and shares one of these passes for its own, but none of its own for that.
+ */
+void wndl_rt_passed_note_own(const void *block);
+bool wndl_rt_passed_is_own(const void *block);
+
+static inline void wndl_rt_passed_made(const void *block)
+{
+    if (!WNDL_RT_LIKELY(!wndl_rt_heap->inherits))
+        wndl_rt_passed_note_own(block);
+}
+
+static inline bool wndl_rt_passed_is_inherited(const void *block)
+{
+    return !WNDL_RT_LIKELY(!wndl_rt_heap->inherits) &&
+           !wndl_rt_passed_is_own(block);
 }
 
 /* Whether the block is from before the recording; it is forgotten. */

@@ -25,7 +25,8 @@ struct wndl_rt_heap_state {
     struct wndl_rt_pairs pairs;
     uint64_t sample_below; /* bytes; 0: every block is taken */
     bool cumulative;
-    bool leaks; /* to be looked for */
+    bool leaks;    /* to be looked for */
+    bool inherits; /* blocks of its forefathers, of which not all were taken */
 };
 
 extern struct wndl_rt_heap_state *wndl_rt_heap;

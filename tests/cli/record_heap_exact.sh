@@ -57,6 +57,38 @@ sed '/inherited/d; s/^/want /' want | cat - have | awk '
     END { exit !(have > 0.8 * want && have < 1.2 * want) }' ||
     fail "sampled: not as many as there should be"
 
+# Nor are a child's totals of a sample less by what it frees of its parent's,
+# of which few were taken.
+cat >heirs.c <<'C'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *blocks[5000];
+int main(void)
+{
+    int status;
+    for (int i = 0; i < 5000; i++)
+        blocks[i] = malloc(1000);
+    if (fork() != 0)
+        return wait(&status) < 0 || status != 0;
+    for (int i = 0; i < 5000; i++)
+        free(blocks[i]);
+    for (int i = 0; i < 3000; i++)
+        blocks[i] = malloc(2000);
+    blocks[0] = realloc(blocks[0], 3000);
+    for (int i = 0; i < 1000; i++)
+        free(blocks[i]);
+    _exit(0);
+}
+C
+cc -O0 -o heirs heirs.c
+for options in "" "--stacks partial --sample-below 1M"; do
+    heap $options -- ./heirs
+    [ "$(total 1 6) $(total 1 7) $(inherited)" = "3001 1001 5000" ] ||
+        fail "heirs $options: $(grep '^snapshot 1' dump)"
+    [ "$(total 1 13)" -ge 6000000 ] || fail "heirs $options: $(total 1 13)"
+done
+
 # What nothing points to at the end, by the words of Valgrind.
 heap -- "$fixtures/leaks"
 awk '$1 == "leak" { print $6, $3, $4, $5 }' dump | sort -n >have
