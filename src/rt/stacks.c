@@ -109,12 +109,20 @@ static bool look_up(
     return within(&stacks->own, sp);
 }
 
-/* Nothing else is mapped just below the initial stack. */
+/*
+ * Nothing else is mapped just below the initial stack, whose limit says how
+ * far. When it has grown, what was just below it is mapped: so the kernel is
+ * asked, but not by a read, at which the stack would grow.
+ */
 static bool may_be_own(const struct wndl_rt_stacks *stacks, uint64_t sp)
 {
-    return stacks->own.high == 0 ||
-           (stacks->is_initial && sp < stacks->own.low &&
-               stacks->own.high - sp <= LEAST_GAP);
+    const struct wndl_stack_range *own = &stacks->own;
+    if (own->high == 0)
+        return true;
+    if (!stacks->is_initial || sp >= own->low)
+        return false;
+    return own->high - sp <= LEAST_GAP ||
+           (!wndl_rt_is_careful() && are_mapped(own->low - PAGE, PAGE));
 }
 
 /* ---- others */
