@@ -11,33 +11,45 @@
 static const char *const known[] = {
     "libjemalloc", "libtcmalloc", "libmimalloc", "libhoard", "libtbbmalloc"};
 
-enum { KNOWN = sizeof known / sizeof known[0] };
+static const char *const sanitizers[] = {"libasan.", "libhwasan.", "liblsan.",
+    "libtsan.", "libclang_rt.asan", "libclang_rt.hwasan", "libclang_rt.tsan"};
 
-/* One that `text` names, or NULL. */
-static const char *known_in(const char *text)
+static const char *const sanitizer_starts[] = {"__asan_init", "__hwasan_init",
+    "__lsan_init", "__memprof_init", "__msan_init", "__tsan_init"};
+
+enum {
+    KNOWN = sizeof known / sizeof known[0],
+    SANITIZERS = sizeof sanitizers / sizeof sanitizers[0],
+    STARTS = sizeof sanitizer_starts / sizeof sanitizer_starts[0],
+};
+
+/* The first of the list that `text` names, or NULL. */
+static const char *one_in(
+    const char *text, const char *const *list, size_t count)
 {
-    for (size_t i = 0; i < KNOWN; i++) {
-        if (strstr(text, known[i]) != NULL)
-            return known[i];
+    for (size_t i = 0; i < count; i++) {
+        if (strstr(text, list[i]) != NULL)
+            return list[i];
     }
     return NULL;
 }
 
-static bool has_malloc(struct wndl_object *object)
+static bool has_function(struct wndl_object *object, const char *name)
 {
     const struct wndl_symbol *symbols;
     size_t count;
     if (wndl_object_functions(object, &symbols, &count, NULL) != WNDL_OK)
         return false;
     for (size_t i = 0; i < count; i++) {
-        if (wndl_bytes_is(symbols[i].name, "malloc"))
+        if (wndl_bytes_is(symbols[i].name, name))
             return true;
     }
     return false;
 }
 
-/* A library that the file names at `offset` of its strings. */
-static const char *known_at(struct wndl_bytes strings, uint64_t offset)
+/* A library of the list, where the file has a name at `offset`. */
+static const char *one_at(struct wndl_bytes strings, uint64_t offset,
+    const char *const *list, size_t count)
 {
     char name[64] = "";
     struct wndl_bytes rest =
@@ -46,11 +58,12 @@ static const char *known_at(struct wndl_bytes strings, uint64_t offset)
             : (struct wndl_bytes){0};
     for (size_t i = 0; i + 1 < sizeof name && i < rest.size; i++)
         name[i] = (char)rest.data[i];
-    return known_in(name);
+    return one_in(name, list, count);
 }
 
-/* The libraries that it is linked with: ELF, "Dynamic Section". */
-static const char *known_needed(struct wndl_object *object)
+/* One of those that it is linked with: ELF, "Dynamic Section". */
+static const char *one_needed(
+    struct wndl_object *object, const char *const *list, size_t count)
 {
     struct wndl_bytes dynamic;
     struct wndl_bytes strings;
@@ -68,16 +81,33 @@ static const char *known_needed(struct wndl_object *object)
         uint64_t value = wide ? wndl_cursor_u64(&c) : wndl_cursor_u32(&c);
         if (c.failed || tag == DT_NULL)
             break;
-        found = tag == DT_NEEDED ? known_at(strings, value) : NULL;
+        found = tag == DT_NEEDED ? one_at(strings, value, list, count) : NULL;
     }
     return found;
+}
+
+static bool has_sanitizer(struct wndl_object *object)
+{
+    for (size_t i = 0; i < STARTS; i++) {
+        if (has_function(object, sanitizer_starts[i]))
+            return true;
+    }
+    return one_needed(object, sanitizers, SANITIZERS) != NULL;
 }
 
 void wndl_doctor_heap(struct wndl_doctor *d, struct wndl_object *object)
 {
     const char *preload = getenv("LD_PRELOAD");
-    const char *other = preload == NULL ? NULL : known_in(preload);
-    if (has_malloc(object)) {
+    const char *other = preload == NULL ? NULL : one_in(preload, known, KNOWN);
+    if (has_sanitizer(object)) {
+        struct wndl_doctor_finding *f =
+            wndl_doctor_find(d, "heap", WNDL_DOCTOR_NO,
+                "not recorded: it has a sanitizer's runtime, whose malloc "
+                "cannot be looked into");
+        wndl_doctor_advise(f, "record a build without -fsanitize");
+        return;
+    }
+    if (has_function(object, "malloc")) {
         struct wndl_doctor_finding *f =
             wndl_doctor_find(d, "heap", WNDL_DOCTOR_LIMITED,
                 "it has a malloc of its own: what its libraries allocate is "
@@ -88,7 +118,7 @@ void wndl_doctor_heap(struct wndl_doctor *d, struct wndl_object *object)
         return;
     }
     if (other == NULL)
-        other = known_needed(object);
+        other = one_needed(object, known, KNOWN);
     if (other == NULL)
         wndl_doctor_find(d, "heap", WNDL_DOCTOR_OK,
             "allocated by the C library, unless a library has a malloc too");

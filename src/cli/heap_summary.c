@@ -82,11 +82,21 @@ static void say_frames(const struct wndl_collector_heap_totals *t)
             t->frames, 100.0 * (double)t->frames_resumed / (double)t->frames);
 }
 
+static void say_sanitized(uint32_t count)
+{
+    if (count != 0)
+        wndl_cli_note("%" PRIu32 " process%s with a sanitizer's runtime (that "
+                      "of -fsanitize=address, thread, ...): %s not recorded",
+            count, count == 1 ? "" : "es",
+            count == 1 ? "its heap is" : "their heaps are");
+}
+
 void wndl_heap_say_summary(const struct wndl_collector_result *result)
 {
     const struct wndl_collector_heap_totals *t = &result->totals.heap;
     char text[240];
     char when[64] = " at the end";
+    say_sanitized(t->sanitized);
     if (t->heaps == 0) {
         wndl_cli_note("no process's heap was recorded");
         return;

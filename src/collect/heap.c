@@ -460,8 +460,11 @@ void wndl_collector_heap_add(const struct wndl_collector_process *p,
 void wndl_collector_heap_end(struct wndl_collector_process *p)
 {
     struct wndl_heap_sum sum;
-    if (!has_begun(p))
+    if (!has_begun(p)) {
+        p->totals->heap.sanitized +=
+            atomic_load(&p->heap->head->sanitized) != 0;
         return;
+    }
     wndl_collector_process_take_stacks(p, true);
     take_pairs(p, true);
     see_to_program(p);

@@ -34,6 +34,7 @@ enum { WNDL_COLLECTOR_HEAP_ENDS = 8 }; /* enum wndl_walk_end */
 struct wndl_collector_heap_totals {
     uint32_t heaps;
     uint32_t own_allocators; /* of them, with calls that are not seen */
+    uint32_t sanitized;      /* processes: not of them */
     uint64_t allocs, frees, reallocs;
     uint64_t requested;               /* bytes of all allocs */
     uint64_t live_bytes, live_blocks; /* usable */

@@ -146,7 +146,8 @@ struct wndl_heap {
     _Atomic int64_t live_bytes;     /* that lanes have told of */
     _Atomic uint32_t unsure; /* blocks may have been allocated unseen: frees of
                               * what was never allocated are not told */
-    uint32_t reserved;
+    _Atomic uint32_t sanitized; /* the heap is a sanitizer's, and not recorded:
+                                 * nothing else is told of it */
     _Atomic int64_t peak_bytes; /* of live_bytes, as it was seen here */
     _Atomic uint64_t peak_tsc;
     _Atomic uint32_t peak_stamp; /* +1 at each new peak */

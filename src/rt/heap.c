@@ -6,6 +6,7 @@
 #include "rt/heap_leaks.h"
 #include "rt/heap_passed.h"
 #include "rt/heap_record.h"
+#include "rt/heap_sanitizer.h"
 #include "rt/heap_state.h"
 #include "rt/heap_thread.h"
 #include "rt/rt.h"
@@ -102,14 +103,18 @@ void wndl_rt_heap_start(const struct wndl_go *go)
 {
     if ((go->heap & WNDL_HEAP_ON) == 0 || go->heap_pairs == 0)
         return;
+    struct wndl_heap *shared =
+        (void *)((uint8_t *)wndl_rt.shm + wndl_heap_offset());
+    if (wndl_rt_heap_is_sanitized()) {
+        atomic_store(&shared->sanitized, 1);
+        return;
+    }
     if (wndl_rt_heap == &none) {
         struct wndl_rt_heap_state *mapped = map_private();
         if (mapped == NULL)
             return;
         wndl_rt_heap = mapped;
     }
-    struct wndl_heap *shared =
-        (void *)((uint8_t *)wndl_rt.shm + wndl_heap_offset());
     find_tables(shared, go->heap_pairs);
     wndl_rt_heap->sample_below = go->heap_sample_below;
     wndl_rt_heap->cumulative = (go->heap & WNDL_HEAP_CUMULATIVE) != 0;

@@ -7,6 +7,7 @@
 #include "rt/heap_entry.h"
 #include "rt/heap_imports.h"
 #include "rt/heap_record.h"
+#include "rt/heap_sanitizer.h"
 #include "rt/heap_state.h"
 #include "rt/hook_new.h"
 #include "rt/rt.h"
@@ -151,6 +152,20 @@ static void doubt_sizes(const struct wndl_dlmodule *allocator)
         next.usable = unknown_size;
 }
 
+/* A sanitizer's may not be asked for a size before it has started. */
+static void look_at_allocator(void)
+{
+    struct wndl_dlmodule allocator = {0};
+    if (wndl_rt_heap_is_sanitized()) {
+        next.usable = unknown_size;
+        return;
+    }
+    if (wndl_dlfind((uintptr_t)next.malloc, &allocator))
+        operators = wndl_rt_new_find(&allocator, &imports[FUNCTIONS]);
+    doubt_sizes(&allocator);
+    leads = is_before_us || operators != 0;
+}
+
 /* Two threads may do this at once: they write the same values. */
 static const struct wndl_rt_allocator *resolve(void)
 {
@@ -160,11 +175,7 @@ static const struct wndl_rt_allocator *resolve(void)
     is_before_us = first_of(0) != wndl_rt_entry_malloc;
     for (size_t i = 0; i < FUNCTIONS; i++)
         resolve_one(i);
-    struct wndl_dlmodule allocator = {0};
-    if (wndl_dlfind((uintptr_t)next.malloc, &allocator))
-        operators = wndl_rt_new_find(&allocator, &imports[FUNCTIONS]);
-    doubt_sizes(&allocator);
-    leads = is_before_us || operators != 0;
+    look_at_allocator();
     atomic_store_explicit(&resolved, true, memory_order_release);
     resolving = false;
     return &next;
