@@ -13,7 +13,9 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { NODES_PER_CHUNK = 64 * 1024, MAPS_ROOM = PATH_MAX + 256 };
 
@@ -90,6 +92,23 @@ static void absolute_path(const struct wndl_collector_process *p,
         relative ? "/" : "", (int)name.size, (const char *)name.data);
 }
 
+/*
+ * Without links, as the kernel tells it: who looks from outside knows it so.
+ * Not if the process, in a root of its own, sees another file there.
+ */
+static void follow_links(pid_t pid, char path[PATH_MAX])
+{
+    char real[PATH_MAX], seen[PATH_MAX + 32];
+    struct stat ours, theirs;
+    if (path[0] != '/' || realpath(path, real) == NULL)
+        return;
+    snprintf(seen, sizeof seen, "/proc/%d/root%s", (int)pid, path);
+    if (stat(seen, &theirs) == 0 && stat(real, &ours) == 0 &&
+        (theirs.st_dev != ours.st_dev || theirs.st_ino != ours.st_ino))
+        return;
+    snprintf(path, PATH_MAX, "%s", real);
+}
+
 /* Tells the process, once for each place. */
 static void tell_descriptor(struct wndl_collector_process *p, uint64_t address)
 {
@@ -123,6 +142,7 @@ static void take_module(struct wndl_collector_process *p, uint32_t index)
     char path[PATH_MAX];
     wndl_collector_process_look(p);
     absolute_path(p, row, path);
+    follow_links(p->pid, path);
     struct wndl_bytes id = wndl_bytes_slice(
         (struct wndl_bytes){row->build_id, sizeof row->build_id}, 0,
         row->build_id_size);

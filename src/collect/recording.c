@@ -103,6 +103,7 @@ void wndl_recording_open(
     wndl_arena_init(&r->arena, wndl_mem_libc());
     wndl_vec_init(
         &r->announced, &r->arena, sizeof(struct wndl_recording_image));
+    wndl_vec_init(&r->numbers, &r->arena, sizeof(uint32_t));
     if (!wndl_intern_init(&r->images, &r->arena))
         r->status = wndl_fail(&r->err, WNDL_NOMEM, "out of memory");
     wndl_chunk_file_header(&r->out);
@@ -199,14 +200,18 @@ void wndl_recording_mapping(
     wndl_recording_finish(r, &chunk);
 }
 
+/* ---- images */
+
 /* False when memory is out. */
-static bool announce_image(struct wndl_recording *r, uint32_t index,
-    const char *path, struct wndl_bytes build_id)
+static bool announce_image(struct wndl_recording *r, const char *path,
+    struct wndl_bytes build_id, uint32_t *number)
 {
     struct wndl_chunk_writer chunk;
+    size_t index = r->announced.len;
     struct wndl_recording_image *image = wndl_vec_push(&r->announced);
     if (image == NULL)
         return false;
+    *number = (uint32_t)index + 1;
     image->path = wndl_arena_copy(&r->arena, path, strlen(path));
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_IMAG);
     wndl_buf_uleb(&r->out, index);
@@ -216,26 +221,51 @@ static bool announce_image(struct wndl_recording *r, uint32_t index,
     return image->path != NULL;
 }
 
-uint32_t wndl_recording_image(
+/* The number of the image of that key. NULL when memory is out. */
+static uint32_t *number_of(
     struct wndl_recording *r, const char *path, struct wndl_bytes build_id)
 {
-    const char *slash = build_id.size == 0 ? NULL : strrchr(path, '/');
-    const char *name = slash == NULL ? path : slash + 1;
+    bool named = build_id.size == 0;
+    uint32_t id = 0;
     struct wndl_buf key;
     wndl_buf_init(&key, wndl_mem_libc());
-    wndl_buf_add(&key, name, strlen(name) + 1);
+    wndl_buf_byte(&key, named);
+    if (named)
+        wndl_buf_text(&key, path);
     wndl_buf_add(&key, build_id.data, build_id.size);
-    uint32_t id = 0;
     bool added =
         !key.failed && wndl_intern_add(&r->images,
                            (struct wndl_bytes){key.data, key.size}, &id);
     wndl_buf_free(&key);
-    if (added && id - 1 == r->announced.len)
-        added = announce_image(r, id - 1, path, build_id);
-    if (!added)
-        r->status = wndl_fail(&r->err, WNDL_NOMEM, "out of memory");
-    return added ? id - 1 : 0;
+    while (added && r->numbers.len <= id)
+        added = wndl_vec_push(&r->numbers) != NULL;
+    return added ? wndl_vec_at(&r->numbers, id) : NULL;
 }
+
+static bool can_open(const char *path)
+{
+    return path[0] == '/' && access(path, R_OK) == 0;
+}
+
+static bool is_better(const char *path, const struct wndl_recording_image *kept)
+{
+    return kept->path != NULL && strcmp(path, kept->path) != 0 &&
+           !can_open(kept->path) && can_open(path);
+}
+
+uint32_t wndl_recording_image(
+    struct wndl_recording *r, const char *path, struct wndl_bytes build_id)
+{
+    uint32_t *number = number_of(r, path, build_id);
+    bool known = number != NULL && *number != 0 &&
+                 !is_better(path, wndl_vec_at(&r->announced, *number - 1));
+    if (!known &&
+        (number == NULL || !announce_image(r, path, build_id, number)))
+        r->status = wndl_fail(&r->err, WNDL_NOMEM, "out of memory");
+    return number == NULL || *number == 0 ? 0 : *number - 1;
+}
+
+/* ---- the end */
 
 void wndl_recording_end(struct wndl_recording *r, uint32_t process,
     enum wndl_recording_how how, const uint64_t lost[WNDL_LOSS_REASONS])

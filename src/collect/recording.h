@@ -32,7 +32,8 @@ struct wndl_recording {
     struct wndl_buf out;
     struct wndl_keep keep; /* of what threads did, if not all is written */
     struct wndl_arena arena;
-    struct wndl_intern images; /* name NUL build-id; id - 1 is the index */
+    struct wndl_intern images; /* keys: build-ids, paths of what has none */
+    struct wndl_vec numbers;   /* uint32_t by id of the key: index + 1 */
     struct wndl_vec announced; /* struct wndl_recording_image, by index */
     enum wndl_status status;
     struct wndl_error err;
@@ -127,9 +128,10 @@ void wndl_recording_paused(
     struct wndl_recording *r, uint64_t time, bool paused);
 
 /*
- * The index of an image, announced if new. Of one build-id and file name there
- * is one image, by whatever path it was found: the loader's path may lead by
- * links that the kernel's does not.
+ * The index of an image, announced if new. Of one build-id there is one image,
+ * by whatever path it was found: of copies, too, and of what links lead to. It
+ * is announced anew, and has another index from then on, only by a path that
+ * can be opened while its own cannot.
  */
 uint32_t wndl_recording_image(
     struct wndl_recording *r, const char *path, struct wndl_bytes build_id);

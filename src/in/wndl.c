@@ -224,15 +224,19 @@ static enum wndl_status read_thrd(struct wndl_reader *r, struct wndl_cursor *c)
                                                           : WNDL_NOMEM;
 }
 
-/* Our index of the image (path, build-id), which may be known already. */
+/*
+ * Our index of the image, which may be known already. Of the paths that one
+ * build was announced by, the last is the one to open.
+ */
 static enum wndl_status image_index(struct wndl_reader *r,
     struct wndl_bytes path, struct wndl_bytes build_id, uint32_t *index)
 {
+    bool named = build_id.size == 0;
+    struct wndl_bytes what = named ? path : build_id;
     struct wndl_buf key;
     wndl_buf_init(&key, r->p->arena.mem);
-    wndl_buf_add(&key, path.data, path.size);
-    wndl_buf_byte(&key, 0);
-    wndl_buf_add(&key, build_id.data, build_id.size);
+    wndl_buf_byte(&key, named);
+    wndl_buf_add(&key, what.data, what.size);
     uint32_t id = 0;
     bool kept =
         !key.failed && wndl_intern_add(&r->image_ids,
@@ -241,8 +245,11 @@ static enum wndl_status image_index(struct wndl_reader *r,
     if (!kept)
         return WNDL_NOMEM;
     *index = wndl_reader_known(&r->image_of_id, id);
-    if (*index != WNDL_NO_INDEX)
-        return WNDL_OK;
+    if (*index != WNDL_NO_INDEX) {
+        struct wndl_image *known = wndl_vec_at(&r->p->images, *index);
+        return wndl_profile_text(r->p, path, &known->path) ? WNDL_OK
+                                                           : WNDL_NOMEM;
+    }
     *index = (uint32_t)r->p->images.len;
     struct wndl_image *image = wndl_vec_push(&r->p->images);
     if (image == NULL || !wndl_profile_text(r->p, path, &image->path) ||

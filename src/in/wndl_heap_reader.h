@@ -18,7 +18,7 @@ struct wndl_reader {
     struct wndl_vec nodes;        /* struct wndl_vec of uint32_t, by process */
     struct wndl_vec outside;      /* the same for its second tree */
     struct wndl_vec heaps;        /* struct wndl_heap_reader, by process */
-    struct wndl_intern image_ids; /* path NUL build-id */
+    struct wndl_intern image_ids; /* keys: build-ids, paths of what has none */
     struct wndl_vec image_of_id;  /* uint32_t */
     uint64_t gap_budget; /* lost numbers that the file can account for */
     bool has_meta;

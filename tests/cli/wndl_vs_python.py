@@ -79,6 +79,10 @@ class Recording:
         self.outside = collections.defaultdict(dict)
         self.interval = 0
         self.samples, self.blocks = [], []
+        self.paths = {}
+        for kind, payload in chunks(data):
+            if kind == b"IMAG":
+                self.learn_image(payload)
         for kind, payload in chunks(data):
             read = getattr(self, "read_" + kind.decode(), None)
             if read is not None:
@@ -94,9 +98,11 @@ class Recording:
             p.uleb()
         self.programs[process] = p.text().split(b"/")[-1]
 
-    def read_IMAG(self, p):
-        image = p.uleb()
-        self.images[image] = p.text().split(b"/")[-1]
+    def learn_image(self, p):
+        """Its name may come behind what is in it."""
+        number, path, build = p.uleb(), p.text(), p.text()
+        self.images[number] = (bool(build), build or path)
+        self.paths[self.images[number]] = path.split(b"/")[-1]
 
     def read_THRD(self, p):
         process, thread = p.uleb(), p.uleb()
@@ -120,9 +126,9 @@ class Recording:
             if trees is self.nodes:
                 self.places[process][own] = parent, place
             at = address if flags & 1 or address == 0 else address - 1
-            name = (
-                self.images[image - 1] + b"+0x%x" % at if image else b"[no file]"
-            )
+            name = b"[no file]"
+            if image:
+                name = self.paths[self.images[image - 1]] + b"+0x%x" % at
             trees[process][own] = parent, name
 
     def read_SAMP(self, p):

@@ -76,6 +76,7 @@ awk 'BEGIN {
     print "leaks 0 3 1 0 0 9 0 5 6 149 7 0 0\nleaks 1"
     print "leaks 0 148 1 1 1\ntogether 1 7 8 90 149 0 16"
     print "rename 1 renamed"
+    print "image /gone/app.so.1 0102\nsample 0 1 0 0:20 3:30!"
     print "done 0 0"
 }' | "$make_recording" many.wndl
 

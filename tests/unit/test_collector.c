@@ -171,15 +171,67 @@ static void an_image_that_was_found_by_two_paths_is_one(void **state)
     (void)state;
     struct bench b;
     set_up(&b);
-    const struct wndl_bytes id = {(const uint8_t *)"\xab\xcd", 2}, none = {0};
+    const struct wndl_bytes id = {(const uint8_t *)"\xab\xcd", 2};
+    const struct wndl_bytes other = {(const uint8_t *)"\xab\xce", 2};
+    const struct wndl_bytes none = {0};
     struct wndl_recording *r = &b.recording;
     assert_int_equal(wndl_recording_image(r, "/lib/x.so", id), 0);
     assert_int_equal(wndl_recording_image(r, "/usr/lib/x.so", id), 0);
-    assert_int_equal(wndl_recording_image(r, "/usr/lib/y.so", id), 1);
+    assert_int_equal(wndl_recording_image(r, "/usr/lib/x.so.1.2", id), 0);
+    assert_int_equal(wndl_recording_image(r, "/lib/x.so", other), 1);
     assert_int_equal(wndl_recording_image(r, "/lib/x.so", none), 2);
     assert_int_equal(wndl_recording_image(r, "/usr/lib/x.so", none), 3);
+    assert_int_equal(wndl_recording_image(r, "/lib/x.so", none), 2);
     finish(&b);
     assert_int_equal(b.profile.images.len, 4);
+    const struct wndl_image *image = wndl_vec_at(&b.profile.images, 0);
+    assert_true(wndl_bytes_is(image->path, "/lib/x.so"));
+    tear_down(&b);
+}
+
+static void a_module_has_the_name_that_the_kernel_tells(void **state)
+{
+    (void)state;
+    struct bench b;
+    char link[sizeof b.path + 2];
+    set_up(&b);
+    snprintf(link, sizeof link, "%s.l", b.path);
+    assert_int_equal(symlink(b.path, link), 0);
+    put_module(&b, link, 0x10000, 0);
+    b.process->shm->modules[0].build_id_size = 0;
+    wndl_collector_process_drain(b.process, false);
+    unlink(link);
+    const struct wndl_bytes none = {0};
+    assert_int_equal(wndl_recording_image(&b.recording, b.path, none), 0);
+    finish(&b);
+    assert_int_equal(b.profile.images.len, 1);
+    const struct wndl_image *image = wndl_vec_at(&b.profile.images, 0);
+    assert_true(wndl_bytes_is(image->path, b.path));
+    tear_down(&b);
+}
+
+/* The sample that is in the first path's image is in the same one's. */
+static void an_image_has_a_path_that_can_be_opened(void **state)
+{
+    (void)state;
+    struct bench b;
+    set_up(&b);
+    const struct wndl_bytes id = {(const uint8_t *)"\xab\xcd", 2};
+    struct wndl_recording *r = &b.recording;
+    put_module(&b, "/nowhere/x.so", 0x10000, 0);
+    put_thread(&b, 0, 1);
+    put_sample(&b, 0, insert(&b, 0, 0x10010));
+    wndl_collector_process_drain(b.process, false);
+    assert_int_equal(wndl_recording_image(r, "x.so", id), 0);
+    assert_int_equal(wndl_recording_image(r, b.path, id), 1);
+    assert_int_equal(wndl_recording_image(r, "/nowhere/x.so", id), 1);
+    assert_int_equal(wndl_recording_image(r, "/", id), 1);
+    finish(&b);
+    assert_int_equal(b.profile.images.len, 1);
+    const struct wndl_sample *s = wndl_vec_at(&b.profile.samples, 0);
+    assert_int_equal(frame_of(&b.profile, s[0].node)->image, 0);
+    const struct wndl_image *image = wndl_vec_at(&b.profile.images, 0);
+    assert_true(wndl_bytes_is(image->path, b.path));
     tear_down(&b);
 }
 
@@ -191,6 +243,7 @@ static void modules_at_one_address_are_told_apart_by_epoch(void **state)
     put_module(&b, "/lib/old.so", 0x10000, 0);
     atomic_store(&b.process->shm->modules[0].last_epoch, 2);
     put_module(&b, "/lib/new.so", 0x10000, 3);
+    b.process->shm->modules[1].build_id[0] = 0xac;
     uint32_t nodes[3];
     for (uint64_t epoch = 1; epoch <= 3; epoch++)
         nodes[epoch - 1] =
@@ -347,6 +400,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_come_out_as_they_were_left),
         cmocka_unit_test(an_image_that_was_found_by_two_paths_is_one),
+        cmocka_unit_test(a_module_has_the_name_that_the_kernel_tells),
+        cmocka_unit_test(an_image_has_a_path_that_can_be_opened),
         cmocka_unit_test(modules_at_one_address_are_told_apart_by_epoch),
         cmocka_unit_test(a_sample_waits_until_its_node_is_published),
         cmocka_unit_test(a_ring_given_to_another_thread_is_another_thread),

@@ -175,13 +175,27 @@ static void equal_images_of_two_numbers_are_one(void **state)
                 "image /lib/x 01\n"
                 "image /lib/x 01\n"
                 "image /lib/x 02\n"
+                "image /usr/lib/x.1 01\n"
+                "image /lib/x -\n"
+                "image /lib/y -\n"
+                "image /lib/x -\n"
                 "sample 0 1 0 0:10!\n"
                 "sample 0 1 0 1:10!\n"
-                "sample 0 1 0 2:10!\n",
+                "sample 0 1 0 2:10!\n"
+                "sample 0 1 0 3:10!\n"
+                "sample 0 1 0 4:10!\n"
+                "sample 0 1 0 5:10!\n"
+                "sample 0 1 0 6:10!\n",
         &p);
-    assert_int_equal(p.images.len, 2);
-    assert_int_equal(sample_at(&p, 0)->node, sample_at(&p, 1)->node);
-    assert_int_not_equal(sample_at(&p, 0)->node, sample_at(&p, 2)->node);
+    assert_int_equal(p.images.len, 4);
+    const struct wndl_image *image = wndl_vec_at(&p.images, 0);
+    assert_true(wndl_bytes_is(image->path, "/usr/lib/x.1"));
+    static const uint32_t same_as[] = {0, 0, 2, 0, 4, 5, 4};
+    for (size_t i = 0; i < 7; i++) {
+        for (size_t k = 0; k < i; k++)
+            assert_int_equal(sample_at(&p, i)->node == sample_at(&p, k)->node,
+                same_as[i] == same_as[k]);
+    }
     wndl_profile_free(&p);
 }
 
