@@ -199,6 +199,7 @@ static void a_module_has_the_name_that_the_kernel_tells(void **state)
     assert_int_equal(symlink(b.path, link), 0);
     put_module(&b, link, 0x10000, 0);
     b.process->shm->modules[0].build_id_size = 0;
+    put_thread(&b, 0, 1); /* modules are taken with what rings hold */
     wndl_collector_process_drain(b.process, false);
     unlink(link);
     const struct wndl_bytes none = {0};
