@@ -24,7 +24,7 @@ enum wndl_status wndl_symbolizer_open_reader_with(struct wndl_mem *mem,
 
 /*
  * Sets `rvas` (uint64_t) to where in `range` answers may be others than for
- * the byte before, ascending, its start the first. OK or NOMEM.
+ * the byte before, its start the first, then ever farther from it. OK or NOMEM.
  */
 enum wndl_status wndl_symbolizer_changes(struct wndl_symbolizer *s,
     const struct wndl_symbol_range *range, struct wndl_vec *rvas) WNDL_MUST_USE;
