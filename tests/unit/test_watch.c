@@ -273,8 +273,7 @@ static void naps_are_told_apart(const struct bench *b)
         (double)blocked_in(b, thread, " work_and_nap nap_long nap");
     double short_naps =
         (double)blocked_in(b, thread, " work_and_nap nap_short nap");
-    /* On a busy machine a short nap may take as long as a long one. */
-    if (long_naps < 0.25 * all || short_naps < 0.02 * all ||
+    if (long_naps < 0.5 * all || short_naps < 0.05 * all ||
         long_naps + short_naps < 0.97 * all) {
         say_blocks(b, thread);
         fail_msg("%.0f and %.0f of %.0f ns", long_naps, short_naps, all);
