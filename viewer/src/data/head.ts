@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// What the page is told as JSON: docs/view.md has the format.
+
+export interface Loss {
+  reason: string;
+  count: number;
+}
+
+export interface WalkEnd {
+  end: number;
+  text: string;
+  count: number;
+}
+
+export interface RecordingInfo {
+  file: string;
+  host?: string;
+  command: string[];
+  start?: number; // ms since 1970
+  duration_ns: number;
+  interval_ns: number;
+  engine?: string;
+  recorder_version?: string;
+  status?: string | number;
+  losses: Loss[];
+  ends: WalkEnd[];
+  summary: string[];
+}
+
+export interface ProcessInfo {
+  recording: number;
+  pid: number;
+  parent: number | null;
+  name: string;
+  command: string | string[];
+  start_ns: number;
+  end_ns: number;
+}
+
+export interface ThreadInfo {
+  process: number;
+  tid: number;
+  name: string;
+  start_ns: number;
+  end_ns: number;
+  unsampled_cpu_ns: number;
+}
+
+export interface ModuleInfo {
+  name: string;
+  path: string;
+  state: string;
+  damaged_units?: number;
+  build_id?: string;
+  cfi_text?: string;
+}
+
+export interface FindingInfo {
+  kind: string;
+  title: string;
+  detail?: string;
+  bytes: number;
+  blocks: number;
+  node: number | null;
+}
+
+export interface HeapInfo {
+  process: number;
+  modes?: unknown;
+  totals: Record<string, unknown>;
+  findings: FindingInfo[];
+  sampled: boolean;
+  tells_gone?: boolean;
+}
+
+export interface ColumnInfo {
+  name: string;
+  type: "u8" | "u16" | "u32" | "i32" | "f64";
+  length: number;
+  offset: number;
+  delta?: boolean;
+  planes?: boolean;
+}
+
+export interface Head {
+  format: number;
+  program: string;
+  title: string;
+  recordings: RecordingInfo[]; // two: a comparison
+  processes: ProcessInfo[];
+  threads: ThreadInfo[];
+  modules: ModuleInfo[];
+  heaps: HeapInfo[];
+  sources: { file: number; text: number }[]; // numbers of strings
+  columns: ColumnInfo[];
+}

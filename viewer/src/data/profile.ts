@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// Profile: a page's data as typed arrays. Nodes are the stacks: each has a
+// parent of a smaller number, and node 0 is the root above all roots.
+
+import type { Columns } from "./columns";
+import type { Head, HeapInfo } from "./head";
+import { Strings } from "./strings";
+import { orderByThread, type Spans, unwrapTimes } from "./spans";
+
+export interface Functions {
+  count: number;
+  name: Uint32Array;
+  file: Uint32Array;
+  line: Uint32Array;
+  module: Uint32Array;
+  unnamed: Uint8Array;
+}
+
+export interface Locations {
+  function: Uint32Array;
+  file: Uint32Array;
+  line: Uint32Array;
+  inlined: Uint8Array;
+}
+
+export interface Nodes {
+  count: number;
+  parent: Uint32Array;
+  location: Uint32Array;
+  how: Uint8Array;
+  function: Uint32Array; // of its location
+}
+
+export interface Samples {
+  count: number;
+  thread: Uint32Array;
+  time: Float64Array; // us since the recording's start
+  node: Uint32Array;
+  cpu: Uint32Array; // us
+  end: Uint8Array;
+  of: Spans; // each thread's, by time
+}
+
+export interface Blocks {
+  count: number;
+  start: Float64Array; // us
+  duration: Uint32Array; // us
+  node: Uint32Array;
+  waiting: Uint8Array;
+  of: Spans;
+}
+
+export interface Marks {
+  count: number;
+  time: Float64Array;
+  duration: Uint32Array;
+  text: Uint32Array;
+  missed: Uint8Array;
+  of: Spans;
+}
+
+export interface HeapStacks {
+  info: HeapInfo;
+  time: Float64Array; // us; of the curve
+  bytes: Float64Array;
+  blocks: Float64Array;
+  node: Uint32Array;
+  kinds: string[]; // live, peak, all, temporary
+  bytesOf: Map<string, Float64Array>;
+  blocksOf: Map<string, Float64Array>;
+}
+
+export interface Profile {
+  head: Head;
+  strings: Strings;
+  functions: Functions;
+  locations: Locations;
+  nodes: Nodes;
+  samples: Samples;
+  blocks: Blocks;
+  marks: Marks;
+  pauses: { start: Float64Array; end: Float64Array };
+  heaps: HeapStacks[];
+  duration: number; // us, of the longest recording
+}
+
+function readFunctions(columns: Columns): Functions {
+  const name = columns.u32("functions.name");
+  return {
+    count: name.length,
+    name,
+    file: columns.u32("functions.file"),
+    line: columns.u32("functions.line"),
+    module: columns.u32("functions.module"),
+    unnamed: columns.u8("functions.unnamed"),
+  };
+}
+
+function readNodes(columns: Columns, locations: Locations): Nodes {
+  const location = columns.u32("nodes.location");
+  return {
+    count: location.length,
+    parent: columns.u32("nodes.parent"),
+    location,
+    how: columns.u8("nodes.how"),
+    function: location.map((l) => locations.function[l]),
+  };
+}
+
+function readSamples(columns: Columns, head: Head): Samples {
+  const thread = columns.u32("samples.thread");
+  const of = orderByThread(thread, head.threads.length);
+  return {
+    count: thread.length,
+    thread,
+    time: unwrapTimes(columns.u32("samples.time"), of, head.threads),
+    node: columns.u32("samples.node"),
+    cpu: columns.u32("samples.cpu"),
+    end: columns.u8("samples.end"),
+    of,
+  };
+}
+
+function readBlocks(columns: Columns, head: Head): Blocks {
+  const thread = columns.u32("blocks.thread");
+  const of = orderByThread(thread, head.threads.length);
+  return {
+    count: thread.length,
+    start: unwrapTimes(columns.u32("blocks.start"), of, head.threads),
+    duration: columns.u32("blocks.duration"),
+    node: columns.u32("blocks.node"),
+    waiting: columns.u8("blocks.waiting"),
+    of,
+  };
+}
+
+function readMarks(columns: Columns, head: Head): Marks {
+  const thread = columns.u32("marks.thread");
+  const of = orderByThread(thread, head.threads.length);
+  return {
+    count: thread.length,
+    time: unwrapTimes(columns.u32("marks.time"), of, head.threads),
+    duration: columns.u32("marks.duration"),
+    text: columns.u32("marks.text"),
+    missed: columns.u8("marks.missed"),
+    of,
+  };
+}
+
+function readHeap(columns: Columns, info: HeapInfo, at: number): HeapStacks {
+  const prefix = `heap${at}.`;
+  const stem = `${prefix}stacks.bytes_`;
+  const kinds = columns
+    .names()
+    .filter((name) => name.startsWith(stem))
+    .map((name) => name.slice(stem.length));
+  const perKind = (unit: string) =>
+    new Map(
+      kinds.map((kind) => [
+        kind,
+        columns.f64(`${prefix}stacks.${unit}_${kind}`),
+      ]),
+    );
+  return {
+    info,
+    time: columns.f64(`${prefix}curve.time`),
+    bytes: columns.f64(`${prefix}curve.bytes`),
+    blocks: columns.f64(`${prefix}curve.blocks`),
+    node: columns.u32(`${prefix}stacks.node`),
+    kinds,
+    bytesOf: perKind("bytes"),
+    blocksOf: perKind("blocks"),
+  };
+}
+
+export function readProfile(head: Head, columns: Columns): Profile {
+  const locations = {
+    function: columns.u32("locations.function"),
+    file: columns.u32("locations.file"),
+    line: columns.u32("locations.line"),
+    inlined: columns.u8("locations.inlined"),
+  };
+  return {
+    head,
+    strings: new Strings(columns),
+    functions: readFunctions(columns),
+    locations,
+    nodes: readNodes(columns, locations),
+    samples: readSamples(columns, head),
+    blocks: readBlocks(columns, head),
+    marks: readMarks(columns, head),
+    pauses: {
+      start: columns.f64("pauses.start"),
+      end: columns.f64("pauses.end"),
+    },
+    heaps: head.heaps.map((info, at) => readHeap(columns, info, at)),
+    duration: Math.max(
+      1,
+      ...head.recordings.map((r) => r.duration_ns / 1000),
+    ),
+  };
+}
