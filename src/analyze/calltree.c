@@ -10,9 +10,10 @@ struct builder {
     enum wndl_calltree_shape shape;
     enum wndl_time time;
     struct wndl_arena scratch;
-    struct wndl_map children;  /* (parent, key and kind) -> node */
-    struct wndl_map built;     /* (trunk, stack node) -> tree node */
-    struct wndl_vec path;      /* uint32_t: stack nodes still to be built */
+    struct wndl_map children;  /* (parent, key and kind) -> younger sibling */
+    struct wndl_map built;     /* (trunk, stack node / PAGE) -> address of */
+                               /* PAGE tree nodes */
+    struct wndl_vec path;      /* struct step, those still to be built */
     uint32_t *trunk_of_thread; /* WNDL_LABELS each: tree node + 1, or 0 */
     bool with_threads;
     const struct wndl_heap_choice *choice; /* of heaps: which blocks, */
@@ -20,30 +21,49 @@ struct builder {
     double carry;
 };
 
+struct step {
+    uint32_t stack_node;
+    uint32_t *built; /* where its tree node is kept */
+};
+
 static struct wndl_calltree_node *at(const struct builder *b, uint32_t node)
 {
     return wndl_vec_at(&b->tree->nodes, node);
 }
 
+static bool add_child(struct builder *b, struct wndl_calltree_node child)
+{
+    struct wndl_calltree_node *fresh = wndl_vec_push(&b->tree->nodes);
+    if (fresh == NULL || b->tree->nodes.len >= WNDL_NO_INDEX)
+        return false;
+    *fresh = child;
+    return true;
+}
+
+/* Most nodes have one child: the eldest is found without the map. */
 static bool child_of(struct builder *b, uint32_t parent,
     enum wndl_calltree_kind kind, uint32_t key, uint32_t *node)
 {
+    const struct wndl_calltree_node child = {
+        .parent = parent, .key = key, .kind = (uint8_t)kind};
+    uint32_t fresh = (uint32_t)b->tree->nodes.len;
+    uint32_t eldest = at(b, parent)->first_child;
+    *node = eldest == 0 ? fresh : eldest;
+    if (eldest == 0) {
+        at(b, parent)->first_child = fresh;
+        return add_child(b, child);
+    }
+    if (at(b, eldest)->key == key && at(b, eldest)->kind == child.kind)
+        return true;
     /* One bit for the kind: there are fewer than 2^31 functions or names. */
     uint64_t *slot = wndl_map_put(
         &b->children, (uint64_t)parent << 32 | key << 1 | (uint32_t)kind);
     if (slot == NULL)
         return false;
-    if (*slot == 0) {
-        struct wndl_calltree_node *fresh = wndl_vec_push(&b->tree->nodes);
-        if (fresh == NULL || b->tree->nodes.len >= WNDL_NO_INDEX)
-            return false;
-        fresh->parent = parent;
-        fresh->key = key;
-        fresh->kind = (uint8_t)kind;
-        *slot = b->tree->nodes.len - 1;
-    }
-    *node = (uint32_t)*slot;
-    return true;
+    *node = *slot == 0 ? fresh : (uint32_t)*slot;
+    *slot = *node;
+    at(b, eldest)->next_sibling = *node; /* any: it has some */
+    return *node != fresh || add_child(b, child);
 }
 
 static bool label_of(
@@ -130,10 +150,19 @@ static bool grow(struct builder *b, uint32_t stack_node, uint32_t *node)
     return true;
 }
 
-static uint64_t *built_slot(
+/* Nodes of a stack have numbers near each other, and so share pages. */
+static uint32_t *built_slot(
     struct builder *b, uint32_t trunk, uint32_t stack_node)
 {
-    return wndl_map_put(&b->built, (uint64_t)trunk << 32 | stack_node);
+    enum { PAGE = 64 };
+    uint64_t *page =
+        wndl_map_put(&b->built, (uint64_t)trunk << 32 | stack_node / PAGE);
+    if (page != NULL && *page == 0)
+        *page =
+            (uintptr_t)wndl_arena_calloc(&b->scratch, PAGE, sizeof(uint32_t));
+    return page == NULL || *page == 0
+               ? NULL
+               : (uint32_t *)(uintptr_t)*page + stack_node % PAGE;
 }
 
 /* Up to what is built already, then down again. */
@@ -143,27 +172,25 @@ static bool build_stack(
     *node = trunk;
     b->path.len = 0;
     while (stack_node != 0) {
-        uint64_t *slot = built_slot(b, trunk, stack_node);
-        if (slot == NULL)
+        struct step *step = wndl_vec_push(&b->path);
+        uint32_t *built = built_slot(b, trunk, stack_node);
+        if (step == NULL || built == NULL)
             return false;
-        if (*slot != 0) {
-            *node = (uint32_t)*slot;
+        *step = (struct step){stack_node, built};
+        if (*built != 0) {
+            *node = *built;
+            b->path.len--;
             break;
         }
-        uint32_t *step = wndl_vec_push(&b->path);
-        if (step == NULL)
-            return false;
-        *step = stack_node;
         const struct wndl_node *n =
             wndl_vec_at(&b->s->profile->nodes, stack_node);
         stack_node = n->parent;
     }
     for (size_t i = b->path.len; i-- > 0;) {
-        uint32_t step = *(const uint32_t *)wndl_vec_at(&b->path, i);
-        uint64_t *slot = built_slot(b, trunk, step);
-        if (slot == NULL || !grow(b, step, node))
+        const struct step *step = wndl_vec_at(&b->path, i);
+        if (!grow(b, step->stack_node, node))
             return false;
-        *slot = *node;
+        *step->built = *node;
     }
     return true;
 }
@@ -255,18 +282,32 @@ static int compare_nodes(const void *a, const void *b, void *context)
     return (x->key > y->key) - (x->key < y->key);
 }
 
+/* The nodes that have siblings, without their links. */
+static uint32_t pick_siblings(struct builder *b, uint32_t *picked)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 1; i < b->tree->nodes.len; i++) {
+        uint32_t eldest = at(b, at(b, i)->parent)->first_child;
+        if (eldest != i || at(b, i)->next_sibling != 0)
+            picked[count++] = i;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        at(b, at(b, picked[i])->parent)->first_child = 0;
+        at(b, picked[i])->next_sibling = 0;
+    }
+    return count;
+}
+
 static bool order_siblings(struct builder *b)
 {
-    uint32_t count = (uint32_t)b->tree->nodes.len;
-    uint32_t *sorted = wndl_arena_calloc(&b->scratch, count, sizeof *sorted);
+    uint32_t *sorted =
+        wndl_arena_calloc(&b->scratch, b->tree->nodes.len, sizeof *sorted);
     struct order order = {b, NULL};
     if (sorted == NULL || !rank_names(b, &order.rank_of_name))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        sorted[i] = i;
-    /* Not the root, which is its own parent by number alone. */
-    qsort_r(sorted + 1, count - 1, sizeof *sorted, compare_nodes, &order);
-    for (uint32_t i = count; i-- > 1;) {
+    uint32_t count = pick_siblings(b, sorted);
+    qsort_r(sorted, count, sizeof *sorted, compare_nodes, &order);
+    for (uint32_t i = count; i-- > 0;) {
         struct wndl_calltree_node *node = at(b, sorted[i]);
         struct wndl_calltree_node *parent = at(b, node->parent);
         node->next_sibling = parent->first_child;
@@ -298,7 +339,7 @@ static bool build_by(struct builder *b, struct wndl_calltree *tree,
     wndl_arena_init(&b->scratch, s->arena.mem);
     wndl_map_init(&b->children, &b->scratch);
     wndl_map_init(&b->built, &b->scratch);
-    wndl_vec_init(&b->path, &b->scratch, sizeof(uint32_t));
+    wndl_vec_init(&b->path, &b->scratch, sizeof(struct step));
     bool built = build_all(b);
     wndl_arena_free(&b->scratch);
     return built;

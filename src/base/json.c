@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+/* One that does not stand for itself. */
 static void escaped_ascii(struct wndl_buf *buf, uint8_t c)
 {
     if (c == '"' || c == '\\')
@@ -13,15 +14,29 @@ static void escaped_ascii(struct wndl_buf *buf, uint8_t c)
         wndl_buf_text(buf, "\\n");
     else if (c == '\t')
         wndl_buf_text(buf, "\\t");
-    else if (c < 0x20 || c == 0x7f)
-        wndl_buf_printf(buf, "\\u%04x", c);
     else
-        wndl_buf_byte(buf, c);
+        wndl_buf_printf(buf, "\\u%04x", c);
+}
+
+/* How many bytes from `from` on stand for themselves. */
+static size_t plain_bytes(struct wndl_bytes s, size_t from)
+{
+    size_t i = from;
+    while (i < s.size && s.data[i] >= 0x20 && s.data[i] < 0x7f &&
+           s.data[i] != '"' && s.data[i] != '\\')
+        i++;
+    return i - from;
 }
 
 void wndl_json_escaped(struct wndl_buf *buf, struct wndl_bytes s)
 {
     for (size_t i = 0; i < s.size;) {
+        size_t plain = plain_bytes(s, i);
+        if (plain != 0) {
+            wndl_buf_add(buf, s.data + i, plain);
+            i += plain;
+            continue;
+        }
         if (s.data[i] < 0x80) {
             escaped_ascii(buf, s.data[i++]);
             continue;

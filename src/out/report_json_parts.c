@@ -18,8 +18,9 @@ void wndl_json_put_element(struct wndl_json *j)
 void wndl_json_put_key(struct wndl_json *j, const char *name)
 {
     wndl_json_put_element(j);
-    wndl_json_text(j->out, name);
-    wndl_buf_byte(j->out, ':');
+    wndl_buf_byte(j->out, '"');
+    wndl_buf_text(j->out, name);
+    wndl_buf_text(j->out, "\":");
 }
 
 void wndl_json_put_open(struct wndl_json *j, char bracket)
@@ -44,7 +45,7 @@ void wndl_json_put_open_line(struct wndl_json *j)
 void wndl_json_put_number(struct wndl_json *j, const char *name, uint64_t value)
 {
     wndl_json_put_key(j, name);
-    wndl_buf_printf(j->out, "%" PRIu64, value);
+    wndl_buf_decimal(j->out, value);
 }
 
 void wndl_json_put_signed(struct wndl_json *j, const char *name, int64_t value)
