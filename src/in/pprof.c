@@ -2,37 +2,11 @@
 #include "in/pprof.h"
 
 #include "in/pprof_inflate.h"
+#include "model/pprof_fields.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Numbers of fields. */
-enum {
-    PROFILE_SAMPLE_TYPE = 1,
-    PROFILE_SAMPLE = 2,
-    PROFILE_MAPPING = 3,
-    PROFILE_LOCATION = 4,
-    PROFILE_FUNCTION = 5,
-    PROFILE_STRING = 6,
-    TYPE_TYPE = 1,
-    TYPE_UNIT = 2,
-    SAMPLE_LOCATION = 1,
-    SAMPLE_VALUE = 2,
-    MAPPING_ID = 1,
-    MAPPING_START = 2,
-    MAPPING_OFFSET = 4,
-    MAPPING_FILE = 5,
-    LOCATION_ID = 1,
-    LOCATION_MAPPING = 2,
-    LOCATION_ADDRESS = 3,
-    LOCATION_LINE = 4,
-    LINE_FUNCTION = 1,
-    LINE_LINE = 2,
-    FUNCTION_ID = 1,
-    FUNCTION_NAME = 2,
-    FUNCTION_FILE = 4,
-};
 
 /* What no profile has is damage: neither time nor memory shall go there. */
 enum { MOST_LINES = 255, MOST_FRAMES = 1 << 16 };
@@ -173,13 +147,13 @@ static bool add_mapping(struct reader *r, struct wndl_cursor *c)
     struct field f;
     uint64_t id = 0;
     while (next_field(c, &f)) {
-        if (f.number == MAPPING_ID)
+        if (f.number == WNDL_PPROF_MAPPING_ID)
             id = f.value;
-        else if (f.number == MAPPING_START)
+        else if (f.number == WNDL_PPROF_MAPPING_START)
             m.start = f.value;
-        else if (f.number == MAPPING_OFFSET)
+        else if (f.number == WNDL_PPROF_MAPPING_OFFSET)
             m.offset = f.value;
-        else if (f.number == MAPPING_FILE)
+        else if (f.number == WNDL_PPROF_MAPPING_FILE)
             m.file = f.value;
     }
     return c->failed || add_as(&r->mapping_of, id, &r->mappings, &m);
@@ -191,11 +165,11 @@ static bool add_function(struct reader *r, struct wndl_cursor *c)
     struct field f;
     uint64_t id = 0;
     while (next_field(c, &f)) {
-        if (f.number == FUNCTION_ID)
+        if (f.number == WNDL_PPROF_FUNCTION_ID)
             id = f.value;
-        else if (f.number == FUNCTION_NAME)
+        else if (f.number == WNDL_PPROF_FUNCTION_NAME)
             function.name = f.value;
-        else if (f.number == FUNCTION_FILE)
+        else if (f.number == WNDL_PPROF_FUNCTION_FILE)
             function.file = f.value;
     }
     return c->failed || add_as(&r->function_of, id, &r->functions, &function);
@@ -208,9 +182,9 @@ static bool add_line(
     struct field f;
     struct line *line = wndl_vec_push(&r->lines);
     while (line != NULL && next_field(&c, &f)) {
-        if (f.number == LINE_FUNCTION)
+        if (f.number == WNDL_PPROF_LINE_FUNCTION)
             line->function = f.value;
-        else if (f.number == LINE_LINE)
+        else if (f.number == WNDL_PPROF_LINE_LINE)
             line->line = f.value;
     }
     if (c.failed)
@@ -224,13 +198,14 @@ static bool add_location(struct reader *r, struct wndl_cursor *c)
     struct field f;
     uint64_t id = 0;
     while (next_field(c, &f)) {
-        if (f.number == LOCATION_ID)
+        if (f.number == WNDL_PPROF_LOCATION_ID)
             id = f.value;
-        else if (f.number == LOCATION_MAPPING)
+        else if (f.number == WNDL_PPROF_LOCATION_MAPPING)
             location.mapping = f.value;
-        else if (f.number == LOCATION_ADDRESS)
+        else if (f.number == WNDL_PPROF_LOCATION_ADDRESS)
             location.address = f.value;
-        else if (f.number == LOCATION_LINE && !add_line(r, c, f.bytes))
+        else if (f.number == WNDL_PPROF_LOCATION_LINE &&
+                 !add_line(r, c, f.bytes))
             return false;
     }
     location.count = (uint32_t)(r->lines.len - location.first);
@@ -254,15 +229,15 @@ static bool add_message(struct reader *r, const struct field *f)
     bool added = true;
     if (f->type != BYTES)
         return true;
-    if (f->number == PROFILE_SAMPLE_TYPE)
+    if (f->number == WNDL_PPROF_PROFILE_SAMPLE_TYPE)
         added = add_bytes(&r->types, f->bytes);
-    else if (f->number == PROFILE_MAPPING)
+    else if (f->number == WNDL_PPROF_PROFILE_MAPPING)
         added = add_mapping(r, &c);
-    else if (f->number == PROFILE_LOCATION)
+    else if (f->number == WNDL_PPROF_PROFILE_LOCATION)
         added = add_location(r, &c);
-    else if (f->number == PROFILE_FUNCTION)
+    else if (f->number == WNDL_PPROF_PROFILE_FUNCTION)
         added = add_function(r, &c);
-    else if (f->number == PROFILE_STRING)
+    else if (f->number == WNDL_PPROF_PROFILE_STRING)
         added = add_bytes(&r->strings, f->bytes);
     if (c.failed)
         damaged(r, f->bytes.data, "a damaged message");
@@ -301,9 +276,9 @@ static enum wndl_status add_event(
     struct wndl_bytes type = {0}, unit = {0};
     struct field f;
     while (next_field(&c, &f)) {
-        if (f.number == TYPE_TYPE)
+        if (f.number == WNDL_PPROF_TYPE_TYPE)
             type = text_of(r, f.value);
-        else if (f.number == TYPE_UNIT)
+        else if (f.number == WNDL_PPROF_TYPE_UNIT)
             unit = text_of(r, f.value);
     }
     if (c.failed)
@@ -477,8 +452,9 @@ static enum wndl_status read_sample(
     struct field f;
     r->ids.len = r->values.len = 0;
     while (next_field(&c, &f)) {
-        bool added = f.number == SAMPLE_LOCATION ? add_numbers(&r->ids, &f, &c)
-                     : f.number == SAMPLE_VALUE
+        bool added = f.number == WNDL_PPROF_SAMPLE_LOCATION
+                         ? add_numbers(&r->ids, &f, &c)
+                     : f.number == WNDL_PPROF_SAMPLE_VALUE
                          ? add_numbers(&r->values, &f, &c)
                          : true;
         if (!added)
@@ -497,7 +473,7 @@ static enum wndl_status read_samples(struct reader *r, struct wndl_error *err)
     struct field f;
     enum wndl_status status = WNDL_OK;
     while (status == WNDL_OK && next_field(&c, &f)) {
-        if (f.number == PROFILE_SAMPLE && f.type == BYTES)
+        if (f.number == WNDL_PPROF_PROFILE_SAMPLE && f.type == BYTES)
             status = read_sample(r, f.bytes, err);
     }
     return status;
@@ -517,12 +493,12 @@ bool wndl_pprof_is(struct wndl_bytes file)
     struct field type, f;
     if (is_gzip(file))
         return true;
-    if (!next_field(&c, &type) || type.number != PROFILE_SAMPLE_TYPE ||
-        type.type != BYTES)
+    if (!next_field(&c, &type) ||
+        type.number != WNDL_PPROF_PROFILE_SAMPLE_TYPE || type.type != BYTES)
         return false;
     c = wndl_cursor_at(type.bytes, 0, false);
     while (next_field(&c, &f)) {
-        if (f.type != VARINT || f.number > TYPE_UNIT)
+        if (f.type != VARINT || f.number > WNDL_PPROF_TYPE_UNIT)
             return false;
     }
     return !c.failed && type.bytes.size != 0;

@@ -4,53 +4,10 @@
 #include "base/intern.h"
 #include "base/protobuf.h"
 #include "base/utf8.h"
+#include "model/pprof_fields.h"
 #include "out/sink.h"
 
 #include <string.h>
-
-/* Numbers of fields, as github.com/google/pprof's profile.proto has them. */
-enum {
-    PROFILE_SAMPLE_TYPE = 1,
-    PROFILE_SAMPLE = 2,
-    PROFILE_MAPPING = 3,
-    PROFILE_LOCATION = 4,
-    PROFILE_FUNCTION = 5,
-    PROFILE_STRING = 6,
-    PROFILE_TIME = 9,
-    PROFILE_DURATION = 10,
-    PROFILE_PERIOD_TYPE = 11,
-    PROFILE_PERIOD = 12,
-    PROFILE_COMMENT = 13,
-    PROFILE_DEFAULT_TYPE = 14,
-    TYPE_TYPE = 1,
-    TYPE_UNIT = 2,
-    SAMPLE_LOCATION = 1,
-    SAMPLE_VALUE = 2,
-    SAMPLE_LABEL = 3,
-    LABEL_KEY = 1,
-    LABEL_STRING = 2,
-    LABEL_NUMBER = 3,
-    MAPPING_ID = 1,
-    MAPPING_START = 2,
-    MAPPING_LIMIT = 3,
-    MAPPING_FILE = 5,
-    MAPPING_BUILD_ID = 6,
-    MAPPING_HAS_FUNCTIONS = 7,
-    MAPPING_HAS_FILES = 8,
-    MAPPING_HAS_LINES = 9,
-    MAPPING_HAS_INLINES = 10,
-    LOCATION_ID = 1,
-    LOCATION_MAPPING = 2,
-    LOCATION_ADDRESS = 3,
-    LOCATION_LINE = 4,
-    LINE_FUNCTION = 1,
-    LINE_LINE = 2,
-    FUNCTION_ID = 1,
-    FUNCTION_NAME = 2,
-    FUNCTION_SYSTEM_NAME = 3,
-    FUNCTION_FILE = 4,
-    FUNCTION_LINE = 5,
-};
 
 enum value { VALUE_SAMPLES, VALUE_CPU, VALUE_BLOCKED, VALUE_WAITING, VALUES };
 
@@ -100,7 +57,8 @@ static void write_strings_of(
     for (uint32_t i = first; i < wndl_intern_count(strings); i++) {
         wndl_buf_clear(&w->inner);
         wndl_utf8_plain(&w->inner, wndl_intern_get(strings, i));
-        wndl_protobuf_bytes(&w->sink.text, PROFILE_STRING, &w->inner);
+        wndl_protobuf_bytes(
+            &w->sink.text, WNDL_PPROF_PROFILE_STRING, &w->inner);
         wndl_sink_flush(&w->sink);
     }
 }
@@ -118,8 +76,8 @@ static void put_message(struct writer *w, unsigned field)
 static void put_type(
     struct writer *w, unsigned field, const char *type, const char *unit)
 {
-    wndl_protobuf_number(&w->message, TYPE_TYPE, text_id(w, type));
-    wndl_protobuf_number(&w->message, TYPE_UNIT, text_id(w, unit));
+    wndl_protobuf_number(&w->message, WNDL_PPROF_TYPE_TYPE, text_id(w, type));
+    wndl_protobuf_number(&w->message, WNDL_PPROF_TYPE_UNIT, text_id(w, unit));
     put_message(w, field);
 }
 
@@ -174,16 +132,16 @@ static void write_mapping(struct writer *w, size_t image)
     bool lines = module->state == WNDL_SYMBOLS_LINES;
     struct wndl_buf *m = &w->message;
     uint64_t id = build_id(w, from->build_id);
-    wndl_protobuf_number(m, MAPPING_ID, image + 1);
-    wndl_protobuf_number(m, MAPPING_START, w->starts[image]);
-    wndl_protobuf_number(m, MAPPING_LIMIT, w->limits[image]);
-    wndl_protobuf_number(m, MAPPING_FILE, module->path);
-    wndl_protobuf_number(m, MAPPING_BUILD_ID, id);
-    wndl_protobuf_number(m, MAPPING_HAS_FUNCTIONS, true);
-    wndl_protobuf_number(m, MAPPING_HAS_FILES, lines);
-    wndl_protobuf_number(m, MAPPING_HAS_LINES, lines);
-    wndl_protobuf_number(m, MAPPING_HAS_INLINES, lines);
-    put_message(w, PROFILE_MAPPING);
+    wndl_protobuf_number(m, WNDL_PPROF_MAPPING_ID, image + 1);
+    wndl_protobuf_number(m, WNDL_PPROF_MAPPING_START, w->starts[image]);
+    wndl_protobuf_number(m, WNDL_PPROF_MAPPING_LIMIT, w->limits[image]);
+    wndl_protobuf_number(m, WNDL_PPROF_MAPPING_FILE, module->path);
+    wndl_protobuf_number(m, WNDL_PPROF_MAPPING_BUILD_ID, id);
+    wndl_protobuf_number(m, WNDL_PPROF_MAPPING_HAS_FUNCTIONS, true);
+    wndl_protobuf_number(m, WNDL_PPROF_MAPPING_HAS_FILES, lines);
+    wndl_protobuf_number(m, WNDL_PPROF_MAPPING_HAS_LINES, lines);
+    wndl_protobuf_number(m, WNDL_PPROF_MAPPING_HAS_INLINES, lines);
+    put_message(w, WNDL_PPROF_PROFILE_MAPPING);
 }
 
 static bool same(struct wndl_bytes a, struct wndl_bytes b)
@@ -219,20 +177,20 @@ static void write_function(
     struct writer *w, size_t id, const struct wndl_function *function)
 {
     struct wndl_buf *m = &w->message;
-    wndl_protobuf_number(m, FUNCTION_ID, id);
-    wndl_protobuf_number(m, FUNCTION_NAME, function->name);
-    wndl_protobuf_number(m, FUNCTION_SYSTEM_NAME, function->name);
-    wndl_protobuf_number(m, FUNCTION_FILE, function->file);
-    wndl_protobuf_number(m, FUNCTION_LINE, function->line);
-    put_message(w, PROFILE_FUNCTION);
+    wndl_protobuf_number(m, WNDL_PPROF_FUNCTION_ID, id);
+    wndl_protobuf_number(m, WNDL_PPROF_FUNCTION_NAME, function->name);
+    wndl_protobuf_number(m, WNDL_PPROF_FUNCTION_SYSTEM_NAME, function->name);
+    wndl_protobuf_number(m, WNDL_PPROF_FUNCTION_FILE, function->file);
+    wndl_protobuf_number(m, WNDL_PPROF_FUNCTION_LINE, function->line);
+    put_message(w, WNDL_PPROF_PROFILE_FUNCTION);
 }
 
 static void put_line(struct writer *w, uint64_t function, uint64_t line)
 {
     wndl_buf_clear(&w->inner);
-    wndl_protobuf_number(&w->inner, LINE_FUNCTION, function);
-    wndl_protobuf_number(&w->inner, LINE_LINE, line);
-    wndl_protobuf_bytes(&w->message, LOCATION_LINE, &w->inner);
+    wndl_protobuf_number(&w->inner, WNDL_PPROF_LINE_FUNCTION, function);
+    wndl_protobuf_number(&w->inner, WNDL_PPROF_LINE_LINE, line);
+    wndl_protobuf_bytes(&w->message, WNDL_PPROF_LOCATION_LINE, &w->inner);
 }
 
 /* Inlined functions are lines of their location, the innermost first. */
@@ -242,17 +200,18 @@ static void write_location(struct writer *w, uint32_t frame)
     const struct wndl_span *span = wndl_vec_at(&w->s->spans, frame);
     bool mapped = key->image < w->p->images.len;
     uint64_t address = wndl_exported_address(key);
-    wndl_protobuf_number(&w->message, LOCATION_ID, (uint64_t)frame + 1);
+    wndl_protobuf_number(
+        &w->message, WNDL_PPROF_LOCATION_ID, (uint64_t)frame + 1);
     if (mapped)
         wndl_protobuf_number(
-            &w->message, LOCATION_MAPPING, (uint64_t)key->image + 1);
-    wndl_protobuf_number(&w->message, LOCATION_ADDRESS,
+            &w->message, WNDL_PPROF_LOCATION_MAPPING, (uint64_t)key->image + 1);
+    wndl_protobuf_number(&w->message, WNDL_PPROF_LOCATION_ADDRESS,
         mapped ? w->starts[key->image] + address : address);
     for (uint32_t i = 0; i < span->count; i++) {
         const struct wndl_location *l = wndl_symbolized_location(w->s, span, i);
         put_line(w, (uint64_t)l->function + 1, l->line);
     }
-    put_message(w, PROFILE_LOCATION);
+    put_message(w, WNDL_PPROF_PROFILE_LOCATION);
 }
 
 static void write_labels(struct writer *w)
@@ -260,13 +219,15 @@ static void write_labels(struct writer *w)
     for (unsigned i = WNDL_LABEL_NONE + 1; i < WNDL_LABELS; i++) {
         uint64_t name = text_id(w, wndl_label_text(i));
         uint64_t function = w->s->functions.len + i;
-        wndl_protobuf_number(&w->message, FUNCTION_ID, function);
-        wndl_protobuf_number(&w->message, FUNCTION_NAME, name);
-        wndl_protobuf_number(&w->message, FUNCTION_SYSTEM_NAME, name);
-        put_message(w, PROFILE_FUNCTION);
-        wndl_protobuf_number(&w->message, LOCATION_ID, w->p->frames.len + i);
+        wndl_protobuf_number(&w->message, WNDL_PPROF_FUNCTION_ID, function);
+        wndl_protobuf_number(&w->message, WNDL_PPROF_FUNCTION_NAME, name);
+        wndl_protobuf_number(
+            &w->message, WNDL_PPROF_FUNCTION_SYSTEM_NAME, name);
+        put_message(w, WNDL_PPROF_PROFILE_FUNCTION);
+        wndl_protobuf_number(
+            &w->message, WNDL_PPROF_LOCATION_ID, w->p->frames.len + i);
         put_line(w, function, 0);
-        put_message(w, PROFILE_LOCATION);
+        put_message(w, WNDL_PPROF_PROFILE_LOCATION);
     }
 }
 
@@ -293,25 +254,25 @@ static void put_stack(struct writer *w, uint32_t node, unsigned label)
     }
     if (label != WNDL_LABEL_NONE)
         wndl_buf_uleb(&w->inner, w->p->frames.len + label);
-    wndl_protobuf_bytes(&w->message, SAMPLE_LOCATION, &w->inner);
+    wndl_protobuf_bytes(&w->message, WNDL_PPROF_SAMPLE_LOCATION, &w->inner);
     wndl_buf_clear(&w->inner);
 }
 
 static void put_label_string(struct writer *w, uint64_t key, uint64_t string)
 {
     wndl_buf_clear(&w->inner);
-    wndl_protobuf_number(&w->inner, LABEL_KEY, key);
-    wndl_protobuf_number(&w->inner, LABEL_STRING, string);
-    wndl_protobuf_bytes(&w->message, SAMPLE_LABEL, &w->inner);
+    wndl_protobuf_number(&w->inner, WNDL_PPROF_LABEL_KEY, key);
+    wndl_protobuf_number(&w->inner, WNDL_PPROF_LABEL_STRING, string);
+    wndl_protobuf_bytes(&w->message, WNDL_PPROF_SAMPLE_LABEL, &w->inner);
 }
 
 static void put_label_number(struct writer *w, const char *key, uint64_t number)
 {
     uint64_t name = text_id(w, key);
     wndl_buf_clear(&w->inner);
-    wndl_protobuf_number(&w->inner, LABEL_KEY, name);
-    wndl_protobuf_number(&w->inner, LABEL_NUMBER, number);
-    wndl_protobuf_bytes(&w->message, SAMPLE_LABEL, &w->inner);
+    wndl_protobuf_number(&w->inner, WNDL_PPROF_LABEL_KEY, name);
+    wndl_protobuf_number(&w->inner, WNDL_PPROF_LABEL_NUMBER, number);
+    wndl_protobuf_bytes(&w->message, WNDL_PPROF_SAMPLE_LABEL, &w->inner);
 }
 
 static void put_process(struct writer *w, uint32_t index)
@@ -379,9 +340,9 @@ static void write_group(struct writer *w, const struct group *group)
         wndl_buf_uleb(&w->inner, v[i]);
     wndl_buf_uleb(
         &w->inner, v[VALUE_CPU] + v[VALUE_BLOCKED] + v[VALUE_WAITING]);
-    wndl_protobuf_bytes(&w->message, SAMPLE_VALUE, &w->inner);
+    wndl_protobuf_bytes(&w->message, WNDL_PPROF_SAMPLE_VALUE, &w->inner);
     put_thread(w, group->thread);
-    put_message(w, PROFILE_SAMPLE);
+    put_message(w, WNDL_PPROF_PROFILE_SAMPLE);
 }
 
 static void write_times(struct writer *w)
@@ -391,15 +352,16 @@ static void write_times(struct writer *w)
         [WNDL_TIME_BLOCKED] = "blocked",
         [WNDL_TIME_WALL] = "wall",
     };
-    put_type(w, PROFILE_SAMPLE_TYPE, "samples", "count");
-    put_type(w, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
-    put_type(w, PROFILE_SAMPLE_TYPE, "blocked", "nanoseconds");
-    put_type(w, PROFILE_SAMPLE_TYPE, "waiting", "nanoseconds");
-    put_type(w, PROFILE_SAMPLE_TYPE, "wall", "nanoseconds");
-    put_type(w, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
-    wndl_protobuf_number(&w->sink.text, PROFILE_PERIOD, w->p->interval);
+    put_type(w, WNDL_PPROF_PROFILE_SAMPLE_TYPE, "samples", "count");
+    put_type(w, WNDL_PPROF_PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
+    put_type(w, WNDL_PPROF_PROFILE_SAMPLE_TYPE, "blocked", "nanoseconds");
+    put_type(w, WNDL_PPROF_PROFILE_SAMPLE_TYPE, "waiting", "nanoseconds");
+    put_type(w, WNDL_PPROF_PROFILE_SAMPLE_TYPE, "wall", "nanoseconds");
+    put_type(w, WNDL_PPROF_PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
     wndl_protobuf_number(
-        &w->sink.text, PROFILE_DEFAULT_TYPE, text_id(w, shown[w->e->time]));
+        &w->sink.text, WNDL_PPROF_PROFILE_PERIOD, w->p->interval);
+    wndl_protobuf_number(&w->sink.text, WNDL_PPROF_PROFILE_DEFAULT_TYPE,
+        text_id(w, shown[w->e->time]));
     struct wndl_vec groups;
     w->failed = w->failed || !group_spent(w, &groups);
     for (size_t i = 0; !w->failed && i < groups.len; i++)
@@ -428,12 +390,12 @@ static void write_sum(
         wndl_buf_uleb(&w->inner, wndl_exported_round(sum->bytes[i]));
         any |= blocks;
     }
-    wndl_protobuf_bytes(&w->message, SAMPLE_VALUE, &w->inner);
+    wndl_protobuf_bytes(&w->message, WNDL_PPROF_SAMPLE_VALUE, &w->inner);
     put_process(w, process);
     if (any == 0)
         wndl_buf_clear(&w->message);
     else
-        put_message(w, PROFILE_SAMPLE);
+        put_message(w, WNDL_PPROF_PROFILE_SAMPLE);
 }
 
 static void write_heap(struct writer *w, const struct wndl_process_heap *heap)
@@ -449,13 +411,13 @@ static void write_heaps(struct writer *w)
     for (unsigned i = 0; i < WNDL_HEAP_WHICHES; i++) {
         if (!wndl_exported_tells(w->e, i))
             continue;
-        put_type(w, PROFILE_SAMPLE_TYPE, heap_types[i][0], "count");
-        put_type(w, PROFILE_SAMPLE_TYPE, heap_types[i][1], "bytes");
+        put_type(w, WNDL_PPROF_PROFILE_SAMPLE_TYPE, heap_types[i][0], "count");
+        put_type(w, WNDL_PPROF_PROFILE_SAMPLE_TYPE, heap_types[i][1], "bytes");
     }
-    put_type(w, PROFILE_PERIOD_TYPE, "space", "bytes");
+    put_type(w, WNDL_PPROF_PROFILE_PERIOD_TYPE, "space", "bytes");
     const char *shown = heap_types[w->e->which][!w->e->by_blocks];
     wndl_protobuf_number(
-        &w->sink.text, PROFILE_DEFAULT_TYPE, text_id(w, shown));
+        &w->sink.text, WNDL_PPROF_PROFILE_DEFAULT_TYPE, text_id(w, shown));
     for (size_t i = 0; i < w->p->heaps.len && !w->failed; i++) {
         const struct wndl_process_heap *heap = wndl_vec_at(&w->p->heaps, i);
         if (wndl_exported_has(w->e, heap))
@@ -476,9 +438,11 @@ static void write_head(struct writer *w)
     }
     uint64_t id = string_id(w, (struct wndl_bytes){command->data,
                                    command->failed ? 0 : command->size});
-    wndl_protobuf_number(&w->sink.text, PROFILE_TIME, w->p->realtime);
-    wndl_protobuf_number(&w->sink.text, PROFILE_DURATION, w->p->duration);
-    wndl_protobuf_number(&w->sink.text, PROFILE_COMMENT, id);
+    wndl_protobuf_number(
+        &w->sink.text, WNDL_PPROF_PROFILE_TIME, w->p->realtime);
+    wndl_protobuf_number(
+        &w->sink.text, WNDL_PPROF_PROFILE_DURATION, w->p->duration);
+    wndl_protobuf_number(&w->sink.text, WNDL_PPROF_PROFILE_COMMENT, id);
 }
 
 static void write_profile(struct writer *w)
