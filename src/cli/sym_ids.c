@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "dbg/breakpad.h"
 #include "obj/debug_id.h"
+#include "obj/macho.h"
 #include "obj/zip.h"
 
 #include <stdio.h>
@@ -16,14 +17,17 @@ static void print_hex(const char *label, struct wndl_bytes bytes)
     putchar('\n');
 }
 
-/* The dashes of a GUID. */
-static void print_guid(const struct wndl_debug_id *id)
+/* With dashes, as Microsoft writes it or Apple does. */
+static void print_guid(const struct wndl_debug_id *id, bool is_apple)
 {
-    printf("guid      ");
+    printf(is_apple ? "uuid      " : "guid      ");
     for (size_t i = 0; i < WNDL_GUID_SIZE; i++)
-        printf("%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-            id->guid[i]);
-    printf(", age %u\n", id->age);
+        printf(is_apple ? "%s%02X" : "%s%02x",
+            i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id->guid[i]);
+    if (is_apple)
+        putchar('\n');
+    else
+        printf(", age %u\n", id->age);
 }
 
 static int print_of_symbols(
@@ -47,12 +51,16 @@ static int print_of_binary(
     if (wndl_object_open(bytes, path, wndl_mem_libc(), &object, err) != WNDL_OK)
         return WNDL_EXIT_FAILURE;
     struct wndl_bytes build_id = wndl_object_build_id(object);
+    char arch[WNDL_MACHO_ARCH];
+    bool is_apple = wndl_macho_arch_of(object, arch);
     printf("file      %s\n", path);
-    if (build_id.size != 0)
+    if (is_apple)
+        printf("arch      %s\n", arch);
+    if (build_id.size != 0 && !is_apple)
         print_hex("build-id  ", build_id);
     if (wndl_object_debug_id(object, &id)) {
         printf("breakpad  %s\n", wndl_debug_id_text(&id, text));
-        print_guid(&id);
+        print_guid(&id, is_apple);
     }
     wndl_object_close(object);
     return WNDL_EXIT_OK;

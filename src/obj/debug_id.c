@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "obj/debug_id.h"
 
+#include "obj/macho.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +42,11 @@ bool wndl_object_debug_id(struct wndl_object *object, struct wndl_debug_id *id)
     struct wndl_bytes text;
     uint8_t sum[WNDL_GUID_SIZE] = {0};
     struct wndl_bytes build_id = wndl_object_build_id(object);
-    bool big_endian = wndl_object_is_big_endian(object);
+    char arch[WNDL_MACHO_ARCH];
+    bool is_uuid = wndl_macho_arch_of(object, arch);
+    bool big_endian = is_uuid || wndl_object_is_big_endian(object);
+    if (build_id.size == 0 && is_uuid)
+        return false;
     if (build_id.size == 0) {
         if (wndl_object_section_bytes(object, ".text", &text, NULL, NULL) !=
                 WNDL_OK ||

@@ -2,9 +2,12 @@
 #include "obj/debugfile.h"
 
 #include "base/buf.h"
+#include "obj/macho.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -58,10 +61,14 @@ static enum wndl_status check_identity(const struct search *search,
 static enum wndl_status open_candidate(const struct search *search,
     const char *path, struct wndl_debugfile *candidate, struct wndl_error *err)
 {
+    char arch[WNDL_MACHO_ARCH];
+    bool has_arch = wndl_macho_arch_of(search->object, arch);
     enum wndl_status status = wndl_file_open(path, &candidate->file, err);
+    const struct wndl_object_source source = {
+        candidate->file.bytes, path, has_arch ? arch : NULL};
     if (status == WNDL_OK)
-        status = wndl_object_open(
-            candidate->file.bytes, path, search->mem, &candidate->object, err);
+        status = wndl_object_open_source(
+            &source, search->mem, &candidate->object, err);
     if (status == WNDL_OK)
         status = check_identity(search, candidate, err);
     if (status != WNDL_OK)
@@ -151,6 +158,85 @@ static enum wndl_status find_by_link(struct search *search)
     return status;
 }
 
+/* ---- Apple's dSYM bundles */
+
+static const char bundle[] = ".dSYM/Contents/Resources/DWARF";
+
+/* What the bundle has under whatever name. */
+static enum wndl_status try_all_in(struct search *search, const char *folder)
+{
+    enum { MOST = 64 };
+    enum wndl_status status = WNDL_NOT_FOUND;
+    DIR *files = opendir(folder);
+    if (files == NULL)
+        return status;
+    struct dirent *file;
+    for (int i = 0; i < MOST && status == WNDL_NOT_FOUND &&
+                    (file = readdir(files)) != NULL;
+         i++) {
+        if (file->d_name[0] == '.')
+            continue;
+        wndl_buf_clear(&search->path);
+        wndl_buf_printf(&search->path, "%s/%s", folder, file->d_name);
+        status = try_path(search);
+    }
+    closedir(files);
+    return status;
+}
+
+/* The bundle called after the first `size` bytes of `path`. */
+static enum wndl_status try_bundle(
+    struct search *search, const char *path, size_t size, const char *name)
+{
+    char folder[PATH_MAX + sizeof bundle];
+    if (size >= PATH_MAX)
+        return WNDL_NOT_FOUND;
+    memcpy(folder, path, size);
+    memcpy(folder + size, bundle, sizeof bundle);
+    wndl_buf_clear(&search->path);
+    wndl_buf_printf(&search->path, "%s/%s", folder, name);
+    enum wndl_status status = try_path(search);
+    return status == WNDL_NOT_FOUND ? try_all_in(search, folder) : status;
+}
+
+/* Beside the binary, of which `path` is the first `size` bytes, and beside the
+ * folders that it is in: App.app/Contents/MacOS/App, for one. */
+static enum wndl_status find_bundle_above(
+    struct search *search, const char *path, size_t size, const char *name)
+{
+    enum { FOLDERS_UP = 5 };
+    enum wndl_status status = WNDL_NOT_FOUND;
+    for (int i = 0; i < FOLDERS_UP && size > 0 && status == WNDL_NOT_FOUND;
+         i++) {
+        status = try_bundle(search, path, size, name);
+        const char *slash = memrchr(path, '/', size);
+        size = slash == NULL ? 0 : (size_t)(slash - path);
+    }
+    return status;
+}
+
+static enum wndl_status find_bundle(struct search *search)
+{
+    char folder[PATH_MAX];
+    char path[PATH_MAX];
+    const char *given = wndl_object_path(search->object);
+    const char *slash = strrchr(given, '/');
+    const char *name = slash == NULL ? given : slash + 1;
+    enum wndl_status status = WNDL_NOT_FOUND;
+    if (wndl_file_real_folder(given, folder, sizeof folder)) {
+        int size = snprintf(path, sizeof path, "%s/%s", folder, name);
+        if (size > 0 && (size_t)size < sizeof path)
+            status = find_bundle_above(search, path, (size_t)size, name);
+    }
+    for (const char *const *dir = search->dirs;
+         *dir != NULL && status == WNDL_NOT_FOUND; dir++) {
+        int size = snprintf(path, sizeof path, "%s/%s", *dir, name);
+        if (size > 0 && (size_t)size < sizeof path)
+            status = try_bundle(search, path, (size_t)size, name);
+    }
+    return status;
+}
+
 enum wndl_status wndl_debugfile_find(const struct wndl_object *object,
     const char *const *dirs, struct wndl_mem *mem, struct wndl_debugfile *out,
     struct wndl_error *err)
@@ -163,8 +249,11 @@ enum wndl_status wndl_debugfile_find(const struct wndl_object *object,
     };
     *out = (struct wndl_debugfile){0};
     wndl_buf_init(&search.path, mem);
-    enum wndl_status status = find_by_build_id(&search);
-    if (status == WNDL_NOT_FOUND)
+    char arch[WNDL_MACHO_ARCH];
+    bool is_apple = wndl_macho_arch_of(object, arch);
+    enum wndl_status status =
+        is_apple ? find_bundle(&search) : find_by_build_id(&search);
+    if (status == WNDL_NOT_FOUND && !is_apple)
         status = find_by_link(&search);
     wndl_buf_free(&search.path);
     if (status == WNDL_NOMEM)

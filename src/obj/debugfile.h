@@ -24,6 +24,12 @@ struct wndl_debugfile {
  *   FOLDER/.debug/LINK            LINK: the name in .gnu_debuglink
  *   DIR/FOLDER/LINK               for each DIR
  *
+ * of Mach-O, with the binary's UUID, in the part for its architecture:
+ *
+ *   PATH.dSYM/Contents/Resources/DWARF/  PATH: the binary, and folders
+ *                                        that it is in
+ *   DIR/NAME.dSYM/...                     for each DIR
+ *
  * `dirs` ends with NULL; NULL itself means /usr/lib/debug alone. A candidate
  * with another build-id, a wrong CRC32 (debuglink) or damage is passed over.
  * NOT_FOUND when none is left: `err` then tells of the first passed over, if

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "obj/object_impl.h"
+#include "obj/macho_impl.h"
 
 #include <elf.h>
 #include <string.h>
@@ -22,21 +22,36 @@ static struct wndl_object *new_object(
     return object;
 }
 
-enum wndl_status wndl_object_open(struct wndl_bytes bytes, const char *path,
-    struct wndl_mem *mem, struct wndl_object **out, struct wndl_error *err)
+static enum wndl_status open_format(
+    struct wndl_object *object, const char *arch, struct wndl_error *err)
+{
+    return wndl_macho_is(object->file) ? wndl_macho_open(object, arch, err)
+                                       : wndl_elf_open(object, err);
+}
+
+enum wndl_status wndl_object_open_source(
+    const struct wndl_object_source *source, struct wndl_mem *mem,
+    struct wndl_object **out, struct wndl_error *err)
 {
     *out = NULL;
-    struct wndl_object *object = new_object(bytes, path, mem);
+    struct wndl_object *object = new_object(source->bytes, source->path, mem);
     if (object == NULL)
         return wndl_fail(err, WNDL_NOMEM, "no memory for the file's tables");
-    enum wndl_status status = wndl_elf_open(object, err);
+    enum wndl_status status = open_format(object, source->arch, err);
     if (status != WNDL_OK) {
-        wndl_error_set_file(err, path);
+        wndl_error_set_file(err, source->path);
         wndl_object_close(object);
         return status;
     }
     *out = object;
     return WNDL_OK;
+}
+
+enum wndl_status wndl_object_open(struct wndl_bytes bytes, const char *path,
+    struct wndl_mem *mem, struct wndl_object **out, struct wndl_error *err)
+{
+    const struct wndl_object_source source = {bytes, path, NULL};
+    return wndl_object_open_source(&source, mem, out, err);
 }
 
 void wndl_object_close(struct wndl_object *object)
@@ -277,6 +292,8 @@ static bool has_type(const struct wndl_object *object, uint32_t type)
 
 bool wndl_object_has_symtab(const struct wndl_object *object)
 {
+    if (object->macho != NULL)
+        return object->macho->symbol_count != 0;
     return has_type(object, SHT_SYMTAB) ||
            wndl_object_find_section(object, ".gnu_debugdata") != NULL;
 }
@@ -285,6 +302,8 @@ bool wndl_object_has_symtab(const struct wndl_object *object)
 static enum wndl_status read_all(struct wndl_object *object,
     struct wndl_vec *functions, struct wndl_error *err)
 {
+    if (object->macho != NULL)
+        return wndl_macho_read_functions(object, functions, err);
     enum wndl_status own = wndl_elf_read_functions(object, functions, err);
     if ((own != WNDL_OK && own != WNDL_NOT_FOUND) ||
         has_type(object, SHT_SYMTAB))

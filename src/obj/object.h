@@ -18,8 +18,6 @@
 
 struct wndl_object;
 
-enum wndl_object_format { WNDL_OBJECT_ELF };
-
 struct wndl_section {
     struct wndl_bytes name;
     wndl_svma addr;  /* in an object file (.o, .ko): as wndl_object_open placed
@@ -55,6 +53,20 @@ struct wndl_symbol {
 enum wndl_status wndl_object_open(struct wndl_bytes bytes, const char *path,
     struct wndl_mem *mem, struct wndl_object **out,
     struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * The same for a part of a file that is for several architectures: `arch` is
+ * that part's, as in obj/macho.h; NULL: as wndl_object_open chooses. Files for
+ * one architecture are opened whichever that is. NOT_FOUND if there is none.
+ */
+struct wndl_object_source {
+    struct wndl_bytes bytes;
+    const char *path;
+    const char *arch;
+};
+enum wndl_status wndl_object_open_source(
+    const struct wndl_object_source *source, struct wndl_mem *mem,
+    struct wndl_object **out, struct wndl_error *err) WNDL_MUST_USE;
 
 void wndl_object_close(struct wndl_object *object);
 

@@ -14,6 +14,7 @@
  *   inflate_many.c several of them at once
  *   unpack.c       zlib, zstd and xz
  *   minidebug.c    symbols in .gnu_debugdata
+ *   macho_impl.h   the same for Mach-O
  */
 #ifndef WNDL_OBJ_OBJECT_IMPL_H
 #define WNDL_OBJ_OBJECT_IMPL_H
@@ -90,6 +91,8 @@ struct wndl_plt {
     bool tried;
 };
 
+struct wndl_macho;
+
 struct wndl_object {
     struct wndl_arena arena;
     struct wndl_mem *mem;
@@ -105,6 +108,7 @@ struct wndl_object {
     size_t section_count;
     struct wndl_segment *segments; /* PT_LOAD only, in table order */
     size_t segment_count;
+    struct wndl_macho *macho;  /* NULL for ELF */
     struct wndl_bytes dynamic; /* PT_DYNAMIC, empty when there is none */
     struct wndl_functions functions;
     struct wndl_plt plt;
