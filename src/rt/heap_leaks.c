@@ -6,18 +6,17 @@
 #include "os/raw.h"
 #include "rt/arch.h"
 #include "rt/heap_blocks.h"
+#include "rt/heap_starts.h"
 #include "rt/heap_thread.h"
 #include "rt/rt.h"
 
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 
 enum {
-    DIGIT_BITS = 12, /* of an address, sorted by four of them */
-    DIGITS = 1 << DIGIT_BITS,
-    BUCKETS = 1 << 16, /* of addresses, to begin a search in */
     COPIED = 64 * 1024,
+    PARTS = 256, /* of memory, copied by one system call */
+    AREAS = 64 * 1024,
     RESERVED = 512,
     THREAD_STRUCT = 4096,     /* bytes above the thread pointer, at most */
     STATIC_TLS = 256 * 1024,  /* and below it */
@@ -25,147 +24,189 @@ enum {
     PAGE = 4096,
 };
 
+/* What is noted of a block. */
 enum state { UNREACHED, POSSIBLE, REACHED, INDIRECT, DEFINITE };
-
-struct block {
-    uint64_t address : 48;
-    uint64_t state : 8;  /* enum state */
-    uint64_t own : 8;    /* not inherited */
-    uint32_t pair, size; /* usable bytes, or the most that fits */
-};
-
-_Static_assert(sizeof(struct block) >= 2 * sizeof(uint32_t),
-    "pending blocks take the room that sorting took");
 
 struct area {
     uintptr_t start, end;
-    bool is_heap;         /* an allocator's, or ours */
-    size_t first, behind; /* blocks in it */
+    bool is_read; /* it can be, and be written */
+    bool is_heap; /* an allocator's, or ours */
+    size_t blocks;
+    struct wndl_rt_starts starts; /* where there are any */
 };
 
-/* All memory of a search is one mapping. */
+/* Memory that is to be looked at for addresses. */
+struct part {
+    uintptr_t start;
+    uint64_t size : 56;     /* whole words */
+    uint64_t following : 8; /* enum state: what is found there becomes */
+};
+
+/*
+ * Two mappings hold all that a search needs, which for most blocks is some
+ * bits: the table of blocks tells the rest.
+ */
 struct search {
     const struct wndl_rt_leak_search *wanted;
-    struct block *blocks, *other; /* by address when sorted; room for that */
-    size_t count, room;
-    /* Blocks to be looked into, twice at most: as possible, and as reached.
-     * In the place of `other`, when all is sorted. */
-    uint32_t *pending;
-    size_t pending_count;
-    struct area *areas;
-    size_t area_count, area_room;
-    uint32_t *buckets; /* the first block of each, and one more */
+    struct area *areas; /* sorted */
+    size_t area_count;
+    struct area **heaps; /* those with blocks, sorted */
+    size_t heap_count;
+    struct area *near; /* the one that was found last */
     uintptr_t low, high;
-    unsigned shift;
+    size_t count, room; /* blocks */
+    /* Each block twice at most: as possible, and as reached. */
+    struct part *pending;
+    size_t pending_count;
     uintptr_t *copied;
-    uint8_t *memory;
-    size_t size;
-    enum state following; /* what is found now becomes */
-    size_t leader;        /* DEFINITE: whose clique is followed */
+    struct iovec *parts; /* whose copy that is */
+    uint8_t *memory, *more;
+    size_t size, more_size;
+    uintptr_t leader; /* whose clique is followed */
 };
 
-/* ---- what there is */
+/* ---- blocks */
 
-static void count_one(void *context, const struct wndl_rt_block *block)
+/* Pairs of the process before are not known: the block may end with its
+ * page. */
+static size_t size_of(const struct search *s, const struct wndl_rt_block *b)
 {
-    (void)block;
-    ++*(size_t *)context;
+    if (b->generation != s->wanted->generation)
+        return sizeof(uintptr_t);
+    return (size_t)(s->wanted->pairs[b->pair].usable - 1);
 }
 
-static void keep_one(void *context, const struct wndl_rt_block *b)
+struct sized {
+    const struct search *search;
+    size_t size;
+};
+
+static void take_size(void *context, struct wndl_rt_block *block)
 {
-    struct search *s = context;
-    /* What the program told of is a part of something else. */
-    if (s->count == s->room || b->address % 2 != 0)
-        return;
-    uint64_t size = s->wanted->pairs[b->pair].usable - 1;
-    bool own = b->generation == s->wanted->generation;
-    s->blocks[s->count++] = (struct block){
-        .address = b->address,
-        .own = own,
-        .pair = b->pair,
-        /* Pairs of the process before are not known: the block may end with
-         * its page. */
-        .size = !own ? sizeof(uintptr_t)
-                     : (uint32_t)(size < UINT32_MAX ? size : UINT32_MAX),
-    };
+    struct sized *sized = context;
+    sized->size = size_of(sized->search, block);
 }
 
-static void sort_by(struct search *s, unsigned shift)
+/* Usable bytes, 0 if it is gone. */
+static size_t size_at(const struct search *s, uintptr_t start)
 {
-    uint32_t *at = s->buckets;
-    memset(at, 0, (DIGITS + 1) * sizeof *at);
-    for (size_t i = 0; i < s->count; i++)
-        at[(s->blocks[i].address >> shift) % DIGITS + 1]++;
-    for (size_t i = 0; i < DIGITS; i++)
-        at[i + 1] += at[i];
-    for (size_t i = 0; i < s->count; i++)
-        s->other[at[(s->blocks[i].address >> shift) % DIGITS]++] = s->blocks[i];
-    struct block *sorted = s->other;
-    s->other = s->blocks;
-    s->blocks = sorted;
+    struct sized sized = {.search = s};
+    (void)wndl_rt_blocks_hold(start, take_size, &sized);
+    return sized.size;
 }
 
-static void fill_buckets(struct search *s)
+/* What the program told of is a part of something else. */
+static bool is_whole(const struct wndl_rt_block *b)
 {
-    s->low = (uintptr_t)s->blocks[0].address;
-    const struct block *last = &s->blocks[s->count - 1];
-    s->high = (uintptr_t)last->address + last->size + 1;
-    while ((s->high - s->low) >> s->shift >= BUCKETS)
-        s->shift++;
-    size_t next = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        size_t bucket = (size_t)(s->blocks[i].address - s->low) >> s->shift;
-        while (next <= bucket)
-            s->buckets[next++] = (uint32_t)i;
-    }
-    while (next <= BUCKETS)
-        s->buckets[next++] = (uint32_t)s->count;
+    return b->address % WNDL_RT_START_ALIGNMENT == 0;
 }
 
-/* The last block that begins at or before `address`; there is one. */
-static struct block *block_before(const struct search *s, uintptr_t address)
+/* The last of `count` areas that starts at or before `address`, or NULL. */
+static struct area *area_before(
+    struct area *areas, size_t count, uintptr_t address)
 {
-    size_t bucket = (address - s->low) >> s->shift;
-    size_t low = s->buckets[bucket], high = s->buckets[bucket + 1];
-    if (low == high || s->blocks[low].address > address)
-        return low == 0 ? NULL : &s->blocks[low - 1];
-    while (high - low > 1) {
+    size_t low = 0, high = count;
+    while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (s->blocks[middle].address <= address)
-            low = middle;
+        if (areas[middle].start <= address)
+            low = middle + 1;
         else
             high = middle;
     }
-    return &s->blocks[low];
+    return low == 0 ? NULL : &areas[low - 1];
+}
+
+/* Beside it the mapping may hold what is none of the allocator's. */
+static bool is_mapped_alone(uintptr_t start, size_t size)
+{
+    return size >= LEAST_MAPPED && start % PAGE <= 64;
+}
+
+static void count_one(void *context, const struct wndl_rt_block *b)
+{
+    struct search *s = context;
+    uintptr_t start = (uintptr_t)b->address;
+    if (!is_whole(b))
+        return;
+    if (s->near == NULL || start < s->near->start || start >= s->near->end)
+        s->near = area_before(s->areas, s->area_count, start);
+    struct area *a = s->near;
+    if (a == NULL || start >= a->end)
+        return;
+    struct wndl_rt_starts *t = &a->starts;
+    t->low = a->blocks == 0 || start < t->low ? start : t->low;
+    t->high = start > t->high ? start : t->high;
+    a->is_heap |= !is_mapped_alone(start, size_of(s, b));
+    a->blocks++;
+    s->room++;
+}
+
+static void add_one(void *context, const struct wndl_rt_block *b)
+{
+    struct search *s = context;
+    uintptr_t start = (uintptr_t)b->address, end = start + size_of(s, b);
+    if (!is_whole(b) || s->count == s->room)
+        return;
+    if (start < s->near->start || start >= s->near->end)
+        s->near = area_before(s->areas, s->area_count, start);
+    struct area *a = s->near;
+    if (a == NULL) {
+        s->near = s->areas;
+        return;
+    }
+    /* Those that were made since the first look are not asked for. */
+    if (a->blocks == 0 || start < a->starts.low || start > a->starts.high)
+        return;
+    wndl_rt_starts_add(&a->starts, start);
+    s->high = end > s->high ? end : s->high;
+    s->count++;
+}
+
+/* The one whose blocks `address` may be in. */
+static struct area *heap_before(struct search *s, uintptr_t address)
+{
+    struct area *near = s->near;
+    if (address >= near->starts.low && address < near->end)
+        return near;
+    size_t low = 0, high = s->heap_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->heaps[middle]->starts.low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == 0 ? NULL : (s->near = s->heaps[low - 1]);
 }
 
 /* ---- following */
 
-static void push(struct search *s, struct block *b, enum state state)
+static void push(
+    struct search *s, uintptr_t start, uintptr_t end, enum state following)
 {
-    b->state = state;
-    s->pending[s->pending_count++] = (uint32_t)(b - s->blocks);
+    enum { DOWN = sizeof(uintptr_t) - 1 };
+    start = (start + DOWN) & ~(uintptr_t)DOWN;
+    end &= ~(uintptr_t)DOWN;
+    if (start < end)
+        s->pending[s->pending_count++] = (struct part){
+            .start = start, .size = end - start, .following = following};
 }
 
-static void reach(struct search *s, struct block *b, bool surely)
+/* What a block becomes when an address in it is found. */
+static enum state reached(const struct search *s, uintptr_t start,
+    enum state old, enum state following, bool surely)
 {
-    switch (s->following) {
+    switch (following) {
     case REACHED:
-        if (surely && b->state < REACHED)
-            push(s, b, REACHED);
-        else if (b->state == UNREACHED)
-            push(s, b, POSSIBLE);
-        return;
+        if (surely && old < REACHED)
+            return REACHED;
+        return old == UNREACHED ? POSSIBLE : old;
     case POSSIBLE:
-        if (b->state == UNREACHED)
-            push(s, b, POSSIBLE);
-        return;
+        return old == UNREACHED ? POSSIBLE : old;
     default:
-        if (b->state == UNREACHED)
-            push(s, b, INDIRECT);
-        else if (b->state == DEFINITE && b != &s->blocks[s->leader])
-            b->state = INDIRECT;
+        return old == UNREACHED || (old == DEFINITE && start != s->leader)
+                   ? INDIRECT
+                   : old;
     }
 }
 
@@ -173,60 +214,90 @@ static void reach(struct search *s, struct block *b, bool surely)
  * The last word of what can be used of a block may be the allocator's: glibc
  * points to it as the start of the next one, when that is free.
  */
-static void look_at(struct search *s, uintptr_t word)
+static void look_at(struct search *s, uintptr_t word, enum state following)
 {
+    uintptr_t start;
     if (word - s->low >= s->high - s->low)
         return;
-    struct block *b = block_before(s, word);
-    if (b == NULL)
+    struct area *a = heap_before(s, word);
+    if (a == NULL || !wndl_rt_starts_before(&a->starts, word, &start))
         return;
-    uintptr_t into = word - (uintptr_t)b->address;
-    if (into == 0)
-        reach(s, b, true);
-    else if (into < b->size && into != b->size - sizeof word)
-        reach(s, b, false);
+    enum state old = wndl_rt_starts_note(&a->starts, start);
+    enum state now = reached(s, start, old, following, word == start);
+    if (now == old)
+        return;
+    size_t size = size_at(s, start), into = word - start;
+    if (into != 0 && (into >= size || into == size - sizeof word))
+        return;
+    wndl_rt_starts_set_note(&a->starts, start, now);
+    if (old != DEFINITE)
+        push(s, start, start + size, now);
 }
 
 /* Copied by the kernel, which tells what cannot be read. */
-static size_t copy(struct search *s, uintptr_t from, size_t size)
+static size_t copy(
+    const struct search *s, const struct iovec *parts, size_t count)
 {
-    struct iovec to = {s->copied, size < COPIED ? size : COPIED};
-    struct iovec part = {(void *)from, to.iov_len};
-    const long a[] = {wndl_rt.pid, (long)&to, 1, (long)&part};
-    long got = wndl_raw6(SYS_process_vm_readv, a, 1, 0);
+    struct iovec to = {s->copied, COPIED};
+    const long a[] = {wndl_rt.pid, (long)&to, 1, (long)parts};
+    long got = wndl_raw6(SYS_process_vm_readv, a, (long)count, 0);
     return got > 0 ? (size_t)got : 0;
 }
 
-static void look_into(struct search *s, uintptr_t start, uintptr_t end)
+/* Takes what is pending and followed alike into s->parts, as much as is
+ * copied at once, and tells how many parts. */
+static size_t gather(struct search *s, enum state following)
 {
-    start = (start + sizeof start - 1) & ~(uintptr_t)(sizeof start - 1);
-    while (start < end) {
-        size_t got = copy(s, start, end - start) / sizeof start;
-        if (got == 0) {
-            start = (start | 4095) + 1;
+    size_t count = 0, room = COPIED;
+    while (s->pending_count > 0 && count < PARTS && room > 0) {
+        struct part *p = &s->pending[s->pending_count - 1];
+        if (p->following != following)
+            break;
+        size_t size = p->size < room ? (size_t)p->size : room;
+        s->parts[count++] = (struct iovec){(void *)p->start, size};
+        p->start += size;
+        p->size -= size;
+        room -= size;
+        if (p->size == 0)
+            s->pending_count--;
+    }
+    return count;
+}
+
+/* Of what comes after `got` bytes only the page cannot be read. */
+static void put_back(
+    struct search *s, size_t count, size_t got, enum state following)
+{
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t start = (uintptr_t)s->parts[i].iov_base;
+        uintptr_t end = start + s->parts[i].iov_len;
+        if (got >= end - start) {
+            got -= end - start;
             continue;
         }
-        for (size_t i = 0; i < got; i++)
-            look_at(s, s->copied[i]);
-        start += got * sizeof start;
+        push(s, ((start + got) | (PAGE - 1)) + 1, end, following);
+        for (i++; i < count; i++) {
+            start = (uintptr_t)s->parts[i].iov_base;
+            push(s, start, start + s->parts[i].iov_len, following);
+        }
     }
 }
 
 static void follow(struct search *s)
 {
     while (s->pending_count > 0) {
-        const struct block *b = &s->blocks[s->pending[--s->pending_count]];
-        if (s->following == REACHED || s->following == POSSIBLE)
-            s->following = b->state;
-        uintptr_t start = (uintptr_t)b->address;
-        look_into(s, start, start + b->size);
+        enum state following = s->pending[s->pending_count - 1].following;
+        size_t count = gather(s, following);
+        size_t got = copy(s, s->parts, count);
+        put_back(s, count, got, following);
+        for (size_t i = 0; i < got / sizeof *s->copied; i++)
+            look_at(s, s->copied[i], following);
     }
 }
 
 static void root(struct search *s, uintptr_t start, uintptr_t end)
 {
-    s->following = REACHED;
-    look_into(s, start, end);
+    push(s, start, end, REACHED);
     follow(s);
 }
 
@@ -237,9 +308,11 @@ static bool keep_area(void *context, const struct wndl_mapping *m)
     struct search *s = context;
     uintptr_t shared = (uintptr_t)wndl_rt.shm;
     uintptr_t start = (uintptr_t)m->start, end = (uintptr_t)m->end;
-    if (!m->readable || !m->writable)
+    bool is_read = m->readable && m->writable;
+    /* A block may have been protected. */
+    if (!is_read && m->path.size != 0)
         return true;
-    if (s->area_count == s->area_room)
+    if (s->area_count == AREAS)
         return false;
     if (wndl_bytes_is(m->path, "[stack]") && s->wanted->sp >= start &&
         s->wanted->sp < end)
@@ -247,6 +320,7 @@ static bool keep_area(void *context, const struct wndl_mapping *m)
     s->areas[s->area_count++] = (struct area){
         .start = start,
         .end = end,
+        .is_read = is_read,
         .is_heap =
             wndl_bytes_is(m->path, "[heap]") ||
             (start < shared + wndl_rt.shared_size && shared < end) ||
@@ -256,36 +330,16 @@ static bool keep_area(void *context, const struct wndl_mapping *m)
     return true;
 }
 
-/* Beside it the mapping may hold what is none of the allocator's. */
-static bool is_mapped_alone(const struct block *b)
-{
-    return b->size >= LEAST_MAPPED && b->address % PAGE <= 64;
-}
-
-/* Both are sorted by address. */
-static void mark_heap_areas(struct search *s)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < s->area_count; i++) {
-        struct area *a = &s->areas[i];
-        while (at < s->count && s->blocks[at].address < a->start)
-            at++;
-        a->first = at;
-        for (; at < s->count && s->blocks[at].address < a->end; at++)
-            a->is_heap |= !is_mapped_alone(&s->blocks[at]);
-        a->behind = at;
-    }
-}
-
 static void root_around_blocks(struct search *s, const struct area *a)
 {
-    uintptr_t start = a->start;
-    for (size_t i = a->first; i < a->behind; i++) {
-        const struct block *b = &s->blocks[i];
-        root(s, start, (uintptr_t)b->address);
-        start = (uintptr_t)b->address + b->size;
+    uintptr_t from = a->start, start;
+    for (uintptr_t at = a->start;
+         a->blocks != 0 && wndl_rt_starts_after(&a->starts, at, &start);
+         at = start + WNDL_RT_START_ALIGNMENT) {
+        root(s, from, start);
+        from = start + size_at(s, start);
     }
-    root(s, start, a->end);
+    root(s, from, a->end);
 }
 
 /* What follows a module's data in the same mapping may be a heap. */
@@ -314,67 +368,109 @@ static void follow_roots(
     for (size_t i = 0; i < count; i++)
         root(s, roots[i].start, roots[i].start + roots[i].size);
     for (size_t i = 0; i < s->area_count; i++) {
-        if (s->areas[i].is_heap)
-            root_in_heap(s, &s->areas[i]);
-        else
-            root_around_blocks(s, &s->areas[i]);
+        const struct area *a = &s->areas[i];
+        if (a->is_read && a->is_heap)
+            root_in_heap(s, a);
+        else if (a->is_read)
+            root_around_blocks(s, a);
     }
     wndl_rt_heap_threads_each(root_of_thread, s);
 }
 
 /* ---- what is left */
 
-static void follow_leaks(struct search *s)
+static void follow_leaks(struct search *s, struct area *a)
 {
-    s->following = INDIRECT;
-    for (size_t i = 0; i < s->count; i++) {
-        if (s->blocks[i].state != UNREACHED)
+    uintptr_t start;
+    for (uintptr_t at = a->starts.low;
+         wndl_rt_starts_after(&a->starts, at, &start);
+         at = start + WNDL_RT_START_ALIGNMENT) {
+        if (wndl_rt_starts_note(&a->starts, start) != UNREACHED)
             continue;
-        s->leader = i;
-        push(s, &s->blocks[i], DEFINITE);
+        s->leader = start;
+        wndl_rt_starts_set_note(&a->starts, start, DEFINITE);
+        push(s, start, start + size_at(s, start), INDIRECT);
         follow(s);
     }
 }
 
-static void tell(const struct search *s)
+static void tell_one(void *context, const struct wndl_rt_block *b)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        const struct block *b = &s->blocks[i];
-        struct wndl_heap_leaks *leaks = &s->wanted->leaks[b->pair];
-        if (!b->own)
-            continue;
-        leaks->definite += b->state == DEFINITE;
-        leaks->indirect += b->state == INDIRECT;
-        leaks->possible += b->state == POSSIBLE;
-    }
+    struct search *s = context;
+    uintptr_t start = (uintptr_t)b->address;
+    if (b->generation != s->wanted->generation)
+        return;
+    const struct area *a = heap_before(s, start);
+    if (a == NULL || !wndl_rt_starts_has(&a->starts, start))
+        return;
+    struct wndl_heap_leaks *leaks = &s->wanted->leaks[b->pair];
+    enum state state = wndl_rt_starts_note(&a->starts, start);
+    leaks->definite += state == DEFINITE;
+    leaks->indirect += state == INDIRECT;
+    leaks->possible += state == POSSIBLE;
 }
 
-static bool make_room(struct search *s, size_t blocks)
+/* ---- memory */
+
+static uint8_t *map(size_t size)
 {
-    enum { AREAS = 64 * 1024 };
-    s->room = blocks + RESERVED;
-    s->area_room = AREAS;
-    size_t each = 2 * sizeof(struct block);
-    s->size = s->room * each + AREAS * sizeof(struct area) +
-              (BUCKETS + 2) * sizeof(uint32_t) + COPIED;
-    s->memory = wndl_raw_map(s->size, PROT_READ | PROT_WRITE,
+    return wndl_raw_map(size, PROT_READ | PROT_WRITE,
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+}
+
+static bool make_room(struct search *s)
+{
+    s->size = AREAS * sizeof *s->areas + COPIED + PARTS * sizeof *s->parts;
+    s->memory = map(s->size);
     if (s->memory == NULL)
         return false;
-    s->blocks = (struct block *)(void *)s->memory;
-    s->other = s->blocks + s->room;
-    s->areas = (struct area *)(void *)(s->other + s->room);
-    s->copied = (uintptr_t *)(void *)(s->areas + s->area_room);
-    s->buckets = (uint32_t *)(void *)(s->copied + COPIED / sizeof *s->copied);
+    s->areas = (struct area *)(void *)s->memory;
+    s->copied = (uintptr_t *)(void *)(s->areas + AREAS);
+    s->parts = (struct iovec *)(void *)(s->copied + COPIED / sizeof *s->copied);
     return true;
 }
 
-static void sort(struct search *s)
+/* For the blocks that were counted. */
+static bool make_more_room(struct search *s)
 {
-    for (unsigned shift = 0; shift < 48; shift += DIGIT_BITS)
-        sort_by(s, shift);
-    s->pending = (uint32_t *)(void *)s->other;
-    fill_buckets(s);
+    size_t bits = 0;
+    for (size_t i = 0; i < s->area_count; i++) {
+        const struct area *a = &s->areas[i];
+        bits += a->blocks != 0 ? wndl_rt_starts_size(&a->starts) : 0;
+        s->heap_count += a->blocks != 0;
+    }
+    s->more_size = bits + (2 * s->room + RESERVED) * sizeof *s->pending +
+                   s->heap_count * sizeof *s->heaps;
+    s->more = map(s->more_size);
+    if (s->more == NULL)
+        return false;
+    uint8_t *at = s->more;
+    s->pending = (struct part *)(void *)(at + bits);
+    s->heaps = (struct area **)(void *)(s->pending + 2 * s->room + RESERVED);
+    s->heap_count = 0;
+    for (size_t i = 0; i < s->area_count; i++) {
+        struct area *a = &s->areas[i];
+        if (a->blocks == 0)
+            continue;
+        wndl_rt_starts_init(&a->starts, at);
+        at += wndl_rt_starts_size(&a->starts);
+        s->heaps[s->heap_count++] = a;
+    }
+    return true;
+}
+
+static void search(
+    struct search *s, const struct wndl_rt_root *roots, size_t count)
+{
+    s->near = s->heaps[0];
+    s->low = s->near->starts.low;
+    wndl_rt_blocks_each(add_one, s);
+    s->near = s->heaps[0];
+    follow_roots(s, roots, count);
+    for (size_t i = 0; i < s->heap_count; i++)
+        follow_leaks(s, s->heaps[i]);
+    wndl_rt_blocks_each(tell_one, s);
+    wndl_raw_unmap(s->more, s->more_size);
 }
 
 bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
@@ -382,27 +478,19 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
 {
     struct search s = {.wanted = wanted};
     uint8_t room[WNDL_RT_SCRATCH];
-    size_t blocks = 0;
-    wndl_rt_blocks_each(count_one, &blocks);
-    if (blocks == 0)
-        return true;
-    if (wndl_rt_is_careful() || !make_room(&s, blocks))
+    if (wndl_rt_is_careful() || !make_room(&s))
         return false;
     /* Where nothing can be read all would seem to be lost. */
-    if (copy(&s, (uintptr_t)&blocks, sizeof blocks) != sizeof blocks) {
-        wndl_raw_unmap(s.memory, s.size);
-        return false;
+    struct iovec probe = {&s, sizeof s};
+    bool known = copy(&s, &probe, 1) == sizeof s &&
+                 wndl_maps_each("/proc/self/maps",
+                     (struct wndl_bytes){room, sizeof room}, keep_area, &s);
+    if (known) {
+        wndl_rt_blocks_each(count_one, &s);
+        known = s.room == 0 || make_more_room(&s);
     }
-    wndl_rt_blocks_each(keep_one, &s);
-    bool known = wndl_maps_each("/proc/self/maps",
-        (struct wndl_bytes){room, sizeof room}, keep_area, &s);
-    if (known && s.count > 0) {
-        sort(&s);
-        mark_heap_areas(&s);
-        follow_roots(&s, roots, count);
-        follow_leaks(&s);
-        tell(&s);
-    }
+    if (known && s.room != 0)
+        search(&s, roots, count);
     wndl_raw_unmap(s.memory, s.size);
     return known;
 }

@@ -5,6 +5,7 @@
 #include "rt/heap_growth.h"
 #include "rt/heap_lanes.h"
 #include "rt/heap_pairs.h"
+#include "rt/heap_starts.h"
 #include "rt/rt.h"
 
 #include <pthread.h>
@@ -418,6 +419,93 @@ static void wrong_frees_are_told_once_a_site(void **state)
     assert_int_equal(shared->wrongs[2].node, 0);
 }
 
+/* ---- starts */
+
+enum { FAR_APART = 1 << 25, SPAN = 4096 };
+
+/* All that can be asked about `address`, by a look at every place. */
+static void check_near(const struct wndl_rt_starts *s,
+    const bool there[static SPAN], uintptr_t address)
+{
+    enum { A = WNDL_RT_START_ALIGNMENT };
+    long before = -1, after = -1;
+    for (long i = 0; i < SPAN; i++) {
+        uintptr_t at = s->low + (uintptr_t)i * A;
+        if (there[i] && at <= address)
+            before = i;
+        if (there[i] && at >= address && after < 0)
+            after = i;
+    }
+    uintptr_t found = 0;
+    assert_int_equal(wndl_rt_starts_before(s, address, &found), before >= 0);
+    if (before >= 0)
+        assert_int_equal(found, s->low + (uintptr_t)before * A);
+    assert_int_equal(wndl_rt_starts_after(s, address, &found), after >= 0);
+    if (after >= 0)
+        assert_int_equal(found, s->low + (uintptr_t)after * A);
+    assert_int_equal(
+        wndl_rt_starts_has(s, address), before >= 0 && before == after);
+}
+
+static void starts_are_found_from_both_sides(void **state)
+{
+    (void)state;
+    enum { A = WNDL_RT_START_ALIGNMENT, SETS = 40, QUESTIONS = 400 };
+    uint64_t random = 7;
+    for (unsigned round = 0; round < SETS; round++) {
+        struct wndl_rt_starts s = {.low = 0x12345678};
+        s.high = s.low + (SPAN - 1) * A;
+        void *memory = test_calloc(1, wndl_rt_starts_size(&s));
+        bool there[SPAN] = {false};
+        wndl_rt_starts_init(&s, memory);
+        for (unsigned i = 0; i < 1U << round % 12; i++) {
+            unsigned place = (unsigned)(next_random(&random) % SPAN);
+            there[place] = true;
+            wndl_rt_starts_add(&s, s.low + place * A);
+        }
+        for (unsigned i = 0; i < QUESTIONS; i++)
+            check_near(
+                &s, there, s.low - A + next_random(&random) % (A * (SPAN + 2)));
+        test_free(memory);
+    }
+}
+
+static void notes_of_neighbours_are_apart(void **state)
+{
+    (void)state;
+    enum { A = WNDL_RT_START_ALIGNMENT };
+    struct wndl_rt_starts s = {.low = 4096, .high = 4096 + 10 * A};
+    void *memory = test_calloc(1, wndl_rt_starts_size(&s));
+    wndl_rt_starts_init(&s, memory);
+    for (unsigned i = 0; i <= 10; i++)
+        wndl_rt_starts_set_note(&s, s.low + i * A, 15 - i);
+    wndl_rt_starts_set_note(&s, s.low + 5 * A, 3);
+    for (unsigned i = 0; i <= 10; i++)
+        assert_int_equal(
+            wndl_rt_starts_note(&s, s.low + i * A), i == 5 ? 3 : 15 - i);
+    test_free(memory);
+}
+
+static void starts_may_be_far_apart(void **state)
+{
+    (void)state;
+    struct wndl_rt_starts s = {.low = 64};
+    s.high = s.low + FAR_APART;
+    void *memory = test_calloc(1, wndl_rt_starts_size(&s));
+    uintptr_t found;
+    wndl_rt_starts_init(&s, memory);
+    wndl_rt_starts_add(&s, s.low);
+    wndl_rt_starts_add(&s, s.high);
+    assert_true(wndl_rt_starts_before(&s, s.high - 1, &found));
+    assert_int_equal(found, s.low);
+    assert_true(wndl_rt_starts_before(&s, UINTPTR_MAX, &found));
+    assert_int_equal(found, s.high);
+    assert_true(wndl_rt_starts_after(&s, s.low + 1, &found));
+    assert_int_equal(found, s.high);
+    assert_false(wndl_rt_starts_after(&s, s.high + 1, &found));
+    test_free(memory);
+}
+
 #define SHARED(test)                                                           \
     cmocka_unit_test_setup_teardown(test, make_shared, free_shared)
 
@@ -428,6 +516,9 @@ int main(void)
         cmocka_unit_test(a_held_block_can_be_changed),
         cmocka_unit_test(marks_are_taken_back),
         cmocka_unit_test(threads_do_not_lose_each_others_blocks),
+        cmocka_unit_test(starts_are_found_from_both_sides),
+        cmocka_unit_test(notes_of_neighbours_are_apart),
+        cmocka_unit_test(starts_may_be_far_apart),
         SHARED(a_full_table_still_finds_its_pairs),
         cmocka_unit_test(pairs_of_stacks_that_are_near_are_near),
         SHARED(threads_find_the_same_pairs),
