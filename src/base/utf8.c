@@ -45,3 +45,20 @@ void wndl_utf8_plain(struct wndl_buf *buf, struct wndl_bytes s)
         i += length == 0 ? 1 : length;
     }
 }
+
+void wndl_utf8_repaired(struct wndl_buf *buf, struct wndl_bytes s)
+{
+    size_t from = 0;
+    for (size_t i = 0; i < s.size;) {
+        uint8_t c = s.data[i];
+        size_t length = c < 0x80 ? 1 : wndl_utf8_length(&s.data[i], s.size - i);
+        i += length == 0 ? 1 : length;
+        if (length != 0)
+            continue;
+        wndl_buf_add(buf, &s.data[from], i - 1 - from);
+        wndl_buf_text(buf, "\xef\xbf\xbd");
+        from = i;
+    }
+    if (from != s.size)
+        wndl_buf_add(buf, &s.data[from], s.size - from);
+}

@@ -18,4 +18,7 @@ size_t wndl_utf8_length(const uint8_t *p, size_t left);
  */
 void wndl_utf8_plain(struct wndl_buf *buf, struct wndl_bytes s);
 
+/* Adds `s` with U+FFFD for bytes that are not UTF-8. */
+void wndl_utf8_repaired(struct wndl_buf *buf, struct wndl_bytes s);
+
 #endif

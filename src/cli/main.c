@@ -5,6 +5,7 @@
  */
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/view_page.h"
 
 #include <errno.h>
 #include <libdeflate.h>
@@ -24,6 +25,7 @@ static const struct wndl_command *const commands[] = {
     &wndl_cmd_report,
     &wndl_cmd_diff,
     &wndl_cmd_export,
+    &wndl_cmd_view,
     &wndl_cmd_merge,
     &wndl_cmd_fix,
     &wndl_cmd_sym,
@@ -128,6 +130,8 @@ static int say_version(void)
            "libiberty demangler\n",
         zlibVersion(), LIBDEFLATE_VERSION_STRING, ZSTD_versionString(),
         lzma_version_string());
+    printf("viewer: %s\n",
+        wndl_view_page().size != 0 ? "yes" : "no (built without npm)");
     return WNDL_EXIT_OK;
 }
 

@@ -102,7 +102,7 @@ bool wndl_symbolized_function(struct wndl_symbolized *s,
     return true;
 }
 
-static bool location_index(struct wndl_symbolized *s,
+bool wndl_symbolized_place(struct wndl_symbolized *s,
     const struct wndl_location *location, uint32_t *index)
 {
     uint64_t hash = (uint64_t)location->function << 32 | location->file;
@@ -129,7 +129,7 @@ bool wndl_symbolized_append(struct wndl_symbolized *s, uint32_t frame,
     struct wndl_span *span = wndl_vec_at(&s->spans, frame);
     uint32_t *slot = wndl_vec_push(&s->frame_locations);
     if (slot == NULL || s->frame_locations.len >= WNDL_NO_INDEX ||
-        !location_index(s, location, slot))
+        !wndl_symbolized_place(s, location, slot))
         return false;
     if (span->count == 0)
         span->first = (uint32_t)(s->frame_locations.len - 1);

@@ -89,6 +89,10 @@ void wndl_symbolized_free(struct wndl_symbolized *s);
 bool wndl_symbolized_function(struct wndl_symbolized *s,
     struct wndl_function function, uint32_t *index, bool *fresh);
 
+/* The index of `location`, added if new. False when memory is out. */
+bool wndl_symbolized_place(struct wndl_symbolized *s,
+    const struct wndl_location *location, uint32_t *index);
+
 /*
  * Appends a location to the span of `frame`, which must be the one that the
  * last call was about, or one without locations. False: memory is out.

@@ -3,11 +3,8 @@
 #ifndef WNDL_OUT_REPORT_JSON_H
 #define WNDL_OUT_REPORT_JSON_H
 
-#include "base/buf.h"
 #include "model/report.h"
-
-#include <stdbool.h>
-#include <stddef.h>
+#include "out/json_put.h"
 
 struct wndl_json_layout {
     size_t max_rows;
@@ -17,40 +14,5 @@ struct wndl_json_layout {
 /* Appends the report as one object and '\n'. */
 void wndl_report_json(const struct wndl_report *r,
     const struct wndl_json_layout *layout, struct wndl_buf *out);
-
-/* ---- for the other files of report_json alone */
-
-/* An object or array being written; `first` as long as it is empty. */
-struct wndl_json {
-    struct wndl_buf *out;
-    const struct wndl_symbolized *s;
-    const struct wndl_report *r; /* NULL: it is of something else */
-    bool first;
-};
-
-void wndl_json_put_element(struct wndl_json *j);
-void wndl_json_put_key(struct wndl_json *j, const char *name);
-void wndl_json_put_open(struct wndl_json *j, char bracket);
-void wndl_json_put_close(struct wndl_json *j, char bracket);
-
-/* Elements of the long arrays stand on lines of their own. */
-void wndl_json_put_open_line(struct wndl_json *j);
-
-/* Members of an object. */
-void wndl_json_put_number(
-    struct wndl_json *j, const char *name, uint64_t value);
-void wndl_json_put_signed(struct wndl_json *j, const char *name, int64_t value);
-void wndl_json_put_truth(struct wndl_json *j, const char *name, bool value);
-void wndl_json_put_text(
-    struct wndl_json *j, const char *name, const char *value);
-void wndl_json_put_string(
-    struct wndl_json *j, const char *name, struct wndl_bytes value);
-void wndl_json_put_id(struct wndl_json *j, const char *name, uint32_t id);
-
-/* The member "recording": docs/formats/report-json.md. */
-void wndl_json_recording(struct wndl_json *j);
-
-/* The member "command": NUL-separated arguments as an array. */
-void wndl_json_command(struct wndl_json *j, struct wndl_bytes command);
 
 #endif

@@ -51,23 +51,9 @@ static void stack(
 
 static void sum(struct wndl_json *j, const struct wndl_heap_sum *s)
 {
-    static const char *const totals[WNDL_HEAP_TOTALS] = {"allocs", "frees",
-        "requested", "usable", "usable_freed", "reallocs", "temporary",
-        "peak_bytes", "peak_time_ns", "inherited_frees", "own_allocators",
-        "wrong_frees_unknown"};
-    static const char *const missed[WNDL_HEAP_MISSED_REASONS] = {
-        "nested", "pairs-full", "tree-full", "memory", "threads-full", "other"};
     wndl_json_put_number(j, "live_blocks", s->live_blocks);
     wndl_json_put_number(j, "live_bytes", s->live_bytes);
-    for (size_t i = 0; i < WNDL_HEAP_TOTALS; i++)
-        wndl_json_put_number(j, totals[i], s->totals[i]);
-    wndl_json_put_key(j, "missed");
-    wndl_json_put_open(j, '{');
-    for (size_t i = 0; i < WNDL_HEAP_MISSED_REASONS; i++) {
-        if (s->missed[i] != 0)
-            wndl_json_put_number(j, missed[i], s->missed[i]);
-    }
-    wndl_json_put_close(j, '}');
+    wndl_json_heap_totals(j, s->totals, s->missed);
     wndl_json_put_key(j, "stacks");
     wndl_json_put_open(j, '{');
     wndl_json_put_number(j, "complete", s->quality.complete);

@@ -29,6 +29,10 @@ bool wndl_report_has_rows(const struct wndl_report *r);
 void wndl_report_text(const struct wndl_report *r,
     const struct wndl_text_layout *layout, struct wndl_buf *out);
 
+/* Of the head the lines on what was recorded, how, and how good it is. */
+void wndl_report_text_figures(
+    const struct wndl_report *r, struct wndl_buf *out);
+
 /* ---- for the other files of report_text alone */
 
 /* A report being written. */

@@ -427,13 +427,25 @@ void wndl_text_recorded(const struct wndl_text *t)
     date(t);
 }
 
-void wndl_text_head(const struct wndl_text *t)
+static void figures(const struct wndl_text *t)
 {
     wndl_text_recorded(t);
     sampling(t);
     quality(t);
     cpu_time(t);
     blocked_time(t);
+}
+
+void wndl_report_text_figures(const struct wndl_report *r, struct wndl_buf *out)
+{
+    const struct wndl_text_layout layout = {0};
+    const struct wndl_text t = {r, &layout, out};
+    figures(&t);
+}
+
+void wndl_text_head(const struct wndl_text *t)
+{
+    figures(t);
     time_shown(t);
     marks(t);
     heap(t);

@@ -1,10 +1,12 @@
 #!/bin/sh
 # export_golden.sh EXPORTMAKE [--bless]: what export/*.recipe become in each
-# format, against export/*.FORMAT; messages as protoc decodes them.
+# format, against export/*.FORMAT; messages as protoc decodes them, pages as
+# view_page.py does.
 set -eu
 exportmake=$(realpath "$1")
 bless=${2-}
-cases=$(cd "$(dirname "$0")/export" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+cases=$here/export
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -36,6 +38,12 @@ for name in threads hostile heap hostile_heap; do
         make $format
         check $name.$format.json
     done
+    if command -v python3 >/dev/null; then
+        make view
+        python3 "$here/view_page.py" out >decoded
+        mv decoded out
+        check $name.view
+    fi
     case $name in *heap) make dhat; check $name.dhat.json ;; esac
     if command -v protoc >/dev/null; then
         make pprof
@@ -46,4 +54,5 @@ for name in threads hostile heap hostile_heap; do
     fi
 done
 [ $failed -eq 0 ] || exit 1
+command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 command -v protoc >/dev/null || { echo "skipped: no protoc"; exit 77; }

@@ -12,6 +12,8 @@ import json
 import re
 import sys
 
+import view_page
+
 
 def plain(name):
     name = "".join(" " if c < " " or c == "\x7f" else c for c in name)
@@ -292,7 +294,59 @@ def firefox(path, time):
     assert set(mains.values()) <= {1}
 
 
-READERS = {"firefox": firefox, "speedscope": speedscope, "dhat": dhat, "pprof": pprof, "pprof-raw": pprof_raw}
+LABELS = {1: "[truncated]", 2: "[lost]", 3: "[no stack]"}
+WAITING = "[waiting for a CPU]"
+
+
+def view_label(node, end):
+    if node == 0:
+        return [LABELS[3]]
+    return [] if end in (0, 7) else [LABELS[1 if end == 1 else 2]]
+
+
+def view_heaps(page):
+    for i, heap in enumerate(page.head["heaps"]):
+        process = page.head["processes"][heap["process"]]["name"]
+        stacks = "heap%d.stacks." % i
+        for node, label, value in zip(page[stacks + "node"],
+                                      page[stacks + "label"],
+                                      page[stacks + "bytes_all"]):
+            above = [LABELS[label]] if label else []
+            yield process, None, above + page.stack(node), value
+
+
+def view(path, time):
+    with open(path, encoding="utf-8") as file:
+        page = view_page.Page(file.read())
+    if time == "alloc":
+        yield from view_heaps(page)
+        return
+
+    def one(thread, stack, us):
+        of = page.head["threads"][thread]
+        process = page.head["processes"][of["process"]]["name"]
+        return process, of["name"], stack, us * 1000
+
+    if time != "blocked":
+        for thread, node, us, end in zip(
+            page["samples.thread"], page["samples.node"],
+            page["samples.cpu"], page["samples.end"]
+        ):
+            stack = view_label(node, end) + page.stack(node)
+            yield one(thread, stack, us)
+    if time == "cpu":
+        return
+    for thread, node, us, end, waiting in zip(
+        page["blocks.thread"], page["blocks.node"], page["blocks.duration"],
+        page["blocks.end"], page["blocks.waiting"]
+    ):
+        if waiting and time == "blocked":
+            continue
+        label = [WAITING] if waiting else view_label(node, end)
+        yield one(thread, label + page.stack(node), us)
+
+
+READERS = {"view": view, "firefox": firefox, "speedscope": speedscope, "dhat": dhat, "pprof": pprof, "pprof-raw": pprof_raw}
 
 
 def folded(format, path, time, unit, threads):

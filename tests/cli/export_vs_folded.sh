@@ -41,21 +41,21 @@ for name in threads hostile; do
     threads=0
     [ $name != threads ] || threads=1
     for time in cpu:0 blocked:1 wall:2; do
-        for format in folded pprof speedscope firefox; do
+        for format in folded pprof speedscope firefox view; do
             make $name $format $format "${time#*:}"
         done
         [ -s folded ] || [ $name$time = hostileblocked:1 ]
         compare $name "${time%:*}" 1000000 $threads pprof=pprof \
-            speedscope=speedscope firefox=firefox
+            speedscope=speedscope firefox=firefox view=view
     done
     compare_raw $name wall 1000000 $threads
 done
-for format in folded pprof speedscope firefox dhat; do
+for format in folded pprof speedscope firefox dhat view; do
     make heap $format $format 0
 done
 [ -s folded ]
 compare heap alloc 1 0 pprof=pprof speedscope=speedscope firefox=firefox \
-    dhat=dhat
+    dhat=dhat view=view
 compare_raw heap alloc 1 0
 
 # Through the command, of all recordings there are.

@@ -13,6 +13,7 @@
 #include "out/folded.h"
 #include "out/pprof.h"
 #include "out/speedscope.h"
+#include "out/view.h"
 #include "testlib.h"
 
 #include <stdio.h>
@@ -77,6 +78,17 @@ static bool write_folded(FILE *out, struct named *n, enum wndl_time time)
     return whole;
 }
 
+static bool write_view(FILE *out, struct named *n)
+{
+    static const char page[] = "<p>" WNDL_VIEW_MARKER "</p>\n";
+    const struct wndl_viewed view = {
+        .recordings = {{"made/app.wndl", &n->symbolized, {0}}},
+        .count = 1,
+        .page = {(const uint8_t *)page, sizeof page - 1},
+    };
+    return wndl_view_write(out, &view, wndl_mem_libc());
+}
+
 static bool write_format(
     FILE *out, const char *format, struct named *n, enum wndl_time time)
 {
@@ -97,6 +109,8 @@ static bool write_format(
         return wndl_firefox_write(out, &e, wndl_mem_libc());
     if (strcmp(format, "dhat") == 0)
         return wndl_dhat_write(out, &e, wndl_mem_libc());
+    if (strcmp(format, "view") == 0)
+        return write_view(out, n);
     return false;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "out/report_json.h"
+#include "out/json_put.h"
 
-#include "base/json.h"
+#include "model/heap.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static void strings(
     wndl_json_put_close(j, ']');
 }
 
-static const char *engine_name(uint32_t engine)
+const char *wndl_json_engine(uint32_t engine)
 {
     static const char *const names[WNDL_SAMPLERS] = {
         [WNDL_SAMPLER_UNKNOWN] = "unknown",
@@ -109,7 +109,7 @@ static const char *engine_name(uint32_t engine)
 static void engine_fields(struct wndl_json *j, const struct wndl_profile *p)
 {
     wndl_json_put_number(j, "interval_ns", p->interval);
-    wndl_json_put_text(j, "engine", engine_name(p->engine));
+    wndl_json_put_text(j, "engine", wndl_json_engine(p->engine));
     wndl_json_put_truth(j, "kernel_sampled", p->kernel_sampled);
     wndl_json_put_truth(j, "kernel_by_ticks", p->by_ticks);
     if (p->blocked_interval != 0)
@@ -182,4 +182,24 @@ void wndl_json_command(struct wndl_json *j, struct wndl_bytes command)
         start += size + 1;
     }
     wndl_json_put_close(j, ']');
+}
+
+void wndl_json_heap_totals(
+    struct wndl_json *j, const uint64_t *totals, const uint64_t *missed)
+{
+    static const char *const names[WNDL_HEAP_TOTALS] = {"allocs", "frees",
+        "requested", "usable", "usable_freed", "reallocs", "temporary",
+        "peak_bytes", "peak_time_ns", "inherited_frees", "own_allocators",
+        "wrong_frees_unknown"};
+    static const char *const reasons[WNDL_HEAP_MISSED_REASONS] = {
+        "nested", "pairs-full", "tree-full", "memory", "threads-full", "other"};
+    for (size_t i = 0; i < WNDL_HEAP_TOTALS; i++)
+        wndl_json_put_number(j, names[i], totals[i]);
+    wndl_json_put_key(j, "missed");
+    wndl_json_put_open(j, '{');
+    for (size_t i = 0; i < WNDL_HEAP_MISSED_REASONS; i++) {
+        if (missed[i] != 0)
+            wndl_json_put_number(j, reasons[i], missed[i]);
+    }
+    wndl_json_put_close(j, '}');
 }
