@@ -17,6 +17,8 @@
  * what is loaded. It is taken anew each time, in its place: the frame it
  * starts from is a barrier, whose one word never compares equal. The one
  * exception is the end by CFI that says so, which depends on the pc alone.
+ * A word that never compares equal also stands before and behind those that
+ * are compared, so that no loop need count them.
  *
  * What compares reads nothing that a walk would not: the hot loop's words are
  * between its SP and the end of the range, `high`; from one barrier to the
@@ -68,7 +70,13 @@ struct wndl_resume {
     uint32_t *carried;  /* as the last walk's frames: from `max` on */
 };
 
-enum { ALIGNMENT = 64, SPARE_WORDS = 64, MOVED_WORDS = 2, LINKS = 16 };
+enum {
+    ALIGNMENT = 64,
+    SPARE_WORDS = 64,
+    MOVED_WORDS = 2,
+    LINKS = 16,
+    AT_ONCE = 8
+};
 
 static size_t aligned(size_t size)
 {
@@ -97,6 +105,11 @@ size_t wndl_resume_size(size_t max_frames)
            aligned(max_frames * sizeof(uint32_t));
 }
 
+static struct word changes_always(const struct wndl_resume *r)
+{
+    return (struct word){(uintptr_t)&r->never, 1};
+}
+
 struct wndl_resume *wndl_resume_init(
     void *memory, size_t max_frames, struct wndl_unwinder *u)
 {
@@ -120,6 +133,8 @@ struct wndl_resume *wndl_resume_init(
     at += aligned((r->words_end + MOVED_WORDS) * sizeof *r->frame_of);
     r->carried = (uint32_t *)(void *)at;
     r->states[r->end].words = r->words_end;
+    r->list[r->words_end] = changes_always(r);
+    r->frame_of[r->words_end] = r->end;
     return r;
 }
 
@@ -132,7 +147,7 @@ void wndl_resume_forget(struct wndl_resume *r)
 static void add_barrier(struct wndl_resume *r, size_t frame)
 {
     if (r->words < 2 * frame + SPARE_WORDS - 2)
-        r->list[r->words++] = (struct word){(uintptr_t)&r->never, 1};
+        r->list[r->words++] = changes_always(r);
     else
         r->spoiled = true;
 }
@@ -253,49 +268,38 @@ READS_STACK static enum outcome step_noting(
     return LIKELY(holds) ? commit(r, w, &h, words, met) : LEFT;
 }
 
-/* The first of [from, to) that does not hold what it did, or `to`. */
-READS_STACK static const struct word *first_changed(
-    const struct word *from, const struct word *to)
+READS_STACK static inline bool is_changed(const struct word *word)
 {
-#define DIFFERENCE(n) (load(from[n].at) ^ from[n].value)
-    for (const struct word *last = to - 8; from <= last; from += 8) {
-        uint64_t any = DIFFERENCE(0) | DIFFERENCE(1) | DIFFERENCE(2) |
-                       DIFFERENCE(3) | DIFFERENCE(4) | DIFFERENCE(5) |
-                       DIFFERENCE(6) | DIFFERENCE(7);
-        if (UNLIKELY(any != 0))
-            break;
-    }
-    while (from < to && DIFFERENCE(0) == 0)
-        from++;
-    return from;
-#undef DIFFERENCE
+    return load(word->at) != word->value;
 }
 
-/* Behind the last of [from, to) that does not hold what it did, or `from`. */
-READS_STACK static const struct word *last_changed(
-    const struct word *from, const struct word *to)
+/* The first from `word` on that does not hold what it did. */
+READS_STACK static const struct word *first_changed(const struct word *word)
 {
-#define DIFFERENCE(n) (load(to[-n].at) ^ to[-n].value)
-    for (; to - from >= 4; to -= 4) {
-        uint64_t any =
-            DIFFERENCE(1) | DIFFERENCE(2) | DIFFERENCE(3) | DIFFERENCE(4);
-        if (UNLIKELY(any != 0))
-            break;
+    for (;; word += AT_ONCE) {
+#pragma GCC unroll 8
+        for (unsigned i = 0; i < AT_ONCE; i++)
+            if (UNLIKELY(is_changed(&word[i])))
+                return &word[i];
     }
-    while (to > from && DIFFERENCE(1) == 0)
-        to--;
-    return to;
-#undef DIFFERENCE
+}
+
+/* Behind the last before `word` that does not hold what it did. */
+READS_STACK static const struct word *last_changed(const struct word *word)
+{
+    for (;; word -= AT_ONCE) {
+#pragma GCC unroll 8
+        for (unsigned i = 0; i < AT_ONCE; i++)
+            if (UNLIKELY(is_changed(word - 1 - i)))
+                return word - i;
+    }
 }
 
 /* The first frame from `k` on whose step must be taken, or r->end. */
 static uint32_t compare(const struct wndl_resume *r, uint32_t k)
 {
-    uint32_t from = r->states[k].words;
-    const struct word *changed =
-        first_changed(&r->list[from], &r->list[r->words_end]);
-    uint32_t word = (uint32_t)(changed - r->list);
-    return word == r->words_end ? r->end : r->frame_of[word];
+    const struct word *changed = first_changed(&r->list[r->states[k].words]);
+    return r->frame_of[changed - r->list];
 }
 
 /*
@@ -313,9 +317,9 @@ READS_STACK static uint32_t first_to_meet(
     r->compared = false;
     if (k == r->end || r->states[k].high > high)
         return k;
-    const struct word *first = &r->list[r->states[k].words];
-    const struct word *word = &r->list[r->words_end];
-    word = last_changed(first, word);
+    struct word *first = &r->list[r->states[k].words];
+    first[-1] = changes_always(r); /* was of a frame that is gone */
+    const struct word *word = last_changed(&r->list[r->words_end]);
     if (word > first && word[-1].at == (uintptr_t)&r->never)
         return k;
     r->compared = true;
