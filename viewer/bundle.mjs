@@ -5,7 +5,7 @@
 import { build } from "esbuild";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -36,19 +36,17 @@ async function bundlePage() {
     result.outputFiles.find((f) => f.path.endsWith(suffix)).text.trim();
   const page = await readFile(join(here, "page.html"), "utf8");
   await mkdir(join(here, "dist"), { recursive: true });
+  const licences = await notice(Object.keys(result.metafile.inputs));
+  await writeFile(join(here, "dist/NOTICE"), licences);
   await writeFile(
     join(here, "dist/windlass.html"),
-    fill(page, text(".js"), text(".css")),
-  );
-  await writeFile(
-    join(here, "dist/NOTICE"),
-    await notice(Object.keys(result.metafile.inputs)),
+    fill(page, text(".js"), text(".css"), licences),
   );
 }
 
-// The policy allows these two texts and nothing else.
-function fill(page, script, style) {
-  if (/<\/script|<!--/i.test(script) || /<\/style/i.test(style))
+// The policy allows this script, this style and nothing else.
+function fill(page, script, style, licences) {
+  if (/<\/(script|style)|<!--/i.test(script + style + licences))
     throw new Error("the bundle would end its element");
   const hash = (text) =>
     "'sha256-" + createHash("sha256").update(text).digest("base64") + "'";
@@ -57,6 +55,7 @@ function fill(page, script, style) {
     "@STYLE_HASH@": hash(style),
     "@SCRIPT@": script,
     "@STYLE@": style,
+    "@NOTICE@": licences,
   };
   const filled = page.replace(/@[A-Z_]+@/g, (name) => parts[name]);
   if (filled.split(marker).length !== 2)
@@ -73,7 +72,9 @@ async function notice(inputs) {
   const parts = ["The viewer's page contains these libraries.\n"];
   for (const folder of [...folders].sort()) {
     const root = join(here, folder);
-    const about = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+    const about = JSON.parse(
+      await readFile(join(root, "package.json"), "utf8"),
+    );
     const file = (await readdir(root)).find((n) => /^licen[cs]e/i.test(n));
     if (!file) throw new Error(`no licence text in ${folder}`);
     const licence = (await readFile(join(root, file), "utf8")).trim();
@@ -86,7 +87,7 @@ async function notice(inputs) {
 
 async function bundleTests() {
   const folder = join(here, "test");
-  const names = (await readdir(folder)).filter((n) => n.endsWith(".test.ts"));
+  const names = (await readdir(folder)).filter((n) => n.endsWith(".ts"));
   await build({
     ...common,
     entryPoints: names.map((n) => join("test", n)),
@@ -96,7 +97,6 @@ async function bundleTests() {
     format: "esm",
     sourcemap: "inline",
   });
-  console.log(names.map((n) => relative(".", resolve(folder, n))).join(" "));
 }
 
 await (process.argv.includes("--tests") ? bundleTests() : bundlePage());

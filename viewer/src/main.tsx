@@ -1,20 +1,35 @@
 // SPDX-License-Identifier: MIT
 import { render } from "preact";
+import { display } from "./data/display";
 import { readPage } from "./data/page";
 import { readProfile } from "./data/profile";
-import { display } from "./data/display";
+import { Analysis, AnalysisContext } from "./state/analysis";
+import { initial } from "./state/state";
+import { Store, StoreContext } from "./state/store";
 import "./style.css";
+import { App, hasTime } from "./views/app";
 
-async function main(): Promise<void> {
-  const root = document.getElementById("app")!;
-  try {
-    const { head, columns } = await readPage();
-    const profile = readProfile(head, columns);
-    document.title = display(head.title);
-    render(<h1>{document.title}: {profile.samples.count}</h1>, root);
-  } catch (error) {
-    render(<p class="opening">{String(error)}</p>, root);
-  }
+async function main(root: HTMLElement): Promise<void> {
+  const { head, columns } = await readPage();
+  const profile = readProfile(head, columns);
+  document.title = display(head.title, 120);
+  const base = {
+    ...initial,
+    tab: hasTime(profile) ? "flame" : "heap",
+  } as const;
+  root.textContent = "";
+  render(
+    <StoreContext.Provider value={new Store(base)}>
+      <AnalysisContext.Provider value={new Analysis(profile)}>
+        <App />
+      </AnalysisContext.Provider>
+    </StoreContext.Provider>,
+    root,
+  );
 }
 
-void main();
+const root = document.getElementById("app")!;
+main(root).catch((error: unknown) => {
+  console.error(error);
+  root.textContent = `This recording cannot be shown: ${String(error)}`;
+});

@@ -4,11 +4,7 @@
 import type { ColumnInfo } from "./head";
 
 export type Column =
-  | Uint8Array
-  | Uint16Array
-  | Uint32Array
-  | Int32Array
-  | Float64Array;
+  Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array;
 
 const widths = { u8: 1, u16: 2, u32: 4, i32: 4, f64: 8 };
 
@@ -85,9 +81,7 @@ export class Columns {
 
   f64(name: string): Float64Array {
     const column = this.column(name);
-    return column instanceof Float64Array
-      ? column
-      : Float64Array.from(column);
+    return column instanceof Float64Array ? column : Float64Array.from(column);
   }
 
   private column(name: string): Column {

@@ -194,9 +194,6 @@ export function readProfile(head: Head, columns: Columns): Profile {
       end: columns.f64("pauses.end"),
     },
     heaps: head.heaps.map((info, at) => readHeap(columns, info, at)),
-    duration: Math.max(
-      1,
-      ...head.recordings.map((r) => r.duration_ns / 1000),
-    ),
+    duration: Math.max(1, ...head.recordings.map((r) => r.duration_ns / 1000)),
   };
 }

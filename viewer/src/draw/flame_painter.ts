@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Flame painter: draws the visible rows of a layout on a canvas.
+
+import { type Layout, manySmall, type Rect } from "./flame_layout";
+import type { Palette } from "./colors";
+
+export const rowHeight = 18; // px
+const font = "11px ui-monospace, 'DejaVu Sans Mono', Menlo, monospace";
+const padding = 3;
+const leastText = 3; // characters
+
+export interface Look {
+  palette: Palette;
+  color(node: number): string;
+  name(node: number): string;
+  isMatch(node: number): boolean;
+  dimmed: boolean; // a search is on: what it did not find is paler
+  marked: number; // node of the pointer or the keyboard, or -2
+}
+
+export function fitCanvas(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+): CanvasRenderingContext2D {
+  const ratio = devicePixelRatio || 1;
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== w || canvas.height !== h) {
+    canvas.width = w;
+    canvas.height = h;
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+  }
+  const context = canvas.getContext("2d", { alpha: false })!;
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return context;
+}
+
+function paintRect(
+  context: CanvasRenderingContext2D,
+  rect: Rect,
+  y: number,
+  look: Look,
+  letter: number,
+): void {
+  const { node, x, width } = rect;
+  const gap = width > 2 ? 0.75 : 0;
+  const found = node !== manySmall && look.isMatch(node);
+  context.globalAlpha = look.dimmed && !found ? 0.45 : 1;
+  context.fillStyle =
+    node === manySmall
+      ? look.palette.small
+      : found
+        ? look.palette.match
+        : look.color(node);
+  context.fillRect(x, y, width - gap, rowHeight - 1);
+  context.globalAlpha = 1;
+  const room = Math.floor((width - 2 * padding) / letter);
+  if (node !== manySmall && room >= leastText) {
+    let text = look.name(node);
+    if (text.length > room) text = text.slice(0, room - 1) + "\u2026";
+    context.fillStyle = look.palette.text;
+    context.fillText(text, x + padding, y + rowHeight / 2);
+  }
+  if (node === look.marked) {
+    context.strokeStyle = look.palette.focus;
+    context.lineWidth = 2;
+    context.strokeRect(x + 1, y + 1, Math.max(1, width - 2), rowHeight - 3);
+  }
+}
+
+export function paint(
+  canvas: HTMLCanvasElement,
+  size: { width: number; height: number; top: number },
+  layout: Layout,
+  look: Look,
+): void {
+  const context = fitCanvas(canvas, size.width, size.height);
+  context.fillStyle = look.palette.ground;
+  context.fillRect(0, 0, size.width, size.height);
+  context.font = font;
+  context.textBaseline = "middle";
+  const letter = context.measureText("m").width;
+  for (const rect of layout.rects) {
+    const y = rect.depth * rowHeight - size.top;
+    if (y > -rowHeight && y < size.height)
+      paintRect(context, rect, y, look, letter);
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Totals: what each node of a tree costs, by itself and with what is below
+// it: the sum of self over a tree is the total of its root.
+
+import type { Tree } from "./tree";
+import type { Unit, Weights } from "./weights";
+
+export interface Side {
+  self: Float64Array;
+  total: Float64Array;
+  all: number; // the root's total
+}
+
+export interface Totals {
+  unit: Unit;
+  a: Side;
+  b: Side | null;
+}
+
+function addUp(tree: Tree, weights: Float64Array): Side {
+  const self = new Float64Array(tree.count);
+  for (let n = 0; n < weights.length; n++)
+    if (weights[n] !== 0 && tree.of[n] >= 0) self[tree.of[n]] += weights[n];
+  const total = self.slice();
+  for (let n = tree.count - 1; n > 0; n--) total[tree.parent[n]] += total[n];
+  return { self, total, all: total[0] };
+}
+
+export function addTotals(tree: Tree, weights: Weights): Totals {
+  return {
+    unit: weights.unit,
+    a: addUp(tree, weights.a),
+    b: weights.b && addUp(tree, weights.b),
+  };
+}
+
+function share(value: number, all: number): number {
+  return all ? value / all : 0;
+}
+
+// How much of the whole a node is: of a comparison, the mean of both sides'
+// shares, so that what only one side has is still to be seen.
+export function shareOf({ a, b }: Totals, node: number): number {
+  const first = share(a.total[node], a.all);
+  return b ? (first + share(b.total[node], b.all)) / 2 : first;
+}
+
+// By how much of its recording the second is more than the first.
+export function deltaOf({ a, b }: Totals, node: number): number {
+  return b ? share(b.total[node], b.all) - share(a.total[node], a.all) : 0;
+}
+
+// The children that have any weight, the heaviest first.
+export class Order {
+  private readonly known = new Map<number, Uint32Array>();
+
+  constructor(
+    readonly tree: Tree,
+    readonly totals: Totals,
+  ) {}
+
+  children(node: number): Uint32Array {
+    let sorted = this.known.get(node);
+    if (!sorted) {
+      const { childStart, child } = this.tree;
+      sorted = child
+        .slice(childStart[node], childStart[node + 1])
+        .filter((n) => shareOf(this.totals, n) > 0)
+        .sort((m, n) => shareOf(this.totals, n) - shareOf(this.totals, m));
+      this.known.set(node, sorted);
+    }
+    return sorted;
+  }
+}

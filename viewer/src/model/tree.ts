@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Tree: stacks merged by what their frames are (functions or modules). Tree
+// nodes are numbered parents first; node 0 is the root. Trees have a shape
+// only: what weighs how much is told by totals.ts, so that a selection costs
+// one sweep and no new tree.
+
+export interface Tree {
+  count: number;
+  parent: Int32Array;
+  key: Uint32Array; // number of a function, or of a module
+  of: Int32Array; // the tree node for each node of the profile; -1: none
+  childStart: Uint32Array; // children of n: child[childStart[n]] ...
+  child: Uint32Array;
+  nested: Uint8Array; // an ancestor has the same key
+}
+
+// Grows (parent, key) pairs to nodes, each pair once.
+export class TreeBuilder {
+  count = 1;
+  parent: Int32Array;
+  key: Uint32Array;
+  private slots: Int32Array;
+
+  constructor(expected: number) {
+    const room = Math.max(64, Math.min(expected + 1, 1 << 20));
+    this.parent = new Int32Array(room);
+    this.key = new Uint32Array(room);
+    this.parent[0] = -1;
+    this.slots = new Int32Array(tableSize(room));
+  }
+
+  child(parent: number, key: number): number {
+    const mask = this.slots.length - 1;
+    let at = hash(parent, key) & mask;
+    for (let node; (node = this.slots[at]) !== 0; at = (at + 1) & mask)
+      if (this.parent[node] === parent && this.key[node] === key) return node;
+    if (this.count === this.parent.length) {
+      this.grow();
+      return this.child(parent, key);
+    }
+    const node = this.count++;
+    this.parent[node] = parent;
+    this.key[node] = key;
+    this.slots[at] = node;
+    return node;
+  }
+
+  finish(of: Int32Array): Tree {
+    const parent = this.parent.slice(0, this.count);
+    const key = this.key.slice(0, this.count);
+    return {
+      count: this.count,
+      parent,
+      key,
+      of,
+      ...children(parent),
+      nested: findNested(parent, key),
+    };
+  }
+
+  private grow(): void {
+    const room = this.parent.length * 2;
+    const parent = new Int32Array(room);
+    parent.set(this.parent);
+    const key = new Uint32Array(room);
+    key.set(this.key);
+    this.parent = parent;
+    this.key = key;
+    this.slots = new Int32Array(tableSize(room));
+    const mask = this.slots.length - 1;
+    for (let node = 1; node < this.count; node++) {
+      let at = hash(parent[node], key[node]) & mask;
+      while (this.slots[at] !== 0) at = (at + 1) & mask;
+      this.slots[at] = node;
+    }
+  }
+}
+
+function tableSize(room: number): number {
+  return 1 << (33 - Math.clz32(room - 1)); // at most half full
+}
+
+function hash(parent: number, key: number): number {
+  let h = Math.imul(parent, 0x9e3779b1) ^ Math.imul(key + 1, 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d);
+  return h ^ (h >>> 13);
+}
+
+function children(parent: Int32Array) {
+  const childStart = new Uint32Array(parent.length + 1);
+  for (let n = 1; n < parent.length; n++) childStart[parent[n] + 1]++;
+  for (let n = 0; n < parent.length; n++) childStart[n + 1] += childStart[n];
+  const next = childStart.slice();
+  const child = new Uint32Array(Math.max(0, parent.length - 1));
+  for (let n = 1; n < parent.length; n++) child[next[parent[n]]++] = n;
+  return { childStart, child };
+}
+
+// Depth first with a count of each key on the path: no walk up per node.
+function findNested(parent: Int32Array, key: Uint32Array): Uint8Array {
+  const { childStart, child } = children(parent);
+  const nested = new Uint8Array(parent.length);
+  const open = new Map<number, number>();
+  const next = childStart.slice();
+  let node = 0;
+  while (node >= 0) {
+    if (next[node] < childStart[node + 1]) {
+      node = child[next[node]++];
+      const above = open.get(key[node]) ?? 0;
+      nested[node] = above > 0 ? 1 : 0;
+      open.set(key[node], above + 1);
+      continue;
+    }
+    if (node > 0) open.set(key[node], open.get(key[node])! - 1);
+    node = parent[node];
+  }
+  return nested;
+}
+
+export function depthOf(tree: Tree, node: number): number {
+  let depth = 0;
+  for (let n = node; n > 0; n = tree.parent[n]) depth++;
+  return depth;
+}
+
+export function isWithin(tree: Tree, node: number, above: number): boolean {
+  let n = node;
+  while (n > above) n = tree.parent[n];
+  return n === above;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// Analysis: what the model says for a state. The latest answers are kept:
+// views ask at every drawing.
+
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { Profile } from "../data/profile";
+import { type FunctionCost, functionTable } from "../model/function_table";
+import { Names } from "../model/names";
+import { makeTree, type Shape } from "../model/shapes";
+import { addTotals, Order } from "../model/totals";
+import type { Tree } from "../model/tree";
+import {
+  isDiff,
+  type Selection,
+  selectAll,
+  type Weights,
+  weighHeap,
+  weighTime,
+} from "../model/weights";
+import type { State } from "./state";
+
+// The latest few answers by their questions.
+class Kept<T> {
+  private readonly answers = new Map<string, T>();
+
+  constructor(private readonly room: number) {}
+
+  get(question: string, make: () => T): T {
+    let answer = this.answers.get(question);
+    if (answer === undefined) answer = make();
+    this.answers.delete(question);
+    this.answers.set(question, answer);
+    if (this.answers.size > this.room)
+      this.answers.delete(this.answers.keys().next().value!);
+    return answer;
+  }
+}
+
+export class Analysis {
+  readonly names: Names;
+  readonly isDiff: boolean;
+  private readonly trees = new Kept<Tree>(4);
+  private readonly weighed = new Kept<Weights>(4);
+  private readonly orders = new Kept<Order>(4);
+  private readonly tables = new Kept<FunctionCost[]>(2);
+
+  constructor(readonly profile: Profile) {
+    this.names = new Names(profile);
+    this.isDiff = isDiff(profile);
+  }
+
+  tree(shape: Shape): Tree {
+    return this.trees.get(JSON.stringify(shape), () =>
+      makeTree(this.profile, shape),
+    );
+  }
+
+  selection(state: State): Selection {
+    const selection = selectAll(this.profile);
+    if (state.threads) {
+      selection.threads.fill(0);
+      for (const t of state.threads) selection.threads[t] = 1;
+    }
+    if (state.range) [selection.from, selection.to] = state.range;
+    return selection;
+  }
+
+  // Which blocks of heaps are told of, the chosen kind first to fall back on.
+  heapKinds(): string[] {
+    return [...new Set(this.profile.heaps.flatMap((h) => h.kinds))];
+  }
+
+  heapKind({ kind }: State): string {
+    const kinds = this.heapKinds();
+    if (kinds.includes(kind)) return kind;
+    return kinds.includes("peak") ? "peak" : (kinds[0] ?? "");
+  }
+
+  weights(state: State): Weights {
+    return this.weighed.get(question(state), () =>
+      state.tab === "heap"
+        ? weighHeap(this.profile, state.heap, this.heapKind(state), state.unit)
+        : weighTime(this.profile, this.selection(state), state.weight),
+    );
+  }
+
+  order(state: State, shape: Shape = shapeOf(state)): Order {
+    return this.orders.get(JSON.stringify(shape) + question(state), () => {
+      const tree = this.tree(shape);
+      return new Order(tree, addTotals(tree, this.weights(state)));
+    });
+  }
+
+  functions(state: State): { order: Order; rows: FunctionCost[] } {
+    const shape = { ...shapeOf(state), kind: "down" as const };
+    const order = this.order(state, shape);
+    const rows = this.tables.get(JSON.stringify(shape) + question(state), () =>
+      functionTable(order.tree, order.totals, this.profile.functions.count),
+    );
+    return { order, rows };
+  }
+
+  // How a tree's keys are called.
+  keyName(shape: Shape): (key: number) => string {
+    return shape.kind === "module"
+      ? (key) => this.names.module(key)
+      : (key) => this.names.function(key);
+  }
+}
+
+export function shapeOf(state: State): Shape {
+  return { kind: state.shape, focus: state.focus, collapse: state.collapse };
+}
+
+// All that weights depend on.
+function question(state: State): string {
+  return state.tab === "heap"
+    ? JSON.stringify(["heap", state.heap, state.kind, state.unit])
+    : JSON.stringify([state.weight, state.threads, state.range]);
+}
+
+export const AnalysisContext = createContext<Analysis>(
+  null as unknown as Analysis,
+);
+
+export function useAnalysis(): Analysis {
+  return useContext(AnalysisContext);
+}

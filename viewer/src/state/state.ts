@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// State: all that the user chose. It is kept in the address after "#", so
+// that a reload or a copied address shows the same.
+
+import type { FunctionOrder } from "../model/function_table";
+import type { ShapeKind } from "../model/shapes";
+import type { TimeWeight } from "../model/weights";
+
+export type Tab = "flame" | "tree" | "functions" | "heap" | "quality";
+export type StackView = "flame" | "tree" | "functions";
+export type Theme = "auto" | "light" | "dark";
+
+export interface State {
+  tab: Tab;
+  shape: ShapeKind;
+  focus: number | null; // function
+  collapse: boolean;
+  zoom: number; // tree node
+  weight: TimeWeight;
+  threads: number[] | null; // null: all
+  range: [number, number] | null; // us; null: all
+  shown: [number, number] | null; // us; the timeline's part, null: all
+  search: string;
+  function: number | null; // whose source is shown
+  order: FunctionOrder;
+  inner: StackView; // of the heap's tab
+  heap: number | null; // null: all
+  kind: string; // of heap blocks: live, peak, ...
+  unit: "bytes" | "blocks";
+  theme: Theme;
+}
+
+export const initial: State = {
+  tab: "flame",
+  shape: "down",
+  focus: null,
+  collapse: false,
+  zoom: 0,
+  weight: "cpu",
+  threads: null,
+  range: null,
+  shown: null,
+  search: "",
+  function: null,
+  order: "self",
+  inner: "flame",
+  heap: null,
+  kind: "",
+  unit: "bytes",
+  theme: "auto",
+};
+
+// Trees of another form have other nodes.
+const reshaping: (keyof State)[] = ["shape", "focus", "collapse"];
+
+export function change(state: State, patch: Partial<State>): State {
+  const next = { ...state, ...patch };
+  if (!("zoom" in patch) && reshaping.some((k) => next[k] !== state[k]))
+    next.zoom = 0;
+  return next;
+}
+
+export function toHash(state: State, base: State): string {
+  const parts = new URLSearchParams();
+  for (const key of Object.keys(state) as (keyof State)[]) {
+    const text = JSON.stringify(state[key]);
+    if (text !== JSON.stringify(base[key])) parts.set(key, text);
+  }
+  return parts.toString();
+}
+
+const words: { [K in keyof State]?: readonly string[] } = {
+  tab: ["flame", "tree", "functions", "heap", "quality"],
+  shape: ["down", "up", "module"],
+  weight: ["cpu", "samples", "blocked", "waiting", "wall"],
+  order: ["self", "total", "delta", "name"],
+  inner: ["flame", "tree", "functions"],
+  unit: ["bytes", "blocks"],
+  theme: ["auto", "light", "dark"],
+};
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0;
+}
+
+function isFit(key: keyof State, value: unknown): boolean {
+  const known = words[key];
+  if (known) return known.includes(value as string);
+  switch (key) {
+    case "collapse":
+      return typeof value === "boolean";
+    case "search":
+    case "kind":
+      return typeof value === "string";
+    case "zoom":
+      return isNumber(value);
+    case "threads":
+      return value === null || (Array.isArray(value) && value.every(isNumber));
+    case "range":
+    case "shown":
+      return (
+        value === null ||
+        (Array.isArray(value) &&
+          value.length === 2 &&
+          value.every(isNumber) &&
+          value[0] < value[1])
+      );
+    default:
+      return value === null || isNumber(value);
+  }
+}
+
+// What does not fit is left out: an address can come from anywhere.
+export function fromHash(hash: string, base: State): State {
+  const state: Record<string, unknown> = { ...base };
+  for (const [key, text] of new URLSearchParams(hash)) {
+    if (!(key in base)) continue;
+    try {
+      const value: unknown = JSON.parse(text);
+      if (isFit(key as keyof State, value)) state[key] = value;
+    } catch {
+      continue;
+    }
+  }
+  return state as unknown as State;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// App: the page's parts and the keys that work in all of them.
+
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Profile } from "../data/profile";
+import type { ShapeKind } from "../model/shapes";
+import type { TimeWeight } from "../model/weights";
+import { useAnalysis } from "../state/analysis";
+import type { State, Tab } from "../state/state";
+import { useStore } from "../state/store";
+import { isPlain, isTyping } from "../ui/keys";
+import { Tabs } from "../ui/tabs";
+import { nextTheme, usePalette } from "../ui/theme";
+import { Header } from "./header";
+import { Heap } from "./heap";
+import { Help } from "./help";
+import { Quality } from "./quality";
+import { shapeTexts, StackBar } from "./stack_bar";
+import { StackView } from "./stack_view";
+import { Timeline } from "./timeline";
+import { weightTexts } from "./weight_texts";
+
+const tabTexts: Record<Tab, string> = {
+  flame: "Flame graph",
+  tree: "Call tree",
+  functions: "Functions",
+  heap: "Heap",
+  quality: "Quality",
+};
+
+const tabIds = Object.keys(tabTexts) as Tab[];
+
+export function hasTime(profile: Profile): boolean {
+  return profile.samples.count + profile.blocks.count > 0;
+}
+
+function tabsOf(profile: Profile): { id: Tab; text: string }[] {
+  return tabIds
+    .filter((id) => id !== "heap" || profile.heaps.length > 0)
+    .filter((id) => id === "heap" || id === "quality" || hasTime(profile))
+    .map((id) => ({ id, text: tabTexts[id] }));
+}
+
+function after<T>(all: T[], one: T): T {
+  return all[(all.indexOf(one) + 1) % all.length];
+}
+
+// What Escape undoes: the latest that narrows the view.
+function undo(state: State): Partial<State> | null {
+  if (state.zoom) return { zoom: 0 };
+  if (state.search) return { search: "" };
+  if (state.focus !== null) return { focus: null };
+  if (state.range) return { range: null };
+  if (state.threads) return { threads: null };
+  return null;
+}
+
+function patchForKey(key: string, state: State, tabs: Tab[]) {
+  const tab = tabIds[Number(key) - 1];
+  if (tab) return tabs.includes(tab) ? { tab } : null;
+  switch (key) {
+    case "s":
+      return {
+        shape: after(Object.keys(shapeTexts) as ShapeKind[], state.shape),
+      };
+    case "w":
+      return {
+        weight: after(Object.keys(weightTexts) as TimeWeight[], state.weight),
+      };
+    case "r":
+      return { collapse: !state.collapse };
+    case "f":
+      return state.function === null ? null : { focus: state.function };
+    case "t":
+      return { theme: nextTheme(state.theme) };
+    case "Escape":
+      return undo(state);
+    default:
+      return null;
+  }
+}
+
+function useGlobalKeys(tabs: Tab[], onHelp: () => void): void {
+  const [state, set] = useStore();
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || !isPlain(event)) return;
+      const search = document.getElementById("search")!;
+      if (event.key === "Escape" && event.target === search) {
+        search.blur();
+        return set({ search: "" });
+      }
+      if (isTyping(event.target)) return;
+      if (event.key === "?") onHelp();
+      else if (event.key === "/") search.focus();
+      else {
+        const patch = patchForKey(event.key, state, tabs);
+        if (!patch) return;
+        set(patch);
+      }
+      event.preventDefault();
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  });
+}
+
+export function App(): JSX.Element {
+  const [state, set] = useStore();
+  const { profile } = useAnalysis();
+  usePalette();
+  const [help, setHelp] = useState(false);
+  const tabs = tabsOf(profile);
+  const ids = tabs.map((t) => t.id);
+  const tab = ids.includes(state.tab) ? state.tab : ids[0];
+  useEffect(() => {
+    if (tab !== state.tab) set({ tab });
+  }, [tab]);
+  useGlobalKeys(ids, () => setHelp(true));
+  const isStacks = tab === "flame" || tab === "tree" || tab === "functions";
+  return (
+    <>
+      <Header onHelp={() => setHelp(true)} />
+      {(hasTime(profile) || profile.marks.count > 0) && <Timeline />}
+      <nav class="bar" aria-label="Views">
+        <Tabs
+          label="Views"
+          panel="panel"
+          tabs={tabs}
+          chosen={tab}
+          onChoose={(id) => set({ tab: id })}
+        />
+        {tab !== "quality" && <StackBar />}
+      </nav>
+      <div
+        id="panel"
+        class="panel"
+        role="tabpanel"
+        aria-labelledby={`panel-${tab}`}
+      >
+        {isStacks && <StackView view={tab} />}
+        {tab === "heap" && <Heap />}
+        {tab === "quality" && <Quality />}
+      </div>
+      <Help open={help} onClose={() => setHelp(false)} />
+    </>
+  );
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// Call tree: the same tree as the flame graph's as rows to open.
+
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { display } from "../data/display";
+import { percent, points } from "../model/amount";
+import {
+  hottestPath,
+  openRows,
+  pathTo,
+  type TreeRow,
+} from "../model/open_rows";
+import { deltaOf, type Order, type Side } from "../model/totals";
+import { type Analysis, shapeOf, useAnalysis } from "../state/analysis";
+import { useStore } from "../state/store";
+import { copyText } from "../ui/copy";
+import { isPlain } from "../ui/keys";
+import { rowAfterKey, rowId, VirtualRows } from "../ui/virtual_rows";
+import { Cost, Part } from "./cost_cells";
+import { searchKeys } from "./flame";
+import { costText } from "./frame_text";
+
+const rowHeight = 22;
+const indent = 14; // px a level
+const deepest = 40; // levels that are indented
+
+function RowCosts(props: { order: Order; node: number; up: boolean }) {
+  const { totals } = props.order;
+  const { node } = props;
+  if (totals.b)
+    return (
+      <>
+        <Part value={percent(totals.a.total[node], totals.a.all)} />
+        <Part value={percent(totals.b.total[node], totals.b.all)} />
+        <Part value={points(deltaOf(totals, node))} />
+      </>
+    );
+  const cost = (values: Side["self"]) => (
+    <Cost value={values[node]} all={totals.a.all} unit={totals.unit} />
+  );
+  return (
+    <>
+      {cost(totals.a.total)}
+      {!props.up && cost(totals.a.self)}
+    </>
+  );
+}
+
+function headings(analysis: Analysis, up: boolean): string[] {
+  if (analysis.isDiff) return ["A", "B", "Change"];
+  return up ? ["Total", ""] : ["Total", "", "Self", ""];
+}
+
+function useOpen(order: Order, zoom: number) {
+  const [open, setOpen] = useState(new Set<number>());
+  const [active, setActive] = useState(0);
+  useEffect(() => {
+    const first = hottestPath(order);
+    for (const node of pathTo(order, zoom)) first.add(node);
+    if (zoom) first.add(zoom);
+    setOpen(first);
+    const rows = openRows(order, first);
+    setActive(
+      zoom
+        ? Math.max(
+            0,
+            rows.findIndex((r) => r.node === zoom),
+          )
+        : 0,
+    );
+  }, [order, zoom]);
+  const rows = useMemo(() => openRows(order, open), [order, open]);
+  const toggle = (node: number, to = !open.has(node)) => {
+    const next = new Set(open);
+    if (to) next.add(node);
+    else next.delete(node);
+    setOpen(next);
+  };
+  const openAll = (nodes: number[]) => setOpen(new Set([...open, ...nodes]));
+  const shown = Math.min(active, rows.length - 1);
+  return { open, rows, active: shown, setActive, toggle, openAll };
+}
+
+// Opens what leads to each row that the search finds, to a limit.
+function foundPaths(order: Order, found: Uint8Array, limit = 200): number[] {
+  const open: number[] = [];
+  const { tree } = order;
+  let count = 0;
+  for (let n = 1; n < tree.count && count < limit; n++) {
+    if (!found[tree.key[n]] || !order.totals.a.total[n]) continue;
+    open.push(...pathTo(order, n));
+    count++;
+  }
+  return open;
+}
+
+export function CallTree(): JSX.Element {
+  const [state, set] = useStore();
+  const analysis = useAnalysis();
+  const order = analysis.order(state);
+  const up = state.shape === "up";
+  const zoom = state.zoom < order.tree.count ? state.zoom : 0;
+  const { open, rows, active, setActive, toggle, openAll } = useOpen(
+    order,
+    zoom,
+  );
+  const nameOf = analysis.keyName(shapeOf(state));
+  const found = useMemo(
+    () => searchKeys(analysis, state),
+    [analysis, state.search, state.shape],
+  );
+  useEffect(() => {
+    if (found) openAll(foundPaths(order, found));
+  }, [found, order]);
+
+  const choose = (index: number) => {
+    setActive(index);
+    const row = rows[index];
+    if (row && state.shape !== "module")
+      set({ function: order.tree.key[row.node] });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const row = rows[active];
+    if (!isPlain(event) || !row) return;
+    const to = rowAfterKey(event.key, active, rows.length);
+    if (to !== null) choose(to);
+    else if (event.key === "ArrowRight") {
+      if (open.has(row.node)) choose(Math.min(active + 1, rows.length - 1));
+      else toggle(row.node, true);
+    } else if (event.key === "ArrowLeft") {
+      if (open.has(row.node)) toggle(row.node, false);
+      else choose(parentRow(rows, active));
+    } else if (event.key === "Enter" || event.key === " ") toggle(row.node);
+    else if (event.key === "c") void copyText(nameOf(order.tree.key[row.node]));
+    else return;
+    event.preventDefault();
+  };
+
+  const row = (index: number) => {
+    const { node, level } = rows[index];
+    const leaf = order.children(node).length === 0;
+    const name = nameOf(order.tree.key[node]);
+    return (
+      <div
+        key={node}
+        id={rowId("calltree", index)}
+        role="row"
+        class={"row" + (found?.[order.tree.key[node]] ? " found" : "")}
+        aria-level={level}
+        aria-rowindex={index + 1}
+        aria-expanded={leaf ? undefined : open.has(node)}
+        aria-selected={index === active}
+        title={costText(order.totals, node)}
+        onClick={() => choose(index)}
+        onDblClick={() => toggle(node)}
+      >
+        <RowCosts order={order} node={node} up={up} />
+        <span
+          role="gridcell"
+          class="name"
+          style={{ paddingLeft: `${Math.min(level - 1, deepest) * indent}px` }}
+        >
+          <i
+            class={leaf ? "leaf" : open.has(node) ? "open" : "closed"}
+            onClick={(e) => {
+              e.stopPropagation();
+              choose(index);
+              toggle(node);
+            }}
+          />
+          {display(name)}
+          <small>
+            {state.shape === "module"
+              ? ""
+              : display(analysis.names.moduleOf(order.tree.key[node]), 60)}
+          </small>
+        </span>
+      </div>
+    );
+  };
+
+  return (
+    <div class="table">
+      <div class="heads" aria-hidden="true">
+        {headings(analysis, up).map((text, i) => (
+          <span key={i} class="cell number">
+            {text}
+          </span>
+        ))}
+        <span class="name">
+          {up ? "Function, then its callers" : "Function, then what it calls"}
+        </span>
+      </div>
+      <VirtualRows
+        id="calltree"
+        role="treegrid"
+        label="Call tree"
+        count={rows.length}
+        rowHeight={rowHeight}
+        active={active}
+        row={row}
+        onKeyDown={onKeyDown}
+      />
+    </div>
+  );
+}
+
+function parentRow(rows: TreeRow[], at: number): number {
+  for (let i = at - 1; i >= 0; i--)
+    if (rows[i].level < rows[at].level) return i;
+  return at;
+}

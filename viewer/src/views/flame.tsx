@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// Flame graph: a canvas as large as what is seen of it, within a box that
+// scrolls over the whole height.
+
+import type { JSX } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { display } from "../data/display";
+import { changeColor, frameColor, type Palette } from "../draw/colors";
+import { layOut, manySmall, type Rect, rectAt } from "../draw/flame_layout";
+import { type Look, paint, rowHeight } from "../draw/flame_painter";
+import { matchKeys, matcher, matchedShare } from "../model/search";
+import { deltaOf, type Order, shareOf } from "../model/totals";
+import { depthOf } from "../model/tree";
+import { type Analysis, shapeOf, useAnalysis } from "../state/analysis";
+import type { State } from "../state/state";
+import { useStore } from "../state/store";
+import { copyText } from "../ui/copy";
+import { isPlain } from "../ui/keys";
+import { useSize } from "../ui/size";
+import { usePalette } from "../ui/theme";
+import { FlameLegend } from "./flame_legend";
+import { frameText, type FrameText, rootName } from "./frame_text";
+import { rankModules } from "./module_rank";
+
+const nothing = -2;
+const nameLimit = 300;
+
+function moduleOfKey(analysis: Analysis, state: State, key: number): number {
+  return state.shape === "module"
+    ? key
+    : analysis.profile.functions.module[key];
+}
+
+// From -1, only A has it, to 1.
+function changeOf(order: Order, node: number): number {
+  const { totals } = order;
+  const delta = deltaOf(totals, node);
+  const larger = shareOf(totals, node) + Math.abs(delta) / 2;
+  return larger ? delta / larger : 0;
+}
+
+function lookOf(
+  analysis: Analysis,
+  state: State,
+  order: Order,
+  ranks: Map<number, number>,
+  palette: Palette,
+): Look {
+  const { key } = order.tree;
+  const shape = shapeOf(state);
+  const nameOf = analysis.keyName(shape);
+  const found = searchKeys(analysis, state);
+  return {
+    palette,
+    color: (node) => {
+      if (node === 0) return palette.root;
+      if (analysis.isDiff) return changeColor(palette, changeOf(order, node));
+      const module = moduleOfKey(analysis, state, key[node]);
+      return frameColor(palette, ranks.get(module) ?? -1, key[node]);
+    },
+    name: (node) =>
+      node === 0
+        ? rootName(analysis, shape)
+        : display(nameOf(key[node]), nameLimit),
+    isMatch: (node) => !!found && node > 0 && !!found[key[node]],
+    dimmed: !!found,
+    marked: nothing,
+  };
+}
+
+export function searchKeys(
+  analysis: Analysis,
+  state: State,
+): Uint8Array | null {
+  const matches = matcher(state.search);
+  if (!matches) return null;
+  const shape = shapeOf(state);
+  const count =
+    shape.kind === "module"
+      ? analysis.profile.head.modules.length
+      : analysis.profile.functions.count;
+  return matchKeys(count, analysis.keyName(shape), matches);
+}
+
+// The frame that the keys lead to from `at`.
+function neighbour(order: Order, key: string, at: number): number | null {
+  const { tree } = order;
+  switch (key) {
+    case "ArrowDown":
+      return order.children(at)[0] ?? at;
+    case "ArrowUp":
+      return Math.max(0, tree.parent[at]);
+    case "ArrowLeft":
+    case "ArrowRight": {
+      if (at === 0) return at;
+      const row = order.children(tree.parent[at]);
+      const to = row.indexOf(at) + (key === "ArrowLeft" ? -1 : 1);
+      return row[Math.max(0, Math.min(row.length - 1, to))];
+    }
+    case "Home":
+      return 0;
+    default:
+      return null;
+  }
+}
+
+function Tip(props: { text: FrameText; x: number; y: number; wide: number }) {
+  const { text, x, y, wide } = props;
+  const right = x > wide / 2;
+  return (
+    <div
+      class="tip"
+      role="presentation"
+      style={{
+        top: `${y + 14}px`,
+        left: right ? "auto" : `${x + 12}px`,
+        right: right ? `${wide - x + 12}px` : "auto",
+      }}
+    >
+      <b>{text.title}</b>
+      {text.place && <span>{text.place}</span>}
+      <span>{text.cost}</span>
+    </div>
+  );
+}
+
+interface Pointer {
+  rect: Rect | null;
+  x: number;
+  y: number;
+}
+
+function useFlame() {
+  const [state, set] = useStore();
+  const analysis = useAnalysis();
+  const palette = usePalette();
+  const order = analysis.order(state);
+  const ranks = useMemo(() => rankModules(analysis.profile), [analysis]);
+  const zoom = state.zoom < order.tree.count ? state.zoom : 0;
+  const look = useMemo(
+    () => lookOf(analysis, state, order, ranks, palette),
+    [analysis, order, ranks, palette, state.search, state.shape],
+  );
+  return { state, set, analysis, palette, order, ranks, zoom, look };
+}
+
+export function Flame(): JSX.Element {
+  const { state, set, analysis, palette, order, ranks, zoom, look } =
+    useFlame();
+  const box = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [width, height] = useSize(box);
+  const [top, setTop] = useState(0);
+  const [pointer, setPointer] = useState<Pointer | null>(null);
+  const [active, setActive] = useState<number | null>(null);
+  const layout = useMemo(
+    () => layOut(order, zoom, width),
+    [order, zoom, width],
+  );
+  useEffect(() => setActive(null), [order]);
+  useEffect(() => {
+    if (width) performance.mark("windlass-flame");
+  }, [width]);
+  const marked = pointer?.rect?.node ?? active ?? nothing;
+  useEffect(() => {
+    if (width && height)
+      paint(canvas.current!, { width, height, top }, layout, {
+        ...look,
+        marked,
+      });
+  }, [layout, look, marked, width, height, top]);
+
+  const pointAt = (event: MouseEvent) => {
+    const bounds = canvas.current!.getBoundingClientRect();
+    const x = event.clientX - bounds.left;
+    const y = event.clientY - bounds.top;
+    const depth = Math.floor((y + top) / rowHeight);
+    setPointer({ rect: rectAt(layout, x, depth), x, y });
+    return rectAt(layout, x, depth);
+  };
+  const choose = (node: number) => {
+    if (node === manySmall) return;
+    setActive(node);
+    set({
+      zoom: node,
+      ...(node && state.shape !== "module"
+        ? { function: order.tree.key[node] }
+        : {}),
+    });
+  };
+  const walk = (to: number) => {
+    setPointer(null);
+    setActive(to);
+    if (to && state.shape !== "module") set({ function: order.tree.key[to] });
+    const y = depthOf(order.tree, to) * rowHeight;
+    const element = box.current!;
+    if (y < element.scrollTop) element.scrollTop = y;
+    if (y + rowHeight > element.scrollTop + height)
+      element.scrollTop = y + rowHeight - height;
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!isPlain(event)) return;
+    const at = active ?? zoom;
+    const to = neighbour(order, event.key, at);
+    if (to !== null) walk(to);
+    else if (event.key === "Enter") choose(at);
+    else if (event.key === "Backspace")
+      choose(Math.max(0, order.tree.parent[zoom]));
+    else if (event.key === "c" && at)
+      void copyText(analysis.keyName(shapeOf(state))(order.tree.key[at]));
+    else return;
+    event.preventDefault();
+  };
+
+  const shown = marked >= 0 ? marked : zoom;
+  const shape = shapeOf(state);
+  const text = frameText(
+    analysis,
+    shape,
+    shown ? order.tree.key[shown] : null,
+    order.totals,
+    shown,
+  );
+  const found = searchKeys(analysis, state);
+  return (
+    <div class="flame">
+      <div class="flame-box">
+        <div
+          ref={box}
+          class="flame-scroll"
+          id="flame"
+          tabIndex={0}
+          role="application"
+          aria-roledescription="flame graph"
+          aria-label={`Flame graph. ${text.title}. ${text.cost}`}
+          onScroll={(e) => setTop(e.currentTarget.scrollTop)}
+          onKeyDown={onKeyDown}
+          onMouseMove={pointAt}
+          onMouseLeave={() => setPointer(null)}
+          onClick={(e) => {
+            const rect = pointAt(e);
+            if (rect) choose(rect.node);
+          }}
+        >
+          <div style={{ height: `${layout.depth * rowHeight}px` }}>
+            <canvas ref={canvas} />
+          </div>
+        </div>
+        {pointer?.rect && pointer.rect.node !== manySmall && (
+          <Tip text={text} x={pointer.x} y={pointer.y} wide={width} />
+        )}
+        {!order.totals.a.all && !order.totals.b?.all && (
+          <p class="empty">Nothing of this weight is selected.</p>
+        )}
+      </div>
+      <p class="detail" aria-live="polite" id="detail">
+        <b>{text.title}</b> {text.place} <span>{text.cost}</span>
+        {found && (
+          <span id="matched">
+            {" "}
+            Found:{" "}
+            {(100 * matchedShare(order.tree, found, order.totals)).toFixed(2)}%
+            of all
+          </span>
+        )}
+      </p>
+      <FlameLegend ranks={ranks} palette={palette} />
+    </div>
+  );
+}

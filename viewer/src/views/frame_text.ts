@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Frame text: what is said of one frame, in the line below and the tip.
+
+import { display } from "../data/display";
+import { amount, percent, points } from "../model/amount";
+import type { Shape } from "../model/shapes";
+import { deltaOf, type Side, type Totals } from "../model/totals";
+import type { Analysis } from "../state/analysis";
+
+function sideText(name: string, side: Side, node: number, totals: Totals) {
+  const total = amount(side.total[node], totals.unit);
+  const self = amount(side.self[node], totals.unit);
+  return (
+    `${name}total ${total} (${percent(side.total[node], side.all)}), ` +
+    `self ${self} (${percent(side.self[node], side.all)})`
+  );
+}
+
+export function costText(totals: Totals, node: number): string {
+  if (!totals.b) return sideText("", totals.a, node, totals);
+  return [
+    sideText("A: ", totals.a, node, totals),
+    sideText("B: ", totals.b, node, totals),
+    points(deltaOf(totals, node)),
+  ].join("; ");
+}
+
+export interface FrameText {
+  title: string;
+  place: string;
+  cost: string;
+}
+
+export function frameText(
+  analysis: Analysis,
+  shape: Shape,
+  key: number | null, // null: the root
+  totals: Totals,
+  node: number,
+): FrameText {
+  const cost = costText(totals, node);
+  if (key === null)
+    return { title: rootName(analysis, shape), place: "", cost };
+  if (shape.kind === "module") {
+    const module = analysis.profile.head.modules[key];
+    return {
+      title: display(analysis.names.module(key)),
+      place: module ? display(module.path) : "",
+      cost,
+    };
+  }
+  const module = display(analysis.names.moduleOf(key));
+  const place = display(analysis.names.place(key));
+  return {
+    title: display(analysis.names.function(key)),
+    place: place ? `${place} in ${module}` : `in ${module}`,
+    cost,
+  };
+}
+
+export function rootName(analysis: Analysis, shape: Shape): string {
+  return shape.focus === null
+    ? "all"
+    : `all through ${display(analysis.names.function(shape.focus), 80)}`;
+}

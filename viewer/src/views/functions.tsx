@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// Functions: what each costs, with the source of the chosen one beside.
+
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { display } from "../data/display";
+import { percent, points } from "../model/amount";
+import {
+  type FunctionCost,
+  type FunctionOrder,
+  sortFunctions,
+} from "../model/function_table";
+import { matcher } from "../model/search";
+import type { Totals } from "../model/totals";
+import { useAnalysis } from "../state/analysis";
+import { useStore } from "../state/store";
+import { copyText } from "../ui/copy";
+import { isPlain } from "../ui/keys";
+import { rowAfterKey, rowId, VirtualRows } from "../ui/virtual_rows";
+import { Cost, Part } from "./cost_cells";
+import { Source } from "./source";
+
+const rowHeight = 22;
+
+function Costs(props: { row: FunctionCost; totals: Totals }): JSX.Element {
+  const { row, totals } = props;
+  const { a, b, unit } = totals;
+  if (b) {
+    const change = row.selfB / (b.all || 1) - row.selfA / (a.all || 1);
+    return (
+      <>
+        <Part value={percent(row.selfA, a.all)} />
+        <Part value={percent(row.selfB, b.all)} />
+        <Part value={points(change)} />
+        <Part value={percent(row.totalA, a.all)} />
+        <Part value={percent(row.totalB, b.all)} />
+      </>
+    );
+  }
+  return (
+    <>
+      <Cost value={row.selfA} all={a.all} unit={unit} />
+      <Cost value={row.totalA} all={a.all} unit={unit} />
+    </>
+  );
+}
+
+type Heading = { text: string; order: FunctionOrder | null };
+
+function headings(isDiff: boolean): Heading[] {
+  const part = { text: "", order: null };
+  return isDiff
+    ? [
+        { text: "Self A", order: "self" },
+        { text: "Self B", order: null },
+        { text: "Change", order: "delta" },
+        { text: "Total A", order: "total" },
+        { text: "Total B", order: null },
+      ]
+    : [
+        { text: "Self", order: "self" },
+        part,
+        { text: "Total", order: "total" },
+        part,
+      ];
+}
+
+function Heads(): JSX.Element {
+  const [state, set] = useStore();
+  const { isDiff } = useAnalysis();
+  const button = (text: string, order: FunctionOrder) => (
+    <button
+      type="button"
+      aria-pressed={state.order === order}
+      onClick={() => set({ order })}
+    >
+      {text}
+      {state.order === order ? " \u25be" : ""}
+    </button>
+  );
+  return (
+    <div class="heads">
+      {headings(isDiff).map(({ text, order }, i) => (
+        <span key={i} class="cell number">
+          {order ? button(text, order) : text}
+        </span>
+      ))}
+      <span class="name">{button("Function", "name")}</span>
+    </div>
+  );
+}
+
+export function Functions(): JSX.Element {
+  const [state, set] = useStore();
+  const analysis = useAnalysis();
+  const { names } = analysis;
+  const { order, rows } = analysis.functions(state);
+  const sorted = useMemo(() => {
+    const matches = matcher(state.search);
+    const found = matches
+      ? rows.filter((r) => matches(names.function(r.function)))
+      : rows;
+    return sortFunctions(found, state.order, order.totals, (f) =>
+      names.function(f),
+    );
+  }, [rows, order, state.order, state.search]);
+  const active = sorted.findIndex((r) => r.function === state.function);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!isPlain(event) || !sorted.length) return;
+    const to = rowAfterKey(event.key, active, sorted.length);
+    if (to !== null) set({ function: sorted[to].function });
+    else if (event.key === "Enter" && active >= 0)
+      set({
+        focus: sorted[active].function,
+        shape: "down",
+        ...toStacks(state.tab),
+      });
+    else if (event.key === "c" && active >= 0)
+      void copyText(names.function(sorted[active].function));
+    else return;
+    event.preventDefault();
+  };
+
+  const row = (index: number) => {
+    const cost = sorted[index];
+    const f = cost.function;
+    return (
+      <div
+        key={f}
+        id={rowId("functions", index)}
+        role="row"
+        class="row"
+        aria-rowindex={index + 1}
+        aria-selected={index === active}
+        title={display(names.place(f))}
+        onClick={() => set({ function: f })}
+        onDblClick={() =>
+          set({ focus: f, shape: "down", ...toStacks(state.tab) })
+        }
+      >
+        <Costs row={cost} totals={order.totals} />
+        <span role="gridcell" class="name">
+          {display(names.function(f))}
+          <small>{display(names.moduleOf(f), 60)}</small>
+        </span>
+      </div>
+    );
+  };
+
+  return (
+    <div class="split">
+      <div class="table">
+        <Heads />
+        <VirtualRows
+          id="functions"
+          role="grid"
+          label="Functions"
+          count={sorted.length}
+          rowHeight={rowHeight}
+          active={active}
+          row={row}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <Source />
+    </div>
+  );
+}
+
+// Where the stacks of a function are looked at.
+function toStacks(tab: string) {
+  return tab === "heap"
+    ? { inner: "flame" as const }
+    : { tab: "flame" as const };
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Heap: blocks of memory by stack, over time, and what was found.
+
+import type { JSX } from "preact";
+import { display } from "../data/display";
+import type { FindingInfo } from "../data/head";
+import { amount } from "../model/amount";
+import { type Analysis, shapeOf, useAnalysis } from "../state/analysis";
+import type { State, StackView as View } from "../state/state";
+import { useStore } from "../state/store";
+import { Choice } from "../ui/choice";
+import { Tabs } from "../ui/tabs";
+import { MemoryCurve } from "./memory_curve";
+import { StackView } from "./stack_view";
+
+const kindTexts: Record<string, string> = {
+  live: "live at the end",
+  peak: "live at the peak",
+  all: "all that was allocated",
+  total: "all that was allocated",
+  temporary: "temporary",
+};
+
+interface Found {
+  heap: number;
+  finding: FindingInfo;
+}
+
+function findings(analysis: Analysis, state: State): Found[] {
+  return analysis.profile.heaps.flatMap(({ info }, heap) =>
+    state.heap === null || state.heap === heap
+      ? info.findings.map((finding) => ({ heap, finding }))
+      : [],
+  );
+}
+
+// Shows a finding's stacks: the tree from its node on.
+function patchFor(analysis: Analysis, state: State, found: Found) {
+  const { node } = found.finding;
+  const shape = { ...shapeOf(state), kind: "down" as const, focus: null };
+  const zoom = node === null ? 0 : Math.max(0, analysis.tree(shape).of[node]);
+  return {
+    heap: found.heap,
+    shape: "down" as const,
+    focus: null,
+    zoom,
+    inner: state.inner === "functions" ? ("flame" as const) : state.inner,
+  };
+}
+
+function Findings(): JSX.Element {
+  const [state, set] = useStore();
+  const analysis = useAnalysis();
+  const all = findings(analysis, state);
+  return (
+    <section class="findings" aria-label="Findings">
+      <h2>Findings</h2>
+      {all.length === 0 && <p class="empty">Nothing was found.</p>}
+      <ul>
+        {all.map((found, i) => (
+          <li key={i}>
+            <button
+              type="button"
+              onClick={() => set(patchFor(analysis, state, found))}
+            >
+              <b>{display(found.finding.title, 200)}</b>
+              <span>
+                {amount(found.finding.bytes, "bytes")} in{" "}
+                {amount(found.finding.blocks, "blocks")}
+              </span>
+              {found.finding.detail && (
+                <small>{display(found.finding.detail, 400)}</small>
+              )}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Choices(): JSX.Element {
+  const [state, set] = useStore();
+  const analysis = useAnalysis();
+  const heaps = analysis.profile.heaps.map(({ info }, at) => ({
+    value: String(at),
+    text: display(analysis.names.process(info.process), 60),
+  }));
+  return (
+    <div class="choices">
+      <Choice
+        label="Blocks"
+        value={analysis.heapKind(state)}
+        options={analysis
+          .heapKinds()
+          .map((kind) => ({ value: kind, text: kindTexts[kind] ?? kind }))}
+        onChoose={(kind) => set({ kind })}
+      />
+      <Choice
+        label="in"
+        value={state.unit}
+        options={[
+          { value: "bytes", text: "bytes" },
+          { value: "blocks", text: "numbers of blocks" },
+        ]}
+        onChoose={(unit) => set({ unit: unit as State["unit"] })}
+      />
+      {heaps.length > 1 && (
+        <Choice
+          label="of"
+          value={state.heap === null ? "" : String(state.heap)}
+          options={[{ value: "", text: "all processes" }, ...heaps]}
+          onChoose={(at) => set({ heap: at === "" ? null : Number(at) })}
+        />
+      )}
+    </div>
+  );
+}
+
+export function Heap(): JSX.Element {
+  const [state, set] = useStore();
+  const { profile } = useAnalysis();
+  const views: { id: View; text: string }[] = [
+    { id: "flame", text: "Flame graph" },
+    { id: "tree", text: "Call tree" },
+    { id: "functions", text: "Functions" },
+  ];
+  return (
+    <div class="heap">
+      <div class="heap-top">
+        <MemoryCurve />
+        <Findings />
+      </div>
+      <div class="bar">
+        <Tabs
+          label="How the blocks' stacks are shown"
+          panel="heap-panel"
+          tabs={views}
+          chosen={state.inner}
+          onChoose={(inner) => set({ inner })}
+        />
+        <Choices />
+        {profile.heaps.some((h) => h.info.sampled) && (
+          <span class="note">Estimates: not every block was recorded.</span>
+        )}
+      </div>
+      <div
+        id="heap-panel"
+        class="panel"
+        role="tabpanel"
+        aria-labelledby={`heap-panel-${state.inner}`}
+      >
+        <StackView view={state.inner} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Lanes: the rows of the timeline: each process, below it its threads.
+
+import type { Lane } from "../draw/lane_painter";
+import type { Profile } from "../data/profile";
+import { addThread, emptyBins } from "../model/timeline";
+
+export interface LaneRow {
+  process: number;
+  thread: number | null; // null: the whole process
+  threads: number[]; // that it stands for
+}
+
+export function laneRows(profile: Profile): LaneRow[] {
+  const { processes, threads } = profile.head;
+  const of: number[][] = processes.map(() => []);
+  threads.forEach(({ process }, t) => of[process]?.push(t));
+  return processes.flatMap((_, process) => {
+    const all = of[process];
+    const whole = { process, thread: null, threads: all };
+    if (all.length < 2) return [whole];
+    return [
+      whole,
+      ...all.map((thread) => ({ process, thread, threads: [thread] })),
+    ];
+  });
+}
+
+// One curve for a process: of its first heap.
+function curveOf(profile: Profile, row: LaneRow, at: (us: number) => number) {
+  const heap =
+    row.thread === null
+      ? profile.heaps.find((h) => h.info.process === row.process)
+      : undefined;
+  if (!heap) return [];
+  const most = heap.bytes.reduce((m, b) => Math.max(m, b), 1);
+  return Array.from(heap.time, (time, i) => ({
+    x: at(time),
+    y: heap.bytes[i] / most,
+  }));
+}
+
+export function makeLane(
+  profile: Profile,
+  row: LaneRow,
+  [from, to]: [number, number],
+  count: number, // of bins
+): Lane {
+  const bins = emptyBins(count);
+  for (const t of row.threads) addThread(profile, t, from, to, bins);
+  const at = (us: number) => (us - from) / (to - from);
+  const marks = [];
+  const { of, time, duration, missed } = profile.marks;
+  for (const t of row.threads)
+    for (let k = of.start[t]; k < of.start[t + 1]; k++) {
+      const m = of.order[k];
+      const width = duration[m] / (to - from);
+      marks.push({ x: at(time[m]), width, missed: !!missed[m] });
+    }
+  const { start, end } = profile.pauses;
+  const pauses = Array.from(start, (us, i) => ({
+    x: at(us),
+    width: (end[i] - us) / (to - from),
+  }));
+  const most = Math.max(1, row.threads.length > 1 ? highest(bins.cpu) : 1);
+  return { bins, most, curve: curveOf(profile, row, at), marks, pauses };
+}
+
+function highest(values: Float64Array): number {
+  return values.reduce((most, value) => Math.max(most, value), 0);
+}
+
+// The mark of these threads nearest to a time, within `reach` us.
+export function markNear(
+  profile: Profile,
+  threads: number[],
+  when: number,
+  reach: number,
+): number | null {
+  const { of, time, duration } = profile.marks;
+  let best = null;
+  for (const t of threads)
+    for (let k = of.start[t]; k < of.start[t + 1]; k++) {
+      const m = of.order[k];
+      if (time[m] - reach <= when && when <= time[m] + duration[m] + reach)
+        best = m;
+    }
+  return best;
+}

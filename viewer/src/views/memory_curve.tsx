@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Memory curve: the live bytes (or blocks) of heaps over time.
+
+import type { JSX } from "preact";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { display } from "../data/display";
+import type { HeapStacks } from "../data/profile";
+import type { Palette } from "../draw/colors";
+import { amount } from "../model/amount";
+import { type Analysis, useAnalysis } from "../state/analysis";
+import { useStore } from "../state/store";
+import { useSize } from "../ui/size";
+import { usePalette } from "../ui/theme";
+
+const height = 130; // px
+
+function tableOf(heaps: HeapStacks[], unit: "bytes" | "blocks") {
+  return uPlot.join(
+    heaps.map((h) => [
+      Array.from(h.time, (us) => us / 1e6),
+      Array.from(h[unit]),
+    ]),
+  );
+}
+
+// The steps of bytes are those at which they are told.
+const binarySteps = Array.from({ length: 50 }, (_, i) => 2 ** i);
+
+function seriesName(analysis: Analysis, heap: HeapStacks): string {
+  const { process } = heap.info;
+  const { recording } = analysis.profile.head.processes[process];
+  const side = analysis.isDiff ? (recording ? "B: " : "A: ") : "";
+  return side + display(analysis.names.process(process), 40);
+}
+
+function options(
+  names: string[],
+  unit: "bytes" | "blocks",
+  width: number,
+  palette: Palette,
+): uPlot.Options {
+  const colors = [
+    palette.memory,
+    palette.waiting,
+    palette.cpu,
+    palette.blocked,
+  ];
+  const axis = {
+    stroke: palette.dim,
+    grid: { stroke: palette.small, width: 1 },
+    ticks: { stroke: palette.small },
+  };
+  return {
+    width,
+    height,
+    padding: [8, 30, 0, 0],
+    legend: { show: names.length > 1 },
+    cursor: { drag: { x: false, y: false } },
+    scales: { x: { time: false } },
+    axes: [
+      {
+        ...axis,
+        values: (_, values) => values.map((s) => amount(s * 1e6, "us")),
+      },
+      {
+        ...axis,
+        size: 90,
+        incrs: unit === "bytes" ? binarySteps : undefined,
+        values: (_, values) => values.map((v) => amount(v, unit)),
+      },
+    ],
+    series: [
+      {
+        label: "time",
+        value: (_, s) => (s == null ? "" : amount(s * 1e6, "us")),
+      },
+      ...names.map((label, i) => ({
+        label,
+        stroke: colors[i % colors.length],
+        width: 1.5,
+        paths: uPlot.paths.stepped!({ align: 1 }),
+        spanGaps: true,
+        points: { show: false },
+        value: (_: uPlot, v: number) => (v == null ? "" : amount(v, unit)),
+      })),
+    ],
+  };
+}
+
+export function MemoryCurve(): JSX.Element | null {
+  const [state] = useStore();
+  const analysis = useAnalysis();
+  const palette = usePalette();
+  const box = useRef<HTMLDivElement>(null);
+  const [width] = useSize(box);
+  const heaps = useMemo(
+    () =>
+      analysis.profile.heaps.filter(
+        (h, at) =>
+          h.time.length > 1 && (state.heap === null || state.heap === at),
+      ),
+    [analysis, state.heap],
+  );
+  useEffect(() => {
+    if (!width || !heaps.length) return;
+    const names = heaps.map((h) => seriesName(analysis, h));
+    const plot = new uPlot(
+      options(names, state.unit, width, palette),
+      tableOf(heaps, state.unit),
+      box.current!,
+    );
+    return () => plot.destroy();
+  }, [heaps, state.unit, width, palette]);
+  const most = heaps.reduce(
+    (m, h) => Math.max(m, ...h[state.unit].slice(-1)),
+    0,
+  );
+  return (
+    <div
+      class="curve"
+      ref={box}
+      role="img"
+      aria-label={
+        heaps.length
+          ? `Live ${state.unit} over time; at the end ${amount(most, state.unit)}`
+          : "No curve of memory was recorded"
+      }
+    >
+      {!heaps.length && <p class="empty">No curve was recorded.</p>}
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Module rank: the modules that cost most by themselves have colours.
+
+import type { Profile } from "../data/profile";
+
+export function rankModules(profile: Profile): Map<number, number> {
+  const { functions, nodes, samples, heaps } = profile;
+  const cost = new Map<number, number>();
+  const add = (node: number, much: number) => {
+    if (!node) return;
+    const module = functions.module[nodes.function[node]];
+    cost.set(module, (cost.get(module) ?? 0) + much);
+  };
+  for (let i = 0; i < samples.count; i++) add(samples.node[i], 1);
+  for (const heap of heaps) for (const node of heap.node) add(node, 0.001);
+  // A module that only calls others still is one to tell apart.
+  for (let n = 1; n < nodes.count; n++) add(n, 1e-9);
+  const ranked = [...cost].sort((m, n) => n[1] - m[1]);
+  return new Map(ranked.map(([module], rank) => [module, rank]));
+}

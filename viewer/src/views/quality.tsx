@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// Quality: what was lost, how walks ended, and what is known of modules.
+
+import type { ComponentChildren, JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { display } from "../data/display";
+import type { RecordingInfo } from "../data/head";
+import { percent } from "../model/amount";
+import { framesByHow, moduleCosts } from "../model/quality";
+import { sum } from "../model/weights";
+import { useAnalysis } from "../state/analysis";
+import { useStore } from "../state/store";
+
+const howTexts = [
+  "where the thread was interrupted",
+  "by call frame information",
+  "by frame pointer",
+  "by a search of the stack: guesses",
+];
+
+function Table(props: {
+  heads: string[];
+  rows: ComponentChildren[][];
+  none: string;
+}): JSX.Element {
+  if (!props.rows.length) return <p>{props.none}</p>;
+  return (
+    <table class="plain">
+      <thead>
+        <tr>
+          {props.heads.map((head) => (
+            <th key={head} scope="col">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {props.rows.map((row, i) => (
+          <tr key={i}>
+            {row.map((cell, j) => (
+              <td key={j} class={typeof cell === "number" ? "number" : ""}>
+                {typeof cell === "number" ? cell.toLocaleString("en-US") : cell}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Recording(props: { recording: RecordingInfo; side: string }) {
+  const { recording, side } = props;
+  const all = recording.ends.reduce((n, e) => n + e.count, 0);
+  return (
+    <section>
+      <h2>
+        {side}
+        {display(recording.file, 200)}
+      </h2>
+      <p class="command">{display(recording.command.join(" "), 500)}</p>
+      <ul class="summary">
+        {recording.summary.map((line, i) => (
+          <li key={i}>{display(line, 500)}</li>
+        ))}
+      </ul>
+      <h3>How walks of stacks ended</h3>
+      <Table
+        heads={["End", "Stacks", ""]}
+        none="No stack was walked."
+        rows={recording.ends.map((e) => [
+          display(e.text),
+          e.count,
+          percent(e.count, all),
+        ])}
+      />
+      <h3>What was lost</h3>
+      <Table
+        heads={["Reason", "Samples"]}
+        none="Nothing."
+        rows={recording.losses.map((l) => [display(l.reason), l.count])}
+      />
+    </section>
+  );
+}
+
+function Modules(): JSX.Element {
+  const [state] = useStore();
+  const analysis = useAnalysis();
+  const { profile, names } = analysis;
+  const weights = analysis.weights(state);
+  const costs = useMemo(
+    () => new Map(moduleCosts(profile, weights).map((c) => [c.module, c])),
+    [profile, weights],
+  );
+  const all = sum(weights.a) + (weights.b ? sum(weights.b) : 0);
+  const order = profile.head.modules
+    .map((_, module) => module)
+    .sort((m, n) => (costs.get(n)?.self ?? 0) - (costs.get(m)?.self ?? 0));
+  return (
+    <section class="wide">
+      <h2>Modules</h2>
+      <Table
+        heads={[
+          "Module",
+          "Symbols",
+          "Self",
+          "With a name",
+          "Call frames",
+          "Build-id",
+        ]}
+        none="No module is known."
+        rows={order.map((m) => {
+          const info = profile.head.modules[m];
+          const cost = costs.get(m);
+          const damaged = info.damaged_units
+            ? `, ${info.damaged_units} damaged units`
+            : "";
+          return [
+            <span title={display(info.path)}>
+              {display(names.module(m), 60)}
+            </span>,
+            display(info.state) + damaged,
+            percent(cost?.self ?? 0, all),
+            cost ? percent(cost.named, cost.self) : "",
+            display(info.cfi_text ?? ""),
+            <code>{display(info.build_id ?? "", 40)}</code>,
+          ];
+        })}
+      />
+    </section>
+  );
+}
+
+function Frames(): JSX.Element {
+  const [state] = useStore();
+  const analysis = useAnalysis();
+  const weights = analysis.weights(state);
+  const found = useMemo(
+    () => framesByHow(analysis.profile, weights),
+    [analysis, weights],
+  );
+  const all = sum(found);
+  return (
+    <section>
+      <h2>How frames were found</h2>
+      <Table
+        heads={["How", "Of all frames"]}
+        none=""
+        rows={howTexts.map((text, how) => [text, percent(found[how], all)])}
+      />
+    </section>
+  );
+}
+
+export function Quality(): JSX.Element {
+  const { profile, isDiff } = useAnalysis();
+  return (
+    <div class="quality" tabIndex={0}>
+      {profile.head.recordings.map((recording, i) => (
+        <Recording
+          key={i}
+          recording={recording}
+          side={isDiff ? (i ? "B: " : "A: ") : ""}
+        />
+      ))}
+      <Frames />
+      <Modules />
+    </div>
+  );
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Made pages: the ones that tests look at.
+
+import { type MadeFunction, MadePage } from "./made_page";
+
+export const known: Record<string, MadeFunction> = {
+  main: { name: "main", file: "/src/app.c", line: 40 },
+  parse: { name: "parse", file: "/src/app.c", line: 3 },
+  eval: { name: "eval", file: "/src/app.c", line: 12 },
+  malloc: { name: "malloc", module: 1 },
+};
+
+const source = Array.from({ length: 60 }, (_, i) => `line ${i + 1};`);
+
+// 100 samples of 1 ms in two threads: 30 parse, 20 malloc below parse, 50
+// eval (of them 20 called by itself); 0.3 s blocked in read.
+export function cpuPage(): MadePage {
+  const made = new MadePage();
+  const process = made.process();
+  const main = made.thread(process, "main");
+  const worker = made.thread(process, "worker");
+  const stacks: [string, number, number][] = [
+    ["main;parse", 30, main],
+    ["main;parse;malloc", 20, main],
+    ["main;eval", 30, worker],
+    ["main;eval;eval", 20, worker],
+  ];
+  let time = 0;
+  for (const [path, count, thread] of stacks)
+    for (let i = 0; i < count; i++)
+      made.samples.push([
+        thread,
+        (time += 5000),
+        made.stack(path, known),
+        1000,
+        0,
+      ]);
+  made.blocks.push([main, 600000, 300000, made.stack("main;read"), 0, 0]);
+  made.marks.push([main, 500000, 20000, made.string("frame <7>"), 1]);
+  made.source("/src/app.c", source.join("\n"));
+  return made;
+}
+
+// What `cpuPage` runs, with half of parse's time and 30 more of eval.
+export function diffPage(): MadePage {
+  const made = new MadePage(2);
+  const counts = [
+    { "main;parse": 40, "main;eval": 60 },
+    { "main;parse": 20, "main;eval": 60, "main;new_one": 20 },
+  ];
+  counts.forEach((stacks, recording) => {
+    const thread = made.thread(made.process(recording), "main");
+    let time = 0;
+    for (const [path, count] of Object.entries(stacks))
+      for (let i = 0; i < count; i++)
+        made.samples.push([
+          thread,
+          (time += 5000),
+          made.stack(path, known),
+          1000,
+          0,
+        ]);
+  });
+  return made;
+}
+
+export function heapPage(): MadePage {
+  const made = new MadePage();
+  const process = made.process();
+  made.thread(process, "main");
+  const node = made.stack("main;parse;malloc", known);
+  const other = made.stack("main;eval;malloc", known);
+  made.heap({
+    info: {
+      process,
+      totals: {},
+      sampled: false,
+      findings: [
+        {
+          kind: "leak",
+          title: "Lost at the end",
+          detail: "nothing points to it",
+          bytes: 4096,
+          blocks: 4,
+          node,
+        },
+      ],
+    },
+    curve: [
+      [0, 0, 0],
+      [200000, 4096, 4],
+      [500000, 12288, 8],
+      [900000, 4096, 4],
+    ],
+    stacks: [
+      {
+        node,
+        bytes_live: 4096,
+        blocks_live: 4,
+        bytes_peak: 4096,
+        blocks_peak: 4,
+      },
+      {
+        node: other,
+        bytes_live: 0,
+        blocks_live: 0,
+        bytes_peak: 8192,
+        blocks_peak: 4,
+      },
+    ],
+  });
+  return made;
+}
+
+export const hostileNames = [
+  "<script>globalThis.broken = 1</script>",
+  '"><img src=x onerror="globalThis.broken = 1">',
+  "right\u202eleft\u0007bell\u0000nul\nline;semi",
+  "long" + "x".repeat(100000),
+];
+
+export function hostilePage(): MadePage {
+  const made = new MadePage(1, ["</script><b>"]);
+  made.head.title = hostileNames[0];
+  made.head.recordings[0].command = hostileNames.slice(0, 3);
+  made.head.recordings[0].summary = [hostileNames[1]];
+  const process = made.process(0, hostileNames[2]);
+  const thread = made.thread(process, hostileNames[1]);
+  let node = 0;
+  hostileNames.forEach((name, i) => {
+    node = made.child(node, { name, file: name, line: i + 1 });
+    made.samples.push([thread, 1000 * (i + 1), node, 1000, 0]);
+  });
+  made.marks.push([thread, 1500, 0, made.string(hostileNames[0]), 0]);
+  return made;
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { display } from "../src/data/display";
+import { functionTable, sortFunctions } from "../src/model/function_table";
+import { lineCosts } from "../src/model/line_costs";
+import { Names } from "../src/model/names";
+import { hottestPath, openRows } from "../src/model/open_rows";
+import { matchedTotal, matcher, matchKeys } from "../src/model/search";
+import { makeTree, type Shape, type ShapeKind } from "../src/model/shapes";
+import { addThread, emptyBins } from "../src/model/timeline";
+import { addTotals, deltaOf, Order } from "../src/model/totals";
+import type { Tree } from "../src/model/tree";
+import { selectAll, sum, weighHeap, weighTime } from "../src/model/weights";
+import { layOut, manySmall } from "../src/draw/flame_layout";
+import { MadePage } from "./made_page";
+import { cpuPage, diffPage, heapPage } from "./made_pages";
+
+const shape = (kind: ShapeKind, other: Partial<Shape> = {}): Shape => ({
+  kind,
+  focus: null,
+  collapse: false,
+  ...other,
+});
+
+// "a;b total/self" of each node with a cost, sorted.
+function told(
+  tree: Tree,
+  totals: ReturnType<typeof addTotals>,
+  name: (k: number) => string,
+) {
+  const lines: string[] = [];
+  for (let n = 1; n < tree.count; n++) {
+    const path: string[] = [];
+    for (let m = n; m > 0; m = tree.parent[m]) path.unshift(name(tree.key[m]));
+    if (totals.a.total[n])
+      lines.push(`${path.join(";")} ${totals.a.total[n]}/${totals.a.self[n]}`);
+  }
+  return lines.sort();
+}
+
+function cpu(kind: ShapeKind, other: Partial<Shape> = {}) {
+  const profile = cpuPage().profile();
+  const names = new Names(profile);
+  const tree = makeTree(profile, shape(kind, other));
+  const weights = weighTime(profile, selectAll(profile), "samples");
+  const totals = addTotals(tree, weights);
+  return { profile, names, tree, weights, totals };
+}
+
+test("top-down totals are sums of what is below", () => {
+  const { tree, totals, names } = cpu("down");
+  assert.equal(totals.a.all, 100);
+  assert.deepEqual(
+    told(tree, totals, (k) => names.function(k)),
+    [
+      "main 100/0",
+      "main;eval 50/30",
+      "main;eval;eval 20/20",
+      "main;parse 50/30",
+      "main;parse;malloc 20/20",
+    ],
+  );
+});
+
+test("bottom-up paths begin where stacks end", () => {
+  const { tree, totals, names } = cpu("up");
+  assert.equal(totals.a.all, 100);
+  const lines = told(tree, totals, (k) => names.function(k)).map(
+    (line) => line.split("/")[0],
+  );
+  assert.deepEqual(lines, [
+    "eval 50",
+    "eval;eval 20",
+    "eval;eval;main 20",
+    "eval;main 30",
+    "malloc 20",
+    "malloc;parse 20",
+    "malloc;parse;main 20",
+    "parse 30",
+    "parse;main 30",
+  ]);
+});
+
+test("by module, frames of one module that follow each other are one", () => {
+  const { tree, totals, names } = cpu("module");
+  assert.deepEqual(
+    told(tree, totals, (k) => names.module(k)),
+    ["app 100/80", "app;libc.so.6 20/20"],
+  );
+});
+
+test("collapsed recursion keeps the sum", () => {
+  const { tree, totals, names } = cpu("down", { collapse: true });
+  const lines = told(tree, totals, (k) => names.function(k));
+  assert.ok(lines.includes("main;eval 50/50"), lines.join());
+  assert.equal(totals.a.all, 100);
+});
+
+test("a focus leaves the stacks through its function", () => {
+  const profile = cpuPage().profile();
+  const names = new Names(profile);
+  const focus = [...Array(profile.functions.count).keys()].find(
+    (f) => names.function(f) === "parse",
+  )!;
+  const { tree, totals } = cpu("down", { focus });
+  assert.deepEqual(
+    told(tree, totals, (k) => names.function(k)),
+    ["parse 50/30", "parse;malloc 20/20"],
+  );
+});
+
+test("a function's total counts a stack once", () => {
+  const { tree, totals, names, profile } = cpu("down");
+  const rows = sortFunctions(
+    functionTable(tree, totals, profile.functions.count),
+    "total",
+    totals,
+    (f) => names.function(f),
+  );
+  assert.deepEqual(
+    rows.map((r) => `${names.function(r.function)} ${r.selfA} ${r.totalA}`),
+    ["main 0 100", "parse 30 50", "eval 50 50", "malloc 20 20"],
+  );
+});
+
+test("a selection has its threads and its time", () => {
+  const profile = cpuPage().profile();
+  const selection = selectAll(profile);
+  selection.threads[1] = 0;
+  assert.equal(sum(weighTime(profile, selection, "samples").a), 50);
+  assert.equal(sum(weighTime(profile, selection, "cpu").a), 50000);
+  assert.equal(sum(weighTime(profile, selection, "blocked").a), 300000);
+  assert.equal(sum(weighTime(profile, selection, "wall").a), 350000);
+  selection.from = 100000;
+  selection.to = 700000;
+  assert.equal(sum(weighTime(profile, selection, "samples").a), 31);
+  assert.equal(sum(weighTime(profile, selection, "blocked").a), 100000);
+});
+
+test("times go on after 71 minutes", () => {
+  const made = new MadePage();
+  const thread = made.thread(made.process(), "main");
+  const node = made.stack("main");
+  for (const time of [10, 2 ** 32 - 10, 2 ** 32 + 10, 2 ** 33 + 5])
+    made.samples.push([thread, time % 2 ** 32, node, 1, 0]);
+  made.samples.sort = () => made.samples; // they are in order
+  const { time } = made.profile().samples;
+  assert.deepEqual([...time].slice(0, 3), [10, 2 ** 32 - 10, 2 ** 32 + 10]);
+});
+
+test("a search's total counts a stack once", () => {
+  const { tree, totals, names, profile } = cpu("down");
+  const keys = matchKeys(
+    profile.functions.count,
+    (f) => names.function(f),
+    matcher("/^(eval|malloc)$/")!,
+  );
+  assert.equal(matchedTotal(tree, keys, totals.a), 70);
+  assert.equal(matcher("/(/")!("("), false);
+});
+
+test("lines of a file have their own costs", () => {
+  const { profile, weights } = cpu("down");
+  const file = profile.head.sources[0].file;
+  const costs = lineCosts(profile, file, weights.a);
+  assert.deepEqual(costs.get(40), { self: 0, total: 100 });
+  assert.deepEqual(costs.get(3), { self: 30, total: 50 });
+  assert.deepEqual(costs.get(12), { self: 50, total: 50 });
+});
+
+test("a difference is of parts of each whole", () => {
+  const profile = diffPage().profile();
+  const names = new Names(profile);
+  const tree = makeTree(profile, shape("down"));
+  const totals = addTotals(tree, weighTime(profile, selectAll(profile), "cpu"));
+  const delta: Record<string, number> = {};
+  for (let n = 1; n < tree.count; n++)
+    delta[names.function(tree.key[n])] = deltaOf(totals, n);
+  assert.ok(Math.abs(delta.parse + 0.2) < 1e-9);
+  assert.ok(Math.abs(delta.eval) < 1e-9);
+  assert.ok(Math.abs(delta.new_one - 0.2) < 1e-9);
+});
+
+test("heaps weigh by kind and unit", () => {
+  const profile = heapPage().profile();
+  assert.deepEqual(profile.heaps[0].kinds, ["live", "peak"]);
+  assert.equal(sum(weighHeap(profile, null, "peak", "bytes").a), 12288);
+  assert.equal(sum(weighHeap(profile, 0, "live", "blocks").a), 4);
+});
+
+test("rows are those below open ones, the heaviest first", () => {
+  const { tree, totals, names } = cpu("down");
+  const order = new Order(tree, totals);
+  const open = hottestPath(order);
+  const rows = openRows(order, open);
+  assert.equal(names.function(tree.key[rows[0].node]), "main");
+  assert.deepEqual(
+    rows.map((r) => r.level),
+    [1, 2, 3, 2],
+  );
+});
+
+test("a layout fills the width and lumps what is small", () => {
+  const made = new MadePage();
+  const thread = made.thread(made.process(), "main");
+  made.samples.push([thread, 1, made.stack("main;big"), 100000, 0]);
+  for (let i = 0; i < 1000; i++)
+    made.samples.push([thread, 2 + i, made.stack(`main;f${i}`), 10, 0]);
+  const profile = made.profile();
+  const tree = makeTree(profile, shape("down"));
+  const order = new Order(
+    tree,
+    addTotals(tree, weighTime(profile, selectAll(profile), "cpu")),
+  );
+  const { rects, depth } = layOut(order, 0, 1100);
+  assert.equal(depth, 3);
+  const row = rects.filter((r) => r.depth === 2);
+  assert.deepEqual(
+    row.map((r) => [r.node === manySmall, Math.round(r.width)]),
+    [
+      [false, 1000],
+      [true, 100],
+    ],
+  );
+});
+
+test("bins have each its part of the CPU time", () => {
+  const made = new MadePage();
+  const thread = made.thread(made.process(), "main");
+  made.samples.push([thread, 150, made.stack("main"), 100, 0]);
+  const bins = emptyBins(4);
+  addThread(made.profile(), thread, 0, 400, bins);
+  assert.deepEqual([...bins.cpu], [0.5, 0.5, 0, 0]);
+});
+
+test("what acts on text is shown as an escape", () => {
+  assert.equal(
+    display("a\u202eb\u0007c\nd\u2066"),
+    "a\\u202eb\\x07c\\nd\\u2066",
+  );
+  assert.equal(display("x".repeat(500)).length, 401);
+});
