@@ -1,0 +1,17 @@
+#!/bin/sh
+# fetch.sh DIR: has npm fetch what package-lock.json names into
+# DIR/node_modules, once. Fails, and says why, when that cannot be.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$1"
+cd "$1"
+exec 9>lock
+flock 9
+cmp -s "$here/package-lock.json" fetched && exit 0
+command -v npm >/dev/null || { echo "skipped: no npm"; exit 1; }
+cp "$here/package.json" "$here/package-lock.json" "$here/.npmrc" .
+timeout 300 npm ci --ignore-scripts >said 2>&1 || {
+    echo "skipped: npm fetches nothing here: $(grep -m 1 -i err said)"
+    exit 1
+}
+cp "$here/package-lock.json" fetched
