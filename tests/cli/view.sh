@@ -1,0 +1,57 @@
+#!/bin/sh
+# view.sh WINDLASS MAKE_RECORDING: the command around the page: what it writes
+# and where, and what it says when it cannot.
+set -eu
+windlass=$(realpath "$1")
+make_recording=$(realpath "$2")
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+unset WINDLASS_OPTIONS DISPLAY WAYLAND_DISPLAY || true
+
+fail() {
+    echo "view: $*"
+    exit 1
+}
+
+# says STATUS TEXT ARGUMENT...: how it ends, and with which words.
+says() {
+    wanted=$1 text=$2 status=0
+    shift 2
+    "$windlass" view "$@" >out 2>err </dev/null || status=$?
+    [ $status -eq "$wanted" ] || fail "$*: status $status, not $wanted"
+    grep -qF -- "$text" err || fail "$*: says $(cat err), not $text"
+}
+
+"$make_recording" a.wndl <"$here/report/two_processes.recipe"
+"$make_recording" b.wndl <"$here/report/blocked.recipe"
+case $("$windlass" --version) in
+*"viewer: no (built without npm)"*)
+    says 1 "built without its viewer" -o out.html a.wndl
+    [ ! -e out.html ] || fail "wrote a page without a viewer"
+    exit 0
+    ;;
+*"viewer: yes"*) ;;
+*) fail "--version does not tell of the viewer" ;;
+esac
+
+says 0 "wrote out.html" -o out.html a.wndl
+[ ! -s out ] || fail "-o FILE writes to standard output"
+grep -q 'id="windlass-data"' out.html
+"$windlass" view -o - a.wndl | cmp - out.html
+! grep -q '<!--windlass-data-->' out.html || fail "the marker is left"
+says 0 "wrote two.html" -o two.html a.wndl b.wndl
+grep -q '"title":"b.wndl against a.wndl"' two.html
+if command -v python3 >/dev/null; then
+    python3 "$here/view_page.py" out.html >dump
+    grep -q '^samples.node u32 p \[[0-9, ]*\]$' dump
+    python3 "$here/view_page.py" two.html >dump
+fi
+says 1 "a.wndl: is a recording" -o a.wndl b.wndl
+says 1 "none.wndl" -o none.html none.wndl
+[ ! -e none.html ] || fail "a page of nothing"
+says 1 "cannot be written" -o none/none.html a.wndl
+if [ -c /dev/full ]; then
+    says 1 "cannot be written" -o /dev/full a.wndl
+fi
