@@ -11,7 +11,8 @@
  * files that DWARF refers to (.dwo files, their package, a supplementary file)
  * are asked for when first needed; without a .dwo file its skeleton unit still
  * gives lines. Code at address 0, 1, -1 or -2 is taken for what a linker
- * dropped. What it must not know: where files are, ELF, demangling.
+ * dropped, unless 0 is said to be a place. What it must not know: where files
+ * are, ELF, demangling.
  *
  * One wndl_dwarf is for one thread at a time.
  */
@@ -46,7 +47,8 @@ struct wndl_dwarf_sections {
     struct wndl_bytes cu_index;      /* of a package */
     struct wndl_dwarf_memory memory; /* give_up may be NULL */
     bool big_endian;
-    const char *path;                     /* for messages; may be NULL */
+    bool starts_at_zero; /* code at 0 and 1 is code: an object file's */
+    const char *path;    /* for messages; may be NULL */
     const struct wndl_dwarf_files *files; /* borrowed; NULL: none */
 };
 

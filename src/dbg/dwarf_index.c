@@ -46,7 +46,8 @@ static enum wndl_status read_entries(struct set *set, uint32_t id)
         if (set->c.failed || (start == 0 && length == 0))
             return WNDL_OK;
         uint64_t end = start + length;
-        if (end <= start || wndl_dw_is_tombstone(set->address_size, start))
+        if (end <= start ||
+            wndl_dw_is_tombstone(set->d, set->address_size, start))
             continue;
         struct wndl_dw_range *slot = wndl_vec_push(&set->d->ranges);
         if (slot == NULL)

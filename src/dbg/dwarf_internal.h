@@ -544,9 +544,11 @@ static inline uint64_t wndl_dw_max_address(unsigned address_size)
  * -1, and in .debug_ranges 1 (GNU ld) and -2 (lld). An image with code at 0
  * loses it.
  */
-static inline bool wndl_dw_is_tombstone(unsigned address_size, uint64_t address)
+static inline bool wndl_dw_is_tombstone(
+    const struct wndl_dwarf *d, unsigned address_size, uint64_t address)
 {
-    return address <= 1 || address >= wndl_dw_max_address(address_size) - 1;
+    return (address <= 1 && !d->in.starts_at_zero) ||
+           address >= wndl_dw_max_address(address_size) - 1;
 }
 
 /* dwarf_abbrev */

@@ -126,7 +126,7 @@ static enum wndl_status close_sequence(struct program *p, uint64_t end)
     p->is_found = p->is_seeking;
     if (p->is_seeking)
         return WNDL_OK;
-    if (empty || wndl_dw_is_tombstone(p->address_size, p->start)) {
+    if (empty || wndl_dw_is_tombstone(p->d, p->address_size, p->start)) {
         marks->len = p->first_mark;
         return WNDL_OK;
     }

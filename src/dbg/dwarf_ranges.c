@@ -22,7 +22,7 @@ static enum wndl_status add(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, struct wndl_dw_range range)
 {
     if (range.start >= range.end ||
-        wndl_dw_is_tombstone(unit->encoding.address_size, range.start))
+        wndl_dw_is_tombstone(d, unit->encoding.address_size, range.start))
         return WNDL_OK;
     struct wndl_dw_range *slot = wndl_vec_push(&d->ranges);
     if (slot == NULL)
@@ -51,7 +51,7 @@ static void set_base(struct list *l, uint64_t base)
 {
     l->base = base;
     l->base_is_gone =
-        wndl_dw_is_tombstone(l->unit->encoding.address_size, base);
+        wndl_dw_is_tombstone(l->d, l->unit->encoding.address_size, base);
 }
 
 static uint64_t read_address(struct list *l)

@@ -301,6 +301,11 @@ static void finish(struct reading *r)
     object->image_base.v = r->macho->header;
 }
 
+bool wndl_macho_is_object_file(const struct wndl_object *object)
+{
+    return object->macho != NULL && object->macho->kind == WNDL_MACHO_OBJECT;
+}
+
 enum wndl_status wndl_macho_open(
     struct wndl_object *object, const char *arch, struct wndl_error *err)
 {

@@ -36,6 +36,10 @@ bool wndl_macho_arch_at(
 bool wndl_macho_arch_of(
     const struct wndl_object *object, char name[WNDL_MACHO_ARCH]);
 
+/* Whether it is Mach-O and was not linked: its code begins at 0, and what is
+ * elsewhere knows it by names only. */
+bool wndl_macho_is_object_file(const struct wndl_object *object);
+
 /* An object file that has the debug information of some functions. */
 struct wndl_macho_source {
     struct wndl_bytes path; /* "x.o" or "lib.a(x.o)"; ends with a NUL */

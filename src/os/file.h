@@ -37,9 +37,13 @@ struct wndl_file_facts {
     int64_t modified; /* ns since 1970 */
 };
 
+/* As wndl_file_open; `facts` are of the file that was mapped. */
+enum wndl_status wndl_file_open_told(const char *path, struct wndl_file *file,
+    struct wndl_file_facts *facts, struct wndl_error *err) WNDL_MUST_USE;
+
 /*
  * As wndl_file_open, but IO if `path` is a symbolic link: for folders that
- * others may write to. `facts` are of the file that was mapped.
+ * others may write to.
  */
 enum wndl_status wndl_file_open_itself(const char *path, struct wndl_file *file,
     struct wndl_file_facts *facts, struct wndl_error *err) WNDL_MUST_USE;

@@ -90,11 +90,12 @@ enum wndl_status wndl_symbolizer_symbol(
 static enum wndl_status ask_dwarf(struct wndl_symbolizer *s, wndl_svma addr,
     bool is_likely, struct wndl_dwarf_frames *frames)
 {
-    if (s->dwarf == NULL)
+    if (s->dwarf == NULL && s->map == NULL)
         return WNDL_OK;
     enum wndl_status status =
-        is_likely ? wndl_dwarf_lookup(s->dwarf, addr, frames, NULL)
-                  : wndl_dwarf_lookup_unlikely(s->dwarf, addr, frames, NULL);
+        s->map != NULL ? wndl_debug_map_lookup(s->map, addr, frames)
+        : is_likely    ? wndl_dwarf_lookup(s->dwarf, addr, frames, NULL)
+                    : wndl_dwarf_lookup_unlikely(s->dwarf, addr, frames, NULL);
     if (status == WNDL_NOMEM)
         return status;
     if (status != WNDL_OK)

@@ -83,8 +83,10 @@ static void sort_jobs(
 {
     for (size_t i = 0; i < count; i++) {
         wndl_svma addr = wndl_symbolizer_svma(s, jobs[i].rva);
-        jobs[i].unit =
-            s->dwarf == NULL ? 0 : wndl_dwarf_likely_unit(s->dwarf, addr);
+        if (s->map != NULL)
+            jobs[i].unit = wndl_debug_map_unit(s->map, addr);
+        else if (s->dwarf != NULL)
+            jobs[i].unit = wndl_dwarf_likely_unit(s->dwarf, addr);
     }
     if (count > 1)
         qsort(jobs, count, sizeof *jobs, compare_jobs);

@@ -100,6 +100,8 @@ static enum wndl_status find(struct wndl_symbolizer *s,
         status = add_symbols(s, range, places);
     if (status == WNDL_OK && s->dwarf != NULL)
         status = wndl_dwarf_changes(s->dwarf, range, places);
+    if (status == WNDL_OK && s->map != NULL)
+        status = wndl_debug_map_changes(s->map, range, places);
     if (status == WNDL_OK && s->binary != NULL)
         status = add_stubs(s, range, places);
     if (status == WNDL_OK)

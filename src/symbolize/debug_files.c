@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbolize/debug_files.h"
 
+#include "obj/macho.h"
+
 #include <string.h>
 
 /* A file that was opened for the DWARF reader. */
@@ -57,6 +59,7 @@ static enum wndl_status load_wanted(struct wndl_object *object,
     for (size_t i = 0; i < count && status == WNDL_OK; i++)
         status = load_section(object, wanted[i].name, wanted[i].bytes, damage);
     sections->big_endian = wndl_object_is_big_endian(object);
+    sections->starts_at_zero = wndl_macho_is_object_file(object);
     sections->path = wndl_object_path(object);
     return status;
 }
@@ -169,8 +172,7 @@ static enum wndl_status give_split(void *context,
     return settle(status, &damage, err);
 }
 
-/* A copy of the list and its strings, or NULL. */
-static const char *const *copy_dirs(
+const char *const *wndl_debug_dirs_copy(
     struct wndl_arena *arena, const char *const *dirs)
 {
     size_t count = 0;
@@ -198,7 +200,7 @@ struct wndl_debug_files *wndl_debug_files_new(struct wndl_arena *arena,
         .calls = {files, give_supplementary, give_package, give_split},
     };
     if (dirs != NULL) {
-        files->places.dirs = copy_dirs(arena, dirs);
+        files->places.dirs = wndl_debug_dirs_copy(arena, dirs);
         if (files->places.dirs == NULL)
             return NULL;
     }

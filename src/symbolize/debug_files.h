@@ -12,6 +12,11 @@
 
 struct wndl_debug_files;
 
+/* A copy of a list that ends with NULL, and of its strings. NULL when memory
+ * is out. */
+const char *const *wndl_debug_dirs_copy(
+    struct wndl_arena *arena, const char *const *dirs);
+
 /*
  * What finds the files that `debug`, the binary itself or its debug file,
  * refers to. `dirs` (NULL-terminated; NULL: the usual one) is copied, the

@@ -169,6 +169,8 @@ static enum wndl_status add_dwarf(struct listing *l)
         dwarf == NULL ? WNDL_OK : wndl_dwarf_unit_count(dwarf, &units);
     for (size_t i = 0; i < units && status == WNDL_OK; i++)
         status = wndl_dwarf_visit_functions(dwarf, i, add_function, l);
+    if (status == WNDL_OK && l->s->map != NULL)
+        status = wndl_debug_map_visit_functions(l->s->map, add_function, l);
     merge(&l->taken);
     return status;
 }

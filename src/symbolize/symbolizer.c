@@ -75,7 +75,9 @@ static enum wndl_status begin_dwarf(
     struct wndl_symbolizer *s, const char *const *dirs, struct wndl_error *err)
 {
     if (!has_dwarf(s->debug))
-        return WNDL_OK;
+        return wndl_debug_map_open(s->binary, dirs, s->mem, &s->map) == WNDL_OK
+                   ? WNDL_OK
+                   : wndl_symbolizer_no_memory(err);
     s->files = wndl_debug_files_new(&s->arena, s->binary, s->debug, dirs);
     s->is_deferred = true;
     if (s->files == NULL || (s->cache.answers.count == 0 &&
@@ -346,6 +348,7 @@ void wndl_symbolizer_close(struct wndl_symbolizer *s)
     wndl_breakpad_close(s->breakpad);
     if (s->dwarf != NULL)
         wndl_dwarf_close(s->dwarf);
+    wndl_debug_map_close(s->map);
     wndl_debug_files_close(s->files);
     wndl_debugfile_close(&s->debugfile);
     wndl_object_close(s->binary);
@@ -398,8 +401,10 @@ static void get_binary_info(
     struct wndl_bytes build_id = wndl_object_build_id(s->binary);
     if (s->dwarf != NULL)
         wndl_dwarf_get_stats(s->dwarf, &stats);
+    if (s->map != NULL)
+        wndl_debug_map_get_stats(s->map, &stats);
     bool relocatable = wndl_object_is_relocatable(s->binary);
-    bool dwarf = s->dwarf != NULL || s->is_deferred;
+    bool dwarf = s->dwarf != NULL || s->is_deferred || s->map != NULL;
     *info = (struct wndl_symbolizer_info){
         .has_dwarf = dwarf,
         .has_symtab = s->has_symtab,

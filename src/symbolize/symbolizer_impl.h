@@ -5,6 +5,7 @@
  *
  *   symbolizer.c  opening and closing
  *   debug_files.c sections for the DWARF reader
+ *   debug_map.c   several DWARF readers, for the object files of Mach-O
  *   breakpad.c    a Breakpad symbol file instead of all that
  *   cache.c       answers kept in files; cache_file.c: what such a file is
  *   answer.c      one address
@@ -29,6 +30,7 @@
 #include "os/file.h"
 #include "symbolize/cache_file.h"
 #include "symbolize/debug_files.h"
+#include "symbolize/debug_map.h"
 #include "symbolize/demangle.h"
 #include "symbolize/symbolizer.h"
 
@@ -59,6 +61,7 @@ struct wndl_symbol_cache {
  * `debug` is the file that DWARF is read from and `symbols` the one whose
  * symbol table is: each is `binary` or debugfile.object. `dwarf` is NULL
  * without DWARF, and as long as `is_deferred`: what is kept answers all.
+ * `map` takes the place of both where DWARF was left in object files.
  * `answers` maps an rva to a struct wndl_symbols of the arena;
  * one of count 0 says that nothing is known there. The binary's bytes are
  * those of `file`, of `read`, or the caller's. Instead of a binary they may be
@@ -77,6 +80,7 @@ struct wndl_symbolizer {
     struct wndl_object *symbols;
     struct wndl_debug_files *files; /* NULL without DWARF */
     struct wndl_dwarf *dwarf;
+    struct wndl_debug_map *map;  /* or NULL */
     struct wndl_dwarf_crew crew; /* that reads units of a batch */
     struct wndl_breakpad *breakpad;
     struct wndl_bytes breakpad_text;

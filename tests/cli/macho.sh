@@ -142,5 +142,88 @@ dsym() {
     done
 }
 
+# Like `want`, but with names alone for code of the units $1 (a pattern).
+without() {
+    awk -v pattern="$1" 'BEGIN { RS = ""; FS = "\n"; OFS = "\n" }
+        $NF ~ pattern { print $(NF - 1), "??:0:0", ""; next }
+        { print $0, "" }' want
+}
+
+map() {
+    for arch in x86_64 arm64; do
+        begin p.$arch $arch
+        "$windlass" sym -e p.$arch --all-functions >functions
+        rm -r p.$arch.dSYM
+        compare p.$arch want
+        "$windlass" sym -e p.$arch --all-functions >have
+        cmp -s functions have || fail "other functions of p.$arch"
+        # Only what is asked for is opened.
+        main=$(llvm-nm-19 p.$arch | sed -n 's/ T _main$//p')
+        mv p.$arch.a archive
+        "$windlass" sym -e p.$arch 0x"$main" 2>said | grep -q main.cc ||
+            fail "no line of main"
+        [ ! -s said ] || fail "an archive was missed that is not needed"
+        # One that is missing loses its own code, and is told of once.
+        without '/first.cc:|/last.cc:' >less
+        compare p.$arch less
+        grep -q 'p.*\.a(.*first.o).*No such file' have.err &&
+            [ "$(wc -l <have.err)" = 1 ] || fail "archive: $(cat have.err)"
+        echo "#01: ???[$work/p.$arch +0x$(printf %x $((0x$main - 0x100000000)))]" |
+            "$windlass" fix >fixed 2>have.err
+        grep -q '^#01: main (.*main.cc:18)$' fixed || fail "fix: $(cat fixed)"
+        # ... unless it is elsewhere.
+        mkdir -p else
+        cp archive else/p.$arch.a
+        compare p.$arch want --debug-dir else
+        rm else/*
+        # What is no object file any more, a folder, a pipe or a device.
+        for odd in main.cc inline.h; do
+            cp $odd p.$arch.a
+            compare p.$arch less
+        done
+        rm p.$arch.a
+        mkdir p.$arch.a
+        compare p.$arch less
+        rmdir p.$arch.a
+        mkfifo p.$arch.a
+        compare p.$arch less
+        rm p.$arch.a
+        ln -s /dev/zero p.$arch.a
+        compare p.$arch less
+        rm p.$arch.a
+        # Stale: one whose function is gone.
+        mv archive p.$arch.a
+        sed 's/int other/int another/' other.cc >another.cc
+        mv p.$arch.other.o kept
+        clang-19 --target="$arch-apple-macos12" -g -O1 -c another.cc \
+            -o p.$arch.other.o
+        without '/other.cc:' >less
+        compare p.$arch less
+        grep -q 'other.o: was built anew' have.err ||
+            fail "stale: $(cat have.err)"
+        mv kept p.$arch.other.o
+        compare p.$arch want
+    done
+}
+
+# What links like lld-14 writes the times of object files down.
+stale() {
+    command -v ld64.lld-14 >/dev/null || exit 77
+    begin p x86_64
+    rm -r p.dSYM
+    ld64.lld-14 -arch x86_64 -platform_version macos 12.0 12.0 -dead_strip \
+        -undefined dynamic_lookup -o p p.main.o p.other.o p.a
+    dsymutil-19 p -o p.dSYM 2>dsymutil.err
+    addresses p >all
+    llvm-symbolizer-19 --obj=p <all >want
+    rm -r p.dSYM
+    compare p want
+    touch -d 2001-01-01 p.other.o
+    without '/other.cc:' >less
+    compare p less
+    grep -q 'other.o: was changed after it was linked' have.err ||
+        fail "stale: $(cat have.err)"
+}
+
 $part
 [ $failed = 0 ]
