@@ -13,6 +13,7 @@ import { addTotals, deltaOf, Order } from "../src/model/totals";
 import type { Tree } from "../src/model/tree";
 import { selectAll, sum, weighHeap, weighTime } from "../src/model/weights";
 import { layOut, manySmall } from "../src/draw/flame_layout";
+import { shortName } from "../src/model/short_name";
 import { MadePage } from "./made_page";
 import { cpuPage, diffPage, heapPage } from "./made_pages";
 
@@ -240,4 +241,21 @@ test("what acts on text is shown as an escape", () => {
     "a\\u202eb\\x07c\\nd\\u2066",
   );
   assert.equal(display("x".repeat(500)).length, 401);
+});
+
+test("a short C++ name keeps what tells functions apart", () => {
+  for (const [name, short] of [
+    ["std::map<int, char>::find(int const&)", "std::map<\u2026>::find()"],
+    ["bool operator< <char>(A<B<C> > const&, D)", "bool operator< <\u2026>()"],
+    ["A::operator()(int)", "A::operator()()"],
+    ["(anonymous namespace)::f(int)", "(anonymous namespace)::f()"],
+    [
+      "f(int)::{lambda(int)#1}::operator()(int) const",
+      "f()::{lambda()#1}::operator()() const",
+    ],
+    ["plain_c", "plain_c"],
+    ["unbalanced<(", "unbalanced<("],
+    ["<script>alert(1)</script>", "<\u2026>alert()<\u2026>"],
+  ])
+    assert.equal(shortName(name), short);
 });

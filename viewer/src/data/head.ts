@@ -68,7 +68,7 @@ export interface HeapInfo {
   process: number;
   modes?: unknown;
   totals: Record<string, unknown>;
-  findings: FindingInfo[];
+  findings?: FindingInfo[];
   sampled: boolean;
   tells_gone?: boolean;
 }

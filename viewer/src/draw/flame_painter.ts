@@ -2,6 +2,7 @@
 // Flame painter: draws the visible rows of a layout on a canvas.
 
 import { type Layout, manySmall, type Rect } from "./flame_layout";
+import { shortName } from "../model/short_name";
 import type { Palette } from "./colors";
 
 export const rowHeight = 18; // px
@@ -58,6 +59,7 @@ function paintRect(
   const room = Math.floor((width - 2 * padding) / letter);
   if (node !== manySmall && room >= leastText) {
     let text = look.name(node);
+    if (text.length > room) text = shortName(text);
     if (text.length > room) text = text.slice(0, room - 1) + "\u2026";
     context.fillStyle = look.palette.text;
     context.fillText(text, x + padding, y + rowHeight / 2);

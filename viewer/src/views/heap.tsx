@@ -29,7 +29,7 @@ interface Found {
 function findings(analysis: Analysis, state: State): Found[] {
   return analysis.profile.heaps.flatMap(({ info }, heap) =>
     state.heap === null || state.heap === heap
-      ? info.findings.map((finding) => ({ heap, finding }))
+      ? (info.findings ?? []).map((finding) => ({ heap, finding }))
       : [],
   );
 }

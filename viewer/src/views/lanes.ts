@@ -11,11 +11,32 @@ export interface LaneRow {
   threads: number[]; // that it stands for
 }
 
+// How much each thread did: by its samples, and a little by the rest.
+function activity(profile: Profile, threads: number[]): number {
+  const { samples, blocks } = profile;
+  let sum = 0;
+  for (const t of threads) {
+    const rows = (of: Uint32Array) => of[t + 1] - of[t];
+    sum += rows(samples.of.start) + rows(blocks.of.start) / 1000;
+  }
+  return sum;
+}
+
+// The processes of a recording by activity: a shell that only starts another
+// program is below that.
 export function laneRows(profile: Profile): LaneRow[] {
   const { processes, threads } = profile.head;
   const of: number[][] = processes.map(() => []);
   threads.forEach(({ process }, t) => of[process]?.push(t));
-  return processes.flatMap((_, process) => {
+  const active = of.map((all) => activity(profile, all));
+  const order = processes
+    .map((_, process) => process)
+    .sort(
+      (p, q) =>
+        processes[p].recording - processes[q].recording ||
+        active[q] - active[p],
+    );
+  return order.flatMap((process) => {
     const all = of[process];
     const whole = { process, thread: null, threads: all };
     if (all.length < 2) return [whole];

@@ -14,7 +14,8 @@ import { useStore } from "../state/store";
 import { useSize } from "../ui/size";
 import { usePalette } from "../ui/theme";
 
-const height = 130; // px
+const height = 140; // px
+const mostSeries = 4; // the heaps with the highest curves
 
 function tableOf(heaps: HeapStacks[], unit: "bytes" | "blocks") {
   return uPlot.join(
@@ -41,12 +42,7 @@ function options(
   width: number,
   palette: Palette,
 ): uPlot.Options {
-  const colors = [
-    palette.memory,
-    palette.waiting,
-    palette.cpu,
-    palette.blocked,
-  ];
+  const colors = seriesColors(palette);
   const axis = {
     stroke: palette.dim,
     grid: { stroke: palette.small, width: 1 },
@@ -56,7 +52,7 @@ function options(
     width,
     height,
     padding: [8, 30, 0, 0],
-    legend: { show: names.length > 1 },
+    legend: { show: false },
     cursor: { drag: { x: false, y: false } },
     scales: { x: { time: false } },
     axes: [
@@ -67,6 +63,7 @@ function options(
       {
         ...axis,
         size: 90,
+        space: 24,
         incrs: unit === "bytes" ? binarySteps : undefined,
         values: (_, values) => values.map((v) => amount(v, unit)),
       },
@@ -89,18 +86,29 @@ function options(
   };
 }
 
-export function MemoryCurve(): JSX.Element | null {
+const larger = (one: number, other: number) => Math.max(one, other);
+
+function highest(heaps: HeapStacks[], chosen: number | null): HeapStacks[] {
+  return heaps
+    .filter((h, at) => h.time.length > 1 && (chosen ?? at) === at)
+    .map((heap) => ({ heap, most: heap.bytes.reduce(larger, 0) }))
+    .sort((g, h) => h.most - g.most)
+    .slice(0, mostSeries)
+    .map(({ heap }) => heap);
+}
+
+function seriesColors(palette: Palette): string[] {
+  return [palette.memory, palette.waiting, palette.cpu, palette.blocked];
+}
+
+export function MemoryCurve(): JSX.Element {
   const [state] = useStore();
   const analysis = useAnalysis();
   const palette = usePalette();
   const box = useRef<HTMLDivElement>(null);
   const [width] = useSize(box);
   const heaps = useMemo(
-    () =>
-      analysis.profile.heaps.filter(
-        (h, at) =>
-          h.time.length > 1 && (state.heap === null || state.heap === at),
-      ),
+    () => highest(analysis.profile.heaps, state.heap),
     [analysis, state.heap],
   );
   useEffect(() => {
@@ -113,22 +121,21 @@ export function MemoryCurve(): JSX.Element | null {
     );
     return () => plot.destroy();
   }, [heaps, state.unit, width, palette]);
-  const most = heaps.reduce(
-    (m, h) => Math.max(m, ...h[state.unit].slice(-1)),
-    0,
-  );
+  const colors = seriesColors(palette);
   return (
-    <div
-      class="curve"
-      ref={box}
-      role="img"
-      aria-label={
-        heaps.length
-          ? `Live ${state.unit} over time; at the end ${amount(most, state.unit)}`
-          : "No curve of memory was recorded"
-      }
-    >
-      {!heaps.length && <p class="empty">No curve was recorded.</p>}
+    <div class="curve">
+      <div ref={box} role="img" aria-label={`Live ${state.unit} over time`}>
+        {!heaps.length && <p class="empty">No curve was recorded.</p>}
+      </div>
+      <ul class="legend" aria-label="Highest live memory">
+        {heaps.map((heap, i) => (
+          <li key={i}>
+            <i style={{ background: colors[i] }} />
+            {seriesName(analysis, heap)}: at most{" "}
+            {amount(heap[state.unit].reduce(larger, 0), state.unit)}
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }
