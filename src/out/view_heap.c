@@ -3,7 +3,7 @@
 #include "model/exported.h"
 #include "out/view.h"
 
-enum { NS_PER_US = 1000, NAME_SIZE = 48 };
+enum { NS_PER_US = 1000, NAME_SIZE = 32, WHOLE_NAME_SIZE = 64 };
 
 static const char *const whiches[WNDL_HEAP_WHICHES] = {
     [WNDL_HEAP_WHICH_LIVE] = "live",
@@ -24,7 +24,7 @@ struct heap {
 static void add_column(
     const struct heap *h, const char *name, size_t count, bool delta)
 {
-    char whole[NAME_SIZE];
+    char whole[WHOLE_NAME_SIZE];
     snprintf(whole, sizeof whole, "heap%zu.%s", h->number, name);
     wndl_view_numbers(&h->w->columns, whole, h->w->numbers, count, delta);
 }
@@ -126,7 +126,7 @@ static void add_stacks(const struct heap *h)
         labels[i] = sums[i].label;
     }
     add_column(h, "stacks.node", h->sums.len, false);
-    char name[NAME_SIZE];
+    char name[WHOLE_NAME_SIZE];
     snprintf(name, sizeof name, "heap%zu.stacks.label", h->number);
     wndl_view_bytes(&h->w->columns, name, labels, h->sums.len);
     for (unsigned which = 0; which < WNDL_HEAP_WHICHES; which++) {
