@@ -2,18 +2,17 @@
 #define _GNU_SOURCE 1
 #include "analyze/tables.h"
 
+#include "analyze/node_walk.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The stack nodes as a tree to walk down, with what each one cost. Arrays by
- * node; 0 is no child, no sibling.
- */
+/* The stack nodes as a tree to walk down, with what each one cost. */
 struct stacks {
     const struct wndl_symbolized *s;
     uint32_t count;
-    uint32_t *first_child, *next_sibling;
-    struct wndl_cost *self, *total;
+    struct wndl_node_walk walk;
+    struct wndl_cost *self, *total;        /* by node */
     struct wndl_cost without[WNDL_LABELS]; /* a stack */
 };
 
@@ -34,16 +33,13 @@ static const struct wndl_node *node_at(const struct stacks *t, uint32_t node)
     return wndl_vec_at(&t->s->profile->nodes, node);
 }
 
-static void link_nodes(struct stacks *t)
+static void sum_totals(struct stacks *t)
 {
-    /* From the back, so that children come out in order; and every child's
-     * total is complete before it is added to its parent's. */
+    /* From the back: every child's total is complete before it is added to
+     * its parent's. */
     for (uint32_t i = t->count; i-- > 1;) {
-        uint32_t parent = node_at(t, i)->parent;
-        t->next_sibling[i] = t->first_child[parent];
-        t->first_child[parent] = i;
         wndl_cost_add(&t->total[i], t->self[i]);
-        wndl_cost_add(&t->total[parent], t->total[i]);
+        wndl_cost_add(&t->total[node_at(t, i)->parent], t->total[i]);
     }
 }
 
@@ -56,20 +52,18 @@ static bool make_stacks(
     *t = (struct stacks){
         .s = s,
         .count = (uint32_t)n,
-        .first_child = wndl_arena_calloc(arena, n, sizeof(uint32_t)),
-        .next_sibling = wndl_arena_calloc(arena, n, sizeof(uint32_t)),
         .self = wndl_arena_calloc(arena, n, sizeof(struct wndl_cost)),
         .total = wndl_arena_calloc(arena, n, sizeof(struct wndl_cost)),
     };
-    if (t->first_child == NULL || t->next_sibling == NULL || t->self == NULL ||
-        t->total == NULL)
+    if (t->self == NULL || t->total == NULL ||
+        !wndl_node_walk_init(&t->walk, p, arena))
         return false;
     struct wndl_spent spent;
     for (size_t at = 0; wndl_spent_next(p, r->time, &at, &spent);)
         wndl_cost_add(spent.node == 0 ? &t->without[wndl_spent_label(&spent)]
                                       : &t->self[spent.node],
             spent.cost);
-    link_nodes(t);
+    sum_totals(t);
     return true;
 }
 
@@ -88,51 +82,36 @@ static uint32_t key_at(const struct stacks *t, const struct keys *keys,
     return keys->key_of[*location];
 }
 
-static void enter(const struct stacks *t, const struct keys *keys,
-    struct sums *sums, uint32_t node)
+/* A walk that sums up. */
+struct summing {
+    const struct stacks *t;
+    const struct keys *keys;
+    struct sums *sums;
+};
+
+static void enter(void *context, uint32_t node)
 {
-    const struct wndl_span *span = span_of(t, node);
+    const struct summing *by = context;
+    const struct wndl_span *span = span_of(by->t, node);
     for (uint32_t i = 0; i < span->count; i++) {
-        uint32_t key = key_at(t, keys, span, i);
+        uint32_t key = key_at(by->t, by->keys, span, i);
         if (key == WNDL_NO_INDEX)
             continue;
         if (i == 0)
-            wndl_cost_add(&sums->rows[key].self, t->self[node]);
-        if (sums->open[key]++ == 0)
-            wndl_cost_add(&sums->rows[key].total, t->total[node]);
+            wndl_cost_add(&by->sums->rows[key].self, by->t->self[node]);
+        if (by->sums->open[key]++ == 0)
+            wndl_cost_add(&by->sums->rows[key].total, by->t->total[node]);
     }
 }
 
-static void leave(const struct stacks *t, const struct keys *keys,
-    struct sums *sums, uint32_t node)
+static void leave(void *context, uint32_t node)
 {
-    const struct wndl_span *span = span_of(t, node);
+    const struct summing *by = context;
+    const struct wndl_span *span = span_of(by->t, node);
     for (uint32_t i = 0; i < span->count; i++) {
-        uint32_t key = key_at(t, keys, span, i);
+        uint32_t key = key_at(by->t, by->keys, span, i);
         if (key != WNDL_NO_INDEX)
-            sums->open[key]--;
-    }
-}
-
-/* Down and up again over all nodes, without a stack: by parents. */
-static void walk(
-    const struct stacks *t, const struct keys *keys, struct sums *sums)
-{
-    uint32_t node = t->first_child[0];
-    while (node != 0) {
-        enter(t, keys, sums, node);
-        if (t->first_child[node] != 0) {
-            node = t->first_child[node];
-            continue;
-        }
-        leave(t, keys, sums, node);
-        while (t->next_sibling[node] == 0) {
-            node = node_at(t, node)->parent;
-            if (node == 0)
-                return;
-            leave(t, keys, sums, node);
-        }
-        node = t->next_sibling[node];
+            by->sums->open[key]--;
     }
 }
 
@@ -157,7 +136,9 @@ static bool sum_by_key(
     };
     if (sums.rows == NULL || sums.open == NULL)
         return false;
-    walk(t, keys, &sums);
+    struct summing by = {t, keys, &sums};
+    const struct wndl_node_visitor visitor = {enter, leave, &by};
+    wndl_node_walk(&t->walk, &visitor);
     bool kept = true;
     for (uint32_t i = 0; i < keys->count && kept; i++) {
         sums.rows[i].key = i;

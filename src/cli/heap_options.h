@@ -57,6 +57,11 @@ static inline bool wndl_heap_which_given(
 
 /* The same of the second one. */
 #define WNDL_HEAP_OPTION_ROWS(type, field)                                     \
+    WNDL_HEAP_FILTER_ROWS(type, field, "heap: ")
+
+/* The same where filters are not for heaps alone; `of_what` begins their
+ * help. */
+#define WNDL_HEAP_FILTER_ROWS(type, field, of_what)                            \
     WNDL_HEAP_WHICH_ROWS(type, field.of),                                      \
         {'f', "max-frames", "N", NULL, "8", NULL,                              \
             "heap: how many frames of a stack are shown and tell it apart",    \
@@ -69,7 +74,8 @@ static inline bool wndl_heap_which_given(
             "heap: leave out allocation functions at the top of stacks",       \
             WNDL_OPT_FLAG, offsetof(type, field.ignore_alloc_fns)},            \
         {0, "filter", "TEXT", NULL, NULL, NULL,                                \
-            "heap: show only what has TEXT in a frame, or with '!' before it " \
+            of_what                                                            \
+            "show only what has TEXT in a frame, or with '!' before it "       \
             "what has not; a backslash before TEXT takes the meaning of its "  \
             "first character away; may be given again",                        \
             WNDL_OPT_LIST, offsetof(type, field.filters)},                     \

@@ -332,8 +332,10 @@ enum wndl_parse_result wndl_options_parse(const struct wndl_command *command,
     bool only_operands = false;
     while (*p.next != NULL) {
         char *argument = *p.next++;
-        bool is_operand =
-            only_operands || argument[0] != '-' || argument[1] == '\0';
+        bool is_separator = command->operands_in_groups &&
+                            operands->count != 0 && strcmp(argument, "--") == 0;
+        bool is_operand = only_operands || is_separator || argument[0] != '-' ||
+                          argument[1] == '\0';
         if (is_operand) {
             argv[operands->count++] = argument;
             only_operands |= command->operands_end_options;
