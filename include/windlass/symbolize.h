@@ -74,6 +74,10 @@ struct wndl_symbolizer_options {
      * goes wrong there is in wndl_symbolizer_info's first_damage. */
     bool debuginfod;
     const struct wndl_symbolizer_cache *cache; /* NULL: nothing is kept */
+    /* Of a Mach-O file for several architectures, the one called so ("arm64",
+     * "x86_64"); NULL: that of this build, else the only one. Without any
+     * such the file is refused (NOT_FOUND). Other files are as they are. */
+    const char *arch;
 };
 
 /*
@@ -152,7 +156,12 @@ struct wndl_symbolizer_info {
  * Opens the binary at `path`, and its separate debug file if one is found by
  * build-id or debuglink. "ARCHIVE!/MEMBER" opens a binary that is stored in a
  * zip archive or an APK without compression; a file compressed by xz or zstd
- * (.ko.xz, .ko.zst) is unpacked into memory. A Breakpad symbol file (.sym)
+ * (.ko.xz, .ko.zst) is unpacked into memory. Of Mach-O, the build-id is the
+ * UUID, the image begins at the __TEXT segment, and debug information comes
+ * from a dSYM bundle beside the binary or in a debug folder, else from the
+ * object files that it was linked from, which are opened when they are needed:
+ * one that is missing or was built anew counts as a missing file. A Breakpad
+ * symbol file (.sym)
  * takes the place of a binary: it has neither image base, build-id nor
  * sections, and its DWARF is said not to be there; records of it that are
  * damaged count as units. `options` may be NULL. Errors:

@@ -10,6 +10,7 @@
 #include "analyze/breakpad_text.h"
 #include "analyze/unwind_info.h"
 #include "obj/debug_id.h"
+#include "obj/macho.h"
 #include "obj/zip.h"
 #include "symbolize/symbolizer.h"
 
@@ -27,6 +28,7 @@ struct part {
 
 struct dump {
     const char *path;
+    const char *arch;
     struct wndl_mem *mem;
     const struct wndl_breakpad_sink *sink;
     struct wndl_arena arena;
@@ -268,12 +270,14 @@ static void add_module(struct dump *d, struct wndl_object *object)
     const char *slash = strrchr(d->path, '/');
     const char *name = slash == NULL ? d->path : slash + 1;
     (void)wndl_object_debug_id(object, &id);
-    wndl_buf_printf(out, "MODULE Linux %s %s ", machine_name(object),
-        wndl_debug_id_text(&id, text));
+    char arch[WNDL_MACHO_ARCH];
+    bool is_apple = wndl_macho_arch_of(object, arch);
+    wndl_buf_printf(out, "MODULE %s %s %s ", is_apple ? "mac" : "Linux",
+        machine_name(object), wndl_debug_id_text(&id, text));
     wndl_breakpad_text_name(
         out, (struct wndl_bytes){(const uint8_t *)name, strlen(name)});
     wndl_buf_byte(out, '\n');
-    if (build_id.size == 0)
+    if (build_id.size == 0 || is_apple)
         return;
     wndl_buf_text(out, "INFO CODE_ID ");
     for (size_t i = 0; i < build_id.size; i++)
@@ -288,7 +292,9 @@ static enum wndl_status write_module(struct dump *d, struct wndl_error *err)
     struct wndl_object *object = NULL;
     enum wndl_status status = wndl_zip_open_path(d->path, &file, &bytes, err);
     if (status == WNDL_OK)
-        status = wndl_object_open(bytes, d->path, d->mem, &object, err);
+        status = wndl_object_open_source(
+            &(struct wndl_object_source){bytes, d->path, d->arch}, d->mem,
+            &object, err);
     if (status == WNDL_OK)
         add_module(d, object);
     wndl_object_close(object);
@@ -355,7 +361,7 @@ static enum wndl_status write_unwinding(
 {
     struct wndl_unwind_info info;
     enum wndl_status status =
-        wndl_unwind_info_open(&info, d->path, d->mem, refusal);
+        wndl_unwind_info_open_arch(&info, d->path, d->arch, d->mem, refusal);
     if (status == WNDL_OK && !write_rules(d, &info))
         status = trouble(d);
     else if (status != WNDL_NOMEM)
@@ -394,8 +400,10 @@ static void init(struct dump *d)
 enum wndl_status wndl_breakpad_dump(const struct wndl_breakpad_request *request,
     struct wndl_breakpad_report *report, struct wndl_error *err)
 {
-    struct dump d = {
-        .path = request->path, .mem = request->mem, .sink = &request->sink};
+    struct dump d = {.path = request->path,
+        .arch = request->options == NULL ? NULL : request->options->arch,
+        .mem = request->mem,
+        .sink = &request->sink};
     *report = (struct wndl_breakpad_report){0};
     init(&d);
     enum wndl_status status = wndl_symbolizer_open_with(

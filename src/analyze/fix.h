@@ -29,6 +29,7 @@ struct wndl_fix_options {
     const char *const *breakpad_dirs; /* folders of symbol files; NULL: none */
     const char *const *maps; /* "FROM=TO": paths that begin with FROM */
     const char *local_dir;   /* searched for what is not at its path, or NULL */
+    const char *arch;        /* as in windlass/symbolize.h */
 };
 
 /*

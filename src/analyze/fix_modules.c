@@ -13,6 +13,27 @@
 /* Where Valgrind puts position-independent programs (not libraries). */
 #define VALGRINDS_PROGRAMS UINT64_C(0x108000)
 
+/* The folder of -l and the debug folders. False when memory is out. */
+static bool list_debug_dirs(struct wndl_fix_modules *modules)
+{
+    const struct wndl_fix_options *o = modules->options;
+    size_t count = 0;
+    modules->debug_dirs = o->debug_dirs;
+    if (o->local_dir == NULL || o->debug_dirs == NULL)
+        return true;
+    while (o->debug_dirs[count] != NULL)
+        count++;
+    const char **list =
+        wndl_arena_calloc(&modules->arena, count + 2, sizeof *list);
+    if (list == NULL)
+        return false;
+    list[0] = o->local_dir;
+    for (size_t i = 0; i < count; i++)
+        list[i + 1] = o->debug_dirs[i];
+    modules->debug_dirs = list;
+    return true;
+}
+
 bool wndl_fix_modules_init(struct wndl_fix_modules *modules,
     const struct wndl_fix_options *options, struct wndl_mem *mem)
 {
@@ -22,7 +43,8 @@ bool wndl_fix_modules_init(struct wndl_fix_modules *modules,
     wndl_vec_init(
         &modules->list, &modules->arena, sizeof(struct wndl_fix_module *));
     /* Index 0 is the empty path, which no frame has. */
-    return wndl_intern_init(&modules->paths, &modules->arena) &&
+    return list_debug_dirs(modules) &&
+           wndl_intern_init(&modules->paths, &modules->arena) &&
            wndl_vec_push(&modules->list) != NULL;
 }
 
@@ -156,8 +178,10 @@ static void open_object(
     if (wndl_zip_open_path(
             module->opened, &module->file, &module->bytes, NULL) != WNDL_OK)
         return;
-    if (wndl_object_open(module->bytes, module->opened, modules->mem,
-            &module->object, NULL) != WNDL_OK) {
+    const struct wndl_object_source source = {
+        module->bytes, module->opened, modules->options->arch};
+    if (wndl_object_open_source(&source, modules->mem, &module->object, NULL) !=
+        WNDL_OK) {
         module->object = NULL;
         return;
     }
@@ -177,9 +201,10 @@ static bool open_at(struct wndl_fix_modules *modules,
 {
     struct wndl_symbolizer_options options = {
         .size = sizeof options,
-        .debug_dirs = modules->options->debug_dirs,
+        .debug_dirs = modules->debug_dirs,
         .debuginfod = modules->options->debuginfod,
         .cache = modules->options->cache,
+        .arch = modules->options->arch,
         .build_id = build.size == 0 ? NULL : build.data,
         .build_id_size = build.size,
     };

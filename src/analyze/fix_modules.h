@@ -51,6 +51,7 @@ struct wndl_fix_modules {
     struct wndl_buf key;
     struct wndl_vec list; /* struct wndl_fix_module * */
     const struct wndl_fix_options *options;
+    const char *const *debug_dirs; /* as in the options, and -l's */
 };
 
 /* False when memory is out; to be freed in any case. */

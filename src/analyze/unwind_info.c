@@ -291,10 +291,12 @@ static enum wndl_status find_frame(
 }
 
 static enum wndl_status open_object(struct wndl_unwind_info *info,
-    const char *path, struct wndl_mem *mem, struct wndl_error *err)
+    const char *path, const char *arch, struct wndl_mem *mem,
+    struct wndl_error *err)
 {
+    const struct wndl_object_source source = {info->file.bytes, path, arch};
     enum wndl_status status =
-        wndl_object_open(info->file.bytes, path, mem, &info->object, err);
+        wndl_object_open_source(&source, mem, &info->object, err);
     if (status != WNDL_OK) {
         info->object = NULL;
         return status;
@@ -319,7 +321,8 @@ static enum wndl_status open_object(struct wndl_unwind_info *info,
 
 /* All but the rows. */
 static enum wndl_status open_functions(struct wndl_unwind_info *info,
-    const char *path, struct wndl_mem *mem, struct wndl_error *err)
+    const char *path, const char *arch, struct wndl_mem *mem,
+    struct wndl_error *err)
 {
     *info = (struct wndl_unwind_info){0};
     wndl_arena_init(&info->arena, mem);
@@ -331,7 +334,7 @@ static enum wndl_status open_functions(struct wndl_unwind_info *info,
         &info->sections, &info->arena, sizeof(struct wndl_unwind_section));
     enum wndl_status status = wndl_file_open(path, &info->file, err);
     if (status == WNDL_OK)
-        status = open_object(info, path, mem, err);
+        status = open_object(info, path, arch, mem, err);
     wndl_error_set_file(status == WNDL_OK ? NULL : err, path);
     if (status != WNDL_OK)
         return status;
@@ -341,19 +344,26 @@ static enum wndl_status open_functions(struct wndl_unwind_info *info,
     return WNDL_OK;
 }
 
-enum wndl_status wndl_unwind_info_open(struct wndl_unwind_info *info,
-    const char *path, struct wndl_mem *mem, struct wndl_error *err)
+enum wndl_status wndl_unwind_info_open_arch(struct wndl_unwind_info *info,
+    const char *path, const char *arch, struct wndl_mem *mem,
+    struct wndl_error *err)
 {
-    enum wndl_status status = open_functions(info, path, mem, err);
+    enum wndl_status status = open_functions(info, path, arch, mem, err);
     if (status == WNDL_OK && !list_ranges(info, mem))
         return no_memory(err);
     return status;
 }
 
+enum wndl_status wndl_unwind_info_open(struct wndl_unwind_info *info,
+    const char *path, struct wndl_mem *mem, struct wndl_error *err)
+{
+    return wndl_unwind_info_open_arch(info, path, NULL, mem, err);
+}
+
 enum wndl_status wndl_unwind_info_cover(struct wndl_unwind_info *info,
     const char *path, struct wndl_mem *mem, struct wndl_error *err)
 {
-    enum wndl_status status = open_functions(info, path, mem, err);
+    enum wndl_status status = open_functions(info, path, NULL, mem, err);
     for (size_t i = 0; i < info->functions.len && status == WNDL_OK; i++) {
         const struct wndl_unwind_function *f = wndl_vec_at(&info->functions, i);
         if (f->start < f->end)

@@ -79,6 +79,12 @@ struct wndl_unwind_info {
     struct wndl_unwind_rejected rejected[WNDL_REJECTS];
 };
 
+/* wndl_unwind_info_open for one of several architectures in a file, as in
+ * struct wndl_object_source. */
+enum wndl_status wndl_unwind_info_open_arch(struct wndl_unwind_info *info,
+    const char *path, const char *arch, struct wndl_mem *mem,
+    struct wndl_error *err) WNDL_MUST_USE;
+
 /*
  * Reads `path`, which must be a program or a library of x86-64 or i386
  * (UNSUPPORTED). NOT_FOUND when it has no call frame information, NOMEM; else

@@ -5,6 +5,7 @@
 #include "cli/cut_short.h"
 #include "cli/debug_dirs.h"
 #include "cli/output.h"
+#include "cli/sym_ids.h"
 #include "cli/symbol_options.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 
 struct dump_options {
     const char *out;
+    bool list_arches;
     struct wndl_symbol_options symbols;
 };
 
@@ -20,6 +22,8 @@ static const struct wndl_option option_table[] = {
     {'o', "output", "FILE", NULL, NULL, NULL,
         "write to this file instead of standard output", WNDL_OPT_TEXT,
         offsetof(struct dump_options, out)},
+    WNDL_ARCH_OPTION_ROW(struct dump_options, symbols),
+    WNDL_LIST_ARCHES_OPTION_ROW(struct dump_options, list_arches),
     WNDL_DEBUG_FILE_OPTION_ROWS(struct dump_options, symbols),
     {0},
 };
@@ -95,6 +99,7 @@ static int dump_to(
         .size = sizeof options,
         .debug_dirs = dirs.list,
         .debuginfod = o->symbols.debuginfod,
+        .arch = o->symbols.arch,
     };
     const struct wndl_breakpad_request request = {
         path, wndl_mem_libc(), &options, {target, write_piece}};
@@ -111,6 +116,8 @@ static int dump_to(
 static int run_dump_syms(const void *options, struct wndl_operands operands)
 {
     const struct dump_options *o = options;
+    if (o->list_arches)
+        return wndl_sym_print_arches(operands.texts[0]);
     bool to_stdout = o->out == NULL || strcmp(o->out, "-") == 0;
     struct target target = {.path = to_stdout ? NULL : o->out};
     if (!to_stdout && !wndl_output_may_write(o->out, operands.texts[0]))
@@ -139,7 +146,7 @@ const struct wndl_command wndl_cmd_dump_syms = {
         "lines has a PUBLIC record. Columns and lines of code that is in no "
         "function are not in the file. Rules for unwinding are there for "
         "x86-64 and "
-        "i386.",
+        "i386; of Mach-O, those of __eh_frame.",
     .options = option_table,
     .options_size = sizeof(struct dump_options),
     .examples = examples,

@@ -47,6 +47,7 @@ static const struct wndl_option option_table[] = {
         "prefer binaries found here, by path or name, if their build-id is the "
         "same: ones that were not stripped; may be given again",
         WNDL_OPT_LIST, offsetof(struct fix_options, sym_dirs)},
+    WNDL_ARCH_OPTION_ROW(struct fix_options, symbols),
     WNDL_SYMBOL_OPTION_ROWS(struct fix_options, symbols),
     {0},
 };
@@ -107,6 +108,7 @@ static int run_stream(const struct fix_options *o, int input, const char *name)
             o->breakpad_dirs.count == 0 ? NULL : o->breakpad_dirs.texts,
         .maps = o->maps.texts,
         .local_dir = o->local_dir,
+        .arch = o->symbols.arch,
     };
     struct wndl_fix_stream stream = {
         .input = input,

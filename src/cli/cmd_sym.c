@@ -28,6 +28,7 @@ struct sym_options {
     bool rva;
     bool all_functions;
     bool ids;
+    bool list_arches;
     struct wndl_symbol_options symbols;
 };
 
@@ -75,8 +76,11 @@ static const struct wndl_option option_table[] = {
         offsetof(struct sym_options, all_functions)},
     {0, "ids", NULL, NULL, NULL, NULL,
         "show instead what builds the binaries are: build-id, and the debug id "
-        "as Breakpad and Microsoft's tools write it; takes OBJ... for ADDR...",
+        "as Breakpad, Microsoft's and Apple's tools write it; takes OBJ... for "
+        "ADDR...",
         WNDL_OPT_FLAG, offsetof(struct sym_options, ids)},
+    WNDL_ARCH_OPTION_ROW(struct sym_options, symbols),
+    WNDL_LIST_ARCHES_OPTION_ROW(struct sym_options, list_arches),
     WNDL_SYMBOL_OPTION_ROWS(struct sym_options, symbols),
     {0},
 };
@@ -183,6 +187,7 @@ static struct wndl_symbolizer *open_symbols(struct opening *opening)
     opening->options.size = sizeof opening->options;
     opening->options.debug_dirs = opening->dirs.list;
     opening->options.debuginfod = opening->o->symbols.debuginfod;
+    opening->options.arch = opening->o->symbols.arch;
     opening->options.cache =
         wndl_symbol_cache(&opening->o->symbols, &opening->cache);
     if (opening->o->path == NULL)
@@ -401,11 +406,16 @@ static void say_damage(const struct work *w)
 static const char *contradiction(
     const struct sym_options *o, struct wndl_operands operands)
 {
-    if (o->ids && (o->build_id != NULL || o->all_functions))
-        return "--ids goes with neither --build-id nor --all-functions";
-    if (o->ids)
-        return o->path == NULL && operands.count == 0 ? "--ids takes OBJ"
-                                                      : NULL;
+    bool of_files = o->ids || o->list_arches;
+    if (o->ids && o->list_arches)
+        return "--ids and --list-arches do not go together";
+    if (of_files && (o->build_id != NULL || o->all_functions))
+        return "--ids and --list-arches go with neither --build-id nor "
+               "--all-functions";
+    if (of_files)
+        return o->path == NULL && operands.count == 0
+                   ? "--ids and --list-arches take OBJ"
+                   : NULL;
     if (o->path == NULL && o->build_id == NULL)
         return "-e OBJ or --build-id ID is missing";
     if (o->path != NULL && o->build_id != NULL)
@@ -454,13 +464,20 @@ static int run_on(
     return exit_code;
 }
 
-static int print_ids(const struct sym_options *o, struct wndl_operands operands)
+static int print_of(const struct sym_options *o, const char *path)
+{
+    return o->ids ? wndl_sym_print_ids(path, o->symbols.arch)
+                  : wndl_sym_print_arches(path);
+}
+
+static int print_of_files(
+    const struct sym_options *o, struct wndl_operands operands)
 {
     int exit_code = WNDL_EXIT_OK;
     if (o->path != NULL)
-        exit_code |= wndl_sym_print_ids(o->path);
+        exit_code |= print_of(o, o->path);
     for (size_t i = 0; i < operands.count; i++)
-        exit_code |= wndl_sym_print_ids(operands.texts[i]);
+        exit_code |= print_of(o, operands.texts[i]);
     return exit_code;
 }
 
@@ -476,8 +493,8 @@ static int run_sym(const void *options, struct wndl_operands operands)
         return WNDL_EXIT_USAGE;
     }
     wndl_outlive_cut_short();
-    if (o->ids)
-        return print_ids(o, operands);
+    if (o->ids || o->list_arches)
+        return print_of_files(o, operands);
     opening.options.no_demangle =
         o->format == WNDL_SYM_GNU ? !o->demangle : o->no_demangle;
     struct work w = {.symbols = open_symbols(&opening)};
@@ -514,6 +531,9 @@ const struct wndl_command wndl_cmd_sym = {
         "With --all-functions, each line is the addresses of a function, "
         "START-END, separated by commas if it is in several pieces, and its "
         "name. Where the end is not known, it is left out.\n\n"
+        "Of Mach-O binaries, debug information is looked for in NAME.dSYM "
+        "beside them, or in a debug folder, and then in the object files and "
+        "archives that they were linked from.\n\n"
         "A Breakpad symbol file may stand for OBJ. Addresses in it count from "
         "the start of the image, and it has no columns.",
     .options = option_table,

@@ -42,18 +42,19 @@ static int print_of_symbols(
     return WNDL_EXIT_OK;
 }
 
-static int print_of_binary(
-    struct wndl_bytes bytes, const char *path, struct wndl_error *err)
+static int print_of_one(
+    const struct wndl_object_source *source, struct wndl_error *err)
 {
     char text[WNDL_DEBUG_ID_TEXT];
     struct wndl_debug_id id;
     struct wndl_object *object;
-    if (wndl_object_open(bytes, path, wndl_mem_libc(), &object, err) != WNDL_OK)
+    if (wndl_object_open_source(source, wndl_mem_libc(), &object, err) !=
+        WNDL_OK)
         return WNDL_EXIT_FAILURE;
     struct wndl_bytes build_id = wndl_object_build_id(object);
     char arch[WNDL_MACHO_ARCH];
     bool is_apple = wndl_macho_arch_of(object, arch);
-    printf("file      %s\n", path);
+    printf("file      %s\n", source->path);
     if (is_apple)
         printf("arch      %s\n", arch);
     if (build_id.size != 0 && !is_apple)
@@ -66,21 +67,71 @@ static int print_of_binary(
     return WNDL_EXIT_OK;
 }
 
-int wndl_sym_print_ids(const char *path)
+/* All that there are, unless one is asked for. */
+static int print_of_binary(
+    const struct wndl_object_source *source, struct wndl_error *err)
+{
+    char arch[WNDL_MACHO_ARCH];
+    int exit_code = WNDL_EXIT_OK;
+    if (source->arch != NULL || !wndl_macho_is_fat(source->bytes))
+        return print_of_one(source, err);
+    for (size_t i = 0; exit_code == WNDL_EXIT_OK &&
+                       wndl_macho_arch_at(source->bytes, i, arch);
+         i++) {
+        struct wndl_object_source one = *source;
+        one.arch = arch;
+        exit_code = print_of_one(&one, err);
+    }
+    return exit_code;
+}
+
+static int print_arches(
+    const struct wndl_object_source *source, struct wndl_error *err)
+{
+    char arch[WNDL_MACHO_ARCH];
+    if (!wndl_macho_is(source->bytes)) {
+        (void)wndl_fail(err, WNDL_UNSUPPORTED, "not a Mach-O file");
+        return WNDL_EXIT_FAILURE;
+    }
+    for (size_t i = 0; wndl_macho_arch_at(source->bytes, i, arch); i++)
+        printf("%s\n", arch);
+    return WNDL_EXIT_OK;
+}
+
+static int print_of_symbols_or_binary(
+    const struct wndl_object_source *source, struct wndl_error *err)
+{
+    return wndl_breakpad_is(source->bytes)
+               ? print_of_symbols(source->bytes, source->path, err)
+               : print_of_binary(source, err);
+}
+
+typedef int print_file(
+    const struct wndl_object_source *source, struct wndl_error *err);
+
+static int print(const char *path, const char *arch, print_file *of)
 {
     char text[600];
     struct wndl_error err = {0};
     struct wndl_file file = {0};
-    struct wndl_bytes bytes;
+    struct wndl_object_source source = {.path = path, .arch = arch};
     int exit_code = WNDL_EXIT_FAILURE;
-    if (wndl_zip_open_path(path, &file, &bytes, &err) == WNDL_OK) {
+    if (wndl_zip_open_path(path, &file, &source.bytes, &err) == WNDL_OK) {
         wndl_error_set_file(&err, path);
-        exit_code = wndl_breakpad_is(bytes)
-                        ? print_of_symbols(bytes, path, &err)
-                        : print_of_binary(bytes, path, &err);
+        exit_code = of(&source, &err);
     }
     wndl_file_close(&file);
     if (exit_code != WNDL_EXIT_OK)
         wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
     return exit_code;
+}
+
+int wndl_sym_print_ids(const char *path, const char *arch)
+{
+    return print(path, arch, print_of_symbols_or_binary);
+}
+
+int wndl_sym_print_arches(const char *path)
+{
+    return print(path, NULL, print_arches);
 }

@@ -14,6 +14,7 @@ struct wndl_symbol_options {
     struct wndl_option_list debug_dirs;
     bool debuginfod;
     const char *cache; /* folder, or NULL */
+    const char *arch;  /* of several in a binary, or NULL */
 };
 
 /* Rows of a command's table; `field` of its struct `type` is of the struct
@@ -37,6 +38,22 @@ struct wndl_symbol_options {
             "keep what was found out about binaries with a build-id in files " \
             "here, and do not look for it again",                              \
             WNDL_OPT_TEXT, offsetof(type, field.cache)                         \
+    }
+
+#define WNDL_ARCH_OPTION_ROW(type, field)                                      \
+    {                                                                          \
+        0, "arch", "ARCH", NULL, NULL, NULL,                                   \
+            "of Mach-O files for several architectures, read this one: "       \
+            "x86_64, arm64, ...; without it that of this windlass, else the "  \
+            "only one",                                                        \
+            WNDL_OPT_TEXT, offsetof(type, field.arch)                          \
+    }
+
+#define WNDL_LIST_ARCHES_OPTION_ROW(type, field)                               \
+    {                                                                          \
+        0, "list-arches", NULL, NULL, NULL, NULL,                              \
+            "show instead which architectures OBJ is for", WNDL_OPT_FLAG,      \
+            offsetof(type, field)                                              \
     }
 
 /*

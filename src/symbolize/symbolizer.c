@@ -156,8 +156,9 @@ static enum wndl_status open_binary(struct wndl_symbolizer *s,
     struct wndl_bytes bytes, const char *path,
     const struct wndl_symbolizer_options *options, struct wndl_error *err)
 {
+    const struct wndl_object_source source = {bytes, path, options->arch};
     enum wndl_status status =
-        wndl_object_open(bytes, path, s->mem, &s->binary, err);
+        wndl_object_open_source(&source, s->mem, &s->binary, err);
     if (status == WNDL_OK)
         status = check_binary(s, options, err);
     if (status == WNDL_OK)

@@ -225,5 +225,117 @@ stale() {
         fail "stale: $(cat have.err)"
 }
 
+fat() {
+    for arch in x86_64 arm64; do
+        begin p.$arch $arch
+        mv all all.$arch
+        mv want want.$arch
+    done
+    # dsymutil wants lipo to make a bundle for both.
+    for kind in '' -fat64; do
+        rm -rf p p.dSYM
+        llvm-lipo-19 -create p.x86_64 p.arm64 $kind -output p
+        mkdir -p p.dSYM/Contents/Resources/DWARF
+        llvm-lipo-19 -create $kind -output p.dSYM/Contents/Resources/DWARF/p \
+            p.*.dSYM/Contents/Resources/DWARF/p.*
+        for from in bundle objects; do
+            for arch in x86_64 arm64; do
+                cp all.$arch all
+                compare p want.$arch --arch $arch
+            done
+            rm -rf p.dSYM
+        done
+        [ "$("$windlass" sym --list-arches p | xargs)" = "x86_64 arm64" ] ||
+            fail "architectures of $kind"
+        "$windlass" sym --ids p >ids
+        for arch in x86_64 arm64; do
+            "$windlass" sym --ids p.$arch | sed 1d
+        done >each
+        sed '/^file/d' ids | cmp -s - each || fail "ids of $kind"
+        "$windlass" sym --arch ppc -e p 0 2>said && fail "no such architecture"
+        grep -q 'has nothing for the architecture ppc' said ||
+            fail "ppc: $(cat said)"
+    done
+    # An archive for both.
+    llvm-lipo-19 -create p.x86_64.a p.arm64.a -output both.a
+    for arch in x86_64 arm64; do
+        cp both.a p.$arch.a
+        cp all.$arch all
+        rm -rf p.$arch.dSYM
+        compare p.$arch want.$arch
+    done
+    # Where there is but one, it is that.
+    llvm-lipo-19 -create p.arm64 -output p
+    cp all.arm64 all
+    compare p want.arm64
+}
+
+stripped() {
+    for arch in x86_64 arm64; do
+        begin p.$arch $arch
+        llvm-nm-19 p.$arch | awk '$2 == "T" { print $1, substr($3, 2) }' |
+            grep -v _mh_ | sort >exported
+        rm -rf p.$arch.dSYM
+        # Stabs and locals gone: functions end where they did.
+        cp p.$arch full
+        ld64.lld-19 -arch $arch -platform_version macos 12.0 12.0 -dylib \
+            -undefined dynamic_lookup -o lib p.$arch.main.o p.$arch.other.o \
+            p.$arch.first.o p.$arch.last.o
+        rm p.$arch.*.o p.$arch.a
+        "$windlass" sym -e full --all-functions 2>said | grep -v _ZL >before
+        llvm-strip-19 -x p.$arch
+        "$windlass" sym -e p.$arch --all-functions >have
+        grep -vxFf before have && fail "other extents of p.$arch"
+        [ "$(wc -l <have)" = "$(wc -l <exported)" ] || fail "stripped p.$arch"
+        # No symbol is left, but the exports are.
+        "$windlass" sym -e lib --all-functions 2>said |
+            grep -v 'ZL\|ZN2ns' >before
+        # LC_SYMTAB without symbols.
+        python3 - lib <<'END_'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at = 32
+for _ in range(struct.unpack_from("<I", data, 16)[0]):
+    command, size = struct.unpack_from("<II", data, at)
+    if command == 2:
+        struct.pack_into("<I", data, at + 12, 0)
+    at += size
+open(sys.argv[1], "wb").write(data)
+END_
+        "$windlass" sym -e lib --all-functions >have
+        cmp -s before have || { fail "exports of lib"; diff before have; }
+    done
+}
+
+# Text with each address, fixed by native debug information and by our own
+# symbol file; brackets are what tells the two apart. Symbols of Mach-O have no
+# sizes: what fills the room to the next function is of no FUNC record.
+round_trip() {
+    for arch in x86_64 arm64; do
+        begin p.$arch $arch
+        awk '{ sub("0x1", "0x"); print "#01: ???['"$work/p.$arch"' +" $1 "]" }' \
+            all >text
+        "$windlass" fix --inlines <text | tr '[]' '()' >want
+        grep -q 'deep1.*inlined' want || fail "no inlined frames"
+        id=$("$windlass" sym --ids p.$arch | sed -n 's/^breakpad  //p')
+        for from in bundle map; do
+            mkdir -p s/p.$arch/"$id"
+            "$windlass" dump-syms p.$arch -o s/p.$arch/"$id"/p.$arch.sym \
+                2>said || fail "dump-syms: $(cat said)"
+            head -1 s/p.$arch/"$id"/p.$arch.sym |
+                grep -qx "MODULE mac $arch $id p.$arch" || fail "MODULE"
+            mv p.$arch hidden
+            mv p.$arch.main.o gone
+            "$windlass" fix -b s --inlines <text | tr '[]' '()' >have
+            diff want have | sed -n 's/^< //p' | grep -v ' + 0x' | head -3 |
+                grep . && fail "round trip by $from of p.$arch"
+            [ "$(wc -l <want)" = "$(wc -l <have)" ] || fail "lines"
+            mv hidden p.$arch
+            mv gone p.$arch.main.o
+            rm -rf s p.$arch.dSYM
+        done
+    done
+}
+
 $part
 [ $failed = 0 ]
