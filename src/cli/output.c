@@ -72,7 +72,9 @@ static void remove_partial(const char *path)
 
 static void say_written(const struct wndl_output *o, long size)
 {
-    if (size < 0)
+    if (o->open_with == NULL)
+        wndl_cli_note("wrote %s", o->path);
+    else if (size < 0)
         wndl_cli_note("wrote %s; open it with %s", o->path, o->open_with);
     else
         wndl_cli_note("wrote %s, %ld bytes; open it with %s", o->path, size,

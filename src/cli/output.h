@@ -11,7 +11,7 @@ struct wndl_output {
     /* Writes it all; false: no memory. */
     bool (*write)(FILE *out, void *context);
     void *context;
-    const char *open_with; /* "kcachegrind" */
+    const char *open_with; /* "kcachegrind"; NULL: nothing but windlass */
 };
 
 /*

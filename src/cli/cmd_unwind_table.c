@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* windlass unwind-table: makes unwind tables, shows them, holds them against
+ * the binaries that they are of. */
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/unwind_table_text.h"
+#include "os/file.h"
+#include "tables/tables.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+struct table_options {
+    const char *out;
+    bool dump;
+};
+
+static const struct wndl_option option_table[] = {
+    {'o', "output", "FILE", NULL, NULL, NULL,
+        "build: write the table to this file", WNDL_OPT_TEXT,
+        offsetof(struct table_options, out)},
+    {0, "dump", NULL, NULL, NULL, NULL,
+        "show: all rows, one line for each range of addresses", WNDL_OPT_FLAG,
+        offsetof(struct table_options, dump)},
+    {0},
+};
+
+static const struct wndl_example examples[] = {
+    {"windlass unwind-table build -o app.wut ./app", "the table of a program"},
+    {"windlass unwind-table verify ./app app.wut",
+        "look up every row of it and compare"},
+    {NULL, NULL},
+};
+
+static int say_error(const struct wndl_error *err)
+{
+    char text[600];
+    return wndl_cli_error("%s", wndl_error_text(err, text, sizeof text));
+}
+
+/* A binary, open. */
+struct binary {
+    struct wndl_file file;
+    struct wndl_object *object;
+};
+
+static bool open_binary(
+    struct binary *b, const char *path, struct wndl_error *err)
+{
+    *b = (struct binary){0};
+    if (wndl_file_open(path, &b->file, err) != WNDL_OK)
+        return false;
+    if (wndl_object_open(
+            b->file.bytes, path, wndl_mem_libc(), &b->object, err) == WNDL_OK)
+        return true;
+    wndl_error_set_file(err, path);
+    wndl_file_close(&b->file);
+    return false;
+}
+
+static void close_binary(struct binary *b)
+{
+    wndl_object_close(b->object);
+    wndl_file_close(&b->file);
+}
+
+/* ---- build */
+
+static bool write_bytes(FILE *out, void *context)
+{
+    const struct wndl_buf *bytes = context;
+    fwrite(bytes->data, 1, bytes->size, out);
+    return true;
+}
+
+static void say_built(const struct wndl_table_stats *s, size_t size)
+{
+    wndl_cli_note("%" PRIu64 " functions, %" PRIu64 " rows in %zu bytes: %.3f "
+                  "of %s's %" PRIu64 ", %.2f for each function",
+        s->functions, s->rows, size, (double)size / (double)s->source_size,
+        s->source, s->source_size,
+        (double)size / (double)(s->functions == 0 ? 1 : s->functions));
+    if (s->lost != 0)
+        wndl_cli_note("warning: %" PRIu64 " records are damaged: their code "
+                      "has no rules in the table, or not all",
+            s->lost);
+}
+
+static int build(const struct table_options *o, const char *path)
+{
+    struct binary binary;
+    struct wndl_buf bytes;
+    struct wndl_table_stats stats;
+    struct wndl_error err = {0};
+    if (!wndl_output_may_write(o->out, path))
+        return WNDL_EXIT_FAILURE;
+    if (!open_binary(&binary, path, &err))
+        return say_error(&err);
+    wndl_buf_init(&bytes, wndl_mem_libc());
+    int exit_code;
+    if (wndl_table_build(binary.object, &bytes, &stats, &err) != WNDL_OK) {
+        exit_code = say_error(&err);
+    } else {
+        const struct wndl_output output = {
+            .path = o->out, .write = write_bytes, .context = &bytes};
+        exit_code = wndl_output_write(&output);
+        if (exit_code == WNDL_EXIT_OK)
+            say_built(&stats, bytes.size);
+    }
+    wndl_buf_free(&bytes);
+    close_binary(&binary);
+    return exit_code;
+}
+
+/* ---- show and verify */
+
+static bool open_table(struct wndl_file *file, struct wndl_table *table,
+    const char *path, struct wndl_error *err)
+{
+    if (wndl_file_open(path, file, err) != WNDL_OK)
+        return false;
+    if (wndl_table_open(file->bytes, table, err) == WNDL_OK)
+        return true;
+    wndl_error_set_file(err, path);
+    wndl_file_close(file);
+    return false;
+}
+
+static int print_table(
+    const struct table_options *o, const struct wndl_table *table)
+{
+    bool whole = true;
+    if (o->dump)
+        whole = wndl_unwind_table_dump(stdout, table);
+    else
+        wndl_unwind_table_say(stdout, table);
+    if (!whole)
+        return wndl_cli_error("out of memory; the output is not whole");
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return wndl_cli_error(
+            "standard output: cannot be written: %s", strerror(errno));
+    return WNDL_EXIT_OK;
+}
+
+static int show(const struct table_options *o, const char *path)
+{
+    struct wndl_file file;
+    struct wndl_table table;
+    struct wndl_error err = {0};
+    if (!open_table(&file, &table, path, &err))
+        return say_error(&err);
+    int exit_code;
+    if (wndl_table_check(&table, &err) != WNDL_OK) {
+        wndl_error_set_file(&err, path);
+        exit_code = say_error(&err);
+    } else if (wndl_arch_of(table.machine) == NULL || table.machine == 0) {
+        exit_code = wndl_cli_error(
+            "%s: is for another machine than x86-64 and i386", path);
+    } else {
+        exit_code = print_table(o, &table);
+    }
+    wndl_file_close(&file);
+    return exit_code;
+}
+
+static int say_verdict(
+    const char *path, const struct wndl_table_verdict *verdict)
+{
+    if (verdict->wrong != 0)
+        return wndl_cli_error("%s: wrong at %" PRIu64 " of %" PRIu64
+                              " addresses, first at 0x%" PRIx64,
+            path, verdict->wrong, verdict->looked_up, verdict->first_wrong);
+    printf("%s: right at all of %" PRIu64 " addresses, in %" PRIu64 " rows\n",
+        path, verdict->looked_up, verdict->rows);
+    return WNDL_EXIT_OK;
+}
+
+static int verify(const char *binary_path, const char *path)
+{
+    struct wndl_file file;
+    struct wndl_table table;
+    struct wndl_table_verdict verdict;
+    struct binary binary;
+    struct wndl_error err = {0};
+    if (!open_table(&file, &table, path, &err))
+        return say_error(&err);
+    int exit_code;
+    if (!open_binary(&binary, binary_path, &err)) {
+        wndl_file_close(&file);
+        return say_error(&err);
+    }
+    if (wndl_table_verify(&table, binary.object, &verdict, &err) == WNDL_OK) {
+        exit_code = say_verdict(path, &verdict);
+    } else {
+        wndl_error_set_file(&err, path);
+        exit_code = say_error(&err);
+    }
+    close_binary(&binary);
+    wndl_file_close(&file);
+    return exit_code;
+}
+
+static int run_unwind_table(const void *options, struct wndl_operands operands)
+{
+    const struct table_options *o = options;
+    const char *verb = operands.texts[0];
+    const bool builds = strcmp(verb, "build") == 0;
+    const bool shows = strcmp(verb, "show") == 0;
+    const bool verifies = strcmp(verb, "verify") == 0;
+    const size_t wanted = verifies ? 3 : 2;
+    if ((builds || shows || verifies) && operands.count == wanted &&
+        builds == (o->out != NULL) && (shows || !o->dump))
+        return builds  ? build(o, operands.texts[1])
+               : shows ? show(o, operands.texts[1])
+                       : verify(operands.texts[1], operands.texts[2]);
+    if (!builds && !shows && !verifies)
+        wndl_cli_error("'%s' is none of build, show and verify; see 'windlass "
+                       "unwind-table --help'",
+            verb);
+    else
+        wndl_cli_error("use 'unwind-table build OBJ -o FILE', 'show [--dump] "
+                       "FILE' or 'verify OBJ FILE'; see 'windlass "
+                       "unwind-table --help'");
+    return WNDL_EXIT_USAGE;
+}
+
+const struct wndl_command wndl_cmd_unwind_table = {
+    .name = "unwind-table",
+    .summary = "keep what unwinders need of a binary in a small file",
+    .operands = "build OBJ -o FILE | show FILE | verify OBJ FILE",
+    .description =
+        "An unwind table has the rules of a binary's call frame information "
+        "(.eh_frame; .debug_frame where there is none) in about a tenth of its "
+        "size, at every instruction. It is found by the binary's build-id. Of "
+        "x86-64 and i386.\n\n"
+        "build: make the table of OBJ, a program or shared library.\n\n"
+        "show: tell what a table is of and what takes its bytes.\n\n"
+        "verify: look up the first, middle and last address of every row that "
+        "OBJ has, and compare with the row.",
+    .options = option_table,
+    .options_size = sizeof(struct table_options),
+    .examples = examples,
+    .min_operands = 2,
+    .max_operands = 3,
+    .run = run_unwind_table,
+};

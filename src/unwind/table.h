@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table: an unwind table in memory, as it is in its file, and the rule that it
+ * has for an address. Knows nothing of files, nor of how tables are made
+ * (src/tables). Signal-safe: no allocation, no lock, no libc call but mem*.
+ *
+ * Specification: docs/formats/unwind-table.md.
+ *
+ * Whatever bytes are given: reads stay inside of them, and every answer is some
+ * rule. Whether it is the right one only wndl_table_verify() of src/tables can
+ * tell.
+ */
+#ifndef WNDL_UNWIND_TABLE_H
+#define WNDL_UNWIND_TABLE_H
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "cfi/cfi.h"
+#include "cfi/cfi_plain.h"
+#include "unwind/arch.h"
+#include "unwind/rule.h"
+#include "unwind/table_format.h"
+
+/* A table that is open. Borrows its bytes. */
+struct wndl_table {
+    struct wndl_bytes bytes;
+    uint64_t base; /* svma of the first block */
+    uint32_t block_count, rule_count;
+    uint32_t row_count, function_count; /* that it was made of */
+    uint32_t dict_size, rows_size, records_size;
+    const uint8_t *index, *rules, *hot, *dict, *rows, *records;
+    const uint8_t *records_end;
+    uint8_t block_shift, record_shift;
+    bool has_bmi2; /* the processor */
+    uint16_t machine;
+    uint32_t crc;
+    struct wndl_bytes build_id;
+};
+
+/*
+ * `bytes`, aligned to WNDL_TABLE_ALIGN, must outlive the table. TRUNCATED and
+ * MALFORMED for what is not a whole table, UNSUPPORTED for another version.
+ * Looks at the header only: what is behind it is not held against the checksum
+ * but looked at with suspicion at each lookup.
+ */
+enum wndl_status wndl_table_open(struct wndl_bytes bytes,
+    struct wndl_table *table, struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * Whether it is of the binary with this machine (EM_*) and build-id. MALFORMED,
+ * with a sentence, when it is another's.
+ */
+enum wndl_status wndl_table_is_for(const struct wndl_table *table,
+    uint16_t machine, struct wndl_bytes build_id,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/* The rule for the code at `svma`; WNDL_TABLE_NONE (0) when there is none. */
+uint32_t wndl_table_find(const struct wndl_table *table, uint64_t svma);
+
+/* The same on any processor: what wndl_table_find does where it must. */
+uint32_t wndl_table_find_portable(
+    const struct wndl_table *table, uint64_t svma);
+
+/* Whether all of a block, below block_count, has one rule, by the index alone.
+ * False says nothing. */
+bool wndl_table_block_is_uniform(
+    const struct wndl_table *table, uint32_t block);
+
+static inline enum wndl_table_kind wndl_table_kind_of(uint32_t rule)
+{
+    return (enum wndl_table_kind)(rule >> 24);
+}
+
+/*
+ * A rule as a row, for the slow step and for comparing. Of a plain rule all
+ * registers but CFA, RA, SP and FP are UNDEFINED: the table does not know them.
+ * NOT_FOUND for WNDL_TABLE_NONE, MALFORMED for a rule of no sense.
+ */
+enum wndl_status wndl_table_row(const struct wndl_table *table,
+    const struct wndl_arch *arch, uint32_t rule,
+    struct wndl_cfi_row *row) WNDL_MUST_USE;
+
+/* What a walk of this process steps by at `pc`; kind NO_FDE where there is
+ * none. */
+struct wndl_rule wndl_table_step_rule(
+    const struct wndl_table *table, uint32_t rule, uint64_t pc);
+
+#endif

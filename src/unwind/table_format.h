@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table_format: the numbers of an unwind table's bytes, for who writes and who
+ * reads them. docs/formats/unwind-table.md tells what they mean.
+ */
+#ifndef WNDL_UNWIND_TABLE_FORMAT_H
+#define WNDL_UNWIND_TABLE_FORMAT_H
+
+#include <stdint.h>
+
+#define WNDL_TABLE_MAGIC "WNDLUNWT"
+
+enum {
+    WNDL_TABLE_VERSION = 1,
+    WNDL_TABLE_ALIGN = 64,   /* of the file in memory */
+    WNDL_TABLE_HEADER = 128, /* bytes */
+    WNDL_TABLE_CRC_AT = 8,   /* CRC32C of all that is behind it */
+    WNDL_TABLE_TAIL = 64,    /* zero bytes at the end, that may be read */
+    WNDL_TABLE_BUILD_ID_MAX = 32,
+
+    /* Blocks of code: from 2 to 16 KiB. */
+    WNDL_TABLE_BLOCK_MIN = 11,
+    WNDL_TABLE_BLOCK_MAX = 14,
+    WNDL_TABLE_BUCKET = 8, /* log2 of addresses that share their unary part */
+
+    /* The index: one cache line for 30 blocks. */
+    WNDL_TABLE_LINE = 64,
+    WNDL_TABLE_LINE_BLOCKS = 30,
+    WNDL_TABLE_UNIFORM = 0xe000, /* and above: the block is of one rule */
+    WNDL_TABLE_UNIFORM_RULES = 0x2000,
+    WNDL_TABLE_RECORD_SHIFT_MAX = 3,
+
+    /* Records. */
+    WNDL_TABLE_STARTS_MAX = 254,
+    WNDL_TABLE_PLAIN = 255, /* first byte of a block of plain rows */
+    WNDL_TABLE_PLAIN_ROW = 5,
+
+    /* Phrases. */
+    WNDL_TABLE_HOT = 256,
+    WNDL_TABLE_PHRASE_ROWS = 16,
+    WNDL_TABLE_PHRASE_COUNT = 0x1f, /* of a phrase's first byte */
+    WNDL_TABLE_PHRASE_WIDE = 0x80,
+    WNDL_TABLE_DICT_MAX = 128 * 1024,
+};
+
+/* The 4 bytes of a rule: the CFA's words, FP's words, the kind on top. */
+enum wndl_table_kind {
+    WNDL_TABLE_NONE = 0, /* nothing is known of that code */
+    WNDL_TABLE_SP = 1,   /* CFA = SP + words */
+    WNDL_TABLE_FP = 2,   /* CFA = FP + words */
+    WNDL_TABLE_STOP = 3, /* nobody called */
+    WNDL_TABLE_ROW = 4,  /* the lower 24 bits: where it is among the rows */
+};
+
+enum { WNDL_TABLE_ROWS_MAX = 1 << 24 };
+
+static inline uint32_t wndl_table_rule(
+    enum wndl_table_kind kind, uint32_t fp_words, uint32_t cfa_words)
+{
+    return (uint32_t)kind << 24 | fp_words << 16 | cfa_words;
+}
+
+#endif

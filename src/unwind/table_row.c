@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules of a table as what a walk goes by. */
+#include "unwind/table.h"
+
+/* How a rule of 4 bytes says its CFA: words of FP and of the CFA. */
+static uint32_t fp_words(uint32_t rule)
+{
+    return rule >> 16 & 0xff;
+}
+
+static uint32_t cfa_words(uint32_t rule)
+{
+    return rule & 0xffff;
+}
+
+/* Slots are below the return address's, as far as a signed byte of words. */
+static bool is_sane(uint32_t rule)
+{
+    const uint32_t fp = fp_words(rule);
+    return cfa_words(rule) != 0 && fp != 1 && fp <= 128;
+}
+
+static bool is_plain(uint32_t rule)
+{
+    const enum wndl_table_kind kind = wndl_table_kind_of(rule);
+    return kind == WNDL_TABLE_SP || kind == WNDL_TABLE_FP;
+}
+
+static void read_rule(struct wndl_cursor *c, struct wndl_cfi_rule *rule)
+{
+    *rule = (struct wndl_cfi_rule){.kind = wndl_cursor_u8(c)};
+    switch ((enum wndl_cfi_rule_kind)rule->kind) {
+    case WNDL_RULE_SAME:
+    case WNDL_RULE_UNDEFINED:
+        return;
+    case WNDL_RULE_REGISTER:
+        rule->reg = wndl_cursor_u8(c);
+        if (rule->reg >= WNDL_CFI_REGS)
+            wndl_cursor_fail(c);
+        rule->offset = wndl_cursor_sleb(c);
+        return;
+    case WNDL_RULE_OFFSET:
+    case WNDL_RULE_VAL_OFFSET:
+        rule->offset = wndl_cursor_sleb(c);
+        return;
+    case WNDL_RULE_EXPR:
+    case WNDL_RULE_VAL_EXPR:
+        rule->expr_size = (uint32_t)wndl_cursor_uleb(c);
+        rule->expr = wndl_cursor_take(c, rule->expr_size);
+        return;
+    case WNDL_RULE_UNSET:
+        break;
+    }
+    wndl_cursor_fail(c);
+}
+
+/* A row that is told in full. */
+static enum wndl_status read_row(
+    const struct wndl_table *t, uint32_t offset, struct wndl_cfi_row *row)
+{
+    const struct wndl_bytes rows = {t->rows, t->rows_size};
+    struct wndl_cursor c = wndl_cursor_at(rows, offset, false);
+    row->signal_frame = wndl_cursor_u8(&c) != 0;
+    row->ra_reg = wndl_cursor_u8(&c);
+    uint32_t count = wndl_cursor_u8(&c);
+    read_rule(&c, &row->cfa);
+    while (count-- > 0 && !c.failed) {
+        const uint8_t reg = wndl_cursor_u8(&c);
+        if (reg >= WNDL_CFI_REGS)
+            return WNDL_MALFORMED;
+        read_rule(&c, &row->regs[reg]);
+    }
+    return c.failed || row->ra_reg >= WNDL_CFI_REGS ? WNDL_MALFORMED : WNDL_OK;
+}
+
+/* All registers but those that the table knows of. */
+static void forget_others(
+    struct wndl_cfi_row *row, const struct wndl_arch *arch)
+{
+    for (unsigned i = 0; i < WNDL_CFI_REGS; i++) {
+        if (i != arch->fp && i != arch->sp && i != arch->ra)
+            row->regs[i].kind = WNDL_RULE_UNDEFINED;
+    }
+}
+
+static void plain_row(
+    const struct wndl_arch *arch, uint32_t rule, struct wndl_cfi_row *row)
+{
+    const int64_t word = arch->word;
+    row->cfa.kind = WNDL_RULE_REGISTER;
+    row->cfa.reg =
+        wndl_table_kind_of(rule) == WNDL_TABLE_SP ? arch->sp : arch->fp;
+    row->cfa.offset = word * cfa_words(rule);
+    row->regs[arch->ra].kind = WNDL_RULE_OFFSET;
+    row->regs[arch->ra].offset = -word;
+    if (fp_words(rule) != 0) {
+        row->regs[arch->fp].kind = WNDL_RULE_OFFSET;
+        row->regs[arch->fp].offset = -word * fp_words(rule);
+    }
+}
+
+enum wndl_status wndl_table_row(const struct wndl_table *table,
+    const struct wndl_arch *arch, uint32_t rule, struct wndl_cfi_row *row)
+{
+    *row = (struct wndl_cfi_row){.ra_reg = arch->ra};
+    switch (wndl_table_kind_of(rule)) {
+    case WNDL_TABLE_NONE:
+        return rule == 0 ? WNDL_NOT_FOUND : WNDL_MALFORMED;
+    case WNDL_TABLE_SP:
+    case WNDL_TABLE_FP:
+        forget_others(row, arch);
+        plain_row(arch, rule, row);
+        return is_sane(rule) ? WNDL_OK : WNDL_MALFORMED;
+    case WNDL_TABLE_STOP:
+        forget_others(row, arch);
+        row->cfa.kind = WNDL_RULE_REGISTER;
+        row->cfa.reg = arch->sp;
+        row->regs[arch->ra].kind = WNDL_RULE_UNDEFINED;
+        return WNDL_OK;
+    case WNDL_TABLE_ROW:
+        return read_row(table, rule & (WNDL_TABLE_ROWS_MAX - 1), row);
+    }
+    return WNDL_MALFORMED;
+}
+
+static __attribute__((noinline)) struct wndl_rule rare_rule(
+    const struct wndl_table *table, uint32_t rule, uint64_t pc)
+{
+    struct wndl_cfi_row row;
+    switch (wndl_table_row(table, WNDL_ARCH_HERE, rule, &row)) {
+    case WNDL_OK:
+        return wndl_rule_of_row(&row, pc);
+    case WNDL_NOT_FOUND:
+        return (struct wndl_rule){.kind = WNDL_ENTRY_NO_FDE};
+    default:
+        return (struct wndl_rule){.kind = WNDL_ENTRY_BAD};
+    }
+}
+
+struct wndl_rule wndl_table_step_rule(
+    const struct wndl_table *table, uint32_t rule, uint64_t pc)
+{
+    if (!is_plain(rule) || !is_sane(rule))
+        return rare_rule(table, rule, pc);
+    const bool by_sp = wndl_table_kind_of(rule) == WNDL_TABLE_SP;
+    return wndl_rule_of_plain(&(struct wndl_cfi_plain){
+        .cfa_reg = by_sp ? WNDL_DWARF_SP : WNDL_DWARF_FP,
+        .cfa_offset = WNDL_WORD * cfa_words(rule),
+        .fp_words = fp_words(rule),
+    });
+}

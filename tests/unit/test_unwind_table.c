@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Unwind tables: what is built is held against the binary's rows, also where
+ * every limit of the format is passed; what is damaged is refused by name, or
+ * looked up in without harm.
+ */
+#include "elfmake.h"
+#include "os/file.h"
+#include "tables/tables.h"
+#include "testlib.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT = 0x10000, VERSION_AT = 12, MACHINE_AT = 14, SIZE_AT = 20 };
+
+static const uint8_t build_id[20] = {1, 2, 3, 4, 5};
+
+/* ---- binaries to make tables of */
+
+static uint32_t seed;
+
+static uint32_t next_random(void)
+{
+    seed = seed * 1664525 + 1013904223;
+    return seed >> 8;
+}
+
+static void put_cie(struct wndl_buf *out)
+{
+    static const uint8_t cie[] = {20, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16,
+        0x0c, 7, 8, 0x90, 1, 0, 0, 0, 0, 0, 0};
+    wndl_buf_add(out, cie, sizeof cie);
+}
+
+static size_t begin_fde(struct wndl_buf *out, uint64_t start, uint64_t size)
+{
+    const size_t at = out->size;
+    wndl_buf_u32le(out, 0);
+    wndl_buf_u32le(out, (uint32_t)at + 4);
+    wndl_buf_u64le(out, start);
+    wndl_buf_u64le(out, size);
+    return at;
+}
+
+static void end_fde(struct wndl_buf *out, size_t at)
+{
+    const uint32_t size = (uint32_t)(out->size - at - 4);
+    memcpy(out->data + at, &size, sizeof size);
+}
+
+static void put_advance(struct wndl_buf *out, uint32_t by)
+{
+    wndl_buf_byte(out, 0x04);
+    wndl_buf_u32le(out, by);
+}
+
+static void put_def_cfa(struct wndl_buf *out, uint8_t reg, uint32_t offset)
+{
+    wndl_buf_byte(out, 0x0c);
+    wndl_buf_byte(out, reg);
+    wndl_buf_uleb(out, offset);
+}
+
+/* A row for each byte, and hardly two alike: no phrase occurs twice. */
+static void put_dense(struct wndl_buf *out)
+{
+    enum { SIZE = 200000 };
+    const size_t fde = begin_fde(out, TEXT, SIZE);
+    for (unsigned i = 0; i < SIZE; i++) {
+        put_def_cfa(out, (next_random() & 1) != 0 ? 6 : 7,
+            8 * (1 + next_random() % 65535));
+        wndl_buf_byte(out, 0x41);
+    }
+    end_fde(out, fde);
+}
+
+/* The same few rows over and over, more in a block than one byte counts. */
+static void put_many_starts(struct wndl_buf *out)
+{
+    enum { SIZE = 60000 };
+    const size_t fde = begin_fde(out, TEXT, SIZE);
+    for (unsigned at = 0; at < SIZE; at += 3 + next_random() % 5) {
+        put_def_cfa(out, 7, 8 + 8 * (next_random() % 3));
+        put_advance(out, 3 + next_random() % 5);
+    }
+    end_fde(out, fde);
+}
+
+/* Functions with holes of all sizes between them, and rows in full. */
+static void put_functions(struct wndl_buf *out)
+{
+    uint64_t at = TEXT;
+    for (unsigned i = 0; i < 2000; i++) {
+        const uint32_t size = 1 + next_random() % 300;
+        const size_t fde = begin_fde(out, at, size);
+        put_advance(out, 1 + next_random() % 40);
+        put_def_cfa(out, 7, 16);
+        wndl_buf_add(out, (uint8_t[]){0x86, 2}, 2); /* RBP at CFA-16 */
+        put_advance(out, 1 + next_random() % 40);
+        if (i % 50 == 0)
+            put_def_cfa(out, 10, 16 + i); /* by R10 */
+        else
+            put_def_cfa(out, 6, 16);
+        if (i % 70 == 0)
+            wndl_buf_add(out, (uint8_t[]){0x07, 16}, 2); /* RA undefined */
+        end_fde(out, fde);
+        at += size + (i % 3 == 0 ? next_random() % 40 : 0) +
+              (i % 500 == 499 ? 100000 : 0);
+    }
+}
+
+struct made {
+    struct wndl_bytes file;
+    struct wndl_object *object;
+};
+
+static struct made make(void (*put_frame)(struct wndl_buf *), uint16_t machine)
+{
+    struct wndl_buf frame, note;
+    struct made made;
+    wndl_buf_init(&frame, wndl_mem_libc());
+    wndl_buf_init(&note, wndl_mem_libc());
+    seed = 1;
+    put_cie(&frame);
+    put_frame(&frame);
+    wndl_buf_u32le(&frame, 0);
+    struct elf_recipe recipe = {
+        .is_64 = true, .type = ET_DYN, .machine = machine};
+    put_build_id(&note, &recipe, build_id, sizeof build_id);
+    const struct made_section sections[] = {
+        {.name = ".eh_frame",
+            .type = SHT_PROGBITS,
+            .flags = SHF_ALLOC,
+            .addr = 0x1000,
+            .data = bytes_of(&frame)},
+        {.name = ".note.gnu.build-id",
+            .type = SHT_NOTE,
+            .flags = SHF_ALLOC,
+            .data = bytes_of(&note)},
+    };
+    const struct made_segment segments[] = {
+        {.type = PT_LOAD,
+            .flags = PF_R | PF_X,
+            .addr = TEXT,
+            .mem_size = 16 * 1024 * 1024,
+            .alignment = 4096},
+    };
+    recipe.sections = sections;
+    recipe.section_count = 2;
+    recipe.segments = segments;
+    recipe.segment_count = 1;
+    made.file = make_elf(&recipe);
+    assert_int_equal(wndl_object_open(made.file, "made", wndl_mem_libc(),
+                         &made.object, NULL),
+        WNDL_OK);
+    wndl_buf_free(&frame);
+    wndl_buf_free(&note);
+    return made;
+}
+
+static void unmake(struct made *made)
+{
+    wndl_object_close(made->object);
+    free((void *)made->file.data);
+}
+
+/* Memory of exactly that size: what is read beyond it, sanitizers see. */
+static uint8_t *exact(const uint8_t *bytes, size_t size)
+{
+    void *copy = NULL;
+    assert_int_equal(
+        posix_memalign(&copy, WNDL_TABLE_ALIGN, size == 0 ? 1 : size), 0);
+    memcpy(copy, bytes, size);
+    return copy;
+}
+
+static struct wndl_buf build(
+    struct wndl_object *object, struct wndl_table_stats *stats)
+{
+    struct wndl_buf out;
+    wndl_buf_init(&out, wndl_mem_libc());
+    assert_int_equal(wndl_table_build(object, &out, stats, NULL), WNDL_OK);
+    return out;
+}
+
+/* Builds and verifies; the table's bytes are the caller's to free. */
+static uint8_t *check(struct wndl_object *object, size_t *size,
+    struct wndl_table_stats *stats, struct wndl_table *table)
+{
+    struct wndl_table_verdict verdict;
+    struct wndl_buf out = build(object, stats);
+    uint8_t *bytes = exact(out.data, out.size);
+    *size = out.size;
+    assert_int_equal(
+        wndl_table_open((struct wndl_bytes){bytes, out.size}, table, NULL),
+        WNDL_OK);
+    wndl_buf_free(&out);
+    assert_int_equal(wndl_table_verify(table, object, &verdict, NULL), WNDL_OK);
+    assert_true(verdict.rows > 0 && verdict.looked_up >= 3 * verdict.rows);
+    assert_int_equal(verdict.wrong, 0);
+    return bytes;
+}
+
+static void functions_and_holes_are_told_apart(void **state)
+{
+    (void)state;
+    size_t size;
+    struct wndl_table table;
+    struct wndl_table_stats stats;
+    struct made made = make(put_functions, EM_X86_64);
+    uint8_t *bytes = check(made.object, &size, &stats, &table);
+    assert_int_equal(stats.functions, 2000);
+    assert_int_equal(stats.lost, 0);
+    assert_int_equal(stats.plain_blocks, 0);
+    assert_true(stats.uniform_blocks > 0);
+    assert_int_equal(wndl_table_find(&table, TEXT - 1), 0);
+    assert_int_equal(wndl_table_find(&table, UINT64_MAX), 0);
+    assert_int_equal(
+        wndl_table_find(&table, TEXT), wndl_table_rule(WNDL_TABLE_SP, 0, 1));
+    free(bytes);
+    unmake(&made);
+}
+
+static void more_rules_than_numbers_are_written_out(void **state)
+{
+    (void)state;
+    size_t size;
+    struct wndl_table table;
+    struct wndl_table_stats stats;
+    struct made made = make(put_dense, EM_X86_64);
+    uint8_t *bytes = check(made.object, &size, &stats, &table);
+    assert_true(table.rule_count > 65536);
+    assert_true(stats.plain_blocks > 50);
+    assert_true(table.record_shift > 0);
+    free(bytes);
+    unmake(&made);
+}
+
+static void more_starts_than_a_byte_counts_are_written_out(void **state)
+{
+    (void)state;
+    size_t size;
+    struct wndl_table table;
+    struct wndl_table_stats stats;
+    struct made made = make(put_many_starts, EM_X86_64);
+    uint8_t *bytes = check(made.object, &size, &stats, &table);
+    free(bytes);
+    unmake(&made);
+}
+
+/* ---- a real library */
+
+struct libc {
+    struct wndl_file file;
+    struct wndl_object *object;
+    uint8_t *bytes;
+    size_t size;
+    struct wndl_table table;
+    struct wndl_table_stats stats;
+};
+
+static int open_libc(void **state)
+{
+    static struct libc libc;
+    Dl_info info;
+    assert_int_not_equal(dladdr(dlsym(RTLD_DEFAULT, "fopen"), &info), 0);
+    assert_int_equal(wndl_file_open(info.dli_fname, &libc.file, NULL), WNDL_OK);
+    assert_int_equal(wndl_object_open(libc.file.bytes, info.dli_fname,
+                         wndl_mem_libc(), &libc.object, NULL),
+        WNDL_OK);
+    libc.bytes = check(libc.object, &libc.size, &libc.stats, &libc.table);
+    *state = &libc;
+    return 0;
+}
+
+static int close_libc(void **state)
+{
+    struct libc *libc = *state;
+    wndl_object_close(libc->object);
+    wndl_file_close(&libc->file);
+    free(libc->bytes);
+    return 0;
+}
+
+static void libc_takes_a_fifth(void **state)
+{
+    const struct libc *libc = *state;
+    assert_true(libc->stats.functions > 1000);
+    assert_true(libc->size * 5 < libc->stats.source_size);
+}
+
+static enum wndl_status open_bytes(
+    uint8_t *bytes, size_t size, struct wndl_error *err)
+{
+    struct wndl_table table;
+    return wndl_table_open((struct wndl_bytes){bytes, size}, &table, err);
+}
+
+static void expect_refusal(uint8_t *bytes, size_t size, const char *why)
+{
+    struct wndl_error err = {0};
+    assert_int_not_equal(open_bytes(bytes, size, &err), WNDL_OK);
+    if (strstr(err.what, why) == NULL)
+        fail_msg("'%s' does not say '%s'", err.what, why);
+}
+
+static void others_tables_are_refused_by_name(void **state)
+{
+    const struct libc *libc = *state;
+    struct wndl_error err = {0};
+    struct wndl_table_verdict verdict;
+    uint8_t *bytes = exact(libc->bytes, libc->size);
+    bytes[VERSION_AT]++;
+    expect_refusal(bytes, libc->size, "another version");
+    bytes[0]++;
+    expect_refusal(bytes, libc->size, "not an unwind table");
+    free(bytes);
+    struct made made = make(put_functions, EM_X86_64);
+    assert_int_equal(
+        wndl_table_verify(&libc->table, made.object, &verdict, &err),
+        WNDL_MALFORMED);
+    assert_non_null(strstr(err.what, "build-id"));
+    unmake(&made);
+    assert_int_equal(
+        wndl_table_is_for(&libc->table, EM_AARCH64, libc->table.build_id, &err),
+        WNDL_MALFORMED);
+    assert_non_null(strstr(err.what, "another machine"));
+}
+
+static void damage_is_found_by_checksum(void **state)
+{
+    const struct libc *libc = *state;
+    uint8_t *bytes = exact(libc->bytes, libc->size);
+    for (size_t at = SIZE_AT + 4; at < libc->size; at += 97) {
+        struct wndl_table table;
+        bytes[at] ^= 4;
+        if (wndl_table_open((struct wndl_bytes){bytes, libc->size}, &table,
+                NULL) == WNDL_OK)
+            assert_int_equal(wndl_table_check(&table, NULL), WNDL_MALFORMED);
+        bytes[at] ^= 4;
+    }
+    free(bytes);
+}
+
+/* Lookups in what may be anything. */
+static void look_up_everywhere(const struct wndl_table *table)
+{
+    for (unsigned i = 0; i < 300; i++) {
+        struct wndl_cfi_row row;
+        const uint64_t span = (uint64_t)table->block_count
+                              << table->block_shift;
+        const uint64_t svma =
+            table->base +
+            ((uint64_t)next_random() << 16 | next_random()) % (span + 4096);
+        const uint32_t rule = wndl_table_find(table, svma);
+        assert_int_equal(rule, wndl_table_find_portable(table, svma));
+        if (wndl_table_row(table, WNDL_ARCH_HERE, rule, &row) == WNDL_OK)
+            assert_int_not_equal(
+                wndl_table_step_rule(table, rule, svma).kind, WNDL_ENTRY_EMPTY);
+    }
+}
+
+static void a_table_cut_anywhere_is_refused(void **state)
+{
+    const struct libc *libc = *state;
+    for (size_t size = 0; size < libc->size; size++) {
+        if (open_bytes(libc->bytes, size, NULL) == WNDL_OK)
+            fail_msg("a table of %zu bytes was taken", size);
+    }
+    /* The same where the header tells of the cut: its parts do not fit. */
+    for (size_t size = WNDL_TABLE_HEADER; size < libc->size; size += 101) {
+        uint8_t *bytes = exact(libc->bytes, size);
+        const uint32_t told = (uint32_t)size;
+        memcpy(bytes + SIZE_AT, &told, sizeof told);
+        assert_int_not_equal(open_bytes(bytes, size, NULL), WNDL_OK);
+        free(bytes);
+    }
+}
+
+static void lies_do_no_harm(void **state)
+{
+    const struct libc *libc = *state;
+    uint8_t *bytes = exact(libc->bytes, libc->size);
+    seed = 7;
+    for (unsigned round = 0; round < 3000; round++) {
+        struct wndl_table table;
+        const size_t from = round % 2 == 0 ? 16 : WNDL_TABLE_HEADER;
+        for (unsigned i = 0; i < 4; i++)
+            bytes[from + ((size_t)next_random() << 8 | next_random() % 256) %
+                             (libc->size - from)] = (uint8_t)next_random();
+        const uint32_t told = (uint32_t)libc->size;
+        memcpy(bytes + SIZE_AT, &told, sizeof told);
+        if (wndl_table_open((struct wndl_bytes){bytes, libc->size}, &table,
+                NULL) == WNDL_OK)
+            look_up_everywhere(&table);
+        else
+            memcpy(bytes, libc->bytes, WNDL_TABLE_HEADER);
+    }
+    free(bytes);
+}
+
+/* ---- what is no source */
+
+static void a_binary_without_rows_is_refused(void **state)
+{
+    (void)state;
+    struct wndl_buf out;
+    struct wndl_table_stats stats;
+    struct wndl_error err = {0};
+    struct made made = make(put_functions, EM_AARCH64);
+    wndl_buf_init(&out, wndl_mem_libc());
+    assert_int_equal(
+        wndl_table_build(made.object, &out, &stats, &err), WNDL_UNSUPPORTED);
+    assert_non_null(strstr(err.what, "another machine"));
+    wndl_buf_free(&out);
+    unmake(&made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest made[] = {
+        cmocka_unit_test(functions_and_holes_are_told_apart),
+        cmocka_unit_test(more_rules_than_numbers_are_written_out),
+        cmocka_unit_test(more_starts_than_a_byte_counts_are_written_out),
+        cmocka_unit_test(a_binary_without_rows_is_refused),
+    };
+    const struct CMUnitTest real[] = {
+        cmocka_unit_test(libc_takes_a_fifth),
+        cmocka_unit_test(others_tables_are_refused_by_name),
+        cmocka_unit_test(damage_is_found_by_checksum),
+        cmocka_unit_test(a_table_cut_anywhere_is_refused),
+        cmocka_unit_test(lies_do_no_harm),
+    };
+    int failed = cmocka_run_group_tests(made, NULL, NULL);
+    return failed + cmocka_run_group_tests(real, open_libc, close_libc);
+}
