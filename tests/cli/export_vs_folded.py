@@ -376,5 +376,6 @@ def main(want, time, unit, threads, *files):
     sys.exit(bad)
 
 
-sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    main(*sys.argv[1:])
