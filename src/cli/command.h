@@ -46,6 +46,7 @@ extern const struct wndl_command wndl_cmd_diff;
 extern const struct wndl_command wndl_cmd_export;
 extern const struct wndl_command wndl_cmd_view;
 extern const struct wndl_command wndl_cmd_merge;
+extern const struct wndl_command wndl_cmd_push;
 extern const struct wndl_command wndl_cmd_fix;
 extern const struct wndl_command wndl_cmd_sym;
 extern const struct wndl_command wndl_cmd_dump_syms;
