@@ -1,8 +1,9 @@
 #!/bin/sh
-# fetch.sh DIR: has npm fetch what package-lock.json names into
-# DIR/node_modules, once. Fails, and says why, when that cannot be.
+# fetch.sh DIR [FROM]: has npm fetch what the package-lock.json beside this, or
+# in FROM, names into DIR/node_modules, once. Fails, and says why, when that
+# cannot be.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(cd "${2-$(dirname "$0")}" && pwd)
 mkdir -p "$1"
 cd "$1"
 exec 9>lock

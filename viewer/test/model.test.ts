@@ -259,3 +259,33 @@ test("a short C++ name keeps what tells functions apart", () => {
   ])
     assert.equal(shortName(name), short);
 });
+
+test("stacks that were cut or lost have roots of their own", () => {
+  const made = new MadePage();
+  const thread = made.thread(made.process(), "main");
+  const add = (path: string, end: number) =>
+    made.samples.push([thread, made.samples.length, made.stack(path), 1, end]);
+  add("main;f", 0);
+  add("main;f", 7);
+  add("main;f", 1);
+  add("f", 2);
+  made.samples.push([thread, 9, 0, 1, 3]);
+  const profile = made.profile();
+  const names = new Names(profile);
+  const tree = makeTree(profile, shape("down"));
+  const weights = weighTime(profile, selectAll(profile), "samples");
+  const totals = addTotals(tree, weights);
+  assert.deepEqual(
+    told(tree, totals, (k) => names.function(k)),
+    [
+      "[lost] 1/0",
+      "[lost];f 1/1",
+      "[no stack] 1/1",
+      "[truncated] 1/0",
+      "[truncated];main 1/0",
+      "[truncated];main;f 1/1",
+      "main 2/0",
+      "main;f 2/2",
+    ],
+  );
+});

@@ -6,6 +6,7 @@ import type { Columns } from "./columns";
 import type { Head, HeapInfo } from "./head";
 import { Strings } from "./strings";
 import { orderByThread, type Spans, unwrapTimes } from "./spans";
+import { labelOfEnd, Unfinished } from "./unfinished";
 
 export interface Functions {
   count: number;
@@ -47,6 +48,7 @@ export interface Blocks {
   duration: Uint32Array; // us
   node: Uint32Array;
   waiting: Uint8Array;
+  end: Uint8Array;
   of: Spans;
 }
 
@@ -65,6 +67,7 @@ export interface HeapStacks {
   bytes: Float64Array;
   blocks: Float64Array;
   node: Uint32Array;
+  label: Uint8Array;
   kinds: string[]; // live, peak, all, temporary
   bytesOf: Map<string, Float64Array>;
   blocksOf: Map<string, Float64Array>;
@@ -130,6 +133,7 @@ function readBlocks(columns: Columns, head: Head): Blocks {
     duration: columns.u32("blocks.duration"),
     node: columns.u32("blocks.node"),
     waiting: columns.u8("blocks.waiting"),
+    end: columns.u8("blocks.end"),
     of,
   };
 }
@@ -167,10 +171,21 @@ function readHeap(columns: Columns, info: HeapInfo, at: number): HeapStacks {
     bytes: columns.f64(`${prefix}curve.bytes`),
     blocks: columns.f64(`${prefix}curve.blocks`),
     node: columns.u32(`${prefix}stacks.node`),
+    label: columns.u8(`${prefix}stacks.label`),
     kinds,
     bytesOf: perKind("bytes"),
     blocksOf: perKind("blocks"),
   };
+}
+
+// Findings tell of nodes too.
+function relabelHeap(heap: HeapStacks, unfinished: Unfinished): void {
+  const before = heap.node.slice();
+  unfinished.relabel(heap.node, (row) => heap.label[row] ?? 0);
+  for (const finding of heap.info.findings ?? []) {
+    const row = before.indexOf(finding.node ?? -1);
+    if (row >= 0) finding.node = heap.node[row];
+  }
 }
 
 export function readProfile(head: Head, columns: Columns): Profile {
@@ -180,20 +195,31 @@ export function readProfile(head: Head, columns: Columns): Profile {
     line: columns.u32("locations.line"),
     inlined: columns.u8("locations.inlined"),
   };
+  const strings = new Strings(columns);
+  const nodes = readNodes(columns, locations);
+  const samples = readSamples(columns, head);
+  const blocks = readBlocks(columns, head);
+  const heaps = head.heaps.map((info, at) => readHeap(columns, info, at));
+  const unfinished = new Unfinished(nodes);
+  for (const rows of [samples, blocks])
+    unfinished.relabel(rows.node, (row) =>
+      labelOfEnd(rows.end[row], rows.node[row]),
+    );
+  for (const heap of heaps) relabelHeap(heap, unfinished);
+  const functions = readFunctions(columns);
+  const duration = head.recordings.map((r) => r.duration_ns / 1000);
   return {
     head,
-    strings: new Strings(columns),
-    functions: readFunctions(columns),
-    locations,
-    nodes: readNodes(columns, locations),
-    samples: readSamples(columns, head),
-    blocks: readBlocks(columns, head),
+    strings,
+    ...unfinished.finish({ functions, locations, nodes }, strings),
+    samples,
+    blocks,
     marks: readMarks(columns, head),
     pauses: {
       start: columns.f64("pauses.start"),
       end: columns.f64("pauses.end"),
     },
-    heaps: head.heaps.map((info, at) => readHeap(columns, info, at)),
-    duration: Math.max(1, ...head.recordings.map((r) => r.duration_ns / 1000)),
+    heaps,
+    duration: Math.max(1, ...duration),
   };
 }

@@ -14,8 +14,11 @@ export class Strings {
     this.ends = columns.u32("strings.ends");
   }
 
-  get count(): number {
-    return this.ends.length;
+  // A text of the page's own; its number.
+  add(text: string): number {
+    const id = Math.max(this.ends.length, this.known.length);
+    this.known[id] = text;
+    return id;
   }
 
   text(id: number): string {

@@ -2,7 +2,7 @@
 // Store: the one state, who listens to it, and its copy in the address.
 
 import { createContext } from "preact";
-import { useContext, useEffect, useState } from "preact/hooks";
+import { useContext, useLayoutEffect, useState } from "preact/hooks";
 import { change, fromHash, type State, toHash } from "./state";
 
 const writeAfter = 200; // ms: browsers refuse quick writes of addresses
@@ -50,6 +50,6 @@ export const StoreContext = createContext<Store>(null as unknown as Store);
 export function useStore(): [State, (patch: Partial<State>) => void] {
   const store = useContext(StoreContext);
   const [, redraw] = useState(0);
-  useEffect(() => store.listen(() => redraw((n) => n + 1)), [store]);
+  useLayoutEffect(() => store.listen(() => redraw((n) => n + 1)), [store]);
   return [store.state, (patch) => store.set(patch)];
 }

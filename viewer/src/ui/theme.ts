@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Theme: light or dark, by the system's wish or the user's.
 
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { dark, light, type Palette } from "../draw/colors";
 import type { Theme } from "../state/state";
 import { useStore } from "../state/store";
@@ -19,14 +19,14 @@ export function nextTheme(theme: Theme): Theme {
 export function usePalette(): Palette {
   const [{ theme }] = useStore();
   const [, redraw] = useState(0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const query = wish();
     const listener = () => redraw((n) => n + 1);
     query.addEventListener("change", listener);
     return () => query.removeEventListener("change", listener);
   }, []);
   const shown = isDark(theme);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.documentElement.dataset.theme = shown ? "dark" : "light";
   }, [shown]);
   return shown ? dark : light;

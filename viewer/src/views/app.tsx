@@ -2,7 +2,7 @@
 // App: the page's parts and the keys that work in all of them.
 
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { Profile } from "../data/profile";
 import type { ShapeKind } from "../model/shapes";
 import type { TimeWeight } from "../model/weights";
@@ -83,7 +83,7 @@ function patchForKey(key: string, state: State, tabs: Tab[]) {
 
 function useGlobalKeys(tabs: Tab[], onHelp: () => void): void {
   const [state, set] = useStore();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.defaultPrevented || !isPlain(event)) return;
       const search = document.getElementById("search")!;
@@ -114,7 +114,7 @@ export function App(): JSX.Element {
   const tabs = tabsOf(profile);
   const ids = tabs.map((t) => t.id);
   const tab = ids.includes(state.tab) ? state.tab : ids[0];
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (tab !== state.tab) set({ tab });
   }, [tab]);
   useGlobalKeys(ids, () => setHelp(true));

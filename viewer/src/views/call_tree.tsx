@@ -2,7 +2,7 @@
 // Call tree: the same tree as the flame graph's as rows to open.
 
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { display } from "../data/display";
 import { percent, points } from "../model/amount";
 import {
@@ -55,7 +55,7 @@ function headings(analysis: Analysis, up: boolean): string[] {
 function useOpen(order: Order, zoom: number) {
   const [open, setOpen] = useState(new Set<number>());
   const [active, setActive] = useState(0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const first = hottestPath(order);
     for (const node of pathTo(order, zoom)) first.add(node);
     if (zoom) first.add(zoom);
@@ -110,7 +110,7 @@ export function CallTree(): JSX.Element {
     () => searchKeys(analysis, state),
     [analysis, state.search, state.shape],
   );
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (found) openAll(foundPaths(order, found));
   }, [found, order]);
 

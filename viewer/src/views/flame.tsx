@@ -3,7 +3,7 @@
 // scrolls over the whole height.
 
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { display } from "../data/display";
 import { changeColor, frameColor, type Palette } from "../draw/colors";
 import { layOut, manySmall, type Rect, rectAt } from "../draw/flame_layout";
@@ -152,17 +152,18 @@ export function Flame(): JSX.Element {
   const [width, height] = useSize(box);
   const [top, setTop] = useState(0);
   const [pointer, setPointer] = useState<Pointer | null>(null);
-  const [active, setActive] = useState<number | null>(null);
+  const [walked, setWalked] = useState<{ order: Order; node: number }>();
+  const active = walked?.order === order ? walked.node : null;
+  const setActive = (node: number) => setWalked({ order, node });
   const layout = useMemo(
     () => layOut(order, zoom, width),
     [order, zoom, width],
   );
-  useEffect(() => setActive(null), [order]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (width) performance.mark("windlass-flame");
   }, [width]);
   const marked = pointer?.rect?.node ?? active ?? nothing;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (width && height)
       paint(canvas.current!, { width, height, top }, layout, {
         ...look,

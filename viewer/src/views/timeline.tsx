@@ -4,7 +4,7 @@
 
 import { scaleLinear } from "d3-scale";
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { display } from "../data/display";
 import { paintLane } from "../draw/lane_painter";
 import { amount } from "../model/amount";
@@ -36,7 +36,7 @@ function LaneCanvas(props: {
     () => makeLane(profile, row, shown, Math.max(1, Math.floor(width / 2))),
     [profile, row, shown[0], shown[1], width],
   );
-  useEffect(
+  useLayoutEffect(
     () => paintLane(canvas.current!, [width, rowHeight - 2], lane, palette),
     [lane, palette, width],
   );
