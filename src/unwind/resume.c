@@ -334,42 +334,60 @@ static bool is_barrier(const struct wndl_resume *r, uint32_t frame)
 }
 
 /*
- * Moves a frame's words, of which there are mostly one or two: always both, for
- * a branch would be taken by chance. What is behind them is overwritten.
+ * Where frames, states and words are moved from, and how far: in variables of
+ * its own, of which the compiler knows that no store changes them.
+ */
+struct move {
+    wndl_frame_word *const frames;
+    struct state *const states;
+    struct word *const words;
+    uint32_t *const frame_of;
+    const size_t by, words_by;
+};
+
+/*
+ * A frame's words, of which there are mostly one or two: always both, for a
+ * branch would be taken by chance. What is behind them is overwritten.
  */
 static inline void move_words(
-    struct wndl_resume *r, uint32_t from, uint32_t end, uint32_t frame)
+    const struct move *m, size_t from, size_t end, uint32_t frame)
 {
-    uint32_t to = r->states[frame].words;
+    struct word *const to = m->words + m->words_by;
+    uint32_t *const frame_of = m->frame_of + m->words_by;
     do {
-        r->list[to] = r->list[from];
-        r->list[to + 1] = r->list[from + 1];
-        r->frame_of[to] = r->frame_of[to + 1] = frame;
-        to += MOVED_WORDS;
+        to[from] = m->words[from];
+        to[from + 1] = m->words[from + 1];
+        frame_of[from] = frame_of[from + 1] = frame;
         from += MOVED_WORDS;
     } while (UNLIKELY(from < end));
+}
+
+static inline void move_frames(
+    const struct move *m, size_t count, size_t words_end)
+{
+    size_t words = m->states[0].words;
+    for (size_t i = 0; i < count; i++) {
+        size_t next = i + 1 < count ? m->states[i + 1].words : words_end;
+        m->frames[i + m->by] = m->frames[i];
+        m->states[i + m->by] = m->states[i];
+        m->states[i + m->by].words = (uint32_t)(words + m->words_by);
+        move_words(m, words, next, (uint32_t)(i + m->by));
+        words = next;
+    }
 }
 
 /* Puts the walk under way, of `count` frames, before the last one's `k`. */
 static void join(struct wndl_resume *r, uint32_t count, uint32_t k)
 {
-    uint32_t top = k - count;
-    r->top = top;
-    r->changed = count;
-    r->joined = true;
-    if (count == 0)
-        return;
     const uint32_t first = r->states[k].words;
+    const struct move move = {r->frames, r->states, r->list, r->frame_of,
+        k - count, first - r->words};
     const uint32_t frames[] = {r->frame_of[first], r->frame_of[first + 1]};
     const struct word words[] = {r->list[first], r->list[first + 1]};
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t from = r->states[i].words;
-        uint32_t end = i + 1 < count ? r->states[i + 1].words : r->words;
-        r->frames[top + i] = r->frames[i];
-        r->states[top + i] = r->states[i];
-        r->states[top + i].words = first - r->words + from;
-        move_words(r, from, end, top + i);
-    }
+    r->top = k - count;
+    r->changed = count;
+    r->joined = true;
+    move_frames(&move, count, r->words);
     for (uint32_t i = 0; i < MOVED_WORDS; i++) {
         r->frame_of[first + i] = frames[i];
         r->list[first + i] = words[i];
