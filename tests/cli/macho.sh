@@ -8,6 +8,7 @@ set -eu
 export LC_ALL=C
 windlass=$1
 part=$2
+here=$(cd "$(dirname "$0")" && pwd)
 for tool in clang-19 ld64.lld-19 dsymutil-19 llvm-symbolizer-19 \
     llvm-objdump-19 llvm-lipo-19 llvm-ar-19 llvm-strip-19; do
     command -v $tool >/dev/null || exit 77
@@ -335,6 +336,82 @@ round_trip() {
             rm -rf s p.$arch.dSYM
         done
     done
+}
+
+# Object files by themselves, of processors that lld does not link for too.
+objects() {
+    for target in i386-apple-macosx10.12 x86_64-apple-macosx10.12 \
+        armv7-apple-ios9 arm64-apple-macos12 arm64_32-apple-watchos6; do
+        clang-19 --target=$target -g -O1 -c main.cc -o x.o
+        seq 0 2 400 | awk '{ printf "0x%x\n", $1 }' >all
+        llvm-symbolizer-19 --obj=x.o <all >want
+        grep -q 'deep1(int)' want || fail "no inlined frames of $target"
+        compare x.o want
+    done
+}
+
+# PowerPC's code and debug information of ELF programs, as Mach-O.
+big_endian() {
+    for cpu in powerpc/18 powerpc64/0x01000012; do
+        for version in 4 5; do
+            clang-19 --target=${cpu%/*}-linux-gnu -gdwarf-$version -O1 -c \
+                main.cc -o main.o
+            clang-19 --target=${cpu%/*}-linux-gnu -gdwarf-$version -O1 -c \
+                other.cc -o other.o
+            ld.lld-19 --unresolved-symbols=ignore-all -e main main.o other.o \
+                -o elf 2>lld.err || fail "$(head -1 lld.err)"
+            python3 "$here/macho_wrap.py" elf x ${cpu#*/}
+            addresses elf >all
+            [ "$(wc -l <all)" -gt 50 ] || fail "no addresses of $cpu"
+            llvm-symbolizer-19 --obj=x <all >want
+            grep -q 'deep1(int)' want || fail "no inlined frames of $cpu"
+            compare x want
+        done
+    done
+}
+
+# Cut off anywhere, and with other formats' files in the places of ours: an
+# error or an answer, and soon.
+hostile() {
+    begin p x86_64
+    echo 0x100000400 >all
+    for size in $(seq 1 97 2000) $(seq 2000 1009 "$(wc -c <p)"); do
+        head -c "$size" p >q
+        timeout 20 "$windlass" sym -e q <all >have 2>said ||
+            grep -q '^windlass: error: q: .' said || fail "q of $size bytes"
+    done
+    bundle=p.dSYM/Contents/Resources/DWARF/p
+    cp $bundle whole
+    for size in $(seq 1 1009 "$(wc -c <whole)"); do
+        head -c "$size" whole >$bundle
+        timeout 20 "$windlass" sym -e p <all >have 2>said ||
+            fail "a bundle of $size bytes"
+    done
+    rm -r p.dSYM
+    for unit in main other; do
+        cp p.$unit.o whole
+        for size in $(seq 1 149 "$(wc -c <whole)"); do
+            head -c "$size" whole >p.$unit.o
+            timeout 20 "$windlass" sym -e p --all-functions >have 2>said ||
+                fail "p.$unit.o of $size bytes"
+        done
+        for odd in p p.a inline.h "$windlass"; do
+            cp "$odd" p.$unit.o
+            timeout 20 "$windlass" sym -e p --all-functions >have 2>said ||
+                fail "$odd as an object"
+            grep -q "p.$unit.o" said || fail "nothing is said of $odd"
+        done
+        cp whole p.$unit.o
+    done
+    # An archive in an archive is no object.
+    llvm-ar-19 --format=gnu rcS outer p.a
+    cp outer inner
+    cp p.a p.first.o
+    rm p.a
+    llvm-ar-19 --format=gnu rcS p.a p.first.o p.last.o
+    timeout 20 "$windlass" sym -e p --all-functions >have 2>said
+    grep -q 'p.a(p.first.o): not a Mach-O object file' said ||
+        fail "an archive in an archive: $(cat said)"
 }
 
 $part
