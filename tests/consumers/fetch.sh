@@ -11,7 +11,7 @@ flock 9
 cmp -s "$here/package-lock.json" fetched && exit 0
 command -v npm >/dev/null || { echo "skipped: no npm"; exit 1; }
 cp "$here/package.json" "$here/package-lock.json" "$here/.npmrc" .
-timeout 300 npm ci --ignore-scripts >said 2>&1 || {
+timeout 300 npm ci --ignore-scripts --fetch-retries=1 >said 2>&1 || {
     echo "skipped: npm fetches nothing here: $(grep -m 1 -i err said)"
     exit 1
 }
