@@ -31,7 +31,7 @@ quietly() {
 
 quietly node node_modules/typescript/bin/tsc --noEmit
 quietly node bundle.mjs --tests
-quietly node --test dist/test/
+quietly node --test dist/test/*.test.mjs
 quietly node bundle.mjs
 
 for name in threads hostile heap; do

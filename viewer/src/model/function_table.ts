@@ -3,7 +3,7 @@
 // counts once however often the function is on it.
 
 import type { Totals, Side } from "./totals";
-import type { Tree } from "./tree";
+import { findNested, type Tree } from "./tree";
 
 export interface FunctionCost {
   function: number;
@@ -18,9 +18,10 @@ export type FunctionOrder = "self" | "total" | "delta" | "name";
 function perFunction(tree: Tree, { self, total }: Side, functions: number) {
   const own = new Float64Array(functions);
   const all = new Float64Array(functions);
+  const nested = findNested(tree);
   for (let n = 1; n < tree.count; n++) {
     own[tree.key[n]] += self[n];
-    if (!tree.nested[n]) all[tree.key[n]] += total[n];
+    if (!nested[n]) all[tree.key[n]] += total[n];
   }
   return { own, all };
 }

@@ -2,7 +2,8 @@
 // Shapes: the trees that a profile's stacks can be merged to.
 
 import type { Profile } from "../data/profile";
-import { type Tree, TreeBuilder } from "./tree";
+import { invert } from "./invert";
+import { type Tree, TreeBuilder, treeOf } from "./tree";
 
 export type ShapeKind = "down" | "up" | "module";
 
@@ -64,17 +65,15 @@ export function bottomUp(profile: Profile, shape: Shape): Tree {
   const weighs = weighed(profile);
   const used = new Uint8Array(down.count);
   for (let n = 0; n < weighs.length; n++)
-    if (weighs[n] && down.of[n] >= 0) used[down.of[n]] = 1;
-  const builder = new TreeBuilder(down.count);
-  const last = new Int32Array(down.count);
-  for (let leaf = 1; leaf < down.count; leaf++) {
-    if (!used[leaf]) continue;
-    let at = 0;
-    for (let n = leaf; n > 0; n = down.parent[n])
-      at = builder.child(at, down.key[n]);
-    last[leaf] = at;
-  }
-  return builder.finish(down.of.map((n) => (n < 0 ? -1 : last[n])));
+    if (weighs[n] && down.of[n] > 0) used[down.of[n]] = 1;
+  const ends = new Int32Array(used.reduce((sum, one) => sum + one, 0));
+  for (let n = 1, i = 0; n < down.count; n++) if (used[n]) ends[i++] = n;
+  const { parent, key, last } = invert(down, ends);
+  return treeOf(
+    parent,
+    key,
+    down.of.map((n) => (n < 0 ? -1 : last[n])),
+  );
 }
 
 // Which nodes are the end of a stack.

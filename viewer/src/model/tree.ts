@@ -11,7 +11,14 @@ export interface Tree {
   of: Int32Array; // the tree node for each node of the profile; -1: none
   childStart: Uint32Array; // children of n: child[childStart[n]] ...
   child: Uint32Array;
-  nested: Uint8Array; // an ancestor has the same key
+}
+
+export function treeOf(
+  parent: Int32Array,
+  key: Uint32Array,
+  of: Int32Array,
+): Tree {
+  return { count: parent.length, parent, key, of, ...children(parent) };
 }
 
 // Grows (parent, key) pairs to nodes, each pair once.
@@ -48,14 +55,7 @@ export class TreeBuilder {
   finish(of: Int32Array): Tree {
     const parent = this.parent.slice(0, this.count);
     const key = this.key.slice(0, this.count);
-    return {
-      count: this.count,
-      parent,
-      key,
-      of,
-      ...children(parent),
-      nested: findNested(parent, key),
-    };
+    return treeOf(parent, key, of);
   }
 
   private grow(): void {
@@ -96,24 +96,28 @@ function children(parent: Int32Array) {
   return { childStart, child };
 }
 
-// Depth first with a count of each key on the path: no walk up per node.
-function findNested(parent: Int32Array, key: Uint32Array): Uint8Array {
-  const { childStart, child } = children(parent);
-  const nested = new Uint8Array(parent.length);
-  const open = new Map<number, number>();
+const nestedOf = new WeakMap<Tree, Uint8Array>();
+
+// 1 for nodes of which an ancestor has the same key. Depth first with a count
+// of each key on the path: no walk up per node.
+export function findNested(tree: Tree): Uint8Array {
+  let nested = nestedOf.get(tree);
+  if (nested) return nested;
+  const { parent, key, childStart, child } = tree;
+  nested = new Uint8Array(tree.count);
+  const open = new Uint32Array(key.reduce((m, k) => Math.max(m, k), 0) + 1);
   const next = childStart.slice();
   let node = 0;
   while (node >= 0) {
     if (next[node] < childStart[node + 1]) {
       node = child[next[node]++];
-      const above = open.get(key[node]) ?? 0;
-      nested[node] = above > 0 ? 1 : 0;
-      open.set(key[node], above + 1);
+      nested[node] = open[key[node]]++ ? 1 : 0;
       continue;
     }
-    if (node > 0) open.set(key[node], open.get(key[node])! - 1);
+    if (node > 0) open[key[node]]--;
     node = parent[node];
   }
+  nestedOf.set(tree, nested);
   return nested;
 }
 
