@@ -12,7 +12,8 @@ bool wndl_heap_chosen(const struct wndl_profile *p,
 {
     const struct wndl_process *process =
         wndl_vec_at(&p->processes, heap->process);
-    return choice->pid == 0 || choice->pid == process->pid;
+    return (choice->pid == 0 || choice->pid == process->pid) &&
+           (choice->only == NULL || choice->only == heap);
 }
 
 /* ---- how good the stacks are */

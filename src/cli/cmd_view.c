@@ -2,6 +2,8 @@
 #define _GNU_SOURCE 1
 /* windlass view: a recording, or how two differ, as a page for a browser. */
 #include "analyze/tables.h"
+#include "analyze/view_findings.h"
+#include "analyze/view_sources.h"
 #include "cli/command.h"
 #include "cli/loaded.h"
 #include "cli/output.h"
@@ -48,7 +50,9 @@ static const struct wndl_example examples[] = {
 /* The recordings that are shown. */
 struct shown {
     struct wndl_loaded loaded[WNDL_MERGED_MAX];
+    struct wndl_arena arena; /* of what follows */
     struct wndl_buf summaries[WNDL_MERGED_MAX];
+    struct wndl_vec findings[WNDL_MERGED_MAX], sources[WNDL_MERGED_MAX];
     struct wndl_viewed view;
 };
 
@@ -63,25 +67,37 @@ static bool sum_up(const struct wndl_symbolized *s, struct wndl_buf *lines)
     return filled && !lines->failed;
 }
 
+static bool prepare(struct shown *shown, size_t i, const char *path)
+{
+    const struct wndl_symbolized *s = &shown->loaded[i].symbolized;
+    struct wndl_buf *summary = &shown->summaries[i];
+    bool prepared = sum_up(s, summary) &&
+                    wndl_view_findings(&shown->findings[i], s, &shown->arena) &&
+                    wndl_view_sources(&shown->sources[i], s, &shown->arena);
+    shown->view.recordings[i] = (struct wndl_view_recording){
+        .file = path,
+        .symbolized = s,
+        .summary = {summary->data, summary->size},
+        .findings = &shown->findings[i],
+        .sources = &shown->sources[i],
+    };
+    return prepared;
+}
+
 static bool load(struct shown *shown, const char *path,
     const struct wndl_symbol_options *symbols)
 {
-    struct wndl_loaded *loaded = &shown->loaded[shown->view.count];
-    struct wndl_buf *summary = &shown->summaries[shown->view.count];
+    size_t i = shown->view.count;
     struct wndl_input input;
     if (!wndl_input_open(&input, path))
         return false;
-    bool is_loaded = wndl_load(loaded, &input, symbols, 0, false);
+    bool is_loaded = wndl_load(&shown->loaded[i], &input, symbols, 0, false);
     wndl_input_close(&input);
     if (!is_loaded)
         return false;
-    wndl_buf_init(summary, wndl_mem_libc());
-    bool is_whole = sum_up(&loaded->symbolized, summary);
-    if (!is_whole)
-        wndl_cli_error("out of memory");
-    shown->view.recordings[shown->view.count++] = (struct wndl_view_recording){
-        path, &loaded->symbolized, {summary->data, summary->size}};
-    return is_whole;
+    wndl_buf_init(&shown->summaries[i], wndl_mem_libc());
+    shown->view.count++;
+    return prepare(shown, i, path) || (wndl_cli_error("out of memory"), false);
 }
 
 static void unload(struct shown *shown)
@@ -90,6 +106,7 @@ static void unload(struct shown *shown)
         wndl_buf_free(&shown->summaries[i]);
         wndl_unload(&shown->loaded[i]);
     }
+    wndl_arena_free(&shown->arena);
 }
 
 static bool write_page(FILE *out, void *context)
@@ -202,11 +219,12 @@ static int write_memory(struct shown *shown, char **page, size_t *size)
 
 /* ---- the command */
 
-static int prepare(const struct view_options *o, struct wndl_operands operands,
-    char **page, size_t *size)
+static int make_page(const struct view_options *o,
+    struct wndl_operands operands, char **page, size_t *size)
 {
     struct shown shown = {.view = {.page = wndl_view_page()}};
     int exit_code = WNDL_EXIT_OK;
+    wndl_arena_init(&shown.arena, wndl_mem_libc());
     for (size_t i = 0; i < operands.count && exit_code == WNDL_EXIT_OK; i++) {
         if (!load(&shown, operands.texts[i], &o->symbols))
             exit_code = WNDL_EXIT_FAILURE;
@@ -237,7 +255,7 @@ static int run_view(const void *options, struct wndl_operands operands)
         return wndl_cli_error(
             "this windlass was built without its viewer, for which npm is "
             "needed; see 'windlass export --help' for other ones");
-    int exit_code = prepare(o, operands, &page, &size);
+    int exit_code = make_page(o, operands, &page, &size);
     if (exit_code == WNDL_EXIT_OK && o->out == NULL)
         exit_code = serve((uint16_t)o->port,
             (struct wndl_bytes){(const uint8_t *)page, size});
@@ -251,8 +269,9 @@ const struct wndl_command wndl_cmd_view = {
     .operands = "FILE [LATER]",
     .description =
         "Shows a recording, of time, of heaps or of both, or how a later one "
-        "differs from FILE, on a page that holds all of it and asks nobody "
-        "for anything.\n\n"
+        "differs from FILE, on a page that holds all of it, with the sources "
+        "of what took the most where they are here as they were, and asks "
+        "nobody for anything.\n\n"
         "Without -o the page is served to browsers of this machine until "
         "Ctrl-C, at an address that nobody can guess, which is printed, and "
         "opened with xdg-open if there is a desktop: other users can see the "

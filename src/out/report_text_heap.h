@@ -16,6 +16,17 @@
 void wndl_report_text_heap(
     const struct wndl_heap_report *r, unsigned width, struct wndl_buf *out);
 
+/* "Leaks, definite". Static string. */
+const char *wndl_report_finding_title(enum wndl_finding_kind kind);
+
+/*
+ * What a finding is, in lines as they are in the report but for its stack; of
+ * two stacks only where they end.
+ */
+void wndl_report_finding_text(const struct wndl_heap_report *r,
+    enum wndl_finding_kind kind, const struct wndl_finding *row,
+    struct wndl_buf *out);
+
 /* ---- for the other files of report_text_heap alone */
 
 /* The findings of all kinds; `out` is where the others write, too. */

@@ -10,6 +10,7 @@ enum { MAX_ROWS = 5 };
 struct findings {
     const struct wndl_heap_report *r;
     struct wndl_buf *out;
+    uint32_t frames; /* of a stack, at most */
 };
 
 /* ---- parts */
@@ -41,7 +42,7 @@ static void stack(const struct findings *f, struct wndl_heap_stack stack)
     const struct wndl_heap_list *list = &f->r->list;
     const struct wndl_text_layout layout = {0};
     const struct wndl_text t = {.layout = &layout, .out = f->out};
-    for (uint32_t i = 1; i <= stack.count; i++) {
+    for (uint32_t i = 1; i <= stack.count && i <= f->frames; i++) {
         const struct wndl_heap_frame *frame =
             wndl_heap_frame_at(list, stack.leaf);
         wndl_buf_printf(f->out, "    #%02" PRIu32 ": ", i);
@@ -167,6 +168,24 @@ struct kind {
     enum title_sum sum; /* what follows the title */
 };
 
+static const struct kind kinds[WNDL_FINDINGS] = {
+    [WNDL_FINDING_DEFINITE] = {"Leaks, definite", leak_row, SUM_BYTES},
+    [WNDL_FINDING_INDIRECT] = {"Leaks, indirect", leak_row, SUM_BYTES},
+    [WNDL_FINDING_POSSIBLE] = {"Leaks, possible", leak_row, SUM_BYTES},
+    [WNDL_FINDING_REACHABLE] = {"Still reachable at the end", leak_row,
+        SUM_BYTES},
+    [WNDL_FINDING_TEMPORARY] = {"Temporary allocations", temporary_row,
+        SUM_BYTES},
+    [WNDL_FINDING_GROWTH] = {"Buffers that grow just enough", growth_row,
+        SUM_NONE},
+    [WNDL_FINDING_CLASS] = {"Requests just above a block size", class_row,
+        SUM_SLOP},
+    [WNDL_FINDING_SLOP] = {"Unused ends of blocks", slop_row, SUM_SLOP},
+    [WNDL_FINDING_TOGETHER] = {"Born and freed together", together_row,
+        SUM_BYTES},
+    [WNDL_FINDING_WRONG] = {"Wrong frees", wrong_row, SUM_NONE},
+};
+
 static void one_kind(const struct findings *f, const struct kind *kind,
     enum wndl_finding_kind which)
 {
@@ -226,24 +245,7 @@ static bool has_any(const struct wndl_findings *findings)
 
 void wndl_text_findings(const struct wndl_heap_report *r, struct wndl_buf *out)
 {
-    static const struct kind kinds[WNDL_FINDINGS] = {
-        [WNDL_FINDING_DEFINITE] = {"Leaks, definite", leak_row, SUM_BYTES},
-        [WNDL_FINDING_INDIRECT] = {"Leaks, indirect", leak_row, SUM_BYTES},
-        [WNDL_FINDING_POSSIBLE] = {"Leaks, possible", leak_row, SUM_BYTES},
-        [WNDL_FINDING_REACHABLE] = {"Still reachable at the end", leak_row,
-            SUM_BYTES},
-        [WNDL_FINDING_TEMPORARY] = {"Temporary allocations", temporary_row,
-            SUM_BYTES},
-        [WNDL_FINDING_GROWTH] = {"Buffers that grow just enough", growth_row,
-            SUM_NONE},
-        [WNDL_FINDING_CLASS] = {"Requests just above a block size", class_row,
-            SUM_SLOP},
-        [WNDL_FINDING_SLOP] = {"Unused ends of blocks", slop_row, SUM_SLOP},
-        [WNDL_FINDING_TOGETHER] = {"Born and freed together", together_row,
-            SUM_BYTES},
-        [WNDL_FINDING_WRONG] = {"Wrong frees", wrong_row, SUM_NONE},
-    };
-    const struct findings f = {r, out};
+    const struct findings f = {r, out, UINT32_MAX};
     not_known(r, out);
     if (r->findings.leaks_known &&
         r->findings.rows[WNDL_FINDING_DEFINITE].len == 0)
@@ -252,4 +254,17 @@ void wndl_text_findings(const struct wndl_heap_report *r, struct wndl_buf *out)
         return;
     for (size_t i = 0; i < WNDL_FINDINGS; i++)
         one_kind(&f, &kinds[i], (enum wndl_finding_kind)i);
+}
+
+const char *wndl_report_finding_title(enum wndl_finding_kind kind)
+{
+    return kinds[kind].title;
+}
+
+void wndl_report_finding_text(const struct wndl_heap_report *r,
+    enum wndl_finding_kind kind, const struct wndl_finding *row,
+    struct wndl_buf *out)
+{
+    const struct findings f = {r, out, kind == WNDL_FINDING_TOGETHER};
+    kinds[kind].row(&f, row);
 }

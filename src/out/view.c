@@ -17,6 +17,31 @@ uint32_t wndl_view_string(struct wndl_view_writer *w, struct wndl_bytes text)
     return id;
 }
 
+/* Each file once, though both recordings may have it. */
+static void add_sources(struct wndl_view_writer *w)
+{
+    struct wndl_map seen;
+    wndl_map_init(&seen, &w->arena);
+    wndl_vec_init(&w->sources, &w->arena, sizeof(struct wndl_view_source_ids));
+    for (size_t r = 0; r < w->view->count; r++) {
+        const struct wndl_vec *list = w->view->recordings[r].sources;
+        for (size_t i = 0; list != NULL && i < list->len; i++) {
+            const struct wndl_view_source *source = wndl_vec_at(list, i);
+            uint32_t file = wndl_view_string(w, source->file);
+            uint64_t *slot = wndl_map_put(&seen, file);
+            if (slot != NULL && *slot != 0)
+                continue;
+            struct wndl_view_source_ids *ids = wndl_vec_push(&w->sources);
+            w->failed = w->failed || slot == NULL || ids == NULL;
+            if (w->failed)
+                return;
+            *slot = 1;
+            ids->file = file;
+            ids->text = wndl_view_string(w, source->text);
+        }
+    }
+}
+
 /* After all others, which may add to them. */
 static void add_strings(struct wndl_view_writer *w)
 {
@@ -246,6 +271,7 @@ static bool write_all(struct wndl_view_writer *w, FILE *out)
     add_code(w);
     wndl_view_add_times(w);
     wndl_view_add_heaps(w);
+    add_sources(w);
     add_strings(w);
     wndl_buf_init(&head, mem);
     wndl_buf_init(&packed, mem);

@@ -15,10 +15,26 @@
 /* What the page has where the recordings belong, once. */
 #define WNDL_VIEW_MARKER "<!--windlass-data-->"
 
+/* What is worth a look in a heap. */
+struct wndl_view_finding {
+    uint32_t heap; /* of the recording's; they come in this order */
+    const char *kind, *title;
+    struct wndl_bytes detail; /* a line for people */
+    uint64_t bytes, blocks;   /* usable bytes */
+    uint32_t node;            /* of the recording's, 0: no stack */
+};
+
+/* A file that code was made of. */
+struct wndl_view_source {
+    struct wndl_bytes file, text;
+};
+
 struct wndl_view_recording {
     const char *file; /* what to call it */
     const struct wndl_symbolized *symbolized;
-    struct wndl_bytes summary; /* lines on how good it is, for people */
+    struct wndl_bytes summary;       /* lines on how good it is, for people */
+    const struct wndl_vec *findings; /* struct wndl_view_finding, or NULL */
+    const struct wndl_vec *sources;  /* struct wndl_view_source, or NULL */
 };
 
 /* One, or an earlier and a later one that are compared. */
@@ -43,11 +59,17 @@ struct wndl_view_columns {
     struct wndl_buf head; /* elements of an array, in JSON */
 };
 
+/* A source by its strings in the page. */
+struct wndl_view_source_ids {
+    uint32_t file, text;
+};
+
 struct wndl_view_writer {
     const struct wndl_viewed *view;
     struct wndl_arena arena;
     struct wndl_merged merged;
     struct wndl_view_columns columns;
+    struct wndl_vec sources; /* struct wndl_view_source_ids */
     /* Of each recording, in the numbers of the page: */
     uint32_t first_process[WNDL_MERGED_MAX], first_thread[WNDL_MERGED_MAX];
     uint64_t *numbers; /* as many as the longest column has */

@@ -226,9 +226,38 @@ static void put_heap_totals(
     wndl_json_put_close(j, '}');
 }
 
-static void put_heap(const struct wndl_view_writer *w, struct wndl_json *j,
-    size_t r, const struct wndl_process_heap *heap)
+static void put_finding(struct wndl_json *j,
+    const struct wndl_merged_part *part,
+    const struct wndl_view_finding *finding)
 {
+    wndl_json_put_open_line(j);
+    wndl_json_put_text(j, "kind", finding->kind);
+    wndl_json_put_text(j, "title", finding->title);
+    wndl_json_put_string(j, "detail", finding->detail);
+    wndl_json_put_number(j, "bytes", finding->bytes);
+    wndl_json_put_number(j, "blocks", finding->blocks);
+    put_or_null(j, "node", finding->node != 0, part->nodes[finding->node]);
+    wndl_json_put_close(j, '}');
+}
+
+static void put_findings(const struct wndl_view_writer *w, struct wndl_json *j,
+    size_t r, uint32_t heap)
+{
+    const struct wndl_vec *list = w->view->recordings[r].findings;
+    open_array(j, "findings");
+    for (size_t i = 0; list != NULL && i < list->len; i++) {
+        const struct wndl_view_finding *finding = wndl_vec_at(list, i);
+        if (finding->heap == heap)
+            put_finding(j, &w->merged.parts[r], finding);
+    }
+    wndl_json_put_close(j, ']');
+}
+
+static void put_heap(const struct wndl_view_writer *w, struct wndl_json *j,
+    size_t r, uint32_t number)
+{
+    const struct wndl_process_heap *heap =
+        wndl_vec_at(&wndl_view_profile(w, r)->heaps, number);
     const struct wndl_heap_snapshot *kept = wndl_heap_kept(heap);
     wndl_json_put_open_line(j);
     wndl_json_put_number(
@@ -240,6 +269,7 @@ static void put_heap(const struct wndl_view_writer *w, struct wndl_json *j,
     put_or_null(
         j, "snapshot_time_ns", kept != NULL, kept != NULL ? kept->time : 0);
     put_heap_totals(j, kept);
+    put_findings(w, j, r, number);
     wndl_json_put_close(j, '}');
 }
 
@@ -248,13 +278,27 @@ static void put_heaps(const struct wndl_view_writer *w, struct wndl_json *j)
     open_array(j, "heaps");
     for (size_t r = 0; r < w->view->count; r++) {
         const struct wndl_profile *p = wndl_view_profile(w, r);
-        for (size_t i = 0; i < p->heaps.len; i++)
-            put_heap(w, j, r, wndl_vec_at(&p->heaps, i));
+        for (uint32_t i = 0; i < p->heaps.len; i++)
+            put_heap(w, j, r, i);
     }
     wndl_json_put_close(j, ']');
 }
 
 /* ---- all of it */
+
+static void put_sources(const struct wndl_view_writer *w, struct wndl_json *j)
+{
+    const struct wndl_view_source_ids *ids = w->sources.data;
+    open_array(j, "sources");
+    for (size_t i = 0; i < w->sources.len; i++) {
+        wndl_json_put_element(j);
+        wndl_json_put_open(j, '{');
+        wndl_json_put_number(j, "file", ids[i].file);
+        wndl_json_put_number(j, "text", ids[i].text);
+        wndl_json_put_close(j, '}');
+    }
+    wndl_json_put_close(j, ']');
+}
 
 static void put_title(const struct wndl_view_writer *w, struct wndl_json *j)
 {
@@ -288,8 +332,7 @@ void wndl_view_put_head(struct wndl_view_writer *w, struct wndl_buf *to)
     put_processes(w, &j);
     put_modules(w, &j);
     put_heaps(w, &j);
-    open_array(&j, "sources");
-    wndl_json_put_close(&j, ']');
+    put_sources(w, &j);
     open_array(&j, "columns");
     wndl_buf_add(to, w->columns.head.data, w->columns.head.size);
     wndl_json_put_close(&j, ']');

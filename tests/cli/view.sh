@@ -59,3 +59,47 @@ if [ -c /dev/full ]; then
 fi
 says 2 "--port is at most 65535" --port 65536 a.wndl
 says 2 "-o does not" --port 8080 -o out.html a.wndl
+
+# Sources are in the page if they are what the program was made of.
+command -v gcc >/dev/null && command -v python3 >/dev/null ||
+    { echo "skipped: no gcc, no python3"; exit 77; }
+cat >kept.c <<END
+#include <stdlib.h>
+void *volatile kept; /* </script><!-- */
+static __attribute__((noinline)) void keep(int size) { kept = malloc(size); }
+int main(void)
+{
+    keep(1000);
+#line 1 "$work/secret.key"
+    kept = malloc(10);
+#line 1 "$work/notes.c"
+    kept = malloc(20);
+    return 0;
+}
+END
+echo key >secret.key
+printf 'no\000text' >notes.c
+gcc -g -O1 -o kept "$work/kept.c"
+"$windlass" heap -q -o kept.wndl -- ./kept
+sources() {
+    "$windlass" view -o kept.html kept.wndl 2>err
+    PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1 python3 - "$work/" "$@" <<'END'
+import sys
+import view_page
+page = view_page.Page(open("kept.html", encoding="utf-8").read())
+found = {page.strings[s["file"]]: page.strings[s["text"]]
+         for s in page.head["sources"]}
+ours = sorted(f for f in found if f.startswith(sys.argv[1]))
+assert ours == [sys.argv[1] + name for name in sys.argv[2:]], ours
+for file in ours:
+    assert found[file] == open(file, encoding="utf-8").read()
+leaks = [f for h in page.head["heaps"] for f in h["findings"]
+         if f["kind"] == "leaks_definite"]
+assert sum(f["blocks"] for f in leaks) == 2, leaks
+assert page.stack(max(leaks, key=lambda f: f["bytes"])["node"])[-2:] == [
+    "main", "keep"], leaks
+END
+}
+sources kept.c
+touch -d '1 hour' kept.c
+sources

@@ -11,6 +11,7 @@
 #include "analyze/calltree.h"
 #include "analyze/heap_list.h"
 #include "analyze/tables.h"
+#include "analyze/view_findings.h"
 #include "out/callgrind.h"
 #include "out/dhat.h"
 #include "out/dmd_json.h"
@@ -159,12 +160,20 @@ static bool write_folded(FILE *out, struct named *n, enum wndl_time time)
 static bool write_view(FILE *out, struct named *n)
 {
     static const char page[] = "<p>" WNDL_VIEW_MARKER "</p>\n";
+    struct wndl_arena arena;
+    struct wndl_vec findings;
+    wndl_arena_init(&arena, wndl_mem_libc());
+    bool whole = wndl_view_findings(&findings, &n->symbolized, &arena);
     const struct wndl_viewed view = {
-        .recordings = {{"made/app.wndl", &n->symbolized, {0}}},
+        .recordings = {{.file = "made/app.wndl",
+            .symbolized = &n->symbolized,
+            .findings = &findings}},
         .count = 1,
         .page = {(const uint8_t *)page, sizeof page - 1},
     };
-    return wndl_view_write(out, &view, wndl_mem_libc());
+    whole = whole && wndl_view_write(out, &view, wndl_mem_libc());
+    wndl_arena_free(&arena);
+    return whole;
 }
 
 static bool write_format(
