@@ -4,20 +4,7 @@
 #include "rt/heap_passed.h"
 #include "rt/heap_state.h"
 #include "rt/heap_thread.h"
-
-/* With probability size / sample_below. */
-static bool is_taken(struct wndl_rt_heap_thread *t, size_t size)
-{
-    uint64_t x = t->random;
-    if (size >= wndl_rt_heap->sample_below)
-        return true;
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    t->random = x;
-    return ((x >> 32) * wndl_rt_heap->sample_below) >> 32 <
-           (size == 0 ? 1 : size);
-}
+#include "rt/heap_untaken.h"
 
 static struct wndl_rt_recent stand_in(const struct wndl_rt_birth *birth,
     struct wndl_rt_stack_hash stack, uint32_t end)
@@ -125,20 +112,10 @@ static void count_born(struct wndl_rt_heap_thread *t, uint32_t pair)
         wndl_rt_count_together(&c->born_after, &c->born_after_times, t->born);
 }
 
-static void note_born(struct wndl_rt_heap_thread *t,
-    const struct wndl_rt_birth *birth, uint32_t number)
-{
-    const struct wndl_rt_sizes sizes = {birth->requested, birth->usable};
-    wndl_rt_lane_born(&t->lane, &sizes);
-    wndl_rt_passed_made(birth->block);
-    t->last = (uintptr_t)birth->block;
-    t->last_size = birth->requested;
-    t->born = number;
-}
-
-static WNDL_RT_NOINLINE void born_in_pair(
+void wndl_rt_heap_born_taken(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_birth *birth)
 {
+    const struct wndl_rt_sizes sizes = {birth->requested, birth->usable};
     wndl_rt_blocks_expect((uintptr_t)birth->block);
     uint32_t number = pair_of(t, birth);
     if (number != 0 && !remember(t, birth->block, number - 1))
@@ -147,14 +124,15 @@ static WNDL_RT_NOINLINE void born_in_pair(
         count_born(t, number - 1);
     else
         wndl_rt_passed_note(birth->block, WNDL_RT_PASSED_BIRTH);
-    note_born(t, birth, number);
+    wndl_rt_heap_count_birth(t, birth->block, sizes, number);
 }
 
 void wndl_rt_heap_born(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_birth *birth)
 {
-    if (wndl_rt_heap->sample_below == 0 || is_taken(t, birth->requested))
-        born_in_pair(t, birth);
+    const struct wndl_rt_sizes sizes = {birth->requested, birth->usable};
+    if (wndl_rt_heap_takes(t, birth->requested))
+        wndl_rt_heap_born_taken(t, birth);
     else if (!birth->is_told)
-        note_born(t, birth, 0);
+        wndl_rt_heap_count_birth(t, birth->block, sizes, 0);
 }

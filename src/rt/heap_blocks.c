@@ -4,14 +4,12 @@
 #include "os/raw.h"
 #include "rt/rt.h"
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
 
 enum {
     SHARDS = 256,
-    REGION_SHIFT = 20, /* blocks of one region are of one shard */
-    MARKS = 64 * 1024,
+    REGION_SHIFT = 20,     /* blocks of one region are of one shard */
     FIRST_ROOM = 256,      /* entries: a page */
     LOOSE_ROOM = 8 * 1024, /* up to here shards are only half full */
     SPINS = 100,
@@ -45,12 +43,7 @@ struct shard {
 };
 
 static struct shard shards[SHARDS];
-static _Atomic uint8_t marks[MARKS];
-
-static uint64_t hash_of(uint64_t address)
-{
-    return (address >> 4) * GOLDEN;
-}
+_Atomic uint8_t wndl_rt_block_marks[1 << 16];
 
 static struct shard *shard_of(uint64_t address)
 {
@@ -60,7 +53,7 @@ static struct shard *shard_of(uint64_t address)
 
 static uint32_t home_of(const struct shard *s, uint64_t address)
 {
-    return (uint32_t)(((hash_of(address) >> 32) * s->room) >> 32);
+    return (uint32_t)(((wndl_rt_block_hash(address) >> 32) * s->room) >> 32);
 }
 
 static uint64_t address_of(const struct entry *e)
@@ -320,20 +313,10 @@ void wndl_rt_blocks_leave_all(void)
 
 /* ---- marks */
 
-static _Atomic uint8_t *mark_of(uint64_t address)
-{
-    return &marks[hash_of(address) >> 48];
-}
-
-bool wndl_rt_blocks_maybe(uint64_t address)
-{
-    return atomic_load_explicit(mark_of(address), memory_order_relaxed) != 0;
-}
-
 /* A full one stays so. */
 static void change_mark(uint64_t address, int by)
 {
-    _Atomic uint8_t *mark = mark_of(address);
+    _Atomic uint8_t *mark = wndl_rt_block_mark_of(address);
     uint8_t old = atomic_load_explicit(mark, memory_order_relaxed);
     while (old != UINT8_MAX &&
            !atomic_compare_exchange_weak_explicit(mark, &old,

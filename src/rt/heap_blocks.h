@@ -11,6 +11,7 @@
 #ifndef WNDL_RT_HEAP_BLOCKS_H
 #define WNDL_RT_HEAP_BLOCKS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -61,11 +62,29 @@ void wndl_rt_blocks_each(
 void wndl_rt_blocks_hold_all(void);
 void wndl_rt_blocks_leave_all(void);
 
+static inline uint64_t wndl_rt_block_hash(uint64_t address)
+{
+    return (address >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* By some of the hash's bits: how many blocks are marked. */
+extern _Atomic uint8_t wndl_rt_block_marks[1 << 16];
+
+static inline _Atomic uint8_t *wndl_rt_block_mark_of(uint64_t address)
+{
+    return &wndl_rt_block_marks[wndl_rt_block_hash(address) >> 48];
+}
+
 /*
  * A quick look at whether there may be a block at `address`: always true of
  * one that wndl_rt_blocks_mark() was told of.
  */
-bool wndl_rt_blocks_maybe(uint64_t address);
+static inline bool wndl_rt_blocks_maybe(uint64_t address)
+{
+    return atomic_load_explicit(
+               wndl_rt_block_mark_of(address), memory_order_relaxed) != 0;
+}
+
 void wndl_rt_blocks_mark(uint64_t address);
 void wndl_rt_blocks_unmark(uint64_t address);
 

@@ -178,31 +178,11 @@ void wndl_rt_heap_freed(struct wndl_rt_heap_thread *t,
     wndl_rt_death_count(t, death);
 }
 
-/* Of a block that was not taken at its birth, and is not from before. */
-static inline void end_not_taken(
-    struct wndl_rt_heap_thread *t, uint64_t address, size_t usable)
-{
-    wndl_rt_lane_died(&t->lane, usable);
-    if (t->last == address) {
-        wndl_rt_lane_add(&t->lane, &t->lane.totals->temporary, 1);
-        t->last = 0;
-    }
-}
-
-void wndl_rt_heap_end(struct wndl_rt_heap_thread *t,
+void wndl_rt_heap_end_any(struct wndl_rt_heap_thread *t,
     const struct wndl_rt_allocator *real, void *block,
     const struct wndl_regs *regs)
 {
     struct wndl_rt_death death;
-    if (wndl_rt_heap->sample_below != 0 &&
-        WNDL_RT_LIKELY(!wndl_rt_blocks_maybe((uintptr_t)block)) &&
-        !wndl_rt_passed_may_be_early(block)) {
-        if (wndl_rt_passed_is_inherited(block))
-            atomic_fetch_add(&wndl_rt_heap->shared->inherited, 1);
-        else
-            end_not_taken(t, (uintptr_t)block, real->usable(block));
-        return;
-    }
     wndl_rt_heap_take(real, block, &death);
     wndl_rt_heap_freed(t, &death, regs);
 }

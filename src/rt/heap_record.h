@@ -77,7 +77,12 @@ struct wndl_rt_birth {
     bool is_told; /* by the program, of an allocator of its own */
 };
 
+/* Takes it or not. */
 void wndl_rt_heap_born(
+    struct wndl_rt_heap_thread *thread, const struct wndl_rt_birth *birth);
+
+/* Takes it. */
+void wndl_rt_heap_born_taken(
     struct wndl_rt_heap_thread *thread, const struct wndl_rt_birth *birth);
 
 struct wndl_rt_death {
@@ -106,8 +111,9 @@ void wndl_rt_heap_keep(
 void wndl_rt_heap_freed(struct wndl_rt_heap_thread *thread,
     const struct wndl_rt_death *death, const struct wndl_regs *regs);
 
-/* Takes it and tells that it is to be freed. */
-void wndl_rt_heap_end(struct wndl_rt_heap_thread *thread,
+/* Takes it and tells that it is to be freed. As heap_untaken.h has it, but for
+ * the blocks that there are most of. */
+void wndl_rt_heap_end_any(struct wndl_rt_heap_thread *thread,
     const struct wndl_rt_allocator *real, void *block,
     const struct wndl_regs *regs);
 

@@ -9,6 +9,7 @@
 #include "rt/heap_record.h"
 #include "rt/heap_sanitizer.h"
 #include "rt/heap_state.h"
+#include "rt/heap_untaken.h"
 #include "rt/hook_new.h"
 #include "rt/rt.h"
 
@@ -208,22 +209,47 @@ static size_t usable_of(
     return usable < requested ? requested : usable;
 }
 
+static WNDL_RT_NOINLINE void *record_passed(
+    const struct wndl_rt_allocator *a, void *block, size_t size)
+{
+    if (block != NULL)
+        wndl_rt_heap_passed(block, size, usable_of(a, block, size));
+    return block;
+}
+
+static WNDL_RT_NOINLINE void record_taken(struct wndl_rt_heap_thread *t,
+    void *block, struct wndl_rt_sizes sizes, const struct wndl_regs *regs)
+{
+    wndl_rt_heap_born_taken(t, &(struct wndl_rt_birth){
+                                   .block = block,
+                                   .requested = (size_t)sizes.requested,
+                                   .usable = (size_t)sizes.usable,
+                                   .regs = regs,
+                               });
+}
+
+static inline __attribute__((always_inline)) void *record_inline(
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_allocator *a,
+    void *block, size_t size, const struct wndl_regs *regs)
+{
+    if (!WNDL_RT_LIKELY(t != NULL))
+        return record_passed(a, block, size);
+    if (block != NULL) {
+        const struct wndl_rt_sizes sizes = {size, usable_of(a, block, size)};
+        if (wndl_rt_heap_takes(t, size))
+            record_taken(t, block, sizes, regs);
+        else
+            wndl_rt_heap_count_birth(t, block, sizes, 0);
+    }
+    wndl_rt_heap_leave();
+    return block;
+}
+
 static void *record(struct wndl_rt_heap_thread *t,
     const struct wndl_rt_allocator *a, void *block, size_t size,
     const struct wndl_regs *regs)
 {
-    if (t == NULL) {
-        if (block != NULL)
-            wndl_rt_heap_passed(block, size, usable_of(a, block, size));
-        return block;
-    }
-    if (block != NULL)
-        wndl_rt_heap_born(t, &(struct wndl_rt_birth){.block = block,
-                                 .requested = size,
-                                 .usable = usable_of(a, block, size),
-                                 .regs = regs});
-    wndl_rt_heap_leave();
-    return block;
+    return record_inline(t, a, block, size, regs);
 }
 
 /* The program's allocator can neither free it nor tell its size. */
@@ -253,7 +279,7 @@ void *wndl_rt_hook_malloc(size_t size, const struct wndl_regs *regs)
     if (a == NULL)
         return allocate_before(16, size);
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
-    return record(t, a, a->malloc(size), size, regs);
+    return record_inline(t, a, a->malloc(size), size, regs);
 }
 
 void *wndl_rt_hook_calloc(
