@@ -2,6 +2,7 @@
 #include "out/folded.h"
 
 #include "base/buf.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 
@@ -15,13 +16,24 @@ static struct wndl_bytes name_of(
 }
 
 /* What separates frames and lines must not be inside a name. */
+static uint8_t tame(uint8_t c)
+{
+    return c == ';' ? ':' : c >= 0x80 ? '?' : c < 0x20 || c == 0x7f ? ' ' : c;
+}
+
 static void push_frame(struct wndl_buf *path, struct wndl_bytes name)
 {
     if (path->size != 0)
         wndl_buf_byte(path, ';');
-    for (size_t i = 0; i < name.size; i++) {
-        uint8_t c = name.data[i];
-        wndl_buf_byte(path, c == ';' ? ':' : c < 0x20 || c == 0x7f ? ' ' : c);
+    for (size_t i = 0; i < name.size;) {
+        size_t length = name.data[i] < 0x80
+                            ? 0
+                            : wndl_utf8_length(name.data + i, name.size - i);
+        if (length == 0)
+            wndl_buf_byte(path, tame(name.data[i++]));
+        else
+            wndl_buf_add(path, name.data + i, length);
+        i += length;
     }
 }
 

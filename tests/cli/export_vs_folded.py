@@ -17,7 +17,7 @@ import view_page
 
 def plain(name):
     name = "".join(" " if c < " " or c == "\x7f" else c for c in name)
-    return name.replace(";", ":")
+    return name.replace(";", ":").replace("\ufffd", "?")
 
 
 # ---- pprof: a decoder of Protocol Buffers in a few lines
