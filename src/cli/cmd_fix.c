@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct fix_options {
@@ -74,6 +75,19 @@ static bool are_maps(const struct wndl_option_list *maps)
     return true;
 }
 
+/* What is not there has no symbol files: as likely as not a slip. */
+static void say_missing(const struct wndl_option_list *dirs)
+{
+    for (size_t i = 0; i < dirs->count; i++) {
+        struct stat st;
+        if (stat(dirs->texts[i], &st) != 0)
+            wndl_cli_note(
+                "warning: -b %s: %s", dirs->texts[i], strerror(errno));
+        else if (!S_ISDIR(st.st_mode))
+            wndl_cli_note("warning: -b %s: is not a folder", dirs->texts[i]);
+    }
+}
+
 static int report(const struct wndl_fix_stream *stream, const char *name,
     enum wndl_fix_end end)
 {
@@ -130,6 +144,7 @@ static int run_fix(const void *options, struct wndl_operands operands)
     const struct fix_options *o = options;
     if (!are_maps(&o->maps))
         return WNDL_EXIT_USAGE;
+    say_missing(&o->breakpad_dirs);
     /* A reader that goes away is no failure: head does. */
     signal(SIGPIPE, SIG_IGN);
     wndl_outlive_cut_short();

@@ -233,56 +233,44 @@ static bool load_body(struct wndl_breakpad *b, uint64_t func)
 
 /* ---- one address */
 
-static const struct wndl_bp_func *func_at(
-    const struct wndl_breakpad *b, uint64_t rva, uint64_t *below)
+/* Of a sorted list of what begins with its start, the last up to `rva`; NULL
+ * when there is none. */
+static const void *last_up_to(const struct wndl_vec *list, uint64_t rva)
 {
-    const struct wndl_bp_func *list = b->funcs.data;
     size_t low = 0;
-    size_t high = b->funcs.len;
+    size_t high = list->len;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (list[mid].start <= rva)
+        const uint64_t *start = wndl_vec_at(list, mid);
+        if (*start <= rva)
             low = mid + 1;
         else
             high = mid;
     }
-    *below = low == 0 ? 0 : list[low - 1].start;
-    return low > 0 && rva < list[low - 1].end ? &list[low - 1] : NULL;
+    return low == 0 ? NULL : wndl_vec_at(list, low - 1);
+}
+
+static const struct wndl_bp_func *func_at(
+    const struct wndl_breakpad *b, uint64_t rva, uint64_t *below)
+{
+    const struct wndl_bp_func *last = last_up_to(&b->funcs, rva);
+    *below = last == NULL ? 0 : last->start;
+    return last != NULL && rva < last->end ? last : NULL;
 }
 
 /* The last one up to `rva`, unless a function starts after it. */
 static const struct wndl_bp_public *public_at(
     const struct wndl_breakpad *b, uint64_t rva, uint64_t func)
 {
-    const struct wndl_bp_public *list = b->publics.data;
-    size_t low = 0;
-    size_t high = b->publics.len;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (list[mid].start <= rva)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (low == 0 || list[low - 1].start < func)
-        return NULL;
-    return &list[low - 1];
+    const struct wndl_bp_public *last = last_up_to(&b->publics, rva);
+    return last == NULL || last->start < func ? NULL : last;
 }
 
 static const struct wndl_bp_line *line_at(
     const struct wndl_bp_body *body, uint64_t rva)
 {
-    const struct wndl_bp_line *list = body->lines.data;
-    size_t low = 0;
-    size_t high = body->lines.len;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (list[mid].start <= rva)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low > 0 && rva < list[low - 1].end ? &list[low - 1] : NULL;
+    const struct wndl_bp_line *last = last_up_to(&body->lines, rva);
+    return last != NULL && rva < last->end ? last : NULL;
 }
 
 static const struct wndl_bp_inline *inline_at(
@@ -373,29 +361,34 @@ enum wndl_status wndl_breakpad_lookup(struct wndl_breakpad *breakpad,
 
 /* ---- all functions */
 
-enum wndl_status wndl_breakpad_visit_functions(struct wndl_breakpad *breakpad,
-    enum wndl_status (*visit)(
-        void *context, const struct wndl_breakpad_function *function),
+typedef enum wndl_status visit_function(
+    void *context, const struct wndl_breakpad_function *function);
+
+/* Of the record at `at`. */
+static enum wndl_status give(struct wndl_breakpad *b, uint64_t at,
+    struct wndl_breakpad_function function, visit_function *visit,
     void *context)
 {
-    enum wndl_status status = WNDL_OK;
-    struct wndl_breakpad_function function;
     uint64_t start;
-    for (size_t i = 0; i < breakpad->funcs.len && status == WNDL_OK; i++) {
-        const struct wndl_bp_func *f = wndl_vec_at(&breakpad->funcs, i);
-        if (!name_of(breakpad, f->at, &function.name, &start))
-            return WNDL_NOMEM;
-        function.rva = f->start;
-        function.size = f->end - f->start;
-        status = visit(context, &function);
+    if (!name_of(b, at, &function.name, &start))
+        return WNDL_NOMEM;
+    return visit(context, &function);
+}
+
+enum wndl_status wndl_breakpad_visit_functions(
+    struct wndl_breakpad *b, visit_function *visit, void *context)
+{
+    enum wndl_status status = WNDL_OK;
+    const struct wndl_bp_func *func = b->funcs.data;
+    const struct wndl_bp_public *label = b->publics.data;
+    for (size_t i = 0; i < b->funcs.len && status == WNDL_OK; i++, func++) {
+        const struct wndl_breakpad_function function = {
+            .rva = func->start, .size = func->end - func->start};
+        status = give(b, func->at, function, visit, context);
     }
-    for (size_t i = 0; i < breakpad->publics.len && status == WNDL_OK; i++) {
-        const struct wndl_bp_public *p = wndl_vec_at(&breakpad->publics, i);
-        if (!name_of(breakpad, p->at, &function.name, &start))
-            return WNDL_NOMEM;
-        function.rva = p->start;
-        function.size = 0;
-        status = visit(context, &function);
+    for (size_t i = 0; i < b->publics.len && status == WNDL_OK; i++, label++) {
+        const struct wndl_breakpad_function function = {.rva = label->start};
+        status = give(b, label->at, function, visit, context);
     }
     return status;
 }

@@ -210,5 +210,15 @@ code=0
     cat err
     failed=1
 }
+
+# A folder that is not there is told of, and so is a file in its place.
+echo nothing | "$windlass" fix -b nosuchdir -b out >out2 2>err
+[ "$(cat out2)" = nothing ] &&
+    grep -q 'warning: -b nosuchdir: No such file or directory' err &&
+    grep -q 'warning: -b out: is not a folder' err || {
+    echo "breakpad: a missing folder:"
+    cat err
+    failed=1
+}
 [ $failed = 0 ] && echo "breakpad: symbol files are found and read"
 exit $failed
