@@ -43,7 +43,7 @@ struct wndl_regs {
 /* How a frame was recovered. */
 enum wndl_frame_how {
     WNDL_HOW_CONTEXT = 0, /* given: frame 0 */
-    WNDL_HOW_CFI = 1,     /* call frame information */
+    WNDL_HOW_CFI = 1,     /* call frame information, or an unwind table */
     WNDL_HOW_FP = 2,      /* frame pointer: no FDE covers the callee */
     WNDL_HOW_SCAN = 3,    /* a word on the stack that can be one: a guess */
 };
@@ -221,6 +221,10 @@ struct wndl_remote_module {
     const uint8_t *eh_frame_hdr; /* or NULL: then eh_frame is scanned */
     size_t eh_frame_hdr_size;
     uint64_t eh_frame_hdr_svma;
+    /* NULL, or a file that `windlass unwind-table build` made of this module:
+     * used where .eh_frame tells nothing. It is not held against the module. */
+    const uint8_t *table;
+    size_t table_size;
 };
 
 struct wndl_remote {

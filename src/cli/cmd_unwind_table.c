@@ -232,7 +232,8 @@ const struct wndl_command wndl_cmd_unwind_table = {
     .description =
         "An unwind table has the rules of a binary's call frame information "
         "(.eh_frame; .debug_frame where there is none) in about a tenth of its "
-        "size, at every instruction. It is found by the binary's build-id. Of "
+        "size, at every instruction. Named <build-id>.wut, it is found in the "
+        "folders of $WINDLASS_UNWIND_TABLES when the binary is recorded. Of "
         "x86-64 and i386.\n\n"
         "build: make the table of OBJ, a program or shared library.\n\n"
         "show: tell what a table is of and what takes its bytes.\n\n"

@@ -27,6 +27,7 @@ struct wndl_binary {
     uint64_t start, end; /* svma, of the whole image */
     struct wndl_bytes build_id;
     struct wndl_binary_section eh_frame, eh_frame_hdr;
+    struct wndl_bytes unwind_table;   /* unwind_tables.h; empty: none */
     struct wndl_binary_segment *code; /* executable segments */
     size_t code_count;
     uint16_t machine; /* EM_* */

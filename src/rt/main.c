@@ -10,6 +10,7 @@
 #include "rt/listen.h"
 #include "rt/refuse.h"
 #include "rt/rt.h"
+#include "rt/tables.h"
 #include "rt/threads.h"
 
 #include <dlfcn.h>
@@ -125,6 +126,7 @@ __attribute__((constructor)) static void start(
     wndl_rt.vdso = getauxval(AT_SYSINFO_EHDR);
     wndl_rt.pid = wndl_raw_getpid();
     uint64_t mask = set_mask(WNDL_RT_ALL_SIGNALS, SIG_SETMASK);
+    wndl_rt_tables_start(environment);
     wndl_rt_start(find_refusal(environment));
     wndl_rt_heap_settle();
     if (wndl_rt.shm != NULL)

@@ -7,6 +7,7 @@
 #include "os/raw.h"
 #include "rt/rt.h"
 #include "rt/threads.h"
+#include "unwind/table_set.h"
 
 #include <elf.h>
 #include <link.h>
@@ -96,6 +97,12 @@ bool wndl_rt_module_is_go(const struct wndl_dlmodule *module)
     return module_note(module, &id);
 }
 
+struct wndl_bytes wndl_rt_module_build_id(const struct wndl_dlmodule *module)
+{
+    struct note id = {.name = ELF_NOTE_GNU, .type = NT_GNU_BUILD_ID};
+    return module_note(module, &id) ? id.contents : (struct wndl_bytes){0};
+}
+
 /* Copies the path into the shared strings; false when they are full. */
 static bool keep_path(struct wndl_shm_module *row, const char *path)
 {
@@ -134,10 +141,10 @@ static bool add_row(const struct wndl_dlmodule *module)
     row->bias = module->bias.v;
     row->time = wndl_raw_clock_ns(CLOCK_MONOTONIC);
     row->first_epoch = atomic_load(&wndl_rt.epoch);
-    struct note id = {.name = ELF_NOTE_GNU, .type = NT_GNU_BUILD_ID};
-    if (module_note(module, &id) && id.contents.size <= sizeof row->build_id) {
-        memcpy(row->build_id, id.contents.data, id.contents.size);
-        row->build_id_size = (uint32_t)id.contents.size;
+    const struct wndl_bytes id = wndl_rt_module_build_id(module);
+    if (id.size != 0 && id.size <= sizeof row->build_id) {
+        memcpy(row->build_id, id.data, id.size);
+        row->build_id_size = (uint32_t)id.size;
     }
     atomic_store(&row->last_epoch, WNDL_SHM_EPOCHS);
     atomic_store_explicit(&row->ready, 1, memory_order_release);
@@ -194,6 +201,7 @@ void wndl_rt_modules_recheck(void)
     }
     if (!any)
         return;
+    wndl_table_set_forget();
     if (epoch + 1 < WNDL_SHM_EPOCHS)
         atomic_store(&wndl_rt.epoch, epoch + 1);
     wndl_rt_threads_forget_code();

@@ -7,6 +7,7 @@
 #ifndef WNDL_RT_RT_H
 #define WNDL_RT_RT_H
 
+#include "os/dlfind.h"
 #include "rec/shm.h"
 
 #include <pthread.h>
@@ -163,6 +164,9 @@ void wndl_rt_engine_resume(void);
 
 /* modules.c: makes sure that the module of a code address is listed. */
 bool wndl_rt_module_note(uint64_t address);
+
+/* modules.c: the GNU build-id, in the module's memory; empty: it has none. */
+struct wndl_bytes wndl_rt_module_build_id(const struct wndl_dlmodule *module);
 
 struct wndl_dlmodule;
 

@@ -3,6 +3,7 @@
 
 #include "os/dlfind.h"
 #include "unwind/space.h"
+#include "unwind/table_set.h"
 
 /* Of no kind, and not free: the rule of a slot that somebody is filling. */
 enum { FREE = 0, CLAIMED = 1 << 16 };
@@ -26,6 +27,9 @@ static __attribute__((noinline)) struct wndl_rule compile_any(uint64_t pc)
 static struct wndl_rule compile(uint64_t pc)
 {
     struct wndl_cfi_plain row;
+    struct wndl_rule rule;
+    if (wndl_table_set_rule(pc, &rule))
+        return rule;
     return wndl_code_find_plain(pc, &row) ? wndl_rule_of_plain(&row)
                                           : compile_any(pc);
 }

@@ -102,7 +102,7 @@ static uint64_t room_made(
     uint8_t bytes[PROLOGUE_BYTES];
     uint64_t room = 0, lowers = 0;
     bool is_set = false;
-    if (!read_bytes(space, start, bytes, sizeof bytes))
+    if (start == 0 || !read_bytes(space, start, bytes, sizeof bytes))
         return 0;
     const uint8_t word = space->arch->word;
     struct wndl_bytes rest = {bytes, sizeof bytes};
@@ -149,13 +149,16 @@ static bool is_stub_of(
                wndl_call_operand(space, b + at + 2, stub + at + 6), start);
 }
 
-/* The call that returns to `address`; of the function at `start`? */
+/* The call that returns to `address`; of the function at `start`, if that is
+ * known? */
 static enum call call_before(
     const struct wndl_space *space, uint64_t address, uint64_t start)
 {
     struct wndl_call call;
     if (!wndl_call_before(space, address, &call))
         return CALL_NONE;
+    if (start == 0)
+        return CALL_OTHER;
     if (call.target != 0)
         return call.target == start || is_stub_of(space, call.target, start)
                    ? CALL_OURS

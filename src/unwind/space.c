@@ -3,6 +3,7 @@
 
 #include "os/dlfind.h"
 #include "unwind/jit_remote.h"
+#include "unwind/table_set.h"
 
 /*
  * A module's CFI: both sections with the same kind of address, and `bias`
@@ -29,6 +30,9 @@ static enum wndl_code_kind local_cfi(uint64_t pc, struct module_cfi *cfi)
             .address_size = WNDL_WORD},
         .frame = {.address_size = WNDL_WORD},
     };
+    /* What tools that remove sections leave behind: a header of nothing. */
+    if (cfi->hdr.bytes.size == 0)
+        return WNDL_CODE_NO_FDE;
     if (wndl_eh_frame_hdr_frame_addr(&cfi->hdr, &cfi->frame.addr) != WNDL_OK)
         return WNDL_CODE_BAD;
     /* Both are in one segment: its end is looked up once. */
@@ -114,7 +118,7 @@ bool wndl_code_find_plain(uint64_t pc, struct wndl_cfi_plain *row)
            wndl_cfi_plain_at(&cfi.frame, &abi, offset, pc, row);
 }
 
-enum wndl_code_kind wndl_code_find(
+static enum wndl_code_kind find_by_cfi(
     const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
 {
     struct module_cfi cfi;
@@ -132,6 +136,57 @@ enum wndl_code_kind wndl_code_find(
     code->start = fde.start + cfi.bias;
     status = wndl_cfi_row_at(&cfi.frame, &fde, pc - cfi.bias, &code->row, NULL);
     return status == WNDL_OK ? WNDL_CODE_ROW : WNDL_CODE_BAD;
+}
+
+/* The table of the module that covers `pc`, opened into `room` if need be. */
+static const struct wndl_table *find_table(const struct wndl_remote *remote,
+    uint64_t pc, struct wndl_table *room, uint64_t *bias)
+{
+    struct wndl_dlmodule module;
+    if (remote == NULL) {
+        if (!wndl_dlfind(pc, &module))
+            return NULL;
+        *bias = module.bias.v;
+        return wndl_table_set_find(&module);
+    }
+    const struct wndl_remote_module *m = remote_module(remote, pc);
+    if (m == NULL || m->table == NULL ||
+        wndl_table_open((struct wndl_bytes){m->table, m->table_size}, room,
+            NULL) != WNDL_OK)
+        return NULL;
+    *bias = m->bias;
+    return room;
+}
+
+/* Where CFI tells nothing, or is damaged. A table does not know where functions
+ * start. */
+static enum wndl_code_kind find_by_table(
+    const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
+{
+    struct wndl_table room;
+    uint64_t bias;
+    const struct wndl_table *table = find_table(remote, pc, &room, &bias);
+    if (table == NULL)
+        return WNDL_CODE_NO_FDE;
+    const struct wndl_arch *arch =
+        remote == NULL ? WNDL_ARCH_HERE : wndl_arch_of(remote->machine);
+    code->frame = (struct wndl_cfi_section){.address_size = arch->word};
+    code->start = 0;
+    enum wndl_status status = wndl_table_row(
+        table, arch, wndl_table_find(table, pc - bias), &code->row);
+    if (status == WNDL_NOT_FOUND)
+        return WNDL_CODE_NO_FDE;
+    return status == WNDL_OK ? WNDL_CODE_ROW : WNDL_CODE_BAD;
+}
+
+enum wndl_code_kind wndl_code_find(
+    const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
+{
+    enum wndl_code_kind kind = find_by_cfi(remote, pc, code);
+    if (kind != WNDL_CODE_NO_FDE && kind != WNDL_CODE_BAD)
+        return kind;
+    enum wndl_code_kind other = find_by_table(remote, pc, code);
+    return other == WNDL_CODE_NO_FDE ? kind : other;
 }
 
 /* A pc may be anywhere in a module, its data too: sanitizers must not look. */

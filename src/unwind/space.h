@@ -34,11 +34,12 @@ enum wndl_code_kind {
     WNDL_CODE_BAD,       /* damaged or unsupported CFI */
 };
 
-/* The CFI of one pc. Points into the module's sections. */
+/* The CFI of one pc, or what a table says. Points into the module's sections,
+ * or into the table. */
 struct wndl_code {
     struct wndl_cfi_section frame;
     struct wndl_cfi_row row;
-    uint64_t start; /* of the function, avma */
+    uint64_t start; /* of the function, avma; 0: not known */
 };
 
 /* `code` is filled for WNDL_CODE_ROW. `remote` NULL: this process; else its

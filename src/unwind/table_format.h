@@ -10,6 +10,11 @@
 
 #define WNDL_TABLE_MAGIC "WNDLUNWT"
 
+/* A file is found as FOLDER/<build-id in hexadecimal>.wut, by a list of folders
+ * with colons between them. */
+#define WNDL_TABLE_SUFFIX ".wut"
+#define WNDL_TABLE_FOLDERS_ENV "WINDLASS_UNWIND_TABLES"
+
 enum {
     WNDL_TABLE_VERSION = 1,
     WNDL_TABLE_ALIGN = 64,   /* of the file in memory */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tables: where the unwind tables of the program's modules are.
+ */
+#ifndef WNDL_RT_TABLES_H
+#define WNDL_RT_TABLES_H
+
+enum { WNDL_RT_TABLES = 256 }; /* in use; of more modules there are none */
+
+/* Keeps the list of folders. At the start of the process, once, before any
+ * sample. */
+void wndl_rt_tables_start(char *const environment[]);
+
+#endif

@@ -1,0 +1,85 @@
+#!/bin/sh
+# A stripped program without .eh_frame, with its unwind table at hand: the same
+# stacks as it has with it, of running and of blocked code. A table that is
+# another's, damaged or full of lies does no harm.
+. "$(dirname "$0")/record_lib.sh"
+[ "$(uname -m)" = x86_64 ] || exit 77
+[ -x "$fixtures/tabled" ] || exit 77
+command -v objcopy >/dev/null || exit 77
+command -v readelf >/dev/null || exit 77
+
+id=$(readelf -n "$fixtures/tabled" | awk '/Build ID:/ { print $3 }')
+[ -n "$id" ] || exit 77
+mkdir whole stripped tables other
+cp "$fixtures/tabled" whole/tabled
+objcopy --strip-all --remove-section=.eh_frame \
+    --remove-section=.eh_frame_hdr whole/tabled stripped/tabled
+"$windlass" unwind-table build whole/tabled -o "tables/$id.wut" 2>said ||
+    fail "the table cannot be built: $(cat said)"
+
+# Where names are: not where unwinders look.
+debug=debug/.build-id/$(echo "$id" | cut -c 1-2)
+mkdir -p "$debug"
+objcopy --only-keep-debug whole/tabled \
+    "$debug/$(echo "$id" | cut -c 3-).debug"
+
+# usual_stacks: those with a tenth of the samples and more, in ./stacks.
+usual_stacks() {
+    "$windlass" export --debug-dir debug -o folded.txt r.wndl 2>/dev/null
+    awk '{ weight[NR] = $NF; all += $NF; sub(/ [0-9]+$/, ""); text[NR] = $0 }
+        END { for (i in text) if (weight[i] * 10 > all) print text[i] }' \
+        folded.txt | sort >stacks
+}
+
+# blocked_above PERCENT: of the stacks of waits(), so many come from main().
+goes_blocked() {
+    "$windlass" export --debug-dir debug --time blocked -o folded.txt r.wndl \
+        2>/dev/null
+    awk '/;waits;/ { all += $NF } /;main;outer;waits;/ { with += $NF }
+        END { exit !(all > 0 && with == all) }' folded.txt
+}
+
+record 0 -r 1000 -- whole/tabled 300 300
+complete_above 95
+usual_stacks
+grep -q 'main;down;down;.*;inner;burn' stacks ||
+    fail "not even as a whole: $(cat folded.txt)"
+mv stacks expected
+goes_blocked || fail "not even as a whole: $(cat folded.txt)"
+
+record 0 -r 1000 -- stripped/tabled 300 300
+"$windlass" export --debug-dir debug -o folded.txt r.wndl 2>/dev/null
+grep -q 'main;down' folded.txt && fail "main was found without a table"
+
+WINDLASS_UNWIND_TABLES=$work/other:$work/tables
+export WINDLASS_UNWIND_TABLES
+for engine in auto timer; do
+    record 0 --engine $engine -r 1000 -- stripped/tabled 300 300
+    complete_above 95
+    usual_stacks
+    cmp -s expected stacks ||
+        fail "$engine: other stacks: $(cat expected stacks)"
+    goes_blocked || fail "$engine: blocked: $(cat folded.txt)"
+done
+
+# The program's own table comes first where there is .eh_frame too.
+record 0 -r 1000 -- whole/tabled 300 0
+complete_above 95
+usual_stacks
+cmp -s expected stacks || fail "with both: $(cat expected stacks)"
+
+# --- tables that are no good
+
+for at in 13 15 17 33 65 300 700; do
+    cp "tables/$id.wut" "other/$id.wut"
+    printf '\377\377\377\377\377\377' | dd of="other/$id.wut" bs=1 seek=$at \
+        conv=notrunc 2>/dev/null
+    record 0 -r 1000 -- stripped/tabled 50 20
+done
+head -c 500 "tables/$id.wut" >"other/$id.wut"
+record 0 -r 1000 -- stripped/tabled 100 20
+complete_above 95
+"$windlass" unwind-table build "$windlass" -o "other/$id.wut" 2>/dev/null ||
+    fail "no table of windlass itself"
+record 0 -r 1000 -- stripped/tabled 100 20
+complete_above 95
