@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the page is told as JSON: docs/view.md has the format.
+// What the page is told as JSON: docs/formats/view.md has the format.
 
 export interface Loss {
   reason: string;

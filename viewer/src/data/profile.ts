@@ -82,7 +82,7 @@ export interface Profile {
   samples: Samples;
   blocks: Blocks;
   marks: Marks;
-  pauses: { start: Float64Array; end: Float64Array };
+  pauses: { recording: Uint32Array; start: Float64Array; end: Float64Array };
   heaps: HeapStacks[];
   duration: number; // us, of the longest recording
 }
@@ -216,6 +216,7 @@ export function readProfile(head: Head, columns: Columns): Profile {
     blocks,
     marks: readMarks(columns, head),
     pauses: {
+      recording: columns.u32("pauses.recording"),
       start: columns.f64("pauses.start"),
       end: columns.f64("pauses.end"),
     },

@@ -61,6 +61,10 @@ function curveOf(profile: Profile, row: LaneRow, at: (us: number) => number) {
   }));
 }
 
+function recordingOf(profile: Profile, { process }: LaneRow): number {
+  return profile.head.processes[process].recording;
+}
+
 export function makeLane(
   profile: Profile,
   row: LaneRow,
@@ -78,11 +82,11 @@ export function makeLane(
       const width = duration[m] / (to - from);
       marks.push({ x: at(time[m]), width, missed: !!missed[m] });
     }
-  const { start, end } = profile.pauses;
+  const { recording, start, end } = profile.pauses;
   const pauses = Array.from(start, (us, i) => ({
     x: at(us),
     width: (end[i] - us) / (to - from),
-  }));
+  })).filter((_, i) => recording[i] === recordingOf(profile, row));
   const most = Math.max(1, row.threads.length > 1 ? highest(bins.cpu) : 1);
   return { bins, most, curve: curveOf(profile, row, at), marks, pauses };
 }
