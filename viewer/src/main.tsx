@@ -2,12 +2,12 @@
 import { render } from "preact";
 import { display } from "./data/display";
 import { readPage } from "./data/page";
-import { readProfile } from "./data/profile";
+import { hasTime, readProfile } from "./data/profile";
 import { Analysis, AnalysisContext } from "./state/analysis";
 import { initial } from "./state/state";
 import { Store, StoreContext } from "./state/store";
 import "./style.css";
-import { App, hasTime } from "./views/app";
+import { App } from "./views/app";
 
 async function main(root: HTMLElement): Promise<void> {
   const { head, columns } = await readPage();

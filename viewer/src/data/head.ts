@@ -24,6 +24,7 @@ export interface RecordingInfo {
   status?: string | number;
   losses: Loss[];
   ends: WalkEnd[];
+  block_ends?: WalkEnd[];
   summary: string[];
 }
 
@@ -52,7 +53,7 @@ export interface ModuleInfo {
   state: string;
   damaged_units?: number;
   build_id?: string;
-  cfi_text?: string;
+  detail?: string; // of what was wrong with its symbols
 }
 
 export interface FindingInfo {

@@ -87,6 +87,11 @@ export interface Profile {
   duration: number; // us, of the longest recording
 }
 
+// Else it tells of heaps alone.
+export function hasTime(profile: Profile): boolean {
+  return profile.samples.count + profile.blocks.count > 0;
+}
+
 function readFunctions(columns: Columns): Functions {
   const name = columns.u32("functions.name");
   return {

@@ -4,7 +4,7 @@
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { Profile } from "../data/profile";
+import { hasTime, type Profile } from "../data/profile";
 import { type FunctionCost, functionTable } from "../model/function_table";
 import { Names } from "../model/names";
 import { makeTree, type Shape } from "../model/shapes";
@@ -78,15 +78,15 @@ export class Analysis {
   }
 
   weights(state: State): Weights {
-    return this.weighed.get(question(state), () =>
-      state.tab === "heap"
+    return this.weighed.get(this.question(state), () =>
+      this.isHeap(state)
         ? weighHeap(this.profile, state.heap, this.heapKind(state), state.unit)
         : weighTime(this.profile, this.selection(state), state.weight),
     );
   }
 
   order(state: State, shape: Shape = shapeOf(state)): Order {
-    return this.orders.get(JSON.stringify(shape) + question(state), () => {
+    return this.orders.get(JSON.stringify(shape) + this.question(state), () => {
       const tree = this.tree(shape);
       return new Order(tree, addTotals(tree, this.weights(state)));
     });
@@ -95,10 +95,23 @@ export class Analysis {
   functions(state: State): { order: Order; rows: FunctionCost[] } {
     const shape = { ...shapeOf(state), kind: "down" as const };
     const order = this.order(state, shape);
-    const rows = this.tables.get(JSON.stringify(shape) + question(state), () =>
-      functionTable(order.tree, order.totals, this.profile.functions.count),
+    const rows = this.tables.get(
+      JSON.stringify(shape) + this.question(state),
+      () =>
+        functionTable(order.tree, order.totals, this.profile.functions.count),
     );
     return { order, rows };
+  }
+
+  // All that weights depend on.
+  private question(state: State): string {
+    return this.isHeap(state)
+      ? JSON.stringify(["heap", state.heap, state.kind, state.unit])
+      : JSON.stringify([state.weight, state.threads, state.range]);
+  }
+
+  private isHeap({ tab }: State): boolean {
+    return tab === "heap" || !hasTime(this.profile);
   }
 
   // How a tree's keys are called.
@@ -111,13 +124,6 @@ export class Analysis {
 
 export function shapeOf(state: State): Shape {
   return { kind: state.shape, focus: state.focus, collapse: state.collapse };
-}
-
-// All that weights depend on.
-function question(state: State): string {
-  return state.tab === "heap"
-    ? JSON.stringify(["heap", state.heap, state.kind, state.unit])
-    : JSON.stringify([state.weight, state.threads, state.range]);
 }
 
 export const AnalysisContext = createContext<Analysis>(

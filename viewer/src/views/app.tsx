@@ -3,7 +3,7 @@
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
-import type { Profile } from "../data/profile";
+import { hasTime, type Profile } from "../data/profile";
 import type { ShapeKind } from "../model/shapes";
 import type { TimeWeight } from "../model/weights";
 import { useAnalysis } from "../state/analysis";
@@ -30,10 +30,6 @@ const tabTexts: Record<Tab, string> = {
 };
 
 const tabIds = Object.keys(tabTexts) as Tab[];
-
-export function hasTime(profile: Profile): boolean {
-  return profile.samples.count + profile.blocks.count > 0;
-}
 
 function tabsOf(profile: Profile): { id: Tab; text: string }[] {
   return tabIds

@@ -19,7 +19,7 @@ import { isPlain } from "../ui/keys";
 import { rowAfterKey, rowId, VirtualRows } from "../ui/virtual_rows";
 import { Cost, Part } from "./cost_cells";
 import { searchKeys } from "./flame";
-import { costText } from "./frame_text";
+import { costText, listName } from "./frame_text";
 
 const rowHeight = 22;
 const indent = 14; // px a level
@@ -151,7 +151,7 @@ export function CallTree(): JSX.Element {
         aria-rowindex={index + 1}
         aria-expanded={leaf ? undefined : open.has(node)}
         aria-selected={index === active}
-        title={costText(order.totals, node)}
+        title={`${display(name)}\n${costText(order.totals, node)}`}
         onClick={() => choose(index)}
         onDblClick={() => toggle(node)}
       >
@@ -169,7 +169,7 @@ export function CallTree(): JSX.Element {
               toggle(node);
             }}
           />
-          {display(name)}
+          {display(listName(name))}
           <small>
             {state.shape === "module"
               ? ""

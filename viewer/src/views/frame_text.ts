@@ -3,6 +3,7 @@
 
 import { display } from "../data/display";
 import { amount, percent, points } from "../model/amount";
+import { shortName } from "../model/short_name";
 import type { Shape } from "../model/shapes";
 import { deltaOf, type Side, type Totals } from "../model/totals";
 import type { Analysis } from "../state/analysis";
@@ -14,6 +15,13 @@ function sideText(name: string, side: Side, node: number, totals: Totals) {
     `${name}total ${total} (${percent(side.total[node], side.all)}), ` +
     `self ${self} (${percent(side.self[node], side.all)})`
   );
+}
+
+const longName = 50; // characters
+
+// A name in a row of a list.
+export function listName(name: string): string {
+  return name.length > longName ? shortName(name) : name;
 }
 
 export function costText(totals: Totals, node: number): string {

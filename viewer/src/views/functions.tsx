@@ -18,6 +18,7 @@ import { copyText } from "../ui/copy";
 import { isPlain } from "../ui/keys";
 import { rowAfterKey, rowId, VirtualRows } from "../ui/virtual_rows";
 import { Cost, Part } from "./cost_cells";
+import { listName } from "./frame_text";
 import { Source } from "./source";
 
 const rowHeight = 22;
@@ -133,7 +134,7 @@ export function Functions(): JSX.Element {
         class="row"
         aria-rowindex={index + 1}
         aria-selected={index === active}
-        title={display(names.place(f))}
+        title={`${display(names.function(f))}\n${display(names.place(f))}`}
         onClick={() => set({ function: f })}
         onDblClick={() =>
           set({ focus: f, shape: "down", ...toStacks(state.tab) })
@@ -141,7 +142,7 @@ export function Functions(): JSX.Element {
       >
         <Costs row={cost} totals={order.totals} />
         <span role="gridcell" class="name">
-          {display(names.function(f))}
+          {display(listName(names.function(f)))}
           <small>{display(names.moduleOf(f), 60)}</small>
         </span>
       </div>

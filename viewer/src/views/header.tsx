@@ -3,6 +3,7 @@
 
 import type { JSX } from "preact";
 import { display } from "../data/display";
+import { hasTime } from "../data/profile";
 import type { TimeWeight } from "../model/weights";
 import { useAnalysis } from "../state/analysis";
 import { useStore } from "../state/store";
@@ -30,7 +31,7 @@ export function Header(props: { onHelp(): void }): JSX.Element {
         <h1 title={display(head.title)}>{display(head.title, 120)}</h1>
         <p title={about}>{about}</p>
       </div>
-      {analysis.profile.samples.count + analysis.profile.blocks.count > 0 && (
+      {hasTime(analysis.profile) && (
         <Choice
           label="Weight"
           value={state.weight}

@@ -4,7 +4,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { display } from "../data/display";
-import type { RecordingInfo } from "../data/head";
+import type { RecordingInfo, WalkEnd } from "../data/head";
 import { percent } from "../model/amount";
 import { framesByHow, moduleCosts } from "../model/quality";
 import { sum } from "../model/weights";
@@ -50,9 +50,23 @@ function Table(props: {
   );
 }
 
+function Ends(props: { ends: WalkEnd[] }): JSX.Element {
+  const all = props.ends.reduce((n, e) => n + e.count, 0);
+  return (
+    <Table
+      heads={["End", "Stacks", ""]}
+      none="No stack was walked."
+      rows={props.ends.map((e) => [
+        display(e.text),
+        e.count,
+        percent(e.count, all),
+      ])}
+    />
+  );
+}
+
 function Recording(props: { recording: RecordingInfo; side: string }) {
   const { recording, side } = props;
-  const all = recording.ends.reduce((n, e) => n + e.count, 0);
   return (
     <section>
       <h2>
@@ -66,15 +80,13 @@ function Recording(props: { recording: RecordingInfo; side: string }) {
         ))}
       </ul>
       <h3>How walks of stacks ended</h3>
-      <Table
-        heads={["End", "Stacks", ""]}
-        none="No stack was walked."
-        rows={recording.ends.map((e) => [
-          display(e.text),
-          e.count,
-          percent(e.count, all),
-        ])}
-      />
+      <Ends ends={recording.ends} />
+      {!!recording.block_ends?.length && (
+        <>
+          <h3>Those of blocked threads</h3>
+          <Ends ends={recording.block_ends} />
+        </>
+      )}
       <h3>What was lost</h3>
       <Table
         heads={["Reason", "Samples"]}
@@ -102,29 +114,22 @@ function Modules(): JSX.Element {
     <section class="wide">
       <h2>Modules</h2>
       <Table
-        heads={[
-          "Module",
-          "Symbols",
-          "Self",
-          "With a name",
-          "Call frames",
-          "Build-id",
-        ]}
+        heads={["Module", "Symbols", "Self", "With a name", "Build-id"]}
         none="No module is known."
         rows={order.map((m) => {
           const info = profile.head.modules[m];
           const cost = costs.get(m);
-          const damaged = info.damaged_units
-            ? `, ${info.damaged_units} damaged units`
-            : "";
+          const damage = [
+            info.detail,
+            info.damaged_units ? `${info.damaged_units} damaged units` : "",
+          ].filter((text) => text);
           return [
             <span title={display(info.path)}>
               {display(names.module(m), 60)}
             </span>,
-            display(info.state) + damaged,
+            display([info.state, ...damage].join(", ")),
             percent(cost?.self ?? 0, all),
             cost ? percent(cost.named, cost.self) : "",
-            display(info.cfi_text ?? ""),
             <code>{display(info.build_id ?? "", 40)}</code>,
           ];
         })}
