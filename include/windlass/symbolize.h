@@ -160,10 +160,13 @@ struct wndl_symbolizer_info {
  * UUID, the image begins at the __TEXT segment, and debug information comes
  * from a dSYM bundle beside the binary or in a debug folder, else from the
  * object files that it was linked from, which are opened when they are needed:
- * one that is missing or was built anew counts as a missing file. A Breakpad
- * symbol file (.sym)
- * takes the place of a binary: it has neither image base, build-id nor
- * sections, and its DWARF is said not to be there; records of it that are
+ * one that is missing or was built anew counts as a missing file. Of PE, the
+ * build-id is the GUID of its PDB file, which is looked for beside the binary,
+ * where it was written and in the debug folders, also as symbol stores have
+ * it; if it is not there, that is a missing file. A PDB file may also take the
+ * place of a binary: its image base is 0. So may a Breakpad symbol file (.sym):
+ * it has neither image base, build-id nor sections,
+ * and its DWARF is said not to be there; records of it that are
  * damaged count as units. `options` may be NULL. Errors:
  * IO, MALFORMED, TRUNCATED, UNSUPPORTED (also for options that this version
  * does not know),

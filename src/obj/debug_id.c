@@ -2,6 +2,7 @@
 #include "obj/debug_id.h"
 
 #include "obj/macho.h"
+#include "obj/pe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,6 +58,9 @@ bool wndl_object_debug_id(struct wndl_object *object, struct wndl_debug_id *id)
         build_id = (struct wndl_bytes){sum, sizeof sum};
     }
     *id = wndl_debug_id_of_build_id(build_id, big_endian);
+    struct wndl_pe_pdb pdb;
+    if (wndl_pe_find_pdb(object, &pdb) == WNDL_OK)
+        id->age = pdb.age;
     return true;
 }
 

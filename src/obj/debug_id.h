@@ -21,8 +21,8 @@ enum { WNDL_DEBUG_ID_TEXT = 2 * WNDL_GUID_SIZE + 8 + 1 };
 /*
  * Of the build-id, of which it takes the first 16 bytes, with zeros behind a
  * shorter one; without any, of the first 4 KiB of .text, as Breakpad does it.
- * False when there is neither. Of Mach-O it is the UUID or nothing. `object` is
- * read.
+ * False when there is neither. Of Mach-O it is the UUID or nothing; of PE, that
+ * of the PDB file that goes with it. `object` is read.
  */
 bool wndl_object_debug_id(struct wndl_object *object, struct wndl_debug_id *id);
 

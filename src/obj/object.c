@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "obj/macho_impl.h"
+#include "obj/pe_impl.h"
 
 #include <elf.h>
 #include <string.h>
@@ -25,6 +26,8 @@ static struct wndl_object *new_object(
 static enum wndl_status open_format(
     struct wndl_object *object, const char *arch, struct wndl_error *err)
 {
+    if (wndl_pe_is(object->file))
+        return wndl_pe_open(object, err);
     return wndl_macho_is(object->file) ? wndl_macho_open(object, arch, err)
                                        : wndl_elf_open(object, err);
 }
@@ -294,6 +297,8 @@ bool wndl_object_has_symtab(const struct wndl_object *object)
 {
     if (object->macho != NULL)
         return object->macho->symbol_count != 0;
+    if (object->pe != NULL)
+        return object->pe->symbols.size != 0;
     return has_type(object, SHT_SYMTAB) ||
            wndl_object_find_section(object, ".gnu_debugdata") != NULL;
 }
@@ -304,6 +309,8 @@ static enum wndl_status read_all(struct wndl_object *object,
 {
     if (object->macho != NULL)
         return wndl_macho_read_functions(object, functions, err);
+    if (object->pe != NULL)
+        return wndl_pe_read_functions(object, functions, err);
     enum wndl_status own = wndl_elf_read_functions(object, functions, err);
     if ((own != WNDL_OK && own != WNDL_NOT_FOUND) ||
         has_type(object, SHT_SYMTAB))

@@ -15,6 +15,7 @@
  *   unpack.c       zlib, zstd and xz
  *   minidebug.c    symbols in .gnu_debugdata
  *   macho_impl.h   the same for Mach-O
+ *   pe_impl.h      and for PE
  */
 #ifndef WNDL_OBJ_OBJECT_IMPL_H
 #define WNDL_OBJ_OBJECT_IMPL_H
@@ -92,6 +93,7 @@ struct wndl_plt {
 };
 
 struct wndl_macho;
+struct wndl_pe;
 
 struct wndl_object {
     struct wndl_arena arena;
@@ -108,7 +110,8 @@ struct wndl_object {
     size_t section_count;
     struct wndl_segment *segments; /* PT_LOAD only, in table order */
     size_t segment_count;
-    struct wndl_macho *macho;  /* NULL for ELF */
+    struct wndl_macho *macho;  /* NULL for others */
+    struct wndl_pe *pe;        /* NULL for others */
     struct wndl_bytes dynamic; /* PT_DYNAMIC, empty when there is none */
     struct wndl_functions functions;
     struct wndl_plt plt;

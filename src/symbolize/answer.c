@@ -181,6 +181,13 @@ static enum wndl_status resolve_stub(struct wndl_symbolizer *s,
     return WNDL_OK;
 }
 
+static bool has_file(const struct wndl_symbols *answer)
+{
+    return answer->count != 0 && answer->frames[0].file[0] != '\0';
+}
+
+/* Programs may have a PDB file for some of their code and DWARF for the rest:
+ * what has lines is known best. */
 enum wndl_status wndl_symbolizer_resolve(struct wndl_symbolizer *s,
     struct wndl_arena *arena, uint64_t rva, struct wndl_symbols *answer)
 {
@@ -191,8 +198,16 @@ enum wndl_status wndl_symbolizer_resolve(struct wndl_symbolizer *s,
         return status;
     if (wndl_symbolizer_is_breakpad(s))
         return wndl_symbolizer_resolve_breakpad(s, arena, rva, answer);
+    if (s->pdb != NULL) {
+        status = wndl_symbolizer_resolve_pdb(s, arena, rva, answer);
+        if (status != WNDL_OK || s->binary == NULL || has_file(answer))
+            return status;
+    }
+    struct wndl_symbols from_pdb = *answer;
     status = resolve_code(s, arena, addr, answer);
     if (status == WNDL_OK && answer->count == 0)
         status = resolve_stub(s, arena, addr, answer);
+    if (from_pdb.count != 0 && !has_file(answer))
+        *answer = from_pdb;
     return status;
 }

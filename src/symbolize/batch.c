@@ -83,7 +83,9 @@ static void sort_jobs(
 {
     for (size_t i = 0; i < count; i++) {
         wndl_svma addr = wndl_symbolizer_svma(s, jobs[i].rva);
-        if (s->map != NULL)
+        if (s->pdb != NULL)
+            jobs[i].unit = wndl_pdb_module_of(s->pdb, jobs[i].rva);
+        else if (s->map != NULL)
             jobs[i].unit = wndl_debug_map_unit(s->map, addr);
         else if (s->dwarf != NULL)
             jobs[i].unit = wndl_dwarf_likely_unit(s->dwarf, addr);

@@ -55,6 +55,8 @@ static uint64_t hash_sources(const struct wndl_symbolizer *s)
     if (wndl_symbolizer_is_breakpad(s))
         return hash_text(s->breakpad_text, hash);
     hash = hash_object(s->binary, hash);
+    if (s->pdb != NULL)
+        hash = hash_text(s->pdb_file.file.bytes, hash);
     return s->debug == s->binary ? hash : hash_object(s->debug, hash);
 }
 

@@ -89,6 +89,21 @@ static enum wndl_status add_stubs(struct wndl_symbolizer *s,
     return WNDL_OK;
 }
 
+/* It counts from the image base. */
+static enum wndl_status add_pdb(struct wndl_symbolizer *s,
+    struct wndl_dwarf_range range, struct wndl_vec *places)
+{
+    size_t before = places->len;
+    enum wndl_status status =
+        wndl_pdb_changes(s->pdb, wndl_symbolizer_rva(s, range.start).v,
+            wndl_symbolizer_rva(s, range.end).v, places);
+    for (size_t i = before; i < places->len; i++) {
+        uint64_t *place = wndl_vec_at(places, i);
+        *place = wndl_symbolizer_svma(s, *place).v;
+    }
+    return status;
+}
+
 static enum wndl_status find(struct wndl_symbolizer *s,
     struct wndl_dwarf_range range, struct wndl_vec *places)
 {
@@ -96,6 +111,8 @@ static enum wndl_status find(struct wndl_symbolizer *s,
     enum wndl_status status = wndl_symbolizer_need_dwarf(s);
     if (status == WNDL_OK && !add(places, range, range.start.v))
         status = WNDL_NOMEM;
+    if (status == WNDL_OK && s->pdb != NULL)
+        status = add_pdb(s, range, places);
     if (status == WNDL_OK && s->symbols != NULL)
         status = add_symbols(s, range, places);
     if (status == WNDL_OK && s->dwarf != NULL)

@@ -117,11 +117,13 @@ static bool demangle_plain(const char *mangled, struct wndl_buf *text)
            run(demangle_cplus, mangled, text);
 }
 
-/* "f@VERSION" and "f@@VERSION": the name without it. */
+/* "f@VERSION" and "f@@VERSION": the name without it. Microsoft's mangled names
+ * are full of them. */
 static size_t unversioned_size(struct wndl_bytes name)
 {
-    const uint8_t *at =
-        name.size == 0 ? NULL : memchr(name.data, '@', name.size);
+    const uint8_t *at = name.size == 0 || name.data[0] == '?'
+                            ? NULL
+                            : memchr(name.data, '@', name.size);
     return at == NULL || at == name.data ? name.size : (size_t)(at - name.data);
 }
 

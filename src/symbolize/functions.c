@@ -108,7 +108,7 @@ static void merge(struct wndl_vec *taken)
     taken->len = kept;
 }
 
-static bool is_taken(const struct wndl_vec *taken, uint64_t rva)
+bool wndl_symbolizer_is_taken(const struct wndl_vec *taken, uint64_t rva)
 {
     size_t low = 0;
     size_t high = taken->len;
@@ -131,7 +131,7 @@ static enum wndl_status add_symbol(
 {
     struct wndl_symbol best;
     uint64_t rva = wndl_symbolizer_rva(l->s, symbol->addr).v;
-    if (is_taken(&l->taken, rva))
+    if (wndl_symbolizer_is_taken(&l->taken, rva))
         return WNDL_OK;
     enum wndl_status status = wndl_symbolizer_symbol(l->s, symbol->addr, &best);
     if (status != WNDL_OK || best.addr.v != symbol->addr.v)
@@ -148,10 +148,13 @@ static enum wndl_status add_symbols(struct listing *l)
 {
     const struct wndl_symbol *symbols;
     size_t count;
+    enum wndl_status status =
+        wndl_symbolizer_list_publics(l->s, &l->functions, &l->taken);
+    if (status != WNDL_OK)
+        return status;
     if (l->s->symbols == NULL)
         return wndl_symbolizer_list_breakpad(l->s, &l->functions);
-    enum wndl_status status =
-        wndl_object_functions(l->s->symbols, &symbols, &count, NULL);
+    status = wndl_object_functions(l->s->symbols, &symbols, &count, NULL);
     if (status == WNDL_NOMEM)
         return status;
     status = WNDL_OK;
@@ -171,6 +174,8 @@ static enum wndl_status add_dwarf(struct listing *l)
         status = wndl_dwarf_visit_functions(dwarf, i, add_function, l);
     if (status == WNDL_OK && l->s->map != NULL)
         status = wndl_debug_map_visit_functions(l->s->map, add_function, l);
+    if (status == WNDL_OK)
+        status = wndl_symbolizer_list_pdb(l->s, &l->functions, &l->taken);
     merge(&l->taken);
     return status;
 }

@@ -117,7 +117,9 @@ static enum wndl_status find_debugfile(struct wndl_symbolizer *s,
     const struct wndl_symbolizer_options *options, struct wndl_error *err)
 {
     s->debug = s->binary;
-    if (has_dwarf(s->binary))
+    if (wndl_symbolizer_find_pdb(s, options) != WNDL_OK)
+        return wndl_symbolizer_no_memory(err);
+    if (has_dwarf(s->binary) || s->pdb != NULL)
         return WNDL_OK;
     struct wndl_error refusal = {0};
     enum wndl_status status = wndl_debugfile_find(
@@ -195,6 +197,8 @@ static enum wndl_status open_bytes(struct wndl_symbolizer *s,
 {
     if (!wndl_demangler_init(&s->demangler, &s->arena))
         return wndl_symbolizer_no_memory(err);
+    if (wndl_pdb_is(bytes))
+        return wndl_symbolizer_begin_pdb(s, bytes, path, options, err);
     return wndl_breakpad_is(bytes)
                ? open_symbol_file(s, bytes, path, options, err)
                : open_binary(s, bytes, path, options, err);
@@ -347,6 +351,9 @@ void wndl_symbolizer_close(struct wndl_symbolizer *s)
         return;
     wndl_symbolizer_close_cache(s);
     wndl_breakpad_close(s->breakpad);
+    if (s->binary == NULL)
+        wndl_pdb_close(s->pdb);
+    wndl_pdb_file_close(&s->pdb_file, s->mem);
     if (s->dwarf != NULL)
         wndl_dwarf_close(s->dwarf);
     wndl_debug_map_close(s->map);
@@ -374,8 +381,9 @@ enum wndl_status wndl_symbolizer_section(const struct wndl_symbolizer *s,
         return WNDL_OK;
     }
     wndl_symbolizer_forget(err);
-    wndl_error_set_file(err,
-        s->binary == NULL ? s->breakpad_path : wndl_object_path(s->binary));
+    wndl_error_set_file(err, s->binary != NULL ? wndl_object_path(s->binary)
+                             : s->pdb != NULL  ? s->pdb_path
+                                               : s->breakpad_path);
     return wndl_fail(
         err, WNDL_NOT_FOUND, "no section that is loaded is called %s", name);
 }
@@ -428,7 +436,10 @@ void wndl_symbolizer_get_info(
     wndl_symbolizer_lock(s);
     if (wndl_symbolizer_is_breakpad(s))
         get_breakpad_info(s, info);
-    else
+    else if (s->binary != NULL)
         get_binary_info(s, info);
+    else
+        *info = (struct wndl_symbolizer_info){.debug_file = ""};
+    wndl_symbolizer_add_pdb_info(s, info);
     wndl_symbolizer_unlock(s);
 }

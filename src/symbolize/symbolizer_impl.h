@@ -7,6 +7,7 @@
  *   debug_files.c sections for the DWARF reader
  *   debug_map.c   several DWARF readers, for the object files of Mach-O
  *   breakpad.c    a Breakpad symbol file instead of all that
+ *   pdb.c         a PDB file, with an image or instead; pdb_find.c: where
  *   cache.c       answers kept in files; cache_file.c: what such a file is
  *   answer.c      one address
  *   batch.c       many; which answers are remembered
@@ -32,6 +33,7 @@
 #include "symbolize/debug_files.h"
 #include "symbolize/debug_map.h"
 #include "symbolize/demangle.h"
+#include "symbolize/pdb_find.h"
 #include "symbolize/symbolizer.h"
 
 #include <pthread.h>
@@ -66,7 +68,8 @@ struct wndl_symbol_cache {
  * one of count 0 says that nothing is known there. The binary's bytes are
  * those of `file`, of `read`, or the caller's. Instead of a binary they may be
  * a Breakpad symbol file: then `binary` is NULL and breakpad_text is not empty,
- * and `breakpad` is NULL as long as `is_deferred`.
+ * and `breakpad` is NULL as long as `is_deferred`. `pdb` is that of pdb_file,
+ * or `binary` is NULL and it is what was to be opened.
  */
 struct wndl_symbolizer {
     pthread_mutex_t lock;
@@ -86,6 +89,10 @@ struct wndl_symbolizer {
     struct wndl_bytes breakpad_text;
     struct wndl_bytes breakpad_id; /* of its MODULE record */
     const char *breakpad_path;
+    struct wndl_pdb *pdb; /* NULL: none */
+    struct wndl_pdb_file pdb_file;
+    const char *pdb_path;
+    struct wndl_error pdb_missing; /* of one that belongs to the binary */
     struct wndl_demangler demangler;
     struct wndl_map answers;
     struct wndl_symbol_cache cache;
@@ -174,6 +181,33 @@ enum wndl_status wndl_symbolizer_resolve_breakpad(struct wndl_symbolizer *s,
 enum wndl_status wndl_symbolizer_list_breakpad(
     struct wndl_symbolizer *s, struct wndl_vec *functions) WNDL_MUST_USE;
 
+/* pdb */
+
+/* A PDB file in the place of a binary. */
+enum wndl_status wndl_symbolizer_begin_pdb(struct wndl_symbolizer *s,
+    struct wndl_bytes bytes, const char *path,
+    const struct wndl_symbolizer_options *options,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/* Looks for the one that goes with a PE image. OK or NOMEM. */
+enum wndl_status wndl_symbolizer_find_pdb(struct wndl_symbolizer *s,
+    const struct wndl_symbolizer_options *options) WNDL_MUST_USE;
+
+/* wndl_symbolizer_resolve for one. */
+enum wndl_status wndl_symbolizer_resolve_pdb(struct wndl_symbolizer *s,
+    struct wndl_arena *arena, uint64_t rva,
+    struct wndl_symbols *answer) WNDL_MUST_USE;
+
+/* Add functions (struct wndl_symbol_function), with their ranges; and public
+ * symbols that are in none of `known`. OK, also without a PDB file, NOMEM. */
+enum wndl_status wndl_symbolizer_list_pdb(struct wndl_symbolizer *s,
+    struct wndl_vec *functions, struct wndl_vec *taken) WNDL_MUST_USE;
+enum wndl_status wndl_symbolizer_list_publics(struct wndl_symbolizer *s,
+    struct wndl_vec *functions, const struct wndl_vec *known) WNDL_MUST_USE;
+
+void wndl_symbolizer_add_pdb_info(
+    const struct wndl_symbolizer *s, struct wndl_symbolizer_info *info);
+
 /* answer */
 
 /* What rva 0 was linked to be. */
@@ -229,6 +263,10 @@ enum wndl_status wndl_symbolize_jobs(struct wndl_symbolizer *s,
     size_t count) WNDL_MUST_USE;
 
 /* functions */
+
+/* Whether `rva` is in one of these struct wndl_symbol_range: sorted, and none
+ * of them touch. */
+bool wndl_symbolizer_is_taken(const struct wndl_vec *taken, uint64_t rva);
 
 /* Sets functions. OK or NOMEM. */
 enum wndl_status wndl_symbolizer_need_functions(

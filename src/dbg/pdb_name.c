@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names: of files, by their checksums; of inlined functions, by records of
+ * types and ids, of which every MARK-th is remembered; and public symbols.
+ */
+#include "dbg/pdb_internal.h"
+
+enum {
+    LONGEST_NAME = 64 << 10, /* what is longer is cut off */
+    LONGEST_RECORD = (64 << 10) + 2,
+    MARK = 64,
+    CHECK_AT_MOST = 4096, /* bytes of a file's name that are looked at first */
+};
+
+bool wndl_pdb_keep(
+    struct wndl_pdb *pdb, struct wndl_bytes text, struct wndl_bytes *kept)
+{
+    uint32_t id = 0;
+    if (text.size > LONGEST_NAME)
+        text.size = LONGEST_NAME;
+    if (!wndl_intern_add(&pdb->names, text, &id))
+        return false;
+    *kept = wndl_intern_get(&pdb->names, id);
+    return true;
+}
+
+/* ---- files */
+
+static struct wndl_bytes string_at(struct wndl_pdb *pdb, uint32_t offset)
+{
+    enum { HEADER = 12 };
+    for (uint64_t size = CHECK_AT_MOST;; size *= 16) {
+        struct wndl_bytes bytes = wndl_msf_read(&pdb->msf, &pdb->strings,
+            (struct wndl_msf_range){HEADER + (uint64_t)offset, size},
+            &pdb->scratch);
+        struct wndl_bytes name = wndl_bytes_cstr(bytes, 0);
+        if (name.data != NULL || bytes.size < size || size > LONGEST_NAME)
+            return name;
+    }
+}
+
+bool wndl_pdb_file_name(struct wndl_pdb *pdb,
+    const struct wndl_pdb_module *module, uint32_t checksum,
+    struct wndl_bytes *name)
+{
+    struct wndl_bytes checksums = wndl_pdb_subsection(
+        module, module->checksums_at, module->checksums_size);
+    struct wndl_cursor c = wndl_cursor_at(checksums, checksum, false);
+    uint32_t offset = wndl_cursor_u32(&c);
+    uint32_t id = 0;
+    *name = wndl_intern_get(&pdb->names, 0);
+    if (c.failed)
+        return true;
+    uint64_t *known = wndl_map_put(&pdb->files, offset);
+    if (known == NULL)
+        return false;
+    if (*known == 0) {
+        struct wndl_bytes text = string_at(pdb, offset);
+        if (pdb->scratch.failed || !wndl_intern_add(&pdb->names, text, &id))
+            return false;
+        *known = id + UINT64_C(1);
+    }
+    *name = wndl_intern_get(&pdb->names, (uint32_t)(*known - 1));
+    return true;
+}
+
+/* ---- types and ids */
+
+/* The record at `offset` of the records, which ends at *next. */
+static bool record_at(struct wndl_pdb *pdb, const struct wndl_pdb_types *types,
+    uint32_t offset, struct wndl_cv_record *record)
+{
+    struct wndl_bytes bytes = wndl_msf_read(&pdb->msf, &types->stream,
+        (struct wndl_msf_range){types->header_size + (uint64_t)offset, 4},
+        &pdb->scratch);
+    struct wndl_cursor c = wndl_cursor_at(bytes, 0, false);
+    uint64_t size = 2 + (uint64_t)wndl_cursor_u16(&c);
+    bytes = wndl_msf_read(&pdb->msf, &types->stream,
+        (struct wndl_msf_range){types->header_size + (uint64_t)offset, size},
+        &pdb->scratch);
+    c = wndl_cursor_at(bytes, 0, false);
+    return wndl_cv_next(&c, record);
+}
+
+static bool mark_types(struct wndl_pdb *pdb, struct wndl_pdb_types *types)
+{
+    struct wndl_msf_piece piece;
+    types->is_marked = true;
+    enum wndl_status status = wndl_msf_load(&pdb->msf, &types->stream,
+        (struct wndl_msf_range){types->header_size, types->records_size},
+        pdb->mem, &piece);
+    if (status == WNDL_NOMEM)
+        return false;
+    if (status != WNDL_OK)
+        wndl_pdb_damage(pdb, status, "types", 0, "the types are cut short");
+    struct wndl_cursor c = wndl_cursor_at(piece.bytes, 0, false);
+    bool kept = true;
+    for (uint32_t i = 0; wndl_cursor_left(&c) >= 4 && kept; i++) {
+        if (i % MARK == 0) {
+            uint32_t *mark = wndl_vec_push(&types->marks);
+            kept = mark != NULL;
+            if (kept)
+                *mark = (uint32_t)wndl_cursor_offset(&c);
+        }
+        uint16_t size = wndl_cursor_u16(&c);
+        wndl_cursor_skip(&c, size);
+    }
+    wndl_msf_free(&piece, pdb->mem);
+    return kept;
+}
+
+static bool find_record(struct wndl_pdb *pdb, struct wndl_pdb_types *types,
+    uint32_t number, struct wndl_cv_record *record)
+{
+    uint32_t index = number - types->first;
+    if (number < types->first || index >= types->count ||
+        index / MARK >= types->marks.len)
+        return false;
+    uint32_t at = *(uint32_t *)wndl_vec_at(&types->marks, index / MARK);
+    for (uint32_t i = 0; i < index % MARK; i++) {
+        if (!record_at(pdb, types, at, record))
+            return false;
+        at += 4 + (uint32_t)record->body.size;
+    }
+    return record_at(pdb, types, at, record);
+}
+
+/* The name of a record, kept; empty if it has none. */
+static bool plain_name(struct wndl_pdb *pdb, struct wndl_pdb_types *types,
+    uint32_t number, struct wndl_cv_named *named)
+{
+    struct wndl_cv_record record;
+    if (!types->is_marked && !mark_types(pdb, types))
+        return false;
+    if (!find_record(pdb, types, number, &record) ||
+        !wndl_cv_read_named(&record, named))
+        *named = (struct wndl_cv_named){0};
+    return !pdb->scratch.failed &&
+           wndl_pdb_keep(pdb, named->name, &named->name);
+}
+
+/* "SCOPE::NAME" */
+static bool full_name(
+    struct wndl_pdb *pdb, uint32_t number, struct wndl_bytes *name)
+{
+    struct wndl_cv_named own;
+    struct wndl_cv_named scope;
+    struct wndl_cv_record record;
+    if (!plain_name(pdb, &pdb->ids, number, &own))
+        return false;
+    *name = own.name;
+    if (own.scope == 0)
+        return true;
+    bool is_member = find_record(pdb, &pdb->ids, number, &record) &&
+                     record.kind == WNDL_LF_MFUNC_ID;
+    if (!plain_name(
+            pdb, is_member ? &pdb->types : &pdb->ids, own.scope, &scope))
+        return false;
+    if (scope.name.size == 0)
+        return true;
+    struct wndl_buf *text = &pdb->text;
+    wndl_buf_clear(text);
+    wndl_buf_add(text, scope.name.data, scope.name.size);
+    wndl_buf_text(text, "::");
+    wndl_buf_add(text, own.name.data, own.name.size);
+    return !text->failed &&
+           wndl_pdb_keep(
+               pdb, (struct wndl_bytes){text->data, text->size}, name);
+}
+
+bool wndl_pdb_inlinee_name(
+    struct wndl_pdb *pdb, uint32_t id, struct wndl_bytes *name)
+{
+    uint32_t kept = 0;
+    uint64_t *known = wndl_map_put(&pdb->ids.names, id);
+    if (known == NULL)
+        return false;
+    if (*known == 0) {
+        if (!full_name(pdb, id, name) ||
+            !wndl_intern_add(&pdb->names, *name, &kept))
+            return false;
+        *known = kept + UINT64_C(1);
+    }
+    *name = wndl_intern_get(&pdb->names, (uint32_t)(*known - 1));
+    return true;
+}
+
+/* ---- public symbols */
+
+static bool read_public(
+    struct wndl_pdb *pdb, size_t i, struct wndl_cv_public *symbol)
+{
+    struct wndl_cv_record record;
+    struct wndl_cursor c =
+        wndl_cursor_at(pdb->publics.order.bytes, 4 * i, false);
+    const struct wndl_pdb_types records = {.stream = pdb->publics.records};
+    return record_at(pdb, &records, wndl_cursor_u32(&c), &record) &&
+           wndl_cv_read_public(&record, symbol);
+}
+
+bool wndl_pdb_public_at(struct wndl_pdb *pdb, size_t i,
+    struct wndl_cv_public *symbol, uint32_t *address)
+{
+    if (!read_public(pdb, i, symbol))
+        return false;
+    *address = wndl_pdb_address(pdb, symbol->place);
+    if (*address == (uint32_t)WNDL_PDB_NOWHERE)
+        return false;
+    /* What assemblers wrote is not said to be code. */
+    const struct wndl_pdb_section *section =
+        wndl_vec_at(&pdb->sections, symbol->place.section - 1u);
+    return symbol->is_code || section->is_code;
+}
+
+/* Data in between is passed over, so many at most. */
+enum { MOST_PASSED = 64 };
+
+bool wndl_pdb_find_public(struct wndl_pdb *pdb, uint32_t address,
+    uint32_t *start, struct wndl_bytes *name)
+{
+    struct wndl_cv_public symbol;
+    size_t low = 0;
+    size_t high = pdb->publics.count;
+    uint32_t end = wndl_pdb_section_end(pdb, address);
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        bool is_read = read_public(pdb, mid, &symbol);
+        if (is_read && wndl_pdb_address(pdb, symbol.place) <= address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    for (size_t i = low; i > 0 && low - i < MOST_PASSED; i--)
+        if (wndl_pdb_public_at(pdb, i - 1, &symbol, start)) {
+            *name = symbol.name;
+            return *start <= address &&
+                   wndl_pdb_section_end(pdb, *start) == end;
+        }
+    return false;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PDB files: beside a PE image, or in its place. What they do not know is
+ * asked of the image's own symbols and DWARF, if there is one.
+ */
+#include "dbg/pdb.h"
+#include "obj/debug_id.h"
+#include "symbolize/symbolizer_impl.h"
+
+#include <string.h>
+
+/* Whether it is of the build that is asked for, if one is. */
+static enum wndl_status check_id(const struct wndl_pdb *pdb,
+    const struct wndl_symbolizer_options *options, struct wndl_error *err)
+{
+    struct wndl_bytes wanted = {options->build_id, options->build_id_size};
+    struct wndl_bytes guid = {wndl_pdb_id(pdb)->guid, 16};
+    if (options->build_id == NULL || wndl_bytes_equal(wanted, guid))
+        return WNDL_OK;
+    return wndl_fail(err, WNDL_NOT_FOUND,
+        "the file is of another build than the one asked for");
+}
+
+enum wndl_status wndl_symbolizer_begin_pdb(struct wndl_symbolizer *s,
+    struct wndl_bytes bytes, const char *path,
+    const struct wndl_symbolizer_options *options, struct wndl_error *err)
+{
+    s->pdb_path =
+        path == NULL ? "" : wndl_arena_copy(&s->arena, path, strlen(path));
+    if (s->pdb_path == NULL)
+        return wndl_symbolizer_no_memory(err);
+    const struct wndl_pdb_source source = {bytes, s->pdb_path};
+    enum wndl_status status = wndl_pdb_open(&source, s->mem, &s->pdb, err);
+    return status == WNDL_OK ? check_id(s->pdb, options, err) : status;
+}
+
+enum wndl_status wndl_symbolizer_find_pdb(
+    struct wndl_symbolizer *s, const struct wndl_symbolizer_options *options)
+{
+    struct wndl_error err = {0};
+    enum wndl_status status = wndl_pdb_file_find(
+        s->binary, options->debug_dirs, s->mem, &s->pdb_file, &err);
+    s->pdb = s->pdb_file.pdb;
+    s->pdb_path = s->pdb_file.path;
+    if (status == WNDL_NOT_FOUND && err.file[0] != '\0')
+        s->pdb_missing = err;
+    return status == WNDL_NOT_FOUND ? WNDL_OK : status;
+}
+
+/* On i386 also names that are not C++ have something before or after them,
+ * which tells how they are called: _f, _f@8, @f@8. */
+static struct wndl_bytes undecorated(
+    const struct wndl_symbolizer *s, struct wndl_bytes name)
+{
+    if (wndl_pdb_machine(s->pdb) != WNDL_PDB_X86 || name.size < 2 ||
+        (name.data[0] != '_' && name.data[0] != '@'))
+        return name;
+    return (struct wndl_bytes){name.data + 1, name.size - 1};
+}
+
+/* `name` with what marks the jump to it; NULL when memory is out. */
+static const char *thunk_name(struct wndl_symbolizer *s, const char *name)
+{
+    static const char mark[] = "@ilt";
+    size_t size = strlen(name);
+    char *marked = wndl_arena_alloc(&s->arena, size + sizeof mark);
+    if (marked == NULL)
+        return NULL;
+    memcpy(marked, name, size);
+    memcpy(marked + size, mark, sizeof mark);
+    return marked;
+}
+
+struct named {
+    struct wndl_bytes name;
+    struct wndl_bytes linkage_name;
+    bool is_thunk;
+};
+
+/* Microsoft's mangled names begin so. We have no demangler for them; what the
+ * function is called is told beside them. */
+static bool is_microsofts(struct wndl_bytes name)
+{
+    return name.size != 0 && name.data[0] == '?';
+}
+
+/* As people write it: by its linkage name, which tells types. */
+static const char *readable(struct wndl_symbolizer *s, const struct named *from)
+{
+    bool linked = from->linkage_name.size != 0;
+    if (from->name.size != 0 && (!linked || is_microsofts(from->linkage_name)))
+        return (const char *)from->name.data;
+    return linked ? wndl_symbolizer_name(s, undecorated(s, from->linkage_name))
+                  : "";
+}
+
+static bool set_names(struct wndl_symbolizer *s, const struct named *from,
+    const char **mangled, const char **function)
+{
+    bool linked = from->linkage_name.size != 0;
+    struct wndl_bytes name = linked ? from->linkage_name : from->name;
+    *mangled = name.size == 0 ? "" : (const char *)name.data;
+    *function = s->no_demangle ? *mangled : readable(s, from);
+    if (from->is_thunk && *function != NULL) {
+        bool plain = *function == *mangled;
+        *mangled = thunk_name(s, *mangled);
+        *function = plain ? *mangled : thunk_name(s, *function);
+    }
+    return *mangled != NULL && *function != NULL;
+}
+
+enum wndl_status wndl_symbolizer_resolve_pdb(struct wndl_symbolizer *s,
+    struct wndl_arena *arena, uint64_t rva, struct wndl_symbols *answer)
+{
+    struct wndl_pdb_frames from;
+    enum wndl_status status = wndl_pdb_lookup(s->pdb, rva, &from);
+    if (status != WNDL_OK)
+        return status == WNDL_NOT_FOUND ? WNDL_OK : status;
+    struct wndl_symbol_frame *frames =
+        wndl_arena_calloc(arena, from.count, sizeof *frames);
+    if (frames == NULL)
+        return WNDL_NOMEM;
+    for (size_t i = 0; i < from.count; i++) {
+        const struct wndl_pdb_frame *f = &from.frames[i];
+        const struct named named = {f->name, f->linkage_name, f->is_thunk};
+        frames[i].file = (const char *)f->file.data;
+        frames[i].line = f->line;
+        frames[i].column = f->column;
+        frames[i].inlined = f->inlined;
+        frames[i].function_rva = f->start;
+        if (!set_names(s, &named, &frames[i].mangled, &frames[i].function))
+            return WNDL_NOMEM;
+    }
+    *answer = (struct wndl_symbols){frames, from.count};
+    return WNDL_OK;
+}
+
+struct listing {
+    struct wndl_symbolizer *s;
+    struct wndl_vec *functions;   /* struct wndl_symbol_function */
+    struct wndl_vec *taken;       /* struct wndl_symbol_range; NULL: publics */
+    const struct wndl_vec *known; /* of those in order */
+};
+
+static enum wndl_status add_function(
+    void *context, const struct wndl_pdb_function *from)
+{
+    struct listing *l = context;
+    const struct wndl_symbol_range range = {from->rva, from->size};
+    const struct named named = {from->name, from->linkage_name, from->is_thunk};
+    if (l->taken == NULL && wndl_symbolizer_is_taken(l->known, from->rva))
+        return WNDL_OK;
+    struct wndl_symbol_range *own = wndl_arena_alloc(&l->s->arena, sizeof *own);
+    struct wndl_symbol_function *function = wndl_vec_push(l->functions);
+    if (own == NULL || function == NULL ||
+        !set_names(l->s, &named, &function->mangled, &function->function))
+        return WNDL_NOMEM;
+    *own = range;
+    function->ranges = own;
+    function->range_count = 1;
+    if (l->taken == NULL)
+        return WNDL_OK;
+    struct wndl_symbol_range *slot = wndl_vec_push(l->taken);
+    if (slot != NULL)
+        *slot = range;
+    return slot == NULL ? WNDL_NOMEM : WNDL_OK;
+}
+
+enum wndl_status wndl_symbolizer_list_pdb(struct wndl_symbolizer *s,
+    struct wndl_vec *functions, struct wndl_vec *taken)
+{
+    struct listing l = {s, functions, taken, NULL};
+    return s->pdb == NULL ? WNDL_OK
+                          : wndl_pdb_visit_functions(s->pdb, add_function, &l);
+}
+
+enum wndl_status wndl_symbolizer_list_publics(struct wndl_symbolizer *s,
+    struct wndl_vec *functions, const struct wndl_vec *known)
+{
+    struct listing l = {s, functions, NULL, known};
+    return s->pdb == NULL ? WNDL_OK
+                          : wndl_pdb_visit_publics(s->pdb, add_function, &l);
+}
+
+void wndl_symbolizer_add_pdb_info(
+    const struct wndl_symbolizer *s, struct wndl_symbolizer_info *info)
+{
+    struct wndl_pdb_stats stats = {0};
+    if (s->pdb_missing.status != WNDL_OK) {
+        info->files_missing++;
+        info->first_missing = s->pdb_missing;
+    }
+    if (s->pdb == NULL)
+        return;
+    wndl_pdb_get_stats(s->pdb, &stats);
+    info->has_symtab = true;
+    info->debug_file = s->pdb_path;
+    info->units_damaged += stats.damaged;
+    if (info->first_damage.status == WNDL_OK)
+        info->first_damage = stats.first_damage;
+    if (s->binary != NULL)
+        return;
+    const struct wndl_pdb_id *id = wndl_pdb_id(s->pdb);
+    uint16_t machine = wndl_pdb_machine(s->pdb);
+    info->build_id = id->guid;
+    info->build_id_size = sizeof id->guid;
+    info->address_size =
+        machine == WNDL_PDB_X86 || machine == WNDL_PDB_ARM ? 4 : 8;
+}
