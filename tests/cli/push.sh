@@ -87,6 +87,9 @@ says "sent app's process_cpu profile"
 arrived time.pprof "POST /ingest?name=app&from=1763719200000000000\
 &until=1763719200121400000&format=pprof&spyName=windlass HTTP/1.1" \
     'Content-Type: application/octet-stream' 'User-Agent: windlass'
+for name in app kid; do
+    grep -qxF "string_table: \"$name\"" decoded || fail "no program $name"
+done
 push 0 --name a/b.c --label env=pro+d --label x_1='a b&c#%' "$url/base/" \
     heap.wndl
 says "sent a/b.c's memory profile"
@@ -142,6 +145,16 @@ says 'http://127.0.0.1:1: Failed to connect to 127.0.0.1 port 1'
 push 1 --timeout 5 http://me:secret@host.invalid time.wndl
 says 'http://host.invalid: '
 ! grep -q secret said || fail "tells the password: $(cat said)"
+
+# Without the library.
+mkdir none
+echo none >none/libcurl.so.4
+cp none/libcurl.so.4 none/libcurl-gnutls.so.4
+status=0
+LD_LIBRARY_PATH=$work/none "$windlass" push "$url" time.wndl 2>said ||
+    status=$?
+[ $status -eq 1 ] || fail "without libcurl: status $status"
+says 'libcurl.so.4 is not there; on Debian: libcurl4'
 
 # What cannot be sent.
 push 1 "$url" no-such-file

@@ -64,7 +64,7 @@ function differences(profile, frames, rows) {
 // The table, as soon as it is what is in the file, or after a long time.
 async function readTable(page, profile, frames) {
   const rows = page.locator('table:not(:has(thead)) tr');
-  for (let tries = 300; ; tries--) {
+  for (let tries = 600; ; tries--) {
     const shown = await rows.evaluateAll((all) =>
       all.filter((row) => row.cells.length === 3) // one says there are none
         .map((row) => [...row.cells].map((cell) => cell.textContent)));
