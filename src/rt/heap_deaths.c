@@ -37,7 +37,7 @@ static inline uint64_t usable_of(struct wndl_heap_count *c, uint32_t pair)
     return usable;
 }
 
-static WNDL_RT_NOINLINE void count_death_in_pair(
+static inline void count_death_in_pair(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_block *block)
 {
     uint32_t pair = block->pair;
@@ -178,9 +178,10 @@ void wndl_rt_heap_freed(struct wndl_rt_heap_thread *t,
     wndl_rt_death_count(t, death);
 }
 
-void wndl_rt_heap_end_any(struct wndl_rt_heap_thread *t,
-    const struct wndl_rt_allocator *real, void *block,
-    const struct wndl_regs *regs)
+/* In one piece: its parts are shorter than the calls of them. */
+__attribute__((flatten)) void wndl_rt_heap_end_any(
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_allocator *real,
+    void *block, const struct wndl_regs *regs)
 {
     struct wndl_rt_death death;
     wndl_rt_heap_take(real, block, &death);
