@@ -5,11 +5,13 @@
 #include "analyze/view_findings.h"
 #include "analyze/view_sources.h"
 #include "cli/command.h"
+#include "cli/heap_report.h"
 #include "cli/loaded.h"
 #include "cli/output.h"
 #include "cli/serve.h"
 #include "cli/view_page.h"
 #include "out/report_text.h"
+#include "out/report_text_heap.h"
 #include "out/view.h"
 
 #include <errno.h>
@@ -56,7 +58,7 @@ struct shown {
     struct wndl_viewed view;
 };
 
-static bool sum_up(const struct wndl_symbolized *s, struct wndl_buf *lines)
+static bool sum_up_time(const struct wndl_symbolized *s, struct wndl_buf *lines)
 {
     struct wndl_report report;
     bool filled = wndl_report_fill(
@@ -64,14 +66,38 @@ static bool sum_up(const struct wndl_symbolized *s, struct wndl_buf *lines)
     if (filled)
         wndl_report_text_figures(&report, lines);
     wndl_report_free(&report);
-    return filled && !lines->failed;
+    return filled;
+}
+
+static bool sum_up_heaps(
+    const struct wndl_loaded *loaded, bool alone, struct wndl_buf *lines)
+{
+    const struct wndl_heap_which_options usual = {0};
+    const struct wndl_heap_choice choice = wndl_heap_choose(&usual, loaded, 1);
+    struct wndl_heap_report report;
+    bool filled = wndl_heap_report_fill(
+        &report, &loaded->symbolized, &choice, wndl_mem_libc());
+    if (filled)
+        wndl_report_text_heap_figures(&report, alone, lines);
+    wndl_heap_report_free(&report);
+    return filled;
+}
+
+/* As reports on its time and on its heaps begin. */
+static bool sum_up(const struct wndl_loaded *loaded, struct wndl_buf *lines)
+{
+    const struct wndl_profile *p = &loaded->profile;
+    bool heaps = p->heaps.len != 0;
+    bool time = p->samples.len + p->blocks.len != 0 || !heaps;
+    return (!time || sum_up_time(&loaded->symbolized, lines)) &&
+           (!heaps || sum_up_heaps(loaded, !time, lines)) && !lines->failed;
 }
 
 static bool prepare(struct shown *shown, size_t i, const char *path)
 {
     const struct wndl_symbolized *s = &shown->loaded[i].symbolized;
     struct wndl_buf *summary = &shown->summaries[i];
-    bool prepared = sum_up(s, summary) &&
+    bool prepared = sum_up(&shown->loaded[i], summary) &&
                     wndl_view_findings(&shown->findings[i], s, &shown->arena) &&
                     wndl_view_sources(&shown->sources[i], s, &shown->arena);
     shown->view.recordings[i] = (struct wndl_view_recording){

@@ -283,6 +283,28 @@ static void processes(const struct head *h)
         wndl_buf_printf(h->out, "  and %zu more\n", count - MAX_LISTED);
 }
 
+static void figures(const struct head *h)
+{
+    mode(h);
+    unseen(h);
+    live(h);
+    peak(h);
+    allocated(h);
+    stacks(h);
+    gaps(h);
+}
+
+void wndl_report_text_heap_figures(
+    const struct wndl_heap_report *r, bool recorded, struct wndl_buf *out)
+{
+    const struct wndl_report report = {.symbolized = r->symbolized};
+    const struct wndl_text_layout layout = {0};
+    const struct head h = {.r = r, .text = {&report, &layout, out}, .out = out};
+    if (recorded)
+        wndl_text_recorded(&h.text);
+    figures(&h);
+}
+
 void wndl_report_text_heap(
     const struct wndl_heap_report *r, unsigned width, struct wndl_buf *out)
 {
@@ -290,13 +312,7 @@ void wndl_report_text_heap(
     const struct wndl_text_layout layout = {.width = width};
     const struct head h = {.r = r, .text = {&report, &layout, out}, .out = out};
     wndl_text_recorded(&h.text);
-    mode(&h);
-    unseen(&h);
-    live(&h);
-    peak(&h);
-    allocated(&h);
-    stacks(&h);
-    gaps(&h);
+    figures(&h);
     over_time(&h);
     processes(&h);
     wndl_buf_byte(out, '\n');

@@ -16,6 +16,11 @@
 void wndl_report_text_heap(
     const struct wndl_heap_report *r, unsigned width, struct wndl_buf *out);
 
+/* Of its head the lines on how much there was and how good it is, after those
+ * on what was recorded if they are wanted. */
+void wndl_report_text_heap_figures(
+    const struct wndl_heap_report *r, bool recorded, struct wndl_buf *out);
+
 /* "Leaks, definite". Static string. */
 const char *wndl_report_finding_title(enum wndl_finding_kind kind);
 

@@ -40,13 +40,22 @@ says 0 "wrote out.html" -o out.html a.wndl
 [ ! -s out ] || fail "-o FILE writes to standard output"
 grep -q 'id="windlass-data"' out.html
 "$windlass" view -o - a.wndl | cmp - out.html
-! grep -q '<!--windlass-data-->' out.html || fail "the marker is left"
+if grep -q '<!--windlass-data-->' out.html; then
+    fail "the marker is left"
+fi
 says 0 "wrote two.html" -o two.html a.wndl b.wndl
 grep -q '"title":"b.wndl against a.wndl"' two.html
 if command -v python3 >/dev/null; then
     python3 "$here/view_page.py" out.html >dump
     grep -q '^samples.node u32 p \[[0-9, ]*\]$' dump
     python3 "$here/view_page.py" two.html >dump
+    "$make_recording" h.wndl <"$here/heap/two_processes.recipe"
+    "$windlass" view -o h.html h.wndl 2>err
+    python3 "$here/view_page.py" h.html >dump
+    grep '^recordings' dump | grep -q '"summary": \["Command .*"Peak '
+    if grep '^recordings' dump | grep -q '"Samples'; then
+        fail "tells of samples where there are none"
+    fi
     python3 "$here/view_serve.py" out.html "$windlass" view a.wndl 2>err
     grep -q 'until Ctrl-C' err
 fi

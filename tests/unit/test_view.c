@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* What is merged for a page, and what its writer must do. */
+#include "testlib.h"
+
+#include "analyze/view_findings.h"
+#include "analyze/view_sources.h"
+#include "named.h"
+#include "out/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char earlier[] =
+    "meta 1000000 1 0 h / app\n"
+    "process 0 1 /usr/bin/app app\n"
+    "image /usr/bin/app a1b2\nimage /old/lib.so c3\nimage /a/x.so -\n"
+    "image /b/x.so -\n"
+    "thread 0 1 app\n"
+    "sample 0 2 0 0:10 0:20 1:40!\nsample 0 1 0 0:10 0:30! 2:50 3:50\n"
+    "mark 0 0 0 began\n"
+    "heap 0 1 0\n"
+    "pair 0 0 100 12 0:10 0:20\npair 0 2 10 6 0:30\n"
+    "live 0 0 0 0 500 112 1\n"
+    "snapshot 0 0 - 4 2 230 256 128 0 1 300 100\n"
+    "counts 0 0 2 1 2 0 900 1 2 1 1 1 50\n"
+    "leaks 0 0 1 0 0\n"
+    "done 0 0\n";
+
+/* The same code elsewhere in the same modules, in another order. */
+static const char later[] =
+    "meta 1000000 1 0 h / app\n"
+    "process 0 1 /usr/bin/app app\n"
+    "image /new/lib.so d4\nimage /usr/bin/app e5\n"
+    "image /c/x.so -\n"
+    "thread 0 1 app\nthread 0 2 worker\n"
+    "sample 1 1 0 1:110 1:120 0:140!\nsample 0 1 0 1:110\n"
+    "done 0 0\n";
+
+static const char names[] = "10 main m.c 1\n110 main m.c 1\n"
+                            "20 f m.h 2 g m.c 3\n120 f m.h 2 g m.c 3\n"
+                            "30 h m.c 4\n"
+                            "40 l l.c 5\n140 l l.c 5\n"
+                            "50 same x.c 6\n";
+
+static const char page[] = "<p>" WNDL_VIEW_MARKER "</p>";
+
+static void what_is_called_the_same_is_one(void **state)
+{
+    (void)state;
+    struct named a, b;
+    struct wndl_merged m;
+    named_cook(&a, earlier, names);
+    named_cook(&b, later, names);
+    assert_true(wndl_merged_init(&m, wndl_mem_libc()));
+    assert_true(wndl_merged_add(&m, &a.symbolized));
+    const size_t modules = m.symbolized.modules.len;
+    const size_t nodes = m.profile.nodes.len;
+    const size_t functions = m.symbolized.functions.len;
+    /* Modules of one recording are all its own, though called the same. */
+    assert_int_equal(modules, a.symbolized.modules.len);
+    assert_int_equal(functions, 7);
+    assert_int_equal(nodes, 1 + 4 + 3 + 1);
+    assert_true(wndl_merged_add(&m, &b.symbolized));
+    assert_int_equal(m.symbolized.modules.len, modules);
+    assert_int_equal(m.symbolized.functions.len, functions);
+    assert_int_equal(m.profile.nodes.len, nodes);
+    const struct wndl_sample *old = a.profile.samples.data;
+    const struct wndl_sample *new = b.profile.samples.data;
+    assert_int_equal(
+        m.parts[0].nodes[old[0].node], m.parts[1].nodes[new[0].node]);
+    assert_int_equal(m.parts[0].modules[1], m.parts[1].modules[0]);
+    assert_int_equal(m.parts[0].modules[2], m.parts[1].modules[2]);
+    wndl_merged_free(&m);
+    named_free(&b);
+    named_free(&a);
+}
+
+static bool is_written(const struct named n[2], struct wndl_mem *mem, FILE *out)
+{
+    struct wndl_arena arena;
+    struct wndl_vec findings[2], sources[2];
+    struct wndl_viewed view = {
+        .count = 2, .page = {(const uint8_t *)page, sizeof page - 1}};
+    bool whole = true;
+    wndl_arena_init(&arena, mem);
+    for (size_t i = 0; i < 2 && whole; i++) {
+        whole = wndl_view_findings(&findings[i], &n[i].symbolized, &arena) &&
+                wndl_view_sources(&sources[i], &n[i].symbolized, &arena);
+        view.recordings[i] = (struct wndl_view_recording){
+            .file = "a.wndl",
+            .symbolized = &n[i].symbolized,
+            .findings = &findings[i],
+            .sources = &sources[i],
+        };
+    }
+    whole = whole && wndl_view_write(out, &view, mem);
+    wndl_arena_free(&arena);
+    return whole;
+}
+
+static void every_failed_allocation_is_told(void **state)
+{
+    (void)state;
+    struct named n[2];
+    bool whole = false;
+    named_cook(&n[0], earlier, names);
+    named_cook(&n[1], later, names);
+    for (long budget = 0; !whole; budget++) {
+        struct failing_mem mem;
+        failing_mem_init(&mem, budget);
+        FILE *out = tmpfile();
+        assert_non_null(out);
+        whole = is_written(n, &mem.mem, out);
+        assert_int_equal(mem.live, 0);
+        assert_int_equal(fclose(out), 0);
+        assert_true(budget > 0 || !whole);
+    }
+    named_free(&n[1]);
+    named_free(&n[0]);
+}
+
+/* What a page of one recording holds, as a string that the caller frees. */
+static char *written(const char *recipe)
+{
+    struct named n;
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    named_cook(&n, recipe, names);
+    const struct wndl_viewed view = {
+        .recordings = {{.file = "<\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xaa>.wndl",
+            .symbolized = &n.symbolized}},
+        .count = 1,
+        .page = {(const uint8_t *)page, sizeof page - 1},
+    };
+    assert_true(wndl_view_write(out, &view, wndl_mem_libc()));
+    assert_int_equal(fclose(out), 0);
+    named_free(&n);
+    return text;
+}
+
+static void nothing_in_the_head_is_of_the_page(void **state)
+{
+    (void)state;
+    char *text = written("meta 0 0 0 h / app\ndone 0 0\n");
+    static const char start[] =
+        "<p><script type=\"application/json\" id=\"windlass-head\">{";
+    assert_memory_equal(text, start, sizeof start - 1);
+    assert_non_null(
+        strstr(text, "\"file\":\"\\u003c\\u2028\\u2029\xe2\x80\xaa>.wndl\""));
+    assert_non_null(strstr(text, "</script></p>"));
+    free(text);
+}
+
+static void long_times_are_still_exact(void **state)
+{
+    (void)state;
+    char *text = written("meta 1000000 1 0 h / app\nprocess 0 1 /app app\n"
+                         "image /app -\nthread 0 1 app\nsample 0 1 0 0:10\n"
+                         "wait 4294967000000\nsample 0 1 0 0:10\ndone 0 0\n");
+    assert_non_null(
+        strstr(text, "\"samples.time\",\"type\":\"f64\",\"delta\":true"));
+    assert_non_null(strstr(text, "\"samples.cpu\",\"type\":\"u32\""));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_called_the_same_is_one),
+        cmocka_unit_test(every_failed_allocation_is_told),
+        cmocka_unit_test(nothing_in_the_head_is_of_the_page),
+        cmocka_unit_test(long_times_are_still_exact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
