@@ -17,6 +17,10 @@ function scaled(value: number, step: number, units: string[]): string {
 
 const thousands = new Intl.NumberFormat("en-US");
 
+function counted(count: number, noun: string): string {
+  return `${thousands.format(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 export function amount(value: number, unit: Unit): string {
   switch (unit) {
     case "us":
@@ -24,9 +28,9 @@ export function amount(value: number, unit: Unit): string {
     case "bytes":
       return scaled(value, 1024, ["B", "KiB", "MiB", "GiB", "TiB"]);
     case "blocks":
-      return thousands.format(Math.round(value)) + " blocks";
+      return counted(Math.round(value), "block");
     case "samples":
-      return thousands.format(value) + " samples";
+      return counted(value, "sample");
   }
 }
 

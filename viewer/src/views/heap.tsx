@@ -10,6 +10,7 @@ import type { State, StackView as View } from "../state/state";
 import { useStore } from "../state/store";
 import { Choice } from "../ui/choice";
 import { Tabs } from "../ui/tabs";
+import { listName } from "./frame_text";
 import { MemoryCurve } from "./memory_curve";
 import { StackView } from "./stack_view";
 
@@ -48,6 +49,17 @@ function patchFor(analysis: Analysis, state: State, found: Found) {
   };
 }
 
+const shownFrames = 4;
+
+// The innermost frames of a finding's stacks.
+function whereOf({ profile, names }: Analysis, { node }: FindingInfo): string {
+  const { parent, function: functionOf } = profile.nodes;
+  const frames: string[] = [];
+  for (let n = node ?? 0; n > 0 && frames.length < shownFrames; n = parent[n])
+    frames.push(listName(names.function(functionOf[n])));
+  return frames.join(" \u2190 ");
+}
+
 function Findings(): JSX.Element {
   const [state, set] = useStore();
   const analysis = useAnalysis();
@@ -65,12 +77,11 @@ function Findings(): JSX.Element {
             >
               <b>{display(found.finding.title, 200)}</b>
               <span>
-                {amount(found.finding.bytes, "bytes")} in{" "}
-                {amount(found.finding.blocks, "blocks")}
+                {found.finding.detail
+                  ? display(found.finding.detail, 400)
+                  : amount(found.finding.bytes, "bytes")}
               </span>
-              {found.finding.detail && (
-                <small>{display(found.finding.detail, 400)}</small>
-              )}
+              <small>{display(whereOf(analysis, found.finding), 300)}</small>
             </button>
           </li>
         ))}

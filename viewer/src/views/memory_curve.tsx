@@ -58,6 +58,7 @@ function options(
     axes: [
       {
         ...axis,
+        space: 80,
         values: (_, values) => values.map((s) => amount(s * 1e6, "us")),
       },
       {

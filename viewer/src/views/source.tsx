@@ -20,6 +20,19 @@ function textOf(profile: Profile, file: number): string[] | null {
   return profile.strings.text(source.text).split("\n").slice(0, mostLines);
 }
 
+// Where a function begins; if that is not known, the first of its lines that
+// is in a stack.
+function firstLine({ functions, locations }: Profile, f: number): number {
+  const known = functions.line[f];
+  if (known) return known;
+  const lines: number[] = [];
+  locations.function.forEach((of, at) => {
+    if (of === f && locations.file[at] === functions.file[f])
+      lines.push(locations.line[at]);
+  });
+  return lines.length ? Math.min(...lines) : 0;
+}
+
 function Line(props: {
   number: number;
   text: string;
@@ -119,7 +132,7 @@ export function Source(): JSX.Element {
         </button>
       </header>
       {file ? (
-        <Lines file={file} line={profile.functions.line[chosen]} />
+        <Lines file={file} line={firstLine(profile, chosen)} />
       ) : (
         <p class="empty">No debug information tells of its lines.</p>
       )}

@@ -175,7 +175,7 @@ function useHover() {
 }
 
 function Status(props: { text: string }): JSX.Element {
-  const { state, set } = useRange();
+  const { state, set, profile } = useRange();
   const { range, threads } = state;
   return (
     <div class="status" id="selection" aria-live="polite">
@@ -217,10 +217,12 @@ function Status(props: { text: string }): JSX.Element {
           <i class="waiting" />
           waiting for a CPU
         </li>
-        <li>
-          <i class="memory" />
-          heap
-        </li>
+        {profile.heaps.length > 0 && (
+          <li>
+            <i class="memory" />
+            heap
+          </li>
+        )}
       </ul>
     </div>
   );
