@@ -2,7 +2,6 @@
 // Flame painter: draws the visible rows of a layout on a canvas.
 
 import { type Layout, manySmall, type Rect } from "./flame_layout";
-import { shortName } from "../model/short_name";
 import type { Palette } from "./colors";
 
 export const rowHeight = 18; // px
@@ -14,6 +13,7 @@ export interface Look {
   palette: Palette;
   color(node: number): string;
   name(node: number): string;
+  shortName(node: number): string;
   isMatch(node: number): boolean;
   dimmed: boolean; // a search is on: what it did not find is paler
   marked: number; // node of the pointer or the keyboard, or -2
@@ -59,7 +59,7 @@ function paintRect(
   const room = Math.floor((width - 2 * padding) / letter);
   if (node !== manySmall && room >= leastText) {
     let text = look.name(node);
-    if (text.length > room) text = shortName(text);
+    if (text.length > room) text = look.shortName(node);
     if (text.length > room) text = text.slice(0, room - 1) + "\u2026";
     context.fillStyle = look.palette.text;
     context.fillText(text, x + padding, y + rowHeight / 2);

@@ -9,6 +9,7 @@ import { changeColor, frameColor, type Palette } from "../draw/colors";
 import { layOut, manySmall, type Rect, rectAt } from "../draw/flame_layout";
 import { type Look, paint, rowHeight } from "../draw/flame_painter";
 import { matchKeys, matcher, matchedShare } from "../model/search";
+import { shortName } from "../model/short_name";
 import { deltaOf, type Order, shareOf } from "../model/totals";
 import { depthOf } from "../model/tree";
 import { type Analysis, shapeOf, useAnalysis } from "../state/analysis";
@@ -50,6 +51,7 @@ function lookOf(
   const shape = shapeOf(state);
   const nameOf = analysis.keyName(shape);
   const found = searchKeys(analysis, state);
+  const shorts = new Map<number, string>(); // asked for at every drawing
   return {
     palette,
     color: (node) => {
@@ -62,6 +64,15 @@ function lookOf(
       node === 0
         ? rootName(analysis, shape)
         : display(nameOf(key[node]), nameLimit),
+    shortName: (node) => {
+      if (node === 0) return rootName(analysis, shape);
+      let short = shorts.get(key[node]);
+      if (short === undefined) {
+        short = display(shortName(nameOf(key[node])), nameLimit);
+        shorts.set(key[node], short);
+      }
+      return short;
+    },
     isMatch: (node) => !!found && node > 0 && !!found[key[node]],
     dimmed: !!found,
     marked: nothing,
@@ -255,7 +266,7 @@ export function Flame(): JSX.Element {
         )}
       </div>
       <p class="detail" aria-live="polite" id="detail">
-        <b>{text.title}</b> {text.place} <span>{text.cost}</span>
+        <b>{text.short}</b> {text.place} <span>{text.cost}</span>
         {found && (
           <span id="matched">
             {" "}

@@ -35,6 +35,7 @@ export function costText(totals: Totals, node: number): string {
 
 export interface FrameText {
   title: string;
+  short: string; // of the title, where it is long
   place: string;
   cost: string;
 }
@@ -47,23 +48,19 @@ export function frameText(
   node: number,
 ): FrameText {
   const cost = costText(totals, node);
-  if (key === null)
-    return { title: rootName(analysis, shape), place: "", cost };
+  if (key === null) {
+    const title = rootName(analysis, shape);
+    return { title, short: title, place: "", cost };
+  }
+  const name = analysis.keyName(shape)(key);
+  const text = { title: display(name), short: display(listName(name)), cost };
   if (shape.kind === "module") {
     const module = analysis.profile.head.modules[key];
-    return {
-      title: display(analysis.names.module(key)),
-      place: module ? display(module.path) : "",
-      cost,
-    };
+    return { ...text, place: module ? display(module.path) : "" };
   }
   const module = display(analysis.names.moduleOf(key));
   const place = display(analysis.names.place(key));
-  return {
-    title: display(analysis.names.function(key)),
-    place: place ? `${place} in ${module}` : `in ${module}`,
-    cost,
-  };
+  return { ...text, place: place ? `${place} in ${module}` : `in ${module}` };
 }
 
 export function rootName(analysis: Analysis, shape: Shape): string {
