@@ -224,8 +224,10 @@ static void name(const struct diff_text *t, uint32_t key, size_t room)
 static void end_row(const struct diff_text *t, uint32_t key, size_t start)
 {
     unsigned width = t->text.layout->width;
-    size_t used = wndl_text_columns(
-        (struct wndl_bytes){t->out->data + start, t->out->size - start});
+    struct wndl_bytes line = {0};
+    if (!t->out->failed)
+        line = (struct wndl_bytes){t->out->data + start, t->out->size - start};
+    size_t used = wndl_text_columns(line);
     size_t room = width == 0 ? 0 : width > used + 1 ? width - used : 1;
     if (t->d->by == WNDL_DIFF_BY_PATH)
         path(t, key, room);
