@@ -253,6 +253,7 @@ test("a short C++ name keeps what tells functions apart", () => {
       "f(int)::{lambda(int)#1}::operator()(int) const",
       "f()::{lambda()#1}::operator()() const",
     ],
+    ["sort<It, f()::<lambda(A<B>&)> >", "sort<\u2026>"],
     ["plain_c", "plain_c"],
     ["unbalanced<(", "unbalanced<("],
     ["<script>alert(1)</script>", "<\u2026>alert()<\u2026>"],

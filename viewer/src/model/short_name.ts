@@ -22,8 +22,7 @@ export function shortName(name: string): string {
   const keep = (part: string) => `\u0001${kept.push(part) - 1}\u0002`;
   const safe = name
     .replace(operators, keep)
-    .replaceAll("(anonymous namespace)", keep)
-    .replaceAll("<lambda", () => keep("<") + "lambda");
+    .replaceAll("(anonymous namespace)", keep);
   const folded = fold(fold(safe, "<", ">"), "(", ")").replaceAll(
     "(\u2026)",
     "()",
