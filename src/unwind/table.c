@@ -284,6 +284,30 @@ static inline uint32_t bucket_of(
     return at - start;
 }
 
+/* As find_start, where the unary parts are in one word. */
+INLINED struct found find_in_word(
+    const struct record *r, uint32_t offset, const struct bits *bits)
+{
+    const uint64_t word = load64(r->unary);
+    const uint32_t bucket = offset >> WNDL_TABLE_BUCKET;
+    if (bits->count(~word) <= bucket)
+        return (struct found){0, 0}; /* a record that lies */
+    uint32_t at = bits->select(~word, bucket), k = at - bucket;
+    if (k > r->count)
+        return (struct found){0, 0};
+    while (k > 0 && (word >> (at - 1) & 1) != 0 &&
+           r->low[k - 1] > (uint8_t)offset) {
+        k--;
+        at--;
+    }
+    if (k == 0)
+        return (struct found){0, 0};
+    const uint64_t before = word & ((UINT64_C(1) << at) - 1);
+    const uint32_t one = 63 - (uint32_t)__builtin_clzll(before);
+    return (struct found){
+        k, (one - (k - 1)) << WNDL_TABLE_BUCKET | r->low[k - 1]};
+}
+
 INLINED struct found find_start(
     const struct record *r, uint32_t offset, const struct bits *bits)
 {
@@ -389,7 +413,8 @@ INLINED uint32_t find_in_record(const struct wndl_table *t,
         record + 1, record + 1 + unary, record + 1 + unary + n, n};
     if ((size_t)(t->records_end - record) < 1 + unary + n + (n + 8) / 8)
         return 0;
-    const struct found f = find_start(&r, offset, bits);
+    const struct found f = unary <= 8 ? find_in_word(&r, offset, bits)
+                                      : find_start(&r, offset, bits);
     const uint8_t *id =
         r.mask + (n + 8) / 8 + f.phrase + long_ids(&r, f.phrase, bits);
     const bool is_long = (r.mask[f.phrase >> 3] >> (f.phrase & 7) & 1) != 0;
