@@ -13,6 +13,9 @@ LD_LIBRARY_PATH=$(dirname "$pkg_dir")
 export LD_LIBRARY_PATH
 
 "$prefix/bin/windlass" --version
+if [ -e "$build/viewer/dist/NOTICE" ]; then # of what the viewer is made of
+    cmp "$build/viewer/dist/NOTICE" "$(find "$prefix" -name NOTICE.viewer)"
+fi
 cd "$root"
 "$prefix/bin/windlass" record -q -o r.wndl -- xz -9 -k -c /bin/sh >/dev/null
 "$prefix/bin/windlass" report r.wndl >report.txt
