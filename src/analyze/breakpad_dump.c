@@ -9,8 +9,10 @@
 
 #include "analyze/breakpad_text.h"
 #include "analyze/unwind_info.h"
+#include "dbg/pdb.h"
 #include "obj/debug_id.h"
 #include "obj/macho.h"
+#include "obj/pe.h"
 #include "obj/zip.h"
 #include "symbolize/symbolizer.h"
 
@@ -261,6 +263,39 @@ static const char *machine_name(const struct wndl_object *object)
     }
 }
 
+static const char *pdb_machine_name(const struct wndl_pdb *pdb)
+{
+    switch (wndl_pdb_machine(pdb)) {
+    case WNDL_PDB_X86:
+        return "x86";
+    case WNDL_PDB_X64:
+        return "x86_64";
+    case WNDL_PDB_ARM:
+        return "arm";
+    case WNDL_PDB_ARM64:
+        return "arm64";
+    default:
+        return "unknown";
+    }
+}
+
+/* A PDB file in the place of a binary. */
+static void add_pdb_module(struct dump *d, const struct wndl_pdb *pdb)
+{
+    char text[WNDL_DEBUG_ID_TEXT];
+    const struct wndl_pdb_id *from = wndl_pdb_id(pdb);
+    const char *slash = strrchr(d->path, '/');
+    const char *name = slash == NULL ? d->path : slash + 1;
+    struct wndl_debug_id id = wndl_debug_id_of_build_id(
+        (struct wndl_bytes){from->guid, sizeof from->guid}, false);
+    id.age = from->age;
+    wndl_buf_printf(&d->text.out, "MODULE windows %s %s ",
+        pdb_machine_name(pdb), wndl_debug_id_text(&id, text));
+    wndl_breakpad_text_name(
+        &d->text.out, (struct wndl_bytes){(const uint8_t *)name, strlen(name)});
+    wndl_buf_byte(&d->text.out, '\n');
+}
+
 static void add_module(struct dump *d, struct wndl_object *object)
 {
     char text[WNDL_DEBUG_ID_TEXT];
@@ -272,12 +307,15 @@ static void add_module(struct dump *d, struct wndl_object *object)
     (void)wndl_object_debug_id(object, &id);
     char arch[WNDL_MACHO_ARCH];
     bool is_apple = wndl_macho_arch_of(object, arch);
-    wndl_buf_printf(out, "MODULE %s %s %s ", is_apple ? "mac" : "Linux",
+    wndl_buf_printf(out, "MODULE %s %s %s ",
+        is_apple                    ? "mac"
+        : wndl_object_is_pe(object) ? "windows"
+                                    : "Linux",
         machine_name(object), wndl_debug_id_text(&id, text));
     wndl_breakpad_text_name(
         out, (struct wndl_bytes){(const uint8_t *)name, strlen(name)});
     wndl_buf_byte(out, '\n');
-    if (build_id.size == 0 || is_apple)
+    if (build_id.size == 0 || is_apple || wndl_object_is_pe(object))
         return;
     wndl_buf_text(out, "INFO CODE_ID ");
     for (size_t i = 0; i < build_id.size; i++)
@@ -285,19 +323,33 @@ static void add_module(struct dump *d, struct wndl_object *object)
     wndl_buf_byte(out, '\n');
 }
 
+static enum wndl_status read_module(
+    struct dump *d, struct wndl_bytes bytes, struct wndl_error *err)
+{
+    struct wndl_object *object = NULL;
+    struct wndl_pdb *pdb = NULL;
+    const struct wndl_object_source source = {bytes, d->path, d->arch};
+    const struct wndl_pdb_source from = {bytes, d->path};
+    bool is_pdb = wndl_pdb_is(bytes);
+    enum wndl_status status =
+        is_pdb ? wndl_pdb_open(&from, d->mem, &pdb, err)
+               : wndl_object_open_source(&source, d->mem, &object, err);
+    if (status == WNDL_OK && is_pdb)
+        add_pdb_module(d, pdb);
+    else if (status == WNDL_OK)
+        add_module(d, object);
+    wndl_pdb_close(pdb);
+    wndl_object_close(object);
+    return status;
+}
+
 static enum wndl_status write_module(struct dump *d, struct wndl_error *err)
 {
     struct wndl_file file = {0};
     struct wndl_bytes bytes;
-    struct wndl_object *object = NULL;
     enum wndl_status status = wndl_zip_open_path(d->path, &file, &bytes, err);
     if (status == WNDL_OK)
-        status = wndl_object_open_source(
-            &(struct wndl_object_source){bytes, d->path, d->arch}, d->mem,
-            &object, err);
-    if (status == WNDL_OK)
-        add_module(d, object);
-    wndl_object_close(object);
+        status = read_module(d, bytes, err);
     wndl_file_close(&file);
     if (status == WNDL_OK && !write_out(d))
         status = trouble(d);

@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "dbg/breakpad.h"
+#include "dbg/pdb.h"
 #include "obj/debug_id.h"
 #include "obj/macho.h"
 #include "obj/zip.h"
@@ -67,6 +68,24 @@ static int print_of_one(
     return WNDL_EXIT_OK;
 }
 
+static int print_of_pdb(
+    const struct wndl_object_source *source, struct wndl_error *err)
+{
+    char text[WNDL_DEBUG_ID_TEXT];
+    struct wndl_pdb *pdb;
+    const struct wndl_pdb_source in = {source->bytes, source->path};
+    if (wndl_pdb_open(&in, wndl_mem_libc(), &pdb, err) != WNDL_OK)
+        return WNDL_EXIT_FAILURE;
+    struct wndl_bytes guid = {wndl_pdb_id(pdb)->guid, WNDL_GUID_SIZE};
+    struct wndl_debug_id id = wndl_debug_id_of_build_id(guid, false);
+    id.age = wndl_pdb_id(pdb)->age;
+    printf("file      %s\n", source->path);
+    printf("breakpad  %s\n", wndl_debug_id_text(&id, text));
+    print_guid(&id, false);
+    wndl_pdb_close(pdb);
+    return WNDL_EXIT_OK;
+}
+
 /* All that there are, unless one is asked for. */
 static int print_of_binary(
     const struct wndl_object_source *source, struct wndl_error *err)
@@ -101,6 +120,8 @@ static int print_arches(
 static int print_of_symbols_or_binary(
     const struct wndl_object_source *source, struct wndl_error *err)
 {
+    if (wndl_pdb_is(source->bytes))
+        return print_of_pdb(source, err);
     return wndl_breakpad_is(source->bytes)
                ? print_of_symbols(source->bytes, source->path, err)
                : print_of_binary(source, err);

@@ -70,6 +70,8 @@ void wndl_pdb_close(struct wndl_pdb *pdb)
     }
     wndl_msf_free(&pdb->to_linked.piece, pdb->mem);
     wndl_msf_free(&pdb->from_linked.piece, pdb->mem);
+    wndl_msf_free(&pdb->types.places, pdb->mem);
+    wndl_msf_free(&pdb->ids.places, pdb->mem);
     wndl_msf_free(&pdb->publics.order, pdb->mem);
     wndl_msf_free(&pdb->publics.thunks, pdb->mem);
     wndl_buf_free(&pdb->scratch);

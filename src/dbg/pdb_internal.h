@@ -132,7 +132,8 @@ struct wndl_pdb_types {
     uint32_t count;
     uint32_t header_size;
     uint32_t records_size;
-    struct wndl_vec marks; /* uint32_t: offset of every MARK-th record */
+    struct wndl_msf_piece places; /* numbers and offsets, some of each */
+    struct wndl_vec marks; /* without: uint32_t, offset of each MARK-th */
     struct wndl_map names; /* number -> id in `names` + 1 */
     bool is_marked;
 };

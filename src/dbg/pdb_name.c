@@ -6,8 +6,8 @@
 #include "dbg/pdb_internal.h"
 
 enum {
-    LONGEST_NAME = 64 << 10, /* what is longer is cut off */
-    LONGEST_RECORD = (64 << 10) + 2,
+    LONGEST_NAME = 64 << 10,          /* what is longer is cut off */
+    WINDOW = (64 << 10) + (16 << 10), /* bytes of records at a time */
     MARK = 64,
     CHECK_AT_MOST = 4096, /* bytes of a file's name that are looked at first */
 };
@@ -109,20 +109,56 @@ static bool mark_types(struct wndl_pdb *pdb, struct wndl_pdb_types *types)
     return kept;
 }
 
+static uint32_t number_at(struct wndl_bytes list, uint64_t index)
+{
+    struct wndl_cursor c = wndl_cursor_at(list, 4 * index, false);
+    return wndl_cursor_u32(&c);
+}
+
+/* Where to begin to look for record `number`: at *at, which is that of *first.
+ * Both lists begin with the first record. */
+static void start_of(const struct wndl_pdb_types *types, uint32_t number,
+    uint32_t *first, uint32_t *at)
+{
+    struct wndl_bytes list = types->places.bytes;
+    size_t low = 0;
+    size_t high = list.size / 8;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (number_at(list, 2 * mid) <= number)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    *first = low == 0 ? types->first : number_at(list, 2 * (low - 1));
+    *at = low == 0 ? 0 : number_at(list, 2 * (low - 1) + 1);
+    uint32_t mark = (number - types->first) / MARK;
+    if (list.size == 0 && mark < types->marks.len) {
+        *first = types->first + mark * MARK;
+        *at = *(uint32_t *)wndl_vec_at(&types->marks, mark);
+    }
+}
+
 static bool find_record(struct wndl_pdb *pdb, struct wndl_pdb_types *types,
     uint32_t number, struct wndl_cv_record *record)
 {
-    uint32_t index = number - types->first;
-    if (number < types->first || index >= types->count ||
-        index / MARK >= types->marks.len)
+    enum { MOST_BETWEEN = 1 << 16 }; /* writers have one every 8 KiB */
+    uint32_t at;
+    uint32_t i;
+    if (number < types->first || number - types->first >= types->count)
         return false;
-    uint32_t at = *(uint32_t *)wndl_vec_at(&types->marks, index / MARK);
-    for (uint32_t i = 0; i < index % MARK; i++) {
-        if (!record_at(pdb, types, at, record))
-            return false;
-        at += 4 + (uint32_t)record->body.size;
-    }
-    return record_at(pdb, types, at, record);
+    start_of(types, number, &i, &at);
+    if (number - i > MOST_BETWEEN)
+        return false;
+    struct wndl_bytes bytes = wndl_msf_read(&pdb->msf, &types->stream,
+        (struct wndl_msf_range){types->header_size + (uint64_t)at, WINDOW},
+        &pdb->scratch);
+    struct wndl_cursor c = wndl_cursor_at(bytes, 0, false);
+    for (; i < number; i++)
+        wndl_cursor_skip(&c, wndl_cursor_u16(&c));
+    uint64_t found = at + wndl_cursor_offset(&c);
+    return wndl_cv_next(&c, record) ||
+           (!c.failed && record_at(pdb, types, (uint32_t)found, record));
 }
 
 /* The name of a record, kept; empty if it has none. */
@@ -130,7 +166,8 @@ static bool plain_name(struct wndl_pdb *pdb, struct wndl_pdb_types *types,
     uint32_t number, struct wndl_cv_named *named)
 {
     struct wndl_cv_record record;
-    if (!types->is_marked && !mark_types(pdb, types))
+    if (types->places.bytes.size == 0 && !types->is_marked &&
+        !mark_types(pdb, types))
         return false;
     if (!find_record(pdb, types, number, &record) ||
         !wndl_cv_read_named(&record, named))

@@ -355,8 +355,9 @@ static enum wndl_status read_publics(struct opening *o)
     return WNDL_OK;
 }
 
-/* version, size of the header, first and last number, bytes of records */
-static void open_types(
+/* version, size of the header, first and last number, bytes of records; what is
+ * in another stream: hashes, and where every some records are */
+static enum wndl_status open_types(
     struct wndl_pdb *pdb, uint32_t number, struct wndl_pdb_types *types)
 {
     enum { HEADER = 56 };
@@ -371,8 +372,18 @@ static void open_types(
     types->first = wndl_cursor_u32(&c);
     uint32_t end = wndl_cursor_u32(&c);
     types->records_size = wndl_cursor_u32(&c);
-    if (!c.failed && end > types->first)
-        types->count = end - types->first;
+    uint16_t others = wndl_cursor_u16(&c);
+    wndl_cursor_skip(&c, 18);
+    struct wndl_msf_range places = {.offset = wndl_cursor_u32(&c)};
+    places.size = wndl_cursor_u32(&c);
+    if (c.failed || end <= types->first)
+        return WNDL_OK;
+    types->count = end - types->first;
+    struct wndl_msf_stream stream = wndl_msf_stream(&pdb->msf, others);
+    return wndl_msf_load(&pdb->msf, &stream, places, pdb->mem,
+               &types->places) == WNDL_NOMEM
+               ? WNDL_NOMEM
+               : WNDL_OK;
 }
 
 static enum wndl_status read_dbi(struct opening *o)
@@ -404,8 +415,9 @@ enum wndl_status wndl_pdb_read_tables(
         status = read_info(&o);
     if (status != WNDL_OK)
         return status;
-    open_types(pdb, STREAM_TYPES, &pdb->types);
-    open_types(pdb, STREAM_IDS, &pdb->ids);
+    if (open_types(pdb, STREAM_TYPES, &pdb->types) != WNDL_OK ||
+        open_types(pdb, STREAM_IDS, &pdb->ids) != WNDL_OK)
+        return no_memory(&o);
     status = load_all(pdb, STREAM_DBI, &o.dbi);
     if (status == WNDL_OK)
         status = read_dbi(&o);

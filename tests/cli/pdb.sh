@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Where PDB files are found, what they are called by, and that symbol files
+# made of them say the same.
+#
+#     pdb.sh WINDLASS
+set -eu
+export LC_ALL=C
+windlass=$1
+here=$(cd "$(dirname "$0")" && pwd)
+for tool in clang-19 lld-link-19 llvm-readobj-19 python3; do
+    command -v $tool >/dev/null || exit 77
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failed=0
+
+fail() {
+    echo "FAIL $*"
+    failed=1
+}
+
+mkdir made
+cat >made/a.c <<'END'
+volatile int sink;
+static inline __attribute__((always_inline)) int deep(int x)
+{
+    sink = x;
+    return x + sink;
+}
+int start(void)
+{
+    return deep(3) + deep(4);
+}
+END
+clang-19 --target=x86_64-pc-windows-msvc -O1 -g -gcodeview -c made/a.c -o a.obj
+lld-link-19 /debug /nodefaultlib /entry:start /subsystem:console \
+    /out:made/a.exe /pdb:made/a.pdb a.obj
+guid=$(llvm-readobj-19 --coff-debug-directory made/a.exe |
+    sed -n 's/.*PDBGUID: {\(.*\)}/\1/p')
+id=$(echo "$guid" | tr -d -)1
+frame='#01: ???[PATH +0x1006]'
+
+# Lines of the inlined call and of the function.
+check() {
+    what=$1
+    path=$2
+    shift 2
+    echo "$frame" | sed "s|PATH|$path|" |
+        "$windlass" fix --inlines "$@" >said 2>errors || fail "$what: status"
+    if ! grep -q 'deep .*a.c:4)' said || ! grep -q 'start .*a.c:9)' said; then
+        fail "$what: $(cat said errors)"
+    fi
+}
+
+check "beside the binary, or where it was written" made/a.exe
+check "a PDB file alone" made/a.pdb
+"$windlass" sym --ids made/a.exe >ids
+grep -qi "guid *$guid, age 1" ids || fail "ids of the binary"
+"$windlass" sym --ids made/a.pdb >ids
+grep -qx "breakpad  $id" ids || fail "ids of the PDB file"
+
+# Other blocks, none of them where one would look for it.
+for block in 512 1024 8192; do
+    python3 "$here/repack_pdb.py" made/a.pdb shuffled.pdb $block 7
+    check "blocks of $block" shuffled.pdb
+done
+
+# Away from where it was written.
+mkdir moved
+mv made/a.pdb made/other
+mkdir -p "store/a.pdb/$id"
+cp made/a.exe moved/a.exe
+cp made/other "store/a.pdb/$id/a.pdb"
+check "in a symbol store" moved/a.exe -l store
+check "in a debug folder" moved/a.exe --debug-dir store
+cp made/other moved/a.pdb
+check "beside it" moved/a.exe
+for path in made/other moved/a.exe; do
+    "$windlass" dump-syms -o a.sym $path 2>/dev/null
+    head -n 1 a.sym | grep -q "^MODULE windows x86_64 $id " ||
+        fail "MODULE of $path"
+    check "a symbol file of $path" a.sym
+done
+
+# One of another build is told of and not used.
+printf '\0' | dd of=moved/a.pdb bs=1 seek=0 conv=notrunc 2>/dev/null
+echo "$frame" | sed 's|PATH|moved/a.exe|' | "$windlass" fix >said 2>errors
+grep -q 'a.pdb' errors || fail "damage is not told: $(cat errors)"
+
+# Cut short anywhere, none does harm.
+size=$(wc -c <made/other)
+for cut in 0 1 31 40 55 600 5000 "$((size / 2))" "$((size - 1))"; do
+    head -c "$cut" made/other >cut.pdb
+    "$windlass" sym -f -e cut.pdb 0x1006 >said 2>errors || {
+        [ $? -le 2 ] && grep -q cut.pdb errors || fail "cut at $cut"
+    }
+done
+exit $failed
