@@ -20,8 +20,8 @@ bool wndl_msf_is(struct wndl_bytes file)
 
 static uint32_t number_at(const uint8_t *bytes, size_t index)
 {
-    struct wndl_cursor c =
-        wndl_cursor_at((struct wndl_bytes){bytes + 4 * index, 4}, 0, false);
+    struct wndl_cursor c = wndl_cursor_at(
+        (struct wndl_bytes){bytes, 4 * index + 4}, 4 * index, false);
     return wndl_cursor_u32(&c);
 }
 
