@@ -172,8 +172,8 @@ static bool count_damage(struct wndl_breakpad *b, uint64_t at)
     return true;
 }
 
-/* What is read in one place has a page for itself, as a rule. */
-enum { LOOK = 4096 };
+/* What the kernel maps around the page that is read, as a rule. */
+enum { LOOK = 64 * 1024 };
 
 static bool read_body(struct wndl_breakpad *b, uint64_t func)
 {

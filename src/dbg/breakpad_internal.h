@@ -78,7 +78,7 @@ struct wndl_breakpad {
 };
 
 /* Of reading: so much of the text is in memory at a time. */
-enum { WNDL_BP_PIECE = 8 << 20 };
+enum { WNDL_BP_PIECE = 2 << 20 };
 
 enum wndl_bp_kind {
     WNDL_BP_LINE, /* anything that begins with no other's word */

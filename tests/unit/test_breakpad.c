@@ -354,7 +354,8 @@ static void memory_is_given_up_while_it_is_read(void **state)
     memset(text + SIZE / 4, 'x', SIZE / 8);
     assert_int_equal(
         wndl_breakpad_open(&source, wndl_mem_libc(), &b, NULL), WNDL_OK);
-    assert_in_range(given_up, 1, 3);
+    /* Not for every line, and not only at the end. */
+    assert_in_range(given_up, 2, 10);
     given_up = 0;
     assert_int_equal(wndl_breakpad_lookup(b, 0x10, &frames), WNDL_OK);
     assert_int_equal(given_up, 1);
