@@ -164,8 +164,9 @@ struct wndl_symbolizer_info {
  * build-id is the GUID of its PDB file, which is looked for beside the binary,
  * where it was written and in the debug folders, also as symbol stores have
  * it; if it is not there, that is a missing file. A PDB file may also take the
- * place of a binary: its image base is 0. So may a Breakpad symbol file (.sym):
- * it has neither image base, build-id nor sections,
+ * place of a binary, and does of STEM.exe or STEM.dll that is not there if
+ * STEM.pdb is found so: its image base is 0. So may a Breakpad symbol file
+ * (.sym): it has neither image base, build-id nor sections,
  * and its DWARF is said not to be there; records of it that are
  * damaged count as units. `options` may be NULL. Errors:
  * IO, MALFORMED, TRUNCATED, UNSUPPORTED (also for options that this version

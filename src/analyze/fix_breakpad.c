@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/fix_breakpad.h"
 
+#include "obj/pe.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 /* What a binary's folder and files are called. */
@@ -23,13 +24,10 @@ static void set_name(struct place *place, const char *path)
             path = at + 1;
     place->name = path;
     place->size = strlen(path);
-    if (place->size <= 4)
-        return;
-    const char *suffix = path + place->size - 4;
-    place->is_windows =
-        strcasecmp(suffix, ".dll") == 0 || strcasecmp(suffix, ".exe") == 0;
+    size_t stem = wndl_pe_stem(path);
+    place->is_windows = stem != 0;
     if (place->is_windows)
-        place->size -= 4;
+        place->size = stem;
 }
 
 /* "DIR/NAME", and with an id "DIR/NAME/ID/NAME.sym"; NULL: no memory. */

@@ -3,6 +3,7 @@
 
 #include "analyze/fix_breakpad.h"
 #include "obj/debug_id.h"
+#include "obj/pe.h"
 #include "obj/zip.h"
 #include "symbolize/symbolizer.h"
 
@@ -116,6 +117,13 @@ bool wndl_fix_module_of(struct wndl_fix_modules *modules,
     return true;
 }
 
+static void turn_slashes(char *path)
+{
+    for (; *path != '\0'; path++)
+        if (*path == '\\')
+            *path = '/';
+}
+
 /* `path` with the first FROM=TO whose FROM it begins with; NULL: no memory. */
 static const char *mapped(struct wndl_fix_modules *modules, const char *path)
 {
@@ -127,8 +135,11 @@ static const char *mapped(struct wndl_fix_modules *modules, const char *path)
             continue;
         size_t size = strlen(to + 1) + strlen(path + from);
         char *text = wndl_arena_alloc(&modules->arena, size + 1);
-        if (text != NULL)
-            snprintf(text, size + 1, "%s%s", to + 1, path + from);
+        if (text == NULL)
+            return NULL;
+        snprintf(text, size + 1, "%s%s", to + 1, path + from);
+        if (wndl_pe_is_path(path))
+            turn_slashes(text + strlen(to + 1));
         return text;
     }
     return path;
@@ -146,12 +157,6 @@ static char *join(
     return text;
 }
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
-}
-
 static bool exists(const char *path)
 {
     return access(path, F_OK) == 0;
@@ -164,7 +169,7 @@ static const char *find(struct wndl_fix_modules *modules, const char *given)
     const char *local_dir = modules->options->local_dir;
     if (path == NULL || local_dir == NULL || exists(path))
         return path;
-    const char *local = join(modules, local_dir, name_of(path));
+    const char *local = join(modules, local_dir, wndl_pe_path_name(path));
     return local == NULL || exists(local) ? local : path;
 }
 
@@ -229,7 +234,8 @@ static bool open_in_sym_dirs(
     if (module->object != NULL)
         build = wndl_object_build_id(module->object);
     for (; *dir != NULL; dir++) {
-        const char *names[] = {module->opened, name_of(module->opened)};
+        const char *names[] = {
+            module->opened, wndl_pe_path_name(module->opened)};
         for (size_t i = 0; i < 2; i++) {
             const char *path = join(modules, *dir, names[i]);
             if (path == NULL || !exists(path) ||

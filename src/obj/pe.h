@@ -23,4 +23,14 @@ enum wndl_status wndl_pe_find_pdb(
 
 bool wndl_object_is_pe(const struct wndl_object *object);
 
+/* Whether it is what Windows calls a file: a drive's letter is before it, or
+ * .exe, .dll or .pdb behind it. */
+bool wndl_pe_is_path(const char *path);
+
+/* What is behind the last slash, and in such a path the last backslash. */
+const char *wndl_pe_path_name(const char *path);
+
+/* Bytes of `name` before its .exe or .dll; 0 when it has neither. */
+size_t wndl_pe_stem(const char *name);
+
 #endif

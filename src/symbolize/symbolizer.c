@@ -10,6 +10,7 @@
 #include "symbolize/symbolizer_impl.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
@@ -249,23 +250,36 @@ static enum wndl_status read_all(struct wndl_symbolizer *s,
     return WNDL_OK;
 }
 
+static enum wndl_status open_path(struct wndl_symbolizer *s, const char *path,
+    const struct wndl_symbolizer_options *options, struct wndl_error *err)
+{
+    struct wndl_bytes bytes;
+    struct wndl_error refusal = {0};
+    enum wndl_status status =
+        wndl_zip_open_path(path, &s->file, &bytes, &refusal);
+    if (status == WNDL_OK)
+        return open_bytes(s, bytes, path, options, err);
+    if (refusal.sys_errno == ENOENT || refusal.sys_errno == ENOTDIR)
+        status = wndl_symbolizer_open_pdb_alone(s, path, options, &refusal);
+    if (status != WNDL_OK && err != NULL)
+        *err = refusal;
+    return status;
+}
+
 static enum wndl_status open_source(struct wndl_symbolizer *s,
     const struct source *from, const struct wndl_symbolizer_options *options,
     struct wndl_error *err)
 {
-    struct wndl_bytes bytes = from->bytes;
-    enum wndl_status status = WNDL_OK;
-    if (from->path != NULL) {
-        status = wndl_zip_open_path(from->path, &s->file, &bytes, err);
-    } else if (from->reader != NULL) {
-        wndl_error_set_file(err, options->name);
-        status = read_all(s, from->reader, err);
-        bytes = (struct wndl_bytes){s->read, (size_t)from->reader->size};
-    }
+    if (from->path != NULL)
+        return open_path(s, from->path, options, err);
+    if (from->reader == NULL)
+        return open_bytes(s, from->bytes, options->name, options, err);
+    wndl_error_set_file(err, options->name);
+    enum wndl_status status = read_all(s, from->reader, err);
     if (status != WNDL_OK)
         return status;
-    const char *name = from->path == NULL ? options->name : from->path;
-    return open_bytes(s, bytes, name, options, err);
+    struct wndl_bytes bytes = {s->read, (size_t)from->reader->size};
+    return open_bytes(s, bytes, options->name, options, err);
 }
 
 static struct wndl_symbolizer *new_symbolizer(struct wndl_mem *mem)

@@ -7,7 +7,8 @@
  *   debug_files.c sections for the DWARF reader
  *   debug_map.c   several DWARF readers, for the object files of Mach-O
  *   breakpad.c    a Breakpad symbol file instead of all that
- *   pdb.c         a PDB file, with an image or instead; pdb_find.c: where
+ *   pdb.c         a PDB file, with an image or instead; pdb_find.c: where;
+ *                 pdb_alone.c: where when the image is not there
  *   cache.c       answers kept in files; cache_file.c: what such a file is
  *   answer.c      one address
  *   batch.c       many; which answers are remembered
@@ -187,6 +188,16 @@ enum wndl_status wndl_symbolizer_list_breakpad(
 enum wndl_status wndl_symbolizer_begin_pdb(struct wndl_symbolizer *s,
     struct wndl_bytes bytes, const char *path,
     const struct wndl_symbolizer_options *options,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * One for the image at `path`, which is not there, as `err` tells: STEM.pdb, or
+ * the only STEM.pdb/ID/STEM.pdb, beside it and in the debug folders. Without
+ * one, `err` is as it was, or tells of the first that was no good; its status
+ * is returned.
+ */
+enum wndl_status wndl_symbolizer_open_pdb_alone(struct wndl_symbolizer *s,
+    const char *path, const struct wndl_symbolizer_options *options,
     struct wndl_error *err) WNDL_MUST_USE;
 
 /* Looks for the one that goes with a PE image. OK or NOMEM. */

@@ -42,6 +42,11 @@ guid=$(llvm-readobj-19 --coff-debug-directory made/a.exe |
 id=$(echo "$guid" | tr -d -)1
 frame='#01: ???[PATH +0x1006]'
 
+# Text as a Windows path in a program for sed.
+windows() {
+    printf '%s' "$1" | sed 's/\\/\\\\/g'
+}
+
 # Lines of the inlined call and of the function.
 check() {
     what=$1
@@ -83,6 +88,56 @@ for path in made/other moved/a.exe; do
         fail "MODULE of $path"
     check "a symbol file of $path" a.sym
 done
+mkdir -p "symbols/a.pdb/$id"
+cp a.sym "symbols/a.pdb/$id/a.sym"
+
+# The binary is not there. One without its name's suffix is not looked for.
+mkdir alone
+cp made/other alone/a.pdb
+check "beside where it was" alone/a.exe
+check "beside a library that was" alone/a.DLL
+check "the binary missing, a symbol store" gone/a.exe -l store
+check "the binary missing, a folder" gone/a.exe -l alone
+check "the binary missing, a debug folder" gone/a.exe --debug-dir alone
+"$windlass" sym -f -e alone/a.exe 0x1006 >said || fail "sym without binary"
+grep -q '^deep$' said || fail "sym without binary: $(cat said)"
+"$windlass" sym -e alone/a 0x1006 2>errors && fail "sym: no suffix"
+grep -q 'alone/a' errors || fail "sym: no suffix: $(cat errors)"
+
+# Windows' paths.
+there=$(windows 'C:\out\a.exe')
+check "a path of Windows, the binary there" "$there" -l moved
+check "a path of Windows, a PDB file" "$there" -l alone
+check "a path of Windows, a symbol store" "$there" -l store
+check "a path of Windows, moved by --map" "$there" --map 'C:\out=alone'
+check "folders below that of --map" "$(windows 'D:\alone\a.exe')" \
+    --map 'D:=.'
+check "one of a PDB file" "$(windows 'out\a.pdb')" -l alone
+echo "$frame" | sed "s|PATH|$there|" | "$windlass" fix -b symbols >said 2>&1
+grep -q 'start \[.*a.c:9\]' said || fail "a symbol file: $(cat said)"
+printf '%s\n' '"#01: ???[C:\\out\\a.exe +0x1006]"' |
+    "$windlass" fix -j -l alone >said 2>&1 || fail "a path of Windows, JSON"
+grep -q '^"#01: start (.*a.c:9)"$' said || fail "JSON: $(cat said)"
+mkdir plain
+cp made/a.exe plain/a
+echo '#01: ???[out\a +0x1006]' | "$windlass" fix -l plain >said 2>/dev/null
+grep -q 'start' said && fail "no path of Windows: $(cat said)"
+
+# Of several builds none is taken, unless there is one beside.
+mkdir -p "several/a.pdb/$id" several/a.pdb/00112233445566778899AABBCCDDEEFF1
+for each in several/a.pdb/*; do
+    cp made/other "$each/a.pdb"
+done
+echo "$frame" | sed 's|PATH|gone/a.exe|' |
+    "$windlass" fix -l several >said 2>errors
+grep -q 'several builds' errors || fail "several builds: $(cat said errors)"
+grep -q 'start' said && fail "one of several builds was taken"
+lower=$(echo "$guid" | tr -d - | tr A-F a-f)
+swapped=$(echo "$lower" |
+    sed 's/^\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)/\4\3\2\1\6\5\8\7/')
+asked="#1 0x7f00 in f (gone/a.exe+0x1006) (BuildId: $swapped)"
+echo "$asked" | "$windlass" fix -l several >said 2>errors
+[ -s errors ] && fail "the build is told: $(cat errors)"
 
 # One of another build is told of and not used.
 printf '\0' | dd of=moved/a.pdb bs=1 seek=0 conv=notrunc 2>/dev/null
