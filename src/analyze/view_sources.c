@@ -116,7 +116,7 @@ static bool is_as_it_was(
         source.st_size > WNDL_VIEW_SOURCES_SIZE ||
         time_of(&source) > (int64_t)w->s->profile->realtime)
         return false;
-    return stat(wndl_intern_text(&w->s->strings, module->path), &binary) != 0 ||
+    return stat(wndl_intern_text(&w->s->strings, module->path), &binary) == 0 &&
            time_of(&source) <= time_of(&binary);
 }
 

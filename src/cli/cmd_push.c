@@ -67,11 +67,13 @@ struct job {
 
 /* ---- what was given */
 
-/* Where NAME:PASSWORD@ begins and ends, if that is there. */
+/* Where NAME:PASSWORD@ begins and ends, if that is there: at the last '@', for
+ * a password that should have been escaped may hold anything. */
 static void find_user(const char *url, size_t *start, size_t *end)
 {
-    const char *host = strstr(url, "://") + 3;
-    const char *at = host + strcspn(host, "/");
+    const char *scheme = strstr(url, "://");
+    const char *host = scheme == NULL ? url : scheme + 3;
+    const char *at = host + strlen(host);
     while (at != host && at[-1] != '@')
         at--;
     *start = (size_t)(host - url);
@@ -197,9 +199,14 @@ static void put_said(struct wndl_buf *to, const struct wndl_http_answer *answer)
 
 static int refused(const struct job *job, const struct wndl_http_answer *answer)
 {
-    if (answer->redirect[0] != '\0')
-        return wndl_cli_error("%s: sends us on to %s; nothing was sent there",
-            job->shown, answer->redirect);
+    if (answer->redirect[0] != '\0') {
+        /* One to a path of the same server has what we were given. */
+        char *shown = without_user(answer->redirect);
+        wndl_cli_error("%s: sends us on to %s; nothing was sent there",
+            job->shown, shown == NULL ? "another address" : shown);
+        free(shown);
+        return WNDL_EXIT_FAILURE;
+    }
     struct wndl_buf said;
     wndl_buf_init(&said, wndl_mem_libc());
     put_said(&said, answer);

@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct table_options {
     const char *out;
@@ -87,6 +89,14 @@ static void say_built(const struct wndl_table_stats *s, size_t size)
             s->lost);
 }
 
+/* Programs may have the table mapped that is there: it stays what it was. */
+static void make_way(const char *path)
+{
+    struct stat facts;
+    if (lstat(path, &facts) == 0 && S_ISREG(facts.st_mode))
+        (void)unlink(path);
+}
+
 static int build(const struct table_options *o, const char *path)
 {
     struct binary binary;
@@ -104,6 +114,7 @@ static int build(const struct table_options *o, const char *path)
     } else {
         const struct wndl_output output = {
             .path = o->out, .write = write_bytes, .context = &bytes};
+        make_way(o->out);
         exit_code = wndl_output_write(&output);
         if (exit_code == WNDL_EXIT_OK)
             say_built(&stats, bytes.size);

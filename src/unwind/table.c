@@ -42,7 +42,7 @@ static size_t index_size(uint32_t blocks)
 
 /* Everything lies behind the header without gaps, so that its sizes say where
  * it is. */
-static bool lay_out(struct wndl_table *t, uint32_t hot_count)
+static bool lay_out(struct wndl_table *t)
 {
     const uint64_t size = t->bytes.size;
     uint64_t at = WNDL_TABLE_HEADER;
@@ -51,7 +51,7 @@ static bool lay_out(struct wndl_table *t, uint32_t hot_count)
     const uint64_t rules = at;
     at += (uint64_t)t->rule_count * sizeof(uint32_t);
     const uint64_t hot = at;
-    at += (uint64_t)hot_count * sizeof(uint16_t);
+    at += (uint64_t)t->hot_count * sizeof(uint16_t);
     const uint64_t dict = at;
     at += t->dict_size;
     const uint64_t rows = at;
@@ -70,8 +70,7 @@ static bool lay_out(struct wndl_table *t, uint32_t hot_count)
 }
 
 /* Of the header, in its order; returns the size that the file should have. */
-static uint32_t read_header(
-    struct wndl_cursor *c, struct wndl_table *t, uint32_t *hot_count)
+static uint32_t read_header(struct wndl_cursor *c, struct wndl_table *t)
 {
     t->machine = wndl_cursor_u16(c);
     t->block_shift = wndl_cursor_u8(c);
@@ -82,7 +81,7 @@ static uint32_t read_header(
     t->base = wndl_cursor_u64(c);
     t->block_count = wndl_cursor_u32(c);
     t->rule_count = wndl_cursor_u32(c);
-    *hot_count = wndl_cursor_u32(c);
+    t->hot_count = wndl_cursor_u32(c);
     t->dict_size = wndl_cursor_u32(c);
     t->rows_size = wndl_cursor_u32(c);
     t->records_size = wndl_cursor_u32(c);
@@ -97,7 +96,7 @@ static uint32_t read_header(
 }
 
 /* Rule 0 is that of no information; lookups go by it where bytes lie. */
-static bool is_sane(const struct wndl_table *t, uint32_t hot_count)
+static bool is_sane(const struct wndl_table *t)
 {
     if (t->block_shift < WNDL_TABLE_BLOCK_MIN ||
         t->block_shift > WNDL_TABLE_BLOCK_MAX)
@@ -106,13 +105,12 @@ static bool is_sane(const struct wndl_table *t, uint32_t hot_count)
     return t->record_shift <= WNDL_TABLE_RECORD_SHIFT_MAX &&
            t->rule_count != 0 && t->rule_count <= 1u << 24 &&
            t->dict_size <= WNDL_TABLE_DICT_MAX && t->dict_size % 2 == 0 &&
-           hot_count <= WNDL_TABLE_HOT && t->base <= UINT64_MAX - span;
+           t->hot_count <= WNDL_TABLE_HOT && t->base <= UINT64_MAX - span;
 }
 
 enum wndl_status wndl_table_open(
     struct wndl_bytes bytes, struct wndl_table *table, struct wndl_error *err)
 {
-    uint32_t hot_count;
     struct wndl_cursor c = wndl_cursor_at(bytes, 0, false);
     const uint8_t *magic = wndl_cursor_take(&c, 8);
     *table = (struct wndl_table){.bytes = bytes};
@@ -124,11 +122,10 @@ enum wndl_status wndl_table_open(
     if (wndl_cursor_u16(&c) != WNDL_TABLE_VERSION)
         return fail(err, WNDL_UNSUPPORTED,
             "is an unwind table of another version than 1");
-    uint32_t size = read_header(&c, table, &hot_count);
+    uint32_t size = read_header(&c, table);
     if (size > bytes.size)
         return fail(err, WNDL_TRUNCATED, "is an unwind table cut short");
-    if (c.failed || size != bytes.size || !is_sane(table, hot_count) ||
-        !lay_out(table, hot_count))
+    if (c.failed || size != bytes.size || !is_sane(table) || !lay_out(table))
         return fail(
             err, WNDL_MALFORMED, "is an unwind table with a damaged header");
     table->has_bmi2 = cpu_has_bmi2();
@@ -419,6 +416,8 @@ INLINED uint32_t find_in_record(const struct wndl_table *t,
         r.mask + (n + 8) / 8 + f.phrase + long_ids(&r, f.phrase, bits);
     const bool is_long = (r.mask[f.phrase >> 3] >> (f.phrase & 7) & 1) != 0;
     if (id >= t->records_end)
+        return 0;
+    if (!is_long && id[0] >= t->hot_count)
         return 0;
     const uint32_t place =
         2u * (is_long ? load16(id) : load16(t->hot + 2 * id[0]));

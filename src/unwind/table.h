@@ -25,7 +25,7 @@
 struct wndl_table {
     struct wndl_bytes bytes;
     uint64_t base; /* svma of the first block */
-    uint32_t block_count, rule_count;
+    uint32_t block_count, rule_count, hot_count;
     uint32_t row_count, function_count; /* that it was made of */
     uint32_t dict_size, rows_size, records_size;
     const uint8_t *index, *rules, *hot, *dict, *rows, *records;

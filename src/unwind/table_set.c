@@ -85,5 +85,5 @@ bool wndl_table_set_rule(uint64_t pc, struct wndl_rule *rule)
     if (found == 0)
         return false;
     *rule = wndl_table_step_rule(table, found, pc);
-    return true;
+    return rule->kind != WNDL_ENTRY_BAD;
 }

@@ -126,6 +126,11 @@ arrived time.pprof 'Authorization: Bearer secret' 'X-Scope-OrgID: us'
 push 0 "http://me:secret@${url#http://}" time.wndl
 arrived time.pprof "Authorization: Basic $(printf me:secret | base64)"
 ! grep -q secret said || fail "tells the password: $(cat said)"
+push 1 "http://me:secret@${url#http://}/here" time.wndl
+says '/login; nothing was sent there'
+! grep -q secret said || fail "tells the password: $(cat said)"
+push 1 "http://me:sec/ret@${url#http://}/here" time.wndl
+! grep -q ret@ said || fail "tells the password: $(cat said)"
 
 # What may go wrong there.
 for code in 422 500; do

@@ -33,6 +33,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
         elif kind == "elsewhere":
             self.answer(307, b"", ("Location", "http://127.0.0.1:1/x"))
+        elif kind == "here":
+            self.answer(302, b"", ("Location", "/login"))
         elif kind in ("422", "500"):
             self.answer(int(kind), hostile)
         else:

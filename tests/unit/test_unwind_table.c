@@ -403,6 +403,34 @@ static void lies_do_no_harm(void **state)
     free(bytes);
 }
 
+/* A phrase may be called by a number that no frequent one has. */
+static void a_number_of_no_phrase_leads_nowhere(void **state)
+{
+    (void)state;
+    enum { RULES = 128 + 64, RECORD = RULES + 4, SIZE = RECORD + 4 + 64 };
+    const uint32_t size = SIZE, one = 1, record_size = 4;
+    const uint16_t version = 1, machine = EM_X86_64, uniform = 0xe000;
+    uint8_t bytes[SIZE] = WNDL_TABLE_MAGIC;
+    memcpy(bytes + 12, &version, sizeof version);
+    memcpy(bytes + 14, &machine, sizeof machine);
+    bytes[16] = 11; /* the block's shift */
+    memcpy(bytes + SIZE_AT, &size, sizeof size);
+    memcpy(bytes + 32, &one, sizeof one); /* blocks */
+    memcpy(bytes + 36, &one, sizeof one); /* rules; no frequent phrases */
+    memcpy(bytes + 52, &record_size, sizeof record_size);
+    for (unsigned i = 1; i < 30; i++)
+        memcpy(bytes + 128 + 4 + 2 * i, &uniform, sizeof uniform);
+    bytes[RECORD + 3] = 255;
+    uint8_t *copy = exact(bytes, SIZE);
+    struct wndl_table table;
+    assert_int_equal(
+        wndl_table_open((struct wndl_bytes){copy, SIZE}, &table, NULL),
+        WNDL_OK);
+    assert_int_equal(wndl_table_find(&table, 0), 0);
+    assert_int_equal(wndl_table_find_portable(&table, 100), 0);
+    free(copy);
+}
+
 /* ---- what is no source */
 
 static void a_binary_without_rows_is_refused(void **state)
@@ -426,6 +454,7 @@ int main(void)
         cmocka_unit_test(functions_and_holes_are_told_apart),
         cmocka_unit_test(more_rules_than_numbers_are_written_out),
         cmocka_unit_test(more_starts_than_a_byte_counts_are_written_out),
+        cmocka_unit_test(a_number_of_no_phrase_leads_nowhere),
         cmocka_unit_test(a_binary_without_rows_is_refused),
     };
     const struct CMUnitTest real[] = {
