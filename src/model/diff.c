@@ -82,9 +82,10 @@ static double value_of(const struct wndl_diff_recording *recording,
 }
 
 /*
- * That of a share, by the error of a quotient whose upper part is also in
- * the lower one: what is counted and what is not are independent. A sample
- * more than there were keeps what was never seen from being certain.
+ * That of a share: what is of it and what is not are independent, and weigh
+ * in by how far off each is, so that p and 1 - p are known equally well. A
+ * sample of the usual size more than there were, of either kind, keeps what
+ * was never seen from being certain. Everything is all of itself.
  */
 static double share_variance(const struct wndl_diff *d,
     const struct wndl_diff_recording *recording,
@@ -93,16 +94,17 @@ static double share_variance(const struct wndl_diff *d,
     struct wndl_diff_sum all = sum_of(recording, 0);
     struct wndl_diff_sum own = sum_of(recording, place->key);
     double whole = all.cost[WNDL_DIFF_TOTAL];
-    double variance = all.variance[WNDL_DIFF_TOTAL];
-    if (whole <= 0)
+    if (whole <= 0 || place->key == 0)
         return 0;
     double share = own.cost[place->cost] / whole;
+    double in = own.variance[place->cost];
+    double out = fmax(all.variance[WNDL_DIFF_TOTAL] - in, 0);
     double one = d->of_samples && recording->count > 0
-                     ? variance / (double)recording->count
+                     ? whole / (double)recording->count
                      : 0;
-    double sum = (1 - 2 * share) * (own.variance[place->cost] + one) +
-                 share * share * variance;
-    return sum > 0 ? sum / (whole * whole) : 0;
+    double sum = (1 - share) * (1 - share) * (in + one * one) +
+                 share * share * (out + one * one);
+    return sum / (whole * whole);
 }
 
 /* How much time was spent in all is known, not estimated: only shares of it
@@ -194,6 +196,8 @@ struct wndl_diff_change wndl_diff_change(
             student(freedom) * sqrt(squares * (1.0 / a.count + 1.0 / b.count));
         c.noise = noise > c.noise ? noise : c.noise;
     }
+    if (place.of == WNDL_DIFF_OF_SHARE)
+        c.noise = fmin(c.noise, 100);
     c.beyond = fabs(c.change) > c.noise;
     return c;
 }

@@ -111,8 +111,8 @@ class Side:
             if not sampled:
                 continue
             p = r.get(key, [0, 0])[which] / n
-            one = (p * (1 - p) + max(1 - 2 * p, -1) / n) / n
-            total += max(one, 0) * (100 if share else n * self.unit) ** 2
+            one = (p * (1 - p) + (p ** 2 + (1 - p) ** 2) / n) / n
+            total += one * (100 if share else n * self.unit) ** 2
         return total / len(self.runs) ** 2
 
 
@@ -133,6 +133,8 @@ def expected(sides, key, which, share, sampled):
         spread = math.sqrt((squares(a) + squares(b)) / free)
         noise = max(noise, STUDENT[free] * spread *
                     math.sqrt(1 / len(a) + 1 / len(b)))
+    if share:
+        noise = min(noise, 100)
     return mean(b) - mean(a), noise
 
 

@@ -241,6 +241,39 @@ static void what_was_never_seen_is_not_certain(void **state)
     wndl_diff_free(&d);
 }
 
+/* Four pieces of time, of which the largest is all of key 1. */
+static void pieces(struct wndl_diff *d, uint32_t group)
+{
+    static const double squares = 900.0 * 900 + 3 * 50.0 * 50;
+    struct wndl_diff_recording *r = wndl_diff_recording(d, "x", group);
+    assert_non_null(r);
+    r->count = 4;
+    *wndl_diff_sum(r, 0) = (struct wndl_diff_sum){{0, 1050}, {0, squares}};
+    *wndl_diff_sum(r, 1) =
+        (struct wndl_diff_sum){{900, 1050}, {900.0 * 900, squares}};
+    *wndl_diff_sum(r, 2) = (struct wndl_diff_sum){{150, 0}, {3 * 50.0 * 50, 0}};
+    *wndl_diff_sum(r, 3) = (struct wndl_diff_sum){{0, 0}, {0, 0}};
+}
+
+/* What one has not the other has, and no share is off by more than all. */
+static void pieces_of_unequal_size_have_equal_noise_either_way(void **state)
+{
+    (void)state;
+    struct wndl_diff d;
+    struct wndl_diff_place place = {WNDL_DIFF_OF_SHARE, WNDL_DIFF_SELF, 1};
+    init_plain(&d);
+    pieces(&d, 0);
+    pieces(&d, 1);
+    double most = wndl_diff_change(&d, place).noise;
+    place.key = 2;
+    double rest = wndl_diff_change(&d, place).noise;
+    assert_true(most > 40 && most <= 100 && fabs(most - rest) < 1e-9);
+    place.key = 3; /* never seen: 2.576 * sqrt(2 * (1 / 4)^2) */
+    double none = wndl_diff_change(&d, place).noise;
+    assert_true(fabs(none - 91.07) < 0.01);
+    wndl_diff_free(&d);
+}
+
 static void several_recordings_have_the_noise_of_their_spread(void **state)
 {
     (void)state;
@@ -336,6 +369,7 @@ int main(void)
         cmocka_unit_test(filters_choose_rows),
         cmocka_unit_test(one_recording_a_side_has_the_error_of_its_samples),
         cmocka_unit_test(what_was_never_seen_is_not_certain),
+        cmocka_unit_test(pieces_of_unequal_size_have_equal_noise_either_way),
         cmocka_unit_test(several_recordings_have_the_noise_of_their_spread),
         cmocka_unit_test(sampling_is_the_least_noise),
         cmocka_unit_test(many_recordings_come_near_the_normal_distribution),
