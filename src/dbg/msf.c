@@ -112,8 +112,9 @@ void wndl_msf_free(struct wndl_msf_piece *piece, struct wndl_mem *mem)
 struct wndl_msf_stream wndl_msf_stream(
     const struct wndl_msf *msf, uint32_t number)
 {
-    return number < msf->stream_count ? msf->streams[number]
-                                      : (struct wndl_msf_stream){0};
+    return number < msf->stream_count && number != WNDL_MSF_NO_STREAM
+               ? msf->streams[number]
+               : (struct wndl_msf_stream){0};
 }
 
 static uint64_t blocks_of(const struct wndl_msf *msf, uint64_t size)

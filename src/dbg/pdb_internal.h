@@ -83,6 +83,7 @@ struct wndl_pdb_module {
     struct wndl_vec code;     /* struct wndl_pdb_code */
     struct wndl_vec lines;    /* struct wndl_pdb_lines */
     struct wndl_vec inlinees; /* struct wndl_pdb_inlinee */
+    uint64_t stretch;         /* the last whose changes it was asked for */
     bool is_listed;
     bool is_deep; /* records inside of others were listed too */
     bool is_damaged;
@@ -174,6 +175,7 @@ struct wndl_pdb {
     struct wndl_msf_stream strings;
     struct wndl_intern names;
     struct wndl_map files; /* offset of a name -> id in `names` + 1 */
+    uint64_t stretches;    /* how many were asked for changes */
     uint64_t copied;       /* bytes of modules that are copies */
     struct wndl_pdb_body body;
     struct wndl_buf scratch; /* of records that are not in a row */

@@ -156,10 +156,25 @@ static enum wndl_status add_publics(
     return pdb->scratch.failed ? WNDL_NOMEM : WNDL_OK;
 }
 
+/* Once for each stretch, no matter how many contributions it has there. */
+static enum wndl_status add_module(
+    struct wndl_pdb *pdb, uint32_t number, const struct places *p)
+{
+    struct wndl_pdb_module *module = wndl_vec_at(&pdb->modules, number);
+    if (module->stretch == pdb->stretches)
+        return WNDL_OK;
+    module->stretch = pdb->stretches;
+    if (wndl_pdb_need_module(pdb, number) != WNDL_OK)
+        return WNDL_NOMEM;
+    enum wndl_status status = add_code(pdb, number, p);
+    return status == WNDL_OK ? add_lines(pdb, number, p) : status;
+}
+
 static enum wndl_status add_stretch(
     struct wndl_pdb *pdb, const struct places *p)
 {
     enum wndl_status status = WNDL_OK;
+    pdb->stretches++;
     if (p->within.linked == (uint32_t)WNDL_PDB_NOWHERE)
         return WNDL_OK;
     if (!add(p, p->within.linked))
@@ -172,12 +187,9 @@ static enum wndl_status add_stretch(
             break;
         if (c->end <= p->within.linked)
             continue;
-        if (!add(p, c->start) || !add(p, c->end) ||
-            wndl_pdb_need_module(pdb, c->module) != WNDL_OK)
+        if (!add(p, c->start) || !add(p, c->end))
             return WNDL_NOMEM;
-        status = add_code(pdb, c->module, p);
-        if (status == WNDL_OK)
-            status = add_lines(pdb, c->module, p);
+        status = add_module(pdb, c->module, p);
     }
     return status == WNDL_OK ? add_publics(pdb, p) : status;
 }

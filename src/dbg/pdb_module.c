@@ -52,8 +52,10 @@ static enum wndl_status need_bytes(struct wndl_pdb *pdb, uint32_t number)
         (struct wndl_msf_range){0, stream.size}, pdb->mem, &module->piece);
     if (module->piece.own != NULL)
         pdb->copied += stream.size;
-    if (status == WNDL_TRUNCATED)
+    if (status == WNDL_TRUNCATED) {
         damage(pdb, number, 0, "blocks past the end of the file");
+        module->stream = WNDL_MSF_NO_STREAM; /* not to be copied again */
+    }
     return status == WNDL_NOMEM ? status : WNDL_OK;
 }
 

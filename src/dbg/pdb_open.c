@@ -55,9 +55,11 @@ static enum wndl_status load_all(
 
 /* ---- stream 1 */
 
-/* The strings, then a hash table of their offsets and streams. */
+/* The strings, then a hash table of their offsets and streams. Any number of
+ * those may be of one string, so no more of it is read than is compared. */
 static uint32_t find_named(struct wndl_cursor c, const char *name)
 {
+    size_t size = strlen(name) + 1;
     uint32_t strings_size = wndl_cursor_u32(&c);
     struct wndl_bytes strings = {c.next, strings_size};
     wndl_cursor_skip(&c, strings_size);
@@ -68,7 +70,9 @@ static uint32_t find_named(struct wndl_cursor c, const char *name)
     for (uint32_t i = 0; i < count && !c.failed; i++) {
         uint32_t at = wndl_cursor_u32(&c);
         uint32_t stream = wndl_cursor_u32(&c);
-        if (!c.failed && wndl_bytes_is(wndl_bytes_cstr(strings, at), name))
+        struct wndl_bytes found = wndl_bytes_slice(strings, at, size);
+        if (!c.failed && found.data != NULL &&
+            memcmp(found.data, name, size) == 0)
             return stream;
     }
     return WNDL_MSF_NO_STREAM;

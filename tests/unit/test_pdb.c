@@ -6,7 +6,9 @@
  */
 #include "testlib.h"
 
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/vec.h"
 #include "dbg/codeview.h"
 #include "dbg/msf.h"
 #include "dbg/pdb.h"
@@ -34,6 +36,7 @@ enum {
 struct maker {
     struct wndl_buf streams[STREAMS];
     struct wndl_buf file;
+    uint32_t contributions; /* each a byte shorter than the last */
 };
 
 static void u16(struct wndl_buf *b, unsigned value)
@@ -297,7 +300,7 @@ static void make_dbi(struct maker *m, bool is_moved)
     u16(b, RECORDS);
     u16(b, 0);
     u32(b, 68);
-    u32(b, 4 + 28);
+    u32(b, 4 + 28 * m->contributions);
     zeros(b, 16);
     u32(b, 22);
     zeros(b, 6);
@@ -314,13 +317,15 @@ static void make_dbi(struct maker *m, bool is_moved)
     zeros(b, 16);
     zeros(b, 4);
     u32(b, 0xeffe0000 + 19970605);
-    u16(b, 1);
-    u16(b, 0);
-    u32(b, 0);
-    u32(b, 0x300);
-    u32(b, 0x20);
-    u16(b, 0);
-    zeros(b, 10);
+    for (uint32_t i = 0; i < m->contributions; i++) {
+        u16(b, 1);
+        u16(b, 0);
+        u32(b, i);
+        u32(b, 0x300 - i);
+        u32(b, 0x20);
+        u16(b, 0);
+        zeros(b, 10);
+    }
     for (unsigned i = 0; i < 11; i++)
         u16(b, i == 3 && is_moved   ? TO
                : i == 4 && is_moved ? FROM
@@ -391,7 +396,8 @@ static void make_file(struct maker *m)
             zeros(f, -f->size & (BLOCK - 1));
         }
     }
-    set_u32(f, 3 * BLOCK, f->size / BLOCK);
+    for (size_t i = 0; i * BLOCK < directory.size; i++)
+        set_u32(f, 3 * BLOCK + 4 * i, f->size / BLOCK + i);
     set_u32(f, 32, BLOCK);
     set_u32(f, 44, directory.size);
     set_u32(f, 52, 3);
@@ -401,8 +407,9 @@ static void make_file(struct maker *m)
     wndl_buf_free(&directory);
 }
 
-static void make(struct maker *m, bool is_moved)
+static void make_streams(struct maker *m, bool is_moved, uint32_t contributions)
 {
+    m->contributions = contributions;
     for (size_t i = 0; i < STREAMS; i++)
         wndl_buf_init(&m->streams[i], wndl_mem_libc());
     wndl_buf_init(&m->file, wndl_mem_libc());
@@ -413,6 +420,11 @@ static void make(struct maker *m, bool is_moved)
     make_moves(m);
     make_publics(m);
     make_dbi(m, is_moved);
+}
+
+static void make(struct maker *m, bool is_moved)
+{
+    make_streams(m, is_moved, 1);
     make_file(m);
 }
 
@@ -654,6 +666,100 @@ static void directories_that_lie_are_refused(void **state)
     unmake(&m);
 }
 
+static size_t count_changes(uint32_t contributions)
+{
+    struct maker m;
+    struct wndl_arena arena;
+    struct wndl_vec rvas;
+    make_streams(&m, false, contributions);
+    make_file(&m);
+    struct wndl_pdb *pdb = open_made(&m);
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_vec_init(&rvas, &arena, sizeof(uint64_t));
+    assert_int_equal(wndl_pdb_changes(pdb, 0x1000, 0x1300, &rvas), WNDL_OK);
+    size_t count = rvas.len;
+    wndl_arena_free(&arena);
+    wndl_pdb_close(pdb);
+    unmake(&m);
+    return count;
+}
+
+/* Each adds where it begins, and not all that its module has once more. */
+static void contributions_may_overlap(void **state)
+{
+    (void)state;
+    size_t one = count_changes(1);
+    assert_true(one > 10);
+    assert_int_equal(count_changes(100), one + 99);
+}
+
+/* Any number of entries of the table may be of one string that is as long: 3
+ * MiB read half a million times would take minutes. */
+static void names_of_streams_may_be_long(void **state)
+{
+    (void)state;
+    enum { LONG = 3 << 20, MANY = 1 << 19 };
+    struct maker m;
+    make_streams(&m, false, 1);
+    struct wndl_buf *b = &m.streams[INFO];
+    b->size = 28;
+    u32(b, LONG + 7);
+    for (size_t i = 0; i < LONG; i++)
+        wndl_buf_byte(b, 'x');
+    text(b, "/names");
+    u32(b, MANY + 1);
+    u32(b, MANY + 1);
+    zeros(b, 8);
+    zeros(b, 8 * MANY);
+    u32(b, LONG);
+    u32(b, NAMES);
+    make_file(&m);
+    struct wndl_pdb *pdb = open_made(&m);
+    assert_non_null(strstr(look_up(pdb, 0x1000), "=a.c:10:"));
+    wndl_pdb_close(pdb);
+    unmake(&m);
+}
+
+static size_t blocks_before(const struct maker *m, size_t stream)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < stream; i++)
+        count += (m->streams[i].size + BLOCK - 1) / BLOCK;
+    return count;
+}
+
+/* The last of its blocks is past the end of the file. */
+static void a_damaged_module_is_read_once(void **state)
+{
+    (void)state;
+    struct maker m;
+    struct failing_mem mem;
+    struct wndl_pdb *pdb;
+    struct wndl_pdb_stats stats;
+    make_streams(&m, false, 1);
+    zeros(&m.streams[MODULE], BLOCK);
+    make_file(&m);
+    const uint8_t *at = m.file.data + 40;
+    size_t end = (size_t)(at[0] | at[1] << 8) * BLOCK;
+    at = m.file.data + 3 * BLOCK;
+    size_t directory = (size_t)(at[0] | at[1] << 8) * BLOCK;
+    size_t last =
+        directory + 4 + 4 * STREAMS + 4 * (blocks_before(&m, MODULE + 1) - 1);
+    set_u32(&m.file, last, end);
+    const struct wndl_pdb_source source = {{m.file.data, m.file.size}, "a.pdb"};
+    failing_mem_init(&mem, 10000);
+    assert_int_equal(wndl_pdb_open(&source, &mem.mem, &pdb, NULL), WNDL_OK);
+    assert_string_equal(look_up(pdb, 0x1000), "?main@@YAHXZ=:0:0@1000");
+    wndl_pdb_get_stats(pdb, &stats);
+    assert_int_equal(stats.damaged, 1);
+    long left = mem.budget;
+    for (size_t i = 0; i < 100; i++)
+        (void)look_up(pdb, 0x1000);
+    assert_int_equal(mem.budget, left);
+    wndl_pdb_close(pdb);
+    unmake(&m);
+}
+
 static void memory_may_be_out(void **state)
 {
     (void)state;
@@ -683,6 +789,9 @@ int main(void)
         cmocka_unit_test(truncation_is_no_harm),
         cmocka_unit_test(any_byte_may_be_wrong),
         cmocka_unit_test(directories_that_lie_are_refused),
+        cmocka_unit_test(contributions_may_overlap),
+        cmocka_unit_test(names_of_streams_may_be_long),
+        cmocka_unit_test(a_damaged_module_is_read_once),
         cmocka_unit_test(memory_may_be_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
