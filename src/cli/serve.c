@@ -29,7 +29,7 @@ struct client {
     size_t asked;     /* bytes in request */
     size_t sent;      /* of head and body together */
     size_t head_size;
-    struct wndl_bytes body;
+    struct wndl_bytes body; /* nothing for HEAD */
     char request[REQUEST_SIZE];
     char head[HEAD_SIZE]; /* of the answer; head_size 0: not asked yet */
 };
@@ -158,14 +158,17 @@ static bool is_for_us(const struct wndl_server *server, const char *request)
            names_us(server, rest_of_line(value));
 }
 
+/* Its last "/" is easily lost when the address is copied. */
 static bool is_page(const struct wndl_server *server, const char *path)
 {
-    return strlen(path) == WNDL_SERVE_TOKEN + 2 && path[0] == '/' &&
-           path[WNDL_SERVE_TOKEN + 1] == '/' &&
+    size_t size = strlen(path);
+    bool ends = size == WNDL_SERVE_TOKEN + 1 ||
+                (size == WNDL_SERVE_TOKEN + 2 && path[size - 1] == '/');
+    return ends && path[0] == '/' &&
            is_same(path + 1, server->token, WNDL_SERVE_TOKEN);
 }
 
-enum answer { OK, BAD_REQUEST, NOT_FOR_US, NOT_FOUND, NOT_GET, TOO_LONG };
+enum answer { OK, BAD_REQUEST, NOT_FOR_US, NOT_FOUND, NOT_READ, TOO_LONG };
 
 /* `request` is whole, and has no NUL inside; it is cut to pieces. */
 static enum answer judge(const struct wndl_server *server, char *request)
@@ -179,9 +182,8 @@ static enum answer judge(const struct wndl_server *server, char *request)
         return BAD_REQUEST;
     *path++ = '\0';
     *version = '\0';
-    return strcmp(request, "GET") != 0 ? NOT_GET
-           : is_page(server, path)     ? OK
-                                       : NOT_FOUND;
+    bool reads = strcmp(request, "GET") == 0 || strcmp(request, "HEAD") == 0;
+    return !reads ? NOT_READ : is_page(server, path) ? OK : NOT_FOUND;
 }
 
 /* The page's own policy is stricter; this one holds without it. */
@@ -196,6 +198,12 @@ static const char headers[] =
     "Cross-Origin-Opener-Policy: same-origin\r\n"
     "Connection: close\r\n";
 
+/* Also of a request that `judge` cut. */
+static bool asks_for_head(const char *request)
+{
+    return strcspn(request, " ") == 4 && memcmp(request, "HEAD", 4) == 0;
+}
+
 static void answer(struct client *c, enum answer how, struct wndl_bytes page)
 {
     static const struct {
@@ -205,7 +213,7 @@ static void answer(struct client *c, enum answer how, struct wndl_bytes page)
         [BAD_REQUEST] = {"400 Bad Request", ""},
         [NOT_FOR_US] = {"403 Forbidden", ""},
         [NOT_FOUND] = {"404 Not Found", ""},
-        [NOT_GET] = {"405 Method Not Allowed", "Allow: GET\r\n"},
+        [NOT_READ] = {"405 Method Not Allowed", "Allow: GET, HEAD\r\n"},
         [TOO_LONG] = {"431 Request Header Fields Too Large", ""},
     };
     const char *status = texts[how].status;
@@ -218,6 +226,8 @@ static void answer(struct client *c, enum answer how, struct wndl_bytes page)
         status, how == OK ? "html" : "plain", c->body.size, texts[how].more,
         headers);
     c->head_size = (size_t)size;
+    if (asks_for_head(c->request))
+        c->body.size = 0;
 }
 
 /* ---- clients */

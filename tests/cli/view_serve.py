@@ -53,6 +53,12 @@ def check(port, path, page):
         assert body == page, (len(body), len(page))
         assert "text/html; charset=utf-8" in head
         assert "Content-Length: %d\r\n" % len(page) in head
+    head, body = ask(port, request(path, us, "HEAD"))
+    assert "200 OK\r\n" in head and body == b"", (head, body)
+    assert "Content-Length: %d\r\n" % len(page) in head
+    head, body = ask(port, request("/", us, "HEAD"))
+    assert "404 Not Found\r\n" in head and body == b"", (head, body)
+    assert says(200, request(path[:-1], us))[1] == page
     says(200, request(path, us, more="X: " + 6000 * "x" + "\r\n"))
     for host in ("evil.example", "evil.example:%d" % port, "127.0.0.1", "",
                  "localhost", "127.0.0.1:%d" % (port + 1), us + "0",
@@ -62,14 +68,14 @@ def check(port, path, page):
     says(403, ("GET %s HTTP/1.1\r\n\r\n" % path).encode())
     says(403, ("GET %s HTTP/1.1\r\n\r\n\r\nHost: %s\r\n\r\n" % (path, us)).encode())
     other = path[:5] + ("1" if path[5] == "0" else "0") + path[6:]
-    for wrong in ("/", "", "/favicon.ico", path[:-1], path + "x", path + "?x",
+    for wrong in ("/", "", "/favicon.ico", path[:-2], path[1:], path + "x", path + "?x",
                   path.upper() if path.upper() != path else "/x", other,
                   "/" + path, path * 2, "/etc/passwd", path + "../etc/passwd",
                   "http://%s%s" % (us, path), "/%00" + path):
         says(404 if wrong else 400, request(wrong, us).replace(b"GET  ", b"GET "))
-    for method in "HEAD", "POST", "PUT", "OPTIONS", "get", "":
+    for method in "HEADS", "POST", "PUT", "OPTIONS", "get", "":
         answer = says(405, request(path, us, method))
-        assert "Allow: GET" in answer[0]
+        assert "Allow: GET, HEAD" in answer[0]
     for bad in (b"GET\r\n", b"GET / FTP/1.1\r\n", b"GET " + path.encode() + b"\r\n"):
         says(400, bad + b"Host: " + us.encode() + b"\r\n\r\n")
     says(400, b"GET /\0 HTTP/1.1\r\nHost: " + us.encode() + b"\r\n\r\n")
