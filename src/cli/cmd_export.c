@@ -9,7 +9,6 @@
 #include "cli/heap_report.h"
 #include "cli/loaded.h"
 #include "cli/output.h"
-#include "cli/shell_word.h"
 #include "out/callgrind.h"
 #include "out/dhat.h"
 #include "out/dmd_json.h"
@@ -296,21 +295,6 @@ static void say_if_none(
                                        : "; try --time blocked");
 }
 
-/* Data on stdout has no place to say it. */
-static void say_if_not_whole(const struct wndl_profile *p, const char *path)
-{
-    if (p->finished && !p->cut && p->chunks_damaged == 0)
-        return;
-    struct wndl_buf word;
-    wndl_buf_init(&word, wndl_mem_libc());
-    wndl_shell_word(&word, path);
-    wndl_buf_byte(&word, '\0');
-    wndl_cli_note("warning: the recording is cut short or damaged; what is "
-                  "left of it is exported. See: windlass report %s",
-        word.failed ? "FILE" : (const char *)word.data);
-    wndl_buf_free(&word);
-}
-
 static bool write_job(FILE *out, void *context)
 {
     struct job *job = context;
@@ -374,7 +358,8 @@ static int run_export(const void *options, struct wndl_operands operands)
     wndl_input_close(&input);
     if (!is_loaded)
         return WNDL_EXIT_FAILURE;
-    say_if_not_whole(&job.loaded.profile, operands.texts[0]);
+    /* Data on stdout has no place to say it. */
+    wndl_loaded_note_whole(&job.loaded, operands.texts[0], "exported");
     int exit_code = export_it(&job);
     wndl_unload(&job.loaded);
     return exit_code;

@@ -123,6 +123,7 @@ static bool load(struct shown *shown, const char *path,
         return false;
     wndl_buf_init(&shown->summaries[i], wndl_mem_libc());
     shown->view.count++;
+    wndl_loaded_note_whole(&shown->loaded[i], path, "shown");
     return prepare(shown, i, path) || (wndl_cli_error("out of memory"), false);
 }
 
@@ -245,6 +246,21 @@ static int write_memory(struct shown *shown, char **page, size_t *size)
 
 /* ---- the command */
 
+/* As diff: what is compared is heaps if one of them is of nothing else. */
+static bool are_comparable(const struct shown *shown)
+{
+    const struct wndl_heap_which_options usual = {0};
+    bool of_heap = false, have = true;
+    for (size_t i = 0; i < shown->view.count; i++)
+        of_heap |= wndl_heap_shown_of(&shown->loaded[i].profile, false);
+    for (size_t i = 0; i < shown->view.count && of_heap && have; i++) {
+        const struct wndl_heap_choice choice =
+            wndl_heap_choose(&usual, &shown->loaded[i], 1);
+        have = wndl_heap_has(&shown->loaded[i].profile, &choice);
+    }
+    return have;
+}
+
 static int make_page(const struct view_options *o,
     struct wndl_operands operands, char **page, size_t *size)
 {
@@ -255,6 +271,8 @@ static int make_page(const struct view_options *o,
         if (!load(&shown, operands.texts[i], &o->symbols))
             exit_code = WNDL_EXIT_FAILURE;
     }
+    if (shown.view.count == WNDL_MERGED_MAX && !are_comparable(&shown))
+        exit_code = WNDL_EXIT_FAILURE;
     if (exit_code == WNDL_EXIT_OK)
         exit_code = o->out != NULL ? write_file(o, &shown)
                                    : write_memory(&shown, page, size);

@@ -4,6 +4,7 @@
 #include "analyze/symbolize.h"
 #include "cli/command.h"
 #include "cli/debug_dirs.h"
+#include "cli/shell_word.h"
 #include "in/wndl.h"
 
 static enum wndl_status read_bytes(struct wndl_profile *profile,
@@ -67,4 +68,20 @@ void wndl_unload(struct wndl_loaded *loaded)
 {
     wndl_symbolized_free(&loaded->symbolized);
     wndl_profile_free(&loaded->profile);
+}
+
+void wndl_loaded_note_whole(
+    const struct wndl_loaded *loaded, const char *path, const char *done)
+{
+    const struct wndl_profile *p = &loaded->profile;
+    if (p->finished && !p->cut && p->chunks_damaged == 0)
+        return;
+    struct wndl_buf word;
+    wndl_buf_init(&word, wndl_mem_libc());
+    wndl_shell_word(&word, path);
+    wndl_buf_byte(&word, '\0');
+    wndl_cli_note("warning: the recording is cut short or damaged; what is "
+                  "left of it is %s. See: windlass report %s",
+        done, word.failed ? "FILE" : (const char *)word.data);
+    wndl_buf_free(&word);
 }

@@ -26,4 +26,11 @@ bool wndl_load(struct wndl_loaded *loaded, const struct wndl_input *input,
     const struct wndl_symbol_options *symbols, uint64_t snapshot, bool verbose);
 void wndl_unload(struct wndl_loaded *loaded);
 
+/*
+ * Says on stderr if the recording, read from `path`, is not whole; what is
+ * left of it is `done` ("exported").
+ */
+void wndl_loaded_note_whole(
+    const struct wndl_loaded *loaded, const char *path, const char *done);
+
 #endif

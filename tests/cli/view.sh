@@ -45,11 +45,25 @@ if grep -q '<!--windlass-data-->' out.html; then
 fi
 says 0 "wrote two.html" -o two.html a.wndl b.wndl
 grep -q '"title":"b.wndl against a.wndl"' two.html
+size=$(wc -c <a.wndl)
+head -c $((size - 1)) a.wndl >cut.wndl
+says 0 "See: windlass report cut.wndl" -o cut.html cut.wndl
+if "$windlass" view -o whole.html a.wndl 2>&1 | grep 'cut short'; then
+    fail "a whole recording is told to be cut"
+fi
+"$make_recording" h.wndl <"$here/heap/two_processes.recipe"
+for pair in "a.wndl h.wndl" "h.wndl a.wndl"; do
+    says 1 "no heap is in the recording" -o mixed.html $pair
+    cp err view.err
+    if "$windlass" diff $pair >out 2>err; then fail "diff of $pair"; fi
+    cmp err view.err
+done
+[ ! -e mixed.html ] || fail "a page of what cannot be compared"
+says 0 "wrote hh.html" -o hh.html h.wndl h.wndl
 if command -v python3 >/dev/null; then
     python3 "$here/view_page.py" out.html >dump
     grep -q '^samples.node u32 p \[[0-9, ]*\]$' dump
     python3 "$here/view_page.py" two.html >dump
-    "$make_recording" h.wndl <"$here/heap/two_processes.recipe"
     "$windlass" view -o h.html h.wndl 2>err
     python3 "$here/view_page.py" h.html >dump
     grep '^recordings' dump | grep -q '"summary": \["Command .*"Peak '
