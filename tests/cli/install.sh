@@ -47,6 +47,14 @@ cc -Wall -Werror user.c $(pkg-config --cflags --libs windlass) -o user
 cc -Wall -Werror user.c $(pkg-config --cflags windlass) \
     "$(find "$prefix" -name libwindlass.a)" $(pkg-config --static --libs windlass | tr ' ' '\n' | grep -v windlass) -o user-static
 ./user-static
+for command in $("$prefix/bin/windlass" --help |
+    awk '/^Commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }'); do
+    [ -s "$prefix/share/man/man1/windlass-$command.1" ] || {
+        echo "there is no manual page of windlass $command"
+        exit 1
+    }
+done
+man -l "$prefix/share/man/man1/windlass-unwind-table.1" | grep -q verify
 man -l "$prefix/share/man/man1/windlass-record.1" | grep -q windlass
 man -l "$prefix/share/man/man3/wndl_symbolizer_lookup.3" | grep -q rva
 # shellcheck disable=SC2046
