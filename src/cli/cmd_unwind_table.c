@@ -212,10 +212,38 @@ static int verify(const char *binary_path, const char *path)
     return exit_code;
 }
 
+/* What a line without the action, or one of its files, lacks; or NULL. */
+static const char *missing_word(const char *verb, size_t count)
+{
+    const bool of_binary = strcmp(verb, "show") != 0;
+    if (count == 1)
+        return of_binary ? "OBJ" : "FILE";
+    return count == 2 && strcmp(verb, "verify") == 0 ? "FILE" : NULL;
+}
+
+static int refuse_use(const char *verb, size_t count, bool known)
+{
+    static const char help[] = "see 'windlass unwind-table --help'";
+    if (count == 0)
+        wndl_cli_error("an action is missing: build, show or verify; %s", help);
+    else if (!known)
+        wndl_cli_error("unknown action '%s': it is none of build, show and "
+                       "verify; %s",
+            verb, help);
+    else if (missing_word(verb, count) != NULL)
+        wndl_cli_error("%s is missing after '%s'; %s",
+            missing_word(verb, count), verb, help);
+    else
+        wndl_cli_error("use 'unwind-table build OBJ -o FILE', 'show [--dump] "
+                       "FILE' or 'verify OBJ FILE'; %s",
+            help);
+    return WNDL_EXIT_USAGE;
+}
+
 static int run_unwind_table(const void *options, struct wndl_operands operands)
 {
     const struct table_options *o = options;
-    const char *verb = operands.texts[0];
+    const char *verb = operands.count == 0 ? "" : operands.texts[0];
     const bool builds = strcmp(verb, "build") == 0;
     const bool shows = strcmp(verb, "show") == 0;
     const bool verifies = strcmp(verb, "verify") == 0;
@@ -225,15 +253,7 @@ static int run_unwind_table(const void *options, struct wndl_operands operands)
         return builds  ? build(o, operands.texts[1])
                : shows ? show(o, operands.texts[1])
                        : verify(operands.texts[1], operands.texts[2]);
-    if (!builds && !shows && !verifies)
-        wndl_cli_error("'%s' is none of build, show and verify; see 'windlass "
-                       "unwind-table --help'",
-            verb);
-    else
-        wndl_cli_error("use 'unwind-table build OBJ -o FILE', 'show [--dump] "
-                       "FILE' or 'verify OBJ FILE'; see 'windlass "
-                       "unwind-table --help'");
-    return WNDL_EXIT_USAGE;
+    return refuse_use(verb, operands.count, builds || shows || verifies);
 }
 
 const struct wndl_command wndl_cmd_unwind_table = {
@@ -253,7 +273,7 @@ const struct wndl_command wndl_cmd_unwind_table = {
     .options = option_table,
     .options_size = sizeof(struct table_options),
     .examples = examples,
-    .min_operands = 2,
+    .min_operands = 0,
     .max_operands = 3,
     .run = run_unwind_table,
 };

@@ -66,4 +66,11 @@ expect_failure 'is not an unwind table' \
 expect_failure 'build OBJ -o FILE' "$windlass" unwind-table build "$libc"
 expect_failure 'none of build, show and verify' \
     "$windlass" unwind-table mend "$libc"
+expect_failure "unknown action 'mend'" "$windlass" unwind-table mend
+expect_failure 'an action is missing' "$windlass" unwind-table
+expect_failure "FILE is missing after 'show'" "$windlass" unwind-table show
+expect_failure "OBJ is missing after 'build'" \
+    "$windlass" unwind-table build -o "$work/x.wut"
+expect_failure "FILE is missing after 'verify'" \
+    "$windlass" unwind-table verify "$libc"
 exit $failed
