@@ -230,8 +230,8 @@ static void warn_missing(const struct work *w, const char *path,
         return;
     wndl_error_text(&info->first_missing, text, sizeof text);
     wndl_log(w->log, WNDL_LOG_WARNING,
-        "%s: %u files of debug information missing: %s", path,
-        info->files_missing, text);
+        "%s: %u file%s of debug information missing: %s", path,
+        info->files_missing, info->files_missing == 1 ? "" : "s", text);
 }
 
 /* After its frames, because damage is met on the way. */

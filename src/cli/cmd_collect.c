@@ -100,7 +100,8 @@ static int run(const void *parsed, struct wndl_operands operands)
     struct wndl_collector_request request = {
         .command = command_of((pid_t)o->pid), .pid = (pid_t)o->pid};
     if (!wndl_record_options_apply(&o->record, &request, problem))
-        return wndl_cli_error(WNDL_OPTIONS_ENV ": %s", problem);
+        return wndl_cli_error(
+            WNDL_OPTIONS_ENV ": %s; see " WNDL_OPTIONS_ENV "=help", problem);
     char *runtime = wndl_runtime_find(wndl_runtime_name(o->record.heap));
     request.runtime = runtime;
     (void)fcntl((int)o->notify, F_SETFD, FD_CLOEXEC);

@@ -76,8 +76,9 @@ static void say(const struct wndl_breakpad_report *report)
     char text[600];
     const struct wndl_symbolizer_info *info = &report->symbols;
     if (info->files_missing != 0)
-        wndl_cli_note("warning: %u files of debug information are missing: %s",
-            info->files_missing,
+        wndl_cli_note("warning: %u file%s of debug information %s missing: %s",
+            info->files_missing, info->files_missing == 1 ? "" : "s",
+            info->files_missing == 1 ? "is" : "are",
             wndl_error_text(&info->first_missing, text, sizeof text));
     if (info->first_damage.status != WNDL_OK)
         wndl_cli_note("warning: damaged: %s",

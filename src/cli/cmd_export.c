@@ -228,8 +228,10 @@ static const struct {
     {export_dhat, "Valgrind's dh_view.html, or profiler.firefox.com", true,
         false},
     {export_firefox, "profiler.firefox.com", false, true},
-    {export_json, "jq; docs/formats/report-json.md says what is in it", false,
-        false},
+    {export_json,
+        "jq; docs/formats/report-json.md (of a heap heap-json.md) says what is "
+        "in it",
+        false, false},
 };
 
 static const struct wndl_option option_table[] = {

@@ -380,9 +380,10 @@ static void say_missing(const struct wndl_symbolizer_info *info)
     if (info->files_missing == 0)
         return;
     wndl_error_text(&info->first_missing, text, sizeof text);
-    wndl_cli_note("warning: %u files of debug information are missing, and "
+    wndl_cli_note("warning: %u file%s of debug information %s missing, and "
                   "functions and inlined frames with them: %s",
-        info->files_missing, text);
+        info->files_missing, info->files_missing == 1 ? "" : "s",
+        info->files_missing == 1 ? "is" : "are", text);
 }
 
 /* Answers may lack what was lost. */
@@ -398,9 +399,10 @@ static void say_damage(const struct work *w)
     if (info.units_damaged == 0)
         wndl_cli_note("warning: damaged: %s", text);
     else
-        wndl_cli_note("warning: %u units of debug information are damaged and "
-                      "left out: %s",
-            info.units_damaged, text);
+        wndl_cli_note("warning: %u unit%s of debug information %s damaged "
+                      "and left out: %s",
+            info.units_damaged, info.units_damaged == 1 ? "" : "s",
+            info.units_damaged == 1 ? "is" : "are", text);
 }
 
 static const char *contradiction(

@@ -115,9 +115,11 @@ static int run_command(const struct wndl_command *command, char **argv)
         wndl_help_command(stdout, command);
         break;
     case WNDL_PARSE_ERROR:
-        wndl_cli_error("%s; see 'windlass %s --help'", problem,
-            command == &wndl_cmd_collect ? wndl_cmd_record.name
-                                         : command->name);
+        if (command == &wndl_cmd_collect)
+            wndl_cli_error("%s; see " WNDL_OPTIONS_ENV "=help", problem);
+        else
+            wndl_cli_error(
+                "%s; see 'windlass %s --help'", problem, command->name);
         exit_code = WNDL_EXIT_USAGE;
         break;
     }

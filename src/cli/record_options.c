@@ -132,8 +132,8 @@ const struct wndl_option wndl_record_option_rows[] = {
         "end the recording after SEC seconds; the command goes on",
         WNDL_OPT_REAL, FIELD(duration)},
     {0, "delay", "SEC", NULL, NULL, NULL,
-        "start paused and begin after SEC seconds, from which --duration "
-        "counts",
+        "start paused and begin after SEC seconds, from which the "
+        "duration counts",
         WNDL_OPT_REAL, FIELD(delay)},
     {0, "buffer", "SIZE", NULL, NULL, NULL,
         "keep only the last SIZE bytes of samples, such as 64M, in memory of "

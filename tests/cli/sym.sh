@@ -242,7 +242,7 @@ sym -e damaged -f main
     echo "FAIL damaged: $(cat got)"
     failed=1
 }
-grep -q "1 units of debug information are damaged\|damaged: damaged" errors || {
+grep -q "1 unit of debug information is damaged\|damaged: damaged" errors || {
     echo "FAIL damaged: $(cat errors)"
     failed=1
 }
@@ -255,7 +255,7 @@ sym -e split -f main
     echo "FAIL split: $(cat got)"
     failed=1
 }
-grep -q "1 files of debug information are missing.*one.dwo" errors || {
+grep -q "1 file of debug information is missing.*one.dwo" errors || {
     echo "FAIL split: $(cat errors)"
     failed=1
 }
