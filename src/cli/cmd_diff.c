@@ -11,9 +11,9 @@ static const struct wndl_option option_table[] = {
     {0, "by", "WHAT", "usual|fn|line|module|thread|path", "usual", NULL,
         "what the rows are; usual: records of two heaps, else functions",
         WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, by)},
-    {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
-        "samples: which time: using the CPU, blocked, or both with the time "
-        "spent waiting for a CPU",
+    {0, "time", "KIND", "usual|cpu|blocked|wall", "usual", NULL,
+        "samples: which time: using the CPU, which is usual, blocked, or both "
+        "with the time spent waiting for a CPU",
         WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, time)},
     {0, "compare", "WHAT", "usual|share|amount", "usual", NULL,
         "what of a row: its share of all in its recording, or how much it is; "
@@ -75,7 +75,7 @@ static bool wants_table(const struct wndl_diff_options *o)
 static int diff_dmd(const struct wndl_diff_options *o,
     const struct wndl_input *earlier, const struct wndl_input *later)
 {
-    if (o->json || wants_table(o) || o->time != WNDL_TIME_CPU) {
+    if (o->json || wants_table(o) || o->time != 0) {
         wndl_cli_error("%s is a file of DMD: --json, --by and the like are for "
                        "recordings; see 'windlass diff --help'",
             earlier->name);
@@ -106,7 +106,7 @@ static int diff_two(const struct wndl_diff_options *o,
     };
     bool of_heap = wndl_heap_shown_of(&loaded[0].profile, o->of_heap) ||
                    wndl_heap_shown_of(&loaded[1].profile, o->of_heap);
-    if (of_heap && !wants_table(o) && o->time == WNDL_TIME_CPU)
+    if (of_heap && !wants_table(o) && o->time == 0)
         return wndl_heap_diff(loaded, names, &show);
     struct wndl_diff_table table;
     int exit_code = WNDL_EXIT_FAILURE;

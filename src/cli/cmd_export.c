@@ -323,7 +323,7 @@ static bool is_contradiction(const struct job *job)
     return true;
 }
 
-static int export_it(struct job *job)
+static int export_it(struct job *job, const char *file)
 {
     const struct wndl_profile *p = &job->loaded.profile;
     job->of_heap = job->o->value != VALUE_USUAL ||
@@ -334,7 +334,7 @@ static int export_it(struct job *job)
         job->choice.which = WNDL_HEAP_WHICH_TEMPORARY;
     if (is_contradiction(job))
         return WNDL_EXIT_USAGE;
-    if (job->of_heap && !wndl_heap_has(p, &job->choice))
+    if (job->of_heap && !wndl_heap_has(p, &job->choice, file))
         return WNDL_EXIT_FAILURE;
     if (!job->of_heap)
         say_if_none(p, job->o);
@@ -362,7 +362,7 @@ static int run_export(const void *options, struct wndl_operands operands)
         return WNDL_EXIT_FAILURE;
     /* Data on stdout has no place to say it. */
     wndl_loaded_note_whole(&job.loaded, operands.texts[0], "exported");
-    int exit_code = export_it(&job);
+    int exit_code = export_it(&job, operands.texts[0]);
     wndl_unload(&job.loaded);
     return exit_code;
 }

@@ -256,7 +256,8 @@ static bool are_comparable(const struct shown *shown)
     for (size_t i = 0; i < shown->view.count && of_heap && have; i++) {
         const struct wndl_heap_choice choice =
             wndl_heap_choose(&usual, &shown->loaded[i], 1);
-        have = wndl_heap_has(&shown->loaded[i].profile, &choice);
+        have = wndl_heap_has(
+            &shown->loaded[i].profile, &choice, shown->view.recordings[i].file);
     }
     return have;
 }

@@ -33,6 +33,12 @@ void wndl_diff_table_free(struct wndl_diff_table *table)
 
 /* ---- recordings */
 
+static enum wndl_time time_of(const struct wndl_diff_table *table)
+{
+    return table->o->time == 0 ? WNDL_TIME_CPU
+                               : (enum wndl_time)(table->o->time - 1);
+}
+
 /* Options that would have no effect. */
 static const char *contradiction(const struct wndl_diff_table *table)
 {
@@ -40,7 +46,7 @@ static const char *contradiction(const struct wndl_diff_table *table)
     bool of_records =
         heap->max_frames != WNDL_HEAP_USUAL_FRAMES || heap->ignore_alloc_fns;
     if (table->of_heap) {
-        if (table->o->time != WNDL_TIME_CPU)
+        if (table->o->time != 0)
             return "--time is for samples; this is on heaps";
         if (table->d.by == WNDL_DIFF_BY_THREAD)
             return "--by thread is for samples; this is on heaps";
@@ -77,12 +83,23 @@ static int no_time(const struct wndl_diff_table *table,
     const struct wndl_profile *p, const char *file)
 {
     static const char *const times[] = {"CPU", "blocked", "wall"};
+    enum wndl_time time = time_of(table);
     bool others = p->samples.len + p->blocks.len != 0;
     return wndl_cli_error("%s: the recording holds no %s time%s", file,
-        times[table->o->time],
-        !others                               ? ""
-        : table->o->time == WNDL_TIME_BLOCKED ? "; try --time cpu"
-                                              : "; try --time blocked");
+        times[time],
+        !others                     ? ""
+        : time == WNDL_TIME_BLOCKED ? "; try --time cpu"
+                                    : "; try --time blocked");
+}
+
+/* One of the first recording and `file` tells of more than the other. */
+static int tells_less(const struct wndl_diff_table *table, const char *file)
+{
+    const char *first = wndl_diff_recording_at(&table->d, 0)->file;
+    bool is_first = table->which == WNDL_HEAP_WHICH_LIVE;
+    return wndl_cli_error("%s: does not tell of blocks that are gone, as %s "
+                          "does; --blocks live compares those that are not",
+        is_first ? first : file, is_first ? file : first);
 }
 
 static int add_heap(struct wndl_diff_table *table,
@@ -93,13 +110,10 @@ static int add_heap(struct wndl_diff_table *table,
     choice.grouping.sort = table->o->heap.sort;
     if (loaded->profile.heaps.len == 0)
         return wndl_cli_error("%s: the recording holds no heap", file);
-    if (!wndl_heap_has(&loaded->profile, &choice))
+    if (!wndl_heap_has(&loaded->profile, &choice, file))
         return WNDL_EXIT_FAILURE;
     if (choice.which != table->which)
-        return wndl_cli_error("%s: not all of the recordings tell of blocks "
-                              "that are gone; --blocks live compares those "
-                              "that are not",
-            file);
+        return tells_less(table, file);
     if (!wndl_diff_add_heap(&table->d, &loaded->symbolized, &choice))
         return wndl_cli_error("out of memory");
     return WNDL_EXIT_OK;
@@ -110,7 +124,7 @@ static int add_time(struct wndl_diff_table *table,
 {
     struct wndl_spent spent;
     size_t at = 0;
-    enum wndl_time time = (enum wndl_time)table->o->time;
+    enum wndl_time time = time_of(table);
     if (!wndl_spent_next(&loaded->profile, time, &at, &spent))
         return no_time(table, &loaded->profile, file);
     if (!wndl_diff_add_time(&table->d, &loaded->symbolized, time))
@@ -215,6 +229,8 @@ int wndl_diff_table_show(struct wndl_diff_table *table)
     const struct wndl_diff_options *o = table->o;
     if (!wndl_diff_finish(&table->d, o->heap.filters.texts))
         return wndl_cli_error("out of memory");
+    if (table->d.rows.len == 0 && o->heap.filters.count != 0)
+        wndl_cli_note("nothing fits --filter");
     struct wndl_buf text;
     wndl_buf_init(&text, wndl_mem_libc());
     if (o->json)

@@ -16,7 +16,7 @@ enum wndl_diff_compare {
 
 struct wndl_diff_options {
     unsigned by;      /* 0: not given; else enum wndl_diff_by + 1 */
-    unsigned time;    /* enum wndl_time */
+    unsigned time;    /* 0: not given; else enum wndl_time + 1 */
     unsigned compare; /* enum wndl_diff_compare */
     double threshold; /* percent; 0: not given */
     const char *plot; /* NULL: none */

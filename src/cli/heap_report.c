@@ -77,8 +77,8 @@ static int out_of_memory(void)
     return wndl_cli_error("out of memory");
 }
 
-bool wndl_heap_has(
-    const struct wndl_profile *p, const struct wndl_heap_choice *choice)
+bool wndl_heap_has(const struct wndl_profile *p,
+    const struct wndl_heap_choice *choice, const char *file)
 {
     const struct wndl_process_heap *heaps = p->heaps.data;
     for (size_t i = 0; i < p->heaps.len; i++) {
@@ -88,17 +88,20 @@ bool wndl_heap_has(
             return true;
     }
     if (p->heaps.len == 0 && is_of_heaps(p))
-        wndl_cli_error("no heap is in the recording: no process could be "
-                       "recorded; 'windlass doctor COMMAND' may tell why");
+        wndl_cli_error("%s: no heap is in the recording: no process could be "
+                       "recorded; 'windlass doctor COMMAND' may tell why",
+            file);
     else if (p->heaps.len == 0)
-        wndl_cli_error("no heap is in the recording; see 'windlass heap'");
+        wndl_cli_error(
+            "%s: no heap is in the recording; see 'windlass heap'", file);
     else if (p->wanted_snapshot != WNDL_LAST_SNAPSHOT)
-        wndl_cli_error("no heap has a snapshot %" PRIu64
+        wndl_cli_error("%s: no heap has a snapshot %" PRIu64
                        "; 'windlass report --json' lists what there is",
-            p->wanted_snapshot + 1);
+            file, p->wanted_snapshot + 1);
     else
-        wndl_cli_error("no heap of a process %" PRIu64 " is in the recording",
-            choice->pid);
+        wndl_cli_error("%s: no heap of a process %" PRIu64
+                       " is in the recording",
+            file, choice->pid);
     return false;
 }
 
@@ -126,7 +129,7 @@ int wndl_heap_report(
     const struct wndl_loaded *loaded, const struct wndl_heap_show *show)
 {
     struct wndl_heap_choice choice = choose(show, loaded, 1);
-    if (!wndl_heap_has(&loaded->profile, &choice))
+    if (!wndl_heap_has(&loaded->profile, &choice, show->path))
         return WNDL_EXIT_FAILURE;
     struct wndl_heap_report report;
     struct wndl_buf text;
@@ -246,8 +249,8 @@ int wndl_heap_diff(const struct wndl_loaded loaded[2],
     const char *const names[2], const struct wndl_heap_show *show)
 {
     struct wndl_heap_choice choice = choose(show, loaded, 2);
-    if (!wndl_heap_has(&loaded[0].profile, &choice) ||
-        !wndl_heap_has(&loaded[1].profile, &choice))
+    if (!wndl_heap_has(&loaded[0].profile, &choice, names[0]) ||
+        !wndl_heap_has(&loaded[1].profile, &choice, names[1]))
         return WNDL_EXIT_FAILURE;
     struct wndl_buf text;
     wndl_buf_init(&text, wndl_mem_libc());

@@ -30,9 +30,10 @@ struct wndl_heap_choice wndl_heap_choose(
     const struct wndl_heap_which_options *options,
     const struct wndl_loaded *loaded, size_t count);
 
-/* Whether anything of it is in the recording; if not, said on stderr. */
-bool wndl_heap_has(
-    const struct wndl_profile *p, const struct wndl_heap_choice *choice);
+/* Whether anything of it is in the recording; if not, said of its file on
+ * stderr. */
+bool wndl_heap_has(const struct wndl_profile *p,
+    const struct wndl_heap_choice *choice, const char *file);
 
 /* Writes the report to standard output; trouble is told on stderr. The exit
  * code. */

@@ -80,7 +80,11 @@ check heap
     try diff --by thread heap1.wndl heap2.wndl
     try diff --by fn -a heap1.wndl heap2.wndl
     try diff --by fn --time wall heap1.wndl heap2.wndl
+    try diff --time cpu heap1.wndl heap2.wndl
     try diff --by fn heap1.wndl sampled.wndl
+    try diff --by fn sampled.wndl heap1.wndl
+    try diff heap1.wndl a1.wndl
+    try diff --filter nothing_like_it a1.wndl a2.wndl
     try diff --blocks live a1.wndl a2.wndl
     try diff -f 3 a1.wndl a2.wndl a3.wndl
     try diff --heap a1.wndl a2.wndl
