@@ -44,6 +44,7 @@ struct dump {
     size_t at_change;
     struct wndl_vec parts; /* struct part, asked for and not answered yet */
     size_t at_part;
+    bool is_pdb;
     enum wndl_status status; /* of what the stream cannot tell */
 };
 
@@ -330,11 +331,11 @@ static enum wndl_status read_module(
     struct wndl_pdb *pdb = NULL;
     const struct wndl_object_source source = {bytes, d->path, d->arch};
     const struct wndl_pdb_source from = {bytes, d->path};
-    bool is_pdb = wndl_pdb_is(bytes);
+    d->is_pdb = wndl_pdb_is(bytes);
     enum wndl_status status =
-        is_pdb ? wndl_pdb_open(&from, d->mem, &pdb, err)
-               : wndl_object_open_source(&source, d->mem, &object, err);
-    if (status == WNDL_OK && is_pdb)
+        d->is_pdb ? wndl_pdb_open(&from, d->mem, &pdb, err)
+                  : wndl_object_open_source(&source, d->mem, &object, err);
+    if (status == WNDL_OK && d->is_pdb)
         add_pdb_module(d, pdb);
     else if (status == WNDL_OK)
         add_module(d, object);
@@ -397,13 +398,22 @@ static bool write_publics(struct dump *d)
     return write_out(d);
 }
 
-static bool write_rules(struct dump *d, const struct wndl_unwind_info *info)
+static bool write_rules(struct dump *d, const struct wndl_unwind_info *info,
+    struct wndl_error *refusal)
 {
+    size_t written = 0;
     struct wndl_buf *out = &d->text.out;
     for (size_t i = 0; i < info->functions.len; i++) {
+        const size_t before = out->size;
         wndl_unwind_info_breakpad(out, info, wndl_vec_at(&info->functions, i));
+        written += out->size - before;
         if (out->size >= PIECE && !write_out(d))
             return false;
+    }
+    if (written == 0) {
+        wndl_fail(refusal, WNDL_NOT_FOUND,
+            "its call frame information (%s) has no usable rule", info->source);
+        wndl_error_set_file(refusal, d->path);
     }
     return write_out(d);
 }
@@ -412,9 +422,15 @@ static enum wndl_status write_unwinding(
     struct dump *d, struct wndl_error *refusal)
 {
     struct wndl_unwind_info info;
+    if (d->is_pdb) {
+        wndl_fail(refusal, WNDL_UNSUPPORTED,
+            "rules for unwinding are not read from PDB files");
+        wndl_error_set_file(refusal, d->path);
+        return WNDL_OK;
+    }
     enum wndl_status status =
         wndl_unwind_info_open_arch(&info, d->path, d->arch, d->mem, refusal);
-    if (status == WNDL_OK && !write_rules(d, &info))
+    if (status == WNDL_OK && !write_rules(d, &info, refusal))
         status = trouble(d);
     else if (status != WNDL_NOMEM)
         status = WNDL_OK;

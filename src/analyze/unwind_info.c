@@ -278,6 +278,8 @@ static enum wndl_status find_frame(
     struct wndl_section section;
     struct wndl_object *o = info->object;
     struct wndl_cfi_section *frame = &info->frame;
+    if (!wndl_object_has_section(o, name))
+        return WNDL_NOT_FOUND;
     enum wndl_status status =
         wndl_object_section_bytes(o, name, &frame->bytes, &section, err);
     if (status != WNDL_OK)

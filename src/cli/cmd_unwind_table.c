@@ -204,7 +204,10 @@ static int verify(const char *binary_path, const char *path)
     if (wndl_table_verify(&table, binary.object, &verdict, &err) == WNDL_OK) {
         exit_code = say_verdict(path, &verdict);
     } else {
-        wndl_error_set_file(&err, path);
+        /* Found or not, CFI is the binary's; the rest is of the table. */
+        const bool of_binary =
+            err.status == WNDL_NOT_FOUND || err.status == WNDL_UNSUPPORTED;
+        wndl_error_set_file(&err, of_binary ? binary_path : path);
         exit_code = say_error(&err);
     }
     close_binary(&binary);

@@ -35,14 +35,24 @@ static bool is_64(const struct wndl_object *object)
     return object->address_size == 8;
 }
 
+/* Those who read PDB files do so before they ask here. */
+static enum wndl_status refuse_format(
+    const struct wndl_object *object, struct wndl_error *err)
+{
+    static const char pdb[] = "Microsoft C/C++ ";
+    struct wndl_bytes start = wndl_bytes_slice(object->file, 0, sizeof pdb - 1);
+    return wndl_fail(err, WNDL_UNSUPPORTED, "%s",
+        wndl_bytes_is(start, pdb) ? "a PDB file, which is no binary"
+                                  : "not an ELF, PE, PDB or Mach-O file");
+}
+
 static enum wndl_status read_ident(
     struct wndl_object *object, struct wndl_error *err)
 {
     struct wndl_bytes ident = wndl_bytes_slice(object->file, 0, EI_NIDENT);
     struct wndl_bytes magic = wndl_bytes_slice(object->file, 0, SELFMAG);
     if (!wndl_bytes_is(magic, ELFMAG))
-        return wndl_fail_at(
-            err, WNDL_UNSUPPORTED, FILE_HEADER, 0, "not an ELF file");
+        return refuse_format(object, err);
     if (ident.size == 0)
         return wndl_fail_at(err, WNDL_TRUNCATED, FILE_HEADER, object->file.size,
             "the file ends inside the ELF header");

@@ -63,6 +63,8 @@ static enum wndl_status find_frame(struct wndl_table_source *source,
 {
     struct wndl_section section;
     struct wndl_cfi_section *frame = &source->frame;
+    if (!wndl_object_has_section(object, name))
+        return WNDL_NOT_FOUND;
     enum wndl_status status =
         wndl_object_section_bytes(object, name, &frame->bytes, &section, err);
     if (status != WNDL_OK)

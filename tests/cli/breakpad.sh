@@ -64,7 +64,7 @@ printf 'file      none\nbreakpad  %s\n' "$expected" >wanted
 same "id without a build-id"
 code=0
 "$windlass" sym --ids main.c prog >out 2>err || code=$?
-[ $code = 1 ] && grep -q 'main.c.*not an ELF file' err && grep -q $id out || {
+[ $code = 1 ] && grep -q 'main.c.*not an ELF, PE, PDB or Mach-O file' err && grep -q $id out || {
     echo "breakpad: ids of what is no binary: $code"
     cat out err
     failed=1

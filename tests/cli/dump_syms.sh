@@ -233,10 +233,20 @@ objcopy --add-gnu-debuglink=cxx.debug cxx
 "$windlass" dump-syms cxx >out 2>err
 cmp -s wanted out || fail "with a debug file: $(diff wanted out | head -n 4)"
 
+# Why there is nothing on unwinding is told, where there is nothing only.
+if [ "$(uname -m)" = x86_64 ]; then
+    "$windlass" dump-syms cxx 2>err >out
+    grep -q 'no STACK CFI' err && fail "rules are missed: $(cat err)"
+    objcopy --remove-section=.eh_frame --remove-section=.eh_frame_hdr cxx bare
+    "$windlass" dump-syms bare 2>err >out
+    grep -q 'no STACK CFI records: bare: has no call frame' err ||
+        fail "no rules: $(cat err)"
+fi
+
 # What is no binary, and what cannot be written.
 code=0
 "$windlass" dump-syms program.c >out 2>err || code=$?
-[ $code = 1 ] && [ ! -s out ] && grep -q 'not an ELF file' err ||
+[ $code = 1 ] && [ ! -s out ] && grep -q 'not an ELF, PE, PDB or Mach-O file' err ||
     fail "of no binary: $code $(cat err)"
 echo kept >kept
 "$windlass" dump-syms -o kept program.c 2>err || true

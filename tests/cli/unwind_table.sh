@@ -61,6 +61,10 @@ expect_failure 'damaged.wut: .*checksum' \
     "$windlass" unwind-table verify "$libc" "$work/damaged.wut"
 expect_failure 'libc.wut: .*another binary, by its build-id' \
     "$windlass" unwind-table verify /bin/sh "$work/libc.wut"
+objcopy --remove-section=.eh_frame --remove-section=.eh_frame_hdr \
+    "$libc" "$work/bare" 2>"$work/err" &&
+    expect_failure 'error: [^:]*/bare: has no call frame information' \
+        "$windlass" unwind-table verify "$work/bare" "$work/libc.wut"
 expect_failure 'is not an unwind table' \
     "$windlass" unwind-table show "$libc"
 expect_failure 'build OBJ -o FILE' "$windlass" unwind-table build "$libc"
