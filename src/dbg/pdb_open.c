@@ -17,6 +17,9 @@ enum {
 
 enum { DBI_HEADER = 64, MODULE_HEADER = 64, SECTION_HEADER = 40 };
 
+/* As many as an image may have. */
+enum { MOST_SECTIONS = 256 };
+
 /* Bytes of the streams that DBI consists of, in their order. */
 struct dbi {
     uint16_t publics;
@@ -273,7 +276,11 @@ static enum wndl_status read_sections(struct opening *o)
     if (status == WNDL_NOMEM)
         return no_memory(o);
     struct wndl_cursor c = wndl_cursor_at(piece.bytes, 0, false);
-    while (wndl_cursor_left(&c) >= SECTION_HEADER && status == WNDL_OK) {
+    if (wndl_cursor_left(&c) / SECTION_HEADER > MOST_SECTIONS)
+        wndl_pdb_damage(pdb, WNDL_LIMIT, "section headers", 0,
+            "more sections than an image has");
+    while (wndl_cursor_left(&c) >= SECTION_HEADER && status == WNDL_OK &&
+           pdb->sections.len < MOST_SECTIONS) {
         struct wndl_cursor header = wndl_cursor_sub(&c, SECTION_HEADER);
         struct wndl_pdb_section *section = wndl_vec_push(&pdb->sections);
         wndl_cursor_skip(&header, 8);

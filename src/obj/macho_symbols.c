@@ -147,10 +147,11 @@ static enum wndl_status add_symbols(struct listing *l, struct wndl_error *err)
     return status;
 }
 
+/* Among as many as symbols can tell apart. */
 static const struct wndl_object_section *code_at(
     const struct wndl_object *object, uint64_t address)
 {
-    for (size_t i = 0; i < object->section_count; i++) {
+    for (size_t i = 0; i < object->section_count && i < UINT8_MAX; i++) {
         const struct wndl_object_section *section = &object->sections[i];
         if ((section->view.flags & SHF_EXECINSTR) != 0 &&
             address >= section->view.addr.v && address < end_of(section))

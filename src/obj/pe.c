@@ -13,6 +13,7 @@ enum {
     MAGIC_32 = 0x10b,
     MAGIC_64 = 0x20b,
     IS_LIBRARY = 0x2000,
+    MOST_SECTIONS = 256, /* linkers make 20, and old loaders take 96 */
 };
 
 /* Of a section. */
@@ -189,6 +190,9 @@ static enum wndl_status read_sections(struct reading *r, struct wndl_error *err)
     struct wndl_object *object = r->object;
     uint64_t at = r->at + COFF_HEADER + r->extra_size;
     struct wndl_cursor c = wndl_cursor_at(object->file, at, false);
+    if (r->sections > MOST_SECTIONS)
+        return wndl_fail_at(err, WNDL_LIMIT, "section headers", at,
+            "more sections than an image has");
     if (wndl_cursor_left(&c) < (size_t)r->sections * SECTION_HEADER)
         return wndl_fail_at(err, WNDL_TRUNCATED, "section headers", at,
             "they reach past the end of the file");

@@ -12,6 +12,7 @@ enum { SYMBOL = 18, IN_FUNCTION = 0x20, EXTERNAL = 2, STATIC = 3, LABEL = 6 };
 struct listing {
     struct wndl_object *object;
     struct wndl_vec *functions; /* struct wndl_function */
+    uint64_t names_left;        /* bytes of exports' names yet to be read */
 };
 
 static const struct wndl_object_section *code_at(
@@ -90,12 +91,18 @@ static enum wndl_status add_symbols(struct listing *l)
     return WNDL_OK;
 }
 
-/* A string of the image, which ends in its section; "" if there is none. */
-static const uint8_t *text_at(const struct wndl_object *object, uint32_t rva)
+/* A string of the image, which ends in its section; "" if there is none or it
+ * is longer than a name is. */
+static const uint8_t *text_at(struct listing *l, uint32_t rva)
 {
-    struct wndl_bytes text = wndl_bytes_cstr(wndl_pe_loaded(object, rva), 0);
-    return text.data == NULL || text.size > UINT16_MAX ? (const uint8_t *)""
-                                                       : text.data;
+    struct wndl_bytes bytes = wndl_pe_loaded(l->object, rva);
+    if (bytes.size > UINT16_MAX)
+        bytes.size = UINT16_MAX;
+    if (bytes.size > l->names_left)
+        bytes.size = (size_t)l->names_left;
+    struct wndl_bytes text = wndl_bytes_cstr(bytes, 0);
+    l->names_left -= text.data == NULL ? bytes.size : text.size + 1;
+    return text.data == NULL ? (const uint8_t *)"" : text.data;
 }
 
 static uint32_t number_at(struct wndl_bytes list, uint64_t index, unsigned size)
@@ -105,8 +112,17 @@ static uint32_t number_at(struct wndl_bytes list, uint64_t index, unsigned size)
     return c.failed ? UINT32_MAX : (uint32_t)number;
 }
 
+static void note_endless_names(struct wndl_object *object)
+{
+    struct wndl_error damage = {0};
+    (void)wndl_fail_at(&damage, WNDL_MALFORMED, "exports", 0,
+        "their names are longer than the file");
+    wndl_object_note_damage(object, &damage);
+}
+
 /* Names, the number of each, and addresses by number; one within the exports
- * themselves is the name of another library's. */
+ * themselves is the name of another library's. Each has a name of its own, so
+ * that all together are no longer than the file. */
 static enum wndl_status add_exports(struct listing *l)
 {
     const struct wndl_object *object = l->object;
@@ -119,6 +135,7 @@ static enum wndl_status add_exports(struct listing *l)
     struct wndl_bytes numbers = wndl_pe_loaded(object, wndl_cursor_u32(&c));
     if (part.size == 0 || c.failed)
         return WNDL_OK;
+    l->names_left = object->file.size;
     for (uint32_t i = 0; i < count && i < names.size / 4; i++) {
         uint32_t number = number_at(numbers, i, 2);
         uint32_t rva =
@@ -130,8 +147,12 @@ static enum wndl_status add_exports(struct listing *l)
         };
         if (rva == UINT32_MAX || rva - part.rva < part.size)
             continue;
-        if (!push(l, &function, text_at(object, number_at(names, i, 4))))
+        if (!push(l, &function, text_at(l, number_at(names, i, 4))))
             return WNDL_NOMEM;
+        if (l->names_left == 0) {
+            note_endless_names(l->object);
+            break;
+        }
     }
     return WNDL_OK;
 }
@@ -173,7 +194,7 @@ static void settle_ends(struct wndl_vec *functions)
 enum wndl_status wndl_pe_read_functions(struct wndl_object *object,
     struct wndl_vec *functions, struct wndl_error *err)
 {
-    struct listing l = {object, functions};
+    struct listing l = {.object = object, .functions = functions};
     enum wndl_status status = add_symbols(&l);
     if (status == WNDL_OK && functions->len == 0)
         status = add_exports(&l);
