@@ -149,10 +149,10 @@ static void put_name(struct diff_json *h, uint32_t key)
     bool by_line = h->d->by == WNDL_DIFF_BY_LINE;
     if (h->d->by == WNDL_DIFF_BY_PATH) {
         path(h, key);
-        return;
+    } else {
+        wndl_json_put_string(
+            j, by_line ? "function" : names[h->d->by], text_of(h, k.name));
     }
-    wndl_json_put_string(
-        j, by_line ? "function" : names[h->d->by], text_of(h, k.name));
     if (k.module != 0)
         wndl_json_put_string(j, "module", text_of(h, k.module));
     if (k.file != 0)

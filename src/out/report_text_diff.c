@@ -194,6 +194,19 @@ static void path(const struct diff_text *t, uint32_t key, size_t room)
     wndl_arena_free(&arena);
 }
 
+/* The module of the innermost function. */
+static void path_and_module(
+    const struct diff_text *t, uint32_t key, size_t room)
+{
+    struct wndl_bytes module = text_of(t, wndl_diff_key_at(t->d, key).module);
+    size_t after = module.size == 0 ? 0 : module.size + 4;
+    path(t, key, room > after ? room - after : room);
+    if (module.size == 0)
+        return;
+    wndl_text_spaces(&t->text, 2);
+    wndl_text_module(&t->text, module);
+}
+
 static void name(const struct diff_text *t, uint32_t key, size_t room)
 {
     struct wndl_diff_key k = wndl_diff_key_at(t->d, key);
@@ -230,7 +243,7 @@ static void end_row(const struct diff_text *t, uint32_t key, size_t start)
     size_t used = wndl_text_columns(line);
     size_t room = width == 0 ? 0 : width > used + 1 ? width - used : 1;
     if (t->d->by == WNDL_DIFF_BY_PATH)
-        path(t, key, room);
+        path_and_module(t, key, room);
     else
         name(t, key, room);
     wndl_buf_byte(t->out, '\n');
