@@ -99,6 +99,28 @@ static void when(const struct head *h)
     wndl_text_cut(&h->text, s->text, 0);
 }
 
+/* The figures come with snapshots: without the end there may be none. */
+static bool figures_are_known(const struct head *h)
+{
+    const struct wndl_profile *p = h->r->symbolized->profile;
+    if (p->finished && !p->cut && p->chunks_damaged == 0)
+        return true;
+    for (size_t i = 0; i < h->r->rows.len; i++) {
+        if (wndl_heap_kept(heap_at(h, row_at(h, i)->heap)) != NULL)
+            return true;
+    }
+    return h->r->rows.len == 0;
+}
+
+static void not_known(const struct head *h)
+{
+    static const char *const labels[] = {"Live", "Peak", "Allocated"};
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
+        wndl_text_label(&h->text, labels[i]);
+        wndl_buf_text(h->out, "not known: the recording was cut\n");
+    }
+}
+
 static void snapshots(const struct head *h)
 {
     size_t most = 0;
@@ -287,9 +309,13 @@ static void figures(const struct head *h)
 {
     mode(h);
     unseen(h);
-    live(h);
-    peak(h);
-    allocated(h);
+    if (figures_are_known(h)) {
+        live(h);
+        peak(h);
+        allocated(h);
+    } else {
+        not_known(h);
+    }
     stacks(h);
     gaps(h);
 }
