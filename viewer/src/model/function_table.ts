@@ -13,7 +13,9 @@ export interface FunctionCost {
   totalB: number;
 }
 
-export type FunctionOrder = "self" | "total" | "delta" | "name";
+// B's are there in a comparison only.
+export type FunctionOrder =
+  "self" | "selfB" | "total" | "totalB" | "delta" | "name";
 
 function perFunction(tree: Tree, { self, total }: Side, functions: number) {
   const own = new Float64Array(functions);
@@ -56,10 +58,14 @@ function sorter(order: FunctionOrder, { a, b }: Totals) {
   switch (order) {
     case "delta":
       return (r: FunctionCost) => Math.abs(r.selfB / allB - r.selfA / allA);
+    case "selfB":
+      return (r: FunctionCost) => r.selfB;
     case "total":
-      return (r: FunctionCost) => r.totalA / allA + r.totalB / allB;
+      return (r: FunctionCost) => r.totalA;
+    case "totalB":
+      return (r: FunctionCost) => r.totalB;
     default:
-      return (r: FunctionCost) => r.selfA / allA + r.selfB / allB;
+      return (r: FunctionCost) => r.selfA;
   }
 }
 
@@ -77,6 +83,11 @@ export function sortFunctions(
   }
   const value = sorter(order, totals);
   const keyed = rows.map((row) => ({ row, by: value(row) }));
-  keyed.sort((r, s) => s.by - r.by || s.row.totalA - r.row.totalA);
+  keyed.sort(
+    (r, s) =>
+      s.by - r.by ||
+      s.row.totalA - r.row.totalA ||
+      s.row.totalB - r.row.totalB,
+  );
   return keyed.map((k) => k.row);
 }

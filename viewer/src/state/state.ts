@@ -73,7 +73,7 @@ const words: { [K in keyof State]?: readonly string[] } = {
   tab: ["flame", "tree", "functions", "heap", "quality"],
   shape: ["down", "up", "module"],
   weight: ["cpu", "samples", "blocked", "waiting", "wall"],
-  order: ["self", "total", "delta", "name"],
+  order: ["self", "selfB", "total", "totalB", "delta", "name"],
   inner: ["flame", "tree", "functions"],
   unit: ["bytes", "blocks"],
   theme: ["auto", "light", "dark"],

@@ -53,10 +53,10 @@ function headings(isDiff: boolean): Heading[] {
   return isDiff
     ? [
         { text: "Self A", order: "self" },
-        { text: "Self B", order: null },
-        { text: "Change", order: "delta" },
+        { text: "Self B", order: "selfB" },
+        { text: "Self change", order: "delta" },
         { text: "Total A", order: "total" },
-        { text: "Total B", order: null },
+        { text: "Total B", order: "totalB" },
       ]
     : [
         { text: "Self", order: "self" },
