@@ -2,9 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { display } from "../src/data/display";
-import { functionTable, sortFunctions } from "../src/model/function_table";
+import {
+  functionTable,
+  type FunctionOrder,
+  sortFunctions,
+} from "../src/model/function_table";
 import { lineCosts } from "../src/model/line_costs";
 import { Names } from "../src/model/names";
+import { curveOf } from "../src/model/memory_curve";
 import { hottestPath, openRows } from "../src/model/open_rows";
 import { matchedTotal, matcher, matchKeys } from "../src/model/search";
 import { makeTree, type Shape, type ShapeKind } from "../src/model/shapes";
@@ -123,6 +128,25 @@ test("a function's total counts a stack once", () => {
     rows.map((r) => `${names.function(r.function)} ${r.selfA} ${r.totalA}`),
     ["main 0 100", "parse 30 50", "eval 50 50", "malloc 20 20"],
   );
+});
+
+test("functions of two recordings stand in the order that is chosen", () => {
+  const profile = diffPage().profile();
+  const names = new Names(profile);
+  const tree = makeTree(profile, shape("down"));
+  const weights = weighTime(profile, selectAll(profile), "samples");
+  const totals = addTotals(tree, weights);
+  const table = functionTable(tree, totals, profile.functions.count);
+  const sorted = (order: FunctionOrder) =>
+    sortFunctions(table, order, totals, (f) => names.function(f))
+      .map((r) => names.function(r.function))
+      .join(" ");
+  // A: parse 40, eval 60; B: parse 20, eval 60, new_one 20.
+  assert.equal(sorted("self"), "eval parse main new_one");
+  assert.equal(sorted("selfB"), "eval parse new_one main");
+  assert.equal(sorted("total"), "main eval parse new_one");
+  assert.equal(sorted("totalB"), "main eval parse new_one");
+  assert.equal(sorted("delta"), "parse new_one main eval");
 });
 
 test("a selection has its threads and its time", () => {
@@ -289,4 +313,24 @@ test("stacks that were cut or lost have roots of their own", () => {
       "main;f 2/2",
     ],
   );
+});
+
+test("a heap's curve goes through its peak, between notes or at one", () => {
+  const [heap] = heapPage().profile().heaps;
+  const peak = (us: number) =>
+    (heap.info.totals = { peak_bytes: 1e8, peak_time_ns: us * 1000 });
+  assert.equal(curveOf(heap, "bytes").most, 12288);
+  assert.equal(curveOf(heap, "bytes").noted, true);
+  peak(300000);
+  const curve = curveOf(heap, "bytes");
+  assert.deepEqual(curve.time, [0, 200000, 300000, 500000, 900000]);
+  assert.deepEqual(curve.live, [0, 4096, 1e8, 12288, 4096]);
+  assert.equal(curve.most, 1e8);
+  assert.equal(curve.noted, false);
+  assert.equal(curveOf(heap, "blocks").most, 8);
+  assert.equal(curveOf(heap, "blocks").noted, true);
+  peak(500000);
+  assert.deepEqual(curveOf(heap, "bytes").live, [0, 4096, 1e8, 4096]);
+  peak(950000);
+  assert.deepEqual(curveOf(heap, "bytes").live, [0, 4096, 12288, 4096, 1e8]);
 });

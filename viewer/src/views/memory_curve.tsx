@@ -9,6 +9,7 @@ import { display } from "../data/display";
 import type { HeapStacks } from "../data/profile";
 import type { Palette } from "../draw/colors";
 import { amount } from "../model/amount";
+import { type Curve, curveOf, type HeapUnit } from "../model/memory_curve";
 import { type Analysis, useAnalysis } from "../state/analysis";
 import { useStore } from "../state/store";
 import { useSize } from "../ui/size";
@@ -17,12 +18,9 @@ import { usePalette } from "../ui/theme";
 const height = 140; // px
 const mostSeries = 4; // the heaps with the highest curves
 
-function tableOf(heaps: HeapStacks[], unit: "bytes" | "blocks") {
+function tableOf(curves: Curve[]) {
   return uPlot.join(
-    heaps.map((h) => [
-      Array.from(h.time, (us) => us / 1e6),
-      Array.from(h[unit]),
-    ]),
+    curves.map(({ time, live }) => [time.map((us) => us / 1e6), live]),
   );
 }
 
@@ -38,7 +36,7 @@ function seriesName(analysis: Analysis, heap: HeapStacks): string {
 
 function options(
   names: string[],
-  unit: "bytes" | "blocks",
+  unit: HeapUnit,
   width: number,
   palette: Palette,
 ): uPlot.Options {
@@ -87,12 +85,10 @@ function options(
   };
 }
 
-const larger = (one: number, other: number) => Math.max(one, other);
-
 function highest(heaps: HeapStacks[], chosen: number | null): HeapStacks[] {
   return heaps
     .filter((h, at) => h.time.length > 1 && (chosen ?? at) === at)
-    .map((heap) => ({ heap, most: heap.bytes.reduce(larger, 0) }))
+    .map((heap) => ({ heap, most: curveOf(heap, "bytes").most }))
     .sort((g, h) => h.most - g.most)
     .slice(0, mostSeries)
     .map(({ heap }) => heap);
@@ -112,16 +108,20 @@ export function MemoryCurve(): JSX.Element {
     () => highest(analysis.profile.heaps, state.heap),
     [analysis, state.heap],
   );
+  const curves = useMemo(
+    () => heaps.map((heap) => curveOf(heap, state.unit)),
+    [heaps, state.unit],
+  );
   useEffect(() => {
     if (!width || !heaps.length) return;
     const names = heaps.map((h) => seriesName(analysis, h));
     const plot = new uPlot(
       options(names, state.unit, width, palette),
-      tableOf(heaps, state.unit),
+      tableOf(curves),
       box.current!,
     );
     return () => plot.destroy();
-  }, [heaps, state.unit, width, palette]);
+  }, [curves, width, palette]);
   const colors = seriesColors(palette);
   return (
     <div class="curve">
@@ -133,7 +133,8 @@ export function MemoryCurve(): JSX.Element {
           <li key={i}>
             <i style={{ background: colors[i] }} />
             {seriesName(analysis, heap)}: at most{" "}
-            {amount(heap[state.unit].reduce(larger, 0), state.unit)}
+            {amount(curves[i].most, state.unit)}
+            {curves[i].noted && " when it was noted"}
           </li>
         ))}
       </ul>
