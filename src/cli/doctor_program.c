@@ -5,6 +5,8 @@
 #include "cli/runtime.h"
 #include "collect/reason.h"
 #include "obj/debugfile.h"
+#include "obj/macho.h"
+#include "obj/pe.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -211,6 +213,23 @@ static void check_code(struct wndl_doctor *d, const char *path)
     wndl_file_close(&file);
 }
 
+/* Said, when it is a program of another system. */
+static bool is_foreign(struct wndl_doctor *d, const char *path)
+{
+    struct wndl_file file;
+    if (wndl_file_open(path, &file, NULL) != WNDL_OK)
+        return false;
+    bool pe = wndl_pe_is(file.bytes);
+    bool foreign = pe || wndl_macho_is(file.bytes);
+    wndl_file_close(&file);
+    if (foreign)
+        wndl_doctor_find(d, "program", WNDL_DOCTOR_NO,
+            "%.150s is no Linux program: it is a %s file", path,
+            pe ? "PE" : "Mach-O")
+            ->stops = true;
+    return foreign;
+}
+
 void wndl_doctor_program(struct wndl_doctor *d, const char *command)
 {
     char path[PATH_MAX];
@@ -221,6 +240,8 @@ void wndl_doctor_program(struct wndl_doctor *d, const char *command)
         return;
     }
     follow_scripts(d, path);
+    if (is_foreign(d, path))
+        return;
     check_refusal(d, path);
     check_code(d, path);
 }
