@@ -151,10 +151,15 @@ static void say_cpu(const struct wndl_collector_result *result)
     if (result->totals.samples == 0)
         wndl_cli_note(
             "none of the command's %.2f s of CPU time are in samples", all);
-    else if (result->discarded == 0)
+    else if (result->discarded == 0 && sampled <= all + 0.005)
         wndl_cli_note("%.2f s of the command's %.2f s of CPU time are in "
                       "samples",
             sampled < all ? sampled : all, all);
+    else if (result->discarded == 0)
+        /* Nobody waited for some of its processes: they are in no account. */
+        wndl_cli_note("%.2f s of CPU time are in samples, of which the "
+                      "command accounts for %.2f s",
+            sampled, all);
 }
 
 static void say_blocked(const struct wndl_watch_totals *w)

@@ -14,7 +14,10 @@ struct writer {
     const struct wndl_callgraph *g;
     struct wndl_arena arena;
     struct wndl_buf name;
-    uint32_t *number[SPACES]; /* by string, as what it was told; 0: not yet */
+    /* What it was told as, or 0 when it was not yet: an object or file by its
+     * string; a function by its index, for others may have its name, and
+     * behind them the cycles. */
+    uint32_t *number[SPACES];
     uint32_t told[SPACES];
     uint32_t object, file;          /* of what is being written */
     uint32_t next_place, next_call; /* in their orders */
@@ -55,10 +58,10 @@ static void put_name(struct writer *w, struct wndl_bytes name)
 }
 
 /* "fn=(1) name", later "fn=(1)". */
-static void put_text(
-    struct writer *w, const char *key, enum space space, uint32_t id)
+static void put_numbered(struct writer *w, const char *key, enum space space,
+    uint32_t index, uint32_t id)
 {
-    uint32_t *number = &w->number[space][id];
+    uint32_t *number = &w->number[space][index];
     bool fresh = *number == 0;
     if (fresh)
         *number = ++w->told[space];
@@ -71,6 +74,12 @@ static void put_text(
         put_name(w, wndl_intern_get(&w->g->strings, id));
     }
     put(w, "\n");
+}
+
+static void put_text(
+    struct writer *w, const char *key, enum space space, uint32_t id)
+{
+    put_numbered(w, key, space, id, id);
 }
 
 /* ---- costs */
@@ -124,12 +133,13 @@ static void put_callee(struct writer *w, uint32_t callee, bool as_member)
     if (f.cycle != 0 && !as_member) {
         const struct wndl_callgraph_cycle *cycle =
             wndl_vec_at(&g->cycles, f.cycle - 1);
+        callee = (uint32_t)g->functions.len + f.cycle - 1;
         f = (struct wndl_callgraph_function){.name = cycle->name};
     }
     if (f.object != w->object)
         put_text(w, "cob", OBJECTS, f.object);
     put_text(w, "cfi", FILES, f.file);
-    put_text(w, "cfn", FUNCTIONS, f.name);
+    put_numbered(w, "cfn", FUNCTIONS, callee, f.name);
 }
 
 static void put_calls(struct writer *w, uint64_t count, uint32_t line)
@@ -187,14 +197,15 @@ static void put_place(
     }
 }
 
+/* `index` is the function's, or a cycle's behind all of those. */
 static void begin_function(
-    struct writer *w, const struct wndl_callgraph_function *f)
+    struct writer *w, uint32_t index, const struct wndl_callgraph_function *f)
 {
     put(w, "\n");
     if (f->object != w->object)
         put_text(w, "ob", OBJECTS, f->object);
     put_text(w, "fl", FILES, f->file);
-    put_text(w, "fn", FUNCTIONS, f->name);
+    put_numbered(w, "fn", FUNCTIONS, index, f->name);
     w->object = f->object;
     w->file = f->file;
 }
@@ -209,7 +220,7 @@ static void put_function(struct writer *w, uint32_t function)
         if (wndl_callgraph_place_at(g, place)->function != function)
             return;
         if (!begun)
-            begin_function(w, f);
+            begin_function(w, function, f);
         put_place(w, place, f);
         w->next_place++;
         wndl_sink_flush(&w->sink);
@@ -243,13 +254,14 @@ static struct share *sum_shares(struct writer *w)
     return shares;
 }
 
-static void put_cycle(struct writer *w,
-    const struct wndl_callgraph_cycle *cycle, const struct share *shares)
+static void put_cycle(
+    struct writer *w, uint32_t index, const struct share *shares)
 {
     const struct wndl_callgraph *g = w->g;
+    const struct wndl_callgraph_cycle *cycle = wndl_vec_at(&g->cycles, index);
     const uint32_t *members = (const uint32_t *)g->members.data + cycle->first;
     const struct wndl_callgraph_function as_function = {.name = cycle->name};
-    begin_function(w, &as_function);
+    begin_function(w, (uint32_t)g->functions.len + index, &as_function);
     for (uint32_t i = 0; i < cycle->count; i++) {
         const struct wndl_callgraph_function *f =
             wndl_callgraph_function_at(g, members[i]);
@@ -270,9 +282,8 @@ static bool put_cycles(struct writer *w)
     if (w->g->cycles.len == 0)
         return true;
     const struct share *shares = sum_shares(w);
-    const struct wndl_callgraph_cycle *cycles = w->g->cycles.data;
-    for (size_t i = 0; i < w->g->cycles.len && shares != NULL; i++)
-        put_cycle(w, &cycles[i], shares);
+    for (uint32_t i = 0; i < w->g->cycles.len && shares != NULL; i++)
+        put_cycle(w, i, shares);
     return shares != NULL;
 }
 
@@ -308,8 +319,9 @@ static void put_head(struct writer *w, struct wndl_bytes command)
 static bool take_memory(struct writer *w)
 {
     for (int i = 0; i < SPACES; i++) {
-        w->number[i] = wndl_arena_calloc(
-            &w->arena, wndl_intern_count(&w->g->strings), sizeof(uint32_t));
+        size_t count = i == FUNCTIONS ? w->g->functions.len + w->g->cycles.len
+                                      : wndl_intern_count(&w->g->strings);
+        w->number[i] = wndl_arena_calloc(&w->arena, count, sizeof(uint32_t));
         if (w->number[i] == NULL)
             return false;
     }

@@ -61,7 +61,7 @@ function options(
       },
       {
         ...axis,
-        size: 90,
+        size: 112,
         space: 24,
         incrs: unit === "bytes" ? binarySteps : undefined,
         values: (_, values) => values.map((v) => amount(v, unit)),
