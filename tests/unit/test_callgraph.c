@@ -308,6 +308,36 @@ static enum wndl_status add_stack(
     return wndl_callgraph_add_stack(g, &s);
 }
 
+static void functions_of_one_name_have_their_own_numbers(void **state)
+{
+    (void)state;
+    assert_written(START "image /usr/lib/b.so -\n"
+                         "sample 0 2 0 0:20!\nsample 0 1 0 1:20!\n",
+        true, WNDL_TIME_CPU,
+        "summary: 3 3\n"
+        "\nfl=(1) ???\n"
+        "fn=(1) [root]\n"
+        "cob=(1) /usr/bin/app\n"
+        "cfi=(2) m.c\n"
+        "cfn=(2) f\n"
+        "calls=2 20\n"
+        "0 2 2\n"
+        "cob=(2) /usr/lib/b.so\n"
+        "cfi=(2)\n"
+        "cfn=(3) f\n"
+        "calls=1 20\n"
+        "0 1 1\n"
+        "\nob=(1)\n"
+        "fl=(2)\n"
+        "fn=(2)\n"
+        "20 2 2\n"
+        "\nob=(2)\n"
+        "fl=(2)\n"
+        "fn=(3)\n"
+        "20 1 1\n"
+        "\ntotals: 3 3\n");
+}
+
 static void costs_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
@@ -468,6 +498,7 @@ int main(void)
         cmocka_unit_test(cycles_can_be_kept),
         cmocka_unit_test(times_of_each_kind_are_apart),
         cmocka_unit_test(function_that_calls_itself_is_counted_once),
+        cmocka_unit_test(functions_of_one_name_have_their_own_numbers),
         cmocka_unit_test(costs_that_do_not_fit_are_refused),
         cmocka_unit_test(events_may_come_later_and_are_limited),
         cmocka_unit_test(cycle_of_very_many_functions_is_found),
