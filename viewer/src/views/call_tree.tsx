@@ -184,7 +184,7 @@ export function CallTree(): JSX.Element {
     <div class="table">
       <div class="heads" aria-hidden="true">
         {headings(analysis, up).map((text, i) => (
-          <span key={i} class="cell number">
+          <span key={i} class={text ? "cell number" : "cell number part"}>
             {text}
           </span>
         ))}

@@ -82,7 +82,7 @@ function Heads(): JSX.Element {
   return (
     <div class="heads">
       {headings(isDiff).map(({ text, order }, i) => (
-        <span key={i} class="cell number">
+        <span key={i} class={text ? "cell number" : "cell number part"}>
           {order ? button(text, order) : text}
         </span>
       ))}
