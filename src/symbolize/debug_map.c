@@ -69,21 +69,32 @@ void wndl_debug_map_close(struct wndl_debug_map *map)
     wndl_mem_free(map->mem, map);
 }
 
-/* The piece of code at `addr`, the last of equal ones, or NULL. */
-static const struct wndl_macho_linked *linked_at(
-    const struct wndl_debug_map *map, uint64_t addr)
+/* The last of `count` elements of `size` bytes that begins at `addr` or before.
+ * Each begins with where it begins, and they are sorted by that. */
+static const void *last_up_to(
+    const void *list, size_t count, size_t size, uint64_t addr)
 {
-    const struct wndl_macho_linked *list = map->linked.linked;
     size_t low = 0;
-    size_t high = map->linked.linked_count;
+    size_t high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (list[middle].start <= addr)
+        const uint64_t *start =
+            (const void *)((const uint8_t *)list + middle * size);
+        if (*start <= addr)
             low = middle + 1;
         else
             high = middle;
     }
-    return low == 0 || addr >= list[low - 1].end ? NULL : &list[low - 1];
+    return low == 0 ? NULL : (const uint8_t *)list + (low - 1) * size;
+}
+
+/* The piece of code at `addr`, the last of equal ones, or NULL. */
+static const struct wndl_macho_linked *linked_at(
+    const struct wndl_debug_map *map, uint64_t addr)
+{
+    const struct wndl_macho_linked *last = last_up_to(map->linked.linked,
+        map->linked.linked_count, sizeof *map->linked.linked, addr);
+    return last == NULL || addr >= last->end ? NULL : last;
 }
 
 uint32_t wndl_debug_map_unit(const struct wndl_debug_map *map, wndl_svma addr)
@@ -189,19 +200,10 @@ static int compare_ranges(const void *left, const void *right)
 static const struct placed *placed_at(
     const struct visiting *v, uint64_t address)
 {
-    const struct placed *list = v->placed.data;
-    size_t low = 0;
-    size_t high = v->placed.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    const struct placed *found = last_up_to(
+        v->placed.data, v->placed.len, sizeof(struct placed), address);
+    if (found == NULL)
         return NULL;
-    const struct placed *found = &list[low - 1];
     uint64_t size = found->linked->end - found->linked->start;
     return address - found->start < size ? found : NULL;
 }
