@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "obj/ar.h"
 
+#include "base/map.h"
+
 #include <string.h>
 
 static const char magic[] = "!<arch>\n";
@@ -106,7 +108,7 @@ static enum wndl_status next(
     uint64_t size;
     *m = (struct member){0};
     if (r->at >= r->archive.size)
-        return wndl_fail(err, WNDL_NOT_FOUND, "no such member");
+        return WNDL_NOT_FOUND;
     const uint8_t *header = wndl_bytes_slice(r->archive, r->at, HEADER).data;
     if (header == NULL)
         return fail(r, WNDL_TRUNCATED, "a member's header is cut short", err);
@@ -139,31 +141,86 @@ static enum wndl_status check_magic(
     return WNDL_OK;
 }
 
-enum wndl_status wndl_ar_find(struct wndl_bytes archive,
-    const struct wndl_ar_wanted *wanted, struct wndl_bytes *member,
+/* A member in the list of those that are called the same. */
+struct listed {
+    struct wndl_ar_member member;
+    struct listed *last; /* of the list; in its first only */
+};
+
+struct wndl_ar {
+    struct wndl_map lists; /* key_of: the first struct listed */
+    struct wndl_error damage;
+};
+
+#define ANY_TIME UINT64_MAX
+
+static uint64_t key_of(struct wndl_bytes name, uint64_t time)
+{
+    return wndl_hash_bytes(name.data, name.size) ^ wndl_hash_u64(time);
+}
+
+static bool append(struct wndl_ar *ar, const struct member *m, uint64_t time)
+{
+    uint64_t *value = wndl_map_put(&ar->lists, key_of(m->name, time));
+    struct listed *new = wndl_arena_calloc(ar->lists.arena, 1, sizeof *new);
+    if (value == NULL || new == NULL)
+        return false;
+    new->member.bytes = m->bytes;
+    struct listed *first = (struct listed *)(uintptr_t)*value;
+    if (first == NULL) {
+        first = new;
+        *value = (uintptr_t) new;
+    } else {
+        first->last->member.next = &new->member;
+    }
+    first->last = new;
+    return true;
+}
+
+enum wndl_status wndl_ar_open(struct wndl_bytes archive,
+    struct wndl_arena *arena, const struct wndl_ar **out,
     struct wndl_error *err)
 {
     struct reading r = {.archive = archive, .at = MAGIC};
     struct member m;
-    bool other_time = false;
-    size_t seen = 0;
-    *member = (struct wndl_bytes){0};
+    *out = NULL;
     enum wndl_status status = check_magic(archive, err);
-    while (status == WNDL_OK) {
-        status = next(&r, &m, err);
-        if (status != WNDL_OK || !wndl_bytes_equal(m.name, wanted->name))
-            continue;
-        if (wanted->modified != 0 && m.modified != 0 &&
-            m.modified != wanted->modified) {
-            other_time = true;
-        } else if (seen++ == wanted->nth) {
-            *member = m.bytes;
-            return WNDL_OK;
-        }
-    }
-    if (status == WNDL_NOT_FOUND && other_time)
-        return wndl_fail(err, status,
-            "the archive's member is not the one that was linked: its time is "
-            "another");
-    return status;
+    if (status != WNDL_OK)
+        return status;
+    struct wndl_ar *ar = wndl_arena_calloc(arena, 1, sizeof *ar);
+    if (ar == NULL)
+        return wndl_fail(err, WNDL_NOMEM, "no memory for an archive");
+    wndl_map_init(&ar->lists, arena);
+    while (next(&r, &m, &ar->damage) == WNDL_OK)
+        if (!append(ar, &m, ANY_TIME) || !append(ar, &m, m.modified))
+            return wndl_fail(err, WNDL_NOMEM, "no memory for an archive");
+    *out = ar;
+    return WNDL_OK;
+}
+
+static const struct wndl_ar_member *list_of(
+    const struct wndl_ar *ar, struct wndl_bytes name, uint64_t time)
+{
+    const uint64_t *value = wndl_map_get(&ar->lists, key_of(name, time));
+    return value == NULL ? NULL
+                         : &((const struct listed *)(uintptr_t)*value)->member;
+}
+
+enum wndl_status wndl_ar_find(const struct wndl_ar *ar, struct wndl_bytes name,
+    uint64_t modified, const struct wndl_ar_member **member,
+    struct wndl_error *err)
+{
+    *member = list_of(ar, name, modified == 0 ? ANY_TIME : modified);
+    if (*member == NULL)
+        *member = list_of(ar, name, 0);
+    if (*member != NULL)
+        return WNDL_OK;
+    if (ar->damage.status != WNDL_OK)
+        return wndl_fail_at(err, ar->damage.status, ar->damage.section,
+            ar->damage.offset, ar->damage.what);
+    return wndl_fail(err, WNDL_NOT_FOUND,
+        list_of(ar, name, ANY_TIME) == NULL
+            ? "no such member"
+            : "the archive's member is not the one that was linked: its time "
+              "is another");
 }

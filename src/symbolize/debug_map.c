@@ -41,10 +41,12 @@ enum wndl_status wndl_debug_map_open(const struct wndl_object *binary,
     wndl_vec_init(&map->frames, &map->arena, sizeof(struct wndl_dwarf_frame));
     enum wndl_status status =
         wndl_macho_read_map(binary, &map->arena, &map->linked, &err);
+    wndl_map_init(&map->by_path, &map->arena);
+    wndl_map_init(&map->namesakes, &map->arena);
     if (status == WNDL_OK) {
-        map->objects = wndl_arena_calloc(
-            &map->arena, map->linked.source_count, sizeof *map->objects);
-        bool has_memory = map->objects != NULL && sort_by_source(map) &&
+        map->sources = wndl_arena_calloc(
+            &map->arena, map->linked.source_count, sizeof *map->sources);
+        bool has_memory = map->sources != NULL && sort_by_source(map) &&
                           (dirs == NULL || map->dirs != NULL);
         status = !has_memory ? WNDL_NOMEM : WNDL_OK;
     }
@@ -60,11 +62,7 @@ void wndl_debug_map_close(struct wndl_debug_map *map)
 {
     if (map == NULL)
         return;
-    for (size_t i = 0; map->objects != NULL && i < map->linked.source_count;
-         i++)
-        wndl_map_object_close(&map->objects[i]);
-    for (struct wndl_map_archive *a = map->archives; a != NULL; a = a->next)
-        wndl_file_close(&a->file);
+    wndl_map_objects_close(map);
     wndl_arena_free(&map->arena);
     wndl_mem_free(map->mem, map);
 }
@@ -108,8 +106,7 @@ static enum wndl_status place_of(struct wndl_debug_map *map,
     const struct wndl_macho_linked *linked, struct wndl_map_object **object,
     uint64_t *start)
 {
-    *object = &map->objects[linked->source];
-    enum wndl_status status = wndl_map_object_need(map, linked->source);
+    enum wndl_status status = wndl_map_object_need(map, linked->source, object);
     if (status != WNDL_OK)
         return status;
     const uint64_t *known = wndl_map_get(&(*object)->names,
@@ -239,11 +236,10 @@ static enum wndl_status move_function(
 }
 
 static enum wndl_status visit_object(
-    struct wndl_debug_map *map, uint32_t index, struct visiting *v)
+    const struct wndl_map_object *object, struct visiting *v)
 {
-    struct wndl_map_object *object = &map->objects[index];
     size_t units = 0;
-    if (object->dwarf == NULL || v->placed.len == 0)
+    if (v->placed.len == 0)
         return WNDL_OK;
     qsort(v->placed.data, v->placed.len, sizeof(struct placed), compare_placed);
     enum wndl_status status = wndl_dwarf_unit_count(object->dwarf, &units);
@@ -255,10 +251,10 @@ static enum wndl_status visit_object(
 static enum wndl_status visit_source(
     struct wndl_debug_map *map, uint32_t source, struct visiting *v)
 {
+    struct wndl_map_object *object = NULL;
     v->placed.len = 0;
     for (uint32_t i = map->first_of[source]; i < map->first_of[source + 1];
          i++) {
-        struct wndl_map_object *object;
         struct placed placed = {.linked = wndl_map_linked_of(map, i)};
         enum wndl_status status =
             place_of(map, placed.linked, &object, &placed.start);
@@ -271,7 +267,7 @@ static enum wndl_status visit_source(
             return WNDL_NOMEM;
         *slot = placed;
     }
-    return visit_object(map, source, v);
+    return visit_object(object, v);
 }
 
 enum wndl_status wndl_debug_map_visit_functions(struct wndl_debug_map *map,
@@ -355,11 +351,12 @@ void wndl_debug_map_get_stats(
         .files_missing = map->files_missing,
         .first_missing = map->first_missing,
     };
-    for (size_t i = 0; i < map->linked.source_count; i++) {
+    for (const struct wndl_map_object *o = map->objects; o != NULL;
+         o = o->next) {
         struct wndl_dwarf_stats one = {0};
-        if (map->objects[i].dwarf == NULL)
+        if (o->dwarf == NULL)
             continue;
-        wndl_dwarf_get_stats(map->objects[i].dwarf, &one);
+        wndl_dwarf_get_stats(o->dwarf, &one);
         stats->units += one.units;
         stats->units_damaged += one.units_damaged;
         stats->units_skipped += one.units_skipped;
