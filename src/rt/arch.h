@@ -15,6 +15,7 @@
 
 #include <asm/hwcap2.h>
 #include <asm/prctl.h>
+#include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +25,7 @@
 #include <ucontext.h>
 
 enum {
+    WNDL_ARCH_MACHINE = EM_X86_64,      /* in ELF headers */
     WNDL_ARCH_PERF_DATA = 24,           /* si_perf_data in siginfo_t */
     WNDL_ARCH_SA_RESTORER = 0x04000000, /* a flag of rt_sigaction */
     WNDL_ARCH_SIGSET_BYTES = 8,         /* the kernel's sigset_t */

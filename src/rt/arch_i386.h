@@ -5,6 +5,7 @@
 #ifndef WNDL_RT_ARCH_I386_H
 #define WNDL_RT_ARCH_I386_H
 
+#include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 #include <ucontext.h>
 
 enum {
+    WNDL_ARCH_MACHINE = EM_386,
     WNDL_ARCH_PERF_DATA = 16,
     WNDL_ARCH_SA_RESTORER = 0x04000000,
     WNDL_ARCH_SIGSET_BYTES = 8,

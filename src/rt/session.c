@@ -4,11 +4,11 @@
  * fails, the program runs on unrecorded.
  */
 #include "os/raw.h"
+#include "rt/arch.h"
 #include "rt/heap.h"
 #include "rt/refuse.h"
 #include "rt/rt.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -20,12 +20,6 @@
 #include <sys/un.h>
 
 enum { PATIENCE_SECONDS = 10, STATUS_TEXT = 512 };
-
-#ifdef __x86_64__
-enum { MACHINE = EM_X86_64 };
-#else
-enum { MACHINE = EM_386 };
-#endif
 
 static bool set_patience(int fd, int option)
 {
@@ -206,7 +200,7 @@ static bool say_hello(int socket, enum wndl_refusal refusal, bool traced)
 {
     const struct wndl_hello hello = {
         .version = WNDL_SHM_VERSION,
-        .machine = MACHINE,
+        .machine = WNDL_ARCH_MACHINE,
         .refusal = refusal,
         .traced = traced,
     };

@@ -7,6 +7,7 @@
 #include "unwind/table_set.h"
 
 #include "os/raw.h"
+#include "rt/arch.h"
 #include "rt/environment.h"
 #include "rt/rt.h"
 #include "rt/tables.h"
@@ -15,12 +16,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#if defined(__x86_64__)
-enum { MACHINE = 62 };
-#else
-enum { MACHINE = 3 };
-#endif
 
 enum { FOLDERS_MAX = 4096, NAME_MAX_SIZE = 2 * WNDL_TABLE_BUILD_ID_MAX + 8 };
 
@@ -73,7 +68,7 @@ static bool open_table(
     if (bytes.size == 0)
         return false;
     if (wndl_table_open(bytes, table, NULL) == WNDL_OK &&
-        wndl_table_is_for(table, MACHINE, id, NULL) == WNDL_OK)
+        wndl_table_is_for(table, WNDL_ARCH_MACHINE, id, NULL) == WNDL_OK)
         return true;
     wndl_raw_unmap((void *)bytes.data, bytes.size);
     return false;
