@@ -99,6 +99,27 @@ void wndl_buf_decimal(struct wndl_buf *buf, uint64_t value)
     wndl_buf_add(buf, &digits[at], DECIMAL_MAX - at);
 }
 
+void wndl_buf_base64(struct wndl_buf *buf, struct wndl_bytes bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "abcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t size = bytes.size / 3 * 4 + (bytes.size % 3 != 0 ? 4 : 0);
+    uint8_t *to = wndl_buf_reserve(buf, size);
+    if (to == NULL)
+        return;
+    buf->size += size;
+    for (size_t i = 0; i < bytes.size; i += 3, to += 4) {
+        size_t left = bytes.size - i;
+        uint32_t three = (uint32_t)bytes.data[i] << 16;
+        three |= left > 1 ? (uint32_t)bytes.data[i + 1] << 8 : 0;
+        three |= left > 2 ? bytes.data[i + 2] : 0;
+        to[0] = (uint8_t)digits[three >> 18];
+        to[1] = (uint8_t)digits[three >> 12 & 63];
+        to[2] = left > 1 ? (uint8_t)digits[three >> 6 & 63] : '=';
+        to[3] = left > 2 ? (uint8_t)digits[three & 63] : '=';
+    }
+}
+
 void wndl_buf_printf(struct wndl_buf *buf, const char *format, ...)
 {
     va_list args;

@@ -43,6 +43,8 @@ void wndl_buf_uleb(struct wndl_buf *buf, uint64_t value);
 void wndl_buf_sleb(struct wndl_buf *buf, int64_t value);
 /* The same as "%llu", in a tenth of the time. */
 void wndl_buf_decimal(struct wndl_buf *buf, uint64_t value);
+/* RFC 4648, section 4. */
+void wndl_buf_base64(struct wndl_buf *buf, struct wndl_bytes bytes);
 void wndl_buf_printf(struct wndl_buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -111,23 +111,6 @@ const char *wndl_push_type(enum wndl_push_api api)
     return apis[api].type;
 }
 
-/* RFC 4648, section 4. */
-static void put_base64(struct wndl_buf *to, struct wndl_bytes bytes)
-{
-    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                   "abcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < bytes.size; i += 3) {
-        uint32_t left = bytes.size - i < 3 ? (uint32_t)(bytes.size - i) : 3;
-        uint32_t three = 0;
-        for (uint32_t j = 0; j < 3; j++)
-            three = three << 8 | (j < left ? bytes.data[i + j] : 0);
-        for (uint32_t j = 0; j < 4; j++)
-            wndl_buf_byte(
-                to, j <= left ? (uint8_t)alphabet[three >> (18 - 6 * j) & 63]
-                              : '=');
-    }
-}
-
 static void put_label(struct wndl_buf *to, const char *name, const char *value)
 {
     wndl_buf_text(to, "{\"name\":");
@@ -167,6 +150,6 @@ void wndl_push_body(struct wndl_buf *to, const struct wndl_push *push)
     put_labels(to, push);
     wndl_buf_text(to, parca ? "}" : "");
     wndl_buf_text(to, ",\"samples\":[{\"rawProfile\":\"");
-    put_base64(to, push->profile);
+    wndl_buf_base64(to, push->profile);
     wndl_buf_text(to, "\"}]}]}");
 }

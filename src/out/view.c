@@ -206,47 +206,29 @@ static void write_head(FILE *out, const struct wndl_buf *head)
     }
 }
 
-static void write_base64(FILE *out, const uint8_t *data, size_t size)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "abcdefghijklmnopqrstuvwxyz0123456789+/";
-    char text[4096];
-    size_t filled = 0;
-    for (size_t i = 0; i < size; i += 3) {
-        uint32_t three = (uint32_t)data[i] << 16;
-        if (i + 1 < size)
-            three |= (uint32_t)data[i + 1] << 8;
-        if (i + 2 < size)
-            three |= data[i + 2];
-        text[filled++] = digits[three >> 18];
-        text[filled++] = digits[three >> 12 & 63];
-        text[filled++] = i + 1 < size ? digits[three >> 6 & 63] : '=';
-        text[filled++] = i + 2 < size ? digits[three & 63] : '=';
-        if (filled == sizeof text) {
-            fwrite(text, 1, filled, out);
-            filled = 0;
-        }
-    }
-    fwrite(text, 1, filled, out);
-}
-
-static bool pack(struct wndl_buf *packed, const struct wndl_buf *data)
+/* Adds `data`, zipped, as text. */
+static bool pack(struct wndl_buf *text, const struct wndl_buf *data)
 {
     enum { LEVEL = 6 };
     struct libdeflate_compressor *packer = libdeflate_alloc_compressor(LEVEL);
     if (packer == NULL)
         return false;
+    struct wndl_buf zipped;
+    wndl_buf_init(&zipped, text->mem);
     size_t room = libdeflate_gzip_compress_bound(packer, data->size);
-    uint8_t *to = wndl_buf_reserve(packed, room);
+    uint8_t *to = wndl_buf_reserve(&zipped, room);
     if (to != NULL)
-        packed->size +=
+        zipped.size =
             libdeflate_gzip_compress(packer, data->data, data->size, to, room);
     libdeflate_free_compressor(packer);
-    return to != NULL;
+    wndl_buf_base64(text, (struct wndl_bytes){zipped.data, zipped.size});
+    bool whole = !zipped.failed && !text->failed;
+    wndl_buf_free(&zipped);
+    return whole;
 }
 
 static void write_page(FILE *out, struct wndl_bytes page,
-    const struct wndl_buf *head, const struct wndl_buf *packed)
+    const struct wndl_buf *head, const struct wndl_buf *data)
 {
     static const char marker[] = WNDL_VIEW_MARKER;
     const uint8_t *at = memmem(page.data, page.size, marker, sizeof marker - 1);
@@ -255,7 +237,7 @@ static void write_page(FILE *out, struct wndl_bytes page,
     fputs("<script type=\"application/json\" id=\"windlass-head\">", out);
     write_head(out, head);
     fputs("</script>\n<script type=\"text/plain\" id=\"windlass-data\">", out);
-    write_base64(out, packed->data, packed->size);
+    fwrite(data->data, 1, data->size, out);
     fputs("</script>", out);
     if (at != NULL)
         fwrite(at + sizeof marker - 1, 1,

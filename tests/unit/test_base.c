@@ -305,6 +305,34 @@ static void buf_failure_is_sticky(void **state)
     assert_int_equal(heap.live, 0);
 }
 
+static void base64_is_that_of_the_rfc(void **state)
+{
+    static const char *const of[] = {
+        "", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
+    (void)state;
+    for (size_t size = 0; size < sizeof of / sizeof of[0]; size++) {
+        struct wndl_buf buf;
+        wndl_buf_init(&buf, wndl_mem_libc());
+        wndl_buf_base64(
+            &buf, (struct wndl_bytes){(const uint8_t *)"foobar", size});
+        wndl_buf_byte(&buf, '\0');
+        assert_string_equal((const char *)buf.data, of[size]);
+        wndl_buf_free(&buf);
+    }
+}
+
+static void base64_has_all_digits(void **state)
+{
+    static const uint8_t bytes[] = {0x00, 0x10, 0x83, 0xfb, 0xff, 0xbf};
+    struct wndl_buf buf;
+    (void)state;
+    wndl_buf_init(&buf, wndl_mem_libc());
+    wndl_buf_base64(&buf, (struct wndl_bytes){bytes, sizeof bytes});
+    wndl_buf_byte(&buf, '\0');
+    assert_string_equal((const char *)buf.data, "ABCD+/+/");
+    wndl_buf_free(&buf);
+}
+
 static void assert_json(struct wndl_bytes s, const char *expected)
 {
     struct wndl_buf buf;
@@ -451,6 +479,8 @@ int main(void)
         cmocka_unit_test(map_keeps_its_content_when_it_cannot_grow),
         cmocka_unit_test(intern_gives_one_id_to_equal_strings),
         cmocka_unit_test(buf_failure_is_sticky),
+        cmocka_unit_test(base64_is_that_of_the_rfc),
+        cmocka_unit_test(base64_has_all_digits),
         cmocka_unit_test(text_too_long_to_print_is_a_failure),
         cmocka_unit_test(json_strings_are_valid_whatever_the_bytes),
         cmocka_unit_test(json_escapes_are_undone_or_refused),
