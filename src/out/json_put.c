@@ -79,9 +79,7 @@ void wndl_json_put_id(struct wndl_json *j, const char *name, uint32_t id)
     wndl_json_put_string(j, name, wndl_intern_get(&j->s->strings, id));
 }
 
-/* ---- the recording */
-
-static void strings(
+void wndl_json_put_strings(
     struct wndl_json *j, const char *name, const struct wndl_vec *list)
 {
     wndl_json_put_key(j, name);
@@ -93,6 +91,8 @@ static void strings(
     }
     wndl_json_put_close(j, ']');
 }
+
+/* ---- the recording */
 
 const char *wndl_json_engine(uint32_t engine)
 {
@@ -148,7 +148,7 @@ void wndl_json_recording(struct wndl_json *j)
     const struct wndl_profile *p = j->s->profile;
     wndl_json_put_key(j, "recording");
     wndl_json_put_open(j, '{');
-    strings(j, "command", &p->arguments);
+    wndl_json_put_strings(j, "command", &p->arguments);
     wndl_json_put_string(j, "cwd", p->cwd);
     wndl_json_put_string(j, "host", p->host);
     wndl_json_put_string(j, "recorder_version", p->recorder_version);

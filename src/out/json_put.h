@@ -35,6 +35,9 @@ void wndl_json_put_text(
 void wndl_json_put_string(
     struct wndl_json *j, const char *name, struct wndl_bytes value);
 void wndl_json_put_id(struct wndl_json *j, const char *name, uint32_t id);
+/* An array of them; `list` is of struct wndl_bytes. */
+void wndl_json_put_strings(
+    struct wndl_json *j, const char *name, const struct wndl_vec *list);
 
 /* The member "recording": docs/formats/report-json.md. */
 void wndl_json_recording(struct wndl_json *j);

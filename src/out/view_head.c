@@ -94,17 +94,6 @@ static void put_summary(struct wndl_json *j, struct wndl_bytes lines)
     wndl_json_put_close(j, ']');
 }
 
-static void put_arguments(struct wndl_json *j, const struct wndl_profile *p)
-{
-    const struct wndl_bytes *words = p->arguments.data;
-    open_array(j, "command");
-    for (size_t i = 0; i < p->arguments.len; i++) {
-        wndl_json_put_element(j);
-        wndl_json_string(j->out, words[i]);
-    }
-    wndl_json_put_close(j, ']');
-}
-
 static void put_recording(
     struct wndl_json *j, const struct wndl_view_recording *recording)
 {
@@ -112,7 +101,7 @@ static void put_recording(
     wndl_json_put_open_line(j);
     wndl_json_put_string(j, "file", wndl_path_name(text_of(recording->file)));
     wndl_json_put_string(j, "host", p->host);
-    put_arguments(j, p);
+    wndl_json_put_strings(j, "command", &p->arguments);
     wndl_json_put_number(j, "start", p->realtime / NS_PER_MS);
     wndl_json_put_number(j, "duration_ns", p->duration);
     wndl_json_put_number(j, "interval_ns", p->interval);
