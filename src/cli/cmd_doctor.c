@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* windlass doctor: whether and how well recording works here. */
 #include "base/json.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/doctor.h"
 #include "cli/shell_word.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <windlass/version.h>
 
 struct doctor_options {
@@ -76,15 +78,26 @@ static const char *const states[] = {
     [WNDL_DOCTOR_NO] = "no",
 };
 
+/* What is named in it may have any name. */
+static void write_plain(struct wndl_buf *out, const char *text)
+{
+    wndl_utf8_plain(
+        out, (struct wndl_bytes){(const uint8_t *)text, strlen(text)});
+}
+
 static void write_line(
     struct wndl_buf *out, const struct wndl_doctor_finding *f)
 {
-    wndl_buf_printf(out, "%-8s %-16s %s", states[f->state], f->check, f->found);
-    if (f->setting[0] != '\0')
-        wndl_buf_printf(out, " (%s%s%s)", f->setting,
-            f->value[0] == '\0' ? "" : " is ", f->value);
-    if (f->advice[0] != '\0')
-        wndl_buf_printf(out, "; %s", f->advice);
+    wndl_buf_printf(out, "%-8s %-16s ", states[f->state], f->check);
+    write_plain(out, f->found);
+    if (f->setting[0] != '\0') {
+        wndl_buf_printf(
+            out, " (%s%s", f->setting, f->value[0] == '\0' ? "" : " is ");
+        write_plain(out, f->value);
+        wndl_buf_byte(out, ')');
+    }
+    wndl_buf_text(out, f->advice[0] == '\0' ? "" : "; ");
+    write_plain(out, f->advice);
     wndl_buf_byte(out, '\n');
 }
 

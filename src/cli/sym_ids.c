@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/sym_ids.h"
 
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "dbg/breakpad.h"
 #include "dbg/pdb.h"
@@ -9,6 +10,23 @@
 #include "obj/zip.h"
 
 #include <stdio.h>
+#include <string.h>
+
+/* A file's name, or what it says of itself, may hold anything. */
+static void print_text(const char *label, struct wndl_bytes text)
+{
+    struct wndl_buf plain;
+    wndl_buf_init(&plain, wndl_mem_libc());
+    wndl_utf8_plain(&plain, text);
+    printf("%s%.*s\n", label, (int)plain.size, (const char *)plain.data);
+    wndl_buf_free(&plain);
+}
+
+static void print_path(const char *path)
+{
+    print_text(
+        "file      ", (struct wndl_bytes){(const uint8_t *)path, strlen(path)});
+}
 
 static void print_hex(const char *label, struct wndl_bytes bytes)
 {
@@ -37,9 +55,8 @@ static int print_of_symbols(
     struct wndl_breakpad_module module;
     if (wndl_breakpad_read_module(text, &module, err) != WNDL_OK)
         return WNDL_EXIT_FAILURE;
-    printf("file      %s\n", path);
-    printf(
-        "breakpad  %.*s\n", (int)module.id.size, (const char *)module.id.data);
+    print_path(path);
+    print_text("breakpad  ", module.id);
     return WNDL_EXIT_OK;
 }
 
@@ -55,7 +72,7 @@ static int print_of_one(
     struct wndl_bytes build_id = wndl_object_build_id(object);
     char arch[WNDL_MACHO_ARCH];
     bool is_apple = wndl_macho_arch_of(object, arch);
-    printf("file      %s\n", source->path);
+    print_path(source->path);
     if (is_apple)
         printf("arch      %s\n", arch);
     if (build_id.size != 0 && !is_apple)
@@ -79,7 +96,7 @@ static int print_of_pdb(
     struct wndl_bytes guid = {wndl_pdb_id(pdb)->guid, WNDL_GUID_SIZE};
     struct wndl_debug_id id = wndl_debug_id_of_build_id(guid, false);
     id.age = wndl_pdb_id(pdb)->age;
-    printf("file      %s\n", source->path);
+    print_path(source->path);
     printf("breakpad  %s\n", wndl_debug_id_text(&id, text));
     print_guid(&id, false);
     wndl_pdb_close(pdb);

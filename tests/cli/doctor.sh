@@ -110,6 +110,25 @@ doctor 1
 expect '^no +preload +/.*with space/rt/libwindlass-rt.so; .*spaces'
 tried=
 
+# ---- names that would command a terminal
+odd="./$(printf 'a\033[31m\nb\\c')"
+cp /bin/true "$odd"
+doctor 0 "$odd"
+[ "$(tr -d '\n' <said | tr -d ' -~' | wc -c)" -eq 0 ] || {
+    echo "doctor: control characters: $(cat -v said)"
+    exit 1
+}
+expect "^ok +program +\./a \[31m b.c can be recorded"
+grep -qF "record \$'./a\\033[31m\\012b\\\\c'" said || {
+    echo "doctor: not a word for a shell: $(tail -n 1 said)"
+    exit 1
+}
+"$windlass" sym --ids "$odd" >said
+[ "$(head -n 1 said)" = 'file      ./a [31m b\c' ] || {
+    echo "sym --ids: $(cat -v said)"
+    exit 1
+}
+
 # ---- for programs to read
 command -v python3 >/dev/null 2>&1 || exit 0
 doctor 1 --json ./not-there
