@@ -4,6 +4,10 @@
 #include "base/buf.h"
 #include "cli/command.h"
 #include "cli/unwind_info_text.h"
+#include "collect/unwind_tables.h"
+#include "obj/object.h"
+#include "os/file.h"
+#include "unwind/table_format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,11 +39,36 @@ static int compare_shares(const void *a, const void *b)
     return compare_nodes(a, b);
 }
 
-/* False for what is not read: the vDSO, what is not there any more. */
+/* Whether an unwind table told the rules of it. */
+static bool has_table(const char *path)
+{
+    struct wndl_file file;
+    struct wndl_object *object;
+    struct wndl_arena arena;
+    bool has = false;
+    if (getenv(WNDL_TABLE_FOLDERS_ENV) == NULL ||
+        wndl_file_open(path, &file, NULL) != WNDL_OK)
+        return false;
+    wndl_arena_init(&arena, wndl_mem_libc());
+    if (wndl_object_open(file.bytes, path, wndl_mem_libc(), &object, NULL) ==
+        WNDL_OK) {
+        has = wndl_unwind_table_copy(&arena, wndl_object_machine(object),
+                  wndl_object_build_id(object))
+                  .size != 0;
+        wndl_object_close(object);
+    }
+    wndl_arena_free(&arena);
+    wndl_file_close(&file);
+    return has;
+}
+
+/* False for what is not read: the vDSO, what is not there any more, or has an
+ * unwind table. */
 static bool cover(struct module *m)
 {
     struct wndl_unwind_info info;
-    if (m->image->path == NULL || m->image->path[0] != '/')
+    if (m->image->path == NULL || m->image->path[0] != '/' ||
+        has_table(m->image->path))
         return false;
     enum wndl_status status =
         wndl_unwind_info_cover(&info, m->image->path, wndl_mem_libc(), NULL);

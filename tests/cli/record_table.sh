@@ -60,6 +60,8 @@ for engine in auto timer; do
     cmp -s expected stacks ||
         fail "$engine: other stacks: $(cat expected stacks)"
     goes_blocked || fail "$engine: blocked: $(cat folded.txt)"
+    grep -q 'CFI covers.*tabled' said &&
+        fail "$engine: tells of CFI that was not read: $(cat said)"
 done
 
 # The program's own table comes first where there is .eh_frame too.
