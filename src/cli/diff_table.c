@@ -187,6 +187,40 @@ static int judge(const struct wndl_diff_table *table)
     return WNDL_EXIT_FAILURE;
 }
 
+/* ---- what cannot be compared */
+
+/* Percent of what the first group spent that the last one spent on the same
+ * things, whatever the filters. Of nothing it is all. */
+static double percent_in_both(const struct wndl_diff *d)
+{
+    const struct wndl_diff_place all = {
+        WNDL_DIFF_OF_AMOUNT, WNDL_DIFF_TOTAL, 0};
+    double sum = 0;
+    if (wndl_diff_value(d, all, 0).mean <= 0 ||
+        wndl_diff_value(d, all, d->groups - 1).mean <= 0)
+        return 100;
+    for (uint32_t key = 1; key < wndl_intern_count(&d->keys); key++) {
+        const struct wndl_diff_place place = {
+            WNDL_DIFF_OF_SHARE, WNDL_DIFF_SELF, key};
+        sum += fmin(wndl_diff_value(d, place, 0).mean,
+            wndl_diff_value(d, place, d->groups - 1).mean);
+    }
+    return sum;
+}
+
+/* What was renamed is something else to us. */
+static void note_strangers(const struct wndl_diff_table *table)
+{
+    const struct wndl_diff_recording *first =
+        wndl_diff_recording_at(&table->d, 0);
+    const struct wndl_diff_recording *last =
+        wndl_diff_recording_at(&table->d, table->d.recordings.len - 1);
+    if (percent_in_both(&table->d) < 1)
+        wndl_cli_note("%s and %s have next to nothing in common: things are "
+                      "the same if their names and their modules' are",
+            first->file, last->file);
+}
+
 /* ---- output */
 
 static void write_text(
@@ -215,13 +249,19 @@ static bool write_plot(FILE *out, void *context)
     return made;
 }
 
+/* A picture of no row would be taken for one of nothing that changed. */
 static int plot(struct wndl_diff_table *table)
 {
     const struct wndl_output output = {.path = table->o->plot,
         .write = write_plot,
         .context = table,
         .open_with = "a browser"};
-    return table->o->plot == NULL ? WNDL_EXIT_OK : wndl_output_write(&output);
+    if (table->o->plot == NULL)
+        return WNDL_EXIT_OK;
+    if (table->d.rows.len != 0)
+        return wndl_output_write(&output);
+    wndl_cli_note("%s is not written: there are no rows", table->o->plot);
+    return WNDL_EXIT_OK;
 }
 
 int wndl_diff_table_show(struct wndl_diff_table *table)
@@ -231,6 +271,7 @@ int wndl_diff_table_show(struct wndl_diff_table *table)
         return wndl_cli_error("out of memory");
     if (table->d.rows.len == 0 && o->heap.filters.count != 0)
         wndl_cli_note("nothing fits --filter");
+    note_strangers(table);
     struct wndl_buf text;
     wndl_buf_init(&text, wndl_mem_libc());
     if (o->json)

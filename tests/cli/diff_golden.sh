@@ -19,6 +19,8 @@ changed a3.wndl 's/^sample 0 600/sample 0 590/'
 changed b1.wndl 's/^sample 0 600/sample 0 900/; s/^sample 1 90/sample 1 10/'
 changed b2.wndl 's/^sample 0 600/sample 0 890/; s/^sample 1 90/sample 1 10/'
 changed same.wndl 's/^sample 0 150/sample 0 152/'
+changed renamed.wndl 's/libhelp/libaid/; s/vdso/v/; /-:7f/d
+    s,^image /opt/app/app,image /opt/app/ppa,'
 changed cut.wndl 's/^done.*/cut 30/'
 "$make_recording" blocked.wndl <"$cases/../report/blocked.recipe"
 "$make_recording" none.wndl <"$cases/../report/no_samples.recipe"
@@ -84,7 +86,9 @@ check heap
     try diff --by fn heap1.wndl sampled.wndl
     try diff --by fn sampled.wndl heap1.wndl
     try diff heap1.wndl a1.wndl
-    try diff --filter nothing_like_it a1.wndl a2.wndl
+    try diff --filter nothing_like_it --plot none.svg a1.wndl a2.wndl
+    [ ! -e none.svg ] || echo a picture of nothing
+    try diff -n 1 a1.wndl renamed.wndl
     try diff --blocks live a1.wndl a2.wndl
     try diff -f 3 a1.wndl a2.wndl a3.wndl
     try diff --heap a1.wndl a2.wndl
