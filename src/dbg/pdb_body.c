@@ -19,10 +19,13 @@ struct reading {
     const struct wndl_pdb_code *code;
 };
 
+/* What a scope is that is in no inlined call. */
+enum { IN_FUNCTION = -1, IN_OTHERS = -2 };
+
 static int32_t current_site(const struct wndl_pdb_body *body)
 {
     return body->scopes.len == 0
-               ? -1
+               ? IN_FUNCTION
                : *(int32_t *)wndl_vec_at(&body->scopes, body->scopes.len - 1);
 }
 
@@ -79,13 +82,18 @@ static bool add_site(
     return true;
 }
 
-/* False when memory is out. */
+/* What is in code inside of this is that code's alone: its inlined calls count
+ * from there. False when memory is out. */
 static bool enter_scope(struct reading *r, const struct wndl_cv_record *record)
 {
     struct wndl_pdb_body *body = &r->pdb->body;
     struct wndl_cv_inline_site from;
+    struct wndl_cv_code code;
     int32_t site = current_site(body);
-    if (wndl_cv_read_inline_site(record, &from) && !add_site(r, &from, &site))
+    if (site == IN_OTHERS || wndl_cv_read_code(record, &code))
+        site = IN_OTHERS;
+    else if (wndl_cv_read_inline_site(record, &from) &&
+             !add_site(r, &from, &site))
         return false;
     int32_t *scope = wndl_vec_push(&body->scopes);
     if (scope != NULL)

@@ -720,6 +720,46 @@ static void names_of_streams_may_be_long(void **state)
     unmake(&m);
 }
 
+static size_t count_nested(unsigned procedures, unsigned sites)
+{
+    static const uint8_t program[] = {3, 1, 4, 1};
+    struct maker m;
+    struct wndl_arena arena;
+    struct wndl_vec rvas;
+    make_streams(&m, false, 1);
+    struct wndl_buf *b = &m.streams[MODULE];
+    b->size = 0;
+    u32(b, 4);
+    for (unsigned i = 0; i < procedures; i++)
+        (void)procedure(b, (struct at){i, 0x300 - i, "deep"});
+    for (unsigned i = 0; i < sites; i++)
+        end_scope(b, inline_site(b, 0x1000, program, sizeof program),
+            WNDL_S_INLINESITE_END);
+    struct wndl_buf *dbi = &m.streams[DBI];
+    dbi->size = 0;
+    make_dbi(&m, false);
+    make_file(&m);
+    struct wndl_pdb *pdb = open_made(&m);
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_vec_init(&rvas, &arena, sizeof(uint64_t));
+    assert_int_equal(wndl_pdb_changes(pdb, 0x1000, 0x1300, &rvas), WNDL_OK);
+    size_t count = rvas.len;
+    wndl_arena_free(&arena);
+    wndl_pdb_close(pdb);
+    unmake(&m);
+    return count;
+}
+
+/* Inlined calls are of the innermost code alone, however deep that is. */
+static void calls_in_nested_code_are_told_once(void **state)
+{
+    (void)state;
+    size_t one = count_nested(1, 1000);
+    size_t many = count_nested(100, 1000);
+    assert_in_range(one, 2000, 2100);
+    assert_in_range(many, 2000, 2500);
+}
+
 static size_t blocks_before(const struct maker *m, size_t stream)
 {
     size_t count = 0;
@@ -790,6 +830,7 @@ int main(void)
         cmocka_unit_test(any_byte_may_be_wrong),
         cmocka_unit_test(directories_that_lie_are_refused),
         cmocka_unit_test(contributions_may_overlap),
+        cmocka_unit_test(calls_in_nested_code_are_told_once),
         cmocka_unit_test(names_of_streams_may_be_long),
         cmocka_unit_test(a_damaged_module_is_read_once),
         cmocka_unit_test(memory_may_be_out),
