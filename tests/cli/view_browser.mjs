@@ -296,6 +296,11 @@ const tests = {
     await shows(page, '#calltree [aria-selected=true]', 'malloc');
     await page.close();
     const recorded = await open(recordedPage('heap'));
+    await tab(recorded, 'Quality');
+    const quality = await recorded.locator('#panel').innerText();
+    assert.match(quality, /How frames were found/);
+    assert.doesNotMatch(quality, /No stack was walked/);
+    await tab(recorded, 'Heap');
     await choose(recorded, 'Blocks', 'all');
     const {totals, all} = folded('heap');
     await shows(recorded, '#detail', /total [\d.]+ KiB|MiB/);

@@ -5,6 +5,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { display } from "../data/display";
 import type { RecordingInfo, WalkEnd } from "../data/head";
+import { hasTime } from "../data/profile";
 import { percent } from "../model/amount";
 import { framesByHow, moduleCosts } from "../model/quality";
 import { sum } from "../model/weights";
@@ -65,20 +66,12 @@ function Ends(props: { ends: WalkEnd[] }): JSX.Element {
   );
 }
 
-function Recording(props: { recording: RecordingInfo; side: string }) {
-  const { recording, side } = props;
+// Walks are counted of samples and blocks; those of a heap's stacks are told
+// of by the summary.
+function Walks(props: { recording: RecordingInfo }): JSX.Element {
+  const { recording } = props;
   return (
-    <section>
-      <h2>
-        {side}
-        {display(recording.file, 200)}
-      </h2>
-      <p class="command">{display(recording.command.join(" "), 500)}</p>
-      <ul class="summary">
-        {recording.summary.map((line, i) => (
-          <li key={i}>{display(line, 500)}</li>
-        ))}
-      </ul>
+    <>
       <h3>How walks of stacks ended</h3>
       <Ends ends={recording.ends} />
       {!!recording.block_ends?.length && (
@@ -93,6 +86,26 @@ function Recording(props: { recording: RecordingInfo; side: string }) {
         none="Nothing."
         rows={recording.losses.map((l) => [display(l.reason), l.count])}
       />
+    </>
+  );
+}
+
+function Recording(props: { recording: RecordingInfo; side: string }) {
+  const { recording, side } = props;
+  const { profile } = useAnalysis();
+  return (
+    <section>
+      <h2>
+        {side}
+        {display(recording.file, 200)}
+      </h2>
+      <p class="command">{display(recording.command.join(" "), 500)}</p>
+      <ul class="summary">
+        {recording.summary.map((line, i) => (
+          <li key={i}>{display(line, 500)}</li>
+        ))}
+      </ul>
+      {hasTime(profile) && <Walks recording={recording} />}
     </section>
   );
 }
@@ -121,7 +134,7 @@ function Modules(): JSX.Element {
           const cost = costs.get(m);
           const damage = [
             info.detail,
-            info.damaged_units ? `${info.damaged_units} damaged units` : "",
+            info.damaged_units ? `${info.damaged_units} damaged unit${info.damaged_units === 1 ? "" : "s"}` : "",
           ].filter((text) => text);
           return [
             <span title={display(info.path)}>
