@@ -126,9 +126,3 @@ export function depthOf(tree: Tree, node: number): number {
   for (let n = node; n > 0; n = tree.parent[n]) depth++;
   return depth;
 }
-
-export function isWithin(tree: Tree, node: number, above: number): boolean {
-  let n = node;
-  while (n > above) n = tree.parent[n];
-  return n === above;
-}
