@@ -128,8 +128,9 @@ static void heap_status(const struct wndl_collector *c, char *text, size_t size)
     text[0] = '\0';
     if (c->request.heap.flags != 0)
         snprintf(text, size,
-            "; %.1f kB live in %" PRIu64 " blocks, of %" PRIu64 " allocated",
-            (double)heap.live_bytes / 1e3, heap.live_blocks, heap.allocs);
+            "; %.1f kB live in %" PRIu64 " block%s, of %" PRIu64 " allocated",
+            (double)heap.live_bytes / 1e3, heap.live_blocks,
+            heap.live_blocks == 1 ? "" : "s", heap.allocs);
 }
 
 static void tell_status(const struct wndl_collector *c, int socket)
