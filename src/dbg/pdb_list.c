@@ -43,6 +43,7 @@ enum wndl_status wndl_pdb_visit_publics(
     struct wndl_pdb *pdb, wndl_pdb_visit visit, void *context)
 {
     enum wndl_status status = WNDL_OK;
+    uint64_t left = pdb->publics.records.size;
     for (size_t i = 0; i < pdb->publics.count && status == WNDL_OK; i++) {
         struct wndl_cv_public symbol;
         uint32_t address;
@@ -50,6 +51,12 @@ enum wndl_status wndl_pdb_visit_publics(
             .name = wndl_intern_get(&pdb->names, 0)};
         if (!wndl_pdb_public_at(pdb, i, &symbol, &address))
             continue;
+        if (symbol.name.size > left) {
+            wndl_pdb_damage(pdb, WNDL_MALFORMED, "publics", 4 * i,
+                "symbols that share a record");
+            break;
+        }
+        left -= symbol.name.size;
         function.rva = wndl_pdb_from_linked(pdb, address);
         if (!wndl_pdb_keep(pdb, symbol.name, &function.linkage_name))
             return WNDL_NOMEM;
@@ -61,16 +68,24 @@ enum wndl_status wndl_pdb_visit_publics(
 
 /* ---- changes */
 
+/* Each place takes a byte of the file at least; what else would be found are
+ * the same again, by code that is said to have been moved to many places. */
 struct places {
     struct wndl_pdb_stretch within;
     struct wndl_vec *rvas;
+    size_t most;
 };
+
+static bool is_full(const struct places *p)
+{
+    return p->rvas->len >= p->most;
+}
 
 static bool add(const struct places *p, uint32_t address)
 {
     uint64_t distance = (uint64_t)address - p->within.linked;
     if (address < p->within.linked ||
-        distance >= p->within.end - p->within.start)
+        distance >= p->within.end - p->within.start || is_full(p))
         return true;
     uint64_t *slot = wndl_vec_push(p->rvas);
     if (slot != NULL)
@@ -198,10 +213,14 @@ enum wndl_status wndl_pdb_changes(
     struct wndl_pdb *pdb, uint64_t start, uint64_t end, struct wndl_vec *rvas)
 {
     enum wndl_status status = WNDL_OK;
-    while (start < end && status == WNDL_OK) {
-        struct places p = {wndl_pdb_stretch_at(pdb, start, end), rvas};
+    struct places p = {.rvas = rvas, .most = rvas->len + pdb->in.file.size};
+    while (start < end && status == WNDL_OK && !is_full(&p)) {
+        p.within = wndl_pdb_stretch_at(pdb, start, end);
         status = add_stretch(pdb, &p);
         start = p.within.end;
     }
+    if (is_full(&p))
+        wndl_pdb_damage(pdb, WNDL_MALFORMED, "OMAP", 0,
+            "the same code was moved to too many places");
     return status;
 }

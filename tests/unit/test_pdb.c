@@ -760,6 +760,80 @@ static void calls_in_nested_code_are_told_once(void **state)
     assert_in_range(many, 2000, 2500);
 }
 
+/* Of code that is said to be in all of them, what changes is told for no more
+ * places than the file has bytes. */
+static void code_may_be_moved_to_many_places(void **state)
+{
+    (void)state;
+    enum { MANY = 5000, EACH = 0x300, FROM_RVA = 0x10000 };
+    struct maker m;
+    struct wndl_arena arena;
+    struct wndl_vec rvas;
+    struct wndl_pdb_stats stats;
+    make_streams(&m, true, 1);
+    m.streams[TO].size = 0;
+    for (uint32_t i = 0; i < MANY; i++) {
+        u32(&m.streams[TO], FROM_RVA + i * EACH);
+        u32(&m.streams[TO], 0x1000);
+    }
+    make_file(&m);
+    struct wndl_pdb *pdb = open_made(&m);
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_vec_init(&rvas, &arena, sizeof(uint64_t));
+    assert_int_equal(
+        wndl_pdb_changes(pdb, FROM_RVA, FROM_RVA + EACH, &rvas), WNDL_OK);
+    wndl_pdb_get_stats(pdb, &stats);
+    assert_int_equal(stats.damaged, 0);
+    assert_true(rvas.len > 10);
+    assert_int_equal(
+        wndl_pdb_changes(pdb, FROM_RVA, FROM_RVA + MANY * EACH, &rvas),
+        WNDL_OK);
+    wndl_pdb_get_stats(pdb, &stats);
+    assert_int_equal(stats.damaged, 1);
+    assert_true(rvas.len <= 2 * m.file.size);
+    wndl_arena_free(&arena);
+    wndl_pdb_close(pdb);
+    unmake(&m);
+}
+
+static enum wndl_status count_one(
+    void *context, const struct wndl_pdb_function *function)
+{
+    size_t *count = context;
+    *count += function->linkage_name.size != 0;
+    return WNDL_OK;
+}
+
+/* One of a long name, many times: their names are no more than there are. */
+static void public_symbols_may_share_a_record(void **state)
+{
+    (void)state;
+    enum { MANY = 1000, LONG = 50000 };
+    struct maker m;
+    struct wndl_pdb_stats stats;
+    size_t count = 0;
+    char *name = test_calloc(1, LONG + 1);
+    memset(name, 'x', LONG);
+    make_streams(&m, false, 1);
+    struct wndl_buf *p = &m.streams[PUBLICS];
+    p->size = 28;
+    uint32_t at = (uint32_t)m.streams[RECORDS].size;
+    public_at(&m, 0, name);
+    for (uint32_t i = 1; i < MANY; i++)
+        u32(p, at);
+    set_u32(p, 4, 4 * MANY);
+    set_u32(p, 8, 0);
+    make_file(&m);
+    struct wndl_pdb *pdb = open_made(&m);
+    assert_int_equal(wndl_pdb_visit_publics(pdb, count_one, &count), WNDL_OK);
+    assert_int_equal(count, 1);
+    wndl_pdb_get_stats(pdb, &stats);
+    assert_int_equal(stats.damaged, 1);
+    wndl_pdb_close(pdb);
+    unmake(&m);
+    test_free(name);
+}
+
 static size_t blocks_before(const struct maker *m, size_t stream)
 {
     size_t count = 0;
@@ -831,6 +905,8 @@ int main(void)
         cmocka_unit_test(directories_that_lie_are_refused),
         cmocka_unit_test(contributions_may_overlap),
         cmocka_unit_test(calls_in_nested_code_are_told_once),
+        cmocka_unit_test(code_may_be_moved_to_many_places),
+        cmocka_unit_test(public_symbols_may_share_a_record),
         cmocka_unit_test(names_of_streams_may_be_long),
         cmocka_unit_test(a_damaged_module_is_read_once),
         cmocka_unit_test(memory_may_be_out),
