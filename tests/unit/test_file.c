@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,11 +86,19 @@ static void what_is_not_a_file_with_contents_is_refused_by_path(void **state)
     expect(path, WNDL_TRUNCATED, 0);
 }
 
+/* Nor is it opened: that alone would let go on who waits at its other end. */
 static void a_pipe_is_refused_without_waiting(void **state)
 {
+    char event[256];
     const char *path = path_in(state, "pipe");
     assert_int_equal(mkfifo(path, 0600), 0);
+    int watch = inotify_init1(IN_NONBLOCK);
+    assert_true(watch >= 0);
+    assert_true(inotify_add_watch(watch, path, IN_OPEN) >= 0);
     expect(path, WNDL_UNSUPPORTED, 0);
+    assert_int_equal(read(watch, event, sizeof event), -1);
+    assert_int_equal(errno, EAGAIN);
+    close(watch);
 }
 
 static void real_folder_follows_links_and_fits_or_fails(void **state)
