@@ -143,6 +143,118 @@ dsym() {
     done
 }
 
+# DWARF 5, a library, whose code is at other addresses than a program's, and a
+# program of 32 bits, the only one of that size that lld links.
+kinds() {
+    for kind in 5 lib 32; do
+        arch=arm64
+        target=arm64-apple-macos12
+        platform='macos 12.0 12.0'
+        version=-gdwarf-4
+        type=-execute
+        case $kind in
+        5) version=-gdwarf-5 ;;
+        lib) type=-dylib ;;
+        32)
+            arch=arm64_32
+            target=arm64_32-apple-watchos6
+            platform='watchos 6.0 6.0'
+            ;;
+        esac
+        for unit in main other first last; do
+            clang-19 --target=$target -g $version -O1 -c $unit.cc -o $unit.o
+        done
+        # shellcheck disable=SC2086
+        ld64.lld-19 -arch $arch -platform_version $platform $type \
+            -undefined dynamic_lookup -o k.$kind \
+            main.o other.o first.o last.o
+        dsymutil-19 k.$kind -o k.$kind.dSYM 2>dsymutil.err
+        addresses k.$kind >all
+        [ "$(wc -l <all)" -gt 100 ] || fail "no addresses of $kind"
+        llvm-symbolizer-19 --obj=k.$kind <all >want
+        grep -q 'deep1(int)' want || fail "no inlined frames of $kind"
+        compare k.$kind want
+        rm -r k.$kind.dSYM
+        compare k.$kind want
+    done
+}
+
+# Members of an archive that are called the same: dsymutil takes the first one
+# for each, so that what it says of the same objects by themselves counts.
+namesakes() {
+    for arch in x86_64 arm64; do
+        mkdir -p one two
+        for unit in main other first last; do
+            clang-19 --target="$arch-apple-macos12" -g -O1 -c $unit.cc \
+                -o $unit.o
+        done
+        cp first.o one/x.o
+        cp last.o two/x.o
+        for order in 'first last one two' 'last first two one'; do
+            # shellcheck disable=SC2086
+            set -- $order
+            begin_namesakes "$@"
+            compare p want
+            rm both.a first.o last.o
+            without '/first.cc:|/last.cc:' >less
+            compare p less
+            grep -q '2 files of .*both.a(x.o): .*No such file' have.err ||
+                fail "namesakes: $(cat have.err)"
+            cp one/x.o first.o
+            cp two/x.o last.o
+        done
+    done
+}
+
+# Links $1.o and $2.o, and an archive of $3/x.o and $4/x.o in their place.
+begin_namesakes() {
+    link="-arch $arch -platform_version macos 12.0 12.0 -dead_strip"
+    # shellcheck disable=SC2086
+    ld64.lld-19 $link -undefined dynamic_lookup -o apart \
+        main.o other.o "$1.o" "$2.o"
+    dsymutil-19 apart -o apart.dSYM
+    addresses apart >all
+    llvm-symbolizer-19 --obj=apart <all >want
+    rm -rf apart.dSYM both.a
+    llvm-ar-19 --format=darwin qcs both.a "$3/x.o" "$4/x.o"
+    # shellcheck disable=SC2086
+    ld64.lld-19 $link -undefined dynamic_lookup -o p main.o other.o both.a
+    addresses p | cmp -s all - || fail "other code of $*"
+}
+
+# What only has lines is known by the debug map alone: dsymutil copies nothing
+# of it. LLVM reads the object file.
+assembler() {
+    cat >code.s <<'END_'
+.globl _entry
+_entry:
+        nop
+        nop
+        ret
+END_
+    clang-19 --target=x86_64-apple-macos12 -g -c code.s -o code.o
+    clang-19 --target=x86_64-apple-macos12 -g -O1 -c other.cc -o other.o
+    ld64.lld-19 -arch x86_64 -platform_version macos 12.0 12.0 -dylib \
+        -undefined dynamic_lookup -o p other.o code.o
+    dsymutil-19 p -o p.dSYM
+    entry=$(llvm-nm-19 p | sed -n 's/ T _entry$//p')
+    for step in 0 1 2; do
+        printf '0x%x\n' $((0x$entry + step))
+    done >all
+    seq 0 2 | llvm-symbolizer-19 --obj=code.o |
+        awk -F: '{ sub("^" ENVIRON["PWD"], ""); $NF = 0; OFS = ":" } 1' \
+        >by_llvm
+    sed -n 's/.*code.s:\([0-9]*\).*/\1/p' by_llvm | xargs >lines
+    [ "$(cat lines)" = "3 4 5" ] || fail "lines: $(cat lines)"
+    "$windlass" sym -e p --style llvm <all >have
+    printf 'entry\n??:0:0\n\n' >none
+    cat none none none | cmp -s have - || fail "by the dSYM: $(cat have)"
+    rm -r p.dSYM
+    "$windlass" sym -e p --style llvm <all >have
+    [ "$(sed -n 's/.*code.s:\([0-9]*\).*/\1/p' have | xargs)" = "3 4 5" ] ||
+        fail "by the map: $(cat have)"
+}
+
 # Like `want`, but with names alone for code of the units $1 (a pattern).
 without() {
     awk -v pattern="$1" 'BEGIN { RS = ""; FS = "\n"; OFS = "\n" }
@@ -177,6 +289,13 @@ map() {
         cp archive else/p.$arch.a
         compare p.$arch want --debug-dir else
         rm else/*
+        mv p.$arch.other.o kept
+        cp archive p.$arch.a
+        without '/other.cc:' >no_other
+        compare p.$arch no_other
+        grep -q 'other.o: .*No such file' have.err ||
+            fail "an object file: $(cat have.err)"
+        mv kept p.$arch.other.o
         # What is no object file any more, a folder, a pipe or a device.
         for odd in main.cc inline.h; do
             cp $odd p.$arch.a
@@ -271,12 +390,37 @@ fat() {
     compare p want.arm64
 }
 
+# Names alone of $1. To LLVM a symbol reaches to the next symbol, whatever it is
+# of; to us up to the next function, which LC_FUNCTION_STARTS tells, and
+# __mh_execute_header is none.
+compare_symbols() {
+    llvm-objdump-19 --macho --function-starts "$1" | sed 1d >starts
+    llvm-symbolizer-19 --obj="$1" --verbose <all |
+        awk '/Function start address: / { start = $NF }
+            FNR == 1 || ended { name = $0; ended = 0 }
+            $0 == "" { print name, start; start = "-"; ended = 1 }' >llvm
+    "$windlass" sym -e "$1" --style llvm <all |
+        awk 'FNR % 3 == 1' | paste -d ' ' all - llvm >both
+    python3 - <<'END_' || fail "symbols of $1 and LLVM's"
+starts = [int(line.split()[0], 16) for line in open("starts")]
+known = 0
+for line in open("both"):
+    at, ours, theirs, start = line.split()
+    begin = max((s for s in starts if s <= int(at, 16)), default=0)
+    same = ours == theirs
+    known += same and ours != "??"
+    if not same and (ours != "??" or int(start, 16) >= begin):
+        raise SystemExit(line)
+raise SystemExit(known < 50)
+END_
+}
+
 stripped() {
     for arch in x86_64 arm64; do
         begin p.$arch $arch
         llvm-nm-19 p.$arch | awk '$2 == "T" { print $1, substr($3, 2) }' |
             grep -v _mh_ | sort >exported
-        rm -rf p.$arch.dSYM
+        mv p.$arch.dSYM hidden
         # Stabs and locals gone: functions end where they did.
         cp p.$arch full
         ld64.lld-19 -arch $arch -platform_version macos 12.0 12.0 -dylib \
@@ -285,6 +429,10 @@ stripped() {
         rm p.$arch.*.o p.$arch.a
         "$windlass" sym -e full --all-functions 2>said | grep -v _ZL >before
         llvm-strip-19 -x p.$arch
+        mv hidden p.$arch.dSYM
+        compare p.$arch want
+        rm -r p.$arch.dSYM
+        compare_symbols p.$arch
         "$windlass" sym -e p.$arch --all-functions >have
         grep -vxFf before have && fail "other extents of p.$arch"
         [ "$(wc -l <have)" = "$(wc -l <exported)" ] || fail "stripped p.$arch"
@@ -367,6 +515,56 @@ big_endian() {
             grep -q 'deep1(int)' want || fail "no inlined frames of $cpu"
             compare x want
         done
+    done
+}
+
+# $1 made a link to $2: what was $1 is said to be of no use, within seconds, and
+# the rest is answered as in the file $3.
+expect_odd() {
+    ln -sfn "$2" "$1"
+    timeout 20 "$windlass" sym -e p --style llvm <all >have 2>said ||
+        fail "$2 as $1: status $?"
+    cmp -s have "$3" || fail "$2 as $1: other answers"
+    grep -q "/$1[^ ]*: is not a regular file\$" said ||
+        grep -q "/$1[^ ]*: is a folder" said ||
+        grep -q "/$1[^ ]*: the file is empty" said ||
+        grep -q "/$1[^ ]*: cannot open the file (Too many" said ||
+        fail "$2 as $1: $(cat said)"
+    [ "$(wc -l <said)" = 1 ] || fail "$2 as $1: $(cat said)"
+    rm "$1"
+}
+
+# Devices and all that is no file, in the place of an object file, an archive,
+# the file of a dSYM bundle and the binary. Nothing waits or is read for ever.
+odd_files() {
+    begin p x86_64
+    mkdir folder
+    mkfifo pipe
+    ln -s loop loop
+    : >empty
+    python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
+    mv p.dSYM away
+    mv p.a archive
+    mv p.other.o object
+    for odd in /dev/zero /dev/null /dev/full /dev/tty /proc/self/mem \
+        "$work/folder" "$work/pipe" "$work/loop" "$work/empty" \
+        "$work/socket"; do
+        cp archive p.a
+        without '/other.cc:' >less
+        expect_odd p.other.o "$odd" less
+        rm p.a
+        cp object p.other.o
+        without '/first.cc:|/last.cc:' >less
+        expect_odd p.a "$odd" less
+        # What the bundle lacks, the objects have.
+        cp archive p.a
+        mkdir -p p.dSYM/Contents/Resources/DWARF
+        expect_odd p.dSYM/Contents/Resources/DWARF/p "$odd" want
+        rm -r p.dSYM p.other.o p.a
+        ln -sfn "$odd" q
+        timeout 20 "$windlass" sym -e q 0 >have 2>said &&
+            fail "$odd is no binary"
+        grep -q '^windlass: error: q: .' said || fail "$odd: $(cat said)"
     done
 }
 
