@@ -131,7 +131,7 @@ static int say_version(void)
 {
     printf("windlass %s\n", wndl_version());
     printf("built with: zlib %s, libdeflate %s, zstd %s, liblzma %s, "
-           "libiberty demangler\n",
+           "libiberty demangler; reads Microsoft's names itself\n",
         zlibVersion(), LIBDEFLATE_VERSION_STRING, ZSTD_versionString(),
         lzma_version_string());
     printf("viewer: %s\n",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle: libiberty behind limits. A mangled name may refer back to its own
+ * demangle: libiberty behind limits; Microsoft's names are read by our own
+ * reader, which has limits itself. A mangled name may refer back to its own
  * parts, so that a short one stands for an astronomically long one; output is
  * therefore taken through a callback that stops the work by longjmp. That is
  * sound because the callback interfaces keep their state on the stack, with
@@ -8,7 +9,7 @@
  */
 #include "symbolize/demangle.h"
 
-#include "base/buf.h"
+#include "symbolize/msvc.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -104,9 +105,17 @@ static int demangle_cplus(const char *mangled, int options,
     return cplus_demangle_v3_callback(mangled, options, callback, context);
 }
 
+static bool run_msvc(const char *mangled, struct wndl_buf *text)
+{
+    struct wndl_bytes name = {(const uint8_t *)mangled, strlen(mangled)};
+    return wndl_msvc_demangle(name, text) && text->size <= MAX_DEMANGLED;
+}
+
 /* Legacy Rust names are valid Itanium names too, so Rust is asked first. */
 static bool demangle_plain(const char *mangled, struct wndl_buf *text)
 {
+    if (mangled[0] == '?' || starts(mangled, ".?"))
+        return run_msvc(mangled, text);
     if (starts(mangled, "_R"))
         return run(rust_demangle_callback, mangled, text);
     if (starts(mangled, "_D"))
@@ -121,7 +130,7 @@ static bool demangle_plain(const char *mangled, struct wndl_buf *text)
  * are full of them. */
 static size_t unversioned_size(struct wndl_bytes name)
 {
-    const uint8_t *at = name.size == 0 || name.data[0] == '?'
+    const uint8_t *at = name.size == 0 || wndl_msvc_is_mangled(name)
                             ? NULL
                             : memchr(name.data, '@', name.size);
     return at == NULL || at == name.data ? name.size : (size_t)(at - name.data);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * demangle: names as people write them, each distinct one worked out once.
- * C++ (Itanium), Rust (legacy and v0) and D, by libiberty.
+ * C++ (Itanium and Microsoft's), Rust (legacy and v0) and D.
  */
 #ifndef WNDL_SYMBOLIZE_DEMANGLE_H
 #define WNDL_SYMBOLIZE_DEMANGLE_H

@@ -5,6 +5,7 @@
  */
 #include "dbg/pdb.h"
 #include "obj/debug_id.h"
+#include "symbolize/msvc.h"
 #include "symbolize/symbolizer_impl.h"
 
 #include <string.h>
@@ -77,21 +78,22 @@ struct named {
     bool is_thunk;
 };
 
-/* Microsoft's mangled names begin so. We have no demangler for them; what the
- * function is called is told beside them. */
-static bool is_microsofts(struct wndl_bytes name)
-{
-    return name.size != 0 && name.data[0] == '?';
-}
-
-/* As people write it: by its linkage name, which tells types. */
+/* As people write it: by its linkage name, which tells types, if that can be
+ * read. */
 static const char *readable(struct wndl_symbolizer *s, const struct named *from)
 {
-    bool linked = from->linkage_name.size != 0;
-    if (from->name.size != 0 && (!linked || is_microsofts(from->linkage_name)))
-        return (const char *)from->name.data;
-    return linked ? wndl_symbolizer_name(s, undecorated(s, from->linkage_name))
-                  : "";
+    struct wndl_bytes linkage_name = from->linkage_name;
+    if (linkage_name.size == 0)
+        return from->name.size == 0 ? "" : (const char *)from->name.data;
+    bool is_mangled = wndl_msvc_is_mangled(linkage_name);
+    if (!is_mangled)
+        linkage_name = undecorated(s, linkage_name);
+    const char *name = wndl_symbolizer_name(s, linkage_name);
+    bool is_read =
+        name == NULL || strcmp(name, (const char *)linkage_name.data) != 0;
+    return is_mangled && !is_read && from->name.size != 0
+               ? (const char *)from->name.data
+               : name;
 }
 
 static bool set_names(struct wndl_symbolizer *s, const struct named *from,

@@ -4,6 +4,8 @@
 #include "base/buf.h"
 #include "symbolize/demangle.h"
 
+#include <stdio.h>
+
 struct fixture {
     struct wndl_arena arena;
     struct wndl_demangler demangler;
@@ -44,9 +46,71 @@ static void every_scheme_is_read(void **state)
         {"_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar"},
         {"_D8demangle4testFaZv", "demangle.test(char)"},
         {"_Dmain", "D main"},
+        {"?walk@shape@ns@@UEAAHH@Z", "ns::shape::walk(int)"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         assert_string_equal(demangled(state, pairs[i][0]), pairs[i][1]);
+}
+
+/* What clang mangles for Windows, and what LLVM tells of it. */
+static void microsofts_names_are_read(void **state)
+{
+    static const char *const pairs[][2] = {
+        {"?f@@YAXXZ", "f(void)"},
+        {"?f@@YAXHZZ", "f(int, ...)"},
+        {"?f@@YAXPEAY01$$CBH@Z", "f(int const (*)[2])"},
+        {"?f@@YAXP8A@@EAAXXZ@Z", "f(void (__cdecl A::*)(void))"},
+        {"?f@?A0x12@@YAXXZ", "`anonymous namespace'::f(void)"},
+        {"??$?0H@?$A@H@@QEAA@H@Z", "A<int>::A<int><int>(int)"},
+        {"??1?$A@H@@QEAA@XZ", "A<int>::~A<int>(void)"},
+        {"??Bfoo@@QEBAHXZ", "foo::operator int(void) const"},
+        {"??__E?x@A@@2HA@@YAXXZ", "`dynamic initializer for `int A::x''(void)"},
+        {"?x@?1??f@@YAXXZ@4HA", "int `void __cdecl f(void)'::`2'::x"},
+        {"?f@A@@$4PPPPPPPM@A@EAAHXZ", "[thunk]: A::f`vtordisp{-4, 0}'(void)"},
+        {"??$f@$1?g@@YAXXZ@@YAXXZ", "f<&g(void)>(void)"},
+        {"??$f@$$A6AXH@Z@@YAXXZ", "f<void __cdecl(int)>(void)"},
+        {"??$f@$0BA@$0?0@@YA_NAEBV?$b@H@@0@Z",
+            "f<16, -1>(class b<int> const &, class b<int> const &)"},
+        {"??_7Foo@@6BBar@@@", "const Foo::`vftable'{for `Bar'}"},
+        {".?AVFoo@@", "class Foo `RTTI Type Descriptor Name'"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        assert_string_equal(demangled(state, pairs[i][0]), pairs[i][1]);
+}
+
+static void broken_names_of_microsofts_stay(void **state)
+{
+    static const char name[] =
+        "?work@?$Kind@H@unit@@QEAAHHP6AXPEAY01HAEBV12@@ZV?$b@$0BA@@@@Z";
+    static const char *const others[] = {"?", "??", "?f", "?f@@", "?f@@YA",
+        "?f@@YAX0@Z", "?0@@YAXXZ", "??0@@YAXXZ", "?f@@YAXY@H@Z",
+        "??@0123456789abcdef0123456789abcdef@", "??_C@_03MFOJKJNK@abc?$AA@"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_string_equal(demangled(state, others[i]), others[i]);
+    assert_memory_equal(
+        demangled(state, name), "unit::Kind<int>::work(int", 22);
+    for (size_t size = 0; size < sizeof name - 1; size++) {
+        char cut[sizeof name] = "";
+        memcpy(cut, name, size);
+        assert_string_equal(demangled(state, cut), cut);
+    }
+}
+
+/* Each parameter is a function of the one before, ten times. */
+static void microsofts_name_that_stands_for_10_to_the_9_stays(void **state)
+{
+    char name[512] = "?f@@YAXPEAH";
+    for (int i = 0; i < 9; i++) {
+        size_t size = strlen(name);
+        strcpy(name + size, "@Z");
+        const char *text = demangled(state, name);
+        if (i == 2)
+            assert_true(strlen(text) > 100 * strlen("int *"));
+        if (i == 8)
+            assert_string_equal(text, name);
+        snprintf(name + size, sizeof name - size, "P6AX%d%d%d%d%d%d%d%d%d%d@Z",
+            i, i, i, i, i, i, i, i, i, i);
+    }
 }
 
 static void what_is_not_mangled_stays(void **state)
@@ -146,9 +210,11 @@ static void names_of_some_thousand_characters_are_read(void **state)
 
 static void deep_and_long_names_stay_mangled(void **state)
 {
-    static const char *const starts[] = {"_Z1f", "_R", "_D3foo"};
-    static const char *const parts[] = {"P", "INvC3foo3bar", "Q"};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const starts[] = {
+        "_Z1f", "_R", "_D3foo", "?x@@3", "??$f@", "??1", "?f@@YAX"};
+    static const char *const parts[] = {
+        "P", "INvC3foo3bar", "Q", "PEA", "V?$A@", "??1", "P6AX"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         struct wndl_buf name;
         wndl_buf_init(&name, wndl_mem_libc());
         wndl_buf_text(&name, starts[i]);
@@ -173,6 +239,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_scheme_is_read),
+        TEST(microsofts_names_are_read),
+        TEST(broken_names_of_microsofts_stay),
+        TEST(microsofts_name_that_stands_for_10_to_the_9_stays),
         TEST(what_is_not_mangled_stays),
         TEST(clone_marks_are_kept_beside_the_signature),
         TEST(symbol_versions_are_left_out),
