@@ -130,16 +130,15 @@ static enum wndl_status resolve_code(struct wndl_symbolizer *s,
     return WNDL_OK;
 }
 
-/* `name` with "@plt" after it, in the arena; NULL when memory is out. */
-static const char *stub_name(struct wndl_symbolizer *s, const char *name)
+const char *wndl_symbolizer_mark(
+    struct wndl_symbolizer *s, const char *name, const char *mark)
 {
-    static const char mark[] = "@plt";
-    size_t size = strlen(name);
-    char *marked = wndl_arena_alloc(&s->arena, size + sizeof mark);
+    size_t size = strlen(name), mark_size = strlen(mark) + 1;
+    char *marked = wndl_arena_alloc(&s->arena, size + mark_size);
     if (marked == NULL)
         return NULL;
     memcpy(marked, name, size);
-    memcpy(marked + size, mark, sizeof mark);
+    memcpy(marked + size, mark, mark_size);
     return marked;
 }
 
@@ -154,8 +153,9 @@ static bool fill_from_stub(struct wndl_symbolizer *s,
         return true;
     }
     bool plain = frame->function == frame->mangled;
-    frame->mangled = stub_name(s, frame->mangled);
-    frame->function = plain ? frame->mangled : stub_name(s, frame->function);
+    frame->mangled = wndl_symbolizer_mark(s, frame->mangled, "@plt");
+    frame->function = plain ? frame->mangled
+                            : wndl_symbolizer_mark(s, frame->function, "@plt");
     return frame->mangled != NULL && frame->function != NULL;
 }
 

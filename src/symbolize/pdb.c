@@ -59,19 +59,6 @@ static struct wndl_bytes undecorated(
     return (struct wndl_bytes){name.data + 1, name.size - 1};
 }
 
-/* `name` with what marks the jump to it; NULL when memory is out. */
-static const char *thunk_name(struct wndl_symbolizer *s, const char *name)
-{
-    static const char mark[] = "@ilt";
-    size_t size = strlen(name);
-    char *marked = wndl_arena_alloc(&s->arena, size + sizeof mark);
-    if (marked == NULL)
-        return NULL;
-    memcpy(marked, name, size);
-    memcpy(marked + size, mark, sizeof mark);
-    return marked;
-}
-
 struct named {
     struct wndl_bytes name;
     struct wndl_bytes linkage_name;
@@ -105,8 +92,9 @@ static bool set_names(struct wndl_symbolizer *s, const struct named *from,
     *function = s->no_demangle ? *mangled : readable(s, from);
     if (from->is_thunk && *function != NULL) {
         bool plain = *function == *mangled;
-        *mangled = thunk_name(s, *mangled);
-        *function = plain ? *mangled : thunk_name(s, *function);
+        *mangled = wndl_symbolizer_mark(s, *mangled, "@ilt");
+        *function =
+            plain ? *mangled : wndl_symbolizer_mark(s, *function, "@ilt");
     }
     return *mangled != NULL && *function != NULL;
 }

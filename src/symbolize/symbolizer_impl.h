@@ -221,6 +221,10 @@ void wndl_symbolizer_add_pdb_info(
 
 /* answer */
 
+/* `name` with `mark` after it, in the arena; NULL when memory is out. */
+const char *wndl_symbolizer_mark(
+    struct wndl_symbolizer *s, const char *name, const char *mark);
+
 /* What rva 0 was linked to be. */
 static inline wndl_svma wndl_symbolizer_base(const struct wndl_symbolizer *s)
 {
