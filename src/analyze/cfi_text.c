@@ -7,25 +7,43 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A register that walks follow, as people are told of it. */
+struct walked {
+    const char *name;
+    uint8_t reg;
+};
+
 struct wndl_cfi_machine {
     const char *breakpad_prefix; /* before the names, "r" or "e" */
+    const char *breakpad_mark;   /* before all that, "$" */
     uint8_t named;               /* registers that have a name */
     uint8_t named_plainly;       /* from this one on without the prefix */
-    uint8_t sp, fp, bx, ra;
+    uint8_t sp, ra;
     const char *names[WNDL_CFI_REGS];
+    struct walked walked[10]; /* ends with a NULL name */
 };
 
 /* Figure 3.36 of x86-64's psABI, table 2.14 of i386's. */
-static const struct wndl_cfi_machine x86_64 = {"r", 17, 8, 7, 6, 3, 16,
+static const struct wndl_cfi_machine x86_64 = {"r", "$", 17, 8, 7, 16,
     {"AX", "DX", "CX", "BX", "SI", "DI", "BP", "SP", "R8", "R9", "R10", "R11",
-        "R12", "R13", "R14", "R15", "IP"}};
-static const struct wndl_cfi_machine i386 = {"e", 9, 9, 4, 5, 3, 8,
-    {"AX", "CX", "DX", "BX", "SP", "BP", "SI", "DI", "IP"}};
+        "R12", "R13", "R14", "R15", "IP"},
+    {{"SP", 7}, {"BP", 6}, {"BX", 3}, {NULL, 0}}};
+static const struct wndl_cfi_machine i386 = {"e", "$", 9, 9, 4, 8,
+    {"AX", "CX", "DX", "BX", "SP", "BP", "SI", "DI", "IP"},
+    {{"SP", 4}, {"BP", 5}, {"BX", 3}, {NULL, 0}}};
+/* DWARF for the Arm Architecture (aadwarf32), 4.1. */
+static const struct wndl_cfi_machine arm = {"", "", 15, 0, 13, 14,
+    {"R0", "R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9", "R10", "R11",
+        "R12", "SP", "LR", "PC"},
+    {{"SP", 13}, {"R4", 4}, {"R5", 5}, {"R6", 6}, {"R7", 7}, {"R8", 8},
+        {"R9", 9}, {"R10", 10}, {"R11", 11}, {NULL, 0}}};
 
 const struct wndl_cfi_machine *wndl_cfi_machine_of(uint16_t elf_machine)
 {
     if (elf_machine == EM_X86_64)
         return &x86_64;
+    if (elf_machine == EM_ARM)
+        return &arm;
     return elf_machine == EM_386 ? &i386 : NULL;
 }
 
@@ -107,7 +125,8 @@ static void push_register(struct terms *t, unsigned reg, int64_t offset)
 {
     char name[8], old[16];
     register_name(t->style, reg, name);
-    snprintf(old, sizeof old, t->style.is_breakpad ? "$%s" : "old%s", name);
+    snprintf(old, sizeof old, "%s%s",
+        t->style.is_breakpad ? t->style.machine->breakpad_mark : "old", name);
     push_sum(t, old, offset);
 }
 
@@ -305,17 +324,16 @@ void wndl_cfi_text_rule(struct wndl_buf *text,
     const struct wndl_cfi_machine *machine, const struct wndl_cfi_row *row)
 {
     const struct style style = {.machine = machine};
-    const uint8_t regs[] = {row->ra_reg, machine->sp, machine->fp, machine->bx};
-    static const char *const names[] = {"RA", "SP", "BP", "BX"};
     wndl_buf_text(text, "let cfa=");
     add_cfa(text, style, &row->cfa);
-    wndl_buf_text(text, " in");
-    for (size_t i = 0; i < sizeof regs; i++) {
-        wndl_buf_printf(text, " %s=", names[i]);
-        if (regs[i] < WNDL_CFI_REGS)
-            add_rule(text, style, regs[i], &row->regs[regs[i]]);
-        else
-            wndl_buf_text(text, "unknown");
+    wndl_buf_text(text, " in RA=");
+    if (row->ra_reg < WNDL_CFI_REGS)
+        add_rule(text, style, row->ra_reg, &row->regs[row->ra_reg]);
+    else
+        wndl_buf_text(text, "unknown");
+    for (const struct walked *w = machine->walked; w->name != NULL; w++) {
+        wndl_buf_printf(text, " %s=", w->name);
+        add_rule(text, style, w->reg, &row->regs[w->reg]);
     }
     if (row->signal_frame)
         wndl_buf_text(text, " (signal frame)");
@@ -330,14 +348,15 @@ static bool is_same(
     return a->kind == b->kind && a->reg == b->reg && a->offset == b->offset;
 }
 
-/* Said of the first row only if there is something to be said. */
+/* Said of the first row only if there is something to be said; that is always
+ * so of a return address in a register. */
 static bool is_said(const struct wndl_cfi_row *row,
     const struct wndl_cfi_row *before, unsigned reg)
 {
     const struct wndl_cfi_rule *rule = &row->regs[reg];
     if (before != NULL)
         return !is_same(rule, &before->regs[reg]);
-    return rule->kind != WNDL_RULE_UNSET;
+    return rule->kind != WNDL_RULE_UNSET || reg == row->ra_reg;
 }
 
 void wndl_cfi_text_breakpad(struct wndl_buf *text,
@@ -355,10 +374,11 @@ void wndl_cfi_text_breakpad(struct wndl_buf *text,
         /* The return address is told first, as dump_syms does. */
         unsigned reg = i == 0 ? machine->ra : i - 1;
         char name[8];
-        if (!is_said(row, before, reg))
+        if ((i != 0 && reg == machine->ra) || !is_said(row, before, reg))
             continue;
         register_name(style, reg, name);
-        wndl_buf_printf(text, "%s%s%s: ", space, reg == machine->ra ? "." : "$",
+        wndl_buf_printf(text, "%s%s%s: ", space,
+            reg == machine->ra ? "." : machine->breakpad_mark,
             reg == machine->ra ? "ra" : name);
         add_rule(text, style, reg, &row->regs[reg]);
         space = " ";

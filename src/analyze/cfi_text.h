@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cfi_text: rows of call frame information as text: for people, and as the
- * STACK CFI records of Breakpad's symbol files. Of x86-64 and i386.
+ * STACK CFI records of Breakpad's symbol files. Of x86-64, i386 and Arm.
  */
 #ifndef WNDL_ANALYZE_CFI_TEXT_H
 #define WNDL_ANALYZE_CFI_TEXT_H

@@ -126,21 +126,39 @@ static void cut_overlaps(struct wndl_unwind_info *info)
 }
 
 static bool add_function(
-    struct wndl_unwind_info *info, const struct wndl_fde *fde)
+    struct wndl_unwind_info *info, const struct wndl_unwind_function *function)
 {
-    if (fde->start >= fde->end || !touches_code(info, fde->start, fde->end)) {
+    if (function->start >= function->end ||
+        !touches_code(info, function->start, function->end)) {
         reject(info, WNDL_REJECT_NO_CODE, 0, NULL);
         return true;
     }
     struct wndl_unwind_function *f = wndl_vec_push(&info->functions);
     if (f == NULL)
         return false;
-    *f = (struct wndl_unwind_function){fde->start, fde->end, fde->offset};
+    *f = *function;
+    return true;
+}
+
+enum { EXIDX_ENTRY = 8 };
+
+static bool list_entries(struct wndl_unwind_info *info)
+{
+    const struct wndl_arm_source *arm = &info->arm;
+    for (size_t i = 0; i < wndl_exidx_count(&arm->exidx); i++) {
+        const struct wndl_unwind_function f = {
+            wndl_exidx_start(&arm->exidx, i),
+            wndl_arm_source_end(arm, i),
+            (uint64_t)i * EXIDX_ENTRY,
+        };
+        if (!add_function(info, &f))
+            return false;
+    }
     return true;
 }
 
 /* A record whose length cannot be read takes the rest of the section along. */
-static bool list_functions(struct wndl_unwind_info *info)
+static bool list_records(struct wndl_unwind_info *info)
 {
     uint64_t next = 0;
     for (uint64_t at = 0; at < info->frame.bytes.size; at = next) {
@@ -153,9 +171,17 @@ static bool list_functions(struct wndl_unwind_info *info)
             reject(info, WNDL_REJECT_UNSUPPORTED_RECORD, 0, &err);
         else if (status != WNDL_OK && status != WNDL_NOT_FOUND)
             reject(info, WNDL_REJECT_DAMAGED_RECORD, 0, &err);
-        if (status == WNDL_OK && !add_function(info, &fde))
+        const struct wndl_unwind_function f = {fde.start, fde.end, fde.offset};
+        if (status == WNDL_OK && !add_function(info, &f))
             return false;
     }
+    return true;
+}
+
+static bool list_functions(struct wndl_unwind_info *info)
+{
+    if (info->by_exidx ? !list_entries(info) : !list_records(info))
+        return false;
     if (info->functions.len > 1)
         qsort(info->functions.data, info->functions.len,
             info->functions.element, compare_functions);
@@ -234,6 +260,23 @@ static bool visit_row(void *context, const struct wndl_cfi_row *row)
     return !r->failed;
 }
 
+/* Damaged instructions lose the entry: an index has a length of its own. */
+static void read_entry(
+    struct reading *r, const struct wndl_unwind_function *function)
+{
+    struct wndl_error err = {0};
+    enum wndl_unwind_reject reason = WNDL_REJECT_DAMAGED_RECORD;
+    const enum wndl_status status = wndl_arm_source_rows(&r->info->arm,
+        (size_t)(function->fde / EXIDX_ENTRY), visit_row, r, &err);
+    if (status == WNDL_NOT_FOUND)
+        reason = WNDL_REJECT_CANTUNWIND;
+    else if (status == WNDL_UNSUPPORTED)
+        reason = WNDL_REJECT_UNSUPPORTED_RECORD;
+    if (status != WNDL_OK)
+        reject(r->info, reason, function->end - function->start,
+            status == WNDL_NOT_FOUND ? NULL : &err);
+}
+
 static void read_rows(
     struct reading *r, const struct wndl_unwind_function *function)
 {
@@ -241,9 +284,13 @@ static void read_rows(
     const uint64_t size = info->frame.bytes.size;
     struct wndl_fde fde;
     struct wndl_error err = {0};
+    r->function = function;
+    if (info->by_exidx) {
+        read_entry(r, function);
+        return;
+    }
     enum wndl_status status =
         wndl_fde_parse(&info->frame, function->fde, &fde, NULL, &err);
-    r->function = function;
     r->done = function->start;
     r->work += fde.cie.program.size + fde.program.size;
     if (r->work > size * WORK_PER_BYTE + WORK_AT_LEAST) {
@@ -292,6 +339,37 @@ static enum wndl_status find_frame(
     return frame->bytes.size == 0 ? WNDL_NOT_FOUND : WNDL_OK;
 }
 
+/* By .ARM.exidx where debuggers' tables are stripped: .eh_frame of Arm has no
+ * more than the stubs of .plt. */
+static enum wndl_status find_arm(
+    struct wndl_unwind_info *info, struct wndl_error *err)
+{
+    enum wndl_status status = find_frame(info, ".debug_frame", err);
+    if (status != WNDL_NOT_FOUND)
+        return status;
+    status = wndl_arm_source_open(&info->arm, info->object, err);
+    info->by_exidx = status == WNDL_OK;
+    info->source = ".ARM.exidx";
+    if (status == WNDL_NOT_FOUND)
+        status = find_frame(info, ".eh_frame", err);
+    return status;
+}
+
+static enum wndl_status find_rules(
+    struct wndl_unwind_info *info, struct wndl_error *err)
+{
+    const bool is_arm = wndl_object_machine(info->object) == EM_ARM;
+    enum wndl_status status =
+        is_arm ? find_arm(info, err) : find_frame(info, ".eh_frame", err);
+    if (status == WNDL_NOT_FOUND && !is_arm)
+        status = find_frame(info, ".debug_frame", err);
+    if (status == WNDL_NOT_FOUND)
+        return wndl_fail(err, status,
+            "has no call frame information (.eh_frame, .debug_frame%s)",
+            is_arm ? ", .ARM.exidx" : "");
+    return status;
+}
+
 static enum wndl_status open_object(struct wndl_unwind_info *info,
     const char *path, const char *arch, struct wndl_mem *mem,
     struct wndl_error *err)
@@ -311,14 +389,8 @@ static enum wndl_status open_object(struct wndl_unwind_info *info,
             err, WNDL_UNSUPPORTED, "is not a program or a shared library");
     if (info->machine == NULL)
         return wndl_fail(err, WNDL_UNSUPPORTED,
-            "is for another machine than x86-64 and i386");
-    status = find_frame(info, ".eh_frame", err);
-    if (status == WNDL_NOT_FOUND)
-        status = find_frame(info, ".debug_frame", err);
-    if (status == WNDL_NOT_FOUND)
-        return wndl_fail(err, status,
-            "has no call frame information (.eh_frame, .debug_frame)");
-    return status;
+            "is for another machine than x86-64, i386 and Arm");
+    return find_rules(info, err);
 }
 
 /* All but the rows. */
@@ -460,9 +532,14 @@ void wndl_unwind_info_breakpad(struct wndl_buf *text,
     struct records records = {text, info, function, {0}, false};
     if (function->start >= function->end)
         return;
-    enum wndl_status status =
-        wndl_fde_parse(&info->frame, function->fde, &fde, NULL, NULL);
-    if (status == WNDL_OK)
+    enum wndl_status status;
+    if (info->by_exidx)
+        status = wndl_arm_source_rows(&info->arm,
+            (size_t)(function->fde / EXIDX_ENTRY), visit_record, &records,
+            NULL);
+    else
+        status = wndl_fde_parse(&info->frame, function->fde, &fde, NULL, NULL);
+    if (status == WNDL_OK && !info->by_exidx)
         status =
             wndl_cfi_rows(&info->frame, &fde, visit_record, &records, NULL);
     /* Damage has been counted when the file was opened. */

@@ -11,11 +11,12 @@
 #include "base/vec.h"
 #include "obj/object.h"
 #include "os/file.h"
+#include "tables/arm_source.h"
 
 /* [start, end) of code, svma. */
 struct wndl_unwind_function {
     uint64_t start, end; /* cut where the next one starts */
-    uint64_t fde;        /* offset of its record in the section */
+    uint64_t fde;        /* offset of its record or entry */
 };
 
 struct wndl_unwind_range {
@@ -42,6 +43,7 @@ enum wndl_unwind_reject {
     WNDL_REJECT_NO_CODE,         /* of an empty range, or outside of all code */
     WNDL_REJECT_OVERLAP,         /* code that another function's covers too */
     WNDL_REJECT_LIMIT,           /* programs that would take too long */
+    WNDL_REJECT_CANTUNWIND,      /* entries that forbid it */
     WNDL_REJECTS,
 };
 
@@ -67,8 +69,10 @@ struct wndl_unwind_info {
     struct wndl_file file;
     struct wndl_object *object;
     const struct wndl_cfi_machine *machine;
-    const char *source; /* the section: ".eh_frame" or ".debug_frame" */
+    const char *source; /* the section: ".eh_frame", ... or ".ARM.exidx" */
     struct wndl_cfi_section frame;
+    bool by_exidx; /* rows are of `arm`, and `frame` is empty */
+    struct wndl_arm_source arm;
     struct wndl_vec functions; /* struct wndl_unwind_function */
     struct wndl_vec ranges;    /* struct wndl_unwind_range */
     struct wndl_vec sections;  /* struct wndl_unwind_section */
@@ -86,9 +90,9 @@ enum wndl_status wndl_unwind_info_open_arch(struct wndl_unwind_info *info,
     struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * Reads `path`, which must be a program or a library of x86-64 or i386
- * (UNSUPPORTED). NOT_FOUND when it has no call frame information, NOMEM; else
- * as wndl_file_open and wndl_object_open. Damage within is counted as
+ * Reads `path`, which must be a program or a library of x86-64, i386 or 32-bit
+ * Arm (UNSUPPORTED). NOT_FOUND when it has no call frame information, NOMEM;
+ * else as wndl_file_open and wndl_object_open. Damage within is counted as
  * rejected. Ends with wndl_unwind_info_close, after a failure too.
  */
 enum wndl_status wndl_unwind_info_open(struct wndl_unwind_info *info,

@@ -170,14 +170,17 @@ const struct wndl_command wndl_cmd_unwind_info = {
     .operands = "OBJ",
     .description =
         "Reads the call frame information of a program or shared library "
-        "(.eh_frame; .debug_frame where there is none) for x86-64 or i386, and "
-        "tells how many rules it has, how much of each section of code they "
+        "(.eh_frame; .debug_frame where there is none) for x86-64, i386 or "
+        "32-bit Arm (.debug_frame; .ARM.exidx where there is none), and tells "
+        "how many rules it has, how much of each section of code they "
         "cover, and what was rejected for which reason.\n\n"
         "A rule says how to find the caller's registers by those of the code "
         "(\"old\"): let cfa=oldBP+16 in RA=*(cfa-8) SP=cfa BP=*(cfa-16) "
         "BX=oldBX. The CFA is what the stack pointer will be after the return, "
         "*(...) the word at an address, RA the return address. It is unknown "
         "in functions that nobody called.\n\n"
+        "What .ARM.exidx says holds in a function's body; its prologue and "
+        "epilogues are told from the code.\n\n"
         "In --breakpad's records, what Breakpad has no words for (shifts and "
         "comparisons, as of the stubs in .plt) is .undef.",
     .options = option_table,

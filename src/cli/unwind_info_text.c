@@ -26,6 +26,7 @@ static const char *const reject_names[WNDL_REJECTS][2] = {
     [WNDL_REJECT_NO_CODE] = {"records of no code", "no_code"},
     [WNDL_REJECT_OVERLAP] = {"overlapping functions", "overlap"},
     [WNDL_REJECT_LIMIT] = {"programs that take too long", "limit"},
+    [WNDL_REJECT_CANTUNWIND] = {"entries that forbid unwinding", "cantunwind"},
 };
 
 /* 100.0 % is said of all of it only. */

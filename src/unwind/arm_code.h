@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arm_code: what single instructions of 32-bit Arm, Thumb-2 or ARM, do to the
+ * stack pointer and to stack slots. All others are OTHER: this is for
+ * prologues and epilogues, no disassembler.
+ *
+ * Signal-safe, as exidx.h.
+ *
+ * Specification: Arm Architecture Reference Manual for Armv7-A (DDI 0406C),
+ * A5, A6 and A8.
+ */
+#ifndef WNDL_UNWIND_ARM_CODE_H
+#define WNDL_UNWIND_ARM_CODE_H
+
+#include "base/bytes.h"
+
+/* Little-endian code (BE8's too). `addr` is the address of bytes[0]. */
+struct wndl_arm_code {
+    struct wndl_bytes bytes;
+    uint64_t addr;
+    bool thumb;
+};
+
+enum wndl_arm_kind {
+    WNDL_ARM_OTHER,
+    WNDL_ARM_PUSH,   /* sp += amount (< 0); registers of `mask` at sp */
+    WNDL_ARM_POP,    /* registers of `mask` from sp; sp += amount */
+    WNDL_ARM_STORE,  /* registers of `mask` at sp + amount */
+    WNDL_ARM_LOAD,   /* registers of `mask` from sp + amount */
+    WNDL_ARM_ADD,    /* reg = base + amount; either may be sp */
+    WNDL_ARM_ADDREG, /* sp += `base` * amount, which is 1 or -1 */
+    WNDL_ARM_CONST,  /* reg = amount */
+    WNDL_ARM_TOP,    /* the upper half of reg = amount */
+    WNDL_ARM_RETURN, /* bx lr */
+    WNDL_ARM_JUMP,   /* to `target`, 0 where that is not known */
+    WNDL_ARM_BRANCH, /* the same under a condition */
+    WNDL_ARM_CALL,
+    WNDL_ARM_IT,       /* the next `amount` instructions have conditions */
+    WNDL_ARM_MOVES_SP, /* changes sp some other way */
+};
+
+struct wndl_arm_insn {
+    uint8_t kind; /* enum wndl_arm_kind */
+    uint8_t size; /* 2 or 4 */
+    uint8_t reg, base;
+    bool conditional; /* of ARM code; Thumb's is in an IT before */
+    uint16_t mask;    /* core registers; 0: of others */
+    int64_t amount;
+    uint64_t target;
+};
+
+/* The instruction at `at`; false when it is not all in the bytes. */
+bool wndl_arm_decode(
+    const struct wndl_arm_code *code, uint64_t at, struct wndl_arm_insn *insn);
+
+#endif
