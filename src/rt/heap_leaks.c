@@ -32,6 +32,8 @@ struct area {
     bool is_read; /* it can be, and be written */
     bool is_heap; /* an allocator's, or ours */
     size_t blocks;
+    uintptr_t high;               /* the end of the last of them */
+    size_t reach;                 /* from the first to the next area's */
     struct wndl_rt_starts starts; /* where there are any */
 };
 
@@ -158,6 +160,7 @@ static void add_one(void *context, const struct wndl_rt_block *b)
     if (a->blocks == 0 || start < a->starts.low || start > a->starts.high)
         return;
     wndl_rt_starts_add(&a->starts, start);
+    a->high = end > a->high ? end : a->high;
     s->high = end > s->high ? end : s->high;
     s->count++;
 }
@@ -166,7 +169,7 @@ static void add_one(void *context, const struct wndl_rt_block *b)
 static struct area *heap_before(struct search *s, uintptr_t address)
 {
     struct area *near = s->near;
-    if (address >= near->starts.low && address < near->end)
+    if (address - near->starts.low < near->reach)
         return near;
     size_t low = 0, high = s->heap_count;
     while (low < high) {
@@ -212,7 +215,8 @@ static enum state reached(const struct search *s, uintptr_t start,
 
 /*
  * The last word of what can be used of a block may be the allocator's: glibc
- * points to it as the start of the next one, when that is free.
+ * points to it as the start of the next one, when that is free. Most words lead
+ * to no block, but to what the program has mapped by itself.
  */
 static void look_at(struct search *s, uintptr_t word, enum state following)
 {
@@ -220,7 +224,8 @@ static void look_at(struct search *s, uintptr_t word, enum state following)
     if (word - s->low >= s->high - s->low)
         return;
     struct area *a = heap_before(s, word);
-    if (a == NULL || !wndl_rt_starts_before(&a->starts, word, &start))
+    if (a == NULL || word >= a->high ||
+        !wndl_rt_starts_before(&a->starts, word, &start))
         return;
     enum state old = wndl_rt_starts_note(&a->starts, start);
     enum state now = reached(s, start, old, following, word == start);
@@ -430,6 +435,13 @@ static bool make_room(struct search *s)
     return true;
 }
 
+static void set_reaches(struct search *s)
+{
+    uintptr_t next = UINTPTR_MAX;
+    for (size_t i = s->heap_count; i-- > 0; next = s->heaps[i]->starts.low)
+        s->heaps[i]->reach = next - s->heaps[i]->starts.low;
+}
+
 /* For the blocks that were counted. */
 static bool make_more_room(struct search *s)
 {
@@ -456,6 +468,7 @@ static bool make_more_room(struct search *s)
         at += wndl_rt_starts_size(&a->starts);
         s->heaps[s->heap_count++] = a;
     }
+    set_reaches(s);
     return true;
 }
 
