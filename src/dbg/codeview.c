@@ -55,6 +55,15 @@ static void read_thunk(struct wndl_cursor *c, struct wndl_cv_code *code)
     code->name = wndl_cursor_cstr(c);
 }
 
+/* Offsets of the place and the other one, then their sections. */
+static void read_both(struct wndl_cursor *c, struct wndl_cv_code *code)
+{
+    code->place.offset = wndl_cursor_u32(c);
+    code->other.offset = wndl_cursor_u32(c);
+    code->place.section = wndl_cursor_u16(c);
+    code->other.section = wndl_cursor_u16(c);
+}
+
 /* parent, end, size, flags, both offsets, both sections */
 static void read_separated(struct wndl_cursor *c, struct wndl_cv_code *code)
 {
@@ -62,10 +71,7 @@ static void read_separated(struct wndl_cursor *c, struct wndl_cv_code *code)
     code->end = wndl_cursor_u32(c);
     code->size = wndl_cursor_u32(c);
     wndl_cursor_skip(c, 4);
-    code->place.offset = wndl_cursor_u32(c);
-    code->other.offset = wndl_cursor_u32(c);
-    code->place.section = wndl_cursor_u16(c);
-    code->other.section = wndl_cursor_u16(c);
+    read_both(c, code);
 }
 
 /* type, size, both offsets, both sections */
@@ -73,10 +79,7 @@ static void read_trampoline(struct wndl_cursor *c, struct wndl_cv_code *code)
 {
     wndl_cursor_skip(c, 2);
     code->size = wndl_cursor_u16(c);
-    code->place.offset = wndl_cursor_u32(c);
-    code->other.offset = wndl_cursor_u32(c);
-    code->place.section = wndl_cursor_u16(c);
-    code->other.section = wndl_cursor_u16(c);
+    read_both(c, code);
 }
 
 bool wndl_cv_read_code(

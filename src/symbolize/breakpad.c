@@ -26,8 +26,7 @@ static enum wndl_status check_id(const struct wndl_breakpad_module *module,
     struct wndl_debug_id id = wndl_debug_id_of_build_id(wanted, false);
     if (wndl_bytes_is(module->id, wndl_debug_id_text(&id, text)))
         return WNDL_OK;
-    return wndl_fail(err, WNDL_NOT_FOUND,
-        "the file is of another build than the one asked for");
+    return wndl_symbolizer_other_build(err);
 }
 
 enum wndl_status wndl_symbolizer_begin_breakpad(struct wndl_symbolizer *s,

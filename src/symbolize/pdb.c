@@ -18,8 +18,7 @@ static enum wndl_status check_id(const struct wndl_pdb *pdb,
     struct wndl_bytes guid = {wndl_pdb_id(pdb)->guid, 16};
     if (options->build_id == NULL || wndl_bytes_equal(wanted, guid))
         return WNDL_OK;
-    return wndl_fail(err, WNDL_NOT_FOUND,
-        "the file is of another build than the one asked for");
+    return wndl_symbolizer_other_build(err);
 }
 
 enum wndl_status wndl_symbolizer_begin_pdb(struct wndl_symbolizer *s,

@@ -23,6 +23,12 @@ enum wndl_status wndl_symbolizer_no_memory(struct wndl_error *err)
     return wndl_fail(err, WNDL_NOMEM, "no memory to symbolize");
 }
 
+enum wndl_status wndl_symbolizer_other_build(struct wndl_error *err)
+{
+    return wndl_fail(err, WNDL_NOT_FOUND,
+        "the file is another build than the one asked for");
+}
+
 void wndl_symbolizer_note_damage(
     struct wndl_symbolizer *s, const struct wndl_error *damage)
 {
@@ -151,8 +157,7 @@ static enum wndl_status check_binary(const struct wndl_symbolizer *s,
     if (wndl_bytes_equal(wndl_object_build_id(s->binary), wanted))
         return WNDL_OK;
     wndl_error_set_file(err, wndl_object_path(s->binary));
-    return wndl_fail(err, WNDL_NOT_FOUND,
-        "the file is another build than the one asked for");
+    return wndl_symbolizer_other_build(err);
 }
 
 static enum wndl_status open_binary(struct wndl_symbolizer *s,

@@ -130,6 +130,9 @@ static inline void wndl_symbolizer_forget(struct wndl_error *err)
 /* Fails `err` with NOMEM, whatever it held. */
 enum wndl_status wndl_symbolizer_no_memory(struct wndl_error *err);
 
+/* NOT_FOUND: what was opened is not of the build that options ask for. */
+enum wndl_status wndl_symbolizer_other_build(struct wndl_error *err);
+
 void wndl_symbolizer_note_damage(
     struct wndl_symbolizer *s, const struct wndl_error *damage);
 
