@@ -168,12 +168,12 @@ export class MadePage {
       this.nodes.map((n) => n.how),
     );
     file.add("samples.thread", "u32", row(this.samples, 0), true);
-    file.add("samples.time", "u32", row(this.samples, 1), true);
+    file.addFit("samples.time", row(this.samples, 1), true);
     file.add("samples.node", "u32", row(this.samples, 2), true);
     file.add("samples.cpu", "u32", row(this.samples, 3));
     file.add("samples.end", "u8", row(this.samples, 4));
     ["thread", "start", "duration", "node"].forEach((name, i) =>
-      file.add(`blocks.${name}`, "u32", row(this.blocks, i)),
+      file.addFit(`blocks.${name}`, row(this.blocks, i)),
     );
     file.add("blocks.waiting", "u8", row(this.blocks, 4));
     file.add("blocks.end", "u8", row(this.blocks, 5));
@@ -264,6 +264,12 @@ export class ColumnFile {
   readonly infos: ColumnInfo[] = [];
   private readonly parts: Uint8Array[] = [];
   private size = 0;
+
+  // Of the type that windlass chooses.
+  addFit(name: string, values: number[], delta = false): void {
+    const fit = values.every((value) => value < 2 ** 32);
+    this.add(name, fit ? "u32" : "f64", values, delta);
+  }
 
   add(
     name: string,

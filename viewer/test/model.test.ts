@@ -168,10 +168,14 @@ test("times go on after 71 minutes", () => {
   const thread = made.thread(made.process(), "main");
   const node = made.stack("main");
   for (const time of [10, 2 ** 32 - 10, 2 ** 32 + 10, 2 ** 33 + 5])
-    made.samples.push([thread, time % 2 ** 32, node, 1, 0]);
-  made.samples.sort = () => made.samples; // they are in order
-  const { time } = made.profile().samples;
-  assert.deepEqual([...time].slice(0, 3), [10, 2 ** 32 - 10, 2 ** 32 + 10]);
+    made.samples.push([thread, time, node, 1, 0]);
+  made.blocks.push([thread, 20, 2 ** 32 + 30, node, 0, 0]);
+  const profile = made.profile();
+  assert.deepEqual(
+    [...profile.samples.time],
+    [10, 2 ** 32 - 10, 2 ** 32 + 10, 2 ** 33 + 5],
+  );
+  assert.deepEqual([...profile.blocks.duration], [2 ** 32 + 30]);
 });
 
 test("a search's total counts a stack once", () => {

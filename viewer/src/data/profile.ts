@@ -5,7 +5,7 @@
 import type { Columns } from "./columns";
 import type { Head, HeapInfo } from "./head";
 import { Strings } from "./strings";
-import { orderByThread, type Spans, unwrapTimes } from "./spans";
+import { orderByThread, type Spans } from "./spans";
 import { labelOfEnd, Unfinished } from "./unfinished";
 
 export interface Functions {
@@ -37,7 +37,7 @@ export interface Samples {
   thread: Uint32Array;
   time: Float64Array; // us since the recording's start
   node: Uint32Array;
-  cpu: Uint32Array; // us
+  cpu: Float64Array; // us
   end: Uint8Array;
   of: Spans; // each thread's, by time
 }
@@ -45,7 +45,7 @@ export interface Samples {
 export interface Blocks {
   count: number;
   start: Float64Array; // us
-  duration: Uint32Array; // us
+  duration: Float64Array; // us
   node: Uint32Array;
   waiting: Uint8Array;
   end: Uint8Array;
@@ -55,7 +55,7 @@ export interface Blocks {
 export interface Marks {
   count: number;
   time: Float64Array;
-  duration: Uint32Array;
+  duration: Float64Array;
   text: Uint32Array;
   missed: Uint8Array;
   of: Spans;
@@ -121,9 +121,9 @@ function readSamples(columns: Columns, head: Head): Samples {
   return {
     count: thread.length,
     thread,
-    time: unwrapTimes(columns.u32("samples.time"), of, head.threads),
+    time: columns.f64("samples.time"),
     node: columns.u32("samples.node"),
-    cpu: columns.u32("samples.cpu"),
+    cpu: columns.f64("samples.cpu"),
     end: columns.u8("samples.end"),
     of,
   };
@@ -134,8 +134,8 @@ function readBlocks(columns: Columns, head: Head): Blocks {
   const of = orderByThread(thread, head.threads.length);
   return {
     count: thread.length,
-    start: unwrapTimes(columns.u32("blocks.start"), of, head.threads),
-    duration: columns.u32("blocks.duration"),
+    start: columns.f64("blocks.start"),
+    duration: columns.f64("blocks.duration"),
     node: columns.u32("blocks.node"),
     waiting: columns.u8("blocks.waiting"),
     end: columns.u8("blocks.end"),
@@ -148,8 +148,8 @@ function readMarks(columns: Columns, head: Head): Marks {
   const of = orderByThread(thread, head.threads.length);
   return {
     count: thread.length,
-    time: unwrapTimes(columns.u32("marks.time"), of, head.threads),
-    duration: columns.u32("marks.duration"),
+    time: columns.f64("marks.time"),
+    duration: columns.f64("marks.duration"),
     text: columns.u32("marks.text"),
     missed: columns.u8("marks.missed"),
     of,

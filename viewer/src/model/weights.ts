@@ -62,7 +62,7 @@ function addSamples(
   profile: Profile,
   thread: number,
   { from, to }: Selection,
-  cost: Uint32Array | null, // null: 1 each
+  cost: Float64Array | null, // null: 1 each
   into: Float64Array,
 ): void {
   const { of, time, node } = profile.samples;
