@@ -35,7 +35,8 @@ struct wndl_regs {
     uint64_t ip, sp, fp, bx;
     uint32_t valid; /* enum wndl_reg_mask, or-ed */
     /* NULL, or all general registers, as the walked machine's ucontext_t has
-     * them in gregs: 17 words of 8 bytes on x86-64, 15 of 4 bytes on i386.
+     * them in gregs: 17 words of 8 bytes on x86-64, 15 of 4 bytes on i386. Of
+     * AArch64 x0 to x30, SP and PC, as in mcontext_t, 33 words of 8 bytes.
      * Borrowed for the walk; a few rules need one of them. */
     const void *gregs;
 };
@@ -237,7 +238,8 @@ struct wndl_remote {
      * it is not known, as of a thread seen from outside; `read` then has to
      * read code too. What is found by its call is WNDL_HOW_CFI, else _FP. */
     bool find_fp;
-    /* ELF's EM_X86_64 (62) or EM_386 (3); 0: the caller's own. Of no other
+    /* ELF's EM_X86_64 (62), EM_386 (3) or EM_AARCH64 (183, of which a walk
+     * needs `gregs`, where x30 is); 0: the caller's own. Of no other
      * machine is there a walk: it has no frames and ends as NO_RULE. Of i386,
      * `read` is asked for code too. */
     uint16_t machine;

@@ -37,6 +37,13 @@ static const struct wndl_cfi_machine arm = {"", "", 15, 0, 13, 14,
         "R12", "SP", "LR", "PC"},
     {{"SP", 13}, {"R4", 4}, {"R5", 5}, {"R6", 6}, {"R7", 7}, {"R8", 8},
         {"R9", 9}, {"R10", 10}, {"R11", 11}, {NULL, 0}}};
+/* aadwarf64, 4.1; Breakpad calls LR x30, and FP x29. */
+enum { AARCH64_FP = 29 };
+static const struct wndl_cfi_machine aarch64 = {"", "", 32, 0, 31, 30,
+    {"X0", "X1", "X2", "X3", "X4", "X5", "X6", "X7", "X8", "X9", "X10", "X11",
+        "X12", "X13", "X14", "X15", "X16", "X17", "X18", "X19", "X20", "X21",
+        "X22", "X23", "X24", "X25", "X26", "X27", "X28", "X29", "X30", "SP"},
+    {{"SP", 31}, {"FP", AARCH64_FP}, {NULL, 0}}};
 
 const struct wndl_cfi_machine *wndl_cfi_machine_of(uint16_t elf_machine)
 {
@@ -44,6 +51,8 @@ const struct wndl_cfi_machine *wndl_cfi_machine_of(uint16_t elf_machine)
         return &x86_64;
     if (elf_machine == EM_ARM)
         return &arm;
+    if (elf_machine == EM_AARCH64)
+        return &aarch64;
     return elf_machine == EM_386 ? &i386 : NULL;
 }
 
@@ -99,7 +108,11 @@ static void register_name(struct style style, unsigned reg, char name[8])
     if (reg >= m->named)
         snprintf(name, 8, "REG%u", reg);
     else if (!style.is_breakpad)
-        snprintf(name, 8, "%s", m->names[reg]);
+        snprintf(name, 8, "%s",
+            m != &aarch64       ? m->names[reg]
+            : reg == aarch64.ra ? "LR"
+            : reg == AARCH64_FP ? "FP"
+                                : m->names[reg]);
     else
         snprintf(name, 8, "%s%s",
             reg < m->named_plainly || reg == m->ra ? m->breakpad_prefix : "",
@@ -337,6 +350,8 @@ void wndl_cfi_text_rule(struct wndl_buf *text,
     }
     if (row->signal_frame)
         wndl_buf_text(text, " (signal frame)");
+    if (row->ra_signed)
+        wndl_buf_text(text, " (RA signed)");
 }
 
 static bool is_same(
@@ -370,16 +385,16 @@ void wndl_cfi_text_breakpad(struct wndl_buf *text,
         add_cfa(text, style, &row->cfa);
         space = " ";
     }
-    for (unsigned i = 0; i < machine->named; i++) {
+    for (unsigned i = 0; i <= machine->named; i++) {
         /* The return address is told first, as dump_syms does. */
-        unsigned reg = i == 0 ? machine->ra : i - 1;
+        unsigned reg = i == 0 ? row->ra_reg : i - 1;
         char name[8];
-        if ((i != 0 && reg == machine->ra) || !is_said(row, before, reg))
+        if ((i != 0 && reg == row->ra_reg) || !is_said(row, before, reg))
             continue;
         register_name(style, reg, name);
         wndl_buf_printf(text, "%s%s%s: ", space,
-            reg == machine->ra ? "." : machine->breakpad_mark,
-            reg == machine->ra ? "ra" : name);
+            reg == row->ra_reg ? "." : machine->breakpad_mark,
+            reg == row->ra_reg ? "ra" : name);
         add_rule(text, style, reg, &row->regs[reg]);
         space = " ";
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cfi_text: rows of call frame information as text: for people, and as the
- * STACK CFI records of Breakpad's symbol files. Of x86-64, i386 and Arm.
+ * STACK CFI records of Breakpad's symbol files.
  */
 #ifndef WNDL_ANALYZE_CFI_TEXT_H
 #define WNDL_ANALYZE_CFI_TEXT_H
@@ -16,7 +16,9 @@ const struct wndl_cfi_machine *wndl_cfi_machine_of(uint16_t elf_machine);
 
 /*
  * "let cfa=oldSP+16 in RA=*(cfa-8) SP=cfa BP=*(cfa-16) BX=oldBX": the caller's
- * registers, of those that walks follow, by the callee's ("old"). A register
+ * registers, of those that walks follow, by the callee's ("old"). AArch64 has
+ * FP (x29), and "RA=oldLR" where the return address is still in x30; behind
+ * what is "(RA signed)" it has a signature in its upper bits. A register
  * that cannot be told is "unknown"; an expression that would be too long is
  * expr{bytes in hexadecimal}.
  */

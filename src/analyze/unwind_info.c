@@ -336,6 +336,8 @@ static enum wndl_status find_frame(
     frame->address_size = (uint8_t)wndl_object_address_size(o);
     frame->big_endian = wndl_object_is_big_endian(o);
     frame->debug_frame = name[1] == 'd';
+    frame->family =
+        wndl_object_machine(o) == EM_AARCH64 ? WNDL_CFI_AARCH64 : WNDL_CFI_X86;
     return frame->bytes.size == 0 ? WNDL_NOT_FOUND : WNDL_OK;
 }
 
@@ -389,7 +391,7 @@ static enum wndl_status open_object(struct wndl_unwind_info *info,
             err, WNDL_UNSUPPORTED, "is not a program or a shared library");
     if (info->machine == NULL)
         return wndl_fail(err, WNDL_UNSUPPORTED,
-            "is for another machine than x86-64, i386 and Arm");
+            "is for another machine than x86-64, i386, Arm and AArch64");
     return find_rules(info, err);
 }
 

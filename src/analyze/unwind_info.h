@@ -90,10 +90,11 @@ enum wndl_status wndl_unwind_info_open_arch(struct wndl_unwind_info *info,
     struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * Reads `path`, which must be a program or a library of x86-64, i386 or 32-bit
- * Arm (UNSUPPORTED). NOT_FOUND when it has no call frame information, NOMEM;
- * else as wndl_file_open and wndl_object_open. Damage within is counted as
- * rejected. Ends with wndl_unwind_info_close, after a failure too.
+ * Reads `path`, which must be a program or a library of x86-64, i386, 32-bit
+ * Arm or AArch64 (UNSUPPORTED). NOT_FOUND when it has no call frame
+ * information, NOMEM; else as wndl_file_open and wndl_object_open. Damage
+ * within is counted as rejected. Ends with wndl_unwind_info_close, after a
+ * failure too.
  */
 enum wndl_status wndl_unwind_info_open(struct wndl_unwind_info *info,
     const char *path, struct wndl_mem *mem,

@@ -8,7 +8,8 @@
  * but mem*; `rt` compiles it in.
  *
  * Specifications: DWARF 5, 6.4 and 7.24; LSB 5.0 Core, 10.6 (.eh_frame and
- * .eh_frame_hdr, augmentations "zRPLS").
+ * .eh_frame_hdr, augmentations "zRPLS"); DWARF for the Arm 64-bit Architecture
+ * (aadwarf64), 4.1 and 4.2 (registers, return address signing, "BG").
  */
 #ifndef WNDL_CFI_CFI_H
 #define WNDL_CFI_CFI_H
@@ -16,6 +17,12 @@
 #include "base/addr.h"
 #include "base/bytes.h"
 #include "base/status.h"
+
+/* Whose rules a section's numbers and instructions go by. */
+enum wndl_cfi_family {
+    WNDL_CFI_X86 = 0, /* x86-64, and i386 where addresses are of 4 bytes */
+    WNDL_CFI_AARCH64,
+};
 
 /* A section as it is linked or mapped: addr is the address of bytes[0]. */
 struct wndl_cfi_section {
@@ -26,6 +33,7 @@ struct wndl_cfi_section {
     uint8_t address_size; /* 4 or 8 */
     bool big_endian;
     bool debug_frame; /* .debug_frame rules for CIE pointers */
+    uint8_t family;   /* enum wndl_cfi_family */
 };
 
 struct wndl_cie {
@@ -48,7 +56,19 @@ struct wndl_fde {
 };
 
 /* DW_CFA and rule register numbers: DWARF numbering of the machine. */
-enum { WNDL_CFI_REGS = 17 }; /* x86-64: 0..15 and RA = 16 */
+enum {
+    WNDL_CFI_X86_REGS = 17,     /* x86-64: 0..15 and RA = 16 */
+    WNDL_CFI_AARCH64_REGS = 33, /* x0..x30, SP = 31 and PC = 32 */
+    WNDL_CFI_REGS = WNDL_CFI_AARCH64_REGS,
+};
+
+/* Registers that are tracked are those with numbers below this. */
+static inline unsigned wndl_cfi_reg_count(
+    const struct wndl_cfi_section *section)
+{
+    return section->family == WNDL_CFI_AARCH64 ? WNDL_CFI_AARCH64_REGS
+                                               : WNDL_CFI_X86_REGS;
+}
 
 enum wndl_cfi_rule_kind {
     WNDL_RULE_UNSET = 0,  /* no instruction named it: unspecified = same */
@@ -81,6 +101,7 @@ struct wndl_cfi_row {
     struct wndl_cfi_rule regs[WNDL_CFI_REGS];
     uint8_t ra_reg;
     bool signal_frame;
+    bool ra_signed; /* AArch64: the return address has a signature in it */
 };
 
 /*

@@ -498,10 +498,29 @@ static enum wndl_status recover(const struct step *s,
     return WNDL_OK;
 }
 
-/* DWARF numbers of the stack pointer: x86-64, and i386 in .eh_frame. */
+/* AArch64's registers. */
+enum { X18 = 18, X30 = 30, A64_SP = 31, A64_PC = 32 };
+
+/* DWARF numbers of the stack pointer: i386's is .eh_frame's. */
 static unsigned stack_pointer(const struct wndl_cfi_section *frame)
 {
+    if (frame->family == WNDL_CFI_AARCH64)
+        return A64_SP;
     return frame->address_size == 4 ? 4 : 7;
+}
+
+/* The return address becomes the PC, and calls change registers. */
+static void finish_aarch64(
+    const struct wndl_cfi_row *row, struct wndl_cfi_regs *caller)
+{
+    const uint64_t ra = caller->regs[row->ra_reg];
+    caller->regs[A64_PC] = row->ra_signed ? ra & WNDL_A64_ADDRESS : ra;
+    caller->valid |= UINT64_C(1) << A64_PC;
+    for (unsigned reg = 0; reg <= X30 && !row->signal_frame; reg++) {
+        if ((reg <= X18 && row->regs[reg].kind == WNDL_RULE_UNSET) ||
+            reg == X30)
+            caller->valid &= ~(UINT64_C(1) << reg);
+    }
 }
 
 enum wndl_status wndl_cfi_step(const struct wndl_cfi_section *frame,
@@ -515,18 +534,20 @@ enum wndl_status wndl_cfi_step(const struct wndl_cfi_section *frame,
     if (status != WNDL_OK)
         return status;
     const struct wndl_cfi_rule cfa_value = {.kind = WNDL_RULE_VAL_OFFSET};
-    const unsigned sp = stack_pointer(frame);
+    const unsigned sp = stack_pointer(frame), count = wndl_cfi_reg_count(frame);
     caller->valid = 0;
-    for (unsigned reg = 0; reg < WNDL_CFI_REGS; reg++) {
+    for (unsigned reg = 0; reg < count; reg++) {
         const struct wndl_cfi_rule *rule = &row->regs[reg];
         if (rule->kind == WNDL_RULE_UNSET && reg == sp)
             rule = &cfa_value;
         caller->regs[reg] = 0;
         status = recover(&s, rule, reg, &caller->regs[reg]);
         if (status == WNDL_OK)
-            caller->valid |= UINT32_C(1) << reg;
+            caller->valid |= UINT64_C(1) << reg;
         else if (reg == sp || reg == row->ra_reg)
             return status == WNDL_NOT_FOUND ? WNDL_IO : status;
     }
+    if (frame->family == WNDL_CFI_AARCH64)
+        finish_aarch64(row, caller);
     return WNDL_OK;
 }

@@ -13,8 +13,11 @@
 /* Register values by DWARF number; bit n of `valid` says regs[n] is known. */
 struct wndl_cfi_regs {
     uint64_t regs[WNDL_CFI_REGS];
-    uint32_t valid;
+    uint64_t valid;
 };
+
+/* AArch64: of a code address; above are its signature and tag. */
+#define WNDL_A64_ADDRESS ((UINT64_C(1) << 48) - 1)
 
 struct wndl_cfi_memory {
     /* Copy `size` bytes at `address` to `to`; false if not readable. */
@@ -47,6 +50,11 @@ enum wndl_status wndl_expr_eval(struct wndl_bytes expr,
  * register that cannot be recovered is just not valid. caller->regs[ra_reg] is
  * the return address. caller->regs[7] (x86-64 RSP; in a 4-byte section regs[4],
  * i386 ESP) is the CFA, unless the row has a rule for it (signal frames do).
+ *
+ * AArch64: caller->regs[32] is the return address, without its signature, and
+ * regs[31] the CFA as above. A caller has its x19 to x29; of x0 to x18 and x30,
+ * which calls change, it has those that the row has rules for or, behind a
+ * signal frame, all.
  */
 enum wndl_status wndl_cfi_step(const struct wndl_cfi_section *frame,
     const struct wndl_cfi_row *row, const struct wndl_cfi_regs *callee,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cfi_ops: the numbers of call frame instructions. DWARF 5, 7.24; LSB 5.0
- * Core, 10.5.2 for those of GNU. Private to cfi.
+ * Core, 10.5.2 for those of GNU; aadwarf64, 4.4 for AArch64's. Private to cfi.
  */
 #ifndef WNDL_CFI_CFI_OPS_H
 #define WNDL_CFI_CFI_OPS_H
@@ -38,6 +38,7 @@ enum {
     CFA_VAL_OFFSET_SF = 0x15,
     CFA_VAL_EXPRESSION = 0x16,
     CFA_MIPS_ADVANCE_LOC8 = 0x1d,
+    CFA_AARCH64_NEGATE_RA_STATE = 0x2d,
     CFA_GNU_ARGS_SIZE = 0x2e,
     CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };

@@ -129,7 +129,7 @@ static inline bool run_initial(
         if (op == CFA_DEF_CFA)
             has_cfa = read_short(&s, &row->cfa_reg) &&
                       read_short(&s, &row->cfa_offset) &&
-                      row->cfa_reg < WNDL_CFI_REGS;
+                      row->cfa_reg < WNDL_CFI_X86_REGS;
         else if (op == (unsigned)CFA_OFFSET + abi->ra)
             has_ra = read_short(&s, &words) && words == 1;
         else
@@ -152,10 +152,10 @@ static inline bool change_cfa(
         if (!read_short(s, &row->cfa_offset))
             return false;
         row->cfa_reg = operand;
-        return operand < WNDL_CFI_REGS;
+        return operand < WNDL_CFI_X86_REGS;
     case CFA_DEF_CFA_REGISTER:
         row->cfa_reg = operand;
-        return operand < WNDL_CFI_REGS;
+        return operand < WNDL_CFI_X86_REGS;
     default:
         return op == CFA_GNU_ARGS_SIZE;
     }

@@ -6,12 +6,15 @@
 #include "cfi/cfi_ops.h"
 #include "cfi/encoded.h"
 
-/* Compilers nest remember_state once; each level costs 288 bytes of stack. */
-enum { REMEMBERED = 8 };
+/*
+ * Compilers nest remember_state once. Each level costs the rules of all
+ * registers, on the stack: of AArch64 there is room for half as many.
+ */
+enum { REMEMBERED = 8, REMEMBERED_RULES = REMEMBERED * WNDL_CFI_X86_REGS };
 
-struct rules {
+struct remembered {
     struct wndl_cfi_rule cfa;
-    struct wndl_cfi_rule regs[WNDL_CFI_REGS];
+    bool ra_signed;
 };
 
 /*
@@ -38,11 +41,13 @@ struct machine {
     bool in_cie;
     bool plain; /* factors so small that run_common cannot overflow */
     bool regs_stand;
+    unsigned regs; /* how many are tracked */
     unsigned depth;
     enum wndl_status status;
     const char *what;
     struct wndl_cfi_rule initial[WNDL_CFI_REGS];
-    struct rules remembered[REMEMBERED];
+    struct remembered remembered[REMEMBERED];
+    struct wndl_cfi_rule remembered_regs[REMEMBERED_RULES];
 };
 
 static void fail(struct machine *m, enum wndl_status status, const char *what)
@@ -53,17 +58,29 @@ static void fail(struct machine *m, enum wndl_status status, const char *what)
     m->what = what;
 }
 
+static void copy_rules(
+    struct wndl_cfi_rule *to, const struct wndl_cfi_rule *from, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        to[i] = from[i];
+}
+
+/* Where those of the state are that was remembered `depth` deep. */
+static struct wndl_cfi_rule *rules_of(struct machine *m, unsigned depth)
+{
+    return &m->remembered_regs[depth * m->regs];
+}
+
 static __attribute__((noinline)) void fill_remembered(struct machine *m)
 {
-    struct rules *top = &m->remembered[m->depth - 1];
-    __builtin_memcpy(top->regs, m->row->regs, sizeof top->regs);
+    copy_rules(rules_of(m, m->depth - 1), m->row->regs, m->regs);
     m->regs_stand = false;
 }
 
 /* Registers we do not track (vector, control) have rules of no interest. */
 static void set_rule(struct machine *m, uint64_t reg, struct wndl_cfi_rule rule)
 {
-    if (reg >= WNDL_CFI_REGS)
+    if (reg >= m->regs)
         return;
     if (m->regs_stand)
         fill_remembered(m);
@@ -132,7 +149,7 @@ static struct wndl_cfi_rule expression(
 
 static uint8_t tracked(struct machine *m, uint64_t reg)
 {
-    if (reg >= WNDL_CFI_REGS)
+    if (reg >= m->regs)
         fail(m, WNDL_UNSUPPORTED, "a rule reads a register we do not track");
     return (uint8_t)reg;
 }
@@ -158,18 +175,24 @@ static void restore(struct machine *m, uint64_t reg)
 {
     if (m->in_cie)
         fail(m, WNDL_MALFORMED, "a restore among the initial instructions");
-    else if (reg < WNDL_CFI_REGS)
+    else if (reg < m->regs)
         set_rule(m, reg, m->initial[reg]);
+}
+
+static bool has_room(const struct machine *m)
+{
+    return (m->depth + 1) * m->regs <= REMEMBERED_RULES;
 }
 
 static void remember_state(struct machine *m)
 {
-    if (m->depth == REMEMBERED) {
-        fail(m, WNDL_LIMIT, "states remembered more than 8 deep");
+    if (!has_room(m)) {
+        fail(m, WNDL_LIMIT, "too many states remembered at a time");
         return;
     }
     if (m->regs_stand)
         fill_remembered(m);
+    m->remembered[m->depth].ra_signed = m->row->ra_signed;
     m->remembered[m->depth++].cfa = m->row->cfa;
     m->regs_stand = true;
 }
@@ -181,10 +204,11 @@ static void restore_state(struct machine *m)
         fail(m, WNDL_MALFORMED, "a state restored that was not remembered");
         return;
     }
-    const struct rules *top = &m->remembered[--m->depth];
+    const struct remembered *top = &m->remembered[--m->depth];
     m->row->cfa = top->cfa;
+    m->row->ra_signed = top->ra_signed;
     if (!m->regs_stand)
-        __builtin_memcpy(m->row->regs, top->regs, sizeof top->regs);
+        copy_rules(m->row->regs, rules_of(m, m->depth), m->regs);
     m->regs_stand = false;
 }
 
@@ -310,13 +334,27 @@ static void run_register(struct machine *m, uint8_t op)
     }
 }
 
-enum group { UNKNOWN, NOP, LOCATION, CFA, REGISTER, REMEMBER, RESTORE, SKIP };
+enum group {
+    UNKNOWN,
+    NOP,
+    LOCATION,
+    CFA,
+    REGISTER,
+    REMEMBER,
+    RESTORE,
+    SKIP,
+    SIGNING,
+};
 
-/*
- * Opcodes below 0x40. GNU_window_save (SPARC) and its other meaning, the
- * toggles of AArch64's return address signing, are not known here: they need
- * more than a rule per register.
- */
+/* On other machines the number is GNU_window_save's, SPARC's. */
+static void run_signing(struct machine *m)
+{
+    if (m->frame->family != WNDL_CFI_AARCH64)
+        fail(m, WNDL_UNSUPPORTED, "an instruction that is not known");
+    m->row->ra_signed = !m->row->ra_signed;
+}
+
+/* Opcodes below 0x40. */
 static const uint8_t group_of[CFA_LOW + 1] = {
     [CFA_NOP] = NOP,
     [CFA_SET_LOC] = LOCATION,
@@ -344,6 +382,7 @@ static const uint8_t group_of[CFA_LOW + 1] = {
     [CFA_REMEMBER_STATE] = REMEMBER,
     [CFA_RESTORE_STATE] = RESTORE,
     [CFA_GNU_ARGS_SIZE] = SKIP,
+    [CFA_AARCH64_NEGATE_RA_STATE] = SIGNING,
 };
 
 static void run_low(struct machine *m, uint8_t op)
@@ -368,6 +407,9 @@ static void run_low(struct machine *m, uint8_t op)
         break;
     case SKIP:
         (void)wndl_cursor_uleb(&m->c);
+        break;
+    case SIGNING:
+        run_signing(m);
         break;
     case UNKNOWN:
         fail(m, WNDL_UNSUPPORTED, "an instruction that is not known");
@@ -407,7 +449,7 @@ static unsigned short_uleb(
 /* Whether it was to remember or to restore a state, and could be done. */
 static inline bool run_state(struct machine *m, unsigned op)
 {
-    if (op == CFA_REMEMBER_STATE && m->depth < REMEMBERED)
+    if (op == CFA_REMEMBER_STATE && has_room(m))
         remember_state(m);
     else if (op == CFA_RESTORE_STATE && m->depth > 0)
         restore_state(m);
@@ -426,6 +468,7 @@ static void run_common(struct machine *m)
     const int64_t data_align = m->fde->cie.data_align;
     const uint64_t code_align = m->fde->cie.code_align;
     const uint64_t target = m->target;
+    const unsigned regs = m->regs;
     const uint8_t *end = m->c.end;
     const uint8_t *last = end - 1; /* a record's head is before it */
     const uint8_t *p = m->c.next;
@@ -449,7 +492,7 @@ static void run_common(struct machine *m)
         else if (op == CFA_DEF_CFA_OFFSET &&
                  row->cfa.kind == WNDL_RULE_REGISTER)
             row->cfa.offset = operand;
-        else if (op - CFA_OFFSET < WNDL_CFI_REGS)
+        else if (op - CFA_OFFSET < regs)
             set_offset(m, op & CFA_LOW, WNDL_RULE_OFFSET, operand * data_align);
         else
             break;
@@ -513,6 +556,7 @@ static enum wndl_status start(struct machine *m,
     m->target = fde->start;
     m->in_cie = true;
     m->plain = has_plain_factors(frame, fde);
+    m->regs = wndl_cfi_reg_count(frame);
     m->depth = 0;
     m->regs_stand = false;
     m->status = WNDL_OK;
@@ -522,14 +566,14 @@ static enum wndl_status start(struct machine *m,
         .ra_reg = (uint8_t)fde->cie.ra_reg,
         .signal_frame = fde->cie.signal_frame,
     };
-    if (fde->cie.ra_reg >= WNDL_CFI_REGS)
+    if (fde->cie.ra_reg >= m->regs)
         return wndl_cfi_fail(frame, err, WNDL_UNSUPPORTED, fde->cie.offset,
             "a return address in a register we do not track");
     enum wndl_status status = run(m, err);
     if (status == WNDL_OK && row->end != fde->start)
         status = wndl_cfi_fail(frame, err, WNDL_MALFORMED, fde->cie.offset,
             "initial instructions that move the location");
-    __builtin_memcpy(m->initial, row->regs, sizeof m->initial);
+    copy_rules(m->initial, row->regs, m->regs);
     m->in_cie = false;
     m->c = program_cursor(frame, fde->program);
     return status;

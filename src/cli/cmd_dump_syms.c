@@ -146,8 +146,8 @@ const struct wndl_command wndl_cmd_dump_syms = {
         "several pieces has a FUNC record for each; a symbol without size and "
         "lines has a PUBLIC record. Columns and lines of code that is in no "
         "function are not in the file. Rules for unwinding are there for "
-        "x86-64 and "
-        "i386; of Mach-O, those of __eh_frame.",
+        "x86-64, "
+        "i386 and AArch64; of Mach-O, those of __eh_frame.",
     .options = option_table,
     .options_size = sizeof(struct dump_options),
     .examples = examples,

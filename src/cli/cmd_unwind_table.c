@@ -167,7 +167,7 @@ static int show(const struct table_options *o, const char *path)
         exit_code = say_error(&err);
     } else if (wndl_arch_of(table.machine) == NULL || table.machine == 0) {
         exit_code = wndl_cli_error(
-            "%s: is for another machine than x86-64 and i386", path);
+            "%s: is for another machine than x86-64, i386 and AArch64", path);
     } else {
         exit_code = print_table(o, &table);
     }
@@ -268,7 +268,7 @@ const struct wndl_command wndl_cmd_unwind_table = {
         "(.eh_frame; .debug_frame where there is none) in about a tenth of its "
         "size, at every instruction. Named <build-id>.wut, it is found in the "
         "folders of $WINDLASS_UNWIND_TABLES when the binary is recorded. Of "
-        "x86-64 and i386.\n\n"
+        "x86-64, i386 and AArch64 (which only unwinding from files takes).\n\n"
         "build: make the table of OBJ, a program or shared library.\n\n"
         "show: tell what a table is of and what takes its bytes.\n\n"
         "verify: look up the first, middle and last address of every row that "

@@ -17,6 +17,8 @@ static const char *machine_name(uint16_t machine)
 {
     if (machine == EM_X86_64)
         return "x86-64";
+    if (machine == EM_AARCH64)
+        return "AArch64";
     return machine == EM_386 ? "i386" : "unknown machine";
 }
 

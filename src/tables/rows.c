@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tables/rows.h"
 
+#include "unwind/a64.h"
 #include "unwind/table_format.h"
 
 /*
@@ -30,11 +31,21 @@ static bool is_words(int64_t bytes, int64_t word, int64_t low, int64_t high)
     return bytes % word == 0 && bytes / word >= low && bytes / word <= high;
 }
 
+static bool plain_a64_rule(const struct wndl_cfi_row *row, uint32_t *rule)
+{
+    struct wndl_a64_plain plain;
+    if (!wndl_a64_of_row(row, &plain))
+        return false;
+    *rule = (uint32_t)(plain.by_fp ? WNDL_TABLE_FP : WNDL_TABLE_SP) << 24 |
+            wndl_a64_pack(&plain);
+    return true;
+}
+
 /*
- * Whether the row is one that calls make: the return address is right below
- * the CFA, which SP is after the return; FP is saved or as it was.
+ * Whether the row is one that x86's calls make: the return address is right
+ * below the CFA, which SP is after the return; FP is saved or as it was.
  */
-static bool plain_rule(const struct wndl_arch *arch,
+static bool plain_x86_rule(const struct wndl_arch *arch,
     const struct wndl_cfi_row *row, uint32_t *rule)
 {
     const struct wndl_cfi_rule *ra = &row->regs[arch->ra];
@@ -56,6 +67,13 @@ static bool plain_rule(const struct wndl_arch *arch,
     *rule = wndl_table_rule(by_sp ? WNDL_TABLE_SP : WNDL_TABLE_FP, fp_words,
         (uint32_t)(row->cfa.offset / word));
     return true;
+}
+
+static bool plain_rule(const struct wndl_arch *arch,
+    const struct wndl_cfi_row *row, uint32_t *rule)
+{
+    return arch->family == WNDL_CFI_AARCH64 ? plain_a64_rule(row, rule)
+                                            : plain_x86_rule(arch, row, rule);
 }
 
 static void write_rule(struct wndl_buf *out, const struct wndl_cfi_rule *rule)
@@ -88,7 +106,9 @@ static void write_row(struct wndl_buf *out, const struct wndl_cfi_row *row)
     wndl_buf_clear(out);
     for (unsigned i = 0; i < WNDL_CFI_REGS; i++)
         count += row->regs[i].kind != WNDL_RULE_UNSET;
-    wndl_buf_byte(out, row->signal_frame);
+    wndl_buf_byte(
+        out, (uint8_t)((row->signal_frame ? WNDL_TABLE_IS_SIGNAL : 0) |
+                       (row->ra_signed ? WNDL_TABLE_IS_SIGNED : 0)));
     wndl_buf_byte(out, row->ra_reg);
     wndl_buf_byte(out, count);
     write_rule(out, &row->cfa);

@@ -53,8 +53,8 @@ enum { WNDL_TABLE_PADDING = 15 };
 
 /*
  * Lists the functions of .eh_frame, else of .debug_frame. NOT_FOUND when there
- * is neither, UNSUPPORTED for what is no program or library of x86-64 or i386.
- * Memory is the arena's, whose owner keeps the object open meanwhile.
+ * is neither, UNSUPPORTED for what is no program or library of a machine that
+ * is known. Memory is the arena's, whose owner keeps the object open meanwhile.
  */
 enum wndl_status wndl_table_source_open(struct wndl_table_source *source,
     struct wndl_object *object, struct wndl_arena *arena,

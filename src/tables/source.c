@@ -74,6 +74,7 @@ static enum wndl_status find_frame(struct wndl_table_source *source,
     frame->address_size = (uint8_t)wndl_object_address_size(object);
     frame->big_endian = wndl_object_is_big_endian(object);
     frame->debug_frame = name[1] == 'd';
+    frame->family = source->arch->family;
     return frame->bytes.size == 0 ? WNDL_NOT_FOUND : WNDL_OK;
 }
 
@@ -90,7 +91,7 @@ enum wndl_status wndl_table_source_open(struct wndl_table_source *source,
             err, WNDL_UNSUPPORTED, "is not a program or a shared library");
     if (wndl_object_machine(object) == 0 || source->arch == NULL)
         return wndl_fail(err, WNDL_UNSUPPORTED,
-            "is for another machine than x86-64 and i386");
+            "is for another machine than x86-64, i386 and AArch64");
     enum wndl_status status = find_frame(source, object, ".eh_frame", err);
     if (status == WNDL_NOT_FOUND)
         status = find_frame(source, object, ".debug_frame", err);

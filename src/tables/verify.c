@@ -67,6 +67,7 @@ static bool same_row(const struct wndl_cfi_row *table,
     if (truth->regs[arch->ra].kind == WNDL_RULE_UNDEFINED)
         return table->regs[arch->ra].kind == WNDL_RULE_UNDEFINED;
     if (table->signal_frame != truth->signal_frame ||
+        table->ra_signed != truth->ra_signed ||
         !same_rule(&table->cfa, &truth->cfa))
         return false;
     for (unsigned i = 0; i < WNDL_CFI_REGS; i++) {

@@ -11,6 +11,8 @@ const struct wndl_arch wndl_arch_x86_64 = {
     .fp = 6,
     .sp = 7,
     .ra = 16,
+    .pc = 16,
+    .reads_code = true,
     .gregs = 17,
     .dwarf_of_greg = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16},
 };
@@ -22,9 +24,25 @@ const struct wndl_arch wndl_arch_i386 = {
     .fp = 5,
     .sp = 4,
     .ra = 8,
+    .pc = 8,
+    .reads_code = true,
     .gregs = 15,
     .dwarf_of_greg = {WNDL_NO_REG, WNDL_NO_REG, WNDL_NO_REG, WNDL_NO_REG, 7, 6,
         5, 4, 3, 2, 1, 0, WNDL_NO_REG, WNDL_NO_REG, 8},
+};
+
+/* x0 to x30, SP and PC, as a sigcontext has them. A leaf's caller is in x30. */
+const struct wndl_arch wndl_arch_aarch64 = {
+    .family = WNDL_CFI_AARCH64,
+    .word = 8,
+    .bx = WNDL_NO_REG,
+    .fp = 29,
+    .sp = 31,
+    .ra = 30,
+    .pc = 32,
+    .gregs = 33,
+    .dwarf_of_greg = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
+        17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32},
 };
 
 const struct wndl_arch *wndl_arch_of(uint16_t machine)
@@ -33,6 +51,8 @@ const struct wndl_arch *wndl_arch_of(uint16_t machine)
         return WNDL_ARCH_HERE;
     if (machine == EM_X86_64)
         return &wndl_arch_x86_64;
+    if (machine == EM_AARCH64)
+        return &wndl_arch_aarch64;
     return machine == EM_386 ? &wndl_arch_i386 : NULL;
 }
 

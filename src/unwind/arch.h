@@ -8,6 +8,9 @@
 #ifndef WNDL_UNWIND_ARCH_H
 #define WNDL_UNWIND_ARCH_H
 
+#include "cfi/cfi.h"
+
+#include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -58,16 +61,21 @@ enum {
 _Static_assert(sizeof(void *) == WNDL_WORD && sizeof(greg_t) == WNDL_WORD,
     "addresses and registers are words");
 
-enum { WNDL_GREGS_MAX = 17, WNDL_NO_REG = 0xff };
+enum { WNDL_GREGS_MAX = 33, WNDL_NO_REG = 0xff };
 
 struct wndl_arch {
+    uint8_t family; /* enum wndl_cfi_family */
     uint8_t word;
-    uint8_t bx, fp, sp, ra;                /* DWARF numbers */
-    uint8_t gregs;                         /* how many matter */
+    /* DWARF numbers. `ra` is the column of the return address, `pc` where that
+     * is once a step has been made; they are one where calls push it. */
+    uint8_t bx, fp, sp, ra, pc;
+    bool reads_code; /* x86's, to find what CFI does not tell */
+    uint8_t gregs;   /* how many matter */
     uint8_t dwarf_of_greg[WNDL_GREGS_MAX]; /* WNDL_NO_REG: of no interest */
 };
 
-extern const struct wndl_arch wndl_arch_x86_64, wndl_arch_i386;
+extern const struct wndl_arch wndl_arch_x86_64, wndl_arch_i386,
+    wndl_arch_aarch64;
 
 /* Of an ELF machine number, 0 for this process's. NULL: not known. */
 const struct wndl_arch *wndl_arch_of(uint16_t machine);

@@ -177,7 +177,7 @@ static bool is_valid(const struct wndl_cfi_regs *regs, unsigned number)
 static void set(struct wndl_cfi_regs *regs, unsigned number, uint64_t value)
 {
     regs->regs[number] = value;
-    regs->valid |= UINT32_C(1) << number;
+    regs->valid |= UINT64_C(1) << number;
 }
 
 /* Whether `full` has a caller, or needs none. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/full.h"
 
+#include "unwind/a64.h"
 #include "unwind/flow.h"
 #include "unwind/jit.h"
 #include "unwind/jit_remote.h"
@@ -13,7 +14,7 @@ extern void *__libc_stack_end __attribute__((weak));
 static void set(struct wndl_cfi_regs *regs, unsigned number, uint64_t value)
 {
     regs->regs[number] = value;
-    regs->valid |= UINT32_C(1) << number;
+    regs->valid |= UINT64_C(1) << number;
 }
 
 static bool has(const struct wndl_cfi_regs *regs, unsigned number)
@@ -39,12 +40,12 @@ void wndl_full_init(struct wndl_full *full, const struct wndl_arch *arch,
     if (regs->gregs != NULL)
         set_gregs(&full->regs, arch, regs->gregs);
     if (regs->valid & WNDL_REG_IP)
-        set(&full->regs, arch->ra, regs->ip);
+        set(&full->regs, arch->pc, regs->ip);
     if (regs->valid & WNDL_REG_SP)
         set(&full->regs, arch->sp, regs->sp);
     if (regs->valid & WNDL_REG_FP)
         set(&full->regs, arch->fp, regs->fp);
-    if (regs->valid & WNDL_REG_BX)
+    if ((regs->valid & WNDL_REG_BX) && arch->bx != WNDL_NO_REG)
         set(&full->regs, arch->bx, regs->bx);
 }
 
@@ -103,8 +104,11 @@ static bool read_link(const struct wndl_space *space, uint64_t sp, uint64_t fp,
     if (fp % word != 0 || fp < sp || fp > UINT64_MAX - 2 * word)
         return false;
     *caller = (struct wndl_fp_state){.sp = fp + 2 * word};
-    return wndl_space_word(space, fp, &caller->fp) &&
-           wndl_space_word(space, fp + word, &caller->pc);
+    bool is_there = wndl_space_word(space, fp, &caller->fp) &&
+                    wndl_space_word(space, fp + word, &caller->pc);
+    if (space->arch->family == WNDL_CFI_AARCH64)
+        caller->pc &= WNDL_A64_ADDRESS; /* it may be signed */
+    return is_there;
 }
 
 static bool is_generated(const struct wndl_space *space, uint64_t pc)
@@ -191,7 +195,7 @@ static struct wndl_step known_step(
     if (!in_module && step_null_call(space, state))
         return stepped_alone();
     bool pops_fp;
-    if (in_module && space->arch->word == 8 &&
+    if (in_module && space->arch->reads_code && space->arch->word == 8 &&
         wndl_flow_return(space, state, &pops_fp))
         return pops_fp ? stepped(WNDL_HOW_FP) : stepped_alone();
     const bool may_be_leaf = in_module && space->arch->word == 4;
@@ -212,7 +216,7 @@ static struct wndl_step known_step(
 /* A frame pointer of 0 is an end of its own only to who goes by them. */
 static bool is_scanned(const struct wndl_space *space, enum wndl_walk_end end)
 {
-    return (space->method & WNDL_WALK_SCAN) != 0 &&
+    return (space->method & WNDL_WALK_SCAN) != 0 && space->arch->reads_code &&
            (end == WNDL_END_NO_RULE ||
                (end == WNDL_END_FP_ROOT &&
                    wndl_space_method(space) != WNDL_WALK_FP));
@@ -239,7 +243,7 @@ static struct wndl_step full_fp_step(
     const struct wndl_arch *arch = space->arch;
     const struct wndl_cfi_regs *r = &full->regs;
     struct wndl_fp_state state = {
-        .pc = r->regs[arch->ra],
+        .pc = r->regs[arch->pc],
         .sp = r->regs[arch->sp],
         .fp = has(r, arch->fp) ? r->regs[arch->fp] : 0,
         .interrupted = full->interrupted,
@@ -252,7 +256,7 @@ static struct wndl_step full_fp_step(
     if (!step.keeps)
         *full = (struct wndl_full){0};
     full->interrupted = false;
-    set(&full->regs, arch->ra, state.pc);
+    set(&full->regs, arch->pc, state.pc);
     set(&full->regs, arch->sp, state.sp);
     if (!step.keeps || state.fp != fp)
         set(&full->regs, arch->fp, state.fp);
@@ -264,6 +268,15 @@ static enum wndl_walk_end end_of_status(enum wndl_status status)
     if (status == WNDL_NOT_FOUND)
         return WNDL_END_COMPLETE;
     return status == WNDL_IO ? WNDL_END_BAD_READ : WNDL_END_BAD_CFI;
+}
+
+/* Whether the return address is in a register. */
+static bool is_in_register(
+    const struct wndl_arch *arch, const struct wndl_cfi_rule *ra)
+{
+    return ra->kind == WNDL_RULE_REGISTER ||
+           (arch->ra != arch->pc &&
+               (ra->kind == WNDL_RULE_UNSET || ra->kind == WNDL_RULE_SAME));
 }
 
 static struct wndl_step cfi_step(const struct wndl_space *space,
@@ -280,19 +293,20 @@ static struct wndl_step cfi_step(const struct wndl_space *space,
             &code->frame, &code->row, &full->regs, &space->memory, &caller);
     if (status != WNDL_OK)
         return ended(end_of_status(status));
-    if (!has(&caller, arch->ra) || !has(&caller, arch->sp))
+    if (!has(&caller, arch->pc) || !has(&caller, arch->sp))
         return ended(WNDL_END_BAD_CFI);
     uint64_t sp = caller.regs[arch->sp];
     uint64_t callee_sp = full->regs.regs[arch->sp];
-    /* vfork() keeps its return address in a register: it has no frame. */
+    /* Leaves that keep their return address in a register have no frame:
+     * vfork(), and many of AArch64. */
     bool frameless = full->interrupted && sp == callee_sp &&
-                     code->row.regs[arch->ra].kind == WNDL_RULE_REGISTER;
+                     is_in_register(arch, &code->row.regs[code->row.ra_reg]);
     /* A signal handler may run on a stack of its own, anywhere. */
     if (sp <= callee_sp && !frameless && !code->row.signal_frame)
         return ended(WNDL_END_NO_PROGRESS);
     full->regs = caller;
     full->interrupted = code->row.signal_frame;
-    if (caller.regs[arch->ra] == 0 && !full->interrupted)
+    if (caller.regs[arch->pc] == 0 && !full->interrupted)
         return ended(wndl_root_end(space, sp));
     return stepped(how);
 }
@@ -333,7 +347,7 @@ static struct wndl_step any_step(
     const struct wndl_space *space, struct wndl_full *full)
 {
     struct wndl_code code;
-    uint64_t pc = full->regs.regs[space->arch->ra] - !full->interrupted;
+    uint64_t pc = full->regs.regs[space->arch->pc] - !full->interrupted;
     enum wndl_code_kind kind = wndl_code_find(space->remote, pc, &code);
     if (wndl_space_method(space) == WNDL_WALK_FP)
         return full_fp_step(space, full, kind != WNDL_CODE_NO_MODULE);

@@ -6,7 +6,7 @@ static void push(const struct wndl_space *space, struct wndl_walk *walk,
     const struct wndl_full *full, enum wndl_frame_how how)
 {
     wndl_frame_word *frames = (wndl_frame_word *)walk->frames;
-    uint64_t pc = full->regs.regs[space->arch->ra];
+    uint64_t pc = full->regs.regs[space->arch->pc];
     frames[walk->count++] = wndl_frame_make(pc, full->interrupted, how);
     walk->fp_frames += how == WNDL_HOW_FP;
 }

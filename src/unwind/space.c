@@ -71,15 +71,16 @@ static enum wndl_code_kind remote_cfi(
     if (m->eh_frame == NULL)
         return WNDL_CODE_NO_FDE;
     size_t hdr_size = m->eh_frame_hdr == NULL ? 0 : m->eh_frame_hdr_size;
-    const uint8_t word = wndl_arch_of(remote->machine)->word;
+    const struct wndl_arch *arch = wndl_arch_of(remote->machine);
     *cfi = (struct module_cfi){
         .hdr = {.bytes = {m->eh_frame_hdr, hdr_size},
             .addr = m->eh_frame_hdr_svma,
             .data_base = m->eh_frame_hdr_svma,
-            .address_size = word},
+            .address_size = arch->word},
         .frame = {.bytes = {m->eh_frame, m->eh_frame_size},
             .addr = m->eh_frame_svma,
-            .address_size = word},
+            .address_size = arch->word,
+            .family = arch->family},
         .bias = m->bias,
     };
     return WNDL_CODE_ROW;
@@ -170,7 +171,8 @@ static enum wndl_code_kind find_by_table(
         return WNDL_CODE_NO_FDE;
     const struct wndl_arch *arch =
         remote == NULL ? WNDL_ARCH_HERE : wndl_arch_of(remote->machine);
-    code->frame = (struct wndl_cfi_section){.address_size = arch->word};
+    code->frame = (struct wndl_cfi_section){
+        .address_size = arch->word, .family = arch->family};
     code->start = 0;
     enum wndl_status status = wndl_table_row(
         table, arch, wndl_table_find(table, pc - bias), &code->row);

@@ -48,7 +48,8 @@ enum {
     WNDL_TABLE_DICT_MAX = 128 * 1024,
 };
 
-/* The 4 bytes of a rule: the CFA's words, FP's words, the kind on top. */
+/* The 4 bytes of a rule: the CFA's words, FP's words, the kind on top. Those of
+ * AArch64's: unwind/a64.h. */
 enum wndl_table_kind {
     WNDL_TABLE_NONE = 0, /* nothing is known of that code */
     WNDL_TABLE_SP = 1,   /* CFA = SP + words */
@@ -58,6 +59,9 @@ enum wndl_table_kind {
 };
 
 enum { WNDL_TABLE_ROWS_MAX = 1 << 24 };
+
+/* A full row's first byte. */
+enum { WNDL_TABLE_IS_SIGNAL = 1, WNDL_TABLE_IS_SIGNED = 2 };
 
 static inline uint32_t wndl_table_rule(
     enum wndl_table_kind kind, uint32_t fp_words, uint32_t cfa_words)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules of a table as what a walk goes by. */
+#include "unwind/a64.h"
 #include "unwind/table.h"
 
 /* How a rule of 4 bytes says its CFA: words of FP and of the CFA. */
@@ -60,7 +61,9 @@ static enum wndl_status read_row(
 {
     const struct wndl_bytes rows = {t->rows, t->rows_size};
     struct wndl_cursor c = wndl_cursor_at(rows, offset, false);
-    row->signal_frame = wndl_cursor_u8(&c) != 0;
+    const uint8_t what = wndl_cursor_u8(&c);
+    row->signal_frame = (what & WNDL_TABLE_IS_SIGNAL) != 0;
+    row->ra_signed = (what & WNDL_TABLE_IS_SIGNED) != 0;
     row->ra_reg = wndl_cursor_u8(&c);
     uint32_t count = wndl_cursor_u8(&c);
     read_rule(&c, &row->cfa);
@@ -99,6 +102,23 @@ static void plain_row(
     }
 }
 
+/* False when the rule has no sense. */
+static bool read_plain(
+    const struct wndl_arch *arch, uint32_t rule, struct wndl_cfi_row *row)
+{
+    struct wndl_a64_plain plain;
+    forget_others(row, arch);
+    if (arch->family != WNDL_CFI_AARCH64) {
+        plain_row(arch, rule, row);
+        return is_sane(rule);
+    }
+    const bool by_fp = wndl_table_kind_of(rule) == WNDL_TABLE_FP;
+    if (!wndl_a64_unpack(rule, by_fp, &plain))
+        return false;
+    wndl_a64_to_row(&plain, row);
+    return true;
+}
+
 enum wndl_status wndl_table_row(const struct wndl_table *table,
     const struct wndl_arch *arch, uint32_t rule, struct wndl_cfi_row *row)
 {
@@ -108,9 +128,7 @@ enum wndl_status wndl_table_row(const struct wndl_table *table,
         return rule == 0 ? WNDL_NOT_FOUND : WNDL_MALFORMED;
     case WNDL_TABLE_SP:
     case WNDL_TABLE_FP:
-        forget_others(row, arch);
-        plain_row(arch, rule, row);
-        return is_sane(rule) ? WNDL_OK : WNDL_MALFORMED;
+        return read_plain(arch, rule, row) ? WNDL_OK : WNDL_MALFORMED;
     case WNDL_TABLE_STOP:
         forget_others(row, arch);
         row->cfa.kind = WNDL_RULE_REGISTER;

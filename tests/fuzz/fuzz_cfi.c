@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz_cfi: bytes as .eh_frame, .debug_frame, .eh_frame_hdr and a DWARF
- * expression. Byte 0 chooses width, byte order and section; byte 1 is the
- * length of the .eh_frame_hdr that follows, in units of 4; the rest is the
+ * expression. Byte 0 chooses width, byte order, section and machine; byte 1 is
+ * the length of the .eh_frame_hdr that follows, in units of 4; the rest is the
  * section, which starts at 0x2000 as its header does at 0x1000.
  */
 #include <stdlib.h>
@@ -41,7 +41,8 @@ static void require(bool holds)
 static void check_plain(const struct run *run, uint64_t pc)
 {
     bool is_plain;
-    if (!run->frame->big_endian && !run->frame->debug_frame)
+    if (!run->frame->big_endian && !run->frame->debug_frame &&
+        run->frame->family == WNDL_CFI_X86)
         require(plain_agrees(run->frame,
             run->frame->address_size == 8 ? &plain_abi_x86_64 : &plain_abi_i386,
             run->fde->offset, pc, &is_plain));
@@ -53,6 +54,7 @@ static bool check_row(void *context, const struct wndl_cfi_row *row)
     struct wndl_cfi_row again;
     struct wndl_cfi_regs callee = {.valid = 0xff5f};
     struct wndl_cfi_regs caller;
+    const bool a64 = run->frame->family == WNDL_CFI_AARCH64;
     require(row->start == run->at && row->start < row->end);
     require(row->end <= run->fde->end);
     run->at = row->end;
@@ -63,7 +65,7 @@ static bool check_row(void *context, const struct wndl_cfi_row *row)
     for (unsigned i = 0; i < WNDL_CFI_REGS; i++)
         callee.regs[i] = 0x4000 + 0x100 * i;
     if (wndl_cfi_step(run->frame, row, &callee, &memory, &caller) == WNDL_OK)
-        require((caller.valid >> row->ra_reg & 1) != 0);
+        require((caller.valid >> (a64 ? 32 : row->ra_reg) & 1) != 0);
     return true;
 }
 
@@ -133,6 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .address_size = data[0] & 1 ? 4 : 8,
         .big_endian = data[0] & 2,
         .debug_frame = data[0] & 4,
+        .family = data[0] & 16 ? WNDL_CFI_AARCH64 : WNDL_CFI_X86,
     };
     struct wndl_cfi_section hdr = frame;
     hdr.bytes = wndl_bytes_slice(all, 2, hdr_size);

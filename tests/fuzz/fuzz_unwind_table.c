@@ -31,6 +31,7 @@ static void look_up(const struct wndl_table *table)
         const uint32_t rule = wndl_table_find(table, table->base + at);
         if (rule != wndl_table_find_portable(table, table->base + at))
             abort();
+        (void)!!wndl_table_row(table, &wndl_arch_aarch64, rule, &row);
         if (wndl_table_row(table, WNDL_ARCH_HERE, rule, &row) == WNDL_OK)
             (void)wndl_table_step_rule(table, rule, at);
     }

@@ -9,6 +9,7 @@
  *                        .eh_frame_hdr, and both ends of every row by pc;
  *                        says how many answers differ from a linear reading
  */
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,12 @@ static const char *const x86_64[WNDL_CFI_REGS] = {"RAX", "RDX", "RCX", "RBX",
 static const char *const i386[WNDL_CFI_REGS] = {"EAX", "ECX", "EDX", "EBX",
     "ESP", "EBP", "ESI", "EDI", "EIP", "9", "10", "11", "12", "13", "14", "15",
     "16"};
+
+/* As llvm-dwarfdump calls them. */
+static const char *const aarch64[WNDL_CFI_REGS] = {"W0", "W1", "W2", "W3", "W4",
+    "W5", "W6", "W7", "W8", "W9", "W10", "W11", "W12", "W13", "W14", "W15",
+    "W16", "W17", "W18", "W19", "W20", "W21", "W22", "W23", "W24", "W25", "W26",
+    "W27", "W28", "W29", "W30", "WSP", "PC"};
 
 static const char *const *reg_names = x86_64;
 
@@ -67,7 +74,7 @@ static void print_expr(const struct wndl_cfi_rule *rule)
     for (const char *sep = ""; c.next != c.end; sep = ", ") {
         uint8_t op = wndl_cursor_u8(&c);
         fputs(sep, stdout);
-        if (op >= 0x70 && op <= 0x70 + 16)
+        if (op >= 0x70 && op <= 0x8f && reg_names[op - 0x70] != NULL)
             printf("DW_OP_breg%d %s%+" PRId64, op - 0x70, reg_names[op - 0x70],
                 wndl_cursor_sleb(&c));
         else if (op >= 0x30 && op <= 0x4f)
@@ -148,6 +155,8 @@ static bool print_row(void *context, const struct wndl_cfi_row *row)
         print_rule(&row->regs[reg]);
         sep = ", ";
     }
+    if (row->ra_signed)
+        printf("%sreg34=1", sep);
     putchar('\n');
     return true;
 }
@@ -173,6 +182,7 @@ static bool same_rules(
     const struct wndl_cfi_row *a, const struct wndl_cfi_row *b)
 {
     return a->start == b->start && a->end == b->end &&
+           a->ra_signed == b->ra_signed &&
            memcmp(&a->cfa, &b->cfa, sizeof a->cfa) == 0 &&
            memcmp(a->regs, b->regs, sizeof a->regs) == 0;
 }
@@ -254,6 +264,8 @@ static enum wndl_status find_section(
     out->addr = status == WNDL_OK ? info.addr.v : 0;
     out->address_size = (uint8_t)wndl_object_address_size(object);
     out->big_endian = wndl_object_is_big_endian(object);
+    if (wndl_object_machine(object) == EM_AARCH64)
+        out->family = WNDL_CFI_AARCH64;
     return status;
 }
 
@@ -286,6 +298,8 @@ int main(int argc, char **argv)
         die(&err);
     struct input in = find_input(object);
     reg_names = in.frame.address_size == 4 ? i386 : x86_64;
+    if (in.frame.family == WNDL_CFI_AARCH64)
+        reg_names = aarch64;
     struct tally tally = {.in = &in};
     bool lookup = strcmp(argv[1], "lookup") == 0;
     for_each_fde(&in, lookup ? &tally : NULL);

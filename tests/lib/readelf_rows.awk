@@ -1,6 +1,7 @@
 # readelf --debug-dump=frames-interp as the lines of `cfidump rows`: only the
 # section named by -v section=; "exp" for any expression; registers marked "u"
-# left out; no row that starts at its FDE's end. x86-64 and i386.
+# left out; no row that starts at its FDE's end. x86-64 and i386, or AArch64 with
+# -v a64=1.
 
 # Without leading zeros, or of at least 8 digits.
 function hex(text)
@@ -28,7 +29,16 @@ function rule(text)
         return "[exp]"
     if (text == "vexp")
         return "exp"
-    return text == "s" ? "same" : toupper(text)
+    return text == "s" ? "same" : llvm(text)
+}
+
+# As llvm-dwarfdump calls it.
+function llvm(name)
+{
+    name = toupper(name)
+    if (a64)
+        sub(/^(X|SP)/, name ~ /^X/ ? "W" : "WSP", name)
+    return name
 }
 
 # Registers cfi tracks; readelf calls the return address "ra".
@@ -38,7 +48,7 @@ function rules(    i, text)
     for (i = 3; i <= NF; i++) {
         if ($i == "u" || name[i] !~ tracked)
             continue
-        text = text (text == "" ? "" : ", ") toupper(name[i]) "=" rule($i)
+        text = text (text == "" ? "" : ", ") llvm(name[i]) "=" rule($i)
     }
     return text
 }
@@ -50,7 +60,11 @@ function flush()
         print "  0x" start ": " initial[cie]
 }
 
-BEGIN { tracked = "^[re]?([a-d]x|[sd]i|[sb]p|ip)$|^r[0-9]+$" }
+BEGIN {
+    tracked = "^[re]?([a-d]x|[sd]i|[sb]p|ip)$|^r[0-9]+$"
+    if (a64)
+        tracked = "^x[0-9]+$|^sp$"
+}
 /^Contents of/ {
     flush()
     in_fde = 0
@@ -77,14 +91,14 @@ $4 == "FDE" {
 }
 $1 == "LOC" {
     for (i = 3; i <= NF; i++)
-        name[i] = $i == "ra" ? (wide ? "rip" : "eip") : $i
+        name[i] = $i == "ra" ? (a64 ? "x30" : wide ? "rip" : "eip") : $i
     next
 }
-/^[0-9a-f]+ / && $2 ~ /^(r|e[a-ds]|ebp|exp)/ {
+/^[0-9a-f]+ / && $2 ~ /^(r|e[a-ds]|ebp|exp|sp[+-]|x[0-9])/ {
     gsub(/r[0-9]+ \(/, "") # "r5 (rdi)" for a register as a rule
     gsub(/\)/, "")
     sub(/\+0$/, "", $2)
-    row = "CFA=" ($2 == "exp" ? $2 : toupper($2)) ": " rules()
+    row = "CFA=" ($2 == "exp" ? $2 : llvm($2)) ": " rules()
     if (in_fde) {
         rows++
         if (hex8($1) != hex8(range[2]))

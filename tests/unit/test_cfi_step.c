@@ -129,9 +129,9 @@ static void walk_ours(const ucontext_t *context)
         REG_RDI, REG_RBP, REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12,
         REG_R13, REG_R14, REG_R15, REG_RIP};
     static const struct wndl_cfi_memory memory = {read_directly, NULL};
-    struct wndl_cfi_regs regs = {.valid = (1u << WNDL_CFI_REGS) - 1};
+    struct wndl_cfi_regs regs = {.valid = (1u << WNDL_CFI_X86_REGS) - 1};
     bool interrupted = false;
-    for (unsigned i = 0; i < WNDL_CFI_REGS; i++)
+    for (unsigned i = 0; i < WNDL_CFI_X86_REGS; i++)
         regs.regs[i] = (uint64_t)context->uc_mcontext.gregs[gregs[i]];
     ours.count = 0;
     while (ours.count < FRAMES) {

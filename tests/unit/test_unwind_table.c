@@ -447,7 +447,7 @@ static void a_binary_without_rows_is_refused(void **state)
     struct wndl_buf out;
     struct wndl_table_stats stats;
     struct wndl_error err = {0};
-    struct made made = make(put_functions, EM_AARCH64);
+    struct made made = make(put_functions, EM_PPC64);
     wndl_buf_init(&out, wndl_mem_libc());
     assert_int_equal(
         wndl_table_build(made.object, &out, &stats, &err), WNDL_UNSUPPORTED);
