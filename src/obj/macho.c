@@ -75,11 +75,11 @@ struct reading {
     bool has_text;
 };
 
-static enum wndl_status fail_command(const struct wndl_cursor *at,
-    enum wndl_status status, const char *what, struct wndl_error *err)
+static enum wndl_status fail_command(const struct reading *r,
+    const struct wndl_cursor *at, const char *what, struct wndl_error *err)
 {
-    return wndl_fail_at(
-        err, status, "load commands", wndl_cursor_offset(at), what);
+    return wndl_fail_at(err, WNDL_MALFORMED, "load commands",
+        r->macho->offset + wndl_cursor_offset(at), what);
 }
 
 static struct wndl_bytes take_name(struct wndl_cursor *c)
@@ -195,8 +195,8 @@ static enum wndl_status add_segment(
     wndl_cursor_skip(c, 4);
     size_t each = r->object->address_size == 8 ? 80 : 68;
     if (c->failed || sections > wndl_cursor_left(c) / each)
-        return fail_command(c, WNDL_MALFORMED,
-            "a segment's sections do not fit its load command", err);
+        return fail_command(
+            r, c, "a segment's sections do not fit its load command", err);
     if (wndl_bytes_is(name, "__TEXT") && !r->has_text) {
         r->macho->header = segment.addr.v;
         r->has_text = true;
@@ -261,7 +261,7 @@ static enum wndl_status read_command(struct reading *r, uint32_t kind,
     default:
         break;
     }
-    return c->failed ? fail_command(c, WNDL_MALFORMED,
+    return c->failed ? fail_command(r, c,
                            "a load command is too short for its kind", err)
                      : WNDL_OK;
 }
@@ -274,14 +274,14 @@ static enum wndl_status read_commands(
         wndl_cursor_at(r->macho->bytes, header, r->object->big_endian);
     struct wndl_cursor c = wndl_cursor_sub(&all, size);
     if (c.failed)
-        return wndl_fail_at(err, WNDL_TRUNCATED, "load commands", header,
-            "they reach past the end of the file");
+        return wndl_fail_at(err, WNDL_TRUNCATED, "load commands",
+            r->macho->offset + header, "they reach past the end of the file");
     for (uint32_t i = 0; i < count; i++) {
         struct wndl_cursor start = c;
         uint32_t kind = wndl_cursor_u32(&c);
         uint32_t length = wndl_cursor_u32(&c);
         if (c.failed || length < 8 || length - 8 > wndl_cursor_left(&c))
-            return fail_command(&start, WNDL_MALFORMED,
+            return fail_command(r, &start,
                 "a load command reaches beyond those of the header", err);
         struct wndl_cursor command = wndl_cursor_sub(&c, length - 8);
         enum wndl_status status = read_command(r, kind, &command, err);

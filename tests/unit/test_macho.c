@@ -327,6 +327,85 @@ static void test_no_memory(void **state)
     wndl_buf_free(&m.out);
 }
 
+/* ---- errors */
+
+/* A number of four bytes of the file for 64 bits, and what is said of it. */
+struct wrong {
+    size_t at;
+    uint32_t value;
+    enum wndl_status status;
+    const char *section;
+    uint64_t offset;
+    const char *what;
+};
+
+enum { SEGMENT_AT = 32, UUID_AT = 184, SYMBOLS_AT = 208, STARTS_AT = 232 };
+enum { EXPORTS_AT = 248, COMMANDS_END = 264 };
+#define COMMANDS "load commands"
+
+static const struct wrong wrongs[] = {
+    {20, UINT32_MAX, WNDL_TRUNCATED, COMMANDS, SEGMENT_AT, "past the end"},
+    {16, UINT32_MAX, WNDL_MALFORMED, COMMANDS, COMMANDS_END, "beyond those"},
+    {20, 8, WNDL_MALFORMED, COMMANDS, SEGMENT_AT, "beyond those"},
+    {SEGMENT_AT + 4, 0, WNDL_MALFORMED, COMMANDS, SEGMENT_AT, "beyond those"},
+    {UUID_AT + 4, 7, WNDL_MALFORMED, COMMANDS, UUID_AT, "beyond those"},
+    {UUID_AT + 4, UINT32_MAX, WNDL_MALFORMED, COMMANDS, UUID_AT, "beyond"},
+    {UUID_AT + 4, 8, WNDL_MALFORMED, COMMANDS, UUID_AT + 8, "too short"},
+    {SEGMENT_AT + 64, UINT32_MAX, WNDL_MALFORMED, COMMANDS, SEGMENT_AT + 72,
+        "sections do not fit"},
+    {SYMBOLS_AT + 8, UINT32_MAX, WNDL_TRUNCATED, "symbol table", UINT32_MAX,
+        "symbols reach past the end"},
+    {SYMBOLS_AT + 12, UINT32_MAX, WNDL_TRUNCATED, "symbol table", COMMANDS_END,
+        "symbols reach past the end"},
+    {SYMBOLS_AT + 20, UINT32_MAX, WNDL_TRUNCATED, "symbol table",
+        COMMANDS_END + NAMES * 16, "names reach past the end"},
+    {STARTS_AT + 8, UINT32_MAX, WNDL_TRUNCATED, "function starts", UINT32_MAX,
+        "past the end"},
+    {EXPORTS_AT + 8, UINT32_MAX, WNDL_TRUNCATED, "exports", UINT32_MAX,
+        "past the end"},
+    {EXPORTS_AT + 12, UINT32_MAX, WNDL_TRUNCATED, "exports",
+        COMMANDS_END + NAMES * 16 + sizeof names + sizeof starts,
+        "past the end"},
+};
+
+static void check_wrong(const struct wrong *w, struct wndl_bytes bytes,
+    uint64_t offset, struct wndl_error *err)
+{
+    assert_int_equal(use(bytes, wndl_mem_libc(), err), w->status);
+    assert_string_equal(err->file, "m");
+    assert_string_equal(err->section, w->section);
+    assert_int_equal(err->offset, w->offset + offset);
+    assert_non_null(strstr(err->what, w->what));
+}
+
+/* Also of a part of a file, whose offsets are those of the file. */
+static void test_errors(void **state)
+{
+    static const uint8_t fat[32] = {0xca, 0xfe, 0xba,
+        0xbe, [7] = 1, [8] = 1, [11] = 0x12, [19] = sizeof fat};
+    (void)state;
+    for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
+        struct wndl_error err = {0};
+        struct maker m = {.wide = true};
+        struct wndl_buf whole;
+        struct wndl_bytes bytes = make(&m);
+        for (int k = 0; k < 4; k++)
+            m.out.data[wrongs[i].at + (size_t)k] =
+                (uint8_t)(wrongs[i].value >> 8 * k);
+        check_wrong(&wrongs[i], bytes, 0, &err);
+        wndl_buf_init(&whole, wndl_mem_libc());
+        wndl_buf_add(&whole, fat, sizeof fat);
+        whole.data[22] = (uint8_t)(bytes.size >> 8);
+        whole.data[23] = (uint8_t)bytes.size;
+        wndl_buf_add(&whole, bytes.data, bytes.size);
+        err = (struct wndl_error){0};
+        bytes = (struct wndl_bytes){whole.data, whole.size};
+        check_wrong(&wrongs[i], bytes, sizeof fat, &err);
+        wndl_buf_free(&whole);
+        wndl_buf_free(&m.out);
+    }
+}
+
 /* ---- several architectures */
 
 struct fat {
@@ -416,18 +495,31 @@ static void test_fat(void **state)
 
 /* ---- the trie of exports */
 
-/* One that leads back to its root, and names a function each time. */
+/* Those that lead back to their root, of which the first names a function each
+ * time and the second has no names; to each other; to themselves; beyond. */
 static void test_endless_exports(void **state)
 {
-    static const uint8_t endless[] = {2, 0, 0x80, 1, 'x', 0, 0, 0};
+    static const uint8_t endless[][sizeof exports] = {
+        {2, 0, 0x80, 1, 'x', 0, 0, 0},
+        {0, 1, 0, 0},
+        {0, 2, 'x', 0, 8, 'y', 0, 0, 0, 1, 'z', 0, 0},
+        {0, 1, 'x', 0, 5, 0, 2, 'y', 0, 5, 'z', 0, 5},
+        {0, 1, 'x', 0, 0x7f},
+    };
     (void)state;
-    struct maker m = {.wide = true};
-    struct wndl_bytes bytes = make(&m);
-    memcpy(m.out.data + bytes.size - sizeof exports, endless, sizeof endless);
-    struct wndl_error err = {0};
-    assert_int_equal(use(bytes, wndl_mem_libc(), &err), WNDL_MALFORMED);
-    assert_non_null(strstr(err.what, "circles"));
-    wndl_buf_free(&m.out);
+    for (size_t i = 0; i < sizeof endless / sizeof endless[0]; i++) {
+        struct maker m = {.wide = true};
+        struct wndl_bytes bytes = make(&m);
+        size_t at = bytes.size - sizeof exports;
+        memcpy(m.out.data + at, endless[i], sizeof exports);
+        struct wndl_error err = {0};
+        assert_int_equal(use(bytes, wndl_mem_libc(), &err), WNDL_MALFORMED);
+        assert_non_null(strstr(err.what, "circles"));
+        assert_string_equal(err.file, "m");
+        assert_string_equal(err.section, "exports");
+        assert_int_equal(err.offset, at);
+        wndl_buf_free(&m.out);
+    }
 }
 
 /* ---- archives */
@@ -582,6 +674,7 @@ int main(void)
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_errors),
         cmocka_unit_test(test_fat),
         cmocka_unit_test(test_endless_exports),
         cmocka_unit_test(test_archive),
