@@ -319,26 +319,13 @@ static bool list_ranges(struct wndl_unwind_info *info, struct wndl_mem *mem)
 
 /* ---- the file */
 
-static enum wndl_status find_frame(
-    struct wndl_unwind_info *info, const char *name, struct wndl_error *err)
+static void reject_lost(struct wndl_unwind_info *info,
+    enum wndl_unwind_reject reason, const struct wndl_frames_lost *lost)
 {
-    struct wndl_section section;
-    struct wndl_object *o = info->object;
-    struct wndl_cfi_section *frame = &info->frame;
-    if (!wndl_object_has_section(o, name))
-        return WNDL_NOT_FOUND;
-    enum wndl_status status =
-        wndl_object_section_bytes(o, name, &frame->bytes, &section, err);
-    if (status != WNDL_OK)
-        return status;
-    info->source = name;
-    frame->addr = section.addr.v;
-    frame->address_size = (uint8_t)wndl_object_address_size(o);
-    frame->big_endian = wndl_object_is_big_endian(o);
-    frame->debug_frame = name[1] == 'd';
-    frame->family =
-        wndl_object_machine(o) == EM_AARCH64 ? WNDL_CFI_AARCH64 : WNDL_CFI_X86;
-    return frame->bytes.size == 0 ? WNDL_NOT_FOUND : WNDL_OK;
+    if (lost->count == 0)
+        return;
+    reject(info, reason, 0, &lost->first);
+    info->rejected[reason].count = lost->count;
 }
 
 /* By .ARM.exidx where debuggers' tables are stripped: .eh_frame of Arm has no
@@ -346,29 +333,35 @@ static enum wndl_status find_frame(
 static enum wndl_status find_arm(
     struct wndl_unwind_info *info, struct wndl_error *err)
 {
-    enum wndl_status status = find_frame(info, ".debug_frame", err);
-    if (status != WNDL_NOT_FOUND)
-        return status;
-    status = wndl_arm_source_open(&info->arm, info->object, err);
-    info->by_exidx = status == WNDL_OK;
-    info->source = ".ARM.exidx";
+    struct wndl_frames *frames = &info->frames;
+    enum wndl_status status =
+        wndl_frames_find(frames, info->object, ".debug_frame", err);
     if (status == WNDL_NOT_FOUND)
-        status = find_frame(info, ".eh_frame", err);
+        status = wndl_arm_source_open(&info->arm, info->object, err);
+    else
+        return status;
+    info->by_exidx = status == WNDL_OK;
+    if (status == WNDL_NOT_FOUND)
+        status = wndl_frames_find(frames, info->object, ".eh_frame", err);
+    if (status == WNDL_NOT_FOUND)
+        return wndl_fail(err, status,
+            "has no call frame information (.eh_frame, .debug_frame, "
+            ".ARM.exidx)");
     return status;
 }
 
 static enum wndl_status find_rules(
     struct wndl_unwind_info *info, struct wndl_error *err)
 {
-    const bool is_arm = wndl_object_machine(info->object) == EM_ARM;
+    struct wndl_frames *frames = &info->frames;
     enum wndl_status status =
-        is_arm ? find_arm(info, err) : find_frame(info, ".eh_frame", err);
-    if (status == WNDL_NOT_FOUND && !is_arm)
-        status = find_frame(info, ".debug_frame", err);
-    if (status == WNDL_NOT_FOUND)
-        return wndl_fail(err, status,
-            "has no call frame information (.eh_frame, .debug_frame%s)",
-            is_arm ? ", .ARM.exidx" : "");
+        wndl_object_machine(info->object) == EM_ARM
+            ? find_arm(info, err)
+            : wndl_frames_open(frames, info->object, &info->arena, err);
+    info->source = info->by_exidx ? ".ARM.exidx" : frames->name;
+    info->frame = frames->frame;
+    reject_lost(info, WNDL_REJECT_DAMAGED_RECORD, &frames->damaged);
+    reject_lost(info, WNDL_REJECT_UNSUPPORTED_RECORD, &frames->unsupported);
     return status;
 }
 

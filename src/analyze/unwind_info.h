@@ -12,6 +12,7 @@
 #include "obj/object.h"
 #include "os/file.h"
 #include "tables/arm_source.h"
+#include "tables/frames.h"
 
 /* [start, end) of code, svma. */
 struct wndl_unwind_function {
@@ -69,6 +70,7 @@ struct wndl_unwind_info {
     struct wndl_file file;
     struct wndl_object *object;
     const struct wndl_cfi_machine *machine;
+    struct wndl_frames frames;
     const char *source; /* the section: ".eh_frame", ... or ".ARM.exidx" */
     struct wndl_cfi_section frame;
     bool by_exidx; /* rows are of `arm`, and `frame` is empty */

@@ -265,7 +265,8 @@ const struct wndl_command wndl_cmd_unwind_table = {
     .operands = "build OBJ -o FILE | show FILE | verify OBJ FILE",
     .description =
         "An unwind table has the rules of a binary's call frame information "
-        "(.eh_frame; .debug_frame where there is none) in about a tenth of its "
+        "(.eh_frame; .debug_frame where there is none; .pdata of 64-bit "
+        "Windows' files) in about a tenth of its "
         "size, at every instruction. Named <build-id>.wut, it is found in the "
         "folders of $WINDLASS_UNWIND_TABLES when the binary is recorded. Of "
         "x86-64, i386 and AArch64 (which only unwinding from files takes).\n\n"

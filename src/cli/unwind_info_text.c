@@ -130,7 +130,8 @@ void wndl_unwind_info_say_at(
     else
         wndl_buf_printf(out,
             "function [0x%" PRIx64 " .. 0x%" PRIx64 "], %s+0x%" PRIx64 "\n",
-            f->start, f->end - 1, info->source, f->fde);
+            f->start, f->end - 1, info->source,
+            wndl_frames_origin(&info->frames, f->fde));
     if (range != NULL)
         wndl_unwind_info_say_range(out, info, range);
     else if (f != NULL)
@@ -212,7 +213,7 @@ static void json_lookup(
         wndl_buf_byte(out, ',');
         json_number(out, "end", f->end);
         wndl_buf_byte(out, ',');
-        json_number(out, "fde", f->fde);
+        json_number(out, "fde", wndl_frames_origin(&info->frames, f->fde));
         wndl_buf_byte(out, '}');
     }
     if (range != NULL) {

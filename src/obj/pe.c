@@ -99,7 +99,7 @@ static struct wndl_pe_part take_part(struct wndl_cursor *c, bool is_there)
 /* The "optional" header, which images have. */
 static enum wndl_status read_image(struct reading *r, struct wndl_error *err)
 {
-    enum { EXPORTS = 0, DEBUG = 6 };
+    enum { EXPORTS = 0, EXCEPTIONS = 3, DEBUG = 6 };
     struct wndl_cursor all =
         wndl_cursor_at(r->object->file, r->at + COFF_HEADER, false);
     struct wndl_cursor c = wndl_cursor_sub(&all, r->extra_size);
@@ -117,7 +117,9 @@ static enum wndl_status read_image(struct reading *r, struct wndl_error *err)
         return wndl_fail_at(err, WNDL_TRUNCATED, "PE header",
             r->at + COFF_HEADER, "the header is cut short");
     r->pe->exports = take_part(&c, parts > EXPORTS);
-    wndl_cursor_skip(&c, 8 * (DEBUG - EXPORTS - 1));
+    wndl_cursor_skip(&c, 8 * (EXCEPTIONS - EXPORTS - 1));
+    r->pe->exceptions = take_part(&c, parts > EXCEPTIONS);
+    wndl_cursor_skip(&c, 8 * (DEBUG - EXCEPTIONS - 1));
     r->pe->debug = take_part(&c, parts > DEBUG);
     return WNDL_OK;
 }
@@ -219,6 +221,18 @@ struct wndl_bytes wndl_pe_loaded(const struct wndl_object *object, uint64_t rva)
                 object->file, s->file_offset + offset, s->file_size - offset);
     }
     return (struct wndl_bytes){0};
+}
+
+struct wndl_bytes wndl_pe_exceptions(
+    const struct wndl_object *object, uint32_t *claimed)
+{
+    *claimed = object->pe == NULL ? 0 : object->pe->exceptions.size;
+    if (*claimed == 0)
+        return (struct wndl_bytes){0};
+    struct wndl_bytes list = wndl_pe_loaded(object, object->pe->exceptions.rva);
+    if (list.size > *claimed)
+        list.size = *claimed;
+    return list;
 }
 
 /* signature, guid, age, path */

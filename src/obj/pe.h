@@ -23,6 +23,16 @@ enum wndl_status wndl_pe_find_pdb(
 
 bool wndl_object_is_pe(const struct wndl_object *object);
 
+/* What the file has of the image from `rva` to the end of the section. */
+struct wndl_bytes wndl_pe_loaded(
+    const struct wndl_object *object, uint64_t rva);
+
+/* The list of functions with information for unwinding (.pdata), as far as the
+ * file has it. *claimed: its bytes as the header says, 0 when there is none,
+ * also for other objects than PE. */
+struct wndl_bytes wndl_pe_exceptions(
+    const struct wndl_object *object, uint32_t *claimed);
+
 /* Whether it is what Windows calls a file: a drive's letter is before it, or
  * .exe, .dll or .pdb behind it. */
 bool wndl_pe_is_path(const char *path);

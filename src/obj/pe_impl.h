@@ -21,16 +21,13 @@ struct wndl_pe {
     struct wndl_bytes symbols; /* 18 bytes each */
     struct wndl_bytes strings; /* offsets in it count its size field */
     struct wndl_pe_part exports;
+    struct wndl_pe_part exceptions;
     struct wndl_pe_part debug;
 };
 
 /* Fills what an object has of a PE file. */
 enum wndl_status wndl_pe_open(
     struct wndl_object *object, struct wndl_error *err) WNDL_MUST_USE;
-
-/* What the file has of the image from `rva` to the end of the section. */
-struct wndl_bytes wndl_pe_loaded(
-    const struct wndl_object *object, uint64_t rva);
 
 /* Appends the functions of a PE file (struct wndl_function). */
 enum wndl_status wndl_pe_read_functions(struct wndl_object *object,

@@ -93,7 +93,7 @@ static void fill_stats(struct wndl_table_stats *stats, const struct subject *s,
 {
     *stats = (struct wndl_table_stats){
         .source = s->source->name,
-        .source_size = s->source->frame.bytes.size,
+        .source_size = s->source->size,
         .functions = s->source->functions.len,
         .rows = s->rows->runs.len,
         .lost = s->rows->lost,
@@ -103,7 +103,7 @@ static void fill_stats(struct wndl_table_stats *stats, const struct subject *s,
     };
     for (size_t i = 0; i < wndl_object_section_count(object); i++) {
         const struct wndl_section section = wndl_object_section(object, i);
-        if (!s->source->frame.debug_frame &&
+        if (strcmp(s->source->name, ".eh_frame") == 0 &&
             wndl_bytes_is(section.name, ".eh_frame_hdr"))
             stats->source_size += section.size;
     }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tables/frames.h"
 #include "tables/rows.h"
 
 #include <stdlib.h>
@@ -58,26 +59,6 @@ static bool list_functions(
     return true;
 }
 
-static enum wndl_status find_frame(struct wndl_table_source *source,
-    struct wndl_object *object, const char *name, struct wndl_error *err)
-{
-    struct wndl_section section;
-    struct wndl_cfi_section *frame = &source->frame;
-    if (!wndl_object_has_section(object, name))
-        return WNDL_NOT_FOUND;
-    enum wndl_status status =
-        wndl_object_section_bytes(object, name, &frame->bytes, &section, err);
-    if (status != WNDL_OK)
-        return status;
-    source->name = name;
-    frame->addr = section.addr.v;
-    frame->address_size = (uint8_t)wndl_object_address_size(object);
-    frame->big_endian = wndl_object_is_big_endian(object);
-    frame->debug_frame = name[1] == 'd';
-    frame->family = source->arch->family;
-    return frame->bytes.size == 0 ? WNDL_NOT_FOUND : WNDL_OK;
-}
-
 enum wndl_status wndl_table_source_open(struct wndl_table_source *source,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err)
@@ -92,12 +73,12 @@ enum wndl_status wndl_table_source_open(struct wndl_table_source *source,
     if (wndl_object_machine(object) == 0 || source->arch == NULL)
         return wndl_fail(err, WNDL_UNSUPPORTED,
             "is for another machine than x86-64, i386 and AArch64");
-    enum wndl_status status = find_frame(source, object, ".eh_frame", err);
-    if (status == WNDL_NOT_FOUND)
-        status = find_frame(source, object, ".debug_frame", err);
-    if (status == WNDL_NOT_FOUND)
-        return wndl_fail(err, status,
-            "has no call frame information (.eh_frame, .debug_frame)");
+    struct wndl_frames frames;
+    enum wndl_status status = wndl_frames_open(&frames, object, arena, err);
+    source->name = frames.name;
+    source->size = frames.size;
+    source->frame = frames.frame;
+    source->lost = frames.damaged.count + frames.unsupported.count;
     if (status == WNDL_OK && !list_functions(source, object))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     return status;

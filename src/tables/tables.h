@@ -12,7 +12,7 @@
 
 /* What a table was made from, and what takes its bytes. */
 struct wndl_table_stats {
-    const char *source;       /* ".eh_frame" or ".debug_frame" */
+    const char *source;       /* as in struct wndl_frames */
     uint64_t source_size;     /* bytes of it, and of .eh_frame_hdr */
     uint64_t functions, rows; /* rows: with those of no information */
     uint64_t lost;            /* records or functions that are not whole */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frame_writer: rows of rules as the bytes of a .debug_frame, so that whatever
+ * reads call frame information reads what was told in other forms too. Knows
+ * no such form.
+ */
+#ifndef WNDL_TABLES_FRAME_WRITER_H
+#define WNDL_TABLES_FRAME_WRITER_H
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "cfi/cfi.h"
+
+/* Where in the source the function was that an FDE was made of. */
+struct wndl_frame_origin {
+    uint64_t fde; /* offset of the record that was written */
+    uint64_t origin;
+};
+
+/* `origins` are ascending by `fde`. */
+struct wndl_frame_writer {
+    struct wndl_buf out;
+    struct wndl_vec origins; /* struct wndl_frame_origin */
+    size_t limit;            /* bytes; what would be more is not begun */
+    uint8_t word;            /* bytes of an address */
+    uint64_t plain_cie, signal_cie;
+    size_t fde;  /* where the open one begins */
+    uint64_t at; /* svma of the row that was written last */
+    struct wndl_cfi_row last;
+    bool failed; /* memory is out */
+};
+
+/* A function about to be written. */
+struct wndl_frame_function {
+    uint64_t start, end; /* svma, start < end */
+    uint64_t origin;
+    bool signal_frame;
+};
+
+/* `origins` are the arena's, the bytes are until wndl_frame_writer_take. */
+void wndl_frame_writer_init(struct wndl_frame_writer *w,
+    struct wndl_arena *arena, uint8_t word, uint8_t ra_reg);
+
+/* False when memory is out, or the limit is reached. */
+bool wndl_frame_writer_begin(
+    struct wndl_frame_writer *w, const struct wndl_frame_function *function);
+
+/*
+ * The rules from row->start on, which is not below that of the row before; of
+ * rows at one address the last one holds. row->end is of no interest.
+ */
+void wndl_frame_writer_row(
+    struct wndl_frame_writer *w, const struct wndl_cfi_row *row);
+
+void wndl_frame_writer_end(struct wndl_frame_writer *w);
+
+/*
+ * What was written, as the arena's, and an end to the writer. False when memory
+ * is out.
+ */
+bool wndl_frame_writer_take(struct wndl_frame_writer *w,
+    struct wndl_arena *arena, struct wndl_cfi_section *frame);
+
+/* An end to it without that. */
+void wndl_frame_writer_drop(struct wndl_frame_writer *w);
+
+#endif

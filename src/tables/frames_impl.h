@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frames_impl: what the readers of frames share, one file a form.
+ *
+ *   pe_frames.c    Windows: the list of functions (.pdata)
+ *   pe_unwind.c    what one of them does to the stack (.xdata)
+ *   pe_epilogue.c  where it takes that back
+ */
+#ifndef WNDL_TABLES_FRAMES_IMPL_H
+#define WNDL_TABLES_FRAMES_IMPL_H
+
+#include "tables/frame_writer.h"
+#include "tables/frames.h"
+
+/* Counts a record that is left out for what is in `why`. */
+void wndl_frames_lose(struct wndl_frames *frames, const struct wndl_error *why);
+
+/* An end to what was being written: its bytes and origins are the frames'. */
+enum wndl_status wndl_frames_finish(struct wndl_frames *frames,
+    struct wndl_frame_writer *w, struct wndl_arena *arena,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/* Windows' of x86-64. NOT_FOUND for others, and when there is none. */
+enum wndl_status wndl_pe_frames(struct wndl_frames *frames,
+    struct wndl_object *object, struct wndl_arena *arena,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+#endif
