@@ -330,7 +330,7 @@ static enum wndl_status read_module(
     struct wndl_object *object = NULL;
     struct wndl_pdb *pdb = NULL;
     const struct wndl_object_source source = {bytes, d->path, d->arch};
-    const struct wndl_pdb_source from = {bytes, d->path};
+    const struct wndl_pdb_source from = {.file = bytes, .path = d->path};
     d->is_pdb = wndl_pdb_is(bytes);
     enum wndl_status status =
         d->is_pdb ? wndl_pdb_open(&from, d->mem, &pdb, err)

@@ -90,7 +90,8 @@ static int print_of_pdb(
 {
     char text[WNDL_DEBUG_ID_TEXT];
     struct wndl_pdb *pdb;
-    const struct wndl_pdb_source in = {source->bytes, source->path};
+    const struct wndl_pdb_source in = {
+        .file = source->bytes, .path = source->path};
     if (wndl_pdb_open(&in, wndl_mem_libc(), &pdb, err) != WNDL_OK)
         return WNDL_EXIT_FAILURE;
     struct wndl_bytes guid = {wndl_pdb_id(pdb)->guid, WNDL_GUID_SIZE};

@@ -40,6 +40,9 @@ enum wndl_pdb_machine {
 struct wndl_pdb_source {
     struct wndl_bytes file;
     const char *path; /* for messages; may be NULL */
+    /* Memory that holds the file may be given up if it comes back when it is
+     * read; NULL: it may not. */
+    void (*give_up)(struct wndl_bytes file);
 };
 
 /*

@@ -177,6 +177,7 @@ struct wndl_pdb {
     struct wndl_map files; /* offset of a name -> id in `names` + 1 */
     uint64_t stretches;    /* how many were asked for changes */
     uint64_t copied;       /* bytes of modules that are copies */
+    uint64_t touched;      /* bytes of others, since memory was given up */
     struct wndl_pdb_body body;
     struct wndl_buf scratch; /* of records that are not in a row */
     struct wndl_buf text;

@@ -14,6 +14,7 @@ enum {
     SIGNATURE = 4,          /* both its value and its size */
     MOST_COPIED = 64 << 20, /* bytes of modules that are copies at a time */
     EXTRA_FILES = 1,        /* signature of lists of inlined functions */
+    MOST_TOUCHED = 8 << 20, /* bytes of modules in the file at a time */
 };
 
 static void damage(
@@ -258,6 +259,18 @@ static void put_in_order(
     list->len = kept;
 }
 
+/* To list a module goes all over it, and needs little of it again. */
+static void touch(struct wndl_pdb *pdb, const struct wndl_pdb_module *module)
+{
+    if (module->piece.own != NULL || pdb->in.give_up == NULL)
+        return;
+    pdb->touched += module->piece.bytes.size;
+    if (pdb->touched < MOST_TOUCHED)
+        return;
+    pdb->in.give_up(pdb->in.file);
+    pdb->touched = 0;
+}
+
 enum wndl_status wndl_pdb_need_module(struct wndl_pdb *pdb, uint32_t number)
 {
     struct wndl_pdb_module *module = wndl_vec_at(&pdb->modules, number);
@@ -275,6 +288,7 @@ enum wndl_status wndl_pdb_need_module(struct wndl_pdb *pdb, uint32_t number)
     put_in_order(&module->lines, compare_lines);
     put_in_order(&module->inlinees, compare_inlinees);
     module->is_listed = status == WNDL_OK;
+    touch(pdb, module);
     return status;
 }
 

@@ -29,7 +29,9 @@ enum wndl_status wndl_symbolizer_begin_pdb(struct wndl_symbolizer *s,
         path == NULL ? "" : wndl_arena_copy(&s->arena, path, strlen(path));
     if (s->pdb_path == NULL)
         return wndl_symbolizer_no_memory(err);
-    const struct wndl_pdb_source source = {bytes, s->pdb_path};
+    bool is_mapped = bytes.data == s->file.bytes.data;
+    const struct wndl_pdb_source source = {
+        bytes, s->pdb_path, is_mapped ? wndl_pdb_file_give_up : NULL};
     enum wndl_status status = wndl_pdb_open(&source, s->mem, &s->pdb, err);
     return status == WNDL_OK ? check_id(s->pdb, options, err) : status;
 }

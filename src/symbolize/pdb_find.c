@@ -36,11 +36,20 @@ static struct wndl_bytes last_part(struct wndl_bytes path)
     return wndl_bytes_slice(path, at, path.size - at);
 }
 
+void wndl_pdb_file_give_up(struct wndl_bytes mapped)
+{
+    const struct wndl_file file = {.bytes = mapped};
+    wndl_file_give_up(&file);
+}
+
 static enum wndl_status open_candidate(
     struct search *s, struct wndl_pdb_file *file, struct wndl_error *err)
 {
     const struct wndl_pdb_source source = {
-        .file = file->file.bytes, .path = file->path};
+        .file = file->file.bytes,
+        .path = file->path,
+        .give_up = wndl_pdb_file_give_up,
+    };
     enum wndl_status status = wndl_pdb_open(&source, s->mem, &file->pdb, err);
     if (status != WNDL_OK)
         return status;

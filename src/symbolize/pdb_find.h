@@ -35,6 +35,9 @@ enum wndl_status wndl_pdb_file_find(const struct wndl_object *image,
     const char *const *dirs, struct wndl_mem *mem, struct wndl_pdb_file *out,
     struct wndl_error *err) WNDL_MUST_USE;
 
+/* Of a file that is mapped, for struct wndl_pdb_source. */
+void wndl_pdb_file_give_up(struct wndl_bytes mapped);
+
 /* One that is not open is left alone. */
 void wndl_pdb_file_close(struct wndl_pdb_file *file, struct wndl_mem *mem);
 

@@ -441,7 +441,7 @@ static struct wndl_pdb *open_made(const struct maker *m)
     struct wndl_error err = {0};
     char said[600];
     const struct wndl_pdb_source source = {
-        {m->file.data, m->file.size}, "a.pdb"};
+        .file = {m->file.data, m->file.size}, .path = "a.pdb"};
     if (wndl_pdb_open(&source, wndl_mem_libc(), &pdb, &err) != WNDL_OK)
         fail_msg("%s", wndl_error_text(&err, said, sizeof said));
     return pdb;
@@ -599,7 +599,7 @@ static void open_and_use(struct wndl_bytes file, void *context)
 {
     struct wndl_pdb *pdb;
     struct wndl_error err = {0};
-    const struct wndl_pdb_source source = {file, "cut.pdb"};
+    const struct wndl_pdb_source source = {.file = file, .path = "cut.pdb"};
     (void)context;
     if (wndl_pdb_open(&source, wndl_mem_libc(), &pdb, &err) != WNDL_OK) {
         assert_string_equal(err.file, "cut.pdb");
@@ -640,7 +640,7 @@ static void expect_refusal(const struct maker *m, enum wndl_status status)
     struct wndl_pdb *pdb;
     struct wndl_error err = {0};
     const struct wndl_pdb_source source = {
-        {m->file.data, m->file.size}, "a.pdb"};
+        .file = {m->file.data, m->file.size}, .path = "a.pdb"};
     assert_int_equal(
         wndl_pdb_open(&source, wndl_mem_libc(), &pdb, &err), status);
     assert_string_equal(err.file, "a.pdb");
@@ -860,7 +860,8 @@ static void a_damaged_module_is_read_once(void **state)
     size_t last =
         directory + 4 + 4 * STREAMS + 4 * (blocks_before(&m, MODULE + 1) - 1);
     set_u32(&m.file, last, end);
-    const struct wndl_pdb_source source = {{m.file.data, m.file.size}, "a.pdb"};
+    const struct wndl_pdb_source source = {
+        .file = {m.file.data, m.file.size}, .path = "a.pdb"};
     failing_mem_init(&mem, 10000);
     assert_int_equal(wndl_pdb_open(&source, &mem.mem, &pdb, NULL), WNDL_OK);
     assert_string_equal(look_up(pdb, 0x1000), "?main@@YAHXZ=:0:0@1000");
@@ -879,7 +880,8 @@ static void memory_may_be_out(void **state)
     (void)state;
     struct maker m;
     make(&m, true);
-    const struct wndl_pdb_source source = {{m.file.data, m.file.size}, "a.pdb"};
+    const struct wndl_pdb_source source = {
+        .file = {m.file.data, m.file.size}, .path = "a.pdb"};
     for (long budget = 0; budget < 60; budget++) {
         struct failing_mem f;
         struct wndl_pdb *pdb;
