@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* windlass unwind-table: makes unwind tables, shows them, holds them against
  * the binaries that they are of. */
+#include "cli/binary.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/unwind_table_chrome.h"
 #include "cli/unwind_table_text.h"
 #include "os/file.h"
 #include "tables/tables.h"
@@ -13,9 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { FORMAT_WINDLASS, FORMAT_CHROME };
+
 struct table_options {
     const char *out;
     bool dump;
+    unsigned format; /* FORMAT_*: in the order of the choices */
+    unsigned header; /* 1: as designed */
+    const char *lookup;
 };
 
 static const struct wndl_option option_table[] = {
@@ -25,6 +32,17 @@ static const struct wndl_option option_table[] = {
     {0, "dump", NULL, NULL, NULL, NULL,
         "show: all rows, one line for each range of addresses", WNDL_OPT_FLAG,
         offsetof(struct table_options, dump)},
+    {0, "format", "FORMAT", "windlass|chrome-v2", "windlass", NULL,
+        "of the table: windlass's own, or Chromium's unwind info v2, which is "
+        "of 32-bit Arm",
+        WNDL_OPT_CHOICE, offsetof(struct table_options, format)},
+    {0, "header", "HEADER", "shipped|design", "shipped", NULL,
+        "build, chrome-v2: eight words as shipped, or ten as designed",
+        WNDL_OPT_CHOICE, offsetof(struct table_options, header)},
+    {0, "lookup", "OFFSET", NULL, NULL, NULL,
+        "show, chrome-v2: what is found at this offset from the start of "
+        ".text, in hexadecimal",
+        WNDL_OPT_TEXT, offsetof(struct table_options, lookup)},
     {0},
 };
 
@@ -39,32 +57,6 @@ static int say_error(const struct wndl_error *err)
 {
     char text[600];
     return wndl_cli_error("%s", wndl_error_text(err, text, sizeof text));
-}
-
-/* A binary, open. */
-struct binary {
-    struct wndl_file file;
-    struct wndl_object *object;
-};
-
-static bool open_binary(
-    struct binary *b, const char *path, struct wndl_error *err)
-{
-    *b = (struct binary){0};
-    if (wndl_file_open(path, &b->file, err) != WNDL_OK)
-        return false;
-    if (wndl_object_open(
-            b->file.bytes, path, wndl_mem_libc(), &b->object, err) == WNDL_OK)
-        return true;
-    wndl_error_set_file(err, path);
-    wndl_file_close(&b->file);
-    return false;
-}
-
-static void close_binary(struct binary *b)
-{
-    wndl_object_close(b->object);
-    wndl_file_close(&b->file);
 }
 
 /* ---- build */
@@ -99,13 +91,13 @@ static void make_way(const char *path)
 
 static int build(const struct table_options *o, const char *path)
 {
-    struct binary binary;
+    struct wndl_binary binary;
     struct wndl_buf bytes;
     struct wndl_table_stats stats;
     struct wndl_error err = {0};
     if (!wndl_output_may_write(o->out, path))
         return WNDL_EXIT_FAILURE;
-    if (!open_binary(&binary, path, &err))
+    if (!wndl_binary_open(&binary, path, &err))
         return say_error(&err);
     wndl_buf_init(&bytes, wndl_mem_libc());
     int exit_code;
@@ -120,7 +112,7 @@ static int build(const struct table_options *o, const char *path)
             say_built(&stats, bytes.size);
     }
     wndl_buf_free(&bytes);
-    close_binary(&binary);
+    wndl_binary_close(&binary);
     return exit_code;
 }
 
@@ -192,12 +184,12 @@ static int verify(const char *binary_path, const char *path)
     struct wndl_file file;
     struct wndl_table table;
     struct wndl_table_verdict verdict;
-    struct binary binary;
+    struct wndl_binary binary;
     struct wndl_error err = {0};
     if (!open_table(&file, &table, path, &err))
         return say_error(&err);
     int exit_code;
-    if (!open_binary(&binary, binary_path, &err)) {
+    if (!wndl_binary_open(&binary, binary_path, &err)) {
         wndl_file_close(&file);
         return say_error(&err);
     }
@@ -210,7 +202,7 @@ static int verify(const char *binary_path, const char *path)
         wndl_error_set_file(&err, of_binary ? binary_path : path);
         exit_code = say_error(&err);
     }
-    close_binary(&binary);
+    wndl_binary_close(&binary);
     wndl_file_close(&file);
     return exit_code;
 }
@@ -243,6 +235,30 @@ static int refuse_use(const char *verb, size_t count, bool known)
     return WNDL_EXIT_USAGE;
 }
 
+/* -1: it is used in another way. */
+static int run_chrome(
+    const struct table_options *o, const struct wndl_operands *operands)
+{
+    char *const *t = operands->texts;
+    const size_t count = operands->count;
+    const bool builds = count == 2 && strcmp(t[0], "build") == 0;
+    if (o->dump || builds != (o->out != NULL) || (o->header != 0 && !builds))
+        return -1;
+    if (builds && o->lookup == NULL)
+        return wndl_chrome_v2_cmd_build(t[1], o->out, o->header != 0);
+    if (count == 2 && strcmp(t[0], "show") == 0)
+        return wndl_chrome_v2_cmd_show(t[1], o->lookup);
+    if (o->lookup != NULL)
+        return -1;
+    if (count == 3 && strcmp(t[0], "verify") == 0)
+        return wndl_chrome_v2_cmd_verify(t[1], t[2]);
+    if (count == 3 && strcmp(t[0], "encode") == 0)
+        return wndl_chrome_v2_cmd_encode(t[1], t[2]);
+    if (count == 4 && strcmp(t[0], "run") == 0)
+        return wndl_chrome_v2_cmd_run(t[1], t[2], t[3]);
+    return -1;
+}
+
 static int run_unwind_table(const void *options, struct wndl_operands operands)
 {
     const struct table_options *o = options;
@@ -251,8 +267,17 @@ static int run_unwind_table(const void *options, struct wndl_operands operands)
     const bool shows = strcmp(verb, "show") == 0;
     const bool verifies = strcmp(verb, "verify") == 0;
     const size_t wanted = verifies ? 3 : 2;
-    if ((builds || shows || verifies) && operands.count == wanted &&
-        builds == (o->out != NULL) && (shows || !o->dump))
+    if (o->format == FORMAT_CHROME) {
+        const int exit_code = run_chrome(o, &operands);
+        if (exit_code >= 0)
+            return exit_code;
+        wndl_cli_error("not an action on tables of chrome-v2, or not with "
+                       "these options; see 'windlass unwind-table --help'");
+        return WNDL_EXIT_USAGE;
+    }
+    if (o->header == 0 && o->lookup == NULL && (builds || shows || verifies) &&
+        operands.count == wanted && builds == (o->out != NULL) &&
+        (shows || !o->dump))
         return builds  ? build(o, operands.texts[1])
                : shows ? show(o, operands.texts[1])
                        : verify(operands.texts[1], operands.texts[2]);
@@ -273,11 +298,19 @@ const struct wndl_command wndl_cmd_unwind_table = {
         "build: make the table of OBJ, a program or shared library.\n\n"
         "show: tell what a table is of and what takes its bytes.\n\n"
         "verify: look up the first, middle and last address of every row that "
-        "OBJ has, and compare with the row.",
+        "OBJ has, and compare with the row.\n\n"
+        "With --format chrome-v2, the same of Chromium's unwind info v2, for "
+        "32-bit Arm, of .debug_frame where there is one, else of .ARM.exidx "
+        "and the code. Such a file does not say what it is of. Two more "
+        "actions try it out on raw bytes, all in hexadecimal:\n\n"
+        "encode OBJ ADDRESS: the instructions that each row of the function at "
+        "ADDRESS comes to.\n\n"
+        "run INSTRUCTIONS REGISTERS STACK: what registers (r4=1,sp=7f00) are "
+        "after instructions, with the bytes of the stack from sp on.",
     .options = option_table,
     .options_size = sizeof(struct table_options),
     .examples = examples,
     .min_operands = 0,
-    .max_operands = 3,
+    .max_operands = 4,
     .run = run_unwind_table,
 };
