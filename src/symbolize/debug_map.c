@@ -332,12 +332,12 @@ enum wndl_status wndl_debug_map_changes(struct wndl_debug_map *map,
     enum wndl_status status = WNDL_OK;
     const struct wndl_macho_linked *list = map->linked.linked;
     const struct wndl_macho_linked *end = list + map->linked.linked_count;
-    const struct wndl_macho_linked *linked = linked_at(map, at);
-    if (linked == NULL) {
+    const struct wndl_macho_linked *linked =
+        last_up_to(list, map->linked.linked_count, sizeof *list, at);
+    if (linked == NULL)
         linked = list;
-        while (linked < end && linked->start < at)
-            linked++;
-    }
+    else if (linked->end <= at)
+        linked++;
     for (; linked < end && linked->start < range.end.v && status == WNDL_OK;
          linked++)
         status = changes_in(map, linked, range, places);
