@@ -43,6 +43,8 @@ enum wndl_cv_subsection_kind {
     WNDL_CV_LINES = 0xf2,
     WNDL_CV_CHECKSUMS = 0xf4,
     WNDL_CV_INLINEE_LINES = 0xf6,
+    WNDL_CV_IMPORTS = 0xf7,
+    WNDL_CV_EXPORTS = 0xf8,
 };
 
 /* A symbol or type record; `body` is what comes after its kind. */

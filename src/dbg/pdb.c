@@ -25,6 +25,8 @@ static void init(struct wndl_pdb *pdb)
     wndl_buf_init(&pdb->scratch, pdb->mem);
     wndl_buf_init(&pdb->text, pdb->mem);
     wndl_map_init(&pdb->files, arena);
+    wndl_map_init(&pdb->imported, arena);
+    wndl_map_init(&pdb->named, arena);
     wndl_vec_init(&pdb->sections, arena, sizeof(struct wndl_pdb_section));
     wndl_vec_init(
         &pdb->contributions, arena, sizeof(struct wndl_pdb_contribution));
@@ -217,26 +219,26 @@ static const struct wndl_pdb_range *innermost(
     return NULL;
 }
 
-static enum wndl_status add_inlined(struct wndl_pdb *pdb,
-    const struct wndl_pdb_module *module, const struct wndl_pdb_site *site,
-    const struct wndl_pdb_range *range)
+static enum wndl_status add_inlined(struct wndl_pdb *pdb, uint32_t number,
+    const struct wndl_pdb_site *site, const struct wndl_pdb_range *range)
 {
+    const struct wndl_pdb_module *module = wndl_vec_at(&pdb->modules, number);
     struct wndl_pdb_frame *frame = push_frame(pdb);
     if (frame == NULL)
         return WNDL_NOMEM;
     frame->inlined = true;
     frame->start = wndl_pdb_from_linked(pdb, site->start);
     frame->line = range == NULL ? 0 : range->line;
-    return kept(wndl_pdb_inlinee_name(pdb, site->inlinee, &frame->name) &&
-                (range == NULL || wndl_pdb_file_name(
-                                      pdb, module, range->file, &frame->file)));
+    return kept(
+        wndl_pdb_inlinee_name(pdb, number, site->inlinee, &frame->name) &&
+        (range == NULL ||
+            wndl_pdb_file_name(pdb, module, range->file, &frame->file)));
 }
 
 static enum wndl_status add_chain(struct wndl_pdb *pdb, uint32_t number,
     const struct wndl_pdb_code *code, uint32_t address)
 {
     const struct wndl_pdb_body *body = &pdb->body;
-    const struct wndl_pdb_module *module = wndl_vec_at(&pdb->modules, number);
     enum wndl_status status = wndl_pdb_need_sites(pdb, number, code);
     if (status != WNDL_OK)
         return status;
@@ -248,7 +250,7 @@ static enum wndl_status add_chain(struct wndl_pdb *pdb, uint32_t number,
         range = range_at(body, site->depth, address);
         if (range != NULL && range->site != (uint32_t)at)
             range = NULL;
-        status = add_inlined(pdb, module, site, range);
+        status = add_inlined(pdb, number, site, range);
         at = site->parent;
     }
     return status;

@@ -67,6 +67,12 @@ struct wndl_pdb_inlinee {
     uint32_t line;
 };
 
+/* An id that other modules refer to by a number of this module's own. */
+struct wndl_pdb_export {
+    uint32_t number;
+    uint32_t id;
+};
+
 /*
  * `bytes` are of the stream: symbols first, lines from `lines_at` on; empty
  * until asked for. Lists are sorted by address or id, of equals in the order
@@ -83,7 +89,11 @@ struct wndl_pdb_module {
     struct wndl_vec code;     /* struct wndl_pdb_code */
     struct wndl_vec lines;    /* struct wndl_pdb_lines */
     struct wndl_vec inlinees; /* struct wndl_pdb_inlinee */
-    uint64_t stretch;         /* the last whose changes it was asked for */
+    struct wndl_vec exports;  /* struct wndl_pdb_export */
+    uint64_t name_hash;
+    uint32_t imports_at;
+    uint32_t imports_size;
+    uint64_t stretch; /* the last whose changes it was asked for */
     bool is_listed;
     bool is_deep; /* records inside of others were listed too */
     bool is_damaged;
@@ -174,10 +184,13 @@ struct wndl_pdb {
     struct wndl_pdb_types ids;
     struct wndl_msf_stream strings;
     struct wndl_intern names;
-    struct wndl_map files; /* offset of a name -> id in `names` + 1 */
-    uint64_t stretches;    /* how many were asked for changes */
-    uint64_t copied;       /* bytes of modules that are copies */
-    uint64_t touched;      /* bytes of others, since memory was given up */
+    struct wndl_map files;    /* offset of a name -> id in `names` + 1 */
+    struct wndl_map imported; /* module and id -> id in `names` + 1 */
+    struct wndl_map named;    /* name_hash -> module + 1, once is_named */
+    bool is_named;
+    uint64_t stretches; /* how many were asked for changes */
+    uint64_t copied;    /* bytes of modules that are copies */
+    uint64_t touched;   /* bytes of others, since memory was given up */
     struct wndl_pdb_body body;
     struct wndl_buf scratch; /* of records that are not in a row */
     struct wndl_buf text;
@@ -266,8 +279,10 @@ bool wndl_pdb_keep(
 bool wndl_pdb_file_name(struct wndl_pdb *pdb,
     const struct wndl_pdb_module *module, uint32_t checksum,
     struct wndl_bytes *name);
-bool wndl_pdb_inlinee_name(
-    struct wndl_pdb *pdb, uint32_t id, struct wndl_bytes *name);
+/* Of an id as the module has it. It may be another's that has the name: that
+ * is listed too, and the bytes of this one may be gone when memory is out. */
+bool wndl_pdb_inlinee_name(struct wndl_pdb *pdb, uint32_t number, uint32_t id,
+    struct wndl_bytes *name);
 
 /* The public symbol of code at or last before `address`, in its section.
  * False when there is none. */

@@ -165,6 +165,19 @@ static bool add_inlinees(struct wndl_pdb_module *module, struct wndl_bytes body)
     return true;
 }
 
+static bool add_exports(struct wndl_pdb_module *module, struct wndl_bytes body)
+{
+    struct wndl_cursor c = wndl_cursor_at(body, 0, false);
+    while (wndl_cursor_left(&c) >= 8) {
+        struct wndl_pdb_export *slot = wndl_vec_push(&module->exports);
+        if (slot == NULL)
+            return false;
+        slot->number = wndl_cursor_u32(&c);
+        slot->id = wndl_cursor_u32(&c);
+    }
+    return true;
+}
+
 static bool add_subsection(struct wndl_pdb *pdb, struct wndl_pdb_module *module,
     uint32_t kind, struct wndl_bytes body)
 {
@@ -177,6 +190,12 @@ static bool add_subsection(struct wndl_pdb *pdb, struct wndl_pdb_module *module,
         module->checksums_at = (uint32_t)(body.data - module->piece.bytes.data);
         module->checksums_size = (uint32_t)body.size;
         return true;
+    case WNDL_CV_IMPORTS:
+        module->imports_at = (uint32_t)(body.data - module->piece.bytes.data);
+        module->imports_size = (uint32_t)body.size;
+        return true;
+    case WNDL_CV_EXPORTS:
+        return add_exports(module, body);
     default:
         return true;
     }
@@ -240,6 +259,15 @@ static int compare_inlinees(const void *left, const void *right)
     return (a->line > b->line) - (a->line < b->line);
 }
 
+static int compare_exports(const void *left, const void *right)
+{
+    const struct wndl_pdb_export *a = left;
+    const struct wndl_pdb_export *b = right;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
 /* Sorts, and keeps the first of those that begin with the same number. */
 static void put_in_order(
     struct wndl_vec *list, int (*compare)(const void *, const void *))
@@ -281,12 +309,15 @@ enum wndl_status wndl_pdb_need_module(struct wndl_pdb *pdb, uint32_t number)
     wndl_vec_init(&module->lines, &pdb->arena, sizeof(struct wndl_pdb_lines));
     wndl_vec_init(
         &module->inlinees, &pdb->arena, sizeof(struct wndl_pdb_inlinee));
+    wndl_vec_init(
+        &module->exports, &pdb->arena, sizeof(struct wndl_pdb_export));
     status = list_code(pdb, number, false);
     if (status == WNDL_OK)
         status = list_lines(pdb, number);
     put_in_order(&module->code, compare_code);
     put_in_order(&module->lines, compare_lines);
     put_in_order(&module->inlinees, compare_inlinees);
+    put_in_order(&module->exports, compare_exports);
     module->is_listed = status == WNDL_OK;
     touch(pdb, module);
     return status;

@@ -205,15 +205,105 @@ static bool full_name(
                pdb, (struct wndl_bytes){text->data, text->size}, name);
 }
 
+/* ---- ids of other modules */
+
+/*
+ * A number with the highest bit set is of another module: which one in the list
+ * of those that things are imported from, and which thing in the list of those.
+ */
+enum {
+    IMPORTED = (int)0x80000000,
+    MODULE_SHIFT = 20,
+    MODULE_MASK = 0x7ff,
+    THING_MASK = 0xfffff,
+};
+
+/* Of each module: its name, how many, the numbers that it has for them. */
+static bool find_import(const struct wndl_pdb_module *module, uint32_t id,
+    uint32_t *name, uint32_t *number)
+{
+    struct wndl_bytes list =
+        wndl_pdb_subsection(module, module->imports_at, module->imports_size);
+    struct wndl_cursor c = wndl_cursor_at(list, 0, false);
+    uint32_t which = id >> MODULE_SHIFT & MODULE_MASK;
+    for (uint32_t i = 0; i < which && !c.failed; i++) {
+        wndl_cursor_skip(&c, 4);
+        wndl_cursor_skip(&c, 4 * (uint64_t)wndl_cursor_u32(&c));
+    }
+    *name = wndl_cursor_u32(&c);
+    uint32_t count = wndl_cursor_u32(&c);
+    wndl_cursor_skip(&c, 4 * (uint64_t)(id & THING_MASK));
+    *number = wndl_cursor_u32(&c);
+    return !c.failed && (id & THING_MASK) < count;
+}
+
+/* By the hash of its name; UINT32_MAX when there is none. The first of a name
+ * has it. */
+static enum wndl_status find_module(
+    struct wndl_pdb *pdb, uint64_t hash, uint32_t *number)
+{
+    uint64_t *found;
+    for (size_t i = 0; i < pdb->modules.len && !pdb->is_named; i++) {
+        const struct wndl_pdb_module *module = wndl_vec_at(&pdb->modules, i);
+        found = wndl_map_put(&pdb->named, module->name_hash);
+        if (found == NULL)
+            return WNDL_NOMEM;
+        if (*found == 0)
+            *found = i + 1;
+    }
+    pdb->is_named = true;
+    found = wndl_map_get(&pdb->named, hash);
+    *number = found == NULL ? UINT32_MAX : (uint32_t)(*found - 1);
+    return WNDL_OK;
+}
+
+/* The file's number of what the module calls `id`; 0, which none has, when
+ * that is not told. */
+static enum wndl_status settle_id(
+    struct wndl_pdb *pdb, uint32_t number, uint32_t *id)
+{
+    uint32_t name;
+    uint32_t import;
+    if ((*id & (uint32_t)IMPORTED) == 0)
+        return WNDL_OK;
+    bool is_listed =
+        find_import(wndl_vec_at(&pdb->modules, number), *id, &name, &import);
+    *id = 0;
+    if (!is_listed)
+        return WNDL_OK;
+    struct wndl_bytes text = string_at(pdb, name);
+    if (pdb->scratch.failed)
+        return WNDL_NOMEM;
+    uint32_t from;
+    uint64_t hash = wndl_hash_bytes(text.data, text.size);
+    if (find_module(pdb, hash, &from) != WNDL_OK)
+        return WNDL_NOMEM;
+    if (from == UINT32_MAX)
+        return WNDL_OK;
+    if (wndl_pdb_need_module(pdb, from) != WNDL_OK)
+        return WNDL_NOMEM;
+    const struct wndl_pdb_module *module = wndl_vec_at(&pdb->modules, from);
+    ptrdiff_t i = wndl_pdb_last_before(&module->exports, import);
+    const struct wndl_pdb_export *found =
+        i < 0 ? NULL : wndl_vec_at(&module->exports, (size_t)i);
+    if (found != NULL && found->number == import)
+        *id = found->id;
+    return wndl_pdb_need_module(pdb, number);
+}
+
 bool wndl_pdb_inlinee_name(
-    struct wndl_pdb *pdb, uint32_t id, struct wndl_bytes *name)
+    struct wndl_pdb *pdb, uint32_t number, uint32_t id, struct wndl_bytes *name)
 {
     uint32_t kept = 0;
-    uint64_t *known = wndl_map_put(&pdb->ids.names, id);
+    bool is_imported = (id & (uint32_t)IMPORTED) != 0;
+    uint64_t *known =
+        is_imported ? wndl_map_put(&pdb->imported, (uint64_t)number << 32 | id)
+                    : wndl_map_put(&pdb->ids.names, id);
     if (known == NULL)
         return false;
     if (*known == 0) {
-        if (!full_name(pdb, id, name) ||
+        if (settle_id(pdb, number, &id) != WNDL_OK ||
+            !full_name(pdb, id, name) ||
             !wndl_intern_add(&pdb->names, *name, &kept))
             return false;
         *known = kept + UINT64_C(1);

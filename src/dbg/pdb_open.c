@@ -177,8 +177,9 @@ static enum wndl_status read_modules(struct opening *o)
         module->lines_at = module->symbols_size + wndl_cursor_u32(&c);
         module->lines_size = wndl_cursor_u32(&c);
         wndl_cursor_skip(&c, 16);
+        struct wndl_bytes name = wndl_cursor_cstr(&c);
         (void)wndl_cursor_cstr(&c);
-        (void)wndl_cursor_cstr(&c);
+        module->name_hash = wndl_hash_bytes(name.data, name.size);
         wndl_cursor_skip(&c, -wndl_cursor_offset(&c) & 3);
         module->stream = number;
         claimed += wndl_msf_stream(&pdb->msf, number).size;

@@ -896,12 +896,75 @@ static void memory_may_be_out(void **state)
     unmake(&m);
 }
 
+/* Calls the inner function by `id` instead of by its own, and tells what is
+ * imported: a thing of "a.c", two of the module without a name, which exports
+ * them. */
+static void make_imports(struct maker *m, uint32_t id)
+{
+    enum { LINES_SIZE = 64 + 44, SUBSECTIONS = 8 + 7 * 4 + 8 + 4 * 4 };
+    static const uint32_t imports[] = {1, 1, 5, 0, 2, 7, 9};
+    static const uint32_t exports[] = {9, 0x1001, 7, 0x1000};
+    static const uint8_t own[] = {1, 0x10, 0, 0};
+    struct wndl_buf *b = &m->streams[MODULE];
+    struct wndl_buf *dbi = &m->streams[DBI];
+    unsigned changed = 0;
+    for (size_t i = 0; i + 4 <= b->size; i++)
+        if (memcmp(b->data + i, own, 4) == 0) {
+            set_u32(b, i, id);
+            changed++;
+        }
+    assert_int_equal(changed, 2);
+    u32(b, WNDL_CV_IMPORTS);
+    u32(b, sizeof imports);
+    for (size_t i = 0; i < sizeof imports / sizeof *imports; i++)
+        u32(b, imports[i]);
+    u32(b, WNDL_CV_EXPORTS);
+    u32(b, sizeof exports);
+    for (size_t i = 0; i < sizeof exports / sizeof *exports; i++)
+        u32(b, exports[i]);
+    set_u32(dbi, LINES_SIZE, dbi->data[LINES_SIZE] + (size_t)SUBSECTIONS);
+}
+
+static void inlined_functions_may_be_of_other_modules(void **state)
+{
+    static const struct {
+        uint32_t id;
+        const char *name;
+    } cases[] = {
+        {0x80100001, "ns::deep"},
+        {0x80100000, "box::get"},
+        {0x80100002, ""}, /* no third thing */
+        {0x80000000, ""}, /* no such module */
+        {0x80200000, ""}, /* no third module */
+        {0xffffffff, ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct maker m;
+        char want[100];
+        struct wndl_pdb_stats stats;
+        make_streams(&m, false, 1);
+        make_imports(&m, cases[i].id);
+        make_file(&m);
+        struct wndl_pdb *pdb = open_made(&m);
+        const char *have = look_up(pdb, 0x101c);
+        snprintf(want, sizeof want, "%s=b.h:202:0@101c,box::get=b.h:100:0@1010",
+            cases[i].name);
+        assert_memory_equal(have, want, strlen(want));
+        wndl_pdb_get_stats(pdb, &stats);
+        assert_int_equal(stats.damaged, 0);
+        wndl_pdb_close(pdb);
+        unmake(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_kinds_of_code_are_found),
         cmocka_unit_test(moved_code_is_found_where_it_is_now),
         cmocka_unit_test(every_annotation_has_its_meaning),
+        cmocka_unit_test(inlined_functions_may_be_of_other_modules),
         cmocka_unit_test(truncation_is_no_harm),
         cmocka_unit_test(any_byte_may_be_wrong),
         cmocka_unit_test(directories_that_lie_are_refused),
