@@ -24,10 +24,10 @@
 #include <string.h>
 
 struct export_options {
-    unsigned format; /* index into formats */
-    unsigned time;   /* enum wndl_time */
-    unsigned value;  /* enum value */
-    unsigned cycles; /* enum wndl_cycles */
+    unsigned format;                /* index into formats */
+    struct wndl_option_choice time; /* enum wndl_time */
+    unsigned value;                 /* enum value */
+    unsigned cycles;                /* enum wndl_cycles */
     const char *out;
     struct wndl_heap_which_options heap;
     struct wndl_symbol_options symbols;
@@ -56,8 +56,8 @@ static bool build_tree(struct job *job, struct wndl_calltree *tree)
     struct wndl_symbolized *s = &job->loaded.symbolized;
     return job->of_heap ? wndl_calltree_build_heap(tree, s, &job->choice,
                               job->o->value <= VALUE_BYTES)
-                        : wndl_calltree_build(
-                              tree, s, WNDL_TREE_FOR_FOLDING, job->o->time);
+                        : wndl_calltree_build(tree, s, WNDL_TREE_FOR_FOLDING,
+                              job->o->time.index);
 }
 
 static bool export_folded(FILE *out, struct job *job)
@@ -101,7 +101,7 @@ static struct wndl_exported all_of(const struct job *job)
         .of_heap = job->of_heap,
         .pid = job->choice.pid,
         .tells_gone = wndl_heap_tells_gone(&job->loaded.profile),
-        .time = job->o->time,
+        .time = job->o->time.index,
         .which = job->choice.which,
         .by_blocks = job->o->value > VALUE_BYTES,
         .zipped = ends_with(job->o->out, ".gz"),
@@ -120,7 +120,7 @@ static enum wndl_status fill_callgraph(
     struct wndl_symbolized *s = &job->loaded.symbolized;
     return job->of_heap ? wndl_callgraph_add_heap(
                               g, s, &job->choice, job->o->value <= VALUE_BYTES)
-                        : wndl_callgraph_add_time(g, s, job->o->time);
+                        : wndl_callgraph_add_time(g, s, job->o->time.index);
 }
 
 static void spell_command(const struct wndl_profile *p, struct wndl_buf *to)
@@ -175,10 +175,10 @@ static bool report_time(struct job *job, struct wndl_buf *text)
     struct wndl_symbolized *s = &job->loaded.symbolized;
     const struct wndl_json_layout all = {.max_rows = SIZE_MAX, .marks = true};
     struct wndl_report report;
-    bool whole = wndl_report_fill(&report, s, WNDL_BY_FUNCTION, job->o->time,
-                     wndl_mem_libc()) &&
-                 wndl_calltree_build(
-                     &report.tree, s, WNDL_TREE_FOR_READING, job->o->time);
+    bool whole = wndl_report_fill(&report, s, WNDL_BY_FUNCTION,
+                     job->o->time.index, wndl_mem_libc()) &&
+                 wndl_calltree_build(&report.tree, s, WNDL_TREE_FOR_READING,
+                     job->o->time.index);
     if (whole)
         wndl_report_json(&report, &all, text);
     wndl_report_free(&report);
@@ -247,7 +247,7 @@ static const struct wndl_option option_table[] = {
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
         "which time to write the stacks of: using the CPU, blocked, or both "
         "with the time spent waiting for a CPU",
-        WNDL_OPT_CHOICE, offsetof(struct export_options, time)},
+        WNDL_OPT_CHOSEN, offsetof(struct export_options, time)},
     {0, "value", "WHAT", "usual|bytes|blocks|temporary", "usual", NULL,
         "what to count of a heap: bytes, blocks, or the blocks that were "
         "freed before the next allocation; usual: time if there are samples, "
@@ -287,14 +287,15 @@ static void say_if_none(
 {
     struct wndl_spent spent;
     size_t at = 0;
-    if (wndl_spent_next(p, o->time, &at, &spent))
+    if (wndl_spent_next(p, o->time.index, &at, &spent))
         return;
     static const char *const times[] = {"CPU", "blocked", "wall"};
     bool others = p->samples.len + p->blocks.len != 0;
-    wndl_cli_note("warning: the recording holds no %s time%s", times[o->time],
-        !others                        ? ""
-        : o->time == WNDL_TIME_BLOCKED ? "; try --time cpu"
-                                       : "; try --time blocked");
+    wndl_cli_note("warning: the recording holds no %s time%s",
+        times[o->time.index],
+        !others                              ? ""
+        : o->time.index == WNDL_TIME_BLOCKED ? "; try --time cpu"
+                                             : "; try --time blocked");
 }
 
 static bool write_job(FILE *out, void *context)
@@ -308,7 +309,7 @@ static bool is_contradiction(const struct job *job)
 {
     const struct export_options *o = job->o;
     bool heaps = job->loaded.profile.heaps.len != 0;
-    if (job->of_heap && o->time != WNDL_TIME_CPU) {
+    if (job->of_heap && o->time.given) {
         wndl_cli_error("--time is for samples, not for a heap; see 'windlass "
                        "export --help'");
         return true;

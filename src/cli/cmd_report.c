@@ -14,8 +14,8 @@
 #include <string.h>
 
 struct report_options {
-    unsigned by;   /* enum wndl_view */
-    unsigned time; /* enum wndl_time */
+    struct wndl_option_choice by;   /* enum wndl_view */
+    struct wndl_option_choice time; /* enum wndl_time */
     bool tree;
     bool marks;
     uint64_t rows; /* 0: not given */
@@ -33,12 +33,12 @@ enum { USUAL_ROWS = 30 };
 
 static const struct wndl_option option_table[] = {
     {0, "by", "WHAT", "fn|line|module|thread", "fn", NULL,
-        "what the rows of the table are", WNDL_OPT_CHOICE,
+        "what the rows of the table are", WNDL_OPT_CHOSEN,
         offsetof(struct report_options, by)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
         "which time to show: using the CPU, blocked, or both with the time "
         "spent waiting for a CPU",
-        WNDL_OPT_CHOICE, offsetof(struct report_options, time)},
+        WNDL_OPT_CHOSEN, offsetof(struct report_options, time)},
     {0, "tree", NULL, NULL, NULL, NULL,
         "show the call tree instead of the table", WNDL_OPT_FLAG,
         offsetof(struct report_options, tree)},
@@ -108,9 +108,11 @@ static void next_command(struct wndl_buf *command,
         wndl_buf_text(command, "windlass report ");
     else if (o->tree)
         wndl_buf_printf(command,
-            "windlass export -f folded %s-o stacks.folded ", times[o->time]);
+            "windlass export -f folded %s-o stacks.folded ",
+            times[o->time.index]);
     else
-        wndl_buf_printf(command, "windlass report --tree %s", times[o->time]);
+        wndl_buf_printf(
+            command, "windlass report --tree %s", times[o->time.index]);
     wndl_shell_word(command, path);
     wndl_buf_byte(command, '\0');
 }
@@ -153,9 +155,10 @@ static int make_report(struct wndl_loaded *loaded,
 {
     struct wndl_symbolized *s = &loaded->symbolized;
     struct wndl_report report;
-    bool made = wndl_report_fill(&report, s, o->by, o->time, wndl_mem_libc()) &&
+    bool made = wndl_report_fill(
+                    &report, s, o->by.index, o->time.index, wndl_mem_libc()) &&
                 (!o->tree || wndl_calltree_build(&report.tree, s,
-                                 WNDL_TREE_FOR_READING, o->time));
+                                 WNDL_TREE_FOR_READING, o->time.index));
     struct wndl_buf text;
     wndl_buf_init(&text, wndl_mem_libc());
     int exit_code = WNDL_EXIT_FAILURE;
@@ -180,11 +183,11 @@ static const char *contradiction(const struct report_options *o)
         return NULL;
     if (o->tree && o->marks)
         return "--tree and --marks do not go together";
-    if (o->tree && o->by != WNDL_BY_FUNCTION)
+    if (o->tree && o->by.given)
         return "--by is for the table, which --tree replaces";
     if (o->tree && o->rows != 0)
         return "-n is for the table; --min PERCENT makes a tree smaller";
-    if (o->marks && o->by != WNDL_BY_FUNCTION)
+    if (o->marks && o->by.given)
         return "--by is for the table, which --marks replaces";
     return NULL;
 }
@@ -199,8 +202,7 @@ static int report_heap(const struct wndl_loaded *loaded,
         .json = o->json,
         .paged = !o->no_pager && !o->json,
     };
-    if (o->tree || o->marks || o->by != WNDL_BY_FUNCTION ||
-        o->time != WNDL_TIME_CPU) {
+    if (o->tree || o->marks || o->by.given || o->time.given) {
         wndl_cli_error("--by, --time, --tree and --marks are for samples; "
                        "this report is on a heap");
         return WNDL_EXIT_USAGE;
@@ -244,8 +246,7 @@ static int report_recording(
 /* Options that would have no effect. */
 static bool is_for_dmd(const struct report_options *o)
 {
-    return !o->json && !o->tree && !o->marks && o->by == WNDL_BY_FUNCTION &&
-           o->time == WNDL_TIME_CPU;
+    return !o->json && !o->tree && !o->marks && !o->by.given && !o->time.given;
 }
 
 static int report_dmd(

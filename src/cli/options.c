@@ -86,8 +86,8 @@ static bool set_size(
     return true;
 }
 
-static bool set_choice(
-    struct parser *p, const char *text, const struct wndl_option *option)
+static bool set_choice(struct parser *p, const char *text,
+    const struct wndl_option *option, unsigned *field)
 {
     size_t length = strlen(text);
     unsigned index = 0;
@@ -95,7 +95,7 @@ static bool set_choice(
         const char *bar = strchr(c, '|');
         size_t size = bar == NULL ? strlen(c) : (size_t)(bar - c);
         if (size == length && memcmp(c, text, size) == 0) {
-            *(unsigned *)((char *)p->options + option->offset) = index;
+            *field = index;
             return true;
         }
         c = bar == NULL ? NULL : bar + 1;
@@ -103,6 +103,15 @@ static bool set_choice(
     snprintf(p->problem, PROBLEM_SIZE, "--%s takes one of %s, not '%s'",
         option->name, option->choices, text);
     return false;
+}
+
+static bool set_chosen(
+    struct parser *p, const char *text, const struct wndl_option *option)
+{
+    struct wndl_option_choice *field =
+        (struct wndl_option_choice *)((char *)p->options + option->offset);
+    field->given = true;
+    return set_choice(p, text, option, &field->index);
 }
 
 static bool set_list(
@@ -135,7 +144,10 @@ static bool set_value(
     case WNDL_OPT_SIZE:
         return set_size(p, text, option);
     case WNDL_OPT_CHOICE:
-        return set_choice(p, text, option);
+        return set_choice(
+            p, text, option, (unsigned *)((char *)p->options + option->offset));
+    case WNDL_OPT_CHOSEN:
+        return set_chosen(p, text, option);
     case WNDL_OPT_LIST:
         return set_list(p, text, option);
     }
@@ -149,6 +161,9 @@ static bool set_defaults(struct parser *p, const struct wndl_option *rows)
         const char *text = env == NULL || *env == '\0' ? o->fallback : env;
         if (text != NULL && !set_value(p, text, o))
             return false;
+        if (o->type == WNDL_OPT_CHOSEN)
+            ((struct wndl_option_choice *)((char *)p->options + o->offset))
+                ->given = false;
     }
     return true;
 }

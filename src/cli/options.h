@@ -11,6 +11,7 @@
  *   WNDL_OPT_REAL    double          decimal, > 0
  *   WNDL_OPT_SIZE    uint64_t        bytes, 1 to 2^40; K, M, G after it
  *   WNDL_OPT_CHOICE  unsigned        index into `choices`
+ *   WNDL_OPT_CHOSEN  struct wndl_option_choice, the same and whether given
  *   WNDL_OPT_LIST    struct wndl_option_list, one text for each time given
  */
 #ifndef WNDL_CLI_OPTIONS_H
@@ -27,6 +28,7 @@ enum wndl_option_type {
     WNDL_OPT_REAL,
     WNDL_OPT_SIZE,
     WNDL_OPT_CHOICE,
+    WNDL_OPT_CHOSEN,
     WNDL_OPT_LIST,
 };
 
@@ -35,6 +37,12 @@ enum { WNDL_OPTION_LIST_MAX = 16 };
 /* What WNDL_OPTIONS_ENV holds: options by their long names, without dashes,
  * separated by spaces or commas. */
 #define WNDL_OPTIONS_ENV "WINDLASS_OPTIONS"
+
+/* For options that would have no effect, even if given as they are anyway. */
+struct wndl_option_choice {
+    unsigned index;
+    bool given;
+};
 
 /* texts[count] is NULL, so that it can be handed on as a list. */
 struct wndl_option_list {
@@ -48,7 +56,7 @@ struct wndl_option {
     char letter;          /* 0 when there is only a long name */
     const char *name;     /* without the dashes */
     const char *value;    /* what to call the value, NULL for a flag */
-    const char *choices;  /* "fn|line|module", for WNDL_OPT_CHOICE */
+    const char *choices;  /* "fn|line|module", of a choice */
     const char *fallback; /* default as text, NULL for none */
     const char *env;      /* variable asked when not given, or NULL */
     const char *help;     /* one sentence without a full stop */

@@ -64,7 +64,7 @@ enum {
             "at each snapshot, or also how long blocks lived and which lived " \
             "for "                                                             \
             "a moment only",                                                   \
-            WNDL_OPT_CHOICE, FIELD(mode)                                       \
+            WNDL_OPT_CHOSEN, FIELD(mode)                                       \
     }
 
 #define STACKS                                                                 \
@@ -73,7 +73,7 @@ enum {
             "take the stack of every block, or of smaller ones by chance "     \
             "only: "                                                           \
             "that costs less, and their figures are estimates",                \
-            WNDL_OPT_CHOICE, FIELD(stacks)                                     \
+            WNDL_OPT_CHOSEN, FIELD(stacks)                                     \
     }
 
 #define SAMPLE_BELOW_ROW                                                       \
@@ -251,12 +251,12 @@ static bool check_times(const struct wndl_record_options *o, char *problem)
 
 static bool check_heap(const struct wndl_record_options *o, char *problem)
 {
-    bool given = o->mode != 0 || o->stacks != 0 || o->sample_below != 0 ||
+    bool given = o->mode.given || o->stacks.given || o->sample_below != 0 ||
                  o->every != 0 || o->at_peaks || o->no_leaks;
     if (given && !o->heap)
         snprintf(problem, PROBLEM_SIZE,
             "what is given for the heap goes with --heap only");
-    else if (o->sample_below != 0 && o->stacks == 0)
+    else if (o->sample_below != 0 && o->stacks.index == 0)
         snprintf(problem, PROBLEM_SIZE,
             "--sample-below goes with --stacks partial only");
     else if (o->every != 0 && (o->every < 0.1 || o->every > SECONDS_MAX))
@@ -296,9 +296,9 @@ static void apply_heap(const struct wndl_record_options *o,
     if (!o->heap)
         return;
     heap->flags = WNDL_HEAP_ON |
-                  (o->mode == 0 ? 0u : (unsigned)WNDL_HEAP_CUMULATIVE) |
+                  (o->mode.index == 0 ? 0u : (unsigned)WNDL_HEAP_CUMULATIVE) |
                   (o->no_leaks ? 0u : (unsigned)WNDL_HEAP_LEAKS);
-    heap->sample_below = o->stacks == 0 ? 0 : below;
+    heap->sample_below = o->stacks.index == 0 ? 0 : below;
     heap->every = (uint64_t)(o->every * 1e9);
     heap->at_peaks = o->at_peaks;
 }

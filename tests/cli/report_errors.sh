@@ -72,6 +72,11 @@ done
 "$make_recording" both.wndl <"$here/heap/mixed"
 refuses 2 'on samples; --heap shows' report --blocks peak both.wndl
 refuses 2 'not for samples; --value bytes' export --blocks peak both.wndl
+# Also what would have been taken anyway.
+refuses 2 'this report is on a heap' report --heap --time cpu both.wndl
+refuses 2 'this report is on a heap' report --heap --by fn both.wndl
+refuses 2 'not for a heap' export --value bytes --time cpu both.wndl
+refuses 2 'error: --by is for the table' report --tree --by fn good.wndl
 for accepted in 'report --heap -s req' 'export --value bytes' \
     'export -f firefox'; do
     # shellcheck disable=SC2086

@@ -15,6 +15,7 @@ struct sample_options {
     double seconds;
     uint64_t size;
     unsigned by;
+    struct wndl_option_choice of;
     struct wndl_option_list dirs;
 };
 
@@ -33,6 +34,8 @@ static const struct wndl_option rows[] = {
         offsetof(struct sample_options, size)},
     {0, "by", NULL, "fn|line|module", "fn", NULL, "group", WNDL_OPT_CHOICE,
         offsetof(struct sample_options, by)},
+    {0, "of", NULL, "cpu|wall", "cpu", NULL, "which", WNDL_OPT_CHOSEN,
+        offsetof(struct sample_options, of)},
     {'d', "dir", "DIR", NULL, NULL, NULL, "look in DIR", WNDL_OPT_LIST,
         offsetof(struct sample_options, dirs)},
     {0},
@@ -104,6 +107,11 @@ static void defaults_hold_and_the_environment_beats_them(void **state)
     assert_int_equal(r->o.count, 30);
     assert_int_equal(r->o.by, 0);
     assert_null(r->o.out);
+    assert_true(r->o.of.index == 0 && !r->o.of.given);
+    r = PARSE(&c, "in", "--of=cpu");
+    assert_true(r->o.of.index == 0 && r->o.of.given);
+    r = PARSE(&c, "in", "--of=wall");
+    assert_true(r->o.of.index == 1 && r->o.of.given);
     setenv("WNDL_TEST_OUT", "from-env", 1);
     assert_string_equal(PARSE(&c, "in")->o.out, "from-env");
     assert_string_equal(PARSE(&c, "in", "-o", "x")->o.out, "x");
