@@ -141,10 +141,11 @@ static void tell_status(const struct wndl_collector *c, int socket)
     heap_status(c, heap, sizeof heap);
     answer(socket, WNDL_CONTROL_DONE,
         "%s %s for %.1f s: %" PRIu64 " samples, %" PRIu32 " of %" PRIu32
-        " processes run%s",
+        " processes run%s%s",
         c->paused ? "paused:" : "recording", full_path(c->path, full),
         (double)time / 1e9, c->totals.samples - c->recording.keep.discarded,
-        wndl_roster_running(c), c->totals.processes, heap);
+        wndl_roster_running(c), c->totals.processes, heap,
+        c->paused && heap[0] != '\0' ? "; heaps do not pause" : "");
 }
 
 /* The answer comes when the file is whole. */

@@ -335,7 +335,7 @@ static void take_snapshot(struct wndl_collector_process *p,
         wndl_heap_sum_part(p, sum, part);
         put_counts(p, part, sum->tick);
         write_out(p->recording);
-        if (why == WNDL_SNAPSHOT_END)
+        if (why == WNDL_SNAPSHOT_END || why == WNDL_SNAPSHOT_STOP)
             count_ends(p, part);
     }
 }
@@ -457,7 +457,8 @@ void wndl_collector_heap_add(const struct wndl_collector_process *p,
     add_sum(&sum, totals);
 }
 
-void wndl_collector_heap_end(struct wndl_collector_process *p)
+void wndl_collector_heap_end(
+    struct wndl_collector_process *p, enum wndl_snapshot_why why)
 {
     struct wndl_heap_sum sum;
     if (!has_begun(p)) {
@@ -474,7 +475,7 @@ void wndl_collector_heap_end(struct wndl_collector_process *p)
     struct wndl_heap_part *part = new_part();
     if (part == NULL)
         return;
-    take_snapshot(p, &sum, WNDL_SNAPSHOT_END, part);
+    take_snapshot(p, &sum, why, part);
     wndl_heap_put_findings(p, &sum, part);
     free_part(part);
 }

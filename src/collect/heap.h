@@ -69,10 +69,12 @@ void wndl_collector_heap_snapshot(
     struct wndl_collector_process *p, enum wndl_snapshot_why why);
 
 /*
- * The last snapshot and what is told at the end only. After the last drain.
- * Adds to the totals of the recording.
+ * The last snapshot, which is WNDL_SNAPSHOT_END or WNDL_SNAPSHOT_STOP, and
+ * what is told at the end only. After the last drain. Adds to the totals of the
+ * recording.
  */
-void wndl_collector_heap_end(struct wndl_collector_process *p);
+void wndl_collector_heap_end(
+    struct wndl_collector_process *p, enum wndl_snapshot_why why);
 
 /* Adds what a heap that has not ended counts now. */
 void wndl_collector_heap_add(const struct wndl_collector_process *p,

@@ -223,7 +223,9 @@ void wndl_collector_process_end(
         atomic_store(&p->shm->stop, 1);
         wndl_collector_process_drain(p, true);
         if (p->heap != NULL)
-            wndl_collector_heap_end(p);
+            wndl_collector_heap_end(p, how == WNDL_ENDED_UNKNOWN
+                                           ? WNDL_SNAPSHOT_STOP
+                                           : WNDL_SNAPSHOT_END);
         sum_up(p, lost);
     }
     if (p->watch != NULL)

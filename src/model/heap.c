@@ -96,6 +96,7 @@ const char *wndl_snapshot_why_text(unsigned why)
         "asked for by the program",
         "when its time had come",
         "at a new peak",
+        "when the recording was stopped",
         "for another reason",
     };
     return texts[why < WNDL_SNAPSHOT_OTHER ? why : WNDL_SNAPSHOT_OTHER];

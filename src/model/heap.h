@@ -96,6 +96,7 @@ enum wndl_snapshot_why {
     WNDL_SNAPSHOT_PROGRAM,
     WNDL_SNAPSHOT_TIME,
     WNDL_SNAPSHOT_PEAK,
+    WNDL_SNAPSHOT_STOP,
     WNDL_SNAPSHOT_OTHER, /* of a later kind */
     WNDL_SNAPSHOT_WHYS,
 };

@@ -70,7 +70,7 @@ static void sum(struct wndl_json *j, const struct wndl_heap_sum *s)
 static void snapshot(struct wndl_json *j, const struct wndl_heap_snapshot *s)
 {
     static const char *const whys[WNDL_SNAPSHOT_WHYS] = {
-        "end", "ctl", "program", "time", "peak", "other"};
+        "end", "ctl", "program", "time", "peak", "stop", "other"};
     wndl_json_put_number(j, "number", s->number + 1);
     wndl_json_put_number(j, "time_ns", s->time);
     wndl_json_put_text(j, "why", whys[s->why]);

@@ -112,6 +112,26 @@ wait $recorder || fail "the recorder: $(cat said)"
 expect 1013 "75 30 75 0" "after a snapshot by hand"
 [ "$(snapshots 1)" -eq 1 ] || fail "one snapshot by hand"
 
+# Heaps do not pause, and a recording can end before the program does.
+"$windlass" heap -o stopped.wndl "$heaps" keep 50 1013 tell paused \
+    wait stopped keep 25 1013 2>said &
+recorder=$!
+while [ ! -f paused ]; do sleep 0.05; done
+"$windlass" ctl $recorder pause >answer || fail "no pause"
+grep -q '^paused: .* allocated; heaps do not pause$' answer ||
+    fail "pause: $(cat answer)"
+"$windlass" ctl $recorder start >answer || fail "no start"
+! grep -q 'pause' answer || fail "start: $(cat answer)"
+[ "$("$windlass" ctl $recorder stop)" = "$work/stopped.wndl" ] || fail "stop"
+touch stopped
+wait $recorder || fail "stopped: $(cat said)"
+"$heapdump" stopped.wndl >dump
+expect 1013 "50 0 50 0" "after a stop"
+[ "$(snapshots 5)" -eq 1 ] && [ "$(snapshots 0)" -eq 0 ] ||
+    fail "a stop: $(grep '^snapshot' dump)"
+"$windlass" report stopped.wndl | grep -q '^Live .*, when the recording was stopped' ||
+    fail "a stop is not told"
+
 # By the program itself.
 heap 0 -- "$heaps" keep 4 1013 dump first_one keep 4 1013 dump second
 [ "$(snapshots 2)" -eq 2 ] || fail "$(snapshots 2) snapshots by the program"
@@ -192,8 +212,10 @@ wrong heap --sample-below 100
 grep -q -e '--sample-below goes with --stacks partial' said || fail "$(cat said)"
 wrong heap --every 0.01
 wrong heap --mode both
-wrong record --at-peaks
-grep -q -e '--heap' said || fail "$(cat said)"
+for option in --at-peaks --mode=live --stacks=full; do
+    wrong record $option
+    grep -q -e '--heap only' said || fail "$option: $(cat said)"
+done
 for status in 127 126; do
     heap_status=0
     "$windlass" heap -- "$([ $status = 127 ] && echo ./no_such || echo "$work")" \
