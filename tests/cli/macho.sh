@@ -384,6 +384,13 @@ fat() {
         rm -rf p.$arch.dSYM
         compare p.$arch want.$arch
     done
+    # An object file for both.
+    llvm-lipo-19 -create p.x86_64.other.o p.arm64.other.o -output both.o
+    for arch in x86_64 arm64; do
+        cp both.o p.$arch.other.o
+        cp all.$arch all
+        compare p.$arch want.$arch
+    done
     # Where there is but one, it is that.
     llvm-lipo-19 -create p.arm64 -output p
     cp all.arm64 all
@@ -572,6 +579,7 @@ odd_files() {
 # error or an answer, and soon.
 hostile() {
     begin p x86_64
+    cp all each
     echo 0x100000400 >all
     for size in $(seq 1 97 2000) $(seq 2000 1009 "$(wc -c <p)"); do
         head -c "$size" p >q
@@ -580,6 +588,25 @@ hostile() {
     done
     bundle=p.dSYM/Contents/Resources/DWARF/p
     cp $bundle whole
+    # A bundle of another build is none: one bit of the UUID is another.
+    python3 - $bundle <<'END_'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at = 32
+while struct.unpack_from("<I", data, at)[0] != 0x1b:
+    at += struct.unpack_from("<I", data, at + 4)[0]
+data[at + 23] ^= 1
+# No line of it is right either.
+line = data.index(b"__debug_line\0") + 48
+offset = struct.unpack_from("<I", data, line)[0]
+data[offset:offset + 64] = bytes(64)
+open(sys.argv[1], "wb").write(data)
+END_
+    cp each all
+    compare p want
+    echo 0x100000400 >all
+    grep -q '/p: the debug file belongs to another build' have.err ||
+        fail "of another build: $(cat have.err)"
     for size in $(seq 1 1009 "$(wc -c <whole)"); do
         head -c "$size" whole >$bundle
         timeout 20 "$windlass" sym -e p <all >have 2>said ||
@@ -602,14 +629,19 @@ hostile() {
         cp whole p.$unit.o
     done
     # An archive in an archive is no object.
-    llvm-ar-19 --format=gnu rcS outer p.a
-    cp outer inner
+    cp p.a whole
     cp p.a p.first.o
     rm p.a
     llvm-ar-19 --format=gnu rcS p.a p.first.o p.last.o
     timeout 20 "$windlass" sym -e p --all-functions >have 2>said
     grep -q 'p.a(p.first.o): not a Mach-O object file' said ||
         fail "an archive in an archive: $(cat said)"
+    # One that is cut off says where.
+    size=$(($(wc -c <whole) - 200))
+    head -c $size whole >p.a
+    timeout 20 "$windlass" sym -e p --all-functions >have 2>said
+    grep -q 'p.a(p.last.o): archive+0x[0-9a-f]*: a member reaches past' said ||
+        fail "half an archive: $(cat said)"
 }
 
 $part
