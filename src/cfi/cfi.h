@@ -22,6 +22,7 @@
 enum wndl_cfi_family {
     WNDL_CFI_X86 = 0, /* x86-64, and i386 where addresses are of 4 bytes */
     WNDL_CFI_AARCH64,
+    WNDL_CFI_ARM, /* of 32 bits */
 };
 
 /* A section as it is linked or mapped: addr is the address of bytes[0]. */

@@ -157,9 +157,11 @@ static int show(const struct table_options *o, const char *path)
     if (wndl_table_check(&table, &err) != WNDL_OK) {
         wndl_error_set_file(&err, path);
         exit_code = say_error(&err);
-    } else if (wndl_arch_of(table.machine) == NULL || table.machine == 0) {
+    } else if (wndl_table_arch_of(table.machine) == NULL ||
+               table.machine == 0) {
         exit_code = wndl_cli_error(
-            "%s: is for another machine than x86-64, i386 and AArch64", path);
+            "%s: is for another machine than x86-64, i386, AArch64 and Arm",
+            path);
     } else {
         exit_code = print_table(o, &table);
     }
@@ -291,10 +293,11 @@ const struct wndl_command wndl_cmd_unwind_table = {
     .description =
         "An unwind table has the rules of a binary's call frame information "
         "(.eh_frame; .debug_frame where there is none; .pdata of 64-bit "
-        "Windows' files) in about a tenth of its "
+        "Windows' files; .ARM.exidx) in about a tenth of its "
         "size, at every instruction. Named <build-id>.wut, it is found in the "
         "folders of $WINDLASS_UNWIND_TABLES when the binary is recorded. Of "
-        "x86-64, i386 and AArch64 (which only unwinding from files takes).\n\n"
+        "x86-64, i386, AArch64 (which only unwinding from files takes) and "
+        "32-bit Arm (which nothing takes yet).\n\n"
         "build: make the table of OBJ, a program or shared library.\n\n"
         "show: tell what a table is of and what takes its bytes.\n\n"
         "verify: look up the first, middle and last address of every row that "

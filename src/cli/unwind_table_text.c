@@ -2,6 +2,7 @@
 #include "cli/unwind_table_text.h"
 
 #include "analyze/cfi_text.h"
+#include "tables/tables.h"
 
 #include <elf.h>
 #include <inttypes.h>
@@ -19,6 +20,8 @@ static const char *machine_name(uint16_t machine)
         return "x86-64";
     if (machine == EM_AARCH64)
         return "AArch64";
+    if (machine == EM_ARM)
+        return "32-bit Arm";
     return machine == EM_386 ? "i386" : "unknown machine";
 }
 
@@ -70,7 +73,8 @@ static void say_row(struct dump *d, uint64_t end)
     struct wndl_cfi_row row;
     const uint16_t machine = d->table->machine;
     fprintf(d->out, "[0x%" PRIx64 " .. 0x%" PRIx64 "]: ", d->start, end - 1);
-    switch (wndl_table_row(d->table, wndl_arch_of(machine), d->rule, &row)) {
+    switch (
+        wndl_table_row(d->table, wndl_table_arch_of(machine), d->rule, &row)) {
     case WNDL_OK:
         wndl_buf_clear(&d->text);
         wndl_cfi_text_rule(&d->text, wndl_cfi_machine_of(machine), &row);

@@ -50,7 +50,14 @@ enum wndl_status wndl_frames_open(struct wndl_frames *frames,
     struct wndl_error *err)
 {
     *frames = (struct wndl_frames){0};
-    enum wndl_status status = wndl_pe_frames(frames, object, arena, err);
+    enum wndl_status status = WNDL_NOT_FOUND;
+    /* .eh_frame of Arm has no more than the stubs of .plt. */
+    if (wndl_object_machine(object) == EM_ARM)
+        status = wndl_frames_find(frames, object, ".debug_frame", err);
+    if (status == WNDL_NOT_FOUND)
+        status = wndl_arm_frames(frames, object, arena, err);
+    if (status == WNDL_NOT_FOUND)
+        status = wndl_pe_frames(frames, object, arena, err);
     if (status == WNDL_NOT_FOUND)
         status = wndl_frames_find(frames, object, ".eh_frame", err);
     if (status == WNDL_NOT_FOUND)

@@ -5,6 +5,7 @@
  *   pe_frames.c    Windows: the list of functions (.pdata)
  *   pe_unwind.c    what one of them does to the stack (.xdata)
  *   pe_epilogue.c  where it takes that back
+ *   arm_frames.c   32-bit Arm: .ARM.exidx and the code
  */
 #ifndef WNDL_TABLES_FRAMES_IMPL_H
 #define WNDL_TABLES_FRAMES_IMPL_H
@@ -22,6 +23,11 @@ enum wndl_status wndl_frames_finish(struct wndl_frames *frames,
 
 /* Windows' of x86-64. NOT_FOUND for others, and when there is none. */
 enum wndl_status wndl_pe_frames(struct wndl_frames *frames,
+    struct wndl_object *object, struct wndl_arena *arena,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/* 32-bit Arm's. NOT_FOUND for others, and when there is none. */
+enum wndl_status wndl_arm_frames(struct wndl_frames *frames,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err) WNDL_MUST_USE;
 

@@ -72,8 +72,15 @@ static bool plain_x86_rule(const struct wndl_arch *arch,
 static bool plain_rule(const struct wndl_arch *arch,
     const struct wndl_cfi_row *row, uint32_t *rule)
 {
-    return arch->family == WNDL_CFI_AARCH64 ? plain_a64_rule(row, rule)
-                                            : plain_x86_rule(arch, row, rule);
+    switch ((enum wndl_cfi_family)arch->family) {
+    case WNDL_CFI_AARCH64:
+        return plain_a64_rule(row, rule);
+    case WNDL_CFI_ARM: /* callers want r4 to r11: all rows are full */
+        return false;
+    case WNDL_CFI_X86:
+        break;
+    }
+    return plain_x86_rule(arch, row, rule);
 }
 
 static void write_rule(struct wndl_buf *out, const struct wndl_cfi_rule *rule)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tables/frames.h"
 #include "tables/rows.h"
+#include "tables/tables.h"
+#include "unwind/exidx.h"
 
+#include <elf.h>
 #include <stdlib.h>
 
 static bool is_code(
@@ -59,12 +62,26 @@ static bool list_functions(
     return true;
 }
 
+const struct wndl_arch *wndl_table_arch_of(uint16_t machine)
+{
+    static const struct wndl_arch arm = {
+        .family = WNDL_CFI_ARM,
+        .word = 4,
+        .bx = WNDL_NO_REG,
+        .fp = 11,
+        .sp = WNDL_ARM_SP,
+        .ra = WNDL_ARM_LR,
+        .pc = WNDL_ARM_PC,
+    };
+    return machine == EM_ARM ? &arm : wndl_arch_of(machine);
+}
+
 enum wndl_status wndl_table_source_open(struct wndl_table_source *source,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err)
 {
     *source = (struct wndl_table_source){
-        .arch = wndl_arch_of(wndl_object_machine(object))};
+        .arch = wndl_table_arch_of(wndl_object_machine(object))};
     wndl_vec_init(
         &source->functions, arena, sizeof(struct wndl_table_function));
     if (!wndl_object_is_image(object))
@@ -72,7 +89,7 @@ enum wndl_status wndl_table_source_open(struct wndl_table_source *source,
             err, WNDL_UNSUPPORTED, "is not a program or a shared library");
     if (wndl_object_machine(object) == 0 || source->arch == NULL)
         return wndl_fail(err, WNDL_UNSUPPORTED,
-            "is for another machine than x86-64, i386 and AArch64");
+            "is for another machine than x86-64, i386, AArch64 and Arm");
     struct wndl_frames frames;
     enum wndl_status status = wndl_frames_open(&frames, object, arena, err);
     source->name = frames.name;

@@ -108,6 +108,8 @@ static bool read_plain(
 {
     struct wndl_a64_plain plain;
     forget_others(row, arch);
+    if (arch->family == WNDL_CFI_ARM)
+        return false;
     if (arch->family != WNDL_CFI_AARCH64) {
         plain_row(arch, rule, row);
         return is_sane(rule);

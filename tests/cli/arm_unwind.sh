@@ -140,6 +140,25 @@ grep -q '^>' "$work/diff" && fail "the row looked up differs"
 "$windlass" unwind-info --breakpad "$work/odd.so" 2>/dev/null |
     grep -q '\.cfa: sp \.ra: lr$' || fail "no STACK CFI record"
 
+# --- tables of them, in windlass's own format
+
+ld.lld-19 -shared --build-id -o "$work/table.so" "$work/thumb.o"
+llvm-objcopy-19 --remove-section .debug_frame "$work/table.so" \
+    "$work/table_exidx.so"
+for file in "$work/table.so" "$work/table_exidx.so"; do
+    "$windlass" unwind-table build "$file" -o "$file.wut" 2>"$work/err" ||
+        fail "$file: no table"
+    "$windlass" unwind-table verify "$file" "$file.wut" >"$work/out" ||
+        fail "$file: the table is wrong"
+    "$windlass" unwind-table show "$file.wut" | grep -q '32-bit Arm' ||
+        fail "the machine is not told"
+    "$windlass" unwind-info --dump "$file" >"$work/expected"
+    "$windlass" unwind-table show --dump "$file.wut" |
+        grep -v ': no information$' |
+        diff "$work/expected" - || fail "$file: its table's rows differ"
+done
+grep -q "of .ARM.exidx's" "$work/err" || fail "the source is not told"
+
 # --- against .debug_frame
 
 for file in $made; do
