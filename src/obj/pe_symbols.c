@@ -12,7 +12,7 @@ enum { SYMBOL = 18, IN_FUNCTION = 0x20, EXTERNAL = 2, STATIC = 3, LABEL = 6 };
 struct listing {
     struct wndl_object *object;
     struct wndl_vec *functions; /* struct wndl_function */
-    uint64_t names_left;        /* bytes of exports' names yet to be read */
+    uint64_t names_left;        /* bytes of names yet to be read */
 };
 
 static const struct wndl_object_section *code_at(
@@ -56,12 +56,27 @@ static const uint8_t *name_of(struct listing *l, const uint8_t bytes[8])
             &l->object->arena, bytes, strnlen((const char *)bytes, 8));
     struct wndl_bytes name =
         wndl_elf_name(l->object->pe->strings, wndl_cursor_u32(&c));
+    /* One that does not end was looked through as far as names go. */
+    uint64_t cost = name.size != 0 ? name.size : UINT16_MAX;
+    l->names_left -= cost < l->names_left ? cost : l->names_left;
     return name.data == NULL ? (const uint8_t *)"" : name.data;
 }
 
+static void note_endless_names(struct wndl_object *object, const char *where)
+{
+    struct wndl_error damage = {0};
+    (void)wndl_fail_at(&damage, WNDL_MALFORMED, where, 0,
+        "their names are longer than the file");
+    wndl_object_note_damage(object, &damage);
+}
+
+/* Linkers let symbols of the same name share it; that makes far less of it than
+ * there is of code and symbols. */
 static enum wndl_status add_symbols(struct listing *l)
 {
+    enum { SHARED = 4 };
     const struct wndl_object *object = l->object;
+    l->names_left = SHARED * (uint64_t)object->file.size;
     struct wndl_cursor c = wndl_cursor_at(object->pe->symbols, 0, false);
     while (wndl_cursor_left(&c) >= SYMBOL) {
         const uint8_t *bytes = wndl_cursor_take(&c, 8);
@@ -87,6 +102,10 @@ static enum wndl_status add_symbols(struct listing *l)
         const uint8_t *name = name_of(l, bytes);
         if (name == NULL || !push(l, &function, name))
             return WNDL_NOMEM;
+        if (l->names_left == 0) {
+            note_endless_names(l->object, "symbols");
+            break;
+        }
     }
     return WNDL_OK;
 }
@@ -110,14 +129,6 @@ static uint32_t number_at(struct wndl_bytes list, uint64_t index, unsigned size)
     struct wndl_cursor c = wndl_cursor_at(list, index * size, false);
     uint64_t number = wndl_cursor_uint(&c, size);
     return c.failed ? UINT32_MAX : (uint32_t)number;
-}
-
-static void note_endless_names(struct wndl_object *object)
-{
-    struct wndl_error damage = {0};
-    (void)wndl_fail_at(&damage, WNDL_MALFORMED, "exports", 0,
-        "their names are longer than the file");
-    wndl_object_note_damage(object, &damage);
 }
 
 /* Names, the number of each, and addresses by number; one within the exports
@@ -150,7 +161,7 @@ static enum wndl_status add_exports(struct listing *l)
         if (!push(l, &function, text_at(l, number_at(names, i, 4))))
             return WNDL_NOMEM;
         if (l->names_left == 0) {
-            note_endless_names(l->object);
+            note_endless_names(l->object, "exports");
             break;
         }
     }

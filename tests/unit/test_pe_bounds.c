@@ -133,6 +133,61 @@ static void names_are_no_longer_than_the_file(void **state)
     assert_true(damaged);
 }
 
+static void set_u32(struct wndl_buf *b, size_t at, size_t value)
+{
+    for (size_t i = 0; i < 4; i++)
+        b->data[at + i] = (uint8_t)(value >> 8 * i);
+}
+
+/* Of `count` COFF symbols at addresses of their own, each is called as the one
+ * before without its first letter; their one string has `size` bytes. */
+static size_t count_symbols(uint32_t count, uint32_t size, bool *damaged)
+{
+    enum { SYMBOLS_AT = 0x4c, SYMBOL_COUNT = 0x50 };
+    struct wndl_buf b;
+    struct wndl_object *object;
+    const struct wndl_symbol *symbols;
+    size_t found = 0;
+    wndl_buf_init(&b, wndl_mem_libc());
+    make_headers(&b, 1, 1 << 20);
+    set_u32(&b, SYMBOLS_AT, b.size);
+    set_u32(&b, SYMBOL_COUNT, count);
+    for (uint32_t i = 0; i < count; i++) {
+        wndl_buf_u32le(&b, 0);
+        wndl_buf_u32le(&b, 4 + i % size);
+        wndl_buf_u32le(&b, i);
+        u16(&b, 1);
+        u16(&b, 0x20);
+        u16(&b, 2);
+    }
+    wndl_buf_u32le(&b, 4 + size + 1);
+    for (uint32_t i = 0; i < size; i++)
+        wndl_buf_byte(&b, 'x');
+    zeros(&b, 1);
+    assert_int_equal(wndl_object_open((struct wndl_bytes){b.data, b.size},
+                         "a.exe", wndl_mem_libc(), &object, NULL),
+        WNDL_OK);
+    if (wndl_object_functions(object, &symbols, &found, NULL) != WNDL_OK)
+        found = 0;
+    *damaged = wndl_object_damage(object) != NULL;
+    wndl_object_close(object);
+    wndl_buf_free(&b);
+    return found;
+}
+
+/* Half a million names of 64 KiB would be 20 GB. */
+static void names_of_symbols_are_not_much_longer(void **state)
+{
+    (void)state;
+    bool damaged;
+    assert_int_equal(count_symbols(1000, 100, &damaged), 1000);
+    assert_false(damaged);
+    assert_in_range(count_symbols(1 << 19, 60000, &damaged), 100, 10000);
+    assert_true(damaged);
+    assert_in_range(count_symbols(1 << 19, 1 << 20, &damaged), 0, 10000);
+    assert_true(damaged);
+}
+
 static enum wndl_status open_with(unsigned sections)
 {
     struct wndl_buf b;
@@ -161,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_exports_are_read),
         cmocka_unit_test(names_are_no_longer_than_the_file),
+        cmocka_unit_test(names_of_symbols_are_not_much_longer),
         cmocka_unit_test(sections_are_few),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
