@@ -75,8 +75,33 @@ static inline long wndl_raw4(long number, long a, long b, long c, long d)
     return result;
 }
 
+#elif defined(__aarch64__)
+
+static inline long wndl_raw6(
+    long number, const long a[static 4], long fifth, long sixth)
+{
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a[0];
+    register long x1 __asm__("x1") = a[1];
+    register long x2 __asm__("x2") = a[2];
+    register long x3 __asm__("x3") = a[3];
+    register long x4 __asm__("x4") = fifth;
+    register long x5 __asm__("x5") = sixth;
+    __asm__ volatile("svc #0"
+                     : "+r"(x0)
+                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                     : "memory");
+    return x0;
+}
+
+static inline long wndl_raw4(long number, long a, long b, long c, long d)
+{
+    const long first[4] = {a, b, c, d};
+    return wndl_raw6(number, first, 0, 0);
+}
+
 #else
-#error "bare system calls are written for x86-64 and i386"
+#error "bare system calls are written for x86-64, i386 and AArch64"
 #endif
 
 /* What the kernel of a 32-bit program calls otherwise. */

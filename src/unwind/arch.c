@@ -58,7 +58,15 @@ const struct wndl_arch *wndl_arch_of(uint16_t machine)
 
 void wndl_regs_from_context(struct wndl_regs *regs, const void *ucontext)
 {
-    const greg_t *gregs = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
+    const mcontext_t *machine = &((const ucontext_t *)ucontext)->uc_mcontext;
+#if defined(__aarch64__)
+    _Static_assert(offsetof(mcontext_t, pc) - offsetof(mcontext_t, regs) ==
+                       WNDL_GREG_IP * WNDL_WORD,
+        "SP and PC are behind the others");
+    const unsigned long long *gregs = machine->regs;
+#else
+    const greg_t *gregs = machine->gregs;
+#endif
     *regs = (struct wndl_regs){
         .ip = (uintptr_t)gregs[WNDL_GREG_IP],
         .sp = (uintptr_t)gregs[WNDL_GREG_SP],

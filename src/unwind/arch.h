@@ -20,7 +20,8 @@
  * RED_ZONE  bytes below SP that code without calls may use
  * DWARF_*   register numbers of the psABIs (figure 3.36 of x86-64's, table
  *           2.14 of i386's, where .eh_frame has the same numbers)
- * GREG_*    places in a ucontext_t's gregs
+ *           and of aadwarf64, 4.1): PC is where `ra` is once a step is made
+ * GREG_*    places in a ucontext_t's gregs; AArch64's are regs, sp and pc
  */
 #if defined(__x86_64__)
 #define WNDL_ARCH_HERE (&wndl_arch_x86_64)
@@ -32,6 +33,7 @@ enum {
     WNDL_DWARF_FP = 6,
     WNDL_DWARF_SP = 7,
     WNDL_DWARF_RA = 16,
+    WNDL_DWARF_PC = WNDL_DWARF_RA,
     WNDL_GREG_BX = REG_RBX,
     WNDL_GREG_FP = REG_RBP,
     WNDL_GREG_SP = REG_RSP,
@@ -48,14 +50,32 @@ enum {
     WNDL_DWARF_FP = 5,
     WNDL_DWARF_SP = 4,
     WNDL_DWARF_RA = 8,
+    WNDL_DWARF_PC = WNDL_DWARF_RA,
     WNDL_GREG_BX = REG_EBX,
     WNDL_GREG_FP = REG_EBP,
     WNDL_GREG_SP = REG_ESP,
     WNDL_GREG_IP = REG_EIP,
     WNDL_GREGS = 15,
 };
+#elif defined(__aarch64__)
+#define WNDL_ARCH_HERE (&wndl_arch_aarch64)
+enum {
+    WNDL_WORD = 8,
+    WNDL_START_GAP = 15,
+    WNDL_RED_ZONE = 0,
+    WNDL_DWARF_BX = 19,
+    WNDL_DWARF_FP = 29,
+    WNDL_DWARF_SP = 31,
+    WNDL_DWARF_RA = 30,
+    WNDL_DWARF_PC = 32,
+    WNDL_GREG_BX = 19,
+    WNDL_GREG_FP = 29,
+    WNDL_GREG_SP = 31,
+    WNDL_GREG_IP = 32,
+    WNDL_GREGS = 33,
+};
 #else
-#error "the unwinder is written for x86-64 and i386"
+#error "the unwinder is written for x86-64, i386 and AArch64"
 #endif
 
 _Static_assert(sizeof(void *) == WNDL_WORD && sizeof(greg_t) == WNDL_WORD,

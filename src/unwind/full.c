@@ -86,8 +86,8 @@ static bool step_null_call(
     const struct wndl_space *space, struct wndl_fp_state *state)
 {
     uint64_t ra;
-    if (!state->interrupted || state->pc >= 4096 ||
-        !wndl_space_word(space, state->sp, &ra) ||
+    if (space->arch->ra != space->arch->pc || !state->interrupted ||
+        state->pc >= 4096 || !wndl_space_word(space, state->sp, &ra) ||
         !wndl_code_is_mapped(space->remote, ra))
         return false;
     state->pc = ra;
@@ -237,10 +237,52 @@ struct wndl_step wndl_fp_step(
     return step;
 }
 
+/* Whether there is a frame record at `at`, with this link and x30. */
+static bool is_record(const struct wndl_space *space,
+    const struct wndl_cfi_regs *regs, uint64_t at, const uint64_t *link)
+{
+    const struct wndl_arch *arch = space->arch;
+    uint64_t fp, ra;
+    return wndl_space_word(space, at, &fp) &&
+           wndl_space_word(space, at + arch->word, &ra) &&
+           (link == NULL || fp == *link) && ra == regs->regs[arch->ra];
+}
+
+/*
+ * Stubs of a procedure linkage table have no CFI, but they leave the return
+ * address alone that their caller put into a register; so does generated code
+ * before its prologue, and behind its epilogue. Where that leads to code
+ * without CFI it may be out of date: such code may have made calls itself.
+ */
+static __attribute__((noinline)) bool step_by_link(
+    const struct wndl_space *space, struct wndl_full *full)
+{
+    struct wndl_code code;
+    struct wndl_cfi_regs *regs = &full->regs;
+    const struct wndl_arch *arch = space->arch;
+    if (!full->interrupted || !has(regs, arch->ra))
+        return false;
+    const uint64_t ra = regs->regs[arch->ra] & WNDL_A64_ADDRESS;
+    if (wndl_code_find(space->remote, ra - 1, &code) != WNDL_CODE_ROW)
+        return false;
+    const uint64_t fp = has(regs, arch->fp) ? regs->regs[arch->fp] : 0;
+    if (fp != 0 && is_record(space, regs, fp, NULL))
+        return false; /* x29 leads to the caller, too, and knows its SP */
+    if (is_record(space, regs, regs->regs[arch->sp], &fp))
+        regs->regs[arch->sp] += 2u * arch->word;
+    set(regs, arch->pc, ra);
+    regs->valid &= ~(UINT64_C(1) << arch->ra);
+    full->interrupted = false;
+    return true;
+}
+
 static struct wndl_step full_fp_step(
     const struct wndl_space *space, struct wndl_full *full, bool in_module)
 {
     const struct wndl_arch *arch = space->arch;
+    if (arch->ra != arch->pc && wndl_space_method(space) == WNDL_WALK_ANY &&
+        step_by_link(space, full))
+        return stepped_alone();
     const struct wndl_cfi_regs *r = &full->regs;
     struct wndl_fp_state state = {
         .pc = r->regs[arch->pc],

@@ -52,7 +52,7 @@ size_t wndl_unwind_prepare(
     struct wndl_unwinder *u, uint64_t start, uint64_t size, size_t most)
 {
     struct wndl_dlmodule module;
-    if (!wndl_dlfind(start, &module))
+    if (!WNDL_ARCH_HERE->reads_code || !wndl_dlfind(start, &module))
         return 0;
     struct code code = {wndl_dlmodule_from(&module, start), start, &module};
     if (code.bytes.size > size)

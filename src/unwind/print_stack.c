@@ -106,6 +106,12 @@ static inline __attribute__((always_inline)) void registers_here(
                      "movq %%rbp, %2\n\t"
                      "movq %%rbx, %3"
                      : "=&a"(ip), "=&d"(sp), "=&c"(fp), "=&S"(bx));
+#elif defined(__aarch64__)
+    __asm__ volatile("1: adr %0, 1b\n\t"
+                     "mov %1, sp\n\t"
+                     "mov %2, x29\n\t"
+                     "mov %3, x19"
+                     : "=&r"(ip), "=&r"(sp), "=&r"(fp), "=&r"(bx));
 #else
     __asm__ volatile("call 1f\n"
                      "1: popl %0\n\t"

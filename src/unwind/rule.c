@@ -162,6 +162,9 @@ struct wndl_rule wndl_rule_of_row(const struct wndl_cfi_row *row, uint64_t pc)
         return needs_full_step;
     if (ra->kind == WNDL_RULE_UNDEFINED)
         return (struct wndl_rule){.kind = WNDL_ENTRY_STOP};
+    /* Where calls do not push: rows of many more shapes. */
+    if (WNDL_DWARF_PC != WNDL_DWARF_RA)
+        return needs_full_step;
     if (row->signal_frame && row->cfa.kind == WNDL_RULE_VAL_EXPR)
         return sigreturn_rule(row);
     /* The rest presume what calls do: RA right below the CFA, SP = CFA. */

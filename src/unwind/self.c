@@ -30,7 +30,7 @@ _Static_assert(sizeof(struct wndl_regs) == 48 //
     ".cfi_adjust_cfa_offset -56\n\t"                                           \
     "ret"
 
-#else
+#elif defined(__i386__)
 
 _Static_assert(sizeof(struct wndl_regs) == 40 //
                    && offsetof(struct wndl_regs, bx) == 24,
@@ -65,6 +65,36 @@ _Static_assert(sizeof(struct wndl_regs) == 40 //
 
 #endif
 
+#if defined(__aarch64__)
+
+_Static_assert(sizeof(struct wndl_regs) == 48, "the room that is made");
+
+/* gcc has no naked functions here. */
+__asm__(".text\n\t"
+        ".globl wndl_unwind_self\n\t"
+        ".type wndl_unwind_self, %function\n"
+        "wndl_unwind_self:\n\t"
+        ".cfi_startproc\n\t"
+        "stp x29, x30, [sp, #-64]!\n\t"
+        ".cfi_def_cfa_offset 64\n\t"
+        ".cfi_offset x29, -64\n\t"
+        ".cfi_offset x30, -56\n\t"
+        "add x3, sp, #64\n\t"
+        "stp x30, x3, [sp, #16]\n\t"
+        "stp x29, x19, [sp, #32]\n\t"
+        "add x3, sp, #16\n\t"
+        "bl wndl_unwind_self_from\n\t"
+        "ldp x29, x30, [sp], #64\n\t"
+        ".cfi_def_cfa_offset 0\n\t"
+        ".cfi_restore x29\n\t"
+        ".cfi_restore x30\n\t"
+        "ret\n\t"
+        ".cfi_endproc\n\t"
+        ".size wndl_unwind_self, .-wndl_unwind_self\n\t"
+        ".previous");
+
+#else
+
 __attribute__((naked)) void wndl_unwind_self(struct wndl_unwinder *u
     __attribute__((unused)),
     const struct wndl_stack_range *stack __attribute__((unused)),
@@ -72,3 +102,5 @@ __attribute__((naked)) void wndl_unwind_self(struct wndl_unwinder *u
 {
     __asm__(SELF);
 }
+
+#endif

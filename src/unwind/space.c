@@ -28,7 +28,7 @@ static enum wndl_code_kind local_cfi(uint64_t pc, struct module_cfi *cfi)
             .addr = hdr_addr,
             .data_base = hdr_addr,
             .address_size = WNDL_WORD},
-        .frame = {.address_size = WNDL_WORD},
+        .frame = {.address_size = WNDL_WORD, .family = WNDL_ARCH_HERE->family},
     };
     /* What tools that remove sections leave behind: a header of nothing. */
     if (cfi->hdr.bytes.size == 0)
@@ -204,6 +204,8 @@ bool wndl_code_read(
     const struct wndl_space *space, uint64_t address, void *to, size_t size)
 {
     struct wndl_dlmodule module;
+    if (!space->arch->reads_code)
+        return false;
     if (space->remote != NULL)
         return (remote_module(space->remote, address) != NULL ||
                    wndl_jit_remote_covers(space->remote, address)) &&

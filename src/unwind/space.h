@@ -60,10 +60,12 @@ bool wndl_code_read(
 /* Whether a module covers `pc`. */
 bool wndl_code_is_mapped(const struct wndl_remote *remote, uint64_t pc);
 
-/* User addresses are below 2^47, or 2^32; the first page is never mapped. */
+/* User addresses are below 2^47, or 2^32, or of AArch64 2^48; the first page is
+ * never mapped. */
 static inline bool wndl_code_is_possible(uint64_t pc)
 {
-    return pc >= 4096 && pc < UINT64_C(1) << 47;
+    const unsigned bits = WNDL_DWARF_PC != WNDL_DWARF_RA ? 48 : 47;
+    return pc >= 4096 && pc < UINT64_C(1) << bits;
 }
 
 /* The method without SCAN. */

@@ -160,7 +160,7 @@ static __attribute__((noinline)) struct wndl_rule rare_rule(
 struct wndl_rule wndl_table_step_rule(
     const struct wndl_table *table, uint32_t rule, uint64_t pc)
 {
-    if (!is_plain(rule) || !is_sane(rule))
+    if (WNDL_DWARF_PC != WNDL_DWARF_RA || !is_plain(rule) || !is_sane(rule))
         return rare_rule(table, rule, pc);
     const bool by_sp = wndl_table_kind_of(rule) == WNDL_TABLE_SP;
     return wndl_rule_of_plain(&(struct wndl_cfi_plain){

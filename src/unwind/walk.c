@@ -204,6 +204,9 @@ static bool step_full(struct walker *w)
     load_anchor(w, &full);
     for (size_t i = w->anchor.frame; i <= last; i++) {
         step = wndl_full_step(&w->space, &full);
+        if (!step.more && WNDL_DWARF_PC != WNDL_DWARF_RA &&
+            step.end == WNDL_END_BAD_PC && last > 0)
+            unpush(w);
         if (!step.more)
             return ended(w, step.end);
         i -= step.replaces;
@@ -215,7 +218,7 @@ static bool step_full(struct walker *w)
     w->anchor.source = ANCHOR_FULL;
     w->anchor.frame = last + 1;
     w->anchor.full = full;
-    return push(w, r->regs[WNDL_DWARF_RA], full.interrupted, step.how);
+    return push(w, r->regs[WNDL_DWARF_PC], full.interrupted, step.how);
 }
 
 static bool step_fp(struct walker *w, bool in_module)
@@ -245,6 +248,9 @@ bool wndl_walker_step(struct walker *w)
     if (wndl_space_method(&w->space) == WNDL_WALK_FP)
         return step_fp(w, w->rule.kind != WNDL_ENTRY_NO_MODULE &&
                               w->rule.kind != WNDL_ENTRY_NO_CODE);
+    if (WNDL_DWARF_PC != WNDL_DWARF_RA && w->rule.kind >= WNDL_ENTRY_FULL &&
+        w->rule.kind != WNDL_ENTRY_BAD)
+        return step_full(w);
     switch ((enum wndl_entry_kind)w->rule.kind) {
     case WNDL_ENTRY_SP:
     case WNDL_ENTRY_FP:

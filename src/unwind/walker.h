@@ -130,11 +130,16 @@ static inline struct wndl_entry *find_caller(struct wndl_unwinder *u,
 static inline struct wndl_entry *linked(
     struct wndl_unwinder *u, const struct wndl_entry *callee)
 {
+#if defined(__x86_64__) || defined(__i386__)
     uintptr_t offset; /* whose upper half the load clears */
     /* A relaxed load, but not into the register that `callee` is in: that would
      * have to be saved first, at every frame. */
     __asm__("movl %1, %k0" : "=&r"(offset) : "m"(callee->next));
     return wndl_cache_at(u, offset);
+#else
+    return wndl_cache_at(
+        u, atomic_load_explicit(&callee->next, memory_order_relaxed));
+#endif
 }
 
 static inline void link_caller(struct wndl_unwinder *u,
