@@ -147,7 +147,7 @@ const struct wndl_command wndl_cmd_dump_syms = {
         "lines has a PUBLIC record. Columns and lines of code that is in no "
         "function are not in the file. Rules for unwinding are there for "
         "x86-64, i386, AArch64 and 32-bit Arm; of Mach-O, those of "
-        "__eh_frame; of 64-bit Windows' files, those of .pdata.",
+        "__unwind_info; of 64-bit Windows' files, those of .pdata.",
     .options = option_table,
     .options_size = sizeof(struct dump_options),
     .examples = examples,

@@ -6,7 +6,12 @@
 
 #include <string.h>
 
-enum { CIE_VERSION = 3 };
+/* Mostly some 10 bytes are written for each that was read. */
+enum {
+    CIE_VERSION = 3,
+    BYTES_PER_BYTE = 32,
+    BYTES_AT_LEAST = 16 * 1024 * 1024,
+};
 
 static void put_address(struct wndl_frame_writer *w, uint64_t address)
 {
@@ -52,6 +57,13 @@ void wndl_frame_writer_init(struct wndl_frame_writer *w,
     wndl_vec_init(&w->origins, arena, sizeof(struct wndl_frame_origin));
     w->plain_cie = write_cie(w, ra_reg, "");
     w->signal_cie = write_cie(w, ra_reg, "zS");
+}
+
+void wndl_frame_writer_bound(struct wndl_frame_writer *w, uint64_t source)
+{
+    const uint64_t limit = source * BYTES_PER_BYTE + BYTES_AT_LEAST;
+    if (limit < w->limit)
+        w->limit = limit;
 }
 
 bool wndl_frame_writer_begin(

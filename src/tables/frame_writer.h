@@ -41,6 +41,9 @@ struct wndl_frame_function {
 void wndl_frame_writer_init(struct wndl_frame_writer *w,
     struct wndl_arena *arena, uint8_t word, uint8_t ra_reg);
 
+/* Bounds what is written by the bytes that it is made of. */
+void wndl_frame_writer_bound(struct wndl_frame_writer *w, uint64_t source);
+
 /* False when memory is out, or the limit is reached. */
 bool wndl_frame_writer_begin(
     struct wndl_frame_writer *w, const struct wndl_frame_function *function);

@@ -2,7 +2,7 @@
 /*
  * frames: the call frame information of a binary, whatever form it is in, as a
  * section that src/cfi reads: .eh_frame or .debug_frame as they are; Windows'
- * .pdata put into the words of .debug_frame.
+ * .pdata and Apple's __unwind_info put into the words of .debug_frame.
  */
 #ifndef WNDL_TABLES_FRAMES_H
 #define WNDL_TABLES_FRAMES_H
@@ -18,7 +18,7 @@ struct wndl_frames_lost {
 };
 
 struct wndl_frames {
-    const char *name; /* ".eh_frame", ".debug_frame", ".pdata" */
+    const char *name; /* ".eh_frame", ".pdata", "__unwind_info", ... */
     struct wndl_cfi_section frame;
     uint64_t size;           /* bytes of what was read */
     struct wndl_vec origins; /* struct wndl_frame_origin; empty: used as is */

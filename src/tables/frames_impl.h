@@ -5,6 +5,8 @@
  *   pe_frames.c    Windows: the list of functions (.pdata)
  *   pe_unwind.c    what one of them does to the stack (.xdata)
  *   pe_epilogue.c  where it takes that back
+ *   macho_frames.c Apple's: __unwind_info
+ *   x64_rows.c     rows of both
  *   arm_frames.c   32-bit Arm: .ARM.exidx and the code
  */
 #ifndef WNDL_TABLES_FRAMES_IMPL_H
@@ -28,6 +30,11 @@ enum wndl_status wndl_pe_frames(struct wndl_frames *frames,
 
 /* 32-bit Arm's. NOT_FOUND for others, and when there is none. */
 enum wndl_status wndl_arm_frames(struct wndl_frames *frames,
+    struct wndl_object *object, struct wndl_arena *arena,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/* Apple's. NOT_FOUND when there is none. */
+enum wndl_status wndl_macho_frames(struct wndl_frames *frames,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err) WNDL_MUST_USE;
 

@@ -4,6 +4,8 @@
 #include "obj/pe.h"
 #include "unwind/arch.h"
 
+#include <stdlib.h>
+
 enum {
     HEADER = 4, /* bytes */
     SLOT = 2,
@@ -151,6 +153,13 @@ static void reverse(struct wndl_pe_step *steps, size_t count)
     }
 }
 
+/* From the one furthest from the end on. */
+static int compare(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a < b) - (a > b);
+}
+
 static enum wndl_status read_codes(struct reading *r, struct info *info)
 {
     struct wndl_pe_unwind *u = r->unwind;
@@ -165,6 +174,8 @@ static enum wndl_status read_codes(struct reading *r, struct info *info)
     if (info->slots.failed)
         return fail(r, WNDL_MALFORMED, "an unwind code without its operand");
     reverse(u->steps + u->own, u->count - u->own);
+    if (u->epilogue_count > 1)
+        qsort(u->epilogues, u->epilogue_count, sizeof *u->epilogues, compare);
     u->version = info->version;
     u->prologue = info->prologue;
     return WNDL_OK;

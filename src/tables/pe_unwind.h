@@ -36,7 +36,8 @@ struct wndl_pe_step {
 
 /*
  * Steps before `own` were taken in the functions that this is a part of.
- * Epilogues are told of by version 2 only, by their distance from the end.
+ * Epilogues are told of by version 2 only, by their distance from the end; the
+ * first one comes first.
  */
 struct wndl_pe_unwind {
     struct wndl_pe_step steps[WNDL_PE_STEPS];
