@@ -132,6 +132,7 @@ static enum wndl_status read_sites(struct reading *r)
                 return WNDL_NOMEM;
         }
     }
+    body->code_size = wndl_cursor_offset(&c) - r->code->at;
     if (body->ranges.len > 1)
         qsort(body->ranges.data, body->ranges.len,
             sizeof(struct wndl_pdb_range), compare_ranges);
@@ -146,6 +147,7 @@ enum wndl_status wndl_pdb_need_sites(
     if (body->code_at == code->at && body->code_module == number)
         return WNDL_OK;
     body->sites.len = body->ranges.len = body->scopes.len = 0;
+    body->code_size = 0;
     body->code_at = UINT32_MAX;
     enum wndl_status status = read_sites(&r);
     if (status != WNDL_OK)

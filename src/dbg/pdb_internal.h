@@ -127,7 +127,8 @@ struct wndl_pdb_line {
  * sorted by depth and start, lines by start. */
 struct wndl_pdb_body {
     uint32_t code_module;
-    uint32_t code_at; /* of its record; UINT32_MAX for none */
+    uint32_t code_at;   /* of its record; UINT32_MAX for none */
+    uint64_t code_size; /* bytes of records that are in it */
     uint32_t lines_module;
     uint32_t lines_at;
     struct wndl_vec sites;  /* struct wndl_pdb_site */
@@ -190,6 +191,7 @@ struct wndl_pdb {
     bool is_named;
     uint64_t stretches; /* how many were asked for changes */
     uint64_t copied;    /* bytes of modules that are copies */
+    uint64_t searched;  /* bytes that were gone over for changes */
     uint64_t touched;   /* bytes of others, since memory was given up */
     struct wndl_pdb_body body;
     struct wndl_buf scratch; /* of records that are not in a row */

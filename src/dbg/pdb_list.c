@@ -115,6 +115,7 @@ static enum wndl_status add_lines(
         if (!add(p, lines->start) || !add(p, lines->end) ||
             wndl_pdb_need_lines(pdb, number, lines) != WNDL_OK)
             return WNDL_NOMEM;
+        pdb->searched += lines->size;
         for (size_t k = 0; k < pdb->body.lines.len; k++) {
             const struct wndl_pdb_line *line = wndl_vec_at(&pdb->body.lines, k);
             if (!add(p, line->start))
@@ -135,6 +136,7 @@ static enum wndl_status add_code(
         if (!add(p, code->start) || !add(p, code->end) ||
             wndl_pdb_need_sites(pdb, number, code) != WNDL_OK)
             return WNDL_NOMEM;
+        pdb->searched += pdb->body.code_size;
         for (size_t k = 0; k < pdb->body.ranges.len; k++) {
             const struct wndl_pdb_range *range =
                 wndl_vec_at(&pdb->body.ranges, k);
@@ -209,17 +211,26 @@ static enum wndl_status add_stretch(
     return status == WNDL_OK ? add_publics(pdb, p) : status;
 }
 
+/* A function that was moved in pieces is gone over for each of them. Tools
+ * make some dozens of one. */
+static uint64_t most_searched(const struct wndl_pdb *pdb)
+{
+    enum { PIECES = 64 };
+    return PIECES * (uint64_t)pdb->in.file.size;
+}
+
 enum wndl_status wndl_pdb_changes(
     struct wndl_pdb *pdb, uint64_t start, uint64_t end, struct wndl_vec *rvas)
 {
     enum wndl_status status = WNDL_OK;
     struct places p = {.rvas = rvas, .most = rvas->len + pdb->in.file.size};
-    while (start < end && status == WNDL_OK && !is_full(&p)) {
+    while (start < end && status == WNDL_OK && !is_full(&p) &&
+           pdb->searched <= most_searched(pdb)) {
         p.within = wndl_pdb_stretch_at(pdb, start, end);
         status = add_stretch(pdb, &p);
         start = p.within.end;
     }
-    if (is_full(&p))
+    if (is_full(&p) || pdb->searched > most_searched(pdb))
         wndl_pdb_damage(pdb, WNDL_MALFORMED, "OMAP", 0,
             "the same code was moved to too many places");
     return status;

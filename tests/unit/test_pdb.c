@@ -760,37 +760,57 @@ static void calls_in_nested_code_are_told_once(void **state)
     assert_in_range(many, 2000, 2500);
 }
 
+enum { FROM_RVA = 0x10000 };
+
+/* `count` pieces of `size` bytes, whose code is in two places in turn. */
+static struct wndl_pdb *open_moved(
+    struct maker *m, uint32_t count, uint32_t size, uint32_t apart)
+{
+    make_streams(m, true, 1);
+    m->streams[TO].size = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        u32(&m->streams[TO], FROM_RVA + i * size);
+        u32(&m->streams[TO], 0x1000 + i % 2 * apart);
+    }
+    make_file(m);
+    return open_made(m);
+}
+
+/* How much damage there is after changes in `size` bytes were asked for. */
+static uint32_t damage_of_changes(
+    struct wndl_pdb *pdb, uint32_t size, struct wndl_vec *rvas)
+{
+    struct wndl_pdb_stats stats;
+    assert_int_equal(
+        wndl_pdb_changes(pdb, FROM_RVA, FROM_RVA + size, rvas), WNDL_OK);
+    wndl_pdb_get_stats(pdb, &stats);
+    return stats.damaged;
+}
+
 /* Of code that is said to be in all of them, what changes is told for no more
- * places than the file has bytes. */
+ * places than the file has bytes. Of a function in pieces, all that is in it is
+ * looked at for each: not for any number of them. */
 static void code_may_be_moved_to_many_places(void **state)
 {
     (void)state;
-    enum { MANY = 5000, EACH = 0x300, FROM_RVA = 0x10000 };
+    enum { MANY = 5000, EACH = 0x300, PIECES = 30000 };
     struct maker m;
     struct wndl_arena arena;
     struct wndl_vec rvas;
-    struct wndl_pdb_stats stats;
-    make_streams(&m, true, 1);
-    m.streams[TO].size = 0;
-    for (uint32_t i = 0; i < MANY; i++) {
-        u32(&m.streams[TO], FROM_RVA + i * EACH);
-        u32(&m.streams[TO], 0x1000);
-    }
-    make_file(&m);
-    struct wndl_pdb *pdb = open_made(&m);
+    struct wndl_pdb *pdb = open_moved(&m, MANY, EACH, 0);
     wndl_arena_init(&arena, wndl_mem_libc());
     wndl_vec_init(&rvas, &arena, sizeof(uint64_t));
-    assert_int_equal(
-        wndl_pdb_changes(pdb, FROM_RVA, FROM_RVA + EACH, &rvas), WNDL_OK);
-    wndl_pdb_get_stats(pdb, &stats);
-    assert_int_equal(stats.damaged, 0);
+    assert_int_equal(damage_of_changes(pdb, EACH, &rvas), 0);
     assert_true(rvas.len > 10);
-    assert_int_equal(
-        wndl_pdb_changes(pdb, FROM_RVA, FROM_RVA + MANY * EACH, &rvas),
-        WNDL_OK);
-    wndl_pdb_get_stats(pdb, &stats);
-    assert_int_equal(stats.damaged, 1);
+    assert_int_equal(damage_of_changes(pdb, MANY * EACH, &rvas), 1);
     assert_true(rvas.len <= 2 * m.file.size);
+    wndl_pdb_close(pdb);
+    unmake(&m);
+    pdb = open_moved(&m, PIECES, 1, 0x100);
+    assert_int_equal(damage_of_changes(pdb, PIECES, &rvas), 0);
+    for (int i = 1; i < 10; i++)
+        (void)damage_of_changes(pdb, PIECES, &rvas);
+    assert_true(damage_of_changes(pdb, PIECES, &rvas) > 0);
     wndl_arena_free(&arena);
     wndl_pdb_close(pdb);
     unmake(&m);
