@@ -7,14 +7,17 @@
 #include "cli/shell_word.h"
 #include "in/wndl.h"
 
-static enum wndl_status read_bytes(struct wndl_profile *profile,
-    struct wndl_bytes bytes, uint64_t snapshot, struct wndl_error *err)
+static enum wndl_status read_input(struct wndl_profile *profile,
+    const struct wndl_input *input, uint64_t snapshot, struct wndl_error *err)
 {
     if (!wndl_profile_init(profile, wndl_mem_libc()))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     profile->wanted_snapshot =
         snapshot == 0 ? WNDL_LAST_SNAPSHOT : snapshot - 1;
-    enum wndl_status status = wndl_recording_read(profile, bytes, err);
+    enum wndl_status status =
+        input->file.bytes.size != 0
+            ? wndl_recording_read_file(profile, &input->file, err)
+            : wndl_recording_read(profile, input->bytes, err);
     if (status != WNDL_OK)
         wndl_profile_free(profile);
     return status;
@@ -52,7 +55,7 @@ bool wndl_load(struct wndl_loaded *loaded, const struct wndl_input *input,
     /* The report itself tells of damage: twice is for those who ask. */
     const struct wndl_log log = {.write = write_log, .level = WNDL_LOG_INFO};
     struct wndl_error err = {0};
-    if (read_bytes(&loaded->profile, input->bytes, snapshot, &err) != WNDL_OK) {
+    if (read_input(&loaded->profile, input, snapshot, &err) != WNDL_OK) {
         wndl_input_error(input, &err);
         return false;
     }

@@ -663,12 +663,27 @@ static void conclude(struct wndl_reader *r)
                         : narrow(p->unfollowed_processes.len);
 }
 
-static enum wndl_status read_chunks(
-    struct wndl_reader *r, struct wndl_chunk_reader *chunks)
+/* What is read, in parts of whole pages of any size, to the end of `chunk`. */
+static void give_up(struct wndl_bytes *mapped, const struct wndl_chunk *chunk)
+{
+    enum { PART = 4 * 1024 * 1024 };
+    const uint8_t *end = chunk->payload.data + chunk->payload.size;
+    while (mapped->size != 0 && end - mapped->data >= PART) {
+        const struct wndl_file part = {.bytes = {mapped->data, PART}};
+        wndl_file_give_up(&part);
+        mapped->data += PART;
+        mapped->size -= PART;
+    }
+}
+
+/* `mapped` is all of the file if it is, else empty. */
+static enum wndl_status read_chunks(struct wndl_reader *r,
+    struct wndl_chunk_reader *chunks, struct wndl_bytes mapped)
 {
     struct wndl_chunk chunk;
     while (wndl_chunk_next(chunks, &chunk)) {
         enum wndl_status status = read_chunk(r, &chunk);
+        give_up(&mapped, &chunk);
         if (status == WNDL_NOMEM)
             return status;
         if (status != WNDL_OK)
@@ -681,8 +696,8 @@ static enum wndl_status read_chunks(
     return WNDL_OK;
 }
 
-enum wndl_status wndl_recording_read(
-    struct wndl_profile *p, struct wndl_bytes file, struct wndl_error *err)
+static enum wndl_status read_all(struct wndl_profile *p, struct wndl_bytes file,
+    struct wndl_bytes mapped, struct wndl_error *err)
 {
     struct wndl_chunk_reader chunks;
     enum wndl_status status = wndl_chunk_reader_init(&chunks, file, err);
@@ -699,10 +714,22 @@ enum wndl_status wndl_recording_read(
     wndl_vec_init(&r.outside, &r.scratch, sizeof(struct wndl_vec));
     wndl_vec_init(&r.heaps, &r.scratch, sizeof(struct wndl_heap_reader));
     status = wndl_intern_init(&r.image_ids, &r.scratch)
-                 ? read_chunks(&r, &chunks)
+                 ? read_chunks(&r, &chunks, mapped)
                  : WNDL_NOMEM;
     wndl_arena_free(&r.scratch);
     if (status == WNDL_NOMEM)
         return wndl_fail(err, status, "out of memory");
     return status;
+}
+
+enum wndl_status wndl_recording_read(
+    struct wndl_profile *p, struct wndl_bytes file, struct wndl_error *err)
+{
+    return read_all(p, file, (struct wndl_bytes){0}, err);
+}
+
+enum wndl_status wndl_recording_read_file(struct wndl_profile *p,
+    const struct wndl_file *file, struct wndl_error *err)
+{
+    return read_all(p, file->bytes, file->bytes, err);
 }

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "model/profile.h"
+#include "os/file.h"
 
 /*
  * Reads the recording `file` into `p`, as wndl_profile_init left it, which
@@ -22,5 +23,12 @@
  */
 enum wndl_status wndl_recording_read(struct wndl_profile *p,
     struct wndl_bytes file, struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * The same of a file that is mapped; gives up its pages as it has read them,
+ * so that what is in memory does not grow with the file.
+ */
+enum wndl_status wndl_recording_read_file(struct wndl_profile *p,
+    const struct wndl_file *file, struct wndl_error *err) WNDL_MUST_USE;
 
 #endif

@@ -3,10 +3,15 @@
 
 #include "in/wndl.h"
 #include "model/heap.h"
+#include "os/file.h"
+#include "rec/chunk.h"
 #include "recipe.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* Two processes, the first with two snapshots and all else there is. */
 static const char golden[] =
@@ -341,6 +346,61 @@ static void lack_of_memory_is_told(void **state)
     wndl_buf_free(&file);
 }
 
+/* Of the mapping that begins at `start`: how much is in our memory. */
+static unsigned long resident_kb(const void *start)
+{
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    char line[512];
+    uintptr_t first = 0;
+    unsigned long kb = 0;
+    bool found = false;
+    assert_non_null(maps);
+    while (!found && fgets(line, sizeof line, maps) != NULL) {
+        (void)sscanf(line, "%" SCNxPTR "-", &first);
+        found = first == (uintptr_t)start && sscanf(line, "Rss: %lu", &kb) == 1;
+    }
+    fclose(maps);
+    assert_true(found);
+    return kb;
+}
+
+static struct wndl_file map_bytes(const struct wndl_buf *bytes)
+{
+    struct wndl_file file;
+    int fd = memfd_create("recording", MFD_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_true(write(fd, bytes->data, bytes->size) == (ssize_t)bytes->size);
+    assert_int_equal(wndl_file_of_descriptor(fd, &file, NULL), WNDL_OK);
+    close(fd);
+    return file;
+}
+
+static void what_is_read_of_a_file_does_not_stay_in_memory(void **state)
+{
+    (void)state;
+    enum { CHUNKS = 20, SIZE = 1024 * 1024, PART_KB = 4 * 1024 };
+    struct wndl_buf bytes = cook(golden);
+    for (size_t i = 0; i < CHUNKS; i++) {
+        struct wndl_chunk_writer chunk;
+        wndl_chunk_begin(&chunk, &bytes, 0x4e4f4e45);
+        memset(wndl_buf_reserve(&bytes, SIZE), 'x', SIZE);
+        bytes.size += SIZE;
+        assert_int_equal(wndl_chunk_finish(&chunk), WNDL_OK);
+    }
+    struct wndl_file file = map_bytes(&bytes);
+    struct wndl_profile p;
+    assert_true(wndl_profile_init(&p, wndl_mem_libc()));
+    assert_int_equal(wndl_recording_read_file(&p, &file, NULL), WNDL_OK);
+    assert_int_equal(p.heaps.len, 2);
+    assert_int_equal(p.chunks_unknown, CHUNKS);
+    assert_int_equal(p.chunks_damaged, 0);
+    assert_true(resident_kb(file.bytes.data) < 2 * PART_KB);
+    assert_memory_equal(file.bytes.data, bytes.data, bytes.size);
+    wndl_profile_free(&p);
+    wndl_file_close(&file);
+    wndl_buf_free(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -355,6 +415,7 @@ int main(void)
         cmocka_unit_test(file_that_ends_in_a_snapshot_says_so),
         cmocka_unit_test(every_truncation_is_read_to_its_last_chunk),
         cmocka_unit_test(lack_of_memory_is_told),
+        cmocka_unit_test(what_is_read_of_a_file_does_not_stay_in_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
