@@ -162,6 +162,10 @@ static bool number_of(struct reading *r, uint32_t rule, uint32_t *number)
     if (found == NULL)
         return false;
     if (*found == 0) {
+        if (r->rows->rules.len == WNDL_TABLE_RULES_MAX)
+            r->status = WNDL_LIMIT;
+        if (r->status != WNDL_OK)
+            return false;
         uint32_t *added = wndl_vec_push(&r->rows->rules);
         if (added == NULL || wndl_vec_push(&r->rows->counts) == NULL)
             return false;

@@ -103,7 +103,7 @@ static bool is_sane(const struct wndl_table *t)
         return false;
     const uint64_t span = (uint64_t)t->block_count << t->block_shift;
     return t->record_shift <= WNDL_TABLE_RECORD_SHIFT_MAX &&
-           t->rule_count != 0 && t->rule_count <= 1u << 24 &&
+           t->rule_count != 0 && t->rule_count <= WNDL_TABLE_RULES_MAX &&
            t->dict_size <= WNDL_TABLE_DICT_MAX && t->dict_size % 2 == 0 &&
            t->hot_count <= WNDL_TABLE_HOT && t->base <= UINT64_MAX - span;
 }

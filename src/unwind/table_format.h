@@ -58,7 +58,10 @@ enum wndl_table_kind {
     WNDL_TABLE_ROW = 4,  /* the lower 24 bits: where it is among the rows */
 };
 
-enum { WNDL_TABLE_ROWS_MAX = 1 << 24 };
+enum {
+    WNDL_TABLE_ROWS_MAX = 1 << 24,
+    WNDL_TABLE_RULES_MAX = 1 << 24, /* plain rows have 3 bytes for a number */
+};
 
 /* A full row's first byte. */
 enum { WNDL_TABLE_IS_SIGNAL = 1, WNDL_TABLE_IS_SIGNED = 2 };
