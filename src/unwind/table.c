@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/table.h"
 
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(__x86_64__)
 #include <cpuid.h>
+#include <emmintrin.h>
 #endif
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -169,11 +170,14 @@ static inline uint64_t load64(const uint8_t *p)
 
 #define BYTES_OF(x) (UINT64_C(0x0101010101010101) * (x))
 
-/* What a lookup counts bits with. */
+/* What a lookup counts with. */
 struct bits {
     unsigned (*count)(uint64_t word);
     /* Where the `n`-th set bit is, from 0; the word has that many. */
     unsigned (*select)(uint64_t word, unsigned n);
+    /* How many of the first `count` <= 15 of 16 sorted bytes are not above
+     * `limit`. */
+    unsigned (*not_above)(const uint8_t *bytes, uint32_t count, uint8_t limit);
 };
 
 /* The sum of each byte's bits. */
@@ -203,7 +207,33 @@ static unsigned portable_select(uint64_t word, unsigned n)
     return byte + (unsigned)__builtin_ctzll(rest);
 }
 
-static const struct bits portable = {portable_count, portable_select};
+/* How many of the 8 bytes are not above `limit`. */
+static inline uint32_t word_not_above(uint64_t bytes, uint8_t limit)
+{
+    const uint64_t high = BYTES_OF(0x80);
+    const uint64_t y = BYTES_OF((uint64_t)limit);
+    const uint64_t z = (y | high) - (bytes & ~high);
+    const uint64_t is = ((y & ~bytes) | (~(y ^ bytes) & z)) & high;
+    return (uint32_t)((is >> 7) * BYTES_OF(1) >> 56);
+}
+
+/* The first `count` of 8 bytes; the others are 255. */
+static inline uint64_t first_bytes(const uint8_t *bytes, uint32_t count)
+{
+    return load64(bytes) | (count < 8 ? ~UINT64_C(0) << 8 * count : 0);
+}
+
+static unsigned portable_not_above(
+    const uint8_t *bytes, uint32_t count, uint8_t limit)
+{
+    uint32_t n = word_not_above(first_bytes(bytes, count), limit);
+    if (__builtin_expect(count > 8, 0))
+        n += word_not_above(first_bytes(bytes + 8, count - 8), limit);
+    return n < count ? n : count;
+}
+
+static const struct bits portable = {
+    portable_count, portable_select, portable_not_above};
 
 #if defined(__x86_64__)
 __attribute__((target("popcnt"))) static unsigned bmi2_count(uint64_t word)
@@ -218,7 +248,16 @@ __attribute__((target("bmi2"))) static unsigned bmi2_select(
         __builtin_ia32_pdep_di(UINT64_C(1) << n, word));
 }
 
-static const struct bits bmi2 = {bmi2_count, bmi2_select};
+__attribute__((target("popcnt"))) static unsigned sse2_not_above(
+    const uint8_t *bytes, uint32_t count, uint8_t limit)
+{
+    const __m128i all = _mm_loadu_si128((const __m128i *)(const void *)bytes);
+    const __m128i least = _mm_min_epu8(all, _mm_set1_epi8((char)limit));
+    const uint32_t is = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(all, least));
+    return (unsigned)__builtin_popcount(is & ((1u << count) - 1));
+}
+
+static const struct bits bmi2 = {bmi2_count, bmi2_select, sse2_not_above};
 #endif
 
 #define INLINED __attribute__((always_inline)) static inline
@@ -281,38 +320,12 @@ static inline uint32_t bucket_of(
     return at - start;
 }
 
-/* As find_start, where the unary parts are in one word. */
-INLINED struct found find_in_word(
-    const struct record *r, uint32_t offset, const struct bits *bits)
+/* From the k-th start, whose unary part is before `at`, back to the last that
+ * is not behind `offset`: bit by bit. */
+static __attribute__((noinline)) struct found find_far(
+    const struct record *r, uint32_t offset, uint32_t k, uint32_t at)
 {
-    const uint64_t word = load64(r->unary);
-    const uint32_t bucket = offset >> WNDL_TABLE_BUCKET;
-    if (bits->count(~word) <= bucket)
-        return (struct found){0, 0}; /* a record that lies */
-    uint32_t at = bits->select(~word, bucket), k = at - bucket;
-    if (k > r->count)
-        return (struct found){0, 0};
-    while (k > 0 && (word >> (at - 1) & 1) != 0 &&
-           r->low[k - 1] > (uint8_t)offset) {
-        k--;
-        at--;
-    }
-    if (k == 0)
-        return (struct found){0, 0};
-    const uint64_t before = word & ((UINT64_C(1) << at) - 1);
-    const uint32_t one = 63 - (uint32_t)__builtin_clzll(before);
-    return (struct found){
-        k, (one - (k - 1)) << WNDL_TABLE_BUCKET | r->low[k - 1]};
-}
-
-INLINED struct found find_start(
-    const struct record *r, uint32_t offset, const struct bits *bits)
-{
-    uint32_t at;
-    uint32_t k = starts_up_to(r, offset >> WNDL_TABLE_BUCKET, bits, &at);
     const uint8_t low = (uint8_t)offset;
-    if (k > r->count)
-        return (struct found){0, 0};
     while (k > 0 && at > 0 && unary_bit(r, at - 1) && r->low[k - 1] > low) {
         k--;
         at--;
@@ -323,48 +336,54 @@ INLINED struct found find_start(
     return (struct found){k, bucket << WNDL_TABLE_BUCKET | r->low[k - 1]};
 }
 
-/* How many of the phrases before the k-th have ids of two bytes. */
+/* The bits before `at`, at least 57 or all, the nearest on top; then zeros. */
+static inline uint64_t unary_before(const struct record *r, uint32_t at)
+{
+    return at <= 64 ? load64(r->unary) << (64 - at)
+                    : load64(r->unary + (at >> 3) - 7) << (8 - (at & 7));
+}
+
+INLINED struct found find_start(
+    const struct record *r, uint32_t offset, const struct bits *bits)
+{
+    uint32_t at;
+    uint32_t k = starts_up_to(r, offset >> WNDL_TABLE_BUCKET, bits, &at);
+    if (k == 0 || k > r->count)
+        return (struct found){0, 0};
+    uint64_t before = unary_before(r, at);
+    while ((int64_t)before < 0 && r->low[k - 1] > (uint8_t)offset) {
+        k--;
+        at--;
+        before <<= 1;
+        if (k == 0)
+            return (struct found){0, 0};
+    }
+    if (__builtin_expect(before == 0, 0))
+        return find_far(r, offset, k, at);
+    const uint32_t one = at - 1 - (uint32_t)__builtin_clzll(before);
+    return (struct found){
+        k, (one - (k - 1)) << WNDL_TABLE_BUCKET | r->low[k - 1]};
+}
+
+/* How many of the phrases before the k-th have ids of two bytes; and whether
+ * that has. */
 INLINED uint32_t long_ids(
-    const struct record *r, uint32_t k, const struct bits *bits)
+    const struct record *r, uint32_t k, const struct bits *bits, bool *is_long)
 {
     const uint8_t *p = r->mask;
     uint32_t count = 0;
-    for (; k >= 64; k -= 64, p += 8)
+    for (; __builtin_expect(k >= 64, 0); k -= 64, p += 8)
         count += bits->count(load64(p));
-    return count + bits->count(load64(p) & ((UINT64_C(1) << k) - 1));
+    const uint64_t word = load64(p);
+    *is_long = (word >> k & 1) != 0;
+    return count + bits->count(word & ((UINT64_C(1) << k) - 1));
 }
 
 /* ---- phrases */
 
-/* How many of the 8 bytes are not above `limit`. */
-static inline uint32_t not_above(uint64_t bytes, uint8_t limit)
-{
-    const uint64_t high = BYTES_OF(0x80);
-    const uint64_t y = BYTES_OF((uint64_t)limit);
-    const uint64_t z = (y | high) - (bytes & ~high);
-    const uint64_t is = ((y & ~bytes) | (~(y ^ bytes) & z)) & high;
-    return (uint32_t)((is >> 7) * BYTES_OF(1) >> 56);
-}
-
-/* The first `count` of 8 bytes; the others are 255. */
-static inline uint64_t first_bytes(const uint8_t *bytes, uint32_t count)
-{
-    return load64(bytes) | (count < 8 ? ~UINT64_C(0) << 8 * count : 0);
-}
-
-/* The row of a phrase that is `at` behind its start: the offsets of the `more`
- * rows after the first are sorted. */
-static inline uint32_t row_of(const uint8_t *offsets, uint32_t more, uint8_t at)
-{
-    uint32_t n = not_above(first_bytes(offsets, more), at);
-    if (__builtin_expect(more > 8, 0))
-        n += not_above(first_bytes(offsets + 8, more - 8), at);
-    return n < more ? n : more;
-}
-
 /* The number of the rule `at` behind the start of the phrase at `place`. */
-static inline uint32_t rule_in_phrase(
-    const struct wndl_table *t, uint32_t place, uint32_t at)
+INLINED uint32_t rule_in_phrase(const struct wndl_table *t, uint32_t place,
+    uint32_t at, const struct bits *bits)
 {
     if (place >= t->dict_size)
         return 0;
@@ -373,7 +392,7 @@ static inline uint32_t rule_in_phrase(
     if (count == 0 || count > WNDL_TABLE_PHRASE_ROWS)
         return 0;
     const uint32_t row =
-        row_of(phrase + 1, count - 1, (uint8_t)(at < 255 ? at : 255));
+        bits->not_above(phrase + 1, count - 1, (uint8_t)(at < 255 ? at : 255));
     const uint8_t *rules = phrase + count;
     return (phrase[0] & WNDL_TABLE_PHRASE_WIDE) != 0 ? load16(rules + 2 * row)
                                                      : rules[row];
@@ -405,23 +424,22 @@ static uint32_t find_plain(
 INLINED uint32_t find_in_record(const struct wndl_table *t,
     const uint8_t *record, uint32_t offset, const struct bits *bits)
 {
-    const uint32_t n = record[0], unary = (n + bucket_count(t) + 7) >> 3;
-    const struct record r = {
-        record + 1, record + 1 + unary, record + 1 + unary + n, n};
-    if ((size_t)(t->records_end - record) < 1 + unary + n + (n + 8) / 8)
+    const size_t n = record[0], unary = (n + bucket_count(t) + 7) >> 3;
+    const uint8_t *low = record + 1 + unary, *mask = low + n;
+    const uint8_t *ids = mask + ((n + 8) >> 3);
+    const struct record r = {record + 1, low, mask, (uint32_t)n};
+    if (ids > t->records_end)
         return 0;
-    const struct found f = unary <= 8 ? find_in_word(&r, offset, bits)
-                                      : find_start(&r, offset, bits);
-    const uint8_t *id =
-        r.mask + (n + 8) / 8 + f.phrase + long_ids(&r, f.phrase, bits);
-    const bool is_long = (r.mask[f.phrase >> 3] >> (f.phrase & 7) & 1) != 0;
+    bool is_long;
+    const struct found f = find_start(&r, offset, bits);
+    const uint8_t *id = ids + f.phrase + long_ids(&r, f.phrase, bits, &is_long);
     if (id >= t->records_end)
         return 0;
     if (!is_long && id[0] >= t->hot_count)
         return 0;
     const uint32_t place =
         2u * (is_long ? load16(id) : load16(t->hot + 2 * id[0]));
-    return rule_in_phrase(t, place, offset - f.start);
+    return rule_in_phrase(t, place, offset - f.start, bits);
 }
 
 INLINED uint32_t find_number(
@@ -433,8 +451,10 @@ INLINED uint32_t find_number(
         return 0;
     const uint32_t line = (uint32_t)block / WNDL_TABLE_LINE_BLOCKS;
     const uint8_t *index = t->index + (size_t)line * WNDL_TABLE_LINE;
-    const uint32_t in_line = (uint32_t)block - line * WNDL_TABLE_LINE_BLOCKS;
-    const uint32_t entry = load16(index + 4 + 2 * in_line);
+    /* 4 bytes for each line up to this one, 2 for each block before. */
+    _Static_assert(WNDL_TABLE_LINE == 4 + 2 * WNDL_TABLE_LINE_BLOCKS, "lines");
+    const uint32_t entry =
+        load16(t->index + 4 * ((size_t)line + 1) + 2 * block);
     if (entry >= WNDL_TABLE_UNIFORM)
         return entry - WNDL_TABLE_UNIFORM;
     const uint64_t place = load32(index) + ((uint64_t)entry << t->record_shift);

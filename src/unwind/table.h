@@ -80,9 +80,47 @@ enum wndl_status wndl_table_row(const struct wndl_table *table,
     const struct wndl_arch *arch, uint32_t rule,
     struct wndl_cfi_row *row) WNDL_MUST_USE;
 
-/* What a walk of this process steps by at `pc`; kind NO_FDE where there is
- * none. */
-struct wndl_rule wndl_table_step_rule(
+/* How a plain rule says its CFA: words of FP and of the CFA. */
+static inline uint32_t wndl_table_fp_words(uint32_t rule)
+{
+    return rule >> 16 & 0xff;
+}
+
+static inline uint32_t wndl_table_cfa_words(uint32_t rule)
+{
+    return rule & 0xffff;
+}
+
+/* Slots are below the return address's, as far as a signed byte of words. */
+static inline bool wndl_table_is_sane(uint32_t rule)
+{
+    const uint32_t fp = wndl_table_fp_words(rule);
+    return wndl_table_cfa_words(rule) != 0 && fp != 1 && fp <= 128;
+}
+
+/* wndl_table_step_rule of any rule. */
+struct wndl_rule wndl_table_rare_rule(
     const struct wndl_table *table, uint32_t rule, uint64_t pc);
+
+/* What a walk of this process steps by at `pc`; kind NO_FDE where there is
+ * none. Of plain rules it is what wndl_rule_of_plain makes of their row. */
+static inline struct wndl_rule wndl_table_step_rule(
+    const struct wndl_table *table, uint32_t rule, uint64_t pc)
+{
+    const enum wndl_table_kind kind = wndl_table_kind_of(rule);
+    const uint32_t fp = wndl_table_fp_words(rule);
+    const uint32_t cfa = wndl_table_cfa_words(rule);
+    if (WNDL_DWARF_PC != WNDL_DWARF_RA ||
+        (kind != WNDL_TABLE_SP && kind != WNDL_TABLE_FP) ||
+        !wndl_table_is_sane(rule))
+        return wndl_table_rare_rule(table, rule, pc);
+    return (struct wndl_rule){
+        .kind = kind == WNDL_TABLE_FP ? WNDL_ENTRY_FP
+                : fp <= cfa           ? WNDL_ENTRY_SP
+                                      : WNDL_ENTRY_SP_LOW,
+        .fp_slot = (int8_t)(fp == 0 ? WNDL_SLOT_NONE : -(int)fp),
+        .cfa = (uint16_t)cfa,
+    };
+}
 
 #endif

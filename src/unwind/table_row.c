@@ -3,30 +3,6 @@
 #include "unwind/a64.h"
 #include "unwind/table.h"
 
-/* How a rule of 4 bytes says its CFA: words of FP and of the CFA. */
-static uint32_t fp_words(uint32_t rule)
-{
-    return rule >> 16 & 0xff;
-}
-
-static uint32_t cfa_words(uint32_t rule)
-{
-    return rule & 0xffff;
-}
-
-/* Slots are below the return address's, as far as a signed byte of words. */
-static bool is_sane(uint32_t rule)
-{
-    const uint32_t fp = fp_words(rule);
-    return cfa_words(rule) != 0 && fp != 1 && fp <= 128;
-}
-
-static bool is_plain(uint32_t rule)
-{
-    const enum wndl_table_kind kind = wndl_table_kind_of(rule);
-    return kind == WNDL_TABLE_SP || kind == WNDL_TABLE_FP;
-}
-
 static void read_rule(struct wndl_cursor *c, struct wndl_cfi_rule *rule)
 {
     *rule = (struct wndl_cfi_rule){.kind = wndl_cursor_u8(c)};
@@ -93,12 +69,12 @@ static void plain_row(
     row->cfa.kind = WNDL_RULE_REGISTER;
     row->cfa.reg =
         wndl_table_kind_of(rule) == WNDL_TABLE_SP ? arch->sp : arch->fp;
-    row->cfa.offset = word * cfa_words(rule);
+    row->cfa.offset = word * wndl_table_cfa_words(rule);
     row->regs[arch->ra].kind = WNDL_RULE_OFFSET;
     row->regs[arch->ra].offset = -word;
-    if (fp_words(rule) != 0) {
+    if (wndl_table_fp_words(rule) != 0) {
         row->regs[arch->fp].kind = WNDL_RULE_OFFSET;
-        row->regs[arch->fp].offset = -word * fp_words(rule);
+        row->regs[arch->fp].offset = -word * wndl_table_fp_words(rule);
     }
 }
 
@@ -112,7 +88,7 @@ static bool read_plain(
         return false;
     if (arch->family != WNDL_CFI_AARCH64) {
         plain_row(arch, rule, row);
-        return is_sane(rule);
+        return wndl_table_is_sane(rule);
     }
     const bool by_fp = wndl_table_kind_of(rule) == WNDL_TABLE_FP;
     if (!wndl_a64_unpack(rule, by_fp, &plain))
@@ -143,7 +119,7 @@ enum wndl_status wndl_table_row(const struct wndl_table *table,
     return WNDL_MALFORMED;
 }
 
-static __attribute__((noinline)) struct wndl_rule rare_rule(
+struct wndl_rule wndl_table_rare_rule(
     const struct wndl_table *table, uint32_t rule, uint64_t pc)
 {
     struct wndl_cfi_row row;
@@ -155,17 +131,4 @@ static __attribute__((noinline)) struct wndl_rule rare_rule(
     default:
         return (struct wndl_rule){.kind = WNDL_ENTRY_BAD};
     }
-}
-
-struct wndl_rule wndl_table_step_rule(
-    const struct wndl_table *table, uint32_t rule, uint64_t pc)
-{
-    if (WNDL_DWARF_PC != WNDL_DWARF_RA || !is_plain(rule) || !is_sane(rule))
-        return rare_rule(table, rule, pc);
-    const bool by_sp = wndl_table_kind_of(rule) == WNDL_TABLE_SP;
-    return wndl_rule_of_plain(&(struct wndl_cfi_plain){
-        .cfa_reg = by_sp ? WNDL_DWARF_SP : WNDL_DWARF_FP,
-        .cfa_offset = WNDL_WORD * cfa_words(rule),
-        .fp_words = fp_words(rule),
-    });
 }

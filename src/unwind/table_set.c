@@ -5,20 +5,34 @@
 
 enum { SLOTS_LOG2 = 9, SLOTS = 1 << SLOTS_LOG2, PROBES = 16 };
 
-/*
- * A place that a module starts at, and what was found for it: UNKNOWN, NONE or
- * the address of a table. A slot keeps its place for ever; a table is one for
- * ever, so that who has read its address may go by it.
- */
-struct slot {
-    _Atomic uintptr_t start;
-    _Atomic uintptr_t table;
+/* Code in pieces of 256 KiB: most of it is of one module. */
+enum { PIECE_LOG2 = 18, PIECES_LOG2 = 10 };
+
+/* A module, and its table; NULL: it has none. */
+struct known {
+    uintptr_t start, end, bias;
+    const struct wndl_table *table;
 };
 
-enum { UNKNOWN = 0, NONE = 1 };
+/*
+ * A place that a module starts at, which the slot keeps for ever, and what was
+ * found there in some generation: it holds in that one only. Invariant: a
+ * slot's generation rises, but that it is CLAIMED while somebody writes: who
+ * reads the same one before and after has read what is of it. A table is one
+ * for ever, so that who has read its address may go by it.
+ */
+struct slot {
+    _Atomic uint32_t generation; /* 0: nothing was found yet */
+    _Atomic uintptr_t start, end, bias, table;
+};
+
+#define CLAIMED UINT32_MAX
 
 static struct {
     wndl_table_loader *load; /* NULL: there are no tables */
+    /* Times that modules were unloaded: one less than the generation. */
+    _Atomic uint32_t unloads;
+    _Atomic uint16_t pieces[1 << PIECES_LOG2]; /* slot that was of some code */
     struct slot slots[SLOTS];
 } set;
 
@@ -29,10 +43,17 @@ void wndl_table_set_init(wndl_table_loader *load)
 
 void wndl_table_set_forget(void)
 {
-    for (unsigned i = 0; i < SLOTS && set.load != NULL; i++)
-        atomic_store_explicit(
-            &set.slots[i].table, UNKNOWN, memory_order_relaxed);
+    atomic_fetch_add(&set.unloads, 1);
 }
+
+/* Taken before anything is asked about modules: what is found then and kept as
+ * of this generation was so when it began, or later. */
+static uint32_t generation_now(void)
+{
+    return atomic_load_explicit(&set.unloads, memory_order_acquire) + 1;
+}
+
+/* ---- slots */
 
 /* The slot of that place, taken now if it is new. NULL: there is no room. */
 static struct slot *find_slot(uintptr_t start)
@@ -51,39 +72,120 @@ static struct slot *find_slot(uintptr_t start)
     return NULL;
 }
 
-static __attribute__((noinline)) uintptr_t load(
-    struct slot *slot, const struct wndl_dlmodule *module)
+/* False when it has nothing of this generation. */
+static inline bool read_slot(
+    struct slot *s, uint32_t generation, struct known *known)
 {
-    const struct wndl_table *table = set.load(module);
-    uintptr_t found = table == NULL ? NONE : (uintptr_t)table;
-    atomic_store_explicit(&slot->table, found, memory_order_release);
-    return found;
+    if (atomic_load_explicit(&s->generation, memory_order_acquire) !=
+        generation)
+        return false;
+    *known = (struct known){
+        .start = atomic_load_explicit(&s->start, memory_order_acquire),
+        .end = atomic_load_explicit(&s->end, memory_order_acquire),
+        .bias = atomic_load_explicit(&s->bias, memory_order_acquire),
+        .table = (const struct wndl_table *)atomic_load_explicit(
+            &s->table, memory_order_acquire),
+    };
+    return atomic_load_explicit(&s->generation, memory_order_relaxed) ==
+           generation;
+}
+
+/* Nothing when another writes, or has written what is newer. */
+static void write_slot(
+    struct slot *s, uint32_t generation, const struct known *known)
+{
+    uint32_t old = atomic_load_explicit(&s->generation, memory_order_relaxed);
+    if (old >= generation ||
+        !atomic_compare_exchange_strong(&s->generation, &old, CLAIMED))
+        return;
+    /* Released each: who reads one of them then reads the claim, or what came
+     * after it. */
+    atomic_store_explicit(&s->end, known->end, memory_order_release);
+    atomic_store_explicit(&s->bias, known->bias, memory_order_release);
+    atomic_store_explicit(
+        &s->table, (uintptr_t)known->table, memory_order_release);
+    atomic_store_explicit(&s->generation, generation, memory_order_release);
+}
+
+/* NULL: there is no room to keep what its table is. */
+static struct slot *find_module(const struct wndl_dlmodule *module,
+    uint32_t generation, struct known *known)
+{
+    struct slot *slot = find_slot((uintptr_t)module->map_start);
+    *known = (struct known){0};
+    if (slot == NULL || read_slot(slot, generation, known))
+        return slot;
+    *known = (struct known){
+        .start = (uintptr_t)module->map_start,
+        .end = (uintptr_t)module->map_end,
+        .bias = (uintptr_t)module->bias.v,
+        .table = set.load(module),
+    };
+    write_slot(slot, generation, known);
+    return slot;
 }
 
 const struct wndl_table *wndl_table_set_find(const struct wndl_dlmodule *module)
 {
+    struct known known;
     if (set.load == NULL)
         return NULL;
-    struct slot *slot = find_slot((uintptr_t)module->map_start);
-    if (slot == NULL)
-        return NULL;
-    uintptr_t table = atomic_load_explicit(&slot->table, memory_order_acquire);
-    if (table == UNKNOWN)
-        table = load(slot, module);
-    return table == NONE ? NULL : (const struct wndl_table *)table;
+    (void)find_module(module, generation_now(), &known);
+    return known.table;
 }
 
-bool wndl_table_set_rule(uint64_t pc, struct wndl_rule *rule)
+/* ---- rules */
+
+static inline _Atomic uint16_t *piece_of(uint64_t pc)
 {
-    struct wndl_dlmodule module;
-    if (set.load == NULL || !wndl_dlfind(pc, &module))
-        return false;
-    const struct wndl_table *table = wndl_table_set_find(&module);
-    if (table == NULL)
-        return false;
-    const uint32_t found = wndl_table_find(table, pc - module.bias.v);
+    const uint32_t hash = (uint32_t)(pc >> PIECE_LOG2) * 0x9e3779b1u;
+    return &set.pieces[hash >> (32 - PIECES_LOG2)];
+}
+
+/* The module that was last seen in this piece of code, if it is the one. */
+static inline bool find_by_piece(
+    uint64_t pc, uint32_t generation, struct known *known)
+{
+    const uint16_t at =
+        atomic_load_explicit(piece_of(pc), memory_order_relaxed);
+    return read_slot(&set.slots[at], generation, known) &&
+           pc - known->start < known->end - known->start;
+}
+
+static inline bool rule_of(
+    const struct known *known, uint64_t pc, struct wndl_rule *rule)
+{
+    const uint32_t found = wndl_table_find(known->table, pc - known->bias);
     if (found == 0)
         return false;
-    *rule = wndl_table_step_rule(table, found, pc);
+    *rule = wndl_table_step_rule(known->table, found, pc);
     return rule->kind != WNDL_ENTRY_BAD;
+}
+
+static __attribute__((noinline)) bool rule_by_module(
+    uint64_t pc, uint32_t generation, struct wndl_rule *rule)
+{
+    struct wndl_dlmodule module;
+    struct known known;
+    if (!wndl_dlfind(pc, &module))
+        return false;
+    const struct slot *slot = find_module(&module, generation, &known);
+    if (slot != NULL)
+        atomic_store_explicit(
+            piece_of(pc), (uint16_t)(slot - set.slots), memory_order_relaxed);
+    return known.table != NULL && rule_of(&known, pc, rule);
+}
+
+/* Another module may lie in a gap of the one that was seen: what that has no
+ * rule for is looked for anew. */
+bool wndl_table_set_rule(uint64_t pc, struct wndl_rule *rule)
+{
+    struct known known;
+    if (set.load == NULL)
+        return false;
+    const uint32_t generation = generation_now();
+    if (find_by_piece(pc, generation, &known) && known.table != NULL &&
+        rule_of(&known, pc, rule))
+        return true;
+    return rule_by_module(pc, generation, rule);
 }

@@ -8,6 +8,7 @@
 #include "os/file.h"
 #include "tables/tables.h"
 #include "testlib.h"
+#include "unwind/table_set.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -456,6 +457,67 @@ static void a_binary_without_rows_is_refused(void **state)
     unmake(&made);
 }
 
+/* ---- the tables of a process */
+
+static struct {
+    const struct wndl_table *table;
+    unsigned calls;
+    unsigned unloads; /* calls that overlap the unloading of some module */
+} loader;
+
+static const struct wndl_table *load(const struct wndl_dlmodule *module)
+{
+    (void)module;
+    if (loader.calls++ < loader.unloads)
+        wndl_table_set_forget();
+    return loader.table;
+}
+
+static void a_table_loaded_across_an_unload_is_asked_for_again(void **state)
+{
+    struct libc *l = *state;
+    const struct wndl_dlmodule module = {
+        .map_start = 0x10000, .map_end = 0x20000};
+    loader.table = &l->table;
+    loader.calls = 0;
+    loader.unloads = 2;
+    wndl_table_set_init(load);
+    for (unsigned i = 0; i < 5; i++)
+        assert_ptr_equal(wndl_table_set_find(&module), &l->table);
+    assert_int_equal(loader.calls, 3);
+    wndl_table_set_forget();
+    loader.table = NULL;
+    for (unsigned i = 0; i < 5; i++)
+        assert_null(wndl_table_set_find(&module));
+    assert_int_equal(loader.calls, 4);
+}
+
+static void rules_are_those_of_the_module_that_is_there(void **state)
+{
+    struct libc *l = *state;
+    struct wndl_dlmodule module;
+    const uint64_t pc = (uintptr_t)&qsort;
+    assert_true(wndl_dlfind(pc, &module));
+    const struct wndl_rule wanted = wndl_table_step_rule(
+        &l->table, wndl_table_find(&l->table, pc - module.bias.v), pc);
+    loader.table = &l->table;
+    loader.calls = loader.unloads = 0;
+    wndl_table_set_init(load);
+    wndl_table_set_forget();
+    for (unsigned i = 0; i < 5; i++) {
+        struct wndl_rule rule;
+        assert_true(wndl_table_set_rule(pc, &rule));
+        assert_int_equal(wndl_rule_bits(rule), wndl_rule_bits(wanted));
+    }
+    assert_int_equal(loader.calls, 1);
+    struct wndl_rule rule;
+    loader.table = NULL;
+    wndl_table_set_forget();
+    assert_false(wndl_table_set_rule(pc, &rule));
+    assert_false(wndl_table_set_rule(pc, &rule));
+    assert_int_equal(loader.calls, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest made[] = {
@@ -471,6 +533,8 @@ int main(void)
         cmocka_unit_test(damage_is_found_by_checksum),
         cmocka_unit_test(a_table_cut_anywhere_is_refused),
         cmocka_unit_test(lies_do_no_harm),
+        cmocka_unit_test(a_table_loaded_across_an_unload_is_asked_for_again),
+        cmocka_unit_test(rules_are_those_of_the_module_that_is_there),
     };
     int failed = cmocka_run_group_tests(made, NULL, NULL);
     return failed + cmocka_run_group_tests(real, open_libc, close_libc);
