@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tables_lookup sizes|speed|misses OBJ: the unwind table of a binary beside
- * other layouts of the same rows, each verified first.
+ * tables_lookup sizes|speed|misses|lines|lines-kept OBJ: the unwind table of a
+ * binary beside other layouts of the same rows, each verified first.
  *
  * sizes: bytes of each layout. speed: ns of a lookup at random addresses, the
  * best of 5 runs in turns. misses: asks an unwinder for rules at addresses of
  * OBJ, a library, that were never asked for; callgrind counts measured_miss().
+ * lines: looks up random addresses with nothing of the table in the cache, or
+ * (lines-kept) with its rules and dictionary; the misses of reading that
+ * callgrind's cache has in measured_find(), 256 KiB large, are lines touched.
  */
 #include "os/file.h"
 #include "tables/rows.h"
@@ -23,6 +26,7 @@
 #include <windlass/unwind.h>
 
 enum { QUERIES = 1 << 19, RUNS = 5, MISSES = 5000 };
+enum { LOOKUPS = 2000, CACHE = 256 * 1024 };
 
 static struct {
     struct wndl_file file;
@@ -275,6 +279,37 @@ static bool print_misses(const char *library)
     return true;
 }
 
+/* ---- cache lines */
+
+void measured_find(uint64_t svma);
+
+__attribute__((noinline, noclone)) void measured_find(uint64_t svma)
+{
+    sink = wndl_table_find(&of.table, svma);
+}
+
+static void touch(const void *start, size_t size)
+{
+    const volatile uint8_t *bytes = start;
+    for (size_t at = 0; at < size; at += 16)
+        (void)bytes[at];
+}
+
+static void print_lines(bool kept)
+{
+    static uint8_t others[2 * CACHE];
+    const struct wndl_table *t = &of.table;
+    for (unsigned i = 0; i < LOOKUPS; i++) {
+        const uint64_t svma = of.rows.base + next_random() % span();
+        touch(others, sizeof others);
+        touch(t, sizeof *t);
+        if (kept)
+            touch(t->rules, (size_t)(t->dict + t->dict_size - t->rules));
+        measured_find(svma);
+    }
+    printf("%u\n", LOOKUPS);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 3 || !prepare(argv[2]))
@@ -283,6 +318,8 @@ int main(int argc, char **argv)
         print_sizes();
     else if (strcmp(argv[1], "speed") == 0)
         return !print_speed();
+    else if (strncmp(argv[1], "lines", 5) == 0)
+        print_lines(argv[1][5] != '\0');
     else
         return !print_misses(argv[2]);
     return 0;
