@@ -3,6 +3,27 @@
 
 #include <elf.h>
 
+/* Times that code may be followed; entries in order have it once. */
+enum { TIMES_MAX = 8 };
+
+/* Each entry out of order may have all of the code behind it. */
+static bool is_in_order(const struct wndl_arm_source *source)
+{
+    const uint64_t code_end = source->code_addr + source->code.size;
+    uint64_t left = source->code.size * (uint64_t)TIMES_MAX;
+    for (size_t i = 0; i < wndl_exidx_count(&source->exidx); i++) {
+        const uint64_t start = wndl_exidx_start(&source->exidx, i);
+        uint64_t end = wndl_arm_source_end(source, i);
+        end = end < code_end ? end : code_end;
+        if (start < source->code_addr || start >= end)
+            continue;
+        if (end - start > left)
+            return false;
+        left -= end - start;
+    }
+    return true;
+}
+
 enum wndl_status wndl_arm_source_open(struct wndl_arm_source *source,
     struct wndl_object *object, struct wndl_error *err)
 {
@@ -28,6 +49,9 @@ enum wndl_status wndl_arm_source_open(struct wndl_arm_source *source,
             object, ".text", &source->code, &info, err);
         source->code_addr = info.addr.v;
     }
+    if (status == WNDL_OK && !is_in_order(source))
+        return wndl_fail_at(err, WNDL_MALFORMED, ".ARM.exidx", 0,
+            "entries that are not in order");
     return status;
 }
 

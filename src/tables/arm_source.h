@@ -16,8 +16,9 @@ struct wndl_arm_source {
     uint64_t code_addr;
 };
 
-/* NOT_FOUND when `object` has no .ARM.exidx, or is not of 32-bit Arm; else as
- * wndl_object_section_bytes. */
+/* NOT_FOUND when `object` has no .ARM.exidx, or is not of 32-bit Arm; MALFORMED
+ * when its entries are so far out of order that following them all would take
+ * too long; else as wndl_object_section_bytes. */
 enum wndl_status wndl_arm_source_open(struct wndl_arm_source *source,
     struct wndl_object *object, struct wndl_error *err) WNDL_MUST_USE;
 

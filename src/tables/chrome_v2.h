@@ -31,9 +31,10 @@ struct wndl_chrome_v2_stats {
  * Writes the table of `object` to the end of `out`, which is empty: of
  * .debug_frame where there is one, else of .ARM.exidx and the code; with a
  * header as designed, if `design`. Each function's rows up to the first that
- * makes its frame smaller. NOT_FOUND when it has neither or no .text,
- * UNSUPPORTED when it is not of 32-bit Arm, LIMIT when it does not fit the
- * layout or functions overlap, NOMEM.
+ * makes its frame smaller, or is not undone by 256 bytes of instructions.
+ * NOT_FOUND when it has neither or no .text, UNSUPPORTED when it is not of
+ * 32-bit Arm, LIMIT when it does not fit the layout or functions overlap,
+ * NOMEM.
  */
 enum wndl_status wndl_chrome_v2_build(struct wndl_object *object, bool design,
     struct wndl_buf *out, struct wndl_chrome_v2_stats *stats,

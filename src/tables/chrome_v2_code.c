@@ -93,9 +93,15 @@ static bool add_pops(struct writing *w, const struct wndl_cfi_row *before,
     return true;
 }
 
+/* Of 32 bits: their differences are numbers too. */
+static bool is_near(const struct wndl_cfi_rule *rule)
+{
+    return rule->offset >= -(int64_t)UINT32_MAX && rule->offset <= UINT32_MAX;
+}
+
 static bool is_plain(const struct wndl_cfi_row *row)
 {
-    if (row->cfa.kind != WNDL_RULE_REGISTER ||
+    if (row->cfa.kind != WNDL_RULE_REGISTER || !is_near(&row->cfa) ||
         (row->cfa.reg != WNDL_ARM_SP &&
             (row->cfa.reg < WNDL_ARM_R4 || row->cfa.reg > WNDL_ARM_LR)))
         return false;
@@ -103,6 +109,8 @@ static bool is_plain(const struct wndl_cfi_row *row)
         const uint8_t kind = row->regs[reg].kind;
         if (reg != WNDL_ARM_SP && reg != 12 && kind != WNDL_RULE_OFFSET &&
             kind != WNDL_RULE_UNSET && kind != WNDL_RULE_SAME)
+            return false;
+        if (kind == WNDL_RULE_OFFSET && !is_near(&row->regs[reg]))
             return false;
     }
     return row->ra_reg == WNDL_ARM_LR;
@@ -127,9 +135,9 @@ bool wndl_chrome_v2_encode_step(struct wndl_buf *out,
     const bool by_sp = row->cfa.reg == WNDL_ARM_SP;
     const bool from_sp = before == NULL || before->cfa.reg == WNDL_ARM_SP;
     const size_t start = out->size;
-    struct writing w = {out, -row->cfa.offset};
     if (!is_plain(row) || !keeps_slots(before, row))
         return false;
+    struct writing w = {out, -row->cfa.offset};
     /* What undoes `before` begins with its register: that has to be there. */
     if (!from_sp && lowest(before, row, INT64_MIN) == WNDL_ARM_REGS)
         return true;

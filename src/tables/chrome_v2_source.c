@@ -5,10 +5,17 @@
 #include <elf.h>
 #include <stdlib.h>
 
+/*
+ * Each address of a function repeats what undoes the rows before: these bound
+ * what a lying file makes of that. Compilers' functions have some ten rows.
+ */
+enum { ROWS_MAX = 4096, UNDOING_MAX = 256 /* bytes */ };
+
 /* Rows of one function being kept. */
 struct keeping {
     struct wndl_vec rows; /* struct wndl_cfi_row */
     struct wndl_buf scratch;
+    size_t undoing;    /* bytes of instructions that undo all rows so far */
     uint64_t told_end; /* 0: all is told */
     bool failed;
 };
@@ -60,11 +67,13 @@ static bool visit(void *context, const struct wndl_cfi_row *row)
     if (before != NULL && is_same(before, &kept))
         return true;
     wndl_buf_clear(&k->scratch);
-    if (!wndl_chrome_v2_encode_step(&k->scratch, before, &kept)) {
+    if (!wndl_chrome_v2_encode_step(&k->scratch, before, &kept) ||
+        k->undoing + k->scratch.size > UNDOING_MAX || k->rows.len == ROWS_MAX) {
         k->told_end = row->start;
         return false;
     }
     struct wndl_cfi_row *added = wndl_vec_push(&k->rows);
+    k->undoing += k->scratch.size;
     k->failed = added == NULL || k->scratch.failed;
     if (added != NULL)
         *added = kept;
@@ -100,6 +109,7 @@ static bool is_text(
 static void begin(struct keeping *k)
 {
     k->rows.len = 0;
+    k->undoing = 0;
     k->told_end = 0;
 }
 

@@ -2,6 +2,7 @@
 #include "testlib.h"
 
 #include "elfmake.h"
+#include "tables/arm_source.h"
 #include "tables/chrome_v2.h"
 
 #include <elf.h>
@@ -160,6 +161,102 @@ static struct wndl_bytes make_binary(void)
     const struct wndl_bytes made = make_elf(&recipe);
     free(text);
     return made;
+}
+
+/* Every other entry begins at the start of the code again. */
+static void entries_out_of_order_are_refused(void **state)
+{
+    (void)state;
+    enum { ENTRIES = 40, SMALL = 0x100 };
+    static const uint8_t text[SMALL];
+    uint8_t index[ENTRIES * 8];
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        const uint32_t start = TEXT + (i % 2 == 0 ? 0 : SMALL - 2);
+        const uint32_t words[] = {
+            (start - (INDEX + 8 * i)) & 0x7fffffff, 0x8001a8b0};
+        memcpy(index + 8 * i, words, sizeof words);
+    }
+    for (size_t entries = 8; entries <= ENTRIES; entries += ENTRIES - 8) {
+        struct wndl_arm_source source;
+        struct wndl_object *object;
+        const struct made_section sections[] = {
+            {".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT,
+                {text, SMALL}, 0, 0, 4, 0, 0},
+            {".ARM.exidx", SHT_PROGBITS, SHF_ALLOC, INDEX, {index, entries * 8},
+                0, 0, 4, 0, 0}};
+        const struct elf_recipe recipe = {.type = ET_DYN,
+            .machine = EM_ARM,
+            .sections = sections,
+            .section_count = 2};
+        const struct wndl_bytes file = make_elf(&recipe);
+        assert_int_equal(
+            wndl_object_open(file, "made", wndl_mem_libc(), &object, NULL),
+            WNDL_OK);
+        assert_int_equal(wndl_arm_source_open(&source, object, NULL),
+            entries == 8 ? WNDL_OK : WNDL_MALFORMED);
+        wndl_object_close(object);
+        free((void *)(uintptr_t)file.data);
+    }
+}
+
+/* A record of .debug_frame whose frame grows with each instruction: each row
+ * would repeat what undoes all before it. */
+static void what_undoes_a_function_is_bounded(void **state)
+{
+    (void)state;
+    enum { ROWS = 4000, SIZE = 2 * ROWS + 2 };
+    static const uint8_t text[SIZE];
+    static const uint8_t cie[] = {16, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 3, 0, 1,
+        0x7c, 14, 0x0c, 13, 0, 0, 0, 0, 0};
+    const uint32_t fde[] = {12 + 4 * ROWS, 0, TEXT, SIZE};
+    struct wndl_chrome_v2_stats stats;
+    struct wndl_object *object;
+    struct wndl_buf frame, out;
+    wndl_buf_init(&frame, wndl_mem_libc());
+    wndl_buf_init(&out, wndl_mem_libc());
+    wndl_buf_add(&frame, cie, sizeof cie);
+    wndl_buf_add(&frame, fde, sizeof fde);
+    for (unsigned cfa = 4; cfa <= 4 * ROWS; cfa += 4)
+        wndl_buf_u32le(
+            &frame, 0x800e42 | (cfa & 0x7f) << 16 | (uint32_t)(cfa >> 7) << 24);
+    const struct made_section sections[] = {
+        {".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, {text, SIZE},
+            0, 0, 4, 0, 0},
+        {".debug_frame", SHT_PROGBITS, 0, 0, bytes_of(&frame), 0, 0, 4, 0, 0}};
+    const struct elf_recipe recipe = {.type = ET_DYN,
+        .machine = EM_ARM,
+        .sections = sections,
+        .section_count = 2};
+    const struct wndl_bytes file = make_elf(&recipe);
+    assert_int_equal(
+        wndl_object_open(file, "made", wndl_mem_libc(), &object, NULL),
+        WNDL_OK);
+    assert_int_equal(
+        wndl_chrome_v2_build(object, false, &out, &stats, NULL), WNDL_OK);
+    assert_int_equal(stats.lost, 0);
+    assert_int_equal(stats.untold, 1);
+    assert_true(stats.addresses > 100 && stats.addresses < 300);
+    wndl_object_close(object);
+    wndl_buf_free(&out);
+    wndl_buf_free(&frame);
+    free((void *)(uintptr_t)file.data);
+}
+
+/* What cannot be is not reckoned with. */
+static void far_slots_are_refused(void **state)
+{
+    (void)state;
+    struct wndl_buf out;
+    struct wndl_cfi_row row = row_of(WNDL_ARM_SP, INT64_MIN);
+    wndl_buf_init(&out, wndl_mem_libc());
+    assert_false(wndl_chrome_v2_encode_step(&out, NULL, &row));
+    row = row_of(WNDL_ARM_SP, INT64_MAX - 3);
+    save(&row, 4, INT64_MAX - 3);
+    assert_false(wndl_chrome_v2_encode_step(&out, NULL, &row));
+    row = row_of(WNDL_ARM_SP, 8);
+    save(&row, 4, INT64_MAX - 3);
+    assert_false(wndl_chrome_v2_encode_step(&out, NULL, &row));
+    wndl_buf_free(&out);
 }
 
 struct made {
@@ -376,6 +473,9 @@ int main(void)
         cmocka_unit_test(a_frame_register_is_set_back_to_the_row_before),
         cmocka_unit_test(a_table_is_laid_out_as_shipped),
         cmocka_unit_test(a_table_is_laid_out_as_designed),
+        cmocka_unit_test(entries_out_of_order_are_refused),
+        cmocka_unit_test(what_undoes_a_function_is_bounded),
+        cmocka_unit_test(far_slots_are_refused),
         cmocka_unit_test(lookups_go_by_pages_and_by_functions_before),
         cmocka_unit_test(any_byte_may_be_missing_or_wrong),
         cmocka_unit_test(instructions_are_run_within_the_stack),
