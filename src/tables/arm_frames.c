@@ -22,6 +22,14 @@ static bool visit(void *context, const struct wndl_cfi_row *row)
     return !w->failed;
 }
 
+static void lose_more(struct wndl_frames *frames, uint64_t entry)
+{
+    struct wndl_error err = {0};
+    wndl_fail_at(&err, WNDL_LIMIT, ".ARM.exidx", entry,
+        "more rules than a file of this size has");
+    wndl_frames_lose(frames, &err);
+}
+
 enum wndl_status wndl_arm_frames(struct wndl_frames *frames,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err)
@@ -32,6 +40,8 @@ enum wndl_status wndl_arm_frames(struct wndl_frames *frames,
     if (status != WNDL_OK)
         return status;
     wndl_frame_writer_init(&writer, arena, WORD, WNDL_ARM_LR);
+    wndl_frame_writer_bound(&writer,
+        source.exidx.index.size + source.exidx.table.size + source.code.size);
     for (size_t i = 0; i < wndl_exidx_count(&source.exidx); i++) {
         struct wndl_error why = {0};
         const struct wndl_frame_function function = {
@@ -44,8 +54,8 @@ enum wndl_status wndl_arm_frames(struct wndl_frames *frames,
         /* What cannot be unwound is said to be so: nothing is lost. */
         if (status != WNDL_OK && status != WNDL_NOT_FOUND)
             wndl_frames_lose(frames, &why);
-        if (w.begun && !w.failed)
-            wndl_frame_writer_end(&writer);
+        if (w.failed || (w.begun && !wndl_frame_writer_end(&writer)))
+            lose_more(frames, function.origin);
     }
     frames->name = ".ARM.exidx";
     frames->size = source.exidx.index.size + source.exidx.table.size;

@@ -76,6 +76,7 @@ bool wndl_frame_writer_begin(
     if (w->failed)
         return false;
     w->fde = w->out.size;
+    w->full = false;
     *o = (struct wndl_frame_origin){w->fde, function->origin};
     w->at = function->start;
     w->last = (struct wndl_cfi_row){0};
@@ -173,7 +174,8 @@ void wndl_frame_writer_row(
     bool same = is_same(&row->cfa, &w->last.cfa);
     for (unsigned i = 0; i < WNDL_CFI_REGS && same; i++)
         same = is_same(&row->regs[i], &w->last.regs[i]);
-    if (same)
+    w->full |= w->out.size >= w->limit;
+    if (same || w->full)
         return;
     advance(w, row->start);
     if (!is_same(&row->cfa, &w->last.cfa))
@@ -184,9 +186,15 @@ void wndl_frame_writer_row(
     w->last = *row;
 }
 
-void wndl_frame_writer_end(struct wndl_frame_writer *w)
+bool wndl_frame_writer_end(struct wndl_frame_writer *w)
 {
+    if (w->full && !w->out.failed) {
+        w->out.size = w->fde;
+        w->origins.len--;
+        return false;
+    }
     close_record(w, w->fde);
+    return true;
 }
 
 bool wndl_frame_writer_take(struct wndl_frame_writer *w,

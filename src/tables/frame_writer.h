@@ -21,12 +21,13 @@ struct wndl_frame_origin {
 struct wndl_frame_writer {
     struct wndl_buf out;
     struct wndl_vec origins; /* struct wndl_frame_origin */
-    size_t limit;            /* bytes; what would be more is not begun */
+    size_t limit;            /* bytes; but for the last row of a function */
     uint8_t word;            /* bytes of an address */
     uint64_t plain_cie, signal_cie;
     size_t fde;  /* where the open one begins */
     uint64_t at; /* svma of the row that was written last */
     struct wndl_cfi_row last;
+    bool full;   /* the open one goes beyond the limit */
     bool failed; /* memory is out */
 };
 
@@ -55,7 +56,8 @@ bool wndl_frame_writer_begin(
 void wndl_frame_writer_row(
     struct wndl_frame_writer *w, const struct wndl_cfi_row *row);
 
-void wndl_frame_writer_end(struct wndl_frame_writer *w);
+/* False when its rows were beyond the limit: nothing of it is written. */
+bool wndl_frame_writer_end(struct wndl_frame_writer *w) WNDL_MUST_USE;
 
 /*
  * What was written, as the arena's, and an end to the writer. False when memory

@@ -258,14 +258,25 @@ static bool follow_prologue(
 
 /* ---- functions */
 
+static void lose_more(struct reading *r, const struct entry *e)
+{
+    lose(r, WNDL_LIMIT, e->at, "more rules than a file of this size has");
+}
+
 static bool begin(struct reading *r, const struct entry *e)
 {
     const struct wndl_frame_function function = {
         e->start, e->end, e->at, false};
     if (wndl_frame_writer_begin(&r->writer, &function))
         return true;
-    lose(r, WNDL_LIMIT, e->at, "more rules than a file of this size has");
+    lose_more(r, e);
     return false;
+}
+
+static void end(struct reading *r, const struct entry *e)
+{
+    if (!wndl_frame_writer_end(&r->writer))
+        lose_more(r, e);
 }
 
 static void write_function(
@@ -280,7 +291,7 @@ static void write_function(
         (void)wndl_x64_write_rows(&r->writer, &function);
     else
         wndl_frame_writer_row(&r->writer, body);
-    wndl_frame_writer_end(&r->writer);
+    end(r, e);
 }
 
 /* Functions that are next to each other and have one encoding are one entry. */
@@ -332,7 +343,7 @@ static void copy_function(struct reading *r, const struct entry *e)
     if (wndl_cfi_rows(&r->eh_frame, &fde, copy_row, r, NULL) != WNDL_OK)
         lose(r, WNDL_MALFORMED, e->at,
             "a function whose record in __eh_frame is damaged");
-    wndl_frame_writer_end(&r->writer);
+    end(r, e);
 }
 
 /* *good: whether `body` is a function's rules. */

@@ -24,6 +24,11 @@ static void lose(
     wndl_frames_lose(r->frames, &err);
 }
 
+static void lose_more(struct reading *r, uint64_t entry)
+{
+    lose(r, WNDL_LIMIT, entry, "more rules than a file of this size has");
+}
+
 static void write_function(
     struct reading *r, const struct wndl_pe_function *f, uint64_t entry)
 {
@@ -35,7 +40,7 @@ static void write_function(
         .signal_frame = r->unwind->signal_frame,
     };
     if (!wndl_frame_writer_begin(&r->writer, &function)) {
-        lose(r, WNDL_LIMIT, entry, "more rules than a file of this size has");
+        lose_more(r, entry);
         return;
     }
     const struct wndl_x64_function code = {
@@ -49,7 +54,8 @@ static void write_function(
         lose(r, WNDL_UNSUPPORTED, entry,
             "an epilogue of a form that is not known; it has the rules of what "
             "is before it");
-    wndl_frame_writer_end(&r->writer);
+    if (!wndl_frame_writer_end(&r->writer))
+        lose_more(r, entry);
 }
 
 /* They are to be in order: that bounds what is looked at for epilogues. */

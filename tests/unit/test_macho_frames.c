@@ -7,9 +7,11 @@
 #include "testlib.h"
 
 #include "base/buf.h"
+#include "tables/frame_writer.h"
 #include "tables/frames.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
     BASE = 0x100000,
@@ -241,9 +243,45 @@ static void test_truncated(void **state)
     wndl_buf_free(&b);
 }
 
+/* Rules that a few bytes say may be long: a program can ask for one of them
+ * as often as it has bytes. */
+static void test_long_rules_are_bounded(void **state)
+{
+    (void)state;
+    enum { LONG = 1 << 20, ROWS = 64, FIRST = 0x1000 };
+    struct wndl_arena arena;
+    struct wndl_frame_writer w;
+    struct wndl_cfi_section frame;
+    uint8_t *expression = calloc(1, LONG);
+    assert_non_null(expression);
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_frame_writer_init(&w, &arena, 8, 16);
+    wndl_frame_writer_bound(&w, 0);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct wndl_frame_function f = {
+            FIRST + i * ROWS, FIRST + (i + 1) * ROWS, i, false};
+        assert_true(wndl_frame_writer_begin(&w, &f));
+        for (unsigned row = 0; row < (i == 1 ? ROWS : 2); row++) {
+            struct wndl_cfi_row r = {.start = f.start + row};
+            r.regs[3].kind = row % 2 == 0 ? WNDL_RULE_EXPR : WNDL_RULE_UNSET;
+            r.regs[3].expr = expression;
+            r.regs[3].expr_size = LONG;
+            wndl_frame_writer_row(&w, &r);
+        }
+        assert_true(w.out.size <= w.limit + LONG + 64);
+        assert_int_equal(wndl_frame_writer_end(&w), i != 1);
+    }
+    assert_int_equal(w.origins.len, 2);
+    assert_true(wndl_frame_writer_take(&w, &arena, &frame));
+    assert_true(frame.bytes.size < 3 * LONG);
+    wndl_arena_free(&arena);
+    free(expression);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_long_rules_are_bounded),
         cmocka_unit_test(test_truncated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
