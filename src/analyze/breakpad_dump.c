@@ -280,21 +280,31 @@ static const char *pdb_machine_name(const struct wndl_pdb *pdb)
     }
 }
 
+/* Other tools ask for symbols of a Windows binary by its PDB file's name. */
+static void add_name(struct dump *d, const struct wndl_object *object)
+{
+    struct wndl_bytes name =
+        object == NULL ? (struct wndl_bytes){0} : wndl_pe_pdb_name(object);
+    if (name.size == 0) {
+        const char *slash = strrchr(d->path, '/');
+        const char *file = slash == NULL ? d->path : slash + 1;
+        name = (struct wndl_bytes){(const uint8_t *)file, strlen(file)};
+    }
+    wndl_breakpad_text_name(&d->text.out, name);
+    wndl_buf_byte(&d->text.out, '\n');
+}
+
 /* A PDB file in the place of a binary. */
 static void add_pdb_module(struct dump *d, const struct wndl_pdb *pdb)
 {
     char text[WNDL_DEBUG_ID_TEXT];
     const struct wndl_pdb_id *from = wndl_pdb_id(pdb);
-    const char *slash = strrchr(d->path, '/');
-    const char *name = slash == NULL ? d->path : slash + 1;
     struct wndl_debug_id id = wndl_debug_id_of_build_id(
         (struct wndl_bytes){from->guid, sizeof from->guid}, false);
     id.age = from->age;
     wndl_buf_printf(&d->text.out, "MODULE windows %s %s ",
         pdb_machine_name(pdb), wndl_debug_id_text(&id, text));
-    wndl_breakpad_text_name(
-        &d->text.out, (struct wndl_bytes){(const uint8_t *)name, strlen(name)});
-    wndl_buf_byte(&d->text.out, '\n');
+    add_name(d, NULL);
 }
 
 static void add_module(struct dump *d, struct wndl_object *object)
@@ -303,8 +313,6 @@ static void add_module(struct dump *d, struct wndl_object *object)
     struct wndl_debug_id id = {.age = 0};
     struct wndl_buf *out = &d->text.out;
     struct wndl_bytes build_id = wndl_object_build_id(object);
-    const char *slash = strrchr(d->path, '/');
-    const char *name = slash == NULL ? d->path : slash + 1;
     (void)wndl_object_debug_id(object, &id);
     char arch[WNDL_MACHO_ARCH];
     bool is_apple = wndl_macho_arch_of(object, arch);
@@ -313,9 +321,7 @@ static void add_module(struct dump *d, struct wndl_object *object)
         : wndl_object_is_pe(object) ? "windows"
                                     : "Linux",
         machine_name(object), wndl_debug_id_text(&id, text));
-    wndl_breakpad_text_name(
-        out, (struct wndl_bytes){(const uint8_t *)name, strlen(name)});
-    wndl_buf_byte(out, '\n');
+    add_name(d, object);
     if (build_id.size == 0 || is_apple || wndl_object_is_pe(object))
         return;
     wndl_buf_text(out, "INFO CODE_ID ");

@@ -6,34 +6,39 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* What a binary's folder and files are called. */
 struct place {
     struct wndl_arena *arena;
     const char *dir;
-    const char *name; /* of the binary, without `.dll` or `.exe` */
+    const char *name;
     size_t size;
-    bool is_windows;
+    const char *kind; /* what the folder has behind the name */
 };
 
-static void set_name(struct place *place, const char *path)
+static const char *name_of(const char *path)
 {
     for (const char *at = path; *at != '\0'; at++)
         if (*at == '/' || *at == '\\')
             path = at + 1;
-    place->name = path;
-    place->size = strlen(path);
-    size_t stem = wndl_pe_stem(path);
-    place->is_windows = stem != 0;
-    if (place->is_windows)
-        place->size = stem;
+    return path;
+}
+
+/* Bytes of it before .exe, .dll or .pdb, else 0. */
+static size_t stem_of(const char *name)
+{
+    static const char pdb[] = ".pdb";
+    size_t size = strlen(name);
+    if (size < sizeof pdb || strcasecmp(name + size - strlen(pdb), pdb) != 0)
+        return wndl_pe_stem(name);
+    return size - strlen(pdb);
 }
 
 /* "DIR/NAME", and with an id "DIR/NAME/ID/NAME.sym"; NULL: no memory. */
 static const char *path_of(const struct place *p, const char *id)
 {
-    const char *kind = p->is_windows ? ".pdb" : "";
     size_t size = strlen(p->dir) + 2 * p->size + sizeof "/.pdb//.sym";
     size += id == NULL ? 0 : strlen(id);
     char *text = wndl_arena_alloc(p->arena, size);
@@ -41,10 +46,10 @@ static const char *path_of(const struct place *p, const char *id)
         return NULL;
     int name = (int)p->size;
     if (id == NULL)
-        snprintf(text, size, "%s/%.*s%s", p->dir, name, p->name, kind);
+        snprintf(text, size, "%s/%.*s%s", p->dir, name, p->name, p->kind);
     else
         snprintf(text, size, "%s/%.*s%s/%s/%.*s.sym", p->dir, name, p->name,
-            kind, id, name, p->name);
+            p->kind, id, name, p->name);
     return text;
 }
 
@@ -77,14 +82,28 @@ static const char *only_path(const struct place *p, bool *several)
     return count == 1 ? only : NULL;
 }
 
+static const char *path_in(
+    const struct place *p, const struct wndl_debug_id *id, bool *several)
+{
+    char text[WNDL_DEBUG_ID_TEXT];
+    return id == NULL ? only_path(p, several)
+                      : path_if_there(p, wndl_debug_id_text(id, text));
+}
+
 const char *wndl_fix_breakpad_path(struct wndl_arena *arena, const char *dir,
     const char *path, const struct wndl_debug_id *id, bool *several)
 {
-    char text[WNDL_DEBUG_ID_TEXT];
-    struct place place = {.arena = arena, .dir = dir};
-    set_name(&place, path);
+    const char *name = name_of(path);
+    struct place place = {arena, dir, name, strlen(name), ""};
+    struct place windows = {arena, dir, name, stem_of(name), ".pdb"};
     if (place.size == 0 || place.size > 4096)
         return NULL;
-    return id == NULL ? only_path(&place, several)
-                      : path_if_there(&place, wndl_debug_id_text(id, text));
+    const char *found = NULL;
+    bool are_several = false;
+    if (windows.size != 0)
+        found = path_in(&windows, id, &are_several);
+    if (found == NULL && !are_several)
+        found = path_in(&place, id, &are_several);
+    *several = *several || are_several;
+    return found;
 }

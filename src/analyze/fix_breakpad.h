@@ -3,7 +3,8 @@
  * fix_breakpad: where the symbol files of Breakpad are kept:
  *
  *   DIR/NAME/ID/NAME.sym          NAME: of the binary, without folders
- *   DIR/STEM.pdb/ID/STEM.sym      of STEM.dll or STEM.exe
+ *   DIR/STEM.pdb/ID/STEM.sym      of STEM.dll, STEM.exe and STEM.pdb, before
+ *                                 the other
  */
 #ifndef WNDL_ANALYZE_FIX_BREAKPAD_H
 #define WNDL_ANALYZE_FIX_BREAKPAD_H

@@ -251,6 +251,18 @@ static bool open_in_sym_dirs(
     return false;
 }
 
+/* The name of the PDB file that a binary for Windows goes with, or NULL. */
+static const char *pdb_name(
+    struct wndl_fix_modules *modules, const struct wndl_fix_module *module)
+{
+    struct wndl_bytes name = {0};
+    if (module->object != NULL)
+        name = wndl_pe_pdb_name(module->object);
+    return name.size == 0
+               ? NULL
+               : wndl_arena_copy(&modules->arena, name.data, name.size);
+}
+
 /* By the id of the text's or the binary's build, or of the only build there. */
 static bool open_in_breakpad_dirs(struct wndl_fix_modules *modules,
     struct wndl_fix_module *module, bool *several)
@@ -267,9 +279,13 @@ static bool open_in_breakpad_dirs(struct wndl_fix_modules *modules,
     else if (module->object == NULL ||
              !wndl_object_debug_id(module->object, &id))
         wanted = NULL;
+    const char *name = pdb_name(modules, module);
     for (; *dir != NULL; dir++) {
         const char *path = wndl_fix_breakpad_path(
             &modules->arena, *dir, module->path, wanted, several);
+        if (path == NULL && name != NULL)
+            path = wndl_fix_breakpad_path(
+                &modules->arena, *dir, name, wanted, several);
         if (path != NULL &&
             open_at(modules, module, path, (struct wndl_bytes){0}))
             return true;

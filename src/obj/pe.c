@@ -276,6 +276,17 @@ enum wndl_status wndl_pe_find_pdb(
     return WNDL_NOT_FOUND;
 }
 
+struct wndl_bytes wndl_pe_pdb_name(const struct wndl_object *object)
+{
+    struct wndl_pe_pdb pdb;
+    if (wndl_pe_find_pdb(object, &pdb) != WNDL_OK)
+        return (struct wndl_bytes){0};
+    size_t at = pdb.path.size;
+    while (at > 0 && strchr("/\\", pdb.path.data[at - 1]) == NULL)
+        at--;
+    return wndl_bytes_slice(pdb.path, at, pdb.path.size - at);
+}
+
 enum wndl_status wndl_pe_open(
     struct wndl_object *object, struct wndl_error *err)
 {

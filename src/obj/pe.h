@@ -21,6 +21,10 @@ struct wndl_pe_pdb {
 enum wndl_status wndl_pe_find_pdb(
     const struct wndl_object *object, struct wndl_pe_pdb *pdb) WNDL_MUST_USE;
 
+/* What is behind the last slash or backslash of `path` in there; empty also for
+ * other objects than PE. */
+struct wndl_bytes wndl_pe_pdb_name(const struct wndl_object *object);
+
 bool wndl_object_is_pe(const struct wndl_object *object);
 
 /* What the file has of the image from `rva` to the end of the section. */

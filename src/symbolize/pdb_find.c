@@ -12,7 +12,7 @@ struct search {
     const struct wndl_object *image;
     struct wndl_mem *mem;
     struct wndl_pe_pdb wanted;
-    struct wndl_bytes name; /* last part of wanted.path */
+    struct wndl_bytes name; /* of the PDB file */
     char id[WNDL_DEBUG_ID_TEXT];
     struct wndl_buf path; /* of the candidate */
     struct wndl_error refusal;
@@ -25,15 +25,6 @@ void wndl_pdb_file_close(struct wndl_pdb_file *file, struct wndl_mem *mem)
     wndl_file_close(&file->file);
     wndl_mem_free(mem, file->path);
     *file = (struct wndl_pdb_file){0};
-}
-
-/* The path that was written on Windows, or by a linker elsewhere. */
-static struct wndl_bytes last_part(struct wndl_bytes path)
-{
-    size_t at = path.size;
-    while (at > 0 && path.data[at - 1] != '/' && path.data[at - 1] != '\\')
-        at--;
-    return wndl_bytes_slice(path, at, path.size - at);
 }
 
 void wndl_pdb_file_give_up(struct wndl_bytes mapped)
@@ -160,7 +151,7 @@ enum wndl_status wndl_pdb_file_find(const struct wndl_object *image,
     *out = (struct wndl_pdb_file){0};
     if (wndl_pe_find_pdb(image, &s.wanted) != WNDL_OK)
         return wndl_fail(err, WNDL_NOT_FOUND, "no PDB file goes with it");
-    s.name = last_part(s.wanted.path);
+    s.name = wndl_pe_pdb_name(s.image);
     if (s.name.size == 0 || s.name.size > NAME_MAX)
         return wndl_fail(err, WNDL_NOT_FOUND, "the PDB file has no name");
     struct wndl_debug_id id = wndl_debug_id_of_build_id(s.wanted.guid, false);

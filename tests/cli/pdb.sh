@@ -88,6 +88,9 @@ for path in made/other moved/a.exe; do
         fail "MODULE of $path"
     check "a symbol file of $path" a.sym
 done
+# Others look for it by the PDB file's name.
+[ "$(head -n 1 a.sym)" = "MODULE windows x86_64 $id a.pdb" ] ||
+    fail "MODULE: $(head -n 1 a.sym)"
 mkdir -p "symbols/a.pdb/$id"
 cp a.sym "symbols/a.pdb/$id/a.sym"
 
@@ -115,6 +118,15 @@ check "folders below that of --map" "$(windows 'D:\alone\a.exe')" \
 check "one of a PDB file" "$(windows 'out\a.pdb')" -l alone
 echo "$frame" | sed "s|PATH|$there|" | "$windlass" fix -b symbols >said 2>&1
 grep -q 'start \[.*a.c:9\]' said || fail "a symbol file: $(cat said)"
+# Where they are: by the binary's name, by that of its PDB file.
+mkdir -p "by_name/a.exe/$id" renamed
+cp a.sym "by_name/a.exe/$id/a.exe.sym"
+echo "$frame" | sed "s|PATH|$there|" | "$windlass" fix -b by_name >said 2>&1
+grep -q 'start \[.*a.c:9\]' said || fail "by the binary: $(cat said)"
+cp moved/a.exe renamed/c.exe
+echo "$frame" | sed "s|PATH|renamed/c.exe|" |
+    "$windlass" fix -b symbols >said 2>&1
+grep -q 'start \[.*a.c:9\]' said || fail "by the PDB file: $(cat said)"
 printf '%s\n' '"#01: ???[C:\\out\\a.exe +0x1006]"' |
     "$windlass" fix -j -l alone >said 2>&1 || fail "a path of Windows, JSON"
 grep -q '^"#01: start (.*a.c:9)"$' said || fail "JSON: $(cat said)"
