@@ -35,9 +35,9 @@ static void say_lost(void *context, const char *path, uint32_t count,
 {
     (void)context;
     char text[512];
-    wndl_cli_note("%s: %u parts of its debug information are lost, the first: "
-                  "%s",
-        path, count, wndl_error_text(err, text, sizeof text));
+    wndl_cli_note("%s: %u part%s of its debug information %s: %s", path, count,
+        count == 1 ? "" : "s", count == 1 ? "is lost" : "are lost, the first",
+        wndl_error_text(err, text, sizeof text));
 }
 
 const struct wndl_fix_listener wndl_cli_fix_listener = {
