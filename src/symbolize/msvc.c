@@ -68,6 +68,12 @@ struct wndl_msvc_number wndl_msvc_take_number(struct wndl_msvc *m)
 
 /* ---- text */
 
+bool wndl_msvc_has_room(const struct wndl_msvc *m, size_t size)
+{
+    const size_t used = m->pool->size;
+    return used <= POOL_LIMIT && size <= POOL_LIMIT - used;
+}
+
 static void put(struct wndl_buf *pool, struct wndl_msvc_text text)
 {
     if (text.size != 0)
@@ -93,7 +99,7 @@ struct wndl_msvc_text wndl_msvc_make(
         if (*p == '$')
             size += va_arg(list, struct wndl_msvc_text).size;
     va_end(list);
-    if (m->c.failed || size > POOL_LIMIT - pool->size ||
+    if (m->c.failed || !wndl_msvc_has_room(m, size) ||
         wndl_buf_reserve(pool, size) == NULL)
         return wndl_msvc_fail(m);
     size_t start = pool->size;
@@ -115,7 +121,7 @@ static struct wndl_msvc_text put_number(
 {
     enum { LONGEST = 24 };
     size_t start = m->pool->size;
-    if (m->c.failed || LONGEST > POOL_LIMIT - start)
+    if (m->c.failed || !wndl_msvc_has_room(m, LONGEST))
         return wndl_msvc_fail(m);
     if (is_negative)
         wndl_buf_byte(m->pool, '-');

@@ -91,6 +91,9 @@ char wndl_msvc_peek(const struct wndl_msvc *m, size_t i);
 bool wndl_msvc_take(struct wndl_msvc *m, const char *text);
 struct wndl_msvc_text wndl_msvc_fail(struct wndl_msvc *m);
 
+/* Whether the pool takes so much more. All that is written to it asks. */
+bool wndl_msvc_has_room(const struct wndl_msvc *m, size_t size);
+
 /* One level deeper; false when that is too deep. Undone by depth--. */
 bool wndl_msvc_enter(struct wndl_msvc *m);
 

@@ -50,7 +50,8 @@ static struct wndl_msvc_text remembered(struct wndl_msvc *m)
 static struct wndl_msvc_text word(struct wndl_msvc *m)
 {
     const uint8_t *end = memchr(m->c.next, '@', wndl_cursor_left(&m->c));
-    if (end == NULL || end == m->c.next)
+    if (end == NULL || end == m->c.next ||
+        !wndl_msvc_has_room(m, (size_t)(end - m->c.next)))
         return wndl_msvc_fail(m);
     struct wndl_msvc_text text = {(uint32_t)m->pool->size, 0};
     text.size = (uint32_t)(end - m->c.next);

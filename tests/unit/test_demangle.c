@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "symbolize/demangle.h"
+#include "symbolize/msvc.h"
 
 #include <stdio.h>
 
@@ -233,6 +234,30 @@ static void deep_and_long_names_stay_mangled(void **state)
     }
 }
 
+/* 1,670 scopes come close to the limit of what is put together; a long word
+ * steps over it. */
+static void a_word_is_within_the_limit_too(void **state)
+{
+    (void)state;
+    enum { SCOPES = 1670, LONG = 10000, MORE = 1000, LIMIT = 4 << 20 };
+    struct wndl_buf name, text;
+    wndl_buf_init(&name, wndl_mem_libc());
+    wndl_buf_init(&text, wndl_mem_libc());
+    wndl_buf_add(&name, "?f@", 3);
+    for (unsigned i = 0; i < SCOPES; i++)
+        wndl_buf_add(&name, "a@", 2);
+    for (unsigned i = 0; i < LONG; i++)
+        wndl_buf_byte(&name, 'w');
+    for (unsigned i = 0; i < MORE; i++)
+        wndl_buf_add(&name, "@a", 2);
+    wndl_buf_add(&name, "@@YAXXZ", 7);
+    assert_false(
+        wndl_msvc_demangle((struct wndl_bytes){name.data, name.size}, &text));
+    assert_true(text.size <= LIMIT);
+    wndl_buf_free(&name);
+    wndl_buf_free(&text);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -240,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_scheme_is_read),
         TEST(microsofts_names_are_read),
+        cmocka_unit_test(a_word_is_within_the_limit_too),
         TEST(broken_names_of_microsofts_stay),
         TEST(microsofts_name_that_stands_for_10_to_the_9_stays),
         TEST(what_is_not_mangled_stays),
