@@ -6,7 +6,13 @@
 
 #include <elf.h>
 
-enum { ENTRY = 12 /* bytes */ };
+enum {
+    ENTRY = 12, /* bytes */
+    /* Slots of unwind codes that are read, for each byte of the list; any
+     * number of functions may have the same chain of 32 times 255. */
+    WORK_PER_BYTE = 16,
+    WORK_AT_LEAST = 16 * 1024 * 1024,
+};
 
 struct reading {
     struct wndl_frames *frames;
@@ -14,6 +20,7 @@ struct reading {
     struct wndl_frame_writer writer;
     struct wndl_pe_unwind *unwind;
     uint64_t done; /* rva up to which functions have been */
+    uint64_t work, most_work;
 };
 
 static void lose(
@@ -71,8 +78,13 @@ static void read_function(
                                : "a function that starts in the one before");
         return;
     }
+    if (r->work > r->most_work) {
+        lose(r, WNDL_LIMIT, entry, "unwind codes that take too long");
+        return;
+    }
     const enum wndl_status status =
         wndl_pe_unwind_read(r->object, f, r->unwind, &why);
+    r->work += r->unwind->slots;
     r->done = f->end;
     if (status == WNDL_OK)
         write_function(r, f, entry);
@@ -94,6 +106,7 @@ enum wndl_status wndl_pe_frames(struct wndl_frames *frames,
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     wndl_frame_writer_init(&r.writer, arena, 8, wndl_arch_x86_64.ra);
     wndl_frame_writer_bound(&r.writer, list.size);
+    r.most_work = list.size * (uint64_t)WORK_PER_BYTE + WORK_AT_LEAST;
     struct wndl_cursor c = wndl_cursor_at(list, 0, false);
     while (wndl_cursor_left(&c) >= ENTRY) {
         const uint64_t entry = wndl_cursor_offset(&c);

@@ -197,6 +197,7 @@ static enum wndl_status read_info(
     const uint8_t frame = wndl_cursor_u8(&c);
     info->frame = frame & 15;
     info->frame_offset = frame >> 4;
+    r->unwind->slots += count;
     info->slots = wndl_cursor_sub(&c, (uint64_t)count * SLOT);
     wndl_cursor_skip(&c, count % 2 * SLOT);
     *next = 0;
@@ -243,6 +244,7 @@ enum wndl_status wndl_pe_unwind_read(const struct wndl_object *object,
     uint32_t rva = direct(&r, function->unwind);
     enum wndl_status status = WNDL_OK;
     unwind->count = unwind->own = unwind->epilogue_count = 0;
+    unwind->slots = 0;
     unwind->signal_frame = false;
     *why = "";
     do {

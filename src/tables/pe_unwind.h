@@ -40,6 +40,7 @@ struct wndl_pe_step {
  * first one comes first.
  */
 struct wndl_pe_unwind {
+    uint32_t slots; /* that it was read from, of 2 bytes */
     struct wndl_pe_step steps[WNDL_PE_STEPS];
     uint32_t count, own;
     uint32_t epilogues[WNDL_PE_CODES];

@@ -291,9 +291,65 @@ static void test_truncated(void **state)
     wndl_buf_free(&b);
 }
 
+/* Thousands of functions that are all parts of the same chain of 32 infos,
+ * each as long as can be. */
+static struct wndl_bytes make_chained(struct wndl_buf *b, uint32_t functions)
+{
+    enum { CHAIN = 32, SLOTS = 254, INFO = 4 + 2 * SLOTS + 12, HEAD = 0x200 };
+    const uint32_t list = functions * 12, size = list + CHAIN * INFO;
+    wndl_buf_init(b, wndl_mem_libc());
+    put_headers(b);
+    b->data[0x46] = 1;             /* one section, */
+    b->size = 0x40 + 4 + 20 + 240; /* which has the list and the infos */
+    b->data[b->size - 12 * 8 - 4] = (uint8_t)list;
+    b->data[b->size - 12 * 8 - 3] = (uint8_t)(list >> 8);
+    wndl_buf_add(b, ".rdata\0", 8);
+    const uint32_t section[] = {size, DATA, size, HEAD, 0, 0, 0, 0x40000040};
+    for (size_t i = 0; i < 8; i++)
+        wndl_buf_u32le(b, section[i]);
+    fill_to(b, HEAD);
+    for (uint32_t i = 0; i < functions; i++) {
+        wndl_buf_u32le(b, TEXT + i);
+        wndl_buf_u32le(b, TEXT + i + 1);
+        wndl_buf_u32le(b, DATA + list);
+    }
+    for (uint32_t i = 1; i <= CHAIN; i++) {
+        const bool is_last = i == CHAIN;
+        wndl_buf_u32le(b, (is_last ? 0x01 : 0x21) | SLOTS << 16);
+        for (unsigned k = 0; k < SLOTS; k++)
+            u16(b, 0x0200); /* 8 bytes, at offset 0 */
+        zeros(b, 8);
+        wndl_buf_u32le(b, is_last ? 0 : DATA + list + i * INFO);
+    }
+    return (struct wndl_bytes){b->data, b->size};
+}
+
+static void test_shared_chains_are_bounded(void **state)
+{
+    (void)state;
+    struct wndl_buf b;
+    struct wndl_object *object;
+    struct wndl_arena arena;
+    struct wndl_frames frames;
+    enum { FUNCTIONS = 3000 };
+    const struct wndl_bytes file = make_chained(&b, FUNCTIONS);
+    assert_int_equal(
+        wndl_object_open(file, "a", wndl_mem_libc(), &object, NULL), WNDL_OK);
+    wndl_arena_init(&arena, wndl_mem_libc());
+    assert_int_equal(wndl_frames_open(&frames, object, &arena, NULL), WNDL_OK);
+    assert_int_equal(frames.damaged.first.status, WNDL_LIMIT);
+    assert_true(frames.damaged.count > 100);
+    assert_int_equal(
+        frames.damaged.count + frames.origins.len, (size_t)FUNCTIONS);
+    wndl_arena_free(&arena);
+    wndl_object_close(object);
+    wndl_buf_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shared_chains_are_bounded),
         cmocka_unit_test(test_truncated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
