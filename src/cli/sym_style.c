@@ -2,6 +2,7 @@
 #include "cli/sym_style.h"
 
 #include "base/json.h"
+#include "symbolize/msvc.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -29,17 +30,27 @@ static const char *file_of(
 
 /* ---- GNU */
 
+/* The version behind the name of a symbol: "f@@V2". What Windows' names have
+ * behind an '@' is none: "?f@@YAHH@Z", "@f@8", "_f@8". */
+static const char *version_of(const char *symbol)
+{
+    const char *at = strchr(symbol, '@');
+    if (at == NULL || at == symbol ||
+        wndl_msvc_is_mangled(
+            (struct wndl_bytes){(const uint8_t *)symbol, strlen(symbol)}))
+        return "";
+    return at[1 + strspn(at + 1, "0123456789")] == '\0' ? "" : at;
+}
+
 /* Where the symbol table alone has the name, with the version it has there,
  * as in "f(int)@@V2". */
 static void gnu_name(struct wndl_buf *out, const struct wndl_sym_style *style,
     const struct wndl_symbol_frame *frame)
 {
     const char *name = name_of(style, frame);
-    const char *version = strchr(frame->mangled, '@');
     wndl_buf_text(out, or_unknown(name));
-    if (style->demangled && frame->language == 0 && version != NULL &&
-        strchr(name, '@') == NULL)
-        wndl_buf_text(out, version);
+    if (style->demangled && frame->language == 0 && strchr(name, '@') == NULL)
+        wndl_buf_text(out, version_of(frame->mangled));
 }
 
 static void gnu_frame(struct wndl_buf *out, const struct wndl_sym_style *style,

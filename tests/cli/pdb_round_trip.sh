@@ -44,6 +44,12 @@ check() {
         echo "FAIL $1: $(diff wanted out | head -n 6) $(head -n 2 errors)"
         failed=1
     }
+    asked="ns::shape::walk(int)"
+    "$windlass" sym -fCi -e "there/$1.exe" "$asked" | tail -n 2 |
+        head -n 1 | grep -qFx "$asked" || {
+        echo "FAIL $1: $asked has another name"
+        failed=1
+    }
     named=$(grep -c 'a\.cc:' out) || true
     inlined=$(grep -c 'deep' out) || true
     [ "$named" -gt 600 ] && [ "$inlined" -gt 50 ] || {
