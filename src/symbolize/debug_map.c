@@ -43,6 +43,7 @@ enum wndl_status wndl_debug_map_open(const struct wndl_object *binary,
         wndl_macho_read_map(binary, &map->arena, &map->linked, &err);
     wndl_map_init(&map->by_path, &map->arena);
     wndl_map_init(&map->namesakes, &map->arena);
+    wndl_map_init(&map->by_bytes, &map->arena);
     if (status == WNDL_OK) {
         map->sources = wndl_arena_calloc(
             &map->arena, map->linked.source_count, sizeof *map->sources);

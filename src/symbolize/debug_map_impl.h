@@ -56,7 +56,8 @@ struct wndl_debug_map {
     struct wndl_map_file *files;     /* all */
     struct wndl_map by_path;         /* those, by the hash of the path */
     struct wndl_map namesakes;       /* see map_namesakes.c */
-    struct wndl_vec frames; /* struct wndl_dwarf_frame: the last answer */
+    struct wndl_map by_bytes; /* members that are open, by where they begin */
+    struct wndl_vec frames;   /* struct wndl_dwarf_frame: the last answer */
     uint32_t files_missing;
     struct wndl_error first_missing;
 };

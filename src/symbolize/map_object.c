@@ -220,6 +220,27 @@ static enum wndl_status need_archive(
     return status;
 }
 
+/* Any number of sources may name one member: they share what was opened. */
+static enum wndl_status share_member(const struct opening *o,
+    struct wndl_bytes bytes, struct wndl_map_object **object,
+    struct wndl_error *err)
+{
+    const uint64_t key = wndl_hash_u64((uintptr_t)bytes.data);
+    const uint64_t *known = wndl_map_get(&o->map->by_bytes, key);
+    if (known != NULL && *known != 0) {
+        *object = (struct wndl_map_object *)(uintptr_t)*known;
+        return WNDL_OK;
+    }
+    const enum wndl_status status = open_object(o, bytes, object, err);
+    if (status != WNDL_OK)
+        return status;
+    uint64_t *slot = wndl_map_put(&o->map->by_bytes, key);
+    if (slot == NULL)
+        return wndl_fail(err, WNDL_NOMEM, "no memory for an object file");
+    *slot = (uintptr_t)*object;
+    return WNDL_OK;
+}
+
 static enum wndl_status open_member(const struct opening *o,
     struct wndl_map_file *file, struct wndl_map_object **object,
     struct wndl_error *err)
@@ -235,7 +256,7 @@ static enum wndl_status open_member(const struct opening *o,
         member = wndl_map_namesake_find(o->map, member, o->index);
     if (member == NULL)
         return wndl_fail(err, WNDL_NOMEM, "no memory for an archive");
-    return open_object(o, member->bytes, object, err);
+    return share_member(o, member->bytes, object, err);
 }
 
 /* The first function that was linked from it and is not in it, or NULL. */

@@ -286,6 +286,39 @@ static void test_opened_once(void **state)
     }
 }
 
+/* All sources say that they are one member: it is not opened for each. */
+static void test_one_member(void **state)
+{
+    enum { COUNT = 200 };
+    (void)state;
+    struct program p = {0};
+    struct image object;
+    struct wndl_buf archive;
+    image_init(&p.image);
+    image_init(&object);
+    wndl_buf_init(&archive, wndl_mem_libc());
+    for (unsigned i = 0; i < COUNT; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "_f%u", i);
+        add_symbol(&object, IN_SECTION, name, TEXT + (uint64_t)EACH * i);
+        add_source(&p.image, "lib.a(x.o)", i);
+    }
+    wndl_buf_text(&archive, "!<arch>\n");
+    add_member(&archive, "x.o", image_end(&object, OBJECT));
+    write_file("lib.a", &archive);
+    program_open(&p);
+    look_up(&p, 0);
+    const long before = p.heap.budget;
+    for (unsigned i = 1; i < COUNT; i++)
+        look_up(&p, i);
+    assert_true(before - p.heap.budget < COUNT / 2);
+    assert_int_equal(missing(&p), 0);
+    program_close(&p);
+    remove_file("lib.a");
+    image_free(&object);
+    wndl_buf_free(&archive);
+}
+
 /* A file that is missing is looked for once; each source of it is counted. */
 static void test_missing_once(void **state)
 {
@@ -371,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_members),
         cmocka_unit_test(test_opened_once),
+        cmocka_unit_test(test_one_member),
         cmocka_unit_test(test_missing_once),
         cmocka_unit_test(test_namesakes),
         cmocka_unit_test(test_no_memory),
