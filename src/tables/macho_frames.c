@@ -123,14 +123,12 @@ static void read_rbp_frame(const struct entry *e, struct wndl_cfi_row *row)
 static bool unpack(uint32_t packed, unsigned count, uint8_t regs[6])
 {
     bool used[7] = {false};
-    unsigned places = 1; /* of the last digit */
     uint32_t digits[6];
     for (unsigned i = count; i-- > 0;) {
         /* Six registers have no choice left for the last one. */
         const unsigned choices = 6 - i;
         digits[i] = packed % choices;
         packed /= choices;
-        places *= choices;
     }
     for (unsigned i = 0; i < count; i++) {
         unsigned reg = 0;
@@ -139,7 +137,7 @@ static bool unpack(uint32_t packed, unsigned count, uint8_t regs[6])
         used[reg] = true;
         regs[i] = (uint8_t)reg;
     }
-    return packed == 0 && places != 0;
+    return packed == 0;
 }
 
 /* Registers are saved right below the return address. */
@@ -454,6 +452,10 @@ static void read_entries(struct reading *r, const struct page *p)
         uint64_t ignored;
         e.start = base + start_at(r, p, i, &e.at);
         e.end = base + start_at(r, p, i + 1, &ignored);
+        if (e.end > base + p->end) {
+            lose(r, WNDL_MALFORMED, e.at, "a function that leaves its page");
+            continue;
+        }
         e.encoding = p->kind == PAGE_REGULAR
                          ? u32_at(r->info, e.at + 4)
                          : encoding_at(r, p, u32_at(r->info, e.at) >> 24);

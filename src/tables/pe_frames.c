@@ -65,9 +65,10 @@ static void write_function(
         lose_more(r, entry);
 }
 
-/* They are to be in order: that bounds what is looked at for epilogues. */
-static void read_function(
-    struct reading *r, const struct wndl_pe_function *f, uint64_t entry)
+/* They are to be in order: that bounds what is looked at for epilogues. `next`
+ * is where the one behind starts: a wild end loses its own function alone. */
+static void read_function(struct reading *r, const struct wndl_pe_function *f,
+    uint32_t next, uint64_t entry)
 {
     const char *why = "";
     if (f->start == 0 && f->end == 0)
@@ -76,6 +77,10 @@ static void read_function(
         lose(r, WNDL_MALFORMED, entry,
             f->start >= f->end ? "a function that ends before it starts"
                                : "a function that starts in the one before");
+        return;
+    }
+    if (f->end > next && next >= f->start) {
+        lose(r, WNDL_MALFORMED, entry, "a function that ends in the next one");
         return;
     }
     if (r->work > r->most_work) {
@@ -90,6 +95,11 @@ static void read_function(
         write_function(r, f, entry);
     else
         lose(r, status, entry, why);
+}
+
+static uint32_t start_of_next(struct wndl_cursor c)
+{
+    return wndl_cursor_left(&c) < ENTRY ? UINT32_MAX : wndl_cursor_u32(&c);
 }
 
 enum wndl_status wndl_pe_frames(struct wndl_frames *frames,
@@ -113,7 +123,7 @@ enum wndl_status wndl_pe_frames(struct wndl_frames *frames,
         struct wndl_pe_function f = {wndl_cursor_u32(&c), 0, 0};
         f.end = wndl_cursor_u32(&c);
         f.unwind = wndl_cursor_u32(&c);
-        read_function(&r, &f, entry);
+        read_function(&r, &f, start_of_next(c), entry);
     }
     if (list.size < claimed)
         lose(&r, WNDL_TRUNCATED, list.size,

@@ -243,6 +243,28 @@ static void test_truncated(void **state)
     wndl_buf_free(&b);
 }
 
+/* Nothing behind its page is lost. */
+static void test_a_wild_start_loses_its_page_at_most(void **state)
+{
+    (void)state;
+    struct wndl_buf b;
+    struct wndl_object *object;
+    struct wndl_arena arena;
+    struct wndl_frames frames;
+    const struct wndl_bytes file = make(&b);
+    b.data[INFO + 0x48 + 8 + 8 + 3] = 0x7f;
+    assert_int_equal(
+        wndl_object_open(file, "a", wndl_mem_libc(), &object, NULL), WNDL_OK);
+    wndl_arena_init(&arena, wndl_mem_libc());
+    assert_int_equal(wndl_frames_open(&frames, object, &arena, NULL), WNDL_OK);
+    assert_rule(&frames, 0x20, "none");
+    assert_rule(&frames, 0x7f, "7+4112 3:-16 16:-8");
+    assert_int_equal(frames.damaged.count, 3);
+    wndl_arena_free(&arena);
+    wndl_object_close(object);
+    wndl_buf_free(&b);
+}
+
 /* Rules that a few bytes say may be long: a program can ask for one of them
  * as often as it has bytes. */
 static void test_long_rules_are_bounded(void **state)
@@ -281,6 +303,7 @@ static void test_long_rules_are_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_wild_start_loses_its_page_at_most),
         cmocka_unit_test(test_long_rules_are_bounded),
         cmocka_unit_test(test_truncated),
     };

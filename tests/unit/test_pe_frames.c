@@ -291,6 +291,27 @@ static void test_truncated(void **state)
     wndl_buf_free(&b);
 }
 
+static void test_a_wild_end_loses_one_function(void **state)
+{
+    (void)state;
+    struct wndl_buf b;
+    struct wndl_object *object;
+    struct wndl_arena arena;
+    struct wndl_frames frames;
+    const struct wndl_bytes file = make(&b);
+    b.data[DATA_AT + 7] = 0x7f;
+    assert_int_equal(
+        wndl_object_open(file, "a", wndl_mem_libc(), &object, NULL), WNDL_OK);
+    wndl_arena_init(&arena, wndl_mem_libc());
+    assert_int_equal(wndl_frames_open(&frames, object, &arena, NULL), WNDL_OK);
+    assert_int_equal(frames.damaged.first.offset, 0);
+    assert_int_equal(frames.damaged.count, 4);
+    assert_int_equal(frames.origins.len, 5);
+    wndl_arena_free(&arena);
+    wndl_object_close(object);
+    wndl_buf_free(&b);
+}
+
 /* Thousands of functions that are all parts of the same chain of 32 infos,
  * each as long as can be. */
 static struct wndl_bytes make_chained(struct wndl_buf *b, uint32_t functions)
@@ -349,6 +370,7 @@ static void test_shared_chains_are_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_wild_end_loses_one_function),
         cmocka_unit_test(test_shared_chains_are_bounded),
         cmocka_unit_test(test_truncated),
     };
