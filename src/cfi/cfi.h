@@ -93,6 +93,27 @@ struct wndl_cfi_rule {
     };
 };
 
+/* Whether they say the same. */
+static inline bool wndl_cfi_rule_equal(
+    const struct wndl_cfi_rule *a, const struct wndl_cfi_rule *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    switch ((enum wndl_cfi_rule_kind)a->kind) {
+    case WNDL_RULE_REGISTER:
+        return a->reg == b->reg && a->offset == b->offset;
+    case WNDL_RULE_OFFSET:
+    case WNDL_RULE_VAL_OFFSET:
+        return a->offset == b->offset;
+    case WNDL_RULE_EXPR:
+    case WNDL_RULE_VAL_EXPR:
+        return wndl_bytes_equal((struct wndl_bytes){a->expr, a->expr_size},
+            (struct wndl_bytes){b->expr, b->expr_size});
+    default:
+        return true;
+    }
+}
+
 /* The rules in force for [start, end); cfa is OFFSET-like (reg + offset:
  * kind WNDL_RULE_REGISTER with reg and offset) or VAL_EXPR, or UNSET when no
  * instruction has set it. */

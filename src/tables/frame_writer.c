@@ -90,26 +90,6 @@ bool wndl_frame_writer_begin(
     return true;
 }
 
-static bool is_same(
-    const struct wndl_cfi_rule *a, const struct wndl_cfi_rule *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    switch ((enum wndl_cfi_rule_kind)a->kind) {
-    case WNDL_RULE_REGISTER:
-        return a->reg == b->reg && a->offset == b->offset;
-    case WNDL_RULE_OFFSET:
-    case WNDL_RULE_VAL_OFFSET:
-        return a->offset == b->offset;
-    case WNDL_RULE_EXPR:
-    case WNDL_RULE_VAL_EXPR:
-        return a->expr_size == b->expr_size &&
-               memcmp(a->expr, b->expr, a->expr_size) == 0;
-    default:
-        return true;
-    }
-}
-
 static void put_expression(
     struct wndl_frame_writer *w, const struct wndl_cfi_rule *rule)
 {
@@ -171,17 +151,17 @@ static void advance(struct wndl_frame_writer *w, uint64_t to)
 void wndl_frame_writer_row(
     struct wndl_frame_writer *w, const struct wndl_cfi_row *row)
 {
-    bool same = is_same(&row->cfa, &w->last.cfa);
+    bool same = wndl_cfi_rule_equal(&row->cfa, &w->last.cfa);
     for (unsigned i = 0; i < WNDL_CFI_REGS && same; i++)
-        same = is_same(&row->regs[i], &w->last.regs[i]);
+        same = wndl_cfi_rule_equal(&row->regs[i], &w->last.regs[i]);
     w->full |= w->out.size >= w->limit;
     if (same || w->full)
         return;
     advance(w, row->start);
-    if (!is_same(&row->cfa, &w->last.cfa))
+    if (!wndl_cfi_rule_equal(&row->cfa, &w->last.cfa))
         put_cfa(w, &row->cfa);
     for (unsigned i = 0; i < WNDL_CFI_REGS; i++)
-        if (!is_same(&row->regs[i], &w->last.regs[i]))
+        if (!wndl_cfi_rule_equal(&row->regs[i], &w->last.regs[i]))
             put_rule(w, i, &row->regs[i]);
     w->last = *row;
 }

@@ -29,26 +29,6 @@ struct verifying {
 
 /* ---- what rules say */
 
-static bool same_rule(
-    const struct wndl_cfi_rule *a, const struct wndl_cfi_rule *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    switch ((enum wndl_cfi_rule_kind)a->kind) {
-    case WNDL_RULE_REGISTER:
-        return a->reg == b->reg && a->offset == b->offset;
-    case WNDL_RULE_OFFSET:
-    case WNDL_RULE_VAL_OFFSET:
-        return a->offset == b->offset;
-    case WNDL_RULE_EXPR:
-    case WNDL_RULE_VAL_EXPR:
-        return wndl_bytes_equal((struct wndl_bytes){a->expr, a->expr_size},
-            (struct wndl_bytes){b->expr, b->expr_size});
-    default:
-        return true;
-    }
-}
-
 /* A register of which nothing is said is as it was. */
 static struct wndl_cfi_rule said(const struct wndl_cfi_rule *rule)
 {
@@ -68,14 +48,14 @@ static bool same_row(const struct wndl_cfi_row *table,
         return table->regs[arch->ra].kind == WNDL_RULE_UNDEFINED;
     if (table->signal_frame != truth->signal_frame ||
         table->ra_signed != truth->ra_signed ||
-        !same_rule(&table->cfa, &truth->cfa))
+        !wndl_cfi_rule_equal(&table->cfa, &truth->cfa))
         return false;
     for (unsigned i = 0; i < WNDL_CFI_REGS; i++) {
         const struct wndl_cfi_rule a = said(&table->regs[i]);
         const struct wndl_cfi_rule b = said(&truth->regs[i]);
         const bool known = i == arch->fp || i == arch->sp || i == arch->ra ||
                            a.kind != WNDL_RULE_UNDEFINED;
-        if (known && !same_rule(&a, &b))
+        if (known && !wndl_cfi_rule_equal(&a, &b))
             return false;
     }
     return true;
