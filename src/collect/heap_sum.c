@@ -93,7 +93,9 @@ static void add_lanes(const struct wndl_heap *head, struct wndl_heap_sum *sum)
 static void find_peak(const struct wndl_heap *head, struct wndl_heap_sum *sum)
 {
     const struct moment start = {head->start_tsc, head->start_time};
-    const struct moment now = {ticks_now(), wndl_clock_monotonic_ns()};
+    struct moment now = {ticks_now(), wndl_clock_monotonic_ns()};
+    if (head->tsc_in_ns != 0)
+        now.ticks = start.ticks + (now.time - start.time);
     sum->tick = tick_length(start, now);
     sum->peak_time =
         time_of(atomic_load(&head->peak_tsc), start, now, sum->tick);

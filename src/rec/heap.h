@@ -141,6 +141,7 @@ struct wndl_heap {
 
     /* By the process. */
     uint64_t start_tsc, start_time; /* at the same moment; time in ns */
+    uint64_t tsc_in_ns;             /* 1: it counts ns, and is no TSC's */
     _Atomic uint32_t pair_count;    /* may pass the limit */
     _Atomic uint32_t leaks_known;   /* they have been looked for */
     _Atomic int64_t live_bytes;     /* that lanes have told of */

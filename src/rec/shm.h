@@ -25,7 +25,7 @@
 #define WNDL_SESSION_ENV "WINDLASS_SESSION"
 
 enum {
-    WNDL_SHM_VERSION = 5,
+    WNDL_SHM_VERSION = 6,
     WNDL_SHM_THREADS = 2048, /* at a time; an ended one's ring is used again */
     WNDL_SHM_MODULES = 1024,
     WNDL_SHM_STRINGS = 512 * 1024,
@@ -174,7 +174,7 @@ enum {
 
 struct wndl_hello {
     uint32_t version;
-    uint32_t machine; /* EM_X86_64, EM_386 */
+    uint32_t machine; /* EM_X86_64, EM_386, EM_AARCH64 */
     uint32_t refusal; /* enum wndl_refusal: != 0 wants no answer */
     uint32_t traced;  /* by a debugger, at its start */
 };

@@ -84,9 +84,9 @@ static inline bool wndl_arch_returned(const ucontext_t *context, long code)
     return context->uc_mcontext.gregs[REG_EAX] == code;
 }
 
-static inline void wndl_arch_redo(ucontext_t *context, long number)
+static inline void wndl_arch_redo(ucontext_t *context, uint64_t before)
 {
-    wndl_arch_set(context, REG_EAX, (uint64_t)number);
+    wndl_arch_set(context, REG_EAX, before);
     wndl_arch_set(
         context, REG_EIP, wndl_arch_pc(context) - WNDL_ARCH_SYSCALL_BYTES);
 }
@@ -174,6 +174,21 @@ static inline uint64_t wndl_arch_thread_pointer(void)
         return 0;
     __asm__ volatile("movl %%gs:0, %0" : "=r"(tcb));
     return tcb;
+}
+
+#define WNDL_ARCH_TLS_IS_ABOVE 0
+#define WNDL_ARCH_KEEPS_NUMBER 0
+
+/* The processor's clock, which the collector reads too. */
+#define WNDL_ARCH_TICKS_ARE_NS 0
+static inline uint64_t wndl_arch_ticks(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+
+static inline void wndl_arch_pause(void)
+{
+    __builtin_ia32_pause();
 }
 
 #endif

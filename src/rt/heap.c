@@ -122,6 +122,7 @@ void wndl_rt_heap_start(const struct wndl_go *go)
         wndl_rt_heap_generation != 0 && go->heap_sample_below != 0;
     wndl_rt_heap->leaks = (go->heap & WNDL_HEAP_LEAKS) != 0;
     shared->start_tsc = wndl_rt_tsc();
+    shared->tsc_in_ns = WNDL_ARCH_TICKS_ARE_NS;
     shared->start_time = wndl_raw_clock_ns(CLOCK_MONOTONIC);
     __atomic_store_n(&wndl_rt_heap->shared, shared, __ATOMIC_RELEASE);
     shared->own_allocator = wndl_rt_heap_lead_imports();

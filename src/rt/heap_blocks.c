@@ -97,7 +97,7 @@ static bool wait_for(struct shard *s)
     for (int i = 0; i < SPINS; i++) {
         if (try_shard(s))
             return true;
-        __builtin_ia32_pause();
+        wndl_arch_pause();
     }
     for (int i = 0; i < YIELDS; i++) {
         (void)wndl_raw3(SYS_sched_yield, 0, 0, 0);

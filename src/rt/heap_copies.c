@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap_copies.h"
 
-#include "os/raw.h"
 #include "rt/heap_deaths.h"
 #include "rt/heap_growth.h"
 #include "rt/heap_state.h"
 #include "rt/heap_thread.h"
+#include "rt/own_parts.h"
 #include "rt/rt.h"
 
 #include <sys/uio.h>
@@ -91,14 +91,12 @@ struct copy {
 static bool read_ends(
     const struct copy *c, size_t end, uint8_t ends[2 * COMPARED])
 {
-    const struct iovec to = {ends, 2 * end};
     const struct iovec from[] = {
         {(void *)(uintptr_t)c->to, end},
         {(void *)(uintptr_t)(c->to + c->size - end), end},
     };
-    const long a[] = {wndl_rt.pid, (long)&to, 1, (long)from};
     return !wndl_rt_is_careful() &&
-           wndl_raw6(SYS_process_vm_readv, a, 2, 0) == (long)(2 * end);
+           wndl_rt_read_parts(ends, 2 * end, from, 2) == 2 * end;
 }
 
 /* The address may be another block's by now. */

@@ -20,13 +20,13 @@
             ".globl " name "\n"                                                \
             ".hidden wndl_rt_entry_" name "\n"                                 \
             ".globl wndl_rt_entry_" name "\n"                                  \
-            ".type " name ", @function\n"                                      \
+            ".type " name ", %function\n"                                      \
             "wndl_rt_entry_" name ":\n" name ":\n"                             \
             ".cfi_startproc\n" WNDL_RT_HEAP_ENTRY_BODY(                        \
                 function, count) ".cfi_endproc\n"                              \
                                  ".size " name ", . - " name "\n")
 
-#ifdef __x86_64__
+#if defined(__x86_64__)
 
 _Static_assert(sizeof(struct wndl_regs) == 48 &&
                    offsetof(struct wndl_regs, valid) == 32 &&
@@ -54,6 +54,36 @@ _Static_assert(sizeof(struct wndl_regs) == 48 &&
                                             "addq $56, %rsp\n"                 \
                                             ".cfi_adjust_cfa_offset -56\n"     \
                                             "ret\n"
+
+#elif defined(__aarch64__)
+
+_Static_assert(sizeof(struct wndl_regs) == 48 &&
+                   offsetof(struct wndl_regs, valid) == 32 &&
+                   offsetof(struct wndl_regs, gregs) == 40,
+    "the room that is made for it");
+
+#define WNDL_RT_HEAP_REGS_1 "x1"
+#define WNDL_RT_HEAP_REGS_2 "x2"
+#define WNDL_RT_HEAP_REGS_3 "x3"
+
+/* X29, X30 and 48 bytes of room. */
+#define WNDL_RT_HEAP_ENTRY_BODY(function, count)                               \
+    "stp x29, x30, [sp, #-64]!\n"                                              \
+    ".cfi_def_cfa_offset 64\n"                                                 \
+    ".cfi_offset x29, -64\n"                                                   \
+    ".cfi_offset x30, -56\n"                                                   \
+    "add x9, sp, #64\n"                                                        \
+    "stp x30, x9, [sp, #16]\n"                                                 \
+    "stp x29, x19, [sp, #32]\n"                                                \
+    "mov x9, #15\n"                                                            \
+    "stp x9, xzr, [sp, #48]\n"                                                 \
+    "add " WNDL_RT_HEAP_REGS_##count ", sp, #16\n"                             \
+                                     "bl " function "\n"                       \
+                                     "ldp x29, x30, [sp], #64\n"               \
+                                     ".cfi_def_cfa_offset 0\n"                 \
+                                     ".cfi_restore x29\n"                      \
+                                     ".cfi_restore x30\n"                      \
+                                     "ret\n"
 
 #else
 

@@ -15,7 +15,7 @@
 enum { PAGE = 4096, MOST_TRIES = 64 };
 
 /* System V ABI supplements: relocations that hold the address of a symbol. */
-#ifdef __x86_64__
+#if defined(__x86_64__)
 typedef ElfW(Rela) relocation;
 enum { TABLE = DT_RELA, TABLE_SIZE = DT_RELASZ };
 #define RELOCATION_SYMBOL ELF64_R_SYM
@@ -24,6 +24,16 @@ enum {
     IN_DATA = R_X86_64_64,
     IN_GOT = R_X86_64_GLOB_DAT,
     IN_PLT = R_X86_64_JUMP_SLOT,
+};
+#elif defined(__aarch64__)
+typedef ElfW(Rela) relocation;
+enum { TABLE = DT_RELA, TABLE_SIZE = DT_RELASZ };
+#define RELOCATION_SYMBOL ELF64_R_SYM
+#define RELOCATION_TYPE ELF64_R_TYPE
+enum {
+    IN_DATA = R_AARCH64_ABS64,
+    IN_GOT = R_AARCH64_GLOB_DAT,
+    IN_PLT = R_AARCH64_JUMP_SLOT,
 };
 #else
 typedef ElfW(Rel) relocation;

@@ -8,6 +8,7 @@
 #include "rt/heap_blocks.h"
 #include "rt/heap_starts.h"
 #include "rt/heap_thread.h"
+#include "rt/own_parts.h"
 #include "rt/rt.h"
 
 #include <sys/mman.h>
@@ -18,8 +19,11 @@ enum {
     PARTS = 256, /* of memory, copied by one system call */
     AREAS = 64 * 1024,
     RESERVED = 512,
-    THREAD_STRUCT = 4096,     /* bytes above the thread pointer, at most */
-    STATIC_TLS = 256 * 1024,  /* and below it */
+    /* Bytes above the thread pointer and below it, at most. */
+    THREAD_STRUCT = 4096,
+    STATIC_TLS = 256 * 1024,
+    ABOVE = WNDL_ARCH_TLS_IS_ABOVE ? STATIC_TLS : THREAD_STRUCT,
+    BELOW = WNDL_ARCH_TLS_IS_ABOVE ? THREAD_STRUCT : STATIC_TLS,
     LEAST_MAPPED = 64 * 1024, /* blocks that have a mapping of their own */
     PAGE = 4096,
 };
@@ -239,16 +243,6 @@ static void look_at(struct search *s, uintptr_t word, enum state following)
         push(s, start, start + size, now);
 }
 
-/* Copied by the kernel, which tells what cannot be read. */
-static size_t copy(
-    const struct search *s, const struct iovec *parts, size_t count)
-{
-    struct iovec to = {s->copied, COPIED};
-    const long a[] = {wndl_rt.pid, (long)&to, 1, (long)parts};
-    long got = wndl_raw6(SYS_process_vm_readv, a, (long)count, 0);
-    return got > 0 ? (size_t)got : 0;
-}
-
 /* Takes what is pending and followed alike into s->parts, as much as is
  * copied at once, and tells how many parts. */
 static size_t gather(struct search *s, enum state following)
@@ -293,7 +287,7 @@ static void follow(struct search *s)
     while (s->pending_count > 0) {
         enum state following = s->pending[s->pending_count - 1].following;
         size_t count = gather(s, following);
-        size_t got = copy(s, s->parts, count);
+        size_t got = wndl_rt_read_parts(s->copied, COPIED, s->parts, count);
         put_back(s, count, got, following);
         for (size_t i = 0; i < got / sizeof *s->copied; i++)
             look_at(s, s->copied[i], following);
@@ -356,15 +350,16 @@ static void root_in_heap(struct search *s, const struct area *a)
         root(s, a->start, (uintptr_t)module.map_end);
     if (tp < a->start || tp >= a->end)
         return;
-    bool whole = tp - a->start < STATIC_TLS;
-    root(s, whole ? a->start : tp - STATIC_TLS, tp + THREAD_STRUCT);
+    bool whole = tp - a->start < BELOW;
+    root(s, whole ? a->start : tp - BELOW,
+        a->end - tp < ABOVE ? a->end : tp + ABOVE);
 }
 
 static void root_of_thread(void *context, const struct wndl_stack_range *stack)
 {
     struct search *s = context;
     if (s->wanted->sp < stack->low || s->wanted->sp >= stack->high)
-        root(s, (uintptr_t)stack->low, (uintptr_t)stack->high + THREAD_STRUCT);
+        root(s, (uintptr_t)stack->low, (uintptr_t)stack->high + ABOVE);
 }
 
 static void follow_roots(
@@ -495,7 +490,7 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
         return false;
     /* Where nothing can be read all would seem to be lost. */
     struct iovec probe = {&s, sizeof s};
-    bool known = copy(&s, &probe, 1) == sizeof s &&
+    bool known = wndl_rt_read_parts(s.copied, COPIED, &probe, 1) == sizeof s &&
                  wndl_maps_each("/proc/self/maps",
                      (struct wndl_bytes){room, sizeof room}, keep_area, &s);
     if (known) {

@@ -13,7 +13,7 @@
 #define CALLED_BY_ASM __attribute__((used, visibility("hidden")))
 
 /* As Itanium C++ ABI, 5.1, mangles std::size_t. */
-#ifdef __x86_64__
+#if UINTPTR_MAX == UINT64_MAX
 #define SIZE "m"
 #else
 #define SIZE "j"

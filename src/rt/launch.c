@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 5000, NOTIFY = 3, DECIMAL = 16 };
+enum { PATIENCE_SECONDS = 5, NOTIFY = 3, DECIMAL = 16 };
 
 static const char OPTIONS[] = "WINDLASS_OPTIONS=";
 
@@ -63,7 +63,7 @@ static size_t directory_size(const char *path)
     return size;
 }
 
-/* Beside this object, built or installed; the 32-bit one is two deeper. */
+/* Beside this object, or as installed; those of other processors are deeper. */
 static bool find_executable(char to[PATH_MAX])
 {
     static const char *const places[] = {
@@ -71,6 +71,7 @@ static bool find_executable(char to[PATH_MAX])
         WNDL_BINDIR_FROM_RUNTIME "/windlass",
         "../../../cli/windlass",
         "../../" WNDL_BINDIR_FROM_RUNTIME "/windlass",
+        "../../../" WNDL_BINDIR_FROM_RUNTIME "/windlass",
     };
     struct wndl_dlmodule self;
     if (!wndl_dlfind((uintptr_t)places, &self))
@@ -118,10 +119,10 @@ static void detach(int notify)
 {
     (void)wndl_raw3(SYS_setsid, 0, 0, 0);
     if (notify != NOTIFY)
-        (void)wndl_raw3(SYS_dup2, notify, NOTIFY, 0);
+        (void)wndl_raw3(SYS_dup3, notify, NOTIFY, 0);
     int nothing = wndl_raw_open("/dev/null", O_RDWR);
-    (void)wndl_raw3(SYS_dup2, nothing, STDIN_FILENO, 0);
-    (void)wndl_raw3(SYS_dup2, nothing, STDOUT_FILENO, 0);
+    (void)wndl_raw3(SYS_dup3, nothing, STDIN_FILENO, 0);
+    (void)wndl_raw3(SYS_dup3, nothing, STDOUT_FILENO, 0);
     (void)wndl_raw3(SYS_close_range, NOTIFY + 1, (long)~0u, 0);
 }
 
@@ -155,7 +156,8 @@ static const char *read_session(int notified)
 {
     char path[sizeof((struct sockaddr_un *)NULL)->sun_path + 1];
     struct pollfd wanted = {.fd = notified, .events = POLLIN};
-    if (wndl_raw3(SYS_poll, (long)&wanted, 1, PATIENCE_MS) != 1)
+    const struct timespec patience = {.tv_sec = PATIENCE_SECONDS};
+    if (wndl_raw4(SYS_ppoll, (long)&wanted, 1, (long)&patience, 0) != 1)
         return NULL;
     long size = wndl_raw_read(notified, path, sizeof path - 1);
     if (size > 0 && path[size - 1] == '\n')

@@ -3,6 +3,7 @@
 
 #include "os/raw.h"
 #include "rt/frames.h"
+#include "rt/own_parts.h"
 #include "rt/rt.h"
 
 #include <string.h>
@@ -51,20 +52,10 @@ static struct iovec part(uint64_t address, size_t size)
     return (struct iovec){(void *)(uintptr_t)address, size};
 }
 
-/* Up to the first that cannot be read; how many bytes. */
-static size_t read_parts(
-    void *to, size_t room, const struct iovec *parts, size_t count)
-{
-    struct iovec local = {to, room};
-    const long a[] = {wndl_rt.pid, (long)&local, 1, (long)parts};
-    long got = wndl_raw6(SYS_process_vm_readv, a, (long)count, 0);
-    return got < 0 ? 0 : (size_t)got;
-}
-
 static bool read_at(uint64_t address, void *to, size_t size)
 {
     const struct iovec from = part(address, size);
-    return read_parts(to, size, &from, 1) == size;
+    return wndl_rt_read_parts(to, size, &from, 1) == size;
 }
 
 static bool is_heard(uint64_t address)
@@ -82,7 +73,7 @@ static size_t glance(const struct ear *ear, uint8_t to[GLANCE])
         part(ear->address, sizeof(descriptor)), ear->of_entry, ear->of_frame};
     if (is_heard(ear->address))
         return 0;
-    return read_parts(to, GLANCE, parts, sizeof parts / sizeof *parts);
+    return wndl_rt_read_parts(to, GLANCE, parts, sizeof parts / sizeof *parts);
 }
 
 static bool has_changed(struct ear *ear)

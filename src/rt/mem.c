@@ -16,7 +16,11 @@ struct word {
 
 typedef uint64_t block __attribute__((vector_size(16), aligned(1), may_alias));
 
-enum { WORD = sizeof(struct word), BLOCK = sizeof(block), LARGE = 4096 };
+enum { WORD = sizeof(struct word), BLOCK = sizeof(block) };
+
+#if defined(__x86_64__) || defined(__i386__)
+
+enum { LARGE = 4096 };
 
 static void copy_large(void *to, const void *from, size_t size)
 {
@@ -26,15 +30,40 @@ static void copy_large(void *to, const void *from, size_t size)
                      : "memory");
 }
 
-/* The string instruction takes long to begin. */
+static void fill(void *to, uint8_t value, size_t size)
+{
+    __asm__ volatile("rep stosb"
+                     : "+D"(to), "+c"(size)
+                     : "a"(value)
+                     : "memory");
+}
+
+#else
+
+static void fill(void *to, uint8_t value, size_t size)
+{
+    const block filled = {UINT64_C(0x0101010101010101) * value,
+        UINT64_C(0x0101010101010101) * value};
+    uint8_t *t = to;
+    for (; size >= BLOCK; size -= BLOCK, t += BLOCK)
+        *(block *)(void *)t = filled;
+    for (; size > 0; size--)
+        *t++ = value;
+}
+
+#endif
+
 void *memcpy(void *restrict to, const void *restrict from, size_t size)
 {
     uint8_t *t = to;
     const uint8_t *f = from;
+#if defined(__x86_64__) || defined(__i386__)
+    /* The string instruction takes long to begin. */
     if (size >= LARGE) {
         copy_large(to, from, size);
         return to;
     }
+#endif
     for (; size >= BLOCK; size -= BLOCK, t += BLOCK, f += BLOCK)
         *(block *)(void *)t = *(const block *)(const void *)f;
     for (; size > 0; size--)
@@ -44,11 +73,7 @@ void *memcpy(void *restrict to, const void *restrict from, size_t size)
 
 void *memset(void *to, int value, size_t size)
 {
-    void *next = to;
-    __asm__ volatile("rep stosb"
-                     : "+D"(next), "+c"(size)
-                     : "a"(value)
-                     : "memory");
+    fill(to, (uint8_t)value, size);
     return to;
 }
 

@@ -7,6 +7,7 @@
 #ifndef WNDL_RT_NUMBER_H
 #define WNDL_RT_NUMBER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -19,5 +20,13 @@
  */
 long wndl_rt_number(
     const uint8_t *code, size_t size, const ucontext_t *context);
+
+/*
+ * Where the number stays in its register the result takes the place of the
+ * first argument: what that was, as plain AArch64 code in front of the call
+ * has made it. False when the code is not that plain.
+ */
+bool wndl_rt_first_argument(const uint8_t *code, size_t size,
+    const ucontext_t *context, uint64_t *first);
 
 #endif

@@ -16,7 +16,7 @@ enum { WNDL_RT_OWN_STACK = 16 * 1024 };
  */
 void wndl_rt_call_on(void *top, void (*function)(void *), void *argument);
 
-#ifdef __i386__
+#if defined(__i386__)
 #define WNDL_RT_CALL_ON                                                        \
     ".text\n"                                                                  \
     ".type wndl_rt_call_on, @function\n"                                       \
@@ -36,6 +36,32 @@ void wndl_rt_call_on(void *top, void (*function)(void *), void *argument);
     "mov %ebp, %esp\n"                                                         \
     "pop %ebp\n"                                                               \
     ".cfi_def_cfa %esp, 4\n"                                                   \
+    "ret\n"                                                                    \
+    ".cfi_endproc\n"                                                           \
+    ".size wndl_rt_call_on, . - wndl_rt_call_on\n"
+#elif defined(__aarch64__)
+#define WNDL_RT_CALL_ON                                                        \
+    ".text\n"                                                                  \
+    ".type wndl_rt_call_on, %function\n"                                       \
+    ".hidden wndl_rt_call_on\n"                                                \
+    ".globl wndl_rt_call_on\n"                                                 \
+    "wndl_rt_call_on:\n"                                                       \
+    ".cfi_startproc\n"                                                         \
+    "stp x29, x30, [sp, #-16]!\n"                                              \
+    ".cfi_def_cfa_offset 16\n"                                                 \
+    ".cfi_offset x29, -16\n"                                                   \
+    ".cfi_offset x30, -8\n"                                                    \
+    "mov x29, sp\n"                                                            \
+    ".cfi_def_cfa_register x29\n"                                              \
+    "mov sp, x0\n"                                                             \
+    "mov x0, x2\n"                                                             \
+    "blr x1\n"                                                                 \
+    "mov sp, x29\n"                                                            \
+    ".cfi_def_cfa_register sp\n"                                               \
+    "ldp x29, x30, [sp], #16\n"                                                \
+    ".cfi_def_cfa_offset 0\n"                                                  \
+    ".cfi_restore x29\n"                                                       \
+    ".cfi_restore x30\n"                                                       \
     "ret\n"                                                                    \
     ".cfi_endproc\n"                                                           \
     ".size wndl_rt_call_on, . - wndl_rt_call_on\n"

@@ -57,7 +57,6 @@ static const struct {
     CALL(sendto, AS_IS, 0),
     CALL(sendmsg, AS_IS, 0),
     CALL(sendmmsg, AS_IS, 0),
-    CALL(pause, AS_IS, 0),
     CALL(rt_sigsuspend, AS_IS, 0),
     CALL(msgsnd, AS_IS, 0),
     CALL(msgrcv, AS_IS, 0),
@@ -66,8 +65,6 @@ static const struct {
     CALL(io_uring_enter, AS_IS, 0),
     CALL(futex_waitv, AS_IS, 0),
     TIMED(futex, TIMESPEC, 3),
-    CALL(poll, MS, 2),
-    CALL(epoll_wait, MS, 3),
     CALL(epoll_pwait, MS, 3),
     {SYS_epoll_pwait2, {WNDL_RT_TIMEOUT_TIMESPEC, 3, true}},
     TIMED(rt_sigtimedwait, TIMESPEC, 2),
@@ -75,6 +72,11 @@ static const struct {
     TIMED(io_pgetevents, TIMESPEC, 4),
     CALL(nanosleep, SLEEP, 0),
     TIMED(clock_nanosleep, SLEEP, 2),
+#ifdef SYS_poll
+    CALL(pause, AS_IS, 0),
+    CALL(poll, MS, 2),
+    CALL(epoll_wait, MS, 3),
+#endif
 #ifdef __i386__
     CALL(socketcall, AS_IS, 0),
     CALL(ipc, AS_IS, 0),
@@ -84,14 +86,19 @@ static const struct {
     CALL(accept, AS_IS, 0),
     CALL(semop, AS_IS, 0),
     CALL(semtimedop, TIMESPEC, 3),
+#ifdef SYS_select
     CALL(select, AS_IS, 0),
+#endif
 #endif
 };
 
 /* Those that SA_RESTART restarts, beside the ones above that it does. */
-static const long restarted[] = {SYS_wait4, SYS_waitid, SYS_openat, SYS_open,
-    SYS_fcntl, SYS_flock, SYS_mq_timedsend, SYS_mq_timedreceive, SYS_ioctl,
-    SYS_getrandom, SYS_splice, SYS_sendfile};
+static const long restarted[] = {
+#ifdef SYS_open
+    SYS_open,
+#endif
+    SYS_wait4, SYS_waitid, SYS_openat, SYS_fcntl, SYS_flock, SYS_mq_timedsend,
+    SYS_mq_timedreceive, SYS_ioctl, SYS_getrandom, SYS_splice, SYS_sendfile};
 
 static uint64_t argument(const ucontext_t *context, unsigned n)
 {
@@ -157,22 +164,36 @@ static size_t readable_before(uint64_t address)
     return on_page < LOOK_BACK ? on_page : LOOK_BACK;
 }
 
-static bool find_call(
-    const ucontext_t *context, long *number, struct wndl_rt_call *call)
+/* A call that has returned: what it was, how it is told a time, and what the
+ * register of its result held before. */
+struct made {
+    long number;
+    uint64_t before;
+    struct wndl_rt_call call;
+};
+
+static bool find_call(const ucontext_t *context, struct made *made)
 {
     uint64_t at = wndl_arch_call_site(context);
     size_t size = readable_before(at);
     const uint8_t *code = (const uint8_t *)(uintptr_t)(at - size);
-    *number = wndl_rt_number(code, size, context);
-    return *number >= 0 && wndl_rt_restart_find(*number, context, call);
+#if WNDL_ARCH_KEEPS_NUMBER
+    made->number = wndl_arch_number(context);
+    if (!wndl_rt_first_argument(code, size, context, &made->before))
+        return false;
+#else
+    made->number = wndl_rt_number(code, size, context);
+    made->before = (uint64_t)made->number;
+#endif
+    return made->number >= 0 &&
+           wndl_rt_restart_find(made->number, context, &made->call);
 }
 
 bool wndl_rt_restart_is_due_to_event(const ucontext_t *context)
 {
-    long number;
-    struct wndl_rt_call call;
+    struct made made;
     return wndl_rt_restart_is_due(context) && !wndl_arch_came_back(context) &&
-           find_call(context, &number, &call) && number == SYS_io_uring_enter;
+           find_call(context, &made) && made.number == SYS_io_uring_enter;
 }
 
 struct kernel_sigaction {
@@ -289,14 +310,13 @@ static void set_timeout(ucontext_t *context, const struct wndl_rt_call *call,
 bool wndl_rt_restart(
     ucontext_t *context, uint64_t waited, struct wndl_rt_time *rest)
 {
-    long number;
-    struct wndl_rt_call call;
-    if (!find_call(context, &number, &call))
+    struct made made;
+    if (!find_call(context, &made))
         return false;
     if (has_pending(mask_of(context), 0))
         return true;
-    set_timeout(context, &call, waited, rest);
-    wndl_arch_redo(context, number);
+    wndl_arch_redo(context, made.before);
+    set_timeout(context, &made.call, waited, rest);
     return true;
 }
 
@@ -329,11 +349,12 @@ static bool is_pselect(long number)
 }
 
 /* The mask that a call sets for its time, NULL for none. */
-static const uint64_t *mask_in_call(long number, const ucontext_t *context)
+static const uint64_t *mask_in_call(
+    long number, const ucontext_t *context, uint64_t before)
 {
     uint64_t at = 0;
     if (number == SYS_rt_sigsuspend)
-        at = argument(context, 0);
+        at = WNDL_ARCH_KEEPS_NUMBER ? before : argument(context, 0);
     else if (is_ppoll(number))
         at = argument(context, 3);
     else if (number == SYS_epoll_pwait || number == SYS_epoll_pwait2)
@@ -346,13 +367,12 @@ static const uint64_t *mask_in_call(long number, const ucontext_t *context)
 /* As if the program's signal had come first. */
 static void yield_behind_call(ucontext_t *context)
 {
-    long number;
-    struct wndl_rt_call call;
-    if (!find_call(context, &number, &call))
+    struct made made;
+    if (!find_call(context, &made))
         return;
-    const uint64_t *mask = mask_in_call(number, context);
+    const uint64_t *mask = mask_in_call(made.number, context, made.before);
     if (mask != NULL && has_pending(*mask, 0))
-        wndl_arch_redo(context, number);
+        wndl_arch_redo(context, made.before);
 }
 
 void wndl_rt_restart_yield(ucontext_t *context)
@@ -398,20 +418,19 @@ static bool is_pipe_or_socket(int fd)
 
 bool wndl_rt_restart_transfer(ucontext_t *context)
 {
-    long number;
-    struct wndl_rt_call call;
+    struct made made;
     long done = wndl_arch_result(context);
     uint64_t pc = wndl_arch_pc(context);
     if (done <= 0 || (uint64_t)done >= argument(context, 2) ||
         !wndl_rt_restart_is_behind_call(context) || wndl_rt_is_careful() ||
         (pc >= (uintptr_t)wndl_rt_transfer &&
             pc < (uintptr_t)wndl_rt_transfer_end) ||
-        !find_call(context, &number, &call) || !is_transfer(number, context) ||
+        !find_call(context, &made) || !is_transfer(made.number, context) ||
         !is_pipe_or_socket((int)argument(context, 0)) ||
         has_pending(mask_of(context), 0))
         return false;
     wndl_arch_transfer(
-        context, (uintptr_t)wndl_rt_transfer, number, (uint64_t)done);
+        context, (uintptr_t)wndl_rt_transfer, made.number, (uint64_t)done);
     return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "os/dlfind.h"
 #include "rec/shm.h"
+#include "rt/arch.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -74,7 +75,7 @@ static inline bool wndl_rt_is_careful(void)
 static inline uint64_t wndl_rt_tsc(void)
 {
     uint64_t end = __atomic_load_n(&wndl_rt.tsc_end, __ATOMIC_RELAXED);
-    return __builtin_expect(end == 0, 1) ? __builtin_ia32_rdtsc() : end;
+    return __builtin_expect(end == 0, 1) ? wndl_arch_ticks() : end;
 }
 
 /* `unwind` is an enum wndl_unwind_with. */

@@ -500,6 +500,27 @@ static void lifetimes_are_told_in_nanoseconds(void **state)
     assert_in_range(ns, TICKS * 64 / 8, TICKS * 64 * 2);
 }
 
+/* A program of another processor has no clock that we could read. */
+static void lifetimes_of_other_processors_are_nanoseconds(void **state)
+{
+    (void)state;
+    static struct bench b;
+    enum { TICKS = 1000 };
+    set_up(&b);
+    b.head->tsc_in_ns = 1;
+    b.head->start_tsc = UINT64_C(1) << 60;
+    b.head->start_time = wndl_clock_monotonic_ns() - 1000;
+    uint32_t pair = add_pair(&b, insert(&b, 0, 0x1000), 10, 10);
+    allocate(&b, 0, pair, 1);
+    release(&b, 0, pair, 1);
+    count_at(&b, 0, pair)->lifetime = TICKS;
+    finish(&b);
+    const char *at = strstr(b.text, "HCNT 0 0 | 0 1 1 0 0 ");
+    assert_non_null(at);
+    assert_int_equal(
+        strtol(at + strlen("HCNT 0 0 | 0 1 1 0 0 "), NULL, 10), TICKS * 64);
+}
+
 static void leaks_are_told_if_they_were_looked_for(void **state)
 {
     (void)state;
@@ -712,6 +733,7 @@ int main(void)
         cmocka_unit_test(the_time_line_tells_of_changes_only),
         cmocka_unit_test(many_pairs_are_written_in_parts),
         cmocka_unit_test(lifetimes_are_told_in_nanoseconds),
+        cmocka_unit_test(lifetimes_of_other_processors_are_nanoseconds),
         cmocka_unit_test(leaks_are_told_if_they_were_looked_for),
         cmocka_unit_test(growing_buffers_and_wrong_frees_are_told),
         cmocka_unit_test(pairs_that_come_together_in_every_lane_are_told),

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arch_aarch64: arch.h's contents for AArch64 programs.
+ */
+#ifndef WNDL_RT_ARCH_AARCH64_H
+#define WNDL_RT_ARCH_AARCH64_H
+
+#include <elf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <ucontext.h>
+
+enum {
+    WNDL_ARCH_MACHINE = EM_AARCH64,
+    WNDL_ARCH_PERF_DATA = 24,
+    WNDL_ARCH_SA_RESTORER = 0x04000000,
+    WNDL_ARCH_SIGSET_BYTES = 8,
+    WNDL_ARCH_SYSCALL_BYTES = 4,
+    WNDL_ARCH_RED_ZONE = 0,
+};
+
+/* The TCB, of 16 bytes, is followed by the static TLS; glibc's own structure
+ * of the thread is before it. */
+#define WNDL_ARCH_TLS_IS_ABOVE 1
+
+#define WNDL_ARCH_MARK UINT64_C(0x776e646c00000000)
+
+#define WNDL_ARCH_SYSCALL "\x01\0\0\xd4"
+
+/* "mov x8, #139; svc #0" is how unwinders and debuggers know it. */
+#define WNDL_ARCH_RESTORER                                                     \
+    ".text\n"                                                                  \
+    ".p2align 4\n"                                                             \
+    "nop\n"                                                                    \
+    ".type wndl_rt_restorer, %function\n"                                      \
+    "wndl_rt_restorer:\n"                                                      \
+    "mov x8, #139\n"                                                           \
+    "svc #0\n"                                                                 \
+    ".size wndl_rt_restorer, . - wndl_rt_restorer\n"
+
+/* No register is free in which a mark could be left. */
+#define WNDL_ARCH_HAS_WAY_BACK 0
+#define WNDL_ARCH_HAS_TRANSFER 0
+
+/*
+ * syscall(3). The libc's forgets the first argument, whose register is the
+ * result's; here X7 keeps it, which has none of the six.
+ */
+#define WNDL_ARCH_HAS_SYSCALL 1
+#define WNDL_ARCH_SYSCALL_FUNCTION                                             \
+    ".text\n"                                                                  \
+    ".p2align 4\n"                                                             \
+    ".globl syscall\n"                                                         \
+    ".type syscall, %function\n"                                               \
+    "syscall:\n"                                                               \
+    ".cfi_startproc\n"                                                         \
+    "uxtw x8, w0\n"                                                            \
+    "mov x7, x1\n"                                                             \
+    "mov x1, x2\n"                                                             \
+    "mov x2, x3\n"                                                             \
+    "mov x3, x4\n"                                                             \
+    "mov x4, x5\n"                                                             \
+    "mov x5, x6\n"                                                             \
+    "mov x0, x7\n"                                                             \
+    "svc #0\n"                                                                 \
+    "cmn x0, #4095\n"                                                          \
+    "b.cs 1f\n"                                                                \
+    "ret\n"                                                                    \
+    "1: b wndl_rt_set_errno\n"                                                 \
+    ".cfi_endproc\n"                                                           \
+    ".size syscall, . - syscall\n"
+
+/* A system call's arguments, in order: which registers. */
+static inline int wndl_arch_argument(unsigned n)
+{
+    return (int)n;
+}
+
+static inline uint64_t wndl_arch_get(const ucontext_t *context, int reg)
+{
+    return context->uc_mcontext.regs[reg];
+}
+
+static inline void wndl_arch_set(ucontext_t *context, int reg, uint64_t value)
+{
+    context->uc_mcontext.regs[reg] = value;
+}
+
+static inline uint64_t wndl_arch_pc(const ucontext_t *context)
+{
+    return context->uc_mcontext.pc;
+}
+
+static inline uint64_t wndl_arch_sp(const ucontext_t *context)
+{
+    return context->uc_mcontext.sp;
+}
+
+static inline bool wndl_arch_is_redone(const ucontext_t *context)
+{
+    (void)context;
+    return false;
+}
+
+/* The kernel leaves no trace of a call that it wants to be made again. */
+static inline bool wndl_arch_was_called(const ucontext_t *context)
+{
+    (void)context;
+    return true;
+}
+
+static inline bool wndl_arch_returned(const ucontext_t *context, long code)
+{
+    return (long)wndl_arch_get(context, 0) == code;
+}
+
+static inline void wndl_arch_set_came_back(ucontext_t *context)
+{
+    (void)context;
+}
+
+static inline bool wndl_arch_came_back(const ucontext_t *context)
+{
+    (void)context;
+    return false;
+}
+
+/* `before`: what the register of the result held, the first argument. */
+static inline void wndl_arch_redo(ucontext_t *context, uint64_t before)
+{
+    wndl_arch_set(context, 0, before);
+    context->uc_mcontext.pc -= WNDL_ARCH_SYSCALL_BYTES;
+}
+
+/* The call's number stays in its register. */
+#define WNDL_ARCH_KEEPS_NUMBER 1
+static inline long wndl_arch_number(const ucontext_t *context)
+{
+    return (int)wndl_arch_get(context, 8);
+}
+
+static inline void wndl_arch_skip(ucontext_t *context, long result)
+{
+    wndl_arch_set(context, 0, (uint64_t)result);
+    context->uc_mcontext.pc += WNDL_ARCH_SYSCALL_BYTES;
+}
+
+/* Whether `svc #0` is there; code that may not be read is taken for none. */
+static inline bool wndl_arch_is_syscall(uint64_t address)
+{
+    const void *code = (const void *)(uintptr_t)address;
+    return address % WNDL_ARCH_SYSCALL_BYTES == 0 &&
+           memcmp(code, WNDL_ARCH_SYSCALL, WNDL_ARCH_SYSCALL_BYTES) == 0;
+}
+
+static inline uint64_t wndl_arch_call_site(const ucontext_t *context)
+{
+    return wndl_arch_pc(context) - WNDL_ARCH_SYSCALL_BYTES;
+}
+
+static inline uint64_t wndl_arch_thread_pointer(void)
+{
+    uint64_t pointer;
+    __asm__("mrs %0, tpidr_el0" : "=r"(pointer));
+    return pointer;
+}
+
+/* The generic timer counts as many as it says in a second, at every
+ * processor the same; emulators have it, too. */
+#define WNDL_ARCH_TICKS_ARE_NS 1
+static inline uint64_t wndl_arch_ticks(void)
+{
+    enum { NANOS = 1000000000 };
+    uint64_t count, frequency;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(count));
+    __asm__("mrs %0, cntfrq_el0" : "=r"(frequency));
+    if (frequency == 0)
+        return count;
+    return count / frequency * NANOS + count % frequency * NANOS / frequency;
+}
+
+static inline void wndl_arch_pause(void)
+{
+    __asm__ volatile("yield");
+}
+
+#endif
