@@ -207,7 +207,7 @@ static struct place place_of(
         return (struct place){p->images[i], address - row->start};
     }
     struct wndl_stray stray;
-    if (wndl_strays_find(&p->strays, address, &stray))
+    if (!p->emulated && wndl_strays_find(&p->strays, address, &stray))
         return (struct place){stray.image + 1, stray.rva};
     return (struct place){0, address};
 }
@@ -218,6 +218,8 @@ static void meet_strays(
 {
     struct wndl_stacknode node;
     uint32_t hint = 0;
+    if (p->emulated)
+        return;
     for (uint32_t i = first; i < first + count; i++) {
         if (!wndl_stackreader_get(&p->tree, i, &node))
             continue;

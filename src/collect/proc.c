@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/proc.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,6 +76,19 @@ static uint64_t status_field(pid_t pid, const char *field, int base)
 pid_t wndl_proc_tracer(pid_t pid)
 {
     return (pid_t)status_field(pid, "\nTracerPid:", 10);
+}
+
+uint16_t wndl_proc_machine(pid_t pid)
+{
+    char path[32];
+    Elf32_Ehdr header; /* as far as it is needed, the same with 64 bits */
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t got = read(fd, &header, sizeof header);
+    close(fd);
+    return got == (ssize_t)sizeof header ? header.e_machine : 0;
 }
 
 uint64_t wndl_proc_filters(pid_t pid)

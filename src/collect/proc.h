@@ -28,6 +28,9 @@ bool wndl_proc_stat(pid_t pid, struct wndl_proc_stat *stat);
 /* The process that traces it, 0 for none. */
 pid_t wndl_proc_tracer(pid_t pid);
 
+/* The ELF machine (EM_*) of its executable; 0 if that cannot be told. */
+uint16_t wndl_proc_machine(pid_t pid);
+
 /* How many filters of system calls it has (seccomp(2)). */
 uint64_t wndl_proc_filters(pid_t pid);
 

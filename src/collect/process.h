@@ -65,6 +65,7 @@ struct wndl_collector_process {
     bool gone;             /* replaced by an image that is not recorded */
     bool paused;
     bool debugged;
+    bool emulated;    /* its addresses are not those that are seen outside */
     int pid_fd;       /* readable when the process has ended */
     int event_fd;     /* keeps the sampling going; -1 */
     char *executable; /* PATH_MAX bytes each */

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "collect/proc.h"
+#include "os/emulator.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -206,6 +207,12 @@ static bool runs_loader(pid_t pid)
     return wndl_proc_link(pid, "exe", path) && is_glibc_loader(path);
 }
 
+static bool runs_emulator(pid_t pid)
+{
+    char path[PATH_MAX];
+    return wndl_proc_link(pid, "exe", path) && wndl_emulator_has_name(path);
+}
+
 enum wndl_refusal wndl_reason_of(pid_t pid, bool narrow)
 {
     char path[32];
@@ -221,6 +228,8 @@ enum wndl_refusal wndl_reason_of(pid_t pid, bool narrow)
     close(fd);
     if (reason == WNDL_REFUSAL_NONE && lacks_our_variables(pid))
         reason = WNDL_REFUSAL_ENVIRONMENT;
+    if (reason == WNDL_REFUSAL_NONE && runs_emulator(pid))
+        reason = WNDL_REFUSAL_EMULATED;
     return reason;
 }
 

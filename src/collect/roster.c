@@ -134,7 +134,7 @@ static bool attend(struct wndl_collector *c, struct wndl_live *live)
     p->pid_fd = (int)syscall(SYS_pidfd_open, live->pid, 0);
     if (p->pid_fd < 0 || !wndl_loop_watch(c, p->pid_fd, &live->on_end))
         return false;
-    if (c->watches == NULL)
+    if (c->watches == NULL || p->emulated)
         return true;
     p->watch = wndl_watch_new(live->pid, &p->threads, c->watches,
         p->shm == NULL ? NULL : &p->shm->jit);
@@ -178,7 +178,15 @@ static void refuse(struct wndl_collector *c, struct wndl_live *live, int why)
             descriptors ? WNDL_REFUSAL_DESCRIPTORS : WNDL_REFUSAL_MEMORY);
 }
 
-static void begin(struct wndl_collector *c, struct wndl_live *live)
+/* One of another processor is run by an emulator, which is what is seen. */
+static bool is_emulated(const struct wndl_live *live, uint32_t machine)
+{
+    uint16_t executable = wndl_proc_machine(live->pid);
+    return executable != 0 && executable != machine;
+}
+
+static void begin(
+    struct wndl_collector *c, struct wndl_live *live, uint32_t machine)
 {
     const struct wndl_recording_process origin = origin_of(c, live->pid);
     struct wndl_collector_heap_request heap = c->request.heap;
@@ -191,6 +199,7 @@ static void begin(struct wndl_collector *c, struct wndl_live *live)
         return;
     }
     wndl_strangers_greeted(c, live->pid);
+    live->process->emulated = is_emulated(live, machine);
     wndl_collector_process_pause(live->process, c->paused);
     bool begun = attend(c, live) && send_go(c, live, memfd);
     int why = errno;
@@ -264,7 +273,7 @@ static void take_hello(struct wndl_collector *c, struct wndl_live *live,
         if (hello->traced != 0 && live->engine == WNDL_ENGINE_PERF)
             live->engine = WNDL_ENGINE_TIMER;
         live->heap_pairs = pairs_for(pid, hello->machine);
-        begin(c, live);
+        begin(c, live, hello->machine);
     }
 }
 

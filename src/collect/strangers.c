@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define LOADING_NS UINT64_C(500000000)
+#define EMULATED_LOADING_NS UINT64_C(10000000000)
 
 enum {
     COMMAND_MAX = 4096,
@@ -156,13 +157,21 @@ static bool is_bare_clone(
     return l != NULL && l->pid != s->pid && wndl_reason_is_copy(s->pid, l->pid);
 }
 
+/* What an emulator runs says hello for it, when it has got that far. */
+static bool is_loading(const struct wndl_stranger *s, enum wndl_refusal reason)
+{
+    return reason == WNDL_REFUSAL_EMULATED &&
+           wndl_clock_monotonic_ns() - s->first < EMULATED_LOADING_NS;
+}
+
 static void look_at(struct wndl_collector *c, struct wndl_stranger *s)
 {
     enum wndl_refusal reason = wndl_reason_of(s->pid, runtime_is_for_all(c));
     look_at_name(s);
     if (reason == WNDL_REFUSAL_NONE && is_bare_clone(c, s))
         reason = WNDL_REFUSAL_CLONE;
-    bool again = reason == s->reason && reason != WNDL_REFUSAL_NONE;
+    bool again = reason == s->reason && reason != WNDL_REFUSAL_NONE &&
+                 !is_loading(s, reason);
     s->reason = reason;
     if (again)
         tell(c, s);

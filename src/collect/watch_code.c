@@ -2,8 +2,8 @@
 #include "collect/watch_code.h"
 
 #include "base/vec.h"
+#include "collect/proc.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,24 +15,10 @@ enum { MAPS_ROOM = 64 * 1024, PROC_PATH = 32 };
 static const uint64_t first_pause = 50 * UINT64_C(1000000);
 static const uint64_t last_pause = 10 * UINT64_C(1000000000);
 
-/* Of the executable; 0 if that cannot be told. */
-static uint16_t machine_of(pid_t pid)
-{
-    char path[PROC_PATH];
-    Elf32_Ehdr header; /* as far as it is needed, the same with 64 bits */
-    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    ssize_t got = read(fd, &header, sizeof header);
-    close(fd);
-    return got == (ssize_t)sizeof header ? header.e_machine : 0;
-}
-
 void wndl_watch_code_init(struct wndl_watch_code *code, pid_t pid)
 {
     *code = (struct wndl_watch_code){
-        .pause = first_pause, .machine = machine_of(pid)};
+        .pause = first_pause, .machine = wndl_proc_machine(pid)};
     wndl_arena_init(&code->arena, wndl_mem_libc());
 }
 

@@ -26,6 +26,8 @@ enum {
  * of the thread is before it. */
 #define WNDL_ARCH_TLS_IS_ABOVE 1
 
+#define WNDL_ARCH_MAY_BE_EMULATED 1
+
 #define WNDL_ARCH_MARK UINT64_C(0x776e646c00000000)
 
 #define WNDL_ARCH_SYSCALL "\x01\0\0\xd4"

@@ -176,6 +176,9 @@ static inline uint64_t wndl_arch_thread_pointer(void)
     return tcb;
 }
 
+/* Whether there are emulators in which the runtime is to work. */
+#define WNDL_ARCH_MAY_BE_EMULATED 0
+
 #define WNDL_ARCH_TLS_IS_ABOVE 0
 #define WNDL_ARCH_KEEPS_NUMBER 0
 

@@ -335,6 +335,9 @@ static inline uint64_t wndl_arch_thread_pointer(void)
     return pointer;
 }
 
+/* Whether there are emulators in which the runtime is to work. */
+#define WNDL_ARCH_MAY_BE_EMULATED 0
+
 #define WNDL_ARCH_TLS_IS_ABOVE 0
 #define WNDL_ARCH_KEEPS_NUMBER 0
 

@@ -118,7 +118,8 @@ __attribute__((constructor)) static void start(
     else
         (void)wndl_rt_real();
     wndl_rt_environment_start(environment);
-    wndl_rt.session = find_session(environment);
+    if (!wndl_rt_is_emulator())
+        wndl_rt.session = find_session(environment);
     if (wndl_rt.session == NULL) {
         wndl_rt_heap_settle();
         return;

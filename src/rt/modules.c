@@ -4,6 +4,7 @@
  * was unloaded keeps its row, closed at the unload epoch it was last there.
  */
 #include "os/dlfind.h"
+#include "os/maps.h"
 #include "os/raw.h"
 #include "rt/rt.h"
 #include "rt/threads.h"
@@ -117,11 +118,62 @@ static bool keep_path(struct wndl_shm_module *row, const char *path)
     return true;
 }
 
-static const char *path_of(const struct wndl_dlmodule *module)
+#if WNDL_ARCH_MAY_BE_EMULATED
+
+enum { LINE = 1024 }; /* of the list of mappings; a longer one is skipped */
+
+struct naming {
+    uint64_t address;
+    char *name; /* LINE bytes */
+    bool found;
+};
+
+static bool take_name(void *context, const struct wndl_mapping *m)
 {
-    return module->map_start == wndl_rt.vdso && wndl_rt.vdso != 0
-               ? "[vdso]"
-               : module->name;
+    struct naming *naming = context;
+    if (naming->address < m->start || naming->address >= m->end)
+        return true;
+    naming->found = m->path.size != 0 && m->path.data[0] == '/';
+    if (naming->found) {
+        memcpy(naming->name, m->path.data, m->path.size);
+        naming->name[m->path.size] = '\0';
+    }
+    return false;
+}
+
+/*
+ * An emulator's file names are relative to a folder of its own, and the
+ * collector takes the emulator for the executable; but in the list of
+ * mappings it gives the names that files have outside.
+ */
+static bool find_name(const struct wndl_dlmodule *module, char name[LINE])
+{
+    uint8_t room[LINE];
+    struct naming naming = {.address = module->map_start, .name = name};
+    return !wndl_rt_is_careful() &&
+           wndl_maps_each("/proc/self/maps",
+               (struct wndl_bytes){room, sizeof room}, take_name, &naming) &&
+           naming.found;
+}
+
+#else
+
+enum { LINE = 1 };
+
+static bool find_name(const struct wndl_dlmodule *module, char name[LINE])
+{
+    (void)module;
+    (void)name;
+    return false;
+}
+
+#endif
+
+static const char *path_of(const struct wndl_dlmodule *module, char name[LINE])
+{
+    if (module->map_start == wndl_rt.vdso && wndl_rt.vdso != 0)
+        return "[vdso]";
+    return find_name(module, name) ? name : module->name;
 }
 
 /* False when the list is full. */
@@ -134,7 +186,8 @@ static bool add_row(const struct wndl_dlmodule *module)
     if (index >= WNDL_SHM_MODULES)
         return false;
     struct wndl_shm_module *row = &wndl_rt.shm->modules[index];
-    if (!keep_path(row, path_of(module)))
+    char name[LINE];
+    if (!keep_path(row, path_of(module, name)))
         return false;
     row->start = module->map_start;
     row->end = module->map_end;
@@ -177,9 +230,10 @@ static bool has_name(const struct wndl_shm_module *row, const char *name)
 static bool gone(const struct wndl_shm_module *row)
 {
     struct wndl_dlmodule module;
+    char name[LINE];
     return !wndl_dlfind(row->start, &module) ||
            module.map_start != row->start || module.map_end != row->end ||
-           module.bias.v != row->bias || !has_name(row, path_of(&module));
+           module.bias.v != row->bias || !has_name(row, path_of(&module, name));
 }
 
 /*

@@ -2,6 +2,7 @@
 #include "rt/refuse.h"
 
 #include "os/dlfind.h"
+#include "os/emulator.h"
 #include "os/raw.h"
 #include "rt/arch.h"
 #include "rt/child.h"
@@ -26,6 +27,12 @@ bool wndl_rt_is_emulated(char *const environment[])
             return true;
     }
     return false;
+}
+
+bool wndl_rt_is_emulator(void)
+{
+    const char *path = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+    return path != NULL && wndl_emulator_has_name(path);
 }
 
 /*

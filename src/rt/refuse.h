@@ -16,6 +16,12 @@
  */
 bool wndl_rt_is_emulated(char *const environment[]);
 
+/*
+ * Whether this process is an emulator, whose program has a runtime of its own.
+ * That one says hello for both.
+ */
+bool wndl_rt_is_emulator(void);
+
 /* What about the executable speaks against it, or NONE. */
 enum wndl_refusal wndl_rt_refuse_executable(void);
 
