@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/unwind_info.h"
 
+#include "obj/pe.h"
 #include "unwind/arch.h"
 #include "unwind/rule.h"
 
@@ -355,7 +356,8 @@ static enum wndl_status find_rules(
 {
     struct wndl_frames *frames = &info->frames;
     enum wndl_status status =
-        wndl_object_machine(info->object) == EM_ARM
+        wndl_object_machine(info->object) == EM_ARM &&
+                !wndl_object_is_pe(info->object)
             ? find_arm(info, err)
             : wndl_frames_open(frames, info->object, &info->arena, err);
     info->source = info->by_exidx ? ".ARM.exidx" : frames->name;

@@ -151,7 +151,8 @@ static void advance(struct wndl_frame_writer *w, uint64_t to)
 void wndl_frame_writer_row(
     struct wndl_frame_writer *w, const struct wndl_cfi_row *row)
 {
-    bool same = wndl_cfi_rule_equal(&row->cfa, &w->last.cfa);
+    bool same = wndl_cfi_rule_equal(&row->cfa, &w->last.cfa) &&
+                row->ra_signed == w->last.ra_signed;
     for (unsigned i = 0; i < WNDL_CFI_REGS && same; i++)
         same = wndl_cfi_rule_equal(&row->regs[i], &w->last.regs[i]);
     w->full |= w->out.size >= w->limit;
@@ -163,6 +164,8 @@ void wndl_frame_writer_row(
     for (unsigned i = 0; i < WNDL_CFI_REGS; i++)
         if (!wndl_cfi_rule_equal(&row->regs[i], &w->last.regs[i]))
             put_rule(w, i, &row->regs[i]);
+    if (row->ra_signed != w->last.ra_signed)
+        wndl_buf_byte(&w->out, CFA_AARCH64_NEGATE_RA_STATE);
     w->last = *row;
 }
 

@@ -59,6 +59,8 @@ enum wndl_status wndl_frames_open(struct wndl_frames *frames,
     if (status == WNDL_NOT_FOUND)
         status = wndl_pe_frames(frames, object, arena, err);
     if (status == WNDL_NOT_FOUND)
+        status = wndl_pe_arm64_frames(frames, object, arena, err);
+    if (status == WNDL_NOT_FOUND)
         status = wndl_macho_frames(frames, object, arena, err);
     if (status == WNDL_NOT_FOUND)
         status = wndl_frames_find(frames, object, ".eh_frame", err);

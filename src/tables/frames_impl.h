@@ -5,6 +5,8 @@
  *   pe_frames.c    Windows: the list of functions (.pdata)
  *   pe_unwind.c    what one of them does to the stack (.xdata)
  *   pe_epilogue.c  where it takes that back
+ *   pe_arm64.c     what one of ARM64 does
+ *   pe_arm64_frames.c  the list of these
  *   macho_frames.c Apple's: __unwind_info
  *   x64_rows.c     rows of both
  *   arm_frames.c   32-bit Arm: .ARM.exidx and the code
@@ -25,6 +27,11 @@ enum wndl_status wndl_frames_finish(struct wndl_frames *frames,
 
 /* Windows' of x86-64. NOT_FOUND for others, and when there is none. */
 enum wndl_status wndl_pe_frames(struct wndl_frames *frames,
+    struct wndl_object *object, struct wndl_arena *arena,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/* Windows' of ARM64, likewise; of 32-bit Arm UNSUPPORTED. */
+enum wndl_status wndl_pe_arm64_frames(struct wndl_frames *frames,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err) WNDL_MUST_USE;
 
