@@ -40,7 +40,7 @@ static WNDL_RT_NOINLINE uint32_t learn_pair(struct wndl_rt_heap_thread *t,
         .usable = birth->usable + 1,
         .end = stack->walk.end,
     };
-    enum wndl_loss loss = wndl_rt_nodes_add(&t->nodes, stack, &pair.node);
+    enum wndl_loss loss = wndl_rt_tree_add(&t->nodes.known, stack, &pair.node);
     recent->number = find_pair(t, &pair, loss);
     if (recent->number != 0)
         wndl_rt_recent_keep(t->recent, recent);

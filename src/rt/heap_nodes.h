@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_nodes: as tree.h, for one who does that all the time. What the tree
- * said of a frame below its callers is kept, found by a hash of them all; and
- * that hash stands for the stack where it was seen before.
+ * heap_nodes: a hash that stands for a stack, so that one that was seen before
+ * need not be looked for in the tree.
  */
 #ifndef WNDL_RT_HEAP_NODES_H
 #define WNDL_RT_HEAP_NODES_H
 
 #include "rt/tree.h"
-
-enum { WNDL_RT_KEPT_NODES = 8192 /* a power of two */ };
 
 /* Of all bits of all frames. Those of two stacks that differ in one frame are
  * never the same. */
@@ -24,19 +21,11 @@ struct wndl_rt_stack_hash {
 struct wndl_rt_nodes {
     struct wndl_rt_known known;
     struct wndl_rt_stack_hash *hashes;
-    struct wndl_rt_kept_node {
-        uint64_t key; /* as in the tree */
-        uint32_t parent, node;
-    } kept[WNDL_RT_KEPT_NODES];
 };
 
 /* What stands for the stack. One struct wndl_resume is for one of these, and
- * each of its walks is to be told here, once. */
+ * each of its walks is to be told here, once, before it goes into the tree. */
 struct wndl_rt_stack_hash wndl_rt_nodes_hash(
     struct wndl_rt_nodes *nodes, const struct wndl_resumed *stack);
-
-/* As wndl_rt_tree_add, after the above. */
-enum wndl_loss wndl_rt_nodes_add(struct wndl_rt_nodes *nodes,
-    const struct wndl_resumed *stack, uint32_t *node);
 
 #endif

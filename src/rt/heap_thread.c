@@ -110,7 +110,6 @@ void wndl_rt_heap_threads_forget(void)
 {
     struct wndl_rt_heap_thread *t = atomic_load(&all);
     for (; t != NULL; t = t->next) {
-        memset(t->nodes.kept, 0, sizeof t->nodes.kept);
         memset(t->recent, 0, sizeof t->recent);
         atomic_store(&t->owner, 0);
     }
@@ -199,6 +198,6 @@ enum wndl_loss wndl_rt_heap_stack(
     struct wndl_resumed stack;
     struct wndl_rt_stack_hash hash;
     return wndl_rt_heap_walk(t, regs, &stack, &hash)
-               ? wndl_rt_nodes_add(&t->nodes, &stack, node)
+               ? wndl_rt_tree_add(&t->nodes.known, &stack, node)
                : WNDL_LOSS_NO_STACK;
 }
