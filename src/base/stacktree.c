@@ -133,6 +133,19 @@ static enum outcome look(struct wndl_stacktree *tree, _Atomic uint32_t *slot,
     return node->key == w->key && node->parent == w->parent ? FOUND : OTHER;
 }
 
+/* Whether there is anything to look at: the slot is free, or has the tag. */
+static inline bool may_be(uint32_t here, uint32_t tag)
+{
+    return here == 0 || ((here ^ tag) >> INDEX_BITS) == 0;
+}
+
+static inline enum outcome look_at(struct wndl_stacktree *tree,
+    _Atomic uint32_t *slot, struct wanted *w, uint32_t *index)
+{
+    uint32_t here = atomic_load_explicit(slot, memory_order_relaxed);
+    return may_be(here, w->tag) ? look(tree, slot, w, index) : OTHER;
+}
+
 uint32_t wndl_stacktree_insert(
     struct wndl_stacktree *tree, uint32_t parent, uint64_t key)
 {
@@ -145,13 +158,13 @@ uint32_t wndl_stacktree_insert(
     enum outcome outcome = OTHER;
     uint32_t index = 0;
     for (size_t i = 0; i < SLOTS && outcome == OTHER; i++)
-        outcome = look(tree, &line[i], &w, &index);
+        outcome = look_at(tree, &line[i], &w, &index);
 
     _Atomic uint32_t *overflow = tree->slots + line_slots(tree->max_nodes);
     size_t mask = ((size_t)1 << tree->log2) - 1;
     size_t i = (size_t)(h >> (64 - tree->log2));
     for (; outcome == OTHER; i = (i + 1) & mask)
-        outcome = look(tree, &overflow[i], &w, &index);
+        outcome = look_at(tree, &overflow[i], &w, &index);
     return outcome == FULL ? 0 : index;
 }
 

@@ -175,7 +175,7 @@ enum wndl_heap_flag {
 /* Where the tables after the header start, from its first byte. */
 struct wndl_heap_layout {
     size_t pairs;  /* struct wndl_heap_pair[pairs] */
-    size_t index;  /* _Atomic uint32_t[2 * pairs]: pair + 1 */
+    size_t index;  /* _Atomic uint32_t[2 * pairs]: the process's own */
     size_t leaks;  /* struct wndl_heap_leaks[pairs] */
     size_t counts; /* struct wndl_heap_count[lanes][pairs] */
     size_t size;

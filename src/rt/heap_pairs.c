@@ -4,9 +4,16 @@
 #include <stdbool.h>
 
 enum {
-    SLOTS = 16, /* of a line: 64 bytes */
-    NODES = 3,  /* that share a line */
+    SLOTS = 16,       /* of a line: 64 bytes */
+    NODES = 12,       /* that share a line */
+    NUMBER_BITS = 22, /* of a slot: pair + 1; the rest is a tag of the hash */
 };
+
+#define NUMBERS ((1u << NUMBER_BITS) - 1)
+
+_Static_assert(
+    WNDL_HEAP_PAIRS < 1 << NUMBER_BITS && WNDL_HEAP_PAIRS_32 < 1 << NUMBER_BITS,
+    "a slot has no room for a number");
 
 static uint64_t hash_of(const struct wndl_heap_pair *p)
 {
@@ -40,26 +47,36 @@ static uint32_t add(
     return at + 1;
 }
 
+/* `tag` is in place; two that add the same at once make two pairs, of which one
+ * is in the index: the other one, `mine`, is never counted. */
+struct search {
+    const struct wndl_rt_pairs *table;
+    const struct wndl_heap_pair *wanted;
+    uint32_t tag, mine, number;
+};
+
 enum outcome { OTHER, FOUND, FULL };
 
-/*
- * Looks at one slot, and takes it if it is free. Two that add the same at once
- * make two pairs, of which one is in the index: the other one, *mine, is never
- * counted.
- */
-static enum outcome look(const struct wndl_rt_pairs *table, uint64_t slot,
-    const struct wndl_heap_pair *wanted, uint32_t *mine, uint32_t *number)
+/* Looks at a slot that is free or has the tag, and takes it if it is free. */
+static enum outcome look(struct search *s, _Atomic uint32_t *slot)
 {
-    _Atomic uint32_t *index = &table->index[slot];
-    uint32_t here = atomic_load_explicit(index, memory_order_acquire);
-    if (here == 0 && *mine == 0)
-        *mine = add(table, wanted);
-    if (here == 0 && *mine == 0)
+    uint32_t here = atomic_load_explicit(slot, memory_order_acquire);
+    if (here == 0 && s->mine == 0)
+        s->mine = add(s->table, s->wanted);
+    if (here == 0 && s->mine == 0)
         return FULL;
-    if (here == 0 && atomic_compare_exchange_strong(index, &here, *mine))
-        here = *mine;
-    *number = here;
-    return is_same(&table->pairs[here - 1], wanted) ? FOUND : OTHER;
+    if (here == 0 &&
+        atomic_compare_exchange_strong(slot, &here, s->mine | s->tag))
+        here = s->mine | s->tag;
+    s->number = here & NUMBERS;
+    return is_same(&s->table->pairs[s->number - 1], s->wanted) ? FOUND : OTHER;
+}
+
+static inline enum outcome look_at(struct search *s, uint64_t slot)
+{
+    _Atomic uint32_t *at = &s->table->index[slot];
+    uint32_t here = atomic_load_explicit(at, memory_order_relaxed);
+    return here == 0 || ((here ^ s->tag) & ~NUMBERS) == 0 ? look(s, at) : OTHER;
 }
 
 /*
@@ -71,16 +88,16 @@ static enum outcome look(const struct wndl_rt_pairs *table, uint64_t slot,
 uint32_t wndl_rt_pairs_find(
     const struct wndl_rt_pairs *table, const struct wndl_heap_pair *wanted)
 {
-    const uint64_t slots = 2 * (uint64_t)table->max;
-    uint32_t mine = 0, number = 0;
+    const uint64_t slots = 2 * (uint64_t)table->max, hash = hash_of(wanted);
+    struct search s = {table, wanted, (uint32_t)hash & ~NUMBERS, 0, 0};
     enum outcome outcome = OTHER;
     uint64_t i =
         slots < SLOTS ? 0 : wanted->node / NODES % (slots / SLOTS) * SLOTS;
     for (uint64_t end = i + SLOTS; i < end && i < slots && outcome == OTHER;
          i++)
-        outcome = look(table, i, wanted, &mine, &number);
-    i = ((hash_of(wanted) >> 32) * slots) >> 32;
+        outcome = look_at(&s, i);
+    i = ((hash >> 32) * slots) >> 32;
     for (; outcome == OTHER; i = i + 1 == slots ? 0 : i + 1)
-        outcome = look(table, i, wanted, &mine, &number);
-    return outcome == FOUND ? number : 0;
+        outcome = look_at(&s, i);
+    return outcome == FOUND ? s.number : 0;
 }
