@@ -58,9 +58,10 @@ struct search {
     size_t area_count;
     struct area **heaps; /* those with blocks, sorted */
     size_t heap_count;
-    struct area *near; /* the one that was found last */
-    uintptr_t low, high;
-    size_t count, room; /* blocks */
+    struct area *near;      /* the one that was found last */
+    uintptr_t low, high;    /* of all blocks */
+    uintptr_t gap, gap_end; /* the largest part of that without any */
+    size_t count, room;     /* blocks */
     /* Each block twice at most: as possible, and as reached. */
     struct part *pending;
     size_t pending_count;
@@ -218,15 +219,31 @@ static enum state reached(const struct search *s, uintptr_t start,
 }
 
 /*
+ * Keeps the copied words that may be addresses in blocks, and tells how many.
+ * Most are none, by no rule that a processor could foresee: no branch is taken
+ * by them.
+ */
+static size_t sift(const struct search *s, size_t count)
+{
+    const uintptr_t low = s->low, gap = s->gap;
+    const uintptr_t size = s->high - low, gap_size = s->gap_end - gap;
+    uintptr_t *words = s->copied;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t word = words[i];
+        words[kept] = word;
+        kept += (unsigned)(word - low < size) & (word - gap >= gap_size);
+    }
+    return kept;
+}
+
+/*
  * The last word of what can be used of a block may be the allocator's: glibc
- * points to it as the start of the next one, when that is free. Most words lead
- * to no block, but to what the program has mapped by itself.
+ * points to it as the start of the next one, when that is free.
  */
 static void look_at(struct search *s, uintptr_t word, enum state following)
 {
     uintptr_t start;
-    if (word - s->low >= s->high - s->low)
-        return;
     struct area *a = heap_before(s, word);
     if (a == NULL || word >= a->high ||
         !wndl_rt_starts_before(&a->starts, word, &start))
@@ -289,7 +306,8 @@ static void follow(struct search *s)
         size_t count = gather(s, following);
         size_t got = wndl_rt_read_parts(s->copied, COPIED, s->parts, count);
         put_back(s, count, got, following);
-        for (size_t i = 0; i < got / sizeof *s->copied; i++)
+        size_t words = sift(s, got / sizeof *s->copied);
+        for (size_t i = 0; i < words; i++)
             look_at(s, s->copied[i], following);
     }
 }
@@ -467,12 +485,27 @@ static bool make_more_room(struct search *s)
     return true;
 }
 
+/* Most programs have one heap, and some blocks far from it. */
+static void find_gap(struct search *s)
+{
+    uintptr_t from = s->low;
+    for (size_t i = 0; i + 1 < s->heap_count; i++) {
+        uintptr_t end = s->heaps[i]->high, to = s->heaps[i + 1]->starts.low;
+        from = end > from ? end : from;
+        if (to > from && to - from > s->gap_end - s->gap) {
+            s->gap = from;
+            s->gap_end = to;
+        }
+    }
+}
+
 static void search(
     struct search *s, const struct wndl_rt_root *roots, size_t count)
 {
     s->near = s->heaps[0];
     s->low = s->near->starts.low;
     wndl_rt_blocks_each(add_one, s);
+    find_gap(s);
     s->near = s->heaps[0];
     follow_roots(s, roots, count);
     for (size_t i = 0; i < s->heap_count; i++)
