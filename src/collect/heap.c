@@ -74,9 +74,15 @@ void wndl_heap_read(const struct wndl_collector_heap *heap, size_t offset,
     memset(bytes + done, 0, size - done);
 }
 
+/* Megabytes, of which most are used in large heaps only: they are not zeroed,
+ * so that what is not used costs nothing, ten times a second. */
 static struct wndl_heap_part *new_part(void)
 {
-    return wndl_mem_zalloc(wndl_mem_libc(), sizeof(struct wndl_heap_part));
+    struct wndl_mem *mem = wndl_mem_libc();
+    struct wndl_heap_part *part = mem->resize(mem, NULL, sizeof *part);
+    if (part != NULL)
+        part->first = part->count = 0;
+    return part;
 }
 
 static void free_part(struct wndl_heap_part *part)
