@@ -43,7 +43,7 @@ struct shard {
 };
 
 static struct shard shards[SHARDS];
-_Atomic uint8_t wndl_rt_block_marks[1 << 16];
+_Atomic uint8_t wndl_rt_block_marks[WNDL_RT_MARKS];
 
 static struct shard *shard_of(uint64_t address)
 {
@@ -53,7 +53,8 @@ static struct shard *shard_of(uint64_t address)
 
 static uint32_t home_of(const struct shard *s, uint64_t address)
 {
-    return (uint32_t)(((wndl_rt_block_hash(address) >> 32) * s->room) >> 32);
+    uint64_t hash = (address >> 4) * GOLDEN;
+    return (uint32_t)(((hash >> 32) * s->room) >> 32);
 }
 
 static uint64_t address_of(const struct entry *e)
