@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A register that walks follow, as people are told of it. */
@@ -175,6 +176,18 @@ static const struct {
     {0x2e, "!=", NULL},
 };
 
+/* Of a mask that takes addresses down to multiples of a power of two: that, as
+ * Breakpad tells it; 0 for others. */
+static long long alignment(const char *mask)
+{
+    char *end;
+    const long long value = strtoll(mask, &end, 10);
+    return *end == '\0' && value < 0 && value > -(1ll << 32) &&
+                   (-value & (-value - 1)) == 0
+               ? -value
+               : 0;
+}
+
 static void push_binary(struct terms *t, uint8_t op)
 {
     char copy[2][TERM];
@@ -186,6 +199,8 @@ static void push_binary(struct terms *t, uint8_t op)
             push(t, "(%s%s%s)", copy[0], binary[i].infix, copy[1]);
         else if (binary[i].breakpad != NULL)
             push(t, "%s %s %s", copy[0], copy[1], binary[i].breakpad);
+        else if (op == 0x1a && alignment(copy[1]) != 0)
+            push(t, "%s %lld @", copy[0], alignment(copy[1]));
         else
             break;
         return;

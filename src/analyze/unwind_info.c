@@ -2,6 +2,7 @@
 #include "analyze/unwind_info.h"
 
 #include "obj/pe.h"
+#include "tables/sym_object.h"
 #include "unwind/arch.h"
 #include "unwind/rule.h"
 
@@ -357,7 +358,8 @@ static enum wndl_status find_rules(
     struct wndl_frames *frames = &info->frames;
     enum wndl_status status =
         wndl_object_machine(info->object) == EM_ARM &&
-                !wndl_object_is_pe(info->object)
+                !wndl_object_is_pe(info->object) &&
+                !wndl_object_has_section(info->object, WNDL_SYM_SECTION)
             ? find_arm(info, err)
             : wndl_frames_open(frames, info->object, &info->arena, err);
     info->source = info->by_exidx ? ".ARM.exidx" : frames->name;
@@ -373,7 +375,7 @@ static enum wndl_status open_object(struct wndl_unwind_info *info,
 {
     const struct wndl_object_source source = {info->file.bytes, path, arch};
     enum wndl_status status =
-        wndl_object_open_source(&source, mem, &info->object, err);
+        wndl_sym_object_open(&source, mem, &info->object, err);
     if (status != WNDL_OK) {
         info->object = NULL;
         return status;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/binary.h"
 
+#include "tables/sym_object.h"
+
 bool wndl_binary_open(
     struct wndl_binary *b, const char *path, struct wndl_error *err)
 {
     *b = (struct wndl_binary){0};
     if (wndl_file_open(path, &b->file, err) != WNDL_OK)
         return false;
-    if (wndl_object_open(
-            b->file.bytes, path, wndl_mem_libc(), &b->object, err) == WNDL_OK)
+    const struct wndl_object_source source = {b->file.bytes, path, NULL};
+    if (wndl_sym_object_open(&source, wndl_mem_libc(), &b->object, err) ==
+        WNDL_OK)
         return true;
     wndl_error_set_file(err, path);
     wndl_file_close(&b->file);

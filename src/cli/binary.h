@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* binary: a program or library that a command reads, open. */
+/* binary: a program or library that a command reads, open, or a Breakpad symbol
+ * file in the place of one. */
 #ifndef WNDL_CLI_BINARY_H
 #define WNDL_CLI_BINARY_H
 

@@ -186,6 +186,8 @@ const struct wndl_command wndl_cmd_unwind_info = {
         "in functions that nobody called. AArch64's frame pointer is FP; "
         "oldLR is the return address while that is still in x30, and where it "
         "is \"(RA signed)\" its upper bits are a signature.\n\n"
+        "OBJ may be a Breakpad symbol file: its STACK CFI and STACK WIN "
+        "records are read.\n\n"
         "What .ARM.exidx says holds in a function's body; its prologue and "
         "epilogues are told from the code.\n\n"
         "In --breakpad's records, what Breakpad has no words for (shifts and "

@@ -47,7 +47,7 @@ static size_t word_size(const struct wndl_bp_fields *fields)
                          : (size_t)(blank - fields->rest.data);
 }
 
-static bool take_word(struct wndl_bp_fields *fields, struct wndl_bytes *word)
+bool wndl_bp_take_word(struct wndl_bp_fields *fields, struct wndl_bytes *word)
 {
     *word = (struct wndl_bytes){fields->rest.data, word_size(fields)};
     if (word->size == 0)
@@ -57,7 +57,7 @@ static bool take_word(struct wndl_bp_fields *fields, struct wndl_bytes *word)
     return true;
 }
 
-static bool take_if(struct wndl_bp_fields *fields, const char *word)
+bool wndl_bp_take_if(struct wndl_bp_fields *fields, const char *word)
 {
     size_t size = strlen(word);
     if (fields->rest.size < size ||
@@ -85,7 +85,7 @@ enum wndl_bp_kind wndl_bp_take_kind(struct wndl_bp_fields *fields)
         {"MODULE", WNDL_BP_MODULE},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (take_if(fields, kinds[i].word))
+        if (wndl_bp_take_if(fields, kinds[i].word))
             return kinds[i].kind;
     return WNDL_BP_LINE;
 }
@@ -138,7 +138,7 @@ bool wndl_bp_take_head(struct wndl_bp_fields *fields, enum wndl_bp_kind kind,
 {
     uint64_t parameters;
     uint64_t end;
-    (void)take_if(fields, "m");
+    (void)wndl_bp_take_if(fields, "m");
     head->size = 0;
     if (!wndl_bp_take_hex(fields, &head->start))
         return false;
@@ -401,9 +401,9 @@ enum wndl_status wndl_breakpad_read_module(struct wndl_bytes text,
             err, WNDL_UNSUPPORTED, "does not begin with a MODULE record");
     struct wndl_bp_fields fields = wndl_bp_line_at(text, 0);
     (void)wndl_bp_take_kind(&fields);
-    if (!take_word(&fields, &module->os) ||
-        !take_word(&fields, &module->machine) ||
-        !take_word(&fields, &module->id))
+    if (!wndl_bp_take_word(&fields, &module->os) ||
+        !wndl_bp_take_word(&fields, &module->machine) ||
+        !wndl_bp_take_word(&fields, &module->id))
         return wndl_fail_at(err, WNDL_MALFORMED, "symbols", fields.at,
             "MODULE record without its fields");
     module->name = fields.rest;

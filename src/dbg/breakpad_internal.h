@@ -4,6 +4,7 @@
  *
  *   breakpad_index  one pass over the text; records
  *   breakpad        one address: the records of its function; names
+ *   breakpad_stack  records of rules for unwinding; knows none of the others
  */
 #ifndef WNDL_DBG_BREAKPAD_INTERNAL_H
 #define WNDL_DBG_BREAKPAD_INTERNAL_H
@@ -106,6 +107,10 @@ uint64_t wndl_bp_next(struct wndl_bytes text, uint64_t at);
 
 /* Takes the word off and tells by it which record it is. */
 enum wndl_bp_kind wndl_bp_take_kind(struct wndl_bp_fields *fields);
+
+/* Takes a word and what separates it, false at the end; or this one alone. */
+bool wndl_bp_take_word(struct wndl_bp_fields *fields, struct wndl_bytes *word);
+bool wndl_bp_take_if(struct wndl_bp_fields *fields, const char *word);
 
 /* Takes a number and what separates it. False when there is none, or one too
  * large. */

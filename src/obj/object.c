@@ -57,6 +57,52 @@ enum wndl_status wndl_object_open(struct wndl_bytes bytes, const char *path,
     return wndl_object_open_source(&source, mem, out, err);
 }
 
+/* False when memory is out. */
+static bool fill_outline(
+    struct wndl_object *object, const struct wndl_object_outline *outline)
+{
+    struct wndl_object_section *section =
+        wndl_arena_alloc(&object->arena, sizeof *section);
+    struct wndl_segment *segment =
+        wndl_arena_alloc(&object->arena, sizeof *segment);
+    const struct wndl_bytes id = outline->build_id;
+    char *copy = wndl_arena_copy(&object->arena, id.data, id.size);
+    if (section == NULL || segment == NULL || copy == NULL)
+        return false;
+    object->machine = outline->machine;
+    object->address_size =
+        outline->machine == EM_386 || outline->machine == EM_ARM ? 4 : 8;
+    object->type = ET_DYN;
+    object->build_id = (struct wndl_bytes){(const uint8_t *)copy, id.size};
+    section->view.name.data = (const uint8_t *)outline->section;
+    section->view.name.size = strlen(outline->section);
+    section->view.size = section->stored_size = object->file.size;
+    section->view.type = SHT_PROGBITS;
+    object->section_count = 1;
+    *segment = (struct wndl_segment){.addr = outline->code,
+        .mem_size = outline->code_size,
+        .executable = true};
+    object->sections = section;
+    object->segments = segment;
+    object->segment_count = outline->code_size != 0;
+    return true;
+}
+
+enum wndl_status wndl_object_open_outline(
+    const struct wndl_object_outline *outline, struct wndl_mem *mem,
+    struct wndl_object **out, struct wndl_error *err)
+{
+    struct wndl_object *object =
+        new_object(outline->source->bytes, outline->source->path, mem);
+    *out = NULL;
+    if (object == NULL || !fill_outline(object, outline)) {
+        wndl_object_close(object);
+        return wndl_fail(err, WNDL_NOMEM, "no memory for the file's tables");
+    }
+    *out = object;
+    return WNDL_OK;
+}
+
 void wndl_object_close(struct wndl_object *object)
 {
     if (object == NULL)

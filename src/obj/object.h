@@ -68,6 +68,24 @@ enum wndl_status wndl_object_open_source(
     const struct wndl_object_source *source, struct wndl_mem *mem,
     struct wndl_object **out, struct wndl_error *err) WNDL_MUST_USE;
 
+/*
+ * A binary of which only this is known, told by another file: its bytes are one
+ * section of that name, its code is one segment, its image base is
+ * 0. `machine` is EM_*. Strings but the path must outlive the object, the
+ * build-id is copied. NOMEM.
+ */
+struct wndl_object_outline {
+    const struct wndl_object_source *source;
+    uint16_t machine;
+    const char *section;
+    struct wndl_bytes build_id;
+    wndl_svma code;
+    uint64_t code_size; /* bytes; 0: no segment */
+};
+enum wndl_status wndl_object_open_outline(
+    const struct wndl_object_outline *outline, struct wndl_mem *mem,
+    struct wndl_object **out, struct wndl_error *err) WNDL_MUST_USE;
+
 void wndl_object_close(struct wndl_object *object);
 
 const char *wndl_object_path(const struct wndl_object *object);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rec/crc32c.h"
+#include "tables/frames.h"
 #include "tables/layout.h"
 #include "tables/tables.h"
 
@@ -124,8 +125,11 @@ static enum wndl_status build(struct wndl_object *object,
         return status;
     if (subject.build_id.size == 0)
         return wndl_fail(err, WNDL_NOT_FOUND,
-            "has no build-id, by which its table would be found; link it with "
-            "--build-id");
+            wndl_object_has_section(object, WNDL_SYM_SECTION)
+                ? "has no INFO CODE_ID record with the build-id, by which its "
+                  "table would be found"
+                : "has no build-id, by which its table would be found; link it "
+                  "with --build-id");
     if (subject.build_id.size > WNDL_TABLE_BUILD_ID_MAX)
         return wndl_fail(
             err, WNDL_LIMIT, "has a build-id of more than 32 bytes");

@@ -169,11 +169,18 @@ void wndl_frame_writer_row(
     w->last = *row;
 }
 
+void wndl_frame_writer_undo(struct wndl_frame_writer *w)
+{
+    if (w->out.failed)
+        return;
+    w->out.size = w->fde;
+    w->origins.len--;
+}
+
 bool wndl_frame_writer_end(struct wndl_frame_writer *w)
 {
     if (w->full && !w->out.failed) {
-        w->out.size = w->fde;
-        w->origins.len--;
+        wndl_frame_writer_undo(w);
         return false;
     }
     close_record(w, w->fde);

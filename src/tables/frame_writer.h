@@ -59,6 +59,9 @@ void wndl_frame_writer_row(
 /* False when its rows were beyond the limit: nothing of it is written. */
 bool wndl_frame_writer_end(struct wndl_frame_writer *w) WNDL_MUST_USE;
 
+/* In the place of that: nothing of it is written. */
+void wndl_frame_writer_undo(struct wndl_frame_writer *w);
+
 /*
  * What was written, as the arena's, and an end to the writer. False when memory
  * is out.

@@ -50,9 +50,9 @@ enum wndl_status wndl_frames_open(struct wndl_frames *frames,
     struct wndl_error *err)
 {
     *frames = (struct wndl_frames){0};
-    enum wndl_status status = WNDL_NOT_FOUND;
+    enum wndl_status status = wndl_sym_frames(frames, object, arena, err);
     /* .eh_frame of Arm has no more than the stubs of .plt. */
-    if (wndl_object_machine(object) == EM_ARM)
+    if (status == WNDL_NOT_FOUND && wndl_object_machine(object) == EM_ARM)
         status = wndl_frames_find(frames, object, ".debug_frame", err);
     if (status == WNDL_NOT_FOUND)
         status = wndl_arm_frames(frames, object, arena, err);
@@ -71,6 +71,8 @@ enum wndl_status wndl_frames_open(struct wndl_frames *frames,
             wndl_object_is_pe(object)
                 ? "has no call frame information (.pdata, .eh_frame, "
                   ".debug_frame)"
+            : wndl_object_has_section(object, WNDL_SYM_SECTION)
+                ? "has no rules for unwinding (STACK records)"
                 : "has no call frame information (.eh_frame, .debug_frame)");
     return status;
 }

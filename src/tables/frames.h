@@ -2,7 +2,8 @@
 /*
  * frames: the call frame information of a binary, whatever form it is in, as a
  * section that src/cfi reads: .eh_frame or .debug_frame as they are; Windows'
- * .pdata and Apple's __unwind_info put into the words of .debug_frame.
+ * .pdata, Apple's __unwind_info and Breakpad's STACK records put into the words
+ * of .debug_frame.
  */
 #ifndef WNDL_TABLES_FRAMES_H
 #define WNDL_TABLES_FRAMES_H
@@ -11,6 +12,10 @@
 #include "cfi/cfi.h"
 #include "obj/object.h"
 
+/* Under which name the text of a Breakpad symbol file is an object's section
+ * (sym_object.h). */
+#define WNDL_SYM_SECTION "STACK"
+
 /* Records that nothing was made of. */
 struct wndl_frames_lost {
     uint64_t count;
@@ -18,7 +23,7 @@ struct wndl_frames_lost {
 };
 
 struct wndl_frames {
-    const char *name; /* ".eh_frame", ".pdata", "__unwind_info", ... */
+    const char *name; /* ".eh_frame", ".pdata", "STACK", ... */
     struct wndl_cfi_section frame;
     uint64_t size;           /* bytes of what was read */
     struct wndl_vec origins; /* struct wndl_frame_origin; empty: used as is */

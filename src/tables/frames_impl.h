@@ -10,6 +10,7 @@
  *   macho_frames.c Apple's: __unwind_info
  *   x64_rows.c     rows of both
  *   arm_frames.c   32-bit Arm: .ARM.exidx and the code
+ *   sym_frames.c   Breakpad's symbol files: STACK records
  */
 #ifndef WNDL_TABLES_FRAMES_IMPL_H
 #define WNDL_TABLES_FRAMES_IMPL_H
@@ -42,6 +43,11 @@ enum wndl_status wndl_arm_frames(struct wndl_frames *frames,
 
 /* Apple's. NOT_FOUND when there is none. */
 enum wndl_status wndl_macho_frames(struct wndl_frames *frames,
+    struct wndl_object *object, struct wndl_arena *arena,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/* Of Breakpad's symbol files. NOT_FOUND for others, and when it has none. */
+enum wndl_status wndl_sym_frames(struct wndl_frames *frames,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err) WNDL_MUST_USE;
 

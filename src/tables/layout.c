@@ -133,7 +133,8 @@ static void measure(struct text *t, uint32_t first, uint32_t end)
 static void cut_blocks(struct laying *l, const uint32_t *number)
 {
     const struct wndl_table_run *run = l->rows->runs.data;
-    const struct wndl_table_run *end = run + l->rows->runs.len;
+    const struct wndl_table_run *end =
+        run == NULL ? NULL : run + l->rows->runs.len;
     const unsigned shift = l->out->block_shift;
     const uint32_t mask = (1u << shift) - 1;
     uint32_t count = 0, rule = 0;
