@@ -45,6 +45,7 @@ struct dump {
     struct wndl_vec parts; /* struct part, asked for and not answered yet */
     size_t at_part;
     bool is_pdb;
+    bool has_stacks;         /* STACK WIN records */
     enum wndl_status status; /* of what the stream cannot tell */
 };
 
@@ -424,23 +425,52 @@ static bool write_rules(struct dump *d, const struct wndl_unwind_info *info,
     return write_out(d);
 }
 
+/* ---- rules */
+
+static enum wndl_status write_stack(
+    void *context, const struct wndl_pdb_stack *stack)
+{
+    struct dump *d = context;
+    d->has_stacks = true;
+    wndl_breakpad_text_stack(&d->text.out, stack);
+    if (d->text.out.size < PIECE || write_out(d))
+        return WNDL_OK;
+    return trouble(d);
+}
+
+/* STACK WIN, of i386: nobody reads them of other code. */
+static enum wndl_status write_stacks(struct dump *d)
+{
+    struct wndl_pdb *pdb = wndl_symbolizer_pdb(d->symbols);
+    if (pdb == NULL || wndl_pdb_machine(pdb) != WNDL_PDB_X86)
+        return WNDL_OK;
+    const enum wndl_status status = wndl_pdb_visit_stacks(pdb, write_stack, d);
+    return status != WNDL_OK || write_out(d) ? status : trouble(d);
+}
+
 static enum wndl_status write_unwinding(
     struct dump *d, struct wndl_error *refusal)
 {
     struct wndl_unwind_info info;
+    enum wndl_status status = write_stacks(d);
+    if (status != WNDL_OK)
+        return status;
     if (d->is_pdb) {
-        wndl_fail(refusal, WNDL_UNSUPPORTED,
-            "rules for unwinding are not read from PDB files");
+        wndl_fail(refusal, WNDL_NOT_FOUND,
+            "rules for unwinding are in PDB files of i386 code only, and not "
+            "in all of these");
         wndl_error_set_file(refusal, d->path);
-        return WNDL_OK;
+    } else {
+        status = wndl_unwind_info_open_arch(
+            &info, d->path, d->arch, d->mem, refusal);
+        if (status == WNDL_OK && !write_rules(d, &info, refusal))
+            status = trouble(d);
+        else if (status != WNDL_NOMEM)
+            status = WNDL_OK;
+        wndl_unwind_info_close(&info);
     }
-    enum wndl_status status =
-        wndl_unwind_info_open_arch(&info, d->path, d->arch, d->mem, refusal);
-    if (status == WNDL_OK && !write_rules(d, &info, refusal))
-        status = trouble(d);
-    else if (status != WNDL_NOMEM)
-        status = WNDL_OK;
-    wndl_unwind_info_close(&info);
+    if (d->has_stacks)
+        *refusal = (struct wndl_error){0};
     return status;
 }
 

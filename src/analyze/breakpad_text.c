@@ -329,3 +329,20 @@ bool wndl_breakpad_text_add(struct wndl_breakpad_text *text, uint64_t start,
     return add_line(text, start, end, &answer->frames[0]) &&
            add_calls(text, start, end, answer);
 }
+
+/* The size of an epilogue is not known. */
+void wndl_breakpad_text_stack(
+    struct wndl_buf *out, const struct wndl_pdb_stack *stack)
+{
+    const struct wndl_bytes program = stack->program;
+    wndl_buf_printf(out, "STACK WIN %x %llx %x %x 0 %x %x %x %x ", stack->type,
+        (unsigned long long)stack->rva, stack->size, stack->prologue,
+        stack->parameters, stack->saved, stack->locals, stack->stack_most);
+    if (program.size == 0) {
+        wndl_buf_printf(out, "0 %d\n", stack->allocates_bp);
+        return;
+    }
+    wndl_buf_text(out, "1 ");
+    wndl_buf_add(out, program.data, program.size);
+    wndl_buf_byte(out, '\n');
+}

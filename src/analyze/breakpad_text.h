@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/intern.h"
+#include "dbg/pdb.h"
 
 #include <windlass/symbolize.h>
 
@@ -53,6 +54,10 @@ bool wndl_breakpad_text_add(struct wndl_breakpad_text *text, uint64_t start,
 
 /* Ends the last function, at the end or before anything else goes to `out`. */
 void wndl_breakpad_text_end(struct wndl_breakpad_text *text);
+
+/* A STACK WIN record. */
+void wndl_breakpad_text_stack(
+    struct wndl_buf *out, const struct wndl_pdb_stack *stack);
 
 /* A name without what would end its line. */
 void wndl_breakpad_text_name(struct wndl_buf *out, struct wndl_bytes name);

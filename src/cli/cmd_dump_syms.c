@@ -147,7 +147,8 @@ const struct wndl_command wndl_cmd_dump_syms = {
         "lines has a PUBLIC record. Columns and lines of code that is in no "
         "function are not in the file. Rules for unwinding are there for "
         "x86-64, i386, AArch64 and 32-bit Arm; of Mach-O, those of "
-        "__unwind_info; of 64-bit Windows' files, those of .pdata.",
+        "__unwind_info; of 64-bit Windows' files, those of .pdata; of 32-bit "
+        "ones', what their PDB file says (STACK WIN).",
     .options = option_table,
     .options_size = sizeof(struct dump_options),
     .examples = examples,

@@ -78,6 +78,29 @@ struct wndl_pdb_function {
     uint64_t size;
 };
 
+/* By what a record's code finds its caller. */
+enum wndl_pdb_stack_type {
+    WNDL_PDB_FPO = 0,
+    WNDL_PDB_TRAP = 1,
+    WNDL_PDB_TSS = 2,
+    WNDL_PDB_STANDARD = 3,
+    WNDL_PDB_FRAME_DATA = 4, /* by a program */
+};
+
+/* What [rva, rva + size) of i386 code has on the stack, in bytes. */
+struct wndl_pdb_stack {
+    uint64_t rva;
+    uint32_t size;
+    uint32_t prologue; /* of the code */
+    uint32_t parameters;
+    uint32_t saved; /* registers */
+    uint32_t locals;
+    uint32_t stack_most;
+    uint8_t type;              /* enum wndl_pdb_stack_type */
+    bool allocates_bp;         /* EBP is used for something else */
+    struct wndl_bytes program; /* postfix, of printable characters, or empty */
+};
+
 struct wndl_pdb_stats {
     uint32_t damaged;               /* modules, and tables of the file */
     struct wndl_error first_damage; /* status WNDL_OK when none */
@@ -117,6 +140,16 @@ enum wndl_status wndl_pdb_visit_functions(
     struct wndl_pdb *pdb, wndl_pdb_visit visit, void *context) WNDL_MUST_USE;
 enum wndl_status wndl_pdb_visit_publics(
     struct wndl_pdb *pdb, wndl_pdb_visit visit, void *context) WNDL_MUST_USE;
+
+/*
+ * The same with each record of what code does to the stack, in the order of the
+ * file; with one whose code was moved after linking for each piece of it.
+ * `program` is valid until `visit` returns.
+ */
+typedef enum wndl_status (*wndl_pdb_visit_stack)(
+    void *context, const struct wndl_pdb_stack *stack);
+enum wndl_status wndl_pdb_visit_stacks(struct wndl_pdb *pdb,
+    wndl_pdb_visit_stack visit, void *context) WNDL_MUST_USE;
 
 /* Adds to `rvas` (uint64_t) where in [start, end) answers may be others than
  * for the byte before, in any order. OK or NOMEM. */

@@ -9,6 +9,7 @@
  *   pdb_module  a module: which functions and lines it has
  *   pdb_body    a function: inlined calls, lines
  *   pdb_name    names of files, types, ids and public symbols
+ *   pdb_stack   what code does to the stack
  *   pdb         one address
  *   pdb_list    all functions; all addresses of one
  *
@@ -184,6 +185,7 @@ struct wndl_pdb {
     struct wndl_pdb_types types;
     struct wndl_pdb_types ids;
     struct wndl_msf_stream strings;
+    struct wndl_msf_stream fpo, frame_data;
     struct wndl_intern names;
     struct wndl_map files;    /* offset of a name -> id in `names` + 1 */
     struct wndl_map imported; /* module and id -> id in `names` + 1 */
@@ -220,16 +222,18 @@ uint32_t wndl_pdb_section_end(const struct wndl_pdb *pdb, uint32_t address);
 uint32_t wndl_pdb_to_linked(const struct wndl_pdb *pdb, uint64_t rva);
 uint32_t wndl_pdb_from_linked(const struct wndl_pdb *pdb, uint32_t address);
 
-/* A piece of rvas that was moved as one, from `start` on. */
+/* A piece of code that was moved as one, from `start` on. */
 struct wndl_pdb_stretch {
     uint64_t start;
     uint64_t end;
-    uint32_t linked; /* or NOWHERE */
+    uint32_t other; /* where `start` is on the other side, or NOWHERE */
 };
 
-/* The one around `rva`, not beyond `end`. */
+/* The one around an rva, or a linked address, not beyond `end`. */
 struct wndl_pdb_stretch wndl_pdb_stretch_at(
     const struct wndl_pdb *pdb, uint64_t rva, uint64_t end);
+struct wndl_pdb_stretch wndl_pdb_stretch_from(
+    const struct wndl_pdb *pdb, uint64_t address, uint64_t end);
 
 /* The last index whose element begins at or before `address`, when a list's
  * elements begin with their (uint32_t) address; or -1. */

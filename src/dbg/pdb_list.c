@@ -83,8 +83,8 @@ static bool is_full(const struct places *p)
 
 static bool add(const struct places *p, uint32_t address)
 {
-    uint64_t distance = (uint64_t)address - p->within.linked;
-    if (address < p->within.linked ||
+    uint64_t distance = (uint64_t)address - p->within.other;
+    if (address < p->within.other ||
         distance >= p->within.end - p->within.start || is_full(p))
         return true;
     uint64_t *slot = wndl_vec_push(p->rvas);
@@ -95,12 +95,12 @@ static bool add(const struct places *p, uint32_t address)
 
 static uint64_t last_of(const struct places *p)
 {
-    return p->within.linked + (p->within.end - p->within.start);
+    return p->within.other + (p->within.end - p->within.start);
 }
 
 static size_t first_in(const struct wndl_vec *list, const struct places *p)
 {
-    ptrdiff_t i = wndl_pdb_last_before(list, p->within.linked);
+    ptrdiff_t i = wndl_pdb_last_before(list, p->within.other);
     return i < 0 ? 0 : (size_t)i;
 }
 
@@ -157,7 +157,7 @@ static enum wndl_status add_publics(
     while (low < high) {
         size_t mid = low + (high - low) / 2;
         if (wndl_pdb_public_at(pdb, mid, &symbol, &address) &&
-            address < p->within.linked)
+            address < p->within.other)
             low = mid + 1;
         else
             high = mid;
@@ -192,9 +192,9 @@ static enum wndl_status add_stretch(
 {
     enum wndl_status status = WNDL_OK;
     pdb->stretches++;
-    if (p->within.linked == (uint32_t)WNDL_PDB_NOWHERE)
+    if (p->within.other == (uint32_t)WNDL_PDB_NOWHERE)
         return WNDL_OK;
-    if (!add(p, p->within.linked))
+    if (!add(p, p->within.other))
         return WNDL_NOMEM;
     const struct wndl_vec *list = &pdb->contributions;
     for (size_t i = first_in(list, p); i < list->len && status == WNDL_OK;
@@ -202,7 +202,7 @@ static enum wndl_status add_stretch(
         const struct wndl_pdb_contribution *c = wndl_vec_at(list, i);
         if (c->start >= last_of(p))
             break;
-        if (c->end <= p->within.linked)
+        if (c->end <= p->within.other)
             continue;
         if (!add(p, c->start) || !add(p, c->end))
             return WNDL_NOMEM;

@@ -104,13 +104,24 @@ uint32_t wndl_pdb_from_linked(const struct wndl_pdb *pdb, uint32_t address)
     return move(&pdb->from_linked, address);
 }
 
-struct wndl_pdb_stretch wndl_pdb_stretch_at(
-    const struct wndl_pdb *pdb, uint64_t rva, uint64_t end)
+static struct wndl_pdb_stretch stretch_in(
+    const struct wndl_pdb_moved *moved, uint64_t address, uint64_t end)
 {
-    const struct wndl_pdb_moved *moved = &pdb->to_linked;
-    size_t next = entries_to(moved, rva);
-    struct wndl_pdb_stretch stretch = {rva, end, wndl_pdb_to_linked(pdb, rva)};
+    size_t next = entries_to(moved, address);
+    struct wndl_pdb_stretch stretch = {address, end, move(moved, address)};
     if (next < moved->count && entry(moved, next).from < end)
         stretch.end = entry(moved, next).from;
     return stretch;
+}
+
+struct wndl_pdb_stretch wndl_pdb_stretch_at(
+    const struct wndl_pdb *pdb, uint64_t rva, uint64_t end)
+{
+    return stretch_in(&pdb->to_linked, rva, end);
+}
+
+struct wndl_pdb_stretch wndl_pdb_stretch_from(
+    const struct wndl_pdb *pdb, uint64_t address, uint64_t end)
+{
+    return stretch_in(&pdb->from_linked, address, end);
 }

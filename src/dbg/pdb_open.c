@@ -31,7 +31,14 @@ struct dbi {
 };
 
 /* Numbers of streams that are of use to us, by their index in that list. */
-enum { TO_LINKED = 3, FROM_LINKED = 4, SECTIONS = 5, OLD_SECTIONS = 10 };
+enum {
+    FPO = 0,
+    TO_LINKED = 3,
+    FROM_LINKED = 4,
+    SECTIONS = 5,
+    FRAME_DATA = 9,
+    OLD_SECTIONS = 10,
+};
 
 /* Of sections and what is in them. */
 enum { CODE = 0x20, EXECUTE = 0x20000000 };
@@ -402,6 +409,8 @@ static enum wndl_status read_dbi(struct opening *o)
 {
     struct wndl_pdb *pdb = o->pdb;
     enum wndl_status status = read_dbi_header(o);
+    pdb->fpo = wndl_msf_stream(&pdb->msf, stream_of(o, FPO));
+    pdb->frame_data = wndl_msf_stream(&pdb->msf, stream_of(o, FRAME_DATA));
     if (status == WNDL_OK)
         status = read_moved(o, TO_LINKED, &pdb->to_linked);
     if (status == WNDL_OK)

@@ -126,6 +126,11 @@ enum wndl_status wndl_symbolizer_resolve_pdb(struct wndl_symbolizer *s,
     return WNDL_OK;
 }
 
+struct wndl_pdb *wndl_symbolizer_pdb(const struct wndl_symbolizer *s)
+{
+    return s->pdb;
+}
+
 struct listing {
     struct wndl_symbolizer *s;
     struct wndl_vec *functions;   /* struct wndl_symbol_function */

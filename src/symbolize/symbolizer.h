@@ -11,6 +11,8 @@
 
 #include <windlass/symbolize.h>
 
+struct wndl_pdb;
+
 /* wndl_symbolizer_open on a heap of the caller's, which must outlive it. */
 enum wndl_status wndl_symbolizer_open_with(struct wndl_mem *mem,
     const char *path, const struct wndl_symbolizer_options *options,
@@ -35,5 +37,8 @@ enum wndl_status wndl_symbolizer_changes(struct wndl_symbolizer *s,
  */
 bool wndl_symbolizer_add_stubs(
     const struct wndl_symbolizer *s, struct wndl_vec *ranges);
+
+/* The PDB file that it reads, or NULL; its own, as long as it lives. */
+struct wndl_pdb *wndl_symbolizer_pdb(const struct wndl_symbolizer *s);
 
 #endif

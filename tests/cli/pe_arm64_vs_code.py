@@ -184,14 +184,22 @@ def main():
     for start, size, prologue, is_part in known:
         state = parent.copy() if is_part else State()
         body = state if prologue == 0 else None
+        quiet = None  # the rules at a nop before, which agreed
         for at in range(start, start + size, 4):
             if at == start + 4 * prologue:
                 body = state.copy()
             op, args = code.get(at, ("nop", ""))
+            if op == "nop" and quiet is table[at]:
+                same += 1
+                framed += 1
+                continue
             if agrees(state, table[at]):
                 same += 1
-                framed += plain(table[at])[0][0] == "x29"
+                by_fp = plain(table[at])[0][0] == "x29"
+                framed += by_fp
+                quiet = table[at] if op == "nop" and by_fp else None
             else:
+                quiet = None
                 bad += 1
                 if bad < 20:
                     print("%x %s %s: %s, code: sp+%s x29+%s %s" % (at, op, args,

@@ -33,6 +33,19 @@ static enum wndl_status note(
     return starts->count == MOST ? WNDL_LIMIT : WNDL_OK;
 }
 
+static enum wndl_status check_stack(
+    void *context, const struct wndl_pdb_stack *stack)
+{
+    size_t *left = context;
+    if (stack->size == 0 || stack->rva + stack->size < stack->rva ||
+        (*left)-- == 0)
+        abort();
+    for (size_t i = 0; i < stack->program.size; i++)
+        if (stack->program.data[i] < ' ')
+            abort();
+    return WNDL_OK;
+}
+
 static void look_up(struct wndl_pdb *pdb, uint64_t rva)
 {
     struct wndl_pdb_frames frames;
@@ -80,6 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (i % 8 == 0)
             find_changes(pdb, starts.rva[i]);
     }
+    (void)!wndl_pdb_visit_stacks(pdb, check_stack, &size);
     wndl_pdb_close(pdb);
     return 0;
 }

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What i386 code does to the stack, as dump-syms writes it of a program with its
+# PDB file and of that alone, is what llvm-pdbutil tells, record by record.
+#
+#     pdb_stack.sh WINDLASS
+set -eu
+export LC_ALL=C
+windlass=$(realpath "$1")
+here=$(cd "$(dirname "$0")" && pwd)
+for tool in clang-19 lld-link-19 llvm-pdbutil-19; do
+    command -v $tool >/dev/null || {
+        echo "pdb_stack: skipped: no $tool"
+        exit 77
+    }
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+. "$here/pdb_sources.sh"
+failed=0
+fail() {
+    echo "pdb_stack: $*"
+    failed=1
+}
+
+# build NAME MACHINE OPTION...
+build() {
+    name=$1
+    machine=$2
+    shift 2
+    for source in a.cc b.c; do
+        clang-19 --target=$machine-pc-windows-msvc -g -gcodeview -fno-rtti \
+            "$@" -c $source -o $source.obj
+    done
+    lld-link-19 /debug /nodefaultlib /entry:start /subsystem:console \
+        "/out:$name.exe" "/pdb:$name.pdb" a.cc.obj b.c.obj
+}
+
+# RVA | code | locals | parameters | stack | prologue | saved | 3 flags | program
+theirs() {
+    llvm-pdbutil-19 dump -fpo "$1" | tr -d '\r' | awk -F ' *[|] ' '
+        /^[0-9A-F]+ +[|]/ {
+            rva = tolower($1)
+            sub(/^0*/, "", rva)
+            printf "STACK WIN 4 %s %x %x 0 %x %x %x %x 1 %s\n", rva, $2, $6,
+                $4, $7, $3, $5, $11
+        }'
+}
+
+for how in -O0 -O1 -O2 '-O2 -fno-omit-frame-pointer'; do
+    # shellcheck disable=SC2086
+    build program i686 $how
+    theirs program.pdb | sed 's/ *$//' >wanted
+    for file in program.exe program.pdb; do
+        "$windlass" dump-syms $file >out 2>err
+        sed -n 's/ *$//; /^STACK/p' out >ours
+        cmp -s wanted ours ||
+            fail "$file $how: $(diff wanted ours | head -n 6)"
+        [ ! -s err ] || fail "$file $how: $(cat err)"
+    done
+    count=$(wc -l <ours)
+    echo "$how: $count records"
+    [ "$count" -gt 10 ] || fail "$how: $count records"
+done
+
+# Nothing is said of other code; a file without such records says so.
+build other x86_64 -O1
+"$windlass" dump-syms other.pdb >out 2>err
+grep -q '^STACK' out && fail "x86-64 has $(grep -c '^STACK' out) records"
+grep -q 'no STACK CFI.*of i386 code only' err || fail "x86-64: $(cat err)"
+exit $failed
