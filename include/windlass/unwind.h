@@ -36,7 +36,8 @@ struct wndl_regs {
     uint32_t valid; /* enum wndl_reg_mask, or-ed */
     /* NULL, or all general registers, as the walked machine's ucontext_t has
      * them in gregs: 17 words of 8 bytes on x86-64, 15 of 4 bytes on i386. Of
-     * AArch64 x0 to x30, SP and PC, as in mcontext_t, 33 words of 8 bytes.
+     * AArch64 x0 to x30, SP and PC, as in mcontext_t, 33 words of 8 bytes; of
+     * 32-bit Arm arm_r0 to arm_pc, 16 words of 4 bytes.
      * Borrowed for the walk; a few rules need one of them. */
     const void *gregs;
 };
@@ -238,8 +239,9 @@ struct wndl_remote {
      * it is not known, as of a thread seen from outside; `read` then has to
      * read code too. What is found by its call is WNDL_HOW_CFI, else _FP. */
     bool find_fp;
-    /* ELF's EM_X86_64 (62), EM_386 (3) or EM_AARCH64 (183, of which a walk
-     * needs `gregs`, where x30 is); 0: the caller's own. Of no other
+    /* ELF's EM_X86_64 (62), EM_386 (3), EM_AARCH64 (183) or EM_ARM (40; of the
+     * last two a walk needs `gregs`, where x30 or r14 is, and of Arm it has the
+     * rules of tables and .eh_frame alone); 0: the caller's own. Of no other
      * machine is there a walk: it has no frames and ends as NO_RULE. Of i386,
      * `read` is asked for code too. */
     uint16_t machine;

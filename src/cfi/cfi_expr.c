@@ -498,14 +498,17 @@ static enum wndl_status recover(const struct step *s,
     return WNDL_OK;
 }
 
-/* AArch64's registers. */
+/* AArch64's registers, and those of 32-bit Arm. */
 enum { X18 = 18, X30 = 30, A64_SP = 31, A64_PC = 32 };
+enum { R3 = 3, R12 = 12, ARM_SP = 13, ARM_LR = 14, ARM_PC = 15 };
 
 /* DWARF numbers of the stack pointer: i386's is .eh_frame's. */
 static unsigned stack_pointer(const struct wndl_cfi_section *frame)
 {
     if (frame->family == WNDL_CFI_AARCH64)
         return A64_SP;
+    if (frame->family == WNDL_CFI_ARM)
+        return ARM_SP;
     return frame->address_size == 4 ? 4 : 7;
 }
 
@@ -519,6 +522,20 @@ static void finish_aarch64(
     for (unsigned reg = 0; reg <= X30 && !row->signal_frame; reg++) {
         if ((reg <= X18 && row->regs[reg].kind == WNDL_RULE_UNSET) ||
             reg == X30)
+            caller->valid &= ~(UINT64_C(1) << reg);
+    }
+}
+
+/* The same. Bit 0 of an address tells of Thumb code; it is not in pc. */
+static void finish_arm(
+    const struct wndl_cfi_row *row, struct wndl_cfi_regs *caller)
+{
+    caller->regs[ARM_PC] = caller->regs[row->ra_reg] & ~UINT64_C(1);
+    caller->valid |= 1u << ARM_PC;
+    for (unsigned reg = 0; reg <= ARM_LR && !row->signal_frame; reg++) {
+        const bool is_scratch = reg <= R3 || reg == R12;
+        if ((is_scratch && row->regs[reg].kind == WNDL_RULE_UNSET) ||
+            reg == ARM_LR)
             caller->valid &= ~(UINT64_C(1) << reg);
     }
 }
@@ -549,5 +566,7 @@ enum wndl_status wndl_cfi_step(const struct wndl_cfi_section *frame,
     }
     if (frame->family == WNDL_CFI_AARCH64)
         finish_aarch64(row, caller);
+    else if (frame->family == WNDL_CFI_ARM)
+        finish_arm(row, caller);
     return WNDL_OK;
 }

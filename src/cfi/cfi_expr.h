@@ -55,6 +55,10 @@ enum wndl_status wndl_expr_eval(struct wndl_bytes expr,
  * regs[31] the CFA as above. A caller has its x19 to x29; of x0 to x18 and x30,
  * which calls change, it has those that the row has rules for or, behind a
  * signal frame, all.
+ *
+ * 32-bit Arm: caller->regs[15] is the return address, without the bit that
+ * tells of Thumb code, and regs[13] the CFA as above; r0 to r3, r12 and r14 are
+ * those that calls change.
  */
 enum wndl_status wndl_cfi_step(const struct wndl_cfi_section *frame,
     const struct wndl_cfi_row *row, const struct wndl_cfi_regs *callee,

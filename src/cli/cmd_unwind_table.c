@@ -157,8 +157,7 @@ static int show(const struct table_options *o, const char *path)
     if (wndl_table_check(&table, &err) != WNDL_OK) {
         wndl_error_set_file(&err, path);
         exit_code = say_error(&err);
-    } else if (wndl_table_arch_of(table.machine) == NULL ||
-               table.machine == 0) {
+    } else if (wndl_arch_of(table.machine) == NULL || table.machine == 0) {
         exit_code = wndl_cli_error(
             "%s: is for another machine than x86-64, i386, AArch64 and Arm",
             path);

@@ -73,8 +73,7 @@ static void say_row(struct dump *d, uint64_t end)
     struct wndl_cfi_row row;
     const uint16_t machine = d->table->machine;
     fprintf(d->out, "[0x%" PRIx64 " .. 0x%" PRIx64 "]: ", d->start, end - 1);
-    switch (
-        wndl_table_row(d->table, wndl_table_arch_of(machine), d->rule, &row)) {
+    switch (wndl_table_row(d->table, wndl_arch_of(machine), d->rule, &row)) {
     case WNDL_OK:
         wndl_buf_clear(&d->text);
         wndl_cfi_text_rule(&d->text, wndl_cfi_machine_of(machine), &row);

@@ -6,7 +6,7 @@
 #include <link.h>
 #include <sys/auxv.h>
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, EXIDX_ENTRY = 8 };
 
 /* Another libc, musl for one, has none, and must be able to load us. */
 #pragma weak _dl_find_object
@@ -44,12 +44,17 @@ bool wndl_dlfind(uint64_t pc, struct wndl_dlmodule *module)
         _dl_find_object((void *)(uintptr_t)pc, &found) != 0)
         return false;
     const struct link_map *map = found.dlfo_link_map;
-    *module = (struct wndl_dlmodule){
+    *module = (struct wndl_dlmodule)
+    {
         .map_start = (uintptr_t)found.dlfo_map_start,
-        .map_end = (uintptr_t)found.dlfo_map_end,
-        .bias = {map->l_addr},
+        .map_end = (uintptr_t)found.dlfo_map_end, .bias = {map->l_addr},
         .name = map->l_name == NULL ? "" : map->l_name,
+#if DLFO_STRUCT_HAS_EH_COUNT
+        .exidx = {
+            found.dlfo_eh_frame, (size_t)found.dlfo_eh_count * EXIDX_ENTRY},
+#else
         .eh_frame_hdr = found.dlfo_eh_frame,
+#endif
     };
     if (module->name[0] == '\0')
         widen_to_executable(module);
@@ -93,7 +98,7 @@ static struct wndl_bytes program_headers(const struct wndl_dlmodule *module)
     return headers.size != 0 ? headers : headers_by_kernel(module);
 }
 
-struct wndl_bytes wndl_dlmodule_from(
+struct wndl_bytes wndl_dlmodule_around(
     const struct wndl_dlmodule *module, uint64_t address)
 {
     struct wndl_bytes headers = program_headers(module);
@@ -103,11 +108,18 @@ struct wndl_bytes wndl_dlmodule_from(
     for (size_t i = 0; i < count; i++) {
         if (ph[i].p_type != PT_LOAD || (ph[i].p_flags & PF_R) == 0)
             continue;
-        if (svma - ph[i].p_vaddr < ph[i].p_filesz)
+        const uint64_t at = svma - ph[i].p_vaddr;
+        if (at < ph[i].p_filesz)
             return (struct wndl_bytes){
-                (const uint8_t *)(uintptr_t)address,
-                ph[i].p_filesz - (svma - ph[i].p_vaddr),
-            };
+                (const uint8_t *)(uintptr_t)(address - at), ph[i].p_filesz};
     }
     return (struct wndl_bytes){0};
+}
+
+struct wndl_bytes wndl_dlmodule_from(
+    const struct wndl_dlmodule *module, uint64_t address)
+{
+    const struct wndl_bytes all = wndl_dlmodule_around(module, address);
+    const uint64_t at = address - (uintptr_t)all.data;
+    return wndl_bytes_slice(all, at, all.size - at);
 }

@@ -12,12 +12,13 @@
 
 #include <stdbool.h>
 
-/* Valid until the module is unloaded. */
+/* Valid until the module is unloaded. 32-bit Arm has EXIDX, others a header. */
 struct wndl_dlmodule {
     uint64_t map_start, map_end; /* avma */
     wndl_bias bias;
     const char *name;            /* link_map's; "" for the main program */
     const uint8_t *eh_frame_hdr; /* PT_GNU_EH_FRAME; NULL when it has none */
+    struct wndl_bytes exidx;     /* PT_ARM_EXIDX; empty when it has none */
 };
 
 /* False when no module covers `pc`. */
@@ -30,6 +31,10 @@ bool wndl_dlfind(uint64_t pc, struct wndl_dlmodule *module);
  * the page of the ELF header, or for the main program where the kernel says.
  */
 struct wndl_bytes wndl_dlmodule_from(
+    const struct wndl_dlmodule *module, uint64_t address);
+
+/* The same, but all of the segment. */
+struct wndl_bytes wndl_dlmodule_around(
     const struct wndl_dlmodule *module, uint64_t address);
 
 #endif

@@ -100,8 +100,37 @@ static inline long wndl_raw4(long number, long a, long b, long c, long d)
     return wndl_raw6(number, first, 0, 0);
 }
 
+#elif defined(__arm__)
+
+/* The number goes in r7, which may be the frame pointer here. */
+static inline long wndl_raw6(
+    long number, const long a[static 4], long fifth, long sixth)
+{
+    register long r0 __asm__("r0") = a[0];
+    register long r1 __asm__("r1") = a[1];
+    register long r2 __asm__("r2") = a[2];
+    register long r3 __asm__("r3") = a[3];
+    register long r4 __asm__("r4") = fifth;
+    register long r5 __asm__("r5") = sixth;
+    register long r6 __asm__("r6") = number;
+    __asm__ volatile("mov r12, r7\n\t"
+                     "mov r7, r6\n\t"
+                     "svc #0\n\t"
+                     "mov r7, r12"
+                     : "+r"(r0)
+                     : "r"(r1), "r"(r2), "r"(r3), "r"(r4), "r"(r5), "r"(r6)
+                     : "r12", "memory");
+    return r0;
+}
+
+static inline long wndl_raw4(long number, long a, long b, long c, long d)
+{
+    const long first[4] = {a, b, c, d};
+    return wndl_raw6(number, first, 0, 0);
+}
+
 #else
-#error "bare system calls are written for x86-64, i386 and AArch64"
+#error "bare system calls are written for x86-64, i386, AArch64 and Arm"
 #endif
 
 /* What the kernel of a 32-bit program calls otherwise. */

@@ -2,9 +2,7 @@
 #include "tables/frames.h"
 #include "tables/rows.h"
 #include "tables/tables.h"
-#include "unwind/exidx.h"
 
-#include <elf.h>
 #include <stdlib.h>
 
 static bool is_code(
@@ -62,26 +60,12 @@ static bool list_functions(
     return true;
 }
 
-const struct wndl_arch *wndl_table_arch_of(uint16_t machine)
-{
-    static const struct wndl_arch arm = {
-        .family = WNDL_CFI_ARM,
-        .word = 4,
-        .bx = WNDL_NO_REG,
-        .fp = 11,
-        .sp = WNDL_ARM_SP,
-        .ra = WNDL_ARM_LR,
-        .pc = WNDL_ARM_PC,
-    };
-    return machine == EM_ARM ? &arm : wndl_arch_of(machine);
-}
-
 enum wndl_status wndl_table_source_open(struct wndl_table_source *source,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err)
 {
     *source = (struct wndl_table_source){
-        .arch = wndl_table_arch_of(wndl_object_machine(object))};
+        .arch = wndl_arch_of(wndl_object_machine(object))};
     wndl_vec_init(
         &source->functions, arena, sizeof(struct wndl_table_function));
     if (!wndl_object_is_image(object))

@@ -10,10 +10,6 @@
 #include "obj/object.h"
 #include "unwind/table.h"
 
-/* Of an ELF machine number; NULL: there are no tables of it. Arm's is for
- * tables only: walks do not know that processor yet. */
-const struct wndl_arch *wndl_table_arch_of(uint16_t machine);
-
 /* What a table was made from, and what takes its bytes. */
 struct wndl_table_stats {
     const char *source;       /* as in struct wndl_frames */

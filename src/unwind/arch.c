@@ -45,6 +45,19 @@ const struct wndl_arch wndl_arch_aarch64 = {
         17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32},
 };
 
+/* A leaf's caller is in r14. Code is read where frames are looked up. */
+const struct wndl_arch wndl_arch_arm = {
+    .family = WNDL_CFI_ARM,
+    .word = 4,
+    .bx = 7,
+    .fp = 11,
+    .sp = 13,
+    .ra = 14,
+    .pc = 15,
+    .gregs = 16,
+    .dwarf_of_greg = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+};
+
 const struct wndl_arch *wndl_arch_of(uint16_t machine)
 {
     if (machine == 0)
@@ -53,6 +66,8 @@ const struct wndl_arch *wndl_arch_of(uint16_t machine)
         return &wndl_arch_x86_64;
     if (machine == EM_AARCH64)
         return &wndl_arch_aarch64;
+    if (machine == EM_ARM)
+        return &wndl_arch_arm;
     return machine == EM_386 ? &wndl_arch_i386 : NULL;
 }
 
@@ -64,6 +79,12 @@ void wndl_regs_from_context(struct wndl_regs *regs, const void *ucontext)
                        WNDL_GREG_IP * WNDL_WORD,
         "SP and PC are behind the others");
     const unsigned long long *gregs = machine->regs;
+#elif defined(__arm__)
+    _Static_assert(
+        offsetof(mcontext_t, arm_pc) - offsetof(mcontext_t, arm_r0) ==
+            WNDL_GREG_IP * WNDL_WORD,
+        "general registers follow each other");
+    const unsigned long *gregs = &machine->arm_r0;
 #else
     const greg_t *gregs = machine->gregs;
 #endif

@@ -21,7 +21,9 @@
  * DWARF_*   register numbers of the psABIs (figure 3.36 of x86-64's, table
  *           2.14 of i386's, where .eh_frame has the same numbers)
  *           and of aadwarf64, 4.1): PC is where `ra` is once a step is made
- * GREG_*    places in a ucontext_t's gregs; AArch64's are regs, sp and pc
+ *           and of aadwarf32, 4.1; BX is r7, Thumb code's frame pointer
+ * GREG_*    places in a ucontext_t's gregs; AArch64's are regs, sp and pc,
+ *           those of 32-bit Arm arm_r0 to arm_pc
  */
 #if defined(__x86_64__)
 #define WNDL_ARCH_HERE (&wndl_arch_x86_64)
@@ -74,8 +76,25 @@ enum {
     WNDL_GREG_IP = 32,
     WNDL_GREGS = 33,
 };
+#elif defined(__arm__)
+#define WNDL_ARCH_HERE (&wndl_arch_arm)
+enum {
+    WNDL_WORD = 4,
+    WNDL_START_GAP = 15,
+    WNDL_RED_ZONE = 0,
+    WNDL_DWARF_BX = 7,
+    WNDL_DWARF_FP = 11,
+    WNDL_DWARF_SP = 13,
+    WNDL_DWARF_RA = 14,
+    WNDL_DWARF_PC = 15,
+    WNDL_GREG_BX = 7,
+    WNDL_GREG_FP = 11,
+    WNDL_GREG_SP = 13,
+    WNDL_GREG_IP = 15,
+    WNDL_GREGS = 16,
+};
 #else
-#error "the unwinder is written for x86-64, i386 and AArch64"
+#error "the unwinder is written for x86-64, i386, AArch64 and 32-bit Arm"
 #endif
 
 _Static_assert(sizeof(void *) == WNDL_WORD && sizeof(greg_t) == WNDL_WORD,
@@ -95,7 +114,7 @@ struct wndl_arch {
 };
 
 extern const struct wndl_arch wndl_arch_x86_64, wndl_arch_i386,
-    wndl_arch_aarch64;
+    wndl_arch_aarch64, wndl_arch_arm;
 
 /* Of an ELF machine number, 0 for this process's. NULL: not known. */
 const struct wndl_arch *wndl_arch_of(uint16_t machine);

@@ -438,7 +438,8 @@ static void go_through(
     struct wndl_arm_insn i;
     struct steps steps;
     int64_t conditional = 0;
-    for (; at < g->function->end && wndl_arm_decode(&g->code, at, &i);
+    for (; at < g->function->end && !g->stopped &&
+           wndl_arm_decode(&g->code, at, &i);
          at += i.size, conditional -= conditional > 0) {
         const bool always = conditional == 0 && !i.conditional;
         if (i.kind == WNDL_ARM_IT) {

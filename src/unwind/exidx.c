@@ -82,6 +82,24 @@ static enum wndl_status read_compact(struct wndl_exidx_entry *entry,
     return WNDL_OK;
 }
 
+/* Instructions as GNU's personalities have them, if they can be. */
+static void read_generic(
+    struct wndl_exidx_entry *entry, struct wndl_bytes table, uint64_t offset)
+{
+    struct wndl_exidx_code *code = &entry->code;
+    const struct wndl_bytes first = wndl_bytes_slice(table, offset, WORD);
+    entry->kind = WNDL_EXIDX_GENERIC;
+    if (first.data == NULL)
+        return;
+    const uint32_t more = first.data[code->big_endian ? 0 : 3];
+    const struct wndl_bytes all =
+        wndl_bytes_slice(table, offset, (more + 1) * (uint64_t)WORD);
+    if (all.data == NULL)
+        return;
+    *code = (struct wndl_exidx_code){
+        all.data, 1, (uint32_t)all.size, code->big_endian};
+}
+
 static enum wndl_status read_table(const struct wndl_exidx *x,
     struct wndl_exidx_entry *entry, uint64_t offset, struct wndl_error *err)
 {
@@ -91,7 +109,7 @@ static enum wndl_status read_table(const struct wndl_exidx *x,
         return wndl_fail_at(err, WNDL_MALFORMED, index_name, offset,
             "an entry points to no place in .ARM.extab");
     if ((word_at(x, x->table, in_table) & top_bit) == 0) {
-        entry->kind = WNDL_EXIDX_GENERIC;
+        read_generic(entry, x->table, in_table + WORD);
         return WNDL_OK;
     }
     entry->kind = WNDL_EXIDX_COMPACT;
@@ -351,13 +369,29 @@ static enum wndl_status run(
     return WNDL_LIMIT;
 }
 
+/* Whether these are instructions of a function that makes calls, as all have
+ * that have a personality: it keeps lr. What follows the end is ends, too. */
+static bool is_code(struct wndl_exidx_code code)
+{
+    struct wndl_exidx_op op = {.kind = WNDL_EXIDX_NOTHING};
+    uint32_t popped = 0;
+    while (code.next < code.end) {
+        const bool ended = op.kind == WNDL_EXIDX_FINISH;
+        if (wndl_exidx_next(&code, &op) != WNDL_OK ||
+            (ended && op.kind != WNDL_EXIDX_FINISH))
+            return false;
+        popped |= op.mask;
+    }
+    return (popped & (1u << WNDL_ARM_LR | 1u << WNDL_ARM_PC)) != 0;
+}
+
 enum wndl_status wndl_exidx_row(const struct wndl_exidx_entry *entry,
     struct wndl_cfi_row *row, struct wndl_error *err)
 {
     struct frame f = {.base = WNDL_ARM_SP};
     const char *why = "cannot be unwound (CANTUNWIND)";
     enum wndl_status status = WNDL_NOT_FOUND;
-    if (entry->kind == WNDL_EXIDX_GENERIC) {
+    if (entry->kind == WNDL_EXIDX_GENERIC && !is_code(entry->code)) {
         why = "is of the generic model: only its personality knows its rules";
         status = WNDL_UNSUPPORTED;
     } else if (entry->kind != WNDL_EXIDX_CANTUNWIND) {

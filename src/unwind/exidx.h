@@ -34,11 +34,19 @@ struct wndl_exidx {
     bool big_endian;
 };
 
+/*
+ * What is in an entry of the generic model only its personality knows. Those of
+ * GNU's languages, C++ for one, have instructions in it, behind the byte that
+ * says how many more words there are of them; and all that compilers for Linux
+ * write are of that form. So `code` is what they would be; it is empty where
+ * they go beyond the table. There is a row of them where they are valid, pop
+ * the return address and have nothing behind their end but ends.
+ */
 enum wndl_exidx_kind {
     WNDL_EXIDX_CANTUNWIND, /* nobody may unwind through it */
     WNDL_EXIDX_INLINE,     /* model 0, in the index itself */
     WNDL_EXIDX_COMPACT,    /* models 0 to 2, in .ARM.extab */
-    WNDL_EXIDX_GENERIC,    /* what is there only its personality knows */
+    WNDL_EXIDX_GENERIC,    /* has a personality of its own */
 };
 
 /* Instructions: bytes of words, each read from its highest byte on. */
@@ -101,8 +109,9 @@ enum wndl_status wndl_exidx_next(
  * What all of an entry's instructions come to, as a row of call frame
  * information with r14 as the return address. Its start and end are left 0.
  * NOT_FOUND for an entry that cannot be unwound (CANTUNWIND, or the instruction
- * that refuses), UNSUPPORTED for the generic model and for what no row says
- * (a popped stack pointer), else as wndl_exidx_next.
+ * that refuses), UNSUPPORTED for one of the generic model that is not of GNU's
+ * form and for what no row says (a popped stack pointer), else as
+ * wndl_exidx_next.
  */
 enum wndl_status wndl_exidx_row(const struct wndl_exidx_entry *entry,
     struct wndl_cfi_row *row, struct wndl_error *err) WNDL_MUST_USE;

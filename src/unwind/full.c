@@ -2,6 +2,7 @@
 #include "unwind/full.h"
 
 #include "unwind/a64.h"
+#include "unwind/arm_find.h"
 #include "unwind/flow.h"
 #include "unwind/jit.h"
 #include "unwind/jit_remote.h"
@@ -96,6 +97,23 @@ static bool step_null_call(
     return true;
 }
 
+/* Of a return address as it is kept: AArch64's may be signed, that of Thumb
+ * code is odd. */
+static uint64_t code_address(const struct wndl_space *space, uint64_t ra)
+{
+    if (space->arch->family == WNDL_CFI_AARCH64)
+        return ra & WNDL_A64_ADDRESS;
+    return space->arch->family == WNDL_CFI_ARM ? ra & ~UINT64_C(1) : ra;
+}
+
+/* False where it is known that no call is before it. */
+static bool may_be_behind_call(const struct wndl_space *space, uint64_t ra)
+{
+    return space->arch->family != WNDL_CFI_ARM || space->remote != NULL ||
+           !wndl_code_is_mapped(NULL, code_address(space, ra)) ||
+           wndl_arm_is_behind_call(ra);
+}
+
 /* {caller's frame pointer, return address} are at the frame pointer. */
 static bool read_link(const struct wndl_space *space, uint64_t sp, uint64_t fp,
     struct wndl_fp_state *caller)
@@ -105,9 +123,9 @@ static bool read_link(const struct wndl_space *space, uint64_t sp, uint64_t fp,
         return false;
     *caller = (struct wndl_fp_state){.sp = fp + 2 * word};
     bool is_there = wndl_space_word(space, fp, &caller->fp) &&
-                    wndl_space_word(space, fp + word, &caller->pc);
-    if (space->arch->family == WNDL_CFI_AARCH64)
-        caller->pc &= WNDL_A64_ADDRESS; /* it may be signed */
+                    wndl_space_word(space, fp + word, &caller->pc) &&
+                    may_be_behind_call(space, caller->pc);
+    caller->pc = code_address(space, caller->pc);
     return is_there;
 }
 
@@ -170,6 +188,14 @@ static bool at_coroutine_entry(
                wndl_leaf_is_behind_ret(space, state->pc));
 }
 
+/* On 32-bit Arm no CFI tells of threads' starts. */
+static bool at_thread_start(
+    const struct wndl_space *space, const struct wndl_fp_state *state)
+{
+    return space->remote == NULL && space->arch->family == WNDL_CFI_ARM &&
+           !state->interrupted && wndl_arm_ends_thread(state->pc);
+}
+
 /*
  * What CFI gave for a return address leads nowhere: on i386, the leaf may have
  * pushed a register that its CFI does not tell of.
@@ -189,8 +215,9 @@ static struct wndl_step without_push(
 static struct wndl_step known_step(
     const struct wndl_space *space, struct wndl_fp_state *state, bool in_module)
 {
-    if (in_module && (at_program_start(space, state->sp) ||
-                         at_coroutine_entry(space, state)))
+    if (in_module &&
+        (at_program_start(space, state->sp) || at_thread_start(space, state) ||
+            at_coroutine_entry(space, state)))
         return ended(WNDL_END_COMPLETE);
     if (!in_module && step_null_call(space, state))
         return stepped_alone();
@@ -262,8 +289,9 @@ static __attribute__((noinline)) bool step_by_link(
     const struct wndl_arch *arch = space->arch;
     if (!full->interrupted || !has(regs, arch->ra))
         return false;
-    const uint64_t ra = regs->regs[arch->ra] & WNDL_A64_ADDRESS;
-    if (wndl_code_find(space->remote, ra - 1, &code) != WNDL_CODE_ROW)
+    const uint64_t ra = code_address(space, regs->regs[arch->ra]);
+    if (!may_be_behind_call(space, regs->regs[arch->ra]) ||
+        wndl_code_find(space->remote, ra - 1, &code) != WNDL_CODE_ROW)
         return false;
     const uint64_t fp = has(regs, arch->fp) ? regs->regs[arch->fp] : 0;
     if (fp != 0 && is_record(space, regs, fp, NULL))

@@ -112,6 +112,13 @@ static inline __attribute__((always_inline)) void registers_here(
                      "mov %2, x29\n\t"
                      "mov %3, x19"
                      : "=&r"(ip), "=&r"(sp), "=&r"(fp), "=&r"(bx));
+#elif defined(__arm__)
+    __asm__ volatile("1: adr %0, 1b\n\t"
+                     "mov %1, sp\n\t"
+                     "mov %2, r11\n\t"
+                     "mov %3, r7"
+                     : "=&r"(ip), "=&r"(sp), "=&r"(fp), "=&r"(bx));
+    ip &= ~(uintptr_t)3;
 #else
     __asm__ volatile("call 1f\n"
                      "1: popl %0\n\t"

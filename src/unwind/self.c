@@ -93,6 +93,44 @@ __asm__(".text\n\t"
         ".size wndl_unwind_self, .-wndl_unwind_self\n\t"
         ".previous");
 
+#elif defined(__arm__)
+
+_Static_assert(sizeof(struct wndl_regs) == 40 //
+                   && offsetof(struct wndl_regs, bx) == 24,
+    "the room that is made");
+
+/* 40 bytes of room, and lr. ARM code on its own: there may be no Thumb. */
+__asm__(".text\n\t"
+        ".syntax unified\n\t"
+        ".arm\n\t"
+        ".align 2\n\t"
+        ".globl wndl_unwind_self\n\t"
+        ".type wndl_unwind_self, %function\n"
+        "wndl_unwind_self:\n\t"
+        ".fnstart\n\t"
+        "push {r4, lr}\n\t"
+        ".save {r4, lr}\n\t"
+        "sub sp, sp, #40\n\t"
+        ".pad #40\n\t"
+        "mov r12, #0\n\t"
+        "bic r3, lr, #1\n\t"
+        "str r3, [sp]\n\t"
+        "str r12, [sp, #4]\n\t"
+        "add r3, sp, #48\n\t"
+        "str r3, [sp, #8]\n\t"
+        "str r12, [sp, #12]\n\t"
+        "str r11, [sp, #16]\n\t"
+        "str r12, [sp, #20]\n\t"
+        "str r7, [sp, #24]\n\t"
+        "str r12, [sp, #28]\n\t"
+        "mov r3, sp\n\t"
+        "bl wndl_unwind_self_from\n\t"
+        "add sp, sp, #40\n\t"
+        "pop {r4, pc}\n\t"
+        ".fnend\n\t"
+        ".size wndl_unwind_self, .-wndl_unwind_self\n\t"
+        ".previous");
+
 #else
 
 __attribute__((naked)) void wndl_unwind_self(struct wndl_unwinder *u

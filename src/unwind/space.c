@@ -2,6 +2,7 @@
 #include "unwind/space.h"
 
 #include "os/dlfind.h"
+#include "unwind/arm_find.h"
 #include "unwind/jit_remote.h"
 #include "unwind/table_set.h"
 
@@ -181,9 +182,22 @@ static enum wndl_code_kind find_by_table(
     return status == WNDL_OK ? WNDL_CODE_ROW : WNDL_CODE_BAD;
 }
 
+/* 32-bit Arm's: a table has the rules of each instruction, and comes first.
+ * What signal handlers return to is in none. */
+static enum wndl_code_kind find_arm(uint64_t pc, struct wndl_code *code)
+{
+    struct wndl_dlmodule module;
+    if (!wndl_dlfind(pc, &module))
+        return WNDL_CODE_NO_MODULE;
+    const enum wndl_code_kind kind = find_by_table(NULL, pc, code);
+    return kind == WNDL_CODE_ROW ? kind : wndl_arm_code_find(&module, pc, code);
+}
+
 enum wndl_code_kind wndl_code_find(
     const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
 {
+    if (remote == NULL && WNDL_ARCH_HERE->family == WNDL_CFI_ARM)
+        return find_arm(pc, code);
     enum wndl_code_kind kind = find_by_cfi(remote, pc, code);
     if (kind != WNDL_CODE_NO_FDE && kind != WNDL_CODE_BAD)
         return kind;

@@ -110,6 +110,23 @@ for file in $made "$work/odd.so" /usr/arm-linux-gnueabihf/lib/libc.so.6; do
     echo "$file: $(wc -l <"$work/ours") lines"
 done
 
+# Instructions of C++'s own personality, against GNU readelf.
+gnu=arm-linux-gnueabihf
+if command -v $gnu-g++ >/dev/null && command -v $gnu-readelf >/dev/null; then
+    $gnu-g++ -O2 -static-libstdc++ -static-libgcc -o "$work/throws" \
+        "$here/../fixtures/unwind/throws.cc"
+    "$exidxdump" "$work/throws" generic >"$work/ours"
+    $gnu-readelf -u "$work/throws" |
+        awk -f "$here/../lib/gnu_exidx.awk" >"$work/theirs"
+    [ "$(grep -c '^0x' "$work/theirs")" -gt 10 ] ||
+        fail "readelf tells of no entry of the generic model"
+    diff "$work/ours" "$work/theirs" >"$work/diff" || {
+        fail "generic model: differs from readelf (< ours):"
+        head -n 10 "$work/diff"
+    }
+    echo "generic model: $(wc -l <"$work/ours") lines"
+fi
+
 # --- rows
 
 "$windlass" unwind-info "$work/odd.so" >"$work/out"

@@ -187,6 +187,21 @@ static void entries_are_of_each_kind(void **state)
     assert_int_equal(wndl_exidx_row(&e, &row, &err), WNDL_UNSUPPORTED);
     assert_non_null(strstr(err.what, "personality"));
 
+    /* A byte for how many words follow, and instructions: GNU's form. */
+    put32(s.table + 24, 0x0102a8b0); /* vsp + 12; pop {r4, lr} */
+    put32(s.table + 28, 0xb0b0b0b0);
+    assert_int_equal(wndl_exidx_read(&s.exidx, 4, &e, &err), WNDL_OK);
+    assert_int_equal(e.kind, WNDL_EXIDX_GENERIC);
+    assert_int_equal(wndl_exidx_row(&e, &row, &err), WNDL_OK);
+    assert_int_equal(row.cfa.offset, 20);
+    assert_int_equal(row.regs[WNDL_ARM_LR].offset, -4);
+    put32(s.table + 28, 0xb0b0b001); /* something behind the end */
+    assert_int_equal(wndl_exidx_read(&s.exidx, 4, &e, &err), WNDL_OK);
+    assert_int_equal(wndl_exidx_row(&e, &row, &err), WNDL_UNSUPPORTED);
+    put32(s.table + 24, 0x0202a8b0); /* goes beyond the table */
+    assert_int_equal(wndl_exidx_read(&s.exidx, 4, &e, &err), WNDL_OK);
+    assert_int_equal(wndl_exidx_row(&e, &row, &err), WNDL_UNSUPPORTED);
+
     assert_int_equal(wndl_exidx_read(&s.exidx, 5, &e, &err), WNDL_MALFORMED);
     assert_int_equal(wndl_exidx_find(&s.exidx, CODE - 1, &i), WNDL_NOT_FOUND);
     assert_int_equal(wndl_exidx_find(&s.exidx, CODE + 0x1f, &i), WNDL_OK);

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/arm_find.h"
+
+#include "unwind/arm_rows.h"
+
+enum {
+    WORD = 4,
+    /* Code that is gone through for one address at most. */
+    REACH = 32768,
+    /* Behind the address: an epilogue of the most instructions. */
+    AHEAD = 128,
+};
+
+/* A pc may be anywhere in a module, its data too: sanitizers must not look. */
+__attribute__((no_sanitize("address", "thread"))) static uint32_t load(
+    const struct wndl_bytes *code, uint64_t at, unsigned size)
+{
+    const volatile uint8_t *bytes = code->data + at;
+    uint32_t value = 0;
+    for (unsigned i = 0; i < size; i++)
+        value |= (uint32_t)bytes[i] << 8 * i;
+    return value;
+}
+
+/* Of the code at `addr`; 0 where there is none. */
+static uint32_t code_at(
+    const struct wndl_bytes *segment, uint64_t addr, unsigned size)
+{
+    const uint64_t at = addr - (uintptr_t)segment->data;
+    if (wndl_bytes_slice(*segment, at, size).data == NULL)
+        return 0;
+    return load(segment, at, size);
+}
+
+/* ---- what signal handlers return to */
+
+enum { SYS_SIGRETURN = 119, SYS_RT_SIGRETURN = 173, SYS_EXIT = 1 };
+
+/*
+ * The number that code at `addr` puts into r7 before it asks the kernel for
+ * something; 0: it does not. `is_second`: the address is of the second one of
+ * these two instructions.
+ */
+static uint32_t call_number(
+    const struct wndl_bytes *segment, uint64_t addr, bool is_second)
+{
+    const uint32_t arm = code_at(segment, addr - (is_second ? WORD : 0), WORD);
+    const uint32_t svc = code_at(segment, addr + (is_second ? 0 : WORD), WORD);
+    if (addr % WORD == 0 && (arm & 0xffffff00) == 0xe3a07000 &&
+        svc >> 24 == 0xef)
+        return arm & 0xff;
+    /* Thumb: mov of 2 or 4 bytes. */
+    const uint32_t wide = is_second ? arm : code_at(segment, addr, WORD);
+    const uint32_t behind = is_second ? addr : addr + WORD;
+    if ((wide & 0xff00ffff) == 0x0700f04f &&
+        code_at(segment, behind, 2) >> 8 == 0xdf)
+        return wide >> 16 & 0xff;
+    const uint32_t both = code_at(segment, addr - (is_second ? 2 : 0), WORD);
+    return (both & 0xff00ff00) == 0xdf002700 ? both & 0xff : 0;
+}
+
+/* All registers are in a sigcontext, `at` above sp. */
+static void sigreturn_row(int64_t at, struct wndl_cfi_row *row)
+{
+    *row = (struct wndl_cfi_row){
+        .cfa = {.kind = WNDL_RULE_REGISTER, .reg = WNDL_ARM_SP},
+        .ra_reg = WNDL_ARM_PC,
+        .signal_frame = true,
+    };
+    for (unsigned reg = 0; reg < WNDL_ARM_REGS; reg++) {
+        row->regs[reg].kind = WNDL_RULE_OFFSET;
+        row->regs[reg].offset = at + (int64_t)reg * WORD;
+    }
+}
+
+enum wndl_code_kind wndl_arm_find_sigreturn(
+    const struct wndl_dlmodule *module, uint64_t pc, struct wndl_code *code)
+{
+    /* In struct sigframe and, behind siginfo_t, in struct rt_sigframe. */
+    enum { AT = 32, RT_AT = 160 };
+    const struct wndl_bytes segment = wndl_dlmodule_around(module, pc);
+    const uint64_t addr = pc + (pc & 1);
+    uint32_t number = call_number(&segment, addr, false);
+    if (number == 0 && addr == pc)
+        number = call_number(&segment, addr, true);
+    if (number != SYS_SIGRETURN && number != SYS_RT_SIGRETURN)
+        return WNDL_CODE_NO_FDE;
+    *code = (struct wndl_code){
+        .frame = {.address_size = WORD, .family = WNDL_CFI_ARM}};
+    sigreturn_row(number == SYS_SIGRETURN ? AT : RT_AT, &code->row);
+    return WNDL_CODE_ROW;
+}
+
+bool wndl_arm_ends_thread(uint64_t ra)
+{
+    struct wndl_dlmodule module;
+    if (!wndl_dlfind(ra, &module))
+        return false;
+    const struct wndl_bytes segment = wndl_dlmodule_around(&module, ra);
+    return call_number(&segment, ra, false) == SYS_EXIT;
+}
+
+/* ---- functions */
+
+/* The rows of a function, until that of `pc`. */
+struct search {
+    uint64_t pc;
+    struct wndl_cfi_row *row;
+};
+
+static bool visit(void *context, const struct wndl_cfi_row *row)
+{
+    const struct search *s = context;
+    if (s->pc >= row->end)
+        return true;
+    *s->row = *row;
+    return false;
+}
+
+/* From the body's rule to that of `pc`. */
+static __attribute__((noinline)) void refine(const struct wndl_bytes *segment,
+    uint64_t end, uint64_t pc, struct wndl_code *code)
+{
+    const struct wndl_cfi_row body = code->row;
+    struct search s = {pc, &code->row};
+    const struct wndl_arm_function function = {
+        .code = *segment,
+        .code_addr = (uintptr_t)segment->data,
+        .start = code->start,
+        .end = end < pc + AHEAD ? end : pc + AHEAD,
+        .body = &body,
+    };
+    if (pc - code->start < REACH)
+        (void)wndl_arm_rows(&function, visit, &s);
+}
+
+/* As the index says; the row is of the function's body. */
+static enum wndl_code_kind find_body(
+    const struct wndl_exidx *exidx, size_t i, struct wndl_code *code)
+{
+    struct wndl_exidx_entry entry;
+    enum wndl_status status = wndl_exidx_read(exidx, i, &entry, NULL);
+    if (status == WNDL_OK)
+        status = wndl_exidx_row(&entry, &code->row, NULL);
+    code->frame =
+        (struct wndl_cfi_section){.address_size = WORD, .family = WNDL_CFI_ARM};
+    code->start = entry.start;
+    if (status == WNDL_NOT_FOUND)
+        return WNDL_CODE_NO_FDE;
+    return status == WNDL_OK ? WNDL_CODE_ROW : WNDL_CODE_BAD;
+}
+
+enum wndl_code_kind wndl_arm_code_find(
+    const struct wndl_dlmodule *module, uint64_t pc, struct wndl_code *code)
+{
+    struct wndl_exidx exidx = {
+        .index = module->exidx, .index_addr = (uintptr_t)module->exidx.data};
+    size_t i;
+    if (wndl_arm_find_sigreturn(module, pc, code) == WNDL_CODE_ROW)
+        return WNDL_CODE_ROW;
+    if (wndl_exidx_find(&exidx, pc, &i) != WNDL_OK)
+        return WNDL_CODE_NO_FDE;
+    exidx.table = wndl_dlmodule_around(module, exidx.index_addr);
+    exidx.table_addr = (uintptr_t)exidx.table.data;
+    const enum wndl_code_kind kind = find_body(&exidx, i, code);
+    if (kind != WNDL_CODE_ROW || (pc & 1) != 0)
+        return kind;
+    const struct wndl_bytes segment = wndl_dlmodule_around(module, pc);
+    const uint64_t end = i + 1 < wndl_exidx_count(&exidx)
+                             ? wndl_exidx_start(&exidx, i + 1)
+                             : module->map_end;
+    refine(&segment, end, pc, code);
+    return kind;
+}
+
+/* ---- calls */
+
+static bool is_thumb_call(const struct wndl_bytes *segment, uint64_t ra)
+{
+    const uint32_t word = code_at(segment, ra - WORD, WORD);
+    return (word & 0xc000f800) == 0xc000f000 || (word >> 16 & 0xff87) == 0x4780;
+}
+
+static bool is_arm_call(const struct wndl_bytes *segment, uint64_t ra)
+{
+    const uint32_t word = code_at(segment, ra - WORD, WORD);
+    const uint32_t before = code_at(segment, ra - WORD - WORD, WORD);
+    return (word & 0x0f000000) == 0x0b000000 ||
+           (word & 0xfe000000) == 0xfa000000 ||
+           (word & 0x0ffffff0) == 0x012fff30 || before == 0xe1a0e00f;
+}
+
+bool wndl_arm_is_behind_call(uint64_t ra)
+{
+    struct wndl_dlmodule module;
+    const uint64_t addr = ra & ~UINT64_C(1);
+    if (!wndl_dlfind(addr - 1, &module))
+        return false;
+    const struct wndl_bytes segment = wndl_dlmodule_around(&module, addr - 1);
+    return (ra & 1) != 0 ? is_thumb_call(&segment, addr)
+                         : is_arm_call(&segment, addr);
+}

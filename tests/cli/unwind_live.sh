@@ -1,0 +1,96 @@
+#!/bin/sh
+# unwind_live.sh WINDLASS SOURCES aarch64|arm: the unwinder in a process of
+# another processor, by an emulator that may be interrupted at each instruction.
+# It comes to the end of 99 of 100 stacks and more; less than 90 are taken for a
+# failure, for it is by chance where so few signals come, and libgcc changes
+# return addresses in its frames while it throws. Complete stacks have to go by
+# the calls that the program knows of; where x30 or lr is only guessed to be of
+# the caller, few do not. A walk from a call has to be complete.
+#
+# AArch64: its frames must be those of libgcc's unwinder, which itself fails at
+# times where return addresses are signed.
+# 32-bit Arm: by .ARM.exidx and code, and by a table alone. Most of its C library
+# and of what throws exceptions says that it may not be unwound: incomplete stacks
+# that begin or end there are counted apart.
+set -eu
+windlass=$1
+sources=$2
+machine=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+case $machine in
+aarch64)
+    prefix=aarch64-linux-gnu
+    ;;
+arm)
+    prefix=arm-linux-gnueabihf
+    ;;
+esac
+root=/usr/$prefix
+for tool in $prefix-gcc $prefix-g++ $prefix-objcopy qemu-$machine python3; do
+    command -v "$tool" >/dev/null || exit 77
+done
+[ -r "$root/include/stdio.h" ] && [ -r "$root/lib/libc.so.6" ] &&
+    [ -r "$root/lib/libstdc++.so.6" ] || exit 77
+
+cd "$sources"
+flags='-std=gnu17 -D_GNU_SOURCE -Iinclude -Isrc -funwind-tables'
+# shellcheck disable=SC2086 # several words
+$prefix-gcc $flags -O1 -fPIC -Wall -Wextra -Werror -shared -Wl,-z,defs \
+    -o "$work/libunwinder.so" src/base/bytes.c src/base/status.c \
+    src/os/dlfind.c src/os/line.c src/os/maps.c src/os/own_memory.c \
+    src/cfi/*.c src/unwind/*.c
+
+# build NAME OPTIONS...
+build() {
+    name=$1
+    shift
+    # shellcheck disable=SC2086
+    $prefix-gcc $flags "$@" -c -o "$work/$name.o" \
+        tests/fixtures/unwind/sampled.c
+    $prefix-g++ -std=c++17 -funwind-tables "$@" -c -o "$work/throws.o" \
+        tests/fixtures/unwind/sampled_throws.cc
+    $prefix-g++ -o "$work/$name" "$work/$name.o" "$work/throws.o" \
+        "$work/libunwinder.so" -Wl,-rpath,"$work" -Wl,-z,now -Wl,--build-id
+}
+
+# run NAME ARGUMENTS...
+run() {
+    name=$1
+    shift
+    qemu-$machine -singlestep -L "$root" "$work/$name" "$@" >"$work/out" || {
+        echo "$name: fails with $?"
+        failed=1
+    }
+    sed "s/^/$name: /" "$work/out"
+    awk '{ n++; good += $2 > 0 && $2 - $4 - $6 <= $2 / 10 && $8 <= $2 / 25 && $10 == 0 }
+        END { exit n < 4 || good != n }' "$work/out" || failed=1
+}
+
+if [ "$machine" = aarch64 ]; then
+    build signed -O2 -mbranch-protection=standard
+    run signed
+    build bare -O1 -fomit-frame-pointer
+    run bare -c
+else
+    build thumb -O2 -mthumb
+    run thumb
+    build arm -O1 -marm -g
+    run arm
+    # The same again, with nothing but the table.
+    "$windlass" unwind-table build "$work/arm" -o "$work/arm.wut" 2>/dev/null
+    $prefix-objcopy -O binary --only-section=.ARM.exidx \
+        --set-section-flags .ARM.exidx=alloc "$work/arm" "$work/exidx"
+    python3 - "$work/exidx" <<'END'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+for at in range(4, len(data), 8):
+    data[at : at + 4] = b"\1\0\0\0"  # CANTUNWIND
+open(sys.argv[1], "wb").write(data)
+END
+    $prefix-objcopy --strip-all --update-section .ARM.exidx="$work/exidx" \
+        "$work/arm" "$work/table" 2>/dev/null
+    run table "$work/arm.wut"
+fi
+exit $failed
