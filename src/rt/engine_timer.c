@@ -16,6 +16,7 @@ enum {
     AT_NEXT_TICK = 1,
     LATER = 20000000,   /* CPU ns, where there is nothing to be sampled */
     STANDING_STILL = 8, /* used less of an interval than one part in so many */
+    SHARE = 4,          /* times what a look takes, at least, between two */
     OUT_OF_STEP = 997   /* one part in so many of an interval */
 };
 
@@ -109,11 +110,25 @@ static bool is_too_often(const struct wndl_rt_look *look)
            t->look_time != 0 && without > wndl_rt.interval / 4;
 }
 
+/*
+ * Where a look takes as long as an interval, as in an emulator that goes step
+ * by step, the next signal would come before the program has gone on.
+ */
+static void leave_time(const struct wndl_rt_look *look)
+{
+    uint64_t took = wndl_raw_clock_ns(CLOCK_MONOTONIC) - look->now;
+    if (took > wndl_rt.interval / 2)
+        (void)wndl_rt_timer_start(look->thread, WNDL_RT_TIMER_WALL,
+            wndl_rt.interval + SHARE * took, wndl_rt.interval);
+}
+
 static void sample(const struct wndl_rt_look *look)
 {
     struct wndl_rt_thread *t = look->thread;
     if (!wndl_rt_look_record(look, look->cpu - t->last_cpu))
         (void)park(t, LATER);
+    else
+        leave_time(look);
 }
 
 void wndl_rt_timer_on_wall(struct wndl_rt_look *look)

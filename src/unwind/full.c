@@ -8,6 +8,7 @@
 #include "unwind/jit_remote.h"
 #include "unwind/leaf.h"
 #include "unwind/scan.h"
+#include "unwind/signal_a64.h"
 
 /* glibc's note of where the kernel left the stack pointer. */
 extern void *__libc_stack_end __attribute__((weak));
@@ -308,6 +309,8 @@ static struct wndl_step full_fp_step(
     const struct wndl_space *space, struct wndl_full *full, bool in_module)
 {
     const struct wndl_arch *arch = space->arch;
+    if (arch->family == WNDL_CFI_AARCH64 && wndl_signal_a64_step(space, full))
+        return stepped(WNDL_HOW_CFI);
     if (arch->ra != arch->pc && wndl_space_method(space) == WNDL_WALK_ANY &&
         step_by_link(space, full))
         return stepped_alone();

@@ -58,6 +58,46 @@ static void other_registers_and_prefixes_do_not_deceive(void **state)
     assert_int_equal(NUMBER_OF(""), -1);
 }
 
+/* AArch64's instructions, the nearest to the call last. */
+#define FIRST_OF(...)                                                          \
+    wndl_rt_first_argument((const uint8_t *)(const uint32_t[]){__VA_ARGS__},   \
+        sizeof((const uint32_t[]){__VA_ARGS__}), &context, &first)
+
+static void first_arguments_of_aarch64_are_told_by_the_code(void **state)
+{
+    (void)state;
+    uint64_t first = 0;
+    enum {
+        MOV_X0_X20 = 0xaa1403e0,
+        MOV_X1_X19 = 0xaa1303e1,
+        MOV_X8_73 = 0xd2800928,
+    };
+    assert_true(FIRST_OF(MOV_X0_X20, MOV_X1_X19, MOV_X8_73));
+    /* movz x0, #1, lsl #16; movn w0, #99 (AT_FDCWD) */
+    assert_true(FIRST_OF(0xd2a00020, MOV_X8_73));
+    assert_int_equal(first, 0x10000);
+    assert_true(FIRST_OF(0x12800c60, MOV_X8_73));
+    assert_int_equal(first, (uint32_t)-100);
+    /* ldp x1, x2, [sp, #56]; add x0, sp, #16 */
+    assert_true(FIRST_OF(0x910043e0, 0xa9438be1, MOV_X8_73));
+}
+
+static void first_arguments_that_are_gone_are_not_made_up(void **state)
+{
+    (void)state;
+    uint64_t first = 0;
+    enum { MOV_X0_X1 = 0xaa0103e0, MOV_X1_X2 = 0xaa0203e1 };
+    assert_true(FIRST_OF(MOV_X0_X1));
+    assert_false(FIRST_OF(MOV_X0_X1, MOV_X1_X2));
+    assert_false(FIRST_OF(0x93407c00));            /* sxtw x0, w0 */
+    assert_false(FIRST_OF(MOV_X0_X1, 0xf2a00020)); /* movk x0, #1, lsl #16 */
+    assert_false(FIRST_OF(MOV_X0_X1, 0xf9400be0)); /* ldr x0, [sp, #16] */
+    assert_false(FIRST_OF(MOV_X0_X1, 0xa94107e0)); /* ldp x0, x1, [sp, #16] */
+    assert_false(FIRST_OF(MOV_X0_X1, 0x94000010)); /* bl */
+    assert_false(FIRST_OF(MOV_X0_X1, 0x34000040)); /* cbz w0 */
+    assert_false(FIRST_OF(MOV_X1_X2));
+}
+
 #ifdef __x86_64__
 static void numbers_kept_in_registers_are_read_there(void **state)
 {
@@ -156,6 +196,8 @@ int main(void)
         cmocka_unit_test(numbers_are_found_right_before_the_call),
         cmocka_unit_test(code_in_between_is_passed),
         cmocka_unit_test(other_registers_and_prefixes_do_not_deceive),
+        cmocka_unit_test(first_arguments_of_aarch64_are_told_by_the_code),
+        cmocka_unit_test(first_arguments_that_are_gone_are_not_made_up),
 #ifdef __x86_64__
         cmocka_unit_test(numbers_kept_in_registers_are_read_there),
         cmocka_unit_test(timeouts_are_known_by_call),

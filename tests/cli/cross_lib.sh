@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+# What the tests share that record programs of other processors, run by an
+# emulator. They are called with
+#   WINDLASS RECDUMP FIXTURES HEAPDUMP CMAKE BUILD ARCH
+# BUILD being a folder in which the runtime for ARCH is built, once for them
+# all. Beside it and our own a copy of windlass is run, as if all was installed.
+. "$(dirname "$0")/record_lib.sh"
+heapdump=$4
+cmake=$5
+build=$6
+arch=$7
+case $arch in
+aarch64) triple=aarch64-linux-gnu emulator=qemu-aarch64 ;;
+*) fail "no processor is called $arch" ;;
+esac
+
+command -v "$triple-gcc" >/dev/null && command -v "$emulator" >/dev/null &&
+    command -v ninja >/dev/null || exit 77
+root=/usr/$triple
+[ -r "$root/include/stdio.h" ] && [ -r "$root/lib/libc.so.6" ] || exit 77
+built=$(dirname "$windlass")/../rt
+[ -d "$built/preload" ] || exit 77 # no folder for runtimes of other kinds
+
+"$cmake" -S "$sources/../../.." --preset "$arch" -B "$build" >made 2>&1 &&
+    "$cmake" --build "$build" --parallel 2 >made 2>&1 ||
+    fail "the runtime cannot be built: $(tail -20 made)"
+
+mkdir -p cli rt
+cp "$windlass" cli
+cp -R "$built/preload" "$built"/libwindlass-*.so rt
+mkdir -p "rt/preload/lib/$triple"
+cp "$build"/src/rt/libwindlass-*.so "rt/preload/lib/$triple"
+windlass=$work/cli/windlass
+
+# made NAME [OPTION...]: the program of a fixture.
+made() {
+    name=$1
+    shift
+    "$triple-gcc" -std=gnu17 -D_GNU_SOURCE -O1 -g -pthread "$@" \
+        -o "$name" "$sources/$name.c" || fail "$name cannot be built"
+}
