@@ -463,7 +463,10 @@ static enum wndl_status write_unwinding(
     } else {
         status = wndl_unwind_info_open_arch(
             &info, d->path, d->arch, d->mem, refusal);
-        if (status == WNDL_OK && !write_rules(d, &info, refusal))
+        /* The same records are not told again in another form. */
+        const bool is_told = d->has_stacks && status == WNDL_OK &&
+                             strcmp(info.source, WNDL_SYM_SECTION) == 0;
+        if (status == WNDL_OK && !is_told && !write_rules(d, &info, refusal))
             status = trouble(d);
         else if (status != WNDL_NOMEM)
             status = WNDL_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/unwind_info.h"
 
+#include "analyze/pe_stacks.h"
 #include "obj/pe.h"
 #include "tables/sym_object.h"
 #include "unwind/arch.h"
@@ -380,6 +381,8 @@ static enum wndl_status open_object(struct wndl_unwind_info *info,
         info->object = NULL;
         return status;
     }
+    if (wndl_pe_add_stacks(info->object, mem) == WNDL_NOMEM)
+        return no_memory(err);
     const uint16_t machine = wndl_object_machine(info->object);
     info->machine = wndl_cfi_machine_of(machine);
     info->knows_ways = wndl_arch_of(machine) == WNDL_ARCH_HERE;

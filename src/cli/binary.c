@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/binary.h"
 
+#include "analyze/pe_stacks.h"
 #include "tables/sym_object.h"
 
 bool wndl_binary_open(
@@ -11,8 +12,11 @@ bool wndl_binary_open(
         return false;
     const struct wndl_object_source source = {b->file.bytes, path, NULL};
     if (wndl_sym_object_open(&source, wndl_mem_libc(), &b->object, err) ==
-        WNDL_OK)
+        WNDL_OK) {
+        /* Who wants rules for unwinding is told when there are none. */
+        (void)!wndl_pe_add_stacks(b->object, wndl_mem_libc());
         return true;
+    }
     wndl_error_set_file(err, path);
     wndl_file_close(&b->file);
     return false;

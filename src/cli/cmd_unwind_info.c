@@ -186,6 +186,8 @@ const struct wndl_command wndl_cmd_unwind_info = {
         "in functions that nobody called. AArch64's frame pointer is FP; "
         "oldLR is the return address while that is still in x30, and where it "
         "is \"(RA signed)\" its upper bits are a signature.\n\n"
+        "Of 32-bit Windows' files without call frame information it reads what "
+        "their PDB file says, if that is found.\n\n"
         "OBJ may be a Breakpad symbol file: its STACK CFI and STACK WIN "
         "records are read.\n\n"
         "What .ARM.exidx says holds in a function's body; its prologue and "

@@ -143,7 +143,8 @@ enum wndl_status wndl_pdb_visit_publics(
 
 /*
  * The same with each record of what code does to the stack, in the order of the
- * file; with one whose code was moved after linking for each piece of it.
+ * file; with one whose code was moved after linking for each piece of it. What
+ * is told is at most some times the bytes of the file.
  * `program` is valid until `visit` returns.
  */
 typedef enum wndl_status (*wndl_pdb_visit_stack)(

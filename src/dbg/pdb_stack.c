@@ -11,6 +11,10 @@ enum {
     WORD = 4,
     STRINGS_HEADER = 12,
     LONGEST_PROGRAM = 1024,
+    /* Bytes that are told of, for each of the file: any number of records may
+     * have the same program, and be of code in any number of pieces. */
+    TOLD_PER_BYTE = 4,
+    TOLD_AT_LEAST = 64 * 1024,
 };
 
 static const char section[] = "frame data";
@@ -19,7 +23,7 @@ struct visiting {
     struct wndl_pdb *pdb;
     wndl_pdb_visit_stack visit;
     void *context;
-    uint64_t pieces; /* that may be told of yet */
+    uint64_t left; /* bytes that may be told of yet */
 };
 
 static void damage(
@@ -39,11 +43,14 @@ static enum wndl_status tell(
         const struct wndl_pdb_stretch s =
             wndl_pdb_stretch_from(v->pdb, at, end);
         struct wndl_pdb_stack one = *linked;
-        if (v->pieces == 0) {
-            damage(v, WNDL_LIMIT, record, "code in too many pieces");
+        const uint64_t bytes = RECORD + linked->program.size;
+        if (v->left < bytes) {
+            damage(v, WNDL_LIMIT, record,
+                "more programs, or pieces of code, than a file of this size "
+                "has");
             return WNDL_OK;
         }
-        v->pieces--;
+        v->left -= bytes;
         one.rva = s.other;
         one.size = (uint32_t)(s.end - at);
         if (s.other != (uint32_t)WNDL_PDB_NOWHERE)
@@ -153,7 +160,9 @@ static enum wndl_status read_stream(struct visiting *v,
 enum wndl_status wndl_pdb_visit_stacks(
     struct wndl_pdb *pdb, wndl_pdb_visit_stack visit, void *context)
 {
-    struct visiting v = {pdb, visit, context, pdb->in.file.size};
+    const uint64_t size = pdb->in.file.size;
+    struct visiting v = {
+        pdb, visit, context, size * TOLD_PER_BYTE + TOLD_AT_LEAST};
     enum wndl_status status =
         read_stream(&v, &pdb->frame_data, RECORD, read_record);
     return status == WNDL_OK

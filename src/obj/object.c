@@ -103,6 +103,31 @@ enum wndl_status wndl_object_open_outline(
     return WNDL_OK;
 }
 
+enum wndl_status wndl_object_add_section(
+    struct wndl_object *object, const char *name, struct wndl_bytes bytes)
+{
+    const size_t count = object->section_count;
+    struct wndl_object_section *sections =
+        wndl_arena_calloc(&object->arena, count + 1, sizeof *sections);
+    uint8_t *own = wndl_mem_zalloc(object->mem, bytes.size + 1);
+    if (sections == NULL || own == NULL) {
+        wndl_mem_free(object->mem, own);
+        return WNDL_NOMEM;
+    }
+    if (count != 0)
+        memcpy(sections, object->sections, count * sizeof *sections);
+    if (bytes.size != 0)
+        memcpy(own, bytes.data, bytes.size);
+    struct wndl_object_section *added = &sections[count];
+    added->view.name = (struct wndl_bytes){(const uint8_t *)name, strlen(name)};
+    added->view.type = SHT_PROGBITS;
+    added->view.size = added->stored_size = bytes.size;
+    added->own = own;
+    object->sections = sections;
+    object->section_count = count + 1;
+    return WNDL_OK;
+}
+
 void wndl_object_close(struct wndl_object *object)
 {
     if (object == NULL)

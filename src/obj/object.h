@@ -86,6 +86,11 @@ enum wndl_status wndl_object_open_outline(
     const struct wndl_object_outline *outline, struct wndl_mem *mem,
     struct wndl_object **out, struct wndl_error *err) WNDL_MUST_USE;
 
+/* One more section, of a copy of these bytes; `name` must outlive the object.
+ * NOMEM. */
+enum wndl_status wndl_object_add_section(struct wndl_object *object,
+    const char *name, struct wndl_bytes bytes) WNDL_MUST_USE;
+
 void wndl_object_close(struct wndl_object *object);
 
 const char *wndl_object_path(const struct wndl_object *object);

@@ -250,7 +250,10 @@ static bool read_all(
             if (f.open)
                 wndl_frame_writer_undo(&r->writer);
             f = (struct function){.lost = true};
-        } else if (record.kind == WNDL_BREAKPAD_CFI_INIT) {
+            continue;
+        }
+        record.start += r->base;
+        if (record.kind == WNDL_BREAKPAD_CFI_INIT) {
             end_function(r, &f);
             begin_function(r, &f, &record);
         } else if (record.kind == WNDL_BREAKPAD_CFI) {
@@ -282,6 +285,7 @@ enum wndl_status wndl_sym_frames(struct wndl_frames *frames,
     r.terms = wndl_arena_alloc(arena, sizeof *r.terms);
     if (r.terms == NULL)
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
+    r.base = wndl_object_image_base(object).v;
     r.terms->word = r.machine->word;
     r.terms->sp = r.machine->sp;
     wndl_vec_init(&win, arena, sizeof(struct wndl_breakpad_stack));

@@ -29,7 +29,8 @@ struct wndl_sym_reading {
     struct wndl_frame_writer writer;
     struct wndl_sym_terms *terms;
     struct wndl_arena *arena;
-    bool failed; /* memory is out */
+    uint64_t base; /* svma that addresses of records count from */
+    bool failed;   /* memory is out */
 };
 
 /* The number of a register, with "$" or without; -1. */

@@ -59,10 +59,31 @@ for how in -O0 -O1 -O2 '-O2 -fno-omit-frame-pointer'; do
             fail "$file $how: $(diff wanted ours | head -n 6)"
         [ ! -s err ] || fail "$file $how: $(cat err)"
     done
+    # The program by itself has the rules that its symbol file has.
+    "$windlass" unwind-info program.exe >said
+    grep -q '^rejected: nothing' said || fail "rules $how: $(cat said)"
+    "$windlass" unwind-info --breakpad program.exe >rules
+    "$windlass" dump-syms -o program.sym program.exe
+    "$windlass" unwind-info --breakpad program.sym >wanted
+    cmp -s wanted rules ||
+        fail "rules $how: $(diff wanted rules | head -n 6)"
+    [ -s rules ] || fail "no rules $how"
+    "$windlass" unwind-table build -o table program.exe 2>/dev/null
+    "$windlass" unwind-table verify program.exe table ||
+        fail "the table $how is wrong"
     count=$(wc -l <ours)
     echo "$how: $count records"
     [ "$count" -gt 10 ] || fail "$how: $count records"
 done
+
+# Without the PDB file there are no rules.
+mkdir alone
+cp program.exe alone/
+mv program.pdb away.pdb
+"$windlass" unwind-info alone/program.exe >out 2>err &&
+    fail "rules without a PDB file: $(cat out)"
+grep -q 'nor has a PDB file' err || fail "no PDB file: $(cat err)"
+mv away.pdb program.pdb
 
 # Nothing is said of other code; a file without such records says so.
 build other x86_64 -O1

@@ -175,7 +175,7 @@ static void records_that_lie_are_lost(void **state)
 }
 
 /* Any number of records may be of code that was moved in any number of pieces:
- * they are told of no more than the file has bytes. */
+ * what is told of them is bounded by the bytes of the file. */
 static void pieces_are_bounded(void **state)
 {
     enum { MANY = 2000 };
@@ -191,7 +191,7 @@ static void pieces_are_bounded(void **state)
         add_record(&m.streams[PDB_STACKS], 0x1000, MANY, PLAIN);
     }
     (void)visit_made(&m, &said, &stats);
-    assert_int_equal(said.count, m.file.size);
+    assert_in_range(said.count, m.file.size / 40, m.file.size / 8);
     assert_true(stats.damaged > 0);
     assert_int_equal(stats.first_damage.status, WNDL_LIMIT);
     pdb_unmake(&m);
