@@ -6,7 +6,6 @@
 
 enum {
     LONGEST_NAME = 64 << 10, /* what is longer is cut off */
-    DEEPEST = 1024,          /* nesting of inlined calls we follow */
     MOST = 4 << 20,          /* lines, and ranges, of a function */
     REVISION = 40,           /* digits of a revision's number */
 };
@@ -31,7 +30,7 @@ static struct wndl_bytes shorten(struct wndl_bytes name)
     if (!wndl_bytes_is(kind, "hg") && !wndl_bytes_is(kind, "git"))
         return name;
     for (size_t i = colons[2] + 1; i < name.size; i++)
-        if (wndl_bp_digit(name.data[i]) < 0)
+        if (wndl_bp_digit(name.data[i]) > 15)
             return name;
     return wndl_bytes_slice(name, colons[1] + 1, colons[2] - colons[1] - 1);
 }
@@ -79,7 +78,7 @@ static bool text_of(struct wndl_breakpad *b, const struct wndl_vec *list,
     uint64_t at = find_text(list, id);
     if (at == UINT64_MAX)
         return keep(b, 0, (struct wndl_bytes){0}, kept);
-    struct wndl_bytes text = wndl_bp_line_at(b->in.text, at).rest;
+    struct wndl_bytes text = wndl_bp_rest(wndl_bp_line_at(b->in.text, at));
     return keep(b, at, list == &b->files ? shorten(text) : text, kept);
 }
 
@@ -92,25 +91,28 @@ static bool name_of(struct wndl_breakpad *b, uint64_t at,
     enum wndl_bp_kind kind = wndl_bp_take_kind(&fields);
     (void)wndl_bp_take_head(&fields, kind, &head);
     *start = head.start;
-    return keep(b, fields.at, fields.rest, name);
+    uint64_t name_at = (uint64_t)(fields.at - b->in.text.data);
+    return keep(b, name_at, wndl_bp_rest(fields), name);
 }
 
 /* ---- the records of a function */
 
-/* False when memory is out. A range of no size holds nothing. */
+/* Of the last call. False when memory is out. A range of no size holds
+ * nothing. */
 static bool add_range(struct wndl_bp_body *body,
-    const struct wndl_bp_inline *call, uint64_t start, uint64_t size)
+    const struct wndl_bp_call *call, uint64_t start, uint64_t size)
 {
     uint64_t end;
     if (size == 0 || __builtin_add_overflow(start, size, &end) ||
-        body->inlines.len == MOST)
+        call->depth >= WNDL_BP_DEEPEST || body->ranges.len == MOST)
         return true;
-    struct wndl_bp_inline *range = wndl_vec_push(&body->inlines);
+    struct wndl_bp_range *range = wndl_vec_push(&body->ranges);
     if (range == NULL)
         return false;
-    *range = *call;
-    range->start = start;
-    range->end = end;
+    *range = (struct wndl_bp_range){
+        start, end, call->depth, (uint32_t)body->calls.len - 1};
+    if (body->depths <= call->depth)
+        body->depths = call->depth + 1;
     return true;
 }
 
@@ -118,20 +120,27 @@ static bool add_range(struct wndl_bp_body *body,
 static bool add_inline(
     struct wndl_bp_body *body, struct wndl_bp_fields fields, bool *sound)
 {
-    struct wndl_bp_inline call = {0};
+    struct wndl_bp_call call = {0};
     uint64_t start;
     uint64_t size;
     *sound = wndl_bp_take_decimal(&fields, &call.depth) &&
-             wndl_bp_take_decimal(&fields, &call.call_line) &&
-             wndl_bp_take_decimal(&fields, &call.call_file) &&
+             wndl_bp_take_decimal(&fields, &call.line) &&
+             wndl_bp_take_decimal(&fields, &call.file) &&
              wndl_bp_take_decimal(&fields, &call.origin) &&
-             fields.rest.size != 0;
-    for (bool first = true; *sound && fields.rest.size != 0; first = false) {
+             fields.at != fields.end;
+    for (bool first = true; *sound && fields.at != fields.end; first = false) {
         *sound = wndl_bp_take_hex(&fields, &start) &&
                  wndl_bp_take_hex(&fields, &size);
-        if (first)
+        if (!*sound || body->calls.len == MOST)
+            return true;
+        if (first) {
+            struct wndl_bp_call *slot = wndl_vec_push(&body->calls);
+            if (slot == NULL)
+                return false;
             call.first = start;
-        if (*sound && !add_range(body, &call, start, size))
+            *slot = call;
+        }
+        if (!add_range(body, &call, start, size))
             return false;
     }
     return true;
@@ -180,10 +189,13 @@ static bool read_body(struct wndl_breakpad *b, uint64_t func)
     struct wndl_bytes text = b->in.text;
     struct wndl_bp_body *body = &b->body;
     body->at = func;
-    body->lines.len = body->inlines.len = 0;
-    for (uint64_t at = wndl_bp_next(text, func); at < text.size;
-         at = wndl_bp_next(text, at)) {
-        struct wndl_bp_fields fields = wndl_bp_line_at(text, at);
+    body->lines.len = body->calls.len = body->ranges.len = 0;
+    body->depths = body->sorted = 0;
+    uint64_t next = func;
+    (void)wndl_bp_take_line(text, &next);
+    while (next < text.size) {
+        uint64_t at = next;
+        struct wndl_bp_fields fields = wndl_bp_take_line(text, &next);
         enum wndl_bp_kind kind = wndl_bp_take_kind(&fields);
         bool sound = true;
         bool kept = true;
@@ -193,7 +205,7 @@ static bool read_body(struct wndl_breakpad *b, uint64_t func)
         }
         if (kind == WNDL_BP_INLINE)
             kept = add_inline(body, fields, &sound);
-        else if (kind == WNDL_BP_LINE && fields.rest.size != 0)
+        else if (kind == WNDL_BP_LINE && fields.at != fields.end)
             kept = add_line(body, fields, &sound);
         if (!kept || (!sound && !count_damage(b, at)))
             return false;
@@ -209,25 +221,48 @@ static int compare_lines(const void *left, const void *right)
     return (a->start > b->start) - (a->start < b->start);
 }
 
-static int compare_inlines(const void *left, const void *right)
+static int compare_ranges(const void *left, const void *right)
 {
-    const struct wndl_bp_inline *a = left;
-    const struct wndl_bp_inline *b = right;
-    if (a->depth != b->depth)
-        return a->depth < b->depth ? -1 : 1;
+    const struct wndl_bp_range *a = left;
+    const struct wndl_bp_range *b = right;
     return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Puts ranges of one depth together. False when memory is out. */
+static bool sort_by_depth(struct wndl_bp_body *body)
+{
+    const struct wndl_bp_range *from = body->ranges.data;
+    size_t count = body->ranges.len;
+    size_t sum = 0;
+    if (!wndl_vec_reserve(&body->scratch, count))
+        return false;
+    memset(body->ends, 0, body->depths * sizeof body->ends[0]);
+    for (size_t i = 0; i < count; i++)
+        body->ends[from[i].depth]++;
+    for (uint32_t depth = 0; depth < body->depths; depth++) {
+        size_t start = sum;
+        sum += body->ends[depth];
+        body->ends[depth] = start;
+    }
+    struct wndl_bp_range *to = body->scratch.data;
+    for (size_t i = 0; i < count; i++)
+        to[body->ends[from[i].depth]++] = from[i];
+    struct wndl_vec ranges = body->scratch;
+    ranges.len = count;
+    body->scratch = body->ranges;
+    body->ranges = ranges;
+    return true;
 }
 
 static bool load_body(struct wndl_breakpad *b, uint64_t func)
 {
     if (b->body.at == func)
         return true;
-    if (!read_body(b, func)) {
+    if (!read_body(b, func) || !sort_by_depth(&b->body)) {
         b->body.at = UINT64_MAX;
         return false;
     }
     wndl_bp_sort(&b->body.lines, compare_lines);
-    wndl_bp_sort(&b->body.inlines, compare_inlines);
     return true;
 }
 
@@ -273,22 +308,29 @@ static const struct wndl_bp_line *line_at(
     return last != NULL && rva < last->end ? last : NULL;
 }
 
-static const struct wndl_bp_inline *inline_at(
-    const struct wndl_bp_body *body, uint32_t depth, uint64_t rva)
+/* The ranges of a depth, which are sorted when they are first asked for; so
+ * must be those of the depths before. */
+static struct wndl_vec ranges_of(struct wndl_bp_body *body, uint32_t depth)
 {
-    const struct wndl_bp_inline *list = body->inlines.data;
-    size_t low = 0;
-    size_t high = body->inlines.len;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (list[mid].depth < depth ||
-            (list[mid].depth == depth && list[mid].start <= rva))
-            low = mid + 1;
-        else
-            high = mid;
+    size_t first = depth == 0 ? 0 : body->ends[depth - 1];
+    struct wndl_vec ranges = body->ranges;
+    ranges.data = wndl_vec_at(&body->ranges, first);
+    ranges.len = body->ends[depth] - first;
+    if (body->sorted == depth) {
+        wndl_bp_sort(&ranges, compare_ranges);
+        body->sorted++;
     }
-    return low > 0 && list[low - 1].depth == depth && rva < list[low - 1].end
-               ? &list[low - 1]
+    return ranges;
+}
+
+/* The call of a depth that has `rva`, or NULL. */
+static const struct wndl_bp_call *call_at(
+    struct wndl_bp_body *body, uint32_t depth, uint64_t rva)
+{
+    const struct wndl_vec ranges = ranges_of(body, depth);
+    const struct wndl_bp_range *last = last_up_to(&ranges, rva);
+    return last != NULL && rva < last->end
+               ? wndl_vec_at(&body->calls, last->call)
                : NULL;
 }
 
@@ -308,15 +350,15 @@ static struct wndl_breakpad_frame *add_frame(
 /* Frames of the chain, innermost first, then that of the function. */
 static bool add_frames(struct wndl_breakpad *b, uint64_t rva, uint64_t func)
 {
-    const struct wndl_bp_inline *chain[DEEPEST];
+    const struct wndl_bp_call *chain[WNDL_BP_DEEPEST];
     uint32_t count = 0;
     const struct wndl_bp_line *line = line_at(&b->body, rva);
     uint32_t at_file = line == NULL ? 0 : line->file;
     uint32_t at_line = line == NULL ? 0 : line->line;
     bool is_known = line != NULL;
     struct wndl_breakpad_frame *frame;
-    while (count < DEEPEST &&
-           (chain[count] = inline_at(&b->body, count, rva)) != NULL)
+    while (count < b->body.depths &&
+           (chain[count] = call_at(&b->body, count, rva)) != NULL)
         count++;
     while (count-- > 0) {
         frame = add_frame(b, at_file, at_line, is_known);
@@ -325,8 +367,8 @@ static bool add_frames(struct wndl_breakpad *b, uint64_t rva, uint64_t func)
             return false;
         frame->inlined = true;
         frame->start = chain[count]->first;
-        at_file = chain[count]->call_file;
-        at_line = chain[count]->call_line;
+        at_file = chain[count]->file;
+        at_line = chain[count]->line;
         is_known = true;
     }
     frame = add_frame(b, at_file, at_line, is_known);

@@ -12,59 +12,41 @@ uint64_t wndl_bp_next(struct wndl_bytes text, uint64_t at)
     return end == NULL ? text.size : (uint64_t)(end - text.data) + 1;
 }
 
-struct wndl_bp_fields wndl_bp_line_at(struct wndl_bytes text, uint64_t at)
+struct wndl_bp_fields wndl_bp_take_line(struct wndl_bytes text, uint64_t *at)
 {
-    uint64_t end = wndl_bp_next(text, at);
-    if (end > at && text.data[end - 1] == '\n')
+    uint64_t start = *at;
+    uint64_t end = *at = wndl_bp_next(text, start);
+    if (end > start && text.data[end - 1] == '\n')
         end--;
-    if (end > at && text.data[end - 1] == '\r')
+    if (end > start && text.data[end - 1] == '\r')
         end--;
-    return (struct wndl_bp_fields){wndl_bytes_slice(text, at, end - at), at};
-}
-
-static void drop(struct wndl_bp_fields *fields, size_t size)
-{
-    fields->rest.data += size;
-    fields->rest.size -= size;
-    fields->at += size;
+    return (struct wndl_bp_fields){text.data + start, text.data + end};
 }
 
 static void drop_blanks(struct wndl_bp_fields *fields)
 {
-    size_t size = 0;
-    while (size < fields->rest.size && fields->rest.data[size] == ' ')
-        size++;
-    drop(fields, size);
-}
-
-/* Bytes up to the next blank. */
-static size_t word_size(const struct wndl_bp_fields *fields)
-{
-    const uint8_t *blank = fields->rest.size == 0 ? NULL
-                                                  : memchr(fields->rest.data,
-                                                        ' ', fields->rest.size);
-    return blank == NULL ? fields->rest.size
-                         : (size_t)(blank - fields->rest.data);
+    while (fields->at != fields->end && *fields->at == ' ')
+        fields->at++;
 }
 
 bool wndl_bp_take_word(struct wndl_bp_fields *fields, struct wndl_bytes *word)
 {
-    *word = (struct wndl_bytes){fields->rest.data, word_size(fields)};
-    if (word->size == 0)
-        return false;
-    drop(fields, word->size);
+    const uint8_t *start = fields->at;
+    while (fields->at != fields->end && *fields->at != ' ')
+        fields->at++;
+    *word = (struct wndl_bytes){start, (size_t)(fields->at - start)};
     drop_blanks(fields);
-    return true;
+    return word->size != 0;
 }
 
 bool wndl_bp_take_if(struct wndl_bp_fields *fields, const char *word)
 {
     size_t size = strlen(word);
-    if (fields->rest.size < size ||
-        memcmp(fields->rest.data, word, size) != 0 ||
-        (fields->rest.size > size && fields->rest.data[size] != ' '))
+    size_t left = (size_t)(fields->end - fields->at);
+    if (left < size || memcmp(fields->at, word, size) != 0 ||
+        (left > size && fields->at[size] != ' '))
         return false;
-    drop(fields, size);
+    fields->at += size;
     drop_blanks(fields);
     return true;
 }
@@ -84,45 +66,47 @@ enum wndl_bp_kind wndl_bp_take_kind(struct wndl_bp_fields *fields)
         {"INFO", WNDL_BP_INFO},
         {"MODULE", WNDL_BP_MODULE},
     };
+    char first = fields->at == fields->end ? '\0' : (char)*fields->at;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (wndl_bp_take_if(fields, kinds[i].word))
+        if (first == kinds[i].word[0] && wndl_bp_take_if(fields, kinds[i].word))
             return kinds[i].kind;
     return WNDL_BP_LINE;
 }
 
-/* After a number there is a blank, or the line ends. */
-static bool end_number(struct wndl_bp_fields *fields, size_t size)
+/* After a number, which begins at `start`, there is a blank, or the line
+ * ends. */
+static inline bool end_number(
+    struct wndl_bp_fields *fields, const uint8_t *start)
 {
-    if (size == 0 ||
-        (size < fields->rest.size && fields->rest.data[size] != ' '))
+    if (fields->at == start ||
+        (fields->at != fields->end && *fields->at != ' '))
         return false;
-    drop(fields, size);
     drop_blanks(fields);
     return true;
 }
 
 bool wndl_bp_take_hex(struct wndl_bp_fields *fields, uint64_t *value)
 {
+    const uint8_t *start = fields->at;
     uint64_t number = 0;
-    size_t i = 0;
-    for (; i < fields->rest.size; i++) {
-        int digit = wndl_bp_digit(fields->rest.data[i]);
-        if (digit < 0)
+    for (; fields->at != fields->end; fields->at++) {
+        unsigned digit = wndl_bp_digit(*fields->at);
+        if (digit > 15)
             break;
         if (number >> 60 != 0)
             return false;
-        number = number << 4 | (unsigned)digit;
+        number = number << 4 | digit;
     }
     *value = number;
-    return end_number(fields, i);
+    return end_number(fields, start);
 }
 
 bool wndl_bp_take_decimal(struct wndl_bp_fields *fields, uint32_t *value)
 {
+    const uint8_t *start = fields->at;
     uint64_t number = 0;
-    size_t i = 0;
-    for (; i < fields->rest.size; i++) {
-        unsigned digit = fields->rest.data[i] - (unsigned)'0';
+    for (; fields->at != fields->end; fields->at++) {
+        unsigned digit = *fields->at - (unsigned)'0';
         if (digit > 9)
             break;
         number = number * 10 + digit;
@@ -130,7 +114,7 @@ bool wndl_bp_take_decimal(struct wndl_bp_fields *fields, uint32_t *value)
             return false;
     }
     *value = (uint32_t)number;
-    return end_number(fields, i);
+    return end_number(fields, start);
 }
 
 bool wndl_bp_take_head(struct wndl_bp_fields *fields, enum wndl_bp_kind kind,
@@ -200,7 +184,8 @@ static bool add_text(struct wndl_breakpad *b, struct wndl_vec *list,
     }
     struct wndl_bp_text *text = wndl_vec_push(list);
     if (text != NULL)
-        *text = (struct wndl_bp_text){fields.at, id};
+        *text =
+            (struct wndl_bp_text){(uint64_t)(fields.at - b->in.text.data), id};
     return text != NULL;
 }
 
@@ -222,10 +207,21 @@ static bool add_record(struct wndl_breakpad *b, uint64_t at)
     }
 }
 
-/* Most lines are records of lines, which begin with a digit. */
-static bool may_be_wanted(uint8_t c)
+/* Most lines are records of lines, which begin with a digit, or INLINE. */
+static bool may_be_wanted(struct wndl_bytes text, uint64_t at)
 {
-    return c == 'F' || c == 'I' || c == 'P';
+    static const char inlined[] = "INLINE ";
+    size_t size = sizeof inlined - 1;
+    switch (text.data[at]) {
+    case 'F':
+    case 'P':
+        return true;
+    case 'I':
+        return text.size - at < size ||
+               memcmp(text.data + at, inlined, size) != 0;
+    default:
+        return false;
+    }
 }
 
 static bool go_over(struct wndl_breakpad *b)
@@ -233,7 +229,7 @@ static bool go_over(struct wndl_breakpad *b)
     struct wndl_bytes text = b->in.text;
     uint64_t piece = 0;
     for (uint64_t at = 0; at < text.size; at = wndl_bp_next(text, at)) {
-        if (may_be_wanted(text.data[at]) && !add_record(b, at))
+        if (may_be_wanted(text, at) && !add_record(b, at))
             return false;
         if (at - piece < WNDL_BP_PIECE)
             continue;
@@ -404,9 +400,10 @@ enum wndl_status wndl_breakpad_read_module(struct wndl_bytes text,
     if (!wndl_bp_take_word(&fields, &module->os) ||
         !wndl_bp_take_word(&fields, &module->machine) ||
         !wndl_bp_take_word(&fields, &module->id))
-        return wndl_fail_at(err, WNDL_MALFORMED, "symbols", fields.at,
+        return wndl_fail_at(err, WNDL_MALFORMED, "symbols",
+            (uint64_t)(fields.at - text.data),
             "MODULE record without its fields");
-    module->name = fields.rest;
+    module->name = wndl_bp_rest(fields);
     return WNDL_OK;
 }
 
@@ -419,7 +416,9 @@ static void init(struct wndl_breakpad *b)
     wndl_vec_init(&b->files, arena, sizeof(struct wndl_bp_text));
     wndl_vec_init(&b->origins, arena, sizeof(struct wndl_bp_text));
     wndl_vec_init(&b->body.lines, arena, sizeof(struct wndl_bp_line));
-    wndl_vec_init(&b->body.inlines, arena, sizeof(struct wndl_bp_inline));
+    wndl_vec_init(&b->body.calls, arena, sizeof(struct wndl_bp_call));
+    wndl_vec_init(&b->body.ranges, arena, sizeof(struct wndl_bp_range));
+    wndl_vec_init(&b->body.scratch, arena, sizeof(struct wndl_bp_range));
     wndl_vec_init(&b->frames, arena, sizeof(struct wndl_breakpad_frame));
     wndl_map_init(&b->texts, arena);
     wndl_map_init(&b->damaged, arena);

@@ -39,23 +39,38 @@ struct wndl_bp_line {
     uint32_t file;
 };
 
-/* One range of an INLINE record; `first` is the start of its first range. */
-struct wndl_bp_inline {
-    uint64_t start;
-    uint64_t end;
+/* An INLINE record; `first` is the start of its first range. */
+struct wndl_bp_call {
     uint64_t first;
     uint32_t depth;
-    uint32_t call_line;
-    uint32_t call_file;
+    uint32_t line; /* of the call, as `file` is */
+    uint32_t file;
     uint32_t origin;
 };
 
+/* One range of an INLINE record. */
+struct wndl_bp_range {
+    uint64_t start;
+    uint64_t end;
+    uint32_t depth;
+    uint32_t call; /* index */
+};
+
+/* Nesting of inlined calls that is followed. */
+enum { WNDL_BP_DEEPEST = 1024 };
+
 /* The records of the function that was asked for last: lines sorted by start,
- * inlines by depth and start. */
+ * ranges by depth and those of the first depths by start. */
 struct wndl_bp_body {
     uint64_t at;             /* of its FUNC record; UINT64_MAX for none */
     struct wndl_vec lines;   /* struct wndl_bp_line */
-    struct wndl_vec inlines; /* struct wndl_bp_inline */
+    struct wndl_vec calls;   /* struct wndl_bp_call */
+    struct wndl_vec ranges;  /* struct wndl_bp_range */
+    struct wndl_vec scratch; /* for sorting the latter */
+    uint32_t depths;         /* a range is of one below this */
+    uint32_t sorted;         /* depths below this are */
+    /* Where the ranges of each depth end, and those of the next begin. */
+    size_t ends[WNDL_BP_DEEPEST];
 };
 
 /*
@@ -93,17 +108,30 @@ enum wndl_bp_kind {
     WNDL_BP_STACK,
 };
 
-/* What is left of a line, with the offset that it begins at. */
+/* What is left of a line. */
 struct wndl_bp_fields {
-    struct wndl_bytes rest;
-    uint64_t at;
+    const uint8_t *at;
+    const uint8_t *end;
 };
 
-/* The line at `at`, without its end. */
-struct wndl_bp_fields wndl_bp_line_at(struct wndl_bytes text, uint64_t at);
+static inline struct wndl_bytes wndl_bp_rest(struct wndl_bp_fields fields)
+{
+    return (struct wndl_bytes){fields.at, (size_t)(fields.end - fields.at)};
+}
 
 /* Where the next line begins; the size of the text if there is none. */
 uint64_t wndl_bp_next(struct wndl_bytes text, uint64_t at);
+
+/* The line at *at, without its end. Goes on to the next one, or to the end of
+ * the text. */
+struct wndl_bp_fields wndl_bp_take_line(struct wndl_bytes text, uint64_t *at);
+
+/* The same where it is not gone on. */
+static inline struct wndl_bp_fields wndl_bp_line_at(
+    struct wndl_bytes text, uint64_t at)
+{
+    return wndl_bp_take_line(text, &at);
+}
 
 /* Takes the word off and tells by it which record it is. */
 enum wndl_bp_kind wndl_bp_take_kind(struct wndl_bp_fields *fields);
@@ -117,13 +145,12 @@ bool wndl_bp_take_if(struct wndl_bp_fields *fields, const char *word);
 bool wndl_bp_take_hex(struct wndl_bp_fields *fields, uint64_t *value);
 bool wndl_bp_take_decimal(struct wndl_bp_fields *fields, uint32_t *value);
 
-/* The value of a hexadecimal digit, or -1. */
-static inline int wndl_bp_digit(uint8_t c)
+/* The value of a hexadecimal digit, or more than 15. */
+static inline unsigned wndl_bp_digit(uint8_t c)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    unsigned decimal = c - (unsigned)'0';
+    unsigned letter = (c | 0x20) - (unsigned)'a';
+    return decimal <= 9 ? decimal : letter <= 5 ? letter + 10 : 16;
 }
 
 /* A FUNC or PUBLIC record; size 0 for the latter. Leaves the name. */

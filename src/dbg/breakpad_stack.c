@@ -32,7 +32,7 @@ static enum wndl_status read_cfi(struct wndl_bp_fields *fields,
     if (!(init ? take_range(fields, record)
                : wndl_bp_take_hex(fields, &record->start)))
         return refuse(record, "STACK CFI record without its addresses", err);
-    record->rules = fields->rest;
+    record->rules = wndl_bp_rest(*fields);
     return WNDL_OK;
 }
 
@@ -56,7 +56,7 @@ static enum wndl_status read_win(struct wndl_bp_fields *fields,
     record->locals = (uint32_t)n[4];
     record->allocates_bp = flag != 0;
     if (n[6] != 0)
-        record->rules = fields->rest;
+        record->rules = wndl_bp_rest(*fields);
     return WNDL_OK;
 }
 
