@@ -118,7 +118,7 @@ static int run_dump_syms(const void *options, struct wndl_operands operands)
 {
     const struct dump_options *o = options;
     if (o->list_arches)
-        return wndl_sym_print_arches(operands.texts[0]);
+        return wndl_sym_print_arches(operands.texts[0], false);
     bool to_stdout = o->out == NULL || strcmp(o->out, "-") == 0;
     struct target target = {.path = to_stdout ? NULL : o->out};
     if (!to_stdout && !wndl_output_may_write(o->out, operands.texts[0]))

@@ -466,20 +466,22 @@ static int run_on(
     return exit_code;
 }
 
-static int print_of(const struct sym_options *o, const char *path)
+static int print_of(
+    const struct sym_options *o, const char *path, bool of_several)
 {
     return o->ids ? wndl_sym_print_ids(path, o->symbols.arch)
-                  : wndl_sym_print_arches(path);
+                  : wndl_sym_print_arches(path, of_several);
 }
 
 static int print_of_files(
     const struct sym_options *o, struct wndl_operands operands)
 {
     int exit_code = WNDL_EXIT_OK;
+    bool of_several = operands.count + (o->path != NULL) > 1;
     if (o->path != NULL)
-        exit_code |= print_of(o, o->path);
+        exit_code |= print_of(o, o->path, of_several);
     for (size_t i = 0; i < operands.count; i++)
-        exit_code |= print_of(o, operands.texts[i]);
+        exit_code |= print_of(o, operands.texts[i], of_several);
     return exit_code;
 }
 

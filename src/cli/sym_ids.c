@@ -13,19 +13,30 @@
 #include <string.h>
 
 /* A file's name, or what it says of itself, may hold anything. */
-static void print_text(const char *label, struct wndl_bytes text)
+static void print_plain(struct wndl_bytes text)
 {
     struct wndl_buf plain;
     wndl_buf_init(&plain, wndl_mem_libc());
     wndl_utf8_plain(&plain, text);
-    printf("%s%.*s\n", label, (int)plain.size, (const char *)plain.data);
+    printf("%.*s", (int)plain.size, (const char *)plain.data);
     wndl_buf_free(&plain);
+}
+
+static void print_text(const char *label, struct wndl_bytes text)
+{
+    printf("%s", label);
+    print_plain(text);
+    putchar('\n');
+}
+
+static struct wndl_bytes text_of(const char *path)
+{
+    return (struct wndl_bytes){(const uint8_t *)path, strlen(path)};
 }
 
 static void print_path(const char *path)
 {
-    print_text(
-        "file      ", (struct wndl_bytes){(const uint8_t *)path, strlen(path)});
+    print_text("file      ", text_of(path));
 }
 
 static void print_hex(const char *label, struct wndl_bytes bytes)
@@ -122,17 +133,32 @@ static int print_of_binary(
     return exit_code;
 }
 
-static int print_arches(
-    const struct wndl_object_source *source, struct wndl_error *err)
+static int print_each_arch(const struct wndl_object_source *source,
+    bool is_named, struct wndl_error *err)
 {
     char arch[WNDL_MACHO_ARCH];
     if (!wndl_macho_is(source->bytes)) {
         (void)wndl_fail(err, WNDL_UNSUPPORTED, "not a Mach-O file");
         return WNDL_EXIT_FAILURE;
     }
-    for (size_t i = 0; wndl_macho_arch_at(source->bytes, i, arch); i++)
-        printf("%s\n", arch);
+    for (size_t i = 0; wndl_macho_arch_at(source->bytes, i, arch); i++) {
+        if (is_named)
+            print_plain(text_of(source->path));
+        printf("%s%s\n", is_named ? ": " : "", arch);
+    }
     return WNDL_EXIT_OK;
+}
+
+static int print_arches(
+    const struct wndl_object_source *source, struct wndl_error *err)
+{
+    return print_each_arch(source, false, err);
+}
+
+static int print_named_arches(
+    const struct wndl_object_source *source, struct wndl_error *err)
+{
+    return print_each_arch(source, true, err);
 }
 
 static int print_of_symbols_or_binary(
@@ -170,7 +196,7 @@ int wndl_sym_print_ids(const char *path, const char *arch)
     return print(path, arch, print_of_symbols_or_binary);
 }
 
-int wndl_sym_print_arches(const char *path)
+int wndl_sym_print_arches(const char *path, bool of_several)
 {
-    return print(path, NULL, print_arches);
+    return print(path, NULL, of_several ? print_named_arches : print_arches);
 }

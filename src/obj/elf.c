@@ -35,15 +35,24 @@ static bool is_64(const struct wndl_object *object)
     return object->address_size == 8;
 }
 
-/* Those who read PDB files do so before they ask here. */
+static bool begins(const struct wndl_object *object, const char *magic)
+{
+    return wndl_bytes_is(
+        wndl_bytes_slice(object->file, 0, strlen(magic)), magic);
+}
+
+/* Those who read symbol files do so before they ask here. */
 static enum wndl_status refuse_format(
     const struct wndl_object *object, struct wndl_error *err)
 {
-    static const char pdb[] = "Microsoft C/C++ ";
-    struct wndl_bytes start = wndl_bytes_slice(object->file, 0, sizeof pdb - 1);
-    return wndl_fail(err, WNDL_UNSUPPORTED, "%s",
-        wndl_bytes_is(start, pdb) ? "a PDB file, which is no binary"
-                                  : "not an ELF, PE, PDB or Mach-O file");
+    if (begins(object, "Microsoft C/C++ "))
+        return wndl_fail(
+            err, WNDL_UNSUPPORTED, "a PDB file, which is no binary");
+    if (begins(object, "MODULE "))
+        return wndl_fail(err, WNDL_UNSUPPORTED,
+            "a Breakpad symbol file, which is no binary");
+    return wndl_fail(err, WNDL_UNSUPPORTED,
+        "not an ELF, PE, PDB, Mach-O or Breakpad symbol file");
 }
 
 static enum wndl_status read_ident(

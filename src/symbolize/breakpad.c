@@ -5,6 +5,7 @@
  */
 #include "dbg/breakpad.h"
 #include "obj/debug_id.h"
+#include "symbolize/msvc.h"
 #include "symbolize/symbolizer_impl.h"
 
 #include <string.h>
@@ -61,9 +62,12 @@ enum wndl_status wndl_symbolizer_open_breakpad(struct wndl_symbolizer *s)
     return wndl_breakpad_open(&source, s->mem, &s->breakpad, NULL);
 }
 
-/* Names may be mangled, depending on who wrote them: C++, Rust and D. */
+/* Names may be mangled, depending on who wrote them: C++, Rust and D, and what
+ * Microsoft's compiler made. */
 static bool is_mangled(struct wndl_bytes name)
 {
+    if (wndl_msvc_is_mangled(name))
+        return true;
     return name.size > 2 && name.data[0] == '_' &&
            strchr("ZRD_", name.data[1]) != NULL &&
            memchr(name.data, '@', name.size) == NULL;

@@ -64,7 +64,8 @@ printf 'file      none\nbreakpad  %s\n' "$expected" >wanted
 same "id without a build-id"
 code=0
 "$windlass" sym --ids main.c prog >out 2>err || code=$?
-[ $code = 1 ] && grep -q 'main.c.*not an ELF, PE, PDB or Mach-O file' err && grep -q $id out || {
+[ $code = 1 ] && grep -q $id out &&
+    grep -q 'main.c.*not an ELF, PE, PDB, Mach-O or Breakpad' err || {
     echo "breakpad: ids of what is no binary: $code"
     cat out err
     failed=1
@@ -95,7 +96,7 @@ symbols $id prog in_one >one/prog/$id/prog.sym
 symbols 0 prog other >one/prog/0/prog.sym
 symbols $id prog in_two >two/prog/$id/prog.sym
 symbols ABC1 gone.so gone >two/gone.so/ABC1/gone.so.sym
-symbols DEF2 xul.pdb xul >two/xul.pdb/DEF2/xul.sym
+symbols DEF2 xul.pdb '?xul@ns@@YAHH@Z' >two/xul.pdb/DEF2/xul.sym
 symbols 1 many one >two/many/1/many.sym
 symbols 2 many two >two/many/2/many.sym
 cat >in <<'END'
@@ -117,7 +118,7 @@ cat >wanted <<'END'
 #04: in_one [prog + 0x2004]
 #05: ??? [prog + 0x3]
 #06: gone [/not/here/gone.so + 0x2000]
-#07: xul [C:\x\xul.dll + 0x2000] y
+#07: ns::xul(int) [C:\x\xul.dll + 0x2000] y
 #08: ??? [/not/here/many + 0x2000]
 #09: f [none + 0x0]
 #10: at outer(int) [/src/a b.c:10] and
@@ -130,6 +131,11 @@ windlass: several builds of it have symbol files, and it is not there to tell wh
 END
 mv err out
 same "fix -b, standard error"
+"$windlass" sym -f --no-demangle -e two/xul.pdb/DEF2/xul.sym 2000 |
+    grep -qF '?xul@ns@@YAHH@Z' || {
+    echo "breakpad: no name as Microsoft mangles it"
+    failed=1
+}
 sed -n 2,4p in >frames
 echo '#04: in_two [prog + 0x2004]' >wanted
 "$windlass" fix -b two -b one frames | sed -n 3p >out

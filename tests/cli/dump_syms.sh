@@ -246,7 +246,8 @@ fi
 # What is no binary, and what cannot be written.
 code=0
 "$windlass" dump-syms program.c >out 2>err || code=$?
-[ $code = 1 ] && [ ! -s out ] && grep -q 'not an ELF, PE, PDB or Mach-O file' err ||
+[ $code = 1 ] && [ ! -s out ] &&
+    grep -q 'not an ELF, PE, PDB, Mach-O or Breakpad symbol file' err ||
     fail "of no binary: $code $(cat err)"
 echo kept >kept
 "$windlass" dump-syms -o kept program.c 2>err || true

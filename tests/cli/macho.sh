@@ -367,6 +367,9 @@ fat() {
         done
         [ "$("$windlass" sym --list-arches p | xargs)" = "x86_64 arm64" ] ||
             fail "architectures of $kind"
+        "$windlass" sym --list-arches p p.arm64 >have
+        printf '%s\n' 'p: x86_64' 'p: arm64' 'p.arm64: arm64' |
+            cmp -s - have || fail "architectures of several: $(cat have)"
         "$windlass" sym --ids p >ids
         for arch in x86_64 arm64; do
             "$windlass" sym --ids p.$arch | sed 1d
