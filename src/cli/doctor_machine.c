@@ -200,7 +200,7 @@ static void check_sandbox(struct wndl_doctor *d)
 
 static void check_32_bits(struct wndl_doctor *d, const char *path)
 {
-    if (wndl_runtime_is_for_32_bits(path)) {
+    if (wndl_runtime_is_for(path, "lib32")) {
         wndl_doctor_find(d, "32-bit programs", WNDL_DOCTOR_OK,
             "recorded too, by a runtime of their own");
         return;
@@ -211,6 +211,15 @@ static void check_32_bits(struct wndl_doctor *d, const char *path)
             "for them");
     wndl_doctor_advise(f,
         "build windlass where there is a 32-bit libc (Debian: gcc-multilib)");
+}
+
+/* They are for emulators: that there is none is no lack. */
+static void check_other_processors(struct wndl_doctor *d, const char *path)
+{
+    if (wndl_runtime_is_for(path, "lib/aarch64-linux-gnu"))
+        wndl_doctor_find(d, "AArch64 programs", WNDL_DOCTOR_OK,
+            "recorded too, in an emulator: windlass record -- qemu-aarch64 "
+            "-L /usr/aarch64-linux-gnu PROGRAM");
 }
 
 static void check_runtime(struct wndl_doctor *d)
@@ -231,8 +240,10 @@ static void check_runtime(struct wndl_doctor *d)
                                   "colons: install windlass elsewhere");
     }
     f->stops = f->state == WNDL_DOCTOR_NO;
-    if (!f->stops)
+    if (!f->stops) {
         check_32_bits(d, path);
+        check_other_processors(d, path);
+    }
     free(path);
 }
 

@@ -139,7 +139,7 @@ static void check_bits(struct wndl_doctor *d, const struct wndl_object *object)
     unsigned bits = 8 * wndl_object_address_size(object);
     char *runtime = wndl_runtime_find(wndl_runtime_name(false));
     bool taken =
-        bits == 64 || runtime == NULL || wndl_runtime_is_for_32_bits(runtime);
+        bits == 64 || runtime == NULL || wndl_runtime_is_for(runtime, "lib32");
     free(runtime);
     struct wndl_doctor_finding *f = wndl_doctor_find(d, "word size",
         taken ? WNDL_DOCTOR_OK : WNDL_DOCTOR_NO, "%u bits", bits);

@@ -82,14 +82,14 @@ static bool has_functions(const char *path)
     return count > 1;
 }
 
-bool wndl_runtime_is_for_32_bits(const char *path)
+bool wndl_runtime_is_for(const char *path, const char *library)
 {
     static const char token[] = "/$LIB/";
     char other[2 * PATH_MAX];
     const char *found = strstr(path, token);
     if (found == NULL)
         return false;
-    snprintf(other, sizeof other, "%.*s/lib32/%s", (int)(found - path), path,
-        found + sizeof token - 1);
+    snprintf(other, sizeof other, "%.*s/%s/%s", (int)(found - path), path,
+        library, found + sizeof token - 1);
     return has_functions(other);
 }

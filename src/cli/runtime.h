@@ -17,7 +17,8 @@ char *wndl_runtime_find(const char *name);
 /* ld.so splits LD_PRELOAD at spaces and colons (ld.so(8)). */
 bool wndl_runtime_can_be_preloaded(const char *path);
 
-/* Whether what was found is loaded into 32-bit programs too. */
-bool wndl_runtime_is_for_32_bits(const char *path);
+/* Whether what was found is loaded into other programs too, those in which
+ * $LIB stands for `library` ("lib32"). */
+bool wndl_runtime_is_for(const char *path, const char *library);
 
 #endif

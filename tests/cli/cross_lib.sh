@@ -31,6 +31,8 @@ cp -R "$built/preload" "$built"/libwindlass-*.so rt
 mkdir -p "rt/preload/lib/$triple"
 cp "$build"/src/rt/libwindlass-*.so "rt/preload/lib/$triple"
 windlass=$work/cli/windlass
+"$windlass" doctor >doctor 2>&1 || true
+grep -qi "^ok .*$arch programs" doctor || fail "doctor: $(cat doctor)"
 
 # made NAME [OPTION...]: the program of a fixture.
 made() {
