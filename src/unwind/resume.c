@@ -60,6 +60,7 @@ struct wndl_resume {
     bool spoiled;  /* a barrier found no room */
     bool called;   /* the first frame is a return address */
     bool compared; /* from where the last walk may be met on it is as now */
+    uint64_t high; /* where the range ends that the walk starts in; 0: none */
     wndl_generation generation;
     enum wndl_walk_method method;
     uintptr_t never; /* 0: what the words of barriers are at */
@@ -194,9 +195,9 @@ static enum outcome land_noted(
     return goes_on ? LEFT : ENDED;
 }
 
-/* What the loop came to, unless the cache has changed meanwhile. */
-static enum outcome commit(struct wndl_resume *r, struct walker *w,
-    const struct hot *h, uint32_t words, bool met)
+/* What the loop came to. */
+static enum outcome commit(
+    struct wndl_resume *r, struct walker *w, const struct hot *h, bool met)
 {
     bool moved = h->out != w->out;
     w->out = h->out;
@@ -204,53 +205,61 @@ static enum outcome commit(struct wndl_resume *r, struct walker *w,
     w->fp = h->fp;
     w->entry = h->entry;
     w->rule = wndl_rule_of_bits((int32_t)h->rule);
-    r->words = words;
     if (met)
         return MET;
     return moved ? land_noted(r, w, h) : LEFT;
 }
 
+/* What the hot loop goes by. */
+struct ground {
+    struct wndl_unwinder *u;
+    wndl_generation generation;
+    uint64_t high; /* where the range of sp ends */
+    const wndl_frame_word *out_end;
+};
+
 /*
  * The entry of the caller of `callee`. Where threads walk all the time, and by
  * turns, not each walk should link: they all write the same lines.
  */
-static inline struct wndl_entry *caller_of(const struct walker *w,
+static inline struct wndl_entry *caller_of(const struct ground *g,
     struct wndl_entry *callee, uint64_t pc, uint32_t *changes, bool link)
 {
-    struct wndl_entry *next = linked(w->u, callee);
-    if (LIKELY(wndl_entry_is(next, pc, w->generation)))
+    struct wndl_entry *next = linked(g->u, callee);
+    if (LIKELY(wndl_entry_is(next, pc, g->generation)))
         return next;
-    next = find_caller(w->u, pc, w->generation, changes);
+    next = find_caller(g->u, pc, g->generation, changes);
     if (link)
-        link_caller(w->u, callee, next);
+        link_caller(g->u, callee, next);
     return next;
 }
 
 /*
  * As walk.c's hot_steps(), which explains it; it notes states and words, and
- * it ends where the walk meets the last one.
+ * it ends where the walk meets the last one. From *h on, which is what it came
+ * to then, with words up to r->words; false when nothing may be taken from it.
  */
-READS_STACK static enum outcome step_noting(
-    struct wndl_resume *r, struct walker *w)
+READS_STACK __attribute__((always_inline)) static inline bool run_noting(
+    struct wndl_resume *r, const struct ground *g, struct hot *run, bool *met)
 {
     const uint64_t bits = wndl_frame_bits(false, WNDL_HOW_CFI);
-    struct hot h = {w->out, w->sp, w->fp, w->entry, wndl_rule_bits(w->rule)};
-    uint32_t changes = wndl_cache_changes(w->u), words = r->words;
+    struct hot h = *run;
+    uint32_t changes = wndl_cache_changes(g->u), words = r->words;
     uint64_t meeting_sp = next_sp(r);
-    struct state *state = &r->states[wndl_walker_last(w)];
+    struct state *state = &r->states[h.out - r->frames - 1];
     const bool link = r->walks++ % LINKS == 0;
-    bool met = false;
+    *met = false;
     for (;;) {
         struct hot_step step;
         if (h.sp >= meeting_sp) {
-            met = meets(r, h.out[-1], h.sp, h.fp, w->high);
-            if (met)
+            *met = meets(r, h.out[-1], h.sp, h.fp, g->high);
+            if (*met)
                 break;
             meeting_sp = next_sp(r);
         }
-        if (!hot_look(&h, w->high, &step) || h.out == w->out_end)
+        if (!hot_look(&h, g->high, &step) || h.out == g->out_end)
             break;
-        *state++ = (struct state){h.sp, h.fp, w->high, words};
+        *state++ = (struct state){h.sp, h.fp, g->high, words};
         struct word *word = &r->list[words];
         const uint64_t fp_at = step.cfa + (uint64_t)(WNDL_WORD * step.slot);
         const bool has_fp = step.slot != WNDL_SLOT_NONE;
@@ -261,11 +270,25 @@ READS_STACK static enum outcome step_noting(
         h.fp = has_fp ? saved : h.fp;
         h.sp = step.cfa;
         *h.out++ = pc + bits;
-        h.entry = caller_of(w, h.entry, pc, &changes, link);
+        h.entry = caller_of(g, h.entry, pc, &changes, link);
         h.rule = wndl_entry_rule(h.entry);
     }
-    bool holds = wndl_cache_changes(w->u) == changes;
-    return LIKELY(holds) ? commit(r, w, &h, words, met) : LEFT;
+    *run = h;
+    r->words = words;
+    return LIKELY(wndl_cache_changes(g->u) == changes);
+}
+
+/* Some frames more by the hot loop, unless the cache has changed meanwhile. */
+static enum outcome step_noting(struct wndl_resume *r, struct walker *w)
+{
+    struct hot h = {w->out, w->sp, w->fp, w->entry, wndl_rule_bits(w->rule)};
+    const struct ground g = {w->u, w->generation, w->high, w->out_end};
+    const uint32_t words = r->words;
+    bool met;
+    if (run_noting(r, &g, &h, &met))
+        return commit(r, w, &h, met);
+    r->words = words;
+    return LEFT;
 }
 
 READS_STACK static inline bool is_changed(const struct word *word)
@@ -575,8 +598,8 @@ static void look_back(struct wndl_resume *r, const struct wndl_regs *regs,
     r->generation = generation;
     r->method = method;
     r->spoiled = false;
-    r->next = first_to_meet(
-        r, regs->sp, wndl_range_end(stacks, stack_count, regs->sp));
+    r->high = wndl_range_end(stacks, stack_count, regs->sp);
+    r->next = first_to_meet(r, regs->sp, r->high);
 }
 
 /* The last walk again, all of whose steps are the hot loop's. */
@@ -592,6 +615,44 @@ static bool is_repeated(
            (regs->valid & known) == known;
 }
 
+static void end_whole(struct wndl_walk *walk)
+{
+    walk->end = WNDL_END_COMPLETE;
+    walk->fp_frames = 0;
+}
+
+/*
+ * The usual walk: the hot loop goes from its first frame to where it meets the
+ * last one, which is as it was from there on. False, and nothing is done, if it
+ * does not come to that.
+ */
+static bool walk_shortly(struct wndl_resume *r, const struct wndl_regs *regs)
+{
+    const uint32_t known = WNDL_REG_IP | WNDL_REG_SP | WNDL_REG_FP;
+    const struct ground g = {r->u, r->generation, r->high, &r->frames[r->max]};
+    const uint32_t next = r->next;
+    struct hot h = {.out = &r->frames[1], .sp = regs->sp, .fp = regs->fp};
+    int32_t rule;
+    bool met;
+    if (!r->compared || (regs->valid & known) != known)
+        return false;
+    h.entry =
+        wndl_cache_peek(r->u, regs->ip + !r->called, r->generation, &rule);
+    if (h.entry == NULL)
+        return false;
+    h.rule = rule;
+    r->words = 0;
+    r->frames[0] = wndl_frame_make(regs->ip, !r->called, WNDL_HOW_CONTEXT);
+    bool holds = run_noting(r, &g, &h, &met);
+    uint32_t count = (uint32_t)(h.out - r->frames) - 1, k = r->next;
+    if (holds && met && count + (r->end - k) <= r->max) {
+        join(r, count, k);
+        return true;
+    }
+    r->next = next;
+    return false;
+}
+
 static inline void resume(struct wndl_resume *r, const struct wndl_regs *regs,
     const struct wndl_stack_range *stacks, size_t stack_count,
     struct wndl_resumed *result)
@@ -600,8 +661,9 @@ static inline void resume(struct wndl_resume *r, const struct wndl_regs *regs,
     if (is_repeated(r, regs)) {
         r->changed = 0;
         r->joined = true;
-        result->walk.end = WNDL_END_COMPLETE;
-        result->walk.fp_frames = 0;
+        end_whole(&result->walk);
+    } else if (walk_shortly(r, regs)) {
+        end_whole(&result->walk);
     } else {
         walk_anew(r, regs, stacks, stack_count, &result->walk);
     }
