@@ -118,6 +118,8 @@ void wndl_rt_heap_born_taken(
     const struct wndl_rt_sizes sizes = {birth->requested, birth->usable};
     wndl_rt_blocks_expect((uintptr_t)birth->block);
     uint32_t number = pair_of(t, birth);
+    if (number != 0)
+        __builtin_prefetch(&t->lane.counts[number - 1], 1);
     if (number != 0 && !remember(t, birth->block, number - 1))
         number = 0;
     if (number != 0)

@@ -20,33 +20,42 @@ struct wndl_rt_pairs {
  * bits, which any two of a million pairs have in common in one of 2^56
  * programs. Zeroed memory remembers nothing.
  */
-enum { WNDL_RT_RECENT_PAIRS = 4096 };
+enum { WNDL_RT_RECENT_PAIRS = 4096, WNDL_RT_RECENT_WAYS = 4 };
 
 struct wndl_rt_recent {
     uint64_t a;
     uint32_t b, number; /* of the pair, plus one */
 };
 
-/* One of two places next to each other; 0: it is not remembered. */
+/* The line of the cache that it may be in. */
+static inline uint64_t wndl_rt_recent_line(const struct wndl_rt_recent *wanted)
+{
+    return wanted->a / (UINT64_MAX / WNDL_RT_RECENT_PAIRS + 1) /
+           WNDL_RT_RECENT_WAYS * WNDL_RT_RECENT_WAYS;
+}
+
+/* 0: it is not remembered. */
 static inline uint32_t wndl_rt_recent_find(
     const struct wndl_rt_recent recent[WNDL_RT_RECENT_PAIRS],
     const struct wndl_rt_recent *wanted)
 {
-    uint64_t at = wanted->a / (UINT64_MAX / WNDL_RT_RECENT_PAIRS + 1);
-    const struct wndl_rt_recent *r = &recent[at];
-    if (r->a != wanted->a || r->b != wanted->b)
-        r = &recent[at ^ 1];
-    return r->a == wanted->a && r->b == wanted->b ? r->number : 0;
+    const struct wndl_rt_recent *r = &recent[wndl_rt_recent_line(wanted)];
+    for (int way = 0; way < WNDL_RT_RECENT_WAYS; way++) {
+        if (r[way].a == wanted->a && r[way].b == wanted->b)
+            return r[way].number;
+    }
+    return 0;
 }
 
-/* What is new takes the first. */
+/* What is new comes first, and the last one is forgotten. */
 static inline void wndl_rt_recent_keep(
     struct wndl_rt_recent recent[WNDL_RT_RECENT_PAIRS],
     const struct wndl_rt_recent *wanted)
 {
-    uint64_t at = wanted->a / (UINT64_MAX / WNDL_RT_RECENT_PAIRS + 1);
-    recent[at ^ 1] = recent[at];
-    recent[at] = *wanted;
+    struct wndl_rt_recent *r = &recent[wndl_rt_recent_line(wanted)];
+    for (int way = WNDL_RT_RECENT_WAYS - 1; way > 0; way--)
+        r[way] = r[way - 1];
+    r[0] = *wanted;
 }
 
 /*
