@@ -51,7 +51,7 @@ static bool is_free(const struct wndl_entry *e)
     return atomic_load_explicit(&e->key, memory_order_relaxed) == 0;
 }
 
-/* A pc, and what its set was found to be. */
+/* A pc, and what its sets were found to be. */
 struct search {
     struct wndl_unwinder *u;
     uint64_t pc;
@@ -102,48 +102,61 @@ static struct wndl_entry *victim(const struct search *s)
     return wndl_cache_at(s->u, wndl_cache_place(second_home(s->pc), turn));
 }
 
+/* The slot to keep a new pc's rule in; NULL: it is there already, and *result
+ * has the rule, unless the slot is changing hands. */
+static __attribute__((noinline)) struct wndl_entry *search(
+    struct search s, struct wndl_found *result)
+{
+    search_set(&s, wndl_cache_home(s.pc));
+    if (s.found == NULL && s.vacant == NULL)
+        search_set(&s, second_home(s.pc));
+    if (s.found == NULL)
+        return s.vacant != NULL ? s.vacant : victim(&s);
+    if (read_rule(&s, &result->rule))
+        result->entry = s.found;
+    return NULL;
+}
+
 /* False when another is at work on the slot. */
-static bool keep(
-    const struct search *s, struct wndl_entry *e, struct wndl_rule rule)
+static bool keep(struct wndl_unwinder *u, struct wndl_entry *e, uint64_t pc,
+    wndl_generation generation, struct wndl_rule rule)
 {
     int32_t old = atomic_load_explicit(&e->rule, memory_order_relaxed);
     if (old == CLAIMED ||
         !atomic_compare_exchange_strong(&e->rule, &old, CLAIMED))
         return false;
 #if __SIZEOF_POINTER__ == 4
-    atomic_store_explicit(&e->generation, s->generation, memory_order_release);
-    atomic_store_explicit(&e->key, (uintptr_t)s->pc, memory_order_release);
+    atomic_store_explicit(&e->generation, generation, memory_order_release);
+    atomic_store_explicit(&e->key, (uintptr_t)pc, memory_order_release);
 #else
-    atomic_store_explicit(&e->key, s->pc + s->generation, memory_order_release);
+    atomic_store_explicit(&e->key, pc + generation, memory_order_release);
 #endif
-    atomic_fetch_add(&s->u->changes, 1);
+    atomic_fetch_add(&u->changes, 1);
     atomic_store_explicit(&e->rule, wndl_rule_bits(rule), memory_order_release);
     return true;
 }
 
+/* A free home ends the search for any pc: mostly that of a new one. */
 struct wndl_found wndl_cache_find(
     struct wndl_unwinder *u, uint64_t pc, wndl_generation generation)
 {
     struct wndl_found result = {.entry = &u->outside};
-    struct search s = {.u = u, .pc = pc, .generation = generation};
     result.rule.kind = WNDL_ENTRY_NO_CODE;
     if (!wndl_code_is_possible(pc - 1))
         return result;
-    search_set(&s, wndl_cache_home(pc));
-    if (s.found == NULL && s.vacant == NULL)
-        search_set(&s, second_home(pc));
-    if (s.found != NULL && read_rule(&s, &result.rule)) {
-        result.entry = s.found;
-        return result;
+    struct wndl_entry *place = wndl_cache_at(u, wndl_cache_home(pc));
+    if (!is_free(place)) {
+        place = search(
+            (struct search){.u = u, .pc = pc, .generation = generation},
+            &result);
+        if (result.entry != &u->outside)
+            return result;
     }
     result.rule = compile(pc - 1);
-    if (s.found != NULL)
-        return result;
-    if (s.vacant == NULL)
-        s.vacant = victim(&s);
-    result.kept = keep(&s, s.vacant, result.rule);
+    result.kept =
+        place != NULL && keep(u, place, pc, generation, result.rule);
     if (result.kept)
-        result.entry = s.vacant;
+        result.entry = place;
     return result;
 }
 
