@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tables_lookup sizes|speed|misses|lines|lines-kept OBJ: the unwind table of a
- * binary beside other layouts of the same rows, each verified first.
+ * tables_lookup sizes|speed OBJ, misses OBJ TABLE, lines|lines-kept TABLE: the
+ * unwind table of a binary beside other layouts of the same rows.
  *
- * sizes: bytes of each layout. speed: ns of a lookup at random addresses, the
- * best of 5 runs in turns. misses: asks an unwinder for rules at addresses of
- * OBJ, a library, that were never asked for; callgrind counts measured_miss().
+ * sizes: bytes of each layout, and the entropy of the rows. speed: ns of a lookup at random addresses, the
+ * best of 5 runs in turns. Both verify every row first.
+ * misses: asks an unwinder for rules at addresses of OBJ, a library, that were
+ * never asked for; callgrind counts measured_miss().
  * lines: looks up random addresses with nothing of the table in the cache, or
  * (lines-kept) with its rules and dictionary; the misses of reading that
  * callgrind's cache has in measured_find(), 256 KiB large, are lines touched.
+ * These take a table that was made before: under callgrind that would be long.
  */
 #include "os/file.h"
 #include "tables/rows.h"
@@ -17,8 +19,10 @@
 #include "unwind/table_set.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <inttypes.h>
 #include <link.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +71,30 @@ static bool prepare(const char *path)
            verdict.wrong == 0;
 }
 
+/* The table alone, of a file. */
+static bool load_table(const char *path)
+{
+    return wndl_file_open(path, &of.file, NULL) == WNDL_OK &&
+           wndl_table_open(of.file.bytes, &of.table, NULL) == WNDL_OK;
+}
+
+static uint64_t random_address(void)
+{
+    const uint64_t span = (uint64_t)of.table.block_count
+                          << of.table.block_shift;
+    return of.table.base + next_random() % span;
+}
+
+/* One that the table has a rule for. */
+static uint64_t known_address(void)
+{
+    uint64_t svma;
+    do
+        svma = random_address();
+    while (wndl_table_find(&of.table, svma) == 0);
+    return svma;
+}
+
 /* ---- sizes */
 
 static const struct wndl_table_run *run_at(size_t i)
@@ -85,10 +113,17 @@ static uint64_t sframe_row(uint32_t rule, uint64_t function_size)
     const uint64_t address = function_size < 256     ? 1
                              : function_size < 65536 ? 2
                                                      : 4;
-    const int64_t cfa = 8 * (int64_t)(rule & 0xffff);
-    const int64_t fp = 8 * (int64_t)(rule >> 16 & 0xff);
-    const uint64_t each = cfa < 128 && fp <= 128 ? 1 : cfa < 32768 ? 2 : 4;
-    return address + 1 + each * (fp == 0 ? 1 : 2);
+    const bool is_a64 = of.table.machine == EM_AARCH64;
+    const int64_t cfa = is_a64 ? 16 * (int64_t)(rule >> 12 & 0xfff)
+                               : 8 * (int64_t)(rule & 0xffff);
+    const int64_t slot =
+        8 * (int64_t)(is_a64 ? rule & 0x3ff : rule >> 16 & 0xff);
+    const uint64_t each = cfa < 128 && slot <= 128 ? 1 : cfa < 32768 ? 2 : 4;
+    /* Of AArch64 x30's is told too. */
+    const uint64_t saved = slot == 0                         ? 0
+                           : is_a64 && (rule >> 10 & 1) == 0 ? 2
+                                                             : 1;
+    return address + 1 + each * (1 + saved);
 }
 
 /* 28 bytes, 20 for each function, and its rows. */
@@ -124,7 +159,39 @@ static uint64_t span(void)
     return run_at(of.rows.runs.len - 1)->start;
 }
 
-static void print_sizes(void)
+/* ---- entropy */
+
+/* In bytes, of what occurs so often. */
+static double entropy(const uint32_t *counts, size_t n)
+{
+    double all = 0, bits = 0;
+    for (size_t i = 0; i < n; i++)
+        all += counts[i];
+    for (size_t i = 0; i < n; i++) {
+        if (counts[i] != 0)
+            bits += counts[i] * log2(all / counts[i]);
+    }
+    return bits / 8;
+}
+
+/* Lengths of 64 KiB and more are as one: they are few. */
+static bool print_entropy(void)
+{
+    enum { LENGTHS = 1 << 16 };
+    uint32_t *lengths = wndl_arena_calloc(&of.arena, LENGTHS, sizeof *lengths);
+    if (lengths == NULL)
+        return false;
+    for (size_t i = 0; i + 1 < of.rows.runs.len; i++) {
+        const uint32_t length = run_at(i + 1)->start - run_at(i)->start;
+        lengths[length < LENGTHS ? length : LENGTHS - 1]++;
+    }
+    printf("entropy, of order 0: lengths %.0f bytes, rules %.0f\n",
+        entropy(lengths, LENGTHS),
+        entropy(of.rows.counts.data, of.rows.counts.len));
+    return true;
+}
+
+static bool print_sizes(void)
 {
     const uint64_t deltas = 4 * of.rows.runs.len + 24 * (span() / 65536 + 1);
     const struct {
@@ -145,6 +212,9 @@ static void print_sizes(void)
             (double)all[i].size / (double)of.stats.source_size,
             (double)all[i].size / (double)of.stats.rows,
             (double)all[i].size / (double)of.stats.functions);
+    printf("%" PRIu64 " functions, %" PRIu64 " rows, all verified\n",
+        (uint64_t)of.stats.functions, (uint64_t)of.stats.rows);
+    return print_entropy();
 }
 
 /* ---- speed */
@@ -264,7 +334,7 @@ static bool print_misses(const char *library)
     void *memory = aligned_alloc(64, (wndl_unwinder_size() + 63) & ~63ul);
     if (handle == NULL || memory == NULL ||
         dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 ||
-        !wndl_dlfind(map->l_addr + of.rows.base + span() / 2, &module))
+        !wndl_dlfind(map->l_addr + random_address(), &module))
         return false;
     memset(memory, 0, wndl_unwinder_size());
     struct wndl_unwinder *u = wndl_unwinder_init(memory);
@@ -272,9 +342,8 @@ static bool print_misses(const char *library)
     wndl_table_set_init(load);
     unsigned found = 0;
     for (unsigned i = 0; i < MISSES; i++)
-        found += measured_miss(
-                     u, map->l_addr + of.rows.base + next_random() % span()) <
-                 WNDL_ENTRY_NO_FDE;
+        found +=
+            measured_miss(u, map->l_addr + known_address()) < WNDL_ENTRY_NO_FDE;
     printf("%u %u\n", MISSES, found);
     return true;
 }
@@ -300,11 +369,11 @@ static void print_lines(bool kept)
     static uint8_t others[2 * CACHE];
     const struct wndl_table *t = &of.table;
     for (unsigned i = 0; i < LOOKUPS; i++) {
-        const uint64_t svma = of.rows.base + next_random() % span();
+        const uint64_t svma = random_address();
         touch(others, sizeof others);
         touch(t, sizeof *t);
         if (kept)
-            touch(t->rules, (size_t)(t->dict + t->dict_size - t->rules));
+            touch(t->dict, (size_t)(t->rows - t->dict));
         measured_find(svma);
     }
     printf("%u\n", LOOKUPS);
@@ -312,11 +381,15 @@ static void print_lines(bool kept)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3 || !prepare(argv[2]))
+    const bool measures_file = argc == 3 && (strcmp(argv[1], "sizes") == 0 ||
+                                                strcmp(argv[1], "speed") == 0);
+    if (argc != 3 && argc != 4)
+        return 1;
+    if (!(measures_file ? prepare(argv[2]) : load_table(argv[argc - 1])))
         return 1;
     if (strcmp(argv[1], "sizes") == 0)
-        print_sizes();
-    else if (strcmp(argv[1], "speed") == 0)
+        return !print_sizes();
+    if (strcmp(argv[1], "speed") == 0)
         return !print_speed();
     else if (strncmp(argv[1], "lines", 5) == 0)
         print_lines(argv[1][5] != '\0');

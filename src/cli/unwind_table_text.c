@@ -51,9 +51,9 @@ void wndl_unwind_table_say(FILE *out, const struct wndl_table *t)
         t->rule_count, kinds[WNDL_TABLE_SP], kinds[WNDL_TABLE_FP],
         kinds[WNDL_TABLE_ROW]);
     say_bytes(out, "records", t->records_size, t);
-    say_bytes(out, "index", (size_t)(t->rules - t->index), t);
-    say_bytes(out, "dictionary", (size_t)(t->rows - t->hot), t);
-    say_bytes(out, "rules", (size_t)(t->hot - t->rules), t);
+    say_bytes(out, "index", (size_t)(t->dict - t->index), t);
+    say_bytes(out, "dictionary", t->dict_size, t);
+    say_bytes(out, "rules", (size_t)(t->rows - t->rules), t);
     say_bytes(out, "full rows", t->rows_size, t);
     say_bytes(out, "frame", WNDL_TABLE_HEADER + WNDL_TABLE_TAIL, t);
     say_bytes(out, "all", t->bytes.size, t);

@@ -47,7 +47,8 @@ static void write_header(struct wndl_buf *out, const struct subject *s)
     wndl_buf_u64le(out, s->rows->base);
     wndl_buf_u32le(out, l->block_count);
     wndl_buf_u32le(out, (uint32_t)l->rules.len);
-    wndl_buf_u32le(out, (uint32_t)(l->hot.len / 2));
+    for (unsigned i = 0; i < WNDL_TABLE_HOT_CLASSES - 1; i++)
+        put16(out, l->hot_ends[i]);
     wndl_buf_u32le(out, (uint32_t)l->dict.len);
     wndl_buf_u32le(out, (uint32_t)s->rows->full.len);
     wndl_buf_u32le(out, (uint32_t)l->records.len);
@@ -70,10 +71,9 @@ static enum wndl_status write_table(
     const struct wndl_table_layout *l = s->layout;
     write_header(out, s);
     wndl_buf_add(out, l->index.data, l->index.len);
+    wndl_buf_add(out, l->dict.data, l->dict.len);
     for (size_t i = 0; i < l->rules.len; i++)
         wndl_buf_u32le(out, *(const uint32_t *)wndl_vec_at(&l->rules, i));
-    wndl_buf_add(out, l->hot.data, l->hot.len);
-    wndl_buf_add(out, l->dict.data, l->dict.len);
     wndl_buf_add(out, s->rows->full.data, s->rows->full.len);
     wndl_buf_add(out, l->records.data, l->records.len);
     put_zeros(out, WNDL_TABLE_TAIL);
@@ -136,7 +136,7 @@ static enum wndl_status build(struct wndl_object *object,
     status = wndl_table_rows_read(&rows, &source, arena, err);
     if (status != WNDL_OK)
         return status;
-    if (!wndl_table_lay_out(&layout, &rows, arena))
+    if (!wndl_table_lay_out(&layout, &rows, subject.machine, arena))
         return no_memory(err);
     fill_stats(stats, &subject, object);
     return write_table(out, &subject, err);

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "tables/layout.h"
 
-#include "unwind/table_format.h"
-
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Blocks are as large as may be while they have about so many rows. */
 enum { ROWS_PER_BLOCK = 96 };
 
+/* Hot phrases are filled up to units. */
+enum {
+    DICT_MAX = WNDL_TABLE_DICT_MAX - WNDL_TABLE_HOT * (WNDL_TABLE_HOT_UNIT - 1)
+};
+
 /* All rows, cut at blocks' starts too: what goes into records. */
 struct text {
     struct wndl_phrase_text phrases;
     uint32_t *starts; /* bytes from the start of its block */
     uint32_t *rules;  /* numbers, those that occur most first */
-    uint16_t *short_rules;
+    uint16_t *codes;  /* of the rules; WNDL_PHRASE_NO_RULE: it has none */
     uint8_t *lengths;
     uint32_t *blocks;
 };
@@ -26,10 +30,11 @@ struct laying {
     struct text text;
     struct wndl_phrases found;
     uint32_t *places; /* of phrases in the dictionary, in units of 2 */
-    uint32_t *names;  /* of phrases: their rank by use */
+    uint32_t *names;  /* of phrases; NO_NAME: it is not hot */
+    bool is_a64;
 };
 
-enum { NO_PLACE = UINT32_MAX };
+enum { NO_PLACE = UINT32_MAX, NO_NAME = UINT32_MAX };
 
 static bool add(struct wndl_vec *bytes, const void *data, size_t size)
 {
@@ -60,6 +65,17 @@ static int compare_ranked(const void *a, const void *b)
     if (x->count != y->count)
         return x->count > y->count ? -1 : 1;
     return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* What a phrase says for the rule of a number. */
+static uint16_t code_of(const struct laying *l, uint32_t number)
+{
+    uint32_t code;
+    if (wndl_table_code_of_rule(
+            l->is_a64, *(uint32_t *)wndl_vec_at(&l->out->rules, number), &code))
+        return (uint16_t)code;
+    code = number + WNDL_TABLE_CODE_NUMBER;
+    return code < WNDL_PHRASE_NO_RULE ? (uint16_t)code : WNDL_PHRASE_NO_RULE;
 }
 
 /* Numbers by rank; that of no information stays 0. NULL: memory is out. */
@@ -101,23 +117,23 @@ static bool init_text(struct laying *l)
     const size_t most = l->rows->runs.len + l->out->block_count;
     t->starts = wndl_arena_calloc(l->arena, most, sizeof *t->starts);
     t->rules = wndl_arena_calloc(l->arena, most, sizeof *t->rules);
-    t->short_rules = wndl_arena_calloc(l->arena, most, sizeof *t->short_rules);
+    t->codes = wndl_arena_calloc(l->arena, most, sizeof *t->codes);
     t->lengths = wndl_arena_calloc(l->arena, most, 1);
     t->blocks = wndl_arena_calloc(
         l->arena, (size_t)l->out->block_count + 1, sizeof *t->blocks);
     t->phrases = (struct wndl_phrase_text){
-        t->short_rules, t->lengths, t->blocks, l->out->block_count};
-    return t->starts != NULL && t->rules != NULL && t->short_rules != NULL &&
+        t->codes, t->lengths, t->blocks, l->out->block_count};
+    return t->starts != NULL && t->rules != NULL && t->codes != NULL &&
            t->lengths != NULL && t->blocks != NULL;
 }
 
 static void add_row(
-    struct text *t, uint32_t *count, uint32_t start, uint32_t rule)
+    struct laying *l, uint32_t *count, uint32_t start, uint32_t rule)
 {
+    struct text *t = &l->text;
     t->starts[*count] = start;
     t->rules[*count] = rule;
-    t->short_rules[*count] =
-        rule < WNDL_PHRASE_NO_RULE ? (uint16_t)rule : WNDL_PHRASE_NO_RULE;
+    t->codes[*count] = code_of(l, rule);
     (*count)++;
 }
 
@@ -141,10 +157,10 @@ static void cut_blocks(struct laying *l, const uint32_t *number)
     for (uint32_t b = 0; b < l->out->block_count; b++) {
         const uint32_t first = l->text.blocks[b] = count;
         if (run == end || run->start != b << shift)
-            add_row(&l->text, &count, 0, rule);
+            add_row(l, &count, 0, rule);
         for (; run < end && run->start >> shift == b; run++) {
             rule = number[run->rule];
-            add_row(&l->text, &count, run->start & mask, rule);
+            add_row(l, &count, run->start & mask, rule);
         }
         measure(&l->text, first, count);
     }
@@ -159,25 +175,90 @@ static int compare_phrases(const void *a, const void *b)
     return compare_ranked(x, y);
 }
 
-static bool add_phrase(struct laying *l, const struct wndl_phrase *p)
+static void write_phrase(
+    const struct laying *l, const struct wndl_phrase *p, uint8_t *to)
 {
-    uint8_t bytes[64] = {0}, *to = bytes;
     const struct text *t = &l->text;
     uint32_t offset = 0;
-    put(&to, p->rows | (p->wide ? WNDL_TABLE_PHRASE_WIDE : 0), 1);
+    put(&to, p->rows - 1u, 1);
     for (uint32_t i = 0; i + 1 < p->rows; i++) {
         offset += t->lengths[p->row + i];
         put(&to, offset, 1);
     }
     for (uint32_t i = 0; i < p->rows; i++)
-        put(&to, t->rules[p->row + i], p->wide ? 2 : 1);
-    return add(&l->out->dict, bytes, wndl_phrase_size(p->rows, p->wide));
+        put(&to, t->codes[p->row + i], 2);
+}
+
+static uint32_t hot_units(const struct wndl_phrase *p)
+{
+    return (wndl_phrase_size(p->rows) + WNDL_TABLE_HOT_UNIT - 1) /
+           WNDL_TABLE_HOT_UNIT;
+}
+
+/* Those used most that are not too large have names, by size, then by use. */
+static void name_hot(struct laying *l, const struct ranked *order, size_t n)
+{
+    const struct wndl_phrase *phrases = l->found.phrases.data;
+    uint16_t *ends = l->out->hot_ends;
+    uint32_t counts[WNDL_TABLE_HOT_CLASSES] = {0}, hot = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t p = order[i].index;
+        const uint32_t units = hot_units(&phrases[p]);
+        l->names[p] = NO_NAME;
+        if (order[i].count == 0 || hot == WNDL_TABLE_HOT ||
+            units > WNDL_TABLE_HOT_CLASSES)
+            continue;
+        l->names[p] = counts[units - 1]++;
+        hot++;
+    }
+    ends[0] = (uint16_t)counts[0];
+    ends[1] = (uint16_t)(counts[0] + counts[1]);
+    for (size_t p = 0; p < n; p++) {
+        const uint32_t units = hot_units(&phrases[p]);
+        if (l->names[p] != NO_NAME && units > 1)
+            l->names[p] += ends[units - 2];
+    }
+    l->out->phrase_count = hot;
+}
+
+/* At the beginning of the dictionary. */
+static bool write_hot(struct laying *l)
+{
+    uint8_t bytes[WNDL_TABLE_HOT * WNDL_TABLE_HOT_CLASSES *
+                  WNDL_TABLE_HOT_UNIT] = {0};
+    const struct wndl_phrase *phrases = l->found.phrases.data;
+    uint32_t size = 0;
+    for (uint32_t i = 0; i < l->found.phrases.len; i++) {
+        if (l->names[i] == NO_NAME)
+            continue;
+        const uint32_t place =
+            wndl_table_hot_place(l->out->hot_ends, l->names[i]);
+        const uint32_t end =
+            place + hot_units(&phrases[i]) * WNDL_TABLE_HOT_UNIT;
+        write_phrase(l, &phrases[i], bytes + place);
+        l->places[i] = place / 2;
+        size = end > size ? end : size;
+    }
+    return add(&l->out->dict, bytes, size);
+}
+
+static bool add_cold(struct laying *l, uint32_t index)
+{
+    uint8_t bytes[64] = {0};
+    const struct wndl_phrase *p =
+        (const struct wndl_phrase *)l->found.phrases.data + index;
+    const uint32_t size = wndl_phrase_size(p->rows);
+    if (l->out->dict.len + size > WNDL_TABLE_DICT_MAX)
+        return true;
+    l->places[index] = (uint32_t)(l->out->dict.len / 2);
+    l->out->phrase_count++;
+    write_phrase(l, p, bytes);
+    return add(&l->out->dict, bytes, size);
 }
 
 /* Those used most are first. What finds no room has no place. */
 static bool write_dictionary(struct laying *l)
 {
-    struct wndl_table_layout *out = l->out;
     const struct wndl_phrase *phrases = l->found.phrases.data;
     const size_t n = l->found.phrases.len;
     struct ranked *order = wndl_arena_calloc(l->arena, n, sizeof *order);
@@ -188,21 +269,15 @@ static bool write_dictionary(struct laying *l)
     for (uint32_t i = 0; i < n; i++)
         order[i] = (struct ranked){i, i == 0 ? 0 : phrases[i].use};
     qsort(order, n, sizeof *order, compare_phrases);
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t p = order[i].index;
-        l->places[p] = NO_PLACE;
-        if (order[i].count == 0 ||
-            out->dict.len + wndl_phrase_size(phrases[p].rows, phrases[p].wide) >
-                WNDL_TABLE_DICT_MAX)
-            continue;
-        l->places[p] = (uint32_t)(out->dict.len / 2);
-        l->names[p] = out->phrase_count++;
-        if (!add_phrase(l, &phrases[p]) ||
-            (l->names[p] < WNDL_TABLE_HOT &&
-                !add(&out->hot, &(uint16_t){(uint16_t)l->places[p]}, 2)))
-            return false;
+    name_hot(l, order, n);
+    for (uint32_t i = 0; i < n; i++)
+        l->places[i] = NO_PLACE;
+    bool done = write_hot(l);
+    for (uint32_t i = 0; i < n && done; i++) {
+        if (order[i].count != 0 && l->names[order[i].index] == NO_NAME)
+            done = add_cold(l, order[i].index);
     }
-    return true;
+    return done;
 }
 
 /* ---- records */
@@ -269,7 +344,7 @@ static uint8_t *write_ids(
     to += (b->count + 7) / 8;
     for (uint32_t i = 0; i < b->count; i++) {
         const uint32_t p = b->cuts[i].phrase;
-        const bool is_hot = l->names[p] < WNDL_TABLE_HOT;
+        const bool is_hot = l->names[p] != NO_NAME;
         if (!is_hot)
             set_bit(mask, i);
         put(&to, is_hot ? l->names[p] : l->places[p], is_hot ? 1 : 2);
@@ -379,7 +454,6 @@ static bool init_layout(struct laying *l, unsigned block_shift)
     *out = (struct wndl_table_layout){.block_shift = block_shift};
     out->block_count =
         (uint32_t)((span + (UINT64_C(1) << block_shift) - 1) >> block_shift);
-    wndl_vec_init(&out->hot, l->arena, 1);
     wndl_vec_init(&out->dict, l->arena, 1);
     wndl_vec_init(&out->records, l->arena, 1);
     wndl_vec_init(&out->index, l->arena, 1);
@@ -395,8 +469,7 @@ static bool init_layout(struct laying *l, unsigned block_shift)
 static enum written lay_out_blocks(struct laying *l, unsigned block_shift)
 {
     if (!init_layout(l, block_shift) ||
-        !wndl_phrases_find(
-            &l->found, &l->text.phrases, WNDL_TABLE_DICT_MAX, l->arena) ||
+        !wndl_phrases_find(&l->found, &l->text.phrases, DICT_MAX, l->arena) ||
         !write_dictionary(l))
         return OUT_OF_MEMORY;
     enum written written = write_blocks(l);
@@ -410,9 +483,13 @@ static enum written lay_out_blocks(struct laying *l, unsigned block_shift)
 
 /* 30 of the smallest blocks always fit: 2048 rows of 5 bytes each. */
 bool wndl_table_lay_out(struct wndl_table_layout *layout,
-    const struct wndl_table_rows *rows, struct wndl_arena *arena)
+    const struct wndl_table_rows *rows, uint16_t machine,
+    struct wndl_arena *arena)
 {
-    struct laying l = {.out = layout, .rows = rows, .arena = arena};
+    struct laying l = {.out = layout,
+        .rows = rows,
+        .arena = arena,
+        .is_a64 = machine == EM_AARCH64};
     enum written written = lay_out_blocks(&l, choose_shift(rows));
     if (written == TOO_LONG)
         written = lay_out_blocks(&l, WNDL_TABLE_BLOCK_MIN);

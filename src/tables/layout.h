@@ -11,20 +11,22 @@
 #include "base/buf.h"
 #include "tables/phrases.h"
 #include "tables/rows.h"
+#include "unwind/table_format.h"
 
 /* Memory is the arena's. */
 struct wndl_table_layout {
     unsigned block_shift, record_shift;
     uint32_t block_count;
     struct wndl_vec rules; /* uint32_t, as numbered in the table */
-    struct wndl_vec hot;   /* uint16_t */
-    struct wndl_vec dict, records, index; /* uint8_t */
+    struct wndl_vec dict, records, index;          /* uint8_t */
+    uint16_t hot_ends[WNDL_TABLE_HOT_CLASSES - 1]; /* names */
     uint32_t phrase_count;
     uint32_t uniform_blocks, plain_blocks; /* of one rule; without phrases */
 };
 
 /* False when memory is out. */
 bool wndl_table_lay_out(struct wndl_table_layout *layout,
-    const struct wndl_table_rows *rows, struct wndl_arena *arena);
+    const struct wndl_table_rows *rows, uint16_t machine,
+    struct wndl_arena *arena);
 
 #endif

@@ -28,7 +28,7 @@ struct node {
     uint32_t row;
     float cost;
     uint8_t rows;
-    bool wide, keep;
+    bool keep;
 };
 
 /* Invariant: `slots` has more slots than there may be nodes. */
@@ -47,9 +47,9 @@ struct finder {
     uint32_t longest; /* rows of a block */
 };
 
-uint32_t wndl_phrase_size(uint32_t rows, bool wide)
+uint32_t wndl_phrase_size(uint32_t rows)
 {
-    return (1 + (rows - 1) + rows * (wide ? 2u : 1u) + 1) & ~1u;
+    return (1 + (rows - 1) + 2 * rows + 1) & ~1u;
 }
 
 /* ---- the trie */
@@ -163,8 +163,8 @@ static void count_from(struct finder *f, uint32_t row, uint32_t end)
         uint32_t *slot = find_slot(t, parent, token);
         if (*slot == 0) {
             add_node(t, slot,
-                (struct node){parent, token, 1, row, 0, (uint8_t)w.rows,
-                    t->nodes[parent].wide || (token & 0xffff) > 255, false});
+                (struct node){
+                    parent, token, 1, row, 0, (uint8_t)w.rows, false});
             return;
         }
         t->nodes[*slot].count++;
@@ -194,7 +194,7 @@ static void count_all(struct finder *f)
 
 static float dictionary_cost(const struct node *n, float uses)
 {
-    return 8.0f * (float)wndl_phrase_size(n->rows, n->wide) / uses;
+    return 8.0f * (float)wndl_phrase_size(n->rows) / uses;
 }
 
 /* Of a phrase that was not used: by how often it occurs. */
@@ -331,7 +331,7 @@ static uint64_t dictionary_size(const struct trie *t)
     uint64_t size = 0;
     for (uint32_t i = 1; i < t->count; i++) {
         if (t->nodes[i].count != 0)
-            size += wndl_phrase_size(t->nodes[i].rows, t->nodes[i].wide);
+            size += wndl_phrase_size(t->nodes[i].rows);
     }
     return size;
 }
@@ -403,7 +403,7 @@ static bool take(struct wndl_phrases *phrases, struct finder *f)
     for (uint32_t i = 0; i < t->count; i++) {
         const struct node *n = &t->nodes[i];
         struct wndl_phrase *p = wndl_vec_push(&phrases->phrases);
-        *p = (struct wndl_phrase){n->row, n->count, n->rows, n->wide};
+        *p = (struct wndl_phrase){n->row, n->count, n->rows};
     }
     return true;
 }

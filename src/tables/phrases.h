@@ -39,7 +39,6 @@ struct wndl_phrase {
     uint32_t row; /* index of its first row in the text */
     uint32_t use; /* how often it was cut */
     uint8_t rows; /* 0: LITERAL, which stands for one row of any kind */
-    bool wide;    /* has a rule above 255 */
 };
 
 /* A phrase in the text. */
@@ -53,7 +52,7 @@ struct wndl_phrases {
 };
 
 /* Bytes of a phrase in a dictionary. */
-uint32_t wndl_phrase_size(uint32_t rows, bool wide);
+uint32_t wndl_phrase_size(uint32_t rows);
 
 /*
  * Blocks of a single row are left alone. The dictionary takes at most

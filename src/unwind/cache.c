@@ -27,8 +27,8 @@ static __attribute__((noinline)) struct wndl_rule compile_any(uint64_t pc)
 static struct wndl_rule compile(uint64_t pc)
 {
     struct wndl_cfi_plain row;
-    struct wndl_rule rule;
-    if (wndl_table_set_rule(pc, &rule))
+    const struct wndl_rule rule = wndl_table_set_rule(pc);
+    if (rule.kind != WNDL_ENTRY_EMPTY)
         return rule;
     return wndl_code_find_plain(pc, &row) ? wndl_rule_of_plain(&row)
                                           : compile_any(pc);
@@ -102,21 +102,6 @@ static struct wndl_entry *victim(const struct search *s)
     return wndl_cache_at(s->u, wndl_cache_place(second_home(s->pc), turn));
 }
 
-/* The slot to keep a new pc's rule in; NULL: it is there already, and *result
- * has the rule, unless the slot is changing hands. */
-static __attribute__((noinline)) struct wndl_entry *search(
-    struct search s, struct wndl_found *result)
-{
-    search_set(&s, wndl_cache_home(s.pc));
-    if (s.found == NULL && s.vacant == NULL)
-        search_set(&s, second_home(s.pc));
-    if (s.found == NULL)
-        return s.vacant != NULL ? s.vacant : victim(&s);
-    if (read_rule(&s, &result->rule))
-        result->entry = s.found;
-    return NULL;
-}
-
 /* False when another is at work on the slot. */
 static bool keep(struct wndl_unwinder *u, struct wndl_entry *e, uint64_t pc,
     wndl_generation generation, struct wndl_rule rule)
@@ -136,27 +121,44 @@ static bool keep(struct wndl_unwinder *u, struct wndl_entry *e, uint64_t pc,
     return true;
 }
 
+/* Where the home is taken: what is there of it, or no rule and the slot to keep
+ * it in. A slot that is changing hands is left alone. */
+static __attribute__((noinline)) struct wndl_found search(
+    struct wndl_unwinder *u, uint64_t pc, wndl_generation generation)
+{
+    struct search s = {.u = u, .pc = pc, .generation = generation};
+    struct wndl_found result = {.entry = &u->outside};
+    search_set(&s, wndl_cache_home(pc));
+    if (s.found == NULL && s.vacant == NULL)
+        search_set(&s, second_home(pc));
+    if (s.found == NULL)
+        result.entry = s.vacant == NULL ? victim(&s) : s.vacant;
+    else if (read_rule(&s, &result.rule))
+        result.entry = s.found;
+    else
+        result.rule.kind = WNDL_ENTRY_EMPTY;
+    return result;
+}
+
 /* A free home ends the search for any pc: mostly that of a new one. */
 struct wndl_found wndl_cache_find(
     struct wndl_unwinder *u, uint64_t pc, wndl_generation generation)
 {
-    struct wndl_found result = {.entry = &u->outside};
-    result.rule.kind = WNDL_ENTRY_NO_CODE;
     if (!wndl_code_is_possible(pc - 1))
-        return result;
-    struct wndl_entry *place = wndl_cache_at(u, wndl_cache_home(pc));
-    if (!is_free(place)) {
-        place = search(
-            (struct search){.u = u, .pc = pc, .generation = generation},
-            &result);
-        if (result.entry != &u->outside)
+        return (struct wndl_found){
+            &u->outside, {.kind = WNDL_ENTRY_NO_CODE}, false};
+    struct wndl_found result = {wndl_cache_at(u, wndl_cache_home(pc)),
+        {.kind = WNDL_ENTRY_EMPTY}, false};
+    if (!is_free(result.entry)) {
+        result = search(u, pc, generation);
+        if (result.rule.kind != WNDL_ENTRY_EMPTY)
             return result;
     }
     result.rule = compile(pc - 1);
-    result.kept =
-        place != NULL && keep(u, place, pc, generation, result.rule);
-    if (result.kept)
-        result.entry = place;
+    result.kept = result.entry != &u->outside &&
+                  keep(u, result.entry, pc, generation, result.rule);
+    if (!result.kept)
+        result.entry = &u->outside;
     return result;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/table.h"
 
+#include <elf.h>
+
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -28,8 +30,9 @@ static bool cpu_has_bmi2(void)
 {
 #if defined(__x86_64__)
     unsigned a, b, c, d;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 8 & 1) != 0 &&
-           __get_cpuid(1, &a, &b, &c, &d) != 0 && (c >> 23 & 1) != 0;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 3 & 1) != 0 &&
+           (b >> 8 & 1) != 0 && __get_cpuid(1, &a, &b, &c, &d) != 0 &&
+           (c >> 23 & 1) != 0;
 #else
     return false;
 #endif
@@ -49,21 +52,18 @@ static bool lay_out(struct wndl_table *t)
     uint64_t at = WNDL_TABLE_HEADER;
     t->index = t->bytes.data + at;
     at += index_size(t->block_count);
-    const uint64_t rules = at;
-    at += (uint64_t)t->rule_count * sizeof(uint32_t);
-    const uint64_t hot = at;
-    at += (uint64_t)t->hot_count * sizeof(uint16_t);
     const uint64_t dict = at;
     at += t->dict_size;
+    const uint64_t rules = at;
+    at += (uint64_t)t->rule_count * sizeof(uint32_t);
     const uint64_t rows = at;
     at += t->rows_size;
     const uint64_t records = at;
     at += t->records_size;
     if (at + WNDL_TABLE_TAIL != size)
         return false;
-    t->rules = t->bytes.data + rules;
-    t->hot = t->bytes.data + hot;
     t->dict = t->bytes.data + dict;
+    t->rules = t->bytes.data + rules;
     t->rows = t->bytes.data + rows;
     t->records = t->bytes.data + records;
     t->records_end = t->records + t->records_size;
@@ -74,6 +74,7 @@ static bool lay_out(struct wndl_table *t)
 static uint32_t read_header(struct wndl_cursor *c, struct wndl_table *t)
 {
     t->machine = wndl_cursor_u16(c);
+    t->is_a64 = t->machine == EM_AARCH64;
     t->block_shift = wndl_cursor_u8(c);
     t->record_shift = wndl_cursor_u8(c);
     uint8_t id_size = wndl_cursor_u8(c);
@@ -82,7 +83,8 @@ static uint32_t read_header(struct wndl_cursor *c, struct wndl_table *t)
     t->base = wndl_cursor_u64(c);
     t->block_count = wndl_cursor_u32(c);
     t->rule_count = wndl_cursor_u32(c);
-    t->hot_count = wndl_cursor_u32(c);
+    for (unsigned i = 0; i < WNDL_TABLE_HOT_CLASSES - 1; i++)
+        t->hot_ends[i] = wndl_cursor_u16(c);
     t->dict_size = wndl_cursor_u32(c);
     t->rows_size = wndl_cursor_u32(c);
     t->records_size = wndl_cursor_u32(c);
@@ -106,7 +108,7 @@ static bool is_sane(const struct wndl_table *t)
     return t->record_shift <= WNDL_TABLE_RECORD_SHIFT_MAX &&
            t->rule_count != 0 && t->rule_count <= WNDL_TABLE_RULES_MAX &&
            t->dict_size <= WNDL_TABLE_DICT_MAX && t->dict_size % 2 == 0 &&
-           t->hot_count <= WNDL_TABLE_HOT && t->base <= UINT64_MAX - span;
+           t->base <= UINT64_MAX - span;
 }
 
 enum wndl_status wndl_table_open(
@@ -122,13 +124,14 @@ enum wndl_status wndl_table_open(
     table->crc = wndl_cursor_u32(&c);
     if (wndl_cursor_u16(&c) != WNDL_TABLE_VERSION)
         return fail(err, WNDL_UNSUPPORTED,
-            "is an unwind table of another version than 1");
+            "is an unwind table of another version than 2");
     uint32_t size = read_header(&c, table);
     if (size > bytes.size)
         return fail(err, WNDL_TRUNCATED, "is an unwind table cut short");
     if (c.failed || size != bytes.size || !is_sane(table) || !lay_out(table))
         return fail(
             err, WNDL_MALFORMED, "is an unwind table with a damaged header");
+    table->buckets = (uint8_t)(1u << (table->block_shift - WNDL_TABLE_BUCKET));
     table->has_bmi2 = cpu_has_bmi2();
     return WNDL_OK;
 }
@@ -173,10 +176,12 @@ static inline uint64_t load64(const uint8_t *p)
 /* What a lookup counts with. */
 struct bits {
     unsigned (*count)(uint64_t word);
-    /* Where the `n`-th set bit is, from 0; the word has that many. */
+    /* The lower n < 64 bits. */
+    uint64_t (*lower)(uint64_t word, unsigned n);
+    /* Where the `n`-th set bit is, from 0; 64: there are fewer. */
     unsigned (*select)(uint64_t word, unsigned n);
-    /* How many of the first `count` <= 15 of 16 sorted bytes are not above
-     * `limit`. */
+    /* How many of the `count` <= 15 sorted bytes behind the first of 16 are
+     * not above `limit`. */
     unsigned (*not_above)(const uint8_t *bytes, uint32_t count, uint8_t limit);
 };
 
@@ -193,6 +198,11 @@ static unsigned portable_count(uint64_t word)
     return (unsigned)(byte_sums(word) * BYTES_OF(1) >> 56);
 }
 
+static uint64_t portable_lower(uint64_t word, unsigned n)
+{
+    return word & ((UINT64_C(1) << n) - 1);
+}
+
 /* In the byte up to which there are more than n: then bit by bit. */
 static unsigned portable_select(uint64_t word, unsigned n)
 {
@@ -200,6 +210,8 @@ static unsigned portable_select(uint64_t word, unsigned n)
     const uint64_t not_more =
         (((n | UINT64_C(0x80)) * BYTES_OF(1)) - sums) & BYTES_OF(0x80);
     const unsigned byte = (unsigned)((not_more >> 7) * BYTES_OF(1) >> 56) * 8;
+    if (byte == 64)
+        return 64;
     unsigned before = byte == 0 ? 0 : (unsigned)(sums >> (byte - 8) & 0xff);
     uint64_t rest = word >> byte;
     for (; before < n; before++)
@@ -226,14 +238,14 @@ static inline uint64_t first_bytes(const uint8_t *bytes, uint32_t count)
 static unsigned portable_not_above(
     const uint8_t *bytes, uint32_t count, uint8_t limit)
 {
-    uint32_t n = word_not_above(first_bytes(bytes, count), limit);
+    uint32_t n = word_not_above(first_bytes(bytes + 1, count), limit);
     if (__builtin_expect(count > 8, 0))
-        n += word_not_above(first_bytes(bytes + 8, count - 8), limit);
+        n += word_not_above(first_bytes(bytes + 9, count - 8), limit);
     return n < count ? n : count;
 }
 
 static const struct bits portable = {
-    portable_count, portable_select, portable_not_above};
+    portable_count, portable_lower, portable_select, portable_not_above};
 
 #if defined(__x86_64__)
 __attribute__((target("popcnt"))) static unsigned bmi2_count(uint64_t word)
@@ -241,23 +253,29 @@ __attribute__((target("popcnt"))) static unsigned bmi2_count(uint64_t word)
     return (unsigned)__builtin_popcountll(word);
 }
 
-__attribute__((target("bmi2"))) static unsigned bmi2_select(
+__attribute__((target("bmi2"))) static uint64_t bmi2_lower(
     uint64_t word, unsigned n)
 {
-    return (unsigned)__builtin_ctzll(
-        __builtin_ia32_pdep_di(UINT64_C(1) << n, word));
+    return _bzhi_u64(word, n);
 }
 
-__attribute__((target("popcnt"))) static unsigned sse2_not_above(
+__attribute__((target("bmi,bmi2"))) static unsigned bmi2_select(
+    uint64_t word, unsigned n)
+{
+    return (unsigned)_tzcnt_u64(_pdep_u64(UINT64_C(1) << n, word));
+}
+
+__attribute__((target("bmi2,popcnt"))) static unsigned bmi2_not_above(
     const uint8_t *bytes, uint32_t count, uint8_t limit)
 {
     const __m128i all = _mm_loadu_si128((const __m128i *)(const void *)bytes);
     const __m128i least = _mm_min_epu8(all, _mm_set1_epi8((char)limit));
     const uint32_t is = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(all, least));
-    return (unsigned)__builtin_popcount(is & ((1u << count) - 1));
+    return (unsigned)__builtin_popcount(_bzhi_u32(is >> 1, count));
 }
 
-static const struct bits bmi2 = {bmi2_count, bmi2_select, sse2_not_above};
+static const struct bits bmi2 = {
+    bmi2_count, bmi2_lower, bmi2_select, bmi2_not_above};
 #endif
 
 #define INLINED __attribute__((always_inline)) static inline
@@ -279,11 +297,6 @@ struct found {
     uint32_t phrase, start;
 };
 
-static inline uint32_t bucket_count(const struct wndl_table *t)
-{
-    return 1u << (t->block_shift - WNDL_TABLE_BUCKET);
-}
-
 /*
  * How many of the starts are in buckets up to `bucket`: the ones before the
  * zero of that number. *at gets the place of that zero.
@@ -293,6 +306,10 @@ INLINED uint32_t starts_up_to(const struct record *r, uint32_t bucket,
 {
     const uint8_t *p = r->unary;
     uint32_t zeros = 0;
+    if (__builtin_expect(r->low - p <= 8, 1)) {
+        *at = bits->select(~load64(p), bucket);
+        return *at - bucket;
+    }
     for (uint32_t place = 0; p < r->low; p += 8, place += 64) {
         const uint64_t clear = ~load64(p);
         const uint32_t count = bits->count(clear);
@@ -306,34 +323,34 @@ INLINED uint32_t starts_up_to(const struct record *r, uint32_t bucket,
     return 0;
 }
 
-static inline bool unary_bit(const struct record *r, uint32_t at)
+static inline bool unary_bit(const uint8_t *unary, uint32_t at)
 {
-    return (r->unary[at >> 3] >> (at & 7) & 1) != 0;
+    return (unary[at >> 3] >> (at & 7) & 1) != 0;
 }
 
 /* The bucket of the start before `at`. */
 static inline uint32_t bucket_of(
-    const struct record *r, uint32_t at, uint32_t start)
+    const uint8_t *unary, uint32_t at, uint32_t start)
 {
-    while (at > start && !unary_bit(r, at - 1))
+    while (at > start && !unary_bit(unary, at - 1))
         at--;
     return at - start;
 }
 
 /* From the k-th start, whose unary part is before `at`, back to the last that
  * is not behind `offset`: bit by bit. */
-static __attribute__((noinline)) struct found find_far(
-    const struct record *r, uint32_t offset, uint32_t k, uint32_t at)
+static __attribute__((noinline)) struct found find_far(const uint8_t *unary,
+    const uint8_t *lows, uint32_t offset, uint32_t k, uint32_t at)
 {
     const uint8_t low = (uint8_t)offset;
-    while (k > 0 && at > 0 && unary_bit(r, at - 1) && r->low[k - 1] > low) {
+    while (k > 0 && at > 0 && unary_bit(unary, at - 1) && lows[k - 1] > low) {
         k--;
         at--;
     }
     if (k == 0)
         return (struct found){0, 0};
-    const uint32_t bucket = bucket_of(r, at, k);
-    return (struct found){k, bucket << WNDL_TABLE_BUCKET | r->low[k - 1]};
+    const uint32_t bucket = bucket_of(unary, at, k);
+    return (struct found){k, bucket << WNDL_TABLE_BUCKET | lows[k - 1]};
 }
 
 /* The bits before `at`, at least 57 or all, the nearest on top; then zeros. */
@@ -359,7 +376,7 @@ INLINED struct found find_start(
             return (struct found){0, 0};
     }
     if (__builtin_expect(before == 0, 0))
-        return find_far(r, offset, k, at);
+        return find_far(r->unary, r->low, offset, k, at);
     const uint32_t one = at - 1 - (uint32_t)__builtin_clzll(before);
     return (struct found){
         k, (one - (k - 1)) << WNDL_TABLE_BUCKET | r->low[k - 1]};
@@ -376,26 +393,32 @@ INLINED uint32_t long_ids(
         count += bits->count(load64(p));
     const uint64_t word = load64(p);
     *is_long = (word >> k & 1) != 0;
-    return count + bits->count(word & ((UINT64_C(1) << k) - 1));
+    return count + bits->count(bits->lower(word, k));
 }
 
 /* ---- phrases */
 
-/* The number of the rule `at` behind the start of the phrase at `place`. */
+static inline uint32_t rule_of_number(
+    const struct wndl_table *t, uint32_t number)
+{
+    return number < t->rule_count ? load32(t->rules + (size_t)number * 4) : 0;
+}
+
+/* The rule `at` behind the start of the phrase at `place`. Behind the
+ * dictionary there are at least as many bytes as a phrase has. */
 INLINED uint32_t rule_in_phrase(const struct wndl_table *t, uint32_t place,
     uint32_t at, const struct bits *bits)
 {
     if (place >= t->dict_size)
         return 0;
     const uint8_t *phrase = t->dict + place;
-    const uint32_t count = phrase[0] & WNDL_TABLE_PHRASE_COUNT;
-    if (count == 0 || count > WNDL_TABLE_PHRASE_ROWS)
-        return 0;
+    const uint32_t more = phrase[0] & WNDL_TABLE_PHRASE_COUNT;
     const uint32_t row =
-        bits->not_above(phrase + 1, count - 1, (uint8_t)(at < 255 ? at : 255));
-    const uint8_t *rules = phrase + count;
-    return (phrase[0] & WNDL_TABLE_PHRASE_WIDE) != 0 ? load16(rules + 2 * row)
-                                                     : rules[row];
+        bits->not_above(phrase, more, (uint8_t)(at < 255 ? at : 255));
+    const uint32_t code = load16(phrase + 1 + more + (size_t)2 * row);
+    if (__builtin_expect(code >= WNDL_TABLE_CODE_NUMBER, 0))
+        return rule_of_number(t, code - WNDL_TABLE_CODE_NUMBER);
+    return wndl_table_rule_of_code(t->is_a64, code);
 }
 
 /* ---- blocks */
@@ -415,8 +438,10 @@ static uint32_t find_plain(
         else
             high = middle;
     }
-    return low == 0 ? 0
-                    : load32(rows + (low - 1) * WNDL_TABLE_PLAIN_ROW + 1) >> 8;
+    return low == 0
+               ? 0
+               : rule_of_number(t,
+                     load32(rows + (low - 1) * WNDL_TABLE_PLAIN_ROW + 1) >> 8);
 }
 
 /* Where the ids are is only known after what lies before them, which is all
@@ -424,7 +449,7 @@ static uint32_t find_plain(
 INLINED uint32_t find_in_record(const struct wndl_table *t,
     const uint8_t *record, uint32_t offset, const struct bits *bits)
 {
-    const size_t n = record[0], unary = (n + bucket_count(t) + 7) >> 3;
+    const size_t n = record[0], unary = (n + t->buckets + 7) >> 3;
     const uint8_t *low = record + 1 + unary, *mask = low + n;
     const uint8_t *ids = mask + ((n + 8) >> 3);
     const struct record r = {record + 1, low, mask, (uint32_t)n};
@@ -435,14 +460,12 @@ INLINED uint32_t find_in_record(const struct wndl_table *t,
     const uint8_t *id = ids + f.phrase + long_ids(&r, f.phrase, bits, &is_long);
     if (id >= t->records_end)
         return 0;
-    if (!is_long && id[0] >= t->hot_count)
-        return 0;
     const uint32_t place =
-        2u * (is_long ? load16(id) : load16(t->hot + 2 * id[0]));
+        is_long ? 2u * load16(id) : wndl_table_hot_place(t->hot_ends, id[0]);
     return rule_in_phrase(t, place, offset - f.start, bits);
 }
 
-INLINED uint32_t find_number(
+INLINED uint32_t find_rule(
     const struct wndl_table *t, uint64_t svma, const struct bits *bits)
 {
     const uint64_t offset = svma - t->base;
@@ -456,7 +479,7 @@ INLINED uint32_t find_number(
     const uint32_t entry =
         load16(t->index + 4 * ((size_t)line + 1) + 2 * block);
     if (entry >= WNDL_TABLE_UNIFORM)
-        return entry - WNDL_TABLE_UNIFORM;
+        return rule_of_number(t, entry - WNDL_TABLE_UNIFORM);
     const uint64_t place = load32(index) + ((uint64_t)entry << t->record_shift);
     if (place >= t->records_size)
         return 0;
@@ -467,22 +490,16 @@ INLINED uint32_t find_number(
     return find_in_record(t, record, in_block, bits);
 }
 
-static inline uint32_t rule_of_number(
-    const struct wndl_table *t, uint32_t number)
-{
-    return number < t->rule_count ? load32(t->rules + (size_t)number * 4) : 0;
-}
-
 uint32_t wndl_table_find_portable(const struct wndl_table *table, uint64_t svma)
 {
-    return rule_of_number(table, find_number(table, svma, &portable));
+    return find_rule(table, svma, &portable);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("bmi2,popcnt"), noinline)) static uint32_t find_bmi2(
+__attribute__((target("bmi,bmi2,popcnt"), noinline)) static uint32_t find_bmi2(
     const struct wndl_table *table, uint64_t svma)
 {
-    return rule_of_number(table, find_number(table, svma, &bmi2));
+    return find_rule(table, svma, &bmi2);
 }
 #endif
 

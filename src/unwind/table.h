@@ -25,13 +25,16 @@
 struct wndl_table {
     struct wndl_bytes bytes;
     uint64_t base; /* svma of the first block */
-    uint32_t block_count, rule_count, hot_count;
+    uint32_t block_count, rule_count;
     uint32_t row_count, function_count; /* that it was made of */
     uint32_t dict_size, rows_size, records_size;
-    const uint8_t *index, *rules, *hot, *dict, *rows, *records;
+    const uint8_t *index, *dict, *rules, *rows, *records;
     const uint8_t *records_end;
     uint8_t block_shift, record_shift;
-    bool has_bmi2; /* the processor */
+    uint8_t buckets; /* of a block */
+    bool has_bmi2;   /* the processor */
+    bool is_a64;
+    uint16_t hot_ends[WNDL_TABLE_HOT_CLASSES - 1];
     uint16_t machine;
     uint32_t crc;
     struct wndl_bytes build_id;

@@ -6,6 +6,7 @@
 #ifndef WNDL_UNWIND_TABLE_FORMAT_H
 #define WNDL_UNWIND_TABLE_FORMAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define WNDL_TABLE_MAGIC "WNDLUNWT"
@@ -16,7 +17,7 @@
 #define WNDL_TABLE_FOLDERS_ENV "WINDLASS_UNWIND_TABLES"
 
 enum {
-    WNDL_TABLE_VERSION = 1,
+    WNDL_TABLE_VERSION = 2,
     WNDL_TABLE_ALIGN = 64,   /* of the file in memory */
     WNDL_TABLE_HEADER = 128, /* bytes */
     WNDL_TABLE_CRC_AT = 8,   /* CRC32C of all that is behind it */
@@ -42,10 +43,12 @@ enum {
 
     /* Phrases. */
     WNDL_TABLE_HOT = 256,
+    WNDL_TABLE_HOT_UNIT = 8,    /* bytes */
+    WNDL_TABLE_HOT_CLASSES = 3, /* of one unit to three */
     WNDL_TABLE_PHRASE_ROWS = 16,
-    WNDL_TABLE_PHRASE_COUNT = 0x1f, /* of a phrase's first byte */
-    WNDL_TABLE_PHRASE_WIDE = 0x80,
+    WNDL_TABLE_PHRASE_COUNT = 0x0f, /* of a phrase's first byte: rows less 1 */
     WNDL_TABLE_DICT_MAX = 128 * 1024,
+    WNDL_TABLE_CODE_NUMBER = 0x8000, /* of a rule's code: it is a number */
 };
 
 /* The 4 bytes of a rule: the CFA's words, FP's words, the kind on top. Those of
@@ -70,6 +73,38 @@ static inline uint32_t wndl_table_rule(
     enum wndl_table_kind kind, uint32_t fp_words, uint32_t cfa_words)
 {
     return (uint32_t)kind << 24 | fp_words << 16 | cfa_words;
+}
+
+/* The rule of a code below CODE_NUMBER: of SP's and FP's kinds, with few bits
+ * in either field. */
+static inline uint32_t wndl_table_rule_of_code(bool is_a64, uint32_t code)
+{
+    const uint32_t kind = (WNDL_TABLE_SP + (code >> 14)) << 24;
+    return is_a64 ? kind | (code & 0x3fc0) << 4 | (code & 0x3f)
+                  : kind | (code & 0x3c00) << 6 | (code & 0x3ff);
+}
+
+/* False when no code says that rule. */
+static inline bool wndl_table_code_of_rule(
+    bool is_a64, uint32_t rule, uint32_t *code)
+{
+    *code = ((rule >> 24) - WNDL_TABLE_SP) << 14 & 0x4000;
+    *code |= is_a64 ? (rule >> 4 & 0x3fc0) | (rule & 0x3f)
+                    : (rule >> 6 & 0x3c00) | (rule & 0x3ff);
+    return wndl_table_rule_of_code(is_a64, *code) == rule;
+}
+
+/*
+ * Where the hot phrase of a name is in the dictionary. Names are given by size:
+ * those below ends[0] are of phrases of one unit, those below ends[1] of two
+ * at most.
+ */
+static inline uint32_t wndl_table_hot_place(
+    const uint16_t ends[WNDL_TABLE_HOT_CLASSES - 1], uint32_t name)
+{
+    const uint32_t second = name > ends[0] ? name - ends[0] : 0;
+    const uint32_t third = name > ends[1] ? name - ends[1] : 0;
+    return WNDL_TABLE_HOT_UNIT * (name + second + third);
 }
 
 #endif

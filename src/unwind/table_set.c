@@ -152,40 +152,45 @@ static inline bool find_by_piece(
            pc - known->start < known->end - known->start;
 }
 
-static inline bool rule_of(
-    const struct known *known, uint64_t pc, struct wndl_rule *rule)
+static const struct wndl_rule no_rule = {.kind = WNDL_ENTRY_EMPTY};
+
+static inline struct wndl_rule rule_of(const struct known *known, uint64_t pc)
 {
     const uint32_t found = wndl_table_find(known->table, pc - known->bias);
     if (found == 0)
-        return false;
-    *rule = wndl_table_step_rule(known->table, found, pc);
-    return rule->kind != WNDL_ENTRY_BAD;
+        return no_rule;
+    return wndl_table_step_rule(known->table, found, pc);
 }
 
-static __attribute__((noinline)) bool rule_by_module(
-    uint64_t pc, uint32_t generation, struct wndl_rule *rule)
+static __attribute__((noinline)) struct wndl_rule rule_by_module(
+    uint64_t pc, uint32_t generation)
 {
     struct wndl_dlmodule module;
     struct known known;
     if (!wndl_dlfind(pc, &module))
-        return false;
+        return no_rule;
     const struct slot *slot = find_module(&module, generation, &known);
     if (slot != NULL)
         atomic_store_explicit(
             piece_of(pc), (uint16_t)(slot - set.slots), memory_order_relaxed);
-    return known.table != NULL && rule_of(&known, pc, rule);
+    if (known.table == NULL)
+        return no_rule;
+    const struct wndl_rule rule = rule_of(&known, pc);
+    return rule.kind == WNDL_ENTRY_BAD ? no_rule : rule;
 }
 
 /* Another module may lie in a gap of the one that was seen: what that has no
  * rule for is looked for anew. */
-bool wndl_table_set_rule(uint64_t pc, struct wndl_rule *rule)
+struct wndl_rule wndl_table_set_rule(uint64_t pc)
 {
     struct known known;
     if (set.load == NULL)
-        return false;
+        return no_rule;
     const uint32_t generation = generation_now();
-    if (find_by_piece(pc, generation, &known) && known.table != NULL &&
-        rule_of(&known, pc, rule))
-        return true;
-    return rule_by_module(pc, generation, rule);
+    if (find_by_piece(pc, generation, &known) && known.table != NULL) {
+        const struct wndl_rule rule = rule_of(&known, pc);
+        if (rule.kind != WNDL_ENTRY_EMPTY && rule.kind != WNDL_ENTRY_BAD)
+            return rule;
+    }
+    return rule_by_module(pc, generation);
 }

@@ -27,7 +27,7 @@ void wndl_table_set_forget(void);
 const struct wndl_table *wndl_table_set_find(
     const struct wndl_dlmodule *module);
 
-/* What a walk steps by at `pc`; false when no table knows. */
-bool wndl_table_set_rule(uint64_t pc, struct wndl_rule *rule);
+/* What a walk steps by at `pc`; kind EMPTY when no table knows. */
+struct wndl_rule wndl_table_set_rule(uint64_t pc);
 
 #endif

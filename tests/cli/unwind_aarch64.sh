@@ -179,7 +179,7 @@ for file in "$work/a.so" "$work/debug_frame.so" "$libs/libc.so.6" \
     "$windlass" unwind-table verify "$file" "$work/table.wut" >"$work/out" ||
         fail "$file: verify: $(cat "$work/out")"
     "$windlass" unwind-table show "$work/table.wut" >"$work/out"
-    grep -q '^unwind table, version 1, AArch64, build-id [0-9a-f]' \
+    grep -q '^unwind table, version 2, AArch64, build-id [0-9a-f]' \
         "$work/out" || fail "show says: $(head -n 1 "$work/out")"
     readelf -wF "$file" >"$work/rows" 2>/dev/null || true
     "$windlass" unwind-table show --dump "$work/table.wut" >"$work/dump"

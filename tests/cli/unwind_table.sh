@@ -34,7 +34,7 @@ libc=$(ldd /bin/sh | awk '/libc\.so/ { print $3 }')
     fail "verify failed"
 grep -q 'right at all of' "$work/out" || fail "verify says: $(cat "$work/out")"
 "$windlass" unwind-table show "$work/libc.wut" >"$work/out"
-grep -q '^unwind table, version 1, x86-64, build-id [0-9a-f]' "$work/out" ||
+grep -q '^unwind table, version 2, x86-64, build-id [0-9a-f]' "$work/out" ||
     fail "show says: $(head -n 1 "$work/out")"
 size=$(wc -c <"$work/libc.wut")
 awk -v size="$size" '/ bytes / { sum[$0 ~ /^all/] += $(NF - 3) }
