@@ -3,8 +3,9 @@
  * tables_lookup sizes|speed OBJ, misses OBJ TABLE, lines|lines-kept TABLE: the
  * unwind table of a binary beside other layouts of the same rows.
  *
- * sizes: bytes of each layout, and the entropy of the rows. speed: ns of a lookup at random addresses, the
- * best of 5 runs in turns. Both verify every row first.
+ * sizes: bytes of each layout, and the entropy of the rows. speed: ns of a
+ * lookup at random addresses, the best of 5 runs in turns. Both verify every
+ * row first.
  * misses: asks an unwinder for rules at addresses of OBJ, a library, that were
  * never asked for; callgrind counts measured_miss().
  * lines: looks up random addresses with nothing of the table in the cache, or
