@@ -161,7 +161,7 @@ static const struct wndl_table *find_table(const struct wndl_remote *remote,
 }
 
 /* Where CFI tells nothing, or is damaged. A table does not know where functions
- * start. */
+ * start. NO_MODULE: there is no table. */
 static enum wndl_code_kind find_by_table(
     const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
 {
@@ -169,7 +169,7 @@ static enum wndl_code_kind find_by_table(
     uint64_t bias;
     const struct wndl_table *table = find_table(remote, pc, &room, &bias);
     if (table == NULL)
-        return WNDL_CODE_NO_FDE;
+        return WNDL_CODE_NO_MODULE;
     const struct wndl_arch *arch =
         remote == NULL ? WNDL_ARCH_HERE : wndl_arch_of(remote->machine);
     code->frame = (struct wndl_cfi_section){
@@ -201,8 +201,8 @@ enum wndl_code_kind wndl_code_find(
     enum wndl_code_kind kind = find_by_cfi(remote, pc, code);
     if (kind != WNDL_CODE_NO_FDE && kind != WNDL_CODE_BAD)
         return kind;
-    enum wndl_code_kind other = find_by_table(remote, pc, code);
-    return other == WNDL_CODE_NO_FDE ? kind : other;
+    const enum wndl_code_kind other = find_by_table(remote, pc, code);
+    return other == WNDL_CODE_NO_MODULE ? kind : other;
 }
 
 /* A pc may be anywhere in a module, its data too: sanitizers must not look. */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# unwind_live.sh WINDLASS SOURCES aarch64|arm: the unwinder in a process of
+# unwind_live.sh WINDLASS SOURCES aarch64|arm|i386: the unwinder in a process of
 # another processor, by an emulator that may be interrupted at each instruction.
 # It comes to the end of 99 of 100 stacks and more; less than 90 are taken for a
 # failure, for it is by chance where so few signals come, and libgcc changes
@@ -12,6 +12,9 @@
 # 32-bit Arm: by .ARM.exidx and code, and by a table alone. Most of its C library
 # and of what throws exceptions says that it may not be unwound: incomplete stacks
 # that begin or end there are counted apart.
+# i386: without an emulator, by .eh_frame and by a table alone. There are no C++
+# libraries of it: frames are left as exceptions do by libgcc's unwinder in C. It
+# is not compared with: it faults in code of the C library.
 set -eu
 windlass=$1
 sources=$2
@@ -19,7 +22,16 @@ machine=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
+emulator=
+options=
+throws=tests/fixtures/unwind/sampled_throws.cc
 case $machine in
+i386)
+    prefix=i386
+    # Headers of the kernel are there for both.
+    options="-m32 -idirafter /usr/include/$(gcc -print-multiarch)"
+    throws=tests/fixtures/unwind/sampled_cleanups.c
+    ;;
 aarch64)
     prefix=aarch64-linux-gnu
     ;;
@@ -28,16 +40,29 @@ arm)
     ;;
 esac
 root=/usr/$prefix
-for tool in $prefix-gcc $prefix-g++ $prefix-objcopy qemu-$machine python3; do
-    command -v "$tool" >/dev/null || exit 77
-done
-[ -r "$root/include/stdio.h" ] && [ -r "$root/lib/libc.so.6" ] &&
-    [ -r "$root/lib/libstdc++.so.6" ] || exit 77
+gcc=$prefix-gcc
+gxx=$prefix-g++
+objcopy=$prefix-objcopy
+if [ "$machine" = i386 ]; then
+    gcc=gcc
+    gxx=gcc
+    objcopy=objcopy
+    echo 'int main(void) { return 0; }' >"$work/main.c"
+    gcc -m32 -o "$work/main" "$work/main.c" 2>/dev/null &&
+        "$work/main" || exit 77
+else
+    emulator="qemu-$machine -singlestep -L $root"
+    for tool in $gcc $gxx $objcopy qemu-$machine python3; do
+        command -v "$tool" >/dev/null || exit 77
+    done
+    [ -r "$root/include/stdio.h" ] && [ -r "$root/lib/libc.so.6" ] &&
+        [ -r "$root/lib/libstdc++.so.6" ] || exit 77
+fi
 
 cd "$sources"
-flags='-std=gnu17 -D_GNU_SOURCE -Iinclude -Isrc -funwind-tables'
+flags="-std=gnu17 -D_GNU_SOURCE -Iinclude -Isrc -funwind-tables $options"
 # shellcheck disable=SC2086 # several words
-$prefix-gcc $flags -O1 -fPIC -Wall -Wextra -Werror -shared -Wl,-z,defs \
+$gcc $flags -O1 -fPIC -Wall -Wextra -Werror -shared -Wl,-z,defs \
     -o "$work/libunwinder.so" src/base/bytes.c src/base/status.c \
     src/os/dlfind.c src/os/line.c src/os/maps.c src/os/own_memory.c \
     src/cfi/*.c src/unwind/*.c
@@ -47,11 +72,13 @@ build() {
     name=$1
     shift
     # shellcheck disable=SC2086
-    $prefix-gcc $flags "$@" -c -o "$work/$name.o" \
+    $gcc $flags "$@" -c -o "$work/$name.o" \
         tests/fixtures/unwind/sampled.c
-    $prefix-g++ -std=c++17 -funwind-tables "$@" -c -o "$work/throws.o" \
-        tests/fixtures/unwind/sampled_throws.cc
-    $prefix-g++ -o "$work/$name" "$work/$name.o" "$work/throws.o" \
+    # shellcheck disable=SC2086
+    $gxx $options -fexceptions -funwind-tables "$@" -c -o "$work/throws.o" \
+        "$throws"
+    # shellcheck disable=SC2086
+    $gxx $options -o "$work/$name" "$work/$name.o" "$work/throws.o" \
         "$work/libunwinder.so" -Wl,-rpath,"$work" -Wl,-z,now -Wl,--build-id
 }
 
@@ -59,7 +86,8 @@ build() {
 run() {
     name=$1
     shift
-    qemu-$machine -singlestep -L "$root" "$work/$name" "$@" >"$work/out" || {
+    # shellcheck disable=SC2086
+    $emulator "$work/$name" "$@" >"$work/out" || {
         echo "$name: fails with $?"
         failed=1
     }
@@ -73,6 +101,16 @@ if [ "$machine" = aarch64 ]; then
     run signed
     build bare -O1 -fomit-frame-pointer
     run bare -c
+elif [ "$machine" = i386 ]; then
+    build bare -O2 -fomit-frame-pointer
+    run bare
+    build framed -O0
+    run framed
+    # With nothing but the table.
+    "$windlass" unwind-table build "$work/bare" -o "$work/bare.wut" 2>/dev/null
+    $objcopy --strip-all --remove-section=.eh_frame \
+        --remove-section=.eh_frame_hdr "$work/bare" "$work/table"
+    run table "$work/bare.wut"
 else
     build thumb -O2 -mthumb
     run thumb
@@ -80,7 +118,7 @@ else
     run arm
     # The same again, with nothing but the table.
     "$windlass" unwind-table build "$work/arm" -o "$work/arm.wut" 2>/dev/null
-    $prefix-objcopy -O binary --only-section=.ARM.exidx \
+    $objcopy -O binary --only-section=.ARM.exidx \
         --set-section-flags .ARM.exidx=alloc "$work/arm" "$work/exidx"
     python3 - "$work/exidx" <<'END'
 import sys
@@ -89,7 +127,7 @@ for at in range(4, len(data), 8):
     data[at : at + 4] = b"\1\0\0\0"  # CANTUNWIND
 open(sys.argv[1], "wb").write(data)
 END
-    $prefix-objcopy --strip-all --update-section .ARM.exidx="$work/exidx" \
+    $objcopy --strip-all --update-section .ARM.exidx="$work/exidx" \
         "$work/arm" "$work/table" 2>/dev/null
     run table "$work/arm.wut"
 fi
