@@ -51,8 +51,10 @@ unset WINDLASS_UNWIND_TABLES
 
 # What an emulator runs without a runtime is told of.
 cat >still.c <<'C'
+#include <unistd.h>
 int main(void)
 {
+    sleep(1);
     return 4;
 }
 C
