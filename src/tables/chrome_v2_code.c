@@ -139,6 +139,9 @@ bool wndl_chrome_v2_encode_step(struct wndl_buf *out,
         return false;
     struct writing w = {out, -row->cfa.offset};
     /* What undoes `before` begins with its register: that has to be there. */
+    if (!from_sp && row->cfa.reg == before->cfa.reg &&
+        row->cfa.offset != before->cfa.offset)
+        return false;
     if (!from_sp && lowest(before, row, INT64_MIN) == WNDL_ARM_REGS)
         return true;
     if (!by_sp)

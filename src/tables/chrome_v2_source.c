@@ -28,8 +28,8 @@ struct record {
 static bool is_smaller(
     const struct wndl_cfi_row *before, const struct wndl_cfi_row *row)
 {
-    if (before->cfa.reg != WNDL_ARM_SP || row->cfa.reg != WNDL_ARM_SP)
-        return before->cfa.reg != row->cfa.reg && row->cfa.reg == WNDL_ARM_SP;
+    if (before->cfa.reg != row->cfa.reg)
+        return row->cfa.reg == WNDL_ARM_SP;
     return row->cfa.offset < before->cfa.offset;
 }
 
