@@ -227,6 +227,10 @@ struct wndl_remote_module {
      * used where .eh_frame tells nothing. It is not held against the module. */
     const uint8_t *table;
     size_t table_size;
+    /* Not 0: the table is Chromium's unwind info v2 (`unwind-table build
+     * --format chrome-v2`), and these are svma and bytes of the module's .text,
+     * which is EM_ARM's. */
+    uint64_t table_text, table_text_size;
 };
 
 struct wndl_remote {

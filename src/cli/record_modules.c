@@ -52,9 +52,7 @@ static bool has_table(const char *path)
     wndl_arena_init(&arena, wndl_mem_libc());
     if (wndl_object_open(file.bytes, path, wndl_mem_libc(), &object, NULL) ==
         WNDL_OK) {
-        has = wndl_unwind_table_copy(&arena, wndl_object_machine(object),
-                  wndl_object_build_id(object))
-                  .size != 0;
+        has = wndl_unwind_table_copy(&arena, object).bytes.size != 0;
         wndl_object_close(object);
     }
     wndl_arena_free(&arena);

@@ -131,8 +131,7 @@ static bool take_object(struct wndl_arena *arena, struct wndl_object *object,
         return false;
     binary->machine = wndl_object_machine(object);
     binary->build_id = wndl_object_build_id(object);
-    binary->unwind_table =
-        wndl_unwind_table_copy(arena, binary->machine, binary->build_id);
+    binary->unwind_table = wndl_unwind_table_copy(arena, object);
     return copy(arena, &binary->build_id) &&
            take_section(arena, object, ".eh_frame", &binary->eh_frame) &&
            take_section(arena, object, ".eh_frame_hdr", &binary->eh_frame_hdr);

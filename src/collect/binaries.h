@@ -8,6 +8,7 @@
 #define WNDL_COLLECT_BINARIES_H
 
 #include "base/intern.h"
+#include "collect/unwind_tables.h"
 #include "os/maps.h"
 
 #include <sys/types.h>
@@ -27,7 +28,7 @@ struct wndl_binary {
     uint64_t start, end; /* svma, of the whole image */
     struct wndl_bytes build_id;
     struct wndl_binary_section eh_frame, eh_frame_hdr;
-    struct wndl_bytes unwind_table;   /* unwind_tables.h; empty: none */
+    struct wndl_unwind_table unwind_table;
     struct wndl_binary_segment *code; /* executable segments */
     size_t code_count;
     uint16_t machine; /* EM_* */

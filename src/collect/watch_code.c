@@ -76,8 +76,10 @@ static bool take_mapping(void *context, const struct wndl_mapping *mapping)
         .eh_frame_hdr = binary->eh_frame_hdr.bytes.data,
         .eh_frame_hdr_size = binary->eh_frame_hdr.bytes.size,
         .eh_frame_hdr_svma = binary->eh_frame_hdr.svma,
-        .table = binary->unwind_table.data,
-        .table_size = binary->unwind_table.size,
+        .table = binary->unwind_table.bytes.data,
+        .table_size = binary->unwind_table.bytes.size,
+        .table_text = binary->unwind_table.text,
+        .table_text_size = binary->unwind_table.text_size,
     };
     return true;
 }

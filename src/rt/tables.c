@@ -4,6 +4,7 @@
  * build-id and mapped when a walk first comes to a module: open and mmap are
  * all that takes. What was mapped stays.
  */
+#include "unwind/table_chrome.h"
 #include "unwind/table_set.h"
 
 #include "os/raw.h"
@@ -12,6 +13,7 @@
 #include "rt/rt.h"
 #include "rt/tables.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,13 +29,14 @@ static struct {
     struct found {
         _Atomic bool ready;
         struct wndl_table table;
+        uint8_t id[WNDL_TABLE_BUILD_ID_MAX];
     } all[WNDL_RT_TABLES];
 } pool;
 
 /* ---- files */
 
-/* "/<build-id>.wut", NUL-terminated. */
-static void write_name(char *to, struct wndl_bytes id)
+/* "/<build-id>" and what is behind it, NUL-terminated. */
+static void write_name(char *to, struct wndl_bytes id, const char *suffix)
 {
     static const char digits[] = "0123456789abcdef";
     *to++ = '/';
@@ -41,7 +44,7 @@ static void write_name(char *to, struct wndl_bytes id)
         *to++ = digits[id.data[i] >> 4];
         *to++ = digits[id.data[i] & 15];
     }
-    memcpy(to, WNDL_TABLE_SUFFIX, sizeof WNDL_TABLE_SUFFIX);
+    memcpy(to, suffix, strlen(suffix) + 1);
 }
 
 static struct wndl_bytes map_file(const char *path)
@@ -60,15 +63,41 @@ static struct wndl_bytes map_file(const char *path)
     return bytes;
 }
 
+/* What is looked for. */
+struct wanted {
+    const struct wndl_dlmodule *module;
+    struct wndl_bytes id;
+    const char *suffix;
+};
+
+/* Chromium's does not say where .text is; the module's file does. */
+static bool open_chrome(struct wndl_bytes bytes, const struct wanted *wanted,
+    struct wndl_table *table)
+{
+    const char *name = wanted->module->name;
+    struct wndl_table_chrome_of of;
+    const struct wndl_bytes file =
+        map_file(name[0] == '\0' ? "/proc/self/exe" : name);
+    if (file.size == 0)
+        return false;
+    const bool known = wndl_table_chrome_of_file(file, &of);
+    wndl_raw_unmap((void *)file.data, file.size);
+    return known && of.machine == WNDL_ARCH_MACHINE &&
+           wndl_table_open_chrome(bytes, &of, table, NULL) == WNDL_OK;
+}
+
 /* Of the file of that path, if it is the module's. */
 static bool open_table(
-    const char *path, struct wndl_bytes id, struct wndl_table *table)
+    const char *path, const struct wanted *wanted, struct wndl_table *table)
 {
     const struct wndl_bytes bytes = map_file(path);
     if (bytes.size == 0)
         return false;
-    if (wndl_table_open(bytes, table, NULL) == WNDL_OK &&
-        wndl_table_is_for(table, WNDL_ARCH_MACHINE, id, NULL) == WNDL_OK)
+    if (wanted->suffix[1] == WNDL_TABLE_CHROME_SUFFIX[1]
+            ? open_chrome(bytes, wanted, table)
+            : wndl_table_open(bytes, table, NULL) == WNDL_OK &&
+                  wndl_table_is_for(
+                      table, WNDL_ARCH_MACHINE, wanted->id, NULL) == WNDL_OK)
         return true;
     wndl_raw_unmap((void *)bytes.data, bytes.size);
     return false;
@@ -83,7 +112,7 @@ static size_t up_to_colon(const char *text)
 }
 
 /* In the first folder that has it. */
-static bool find_table(struct wndl_bytes id, struct wndl_table *table)
+static bool find_table(const struct wanted *wanted, struct wndl_table *table)
 {
     enum { PATH = 1024 };
     char path[PATH];
@@ -92,13 +121,22 @@ static bool find_table(struct wndl_bytes id, struct wndl_table *table)
         const size_t size = up_to_colon(folder);
         if (size != 0 && size + NAME_MAX_SIZE <= sizeof path) {
             memcpy(path, folder, size);
-            write_name(path + size, id);
-            if (open_table(path, id, table))
+            write_name(path + size, wanted->id, wanted->suffix);
+            if (open_table(path, wanted, table))
                 return true;
         }
         folder += size + (folder[size] == ':');
     }
     return false;
+}
+
+static bool find_any(struct wanted *wanted, struct wndl_table *table)
+{
+    wanted->suffix = WNDL_TABLE_SUFFIX;
+    if (find_table(wanted, table))
+        return true;
+    wanted->suffix = WNDL_TABLE_CHROME_SUFFIX;
+    return WNDL_ARCH_MACHINE == EM_ARM && find_table(wanted, table);
 }
 
 /* ---- what is there already */
@@ -114,7 +152,8 @@ static const struct wndl_table *find_known(struct wndl_bytes id)
     return NULL;
 }
 
-static const struct wndl_table *keep(const struct wndl_table *table)
+static const struct wndl_table *keep(
+    const struct wndl_table *table, struct wndl_bytes id)
 {
     uint32_t turn = atomic_load(&pool.taken);
     do {
@@ -124,6 +163,9 @@ static const struct wndl_table *keep(const struct wndl_table *table)
         }
     } while (!atomic_compare_exchange_weak(&pool.taken, &turn, turn + 1));
     pool.all[turn].table = *table;
+    memcpy(pool.all[turn].id, id.data, id.size);
+    pool.all[turn].table.build_id =
+        (struct wndl_bytes){pool.all[turn].id, id.size};
     atomic_store_explicit(&pool.all[turn].ready, true, memory_order_release);
     return &pool.all[turn].table;
 }
@@ -135,10 +177,11 @@ static const struct wndl_table *load(const struct wndl_dlmodule *module)
     const struct wndl_bytes id = wndl_rt_module_build_id(module);
     if (id.size == 0 || id.size > WNDL_TABLE_BUILD_ID_MAX)
         return NULL;
+    struct wanted wanted = {.module = module, .id = id};
     const struct wndl_table *known = find_known(id);
-    if (known != NULL || wndl_rt_is_careful() || !find_table(id, &table))
+    if (known != NULL || wndl_rt_is_careful() || !find_any(&wanted, &table))
         return known;
-    return keep(&table);
+    return keep(&table, id);
 }
 
 void wndl_rt_tables_start(char *const environment[])

@@ -48,7 +48,9 @@ struct wndl_chrome_v2_verdict {
 /*
  * Looks up the first, middle and last instruction of each row that
  * wndl_chrome_v2_build would take, runs what it finds over registers and a
- * stack made up for the row, and compares all registers. Fails as that does.
+ * stack made up for the row, and compares all registers; and the same of the
+ * row that walks take it for (unwind/table_chrome.h). Fails as that does, and
+ * MALFORMED for a table of more code than the binary has.
  */
 enum wndl_status wndl_chrome_v2_verify(const struct wndl_chrome_v2 *table,
     struct wndl_object *object, struct wndl_chrome_v2_verdict *verdict,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/map.h"
 #include "tables/chrome_v2.h"
+#include "unwind/table.h"
 
+#include <elf.h>
 #include <string.h>
 
 /* ---- against the binary */
@@ -57,6 +59,29 @@ static void expect(const struct wndl_chrome_v2_frame *f,
     regs[WNDL_ARM_PC] = regs[WNDL_ARM_LR];
 }
 
+/* Whether walks find the same: they take what undoes a frame as one row. */
+static bool is_found(const struct verifying *v, uint64_t pc,
+    const struct wndl_chrome_v2_frame *frame,
+    const uint32_t expected[WNDL_ARM_REGS])
+{
+    const struct wndl_table table = {.machine = EM_ARM,
+        .is_chrome = true,
+        .text = v->binary->text,
+        .chrome = *v->table};
+    const uint32_t cfa = STACK_ADDR + STACK - SPARE;
+    uint32_t regs[WNDL_ARM_REGS];
+    struct wndl_cfi_row row;
+    const enum wndl_status status = wndl_table_row(
+        &table, wndl_arch_of(EM_ARM), wndl_table_find(&table, pc), &row);
+    if (status != WNDL_OK)
+        return status == WNDL_NOT_FOUND && expected == NULL;
+    if (expected == NULL || row.cfa.kind != WNDL_RULE_REGISTER ||
+        frame->regs[row.cfa.reg] + (uint32_t)row.cfa.offset != cfa)
+        return false;
+    expect(frame, &row, regs);
+    return memcmp(regs, expected, sizeof regs) == 0;
+}
+
 static bool is_right(const struct verifying *v, uint64_t pc,
     const struct wndl_cfi_row *row, bool refused)
 {
@@ -68,10 +93,12 @@ static bool is_right(const struct verifying *v, uint64_t pc,
     const struct wndl_bytes code =
         wndl_chrome_v2_sequence(v->table, place.instruction);
     if (refused)
-        return code.size == 2 && code.data[0] == 0x80 && code.data[1] == 0;
+        return code.size == 2 && code.data[0] == 0x80 && code.data[1] == 0 &&
+               is_found(v, pc, NULL, NULL);
     set_frame(&frame, row, v->stack);
     expect(&frame, row, regs);
-    return wndl_chrome_v2_run(code, &frame) == WNDL_OK &&
+    return is_found(v, pc, &frame, regs) &&
+           wndl_chrome_v2_run(code, &frame) == WNDL_OK &&
            memcmp(regs, frame.regs, sizeof regs) == 0;
 }
 
@@ -131,6 +158,10 @@ enum wndl_status wndl_chrome_v2_verify(const struct wndl_chrome_v2 *table,
             wndl_chrome_v2_functions(object, &binary, check_function, &v, err);
     }
     wndl_arena_free(&arena);
+    if (status == WNDL_OK && !wndl_chrome_v2_fits(table, binary.text_size))
+        return wndl_fail(err, WNDL_MALFORMED,
+            "its .text ends before the last function that the table tells of: "
+            "that is of another binary");
     return status;
 }
 

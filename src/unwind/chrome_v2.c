@@ -70,6 +70,17 @@ uint32_t wndl_chrome_v2_page_of(const struct wndl_chrome_v2 *t, uint32_t i)
     return low == 0 ? 0 : low - 1;
 }
 
+bool wndl_chrome_v2_fits(const struct wndl_chrome_v2 *t, uint64_t text_size)
+{
+    uint32_t start, offsets;
+    if (t->function_count == 0)
+        return true;
+    const uint32_t last = t->function_count - 1;
+    wndl_chrome_v2_function(t, last, &start, &offsets);
+    const uint64_t page = wndl_chrome_v2_page_of(t, last);
+    return (page << WNDL_CHROME_V2_PAGE_SHIFT) + start <= text_size;
+}
+
 /* The first of [begin, end) that starts behind `key`. */
 static uint32_t first_behind(
     const struct wndl_chrome_v2 *t, uint32_t begin, uint32_t end, uint32_t key)

@@ -49,6 +49,11 @@ void wndl_chrome_v2_function(const struct wndl_chrome_v2 *table, uint32_t i,
  * not behind it. */
 uint32_t wndl_chrome_v2_page_of(const struct wndl_chrome_v2 *table, uint32_t i);
 
+/* Whether all functions start in that many bytes of .text, or, as a filler may,
+ * at their end. */
+bool wndl_chrome_v2_fits(
+    const struct wndl_chrome_v2 *table, uint64_t text_size);
+
 /* By an offset from the start of .text. NOT_FOUND behind the last page, and
  * where nothing is said; MALFORMED. */
 enum wndl_status wndl_chrome_v2_find(const struct wndl_chrome_v2 *table,

@@ -4,6 +4,7 @@
 #include "os/dlfind.h"
 #include "unwind/arm_find.h"
 #include "unwind/jit_remote.h"
+#include "unwind/table_chrome.h"
 #include "unwind/table_set.h"
 
 /*
@@ -152,12 +153,16 @@ static const struct wndl_table *find_table(const struct wndl_remote *remote,
         return wndl_table_set_find(&module);
     }
     const struct wndl_remote_module *m = remote_module(remote, pc);
-    if (m == NULL || m->table == NULL ||
-        wndl_table_open((struct wndl_bytes){m->table, m->table_size}, room,
-            NULL) != WNDL_OK)
+    if (m == NULL || m->table == NULL)
         return NULL;
+    const struct wndl_bytes bytes = {m->table, m->table_size};
+    const struct wndl_table_chrome_of of = {
+        remote->machine, m->table_text, m->table_text_size};
+    const enum wndl_status status =
+        m->table_text_size != 0 ? wndl_table_open_chrome(bytes, &of, room, NULL)
+                                : wndl_table_open(bytes, room, NULL);
     *bias = m->bias;
-    return room;
+    return status == WNDL_OK ? room : NULL;
 }
 
 /* Where CFI tells nothing, or is damaged. A table does not know where functions

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/table.h"
 
+#include "unwind/table_chrome.h"
+
 #include <elf.h>
 
 #if defined(__x86_64__)
@@ -471,7 +473,7 @@ INLINED uint32_t find_rule(
     const uint64_t offset = svma - t->base;
     const uint64_t block = offset >> t->block_shift;
     if (block >= t->block_count)
-        return 0;
+        return t->is_chrome ? wndl_table_chrome_find(t, svma) : 0;
     const uint32_t line = (uint32_t)block / WNDL_TABLE_LINE_BLOCKS;
     const uint8_t *index = t->index + (size_t)line * WNDL_TABLE_LINE;
     /* 4 bytes for each line up to this one, 2 for each block before. */

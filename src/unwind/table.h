@@ -18,6 +18,7 @@
 #include "cfi/cfi.h"
 #include "cfi/cfi_plain.h"
 #include "unwind/arch.h"
+#include "unwind/chrome_v2.h"
 #include "unwind/rule.h"
 #include "unwind/table_format.h"
 
@@ -38,6 +39,10 @@ struct wndl_table {
     uint16_t machine;
     uint32_t crc;
     struct wndl_bytes build_id;
+    /* Of another form (table_chrome.h): then it has no blocks and no rules. */
+    bool is_chrome;
+    uint64_t text; /* svma */
+    struct wndl_chrome_v2 chrome;
 };
 
 /*

@@ -14,6 +14,8 @@
 /* A file is found as FOLDER/<build-id in hexadecimal>.wut, by a list of folders
  * with colons between them. */
 #define WNDL_TABLE_SUFFIX ".wut"
+/* One of Chromium's (table_chrome.h), where none of ours is there. */
+#define WNDL_TABLE_CHROME_SUFFIX ".cuw2"
 #define WNDL_TABLE_FOLDERS_ENV "WINDLASS_UNWIND_TABLES"
 
 enum {
@@ -59,6 +61,8 @@ enum wndl_table_kind {
     WNDL_TABLE_FP = 2,   /* CFA = FP + words */
     WNDL_TABLE_STOP = 3, /* nobody called */
     WNDL_TABLE_ROW = 4,  /* the lower 24 bits: where it is among the rows */
+    /* In no file of ours: where it is among the instructions (chrome_v2.h). */
+    WNDL_TABLE_CHROME = 5,
 };
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules of a table as what a walk goes by. */
 #include "unwind/a64.h"
-#include "unwind/table.h"
+#include "unwind/table_chrome.h"
 
 static void read_rule(struct wndl_cursor *c, struct wndl_cfi_rule *rule)
 {
@@ -115,6 +115,8 @@ enum wndl_status wndl_table_row(const struct wndl_table *table,
         return WNDL_OK;
     case WNDL_TABLE_ROW:
         return read_row(table, rule & (WNDL_TABLE_ROWS_MAX - 1), row);
+    case WNDL_TABLE_CHROME:
+        return wndl_table_chrome_row(table, rule, row);
     }
     return WNDL_MALFORMED;
 }

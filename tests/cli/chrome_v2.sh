@@ -156,6 +156,44 @@ table show --dump "$work/frame.shipped" 2>/dev/null && fail "--dump is not ours"
 "$windlass" unwind-table show --lookup 10 "$work/frame.shipped" 2>/dev/null &&
     fail "--lookup is chrome-v2's"
 
+# Functions that a binary has no room for.
+echo 'int g(void); int f(void) { return g() + 1; }' >"$work/small.c"
+clang-19 --target=arm-linux-gnueabihf -march=armv7-a -mthumb -O2 \
+    -funwind-tables -fPIC -c -o "$work/small.o" "$work/small.c"
+ld.lld-19 -shared -o "$work/small.so" "$work/small.o"
+table verify "$work/small.so" "$work/frame.shipped" 2>"$work/err" &&
+    fail "a table of more code than there is"
+grep -q 'small.so: its .text ends before' "$work/err" || fail "no reason: .text"
+
+# A frame pointer that moves up in an epilogue makes the frame smaller.
+cat >"$work/moves.s" <<'END'
+.syntax unified
+.thumb
+.thumb_func
+f: .cfi_sections .debug_frame
+.cfi_startproc
+push {r7, lr}
+.cfi_def_cfa_offset 8
+.cfi_offset r7, -8
+.cfi_offset lr, -4
+sub sp, #64
+.cfi_def_cfa_offset 72
+mov r7, sp
+.cfi_def_cfa_register r7
+nop
+adds r7, #64
+.cfi_def_cfa_offset 8
+mov sp, r7
+.cfi_def_cfa_register sp
+pop {r7, pc}
+.cfi_endproc
+END
+clang-19 --target=armv7a-linux-gnueabihf -c -o "$work/moves.o" "$work/moves.s"
+ld.lld-19 -shared -o "$work/moves.so" "$work/moves.o"
+table build "$work/moves.so" -o "$work/moves" 2>/dev/null
+table verify "$work/moves.so" "$work/moves" >"$work/out" || fail "moves"
+grep -q 'right at all of' "$work/out" || fail "moves: $(cat "$work/out")"
+
 # More distinct lists of offsets than 64 KiB have room for.
 python3 - "$work/large.s" <<'END'
 import sys

@@ -4,7 +4,9 @@
  * in, and what is found run. What runs through stays on its stack.
  */
 #include "tables/chrome_v2.h"
+#include "unwind/table_chrome.h"
 
+#include <elf.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -33,10 +35,38 @@ static void look_up(const struct wndl_chrome_v2 *t, uint64_t at)
         abort();
 }
 
+/* As walks do. */
+static void take_rows(struct wndl_bytes bytes)
+{
+    const struct wndl_table_chrome_of of = {EM_ARM, STACK_ADDR, UINT32_MAX};
+    struct wndl_table table;
+    struct wndl_cfi_row row;
+    if (wndl_table_open_chrome(bytes, &of, &table, NULL) != WNDL_OK)
+        return;
+    const uint64_t span = (uint64_t)table.chrome.page_count
+                          << WNDL_CHROME_V2_PAGE_SHIFT;
+    for (uint64_t at = 0; at <= span; at += span / LOOKUPS + 1) {
+        const uint32_t rule = wndl_table_find(&table, STACK_ADDR + at);
+        if (wndl_table_row(&table, wndl_arch_of(EM_ARM), rule, &row) ==
+                WNDL_OK &&
+            row.cfa.kind != WNDL_RULE_REGISTER)
+            abort();
+    }
+}
+
+/* A file as a binary, too: where its .text is. */
+static void find_text(struct wndl_bytes bytes)
+{
+    struct wndl_table_chrome_of of;
+    (void)wndl_table_chrome_of_file(bytes, &of);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct wndl_chrome_v2 t;
     struct wndl_chrome_v2_counts counts;
+    find_text((struct wndl_bytes){data, size});
+    take_rows((struct wndl_bytes){data, size});
     if (wndl_chrome_v2_open((struct wndl_bytes){data, size}, &t, NULL) !=
         WNDL_OK)
         return 0;
