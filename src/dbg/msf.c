@@ -163,19 +163,19 @@ static enum wndl_status open_directory(
     wndl_cursor_skip(&c, 4);
     uint64_t map = (uint64_t)wndl_cursor_u32(&c) * msf->block_size;
     if (size > msf->file.size)
-        return wndl_fail_at(err, WNDL_MALFORMED, "", MAGIC_SIZE + 12,
+        return wndl_fail_at(err, WNDL_MALFORMED, "file", MAGIC_SIZE + 12,
             "a directory that is larger than the file");
     struct wndl_bytes numbers =
         wndl_bytes_slice(msf->file, map, 4 * blocks_of(msf, size));
     if (numbers.size == 0)
-        return wndl_fail_at(err, WNDL_TRUNCATED, "", MAGIC_SIZE + 20,
+        return wndl_fail_at(err, WNDL_TRUNCATED, "file", MAGIC_SIZE + 20,
             "the directory is past the end of the file");
     const struct wndl_msf_stream stream = {(uint32_t)size, numbers.data};
     struct wndl_msf_piece piece;
     enum wndl_status status = wndl_msf_load(
         msf, &stream, (struct wndl_msf_range){0, size}, arena->mem, &piece);
     if (status == WNDL_TRUNCATED)
-        return wndl_fail_at(err, status, "", map,
+        return wndl_fail_at(err, status, "file", map,
             "blocks of the directory are past the end of the file");
     struct wndl_bytes directory = piece.bytes;
     if (status == WNDL_OK && piece.own != NULL)
@@ -196,13 +196,13 @@ enum wndl_status wndl_msf_open(struct wndl_bytes file, struct wndl_arena *arena,
     wndl_cursor_skip(&c, 20);
     if (!wndl_msf_is(file))
         return wndl_fail_at(
-            err, WNDL_UNSUPPORTED, "", 0, "not a PDB file of version 7");
+            err, WNDL_UNSUPPORTED, "file", 0, "not a PDB file of version 7");
     if (c.failed)
-        return wndl_fail_at(err, WNDL_TRUNCATED, "", file.size,
+        return wndl_fail_at(err, WNDL_TRUNCATED, "file", file.size,
             "the file ends within its header");
     if (msf->block_size < SMALLEST_BLOCK || msf->block_size > LARGEST_BLOCK ||
         (msf->block_size & (msf->block_size - 1)) != 0)
-        return wndl_fail_at(
-            err, WNDL_MALFORMED, "", MAGIC_SIZE, "a block size that is none");
+        return wndl_fail_at(err, WNDL_MALFORMED, "file", MAGIC_SIZE,
+            "a block size that is none");
     return open_directory(msf, arena, err);
 }

@@ -70,11 +70,11 @@ static enum wndl_status read_coff(struct reading *r, struct wndl_error *err)
     c = wndl_cursor_at(file, at, false);
     const uint8_t *magic = wndl_cursor_take(&c, 4);
     if (magic == NULL)
-        return wndl_fail_at(err, WNDL_TRUNCATED, "", file.size,
+        return wndl_fail_at(err, WNDL_TRUNCATED, "file", file.size,
             "the file ends before its PE header");
     if (memcmp(magic, "PE\0\0", 4) != 0)
         return wndl_fail_at(
-            err, WNDL_UNSUPPORTED, "", at, "not a program for Windows");
+            err, WNDL_UNSUPPORTED, "file", at, "not a program for Windows");
     r->at = at + UINT64_C(4);
     r->object->machine = machine_of(wndl_cursor_u16(&c));
     r->sections = wndl_cursor_u16(&c);

@@ -164,4 +164,40 @@ for cut in 0 1 31 40 55 600 5000 "$((size / 2))" "$((size - 1))"; do
         [ $? -le 2 ] && grep -q cut.pdb errors || fail "cut at $cut"
     }
 done
+
+# A directory that points at itself, in itself or in the list of its blocks;
+# blocks of all streams in one place; sizes that are none. It is said where.
+cat >wild.py <<'END'
+import struct, sys
+whole = open(sys.argv[1], "rb").read()
+block, _, _, size, _, listed = struct.unpack_from("<6I", whole, 32)
+(at,) = struct.unpack_from("<I", whole, listed * block)
+(count,) = struct.unpack_from("<I", whole, at * block)
+sizes = struct.unpack_from(f"<{count}I", whole, at * block + 4)
+blocks = sum(-(-n // block) for n in sizes if n != 0xFFFFFFFF)
+streams = at * block + 4 + 4 * count
+places = {
+    "listed_in_itself": [(listed * block, listed)],
+    "listed_in_header": [(52, 0)],
+    "listed_nowhere": [(52, 0xFFFFFFFF)],
+    "directory_huge": [(44, 0xFFFFFFFF)],
+    "block_size": [(32, block + 1)],
+    "streams_many": [(at * block, 0x3FFFFFFF)],
+    "stream_huge": [(at * block + 8, len(whole))],
+}
+for to in (0, listed, at):
+    places[f"streams_at_{to}"] = [(streams + 4 * i, to) for i in range(blocks)]
+for name, numbers in places.items():
+    data = bytearray(whole)
+    for where, number in numbers:
+        struct.pack_into("<I", data, where, number)
+    open(f"wild_{name}.pdb", "wb").write(data)
+END
+python3 wild.py made/other
+for wild in wild_*.pdb; do
+    timeout 20 "$windlass" sym -f -e "$wild" 0x1006 >said 2>errors &&
+        fail "$wild: $(cat said)"
+    grep -q "^windlass: error: $wild: [a-z0-9 ]*+0x[0-9a-f]*: ." errors ||
+        fail "$wild: $(cat errors)"
+done
 exit $failed
