@@ -13,8 +13,10 @@
 #include "rt/arch_i386.h"
 #elif defined(__aarch64__)
 #include "rt/arch_aarch64.h"
+#elif defined(__arm__)
+#include "rt/arch_arm.h"
 #else
-#error "the runtime is written for x86-64, i386 and AArch64"
+#error "the runtime is written for x86-64, i386, AArch64 and 32-bit Arm"
 #endif
 
 #endif

@@ -85,6 +85,46 @@ _Static_assert(sizeof(struct wndl_regs) == 48 &&
                                      ".cfi_restore x30\n"                      \
                                      "ret\n"
 
+#elif defined(__arm__)
+
+_Static_assert(sizeof(struct wndl_regs) == 40 &&
+                   offsetof(struct wndl_regs, valid) == 32 &&
+                   offsetof(struct wndl_regs, gregs) == 36,
+    "the room that is made for it");
+
+#define WNDL_RT_HEAP_REGS_1 "r1"
+#define WNDL_RT_HEAP_REGS_2 "r2"
+#define WNDL_RT_HEAP_REGS_3 "r3"
+
+/* R4, LR and 40 bytes of room. */
+#define WNDL_RT_HEAP_ENTRY_BODY(function, count)                               \
+    ".syntax unified\n"                                                        \
+    ".arm\n"                                                                   \
+    ".fnstart\n"                                                               \
+    "push {r4, lr}\n"                                                          \
+    ".save {r4, lr}\n"                                                         \
+    "sub sp, sp, #40\n"                                                        \
+    ".pad #40\n"                                                               \
+    "mov r12, #0\n"                                                            \
+    "str r12, [sp, #4]\n"                                                      \
+    "str r12, [sp, #12]\n"                                                     \
+    "str r12, [sp, #20]\n"                                                     \
+    "str r12, [sp, #28]\n"                                                     \
+    "str r12, [sp, #36]\n"                                                     \
+    "bic r12, lr, #1\n"                                                        \
+    "str r12, [sp]\n"                                                          \
+    "add r12, sp, #48\n"                                                       \
+    "str r12, [sp, #8]\n"                                                      \
+    "str r11, [sp, #16]\n"                                                     \
+    "str r7, [sp, #24]\n"                                                      \
+    "mov r12, #15\n"                                                           \
+    "str r12, [sp, #32]\n"                                                     \
+    "mov " WNDL_RT_HEAP_REGS_##count ", sp\n"                                  \
+                                     "bl " function "\n"                       \
+                                     "add sp, sp, #40\n"                       \
+                                     "pop {r4, pc}\n"                          \
+                                     ".fnend\n"
+
 #else
 
 _Static_assert(sizeof(struct wndl_regs) == 40 &&

@@ -40,11 +40,19 @@ typedef ElfW(Rel) relocation;
 enum { TABLE = DT_REL, TABLE_SIZE = DT_RELSZ };
 #define RELOCATION_SYMBOL ELF32_R_SYM
 #define RELOCATION_TYPE ELF32_R_TYPE
+#ifdef __arm__
+enum {
+    IN_DATA = R_ARM_ABS32,
+    IN_GOT = R_ARM_GLOB_DAT,
+    IN_PLT = R_ARM_JUMP_SLOT,
+};
+#else
 enum {
     IN_DATA = R_386_32,
     IN_GOT = R_386_GLOB_DAT,
     IN_PLT = R_386_JMP_SLOT,
 };
+#endif
 #endif
 
 /* What the loader keeps for debuggers. */

@@ -65,6 +65,28 @@ void wndl_rt_call_on(void *top, void (*function)(void *), void *argument);
     "ret\n"                                                                    \
     ".cfi_endproc\n"                                                           \
     ".size wndl_rt_call_on, . - wndl_rt_call_on\n"
+#elif defined(__arm__)
+#define WNDL_RT_CALL_ON                                                        \
+    ".text\n"                                                                  \
+    ".syntax unified\n"                                                        \
+    ".arm\n"                                                                   \
+    ".p2align 2\n"                                                             \
+    ".type wndl_rt_call_on, %function\n"                                       \
+    ".hidden wndl_rt_call_on\n"                                                \
+    ".globl wndl_rt_call_on\n"                                                 \
+    "wndl_rt_call_on:\n"                                                       \
+    ".fnstart\n"                                                               \
+    "push {r11, lr}\n"                                                         \
+    ".save {r11, lr}\n"                                                        \
+    "mov r11, sp\n"                                                            \
+    ".setfp r11, sp\n"                                                         \
+    "mov sp, r0\n"                                                             \
+    "mov r0, r2\n"                                                             \
+    "blx r1\n"                                                                 \
+    "mov sp, r11\n"                                                            \
+    "pop {r11, pc}\n"                                                          \
+    ".fnend\n"                                                                 \
+    ".size wndl_rt_call_on, . - wndl_rt_call_on\n"
 #else
 #define WNDL_RT_CALL_ON                                                        \
     ".text\n"                                                                  \

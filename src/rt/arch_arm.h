@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arch_arm: arch.h's contents for programs of 32-bit Arm, EABI, whose code may
+ * be ARM's or Thumb's.
+ */
+#ifndef WNDL_RT_ARCH_ARM_H
+#define WNDL_RT_ARCH_ARM_H
+
+#include "os/raw.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <ucontext.h>
+
+enum {
+    WNDL_ARCH_MACHINE = EM_ARM,
+    WNDL_ARCH_PERF_DATA = 16,
+    WNDL_ARCH_SA_RESTORER = 0x04000000,
+    WNDL_ARCH_SIGSET_BYTES = 8,
+    WNDL_ARCH_RED_ZONE = 0,
+};
+
+/* The TCB, of 8 bytes, is followed by the static TLS; glibc's own structure of
+ * the thread is before it. */
+#define WNDL_ARCH_TLS_IS_ABOVE 1
+
+#define WNDL_ARCH_MAY_BE_EMULATED 1
+
+#define WNDL_ARCH_MARK UINT64_C(0x776c0000)
+
+/* "mov r7, #173; svc #0" is how unwinders and debuggers know it. */
+#define WNDL_ARCH_RESTORER                                                     \
+    ".text\n"                                                                  \
+    ".syntax unified\n"                                                        \
+    ".arm\n"                                                                   \
+    ".p2align 4\n"                                                             \
+    "nop\n"                                                                    \
+    ".type wndl_rt_restorer, %function\n"                                      \
+    "wndl_rt_restorer:\n"                                                      \
+    "mov r7, #173\n"                                                           \
+    "svc #0\n"                                                                 \
+    ".size wndl_rt_restorer, . - wndl_rt_restorer\n"
+
+/* No register is free in which a mark could be left, nor one for the first
+ * argument, whose register is the result's. */
+#define WNDL_ARCH_HAS_WAY_BACK 0
+#define WNDL_ARCH_HAS_TRANSFER 0
+#define WNDL_ARCH_HAS_SYSCALL 0
+
+static inline int wndl_arch_argument(unsigned n)
+{
+    return (int)n;
+}
+
+static inline uint64_t wndl_arch_get(const ucontext_t *context, int reg)
+{
+    return (&context->uc_mcontext.arm_r0)[reg];
+}
+
+static inline void wndl_arch_set(ucontext_t *context, int reg, uint64_t value)
+{
+    (&context->uc_mcontext.arm_r0)[reg] = (unsigned long)value;
+}
+
+static inline uint64_t wndl_arch_pc(const ucontext_t *context)
+{
+    return context->uc_mcontext.arm_pc;
+}
+
+static inline uint64_t wndl_arch_sp(const ucontext_t *context)
+{
+    return context->uc_mcontext.arm_sp;
+}
+
+/* `svc #0`, of 2 bytes or, in ARM code, of 4; this is the least. */
+enum { WNDL_ARCH_SYSCALL_BYTES = 2 };
+
+static inline unsigned wndl_arch_syscall_size(const ucontext_t *context)
+{
+    enum { THUMB = 1 << 5 };
+    return (context->uc_mcontext.arm_cpsr & THUMB) != 0 ? 2 : 4;
+}
+
+static inline bool wndl_arch_is_redone(const ucontext_t *context)
+{
+    (void)context;
+    return false;
+}
+
+/* The kernel leaves no trace of a call that it wants to be made again. */
+static inline bool wndl_arch_was_called(const ucontext_t *context)
+{
+    (void)context;
+    return true;
+}
+
+static inline bool wndl_arch_returned(const ucontext_t *context, long code)
+{
+    return (long)context->uc_mcontext.arm_r0 == code;
+}
+
+static inline void wndl_arch_set_came_back(ucontext_t *context)
+{
+    (void)context;
+}
+
+static inline bool wndl_arch_came_back(const ucontext_t *context)
+{
+    (void)context;
+    return false;
+}
+
+/* `before`: what the register of the result held, the first argument. */
+static inline void wndl_arch_redo(ucontext_t *context, uint64_t before)
+{
+    wndl_arch_set(context, 0, before);
+    context->uc_mcontext.arm_pc -= wndl_arch_syscall_size(context);
+}
+
+/* The call's number stays in its register. */
+#define WNDL_ARCH_KEEPS_NUMBER 1
+static inline long wndl_arch_number(const ucontext_t *context)
+{
+    return (long)wndl_arch_get(context, 7);
+}
+
+static inline void wndl_arch_skip(ucontext_t *context, long result)
+{
+    wndl_arch_set(context, 0, (uint64_t)result);
+    context->uc_mcontext.arm_pc += wndl_arch_syscall_size(context);
+}
+
+/* Whether Thumb's is there, or a half of ARM's. */
+static inline bool wndl_arch_is_syscall(uint64_t address)
+{
+    enum { THUMB_SVC = 0xdf00 };
+    static const uint32_t arm_svc = 0xef000000;
+    uint16_t half;
+    uint32_t word;
+    memcpy(&half, (const void *)(uintptr_t)address, sizeof half);
+    memcpy(
+        &word, (const void *)(uintptr_t)(address & ~UINT64_C(3)), sizeof word);
+    return address % 2 == 0 && (half == THUMB_SVC || word == arm_svc);
+}
+
+/*
+ * Thumb code of the libc calls by a function of its own, "push {r7, lr}; mov
+ * r7, ip; svc #0": arguments are told by the code before that call.
+ */
+static inline uint64_t wndl_arch_call_site(const ucontext_t *context)
+{
+    static const uint8_t by_function[] = {0x80, 0xb5, 0x67, 0x46, 0, 0xdf};
+    enum { PAGE = 4096, LR = 1, CALL = 4 };
+    const uint64_t pc = wndl_arch_pc(context);
+    const uint32_t *stack = (const uint32_t *)(uintptr_t)wndl_arch_sp(context);
+    if (wndl_arch_syscall_size(context) == 2 &&
+        pc % PAGE >= sizeof by_function &&
+        memcmp((const void *)(uintptr_t)(pc - sizeof by_function), by_function,
+            sizeof by_function) == 0)
+        return (stack[LR] & ~UINT32_C(1)) - CALL;
+    return pc - wndl_arch_syscall_size(context);
+}
+
+static inline uint64_t wndl_arch_thread_pointer(void)
+{
+    return (uintptr_t)__builtin_thread_pointer();
+}
+
+/* The generic timer's counter is not every kernel's to read. */
+#define WNDL_ARCH_TICKS_ARE_NS 1
+static inline uint64_t wndl_arch_ticks(void)
+{
+    return wndl_raw_clock_ns(CLOCK_MONOTONIC);
+}
+
+static inline void wndl_arch_pause(void)
+{
+    __asm__ volatile("yield");
+}
+
+#endif
