@@ -3,6 +3,8 @@
 
 #include "unwind/arm_rows.h"
 
+#include <sys/auxv.h>
+
 enum {
     WORD = 4,
     /* Code that is gone through for one address at most. */
@@ -91,13 +93,28 @@ enum wndl_code_kind wndl_arm_find_sigreturn(
     return WNDL_CODE_ROW;
 }
 
-bool wndl_arm_ends_thread(uint64_t ra)
+static uint64_t thread_pointer(void)
 {
-    struct wndl_dlmodule module;
+#ifdef __arm__
+    return (uintptr_t)__builtin_thread_pointer();
+#else
+    return 0;
+#endif
+}
+
+bool wndl_arm_starts_thread(uint64_t ra, uint64_t sp)
+{
+    enum { THREAD_STRUCT = 4096 };
+    struct wndl_dlmodule module, libc;
     if (!wndl_dlfind(ra, &module))
         return false;
     const struct wndl_bytes segment = wndl_dlmodule_around(&module, ra);
-    return call_number(&segment, ra, false) == SYS_EXIT;
+    if (call_number(&segment, ra, false) == SYS_EXIT)
+        return true;
+    const uint64_t pointer = thread_pointer();
+    return sp < pointer && pointer - sp < THREAD_STRUCT &&
+           wndl_dlfind((uintptr_t)&getauxval, &libc) &&
+           libc.map_start == module.map_start;
 }
 
 /* ---- functions */

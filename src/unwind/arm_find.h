@@ -30,9 +30,11 @@ enum wndl_code_kind wndl_arm_find_sigreturn(
 bool wndl_arm_is_behind_call(uint64_t ra);
 
 /*
- * Whether what a call returns to does nothing but to end the thread: it is of
- * the thread's start, which may not be unwound. The address is even.
+ * Whether code that may not be unwound is a thread's start, given the address
+ * that it is returned to, even, and its SP: it does nothing more but end the
+ * thread; or it is the libc's, with its frame next to the libc's structure of
+ * this thread, which is above the stack.
  */
-bool wndl_arm_ends_thread(uint64_t ra);
+bool wndl_arm_starts_thread(uint64_t ra, uint64_t sp);
 
 #endif

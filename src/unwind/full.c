@@ -194,7 +194,7 @@ static bool at_thread_start(
     const struct wndl_space *space, const struct wndl_fp_state *state)
 {
     return space->remote == NULL && space->arch->family == WNDL_CFI_ARM &&
-           !state->interrupted && wndl_arm_ends_thread(state->pc);
+           !state->interrupted && wndl_arm_starts_thread(state->pc, state->sp);
 }
 
 /*
