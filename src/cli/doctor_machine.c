@@ -220,6 +220,10 @@ static void check_other_processors(struct wndl_doctor *d, const char *path)
         wndl_doctor_find(d, "AArch64 programs", WNDL_DOCTOR_OK,
             "recorded too, in an emulator: windlass record -- qemu-aarch64 "
             "-L /usr/aarch64-linux-gnu PROGRAM");
+    if (wndl_runtime_is_for(path, "lib/arm-linux-gnueabihf"))
+        wndl_doctor_find(d, "32-bit Arm programs", WNDL_DOCTOR_OK,
+            "recorded too, in an emulator: windlass record -- qemu-arm "
+            "-L /usr/arm-linux-gnueabihf PROGRAM");
 }
 
 static void check_runtime(struct wndl_doctor *d)

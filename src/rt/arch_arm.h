@@ -45,11 +45,40 @@ enum {
     "svc #0\n"                                                                 \
     ".size wndl_rt_restorer, . - wndl_rt_restorer\n"
 
-/* No register is free in which a mark could be left, nor one for the first
- * argument, whose register is the result's. */
+/* No register is free in which a mark could be left. */
 #define WNDL_ARCH_HAS_WAY_BACK 0
 #define WNDL_ARCH_HAS_TRANSFER 0
-#define WNDL_ARCH_HAS_SYSCALL 0
+
+/*
+ * syscall(3). The libc's forgets the first argument, whose register is the
+ * result's; here R8 keeps it, which has none of the seven.
+ */
+#define WNDL_ARCH_HAS_SYSCALL 1
+#define WNDL_ARCH_SYSCALL_FUNCTION                                             \
+    ".text\n"                                                                  \
+    ".syntax unified\n"                                                        \
+    ".arm\n"                                                                   \
+    ".p2align 4\n"                                                             \
+    ".globl syscall\n"                                                         \
+    ".type syscall, %function\n"                                               \
+    "syscall:\n"                                                               \
+    ".fnstart\n"                                                               \
+    "mov r12, sp\n"                                                            \
+    "push {r4-r8, lr}\n"                                                       \
+    ".save {r4-r8, lr}\n"                                                      \
+    "mov r7, r0\n"                                                             \
+    "mov r8, r1\n"                                                             \
+    "mov r1, r2\n"                                                             \
+    "mov r2, r3\n"                                                             \
+    "ldm r12, {r3-r6}\n"                                                       \
+    "mov r0, r8\n"                                                             \
+    "svc #0\n"                                                                 \
+    "pop {r4-r8, lr}\n"                                                        \
+    "cmn r0, #4096\n"                                                          \
+    "bxcc lr\n"                                                                \
+    "b wndl_rt_set_errno\n"                                                    \
+    ".fnend\n"                                                                 \
+    ".size syscall, . - syscall\n"
 
 static inline int wndl_arch_argument(unsigned n)
 {

@@ -10,7 +10,9 @@ cmake=$5
 build=$6
 arch=$7
 case $arch in
-aarch64) triple=aarch64-linux-gnu emulator=qemu-aarch64 ;;
+aarch64) triple=aarch64-linux-gnu emulator=qemu-aarch64 least=97 ;;
+# Most of its libc says of itself that it may not be unwound.
+arm) triple=arm-linux-gnueabihf emulator=qemu-arm least=80 ;;
 *) fail "no processor is called $arch" ;;
 esac
 
@@ -32,12 +34,39 @@ mkdir -p "rt/preload/lib/$triple"
 cp "$build"/src/rt/libwindlass-*.so "rt/preload/lib/$triple"
 windlass=$work/cli/windlass
 "$windlass" doctor >doctor 2>&1 || true
-grep -qi "^ok .*$arch programs" doctor || fail "doctor: $(cat doctor)"
+grep -qi "^ok .*qemu-$arch " doctor || fail "doctor: $(cat doctor)"
 
 # made NAME [OPTION...]: the program of a fixture.
 made() {
     name=$1
     shift
-    "$triple-gcc" -std=gnu17 -D_GNU_SOURCE -O1 -g -pthread "$@" \
+    "$triple-gcc" -std=gnu17 -D_GNU_SOURCE -O1 -g -pthread -funwind-tables "$@" \
         -o "$name" "$sources/$name.c" || fail "$name cannot be built"
+}
+
+# without_cfi NAME: the program, stripped of symbols and all that unwinders read;
+# of Arm, all its entries say that it may not be unwound.
+without_cfi() {
+    "$triple-strip" --remove-section=.eh_frame \
+        --remove-section=.eh_frame_hdr "$1"
+    [ "$arch" = arm ] || return 0
+    "$triple-objcopy" -O binary --only-section=.ARM.exidx \
+        --set-section-flags .ARM.exidx=alloc "$1" index
+    python3 - index <<'END'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+for at in range(4, len(data), 8):
+    data[at : at + 4] = b"\1\0\0\0"
+open(sys.argv[1], "wb").write(data)
+END
+    "$triple-objcopy" --update-section .ARM.exidx=index "$1" 2>/dev/null
+}
+
+# table_of NAME: an unwind table of the program is found from now on.
+table_of() {
+    mkdir -p tables
+    id=$(readelf -n "$1" | awk '/Build ID:/ { print $3 }')
+    "$windlass" unwind-table build "$1" -o "tables/$id.wut" >/dev/null 2>&1
+    WINDLASS_UNWIND_TABLES=$work/tables
+    export WINDLASS_UNWIND_TABLES
 }

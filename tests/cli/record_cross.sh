@@ -9,7 +9,7 @@ record 0 -- "$emulator" -L "$root" ./emulated >output
 [ ! -s output ] || fail "emulated: $(cat output)"
 [ "$(grep -c '^process ' dump)" -eq 2 ] || fail "not the program and its child"
 grep -q '^unfollowed' dump && fail "something is not recorded"
-complete_above 97
+complete_above "$least"
 grep -q "^image .*$work/emulated\$" dump || fail "the program is no image"
 grep -q "^image .* $root/lib/libc" dump || fail "its libc is no image"
 grep '^image .*qemu' dump && fail "the emulator is an image"
@@ -31,7 +31,7 @@ awk '/;in_main;work/ { main += $NF } /;in_thread;work/ { thread += $NF }
 # emulator can handle: the program goes on all the same.
 made narrow
 record 0 -r 2000 -- "$emulator" -singlestep -L "$root" ./narrow 100
-complete_above 90
+complete_above $((least - 10))
 "$windlass" report r.wndl --no-pager --tree >report
 for name in in_thread descend around main; do
     grep -q "[^a-z_]$name " report || fail "no $name: $(cat report)"
@@ -39,14 +39,10 @@ done
 
 # Without call frame information an unwind table will do.
 made narrow -Wl,--build-id
-mkdir tables
-id=$(readelf -n narrow | awk '/Build ID:/ { print $3 }')
-"$windlass" unwind-table build narrow -o "tables/$id.wut" >/dev/null 2>&1
-"$triple-strip" --remove-section=.eh_frame --remove-section=.eh_frame_hdr narrow
-WINDLASS_UNWIND_TABLES=$work/tables
-export WINDLASS_UNWIND_TABLES
+table_of narrow
+without_cfi narrow
 record 0 -- "$emulator" -L "$root" ./narrow 100
-complete_above 97
+complete_above "$least"
 unset WINDLASS_UNWIND_TABLES
 
 # What an emulator runs without a runtime is told of.
