@@ -1,11 +1,12 @@
 # The runtime's own tables under Memcheck and Helgrind, by unit tests that link
 # them: where the objects are preloaded the runtime steps aside for Valgrind.
-# It cannot look into programs with a sanitizer; Helgrind is told of atomics
+# It cannot look into programs with a sanitizer, and once is enough; Helgrind is told of atomics
 # (tests/lib/helgrind_atomics.h), which clang will not have.
 find_program(VALGRIND valgrind)
 include(CheckIncludeFile)
 check_include_file(valgrind/helgrind.h HAVE_HELGRIND_H)
-if(NOT VALGRIND OR NOT HAVE_HELGRIND_H OR WINDLASS_SANITIZE
+if(NOT VALGRIND OR NOT HAVE_HELGRIND_H OR NOT CMAKE_BUILD_TYPE STREQUAL Debug
+    OR WINDLASS_SANITIZE
     OR CMAKE_CROSSCOMPILING OR NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
   return()
 endif()
