@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/chrome_v2.h"
 
-enum { WORD = 4, SHIPPED = 32, DESIGN = 40, INSN_MAX = 4096 };
+/* INSN_MAX and LIST_MAX: bytes of one sequence, and of one function's pairs, at
+ * most; a lookup takes no longer than they do. */
+enum {
+    WORD = 4,
+    SHIPPED = 32,
+    DESIGN = 40,
+    INSN_MAX = 4096,
+    LIST_MAX = 64 * 1024,
+};
 
 /* A part's place in the file, in bytes. */
 static bool take_part(struct wndl_cursor *c, struct wndl_bytes bytes,
@@ -114,7 +122,10 @@ bool wndl_chrome_v2_pair(struct wndl_cursor *pairs,
 static enum wndl_status find_pair(const struct wndl_chrome_v2 *t, uint32_t at,
     uint64_t from_start, struct wndl_chrome_v2_place *place)
 {
-    struct wndl_cursor c = wndl_cursor_at(t->offsets, at, false);
+    const uint64_t left = at < t->offsets.size ? t->offsets.size - at : 0;
+    struct wndl_cursor c = wndl_cursor_at(
+        wndl_bytes_slice(t->offsets, at, left < LIST_MAX ? left : LIST_MAX), 0,
+        false);
     uint64_t last = UINT64_MAX;
     while (wndl_chrome_v2_pair(&c, t, &place->offset, &place->instruction)) {
         if (place->offset >= last)

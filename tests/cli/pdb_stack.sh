@@ -8,7 +8,7 @@ set -eu
 export LC_ALL=C
 windlass=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
-for tool in clang-19 lld-link-19 llvm-pdbutil-19; do
+for tool in clang-19 lld-link-19 llvm-pdbutil-19 python3; do
     command -v $tool >/dev/null || {
         echo "pdb_stack: skipped: no $tool"
         exit 77
@@ -68,6 +68,9 @@ for how in -O0 -O1 -O2 '-O2 -fno-omit-frame-pointer'; do
     cmp -s wanted rules ||
         fail "rules $how: $(diff wanted rules | head -n 6)"
     [ -s rules ] || fail "no rules $how"
+    # Programs, run with numbers, come to what the rules do.
+    python3 "$here/stack_records.py" program.sym rules >computed ||
+        fail "computed $how: $(cat computed)"
     "$windlass" unwind-table build -o table program.exe 2>/dev/null
     "$windlass" unwind-table verify program.exe table ||
         fail "the table $how is wrong"
