@@ -235,7 +235,7 @@ static void a_full_table_still_finds_its_pairs(void **state)
 /* Or the index would take all of its 16 MB for some thousand pairs. */
 static void pairs_of_stacks_that_are_near_are_near(void **state)
 {
-    enum { NEAR = 300, LINE = 16, NODES = 3 };
+    enum { NEAR = 300, LINE = 16, NODES = 12 };
     static struct wndl_heap_pair pairs[PAIRS];
     static _Atomic uint32_t index[2 * PAIRS], count;
     const struct wndl_rt_pairs table = {pairs, index, &count, PAIRS};
@@ -252,6 +252,28 @@ static void pairs_of_stacks_that_are_near_are_near(void **state)
         lines += used;
     }
     assert_true(lines <= NEAR / NODES + 1);
+}
+
+/* Wherever in a line each of them would be if it were alone. */
+static void a_line_remembers_as_many_pairs_as_it_has_room_for(void **state)
+{
+    enum { WAYS = WNDL_RT_RECENT_WAYS };
+    static struct wndl_rt_recent recent[WNDL_RT_RECENT_PAIRS];
+    const uint64_t place = UINT64_MAX / WNDL_RT_RECENT_PAIRS + 1;
+    (void)state;
+    for (uint32_t round = 1; round < 4; round++) {
+        for (uint32_t i = 0; i < WAYS; i++) {
+            uint64_t a = (i * round + 5) % WAYS * place + i;
+            const struct wndl_rt_recent pair = {a, round, i + 1};
+            assert_int_equal(wndl_rt_recent_find(recent, &pair), 0);
+            wndl_rt_recent_keep(recent, &pair);
+        }
+        for (uint32_t i = 0; i < WAYS; i++) {
+            uint64_t a = (i * round + 5) % WAYS * place + i;
+            const struct wndl_rt_recent pair = {a, round, 0};
+            assert_int_equal(wndl_rt_recent_find(recent, &pair), i + 1);
+        }
+    }
 }
 
 static uint32_t found_by[THREADS + 1][1000];
@@ -521,6 +543,7 @@ int main(void)
         cmocka_unit_test(starts_may_be_far_apart),
         SHARED(a_full_table_still_finds_its_pairs),
         cmocka_unit_test(pairs_of_stacks_that_are_near_are_near),
+        cmocka_unit_test(a_line_remembers_as_many_pairs_as_it_has_room_for),
         SHARED(threads_find_the_same_pairs),
         SHARED(the_peak_has_what_was_live_then),
         SHARED(the_last_lane_is_for_all_others),
