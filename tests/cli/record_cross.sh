@@ -43,6 +43,17 @@ table_of narrow
 without_cfi narrow
 record 0 -- "$emulator" -L "$root" ./narrow 100
 complete_above "$least"
+
+# So will a table in Chromium's format.
+if [ "$arch" = arm ]; then
+    made narrow -Wl,--build-id
+    rm "tables/$id.wut"
+    "$windlass" unwind-table build --format chrome-v2 narrow \
+        -o "tables/$id.cuw2" >/dev/null 2>&1
+    without_cfi narrow
+    record 0 -- "$emulator" -L "$root" ./narrow 100
+    complete_above "$least"
+fi
 unset WINDLASS_UNWIND_TABLES
 
 # What an emulator runs without a runtime is told of.
