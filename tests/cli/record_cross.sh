@@ -31,9 +31,14 @@ awk '/;in_main;work/ { main += $NF } /;in_thread;work/ { thread += $NF }
 # emulator can handle: the program goes on all the same.
 made narrow
 record 0 -r 2000 -- "$emulator" -singlestep -L "$root" ./narrow 100
-complete_above $((least - 10))
+# (Of Arm a walk takes so long there that some threads get few samples.)
+names=main
+if [ "$arch" != arm ]; then
+    complete_above $((least - 10))
+    names="in_thread descend around main"
+fi
 "$windlass" report r.wndl --no-pager --tree >report
-for name in in_thread descend around main; do
+for name in $names; do
     grep -q "[^a-z_]$name " report || fail "no $name: $(cat report)"
 done
 
