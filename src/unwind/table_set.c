@@ -148,7 +148,9 @@ static inline bool find_by_piece(
 {
     const uint16_t at =
         atomic_load_explicit(piece_of(pc), memory_order_relaxed);
-    return read_slot(&set.slots[at], generation, known) &&
+    struct slot *s = &set.slots[at];
+    __asm__("" : "+r"(s)); /* one address, not one for each field */
+    return read_slot(s, generation, known) &&
            pc - known->start < known->end - known->start;
 }
 
