@@ -17,6 +17,7 @@ enum {
      * may have the same codes. */
     WORK_PER_BYTE = 64,
     WORK_AT_LEAST = 16 * 1024 * 1024,
+    WORK_PER_EPILOGUE = 16, /* to tell of it, without its steps */
 };
 
 struct reading {
@@ -117,6 +118,7 @@ static bool read_epilogue(struct reading *r, const struct function *f,
     enum wndl_status status = WNDL_OK;
     if (f->codes.size != 0)
         status = wndl_arm64_steps_read(r->epilogue, f->codes, first_code, &why);
+    r->work += r->epilogue->count + WORK_PER_EPILOGUE;
     const uint64_t size =
         epilogue_length(r->epilogue) * (uint64_t)WNDL_ARM64_INSTRUCTION;
     if (status != WNDL_OK) {
@@ -241,8 +243,11 @@ static void read_function(
     enum wndl_status status = WNDL_LIMIT;
     if (f->start == 0 && word == 0)
         return;
-    if (r->work <= r->most_work)
+    if (r->work <= r->most_work) {
+        r->prologue->count = 0;
         status = read_steps(r, f, word, &why);
+        r->work += r->prologue->count;
+    }
     if (status == WNDL_OK) {
         const uint64_t end = f->start + (uint64_t)f->size;
         status = WNDL_MALFORMED;
@@ -259,7 +264,6 @@ static void read_function(
         lose(r, status, f->entry, why);
         return;
     }
-    r->work += r->prologue->count;
     r->done = f->start + f->size;
     write_function(r, f);
 }

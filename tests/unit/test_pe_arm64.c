@@ -218,7 +218,8 @@ static void fill_to(struct wndl_buf *b, size_t offset)
 }
 
 /* One section, which has all. */
-static void put_headers(struct wndl_buf *b, unsigned machine, uint32_t size)
+static void put_headers(
+    struct wndl_buf *b, unsigned machine, uint32_t size, uint32_t entries)
 {
     const uint32_t section[] = {size, DATA, size, DATA_AT, 0, 0, 0, 0x40000040};
     wndl_buf_add(b, "MZ", 2);
@@ -237,7 +238,7 @@ static void put_headers(struct wndl_buf *b, unsigned machine, uint32_t size)
     wndl_buf_u32le(b, 16);
     fill_to(b, b->size + 24);
     wndl_buf_u32le(b, DATA);
-    wndl_buf_u32le(b, ENTRIES * 8);
+    wndl_buf_u32le(b, entries * 8);
     fill_to(b, b->size + 96);
     wndl_buf_add(b, ".rdata\0", 8);
     for (size_t i = 0; i < 8; i++)
@@ -301,7 +302,7 @@ static struct wndl_bytes make(struct wndl_buf *b, unsigned machine)
         {0x1180, packed(0, 0, 0, 0, 32)},
     };
     wndl_buf_init(b, wndl_mem_libc());
-    put_headers(b, machine, DATA_SIZE);
+    put_headers(b, machine, DATA_SIZE, ENTRIES);
     for (size_t i = 0; i < ENTRIES; i++) {
         wndl_buf_u32le(b, list[i][0]);
         wndl_buf_u32le(b, list[i][1]);
@@ -432,6 +433,42 @@ static void test_arm_is_refused(void **state)
     wndl_buf_free(&b);
 }
 
+/* Functions that share as many epilogues as can be told, none of which is in
+ * its function: what they may cost is bounded by the file. */
+static void test_shared_epilogues(void **state)
+{
+    enum { FUNCTIONS = 200, EPILOGUES = 0xffff, CODES = 1016 };
+    const uint32_t info = FUNCTIONS * 8, size = info + 8 + EPILOGUES * 4;
+    struct wndl_buf b;
+    struct wndl_object *object;
+    struct wndl_arena arena;
+    struct wndl_frames frames;
+    (void)state;
+    wndl_buf_init(&b, wndl_mem_libc());
+    put_headers(&b, 0xaa64, size + CODES, FUNCTIONS);
+    for (uint32_t i = 0; i < FUNCTIONS; i++) {
+        wndl_buf_u32le(&b, 0x1000000 + 4 * i);
+        wndl_buf_u32le(&b, DATA + info);
+    }
+    wndl_buf_u32le(&b, header(1, 0, 0, 0));
+    wndl_buf_u32le(&b, EPILOGUES | CODES / 4 << 16);
+    fill_to(&b, DATA_AT + size);
+    while (b.size < DATA_AT + size + CODES - 1)
+        wndl_buf_byte(&b, 0xe3);
+    wndl_buf_byte(&b, 0xe4);
+    assert_int_equal(wndl_object_open((struct wndl_bytes){b.data, b.size},
+                         "a.exe", wndl_mem_libc(), &object, NULL),
+        WNDL_OK);
+    wndl_arena_init(&arena, wndl_mem_libc());
+    assert_int_equal(wndl_frames_open(&frames, object, &arena, NULL), WNDL_OK);
+    assert_int_equal(frames.origins.len, 1);
+    assert_true(frames.damaged.count >= FUNCTIONS);
+    assert_true(frames.damaged.count < EPILOGUES);
+    wndl_arena_free(&arena);
+    wndl_object_close(object);
+    wndl_buf_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -439,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_each_code),
         cmocka_unit_test(test_packed),
         cmocka_unit_test(test_refused_codes),
+        cmocka_unit_test(test_shared_epilogues),
         cmocka_unit_test(test_truncated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
