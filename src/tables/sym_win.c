@@ -15,6 +15,9 @@
 enum {
     NAMES = 32,  /* in one program */
     RANGES = 64, /* within each other */
+    /* Any number of ranges may be within one, and each reads its program
+     * again. */
+    LONGEST_PROGRAM = 1024,
     ESP = 4,
     EIP = 8,
 };
@@ -288,6 +291,8 @@ static bool is_usable(
         wndl_sym_lose(r, record, WNDL_MALFORMED, "a range of no code");
     else if (record->start + record->size > WNDL_SYM_CODE_MAX)
         wndl_sym_lose(r, record, WNDL_LIMIT, "code beyond 4 GiB");
+    else if (record->rules.size > LONGEST_PROGRAM)
+        wndl_sym_lose(r, record, WNDL_LIMIT, "a program that is too long");
     else
         return true;
     return false;
