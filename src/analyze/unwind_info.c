@@ -360,7 +360,7 @@ static enum wndl_status find_rules(
     enum wndl_status status =
         wndl_object_machine(info->object) == EM_ARM &&
                 !wndl_object_is_pe(info->object) &&
-                !wndl_object_has_section(info->object, WNDL_SYM_SECTION)
+                !wndl_object_has_added(info->object, WNDL_SYM_SECTION)
             ? find_arm(info, err)
             : wndl_frames_open(frames, info->object, &info->arena, err);
     info->source = info->by_exidx ? ".ARM.exidx" : frames->name;

@@ -78,6 +78,7 @@ static bool fill_outline(
     section->view.name.size = strlen(outline->section);
     section->view.size = section->stored_size = object->file.size;
     section->view.type = SHT_PROGBITS;
+    section->added = true;
     object->section_count = 1;
     *segment = (struct wndl_segment){.addr = outline->code,
         .mem_size = outline->code_size,
@@ -123,6 +124,7 @@ enum wndl_status wndl_object_add_section(
     added->view.type = SHT_PROGBITS;
     added->view.size = added->stored_size = bytes.size;
     added->own = own;
+    added->added = true;
     object->sections = sections;
     object->section_count = count + 1;
     return WNDL_OK;
@@ -251,13 +253,17 @@ static bool ends_with(const char *name, const char *end)
 /*
  * Type units have sections of their own in .o files, in groups (SHF_GROUP):
  * the one without a group is meant. In .dwo files they come without groups
- * before the one that is meant.
+ * before the one that is meant. One that was added goes before the binary's.
  */
 struct wndl_object_section *wndl_object_find_section(
     const struct wndl_object *object, const char *name)
 {
     struct wndl_object_section *found = NULL;
     bool last_wins = ends_with(name, ".dwo");
+    for (size_t i = object->section_count;
+         i-- > 0 && object->sections[i].added;)
+        if (section_is(&object->sections[i], name))
+            return &object->sections[i];
     for (size_t i = 0; i < object->section_count; i++) {
         struct wndl_object_section *section = &object->sections[i];
         if (!section_is(section, name))
@@ -331,6 +337,13 @@ bool wndl_object_has_section(const struct wndl_object *object, const char *name)
         wndl_object_find_section(object, name);
     return section != NULL && section->view.type != SHT_NOBITS &&
            section->view.type != SHT_NULL;
+}
+
+bool wndl_object_has_added(const struct wndl_object *object, const char *name)
+{
+    const struct wndl_object_section *section =
+        wndl_object_find_section(object, name);
+    return section != NULL && section->added;
 }
 
 enum wndl_status wndl_object_section_bytes(struct wndl_object *object,

@@ -151,6 +151,10 @@ enum wndl_status wndl_object_section_bytes(struct wndl_object *object,
 bool wndl_object_has_section(
     const struct wndl_object *object, const char *name);
 
+/* Whether it has one of that name which the binary has not: an outline's, or
+ * one that was added. That is found before any of the binary's. */
+bool wndl_object_has_added(const struct wndl_object *object, const char *name);
+
 /*
  * Inflates those of the named sections that are compressed and large, by as
  * many threads as there are processors, where that is worth it: the first

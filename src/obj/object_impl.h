@@ -38,6 +38,7 @@ struct wndl_object_section {
     uint32_t link;
     uint32_t info;
     uint8_t packing; /* enum wndl_packing */
+    bool added;      /* not the file's own */
     uint8_t *own;    /* inflated or relocated: view.size bytes of `mem`, NULL
                       * until asked for */
 };

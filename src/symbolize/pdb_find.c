@@ -131,7 +131,8 @@ static enum wndl_status tell(const struct search *s, struct wndl_error *err)
 {
     char name[200];
     if (s->refusal.status != WNDL_OK) {
-        *err = s->refusal;
+        if (err != NULL)
+            *err = s->refusal;
         return WNDL_NOT_FOUND;
     }
     size_t size = s->name.size < sizeof name ? s->name.size : sizeof name - 1;

@@ -125,7 +125,7 @@ static enum wndl_status build(struct wndl_object *object,
         return status;
     if (subject.build_id.size == 0)
         return wndl_fail(err, WNDL_NOT_FOUND,
-            wndl_object_has_section(object, WNDL_SYM_SECTION)
+            wndl_object_has_added(object, WNDL_SYM_SECTION)
                 ? "has no INFO CODE_ID record with the build-id, by which its "
                   "table would be found"
                 : "has no build-id, by which its table would be found; link it "

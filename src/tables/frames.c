@@ -74,7 +74,7 @@ enum wndl_status wndl_frames_open(struct wndl_frames *frames,
             : wndl_object_is_pe(object)
                 ? "has no call frame information (.pdata, .eh_frame, "
                   ".debug_frame)"
-            : wndl_object_has_section(object, WNDL_SYM_SECTION)
+            : wndl_object_has_added(object, WNDL_SYM_SECTION)
                 ? "has no rules for unwinding (STACK records)"
                 : "has no call frame information (.eh_frame, .debug_frame)");
     return status;

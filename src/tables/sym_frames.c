@@ -273,7 +273,7 @@ enum wndl_status wndl_sym_frames(struct wndl_frames *frames,
     struct wndl_bytes text;
     struct wndl_vec win;
     struct wndl_sym_reading r = {.frames = frames, .arena = arena};
-    if (!wndl_object_has_section(object, WNDL_SYM_SECTION))
+    if (!wndl_object_has_added(object, WNDL_SYM_SECTION))
         return WNDL_NOT_FOUND;
     enum wndl_status status =
         wndl_object_section_bytes(object, WNDL_SYM_SECTION, &text, NULL, err);

@@ -4,6 +4,7 @@
  * form that they come in, what is lost with its line, and nothing worse from
  * any part of the text.
  */
+#include "elfmake.h"
 #include "testlib.h"
 
 #include "base/buf.h"
@@ -430,6 +431,59 @@ static void test_bounds(void **state)
     wndl_buf_free(&b);
 }
 
+/* A range's program is read again behind each range within it. */
+static void test_long_programs(void **state)
+{
+    static const char plain[] = "$eip $esp ^ = $esp $esp 4 + =";
+    struct wndl_buf b;
+    struct opened o;
+    (void)state;
+    wndl_buf_init(&b, wndl_mem_libc());
+    wndl_buf_printf(&b,
+        "MODULE windows x86 0 a\n"
+        "STACK WIN 4 10 8 0 0 0 0 0 0 1 %-1024s\n"
+        "STACK WIN 4 20 8 0 0 0 0 0 0 1 %-1025s\n",
+        plain, plain);
+    open_bytes(&o, (struct wndl_bytes){b.data, b.size});
+    assert_rule(&o, 0x10, "4+4 8:*-4");
+    assert_rule(&o, 0x20, "none");
+    assert_int_equal(o.frames.damaged.count, 1);
+    finish(&o);
+    wndl_buf_free(&b);
+}
+
+/* Nor is a section of a binary a symbol file because of its name. */
+static void test_a_section_of_the_name(void **state)
+{
+    static const char text[] =
+        "STACK CFI INIT 10 8 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n";
+    static const char added[] =
+        "STACK CFI INIT 20 8 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n";
+    const struct made_section section = {.name = WNDL_SYM_SECTION,
+        .type = SHT_PROGBITS,
+        .data = {(const uint8_t *)text, sizeof text - 1}};
+    const struct elf_recipe recipe = {.is_64 = true,
+        .type = ET_DYN,
+        .machine = EM_X86_64,
+        .sections = &section,
+        .section_count = 1};
+    const struct wndl_bytes file = make_elf(&recipe);
+    struct opened o;
+    (void)state;
+    open_bytes(&o, file);
+    assert_int_equal(o.status, WNDL_NOT_FOUND);
+    assert_int_equal(
+        wndl_object_add_section(o.object, WNDL_SYM_SECTION,
+            (struct wndl_bytes){(const uint8_t *)added, sizeof added - 1}),
+        WNDL_OK);
+    assert_int_equal(
+        wndl_frames_open(&o.frames, o.object, &o.arena, NULL), WNDL_OK);
+    assert_rule(&o, 0x10, "none");
+    assert_rule(&o, 0x20, "7+8 16:*-8");
+    finish(&o);
+    free((void *)file.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +494,8 @@ int main(void)
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_a_cut_record_is_lost),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_long_programs),
+        cmocka_unit_test(test_a_section_of_the_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
