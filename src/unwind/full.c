@@ -6,6 +6,7 @@
 #include "unwind/flow.h"
 #include "unwind/jit.h"
 #include "unwind/jit_remote.h"
+#include "unwind/landing_a64.h"
 #include "unwind/leaf.h"
 #include "unwind/scan.h"
 #include "unwind/signal_a64.h"
@@ -368,6 +369,9 @@ static struct wndl_step cfi_step(const struct wndl_space *space,
         return ended(end_of_status(status));
     if (!has(&caller, arch->pc) || !has(&caller, arch->sp))
         return ended(WNDL_END_BAD_CFI);
+    if (arch->family == WNDL_CFI_AARCH64 &&
+        wndl_landing_a64_right(space, code, &caller))
+        how = WNDL_HOW_FP;
     uint64_t sp = caller.regs[arch->sp];
     uint64_t callee_sp = full->regs.regs[arch->sp];
     /* Leaves that keep their return address in a register have no frame:

@@ -351,6 +351,59 @@ static void a_walk_goes_by_frame_records_where_cfi_is_none(void **state)
     assert_int_equal(frames[1].how, WNDL_HOW_FP);
 }
 
+/* libgcc's frame, of 64 bytes, that saves x0; the function it was called by or
+ * lands in, whose frame record is at its SP; the outermost frame. */
+static uint64_t add_landing(struct world *w, uint64_t record)
+{
+    init(w);
+    uint64_t raise = add(w, CFI_BYTES(0x0e, 64, 0x80, 6, 0x9e, 7, 0x9d, 8));
+    uint64_t lands = add(w, CFI_BYTES(0x0e, 32, 0x9e, 3, 0x9d, 4));
+    uint64_t start = add(w, CFI_BYTES(0x07, 30));
+    w->stack[0] = STACK + 8 * record;
+    w->stack[1] = (lands + 0x40) | UINT64_C(0x35) << 55;
+    w->stack[8] = STACK + 8 * WORDS;
+    w->stack[record + 1] = start + 0x20;
+    return raise;
+}
+
+static void assert_lands(uint64_t raise, enum wndl_frame_how how)
+{
+    struct wndl_walk w = {.frames = frames, .max_frames = 8};
+    walk(&world, raise + 8, 0, &w);
+    assert_int_equal(w.end, WNDL_END_COMPLETE);
+    assert_int_equal(w.count, 3);
+    assert_int_equal(frames[1].address, raise + FUNCTION + 0x40);
+    assert_int_equal(frames[1].how, how);
+    assert_int_equal(frames[2].address, raise + 2 * FUNCTION + 0x20);
+}
+
+static void a_walk_follows_who_lands_elsewhere(void **state)
+{
+    (void)state;
+    assert_lands(add_landing(&world, 16), WNDL_HOW_FP);
+    assert_lands(add_landing(&world, 8), WNDL_HOW_CFI);
+}
+
+/* A frame pointer that leads to no record is another number. */
+static void a_landing_has_a_frame_record(void **state)
+{
+    (void)state;
+    struct wndl_walk w = {.frames = frames, .max_frames = 8};
+    uint64_t raise = add_landing(&world, 8);
+    static const uint64_t others[] = {0, STACK + 16, STACK + 128, STACK + 136,
+        STACK + 8 * WORDS - 8, STACK + 8 * WORDS, UINT64_MAX - 15, 1};
+    for (unsigned i = 0; i < sizeof others / sizeof others[0]; i++) {
+        world.stack[0] = others[i];
+        assert_lands(raise, WNDL_HOW_CFI);
+    }
+    world.stack[0] = STACK + 128;
+    world.stack[17] = 5; /* in no code */
+    assert_lands(raise, WNDL_HOW_CFI);
+    world.stack[1] = 5;
+    walk(&world, raise + 8, 0, &w);
+    assert_int_not_equal(w.end, WNDL_END_COMPLETE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +419,8 @@ int main(void)
         cmocka_unit_test(a_walk_goes_from_a_leaf_to_the_end),
         cmocka_unit_test(a_walk_does_not_take_x30_twice),
         cmocka_unit_test(a_walk_goes_by_frame_records_where_cfi_is_none),
+        cmocka_unit_test(a_walk_follows_who_lands_elsewhere),
+        cmocka_unit_test(a_landing_has_a_frame_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
