@@ -4,7 +4,6 @@
 #include "analyze/breakpad_text.h"
 #include "obj/pe.h"
 #include "symbolize/pdb_find.h"
-#include "tables/frames.h"
 
 #include <elf.h>
 
@@ -31,10 +30,11 @@ static enum wndl_status add_text(
     return status;
 }
 
-enum wndl_status wndl_pe_add_stacks(
-    struct wndl_object *object, struct wndl_mem *mem)
+enum wndl_status wndl_pe_add_stacks(struct wndl_object *object,
+    struct wndl_mem *mem, struct wndl_frames_lost *lost)
 {
     struct wndl_pdb_file file;
+    struct wndl_pdb_stats stats = {0};
     struct wndl_error err = {0};
     if (!wndl_object_is_pe(object) || wndl_object_machine(object) != EM_386 ||
         wndl_object_has_section(object, ".eh_frame") ||
@@ -42,8 +42,12 @@ enum wndl_status wndl_pe_add_stacks(
         return WNDL_OK;
     enum wndl_status status =
         wndl_pdb_file_find(object, NULL, mem, &file, &err);
-    if (status == WNDL_OK)
+    if (status == WNDL_OK) {
         status = add_text(object, file.pdb, mem);
+        wndl_pdb_get_stats(file.pdb, &stats);
+    }
+    if (lost != NULL)
+        *lost = (struct wndl_frames_lost){stats.damaged, stats.first_damage};
     wndl_pdb_file_close(&file, mem);
     return status;
 }

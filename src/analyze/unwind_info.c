@@ -32,7 +32,8 @@ static void reject(struct wndl_unwind_info *info,
     struct wndl_unwind_rejected *r = &info->rejected[reason];
     if (r->count++ == 0 && why != NULL) {
         r->first = *why;
-        wndl_error_set_file(&r->first, wndl_object_path(info->object));
+        if (why->file[0] == '\0')
+            wndl_error_set_file(&r->first, wndl_object_path(info->object));
     }
     r->bytes += bytes;
 }
@@ -328,7 +329,7 @@ static void reject_lost(struct wndl_unwind_info *info,
     if (lost->count == 0)
         return;
     reject(info, reason, 0, &lost->first);
-    info->rejected[reason].count = lost->count;
+    info->rejected[reason].count += lost->count - 1;
 }
 
 /* By .ARM.exidx where debuggers' tables are stripped: .eh_frame of Arm has no
@@ -381,8 +382,10 @@ static enum wndl_status open_object(struct wndl_unwind_info *info,
         info->object = NULL;
         return status;
     }
-    if (wndl_pe_add_stacks(info->object, mem) == WNDL_NOMEM)
+    struct wndl_frames_lost lost = {0};
+    if (wndl_pe_add_stacks(info->object, mem, &lost) == WNDL_NOMEM)
         return no_memory(err);
+    reject_lost(info, WNDL_REJECT_DAMAGED_RECORD, &lost);
     const uint16_t machine = wndl_object_machine(info->object);
     info->machine = wndl_cfi_machine_of(machine);
     info->knows_ways = wndl_arch_of(machine) == WNDL_ARCH_HERE;

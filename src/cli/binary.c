@@ -14,7 +14,7 @@ bool wndl_binary_open(
     if (wndl_sym_object_open(&source, wndl_mem_libc(), &b->object, err) ==
         WNDL_OK) {
         /* Who wants rules for unwinding is told when there are none. */
-        (void)!wndl_pe_add_stacks(b->object, wndl_mem_libc());
+        (void)!wndl_pe_add_stacks(b->object, wndl_mem_libc(), NULL);
         return true;
     }
     wndl_error_set_file(err, path);

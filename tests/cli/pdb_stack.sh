@@ -79,6 +79,21 @@ for how in -O0 -O1 -O2 '-O2 -fno-omit-frame-pointer'; do
     [ "$count" -gt 10 ] || fail "$how: $count records"
 done
 
+# A record of the PDB file that is damaged is told of: here the place of its
+# program.
+cp program.pdb whole.pdb
+python3 -c '
+import struct, sys
+start, size = (int(word, 16) for word in sys.argv[1:3])
+pdb = bytearray(open("program.pdb", "rb").read())
+at = pdb.index(struct.pack("<II", start, size))
+pdb[at + 20:at + 24] = b"\xff\xff\xff\xff"
+open("program.pdb", "wb").write(pdb)' $(awk 'NR == 1 { print $4, $5 }' ours)
+"$windlass" unwind-info program.exe >said
+grep -q 'damaged records: 1; first: .*program.pdb: frame data+0x' said ||
+    fail "a damaged record: $(cat said)"
+mv whole.pdb program.pdb
+
 # Without the PDB file there are no rules.
 mkdir alone
 cp program.exe alone/
