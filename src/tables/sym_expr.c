@@ -111,6 +111,20 @@ static uint16_t result(
     return wndl_sym_add(t, &term);
 }
 
+/* Down to a multiple, which a mask does for powers of two. */
+static uint16_t align(
+    struct wndl_sym_terms *t, uint16_t a, const struct wndl_sym_term *unit)
+{
+    struct wndl_sym_term mask = *unit;
+    const uint64_t n = (uint64_t)unit->offset;
+    mask.offset = (int64_t)-n;
+    if (n != 0 && (n & (n - 1)) == 0)
+        return result(t, OP_AND, a, wndl_sym_add(t, &mask));
+    wndl_sym_fail(t, WNDL_UNSUPPORTED,
+        "an address that is aligned to what is no power of two");
+    return 0;
+}
+
 static uint16_t operate(
     struct wndl_sym_terms *t, uint8_t c, uint16_t a, uint16_t b)
 {
@@ -125,12 +139,8 @@ static uint16_t operate(
         return plus(t, b, left.offset);
     if (c == '-' && right.kind == WNDL_SYM_NUMBER)
         return plus(t, a, (int64_t) - (uint64_t)right.offset);
-    if (c == '@' && right.kind == WNDL_SYM_NUMBER) {
-        /* Down to a multiple of a power of two. */
-        struct wndl_sym_term mask = right;
-        mask.offset = (int64_t) - (uint64_t)right.offset;
-        return result(t, OP_AND, a, wndl_sym_add(t, &mask));
-    }
+    if (c == '@' && right.kind == WNDL_SYM_NUMBER)
+        return align(t, a, &right);
     const uint8_t op = c == '+'   ? OP_PLUS
                        : c == '-' ? OP_MINUS
                        : c == '*' ? OP_MUL

@@ -182,7 +182,8 @@ static void begin_function(struct wndl_sym_reading *r, struct function *f,
     wndl_sym_begin_function(r->terms);
     if (init->size == 0)
         drop(r, f, init, WNDL_MALFORMED, "a function of no code");
-    else if (function.end > WNDL_SYM_CODE_MAX)
+    else if (function.end > WNDL_SYM_CODE_MAX ||
+             init->size == WNDL_SYM_CODE_MAX)
         drop(r, f, init, WNDL_LIMIT, "code beyond 4 GiB");
     else if (!read_rules(r, init->rules, &f->row))
         drop(r, f, init, r->terms->status, r->terms->why);

@@ -289,7 +289,8 @@ static bool is_usable(
             "a STACK WIN record of another type than 0 and 4");
     else if (record->size == 0)
         wndl_sym_lose(r, record, WNDL_MALFORMED, "a range of no code");
-    else if (record->start + record->size > WNDL_SYM_CODE_MAX)
+    else if (record->start + record->size > WNDL_SYM_CODE_MAX ||
+             record->size == WNDL_SYM_CODE_MAX)
         wndl_sym_lose(r, record, WNDL_LIMIT, "code beyond 4 GiB");
     else if (record->rules.size > LONGEST_PROGRAM)
         wndl_sym_lose(r, record, WNDL_LIMIT, "a program that is too long");

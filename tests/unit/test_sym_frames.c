@@ -452,7 +452,26 @@ static void test_long_programs(void **state)
     wndl_buf_free(&b);
 }
 
-/* Nor is a section of a binary a symbol file because of its name. */
+/* Sizes that an address has no room for; multiples that no mask gives. */
+static void test_numbers(void **state)
+{
+    struct opened o;
+    (void)state;
+    open_text(&o, "MODULE windows x86 0 a\n"
+                  "STACK CFI INIT 0 100000000 .cfa: $esp .ra: .cfa ^\n"
+                  "STACK WIN 4 0 100000000 0 0 0 0 0 0 1 " FPO "\n"
+                  "STACK CFI INIT 10 8 .cfa: $esp 12 @ .ra: .cfa ^\n"
+                  "STACK CFI INIT 20 8 .cfa: $esp 0 @ .ra: .cfa ^\n"
+                  "STACK CFI INIT 30 8 .cfa: $esp 16 @ .ra: .cfa ^\n");
+    assert_rule(&o, 0x10, "none");
+    assert_rule(&o, 0x20, "none");
+    assert_rule(&o, 0x30, "e740011701a 8:*0");
+    assert_int_equal(o.frames.damaged.count, 2);
+    assert_int_equal(o.frames.unsupported.count, 2);
+    finish(&o);
+}
+
+/* A section of a binary is no symbol file because of its name. */
 static void test_a_section_of_the_name(void **state)
 {
     static const char text[] =
@@ -495,6 +514,7 @@ int main(void)
         cmocka_unit_test(test_a_cut_record_is_lost),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_long_programs),
+        cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_a_section_of_the_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
