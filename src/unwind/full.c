@@ -227,8 +227,11 @@ static struct wndl_step known_step(
     if (in_module && space->arch->reads_code && space->arch->word == 8 &&
         wndl_flow_return(space, state, &pops_fp))
         return pops_fp ? stepped(WNDL_HOW_FP) : stepped_alone();
-    const bool may_be_leaf = in_module && space->arch->word == 4;
     bool was_interrupted = state->interrupted;
+    /* Of generated code, before its frame is made and behind that. */
+    const bool may_be_leaf =
+        space->arch->word == 4 &&
+        (in_module || (was_interrupted && space->arch->reads_code));
     if (may_be_leaf && was_interrupted && wndl_leaf_called(space, state))
         return stepped_alone();
     struct wndl_step step = guess(space, state);

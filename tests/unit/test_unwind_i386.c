@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* i386: walks of made-up code in another address space. */
+#include "testlib.h"
+
+#include "cfibuild.h"
+
+#include <elf.h>
+#include <windlass/unwind.h>
+
+enum { START = 0x5000, SIZE = 0x100, STACK = 0x7000, WORDS = 16 };
+enum { GENERATED = 0x100000, RETURNS = START + 0x20 };
+
+/* A module with one function, which nobody called, and the stack. */
+static struct world {
+    struct cfi_build b;
+    uint8_t code[SIZE];
+    uint32_t stack[WORDS];
+} world;
+
+static void init(struct world *w)
+{
+    static const struct cfi_shape shape = {4, false, false, false, 1};
+    cfi_build_init(&w->b, &shape, 0x1000);
+    const size_t cie = cfi_begin_cie(&w->b);
+    cfi_put_bytes(&w->b, "\1", 2); /* version, no augmentation */
+    cfi_put_uleb(&w->b, 1);
+    cfi_put_sleb(&w->b, -4);
+    cfi_put_uleb(&w->b, 8);
+    cfi_put_bytes(&w->b, "\x0c\x04\x04", 3); /* CFA = ESP + 4 */
+    cfi_end_record(&w->b);
+    (void)cfi_put_fde(&w->b, cie, START, SIZE, CFI_BYTES(0x07, 8));
+    memset(w->code, 0x90, sizeof w->code);
+    memcpy(w->code + RETURNS - START - 2, "\xff\xd0", 2); /* call *%eax */
+    memset(w->stack, 0, sizeof w->stack);
+}
+
+static bool read_from(
+    const void *bytes, size_t available, uint64_t offset, void *to, size_t size)
+{
+    if (offset > available || size > available - offset)
+        return false;
+    memcpy(to, (const uint8_t *)bytes + offset, size);
+    return true;
+}
+
+static bool read_world(void *context, uint64_t address, void *to, size_t size)
+{
+    const struct world *w = context;
+    return read_from(w->code, sizeof w->code, address - START, to, size) ||
+           read_from(w->stack, sizeof w->stack, address - STACK, to, size);
+}
+
+static struct wndl_frame frames[8];
+
+static struct wndl_walk walk_from(struct world *w, uint32_t pc, uint32_t fp)
+{
+    struct wndl_walk walk = {.frames = frames, .max_frames = 8};
+    const struct wndl_remote_module module = {
+        .start = START,
+        .end = START + SIZE,
+        .eh_frame = w->b.data,
+        .eh_frame_size = w->b.section.bytes.size,
+        .eh_frame_svma = w->b.section.addr,
+    };
+    const struct wndl_remote remote = {
+        .machine = EM_386,
+        .modules = &module,
+        .module_count = 1,
+        .read = read_world,
+        .context = w,
+    };
+    const struct wndl_regs regs = {.ip = pc,
+        .sp = STACK,
+        .fp = fp,
+        .valid = WNDL_REG_IP | WNDL_REG_SP | WNDL_REG_FP};
+    wndl_unwind_remote(&remote, &regs, &walk);
+    return walk;
+}
+
+/* Where its caller has no frame pointer: at push %ebp and ret, and between. */
+static void generated_code_without_a_frame_yet_has_a_caller(void **state)
+{
+    (void)state;
+    for (unsigned pushed = 0; pushed < 2; pushed++) {
+        init(&world);
+        world.stack[pushed] = RETURNS;
+        const struct wndl_walk walk = walk_from(&world, GENERATED, 0x77);
+        assert_int_equal(walk.end, WNDL_END_COMPLETE);
+        assert_int_equal(walk.count, 2);
+        assert_int_equal(frames[1].address, RETURNS);
+        assert_int_equal(frames[1].how, WNDL_HOW_FP);
+    }
+}
+
+/* What no call is before is no return address; nor is what lies deeper. */
+static void generated_code_is_not_left_by_any_word(void **state)
+{
+    (void)state;
+    init(&world);
+    world.stack[0] = RETURNS + 1;
+    assert_int_equal(walk_from(&world, GENERATED, 0x77).end, WNDL_END_NO_RULE);
+    world.stack[2] = RETURNS;
+    assert_int_equal(walk_from(&world, GENERATED, 0x77).count, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(generated_code_without_a_frame_yet_has_a_caller),
+        cmocka_unit_test(generated_code_is_not_left_by_any_word),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
