@@ -46,8 +46,7 @@ enum wndl_status wndl_pe_add_stacks(struct wndl_object *object,
         status = add_text(object, file.pdb, mem);
         wndl_pdb_get_stats(file.pdb, &stats);
     }
-    if (lost != NULL)
-        *lost = (struct wndl_frames_lost){stats.damaged, stats.first_damage};
+    *lost = (struct wndl_frames_lost){stats.damaged, stats.first_damage};
     wndl_pdb_file_close(&file, mem);
     return status;
 }

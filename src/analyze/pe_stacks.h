@@ -14,7 +14,7 @@
  * of the STACK WIN records of its PDB file, which is looked for as pdb_find.h
  * says, without other folders. All other objects are left alone. NOT_FOUND when
  * there is none, or none with such records; NOMEM. What the PDB file has lost
- * to damage goes to *lost, unless that is NULL.
+ * to damage goes to *lost.
  */
 enum wndl_status wndl_pe_add_stacks(struct wndl_object *object,
     struct wndl_mem *mem, struct wndl_frames_lost *lost) WNDL_MUST_USE;

@@ -2,7 +2,24 @@
 #include "cli/binary.h"
 
 #include "analyze/pe_stacks.h"
+#include "cli/command.h"
 #include "tables/sym_object.h"
+
+#include <inttypes.h>
+
+/* Who wants rules for unwinding is told by those who look for them when there
+ * are none, but not of some that the PDB file has lost. */
+static void add_stacks(struct wndl_object *object)
+{
+    struct wndl_frames_lost lost = {0};
+    (void)!wndl_pe_add_stacks(object, wndl_mem_libc(), &lost);
+    if (lost.count == 0)
+        return;
+    char text[600];
+    wndl_cli_note("warning: damaged records of the stack: %" PRIu64
+                  "; first: %s",
+        lost.count, wndl_error_text(&lost.first, text, sizeof text));
+}
 
 bool wndl_binary_open(
     struct wndl_binary *b, const char *path, struct wndl_error *err)
@@ -13,8 +30,7 @@ bool wndl_binary_open(
     const struct wndl_object_source source = {b->file.bytes, path, NULL};
     if (wndl_sym_object_open(&source, wndl_mem_libc(), &b->object, err) ==
         WNDL_OK) {
-        /* Who wants rules for unwinding is told when there are none. */
-        (void)!wndl_pe_add_stacks(b->object, wndl_mem_libc(), NULL);
+        add_stacks(b->object);
         return true;
     }
     wndl_error_set_file(err, path);

@@ -92,6 +92,9 @@ open("program.pdb", "wb").write(pdb)' $(awk 'NR == 1 { print $4, $5 }' ours)
 "$windlass" unwind-info program.exe >said
 grep -q 'damaged records: 1; first: .*program.pdb: frame data+0x' said ||
     fail "a damaged record: $(cat said)"
+"$windlass" unwind-table build -o table program.exe 2>err
+grep -q 'damaged records of the stack: 1; first: .*frame data+0x' err ||
+    fail "a damaged record in a table: $(cat err)"
 mv whole.pdb program.pdb
 
 # Without the PDB file there are no rules.
