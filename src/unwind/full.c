@@ -368,6 +368,11 @@ static struct wndl_step cfi_step(const struct wndl_space *space,
         space->find_fp(space, code, full, &how))
         status = wndl_cfi_step(
             &code->frame, &code->row, &full->regs, &space->memory, &caller);
+    /* Tables in Chromium's format say so of code that they have nothing of. */
+    if (status == WNDL_IO && arch->family == WNDL_CFI_ARM &&
+        !full->interrupted &&
+        is_in_register(arch, &code->row.regs[code->row.ra_reg]))
+        return full_fp_step(space, full, true);
     if (status != WNDL_OK)
         return ended(end_of_status(status));
     if (!has(&caller, arch->pc) || !has(&caller, arch->sp))
