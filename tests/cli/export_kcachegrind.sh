@@ -26,25 +26,26 @@ kcachegrind "$1" >said 2>&1 &
 for _ in $(seq 600); do
     xwininfo -root -tree >windows
     grep -qF -e "\"$2" -e '"Error ' windows && break
-    kill -0 $! || break
+    kill -0 $! || { touch died; break; }
     sleep 0.2
 done
 kill $!
 wait
 EOF
 
-# opens FILE TITLE: once more where somebody else has taken the screen's number
+# opens FILE TITLE: once more where somebody else has taken the screen's number,
+# and where the program has ended before it showed anything
 opens() {
-    rm -f windows
     for _ in 1 2 3 4 5; do
+        rm -f windows died
         timeout 300 dbus-run-session -- xvfb-run -a sh look.sh "$1" "$2" \
             >look.log 2>&1 || true
-        [ ! -s windows ] || break
+        [ ! -s windows ] || [ -e died ] || break
     done
     grep -qF "\"$2" windows || {
         echo "$1: no window with the title $2"
         grep -i -F -e error -e kcachegrind windows || true
-        cat look.log
+        cat look.log said
         failed=1
     }
     # It names the line of what it does not understand.
