@@ -321,7 +321,7 @@ static const struct wndl_table *load(const struct wndl_dlmodule *module)
 
 uint8_t measured_miss(struct wndl_unwinder *u, uint64_t pc);
 
-__attribute__((noinline, noclone)) uint8_t measured_miss(
+__attribute__((noinline, used)) uint8_t measured_miss(
     struct wndl_unwinder *u, uint64_t pc)
 {
     return wndl_cache_find(u, pc, wndl_cache_generation(u)).rule.kind;
@@ -353,7 +353,7 @@ static bool print_misses(const char *library)
 
 void measured_find(uint64_t svma);
 
-__attribute__((noinline, noclone)) void measured_find(uint64_t svma)
+__attribute__((noinline, used)) void measured_find(uint64_t svma)
 {
     sink = wndl_table_find(&of.table, svma);
 }

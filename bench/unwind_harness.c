@@ -29,7 +29,7 @@ struct measurement {
 size_t measured_walk(
     const struct bench_method *method, const struct bench_leaf *leaf);
 
-__attribute__((noinline, noclone)) size_t measured_walk(
+__attribute__((noinline, used)) size_t measured_walk(
     const struct bench_method *method, const struct bench_leaf *leaf)
 {
     size_t count = method->walk(leaf);

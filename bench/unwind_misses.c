@@ -23,7 +23,7 @@ struct code {
 
 uint8_t measured_miss(struct wndl_unwinder *u, uint64_t pc);
 
-__attribute__((noinline, noclone)) uint8_t measured_miss(
+__attribute__((noinline, used)) uint8_t measured_miss(
     struct wndl_unwinder *u, uint64_t pc)
 {
     return wndl_cache_find(u, pc, wndl_cache_generation(u)).rule.kind;
