@@ -5,8 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks are as large as may be while they have about so many rows. */
-enum { ROWS_PER_BLOCK = 96 };
+/*
+ * Blocks are as large as may be while they have about so many rows, and records
+ * of so many bytes: rows far apart make large ones of few rows, of which a
+ * lookup would touch one more line of cache.
+ */
+enum { ROWS_PER_BLOCK = 96, RECORD_SIZE = 96 };
 
 /* Hot phrases are filled up to units. */
 enum {
@@ -481,6 +485,12 @@ static enum written lay_out_blocks(struct laying *l, unsigned block_shift)
     return written;
 }
 
+static bool has_large_records(const struct wndl_table_layout *out)
+{
+    const uint64_t count = out->block_count - out->uniform_blocks;
+    return out->records.len > count * RECORD_SIZE;
+}
+
 /* 30 of the smallest blocks always fit: 2048 rows of 5 bytes each. */
 bool wndl_table_lay_out(struct wndl_table_layout *layout,
     const struct wndl_table_rows *rows, uint16_t machine,
@@ -491,6 +501,9 @@ bool wndl_table_lay_out(struct wndl_table_layout *layout,
         .arena = arena,
         .is_a64 = machine == EM_AARCH64};
     enum written written = lay_out_blocks(&l, choose_shift(rows));
+    while (written == WRITTEN && has_large_records(layout) &&
+           layout->block_shift > WNDL_TABLE_BLOCK_MIN)
+        written = lay_out_blocks(&l, layout->block_shift - 1);
     if (written == TOO_LONG)
         written = lay_out_blocks(&l, WNDL_TABLE_BLOCK_MIN);
     return written == WRITTEN;

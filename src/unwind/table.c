@@ -400,10 +400,13 @@ INLINED uint32_t long_ids(
 
 /* ---- phrases */
 
+/* Rule 0 is known without a look, which may be at a cold line. */
 static inline uint32_t rule_of_number(
     const struct wndl_table *t, uint32_t number)
 {
-    return number < t->rule_count ? load32(t->rules + (size_t)number * 4) : 0;
+    return number != 0 && number < t->rule_count
+               ? load32(t->rules + (size_t)number * 4)
+               : 0;
 }
 
 /* The rule `at` behind the start of the phrase at `place`. Behind the

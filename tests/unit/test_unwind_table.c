@@ -90,6 +90,17 @@ static void put_many_starts(struct wndl_buf *out)
     put_rows(out, 60000, 1500);
 }
 
+/* Few rows, but no two of them near enough for a phrase. */
+static void put_sparse(struct wndl_buf *out)
+{
+    for (unsigned i = 0; i < 2000; i++) {
+        const size_t fde = begin_fde(out, TEXT + UINT64_C(600) * i, 600);
+        put_advance(out, 300);
+        put_def_cfa(out, 7, 16 + 8 * (next_random() % 100));
+        end_fde(out, fde);
+    }
+}
+
 /* Functions with holes of all sizes between them, and rows in full. */
 static void put_functions(struct wndl_buf *out)
 {
@@ -258,6 +269,18 @@ static void more_starts_than_a_byte_counts_are_written_out(void **state)
     struct checked c = make_checked(put_many_starts);
     assert_in_range(c.stats.phrases, c.table.rule_count - 1, 20000);
     assert_true(c.stats.plain_blocks > 20);
+    unmake_checked(&c);
+}
+
+/* 16 KiB would have 55 rows, in 150 bytes and more. */
+static void large_records_make_blocks_smaller(void **state)
+{
+    (void)state;
+    struct checked c = make_checked(put_sparse);
+    const uint32_t records =
+        c.table.block_count - (uint32_t)c.stats.uniform_blocks;
+    assert_int_equal(c.table.block_shift, 13);
+    assert_true(c.table.records_size <= records * 96);
     unmake_checked(&c);
 }
 
@@ -523,6 +546,7 @@ int main(void)
         cmocka_unit_test(functions_and_holes_are_told_apart),
         cmocka_unit_test(more_rules_than_numbers_are_written_out),
         cmocka_unit_test(more_starts_than_a_byte_counts_are_written_out),
+        cmocka_unit_test(large_records_make_blocks_smaller),
         cmocka_unit_test(a_name_of_no_phrase_leads_nowhere),
         cmocka_unit_test(a_binary_without_rows_is_refused),
     };
