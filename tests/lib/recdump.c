@@ -8,6 +8,7 @@
  *   lost REASON COUNT         end HOW COUNT
  *   done FINISHED STATUS UNFOLLOWED DAMAGED
  *   stack COUNT FRAME...      leaf first, FRAME is IMAGE+RVA or an address
+ *   incomplete HOW FRAME...   a sample's whose stack did not end at a root
  *
  * and of what came with version 1.1, where there is any (times in ns since
  * the recording's start):
@@ -197,6 +198,17 @@ static void say_stacks(const struct wndl_profile *p)
     free(leaves);
 }
 
+static void say_incomplete(const struct wndl_profile *p)
+{
+    for (size_t i = 0; i < p->samples.len; i++) {
+        const struct wndl_sample *s = wndl_vec_at(&p->samples, i);
+        if (s->end == WNDL_WALK_COMPLETE)
+            continue;
+        printf("incomplete %u", s->end);
+        say_stack(p, s->node);
+    }
+}
+
 static void say_blocked_stacks(const struct wndl_profile *p)
 {
     uint64_t(*leaves)[2] = calloc(p->nodes.len, sizeof *leaves);
@@ -249,6 +261,7 @@ int main(int argc, char **argv)
     say_all(&p);
     if (stacks) {
         say_stacks(&p);
+        say_incomplete(&p);
         say_blocked_stacks(&p);
     }
     wndl_profile_free(&p);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What bench/shares records of C++: numbers that are read, sorted and counted,
+ * and every third of them an exception that is caught ten frames up, past
+ * strings that have to be destroyed. */
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+static long parse(const std::string &text, int depth)
+{
+    std::string mine = text + "," + std::to_string(depth);
+    if (depth > 0)
+        return parse(text, depth - 1) + long(mine.size());
+    return std::stol(text); // throws
+}
+
+int main()
+{
+    std::map<std::string, long> counts;
+    std::vector<long> numbers;
+    for (int i = 0; i < 30000; i++) {
+        std::string text = std::to_string(i * 7919L % 30011);
+        try {
+            numbers.push_back(parse(i % 3 == 0 ? "x" + text : text, 10));
+        } catch (const std::invalid_argument &e) {
+            counts[e.what()]++;
+        }
+        counts[text.substr(0, 3)]++;
+        if (i % 100 == 0)
+            std::sort(numbers.begin(), numbers.end());
+    }
+    std::printf("%zu %zu\n", numbers.size(), counts.size());
+}

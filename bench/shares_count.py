@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""shares_count.py ROOT READELF: counts stacks for bench/shares, of what recdump
+-s says on standard input: all, complete ones, incomplete ones whose first or
+last frame is in code that .ARM.exidx says may not be unwound, and those where
+one is in code of a module of ROOT that no entry is of. With WHERE set, the
+last frames of the others go to standard error, most frequent first."""
+import bisect
+import collections
+import os
+import re
+import subprocess
+import sys
+
+root, readelf = sys.argv[1:]
+ENTRY = re.compile(r"^0x([0-9a-f]+)(?: <.*>)?: (.*)")
+
+
+def index_of(path):
+    """Addresses of its entries, and whether they forbid to unwind."""
+    said = subprocess.run(
+        [readelf, "-u", path], capture_output=True, text=True
+    ).stdout
+    found = (ENTRY.match(line) for line in said.splitlines())
+    entries = sorted(
+        (int(m[1], 16), "cantunwind" in m[2]) for m in found if m
+    )
+    return [e[0] for e in entries], [e[1] for e in entries]
+
+
+def original(path):
+    """The module of ROOT, whose copy without entries was recorded."""
+    for folder in ("/usr/bin/", "/usr/lib/", "/lib/"):
+        at = path.find(folder, path.find("bench-shares"))
+        if at >= 0 and os.path.exists(root + path[at:]):
+            return root + path[at:]
+    return path
+
+
+images, indexes = {}, {}
+
+
+def told(frame):
+    """What .ARM.exidx says of a frame's code."""
+    image, _, address = frame.partition("+")
+    path = images.get(image, "")
+    if readelf == "-" or not path.startswith(root):
+        return "something"
+    if path not in indexes:
+        indexes[path] = index_of(path)
+    starts, forbids = indexes[path]
+    at = bisect.bisect_right(starts, int(address, 16)) - 1
+    if at < 0:
+        return "untold"
+    return "forbidden" if forbids[at] else "something"
+
+
+everything = complete = forbidden = untold = 0
+others = collections.Counter()
+for line in sys.stdin:
+    words = line.split()
+    if line.startswith("image "):
+        images[words[1]] = original(words[3])
+    elif line.startswith("end "):
+        everything += int(words[2])
+        complete += int(words[2]) if words[1] == "0" else 0
+    elif line.startswith("incomplete "):
+        said = {told(words[-1]), told(words[2])} if len(words) > 2 else set()
+        if "forbidden" in said:
+            forbidden += 1
+        elif "untold" in said:
+            untold += 1
+        else:
+            image, _, address = words[-1].partition("+")
+            leaf = "leaf" if len(words) == 3 else "caller"
+            path = images.get(image, "")
+            others[f"{words[1]} {leaf} {path} {address}"] += 1
+
+print(everything, complete, forbidden, untold)
+if os.environ.get("WHERE"):
+    for what, count in others.most_common(12):
+        print("   ", count, what, file=sys.stderr)
