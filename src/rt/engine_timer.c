@@ -24,10 +24,14 @@ enum {
  * The kernel's tick takes what it finds at work for all that there was since
  * the last one. Were the timer in step with it, that could be always us.
  */
+static uint64_t every(void)
+{
+    return wndl_rt.interval + wndl_rt.interval / OUT_OF_STEP;
+}
+
 static bool start_wall(struct wndl_rt_thread *t)
 {
-    uint64_t every = wndl_rt.interval + wndl_rt.interval / OUT_OF_STEP;
-    return wndl_rt_timer_start(t, WNDL_RT_TIMER_WALL, every, every);
+    return wndl_rt_timer_start(t, WNDL_RT_TIMER_WALL, every(), every());
 }
 
 static bool park(struct wndl_rt_thread *t, uint64_t until)
@@ -65,15 +69,23 @@ static void remember(
     look->thread->look_cpu = look->cpu;
 }
 
+/* The timer was started in this look: its signal comes in `first` ns. */
+static void expect(const struct wndl_rt_look *look, uint64_t first)
+{
+    uint64_t took = wndl_raw_clock_ns(CLOCK_MONOTONIC) - look->now;
+    look->thread->next_signal = took + first;
+}
+
 /*
- * A call cannot have begun much more than an interval ago: the timer would
- * have come earlier. Only what is beyond that is known to have been waited.
+ * A call cannot have begun before the timer's signal was due, which would have
+ * come earlier, nor have used the CPU. Only what is beyond that is known to
+ * have been waited.
  */
 static uint64_t waited(const struct wndl_rt_look *look)
 {
     const struct wndl_rt_thread *t = look->thread;
     uint64_t passed = look->now - t->look_time;
-    uint64_t used = look->cpu - t->look_cpu + wndl_rt.interval;
+    uint64_t used = look->cpu - t->look_cpu + t->next_signal;
     return t->look_time != 0 && passed > used ? passed - used : 0;
 }
 
@@ -116,10 +128,12 @@ static bool is_too_often(const struct wndl_rt_look *look)
  */
 static void leave_time(const struct wndl_rt_look *look)
 {
-    uint64_t took = wndl_raw_clock_ns(CLOCK_MONOTONIC) - look->now;
-    if (took > wndl_rt.interval / 2)
-        (void)wndl_rt_timer_start(look->thread, WNDL_RT_TIMER_WALL,
-            wndl_rt.interval + SHARE * took, wndl_rt.interval);
+    uint64_t took = wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - look->cpu;
+    if (took <= wndl_rt.interval / 2)
+        return;
+    uint64_t first = every() + SHARE * took;
+    (void)wndl_rt_timer_start(look->thread, WNDL_RT_TIMER_WALL, first, every());
+    expect(look, first);
 }
 
 static void sample(const struct wndl_rt_look *look)
@@ -141,6 +155,7 @@ void wndl_rt_timer_on_wall(struct wndl_rt_look *look)
     if (interrupted)
         wndl_rt_engine_go_on(
             look, looking == WNDL_RT_LOOK_HERE ? waited(look) : 0);
+    t->next_signal = every();
     if (looking == WNDL_RT_LOOK_NEVER)
         wndl_rt_timer_stop(t, WNDL_RT_TIMER_WALL);
     else if (looking == WNDL_RT_LOOK_AWAY)
@@ -164,6 +179,7 @@ void wndl_rt_timer_on_tick(struct wndl_rt_look *look)
         t->stood_still = false;
         if (!start_wall(t))
             (void)park(t, AT_NEXT_TICK);
+        expect(look, every());
         sample(look);
     }
     remember(look, looking);

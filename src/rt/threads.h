@@ -38,6 +38,7 @@ struct wndl_rt_thread {
     uint64_t last_cpu;  /* of the last sample */
     uint64_t look_time; /* TIMER: of the last look */
     uint64_t look_cpu;
+    uint64_t next_signal; /* TIMER: at most so many ns behind the last look */
     /* PERF with ticks: the CPU clock at the event's last sample; CPU ns up to
      * last_cpu that are in no sample; faults up to the last tick's. */
     uint64_t perf_cpu, debt, faults;
