@@ -30,7 +30,7 @@ static void init(struct world *w)
     cfi_end_record(&w->b);
     (void)cfi_put_fde(&w->b, cie, START, SIZE, CFI_BYTES(0x07, 8));
     memset(w->code, 0x90, sizeof w->code);
-    memcpy(w->code + RETURNS - START - 2, "\xff\xd0", 2); /* call *%eax */
+    memcpy(w->code + (RETURNS - START - 2), "\xff\xd0", 2); /* call *%eax */
     memset(w->stack, 0, sizeof w->stack);
 }
 
