@@ -19,9 +19,9 @@
  * START_GAP how much less than the kernel left it SP is when ld.so calls
  * RED_ZONE  bytes below SP that code without calls may use
  * DWARF_*   register numbers of the psABIs (figure 3.36 of x86-64's, table
- *           2.14 of i386's, where .eh_frame has the same numbers)
- *           and of aadwarf64, 4.1): PC is where `ra` is once a step is made
- *           and of aadwarf32, 4.1; BX is r7, Thumb code's frame pointer
+ *           2.14 of i386's, where .eh_frame has the same numbers), of
+ *           aadwarf64, 4.1, where PC is where `ra` is once a step is made, and
+ *           of aadwarf32, 4.1, where BX is r7, Thumb code's frame pointer
  * GREG_*    places in a ucontext_t's gregs; AArch64's are regs, sp and pc,
  *           those of 32-bit Arm arm_r0 to arm_pc
  */

@@ -206,6 +206,7 @@ enum wndl_code_kind wndl_code_find(
     enum wndl_code_kind kind = find_by_cfi(remote, pc, code);
     if (kind != WNDL_CODE_NO_FDE && kind != WNDL_CODE_BAD)
         return kind;
+    /* A table is of this very build: where it is there, its holes count. */
     const enum wndl_code_kind other = find_by_table(remote, pc, code);
     return other == WNDL_CODE_NO_MODULE ? kind : other;
 }
