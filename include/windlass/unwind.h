@@ -223,6 +223,18 @@ struct wndl_remote_module {
     const uint8_t *eh_frame_hdr; /* or NULL: then eh_frame is scanned */
     size_t eh_frame_hdr_size;
     uint64_t eh_frame_hdr_svma;
+    /* Or NULL: asked for what .eh_frame has no rules of. It is gone through
+     * from its start for each frame, as .eh_frame without a header is. */
+    const uint8_t *debug_frame;
+    size_t debug_frame_size;
+    /* .ARM.exidx and .ARM.extab, of EM_ARM, or NULL: asked when nothing else
+     * has rules. The code of the innermost function is read then. */
+    const uint8_t *exidx;
+    size_t exidx_size;
+    uint64_t exidx_svma;
+    const uint8_t *extab;
+    size_t extab_size;
+    uint64_t extab_svma;
     /* NULL, or a file that `windlass unwind-table build` made of this module:
      * used where .eh_frame tells nothing. It is not held against the module. */
     const uint8_t *table;
@@ -244,10 +256,10 @@ struct wndl_remote {
      * read code too. What is found by its call is WNDL_HOW_CFI, else _FP. */
     bool find_fp;
     /* ELF's EM_X86_64 (62), EM_386 (3), EM_AARCH64 (183) or EM_ARM (40; of the
-     * last two a walk needs `gregs`, where x30 or r14 is, and of Arm it has the
-     * rules of tables and .eh_frame alone); 0: the caller's own. Of no other
-     * machine is there a walk: it has no frames and ends as NO_RULE. Of i386,
-     * `read` is asked for code too. */
+     * last two a walk needs `gregs`, where x30 or r14 is); 0: the caller's own.
+     * Of no other machine is there a walk: it has no frames and ends as
+     * NO_RULE. Of i386 and Arm, `read` is asked for code too: of Arm, a return
+     * address in code that it does not read is believed. */
     uint16_t machine;
     /* 0, or the avma of a registry (windlass/jit.h) that a program of the
      * caller's machine has made with this version of the library. It is read

@@ -24,14 +24,25 @@ __attribute__((no_sanitize("address", "thread"))) static uint32_t load(
     return value;
 }
 
+/* Where code is: a segment of this process, or what another's reader reads. */
+struct text {
+    struct wndl_bytes segment;
+    const struct wndl_remote *remote; /* NULL: this process */
+};
+
 /* Of the code at `addr`; 0 where there is none. */
-static uint32_t code_at(
-    const struct wndl_bytes *segment, uint64_t addr, unsigned size)
+static uint32_t code_at(const struct text *text, uint64_t addr, unsigned size)
 {
-    const uint64_t at = addr - (uintptr_t)segment->data;
-    if (wndl_bytes_slice(*segment, at, size).data == NULL)
+    uint32_t value = 0;
+    if (text->remote != NULL) {
+        const bool is_read =
+            text->remote->read(text->remote->context, addr, &value, size);
+        return is_read ? value : 0;
+    }
+    const uint64_t at = addr - (uintptr_t)text->segment.data;
+    if (wndl_bytes_slice(text->segment, at, size).data == NULL)
         return 0;
-    return load(segment, at, size);
+    return load(&text->segment, at, size);
 }
 
 /* ---- what signal handlers return to */
@@ -44,20 +55,20 @@ enum { SYS_SIGRETURN = 119, SYS_RT_SIGRETURN = 173, SYS_EXIT = 1 };
  * these two instructions.
  */
 static uint32_t call_number(
-    const struct wndl_bytes *segment, uint64_t addr, bool is_second)
+    const struct text *text, uint64_t addr, bool is_second)
 {
-    const uint32_t arm = code_at(segment, addr - (is_second ? WORD : 0), WORD);
-    const uint32_t svc = code_at(segment, addr + (is_second ? 0 : WORD), WORD);
+    const uint32_t arm = code_at(text, addr - (is_second ? WORD : 0), WORD);
+    const uint32_t svc = code_at(text, addr + (is_second ? 0 : WORD), WORD);
     if (addr % WORD == 0 && (arm & 0xffffff00) == 0xe3a07000 &&
         svc >> 24 == 0xef)
         return arm & 0xff;
     /* Thumb: mov of 2 or 4 bytes. */
-    const uint32_t wide = is_second ? arm : code_at(segment, addr, WORD);
+    const uint32_t wide = is_second ? arm : code_at(text, addr, WORD);
     const uint32_t behind = is_second ? addr : addr + WORD;
     if ((wide & 0xff00ffff) == 0x0700f04f &&
-        code_at(segment, behind, 2) >> 8 == 0xdf)
+        code_at(text, behind, 2) >> 8 == 0xdf)
         return wide >> 16 & 0xff;
-    const uint32_t both = code_at(segment, addr - (is_second ? 2 : 0), WORD);
+    const uint32_t both = code_at(text, addr - (is_second ? 2 : 0), WORD);
     return (both & 0xff00ff00) == 0xdf002700 ? both & 0xff : 0;
 }
 
@@ -75,16 +86,15 @@ static void sigreturn_row(int64_t at, struct wndl_cfi_row *row)
     }
 }
 
-enum wndl_code_kind wndl_arm_find_sigreturn(
-    const struct wndl_dlmodule *module, uint64_t pc, struct wndl_code *code)
+static enum wndl_code_kind find_sigreturn(
+    const struct text *text, uint64_t pc, struct wndl_code *code)
 {
     /* In struct sigframe and, behind siginfo_t, in struct rt_sigframe. */
     enum { AT = 32, RT_AT = 160 };
-    const struct wndl_bytes segment = wndl_dlmodule_around(module, pc);
     const uint64_t addr = pc + (pc & 1);
-    uint32_t number = call_number(&segment, addr, false);
+    uint32_t number = call_number(text, addr, false);
     if (number == 0 && addr == pc)
-        number = call_number(&segment, addr, true);
+        number = call_number(text, addr, true);
     if (number != SYS_SIGRETURN && number != SYS_RT_SIGRETURN)
         return WNDL_CODE_NO_FDE;
     *code = (struct wndl_code){
@@ -102,17 +112,21 @@ static uint64_t thread_pointer(void)
 #endif
 }
 
-bool wndl_arm_starts_thread(uint64_t ra, uint64_t sp)
+bool wndl_arm_starts_thread(
+    const struct wndl_remote *remote, uint64_t ra, uint64_t sp)
 {
     enum { THREAD_STRUCT = 4096 };
     struct wndl_dlmodule module, libc;
-    if (!wndl_dlfind(ra, &module))
-        return false;
-    const struct wndl_bytes segment = wndl_dlmodule_around(&module, ra);
-    if (call_number(&segment, ra, false) == SYS_EXIT)
+    struct text text = {.remote = remote};
+    if (remote == NULL) {
+        if (!wndl_dlfind(ra, &module))
+            return false;
+        text.segment = wndl_dlmodule_around(&module, ra);
+    }
+    if (call_number(&text, ra, false) == SYS_EXIT)
         return true;
     const uint64_t pointer = thread_pointer();
-    return sp < pointer && pointer - sp < THREAD_STRUCT &&
+    return remote == NULL && sp < pointer && pointer - sp < THREAD_STRUCT &&
            wndl_dlfind((uintptr_t)&getauxval, &libc) &&
            libc.map_start == module.map_start;
 }
@@ -134,24 +148,46 @@ static bool visit(void *context, const struct wndl_cfi_row *row)
     return false;
 }
 
+/* Code that has a rule, and up to where it goes. */
+struct body {
+    struct wndl_bytes code;
+    uint64_t code_addr, end;
+};
+
 /* From the body's rule to that of `pc`. */
-static __attribute__((noinline)) void refine(const struct wndl_bytes *segment,
-    uint64_t end, uint64_t pc, struct wndl_code *code)
+static __attribute__((noinline)) void refine(
+    const struct body *b, uint64_t pc, struct wndl_code *code)
 {
     const struct wndl_cfi_row body = code->row;
     struct search s = {pc, &code->row};
     const struct wndl_arm_function function = {
-        .code = *segment,
-        .code_addr = (uintptr_t)segment->data,
+        .code = b->code,
+        .code_addr = b->code_addr,
         .start = code->start,
-        .end = end < pc + AHEAD ? end : pc + AHEAD,
+        .end = b->end < pc + AHEAD ? b->end : pc + AHEAD,
         .body = &body,
     };
     if (pc - code->start < REACH)
         (void)wndl_arm_rows(&function, visit, &s);
 }
 
-/* As the index says; the row is of the function's body. */
+/* The same of another process: of a copy of its code, all or nothing. */
+static __attribute__((noinline)) void refine_there(
+    const struct wndl_remote *remote, uint64_t end, uint64_t pc,
+    struct wndl_code *code)
+{
+    uint8_t copy[REACH + AHEAD];
+    const uint64_t start = code->start;
+    const uint64_t stop = end < pc + AHEAD ? end : pc + AHEAD;
+    if (start > pc || pc - start >= REACH || stop <= pc ||
+        !remote->read(remote->context, start, copy, stop - start))
+        return;
+    const struct body b = {{copy, stop - start}, start, stop};
+    refine(&b, pc, code);
+}
+
+/* As the index says; the row is of the function's body, and the function's
+ * start as the index has it. */
 static enum wndl_code_kind find_body(
     const struct wndl_exidx *exidx, size_t i, struct wndl_code *code)
 {
@@ -167,13 +203,21 @@ static enum wndl_code_kind find_body(
     return status == WNDL_OK ? WNDL_CODE_ROW : WNDL_CODE_BAD;
 }
 
+/* Where the next function starts; behind the last is what ends the module. */
+static uint64_t end_of(const struct wndl_exidx *exidx, size_t i, uint64_t last)
+{
+    return i + 1 < wndl_exidx_count(exidx) ? wndl_exidx_start(exidx, i + 1)
+                                           : last;
+}
+
 enum wndl_code_kind wndl_arm_code_find(
     const struct wndl_dlmodule *module, uint64_t pc, struct wndl_code *code)
 {
     struct wndl_exidx exidx = {
         .index = module->exidx, .index_addr = (uintptr_t)module->exidx.data};
+    const struct text text = {.segment = wndl_dlmodule_around(module, pc)};
     size_t i;
-    if (wndl_arm_find_sigreturn(module, pc, code) == WNDL_CODE_ROW)
+    if (find_sigreturn(&text, pc, code) == WNDL_CODE_ROW)
         return WNDL_CODE_ROW;
     if (wndl_exidx_find(&exidx, pc, &i) != WNDL_OK)
         return WNDL_CODE_NO_FDE;
@@ -182,38 +226,67 @@ enum wndl_code_kind wndl_arm_code_find(
     const enum wndl_code_kind kind = find_body(&exidx, i, code);
     if (kind != WNDL_CODE_ROW || (pc & 1) != 0)
         return kind;
-    const struct wndl_bytes segment = wndl_dlmodule_around(module, pc);
-    const uint64_t end = i + 1 < wndl_exidx_count(&exidx)
-                             ? wndl_exidx_start(&exidx, i + 1)
-                             : module->map_end;
-    refine(&segment, end, pc, code);
+    const struct body b = {text.segment, (uintptr_t)text.segment.data,
+        end_of(&exidx, i, module->map_end)};
+    refine(&b, pc, code);
+    return kind;
+}
+
+enum wndl_code_kind wndl_arm_code_find_there(const struct wndl_remote *remote,
+    const struct wndl_remote_module *m, uint64_t pc, struct wndl_code *code)
+{
+    const struct wndl_exidx exidx = {
+        .index = {m->exidx, m->exidx != NULL ? m->exidx_size : 0},
+        .table = {m->extab, m->extab != NULL ? m->extab_size : 0},
+        .index_addr = m->exidx_svma,
+        .table_addr = m->extab_svma,
+    };
+    const struct text text = {.remote = remote};
+    size_t i;
+    if (find_sigreturn(&text, pc, code) == WNDL_CODE_ROW)
+        return WNDL_CODE_ROW;
+    if (wndl_exidx_find(&exidx, pc - m->bias, &i) != WNDL_OK)
+        return WNDL_CODE_NO_FDE;
+    const enum wndl_code_kind kind = find_body(&exidx, i, code);
+    code->start += m->bias;
+    if (kind == WNDL_CODE_ROW && (pc & 1) == 0) {
+        const uint64_t end = end_of(&exidx, i, m->end - m->bias) + m->bias;
+        refine_there(remote, end, pc, code);
+    }
     return kind;
 }
 
 /* ---- calls */
 
-static bool is_thumb_call(const struct wndl_bytes *segment, uint64_t ra)
+static bool is_thumb_call(const struct text *text, uint64_t ra)
 {
-    const uint32_t word = code_at(segment, ra - WORD, WORD);
+    const uint32_t word = code_at(text, ra - WORD, WORD);
     return (word & 0xc000f800) == 0xc000f000 || (word >> 16 & 0xff87) == 0x4780;
 }
 
-static bool is_arm_call(const struct wndl_bytes *segment, uint64_t ra)
+static bool is_arm_call(const struct text *text, uint64_t ra)
 {
-    const uint32_t word = code_at(segment, ra - WORD, WORD);
-    const uint32_t before = code_at(segment, ra - WORD - WORD, WORD);
+    const uint32_t word = code_at(text, ra - WORD, WORD);
+    const uint32_t before = code_at(text, ra - WORD - WORD, WORD);
     return (word & 0x0f000000) == 0x0b000000 ||
            (word & 0xfe000000) == 0xfa000000 ||
            (word & 0x0ffffff0) == 0x012fff30 || before == 0xe1a0e00f;
 }
 
-bool wndl_arm_is_behind_call(uint64_t ra)
+bool wndl_arm_is_behind_call(const struct wndl_remote *remote, uint64_t ra)
 {
+    uint32_t word;
     struct wndl_dlmodule module;
+    struct text text = {.remote = remote};
     const uint64_t addr = ra & ~UINT64_C(1);
-    if (!wndl_dlfind(addr - 1, &module))
-        return false;
-    const struct wndl_bytes segment = wndl_dlmodule_around(&module, addr - 1);
-    return (ra & 1) != 0 ? is_thumb_call(&segment, addr)
-                         : is_arm_call(&segment, addr);
+    if (remote != NULL &&
+        !remote->read(remote->context, addr - WORD, &word, WORD))
+        return true;
+    if (remote == NULL) {
+        if (!wndl_dlfind(addr - 1, &module))
+            return false;
+        text.segment = wndl_dlmodule_around(&module, addr - 1);
+    }
+    return (ra & 1) != 0 ? is_thumb_call(&text, addr)
+                         : is_arm_call(&text, addr);
 }

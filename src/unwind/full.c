@@ -111,9 +111,9 @@ static uint64_t code_address(const struct wndl_space *space, uint64_t ra)
 /* False where it is known that no call is before it. */
 static bool may_be_behind_call(const struct wndl_space *space, uint64_t ra)
 {
-    return space->arch->family != WNDL_CFI_ARM || space->remote != NULL ||
-           !wndl_code_is_mapped(NULL, code_address(space, ra)) ||
-           wndl_arm_is_behind_call(ra);
+    return space->arch->family != WNDL_CFI_ARM ||
+           !wndl_code_is_mapped(space->remote, code_address(space, ra)) ||
+           wndl_arm_is_behind_call(space->remote, ra);
 }
 
 /* {caller's frame pointer, return address} are at the frame pointer. */
@@ -194,8 +194,8 @@ static bool at_coroutine_entry(
 static bool at_thread_start(
     const struct wndl_space *space, const struct wndl_fp_state *state)
 {
-    return space->remote == NULL && space->arch->family == WNDL_CFI_ARM &&
-           !state->interrupted && wndl_arm_starts_thread(state->pc, state->sp);
+    return space->arch->family == WNDL_CFI_ARM && !state->interrupted &&
+           wndl_arm_starts_thread(space->remote, state->pc, state->sp);
 }
 
 /*

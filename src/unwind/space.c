@@ -64,17 +64,11 @@ static const struct wndl_remote_module *remote_module(
     return NULL;
 }
 
-static enum wndl_code_kind remote_cfi(
-    const struct wndl_remote *remote, uint64_t pc, struct module_cfi *cfi)
+static struct module_cfi remote_eh_frame(
+    const struct wndl_remote_module *m, const struct wndl_arch *arch)
 {
-    const struct wndl_remote_module *m = remote_module(remote, pc);
-    if (m == NULL)
-        return WNDL_CODE_NO_MODULE;
-    if (m->eh_frame == NULL)
-        return WNDL_CODE_NO_FDE;
     size_t hdr_size = m->eh_frame_hdr == NULL ? 0 : m->eh_frame_hdr_size;
-    const struct wndl_arch *arch = wndl_arch_of(remote->machine);
-    *cfi = (struct module_cfi){
+    return (struct module_cfi){
         .hdr = {.bytes = {m->eh_frame_hdr, hdr_size},
             .addr = m->eh_frame_hdr_svma,
             .data_base = m->eh_frame_hdr_svma,
@@ -85,7 +79,18 @@ static enum wndl_code_kind remote_cfi(
             .family = arch->family},
         .bias = m->bias,
     };
-    return WNDL_CODE_ROW;
+}
+
+static struct module_cfi remote_debug_frame(
+    const struct wndl_remote_module *m, const struct wndl_arch *arch)
+{
+    return (struct module_cfi){
+        .frame = {.bytes = {m->debug_frame, m->debug_frame_size},
+            .address_size = arch->word,
+            .family = arch->family,
+            .debug_frame = true},
+        .bias = m->bias,
+    };
 }
 
 /* `pc` is of the sections' kind. */
@@ -121,70 +126,105 @@ bool wndl_code_find_plain(uint64_t pc, struct wndl_cfi_plain *row)
            wndl_cfi_plain_at(&cfi.frame, &abi, offset, pc, row);
 }
 
-static enum wndl_code_kind find_by_cfi(
-    const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
+static enum wndl_code_kind find_in(
+    const struct module_cfi *cfi, uint64_t pc, struct wndl_code *code)
 {
-    struct module_cfi cfi;
     struct wndl_fde fde;
-    enum wndl_code_kind kind =
-        remote == NULL ? local_cfi(pc, &cfi) : remote_cfi(remote, pc, &cfi);
-    if (kind != WNDL_CODE_ROW)
-        return kind;
-    enum wndl_status status = find_fde(&cfi, pc - cfi.bias, &fde);
+    enum wndl_status status = find_fde(cfi, pc - cfi->bias, &fde);
     if (status == WNDL_NOT_FOUND)
         return WNDL_CODE_NO_FDE;
     if (status != WNDL_OK)
         return WNDL_CODE_BAD;
-    code->frame = cfi.frame;
-    code->start = fde.start + cfi.bias;
-    status = wndl_cfi_row_at(&cfi.frame, &fde, pc - cfi.bias, &code->row, NULL);
+    code->frame = cfi->frame;
+    code->start = fde.start + cfi->bias;
+    status =
+        wndl_cfi_row_at(&cfi->frame, &fde, pc - cfi->bias, &code->row, NULL);
     return status == WNDL_OK ? WNDL_CODE_ROW : WNDL_CODE_BAD;
 }
 
-/* The table of the module that covers `pc`, opened into `room` if need be. */
-static const struct wndl_table *find_table(const struct wndl_remote *remote,
-    uint64_t pc, struct wndl_table *room, uint64_t *bias)
+/* The first of both sections that has a row; else what the first one said. */
+static enum wndl_code_kind find_by_remote_cfi(
+    const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
 {
-    struct wndl_dlmodule module;
-    if (remote == NULL) {
-        if (!wndl_dlfind(pc, &module))
-            return NULL;
-        *bias = module.bias.v;
-        return wndl_table_set_find(&module);
+    const struct wndl_arch *arch = wndl_arch_of(remote->machine);
+    const struct wndl_remote_module *m = remote_module(remote, pc);
+    enum wndl_code_kind kind = WNDL_CODE_NO_FDE;
+    if (m == NULL)
+        return WNDL_CODE_NO_MODULE;
+    if (m->eh_frame != NULL) {
+        const struct module_cfi cfi = remote_eh_frame(m, arch);
+        kind = find_in(&cfi, pc, code);
     }
+    if (kind == WNDL_CODE_ROW || m->debug_frame == NULL)
+        return kind;
+    const struct module_cfi cfi = remote_debug_frame(m, arch);
+    const enum wndl_code_kind other = find_in(&cfi, pc, code);
+    return kind == WNDL_CODE_NO_FDE || other == WNDL_CODE_ROW ? other : kind;
+}
+
+static enum wndl_code_kind find_by_cfi(
+    const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
+{
+    struct module_cfi cfi;
+    if (remote != NULL)
+        return find_by_remote_cfi(remote, pc, code);
+    enum wndl_code_kind kind = local_cfi(pc, &cfi);
+    return kind == WNDL_CODE_ROW ? find_in(&cfi, pc, code) : kind;
+}
+
+/* What a table says of `pc`, a svma. It does not know where functions start. */
+static enum wndl_code_kind find_in_table(const struct wndl_table *table,
+    const struct wndl_arch *arch, uint64_t pc, struct wndl_code *code)
+{
+    code->frame = (struct wndl_cfi_section){
+        .address_size = arch->word, .family = arch->family};
+    code->start = 0;
+    enum wndl_status status =
+        wndl_table_row(table, arch, wndl_table_find(table, pc), &code->row);
+    if (status == WNDL_NOT_FOUND)
+        return WNDL_CODE_NO_FDE;
+    return status == WNDL_OK ? WNDL_CODE_ROW : WNDL_CODE_BAD;
+}
+
+/* NO_MODULE: there is no table. */
+static enum wndl_code_kind find_by_own_table(
+    const struct wndl_dlmodule *module, uint64_t pc, struct wndl_code *code)
+{
+    const struct wndl_table *table = wndl_table_set_find(module);
+    if (table == NULL)
+        return WNDL_CODE_NO_MODULE;
+    return find_in_table(table, WNDL_ARCH_HERE, pc - module->bias.v, code);
+}
+
+static enum wndl_code_kind find_by_remote_table(
+    const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
+{
+    struct wndl_table table;
     const struct wndl_remote_module *m = remote_module(remote, pc);
     if (m == NULL || m->table == NULL)
-        return NULL;
+        return WNDL_CODE_NO_MODULE;
     const struct wndl_bytes bytes = {m->table, m->table_size};
     const struct wndl_table_chrome_of of = {
         remote->machine, m->table_text, m->table_text_size};
     const enum wndl_status status =
-        m->table_text_size != 0 ? wndl_table_open_chrome(bytes, &of, room, NULL)
-                                : wndl_table_open(bytes, room, NULL);
-    *bias = m->bias;
-    return status == WNDL_OK ? room : NULL;
+        m->table_text_size != 0
+            ? wndl_table_open_chrome(bytes, &of, &table, NULL)
+            : wndl_table_open(bytes, &table, NULL);
+    if (status != WNDL_OK)
+        return WNDL_CODE_NO_MODULE;
+    return find_in_table(
+        &table, wndl_arch_of(remote->machine), pc - m->bias, code);
 }
 
-/* Where CFI tells nothing, or is damaged. A table does not know where functions
- * start. NO_MODULE: there is no table. */
+/* Where CFI tells nothing, or is damaged. */
 static enum wndl_code_kind find_by_table(
     const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
 {
-    struct wndl_table room;
-    uint64_t bias;
-    const struct wndl_table *table = find_table(remote, pc, &room, &bias);
-    if (table == NULL)
-        return WNDL_CODE_NO_MODULE;
-    const struct wndl_arch *arch =
-        remote == NULL ? WNDL_ARCH_HERE : wndl_arch_of(remote->machine);
-    code->frame = (struct wndl_cfi_section){
-        .address_size = arch->word, .family = arch->family};
-    code->start = 0;
-    enum wndl_status status = wndl_table_row(
-        table, arch, wndl_table_find(table, pc - bias), &code->row);
-    if (status == WNDL_NOT_FOUND)
-        return WNDL_CODE_NO_FDE;
-    return status == WNDL_OK ? WNDL_CODE_ROW : WNDL_CODE_BAD;
+    struct wndl_dlmodule module;
+    if (remote != NULL)
+        return find_by_remote_table(remote, pc, code);
+    return wndl_dlfind(pc, &module) ? find_by_own_table(&module, pc, code)
+                                    : WNDL_CODE_NO_MODULE;
 }
 
 /* 32-bit Arm's: a table has the rules of each instruction, and comes first.
@@ -194,15 +234,45 @@ static enum wndl_code_kind find_arm(uint64_t pc, struct wndl_code *code)
     struct wndl_dlmodule module;
     if (!wndl_dlfind(pc, &module))
         return WNDL_CODE_NO_MODULE;
-    const enum wndl_code_kind kind = find_by_table(NULL, pc, code);
+    const enum wndl_code_kind kind = find_by_own_table(&module, pc, code);
     return kind == WNDL_CODE_ROW ? kind : wndl_arm_code_find(&module, pc, code);
+}
+
+/* Call frame information, then the table, then the index: what the others have
+ * no row of, or is damaged, may be in the next. */
+static enum wndl_code_kind find_arm_there(
+    const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
+{
+    const struct wndl_remote_module *m = remote_module(remote, pc);
+    if (m == NULL)
+        return WNDL_CODE_NO_MODULE;
+    const enum wndl_code_kind by_cfi = find_by_remote_cfi(remote, pc, code);
+    if (by_cfi == WNDL_CODE_ROW)
+        return by_cfi;
+    const enum wndl_code_kind by_table = find_by_remote_table(remote, pc, code);
+    if (by_table == WNDL_CODE_ROW)
+        return by_table;
+    const enum wndl_code_kind by_index =
+        wndl_arm_code_find_there(remote, m, pc, code);
+    if (by_index != WNDL_CODE_NO_FDE)
+        return by_index;
+    return by_table == WNDL_CODE_NO_MODULE ? by_cfi : by_table;
+}
+
+/* Whose code the walk is in. */
+static bool is_arm(const struct wndl_remote *remote)
+{
+    const struct wndl_arch *arch =
+        remote == NULL ? WNDL_ARCH_HERE : wndl_arch_of(remote->machine);
+    return arch->family == WNDL_CFI_ARM;
 }
 
 enum wndl_code_kind wndl_code_find(
     const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
 {
-    if (remote == NULL && WNDL_ARCH_HERE->family == WNDL_CFI_ARM)
-        return find_arm(pc, code);
+    if (is_arm(remote))
+        return remote == NULL ? find_arm(pc, code)
+                              : find_arm_there(remote, pc, code);
     enum wndl_code_kind kind = find_by_cfi(remote, pc, code);
     if (kind != WNDL_CODE_NO_FDE && kind != WNDL_CODE_BAD)
         return kind;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz_unwind: remote walks over foreign CFI and a foreign stack, as of x86-64
- * and as of i386, with all registers and with none but RIP and RSP. Byte 0 is
- * the stack's size in units of 16 bytes; four 16-bit numbers follow: RIP from
- * CODE, RSP, RBP and RBX from STACK; then the stack; the rest is the .eh_frame
- * of the one module, and its code as well.
+ * and as of i386, with all registers and with none but RIP and RSP; and as of
+ * 32-bit Arm by .debug_frame, .ARM.exidx and code. Byte 0 is the stack's size
+ * in units of 16 bytes; four 16-bit numbers follow: RIP from CODE, RSP, RBP and
+ * RBX from STACK; then the stack; the rest is the .eh_frame of the one module
+ * (or each of Arm's sections), and its code as well.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -60,6 +61,29 @@ static void walk_and_check(
     walk_by(remote, regs, WNDL_WALK_SCAN);
 }
 
+/* LR is wherever the frame pointer's place in the stack is in the code. */
+static void walk_arm(struct wndl_remote remote, struct wndl_regs regs)
+{
+    uint32_t gregs[16];
+    struct wndl_remote_module module = remote.modules[0];
+    for (unsigned i = 0; i < 16; i++)
+        gregs[i] = (uint32_t)regs.bx;
+    gregs[14] = (uint32_t)(regs.fp - STACK + CODE);
+    gregs[13] = (uint32_t)regs.sp;
+    gregs[15] = (uint32_t)regs.ip;
+    regs.gregs = gregs;
+    remote.machine = EM_ARM;
+    remote.modules = &module;
+    module.exidx = module.extab = module.eh_frame;
+    module.exidx_size = module.extab_size = module.eh_frame_size;
+    module.exidx_svma = module.extab_svma = CODE;
+    module.eh_frame = NULL;
+    walk_and_check(&remote, &regs);
+    module.debug_frame = module.exidx;
+    module.debug_frame_size = module.exidx_size;
+    walk_and_check(&remote, &regs);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct wndl_cursor c =
@@ -90,6 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     walk_and_check(&remote, &regs);
     remote.machine = EM_386;
     walk_and_check(&remote, &regs);
+    walk_arm(remote, regs);
     remote.find_fp = true;
     regs.valid = WNDL_REG_IP | WNDL_REG_SP;
     walk_and_check(&remote, &regs);
