@@ -346,6 +346,30 @@ static void take_snapshot(struct wndl_collector_process *p,
     }
 }
 
+/* ---- HTIM */
+
+static void put_live(
+    struct wndl_collector_process *p, const struct wndl_heap_sum *sum)
+{
+    struct wndl_collector_heap *heap = p->heap;
+    struct wndl_recording *r = p->recording;
+    struct wndl_chunk_writer chunk;
+    heap->bytes = sum->live_bytes;
+    heap->blocks = sum->live_blocks;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HTIM);
+    wndl_buf_uleb(&r->out, p->index);
+    wndl_buf_uleb(&r->out, file_time(r, wndl_clock_monotonic_ns()));
+    wndl_buf_uleb(&r->out, 1);
+    wndl_buf_uleb(&r->out, 0);
+    wndl_buf_uleb(&r->out, (uint64_t)sum->live_bytes);
+    wndl_buf_uleb(&r->out, (uint64_t)sum->live_blocks);
+    wndl_recording_finish(r, &chunk);
+}
+
+/* ---- a snapshot while it runs */
+
+/* What follows the counts tells who reads the file meanwhile that they are all
+ * there. */
 void wndl_collector_heap_snapshot(
     struct wndl_collector_process *p, enum wndl_snapshot_why why)
 {
@@ -358,30 +382,19 @@ void wndl_collector_heap_snapshot(
         return;
     wndl_heap_sum_up(p->heap, &sum);
     take_snapshot(p, &sum, why, part);
+    put_live(p, &sum);
     free_part(part);
 }
 
 /* ---- while it runs */
 
-/* HTIM, if anything has changed. */
+/* If anything has changed. */
 static void tell_live(
     struct wndl_collector_process *p, const struct wndl_heap_sum *sum)
 {
-    struct wndl_collector_heap *heap = p->heap;
-    struct wndl_recording *r = p->recording;
-    struct wndl_chunk_writer chunk;
-    if (sum->live_bytes == heap->bytes && sum->live_blocks == heap->blocks)
-        return;
-    heap->bytes = sum->live_bytes;
-    heap->blocks = sum->live_blocks;
-    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HTIM);
-    wndl_buf_uleb(&r->out, p->index);
-    wndl_buf_uleb(&r->out, file_time(r, wndl_clock_monotonic_ns()));
-    wndl_buf_uleb(&r->out, 1);
-    wndl_buf_uleb(&r->out, 0);
-    wndl_buf_uleb(&r->out, (uint64_t)sum->live_bytes);
-    wndl_buf_uleb(&r->out, (uint64_t)sum->live_blocks);
-    wndl_recording_finish(r, &chunk);
+    if (sum->live_bytes != p->heap->bytes ||
+        sum->live_blocks != p->heap->blocks)
+        put_live(p, sum);
 }
 
 static void see_to_program(struct wndl_collector_process *p)

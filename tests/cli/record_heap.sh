@@ -106,6 +106,9 @@ grep -q 'live in [0-9]* blocks\{0,1\}, of [0-9]* allocated$' answer ||
 [ "$(snapshots 1)" -eq 1 ] || fail "no snapshot by hand"
 expect 1013 "50 0 50 0" "by hand"
 "$recdump" live.wndl | grep -q '^done 0 ' || fail "it is finished already"
+"$windlass" report live.wndl >report || fail "no report while it grows"
+grep -q 'asked for by windlass ctl' report || fail "$(cat report)"
+! grep -q 'blocks may be missing' report || fail "a snapshot is not all there"
 touch two
 wait $recorder || fail "the recorder: $(cat said)"
 "$heapdump" live.wndl >dump
