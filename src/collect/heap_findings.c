@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is told of a heap when its process has ended: leaks, buffers that
- * grew, wrong frees, pairs that come together.
+ * grew, wrong frees.
  */
 #include "collect/heap_impl.h"
-
-enum { TOGETHER_MIN = 8 /* blocks */, TOGETHER_MAX = 16 * 1024 /* pairs */ };
 
 /* ---- HLEK */
 
@@ -154,135 +152,6 @@ static void tell_wrongs(struct wndl_collector_process *p)
     wndl_recording_finish(r, &chunk);
 }
 
-/* ---- HTOG */
-
-/* What a pair's blocks always came after, over all lanes. */
-struct follower {
-    uint32_t born_after, freed_after; /* pair + 1, 0: none or several */
-    uint64_t born_times, freed_times;
-    uint64_t allocs, frees;
-    bool several_births, several_frees;
-};
-
-static void follow(struct follower *f, const struct wndl_heap_count *c)
-{
-    if (c->allocs != 0) {
-        f->several_births |= f->allocs != 0 && f->born_after != c->born_after;
-        f->born_after = c->born_after;
-        f->born_times += c->born_after_times;
-    }
-    if (c->frees != 0) {
-        f->several_frees |= f->frees != 0 && f->freed_after != c->freed_after;
-        f->freed_after = c->freed_after;
-        f->freed_times += c->freed_after_times;
-    }
-    f->allocs += c->allocs;
-    f->frees += c->frees;
-}
-
-/* Of all pairs of the part. */
-static void follow_part(const struct wndl_collector_heap *heap,
-    const struct wndl_heap_sum *sum, struct wndl_heap_part *part,
-    struct follower *followers)
-{
-    for (uint32_t i = 0; i < part->count; i++)
-        followers[i] = (struct follower){0};
-    for (uint32_t lane = 0; lane < WNDL_HEAP_LANES; lane++) {
-        if ((sum->used >> lane & 1) == 0)
-            continue;
-        wndl_heap_read_lane(heap, lane, part);
-        for (uint32_t i = 0; i < part->count; i++)
-            follow(&followers[i], &part->counts[i]);
-    }
-}
-
-/* Two pairs that may come together. */
-struct couple {
-    uint32_t pair, other;
-    struct follower follower; /* of `pair` */
-};
-
-struct couples {
-    uint32_t count;
-    struct couple list[TOGETHER_MAX];
-    struct follower followers[WNDL_HEAP_AT_ONCE];
-};
-
-static void look_for_couples(const struct wndl_collector_heap *heap,
-    const struct wndl_heap_sum *sum, struct wndl_heap_part *part,
-    struct couples *couples)
-{
-    follow_part(heap, sum, part, couples->followers);
-    for (uint32_t i = 0; i < part->count; i++) {
-        const struct follower *f = &couples->followers[i];
-        uint32_t other = f->born_after - 1;
-        if (f->frees < TOGETHER_MIN || f->several_births ||
-            f->born_times != f->allocs || other >= heap->written ||
-            other == part->first + i || couples->count == TOGETHER_MAX)
-            continue;
-        couples->list[couples->count++] =
-            (struct couple){part->first + i, other, *f};
-    }
-}
-
-static bool is_freed_after(const struct follower *f, uint32_t pair)
-{
-    return !f->several_frees && f->freed_after == pair + 1 &&
-           f->freed_times == f->frees;
-}
-
-/* The other one as often, and freed next to it. */
-static bool is_together(const struct wndl_collector_heap *heap,
-    const struct wndl_heap_sum *sum, const struct couple *couple,
-    struct wndl_heap_part *part)
-{
-    const struct follower *f = &couple->follower;
-    struct follower other;
-    part->first = couple->other;
-    part->count = 1;
-    follow_part(heap, sum, part, &other);
-    return other.allocs == f->allocs && other.frees == f->frees &&
-           (is_freed_after(f, couple->other) ||
-               is_freed_after(&other, couple->pair));
-}
-
-static void put_couples(
-    struct wndl_collector_process *p, const struct couples *couples)
-{
-    struct wndl_recording *r = p->recording;
-    struct wndl_chunk_writer chunk;
-    if (couples->count == 0)
-        return;
-    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HTOG);
-    wndl_buf_uleb(&r->out, p->index);
-    wndl_buf_uleb(&r->out, couples->count);
-    for (uint32_t i = 0; i < couples->count; i++) {
-        wndl_buf_uleb(&r->out, couples->list[i].pair);
-        wndl_buf_uleb(&r->out, couples->list[i].other);
-        wndl_buf_uleb(&r->out, couples->list[i].follower.allocs);
-    }
-    wndl_recording_finish(r, &chunk);
-}
-
-static void tell_couples(struct wndl_collector_process *p,
-    const struct wndl_heap_sum *sum, struct wndl_heap_part *part)
-{
-    struct couples *couples = wndl_mem_zalloc(wndl_mem_libc(), sizeof *couples);
-    if (couples == NULL)
-        return;
-    for (uint32_t first = 0; wndl_heap_next_part(p->heap, first, part);
-         first += part->count)
-        look_for_couples(p->heap, sum, part, couples);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < couples->count; i++) {
-        if (is_together(p->heap, sum, &couples->list[i], part))
-            couples->list[kept++] = couples->list[i];
-    }
-    couples->count = kept;
-    put_couples(p, couples);
-    wndl_mem_free(wndl_mem_libc(), couples);
-}
-
 void wndl_heap_put_findings(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part)
 {
@@ -290,5 +159,5 @@ void wndl_heap_put_findings(struct wndl_collector_process *p,
     tell_growths(p);
     tell_wrongs(p);
     if ((p->heap->request.flags & WNDL_HEAP_CUMULATIVE) != 0)
-        tell_couples(p, sum, part);
+        wndl_heap_put_couples(p, sum, part);
 }

@@ -87,4 +87,10 @@ bool wndl_heap_next_part(const struct wndl_collector_heap *heap, uint32_t first,
 void wndl_heap_put_findings(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
 
+/* ---- heap_couples */
+
+/* HTOG. */
+void wndl_heap_put_couples(struct wndl_collector_process *p,
+    const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
+
 #endif

@@ -109,8 +109,9 @@ static void class_row(const struct findings *f, const struct wndl_finding *row)
     wndl_text_count(f->out, positive(row->figures.blocks), "request");
     wndl_buf_text(f->out, " of ");
     wndl_text_count(f->out, row->request, "byte");
-    wndl_buf_printf(f->out, ", just above blocks of %s, leave ",
-        wndl_text_number(row->size, text));
+    wndl_buf_printf(f->out, ", just above blocks of %s, %s ",
+        wndl_text_number(row->size, text),
+        positive(row->figures.blocks) == 1 ? "leaves" : "leave");
     tilde(f, &row->figures);
     wndl_text_count(f->out, positive(row->figures.slop), "byte");
     wndl_buf_text(f->out, " unused\n");

@@ -59,7 +59,8 @@ struct wndl_heap_pair {
  * rises, that lags behind by up to 1 KiB or a thousandth for each lane.
  *
  * Blocks are born together with those of another pair if the thread's
- * allocation just before was always of that; freed together, likewise.
+ * allocation just before was always of that; freed together, likewise. The
+ * times are less those when it was of another one; where none are left, any is.
  */
 struct wndl_heap_count {
     wndl_heap_number allocs, frees;

@@ -157,16 +157,19 @@ static inline void wndl_rt_pair_died(
     wndl_rt_add(shared, &c->lifetime, lifetime);
 }
 
-/* What came `before` is a pair plus one, or 0. */
+/*
+ * What came `before` is a pair plus one, or 0. If it is the same more often
+ * than not, that is `*after` in the end (Boyer and Moore's majority vote), and
+ * each time that it is not takes two off the `*times` that it could be.
+ */
 static inline void wndl_rt_count_together(
     uint32_t *after, uint32_t *times, uint32_t before)
 {
     if (before == 0)
         return;
-    if (*after == 0)
+    if (*times == 0)
         *after = before;
-    if (*after == before)
-        ++*times;
+    *times += *after == before ? 1 : UINT32_MAX;
 }
 
 #endif

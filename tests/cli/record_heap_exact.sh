@@ -140,3 +140,51 @@ by_size >have
 grep -qx "0 60 100 40" have && grep -qx "0 6400 1 1" have ||
     fail "told: $(cat have)"
 grep -q "^snapshot 0 [0-9]* 2 'half way' " dump || fail "no snapshot"
+
+# Blocks that come in couples, one of which got more room than the others of its
+# kind; and what is gone before its like is born.
+cat >couples.c <<'C'
+#include <stdio.h>
+#include <malloc.h>
+#include <stdlib.h>
+static void *first(void)
+{
+    return malloc(2048);
+}
+static void *second(void)
+{
+    return malloc(72);
+}
+int main(void)
+{
+    void *a[100], *b[100], *volatile gone = malloc(2064);
+    void *volatile between = malloc(1);
+    free(gone);
+    for (int i = 0; i < 100; i++) {
+        a[i] = first();
+        b[i] = second();
+    }
+    printf("%d\n", malloc_usable_size(a[0]) != malloc_usable_size(a[1]));
+    for (int i = 0; i < 100; i++) {
+        free(a[i]);
+        free(b[i]);
+    }
+    for (int i = 0; i < 100; i++) {
+        gone = malloc(80);
+        free(gone);
+        gone = malloc(90);
+        gone = realloc(gone, 200);
+        gone = realloc(gone, 400);
+        free(gone);
+    }
+    free(between);
+    return 0;
+}
+C
+cc -g -O0 -fno-builtin -o couples couples.c
+heap --mode cumulative -- ./couples
+grep -qx 1 out || echo "all blocks of a kind have the same room here"
+"$windlass" report r.wndl | sed -n '/^Born and freed together/,/^$/p' >have
+grep -q '^Born and freed together: 7,200 bytes in 100 blocks$' have &&
+    [ "$(sed -n 's/^    #01: \([a-z]*\).*/\1/p' have | tr '\n' ' ')" = \
+        "second first " ] || fail "couples: $(cat have)"

@@ -367,6 +367,7 @@ static void a_pair_waits_until_its_stack_is_in_the_file(void **state)
         "HTIM 0 t | 0 6 3\n"
         "HSNP 0 0 t 1 '' | 3 0 6 6 0 0 0 6 t 0 0 0 | 0 0 0 0 0 0 0 0\n"
         "HCNT 0 0 | 0 1 0 1 0 0\n"
+        "HTIM 0 t | 0 6 3\n"
         "HPAR 0 1 | 2 0 2 0 | 1 0 3 0\n"
         "HSNP 0 1 t 0 '' | 3 0 6 6 0 0 0 6 t 0 0 0 | 0 0 0 0 0 0 0 0\n"
         "HCNT 0 1 | 0 1 0 1 0 0 | 1 1 0 1 0 0 | 1 1 0 1 0 0\n");
@@ -584,7 +585,7 @@ static void live_bonds(struct bench *b, const struct bond *bonds, size_t count)
 {
     uint32_t node = insert(b, 0, 0x1000);
     for (uint32_t i = 0; i < 2; i++)
-        (void)add_pair(b, node, 16, 16);
+        (void)add_pair(b, node, 16 + i, 24);
     for (size_t i = 0; i < count; i++) {
         const struct bond *x = &bonds[i];
         struct wndl_heap_count *c = count_at(b, x->lane, x->pair);
@@ -627,6 +628,58 @@ static void pairs_that_come_together_in_every_lane_are_told(void **state)
     assert_true(are_together(crossed, 2));
     const struct bond alone[] = {{0, 1, 9, 1, 1}};
     assert_false(are_together(alone, 1));
+}
+
+/* Of the same stacks and requests as those two, in blocks that are larger. */
+static bool are_together_but(uint32_t times, uint32_t odd, uint32_t others)
+{
+    static struct bench b;
+    const struct bond bonds[] = {{0, 0, 98, 5, 1}, {0, 1, 98, 0, 0}};
+    const uint32_t pairs[] = {2, 3};
+    set_up(&b);
+    live_bonds(&b, bonds, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct wndl_heap_pair *pair = pair_at(&b, i);
+        assert_int_equal(
+            add_pair(&b, pair->node, pair->requested, 40), pairs[i]);
+    }
+    allocate(&b, 0, 2, odd);
+    release(&b, 0, 2, odd);
+    allocate(&b, 0, 3, others);
+    release(&b, 0, 3, others);
+    count_at(&b, 0, 1)->born_after_times = times;
+    count_at(&b, 0, 1)->freed_after_times = times;
+    finish(&b);
+    return strstr(b.text, "\nHTOG 0 | 1 0 98\n") != NULL;
+}
+
+static void an_odd_block_does_not_part_a_couple(void **state)
+{
+    (void)state;
+    assert_true(are_together_but(98, 2, 2));
+    assert_true(are_together_but(94, 2, 2));
+    assert_true(are_together_but(90, 2, 2));
+    assert_false(are_together_but(88, 2, 2)); /* that takes more than they */
+    assert_false(are_together_but(98, 2, 1)); /* one more of these */
+    assert_true(are_together_but(98, 6, 6));
+    assert_false(are_together_but(98, 20, 20)); /* too many not to look at */
+}
+
+static void what_is_gone_before_is_not_together(void **state)
+{
+    (void)state;
+    static struct bench b;
+    const struct bond bonds[] = {{0, 0, 9, 5, 1}, {0, 1, 9, 0, 0}};
+    set_up(&b);
+    live_bonds(&b, bonds, 2);
+    count_at(&b, 0, 0)->temporary = 1;
+    finish(&b);
+    assert_null(strstr(b.text, "HTOG"));
+    set_up(&b);
+    live_bonds(&b, bonds, 2);
+    count_at(&b, 0, 1)->temporary = 9;
+    finish(&b);
+    assert_non_null(strstr(b.text, "\nHTOG 0 | 1 0 9\n"));
 }
 
 static void births_that_were_not_counted_are_not_together(void **state)
@@ -737,6 +790,8 @@ int main(void)
         cmocka_unit_test(leaks_are_told_if_they_were_looked_for),
         cmocka_unit_test(growing_buffers_and_wrong_frees_are_told),
         cmocka_unit_test(pairs_that_come_together_in_every_lane_are_told),
+        cmocka_unit_test(an_odd_block_does_not_part_a_couple),
+        cmocka_unit_test(what_is_gone_before_is_not_together),
         cmocka_unit_test(births_that_were_not_counted_are_not_together),
         cmocka_unit_test(a_process_that_never_began_has_no_heap),
         cmocka_unit_test(impossible_contents_are_given_up),
