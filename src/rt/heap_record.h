@@ -137,6 +137,10 @@ bool wndl_rt_heap_lead_imports(void);
  */
 void *wndl_rt_heap_made(void *block, size_t size, const struct wndl_regs *regs);
 
+/* hook_heap.c: as the allocator's realloc, which `move` is a form of. */
+void *wndl_rt_heap_moved(void *(*move)(void *, size_t), void *block,
+    size_t size, const struct wndl_regs *regs);
+
 /*
  * hook_heap.c: the allocator is about to free it. Returns the thread if it is
  * at work now, until leave().

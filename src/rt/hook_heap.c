@@ -10,6 +10,7 @@
 #include "rt/heap_sanitizer.h"
 #include "rt/heap_state.h"
 #include "rt/heap_untaken.h"
+#include "rt/hook_mozilla.h"
 #include "rt/hook_new.h"
 #include "rt/rt.h"
 
@@ -104,8 +105,9 @@ static const struct {
 
 enum { FUNCTIONS = sizeof table / sizeof table[0] };
 
-static struct wndl_rt_import imports[FUNCTIONS + WNDL_RT_NEW_FUNCTIONS];
-static size_t operators; /* of C++, the last of these */
+static struct wndl_rt_import
+    imports[FUNCTIONS + WNDL_RT_NEW_FUNCTIONS + WNDL_RT_MOZILLA_FUNCTIONS];
+static size_t others; /* of C++ and of Mozilla, the last of these */
 
 /* Modules that are loaded later have to be led to us, too. */
 static bool leads;
@@ -153,6 +155,15 @@ static void doubt_sizes(const struct wndl_dlmodule *allocator)
         next.usable = unknown_size;
 }
 
+/* An allocator that we stand before calls our malloc in the others. */
+static void find_others(const struct wndl_dlmodule *allocator)
+{
+    size_t count = wndl_rt_new_find(allocator, &imports[FUNCTIONS]);
+    if (is_before_us)
+        count += wndl_rt_mozilla_find(allocator, &imports[FUNCTIONS + count]);
+    others = count;
+}
+
 /* A sanitizer's may not be asked for a size before it has started. */
 static void look_at_allocator(void)
 {
@@ -162,9 +173,9 @@ static void look_at_allocator(void)
         return;
     }
     if (wndl_dlfind((uintptr_t)next.malloc, &allocator))
-        operators = wndl_rt_new_find(&allocator, &imports[FUNCTIONS]);
+        find_others(&allocator);
     doubt_sizes(&allocator);
-    leads = is_before_us || operators != 0;
+    leads = is_before_us || others != 0;
 }
 
 /* Two threads may do this at once: they write the same values. */
@@ -482,7 +493,7 @@ void *wndl_rt_hook_reallocarray(
     return reallocate(real(), block, all, regs);
 }
 
-/* ---- by C++ */
+/* ---- by C++ and Mozilla */
 
 void *wndl_rt_heap_made(void *block, size_t size, const struct wndl_regs *regs)
 {
@@ -506,12 +517,23 @@ struct wndl_rt_heap_thread *wndl_rt_heap_ended(
     return t;
 }
 
+void *wndl_rt_heap_moved(void *(*move)(void *, size_t), void *block,
+    size_t size, const struct wndl_regs *regs)
+{
+    const struct wndl_rt_allocator *a = real();
+    if (a == NULL)
+        return move(block, size);
+    struct wndl_rt_allocator theirs = *a;
+    theirs.realloc = move;
+    return reallocate(&theirs, block, size, regs);
+}
+
 /* ---- the process */
 
 bool wndl_rt_heap_lead_imports(void)
 {
     (void)real();
     if (leads)
-        wndl_rt_imports_lead(imports, FUNCTIONS + operators);
+        wndl_rt_imports_lead(imports, FUNCTIONS + others);
     return is_before_us;
 }

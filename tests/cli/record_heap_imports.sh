@@ -10,6 +10,7 @@ cat >own.c <<'C'
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
 extern void __libc_free(void *);
@@ -18,8 +19,25 @@ void *calloc(size_t n, size_t m) { return __libc_calloc(n, m); }
 void *realloc(void *p, size_t n) { return __libc_realloc(p, n); }
 void free(void *p) { __libc_free(p); }
 size_t malloc_usable_size(void *p) { return p == NULL ? 0 : ((size_t *)p)[-1] - 1; }
+/* As Mozilla's, and as that hidden from what the library imports. */
+void *moz_xmalloc(size_t n) { return malloc(n); }
+void *moz_xcalloc(size_t n, size_t m) { return calloc(n, m); }
+void *moz_xrealloc(void *p, size_t n) { return realloc(p, n); }
+void *moz_xmemdup(const void *p, size_t n) { return memcpy(malloc(n), p, n); }
+char *moz_xstrdup(const char *s) { return moz_xmemdup(s, strlen(s) + 1); }
+char *strndup(const char *s, size_t n)
+{
+    char *p = calloc(1, n + 1);
+    return memcpy(p, s, n);
+}
+static size_t arenas;
+void *moz_arena_malloc(size_t a, size_t n) { arenas += a; return malloc(n); }
+void *moz_arena_calloc(size_t a, size_t n, size_t m) { arenas += a; return calloc(n, m); }
+void *moz_arena_realloc(size_t a, void *p, size_t n) { arenas += a; return realloc(p, n); }
+void moz_arena_free(size_t a, void *p) { arenas += a; free(p); }
 void *library_make(int);
 void library_free(void *);
+size_t library_mozilla(void);
 int main(int argc, char **argv)
 {
     (void)argc;
@@ -35,11 +53,44 @@ int main(int argc, char **argv)
     }
     void *volatile mine = malloc(3001);
     library_free(mine);
-    return puts("done") < 0;
+    size_t asked = library_mozilla();
+    return asked != arenas || puts("done") < 0;
 }
 C
 cat >library.c <<'C'
 #include <stdlib.h>
+#include <string.h>
+extern void *moz_xmalloc(size_t) __attribute__((weak));
+extern void *moz_xcalloc(size_t, size_t) __attribute__((weak));
+extern void *moz_xrealloc(void *, size_t) __attribute__((weak));
+extern void *moz_xmemdup(const void *, size_t) __attribute__((weak));
+extern char *moz_xstrdup(const char *) __attribute__((weak));
+extern void *moz_arena_malloc(size_t, size_t) __attribute__((weak));
+extern void *moz_arena_calloc(size_t, size_t, size_t) __attribute__((weak));
+extern void *moz_arena_realloc(size_t, void *, size_t) __attribute__((weak));
+extern void moz_arena_free(size_t, void *) __attribute__((weak));
+static char text[8000];
+size_t library_mozilla(void)
+{
+    size_t asked = 0;
+    memset(text, 'x', 7500);
+    for (size_t i = 0; i < 20; i++) {
+        void *volatile plain = moz_xmalloc(7001);
+        plain = moz_xrealloc(plain, 7002);
+        void *volatile copy = moz_xmemdup(text, 7003);
+        free(copy);
+        copy = moz_xcalloc(2, 3502);
+        char *volatile name = moz_xstrdup(text);
+        name = strndup(text, 7004);
+        void *volatile in = moz_arena_malloc(i, 7005);
+        in = moz_arena_realloc(i, in, 7006);
+        void *volatile cleared = moz_arena_calloc(i, 2, 3504);
+        moz_arena_free(i, cleared);
+        asked += 4 * i;
+        (void)name;
+    }
+    return asked;
+}
 void library_free(void *);
 void *library_make(int i)
 {
@@ -94,6 +145,14 @@ for flags in "" "-Wl,-z,relro,-z,now" "-Wl,-z,norelro,-z,lazy -fno-plt"; do
         expect 2103 "150 150" "plugins"
         expect 5000 "150 75" "plugins that free"
         expect 3001 "0 0" "what the executable does by itself"
+        expect 7001 "20 20" "moz_xmalloc"
+        expect 7002 "20 0" "moz_xrealloc"
+        expect 7003 "20 20" "moz_xmemdup"
+        expect 7004 "20 0" "moz_xcalloc"
+        expect 7501 "20 0" "moz_xstrdup"
+        expect 7005 "40 20" "moz_arena_malloc, the executable's strndup"
+        expect 7006 "20 0" "moz_arena_realloc"
+        expect 7008 "20 20" "moz_arena_calloc"
         # Not the executable's: the libc's, whose block it then frees.
         expect 6400 "150 75" "what its allocator does not have"
         [ "$(awk '$1 == "wrong" { n[$3] += $4 }

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/hook_mozilla.h"
+
+#include "rt/heap_entry.h"
+#include "rt/heap_record.h"
+#include "rt/heap_thread.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <string.h>
+
+#define CALLED_BY_ASM __attribute__((used, visibility("hidden")))
+
+/* What a call asks for, by its arguments `a`, `b` and `c`. */
+#define ARRAY(count, size) ((count) * (size))
+#define TEXT (strlen((const char *)a) + 1)
+#define START_OF_TEXT (length_of((const char *)a, b) + 1)
+
+/*
+ * name, bytes requested
+ * name, block, bytes requested
+ * name, block
+ * Those of arenas have the arena first. Overflows are refused by them.
+ */
+#define FUNCTIONS(MAKE, MOVE, END)                                             \
+    MAKE(moz_xmalloc, a)                                                       \
+    MAKE(moz_xcalloc, ARRAY(a, b))                                             \
+    MAKE(moz_xmemalign, b)                                                     \
+    MAKE(moz_xmemdup, b)                                                       \
+    MAKE(moz_xstrdup, TEXT)                                                    \
+    MAKE(moz_xstrndup, START_OF_TEXT)                                          \
+    MAKE(strdup, TEXT)                                                         \
+    MAKE(strndup, START_OF_TEXT)                                               \
+    MAKE(moz_arena_malloc, b)                                                  \
+    MAKE(moz_arena_calloc, ARRAY(b, c))                                        \
+    MAKE(moz_arena_memalign, c)                                                \
+    MOVE(moz_xrealloc, a, b)                                                   \
+    MOVE(moz_arena_realloc, b, c)                                              \
+    END(moz_arena_free, b)
+
+/* All are handed on with three arguments, as hook_new.c's are. */
+typedef void *function(uintptr_t, uintptr_t, uintptr_t);
+
+/* ---- the allocator's own */
+
+#define REAL(name, ...) static function *real_##name;
+FUNCTIONS(REAL, REAL, REAL)
+
+/* Of the realloc that the calling thread is about to hand on. */
+static __thread uintptr_t arena;
+
+static void *move_anywhere(void *block, size_t size)
+{
+    return real_moz_xrealloc((uintptr_t)block, size, 0);
+}
+
+static void *move_in_arena(void *block, size_t size)
+{
+    return real_moz_arena_realloc(arena, (uintptr_t)block, size);
+}
+
+#define MOVER_OF_moz_xrealloc move_anywhere
+#define MOVER_OF_moz_arena_realloc move_in_arena
+
+/* ---- before them */
+
+static size_t length_of(const char *text, size_t most)
+{
+    const char *end = memchr(text, 0, most);
+    return end == NULL ? most : (size_t)(end - text);
+}
+
+#define HOOK(name)                                                             \
+    void *wndl_rt_hook_##name(uintptr_t, uintptr_t, uintptr_t,                 \
+        const struct wndl_regs *) CALLED_BY_ASM;                               \
+    WNDL_RT_HEAP_ENTRY("wndl_rt_mozilla_" #name, "wndl_rt_hook_" #name, 3);    \
+    extern char wndl_rt_entry_wndl_rt_mozilla_##name[]                         \
+        __attribute__((visibility("hidden")));                                 \
+    void *wndl_rt_hook_##name(                                                 \
+        uintptr_t a, uintptr_t b, uintptr_t c, const struct wndl_regs *regs)
+
+#define MAKE_HOOK(name, requested)                                             \
+    HOOK(name)                                                                 \
+    {                                                                          \
+        return wndl_rt_heap_made(real_##name(a, b, c), requested, regs);       \
+    }
+
+#define MOVE_HOOK(name, block, requested)                                      \
+    HOOK(name)                                                                 \
+    {                                                                          \
+        (void)c;                                                               \
+        arena = a;                                                             \
+        return wndl_rt_heap_moved(                                             \
+            MOVER_OF_##name, (void *)block, requested, regs);                  \
+    }
+
+#define END_HOOK(name, block)                                                  \
+    HOOK(name)                                                                 \
+    {                                                                          \
+        struct wndl_rt_heap_thread *t =                                        \
+            wndl_rt_heap_ended((void *)block, regs);                           \
+        (void)real_##name(a, b, c);                                            \
+        if (t != NULL)                                                         \
+            wndl_rt_heap_leave();                                              \
+        return NULL;                                                           \
+    }
+
+FUNCTIONS(MAKE_HOOK, MOVE_HOOK, END_HOOK)
+
+/* ---- finding them */
+
+static const struct {
+    const char *name;
+    function **real;
+    void *entry;
+} table[] = {
+#define ROW(name, ...)                                                         \
+    {#name, &real_##name, wndl_rt_entry_wndl_rt_mozilla_##name},
+    FUNCTIONS(ROW, ROW, ROW)};
+
+_Static_assert(sizeof table / sizeof table[0] == WNDL_RT_MOZILLA_FUNCTIONS,
+    "there is room for all");
+
+size_t wndl_rt_mozilla_find(const struct wndl_dlmodule *allocator,
+    struct wndl_rt_import imports[WNDL_RT_MOZILLA_FUNCTIONS])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < WNDL_RT_MOZILLA_FUNCTIONS; i++) {
+        struct wndl_dlmodule module;
+        void *first = dlsym(RTLD_DEFAULT, table[i].name);
+        if (first == NULL || !wndl_dlfind((uintptr_t)first, &module) ||
+            module.map_start != allocator->map_start)
+            continue;
+        *table[i].real = (function *)first;
+        imports[count++] =
+            (struct wndl_rt_import){table[i].name, first, table[i].entry, true};
+    }
+    return count;
+}
