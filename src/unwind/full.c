@@ -3,6 +3,7 @@
 
 #include "unwind/a64.h"
 #include "unwind/arm_find.h"
+#include "unwind/call.h"
 #include "unwind/flow.h"
 #include "unwind/jit.h"
 #include "unwind/jit_remote.h"
@@ -213,6 +214,20 @@ static struct wndl_step without_push(
     return step;
 }
 
+/*
+ * What CFI gave for a return address is in a module, but in code without CFI,
+ * and no call is before it: position-independent code keeps the address of its
+ * module's data in a register, which the leaf has pushed.
+ */
+static bool is_saved_register(
+    const struct wndl_space *space, const struct wndl_fp_state *state)
+{
+    struct wndl_call call;
+    return space->arch->word == 4 && space->arch->reads_code &&
+           !state->interrupted && state->called_by_it &&
+           !wndl_call_before(space, state->pc, &call);
+}
+
 /* By frame pointers, or by what is known of such code. */
 static struct wndl_step known_step(
     const struct wndl_space *space, struct wndl_fp_state *state, bool in_module)
@@ -223,6 +238,11 @@ static struct wndl_step known_step(
         return ended(WNDL_END_COMPLETE);
     if (!in_module && step_null_call(space, state))
         return stepped_alone();
+    if (in_module && is_saved_register(space, state)) {
+        const struct wndl_step step = without_push(space, state);
+        if (step.more)
+            return step;
+    }
     bool pops_fp;
     if (in_module && space->arch->reads_code && space->arch->word == 8 &&
         wndl_flow_return(space, state, &pops_fp))
@@ -309,6 +329,19 @@ static __attribute__((noinline)) bool step_by_link(
     return true;
 }
 
+static struct wndl_fp_state fp_state(
+    const struct wndl_arch *arch, const struct wndl_full *full)
+{
+    const struct wndl_cfi_regs *r = &full->regs;
+    return (struct wndl_fp_state){
+        .pc = r->regs[arch->pc],
+        .sp = r->regs[arch->sp],
+        .fp = has(r, arch->fp) ? r->regs[arch->fp] : 0,
+        .interrupted = full->interrupted,
+        .called_by_it = full->called_by_it,
+    };
+}
+
 static struct wndl_step full_fp_step(
     const struct wndl_space *space, struct wndl_full *full, bool in_module)
 {
@@ -318,14 +351,7 @@ static struct wndl_step full_fp_step(
     if (arch->ra != arch->pc && wndl_space_method(space) == WNDL_WALK_ANY &&
         step_by_link(space, full))
         return stepped_alone();
-    const struct wndl_cfi_regs *r = &full->regs;
-    struct wndl_fp_state state = {
-        .pc = r->regs[arch->pc],
-        .sp = r->regs[arch->sp],
-        .fp = has(r, arch->fp) ? r->regs[arch->fp] : 0,
-        .interrupted = full->interrupted,
-        .called_by_it = full->called_by_it,
-    };
+    struct wndl_fp_state state = fp_state(arch, full);
     const uint64_t fp = state.fp;
     struct wndl_step step = wndl_fp_step(space, &state, in_module);
     if (!step.more)
@@ -356,11 +382,41 @@ static bool is_in_register(
                (ra->kind == WNDL_RULE_UNSET || ra->kind == WNDL_RULE_SAME));
 }
 
+/*
+ * The CFA is so low that the return address would be below SP. Such are rows
+ * behind the jump tables of i386's memcpy(), which count each ret's pops on.
+ */
+static bool is_below_sp(const struct wndl_space *space,
+    const struct wndl_code *code, const struct wndl_full *full)
+{
+    const struct wndl_cfi_rule *cfa = &code->row.cfa;
+    return space->arch->word == 4 && space->arch->reads_code &&
+           wndl_space_method(space) == WNDL_WALK_ANY && full->interrupted &&
+           !code->row.signal_frame && cfa->kind == WNDL_RULE_REGISTER &&
+           cfa->reg == space->arch->sp && cfa->offset < space->arch->word;
+}
+
+/* From there: to a return address behind what such code pushes. */
+static struct wndl_step step_from_below(
+    const struct wndl_space *space, struct wndl_full *full)
+{
+    enum { MOST_WORDS = 4 };
+    struct wndl_fp_state state = fp_state(space->arch, full);
+    if (!wndl_leaf_pushed(space, &state, MOST_WORDS))
+        return ended(WNDL_END_NO_RULE);
+    set(&full->regs, space->arch->pc, state.pc);
+    set(&full->regs, space->arch->sp, state.sp);
+    full->interrupted = false;
+    return stepped_alone();
+}
+
 static struct wndl_step cfi_step(const struct wndl_space *space,
     const struct wndl_code *code, struct wndl_full *full)
 {
     const struct wndl_arch *arch = space->arch;
     struct wndl_cfi_regs caller;
+    if (is_below_sp(space, code, full))
+        return step_from_below(space, full);
     enum wndl_status status = wndl_cfi_step(
         &code->frame, &code->row, &full->regs, &space->memory, &caller);
     enum wndl_frame_how how = WNDL_HOW_CFI;

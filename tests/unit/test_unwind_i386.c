@@ -9,10 +9,14 @@
 
 enum { START = 0x5000, SIZE = 0x100, STACK = 0x7000, WORDS = 16 };
 enum { GENERATED = 0x100000, RETURNS = START + 0x20 };
+/* Behind the function. */
+enum { LOW = START + 0x80, DATA = START + 0xc0 };
 
-/* A module with one function, which nobody called, and the stack. */
+/* A module with one function, which nobody called, code without CFI behind it,
+ * and the stack. */
 static struct world {
     struct cfi_build b;
+    size_t cie; /* in it */
     uint8_t code[SIZE];
     uint32_t stack[WORDS];
 } world;
@@ -21,14 +25,14 @@ static void init(struct world *w)
 {
     static const struct cfi_shape shape = {4, false, false, false, 1};
     cfi_build_init(&w->b, &shape, 0x1000);
-    const size_t cie = cfi_begin_cie(&w->b);
+    w->cie = cfi_begin_cie(&w->b);
     cfi_put_bytes(&w->b, "\1", 2); /* version, no augmentation */
     cfi_put_uleb(&w->b, 1);
     cfi_put_sleb(&w->b, -4);
     cfi_put_uleb(&w->b, 8);
     cfi_put_bytes(&w->b, "\x0c\x04\x04", 3); /* CFA = ESP + 4 */
     cfi_end_record(&w->b);
-    (void)cfi_put_fde(&w->b, cie, START, SIZE, CFI_BYTES(0x07, 8));
+    (void)cfi_put_fde(&w->b, w->cie, START, LOW - START, CFI_BYTES(0x07, 8));
     memset(w->code, 0x90, sizeof w->code);
     memcpy(w->code + (RETURNS - START - 2), "\xff\xd0", 2); /* call *%eax */
     memset(w->stack, 0, sizeof w->stack);
@@ -103,11 +107,60 @@ static void generated_code_is_not_left_by_any_word(void **state)
     assert_int_equal(walk_from(&world, GENERATED, 0x77).count, 1);
 }
 
+/* The same module, with a function besides whose rows tell a CFA of ESP - 4. */
+static void init_with_low_cfa(struct world *w)
+{
+    init(w);
+    /* DW_CFA_def_cfa_sf, ESP, 1 * -4 */
+    (void)cfi_put_fde(&w->b, w->cie, LOW, 0x10, CFI_BYTES(0x12, 4, 1));
+}
+
+/* The return address is found behind what was pushed, not below ESP. */
+static void a_cfa_below_esp_says_nothing(void **state)
+{
+    (void)state;
+    for (unsigned pushed = 0; pushed < 4; pushed++) {
+        init_with_low_cfa(&world);
+        world.stack[pushed] = RETURNS;
+        const struct wndl_walk walk = walk_from(&world, LOW, 0x77);
+        assert_int_equal(walk.end, WNDL_END_COMPLETE);
+        assert_int_equal(walk.count, 2);
+        assert_int_equal(frames[1].address, RETURNS);
+        assert_int_equal(frames[1].how, WNDL_HOW_FP);
+    }
+    init_with_low_cfa(&world);
+    world.stack[4] = RETURNS;
+    assert_int_equal(walk_from(&world, LOW, 0x77).end, WNDL_END_NO_RULE);
+}
+
+/* A pushed register that CFI takes for the return address is no frame, though
+ * it leads into a module, where no CFI is. */
+static void a_pushed_address_of_data_is_no_caller(void **state)
+{
+    (void)state;
+    init(&world);
+    /* DW_CFA_offset: it is below the CFA */
+    (void)cfi_put_fde(&world.b, world.cie, LOW, 0x10, CFI_BYTES(0x88, 1));
+    world.stack[0] = DATA;
+    world.stack[1] = RETURNS;
+    struct wndl_walk walk = walk_from(&world, LOW, 0x77);
+    assert_int_equal(walk.end, WNDL_END_COMPLETE);
+    assert_int_equal(walk.count, 2);
+    assert_int_equal(frames[1].address, RETURNS);
+    /* With a call before it, it is one. */
+    memcpy(world.code + (DATA - START - 2), "\xff\xd0", 2);
+    walk = walk_from(&world, LOW, 0x77);
+    assert_int_equal(walk.count, 3);
+    assert_int_equal(frames[1].address, DATA);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(generated_code_without_a_frame_yet_has_a_caller),
         cmocka_unit_test(generated_code_is_not_left_by_any_word),
+        cmocka_unit_test(a_cfa_below_esp_says_nothing),
+        cmocka_unit_test(a_pushed_address_of_data_is_no_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
