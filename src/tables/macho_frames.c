@@ -3,8 +3,9 @@
  * mach-o/compact_unwind_encoding.h (Apple) is what is known of the format. An
  * encoding tells how a function's body finds its caller. What a prologue does
  * before that is read from its code, where it is of pushes and what goes with
- * them, and makes what the encoding tells.
+ * them, or of arm64's stores, and makes what the encoding tells.
  */
+#include "tables/a64_rows.h"
 #include "tables/frames_impl.h"
 #include "tables/x64_rows.h"
 #include "unwind/arch.h"
@@ -277,17 +278,29 @@ static void end(struct reading *r, const struct entry *e)
         lose_more(r, e);
 }
 
+/* By the function's code; false where that does not agree with its body. */
+static bool write_followed(
+    struct reading *r, const struct entry *e, const struct wndl_cfi_row *body)
+{
+    const struct wndl_bytes code = code_of(r, e);
+    if (r->arch != &wndl_arch_x86_64) {
+        const struct wndl_a64_function function = {
+            e->start, e->end, code, body};
+        return wndl_a64_write_rows(&r->writer, &function);
+    }
+    struct wndl_x64_function function = {r->unwind, e->start, e->end, code};
+    if (code.size == 0 || !follow_prologue(r, code, body))
+        return false;
+    (void)wndl_x64_write_rows(&r->writer, &function);
+    return true;
+}
+
 static void write_function(
     struct reading *r, const struct entry *e, const struct wndl_cfi_row *body)
 {
-    struct wndl_x64_function function = {
-        r->unwind, e->start, e->end, code_of(r, e)};
     if (!begin(r, e))
         return;
-    if (r->arch == &wndl_arch_x86_64 && function.code.size != 0 &&
-        follow_prologue(r, function.code, body))
-        (void)wndl_x64_write_rows(&r->writer, &function);
-    else
+    if (!write_followed(r, e, body))
         wndl_frame_writer_row(&r->writer, body);
     end(r, e);
 }

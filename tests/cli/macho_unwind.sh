@@ -13,7 +13,7 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-export LC_ALL=C
+export LC_ALL=C PYTHONDONTWRITEBYTECODE=1
 unset WINDLASS_DEBUG_DIRS
 
 cat >program.c <<'END_C'
@@ -53,13 +53,28 @@ __attribute__((noinline)) int middle(int n)
     memset(buf, n, sizeof buf);
     return many((int *)buf, n);
 }
+__attribute__((noinline)) int early(int *p, int n)
+{
+    if (!p)
+        return n;
+    return many(p, n) * many(p, n - 1) + many(p, n + 1);
+}
+__attribute__((noinline)) double vectors(double a, double b, int n)
+{
+    double r = a, x = b;
+    for (int i = 0; i < n; i++) {
+        r = r * b + x / a;
+        x = x * r + early(&n, i);
+    }
+    return r + a + b + x;
+}
 int tail(int n)
 {
     return n > 3 ? many(&n, 1) + dynamic(n) : dynamic(n * n);
 }
 int start(int n)
 {
-    return tail(n) + large(n) + middle(n) * tail(n * 3) * tail(n * 5);
+    return (int)vectors(n, 2, n) + tail(n) + large(n) + middle(n) * tail(n * 3) * tail(n * 5);
 }
 END_C
 cat >libSystem.tbd <<'END_T'
@@ -87,11 +102,15 @@ check_frames() {
     sed -n '/^_many:/,/cfi_endproc/s/.*cfi_offset w\([0-9]*\), -\(.*\)/\1 \2/p' \
         program.s | sort >expected
     at=$(llvm-nm-19 program | sed -n 's/^00000001\(.*\) T _many/\1/p')
-    grep "INIT $(printf %x "0x$at") .*cfa: x29 16 +" ours |
+    sed -n "/INIT $(printf %x "0x$at") /,/cfa: x29 16 +/p" ours |
         sed 's/\.ra:/x30:/' | grep -o 'x[0-9]*: .cfa [0-9]*' |
         sed 's/x\(.*\): .cfa/\1/' | sort >told
     [ -s told ] && cmp -s expected told ||
         fail "arm64 $*: $(cat expected) but $(cat told)"
+    llvm-nm-19 -n program >names
+    llvm-objdump-19 -d --no-show-raw-insn program >code
+    python3 "$here/a64_vs_code.py" ours names code 0x100000000 ||
+        fail "arm64 $*: the code does otherwise"
 }
 
 # check ARCH HOW OPTION...: __text of the program is that of the object file.
@@ -111,6 +130,10 @@ check() {
     grep -q "^__unwind_info: $count functions," said ||
         fail "$arch $*: not $count functions"
     "$windlass" unwind-info --breakpad program >ours
+    "$windlass" dump-syms program 2>/dev/null | grep '^STACK' >dumped
+    cmp -s ours dumped || fail "$*: dump-syms has other rules"
+    "$windlass" unwind-table build -o table program 2>/dev/null
+    "$windlass" unwind-table verify program table || fail "$*: wrong table"
     if [ "$arch$how" = arm64frames ]; then
         check_frames "$@"
         return
@@ -120,10 +143,6 @@ check() {
     base=$(llvm-objdump-19 -h program | awk '$2 == "__text" { print $4 }')
     python3 "$here/stack_cfi_vs_llvm.py" ours theirs code \
         $((0x100000000 - 0x$base)) "$how" names || fail "$arch $*: differs"
-    "$windlass" dump-syms program 2>/dev/null | grep '^STACK' >dumped
-    cmp -s ours dumped || fail "$*: dump-syms has other rules"
-    "$windlass" unwind-table build -o table program 2>/dev/null
-    "$windlass" unwind-table verify program table || fail "$*: wrong table"
 }
 
 for level in -O0 -O2 -Os; do

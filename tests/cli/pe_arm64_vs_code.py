@@ -96,6 +96,7 @@ def instructions(path):
 class State:
     def __init__(self):
         self.depth, self.fp, self.saved, self.signed = 0, None, {}, False
+        self.by = 0
 
     def copy(self):
         new = State()
@@ -151,7 +152,7 @@ class State:
             at = 0
         size = 16 if m[1][0] == "q" else 8
         for i, reg in enumerate([m[1], m[2]]):
-            if not reg or reg[0] != "x" or self.depth is None:
+            if not re.match(r"x\d", reg or "") or self.depth is None:
                 continue
             slot = at + i * size - self.depth
             if op[0] == "s" and saves and int(reg[1:]) >= 19:
@@ -217,4 +218,5 @@ def main():
     return bad != 0 or same == 0 or framed == 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -131,6 +131,11 @@ def kind(op, ours, theirs, how):
             (ours["cfa"] == ("rsp", 8) or
              op.startswith("pop") and ours["cfa"][0] == "rsp"):
         return "epilogue"
+    if how == "bodies" and op.startswith(("ldp", "ldr", "add", "ret", "b")) and \
+            ours["cfa"][0] == "sp" and \
+            all(theirs.get(reg) == at for reg, at in ours.items()
+                if reg != "cfa"):
+        return "epilogue"
     if op.startswith(("nop", "xchg", "int3", "data16", "cs")):
         return "padding"
     if ours["cfa"][0] != theirs["cfa"][0]:
