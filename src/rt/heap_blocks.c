@@ -2,6 +2,7 @@
 #include "rt/heap_blocks.h"
 
 #include "os/raw.h"
+#include "rt/heap_state.h"
 #include "rt/rt.h"
 
 #include <stddef.h>
@@ -16,6 +17,7 @@ enum {
     YIELDS = 100,
     SLEEP_NS = 50 * 1000,
     SLEEPS = 60 * 1000, /* counted, for the process may be stopped meanwhile */
+    YOUNG = 64,
 };
 
 #define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
@@ -28,14 +30,18 @@ struct entry {
     uint64_t first, second;
 };
 
+struct lock {
+    _Atomic uint32_t held;
+    _Atomic uint32_t lost;
+    bool by_fork; /* held by the thread that forks */
+};
+
 /*
  * Open addressing, probed linearly; an entry is moved when one before it is
  * removed, so that a free entry always ends a probe.
  */
 struct shard {
-    _Alignas(64) _Atomic uint32_t held;
-    _Atomic uint32_t lost;
-    bool by_fork;  /* held by the thread that forks */
+    _Alignas(64) struct lock lock;
     uint32_t room; /* entries, 0 at first */
     uint32_t used;
     uint32_t limit; /* of `used`; less than room */
@@ -43,6 +49,21 @@ struct shard {
 };
 
 static struct shard shards[SHARDS];
+
+/*
+ * Most blocks do not grow old. What a process with one thread has just made is
+ * here, by where it is, until another one needs its place: it is in its shard
+ * only then, or when there is a second thread. No block is in both.
+ */
+static _Alignas(64) struct entry young[YOUNG];
+static _Atomic bool has_young;
+static struct lock young_lock;
+
+/* Is not 0 while the process has one thread: only that can change it. */
+static const char nobody_tells;
+static const char *alone = &nobody_tells;
+static bool is_shared;
+
 _Atomic uint8_t wndl_rt_block_marks[WNDL_RT_MARKS];
 
 static struct shard *shard_of(uint64_t address)
@@ -84,47 +105,59 @@ static struct wndl_rt_block unpack(const struct entry *e)
 
 /* ---- locks */
 
-static bool try_shard(struct shard *s)
+static bool is_alone(void)
 {
-    return atomic_load_explicit(&s->held, memory_order_relaxed) == 0 &&
-           atomic_exchange_explicit(&s->held, 1, memory_order_acquire) == 0;
+    return __atomic_load_n(alone, __ATOMIC_RELAXED) != 0;
+}
+
+static bool try_lock(struct lock *l)
+{
+    return atomic_load_explicit(&l->held, memory_order_relaxed) == 0 &&
+           atomic_exchange_explicit(&l->held, 1, memory_order_acquire) == 0;
 }
 
 /* Who holds it may have no CPU just now, or be forking, or be no more. */
-static bool wait_for(struct shard *s)
+static WNDL_RT_NOINLINE bool wait_for(struct lock *l)
 {
-    if (atomic_load_explicit(&s->lost, memory_order_relaxed) != 0)
+    if (atomic_load_explicit(&l->lost, memory_order_relaxed) != 0)
         return false;
     for (int i = 0; i < SPINS; i++) {
-        if (try_shard(s))
+        if (try_lock(l))
             return true;
         wndl_arch_pause();
     }
     for (int i = 0; i < YIELDS; i++) {
         (void)wndl_raw3(SYS_sched_yield, 0, 0, 0);
-        if (try_shard(s))
+        if (try_lock(l))
             return true;
     }
     for (int i = 0; i < SLEEPS; i++) {
         wndl_raw_sleep(SLEEP_NS);
-        if (try_shard(s))
+        if (try_lock(l))
             return true;
     }
-    atomic_store(&s->lost, 1);
+    atomic_store(&l->lost, 1);
     return false;
 }
 
-static bool acquire(struct shard *s)
+static inline bool acquire_from_others(struct lock *l)
 {
-    return __builtin_expect(
-               atomic_exchange_explicit(&s->held, 1, memory_order_acquire) == 0,
-               1) ||
-           wait_for(s);
+    return WNDL_RT_LIKELY(atomic_exchange_explicit(
+                              &l->held, 1, memory_order_acquire) == 0) ||
+           wait_for(l);
 }
 
-static void release(struct shard *s)
+/* An exchange is what takes long here. Who is alone need only look. */
+static inline bool acquire(struct lock *l)
 {
-    atomic_store_explicit(&s->held, 0, memory_order_release);
+    if (is_alone() && atomic_load_explicit(&l->held, memory_order_relaxed) == 0)
+        return true;
+    return acquire_from_others(l);
+}
+
+static inline void release(struct lock *l)
+{
+    atomic_store_explicit(&l->held, 0, memory_order_release);
 }
 
 /* ---- tables */
@@ -206,36 +239,38 @@ static void remove_at(struct shard *s, struct entry *gone)
     s->used--;
 }
 
-void wndl_rt_blocks_expect(uint64_t address)
+/* ---- those that have grown old */
+
+static inline void expect_old(uint64_t address)
 {
     const struct shard *s = shard_of(address);
     if (s->room != 0)
         __builtin_prefetch(&s->entries[home_of(s, address)], 1);
 }
 
-static enum wndl_rt_found put(struct shard *s,
-    const struct wndl_rt_block *block, struct wndl_rt_block *before)
+static enum wndl_rt_found put_at(
+    struct shard *s, const struct entry *block, struct wndl_rt_block *before)
 {
     if (s->used >= s->limit && !grow(s))
         return WNDL_RT_BLOCK_LOST;
-    struct entry *e = find(s, block->address);
+    struct entry *e = find(s, address_of(block));
     bool was_there = e->first != 0;
     if (was_there)
         *before = unpack(e);
     else
         s->used++;
-    *e = pack(block);
+    *e = *block;
     return was_there ? WNDL_RT_BLOCK_FOUND : WNDL_RT_BLOCK_ABSENT;
 }
 
-enum wndl_rt_found wndl_rt_blocks_put(
-    const struct wndl_rt_block *block, struct wndl_rt_block *before)
+static enum wndl_rt_found put_old(
+    const struct entry *block, struct wndl_rt_block *before)
 {
-    struct shard *s = shard_of(block->address);
-    if (!acquire(s))
+    struct shard *s = shard_of(address_of(block));
+    if (!acquire(&s->lock))
         return WNDL_RT_BLOCK_LOST;
-    enum wndl_rt_found found = put(s, block, before);
-    release(s);
+    enum wndl_rt_found found = put_at(s, block, before);
+    release(&s->lock);
     return found;
 }
 
@@ -247,34 +282,160 @@ static struct entry *find_used(const struct shard *s, uint64_t address)
     return e->first == 0 ? NULL : e;
 }
 
-enum wndl_rt_found wndl_rt_blocks_take(
+static enum wndl_rt_found take_old(
     uint64_t address, struct wndl_rt_block *block)
 {
     struct shard *s = shard_of(address);
-    if (!acquire(s))
+    if (!acquire(&s->lock))
         return WNDL_RT_BLOCK_LOST;
     struct entry *e = find_used(s, address);
     if (e != NULL) {
         *block = unpack(e);
         remove_at(s, e);
     }
-    release(s);
+    release(&s->lock);
     return e == NULL ? WNDL_RT_BLOCK_ABSENT : WNDL_RT_BLOCK_FOUND;
+}
+
+/* ---- those that are young */
+
+static inline struct entry *young_at(uint64_t address)
+{
+    return &young[(address >> 4) % YOUNG];
+}
+
+static inline bool is_at(const struct entry *e, uint64_t address)
+{
+    return address_of(e) == address;
+}
+
+/* False: it stays. Nothing else is there, for put_young() has looked. */
+static bool grow_old(struct entry *e)
+{
+    struct wndl_rt_block none;
+    if (e->first != 0 && put_old(e, &none) == WNDL_RT_BLOCK_LOST)
+        return false;
+    e->first = 0;
+    return true;
+}
+
+/* All, which others are to find, too. What has no room to go to is lost. */
+static WNDL_RT_NOINLINE void end_youth(void)
+{
+    bool all = true;
+    if (!acquire(&young_lock))
+        return;
+    for (struct entry *e = young; e < young + YOUNG; e++)
+        all &= grow_old(e);
+    if (all)
+        atomic_store_explicit(&has_young, false, memory_order_release);
+    release(&young_lock);
+}
+
+/* Whether the thread may look among the young. Else there are none. */
+static inline bool may_be_young(void)
+{
+    if (WNDL_RT_LIKELY(is_alone()))
+        return true;
+    if (!WNDL_RT_LIKELY(
+            !atomic_load_explicit(&has_young, memory_order_acquire)))
+        end_youth();
+    return false;
+}
+
+static inline enum wndl_rt_found put_young(
+    const struct wndl_rt_block *block, struct wndl_rt_block *before)
+{
+    struct entry *e = young_at(block->address);
+    enum wndl_rt_found found = WNDL_RT_BLOCK_FOUND;
+    if (is_at(e, block->address))
+        *before = unpack(e);
+    else if (!grow_old(e))
+        return WNDL_RT_BLOCK_LOST;
+    else
+        found = take_old(block->address, before);
+    if (found == WNDL_RT_BLOCK_LOST)
+        return WNDL_RT_BLOCK_LOST;
+    *e = pack(block);
+    atomic_store_explicit(&has_young, true, memory_order_relaxed);
+    return found;
+}
+
+/* ---- all */
+
+void wndl_rt_blocks_follow(const char *flag)
+{
+    if (flag != NULL && !__atomic_load_n(&is_shared, __ATOMIC_RELAXED))
+        __atomic_store_n(&alone, flag, __ATOMIC_RELAXED);
+}
+
+void wndl_rt_blocks_share(void)
+{
+    __atomic_store_n(&is_shared, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&alone, &nobody_tells, __ATOMIC_RELAXED);
+}
+
+void wndl_rt_blocks_expect(uint64_t address)
+{
+    const struct entry *e = young_at(address);
+    if (is_alone() && e->first != 0 && !is_at(e, address))
+        expect_old(address_of(e));
+    expect_old(address);
+}
+
+enum wndl_rt_found wndl_rt_blocks_put(
+    const struct wndl_rt_block *block, struct wndl_rt_block *before)
+{
+    if (may_be_young())
+        return put_young(block, before);
+    const struct entry entry = pack(block);
+    return put_old(&entry, before);
+}
+
+/* Who could not be told of one that was young cannot tell. */
+static enum wndl_rt_found unless_lost(enum wndl_rt_found found)
+{
+    return found == WNDL_RT_BLOCK_ABSENT && !is_alone() &&
+                   atomic_load_explicit(&has_young, memory_order_relaxed)
+               ? WNDL_RT_BLOCK_LOST
+               : found;
+}
+
+enum wndl_rt_found wndl_rt_blocks_take(
+    uint64_t address, struct wndl_rt_block *block)
+{
+    struct entry *e = young_at(address);
+    if (may_be_young() && is_at(e, address)) {
+        *block = unpack(e);
+        e->first = 0;
+        return WNDL_RT_BLOCK_FOUND;
+    }
+    return unless_lost(take_old(address, block));
+}
+
+static void look_at(struct entry *e,
+    void (*look)(void *context, struct wndl_rt_block *block), void *context)
+{
+    struct wndl_rt_block block = unpack(e);
+    look(context, &block);
+    *e = pack(&block);
 }
 
 enum wndl_rt_found wndl_rt_blocks_hold(uint64_t address,
     void (*look)(void *context, struct wndl_rt_block *block), void *context)
 {
-    struct shard *s = shard_of(address);
-    if (!acquire(s))
-        return WNDL_RT_BLOCK_LOST;
-    struct entry *e = find_used(s, address);
-    if (e != NULL) {
-        struct wndl_rt_block block = unpack(e);
-        look(context, &block);
-        *e = pack(&block);
+    struct entry *e = young_at(address);
+    if (may_be_young() && is_at(e, address)) {
+        look_at(e, look, context);
+        return WNDL_RT_BLOCK_FOUND;
     }
-    release(s);
+    struct shard *s = shard_of(address);
+    if (!acquire(&s->lock))
+        return WNDL_RT_BLOCK_LOST;
+    e = find_used(s, address);
+    if (e != NULL)
+        look_at(e, look, context);
+    release(&s->lock);
     return e == NULL ? WNDL_RT_BLOCK_ABSENT : WNDL_RT_BLOCK_FOUND;
 }
 
@@ -282,8 +443,9 @@ void wndl_rt_blocks_each(
     void (*visit)(void *context, const struct wndl_rt_block *block),
     void *context)
 {
+    end_youth();
     for (struct shard *s = shards; s < shards + SHARDS; s++) {
-        if (s->room == 0 || !acquire(s))
+        if (s->room == 0 || !acquire(&s->lock))
             continue;
         for (uint32_t i = 0; i < s->room; i++) {
             if (s->entries[i].first == 0)
@@ -291,25 +453,39 @@ void wndl_rt_blocks_each(
             struct wndl_rt_block block = unpack(&s->entries[i]);
             visit(context, &block);
         }
-        release(s);
+        release(&s->lock);
     }
 }
 
+/* ---- forks */
+
+/* Who is alone now may have made another thread before it leaves them. */
+static void hold_by_fork(struct lock *l)
+{
+    l->by_fork = acquire_from_others(l);
+}
+
 /* A lost one was held by somebody else. */
+static void leave_by_fork(struct lock *l)
+{
+    if (!l->by_fork)
+        return;
+    l->by_fork = false;
+    release(l);
+}
+
 void wndl_rt_blocks_hold_all(void)
 {
+    hold_by_fork(&young_lock);
     for (struct shard *s = shards; s < shards + SHARDS; s++)
-        s->by_fork = acquire(s);
+        hold_by_fork(&s->lock);
 }
 
 void wndl_rt_blocks_leave_all(void)
 {
-    for (struct shard *s = shards; s < shards + SHARDS; s++) {
-        if (s->by_fork) {
-            s->by_fork = false;
-            release(s);
-        }
-    }
+    for (struct shard *s = shards; s < shards + SHARDS; s++)
+        leave_by_fork(&s->lock);
+    leave_by_fork(&young_lock);
 }
 
 /* ---- marks */

@@ -3,7 +3,9 @@
  * heap_blocks: which block is of which pair, in private memory of 16 bytes an
  * entry. It is made of shards, by where a block is, so that threads seldom
  * meet. A shard that is locked for too long, as by a thread that is no more,
- * is given up: nobody waits for ever.
+ * is given up: nobody waits for ever. While the process has one thread nothing
+ * is locked, and the blocks that it has just put are in 1 KiB of their own:
+ * most of them are taken again before others need their places.
  *
  * All functions: any thread that is not in one of them already; no signal
  * handler that may interrupt one.
@@ -28,6 +30,15 @@ enum wndl_rt_found {
     WNDL_RT_BLOCK_ABSENT,
     WNDL_RT_BLOCK_LOST, /* its shard is: it cannot be told */
 };
+
+/*
+ * `alone` is not 0 while the process has one thread, which alone can change
+ * that, as the libc's __libc_single_threaded says: then nothing is locked, and
+ * what was put last is where it is found soonest. NULL: nobody tells. It does
+ * not count after share(), which is for threads that the libc knows nothing of.
+ */
+void wndl_rt_blocks_follow(const char *alone);
+void wndl_rt_blocks_share(void);
 
 /* Gets the memory that put() or take() will look at into the caches. */
 void wndl_rt_blocks_expect(uint64_t address);

@@ -188,6 +188,7 @@ static const struct wndl_rt_allocator *resolve(void)
     for (size_t i = 0; i < FUNCTIONS; i++)
         resolve_one(i);
     look_at_allocator();
+    wndl_rt_blocks_follow(dlsym(RTLD_DEFAULT, "__libc_single_threaded"));
     atomic_store_explicit(&resolved, true, memory_order_release);
     resolving = false;
     return &next;

@@ -16,6 +16,9 @@ enum { BLOCKS = 60000, ROUNDS = 400000, THREADS = 4, PAIRS = 4096 };
 
 struct wndl_rt wndl_rt;
 
+/* Whether there is one thread, for the blocks. */
+static char alone;
+
 static uint64_t next_random(uint64_t *random)
 {
     *random =
@@ -74,15 +77,17 @@ static void check_put(unsigned i, bool there)
         assert_int_equal(before.pair, block.pair);
 }
 
-static void what_was_put_is_taken_once(void **state)
+/* `changes`: at times there are more threads, at times no more. */
+static void put_and_take_some(bool changes)
 {
     static bool there[BLOCKS];
     uint64_t random = 1;
     size_t count = 0;
-    (void)state;
     for (unsigned n = 0; n < ROUNDS; n++) {
         unsigned i = (unsigned)(next_random(&random) % BLOCKS);
         bool take = next_random(&random) % 2 == 0;
+        if (changes && n % 1000 == 0)
+            alone = n / 1000 % 3 != 0;
         if (take)
             check_take(i, there[i]);
         else
@@ -91,9 +96,23 @@ static void what_was_put_is_taken_once(void **state)
         there[i] = !take;
     }
     assert_int_equal(count_blocks(), count);
-    for (unsigned i = 0; i < BLOCKS; i++)
+    for (unsigned i = 0; i < BLOCKS; i++) {
         check_take(i, there[i]);
+        there[i] = false;
+    }
     assert_int_equal(count_blocks(), 0);
+}
+
+static void what_was_put_is_taken_once(void **state)
+{
+    (void)state;
+    put_and_take_some(false);
+}
+
+static void who_is_alone_takes_what_was_put_once(void **state)
+{
+    (void)state;
+    put_and_take_some(true);
 }
 
 static void look(void *context, struct wndl_rt_block *block)
@@ -116,6 +135,35 @@ static void a_held_block_can_be_changed(void **state)
     assert_int_equal(
         wndl_rt_blocks_take(address_of(1), &got), WNDL_RT_BLOCK_FOUND);
     assert_true(got.grown);
+}
+
+static int be_alone(void **state)
+{
+    (void)state;
+    alone = 1;
+    wndl_rt_blocks_follow(&alone);
+    return 0;
+}
+
+static int be_no_more_alone(void **state)
+{
+    (void)state;
+    alone = 0;
+    return 0;
+}
+
+/* One after the other takes the other's place among the young. */
+static void a_missed_end_is_seen_wherever_the_block_is(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < BLOCKS; i++)
+        check_put(i, false);
+    for (unsigned i = 0; i < BLOCKS; i++)
+        check_put(i, true);
+    assert_int_equal(count_blocks(), BLOCKS);
+    for (unsigned i = 0; i < BLOCKS; i++)
+        check_take(i, true);
+    assert_int_equal(count_blocks(), 0);
 }
 
 static void marks_are_taken_back(void **state)
@@ -171,6 +219,68 @@ static void run_threads(void *(*work)(void *))
 static void threads_do_not_lose_each_others_blocks(void **state)
 {
     (void)state;
+    run_threads(put_and_take);
+    assert_int_equal(count_blocks(), 0);
+}
+
+enum { EACH = 200 };
+
+static void *take_own(void *argument)
+{
+    unsigned own = (unsigned)(uintptr_t)argument;
+    for (unsigned n = 0; n < EACH; n++) {
+        struct wndl_rt_block block;
+        uint64_t address = address_of(own + THREADS * n);
+        if (wndl_rt_blocks_take(address, &block) != WNDL_RT_BLOCK_FOUND ||
+            block.pair != own)
+            return argument;
+    }
+    return NULL;
+}
+
+/* The first of them sees to it that all find them. */
+static void threads_find_the_blocks_of_who_was_alone(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        alone = 1;
+        for (unsigned n = 0; n < EACH * THREADS; n++) {
+            struct wndl_rt_block before;
+            const struct wndl_rt_block block = {
+                .address = address_of(1 + n), .pair = 1 + n % THREADS};
+            assert_int_equal(
+                wndl_rt_blocks_put(&block, &before), WNDL_RT_BLOCK_ABSENT);
+        }
+        alone = 0;
+        run_threads(take_own);
+        assert_int_equal(count_blocks(), 0);
+    }
+}
+
+/* Also what others may take only when that is over. */
+static void a_fork_leaves_all_to_be_taken(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < EACH; i++)
+        check_put(i, false);
+    wndl_rt_blocks_hold_all();
+    alone = 0;
+    wndl_rt_blocks_leave_all();
+    for (unsigned i = 0; i < EACH; i++)
+        check_take(i, true);
+    assert_int_equal(count_blocks(), 0);
+}
+
+/* The libc may know nothing of the others. */
+static void who_shares_is_alone_no_more(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < EACH; i++)
+        check_put(i, false);
+    wndl_rt_blocks_share();
+    wndl_rt_blocks_follow(&alone);
+    for (unsigned i = 0; i < EACH; i++)
+        check_take(i, true);
     run_threads(put_and_take);
     assert_int_equal(count_blocks(), 0);
 }
@@ -530,6 +640,8 @@ static void starts_may_be_far_apart(void **state)
 
 #define SHARED(test)                                                           \
     cmocka_unit_test_setup_teardown(test, make_shared, free_shared)
+#define ALONE(test)                                                            \
+    cmocka_unit_test_setup_teardown(test, be_alone, be_no_more_alone)
 
 int main(void)
 {
@@ -538,6 +650,12 @@ int main(void)
         cmocka_unit_test(a_held_block_can_be_changed),
         cmocka_unit_test(marks_are_taken_back),
         cmocka_unit_test(threads_do_not_lose_each_others_blocks),
+        ALONE(who_is_alone_takes_what_was_put_once),
+        ALONE(a_held_block_can_be_changed),
+        ALONE(a_missed_end_is_seen_wherever_the_block_is),
+        ALONE(threads_find_the_blocks_of_who_was_alone),
+        ALONE(a_fork_leaves_all_to_be_taken),
+        ALONE(who_shares_is_alone_no_more),
         cmocka_unit_test(starts_are_found_from_both_sides),
         cmocka_unit_test(notes_of_neighbours_are_apart),
         cmocka_unit_test(starts_may_be_far_apart),
