@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/discover.h"
 
+#include "os/own_threads.h"
 #include "os/raw.h"
 #include "rt/rt.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 enum { EVERY = 100000000, WAITING = 64 };
 
@@ -86,15 +86,6 @@ static void look_at_all(struct search *s, int fd, uint8_t *room, size_t size)
     }
 }
 
-/* A folder has a link for each folder in it, and two more. 0: not known. */
-static uint32_t count_threads(int fd)
-{
-    struct statx status = {0};
-    const long a[] = {fd, (long)"", AT_EMPTY_PATH, STATX_NLINK};
-    (void)wndl_raw6(SYS_statx, a, (long)&status, 0);
-    return status.stx_nlink > 2 ? status.stx_nlink - 2 : 0;
-}
-
 /* Those that ended without a word would hide as many that are new. */
 static bool are_unknown(uint32_t count)
 {
@@ -113,7 +104,7 @@ void wndl_rt_discover(const struct wndl_rt_look *look,
     if (fd < 0)
         return;
     struct search s = {.start = start};
-    if (are_unknown(count_threads(fd)))
+    if (are_unknown(wndl_own_threads_count()))
         look_at_all(&s, fd, t->scratch, sizeof t->scratch);
     wndl_raw_close(fd);
     memcpy(waiting, s.found, sizeof waiting);

@@ -8,6 +8,7 @@
 #include "rt/heap_blocks.h"
 #include "rt/heap_starts.h"
 #include "rt/heap_thread.h"
+#include "rt/own_pages.h"
 #include "rt/own_parts.h"
 #include "rt/rt.h"
 
@@ -16,6 +17,7 @@
 
 enum {
     COPIED = 64 * 1024,
+    WORDS = COPIED / sizeof(uintptr_t),
     PARTS = 256, /* of memory, copied by one system call */
     AREAS = 64 * 1024,
     RESERVED = 512,
@@ -25,7 +27,7 @@ enum {
     ABOVE = WNDL_ARCH_TLS_IS_ABOVE ? STATIC_TLS : THREAD_STRUCT,
     BELOW = WNDL_ARCH_TLS_IS_ABOVE ? THREAD_STRUCT : STATIC_TLS,
     LEAST_MAPPED = 64 * 1024, /* blocks that have a mapping of their own */
-    PAGE = 4096,
+    PAGE = WNDL_RT_PAGE,
 };
 
 /* What is noted of a block. */
@@ -35,6 +37,8 @@ struct area {
     uintptr_t start, end;
     bool is_read; /* it can be, and be written */
     bool is_heap; /* an allocator's, or ours */
+    bool is_anonymous;
+    uint8_t *pages; /* enum wndl_rt_page; NULL: nothing is known of them */
     size_t blocks;
     uintptr_t high;               /* the end of the last of them */
     size_t reach;                 /* from the first to the next area's */
@@ -59,6 +63,7 @@ struct search {
     struct area **heaps; /* those with blocks, sorted */
     size_t heap_count;
     struct area *near;      /* the one that was found last */
+    struct area *read;      /* the one that was read last */
     uintptr_t low, high;    /* of all blocks */
     uintptr_t gap, gap_end; /* the largest part of that without any */
     size_t count, room;     /* blocks */
@@ -67,8 +72,10 @@ struct search {
     size_t pending_count;
     uintptr_t *copied;
     struct iovec *parts; /* whose copy that is */
-    uint8_t *memory, *more;
-    size_t size, more_size;
+    uintptr_t *found;    /* 2 * WORDS that may be addresses in blocks */
+    struct wndl_rt_own_pages own;
+    uint8_t *memory, *more, *pages;
+    size_t size, more_size, page_count;
     uintptr_t leader; /* whose clique is followed */
 };
 
@@ -219,22 +226,36 @@ static enum state reached(const struct search *s, uintptr_t start,
 }
 
 /*
- * Keeps the copied words that may be addresses in blocks, and tells how many.
- * Most are none, by no rule that a processor could foresee: no branch is taken
- * by them.
+ * Keeps the words that may be addresses in blocks, and tells how many. Most
+ * are none, by no rule that a processor could foresee: no branch is taken by
+ * them.
  */
-static size_t sift(const struct search *s, size_t count)
+static inline size_t sift_some(const struct search *s, const uintptr_t *words,
+    size_t count, uintptr_t *found)
 {
     const uintptr_t low = s->low, gap = s->gap;
     const uintptr_t size = s->high - low, gap_size = s->gap_end - gap;
-    uintptr_t *words = s->copied;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         uintptr_t word = words[i];
-        words[kept] = word;
+        found[kept] = word;
         kept += (unsigned)(word - low < size) & (word - gap >= gap_size);
     }
     return kept;
+}
+
+/* A processor does not fetch ahead across pages by itself, and waiting for
+ * memory would take longer than all else. */
+static size_t sift(const struct search *s, const uintptr_t *words, size_t count,
+    uintptr_t *found)
+{
+    enum { AHEAD = 2048, LINE = 64 / sizeof *words };
+    size_t kept = 0, i = 0;
+    for (; i + LINE <= count; i += LINE) {
+        __builtin_prefetch((const uint8_t *)&words[i] + AHEAD);
+        kept += sift_some(s, &words[i], LINE, found + kept);
+    }
+    return kept + sift_some(s, &words[i], count - i, found + kept);
 }
 
 /*
@@ -260,22 +281,65 @@ static void look_at(struct search *s, uintptr_t word, enum state following)
         push(s, start, start + size, now);
 }
 
+/* ---- reading */
+
+/* Of the pages from `start` on those that are alike. *size is made less, if
+ * others come before its end. */
+static enum wndl_rt_page pages_at(
+    struct search *s, uintptr_t start, size_t *size)
+{
+    const struct area *a = s->read;
+    if (a == NULL || start - a->start >= a->end - a->start)
+        a = s->read = area_before(s->areas, s->area_count, start);
+    if (a == NULL || start >= a->end || a->pages == NULL)
+        return WNDL_RT_PAGE_OTHER;
+    size_t left = a->end - start;
+    uintptr_t end = start + (*size < left ? *size : left);
+    const uint8_t *first = a->pages + (start / PAGE - a->start / PAGE);
+    const uint8_t *page = first;
+    uintptr_t at = start;
+    do
+        at = (at | (PAGE - 1)) + 1;
+    while (at < end && *++page == *first);
+    *size = (at < end ? at : end) - start;
+    return (enum wndl_rt_page) * first;
+}
+
+static void drop(struct search *s, size_t size)
+{
+    struct part *p = &s->pending[s->pending_count - 1];
+    p->start += size;
+    p->size -= size;
+    if (p->size == 0)
+        s->pending_count--;
+}
+
+static bool is_pending(const struct search *s, enum state following)
+{
+    return s->pending_count > 0 &&
+           s->pending[s->pending_count - 1].following == following;
+}
+
+static uintptr_t next_pending(const struct search *s, size_t *size, size_t most)
+{
+    const struct part *p = &s->pending[s->pending_count - 1];
+    *size = p->size < most ? (size_t)p->size : most;
+    return p->start;
+}
+
 /* Takes what is pending and followed alike into s->parts, as much as is
  * copied at once, and tells how many parts. */
 static size_t gather(struct search *s, enum state following)
 {
     size_t count = 0, room = COPIED;
-    while (s->pending_count > 0 && count < PARTS && room > 0) {
-        struct part *p = &s->pending[s->pending_count - 1];
-        if (p->following != following)
+    while (count < PARTS && room > 0 && is_pending(s, following)) {
+        size_t size;
+        uintptr_t start = next_pending(s, &size, room);
+        if (pages_at(s, start, &size) != WNDL_RT_PAGE_OTHER)
             break;
-        size_t size = p->size < room ? (size_t)p->size : room;
-        s->parts[count++] = (struct iovec){(void *)p->start, size};
-        p->start += size;
-        p->size -= size;
+        s->parts[count++] = (struct iovec){(void *)start, size};
         room -= size;
-        if (p->size == 0)
-            s->pending_count--;
+        drop(s, size);
     }
     return count;
 }
@@ -299,16 +363,44 @@ static void put_back(
     }
 }
 
+/* What only the kernel can read safely. */
+static size_t copy(struct search *s, enum state following, uintptr_t *found)
+{
+    size_t count = gather(s, following);
+    size_t got = wndl_rt_read_parts(s->copied, COPIED, s->parts, count);
+    put_back(s, count, got, following);
+    return sift(s, s->copied, got / sizeof *s->copied, found);
+}
+
+/* What is pending and followed alike, until WORDS are found or more. */
+static size_t find_words(struct search *s, enum state following)
+{
+    size_t count = 0;
+    while (count < WORDS && is_pending(s, following)) {
+        size_t size;
+        uintptr_t start = next_pending(s, &size, COPIED);
+        enum wndl_rt_page page = pages_at(s, start, &size);
+        uintptr_t *found = s->found + count;
+        if (page == WNDL_RT_PAGE_OTHER) {
+            count += copy(s, following, found);
+            continue;
+        }
+        if (page == WNDL_RT_PAGE_PRESENT) {
+            count +=
+                sift(s, (const uintptr_t *)start, size / sizeof *found, found);
+        }
+        drop(s, size);
+    }
+    return count;
+}
+
 static void follow(struct search *s)
 {
     while (s->pending_count > 0) {
         enum state following = s->pending[s->pending_count - 1].following;
-        size_t count = gather(s, following);
-        size_t got = wndl_rt_read_parts(s->copied, COPIED, s->parts, count);
-        put_back(s, count, got, following);
-        size_t words = sift(s, got / sizeof *s->copied);
+        size_t words = find_words(s, following);
         for (size_t i = 0; i < words; i++)
-            look_at(s, s->copied[i], following);
+            look_at(s, s->found[i], following);
     }
 }
 
@@ -320,9 +412,8 @@ static void root(struct search *s, uintptr_t start, uintptr_t end)
 
 /* ---- roots */
 
-static bool keep_area(void *context, const struct wndl_mapping *m)
+static bool add_area(struct search *s, const struct wndl_mapping *m)
 {
-    struct search *s = context;
     uintptr_t shared = (uintptr_t)wndl_rt.shm;
     uintptr_t start = (uintptr_t)m->start, end = (uintptr_t)m->end;
     bool is_read = m->readable && m->writable;
@@ -338,13 +429,27 @@ static bool keep_area(void *context, const struct wndl_mapping *m)
         .start = start,
         .end = end,
         .is_read = is_read,
-        .is_heap =
-            wndl_bytes_is(m->path, "[heap]") ||
-            (start < shared + wndl_rt.shared_size && shared < end) ||
-            (start <= (uintptr_t)s->memory && (uintptr_t)s->memory < end) ||
-            wndl_rt_heap_threads_are_in(start, end),
+        .is_anonymous =
+            m->inode == 0 && (m->path.size == 0 || m->path.data[0] == '['),
+        .is_heap = wndl_bytes_is(m->path, "[heap]") ||
+                   (start < shared + wndl_rt.shared_size && shared < end) ||
+                   wndl_rt_heap_threads_are_in(start, end),
     };
     return true;
+}
+
+/* The kernel may have made one mapping of our memory and the program's. */
+static bool keep_area(void *context, const struct wndl_mapping *m)
+{
+    struct search *s = context;
+    uint64_t ours = (uintptr_t)s->memory;
+    if (ours < m->start || ours >= m->end)
+        return add_area(s, m);
+    struct wndl_mapping before = *m, behind = *m;
+    before.end = ours;
+    behind.start = ours + s->size;
+    return (before.start == before.end || add_area(s, &before)) &&
+           (behind.start >= behind.end || add_area(s, &behind));
 }
 
 static void root_around_blocks(struct search *s, const struct area *a)
@@ -438,14 +543,42 @@ static uint8_t *map(size_t size)
 
 static bool make_room(struct search *s)
 {
-    s->size = AREAS * sizeof *s->areas + COPIED + PARTS * sizeof *s->parts;
+    enum { ALL = COPIED + 2 * WORDS * sizeof *s->found };
+    s->size =
+        wndl_heap_up(AREAS * sizeof *s->areas + ALL + PARTS * sizeof *s->parts);
     s->memory = map(s->size);
     if (s->memory == NULL)
         return false;
     s->areas = (struct area *)(void *)s->memory;
     s->copied = (uintptr_t *)(void *)(s->areas + AREAS);
-    s->parts = (struct iovec *)(void *)(s->copied + COPIED / sizeof *s->copied);
+    s->found = s->copied + WORDS;
+    s->parts = (struct iovec *)(void *)(s->found + 2 * WORDS);
     return true;
+}
+
+/* Only those are asked about that are read from one end to the other, or have
+ * blocks. */
+static size_t pages_of(const struct area *a)
+{
+    bool is_asked =
+        a->is_read && a->is_anonymous && (a->blocks != 0 || !a->is_heap);
+    return is_asked ? (a->end - 1) / PAGE - a->start / PAGE + 1 : 0;
+}
+
+/* Where nothing can be said of them, the kernel copies it all. */
+static void look_at_pages(struct search *s)
+{
+    for (size_t i = 0; i < s->area_count; i++)
+        s->page_count += pages_of(&s->areas[i]);
+    s->pages = s->page_count == 0 ? NULL : map(s->page_count);
+    uint8_t *at = s->pages;
+    for (size_t i = 0; at != NULL && i < s->area_count; i++) {
+        struct area *a = &s->areas[i];
+        size_t count = pages_of(a);
+        if (count != 0 && wndl_rt_own_pages_look(&s->own, a->start, count, at))
+            a->pages = at;
+        at += count;
+    }
 }
 
 static void set_reaches(struct search *s)
@@ -507,10 +640,15 @@ static void search(
     wndl_rt_blocks_each(add_one, s);
     find_gap(s);
     s->near = s->heaps[0];
+    wndl_rt_own_pages_begin(&s->own);
+    look_at_pages(s);
     follow_roots(s, roots, count);
     for (size_t i = 0; i < s->heap_count; i++)
         follow_leaks(s, s->heaps[i]);
+    wndl_rt_own_pages_end(&s->own);
     wndl_rt_blocks_each(tell_one, s);
+    if (s->pages != NULL)
+        wndl_raw_unmap(s->pages, s->page_count);
     wndl_raw_unmap(s->more, s->more_size);
 }
 

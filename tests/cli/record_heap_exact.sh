@@ -105,6 +105,13 @@ cat >want <<END
 END
 cmp -s want have || fail "leaks: $(cat have)"
 
+# Memory that is there and cannot be read.
+for how in alone threads; do
+    heap -- "$fixtures/unreadable" $how
+    lost=$(awk '$1 == "leak" && $6 >= 300 { print $6, $3, $4, $5 }' dump)
+    [ "$lost" = "700 1 0 0" ] || fail "unreadable $how: $lost"
+done
+
 # Frees that should not have been: the libc then ends the program.
 wrong() {
     rm -f r.wndl

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * own_pages: which pages of the program's memory can be read where they are,
+ * and which need not be read at all.
+ *
+ * Memory may be mapped for reading and yet not be readable. A page of a file
+ * is gone when somebody cuts the file short; a guard page
+ * (MADV_GUARD_INSTALL) stands in no list of mappings; a protection key may
+ * forbid what the mapping allows; another thread may unmap it. So what may be
+ * read in place is a page
+ * - of private memory of no file,
+ * - that the kernel says is present (pagemap in proc(5)): guards, poisoned
+ *   pages and what somebody is to provide (userfaultfd(2)) are not, nor is
+ *   what was swapped out, which may be lost,
+ * - of a process with one thread, in which no handler of the program's runs
+ *   meanwhile, with all protection keys open.
+ * All else is left to the kernel (own_parts.h). One that was never touched
+ * holds zeroes. Another process that shares the memory without being a thread
+ * (clone(2) with CLONE_VM alone) is not known of, but for vfork()'s.
+ */
+#ifndef WNDL_RT_OWN_PAGES_H
+#define WNDL_RT_OWN_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { WNDL_RT_PAGE = 4096 };
+
+enum wndl_rt_page {
+    WNDL_RT_PAGE_UNTOUCHED = 0,
+    WNDL_RT_PAGE_PRESENT = 1, /* it can be read where it is */
+    WNDL_RT_PAGE_OTHER = 2,   /* the kernel is to be asked */
+};
+
+struct wndl_rt_own_pages {
+    int pagemap;     /* -1: nothing is known of pages */
+    bool in_place;   /* they may be read there */
+    uint64_t mask;   /* of signals, as it was */
+    uint32_t rights; /* of protection keys, as they were */
+};
+
+/*
+ * From here to end() the thread runs no handler of the program's. Not for
+ * signal handlers, not in sandboxes.
+ */
+void wndl_rt_own_pages_begin(struct wndl_rt_own_pages *pages);
+void wndl_rt_own_pages_end(const struct wndl_rt_own_pages *pages);
+
+/*
+ * What can be said of `count` pages from `start` on, one enum wndl_rt_page
+ * each; they are of private memory of no file. `states` is zeroed before and
+ * written only for those that hold something: much address space costs no
+ * memory. False: nothing is known.
+ */
+bool wndl_rt_own_pages_look(const struct wndl_rt_own_pages *pages,
+    uintptr_t start, size_t count, uint8_t *states);
+
+#endif

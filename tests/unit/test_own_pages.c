@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "testlib.h"
+
+#include "os/own_threads.h"
+#include "rt/own_pages.h"
+#include "rt/rt.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
+
+enum { PAGES = 1024 };
+
+struct wndl_rt wndl_rt;
+
+static uint8_t *pages;
+static uint8_t states[PAGES];
+
+/* The first, the seventh and the last are touched. */
+static int set_up(void **state)
+{
+    (void)state;
+    wndl_rt.pid = getpid();
+    pages = mmap(NULL, PAGES * WNDL_RT_PAGE, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(pages != MAP_FAILED);
+    (void)madvise(pages, PAGES * WNDL_RT_PAGE, MADV_NOHUGEPAGE);
+    pages[0] = pages[7 * WNDL_RT_PAGE] = 1;
+    pages[(PAGES - 1) * WNDL_RT_PAGE] = 1;
+    memset(states, 0, sizeof states);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    munmap(pages, PAGES * WNDL_RT_PAGE);
+    return 0;
+}
+
+static bool look(void)
+{
+    struct wndl_rt_own_pages own;
+    wndl_rt_own_pages_begin(&own);
+    bool known = wndl_rt_own_pages_look(&own, (uintptr_t)pages, PAGES, states);
+    wndl_rt_own_pages_end(&own);
+    return known;
+}
+
+/* That many are in that state. */
+static size_t count(enum wndl_rt_page wanted)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < PAGES; i++)
+        found += states[i] == wanted;
+    return found;
+}
+
+static void pages_are_known_by_their_use(void **state)
+{
+    (void)state;
+    if (!look())
+        skip();
+    assert_int_equal(states[0], WNDL_RT_PAGE_PRESENT);
+    assert_int_equal(states[7], WNDL_RT_PAGE_PRESENT);
+    assert_int_equal(states[PAGES - 1], WNDL_RT_PAGE_PRESENT);
+    assert_int_equal(count(WNDL_RT_PAGE_UNTOUCHED), PAGES - 3);
+}
+
+static void guards_are_left_to_the_kernel(void **state)
+{
+    (void)state;
+    if (madvise(pages + 7 * WNDL_RT_PAGE, 2 * WNDL_RT_PAGE,
+            MADV_GUARD_INSTALL) != 0 ||
+        !look())
+        skip();
+    assert_int_equal(states[7], WNDL_RT_PAGE_OTHER);
+    assert_int_equal(states[8], WNDL_RT_PAGE_OTHER);
+    assert_int_equal(count(WNDL_RT_PAGE_PRESENT), 2);
+}
+
+static void *wait_for_end(void *fd)
+{
+    char byte;
+    return read(*(int *)fd, &byte, 1) == 1 ? fd : NULL;
+}
+
+static void beside_other_threads_nothing_is_read_in_place(void **state)
+{
+    (void)state;
+    int ends[2];
+    pthread_t other;
+    assert_int_equal(wndl_own_threads_count(), 1);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(pthread_create(&other, NULL, wait_for_end, &ends[0]), 0);
+    assert_int_equal(wndl_own_threads_count(), 2);
+    bool known = look();
+    assert_int_equal(write(ends[1], "", 1), 1);
+    pthread_join(other, NULL);
+    close(ends[0]);
+    close(ends[1]);
+    if (!known)
+        skip();
+    assert_int_equal(count(WNDL_RT_PAGE_PRESENT), 0);
+    assert_int_equal(count(WNDL_RT_PAGE_OTHER), 3);
+}
+
+/* As in a child of vfork(). */
+static void in_another_process_nothing_is_read_in_place(void **state)
+{
+    (void)state;
+    wndl_rt.pid = getppid();
+    (void)look();
+    assert_int_equal(count(WNDL_RT_PAGE_PRESENT), 0);
+}
+
+static volatile sig_atomic_t handled;
+
+static void handle(int number)
+{
+    handled = number;
+}
+
+static void handlers_wait_and_other_signals_do_not(void **state)
+{
+    (void)state;
+    struct wndl_rt_own_pages own;
+    sigset_t mask;
+    signal(SIGUSR1, handle);
+    wndl_rt_own_pages_begin(&own);
+    sigprocmask(SIG_BLOCK, NULL, &mask);
+    bool in_place = own.in_place;
+    raise(SIGUSR1);
+    bool waited = handled == 0;
+    wndl_rt_own_pages_end(&own);
+    assert_int_equal(handled, SIGUSR1);
+    assert_false(sigismember(&mask, SIGUSR2));
+    assert_true(waited == in_place);
+    signal(SIGUSR1, SIG_DFL);
+    sigprocmask(SIG_BLOCK, NULL, &mask);
+    assert_false(sigismember(&mask, SIGUSR1));
+}
+
+/* What a protection key forbids can be read between begin() and end(). */
+static void keys_are_open_meanwhile(void **state)
+{
+    (void)state;
+    struct wndl_rt_own_pages own;
+    int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
+    if (key < 0 ||
+        pkey_mprotect(pages, WNDL_RT_PAGE, PROT_READ | PROT_WRITE, key) != 0)
+        skip();
+    wndl_rt_own_pages_begin(&own);
+    uint8_t got = own.in_place ? *(volatile uint8_t *)pages : 1;
+    wndl_rt_own_pages_end(&own);
+    assert_int_equal(got, 1);
+    assert_int_equal(pkey_get(key), PKEY_DISABLE_ACCESS);
+    pkey_free(key);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            pages_are_known_by_their_use, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            guards_are_left_to_the_kernel, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            beside_other_threads_nothing_is_read_in_place, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            in_another_process_nothing_is_read_in_place, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            handlers_wait_and_other_signals_do_not, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            keys_are_open_meanwhile, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
