@@ -25,13 +25,13 @@
 #define WNDL_SESSION_ENV "WINDLASS_SESSION"
 
 enum {
-    WNDL_SHM_VERSION = 6,
+    WNDL_SHM_VERSION = 7,
     WNDL_SHM_THREADS = 2048, /* at a time; an ended one's ring is used again */
     WNDL_SHM_MODULES = 1024,
     WNDL_SHM_STRINGS = 512 * 1024,
     WNDL_SHM_NODES = 700 * 1000,
     WNDL_SHM_BUILD_ID = 32,
-    WNDL_SHM_EPOCHS = 255, /* the last one stays for good */
+    WNDL_SHM_EPOCHS = 4095, /* the last one stays for good */
     WNDL_SHM_PATTERNS = 256,
     WNDL_SHM_STARTS = 16,
     WNDL_SHM_DESCRIPTORS = 4,
@@ -164,13 +164,20 @@ static inline size_t wndl_shm_size(void)
 
 /*
  * A stack tree key: address (48 bits), then struct wndl_frame's interrupted
- * (1) and how (3), then the unload epoch in the top 8 bits.
+ * (1) and how (3), then in the top 12 bits an unload epoch: the first one of
+ * the module's row, or if it is in none, that of the walk.
  */
 enum {
     WNDL_KEY_INTERRUPTED_SHIFT = 48,
     WNDL_KEY_HOW_SHIFT = 49,
-    WNDL_KEY_EPOCH_SHIFT = 56,
+    WNDL_KEY_EPOCH_SHIFT = 52,
 };
+
+/* Each epoch but the last one closes a row, unless there is no free one: code
+ * of another module than its row's is never taken for that one's. */
+_Static_assert(WNDL_SHM_EPOCHS < 1 << (64 - WNDL_KEY_EPOCH_SHIFT) &&
+                   WNDL_SHM_MODULES < WNDL_SHM_EPOCHS,
+    "an epoch has no room in a key, or modules have more room than they");
 
 struct wndl_hello {
     uint32_t version;

@@ -29,11 +29,14 @@ static uint32_t row_count(void)
     return count < WNDL_SHM_MODULES ? count : WNDL_SHM_MODULES;
 }
 
-static bool listed(uint64_t address)
+static bool listed(uint64_t address, uint32_t *epoch)
 {
     for (uint32_t i = row_count(); i-- > 0;) {
-        if (live_row_covers(&wndl_rt.shm->modules[i], address))
-            return true;
+        const struct wndl_shm_module *row = &wndl_rt.shm->modules[i];
+        if (!live_row_covers(row, address))
+            continue;
+        *epoch = row->first_epoch;
+        return true;
     }
     return false;
 }
@@ -177,7 +180,7 @@ static const char *path_of(const struct wndl_dlmodule *module, char name[LINE])
 }
 
 /* False when the list is full. */
-static bool add_row(const struct wndl_dlmodule *module)
+static bool add_row(const struct wndl_dlmodule *module, uint32_t *epoch)
 {
     if (row_count() == WNDL_SHM_MODULES)
         return false;
@@ -193,7 +196,7 @@ static bool add_row(const struct wndl_dlmodule *module)
     row->end = module->map_end;
     row->bias = module->bias.v;
     row->time = wndl_raw_clock_ns(CLOCK_MONOTONIC);
-    row->first_epoch = atomic_load(&wndl_rt.epoch);
+    row->first_epoch = *epoch = atomic_load(&wndl_rt.epoch);
     const struct wndl_bytes id = wndl_rt_module_build_id(module);
     if (id.size != 0 && id.size <= sizeof row->build_id) {
         memcpy(row->build_id, id.data, id.size);
@@ -204,17 +207,17 @@ static bool add_row(const struct wndl_dlmodule *module)
     return true;
 }
 
-bool wndl_rt_module_note(uint64_t address)
+bool wndl_rt_module_note(uint64_t address, uint32_t *epoch)
 {
     struct wndl_dlmodule module;
-    if (listed(address) || !wndl_dlfind(address, &module))
+    if (listed(address, epoch) || !wndl_dlfind(address, &module))
         return true;
     /* A sample may be about to list the same one. */
     uint64_t all = WNDL_RT_ALL_SIGNALS;
     uint64_t before = 0;
     (void)wndl_raw4(
         SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof all);
-    bool done = listed(address) || add_row(&module);
+    bool done = listed(address, epoch) || add_row(&module, epoch);
     (void)wndl_raw4(
         SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
     return done;
@@ -250,8 +253,7 @@ void wndl_rt_modules_recheck(void)
         if (!live_row_covers(row, row->start) || !gone(row))
             continue;
         any = true;
-        if (epoch + 1 < WNDL_SHM_EPOCHS)
-            atomic_store(&row->last_epoch, epoch);
+        atomic_store(&row->last_epoch, epoch);
     }
     if (!any)
         return;

@@ -163,8 +163,11 @@ void wndl_rt_thread_hook_start(void);
 void wndl_rt_engine_pause(void);
 void wndl_rt_engine_resume(void);
 
-/* modules.c: makes sure that the module of a code address is listed. */
-bool wndl_rt_module_note(uint64_t address);
+/*
+ * modules.c: makes sure that the module of a code address is listed, and tells
+ * the first epoch of its row; `*epoch` is left alone if there is no module.
+ */
+bool wndl_rt_module_note(uint64_t address, uint32_t *epoch);
 
 /* modules.c: the GNU build-id, in the module's memory; empty: it has none. */
 struct wndl_bytes wndl_rt_module_build_id(const struct wndl_dlmodule *module);

@@ -171,9 +171,10 @@ static void run_engine(int socket, const struct wndl_go *go)
 {
     struct wndl_ready ready;
     int event = wndl_rt_engine_start(go, &ready);
+    uint32_t epoch;
     /* The collector is to look for what generates code in it. */
     if (ready.engine != WNDL_ENGINE_NONE)
-        (void)wndl_rt_module_note(getauxval(AT_ENTRY));
+        (void)wndl_rt_module_note(getauxval(AT_ENTRY), &epoch);
     (void)send_with(socket, &ready, sizeof ready, event);
     if (event >= 0)
         wndl_raw_close(event);

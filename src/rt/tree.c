@@ -5,25 +5,37 @@
 
 enum { PAGE_SHIFT = 12 };
 
-/* A code page is remembered once its module is listed. */
-static bool note_module(struct wndl_rt_known *known, uint64_t address)
+/* With a page's number where its key has the address, bits between are 0. */
+static uint64_t epoch_part(uint64_t known)
+{
+    return known >> WNDL_KEY_EPOCH_SHIFT << WNDL_KEY_EPOCH_SHIFT;
+}
+
+/*
+ * A code page is remembered once its module is listed, with the epoch that its
+ * keys have: nodes of a module stay the same when others are unloaded.
+ */
+static bool note_module(
+    struct wndl_rt_known *known, uint64_t address, uint64_t *epoch)
 {
     uint64_t page = address >> PAGE_SHIFT;
     uint64_t *here = &known->pages[page % WNDL_RT_PAGES];
-    if (*here == page)
-        return true;
-    if (!wndl_rt_module_note(address))
-        return false;
-    *here = page;
+    uint32_t first = known->epoch;
+    if ((*here ^ epoch_part(*here)) != page) {
+        if (!wndl_rt_module_note(address, &first))
+            return false;
+        *here = page | (uint64_t)first << WNDL_KEY_EPOCH_SHIFT;
+    }
+    *epoch = epoch_part(*here);
     return true;
 }
 
 enum wndl_loss wndl_rt_tree_add_frame(
     struct wndl_rt_known *known, const struct wndl_frame *frame, uint32_t *node)
 {
-    if (!note_module(known, frame->address))
+    uint64_t epoch;
+    if (!note_module(known, frame->address, &epoch))
         return WNDL_LOSS_MODULES_FULL;
-    uint64_t epoch = (uint64_t)known->epoch << WNDL_KEY_EPOCH_SHIFT;
     *node = wndl_stacktree_insert(
         wndl_rt.tree, *node, wndl_rt_tree_key(frame, epoch));
     return *node == 0 ? WNDL_LOSS_TREE_FULL : 0;

@@ -13,8 +13,9 @@ enum { WNDL_RT_PAGES = 256 /* a power of two */ };
 
 /*
  * What a thread knows: code pages whose module is listed, and the epoch of
- * unloading that this is of. Zeroed memory knows nothing. For one user at a
- * time: a signal handler that may interrupt one needs another.
+ * unloading that this is of. A page is its number, and as in a key the epoch.
+ * Zeroed memory knows nothing. For one user at a time: a signal handler that
+ * may interrupt one needs another.
  */
 struct wndl_rt_known {
     uint32_t epoch; /* of wndl_rt.epoch */

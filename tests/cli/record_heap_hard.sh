@@ -228,3 +228,53 @@ grep -q '^windlass: 100.00 % of the allocations' said ||
 "$heapdump" r.wndl >dump
 awk '$1 == "site" && $9 == 1001 { a += $3 } END { exit !(a == 25250) }' dump ||
     fail "coroutines: not all blocks"
+
+# Plugins that come and go at the same place, more often than there is room for
+# in the list of modules: what is in none of them is not taken for the others'.
+cat >reload.c <<'C'
+#include <dlfcn.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    for (int i = 0; i < atoi(argv[3]); i++) {
+        void *plugin = dlopen(argv[1 + i % 2], RTLD_NOW);
+        void (*make)(void) = (void (*)(void))dlsym(plugin, "make");
+        make();
+        dlclose(plugin);
+    }
+    return argc != 4;
+}
+C
+for size in 1009 2003; do
+    cat >plugin.c <<C
+#include <stdlib.h>
+__attribute__((noinline)) static void make_$size(void)
+{
+    void *volatile block = malloc($size);
+    (void)block;
+}
+void make(void)
+{
+    make_$size();
+    __asm__ volatile("");
+}
+C
+    cc -g -O1 -fno-optimize-sibling-calls -shared -fPIC -o plugin$size.so \
+        plugin.c
+done
+cc -g -O1 -o reload reload.c
+# reload TIMES: into `have`, "BLOCKS SIZE FUNCTION" of what plugins allocated.
+reload() {
+    rm -f r.wndl
+    "$windlass" heap --no-leaks -o r.wndl -- ./reload ./plugin1009.so \
+        ./plugin2003.so "$1" 2>said || fail "plugins: $(cat said)"
+    "$windlass" report --json r.wndl | sed 's/},/&\n/g' >report
+    sed -n 's/^{"blocks":\([0-9]*\),"usable":[0-9]*,"requested":\([0-9]*\).*"stack":\["\(make_[0-9]*\) .*/\1 \2 \3/p' \
+        report | awk '{ print $1, $2 / $1, $3 }' | sort -u >have
+}
+reload 600
+[ "$(cat have)" = "300 1009 make_1009
+300 2003 make_2003" ] || fail "plugins: $(cat have)"
+reload 6000
+awk '{ exit !($2 == substr($3, 6)) }' have && [ "$(wc -l <have)" -eq 2 ] ||
+    fail "plugins without room: $(cat have)"
