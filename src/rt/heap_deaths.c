@@ -66,6 +66,8 @@ void wndl_rt_death_count(
         wndl_rt_lane_add(&t->lane, &t->lane.totals->temporary, 1);
         t->last = 0;
     }
+    if (death->kind == WNDL_RT_DEATH_UNKNOWN)
+        return; /* there was nothing to free */
     atomic_store_explicit(&t->freed_last[t->freed_next++ % WNDL_RT_FREED],
         address, memory_order_relaxed);
 }

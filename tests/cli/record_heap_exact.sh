@@ -148,6 +148,54 @@ grep -qx "0 60 100 40" have && grep -qx "0 6400 1 1" have ||
     fail "told: $(cat have)"
 grep -q "^snapshot 0 [0-9]* 2 'half way' " dump || fail "no snapshot"
 
+# Again and again, where the allocator lets that pass: each time for what it is.
+cat >lets.c <<'C'
+#include <stddef.h>
+#include <string.h>
+static _Alignas(16) char heap[1 << 26];
+static size_t used;
+void *malloc(size_t n)
+{
+    size_t at = __atomic_fetch_add(&used, (n + 31) & ~(size_t)15, 0);
+    memcpy(heap + at, &n, sizeof n);
+    return heap + at + 16;
+}
+void free(void *p) { (void)p; }
+void *calloc(size_t n, size_t m) { return malloc(n * m); }
+size_t malloc_usable_size(void *p)
+{
+    size_t n = 0;
+    if (p != NULL)
+        memcpy(&n, (char *)p - 16, sizeof n);
+    return n;
+}
+void *realloc(void *p, size_t n)
+{
+    size_t had = malloc_usable_size(p);
+    void *q = malloc(n);
+    return p == NULL ? q : memcpy(q, p, had < n ? had : n);
+}
+C
+cc -O1 -fPIC -shared -fno-builtin -o liblets.so lets.c
+cat >again.c <<'C'
+#include <stdlib.h>
+static char foreign[64];
+int main(void)
+{
+    for (int i = 0; i < 20; i++) {
+        char *volatile block = malloc(100), *volatile other = foreign + 16;
+        free(other);
+        free(block);
+        free(block);
+    }
+    return 0;
+}
+C
+cc -g -O0 -fno-builtin -o again again.c
+heap -- env LD_PRELOAD="$PWD/liblets.so" ./again
+[ "$(awk '$1 == "wrong" { print $3, $4 }' dump | sort | tr '\n' ' ')" = \
+    "1 20 2 20 " ] || fail "again and again: $(grep '^wrong' dump)"
+
 # Blocks that come in couples, one of which got more room than the others of its
 # kind; and what is gone before its like is born.
 cat >couples.c <<'C'
