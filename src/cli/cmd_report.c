@@ -249,8 +249,8 @@ static bool is_for_dmd(const struct report_options *o)
     return !o->json && !o->tree && !o->marks && !o->by.given && !o->time.given;
 }
 
-static int report_dmd(
-    const struct wndl_input *input, const struct report_options *o)
+static int report_dmd(const struct wndl_input *input,
+    const struct wndl_input *later, const struct report_options *o)
 {
     if (!is_for_dmd(o)) {
         wndl_cli_error("%s is a file of DMD, of which there is but one report: "
@@ -261,14 +261,31 @@ static int report_dmd(
     }
     const struct wndl_dmd_report report = {
         .command = "report",
-        .inputs = {input},
-        .count = 1,
+        .inputs = {input, later},
+        .count = later == NULL ? 1 : 2,
         .heap = &o->heap,
         .symbols = &o->symbols,
         .rows = o->rows,
         .paged = !o->no_pager,
     };
     return wndl_dmd_report(&report);
+}
+
+/* As DMD's own tool: what became more and less. */
+static int report_two(const struct wndl_input *earlier, const char *path,
+    const struct report_options *o)
+{
+    struct wndl_input later;
+    if (!wndl_input_open(&later, path))
+        return WNDL_EXIT_FAILURE;
+    int exit_code = WNDL_EXIT_USAGE;
+    if (wndl_dmd_json_guess(earlier->bytes) && wndl_dmd_json_guess(later.bytes))
+        exit_code = report_dmd(earlier, &later, o);
+    else
+        wndl_cli_error("%s and %s are compared by 'windlass diff'",
+            earlier->name, later.name);
+    wndl_input_close(&later);
+    return exit_code;
 }
 
 static int run_report(const void *options, struct wndl_operands operands)
@@ -282,9 +299,13 @@ static int run_report(const void *options, struct wndl_operands operands)
     }
     if (!wndl_input_open(&input, operands.texts[0]))
         return WNDL_EXIT_FAILURE;
-    int exit_code = wndl_dmd_json_guess(input.bytes)
-                        ? report_dmd(&input, o)
-                        : report_recording(&input, o);
+    int exit_code;
+    if (operands.count == 2)
+        exit_code = report_two(&input, operands.texts[1], o);
+    else if (wndl_dmd_json_guess(input.bytes))
+        exit_code = report_dmd(&input, NULL, o);
+    else
+        exit_code = report_recording(&input, o);
     wndl_input_close(&input);
     return exit_code;
 }
@@ -292,7 +313,7 @@ static int run_report(const void *options, struct wndl_operands operands)
 const struct wndl_command wndl_cmd_report = {
     .name = "report",
     .summary = "show where the time of a recording went",
-    .operands = "FILE",
+    .operands = "FILE [LATER-FILE]",
     .description =
         "Shows how good the samples of a recording are, and in which "
         "functions, lines, modules or threads its time went. Self is what was "
@@ -308,7 +329,7 @@ const struct wndl_command wndl_cmd_report = {
         "A file of Mozilla's DMD (JSON, version 5, also compressed by gzip) is "
         "told in DMD's own layout: which stacks allocated how much. Frames "
         "without names get them from the binaries as they are now; the file "
-        "itself stays as it is.\n\n"
+        "itself stays as it is. Of two of them the difference is told.\n\n"
         "Names come from the binaries and their debug files as they are now; "
         "one that is not the build that was recorded is not used. Modules "
         "without symbols are listed with their share of the time.",
@@ -316,6 +337,6 @@ const struct wndl_command wndl_cmd_report = {
     .options_size = sizeof(struct report_options),
     .examples = examples,
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = 2,
     .run = run_report,
 };

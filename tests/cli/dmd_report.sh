@@ -103,6 +103,16 @@ refuses 1 'error: .*different modes' diff named.json lost.json
 refuses 1 'error: absent.json: ' diff named.json absent.json
 refuses 2 'LATER|operand|missing' diff named.json
 refuses 2 'named.json is a file of DMD' report --json named.json
+echo something >plain
+refuses 2 'named.json and plain are compared by .windlass diff' report \
+    named.json plain
+# Two are what diff tells of them.
+sed 's/"req": 10,/"req": 20,/' named.json >grown.json
+"$windlass" report named.json grown.json >two || fail "report of two"
+"$windlass" diff named.json grown.json >difference || fail "diff"
+cmp -s named.json grown.json && fail "nothing has grown"
+sed 's/^# windlass report/# windlass diff/' two | cmp -s - difference ||
+    fail "report of two: $(diff two difference)"
 refuses 2 'named.json is a file of DMD' report --blocks peak named.json
 refuses 2 'named.json is a file of DMD' diff --process 7 named.json named.json
 refuses 2 'one of usable.req.slop.num-blocks' report -s size named.json
