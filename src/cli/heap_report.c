@@ -87,7 +87,15 @@ bool wndl_heap_has(const struct wndl_profile *p,
                 wndl_heap_kept(&heaps[i]) != NULL))
             return true;
     }
-    if (p->heaps.len == 0 && is_of_heaps(p))
+    if (p->heaps.len == 0 && p->chunks_damaged != 0)
+        wndl_cli_error("%s: no heap is left in the recording: damaged at "
+                       "offset 0x%" PRIx64,
+            file, p->damaged_at);
+    else if (p->heaps.len == 0 && p->cut)
+        wndl_cli_error("%s: no heap is left in the recording: it ends in the "
+                       "middle of a chunk",
+            file);
+    else if (p->heaps.len == 0 && is_of_heaps(p))
         wndl_cli_error("%s: no heap is in the recording: no process could be "
                        "recorded; 'windlass doctor COMMAND' may tell why",
             file);

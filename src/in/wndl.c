@@ -676,6 +676,16 @@ static void give_up(struct wndl_bytes *mapped, const struct wndl_chunk *chunk)
     }
 }
 
+static void note_damage(
+    struct wndl_profile *p, uint32_t chunks, uint64_t offset)
+{
+    if (chunks == 0)
+        return;
+    if (p->chunks_damaged == 0 || offset < p->damaged_at)
+        p->damaged_at = offset;
+    p->chunks_damaged += chunks;
+}
+
 /* `mapped` is all of the file if it is, else empty. */
 static enum wndl_status read_chunks(struct wndl_reader *r,
     struct wndl_chunk_reader *chunks, struct wndl_bytes mapped)
@@ -687,9 +697,9 @@ static enum wndl_status read_chunks(struct wndl_reader *r,
         if (status == WNDL_NOMEM)
             return status;
         if (status != WNDL_OK)
-            r->p->chunks_damaged++;
+            note_damage(r->p, 1, chunk.offset);
     }
-    r->p->chunks_damaged += chunks->damaged;
+    note_damage(r->p, chunks->damaged, chunks->damaged_at);
     r->p->cut = chunks->cut;
     wndl_reader_conclude_heaps(r);
     conclude(r);

@@ -169,6 +169,7 @@ struct wndl_profile {
     uint64_t blocks_lost;                /* by damage, or of a later kind */
     /* Lost: damaged themselves, or about something that was in one. */
     uint32_t chunks_damaged;
+    uint64_t damaged_at;     /* the payload of the first of them in the file */
     uint32_t chunks_unknown; /* of types that this version does not know */
     bool cut;                /* the file ends in the middle of a chunk */
 };

@@ -2,6 +2,8 @@
 /* report_text_gaps: what the recording does not hold, and why. */
 #include "out/report_text.h"
 
+#include <inttypes.h>
+
 enum { MAX_LISTED = 10 };
 
 static const char *plural(uint64_t count)
@@ -15,8 +17,10 @@ static void damage(const struct wndl_text *t)
     if (p->chunks_damaged != 0) {
         wndl_text_label(t, "Damaged");
         wndl_buf_printf(t->out,
-            "%u chunk%s of the recording could not be used\n",
-            p->chunks_damaged, plural(p->chunks_damaged));
+            "%u chunk%s of the recording could not be used, %sat offset "
+            "0x%" PRIx64 "\n",
+            p->chunks_damaged, plural(p->chunks_damaged),
+            p->chunks_damaged == 1 ? "" : "the first ", p->damaged_at);
     }
     if (p->chunks_unknown != 0) {
         wndl_text_label(t, "Newer");

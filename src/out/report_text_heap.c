@@ -240,7 +240,8 @@ static void gaps(const struct head *h)
     wndl_text_label(&h->text, "Gaps");
     if (p->chunks_damaged != 0) {
         wndl_text_count(h->out, p->chunks_damaged, "damaged chunk");
-        wndl_buf_text(h->out, " left out");
+        wndl_buf_printf(h->out, " left out, %sat offset 0x%" PRIx64,
+            p->chunks_damaged == 1 ? "" : "the first ", p->damaged_at);
     }
     if (!p->finished || p->cut)
         wndl_buf_printf(h->out, "%sthe end of the recording is missing",

@@ -247,8 +247,9 @@ static bool has_any(const struct wndl_findings *findings)
 void wndl_text_findings(const struct wndl_heap_report *r, struct wndl_buf *out)
 {
     const struct findings f = {r, out, UINT32_MAX};
+    const struct wndl_profile *p = r->symbolized->profile;
     not_known(r, out);
-    if (r->findings.leaks_known &&
+    if (r->findings.leaks_known && p->chunks_damaged == 0 &&
         r->findings.rows[WNDL_FINDING_DEFINITE].len == 0)
         wndl_buf_text(out, "No definite leaks\n\n");
     if (!has_any(&r->findings))

@@ -55,7 +55,7 @@ void wndl_chunk_str(struct wndl_buf *out, struct wndl_bytes s)
 enum wndl_status wndl_chunk_reader_init(
     struct wndl_chunk_reader *r, struct wndl_bytes file, struct wndl_error *err)
 {
-    *r = (struct wndl_chunk_reader){wndl_cursor_at(file, 0, false), 0, false};
+    *r = (struct wndl_chunk_reader){.cursor = wndl_cursor_at(file, 0, false)};
     size_t known = file.size < MAGIC_SIZE ? file.size : MAGIC_SIZE;
     if (known == 0 || memcmp(file.data, magic, known) != 0)
         return wndl_fail(
@@ -102,7 +102,8 @@ bool wndl_chunk_next(struct wndl_chunk_reader *r, struct wndl_chunk *chunk)
         chunk->payload = (struct wndl_bytes){payload, size};
         if (crc == wndl_crc32c(0, header, CHUNK_HEADER_SIZE + (size_t)size))
             return true;
-        r->damaged++;
+        if (r->damaged++ == 0)
+            r->damaged_at = chunk->offset;
     }
     return false;
 }

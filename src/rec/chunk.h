@@ -91,8 +91,9 @@ struct wndl_chunk {
 
 struct wndl_chunk_reader {
     struct wndl_cursor cursor;
-    uint32_t damaged; /* chunks skipped because of a wrong CRC */
-    bool cut;         /* the file ends inside a chunk */
+    uint32_t damaged;    /* chunks skipped because of a wrong CRC */
+    bool cut;            /* the file ends inside a chunk */
+    uint64_t damaged_at; /* the payload of the first of those */
 };
 
 /*

@@ -104,6 +104,31 @@ grep -A1 '^Heap  *recorded too: --heap$' report | grep -q \
     '^  *which took [0-9.]*% of the time: what is in libwindlass-heap.so$' ||
     fail "what the recorder took: $(cat report)"
 
+# A chunk that is damaged is told with its place; what was in it is not.
+heap damaged.wndl -- "$fixtures/leaks"
+"$windlass" report damaged.wndl >report
+grep -q '^Leaks, definite: ' report || fail "none to lose: $(cat report)"
+size=$(wc -c <damaged.wndl)
+lost=0
+for part in 1 2 3 4 5 6 7 8 9 10 11; do
+    cp damaged.wndl flipped.wndl
+    at=$((size * part / 12))
+    printf '\245\132\245\132' |
+        dd of=flipped.wndl bs=1 seek=$at conv=notrunc 2>/dev/null
+    if ! "$windlass" report flipped.wndl >report 2>said; then
+        grep -qE 'no heap is left in the recording: (damaged at offset 0x|it ends)' \
+            said || fail "at $at: $(cat said)"
+        continue
+    fi
+    grep '^Gaps' report >gap || fail "at $at: $(cat report)"
+    place=$(sed -n 's/.*left out, .*at offset 0x\([0-9a-f]*\).*/\1/p' gap)
+    [ -n "$place" ] || grep -q 'the end of the recording is missing' gap ||
+        fail "no place: $(cat gap)"
+    ! grep -q '^No definite leaks' report || fail "at $at: $(cat report)"
+    [ -z "$place" ] || lost=$((lost + 1))
+done
+[ $lost -ge 4 ] || fail "the damage is not told"
+
 # Nothing could be recorded.
 if echo 'int main(void) { return 0; }' | cc -static -o still -x c - 2>/dev/null
 then
