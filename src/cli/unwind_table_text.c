@@ -36,8 +36,9 @@ void wndl_unwind_table_say(FILE *out, const struct wndl_table *t)
         if (wndl_table_kind_of(rule) <= WNDL_TABLE_ROW)
             kinds[wndl_table_kind_of(rule)]++;
     }
-    fprintf(out, "unwind table, version %d, %s, build-id ", WNDL_TABLE_VERSION,
-        machine_name(t->machine));
+    fprintf(out, "unwind table, version %d, %s, %s", WNDL_TABLE_VERSION,
+        machine_name(t->machine),
+        t->build_id.size == 0 ? "no build-id" : "build-id ");
     for (size_t i = 0; i < t->build_id.size; i++)
         fprintf(out, "%02x", t->build_id.data[i]);
     fprintf(out,

@@ -123,13 +123,12 @@ static enum wndl_status build(struct wndl_object *object,
         wndl_table_source_open(&source, object, arena, err);
     if (status != WNDL_OK)
         return status;
-    if (subject.build_id.size == 0)
+    /* The binary that such a file is of has one. */
+    if (subject.build_id.size == 0 &&
+        wndl_object_has_added(object, WNDL_SYM_SECTION))
         return wndl_fail(err, WNDL_NOT_FOUND,
-            wndl_object_has_added(object, WNDL_SYM_SECTION)
-                ? "has no INFO CODE_ID record with the build-id, by which its "
-                  "table would be found"
-                : "has no build-id, by which its table would be found; link it "
-                  "with --build-id");
+            "has no INFO CODE_ID record with the build-id, which its table "
+            "would be held against");
     if (subject.build_id.size > WNDL_TABLE_BUILD_ID_MAX)
         return wndl_fail(
             err, WNDL_LIMIT, "has a build-id of more than 32 bytes");

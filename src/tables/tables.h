@@ -21,8 +21,9 @@ struct wndl_table_stats {
 
 /*
  * Writes the table of `object` to the end of `out`, which is empty. NOT_FOUND
- * when it has no call frame information or no build-id, UNSUPPORTED, LIMIT,
- * NOMEM. Damaged records are counted as lost; their code has no rules.
+ * when it has no call frame information, or as a symbol file no build-id,
+ * UNSUPPORTED, LIMIT, NOMEM. Damaged records are counted as lost; their code
+ * has no rules.
  */
 enum wndl_status wndl_table_build(struct wndl_object *object,
     struct wndl_buf *out, struct wndl_table_stats *stats,
