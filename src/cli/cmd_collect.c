@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/record_options.h"
+#include "cli/record_tables.h"
 #include "cli/runtime.h"
 #include "collect/proc.h"
 
@@ -102,6 +103,8 @@ static int run(const void *parsed, struct wndl_operands operands)
     if (!wndl_record_options_apply(&o->record, &request, problem))
         return wndl_cli_error(
             WNDL_OPTIONS_ENV ": %s; see " WNDL_OPTIONS_ENV "=help", problem);
+    if (!wndl_record_tables_attach(&o->record.tables, &request))
+        return WNDL_EXIT_FAILURE;
     char *runtime = wndl_runtime_find(wndl_runtime_name(o->record.heap));
     request.runtime = runtime;
     (void)fcntl((int)o->notify, F_SETFD, FD_CLOEXEC);

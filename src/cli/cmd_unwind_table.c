@@ -110,6 +110,10 @@ static int build(const struct table_options *o, const char *path)
         exit_code = wndl_output_write(&output);
         if (exit_code == WNDL_EXIT_OK)
             say_built(&stats, bytes.size);
+        if (exit_code == WNDL_EXIT_OK &&
+            wndl_object_build_id(binary.object).size == 0)
+            wndl_cli_note("there is no build-id to find the table by, or to "
+                          "know it by: record with --unwind-table");
     }
     wndl_buf_free(&bytes);
     wndl_binary_close(&binary);
@@ -294,7 +298,8 @@ const struct wndl_command wndl_cmd_unwind_table = {
         "(.eh_frame; .debug_frame where there is none; .pdata of 64-bit "
         "Windows' files; .ARM.exidx) in about a tenth of its "
         "size, at every instruction. Named <build-id>.wut, it is found in the "
-        "folders of $WINDLASS_UNWIND_TABLES when the binary is recorded. Of "
+        "folders of $WINDLASS_UNWIND_TABLES when the binary is recorded; under "
+        "any name, it is attached by --unwind-table of 'windlass record'. Of "
         "x86-64, i386, AArch64 and 32-bit Arm.\n\n"
         "build: make the table of OBJ, a program or shared library, or a "
         "Breakpad symbol file with its build-id (INFO CODE_ID).\n\n"
@@ -304,7 +309,8 @@ const struct wndl_command wndl_cmd_unwind_table = {
         "With --format chrome-v2, the same of Chromium's unwind info v2, for "
         "32-bit Arm, of .debug_frame where there is one, else of .ARM.exidx "
         "and the code. Such a file does not say what it is of; named "
-        "<build-id>.cuw2, it is found where no <build-id>.wut is. Two more "
+        "<build-id>.cuw2, it is found where no <build-id>.wut is; or it is "
+        "attached as the other is. Two more "
         "actions try it out on raw bytes, all in hexadecimal:\n\n"
         "encode OBJ ADDRESS: the instructions that each row of the function at "
         "ADDRESS comes to.\n\n"

@@ -2,6 +2,7 @@
 #include "cli/doctor.h"
 
 #include "cli/debug_dirs.h"
+#include "cli/program.h"
 #include "cli/runtime.h"
 #include "collect/reason.h"
 #include "obj/debugfile.h"
@@ -14,39 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- finding it */
-
-static bool is_program(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-           access(path, X_OK) == 0;
-}
-
-/* As execvp() goes about it. False when there is none. */
-static bool find_program(const char *command, char path[PATH_MAX])
-{
-    if (strchr(command, '/') != NULL) {
-        snprintf(path, PATH_MAX, "%s", command);
-        return is_program(path);
-    }
-    const char *at = getenv("PATH");
-    if (at == NULL)
-        at = "/bin:/usr/bin";
-    for (bool more = true; more; at++) {
-        size_t length = strcspn(at, ":");
-        snprintf(path, PATH_MAX, "%.*s%s%s", (int)length, at,
-            length == 0 ? "" : "/", command);
-        if (is_program(path))
-            return true;
-        at += length;
-        more = *at != '\0';
-    }
-    return false;
-}
 
 /*
  * The interpreter that "#!" names, else false. It may be one of itself: the
@@ -233,7 +204,7 @@ static bool is_foreign(struct wndl_doctor *d, const char *path)
 void wndl_doctor_program(struct wndl_doctor *d, const char *command)
 {
     char path[PATH_MAX];
-    if (!find_program(command, path)) {
+    if (!wndl_program_find(command, path)) {
         struct wndl_doctor_finding *f = wndl_doctor_find(d, "program",
             WNDL_DOCTOR_NO, "there is no program '%.150s'", command);
         f->stops = true;

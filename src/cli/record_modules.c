@@ -10,6 +10,7 @@
 #include "unwind/table_format.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,19 +41,22 @@ static int compare_shares(const void *a, const void *b)
 }
 
 /* Whether an unwind table told the rules of it. */
-static bool has_table(const char *path)
+static bool has_table(const char *path, const char *tables)
 {
+    char real[PATH_MAX];
     struct wndl_file file;
     struct wndl_object *object;
     struct wndl_arena arena;
     bool has = false;
-    if (getenv(WNDL_TABLE_FOLDERS_ENV) == NULL ||
-        wndl_file_open(path, &file, NULL) != WNDL_OK)
+    if ((getenv(WNDL_TABLE_FOLDERS_ENV) == NULL && *tables == '\0') ||
+        realpath(path, real) == NULL ||
+        wndl_file_open(real, &file, NULL) != WNDL_OK)
         return false;
     wndl_arena_init(&arena, wndl_mem_libc());
     if (wndl_object_open(file.bytes, path, wndl_mem_libc(), &object, NULL) ==
         WNDL_OK) {
-        has = wndl_unwind_table_copy(&arena, object).bytes.size != 0;
+        has = wndl_unwind_table_copy(&arena, object, real, tables).bytes.size !=
+              0;
         wndl_object_close(object);
     }
     wndl_arena_free(&arena);
@@ -62,11 +66,11 @@ static bool has_table(const char *path)
 
 /* False for what is not read: the vDSO, what is not there any more, or has an
  * unwind table. */
-static bool cover(struct module *m)
+static bool cover(struct module *m, const char *tables)
 {
     struct wndl_unwind_info info;
     if (m->image->path == NULL || m->image->path[0] != '/' ||
-        has_table(m->image->path))
+        has_table(m->image->path, tables))
         return false;
     enum wndl_status status =
         wndl_unwind_info_cover(&info, m->image->path, wndl_mem_libc(), NULL);
@@ -93,7 +97,7 @@ static struct module *list_modules(
     if (met != 0)
         qsort(all, met, sizeof *all, compare_nodes);
     for (size_t i = 0; i < met && i < MOST; i++) {
-        if (cover(&all[i]))
+        if (cover(&all[i], result->tables))
             all[taken++] = all[i];
     }
     *count = taken;

@@ -35,6 +35,17 @@ enum {
             WNDL_OPT_CHOICE, FIELD(unwind)                                     \
     }
 
+#define UNWIND_TABLE                                                           \
+    {                                                                          \
+        0, "unwind-table", "MODULE=FILE", NULL, NULL, NULL,                    \
+            "take the unwind table in FILE, windlass's or Chromium's, for "    \
+            "the "                                                             \
+            "program or library MODULE, a path or a file's name; may be "      \
+            "given "                                                           \
+            "again",                                                           \
+            WNDL_OPT_LIST, FIELD(tables)                                       \
+    }
+
 #define OUTPUT(pattern)                                                        \
     {                                                                          \
         'o', "output", "FILE", NULL, pattern, NULL,                            \
@@ -125,6 +136,7 @@ const struct wndl_option wndl_record_option_rows[] = {
         WNDL_OPT_LIST, FIELD(threads)},
     MAX_FRAMES,
     UNWIND,
+    UNWIND_TABLE,
     {0, "no-blocked", NULL, NULL, NULL, NULL,
         "do not look at threads that do not run", WNDL_OPT_FLAG,
         FIELD(no_blocked)},
@@ -170,6 +182,7 @@ const struct wndl_option wndl_heap_option_rows[] = {
     NO_LEAKS,
     MAX_FRAMES,
     UNWIND,
+    UNWIND_TABLE,
     OUTPUT("%n.%p.heap.wndl"),
     NO_CHILDREN,
     QUIET,

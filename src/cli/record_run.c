@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/record_summary.h"
+#include "cli/record_tables.h"
 #include "cli/runtime.h"
 
 #include <stdlib.h>
@@ -88,6 +89,8 @@ int wndl_record_run(const struct wndl_record_options *o,
         wndl_cli_error("%s; see 'windlass %s --help'", problem, command);
         return WNDL_EXIT_USAGE;
     }
+    if (!wndl_record_tables_attach(&o->tables, &request))
+        return WNDL_EXIT_START;
     const char *name = wndl_runtime_name(o->heap);
     char *runtime = wndl_runtime_find(name);
     int exit_code = WNDL_EXIT_START;

@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/record_modules.h"
+#include "cli/record_tables.h"
 #include "cli/shell_word.h"
 
 #include <inttypes.h>
@@ -289,6 +290,7 @@ void wndl_record_say_summary(const struct wndl_record_options *options,
     if (options->heap)
         wndl_heap_say_summary(result);
     wndl_record_say_modules(result, options->verbose);
+    wndl_record_tables_say(result, other <= 0 && result->left == 0);
     say_discarded(result->discarded);
     say_losses(t);
     say_unfollowed(result);

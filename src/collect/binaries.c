@@ -16,8 +16,9 @@ enum { VDSO_MAX = 64 * 1024, SEGMENTS_MAX = 64 };
 static const char vdso[] = "[vdso]";
 static const char deleted[] = " (deleted)";
 
-bool wndl_binaries_init(struct wndl_binaries *binaries)
+bool wndl_binaries_init(struct wndl_binaries *binaries, const char *tables)
 {
+    binaries->tables = tables;
     wndl_arena_init(&binaries->arena, wndl_mem_libc());
     wndl_vec_init(
         &binaries->all, &binaries->arena, sizeof(struct wndl_binary *));
@@ -124,14 +125,16 @@ static bool take_segments(struct wndl_arena *arena,
     return true;
 }
 
-static bool take_object(struct wndl_arena *arena, struct wndl_object *object,
-    struct wndl_binary *binary)
+static bool take_object(struct wndl_binaries *binaries,
+    struct wndl_object *object, struct wndl_binary *binary)
 {
+    struct wndl_arena *arena = &binaries->arena;
     if (!wndl_object_is_image(object) || !take_segments(arena, object, binary))
         return false;
     binary->machine = wndl_object_machine(object);
     binary->build_id = wndl_object_build_id(object);
-    binary->unwind_table = wndl_unwind_table_copy(arena, object);
+    binary->unwind_table =
+        wndl_unwind_table_copy(arena, object, binary->path, binaries->tables);
     return copy(arena, &binary->build_id) &&
            take_section(arena, object, ".eh_frame", &binary->eh_frame) &&
            take_section(arena, object, ".eh_frame_hdr", &binary->eh_frame_hdr);
@@ -139,19 +142,20 @@ static bool take_object(struct wndl_arena *arena, struct wndl_object *object,
 
 /* NULL for what is no binary of ours. */
 static struct wndl_binary *binary_of(
-    struct wndl_arena *arena, struct wndl_bytes bytes, const char *name)
+    struct wndl_binaries *binaries, struct wndl_bytes bytes, const char *name)
 {
+    struct wndl_arena *arena = &binaries->arena;
     struct wndl_object *object;
     if (wndl_object_open(bytes, name, wndl_mem_libc(), &object, NULL) !=
         WNDL_OK)
         return NULL;
     struct wndl_binary *binary = wndl_arena_alloc(arena, sizeof *binary);
-    bool taken = binary != NULL && take_object(arena, object, binary);
+    if (binary != NULL)
+        binary->path = wndl_arena_copy(arena, name, strlen(name));
+    bool taken = binary != NULL && binary->path != NULL &&
+                 take_object(binaries, object, binary);
     wndl_object_close(object);
-    if (!taken)
-        return NULL;
-    binary->path = wndl_arena_copy(arena, name, strlen(name));
-    return binary->path == NULL ? NULL : binary;
+    return taken ? binary : NULL;
 }
 
 static struct wndl_binary *open_file(
@@ -160,8 +164,7 @@ static struct wndl_binary *open_file(
     struct wndl_file file;
     if (wndl_file_open(place->open, &file, NULL) != WNDL_OK)
         return NULL;
-    struct wndl_binary *binary =
-        binary_of(&binaries->arena, file.bytes, place->name);
+    struct wndl_binary *binary = binary_of(binaries, file.bytes, place->name);
     wndl_file_close(&file);
     return binary;
 }
@@ -177,7 +180,7 @@ static struct wndl_binary *read_vdso(struct wndl_binaries *binaries, pid_t pid,
     if (bytes == NULL ||
         wndl_process_read(pid, mapping->start, bytes, size) != size)
         return NULL;
-    return binary_of(&binaries->arena, (struct wndl_bytes){bytes, size}, vdso);
+    return binary_of(binaries, (struct wndl_bytes){bytes, size}, vdso);
 }
 
 /* ---- the cache */

@@ -39,10 +39,11 @@ struct wndl_binaries {
     struct wndl_arena arena;
     struct wndl_intern keys; /* what stat(2) tells, and the path */
     struct wndl_vec all;     /* struct wndl_binary *, by id of the key */
+    const char *tables;      /* attached: as in struct wndl_shm */
 };
 
-/* False when memory is out. */
-bool wndl_binaries_init(struct wndl_binaries *binaries);
+/* False when memory is out. Borrows `tables`. */
+bool wndl_binaries_init(struct wndl_binaries *binaries, const char *tables);
 void wndl_binaries_free(struct wndl_binaries *binaries);
 
 /* Of which process, and of which ELF machine (EM_*) its binaries are. */

@@ -98,6 +98,7 @@ static void open_recording(struct wndl_collector *c)
         .max_frames = r->max_frames,
         .unwind = r->unwind,
         .wanted = r->threads,
+        .tables = r->tables,
         .is_alone = r->engine.engine == WNDL_ENGINE_OUTSIDE,
     };
     if (r->blocked_interval != 0)
@@ -395,6 +396,7 @@ void wndl_collector_result(
         .other_engine = c->other_engine,
         .traced = c->traced,
         .discarded = c->discarded,
+        .tables = c->request.tables,
         .images = c->recording.announced.data,
         .image_count = c->recording.announced.len,
         .totals = c->recording.status == WNDL_OK ? c->totals : c->safe,

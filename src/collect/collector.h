@@ -50,6 +50,7 @@ struct wndl_collector_request {
     uint64_t kept;     /* bytes of samples, the last ones; 0: all */
     bool only_first;   /* children are not recorded */
     char threads[WNDL_SHM_PATTERNS];         /* as in struct wndl_go */
+    char tables[WNDL_SHM_TABLES];            /* as in struct wndl_shm */
     struct wndl_collector_engine engine;     /* NONE: no CPU samples */
     struct wndl_collector_heap_request heap; /* `pairs` is filled in */
 };
@@ -76,6 +77,7 @@ struct wndl_collector_result {
     uint32_t traced;       /* processes not sampled while being debugged */
     struct wndl_collector_totals totals;
     struct wndl_watch_totals watched;
+    const char *tables; /* as in the request */
     const struct wndl_recording_image *images;
     size_t image_count;
     struct wndl_collector_unfollowed unfollowed[WNDL_COLLECTOR_NAMED];

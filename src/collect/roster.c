@@ -163,6 +163,8 @@ static bool send_go(
         .heap_sample_below = r->heap.sample_below,
     };
     memcpy(go.threads, r->threads, sizeof go.threads);
+    if (r->tables[0] != '\0')
+        memcpy(live->process->shm->tables, r->tables, sizeof r->tables);
     return wndl_session_go(live->socket, &go, memfd);
 }
 

@@ -4,6 +4,7 @@
 #include "os/file.h"
 #include "rec/crc32c.h"
 #include "unwind/table_chrome.h"
+#include "unwind/table_named.h"
 
 #include <elf.h>
 #include <limits.h>
@@ -11,23 +12,88 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_whole(const struct wndl_table *table)
+/* ---- whose a table is */
+
+/* Any binary's if `object` is NULL. */
+static enum wndl_status open_own(
+    struct wndl_bytes bytes, struct wndl_object *object, struct wndl_error *err)
 {
     const size_t at = WNDL_TABLE_CRC_AT + sizeof(uint32_t);
-    const struct wndl_bytes b = table->bytes;
-    return wndl_crc32c(0, b.data + at, b.size - at) == table->crc;
+    struct wndl_table table;
+    enum wndl_status status = wndl_table_open(bytes, &table, err);
+    if (status == WNDL_OK && object != NULL)
+        status = wndl_table_is_for(&table, wndl_object_machine(object),
+            wndl_object_build_id(object), err);
+    if (status == WNDL_OK &&
+        wndl_crc32c(0, bytes.data + at, bytes.size - at) != table.crc)
+        status = wndl_fail(err, WNDL_MALFORMED, "is damaged: the checksum");
+    return status;
 }
+
+/* *found is where .text is. */
+static enum wndl_status open_chrome(struct wndl_bytes bytes,
+    struct wndl_object *object, struct wndl_unwind_table *found,
+    struct wndl_error *err)
+{
+    struct wndl_table table;
+    struct wndl_table_chrome_of of = {.machine = wndl_object_machine(object)};
+    for (size_t i = 0; i < wndl_object_section_count(object); i++) {
+        const struct wndl_section s = wndl_object_section(object, i);
+        if (!wndl_bytes_is(s.name, ".text") || s.size == 0)
+            continue;
+        of.text = found->text = s.addr.v;
+        of.text_size = found->text_size = s.size;
+        return wndl_table_open_chrome(bytes, &of, &table, err);
+    }
+    return wndl_fail(err, WNDL_NOT_FOUND,
+        "counts from .text, which the binary's section headers do not tell");
+}
+
+static bool is_own(struct wndl_bytes bytes)
+{
+    return bytes.size >= sizeof WNDL_TABLE_MAGIC - 1 &&
+           memcmp(bytes.data, WNDL_TABLE_MAGIC, sizeof WNDL_TABLE_MAGIC - 1) ==
+               0;
+}
+
+static enum wndl_status open_either(struct wndl_bytes bytes,
+    struct wndl_object *object, struct wndl_unwind_table *found,
+    struct wndl_error *err)
+{
+    struct wndl_chrome_v2 chrome;
+    *found = (struct wndl_unwind_table){.text_size = 0};
+    if (is_own(bytes))
+        return open_own(bytes, object, err);
+    if (wndl_chrome_v2_open(bytes, &chrome, NULL) != WNDL_OK)
+        return wndl_fail(err, WNDL_MALFORMED,
+            "is neither an unwind table nor Chromium's unwind info v2");
+    return object == NULL ? WNDL_OK : open_chrome(bytes, object, found, err);
+}
+
+enum wndl_status wndl_unwind_table_check(
+    const char *file, struct wndl_object *object, struct wndl_error *err)
+{
+    struct wndl_unwind_table found;
+    struct wndl_file table;
+    enum wndl_status status = wndl_file_open(file, &table, err);
+    if (status != WNDL_OK)
+        return status;
+    status = open_either(table.bytes, object, &found, err);
+    wndl_error_set_file(err, file);
+    wndl_file_close(&table);
+    return status;
+}
+
+/* ---- finding it */
 
 /* False when it is not that binary's, not whole, or not there. */
 static bool copy_file(const char *path, struct wndl_arena *arena,
-    bool (*is_wanted)(struct wndl_bytes bytes, struct wndl_object *object,
-        struct wndl_unwind_table *found),
     struct wndl_object *object, struct wndl_unwind_table *copy)
 {
     struct wndl_file file;
     if (wndl_file_open(path, &file, NULL) != WNDL_OK)
         return false;
-    const bool found = is_wanted(file.bytes, object, copy);
+    const bool found = open_either(file.bytes, object, copy, NULL) == WNDL_OK;
     if (found) {
         copy->bytes.data = (const uint8_t *)wndl_arena_copy(
             arena, file.bytes.data, file.bytes.size);
@@ -37,67 +103,59 @@ static bool copy_file(const char *path, struct wndl_arena *arena,
     return found;
 }
 
-static bool is_own(struct wndl_bytes bytes, struct wndl_object *object,
-    struct wndl_unwind_table *found)
+static bool find_by_name(struct wndl_arena *arena, struct wndl_object *object,
+    const char *path, const char *tables, struct wndl_unwind_table *copy)
 {
-    struct wndl_table table;
-    (void)found;
-    return wndl_table_open(bytes, &table, NULL) == WNDL_OK &&
-           wndl_table_is_for(&table, wndl_object_machine(object),
-               wndl_object_build_id(object), NULL) == WNDL_OK &&
-           is_whole(&table);
-}
-
-static bool is_chrome(struct wndl_bytes bytes, struct wndl_object *object,
-    struct wndl_unwind_table *found)
-{
-    struct wndl_table table;
-    struct wndl_table_chrome_of of = {.machine = wndl_object_machine(object)};
-    for (size_t i = 0; i < wndl_object_section_count(object); i++) {
-        const struct wndl_section s = wndl_object_section(object, i);
-        if (!wndl_bytes_is(s.name, ".text"))
-            continue;
-        of.text = found->text = s.addr.v;
-        of.text_size = found->text_size = s.size;
-        return s.size != 0 &&
-               wndl_table_open_chrome(bytes, &of, &table, NULL) == WNDL_OK;
+    struct wndl_table_named named;
+    while (wndl_table_named_next(&tables, &named)) {
+        if (wndl_table_names(named.module, path) &&
+            copy_file(named.file, arena, object, copy))
+            return true;
     }
     return false;
 }
 
 /* In the first folder that has one under the name. */
-static bool find(struct wndl_arena *arena, const char *name,
-    struct wndl_object *object, bool chrome, struct wndl_unwind_table *copy)
+static bool find_in_folders(struct wndl_arena *arena,
+    struct wndl_object *object, const char *name, const char *suffix,
+    struct wndl_unwind_table *copy)
 {
     char path[PATH_MAX];
     const char *folders = getenv(WNDL_TABLE_FOLDERS_ENV);
     while (*folders != '\0') {
         const size_t size = strcspn(folders, ":");
-        const int written =
-            snprintf(path, sizeof path, "%.*s/%s%s", (int)size, folders, name,
-                chrome ? WNDL_TABLE_CHROME_SUFFIX : WNDL_TABLE_SUFFIX);
+        const int written = snprintf(
+            path, sizeof path, "%.*s/%s%s", (int)size, folders, name, suffix);
         if (size != 0 && written < (int)sizeof path &&
-            copy_file(path, arena, chrome ? is_chrome : is_own, object, copy))
+            copy_file(path, arena, object, copy))
             return true;
         folders += size + (folders[size] == ':');
     }
     return false;
 }
 
-struct wndl_unwind_table wndl_unwind_table_copy(
-    struct wndl_arena *arena, struct wndl_object *object)
+static bool find_by_build_id(struct wndl_arena *arena,
+    struct wndl_object *object, struct wndl_unwind_table *copy)
 {
     char name[2 * WNDL_TABLE_BUILD_ID_MAX + 1];
-    struct wndl_unwind_table copy = {.text_size = 0};
     const struct wndl_bytes id = wndl_object_build_id(object);
     if (getenv(WNDL_TABLE_FOLDERS_ENV) == NULL || id.size == 0 ||
         id.size > WNDL_TABLE_BUILD_ID_MAX)
-        return copy;
+        return false;
     for (size_t i = 0; i < id.size; i++)
         snprintf(name + 2 * i, 3, "%02x", id.data[i]);
-    if (find(arena, name, object, false, &copy) ||
-        (wndl_object_machine(object) == EM_ARM &&
-            find(arena, name, object, true, &copy)))
+    return find_in_folders(arena, object, name, WNDL_TABLE_SUFFIX, copy) ||
+           (wndl_object_machine(object) == EM_ARM &&
+               find_in_folders(
+                   arena, object, name, WNDL_TABLE_CHROME_SUFFIX, copy));
+}
+
+struct wndl_unwind_table wndl_unwind_table_copy(struct wndl_arena *arena,
+    struct wndl_object *object, const char *path, const char *tables)
+{
+    struct wndl_unwind_table copy;
+    if (find_by_name(arena, object, path, tables, &copy) ||
+        find_by_build_id(arena, object, &copy))
         return copy;
     return (struct wndl_unwind_table){.text_size = 0};
 }

@@ -70,7 +70,8 @@ struct wndl_watch_shared *wndl_watch_shared_new(
     shared->descriptors = descriptors();
     shared->frames =
         wndl_mem_zalloc(mem, shared->max_frames * sizeof *shared->frames);
-    if (wndl_binaries_init(&shared->binaries) && shared->frames != NULL)
+    if (wndl_binaries_init(&shared->binaries, request->tables) &&
+        shared->frames != NULL)
         return shared;
     wndl_watch_shared_free(shared);
     return NULL;

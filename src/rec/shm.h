@@ -35,6 +35,7 @@ enum {
     WNDL_SHM_PATTERNS = 256,
     WNDL_SHM_STARTS = 16,
     WNDL_SHM_DESCRIPTORS = 4,
+    WNDL_SHM_TABLES = 4096,
     WNDL_FRAMES_RESUMED = 7,     /* compared with the last walk's, not walked */
     WNDL_FRAMES_MAX = 32 * 1024, /* most that --max-frames may ask for */
 };
@@ -153,6 +154,9 @@ struct wndl_shm {
     _Atomic uint64_t ring_used[WNDL_SHM_THREADS / 64]; /* a bit each */
     struct wndl_shm_module modules[WNDL_SHM_MODULES];
     uint8_t strings[WNDL_SHM_STRINGS];
+    /* Unwind tables that are attached to modules, by the collector before it
+     * hands out the block: unwind/table_named.h. */
+    char tables[WNDL_SHM_TABLES];
     _Alignas(4096) struct wndl_ring rings[WNDL_SHM_THREADS];
     _Alignas(4096) uint8_t tree[]; /* struct wndl_stacktree */
 };

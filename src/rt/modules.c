@@ -121,13 +121,9 @@ static bool keep_path(struct wndl_shm_module *row, const char *path)
     return true;
 }
 
-#if WNDL_ARCH_MAY_BE_EMULATED
-
-enum { LINE = 1024 }; /* of the list of mappings; a longer one is skipped */
-
 struct naming {
     uint64_t address;
-    char *name; /* LINE bytes */
+    char *name; /* WNDL_RT_MODULE_PATH bytes */
     bool found;
 };
 
@@ -144,39 +140,30 @@ static bool take_name(void *context, const struct wndl_mapping *m)
     return false;
 }
 
-/*
- * An emulator's file names are relative to a folder of its own, and the
- * collector takes the emulator for the executable; but in the list of
- * mappings it gives the names that files have outside.
- */
-static bool find_name(const struct wndl_dlmodule *module, char name[LINE])
+bool wndl_rt_module_path(
+    const struct wndl_dlmodule *module, char path[WNDL_RT_MODULE_PATH])
 {
-    uint8_t room[LINE];
-    struct naming naming = {.address = module->map_start, .name = name};
+    uint8_t room[WNDL_RT_MODULE_PATH]; /* a longer line is skipped */
+    struct naming naming = {.address = module->map_start, .name = path};
     return !wndl_rt_is_careful() &&
            wndl_maps_each("/proc/self/maps",
                (struct wndl_bytes){room, sizeof room}, take_name, &naming) &&
            naming.found;
 }
 
-#else
-
-enum { LINE = 1 };
-
-static bool find_name(const struct wndl_dlmodule *module, char name[LINE])
-{
-    (void)module;
-    (void)name;
-    return false;
-}
-
-#endif
-
-static const char *path_of(const struct wndl_dlmodule *module, char name[LINE])
+/*
+ * An emulator's file names are relative to a folder of its own, and the
+ * collector takes the emulator for the executable; but in the list of
+ * mappings it gives the names that files have outside.
+ */
+static const char *path_of(
+    const struct wndl_dlmodule *module, char name[WNDL_RT_MODULE_PATH])
 {
     if (module->map_start == wndl_rt.vdso && wndl_rt.vdso != 0)
         return "[vdso]";
-    return find_name(module, name) ? name : module->name;
+    if (WNDL_ARCH_MAY_BE_EMULATED && wndl_rt_module_path(module, name))
+        return name;
+    return module->name;
 }
 
 /* False when the list is full. */
@@ -189,7 +176,7 @@ static bool add_row(const struct wndl_dlmodule *module, uint32_t *epoch)
     if (index >= WNDL_SHM_MODULES)
         return false;
     struct wndl_shm_module *row = &wndl_rt.shm->modules[index];
-    char name[LINE];
+    char name[WNDL_RT_MODULE_PATH];
     if (!keep_path(row, path_of(module, name)))
         return false;
     row->start = module->map_start;
@@ -233,7 +220,7 @@ static bool has_name(const struct wndl_shm_module *row, const char *name)
 static bool gone(const struct wndl_shm_module *row)
 {
     struct wndl_dlmodule module;
-    char name[LINE];
+    char name[WNDL_RT_MODULE_PATH];
     return !wndl_dlfind(row->start, &module) ||
            module.map_start != row->start || module.map_end != row->end ||
            module.bias.v != row->bias || !has_name(row, path_of(&module, name));

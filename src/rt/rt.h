@@ -172,6 +172,14 @@ bool wndl_rt_module_note(uint64_t address, uint32_t *epoch);
 /* modules.c: the GNU build-id, in the module's memory; empty: it has none. */
 struct wndl_bytes wndl_rt_module_build_id(const struct wndl_dlmodule *module);
 
+enum { WNDL_RT_MODULE_PATH = 1024 };
+
+/* The path of the file that its first page is mapped from, to which no link
+ * leads; an emulator tells it as it is outside. False when it is not to be had.
+ * Async-signal-safe. */
+bool wndl_rt_module_path(
+    const struct wndl_dlmodule *module, char path[WNDL_RT_MODULE_PATH]);
+
 struct wndl_dlmodule;
 
 /* modules.c: whether Go's linker made it. */

@@ -8,6 +8,7 @@
 #include "rt/heap.h"
 #include "rt/refuse.h"
 #include "rt/rt.h"
+#include "rt/tables.h"
 
 #include <errno.h>
 #include <string.h>
@@ -246,6 +247,7 @@ static enum wndl_refusal record(int socket)
     wndl_raw_close(memfd);
     if (mapped) {
         let_collector_look(socket);
+        wndl_rt_tables_attach(wndl_rt.shm->tables);
         run_engine(socket, &go);
         wndl_rt_heap_start(&go);
     }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unwind tables of the program's modules, found in a list of folders by
- * build-id and mapped when a walk first comes to a module: open and mmap are
- * all that takes. What was mapped stays.
+ * Unwind tables of the program's modules, attached to them by name or found in
+ * a list of folders by build-id, and mapped when a walk first comes to a
+ * module: open, mmap and, for names, read are all that takes. What was mapped
+ * stays.
  */
 #include "unwind/table_chrome.h"
+#include "unwind/table_named.h"
 #include "unwind/table_set.h"
 
 #include "os/raw.h"
@@ -19,16 +21,23 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { FOLDERS_MAX = 4096, NAME_MAX_SIZE = 2 * WNDL_TABLE_BUILD_ID_MAX + 8 };
+enum {
+    FOLDERS_MAX = 4096,
+    NAME_MAX_SIZE = 2 * WNDL_TABLE_BUILD_ID_MAX + 8,
+    PATH = 1024,
+};
 
-static char folders[FOLDERS_MAX]; /* separated by colons */
+static char folders[FOLDERS_MAX];      /* separated by colons */
+static char attached[WNDL_SHM_TABLES]; /* unwind/table_named.h */
 
-/* Tables found so far, which are never taken back. */
+/* Tables found so far, which are never taken back. `file`: in `attached`, NULL
+ * for what was found by build-id. */
 static struct {
     _Atomic uint32_t taken;
     struct found {
         _Atomic bool ready;
         struct wndl_table table;
+        const char *file;
         uint8_t id[WNDL_TABLE_BUILD_ID_MAX];
     } all[WNDL_RT_TABLES];
 } pool;
@@ -63,27 +72,47 @@ static struct wndl_bytes map_file(const char *path)
     return bytes;
 }
 
-/* What is looked for. */
+/* What a table is looked for; of a module without a build-id, `id` is empty. */
 struct wanted {
     const struct wndl_dlmodule *module;
     struct wndl_bytes id;
-    const char *suffix;
 };
+
+static const char *file_of(const struct wndl_dlmodule *module)
+{
+    return module->name[0] == '\0' ? "/proc/self/exe" : module->name;
+}
 
 /* Chromium's does not say where .text is; the module's file does. */
 static bool open_chrome(struct wndl_bytes bytes, const struct wanted *wanted,
     struct wndl_table *table)
 {
-    const char *name = wanted->module->name;
     struct wndl_table_chrome_of of;
-    const struct wndl_bytes file =
-        map_file(name[0] == '\0' ? "/proc/self/exe" : name);
+    const struct wndl_bytes file = map_file(file_of(wanted->module));
     if (file.size == 0)
         return false;
     const bool known = wndl_table_chrome_of_file(file, &of);
     wndl_raw_unmap((void *)file.data, file.size);
     return known && of.machine == WNDL_ARCH_MACHINE &&
            wndl_table_open_chrome(bytes, &of, table, NULL) == WNDL_OK;
+}
+
+static bool is_own(struct wndl_bytes bytes)
+{
+    return bytes.size >= sizeof WNDL_TABLE_MAGIC - 1 &&
+           memcmp(bytes.data, WNDL_TABLE_MAGIC, sizeof WNDL_TABLE_MAGIC - 1) ==
+               0;
+}
+
+/* False when they are no table of the module. */
+static bool open_bytes(struct wndl_bytes bytes, const struct wanted *wanted,
+    struct wndl_table *table)
+{
+    if (!is_own(bytes))
+        return open_chrome(bytes, wanted, table);
+    return wndl_table_open(bytes, table, NULL) == WNDL_OK &&
+           wndl_table_is_for(table, WNDL_ARCH_MACHINE, wanted->id, NULL) ==
+               WNDL_OK;
 }
 
 /* Of the file of that path, if it is the module's. */
@@ -93,11 +122,7 @@ static bool open_table(
     const struct wndl_bytes bytes = map_file(path);
     if (bytes.size == 0)
         return false;
-    if (wanted->suffix[1] == WNDL_TABLE_CHROME_SUFFIX[1]
-            ? open_chrome(bytes, wanted, table)
-            : wndl_table_open(bytes, table, NULL) == WNDL_OK &&
-                  wndl_table_is_for(
-                      table, WNDL_ARCH_MACHINE, wanted->id, NULL) == WNDL_OK)
+    if (open_bytes(bytes, wanted, table))
         return true;
     wndl_raw_unmap((void *)bytes.data, bytes.size);
     return false;
@@ -112,16 +137,16 @@ static size_t up_to_colon(const char *text)
 }
 
 /* In the first folder that has it. */
-static bool find_table(const struct wanted *wanted, struct wndl_table *table)
+static bool find_table(
+    const struct wanted *wanted, const char *suffix, struct wndl_table *table)
 {
-    enum { PATH = 1024 };
     char path[PATH];
     const char *folder = folders;
     while (*folder != '\0') {
         const size_t size = up_to_colon(folder);
         if (size != 0 && size + NAME_MAX_SIZE <= sizeof path) {
             memcpy(path, folder, size);
-            write_name(path + size, wanted->id, wanted->suffix);
+            write_name(path + size, wanted->id, suffix);
             if (open_table(path, wanted, table))
                 return true;
         }
@@ -130,30 +155,52 @@ static bool find_table(const struct wanted *wanted, struct wndl_table *table)
     return false;
 }
 
-static bool find_any(struct wanted *wanted, struct wndl_table *table)
+static bool find_any(const struct wanted *wanted, struct wndl_table *table)
 {
-    wanted->suffix = WNDL_TABLE_SUFFIX;
-    if (find_table(wanted, table))
-        return true;
-    wanted->suffix = WNDL_TABLE_CHROME_SUFFIX;
-    return WNDL_ARCH_MACHINE == EM_ARM && find_table(wanted, table);
+    return find_table(wanted, WNDL_TABLE_SUFFIX, table) ||
+           (WNDL_ARCH_MACHINE == EM_ARM &&
+               find_table(wanted, WNDL_TABLE_CHROME_SUFFIX, table));
 }
 
 /* ---- what is there already */
 
+/* NULL behind the last one. */
+static const struct found *next_found(uint32_t *at)
+{
+    while (*at < WNDL_RT_TABLES) {
+        const struct found *f = &pool.all[(*at)++];
+        if (atomic_load_explicit(&f->ready, memory_order_acquire))
+            return f;
+    }
+    return NULL;
+}
+
 static const struct wndl_table *find_known(struct wndl_bytes id)
 {
-    for (uint32_t i = 0; i < WNDL_RT_TABLES; i++) {
-        struct found *f = &pool.all[i];
-        if (atomic_load_explicit(&f->ready, memory_order_acquire) &&
-            wndl_bytes_equal(f->table.build_id, id))
+    uint32_t at = 0;
+    for (const struct found *f; (f = next_found(&at)) != NULL;) {
+        if (f->file == NULL && wndl_bytes_equal(f->table.build_id, id))
+            return &f->table;
+    }
+    return NULL;
+}
+
+/* Another module of the same name may not be what the table is of. */
+static const struct wndl_table *find_known_file(
+    const char *file, const struct wanted *wanted)
+{
+    struct wndl_table table;
+    uint32_t at = 0;
+    for (const struct found *f; (f = next_found(&at)) != NULL;) {
+        if (f->file == file && open_bytes(f->table.bytes, wanted, &table) &&
+            table.text == f->table.text)
             return &f->table;
     }
     return NULL;
 }
 
 static const struct wndl_table *keep(
-    const struct wndl_table *table, struct wndl_bytes id)
+    const struct wndl_table *table, struct wndl_bytes id, const char *file)
 {
     uint32_t turn = atomic_load(&pool.taken);
     do {
@@ -163,6 +210,7 @@ static const struct wndl_table *keep(
         }
     } while (!atomic_compare_exchange_weak(&pool.taken, &turn, turn + 1));
     pool.all[turn].table = *table;
+    pool.all[turn].file = file;
     memcpy(pool.all[turn].id, id.data, id.size);
     pool.all[turn].table.build_id =
         (struct wndl_bytes){pool.all[turn].id, id.size};
@@ -170,18 +218,47 @@ static const struct wndl_table *keep(
     return &pool.all[turn].table;
 }
 
+/* ---- by name */
+
+static const struct wndl_table *find_attached(const struct wanted *wanted)
+{
+    char path[WNDL_RT_MODULE_PATH];
+    struct wndl_table_named named;
+    const char *at = attached;
+    if (*at == '\0' || !wndl_rt_module_path(wanted->module, path))
+        return NULL;
+    while (wndl_table_named_next(&at, &named)) {
+        struct wndl_table table;
+        const struct wndl_table *found = NULL;
+        if (!wndl_table_names(named.module, path))
+            continue;
+        found = find_known_file(named.file, wanted);
+        if (found == NULL && open_table(named.file, wanted, &table))
+            found = keep(&table, wanted->id, named.file);
+        if (found != NULL)
+            return found;
+    }
+    return NULL;
+}
+
+/* ---- either way */
+
 /* A sandbox may not let threads open files, and end the program for it. */
 static const struct wndl_table *load(const struct wndl_dlmodule *module)
 {
     struct wndl_table table;
-    const struct wndl_bytes id = wndl_rt_module_build_id(module);
-    if (id.size == 0 || id.size > WNDL_TABLE_BUILD_ID_MAX)
-        return NULL;
-    struct wanted wanted = {.module = module, .id = id};
-    const struct wndl_table *known = find_known(id);
-    if (known != NULL || wndl_rt_is_careful() || !find_any(&wanted, &table))
+    struct wanted wanted = {
+        .module = module, .id = wndl_rt_module_build_id(module)};
+    if (wanted.id.size > WNDL_TABLE_BUILD_ID_MAX)
+        wanted.id.size = 0;
+    const bool careful = wndl_rt_is_careful();
+    const struct wndl_table *known = careful ? NULL : find_attached(&wanted);
+    if (known != NULL || wanted.id.size == 0)
         return known;
-    return keep(&table, id);
+    known = find_known(wanted.id);
+    if (known != NULL || careful || !find_any(&wanted, &table))
+        return known;
+    return keep(&table, wanted.id, NULL);
 }
 
 void wndl_rt_tables_start(char *const environment[])
@@ -191,5 +268,13 @@ void wndl_rt_tables_start(char *const environment[])
     if (list == NULL || *list == '\0' || strlen(list) >= sizeof folders)
         return;
     memcpy(folders, list, strlen(list) + 1);
+    wndl_table_set_init(load);
+}
+
+void wndl_rt_tables_attach(const char tables[WNDL_SHM_TABLES])
+{
+    if (tables[0] == '\0' || attached[0] != '\0')
+        return;
+    memcpy(attached, tables, sizeof attached - 3);
     wndl_table_set_init(load);
 }

@@ -71,3 +71,27 @@ table_of() {
     WINDLASS_UNWIND_TABLES=$work/tables
     export WINDLASS_UNWIND_TABLES
 }
+
+# chrome_table_of NAME FILE: a table in Chromium's format, of what EXIDX says.
+chrome_table_of() {
+    "$triple-strip" --strip-debug -o stripped "$1"
+    "$windlass" unwind-table build --format chrome-v2 stripped -o "$2" \
+        2>said || fail "no table in Chromium's format: $(cat said)"
+    grep -q 'of .ARM.exidx' said || fail "of other rules: $(cat said)"
+}
+
+# stacks_of NAME [OPTION...]: the stacks in r.wndl without their weights, in
+# ./stacks, those of next to no weight left out; NAME's functions are named by
+# whole/NAME, which nothing was taken from.
+stacks_of() {
+    name=$1
+    shift
+    mv "$name" taken
+    cp "whole/$name" "$name"
+    "$windlass" export -f folded "$@" -o folded.txt r.wndl 2>/dev/null ||
+        fail "no export"
+    mv taken "$name"
+    awk '{ weight[NR] = $NF; all += $NF; sub(/ [0-9]+$/, ""); text[NR] = $0 }
+        END { for (i in text) if (weight[i] * 20 > all) print text[i] }' \
+        folded.txt | LC_ALL=C sort >stacks
+}

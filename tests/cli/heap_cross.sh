@@ -4,13 +4,15 @@
 # arguments).
 . "$(dirname "$0")/cross_lib.sh"
 
+options=
+
 # heap STATUS PROGRAM...
 heap() {
     expected=$1
     shift
     rm -f r.wndl dump
     status=0
-    "$windlass" heap -q -o r.wndl --mode cumulative -- \
+    "$windlass" heap -q -o r.wndl --mode cumulative $options -- \
         "$emulator" -L "$root" "$@" >out 2>said || status=$?
     [ "$status" -eq "$expected" ] || fail "exit status $status: $*: $(cat said)"
     "$heapdump" r.wndl >dump || fail "the recording cannot be read"
@@ -53,16 +55,44 @@ grep -q "Stacks *$share% of allocations complete" report ||
     fail "stacks by table: $(head -20 report)"
 
 # And by one in Chromium's format, which says of _start that it returns to lr.
+# By either way to it the stacks are those of EXIDX.
 if [ "$arch" = arm ]; then
+    mkdir whole
     made heapall -Wl,--build-id
+    cp heapall whole
     rm "tables/$id.wut"
-    "$windlass" unwind-table build --format chrome-v2 heapall \
-        -o "tables/$id.cuw2" >/dev/null 2>&1
+    chrome_table_of heapall "tables/$id.cuw2"
+    unset WINDLASS_UNWIND_TABLES
+    heap 0 ./heapall want
+    stacks_of heapall --blocks all
+    mv stacks expected
+    grep -q ';main;' expected || fail "few stacks: $(cat folded.txt)"
     without_cfi heapall
+    heap 0 ./heapall want
+    stacks_of heapall --blocks all
+    cmp -s expected stacks && fail "the same stacks without a table"
+    WINDLASS_UNWIND_TABLES=$work/tables
+    export WINDLASS_UNWIND_TABLES
     heap 0 ./heapall want
     "$windlass" report r.wndl --no-pager >report
     grep -q "Stacks *$share% of allocations complete" report ||
         fail "stacks by Chromium's table: $(head -20 report)"
+    stacks_of heapall --blocks all
+    cmp -s expected stacks || fail "by build-id: $(cat expected stacks)"
+    unset WINDLASS_UNWIND_TABLES
+
+    made heapall -Wl,--build-id=none
+    cp heapall whole
+    chrome_table_of heapall heapall.cuw2
+    "$windlass" unwind-table build heapall -o heapall.wut 2>/dev/null
+    without_cfi heapall
+    for table in heapall.cuw2 heapall.wut; do
+        options="--unwind-table heapall=$table"
+        heap 0 ./heapall want
+        stacks_of heapall --blocks all
+        cmp -s expected stacks || fail "by $options: $(cat expected stacks)"
+    done
+    options=
 fi
 unset WINDLASS_UNWIND_TABLES
 

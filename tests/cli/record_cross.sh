@@ -49,17 +49,79 @@ without_cfi narrow
 record 0 -- "$emulator" -L "$root" ./narrow 100
 complete_above "$least"
 
-# So will a table in Chromium's format.
+# same_as_exidx WHAT [OPTION...]: so are the stacks of narrow, recorded with
+# these options.
+same_as_exidx() {
+    what=$1
+    shift
+    record 0 "$@" -- "$emulator" -L "$root" ./narrow 200
+    complete_above 90
+    stacks_of narrow
+    cmp -s expected stacks || fail "$what: other stacks than by EXIDX:
+$(cat expected stacks)"
+}
+
+# So will a table in Chromium's format: by it the stacks are those of EXIDX.
 if [ "$arch" = arm ]; then
+    mkdir whole other
     made narrow -Wl,--build-id
+    cp narrow whole
     rm "tables/$id.wut"
-    "$windlass" unwind-table build --format chrome-v2 narrow \
-        -o "tables/$id.cuw2" >/dev/null 2>&1
+    chrome_table_of narrow "tables/$id.cuw2"
+    unset WINDLASS_UNWIND_TABLES
+    record 0 -- "$emulator" -L "$root" ./narrow 200
+    stacks_of narrow
+    mv stacks expected
+    grep -q 'main;descend;.*;burn$' expected || fail "few: $(cat folded.txt)"
     without_cfi narrow
-    record 0 -- "$emulator" -L "$root" ./narrow 100
-    complete_above "$least"
+    record 0 -- "$emulator" -L "$root" ./narrow 200
+    stacks_of narrow
+    grep -q main stacks && fail "main was found without a table"
+    WINDLASS_UNWIND_TABLES=$work/tables
+    export WINDLASS_UNWIND_TABLES
+    same_as_exidx "by build-id"
 fi
 unset WINDLASS_UNWIND_TABLES
+
+# Of a program without a build-id, attached by an option; one of ours as well.
+if [ "$arch" = arm ]; then
+    made narrow -Wl,--build-id=none
+    cp narrow whole
+    chrome_table_of narrow narrow.cuw2
+    "$windlass" unwind-table build narrow -o narrow.wut 2>/dev/null
+    without_cfi narrow
+    for table in narrow.cuw2 narrow.wut; do
+        same_as_exidx "$table" --unwind-table narrow=$table
+        same_as_exidx "$table, by path" --unwind-table ./narrow=$table
+    done
+
+    # Another module's: refused by name where that shows; else it does no harm.
+    cp "$root/lib/libc.so.6" other/narrow
+    chrome_table_of other/narrow libc.cuw2
+    "$windlass" record --unwind-table narrow=libc.cuw2 -o none.wndl -- \
+        "$emulator" -L "$root" ./narrow 20 2>said && fail "it is taken"
+    grep -q 'libc.cuw2: ' said || fail "not by name: $(cat said)"
+    echo "exec $emulator -L $root ./narrow 50" >run.sh
+    record 0 --unwind-table narrow=libc.cuw2 -- sh run.sh
+    grep -q "libc.cuw2: .*it was not used for $work/narrow\$" said ||
+        fail "not told: $(cat said)"
+    made emulated
+    chrome_table_of emulated emulated.cuw2
+    python3 - narrow.cuw2 <<'END'
+import sys
+data = open(sys.argv[1], "rb").read()
+for n in range(20):
+    lie = bytearray(data)
+    for at in range(32 + n, len(lie), 20):
+        lie[at] = (lie[at] * 31 + 7 * n + at) % 256
+    open("lie.%d" % n, "wb").write(lie)
+END
+    record 0 --unwind-table emulated=narrow.cuw2 -- \
+        "$emulator" -L "$root" ./emulated >output
+    for lie in emulated.cuw2 lie.*; do
+        record 0 --unwind-table narrow=$lie -- sh run.sh
+    done
+fi
 
 # What an emulator runs without a runtime is told of.
 cat >still.c <<'C'

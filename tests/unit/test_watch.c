@@ -89,7 +89,7 @@ static void set_up_for(struct bench *b, const char *name, const char *wanted)
     wndl_collector_threads_init(
         &b->threads, &b->recording, 0, &b->thread_count);
     const struct wndl_watch_request request = {
-        .max_frames = FRAMES_MAX, .wanted = wanted};
+        .tables = "", .max_frames = FRAMES_MAX, .wanted = wanted};
     b->shared = wndl_watch_shared_new(&request);
     assert_non_null(b->shared);
     b->watch = wndl_watch_new(b->pid, &b->threads, b->shared, NULL);
