@@ -343,17 +343,26 @@ static inline bool may_be_young(void)
     return false;
 }
 
+/* A quick look of who is alone. */
+static inline bool may_be_old(uint64_t address)
+{
+    const struct shard *s = shard_of(address);
+    return s->room != 0 && s->entries[home_of(s, address)].first != 0;
+}
+
 static inline enum wndl_rt_found put_young(
     const struct wndl_rt_block *block, struct wndl_rt_block *before)
 {
     struct entry *e = young_at(block->address);
-    enum wndl_rt_found found = WNDL_RT_BLOCK_FOUND;
-    if (is_at(e, block->address))
+    enum wndl_rt_found found = WNDL_RT_BLOCK_ABSENT;
+    if (is_at(e, block->address)) {
         *before = unpack(e);
-    else if (!grow_old(e))
+        found = WNDL_RT_BLOCK_FOUND;
+    } else if (!grow_old(e)) {
         return WNDL_RT_BLOCK_LOST;
-    else
+    } else if (may_be_old(block->address)) {
         found = take_old(block->address, before);
+    }
     if (found == WNDL_RT_BLOCK_LOST)
         return WNDL_RT_BLOCK_LOST;
     *e = pack(block);

@@ -230,12 +230,12 @@ static WNDL_RT_NOINLINE void *record_passed(
 }
 
 static WNDL_RT_NOINLINE void record_taken(struct wndl_rt_heap_thread *t,
-    void *block, struct wndl_rt_sizes sizes, const struct wndl_regs *regs)
+    void *block, size_t requested, size_t usable, const struct wndl_regs *regs)
 {
     wndl_rt_heap_born_taken(t, &(struct wndl_rt_birth){
                                    .block = block,
-                                   .requested = (size_t)sizes.requested,
-                                   .usable = (size_t)sizes.usable,
+                                   .requested = requested,
+                                   .usable = usable,
                                    .regs = regs,
                                });
 }
@@ -247,11 +247,12 @@ static inline __attribute__((always_inline)) void *record_inline(
     if (!WNDL_RT_LIKELY(t != NULL))
         return record_passed(a, block, size);
     if (block != NULL) {
-        const struct wndl_rt_sizes sizes = {size, usable_of(a, block, size)};
+        size_t usable = usable_of(a, block, size);
         if (wndl_rt_heap_takes(t, size))
-            record_taken(t, block, sizes, regs);
+            record_taken(t, block, size, usable, regs);
         else
-            wndl_rt_heap_count_birth(t, block, sizes, 0);
+            wndl_rt_heap_count_birth(
+                t, block, (struct wndl_rt_sizes){size, usable}, 0);
     }
     wndl_rt_heap_leave();
     return block;
