@@ -83,7 +83,8 @@ struct wndl_heap_leaks {
 /*
  * A lane's totals, of every block whether it is in a pair or not.
  * What lives of its bytes is the difference of `usable` and `usable_freed`; the
- * header's `live_bytes` have `told` of that.
+ * header's `live_bytes` have `told` of that. What each call changes is in one
+ * line of the cache: up to `temporary`.
  */
 struct wndl_heap_lane {
     _Alignas(64) _Atomic uint32_t owner; /* tid, 0 while it is free */
@@ -91,9 +92,9 @@ struct wndl_heap_lane {
     wndl_heap_number allocs, frees;
     wndl_heap_number requested, usable; /* bytes of all allocs */
     wndl_heap_number usable_freed;
-    wndl_heap_number reallocs; /* calls; each is a free and an alloc too */
-    wndl_heap_number temporary;
     wndl_heap_signed told;
+    wndl_heap_number temporary;
+    wndl_heap_number reallocs; /* calls; each is a free and an alloc too */
     wndl_heap_number reserved_2;
     wndl_heap_number missed[WNDL_HEAP_MISSES];
     /* Of all walks; resumed: they were as at the thread's last one. */
@@ -209,6 +210,7 @@ static inline size_t wndl_heap_offset(void)
 _Static_assert(sizeof(struct wndl_heap_pair) == 24 &&
                    offsetof(struct wndl_heap, lane) == 320 &&
                    sizeof(struct wndl_heap_lane) == 192 &&
+                   offsetof(struct wndl_heap_lane, reallocs) == 64 &&
                    sizeof(struct wndl_heap_count) == 64 &&
                    sizeof(struct wndl_heap_leaks) == 16 &&
                    sizeof(struct wndl_heap_growth) == 64 &&

@@ -11,7 +11,7 @@ enum { BYPASSES = 64 * 1024, OWN = 256 * 1024 };
 static _Atomic uintptr_t early[WNDL_RT_EARLY];
 static uint32_t early_sizes[WNDL_RT_EARLY];
 static _Atomic uint32_t early_count;
-uintptr_t wndl_rt_passed_high;
+static uintptr_t high; /* of these */
 static bool settled;
 
 /* By where they are: enum wndl_rt_passed. */
@@ -52,21 +52,19 @@ bool wndl_rt_passed_is_own(const void *block)
 static void add_early(void *block, size_t usable)
 {
     uint32_t at = atomic_fetch_add(&early_count, 1);
-    if ((uintptr_t)block > wndl_rt_passed_high)
-        wndl_rt_passed_high = (uintptr_t)block;
+    if ((uintptr_t)block > high)
+        high = (uintptr_t)block;
     if (at >= WNDL_RT_EARLY) {
         wndl_rt_heap_doubt();
         return;
     }
     early_sizes[at] = (uint32_t)usable;
     atomic_store(&early[at], (uintptr_t)block);
+    wndl_rt_blocks_mark((uintptr_t)block);
 }
 
-/* Most of the others are above them. */
-bool wndl_rt_passed_take_early(void *block)
+static bool forget_early(void *block)
 {
-    if (wndl_rt_heap->shared == NULL || !wndl_rt_passed_may_be_early(block))
-        return false;
     uint32_t count = atomic_load_explicit(&early_count, memory_order_relaxed);
     for (uint32_t i = 0; i < count && i < WNDL_RT_EARLY; i++) {
         uintptr_t expected = (uintptr_t)block;
@@ -74,6 +72,16 @@ bool wndl_rt_passed_take_early(void *block)
             return atomic_compare_exchange_strong(&early[i], &expected, 0);
     }
     return false;
+}
+
+/* Most of the others are above them. */
+bool wndl_rt_passed_take_early(void *block)
+{
+    if (wndl_rt_heap->shared == NULL || (uintptr_t)block > high ||
+        !forget_early(block))
+        return false;
+    wndl_rt_blocks_unmark((uintptr_t)block);
+    return true;
 }
 
 void wndl_rt_heap_passed(void *block, size_t requested, size_t usable)

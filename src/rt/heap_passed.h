@@ -21,14 +21,6 @@ enum wndl_rt_passed { WNDL_RT_PASSED_BIRTH = 1, WNDL_RT_PASSED_DEATH = 2 };
 void wndl_rt_passed_note(const void *block, enum wndl_rt_passed what);
 uint8_t wndl_rt_passed_at(const void *block);
 
-/* No block from before the recording is above this. */
-extern uintptr_t wndl_rt_passed_high;
-
-static inline bool wndl_rt_passed_may_be_early(const void *block)
-{
-    return (uintptr_t)block <= wndl_rt_passed_high;
-}
-
 /*
  * Blocks that were not taken are in no table. What a process that `inherits`
  * makes itself is known by its place instead, modulo 4 MiB: what it inherited
@@ -49,7 +41,10 @@ static inline bool wndl_rt_passed_is_inherited(const void *block)
            !wndl_rt_passed_is_own(block);
 }
 
-/* Whether the block is from before the recording; it is forgotten. */
+/*
+ * Whether the block is from before the recording; it is forgotten. Those that
+ * are have a mark: heap_blocks.h.
+ */
 bool wndl_rt_passed_take_early(void *block);
 
 /* Blocks are not from before any more, with a recording or without. */

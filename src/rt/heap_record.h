@@ -28,14 +28,14 @@ struct wndl_rt_allocator {
     void *(*malloc)(size_t);
     void *(*calloc)(size_t, size_t);
     void *(*realloc)(void *, size_t);
+    void (*free)(void *);
+    size_t (*usable)(void *);
     void *(*reallocarray)(void *, size_t, size_t);
     void *(*aligned_alloc)(size_t, size_t);
     int (*posix_memalign)(void **, size_t, size_t);
     void *(*memalign)(size_t, size_t);
     void *(*valloc)(size_t);
     void *(*pvalloc)(size_t);
-    void (*free)(void *);
-    size_t (*usable)(void *);
 };
 
 /* The calling thread's. `self` is NULL before its first call. */

@@ -38,8 +38,9 @@ static inline void wndl_rt_heap_count_birth(struct wndl_rt_heap_thread *t,
 }
 
 /* Of a block that is not from before. */
-static inline void wndl_rt_heap_count_death(struct wndl_rt_heap_thread *t,
-    const struct wndl_rt_allocator *real, void *block)
+static inline __attribute__((always_inline)) void wndl_rt_heap_count_death(
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_allocator *real,
+    void *block)
 {
     if (wndl_rt_passed_is_inherited(block)) {
         atomic_fetch_add(&wndl_rt_heap->shared->inherited, 1);
@@ -53,13 +54,12 @@ static inline void wndl_rt_heap_count_death(struct wndl_rt_heap_thread *t,
 }
 
 /* The block is to be freed. */
-static inline void wndl_rt_heap_end(struct wndl_rt_heap_thread *t,
-    const struct wndl_rt_allocator *real, void *block,
-    const struct wndl_regs *regs)
+static inline __attribute__((always_inline)) void wndl_rt_heap_end(
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_allocator *real,
+    void *block, const struct wndl_regs *regs)
 {
     if (wndl_rt_heap->sample_below != 0 &&
-        WNDL_RT_LIKELY(!wndl_rt_blocks_maybe((uintptr_t)block)) &&
-        !wndl_rt_passed_may_be_early(block))
+        WNDL_RT_LIKELY(!wndl_rt_blocks_maybe((uintptr_t)block)))
         wndl_rt_heap_count_death(t, real, block);
     else
         wndl_rt_heap_end_any(t, real, block, regs);

@@ -54,16 +54,23 @@ static size_t most_from_before(const void *block)
 
 /* ---- the real ones */
 
-static struct wndl_rt_allocator next;
-static _Atomic bool resolved;
+/* What each call looks at is in one line of the cache: up to `usable`. */
+static struct {
+    _Alignas(64) _Atomic bool resolved;
+    _Atomic bool ready; /* and no module has to be looked at before a call */
+    struct wndl_rt_allocator next;
+} here;
 static __thread bool resolving;
+_Static_assert(
+    offsetof(struct wndl_rt_allocator, usable) < 64 - 2 * sizeof(void *),
+    "what each call looks at is in one line");
 
 /* The program's allocator stands before us: only imports lead here. */
 static bool is_before_us;
 
 /* Of those it does not have, the libc's are called, as without us. */
 enum { MEMBER = sizeof(void (*)(void)) };
-static bool is_libcs[sizeof next / MEMBER];
+static bool is_libcs[sizeof(struct wndl_rt_allocator) / MEMBER];
 #define IS_LIBCS(name)                                                         \
     is_libcs[offsetof(struct wndl_rt_allocator, name) / MEMBER]
 
@@ -136,8 +143,8 @@ static void resolve_one(size_t i)
     imports[i] = (struct wndl_rt_import){
         table[i].name, is_led ? first : NULL, table[i].entry, false};
     is_libcs[table[i].offset / MEMBER] = is_before_us && !is_theirs;
-    __atomic_store_n(
-        (void **)((char *)&next + table[i].offset), found, __ATOMIC_RELAXED);
+    __atomic_store_n((void **)((char *)&here.next + table[i].offset), found,
+        __ATOMIC_RELAXED);
 }
 
 /* It tells of no other allocator's blocks than those of its own module. */
@@ -150,9 +157,9 @@ static size_t unknown_size(void *block)
 static void doubt_sizes(const struct wndl_dlmodule *allocator)
 {
     struct wndl_dlmodule sizes;
-    if (!wndl_dlfind((uintptr_t)next.usable, &sizes) ||
+    if (!wndl_dlfind((uintptr_t)here.next.usable, &sizes) ||
         allocator->map_start != sizes.map_start)
-        next.usable = unknown_size;
+        here.next.usable = unknown_size;
 }
 
 /* An allocator that we stand before calls our malloc in the others. */
@@ -169,10 +176,10 @@ static void look_at_allocator(void)
 {
     struct wndl_dlmodule allocator = {0};
     if (wndl_rt_heap_is_sanitized()) {
-        next.usable = unknown_size;
+        here.next.usable = unknown_size;
         return;
     }
-    if (wndl_dlfind((uintptr_t)next.malloc, &allocator))
+    if (wndl_dlfind((uintptr_t)here.next.malloc, &allocator))
         find_others(&allocator);
     doubt_sizes(&allocator);
     leads = is_before_us || others != 0;
@@ -189,9 +196,10 @@ static const struct wndl_rt_allocator *resolve(void)
         resolve_one(i);
     look_at_allocator();
     wndl_rt_blocks_follow(dlsym(RTLD_DEFAULT, "__libc_single_threaded"));
-    atomic_store_explicit(&resolved, true, memory_order_release);
+    atomic_store_explicit(&here.ready, !leads, memory_order_release);
+    atomic_store_explicit(&here.resolved, true, memory_order_release);
     resolving = false;
-    return &next;
+    return &here.next;
 }
 
 /* NULL while they are being looked for. */
@@ -199,16 +207,15 @@ static __attribute__((noinline)) const struct wndl_rt_allocator *find_real(void)
 {
     if (leads && wndl_rt_imports_follow())
         wndl_rt_heap_doubt();
-    if (atomic_load_explicit(&resolved, memory_order_acquire))
-        return &next;
+    if (atomic_load_explicit(&here.resolved, memory_order_acquire))
+        return &here.next;
     return resolve();
 }
 
 static inline const struct wndl_rt_allocator *real(void)
 {
-    if (__builtin_expect(
-            atomic_load_explicit(&resolved, memory_order_acquire) && !leads, 1))
-        return &next;
+    if (WNDL_RT_LIKELY(atomic_load_explicit(&here.ready, memory_order_acquire)))
+        return &here.next;
     return find_real();
 }
 
