@@ -73,6 +73,8 @@ static void unseen(const struct head *h)
     wndl_text_count(h->out, count, "executable");
     wndl_buf_text(h->out, " with an allocator inside: what is called in "
                           "there by itself is not seen\n");
+    wndl_text_label(&h->text, "");
+    wndl_buf_text(h->out, "blocks that are freed in there count as live\n");
 }
 
 /* The snapshot of the only heap, or when each process ended, or nothing. */

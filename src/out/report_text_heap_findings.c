@@ -218,15 +218,21 @@ static void one_kind(const struct findings *f, const struct kind *kind,
 static void not_known(const struct wndl_heap_report *r, struct wndl_buf *out)
 {
     uint64_t unsure = r->all.totals[WNDL_HEAP_TOTAL_UNSURE];
+    uint64_t own = r->all.totals[WNDL_HEAP_TOTAL_OWN];
     if (r->sample_below != 0) {
         wndl_buf_text(out,
             "Leaks, buffers that grow and wrong frees: not looked for "
             "where blocks are taken by chance\n\n");
         return;
     }
-    if (!r->findings.leaks_known)
+    if (own != 0) {
+        wndl_buf_text(out, "Leaks: not looked for in ");
+        wndl_text_count(out, own, "heap");
+        wndl_buf_text(out, ", as blocks may have been freed unseen\n\n");
+    } else if (!r->findings.leaks_known) {
         wndl_buf_text(out, "Leaks: not known; they are looked for when a "
                            "process ends by itself\n\n");
+    }
     if (unsure == 0)
         return;
     wndl_buf_text(out, "Wrong frees: those of what was never allocated are "

@@ -137,7 +137,14 @@ void wndl_rt_heap_unload(bool begins)
 
 /* ---- the end */
 
-/* Of blocks that were not taken nothing is known: they may point to others. */
+/* Of blocks that were not taken nothing is known: they may point to others.
+ * Blocks that were freed unseen would all be leaks. */
+static bool are_all_known(void)
+{
+    return wndl_rt_heap->sample_below == 0 &&
+           wndl_rt_heap->shared->own_allocator == 0;
+}
+
 static void find_leaks(void)
 {
     struct wndl_heap *shared = wndl_rt_heap->shared;
@@ -160,7 +167,7 @@ __attribute__((destructor)) static void finish(void)
     if (t == NULL)
         return;
     wndl_rt_lane_note_peak(&t->lane);
-    if (wndl_rt_heap->leaks && wndl_rt_heap->sample_below == 0)
+    if (wndl_rt_heap->leaks && are_all_known())
         find_leaks();
     wndl_rt_heap_leave();
 }
