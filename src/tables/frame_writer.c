@@ -78,7 +78,7 @@ bool wndl_frame_writer_begin(
     w->fde = w->out.size;
     w->full = false;
     *o = (struct wndl_frame_origin){w->fde, function->origin};
-    w->at = function->start;
+    w->at = w->start = function->start;
     w->last = (struct wndl_cfi_row){0};
     wndl_buf_u32le(&w->out, 0);
     wndl_buf_u32le(&w->out,
@@ -185,6 +185,21 @@ bool wndl_frame_writer_end(struct wndl_frame_writer *w)
     }
     close_record(w, w->fde);
     return true;
+}
+
+bool wndl_frame_writer_end_at(struct wndl_frame_writer *w, uint64_t end)
+{
+    /* Behind length, CIE and start. */
+    const size_t at = w->fde + 2 * sizeof(uint32_t) + w->word;
+    if (w->out.failed)
+        return true;
+    if (end == w->start) {
+        wndl_frame_writer_undo(w);
+        return true;
+    }
+    for (unsigned i = 0; i < w->word; i++)
+        w->out.data[at + i] = (uint8_t)((end - w->start) >> 8 * i);
+    return wndl_frame_writer_end(w);
 }
 
 bool wndl_frame_writer_take(struct wndl_frame_writer *w,

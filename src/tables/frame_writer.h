@@ -24,8 +24,9 @@ struct wndl_frame_writer {
     size_t limit;            /* bytes; but for the last row of a function */
     uint8_t word;            /* bytes of an address */
     uint64_t plain_cie, signal_cie;
-    size_t fde;  /* where the open one begins */
-    uint64_t at; /* svma of the row that was written last */
+    size_t fde;     /* where the open one begins */
+    uint64_t start; /* its function's, svma */
+    uint64_t at;    /* svma of the row that was written last */
     struct wndl_cfi_row last;
     bool full;   /* the open one goes beyond the limit */
     bool failed; /* memory is out */
@@ -58,6 +59,11 @@ void wndl_frame_writer_row(
 
 /* False when its rows were beyond the limit: nothing of it is written. */
 bool wndl_frame_writer_end(struct wndl_frame_writer *w) WNDL_MUST_USE;
+
+/* The same for one that turns out to end at `end`, before its own end and not
+ * before its last row; nothing of it is written if that is its start. */
+bool wndl_frame_writer_end_at(
+    struct wndl_frame_writer *w, uint64_t end) WNDL_MUST_USE;
 
 /* In the place of that: nothing of it is written. */
 void wndl_frame_writer_undo(struct wndl_frame_writer *w);

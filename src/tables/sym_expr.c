@@ -348,8 +348,7 @@ void wndl_sym_cfa_rule(
     const struct wndl_sym_term *term = &t->list[at];
     *rule = (struct wndl_cfi_rule){.kind = WNDL_RULE_REGISTER};
     if (term->kind == WNDL_SYM_NONE) {
-        wndl_sym_fail(
-            t, WNDL_UNSUPPORTED, "a CFA that is said not to be known");
+        rule->kind = WNDL_RULE_UNDEFINED;
     } else if (term->kind == WNDL_SYM_REGISTER) {
         rule->reg = term->reg;
         rule->offset = term->offset;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * STACK CFI INIT begins a function, the STACK CFI records behind it change its
- * rules from an address on. What rows cannot say loses its function.
+ * rules from an address on. What rows cannot say loses its function; code whose
+ * CFA is said not to be known is left out of it.
  */
 #include "tables/sym_frames_impl.h"
 
@@ -143,7 +144,9 @@ static bool read_rules(struct wndl_sym_reading *r, struct wndl_bytes text,
 struct function {
     struct wndl_breakpad_stack init;
     struct wndl_cfi_row row;
-    bool open, lost; /* lost: what is behind its INIT is of no use */
+    bool begun; /* its INIT is good */
+    bool open;  /* it is being written: its CFA is known */
+    bool lost;  /* what is behind its INIT is of no use */
 };
 
 static void drop(struct wndl_sym_reading *r, struct function *f,
@@ -172,26 +175,46 @@ static void end_function(struct wndl_sym_reading *r, struct function *f)
     f->open = false;
 }
 
+static void stop(struct wndl_sym_reading *r, struct function *f)
+{
+    if (f->open && !wndl_frame_writer_end_at(&r->writer, f->row.start))
+        lose_more(r, f);
+    f->open = false;
+}
+
+/* The rules as they are now; nothing where the CFA is not known. */
+static void tell(struct wndl_sym_reading *r, struct function *f)
+{
+    const struct wndl_frame_function function = {
+        f->row.start, f->init.start + f->init.size, f->init.at, false};
+    if (f->row.cfa.kind == WNDL_RULE_UNDEFINED) {
+        stop(r, f);
+        return;
+    }
+    if (!f->open && !wndl_frame_writer_begin(&r->writer, &function)) {
+        lose_more(r, f);
+        return;
+    }
+    f->open = true;
+    wndl_frame_writer_row(&r->writer, &f->row);
+}
+
 static void begin_function(struct wndl_sym_reading *r, struct function *f,
     const struct wndl_breakpad_stack *init)
 {
-    const struct wndl_frame_function function = {
-        init->start, init->start + init->size, init->at, false};
     *f = (struct function){
         .init = *init, .row = {.start = init->start, .ra_reg = r->machine->ra}};
     wndl_sym_begin_function(r->terms);
     if (init->size == 0)
         drop(r, f, init, WNDL_MALFORMED, "a function of no code");
-    else if (function.end > WNDL_SYM_CODE_MAX ||
+    else if (init->start + init->size > WNDL_SYM_CODE_MAX ||
              init->size == WNDL_SYM_CODE_MAX)
         drop(r, f, init, WNDL_LIMIT, "code beyond 4 GiB");
     else if (!read_rules(r, init->rules, &f->row))
         drop(r, f, init, r->terms->status, r->terms->why);
-    else if (!wndl_frame_writer_begin(&r->writer, &function))
-        lose_more(r, f);
     else
-        wndl_frame_writer_row(&r->writer, &f->row);
-    f->open = !f->lost;
+        tell(r, f);
+    f->begun = !f->lost;
 }
 
 static void go_on(struct wndl_sym_reading *r, struct function *f,
@@ -199,7 +222,7 @@ static void go_on(struct wndl_sym_reading *r, struct function *f,
 {
     if (f->lost)
         return;
-    if (!f->open) {
+    if (!f->begun) {
         wndl_sym_lose(r, record, WNDL_MALFORMED, "rules of no function");
         return;
     }
@@ -211,7 +234,7 @@ static void go_on(struct wndl_sym_reading *r, struct function *f,
     }
     f->row.start = record->start;
     if (read_rules(r, record->rules, &f->row))
-        wndl_frame_writer_row(&r->writer, &f->row);
+        tell(r, f);
     else
         drop(r, f, record, r->terms->status, r->terms->why);
 }

@@ -116,9 +116,13 @@ static const char x86_64[] =
     "STACK CFI INIT 1040 9 .cfa: $rsp 160 + ^ .ra: $rsp 168 + ^ "
     "$rsp: $rsp 160 + ^\n"
     "STACK CFI INIT 1050 10 .cfa: $rsp 8 + .ra: .undef\n"
-    /* each of these loses a function, or is nothing */
+    /* a CFA that is not known, known and not again; what is told of it holds */
     "STACK CFI INIT 1060 8 .cfa: .undef .ra: .cfa -8 + ^\n"
     "STACK CFI 1062 .cfa: $rsp 8 +\n"
+    "STACK CFI 1064 .cfa: .undef $rbx: .cfa 24 - ^\n"
+    "STACK CFI 1065 $rbp: .cfa 16 - ^\n"
+    "STACK CFI 1066 .cfa: $rsp 24 +\n"
+    /* each of these loses a function, or is nothing */
     "STACK CFI INIT 1068 8 .cfa: $rsp 8 /  .ra: .cfa -8 + ^\n"
     "STACK CFI INIT 1070 8 .cfa: $rsp 8 +\n"
     "STACK CFI INIT 1078 8 .cfa: $st0 8 + .ra: .cfa -8 + ^\n"
@@ -160,6 +164,12 @@ static void test_cfi(void **state)
         {0x1040, "e77a00106 7:*e77a001 16:*e77a801"},
         {0x1050, "7+8 16?"},
         {0x1060, "none"},
+        {0x1062, "7+8 16:*-8"},
+        {0x1063, "7+8 16:*-8"},
+        {0x1064, "none"},
+        {0x1065, "none"},
+        {0x1066, "7+24 3:*-24 6:*-16 16:*-8"},
+        {0x1067, "7+24 3:*-24 6:*-16 16:*-8"},
         {0x1068, "none"},
         {0x1070, "none"},
         {0x1078, "none"},
@@ -181,11 +191,11 @@ static void test_cfi(void **state)
     assert_int_equal(o.status, WNDL_OK);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         assert_rule(&o, rules[i].rva, rules[i].rule);
-    assert_int_equal(o.frames.origins.len, 4);
-    assert_int_equal(o.frames.unsupported.count, 4);
-    assert_non_null(strstr(o.frames.unsupported.first.what, "line 15:"));
+    assert_int_equal(o.frames.origins.len, 6);
+    assert_int_equal(o.frames.unsupported.count, 3);
+    assert_non_null(strstr(o.frames.unsupported.first.what, "line 20:"));
     assert_int_equal(o.frames.damaged.count, 12);
-    assert_non_null(strstr(o.frames.damaged.first.what, "line 18:"));
+    assert_non_null(strstr(o.frames.damaged.first.what, "line 21:"));
     assert_int_equal(o.frames.damaged.first.offset,
         strstr(x86_64, "STACK CFI INIT 1070") - x86_64);
     finish(&o);
