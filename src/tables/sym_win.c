@@ -231,8 +231,11 @@ static void enter(struct nest *n, const struct wndl_breakpad_stack *record)
         n->failed = true;
         return;
     }
-    if (n->depth != 0 && end > n->ends[n->depth - 1])
+    if (n->depth != 0 && end > n->ends[n->depth - 1]) {
         end = n->ends[n->depth - 1];
+        wndl_sym_lose(n->r, record, WNDL_MALFORMED,
+            "a range that ends behind the one it starts in: it is cut there");
+    }
     n->around[n->depth] = record;
     n->ends[n->depth++] = end;
     write_row(n, record->start);

@@ -436,9 +436,28 @@ static void test_bounds(void **state)
     open_bytes(&o, (struct wndl_bytes){b.data, b.size});
     assert_int_equal(o.status, WNDL_OK);
     assert_int_equal(o.frames.origins.len, 0);
-    assert_int_equal(o.frames.damaged.count, 6);
+    /* Of 64 ranges around each other all but the first one are cut. */
+    assert_int_equal(o.frames.damaged.count, 6 + 63);
     finish(&o);
     wndl_buf_free(&b);
+}
+
+static void test_overlapping_ranges_are_cut_and_counted(void **state)
+{
+    struct opened o;
+    (void)state;
+    open_text(&o, "MODULE windows x86 0 a\n"
+                  "STACK WIN 4 10 20 0 0 0 0 0 0 1 " FPO "\n"
+                  "STACK WIN 4 20 20 0 0 0 0 8 0 1 " FPO "\n"
+                  "STACK WIN 4 28 8 0 0 0 0 10 0 1 " FPO "\n");
+    assert_int_equal(o.status, WNDL_OK);
+    assert_rule(&o, 0x1f, "4+4 8:*-4");
+    assert_rule(&o, 0x20, "4+12 8:*-4");
+    assert_rule(&o, 0x2f, "4+20 8:*-4");
+    assert_rule(&o, 0x30, "none");
+    assert_int_equal(o.frames.damaged.count, 1);
+    assert_non_null(strstr(o.frames.damaged.first.what, "line 3: a range"));
+    finish(&o);
 }
 
 /* A range's program is read again behind each range within it. */
@@ -523,6 +542,7 @@ int main(void)
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_a_cut_record_is_lost),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_overlapping_ranges_are_cut_and_counted),
         cmocka_unit_test(test_long_programs),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_a_section_of_the_name),
