@@ -382,10 +382,10 @@ static enum wndl_status open_object(struct wndl_unwind_info *info,
         info->object = NULL;
         return status;
     }
-    struct wndl_frames_lost lost = {0};
-    if (wndl_pe_add_stacks(info->object, mem, &lost) == WNDL_NOMEM)
+    struct wndl_pe_stacks stacks;
+    if (wndl_pe_add_stacks(info->object, mem, &stacks) == WNDL_NOMEM)
         return no_memory(err);
-    reject_lost(info, WNDL_REJECT_DAMAGED_RECORD, &lost);
+    reject_lost(info, WNDL_REJECT_DAMAGED_RECORD, &stacks.lost);
     const uint16_t machine = wndl_object_machine(info->object);
     info->machine = wndl_cfi_machine_of(machine);
     info->knows_ways = wndl_arch_of(machine) == WNDL_ARCH_HERE;
@@ -395,7 +395,10 @@ static enum wndl_status open_object(struct wndl_unwind_info *info,
     if (info->machine == NULL)
         return wndl_fail(err, WNDL_UNSUPPORTED,
             "is for another machine than x86-64, i386, Arm and AArch64");
-    return find_rules(info, err);
+    status = find_rules(info, err);
+    if (status == WNDL_NOT_FOUND)
+        wndl_pe_tell_no_stacks(&stacks, err);
+    return status;
 }
 
 /* All but the rows. */

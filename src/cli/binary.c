@@ -8,14 +8,18 @@
 #include <inttypes.h>
 
 /* Who wants rules for unwinding is told by those who look for them when there
- * are none, but not of some that the PDB file has lost. */
+ * are none, but not why, nor of some that the PDB file has lost. */
 static void add_stacks(struct wndl_object *object)
 {
-    struct wndl_frames_lost lost = {0};
-    (void)!wndl_pe_add_stacks(object, wndl_mem_libc(), &lost);
+    char text[600];
+    struct wndl_pe_stacks told;
+    (void)!wndl_pe_add_stacks(object, wndl_mem_libc(), &told);
+    const struct wndl_frames_lost lost = told.lost;
+    if (told.why.status != WNDL_OK)
+        wndl_cli_note("warning: no rules of a PDB file: %s",
+            wndl_error_text(&told.why, text, sizeof text));
     if (lost.count == 0)
         return;
-    char text[600];
     wndl_cli_note("warning: damaged records of the stack: %" PRIu64
                   "; first: %s",
         lost.count, wndl_error_text(&lost.first, text, sizeof text));

@@ -68,10 +68,7 @@ enum wndl_status wndl_frames_open(struct wndl_frames *frames,
         status = wndl_frames_find(frames, object, ".debug_frame", err);
     if (status == WNDL_NOT_FOUND)
         return wndl_fail(err, status,
-            wndl_object_is_pe(object) && wndl_object_machine(object) == EM_386
-                ? "has no call frame information (.eh_frame, .debug_frame), "
-                  "nor has a PDB file that was found"
-            : wndl_object_is_pe(object)
+            wndl_object_is_pe(object) && wndl_object_machine(object) != EM_386
                 ? "has no call frame information (.pdata, .eh_frame, "
                   ".debug_frame)"
             : wndl_object_has_added(object, WNDL_SYM_SECTION)

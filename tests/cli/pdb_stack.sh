@@ -103,7 +103,20 @@ cp program.exe alone/
 mv program.pdb away.pdb
 "$windlass" unwind-info alone/program.exe >out 2>err &&
     fail "rules without a PDB file: $(cat out)"
-grep -q 'nor has a PDB file' err || fail "no PDB file: $(cat err)"
+grep -q 'nor has a PDB file: program.pdb: no such file beside' err ||
+    fail "no PDB file: $(cat err)"
+
+# One that is there and of no use is told of as it is.
+build other_build i386 -O0
+cp other_build.pdb alone/program.pdb
+"$windlass" unwind-info alone/program.exe >out 2>err &&
+    fail "rules of another build: $(cat out)"
+grep -q 'nor has a PDB file: program.pdb: .*belongs to another build' err ||
+    fail "another build: $(cat err)"
+"$windlass" unwind-table build -o table alone/program.exe >out 2>err &&
+    fail "a table of another build: $(cat out)"
+grep -q 'no rules of a PDB file: .*alone/program.pdb: .*another build' err ||
+    fail "a table of another build: $(cat err)"
 mv away.pdb program.pdb
 
 # Nothing is said of other code; a file without such records says so.
