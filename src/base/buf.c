@@ -13,12 +13,10 @@ void wndl_buf_free(struct wndl_buf *buf)
     wndl_buf_init(buf, buf->mem);
 }
 
-uint8_t *wndl_buf_reserve(struct wndl_buf *buf, size_t size)
+uint8_t *wndl_buf_grow(struct wndl_buf *buf, size_t size)
 {
     if (buf->failed)
         return NULL;
-    if (size <= buf->cap - buf->size && buf->data != NULL)
-        return buf->data + buf->size;
     size_t need;
     size_t cap = buf->cap == 0 ? FIRST_CAPACITY : buf->cap;
     buf->failed = __builtin_add_overflow(buf->size, size, &need);
@@ -66,7 +64,7 @@ void wndl_buf_u64le(struct wndl_buf *buf, uint64_t value)
     wndl_buf_u32le(buf, (uint32_t)(value >> 32));
 }
 
-void wndl_buf_uleb(struct wndl_buf *buf, uint64_t value)
+void wndl_buf_long_uleb(struct wndl_buf *buf, uint64_t value)
 {
     uint8_t *to = wndl_buf_reserve(buf, LEB_MAX);
     if (to == NULL)

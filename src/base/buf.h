@@ -31,15 +31,35 @@ static inline void wndl_buf_clear(struct wndl_buf *buf)
     buf->size = 0;
 }
 
+/* As wndl_buf_reserve(), where there is no room yet. */
+uint8_t *wndl_buf_grow(struct wndl_buf *buf, size_t size);
+
 /* Room for `size` more bytes at data + size; NULL on failure. */
-uint8_t *wndl_buf_reserve(struct wndl_buf *buf, size_t size);
+static inline uint8_t *wndl_buf_reserve(struct wndl_buf *buf, size_t size)
+{
+    if (buf->failed || size > buf->cap - buf->size || buf->data == NULL)
+        return wndl_buf_grow(buf, size);
+    return buf->data + buf->size;
+}
 
 void wndl_buf_add(struct wndl_buf *buf, const void *bytes, size_t size);
 void wndl_buf_text(struct wndl_buf *buf, const char *text);
 void wndl_buf_byte(struct wndl_buf *buf, uint8_t byte);
 void wndl_buf_u32le(struct wndl_buf *buf, uint32_t value);
 void wndl_buf_u64le(struct wndl_buf *buf, uint64_t value);
-void wndl_buf_uleb(struct wndl_buf *buf, uint64_t value);
+
+/* As wndl_buf_uleb(), for any number. */
+void wndl_buf_long_uleb(struct wndl_buf *buf, uint64_t value);
+
+/* Most numbers are of one byte. */
+static inline void wndl_buf_uleb(struct wndl_buf *buf, uint64_t value)
+{
+    if (value < 0x80 && buf->size < buf->cap && !buf->failed)
+        buf->data[buf->size++] = (uint8_t)value;
+    else
+        wndl_buf_long_uleb(buf, value);
+}
+
 void wndl_buf_sleb(struct wndl_buf *buf, int64_t value);
 /* The same as "%llu", in a tenth of the time. */
 void wndl_buf_decimal(struct wndl_buf *buf, uint64_t value);

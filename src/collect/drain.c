@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NODES_PER_CHUNK = 64 * 1024, MAPS_ROOM = PATH_MAX + 256 };
+enum { NODES_PER_CHUNK = 2048, MAPS_ROOM = PATH_MAX + 256 };
 
 /* ---- modules */
 
@@ -193,39 +193,43 @@ static bool row_covers(
 }
 
 /* `hint` is where the last one was found; neighbours are often of one image. */
-static struct place place_of(
+static struct place place_in_modules(
     const struct wndl_collector_process *p, uint64_t key, uint32_t *hint)
 {
     uint64_t address = key & ((UINT64_C(1) << WNDL_KEY_INTERRUPTED_SHIFT) - 1);
     uint32_t epoch = (uint32_t)(key >> WNDL_KEY_EPOCH_SHIFT);
+    uint32_t i = *hint;
     for (uint32_t n = 0; n < p->module_count; n++) {
-        uint32_t i = (*hint + n) % p->module_count;
         const struct wndl_shm_module *row = &p->shm->modules[i];
-        if (p->images[i] == 0 || !row_covers(row, address, epoch))
-            continue;
-        *hint = i;
-        return (struct place){p->images[i], address - row->start};
+        if (row_covers(row, address, epoch) && p->images[i] != 0) {
+            *hint = i;
+            return (struct place){p->images[i], address - row->start};
+        }
+        i = i + 1 < p->module_count ? i + 1 : 0;
     }
-    struct wndl_stray stray;
-    if (!p->emulated && wndl_strays_find(&p->strays, address, &stray))
-        return (struct place){stray.image + 1, stray.rva};
     return (struct place){0, address};
 }
 
-/* Announces the images of code that the loader does not know of. */
-static void meet_strays(
-    struct wndl_collector_process *p, uint32_t first, uint32_t count)
+/* Nodes on their way to the file. */
+struct placed {
+    struct wndl_stacknode node; /* zeroes for one that is not there */
+    struct place place;
+};
+
+/* Images of code that the loader does not know of are announced. */
+static void place_strays(
+    struct wndl_collector_process *p, struct placed *nodes, uint32_t count)
 {
-    struct wndl_stacknode node;
-    uint32_t hint = 0;
+    struct wndl_stray stray;
     if (p->emulated)
         return;
-    for (uint32_t i = first; i < first + count; i++) {
-        if (!wndl_stackreader_get(&p->tree, i, &node))
+    for (uint32_t i = 0; i < count; i++) {
+        struct place *place = &nodes[i].place;
+        if (place->image != 0)
             continue;
-        struct place place = place_of(p, node.key, &hint);
-        if (place.image == 0)
-            wndl_strays_meet(&p->strays, place.address);
+        wndl_strays_meet(&p->strays, place->address);
+        if (wndl_strays_find(&p->strays, place->address, &stray))
+            *place = (struct place){stray.image + 1, stray.rva};
     }
 }
 
@@ -240,55 +244,61 @@ static uint64_t flags_of(uint64_t key)
  * The file wants parents before children; what says otherwise is damage, and
  * becomes a root.
  */
-static void put_nodes(
-    struct wndl_collector_process *p, uint32_t first, uint32_t count)
+static void put_nodes(struct wndl_collector_process *p,
+    const struct placed *nodes, uint32_t count)
 {
     struct wndl_chunk_writer chunk;
     struct wndl_buf *out = &p->recording->out;
+    uint32_t first = p->nodes + 1;
     uint64_t previous = 0;
-    uint32_t hint = 0;
-    meet_strays(p, first, count);
     wndl_recording_begin(p->recording, &chunk, WNDL_CHUNK_STAK);
     wndl_buf_uleb(out, p->index);
     wndl_buf_uleb(out, first);
     wndl_buf_uleb(out, count);
-    for (uint32_t i = first; i < first + count; i++) {
-        struct wndl_stacknode node;
-        if (!wndl_stackreader_get(&p->tree, i, &node))
-            node = (struct wndl_stacknode){0};
-        struct place place = place_of(p, node.key, &hint);
-        wndl_buf_uleb(out, node.parent < i ? i - node.parent : i);
-        wndl_buf_uleb(out, flags_of(node.key));
-        wndl_buf_uleb(out, place.image);
-        wndl_recording_count(p->recording, place.image);
-        wndl_buf_sleb(out, (int64_t)(place.address - previous));
-        previous = place.address;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wndl_stacknode *node = &nodes[i].node;
+        const struct place *place = &nodes[i].place;
+        uint32_t own = first + i;
+        wndl_buf_uleb(out, node->parent < own ? own - node->parent : own);
+        wndl_buf_uleb(out, flags_of(node->key));
+        wndl_buf_uleb(out, place->image);
+        wndl_recording_count(p->recording, place->image);
+        wndl_buf_sleb(out, (int64_t)(place->address - previous));
+        previous = place->address;
     }
     wndl_recording_finish(p->recording, &chunk);
 }
 
-/* Up to the first node that is not published yet; at the end, up to the last:
- * a gap is then a node that its thread did not live to finish. */
-static uint32_t published(const struct wndl_collector_process *p, bool last)
+/*
+ * The next ones, up to the first that is not published yet; at the end, up to
+ * the last: a gap is then a node that its thread did not live to finish.
+ */
+static uint32_t read_nodes(
+    const struct wndl_collector_process *p, struct placed *nodes, bool last)
 {
-    uint32_t count = wndl_stackreader_count(&p->tree);
-    struct wndl_stacknode node;
-    uint32_t n = p->nodes;
-    if (last)
-        return count;
-    while (n < count && wndl_stackreader_get(&p->tree, n + 1, &node))
-        n++;
-    return n;
+    uint32_t end = wndl_stackreader_count(&p->tree);
+    uint32_t left = end > p->nodes ? end - p->nodes : 0;
+    uint32_t most = left < NODES_PER_CHUNK ? left : NODES_PER_CHUNK;
+    uint32_t hint = 0;
+    for (uint32_t i = 0; i < most; i++) {
+        struct wndl_stacknode *node = &nodes[i].node;
+        if (!wndl_stackreader_get(&p->tree, p->nodes + 1 + i, node)) {
+            if (!last)
+                return i;
+            *node = (struct wndl_stacknode){0};
+        }
+        nodes[i].place = place_in_modules(p, node->key, &hint);
+    }
+    return most;
 }
 
 static void take_nodes(struct wndl_collector_process *p, bool last)
 {
-    uint32_t end = published(p, last);
-    while (p->nodes < end) {
-        uint32_t count = end - p->nodes;
-        if (count > NODES_PER_CHUNK)
-            count = NODES_PER_CHUNK;
-        put_nodes(p, p->nodes + 1, count);
+    struct placed nodes[NODES_PER_CHUNK];
+    uint32_t count;
+    while ((count = read_nodes(p, nodes, last)) != 0) {
+        place_strays(p, nodes, count);
+        put_nodes(p, nodes, count);
         p->nodes += count;
     }
 }

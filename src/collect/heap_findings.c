@@ -103,8 +103,9 @@ static void put_growths(struct wndl_collector_process *p,
 
 static void tell_growths(struct wndl_collector_process *p)
 {
+    struct wndl_mem *mem = wndl_mem_libc();
     size_t size = sizeof(struct wndl_heap_growth) * WNDL_HEAP_GROWTHS;
-    struct wndl_heap_growth *growths = wndl_mem_zalloc(wndl_mem_libc(), size);
+    struct wndl_heap_growth *growths = mem->resize(mem, NULL, size);
     uint32_t count = 0;
     if (growths == NULL)
         return;
@@ -113,7 +114,7 @@ static void tell_growths(struct wndl_collector_process *p)
         count += is_node(p, growths[i].node) && growths[i].chains != 0;
     if (count != 0)
         put_growths(p, growths, count);
-    wndl_mem_free(wndl_mem_libc(), growths);
+    wndl_mem_free(mem, growths);
 }
 
 /* ---- HWRO */

@@ -176,7 +176,8 @@ static bool has_variable(const char *text, size_t size, const char *name)
 
 static bool lacks_our_variables(pid_t pid)
 {
-    char *text = wndl_mem_zalloc(wndl_mem_libc(), ENVIRONMENT_MAX);
+    struct wndl_mem *mem = wndl_mem_libc();
+    char *text = mem->resize(mem, NULL, ENVIRONMENT_MAX);
     if (text == NULL)
         return false;
     char path[32];
@@ -186,7 +187,7 @@ static bool lacks_our_variables(pid_t pid)
     bool lacks = readable && size < ENVIRONMENT_MAX &&
                  !(has_variable(text, size, WNDL_SESSION_ENV "=") &&
                      has_variable(text, size, "LD_PRELOAD="));
-    wndl_mem_free(wndl_mem_libc(), text);
+    wndl_mem_free(mem, text);
     return lacks;
 }
 
