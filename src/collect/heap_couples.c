@@ -74,6 +74,7 @@ struct couple {
     bool is_together, is_told;
 };
 
+/* Megabytes, of which few are used as a rule: they are not zeroed. */
 struct couples {
     uint32_t count, kind_count;
     struct couple list[MOST];
@@ -104,30 +105,38 @@ static void look_for_couples(const struct wndl_collector_heap *heap,
     }
 }
 
-static struct kind kind_of(const struct wndl_collector_heap *heap,
-    uint32_t number, struct wndl_heap_part *part)
+static void read_pairs(
+    const struct wndl_collector_heap *heap, struct wndl_heap_part *part)
 {
-    part->first = number;
-    part->count = 1;
     wndl_heap_read(heap,
-        heap->layout.pairs + (size_t)number * sizeof part->pairs[0],
-        part->pairs, sizeof part->pairs[0]);
-    return (struct kind){
-        .node = part->pairs[0].node, .requested = part->pairs[0].requested};
+        heap->layout.pairs + (size_t)part->first * sizeof part->pairs[0],
+        part->pairs, (size_t)part->count * sizeof part->pairs[0]);
 }
 
-/* The other one of each, and the kinds of both. */
-static void complete(const struct wndl_collector_heap *heap,
-    const struct wndl_heap_sum *sum, struct wndl_heap_part *part,
-    struct couples *couples)
+static void take_kind(
+    const struct wndl_heap_part *part, uint32_t number, struct kind *kind)
 {
+    uint32_t at = number - part->first;
+    if (at < part->count)
+        *kind = (struct kind){.node = part->pairs[at].node,
+            .requested = part->pairs[at].requested};
+}
+
+/* The kinds of both. The other one may be anywhere. */
+static void find_kinds(const struct wndl_collector_heap *heap,
+    struct wndl_heap_part *part, struct couples *couples)
+{
+    for (uint32_t first = 0; wndl_heap_next_part(heap, first, part);
+         first += part->count) {
+        read_pairs(heap, part);
+        for (uint32_t i = 0; i < couples->count; i++) {
+            take_kind(part, couples->list[i].pair, &couples->list[i].of_pair);
+            take_kind(part, couples->list[i].other, &couples->list[i].of_other);
+        }
+    }
     for (uint32_t i = 0; i < couples->count; i++) {
-        struct couple *c = &couples->list[i];
-        c->of_pair = kind_of(heap, c->pair, part);
-        c->of_other = kind_of(heap, c->other, part);
-        follow_part(heap, sum, part, &c->followed);
-        couples->kinds[2 * i] = c->of_pair;
-        couples->kinds[2 * i + 1] = c->of_other;
+        couples->kinds[2 * i] = couples->list[i].of_pair;
+        couples->kinds[2 * i + 1] = couples->list[i].of_other;
     }
 }
 
@@ -166,16 +175,26 @@ static struct kind *find_kind(
         compare_kinds);
 }
 
+/* What the part's pairs come after, for couples of which they are the other. */
+static void complete(const struct wndl_heap_part *part, struct couples *couples)
+{
+    for (uint32_t i = 0; i < couples->count; i++) {
+        struct couple *c = &couples->list[i];
+        uint32_t at = c->other - part->first;
+        if (at < part->count)
+            c->followed = couples->followers[at];
+    }
+}
+
 static void count_kinds(const struct wndl_collector_heap *heap,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part,
     struct couples *couples)
 {
     for (uint32_t first = 0; wndl_heap_next_part(heap, first, part);
          first += part->count) {
-        wndl_heap_read(heap,
-            heap->layout.pairs + (size_t)first * sizeof part->pairs[0],
-            part->pairs, (size_t)part->count * sizeof part->pairs[0]);
+        read_pairs(heap, part);
         follow_part(heap, sum, part, couples->followers);
+        complete(part, couples);
         for (uint32_t i = 0; i < part->count; i++) {
             const struct wndl_heap_pair *pair = &part->pairs[i];
             struct kind *kind = find_kind(couples, pair->node, pair->requested);
@@ -280,18 +299,20 @@ static void put(struct wndl_collector_process *p, const struct couples *couples)
 void wndl_heap_put_couples(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part)
 {
-    struct couples *couples = wndl_mem_zalloc(wndl_mem_libc(), sizeof *couples);
+    struct wndl_mem *mem = wndl_mem_libc();
+    struct couples *couples = mem->resize(mem, NULL, sizeof *couples);
     if (couples == NULL)
         return;
+    couples->count = couples->kind_count = 0;
     for (uint32_t first = 0; wndl_heap_next_part(p->heap, first, part);
          first += part->count)
         look_for_couples(p->heap, sum, part, couples);
     if (couples->count != 0) {
-        complete(p->heap, sum, part, couples);
+        find_kinds(p->heap, part, couples);
         sort_kinds(couples);
         count_kinds(p->heap, sum, part, couples);
         keep_those_together(couples);
         put(p, couples);
     }
-    wndl_mem_free(wndl_mem_libc(), couples);
+    wndl_mem_free(mem, couples);
 }
