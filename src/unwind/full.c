@@ -385,6 +385,7 @@ static bool is_in_register(
 /*
  * The CFA is so low that the return address would be below SP. Such are rows
  * behind the jump tables of i386's memcpy(), which count each ret's pops on.
+ * Not vfork()'s, which keeps the return address in a register.
  */
 static bool is_below_sp(const struct wndl_space *space,
     const struct wndl_code *code, const struct wndl_full *full)
@@ -393,7 +394,8 @@ static bool is_below_sp(const struct wndl_space *space,
     return space->arch->word == 4 && space->arch->reads_code &&
            wndl_space_method(space) == WNDL_WALK_ANY && full->interrupted &&
            !code->row.signal_frame && cfa->kind == WNDL_RULE_REGISTER &&
-           cfa->reg == space->arch->sp && cfa->offset < space->arch->word;
+           cfa->reg == space->arch->sp && cfa->offset < space->arch->word &&
+           !is_in_register(space->arch, &code->row.regs[code->row.ra_reg]);
 }
 
 /* From there: to a return address behind what such code pushes. */
