@@ -52,9 +52,20 @@ try() {
     [ "$1" = outside ] || compare cpu
 }
 
+# As many as say something on a machine that has processors to spare; while it
+# has none, up to 25.
+attempts=0
+may_try() {
+    attempts=$((attempts + 1))
+    [ $attempts -gt 5 ] || return 0
+    [ $attempts -le 25 ] || return 1
+    awk -v count="$(nproc)" '{ exit !($1 > 0.8 * count) }' /proc/loadavg
+}
+
 for engine in $(engines); do
     rm -f compared
-    for attempt in 1 2 3 4 5; do
+    attempts=0
+    while may_try; do
         ! try "$engine" >>compared || continue 2
     done
     fail "$engine: the shares are wrong: $(cat compared)"
@@ -66,7 +77,8 @@ PYTHONDONTWRITEBYTECODE=1
 PYTHONPATH=$here
 export PYTHONDONTWRITEBYTECODE PYTHONPATH
 right=1
-for attempt in 1 2 3 4 5; do
+attempts=0
+while may_try; do
     record 0 --no-blocked -- "$fixtures/calls" 1200 >told
     right=0
     python3 "$here/record_shares_views.py" "$windlass" >compared 2>&1 ||
@@ -104,8 +116,12 @@ raise SystemExit(not (0.95 < reported / used < 1.05
 END
 for engine in $(engines); do
     [ "$engine" != outside ] || continue
-    record 0 --engine "$engine" -- "$fixtures/shares" 600 read >told
-    "$windlass_alone" report --json --time cpu r.wndl >report.json
-    python3 reads.py >compared ||
-        fail "$engine: reads are not where they are: $(cat compared)"
+    rm -f compared
+    attempts=0
+    while may_try; do
+        record 0 --engine "$engine" -- "$fixtures/shares" 600 read >told
+        "$windlass_alone" report --json --time cpu r.wndl >report.json
+        ! python3 reads.py >>compared || continue 2
+    done
+    fail "$engine: reads are not where they are: $(cat compared)"
 done
