@@ -45,6 +45,16 @@ enum wndl_status wndl_frames_find(struct wndl_frames *frames,
     return frame->bytes.size == 0 ? WNDL_NOT_FOUND : WNDL_OK;
 }
 
+static const char *nothing_in(const struct wndl_object *object)
+{
+    if (wndl_object_has_added(object, WNDL_SYM_SECTION))
+        return "has no rules for unwinding (STACK records)";
+    if (wndl_object_is_pe(object) && wndl_object_machine(object) != EM_386)
+        return "has no call frame information (.pdata, .eh_frame, "
+               ".debug_frame)";
+    return "has no call frame information (.eh_frame, .debug_frame)";
+}
+
 enum wndl_status wndl_frames_open(struct wndl_frames *frames,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err)
@@ -67,13 +77,7 @@ enum wndl_status wndl_frames_open(struct wndl_frames *frames,
     if (status == WNDL_NOT_FOUND)
         status = wndl_frames_find(frames, object, ".debug_frame", err);
     if (status == WNDL_NOT_FOUND)
-        return wndl_fail(err, status,
-            wndl_object_is_pe(object) && wndl_object_machine(object) != EM_386
-                ? "has no call frame information (.pdata, .eh_frame, "
-                  ".debug_frame)"
-            : wndl_object_has_added(object, WNDL_SYM_SECTION)
-                ? "has no rules for unwinding (STACK records)"
-                : "has no call frame information (.eh_frame, .debug_frame)");
+        return wndl_fail(err, status, "%s", nothing_in(object));
     return status;
 }
 
