@@ -517,6 +517,8 @@ static void follow_leaks(struct search *s, struct area *a)
     }
 }
 
+/* Of most pairs there is nothing to tell: what is not written to takes no
+ * memory. */
 static void tell_one(void *context, const struct wndl_rt_block *b)
 {
     struct search *s = context;
@@ -526,8 +528,10 @@ static void tell_one(void *context, const struct wndl_rt_block *b)
     const struct area *a = heap_before(s, start);
     if (a == NULL || !wndl_rt_starts_has(&a->starts, start))
         return;
-    struct wndl_heap_leaks *leaks = &s->wanted->leaks[b->pair];
     enum state state = wndl_rt_starts_note(&a->starts, start);
+    if (state == REACHED)
+        return;
+    struct wndl_heap_leaks *leaks = &s->wanted->leaks[b->pair];
     leaks->definite += state == DEFINITE;
     leaks->indirect += state == INDIRECT;
     leaks->possible += state == POSSIBLE;
