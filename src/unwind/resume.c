@@ -75,7 +75,7 @@ enum {
     ALIGNMENT = 64,
     SPARE_WORDS = 64,
     MOVED_WORDS = 2,
-    LINKS = 16,
+    LINKS = 256,
     AT_ONCE = 8
 };
 
@@ -219,17 +219,19 @@ struct ground {
 };
 
 /*
- * The entry of the caller of `callee`. Where threads walk all the time, and by
- * turns, not each walk should link: they all write the same lines.
+ * The entry of the caller of `callee`. Where threads walk all the time, each
+ * link that one of them writes takes the line from the others: an entry gets
+ * its first link at once, and another one only from few walks. Where callers
+ * take turns, a newer link is no better than an older one.
  */
 static inline struct wndl_entry *caller_of(const struct ground *g,
     struct wndl_entry *callee, uint64_t pc, uint32_t *changes, bool link)
 {
-    struct wndl_entry *next = linked(g->u, callee);
-    if (LIKELY(wndl_entry_is(next, pc, g->generation)))
-        return next;
-    next = find_caller(g->u, pc, g->generation, changes);
-    if (link)
+    struct wndl_entry *const last = linked(g->u, callee);
+    if (LIKELY(wndl_entry_is(last, pc, g->generation)))
+        return last;
+    struct wndl_entry *next = find_caller(g->u, pc, g->generation, changes);
+    if (link || last == g->u->slots)
         link_caller(g->u, callee, next);
     return next;
 }
