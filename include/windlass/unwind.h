@@ -175,7 +175,7 @@ struct wndl_resumed {
     size_t resumed; /* frames that were compared, not walked */
 };
 
-/* Bytes for walks of up to `max_frames`: about 150 for each. The same at
+/* Bytes for walks of up to `max_frames`: about 200 for each. The same at
  * every call. Any thread, any signal handler. */
 WNDL_API size_t wndl_resume_size(size_t max_frames);
 

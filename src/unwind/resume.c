@@ -42,6 +42,17 @@ struct state {
 };
 
 /*
+ * What the hot loop leaves of a frame: all else that there is to know of it is
+ * made of that and of its caller's. Stored and read in the same pieces, which
+ * need not wait for the memory.
+ */
+struct note {
+    uint64_t sp, fp;
+    uint64_t pc;    /* the frame's word, less the bits of the loop's frames */
+    uint64_t fp_at; /* where the step read FP: where it did not, the pc is */
+};
+
+/*
  * Two walks: that under way, from index 0 on, and the last one, whose
  * outermost frame is at the end of the arrays. Of the last one, the frames
  * from `top` on are there. Both are innermost first, and so are their words:
@@ -69,6 +80,7 @@ struct wndl_resume {
     struct word *list;
     uint32_t *frame_of; /* the last walk's words' frames */
     uint32_t *carried;  /* as the last walk's frames: from `max` on */
+    struct note *notes; /* of one run of the hot loop */
 };
 
 enum {
@@ -103,7 +115,8 @@ size_t wndl_resume_size(size_t max_frames)
            aligned((2 * max_frames + 1) * sizeof(struct state)) +
            aligned(words * sizeof(struct word)) +
            aligned(words * sizeof(uint32_t)) +
-           aligned(max_frames * sizeof(uint32_t));
+           aligned(max_frames * sizeof(uint32_t)) +
+           aligned(max_frames * sizeof(struct note));
 }
 
 static struct word changes_always(const struct wndl_resume *r)
@@ -133,6 +146,8 @@ struct wndl_resume *wndl_resume_init(
     r->frame_of = (uint32_t *)(void *)at;
     at += aligned((r->words_end + MOVED_WORDS) * sizeof *r->frame_of);
     r->carried = (uint32_t *)(void *)at;
+    at += aligned(max_frames * sizeof *r->carried);
+    r->notes = (struct note *)(void *)at;
     r->states[r->end].words = r->words_end;
     r->list[r->words_end] = changes_always(r);
     r->frame_of[r->words_end] = r->end;
@@ -181,33 +196,87 @@ enum outcome {
 };
 
 /* The frame that the loop came to last was none, or its caller's place. */
-static enum outcome land_noted(
-    struct wndl_resume *r, struct walker *w, const struct hot *h)
+static enum outcome land_noted(struct wndl_resume *r, struct walker *w)
 {
+    const uint32_t last = (uint32_t)wndl_walker_last(w);
     uint64_t bits = wndl_frame_bits(false, WNDL_HOW_CFI);
-    bool goes_on = wndl_walker_land(w, h->out[-1] - bits);
+    bool goes_on = wndl_walker_land(w, r->frames[last] - bits);
     if (goes_on && (w->out[-1] & ~WNDL_FRAME_ADDRESS) == bits)
         return LEFT;
     /* The step to it read more than its words. */
-    uint32_t from = (uint32_t)(h->out - r->frames) - 2;
-    r->words = r->states[from].words;
-    add_barrier(r, from);
+    r->words = r->states[last - 1].words;
+    add_barrier(r, last - 1);
     return goes_on ? LEFT : ENDED;
 }
 
-/* What the loop came to. */
-static enum outcome commit(
-    struct wndl_resume *r, struct walker *w, const struct hot *h, bool met)
+static inline bool has_fp(const struct note *note, const struct note *caller)
 {
-    bool moved = h->out != w->out;
-    w->out = h->out;
+    return note->fp_at != caller->sp - WNDL_WORD;
+}
+
+/*
+ * Makes frames, states and words of the first `count` notes, from the last of
+ * them on: they end before `frame` and `word`. A frame without FP has its one
+ * word written twice.
+ */
+static inline void settle(const struct wndl_resume *r, uint32_t count,
+    uint64_t high, uint32_t frame, uint32_t word)
+{
+    const uint64_t bits = wndl_frame_bits(false, WNDL_HOW_CFI);
+    wndl_frame_word *out = &r->frames[frame];
+    struct state *state = &r->states[frame];
+    const struct note *const notes = r->notes, *note = &notes[count];
+    struct word *const list = r->list;
+    uint32_t *const frame_of = r->frame_of;
+    uint64_t sp = note->sp, fp = note->fp, pc = note->pc;
+    size_t i = word;
+    while (note != notes) {
+        note--;
+        const uint64_t pc_at = sp - WNDL_WORD, fp_at = note->fp_at;
+        frame--;
+        list[i - 1].at = (uintptr_t)fp_at;
+        list[i - 1].value = (uintptr_t)fp;
+        frame_of[i - 1] = frame;
+        i -= 1 + (fp_at != pc_at);
+        list[i].at = (uintptr_t)pc_at;
+        list[i].value = (uintptr_t)pc;
+        frame_of[i] = frame;
+        state--;
+        sp = note->sp;
+        fp = note->fp;
+        pc = note->pc;
+        state->sp = sp;
+        state->fp = fp;
+        state->high = high;
+        state->words = (uint32_t)i;
+        *--out = pc + bits;
+    }
+}
+
+/* The notes become part of the walk under way. */
+static void append(
+    struct wndl_resume *r, struct walker *w, uint32_t count, uint64_t high)
+{
+    const uint32_t last = (uint32_t)(w->out - r->frames) - 1 + count;
+    for (uint32_t i = 0; i < count; i++)
+        r->words += 1 + has_fp(&r->notes[i], &r->notes[i + 1]);
+    settle(r, count, high, last, r->words);
+    w->out = &r->frames[last + 1];
+    r->frames[last] = r->notes[count].pc + wndl_frame_bits(false, WNDL_HOW_CFI);
+}
+
+/* What the loop came to, `count` steps on. */
+static enum outcome commit(struct wndl_resume *r, struct walker *w,
+    const struct hot *h, uint32_t count, bool met)
+{
+    append(r, w, count, w->high);
     w->sp = h->sp;
     w->fp = h->fp;
     w->entry = h->entry;
     w->rule = wndl_rule_of_bits((int32_t)h->rule);
     if (met)
         return MET;
-    return moved ? land_noted(r, w, h) : LEFT;
+    return count > 0 ? land_noted(r, w) : LEFT;
 }
 
 /* What the hot loop goes by. */
@@ -215,7 +284,7 @@ struct ground {
     struct wndl_unwinder *u;
     wndl_generation generation;
     uint64_t high; /* where the range of sp ends */
-    const wndl_frame_word *out_end;
+    uint32_t room; /* for so many frames more */
 };
 
 /*
@@ -237,60 +306,64 @@ static inline struct wndl_entry *caller_of(const struct ground *g,
 }
 
 /*
- * As walk.c's hot_steps(), which explains it; it notes states and words, and
- * it ends where the walk meets the last one. From *h on, which is what it came
- * to then, with words up to r->words; false when nothing may be taken from it.
+ * As walk.c's hot_steps(), which explains it; it leaves notes, and it ends where
+ * the walk meets the last one. From *run on, whose frame the first note has,
+ * which is what it came to then, in *count steps; false when nothing may be
+ * taken from it.
  */
 READS_STACK __attribute__((always_inline)) static inline bool run_noting(
-    struct wndl_resume *r, const struct ground *g, struct hot *run, bool *met)
+    struct wndl_resume *r, const struct ground *g, struct hot *run,
+    uint32_t *count, bool *met)
 {
     const uint64_t bits = wndl_frame_bits(false, WNDL_HOW_CFI);
     struct hot h = *run;
-    uint32_t changes = wndl_cache_changes(g->u), words = r->words;
-    uint64_t meeting_sp = next_sp(r);
-    struct state *state = &r->states[h.out - r->frames - 1];
+    uint32_t changes = wndl_cache_changes(g->u);
+    uint64_t meeting_sp = next_sp(r), pc = r->notes[0].pc;
+    struct note *note = r->notes;
+    const struct note *const end = note + g->room;
     const bool link = r->walks++ % LINKS == 0;
     *met = false;
     for (;;) {
         struct hot_step step;
+        note->sp = h.sp;
+        note->fp = h.fp;
         if (h.sp >= meeting_sp) {
-            *met = meets(r, h.out[-1], h.sp, h.fp, g->high);
+            *met = meets(r, pc + bits, h.sp, h.fp, g->high);
             if (*met)
                 break;
             meeting_sp = next_sp(r);
         }
-        if (!hot_look(&h, g->high, &step) || h.out == g->out_end)
+        if (!hot_look(&h, g->high, &step) || note == end)
             break;
-        *state++ = (struct state){h.sp, h.fp, g->high, words};
-        struct word *word = &r->list[words];
         const uint64_t fp_at = step.cfa + (uint64_t)(WNDL_WORD * step.slot);
-        const bool has_fp = step.slot != WNDL_SLOT_NONE;
-        uint64_t pc = load(step.cfa - WNDL_WORD), saved = load(fp_at);
-        word[0] = (struct word){(uintptr_t)step.cfa - WNDL_WORD, (uintptr_t)pc};
-        word[1] = (struct word){(uintptr_t)fp_at, (uintptr_t)saved};
-        words += 1 + has_fp;
-        h.fp = has_fp ? saved : h.fp;
+        const uint64_t saved = load(fp_at);
+        pc = load(step.cfa - WNDL_WORD);
+        note->fp_at = fp_at;
+        h.fp = step.slot != WNDL_SLOT_NONE ? saved : h.fp;
         h.sp = step.cfa;
-        *h.out++ = pc + bits;
+        (++note)->pc = pc;
         h.entry = caller_of(g, h.entry, pc, &changes, link);
         h.rule = wndl_entry_rule(h.entry);
     }
     *run = h;
-    r->words = words;
+    *count = (uint32_t)(note - r->notes);
     return LIKELY(wndl_cache_changes(g->u) == changes);
 }
 
 /* Some frames more by the hot loop, unless the cache has changed meanwhile. */
 static enum outcome step_noting(struct wndl_resume *r, struct walker *w)
 {
-    struct hot h = {w->out, w->sp, w->fp, w->entry, wndl_rule_bits(w->rule)};
-    const struct ground g = {w->u, w->generation, w->high, w->out_end};
-    const uint32_t words = r->words;
+    struct hot h = {.sp = w->sp,
+        .fp = w->fp,
+        .entry = w->entry,
+        .rule = wndl_rule_bits(w->rule)};
+    const struct ground g = {
+        w->u, w->generation, w->high, (uint32_t)(w->out_end - w->out)};
+    uint32_t count;
     bool met;
-    if (run_noting(r, &g, &h, &met))
-        return commit(r, w, &h, met);
-    r->words = words;
-    return LEFT;
+    r->notes[0].pc = w->out[-1] - wndl_frame_bits(false, WNDL_HOW_CFI);
+    return run_noting(r, &g, &h, &count, &met) ? commit(r, w, &h, count, met)
+                                               : LEFT;
 }
 
 READS_STACK static inline bool is_changed(const struct word *word)
@@ -401,6 +474,13 @@ static inline void move_frames(
     }
 }
 
+static inline void joined(struct wndl_resume *r, uint32_t count, uint32_t k)
+{
+    r->top = k - count;
+    r->changed = count;
+    r->joined = true;
+}
+
 /* Puts the walk under way, of `count` frames, before the last one's `k`. */
 static void join(struct wndl_resume *r, uint32_t count, uint32_t k)
 {
@@ -409,9 +489,7 @@ static void join(struct wndl_resume *r, uint32_t count, uint32_t k)
         k - count, first - r->words};
     const uint32_t frames[] = {r->frame_of[first], r->frame_of[first + 1]};
     const struct word words[] = {r->list[first], r->list[first + 1]};
-    r->top = k - count;
-    r->changed = count;
-    r->joined = true;
+    joined(r, count, k);
     move_frames(&move, count, r->words);
     for (uint32_t i = 0; i < MOVED_WORDS; i++) {
         r->frame_of[first + i] = frames[i];
@@ -628,12 +706,14 @@ static void end_whole(struct wndl_walk *walk)
  * last one, which is as it was from there on. False, and nothing is done, if it
  * does not come to that.
  */
-static bool walk_shortly(struct wndl_resume *r, const struct wndl_regs *regs)
+static __attribute__((noinline)) bool walk_shortly(
+    struct wndl_resume *r, const struct wndl_regs *regs)
 {
     const uint32_t known = WNDL_REG_IP | WNDL_REG_SP | WNDL_REG_FP;
-    const struct ground g = {r->u, r->generation, r->high, &r->frames[r->max]};
+    const struct ground g = {r->u, r->generation, r->high, r->max - 1};
     const uint32_t next = r->next;
-    struct hot h = {.out = &r->frames[1], .sp = regs->sp, .fp = regs->fp};
+    struct hot h = {.sp = regs->sp, .fp = regs->fp};
+    uint32_t count;
     int32_t rule;
     bool met;
     if (!r->compared || (regs->valid & known) != known)
@@ -643,12 +723,13 @@ static bool walk_shortly(struct wndl_resume *r, const struct wndl_regs *regs)
     if (h.entry == NULL)
         return false;
     h.rule = rule;
-    r->words = 0;
-    r->frames[0] = wndl_frame_make(regs->ip, !r->called, WNDL_HOW_CONTEXT);
-    bool holds = run_noting(r, &g, &h, &met);
-    uint32_t count = (uint32_t)(h.out - r->frames) - 1, k = r->next;
+    r->notes[0].pc = wndl_frame_make(regs->ip, !r->called, WNDL_HOW_CONTEXT) -
+                     wndl_frame_bits(false, WNDL_HOW_CFI);
+    bool holds = run_noting(r, &g, &h, &count, &met);
+    uint32_t k = r->next;
     if (holds && met && count + (r->end - k) <= r->max) {
-        join(r, count, k);
+        settle(r, count, r->high, k, r->states[k].words);
+        joined(r, count, k);
         return true;
     }
     r->next = next;
