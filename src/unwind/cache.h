@@ -42,8 +42,8 @@ enum {
  * A rule is written and read in one piece: what a wrong one does is bounded.
  */
 struct wndl_entry {
-    _Atomic uint32_t next; /* byte offset of what its caller had last time */
-    _Atomic int32_t rule;  /* wndl_rule_bits() */
+    _Atomic uint32_t links; /* what its callers had: the last one's below */
+    _Atomic int32_t rule;   /* wndl_rule_bits() */
     _Atomic uintptr_t key;
 #if __SIZEOF_POINTER__ == 4
     _Atomic uint32_t generation;
@@ -54,7 +54,7 @@ _Static_assert(sizeof(struct wndl_entry) == 16, "four to a cache line");
 
 /*
  * Invariants: the second set has a key of this generation only if the first
- * has been full of such keys since; every `next` is the byte offset of some
+ * has been full of such keys since; each half of `links` is the link to some
  * entry. Zeroed memory is an empty cache.
  */
 struct wndl_unwinder {
@@ -122,11 +122,26 @@ static inline struct wndl_entry *wndl_cache_at(
     return (struct wndl_entry *)(void *)((uint8_t *)u->slots + offset);
 }
 
-/* Of `outside` too, which lies behind the slots. */
-static inline uint32_t wndl_cache_offset(
+/* To `outside` too, which lies behind the slots: in eights of a byte offset,
+ * of which one half of a word has room for all. */
+enum { WNDL_CACHE_LINK = 8 };
+
+_Static_assert(
+    sizeof(struct wndl_entry) * WNDL_CACHE_ENTRIES / WNDL_CACHE_LINK <=
+        UINT16_MAX,
+    "half a word has no room for a link");
+
+static inline uint32_t wndl_cache_link(
     const struct wndl_unwinder *u, const struct wndl_entry *entry)
 {
-    return (uint32_t)((const uint8_t *)entry - (const uint8_t *)u->slots);
+    return (uint32_t)((const uint8_t *)entry - (const uint8_t *)u->slots) /
+           WNDL_CACHE_LINK;
+}
+
+static inline struct wndl_entry *wndl_cache_linked(
+    struct wndl_unwinder *u, uintptr_t link)
+{
+    return wndl_cache_at(u, link * WNDL_CACHE_LINK);
 }
 
 /* Where to look in the `look`-th place, look < WNDL_CACHE_WAYS. */

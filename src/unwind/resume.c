@@ -272,7 +272,7 @@ static enum outcome commit(struct wndl_resume *r, struct walker *w,
     append(r, w, count, w->high);
     w->sp = h->sp;
     w->fp = h->fp;
-    w->entry = h->entry;
+    w->link = h->link;
     w->rule = wndl_rule_of_bits((int32_t)h->rule);
     if (met)
         return MET;
@@ -290,19 +290,22 @@ struct ground {
 /*
  * The entry of the caller of `callee`. Where threads walk all the time, each
  * link that one of them writes takes the line from the others: an entry gets
- * its first link at once, and another one only from few walks. Where callers
- * take turns, a newer link is no better than an older one.
+ * its first two at once, and others only from few walks. Where callers take
+ * turns, a newer link is no better than an older one.
  */
-static inline struct wndl_entry *caller_of(const struct ground *g,
-    struct wndl_entry *callee, uint64_t pc, uint32_t *changes, bool link)
+static inline uintptr_t caller_of(const struct ground *g, uintptr_t callee,
+    uint64_t pc, uint32_t *changes, bool link)
 {
-    struct wndl_entry *const last = linked(g->u, callee);
-    if (LIKELY(wndl_entry_is(last, pc, g->generation)))
+    const uintptr_t last = linked(g->u, callee);
+    if (LIKELY(leads_to(g->u, last, pc, g->generation)))
         return last;
-    struct wndl_entry *next = find_caller(g->u, pc, g->generation, changes);
-    if (link || last == g->u->slots)
-        link_caller(g->u, callee, next);
-    return next;
+    const uintptr_t before = linked_before(g->u, callee);
+    if (LIKELY(leads_to(g->u, before, pc, g->generation)))
+        return before;
+    const uintptr_t caller = find_caller(g->u, pc, g->generation, changes);
+    if (link || before == 0)
+        link_caller(g->u, callee, caller);
+    return caller;
 }
 
 /*
@@ -342,8 +345,8 @@ READS_STACK __attribute__((always_inline)) static inline bool run_noting(
         h.fp = step.slot != WNDL_SLOT_NONE ? saved : h.fp;
         h.sp = step.cfa;
         (++note)->pc = pc;
-        h.entry = caller_of(g, h.entry, pc, &changes, link);
-        h.rule = wndl_entry_rule(h.entry);
+        h.link = caller_of(g, h.link, pc, &changes, link);
+        h.rule = linked_rule(g->u, h.link);
     }
     *run = h;
     *count = (uint32_t)(note - r->notes);
@@ -355,7 +358,7 @@ static enum outcome step_noting(struct wndl_resume *r, struct walker *w)
 {
     struct hot h = {.sp = w->sp,
         .fp = w->fp,
-        .entry = w->entry,
+        .link = w->link,
         .rule = wndl_rule_bits(w->rule)};
     const struct ground g = {
         w->u, w->generation, w->high, (uint32_t)(w->out_end - w->out)};
@@ -718,10 +721,11 @@ static __attribute__((noinline)) bool walk_shortly(
     bool met;
     if (!r->compared || (regs->valid & known) != known)
         return false;
-    h.entry =
+    const struct wndl_entry *entry =
         wndl_cache_peek(r->u, regs->ip + !r->called, r->generation, &rule);
-    if (h.entry == NULL)
+    if (entry == NULL)
         return false;
+    h.link = wndl_cache_link(r->u, entry);
     h.rule = rule;
     r->notes[0].pc = wndl_frame_make(regs->ip, !r->called, WNDL_HOW_CONTEXT) -
                      wndl_frame_bits(false, WNDL_HOW_CFI);

@@ -94,13 +94,15 @@ static bool ended_by_bad_pc(struct walker *w, uint64_t pc)
 void wndl_walker_find_rule(struct walker *w, uint64_t pc)
 {
     int32_t bits;
-    w->entry = wndl_cache_peek(w->u, pc, w->generation, &bits);
-    if (w->entry != NULL) {
+    const struct wndl_entry *entry =
+        wndl_cache_peek(w->u, pc, w->generation, &bits);
+    if (entry != NULL) {
+        w->link = wndl_cache_link(w->u, entry);
         w->rule = wndl_rule_of_bits(bits);
         return;
     }
     struct wndl_found found = wndl_cache_find(w->u, pc, w->generation);
-    w->entry = found.entry;
+    w->link = wndl_cache_link(w->u, found.entry);
     w->rule = found.rule;
 }
 
@@ -306,16 +308,15 @@ READS_STACK __attribute__((always_inline)) static inline bool hot_step(
     h->fp = step.slot != WNDL_SLOT_NONE ? saved : h->fp;
     h->sp = step.cfa;
     h->out[n] = pc + g->bits;
-    h->entry =
-        wndl_walker_caller(g->u, h->entry, pc, g->generation, &g->changes);
-    h->rule = wndl_entry_rule(h->entry);
+    h->link = wndl_walker_caller(g->u, h->link, pc, g->generation, &g->changes);
+    h->rule = linked_rule(g->u, h->link);
     OPAQUE(h->rule);
     return true;
 }
 
 /*
  * The hot loop: frames by SP and FP rules until something else is needed, or
- * there is room for less than two. The caller's entry is guessed by `next`
+ * there is room for less than two. The caller's entry is guessed by a link
  * before its key, the return address, is there to compare: the loads of one
  * frame do not wait for the other's. When others have changed the cache
  * meanwhile, the rules may have been of other keys: then it is false, and
@@ -346,7 +347,7 @@ static bool take(struct walker *w, const struct hot *h)
     w->out = h->out;
     w->sp = h->sp;
     w->fp = h->fp;
-    w->entry = h->entry;
+    w->link = h->link;
     w->rule = wndl_rule_of_bits((int32_t)h->rule);
     return wndl_walker_land(
         w, h->out[-1] - wndl_frame_bits(false, WNDL_HOW_CFI));
@@ -357,7 +358,7 @@ READS_STACK static bool step_many(struct walker *w)
 {
     struct ground g = {
         w->u, w->generation, wndl_cache_changes(w->u), w->high, 0, w->out_end};
-    struct hot h = {w->out, w->sp, w->fp, w->entry, wndl_rule_bits(w->rule)};
+    struct hot h = {w->out, w->sp, w->fp, w->link, wndl_rule_bits(w->rule)};
     return !hot_steps(&g, &h) || take(w, &h);
 }
 
@@ -422,10 +423,10 @@ READS_STACK __attribute__((always_inline)) static inline bool hot_start(
         return false;
     g->generation = wndl_cache_generation(g->u);
     g->changes = wndl_cache_changes(g->u);
-    h->entry = wndl_cache_at(g->u, wndl_cache_home(pc));
-    if (UNLIKELY(!wndl_entry_is(h->entry, pc, g->generation)))
+    h->link = wndl_cache_home(pc) / WNDL_CACHE_LINK;
+    if (UNLIKELY(!leads_to(g->u, h->link, pc, g->generation)))
         return false;
-    h->rule = wndl_entry_rule(h->entry);
+    h->rule = linked_rule(g->u, h->link);
     h->sp = regs->sp;
     h->fp = (regs->valid & WNDL_REG_FP) != 0 ? regs->fp : 0;
     h->out[-1] = wndl_frame_make(regs->ip, interrupted, WNDL_HOW_CONTEXT);
@@ -461,7 +462,7 @@ READS_STACK __attribute__((always_inline)) static inline void walk_from(
     }
     struct walker w;
     const struct hot reached = {
-        holds ? h.out : first + 1, h.sp, h.fp, h.entry, h.rule};
+        holds ? h.out : first + 1, h.sp, h.fp, h.link, h.rule};
     w.regs = regs;
     w.stacks = stacks.ranges;
     w.stack_count = stacks.count;

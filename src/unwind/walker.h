@@ -46,14 +46,14 @@ struct anchor {
 
 /*
  * The last frame written is the one to be stepped from: `rule` is its rule,
- * `entry` where that is kept, `sp` and `fp` its registers; `fp` is 0 when not
+ * `link` leads to where that is kept, `sp` and `fp` its registers; `fp` is 0 when not
  * known, which no rule accepts. sp is in the range that ends at `high`, or in
  * none, then high = 0.
  */
 struct walker {
     struct wndl_unwinder *u;
     wndl_generation generation;
-    struct wndl_entry *entry;
+    uintptr_t link;
     struct wndl_rule rule;
     wndl_frame_word *out, *out_end;
     uint64_t sp, fp, high;
@@ -107,66 +107,92 @@ void wndl_walker_set_sp(struct walker *w, uint64_t sp);
 void wndl_walker_find_rule(struct walker *w, uint64_t pc);
 
 /*
- * The entry of a caller, to which no link led. *changes counts what this does
- * itself. A pc that none can be may be found in a free slot, whose rule has no
- * kind.
+ * To the entry of a caller, to which no link led. *changes counts what this
+ * does itself. A pc that none can be may be found in a free slot, whose rule
+ * has no kind.
  */
-static inline struct wndl_entry *find_caller(struct wndl_unwinder *u,
-    uint64_t pc, wndl_generation generation, uint32_t *changes)
+static inline uintptr_t find_caller(struct wndl_unwinder *u, uint64_t pc,
+    wndl_generation generation, uint32_t *changes)
 {
-    uint32_t offset = wndl_cache_home(pc);
-    struct wndl_entry *caller = wndl_cache_at(u, offset);
-    if (LIKELY(wndl_entry_is(caller, pc, generation)))
-        return caller;
-    caller = wndl_cache_at(u, wndl_cache_place(offset, 1));
-    if (LIKELY(wndl_entry_is(caller, pc, generation)))
-        return caller;
+    const uint32_t home = wndl_cache_home(pc), next = wndl_cache_place(home, 1);
+    if (LIKELY(wndl_entry_is(wndl_cache_at(u, home), pc, generation)))
+        return home / WNDL_CACHE_LINK;
+    if (LIKELY(wndl_entry_is(wndl_cache_at(u, next), pc, generation)))
+        return next / WNDL_CACHE_LINK;
     struct wndl_found found = wndl_cache_find(u, pc, generation);
     *changes += found.kept;
-    return found.entry;
+    return wndl_cache_link(u, found.entry);
 }
 
-/* Where the entry of the caller was last time. */
-static inline struct wndl_entry *linked(
-    struct wndl_unwinder *u, const struct wndl_entry *callee)
+/*
+ * To where the entry of the caller was last time. Frame by frame, the hot loops
+ * wait for this load alone, and for no sum of addresses before it.
+ */
+static inline uintptr_t linked(struct wndl_unwinder *u, uintptr_t callee)
 {
-#if defined(__x86_64__) || defined(__i386__)
-    uintptr_t offset; /* whose upper half the load clears */
+#if defined(__x86_64__) && !defined(__ILP32__)
+    uintptr_t link; /* whose upper bits the load clears */
     /* A relaxed load, but not into the register that `callee` is in: that would
      * have to be saved first, at every frame. */
-    __asm__("movl %1, %k0" : "=&r"(offset) : "m"(callee->next));
-    return wndl_cache_at(u, offset);
+    __asm__("movzwl (%1,%2,8), %k0" : "=&r"(link) : "r"(u->slots), "r"(callee));
+    return link;
 #else
-    return wndl_cache_at(
-        u, atomic_load_explicit(&callee->next, memory_order_relaxed));
+    return (uint16_t)atomic_load_explicit(
+        &wndl_cache_linked(u, callee)->links, memory_order_relaxed);
 #endif
 }
 
-static inline void link_caller(struct wndl_unwinder *u,
-    struct wndl_entry *callee, const struct wndl_entry *caller)
+/* Before that. The processor foresees which of the two it is, or neither, and
+ * goes on from there before the return address is in. */
+static inline uintptr_t linked_before(struct wndl_unwinder *u, uintptr_t callee)
 {
-    atomic_store_explicit(
-        &callee->next, wndl_cache_offset(u, caller), memory_order_relaxed);
+    return atomic_load_explicit(
+               &wndl_cache_linked(u, callee)->links, memory_order_relaxed) >>
+           16;
 }
 
-/* The entry of the caller of `callee`, which is linked to it. */
-static inline struct wndl_entry *wndl_walker_caller(struct wndl_unwinder *u,
-    struct wndl_entry *callee, uint64_t pc, wndl_generation generation,
+static inline void link_caller(
+    struct wndl_unwinder *u, uintptr_t callee, uintptr_t caller)
+{
+    _Atomic uint32_t *at = &wndl_cache_linked(u, callee)->links;
+    uint32_t links = atomic_load_explicit(at, memory_order_relaxed);
+    atomic_store_explicit(
+        at, links << 16 | (uint32_t)caller, memory_order_relaxed);
+}
+
+/* Whether it leads to the entry of this pc. */
+static inline bool leads_to(struct wndl_unwinder *u, uintptr_t link,
+    uint64_t pc, wndl_generation generation)
+{
+    return wndl_entry_is(wndl_cache_linked(u, link), pc, generation);
+}
+
+static inline int32_t linked_rule(struct wndl_unwinder *u, uintptr_t link)
+{
+    return wndl_entry_rule(wndl_cache_linked(u, link));
+}
+
+/* To the entry of the caller of `callee`, which is linked to it. */
+static inline uintptr_t wndl_walker_caller(struct wndl_unwinder *u,
+    uintptr_t callee, uint64_t pc, wndl_generation generation,
     uint32_t *changes)
 {
-    struct wndl_entry *next = linked(u, callee);
-    if (LIKELY(wndl_entry_is(next, pc, generation)))
-        return next;
-    next = find_caller(u, pc, generation, changes);
-    link_caller(u, callee, next);
-    return next;
+    uintptr_t caller = linked(u, callee);
+    if (LIKELY(leads_to(u, caller, pc, generation)))
+        return caller;
+    caller = linked_before(u, callee);
+    if (LIKELY(leads_to(u, caller, pc, generation)))
+        return caller;
+    caller = find_caller(u, pc, generation, changes);
+    link_caller(u, callee, caller);
+    return caller;
 }
 
 /* The last frame's state, in the hands of a hot loop. */
 struct hot {
     wndl_frame_word *out;
     uint64_t sp, fp;
-    struct wndl_entry *entry;
+    uintptr_t link;
     int64_t rule; /* as wndl_rule_bits() has it */
 };
 
