@@ -309,10 +309,10 @@ static inline uintptr_t caller_of(const struct ground *g, uintptr_t callee,
 }
 
 /*
- * As walk.c's hot_steps(), which explains it; it leaves notes, and it ends where
- * the walk meets the last one. From *run on, whose frame the first note has,
- * which is what it came to then, in *count steps; false when nothing may be
- * taken from it.
+ * As walk.c's hot_steps(), which explains it; it leaves notes, and it ends
+ * where the walk meets the last one. From *run on, whose frame the first note
+ * has, which is what it came to then, in *count steps; false when nothing may
+ * be taken from it.
  */
 READS_STACK __attribute__((always_inline)) static inline bool run_noting(
     struct wndl_resume *r, const struct ground *g, struct hot *run,

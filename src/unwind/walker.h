@@ -46,9 +46,9 @@ struct anchor {
 
 /*
  * The last frame written is the one to be stepped from: `rule` is its rule,
- * `link` leads to where that is kept, `sp` and `fp` its registers; `fp` is 0 when not
- * known, which no rule accepts. sp is in the range that ends at `high`, or in
- * none, then high = 0.
+ * `link` leads to where that is kept, `sp` and `fp` are its registers; `fp` is
+ * 0 when not known, which no rule accepts. sp is in the range that ends at
+ * `high`, or in none, then high = 0.
  */
 struct walker {
     struct wndl_unwinder *u;
