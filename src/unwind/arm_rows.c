@@ -424,6 +424,27 @@ static void deepen(
     f->state.depth -= i->amount;
 }
 
+/*
+ * Linkers merge the entries of neighbours that say the same: a function may
+ * begin at a push of lr where the body's rule holds, if from there a prologue
+ * makes that rule again. *depth: as behind the first one.
+ */
+static bool begin_again(struct going *g, const struct wndl_arm_insn *i,
+    uint64_t at, struct steps *steps, int64_t *depth)
+{
+    struct wndl_arm_function next = *g->function;
+    struct targets targets;
+    next.start = at;
+    if (i->kind != WNDL_ARM_PUSH || (i->mask >> WNDL_ARM_LR & 1) == 0 ||
+        !follow_prologue(&next, &g->code, steps, &targets))
+        return false;
+    const struct state body = body_state(g->function->body);
+    take_steps(g, steps);
+    change(g, steps->end, &body);
+    *depth = steps->list[steps->count - 1].state.depth;
+    return true;
+}
+
 /* Tells of all from `at` on; sp is `depth` below the CFA there, if known. */
 static void go_through(
     struct going *g, uint64_t at, int64_t depth, const struct targets *targets)
@@ -447,6 +468,10 @@ static void go_through(
         } else if (always && leaves(&i)) {
             f = fresh;
             change_behind_jump(g, at + i.size, targets);
+        } else if (always && is_same(&g->state, &body) &&
+                   begin_again(g, &i, at, &steps, &fresh.state.depth)) {
+            at = steps.end - i.size;
+            f = fresh;
         } else if (always && is_same(&g->state, &body)) {
             note(&f, &i);
             deepen(&fresh, &f, &i);
