@@ -5,6 +5,7 @@
 #include "unwind/arm_find.h"
 #include "unwind/call.h"
 #include "unwind/flow.h"
+#include "unwind/flow_arm.h"
 #include "unwind/jit.h"
 #include "unwind/jit_remote.h"
 #include "unwind/landing_a64.h"
@@ -174,6 +175,14 @@ static struct wndl_step guess(
     return stepped(WNDL_HOW_FP);
 }
 
+/* Behind a call that does not return, the next function begins. */
+static bool is_behind_arm_call(const struct wndl_space *space, uint64_t pc)
+{
+    return space->arch->family == WNDL_CFI_ARM && space->remote == NULL &&
+           (wndl_arm_is_behind_call(NULL, pc) ||
+               wndl_arm_is_behind_call(NULL, pc | 1));
+}
+
 /*
  * No call returns to the first instruction of a function that code without
  * CFI precedes: the address was put on the stack to be returned to first, as
@@ -184,7 +193,7 @@ static bool at_coroutine_entry(
     const struct wndl_space *space, const struct wndl_fp_state *state)
 {
     struct wndl_code code;
-    if (state->interrupted)
+    if (state->interrupted || is_behind_arm_call(space, state->pc))
         return false;
     return wndl_code_find(space->remote, state->pc, &code) == WNDL_CODE_ROW ||
            (space->arch->word == 4 &&
@@ -342,12 +351,24 @@ static struct wndl_fp_state fp_state(
     };
 }
 
+/* Of 32-bit Arm: code that is no root's, followed to its return. */
+static bool step_by_flow(const struct wndl_space *space, struct wndl_full *full)
+{
+    const struct wndl_fp_state state = fp_state(space->arch, full);
+    return space->arch->family == WNDL_CFI_ARM &&
+           wndl_space_method(space) == WNDL_WALK_ANY &&
+           !at_program_start(space, state.sp) &&
+           !at_thread_start(space, &state) && wndl_flow_arm_step(space, full);
+}
+
 static struct wndl_step full_fp_step(
     const struct wndl_space *space, struct wndl_full *full, bool in_module)
 {
     const struct wndl_arch *arch = space->arch;
     if (arch->family == WNDL_CFI_AARCH64 && wndl_signal_a64_step(space, full))
         return stepped(WNDL_HOW_CFI);
+    if (in_module && step_by_flow(space, full))
+        return stepped_alone();
     if (arch->ra != arch->pc && wndl_space_method(space) == WNDL_WALK_ANY &&
         step_by_link(space, full))
         return stepped_alone();

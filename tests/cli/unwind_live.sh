@@ -114,6 +114,11 @@ elif [ "$machine" = i386 ]; then
 else
     build thumb -O2 -mthumb
     run thumb
+    awk '$1 == "exceptions" { good = $4 > $2 / 2 } END { exit !good }' \
+        "$work/out" || {
+        echo "CANTUNWIND code is not followed to its return"
+        failed=1
+    }
     build arm -O1 -marm -g
     run arm
     # The same again, with nothing but the table.

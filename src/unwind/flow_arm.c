@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/flow_arm.h"
+
+#include "os/dlfind.h"
+#include "unwind/arm_code.h"
+#include "unwind/arm_find.h"
+#include "unwind/exidx.h"
+
+enum {
+    WORD = 4,
+    STEPS_MAX = 2048, /* instructions of all ways together */
+    WAYS_MAX = 48,
+    STRETCHES_MAX = 48,
+    FIRST_SAVED = WNDL_ARM_R4,
+    LAST_SAVED = 11,
+};
+
+/* What a branch that was passed over is taken with: registers that frames are
+ * made by. Small, for signal handlers' stacks. */
+static const uint8_t kept[] = {7, 11, WNDL_ARM_SP, WNDL_ARM_LR};
+enum { KEPT = sizeof kept };
+
+struct way {
+    uint32_t at, pushed_lr, regs[KEPT];
+    uint16_t valid;
+};
+
+/* Code that has been gone through. */
+struct stretch {
+    uint32_t from, to;
+};
+
+/* Code being followed, with what registers have there. */
+struct flow {
+    const struct wndl_space *space;
+    const struct wndl_cfi_regs *before; /* where it began */
+    struct wndl_cfi_regs now;
+    uint64_t pushed_lr;  /* 0: it was not, or what it had is not known */
+    uint64_t lr_slot;    /* that lr was loaded from; 0: none */
+    bool is_another;     /* not the caller but a function further up */
+    int64_t conditional; /* instructions under a condition that follow */
+    struct way ways[WAYS_MAX];
+    struct stretch stretches[STRETCHES_MAX];
+    unsigned way_count, ways_taken, stretch_count, steps;
+};
+
+static bool has(const struct wndl_cfi_regs *regs, unsigned number)
+{
+    return (regs->valid >> number & 1) != 0;
+}
+
+static void set(struct wndl_cfi_regs *regs, unsigned number, uint64_t value)
+{
+    regs->regs[number] = value;
+    regs->valid |= UINT64_C(1) << number;
+}
+
+static void forget(struct wndl_cfi_regs *regs, unsigned number)
+{
+    regs->valid &= ~(UINT64_C(1) << number);
+}
+
+/* What was pushed on the way is as it was where this began. */
+static bool restore(struct flow *f, unsigned reg, uint64_t slot)
+{
+    uint64_t value;
+    if (slot < f->before->regs[WNDL_ARM_SP]) {
+        const bool is_ra = reg == WNDL_ARM_PC || reg == WNDL_ARM_LR;
+        value = is_ra ? f->pushed_lr : f->before->regs[reg];
+        if (is_ra ? value == 0 : !has(f->before, reg)) {
+            forget(&f->now, reg);
+            return reg != WNDL_ARM_PC;
+        }
+    } else if (!wndl_space_word(f->space, slot, &value)) {
+        return false;
+    }
+    set(&f->now, reg, value);
+    return true;
+}
+
+/* Those of `mask`, from `slot` on. */
+static bool restore_all(struct flow *f, unsigned mask, uint64_t slot)
+{
+    for (unsigned reg = 0; reg < WNDL_ARM_REGS; reg++) {
+        if ((mask >> reg & 1) == 0)
+            continue;
+        if (!restore(f, reg, slot))
+            return false;
+        slot += WORD;
+    }
+    return true;
+}
+
+static bool add(struct flow *f, const struct wndl_arm_insn *i)
+{
+    if (!has(&f->now, i->base)) {
+        forget(&f->now, i->reg);
+        return i->reg != WNDL_ARM_SP;
+    }
+    set(&f->now, i->reg,
+        (uint32_t)(f->now.regs[i->base] + (uint64_t)i->amount));
+    return true;
+}
+
+static void push(struct flow *f, const struct wndl_arm_insn *i)
+{
+    uint64_t *sp = &f->now.regs[WNDL_ARM_SP];
+    *sp = (uint32_t)(*sp + (uint64_t)i->amount);
+    if ((i->mask >> WNDL_ARM_LR & 1) != 0 && has(&f->now, WNDL_ARM_LR))
+        f->pushed_lr = f->now.regs[WNDL_ARM_LR];
+}
+
+static bool pop(struct flow *f, const struct wndl_arm_insn *i)
+{
+    const uint64_t slot = f->now.regs[WNDL_ARM_SP];
+    set(&f->now, WNDL_ARM_SP, (uint32_t)(slot + (uint64_t)i->amount));
+    return restore_all(f, i->mask & ~(1u << WNDL_ARM_SP), slot);
+}
+
+static bool load(struct flow *f, const struct wndl_arm_insn *i)
+{
+    const uint64_t slot =
+        (uint32_t)(f->now.regs[WNDL_ARM_SP] + (uint64_t)i->amount);
+    if (i->mask == 1u << WNDL_ARM_LR)
+        f->lr_slot = slot;
+    return restore_all(f, i->mask, slot);
+}
+
+/*
+ * libgcc's unwinder keeps all of its caller's registers, and loads lr from
+ * among them. While it unwinds, it writes over them those of the function that
+ * it has come to: then sp is another than that of its return.
+ */
+static bool has_come_to_another(struct flow *f)
+{
+    struct wndl_cfi_regs all = {0};
+    for (unsigned reg = FIRST_SAVED; reg <= WNDL_ARM_PC; reg++) {
+        uint64_t value;
+        const uint64_t slot =
+            f->lr_slot - (uint64_t)WORD * WNDL_ARM_LR + (uint64_t)WORD * reg;
+        if (slot < f->before->regs[WNDL_ARM_SP] ||
+            !wndl_space_word(f->space, slot, &value))
+            return false;
+        set(&all, reg, value);
+    }
+    if (all.regs[WNDL_ARM_SP] == f->now.regs[WNDL_ARM_SP])
+        return false;
+    f->now = all;
+    f->is_another = true;
+    return true;
+}
+
+static bool follow_return(struct flow *f)
+{
+    if (f->lr_slot != 0 && has_come_to_another(f))
+        return true;
+    if (has(&f->now, WNDL_ARM_LR))
+        set(&f->now, WNDL_ARM_PC, f->now.regs[WNDL_ARM_LR]);
+    return has(&f->now, WNDL_ARM_LR);
+}
+
+/* Under a condition it is taken not to be done. */
+static bool may_be_passed_over(const struct wndl_arm_insn *i)
+{
+    switch ((enum wndl_arm_kind)i->kind) {
+    case WNDL_ARM_PUSH:
+    case WNDL_ARM_ADDREG:
+    case WNDL_ARM_MOVES_SP:
+        return false;
+    case WNDL_ARM_POP:
+        return (i->mask >> WNDL_ARM_PC & 1) != 0;
+    case WNDL_ARM_ADD:
+        return i->reg != WNDL_ARM_SP;
+    default:
+        return true;
+    }
+}
+
+/* False where nothing can be told behind it. A return sets PC. */
+static bool follow(struct flow *f, const struct wndl_arm_insn *i)
+{
+    switch ((enum wndl_arm_kind)i->kind) {
+    case WNDL_ARM_PUSH:
+        push(f, i);
+        return true;
+    case WNDL_ARM_POP:
+        return pop(f, i);
+    case WNDL_ARM_LOAD:
+        return load(f, i);
+    case WNDL_ARM_ADD:
+        return add(f, i);
+    case WNDL_ARM_CALL:
+        forget(&f->now, WNDL_ARM_LR);
+        return true;
+    case WNDL_ARM_IT:
+        f->conditional = i->amount;
+        return true;
+    case WNDL_ARM_RETURN:
+        return follow_return(f);
+    case WNDL_ARM_ADDREG:
+    case WNDL_ARM_MOVES_SP:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Each target once. */
+static void keep_way(struct flow *f, uint64_t at)
+{
+    if (at == 0 || f->way_count == WAYS_MAX)
+        return;
+    for (unsigned i = 0; i < f->way_count; i++) {
+        if (f->ways[i].at == at)
+            return;
+    }
+    struct way *way = &f->ways[f->way_count++];
+    *way = (struct way){.at = (uint32_t)at,
+        .pushed_lr = (uint32_t)f->pushed_lr,
+        .valid = (uint16_t)f->now.valid};
+    for (unsigned i = 0; i < KEPT; i++)
+        way->regs[i] = (uint32_t)f->now.regs[kept[i]];
+}
+
+/* The first of them that was not gone yet: returns where it begins; 0: none. */
+static uint64_t take_way(struct flow *f)
+{
+    if (f->ways_taken == f->way_count)
+        return 0;
+    const struct way *way = &f->ways[f->ways_taken++];
+    f->pushed_lr = way->pushed_lr;
+    f->lr_slot = 0;
+    f->conditional = 0;
+    f->now = *f->before;
+    for (unsigned i = 0; i < KEPT; i++) {
+        forget(&f->now, kept[i]);
+        if ((way->valid >> kept[i] & 1) != 0)
+            set(&f->now, kept[i], way->regs[i]);
+    }
+    return way->at;
+}
+
+/* False where it has been gone through, or there is no room to note it. */
+static bool enter(struct flow *f, uint64_t at)
+{
+    for (unsigned i = 0; i < f->stretch_count; i++) {
+        if (at >= f->stretches[i].from && at < f->stretches[i].to)
+            return false;
+    }
+    if (f->stretch_count == STRETCHES_MAX)
+        return false;
+    f->stretches[f->stretch_count++] =
+        (struct stretch){(uint32_t)at, (uint32_t)at};
+    return true;
+}
+
+/* Up to a return, whose address is in PC then. */
+static bool follow_way(
+    struct flow *f, const struct wndl_arm_code *code, uint64_t at)
+{
+    forget(&f->now, WNDL_ARM_PC);
+    if (!enter(f, at))
+        return false;
+    for (; f->steps < STEPS_MAX; f->steps++) {
+        struct wndl_arm_insn i;
+        if (!wndl_arm_decode(code, at, &i))
+            return false;
+        at += i.size;
+        f->stretches[f->stretch_count - 1].to = (uint32_t)at;
+        const bool always = f->conditional == 0 && !i.conditional;
+        f->conditional -= f->conditional > 0;
+        if (i.kind == WNDL_ARM_BRANCH || (i.kind == WNDL_ARM_JUMP && !always))
+            keep_way(f, i.target);
+        if (!always && may_be_passed_over(&i))
+            continue;
+        if (!always || !follow(f, &i))
+            return false;
+        if (has(&f->now, WNDL_ARM_PC))
+            return true;
+        if (i.kind != WNDL_ARM_JUMP)
+            continue;
+        at = i.target;
+        if (!enter(f, at))
+            return false;
+    }
+    return false;
+}
+
+/* What the caller has; false where it can be none. */
+static bool take(const struct flow *f, struct wndl_full *full)
+{
+    struct wndl_cfi_regs caller = f->now;
+    const uint64_t ra = caller.regs[WNDL_ARM_PC];
+    const uint64_t sp = caller.regs[WNDL_ARM_SP];
+    const uint64_t sp_before = f->before->regs[WNDL_ARM_SP];
+    if (sp < sp_before || (sp == sp_before && !full->interrupted) ||
+        !(f->is_another ? wndl_code_is_mapped(NULL, ra)
+                        : wndl_arm_is_behind_call(NULL, ra)))
+        return false;
+    for (unsigned reg = 0; reg < WNDL_ARM_PC; reg++) {
+        if ((reg < FIRST_SAVED || reg > LAST_SAVED) && reg != WNDL_ARM_SP)
+            forget(&caller, reg);
+    }
+    set(&caller, WNDL_ARM_PC, ra & ~UINT64_C(1));
+    full->regs = caller;
+    full->interrupted = false;
+    return true;
+}
+
+/* The first way to a return that can be one. */
+static bool follow_all(
+    struct flow *f, const struct wndl_arm_code *code, struct wndl_full *full)
+{
+    uint64_t at = f->before->regs[WNDL_ARM_PC];
+    for (; at != 0; at = take_way(f)) {
+        if (follow_way(f, code, at) && take(f, full))
+            return true;
+    }
+    return false;
+}
+
+/* As Thumb code or as ARM code. */
+static bool step_as(const struct wndl_space *space,
+    const struct wndl_arm_code *code, struct wndl_full *full)
+{
+    const struct wndl_cfi_regs before = full->regs;
+    const uint64_t pc = before.regs[WNDL_ARM_PC];
+    struct flow f = {.space = space, .before = &before, .now = before};
+    if (pc % (code->thumb ? 2 : WORD) != 0)
+        return false;
+    if (!full->interrupted) {
+        forget(&f.now, WNDL_ARM_LR);
+        if (!wndl_arm_is_behind_call(NULL, pc | code->thumb))
+            return false;
+    }
+    return follow_all(&f, code, full);
+}
+
+bool wndl_flow_arm_step(const struct wndl_space *space, struct wndl_full *full)
+{
+    struct wndl_dlmodule module;
+    const uint64_t pc = full->regs.regs[WNDL_ARM_PC];
+    if (space->remote != NULL || !wndl_dlfind(pc, &module))
+        return false;
+    struct wndl_arm_code code = {.bytes = wndl_dlmodule_around(&module, pc)};
+    code.addr = (uintptr_t)code.bytes.data;
+    struct wndl_full other = *full;
+    const bool is_arm = step_as(space, &code, &other);
+    code.thumb = true;
+    struct wndl_full thumb = *full;
+    const bool is_thumb = step_as(space, &code, &thumb);
+    if (is_arm == is_thumb)
+        return false; /* neither, or nobody knows which */
+    *full = is_arm ? other : thumb;
+    return true;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * flow_arm: 32-bit Arm code that says of itself that it may not be unwound, or
+ * says nothing, followed to its return: what it does to sp on the way tells
+ * where its frame ends.
+ *
+ * Signal-safe, of this process alone.
+ */
+#ifndef WNDL_UNWIND_FLOW_ARM_H
+#define WNDL_UNWIND_FLOW_ARM_H
+
+#include "unwind/full.h"
+
+/*
+ * To the caller, if from the pc a way leads to a return to behind a call: calls
+ * are passed over, branches too, and taken one by one after that. At most 2,048
+ * instructions, each once. Registers that are not restored on the way stay as
+ * they are. Takes 4 KiB of the stack.
+ */
+bool wndl_flow_arm_step(const struct wndl_space *space, struct wndl_full *full);
+
+#endif
