@@ -17,11 +17,12 @@ static long parse(const std::string &text, int depth)
     return std::stol(text); // throws
 }
 
-int main()
+int main(int argc, char **argv)
 {
+    const int end = argc > 1 ? std::stoi(argv[1]) : 30000;
     std::map<std::string, long> counts;
     std::vector<long> numbers;
-    for (int i = 0; i < 30000; i++) {
+    for (int i = 0; i < end; i++) {
         std::string text = std::to_string(i * 7919L % 30011);
         try {
             numbers.push_back(parse(i % 3 == 0 ? "x" + text : text, 10));

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""shares_count.py ROOT READELF: counts stacks for bench/shares, of what recdump
--s says on standard input: all, complete ones, incomplete ones whose first or
-last frame is in code that .ARM.exidx says may not be unwound, and those where
-one is in code of a module of ROOT that no entry is of. With WHERE set, the
-last frames of the others go to standard error, most frequent first."""
+"""shares_count.py ROOT READELF TABLES: counts stacks for bench/shares, of what
+recdump -s says on standard input: all, complete ones, incomplete ones whose
+first or last frame is in code that .ARM.exidx says may not be unwound, and
+those where one is in code of a module of ROOT that no entry is of, unless the
+folder TABLES has a table of the module. With WHERE set, the last frames of the
+first and of the others go to standard error, most frequent first."""
 import bisect
 import collections
 import os
@@ -12,7 +13,7 @@ import re
 import subprocess
 import sys
 
-root, readelf = sys.argv[1:]
+root, readelf, tables = sys.argv[1:]
 ENTRY = re.compile(r"^0x([0-9a-f]+)(?: <.*>)?: (.*)")
 
 
@@ -37,14 +38,14 @@ def original(path):
     return path
 
 
-images, indexes = {}, {}
+images, indexes, framed = {}, {}, set()
 
 
 def told(frame):
     """What .ARM.exidx says of a frame's code."""
     image, _, address = frame.partition("+")
     path = images.get(image, "")
-    if readelf == "-" or not path.startswith(root):
+    if readelf == "-" or image in framed or not path.startswith(root):
         return "something"
     if path not in indexes:
         indexes[path] = index_of(path)
@@ -55,28 +56,28 @@ def told(frame):
     return "forbidden" if forbids[at] else "something"
 
 
-everything = complete = forbidden = untold = 0
-others = collections.Counter()
+everything = complete = 0
+incomplete, ends = collections.Counter(), collections.Counter()
 for line in sys.stdin:
     words = line.split()
     if line.startswith("image "):
         images[words[1]] = original(words[3])
+        if tables and os.path.exists(f"{tables}/{words[2]}.wut"):
+            framed.add(words[1])
     elif line.startswith("end "):
         everything += int(words[2])
         complete += int(words[2]) if words[1] == "0" else 0
     elif line.startswith("incomplete "):
         said = {told(words[-1]), told(words[2])} if len(words) > 2 else set()
-        if "forbidden" in said:
-            forbidden += 1
-        elif "untold" in said:
-            untold += 1
-        else:
+        where = next((w for w in ("forbidden", "untold") if w in said), "rest")
+        incomplete[where] += 1
+        if where != "untold":
             image, _, address = words[-1].partition("+")
             leaf = "leaf" if len(words) == 3 else "caller"
             path = images.get(image, "")
-            others[f"{words[1]} {leaf} {path} {address}"] += 1
+            ends[f"{where} {words[1]} {leaf} {path} {address}"] += 1
 
-print(everything, complete, forbidden, untold)
+print(everything, complete, incomplete["forbidden"], incomplete["untold"])
 if os.environ.get("WHERE"):
-    for what, count in others.most_common(12):
+    for what, count in ends.most_common(12):
         print("   ", count, what, file=sys.stderr)
