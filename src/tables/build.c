@@ -48,7 +48,7 @@ static void write_header(struct wndl_buf *out, const struct subject *s)
     wndl_buf_u32le(out, l->block_count);
     wndl_buf_u32le(out, (uint32_t)l->rules.len);
     for (unsigned i = 0; i < WNDL_TABLE_HOT_CLASSES - 1; i++)
-        put16(out, l->hot_ends[i]);
+        put16(out, (uint16_t)l->hot_ends[i]);
     wndl_buf_u32le(out, (uint32_t)l->dict.len);
     wndl_buf_u32le(out, (uint32_t)s->rows->full.len);
     wndl_buf_u32le(out, (uint32_t)l->records.len);

@@ -8,9 +8,10 @@
 /*
  * Blocks are as large as may be while they have about so many rows, and records
  * of so many bytes: rows far apart make large ones of few rows, of which a
- * lookup would touch one more line of cache.
+ * lookup would touch one more line of cache. The largest are for code that
+ * hardly has rows: their 64 stretches alone fill the word that is counted in.
  */
-enum { ROWS_PER_BLOCK = 96, RECORD_SIZE = 96 };
+enum { ROWS_PER_BLOCK = 96, ROWS_PER_LARGEST = 8, RECORD_SIZE = 96 };
 
 /* Hot phrases are filled up to units. */
 enum {
@@ -110,6 +111,8 @@ static unsigned choose_shift(const struct wndl_table_rows *rows)
     const uint64_t n = rows->runs.len;
     const uint64_t span = n == 0 ? 0 : runs[n - 1].start;
     unsigned shift = WNDL_TABLE_BLOCK_MAX;
+    if (n << shift > span * ROWS_PER_LARGEST)
+        shift--;
     while (shift > WNDL_TABLE_BLOCK_MIN && n << shift > span * ROWS_PER_BLOCK)
         shift--;
     return shift;
@@ -203,7 +206,7 @@ static uint32_t hot_units(const struct wndl_phrase *p)
 static void name_hot(struct laying *l, const struct ranked *order, size_t n)
 {
     const struct wndl_phrase *phrases = l->found.phrases.data;
-    uint16_t *ends = l->out->hot_ends;
+    int32_t *ends = l->out->hot_ends;
     uint32_t counts[WNDL_TABLE_HOT_CLASSES] = {0}, hot = 0;
     for (size_t i = 0; i < n; i++) {
         const uint32_t p = order[i].index;
@@ -215,12 +218,12 @@ static void name_hot(struct laying *l, const struct ranked *order, size_t n)
         l->names[p] = counts[units - 1]++;
         hot++;
     }
-    ends[0] = (uint16_t)counts[0];
-    ends[1] = (uint16_t)(counts[0] + counts[1]);
+    ends[0] = (int32_t)counts[0];
+    ends[1] = (int32_t)(counts[0] + counts[1]);
     for (size_t p = 0; p < n; p++) {
         const uint32_t units = hot_units(&phrases[p]);
         if (l->names[p] != NO_NAME && units > 1)
-            l->names[p] += ends[units - 2];
+            l->names[p] += (uint32_t)ends[units - 2];
     }
     l->out->phrase_count = hot;
 }

@@ -18,8 +18,8 @@ struct wndl_table_layout {
     unsigned block_shift, record_shift;
     uint32_t block_count;
     struct wndl_vec rules; /* uint32_t, as numbered in the table */
-    struct wndl_vec dict, records, index;          /* uint8_t */
-    uint16_t hot_ends[WNDL_TABLE_HOT_CLASSES - 1]; /* names */
+    struct wndl_vec dict, records, index;         /* uint8_t */
+    int32_t hot_ends[WNDL_TABLE_HOT_CLASSES - 1]; /* names */
     uint32_t phrase_count;
     uint32_t uniform_blocks, plain_blocks; /* of one rule; without phrases */
 };

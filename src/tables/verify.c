@@ -67,8 +67,10 @@ static bool agrees(
 {
     struct wndl_cfi_row row;
     const uint32_t rule = wndl_table_find(v->table, svma);
-    if (rule != wndl_table_find_portable(v->table, svma))
-        return false;
+    for (enum wndl_table_cpu cpu = WNDL_TABLE_ANY_CPU; cpu < v->table->cpu;
+         cpu++)
+        if (rule != wndl_table_find_by(v->table, svma, cpu))
+            return false;
     enum wndl_status status =
         wndl_table_row(v->table, v->source->arch, rule, &row);
     if (truth == NULL)

@@ -28,17 +28,34 @@ static enum wndl_status fail(
 
 /* ---- the header */
 
-static bool cpu_has_bmi2(void)
-{
 #if defined(__x86_64__)
+/* AMD's processors before Zen 3 have it in microcode, which takes some hundred
+ * cycles. */
+static bool has_fast_pdep(void)
+{
     unsigned a, b, c, d;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 3 & 1) != 0 &&
-           (b >> 8 & 1) != 0 && __get_cpuid(1, &a, &b, &c, &d) != 0 &&
-           (c >> 23 & 1) != 0;
-#else
-    return false;
-#endif
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (b >> 3 & 1) == 0 ||
+        (b >> 8 & 1) == 0 || __get_cpuid(0x80000001, &a, &b, &c, &d) == 0 ||
+        (c & bit_LZCNT) == 0 || __get_cpuid(0, &a, &b, &c, &d) == 0)
+        return false;
+    const bool is_intel = b == signature_INTEL_ebx;
+    const unsigned family = __get_cpuid(1, &a, &b, &c, &d) == 0 ? 0 : a >> 8;
+    return is_intel || (family & 0xf) != 0xf || (family >> 12 & 0xff) >= 10;
 }
+
+static enum wndl_table_cpu this_cpu(void)
+{
+    unsigned a, b, c, d;
+    if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c >> 23 & 1) == 0)
+        return WNDL_TABLE_ANY_CPU;
+    return has_fast_pdep() ? WNDL_TABLE_PDEP : WNDL_TABLE_POPCNT;
+}
+#else
+static enum wndl_table_cpu this_cpu(void)
+{
+    return WNDL_TABLE_ANY_CPU;
+}
+#endif
 
 static size_t index_size(uint32_t blocks)
 {
@@ -134,7 +151,7 @@ enum wndl_status wndl_table_open(
         return fail(
             err, WNDL_MALFORMED, "is an unwind table with a damaged header");
     table->buckets = (uint8_t)(1u << (table->block_shift - WNDL_TABLE_BUCKET));
-    table->has_bmi2 = cpu_has_bmi2();
+    table->cpu = this_cpu();
     return WNDL_OK;
 }
 
@@ -182,9 +199,9 @@ struct bits {
     uint64_t (*lower)(uint64_t word, unsigned n);
     /* Where the `n`-th set bit is, from 0; 64: there are fewer. */
     unsigned (*select)(uint64_t word, unsigned n);
-    /* How many of the `count` <= 15 sorted bytes behind the first of 16 are
-     * not above `limit`. */
-    unsigned (*not_above)(const uint8_t *bytes, uint32_t count, uint8_t limit);
+    /* How many bits on top are 0; of 0 some 63. */
+    unsigned (*zeros)(uint64_t word);
+    uint32_t (*rule_of_code)(bool is_a64, uint32_t code);
 };
 
 /* The sum of each byte's bits. */
@@ -205,52 +222,40 @@ static uint64_t portable_lower(uint64_t word, unsigned n)
     return word & ((UINT64_C(1) << n) - 1);
 }
 
-/* In the byte up to which there are more than n: then bit by bit. */
+/* The bit at which the first of 8 bytes that is above n begins, 64: none is.
+ * The bytes, like n, are below 128, and each is not below the one before. */
+static inline unsigned first_above(uint64_t bytes, unsigned n)
+{
+    const uint64_t above =
+        ~((n | UINT64_C(0x80)) * BYTES_OF(1) - bytes) & BYTES_OF(0x80);
+    return above == 0 ? 64 : (unsigned)__builtin_ctzll(above) & ~7u;
+}
+
+/* The byte up to which there are more than n; of that each bit is made a byte,
+ * and the same is done again. */
 static unsigned portable_select(uint64_t word, unsigned n)
 {
     const uint64_t sums = byte_sums(word) * BYTES_OF(1); /* up to each byte */
-    const uint64_t not_more =
-        (((n | UINT64_C(0x80)) * BYTES_OF(1)) - sums) & BYTES_OF(0x80);
-    const unsigned byte = (unsigned)((not_more >> 7) * BYTES_OF(1) >> 56) * 8;
+    const unsigned byte = first_above(sums, n);
     if (byte == 64)
         return 64;
-    unsigned before = byte == 0 ? 0 : (unsigned)(sums >> (byte - 8) & 0xff);
-    uint64_t rest = word >> byte;
-    for (; before < n; before++)
-        rest &= rest - 1;
-    return byte + (unsigned)__builtin_ctzll(rest);
+    const unsigned before = (unsigned)(sums << 8 >> byte & 0xff);
+    const uint64_t bits =
+        (word >> byte & 0xff) * BYTES_OF(1) & UINT64_C(0x8040201008040201);
+    const uint64_t is_set = (bits + BYTES_OF(0x7f)) >> 7 & BYTES_OF(1);
+    return byte + (first_above(is_set * BYTES_OF(1), n - before) >> 3);
 }
 
-/* How many of the 8 bytes are not above `limit`. */
-static inline uint32_t word_not_above(uint64_t bytes, uint8_t limit)
+static unsigned portable_zeros(uint64_t word)
 {
-    const uint64_t high = BYTES_OF(0x80);
-    const uint64_t y = BYTES_OF((uint64_t)limit);
-    const uint64_t z = (y | high) - (bytes & ~high);
-    const uint64_t is = ((y & ~bytes) | (~(y ^ bytes) & z)) & high;
-    return (uint32_t)((is >> 7) * BYTES_OF(1) >> 56);
+    return (unsigned)__builtin_clzll(word | 1);
 }
 
-/* The first `count` of 8 bytes; the others are 255. */
-static inline uint64_t first_bytes(const uint8_t *bytes, uint32_t count)
-{
-    return load64(bytes) | (count < 8 ? ~UINT64_C(0) << 8 * count : 0);
-}
-
-static unsigned portable_not_above(
-    const uint8_t *bytes, uint32_t count, uint8_t limit)
-{
-    uint32_t n = word_not_above(first_bytes(bytes + 1, count), limit);
-    if (__builtin_expect(count > 8, 0))
-        n += word_not_above(first_bytes(bytes + 9, count - 8), limit);
-    return n < count ? n : count;
-}
-
-static const struct bits portable = {
-    portable_count, portable_lower, portable_select, portable_not_above};
+static const struct bits portable = {portable_count, portable_lower,
+    portable_select, portable_zeros, wndl_table_rule_of_code};
 
 #if defined(__x86_64__)
-__attribute__((target("popcnt"))) static unsigned bmi2_count(uint64_t word)
+__attribute__((target("popcnt"))) static unsigned popcnt_count(uint64_t word)
 {
     return (unsigned)__builtin_popcountll(word);
 }
@@ -267,20 +272,85 @@ __attribute__((target("bmi,bmi2"))) static unsigned bmi2_select(
     return (unsigned)_tzcnt_u64(_pdep_u64(UINT64_C(1) << n, word));
 }
 
-__attribute__((target("bmi2,popcnt"))) static unsigned bmi2_not_above(
-    const uint8_t *bytes, uint32_t count, uint8_t limit)
+__attribute__((target("lzcnt"))) static unsigned bmi2_zeros(uint64_t word)
 {
-    const __m128i all = _mm_loadu_si128((const __m128i *)(const void *)bytes);
-    const __m128i least = _mm_min_epu8(all, _mm_set1_epi8((char)limit));
-    const uint32_t is = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(all, least));
-    return (unsigned)__builtin_popcount(_bzhi_u32(is >> 1, count));
+    return (unsigned)_lzcnt_u64(word);
 }
 
+/* The code's bits to where wndl_table_rule_of_code() has them. */
+__attribute__((target("bmi2"))) static uint32_t bmi2_rule_of_code(
+    bool is_a64, uint32_t code)
+{
+    return _pdep_u32(code, is_a64 ? 0x103fc3f : 0x10f03ff) +
+           ((uint32_t)WNDL_TABLE_SP << 24);
+}
+
+static const struct bits popcnt = {popcnt_count, portable_lower,
+    portable_select, portable_zeros, wndl_table_rule_of_code};
 static const struct bits bmi2 = {
-    bmi2_count, bmi2_lower, bmi2_select, bmi2_not_above};
+    popcnt_count, bmi2_lower, bmi2_select, bmi2_zeros, bmi2_rule_of_code};
+#endif
+
+/*
+ * not_above_8: of each of 8 bytes a bit, whether it is not above `limit`; above
+ * those bits anything. not_above_16: the same of 16, with 255 for a larger
+ * limit; *first gets the first 8 of them, which are not read twice.
+ */
+#if defined(__x86_64__)
+static inline uint32_t not_above(__m128i bytes, __m128i limits)
+{
+    const __m128i least = _mm_min_epu8(bytes, limits);
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, least));
+}
+
+static inline uint32_t not_above_8(const uint8_t *bytes, uint8_t limit)
+{
+    const __m128i one = _mm_cvtsi32_si128(limit);
+    return not_above(_mm_loadl_epi64((const __m128i *)(const void *)bytes),
+        _mm_shufflelo_epi16(_mm_unpacklo_epi8(one, one), 0));
+}
+
+static inline uint32_t not_above_16(
+    const uint8_t *bytes, uint32_t limit, uint64_t *first)
+{
+    const __m128i x = _mm_loadu_si128((const __m128i *)(const void *)bytes);
+    const __m128i all = _mm_shufflelo_epi16(_mm_cvtsi32_si128((int)limit), 0);
+    const __m128i twice = _mm_unpacklo_epi64(all, all);
+    *first = (uint64_t)_mm_cvtsi128_si64(x);
+    return not_above(x, _mm_packus_epi16(twice, twice));
+}
+#else
+static inline uint32_t word_not_above(uint64_t x, uint8_t limit)
+{
+    const uint64_t high = BYTES_OF(0x80);
+    const uint64_t y = BYTES_OF((uint64_t)limit);
+    const uint64_t z = (y | high) - (x & ~high);
+    const uint64_t is = ((y & ~x) | (~(y ^ x) & z)) & high;
+    return (uint32_t)((is >> 7) * UINT64_C(0x0102040810204080) >> 56);
+}
+
+static inline uint32_t not_above_8(const uint8_t *bytes, uint8_t limit)
+{
+    return word_not_above(load64(bytes), limit);
+}
+
+static inline uint32_t not_above_16(
+    const uint8_t *bytes, uint32_t limit, uint64_t *first)
+{
+    const uint8_t low = (uint8_t)(limit < 255 ? limit : 255);
+    *first = load64(bytes);
+    return word_not_above(*first, low) | not_above_8(bytes + 8, low) << 8;
+}
 #endif
 
 #define INLINED __attribute__((always_inline)) static inline
+
+/* `a` where the mask is all ones, `b` where it is 0: compilers make no branch
+ * of it, as they do of conditions that are as good as random. */
+static inline uint32_t either(uint32_t mask, uint32_t a, uint32_t b)
+{
+    return b ^ ((a ^ b) & mask);
+}
 
 /* ---- records */
 
@@ -290,39 +360,80 @@ static const struct bits bmi2 = {
  * bit for each phrase, whether its id takes two bytes; the ids.
  */
 struct record {
-    const uint8_t *unary, *low, *mask;
+    const uint8_t *unary, *low, *mask, *ids;
     uint32_t count;
 };
 
-/* Where in a block: the phrase that covers it, and where that starts. */
+/* What covers a place in a block: the phrase, and how far behind its start the
+ * place is; what is farther than 255 may be anything above. */
 struct found {
-    uint32_t phrase, start;
+    uint32_t phrase, behind;
 };
+
+/* Where the ids are is only known after what lies before them, which is all
+ * in the table: it ends with bytes that belong to nothing. */
+INLINED bool read_record(
+    const struct wndl_table *t, const uint8_t *record, struct record *r)
+{
+    const size_t n = record[0];
+    r->count = (uint32_t)n;
+    r->unary = record + 1;
+    r->low = r->unary + ((n + t->buckets + 7) >> 3);
+    r->mask = r->low + n;
+    r->ids = r->mask + ((n + 8) >> 3);
+    return r->ids <= t->records_end;
+}
 
 /*
  * How many of the starts are in buckets up to `bucket`: the ones before the
- * zero of that number. *at gets the place of that zero.
+ * zero of that number. *before gets the bits before it, at least 56 or all, the
+ * nearest on top, then zeros. False: it is not in the first two words.
  */
-INLINED uint32_t starts_up_to(const struct record *r, uint32_t bucket,
-    const struct bits *bits, uint32_t *at)
+INLINED bool starts_up_to(const struct record *r, uint32_t bucket,
+    const struct bits *bits, uint32_t *up_to, uint64_t *before)
 {
-    const uint8_t *p = r->unary;
-    uint32_t zeros = 0;
-    if (__builtin_expect(r->low - p <= 8, 1)) {
-        *at = bits->select(~load64(p), bucket);
-        return *at - bucket;
+    const uint64_t first = load64(r->unary);
+    uint32_t at = bits->select(~first, bucket);
+    if (__builtin_expect(at < 64, 1)) {
+        *before = first << (~at & 63) << 1;
+        *up_to = at - bucket;
+        return true;
     }
-    for (uint32_t place = 0; p < r->low; p += 8, place += 64) {
-        const uint64_t clear = ~load64(p);
-        const uint32_t count = bits->count(clear);
-        if (zeros + count > bucket) {
-            *at = place + bits->select(clear, bucket - zeros);
-            return *at - bucket;
-        }
-        zeros += count;
-    }
-    *at = 0; /* a record that lies */
-    return 0;
+    at = bits->select(~load64(r->unary + 8), bucket - bits->count(~first));
+    *before = load64(r->unary + 1 + (at >> 3)) << (8 - (at & 7));
+    *up_to = 64 + at - bucket;
+    return at < 64 && *up_to <= r->count;
+}
+
+/*
+ * The starts in offset's bucket that are behind it are the last of those up to
+ * its bucket: so many of the ones before the zero, and of the low bytes before
+ * the next bucket's. What may go either way is no branch here, which would be
+ * guessed wrong. Before a record there are bytes of the table, and behind all
+ * records 64 more, that may be read. False: there are 8 or more.
+ */
+INLINED bool find_start(const struct record *r, uint32_t offset,
+    const struct bits *bits, struct found *f)
+{
+    enum { MOST = 8 };
+    const uint8_t low = (uint8_t)offset;
+    uint64_t before;
+    uint32_t up_to;
+    if (!starts_up_to(r, offset >> WNDL_TABLE_BUCKET, bits, &up_to, &before))
+        return false;
+    const uint64_t stay =
+        ~before | (uint64_t)not_above_8(r->low + up_to - MOST, low) << 56 |
+        UINT64_C(1) << (63 - MOST);
+    const uint32_t back = bits->zeros(stay);
+    const uint32_t k = up_to - back;
+    /* A 0 for each bucket from the start's to offset's. Of many there are
+     * fewer bits: that is far enough. */
+    const uint32_t buckets = bits->zeros(before << (back & 63));
+    const uint32_t behind =
+        (buckets << WNDL_TABLE_BUCKET) + low - (r->low + k)[-1];
+    f->phrase = k;
+    f->behind = either(0u - (k == 0), offset, behind);
+    return back != MOST;
 }
 
 static inline bool unary_bit(const uint8_t *unary, uint32_t at)
@@ -340,61 +451,53 @@ static inline uint32_t bucket_of(
 }
 
 /* From the k-th start, whose unary part is before `at`, back to the last that
- * is not behind `offset`: bit by bit. */
-static __attribute__((noinline)) struct found find_far(const uint8_t *unary,
-    const uint8_t *lows, uint32_t offset, uint32_t k, uint32_t at)
+ * is not behind `offset`. */
+static struct found go_back(
+    const struct record *r, uint32_t offset, uint32_t k, uint32_t at)
 {
     const uint8_t low = (uint8_t)offset;
-    while (k > 0 && at > 0 && unary_bit(unary, at - 1) && lows[k - 1] > low) {
+    while (
+        k > 0 && at > 0 && unary_bit(r->unary, at - 1) && r->low[k - 1] > low) {
         k--;
         at--;
     }
     if (k == 0)
-        return (struct found){0, 0};
-    const uint32_t bucket = bucket_of(unary, at, k);
-    return (struct found){k, bucket << WNDL_TABLE_BUCKET | lows[k - 1]};
-}
-
-/* The bits before `at`, at least 57 or all, the nearest on top; then zeros. */
-static inline uint64_t unary_before(const struct record *r, uint32_t at)
-{
-    return at <= 64 ? load64(r->unary) << (64 - at)
-                    : load64(r->unary + (at >> 3) - 7) << (8 - (at & 7));
-}
-
-INLINED struct found find_start(
-    const struct record *r, uint32_t offset, const struct bits *bits)
-{
-    uint32_t at;
-    uint32_t k = starts_up_to(r, offset >> WNDL_TABLE_BUCKET, bits, &at);
-    if (k == 0 || k > r->count)
-        return (struct found){0, 0};
-    uint64_t before = unary_before(r, at);
-    while ((int64_t)before < 0 && r->low[k - 1] > (uint8_t)offset) {
-        k--;
-        at--;
-        before <<= 1;
-        if (k == 0)
-            return (struct found){0, 0};
-    }
-    if (__builtin_expect(before == 0, 0))
-        return find_far(r->unary, r->low, offset, k, at);
-    const uint32_t one = at - 1 - (uint32_t)__builtin_clzll(before);
+        return (struct found){0, offset};
+    const uint32_t bucket = bucket_of(r->unary, at, k);
     return (struct found){
-        k, (one - (k - 1)) << WNDL_TABLE_BUCKET | r->low[k - 1]};
+        k, offset - (bucket << WNDL_TABLE_BUCKET | r->low[k - 1])};
 }
 
-/* How many of the phrases before the k-th have ids of two bytes; and whether
- * that has. */
-INLINED uint32_t long_ids(
-    const struct record *r, uint32_t k, const struct bits *bits, bool *is_long)
+/* Of any record: bit by bit. */
+static struct found find_start_slowly(const struct record *r, uint32_t offset)
 {
-    const uint8_t *p = r->mask;
-    uint32_t count = 0;
-    for (; __builtin_expect(k >= 64, 0); k -= 64, p += 8)
+    const uint32_t all = (uint32_t)(r->low - r->unary) * 8;
+    uint32_t at = 0, k = 0;
+    for (uint32_t zeros = 0; at < all && k <= r->count; at++) {
+        if (unary_bit(r->unary, at))
+            k++;
+        else if (zeros++ == offset >> WNDL_TABLE_BUCKET)
+            return go_back(r, offset, k, at);
+    }
+    return (struct found){0, offset}; /* a record that lies */
+}
+
+/* How many of the phrases before the k-th have ids of two bytes; *is_long gets
+ * all ones when that has, or 0. */
+INLINED uint32_t long_ids(const struct record *r, uint32_t k,
+    const struct bits *bits, uint32_t *is_long)
+{
+    const uint64_t first = load64(r->mask);
+    if (__builtin_expect(k < 64, 1)) {
+        *is_long = 0u - (uint32_t)(first >> k & 1);
+        return bits->count(bits->lower(first, k));
+    }
+    uint32_t count = bits->count(first);
+    const uint8_t *p = r->mask + 8;
+    for (k -= 64; k >= 64; k -= 64, p += 8)
         count += bits->count(load64(p));
     const uint64_t word = load64(p);
-    *is_long = (word >> k & 1) != 0;
+    *is_long = 0u - (uint32_t)(word >> k & 1);
     return count + bits->count(bits->lower(word, k));
 }
 
@@ -409,6 +512,27 @@ static inline uint32_t rule_of_number(
                : 0;
 }
 
+INLINED uint32_t rule_of(
+    const struct wndl_table *t, uint32_t code, const struct bits *bits)
+{
+    if (__builtin_expect(code >= WNDL_TABLE_CODE_NUMBER, 0))
+        return rule_of_number(t, code - WNDL_TABLE_CODE_NUMBER);
+    return bits->rule_of_code(false, code);
+}
+
+/* Of AArch64's many are numbers, as good as at random: no branch. Rules lie
+ * behind the dictionary; where there is no number, the phrase is read again. */
+INLINED uint32_t a64_rule(const struct wndl_table *t, uint32_t phrase,
+    uint32_t code, const struct bits *bits)
+{
+    const uint32_t number = code - WNDL_TABLE_CODE_NUMBER;
+    const uint32_t is_number = 0u - (number - 1 < t->rule_count - 1);
+    const uint32_t told = 0u - (code < WNDL_TABLE_CODE_NUMBER);
+    const uint32_t at = either(is_number, t->dict_size + 4 * number, phrase);
+    return (load32(t->dict + at) & is_number) |
+           (bits->rule_of_code(true, code) & told);
+}
+
 /* The rule `at` behind the start of the phrase at `place`. Behind the
  * dictionary there are at least as many bytes as a phrase has. */
 INLINED uint32_t rule_in_phrase(const struct wndl_table *t, uint32_t place,
@@ -417,13 +541,13 @@ INLINED uint32_t rule_in_phrase(const struct wndl_table *t, uint32_t place,
     if (place >= t->dict_size)
         return 0;
     const uint8_t *phrase = t->dict + place;
-    const uint32_t more = phrase[0] & WNDL_TABLE_PHRASE_COUNT;
-    const uint32_t row =
-        bits->not_above(phrase, more, (uint8_t)(at < 255 ? at : 255));
-    const uint32_t code = load16(phrase + 1 + more + (size_t)2 * row);
-    if (__builtin_expect(code >= WNDL_TABLE_CODE_NUMBER, 0))
-        return rule_of_number(t, code - WNDL_TABLE_CODE_NUMBER);
-    return wndl_table_rule_of_code(t->is_a64, code);
+    uint64_t first;
+    const uint64_t starts = not_above_16(phrase, at, &first) >> 1;
+    const uint64_t more = first & WNDL_TABLE_PHRASE_COUNT;
+    const uint64_t row =
+        (uint64_t)__builtin_ctzll(~starts | UINT64_C(1) << more);
+    const uint32_t code = load16(phrase + 1 + more + 2 * row);
+    return t->is_a64 ? a64_rule(t, place, code, bits) : rule_of(t, code, bits);
 }
 
 /* ---- blocks */
@@ -449,25 +573,39 @@ static uint32_t find_plain(
                      load32(rows + (low - 1) * WNDL_TABLE_PLAIN_ROW + 1) >> 8);
 }
 
-/* Where the ids are is only known after what lies before them, which is all
- * in the table: it ends with bytes that belong to nothing. */
+INLINED uint32_t rule_at(const struct wndl_table *t, const struct record *r,
+    struct found f, const struct bits *bits)
+{
+    uint32_t is_long;
+    const uint8_t *id =
+        r->ids + f.phrase + long_ids(r, f.phrase, bits, &is_long);
+    if (id >= t->records_end)
+        return 0;
+    const uint32_t hot = wndl_table_hot_place(t->hot_ends, id[0]);
+    const uint32_t place = either(is_long, 2u * load16(id), hot);
+    return rule_in_phrase(t, place, f.behind, bits);
+}
+
+/* What few records need, apart, so that the others keep nothing for it. */
+static __attribute__((noinline)) uint32_t find_slowly(
+    const struct wndl_table *t, const uint8_t *record, uint32_t offset)
+{
+    struct record r;
+    if (!read_record(t, record, &r))
+        return 0;
+    return rule_at(t, &r, find_start_slowly(&r, offset), &portable);
+}
+
 INLINED uint32_t find_in_record(const struct wndl_table *t,
     const uint8_t *record, uint32_t offset, const struct bits *bits)
 {
-    const size_t n = record[0], unary = (n + t->buckets + 7) >> 3;
-    const uint8_t *low = record + 1 + unary, *mask = low + n;
-    const uint8_t *ids = mask + ((n + 8) >> 3);
-    const struct record r = {record + 1, low, mask, (uint32_t)n};
-    if (ids > t->records_end)
+    struct record r;
+    struct found f;
+    if (!read_record(t, record, &r))
         return 0;
-    bool is_long;
-    const struct found f = find_start(&r, offset, bits);
-    const uint8_t *id = ids + f.phrase + long_ids(&r, f.phrase, bits, &is_long);
-    if (id >= t->records_end)
-        return 0;
-    const uint32_t place =
-        is_long ? 2u * load16(id) : wndl_table_hot_place(t->hot_ends, id[0]);
-    return rule_in_phrase(t, place, offset - f.start, bits);
+    if (__builtin_expect(!find_start(&r, offset, bits, &f), 0))
+        return find_slowly(t, record, offset);
+    return rule_at(t, &r, f, bits);
 }
 
 INLINED uint32_t find_rule(
@@ -495,26 +633,42 @@ INLINED uint32_t find_rule(
     return find_in_record(t, record, in_block, bits);
 }
 
-uint32_t wndl_table_find_portable(const struct wndl_table *table, uint64_t svma)
+static __attribute__((noinline)) uint32_t find_portable(
+    const struct wndl_table *table, uint64_t svma)
 {
     return find_rule(table, svma, &portable);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("bmi,bmi2,popcnt"), noinline)) static uint32_t find_bmi2(
+__attribute__((target("popcnt"), noinline)) static uint32_t find_popcnt(
     const struct wndl_table *table, uint64_t svma)
+{
+    return find_rule(table, svma, &popcnt);
+}
+
+__attribute__((target("bmi,bmi2,lzcnt,popcnt"), noinline)) static uint32_t
+find_bmi2(const struct wndl_table *table, uint64_t svma)
 {
     return find_rule(table, svma, &bmi2);
 }
 #endif
 
-uint32_t wndl_table_find(const struct wndl_table *table, uint64_t svma)
+uint32_t wndl_table_find_by(
+    const struct wndl_table *table, uint64_t svma, enum wndl_table_cpu cpu)
 {
 #if defined(__x86_64__)
-    if (__builtin_expect(table->has_bmi2, 1))
+    if (__builtin_expect(cpu == WNDL_TABLE_PDEP, 1))
         return find_bmi2(table, svma);
+    if (cpu == WNDL_TABLE_POPCNT)
+        return find_popcnt(table, svma);
 #endif
-    return wndl_table_find_portable(table, svma);
+    (void)cpu;
+    return find_portable(table, svma);
+}
+
+uint32_t wndl_table_find(const struct wndl_table *table, uint64_t svma)
+{
+    return wndl_table_find_by(table, svma, table->cpu);
 }
 
 bool wndl_table_block_is_uniform(const struct wndl_table *table, uint32_t block)

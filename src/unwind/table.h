@@ -22,6 +22,14 @@
 #include "unwind/rule.h"
 #include "unwind/table_format.h"
 
+/* What the processor has that lookups count bits with, each with what is above
+ * it; asked for when a table is opened. */
+enum wndl_table_cpu {
+    WNDL_TABLE_ANY_CPU,
+    WNDL_TABLE_POPCNT, /* x86-64 from 2008 on */
+    WNDL_TABLE_PDEP,   /* with BMI2, and fast */
+};
+
 /* A table that is open. Borrows its bytes. */
 struct wndl_table {
     struct wndl_bytes bytes;
@@ -33,9 +41,9 @@ struct wndl_table {
     const uint8_t *records_end;
     uint8_t block_shift, record_shift;
     uint8_t buckets; /* of a block */
-    bool has_bmi2;   /* the processor */
+    enum wndl_table_cpu cpu;
     bool is_a64;
-    uint16_t hot_ends[WNDL_TABLE_HOT_CLASSES - 1];
+    int32_t hot_ends[WNDL_TABLE_HOT_CLASSES - 1];
     uint16_t machine;
     uint32_t crc;
     struct wndl_bytes build_id;
@@ -65,9 +73,9 @@ enum wndl_status wndl_table_is_for(const struct wndl_table *table,
 /* The rule for the code at `svma`; WNDL_TABLE_NONE (0) when there is none. */
 uint32_t wndl_table_find(const struct wndl_table *table, uint64_t svma);
 
-/* The same on any processor: what wndl_table_find does where it must. */
-uint32_t wndl_table_find_portable(
-    const struct wndl_table *table, uint64_t svma);
+/* The same as on a processor of less: `cpu` is at most the table's. */
+uint32_t wndl_table_find_by(
+    const struct wndl_table *table, uint64_t svma, enum wndl_table_cpu cpu);
 
 /* Whether all of a block, below block_count, has one rule, by the index alone.
  * False says nothing. */

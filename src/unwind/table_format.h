@@ -101,14 +101,16 @@ static inline bool wndl_table_code_of_rule(
 /*
  * Where the hot phrase of a name is in the dictionary. Names are given by size:
  * those below ends[0] are of phrases of one unit, those below ends[1] of two
- * at most.
+ * at most. Behind each end a name takes one unit more: the largest is right.
  */
 static inline uint32_t wndl_table_hot_place(
-    const uint16_t ends[WNDL_TABLE_HOT_CLASSES - 1], uint32_t name)
+    const int32_t ends[WNDL_TABLE_HOT_CLASSES - 1], uint32_t name)
 {
-    const uint32_t second = name > ends[0] ? name - ends[0] : 0;
-    const uint32_t third = name > ends[1] ? name - ends[1] : 0;
-    return WNDL_TABLE_HOT_UNIT * (name + second + third);
+    const int32_t first = (int32_t)name;
+    const int32_t second = 2 * first - ends[0];
+    const int32_t third = 3 * first - ends[0] - ends[1];
+    const int32_t units = second > first ? second : first;
+    return WNDL_TABLE_HOT_UNIT * (uint32_t)(third > units ? third : units);
 }
 
 #endif

@@ -29,8 +29,10 @@ static void look_up(const struct wndl_table *table)
     for (uint64_t at = 0; at < span + step; at += step) {
         struct wndl_cfi_row row;
         const uint32_t rule = wndl_table_find(table, table->base + at);
-        if (rule != wndl_table_find_portable(table, table->base + at))
-            abort();
+        for (enum wndl_table_cpu cpu = WNDL_TABLE_ANY_CPU; cpu < table->cpu;
+             cpu++)
+            if (rule != wndl_table_find_by(table, table->base + at, cpu))
+                abort();
         (void)!!wndl_table_row(table, &wndl_arch_aarch64, rule, &row);
         if (wndl_table_row(table, WNDL_ARCH_HERE, rule, &row) == WNDL_OK)
             (void)wndl_table_step_rule(table, rule, at);

@@ -81,7 +81,7 @@ static enum wndl_status row_at(
     const struct wndl_table *table, uint64_t svma, struct wndl_cfi_row *row)
 {
     const uint32_t rule = wndl_table_find(table, svma);
-    assert_int_equal(rule, wndl_table_find_portable(table, svma));
+    assert_int_equal(rule, wndl_table_find_by(table, svma, WNDL_TABLE_ANY_CPU));
     return wndl_table_row(table, wndl_arch_of(EM_ARM), rule, row);
 }
 

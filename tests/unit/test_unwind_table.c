@@ -389,7 +389,9 @@ static void look_up_everywhere(const struct wndl_table *table)
             table->base +
             ((uint64_t)next_random() << 16 | next_random()) % (span + 4096);
         const uint32_t rule = wndl_table_find(table, svma);
-        assert_int_equal(rule, wndl_table_find_portable(table, svma));
+        for (enum wndl_table_cpu cpu = WNDL_TABLE_ANY_CPU; cpu < table->cpu;
+             cpu++)
+            assert_int_equal(rule, wndl_table_find_by(table, svma, cpu));
         if (wndl_table_row(table, WNDL_ARCH_HERE, rule, &row) == WNDL_OK)
             assert_int_not_equal(
                 wndl_table_step_rule(table, rule, svma).kind, WNDL_ENTRY_EMPTY);
@@ -460,7 +462,7 @@ static void a_name_of_no_phrase_leads_nowhere(void **state)
         wndl_table_open((struct wndl_bytes){copy, SIZE}, &table, NULL),
         WNDL_OK);
     assert_int_equal(wndl_table_find(&table, 0), 0);
-    assert_int_equal(wndl_table_find_portable(&table, 100), 0);
+    assert_int_equal(wndl_table_find_by(&table, 100, WNDL_TABLE_ANY_CPU), 0);
     free(copy);
 }
 
