@@ -644,12 +644,10 @@ static void search(
     wndl_rt_blocks_each(add_one, s);
     find_gap(s);
     s->near = s->heaps[0];
-    wndl_rt_own_pages_begin(&s->own);
     look_at_pages(s);
     follow_roots(s, roots, count);
     for (size_t i = 0; i < s->heap_count; i++)
         follow_leaks(s, s->heaps[i]);
-    wndl_rt_own_pages_end(&s->own);
     wndl_rt_blocks_each(tell_one, s);
     if (s->pages != NULL)
         wndl_raw_unmap(s->pages, s->page_count);
@@ -663,6 +661,7 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
     uint8_t room[WNDL_RT_SCRATCH];
     if (wndl_rt_is_careful() || !make_room(&s))
         return false;
+    wndl_rt_own_pages_begin(&s.own);
     /* Where nothing can be read all would seem to be lost. */
     struct iovec probe = {&s, sizeof s};
     bool known = wndl_rt_read_parts(s.copied, COPIED, &probe, 1) == sizeof s &&
@@ -674,6 +673,7 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
     }
     if (known && s.room != 0)
         search(&s, roots, count);
+    wndl_rt_own_pages_end(&s.own);
     wndl_raw_unmap(s.memory, s.size);
     return known;
 }

@@ -76,10 +76,23 @@ static bool has_own_addresses(void)
     return wndl_raw6(SYS_process_vm_readv, a, 1, 0) == sizeof to && to == from;
 }
 
+/* Any of them may share the memory. True when it is not known. */
+static bool has_children(void)
+{
+    char first;
+    int fd = wndl_raw_open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return true;
+    long got = wndl_raw_read(fd, &first, sizeof first);
+    wndl_raw_close(fd);
+    return got != 0;
+}
+
 /* In a child of vfork the parent's other threads run on. */
 static bool is_alone(void)
 {
-    return wndl_raw_getpid() == wndl_rt.pid && wndl_own_threads_count() == 1;
+    return wndl_raw_getpid() == wndl_rt.pid && wndl_own_threads_count() == 1 &&
+           !has_children();
 }
 
 /* The engine's handler leaves memory as it is. */
@@ -115,11 +128,15 @@ void wndl_rt_own_pages_begin(struct wndl_rt_own_pages *pages)
     if (!WHOLE_PAGES || !has_own_addresses())
         return;
     pages->pagemap = wndl_raw_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    pages->in_place = pages->pagemap >= 0 && is_alone();
-    if (!pages->in_place)
+    if (pages->pagemap < 0)
         return;
+    /* Before the look: a handler may start what shares the memory. */
     pages->mask = set_mask(SIG_BLOCK, handled_signals());
-    pages->rights = open_keys();
+    pages->in_place = is_alone();
+    if (pages->in_place)
+        pages->rights = open_keys();
+    else
+        (void)set_mask(SIG_SETMASK, pages->mask);
 }
 
 void wndl_rt_own_pages_end(const struct wndl_rt_own_pages *pages)

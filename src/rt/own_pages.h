@@ -12,11 +12,12 @@
  * - that the kernel says is present (pagemap in proc(5)): guards, poisoned
  *   pages and what somebody is to provide (userfaultfd(2)) are not, nor is
  *   what was swapped out, which may be lost,
- * - of a process with one thread, in which no handler of the program's runs
+ * - of a process with one thread and no child, which might share the memory
+ *   (clone(2) with CLONE_VM alone), in which no handler of the program's runs
  *   meanwhile, with all protection keys open.
  * All else is left to the kernel (own_parts.h). One that was never touched
- * holds zeroes. Another process that shares the memory without being a thread
- * (clone(2) with CLONE_VM alone) is not known of, but for vfork()'s.
+ * holds zeroes. A process that shares the memory and is no child any more, as
+ * its parent has ended, is not known of.
  */
 #ifndef WNDL_RT_OWN_PAGES_H
 #define WNDL_RT_OWN_PAGES_H
@@ -41,7 +42,8 @@ struct wndl_rt_own_pages {
 };
 
 /*
- * From here to end() the thread runs no handler of the program's. Not for
+ * From here to end() the thread runs no handler of the program's, if pages may
+ * be read in place: what the list of mappings says in between holds. Not for
  * signal handlers, not in sandboxes.
  */
 void wndl_rt_own_pages_begin(struct wndl_rt_own_pages *pages);

@@ -6,8 +6,10 @@
 #include "rt/rt.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifndef MADV_GUARD_INSTALL
@@ -110,6 +112,35 @@ static void beside_other_threads_nothing_is_read_in_place(void **state)
     assert_int_equal(count(WNDL_RT_PAGE_OTHER), 3);
 }
 
+static int wait_in_child(void *ends)
+{
+    char byte;
+    _exit(read(*(int *)ends, &byte, 1) == 1 ? 0 : 1);
+}
+
+/* It could unmap the pages at any time. */
+static void beside_what_shares_the_memory_nothing_is_read_in_place(void **state)
+{
+    (void)state;
+    enum { STACK = 64 * 1024 };
+    static _Alignas(16) uint8_t stack[STACK];
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child =
+        clone(wait_in_child, stack + STACK, CLONE_VM | SIGCHLD, &ends[0]);
+    assert_true(child > 0);
+    assert_int_equal(wndl_own_threads_count(), 1);
+    bool known = look();
+    assert_int_equal(write(ends[1], "", 1), 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    close(ends[0]);
+    close(ends[1]);
+    if (!known)
+        skip();
+    assert_int_equal(count(WNDL_RT_PAGE_PRESENT), 0);
+    assert_int_equal(count(WNDL_RT_PAGE_OTHER), 3);
+}
+
 /* As in a child of vfork(). */
 static void in_another_process_nothing_is_read_in_place(void **state)
 {
@@ -172,6 +203,9 @@ int main(void)
             guards_are_left_to_the_kernel, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             beside_other_threads_nothing_is_read_in_place, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            beside_what_shares_the_memory_nothing_is_read_in_place, set_up,
+            tear_down),
         cmocka_unit_test_setup_teardown(
             in_another_process_nothing_is_read_in_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
