@@ -427,7 +427,8 @@ static void deepen(
 /*
  * Linkers merge the entries of neighbours that say the same: a function may
  * begin at a push of lr where the body's rule holds, if from there a prologue
- * makes that rule again. *depth: as behind the first one.
+ * makes that rule again, which that of a function without a frame is already:
+ * no instruction makes it. *depth: as behind the first one.
  */
 static bool begin_again(struct going *g, const struct wndl_arm_insn *i,
     uint64_t at, struct steps *steps, int64_t *depth)
@@ -436,7 +437,7 @@ static bool begin_again(struct going *g, const struct wndl_arm_insn *i,
     struct targets targets;
     next.start = at;
     if (i->kind != WNDL_ARM_PUSH || (i->mask >> WNDL_ARM_LR & 1) == 0 ||
-        !follow_prologue(&next, &g->code, steps, &targets))
+        !follow_prologue(&next, &g->code, steps, &targets) || steps->end == at)
         return false;
     const struct state body = body_state(g->function->body);
     take_steps(g, steps);

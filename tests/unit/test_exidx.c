@@ -374,6 +374,38 @@ static void what_does_not_fit_has_the_bodys_rule(void **state)
     expect(&seen, some, 3, sizeof partly);
 }
 
+/* The entry is the first one's, and says the same of the second. */
+static void functions_with_one_entry_are_told_apart(void **state)
+{
+    (void)state;
+    static const uint16_t code[] = {
+        0xb510, /* 0 push {r4, lr} */
+        0x4604, /* 2 mov r4, r0 */
+        0xbd10, /* 4 pop {r4, pc} */
+        0xb510, /* 6 push {r4, lr} */
+        0x4604, /* 8 mov r4, r0 */
+        0xbd10, /* 10 pop {r4, pc} */
+    };
+    static const struct expected_row rows[] = {
+        {0, 13, 0, 0}, {2, 13, 8, -4}, {6, 13, 0, 0}, {8, 13, 8, -4}};
+    struct seen seen;
+    assert_int_equal(
+        rows_of(&seen, code, sizeof code, 0x80a8b0b0), WNDL_ARM_FOLLOWED);
+    expect(&seen, rows, sizeof rows / sizeof *rows, sizeof code);
+}
+
+/* Nothing makes a rule that holds already: it is gone on behind the push. */
+static void pushes_where_nothing_is_to_be_popped_are_passed(void **state)
+{
+    (void)state;
+    static const uint16_t code[] = {0x4604, 0xb510, 0x4604, 0xb500, 0xbd10};
+    static const struct expected_row rows[] = {{0, 13, 0, 0}};
+    struct seen seen;
+    assert_int_equal(
+        rows_of(&seen, code, sizeof code, 0x80b0b0b0), WNDL_ARM_FOLLOWED);
+    expect(&seen, rows, 1, sizeof code);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -385,6 +417,8 @@ int main(void)
         cmocka_unit_test(frames_by_a_register_are_followed),
         cmocka_unit_test(arm_code_is_known_by_what_fits),
         cmocka_unit_test(what_does_not_fit_has_the_bodys_rule),
+        cmocka_unit_test(functions_with_one_entry_are_told_apart),
+        cmocka_unit_test(pushes_where_nothing_is_to_be_popped_are_passed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
