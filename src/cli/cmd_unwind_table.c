@@ -8,12 +8,11 @@
 #include "cli/unwind_table_text.h"
 #include "os/file.h"
 #include "tables/tables.h"
+#include "unwind/chrome_v2.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { FORMAT_WINDLASS, FORMAT_CHROME };
 
@@ -76,17 +75,10 @@ static void say_built(const struct wndl_table_stats *s, size_t size)
         s->source, s->source_size,
         (double)size / (double)(s->functions == 0 ? 1 : s->functions));
     if (s->lost != 0)
-        wndl_cli_note("warning: %" PRIu64 " records are damaged: their code "
-                      "has no rules in the table, or not all",
+        wndl_cli_note("warning: records that are damaged or not read: %" PRIu64
+                      "; their code has no rules in the table, or not all; see "
+                      "'windlass unwind-info'",
             s->lost);
-}
-
-/* Programs may have the table mapped that is there: it stays what it was. */
-static void make_way(const char *path)
-{
-    struct stat facts;
-    if (lstat(path, &facts) == 0 && S_ISREG(facts.st_mode))
-        (void)unlink(path);
 }
 
 static int build(const struct table_options *o, const char *path)
@@ -106,7 +98,7 @@ static int build(const struct table_options *o, const char *path)
     } else {
         const struct wndl_output output = {
             .path = o->out, .write = write_bytes, .context = &bytes};
-        make_way(o->out);
+        wndl_output_make_way(o->out);
         exit_code = wndl_output_write(&output);
         if (exit_code == WNDL_EXIT_OK)
             say_built(&stats, bytes.size);
@@ -125,10 +117,14 @@ static int build(const struct table_options *o, const char *path)
 static bool open_table(struct wndl_file *file, struct wndl_table *table,
     const char *path, struct wndl_error *err)
 {
+    struct wndl_chrome_v2 chrome;
     if (wndl_file_open(path, file, err) != WNDL_OK)
         return false;
     if (wndl_table_open(file->bytes, table, err) == WNDL_OK)
         return true;
+    if (wndl_chrome_v2_open(file->bytes, &chrome, NULL) == WNDL_OK)
+        (void)wndl_fail(err, WNDL_UNSUPPORTED,
+            "is Chromium's unwind info v2: use --format chrome-v2");
     wndl_error_set_file(err, path);
     wndl_file_close(file);
     return false;
@@ -221,11 +217,16 @@ static const char *missing_word(const char *verb, size_t count)
     return count == 2 && strcmp(verb, "verify") == 0 ? "FILE" : NULL;
 }
 
-static int refuse_use(const char *verb, size_t count, bool known)
+static int refuse_use(
+    const char *verb, size_t count, bool known, bool needs_chrome)
 {
     static const char help[] = "see 'windlass unwind-table --help'";
     if (count == 0)
         wndl_cli_error("an action is missing: build, show or verify; %s", help);
+    else if (needs_chrome)
+        wndl_cli_error("encode, run, --lookup and --header are of "
+                       "--format chrome-v2; %s",
+            help);
     else if (!known)
         wndl_cli_error("unknown action '%s': it is none of build, show and "
                        "verify; %s",
@@ -286,7 +287,11 @@ static int run_unwind_table(const void *options, struct wndl_operands operands)
         return builds  ? build(o, operands.texts[1])
                : shows ? show(o, operands.texts[1])
                        : verify(operands.texts[1], operands.texts[2]);
-    return refuse_use(verb, operands.count, builds || shows || verifies);
+    const bool needs_chrome = o->header != 0 || o->lookup != NULL ||
+                              strcmp(verb, "encode") == 0 ||
+                              strcmp(verb, "run") == 0;
+    return refuse_use(
+        verb, operands.count, builds || shows || verifies, needs_chrome);
 }
 
 const struct wndl_command wndl_cmd_unwind_table = {

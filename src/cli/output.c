@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int failed_write(const char *path)
 {
@@ -63,11 +64,11 @@ static bool is_regular(FILE *out)
 }
 
 /* Not what a link leads to: the link would be gone, and not the file. */
-static void remove_partial(const char *path)
+void wndl_output_make_way(const char *path)
 {
     struct stat facts;
     if (lstat(path, &facts) == 0 && S_ISREG(facts.st_mode))
-        (void)remove(path);
+        (void)unlink(path);
 }
 
 static void say_written(const struct wndl_output *o, long size)
@@ -98,7 +99,7 @@ static int write_to_file(const struct wndl_output *o)
     }
     int exit_code =
         whole ? failed_write(o->path) : wndl_cli_error("out of memory");
-    remove_partial(o->path);
+    wndl_output_make_way(o->path);
     return exit_code;
 }
 

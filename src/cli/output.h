@@ -28,4 +28,10 @@ int wndl_output_write(const struct wndl_output *output);
  */
 bool wndl_output_may_write(const char *path, const char *input);
 
+/*
+ * Takes a regular file at `path` away before another is written there, for
+ * programs that have it mapped: to them it stays what it was.
+ */
+void wndl_output_make_way(const char *path);
+
 #endif

@@ -61,11 +61,14 @@ static void say_built(const struct wndl_chrome_v2_stats *s, size_t size)
                   "bytes",
         s->functions, s->addresses, s->source, size);
     if (s->refused != 0 || s->untold != 0)
-        wndl_cli_note("%" PRIu64 " functions have no rules, %" PRIu64
-                      " not to their end: they refuse to be unwound",
+        wndl_cli_note("functions without rules: %" PRIu64
+                      ", not to their end: %" PRIu64
+                      "; they refuse to be unwound",
             s->refused, s->untold);
     if (s->lost != 0)
-        wndl_cli_note("warning: %" PRIu64 " records are damaged", s->lost);
+        wndl_cli_note("warning: records that are damaged or not read: %" PRIu64
+                      "; see 'windlass unwind-info'",
+            s->lost);
 }
 
 int wndl_chrome_v2_cmd_build(const char *path, const char *out, bool design)
@@ -87,6 +90,7 @@ int wndl_chrome_v2_cmd_build(const char *path, const char *out, bool design)
     } else {
         const struct wndl_output output = {
             .path = out, .write = write_bytes, .context = &bytes};
+        wndl_output_make_way(out);
         exit_code = wndl_output_write(&output);
         if (exit_code == WNDL_EXIT_OK)
             say_built(&stats, bytes.size);

@@ -112,6 +112,14 @@ for source in frame exidx; do
 done
 grep -q 'of .ARM.exidx' "$work/err" || fail "the source is not told"
 
+# Who has a table mapped while it is made anew keeps what was there.
+cp "$work/frame.shipped" "$work/used"
+exec 9<"$work/used"
+table build --header design "$work/frame.so" -o "$work/used" 2>/dev/null
+cmp -s "$work/frame.shipped" - <&9 || fail "a table was written over"
+cmp -s "$work/frame.design" "$work/used" || fail "no table in its place"
+exec 9<&-
+
 # What is there says something else than another binary's functions.
 clang-19 --target=arm-linux-gnueabihf -march=armv7-a -marm -O1 -g \
     -funwind-tables -fPIC -c -o "$work/other.o" "$work/program.c"
@@ -153,8 +161,17 @@ head -c 300 "$work/frame.shipped" >"$work/cut"
 table show "$work/cut" 2>"$work/err" && fail "half a table"
 grep -q "$work/cut" "$work/err" || fail "the file is not named"
 table show --dump "$work/frame.shipped" 2>/dev/null && fail "--dump is not ours"
-"$windlass" unwind-table show --lookup 10 "$work/frame.shipped" 2>/dev/null &&
-    fail "--lookup is chrome-v2's"
+"$windlass" unwind-table show --lookup 10 "$work/frame.shipped" \
+    2>"$work/err" && fail "--lookup is chrome-v2's"
+grep -q 'are of --format chrome-v2' "$work/err" || fail "not told: --lookup"
+"$windlass" unwind-table encode "$work/frame.so" "$address" 2>"$work/err" &&
+    fail "encode is chrome-v2's"
+grep -q 'are of --format chrome-v2' "$work/err" || fail "not told: encode"
+for file in frame.shipped frame.design; do
+    "$windlass" unwind-table show "$work/$file" 2>"$work/err" &&
+        fail "$file is none of ours"
+    grep -q 'use --format chrome-v2' "$work/err" || fail "not told: $file"
+done
 
 # Functions that a binary has no room for.
 echo 'int g(void); int f(void) { return g() + 1; }' >"$work/small.c"
