@@ -406,6 +406,66 @@ static void pushes_where_nothing_is_to_be_popped_are_passed(void **state)
     expect(&seen, rows, 1, sizeof code);
 }
 
+/* The same with frames, Thumb and ARM. */
+static void larger_functions_with_one_entry_are_told_apart(void **state)
+{
+    (void)state;
+    static const uint16_t thumb[] = {
+        0xb5b0,         /* 0 push {r4, r5, r7, lr} */
+        0xb08a,         /* 2 sub sp, #40 */
+        0xb00a,         /* 4 add sp, #40 */
+        0xbdb0,         /* 6 pop {r4, r5, r7, pc} */
+        0xb5b0,         /* 8 push {r4, r5, r7, lr} */
+        0x4604,         /* 10 mov r4, r0 */
+        0xb08a,         /* 12 sub sp, #40 */
+        0xf000, 0xf800, /* 14 bl */
+        0xb00a,         /* 18 add sp, #40 */
+        0xbdb0,         /* 20 pop {r4, r5, r7, pc} */
+    };
+    static const struct expected_row thumb_rows[] = {{0, 13, 0, 0},
+        {2, 13, 16, -4}, {4, 13, 56, -4}, {6, 13, 16, -4}, {8, 13, 0, 0},
+        {10, 13, 16, -4}, {14, 13, 56, -4}, {20, 13, 16, -4}};
+    static const uint32_t arm[] = {
+        0xe92d4010, /* 0 push {r4, lr} */
+        0xe24dd008, /* 4 sub sp, sp, #8 */
+        0xeafffffe, /* 8 b . */
+        0xe92d4010, /* 12 push {r4, lr} */
+        0xe24dd008, /* 16 sub sp, sp, #8 */
+        0xebfffffe, /* 20 bl */
+    };
+    static const struct expected_row arm_rows[] = {{0, 13, 0, 0},
+        {4, 13, 8, -4}, {8, 13, 16, -4}, {12, 13, 0, 0}, {16, 13, 8, -4},
+        {20, 13, 16, -4}};
+    struct seen seen;
+    assert_int_equal(
+        rows_of(&seen, thumb, sizeof thumb, 0x8009840b), WNDL_ARM_FOLLOWED);
+    expect(&seen, thumb_rows, sizeof thumb_rows / sizeof *thumb_rows,
+        sizeof thumb);
+    assert_int_equal(
+        rows_of(&seen, arm, sizeof arm, 0x8001a8b0), WNDL_ARM_FOLLOWED);
+    expect(&seen, arm_rows, sizeof arm_rows / sizeof *arm_rows, sizeof arm);
+}
+
+/* A push that makes another frame than the entry says begins no function. */
+static void other_pushes_begin_no_function(void **state)
+{
+    (void)state;
+    static const uint16_t code[] = {
+        0xb5b0, /* 0 push {r4, r5, r7, lr} */
+        0xb08a, /* 2 sub sp, #40 */
+        0xbf00, /* 4 nop */
+        0xb510, /* 6 push {r4, lr} */
+        0xb08a, /* 8 sub sp, #40 */
+        0x4770, /* 10 bx lr */
+    };
+    static const struct expected_row rows[] = {
+        {0, 13, 0, 0}, {2, 13, 16, -4}, {4, 13, 56, -4}};
+    struct seen seen;
+    assert_int_equal(
+        rows_of(&seen, code, sizeof code, 0x8009840b), WNDL_ARM_FOLLOWED);
+    expect(&seen, rows, sizeof rows / sizeof *rows, sizeof code);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +479,8 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_has_the_bodys_rule),
         cmocka_unit_test(functions_with_one_entry_are_told_apart),
         cmocka_unit_test(pushes_where_nothing_is_to_be_popped_are_passed),
+        cmocka_unit_test(larger_functions_with_one_entry_are_told_apart),
+        cmocka_unit_test(other_pushes_begin_no_function),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
