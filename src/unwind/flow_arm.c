@@ -294,8 +294,8 @@ static bool take(const struct flow *f, struct wndl_full *full)
     const uint64_t sp = caller.regs[WNDL_ARM_SP];
     const uint64_t sp_before = f->before->regs[WNDL_ARM_SP];
     if (sp < sp_before || (sp == sp_before && !full->interrupted) ||
-        !(f->is_another ? wndl_code_is_mapped(NULL, ra)
-                        : wndl_arm_is_behind_call(NULL, ra)))
+        !(f->is_another ? wndl_code_is_mapped(f->space->remote, ra)
+                        : wndl_arm_is_behind_call(f->space->remote, ra)))
         return false;
     for (unsigned reg = 0; reg < WNDL_ARM_PC; reg++) {
         if ((reg < FIRST_SAVED || reg > LAST_SAVED) && reg != WNDL_ARM_SP)
@@ -330,20 +330,16 @@ static bool step_as(const struct wndl_space *space,
         return false;
     if (!full->interrupted) {
         forget(&f.now, WNDL_ARM_LR);
-        if (!wndl_arm_is_behind_call(NULL, pc | code->thumb))
+        if (!wndl_arm_is_behind_call(space->remote, pc | code->thumb))
             return false;
     }
     return follow_all(&f, code, full);
 }
 
-bool wndl_flow_arm_step(const struct wndl_space *space, struct wndl_full *full)
+bool wndl_flow_arm_step_in(const struct wndl_space *space,
+    struct wndl_bytes bytes, uint64_t addr, struct wndl_full *full)
 {
-    struct wndl_dlmodule module;
-    const uint64_t pc = full->regs.regs[WNDL_ARM_PC];
-    if (space->remote != NULL || !wndl_dlfind(pc, &module))
-        return false;
-    struct wndl_arm_code code = {.bytes = wndl_dlmodule_around(&module, pc)};
-    code.addr = (uintptr_t)code.bytes.data;
+    struct wndl_arm_code code = {.bytes = bytes, .addr = addr};
     struct wndl_full other = *full;
     const bool is_arm = step_as(space, &code, &other);
     code.thumb = true;
@@ -353,4 +349,14 @@ bool wndl_flow_arm_step(const struct wndl_space *space, struct wndl_full *full)
         return false; /* neither, or nobody knows which */
     *full = is_arm ? other : thumb;
     return true;
+}
+
+bool wndl_flow_arm_step(const struct wndl_space *space, struct wndl_full *full)
+{
+    struct wndl_dlmodule module;
+    const uint64_t pc = full->regs.regs[WNDL_ARM_PC];
+    if (space->remote != NULL || !wndl_dlfind(pc, &module))
+        return false;
+    const struct wndl_bytes bytes = wndl_dlmodule_around(&module, pc);
+    return wndl_flow_arm_step_in(space, bytes, (uintptr_t)bytes.data, full);
 }
