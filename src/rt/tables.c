@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Unwind tables of the program's modules, attached to them by name or found in
- * a list of folders by build-id, and mapped when a walk first comes to a
- * module: open, mmap and, for names, read are all that takes. What was mapped
- * stays.
+ * a list of folders by build-id, and copied when a walk first comes to a
+ * module: open, mmap and read are all that takes. What was copied stays.
  */
 #include "unwind/table_chrome.h"
 #include "unwind/table_named.h"
@@ -16,6 +15,7 @@
 #include "rt/tables.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -56,20 +56,64 @@ static void write_name(char *to, struct wndl_bytes id, const char *suffix)
     memcpy(to, suffix, strlen(suffix) + 1);
 }
 
-static struct wndl_bytes map_file(const char *path)
+/* *size is less than MOST; -1 for what has none. */
+static int open_sized(const char *path, size_t *size)
 {
     enum { MOST = 1 << 30 };
-    struct wndl_bytes bytes = {0};
     int fd = wndl_raw_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return bytes;
-    const long size = wndl_raw3(SYS_lseek, fd, 0, SEEK_END);
-    if (size > 0 && size < MOST) {
-        bytes.data = wndl_raw_map((size_t)size, PROT_READ, MAP_PRIVATE, fd);
-        bytes.size = bytes.data == NULL ? 0 : (size_t)size;
-    }
+        return -1;
+    const long end = wndl_raw3(SYS_lseek, fd, 0, SEEK_END);
+    *size = (size_t)end;
+    if (end > 0 && end < MOST)
+        return fd;
     wndl_raw_close(fd);
-    return bytes;
+    return -1;
+}
+
+static struct wndl_bytes map_file(const char *path)
+{
+    struct wndl_bytes bytes = {0};
+    int fd = open_sized(path, &bytes.size);
+    if (fd < 0)
+        return (struct wndl_bytes){0};
+    bytes.data = wndl_raw_map(bytes.size, PROT_READ, MAP_PRIVATE, fd);
+    wndl_raw_close(fd);
+    return bytes.data == NULL ? (struct wndl_bytes){0} : bytes;
+}
+
+static bool read_whole(int fd, uint8_t *to, size_t size)
+{
+    size_t done = 0;
+    if (wndl_raw3(SYS_lseek, fd, 0, SEEK_SET) != 0)
+        return false;
+    while (done < size) {
+        const long got = wndl_raw_read(fd, to + done, size - done);
+        if (got == 0 || (got < 0 && got != -EINTR))
+            return false;
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
+/* A copy, which nobody can cut short while it is used, or write to. */
+static struct wndl_bytes copy_file(const char *path)
+{
+    size_t size;
+    int fd = open_sized(path, &size);
+    if (fd < 0)
+        return (struct wndl_bytes){0};
+    uint8_t *copy = wndl_raw_map(
+        size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    const bool whole =
+        copy != NULL && read_whole(fd, copy, size) &&
+        wndl_raw3(SYS_mprotect, (long)copy, (long)size, PROT_READ) == 0;
+    wndl_raw_close(fd);
+    if (whole)
+        return (struct wndl_bytes){copy, size};
+    if (copy != NULL)
+        wndl_raw_unmap(copy, size);
+    return (struct wndl_bytes){0};
 }
 
 /* What a table is looked for; of a module without a build-id, `id` is empty. */
@@ -119,7 +163,7 @@ static bool open_bytes(struct wndl_bytes bytes, const struct wanted *wanted,
 static bool open_table(
     const char *path, const struct wanted *wanted, struct wndl_table *table)
 {
-    const struct wndl_bytes bytes = map_file(path);
+    const struct wndl_bytes bytes = copy_file(path);
     if (bytes.size == 0)
         return false;
     if (open_bytes(bytes, wanted, table))

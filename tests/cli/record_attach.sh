@@ -60,6 +60,8 @@ int main(int argc, char **argv)
             return 7;
         *(void **)&plugin = dlsym(handle, "plugin");
         plugin(50);
+        if (argv[2] != NULL && truncate(argv[2], 0) != 0)
+            return 6;
         dlclose(handle);
     }
     return 0;
@@ -140,6 +142,12 @@ usual_stacks
 cmp -s expected stacks || fail "by another's path: $(cat expected stacks)"
 grep -q 'program.wut was not used: no stack came to .*/other/plugin.so' said ||
     fail "a module that was not loaded: $(cat said)"
+
+# Cut short by the program while it is used.
+cp plugin.so.wut used.wut
+record 0 --unwind-table program=program.wut --unwind-table plugin.so=used.wut \
+    -- bare/program "$work/bare/plugin.so" "$work/used.wut"
+complete_above 90
 
 # --- refused before the program runs
 
