@@ -5,6 +5,8 @@
 #ifndef WNDL_RT_ARCH_AARCH64_H
 #define WNDL_RT_ARCH_AARCH64_H
 
+#include "os/own_memory.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -150,12 +152,14 @@ static inline void wndl_arch_skip(ucontext_t *context, long result)
     context->uc_mcontext.pc += WNDL_ARCH_SYSCALL_BYTES;
 }
 
-/* Whether `svc #0` is there; code that may not be read is taken for none. */
+/* Whether `svc #0` is there. Code may be execute-only: then none is. */
 static inline bool wndl_arch_is_syscall(uint64_t address)
 {
-    const void *code = (const void *)(uintptr_t)address;
-    return address % WNDL_ARCH_SYSCALL_BYTES == 0 &&
-           memcmp(code, WNDL_ARCH_SYSCALL, WNDL_ARCH_SYSCALL_BYTES) == 0;
+    struct wndl_own_memory memory = {0};
+    uint8_t code[WNDL_ARCH_SYSCALL_BYTES];
+    return address % sizeof code == 0 &&
+           wndl_own_memory_read(&memory, address, code, sizeof code) &&
+           memcmp(code, WNDL_ARCH_SYSCALL, sizeof code) == 0;
 }
 
 static inline uint64_t wndl_arch_call_site(const ucontext_t *context)

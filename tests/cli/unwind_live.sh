@@ -101,6 +101,33 @@ if [ "$machine" = aarch64 ]; then
     run signed
     build bare -O1 -fomit-frame-pointer
     run bare -c
+    # The sampler's look at interrupted code, which may be execute-only or gone:
+    # emulators' calls heed what their loads do not.
+    cat >"$work/look.c" <<'END'
+#include "rt/arch.h"
+#include <sys/mman.h>
+int main(void)
+{
+    static const int kinds[] = {
+        PROT_READ, PROT_READ | PROT_EXEC, PROT_EXEC, PROT_NONE};
+    char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(page, WNDL_ARCH_SYSCALL, WNDL_ARCH_SYSCALL_BYTES);
+    for (int i = 0; i < 4; i++) {
+        if (mprotect(page, 4096, kinds[i]) != 0 ||
+            wndl_arch_is_syscall((uintptr_t)page) !=
+                ((kinds[i] & PROT_READ) != 0))
+            return 1 + i;
+    }
+    return 0;
+}
+END
+    # shellcheck disable=SC2086
+    $gcc $flags -O1 -o "$work/look" "$work/look.c" src/os/own_memory.c
+    $emulator "$work/look" || {
+        echo "code that may not be read is read: $?"
+        failed=1
+    }
 elif [ "$machine" = i386 ]; then
     build bare -O2 -fomit-frame-pointer
     run bare
