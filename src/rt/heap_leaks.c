@@ -15,6 +15,9 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
+/* Of a process whose first thread has ended, /proc/self tells nothing. */
+#define MAPS "/proc/thread-self/maps"
+
 enum {
     COPIED = 64 * 1024,
     WORDS = COPIED / sizeof(uintptr_t),
@@ -665,8 +668,8 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
     /* Where nothing can be read all would seem to be lost. */
     struct iovec probe = {&s, sizeof s};
     bool known = wndl_rt_read_parts(s.copied, COPIED, &probe, 1) == sizeof s &&
-                 wndl_maps_each("/proc/self/maps",
-                     (struct wndl_bytes){room, sizeof room}, keep_area, &s);
+                 wndl_maps_each(MAPS, (struct wndl_bytes){room, sizeof room},
+                     keep_area, &s);
     if (known) {
         wndl_rt_blocks_each(count_one, &s);
         known = s.room == 0 || make_more_room(&s);

@@ -40,8 +40,13 @@ size_t wndl_rt_read_parts(
     void *to, size_t room, const struct iovec *parts, size_t count)
 {
     struct iovec local = {to, room};
-    const long a[] = {wndl_rt.pid, (long)&local, 1, (long)parts};
+    long a[] = {wndl_rt.pid, (long)&local, 1, (long)parts};
     long got = wndl_raw6(SYS_process_vm_readv, a, (long)count, 0);
+    if (got == -ESRCH) {
+        /* The first thread has ended. */
+        a[0] = wndl_raw_gettid();
+        got = wndl_raw6(SYS_process_vm_readv, a, (long)count, 0);
+    }
     if (got == -ENOSYS)
         return read_by_pages(to, room, parts, count);
     return got < 0 ? 0 : (size_t)got;
