@@ -15,9 +15,6 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-/* Of a process whose first thread has ended, /proc/self tells nothing. */
-#define MAPS "/proc/thread-self/maps"
-
 enum {
     COPIED = 64 * 1024,
     WORDS = COPIED / sizeof(uintptr_t),
@@ -455,6 +452,17 @@ static bool keep_area(void *context, const struct wndl_mapping *m)
            (behind.start >= behind.end || add_area(s, &behind));
 }
 
+/* Emulators know the first one alone, which is empty where the first thread has
+ * ended. */
+static bool list_areas(struct search *s)
+{
+    uint8_t room[WNDL_RT_SCRATCH];
+    const struct wndl_bytes scratch = {room, sizeof room};
+    return wndl_maps_each("/proc/self/maps", scratch, keep_area, s) &&
+           (s->area_count != 0 ||
+               wndl_maps_each("/proc/thread-self/maps", scratch, keep_area, s));
+}
+
 static void root_around_blocks(struct search *s, const struct area *a)
 {
     uintptr_t from = a->start, start;
@@ -661,15 +669,13 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
     const struct wndl_rt_root *roots, size_t count)
 {
     struct search s = {.wanted = wanted};
-    uint8_t room[WNDL_RT_SCRATCH];
     if (wndl_rt_is_careful() || !make_room(&s))
         return false;
     wndl_rt_own_pages_begin(&s.own);
     /* Where nothing can be read all would seem to be lost. */
     struct iovec probe = {&s, sizeof s};
     bool known = wndl_rt_read_parts(s.copied, COPIED, &probe, 1) == sizeof s &&
-                 wndl_maps_each(MAPS, (struct wndl_bytes){room, sizeof room},
-                     keep_area, &s);
+                 list_areas(&s);
     if (known) {
         wndl_rt_blocks_each(count_one, &s);
         known = s.room == 0 || make_more_room(&s);
