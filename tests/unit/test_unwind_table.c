@@ -468,19 +468,32 @@ static void a_name_of_no_phrase_leads_nowhere(void **state)
 
 /* ---- what is no source */
 
-static void a_binary_without_rows_is_refused(void **state)
+static void put_nothing(struct wndl_buf *out)
 {
-    (void)state;
+    (void)out;
+}
+
+static void assert_refused(void (*put_frame)(struct wndl_buf *),
+    uint16_t machine, enum wndl_status status, const char *what)
+{
     struct wndl_buf out;
     struct wndl_table_stats stats;
     struct wndl_error err = {0};
-    struct made made = make(put_functions, EM_PPC64);
+    struct made made = make(put_frame, machine);
     wndl_buf_init(&out, wndl_mem_libc());
-    assert_int_equal(
-        wndl_table_build(made.object, &out, &stats, &err), WNDL_UNSUPPORTED);
-    assert_non_null(strstr(err.what, "another machine"));
+    assert_int_equal(wndl_table_build(made.object, &out, &stats, &err), status);
+    assert_non_null(strstr(err.what, what));
     wndl_buf_free(&out);
     unmake(&made);
+}
+
+static void a_binary_without_rows_is_refused(void **state)
+{
+    (void)state;
+    assert_refused(
+        put_functions, EM_PPC64, WNDL_UNSUPPORTED, "another machine");
+    assert_refused(
+        put_nothing, EM_X86_64, WNDL_NOT_FOUND, ".eh_frame has rules of no");
 }
 
 /* ---- the tables of a process */
