@@ -46,7 +46,7 @@ struct wndl_regs {
 enum wndl_frame_how {
     WNDL_HOW_CONTEXT = 0, /* given: frame 0 */
     WNDL_HOW_CFI = 1,     /* call frame information, or an unwind table */
-    WNDL_HOW_FP = 2,      /* frame pointer: no FDE covers the callee */
+    WNDL_HOW_FP = 2,      /* frame pointer, or a leaf's LR: no rules there */
     WNDL_HOW_SCAN = 3,    /* a word on the stack that can be one: a guess */
 };
 

@@ -60,6 +60,7 @@ struct search {
     const struct wndl_rt_leak_search *wanted;
     struct area *areas; /* sorted */
     size_t area_count;
+    bool too_many;       /* areas: what is in others is not known */
     struct area **heaps; /* those with blocks, sorted */
     size_t heap_count;
     struct area *near;      /* the one that was found last */
@@ -420,8 +421,10 @@ static bool add_area(struct search *s, const struct wndl_mapping *m)
     /* A block may have been protected. */
     if (!is_read && m->path.size != 0)
         return true;
-    if (s->area_count == AREAS)
+    if (s->area_count == AREAS) {
+        s->too_many = true;
         return false;
+    }
     if (wndl_bytes_is(m->path, "[stack]") && s->wanted->sp >= start &&
         s->wanted->sp < end)
         start = s->wanted->sp;
@@ -459,8 +462,9 @@ static bool list_areas(struct search *s)
     uint8_t room[WNDL_RT_SCRATCH];
     const struct wndl_bytes scratch = {room, sizeof room};
     return wndl_maps_each("/proc/self/maps", scratch, keep_area, s) &&
-           (s->area_count != 0 ||
-               wndl_maps_each("/proc/thread-self/maps", scratch, keep_area, s));
+           (s->area_count != 0 || wndl_maps_each("/proc/thread-self/maps",
+                                      scratch, keep_area, s)) &&
+           !s->too_many;
 }
 
 static void root_around_blocks(struct search *s, const struct area *a)
