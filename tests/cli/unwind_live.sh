@@ -8,7 +8,8 @@
 # the caller, few do not. A walk from a call has to be complete.
 #
 # AArch64: its frames must be those of libgcc's unwinder, which itself fails at
-# times where return addresses are signed.
+# times where return addresses are signed, and where ld.so binds a symbol at its
+# first call: all are bound beforehand.
 # 32-bit Arm: by .ARM.exidx and code, and by a table alone. Most of its C library
 # and of what throws exceptions says that it may not be unwound: incomplete stacks
 # that begin or end there are counted apart.
@@ -100,6 +101,8 @@ if [ "$machine" = aarch64 ]; then
     build signed -O2 -mbranch-protection=standard
     run signed
     build bare -O1 -fomit-frame-pointer
+    LD_BIND_NOW=1
+    export LD_BIND_NOW
     run bare -c
     # The sampler's look at interrupted code, which may be execute-only or gone:
     # emulators' calls heed what their loads do not.
