@@ -9,7 +9,8 @@
 #include "collect/heap.h"
 #include "collect/process.h"
 
-enum { WNDL_HEAP_AT_ONCE = 16 * 1024 /* pairs that are looked at */ };
+/* Pairs that are looked at: what is read of them stays in the caches. */
+enum { WNDL_HEAP_AT_ONCE = 2 * 1024 };
 
 struct wndl_collector_heap {
     struct wndl_collector_heap_request request;
