@@ -112,21 +112,28 @@ static uint64_t thread_pointer(void)
 #endif
 }
 
-bool wndl_arm_starts_thread(
-    const struct wndl_remote *remote, uint64_t ra, uint64_t sp)
+bool wndl_arm_ends_thread(const struct wndl_remote *remote, uint64_t ra)
 {
-    enum { THREAD_STRUCT = 4096 };
-    struct wndl_dlmodule module, libc;
+    struct wndl_dlmodule module;
     struct text text = {.remote = remote};
     if (remote == NULL) {
         if (!wndl_dlfind(ra, &module))
             return false;
         text.segment = wndl_dlmodule_around(&module, ra);
     }
-    if (call_number(&text, ra, false) == SYS_EXIT)
+    return call_number(&text, ra, false) == SYS_EXIT;
+}
+
+bool wndl_arm_starts_thread(
+    const struct wndl_remote *remote, uint64_t ra, uint64_t sp)
+{
+    enum { THREAD_STRUCT = 4096 };
+    struct wndl_dlmodule module, libc;
+    if (wndl_arm_ends_thread(remote, ra))
         return true;
     const uint64_t pointer = thread_pointer();
     return remote == NULL && sp < pointer && pointer - sp < THREAD_STRUCT &&
+           wndl_dlfind(ra, &module) &&
            wndl_dlfind((uintptr_t)&getauxval, &libc) &&
            libc.map_start == module.map_start;
 }

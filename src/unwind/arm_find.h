@@ -34,11 +34,16 @@ enum wndl_code_kind wndl_arm_code_find_there(const struct wndl_remote *remote,
  */
 bool wndl_arm_is_behind_call(const struct wndl_remote *remote, uint64_t ra);
 
+/* Whether code does nothing more but end the thread, given the even address
+ * that it is returned to. */
+bool wndl_arm_ends_thread(const struct wndl_remote *remote, uint64_t ra);
+
 /*
- * Whether code that may not be unwound is a thread's start, given the address
- * that it is returned to, even, and its SP: it does nothing more but end the
- * thread; or, of this process (`remote` NULL), it is the libc's, with its frame
- * next to the libc's structure of this thread, which is above the stack.
+ * Whether code that may not be unwound, and has no way to a return, is a
+ * thread's start, given the address that it is returned to, even, and its SP:
+ * it ends the thread; or, of this process (`remote` NULL), it is the libc's,
+ * with its frame next to the libc's structure of this thread, which is above
+ * the stack.
  */
 bool wndl_arm_starts_thread(
     const struct wndl_remote *remote, uint64_t ra, uint64_t sp);

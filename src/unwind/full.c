@@ -351,14 +351,17 @@ static struct wndl_fp_state fp_state(
     };
 }
 
-/* Of 32-bit Arm: code that is no root's, followed to its return. */
+/* Of 32-bit Arm: code that is no root's, followed to its return. The libc's
+ * near a thread's start is such code: the start itself has no way to one. */
 static bool step_by_flow(const struct wndl_space *space, struct wndl_full *full)
 {
     const struct wndl_fp_state state = fp_state(space->arch, full);
     return space->arch->family == WNDL_CFI_ARM &&
            wndl_space_method(space) == WNDL_WALK_ANY &&
            !at_program_start(space, state.sp) &&
-           !at_thread_start(space, &state) && wndl_flow_arm_step(space, full);
+           (state.interrupted ||
+               !wndl_arm_ends_thread(space->remote, state.pc)) &&
+           wndl_flow_arm_step(space, full);
 }
 
 static struct wndl_step full_fp_step(
