@@ -74,20 +74,27 @@ static size_t frames_in(
 
 int main(void);
 
+static void prepared_rules_are_not_looked_for(void **state);
+
 /*
- * From the first of these to the end of their segment: in which order they are
- * is the linker's.
+ * What is from a page's start before the first of these to some way behind the
+ * last: in which order they are is the linker's, and how much more of the
+ * program there is, a sanitizer's for one, may be more than is to be prepared.
  */
 static size_t prepare_this(struct wndl_unwinder *u, size_t most)
 {
+    enum { BEHIND = 8192 };
     const struct wndl_dlmodule module = this_module();
-    const uintptr_t code[] = {
-        (uintptr_t)&new_unwinder, (uintptr_t)&walk_at, (uintptr_t)&main};
-    uintptr_t low = code[0];
-    for (size_t i = 1; i < sizeof code / sizeof code[0]; i++)
+    const uintptr_t code[] = {(uintptr_t)&new_unwinder, (uintptr_t)&walk_at,
+        (uintptr_t)&prepared_rules_are_not_looked_for, (uintptr_t)&main};
+    uintptr_t low = code[0], high = code[0];
+    for (size_t i = 1; i < sizeof code / sizeof code[0]; i++) {
         low = code[i] < low ? code[i] : low;
+        high = code[i] > high ? code[i] : high;
+    }
     low &= -(uintptr_t)4096;
-    return wndl_unwind_prepare(u, low, module.map_end - low, most);
+    high = module.map_end - high > BEHIND ? high + BEHIND : module.map_end;
+    return wndl_unwind_prepare(u, low, high - low, most);
 }
 
 static void prepared_rules_are_not_looked_for(void **state)
