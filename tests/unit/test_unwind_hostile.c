@@ -158,7 +158,9 @@ static void offsets_that_leave_the_stack_are_not_followed(void **state)
     /* CFA: SP + 2^21 - 1, SP + a page, SP - 8 words, SP + 2^63. */
     ends_as(CFI_BYTES(0x0e, 0xff, 0xff, 0x7f), WNDL_END_BAD_READ);
     ends_as(CFI_BYTES(0x0e, 0x80, 0x20), WNDL_END_BAD_READ);
-    ends_as(CFI_BYTES(0x13, 8), WNDL_END_NO_PROGRESS);
+    /* (i386's memcpy() has such rows: what is behind a push is tried there.) */
+    ends_as(CFI_BYTES(0x13, 8),
+        WNDL_WORD == 8 ? WNDL_END_NO_PROGRESS : WNDL_END_NO_RULE);
     ends_as(CFI_BYTES(
                 0x0e, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1),
         WNDL_END_BAD_CFI);
