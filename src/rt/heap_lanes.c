@@ -2,7 +2,6 @@
 #include "rt/heap_lanes.h"
 
 #include "os/raw.h"
-#include "rt/heap_blocks.h"
 #include "rt/rt.h"
 
 #include <errno.h>
@@ -45,13 +44,9 @@ static bool claim_from_ended(struct wndl_heap_lane *lane, int pid, int tid)
 struct wndl_rt_lane wndl_rt_lane_take(struct wndl_heap *heap, int pid, int tid)
 {
     for (uint32_t i = 0; i < OWN_LANES; i++) {
-        if (!claim(&heap->lane[i], 0, tid))
-            continue;
-        if (i != 0)
-            wndl_rt_blocks_share();
-        return lane_at(heap, i);
+        if (claim(&heap->lane[i], 0, tid))
+            return lane_at(heap, i);
     }
-    wndl_rt_blocks_share();
     for (uint32_t i = 0; i < OWN_LANES; i++) {
         if (claim_from_ended(&heap->lane[i], pid, tid))
             return lane_at(heap, i);

@@ -19,8 +19,7 @@ struct wndl_rt_lane {
 
 /*
  * A lane for thread `tid`: one of its own if there is one. Lanes of threads
- * that have ended without a word are free: `pid` is the process. Blocks are
- * shared from the second lane on: heap_blocks.h.
+ * that have ended without a word are free: `pid` is the process.
  */
 struct wndl_rt_lane wndl_rt_lane_take(struct wndl_heap *heap, int pid, int tid);
 

@@ -4,6 +4,7 @@
 #include "os/raw.h"
 #include "rt/arch.h"
 #include "rt/frames.h"
+#include "rt/heap_blocks.h"
 #include "rt/rt.h"
 #include "unwind/resume.h"
 
@@ -97,6 +98,9 @@ struct wndl_rt_heap_thread *wndl_rt_heap_thread_take(struct wndl_heap *heap)
         return NULL;
     forget(t, tid);
     t->lane = wndl_rt_lane_take(heap, wndl_rt.pid, tid);
+    /* Another one is taken only beside a thread that has the first. */
+    if (t->lane.totals != &heap->lane[0])
+        wndl_rt_blocks_share();
     return t;
 }
 

@@ -40,7 +40,8 @@ struct wndl_rt_heap_thread {
 
 /*
  * For the calling thread, which is none's yet: with a lane and nothing that it
- * remembers. NULL: no memory. Not for signal handlers that interrupt it.
+ * remembers. From the second lane on, blocks are shared. NULL: no memory. Not
+ * for signal handlers that interrupt it.
  */
 struct wndl_rt_heap_thread *wndl_rt_heap_thread_take(struct wndl_heap *heap);
 
