@@ -36,6 +36,12 @@ enum wndl_rt_found {
  * that, as the libc's __libc_single_threaded says: then nothing is locked, and
  * what was put last is where it is found soonest. NULL: nobody tells. It does
  * not count after share(), which is for threads that the libc knows nothing of.
+ *
+ * Who is alone may be in the midst of a call when such a thread calls share().
+ * Until that call ends, the two are not kept apart: to wait for it would need
+ * a flag that each call sets. The C library's malloc, which takes no lock
+ * either while it knows of one thread, cannot be called by both at all: what
+ * is left are threads made by bare clone() beside another allocator.
  */
 void wndl_rt_blocks_follow(const char *alone);
 void wndl_rt_blocks_share(void);
