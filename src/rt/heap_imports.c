@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap_imports.h"
 
+#include "os/dlfind.h"
 #include "os/raw.h"
 #include "rt/rt.h"
 
@@ -68,6 +69,42 @@ static _Atomic unsigned unloading;
 
 /* A module that is being loaded is in the list before it is relocated. */
 static unsigned tries;
+
+/* ---- what is led */
+
+bool wndl_rt_is_stub(const void *function)
+{
+    Dl_info info;
+    const ElfW(Sym) *symbol = NULL;
+    return function != NULL &&
+           dladdr1(function, &info, (void **)&symbol, RTLD_DL_SYMENT) != 0 &&
+           symbol != NULL && symbol->st_shndx == SHN_UNDEF;
+}
+
+/* What all modules import, though a stub of it may stand before it. */
+static void *first_of(const char *name)
+{
+    void *first = dlsym(RTLD_DEFAULT, name);
+    return wndl_rt_is_stub(first) ? dlsym(RTLD_NEXT, name) : first;
+}
+
+size_t wndl_rt_imports_find(const struct wndl_dlmodule *allocator,
+    const struct wndl_rt_extra *extras, size_t count,
+    struct wndl_rt_import *found)
+{
+    size_t found_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct wndl_dlmodule module;
+        void *first = first_of(extras[i].name);
+        if (first == NULL || !wndl_dlfind((uintptr_t)first, &module) ||
+            module.map_start != allocator->map_start)
+            continue;
+        *extras[i].real = first;
+        found[found_count++] = (struct wndl_rt_import){
+            extras[i].name, first, extras[i].entry, true};
+    }
+    return found_count;
+}
 
 /* ---- one module */
 

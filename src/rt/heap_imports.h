@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct wndl_dlmodule;
+
 /* A function that is led to another one. */
 struct wndl_rt_import {
     const char *name;
@@ -21,6 +23,27 @@ struct wndl_rt_import {
     void *ours;
     bool outside; /* not where theirs is: that may call it at its start */
 };
+
+/* What an allocator may have beside the standard's functions. */
+struct wndl_rt_extra {
+    const char *name;
+    void **real; /* where the allocator's own is put */
+    void *entry; /* ours */
+};
+
+/*
+ * Fills in those of `extras`, at most `count`, that all modules import from
+ * `allocator`, where malloc is. Returns how many. Not for signal handlers.
+ */
+size_t wndl_rt_imports_find(const struct wndl_dlmodule *allocator,
+    const struct wndl_rt_extra *extras, size_t count,
+    struct wndl_rt_import *imports);
+
+/*
+ * Whether it is none, but what an executable at a fixed address has in the
+ * place of a function that it imports. Not for signal handlers.
+ */
+bool wndl_rt_is_stub(const void *function);
 
 /*
  * From now on, all modules' imports of these; `imports` lives as long as the

@@ -16,7 +16,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <string.h>
 
 #define CALLED_BY_ASM __attribute__((used, visibility("hidden")))
@@ -119,19 +118,12 @@ static size_t others; /* of C++ and of Mozilla, the last of these */
 /* Modules that are loaded later have to be led to us, too. */
 static bool leads;
 
-/*
- * What all others import. An executable at a fixed address may have a stub of
- * its own in the place of a function it imports; where that leads is ours.
- */
+/* What all others import. Where a stub leads is ours. */
 static void *first_of(size_t i)
 {
-    Dl_info info;
-    const ElfW(Sym) *symbol = NULL;
     void *first = dlsym(RTLD_DEFAULT, table[i].name);
-    bool is_stub = first != NULL && table[i].entry != NULL &&
-                   dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT) &&
-                   symbol != NULL && symbol->st_shndx == SHN_UNDEF;
-    return is_stub ? table[i].entry : first;
+    return table[i].entry != NULL && wndl_rt_is_stub(first) ? table[i].entry
+                                                            : first;
 }
 
 static void resolve_one(size_t i)
@@ -165,9 +157,11 @@ static void doubt_sizes(const struct wndl_dlmodule *allocator)
 /* An allocator that we stand before calls our malloc in the others. */
 static void find_others(const struct wndl_dlmodule *allocator)
 {
-    size_t count = wndl_rt_new_find(allocator, &imports[FUNCTIONS]);
+    size_t count = wndl_rt_imports_find(allocator, wndl_rt_new_functions,
+        WNDL_RT_NEW_FUNCTIONS, &imports[FUNCTIONS]);
     if (is_before_us)
-        count += wndl_rt_mozilla_find(allocator, &imports[FUNCTIONS + count]);
+        count += wndl_rt_imports_find(allocator, wndl_rt_mozilla_functions,
+            WNDL_RT_MOZILLA_FUNCTIONS, &imports[FUNCTIONS + count]);
     others = count;
 }
 

@@ -5,7 +5,6 @@
 #include "rt/heap_record.h"
 #include "rt/heap_thread.h"
 
-#include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -38,25 +37,26 @@
     MOVE(moz_arena_realloc, b, c)                                              \
     END(moz_arena_free, b)
 
-/* All are handed on with three arguments, as hook_new.c's are. */
-typedef void *function(uintptr_t, uintptr_t, uintptr_t);
-
 /* ---- the allocator's own */
 
-#define REAL(name, ...) static function *real_##name;
+#define REAL(name, ...) static void *real_##name;
 FUNCTIONS(REAL, REAL, REAL)
+
+/* All are handed on with three arguments, as hook_new.c's are. */
+typedef void *function(uintptr_t, uintptr_t, uintptr_t);
+#define CALL_REAL(name, a, b, c) ((function *)real_##name)(a, b, c)
 
 /* Of the realloc that the calling thread is about to hand on. */
 static __thread uintptr_t arena;
 
 static void *move_anywhere(void *block, size_t size)
 {
-    return real_moz_xrealloc((uintptr_t)block, size, 0);
+    return CALL_REAL(moz_xrealloc, (uintptr_t)block, size, 0);
 }
 
 static void *move_in_arena(void *block, size_t size)
 {
-    return real_moz_arena_realloc(arena, (uintptr_t)block, size);
+    return CALL_REAL(moz_arena_realloc, arena, (uintptr_t)block, size);
 }
 
 #define MOVER_OF_moz_xrealloc move_anywhere
@@ -82,7 +82,7 @@ static size_t length_of(const char *text, size_t most)
 #define MAKE_HOOK(name, requested)                                             \
     HOOK(name)                                                                 \
     {                                                                          \
-        return wndl_rt_heap_made(real_##name(a, b, c), requested, regs);       \
+        return wndl_rt_heap_made(CALL_REAL(name, a, b, c), requested, regs);   \
     }
 
 #define MOVE_HOOK(name, block, requested)                                      \
@@ -99,7 +99,7 @@ static size_t length_of(const char *text, size_t most)
     {                                                                          \
         struct wndl_rt_heap_thread *t =                                        \
             wndl_rt_heap_ended((void *)block, regs);                           \
-        (void)real_##name(a, b, c);                                            \
+        (void)CALL_REAL(name, a, b, c);                                        \
         if (t != NULL)                                                         \
             wndl_rt_heap_leave();                                              \
         return NULL;                                                           \
@@ -107,33 +107,12 @@ static size_t length_of(const char *text, size_t most)
 
 FUNCTIONS(MAKE_HOOK, MOVE_HOOK, END_HOOK)
 
-/* ---- finding them */
-
-static const struct {
-    const char *name;
-    function **real;
-    void *entry;
-} table[] = {
+const struct wndl_rt_extra wndl_rt_mozilla_functions[] = {
 #define ROW(name, ...)                                                         \
     {#name, &real_##name, wndl_rt_entry_wndl_rt_mozilla_##name},
     FUNCTIONS(ROW, ROW, ROW)};
 
-_Static_assert(sizeof table / sizeof table[0] == WNDL_RT_MOZILLA_FUNCTIONS,
+_Static_assert(
+    sizeof wndl_rt_mozilla_functions / sizeof *wndl_rt_mozilla_functions ==
+        WNDL_RT_MOZILLA_FUNCTIONS,
     "there is room for all");
-
-size_t wndl_rt_mozilla_find(const struct wndl_dlmodule *allocator,
-    struct wndl_rt_import imports[WNDL_RT_MOZILLA_FUNCTIONS])
-{
-    size_t count = 0;
-    for (size_t i = 0; i < WNDL_RT_MOZILLA_FUNCTIONS; i++) {
-        struct wndl_dlmodule module;
-        void *first = dlsym(RTLD_DEFAULT, table[i].name);
-        if (first == NULL || !wndl_dlfind((uintptr_t)first, &module) ||
-            module.map_start != allocator->map_start)
-            continue;
-        *table[i].real = (function *)first;
-        imports[count++] =
-            (struct wndl_rt_import){table[i].name, first, table[i].entry, true};
-    }
-    return count;
-}

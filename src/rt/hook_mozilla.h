@@ -8,18 +8,12 @@
 #ifndef WNDL_RT_HOOK_MOZILLA_H
 #define WNDL_RT_HOOK_MOZILLA_H
 
-#include "os/dlfind.h"
 #include "rt/heap_imports.h"
-
-#include <stddef.h>
 
 enum { WNDL_RT_MOZILLA_FUNCTIONS = 14 };
 
-/*
- * Fills in those that are in the module of `allocator`, whose own calls of
- * malloc are not seen. Returns how many. Not for signal handlers.
- */
-size_t wndl_rt_mozilla_find(const struct wndl_dlmodule *allocator,
-    struct wndl_rt_import imports[WNDL_RT_MOZILLA_FUNCTIONS]);
+/* For an allocator whose own calls of malloc are not seen. */
+extern const struct wndl_rt_extra
+    wndl_rt_mozilla_functions[WNDL_RT_MOZILLA_FUNCTIONS];
 
 #endif

@@ -5,8 +5,6 @@
 #include "rt/heap_record.h"
 #include "rt/heap_thread.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -162,45 +160,10 @@ bool wndl_rt_new_is_deleting(const void *block)
 
 OPERATORS(NEW_HOOK, DELETE_HOOK)
 
-static const struct {
-    const char *name;
-    void **real;
-    void *entry;
-} table[] = {
+const struct wndl_rt_extra wndl_rt_new_functions[] = {
 #define ROW(tag, blocks, name) {name, &real_##tag, wndl_rt_entry_wndl_rt_##tag},
     OPERATORS(ROW, ROW)};
 
-_Static_assert(sizeof table / sizeof table[0] == WNDL_RT_NEW_FUNCTIONS,
+_Static_assert(sizeof wndl_rt_new_functions / sizeof *wndl_rt_new_functions ==
+                   WNDL_RT_NEW_FUNCTIONS,
     "there is room for all");
-
-/*
- * What all modules import. An executable at a fixed address may have a stub of
- * its own in the place of a function it imports.
- */
-static void *first_of(const char *name)
-{
-    Dl_info info;
-    const ElfW(Sym) *symbol = NULL;
-    void *first = dlsym(RTLD_DEFAULT, name);
-    bool is_stub = first != NULL &&
-                   dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT) &&
-                   symbol != NULL && symbol->st_shndx == SHN_UNDEF;
-    return is_stub ? dlsym(RTLD_NEXT, name) : first;
-}
-
-size_t wndl_rt_new_find(const struct wndl_dlmodule *allocator,
-    struct wndl_rt_import imports[WNDL_RT_NEW_FUNCTIONS])
-{
-    size_t count = 0;
-    for (size_t i = 0; i < WNDL_RT_NEW_FUNCTIONS; i++) {
-        struct wndl_dlmodule module;
-        void *first = first_of(table[i].name);
-        if (first == NULL || !wndl_dlfind((uintptr_t)first, &module) ||
-            module.map_start != allocator->map_start)
-            continue;
-        *table[i].real = first;
-        imports[count++] =
-            (struct wndl_rt_import){table[i].name, first, table[i].entry, true};
-    }
-    return count;
-}

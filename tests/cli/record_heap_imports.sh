@@ -163,3 +163,42 @@ for flags in "" "-Wl,-z,relro,-z,now" "-Wl,-z,norelro,-z,lazy -fno-plt"; do
             fail "not just the other allocator's: $(grep '^wrong' dump)"
     done
 done
+
+# An executable at a fixed address has a stub of its own in the place of a
+# function whose address it takes. The strdup behind it is the libc's, whose
+# malloc was counted already.
+cat >fixed.c <<'C'
+#include <stdio.h>
+#include <string.h>
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void __libc_free(void *);
+void *malloc(size_t n) { return __libc_malloc(n); }
+void *calloc(size_t n, size_t m) { return __libc_calloc(n, m); }
+void *realloc(void *p, size_t n) { return __libc_realloc(p, n); }
+void free(void *p) { __libc_free(p); }
+char *library_dup(const char *);
+int main(void)
+{
+    char *(*volatile dup)(const char *) = strdup;
+    char *volatile copy = dup("x");
+    char text[7600] = {0};
+    memset(text, 'x', 7599);
+    for (int i = 0; i < 20; i++)
+        copy = library_dup(text);
+    return copy == NULL || puts("done") < 0;
+}
+C
+cat >dup.c <<'C'
+#include <string.h>
+char *library_dup(const char *text) { return strdup(text); }
+C
+cc -O1 -shared -fPIC -o libdup.so dup.c
+cc -O1 -no-pie -fno-pie -rdynamic -o fixed fixed.c -L. -ldup \
+    -Wl,-rpath,"$work"
+rm -f r.wndl
+"$windlass" heap -o r.wndl -- ./fixed >out 2>said ||
+    fail "at a fixed address it does not run: $(cat said)"
+[ "$(cat out)" = "done" ] || fail "another output at a fixed address"
+"$heapdump" r.wndl >dump || fail "the recording cannot be read"
+expect 7600 "20 0" "a strdup that the executable has a stub of"
