@@ -137,8 +137,14 @@ bool wndl_rt_heap_lead_imports(void);
  */
 void *wndl_rt_heap_made(void *block, size_t size, const struct wndl_regs *regs);
 
-/* hook_heap.c: as the allocator's realloc, which `move` is a form of. */
-void *wndl_rt_heap_moved(void *(*move)(void *, size_t), void *block,
+/* A form of the allocator's realloc. */
+struct wndl_rt_mover {
+    void *(*move)(void *context, void *block, size_t size);
+    void *context;
+};
+
+/* hook_heap.c: as the allocator's realloc, by `mover`. */
+void *wndl_rt_heap_moved(const struct wndl_rt_mover *mover, void *block,
     size_t size, const struct wndl_regs *regs);
 
 /*

@@ -429,30 +429,39 @@ static void *move_from_before(void *block, size_t size)
     return moved;
 }
 
-static void *pass_realloc(
-    const struct wndl_rt_allocator *a, void *block, size_t size)
+/* `by`: NULL for the allocator's realloc. */
+static void *move(const struct wndl_rt_allocator *a,
+    const struct wndl_rt_mover *by, void *block, size_t size)
+{
+    return by == NULL ? a->realloc(block, size)
+                      : by->move(by->context, block, size);
+}
+
+static void *pass_realloc(const struct wndl_rt_allocator *a,
+    const struct wndl_rt_mover *by, void *block, size_t size)
 {
     if (block != NULL)
         wndl_rt_heap_passed_free(a, block);
-    void *moved = a->realloc(block, size);
+    void *moved = move(a, by, block, size);
     if (moved != NULL)
         wndl_rt_heap_passed(moved, size, usable_of(a, moved, size));
     return moved;
 }
 
-static void *reallocate(const struct wndl_rt_allocator *a, void *block,
-    size_t size, const struct wndl_regs *regs)
+static void *reallocate(const struct wndl_rt_allocator *a,
+    const struct wndl_rt_mover *by, void *block, size_t size,
+    const struct wndl_regs *regs)
 {
     if (a == NULL || is_from_before(block))
         return move_from_before(block, size);
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     if (t == NULL)
-        return pass_realloc(a, block, size);
+        return pass_realloc(a, by, block, size);
     if (block == NULL)
-        return record(t, a, a->realloc(block, size), size, regs);
+        return record(t, a, move(a, by, block, size), size, regs);
     struct wndl_rt_death death;
     wndl_rt_heap_take(a, block, &death);
-    void *moved = a->realloc(block, size);
+    void *moved = move(a, by, block, size);
     if (moved == NULL && size != 0) {
         wndl_rt_heap_keep(t, &death);
         wndl_rt_heap_leave();
@@ -477,7 +486,7 @@ WNDL_RT_HEAP_ENTRY("realloc", "wndl_rt_hook_realloc", 2);
 void *wndl_rt_hook_realloc(
     void *block, size_t size, const struct wndl_regs *regs)
 {
-    return reallocate(real(), block, size, regs);
+    return reallocate(real(), NULL, block, size, regs);
 }
 
 void *wndl_rt_hook_reallocarray(
@@ -493,7 +502,7 @@ void *wndl_rt_hook_reallocarray(
         errno = ENOMEM;
         return NULL;
     }
-    return reallocate(real(), block, all, regs);
+    return reallocate(real(), NULL, block, all, regs);
 }
 
 /* ---- by C++ and Mozilla */
@@ -520,15 +529,12 @@ struct wndl_rt_heap_thread *wndl_rt_heap_ended(
     return t;
 }
 
-void *wndl_rt_heap_moved(void *(*move)(void *, size_t), void *block,
+void *wndl_rt_heap_moved(const struct wndl_rt_mover *mover, void *block,
     size_t size, const struct wndl_regs *regs)
 {
     const struct wndl_rt_allocator *a = real();
-    if (a == NULL)
-        return move(block, size);
-    struct wndl_rt_allocator theirs = *a;
-    theirs.realloc = move;
-    return reallocate(&theirs, block, size, regs);
+    return a == NULL ? mover->move(mover->context, block, size)
+                     : reallocate(a, mover, block, size, regs);
 }
 
 /* ---- the process */

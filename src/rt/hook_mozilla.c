@@ -46,17 +46,16 @@ FUNCTIONS(REAL, REAL, REAL)
 typedef void *function(uintptr_t, uintptr_t, uintptr_t);
 #define CALL_REAL(name, a, b, c) ((function *)real_##name)(a, b, c)
 
-/* Of the realloc that the calling thread is about to hand on. */
-static __thread uintptr_t arena;
-
-static void *move_anywhere(void *block, size_t size)
+static void *move_anywhere(void *none, void *block, size_t size)
 {
+    (void)none;
     return CALL_REAL(moz_xrealloc, (uintptr_t)block, size, 0);
 }
 
-static void *move_in_arena(void *block, size_t size)
+static void *move_in_arena(void *arena, void *block, size_t size)
 {
-    return CALL_REAL(moz_arena_realloc, arena, (uintptr_t)block, size);
+    return CALL_REAL(
+        moz_arena_realloc, *(uintptr_t *)arena, (uintptr_t)block, size);
 }
 
 #define MOVER_OF_moz_xrealloc move_anywhere
@@ -89,9 +88,8 @@ static size_t length_of(const char *text, size_t most)
     HOOK(name)                                                                 \
     {                                                                          \
         (void)c;                                                               \
-        arena = a;                                                             \
-        return wndl_rt_heap_moved(                                             \
-            MOVER_OF_##name, (void *)block, requested, regs);                  \
+        const struct wndl_rt_mover mover = {MOVER_OF_##name, &a};              \
+        return wndl_rt_heap_moved(&mover, (void *)block, requested, regs);     \
     }
 
 #define END_HOOK(name, block)                                                  \
