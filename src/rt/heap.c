@@ -155,6 +155,7 @@ static void find_leaks(void)
         .leaks = (void *)((uint8_t *)shared + layout.leaks),
         .generation = wndl_rt_heap_generation,
         .sp = (uintptr_t)__builtin_frame_address(0),
+        .most_mappings = WNDL_RT_LEAK_MAPPINGS,
     };
     if (wndl_rt_heap_find_leaks(&search, roots, wndl_rt_passed_roots(roots)))
         atomic_store(&shared->leaks_known, 1);

@@ -19,7 +19,6 @@ enum {
     COPIED = 64 * 1024,
     WORDS = COPIED / sizeof(uintptr_t),
     PARTS = 256, /* of memory, copied by one system call */
-    AREAS = 64 * 1024,
     RESERVED = 512,
     /* Bytes above the thread pointer and below it, at most. */
     THREAD_STRUCT = 4096,
@@ -421,7 +420,7 @@ static bool add_area(struct search *s, const struct wndl_mapping *m)
     /* A block may have been protected. */
     if (!is_read && m->path.size != 0)
         return true;
-    if (s->area_count == AREAS) {
+    if (s->area_count == s->wanted->most_mappings) {
         s->too_many = true;
         return false;
     }
@@ -563,13 +562,14 @@ static uint8_t *map(size_t size)
 static bool make_room(struct search *s)
 {
     enum { ALL = COPIED + 2 * WORDS * sizeof *s->found };
+    size_t areas = s->wanted->most_mappings;
     s->size =
-        wndl_heap_up(AREAS * sizeof *s->areas + ALL + PARTS * sizeof *s->parts);
+        wndl_heap_up(areas * sizeof *s->areas + ALL + PARTS * sizeof *s->parts);
     s->memory = map(s->size);
     if (s->memory == NULL)
         return false;
     s->areas = (struct area *)(void *)s->memory;
-    s->copied = (uintptr_t *)(void *)(s->areas + AREAS);
+    s->copied = (uintptr_t *)(void *)(s->areas + areas);
     s->found = s->copied + WORDS;
     s->parts = (struct iovec *)(void *)(s->found + 2 * WORDS);
     return true;

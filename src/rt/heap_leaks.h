@@ -16,11 +16,15 @@
 
 #include <stdbool.h>
 
+/* More than a process may have unless root allows it (vm.max_map_count). */
+enum { WNDL_RT_LEAK_MAPPINGS = 64 * 1024 };
+
 struct wndl_rt_leak_search {
     const struct wndl_heap_pair *pairs;
     struct wndl_heap_leaks *leaks; /* by pair: what is found is added */
     uint8_t generation;            /* other blocks are not counted */
     uintptr_t sp;                  /* of the calling thread */
+    uint32_t most_mappings;        /* that are writable, or of no file; not 0 */
 };
 
 /* Memory that is a root wherever it is. */
@@ -31,7 +35,8 @@ struct wndl_rt_root {
 
 /*
  * Other threads may run on: what they move meanwhile may be missed. False: no
- * memory, or what is mapped cannot be read. Not for signal handlers.
+ * memory, what is mapped cannot be read, or there is too much of it. Not for
+ * signal handlers.
  */
 bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *search,
     const struct wndl_rt_root *roots, size_t count);
