@@ -229,22 +229,36 @@ static void put_finding(struct wndl_json *j,
     wndl_json_put_close(j, '}');
 }
 
-static void put_findings(const struct wndl_view_writer *w, struct wndl_json *j,
-    size_t r, uint32_t heap)
+/* Findings of a recording that are still to be put; heaps come in order. */
+struct findings {
+    size_t recording;
+    const struct wndl_view_finding *next, *end;
+};
+
+static struct findings findings_of(const struct wndl_view_writer *w, size_t r)
 {
     const struct wndl_vec *list = w->view->recordings[r].findings;
+    const struct wndl_view_finding *all = list == NULL ? NULL : list->data;
+    return (struct findings){
+        .recording = r,
+        .next = all,
+        .end = all == NULL ? NULL : all + list->len,
+    };
+}
+
+static void put_findings(const struct wndl_view_writer *w, struct wndl_json *j,
+    struct findings *left, uint32_t heap)
+{
     open_array(j, "findings");
-    for (size_t i = 0; list != NULL && i < list->len; i++) {
-        const struct wndl_view_finding *finding = wndl_vec_at(list, i);
-        if (finding->heap == heap)
-            put_finding(j, &w->merged.parts[r], finding);
-    }
+    for (; left->next != left->end && left->next->heap == heap; left->next++)
+        put_finding(j, &w->merged.parts[left->recording], left->next);
     wndl_json_put_close(j, ']');
 }
 
 static void put_heap(const struct wndl_view_writer *w, struct wndl_json *j,
-    size_t r, uint32_t number)
+    struct findings *left, uint32_t number)
 {
+    size_t r = left->recording;
     const struct wndl_process_heap *heap =
         wndl_vec_at(&wndl_view_profile(w, r)->heaps, number);
     const struct wndl_heap_snapshot *kept = wndl_heap_kept(heap);
@@ -258,7 +272,7 @@ static void put_heap(const struct wndl_view_writer *w, struct wndl_json *j,
     put_or_null(
         j, "snapshot_time_ns", kept != NULL, kept != NULL ? kept->time : 0);
     put_heap_totals(j, kept);
-    put_findings(w, j, r, number);
+    put_findings(w, j, left, number);
     wndl_json_put_close(j, '}');
 }
 
@@ -267,8 +281,9 @@ static void put_heaps(const struct wndl_view_writer *w, struct wndl_json *j)
     open_array(j, "heaps");
     for (size_t r = 0; r < w->view->count; r++) {
         const struct wndl_profile *p = wndl_view_profile(w, r);
+        struct findings left = findings_of(w, r);
         for (uint32_t i = 0; i < p->heaps.len; i++)
-            put_heap(w, j, r, i);
+            put_heap(w, j, &left, i);
     }
     wndl_json_put_close(j, ']');
 }
