@@ -135,23 +135,32 @@ static int compare_rows(const void *a, const void *b)
     return (x->heap > y->heap) - (x->heap < y->heap);
 }
 
+static bool add_row(struct wndl_heap_report *r, uint32_t i)
+{
+    const struct wndl_process_heap *heap =
+        wndl_vec_at(&r->symbolized->profile->heaps, i);
+    struct wndl_heap_row *row = wndl_vec_push(&r->rows);
+    if (row == NULL)
+        return false;
+    row->heap = i;
+    sum_heap(heap, &row->sum);
+    add_sum(r, i, &row->sum);
+    r->cumulative |= heap->cumulative;
+    if (heap->sample_below > r->sample_below)
+        r->sample_below = heap->sample_below;
+    return true;
+}
+
 static bool add_rows(
     struct wndl_heap_report *r, const struct wndl_heap_choice *choice)
 {
     const struct wndl_profile *p = r->symbolized->profile;
-    for (uint32_t i = 0; i < p->heaps.len; i++) {
-        const struct wndl_process_heap *heap = wndl_vec_at(&p->heaps, i);
-        if (!wndl_heap_chosen(p, heap, choice))
-            continue;
-        struct wndl_heap_row *row = wndl_vec_push(&r->rows);
-        if (row == NULL)
+    const struct wndl_process_heap *heaps = p->heaps.data, *only = choice->only;
+    size_t first = only == NULL ? 0 : (size_t)(only - heaps);
+    size_t end = only == NULL ? p->heaps.len : first + 1;
+    for (size_t i = first; i < end; i++) {
+        if (wndl_heap_chosen(p, &heaps[i], choice) && !add_row(r, (uint32_t)i))
             return false;
-        row->heap = i;
-        sum_heap(heap, &row->sum);
-        add_sum(r, i, &row->sum);
-        r->cumulative |= heap->cumulative;
-        if (heap->sample_below > r->sample_below)
-            r->sample_below = heap->sample_below;
     }
     if (r->rows.len != 0)
         qsort(r->rows.data, r->rows.len, sizeof(struct wndl_heap_row),

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { NODES_SHIFT = 10, NODES = 1 << NODES_SHIFT };
+
 bool wndl_heap_stacks_init(struct wndl_heap_stacks *stacks,
     struct wndl_heap_list *list, const struct wndl_symbolized *s)
 {
@@ -13,9 +15,9 @@ bool wndl_heap_stacks_init(struct wndl_heap_stacks *stacks,
     wndl_arena_init(&stacks->arena, list->arena.mem);
     wndl_vec_init(&stacks->path, &stacks->arena, sizeof(uint32_t));
     for (size_t i = 0; i < WNDL_HEAP_RESTS; i++) {
-        stacks->frame_of_node[i] = wndl_arena_calloc(
-            &stacks->arena, s->profile->nodes.len, sizeof(uint32_t));
-        if (stacks->frame_of_node[i] == NULL)
+        stacks->frames_of_nodes[i] = wndl_arena_calloc(&stacks->arena,
+            (s->profile->nodes.len >> NODES_SHIFT) + 1, sizeof(uint32_t *));
+        if (stacks->frames_of_nodes[i] == NULL)
             return false;
     }
     return true;
@@ -24,6 +26,16 @@ bool wndl_heap_stacks_init(struct wndl_heap_stacks *stacks,
 void wndl_heap_stacks_free(struct wndl_heap_stacks *stacks)
 {
     wndl_arena_free(&stacks->arena);
+}
+
+/* Where the node's frame is noted. NULL when memory is out. */
+static uint32_t *frame_of_node(struct wndl_heap_stacks *stacks,
+    enum wndl_heap_stacks_rest rest, uint32_t node)
+{
+    uint32_t **frames = &stacks->frames_of_nodes[rest][node >> NODES_SHIFT];
+    if (*frames == NULL)
+        *frames = wndl_arena_calloc(&stacks->arena, NODES, sizeof **frames);
+    return *frames == NULL ? NULL : *frames + node % NODES;
 }
 
 /* "(PATH + 0xOFF)", where the code is when no line is known. */
@@ -110,32 +122,41 @@ static bool add_rest(struct wndl_heap_stacks *stacks,
         rest == WNDL_HEAP_REST_TRUNCATED ? "(truncated)" : "(lost)", frame);
 }
 
+static uint32_t parent_of(const struct wndl_heap_stacks *stacks, uint32_t node)
+{
+    const struct wndl_node *n = wndl_vec_at(&stacks->s->profile->nodes, node);
+    return n->parent;
+}
+
 /* Up to a node that has its frame, then down again. */
 bool wndl_heap_stacks_of(
     struct wndl_heap_stacks *stacks, uint32_t node, uint8_t end, uint32_t *leaf)
 {
     enum wndl_heap_stacks_rest rest = rest_of(end);
-    uint32_t *frame_of_node = stacks->frame_of_node[rest];
+    uint32_t *frame = NULL;
     if (node == 0)
         return add_text(stacks->list, 0, "(no stack)", leaf);
     stacks->path.len = 0;
-    while (node != 0 && frame_of_node[node] == 0) {
+    for (; node != 0; node = parent_of(stacks, node)) {
+        frame = frame_of_node(stacks, rest, node);
+        if (frame == NULL)
+            return false;
+        if (*frame != 0)
+            break;
         uint32_t *step = wndl_vec_push(&stacks->path);
         if (step == NULL)
             return false;
         *step = node;
-        const struct wndl_node *n =
-            wndl_vec_at(&stacks->s->profile->nodes, node);
-        node = n->parent;
     }
-    *leaf = frame_of_node[node];
-    if (node == 0 && !add_rest(stacks, rest, leaf))
+    if (node != 0)
+        *leaf = *frame;
+    else if (!add_rest(stacks, rest, leaf))
         return false;
     for (size_t i = stacks->path.len; i-- > 0;) {
         uint32_t step = *(const uint32_t *)wndl_vec_at(&stacks->path, i);
         if (!add_node(stacks, step, leaf))
             return false;
-        frame_of_node[step] = *leaf;
+        *frame_of_node(stacks, rest, step) = *leaf;
     }
     return true;
 }

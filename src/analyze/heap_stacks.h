@@ -21,8 +21,12 @@ struct wndl_heap_stacks {
     struct wndl_heap_list *list;
     const struct wndl_symbolized *s;
     struct wndl_arena arena;
-    /* By rest, then by the profile's node: the list's frame, 0: not asked. */
-    uint32_t *frame_of_node[WNDL_HEAP_RESTS];
+    /*
+     * By rest, then by the profile's node: the list's frame, 0: not asked.
+     * Nodes are by the thousand, so that little is asked for a heap that is
+     * one of many. NULL: none of them was.
+     */
+    uint32_t **frames_of_nodes[WNDL_HEAP_RESTS];
     struct wndl_vec path; /* uint32_t: nodes still to be added */
 };
 
