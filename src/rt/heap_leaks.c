@@ -6,6 +6,7 @@
 #include "os/raw.h"
 #include "rt/arch.h"
 #include "rt/heap_blocks.h"
+#include "rt/heap_sift.h"
 #include "rt/heap_starts.h"
 #include "rt/heap_thread.h"
 #include "rt/own_pages.h"
@@ -62,11 +63,10 @@ struct search {
     bool too_many;       /* areas: what is in others is not known */
     struct area **heaps; /* those with blocks, sorted */
     size_t heap_count;
-    struct area *near;      /* the one that was found last */
-    struct area *read;      /* the one that was read last */
-    uintptr_t low, high;    /* of all blocks */
-    uintptr_t gap, gap_end; /* the largest part of that without any */
-    size_t count, room;     /* blocks */
+    struct area *near;          /* the one that was found last */
+    struct area *read;          /* the one that was read last */
+    struct wndl_rt_sieve sieve; /* its gap is the largest without any block */
+    size_t count, room;         /* blocks */
     /* Each block twice at most: as possible, and as reached. */
     struct part *pending;
     size_t pending_count;
@@ -173,7 +173,7 @@ static void add_one(void *context, const struct wndl_rt_block *b)
         return;
     wndl_rt_starts_add(&a->starts, start);
     a->high = end > a->high ? end : a->high;
-    s->high = end > s->high ? end : s->high;
+    s->sieve.high = end > s->sieve.high ? end : s->sieve.high;
     s->count++;
 }
 
@@ -223,39 +223,6 @@ static enum state reached(const struct search *s, uintptr_t start,
                    ? INDIRECT
                    : old;
     }
-}
-
-/*
- * Keeps the words that may be addresses in blocks, and tells how many. Most
- * are none, by no rule that a processor could foresee: no branch is taken by
- * them.
- */
-static inline size_t sift_some(const struct search *s, const uintptr_t *words,
-    size_t count, uintptr_t *found)
-{
-    const uintptr_t low = s->low, gap = s->gap;
-    const uintptr_t size = s->high - low, gap_size = s->gap_end - gap;
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        uintptr_t word = words[i];
-        found[kept] = word;
-        kept += (unsigned)(word - low < size) & (word - gap >= gap_size);
-    }
-    return kept;
-}
-
-/* A processor does not fetch ahead across pages by itself, and waiting for
- * memory would take longer than all else. */
-static size_t sift(const struct search *s, const uintptr_t *words, size_t count,
-    uintptr_t *found)
-{
-    enum { AHEAD = 2048, LINE = 64 / sizeof *words };
-    size_t kept = 0, i = 0;
-    for (; i + LINE <= count; i += LINE) {
-        __builtin_prefetch((const uint8_t *)&words[i] + AHEAD);
-        kept += sift_some(s, &words[i], LINE, found + kept);
-    }
-    return kept + sift_some(s, &words[i], count - i, found + kept);
 }
 
 /*
@@ -369,7 +336,7 @@ static size_t copy(struct search *s, enum state following, uintptr_t *found)
     size_t count = gather(s, following);
     size_t got = wndl_rt_read_parts(s->copied, COPIED, s->parts, count);
     put_back(s, count, got, following);
-    return sift(s, s->copied, got / sizeof *s->copied, found);
+    return wndl_rt_sift(&s->sieve, s->copied, got / sizeof *s->copied, found);
 }
 
 /* What is pending and followed alike, until WORDS are found or more. */
@@ -386,8 +353,8 @@ static size_t find_words(struct search *s, enum state following)
             continue;
         }
         if (page == WNDL_RT_PAGE_PRESENT) {
-            count +=
-                sift(s, (const uintptr_t *)start, size / sizeof *found, found);
+            count += wndl_rt_sift(&s->sieve, (const uintptr_t *)start,
+                size / sizeof *found, found);
         }
         drop(s, size);
     }
@@ -640,13 +607,13 @@ static bool make_more_room(struct search *s)
 /* Most programs have one heap, and some blocks far from it. */
 static void find_gap(struct search *s)
 {
-    uintptr_t from = s->low;
+    uintptr_t from = s->sieve.low;
     for (size_t i = 0; i + 1 < s->heap_count; i++) {
         uintptr_t end = s->heaps[i]->high, to = s->heaps[i + 1]->starts.low;
         from = end > from ? end : from;
-        if (to > from && to - from > s->gap_end - s->gap) {
-            s->gap = from;
-            s->gap_end = to;
+        if (to > from && to - from > s->sieve.gap_end - s->sieve.gap) {
+            s->sieve.gap = from;
+            s->sieve.gap_end = to;
         }
     }
 }
@@ -655,7 +622,7 @@ static void search(
     struct search *s, const struct wndl_rt_root *roots, size_t count)
 {
     s->near = s->heaps[0];
-    s->low = s->near->starts.low;
+    s->sieve.low = s->near->starts.low;
     wndl_rt_blocks_each(add_one, s);
     find_gap(s);
     s->near = s->heaps[0];
@@ -672,7 +639,10 @@ static void search(
 bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
     const struct wndl_rt_root *roots, size_t count)
 {
-    struct search s = {.wanted = wanted};
+    struct search s = {
+        .wanted = wanted,
+        .sieve.has_avx2 = wndl_rt_sift_has_avx2(),
+    };
     if (wndl_rt_is_careful() || !make_room(&s))
         return false;
     wndl_rt_own_pages_begin(&s.own);

@@ -5,6 +5,7 @@
 #include "rt/heap_growth.h"
 #include "rt/heap_lanes.h"
 #include "rt/heap_pairs.h"
+#include "rt/heap_sift.h"
 #include "rt/heap_starts.h"
 #include "rt/rt.h"
 
@@ -640,6 +641,61 @@ static void starts_may_be_far_apart(void **state)
     test_free(memory);
 }
 
+/* ---- sifting */
+
+/* Near each end of the blocks and of what is between them, or anywhere. */
+static uintptr_t some_word(const struct wndl_rt_sieve *s, uint64_t *random)
+{
+    const uintptr_t ends[] = {s->low, s->high, s->gap, s->gap_end, 0};
+    const uint64_t r = next_random(random);
+    if (r % 4 != 0)
+        return (uintptr_t)(next_random(random) << 33 ^ next_random(random));
+    return ends[r / 4 % 5] + (uintptr_t)(r / 64 % 5) - 2;
+}
+
+static void check_sifted(const struct wndl_rt_sieve *s, const uintptr_t *words,
+    size_t count, uintptr_t *found)
+{
+    size_t kept = wndl_rt_sift(s, words, count, found);
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_in = words[i] >= s->low && words[i] < s->high &&
+                     !(words[i] >= s->gap && words[i] < s->gap_end);
+        if (!is_in)
+            continue;
+        assert_true(at < kept);
+        assert_int_equal(found[at++], words[i]);
+    }
+    assert_int_equal(at, kept);
+}
+
+/* On this processor, and as on any. */
+static void words_in_blocks_are_kept(void **state)
+{
+    enum { WORDS = 203 };
+    const struct wndl_rt_sieve sieves[] = {
+        {0x1000, 0x2000, 0, 0, false},
+        {0x55d8a000, 0x7fb26df78000, 0x55e7f000, 0x7fb26df37010, false},
+        {1, UINTPTR_MAX, 2, UINTPTR_MAX / 2 + 2, false},
+        {UINTPTR_MAX / 2 - 9, UINTPTR_MAX / 2 + 9, UINTPTR_MAX / 2,
+            UINTPTR_MAX / 2 + 1, false},
+    };
+    uint64_t random = 1;
+    (void)state;
+    for (size_t i = 0; i < sizeof sieves / sizeof sieves[0]; i++) {
+        struct wndl_rt_sieve s = sieves[i];
+        for (size_t count = 0; count <= WORDS; count++) {
+            uintptr_t words[WORDS], found[WORDS];
+            for (size_t k = 0; k < count; k++)
+                words[k] = some_word(&s, &random);
+            s.has_avx2 = false;
+            check_sifted(&s, words, count, found);
+            s.has_avx2 = wndl_rt_sift_has_avx2();
+            check_sifted(&s, words, count, found);
+        }
+    }
+}
+
 #define SHARED(test)                                                           \
     cmocka_unit_test_setup_teardown(test, make_shared, free_shared)
 #define ALONE(test)                                                            \
@@ -661,6 +717,7 @@ int main(void)
         cmocka_unit_test(starts_are_found_from_both_sides),
         cmocka_unit_test(notes_of_neighbours_are_apart),
         cmocka_unit_test(starts_may_be_far_apart),
+        cmocka_unit_test(words_in_blocks_are_kept),
         SHARED(a_full_table_still_finds_its_pairs),
         cmocka_unit_test(pairs_of_stacks_that_are_near_are_near),
         cmocka_unit_test(a_line_remembers_as_many_pairs_as_it_has_room_for),
