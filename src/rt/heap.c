@@ -126,6 +126,8 @@ void wndl_rt_heap_start(const struct wndl_go *go)
     shared->start_time = wndl_raw_clock_ns(CLOCK_MONOTONIC);
     __atomic_store_n(&wndl_rt_heap->shared, shared, __ATOMIC_RELEASE);
     shared->own_allocator = wndl_rt_heap_lead_imports();
+    if (wndl_rt_heap_is_plain() && !wndl_rt_heap->inherits)
+        wndl_rt_heap->quick_below = go->heap_sample_below;
     if (wndl_rt_heap_unsure || shared->own_allocator != 0)
         wndl_rt_heap_doubt();
 }
@@ -198,6 +200,7 @@ void wndl_rt_heap_after_fork_in_child(void)
 {
     wndl_rt_blocks_leave_all();
     wndl_rt_heap->shared = NULL;
+    wndl_rt_heap->quick_below = 0;
     wndl_rt_heap_generation++;
     wndl_rt_heap_here.self = NULL;
     wndl_rt_heap_threads_forget();

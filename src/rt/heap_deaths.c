@@ -107,7 +107,7 @@ void wndl_rt_heap_take(const struct wndl_rt_allocator *real, void *block,
         death->kind = WNDL_RT_DEATH_UNKNOWN;
     else {
         death->kind = WNDL_RT_DEATH_IN_NONE;
-        death->usable = real->usable(block);
+        death->usable = wndl_rt_usable(real, block);
     }
 }
 

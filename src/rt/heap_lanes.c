@@ -87,7 +87,8 @@ static void raise_peak(struct wndl_heap *heap, int64_t bytes)
     while (bytes > peak) {
         if (!atomic_compare_exchange_weak(&heap->peak_bytes, &peak, bytes))
             continue;
-        atomic_store(&heap->peak_tsc, wndl_rt_tsc());
+        atomic_store_explicit(
+            &heap->peak_tsc, wndl_rt_tsc(), memory_order_relaxed);
         atomic_fetch_add(&heap->peak_stamp, 1);
         return;
     }
@@ -96,4 +97,11 @@ static void raise_peak(struct wndl_heap *heap, int64_t bytes)
 void wndl_rt_lane_note_peak(const struct wndl_rt_lane *lane)
 {
     raise_peak(lane->heap, wndl_rt_lane_publish(lane));
+}
+
+void wndl_rt_lane_note_rise(const struct wndl_rt_lane *lane, int64_t untold)
+{
+    raise_peak(lane->heap,
+        atomic_load_explicit(&lane->heap->live_bytes, memory_order_relaxed) +
+            untold);
 }

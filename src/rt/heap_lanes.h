@@ -60,6 +60,10 @@ int64_t wndl_rt_lane_publish(const struct wndl_rt_lane *lane);
 /* What is live now is a peak, if there was none higher. */
 void wndl_rt_lane_note_peak(const struct wndl_rt_lane *lane);
 
+/* The same, where that is what the header knows of and `untold` bytes, which it
+ * is not told of. */
+void wndl_rt_lane_note_rise(const struct wndl_rt_lane *lane, int64_t untold);
+
 /* A lane keeps up to this much of what is live to itself, or this share of
  * the peak. */
 enum { WNDL_RT_KEPT = 1024, WNDL_RT_KEPT_SHIFT = 10 };
@@ -82,16 +86,27 @@ static inline int64_t wndl_rt_lane_untold(const struct wndl_rt_lane *lane)
                      (uint64_t)__atomic_load_n(&t->told, __ATOMIC_RELAXED));
 }
 
+static inline void wndl_rt_lane_count_birth(
+    struct wndl_heap_lane *t, bool shared, const struct wndl_rt_sizes *sizes)
+{
+    wndl_rt_add(shared, &t->allocs, 1);
+    wndl_rt_add(shared, &t->requested, sizes->requested);
+    wndl_rt_add(shared, &t->usable, sizes->usable);
+}
+
+static inline void wndl_rt_lane_count_death(
+    struct wndl_heap_lane *t, bool shared, uint64_t usable)
+{
+    wndl_rt_add(shared, &t->frees, 1);
+    wndl_rt_add(shared, &t->usable_freed, usable);
+}
+
 /* A block was allocated, whether it is in a pair or not. After its pair's
  * born(). */
 static inline void wndl_rt_lane_born(
     const struct wndl_rt_lane *lane, const struct wndl_rt_sizes *sizes)
 {
-    const bool shared = lane->shared;
-    struct wndl_heap_lane *t = lane->totals;
-    wndl_rt_add(shared, &t->allocs, 1);
-    wndl_rt_add(shared, &t->requested, sizes->requested);
-    wndl_rt_add(shared, &t->usable, sizes->usable);
+    wndl_rt_lane_count_birth(lane->totals, lane->shared, sizes);
     if (!wndl_rt_lane_may_keep(lane, wndl_rt_lane_untold(lane)))
         wndl_rt_lane_note_peak(lane);
 }
@@ -100,28 +115,43 @@ static inline void wndl_rt_lane_born(
  * While more and more is live every moment is a peak: only the last of them,
  * before something is freed, need be one.
  */
-static inline void wndl_rt_lane_note_rise(
+static inline bool wndl_rt_lane_has_risen(
     const struct wndl_rt_lane *lane, int64_t untold)
 {
     const struct wndl_heap *heap = lane->heap;
-    if (untold > 0 &&
-        atomic_load_explicit(&heap->live_bytes, memory_order_relaxed) + untold >
-            atomic_load_explicit(&heap->peak_bytes, memory_order_relaxed))
-        wndl_rt_lane_note_peak(lane);
+    return untold > 0 &&
+           atomic_load_explicit(&heap->live_bytes, memory_order_relaxed) +
+                   untold >
+               atomic_load_explicit(&heap->peak_bytes, memory_order_relaxed);
 }
 
 /* A block was freed. Before its pair's died(). */
 static inline __attribute__((always_inline)) void wndl_rt_lane_died(
     const struct wndl_rt_lane *lane, uint64_t usable)
 {
-    const bool shared = lane->shared;
-    struct wndl_heap_lane *t = lane->totals;
     int64_t untold = wndl_rt_lane_untold(lane);
-    wndl_rt_lane_note_rise(lane, untold);
-    wndl_rt_add(shared, &t->frees, 1);
-    wndl_rt_add(shared, &t->usable_freed, usable);
+    if (wndl_rt_lane_has_risen(lane, untold))
+        wndl_rt_lane_note_rise(lane, untold);
+    wndl_rt_lane_count_death(lane->totals, lane->shared, usable);
     if (!wndl_rt_lane_may_keep(lane, (int64_t)usable - untold))
         (void)wndl_rt_lane_publish(lane);
+}
+
+/* Whether a birth, or a death, is to be counted, and no more, in a lane that is
+ * its thread's own. */
+static inline bool wndl_rt_lane_only_counts_birth(
+    const struct wndl_rt_lane *lane, uint64_t usable)
+{
+    int64_t untold = wndl_rt_lane_untold(lane) + (int64_t)usable;
+    return !lane->shared && wndl_rt_lane_may_keep(lane, untold);
+}
+
+static inline bool wndl_rt_lane_only_counts_death(
+    const struct wndl_rt_lane *lane, uint64_t usable)
+{
+    int64_t untold = wndl_rt_lane_untold(lane);
+    return !lane->shared && !wndl_rt_lane_has_risen(lane, untold) &&
+           wndl_rt_lane_may_keep(lane, (int64_t)usable - untold);
 }
 
 /* What the lane has of the pair is about to be other than at the peak. */

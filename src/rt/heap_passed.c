@@ -111,7 +111,7 @@ void wndl_rt_heap_passed_free(const struct wndl_rt_allocator *real, void *block)
     if (wndl_rt_passed_is_inherited(block))
         atomic_fetch_add(&wndl_rt_heap->shared->inherited, 1);
     else
-        wndl_rt_lane_died(&lane, real->usable(block));
+        wndl_rt_lane_died(&lane, wndl_rt_usable(real, block));
 }
 
 void wndl_rt_passed_settle(void)

@@ -16,6 +16,7 @@
 #include "rt/heap_blocks.h"
 #include "rt/heap_state.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <windlass/unwind.h>
@@ -30,6 +31,7 @@ struct wndl_rt_allocator {
     void *(*realloc)(void *, size_t);
     void (*free)(void *);
     size_t (*usable)(void *);
+    bool keeps_sizes; /* as wndl_rt_kept_size() reads them */
     void *(*reallocarray)(void *, size_t, size_t);
     void *(*aligned_alloc)(size_t, size_t);
     int (*posix_memalign)(void **, size_t, size_t);
@@ -37,6 +39,31 @@ struct wndl_rt_allocator {
     void *(*valloc)(size_t);
     void *(*pvalloc)(size_t);
 };
+
+/*
+ * glibc has a word before each block: the size from there to the next block's
+ * word, and three flags. False: it does not tell, for a mapping of its own.
+ */
+static inline bool wndl_rt_kept_size(const void *block, size_t *usable)
+{
+    enum { FLAGS = 7, IS_MAPPED = 2 };
+    const size_t word = ((const size_t *)block)[-1];
+    *usable = (word & ~(size_t)FLAGS) - sizeof word;
+    return (word & IS_MAPPED) == 0;
+}
+
+/*
+ * The bytes that a block has. The allocator's function for that is called last:
+ * glibc's looks at the block behind this one, too, which may be in no cache.
+ */
+static inline size_t wndl_rt_usable(
+    const struct wndl_rt_allocator *allocator, void *block)
+{
+    size_t kept;
+    bool is_kept = WNDL_RT_LIKELY(allocator->keeps_sizes) &&
+                   WNDL_RT_LIKELY(wndl_rt_kept_size(block, &kept));
+    return is_kept ? kept : allocator->usable(block);
+}
 
 /* The calling thread's. `self` is NULL before its first call. */
 struct wndl_rt_heap_here {
@@ -130,6 +157,12 @@ void wndl_rt_heap_regrown(
  * allocator of its own, and whether it has. Those inside that do not come.
  */
 bool wndl_rt_heap_lead_imports(void);
+
+/*
+ * hook_heap.c: the allocator keeps sizes, and nothing has to be looked at
+ * before it is called. After wndl_rt_heap_lead_imports().
+ */
+bool wndl_rt_heap_is_plain(void);
 
 /*
  * hook_heap.c: what the allocator has made outside of enter() and leave(), or

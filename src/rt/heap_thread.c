@@ -76,7 +76,7 @@ static void forget(struct wndl_rt_heap_thread *t, int tid)
     t->last = 0;
     t->born = 0;
     t->freed = 0;
-    t->random = (uint64_t)tid * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    t->random = (uint64_t)tid * UINT64_C(0x9e3779b97f4a7c15);
     t->rules_age = atomic_load(&wndl_rt.rules_age);
     wndl_resume_forget(t->walks);
     memset(&t->stacks, 0, sizeof t->stacks);

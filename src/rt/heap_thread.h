@@ -24,7 +24,7 @@ struct wndl_rt_heap_thread {
     uint64_t last_size; /* requested; its pair is `born` */
     uint32_t born;      /* pair + 1 of its last allocation, 0 for none */
     uint32_t freed;     /* the same of its last free */
-    uint64_t random;    /* never 0 */
+    uint64_t random;
     uint32_t rules_age; /* of wndl_rt.rules_age */
     uint32_t generation;
     struct wndl_resume *walks; /* frames carry their nodes, 0 for none */

@@ -36,7 +36,9 @@ static void *allocate_before(size_t alignment, size_t size)
     if (wanted < size || wanted > room || at > room - wanted)
         return NULL;
     uintptr_t start = (uintptr_t)before.bytes + at;
-    return (void *)((start + alignment - 1) & ~(uintptr_t)(alignment - 1));
+    start = (start + alignment - 1) & ~(uintptr_t)(alignment - 1);
+    wndl_rt_blocks_mark(start);
+    return (void *)start;
 }
 
 static bool is_from_before(const void *block)
@@ -53,7 +55,7 @@ static size_t most_from_before(const void *block)
 
 /* ---- the real ones */
 
-/* What each call looks at is in one line of the cache: up to `usable`. */
+/* What each call looks at is in one line of the cache: up to `keeps_sizes`. */
 static struct {
     _Alignas(64) _Atomic bool resolved;
     _Atomic bool ready; /* and no module has to be looked at before a call */
@@ -61,7 +63,7 @@ static struct {
 } here;
 static __thread bool resolving;
 _Static_assert(
-    offsetof(struct wndl_rt_allocator, usable) < 64 - 2 * sizeof(void *),
+    offsetof(struct wndl_rt_allocator, keeps_sizes) < 64 - sizeof(void *),
     "what each call looks at is in one line");
 
 /* The program's allocator stands before us: only imports lead here. */
@@ -154,6 +156,33 @@ static void doubt_sizes(const struct wndl_dlmodule *allocator)
         here.next.usable = unknown_size;
 }
 
+/* On AArch64 that word may have another tag than the block. */
+static bool may_keep_sizes(const struct wndl_dlmodule *allocator)
+{
+#ifdef __aarch64__
+    (void)allocator;
+    return false;
+#else
+    struct wndl_dlmodule glibc;
+    void *version = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+    return version != NULL && wndl_dlfind((uintptr_t)version, &glibc) &&
+           glibc.map_start == allocator->map_start;
+#endif
+}
+
+/* What it says of a block of its own is believed of all. */
+static bool keeps_sizes(const struct wndl_dlmodule *allocator)
+{
+    if (!may_keep_sizes(allocator))
+        return false;
+    void *block = here.next.malloc(1);
+    size_t kept;
+    bool keeps = block != NULL && wndl_rt_kept_size(block, &kept) &&
+                 kept == here.next.usable(block);
+    here.next.free(block);
+    return keeps;
+}
+
 /* An allocator that we stand before calls our malloc in the others. */
 static void find_others(const struct wndl_dlmodule *allocator)
 {
@@ -176,6 +205,7 @@ static void look_at_allocator(void)
     if (wndl_dlfind((uintptr_t)here.next.malloc, &allocator))
         find_others(&allocator);
     doubt_sizes(&allocator);
+    here.next.keeps_sizes = keeps_sizes(&allocator);
     leads = is_before_us || others != 0;
 }
 
@@ -218,7 +248,7 @@ static inline const struct wndl_rt_allocator *real(void)
 static size_t usable_of(
     const struct wndl_rt_allocator *a, void *block, size_t requested)
 {
-    size_t usable = a->usable(block);
+    size_t usable = wndl_rt_usable(a, block);
     return usable < requested ? requested : usable;
 }
 
@@ -230,7 +260,7 @@ static WNDL_RT_NOINLINE void *record_passed(
     return block;
 }
 
-static WNDL_RT_NOINLINE void record_taken(struct wndl_rt_heap_thread *t,
+static WNDL_RT_NOINLINE void *record_taken(struct wndl_rt_heap_thread *t,
     void *block, size_t requested, size_t usable, const struct wndl_regs *regs)
 {
     wndl_rt_heap_born_taken(t, &(struct wndl_rt_birth){
@@ -239,6 +269,8 @@ static WNDL_RT_NOINLINE void record_taken(struct wndl_rt_heap_thread *t,
                                    .usable = usable,
                                    .regs = regs,
                                });
+    wndl_rt_heap_leave();
+    return block;
 }
 
 static inline __attribute__((always_inline)) void *record_inline(
@@ -250,10 +282,9 @@ static inline __attribute__((always_inline)) void *record_inline(
     if (block != NULL) {
         size_t usable = usable_of(a, block, size);
         if (wndl_rt_heap_takes(t, size))
-            record_taken(t, block, size, usable, regs);
-        else
-            wndl_rt_heap_count_birth(
-                t, block, (struct wndl_rt_sizes){size, usable}, 0);
+            return record_taken(t, block, size, usable, regs);
+        wndl_rt_heap_count_birth(
+            t, block, (struct wndl_rt_sizes){size, usable}, 0);
     }
     wndl_rt_heap_leave();
     return block;
@@ -287,13 +318,33 @@ static void *record_libcs(
 void *wndl_rt_hook_malloc(size_t, const struct wndl_regs *) CALLED_BY_ASM;
 WNDL_RT_HEAP_ENTRY("malloc", "wndl_rt_hook_malloc", 1);
 
-void *wndl_rt_hook_malloc(size_t size, const struct wndl_regs *regs)
+static WNDL_RT_NOINLINE void *allocate(
+    size_t size, const struct wndl_regs *regs)
 {
     const struct wndl_rt_allocator *a = real();
     if (a == NULL)
         return allocate_before(16, size);
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     return record_inline(t, a, a->malloc(size), size, regs);
+}
+
+void *wndl_rt_hook_malloc(size_t size, const struct wndl_regs *regs)
+{
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter_quickly(size);
+    if (!WNDL_RT_LIKELY(t != NULL))
+        return allocate(size, regs);
+    void *block = here.next.malloc(size);
+    size_t usable;
+    if (!WNDL_RT_LIKELY(block != NULL && wndl_rt_kept_size(block, &usable) &&
+                        wndl_rt_lane_only_counts_birth(&t->lane, usable)))
+        return record(t, &here.next, block, size, regs);
+    if (!WNDL_RT_LIKELY(
+            !wndl_rt_heap_draws(t, size, wndl_rt_heap->sample_below)))
+        return record_taken(t, block, size, usable, regs);
+    wndl_rt_heap_count_plain_birth(
+        t, block, (struct wndl_rt_sizes){size, usable});
+    wndl_rt_heap_leave();
+    return block;
 }
 
 void *wndl_rt_hook_calloc(
@@ -399,20 +450,49 @@ int wndl_rt_hook_posix_memalign(
 void wndl_rt_hook_free(void *, const struct wndl_regs *) CALLED_BY_ASM;
 WNDL_RT_HEAP_ENTRY("free", "wndl_rt_hook_free", 1);
 
-void wndl_rt_hook_free(void *block, const struct wndl_regs *regs)
+static WNDL_RT_NOINLINE void end(struct wndl_rt_heap_thread *t,
+    const struct wndl_rt_allocator *a, void *block,
+    const struct wndl_regs *regs)
+{
+    wndl_rt_heap_end(t, a, block, regs);
+    a->free(block);
+    wndl_rt_heap_leave();
+}
+
+static WNDL_RT_NOINLINE void release(void *block, const struct wndl_regs *regs)
 {
     const struct wndl_rt_allocator *a = real();
     if (block == NULL || a == NULL || is_from_before(block))
         return;
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
-    if (t == NULL) {
-        if (!wndl_rt_new_is_deleting(block))
-            wndl_rt_heap_passed_free(a, block);
-        a->free(block);
+    if (t != NULL) {
+        end(t, a, block, regs);
         return;
     }
-    wndl_rt_heap_end(t, a, block, regs);
+    if (!wndl_rt_new_is_deleting(block))
+        wndl_rt_heap_passed_free(a, block);
     a->free(block);
+}
+
+/* Blocks from before the real ones are known have marks. */
+void wndl_rt_hook_free(void *block, const struct wndl_regs *regs)
+{
+    struct wndl_rt_heap_thread *t =
+        block == NULL || wndl_rt_blocks_maybe((uintptr_t)block)
+            ? NULL
+            : wndl_rt_heap_enter_quickly(0);
+    if (!WNDL_RT_LIKELY(t != NULL)) {
+        release(block, regs);
+        return;
+    }
+    size_t usable;
+    if (!WNDL_RT_LIKELY(wndl_rt_kept_size(block, &usable) &&
+                        wndl_rt_lane_only_counts_death(&t->lane, usable))) {
+        end(t, &here.next, block, regs);
+        return;
+    }
+    wndl_rt_heap_count_plain_death(t, block, usable);
+    here.next.free(block);
     wndl_rt_heap_leave();
 }
 
@@ -545,4 +625,9 @@ bool wndl_rt_heap_lead_imports(void)
     if (leads)
         wndl_rt_imports_lead(imports, FUNCTIONS + others);
     return is_before_us;
+}
+
+bool wndl_rt_heap_is_plain(void)
+{
+    return atomic_load(&here.ready) && here.next.keeps_sizes;
 }

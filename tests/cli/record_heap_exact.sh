@@ -89,6 +89,49 @@ for options in "" "--stacks partial --sample-below 1M"; do
     [ "$(total 1 13)" -ge 6000000 ] || fail "heirs $options: $(total 1 13)"
 done
 
+# What blocks can hold is what the allocator says of each of them, whether it
+# is asked for it or not: small ones, mappings of their own, aligned ones.
+cat >usable.c <<'C'
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void *blocks[4000];
+int main(void)
+{
+    size_t allocs = 0, frees = 0, requested = 0, usable = 0, freed = 0;
+    for (int round = 0; round < 20; round++) {
+        for (size_t i = 0; i < 4000; i++) {
+            size_t size = i % 100 == 0 ? 4000 * i : i * (round + 1) % 1021;
+            blocks[i] = i % 7 == 0 ? aligned_alloc(64, size) : malloc(size);
+            allocs++;
+            requested += size;
+            usable += malloc_usable_size(blocks[i]);
+        }
+        for (size_t i = 0; i < 4000 - 50 * round; i++) {
+            void *block = blocks[i * 7 % 4000];
+            blocks[i * 7 % 4000] = NULL;
+            if (block == NULL)
+                continue;
+            frees++;
+            freed += malloc_usable_size(block);
+            free(block);
+        }
+    }
+    char said[200];
+    fwrite(said, 1, (size_t)sprintf(said, "%zu %zu %zu %zu %zu\n", allocs,
+        frees, requested, usable, freed), stderr);
+    return 0;
+}
+C
+cc -O0 -o usable usable.c
+for options in "" "--stacks partial" "--mode cumulative --stacks partial"; do
+    heap -q $options -- ./usable
+    have=$(awk '$1 == "snapshot" { n = $6 " " $7 " " $8 " " $9 " " $10 }
+        END { print n }' dump)
+    [ "$have" = "$(cat said)" ] ||
+        fail "usable $options: recorded $have, counted $(cat said)"
+done
+
 # What nothing points to at the end, by the words of Valgrind.
 heap -- "$fixtures/leaks"
 awk '$1 == "leak" { print $6, $3, $4, $5 }' dump | sort -n >have
