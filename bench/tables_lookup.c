@@ -6,8 +6,9 @@
  * sizes: bytes of each layout, and the entropy of the rows. speed: ns of a
  * lookup at random addresses, the best of 5 runs in turns. Both verify every
  * row first.
- * misses: asks an unwinder for rules at addresses of OBJ, a library, that were
- * never asked for; callgrind counts measured_miss().
+ * misses: asks an unwinder for rules at addresses that it was never asked for,
+ * with the table's module where OBJ, a library with as many, is loaded;
+ * callgrind counts measured_miss().
  * lines: looks up random addresses with nothing of the table in the cache, or
  * (lines-kept) with its rules and dictionary; the misses of reading that
  * callgrind's cache has in measured_find(), 256 KiB large, are lines touched.

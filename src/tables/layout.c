@@ -234,12 +234,13 @@ static bool write_hot(struct laying *l)
     uint8_t bytes[WNDL_TABLE_HOT * WNDL_TABLE_HOT_CLASSES *
                   WNDL_TABLE_HOT_UNIT] = {0};
     const struct wndl_phrase *phrases = l->found.phrases.data;
+    const int32_t *ends = l->out->hot_ends;
+    const int32_t less[] = {ends[0], ends[0] + ends[1]};
     uint32_t size = 0;
     for (uint32_t i = 0; i < l->found.phrases.len; i++) {
         if (l->names[i] == NO_NAME)
             continue;
-        const uint32_t place =
-            wndl_table_hot_place(l->out->hot_ends, l->names[i]);
+        const uint32_t place = wndl_table_hot_place(less, l->names[i]);
         const uint32_t end =
             place + hot_units(&phrases[i]) * WNDL_TABLE_HOT_UNIT;
         write_phrase(l, &phrases[i], bytes + place);

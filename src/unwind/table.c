@@ -102,8 +102,9 @@ static uint32_t read_header(struct wndl_cursor *c, struct wndl_table *t)
     t->base = wndl_cursor_u64(c);
     t->block_count = wndl_cursor_u32(c);
     t->rule_count = wndl_cursor_u32(c);
-    for (unsigned i = 0; i < WNDL_TABLE_HOT_CLASSES - 1; i++)
-        t->hot_ends[i] = wndl_cursor_u16(c);
+    t->hot_less[0] = wndl_cursor_u16(c);
+    for (unsigned i = 1; i < WNDL_TABLE_HOT_CLASSES - 1; i++)
+        t->hot_less[i] = t->hot_less[i - 1] + wndl_cursor_u16(c);
     t->dict_size = wndl_cursor_u32(c);
     t->rows_size = wndl_cursor_u32(c);
     t->records_size = wndl_cursor_u32(c);
@@ -150,6 +151,7 @@ enum wndl_status wndl_table_open(
     if (c.failed || size != bytes.size || !is_sane(table) || !lay_out(table))
         return fail(
             err, WNDL_MALFORMED, "is an unwind table with a damaged header");
+    table->in_block = (1u << table->block_shift) - 1;
     table->buckets = (uint8_t)(1u << (table->block_shift - WNDL_TABLE_BUCKET));
     table->cpu = this_cpu();
     return WNDL_OK;
@@ -192,34 +194,36 @@ static inline uint64_t load64(const uint8_t *p)
 
 #define BYTES_OF(x) (UINT64_C(0x0101010101010101) * (x))
 
+#define INLINED __attribute__((always_inline)) static inline
+
 /* What a lookup counts with. */
 struct bits {
     unsigned (*count)(uint64_t word);
-    /* The lower n < 64 bits. */
-    uint64_t (*lower)(uint64_t word, unsigned n);
     /* Where the `n`-th set bit is, from 0; 64: there are fewer. */
     unsigned (*select)(uint64_t word, unsigned n);
     /* How many bits on top are 0; of 0 some 63. */
     unsigned (*zeros)(uint64_t word);
     uint32_t (*rule_of_code)(bool is_a64, uint32_t code);
+    /* find_in_two() by these, out of line. */
+    uint32_t (*find_in_two)(
+        const struct wndl_table *t, const uint8_t *record, uint32_t offset);
 };
 
-/* The sum of each byte's bits. */
-static inline uint64_t byte_sums(uint64_t x)
+/* The bits of each half of a byte, and then those of each byte. */
+static inline uint64_t half_sums(uint64_t x)
 {
     x -= x >> 1 & BYTES_OF(0x55);
-    x = (x & BYTES_OF(0x33)) + (x >> 2 & BYTES_OF(0x33));
-    return (x + (x >> 4)) & BYTES_OF(0x0f);
+    return (x & BYTES_OF(0x33)) + (x >> 2 & BYTES_OF(0x33));
+}
+
+static inline uint64_t byte_sums(uint64_t halves)
+{
+    return (halves + (halves >> 4)) & BYTES_OF(0x0f);
 }
 
 static unsigned portable_count(uint64_t word)
 {
-    return (unsigned)(byte_sums(word) * BYTES_OF(1) >> 56);
-}
-
-static uint64_t portable_lower(uint64_t word, unsigned n)
-{
-    return word & ((UINT64_C(1) << n) - 1);
+    return (unsigned)(byte_sums(half_sums(word)) * BYTES_OF(1) >> 56);
 }
 
 /* The bit at which the first of 8 bytes that is above n begins, 64: none is.
@@ -231,19 +235,31 @@ static inline unsigned first_above(uint64_t bytes, unsigned n)
     return above == 0 ? 64 : (unsigned)__builtin_ctzll(above) & ~7u;
 }
 
-/* The byte up to which there are more than n; of that each bit is made a byte,
- * and the same is done again. */
-static unsigned portable_select(uint64_t word, unsigned n)
+/* Where the n-th set bit of 4 is: 2 bits for each value of the 4 and each n.
+ * The first word is of the n 0 and 1, the second of 2 and 3. */
+static inline unsigned select_of_4(uint64_t four, unsigned n)
 {
-    const uint64_t sums = byte_sums(word) * BYTES_OF(1); /* up to each byte */
-    const unsigned byte = first_above(sums, n);
-    if (byte == 64)
+    const uint64_t first = UINT64_C(0x498e4dc349824100);
+    const uint64_t second = UINT64_C(0xe330300020000000);
+    const uint64_t is_second = 0u - (uint64_t)(n >> 1);
+    const uint64_t places = first ^ ((first ^ second) & is_second);
+    return (unsigned)(places >> (four << 2 | (n & 1) << 1)) & 3;
+}
+
+/* The byte up to which there are more than n; the half of it; the bit. */
+INLINED unsigned portable_select(uint64_t word, unsigned n)
+{
+    const uint64_t halves = half_sums(word);
+    const uint64_t sums = byte_sums(halves) * BYTES_OF(1); /* up to each */
+    unsigned at = first_above(sums, n);
+    if (at == 64)
         return 64;
-    const unsigned before = (unsigned)(sums << 8 >> byte & 0xff);
-    const uint64_t bits =
-        (word >> byte & 0xff) * BYTES_OF(1) & UINT64_C(0x8040201008040201);
-    const uint64_t is_set = (bits + BYTES_OF(0x7f)) >> 7 & BYTES_OF(1);
-    return byte + (first_above(is_set * BYTES_OF(1), n - before) >> 3);
+    n -= (unsigned)(sums << 8 >> at & 0xff);
+    const unsigned lower = (unsigned)(halves >> at & 0xf);
+    const unsigned is_upper = 0u - (n >= lower);
+    n -= lower & is_upper;
+    at += 4 & is_upper;
+    return at + select_of_4(word >> at & 0xf, n);
 }
 
 static unsigned portable_zeros(uint64_t word)
@@ -251,19 +267,16 @@ static unsigned portable_zeros(uint64_t word)
     return (unsigned)__builtin_clzll(word | 1);
 }
 
-static const struct bits portable = {portable_count, portable_lower,
-    portable_select, portable_zeros, wndl_table_rule_of_code};
+static uint32_t portable_in_two(
+    const struct wndl_table *t, const uint8_t *record, uint32_t offset);
+
+static const struct bits portable = {portable_count, portable_select,
+    portable_zeros, wndl_table_rule_of_code, portable_in_two};
 
 #if defined(__x86_64__)
 __attribute__((target("popcnt"))) static unsigned popcnt_count(uint64_t word)
 {
     return (unsigned)__builtin_popcountll(word);
-}
-
-__attribute__((target("bmi2"))) static uint64_t bmi2_lower(
-    uint64_t word, unsigned n)
-{
-    return _bzhi_u64(word, n);
 }
 
 __attribute__((target("bmi,bmi2"))) static unsigned bmi2_select(
@@ -285,10 +298,15 @@ __attribute__((target("bmi2"))) static uint32_t bmi2_rule_of_code(
            ((uint32_t)WNDL_TABLE_SP << 24);
 }
 
-static const struct bits popcnt = {popcnt_count, portable_lower,
-    portable_select, portable_zeros, wndl_table_rule_of_code};
+static uint32_t popcnt_in_two(
+    const struct wndl_table *t, const uint8_t *record, uint32_t offset);
+static uint32_t bmi2_in_two(
+    const struct wndl_table *t, const uint8_t *record, uint32_t offset);
+
+static const struct bits popcnt = {popcnt_count, portable_select,
+    portable_zeros, wndl_table_rule_of_code, popcnt_in_two};
 static const struct bits bmi2 = {
-    popcnt_count, bmi2_lower, bmi2_select, bmi2_zeros, bmi2_rule_of_code};
+    popcnt_count, bmi2_select, bmi2_zeros, bmi2_rule_of_code, bmi2_in_two};
 #endif
 
 /*
@@ -343,8 +361,6 @@ static inline uint32_t not_above_16(
 }
 #endif
 
-#define INLINED __attribute__((always_inline)) static inline
-
 /* `a` where the mask is all ones, `b` where it is 0: compilers make no branch
  * of it, as they do of conditions that are as good as random. */
 static inline uint32_t either(uint32_t mask, uint32_t a, uint32_t b)
@@ -360,14 +376,15 @@ static inline uint32_t either(uint32_t mask, uint32_t a, uint32_t b)
  * bit for each phrase, whether its id takes two bytes; the ids.
  */
 struct record {
-    const uint8_t *unary, *low, *mask, *ids;
+    const uint8_t *start, *unary, *low, *mask, *ids;
     uint32_t count;
 };
 
 /* What covers a place in a block: the phrase, and how far behind its start the
  * place is; what is farther than 255 may be anything above. */
 struct found {
-    uint32_t phrase, behind;
+    uint64_t phrase;
+    uint32_t behind;
 };
 
 /* Where the ids are is only known after what lies before them, which is all
@@ -376,6 +393,7 @@ INLINED bool read_record(
     const struct wndl_table *t, const uint8_t *record, struct record *r)
 {
     const size_t n = record[0];
+    r->start = record;
     r->count = (uint32_t)n;
     r->unary = record + 1;
     r->low = r->unary + ((n + t->buckets + 7) >> 3);
@@ -385,24 +403,40 @@ INLINED bool read_record(
 }
 
 /*
- * How many of the starts are in buckets up to `bucket`: the ones before the
- * zero of that number. *before gets the bits before it, at least 56 or all, the
- * nearest on top, then zeros. False: it is not in the first two words.
+ * How many of the starts are in buckets up to some bucket: the ones before the
+ * zero of that number. `before` are the bits before it, at least 56 or all, the
+ * nearest on top, then zeros.
  */
-INLINED bool starts_up_to(const struct record *r, uint32_t bucket,
-    const struct bits *bits, uint32_t *up_to, uint64_t *before)
+struct starts {
+    uint64_t before;
+    uint32_t up_to;
+};
+
+/* False: the zero is not in the first word, where it mostly is. */
+INLINED bool starts_in_one(const struct record *r, uint32_t bucket,
+    const struct bits *bits, struct starts *s)
 {
     const uint64_t first = load64(r->unary);
-    uint32_t at = bits->select(~first, bucket);
-    if (__builtin_expect(at < 64, 1)) {
-        *before = first << (~at & 63) << 1;
-        *up_to = at - bucket;
-        return true;
-    }
-    at = bits->select(~load64(r->unary + 8), bucket - bits->count(~first));
-    *before = load64(r->unary + 1 + (at >> 3)) << (8 - (at & 7));
-    *up_to = 64 + at - bucket;
-    return at < 64 && *up_to <= r->count;
+    const uint32_t at = bits->select(~first, bucket);
+    s->before = first << (~at & 63) << 1;
+    s->up_to = at - bucket;
+    return at < 64;
+}
+
+/* False: it is not in the first two. In which of them it is, is no branch. */
+INLINED bool starts_in_two(const struct record *r, uint32_t bucket,
+    const struct bits *bits, struct starts *s)
+{
+    const uint64_t first = load64(r->unary);
+    const uint32_t zeros = bits->count(~first);
+    const uint64_t is_second = 0u - (uint64_t)(bucket >= zeros);
+    const uint64_t word = first ^ ((first ^ load64(r->unary + 8)) & is_second);
+    const uint32_t at =
+        bits->select(~word, bucket - (zeros & (uint32_t)is_second));
+    const uint64_t from = is_second & (1 + (at >> 3)); /* bytes */
+    s->before = load64(r->unary + from) << (~at & (63 - (56 & is_second))) << 1;
+    s->up_to = (64 & (uint32_t)is_second) + at - bucket;
+    return at < 64 && s->up_to <= r->count;
 }
 
 /*
@@ -413,26 +447,22 @@ INLINED bool starts_up_to(const struct record *r, uint32_t bucket,
  * records 64 more, that may be read. False: there are 8 or more.
  */
 INLINED bool find_start(const struct record *r, uint32_t offset,
-    const struct bits *bits, struct found *f)
+    struct starts s, const struct bits *bits, struct found *f)
 {
     enum { MOST = 8 };
     const uint8_t low = (uint8_t)offset;
-    uint64_t before;
-    uint32_t up_to;
-    if (!starts_up_to(r, offset >> WNDL_TABLE_BUCKET, bits, &up_to, &before))
-        return false;
     const uint64_t stay =
-        ~before | (uint64_t)not_above_8(r->low + up_to - MOST, low) << 56 |
+        ~s.before | (uint64_t)not_above_8(r->low + s.up_to - MOST, low) << 56 |
         UINT64_C(1) << (63 - MOST);
     const uint32_t back = bits->zeros(stay);
-    const uint32_t k = up_to - back;
+    const uint64_t k = s.up_to - back;
     /* A 0 for each bucket from the start's to offset's. Of many there are
-     * fewer bits: that is far enough. */
-    const uint32_t buckets = bits->zeros(before << (back & 63));
+     * fewer bits, and before the first there is no 1: that is far enough. */
+    const uint32_t buckets = bits->zeros(s.before << (back & 63));
     const uint32_t behind =
         (buckets << WNDL_TABLE_BUCKET) + low - (r->low + k)[-1];
     f->phrase = k;
-    f->behind = either(0u - (k == 0), offset, behind);
+    f->behind = behind < offset ? behind : offset;
     return back != MOST;
 }
 
@@ -468,37 +498,33 @@ static struct found go_back(
         k, offset - (bucket << WNDL_TABLE_BUCKET | r->low[k - 1])};
 }
 
-/* Of any record: bit by bit. */
+/* Of any record: of its words the one that the zero is in. */
 static struct found find_start_slowly(const struct record *r, uint32_t offset)
 {
     const uint32_t all = (uint32_t)(r->low - r->unary) * 8;
-    uint32_t at = 0, k = 0;
-    for (uint32_t zeros = 0; at < all && k <= r->count; at++) {
-        if (unary_bit(r->unary, at))
-            k++;
-        else if (zeros++ == offset >> WNDL_TABLE_BUCKET)
-            return go_back(r, offset, k, at);
+    uint32_t bucket = offset >> WNDL_TABLE_BUCKET;
+    for (uint32_t at = 0; at < all; at += 64) {
+        const uint64_t zeros = ~load64(r->unary + (at >> 3));
+        const uint32_t in_word = portable_select(zeros, bucket);
+        if (in_word < 64) {
+            const uint32_t k = at + in_word - (offset >> WNDL_TABLE_BUCKET);
+            if (at + in_word >= all || k > r->count)
+                break;
+            return go_back(r, offset, k, at + in_word);
+        }
+        bucket -= portable_count(zeros);
     }
     return (struct found){0, offset}; /* a record that lies */
 }
 
-/* How many of the phrases before the k-th have ids of two bytes; *is_long gets
- * all ones when that has, or 0. */
-INLINED uint32_t long_ids(const struct record *r, uint32_t k,
-    const struct bits *bits, uint32_t *is_long)
+/* How many of the phrases before the k-th have ids of two bytes, k < 64;
+ * *is_long gets all ones when that has, or 0. */
+INLINED uint32_t long_ids(
+    uint64_t mask, uint64_t k, const struct bits *bits, uint32_t *is_long)
 {
-    const uint64_t first = load64(r->mask);
-    if (__builtin_expect(k < 64, 1)) {
-        *is_long = 0u - (uint32_t)(first >> k & 1);
-        return bits->count(bits->lower(first, k));
-    }
-    uint32_t count = bits->count(first);
-    const uint8_t *p = r->mask + 8;
-    for (k -= 64; k >= 64; k -= 64, p += 8)
-        count += bits->count(load64(p));
-    const uint64_t word = load64(p);
-    *is_long = 0u - (uint32_t)(word >> k & 1);
-    return count + bits->count(bits->lower(word, k));
+    const uint64_t up_to = mask << (~k & 63); /* the k-th on top */
+    *is_long = (uint32_t)((int64_t)up_to >> 63);
+    return bits->count(up_to << 1);
 }
 
 /* ---- phrases */
@@ -550,10 +576,21 @@ INLINED uint32_t rule_in_phrase(const struct wndl_table *t, uint32_t place,
     return t->is_a64 ? a64_rule(t, place, code, bits) : rule_of(t, code, bits);
 }
 
+/* The same, of the phrase whose id that is. */
+INLINED uint32_t rule_of_id(const struct wndl_table *t, const uint8_t *id,
+    uint32_t is_long, uint32_t at, const struct bits *bits)
+{
+    if (id >= t->records_end)
+        return 0;
+    const uint32_t hot = wndl_table_hot_place(t->hot_less, id[0]);
+    const uint32_t place = either(is_long, 2u * load16(id), hot);
+    return rule_in_phrase(t, place, at, bits);
+}
+
 /* ---- blocks */
 
 /* A block whose phrases have no ids: rows of a start and a rule each. */
-static uint32_t find_plain(
+static __attribute__((noinline)) uint32_t find_plain(
     const struct wndl_table *t, const uint8_t *record, uint32_t offset)
 {
     uint32_t low = 0, high = load16(record + 1);
@@ -573,17 +610,17 @@ static uint32_t find_plain(
                      load32(rows + (low - 1) * WNDL_TABLE_PLAIN_ROW + 1) >> 8);
 }
 
+/* Before its id are `longs` of two bytes, and the others of one. */
 INLINED uint32_t rule_at(const struct wndl_table *t, const struct record *r,
     struct found f, const struct bits *bits)
 {
-    uint32_t is_long;
-    const uint8_t *id =
-        r->ids + f.phrase + long_ids(r, f.phrase, bits, &is_long);
-    if (id >= t->records_end)
-        return 0;
-    const uint32_t hot = wndl_table_hot_place(t->hot_ends, id[0]);
-    const uint32_t place = either(is_long, 2u * load16(id), hot);
-    return rule_in_phrase(t, place, f.behind, bits);
+    uint32_t longs = 0, is_long;
+    const uint8_t *mask = r->mask;
+    uint64_t k = f.phrase;
+    for (; k >= 64; k -= 64, mask += 8)
+        longs += bits->count(load64(mask));
+    longs += long_ids(load64(mask), k, bits, &is_long);
+    return rule_of_id(t, r->ids + f.phrase + longs, is_long, f.behind, bits);
 }
 
 /* What few records need, apart, so that the others keep nothing for it. */
@@ -596,16 +633,55 @@ static __attribute__((noinline)) uint32_t find_slowly(
     return rule_at(t, &r, find_start_slowly(&r, offset), &portable);
 }
 
+INLINED uint32_t find_by_starts(const struct wndl_table *t,
+    const struct record *r, uint32_t offset, struct starts s,
+    const struct bits *bits)
+{
+    struct found f;
+    uint32_t is_long;
+    if (__builtin_expect(
+            !find_start(r, offset, s, bits, &f) || f.phrase >= 64, 0))
+        return find_slowly(t, r->start, offset);
+    /* Now, so that what it is made of is not kept, nor what was read of the
+     * table: there are just enough registers that callers need not save. */
+    __asm__("" : "+r"(f.behind), "+r"(t));
+    const uint32_t longs = long_ids(load64(r->mask), f.phrase, bits, &is_long);
+    return rule_of_id(t, r->ids + f.phrase + longs, is_long, f.behind, bits);
+}
+
+INLINED uint32_t find_in_two(const struct wndl_table *t, const uint8_t *record,
+    uint32_t offset, const struct bits *bits)
+{
+    struct record r;
+    struct starts s;
+    if (!read_record(t, record, &r))
+        return 0;
+    if (!starts_in_two(&r, offset >> WNDL_TABLE_BUCKET, bits, &s))
+        return find_slowly(t, record, offset);
+    return find_by_starts(t, &r, offset, s, bits);
+}
+
+/* Of many buckets' zeros a good part is in the second word. */
 INLINED uint32_t find_in_record(const struct wndl_table *t,
     const uint8_t *record, uint32_t offset, const struct bits *bits)
 {
+    enum { MANY = 64 };
     struct record r;
-    struct found f;
+    struct starts s;
+    if (__builtin_expect(t->buckets >= MANY, 0))
+        return bits->find_in_two(t, record, offset);
     if (!read_record(t, record, &r))
         return 0;
-    if (__builtin_expect(!find_start(&r, offset, bits, &f), 0))
-        return find_slowly(t, record, offset);
-    return rule_at(t, &r, f, bits);
+    if (__builtin_expect(
+            !starts_in_one(&r, offset >> WNDL_TABLE_BUCKET, bits, &s), 0))
+        return bits->find_in_two(t, record, offset);
+    return find_by_starts(t, &r, offset, s, bits);
+}
+
+static __attribute__((noinline)) uint32_t find_outside(
+    const struct wndl_table *t, uint64_t svma)
+{
+    return t->is_chrome ? wndl_table_chrome_find(t, svma) : 0;
 }
 
 INLINED uint32_t find_rule(
@@ -614,7 +690,7 @@ INLINED uint32_t find_rule(
     const uint64_t offset = svma - t->base;
     const uint64_t block = offset >> t->block_shift;
     if (block >= t->block_count)
-        return t->is_chrome ? wndl_table_chrome_find(t, svma) : 0;
+        return find_outside(t, svma);
     const uint32_t line = (uint32_t)block / WNDL_TABLE_LINE_BLOCKS;
     const uint8_t *index = t->index + (size_t)line * WNDL_TABLE_LINE;
     /* 4 bytes for each line up to this one, 2 for each block before. */
@@ -624,13 +700,21 @@ INLINED uint32_t find_rule(
     if (entry >= WNDL_TABLE_UNIFORM)
         return rule_of_number(t, entry - WNDL_TABLE_UNIFORM);
     const uint64_t place = load32(index) + ((uint64_t)entry << t->record_shift);
-    if (place >= t->records_size)
-        return 0;
     const uint8_t *record = t->records + place;
-    const uint32_t in_block = (uint32_t)offset & ((1u << t->block_shift) - 1);
+    if (record >= t->records_end)
+        return 0;
+    const uint32_t in_block = (uint32_t)offset & t->in_block;
     if (__builtin_expect(record[0] == WNDL_TABLE_PLAIN, 0))
         return find_plain(t, record, in_block);
     return find_in_record(t, record, in_block, bits);
+}
+
+/* ---- for each processor */
+
+static __attribute__((noinline)) uint32_t portable_in_two(
+    const struct wndl_table *t, const uint8_t *record, uint32_t offset)
+{
+    return find_in_two(t, record, offset, &portable);
 }
 
 static __attribute__((noinline)) uint32_t find_portable(
@@ -640,14 +724,27 @@ static __attribute__((noinline)) uint32_t find_portable(
 }
 
 #if defined(__x86_64__)
-__attribute__((target("popcnt"), noinline)) static uint32_t find_popcnt(
-    const struct wndl_table *table, uint64_t svma)
+#define POPCNT __attribute__((target("popcnt"), noinline)) static
+#define BMI2 __attribute__((target("bmi,bmi2,lzcnt,popcnt"), noinline)) static
+
+POPCNT uint32_t popcnt_in_two(
+    const struct wndl_table *t, const uint8_t *record, uint32_t offset)
+{
+    return find_in_two(t, record, offset, &popcnt);
+}
+
+POPCNT uint32_t find_popcnt(const struct wndl_table *table, uint64_t svma)
 {
     return find_rule(table, svma, &popcnt);
 }
 
-__attribute__((target("bmi,bmi2,lzcnt,popcnt"), noinline)) static uint32_t
-find_bmi2(const struct wndl_table *table, uint64_t svma)
+BMI2 uint32_t bmi2_in_two(
+    const struct wndl_table *t, const uint8_t *record, uint32_t offset)
+{
+    return find_in_two(t, record, offset, &bmi2);
+}
+
+BMI2 uint32_t find_bmi2(const struct wndl_table *table, uint64_t svma)
 {
     return find_rule(table, svma, &bmi2);
 }

@@ -41,9 +41,10 @@ struct wndl_table {
     const uint8_t *records_end;
     uint8_t block_shift, record_shift;
     uint8_t buckets; /* of a block */
-    enum wndl_table_cpu cpu;
     bool is_a64;
-    int32_t hot_ends[WNDL_TABLE_HOT_CLASSES - 1];
+    uint32_t in_block; /* the bits of an address that are within a block */
+    enum wndl_table_cpu cpu;
+    int32_t hot_less[WNDL_TABLE_HOT_CLASSES - 1]; /* wndl_table_hot_place() */
     uint16_t machine;
     uint32_t crc;
     struct wndl_bytes build_id;
@@ -111,12 +112,16 @@ static inline uint32_t wndl_table_cfa_words(uint32_t rule)
 static inline bool wndl_table_is_sane(uint32_t rule)
 {
     const uint32_t fp = wndl_table_fp_words(rule);
-    return wndl_table_cfa_words(rule) != 0 && fp != 1 && fp <= 128;
+    return wndl_table_cfa_words(rule) != 0 && (fp == 0 || fp - 2 <= 126);
 }
 
 /* wndl_table_step_rule of any rule. */
 struct wndl_rule wndl_table_rare_rule(
     const struct wndl_table *table, uint32_t rule, uint64_t pc);
+
+_Static_assert(
+    (int)WNDL_ENTRY_SP == WNDL_TABLE_SP && (int)WNDL_ENTRY_FP == WNDL_TABLE_FP,
+    "plain rules' kinds are those of steps");
 
 /* What a walk of this process steps by at `pc`; kind NO_FDE where there is
  * none. Of plain rules it is what wndl_rule_of_plain makes of their row. */
@@ -131,9 +136,9 @@ static inline struct wndl_rule wndl_table_step_rule(
         !wndl_table_is_sane(rule))
         return wndl_table_rare_rule(table, rule, pc);
     return (struct wndl_rule){
-        .kind = kind == WNDL_TABLE_FP ? WNDL_ENTRY_FP
-                : fp <= cfa           ? WNDL_ENTRY_SP
-                                      : WNDL_ENTRY_SP_LOW,
+        .kind = (uint8_t)(kind == WNDL_TABLE_SP && fp > cfa
+                              ? WNDL_ENTRY_SP_LOW
+                              : (enum wndl_entry_kind)kind),
         .fp_slot = (int8_t)(fp == 0 ? WNDL_SLOT_NONE : -(int)fp),
         .cfa = (uint16_t)cfa,
     };

@@ -100,15 +100,16 @@ static inline bool wndl_table_code_of_rule(
 
 /*
  * Where the hot phrase of a name is in the dictionary. Names are given by size:
- * those below ends[0] are of phrases of one unit, those below ends[1] of two
- * at most. Behind each end a name takes one unit more: the largest is right.
+ * those below some end are of phrases of one unit, those below the next end of
+ * two at most. Behind each end a name takes one unit more: the largest is
+ * right. `less`: the sum of the ends up to each.
  */
 static inline uint32_t wndl_table_hot_place(
-    const int32_t ends[WNDL_TABLE_HOT_CLASSES - 1], uint32_t name)
+    const int32_t less[WNDL_TABLE_HOT_CLASSES - 1], uint32_t name)
 {
     const int32_t first = (int32_t)name;
-    const int32_t second = 2 * first - ends[0];
-    const int32_t third = 3 * first - ends[0] - ends[1];
+    const int32_t second = 2 * first - less[0];
+    const int32_t third = 3 * first - less[1];
     const int32_t units = second > first ? second : first;
     return WNDL_TABLE_HOT_UNIT * (uint32_t)(third > units ? third : units);
 }
