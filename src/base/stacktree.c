@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/stacktree.h"
 
+#include "base/slotlines.h"
+
 #include <stdatomic.h>
 
 /*
  * A slot is 0 or a published node's index below a tag of its hash; it is set
- * once. The children of PARENTS consecutive nodes are looked for in one line
- * of SLOTS slots, so that a small tree touches little memory; those that find
- * their line full are in the overflow, a hash table for the whole tree.
+ * once. The children of PARENTS consecutive nodes have a line of slots in
+ * common; those that find no place near (slotlines.h) are in the overflow, a
+ * hash table for the whole tree.
  *
- * Invariants: a line has no used slot after a free one; nothing of a line
- * with a free slot is in the overflow; max_nodes <= 3/4 of the overflow's
- * slots, so that every probe of it meets a free one.
+ * Invariants: a line has no used slot after a free one; nothing that was
+ * looked for in a line with a free slot is elsewhere; max_nodes <= 3/4 of the
+ * overflow's slots, so that every probe of it meets a free one.
  */
 enum {
     LINE_BYTES = 64,
-    SLOTS = LINE_BYTES / 4,
     PARENTS = 10,
     INDEX_BITS = 20, /* of a slot; the rest is the tag */
     LOG2_MIN = 4,
@@ -40,15 +41,15 @@ static uint32_t log2_for(uint32_t max_nodes)
     return log2;
 }
 
-static size_t line_slots(uint32_t max_nodes)
+static size_t line_count(uint32_t max_nodes)
 {
-    return ((size_t)max_nodes / PARENTS + 1) * SLOTS;
+    return (size_t)max_nodes / PARENTS + 1;
 }
 
 /* All slots: those of the lines and 1 << log2 of the overflow. */
 static size_t all_slots(uint32_t max_nodes, uint32_t log2)
 {
-    return line_slots(max_nodes) + ((size_t)1 << log2);
+    return line_count(max_nodes) * WNDL_SLOTLINE_SLOTS + ((size_t)1 << log2);
 }
 
 static struct wndl_stacknode *node_at(
@@ -146,6 +147,16 @@ static inline enum outcome look_at(struct wndl_stacktree *tree,
     return may_be(here, w->tag) ? look(tree, slot, w, index) : OTHER;
 }
 
+static inline enum outcome look_in_line(
+    struct wndl_stacktree *tree, size_t line, struct wanted *w, uint32_t *index)
+{
+    _Atomic uint32_t *slots = tree->slots + line * WNDL_SLOTLINE_SLOTS;
+    enum outcome outcome = OTHER;
+    for (size_t i = 0; i < WNDL_SLOTLINE_SLOTS && outcome == OTHER; i++)
+        outcome = look_at(tree, &slots[i], w, index);
+    return outcome;
+}
+
 uint32_t wndl_stacktree_insert(
     struct wndl_stacktree *tree, uint32_t parent, uint64_t key)
 {
@@ -154,13 +165,15 @@ uint32_t wndl_stacktree_insert(
     struct wanted w = {.key = key,
         .parent = parent,
         .tag = (uint32_t)h & ~((1u << INDEX_BITS) - 1)};
-    _Atomic uint32_t *line = tree->slots + (size_t)parent / PARENTS * SLOTS;
+    const size_t lines = line_count(tree->max_nodes), own = parent / PARENTS;
     enum outcome outcome = OTHER;
     uint32_t index = 0;
-    for (size_t i = 0; i < SLOTS && outcome == OTHER; i++)
-        outcome = look_at(tree, &line[i], &w, &index);
+    for (unsigned n = 0; n < WNDL_SLOTLINE_LOOKS && outcome == OTHER; n++) {
+        size_t line = wndl_slotline(own, lines, (uint32_t)(h >> 32), n);
+        outcome = look_in_line(tree, line, &w, &index);
+    }
 
-    _Atomic uint32_t *overflow = tree->slots + line_slots(tree->max_nodes);
+    _Atomic uint32_t *overflow = tree->slots + lines * WNDL_SLOTLINE_SLOTS;
     size_t mask = ((size_t)1 << tree->log2) - 1;
     size_t i = (size_t)(h >> (64 - tree->log2));
     for (; outcome == OTHER; i = (i + 1) & mask)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap_pairs.h"
 
+#include "base/slotlines.h"
+
 #include <stdbool.h>
 
 enum {
-    SLOTS = 16,       /* of a line: 64 bytes */
-    NODES = 12,       /* that share a line */
+    NODES = 32,       /* that share a line: few of them are leaves */
     NUMBER_BITS = 22, /* of a slot: pair + 1; the rest is a tag of the hash */
 };
 
@@ -79,24 +80,34 @@ static inline enum outcome look_at(struct search *s, uint64_t slot)
     return here == 0 || ((here ^ s->tag) & ~NUMBERS) == 0 ? look(s, at) : OTHER;
 }
 
+static enum outcome look_in_line(struct search *s, uint64_t line)
+{
+    uint64_t slot = line * WNDL_SLOTLINE_SLOTS;
+    enum outcome outcome = OTHER;
+    for (int i = 0; i < WNDL_SLOTLINE_SLOTS && outcome == OTHER; i++)
+        outcome = look_at(s, slot++);
+    return outcome;
+}
+
 /*
- * Those of a few nodes that follow each other are in one line of the index, so
- * that few pairs touch little memory. What finds its line full is anywhere,
- * by hash. Nothing is ever removed: nothing of a line with a free slot is
- * elsewhere. More than half of the index is free.
+ * Those of a few nodes that follow each other have a line of the index in
+ * common. What finds no place near (slotlines.h) is anywhere, by hash. More
+ * than half of the index is free.
  */
 uint32_t wndl_rt_pairs_find(
     const struct wndl_rt_pairs *table, const struct wndl_heap_pair *wanted)
 {
     const uint64_t slots = 2 * (uint64_t)table->max, hash = hash_of(wanted);
+    const size_t lines = (size_t)(slots / WNDL_SLOTLINE_SLOTS);
+    const size_t own = lines == 0 ? 0 : wanted->node / NODES % lines;
+    const unsigned looks = lines == 0 ? 0 : WNDL_SLOTLINE_LOOKS;
     struct search s = {table, wanted, (uint32_t)hash & ~NUMBERS, 0, 0};
     enum outcome outcome = OTHER;
-    uint64_t i =
-        slots < SLOTS ? 0 : wanted->node / NODES % (slots / SLOTS) * SLOTS;
-    for (uint64_t end = i + SLOTS; i < end && i < slots && outcome == OTHER;
-         i++)
-        outcome = look_at(&s, i);
-    i = ((hash >> 32) * slots) >> 32;
+    for (unsigned n = 0; n < looks && outcome == OTHER; n++) {
+        size_t line = wndl_slotline(own, lines, (uint32_t)(hash >> 32), n);
+        outcome = look_in_line(&s, line);
+    }
+    uint64_t i = ((hash >> 32) * slots) >> 32;
     for (; outcome == OTHER; i = i + 1 == slots ? 0 : i + 1)
         outcome = look_at(&s, i);
     return outcome == FOUND ? s.number : 0;

@@ -82,6 +82,39 @@ static void a_node_may_have_very_many_children(void **state)
     free(tree);
 }
 
+static size_t touched_pages(const void *memory, size_t size)
+{
+    enum { PAGE = 4096 };
+    static const uint8_t zeroes[PAGE];
+    const uint8_t *bytes = memory;
+    size_t pages = 0;
+    for (size_t i = 0; i + PAGE <= size; i += PAGE)
+        pages += memcmp(bytes + i, zeroes, PAGE) != 0;
+    return pages;
+}
+
+/* Some of them with more children than have room near to each other's. */
+static void a_small_tree_takes_little_memory(void **state)
+{
+    (void)state;
+    enum { MAX = 700000, NODES = 30000, DEEP = 20, WIDE = 100 };
+    struct wndl_stacktree *tree = new_tree(MAX);
+    uint32_t inserted = 0, parent = 0;
+    while (inserted < NODES) {
+        for (uint32_t i = 0; i < DEEP; i++)
+            parent = wndl_stacktree_insert(tree, parent, ++inserted);
+        for (uint32_t i = 0; i < WIDE && parent % 200 == DEEP; i++)
+            (void)wndl_stacktree_insert(tree, parent, ++inserted);
+        if (parent % 3 == 0)
+            parent /= 2;
+    }
+    /* 16 bytes a node, a line for ten of them, and some of the overflow,
+     * which has a thousand pages. */
+    assert_in_range(touched_pages(tree, wndl_stacktree_size(MAX)), 1,
+        NODES * 16 / 4096 + NODES / 10 / 64 + 128);
+    free(tree);
+}
+
 static void scribbling_over_the_header_is_noticed(void **state)
 {
     (void)state;
@@ -177,6 +210,7 @@ int main(void)
         cmocka_unit_test(nodes_outside_the_tree_are_not_to_be_had),
         cmocka_unit_test(a_full_tree_still_finds_what_it_has),
         cmocka_unit_test(a_node_may_have_very_many_children),
+        cmocka_unit_test(a_small_tree_takes_little_memory),
         cmocka_unit_test(scribbling_over_the_header_is_noticed),
         cmocka_unit_test(a_reader_keeps_to_the_block_whatever_is_written_there),
         cmocka_unit_test(threads_that_insert_the_same_get_the_same),
