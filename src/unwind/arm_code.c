@@ -440,6 +440,18 @@ static void decode_a32(struct wndl_arm_insn *i, uint32_t w, uint64_t pc)
     }
 }
 
+/* Where a table branch leads to by the first entry of its table, which is
+ * behind it; 0: it is none by pc. */
+static uint64_t first_of_table(uint32_t w, uint64_t pc, struct wndl_cursor *c)
+{
+    const bool of_halfwords = (w & 0x10) != 0;
+    if ((w & 0xffffffe0) != 0xe8dff000)
+        return 0;
+    const uint64_t entry =
+        of_halfwords ? wndl_cursor_u16(c) : wndl_cursor_u8(c);
+    return c->failed ? 0 : pc + 2 * entry;
+}
+
 bool wndl_arm_decode(
     const struct wndl_arm_code *code, uint64_t at, struct wndl_arm_insn *i)
 {
@@ -458,8 +470,11 @@ bool wndl_arm_decode(
             decode_16(i, first, at + 4);
         return !c.failed;
     }
-    const uint32_t second = wndl_cursor_u16(&c);
-    if (!c.failed)
-        decode_t32(i, first << 16 | second, at + 4);
-    return !c.failed;
+    const uint32_t both = first << 16 | wndl_cursor_u16(&c);
+    if (c.failed)
+        return false;
+    decode_t32(i, both, at + 4);
+    if (i->kind == WNDL_ARM_JUMP && i->target == 0)
+        i->target = first_of_table(both, at + 4, &c);
+    return true;
 }

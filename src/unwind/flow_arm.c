@@ -5,6 +5,7 @@
 #include "unwind/arm_code.h"
 #include "unwind/arm_find.h"
 #include "unwind/exidx.h"
+#include "unwind/landing_arm.h"
 
 enum {
     WORD = 4,
@@ -60,6 +61,15 @@ static void forget(struct wndl_cfi_regs *regs, unsigned number)
     regs->valid &= ~(UINT64_C(1) << number);
 }
 
+/* Functions do not give these back. */
+static void forget_scratch(struct wndl_cfi_regs *regs)
+{
+    for (unsigned reg = 0; reg < WNDL_ARM_PC; reg++) {
+        if ((reg < FIRST_SAVED || reg > LAST_SAVED) && reg != WNDL_ARM_SP)
+            forget(regs, reg);
+    }
+}
+
 /* What was pushed on the way is as it was where this began. */
 static bool restore(struct flow *f, unsigned reg, uint64_t slot)
 {
@@ -91,15 +101,13 @@ static bool restore_all(struct flow *f, unsigned mask, uint64_t slot)
     return true;
 }
 
-static bool add(struct flow *f, const struct wndl_arm_insn *i)
+static void add(struct flow *f, const struct wndl_arm_insn *i)
 {
-    if (!has(&f->now, i->base)) {
+    if (has(&f->now, i->base))
+        set(&f->now, i->reg,
+            (uint32_t)(f->now.regs[i->base] + (uint64_t)i->amount));
+    else
         forget(&f->now, i->reg);
-        return i->reg != WNDL_ARM_SP;
-    }
-    set(&f->now, i->reg,
-        (uint32_t)(f->now.regs[i->base] + (uint64_t)i->amount));
-    return true;
 }
 
 static void push(struct flow *f, const struct wndl_arm_insn *i)
@@ -113,6 +121,8 @@ static void push(struct flow *f, const struct wndl_arm_insn *i)
 static bool pop(struct flow *f, const struct wndl_arm_insn *i)
 {
     const uint64_t slot = f->now.regs[WNDL_ARM_SP];
+    if (!has(&f->now, WNDL_ARM_SP))
+        return false;
     set(&f->now, WNDL_ARM_SP, (uint32_t)(slot + (uint64_t)i->amount));
     return restore_all(f, i->mask & ~(1u << WNDL_ARM_SP), slot);
 }
@@ -121,6 +131,8 @@ static bool load(struct flow *f, const struct wndl_arm_insn *i)
 {
     const uint64_t slot =
         (uint32_t)(f->now.regs[WNDL_ARM_SP] + (uint64_t)i->amount);
+    if (!has(&f->now, WNDL_ARM_SP))
+        return false;
     if (i->mask == 1u << WNDL_ARM_LR)
         f->lr_slot = slot;
     return restore_all(f, i->mask, slot);
@@ -129,7 +141,9 @@ static bool load(struct flow *f, const struct wndl_arm_insn *i)
 /*
  * libgcc's unwinder keeps all of its caller's registers, and loads lr from
  * among them. While it unwinds, it writes over them those of the function that
- * it has come to: then sp is another than that of its return.
+ * it has come to: then sp is another than that of its return. Where it goes on
+ * behind a landing pad, which has called it by way of __cxa_end_cleanup, it
+ * begins by the return address, in pc, that the pad's function had.
  */
 static bool has_come_to_another(struct flow *f)
 {
@@ -143,8 +157,14 @@ static bool has_come_to_another(struct flow *f)
             return false;
         set(&all, reg, value);
     }
-    if (all.regs[WNDL_ARM_SP] == f->now.regs[WNDL_ARM_SP])
+    const uint64_t pc = all.regs[WNDL_ARM_PC];
+    const bool returns = wndl_code_is_mapped(f->space->remote, pc - 1) &&
+                         wndl_arm_is_behind_call(f->space->remote, pc);
+    if (all.regs[WNDL_ARM_SP] == f->now.regs[WNDL_ARM_SP] &&
+        (pc == all.regs[WNDL_ARM_LR] || !returns))
         return false;
+    if (returns)
+        wndl_landing_arm_right(f->space, f->now.regs[WNDL_ARM_SP], &all);
     f->now = all;
     f->is_another = true;
     return true;
@@ -152,7 +172,7 @@ static bool has_come_to_another(struct flow *f)
 
 static bool follow_return(struct flow *f)
 {
-    if (f->lr_slot != 0 && has_come_to_another(f))
+    if (f->lr_slot != 0 && has(&f->now, WNDL_ARM_SP) && has_come_to_another(f))
         return true;
     if (has(&f->now, WNDL_ARM_LR))
         set(&f->now, WNDL_ARM_PC, f->now.regs[WNDL_ARM_LR]);
@@ -188,7 +208,8 @@ static bool follow(struct flow *f, const struct wndl_arm_insn *i)
     case WNDL_ARM_LOAD:
         return load(f, i);
     case WNDL_ARM_ADD:
-        return add(f, i);
+        add(f, i);
+        return true;
     case WNDL_ARM_CALL:
         forget(&f->now, WNDL_ARM_LR);
         return true;
@@ -198,8 +219,9 @@ static bool follow(struct flow *f, const struct wndl_arm_insn *i)
     case WNDL_ARM_RETURN:
         return follow_return(f);
     case WNDL_ARM_ADDREG:
-    case WNDL_ARM_MOVES_SP:
-        return false;
+    case WNDL_ARM_MOVES_SP: /* a frame pointer may lead back */
+        forget(&f->now, WNDL_ARM_SP);
+        return true;
     default:
         return true;
     }
@@ -291,19 +313,17 @@ static bool take(const struct flow *f, struct wndl_full *full)
 {
     struct wndl_cfi_regs caller = f->now;
     const uint64_t ra = caller.regs[WNDL_ARM_PC];
+    const bool returns = wndl_arm_is_behind_call(f->space->remote, ra);
     const uint64_t sp = caller.regs[WNDL_ARM_SP];
     const uint64_t sp_before = f->before->regs[WNDL_ARM_SP];
-    if (sp < sp_before || (sp == sp_before && !full->interrupted) ||
-        !(f->is_another ? wndl_code_is_mapped(f->space->remote, ra)
-                        : wndl_arm_is_behind_call(f->space->remote, ra)))
+    if (!has(&caller, WNDL_ARM_SP) || sp < sp_before ||
+        (sp == sp_before && !(full->interrupted && returns)) ||
+        !(f->is_another ? wndl_code_is_mapped(f->space->remote, ra) : returns))
         return false;
-    for (unsigned reg = 0; reg < WNDL_ARM_PC; reg++) {
-        if ((reg < FIRST_SAVED || reg > LAST_SAVED) && reg != WNDL_ARM_SP)
-            forget(&caller, reg);
-    }
+    forget_scratch(&caller);
     set(&caller, WNDL_ARM_PC, ra & ~UINT64_C(1));
     full->regs = caller;
-    full->interrupted = false;
+    full->interrupted = !returns; /* a landing pad */
     return true;
 }
 
@@ -317,6 +337,29 @@ static bool follow_all(
             return true;
     }
     return false;
+}
+
+/* From a stub of a procedure linkage table, which is ARM code and leaves all
+ * alone but ip, to where what it jumps to returns. */
+static bool step_from_stub(const struct wndl_space *space,
+    const struct wndl_arm_code *code, struct wndl_full *full)
+{
+    enum { STUB_MAX = 4, ADD_PC = 0xe28fc, ADD_IP = 0xe28cc, JUMP = 0xe5bcf };
+    const uint64_t ra = full->regs.regs[WNDL_ARM_LR];
+    struct wndl_cursor c = wndl_cursor_at(
+        code->bytes, full->regs.regs[WNDL_ARM_PC] - code->addr, false);
+    uint32_t word = wndl_cursor_u32(&c);
+    if (!full->interrupted || !has(&full->regs, WNDL_ARM_LR))
+        return false;
+    for (unsigned i = 1;
+         i < STUB_MAX && (word >> 12 == ADD_PC || word >> 12 == ADD_IP); i++)
+        word = wndl_cursor_u32(&c);
+    if (c.failed || word >> 12 != JUMP ||
+        !wndl_arm_is_behind_call(space->remote, ra))
+        return false;
+    set(&full->regs, WNDL_ARM_PC, ra & ~UINT64_C(1));
+    full->interrupted = false;
+    return true;
 }
 
 /* As Thumb code or as ARM code. */
@@ -340,6 +383,11 @@ bool wndl_flow_arm_step_in(const struct wndl_space *space,
     struct wndl_bytes bytes, uint64_t addr, struct wndl_full *full)
 {
     struct wndl_arm_code code = {.bytes = bytes, .addr = addr};
+    if (step_from_stub(space, &code, full) ||
+        wndl_landing_arm_step(space, bytes, addr, full)) {
+        forget_scratch(&full->regs);
+        return true;
+    }
     struct wndl_full other = *full;
     const bool is_arm = step_as(space, &code, &other);
     code.thumb = true;

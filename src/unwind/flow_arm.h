@@ -17,7 +17,9 @@
  * To the caller, if from the pc a way leads to a return to behind a call: calls
  * are passed over, branches too, and taken one by one after that. At most 2,048
  * instructions, each once. Registers that are not restored on the way stay as
- * they are. Takes 4 KiB of the stack.
+ * they are. Where libgcc has put another function in its caller's place, to
+ * that one; where it is its landing pad, `full` is as if interrupted there.
+ * Takes 6 KiB of the stack.
  */
 bool wndl_flow_arm_step(const struct wndl_space *space, struct wndl_full *full);
 

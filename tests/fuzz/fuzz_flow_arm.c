@@ -2,10 +2,11 @@
 /*
  * fuzz_flow_arm: any bytes as 32-bit Arm code that is followed to its return.
  * The caller is further up, or nothing is changed. Byte 0 is the stack's size
- * in words, byte 1 the word that SP leads to, byte 2 the one that R7 and R11
- * lead to; byte 3 tells in bit 0 whether the code was interrupted; 16-bit
- * numbers follow, offsets of PC and LR in the code; then the stack, with
- * offsets in the code too where its words are below 0x10000; then the code.
+ * in words, byte 1 the word that SP leads to, byte 2 the one that R0, R7, R11
+ * and R12 lead to; byte 3 tells in bit 0 whether the code was interrupted;
+ * 16-bit numbers follow, offsets of PC and LR in the code; then the stack, with
+ * offsets in the code too where its words are below 0x10000; then the code. An
+ * index tells of the code's first 256 bytes and of the others.
  */
 #include "unwind/exidx.h"
 #include "unwind/flow_arm.h"
@@ -16,7 +17,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { WORD = 4, CODE = 0x10000, STACK = 0x100000 };
+enum { WORD = 4, INDEX = 0x8000, CODE = 0x10000, STACK = 0x100000 };
+
+/* Of the first and of the second half of the code: sp + 8, {r7, lr}, and
+ * sp = r7, {r7, lr}. */
+static const uint8_t exidx[] = {0, 0x80, 0, 0, 0x08, 0x84, 0x01, 0x80, /* 0 */
+    0xf8, 0x80, 0, 0, 0x08, 0x84, 0x97, 0x80};
 
 struct memory {
     struct wndl_bytes stack, code;
@@ -62,7 +68,11 @@ static void set(struct wndl_full *full, unsigned reg, uint32_t value)
 
 static void step(struct memory *memory, const struct wndl_full *before)
 {
-    const struct wndl_remote_module module = {.start = CODE, .end = 2 * CODE};
+    const struct wndl_remote_module module = {.start = CODE,
+        .end = 2 * CODE,
+        .exidx = exidx,
+        .exidx_size = sizeof exidx,
+        .exidx_svma = INDEX};
     const struct wndl_remote remote = {.machine = EM_ARM,
         .modules = &module,
         .module_count = 1,
@@ -79,13 +89,15 @@ static void step(struct memory *memory, const struct wndl_full *before)
     const uint64_t sp = full.regs.regs[WNDL_ARM_SP];
     const uint64_t sp_before = before->regs.regs[WNDL_ARM_SP];
     require(sp > sp_before || (sp == sp_before && before->interrupted));
-    require(full.regs.regs[WNDL_ARM_PC] % 2 == 0 && !full.interrupted);
+    require(full.regs.regs[WNDL_ARM_PC] % 2 == 0);
+    require(!full.interrupted || sp > sp_before); /* a landing pad */
     require((full.regs.valid >> WNDL_ARM_SP & 1) != 0 &&
             (full.regs.valid >> WNDL_ARM_PC & 1) != 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const uint8_t others[] = {0, 11, 12};
     struct wndl_full full = {0};
     struct wndl_cursor c =
         wndl_cursor_at((struct wndl_bytes){data, size}, 0, false);
@@ -94,7 +106,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         set(&full, reg, reg);
     set(&full, WNDL_ARM_SP, STACK + WORD * (uint32_t)wndl_cursor_u8(&c));
     set(&full, 7, STACK + WORD * (uint32_t)wndl_cursor_u8(&c));
-    set(&full, 11, (uint32_t)full.regs.regs[7]);
+    for (size_t i = 0; i < sizeof others; i++)
+        set(&full, others[i], (uint32_t)full.regs.regs[7]);
     full.interrupted = (wndl_cursor_u8(&c) & 1) != 0;
     set(&full, WNDL_ARM_PC, CODE + (uint32_t)wndl_cursor_u16(&c));
     set(&full, WNDL_ARM_LR, CODE + (uint32_t)wndl_cursor_u16(&c));

@@ -14,6 +14,7 @@
 enum {
     CODE = 0x10000,
     SITES = 0x8000, /* from CODE, where calls are that may have been made */
+    INDEX = 0x8000,
     STACK = 0x7f000000,
     WORDS = 64,
     ENTRY = 40, /* the word that SP leads to where the code begins */
@@ -33,6 +34,7 @@ static struct {
     struct wndl_bytes code;
     uint32_t stack[WORDS];
     struct wndl_full full;
+    uint32_t index[2]; /* of .ARM.exidx: of what begins at SITES; 0: none */
 } world;
 
 static bool read_world(void *context, uint64_t address, void *to, size_t size)
@@ -54,9 +56,12 @@ static bool read_world(void *context, uint64_t address, void *to, size_t size)
 
 static bool step(void)
 {
-    static const struct wndl_remote_module module = {
-        .start = CODE, .end = CODE + SITES + sizeof sites};
-    static const struct wndl_remote remote = {.machine = EM_ARM,
+    const struct wndl_remote_module module = {.start = CODE,
+        .end = CODE + SITES + sizeof sites,
+        .exidx = (const uint8_t *)world.index,
+        .exidx_size = world.index[1] != 0 ? sizeof world.index : 0,
+        .exidx_svma = INDEX};
+    const struct wndl_remote remote = {.machine = EM_ARM,
         .modules = &module,
         .module_count = 1,
         .read = read_world};
@@ -310,6 +315,12 @@ static void where_sp_is_not_known_nothing_is(void **state)
     static const uint32_t by_register[] = {0xe08dd001, 0xe12fff1e};
     static const uint32_t lower[] = {0xe24dd008, 0xe12fff1e};
     static const uint32_t of_r3[] = {0xe1a0d003, 0xe12fff1e}; /* mov sp, r3 */
+    static const uint32_t popped[] = {0xe08dd001, 0xe8bd8010};
+    static const uint32_t by_r11[] = {
+        0xe08dd001, /* 0 add sp, sp, r1 */
+        0xe1a0d00b, /* 4 mov sp, r11 */
+        0xe8bd8800, /* 8 pop {r11, pc} */
+    };
     (void)state;
     interrupt(aligned, sizeof aligned, 0, 0);
     assert_false(step());
@@ -320,6 +331,14 @@ static void where_sp_is_not_known_nothing_is(void **state)
     interrupt(of_r3, sizeof of_r3, 0, 0);
     world.full.regs.valid &= ~(UINT64_C(1) << 3);
     assert_false(step());
+    interrupt(popped, sizeof popped, 0, 2);
+    world.stack[ENTRY - 1] = arm_ra;
+    assert_false(step());
+    interrupt(by_r11, sizeof by_r11, 0, 4);
+    world.stack[ENTRY - 1] = arm_ra;
+    set(11, address_of(ENTRY - 2));
+    assert_true(step());
+    expect_caller(arm_ra, ENTRY);
 }
 
 /* Each instruction once, and not more than so many. */
@@ -386,14 +405,28 @@ static void expect_block(const void *code, size_t size)
     expect_caller(arm_ra, ENTRY);
     assert_int_equal(get(4), 0x104);
 
-    /* The block is of a function further up. */
+    /* The block is of a function further up, or of its landing pad. */
     call_in_block(code, size);
     world.stack[REGISTERS + WNDL_ARM_SP] = address_of(ENTRY + 8);
-    world.stack[REGISTERS + WNDL_ARM_PC] = CODE + 2;
+    world.stack[REGISTERS + WNDL_ARM_PC] = thumb_ra;
     assert_true(step());
-    expect_caller(CODE + 2, ENTRY + 8);
+    expect_caller(thumb_ra, ENTRY + 8);
     assert_int_equal(get(4), 0x204);
     assert_int_equal(get(11), 0x20b);
+    call_in_block(code, size);
+    world.stack[REGISTERS + WNDL_ARM_SP] = address_of(ENTRY + 8);
+    world.stack[REGISTERS + WNDL_ARM_PC] = (CODE + 8) | 1;
+    assert_true(step());
+    assert_true(world.full.interrupted);
+    world.full.interrupted = false;
+    expect_caller(CODE + 8, ENTRY + 8);
+
+    /* It is of the one that has come from its landing pad. */
+    call_in_block(code, size);
+    world.stack[REGISTERS + WNDL_ARM_PC] = thumb_ra;
+    assert_true(step());
+    expect_caller(thumb_ra, ENTRY);
+    assert_int_equal(get(4), 0x204);
 
     call_in_block(code, size);
     world.stack[REGISTERS + WNDL_ARM_SP] = address_of(ENTRY - BLOCK - 1);
@@ -410,6 +443,155 @@ static void libgccs_block_of_registers_is_known(void **state)
     (void)state;
     expect_block(block_thumb, sizeof block_thumb);
     expect_block(block_arm, sizeof block_arm);
+}
+
+/* What libgcc has written of a function that was called from one at SITES. */
+struct written {
+    unsigned sp; /* words above ENTRY */
+    bool base, lr;
+};
+
+/* The function's frame is of the words 4 to 8 above ENTRY. */
+static void come_to(uint32_t rule, const struct written *w)
+{
+    call_in_block(block_thumb, sizeof block_thumb);
+    world.index[0] = (CODE + SITES - INDEX) & 0x7fffffff;
+    world.index[1] = rule;
+    world.stack[ENTRY + 3] = thumb_ra; /* what it called had this */
+    world.stack[ENTRY + 6] = address_of(ENTRY + 14);
+    world.stack[ENTRY + 7] = arm_ra;
+    world.stack[REGISTERS + WNDL_ARM_SP] = address_of(ENTRY + w->sp);
+    world.stack[REGISTERS + WNDL_ARM_LR] = w->lr ? arm_ra : thumb_ra;
+    world.stack[REGISTERS + WNDL_ARM_PC] = thumb_ra;
+    world.stack[REGISTERS + 7] = address_of(ENTRY + (w->base ? 14 : 6));
+}
+
+static void registers_that_libgcc_is_writing_are_told_apart(void **state)
+{
+    static const uint32_t by_sp = 0x80018408; /* sp + 8, {r7, lr} */
+    static const uint32_t by_r7 = 0x80978408; /* sp = r7, {r7, lr} */
+    static const struct written cases[] = {{4, false, false}, {6, false, false},
+        {6, true, false}, {6, true, true}, {8, true, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        come_to(by_sp, &cases[i]);
+        assert_true(step());
+        expect_caller(thumb_ra, ENTRY + 4);
+        come_to(by_r7, &cases[i]);
+        assert_true(step());
+        assert_int_equal(get(WNDL_ARM_PC), thumb_ra & ~1u);
+        assert_int_equal(get(7), address_of(ENTRY + 6));
+        assert_in_range(
+            get(WNDL_ARM_SP), address_of(ENTRY + 4), address_of(ENTRY + 6));
+    }
+    /* The stack does not say it: as the block has it. */
+    come_to(by_sp, &cases[1]);
+    world.stack[ENTRY + 3] = 0;
+    assert_true(step());
+    expect_caller(thumb_ra, ENTRY + 6);
+    come_to(by_sp, &cases[1]);
+    world.stack[ENTRY + 7] = thumb_ra + 2; /* behind no call */
+    assert_true(step());
+    expect_caller(thumb_ra, ENTRY + 6);
+    come_to(by_r7, &cases[4]);
+    world.stack[ENTRY + 6] = 0;
+    assert_true(step());
+    expect_caller(thumb_ra, ENTRY + 8);
+}
+
+/* As libgcc loads all registers before it goes to a landing pad. */
+static const uint16_t lands[] = {
+    NOP,            /* 0 */
+    0xf100, 0x0134, /* 2 add.w r1, r0, #52 */
+    0xe891, 0x0038, /* 6 ldmia.w r1, {r3, r4, r5} */
+    0x469c,         /* 10 mov ip, r3 */
+    0x46a6,         /* 12 mov lr, r4 */
+    0xf84c, 0x5d04, /* 14 str.w r5, [ip, #-4]! */
+    0xe890, 0x0fff, /* 18 ldmia.w r0, {r0-r11} */
+    0x46e5,         /* 22 mov sp, ip */
+    0xbd00,         /* 24 pop {pc} */
+};
+
+static void land(uint32_t at)
+{
+    interrupt(lands, sizeof lands, at, BLOCK);
+    for (unsigned reg = 0; reg < WNDL_ARM_REGS; reg++)
+        world.stack[REGISTERS + reg] = (at <= 18 ? 0x200 : 0x300) + reg;
+    world.stack[REGISTERS + WNDL_ARM_SP] = address_of(ENTRY + 8);
+    world.stack[REGISTERS + WNDL_ARM_PC] = CODE + 9;
+    world.stack[ENTRY + 7] = CODE + 9;
+    set(0, at <= 18 ? address_of(REGISTERS) : 0);
+    set(12, at <= 22 ? address_of(ENTRY + 7) : 0);
+    if (at == 24)
+        set(WNDL_ARM_SP, address_of(ENTRY + 7));
+}
+
+static void landing_pads_are_gone_to(void **state)
+{
+    static const uint32_t starts[] = {2, 6, 10, 12, 14, 18, 22, 24};
+    (void)state;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        land(starts[i]);
+        assert_true(step());
+        assert_true(world.full.interrupted);
+        world.full.interrupted = false;
+        expect_caller(CODE + 8, ENTRY + 8);
+        assert_int_equal(get(4), starts[i] <= 18 ? 0x204 : 0x104);
+        assert_int_equal(get(11), starts[i] <= 18 ? 0x20b : 0x10b);
+    }
+    land(2);
+    set(0, address_of(WORDS - 4)); /* part of the block */
+    assert_false(step());
+    land(2);
+    world.stack[REGISTERS + WNDL_ARM_SP] = address_of(ENTRY - BLOCK);
+    assert_false(step());
+    land(2);
+    world.stack[REGISTERS + WNDL_ARM_PC] = 0x2000; /* of no module */
+    assert_false(step());
+    land(22);
+    set(12, address_of(WORDS));
+    assert_false(step());
+}
+
+static void stubs_of_linkage_tables_leave_lr_alone(void **state)
+{
+    static const uint32_t stub[] = {
+        0xe28fc601, /* 0 add ip, pc, #1048576 */
+        0xe28cca32, /* 4 add ip, ip, #204800 */
+        0xe5bcf4a8, /* 8 ldr pc, [ip, #1192]! */
+    };
+    (void)state;
+    for (uint32_t at = 0; at < sizeof stub; at += 4) {
+        interrupt(stub, sizeof stub, at, 0);
+        assert_true(step());
+        expect_caller(thumb_ra, ENTRY);
+        assert_int_equal(get(11), 0x10b);
+    }
+    interrupt(stub, sizeof stub, 0, 0);
+    set(WNDL_ARM_LR, thumb_ra + 2);
+    assert_false(step());
+    interrupt(stub, sizeof stub - 4, 0, 0);
+    assert_false(step());
+}
+
+/* Of a table of branches the first is taken. */
+static void tables_of_branches_are_followed(void **state)
+{
+    static const uint16_t bytes[] = {0xe8df, 0xf000, /* 0 tbb [pc, r0] */
+        0x0302, B_SELF, POP_R4_PC, B_SELF};
+    static const uint16_t halfwords[] = {0xe8df, 0xf010, /* 0 tbh [pc, r0] */
+        0x0002, 0x0003, POP_R4_PC, B_SELF};
+    (void)state;
+    interrupt(bytes, sizeof bytes, 0, 2);
+    world.stack[ENTRY - 1] = arm_ra;
+    assert_true(step());
+    expect_caller(arm_ra, ENTRY);
+    interrupt(halfwords, sizeof halfwords, 0, 2);
+    world.stack[ENTRY - 1] = arm_ra;
+    assert_true(step());
+    expect_caller(arm_ra, ENTRY);
+    interrupt(bytes, 4, 0, 2);
+    assert_false(step());
 }
 
 /* bx lr as Thumb code, and behind what passes for conditional as ARM code. */
@@ -470,6 +652,7 @@ static void damaged_code_leads_up_or_nowhere(void **state)
     flip_all(arm, sizeof arm, 0, 0);
     flip_all(block_thumb, sizeof block_thumb, 4, BLOCK);
     flip_all(block_arm, sizeof block_arm, 4, BLOCK);
+    flip_all(lands, sizeof lands, 2, BLOCK);
 }
 
 int main(void)
@@ -486,6 +669,10 @@ int main(void)
         cmocka_unit_test(where_sp_is_not_known_nothing_is),
         cmocka_unit_test(loops_end),
         cmocka_unit_test(libgccs_block_of_registers_is_known),
+        cmocka_unit_test(registers_that_libgcc_is_writing_are_told_apart),
+        cmocka_unit_test(landing_pads_are_gone_to),
+        cmocka_unit_test(stubs_of_linkage_tables_leave_lr_alone),
+        cmocka_unit_test(tables_of_branches_are_followed),
         cmocka_unit_test(code_that_may_be_both_is_not_followed),
         cmocka_unit_test(code_may_end_anywhere),
         cmocka_unit_test(damaged_code_leads_up_or_nowhere),
