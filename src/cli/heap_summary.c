@@ -113,8 +113,9 @@ void wndl_heap_say_summary(const struct wndl_collector_result *result)
     say_frames(t);
     say_missed(t);
     if (t->own_allocators != 0)
-        wndl_cli_note("%" PRIu32
-                      " executable%s with an allocator inside: what is called "
-                      "in there by itself is not seen",
+        wndl_cli_note(
+            "%" PRIu32
+            " heap%s where the executable has an allocator inside: what is "
+            "called in there by itself is not seen",
             t->own_allocators, plural(t->own_allocators));
 }

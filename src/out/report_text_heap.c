@@ -70,9 +70,10 @@ static void unseen(const struct head *h)
     if (count == 0)
         return;
     wndl_text_label(&h->text, "");
-    wndl_text_count(h->out, count, "executable");
-    wndl_buf_text(h->out, " with an allocator inside: what is called in "
-                          "there by itself is not seen\n");
+    wndl_text_count(h->out, count, "heap");
+    wndl_buf_text(h->out,
+        " where the executable has an allocator inside: what is "
+        "called in there by itself is not seen\n");
     wndl_text_label(&h->text, "");
     wndl_buf_text(h->out, "blocks that are freed in there count as live\n");
 }
@@ -232,6 +233,10 @@ static void stacks(const struct head *h)
         wndl_text_count(h->out, h->r->all.missed[i], "block");
         wndl_buf_printf(h->out, " (%s)\n", wndl_heap_missed_text(i));
     }
+    if (q->missed == 0)
+        return;
+    wndl_text_label(&h->text, "");
+    wndl_buf_text(h->out, "those are in the figures above, in no record\n");
 }
 
 static void gaps(const struct head *h)

@@ -241,6 +241,26 @@ static void not_known(const struct wndl_heap_report *r, struct wndl_buf *out)
     wndl_buf_text(out, ", as blocks may have been allocated unseen\n\n");
 }
 
+/* Leaks were looked for in one heap at least. */
+static void no_leaks(const struct wndl_heap_report *r, struct wndl_buf *out)
+{
+    const struct wndl_heap_row *rows = r->rows.data;
+    uint64_t known = 0;
+    for (size_t i = 0; i < r->rows.len; i++) {
+        const struct wndl_process_heap *heap =
+            wndl_vec_at(&r->symbolized->profile->heaps, rows[i].heap);
+        known += heap->leaks_known;
+    }
+    wndl_buf_text(out, "No definite leaks");
+    if (known < r->rows.len) {
+        wndl_buf_text(out, " in ");
+        wndl_text_count(out, known, "heap");
+        wndl_buf_text(out, ", not known of ");
+        wndl_text_count(out, r->rows.len - known, "other");
+    }
+    wndl_buf_text(out, "\n\n");
+}
+
 static bool has_any(const struct wndl_findings *findings)
 {
     for (size_t i = 0; i < WNDL_FINDINGS; i++) {
@@ -257,7 +277,7 @@ void wndl_text_findings(const struct wndl_heap_report *r, struct wndl_buf *out)
     not_known(r, out);
     if (r->findings.leaks_known && p->chunks_damaged == 0 &&
         r->findings.rows[WNDL_FINDING_DEFINITE].len == 0)
-        wndl_buf_text(out, "No definite leaks\n\n");
+        no_leaks(r, out);
     if (!has_any(&r->findings))
         return;
     for (size_t i = 0; i < WNDL_FINDINGS; i++)
