@@ -98,7 +98,6 @@ static int build(const struct table_options *o, const char *path)
     } else {
         const struct wndl_output output = {
             .path = o->out, .write = write_bytes, .context = &bytes};
-        wndl_output_make_way(o->out);
         exit_code = wndl_output_write(&output);
         if (exit_code == WNDL_EXIT_OK)
             say_built(&stats, bytes.size);

@@ -6,6 +6,8 @@
 #include "rec/chunk.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,14 +65,6 @@ static bool is_regular(FILE *out)
     return fstat(fileno(out), &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
-/* Not what a link leads to: the link would be gone, and not the file. */
-void wndl_output_make_way(const char *path)
-{
-    struct stat facts;
-    if (lstat(path, &facts) == 0 && S_ISREG(facts.st_mode))
-        (void)unlink(path);
-}
-
 static void say_written(const struct wndl_output *o, long size)
 {
     if (o->open_with == NULL)
@@ -82,24 +76,82 @@ static void say_written(const struct wndl_output *o, long size)
             o->open_with);
 }
 
+/* ---- files */
+
+/* What is written: a file beside the one that it is to be, or that itself. */
+struct target {
+    FILE *out;
+    char beside[PATH_MAX]; /* "": itself */
+};
+
+/* Who may write to it as it was: `old` is NULL where there was none. */
+static void take_after(int fd, const struct stat *old)
+{
+    if (old != NULL) {
+        /* Whoever may not give files away has it then. */
+        (void)!fchown(fd, old->st_uid, old->st_gid);
+        (void)fchmod(fd, old->st_mode & 0777);
+        return;
+    }
+    const mode_t mask = umask(0);
+    umask(mask);
+    (void)fchmod(fd, 0666 & ~mask);
+}
+
+static bool open_beside(
+    struct target *t, const char *path, const struct stat *old)
+{
+    const int length = snprintf(t->beside, sizeof t->beside, "%s.XXXXXX", path);
+    if (length < 0 || (size_t)length >= sizeof t->beside)
+        return false;
+    const int fd = mkstemp(t->beside);
+    if (fd < 0)
+        return false;
+    take_after(fd, old);
+    t->out = fdopen(fd, "wb");
+    if (t->out != NULL)
+        return true;
+    (void)unlink(t->beside);
+    close(fd);
+    return false;
+}
+
+/* In place: what a link leads to, pipes and devices; and files of folders that
+ * no other can be made in. */
+static bool open_target(struct target *t, const char *path)
+{
+    struct stat old;
+    const bool exists = lstat(path, &old) == 0;
+    const bool beside = exists ? S_ISREG(old.st_mode) : errno == ENOENT;
+    *t = (struct target){0};
+    if (beside && (!exists || access(path, W_OK) == 0) &&
+        open_beside(t, path, exists ? &old : NULL))
+        return true;
+    t->beside[0] = '\0';
+    t->out = fopen(path, "wb");
+    return t->out != NULL;
+}
+
 static int write_to_file(const struct wndl_output *o)
 {
+    struct target t;
     if (!wndl_output_may_write(o->path, NULL))
         return WNDL_EXIT_FAILURE;
-    FILE *out = fopen(o->path, "wb");
-    if (out == NULL)
+    if (!open_target(&t, o->path))
         return failed_write(o->path);
-    bool whole = o->write(out, o->context);
-    long size = is_regular(out) ? ftell(out) : -1;
-    bool written = !ferror(out);
-    written = fclose(out) == 0 && written;
-    if (whole && written) {
+    bool whole = o->write(t.out, o->context);
+    long size = is_regular(t.out) ? ftell(t.out) : -1;
+    bool written = !ferror(t.out);
+    written = fclose(t.out) == 0 && written;
+    const bool is_beside = t.beside[0] != '\0';
+    if (whole && written && (!is_beside || rename(t.beside, o->path) == 0)) {
         say_written(o, size);
         return WNDL_EXIT_OK;
     }
     int exit_code =
         whole ? failed_write(o->path) : wndl_cli_error("out of memory");
-    wndl_output_make_way(o->path);
+    if (is_beside)
+        (void)unlink(t.beside);
     return exit_code;
 }
 

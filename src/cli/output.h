@@ -15,9 +15,11 @@ struct wndl_output {
 };
 
 /*
- * Writes it and says so on stderr. A recording is never written over; a regular
- * file that could not be written whole is not left behind, while links, pipes
- * and devices stay. The exit code.
+ * Writes it and says so on stderr. A recording is never written over. A regular
+ * file is written beside its place and moved there when it is whole, with the
+ * access that the one before gave: what was there stays until then, and to
+ * programs that have it mapped for ever. Links, pipes and devices are written
+ * to, and so are files whose folder no other can be made in. The exit code.
  */
 int wndl_output_write(const struct wndl_output *output);
 
@@ -27,11 +29,5 @@ int wndl_output_write(const struct wndl_output *output);
  * on stderr.
  */
 bool wndl_output_may_write(const char *path, const char *input);
-
-/*
- * Takes a regular file at `path` away before another is written there, for
- * programs that have it mapped: to them it stays what it was.
- */
-void wndl_output_make_way(const char *path);
 
 #endif

@@ -90,7 +90,6 @@ int wndl_chrome_v2_cmd_build(const char *path, const char *out, bool design)
     } else {
         const struct wndl_output output = {
             .path = out, .write = write_bytes, .context = &bytes};
-        wndl_output_make_way(out);
         exit_code = wndl_output_write(&output);
         if (exit_code == WNDL_EXIT_OK)
             say_built(&stats, bytes.size);

@@ -77,4 +77,65 @@ expect_failure "OBJ is missing after 'build'" \
     "$windlass" unwind-table build -o "$work/x.wut"
 expect_failure "FILE is missing after 'verify'" \
     "$windlass" unwind-table verify "$libc"
+
+# What was there stays until the new one is whole, and who may read it as well.
+mkdir "$work/kept"
+kept=$work/kept/t.wut
+(umask 027 && "$windlass" unwind-table build /bin/sh -o "$kept" 2>"$work/err") ||
+    fail "not built: $(cat "$work/err")"
+[ "$(stat -c %a "$kept")" = 640 ] || fail "access: $(stat -c %a "$kept")"
+chmod 604 "$kept"
+cp "$kept" "$work/before"
+exec 3<"$kept"
+if (
+    trap '' XFSZ
+    ulimit -f 1
+    "$windlass" unwind-table build "$libc" -o "$kept" 2>"$work/err"
+); then
+    fail "a table was written beyond the limit of a file's size"
+fi
+grep -q 't.wut: cannot be written: ' "$work/err" || fail "$(cat "$work/err")"
+cmp -s "$kept" "$work/before" || fail "a failed build changed the table"
+[ "$(ls "$work/kept")" = t.wut ] || fail "left behind: $(ls "$work/kept")"
+"$windlass" unwind-table build "$libc" -o "$kept" 2>"$work/err" ||
+    fail "not built again: $(cat "$work/err")"
+cmp -s "$kept" "$work/libc.wut" || fail "the new table is another"
+cmp -s "$work/before" - <&3 || fail "who had the old one open sees another"
+exec 3<&-
+[ "$(stat -c %a "$kept")" = 604 ] || fail "new access: $(stat -c %a "$kept")"
+[ "$(ls "$work/kept")" = t.wut ] || fail "left behind: $(ls "$work/kept")"
+
+# What is no regular file is written to and stays; so does a link.
+ln -s t.wut "$work/kept/link"
+"$windlass" unwind-table build /bin/sh -o "$work/kept/link" 2>"$work/err" ||
+    fail "through a link: $(cat "$work/err")"
+[ -L "$work/kept/link" ] && cmp -s "$kept" "$work/before" ||
+    fail "not written to where a link leads"
+mkfifo "$work/kept/pipe"
+cat "$work/kept/pipe" >"$work/piped" &
+"$windlass" unwind-table build /bin/sh -o "$work/kept/pipe" 2>"$work/err" ||
+    fail "to a pipe: $(cat "$work/err")"
+wait
+[ -p "$work/kept/pipe" ] && cmp -s "$work/piped" "$work/before" ||
+    fail "a pipe did not get it"
+if [ -c /dev/full ]; then
+    expect_failure '/dev/full: cannot be written: ' \
+        "$windlass" unwind-table build /bin/sh -o /dev/full
+    [ -c /dev/full ] || fail "/dev/full is gone"
+fi
+"$windlass" unwind-table build /bin/sh -o /dev/null 2>"$work/err" &&
+    [ -c /dev/null ] || fail "to /dev/null: $(cat "$work/err")"
+
+# Where no other file can be made, and where nothing may be written.
+if [ "$(id -u)" -ne 0 ]; then
+    chmod 555 "$work/kept"
+    "$windlass" unwind-table build "$libc" -o "$kept" 2>"$work/err" ||
+        fail "in a folder that is kept: $(cat "$work/err")"
+    cmp -s "$kept" "$work/libc.wut" || fail "not written in place"
+    chmod 755 "$work/kept"
+    chmod 444 "$kept"
+    expect_failure 't.wut: cannot be written: ' \
+        "$windlass" unwind-table build /bin/sh -o "$kept"
+    cmp -s "$kept" "$work/libc.wut" || fail "a read-only table was changed"
+fi
 exit $failed
