@@ -56,6 +56,8 @@ static bool is_start(const char *name)
 {
     static const char *const starts[] = {"__asan_init", "__hwasan_init",
         "__lsan_init", "__memprof_init", "__msan_init", "__tsan_init"};
+    if (name[0] != '_' || name[1] != '_')
+        return false; /* as nearly all: there may be many */
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
         if (strcmp(name, starts[i]) == 0)
             return true;

@@ -328,12 +328,11 @@ static WNDL_RT_NOINLINE void *allocate(
     return record_inline(t, a, a->malloc(size), size, regs);
 }
 
-void *wndl_rt_hook_malloc(size_t size, const struct wndl_regs *regs)
+/* What `t`, which has entered quickly, has got. */
+static inline __attribute__((always_inline)) void *record_quickly(
+    struct wndl_rt_heap_thread *t, void *block, size_t size,
+    const struct wndl_regs *regs)
 {
-    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter_quickly(size);
-    if (!WNDL_RT_LIKELY(t != NULL))
-        return allocate(size, regs);
-    void *block = here.next.malloc(size);
     size_t usable;
     if (!WNDL_RT_LIKELY(block != NULL && wndl_rt_kept_size(block, &usable) &&
                         wndl_rt_lane_only_counts_birth(&t->lane, usable)))
@@ -347,11 +346,23 @@ void *wndl_rt_hook_malloc(size_t size, const struct wndl_regs *regs)
     return block;
 }
 
+static WNDL_RT_NOINLINE void *allocate_quickly(
+    struct wndl_rt_heap_thread *t, size_t size, const struct wndl_regs *regs)
+{
+    return record_quickly(t, here.next.malloc(size), size, regs);
+}
+
+void *wndl_rt_hook_malloc(size_t size, const struct wndl_regs *regs)
+{
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter_quickly(size);
+    return t == NULL ? allocate(size, regs) : allocate_quickly(t, size, regs);
+}
+
 void *wndl_rt_hook_calloc(
     size_t, size_t, const struct wndl_regs *) CALLED_BY_ASM;
 WNDL_RT_HEAP_ENTRY("calloc", "wndl_rt_hook_calloc", 2);
 
-void *wndl_rt_hook_calloc(
+static WNDL_RT_NOINLINE void *clear(
     size_t count, size_t size, const struct wndl_regs *regs)
 {
     const struct wndl_rt_allocator *a = real();
@@ -362,6 +373,20 @@ void *wndl_rt_hook_calloc(
                    : allocate_before(16, all);
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     return record(t, a, a->calloc(count, size), count * size, regs);
+}
+
+static WNDL_RT_NOINLINE void *clear_quickly(struct wndl_rt_heap_thread *t,
+    size_t count, size_t size, const struct wndl_regs *regs)
+{
+    return record_quickly(t, here.next.calloc(count, size), count * size, regs);
+}
+
+void *wndl_rt_hook_calloc(
+    size_t count, size_t size, const struct wndl_regs *regs)
+{
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter_quickly(count * size);
+    return t == NULL ? clear(count, size, regs)
+                     : clear_quickly(t, count, size, regs);
 }
 
 void *wndl_rt_hook_aligned_alloc(
@@ -450,13 +475,23 @@ int wndl_rt_hook_posix_memalign(
 void wndl_rt_hook_free(void *, const struct wndl_regs *) CALLED_BY_ASM;
 WNDL_RT_HEAP_ENTRY("free", "wndl_rt_hook_free", 1);
 
-static WNDL_RT_NOINLINE void end(struct wndl_rt_heap_thread *t,
-    const struct wndl_rt_allocator *a, void *block,
-    const struct wndl_regs *regs)
+static inline __attribute__((always_inline)) void end_inline(
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_allocator *a,
+    void *block, const struct wndl_regs *regs)
 {
     wndl_rt_heap_end(t, a, block, regs);
     a->free(block);
     wndl_rt_heap_leave();
+}
+
+/* Of `t`, which has entered quickly. */
+static WNDL_RT_NOINLINE void end(
+    struct wndl_rt_heap_thread *t, void *block, const struct wndl_regs *regs)
+{
+    if (block != NULL && !is_from_before(block))
+        end_inline(t, &here.next, block, regs);
+    else
+        wndl_rt_heap_leave();
 }
 
 static WNDL_RT_NOINLINE void release(void *block, const struct wndl_regs *regs)
@@ -466,7 +501,7 @@ static WNDL_RT_NOINLINE void release(void *block, const struct wndl_regs *regs)
         return;
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     if (t != NULL) {
-        end(t, a, block, regs);
+        end_inline(t, a, block, regs);
         return;
     }
     if (!wndl_rt_new_is_deleting(block))
@@ -477,18 +512,17 @@ static WNDL_RT_NOINLINE void release(void *block, const struct wndl_regs *regs)
 /* Blocks from before the real ones are known have marks. */
 void wndl_rt_hook_free(void *block, const struct wndl_regs *regs)
 {
-    struct wndl_rt_heap_thread *t =
-        block == NULL || wndl_rt_blocks_maybe((uintptr_t)block)
-            ? NULL
-            : wndl_rt_heap_enter_quickly(0);
-    if (!WNDL_RT_LIKELY(t != NULL)) {
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter_quickly(0);
+    size_t usable;
+    if (t == NULL) {
         release(block, regs);
         return;
     }
-    size_t usable;
-    if (!WNDL_RT_LIKELY(wndl_rt_kept_size(block, &usable) &&
+    if (!WNDL_RT_LIKELY(block != NULL &&
+                        !wndl_rt_blocks_maybe((uintptr_t)block) &&
+                        wndl_rt_kept_size(block, &usable) &&
                         wndl_rt_lane_only_counts_death(&t->lane, usable))) {
-        end(t, &here.next, block, regs);
+        end(t, block, regs);
         return;
     }
     wndl_rt_heap_count_plain_death(t, block, usable);
