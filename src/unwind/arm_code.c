@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/arm_code.h"
 
-enum { SP = 13, LR = 14, PC = 15, WORD = 4 };
+enum { IP = 12, SP = 13, LR = 14, PC = 15, WORD = 4 };
 
 static uint32_t bits(uint32_t word, unsigned low, unsigned count)
 {
@@ -72,6 +72,13 @@ static void jumps(
     i->target = (uint32_t)target;
 }
 
+/* As stubs of procedure linkage tables leave. */
+static void leaves_stub(struct wndl_arm_insn *i)
+{
+    is(i, WNDL_ARM_JUMP);
+    i->base = IP;
+}
+
 /* A transfer at sp of one register or two: before or behind a change of sp by
  * `amount`, or at it. `form` is P, U and W. */
 struct transfer {
@@ -131,7 +138,9 @@ static void decode_16_high(struct wndl_arm_insn *i, uint32_t h)
 {
     const unsigned rd = bits(h, 0, 3) | bits(h, 7, 1) << 3;
     const unsigned rm = bits(h, 3, 4);
-    if ((h & 0xff00) == 0x4700) {
+    if (h == 0x4778) { /* bx pc: to a stub in ARM code */
+        leaves_stub(i);
+    } else if ((h & 0xff00) == 0x4700) {
         if ((h & 0x80) != 0)
             is(i, WNDL_ARM_CALL);
         else
@@ -358,7 +367,8 @@ static void decode_a32_immediate(struct wndl_arm_insn *i, uint32_t w)
     }
 }
 
-static void decode_a32_register(struct wndl_arm_insn *i, uint32_t w)
+static void decode_a32_register(
+    struct wndl_arm_insn *i, uint32_t w, uint64_t pc)
 {
     const unsigned rd = bits(w, 12, 4), rn = bits(w, 16, 4), rm = bits(w, 0, 4);
     const uint32_t op = w & 0x0ff00ff0;
@@ -369,6 +379,8 @@ static void decode_a32_register(struct wndl_arm_insn *i, uint32_t w)
             is(i, rm == LR ? WNDL_ARM_RETURN : WNDL_ARM_JUMP);
     } else if (op == 0x01a00000) {
         add(i, rd, rm, 0);
+    } else if (rd == PC && rn == PC && op == 0x00800000) {
+        jumps(i, WNDL_ARM_JUMP, pc);
     } else if (rd == SP && rn == SP && (op == 0x00800000 || op == 0x00400000)) {
         add_register(i, rm, op == 0x00800000 ? 1 : -1);
     } else if ((w & 0x0e5000d0) == 0x004000d0 && rn == SP) { /* ldrd, strd */
@@ -394,6 +406,8 @@ static void decode_a32_single(struct wndl_arm_insn *i, uint32_t w)
                         mask, writes ? form | 1 : form, w & 0xfff, loads});
     else if (bits(w, 16, 4) == SP && writes)
         is(i, WNDL_ARM_MOVES_SP);
+    else if ((w & 0x0ffff000) == 0x05bcf000) /* ldr pc, [ip, #...]! */
+        leaves_stub(i);
     else if (loads && of_word && mask == 1u << PC)
         is(i, WNDL_ARM_JUMP);
     if (i->kind == WNDL_ARM_LOAD && mask == 1u << PC)
@@ -410,7 +424,7 @@ static void decode_a32(struct wndl_arm_insn *i, uint32_t w, uint64_t pc)
     }
     switch (bits(w, 25, 3)) {
     case 0:
-        decode_a32_register(i, w);
+        decode_a32_register(i, w, pc);
         return;
     case 1:
         decode_a32_immediate(i, w);

@@ -32,8 +32,9 @@ enum wndl_arm_kind {
     WNDL_ARM_CONST,  /* reg = amount */
     WNDL_ARM_TOP,    /* the upper half of reg = amount */
     WNDL_ARM_RETURN, /* bx lr */
-    WNDL_ARM_JUMP,   /* to `target`, 0 where that is not known; of Thumb's
-                      * tables of branches, the first one's */
+    WNDL_ARM_JUMP,   /* to `target`, 0 where that is not known; of tables of
+                      * branches, the first one's. `base` is ip where a stub of
+                      * a procedure linkage table leaves by it */
     WNDL_ARM_BRANCH, /* the same under a condition */
     WNDL_ARM_CALL,
     WNDL_ARM_IT,       /* the next `amount` instructions have conditions */

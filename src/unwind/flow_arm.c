@@ -14,6 +14,7 @@ enum {
     STRETCHES_MAX = 48,
     FIRST_SAVED = WNDL_ARM_R4,
     LAST_SAVED = 11,
+    IP = 12,
 };
 
 /* What a branch that was passed over is taken with: registers that frames are
@@ -38,6 +39,7 @@ struct flow {
     struct wndl_cfi_regs now;
     uint64_t pushed_lr;  /* 0: it was not, or what it had is not known */
     uint64_t lr_slot;    /* that lr was loaded from; 0: none */
+    bool popped_lr;      /* for good: what is jumped to is called last */
     bool is_another;     /* not the caller but a function further up */
     int64_t conditional; /* instructions under a condition that follow */
     struct way ways[WAYS_MAX];
@@ -114,7 +116,10 @@ static void push(struct flow *f, const struct wndl_arm_insn *i)
 {
     uint64_t *sp = &f->now.regs[WNDL_ARM_SP];
     *sp = (uint32_t)(*sp + (uint64_t)i->amount);
-    if ((i->mask >> WNDL_ARM_LR & 1) != 0 && has(&f->now, WNDL_ARM_LR))
+    if ((i->mask >> WNDL_ARM_LR & 1) == 0)
+        return;
+    f->popped_lr = false;
+    if (has(&f->now, WNDL_ARM_LR))
         f->pushed_lr = f->now.regs[WNDL_ARM_LR];
 }
 
@@ -124,6 +129,7 @@ static bool pop(struct flow *f, const struct wndl_arm_insn *i)
     if (!has(&f->now, WNDL_ARM_SP))
         return false;
     set(&f->now, WNDL_ARM_SP, (uint32_t)(slot + (uint64_t)i->amount));
+    f->popped_lr |= (i->mask >> WNDL_ARM_LR & 1) != 0;
     return restore_all(f, i->mask & ~(1u << WNDL_ARM_SP), slot);
 }
 
@@ -211,6 +217,7 @@ static bool follow(struct flow *f, const struct wndl_arm_insn *i)
         add(f, i);
         return true;
     case WNDL_ARM_CALL:
+        f->popped_lr = false;
         forget(&f->now, WNDL_ARM_LR);
         return true;
     case WNDL_ARM_IT:
@@ -218,6 +225,9 @@ static bool follow(struct flow *f, const struct wndl_arm_insn *i)
         return true;
     case WNDL_ARM_RETURN:
         return follow_return(f);
+    case WNDL_ARM_JUMP: /* to where nobody knows, it may be a tail call */
+        return i->target != 0 ||
+               ((f->popped_lr || i->base == IP) && follow_return(f));
     case WNDL_ARM_ADDREG:
     case WNDL_ARM_MOVES_SP: /* a frame pointer may lead back */
         forget(&f->now, WNDL_ARM_SP);
@@ -252,6 +262,7 @@ static uint64_t take_way(struct flow *f)
     const struct way *way = &f->ways[f->ways_taken++];
     f->pushed_lr = way->pushed_lr;
     f->lr_slot = 0;
+    f->popped_lr = false;
     f->conditional = 0;
     f->now = *f->before;
     for (unsigned i = 0; i < KEPT; i++) {
@@ -339,12 +350,18 @@ static bool follow_all(
     return false;
 }
 
-/* From a stub of a procedure linkage table, which is ARM code and leaves all
- * alone but ip, to where what it jumps to returns. */
+/* From a stub of a procedure linkage table, which leaves all alone but ip, to
+ * where what it jumps to returns. */
 static bool step_from_stub(const struct wndl_space *space,
     const struct wndl_arm_code *code, struct wndl_full *full)
 {
-    enum { STUB_MAX = 4, ADD_PC = 0xe28fc, ADD_IP = 0xe28cc, JUMP = 0xe5bcf };
+    enum {
+        STUB_MAX = 5,
+        ADD_PC = 0xe28fc,
+        ADD_IP = 0xe28cc,
+        JUMP = 0xe5bcf,
+        TO_ARM = 0x46c04778, /* bx pc; nop: comes from Thumb code */
+    };
     const uint64_t ra = full->regs.regs[WNDL_ARM_LR];
     struct wndl_cursor c = wndl_cursor_at(
         code->bytes, full->regs.regs[WNDL_ARM_PC] - code->addr, false);
@@ -352,7 +369,9 @@ static bool step_from_stub(const struct wndl_space *space,
     if (!full->interrupted || !has(&full->regs, WNDL_ARM_LR))
         return false;
     for (unsigned i = 1;
-         i < STUB_MAX && (word >> 12 == ADD_PC || word >> 12 == ADD_IP); i++)
+         i < STUB_MAX &&
+         (word == TO_ARM || word >> 12 == ADD_PC || word >> 12 == ADD_IP);
+         i++)
         word = wndl_cursor_u32(&c);
     if (c.failed || word >> 12 != JUMP ||
         !wndl_arm_is_behind_call(space->remote, ra))
@@ -379,6 +398,15 @@ static bool step_as(const struct wndl_space *space,
     return follow_all(&f, code, full);
 }
 
+static bool is_same(const struct wndl_full *a, const struct wndl_full *b)
+{
+    for (unsigned reg = 0; reg < WNDL_ARM_REGS; reg++) {
+        if (has(&a->regs, reg) && a->regs.regs[reg] != b->regs.regs[reg])
+            return false;
+    }
+    return a->regs.valid == b->regs.valid && a->interrupted == b->interrupted;
+}
+
 bool wndl_flow_arm_step_in(const struct wndl_space *space,
     struct wndl_bytes bytes, uint64_t addr, struct wndl_full *full)
 {
@@ -393,7 +421,7 @@ bool wndl_flow_arm_step_in(const struct wndl_space *space,
     code.thumb = true;
     struct wndl_full thumb = *full;
     const bool is_thumb = step_as(space, &code, &thumb);
-    if (is_arm == is_thumb)
+    if (is_arm ? is_thumb && !is_same(&other, &thumb) : !is_thumb)
         return false; /* neither, or nobody knows which */
     *full = is_arm ? other : thumb;
     return true;

@@ -294,6 +294,7 @@ static void tail_calls_are_followed(void **state)
     };
     static const uint16_t far[] = {0xe8bd, 0x4010, 0xf000, 0xbfff};
     static const uint16_t unknown[] = {0xe8bd, 0x4010, 0x4718}; /* bx r3 */
+    static const uint16_t by_stub[] = {NOP, 0xe7ff, 0x4778};    /* bx pc */
     (void)state;
     interrupt(near, sizeof near, 0, 2);
     world.stack[ENTRY - 2] = 4;
@@ -306,7 +307,13 @@ static void tail_calls_are_followed(void **state)
     assert_false(step());
     interrupt(unknown, sizeof unknown, 0, 2);
     world.stack[ENTRY - 1] = arm_ra;
+    assert_true(step());
+    expect_caller(arm_ra, ENTRY);
+    interrupt(unknown, sizeof unknown, 4, 0); /* it may be a switch */
     assert_false(step());
+    interrupt(by_stub, sizeof by_stub, 0, 0);
+    assert_true(step());
+    expect_caller(thumb_ra, ENTRY);
 }
 
 static void where_sp_is_not_known_nothing_is(void **state)
@@ -560,6 +567,8 @@ static void stubs_of_linkage_tables_leave_lr_alone(void **state)
         0xe28cca32, /* 4 add ip, ip, #204800 */
         0xe5bcf4a8, /* 8 ldr pc, [ip, #1192]! */
     };
+    static const uint32_t from_thumb[] = {0x46c04778, /* bx pc; nop */
+        0xe28fc601, 0xe28cca32, 0xe5bcf4a8};
     (void)state;
     for (uint32_t at = 0; at < sizeof stub; at += 4) {
         interrupt(stub, sizeof stub, at, 0);
@@ -572,6 +581,9 @@ static void stubs_of_linkage_tables_leave_lr_alone(void **state)
     assert_false(step());
     interrupt(stub, sizeof stub - 4, 0, 0);
     assert_false(step());
+    interrupt(from_thumb, sizeof from_thumb, 0, 0);
+    assert_true(step());
+    expect_caller(thumb_ra, ENTRY);
 }
 
 /* Of a table of branches the first is taken. */
@@ -581,7 +593,16 @@ static void tables_of_branches_are_followed(void **state)
         0x0302, B_SELF, POP_R4_PC, B_SELF};
     static const uint16_t halfwords[] = {0xe8df, 0xf010, /* 0 tbh [pc, r0] */
         0x0002, 0x0003, POP_R4_PC, B_SELF};
+    static const uint32_t in_arm[] = {
+        0xe08ff003, /* 0 add pc, pc, r3 */
+        0xeafffffe, /* 4 b . */
+        0xe8bd8010, /* 8 pop {r4, pc} */
+    };
     (void)state;
+    interrupt(in_arm, sizeof in_arm, 0, 2);
+    world.stack[ENTRY - 1] = arm_ra;
+    assert_true(step());
+    expect_caller(arm_ra, ENTRY);
     interrupt(bytes, sizeof bytes, 0, 2);
     world.stack[ENTRY - 1] = arm_ra;
     assert_true(step());
@@ -595,12 +616,17 @@ static void tables_of_branches_are_followed(void **state)
 }
 
 /* bx lr as Thumb code, and behind what passes for conditional as ARM code. */
-static void code_that_may_be_both_is_not_followed(void **state)
+static void code_that_may_be_both_is_followed_to_one_caller(void **state)
 {
     static const uint16_t both[] = {BX_LR, BX_LR, 0xff1e, 0xe12f};
+    static const uint16_t others[] = {POP_R4_PC, BX_LR, 0xff1e, 0xe12f};
     static const uint16_t one[] = {BX_LR, BX_LR, 0xff1e, 0xe1a0};
     (void)state;
     interrupt(both, sizeof both, 0, 0);
+    assert_true(step());
+    expect_caller(thumb_ra, ENTRY);
+    interrupt(others, sizeof others, 0, 2);
+    world.stack[ENTRY - 1] = arm_ra;
     assert_false(step());
     interrupt(one, sizeof one, 0, 0);
     assert_true(step());
@@ -673,7 +699,7 @@ int main(void)
         cmocka_unit_test(landing_pads_are_gone_to),
         cmocka_unit_test(stubs_of_linkage_tables_leave_lr_alone),
         cmocka_unit_test(tables_of_branches_are_followed),
-        cmocka_unit_test(code_that_may_be_both_is_not_followed),
+        cmocka_unit_test(code_that_may_be_both_is_followed_to_one_caller),
         cmocka_unit_test(code_may_end_anywhere),
         cmocka_unit_test(damaged_code_leads_up_or_nowhere),
     };
