@@ -82,7 +82,7 @@ static struct wndl_bytes map_file(const char *path)
     return bytes.data == NULL ? (struct wndl_bytes){0} : bytes;
 }
 
-static bool read_whole(int fd, uint8_t *to, size_t size)
+static bool read_from_start(int fd, uint8_t *to, size_t size)
 {
     size_t done = 0;
     if (wndl_raw3(SYS_lseek, fd, 0, SEEK_SET) != 0)
@@ -97,18 +97,13 @@ static bool read_whole(int fd, uint8_t *to, size_t size)
 }
 
 /* A copy, which nobody can cut short while it is used, or write to. */
-static struct wndl_bytes copy_file(const char *path)
+static struct wndl_bytes copy_of(int fd, size_t size)
 {
-    size_t size;
-    int fd = open_sized(path, &size);
-    if (fd < 0)
-        return (struct wndl_bytes){0};
     uint8_t *copy = wndl_raw_map(
         size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
     const bool whole =
-        copy != NULL && read_whole(fd, copy, size) &&
+        copy != NULL && read_from_start(fd, copy, size) &&
         wndl_raw3(SYS_mprotect, (long)copy, (long)size, PROT_READ) == 0;
-    wndl_raw_close(fd);
     if (whole)
         return (struct wndl_bytes){copy, size};
     if (copy != NULL)
@@ -121,6 +116,56 @@ struct wanted {
     const struct wndl_dlmodule *module;
     struct wndl_bytes id;
 };
+
+static bool is_own(struct wndl_bytes bytes)
+{
+    return bytes.size >= sizeof WNDL_TABLE_MAGIC - 1 &&
+           memcmp(bytes.data, WNDL_TABLE_MAGIC, sizeof WNDL_TABLE_MAGIC - 1) ==
+               0;
+}
+
+/* How much to copy of a file of `size` bytes, by its first ones; 0 when it is
+ * no table of the module. */
+static size_t size_to_copy(
+    struct wndl_bytes head, size_t size, const struct wanted *wanted)
+{
+    struct wndl_table table;
+    if (is_own(head)) {
+        const bool is_wanted =
+            wndl_table_open_head(head, size, &table, NULL) == WNDL_OK &&
+            wndl_table_is_for(&table, WNDL_ARCH_MACHINE, wanted->id, NULL) ==
+                WNDL_OK;
+        return is_wanted ? size : 0;
+    }
+    if (WNDL_ARCH_MACHINE != EM_ARM)
+        return 0;
+    const uint64_t told = wndl_chrome_v2_size(head);
+    return told <= size ? (size_t)told : 0;
+}
+
+/* Nothing of it is kept but the first bytes until they are found to be right:
+ * whatever lies there may be large. */
+static struct wndl_bytes copy_file(
+    const char *path, const struct wanted *wanted)
+{
+    enum { HEAD = WNDL_TABLE_HEADER };
+    _Static_assert((int)HEAD >= (int)WNDL_CHROME_V2_HEADER, "both heads fit");
+    uint8_t head[HEAD];
+    struct wndl_bytes copy = {0};
+    size_t size;
+    int fd = open_sized(path, &size);
+    if (fd < 0)
+        return copy;
+    const size_t first = size < HEAD ? size : HEAD;
+    if (read_from_start(fd, head, first))
+        size = size_to_copy((struct wndl_bytes){head, first}, size, wanted);
+    else
+        size = 0;
+    if (size != 0)
+        copy = copy_of(fd, size);
+    wndl_raw_close(fd);
+    return copy;
+}
 
 static const char *file_of(const struct wndl_dlmodule *module)
 {
@@ -141,13 +186,6 @@ static bool open_chrome(struct wndl_bytes bytes, const struct wanted *wanted,
            wndl_table_open_chrome(bytes, &of, table, NULL) == WNDL_OK;
 }
 
-static bool is_own(struct wndl_bytes bytes)
-{
-    return bytes.size >= sizeof WNDL_TABLE_MAGIC - 1 &&
-           memcmp(bytes.data, WNDL_TABLE_MAGIC, sizeof WNDL_TABLE_MAGIC - 1) ==
-               0;
-}
-
 /* False when they are no table of the module. */
 static bool open_bytes(struct wndl_bytes bytes, const struct wanted *wanted,
     struct wndl_table *table)
@@ -163,7 +201,7 @@ static bool open_bytes(struct wndl_bytes bytes, const struct wanted *wanted,
 static bool open_table(
     const char *path, const struct wanted *wanted, struct wndl_table *table)
 {
-    const struct wndl_bytes bytes = copy_file(path);
+    const struct wndl_bytes bytes = copy_file(path, wanted);
     if (bytes.size == 0)
         return false;
     if (open_bytes(bytes, wanted, table))

@@ -24,6 +24,24 @@ static bool take_part(struct wndl_cursor *c, struct wndl_bytes bytes,
     return true;
 }
 
+uint64_t wndl_chrome_v2_size(struct wndl_bytes head)
+{
+    struct wndl_cursor c = wndl_cursor_at(head, 0, false);
+    uint64_t next = wndl_cursor_u32(&c);
+    if (next != SHIPPED && next != DESIGN)
+        return 0;
+    const unsigned parts = (unsigned)next / 8;
+    c = wndl_cursor_at(head, 0, false);
+    for (unsigned i = 0; i < parts; i++) {
+        /* Pages, and functions, which two parts of bytes follow. */
+        const uint32_t unit = i == 0 || i + 3 == parts ? WORD : 1;
+        if (wndl_cursor_u32(&c) != next)
+            return 0;
+        next += (uint64_t)wndl_cursor_u32(&c) * unit;
+    }
+    return c.failed ? 0 : next;
+}
+
 enum wndl_status wndl_chrome_v2_open(
     struct wndl_bytes bytes, struct wndl_chrome_v2 *t, struct wndl_error *err)
 {

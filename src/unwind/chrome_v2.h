@@ -17,6 +17,7 @@
 
 enum {
     WNDL_CHROME_V2_PAGE_SHIFT = 17, /* bytes of text of a page: 128 KiB */
+    WNDL_CHROME_V2_HEADER = 40,     /* bytes at most */
     WNDL_CHROME_V2_ENTRY = 4,       /* bytes of pages' and functions' entries */
 };
 
@@ -26,6 +27,10 @@ struct wndl_chrome_v2 {
     uint32_t page_count, function_count;
     bool design;
 };
+
+/* How large it is by its header, the first WNDL_CHROME_V2_HEADER bytes of a
+ * file or all of a shorter one; 0: it is none. */
+uint64_t wndl_chrome_v2_size(struct wndl_bytes head);
 
 /* MALFORMED when its header or the parts that it tells of do not fit. The bytes
  * must outlive `table`. */

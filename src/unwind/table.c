@@ -64,29 +64,22 @@ static size_t index_size(uint32_t blocks)
 }
 
 /* Everything lies behind the header without gaps, so that its sizes say where
- * it is. */
-static bool lay_out(struct wndl_table *t)
+ * it is, and how large the file is. */
+static uint64_t size_of_all(const struct wndl_table *t)
 {
-    const uint64_t size = t->bytes.size;
-    uint64_t at = WNDL_TABLE_HEADER;
-    t->index = t->bytes.data + at;
-    at += index_size(t->block_count);
-    const uint64_t dict = at;
-    at += t->dict_size;
-    const uint64_t rules = at;
-    at += (uint64_t)t->rule_count * sizeof(uint32_t);
-    const uint64_t rows = at;
-    at += t->rows_size;
-    const uint64_t records = at;
-    at += t->records_size;
-    if (at + WNDL_TABLE_TAIL != size)
-        return false;
-    t->dict = t->bytes.data + dict;
-    t->rules = t->bytes.data + rules;
-    t->rows = t->bytes.data + rows;
-    t->records = t->bytes.data + records;
+    return WNDL_TABLE_HEADER + (uint64_t)index_size(t->block_count) +
+           t->dict_size + (uint64_t)t->rule_count * sizeof(uint32_t) +
+           t->rows_size + t->records_size + WNDL_TABLE_TAIL;
+}
+
+static void lay_out(struct wndl_table *t)
+{
+    t->index = t->bytes.data + WNDL_TABLE_HEADER;
+    t->dict = t->index + index_size(t->block_count);
+    t->rules = t->dict + t->dict_size;
+    t->rows = t->rules + (size_t)t->rule_count * sizeof(uint32_t);
+    t->records = t->rows + t->rows_size;
     t->records_end = t->records + t->records_size;
-    return true;
 }
 
 /* Of the header, in its order; returns the size that the file should have. */
@@ -131,13 +124,13 @@ static bool is_sane(const struct wndl_table *t)
            t->base <= UINT64_MAX - span;
 }
 
-enum wndl_status wndl_table_open(
-    struct wndl_bytes bytes, struct wndl_table *table, struct wndl_error *err)
+enum wndl_status wndl_table_open_head(struct wndl_bytes head,
+    uint64_t file_size, struct wndl_table *table, struct wndl_error *err)
 {
-    struct wndl_cursor c = wndl_cursor_at(bytes, 0, false);
+    struct wndl_cursor c = wndl_cursor_at(head, 0, false);
     const uint8_t *magic = wndl_cursor_take(&c, 8);
-    *table = (struct wndl_table){.bytes = bytes};
-    if (magic == NULL || bytes.size < WNDL_TABLE_HEADER)
+    *table = (struct wndl_table){.bytes = head};
+    if (magic == NULL || head.size < WNDL_TABLE_HEADER)
         return fail(err, WNDL_TRUNCATED, "is too short for an unwind table");
     if (__builtin_memcmp(magic, WNDL_TABLE_MAGIC, 8) != 0)
         return fail(err, WNDL_MALFORMED, "is not an unwind table");
@@ -146,11 +139,23 @@ enum wndl_status wndl_table_open(
         return fail(err, WNDL_UNSUPPORTED,
             "is an unwind table of another version than 2");
     uint32_t size = read_header(&c, table);
-    if (size > bytes.size)
+    if (size > file_size)
         return fail(err, WNDL_TRUNCATED, "is an unwind table cut short");
-    if (c.failed || size != bytes.size || !is_sane(table) || !lay_out(table))
+    if (c.failed || size != file_size || !is_sane(table) ||
+        size_of_all(table) != size)
         return fail(
             err, WNDL_MALFORMED, "is an unwind table with a damaged header");
+    return WNDL_OK;
+}
+
+enum wndl_status wndl_table_open(
+    struct wndl_bytes bytes, struct wndl_table *table, struct wndl_error *err)
+{
+    enum wndl_status status =
+        wndl_table_open_head(bytes, bytes.size, table, err);
+    if (status != WNDL_OK)
+        return status;
+    lay_out(table);
     table->in_block = (1u << table->block_shift) - 1;
     table->buckets = (uint8_t)(1u << (table->block_shift - WNDL_TABLE_BUCKET));
     table->cpu = this_cpu();

@@ -64,6 +64,14 @@ enum wndl_status wndl_table_open(struct wndl_bytes bytes,
     struct wndl_table *table, struct wndl_error *err) WNDL_MUST_USE;
 
 /*
+ * The same by the first bytes of a file, WNDL_TABLE_HEADER of them or more, and
+ * its size, before the rest is read. No address can be looked up in `table`.
+ */
+enum wndl_status wndl_table_open_head(struct wndl_bytes head,
+    uint64_t file_size, struct wndl_table *table,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/*
  * Whether it is of the binary with this machine (EM_*) and build-id. MALFORMED,
  * with a sentence, when it is another's.
  */

@@ -85,3 +85,28 @@ complete_above 95
     fail "no table of windlass itself"
 record 0 -r 1000 -- stripped/tabled 100 20
 complete_above 95
+
+# Of what its first bytes show to be no table of the program, nothing else is
+# read: its memory would be seen to grow by all of it.
+command -v python3 >/dev/null || exit 0
+large=$((300 * 1024)) # KiB
+for as in zeros cut longer text; do
+    rm -f r.wndl "other/$id.wut"
+    case $as in
+    cut) cp "tables/$id.wut" "other/$id.wut" ;;
+    longer)
+        cp "tables/$id.wut" "other/$id.wut"
+        # Its size, at 20, is told to be the file's: its parts are too short.
+        printf '\000\000\300\022' | dd of="other/$id.wut" bs=1 seek=20 \
+            conv=notrunc 2>/dev/null
+        ;;
+    text) echo "no table" >"other/$id.wut" ;;
+    esac
+    truncate -s ${large}K "other/$id.wut"
+    peak=$(python3 -c 'import resource, subprocess, sys
+assert subprocess.call(sys.argv[1:], stderr=subprocess.DEVNULL) == 0
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
+        "$windlass" record -o r.wndl -r 1000 -- stripped/tabled 100 20) ||
+        fail "$as: not recorded"
+    [ "$peak" -lt $large ] || fail "$as: $peak KiB of memory were used"
+done

@@ -341,6 +341,23 @@ static void expect_at(
     assert_memory_equal(found.data, bytes, found.size);
 }
 
+/* Which is all that it takes; of less of it there is none. */
+static void expect_size_by_header(const struct made *m)
+{
+    const size_t header = m->table.design ? 40 : 32;
+    for (size_t size = 0; size <= WNDL_CHROME_V2_HEADER; size++)
+        assert_int_equal(
+            wndl_chrome_v2_size((struct wndl_bytes){m->bytes.data, size}),
+            size < header ? 0 : m->bytes.size);
+    for (size_t at = 0; at < header; at += 8) {
+        m->bytes.data[at] ^= 1;
+        assert_int_equal(wndl_chrome_v2_size(
+                             (struct wndl_bytes){m->bytes.data, m->bytes.size}),
+            0);
+        m->bytes.data[at] ^= 1;
+    }
+}
+
 static void lookups_go_by_pages_and_by_functions_before(void **state)
 {
     (void)state;
@@ -349,6 +366,7 @@ static void lookups_go_by_pages_and_by_functions_before(void **state)
         struct wndl_chrome_v2_place place;
         struct wndl_chrome_v2_verdict verdict;
         build(&m, design != 0);
+        expect_size_by_header(&m);
         expect_at(&m.table, 0, "\x80");
         expect_at(&m.table, 0x10, "\xb0");
         expect_at(&m.table, 0x12, "\xa8\xb0");

@@ -398,13 +398,32 @@ static void look_up_everywhere(const struct wndl_table *table)
     }
 }
 
+static enum wndl_status open_head(
+    const struct libc *libc, size_t size, uint64_t file_size)
+{
+    struct wndl_table table;
+    uint8_t *bytes = exact(libc->bytes, size);
+    enum wndl_status status = wndl_table_open_head(
+        (struct wndl_bytes){bytes, size}, file_size, &table, NULL);
+    free(bytes);
+    return status;
+}
+
 static void a_table_cut_anywhere_is_refused(void **state)
 {
     const struct libc *libc = *state;
     for (size_t size = 0; size < libc->size; size++) {
         if (open_bytes(libc->bytes, size, NULL) == WNDL_OK)
             fail_msg("a table of %zu bytes was taken", size);
+        if (open_head(libc, size, libc->size) == WNDL_OK &&
+            size < WNDL_TABLE_HEADER)
+            fail_msg("a header of %zu bytes was taken", size);
     }
+    assert_int_equal(open_head(libc, WNDL_TABLE_HEADER, libc->size), WNDL_OK);
+    assert_int_equal(
+        open_head(libc, WNDL_TABLE_HEADER, libc->size - 1), WNDL_TRUNCATED);
+    assert_int_equal(
+        open_head(libc, WNDL_TABLE_HEADER, libc->size + 1), WNDL_MALFORMED);
     /* The same where the header tells of the cut: its parts do not fit. */
     for (size_t size = WNDL_TABLE_HEADER; size < libc->size; size += 101) {
         uint8_t *bytes = exact(libc->bytes, size);
