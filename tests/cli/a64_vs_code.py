@@ -9,7 +9,7 @@ the addresses of CFI. Prints how much was compared, and every difference.
 import re
 import sys
 
-from pe_arm64_vs_code import State, instructions, ours, plain
+from a64_code import State, agrees, instructions, ours, plain
 
 
 class Path(State):
@@ -62,12 +62,6 @@ def follow(start, end, code):
                 break
             at += 4
     return states, bad
-
-
-def agrees(state, rules):
-    (reg, offset), saved = plain(rules)
-    cfa = {"sp": state.depth, "x29": state.fp}.get(reg)
-    return cfa == offset and saved == state.saved
 
 
 def main():
