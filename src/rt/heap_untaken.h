@@ -39,9 +39,11 @@ static inline bool wndl_rt_heap_takes(
 static inline struct wndl_rt_heap_thread *wndl_rt_heap_enter_quickly(
     uint64_t size)
 {
+    if (size >= wndl_rt_heap->quick_below)
+        return NULL;
     struct wndl_rt_heap_here *here = &wndl_rt_heap_here;
     struct wndl_rt_heap_thread *self = here->self;
-    if (self == NULL || here->busy || size >= wndl_rt_heap->quick_below)
+    if (!WNDL_RT_LIKELY(self != NULL && !here->busy))
         return NULL;
     here->busy = true;
     atomic_signal_fence(memory_order_seq_cst);
