@@ -48,6 +48,7 @@ struct wndl_stranger {
     uint32_t parent;          /* index + 1, 0 for none */
     uint64_t first;           /* CLOCK_MONOTONIC ns: when it was found */
     enum wndl_refusal reason; /* as of the last look */
+    bool is_copy;             /* of its parent, as of then */
     bool told;                /* it is in the recording */
     char executable[PATH_MAX];
 };

@@ -80,11 +80,26 @@ static void tell(struct wndl_collector *c, struct wndl_stranger *s)
     s->told = true;
 }
 
+static bool had_time_to_load(const struct wndl_stranger *s)
+{
+    return wndl_clock_monotonic_ns() - s->first > LOADING_NS;
+}
+
+/*
+ * A copy of one that is recorded says hello at once, if it was made by what
+ * our hooks see; one by vfork() is soon another image.
+ */
+static bool is_bare_clone(const struct wndl_stranger *s)
+{
+    return s->is_copy && had_time_to_load(s);
+}
+
 /* It is gone, or we are: what is known of it is told. */
 static void tell_late(struct wndl_collector *c, struct wndl_stranger *s)
 {
-    uint64_t known = wndl_clock_monotonic_ns() - s->first;
-    if (!s->told && (s->reason != WNDL_REFUSAL_NONE || known > LOADING_NS))
+    if (s->reason == WNDL_REFUSAL_NONE && is_bare_clone(s))
+        s->reason = WNDL_REFUSAL_CLONE;
+    if (!s->told && (s->reason != WNDL_REFUSAL_NONE || had_time_to_load(s)))
         tell(c, s);
 }
 
@@ -141,15 +156,9 @@ static bool runtime_is_for_all(const struct wndl_collector *c)
            strstr(c->request.runtime, "$LIB") != NULL;
 }
 
-/*
- * A copy of one that is recorded says hello at once, if it was made by what
- * our hooks see; one by vfork() is soon another image.
- */
-static bool is_bare_clone(
+static bool is_copy(
     const struct wndl_collector *c, const struct wndl_stranger *s)
 {
-    if (wndl_clock_monotonic_ns() - s->first < LOADING_NS)
-        return false;
     const struct wndl_live *l = c->processes;
     while (
         l != NULL && (l->process == NULL || l->process->index + 1 != s->parent))
@@ -164,11 +173,23 @@ static bool is_loading(const struct wndl_stranger *s, enum wndl_refusal reason)
            wndl_clock_monotonic_ns() - s->first < EMULATED_LOADING_NS;
 }
 
+static bool runs(const struct wndl_stranger *s)
+{
+    struct wndl_proc_stat stat;
+    return wndl_proc_stat(s->pid, &stat) && stat.state != 'Z' &&
+           stat.start == s->start;
+}
+
+/* What is seen of one that ends meanwhile is nothing. */
 static void look_at(struct wndl_collector *c, struct wndl_stranger *s)
 {
     enum wndl_refusal reason = wndl_reason_of(s->pid, runtime_is_for_all(c));
+    bool copy = is_copy(c, s);
     look_at_name(s);
-    if (reason == WNDL_REFUSAL_NONE && is_bare_clone(c, s))
+    if (!runs(s))
+        return;
+    s->is_copy = copy;
+    if (reason == WNDL_REFUSAL_NONE && is_bare_clone(s))
         reason = WNDL_REFUSAL_CLONE;
     bool again = reason == s->reason && reason != WNDL_REFUSAL_NONE &&
                  !is_loading(s, reason);
@@ -181,10 +202,7 @@ static void look_at_all(struct wndl_collector *c)
 {
     for (struct wndl_stranger **link = &c->strangers; *link != NULL;) {
         struct wndl_stranger *s = *link;
-        struct wndl_proc_stat stat;
-        bool runs = wndl_proc_stat(s->pid, &stat) && stat.state != 'Z' &&
-                    stat.start == s->start;
-        if (!runs) {
+        if (!runs(s)) {
             tell_late(c, s);
             drop(link);
             continue;

@@ -72,6 +72,32 @@ unknown_to clones "it was made by a bare clone()"
 record 0 -- ./clones fork
 ! grep -q '^unfollowed' dump || fail "a fork is called a clone"
 
+# Many, most of which end before they are looked at for the second time.
+cat >many.c <<'C'
+#define _GNU_SOURCE
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    for (int i = 0; i < 200; i++) {
+        if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) {
+            usleep(700 * 1000);
+            _exit(0);
+        }
+    }
+    while (wait(NULL) > 0)
+        ;
+    return 0;
+}
+C
+cc -O1 -o many many.c
+record 0 -- ./many
+grep -q '^unfollowed' dump || fail "none of many is told"
+[ "$(awk '$1 == "unfollowed" { print $3 }' dump | sort -u)" = 11 ] ||
+    fail "a clone has another reason"
+
 # Children are not looked for when they are not wanted.
 record 0 --no-children -- sh -c './still 300 0'
 ! grep -q '^unfollowed' dump || fail "--no-children names them"
