@@ -6,12 +6,12 @@
  * it has generated, with frame records of which no rules tell, and that calls
  * back into C.
  */
+#include "../tests/fixtures/unwind/calls_back.h"
+
 #include <alloca.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum { NUMBERS = 400 };
 
@@ -74,39 +74,7 @@ static unsigned use_alloca(unsigned n)
 
 /* ---- generated code */
 
-/* Calls its first argument with the second one. */
-#if defined(__aarch64__)
-static const uint32_t code[] = {
-    0xa9bf7bfd, /* stp x29, x30, [sp, #-16]! */
-    0x910003fd, /* mov x29, sp */
-    0xaa0003e2, /* mov x2, x0 */
-    0xaa0103e0, /* mov x0, x1 */
-    0xd63f0040, /* blr x2 */
-    0xa8c17bfd, /* ldp x29, x30, [sp], #16 */
-    0xd65f03c0, /* ret */
-};
-#elif defined(__i386__)
-static const uint8_t code[] = {
-    0x55,             /* push %ebp */
-    0x89, 0xe5,       /* mov %esp, %ebp */
-    0x83, 0xec, 0x04, /* sub $4, %esp */
-    0xff, 0x75, 0x0c, /* push 12(%ebp) */
-    0xff, 0x55, 0x08, /* call *8(%ebp) */
-    0xc9,             /* leave */
-    0xc3,             /* ret */
-};
-#else
-static const uint32_t code[] = {
-    0xe92d4800, /* push {r11, lr} */
-    0xe1a0b00d, /* mov r11, sp */
-    0xe1a02000, /* mov r2, r0 */
-    0xe1a00001, /* mov r0, r1 */
-    0xe12fff32, /* blx r2 */
-    0xe8bd8800, /* pop {r11, pc} */
-};
-#endif
-
-static unsigned (*generated)(unsigned (*)(unsigned), unsigned);
+static calls_back *generated;
 
 static __attribute__((noinline)) unsigned called_back(unsigned n)
 {
@@ -120,17 +88,6 @@ static unsigned use_generated(unsigned n)
     return generated(called_back, n % 64) + generated(use_alloca, n);
 }
 
-static void generate(void)
-{
-    void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        abort();
-    memcpy(memory, code, sizeof code);
-    __builtin___clear_cache(memory, (char *)memory + sizeof code);
-    memcpy(&generated, &memory, sizeof generated);
-}
-
 int main(int argc, char **argv)
 {
     if (argc != 3)
@@ -139,7 +96,7 @@ int main(int argc, char **argv)
     const int times = atoi(argv[2]);
     unsigned (*const use)(unsigned) =
         strcmp(argv[1], "alloca") == 0 ? use_alloca : use_generated;
-    generate();
+    generated = make_calls_back();
     for (int i = 0; i < times; i++)
         sum += use((unsigned)i);
     printf("%u\n", sum);
