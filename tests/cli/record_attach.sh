@@ -201,6 +201,35 @@ for lie in other.wut program.wut; do
         -- sh run.sh
 done
 
+# A child of other rights runs as it does without us, and tables of its name do
+# the others no harm.
+mkdir suid
+chmod 755 "$work"
+if [ "$(id -u)" -eq 0 ] && cp "$(command -v id)" suid/id &&
+    chown 65534 suid/id && chmod 4755 suid/id &&
+    [ "$(suid/id -u)" -eq 65534 ]; then
+    cp bare/program suid/program
+    chown 65534 suid/program
+    chmod 4755 suid/program
+    cat >run.sh <<END
+suid/program "$work/bare/plugin.so" || exit 5
+bare/program "$work/bare/plugin.so"
+END
+    record 0 $both -- sh run.sh
+    grep -Eq "^unfollowed [0-9]+ 2 .*/suid/program$" dump ||
+        fail "a set-user-ID child is not told: $(cat said)"
+    grep -q 'set-user-ID' said || fail "not told why: $(cat said)"
+    complete_above 90
+    usual_stacks
+    cmp -s expected stacks ||
+        fail "beside a set-user-ID child: $(cat expected stacks)"
+    # Where none else comes to the module, its table is told to be unused.
+    record 0 --unwind-table plugin.so=plugin.so.wut -- \
+        suid/program "$work/bare/plugin.so"
+    grep -q "plugin.so.wut was not used: no stack came to 'plugin.so'" said ||
+        fail "set-user-ID alone: $(cat said)"
+fi
+
 # In a list of options without the command.
 runtime=$(dirname "$windlass")/../rt/libwindlass-rt.so
 [ -r "$runtime" ] || exit 0
