@@ -53,6 +53,8 @@ static const char *const refusal_names[WNDL_REFUSALS] = {
     [WNDL_REFUSAL_MEMORY] = "there was no memory for it (ulimit -v, -f)",
     [WNDL_REFUSAL_SANDBOX] = "its sandbox forbids it",
     [WNDL_REFUSAL_CLONE] = "it was made by a bare clone()",
+    [WNDL_REFUSAL_VERSION] =
+        "it loaded the recorder of another version of windlass",
 };
 
 static const char *plural(uint64_t count)

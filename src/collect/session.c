@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 128 };
+enum { BACKLOG = 128, VERSIONS_MAX = 0xffff };
 
 /*
  * $XDG_RUNTIME_DIR is the user's own; /tmp is for everyone, which the mode of
@@ -174,12 +174,18 @@ int wndl_session_accept(const struct wndl_session *session, pid_t *pid)
 enum wndl_session_who wndl_session_hear(
     int socket, union wndl_session_first *first)
 {
-    if (recv(socket, first, sizeof *first, 0) != (ssize_t)sizeof *first)
-        return WNDL_SESSION_NOBODY;
-    if (first->control.magic == WNDL_CONTROL_MAGIC)
+    const ssize_t size = recv(socket, first, sizeof *first, MSG_TRUNC);
+    const bool whole = size == (ssize_t)sizeof *first;
+    if (whole && first->control.magic == WNDL_CONTROL_MAGIC)
         return WNDL_SESSION_CONTROL;
-    return first->hello.version == WNDL_SHM_VERSION ? WNDL_SESSION_PROCESS
-                                                    : WNDL_SESSION_NOBODY;
+    if (size < (ssize_t)sizeof first->hello.version ||
+        first->hello.version == 0 || first->hello.version > VERSIONS_MAX)
+        return WNDL_SESSION_NOBODY;
+    if (whole && first->hello.version == WNDL_SHM_VERSION)
+        return WNDL_SESSION_PROCESS;
+    /* Whatever it says behind its version. */
+    first->hello = (struct wndl_hello){.refusal = WNDL_REFUSAL_VERSION};
+    return WNDL_SESSION_PROCESS;
 }
 
 /* Room for one descriptor beside a message. */

@@ -41,7 +41,8 @@ void wndl_session_close(struct wndl_session *session);
 /* A process that wants to report, or -1; *pid is what the kernel says. */
 int wndl_session_accept(const struct wndl_session *session, pid_t *pid);
 
-/* What has come first: a hello of our version, or a question. */
+/* What has come first: a hello, or a question. A runtime of another version,
+ * whose hello may say anything, is made to refuse for that. */
 union wndl_session_first {
     struct wndl_hello hello;
     struct wndl_control control;

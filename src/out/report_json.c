@@ -89,7 +89,7 @@ static const char *reason_name(uint32_t reason)
 {
     static const char *const names[] = {"unknown", "static", "setuid", "libc",
         "go", "emulated", "environment", "machine", "descriptors", "memory",
-        "sandbox", "clone"};
+        "sandbox", "clone", "version"};
     return names[reason < sizeof names / sizeof names[0] ? reason : 0];
 }
 

@@ -101,8 +101,9 @@ enum wndl_refusal {
     WNDL_REFUSAL_DESCRIPTORS = 8, /* none was free, not even for a moment */
     WNDL_REFUSAL_MEMORY = 9,      /* the block could not be mapped */
     WNDL_REFUSAL_SANDBOX = 10,
-    WNDL_REFUSAL_CLONE = 11, /* made by a clone() that passed by our hooks */
-    WNDL_REFUSALS = 12,
+    WNDL_REFUSAL_CLONE = 11,   /* made by a clone() that passed by our hooks */
+    WNDL_REFUSAL_VERSION = 12, /* its runtime is of another version than we */
+    WNDL_REFUSALS = 13,
 };
 
 /*
@@ -184,7 +185,7 @@ _Static_assert(WNDL_SHM_EPOCHS < 1 << (64 - WNDL_KEY_EPOCH_SHIFT) &&
     "an epoch has no room in a key, or modules have more room than they");
 
 struct wndl_hello {
-    uint32_t version;
+    uint32_t version; /* first in every version's */
     uint32_t machine; /* EM_X86_64, EM_386, EM_AARCH64 */
     uint32_t refusal; /* enum wndl_refusal: != 0 wants no answer */
     uint32_t traced;  /* by a debugger, at its start */

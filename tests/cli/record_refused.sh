@@ -71,3 +71,26 @@ if command -v valgrind >/dev/null; then
     [ "$(samples_of_process burn)" -eq 0 ] || fail "samples under Valgrind"
     refused 5 '.*valgrind.*'
 fi
+
+# A runtime of another version is told for what it is, however long its hello.
+command -v python3 >/dev/null || exit 0
+cat >other.py <<'END'
+import os, socket, struct, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect(os.environ["WINDLASS_SESSION"])
+s.send(struct.pack("<IIII", int(sys.argv[1]), 62, 0, 0)[:int(sys.argv[2])] +
+       bytes(max(0, int(sys.argv[2]) - 16)))
+sys.exit(7 if s.recv(1) == b"" else 1)
+END
+for hello in '6 16' '8 16' '7 20' '7 12' '300 4'; do
+    record 7 -- python3 other.py $hello
+    refused 12 '.*python.*'
+    grep -q 'it loaded the recorder of another version of windlass' said ||
+        fail "$hello: $(cat said)"
+    [ "$(grep -c '^unfollowed' dump)" -eq 1 ] || fail "$hello: told twice"
+done
+for noise in '0 16' '70000 16' '8 3'; do
+    record 7 -- python3 other.py $noise
+    grep -q '^unfollowed' dump && fail "$noise: taken for a hello: $(cat said)"
+done
+exit 0
