@@ -148,7 +148,10 @@ const struct wndl_command wndl_cmd_dump_syms = {
         "function are not in the file. Rules for unwinding are there for "
         "x86-64, i386, AArch64 and 32-bit Arm; of Mach-O, those of "
         "__unwind_info; of 64-bit Windows' files, those of .pdata; of 32-bit "
-        "ones', what their PDB file says (STACK WIN).",
+        "ones', what their PDB file says (STACK WIN). What Breakpad has no "
+        "words for (shifts and comparisons, as of the stubs in .plt) is "
+        ".undef: that code has no rule, and neither has what is called by "
+        "nobody for its return address (.ra).",
     .options = option_table,
     .options_size = sizeof(struct dump_options),
     .examples = examples,
