@@ -81,6 +81,12 @@ bool wndl_stacktree_intact(
     return tree->max_nodes == max_nodes && tree->log2 == log2_for(max_nodes);
 }
 
+const struct wndl_stacknode *wndl_stacktree_node(
+    const struct wndl_stacktree *tree, uint32_t index)
+{
+    return node_at(tree, index);
+}
+
 /* A new published node, or 0 when there is no room. */
 static uint32_t new_node(
     struct wndl_stacktree *tree, uint32_t parent, uint64_t key)

@@ -49,6 +49,10 @@ bool wndl_stacktree_intact(
 uint32_t wndl_stacktree_insert(
     struct wndl_stacktree *tree, uint32_t parent, uint64_t key);
 
+/* Where node `index` is, or will be: they follow each other. */
+const struct wndl_stacknode *wndl_stacktree_node(
+    const struct wndl_stacktree *tree, uint32_t index);
+
 /*
  * How another process reads along. It goes by its own `max_nodes`, not by
  * what the block says now: whoever writes there may scribble over it.

@@ -5,6 +5,7 @@
 #include "rt/heap_state.h"
 #include "rt/heap_thread.h"
 #include "rt/heap_untaken.h"
+#include "rt/rt.h"
 
 static struct wndl_rt_recent stand_in(const struct wndl_rt_birth *birth,
     struct wndl_rt_stack_hash stack, uint32_t end)
@@ -31,6 +32,21 @@ static uint32_t find_pair(struct wndl_rt_heap_thread *t,
     return number;
 }
 
+/* The newest pair is this thread's: what it makes next comes behind it. */
+static void look_ahead(
+    struct wndl_rt_heap_thread *t, uint32_t node, uint32_t number)
+{
+    const struct wndl_rt_pairs *pairs = &wndl_rt_heap->pairs;
+    if (atomic_load_explicit(pairs->count, memory_order_relaxed) != number)
+        return;
+    wndl_rt_ahead_of(&t->ahead.nodes, wndl_stacktree_node(wndl_rt.tree, 0),
+        node * sizeof(struct wndl_stacknode));
+    wndl_rt_ahead_of(
+        &t->ahead.pairs, pairs->pairs, number * sizeof *pairs->pairs);
+    wndl_rt_ahead_of(
+        &t->ahead.counts, t->lane.counts, number * sizeof *t->lane.counts);
+}
+
 static WNDL_RT_NOINLINE uint32_t learn_pair(struct wndl_rt_heap_thread *t,
     const struct wndl_rt_birth *birth, const struct wndl_resumed *stack,
     struct wndl_rt_recent *recent)
@@ -42,8 +58,10 @@ static WNDL_RT_NOINLINE uint32_t learn_pair(struct wndl_rt_heap_thread *t,
     };
     enum wndl_loss loss = wndl_rt_tree_add(&t->nodes.known, stack, &pair.node);
     recent->number = find_pair(t, &pair, loss);
-    if (recent->number != 0)
-        wndl_rt_recent_keep(t->recent, recent);
+    if (recent->number == 0)
+        return 0;
+    wndl_rt_recent_keep(t->recent, recent);
+    look_ahead(t, pair.node, recent->number);
     return recent->number;
 }
 

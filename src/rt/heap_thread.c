@@ -82,6 +82,7 @@ static void forget(struct wndl_rt_heap_thread *t, int tid)
     memset(&t->stacks, 0, sizeof t->stacks);
     memset(&t->nodes.known, 0, sizeof t->nodes.known);
     t->nodes.known.epoch = atomic_load(&wndl_rt.epoch);
+    t->ahead = wndl_rt_ahead_none();
 }
 
 struct wndl_rt_heap_thread *wndl_rt_heap_thread_take(struct wndl_heap *heap)

@@ -7,6 +7,7 @@
 #ifndef WNDL_RT_HEAP_THREAD_H
 #define WNDL_RT_HEAP_THREAD_H
 
+#include "rt/heap_ahead.h"
 #include "rt/heap_lanes.h"
 #include "rt/heap_nodes.h"
 #include "rt/heap_pairs.h"
@@ -30,6 +31,7 @@ struct wndl_rt_heap_thread {
     struct wndl_resume *walks; /* frames carry their nodes, 0 for none */
     struct wndl_rt_stacks stacks;
     struct wndl_rt_nodes nodes;
+    struct wndl_rt_ahead ahead;
     _Alignas(64) struct wndl_rt_recent recent[WNDL_RT_RECENT_PAIRS];
     _Atomic uint64_t freed_last[WNDL_RT_FREED]; /* addresses */
     uint32_t freed_next;

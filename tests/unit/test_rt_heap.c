@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
+#include "rt/heap_ahead.h"
 #include "rt/heap_blocks.h"
 #include "rt/heap_growth.h"
 #include "rt/heap_lanes.h"
@@ -11,6 +12,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { BLOCKS = 60000, ROUNDS = 400000, THREADS = 4, PAIRS = 4096 };
@@ -660,6 +662,64 @@ static void starts_may_be_far_apart(void **state)
     test_free(memory);
 }
 
+/* ---- pages in front of what grows */
+
+static size_t count_there(uint8_t *memory, size_t pages)
+{
+    unsigned char there[64];
+    size_t count = 0;
+    assert_int_equal(mincore(memory, pages * 4096, there), 0);
+    for (size_t i = 0; i < pages; i++)
+        count += there[i] & 1;
+    return count;
+}
+
+/* None for small tables, then some at a time, and no more than that. */
+static void pages_are_there_before_they_are_needed(void **state)
+{
+    enum { PAGE = 4096, PAGES = 64, AHEAD = WNDL_RT_AHEAD / PAGE, STEP = 24 };
+    struct wndl_rt_ahead ahead = wndl_rt_ahead_none();
+    uint8_t *memory = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
+        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    (void)state;
+    /* Where the system cannot do it, the rest has nothing to see. */
+    bool can = madvise(memory, PAGE, 23) == 0;
+    uint8_t *table = memory + 128;
+    for (size_t offset = 0; offset < WNDL_RT_AHEAD; offset += STEP)
+        wndl_rt_ahead_of(&ahead.pairs, table, offset);
+    assert_int_equal(count_there(memory, PAGES), can ? 1 : 0);
+    size_t calls = 0;
+    for (size_t offset = WNDL_RT_AHEAD; offset < 3 * WNDL_RT_AHEAD;
+         offset += STEP) {
+        size_t before = ahead.pairs;
+        wndl_rt_ahead_of(&ahead.pairs, table, offset);
+        calls += ahead.pairs != before;
+        assert_true(ahead.pairs > offset);
+    }
+    assert_in_range(calls, 2, 3);
+    assert_int_equal(ahead.nodes, WNDL_RT_AHEAD);
+    if (can)
+        assert_int_equal(count_there(memory, PAGES), 1 + calls * AHEAD);
+    munmap(memory, PAGES * PAGE);
+}
+
+/* In a sandbox the system is not asked. */
+static void nothing_is_asked_for_in_a_sandbox(void **state)
+{
+    size_t there = WNDL_RT_AHEAD;
+    uint8_t *memory = mmap(NULL, 2 * WNDL_RT_AHEAD, PROT_READ | PROT_WRITE,
+        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    (void)state;
+    atomic_store(&wndl_rt.careful, true);
+    wndl_rt_ahead_of(&there, memory, WNDL_RT_AHEAD);
+    atomic_store(&wndl_rt.careful, false);
+    assert_int_equal(there, 2 * WNDL_RT_AHEAD);
+    assert_int_equal(count_there(memory, 16), 0);
+    munmap(memory, 2 * WNDL_RT_AHEAD);
+}
+
 /* ---- sifting */
 
 /* Near each end of the blocks and of what is between them, or anywhere. */
@@ -737,6 +797,8 @@ int main(void)
         cmocka_unit_test(notes_of_neighbours_are_apart),
         cmocka_unit_test(starts_may_be_far_apart),
         cmocka_unit_test(words_in_blocks_are_kept),
+        cmocka_unit_test(pages_are_there_before_they_are_needed),
+        cmocka_unit_test(nothing_is_asked_for_in_a_sandbox),
         SHARED(a_full_table_still_finds_its_pairs),
         cmocka_unit_test(pairs_of_stacks_that_are_near_are_near),
         cmocka_unit_test(a_line_remembers_as_many_pairs_as_it_has_room_for),

@@ -34,7 +34,7 @@ function(valgrind_test name)
     LABELS valgrind)
 endfunction()
 
-valgrind_test(test_rt_heap LAYERS os rec SOURCES rt/heap_blocks.c
+valgrind_test(test_rt_heap LAYERS os rec SOURCES rt/heap_ahead.c rt/heap_blocks.c
   rt/heap_growth.c rt/heap_lanes.c rt/heap_pairs.c rt/heap_sift.c
   rt/heap_starts.c)
 valgrind_test(test_stacktree LAYERS base SOURCES base/stacktree.c)
