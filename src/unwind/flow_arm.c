@@ -149,7 +149,8 @@ static bool load(struct flow *f, const struct wndl_arm_insn *i)
  * among them. While it unwinds, it writes over them those of the function that
  * it has come to: then sp is another than that of its return. Where it goes on
  * behind a landing pad, which has called it by way of __cxa_end_cleanup, it
- * begins by the return address, in pc, that the pad's function had.
+ * begins by the return address, in pc, that the pad's function had. Above lr
+ * its frame has pc alone: other code that loads lr mostly has nothing there.
  */
 static bool has_come_to_another(struct flow *f)
 {
@@ -176,9 +177,15 @@ static bool has_come_to_another(struct flow *f)
     return true;
 }
 
+static bool is_libgccs_return(const struct flow *f)
+{
+    return f->lr_slot != 0 && has(&f->now, WNDL_ARM_SP) &&
+           f->now.regs[WNDL_ARM_SP] == f->lr_slot + 2 * WORD;
+}
+
 static bool follow_return(struct flow *f)
 {
-    if (f->lr_slot != 0 && has(&f->now, WNDL_ARM_SP) && has_come_to_another(f))
+    if (is_libgccs_return(f) && has_come_to_another(f))
         return true;
     if (has(&f->now, WNDL_ARM_LR))
         set(&f->now, WNDL_ARM_PC, f->now.regs[WNDL_ARM_LR]);
@@ -263,6 +270,7 @@ static uint64_t take_way(struct flow *f)
     f->pushed_lr = way->pushed_lr;
     f->lr_slot = 0;
     f->popped_lr = false;
+    f->is_another = false;
     f->conditional = 0;
     f->now = *f->before;
     for (unsigned i = 0; i < KEPT; i++) {

@@ -94,6 +94,8 @@ static void right_base(const struct landing *l)
         cfa = saved_up_to;
     else
         return;
+    if (cfa - l->saved < *sp - l->most)
+        return;
     l->block->regs[base] = cfa - (uint64_t)l->row->cfa.offset;
     *sp = cfa - l->saved;
 }

@@ -13,7 +13,7 @@
  * tells of Thumb code, of a function that it has come to. It writes those of
  * the next one over them one by one: rights SP, or the register that the CFA
  * is counted from, so that the rules at PC lead to that function's caller.
- * `floor`: SP is no lower. Reads at most 2,100 words.
+ * `floor`: it is not righted to lower than that. Reads at most 2,100 words.
  */
 void wndl_landing_arm_right(const struct wndl_space *space, uint64_t floor,
     struct wndl_cfi_regs *block);

@@ -452,6 +452,50 @@ static void libgccs_block_of_registers_is_known(void **state)
     expect_block(block_arm, sizeof block_arm);
 }
 
+/* What is around it is something else. */
+static void lr_loaded_alone_is_of_no_block(void **state)
+{
+    static const uint16_t code[] = {
+        0xf000, 0xf800, /* 0 bl */
+        0xf8dd, 0xe040, /* 4 ldr.w lr, [sp, #64] */
+        0xb011,         /* 8 add sp, #68 */
+        BX_LR,          /* 10 */
+    };
+    (void)state;
+    interrupt(code, sizeof code, 4, 17);
+    world.full.interrupted = false;
+    world.stack[ENTRY - 1] = arm_ra;
+    assert_true(step());
+    expect_caller(arm_ra, ENTRY);
+    interrupt(code, sizeof code, 4, 17);
+    world.full.interrupted = false;
+    world.stack[ENTRY - 2] = address_of(ENTRY + 8); /* a frame pointer */
+    world.stack[ENTRY - 1] = arm_ra;
+    world.stack[ENTRY] = thumb_ra;
+    assert_true(step());
+    expect_caller(arm_ra, ENTRY);
+}
+
+/* A block that leads nowhere tells nothing of other ways. */
+static void a_way_does_not_go_on_with_a_block(void **state)
+{
+    static const uint16_t code[] = {
+        0xb118,         /* 0 cbz r0, 10 */
+        0xf8dd, 0xe040, /* 2 ldr.w lr, [sp, #64] */
+        0xb012,         /* 6 add sp, #72 */
+        BX_LR,          /* 8 */
+        POP_R4_PC,      /* 10 */
+    };
+    (void)state;
+    call_in_block(code, sizeof code);
+    set(WNDL_ARM_PC, CODE);
+    world.full.interrupted = true;
+    world.stack[REGISTERS + WNDL_ARM_SP] = address_of(ENTRY + 8);
+    world.stack[REGISTERS + WNDL_ARM_PC] = 0x2000; /* of no module */
+    world.stack[ENTRY - BLOCK + 1] = thumb_ra + 2; /* behind no call */
+    assert_false(step());
+}
+
 /* What libgcc has written of a function that was called from one at SITES. */
 struct written {
     unsigned sp; /* words above ENTRY */
@@ -504,6 +548,12 @@ static void registers_that_libgcc_is_writing_are_told_apart(void **state)
     world.stack[ENTRY + 6] = 0;
     assert_true(step());
     expect_caller(thumb_ra, ENTRY + 8);
+    /* It would be in libgcc's own frame, where the block's PC is. */
+    come_to(by_r7, &(struct written){1, false, false});
+    world.stack[REGISTERS + 7] = thumb_ra;
+    world.stack[ENTRY] = arm_ra;
+    assert_true(step());
+    expect_caller(thumb_ra, ENTRY + 1);
 }
 
 /* As libgcc loads all registers before it goes to a landing pad. */
@@ -695,6 +745,8 @@ int main(void)
         cmocka_unit_test(where_sp_is_not_known_nothing_is),
         cmocka_unit_test(loops_end),
         cmocka_unit_test(libgccs_block_of_registers_is_known),
+        cmocka_unit_test(lr_loaded_alone_is_of_no_block),
+        cmocka_unit_test(a_way_does_not_go_on_with_a_block),
         cmocka_unit_test(registers_that_libgcc_is_writing_are_told_apart),
         cmocka_unit_test(landing_pads_are_gone_to),
         cmocka_unit_test(stubs_of_linkage_tables_leave_lr_alone),
