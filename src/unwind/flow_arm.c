@@ -371,10 +371,11 @@ static bool step_from_stub(const struct wndl_space *space,
         TO_ARM = 0x46c04778, /* bx pc; nop: comes from Thumb code */
     };
     const uint64_t ra = full->regs.regs[WNDL_ARM_LR];
-    struct wndl_cursor c = wndl_cursor_at(
-        code->bytes, full->regs.regs[WNDL_ARM_PC] - code->addr, false);
+    const uint64_t pc = full->regs.regs[WNDL_ARM_PC];
+    struct wndl_cursor c = wndl_cursor_at(code->bytes, pc - code->addr, false);
     uint32_t word = wndl_cursor_u32(&c);
-    if (!full->interrupted || !has(&full->regs, WNDL_ARM_LR))
+    /* Elsewhere a blx of Thumb code looks the same. */
+    if (!full->interrupted || !has(&full->regs, WNDL_ARM_LR) || pc % WORD != 0)
         return false;
     for (unsigned i = 1;
          i < STUB_MAX &&

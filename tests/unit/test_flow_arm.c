@@ -619,7 +619,10 @@ static void stubs_of_linkage_tables_leave_lr_alone(void **state)
     };
     static const uint32_t from_thumb[] = {0x46c04778, /* bx pc; nop */
         0xe28fc601, 0xe28cca32, 0xe5bcf4a8};
+    static const uint16_t call[] = {NOP, 0xf000, 0xe5bc, B_SELF}; /* blx */
     (void)state;
+    interrupt(call, sizeof call, 2, 0);
+    assert_false(step());
     for (uint32_t at = 0; at < sizeof stub; at += 4) {
         interrupt(stub, sizeof stub, at, 0);
         assert_true(step());
