@@ -18,7 +18,7 @@
 enum {
     LINE_BYTES = 64,
     PARENTS = 10,
-    INDEX_BITS = 20, /* of a slot; the rest is the tag */
+    INDEX_BITS = 22, /* of a slot; the rest is the tag */
     LOG2_MIN = 4,
 };
 

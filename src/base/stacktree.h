@@ -25,7 +25,7 @@ struct wndl_stacknode {
 };
 
 /* `max_nodes` is at most this. */
-enum { WNDL_STACKTREE_MAX = 1024 * 1024 - 1 };
+enum { WNDL_STACKTREE_MAX = 4 * 1024 * 1024 - 1 };
 
 struct wndl_stacktree; /* lives at the start of the block */
 

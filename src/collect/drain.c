@@ -464,7 +464,7 @@ static void take_ring(
 /* What else is in the block can be anything if the tree's header is. */
 static bool is_intact(struct wndl_collector_process *p)
 {
-    if (wndl_stacktree_intact(p->tree.tree, WNDL_SHM_NODES))
+    if (wndl_stacktree_intact(p->tree.tree, p->tree.max_nodes))
         return true;
     p->totals->damaged++;
     return false;

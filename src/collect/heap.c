@@ -32,7 +32,7 @@ struct wndl_collector_heap *wndl_collector_heap_new(
     void *head = heap->fd < 0
                      ? MAP_FAILED
                      : mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_SHARED,
-                           memfd, (off_t)wndl_heap_offset());
+                           memfd, (off_t)wndl_heap_offset(request->nodes));
     heap->head = head == MAP_FAILED ? NULL : head;
     if (heap->head == NULL) {
         int why = errno;
@@ -62,7 +62,7 @@ void wndl_heap_read(const struct wndl_collector_heap *heap, size_t offset,
     void *to, size_t size)
 {
     uint8_t *bytes = to;
-    off_t at = (off_t)(wndl_heap_offset() + offset);
+    off_t at = (off_t)(wndl_heap_offset(heap->request.nodes) + offset);
     size_t done = 0;
     while (done < size) {
         ssize_t n =
@@ -158,7 +158,7 @@ static bool is_ready(
     const struct wndl_collector_process *p, const struct wndl_heap_pair *pair)
 {
     return pair->usable != 0 &&
-           (pair->node <= p->nodes || pair->node > WNDL_SHM_NODES);
+           (pair->node <= p->nodes || pair->node > p->tree.max_nodes);
 }
 
 /* How many of the part can be written: up to the first that is not ready. */

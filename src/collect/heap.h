@@ -22,7 +22,7 @@ struct wndl_collector_process;
 
 struct wndl_collector_heap_request {
     uint32_t flags;        /* enum wndl_heap_flag, or-ed; 0: no heap */
-    uint32_t pairs;        /* that there shall be room for */
+    uint32_t pairs, nodes; /* that there shall be room for */
     uint64_t sample_below; /* bytes; 0: every block */
     uint64_t every;        /* ns between snapshots; 0: none */
     bool at_peaks;         /* a snapshot at each new one */

@@ -66,17 +66,18 @@ static int make_memfd(size_t size)
     return -1;
 }
 
-static bool map_block(struct wndl_collector_process *p, int memfd)
+static bool map_block(
+    struct wndl_collector_process *p, uint32_t nodes, int memfd)
 {
-    void *block = mmap(
-        NULL, wndl_shm_size(), PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
+    void *block = mmap(NULL, wndl_shm_size(nodes), PROT_READ | PROT_WRITE,
+        MAP_SHARED, memfd, 0);
     if (block == MAP_FAILED)
         return false;
     p->shm = block;
     p->shm->magic = WNDL_SHM_MAGIC;
     p->shm->version = WNDL_SHM_VERSION;
-    p->tree = wndl_stackreader_init(
-        wndl_stacktree_init(p->shm->tree, WNDL_SHM_NODES), WNDL_SHM_NODES);
+    p->tree =
+        wndl_stackreader_init(wndl_stacktree_init(p->shm->tree, nodes), nodes);
     return true;
 }
 
@@ -84,12 +85,13 @@ static bool make_block(struct wndl_collector_process *p,
     const struct wndl_collector_heap_request *heap, int *memfd)
 {
     bool has_heap = heap->flags != 0;
+    const uint32_t nodes = has_heap ? heap->nodes : WNDL_SHM_NODES;
     *memfd = make_memfd(
-        has_heap ? wndl_heap_offset() + wndl_heap_layout(heap->pairs).size
-                 : wndl_shm_size());
+        has_heap ? wndl_heap_offset(nodes) + wndl_heap_layout(heap->pairs).size
+                 : wndl_shm_size(nodes));
     if (*memfd < 0)
         return false;
-    bool made = map_block(p, *memfd);
+    bool made = map_block(p, nodes, *memfd);
     if (made && has_heap)
         p->heap = wndl_collector_heap_new(heap, *memfd);
     if (made && (!has_heap || p->heap != NULL))
@@ -157,7 +159,7 @@ void wndl_collector_process_free(struct wndl_collector_process *p)
     if (p->event_fd >= 0)
         close(p->event_fd);
     if (p->shm != NULL)
-        munmap(p->shm, wndl_shm_size());
+        munmap(p->shm, wndl_shm_size(p->tree.max_nodes));
     wndl_collector_heap_free(p->heap);
     wndl_collector_threads_free(&p->threads);
     wndl_strays_free(&p->strays);

@@ -161,6 +161,7 @@ static bool send_go(
         .heap = r->heap.flags,
         .heap_pairs = live->process->heap == NULL ? 0 : live->heap_pairs,
         .heap_sample_below = r->heap.sample_below,
+        .nodes = live->process->tree.max_nodes,
     };
     memcpy(go.threads, r->threads, sizeof go.threads);
     if (r->tables[0] != '\0')
@@ -187,6 +188,12 @@ static bool is_emulated(const struct wndl_live *live, uint32_t machine)
     return executable != 0 && executable != machine;
 }
 
+/* Where there is address space for most pairs, it is for nodes, too. */
+static uint32_t nodes_for(uint32_t heap_pairs)
+{
+    return heap_pairs == WNDL_HEAP_PAIRS ? WNDL_SHM_NODES_HEAP : WNDL_SHM_NODES;
+}
+
 static void begin(
     struct wndl_collector *c, struct wndl_live *live, uint32_t machine)
 {
@@ -194,6 +201,7 @@ static void begin(
     struct wndl_collector_heap_request heap = c->request.heap;
     int memfd;
     heap.pairs = live->heap_pairs;
+    heap.nodes = nodes_for(live->heap_pairs);
     live->process = wndl_collector_process_new(
         &c->recording, &c->totals, &origin, &heap, &memfd);
     if (live->process == NULL) {

@@ -201,10 +201,10 @@ static inline struct wndl_heap_layout wndl_heap_layout(uint32_t pairs)
     return l;
 }
 
-/* Of the whole memory: after shm.h's block. */
-static inline size_t wndl_heap_offset(void)
+/* Of the whole memory: after shm.h's block, whose tree has so many nodes. */
+static inline size_t wndl_heap_offset(uint32_t nodes)
 {
-    return wndl_heap_up(wndl_shm_size());
+    return wndl_heap_up(wndl_shm_size(nodes));
 }
 
 _Static_assert(sizeof(struct wndl_heap_pair) == 24 &&

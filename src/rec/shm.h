@@ -25,11 +25,13 @@
 #define WNDL_SESSION_ENV "WINDLASS_SESSION"
 
 enum {
-    WNDL_SHM_VERSION = 7,
+    WNDL_SHM_VERSION = 8,
     WNDL_SHM_THREADS = 2048, /* at a time; an ended one's ring is used again */
     WNDL_SHM_MODULES = 1024,
     WNDL_SHM_STRINGS = 512 * 1024,
-    WNDL_SHM_NODES = 700 * 1000,
+    WNDL_SHM_NODES = 700 * 1000, /* of the tree of stacks */
+    /* The same where a heap is recorded and address space is not scarce. */
+    WNDL_SHM_NODES_HEAP = WNDL_STACKTREE_MAX,
     WNDL_SHM_BUILD_ID = 32,
     WNDL_SHM_EPOCHS = 4095, /* the last one stays for good */
     WNDL_SHM_PATTERNS = 256,
@@ -162,9 +164,10 @@ struct wndl_shm {
     _Alignas(4096) uint8_t tree[]; /* struct wndl_stacktree */
 };
 
-static inline size_t wndl_shm_size(void)
+/* With a tree of up to `nodes`. */
+static inline size_t wndl_shm_size(uint32_t nodes)
 {
-    return sizeof(struct wndl_shm) + wndl_stacktree_size(WNDL_SHM_NODES);
+    return sizeof(struct wndl_shm) + wndl_stacktree_size(nodes);
 }
 
 /*
@@ -203,6 +206,8 @@ struct wndl_go {
     uint32_t heap;              /* enum wndl_heap_flag, or-ed: rec/heap.h */
     uint32_t heap_pairs;        /* room for so many, if WNDL_HEAP_ON */
     uint64_t heap_sample_below; /* bytes; 0: every block */
+    uint32_t nodes;             /* room in the tree for so many */
+    uint32_t reserved;
     /*
      * Which threads are sampled: patterns separated by commas, none for all.
      * A pattern is "main", "pid:N", "*", or a part of the name in any case.
@@ -229,7 +234,7 @@ _Static_assert(
             offsetof(struct wndl_shm, ring_used) + WNDL_SHM_THREADS / 8 &&
         offsetof(struct wndl_shm, rings) % 4096 == 0 &&
         sizeof(struct wndl_hello) == 16 &&
-        sizeof(struct wndl_go) == 48 + WNDL_SHM_PATTERNS &&
+        sizeof(struct wndl_go) == 56 + WNDL_SHM_PATTERNS &&
         sizeof(struct wndl_ready) == 8,
     "the block and the messages are the same on every machine");
 

@@ -68,8 +68,8 @@ struct wndl_heap *wndl_rt_heap_shared(void)
 size_t wndl_rt_heap_shared_size(const struct wndl_go *go)
 {
     if ((go->heap & WNDL_HEAP_ON) == 0 || go->heap_pairs == 0)
-        return wndl_shm_size();
-    return wndl_heap_offset() + wndl_heap_layout(go->heap_pairs).size;
+        return wndl_shm_size(go->nodes);
+    return wndl_heap_offset(go->nodes) + wndl_heap_layout(go->heap_pairs).size;
 }
 
 static struct wndl_rt_heap_state *map_private(void)
@@ -104,7 +104,7 @@ void wndl_rt_heap_start(const struct wndl_go *go)
     if ((go->heap & WNDL_HEAP_ON) == 0 || go->heap_pairs == 0)
         return;
     struct wndl_heap *shared =
-        (void *)((uint8_t *)wndl_rt.shm + wndl_heap_offset());
+        (void *)((uint8_t *)wndl_rt.shm + wndl_heap_offset(go->nodes));
     if (wndl_rt_heap_is_sanitized()) {
         atomic_store(&shared->sanitized, 1);
         return;

@@ -6,8 +6,7 @@
 
 size_t wndl_rt_heap_shared_size(const struct wndl_go *go)
 {
-    (void)go;
-    return wndl_shm_size();
+    return wndl_shm_size(go->nodes);
 }
 
 void wndl_rt_heap_start(const struct wndl_go *go)

@@ -49,7 +49,7 @@ enum wndl_refusal wndl_rt_refuse_executable(void)
 
 bool wndl_rt_has_address_space(void)
 {
-    size_t size = 2 * wndl_shm_size();
+    size_t size = 2 * wndl_shm_size(WNDL_SHM_NODES);
     void *probe = wndl_raw_map(
         size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
     if (probe == NULL)

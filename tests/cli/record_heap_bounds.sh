@@ -1,7 +1,7 @@
 #!/bin/sh
 # record_heap_bounds.sh WINDLASS RECDUMP FIXTURES HEAPDUMP MAKE_RECORDING:
-# sizes that nobody can have, no memory left for what we remember, and
-# recordings that are larger than what is distinct in them.
+# sizes that nobody can have, no memory left for what we remember, a great many
+# stacks, and recordings that are larger than what is distinct in them.
 . "$(dirname "$0")/record_lib.sh"
 heapdump=$(realpath "$4")
 make_recording=$(realpath "$5")
@@ -116,6 +116,39 @@ for options in "" "--mode cumulative" "--stacks partial"; do
     grep -q 'only counted: .*no memory to remember them [1-9]' said ||
         fail "'$options': what there is no memory for: $(cat said)"
 done
+
+# A million places in stacks, and every stack is known.
+cat >places.c <<'C'
+#include <stdlib.h>
+
+__attribute__((noinline)) static void go(int depth)
+{
+    if (depth == 0) {
+        free(malloc(40));
+        return;
+    }
+    go(depth - 1);
+    __asm__ volatile("");
+    go(depth - 1);
+    __asm__ volatile("");
+}
+
+int main(void)
+{
+    go(19);
+    return 7;
+}
+C
+cc -O1 -fno-builtin -o places places.c
+rm -f r.wndl
+status=0
+"$windlass" heap --mode cumulative -o r.wndl -- ./places >out 2>said ||
+    status=$?
+[ $status -eq 7 ] || fail "a million places: status $status: $(cat said)"
+"$heapdump" r.wndl >dump
+awk '$1 == "site" && $9 == 40 { sites++; blocks += $3 } END {
+    exit !(sites == 524288 && blocks == 524288) }' dump ||
+    fail "a million places: $(grep -c ^site dump) sites: $(cat said)"
 
 # A recording of 300 snapshots takes no more memory than one of them: what can
 # be written to is limited to a fifth of what all the counts would take.

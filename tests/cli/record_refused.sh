@@ -82,7 +82,10 @@ s.send(struct.pack("<IIII", int(sys.argv[1]), 62, 0, 0)[:int(sys.argv[2])] +
        bytes(max(0, int(sys.argv[2]) - 16)))
 sys.exit(7 if s.recv(1) == b"" else 1)
 END
-for hello in '6 16' '8 16' '7 20' '7 12' '300 4'; do
+ours=$(sed -n 's/^ *WNDL_SHM_VERSION = \([0-9]*\),.*/\1/p' \
+    "$sources/../../../src/rec/shm.h")
+for hello in "$((ours - 1)) 16" "$((ours + 1)) 16" "$ours 20" "$ours 12" \
+    '300 4'; do
     record 7 -- python3 other.py $hello
     refused 12 '.*python.*'
     grep -q 'it loaded the recorder of another version of windlass' said ||

@@ -57,6 +57,7 @@ static struct wndl_collector_process *new_process(
     const struct wndl_collector_heap_request request = {
         .flags = WNDL_HEAP_ON | WNDL_HEAP_CUMULATIVE | WNDL_HEAP_LEAKS,
         .pairs = PAIRS,
+        .nodes = WNDL_SHM_NODES,
         .every = 1,
         .at_peaks = true};
     int memfd;
@@ -96,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct wndl_collector_process *p = new_process(&r, &totals);
     struct wndl_heap_layout layout = wndl_heap_layout(PAIRS);
     uint8_t *memory = mmap(NULL, layout.size, PROT_READ | PROT_WRITE,
-        MAP_SHARED, p->heap->fd, (off_t)wndl_heap_offset());
+        MAP_SHARED, p->heap->fd, (off_t)wndl_heap_offset(WNDL_SHM_NODES));
     if (memory == MAP_FAILED)
         exit(1);
     (void)wndl_stacktree_insert((void *)p->shm->tree, 0, 0x1000);

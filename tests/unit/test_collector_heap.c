@@ -49,7 +49,7 @@ static void set_up_for(
     assert_non_null(b->process);
     b->layout = wndl_heap_layout(request->pairs);
     b->memory = mmap(NULL, b->layout.size, PROT_READ | PROT_WRITE, MAP_SHARED,
-        memfd, (off_t)wndl_heap_offset());
+        memfd, (off_t)wndl_heap_offset(request->nodes));
     assert_true(b->memory != MAP_FAILED);
     close(memfd);
     b->head = (struct wndl_heap *)(void *)b->memory;
@@ -65,7 +65,9 @@ static void set_up_for(
 static void set_up(struct bench *b)
 {
     const struct wndl_collector_heap_request request = {
-        .flags = WNDL_HEAP_ON | WNDL_HEAP_CUMULATIVE, .pairs = PAIRS};
+        .flags = WNDL_HEAP_ON | WNDL_HEAP_CUMULATIVE,
+        .pairs = PAIRS,
+        .nodes = WNDL_SHM_NODES};
     set_up_for(b, &request);
 }
 
@@ -405,8 +407,10 @@ static void each_peak_that_is_5_percent_higher_has_a_snapshot(void **state)
 {
     (void)state;
     static struct bench b;
-    const struct wndl_collector_heap_request request = {
-        .flags = WNDL_HEAP_ON, .pairs = 100, .at_peaks = true};
+    const struct wndl_collector_heap_request request = {.flags = WNDL_HEAP_ON,
+        .pairs = 100,
+        .nodes = WNDL_SHM_NODES,
+        .at_peaks = true};
     set_up_for(&b, &request);
     drain(&b); /* nothing is live */
     const int64_t peaks[] = {1000, 1000, 1049, 1050, 1060, 1102, 1103, 5000};
@@ -424,8 +428,10 @@ static void snapshots_by_the_clock_come_again_and_again(void **state)
 {
     (void)state;
     static struct bench b;
-    const struct wndl_collector_heap_request request = {
-        .flags = WNDL_HEAP_ON, .pairs = 100, .every = 1};
+    const struct wndl_collector_heap_request request = {.flags = WNDL_HEAP_ON,
+        .pairs = 100,
+        .nodes = WNDL_SHM_NODES,
+        .every = 1};
     set_up_for(&b, &request);
     drain(&b);
     drain(&b);
@@ -747,6 +753,7 @@ static void scribbled_memory_never_breaks_the_recording(void **state)
         const struct wndl_collector_heap_request request = {
             .flags = WNDL_HEAP_ON | WNDL_HEAP_CUMULATIVE | WNDL_HEAP_LEAKS,
             .pairs = SMALL,
+            .nodes = WNDL_SHM_NODES,
             .every = 1,
             .at_peaks = true};
         set_up_for(&b, &request);

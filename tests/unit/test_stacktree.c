@@ -97,7 +97,7 @@ static size_t touched_pages(const void *memory, size_t size)
 static void a_small_tree_takes_little_memory(void **state)
 {
     (void)state;
-    enum { MAX = 700000, NODES = 30000, DEEP = 20, WIDE = 100 };
+    enum { MAX = WNDL_STACKTREE_MAX, NODES = 30000, DEEP = 20, WIDE = 100 };
     struct wndl_stacktree *tree = new_tree(MAX);
     uint32_t inserted = 0, parent = 0;
     while (inserted < NODES) {
