@@ -84,18 +84,16 @@ struct target {
     char beside[PATH_MAX]; /* "": itself */
 };
 
-/* Who may write to it as it was: `old` is NULL where there was none. */
-static void take_after(int fd, const struct stat *old)
+/* False: the one before, whose access the new one is to give, is of an owner or
+ * a group that it cannot be given. `old` is NULL where there was none. */
+static bool take_after(int fd, const struct stat *old)
 {
-    if (old != NULL) {
-        /* Whoever may not give files away has it then. */
-        (void)!fchown(fd, old->st_uid, old->st_gid);
-        (void)fchmod(fd, old->st_mode & 0777);
-        return;
-    }
-    const mode_t mask = umask(0);
+    if (old != NULL)
+        return fchown(fd, old->st_uid, old->st_gid) == 0 &&
+               fchmod(fd, old->st_mode & 0777) == 0;
+    const mode_t mask = umask(077); /* meanwhile, to other threads as well */
     umask(mask);
-    (void)fchmod(fd, 0666 & ~mask);
+    return fchmod(fd, 0666 & ~mask) == 0;
 }
 
 static bool open_beside(
@@ -107,8 +105,7 @@ static bool open_beside(
     const int fd = mkstemp(t->beside);
     if (fd < 0)
         return false;
-    take_after(fd, old);
-    t->out = fdopen(fd, "wb");
+    t->out = take_after(fd, old) ? fdopen(fd, "wb") : NULL;
     if (t->out != NULL)
         return true;
     (void)unlink(t->beside);
@@ -116,8 +113,8 @@ static bool open_beside(
     return false;
 }
 
-/* In place: what a link leads to, pipes and devices; and files of folders that
- * no other can be made in. */
+/* In place: what a link leads to, pipes and devices; files of folders that no
+ * other can be made in, and of others. */
 static bool open_target(struct target *t, const char *path)
 {
     struct stat old;
@@ -132,6 +129,40 @@ static bool open_target(struct target *t, const char *path)
     return t->out != NULL;
 }
 
+static bool copy(FILE *from, FILE *to)
+{
+    char some[1 << 14];
+    size_t size;
+    while ((size = fread(some, 1, sizeof some, from)) != 0) {
+        if (fwrite(some, 1, size, to) != size)
+            return false;
+    }
+    return !ferror(from);
+}
+
+static bool copy_file(const char *from, const char *to)
+{
+    FILE *in = fopen(from, "rb");
+    FILE *out = in != NULL ? fopen(to, "wb") : NULL;
+    bool copied = out != NULL && copy(in, out);
+    if (out != NULL)
+        copied = fclose(out) == 0 && copied;
+    if (in != NULL)
+        fclose(in);
+    return copied;
+}
+
+/* Containers have single files mounted, which no other can be moved over. */
+static bool move_to_place(const struct target *t, const char *path)
+{
+    if (rename(t->beside, path) == 0)
+        return true;
+    if (errno != EBUSY || !copy_file(t->beside, path))
+        return false;
+    (void)unlink(t->beside);
+    return true;
+}
+
 static int write_to_file(const struct wndl_output *o)
 {
     struct target t;
@@ -144,7 +175,7 @@ static int write_to_file(const struct wndl_output *o)
     bool written = !ferror(t.out);
     written = fclose(t.out) == 0 && written;
     const bool is_beside = t.beside[0] != '\0';
-    if (whole && written && (!is_beside || rename(t.beside, o->path) == 0)) {
+    if (whole && written && (!is_beside || move_to_place(&t, o->path))) {
         say_written(o, size);
         return WNDL_EXIT_OK;
     }

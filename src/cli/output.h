@@ -18,8 +18,10 @@ struct wndl_output {
  * Writes it and says so on stderr. A recording is never written over. A regular
  * file is written beside its place and moved there when it is whole, with the
  * access that the one before gave: what was there stays until then, and to
- * programs that have it mapped for ever. Links, pipes and devices are written
- * to, and so are files whose folder no other can be made in. The exit code.
+ * programs that have it mapped for ever. Symbolic links, pipes and devices are
+ * written to, and so are files whose folder no other can be made in, whose
+ * owner and group no other can be given, or that are mount points: of those,
+ * what was there is lost also where writing fails. The exit code.
  */
 int wndl_output_write(const struct wndl_output *output);
 

@@ -138,4 +138,42 @@ if [ "$(id -u)" -ne 0 ]; then
         "$windlass" unwind-table build /bin/sh -o "$kept"
     cmp -s "$kept" "$work/libc.wut" || fail "a read-only table was changed"
 fi
+
+# What is another's stays that, also where no other's can be moved over it.
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >"$work/out"; then
+    mkdir "$work/shared"
+    shared=$work/shared/t.wut
+    chmod 755 "$work"
+    folders=777
+    # Elsewhere nobody may write to another's file in such a folder.
+    grep -qx 0 /proc/sys/fs/protected_regular && folders="777 1777"
+    for access in $folders; do
+        chmod "$access" "$work/shared"
+        cp "$work/libc.wut" "$shared"
+        chown 0:0 "$shared"
+        chmod 666 "$shared"
+        setpriv --reuid 1 --regid 1 --clear-groups \
+            "$windlass" unwind-table build /bin/sh -o "$shared" 2>"$work/err" ||
+            fail "over another's in a folder of $access: $(cat "$work/err")"
+        cmp -s "$shared" "$work/before" || fail "another's is not the new one"
+        [ "$(stat -c %u:%g:%a "$shared")" = 0:0:666 ] ||
+            fail "another's is $(stat -c %u:%g:%a "$shared") now"
+        [ "$(ls "$work/shared")" = t.wut ] || fail "left: $(ls "$work/shared")"
+        rm "$shared"
+    done
+fi
+
+# A file that is mounted by itself cannot be moved over.
+if unshare -rm true 2>"$work/err"; then
+    mkdir "$work/mounts"
+    cp "$work/libc.wut" "$work/mounts/from"
+    : >"$work/mounts/t.wut"
+    unshare -rm sh -c 'mount --bind "$1/from" "$1/t.wut" &&
+        "$2" unwind-table build /bin/sh -o "$1/t.wut"' \
+        sh "$work/mounts" "$windlass" 2>"$work/err" ||
+        fail "over a mount point: $(cat "$work/err")"
+    cmp -s "$work/mounts/from" "$work/before" || fail "a mount point is not it"
+    [ "$(ls "$work/mounts")" = "$(printf 'from\nt.wut')" ] ||
+        fail "left: $(ls "$work/mounts")"
+fi
 exit $failed
