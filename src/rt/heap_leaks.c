@@ -52,6 +52,11 @@ struct part {
     uint64_t following : 8; /* enum state: what is found there becomes */
 };
 
+struct stack {
+    struct part *parts;
+    size_t count;
+};
+
 /*
  * Two mappings hold all that a search needs, which for most blocks is some
  * bits: the table of blocks tells the rest.
@@ -67,9 +72,8 @@ struct search {
     struct area *read;          /* the one that was read last */
     struct wndl_rt_sieve sieve; /* its gap is the largest without any block */
     size_t count, room;         /* blocks */
-    /* Each block twice at most: as possible, and as reached. */
-    struct part *pending;
-    size_t pending_count;
+    /* Each block is once at most in each. */
+    struct stack sure, possible;
     uintptr_t *copied;
     struct iovec *parts; /* whose copy that is */
     uintptr_t *found;    /* 2 * WORDS that may be addresses in blocks */
@@ -202,8 +206,9 @@ static void push(
     enum { DOWN = sizeof(uintptr_t) - 1 };
     start = (start + DOWN) & ~(uintptr_t)DOWN;
     end &= ~(uintptr_t)DOWN;
+    struct stack *to = following == POSSIBLE ? &s->possible : &s->sure;
     if (start < end)
-        s->pending[s->pending_count++] = (struct part){
+        to->parts[to->count++] = (struct part){
             .start = start, .size = end - start, .following = following};
 }
 
@@ -272,41 +277,42 @@ static enum wndl_rt_page pages_at(
     return (enum wndl_rt_page) * first;
 }
 
-static void drop(struct search *s, size_t size)
+static void drop(struct stack *pending, size_t size)
 {
-    struct part *p = &s->pending[s->pending_count - 1];
+    struct part *p = &pending->parts[pending->count - 1];
     p->start += size;
     p->size -= size;
     if (p->size == 0)
-        s->pending_count--;
+        pending->count--;
 }
 
-static bool is_pending(const struct search *s, enum state following)
+/* All that is pending in one is followed alike. */
+static enum state next_state(const struct stack *pending)
 {
-    return s->pending_count > 0 &&
-           s->pending[s->pending_count - 1].following == following;
+    return (enum state)pending->parts[pending->count - 1].following;
 }
 
-static uintptr_t next_pending(const struct search *s, size_t *size, size_t most)
+static uintptr_t next_pending(
+    const struct stack *pending, size_t *size, size_t most)
 {
-    const struct part *p = &s->pending[s->pending_count - 1];
+    const struct part *p = &pending->parts[pending->count - 1];
     *size = p->size < most ? (size_t)p->size : most;
     return p->start;
 }
 
-/* Takes what is pending and followed alike into s->parts, as much as is
- * copied at once, and tells how many parts. */
-static size_t gather(struct search *s, enum state following)
+/* Takes what is pending into s->parts, as much as is copied at once, and tells
+ * how many parts. */
+static size_t gather(struct search *s, struct stack *pending)
 {
     size_t count = 0, room = COPIED;
-    while (count < PARTS && room > 0 && is_pending(s, following)) {
+    while (count < PARTS && room > 0 && pending->count > 0) {
         size_t size;
-        uintptr_t start = next_pending(s, &size, room);
+        uintptr_t start = next_pending(pending, &size, room);
         if (pages_at(s, start, &size) != WNDL_RT_PAGE_OTHER)
             break;
         s->parts[count++] = (struct iovec){(void *)start, size};
         room -= size;
-        drop(s, size);
+        drop(pending, size);
     }
     return count;
 }
@@ -331,44 +337,53 @@ static void put_back(
 }
 
 /* What only the kernel can read safely. */
-static size_t copy(struct search *s, enum state following, uintptr_t *found)
+static size_t copy(struct search *s, struct stack *pending, uintptr_t *found)
 {
-    size_t count = gather(s, following);
+    enum state following = next_state(pending);
+    size_t count = gather(s, pending);
     size_t got = wndl_rt_read_parts(s->copied, COPIED, s->parts, count);
     put_back(s, count, got, following);
     return wndl_rt_sift(&s->sieve, s->copied, got / sizeof *s->copied, found);
 }
 
-/* What is pending and followed alike, until WORDS are found or more. */
-static size_t find_words(struct search *s, enum state following)
+/* In what is pending, until WORDS are found or more. */
+static size_t find_words(struct search *s, struct stack *pending)
 {
     size_t count = 0;
-    while (count < WORDS && is_pending(s, following)) {
+    while (count < WORDS && pending->count > 0) {
         size_t size;
-        uintptr_t start = next_pending(s, &size, COPIED);
+        uintptr_t start = next_pending(pending, &size, COPIED);
         enum wndl_rt_page page = pages_at(s, start, &size);
         uintptr_t *found = s->found + count;
         if (page == WNDL_RT_PAGE_OTHER) {
-            count += copy(s, following, found);
+            count += copy(s, pending, found);
             continue;
         }
         if (page == WNDL_RT_PAGE_PRESENT) {
             count += wndl_rt_sift(&s->sieve, (const uintptr_t *)start,
                 size / sizeof *found, found);
         }
-        drop(s, size);
+        drop(pending, size);
     }
     return count;
 }
 
+static void follow_all(struct search *s, struct stack *pending)
+{
+    enum state following = next_state(pending);
+    size_t words = find_words(s, pending);
+    for (size_t i = 0; i < words; i++)
+        look_at(s, s->found[i], following);
+}
+
+/*
+ * What is sure comes first: most of what is possible is reached by then, and
+ * each is followed with much of its kind by one system call.
+ */
 static void follow(struct search *s)
 {
-    while (s->pending_count > 0) {
-        enum state following = s->pending[s->pending_count - 1].following;
-        size_t words = find_words(s, following);
-        for (size_t i = 0; i < words; i++)
-            look_at(s, s->found[i], following);
-    }
+    while (s->sure.count > 0 || s->possible.count > 0)
+        follow_all(s, s->sure.count > 0 ? &s->sure : &s->possible);
 }
 
 static void root(struct search *s, uintptr_t start, uintptr_t end)
@@ -583,14 +598,15 @@ static bool make_more_room(struct search *s)
         bits += a->blocks != 0 ? wndl_rt_starts_size(&a->starts) : 0;
         s->heap_count += a->blocks != 0;
     }
-    s->more_size = bits + (2 * s->room + RESERVED) * sizeof *s->pending +
-                   s->heap_count * sizeof *s->heaps;
+    size_t pending = (s->room + RESERVED) * sizeof(struct part);
+    s->more_size = bits + 2 * pending + s->heap_count * sizeof *s->heaps;
     s->more = map(s->more_size);
     if (s->more == NULL)
         return false;
     uint8_t *at = s->more;
-    s->pending = (struct part *)(void *)(at + bits);
-    s->heaps = (struct area **)(void *)(s->pending + 2 * s->room + RESERVED);
+    s->sure.parts = (struct part *)(void *)(at + bits);
+    s->possible.parts = (struct part *)(void *)(at + bits + pending);
+    s->heaps = (struct area **)(void *)(at + bits + 2 * pending);
     s->heap_count = 0;
     for (size_t i = 0; i < s->area_count; i++) {
         struct area *a = &s->areas[i];
