@@ -54,7 +54,8 @@ enum wndl_frame_how {
  * `address` is raw: for a return address it is where the call returns to, one
  * past the call; symbolize `address - 1` then. `interrupted` says that it is
  * instead the very instruction at which the context (frame 0) or a signal
- * (the frame below a signal handler's) stopped the code.
+ * (the frame below a signal handler's) stopped the code, or, on 32-bit Arm,
+ * the start of a landing pad that libgcc is about to go to.
  */
 struct wndl_frame {
     uint64_t address : 48; /* avma */
