@@ -148,11 +148,37 @@ static size_t unknown_size(void *block)
     return 0;
 }
 
+static bool is_in(const struct wndl_dlmodule *module, const void *function)
+{
+    struct wndl_dlmodule found;
+    return wndl_dlfind((uintptr_t)function, &found) &&
+           found.map_start == module->map_start;
+}
+
+static bool is_libc(const struct wndl_dlmodule *allocator)
+{
+    const void *version = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+    return version != NULL && is_in(allocator, version);
+}
+
+/* Some modules have only a function or two before the libc's: aligned blocks
+ * of a pool, and the free() that knows them. */
+static bool makes_all(const struct wndl_dlmodule *allocator)
+{
+    const void *const makers[] = {here.next.malloc, here.next.calloc,
+        here.next.realloc, here.next.aligned_alloc, here.next.posix_memalign,
+        here.next.memalign, here.next.valloc, here.next.pvalloc};
+    for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++) {
+        if (makers[i] != NULL && !is_in(allocator, makers[i]))
+            return false;
+    }
+    return true;
+}
+
 static void doubt_sizes(const struct wndl_dlmodule *allocator)
 {
-    struct wndl_dlmodule sizes;
-    if (!wndl_dlfind((uintptr_t)here.next.usable, &sizes) ||
-        allocator->map_start != sizes.map_start)
+    if (!is_in(allocator, here.next.usable) ||
+        (is_libc(allocator) && !makes_all(allocator)))
         here.next.usable = unknown_size;
 }
 
@@ -163,10 +189,7 @@ static bool may_keep_sizes(const struct wndl_dlmodule *allocator)
     (void)allocator;
     return false;
 #else
-    struct wndl_dlmodule glibc;
-    void *version = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
-    return version != NULL && wndl_dlfind((uintptr_t)version, &glibc) &&
-           glibc.map_start == allocator->map_start;
+    return is_libc(allocator);
 #endif
 }
 

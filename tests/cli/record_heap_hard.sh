@@ -91,11 +91,57 @@ int main(void)
     return 7;
 }
 C
+# A pool of aligned blocks beside the libc's: what is before them may not be
+# read.
+cat >pool.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+enum { SIZE = 1 << 24, PAGE = 4096 };
+static char *pool;
+static size_t used;
+int posix_memalign(void **to, size_t alignment, size_t size)
+{
+    if (pool == NULL)
+        pool = mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *to = pool + used + PAGE;
+    used += 2 * PAGE;
+    return alignment > PAGE || size > PAGE ||
+           mprotect(*to, PAGE, PROT_READ | PROT_WRITE) != 0;
+}
+void free(void *p)
+{
+    static void (*others)(void *);
+    if (pool != NULL && (uintptr_t)p - (uintptr_t)pool < SIZE)
+        return;
+    if (others == NULL)
+        *(void **)&others = dlsym(RTLD_NEXT, "free");
+    others(p);
+}
+C
+cat >aligned.c <<'C'
+#include <stdlib.h>
+int main(void)
+{
+    for (int i = 0; i < 50; i++) {
+        void *p;
+        if (posix_memalign(&p, 64, 3001) != 0)
+            return 1;
+        if (i % 2)
+            free(p);
+    }
+    return 7;
+}
+C
 cc -O1 -o hard hard.c
+cc -O1 -shared -fPIC -o libpool.so pool.c
+cc -O1 -o aligned aligned.c -Wl,--no-as-needed -L. -lpool -Wl,-rpath,"$work"
 cc -O1 -shared -fPIC -o libbare.so bare.c
 cc -O1 -o uses uses.c -L. -lbare -Wl,-rpath,"$work"
 for options in "" "--mode cumulative" "--stacks partial"; do
-    for program in ./hard ./uses; do
+    for program in ./hard ./uses ./aligned; do
         rm -f r.wndl
         status=0
         "$windlass" heap $options -o r.wndl -- $program 2>said || status=$?
@@ -103,11 +149,14 @@ for options in "" "--mode cumulative" "--stacks partial"; do
             fail "$program with '$options': status $status: $(cat said)"
     done
 done
-rm -f r.wndl
-"$windlass" heap -q -o r.wndl -- ./uses || true
-"$heapdump" r.wndl >dump
-awk '$1 == "site" && $9 == 3001 { a += $3; f += $4 }
-    END { exit !(a == 50 && f == 25) }' dump || fail "an allocator without sizes"
+for program in ./uses ./aligned; do
+    rm -f r.wndl
+    "$windlass" heap -q -o r.wndl -- $program || true
+    "$heapdump" r.wndl >dump
+    awk '$1 == "site" && $9 == 3001 { a += $3; f += $4 }
+        END { exit !(a == 50 && f == 25) }' dump ||
+        fail "$program: an allocator without sizes"
+done
 
 # In a sandbox that kills for any call but what threads need, all is counted;
 # in one without any call the thread's blocks are counted, but at no site.
