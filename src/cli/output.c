@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -78,11 +79,44 @@ static void say_written(const struct wndl_output *o, long size)
 
 /* ---- files */
 
-/* What is written: a file beside the one that it is to be, or that itself. */
+/* What ends a command while it writes, unless it is ignored. */
+static const int endings[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+enum { ENDINGS = sizeof endings / sizeof *endings };
+
+/* The file beside the one that it is to be, for who ends by a signal. */
+static char beside[PATH_MAX];
+
+/* What is written: that file, or the one itself. */
 struct target {
     FILE *out;
-    char beside[PATH_MAX]; /* "": itself */
+    bool is_beside;
+    struct sigaction were[ENDINGS]; /* until it is there */
 };
+
+static void end_by(int number)
+{
+    (void)unlink(beside);
+    raise(number); /* what it does by default, when this returns */
+}
+
+static void guard(struct target *t)
+{
+    const struct sigaction action = {
+        .sa_handler = end_by, .sa_flags = (int)SA_RESETHAND};
+    for (int i = 0; i < ENDINGS; i++) {
+        sigaction(endings[i], NULL, &t->were[i]);
+        if (t->were[i].sa_handler == SIG_DFL)
+            sigaction(endings[i], &action, NULL);
+    }
+}
+
+static void unguard(const struct target *t)
+{
+    for (int i = 0; i < ENDINGS; i++) {
+        if (t->were[i].sa_handler == SIG_DFL)
+            sigaction(endings[i], &t->were[i], NULL);
+    }
+}
 
 /* False: the one before, whose access the new one is to give, is of an owner or
  * a group that it cannot be given. `old` is NULL where there was none. */
@@ -96,21 +130,31 @@ static bool take_after(int fd, const struct stat *old)
     return fchmod(fd, 0666 & ~mask) == 0;
 }
 
+static FILE *make_beside(const struct stat *old)
+{
+    const int fd = mkstemp(beside);
+    if (fd < 0)
+        return NULL;
+    FILE *out = take_after(fd, old) ? fdopen(fd, "wb") : NULL;
+    if (out != NULL)
+        return out;
+    (void)unlink(beside);
+    close(fd);
+    return NULL;
+}
+
 static bool open_beside(
     struct target *t, const char *path, const struct stat *old)
 {
-    const int length = snprintf(t->beside, sizeof t->beside, "%s.XXXXXX", path);
-    if (length < 0 || (size_t)length >= sizeof t->beside)
+    const int length = snprintf(beside, sizeof beside, "%s.XXXXXX", path);
+    if (length < 0 || (size_t)length >= sizeof beside)
         return false;
-    const int fd = mkstemp(t->beside);
-    if (fd < 0)
-        return false;
-    t->out = take_after(fd, old) ? fdopen(fd, "wb") : NULL;
-    if (t->out != NULL)
-        return true;
-    (void)unlink(t->beside);
-    close(fd);
-    return false;
+    guard(t);
+    t->out = make_beside(old);
+    t->is_beside = t->out != NULL;
+    if (!t->is_beside)
+        unguard(t);
+    return t->is_beside;
 }
 
 /* In place: what a link leads to, pipes and devices; files of folders that no
@@ -119,12 +163,11 @@ static bool open_target(struct target *t, const char *path)
 {
     struct stat old;
     const bool exists = lstat(path, &old) == 0;
-    const bool beside = exists ? S_ISREG(old.st_mode) : errno == ENOENT;
+    const bool is_file = exists ? S_ISREG(old.st_mode) : errno == ENOENT;
     *t = (struct target){0};
-    if (beside && (!exists || access(path, W_OK) == 0) &&
+    if (is_file && (!exists || access(path, W_OK) == 0) &&
         open_beside(t, path, exists ? &old : NULL))
         return true;
-    t->beside[0] = '\0';
     t->out = fopen(path, "wb");
     return t->out != NULL;
 }
@@ -153,14 +196,22 @@ static bool copy_file(const char *from, const char *to)
 }
 
 /* Containers have single files mounted, which no other can be moved over. */
-static bool move_to_place(const struct target *t, const char *path)
+static bool move_to_place(const char *path)
 {
-    if (rename(t->beside, path) == 0)
-        return true;
-    if (errno != EBUSY || !copy_file(t->beside, path))
-        return false;
-    (void)unlink(t->beside);
-    return true;
+    return rename(beside, path) == 0 ||
+           (errno == EBUSY && copy_file(beside, path));
+}
+
+static bool finish(const struct target *t, const char *path, bool whole)
+{
+    if (!t->is_beside)
+        return whole;
+    const bool moved = whole && move_to_place(path);
+    const int error = errno;
+    (void)unlink(beside); /* if it is there */
+    unguard(t);
+    errno = error;
+    return moved;
 }
 
 static int write_to_file(const struct wndl_output *o)
@@ -174,16 +225,11 @@ static int write_to_file(const struct wndl_output *o)
     long size = is_regular(t.out) ? ftell(t.out) : -1;
     bool written = !ferror(t.out);
     written = fclose(t.out) == 0 && written;
-    const bool is_beside = t.beside[0] != '\0';
-    if (whole && written && (!is_beside || move_to_place(&t, o->path))) {
+    if (finish(&t, o->path, whole && written)) {
         say_written(o, size);
         return WNDL_EXIT_OK;
     }
-    int exit_code =
-        whole ? failed_write(o->path) : wndl_cli_error("out of memory");
-    if (is_beside)
-        (void)unlink(t.beside);
-    return exit_code;
+    return whole ? failed_write(o->path) : wndl_cli_error("out of memory");
 }
 
 int wndl_output_write(const struct wndl_output *output)

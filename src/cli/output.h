@@ -21,7 +21,9 @@ struct wndl_output {
  * programs that have it mapped for ever. Symbolic links, pipes and devices are
  * written to, and so are files whose folder no other can be made in, whose
  * owner and group no other can be given, or that are mount points: of those,
- * what was there is lost also where writing fails. The exit code.
+ * what was there is lost also where writing fails. Who is ended by SIGHUP,
+ * SIGINT, SIGTERM or SIGXFSZ leaves nothing beside. The exit code. One at a
+ * time.
  */
 int wndl_output_write(const struct wndl_output *output);
 

@@ -95,6 +95,15 @@ if (
     fail "a table was written beyond the limit of a file's size"
 fi
 grep -q 't.wut: cannot be written: ' "$work/err" || fail "$(cat "$work/err")"
+if (
+    ulimit -c 0
+    ulimit -f 1
+    exec "$windlass" unwind-table build "$libc" -o "$kept" 2>"$work/err"
+); then
+    fail "a table was written beyond the limit of a file's size"
+elif [ $? -le 128 ]; then
+    fail "a signal did not end it"
+fi
 cmp -s "$kept" "$work/before" || fail "a failed build changed the table"
 [ "$(ls "$work/kept")" = t.wut ] || fail "left behind: $(ls "$work/kept")"
 "$windlass" unwind-table build "$libc" -o "$kept" 2>"$work/err" ||
