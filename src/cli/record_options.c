@@ -13,6 +13,9 @@ enum {
     SAMPLE_BELOW = 4096,
 };
 
+/* What is drawn is a number of 32 bits, of which it takes a share. */
+#define SAMPLE_BELOW_MAX (UINT64_C(1) << 32)
+
 #define FIELD(name) offsetof(struct wndl_record_options, name)
 
 /* ---- rows of both tables */
@@ -272,6 +275,8 @@ static bool check_heap(const struct wndl_record_options *o, char *problem)
     else if (o->sample_below != 0 && o->stacks.index == 0)
         snprintf(problem, PROBLEM_SIZE,
             "--sample-below goes with --stacks partial only");
+    else if (o->sample_below > SAMPLE_BELOW_MAX)
+        snprintf(problem, PROBLEM_SIZE, "--sample-below takes at most 4G");
     else if (o->every != 0 && (o->every < 0.1 || o->every > SECONDS_MAX))
         snprintf(problem, PROBLEM_SIZE, "--every takes 0.1 to %d seconds",
             SECONDS_MAX);

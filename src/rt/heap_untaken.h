@@ -15,8 +15,8 @@
 #include "rt/heap_record.h"
 #include "rt/heap_thread.h"
 
-/* With probability size / sample_below, by the upper half of Knuth's MMIX
- * generator. */
+/* With probability size / sample_below, which is 2^32 at most, by the upper
+ * half of Knuth's MMIX generator. */
 static inline bool wndl_rt_heap_draws(
     struct wndl_rt_heap_thread *t, uint64_t size, uint64_t sample_below)
 {

@@ -56,6 +56,8 @@ heap 0 --stacks partial --sample-below 100000 -- "$heaps" keep 100 1013 \
     pass 1 50 drop 60 pass 500 733
 [ "$(total 6)" -eq "$all" ] || fail "partial: $(total 6) allocs, not $all"
 grep -q '^heap 0 0 1 100000$' dump || fail "partial is not told"
+heap 0 --stacks partial --sample-below 4G -- "$heaps" keep 100 1013
+grep -q '^heap 0 0 1 4294967296$' dump || fail "the most is not taken"
 
 # A program at a fixed address imports malloc by a stub of its own.
 heap 0 -- "${heaps}_fixed" keep 100 1013 pass 5 733
@@ -213,6 +215,8 @@ wrong() {
 }
 wrong heap --sample-below 100
 grep -q -e '--sample-below goes with --stacks partial' said || fail "$(cat said)"
+wrong heap --stacks partial --sample-below 4294967297
+grep -q -e '--sample-below takes at most 4G' said || fail "$(cat said)"
 wrong heap --every 0.01
 wrong heap --mode both
 for option in --at-peaks --mode=live --stacks=full; do
