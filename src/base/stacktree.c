@@ -96,7 +96,7 @@ static uint32_t new_node(
         tree->max_nodes)
         return 0;
     uint32_t index =
-        atomic_fetch_add_explicit(&tree->count, 1, memory_order_relaxed) + 1;
+        atomic_fetch_add_explicit(&tree->count, 1, memory_order_release) + 1;
     if (index > tree->max_nodes)
         return 0;
     struct wndl_stacknode *node = node_at(tree, index);

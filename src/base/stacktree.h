@@ -67,7 +67,10 @@ struct wndl_stackreader {
 struct wndl_stackreader wndl_stackreader_init(
     const struct wndl_stacktree *tree, uint32_t max_nodes);
 
-/* Nodes handed out so far; those with key 0 are about to be published. */
+/*
+ * Nodes handed out so far; those with key 0 are about to be published. What
+ * their threads wrote before they inserted them is seen after this.
+ */
 uint32_t wndl_stackreader_count(const struct wndl_stackreader *reader);
 
 /* Node `index`, 1 <= index <= count. False when not yet published. */

@@ -270,13 +270,13 @@ static void put_nodes(struct wndl_collector_process *p,
 }
 
 /*
- * The next ones, up to the first that is not published yet; at the end, up to
- * the last: a gap is then a node that its thread did not live to finish.
+ * The next ones, up to `end` and up to the first that is not published yet; at
+ * the end, up to the last: a gap is then a node that its thread did not live
+ * to finish.
  */
-static uint32_t read_nodes(
-    const struct wndl_collector_process *p, struct placed *nodes, bool last)
+static uint32_t read_nodes(const struct wndl_collector_process *p,
+    struct placed *nodes, uint32_t end, bool last)
 {
-    uint32_t end = wndl_stackreader_count(&p->tree);
     uint32_t left = end > p->nodes ? end - p->nodes : 0;
     uint32_t most = left < NODES_PER_CHUNK ? left : NODES_PER_CHUNK;
     uint32_t hint = 0;
@@ -292,15 +292,28 @@ static uint32_t read_nodes(
     return most;
 }
 
-static void take_nodes(struct wndl_collector_process *p, bool last)
+static void take_nodes(
+    struct wndl_collector_process *p, uint32_t end, bool last)
 {
     struct placed nodes[NODES_PER_CHUNK];
     uint32_t count;
-    while ((count = read_nodes(p, nodes, last)) != 0) {
+    while ((count = read_nodes(p, nodes, end, last)) != 0) {
         place_strays(p, nodes, count);
         put_nodes(p, nodes, count);
         p->nodes += count;
     }
+}
+
+/*
+ * A node's module is listed before there is the node. One that comes while
+ * modules are taken is left for later: what is mapped at its address when it
+ * is looked for from outside can be another module by then.
+ */
+static void take_stacks(struct wndl_collector_process *p, bool last)
+{
+    uint32_t end = wndl_stackreader_count(&p->tree);
+    take_modules(p);
+    take_nodes(p, end, last);
 }
 
 /* ---- samples */
@@ -455,8 +468,7 @@ static void take_ring(
     give_up_if_damaged(p, slot);
     size_t size = wndl_ring_peek(&p->shm->rings[slot], ring->tail, room);
     /* What is looked at later is at least as new as the samples. */
-    take_modules(p);
-    take_nodes(p, last);
+    take_stacks(p, last);
     ring->tail += take_events(p, ring, (struct wndl_bytes){room, size}, last);
     wndl_ring_release(&p->shm->rings[slot], ring->tail);
 }
@@ -473,10 +485,8 @@ static bool is_intact(struct wndl_collector_process *p)
 void wndl_collector_process_take_stacks(
     struct wndl_collector_process *p, bool last)
 {
-    if (!is_intact(p))
-        return;
-    take_modules(p);
-    take_nodes(p, last);
+    if (is_intact(p))
+        take_stacks(p, last);
 }
 
 static void take_rings(struct wndl_collector_process *p, bool last)

@@ -5,6 +5,7 @@
 #include "in/wndl.h"
 #include "os/file.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -260,6 +261,63 @@ static void modules_at_one_address_are_told_apart_by_epoch(void **state)
     tear_down(&b);
 }
 
+/* Modules that come at one place, each with a node of its own. */
+enum { COMERS = 900 };
+
+struct comers {
+    struct bench *b;
+    uint32_t nodes[COMERS];
+    _Atomic bool done;
+};
+
+static void *come_and_go(void *context)
+{
+    struct comers *c = context;
+    struct wndl_shm *shm = c->b->process->shm;
+    for (uint32_t i = 0; i < COMERS; i++) {
+        put_module(
+            c->b, i % 2 == 0 ? "/lib/even.so" : "/lib/odd.so", 0x10000, i);
+        c->nodes[i] =
+            insert(c->b, 0, 0x10020 | (uint64_t)i << WNDL_KEY_EPOCH_SHIFT);
+        atomic_store(&shm->modules[i].last_epoch, i);
+    }
+    atomic_store(&c->done, true);
+    return NULL;
+}
+
+/* What is looked at while it comes is not taken for what is there later. */
+static void let_come_and_go(void)
+{
+    struct bench b;
+    struct comers c = {.b = &b};
+    pthread_t thread;
+    set_up(&b);
+    assert_int_equal(pthread_create(&thread, NULL, come_and_go, &c), 0);
+    while (!atomic_load(&c.done))
+        wndl_collector_process_take_stacks(b.process, false);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    put_thread(&b, 0, 1);
+    for (uint32_t i = 0; i < COMERS; i++) {
+        put_sample(&b, 0, c.nodes[i]);
+        wndl_collector_process_drain(b.process, false);
+    }
+    finish(&b);
+    assert_int_equal(b.profile.samples.len, COMERS);
+    const struct wndl_sample *samples = wndl_vec_at(&b.profile.samples, 0);
+    for (uint32_t i = 0; i < COMERS; i++)
+        assert_int_not_equal(
+            frame_of(&b.profile, samples[i].node)->image, WNDL_NO_INDEX);
+    tear_down(&b);
+}
+
+/* By chance: in most of so many rounds something comes at the wrong moment. */
+static void a_node_waits_until_its_module_is_taken(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 10; round++)
+        let_come_and_go();
+}
+
 static void a_sample_waits_until_its_node_is_published(void **state)
 {
     (void)state;
@@ -404,6 +462,7 @@ int main(void)
         cmocka_unit_test(a_module_has_the_name_that_the_kernel_tells),
         cmocka_unit_test(an_image_has_a_path_that_can_be_opened),
         cmocka_unit_test(modules_at_one_address_are_told_apart_by_epoch),
+        cmocka_unit_test(a_node_waits_until_its_module_is_taken),
         cmocka_unit_test(a_sample_waits_until_its_node_is_published),
         cmocka_unit_test(a_ring_given_to_another_thread_is_another_thread),
         cmocka_unit_test(losses_are_told_at_the_end),
