@@ -228,15 +228,23 @@ static void say_left(const struct wndl_collector_result *result, pid_t other)
             n, n == 1 ? " is" : "es are");
 }
 
+/* It may have no name: it was gone before it could be looked at. */
+static void say_one_unfollowed(const struct wndl_collector_unfollowed *u)
+{
+    const char *reason = refusal_names[u->reason % WNDL_REFUSALS];
+    if (u->name[0] == '\0')
+        wndl_cli_note(
+            "process %" PRIu32 " could not be recorded: %s", u->pid, reason);
+    else
+        wndl_cli_note("'%s' (process %" PRIu32 ") could not be recorded: %s",
+            u->name, u->pid, reason);
+}
+
 static void say_unfollowed(const struct wndl_collector_result *result)
 {
     uint32_t count = result->totals.unfollowed;
-    for (uint32_t i = 0; i < count && i < WNDL_COLLECTOR_NAMED; i++) {
-        const struct wndl_collector_unfollowed *u = &result->unfollowed[i];
-        uint32_t reason = u->reason % WNDL_REFUSALS;
-        wndl_cli_note("'%s' (process %" PRIu32 ") could not be recorded: %s",
-            u->name, u->pid, refusal_names[reason]);
-    }
+    for (uint32_t i = 0; i < count && i < WNDL_COLLECTOR_NAMED; i++)
+        say_one_unfollowed(&result->unfollowed[i]);
     if (count > WNDL_COLLECTOR_NAMED)
         wndl_cli_note("%" PRIu32 " more could not be recorded",
             count - WNDL_COLLECTOR_NAMED);

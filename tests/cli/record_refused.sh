@@ -96,4 +96,25 @@ for noise in '0 16' '70000 16' '8 3'; do
     record 7 -- python3 other.py $noise
     grep -q '^unfollowed' dump && fail "$noise: taken for a hello: $(cat said)"
 done
+
+# One that is gone before it is looked at has no name, and is told all the same.
+cat >gone.py <<'END'
+import os, signal, socket, struct, sys
+recorder = os.getppid()
+os.kill(recorder, signal.SIGSTOP)
+child = os.fork()
+if child == 0:
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.connect(os.environ["WINDLASS_SESSION"])
+    s.send(struct.pack("<IIII", int(sys.argv[1]), 62, 9, 0))
+    os._exit(0)
+os.waitpid(child, 0)
+with open("child", "w") as file:
+    file.write(str(child))
+os.kill(recorder, signal.SIGCONT)
+sys.exit(7)
+END
+record 7 -- sh -c 'unset LD_PRELOAD; exec python3 gone.py '"$ours"
+grep -q "^windlass: process $(cat child) could not be recorded: there was no memory" said ||
+    fail "gone: $(cat said)"
 exit 0
