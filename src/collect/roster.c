@@ -188,10 +188,14 @@ static bool is_emulated(const struct wndl_live *live, uint32_t machine)
     return executable != 0 && executable != machine;
 }
 
-/* Where there is address space for most pairs, it is for nodes, too. */
-static uint32_t nodes_for(uint32_t heap_pairs)
+/* The block is mapped here, too, where a limit is the same for all of them. */
+static uint32_t nodes_for(pid_t pid, uint32_t heap_pairs)
 {
-    return heap_pairs == WNDL_HEAP_PAIRS ? WNDL_SHM_NODES_HEAP : WNDL_SHM_NODES;
+    struct rlimit limit = {.rlim_cur = 0};
+    bool is_limited = prlimit(pid, RLIMIT_AS, NULL, &limit) != 0 ||
+                      limit.rlim_cur != RLIM_INFINITY;
+    return heap_pairs == WNDL_HEAP_PAIRS && !is_limited ? WNDL_SHM_NODES_HEAP
+                                                        : WNDL_SHM_NODES;
 }
 
 static void begin(
@@ -201,7 +205,7 @@ static void begin(
     struct wndl_collector_heap_request heap = c->request.heap;
     int memfd;
     heap.pairs = live->heap_pairs;
-    heap.nodes = nodes_for(live->heap_pairs);
+    heap.nodes = nodes_for(live->pid, live->heap_pairs);
     live->process = wndl_collector_process_new(
         &c->recording, &c->totals, &origin, &heap, &memfd);
     if (live->process == NULL) {

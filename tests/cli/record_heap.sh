@@ -83,6 +83,20 @@ if (ulimit -v 1500000 && "$windlass" --version >out 2>&1); then
     expect 1013 "100 0 100 0" "little address space"
 fi
 
+# So there is in the recorder, which has the same limit and many programs.
+cat >many.sh <<'END'
+i=0
+while [ $i -lt 60 ]; do
+    sleep 1 &
+    i=$((i + 1))
+done
+wait
+END
+if (ulimit -v 10000000 && "$windlass" --version >out 2>&1); then
+    (ulimit -v 10000000 && heap 0 -- sh many.sh)
+    ! grep -q 'could not be recorded' said || fail "many programs: $(cat said)"
+fi
+
 # What nothing points to, and what is told of an allocator of one's own.
 heap 0 -- "$heaps" keep 3 1013 leak 30 517 told 7 211
 expect 211 "7 1 7 0" "told"
