@@ -116,7 +116,8 @@ static bool has_begun(struct wndl_collector_process *p)
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_HEAP);
     wndl_buf_uleb(&r->out, p->index);
     wndl_buf_uleb(&r->out, heap->request.flags >> 1);
-    wndl_buf_uleb(&r->out, heap->request.sample_below);
+    wndl_buf_uleb(&r->out,
+        heap->head->sample_below == 0 ? 0 : heap->request.sample_below);
     wndl_recording_finish(r, &chunk);
     p->heap->announced = true;
     return true;

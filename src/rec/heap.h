@@ -138,8 +138,9 @@ struct wndl_heap {
     uint32_t flags;         /* of wndl_heap_go */
     uint32_t own_allocator; /* by the process: the executable's comes before
                              * ours, its own calls of it are not seen */
-    uint64_t sample_below;  /* bytes; 0: every block. A block of 0 bytes
-                              is taken as if it were one of 1. */
+    /* Bytes; 0: every block, as a process makes it whose allocator does not
+     * tell sizes. A block of 0 bytes is taken as if it were one of 1. */
+    uint64_t sample_below;
 
     /* By the process. */
     uint64_t start_tsc, start_time; /* at the same moment; time in ns */

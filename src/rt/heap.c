@@ -116,10 +116,12 @@ void wndl_rt_heap_start(const struct wndl_go *go)
         wndl_rt_heap = mapped;
     }
     find_tables(shared, go->heap_pairs);
-    wndl_rt_heap->sample_below = go->heap_sample_below;
+    if (!wndl_rt_heap_knows_sizes())
+        shared->sample_below = 0;
+    wndl_rt_heap->sample_below = shared->sample_below;
     wndl_rt_heap->cumulative = (go->heap & WNDL_HEAP_CUMULATIVE) != 0;
     wndl_rt_heap->inherits =
-        wndl_rt_heap_generation != 0 && go->heap_sample_below != 0;
+        wndl_rt_heap_generation != 0 && shared->sample_below != 0;
     wndl_rt_heap->leaks = (go->heap & WNDL_HEAP_LEAKS) != 0;
     shared->start_tsc = wndl_rt_tsc();
     shared->tsc_in_ns = WNDL_ARCH_TICKS_ARE_NS;
@@ -127,7 +129,7 @@ void wndl_rt_heap_start(const struct wndl_go *go)
     __atomic_store_n(&wndl_rt_heap->shared, shared, __ATOMIC_RELEASE);
     shared->own_allocator = wndl_rt_heap_lead_imports();
     if (wndl_rt_heap_is_plain() && !wndl_rt_heap->inherits)
-        wndl_rt_heap->quick_below = go->heap_sample_below;
+        wndl_rt_heap->quick_below = shared->sample_below;
     if (wndl_rt_heap_unsure || shared->own_allocator != 0)
         wndl_rt_heap_doubt();
 }

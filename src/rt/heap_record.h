@@ -159,6 +159,12 @@ void wndl_rt_heap_regrown(
 bool wndl_rt_heap_lead_imports(void);
 
 /*
+ * hook_heap.c: the allocator tells how large its blocks are. If not, only what
+ * is known of each block tells that when it is freed: then all are taken.
+ */
+bool wndl_rt_heap_knows_sizes(void);
+
+/*
  * hook_heap.c: the allocator keeps sizes, and nothing has to be looked at
  * before it is called. After wndl_rt_heap_lead_imports().
  */

@@ -684,6 +684,12 @@ bool wndl_rt_heap_lead_imports(void)
     return is_before_us;
 }
 
+bool wndl_rt_heap_knows_sizes(void)
+{
+    const struct wndl_rt_allocator *a = real();
+    return a != NULL && a->usable != unknown_size;
+}
+
 bool wndl_rt_heap_is_plain(void)
 {
     return atomic_load(&here.ready) && here.next.keeps_sizes;

@@ -149,13 +149,15 @@ for options in "" "--mode cumulative" "--stacks partial"; do
             fail "$program with '$options': status $status: $(cat said)"
     done
 done
-for program in ./uses ./aligned; do
-    rm -f r.wndl
-    "$windlass" heap -q -o r.wndl -- $program || true
-    "$heapdump" r.wndl >dump
-    awk '$1 == "site" && $9 == 3001 { a += $3; f += $4 }
-        END { exit !(a == 50 && f == 25) }' dump ||
-        fail "$program: an allocator without sizes"
+for options in "" "--stacks partial"; do
+    for program in ./uses ./aligned; do
+        rm -f r.wndl
+        "$windlass" heap -q $options -o r.wndl -- $program || true
+        "$heapdump" r.wndl >dump
+        awk '$1 == "site" && $9 == 3001 { a += $3; f += $4 }
+            END { exit !(a == 50 && f == 25) }' dump ||
+            fail "$program with '$options': an allocator without sizes"
+    done
 done
 
 # In a sandbox that kills for any call but what threads need, all is counted;
