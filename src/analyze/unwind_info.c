@@ -442,13 +442,27 @@ enum wndl_status wndl_unwind_info_open(struct wndl_unwind_info *info,
     return wndl_unwind_info_open_arch(info, path, NULL, mem, err);
 }
 
+/* Whether the function has a rule at all: an entry of .ARM.exidx may say that
+ * there is none. */
+static bool has_rule(const struct wndl_unwind_info *info,
+    const struct wndl_unwind_function *function)
+{
+    struct wndl_exidx_entry entry;
+    struct wndl_cfi_row row;
+    return !info->by_exidx ||
+           (wndl_exidx_read(&info->arm.exidx,
+                (size_t)(function->fde / EXIDX_ENTRY), &entry,
+                NULL) == WNDL_OK &&
+               wndl_exidx_row(&entry, &row, NULL) == WNDL_OK);
+}
+
 enum wndl_status wndl_unwind_info_cover(struct wndl_unwind_info *info,
     const char *path, struct wndl_mem *mem, struct wndl_error *err)
 {
     enum wndl_status status = open_functions(info, path, NULL, mem, err);
     for (size_t i = 0; i < info->functions.len && status == WNDL_OK; i++) {
         const struct wndl_unwind_function *f = wndl_vec_at(&info->functions, i);
-        if (f->start < f->end)
+        if (f->start < f->end && has_rule(info, f))
             cover(info, f->start, f->end);
     }
     return status;

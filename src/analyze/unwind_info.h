@@ -105,7 +105,7 @@ enum wndl_status wndl_unwind_info_open(struct wndl_unwind_info *info,
 /*
  * The same without rows, ranges and rules, which takes most of the time:
  * `covered` is by functions then, as if nothing in their programs were
- * rejected.
+ * rejected; entries of .ARM.exidx without a rule are left out.
  */
 enum wndl_status wndl_unwind_info_cover(struct wndl_unwind_info *info,
     const char *path, struct wndl_mem *mem,
