@@ -156,10 +156,12 @@ static void follow_constant(struct following *f, const struct wndl_arm_insn *i)
 
 /* ---- prologues */
 
-/* False: it is not of a prologue that can be followed. */
+/* False: it is not of a prologue that can be followed. A stored pc is no return
+ * address, as a loaded one is. */
 static bool follow_down(struct following *f, const struct wndl_arm_insn *i)
 {
     struct state *s = &f->state;
+    const uint16_t mask = i->mask & (uint16_t) ~(1u << WNDL_ARM_PC);
     switch ((enum wndl_arm_kind)i->kind) {
     case WNDL_ARM_OTHER:
     case WNDL_ARM_LOAD:
@@ -167,10 +169,10 @@ static bool follow_down(struct following *f, const struct wndl_arm_insn *i)
         return true;
     case WNDL_ARM_PUSH:
         s->depth -= i->amount;
-        s->saved |= in_place(f->body, i->mask, -s->depth);
+        s->saved |= in_place(f->body, mask, -s->depth);
         return true;
     case WNDL_ARM_STORE:
-        s->saved |= in_place(f->body, i->mask, i->amount - s->depth);
+        s->saved |= in_place(f->body, mask, i->amount - s->depth);
         return true;
     case WNDL_ARM_ADD:
         return follow_add(f, i);

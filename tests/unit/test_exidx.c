@@ -357,6 +357,21 @@ static void arm_code_is_known_by_what_fits(void **state)
     expect(&seen, rows, sizeof rows / sizeof *rows, sizeof code);
 }
 
+/* As Thumb code these would be: and r0, r2; push.w {r4, pc}. */
+static void a_stored_pc_is_no_return_address(void **state)
+{
+    (void)state;
+    static const uint32_t code[] = {
+        0xe92d4010, /* 0 push {r4, lr} */
+        0xe8bd8010, /* 4 pop {r4, pc} */
+    };
+    static const struct expected_row rows[] = {{0, 13, 0, 0}, {4, 13, 8, -4}};
+    struct seen seen;
+    assert_int_equal(
+        rows_of(&seen, code, sizeof code, 0x80a8b0b0), WNDL_ARM_FOLLOWED);
+    expect(&seen, rows, sizeof rows / sizeof *rows, sizeof code);
+}
+
 static void what_does_not_fit_has_the_bodys_rule(void **state)
 {
     (void)state;
@@ -476,6 +491,7 @@ int main(void)
         cmocka_unit_test(thumb_prologue_and_epilogue_are_followed),
         cmocka_unit_test(frames_by_a_register_are_followed),
         cmocka_unit_test(arm_code_is_known_by_what_fits),
+        cmocka_unit_test(a_stored_pc_is_no_return_address),
         cmocka_unit_test(what_does_not_fit_has_the_bodys_rule),
         cmocka_unit_test(functions_with_one_entry_are_told_apart),
         cmocka_unit_test(pushes_where_nothing_is_to_be_popped_are_passed),
