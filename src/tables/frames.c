@@ -52,6 +52,8 @@ static const char *nothing_in(const struct wndl_object *object)
     if (wndl_object_is_pe(object) && wndl_object_machine(object) != EM_386)
         return "has no call frame information (.pdata, .eh_frame, "
                ".debug_frame)";
+    if (wndl_object_has_section(object, "__text"))
+        return "has no call frame information (__unwind_info)";
     return "has no call frame information (.eh_frame, .debug_frame)";
 }
 

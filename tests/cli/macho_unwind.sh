@@ -151,4 +151,13 @@ for level in -O0 -O2 -Os; do
     check arm64 frames $level
     check arm64 bodies $level -fomit-frame-pointer
 done
+
+# Without any.
+clang-19 -target arm64-apple-macos12 -fno-stack-protector -ffreestanding \
+    -c -o program.o program.c
+ld64.lld-19 -arch arm64 -platform_version macos 12 12 -e _start -o program \
+    libSystem.tbd program.o
+"$windlass" unwind-info program 2>said && fail "it has none"
+grep -q 'has no call frame information (__unwind_info)$' said ||
+    fail "not what is missing: $(cat said)"
 exit $failed
