@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/program.h"
 #include "collect/unwind_tables.h"
+#include "unwind/table_format.h"
 #include "unwind/table_named.h"
 
 #include <errno.h>
@@ -162,6 +163,31 @@ static void say_one(const struct wndl_table_named *named,
             named->file, named->module);
 }
 
+/* What is damaged may have been taken where it was not read whole. */
+static void say_found(void *context, const struct wndl_error *err)
+{
+    const char *path = context;
+    char text[600];
+    wndl_cli_note("warning: %s; it was found for %s",
+        wndl_error_text(err, text, sizeof text), path);
+}
+
+/* Of what folders have for the modules that stacks came to. */
+static void say_folders(const struct wndl_collector_result *result)
+{
+    for (size_t i = 0; i < result->image_count; i++) {
+        const struct wndl_recording_image *image = &result->images[i];
+        char real[PATH_MAX];
+        struct wndl_binary binary;
+        if (image->nodes == 0 || image->path == NULL ||
+            realpath(image->path, real) == NULL ||
+            !wndl_binary_open(&binary, real, NULL))
+            continue;
+        wndl_unwind_tables_refused(binary.object, say_found, real);
+        wndl_binary_close(&binary);
+    }
+}
+
 void wndl_record_tables_say(
     const struct wndl_collector_result *result, bool is_over)
 {
@@ -169,4 +195,6 @@ void wndl_record_tables_say(
     const char *at = result->tables;
     while (wndl_table_named_next(&at, &named))
         say_one(&named, result, is_over);
+    if (getenv(WNDL_TABLE_FOLDERS_ENV) != NULL)
+        say_folders(result);
 }

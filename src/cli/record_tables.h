@@ -17,8 +17,9 @@
 bool wndl_record_tables_attach(const struct wndl_option_list *options,
     struct wndl_collector_request *request);
 
-/* On stderr, of each that was not used: why. `is_over`: nothing is recorded any
- * more. */
+/* On stderr, of each that was not used, and of those in folders that are under
+ * the name of a module's but not its table: why. `is_over`: nothing is recorded
+ * any more. */
 void wndl_record_tables_say(
     const struct wndl_collector_result *result, bool is_over);
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- whose a table is */
 
@@ -115,10 +116,12 @@ static bool find_by_name(struct wndl_arena *arena, struct wndl_object *object,
     return false;
 }
 
-/* In the first folder that has one under the name. */
-static bool find_in_folders(struct wndl_arena *arena,
-    struct wndl_object *object, const char *name, const char *suffix,
-    struct wndl_unwind_table *copy)
+/* A file that may be the table of a binary. True: that is all. */
+typedef bool visit_file(void *context, const char *path);
+
+/* Those under the name, of each folder. */
+static bool visit_folders(
+    const char *name, const char *suffix, visit_file *visit, void *context)
 {
     char path[PATH_MAX];
     const char *folders = getenv(WNDL_TABLE_FOLDERS_ENV);
@@ -126,16 +129,15 @@ static bool find_in_folders(struct wndl_arena *arena,
         const size_t size = strcspn(folders, ":");
         const int written = snprintf(
             path, sizeof path, "%.*s/%s%s", (int)size, folders, name, suffix);
-        if (size != 0 && written < (int)sizeof path &&
-            copy_file(path, arena, object, copy))
+        if (size != 0 && written < (int)sizeof path && visit(context, path))
             return true;
         folders += size + (folders[size] == ':');
     }
     return false;
 }
 
-static bool find_by_build_id(struct wndl_arena *arena,
-    struct wndl_object *object, struct wndl_unwind_table *copy)
+static bool visit_by_build_id(
+    struct wndl_object *object, visit_file *visit, void *context)
 {
     char name[2 * WNDL_TABLE_BUILD_ID_MAX + 1];
     const struct wndl_bytes id = wndl_object_build_id(object);
@@ -144,18 +146,57 @@ static bool find_by_build_id(struct wndl_arena *arena,
         return false;
     for (size_t i = 0; i < id.size; i++)
         snprintf(name + 2 * i, 3, "%02x", id.data[i]);
-    return find_in_folders(arena, object, name, WNDL_TABLE_SUFFIX, copy) ||
+    return visit_folders(name, WNDL_TABLE_SUFFIX, visit, context) ||
            (wndl_object_machine(object) == EM_ARM &&
-               find_in_folders(
-                   arena, object, name, WNDL_TABLE_CHROME_SUFFIX, copy));
+               visit_folders(name, WNDL_TABLE_CHROME_SUFFIX, visit, context));
+}
+
+struct copying {
+    struct wndl_arena *arena;
+    struct wndl_object *object;
+    struct wndl_unwind_table *copy;
+};
+
+static bool copy_visited(void *context, const char *path)
+{
+    const struct copying *c = context;
+    return copy_file(path, c->arena, c->object, c->copy);
 }
 
 struct wndl_unwind_table wndl_unwind_table_copy(struct wndl_arena *arena,
     struct wndl_object *object, const char *path, const char *tables)
 {
     struct wndl_unwind_table copy;
+    struct copying copying = {arena, object, &copy};
     if (find_by_name(arena, object, path, tables, &copy) ||
-        find_by_build_id(arena, object, &copy))
+        visit_by_build_id(object, copy_visited, &copying))
         return copy;
     return (struct wndl_unwind_table){.text_size = 0};
+}
+
+/* ---- telling of what is not taken */
+
+struct refusing {
+    struct wndl_object *object;
+    void (*refused)(void *context, const struct wndl_error *err);
+    void *context;
+};
+
+static bool check_visited(void *context, const char *path)
+{
+    const struct refusing *r = context;
+    struct wndl_error err = {0};
+    if (access(path, F_OK) != 0)
+        return false;
+    if (wndl_unwind_table_check(path, r->object, &err) == WNDL_OK)
+        return true;
+    r->refused(r->context, &err);
+    return false;
+}
+
+void wndl_unwind_tables_refused(struct wndl_object *object,
+    void (*refused)(void *context, const struct wndl_error *err), void *context)
+{
+    struct refusing refusing = {object, refused, context};
+    (void)visit_by_build_id(object, check_visited, &refusing);
 }

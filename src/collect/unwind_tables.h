@@ -35,4 +35,13 @@ struct wndl_unwind_table wndl_unwind_table_copy(struct wndl_arena *arena,
 enum wndl_status wndl_unwind_table_check(const char *file,
     struct wndl_object *object, struct wndl_error *err) WNDL_MUST_USE;
 
+/*
+ * Tells of each file that is in the folders under the name of the binary's
+ * table, before one that is taken, and is not: `err` says of the file why. It
+ * lives until `refused` returns.
+ */
+void wndl_unwind_tables_refused(struct wndl_object *object,
+    void (*refused)(void *context, const struct wndl_error *err),
+    void *context);
+
 #endif

@@ -78,13 +78,32 @@ for at in 13 15 17 33 65 300 700; do
         conv=notrunc 2>/dev/null
     record 0 -r 1000 -- stripped/tabled 50 20
 done
+
+# tells_why REASON: it is said at the end, of that file alone.
+tells_why() {
+    grep "^windlass: warning: .*$id.wut" said >warned || true
+    grep -q "other/$id.wut: $1; it was found for $work/stripped/tabled\$" \
+        warned && [ "$(wc -l <warned)" -eq 1 ] ||
+        fail "not told that it $1: $(cat said)"
+}
+
 head -c 500 "tables/$id.wut" >"other/$id.wut"
 record 0 -r 1000 -- stripped/tabled 100 20
 complete_above 95
+tells_why "is an unwind table cut short"
 "$windlass" unwind-table build "$windlass" -o "other/$id.wut" 2>/dev/null ||
     fail "no table of windlass itself"
 record 0 -r 1000 -- stripped/tabled 100 20
 complete_above 95
+tells_why "is an unwind table for another binary, by its build-id"
+cp "tables/$id.wut" "other/$id.wut"
+printf '\003' | dd of="other/$id.wut" bs=1 seek=12 conv=notrunc 2>/dev/null
+record 0 -r 1000 -- stripped/tabled 100 20
+complete_above 95
+tells_why "is an unwind table of another version than 2"
+cp "tables/$id.wut" "other/$id.wut"
+record 0 -r 1000 -- stripped/tabled 100 20
+grep "$id.wut" said && fail "told of a good table"
 
 # Of what its first bytes show to be no table of the program, nothing else is
 # read: its memory would be seen to grow by all of it.
