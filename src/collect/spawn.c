@@ -3,13 +3,38 @@
 
 #include "base/buf.h"
 #include "rec/shm.h"
+#include "unwind/table_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* Folders are named from here; what is recorded may be elsewhere when a walk
+ * comes to a module. */
+static bool set_table_folders(void)
+{
+    char here[PATH_MAX];
+    struct wndl_buf folders;
+    const char *list = getenv(WNDL_TABLE_FOLDERS_ENV);
+    if (list == NULL || getcwd(here, sizeof here) == NULL)
+        return true;
+    wndl_buf_init(&folders, wndl_mem_libc());
+    while (*list != '\0') {
+        const size_t size = strcspn(list, ":");
+        if (size != 0 && *list != '/')
+            wndl_buf_printf(&folders, "%s/", here);
+        wndl_buf_add(&folders, list, size + (list[size] == ':'));
+        list += size + (list[size] == ':');
+    }
+    wndl_buf_byte(&folders, '\0');
+    return !folders.failed &&
+           setenv(WNDL_TABLE_FOLDERS_ENV, (const char *)folders.data, 1) == 0;
+}
 
 static bool set_environment(const struct wndl_spawn_request *request)
 {
@@ -24,7 +49,7 @@ static bool set_environment(const struct wndl_spawn_request *request)
         wndl_buf_text(&preload, old);
     }
     wndl_buf_byte(&preload, '\0');
-    return !preload.failed &&
+    return !preload.failed && set_table_folders() &&
            setenv("LD_PRELOAD", (const char *)preload.data, 1) == 0 &&
            setenv(WNDL_SESSION_ENV, request->session, 1) == 0;
 }

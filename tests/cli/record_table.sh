@@ -64,6 +64,14 @@ for engine in auto timer; do
         fail "$engine: tells of CFI that was not read: $(cat said)"
 done
 
+# Folders are named from where windlass was started.
+WINDLASS_UNWIND_TABLES=other:tables
+record 0 -r 1000 -- sh -c 'cd stripped && exec ./tabled 300 0'
+complete_above 95
+usual_stacks
+cmp -s expected stacks || fail "from another folder: $(cat expected stacks)"
+WINDLASS_UNWIND_TABLES=$work/other:$work/tables
+
 # The program's own table comes first where there is .eh_frame too.
 record 0 -r 1000 -- whole/tabled 300 0
 complete_above 95
