@@ -232,14 +232,32 @@ static enum wndl_status walk(struct walking *w, struct wndl_object *object,
                                 : status;
 }
 
+/* Where .text is: what addresses count from. Its bytes are not in a file of
+ * debug information, which may have .debug_frame. */
+static enum wndl_status find_text(const struct wndl_object *object,
+    struct wndl_chrome_v2_binary *binary, struct wndl_error *err)
+{
+    for (size_t i = 0; i < wndl_object_section_count(object); i++) {
+        const struct wndl_section s = wndl_object_section(object, i);
+        if (!wndl_bytes_is(s.name, ".text"))
+            continue;
+        if (s.addr.v > UINT32_MAX || s.size > UINT32_MAX - s.addr.v)
+            return wndl_fail(err, WNDL_MALFORMED,
+                "has a .text that ends beyond 32 bits of address");
+        binary->text = s.addr.v;
+        binary->text_size = s.size;
+        return WNDL_OK;
+    }
+    return wndl_fail(err, WNDL_NOT_FOUND,
+        "has no section .text, which this format counts from");
+}
+
 enum wndl_status wndl_chrome_v2_functions(struct wndl_object *object,
     struct wndl_chrome_v2_binary *binary,
     bool (*visitor)(
         void *context, const struct wndl_chrome_v2_function *function),
     void *context, struct wndl_error *err)
 {
-    struct wndl_bytes bytes;
-    struct wndl_section text;
     struct wndl_arena arena;
     struct walking w = {.binary = binary, .visit = visitor, .context = context};
     *binary = (struct wndl_chrome_v2_binary){0};
@@ -247,12 +265,9 @@ enum wndl_status wndl_chrome_v2_functions(struct wndl_object *object,
         return wndl_fail(err, WNDL_UNSUPPORTED,
             "is no program or shared library of 32-bit Arm, which this format "
             "is for");
-    enum wndl_status status =
-        wndl_object_section_bytes(object, ".text", &bytes, &text, err);
+    enum wndl_status status = find_text(object, binary, err);
     if (status != WNDL_OK)
         return status;
-    binary->text = text.addr.v;
-    binary->text_size = bytes.size;
     wndl_arena_init(&arena, wndl_mem_libc());
     wndl_vec_init(&w.keeping.rows, &arena, sizeof(struct wndl_cfi_row));
     wndl_buf_init(&w.keeping.scratch, wndl_mem_libc());

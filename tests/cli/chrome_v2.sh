@@ -112,6 +112,13 @@ for source in frame exidx; do
 done
 grep -q 'of .ARM.exidx' "$work/err" || fail "the source is not told"
 
+# A file of debug information has .debug_frame, and no code.
+llvm-objcopy-19 --only-keep-debug "$work/frame.so" "$work/frame.debug"
+table build "$work/frame.debug" -o "$work/debug" 2>"$work/err" ||
+    fail "of debug information: $(cat "$work/err")"
+cmp -s "$work/frame.shipped" "$work/debug" ||
+    fail "of debug information it is another"
+
 # Who has a table mapped while it is made anew keeps what was there.
 cp "$work/frame.shipped" "$work/used"
 exec 9<"$work/used"
@@ -155,6 +162,9 @@ same_run 'are no registers' 'b0' sp=10x0 00
 
 table build /bin/true -o "$work/none" 2>"$work/err" && fail "x86-64"
 grep -q '32-bit Arm' "$work/err" || fail "no reason for another machine"
+llvm-objcopy-19 --rename-section .text=.code "$work/frame.so" "$work/code.so"
+table build "$work/code.so" -o "$work/none" 2>"$work/err" && fail "no .text"
+grep -q 'code.so: has no section .text' "$work/err" || fail "no reason: none"
 table show "$work/program.c" 2>"$work/err" && fail "C is no table"
 grep -q 'neither 32 nor 40' "$work/err" || fail "no reason for what is none"
 head -c 300 "$work/frame.shipped" >"$work/cut"
