@@ -7,7 +7,11 @@
 #define WNDL_RT_CHILD_H
 
 #include "os/raw.h"
+#include "rt/arch.h"
+#include "rt/rt.h"
 
+#include <errno.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 /*
@@ -20,11 +24,32 @@ static inline long wndl_rt_child_fork(void)
     return wndl_raw6(SYS_clone, no_signal, 0, 0);
 }
 
+/* The same; no handler of the program's runs in the child. */
+static inline long wndl_rt_child_fork_deaf(void)
+{
+    uint64_t all = WNDL_RT_ALL_SIGNALS, before;
+    (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before,
+        WNDL_ARCH_SIGSET_BYTES);
+    long child = wndl_rt_child_fork();
+    if (child != 0)
+        (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0,
+            WNDL_ARCH_SIGSET_BYTES);
+    return child;
+}
+
+/* In the child: a fault leaves no core. Nor can it open what shows its memory
+ * any more, unless it is root's. */
+static inline void wndl_rt_child_leave_no_core(void)
+{
+    (void)wndl_raw3(SYS_prctl, PR_SET_DUMPABLE, 0, 0);
+}
+
 /* Waits for its end. Returns the status as wait(2) has it, or -1. */
 static inline int wndl_rt_child_wait(long child)
 {
     int status = -1;
-    (void)wndl_raw4(SYS_wait4, child, (long)&status, __WALL, 0);
+    while (wndl_raw4(SYS_wait4, child, (long)&status, __WALL, 0) == -EINTR)
+        ;
     return status;
 }
 

@@ -156,6 +156,7 @@ static void find_leaks(void)
     struct wndl_rt_root roots[WNDL_RT_EARLY];
     const struct wndl_rt_leak_search search = {
         .pairs = wndl_rt_heap->pairs.pairs,
+        .pair_count = &shared->pair_count,
         .leaks = (void *)((uint8_t *)shared + layout.leaks),
         .generation = wndl_rt_heap_generation,
         .sp = (uintptr_t)__builtin_frame_address(0),

@@ -426,8 +426,10 @@ static void look_at(struct entry *e,
     void (*look)(void *context, struct wndl_rt_block *block), void *context)
 {
     struct wndl_rt_block block = unpack(e);
+    bool grown = block.grown;
     look(context, &block);
-    *e = pack(&block);
+    if (block.grown != grown)
+        *e = pack(&block);
 }
 
 enum wndl_rt_found wndl_rt_blocks_hold(uint64_t address,

@@ -5,6 +5,7 @@
 #include "os/maps.h"
 #include "os/raw.h"
 #include "rt/arch.h"
+#include "rt/child.h"
 #include "rt/heap_blocks.h"
 #include "rt/heap_sift.h"
 #include "rt/heap_starts.h"
@@ -18,8 +19,12 @@
 
 enum {
     COPIED = 64 * 1024,
-    WORDS = COPIED / sizeof(uintptr_t),
-    PARTS = 256, /* of memory, copied by one system call */
+    COPIED_WORDS = COPIED / sizeof(uintptr_t),
+    WORDS = 64 * 1024, /* that are looked at, or less than COPIED more */
+    ROOM = WORDS + COPIED_WORDS,
+    REGIONS = 1024,        /* of the heaps, that words are ordered by */
+    ORDERED = 4 * REGIONS, /* words: it does not pay for less */
+    PARTS = 256,           /* of memory, copied by one system call */
     RESERVED = 512,
     /* Bytes above the thread pointer and below it, at most. */
     THREAD_STRUCT = 4096,
@@ -28,6 +33,7 @@ enum {
     BELOW = WNDL_ARCH_TLS_IS_ABOVE ? THREAD_STRUCT : STATIC_TLS,
     LEAST_MAPPED = 64 * 1024, /* blocks that have a mapping of their own */
     PAGE = WNDL_RT_PAGE,
+    COPY_FROM = 4 * 1024, /* blocks: for less no copy of the process is made */
 };
 
 /* What is noted of a block. */
@@ -76,7 +82,8 @@ struct search {
     struct stack sure, possible;
     uintptr_t *copied;
     struct iovec *parts; /* whose copy that is */
-    uintptr_t *found;    /* 2 * WORDS that may be addresses in blocks */
+    /* ROOM words each that may be addresses in blocks. */
+    uintptr_t *found, *ordered;
     struct wndl_rt_own_pages own;
     uint8_t *memory, *more, *pages;
     size_t size, more_size, page_count;
@@ -368,12 +375,51 @@ static size_t find_words(struct search *s, struct stack *pending)
     return count;
 }
 
+/* As if there were no gap. */
+static uintptr_t place_of(const struct wndl_rt_sieve *sieve, uintptr_t word)
+{
+    uintptr_t place = word - sieve->low;
+    return word < sieve->gap ? place : place - (sieve->gap_end - sieve->gap);
+}
+
+/* The smallest with which there are no more than REGIONS. */
+static unsigned region_shift(const struct wndl_rt_sieve *sieve)
+{
+    unsigned shift = 0;
+    while (place_of(sieve, sieve->high) >> shift >= REGIONS)
+        shift++;
+    return shift;
+}
+
+/*
+ * Blocks that are near each other are looked at together, and so are pushed
+ * and read: to go to and fro takes three times as long where the heap is
+ * larger than the caches.
+ */
+static const uintptr_t *by_region(struct search *s, size_t count)
+{
+    uint32_t ends[REGIONS] = {0};
+    if (count < ORDERED)
+        return s->found;
+    unsigned shift = region_shift(&s->sieve);
+    for (size_t i = 0; i < count; i++)
+        ends[place_of(&s->sieve, s->found[i]) >> shift]++;
+    for (size_t i = 1; i < REGIONS; i++)
+        ends[i] += ends[i - 1];
+    for (size_t i = count; i-- > 0;) {
+        size_t region = place_of(&s->sieve, s->found[i]) >> shift;
+        s->ordered[--ends[region]] = s->found[i];
+    }
+    return s->ordered;
+}
+
 static void follow_all(struct search *s, struct stack *pending)
 {
     enum state following = next_state(pending);
-    size_t words = find_words(s, pending);
-    for (size_t i = 0; i < words; i++)
-        look_at(s, s->found[i], following);
+    size_t count = find_words(s, pending);
+    const uintptr_t *words = by_region(s, count);
+    for (size_t i = 0; i < count; i++)
+        look_at(s, words[i], following);
 }
 
 /*
@@ -543,7 +589,7 @@ static uint8_t *map(size_t size)
 
 static bool make_room(struct search *s)
 {
-    enum { ALL = COPIED + 2 * WORDS * sizeof *s->found };
+    enum { ALL = COPIED + 2 * ROOM * sizeof *s->found };
     size_t areas = s->wanted->most_mappings;
     s->size =
         wndl_heap_up(areas * sizeof *s->areas + ALL + PARTS * sizeof *s->parts);
@@ -552,8 +598,9 @@ static bool make_room(struct search *s)
         return false;
     s->areas = (struct area *)(void *)s->memory;
     s->copied = (uintptr_t *)(void *)(s->areas + areas);
-    s->found = s->copied + WORDS;
-    s->parts = (struct iovec *)(void *)(s->found + 2 * WORDS);
+    s->found = s->copied + COPIED_WORDS;
+    s->ordered = s->found + ROOM;
+    s->parts = (struct iovec *)(void *)(s->ordered + ROOM);
     return true;
 }
 
@@ -569,6 +616,7 @@ static size_t pages_of(const struct area *a)
 /* Where nothing can be said of them, the kernel copies it all. */
 static void look_at_pages(struct search *s)
 {
+    s->page_count = 0;
     for (size_t i = 0; i < s->area_count; i++)
         s->page_count += pages_of(&s->areas[i]);
     s->pages = s->page_count == 0 ? NULL : map(s->page_count);
@@ -580,6 +628,14 @@ static void look_at_pages(struct search *s)
             a->pages = at;
         at += count;
     }
+}
+
+static void forget_pages(struct search *s)
+{
+    for (size_t i = 0; i < s->area_count; i++)
+        s->areas[i].pages = NULL;
+    if (s->pages != NULL)
+        wndl_raw_unmap(s->pages, s->page_count);
 }
 
 static void set_reaches(struct search *s)
@@ -638,17 +694,76 @@ static void search(
     struct search *s, const struct wndl_rt_root *roots, size_t count)
 {
     s->near = s->heaps[0];
-    s->sieve.low = s->near->starts.low;
-    wndl_rt_blocks_each(add_one, s);
-    find_gap(s);
-    s->near = s->heaps[0];
-    look_at_pages(s);
     follow_roots(s, roots, count);
     for (size_t i = 0; i < s->heap_count; i++)
         follow_leaks(s, s->heaps[i]);
     wndl_rt_blocks_each(tell_one, s);
-    if (s->pages != NULL)
-        wndl_raw_unmap(s->pages, s->page_count);
+}
+
+static void search_here(
+    struct search *s, const struct wndl_rt_root *roots, size_t count)
+{
+    look_at_pages(s);
+    search(s, roots, count);
+    forget_pages(s);
+}
+
+/* A sandbox may answer a fork with the end of the process. */
+static bool may_copy(const struct search *s)
+{
+    return !s->own.in_place && s->own.pagemap >= 0 && s->room >= COPY_FROM &&
+           wndl_raw3(SYS_prctl, PR_GET_SECCOMP, 0, 0) == 0;
+}
+
+/* All of it, for what a copy has told may be a part. */
+static void take_back(const struct search *s)
+{
+    uint32_t count = atomic_load(s->wanted->pair_count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct wndl_heap_leaks *leaks = &s->wanted->leaks[i];
+        if ((leaks->definite | leaks->indirect | leaks->possible) != 0)
+            *leaks = (struct wndl_heap_leaks){0};
+    }
+}
+
+/*
+ * In a copy of the process, in which nothing else runs: there memory can be
+ * read in place. What could be read a moment ago and is not in the copy
+ * (MADV_DONTFORK) ends that, and no more.
+ */
+static bool search_in_copy(
+    struct search *s, const struct wndl_rt_root *roots, size_t count)
+{
+    wndl_rt_own_pages_begin_copy(&s->own);
+    look_at_pages(s);
+    wndl_rt_blocks_hold_all();
+    long copy = wndl_rt_child_fork_deaf();
+    wndl_rt_blocks_leave_all();
+    if (copy == 0) {
+        wndl_rt_child_leave_no_core();
+        wndl_rt.pid = wndl_raw_getpid();
+        search(s, roots, count);
+        wndl_rt_child_exit(0);
+    }
+    wndl_rt_own_pages_end_copy(&s->own);
+    forget_pages(s);
+    if (copy < 0)
+        return false;
+    if (wndl_rt_child_wait(copy) == 0)
+        return true;
+    take_back(s);
+    return false;
+}
+
+static void search_among_blocks(
+    struct search *s, const struct wndl_rt_root *roots, size_t count)
+{
+    s->near = s->heaps[0];
+    s->sieve.low = s->near->starts.low;
+    wndl_rt_blocks_each(add_one, s);
+    find_gap(s);
+    if (!may_copy(s) || !search_in_copy(s, roots, count))
+        search_here(s, roots, count);
     wndl_raw_unmap(s->more, s->more_size);
 }
 
@@ -671,7 +786,7 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
         known = s.room == 0 || make_more_room(&s);
     }
     if (known && s.room != 0)
-        search(&s, roots, count);
+        search_among_blocks(&s, roots, count);
     wndl_rt_own_pages_end(&s.own);
     wndl_raw_unmap(s.memory, s.size);
     return known;

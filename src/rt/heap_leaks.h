@@ -21,7 +21,8 @@ enum { WNDL_RT_LEAK_MAPPINGS = 64 * 1024 };
 
 struct wndl_rt_leak_search {
     const struct wndl_heap_pair *pairs;
-    struct wndl_heap_leaks *leaks; /* by pair: what is found is added */
+    const _Atomic uint32_t *pair_count;
+    struct wndl_heap_leaks *leaks; /* by pair: zeroes, to which is added */
     uint8_t generation;            /* other blocks are not counted */
     uintptr_t sp;                  /* of the calling thread */
     uint32_t most_mappings;        /* that are writable, or of no file; not 0 */
@@ -34,9 +35,10 @@ struct wndl_rt_root {
 };
 
 /*
- * Other threads may run on: what they move meanwhile may be missed. False: no
- * memory, what is mapped cannot be read, or there is too much of it. Not for
- * signal handlers.
+ * Other threads may run on: what they move meanwhile may be missed, unless it
+ * is a copy of the process that is searched; `leaks` is memory that the copy
+ * shares. False: no memory, what is mapped cannot be read, or there is too
+ * much of it. Not for signal handlers.
  */
 bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *search,
     const struct wndl_rt_root *roots, size_t count);

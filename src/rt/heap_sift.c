@@ -8,11 +8,13 @@
 
 /* A processor does not fetch ahead across pages by itself, and waiting for
  * memory would take longer than all else. */
-enum { LINE = 64 / sizeof(uintptr_t), AHEAD = 2048 };
+enum { LINE = 64 / sizeof(uintptr_t), AHEAD = 2048 / sizeof(uintptr_t) };
 
-static inline void fetch_ahead(const uintptr_t *line)
+/* What comes behind the words is none of our business. */
+static inline void fetch_ahead(const uintptr_t *words, size_t i, size_t count)
 {
-    __builtin_prefetch((const uint8_t *)line + AHEAD);
+    if (i + AHEAD < count)
+        __builtin_prefetch(&words[i + AHEAD]);
 }
 
 /* No branch is taken by what a word is, for no processor could foresee it. */
@@ -35,7 +37,7 @@ static size_t sift_portably(const struct wndl_rt_sieve *s,
 {
     size_t kept = 0, i = 0;
     for (; i + LINE <= count; i += LINE) {
-        fetch_ahead(&words[i]);
+        fetch_ahead(words, i, count);
         kept += sift_some(s, &words[i], LINE, found + kept);
     }
     return kept + sift_some(s, &words[i], count - i, found + kept);
@@ -67,7 +69,7 @@ WITH_AVX2 static size_t sift_by_lines(const struct wndl_rt_sieve *s,
     size_t kept = 0, i = 0;
     for (; i + LINE <= count; i += LINE) {
         __m256i any = _mm256_setzero_si256();
-        fetch_ahead(&words[i]);
+        fetch_ahead(words, i, count);
         for (size_t half = 0; half < 2; half++) {
             const __m256i four =
                 _mm256_loadu_si256((const __m256i *)&words[i] + half);

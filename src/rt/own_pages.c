@@ -149,6 +149,18 @@ void wndl_rt_own_pages_end(const struct wndl_rt_own_pages *pages)
         wndl_raw_close(pages->pagemap);
 }
 
+void wndl_rt_own_pages_begin_copy(struct wndl_rt_own_pages *pages)
+{
+    pages->in_place = true;
+    pages->rights = open_keys();
+}
+
+void wndl_rt_own_pages_end_copy(struct wndl_rt_own_pages *pages)
+{
+    pages->in_place = false;
+    restore_keys(pages->rights);
+}
+
 /* An entry of pagemap: guards and poisoned pages pass for swapped ones. */
 static enum wndl_rt_page state_of(
     const struct wndl_rt_own_pages *pages, uint64_t entry)

@@ -50,6 +50,14 @@ void wndl_rt_own_pages_begin(struct wndl_rt_own_pages *pages);
 void wndl_rt_own_pages_end(const struct wndl_rt_own_pages *pages);
 
 /*
+ * Around the making of a copy of the process, where pages may not be read in
+ * place: what is asked in between is of the copy, in which they may, and the
+ * copy keeps to that. What it lacks of them (MADV_DONTFORK) is not known of.
+ */
+void wndl_rt_own_pages_begin_copy(struct wndl_rt_own_pages *pages);
+void wndl_rt_own_pages_end_copy(struct wndl_rt_own_pages *pages);
+
+/*
  * What can be said of `count` pages from `start` on, one enum wndl_rt_page
  * each; they are of private memory of no file. `states` is zeroed before and
  * written only for those that hold something: much address space costs no

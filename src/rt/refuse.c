@@ -99,7 +99,7 @@ static int try_in_child(volatile uint8_t *may_talk)
         uint64_t all = ~UINT64_C(0); /* no handler of the program's either */
         (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, 0,
             WNDL_ARCH_SIGSET_BYTES);
-        (void)wndl_raw3(SYS_prctl, PR_SET_DUMPABLE, 0, 0); /* no core */
+        wndl_rt_child_leave_no_core();
         try_talk();
         *may_talk = 1;
         try_recording();

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
+#include "rt/heap_blocks.h"
 #include "rt/heap_leaks.h"
 #include "rt/heap_thread.h"
 #include "rt/rt.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, MAPPINGS = 600 };
+enum {
+    PAGE = 4096,
+    MAPPINGS = 600,
+    BLOCKS = 6000,
+    SIZE = 32,
+    KEPT = 2000, /* the first ones; those behind them are lost */
+};
 
 struct wndl_rt wndl_rt;
 
@@ -67,9 +75,152 @@ static void with_too_many_mappings_nothing_is_known(void **state)
     assert_true(is_known(before));
 }
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HAS_SHADOW 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_SHADOW 1
+#endif
+
+/* A sanitizer maps more than can be looked through. */
+static void need_no_shadow(void)
+{
+#ifdef HAS_SHADOW
+    skip();
+#endif
+}
+
+/* ---- many blocks, whose addresses are in `roots` alone */
+
+static uint8_t *roots, *heap;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static uint8_t *map_pages(size_t size, int flags)
+{
+    uint8_t *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    return memory;
+}
+
+static uintptr_t block_at(size_t i)
+{
+    return (uintptr_t)heap + (i + 1) * SIZE;
+}
+
+static __attribute__((noinline)) void make_blocks(void)
+{
+    for (size_t i = 0; i < BLOCKS; i++) {
+        struct wndl_rt_block before;
+        const struct wndl_rt_block block = {
+            .address = block_at(i), .pair = i >= KEPT};
+        assert_int_equal(
+            wndl_rt_blocks_put(&block, &before), WNDL_RT_BLOCK_ABSENT);
+        if (i < KEPT)
+            ((uintptr_t *)(void *)roots)[i] = block_at(i);
+    }
+}
+
+static __attribute__((noinline)) void drop_blocks(void)
+{
+    struct wndl_rt_block block;
+    for (size_t i = 0; i < BLOCKS; i++)
+        assert_int_equal(
+            wndl_rt_blocks_take(block_at(i), &block), WNDL_RT_BLOCK_FOUND);
+}
+
+static int set_up_blocks(void **state)
+{
+    (void)state;
+    wndl_rt.pid = getpid();
+    roots = map_pages(KEPT * sizeof(uintptr_t), MAP_PRIVATE);
+    heap = map_pages((BLOCKS + 2) * SIZE, MAP_PRIVATE);
+    memset(heap, 0, (BLOCKS + 2) * SIZE);
+    make_blocks();
+    return 0;
+}
+
+static int tear_down_blocks(void **state)
+{
+    (void)state;
+    drop_blocks();
+    munmap(roots, KEPT * sizeof(uintptr_t));
+    munmap(heap, (BLOCKS + 2) * SIZE);
+    return 0;
+}
+
+static void *wait_for_end(void *nothing)
+{
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    return nothing;
+}
+
+/* Beside another thread, as what a search tells of two pairs. */
+static void search_beside_thread(struct wndl_heap_leaks leaks[2])
+{
+    static const struct wndl_heap_pair pairs[2] = {
+        {.usable = SIZE + 1}, {.usable = SIZE + 1}};
+    static const _Atomic uint32_t count = 2;
+    pthread_t thread;
+    const struct wndl_rt_leak_search search = {
+        .pairs = pairs,
+        .pair_count = &count,
+        .leaks = leaks,
+        .sp = (uintptr_t)__builtin_frame_address(0),
+        .most_mappings = WNDL_RT_LEAK_MAPPINGS,
+    };
+    pthread_mutex_lock(&mutex);
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_end, NULL), 0);
+    assert_true(wndl_rt_heap_find_leaks(&search, NULL, 0));
+    pthread_mutex_unlock(&mutex);
+    pthread_join(thread, NULL);
+}
+
+static uint32_t lost(const struct wndl_heap_leaks *leaks)
+{
+    return leaks->definite + leaks->indirect + leaks->possible;
+}
+
+static void a_copy_of_the_process_tells(void **state)
+{
+    (void)state;
+    need_no_shadow();
+    struct wndl_heap_leaks own[2] = {{0}};
+    struct wndl_heap_leaks *leaks = (void *)map_pages(PAGE, MAP_SHARED);
+    search_beside_thread(leaks);
+    assert_int_equal(lost(&leaks[0]), 0);
+    assert_int_equal(leaks[1].definite, BLOCKS - KEPT);
+    munmap(leaks, PAGE);
+    /* Here it has not happened, if it can be done in a copy. */
+    search_beside_thread(own);
+#ifdef __x86_64__
+    assert_int_equal(lost(&own[1]), 0);
+#endif
+}
+
+/* At which the copy ends, as it does not have it. */
+static void what_no_copy_has_is_looked_at_here(void **state)
+{
+    (void)state;
+    need_no_shadow();
+    struct wndl_heap_leaks *leaks = (void *)map_pages(PAGE, MAP_SHARED);
+    assert_int_equal(
+        madvise(roots, KEPT * sizeof(uintptr_t), MADV_DONTFORK), 0);
+    search_beside_thread(leaks);
+    assert_int_equal(lost(&leaks[0]), 0);
+    assert_int_equal(leaks[1].definite, BLOCKS - KEPT);
+    munmap(leaks, PAGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            a_copy_of_the_process_tells, set_up_blocks, tear_down_blocks),
+        cmocka_unit_test_setup_teardown(what_no_copy_has_is_looked_at_here,
+            set_up_blocks, tear_down_blocks),
         cmocka_unit_test(with_too_many_mappings_nothing_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
