@@ -6,7 +6,8 @@
  * context a signal handler was given (wndl_unwind_regs), and any stack
  * through a memory reader (wndl_unwind_remote: another process, a copied
  * stack, a core). The first two never call malloc, take a lock or make a
- * system call, and may be used in any signal handler.
+ * system call, and may be used in any signal handler. (On AArch64 one call asks
+ * whether code without rules can be read: it may return from a signal handler.)
  */
 #ifndef WINDLASS_UNWIND_H
 #define WINDLASS_UNWIND_H
