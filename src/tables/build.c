@@ -123,10 +123,6 @@ static enum wndl_status build(struct wndl_object *object,
         wndl_table_source_open(&source, object, arena, err);
     if (status != WNDL_OK)
         return status;
-    /* Such a table would stand before what else the binary has. */
-    if (source.functions.len == 0)
-        return wndl_fail(
-            err, WNDL_NOT_FOUND, "%s has rules of no code", source.name);
     /* The binary that such a file is of has one. */
     if (subject.build_id.size == 0 &&
         wndl_object_has_added(object, WNDL_SYM_SECTION))

@@ -82,5 +82,8 @@ enum wndl_status wndl_table_source_open(struct wndl_table_source *source,
     source->lost = frames.damaged.count + frames.unsupported.count;
     if (status == WNDL_OK && !list_functions(source, object))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
+    if (status == WNDL_OK && source->functions.len == 0)
+        return wndl_fail(
+            err, WNDL_NOT_FOUND, "%s has rules of no code", source->name);
     return status;
 }

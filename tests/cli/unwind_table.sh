@@ -65,6 +65,15 @@ objcopy --remove-section=.eh_frame --remove-section=.eh_frame_hdr \
     "$libc" "$work/bare" 2>"$work/err" &&
     expect_failure 'error: [^:]*/bare: has no call frame information' \
         "$windlass" unwind-table verify "$work/bare" "$work/libc.wut"
+objcopy -O binary --only-section=.eh_frame "$libc" "$work/frames" &&
+    head -c "$(wc -c <"$work/frames")" /dev/zero >"$work/zeros" &&
+    objcopy --update-section .eh_frame="$work/zeros" "$libc" "$work/none" &&
+    for action in "verify $work/none $work/libc.wut" \
+        "build $work/none -o $work/none.wut"; do
+        # shellcheck disable=SC2086 # several words
+        expect_failure 'error: [^:]*/none: .eh_frame has rules of no code' \
+            "$windlass" unwind-table $action
+    done
 expect_failure 'is not an unwind table' \
     "$windlass" unwind-table show "$libc"
 expect_failure 'build OBJ -o FILE' "$windlass" unwind-table build "$libc"
