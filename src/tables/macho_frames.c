@@ -288,7 +288,8 @@ static bool write_followed(
             e->start, e->end, code, body};
         return wndl_a64_write_rows(&r->writer, &function);
     }
-    struct wndl_x64_function function = {r->unwind, e->start, e->end, code};
+    const struct wndl_x64_function function = {
+        .unwind = r->unwind, .start = e->start, .end = e->end, .code = code};
     if (code.size == 0 || !follow_prologue(r, code, body))
         return false;
     (void)wndl_x64_write_rows(&r->writer, &function);

@@ -11,7 +11,10 @@
 
 #include "tables/pe_unwind.h"
 
-enum { WNDL_PE_PUSHES = 16 };
+enum {
+    WNDL_PE_PUSHES = 16,
+    WNDL_PE_EPILOGUE_MAX = 48, /* bytes: 8, 16 times 2 and 8 */
+};
 
 /* What an epilogue of a function looks like. */
 struct wndl_pe_shape {

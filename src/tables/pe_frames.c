@@ -19,7 +19,8 @@ struct reading {
     const struct wndl_object *object;
     struct wndl_frame_writer writer;
     struct wndl_pe_unwind *unwind;
-    uint64_t done; /* rva up to which functions have been */
+    uint64_t done;   /* rva up to which functions have been */
+    uint32_t length; /* of the last one, bytes */
     uint64_t work, most_work;
 };
 
@@ -36,8 +37,35 @@ static void lose_more(struct reading *r, uint64_t entry)
     lose(r, WNDL_LIMIT, entry, "more rules than a file of this size has");
 }
 
-static void write_function(
-    struct reading *r, const struct wndl_pe_function *f, uint64_t entry)
+/* What is right next to it: other parts of the same function, mostly. */
+struct next_to {
+    uint32_t before, behind; /* bytes */
+};
+
+static struct next_to look_around(
+    const struct reading *r, const struct wndl_pe_function *f, uint32_t next)
+{
+    const uint32_t most = WNDL_PE_EPILOGUE_MAX;
+    struct next_to n = {.behind = f->end == next ? most : 0};
+    if (f->start == r->done)
+        n.before = r->length < most ? r->length : most;
+    return n;
+}
+
+static struct wndl_bytes code_around(const struct reading *r,
+    const struct wndl_pe_function *f, const struct next_to *n)
+{
+    const uint32_t least = n->before + (f->end - f->start);
+    struct wndl_bytes code = wndl_pe_loaded(r->object, f->start - n->before);
+    if (code.size < least)
+        return (struct wndl_bytes){0};
+    if (code.size > (uint64_t)least + n->behind)
+        code.size = least + n->behind;
+    return code;
+}
+
+static void write_function(struct reading *r, const struct wndl_pe_function *f,
+    const struct next_to *n, uint64_t entry)
 {
     const uint64_t base = wndl_object_image_base(r->object).v;
     const struct wndl_frame_function function = {
@@ -56,6 +84,8 @@ static void write_function(
         .end = function.end,
         .code = wndl_bytes_slice(
             wndl_pe_loaded(r->object, f->start), 0, f->end - f->start),
+        .around = code_around(r, f, n),
+        .before = n->before,
     };
     if (wndl_x64_write_rows(&r->writer, &code) != 0)
         lose(r, WNDL_UNSUPPORTED, entry,
@@ -89,10 +119,12 @@ static void read_function(struct reading *r, const struct wndl_pe_function *f,
     }
     const enum wndl_status status =
         wndl_pe_unwind_read(r->object, f, r->unwind, &why);
+    const struct next_to n = look_around(r, f, next);
     r->work += r->unwind->slots;
     r->done = f->end;
+    r->length = f->end - f->start;
     if (status == WNDL_OK)
-        write_function(r, f, entry);
+        write_function(r, f, &n, entry);
     else
         lose(r, status, entry, why);
 }

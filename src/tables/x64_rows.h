@@ -15,6 +15,10 @@ struct wndl_x64_function {
     const struct wndl_pe_unwind *unwind;
     uint64_t start, end;    /* svma */
     struct wndl_bytes code; /* all of it, or empty: no epilogues then */
+    /* Empty, or that with `before` bytes in front and any behind it: compilers
+     * part a function anywhere, in its epilogues, too. */
+    struct wndl_bytes around;
+    size_t before;
 };
 
 /* Rows of the function that the writer has begun. Epilogues, if unwind->version
