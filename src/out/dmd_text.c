@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "out/dmd_text.h"
 
+#include "rec/heap.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -184,7 +186,7 @@ static void write_error(struct wndl_buf *out, const struct wndl_heap_figures *f)
 }
 
 /* Of all blocks ever allocated: what became of them. A file of DMD does not
- * say it, and a difference has no mean lifetime. */
+ * say it, and a difference has no mean lifetime. Of many not all were timed. */
 static void write_gone(struct wndl_buf *out, const struct wndl_heap_figures *f)
 {
     static const struct {
@@ -202,7 +204,8 @@ static void write_gone(struct wndl_buf *out, const struct wndl_heap_figures *f)
     if (f->mean_lifetime != 0) {
         while (f->mean_lifetime < units[unit].ns)
             unit++;
-        wndl_buf_printf(out, "; mean lifetime %.4g %s",
+        wndl_buf_printf(out, "; mean lifetime %s%.4g %s",
+            f->freed > WNDL_HEAP_TIMED_ALL ? "~" : "",
             (double)f->mean_lifetime / (double)units[unit].ns,
             units[unit].name);
     }

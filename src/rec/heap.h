@@ -50,6 +50,9 @@ struct wndl_heap_pair {
     uint32_t end;  /* enum wndl_walk_end */
 };
 
+/* To read the clock takes as long as all else that a block's end needs. */
+enum { WNDL_HEAP_TIMED_ALL = 1024, WNDL_HEAP_TIMED_EVERY = 8 };
+
 /*
  * One lane's share of a pair. Invariant: summed over the lanes, frees <=
  * allocs. `at_peak` holds if `stamp` is the header's `peak_stamp`; else the
@@ -66,7 +69,9 @@ struct wndl_heap_count {
     wndl_heap_number allocs, frees;
     wndl_heap_number
         temporary; /* freed by the same thread before its next one */
-    wndl_heap_number lifetime; /* of freed blocks, in ticks of the TSC >> 6 */
+    /* Of freed blocks, in ticks of the TSC >> 6. The lane's first ones are all
+     * timed, then one of some, which stands for so many: WNDL_HEAP_TIMED_*. */
+    wndl_heap_number lifetime;
     wndl_heap_signed at_peak;
     uint32_t stamp;
     uint32_t born_after, born_after_times;   /* pair + 1, 0 for none yet */

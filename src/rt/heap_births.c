@@ -99,13 +99,26 @@ static void end_missed(
         wndl_rt_death_count(t, &death);
 }
 
+static inline uint64_t time_of_birth(
+    const struct wndl_rt_heap_thread *t, uint32_t pair)
+{
+    if (!wndl_rt_heap->cumulative)
+        return WNDL_RT_UNTIMED;
+    uint64_t order =
+        __atomic_load_n(&t->lane.counts[pair].allocs, __ATOMIC_RELAXED);
+    if (WNDL_RT_LIKELY(!wndl_rt_pair_times(order)))
+        return WNDL_RT_UNTIMED;
+    return wndl_rt_heap_now() |
+           (order < WNDL_HEAP_TIMED_ALL ? 0 : WNDL_RT_TIMED_FOR_MORE);
+}
+
 /* False: it could not be remembered. */
 static bool remember(
     struct wndl_rt_heap_thread *t, const void *address, uint32_t pair)
 {
     const struct wndl_rt_block block = {
         .address = (uintptr_t)address,
-        .time = wndl_rt_heap->cumulative ? wndl_rt_heap_now() : 0,
+        .time = time_of_birth(t, pair),
         .pair = pair,
         .generation = wndl_rt_heap_generation,
     };

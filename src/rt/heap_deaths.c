@@ -22,8 +22,11 @@ bool wndl_rt_death_is_inherited(const struct wndl_rt_death *death)
 uint64_t wndl_rt_death_lifetime(const struct wndl_rt_block *block)
 {
     const uint64_t mask = (UINT64_C(1) << 47) - 1;
-    return wndl_rt_heap->cumulative ? (wndl_rt_heap_now() - block->time) & mask
-                                    : 0;
+    if (block->time == WNDL_RT_UNTIMED)
+        return 0;
+    uint64_t more = block->time & WNDL_RT_TIMED_FOR_MORE;
+    uint64_t lifetime = (wndl_rt_heap_now() - (block->time - more)) & mask;
+    return more != 0 ? lifetime * WNDL_HEAP_TIMED_EVERY : lifetime;
 }
 
 static inline uint64_t usable_of(struct wndl_heap_count *c, uint32_t pair)

@@ -169,6 +169,19 @@ static inline void wndl_rt_pair_keep_peak(
     __atomic_store_n(&c->stamp, stamp, __ATOMIC_RELEASE);
 }
 
+/*
+ * Whether the lane's block of a pair that `order` others came before is timed:
+ * the first ones are, then one of EVERY. What a program does in turns must not
+ * decide which: multiples of an irrational number, of which golden is 64 bits,
+ * fall evenly into whatever a turn has.
+ */
+static inline bool wndl_rt_pair_times(uint64_t order)
+{
+    const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+    return order < WNDL_HEAP_TIMED_ALL ||
+           order * golden < UINT64_MAX / WNDL_HEAP_TIMED_EVERY;
+}
+
 static inline void wndl_rt_pair_born(
     const struct wndl_rt_lane *lane, uint32_t pair)
 {

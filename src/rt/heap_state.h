@@ -42,12 +42,17 @@ void wndl_rt_heap_doubt(void);
 /* The calling thread is at work. */
 bool wndl_rt_heap_is_busy(void);
 
-enum { WNDL_RT_TICK_SHIFT = 6 };
+enum {
+    WNDL_RT_TICK_SHIFT = 6,
+    /* The time of a block's birth is even, or one of these. */
+    WNDL_RT_UNTIMED = 0,
+    WNDL_RT_TIMED_FOR_MORE = 1, /* or'd: it stands for others, too */
+};
 
-/* In ticks. */
+/* In ticks, even. */
 static inline uint64_t wndl_rt_heap_now(void)
 {
-    return wndl_rt_tsc() >> WNDL_RT_TICK_SHIFT;
+    return wndl_rt_tsc() >> WNDL_RT_TICK_SHIFT & ~UINT64_C(1);
 }
 
 #endif

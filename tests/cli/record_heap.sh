@@ -58,6 +58,11 @@ heap 0 --stacks partial --sample-below 100000 -- "$heaps" keep 100 1013 \
 grep -q '^heap 0 0 1 100000$' dump || fail "partial is not told"
 heap 0 --stacks partial --sample-below 4G -- "$heaps" keep 100 1013
 grep -q '^heap 0 0 1 4294967296$' dump || fail "the most is not taken"
+for passed in "1000 [0-9]" "3000 ~[0-9]"; do
+    heap 0 --mode cumulative -- "$heaps" pass ${passed% *} 733
+    "$windlass" report --no-pager r.wndl | grep Freed >text
+    grep -q "mean lifetime ${passed#* }" text || fail "lifetime: $(cat text)"
+done
 
 # A program at a fixed address imports malloc by a stub of its own.
 heap 0 -- "${heaps}_fixed" keep 100 1013 pass 5 733

@@ -780,9 +780,29 @@ static void words_in_blocks_are_kept(void **state)
 #define ALONE(test)                                                            \
     cmocka_unit_test_setup_teardown(test, be_alone, be_no_more_alone)
 
+/* However a program takes turns, of each turn's blocks as many are timed. */
+static void timed_blocks_stand_for_all(void **state)
+{
+    enum { ORDERS = 1000 * 1000, TURNS = 64 };
+    (void)state;
+    for (uint64_t order = 0; order < WNDL_HEAP_TIMED_ALL; order++)
+        assert_true(wndl_rt_pair_times(order));
+    for (uint64_t turns = 1; turns <= TURNS; turns++) {
+        uint64_t timed[TURNS] = {0}, all[TURNS] = {0};
+        for (uint64_t i = WNDL_HEAP_TIMED_ALL; i < ORDERS; i++) {
+            timed[i % turns] += wndl_rt_pair_times(i);
+            all[i % turns]++;
+        }
+        for (uint64_t turn = 0; turn < turns; turn++)
+            assert_in_range(timed[turn] * WNDL_HEAP_TIMED_EVERY,
+                all[turn] * 98 / 100, all[turn] * 102 / 100);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(timed_blocks_stand_for_all),
         cmocka_unit_test(what_was_put_is_taken_once),
         cmocka_unit_test(a_held_block_can_be_changed),
         cmocka_unit_test(marks_are_taken_back),
