@@ -305,16 +305,25 @@ static bool follow_up(struct following *f, const struct wndl_arm_insn *i)
     }
 }
 
+/* Code that may be an epilogue: its instructions are all under a condition that
+ * is their own, or none is. */
+struct candidate {
+    uint64_t at;
+    unsigned most; /* instructions */
+    bool conditional;
+};
+
 /* Whether what begins at `at` undoes all of the body's rule and leaves. `f` is
  * what is known there; `steps` has how. */
 static bool follow_epilogue(const struct wndl_arm_function *function,
-    const struct wndl_arm_code *code, struct following f, uint64_t at,
-    struct steps *steps)
+    const struct wndl_arm_code *code, struct following f,
+    const struct candidate *c, struct steps *steps)
 {
+    uint64_t at = c->at;
     *steps = (struct steps){.end = at};
-    for (unsigned n = 0; n < EPILOGUE_MAX && at < function->end; n++) {
+    for (unsigned n = 0; n < c->most && at < function->end; n++) {
         struct wndl_arm_insn i;
-        if (!wndl_arm_decode(code, at, &i) || i.conditional)
+        if (!wndl_arm_decode(code, at, &i) || i.conditional != c->conditional)
             return false;
         const struct state before = f.state;
         const bool last = leaves(&i);
@@ -448,6 +457,20 @@ static bool begin_again(struct going *g, const struct wndl_arm_insn *i,
     return true;
 }
 
+/* An epilogue under a condition, as where a stack protector has been looked at:
+ * amid it, the condition is taken to hold; behind it, not to have held. */
+static bool take_conditional(struct going *g, const struct following *f,
+    const struct candidate *c, struct steps *steps)
+{
+    const struct state body = body_state(g->function->body);
+    if (!is_same(&g->state, &body) ||
+        !follow_epilogue(g->function, &g->code, *f, c, steps))
+        return false;
+    take_steps(g, steps);
+    change(g, steps->end, &body);
+    return true;
+}
+
 /* Tells of all from `at` on; sp is `depth` below the CFA there, if known. */
 static void go_through(
     struct going *g, uint64_t at, int64_t depth, const struct targets *targets)
@@ -466,7 +489,14 @@ static void go_through(
            wndl_arm_decode(&g->code, at, &i);
          at += i.size, conditional -= conditional > 0) {
         const bool always = conditional == 0 && !i.conditional;
-        if (i.kind == WNDL_ARM_IT) {
+        const bool is_it = i.kind == WNDL_ARM_IT;
+        const struct candidate candidate = {is_it ? at + i.size : at,
+            is_it ? (unsigned)i.amount : EPILOGUE_MAX, i.conditional};
+        if (conditional == 0 &&
+            (is_it || (i.conditional && may_begin(&f, &i))) &&
+            take_conditional(g, &f, &candidate, &steps)) {
+            at = steps.end - i.size;
+        } else if (is_it) {
             conditional = i.amount + 1;
         } else if (always && leaves(&i)) {
             f = fresh;
@@ -479,7 +509,7 @@ static void go_through(
             note(&f, &i);
             deepen(&fresh, &f, &i);
             if (may_begin(&f, &i) &&
-                follow_epilogue(g->function, &g->code, f, at, &steps)) {
+                follow_epilogue(g->function, &g->code, f, &candidate, &steps)) {
                 take_steps(g, &steps);
                 at = steps.end - i.size;
                 f = fresh;

@@ -314,6 +314,46 @@ static void thumb_prologue_and_epilogue_are_followed(void **state)
 }
 
 /* A frame of variable size: by r7, and back by what r7 leads to. */
+/* As of functions with a stack protector: what is behind the pop is where the
+ * condition did not hold. */
+static void epilogues_under_a_condition_are_followed(void **state)
+{
+    (void)state;
+    uint16_t thumb[] = {
+        0xb5b0,         /* 0 push {r4, r5, r7, lr} */
+        0xb08a,         /* 2 sub sp, #40 */
+        0x4291,         /* 4 cmp r1, r2 */
+        0xbf04,         /* 6 itt eq */
+        0xb00a,         /* 8 addeq sp, #40 */
+        0xbdb0,         /* 10 popeq {r4, r5, r7, pc} */
+        0xf7ff, 0xfffe, /* 12 bl */
+    };
+    static const struct expected_row rows[] = {{0, 13, 0, 0}, {2, 13, 16, -4},
+        {4, 13, 56, -4}, {10, 13, 16, -4}, {12, 13, 56, -4}};
+    static const uint32_t arm[] = {
+        0xe92d4010, /* 0 push {r4, lr} */
+        0xe24dd008, /* 4 sub sp, sp, #8 */
+        0xe1500001, /* 8 cmp r0, r1 */
+        0x028dd008, /* 12 addeq sp, sp, #8 */
+        0x08bd8010, /* 16 popeq {r4, pc} */
+        0xebfffffe, /* 20 bl */
+    };
+    static const struct expected_row arm_rows[] = {{0, 13, 0, 0},
+        {4, 13, 8, -4}, {8, 13, 16, -4}, {16, 13, 8, -4}, {20, 13, 16, -4}};
+    struct seen seen;
+    assert_int_equal(
+        rows_of(&seen, thumb, sizeof thumb, 0x8009840b), WNDL_ARM_FOLLOWED);
+    expect(&seen, rows, sizeof rows / sizeof *rows, sizeof thumb);
+    assert_int_equal(
+        rows_of(&seen, arm, sizeof arm, 0x8001a8b0), WNDL_ARM_FOLLOWED);
+    expect(&seen, arm_rows, sizeof arm_rows / sizeof *arm_rows, sizeof arm);
+    /* Not all of the frame: it is no epilogue. */
+    thumb[4] = 0xb008; /* addeq sp, #32 */
+    assert_int_equal(
+        rows_of(&seen, thumb, sizeof thumb, 0x8009840b), WNDL_ARM_FOLLOWED);
+    expect(&seen, rows, 3, sizeof thumb);
+}
+
 static void frames_by_a_register_are_followed(void **state)
 {
     (void)state;
@@ -489,6 +529,7 @@ int main(void)
         cmocka_unit_test(entries_are_of_each_kind),
         cmocka_unit_test(sections_may_end_anywhere),
         cmocka_unit_test(thumb_prologue_and_epilogue_are_followed),
+        cmocka_unit_test(epilogues_under_a_condition_are_followed),
         cmocka_unit_test(frames_by_a_register_are_followed),
         cmocka_unit_test(arm_code_is_known_by_what_fits),
         cmocka_unit_test(a_stored_pc_is_no_return_address),
