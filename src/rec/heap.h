@@ -69,8 +69,9 @@ struct wndl_heap_count {
     wndl_heap_number allocs, frees;
     wndl_heap_number
         temporary; /* freed by the same thread before its next one */
-    /* Of freed blocks, in ticks of the TSC >> 6. The lane's first ones are all
-     * timed, then one of some, which stands for so many: WNDL_HEAP_TIMED_*. */
+    /* Of freed blocks, in ticks of the TSC >> 6. Until the lane has freed so
+     * many all are timed that it makes, then one of some, which stands for as
+     * many: WNDL_HEAP_TIMED_*. */
     wndl_heap_number lifetime;
     wndl_heap_signed at_peak;
     uint32_t stamp;

@@ -99,17 +99,20 @@ static void end_missed(
         wndl_rt_death_count(t, &death);
 }
 
+/* All, until so many have ended: of those that end, not of those that live on,
+ * enough are to be timed. */
 static inline uint64_t time_of_birth(
     const struct wndl_rt_heap_thread *t, uint32_t pair)
 {
     if (!wndl_rt_heap->cumulative)
         return WNDL_RT_UNTIMED;
-    uint64_t order =
-        __atomic_load_n(&t->lane.counts[pair].allocs, __ATOMIC_RELAXED);
+    const struct wndl_heap_count *c = &t->lane.counts[pair];
+    if (__atomic_load_n(&c->frees, __ATOMIC_RELAXED) < WNDL_HEAP_TIMED_ALL)
+        return wndl_rt_heap_now();
+    uint64_t order = __atomic_load_n(&c->allocs, __ATOMIC_RELAXED);
     if (WNDL_RT_LIKELY(!wndl_rt_pair_times(order)))
         return WNDL_RT_UNTIMED;
-    return wndl_rt_heap_now() |
-           (order < WNDL_HEAP_TIMED_ALL ? 0 : WNDL_RT_TIMED_FOR_MORE);
+    return wndl_rt_heap_now() | WNDL_RT_TIMED_FOR_MORE;
 }
 
 /* False: it could not be remembered. */

@@ -170,16 +170,15 @@ static inline void wndl_rt_pair_keep_peak(
 }
 
 /*
- * Whether the lane's block of a pair that `order` others came before is timed:
- * the first ones are, then one of EVERY. What a program does in turns must not
+ * Whether a block is timed that the lane has had `order` others of the pair
+ * before, once not all are: one of EVERY. What a program does in turns must not
  * decide which: multiples of an irrational number, of which golden is 64 bits,
  * fall evenly into whatever a turn has.
  */
 static inline bool wndl_rt_pair_times(uint64_t order)
 {
     const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
-    return order < WNDL_HEAP_TIMED_ALL ||
-           order * golden < UINT64_MAX / WNDL_HEAP_TIMED_EVERY;
+    return order * golden < UINT64_MAX / WNDL_HEAP_TIMED_EVERY;
 }
 
 static inline void wndl_rt_pair_born(

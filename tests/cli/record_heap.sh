@@ -63,6 +63,29 @@ for passed in "1000 [0-9]" "3000 ~[0-9]"; do
     "$windlass" report --no-pager r.wndl | grep Freed >text
     grep -q "mean lifetime ${passed#* }" text || fail "lifetime: $(cat text)"
 done
+# Few that end, of many: all of those are timed.
+cat >few.c <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { KEPT = 3001, FREED = 4 };
+
+void *blocks[KEPT + FREED];
+
+int main(void)
+{
+    for (int i = 0; i < KEPT + FREED; i++)
+        blocks[i] = malloc(739);
+    usleep(300000);
+    for (int i = 0; i < FREED; i++)
+        free(blocks[KEPT + i]);
+    return 0;
+}
+C
+cc -o few few.c
+heap 0 --mode cumulative -- ./few
+awk '$1 == "site" && $9 == 739 && $7 < 4 * 290e6 { exit 1 }' dump ||
+    fail "lifetimes: $(grep ^site dump)"
 
 # A program at a fixed address imports malloc by a stub of its own.
 heap 0 -- "${heaps}_fixed" keep 100 1013 pass 5 733

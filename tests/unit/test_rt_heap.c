@@ -785,8 +785,6 @@ static void timed_blocks_stand_for_all(void **state)
 {
     enum { ORDERS = 1000 * 1000, TURNS = 64 };
     (void)state;
-    for (uint64_t order = 0; order < WNDL_HEAP_TIMED_ALL; order++)
-        assert_true(wndl_rt_pair_times(order));
     for (uint64_t turns = 1; turns <= TURNS; turns++) {
         uint64_t timed[TURNS] = {0}, all[TURNS] = {0};
         for (uint64_t i = WNDL_HEAP_TIMED_ALL; i < ORDERS; i++) {
