@@ -15,6 +15,11 @@
 
 static struct wndl_rt_heap_state none;
 struct wndl_rt_heap_state *wndl_rt_heap = &none;
+
+/* Calls after which a thread may have the blocks for itself: what that and its
+ * end cost is some 1000. */
+enum { OWNER_AFTER = 4096 };
+
 uint8_t wndl_rt_heap_generation;
 bool wndl_rt_heap_unsure;
 
@@ -115,6 +120,7 @@ void wndl_rt_heap_start(const struct wndl_go *go)
             return;
         wndl_rt_heap = mapped;
     }
+    wndl_rt_blocks_allow_owner(OWNER_AFTER);
     find_tables(shared, go->heap_pairs);
     if (!wndl_rt_heap_knows_sizes())
         shared->sample_below = 0;
@@ -176,6 +182,15 @@ __attribute__((destructor)) static void finish(void)
     if (wndl_rt_heap->leaks && are_all_known())
         find_leaks();
     wndl_rt_heap_leave();
+}
+
+void wndl_rt_heap_expect_sandbox(void)
+{
+    if (wndl_rt_heap_here.busy)
+        return;
+    wndl_rt_heap_here.busy = true;
+    wndl_rt_blocks_forbid_owner();
+    wndl_rt_heap_here.busy = false;
 }
 
 void wndl_rt_heap_stop_thread(void)

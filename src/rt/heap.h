@@ -25,6 +25,9 @@ void wndl_rt_heap_unload(bool begins);
 /* The calling thread is about to end. It may still allocate. */
 void wndl_rt_heap_end_thread(void);
 
+/* wndl_rt_is_careful() is about to be true. */
+void wndl_rt_heap_expect_sandbox(void);
+
 /* No more of the calling thread: it is about to lose the right to any call. */
 void wndl_rt_heap_stop_thread(void);
 

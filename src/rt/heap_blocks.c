@@ -2,6 +2,8 @@
 #include "rt/heap_blocks.h"
 
 #include "os/raw.h"
+#include "rt/heap_lock.h"
+#include "rt/heap_owner.h"
 #include "rt/heap_state.h"
 #include "rt/rt.h"
 
@@ -13,11 +15,7 @@ enum {
     REGION_SHIFT = 20,     /* blocks of one region are of one shard */
     FIRST_ROOM = 256,      /* entries: a page */
     LOOSE_ROOM = 8 * 1024, /* up to here shards are only half full */
-    SPINS = 100,
-    YIELDS = 100,
-    SLEEP_NS = 50 * 1000,
-    SLEEPS = 60 * 1000, /* counted, for the process may be stopped meanwhile */
-    YOUNG = 64,
+    YOUNG = 256,
 };
 
 #define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
@@ -30,18 +28,12 @@ struct entry {
     uint64_t first, second;
 };
 
-struct lock {
-    _Atomic uint32_t held;
-    _Atomic uint32_t lost;
-    bool by_fork; /* held by the thread that forks */
-};
-
 /*
  * Open addressing, probed linearly; an entry is moved when one before it is
  * removed, so that a free entry always ends a probe.
  */
 struct shard {
-    _Alignas(64) struct lock lock;
+    _Alignas(64) struct wndl_rt_lock lock;
     uint32_t room; /* entries, 0 at first */
     uint32_t used;
     uint32_t limit; /* of `used`; less than room */
@@ -51,13 +43,15 @@ struct shard {
 static struct shard shards[SHARDS];
 
 /*
- * Most blocks do not grow old. What a process with one thread has just made is
- * here, by where it is, until another one needs its place: it is in its shard
- * only then, or when there is a second thread. No block is in both.
+ * Most blocks do not grow old. What a thread has just made that works here
+ * without locks is here, by where it is, until another one needs its place: it
+ * is in its shard only then, or when other threads come. No block is in both.
+ * young_lock, for the end of that, is taken before shards' locks.
  */
 static _Alignas(64) struct entry young[YOUNG];
-static _Atomic bool has_young;
-static struct lock young_lock;
+static struct wndl_rt_lock young_lock;
+static _Atomic bool has_young; /* or there is an owner, who may put some here */
+static _Atomic bool is_stuck;  /* some stayed young when others came */
 
 /* Is not 0 while the process has one thread: only that can change it. */
 static const char nobody_tells;
@@ -103,61 +97,9 @@ static struct wndl_rt_block unpack(const struct entry *e)
     };
 }
 
-/* ---- locks */
-
 static bool is_alone(void)
 {
     return __atomic_load_n(alone, __ATOMIC_RELAXED) != 0;
-}
-
-static bool try_lock(struct lock *l)
-{
-    return atomic_load_explicit(&l->held, memory_order_relaxed) == 0 &&
-           atomic_exchange_explicit(&l->held, 1, memory_order_acquire) == 0;
-}
-
-/* Who holds it may have no CPU just now, or be forking, or be no more. */
-static WNDL_RT_NOINLINE bool wait_for(struct lock *l)
-{
-    if (atomic_load_explicit(&l->lost, memory_order_relaxed) != 0)
-        return false;
-    for (int i = 0; i < SPINS; i++) {
-        if (try_lock(l))
-            return true;
-        wndl_arch_pause();
-    }
-    for (int i = 0; i < YIELDS; i++) {
-        (void)wndl_raw3(SYS_sched_yield, 0, 0, 0);
-        if (try_lock(l))
-            return true;
-    }
-    for (int i = 0; i < SLEEPS; i++) {
-        wndl_raw_sleep(SLEEP_NS);
-        if (try_lock(l))
-            return true;
-    }
-    atomic_store(&l->lost, 1);
-    return false;
-}
-
-static inline bool acquire_from_others(struct lock *l)
-{
-    return WNDL_RT_LIKELY(atomic_exchange_explicit(
-                              &l->held, 1, memory_order_acquire) == 0) ||
-           wait_for(l);
-}
-
-/* An exchange is what takes long here. Who is alone need only look. */
-static inline bool acquire(struct lock *l)
-{
-    if (is_alone() && atomic_load_explicit(&l->held, memory_order_relaxed) == 0)
-        return true;
-    return acquire_from_others(l);
-}
-
-static inline void release(struct lock *l)
-{
-    atomic_store_explicit(&l->held, 0, memory_order_release);
 }
 
 /* ---- tables */
@@ -221,7 +163,7 @@ static bool is_between(uint32_t hole, uint32_t home, uint32_t at)
     return hole <= at ? hole < home && home <= at : hole < home || home <= at;
 }
 
-static void remove_at(struct shard *s, struct entry *gone)
+static inline void remove_at(struct shard *s, struct entry *gone)
 {
     uint32_t hole = (uint32_t)(gone - s->entries);
     uint32_t i = hole;
@@ -248,7 +190,7 @@ static inline void expect_old(uint64_t address)
         __builtin_prefetch(&s->entries[home_of(s, address)], 1);
 }
 
-static enum wndl_rt_found put_at(
+static inline __attribute__((always_inline)) enum wndl_rt_found put_at(
     struct shard *s, const struct entry *block, struct wndl_rt_block *before)
 {
     if (s->used >= s->limit && !grow(s))
@@ -263,18 +205,7 @@ static enum wndl_rt_found put_at(
     return was_there ? WNDL_RT_BLOCK_FOUND : WNDL_RT_BLOCK_ABSENT;
 }
 
-static enum wndl_rt_found put_old(
-    const struct entry *block, struct wndl_rt_block *before)
-{
-    struct shard *s = shard_of(address_of(block));
-    if (!acquire(&s->lock))
-        return WNDL_RT_BLOCK_LOST;
-    enum wndl_rt_found found = put_at(s, block, before);
-    release(&s->lock);
-    return found;
-}
-
-static struct entry *find_used(const struct shard *s, uint64_t address)
+static inline struct entry *find_used(const struct shard *s, uint64_t address)
 {
     if (s->room == 0)
         return NULL;
@@ -282,19 +213,15 @@ static struct entry *find_used(const struct shard *s, uint64_t address)
     return e->first == 0 ? NULL : e;
 }
 
-static enum wndl_rt_found take_old(
-    uint64_t address, struct wndl_rt_block *block)
+static inline __attribute__((always_inline)) enum wndl_rt_found take_at(
+    struct shard *s, uint64_t address, struct wndl_rt_block *block)
 {
-    struct shard *s = shard_of(address);
-    if (!acquire(&s->lock))
-        return WNDL_RT_BLOCK_LOST;
     struct entry *e = find_used(s, address);
-    if (e != NULL) {
-        *block = unpack(e);
-        remove_at(s, e);
-    }
-    release(&s->lock);
-    return e == NULL ? WNDL_RT_BLOCK_ABSENT : WNDL_RT_BLOCK_FOUND;
+    if (e == NULL)
+        return WNDL_RT_BLOCK_ABSENT;
+    *block = unpack(e);
+    remove_at(s, e);
+    return WNDL_RT_BLOCK_FOUND;
 }
 
 /* ---- those that are young */
@@ -310,44 +237,30 @@ static inline bool is_at(const struct entry *e, uint64_t address)
 }
 
 /* False: it stays. Nothing else is there, for put_young() has looked. */
-static bool grow_old(struct entry *e)
+static WNDL_RT_NOINLINE bool grow_old(struct entry *e)
 {
+    struct shard *s = shard_of(address_of(e));
     struct wndl_rt_block none;
-    if (e->first != 0 && put_old(e, &none) == WNDL_RT_BLOCK_LOST)
+    if (wndl_rt_is_lost(&s->lock) || put_at(s, e, &none) == WNDL_RT_BLOCK_LOST)
         return false;
     e->first = 0;
     return true;
 }
 
-/* All, which others are to find, too. What has no room to go to is lost. */
-static WNDL_RT_NOINLINE void end_youth(void)
-{
-    bool all = true;
-    if (!acquire(&young_lock))
-        return;
-    for (struct entry *e = young; e < young + YOUNG; e++)
-        all &= grow_old(e);
-    if (all)
-        atomic_store_explicit(&has_young, false, memory_order_release);
-    release(&young_lock);
-}
-
-/* Whether the thread may look among the young. Else there are none. */
-static inline bool may_be_young(void)
-{
-    if (WNDL_RT_LIKELY(is_alone()))
-        return true;
-    if (!WNDL_RT_LIKELY(
-            !atomic_load_explicit(&has_young, memory_order_acquire)))
-        end_youth();
-    return false;
-}
-
-/* A quick look of who is alone. */
+/* A quick look. */
 static inline bool may_be_old(uint64_t address)
 {
     const struct shard *s = shard_of(address);
     return s->room != 0 && s->entries[home_of(s, address)].first != 0;
+}
+
+static WNDL_RT_NOINLINE enum wndl_rt_found take_old(
+    uint64_t address, struct wndl_rt_block *block)
+{
+    struct shard *s = shard_of(address);
+    if (wndl_rt_is_lost(&s->lock))
+        return WNDL_RT_BLOCK_LOST;
+    return take_at(s, address, block);
 }
 
 static inline enum wndl_rt_found put_young(
@@ -358,7 +271,7 @@ static inline enum wndl_rt_found put_young(
     if (is_at(e, block->address)) {
         *before = unpack(e);
         found = WNDL_RT_BLOCK_FOUND;
-    } else if (!grow_old(e)) {
+    } else if (e->first != 0 && !grow_old(e)) {
         return WNDL_RT_BLOCK_LOST;
     } else if (may_be_old(block->address)) {
         found = take_old(block->address, before);
@@ -367,6 +280,212 @@ static inline enum wndl_rt_found put_young(
         return WNDL_RT_BLOCK_LOST;
     *e = pack(block);
     atomic_store_explicit(&has_young, true, memory_order_relaxed);
+    return found;
+}
+
+static inline enum wndl_rt_found take_young(
+    uint64_t address, struct wndl_rt_block *block)
+{
+    struct entry *e = young_at(address);
+    if (!is_at(e, address))
+        return take_old(address, block);
+    *block = unpack(e);
+    e->first = 0;
+    return WNDL_RT_BLOCK_FOUND;
+}
+
+struct look {
+    void (*at)(void *context, struct wndl_rt_block *block);
+    void *context;
+};
+
+static enum wndl_rt_found look_at(struct entry *e, const struct look *look)
+{
+    if (e == NULL)
+        return WNDL_RT_BLOCK_ABSENT;
+    struct wndl_rt_block block = unpack(e);
+    bool grown = block.grown;
+    look->at(look->context, &block);
+    if (block.grown != grown)
+        *e = pack(&block);
+    return WNDL_RT_BLOCK_FOUND;
+}
+
+static WNDL_RT_NOINLINE enum wndl_rt_found hold_young(
+    uint64_t address, const struct look *look)
+{
+    const struct shard *s = shard_of(address);
+    struct entry *e = young_at(address);
+    if (is_at(e, address))
+        return look_at(e, look);
+    return wndl_rt_is_lost(&s->lock) ? WNDL_RT_BLOCK_LOST
+                                     : look_at(find_used(s, address), look);
+}
+
+/* ---- where there are other threads */
+
+static bool grow_old_among_others(struct entry *e)
+{
+    if (e->first == 0)
+        return true;
+    struct shard *s = shard_of(address_of(e));
+    if (!wndl_rt_lock(&s->lock))
+        return false;
+    bool has_gone = grow_old(e);
+    wndl_rt_unlock(&s->lock);
+    return has_gone;
+}
+
+/*
+ * All that are young, which others are to find, too. What has no room to go to
+ * is lost. False: the owner may still be at work. Under young_lock.
+ */
+static bool end_youth_held(void)
+{
+    bool all = true;
+    if (!wndl_rt_owner_end())
+        return false;
+    for (struct entry *e = young; e < young + YOUNG; e++)
+        all &= grow_old_among_others(e);
+    wndl_rt_owner_gone();
+    atomic_store_explicit(&is_stuck, !all, memory_order_relaxed);
+    atomic_store_explicit(&has_young, false, memory_order_release);
+    return true;
+}
+
+static WNDL_RT_NOINLINE bool end_youth(void)
+{
+    if (!wndl_rt_lock(&young_lock)) {
+        atomic_store_explicit(&is_stuck, true, memory_order_relaxed);
+        return false;
+    }
+    bool is_over = end_youth_held();
+    wndl_rt_unlock(&young_lock);
+    return is_over;
+}
+
+/* False: the shard is lost, or its owner is still at work. */
+static inline bool lock_shard(struct shard *s)
+{
+    while (wndl_rt_lock(&s->lock)) {
+        if (WNDL_RT_LIKELY(
+                !atomic_load_explicit(&has_young, memory_order_acquire)))
+            return true;
+        wndl_rt_unlock(&s->lock);
+        if (!end_youth())
+            return false;
+    }
+    return false;
+}
+
+static void begin_to_own(void)
+{
+    struct shard *s = shards;
+    while (s < shards + SHARDS && wndl_rt_lock(&s->lock))
+        s++;
+    if (s == shards + SHARDS && wndl_rt_owner_begin())
+        atomic_store_explicit(&has_young, true, memory_order_relaxed);
+    while (s-- > shards)
+        wndl_rt_unlock(&s->lock);
+}
+
+static WNDL_RT_NOINLINE void become_owner(void)
+{
+    if (!wndl_rt_lock(&young_lock))
+        return;
+    begin_to_own();
+    wndl_rt_unlock(&young_lock);
+}
+
+static WNDL_RT_NOINLINE enum wndl_rt_found put_among_others(
+    const struct wndl_rt_block *block, struct wndl_rt_block *before)
+{
+    struct shard *s = shard_of(block->address);
+    const struct entry entry = pack(block);
+    if (!lock_shard(s))
+        return WNDL_RT_BLOCK_LOST;
+    enum wndl_rt_found found = put_at(s, &entry, before);
+    wndl_rt_unlock(&s->lock);
+    if (!WNDL_RT_LIKELY(!wndl_rt_owner_wished()))
+        become_owner();
+    return found;
+}
+
+/* Who could not be told of one that was young cannot tell. */
+static enum wndl_rt_found unless_stuck(enum wndl_rt_found found)
+{
+    return found == WNDL_RT_BLOCK_ABSENT &&
+                   atomic_load_explicit(&is_stuck, memory_order_relaxed)
+               ? WNDL_RT_BLOCK_LOST
+               : found;
+}
+
+static WNDL_RT_NOINLINE enum wndl_rt_found take_among_others(
+    uint64_t address, struct wndl_rt_block *block)
+{
+    struct shard *s = shard_of(address);
+    if (!lock_shard(s))
+        return WNDL_RT_BLOCK_LOST;
+    enum wndl_rt_found found = take_at(s, address, block);
+    wndl_rt_unlock(&s->lock);
+    return unless_stuck(found);
+}
+
+static enum wndl_rt_found hold_among_others(
+    uint64_t address, const struct look *look)
+{
+    struct shard *s = shard_of(address);
+    if (!lock_shard(s))
+        return WNDL_RT_BLOCK_LOST;
+    enum wndl_rt_found found = look_at(find_used(s, address), look);
+    wndl_rt_unlock(&s->lock);
+    return found;
+}
+
+/* ---- the owner's turns, as of who is alone: functions of their own, so that
+ * no other saves registers for them. */
+
+static WNDL_RT_NOINLINE enum wndl_rt_found put_as_owner(
+    const struct wndl_rt_block *block, struct wndl_rt_block *before,
+    struct wndl_rt_owner *owner)
+{
+    enum wndl_rt_found found = put_young(block, before);
+    wndl_rt_owner_leave(owner);
+    return found;
+}
+
+static inline enum wndl_rt_found put_in_turn(
+    const struct wndl_rt_block *block, struct wndl_rt_block *before)
+{
+    struct wndl_rt_owner *owner = wndl_rt_owner_enter();
+    return owner != NULL ? put_as_owner(block, before, owner)
+                         : put_among_others(block, before);
+}
+
+static WNDL_RT_NOINLINE enum wndl_rt_found take_as_owner(
+    uint64_t address, struct wndl_rt_block *block, struct wndl_rt_owner *owner)
+{
+    enum wndl_rt_found found = take_young(address, block);
+    wndl_rt_owner_leave(owner);
+    return found;
+}
+
+static inline enum wndl_rt_found take_in_turn(
+    uint64_t address, struct wndl_rt_block *block)
+{
+    struct wndl_rt_owner *owner = wndl_rt_owner_enter();
+    return owner != NULL ? take_as_owner(address, block, owner)
+                         : take_among_others(address, block);
+}
+
+static enum wndl_rt_found hold_in_turn(
+    uint64_t address, const struct look *look)
+{
+    struct wndl_rt_owner *owner = wndl_rt_owner_enter();
+    if (owner == NULL)
+        return hold_among_others(address, look);
+    enum wndl_rt_found found = hold_young(address, look);
+    wndl_rt_owner_leave(owner);
     return found;
 }
 
@@ -384,10 +503,22 @@ void wndl_rt_blocks_share(void)
     __atomic_store_n(&alone, &nobody_tells, __ATOMIC_RELAXED);
 }
 
+void wndl_rt_blocks_allow_owner(uint32_t after)
+{
+    wndl_rt_owner_allow(after);
+}
+
+void wndl_rt_blocks_forbid_owner(void)
+{
+    wndl_rt_owner_forbid();
+    (void)end_youth();
+}
+
 void wndl_rt_blocks_expect(uint64_t address)
 {
     const struct entry *e = young_at(address);
-    if (is_alone() && e->first != 0 && !is_at(e, address))
+    if ((is_alone() || wndl_rt_owner_is_here()) && e->first != 0 &&
+        !is_at(e, address))
         expect_old(address_of(e));
     expect_old(address);
 }
@@ -395,68 +526,31 @@ void wndl_rt_blocks_expect(uint64_t address)
 enum wndl_rt_found wndl_rt_blocks_put(
     const struct wndl_rt_block *block, struct wndl_rt_block *before)
 {
-    if (may_be_young())
-        return put_young(block, before);
-    const struct entry entry = pack(block);
-    return put_old(&entry, before);
-}
-
-/* Who could not be told of one that was young cannot tell. */
-static enum wndl_rt_found unless_lost(enum wndl_rt_found found)
-{
-    return found == WNDL_RT_BLOCK_ABSENT && !is_alone() &&
-                   atomic_load_explicit(&has_young, memory_order_relaxed)
-               ? WNDL_RT_BLOCK_LOST
-               : found;
+    return WNDL_RT_LIKELY(is_alone()) ? put_young(block, before)
+                                      : put_in_turn(block, before);
 }
 
 enum wndl_rt_found wndl_rt_blocks_take(
     uint64_t address, struct wndl_rt_block *block)
 {
-    struct entry *e = young_at(address);
-    if (may_be_young() && is_at(e, address)) {
-        *block = unpack(e);
-        e->first = 0;
-        return WNDL_RT_BLOCK_FOUND;
-    }
-    return unless_lost(take_old(address, block));
-}
-
-static void look_at(struct entry *e,
-    void (*look)(void *context, struct wndl_rt_block *block), void *context)
-{
-    struct wndl_rt_block block = unpack(e);
-    bool grown = block.grown;
-    look(context, &block);
-    if (block.grown != grown)
-        *e = pack(&block);
+    return WNDL_RT_LIKELY(is_alone()) ? take_young(address, block)
+                                      : take_in_turn(address, block);
 }
 
 enum wndl_rt_found wndl_rt_blocks_hold(uint64_t address,
     void (*look)(void *context, struct wndl_rt_block *block), void *context)
 {
-    struct entry *e = young_at(address);
-    if (may_be_young() && is_at(e, address)) {
-        look_at(e, look, context);
-        return WNDL_RT_BLOCK_FOUND;
-    }
-    struct shard *s = shard_of(address);
-    if (!acquire(&s->lock))
-        return WNDL_RT_BLOCK_LOST;
-    e = find_used(s, address);
-    if (e != NULL)
-        look_at(e, look, context);
-    release(&s->lock);
-    return e == NULL ? WNDL_RT_BLOCK_ABSENT : WNDL_RT_BLOCK_FOUND;
+    const struct look at = {look, context};
+    return WNDL_RT_LIKELY(is_alone()) ? hold_young(address, &at)
+                                      : hold_in_turn(address, &at);
 }
 
 void wndl_rt_blocks_each(
     void (*visit)(void *context, const struct wndl_rt_block *block),
     void *context)
 {
-    end_youth();
     for (struct shard *s = shards; s < shards + SHARDS; s++) {
-        if (s->room == 0 || !acquire(&s->lock))
+        if (!lock_shard(s))
             continue;
         for (uint32_t i = 0; i < s->room; i++) {
             if (s->entries[i].first == 0)
@@ -464,39 +558,34 @@ void wndl_rt_blocks_each(
             struct wndl_rt_block block = unpack(&s->entries[i]);
             visit(context, &block);
         }
-        release(&s->lock);
+        wndl_rt_unlock(&s->lock);
     }
 }
 
 /* ---- forks */
 
-/* Who is alone now may have made another thread before it leaves them. */
-static void hold_by_fork(struct lock *l)
+/* An owner would not be there in the child: it forks, or there is none. */
+static void end_others_youth(void)
 {
-    l->by_fork = acquire_from_others(l);
-}
-
-/* A lost one was held by somebody else. */
-static void leave_by_fork(struct lock *l)
-{
-    if (!l->by_fork)
-        return;
-    l->by_fork = false;
-    release(l);
+    if (wndl_rt_owner_is_other() && young_lock.by_fork)
+        (void)end_youth_held();
+    if (wndl_rt_owner_is_other())
+        wndl_rt_blocks_share(); /* or the child would trust its remains */
 }
 
 void wndl_rt_blocks_hold_all(void)
 {
-    hold_by_fork(&young_lock);
+    wndl_rt_lock_by_fork(&young_lock);
+    end_others_youth();
     for (struct shard *s = shards; s < shards + SHARDS; s++)
-        hold_by_fork(&s->lock);
+        wndl_rt_lock_by_fork(&s->lock);
 }
 
 void wndl_rt_blocks_leave_all(void)
 {
     for (struct shard *s = shards; s < shards + SHARDS; s++)
-        leave_by_fork(&s->lock);
-    leave_by_fork(&young_lock);
+        wndl_rt_unlock_by_fork(&s->lock);
+    wndl_rt_unlock_by_fork(&young_lock);
 }
 
 /* ---- marks */

@@ -3,9 +3,10 @@
  * heap_blocks: which block is of which pair, in private memory of 16 bytes an
  * entry. It is made of shards, by where a block is, so that threads seldom
  * meet. A shard that is locked for too long, as by a thread that is no more,
- * is given up: nobody waits for ever. While the process has one thread nothing
- * is locked, and the blocks that it has just put are in 1 KiB of their own:
- * most of them are taken again before others need their places.
+ * is given up: nobody waits for ever. The thread of a process that has one
+ * locks nothing, nor does the one that is here alone for long (heap_owner.h),
+ * and the blocks that it has just put are in 4 KiB of their own: most of them
+ * are taken again before others need their places.
  *
  * All functions: any thread that is not in one of them already; no signal
  * handler that may interrupt one.
@@ -45,6 +46,15 @@ enum wndl_rt_found {
  */
 void wndl_rt_blocks_follow(const char *alone);
 void wndl_rt_blocks_share(void);
+
+/*
+ * From now on, a thread that was the only one to put blocks here, `after` to
+ * 2 * `after` of them, may be here without locks until others come, if that is
+ * possible (wndl_rt_owner_allow()). Again in a forked child. forbid(): from now
+ * on none may, for what ends it may soon not be allowed.
+ */
+void wndl_rt_blocks_allow_owner(uint32_t after);
+void wndl_rt_blocks_forbid_owner(void);
 
 /* Gets the memory that put() or take() will look at into the caches. */
 void wndl_rt_blocks_expect(uint64_t address);

@@ -27,6 +27,10 @@ void wndl_rt_heap_end_thread(void)
 {
 }
 
+void wndl_rt_heap_expect_sandbox(void)
+{
+}
+
 void wndl_rt_heap_stop_thread(void)
 {
 }

@@ -39,6 +39,7 @@ static void expect_sandbox(void)
         steady_timers();
     }
     wndl_rt_engine_prepare_thread();
+    wndl_rt_heap_expect_sandbox();
     atomic_store(&wndl_rt.careful, true);
 }
 

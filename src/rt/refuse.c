@@ -92,7 +92,11 @@ static void try_recording(void)
     (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0);
 }
 
-static int try_in_child(volatile uint8_t *may_talk)
+/* How far the trial comes. */
+enum { MAY_TALK = 1, MAY_RECORD, MAY_MAKE_BARRIERS };
+
+/* False: it is not known how it ended. */
+static bool try_in_child(volatile uint8_t *came)
 {
     long child = wndl_rt_child_fork();
     if (child == 0) {
@@ -101,11 +105,14 @@ static int try_in_child(volatile uint8_t *may_talk)
             WNDL_ARCH_SIGSET_BYTES);
         wndl_rt_child_leave_no_core();
         try_talk();
-        *may_talk = 1;
+        *came = MAY_TALK;
         try_recording();
+        *came = MAY_RECORD;
+        (void)wndl_raw3(SYS_membarrier, 0, 0, 0); /* a query */
+        *came = MAY_MAKE_BARRIERS;
         wndl_rt_child_exit(0);
     }
-    return child < 0 ? -1 : wndl_rt_child_wait(child);
+    return child >= 0 && wndl_rt_child_wait(child) >= 0;
 }
 
 /* A filter may answer a call with the end of the process. */
@@ -115,14 +122,16 @@ enum wndl_refusal wndl_rt_refuse_sandbox(bool *talk)
     long mode = wndl_raw3(SYS_prctl, PR_GET_SECCOMP, 0, 0);
     if (mode == 0 || (mode < 0 && !wndl_rt_is_careful())) {
         atomic_store(&wndl_rt.careful, false);
+        wndl_rt.with_barriers = mode == 0;
         return WNDL_REFUSAL_NONE;
     }
     uint8_t *shared =
         wndl_raw_map(1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
     if (shared == NULL)
         return WNDL_REFUSAL_MEMORY;
-    bool harmless = try_in_child(shared) == 0;
-    *talk = *shared != 0;
+    bool harmless = try_in_child(shared) && *shared >= MAY_RECORD;
+    *talk = *shared >= MAY_TALK;
+    wndl_rt.with_barriers = harmless && *shared == MAY_MAKE_BARRIERS;
     wndl_raw_unmap(shared, 1);
     atomic_store(&wndl_rt.careful, !harmless);
     return harmless ? WNDL_REFUSAL_NONE : WNDL_REFUSAL_SANDBOX;

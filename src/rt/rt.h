@@ -40,8 +40,9 @@ struct wndl_rt {
     uint32_t max_frames; /* of a stack, the innermost */
     uint32_t unwind;     /* enum wndl_unwind_with */
     int pid;
-    int collector;   /* its process, 0 when not known */
-    bool with_ticks; /* PERF, with ticks for the time in the kernel */
+    int collector;      /* its process, 0 when not known */
+    bool with_ticks;    /* PERF, with ticks for the time in the kernel */
+    bool with_barriers; /* no sandbox minds membarrier() */
     char threads[WNDL_SHM_PATTERNS]; /* which to sample */
     /* What it was when it could be read last; 0: it can be. */
     _Alignas(8) uint64_t tsc_end;
