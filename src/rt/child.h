@@ -11,6 +11,7 @@
 #include "rt/rt.h"
 
 #include <errno.h>
+#include <linux/sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -24,14 +25,35 @@ static inline long wndl_rt_child_fork(void)
     return wndl_raw6(SYS_clone, no_signal, 0, 0);
 }
 
-/* The same; no handler of the program's runs in the child. */
-static inline long wndl_rt_child_fork_deaf(void)
+static inline _Noreturn void wndl_rt_child_exit(int status)
 {
+    for (;;)
+        (void)wndl_raw3(SYS_exit_group, status, 0, 0);
+}
+
+/* In the child: the end of the thread that made it is its own, too. It would
+ * keep open what that had, and have init for a parent, whom it would signal. */
+static inline void wndl_rt_child_end_with(long parent)
+{
+    (void)wndl_raw3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
+    if (wndl_raw3(SYS_getppid, 0, 0, 0) != parent)
+        wndl_rt_child_exit(1);
+}
+
+/* As wndl_rt_child_fork(); no handler of the program's runs in the child, no
+ * debugger of the program gets it, and it does not outlive the calling
+ * thread. */
+static inline long wndl_rt_child_fork_alone(void)
+{
+    const long untraced[4] = {CLONE_UNTRACED};
     uint64_t all = WNDL_RT_ALL_SIGNALS, before;
+    long parent = wndl_raw_getpid();
     (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before,
         WNDL_ARCH_SIGSET_BYTES);
-    long child = wndl_rt_child_fork();
-    if (child != 0)
+    long child = wndl_raw6(SYS_clone, untraced, 0, 0);
+    if (child == 0)
+        wndl_rt_child_end_with(parent);
+    else
         (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0,
             WNDL_ARCH_SIGSET_BYTES);
     return child;
@@ -51,12 +73,6 @@ static inline int wndl_rt_child_wait(long child)
     while (wndl_raw4(SYS_wait4, child, (long)&status, __WALL, 0) == -EINTR)
         ;
     return status;
-}
-
-static inline _Noreturn void wndl_rt_child_exit(int status)
-{
-    for (;;)
-        (void)wndl_raw3(SYS_exit_group, status, 0, 0);
 }
 
 #endif

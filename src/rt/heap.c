@@ -163,6 +163,7 @@ static void find_leaks(void)
     const struct wndl_rt_leak_search search = {
         .pairs = wndl_rt_heap->pairs.pairs,
         .pair_count = &shared->pair_count,
+        .most_pairs = shared->pairs,
         .leaks = (void *)((uint8_t *)shared + layout.leaks),
         .generation = wndl_rt_heap_generation,
         .sp = (uintptr_t)__builtin_frame_address(0),

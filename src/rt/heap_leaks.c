@@ -14,6 +14,7 @@
 #include "rt/own_parts.h"
 #include "rt/rt.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 
@@ -719,6 +720,7 @@ static bool may_copy(const struct search *s)
 static void take_back(const struct search *s)
 {
     uint32_t count = atomic_load(s->wanted->pair_count);
+    count = count < s->wanted->most_pairs ? count : s->wanted->most_pairs;
     for (uint32_t i = 0; i < count; i++) {
         struct wndl_heap_leaks *leaks = &s->wanted->leaks[i];
         if ((leaks->definite | leaks->indirect | leaks->possible) != 0)
@@ -727,9 +729,39 @@ static void take_back(const struct search *s)
 }
 
 /*
+ * In a copy. What stays behind in a fork (MADV_DONTFORK, what devices map so),
+ * or was unmapped before it, leads to nothing there: what only that pointed to
+ * would seem to be lost.
+ */
+static bool has_all_areas(const struct search *s)
+{
+    uint8_t resident;
+    for (size_t i = 0; i < s->area_count; i++) {
+        const struct area *a = &s->areas[i];
+        uintptr_t page = a->start & ~(uintptr_t)(PAGE - 1);
+        if ((a->is_read || a->blocks != 0) &&
+            wndl_raw3(SYS_mincore, (long)page, PAGE, (long)&resident) ==
+                -ENOMEM)
+            return false;
+    }
+    return true;
+}
+
+static _Noreturn void be_copy(
+    struct search *s, const struct wndl_rt_root *roots, size_t count)
+{
+    wndl_rt_child_leave_no_core();
+    wndl_rt.pid = wndl_raw_getpid();
+    if (!has_all_areas(s))
+        wndl_rt_child_exit(1);
+    search(s, roots, count);
+    wndl_rt_child_exit(0);
+}
+
+/*
  * In a copy of the process, in which nothing else runs: there memory can be
- * read in place. What could be read a moment ago and is not in the copy
- * (MADV_DONTFORK) ends that, and no more.
+ * read in place. A page that could be read a moment ago and is not in the copy
+ * ends that, and no more.
  */
 static bool search_in_copy(
     struct search *s, const struct wndl_rt_root *roots, size_t count)
@@ -737,14 +769,10 @@ static bool search_in_copy(
     wndl_rt_own_pages_begin_copy(&s->own);
     look_at_pages(s);
     wndl_rt_blocks_hold_all();
-    long copy = wndl_rt_child_fork_deaf();
+    long copy = wndl_rt_child_fork_alone();
     wndl_rt_blocks_leave_all();
-    if (copy == 0) {
-        wndl_rt_child_leave_no_core();
-        wndl_rt.pid = wndl_raw_getpid();
-        search(s, roots, count);
-        wndl_rt_child_exit(0);
-    }
+    if (copy == 0)
+        be_copy(s, roots, count);
     wndl_rt_own_pages_end_copy(&s->own);
     forget_pages(s);
     if (copy < 0)

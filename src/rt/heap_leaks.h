@@ -21,7 +21,8 @@ enum { WNDL_RT_LEAK_MAPPINGS = 64 * 1024 };
 
 struct wndl_rt_leak_search {
     const struct wndl_heap_pair *pairs;
-    const _Atomic uint32_t *pair_count;
+    const _Atomic uint32_t *pair_count; /* may pass the most */
+    uint32_t most_pairs;
     struct wndl_heap_leaks *leaks; /* by pair: zeroes, to which is added */
     uint8_t generation;            /* other blocks are not counted */
     uintptr_t sp;                  /* of the calling thread */

@@ -329,3 +329,66 @@ reload 600
 reload 6000
 awk '{ exit !($2 == substr($3, 6)) }' have && [ "$(wc -l <have)" -eq 2 ] ||
     fail "plugins without room: $(cat have)"
+
+# A debugger sees what the program makes, one thread, and nothing of ours.
+cat >traced.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BLOCKS = 5000 };
+
+static void *blocks[BLOCKS];
+
+static void *wait_for_end(void *nothing)
+{
+    pause();
+    return nothing;
+}
+
+/* Blocks enough for a copy, and a thread. */
+static int be_traced(void)
+{
+    pthread_t thread;
+    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    raise(SIGSTOP);
+    for (int i = 0; i < BLOCKS; i++)
+        blocks[i] = malloc(24);
+    return pthread_create(&thread, NULL, wait_for_end, NULL);
+}
+
+int main(void)
+{
+    int status, made = 0;
+    pid_t child = fork(), one;
+    if (child == 0)
+        return be_traced();
+    waitpid(child, &status, 0);
+    ptrace(PTRACE_SETOPTIONS, child, NULL,
+        PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK);
+    ptrace(PTRACE_CONT, child, NULL, NULL);
+    while ((one = waitpid(-1, &status, __WALL)) > 0) {
+        int event = WIFSTOPPED(status) ? status >> 16 : 0;
+        int sig = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
+        made += event != 0;
+        if (one == child && !WIFSTOPPED(status) && status != 0)
+            return 1;
+        ptrace(PTRACE_CONT, one, NULL,
+            sig == SIGTRAP || sig == SIGSTOP ? 0L : (long)sig);
+    }
+    return made == 1 ? 7 : made;
+}
+C
+cc -o traced traced.c -lpthread
+status=0
+./traced || status=$?
+if [ $status -eq 7 ]; then
+    rm -f r.wndl
+    "$windlass" heap -q -o r.wndl -- ./traced || status=$?
+    [ $status -eq 7 ] || fail "exit status $status of what traces another"
+fi

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
+#include "rt/child.h"
 #include "rt/heap_blocks.h"
 #include "rt/heap_leaks.h"
 #include "rt/heap_thread.h"
@@ -130,14 +131,26 @@ static __attribute__((noinline)) void drop_blocks(void)
             wndl_rt_blocks_take(block_at(i), &block), WNDL_RT_BLOCK_FOUND);
 }
 
-static int set_up_blocks(void **state)
+static void set_up_blocks_for(int flags)
 {
-    (void)state;
     wndl_rt.pid = getpid();
-    roots = map_pages(KEPT * sizeof(uintptr_t), MAP_PRIVATE);
+    roots = map_pages(KEPT * sizeof(uintptr_t), flags);
     heap = map_pages((BLOCKS + 2) * SIZE, MAP_PRIVATE);
     memset(heap, 0, (BLOCKS + 2) * SIZE);
     make_blocks();
+}
+
+static int set_up_blocks(void **state)
+{
+    (void)state;
+    set_up_blocks_for(MAP_PRIVATE);
+    return 0;
+}
+
+static int set_up_blocks_in_shared(void **state)
+{
+    (void)state;
+    set_up_blocks_for(MAP_SHARED);
     return 0;
 }
 
@@ -167,6 +180,7 @@ static void search_beside_thread(struct wndl_heap_leaks leaks[2])
     const struct wndl_rt_leak_search search = {
         .pairs = pairs,
         .pair_count = &count,
+        .most_pairs = 2,
         .leaks = leaks,
         .sp = (uintptr_t)__builtin_frame_address(0),
         .most_mappings = WNDL_RT_LEAK_MAPPINGS,
@@ -200,7 +214,7 @@ static void a_copy_of_the_process_tells(void **state)
 #endif
 }
 
-/* At which the copy ends, as it does not have it. */
+/* The copy does not have it. */
 static void what_no_copy_has_is_looked_at_here(void **state)
 {
     (void)state;
@@ -214,6 +228,28 @@ static void what_no_copy_has_is_looked_at_here(void **state)
     munmap(leaks, PAGE);
 }
 
+/* What runs on in a child has the pipe open. */
+static void a_copy_ends_with_its_thread(void **state)
+{
+    (void)state;
+    int ends[2];
+    char byte;
+    assert_int_equal(pipe(ends), 0);
+    pid_t parent = fork();
+    if (parent == 0) {
+        long copy = wndl_rt_child_fork_alone();
+        if (copy == 0)
+            sleep(120);
+        _exit(copy < 0);
+    }
+    close(ends[1]);
+    assert_int_equal(wndl_rt_child_wait(parent), 0);
+    alarm(60);
+    assert_int_equal(read(ends[0], &byte, 1), 0);
+    alarm(0);
+    close(ends[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +257,9 @@ int main(void)
             a_copy_of_the_process_tells, set_up_blocks, tear_down_blocks),
         cmocka_unit_test_setup_teardown(what_no_copy_has_is_looked_at_here,
             set_up_blocks, tear_down_blocks),
+        cmocka_unit_test_setup_teardown(what_no_copy_has_is_looked_at_here,
+            set_up_blocks_in_shared, tear_down_blocks),
+        cmocka_unit_test(a_copy_ends_with_its_thread),
         cmocka_unit_test(with_too_many_mappings_nothing_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
