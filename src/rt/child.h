@@ -40,17 +40,20 @@ static inline void wndl_rt_child_end_with(long parent)
         wndl_rt_child_exit(1);
 }
 
-/* As wndl_rt_child_fork(); no handler of the program's runs in the child, no
- * debugger of the program gets it, and it does not outlive the calling
- * thread. */
+/*
+ * As wndl_rt_child_fork(); no handler of the program's runs in the child, no
+ * debugger of the program gets it, and it does not outlive the calling thread.
+ * It shares the descriptors, and may neither open nor close any: of its own it
+ * would close all at its end, which file systems are told of.
+ */
 static inline long wndl_rt_child_fork_alone(void)
 {
-    const long untraced[4] = {CLONE_UNTRACED};
+    const long flags[4] = {CLONE_UNTRACED | CLONE_FILES};
     uint64_t all = WNDL_RT_ALL_SIGNALS, before;
     long parent = wndl_raw_getpid();
     (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before,
         WNDL_ARCH_SIGSET_BYTES);
-    long child = wndl_raw6(SYS_clone, untraced, 0, 0);
+    long child = wndl_raw6(SYS_clone, flags, 0, 0);
     if (child == 0)
         wndl_rt_child_end_with(parent);
     else

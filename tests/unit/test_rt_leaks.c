@@ -250,6 +250,18 @@ static void a_copy_ends_with_its_thread(void **state)
     close(ends[0]);
 }
 
+/* Those that it has it closes at its end, which may be a flush. */
+static void a_copy_has_no_descriptors_of_its_own(void **state)
+{
+    (void)state;
+    int file = dup(STDERR_FILENO);
+    long copy = wndl_rt_child_fork_alone();
+    if (copy == 0)
+        wndl_rt_child_exit(close(file));
+    assert_int_equal(wndl_rt_child_wait(copy), 0);
+    assert_int_equal(close(file), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +272,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_no_copy_has_is_looked_at_here,
             set_up_blocks_in_shared, tear_down_blocks),
         cmocka_unit_test(a_copy_ends_with_its_thread),
+        cmocka_unit_test(a_copy_has_no_descriptors_of_its_own),
         cmocka_unit_test(with_too_many_mappings_nothing_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
