@@ -582,10 +582,15 @@ static void tell_one(void *context, const struct wndl_rt_block *b)
 
 /* ---- memory */
 
-static uint8_t *map(size_t size)
+static uint8_t *map_as(int sharing, size_t size)
 {
     return wndl_raw_map(size, PROT_READ | PROT_WRITE,
-        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+        sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+}
+
+static uint8_t *map(size_t size)
+{
+    return map_as(MAP_PRIVATE, size);
 }
 
 static bool make_room(struct search *s)
@@ -615,12 +620,12 @@ static size_t pages_of(const struct area *a)
 }
 
 /* Where nothing can be said of them, the kernel copies it all. */
-static void look_at_pages(struct search *s)
+static void look_at_pages(struct search *s, int sharing)
 {
     s->page_count = 0;
     for (size_t i = 0; i < s->area_count; i++)
         s->page_count += pages_of(&s->areas[i]);
-    s->pages = s->page_count == 0 ? NULL : map(s->page_count);
+    s->pages = s->page_count == 0 ? NULL : map_as(sharing, s->page_count);
     uint8_t *at = s->pages;
     for (size_t i = 0; at != NULL && i < s->area_count; i++) {
         struct area *a = &s->areas[i];
@@ -704,7 +709,7 @@ static void search(
 static void search_here(
     struct search *s, const struct wndl_rt_root *roots, size_t count)
 {
-    look_at_pages(s);
+    look_at_pages(s, MAP_PRIVATE);
     search(s, roots, count);
     forget_pages(s);
 }
@@ -728,6 +733,11 @@ static void take_back(const struct search *s)
     }
 }
 
+static uintptr_t page_in(const struct area *a, size_t number)
+{
+    return (a->start & ~(uintptr_t)(PAGE - 1)) + number * PAGE;
+}
+
 /*
  * In a copy. What stays behind in a fork (MADV_DONTFORK, what devices map so),
  * or was unmapped before it, leads to nothing there: what only that pointed to
@@ -738,10 +748,75 @@ static bool has_all_areas(const struct search *s)
     uint8_t resident;
     for (size_t i = 0; i < s->area_count; i++) {
         const struct area *a = &s->areas[i];
-        uintptr_t page = a->start & ~(uintptr_t)(PAGE - 1);
         if ((a->is_read || a->blocks != 0) &&
-            wndl_raw3(SYS_mincore, (long)page, PAGE, (long)&resident) ==
-                -ENOMEM)
+            wndl_raw3(SYS_mincore, (long)page_in(a, 0), PAGE,
+                (long)&resident) == -ENOMEM)
+            return false;
+    }
+    return true;
+}
+
+/* The first page that was touched; all the same whether there is none. */
+static uint8_t *first_touched(const struct area *a)
+{
+    size_t count = pages_of(a), i = 0;
+    while (i + 1 < count && a->pages[i] == WNDL_RT_PAGE_UNTOUCHED)
+        i++;
+    return &a->pages[i];
+}
+
+/* In a copy: tells the process of what was wiped in it (MADV_WIPEONFORK). All
+ * pages of a mapping are, or none. */
+static void note_wiped(const struct search *s)
+{
+    for (size_t i = 0; i < s->area_count; i++) {
+        const struct area *a = &s->areas[i];
+        if (a->pages == NULL)
+            continue;
+        uint8_t resident = 1, *page = first_touched(a);
+        uintptr_t at = page_in(a, (size_t)(page - a->pages));
+        if (*page == WNDL_RT_PAGE_PRESENT &&
+            wndl_raw3(SYS_mincore, (long)at, PAGE, (long)&resident) == 0 &&
+            (resident & 1) == 0)
+            *page = WNDL_RT_PAGE_WIPED;
+    }
+}
+
+static bool is_in_block(struct search *s, uintptr_t word)
+{
+    uintptr_t start;
+    const struct area *a = heap_before(s, word);
+    return a != NULL && word < a->high &&
+           wndl_rt_starts_before(&a->starts, word, &start) &&
+           word - start < size_at(s, start);
+}
+
+static bool leads_to_blocks(struct search *s, const struct area *a)
+{
+    for (size_t i = 0; i < pages_of(a); i++) {
+        struct iovec page = {(void *)page_in(a, i), PAGE};
+        if (a->pages[i] == WNDL_RT_PAGE_UNTOUCHED)
+            continue;
+        size_t got = wndl_rt_read_parts(s->copied, COPIED, &page, 1);
+        size_t kept = wndl_rt_sift(
+            &s->sieve, s->copied, got / sizeof *s->copied, s->found);
+        for (size_t k = 0; k < kept; k++) {
+            if (is_in_block(s, s->found[k]))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Mostly it is what random numbers come from, and none of them is an address
+ * of a block. */
+static bool was_wiped_in_vain(struct search *s)
+{
+    s->near = s->heaps[0];
+    for (size_t i = 0; i < s->area_count; i++) {
+        const struct area *a = &s->areas[i];
+        if (a->pages != NULL && *first_touched(a) == WNDL_RT_PAGE_WIPED &&
+            leads_to_blocks(s, a))
             return false;
     }
     return true;
@@ -754,6 +829,7 @@ static _Noreturn void be_copy(
     wndl_rt.pid = wndl_raw_getpid();
     if (!has_all_areas(s))
         wndl_rt_child_exit(1);
+    note_wiped(s);
     search(s, roots, count);
     wndl_rt_child_exit(0);
 }
@@ -767,20 +843,19 @@ static bool search_in_copy(
     struct search *s, const struct wndl_rt_root *roots, size_t count)
 {
     wndl_rt_own_pages_begin_copy(&s->own);
-    look_at_pages(s);
+    look_at_pages(s, MAP_SHARED);
     wndl_rt_blocks_hold_all();
     long copy = wndl_rt_child_fork_alone();
     wndl_rt_blocks_leave_all();
     if (copy == 0)
         be_copy(s, roots, count);
     wndl_rt_own_pages_end_copy(&s->own);
+    bool told =
+        copy > 0 && wndl_rt_child_wait(copy) == 0 && was_wiped_in_vain(s);
     forget_pages(s);
-    if (copy < 0)
-        return false;
-    if (wndl_rt_child_wait(copy) == 0)
-        return true;
-    take_back(s);
-    return false;
+    if (copy > 0 && !told)
+        take_back(s);
+    return told;
 }
 
 static void search_among_blocks(

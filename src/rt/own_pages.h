@@ -32,6 +32,7 @@ enum wndl_rt_page {
     WNDL_RT_PAGE_UNTOUCHED = 0,
     WNDL_RT_PAGE_PRESENT = 1, /* it can be read where it is */
     WNDL_RT_PAGE_OTHER = 2,   /* the kernel is to be asked */
+    WNDL_RT_PAGE_WIPED = 3,   /* a copy of the process has zeroes there */
 };
 
 struct wndl_rt_own_pages {

@@ -262,6 +262,36 @@ static void a_copy_has_no_descriptors_of_its_own(void **state)
     assert_int_equal(close(file), -1);
 }
 
+/* As it is, the copy is not believed. */
+static void what_is_wiped_in_a_copy_is_looked_at_here(void **state)
+{
+    (void)state;
+    need_no_shadow();
+    struct wndl_heap_leaks *leaks = (void *)map_pages(PAGE, MAP_SHARED);
+    assert_int_equal(
+        madvise(roots, KEPT * sizeof(uintptr_t), MADV_WIPEONFORK), 0);
+    search_beside_thread(leaks);
+    assert_int_equal(lost(&leaks[0]), 0);
+    assert_int_equal(leaks[1].definite, BLOCKS - KEPT);
+    munmap(leaks, PAGE);
+}
+
+/* The copy tells leaks that are not shared with it: here there are none. */
+static void what_is_wiped_in_vain_does_not_matter(void **state)
+{
+    (void)state;
+    need_no_shadow();
+    struct wndl_heap_leaks own[2] = {{0}};
+    uint8_t *random = map_pages(PAGE, MAP_PRIVATE);
+    memset(random, 1, PAGE);
+    assert_int_equal(madvise(random, PAGE, MADV_WIPEONFORK), 0);
+    search_beside_thread(own);
+#ifdef __x86_64__
+    assert_int_equal(lost(&own[1]), 0);
+#endif
+    munmap(random, PAGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +301,11 @@ int main(void)
             set_up_blocks, tear_down_blocks),
         cmocka_unit_test_setup_teardown(what_no_copy_has_is_looked_at_here,
             set_up_blocks_in_shared, tear_down_blocks),
+        cmocka_unit_test_setup_teardown(
+            what_is_wiped_in_a_copy_is_looked_at_here, set_up_blocks,
+            tear_down_blocks),
+        cmocka_unit_test_setup_teardown(what_is_wiped_in_vain_does_not_matter,
+            set_up_blocks, tear_down_blocks),
         cmocka_unit_test(a_copy_ends_with_its_thread),
         cmocka_unit_test(a_copy_has_no_descriptors_of_its_own),
         cmocka_unit_test(with_too_many_mappings_nothing_is_known),
