@@ -69,13 +69,22 @@ static inline void wndl_rt_child_leave_no_core(void)
     (void)wndl_raw3(SYS_prctl, PR_SET_DUMPABLE, 0, 0);
 }
 
-/* Waits for its end. Returns the status as wait(2) has it, or -1. */
+/*
+ * Waits for its end. Returns the status as wait(2) has it, or -1. Who stops the
+ * program's process group need not let all of it go on: a child that is stopped
+ * is killed.
+ */
 static inline int wndl_rt_child_wait(long child)
 {
-    int status = -1;
-    while (wndl_raw4(SYS_wait4, child, (long)&status, __WALL, 0) == -EINTR)
-        ;
-    return status;
+    for (;;) {
+        int status = -1;
+        long got =
+            wndl_raw4(SYS_wait4, child, (long)&status, __WALL | WUNTRACED, 0);
+        if (got == child && WIFSTOPPED(status))
+            (void)wndl_raw3(SYS_kill, child, SIGKILL, 0);
+        else if (got != -EINTR)
+            return status;
+    }
 }
 
 #endif

@@ -292,6 +292,19 @@ static void what_is_wiped_in_vain_does_not_matter(void **state)
     munmap(random, PAGE);
 }
 
+static void nobody_waits_for_a_stopped_copy(void **state)
+{
+    (void)state;
+    long copy = wndl_rt_child_fork_alone();
+    if (copy == 0) {
+        kill(getpid(), SIGSTOP);
+        wndl_rt_child_exit(0);
+    }
+    alarm(60);
+    assert_int_equal(wndl_rt_child_wait(copy), SIGKILL);
+    alarm(0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +321,7 @@ int main(void)
             set_up_blocks, tear_down_blocks),
         cmocka_unit_test(a_copy_ends_with_its_thread),
         cmocka_unit_test(a_copy_has_no_descriptors_of_its_own),
+        cmocka_unit_test(nobody_waits_for_a_stopped_copy),
         cmocka_unit_test(with_too_many_mappings_nothing_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
