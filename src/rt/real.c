@@ -39,6 +39,7 @@ static const struct {
     {"posix_spawn", offsetof(struct wndl_rt_real, posix_spawn)},
     {"posix_spawnp", offsetof(struct wndl_rt_real, posix_spawnp)},
     {"munmap", offsetof(struct wndl_rt_real, munmap)},
+    {"mlockall", offsetof(struct wndl_rt_real, mlockall)},
     {"prctl", offsetof(struct wndl_rt_real, prctl)},
 };
 

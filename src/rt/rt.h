@@ -250,6 +250,7 @@ struct wndl_rt_real {
     wndl_rt_spawn *posix_spawn;
     wndl_rt_spawn *posix_spawnp;
     int (*munmap)(void *, size_t);
+    int (*mlockall)(int);
     int (*prctl)(int, ...);
 };
 
