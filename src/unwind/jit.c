@@ -40,7 +40,8 @@ bool wndl_jit_is_known(const struct wndl_jit *jit)
 
 void wndl_jit_look_also(struct wndl_jit *jit, struct wndl_jit *also)
 {
-    atomic_store(&jit->also, also);
+    if (atomic_load_explicit(&jit->also, memory_order_relaxed) != also)
+        atomic_store(&jit->also, also);
 }
 
 void wndl_jit_after_fork(struct wndl_jit *jit)
