@@ -13,6 +13,7 @@
 #include "rt/environment.h"
 #include "rt/rt.h"
 #include "rt/tables.h"
+#include "rt/threads.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -22,12 +23,11 @@
 #include <unistd.h>
 
 enum {
-    FOLDERS_MAX = 4096,
     NAME_MAX_SIZE = 2 * WNDL_TABLE_BUILD_ID_MAX + 8,
     PATH = 1024,
 };
 
-static char folders[FOLDERS_MAX];      /* separated by colons */
+static const char *folders = "";       /* separated by colons */
 static char attached[WNDL_SHM_TABLES]; /* unwind/table_named.h */
 
 /* Tables found so far, which are never taken back. `file`: in `attached`, NULL
@@ -343,13 +343,18 @@ static const struct wndl_table *load(const struct wndl_dlmodule *module)
     return keep(&table, wanted.id, NULL);
 }
 
+/* A copy of the list: programs write over their variables. */
 void wndl_rt_tables_start(char *const environment[])
 {
     const char *list =
         wndl_rt_variable(environment, WNDL_TABLE_FOLDERS_ENV "=");
-    if (list == NULL || *list == '\0' || strlen(list) >= sizeof folders)
+    if (list == NULL || *list == '\0')
         return;
-    memcpy(folders, list, strlen(list) + 1);
+    uint8_t *copy = wndl_rt_map_undumped(strlen(list) + 1);
+    if (copy == NULL)
+        return;
+    memcpy(copy, list, strlen(list) + 1);
+    folders = (const char *)copy;
     wndl_table_set_init(load);
 }
 
