@@ -13,7 +13,12 @@ bool wndl_heap_stacks_init(struct wndl_heap_stacks *stacks,
 {
     *stacks = (struct wndl_heap_stacks){.list = list, .s = s};
     wndl_arena_init(&stacks->arena, list->arena.mem);
+    wndl_vec_init(&stacks->texts, &stacks->arena, sizeof(uint32_t));
     wndl_vec_init(&stacks->path, &stacks->arena, sizeof(uint32_t));
+    stacks->texts_of_frames = wndl_arena_calloc(
+        &stacks->arena, s->profile->frames.len + 1, sizeof(uint32_t));
+    if (stacks->texts_of_frames == NULL)
+        return false;
     for (size_t i = 0; i < WNDL_HEAP_RESTS; i++) {
         stacks->frames_of_nodes[i] = wndl_arena_calloc(&stacks->arena,
             (s->profile->nodes.len >> NODES_SHIFT) + 1, sizeof(uint32_t *));
@@ -84,6 +89,27 @@ static bool add_text(
         (struct wndl_bytes){(const uint8_t *)text, strlen(text)}, f);
 }
 
+/* Of all the frame's locations, the outermost first. */
+static bool add_texts(struct wndl_heap_stacks *stacks, uint32_t frame)
+{
+    const struct wndl_symbolized *s = stacks->s;
+    const struct wndl_span *span = wndl_vec_at(&s->spans, frame);
+    const size_t first = stacks->texts.len;
+    struct wndl_buf text;
+    wndl_buf_init(&text, stacks->arena.mem);
+    bool added = first < UINT32_MAX;
+    for (uint32_t i = span->count; i-- > 0 && added;) {
+        uint32_t *id = wndl_vec_push(&stacks->texts);
+        frame_text(s, wndl_symbolized_location(s, span, i), frame, &text);
+        added = !text.failed && id != NULL &&
+                wndl_intern_add(&stacks->list->strings,
+                    (struct wndl_bytes){text.data, text.size}, id);
+    }
+    wndl_buf_free(&text);
+    stacks->texts_of_frames[frame] = (uint32_t)first + 1;
+    return added;
+}
+
 /* The node's locations below *frame, the outermost first. */
 static bool add_node(
     struct wndl_heap_stacks *stacks, uint32_t node, uint32_t *frame)
@@ -91,16 +117,12 @@ static bool add_node(
     const struct wndl_symbolized *s = stacks->s;
     const struct wndl_node *from = wndl_vec_at(&s->profile->nodes, node);
     const struct wndl_span *span = wndl_vec_at(&s->spans, from->frame);
-    struct wndl_buf text;
-    wndl_buf_init(&text, stacks->arena.mem);
-    bool added = true;
-    for (uint32_t i = span->count; i-- > 0 && added;) {
-        frame_text(s, wndl_symbolized_location(s, span, i), from->frame, &text);
-        added = !text.failed &&
-                wndl_heap_list_frame(stacks->list, *frame,
-                    (struct wndl_bytes){text.data, text.size}, frame);
+    const uint32_t *first = &stacks->texts_of_frames[from->frame];
+    bool added = *first != 0 || add_texts(stacks, from->frame);
+    for (uint32_t i = 0; i < span->count && added; i++) {
+        const uint32_t *id = wndl_vec_at(&stacks->texts, *first - 1 + i);
+        added = wndl_heap_list_frame_of(stacks->list, *frame, *id, frame);
     }
-    wndl_buf_free(&text);
     return added;
 }
 

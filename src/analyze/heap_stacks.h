@@ -27,7 +27,10 @@ struct wndl_heap_stacks {
      * one of many. NULL: none of them was.
      */
     uint32_t **frames_of_nodes[WNDL_HEAP_RESTS];
-    struct wndl_vec path; /* uint32_t: nodes still to be added */
+    /* By the profile's frame: where its texts begin, plus 1; 0: not asked. */
+    uint32_t *texts_of_frames;
+    struct wndl_vec texts; /* uint32_t: of the list's strings */
+    struct wndl_vec path;  /* uint32_t: nodes still to be added */
 };
 
 /*

@@ -58,20 +58,34 @@ static bool rehash(struct wndl_map *map)
     return true;
 }
 
+static uint64_t *put_zero(struct wndl_map *map)
+{
+    map->count += !map->has_zero;
+    map->has_zero = true;
+    return &map->zero_value;
+}
+
+/* Whether one more is one too many for the slots that there are. */
+static bool is_full(const struct wndl_map *map)
+{
+    size_t size = (size_t)1 << map->log2;
+    return (map->count + 1) * 4 > size * 3;
+}
+
 uint64_t *wndl_map_put(struct wndl_map *map, uint64_t key)
 {
-    uint64_t *value = wndl_map_get(map, key);
-    if (value != NULL)
-        return value;
-    if (key == 0) {
-        map->has_zero = true;
-        map->count++;
-        return &map->zero_value;
-    }
-    size_t size = map->slots == NULL ? 0 : (size_t)1 << map->log2;
-    if ((map->count + 1) * 4 > size * 3 && !rehash(map))
+    if (key == 0)
+        return put_zero(map);
+    if (map->slots == NULL && !rehash(map))
         return NULL;
     struct wndl_map_slot *slot = slot_of(map, key);
+    if (slot->key != 0)
+        return &slot->value;
+    if (is_full(map)) {
+        if (!rehash(map))
+            return NULL;
+        slot = slot_of(map, key);
+    }
     slot->key = key;
     map->count++;
     return &slot->value;

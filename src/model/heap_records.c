@@ -24,8 +24,13 @@ bool wndl_heap_list_frame(struct wndl_heap_list *list, uint32_t caller,
     struct wndl_bytes text, uint32_t *frame)
 {
     uint32_t id;
-    if (!wndl_intern_add(&list->strings, text, &id))
-        return false;
+    return wndl_intern_add(&list->strings, text, &id) &&
+           wndl_heap_list_frame_of(list, caller, id, frame);
+}
+
+bool wndl_heap_list_frame_of(
+    struct wndl_heap_list *list, uint32_t caller, uint32_t id, uint32_t *frame)
+{
     uint64_t *found =
         wndl_map_put(&list->frame_index, (uint64_t)caller << 32 | id);
     if (found == NULL || list->frames.len >= UINT32_MAX)

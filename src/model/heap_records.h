@@ -72,6 +72,10 @@ void wndl_heap_list_free(struct wndl_heap_list *list);
 bool wndl_heap_list_frame(struct wndl_heap_list *list, uint32_t caller,
     struct wndl_bytes text, uint32_t *frame);
 
+/* The same of a text that has an id in the list's strings already. */
+bool wndl_heap_list_frame_of(
+    struct wndl_heap_list *list, uint32_t caller, uint32_t id, uint32_t *frame);
+
 /* Appends a copy of `blocks`. False when memory is out. */
 bool wndl_heap_list_add(
     struct wndl_heap_list *list, const struct wndl_heap_blocks *blocks);
