@@ -238,7 +238,9 @@ static bool fill(
     bool filled = wndl_heap_stacks_init(&stacks, &r->list, r->symbolized) &&
                   add_rows(r, choice);
     add_parts(r);
-    filled = filled && wndl_heap_findings_fill(r, &stacks, choice) &&
+    filled = filled &&
+             (choice->without_findings ||
+                 wndl_heap_findings_fill(r, &stacks, choice)) &&
              add_blocks(r, &stacks, choice->which);
     wndl_heap_stacks_free(&stacks);
     return filled;

@@ -11,6 +11,7 @@ struct wndl_heap_choice {
     enum wndl_heap_which which;
     uint64_t pid; /* of the only process that counts; 0: all do */
     const struct wndl_process_heap *only; /* NULL: all of those */
+    bool without_findings;                /* which take most of the time */
     struct wndl_heap_grouping grouping;
 };
 

@@ -73,8 +73,9 @@ static bool sum_up_heaps(
     const struct wndl_loaded *loaded, bool alone, struct wndl_buf *lines)
 {
     const struct wndl_heap_which_options usual = {0};
-    const struct wndl_heap_choice choice = wndl_heap_choose(&usual, loaded, 1);
+    struct wndl_heap_choice choice = wndl_heap_choose(&usual, loaded, 1);
     struct wndl_heap_report report;
+    choice.without_findings = true;
     bool filled = wndl_heap_report_fill(
         &report, &loaded->symbolized, &choice, wndl_mem_libc());
     if (filled)
