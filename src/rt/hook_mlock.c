@@ -13,25 +13,35 @@
 #include <sys/mman.h>
 
 /* Each is filled as by mlockall(), which does not tell where that fails. */
-static bool lock_other(void *context, const struct wndl_mapping *m)
+static bool lock_other(void *any, const struct wndl_mapping *m)
 {
-    (void)context;
+    *(bool *)any = true;
     if (m->start - (uintptr_t)wndl_rt.shm >= wndl_rt.shared_size)
         (void)wndl_raw3(
             SYS_mlock, (long)m->start, (long)(m->end - m->start), 0);
     return true;
 }
 
-static void lock_others(void)
+static bool lock_others_of(const char *path)
 {
     uint8_t room[WNDL_RT_SCRATCH];
-    (void)wndl_maps_each("/proc/self/maps",
-        (struct wndl_bytes){room, sizeof room}, lock_other, NULL);
+    const struct wndl_bytes scratch = {room, sizeof room};
+    bool any = false;
+    return wndl_maps_each(path, scratch, lock_other, &any) && any;
+}
+
+/* False where there is no telling what they are. Emulators know the first file
+ * alone, which is empty where the first thread has ended. */
+static bool lock_others(void)
+{
+    return lock_others_of("/proc/self/maps") ||
+           lock_others_of("/proc/thread-self/maps");
 }
 
 /*
  * At first nothing is filled; what is mapped from then on is as asked for. Not
- * all kernels know of that: theirs fill the block, too.
+ * all kernels know of that: theirs fill the block, too, as all do where it is
+ * not known what else there is: a program that locks relies on its memory.
  */
 static int lock_all(int flags)
 {
@@ -44,8 +54,7 @@ static int lock_all(int flags)
         return 0;
     if ((flags & MCL_FUTURE) != 0)
         (void)real->mlockall(MCL_FUTURE);
-    lock_others();
-    return 0;
+    return lock_others() ? 0 : real->mlockall(flags);
 }
 
 WNDL_RT_HOOK int mlockall(int flags)

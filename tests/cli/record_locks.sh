@@ -6,13 +6,29 @@ current=1 future=2 onfault=4
 "$fixtures/locks" $((current | future)) >alone || [ $? -eq 5 ] || fail "alone"
 grep -q '^mlockall 0' alone || exit 77
 
+# as_alone FLAGS [WAY]: with the heap and without.
+as_alone() {
+    "$fixtures/locks" "$@" >alone || true
+    for heap in "" --heap; do
+        record 5 $heap -- "$fixtures/locks" "$@" >out
+        cmp -s alone out || fail "$* $heap: $(cat out); alone: $(cat alone)"
+        at_least 50 "$(samples_of 1)" "samples"
+    done
+}
+
 # Each way of locking, and one that there is none of.
 for flags in 0 $current $future $((current | future)) \
     $((current | onfault)) $((current | future | onfault)) 64; do
-    "$fixtures/locks" $flags >alone || true
-    for heap in "" --heap; do
-        record 5 $heap -- "$fixtures/locks" $flags >out
-        cmp -s alone out || fail "$flags $heap: $(cat out); alone: $(cat alone)"
-        at_least 50 "$(samples_of 1)" "samples"
-    done
+    as_alone $flags
+done
+as_alone $current orphan
+as_alone $((current | future)) orphan
+
+# Where it cannot be seen what there is to lock, the room is filled.
+for flags in $current $((current | future)); do
+    "$fixtures/locks" $flags closed >alone || true
+    grep -v '^locked' alone >wanted
+    record 5 -- "$fixtures/locks" $flags closed >out
+    grep -v '^locked' out | cmp -s wanted - ||
+        fail "$flags closed: $(cat out); alone: $(cat alone)"
 done
