@@ -6,7 +6,24 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { NODES_SHIFT = 10, NODES = 1 << NODES_SHIFT };
+enum { NOTES_SHIFT = 10, NOTES = 1 << NOTES_SHIFT };
+
+/* For `count` nodes or frames. NULL when memory is out. */
+static uint32_t **make_notes(struct wndl_heap_stacks *stacks, size_t count)
+{
+    return wndl_arena_calloc(
+        &stacks->arena, (count >> NOTES_SHIFT) + 1, sizeof(uint32_t *));
+}
+
+/* What is noted of the node or frame. NULL when memory is out. */
+static uint32_t *note_of(
+    struct wndl_heap_stacks *stacks, uint32_t **notes, uint32_t index)
+{
+    uint32_t **thousand = &notes[index >> NOTES_SHIFT];
+    if (*thousand == NULL)
+        *thousand = wndl_arena_calloc(&stacks->arena, NOTES, sizeof **thousand);
+    return *thousand == NULL ? NULL : *thousand + index % NOTES;
+}
 
 bool wndl_heap_stacks_init(struct wndl_heap_stacks *stacks,
     struct wndl_heap_list *list, const struct wndl_symbolized *s)
@@ -15,13 +32,11 @@ bool wndl_heap_stacks_init(struct wndl_heap_stacks *stacks,
     wndl_arena_init(&stacks->arena, list->arena.mem);
     wndl_vec_init(&stacks->texts, &stacks->arena, sizeof(uint32_t));
     wndl_vec_init(&stacks->path, &stacks->arena, sizeof(uint32_t));
-    stacks->texts_of_frames = wndl_arena_calloc(
-        &stacks->arena, s->profile->frames.len + 1, sizeof(uint32_t));
+    stacks->texts_of_frames = make_notes(stacks, s->profile->frames.len);
     if (stacks->texts_of_frames == NULL)
         return false;
     for (size_t i = 0; i < WNDL_HEAP_RESTS; i++) {
-        stacks->frames_of_nodes[i] = wndl_arena_calloc(&stacks->arena,
-            (s->profile->nodes.len >> NODES_SHIFT) + 1, sizeof(uint32_t *));
+        stacks->frames_of_nodes[i] = make_notes(stacks, s->profile->nodes.len);
         if (stacks->frames_of_nodes[i] == NULL)
             return false;
     }
@@ -31,16 +46,6 @@ bool wndl_heap_stacks_init(struct wndl_heap_stacks *stacks,
 void wndl_heap_stacks_free(struct wndl_heap_stacks *stacks)
 {
     wndl_arena_free(&stacks->arena);
-}
-
-/* Where the node's frame is noted. NULL when memory is out. */
-static uint32_t *frame_of_node(struct wndl_heap_stacks *stacks,
-    enum wndl_heap_stacks_rest rest, uint32_t node)
-{
-    uint32_t **frames = &stacks->frames_of_nodes[rest][node >> NODES_SHIFT];
-    if (*frames == NULL)
-        *frames = wndl_arena_calloc(&stacks->arena, NODES, sizeof **frames);
-    return *frames == NULL ? NULL : *frames + node % NODES;
 }
 
 /* "(PATH + 0xOFF)", where the code is when no line is known. */
@@ -90,7 +95,8 @@ static bool add_text(
 }
 
 /* Of all the frame's locations, the outermost first. */
-static bool add_texts(struct wndl_heap_stacks *stacks, uint32_t frame)
+static bool add_texts(
+    struct wndl_heap_stacks *stacks, uint32_t frame, uint32_t *begin)
 {
     const struct wndl_symbolized *s = stacks->s;
     const struct wndl_span *span = wndl_vec_at(&s->spans, frame);
@@ -106,7 +112,7 @@ static bool add_texts(struct wndl_heap_stacks *stacks, uint32_t frame)
                     (struct wndl_bytes){text.data, text.size}, id);
     }
     wndl_buf_free(&text);
-    stacks->texts_of_frames[frame] = (uint32_t)first + 1;
+    *begin = (uint32_t)first + 1;
     return added;
 }
 
@@ -117,10 +123,11 @@ static bool add_node(
     const struct wndl_symbolized *s = stacks->s;
     const struct wndl_node *from = wndl_vec_at(&s->profile->nodes, node);
     const struct wndl_span *span = wndl_vec_at(&s->spans, from->frame);
-    const uint32_t *first = &stacks->texts_of_frames[from->frame];
-    bool added = *first != 0 || add_texts(stacks, from->frame);
+    uint32_t *begin = note_of(stacks, stacks->texts_of_frames, from->frame);
+    bool added =
+        begin != NULL && (*begin != 0 || add_texts(stacks, from->frame, begin));
     for (uint32_t i = 0; i < span->count && added; i++) {
-        const uint32_t *id = wndl_vec_at(&stacks->texts, *first - 1 + i);
+        const uint32_t *id = wndl_vec_at(&stacks->texts, *begin - 1 + i);
         added = wndl_heap_list_frame_of(stacks->list, *frame, *id, frame);
     }
     return added;
@@ -160,7 +167,7 @@ bool wndl_heap_stacks_of(
         return add_text(stacks->list, 0, "(no stack)", leaf);
     stacks->path.len = 0;
     for (; node != 0; node = parent_of(stacks, node)) {
-        frame = frame_of_node(stacks, rest, node);
+        frame = note_of(stacks, stacks->frames_of_nodes[rest], node);
         if (frame == NULL)
             return false;
         if (*frame != 0)
@@ -178,7 +185,7 @@ bool wndl_heap_stacks_of(
         uint32_t step = *(const uint32_t *)wndl_vec_at(&stacks->path, i);
         if (!add_node(stacks, step, leaf))
             return false;
-        *frame_of_node(stacks, rest, step) = *leaf;
+        *note_of(stacks, stacks->frames_of_nodes[rest], step) = *leaf;
     }
     return true;
 }

@@ -22,13 +22,13 @@ struct wndl_heap_stacks {
     const struct wndl_symbolized *s;
     struct wndl_arena arena;
     /*
-     * By rest, then by the profile's node: the list's frame, 0: not asked.
-     * Nodes are by the thousand, so that little is asked for a heap that is
-     * one of many. NULL: none of them was.
+     * By rest, then by the profile's node: the list's frame, 0: not asked. By
+     * the profile's frame: where its texts begin, plus 1; 0: not asked. Both
+     * are by the thousand, so that little is asked for a heap that is one of
+     * many. NULL: none of them was.
      */
     uint32_t **frames_of_nodes[WNDL_HEAP_RESTS];
-    /* By the profile's frame: where its texts begin, plus 1; 0: not asked. */
-    uint32_t *texts_of_frames;
+    uint32_t **texts_of_frames;
     struct wndl_vec texts; /* uint32_t: of the list's strings */
     struct wndl_vec path;  /* uint32_t: nodes still to be added */
 };
