@@ -30,18 +30,22 @@ static bool lock_others_of(const char *path)
     return wndl_maps_each(path, scratch, lock_other, &any) && any;
 }
 
-/* False where there is no telling what they are. Emulators know the first file
- * alone, which is empty where the first thread has ended. */
+/*
+ * False where there is no telling what they are, or a sandbox refuses.
+ * Emulators know the first file alone, which is empty where the first thread
+ * has ended.
+ */
 static bool lock_others(void)
 {
-    return lock_others_of("/proc/self/maps") ||
-           lock_others_of("/proc/thread-self/maps");
+    return wndl_raw3(SYS_mlock, (long)wndl_rt.shm, 0, 0) == 0 &&
+           (lock_others_of("/proc/self/maps") ||
+               lock_others_of("/proc/thread-self/maps"));
 }
 
 /*
  * At first nothing is filled; what is mapped from then on is as asked for. Not
- * all kernels know of that: theirs fill the block, too, as all do where it is
- * not known what else there is: a program that locks relies on its memory.
+ * all kernels know of that: theirs fill the block, too, as all do where the
+ * rest cannot be: a program that locks relies on its memory.
  */
 static int lock_all(int flags)
 {
@@ -60,7 +64,7 @@ static int lock_all(int flags)
 WNDL_RT_HOOK int mlockall(int flags)
 {
     bool locks_block = wndl_rt.shm != NULL && (flags & MCL_CURRENT) != 0;
-    return locks_block && !wndl_rt_is_careful()
+    return locks_block && wndl_rt.with_locks && !wndl_rt_is_careful()
                ? lock_all(flags)
                : wndl_rt_real()->mlockall(flags);
 }

@@ -93,7 +93,7 @@ static void try_recording(void)
 }
 
 /* How far the trial comes. */
-enum { MAY_TALK = 1, MAY_RECORD, MAY_MAKE_BARRIERS };
+enum { MAY_TALK = 1, MAY_RECORD, MAY_MAKE_BARRIERS, MAY_LOCK };
 
 /* False: it is not known how it ended. */
 static bool try_in_child(volatile uint8_t *came)
@@ -110,6 +110,9 @@ static bool try_in_child(volatile uint8_t *came)
         *came = MAY_RECORD;
         (void)wndl_raw3(SYS_membarrier, 0, 0, 0); /* a query */
         *came = MAY_MAKE_BARRIERS;
+        (void)wndl_raw3(SYS_mlock, 0, 0, 0);
+        (void)wndl_raw3(SYS_munlock, 0, 0, 0);
+        *came = MAY_LOCK;
         wndl_rt_child_exit(0);
     }
     return child >= 0 && wndl_rt_child_wait(child) >= 0;
@@ -123,6 +126,7 @@ enum wndl_refusal wndl_rt_refuse_sandbox(bool *talk)
     if (mode == 0 || (mode < 0 && !wndl_rt_is_careful())) {
         atomic_store(&wndl_rt.careful, false);
         wndl_rt.with_barriers = mode == 0;
+        wndl_rt.with_locks = true;
         return WNDL_REFUSAL_NONE;
     }
     uint8_t *shared =
@@ -131,7 +135,8 @@ enum wndl_refusal wndl_rt_refuse_sandbox(bool *talk)
         return WNDL_REFUSAL_MEMORY;
     bool harmless = try_in_child(shared) && *shared >= MAY_RECORD;
     *talk = *shared >= MAY_TALK;
-    wndl_rt.with_barriers = harmless && *shared == MAY_MAKE_BARRIERS;
+    wndl_rt.with_barriers = harmless && *shared >= MAY_MAKE_BARRIERS;
+    wndl_rt.with_locks = harmless && *shared >= MAY_LOCK;
     wndl_raw_unmap(shared, 1);
     atomic_store(&wndl_rt.careful, !harmless);
     return harmless ? WNDL_REFUSAL_NONE : WNDL_REFUSAL_SANDBOX;

@@ -43,6 +43,7 @@ struct wndl_rt {
     int collector;      /* its process, 0 when not known */
     bool with_ticks;    /* PERF, with ticks for the time in the kernel */
     bool with_barriers; /* no sandbox minds membarrier() */
+    bool with_locks;    /* nor mlock() and munlock() */
     char threads[WNDL_SHM_PATTERNS]; /* which to sample */
     /* What it was when it could be read last; 0: it can be. */
     _Alignas(8) uint64_t tsc_end;
