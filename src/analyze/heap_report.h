@@ -21,8 +21,8 @@ bool wndl_heap_chosen(const struct wndl_profile *p,
     const struct wndl_heap_choice *choice);
 
 /*
- * Fills in all of `r`, which stays where it is; `s` and its profile must
- * outlive it, and so must the texts of `choice`. Ends with
+ * Fills in all of `r` but what `choice` does without; it stays where it is. `s`
+ * and its profile must outlive it, and so must the texts of `choice`. Ends with
  * wndl_heap_report_free in any case. False when memory is out.
  */
 bool wndl_heap_report_fill(struct wndl_heap_report *r,

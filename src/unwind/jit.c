@@ -38,6 +38,7 @@ bool wndl_jit_is_known(const struct wndl_jit *jit)
     return jit->version == WNDL_JIT_VERSION;
 }
 
+/* Said before each walk: a store would take the line from other threads. */
 void wndl_jit_look_also(struct wndl_jit *jit, struct wndl_jit *also)
 {
     if (atomic_load_explicit(&jit->also, memory_order_relaxed) != also)
