@@ -5,7 +5,7 @@
  * rule holds for all of a function, or with PROLOGUES for all from where its
  * prologue has come to that rule.
  */
-#include "unwind/arm_rows.h"
+#include "unwind/arm/rows.h"
 
 enum wndl_arm_prologue __real_wndl_arm_rows(
     const struct wndl_arm_function *function,

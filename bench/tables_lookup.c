@@ -15,10 +15,10 @@
  * These take a table that was made before: under callgrind that would be long.
  */
 #include "os/file.h"
-#include "tables/rows.h"
-#include "tables/tables.h"
-#include "unwind/cache.h"
-#include "unwind/table_set.h"
+#include "tables/table/rows.h"
+#include "tables/table/table.h"
+#include "unwind/fast/cache.h"
+#include "unwind/table/set.h"
 
 #include <dlfcn.h>
 #include <elf.h>

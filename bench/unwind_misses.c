@@ -4,7 +4,7 @@
  * never asked for: of every 61st call in the code of the libraries. Prints how
  * many had one; callgrind counts what each measured_miss() costs.
  */
-#include "unwind/cache.h"
+#include "unwind/fast/cache.h"
 
 #include <dlfcn.h>
 #include <link.h>

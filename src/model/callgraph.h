@@ -57,7 +57,8 @@ struct wndl_callgraph_cycle {
  * functions[0] is the root, which calls whatever nothing else does; places[0]
  * is in it. No name finds it. Costs have a number for each event, of `self` by
  * place, of `inclusive` by call and of `through` by function. What is from
- * `cycles` to `call_order` is empty until analyze/callgraph.h fills it in.
+ * `cycles` to `call_order` is empty until analyze/callgraph/callgraph.h fills
+ * it in.
  */
 struct wndl_callgraph {
     struct wndl_arena arena;

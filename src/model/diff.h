@@ -75,7 +75,7 @@ struct wndl_diff {
     struct wndl_intern strings;
     struct wndl_intern keys;    /* of the bytes of struct wndl_diff_key */
     struct wndl_vec recordings; /* struct wndl_diff_recording, by group */
-    struct wndl_vec rows;       /* struct wndl_diff_row; analyze/diff.h */
+    struct wndl_vec rows;       /* struct wndl_diff_row; analyze/time/diff.h */
     uint32_t groups;
     enum wndl_diff_by by;
     enum wndl_diff_of of;

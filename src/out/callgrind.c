@@ -2,7 +2,7 @@
 #include "out/callgrind.h"
 
 #include "base/utf8.h"
-#include "out/sink.h"
+#include "out/core/sink.h"
 
 #include <windlass/version.h>
 

@@ -2,7 +2,7 @@
 #include "out/dmd_json.h"
 
 #include "base/json.h"
-#include "out/sink.h"
+#include "out/core/sink.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "base/protobuf.h"
 #include "base/utf8.h"
 #include "model/pprof_fields.h"
-#include "out/sink.h"
+#include "out/core/sink.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "model/timeline.h"
-#include "out/sink.h"
+#include "out/core/sink.h"
 
 #include <inttypes.h>
 

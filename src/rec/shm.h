@@ -158,7 +158,7 @@ struct wndl_shm {
     struct wndl_shm_module modules[WNDL_SHM_MODULES];
     uint8_t strings[WNDL_SHM_STRINGS];
     /* Unwind tables that are attached to modules, by the collector before it
-     * hands out the block: unwind/table_named.h. */
+     * hands out the block: unwind/table/named.h. */
     char tables[WNDL_SHM_TABLES];
     _Alignas(4096) struct wndl_ring rings[WNDL_SHM_THREADS];
     _Alignas(4096) uint8_t tree[]; /* struct wndl_stacktree */

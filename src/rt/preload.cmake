@@ -9,10 +9,10 @@ if(CMAKE_C_LIBRARY_ARCHITECTURE)
     "SHELL:-idirafter /usr/include/${CMAKE_C_LIBRARY_ARCHITECTURE}")
 endif()
 
-# Sets `result` to whether the compiler makes an object of preload_<what>.c.
+# Sets `result` to whether the compiler makes an object of preload/<what>.c.
 function(can_link result what)
   try_compile(${result} ${CMAKE_CURRENT_BINARY_DIR}/can_${what}
-    SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/preload_${what}.c
+    SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/preload/${what}.c
     COMPILE_DEFINITIONS -D_GNU_SOURCE -fPIC ${ARGN}
     LINK_OPTIONS ${ARGN} -shared -Wl,-z,defs)
   set(${result} ${${result}} PARENT_SCOPE)
@@ -28,7 +28,7 @@ endfunction()
 function(preloaded_nothing name kind)
   foreach(which rt heap)
     set(target windlass-${which}-${name})
-    add_library(${target} MODULE preload_nothing.c)
+    add_library(${target} MODULE preload/nothing.c)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME windlass-${which}
       C_VISIBILITY_PRESET hidden INTERPROCEDURAL_OPTIMIZATION OFF)
     target_compile_options(${target} PRIVATE
@@ -45,7 +45,7 @@ function(link name to)
   file(CREATE_LINK ${to} ${preload}/${name} SYMBOLIC)
 endfunction()
 
-can_link(can_i386 libc -m32
+can_link(can_i386 has_libc -m32
   -idirafter /usr/include/${CMAKE_C_LIBRARY_ARCHITECTURE})
 can_link(can_i386_nothing nothing -m32 -nostdlib)
 if(can_i386)

@@ -3,8 +3,8 @@
  * A Breakpad symbol file in the place of a binary. Addresses in it count from
  * the image base; what that was is not told.
  */
-#include "dbg/breakpad.h"
-#include "obj/debug_id.h"
+#include "dbg/breakpad/breakpad.h"
+#include "obj/find/debug_id.h"
 #include "symbolize/msvc.h"
 #include "symbolize/symbolizer_impl.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbolize/debug_files.h"
 
-#include "obj/macho.h"
+#include "obj/macho/macho.h"
 
 #include <string.h>
 

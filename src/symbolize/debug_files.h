@@ -7,8 +7,8 @@
 #define WNDL_SYMBOLIZE_DEBUG_FILES_H
 
 #include "base/arena.h"
-#include "dbg/dwarf.h"
-#include "obj/splitfile.h"
+#include "dbg/dwarf/dwarf.h"
+#include "obj/find/splitfile.h"
 
 struct wndl_debug_files;
 

@@ -5,15 +5,16 @@
  * asked for, and stays open. One that is missing, or was built anew since,
  * loses its own functions, and counts as a missing file.
  *
- * What it answers is as in dbg/dwarf.h, addresses those of the image. For one
+ * What it answers is as in dbg/dwarf/dwarf.h, addresses those of the image.
+ * For one
  * thread at a time.
  */
 #ifndef WNDL_SYMBOLIZE_DEBUG_MAP_H
 #define WNDL_SYMBOLIZE_DEBUG_MAP_H
 
 #include "base/arena.h"
-#include "dbg/dwarf.h"
-#include "obj/object.h"
+#include "dbg/dwarf/dwarf.h"
+#include "obj/core/object.h"
 
 struct wndl_debug_map;
 

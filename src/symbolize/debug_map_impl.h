@@ -8,8 +8,8 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "obj/ar.h"
-#include "obj/macho.h"
+#include "obj/macho/macho.h"
+#include "obj/packed/ar.h"
 #include "os/file.h"
 #include "symbolize/debug_files.h"
 #include "symbolize/debug_map.h"

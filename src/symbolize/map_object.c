@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The object files of a debug map: "x.o", or "lib.a(x.o)". */
 #include "base/status.h"
-#include "obj/ar.h"
+#include "obj/packed/ar.h"
 #include "symbolize/debug_map_impl.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
  * PDB files: beside a PE image, or in its place. What they do not know is
  * asked of the image's own symbols and DWARF, if there is one.
  */
-#include "dbg/pdb.h"
-#include "obj/debug_id.h"
+#include "dbg/pdb/pdb.h"
+#include "obj/find/debug_id.h"
 #include "symbolize/msvc.h"
 #include "symbolize/symbolizer_impl.h"
 

@@ -3,8 +3,8 @@
  * A PDB file whose image is not there. Nothing but its name tells that it is
  * the right one, unless a build is asked for.
  */
-#include "obj/debug_id.h"
-#include "obj/pe.h"
+#include "obj/find/debug_id.h"
+#include "obj/pe/pe.h"
 #include "symbolize/symbolizer_impl.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbolize/pdb_find.h"
 
-#include "obj/debug_id.h"
-#include "obj/pe.h"
+#include "obj/find/debug_id.h"
+#include "obj/pe/pe.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -6,10 +6,10 @@
 #define WNDL_SYMBOLIZE_PDB_FIND_H
 
 #include "base/buf.h"
-#include "obj/object.h"
+#include "obj/core/object.h"
 #include "os/file.h"
 
-#include "dbg/pdb.h"
+#include "dbg/pdb/pdb.h"
 
 /* An open one. */
 struct wndl_pdb_file {

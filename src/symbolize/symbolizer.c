@@ -5,7 +5,7 @@
  */
 #include "symbolize/symbolizer.h"
 #include "base/crew.h"
-#include "obj/zip.h"
+#include "obj/packed/zip.h"
 #include "symbolize/debuginfod.h"
 #include "symbolize/symbolizer_impl.h"
 

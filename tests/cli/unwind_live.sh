@@ -66,7 +66,7 @@ flags="-std=gnu17 -D_GNU_SOURCE -Iinclude -Isrc -funwind-tables $options"
 $gcc $flags -O1 -fPIC -Wall -Wextra -Werror -shared -Wl,-z,defs \
     -o "$work/libunwinder.so" src/base/bytes.c src/base/status.c \
     src/os/dlfind.c src/os/line.c src/os/maps.c src/os/own_memory.c \
-    src/cfi/*.c src/unwind/*.c
+    src/cfi/*.c src/unwind/*/*.c
 
 # build NAME OPTIONS...
 build() {
@@ -107,7 +107,7 @@ if [ "$machine" = aarch64 ]; then
     # The sampler's look at interrupted code, which may be execute-only or gone:
     # emulators' calls heed what their loads do not.
     cat >"$work/look.c" <<'END'
-#include "rt/arch.h"
+#include "rt/arch/arch.h"
 #include <sys/mman.h>
 int main(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_ar: members of archives, on any bytes, and archives in archives. */
-#include "obj/ar.h"
+#include "obj/packed/ar.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a Breakpad symbol file: looked up where functions are said to
  * be. */
-#include "dbg/breakpad.h"
+#include "dbg/breakpad/breakpad.h"
 
 #include <stdlib.h>
 

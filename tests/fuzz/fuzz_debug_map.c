@@ -6,7 +6,7 @@
  */
 #include "symbolize/debug_map.h"
 
-#include "obj/macho.h"
+#include "obj/macho/macho.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

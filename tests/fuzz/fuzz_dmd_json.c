@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a DMD file, up to the report's text. */
-#include "analyze/dmd_list.h"
-#include "analyze/heap_group.h"
+#include "analyze/heap/dmd_list.h"
+#include "analyze/heap/group.h"
 #include "out/dmd_text.h"
 
 #include <stdlib.h>

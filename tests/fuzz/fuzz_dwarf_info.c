@@ -4,7 +4,7 @@
  * endian, a size of two bytes (low one first) for each of nine sections, and
  * their contents; .debug_aranges is what is left.
  */
-#include "dbg/dwarf.h"
+#include "dbg/dwarf/dwarf.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  * byte, odd for big endian, and .debug_line; strings of version 5 may be
  * taken from it too.
  */
-#include "dbg/dwarf.h"
+#include "dbg/dwarf/dwarf.h"
 
 #include <stdlib.h>
 #include <string.h>

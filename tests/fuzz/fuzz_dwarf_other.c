@@ -5,7 +5,7 @@
  * a byte, odd for big endian, a size of two bytes (low one first) for each of
  * eleven sections, and their contents; the last takes what is left.
  */
-#include "dbg/dwarf.h"
+#include "dbg/dwarf/dwarf.h"
 
 #include <stdlib.h>
 

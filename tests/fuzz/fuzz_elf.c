@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_elf: everything an object answers, on any bytes. */
-#include "obj/object.h"
+#include "obj/core/object.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * fuzz_exidx: any bytes as .ARM.exidx, .ARM.extab and code. The rows of a
  * function follow each other without gaps from its start to its end.
  */
-#include "unwind/arm_rows.h"
+#include "unwind/arm/rows.h"
 
 #include <stdlib.h>
 

@@ -8,8 +8,8 @@
  * offsets in the code too where its words are below 0x10000; then the code. An
  * index tells of the code's first 256 bytes and of the others.
  */
-#include "unwind/exidx.h"
-#include "unwind/flow_arm.h"
+#include "unwind/arm/exidx.h"
+#include "unwind/slow/flow_arm.h"
 
 #include <elf.h>
 #include <stdlib.h>

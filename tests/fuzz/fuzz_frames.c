@@ -2,7 +2,7 @@
 /* Any bytes as a binary: its call frame information, in whatever form, comes
  * as records that can be read, each read row by row. */
 #include "base/arena.h"
-#include "tables/frames.h"
+#include "cfi_import/core/frames.h"
 
 #include <stdlib.h>
 

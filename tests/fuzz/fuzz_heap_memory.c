@@ -3,7 +3,7 @@
  * What a recorded process may have left in the memory of its heap: whatever it
  * is, the recording that comes of it can be read, and has a heap.
  */
-#include "collect/heap_impl.h"
+#include "collect/process/heap_impl.h"
 #include "in/wndl.h"
 
 #include <stdlib.h>

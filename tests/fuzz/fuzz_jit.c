@@ -4,8 +4,8 @@
  * as a file told to GDB; then a walk from somewhere in what came of it. And as
  * another process's memory, that begins with a registry.
  */
-#include "unwind/jit.h"
-#include "unwind/jit_table.h"
+#include "unwind/jit/registry.h"
+#include "unwind/jit/registry_layout.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Any bytes as a jitdump, by which a few addresses are named: some of
  * everywhere, and that of the first code.
  */
-#include "analyze/jit_names.h"
+#include "analyze/names/jit_names.h"
 #include "in/jitdump.h"
 
 #include <stdlib.h>

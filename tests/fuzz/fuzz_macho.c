@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_macho: everything that is read of Mach-O, on any bytes. */
 #include "base/map.h"
-#include "obj/macho.h"
+#include "obj/macho/macho.h"
 
 #include <stdlib.h>
 

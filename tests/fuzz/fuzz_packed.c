@@ -4,8 +4,8 @@
  * says what the rest is, so that damage is found behind sound headers: zlib,
  * zstd, xz, else the section of relocations of an object file.
  */
-#include "obj/object.h"
-#include "obj/unpack.h"
+#include "obj/core/object.h"
+#include "obj/packed/unpack.h"
 
 #include <elf.h>
 #include <stdlib.h>

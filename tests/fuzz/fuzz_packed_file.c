@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a file that may be compressed as a whole. */
-#include "obj/packed_file.h"
+#include "obj/packed/packed_file.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

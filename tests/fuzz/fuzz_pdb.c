@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a PDB file: functions listed, and looked up where they are said
  * to be. */
-#include "dbg/pdb.h"
+#include "dbg/pdb/pdb.h"
 
 #include "base/arena.h"
 

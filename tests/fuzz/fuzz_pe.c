@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a PE image: sections, symbols, exports, the PDB it names. */
-#include "obj/debug_id.h"
-#include "obj/pe.h"
+#include "obj/find/debug_id.h"
+#include "obj/pe/pe.h"
 
 #include <stdlib.h>
 

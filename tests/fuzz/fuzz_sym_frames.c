@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Any text as a Breakpad symbol file: what its STACK records come to is call
  * frame information that can be read row by row, and made a table of. */
-#include "tables/frames.h"
-#include "tables/sym_object.h"
-#include "tables/tables.h"
+#include "cfi_import/core/frames.h"
+#include "cfi_import/sym/object.h"
+#include "tables/table/table.h"
 
 #include <stdlib.h>
 

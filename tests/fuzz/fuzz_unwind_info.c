@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* All call frame information of any bytes, as every output has it. */
-#include "analyze/unwind_info.h"
+#include "analyze/binary/unwind_info.h"
 
 #include <stdio.h>
 #include <sys/mman.h>

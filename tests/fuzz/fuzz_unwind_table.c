@@ -4,7 +4,7 @@
  * mended so that what is behind those is reached. Both ways of looking up have
  * to agree, and each answer be a row or a refusal.
  */
-#include "unwind/table.h"
+#include "unwind/table/table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_zip: finding members in any bytes. */
-#include "obj/zip.h"
+#include "obj/packed/zip.h"
 
 #include <stdlib.h>
 

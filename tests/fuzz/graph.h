@@ -3,7 +3,7 @@
 #ifndef WNDL_FUZZ_GRAPH_H
 #define WNDL_FUZZ_GRAPH_H
 
-#include "analyze/callgraph.h"
+#include "analyze/callgraph/callgraph.h"
 #include "model/graph_stack.h"
 #include "out/callgrind.h"
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "cfi/cfi.h"
-#include "obj/object.h"
+#include "obj/core/object.h"
 #include "os/file.h"
 
 struct input {

@@ -7,7 +7,7 @@
 #define WNDL_DWARFMAKE_H
 
 #include "base/buf.h"
-#include "dbg/dwarf.h"
+#include "dbg/dwarf/dwarf.h"
 
 /* `indexed` writes strings, addresses and range lists of version 5 through
  * .debug_str_offsets, .debug_addr and the offsets of .debug_rnglists. */

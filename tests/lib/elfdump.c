@@ -4,7 +4,7 @@
  * with readelf. `elfdump sections|segments|functions|identity|plt FILE`, or
  * `elfdump bytes FILE SECTION` for a section's (inflated) contents.
  */
-#include "obj/object.h"
+#include "obj/core/object.h"
 #include "os/file.h"
 
 #include <elf.h>

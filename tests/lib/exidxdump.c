@@ -5,8 +5,8 @@
  * those of the generic model. With another argument: these alone, if they have
  * a row, in the words that tests/lib/gnu_exidx.awk makes of GNU readelf's.
  */
+#include "cfi_import/arm/source.h"
 #include "os/file.h"
-#include "tables/arm_source.h"
 
 #include <inttypes.h>
 #include <stdio.h>

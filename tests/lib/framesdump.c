@@ -5,7 +5,7 @@
  * -m leaves names mangled, -j counts from the start of a section.
  */
 #include "base/status.h"
-#include "obj/object.h"
+#include "obj/core/object.h"
 #include "os/file.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 
 #include "graphtext.h"
 
-#include "analyze/callgraph.h"
+#include "analyze/callgraph/callgraph.h"
 #include "out/callgrind.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "testlib.h"
 
-#include "obj/object.h"
+#include "obj/core/object.h"
 #include "os/file.h"
 
 uint64_t marked_rva(const char *path)

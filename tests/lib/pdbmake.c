@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "pdbmake.h"
 
-#include "dbg/codeview.h"
-#include "dbg/pdb.h"
+#include "dbg/pdb/codeview.h"
+#include "dbg/pdb/pdb.h"
 
 #include <string.h>
 

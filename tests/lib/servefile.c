@@ -3,7 +3,7 @@
  * servefile FILE: serves a file as windlass view serves its page, until
  * standard input ends; prints the address.
  */
-#include "cli/serve.h"
+#include "cli/view/server.h"
 
 #include "testlib.h"
 

@@ -3,8 +3,8 @@
 #include "testlib.h"
 
 #include "cfibuild.h"
-#include "unwind/a64.h"
-#include "unwind/full.h"
+#include "unwind/slow/full.h"
+#include "unwind/table/a64_rows.h"
 
 #include <elf.h>
 

@@ -5,7 +5,7 @@
  */
 #include "testlib.h"
 
-#include "tables/a64_rows.h"
+#include "cfi_import/macho/a64_rows.h"
 
 #include <stdio.h>
 #include <string.h>

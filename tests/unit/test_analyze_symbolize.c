@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "analyze/extents.h"
-#include "analyze/symbolize.h"
+#include "analyze/names/extents.h"
+#include "analyze/names/profile_names.h"
 #include "in/wndl.h"
 #include "recipe.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "dbg/breakpad.h"
+#include "dbg/breakpad/breakpad.h"
 
 #include <stdio.h>
 #include <stdlib.h>

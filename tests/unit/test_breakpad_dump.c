@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "analyze/breakpad_dump.h"
-#include "analyze/breakpad_text.h"
+#include "analyze/binary/breakpad_dump.h"
+#include "analyze/binary/breakpad_text.h"
 
 #include <stdio.h>
 

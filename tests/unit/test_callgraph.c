@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "analyze/callgraph.h"
+#include "analyze/callgraph/callgraph.h"
 #include "named.h"
 #include "out/callgrind.h"
 

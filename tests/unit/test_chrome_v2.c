@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
+#include "cfi_import/arm/source.h"
 #include "elfmake.h"
-#include "tables/arm_source.h"
-#include "tables/chrome_v2.h"
+#include "tables/chrome/chrome_v2.h"
 
 #include <elf.h>
 #include <stdlib.h>

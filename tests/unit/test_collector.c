@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "collect/process.h"
+#include "collect/process/process.h"
 #include "in/wndl.h"
 #include "os/file.h"
 

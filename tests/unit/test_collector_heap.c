@@ -5,7 +5,7 @@
  */
 #include "testlib.h"
 
-#include "collect/process.h"
+#include "collect/process/process.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "rec/chunk.h"

@@ -6,7 +6,7 @@
 #include "testlib.h"
 
 #include "base/buf.h"
-#include "obj/object.h"
+#include "obj/core/object.h"
 #include "symbolize/debug_map.h"
 
 #include <limits.h>

@@ -2,7 +2,7 @@
 #include "testlib.h"
 
 #include "elfmake.h"
-#include "obj/debugfile.h"
+#include "obj/find/debugfile.h"
 
 #include <elf.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "analyze/diff.h"
+#include "analyze/time/diff.h"
 #include "named.h"
 #include "out/diff_svg.h"
-#include "out/report_json_diff.h"
-#include "out/report_text_diff.h"
+#include "out/report_json/diff.h"
+#include "out/report_text/diff.h"
 
 #include <math.h>
 #include <stdio.h>

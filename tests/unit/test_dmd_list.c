@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "analyze/dmd_list.h"
-#include "analyze/heap_group.h"
+#include "analyze/heap/dmd_list.h"
+#include "analyze/heap/group.h"
 #include "out/dmd_json.h"
 #include "out/dmd_text.h"
 

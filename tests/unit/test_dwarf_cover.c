@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "dbg/dwarf_internal.h"
+#include "dbg/dwarf/internal.h"
 
 enum { SPACE = 64, RANGES = 100, ROUNDS = 3000 };
 

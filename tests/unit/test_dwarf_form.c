@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "dbg/dwarf_internal.h"
+#include "dbg/dwarf/internal.h"
 
 static const struct wndl_dw_encoding v5 = {5, 8, 4};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "dbg/dwarf.h"
+#include "dbg/dwarf/dwarf.h"
 #include "dwarfmake.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "testlib.h"
 
 #include "base/status.h"
-#include "dbg/dwarf.h"
-#include "dbg/dwarf_internal.h"
+#include "dbg/dwarf/dwarf.h"
+#include "dbg/dwarf/internal.h"
 #include "dwarfmake.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "testlib.h"
 
 #include "elfmake.h"
-#include "obj/object.h"
+#include "obj/core/object.h"
 
 #include <elf.h>
 #include <stdlib.h>

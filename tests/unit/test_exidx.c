@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "unwind/arm_rows.h"
-#include "unwind/exidx.h"
+#include "unwind/arm/exidx.h"
+#include "unwind/arm/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "named.h"
 #include "out/dhat.h"
-#include "out/firefox.h"
+#include "out/firefox/firefox.h"
 #include "out/pprof.h"
 #include "out/speedscope.h"
 

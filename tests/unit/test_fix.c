@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "analyze/fix.h"
+#include "analyze/fix/fix.h"
 #include "base/buf.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* Code without CFI, left from each of its instructions. */
 #include "testlib.h"
 
-#include "unwind/flow.h"
+#include "unwind/slow/flow.h"
 
 #include <stdlib.h>
 #include <windlass/unwind.h>

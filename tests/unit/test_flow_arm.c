@@ -5,8 +5,8 @@
  */
 #include "testlib.h"
 
-#include "unwind/exidx.h"
-#include "unwind/flow_arm.h"
+#include "unwind/arm/exidx.h"
+#include "unwind/slow/flow_arm.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "analyze/calltree.h"
+#include "analyze/time/calltree.h"
 #include "named.h"
 #include "out/folded.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "analyze/heap_alloc_fn.h"
-#include "analyze/heap_group.h"
+#include "analyze/heap/alloc_fn.h"
+#include "analyze/heap/group.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "analyze/heap_stacks.h"
+#include "analyze/heap/stacks.h"
 #include "model/heap.h"
 #include "named.h"
 

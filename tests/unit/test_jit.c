@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "analyze/jit.h"
-#include "analyze/jit_names.h"
+#include "analyze/names/jit.h"
+#include "analyze/names/jit_names.h"
 #include "jitmake.h"
 
 #include <fcntl.h>

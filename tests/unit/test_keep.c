@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "collect/keep.h"
+#include "collect/write/tail_buffer.h"
 
 #include <stdlib.h>
 

@@ -8,9 +8,9 @@
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "obj/ar.h"
-#include "obj/debug_id.h"
-#include "obj/macho.h"
+#include "obj/find/debug_id.h"
+#include "obj/macho/macho.h"
+#include "obj/packed/ar.h"
 
 #include <stdio.h>
 #include <stdlib.h>

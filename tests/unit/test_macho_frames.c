@@ -7,8 +7,8 @@
 #include "testlib.h"
 
 #include "base/buf.h"
-#include "tables/frame_writer.h"
-#include "tables/frames.h"
+#include "cfi_import/core/frame_writer.h"
+#include "cfi_import/core/frames.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "cli/command.h"
-#include "cli/help.h"
+#include "cli/core/command.h"
+#include "cli/core/help.h"
 
 #include <stdio.h>
 #include <stdlib.h>

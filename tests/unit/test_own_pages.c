@@ -2,8 +2,8 @@
 #include "testlib.h"
 
 #include "os/own_threads.h"
-#include "rt/own_pages.h"
-#include "rt/rt.h"
+#include "rt/core/readable_pages.h"
+#include "rt/core/rt.h"
 
 #include <pthread.h>
 #include <sched.h>

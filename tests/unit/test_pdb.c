@@ -10,9 +10,9 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/vec.h"
-#include "dbg/codeview.h"
-#include "dbg/msf.h"
-#include "dbg/pdb.h"
+#include "dbg/pdb/codeview.h"
+#include "dbg/pdb/msf.h"
+#include "dbg/pdb/pdb.h"
 
 #include <stdio.h>
 #include <stdlib.h>

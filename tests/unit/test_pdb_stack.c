@@ -7,7 +7,7 @@
 #include "pdbmake.h"
 #include "testlib.h"
 
-#include "dbg/pdb.h"
+#include "dbg/pdb/pdb.h"
 
 #include <stdio.h>
 

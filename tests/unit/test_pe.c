@@ -6,7 +6,7 @@
 #include "testlib.h"
 
 #include "base/buf.h"
-#include "obj/pe.h"
+#include "obj/pe/pe.h"
 
 #include <stdlib.h>
 

@@ -6,8 +6,8 @@
 #include "testlib.h"
 
 #include "base/buf.h"
-#include "tables/frames.h"
-#include "tables/pe_arm64.h"
+#include "cfi_import/core/frames.h"
+#include "cfi_import/pe/arm64.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "testlib.h"
 
 #include "base/buf.h"
-#include "obj/object.h"
+#include "obj/core/object.h"
 
 enum { BASE = 0x400000, CODE = 0x1000, CODE_AT = 0x4000, DIRECTORY = 40 };
 

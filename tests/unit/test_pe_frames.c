@@ -6,7 +6,7 @@
 #include "testlib.h"
 
 #include "base/buf.h"
-#include "tables/frames.h"
+#include "cfi_import/core/frames.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "analyze/calltree.h"
-#include "analyze/tables.h"
+#include "analyze/time/calltree.h"
+#include "analyze/time/report_fill.h"
 #include "named.h"
-#include "out/report_text.h"
+#include "out/report_text/report_text.h"
 
 #include <stdio.h>
 

@@ -8,10 +8,10 @@
 #include "testlib.h"
 
 #include "os/raw.h"
-#include "rt/discover.h"
-#include "rt/engine.h"
-#include "rt/restart.h"
-#include "rt/rt.h"
+#include "rt/core/rt.h"
+#include "rt/sample/discover.h"
+#include "rt/sample/engine.h"
+#include "rt/sample/restart.h"
 
 enum { MS = 1000000 };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "rt/heap_ahead.h"
-#include "rt/heap_blocks.h"
-#include "rt/heap_growth.h"
-#include "rt/heap_lanes.h"
-#include "rt/heap_pairs.h"
-#include "rt/heap_sift.h"
-#include "rt/heap_starts.h"
-#include "rt/rt.h"
+#include "rt/core/rt.h"
+#include "rt/heap/count/blocks.h"
+#include "rt/heap/count/growth.h"
+#include "rt/heap/count/lanes.h"
+#include "rt/heap/count/prefault.h"
+#include "rt/heap/count/sites.h"
+#include "rt/heap/leaks/block_bitmap.h"
+#include "rt/heap/leaks/pointer_filter.h"
 
 #include <pthread.h>
 #include <stdlib.h>

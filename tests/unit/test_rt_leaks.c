@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "rt/child.h"
-#include "rt/heap_blocks.h"
-#include "rt/heap_leaks.h"
-#include "rt/heap_thread.h"
-#include "rt/rt.h"
+#include "rt/core/child.h"
+#include "rt/core/rt.h"
+#include "rt/heap/count/blocks.h"
+#include "rt/heap/count/thread.h"
+#include "rt/heap/leaks/leaks.h"
 
 #include <pthread.h>
 #include <sys/mman.h>

@@ -5,7 +5,7 @@
  */
 #include "testlib.h"
 
-#include "rt/number.h"
+#include "rt/arch/syscall_number.h"
 
 #include <stdint.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "rt/heap_blocks.h"
-#include "rt/heap_owner.h"
-#include "rt/rt.h"
+#include "rt/core/rt.h"
+#include "rt/heap/count/blocks.h"
+#include "rt/heap/count/owner.h"
 
 #include <pthread.h>
 #include <signal.h>

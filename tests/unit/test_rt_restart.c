@@ -2,9 +2,9 @@
 /* Which call an instruction made, and how it takes its timeout. */
 #include "testlib.h"
 
-#include "rt/number.h"
-#include "rt/restart.h"
-#include "rt/rt.h"
+#include "rt/arch/syscall_number.h"
+#include "rt/core/rt.h"
+#include "rt/sample/restart.h"
 
 #include <errno.h>
 #include <linux/futex.h>

@@ -2,7 +2,7 @@
 #include "testlib.h"
 
 #include "model/short_name.h"
-#include "obj/object.h"
+#include "obj/core/object.h"
 #include "os/file.h"
 #include "symbolize/demangle.h"
 

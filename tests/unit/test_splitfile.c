@@ -2,7 +2,7 @@
 #include "testlib.h"
 
 #include "elfmake.h"
-#include "obj/splitfile.h"
+#include "obj/find/splitfile.h"
 
 #include <elf.h>
 #include <stdio.h>

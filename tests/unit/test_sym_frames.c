@@ -8,8 +8,8 @@
 #include "testlib.h"
 
 #include "base/buf.h"
-#include "tables/frames.h"
-#include "tables/sym_object.h"
+#include "cfi_import/core/frames.h"
+#include "cfi_import/sym/object.h"
 
 #include <elf.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "elfmake.h"
 #include "marked.h"
-#include "obj/object.h"
+#include "obj/core/object.h"
 #include "os/file.h"
 #include "symbolize/symbolizer.h"
 

@@ -5,7 +5,7 @@
  */
 #include "testlib.h"
 
-#include "dbg/dwarf_internal.h"
+#include "dbg/dwarf/internal.h"
 #include "marked.h"
 #include "symbolize/symbolizer_impl.h"
 

@@ -6,7 +6,7 @@
 #include "testlib.h"
 
 #include "base/buf.h"
-#include "unwind/table_chrome.h"
+#include "unwind/table/chrome.h"
 
 #include <elf.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind/table_named.h: the list is read to its end and not beyond; a name
+/* unwind/table/named.h: the list is read to its end and not beyond; a name
  * means a file's whole path or its last part. */
 #include "testlib.h"
 
-#include "unwind/table_named.h"
+#include "unwind/table/named.h"
 
 #include <stdlib.h>
 

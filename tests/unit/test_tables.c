@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "analyze/calltree.h"
-#include "analyze/tables.h"
+#include "analyze/time/calltree.h"
+#include "analyze/time/report_fill.h"
 #include "named.h"
 
 #include <stdio.h>

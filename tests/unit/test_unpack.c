@@ -2,9 +2,9 @@
 #include "testlib.h"
 
 #include "elfmake.h"
-#include "obj/object.h"
-#include "obj/packed_file.h"
-#include "obj/unpack.h"
+#include "obj/core/object.h"
+#include "obj/packed/packed_file.h"
+#include "obj/packed/unpack.h"
 
 #include <elf.h>
 #include <lzma.h>

@@ -2,9 +2,9 @@
 /* What ordinary stacks do not show: damage, odd code, limits, safety. */
 #include "testlib.h"
 
-#include "unwind/arch.h"
-#include "unwind/cache.h"
-#include "unwind/space.h"
+#include "unwind/core/arch.h"
+#include "unwind/fast/cache.h"
+#include "unwind/space/space.h"
 #include "unwind_chain.h"
 #include "unwind_extras.h"
 #include "unwind_oracle.h"

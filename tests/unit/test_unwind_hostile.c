@@ -8,7 +8,7 @@
 #include "testlib.h"
 
 #include "cfibuild.h"
-#include "unwind/arch.h"
+#include "unwind/core/arch.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "analyze/unwind_info.h"
+#include "analyze/binary/unwind_info.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 #include "testlib.h"
 
 #include "cfibuild.h"
-#include "unwind/arch.h"
-#include "unwind/jit.h"
-#include "unwind/jit_remote.h"
+#include "unwind/core/arch.h"
+#include "unwind/jit/registry.h"
+#include "unwind/jit/remote.h"
 
 #include <elf.h>
 #include <limits.h>

@@ -3,7 +3,7 @@
 #include "testlib.h"
 
 #include "os/dlfind.h"
-#include "unwind/cache.h"
+#include "unwind/fast/cache.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  */
 #include "testlib.h"
 
-#include "unwind/arch.h"
-#include "unwind/cache.h"
+#include "unwind/core/arch.h"
+#include "unwind/fast/cache.h"
 #include "unwind_chain.h"
 #include "unwind_extras.h"
 #include "unwind_oracle.h"

@@ -6,9 +6,9 @@
  */
 #include "elfmake.h"
 #include "os/file.h"
-#include "tables/tables.h"
+#include "tables/table/table.h"
 #include "testlib.h"
-#include "unwind/table_set.h"
+#include "unwind/table/set.h"
 
 #include <dlfcn.h>
 #include <elf.h>

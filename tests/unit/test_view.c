@@ -2,10 +2,10 @@
 /* What is merged for a page, and what its writer must do. */
 #include "testlib.h"
 
-#include "analyze/view_findings.h"
-#include "analyze/view_sources.h"
+#include "analyze/view/findings.h"
+#include "analyze/view/sources.h"
 #include "named.h"
-#include "out/view.h"
+#include "out/view/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>

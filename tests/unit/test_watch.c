@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "collect/watch.h"
+#include "collect/offcpu/watch.h"
 #include "in/wndl.h"
-#include "obj/object.h"
+#include "obj/core/object.h"
 #include "os/clock.h"
 #include "os/file.h"
 

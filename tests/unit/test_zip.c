@@ -2,7 +2,7 @@
 #include "testlib.h"
 
 #include "base/buf.h"
-#include "obj/zip.h"
+#include "obj/packed/zip.h"
 
 #include <stdio.h>
 #include <stdlib.h>

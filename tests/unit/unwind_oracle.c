@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind_oracle.h"
 
-#include "unwind/arch.h"
+#include "unwind/core/arch.h"
 #include "unwind_extras.h"
 
 #include <link.h>

@@ -5,7 +5,7 @@
  * those by the full interpreter. Ends the program after $STEPPER_POINTS of
  * them; writes what it saw to $STEPPER_OUT.
  */
-#include "unwind/full.h"
+#include "unwind/slow/full.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind_info: all call frame information of one binary, put in order: which
+ * rule holds where, how much code it covers, and what could not be read.
+ */
+#ifndef WNDL_ANALYZE_BINARY_UNWIND_INFO_H
+#define WNDL_ANALYZE_BINARY_UNWIND_INFO_H
+
+#include "analyze/binary/cfi_text.h"
+#include "base/intern.h"
+#include "base/vec.h"
+#include "cfi_import/arm/source.h"
+#include "cfi_import/core/frames.h"
+#include "obj/core/object.h"
+#include "os/file.h"
+
+/* [start, end) of code, svma. */
+struct wndl_unwind_function {
+    uint64_t start, end; /* cut where the next one starts */
+    uint64_t fde;        /* offset of its record or entry */
+};
+
+struct wndl_unwind_range {
+    uint64_t start, end;
+    uint32_t rule; /* id of its text in `rules`, > 0 */
+};
+
+/* How a walk takes a row: unwind/core/rule.h. */
+enum wndl_unwind_way {
+    WNDL_WAY_FAST,      /* CFA by SP or BP, return address below it */
+    WNDL_WAY_REALIGNED, /* CFA was saved on the stack */
+    WNDL_WAY_SIGNAL,    /* all registers are in a signal frame */
+    WNDL_WAY_OUTERMOST, /* no caller */
+    WNDL_WAY_FULL,      /* by all registers, or by an expression */
+    WNDL_WAYS,
+};
+
+/* Why something is not in `ranges`. */
+enum wndl_unwind_reject {
+    WNDL_REJECT_DAMAGED_RECORD,
+    WNDL_REJECT_UNSUPPORTED_RECORD,
+    WNDL_REJECT_DAMAGED_PROGRAM, /* from the damage on */
+    WNDL_REJECT_NO_CFA,          /* a row before anything was said of the CFA */
+    WNDL_REJECT_NO_CODE,         /* of an empty range, or outside of all code */
+    WNDL_REJECT_OVERLAP,         /* code that another function's covers too */
+    WNDL_REJECT_LIMIT,           /* programs that would take too long */
+    WNDL_REJECT_CANTUNWIND,      /* entries that forbid it */
+    WNDL_REJECTS,
+};
+
+struct wndl_unwind_rejected {
+    uint64_t count;          /* records; of NO_CFA, rows */
+    uint64_t bytes;          /* of code, where that is known */
+    struct wndl_error first; /* status OK: nothing more to say */
+};
+
+/* A section of code, or a segment where there are no sections. */
+struct wndl_unwind_section {
+    const char *name;
+    uint64_t start, size; /* svma, bytes */
+    uint64_t covered;     /* bytes of it */
+};
+
+/*
+ * Invariants: functions and ranges are sorted and do not overlap; two ranges
+ * that touch have different rules.
+ */
+struct wndl_unwind_info {
+    struct wndl_arena arena;
+    struct wndl_file file;
+    struct wndl_object *object;
+    const struct wndl_cfi_machine *machine;
+    struct wndl_frames frames;
+    const char *source; /* the section: ".eh_frame", ... or ".ARM.exidx" */
+    struct wndl_cfi_section frame;
+    bool by_exidx; /* rows are of `arm`, and `frame` is empty */
+    struct wndl_arm_source arm;
+    struct wndl_vec functions; /* struct wndl_unwind_function */
+    struct wndl_vec ranges;    /* struct wndl_unwind_range */
+    struct wndl_vec sections;  /* struct wndl_unwind_section */
+    struct wndl_intern rules;  /* their texts */
+    uint64_t rows;
+    bool knows_ways; /* false: of another machine than this one */
+    uint64_t ways[WNDL_WAYS];
+    struct wndl_unwind_rejected rejected[WNDL_REJECTS];
+};
+
+/* wndl_unwind_info_open for one of several architectures in a file, as in
+ * struct wndl_object_source. */
+enum wndl_status wndl_unwind_info_open_arch(struct wndl_unwind_info *info,
+    const char *path, const char *arch, struct wndl_mem *mem,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * Reads `path`, which must be a program or a library of x86-64, i386, 32-bit
+ * Arm or AArch64 (UNSUPPORTED). NOT_FOUND when it has no call frame
+ * information, NOMEM; else as wndl_file_open and wndl_object_open. Damage
+ * within is counted as rejected. Ends with wndl_unwind_info_close, after a
+ * failure too.
+ */
+enum wndl_status wndl_unwind_info_open(struct wndl_unwind_info *info,
+    const char *path, struct wndl_mem *mem,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * The same without rows, ranges and rules, which takes most of the time:
+ * `covered` is by functions then, as if nothing in their programs were
+ * rejected; entries of .ARM.exidx without a rule are left out.
+ */
+enum wndl_status wndl_unwind_info_cover(struct wndl_unwind_info *info,
+    const char *path, struct wndl_mem *mem,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+void wndl_unwind_info_close(struct wndl_unwind_info *info);
+
+/* The one around `svma`, or NULL. They live as `info`. */
+const struct wndl_unwind_range *wndl_unwind_info_find(
+    const struct wndl_unwind_info *info, uint64_t svma);
+const struct wndl_unwind_function *wndl_unwind_info_function(
+    const struct wndl_unwind_info *info, uint64_t svma);
+
+/*
+ * The function's rows as Breakpad's STACK CFI records, addresses from the
+ * image base. Nothing is added for what is rejected.
+ */
+void wndl_unwind_info_breakpad(struct wndl_buf *text,
+    const struct wndl_unwind_info *info,
+    const struct wndl_unwind_function *function);
+
+#endif

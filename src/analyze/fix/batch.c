@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/fix/batch.h"
+#include "base/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Who is told of a module: whoever waits for it longer than that. */
+static const uint64_t ns_to_say = 1000000000;
+
+/* One in so many addresses tells how long the others will take. */
+enum { SHARE_TO_JUDGE = 8 };
+
+/* The order of looking up. */
+struct place {
+    uint64_t rva;
+    uint32_t module;
+    uint32_t frame;
+};
+
+/* False for a path that is none: bad escapes, NUL bytes. */
+static bool unescape(
+    struct wndl_fix *fix, struct wndl_bytes raw, struct wndl_bytes *path)
+{
+    *path = raw;
+    if (fix->options.json && memchr(raw.data, '\\', raw.size) != NULL) {
+        wndl_buf_clear(&fix->path);
+        if (!wndl_json_unescaped(&fix->path, raw))
+            return false;
+        *path = (struct wndl_bytes){fix->path.data, fix->path.size};
+    }
+    return path->size != 0 && memchr(path->data, '\0', path->size) == NULL;
+}
+
+static bool find_frames(
+    struct wndl_fix_batch *batch, struct wndl_fix *fix, struct wndl_bytes text)
+{
+    struct wndl_frame_scan scan;
+    struct wndl_frame_text found;
+    wndl_frame_scan_init(&scan, text, fix->options.json);
+    while (wndl_frame_scan_next(&scan, &found)) {
+        struct wndl_fix_frame *frame = wndl_vec_push(&batch->frames);
+        if (frame == NULL)
+            return false;
+        frame->text = found;
+        struct wndl_bytes path;
+        if (unescape(fix, found.path, &path) &&
+            !wndl_fix_module_of(
+                &fix->modules, path, found.build_id, &frame->module))
+            return false;
+        if (fix->path.failed)
+            return false;
+    }
+    return true;
+}
+
+static void complain(struct wndl_fix *fix, struct wndl_fix_module *module,
+    const struct wndl_fix_frame *frame)
+{
+    bool perhaps = frame->text.perhaps && module->trouble.status == WNDL_IO;
+    if (module->symbols != NULL || module->complained || perhaps)
+        return;
+    module->complained = true;
+    fix->listener.failed(
+        fix->listener.context, module->opened, &module->trouble);
+}
+
+/* A call is a byte before its return address; what a signal stopped did not
+ * call. */
+static void step_back(struct wndl_fix *fix,
+    const struct wndl_fix_module *module, struct wndl_fix_frame *frame)
+{
+    bool interrupted = fix->interrupted;
+    if (!frame->text.return_address)
+        return;
+    fix->interrupted = wndl_fix_module_is_sigreturn(module, frame->rva);
+    if (!fix->interrupted && !interrupted && frame->rva != 0)
+        frame->rva--;
+}
+
+/* Sets frame->rva; *known says whether there is something to look up. */
+static enum wndl_status place_frame(
+    struct wndl_fix *fix, struct wndl_fix_frame *frame, bool *known)
+{
+    struct wndl_fix_module *module =
+        wndl_fix_module_at(&fix->modules, frame->module);
+    uint64_t before = fix->listener.clock_ns();
+    bool fresh = !module->tried;
+    *known = false;
+    frame->offset = frame->text.address;
+    if (!wndl_fix_module_open(&fix->modules, module))
+        return WNDL_NOMEM;
+    if (fresh)
+        module->ns += fix->listener.clock_ns() - before;
+    complain(fix, module, frame);
+    if (module->symbols == NULL)
+        return WNDL_OK;
+    enum wndl_status status =
+        wndl_fix_module_rva(&fix->modules, module, &frame->text, &frame->rva);
+    *known = status == WNDL_OK;
+    frame->offset = frame->rva;
+    if (*known)
+        step_back(fix, module, frame);
+    return status == WNDL_NOMEM ? status : WNDL_OK;
+}
+
+static enum wndl_status place_frames(
+    struct wndl_fix_batch *batch, struct wndl_fix *fix, struct wndl_vec *places)
+{
+    for (size_t i = 0; i < batch->frames.len; i++) {
+        struct wndl_fix_frame *frame = wndl_fix_frame_at(batch, i);
+        bool known = false;
+        if (frame->module != 0 && place_frame(fix, frame, &known) != WNDL_OK)
+            return WNDL_NOMEM;
+        if (!known) {
+            if (frame->text.return_address)
+                fix->interrupted = false;
+            continue;
+        }
+        struct place *place = wndl_vec_push(places);
+        if (place == NULL)
+            return WNDL_NOMEM;
+        *place = (struct place){frame->rva, frame->module, (uint32_t)i};
+    }
+    return WNDL_OK;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    if (a->module != b->module)
+        return a->module < b->module ? -1 : 1;
+    return a->rva < b->rva ? -1 : a->rva > b->rva;
+}
+
+/*
+ * `done` of `count` addresses are behind us. Each of the others will take
+ * half of what these took, less what it took to begin, by the first: more and
+ * more of what they need is known.
+ */
+static void say_if_slow(struct wndl_fix *fix, struct wndl_fix_module *module,
+    size_t done, size_t count)
+{
+    uint64_t rest = module->ns - module->ns_to_begin;
+    uint64_t each = done == 1 ? 0 : rest / (done - 1);
+    uint64_t all = module->ns + each * (count - done) / 2;
+    if (module->said_slow || all < ns_to_say)
+        return;
+    module->said_slow = true;
+    fix->listener.slow(fix->listener.context, module->opened, count);
+}
+
+/*
+ * Distinct addresses in ascending order: one, a share that tells how long the
+ * others will take, then those.
+ */
+static enum wndl_status ask(struct wndl_fix *fix,
+    struct wndl_fix_module *module, const struct wndl_vec *rvas,
+    struct wndl_symbols *answers)
+{
+    size_t size;
+    for (size_t done = 0; done < rvas->len; done += size) {
+        uint64_t before = fix->listener.clock_ns();
+        size = done == 0   ? 1
+               : done == 1 ? rvas->len / SHARE_TO_JUDGE + 1
+                           : rvas->len - done;
+        if (size > rvas->len - done)
+            size = rvas->len - done;
+        if (wndl_symbolizer_lookup_batch(module->symbols,
+                wndl_vec_at(rvas, done), size, answers + done, NULL) != WNDL_OK)
+            return WNDL_NOMEM;
+        module->ns += fix->listener.clock_ns() - before;
+        if (done == 0)
+            module->ns_to_begin = module->ns;
+        say_if_slow(fix, module, done + size, rvas->len);
+    }
+    return WNDL_OK;
+}
+
+/* The places of one module, in the order of their addresses. */
+static enum wndl_status look_up_module(struct wndl_fix *fix,
+    struct wndl_fix_batch *batch, const struct place *places, size_t count)
+{
+    struct wndl_vec rvas;
+    wndl_vec_init(&rvas, &batch->arena, sizeof(uint64_t));
+    if (!wndl_vec_reserve(&rvas, count))
+        return WNDL_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || places[i].rva != places[i - 1].rva)
+            *(uint64_t *)wndl_vec_push(&rvas) = places[i].rva;
+    }
+    struct wndl_symbols *answers =
+        wndl_arena_calloc(&batch->arena, rvas.len, sizeof *answers);
+    struct wndl_fix_module *module =
+        wndl_fix_module_at(&fix->modules, places[0].module);
+    if (answers == NULL || ask(fix, module, &rvas, answers) != WNDL_OK)
+        return WNDL_NOMEM;
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        at += i != 0 && places[i].rva != places[i - 1].rva;
+        wndl_fix_frame_at(batch, places[i].frame)->answer = answers[at];
+    }
+    return WNDL_OK;
+}
+
+static enum wndl_status look_up(struct wndl_fix *fix,
+    struct wndl_fix_batch *batch, const struct wndl_vec *places)
+{
+    const struct place *all = places->data;
+    enum wndl_status status = WNDL_OK;
+    size_t end;
+    if (places->len != 0)
+        qsort(places->data, places->len, places->element, compare_places);
+    for (size_t i = 0; i < places->len && status == WNDL_OK; i = end) {
+        end = i;
+        while (end < places->len && all[end].module == all[i].module)
+            end++;
+        status = look_up_module(fix, batch, all + i, end - i);
+    }
+    return status;
+}
+
+enum wndl_status wndl_fix_batch_fill(
+    struct wndl_fix_batch *batch, struct wndl_fix *fix, struct wndl_bytes text)
+{
+    struct wndl_vec places;
+    wndl_arena_init(&batch->arena, fix->mem);
+    wndl_vec_init(&batch->frames, &batch->arena, sizeof(struct wndl_fix_frame));
+    wndl_vec_init(&places, &batch->arena, sizeof(struct place));
+    if (!find_frames(batch, fix, text) || batch->frames.len > UINT32_MAX ||
+        place_frames(batch, fix, &places) != WNDL_OK)
+        return WNDL_NOMEM;
+    return look_up(fix, batch, &places);
+}
+
+void wndl_fix_batch_free(struct wndl_fix_batch *batch)
+{
+    wndl_arena_free(&batch->arena);
+}

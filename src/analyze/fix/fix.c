@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/fix/fix.h"
+
+#include "analyze/fix/batch.h"
+
+#include <string.h>
+
+enum wndl_status wndl_fix_open(struct wndl_mem *mem,
+    const struct wndl_fix_options *options,
+    const struct wndl_fix_listener *listener, struct wndl_fix **out)
+{
+    *out = NULL;
+    struct wndl_fix *fix = wndl_mem_zalloc(mem, sizeof *fix);
+    if (fix == NULL)
+        return WNDL_NOMEM;
+    fix->mem = mem;
+    fix->options = *options;
+    fix->listener = *listener;
+    wndl_buf_init(&fix->path, mem);
+    if (!wndl_fix_modules_init(&fix->modules, &fix->options, mem)) {
+        wndl_fix_close(fix);
+        return WNDL_NOMEM;
+    }
+    *out = fix;
+    return WNDL_OK;
+}
+
+void wndl_fix_close(struct wndl_fix *fix)
+{
+    if (fix == NULL)
+        return;
+    wndl_fix_modules_free(&fix->modules);
+    wndl_buf_free(&fix->path);
+    wndl_mem_free(fix->mem, fix);
+}
+
+void wndl_fix_tell_lost(const struct wndl_fix *fix)
+{
+    for (uint32_t i = 1; i < fix->modules.list.len; i++) {
+        const struct wndl_fix_module *module =
+            wndl_fix_module_at(&fix->modules, i);
+        struct wndl_symbolizer_info info;
+        if (module->symbols == NULL)
+            continue;
+        wndl_symbolizer_get_info(module->symbols, &info);
+        bool damaged = info.first_damage.status != WNDL_OK;
+        if (damaged || info.files_missing != 0)
+            fix->listener.lost(fix->listener.context, module->opened,
+                damaged ? info.units_damaged : info.files_missing,
+                damaged ? &info.first_damage : &info.first_missing);
+    }
+}
+
+static void copy(
+    struct wndl_buf *out, struct wndl_bytes text, size_t from, size_t to)
+{
+    wndl_buf_add(out, text.data + from, to - from);
+}
+
+/*
+ * In a JSON string there is no other line: inlined frames come before their
+ * frame, each ended by an escaped line end.
+ */
+static void write_escaped_inlines(const struct wndl_fix *fix,
+    struct wndl_bytes text, const struct wndl_fix_frame *frame,
+    struct wndl_buf *out)
+{
+    size_t start = frame->text.start;
+    size_t number = start;
+    while (frame->text.form == WNDL_FRAME_BRACKETED && text.data[number] != '#')
+        number--;
+    for (size_t i = 0; i < wndl_fix_inlined(frame); i++) {
+        wndl_fix_write_inlined(fix, frame, i, out);
+        wndl_buf_text(out, "\\n");
+        copy(out, text, number, start);
+    }
+}
+
+/* Frames [first, last) are those of the line [start, end). */
+struct line {
+    size_t start;
+    size_t end;
+    size_t first;
+    size_t last;
+};
+
+/* What stands around the frame is in the lines of what is inlined in it. */
+static void write_inlined_lines(const struct wndl_fix *fix,
+    struct wndl_bytes text, const struct wndl_fix_batch *batch,
+    const struct line *line, struct wndl_buf *out)
+{
+    size_t from = line->start;
+    for (size_t k = line->first; k < line->last; k++) {
+        const struct wndl_fix_frame *frame = wndl_fix_frame_at(batch, k);
+        size_t to = k + 1 == line->last
+                        ? line->end
+                        : wndl_fix_frame_at(batch, k + 1)->text.start;
+        for (size_t i = 0; i < wndl_fix_inlined(frame); i++) {
+            copy(out, text, from, frame->text.start);
+            wndl_fix_write_inlined(fix, frame, i, out);
+            copy(out, text, frame->text.end, to);
+            if (to == frame->text.end || text.data[to - 1] != '\n')
+                wndl_buf_byte(out, '\n');
+        }
+        from = frame->text.end;
+    }
+}
+
+static void write_line(const struct wndl_fix *fix, struct wndl_bytes text,
+    const struct wndl_fix_batch *batch, const struct line *line,
+    struct wndl_buf *out)
+{
+    bool inlines = fix->options.inlines;
+    if (inlines && !fix->options.json)
+        write_inlined_lines(fix, text, batch, line, out);
+    size_t done = line->start;
+    for (size_t k = line->first; k < line->last; k++) {
+        const struct wndl_fix_frame *frame = wndl_fix_frame_at(batch, k);
+        copy(out, text, done, frame->text.start);
+        if (inlines && fix->options.json)
+            write_escaped_inlines(fix, text, frame, out);
+        wndl_fix_write_frame(fix, text, frame, out);
+        done = frame->text.end;
+    }
+    copy(out, text, done, line->end);
+}
+
+/* The line of frame `first`, somewhere behind `done`. */
+static struct line line_of(struct wndl_bytes text,
+    const struct wndl_fix_batch *batch, size_t first, size_t done)
+{
+    const struct wndl_frame_text *frame =
+        &wndl_fix_frame_at(batch, first)->text;
+    const uint8_t *before =
+        memrchr(text.data + done, '\n', frame->start - done);
+    const uint8_t *behind =
+        memchr(text.data + frame->end, '\n', text.size - frame->end);
+    struct line line = {done, text.size, first, first + 1};
+    if (before != NULL)
+        line.start = (size_t)(before - text.data) + 1;
+    if (behind != NULL)
+        line.end = (size_t)(behind - text.data) + 1;
+    while (line.last < batch->frames.len &&
+           wndl_fix_frame_at(batch, line.last)->text.start < line.end)
+        line.last++;
+    return line;
+}
+
+static void write_text(const struct wndl_fix *fix, struct wndl_bytes text,
+    const struct wndl_fix_batch *batch, struct wndl_fix_output *output)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < batch->frames.len && output->status == WNDL_OK;) {
+        struct line line = line_of(text, batch, i, done);
+        copy(&output->buf, text, done, line.start);
+        write_line(fix, text, batch, &line, &output->buf);
+        wndl_fix_output_step(output);
+        done = line.end;
+        i = line.last;
+    }
+    copy(&output->buf, text, done, text.size);
+}
+
+bool wndl_fix_has_frames(const struct wndl_fix *fix, struct wndl_bytes text)
+{
+    struct wndl_frame_scan scan;
+    struct wndl_frame_text frame;
+    wndl_frame_scan_init(&scan, text, fix->options.json);
+    return wndl_frame_scan_next(&scan, &frame);
+}
+
+enum wndl_status wndl_fix_text(struct wndl_fix *fix, struct wndl_bytes text,
+    const struct wndl_fix_sink *sink)
+{
+    struct wndl_fix_batch batch;
+    struct wndl_fix_output output;
+    wndl_fix_output_init(&output, sink, fix->mem);
+    output.status = wndl_fix_batch_fill(&batch, fix, text);
+    if (output.status == WNDL_OK)
+        write_text(fix, text, &batch, &output);
+    wndl_fix_batch_free(&batch);
+    return wndl_fix_output_end(&output);
+}

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/fix/modules.h"
+
+#include "analyze/fix/breakpad.h"
+#include "obj/find/debug_id.h"
+#include "obj/packed/zip.h"
+#include "obj/pe/pe.h"
+#include "symbolize/symbolizer.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where Valgrind puts position-independent programs (not libraries). */
+#define VALGRINDS_PROGRAMS UINT64_C(0x108000)
+
+/* The folder of -l and the debug folders. False when memory is out. */
+static bool list_debug_dirs(struct wndl_fix_modules *modules)
+{
+    const struct wndl_fix_options *o = modules->options;
+    size_t count = 0;
+    modules->debug_dirs = o->debug_dirs;
+    if (o->local_dir == NULL || o->debug_dirs == NULL)
+        return true;
+    while (o->debug_dirs[count] != NULL)
+        count++;
+    const char **list =
+        wndl_arena_calloc(&modules->arena, count + 2, sizeof *list);
+    if (list == NULL)
+        return false;
+    list[0] = o->local_dir;
+    for (size_t i = 0; i < count; i++)
+        list[i + 1] = o->debug_dirs[i];
+    modules->debug_dirs = list;
+    return true;
+}
+
+bool wndl_fix_modules_init(struct wndl_fix_modules *modules,
+    const struct wndl_fix_options *options, struct wndl_mem *mem)
+{
+    *modules = (struct wndl_fix_modules){.mem = mem, .options = options};
+    wndl_buf_init(&modules->key, mem);
+    wndl_arena_init(&modules->arena, mem);
+    wndl_vec_init(
+        &modules->list, &modules->arena, sizeof(struct wndl_fix_module *));
+    /* Index 0 is the empty path, which no frame has. */
+    return list_debug_dirs(modules) &&
+           wndl_intern_init(&modules->paths, &modules->arena) &&
+           wndl_vec_push(&modules->list) != NULL;
+}
+
+void wndl_fix_modules_free(struct wndl_fix_modules *modules)
+{
+    for (uint32_t i = 1; i < modules->list.len; i++) {
+        struct wndl_fix_module *module = wndl_fix_module_at(modules, i);
+        wndl_symbolizer_close(module->symbols);
+        if (module->object != NULL)
+            wndl_object_close(module->object);
+        wndl_file_close(&module->file);
+    }
+    wndl_buf_free(&modules->key);
+    wndl_arena_free(&modules->arena);
+}
+
+struct wndl_fix_module *wndl_fix_module_at(
+    const struct wndl_fix_modules *modules, uint32_t index)
+{
+    return *(struct wndl_fix_module **)wndl_vec_at(&modules->list, index);
+}
+
+static int digit_of(uint8_t c)
+{
+    return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+}
+
+static void set_build_id(struct wndl_fix_module *module, struct wndl_bytes hex)
+{
+    module->build_id_size = hex.size / 2;
+    for (size_t i = 0; i < hex.size / 2; i++)
+        module->build_id[i] = (uint8_t)(digit_of(hex.data[2 * i]) << 4 |
+                                        digit_of(hex.data[2 * i + 1]));
+}
+
+static bool find_key(struct wndl_fix_modules *modules, struct wndl_bytes path,
+    struct wndl_bytes hex, uint32_t *index)
+{
+    struct wndl_buf *key = &modules->key;
+    if (hex.size == 0)
+        return wndl_intern_add(&modules->paths, path, index);
+    wndl_buf_clear(key);
+    wndl_buf_add(key, path.data, path.size);
+    wndl_buf_byte(key, 0);
+    wndl_buf_add(key, hex.data, hex.size);
+    struct wndl_bytes bytes = {key->data, key->size};
+    return !key->failed && wndl_intern_add(&modules->paths, bytes, index);
+}
+
+bool wndl_fix_module_of(struct wndl_fix_modules *modules,
+    struct wndl_bytes path, struct wndl_bytes hex, uint32_t *index)
+{
+    if (hex.size / 2 > WNDL_FIX_BUILD_ID_MAX)
+        hex.size = 0;
+    if (!find_key(modules, path, hex, index))
+        return false;
+    if (*index < modules->list.len)
+        return true;
+    struct wndl_fix_module *module =
+        wndl_arena_alloc(&modules->arena, sizeof *module);
+    struct wndl_fix_module **slot =
+        module == NULL ? NULL : wndl_vec_push(&modules->list);
+    if (slot == NULL)
+        return false;
+    module->path = wndl_intern_text(&modules->paths, *index);
+    set_build_id(module, hex);
+    wndl_map_init(&module->by_name, &modules->arena);
+    *slot = module;
+    return true;
+}
+
+static void turn_slashes(char *path)
+{
+    for (; *path != '\0'; path++)
+        if (*path == '\\')
+            *path = '/';
+}
+
+/* `path` with the first FROM=TO whose FROM it begins with; NULL: no memory. */
+static const char *mapped(struct wndl_fix_modules *modules, const char *path)
+{
+    const char *const *maps = modules->options->maps;
+    for (; maps != NULL && *maps != NULL; maps++) {
+        const char *to = strchr(*maps, '=');
+        size_t from = to == NULL ? 0 : (size_t)(to - *maps);
+        if (from == 0 || strncmp(path, *maps, from) != 0)
+            continue;
+        size_t size = strlen(to + 1) + strlen(path + from);
+        char *text = wndl_arena_alloc(&modules->arena, size + 1);
+        if (text == NULL)
+            return NULL;
+        snprintf(text, size + 1, "%s%s", to + 1, path + from);
+        if (wndl_pe_is_path(path))
+            turn_slashes(text + strlen(to + 1));
+        return text;
+    }
+    return path;
+}
+
+/* "folder/path"; NULL when memory is out. */
+static char *join(
+    struct wndl_fix_modules *modules, const char *folder, const char *path)
+{
+    path += strspn(path, "/");
+    size_t size = strlen(folder) + strlen(path) + 2;
+    char *text = wndl_arena_alloc(&modules->arena, size);
+    if (text != NULL)
+        snprintf(text, size, "%s/%s", folder, path);
+    return text;
+}
+
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* The path after --map and -l; NULL when memory is out. */
+static const char *find(struct wndl_fix_modules *modules, const char *given)
+{
+    const char *path = mapped(modules, given);
+    const char *local_dir = modules->options->local_dir;
+    if (path == NULL || local_dir == NULL || exists(path))
+        return path;
+    const char *local = join(modules, local_dir, wndl_pe_path_name(path));
+    return local == NULL || exists(local) ? local : path;
+}
+
+/* Without it, all builds will do. */
+static void open_object(
+    struct wndl_fix_modules *modules, struct wndl_fix_module *module)
+{
+    if (module->object_tried)
+        return;
+    module->object_tried = true;
+    if (wndl_zip_open_path(
+            module->opened, &module->file, &module->bytes, NULL) != WNDL_OK)
+        return;
+    const struct wndl_object_source source = {
+        module->bytes, module->opened, modules->options->arch};
+    if (wndl_object_open_source(&source, modules->mem, &module->object, NULL) !=
+        WNDL_OK) {
+        module->object = NULL;
+        return;
+    }
+    module->base = wndl_object_image_base(module->object).v;
+    size_t count = wndl_object_segment_count(module->object);
+    for (size_t i = 0; i < count; i++) {
+        struct wndl_segment s = wndl_object_segment(module->object, i);
+        uint64_t end;
+        if (!__builtin_add_overflow(s.addr.v, s.mem_size, &end) &&
+            end > module->base && end - module->base > module->span)
+            module->span = end - module->base;
+    }
+}
+
+static bool open_at(struct wndl_fix_modules *modules,
+    struct wndl_fix_module *module, const char *path, struct wndl_bytes build)
+{
+    struct wndl_symbolizer_options options = {
+        .size = sizeof options,
+        .debug_dirs = modules->debug_dirs,
+        .debuginfod = modules->options->debuginfod,
+        .cache = modules->options->cache,
+        .arch = modules->options->arch,
+        .build_id = build.size == 0 ? NULL : build.data,
+        .build_id_size = build.size,
+    };
+    module->trouble = (struct wndl_error){0};
+    if (wndl_symbolizer_open_with(modules->mem, path, &options,
+            &module->symbols, &module->trouble) == WNDL_OK)
+        return true;
+    module->symbols = NULL;
+    return false;
+}
+
+/* In the folders of --sym-dir, by its whole path and by its name. */
+static bool open_in_sym_dirs(
+    struct wndl_fix_modules *modules, struct wndl_fix_module *module)
+{
+    const char *const *dir = modules->options->sym_dirs;
+    if (dir == NULL || *dir == NULL)
+        return false;
+    struct wndl_bytes build = {module->build_id, module->build_id_size};
+    if (build.size == 0)
+        open_object(modules, module);
+    if (module->object != NULL)
+        build = wndl_object_build_id(module->object);
+    for (; *dir != NULL; dir++) {
+        const char *names[] = {
+            module->opened, wndl_pe_path_name(module->opened)};
+        for (size_t i = 0; i < 2; i++) {
+            const char *path = join(modules, *dir, names[i]);
+            if (path == NULL || !exists(path) ||
+                !open_at(modules, module, path, build))
+                continue;
+            if (module->object == NULL) {
+                module->opened = path;
+                module->object_tried = false;
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The name of the PDB file that a binary for Windows goes with, or NULL. */
+static const char *pdb_name(
+    struct wndl_fix_modules *modules, const struct wndl_fix_module *module)
+{
+    struct wndl_bytes name = {0};
+    if (module->object != NULL)
+        name = wndl_pe_pdb_name(module->object);
+    return name.size == 0
+               ? NULL
+               : wndl_arena_copy(&modules->arena, name.data, name.size);
+}
+
+/* By the id of the text's or the binary's build, or of the only build there. */
+static bool open_in_breakpad_dirs(struct wndl_fix_modules *modules,
+    struct wndl_fix_module *module, bool *several)
+{
+    const char *const *dir = modules->options->breakpad_dirs;
+    struct wndl_bytes build = {module->build_id, module->build_id_size};
+    struct wndl_debug_id id;
+    const struct wndl_debug_id *wanted = &id;
+    if (dir == NULL || *dir == NULL)
+        return false;
+    open_object(modules, module);
+    if (build.size != 0)
+        id = wndl_debug_id_of_build_id(build, false);
+    else if (module->object == NULL ||
+             !wndl_object_debug_id(module->object, &id))
+        wanted = NULL;
+    const char *name = pdb_name(modules, module);
+    for (; *dir != NULL; dir++) {
+        const char *path = wndl_fix_breakpad_path(
+            &modules->arena, *dir, module->path, wanted, several);
+        if (path == NULL && name != NULL)
+            path = wndl_fix_breakpad_path(
+                &modules->arena, *dir, name, wanted, several);
+        if (path != NULL &&
+            open_at(modules, module, path, (struct wndl_bytes){0}))
+            return true;
+    }
+    return false;
+}
+
+bool wndl_fix_module_open(
+    struct wndl_fix_modules *modules, struct wndl_fix_module *module)
+{
+    if (module->tried)
+        return true;
+    module->tried = true;
+    module->opened = find(modules, module->path);
+    if (module->opened == NULL)
+        return false;
+    bool several = false;
+    if (open_in_breakpad_dirs(modules, module, &several) ||
+        open_in_sym_dirs(modules, module) ||
+        open_at(modules, module, module->opened,
+            (struct wndl_bytes){module->build_id, module->build_id_size}))
+        return true;
+    if (module->trouble.status == WNDL_NOMEM)
+        return false;
+    if (several)
+        (void)wndl_fail(&module->trouble, WNDL_NOT_FOUND,
+            "several builds of it have symbol files, and it is not there to "
+            "tell which it is");
+    return true;
+}
+
+/* All functions by their names; of equal names a global one. */
+static enum wndl_status index_names(struct wndl_fix_module *module)
+{
+    const struct wndl_symbol *symbols;
+    size_t count;
+    module->names_tried = true;
+    enum wndl_status status =
+        wndl_object_functions(module->object, &symbols, &count, NULL);
+    if (status != WNDL_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t *value = wndl_map_put(&module->by_name,
+            wndl_hash_bytes(symbols[i].name.data, symbols[i].name.size));
+        if (value == NULL)
+            return WNDL_NOMEM;
+        if (*value == 0 || symbols[i].binding != 0)
+            *value = i + 1;
+    }
+    return WNDL_OK;
+}
+
+static enum wndl_status find_name(struct wndl_fix_module *module,
+    struct wndl_bytes name, const struct wndl_symbol **symbol)
+{
+    const struct wndl_symbol *symbols;
+    size_t count;
+    if (!module->names_tried && index_names(module) == WNDL_NOMEM)
+        return WNDL_NOMEM;
+    uint64_t *index =
+        wndl_map_get(&module->by_name, wndl_hash_bytes(name.data, name.size));
+    if (index == NULL || wndl_object_functions(
+                             module->object, &symbols, &count, NULL) != WNDL_OK)
+        return WNDL_NOT_FOUND;
+    *symbol = &symbols[*index - 1];
+    return wndl_bytes_equal((*symbol)->name, name) ? WNDL_OK : WNDL_NOT_FOUND;
+}
+
+static bool has_section(const struct wndl_object *object, const char *name)
+{
+    size_t count = wndl_object_section_count(object);
+    for (size_t i = 0; i < count; i++) {
+        if (wndl_bytes_is(wndl_object_section(object, i).name, name))
+            return true;
+    }
+    return false;
+}
+
+/* What to take off from `address`; false when it does not lie in the image. */
+static bool start_of(const struct wndl_fix_module *module,
+    enum wndl_frame_base base, uint64_t address, uint64_t *start)
+{
+    bool as_linked =
+        address >= module->base && address - module->base < module->span;
+    bool offset = address < module->span;
+    *start = module->base;
+    switch (base) {
+    case WNDL_FRAME_EITHER:
+        if (offset)
+            *start = 0;
+        return offset || as_linked;
+    case WNDL_FRAME_VALGRINDS:
+        if (module->base != 0 && as_linked)
+            return true;
+        *start = VALGRINDS_PROGRAMS;
+        return module->base == 0 && address >= *start &&
+               address - *start < module->span &&
+               has_section(module->object, ".interp");
+    default:
+        return as_linked;
+    }
+}
+
+enum wndl_status wndl_fix_module_rva(struct wndl_fix_modules *modules,
+    struct wndl_fix_module *module, const struct wndl_frame_text *frame,
+    uint64_t *rva)
+{
+    *rva = frame->address;
+    if (frame->base == WNDL_FRAME_RVA)
+        return WNDL_OK;
+    open_object(modules, module);
+    /* Of a symbol file without its binary what may be an offset is one. */
+    if (module->object == NULL)
+        return frame->base == WNDL_FRAME_EITHER ? WNDL_OK : WNDL_NOT_FOUND;
+    uint64_t start;
+    uint64_t address = frame->address;
+    if (frame->base == WNDL_FRAME_IN_SYMBOL) {
+        const struct wndl_symbol *symbol;
+        enum wndl_status status = find_name(module, frame->name, &symbol);
+        if (status != WNDL_OK)
+            return status;
+        address += symbol->addr.v;
+    }
+    if (!start_of(module, frame->base, address, &start))
+        return WNDL_NOT_FOUND;
+    *rva = address - start;
+    return WNDL_OK;
+}
+
+/* The bytes that will be at `rva`, or none. */
+static struct wndl_bytes code_at(
+    const struct wndl_fix_module *module, uint64_t rva, size_t size)
+{
+    size_t count = wndl_object_segment_count(module->object);
+    for (size_t i = 0; i < count; i++) {
+        struct wndl_segment s = wndl_object_segment(module->object, i);
+        uint64_t offset = module->base + rva - s.addr.v;
+        if (s.executable && offset < s.file_size && size <= s.file_size &&
+            offset <= s.file_size - size)
+            return wndl_bytes_slice(
+                module->bytes, s.file_offset + offset, size);
+    }
+    return (struct wndl_bytes){0};
+}
+
+bool wndl_fix_module_is_sigreturn(
+    const struct wndl_fix_module *module, uint64_t rva)
+{
+    static const struct {
+        uint8_t size;
+        uint8_t code[9];
+    } trampolines[] = {
+        /* x86-64: mov $15, %rax; syscall */
+        {9, {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}},
+        /* i386: mov $173, %eax; int $0x80 */
+        {7, {0xb8, 0xad, 0, 0, 0, 0xcd, 0x80}},
+        /* i386: pop %eax; mov $119, %eax; int $0x80 */
+        {8, {0x58, 0xb8, 0x77, 0, 0, 0, 0xcd, 0x80}},
+    };
+    if (module->object == NULL)
+        return false;
+    for (size_t i = 0; i < sizeof trampolines / sizeof trampolines[0]; i++) {
+        struct wndl_bytes wanted = {trampolines[i].code, trampolines[i].size};
+        if (wndl_bytes_equal(code_at(module, rva, wanted.size), wanted))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/heap/list.h"
+
+#include "analyze/heap/blocks.h"
+
+bool wndl_heap_list_fill(struct wndl_heap_list *list,
+    const struct wndl_symbolized *s, const struct wndl_heap_choice *choice)
+{
+    const struct wndl_profile *p = s->profile;
+    struct wndl_heap_stacks stacks;
+    bool filled = wndl_heap_stacks_init(&stacks, list, s);
+    for (size_t i = 0; i < p->heaps.len && filled; i++) {
+        const struct wndl_process_heap *heap = wndl_vec_at(&p->heaps, i);
+        if (wndl_heap_chosen(p, heap, choice))
+            filled = wndl_heap_blocks_add(
+                &stacks, heap, choice->which, WNDL_HEAP_SIDE_ONLY);
+    }
+    wndl_heap_stacks_free(&stacks);
+    return filled;
+}

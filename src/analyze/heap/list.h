@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* heap_list: the blocks of a recording's heaps as one list. */
+#ifndef WNDL_ANALYZE_HEAP_LIST_H
+#define WNDL_ANALYZE_HEAP_LIST_H
+
+#include "analyze/heap/report.h"
+
+/*
+ * Adds to `list` the blocks that `choice` says, of all processes that count.
+ * The mode of the list becomes that of what they are. False when memory is
+ * out.
+ */
+bool wndl_heap_list_fill(struct wndl_heap_list *list,
+    const struct wndl_symbolized *s, const struct wndl_heap_choice *choice);
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE 1
+#include "analyze/heap/report.h"
+
+#include "analyze/heap/findings.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+bool wndl_heap_chosen(const struct wndl_profile *p,
+    const struct wndl_process_heap *heap, const struct wndl_heap_choice *choice)
+{
+    const struct wndl_process *process =
+        wndl_vec_at(&p->processes, heap->process);
+    return (choice->pid == 0 || choice->pid == process->pid) &&
+           (choice->only == NULL || choice->only == heap);
+}
+
+/* ---- how good the stacks are */
+
+static void add(uint64_t *to, uint64_t value)
+{
+    if (__builtin_add_overflow(*to, value, to))
+        *to = UINT64_MAX;
+}
+
+static uint64_t whole(double value)
+{
+    return value < 1e18 ? (uint64_t)llround(value) : (uint64_t)1e18;
+}
+
+/* What a site's stack is like. */
+enum part { COMPLETE, GUESSED, TRUNCATED, LOST, NONE, PARTS };
+
+static enum part part_of(const struct wndl_alloc_site *site)
+{
+    if (site->node == 0)
+        return NONE;
+    switch (site->end) {
+    case WNDL_WALK_COMPLETE:
+        return COMPLETE;
+    case WNDL_WALK_FP_ROOT:
+        return GUESSED;
+    case WNDL_WALK_TRUNCATED:
+        return TRUNCATED;
+    default:
+        return LOST;
+    }
+}
+
+static void look_at_stacks(
+    const struct wndl_process_heap *heap, struct wndl_heap_sum *sum)
+{
+    double parts[PARTS] = {0};
+    const struct wndl_alloc_counts *counts = heap->counts.data;
+    for (size_t i = 0; i < heap->counts.len; i++) {
+        const struct wndl_alloc_site *site =
+            wndl_vec_at(&heap->sites, counts[i].site);
+        parts[part_of(site)] +=
+            (double)counts[i].allocs * wndl_alloc_weight(heap, site);
+    }
+    sum->quality = (struct wndl_heap_quality){
+        .allocs = sum->totals[WNDL_HEAP_TOTAL_ALLOCS],
+        .complete = whole(parts[COMPLETE]),
+        .guessed = whole(parts[GUESSED]),
+        .truncated = whole(parts[TRUNCATED]),
+        .lost = whole(parts[LOST]),
+        .none = whole(parts[NONE]),
+        .damaged = heap->lost,
+    };
+    for (size_t i = 0; i < WNDL_HEAP_MISSED_REASONS; i++)
+        add(&sum->quality.missed, sum->missed[i]);
+}
+
+/* ---- sums */
+
+static void sum_heap(
+    const struct wndl_process_heap *heap, struct wndl_heap_sum *sum)
+{
+    const struct wndl_heap_snapshot *s = wndl_heap_kept(heap);
+    *sum = (struct wndl_heap_sum){0};
+    if (s == NULL)
+        return;
+    for (size_t i = 0; i < WNDL_HEAP_TOTALS; i++)
+        sum->totals[i] = s->totals[i];
+    for (size_t i = 0; i < WNDL_HEAP_MISSED_REASONS; i++)
+        sum->missed[i] = s->missed[i];
+    sum->live_blocks = wndl_heap_live_blocks(s);
+    sum->live_bytes = wndl_heap_live_bytes(s);
+    look_at_stacks(heap, sum);
+}
+
+static void add_quality(
+    struct wndl_heap_quality *to, const struct wndl_heap_quality *q)
+{
+    add(&to->allocs, q->allocs);
+    add(&to->complete, q->complete);
+    add(&to->guessed, q->guessed);
+    add(&to->truncated, q->truncated);
+    add(&to->lost, q->lost);
+    add(&to->none, q->none);
+    add(&to->damaged, q->damaged);
+    add(&to->missed, q->missed);
+}
+
+/* Peaks are not at the same time: the highest stands for all. */
+static void add_sum(
+    struct wndl_heap_report *r, uint32_t heap, const struct wndl_heap_sum *sum)
+{
+    enum { PEAK = WNDL_HEAP_TOTAL_PEAK_BYTES, AT = WNDL_HEAP_TOTAL_PEAK_TIME };
+    struct wndl_heap_sum *all = &r->all;
+    bool highest =
+        r->peak_heap == WNDL_NO_INDEX || sum->totals[PEAK] > all->totals[PEAK];
+    uint64_t peak = highest ? sum->totals[PEAK] : all->totals[PEAK];
+    uint64_t at = highest ? sum->totals[AT] : all->totals[AT];
+    r->peak_heap = highest ? heap : r->peak_heap;
+    add(&all->live_blocks, sum->live_blocks);
+    add(&all->live_bytes, sum->live_bytes);
+    for (size_t i = 0; i < WNDL_HEAP_TOTALS; i++)
+        add(&all->totals[i], sum->totals[i]);
+    for (size_t i = 0; i < WNDL_HEAP_MISSED_REASONS; i++)
+        add(&all->missed[i], sum->missed[i]);
+    all->totals[PEAK] = peak;
+    all->totals[AT] = at;
+    add_quality(&all->quality, &sum->quality);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct wndl_heap_row *x = a, *y = b;
+    uint64_t p = x->sum.totals[WNDL_HEAP_TOTAL_PEAK_BYTES];
+    uint64_t q = y->sum.totals[WNDL_HEAP_TOTAL_PEAK_BYTES];
+    if (p != q)
+        return p > q ? -1 : 1;
+    return (x->heap > y->heap) - (x->heap < y->heap);
+}
+
+static bool add_row(struct wndl_heap_report *r, uint32_t i)
+{
+    const struct wndl_process_heap *heap =
+        wndl_vec_at(&r->symbolized->profile->heaps, i);
+    struct wndl_heap_row *row = wndl_vec_push(&r->rows);
+    if (row == NULL)
+        return false;
+    row->heap = i;
+    sum_heap(heap, &row->sum);
+    add_sum(r, i, &row->sum);
+    r->cumulative |= heap->cumulative;
+    if (heap->sample_below > r->sample_below)
+        r->sample_below = heap->sample_below;
+    return true;
+}
+
+static bool add_rows(
+    struct wndl_heap_report *r, const struct wndl_heap_choice *choice)
+{
+    const struct wndl_profile *p = r->symbolized->profile;
+    const struct wndl_process_heap *heaps = p->heaps.data, *only = choice->only;
+    size_t first = only == NULL ? 0 : (size_t)(only - heaps);
+    size_t end = only == NULL ? p->heaps.len : first + 1;
+    for (size_t i = first; i < end; i++) {
+        if (wndl_heap_chosen(p, &heaps[i], choice) && !add_row(r, (uint32_t)i))
+            return false;
+    }
+    if (r->rows.len != 0)
+        qsort(r->rows.data, r->rows.len, sizeof(struct wndl_heap_row),
+            compare_rows);
+    return true;
+}
+
+/* ---- over time */
+
+/* The last moment of a heap until `time`; NULL if there is none. */
+static const struct wndl_heap_moment *moment_until(
+    const struct wndl_process_heap *heap, uint64_t time)
+{
+    const struct wndl_heap_moment *moments = heap->moments.data;
+    size_t low = 0, high = heap->moments.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (moments[middle].time <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == 0 ? NULL : &moments[low - 1];
+}
+
+static void add_part(struct wndl_heap_report *r, struct wndl_heap_moment *part)
+{
+    const struct wndl_profile *p = r->symbolized->profile;
+    const struct wndl_heap_row *rows = r->rows.data;
+    for (size_t i = 0; i < r->rows.len; i++) {
+        const struct wndl_process_heap *heap =
+            wndl_vec_at(&p->heaps, rows[i].heap);
+        const struct wndl_process *process =
+            wndl_vec_at(&p->processes, heap->process);
+        const struct wndl_heap_moment *moment = moment_until(heap, part->time);
+        if (moment == NULL)
+            continue;
+        r->parts_known = true;
+        if (process->end < part->time)
+            continue;
+        add(&part->bytes, moment->bytes);
+        add(&part->blocks, moment->blocks);
+    }
+}
+
+static void add_parts(struct wndl_heap_report *r)
+{
+    uint64_t duration = r->symbolized->profile->duration;
+    uint64_t half = duration / WNDL_HEAP_PARTS / 2;
+    for (uint64_t i = 0; i < WNDL_HEAP_PARTS; i++) {
+        r->parts[i].time = half * (2 * i + 1);
+        add_part(r, &r->parts[i]);
+    }
+}
+
+/* ---- all of it */
+
+static bool add_blocks(struct wndl_heap_report *r,
+    struct wndl_heap_stacks *stacks, enum wndl_heap_which which)
+{
+    const struct wndl_profile *p = r->symbolized->profile;
+    const struct wndl_heap_row *rows = r->rows.data;
+    for (size_t i = 0; i < r->rows.len; i++) {
+        if (!wndl_heap_blocks_add(stacks, wndl_vec_at(&p->heaps, rows[i].heap),
+                which, WNDL_HEAP_SIDE_ONLY))
+            return false;
+    }
+    return true;
+}
+
+static bool fill(
+    struct wndl_heap_report *r, const struct wndl_heap_choice *choice)
+{
+    struct wndl_heap_stacks stacks;
+    bool filled = wndl_heap_stacks_init(&stacks, &r->list, r->symbolized) &&
+                  add_rows(r, choice);
+    add_parts(r);
+    filled = filled &&
+             (choice->without_findings ||
+                 wndl_heap_findings_fill(r, &stacks, choice)) &&
+             add_blocks(r, &stacks, choice->which);
+    wndl_heap_stacks_free(&stacks);
+    return filled;
+}
+
+const char *wndl_heap_which_name(enum wndl_heap_which which)
+{
+    static const char *const names[] = {
+        [WNDL_HEAP_WHICH_LIVE] = "live",
+        [WNDL_HEAP_WHICH_PEAK] = "peak",
+        [WNDL_HEAP_WHICH_ALL] = "all",
+        [WNDL_HEAP_WHICH_TEMPORARY] = "temporary",
+    };
+    return names[which];
+}
+
+bool wndl_heap_report_fill(struct wndl_heap_report *r,
+    const struct wndl_symbolized *s, const struct wndl_heap_choice *choice,
+    struct wndl_mem *mem)
+{
+    *r = (struct wndl_heap_report){.symbolized = s,
+        .which = wndl_heap_which_name(choice->which),
+        .peak_heap = WNDL_NO_INDEX};
+    wndl_arena_init(&r->arena, mem);
+    wndl_arena_init(&r->records.arena, mem);
+    wndl_vec_init(&r->rows, &r->arena, sizeof(struct wndl_heap_row));
+    for (size_t i = 0; i < WNDL_FINDINGS; i++)
+        wndl_vec_init(
+            &r->findings.rows[i], &r->arena, sizeof(struct wndl_finding));
+    return wndl_heap_list_init(&r->list, mem) && fill(r, choice) &&
+           wndl_heap_group(&r->records, &r->list, &choice->grouping, mem);
+}
+
+void wndl_heap_report_free(struct wndl_heap_report *r)
+{
+    wndl_heap_records_free(&r->records);
+    wndl_heap_list_free(&r->list);
+    wndl_arena_free(&r->arena);
+}

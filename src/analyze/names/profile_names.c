@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/names/profile_names.h"
+
+#include "analyze/names/extents.h"
+#include "analyze/names/jit.h"
+#include "symbolize/symbolizer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * The image at work; `symbols` is NULL when it has none. Its extents are
+ * opened for the first frame that has no name.
+ */
+struct work {
+    struct wndl_symbolized *s;
+    uint32_t module;
+    struct wndl_symbolizer *symbols;
+    struct wndl_extents extents;
+    bool extents_open;
+    const struct wndl_log *log;
+};
+
+static uint32_t module_of_frame(const struct wndl_symbolized *s, uint32_t frame)
+{
+    const struct wndl_frame_key *key = wndl_vec_at(&s->profile->frames, frame);
+    return key->image == WNDL_NO_INDEX ? (uint32_t)s->profile->images.len
+                                       : key->image;
+}
+
+/* The byte that was running: a return address is one past its call. */
+static uint64_t address_of_frame(
+    const struct wndl_symbolized *s, uint32_t frame)
+{
+    const struct wndl_frame_key *key = wndl_vec_at(&s->profile->frames, frame);
+    return key->interrupted || key->address == 0 ? key->address
+                                                 : key->address - 1;
+}
+
+/* The start of the function without a name; the address itself if unknown. */
+static uint64_t start_of_unnamed(struct work *w, uint64_t address)
+{
+    const struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
+    if (w->symbols == NULL)
+        return address;
+    if (!w->extents_open)
+        wndl_extents_open(&w->extents,
+            wndl_intern_text(&w->s->strings, module->path), w->s->arena.mem);
+    w->extents_open = true;
+    wndl_rva start = {address};
+    (void)wndl_extents_find(&w->extents, (wndl_rva){address}, &start);
+    return start.v;
+}
+
+/* Code in no image is one function: its addresses mean nothing to anyone. */
+static bool append_unnamed(struct work *w, uint32_t frame)
+{
+    const struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
+    const char *module_name = wndl_intern_text(&w->s->strings, module->name);
+    char name[512];
+    if (w->module == w->s->profile->images.len)
+        snprintf(name, sizeof name, "%s", module_name);
+    else
+        snprintf(name, sizeof name, "%.480s+0x%llx", module_name,
+            (unsigned long long)start_of_unnamed(
+                w, address_of_frame(w->s, frame)));
+    struct wndl_function function = {.module = w->module, .unnamed = true};
+    struct wndl_location location = {0};
+    bool fresh;
+    return wndl_symbolized_text(w->s, name, &function.name) &&
+           wndl_symbolized_function(
+               w->s, function, &location.function, &fresh) &&
+           wndl_symbolized_append(w->s, frame, &location);
+}
+
+/*
+ * Where a function that is not inlined starts: its file, by which functions
+ * of one name are told apart, is that of its first line, not that of the
+ * line at hand, which may come from an included file.
+ */
+static void find_start(struct work *w, const struct wndl_symbol_frame *from,
+    const char **file, uint32_t *line)
+{
+    struct wndl_symbols start;
+    *file = from->file;
+    *line = 0;
+    if (from->inlined || from->file[0] == '\0')
+        return;
+    if (wndl_symbolizer_lookup(w->symbols, from->function_rva, &start, NULL) !=
+        WNDL_OK)
+        return;
+    const struct wndl_symbol_frame *outer = &start.frames[start.count - 1];
+    if (outer->file[0] == '\0' || outer->function_rva != from->function_rva)
+        return;
+    *file = outer->file;
+    *line = outer->line;
+}
+
+/*
+ * The length of a name without what compilers append to their clones of a
+ * function: ".cold", ".isra.0", ".lto_priv.1", as a suffix or, demangled, as
+ * " [clone .cold]". The clones are one function to whoever wrote it.
+ */
+static size_t length_without_clone(const char *name)
+{
+    static const char *const suffixes[] = {".cold", ".part", ".isra",
+        ".constprop", ".lto_priv", ".llvm", " [clone "};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        const char *found = strstr(name, suffixes[i]);
+        if (found == NULL || found == name)
+            continue;
+        char after = found[strlen(suffixes[i])];
+        bool whole = after == '\0' || after == '.' || suffixes[i][0] == ' ';
+        if (whole && (size_t)(found - name) < length)
+            length = (size_t)(found - name);
+    }
+    return length;
+}
+
+static bool append_named(
+    struct work *w, uint32_t frame, const struct wndl_symbol_frame *from)
+{
+    struct wndl_function function = {.module = w->module};
+    struct wndl_location location = {
+        .line = from->line, .inlined = from->inlined};
+    const char *file;
+    bool fresh;
+    find_start(w, from, &file, &function.line);
+    struct wndl_bytes name = {
+        (const uint8_t *)from->function, length_without_clone(from->function)};
+    if (!wndl_intern_add(&w->s->strings, name, &function.name) ||
+        !wndl_symbolized_text(w->s, file, &function.file) ||
+        !wndl_symbolized_text(w->s, from->file, &location.file) ||
+        !wndl_symbolized_function(w->s, function, &location.function, &fresh))
+        return false;
+    struct wndl_function *known =
+        wndl_vec_at(&w->s->functions, location.function);
+    /* Not known from inlined code; clones start on later lines. */
+    if (known->line == 0 || (function.line != 0 && function.line < known->line))
+        known->line = function.line;
+    return wndl_symbolized_append(w->s, frame, &location);
+}
+
+/* An answer without a name, by line information alone, is none. */
+static bool append_frame(struct work *w, uint32_t frame)
+{
+    struct wndl_symbols answer = {0};
+    enum wndl_status status = WNDL_NOT_FOUND;
+    if (w->symbols != NULL)
+        status = wndl_symbolizer_lookup(
+            w->symbols, address_of_frame(w->s, frame), &answer, NULL);
+    if (status == WNDL_NOMEM)
+        return false;
+    if (status != WNDL_OK || answer.count == 0 ||
+        answer.frames[answer.count - 1].function[0] == '\0')
+        return append_unnamed(w, frame);
+    for (size_t i = 0; i < answer.count; i++) {
+        if (answer.frames[i].function[0] != '\0' &&
+            !append_named(w, frame, &answer.frames[i]))
+            return false;
+    }
+    return true;
+}
+
+static enum wndl_symbols_state state_of_failure(enum wndl_status status)
+{
+    switch (status) {
+    case WNDL_NOT_FOUND:
+        return WNDL_SYMBOLS_REPLACED;
+    case WNDL_IO:
+    case WNDL_DENIED:
+        return WNDL_SYMBOLS_NO_FILE;
+    default:
+        return WNDL_SYMBOLS_UNREADABLE;
+    }
+}
+
+static bool open_image(
+    struct work *w, const struct wndl_symbol_sources *sources)
+{
+    const struct wndl_image *image =
+        wndl_vec_at(&w->s->profile->images, w->module);
+    struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
+    const char *path = wndl_intern_text(&w->s->strings, module->path);
+    module->state = WNDL_SYMBOLS_NOWHERE;
+    if (path[0] != '/')
+        return true;
+    struct wndl_symbolizer_options options = {
+        .size = sizeof options,
+        .debug_dirs = sources->debug_dirs,
+        .debuginfod = sources->debuginfod,
+        .cache = sources->cache,
+        .build_id = image->build_id.size == 0 ? NULL : image->build_id.data,
+        .build_id_size = image->build_id.size,
+    };
+    struct wndl_error err = {0};
+    enum wndl_status status = wndl_symbolizer_open_with(
+        w->s->arena.mem, path, &options, &w->symbols, &err);
+    if (status == WNDL_OK)
+        return true;
+    char text[320];
+    module->state = state_of_failure(status);
+    err.file[0] = '\0'; /* the module says which */
+    wndl_error_text(&err, text, sizeof text);
+    wndl_log(w->log, WNDL_LOG_WARNING, "%s: no symbols: %s", path, text);
+    return status != WNDL_NOMEM &&
+           wndl_symbolized_text(w->s, text, &module->detail);
+}
+
+static void log_source(
+    const struct work *w, const char *path, const char *debug_file)
+{
+    static const char *const sources[] = {
+        [WNDL_SYMBOLS_LINES] = "names and lines from ",
+        [WNDL_SYMBOLS_NAMES] = "names from its symbol table, no lines",
+        [WNDL_SYMBOLS_EXPORTED] = "exported names only, no lines",
+    };
+    const struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
+    bool lines = module->state == WNDL_SYMBOLS_LINES;
+    wndl_log(w->log, WNDL_LOG_INFO, "%s: %s%s", path, sources[module->state],
+        lines ? debug_file : "");
+}
+
+static void warn_missing(const struct work *w, const char *path,
+    const struct wndl_symbolizer_info *info)
+{
+    char text[512];
+    if (info->files_missing == 0)
+        return;
+    wndl_error_text(&info->first_missing, text, sizeof text);
+    wndl_log(w->log, WNDL_LOG_WARNING,
+        "%s: %u file%s of debug information missing: %s", path,
+        info->files_missing, info->files_missing == 1 ? "" : "s", text);
+}
+
+/* After its frames, because damage is met on the way. */
+static bool close_image(struct work *w)
+{
+    if (w->extents_open)
+        wndl_extents_close(&w->extents);
+    if (w->symbols == NULL)
+        return true;
+    struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
+    struct wndl_symbolizer_info info;
+    wndl_symbolizer_get_info(w->symbols, &info);
+    module->state = info.has_dwarf    ? WNDL_SYMBOLS_LINES
+                    : info.has_symtab ? WNDL_SYMBOLS_NAMES
+                                      : WNDL_SYMBOLS_EXPORTED;
+    module->units_damaged = info.units_damaged;
+    const char *path = wndl_intern_text(&w->s->strings, module->path);
+    log_source(w, path, info.debug_file);
+    bool kept = true;
+    warn_missing(w, path, &info);
+    if (info.first_damage.status != WNDL_OK) {
+        char text[512];
+        wndl_error_text(&info.first_damage, text, sizeof text);
+        wndl_log(w->log, WNDL_LOG_WARNING, "%s: damaged, %u units lost: %s",
+            path, info.units_damaged, text);
+        kept = wndl_symbolized_text(w->s, text, &module->detail);
+    }
+    wndl_symbolizer_close(w->symbols);
+    w->symbols = NULL;
+    return kept;
+}
+
+static bool append_frames(struct work *w, const uint32_t *frames, size_t count)
+{
+    bool kept = true;
+    for (size_t i = 0; i < count && kept; i++)
+        kept = append_frame(w, frames[i]);
+    return kept;
+}
+
+/* Frames in no image: by the names that whoever made the code left. */
+static bool append_generated(
+    struct work *w, const uint32_t *frames, size_t count)
+{
+    bool kept = wndl_jit_symbolize(w->s, frames, count, w->log);
+    for (size_t i = 0; i < count && kept; i++) {
+        const struct wndl_span *span = wndl_vec_at(&w->s->spans, frames[i]);
+        kept = span->count != 0 || append_unnamed(w, frames[i]);
+    }
+    return kept;
+}
+
+/* The frames in order of their module; *starts has one more than modules. */
+static bool sort_by_module(
+    struct wndl_symbolized *s, uint32_t **frames, size_t **starts)
+{
+    size_t modules = s->modules.len;
+    size_t count = s->profile->frames.len;
+    *starts = wndl_arena_calloc(&s->arena, modules + 1, sizeof **starts);
+    *frames = wndl_arena_calloc(&s->arena, count + 1, sizeof **frames);
+    if (*starts == NULL || *frames == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        (*starts)[module_of_frame(s, i)]++;
+    size_t end = 0;
+    for (size_t m = 0; m <= modules; m++) {
+        end += (*starts)[m];
+        (*starts)[m] = end;
+    }
+    /* From the back, each start moves from its module's end to its start. */
+    for (uint32_t i = (uint32_t)count; i-- > 0;)
+        (*frames)[--(*starts)[module_of_frame(s, i)]] = i;
+    return true;
+}
+
+static bool symbolize_modules(struct wndl_symbolized *s,
+    const struct wndl_symbol_sources *sources, const struct wndl_log *log)
+{
+    uint32_t *frames;
+    size_t *starts;
+    if (!sort_by_module(s, &frames, &starts))
+        return false;
+    uint32_t images = (uint32_t)s->profile->images.len;
+    for (uint32_t m = 0; m < images; m++) {
+        struct work w = {.s = s, .module = m, .log = log};
+        struct wndl_module *module = wndl_vec_at(&s->modules, m);
+        module->state = WNDL_SYMBOLS_NOWHERE;
+        size_t count = starts[m + 1] - starts[m];
+        bool kept = count == 0 || open_image(&w, sources);
+        kept = kept && append_frames(&w, frames + starts[m], count);
+        kept = close_image(&w) && kept;
+        if (!kept)
+            return false;
+    }
+    struct work w = {.s = s, .module = images, .log = log};
+    struct wndl_module *nowhere = wndl_vec_at(&s->modules, images);
+    nowhere->state = WNDL_SYMBOLS_NOWHERE;
+    return append_generated(
+        &w, frames + starts[images], starts[images + 1] - starts[images]);
+}
+
+enum wndl_status wndl_symbolize_profile(struct wndl_symbolized *s,
+    const struct wndl_symbol_sources *sources, const struct wndl_log *log,
+    struct wndl_error *err)
+{
+    if (!symbolize_modules(s, sources, log))
+        return wndl_fail(err, WNDL_NOMEM, "out of memory");
+    return WNDL_OK;
+}

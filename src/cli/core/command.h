@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command: what a subcommand is. One file per subcommand defines one of
+ * these; main.c lists them.
+ */
+#ifndef WNDL_CLI_CORE_COMMAND_H
+#define WNDL_CLI_CORE_COMMAND_H
+
+#include "cli/core/options.h"
+
+/* Exit codes; collect/loop/collector.h has those of a command that cannot
+ * run. */
+enum {
+    WNDL_EXIT_OK = 0,
+    WNDL_EXIT_FAILURE = 1,
+    WNDL_EXIT_USAGE = 2,
+};
+
+struct wndl_example {
+    const char *command;
+    const char *what; /* one sentence without a full stop */
+};
+
+struct wndl_command {
+    const char *name;
+    const char *summary;     /* "record a program and all its children" */
+    const char *operands;    /* "[--] COMMAND [ARG...]", "FILE" */
+    const char *description; /* paragraphs, separated by an empty line */
+    const struct wndl_option *options; /* ends with a NULL name */
+    size_t options_size;
+    const struct wndl_option *words; /* of $WINDLASS_OPTIONS; NULL: not read */
+    const struct wndl_example *examples; /* ends with a NULL command */
+    size_t min_operands;
+    size_t max_operands;
+    bool operands_end_options; /* options stop at the first operand */
+    bool operands_in_groups;   /* "--" behind the first one is one, too */
+    /* Returns the exit code. `options` is of options_size bytes. */
+    int (*run)(const void *options, struct wndl_operands operands);
+};
+
+extern const struct wndl_command wndl_cmd_record;
+extern const struct wndl_command wndl_cmd_heap;
+extern const struct wndl_command wndl_cmd_collect;
+extern const struct wndl_command wndl_cmd_ctl;
+extern const struct wndl_command wndl_cmd_report;
+extern const struct wndl_command wndl_cmd_diff;
+extern const struct wndl_command wndl_cmd_export;
+extern const struct wndl_command wndl_cmd_view;
+extern const struct wndl_command wndl_cmd_merge;
+extern const struct wndl_command wndl_cmd_push;
+extern const struct wndl_command wndl_cmd_fix;
+extern const struct wndl_command wndl_cmd_sym;
+extern const struct wndl_command wndl_cmd_dump_syms;
+extern const struct wndl_command wndl_cmd_unwind_info;
+extern const struct wndl_command wndl_cmd_unwind_table;
+extern const struct wndl_command wndl_cmd_doctor;
+
+/*
+ * "windlass: error: ..." on stderr, for people; a second sentence may say
+ * what to do. Returns WNDL_EXIT_FAILURE, so that a command ends in
+ * `return wndl_cli_error(...)`.
+ */
+int wndl_cli_error(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/* "windlass: ..." on stderr. */
+void wndl_cli_note(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/core/help.h"
+
+#include <string.h>
+
+enum { HELP_COLUMN = 26, HELP_WIDTH = 78 };
+
+static const char program_text[] =
+    "windlass records where a program's time goes, without privileges and "
+    "without frame pointers, and shows it by function, inlined frame, file "
+    "and line.";
+
+/* Words of `text` wrapped at HELP_WIDTH, later lines indented by `indent`. */
+static void wrapped(FILE *out, const char *text, int indent)
+{
+    int column = indent;
+    while (*text != '\0') {
+        int size = (int)strcspn(text, " \n");
+        if (column > indent && column + 1 + size > HELP_WIDTH) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', out);
+            column++;
+        }
+        fprintf(out, "%.*s", size, text);
+        column += size;
+        text += size;
+        if (strncmp(text, "\n\n", 2) == 0) {
+            fprintf(out, "\n\n%*s", indent, "");
+            column = indent;
+        }
+        text += strspn(text, " \n");
+    }
+    fputc('\n', out);
+}
+
+static int spell_option(
+    char *text, size_t size, const struct wndl_option *option)
+{
+    char letter[8] = "    ";
+    if (option->letter != 0)
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    const char *value =
+        option->choices != NULL ? option->choices : option->value;
+    return snprintf(text, size, "%s--%s%s%s", letter, option->name,
+        value == NULL ? "" : " ", value == NULL ? "" : value);
+}
+
+static void option_help_text(
+    char *text, size_t size, const struct wndl_option *option)
+{
+    int used = snprintf(text, size, "%s", option->help);
+    if (option->fallback != NULL)
+        used += snprintf(text + used, size - (size_t)used, " (default %s)",
+            option->fallback);
+    if (option->env != NULL)
+        snprintf(text + used, size - (size_t)used, " [$%s]", option->env);
+}
+
+static void help_option(FILE *out, const struct wndl_option *option)
+{
+    char spelled[128];
+    char text[512];
+    int used = spell_option(spelled, sizeof spelled, option);
+    option_help_text(text, sizeof text, option);
+    fprintf(out, "  %s", spelled);
+    if (used + 4 > HELP_COLUMN)
+        fprintf(out, "\n%*s", HELP_COLUMN, "");
+    else
+        fprintf(out, "%*s", HELP_COLUMN - used - 2, "");
+    wrapped(out, text, HELP_COLUMN);
+}
+
+static void help_word(FILE *out, const struct wndl_option *option)
+{
+    char text[512];
+    const char *value =
+        option->choices != NULL ? option->choices : option->value;
+    int used = fprintf(out, "  %s%s%s", option->name, value == NULL ? "" : "=",
+        value == NULL ? "" : value);
+    option_help_text(text, sizeof text, option);
+    if (used + 2 > HELP_COLUMN)
+        fprintf(out, "\n%*s", HELP_COLUMN, "");
+    else
+        fprintf(out, "%*s", HELP_COLUMN - used, "");
+    wrapped(out, text, HELP_COLUMN);
+}
+
+void wndl_help_words(FILE *out, const struct wndl_option *rows)
+{
+    fprintf(out, "%s holds any of these, separated by spaces or commas:\n\n",
+        WNDL_OPTIONS_ENV);
+    for (; rows->name != NULL; rows++)
+        help_word(out, rows);
+    fprintf(
+        out, "\nExample: %s=\"rate=5000 output=app.wndl\"\n", WNDL_OPTIONS_ENV);
+}
+
+static const struct wndl_option help_row = {
+    .letter = 'h', .name = "help", .help = "say this and stop"};
+
+void wndl_help_command(FILE *out, const struct wndl_command *command)
+{
+    fprintf(out, "Usage: windlass %s [OPTION...] %s\n\n", command->name,
+        command->operands);
+    wrapped(out, command->description, 0);
+    fprintf(out, "\nOptions:\n");
+    for (const struct wndl_option *o = command->options; o->name != NULL; o++)
+        help_option(out, o);
+    help_option(out, &help_row);
+    if (command->examples == NULL)
+        return;
+    fprintf(out, "\nExamples:\n");
+    for (const struct wndl_example *e = command->examples; e->command != NULL;
+         e++)
+        fprintf(out, "  %s\n      %s\n", e->command, e->what);
+}
+
+void wndl_help_program(FILE *out, const struct wndl_command *const *commands)
+{
+    fprintf(out, "Usage: windlass COMMAND [OPTION...] [ARGUMENT...]\n\n");
+    wrapped(out, program_text, 0);
+    fprintf(out, "\nCommands:\n");
+    for (; *commands != NULL; commands++)
+        fprintf(out, "  %-11s %s\n", (*commands)->name, (*commands)->summary);
+    fprintf(out,
+        "\n'windlass COMMAND --help' tells more; 'windlass --version' what "
+        "is built in.\nStart with: windlass record -- COMMAND\n");
+}
+
+/* man(7): a leading dot or quote is a request, a backslash an escape. */
+static void man_text(FILE *out, const char *text)
+{
+    bool line_start = true;
+    for (; *text != '\0'; text++) {
+        if (strncmp(text, "\n\n", 2) == 0) {
+            fputs("\n.PP\n", out);
+            text++;
+            line_start = true;
+            continue;
+        }
+        if (line_start && (*text == '.' || *text == '\''))
+            fputs("\\&", out);
+        if (*text == '\\' || *text == '-')
+            fputc('\\', out);
+        fputs(*text == '\\' ? "e" : (char[2]){*text, '\0'}, out);
+        line_start = *text == '\n';
+    }
+    fputc('\n', out);
+}
+
+static void man_head(FILE *out, const char *name, const char *summary)
+{
+    fprintf(out, ".TH WINDLASS%s%s 1 \"\" \"windlass\" \"User Commands\"\n",
+        *name == '\0' ? "" : "\\-", name);
+    fprintf(out, ".SH NAME\nwindlass%s%s \\- %s\n", *name == '\0' ? "" : "\\-",
+        name, summary);
+}
+
+static void man_option(FILE *out, const struct wndl_option *option)
+{
+    char spelled[128];
+    char text[512];
+    spell_option(spelled, sizeof spelled, option);
+    option_help_text(text, sizeof text, option);
+    fprintf(out, ".TP\n.B ");
+    man_text(out, spelled + strspn(spelled, " "));
+    man_text(out, text);
+}
+
+void wndl_man_command(FILE *out, const struct wndl_command *command)
+{
+    man_head(out, command->name, command->summary);
+    fprintf(out, ".SH SYNOPSIS\n.B windlass %s\n[\\fIOPTION\\fR...] ",
+        command->name);
+    man_text(out, command->operands);
+    fprintf(out, ".SH DESCRIPTION\n");
+    man_text(out, command->description);
+    fprintf(out, ".SH OPTIONS\n");
+    for (const struct wndl_option *o = command->options; o->name != NULL; o++)
+        man_option(out, o);
+    man_option(out, &help_row);
+    if (command->examples != NULL)
+        fprintf(out, ".SH EXAMPLES\n");
+    for (const struct wndl_example *e = command->examples;
+         e != NULL && e->command != NULL; e++) {
+        fprintf(out, ".TP\n.B ");
+        man_text(out, e->command);
+        man_text(out, e->what);
+    }
+    fprintf(out, ".SH SEE ALSO\n.BR windlass (1)\n");
+}
+
+void wndl_man_program(FILE *out, const struct wndl_command *const *commands)
+{
+    man_head(out, "", "a native profiling toolkit");
+    fprintf(out, ".SH SYNOPSIS\n.B windlass\n\\fICOMMAND\\fR [...]\n");
+    fprintf(out, ".SH DESCRIPTION\n");
+    man_text(out, program_text);
+    fprintf(out, ".SH COMMANDS\n");
+    for (; *commands != NULL; commands++) {
+        fprintf(out, ".TP\n.BR windlass\\-%s (1)\n", (*commands)->name);
+        man_text(out, (*commands)->summary);
+    }
+}
+
+static void completion_words(FILE *out, const struct wndl_command *command)
+{
+    fprintf(out, "    %s) words=\"", command->name);
+    for (const struct wndl_option *o = command->options; o->name != NULL; o++)
+        fprintf(out, "--%s ", o->name);
+    fprintf(out, "--help\" ;;\n");
+}
+
+void wndl_completion_bash(FILE *out, const struct wndl_command *const *commands)
+{
+    fprintf(out, "_windlass() {\n  local words=\n");
+    fprintf(out, "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    words=\"");
+    for (size_t i = 0; commands[i] != NULL; i++)
+        fprintf(out, "%s ", commands[i]->name);
+    fprintf(out, "--help --version\"\n  else\n    case \"${COMP_WORDS[1]}\" "
+                 "in\n");
+    for (size_t i = 0; commands[i] != NULL; i++)
+        completion_words(out, commands[i]);
+    fprintf(out,
+        "    esac\n  fi\n"
+        "  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\""
+        "))\n}\ncomplete -o default -F _windlass windlass\n");
+}

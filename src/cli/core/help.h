@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * help: what `--help`, the man pages and the shell completions say, made from
+ * the tables of the commands.
+ */
+#ifndef WNDL_CLI_CORE_HELP_H
+#define WNDL_CLI_CORE_HELP_H
+
+#include "cli/core/command.h"
+
+#include <stdio.h>
+
+/* The whole `windlass COMMAND --help`. */
+void wndl_help_command(FILE *out, const struct wndl_command *command);
+
+/* What $WINDLASS_OPTIONS may hold, by the rows of its table. */
+void wndl_help_words(FILE *out, const struct wndl_option *rows);
+
+/* `windlass --help`; `commands` ends with NULL. */
+void wndl_help_program(FILE *out, const struct wndl_command *const *commands);
+
+/* windlass-COMMAND(1) as man(7) source. */
+void wndl_man_command(FILE *out, const struct wndl_command *command);
+
+/* windlass(1). */
+void wndl_man_program(FILE *out, const struct wndl_command *const *commands);
+
+/* A bash completion function for all commands. */
+void wndl_completion_bash(
+    FILE *out, const struct wndl_command *const *commands);
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/core/options.h"
+
+#include "cli/core/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROBLEM_SIZE = 160 };
+
+#define COUNT_MAX UINT64_C(1000000000000)
+#define SIZE_LIMIT (UINT64_C(1) << 40)
+
+struct parser {
+    const struct wndl_command *command;
+    void *options;
+    char *problem;
+    char **next; /* the argument to look at */
+};
+
+static bool complain(struct parser *p, const char *what, const char *about)
+{
+    snprintf(p->problem, PROBLEM_SIZE, "%s '%s'", what, about);
+    return false;
+}
+
+static bool set_count(
+    struct parser *p, const char *text, const struct wndl_option *option)
+{
+    uint64_t *field = (uint64_t *)((char *)p->options + option->offset);
+    uint64_t value = 0;
+    const char *c = text;
+    for (; *c >= '0' && *c <= '9' && value <= COUNT_MAX; c++)
+        value = value * 10 + (uint64_t)(*c - '0');
+    if (c == text || *c != '\0' || value == 0 || value > COUNT_MAX) {
+        snprintf(p->problem, PROBLEM_SIZE,
+            "--%s takes a whole number from 1 up, not '%s'", option->name,
+            text);
+        return false;
+    }
+    *field = value;
+    return true;
+}
+
+static bool set_real(
+    struct parser *p, const char *text, const struct wndl_option *option)
+{
+    char *end;
+    errno = 0;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || errno != 0 || !(value > 0)) {
+        snprintf(p->problem, PROBLEM_SIZE,
+            "--%s takes a number above 0, not '%s'", option->name, text);
+        return false;
+    }
+    *(double *)((char *)p->options + option->offset) = value;
+    return true;
+}
+
+/* How often 2^10 is in the unit that `letter` means, -1 for none. */
+static int unit_of(char letter)
+{
+    static const char letters[] = "KMG";
+    const char *at = letter == '\0' ? NULL : strchr(letters, letter);
+    return letter == '\0' ? 0 : at == NULL ? -1 : (int)(at - letters) + 1;
+}
+
+static bool set_size(
+    struct parser *p, const char *text, const struct wndl_option *option)
+{
+    char *end;
+    errno = 0;
+    uint64_t value = strtoull(text, &end, 10);
+    int unit = unit_of(*end);
+    bool number = *text >= '0' && *text <= '9' && errno == 0 && unit >= 0 &&
+                  (*end == '\0' || end[1] == '\0');
+    if (!number || value == 0 || value > SIZE_LIMIT >> 10 * unit) {
+        snprintf(p->problem, PROBLEM_SIZE,
+            "--%s takes a size up to 1024G such as 64M, not '%s'", option->name,
+            text);
+        return false;
+    }
+    *(uint64_t *)((char *)p->options + option->offset) = value << 10 * unit;
+    return true;
+}
+
+static bool set_choice(struct parser *p, const char *text,
+    const struct wndl_option *option, unsigned *field)
+{
+    size_t length = strlen(text);
+    unsigned index = 0;
+    for (const char *c = option->choices; c != NULL; index++) {
+        const char *bar = strchr(c, '|');
+        size_t size = bar == NULL ? strlen(c) : (size_t)(bar - c);
+        if (size == length && memcmp(c, text, size) == 0) {
+            *field = index;
+            return true;
+        }
+        c = bar == NULL ? NULL : bar + 1;
+    }
+    snprintf(p->problem, PROBLEM_SIZE, "--%s takes one of %s, not '%s'",
+        option->name, option->choices, text);
+    return false;
+}
+
+static bool set_chosen(
+    struct parser *p, const char *text, const struct wndl_option *option)
+{
+    struct wndl_option_choice *field =
+        (struct wndl_option_choice *)((char *)p->options + option->offset);
+    field->given = true;
+    return set_choice(p, text, option, &field->index);
+}
+
+static bool set_list(
+    struct parser *p, const char *text, const struct wndl_option *option)
+{
+    struct wndl_option_list *list =
+        (struct wndl_option_list *)((char *)p->options + option->offset);
+    if (list->replaceable)
+        *list = (struct wndl_option_list){0};
+    if (list->count == WNDL_OPTION_LIST_MAX)
+        return complain(p, "given too often: --", option->name);
+    list->texts[list->count++] = text;
+    return true;
+}
+
+static bool set_value(
+    struct parser *p, const char *text, const struct wndl_option *option)
+{
+    switch (option->type) {
+    case WNDL_OPT_FLAG:
+        *(bool *)((char *)p->options + option->offset) = true;
+        return true;
+    case WNDL_OPT_TEXT:
+        *(const char **)((char *)p->options + option->offset) = text;
+        return true;
+    case WNDL_OPT_COUNT:
+        return set_count(p, text, option);
+    case WNDL_OPT_REAL:
+        return set_real(p, text, option);
+    case WNDL_OPT_SIZE:
+        return set_size(p, text, option);
+    case WNDL_OPT_CHOICE:
+        return set_choice(
+            p, text, option, (unsigned *)((char *)p->options + option->offset));
+    case WNDL_OPT_CHOSEN:
+        return set_chosen(p, text, option);
+    case WNDL_OPT_LIST:
+        return set_list(p, text, option);
+    }
+    return false;
+}
+
+static bool set_defaults(struct parser *p, const struct wndl_option *rows)
+{
+    for (const struct wndl_option *o = rows; o->name != NULL; o++) {
+        const char *env = o->env == NULL ? NULL : getenv(o->env);
+        const char *text = env == NULL || *env == '\0' ? o->fallback : env;
+        if (text != NULL && !set_value(p, text, o))
+            return false;
+        if (o->type == WNDL_OPT_CHOSEN)
+            ((struct wndl_option_choice *)((char *)p->options + o->offset))
+                ->given = false;
+    }
+    return true;
+}
+
+static const struct wndl_option *find_long(
+    const struct wndl_option *rows, const char *name, size_t size)
+{
+    for (const struct wndl_option *o = rows; o->name != NULL; o++) {
+        if (strlen(o->name) == size && memcmp(o->name, name, size) == 0)
+            return o;
+    }
+    return NULL;
+}
+
+static const struct wndl_option *find_letter(
+    const struct wndl_command *command, char letter)
+{
+    for (const struct wndl_option *o = command->options; o->name != NULL; o++) {
+        if (o->letter == letter)
+            return o;
+    }
+    return NULL;
+}
+
+/* `attached` is the text after "=" or after the letter, or NULL. */
+static bool take_value(struct parser *p, const struct wndl_option *option,
+    const char *attached, const char *spelled)
+{
+    if (attached != NULL)
+        return set_value(p, attached, option);
+    if (*p->next == NULL)
+        return complain(p, "a value is missing after", spelled);
+    return set_value(p, *p->next++, option);
+}
+
+/* ---- words */
+
+/* "name" or "name=value". */
+static bool parse_word(struct parser *p, const char *word)
+{
+    size_t size = strcspn(word, "=");
+    const char *value = word[size] == '=' ? word + size + 1 : NULL;
+    const struct wndl_option *option = find_long(p->command->words, word, size);
+    if (option == NULL)
+        return complain(p, "there is no option", word);
+    if ((option->type == WNDL_OPT_FLAG) != (value == NULL))
+        return complain(p,
+            value == NULL ? "a value is missing after" : "no value goes with",
+            word);
+    return set_value(p, value, option);
+}
+
+static void make_replaceable(struct parser *p)
+{
+    for (const struct wndl_option *o = p->command->words; o->name != NULL;
+         o++) {
+        if (o->type == WNDL_OPT_LIST)
+            ((struct wndl_option_list *)((char *)p->options + o->offset))
+                ->replaceable = true;
+    }
+}
+
+/* The texts of options are parts of `words`, for good. */
+static bool parse_words(struct parser *p, char *words)
+{
+    static const char separators[] = " ,\t\n";
+    char *rest;
+    for (char *word = strtok_r(words, separators, &rest); word != NULL;
+         word = strtok_r(NULL, separators, &rest)) {
+        char why[PROBLEM_SIZE];
+        if (parse_word(p, word))
+            continue;
+        memcpy(why, p->problem, sizeof why);
+        snprintf(p->problem, PROBLEM_SIZE, WNDL_OPTIONS_ENV ": %.*s",
+            (int)(PROBLEM_SIZE - sizeof WNDL_OPTIONS_ENV - 2), why);
+        return false;
+    }
+    make_replaceable(p);
+    return true;
+}
+
+static bool asks_for_help(const char *words)
+{
+    return words != NULL && strcmp(words, "help") == 0;
+}
+
+static const char *environment_words(void)
+{
+    const char *text = getenv(WNDL_OPTIONS_ENV);
+    return text == NULL || asks_for_help(text) ? "" : text;
+}
+
+/* The environment's own text goes to the programs we start as it is. */
+static bool parse_environment(struct parser *p)
+{
+    static char *words;
+    const char *text = environment_words();
+    if (p->command->words == NULL)
+        return true;
+    if (p->command->words != p->command->options &&
+        !set_defaults(p, p->command->words))
+        return false;
+    free(words);
+    words = strdup(text);
+    return words == NULL ? complain(p, "out of memory at", text)
+                         : parse_words(p, words);
+}
+
+/* ---- arguments */
+
+static bool parse_long(struct parser *p, const char *argument)
+{
+    const char *name = argument + 2;
+    size_t size = strcspn(name, "=");
+    const char *attached = name[size] == '=' ? name + size + 1 : NULL;
+    const struct wndl_option *option =
+        find_long(p->command->options, name, size);
+    if (option == NULL)
+        return complain(p, "there is no option", argument);
+    if (option->type != WNDL_OPT_FLAG)
+        return take_value(p, option, attached, argument);
+    if (attached != NULL)
+        return complain(p, "no value goes with", argument);
+    return set_value(p, NULL, option);
+}
+
+static bool parse_letters(struct parser *p, const char *argument)
+{
+    for (const char *c = argument + 1; *c != '\0'; c++) {
+        const struct wndl_option *option = find_letter(p->command, *c);
+        if (option == NULL)
+            return complain(p, "there is no option", argument);
+        if (option->type != WNDL_OPT_FLAG)
+            return take_value(p, option, c[1] == '\0' ? NULL : c + 1, argument);
+        set_value(p, NULL, option);
+    }
+    return true;
+}
+
+static bool is_help(const char *argument)
+{
+    return strcmp(argument, "-h") == 0 || strcmp(argument, "--help") == 0;
+}
+
+/* The first word after those given, of the operands without brackets. */
+static void say_missing(struct parser *p, size_t given)
+{
+    const char *word = p->command->operands;
+    while (*word == '[' || (given > 0 && strchr(word, ' ') != NULL)) {
+        given -= *word != '[';
+        word += strcspn(word, " ") + 1;
+    }
+    snprintf(p->problem, PROBLEM_SIZE, "%.*s is missing",
+        (int)strcspn(word, " "), word);
+}
+
+static enum wndl_parse_result check_operands(
+    struct parser *p, const struct wndl_operands *operands)
+{
+    if (operands->count < p->command->min_operands)
+        say_missing(p, operands->count);
+    else if (operands->count > p->command->max_operands)
+        complain(p, "one argument too many:",
+            operands->texts[p->command->max_operands]);
+    else
+        return WNDL_PARSE_OK;
+    return WNDL_PARSE_ERROR;
+}
+
+enum wndl_parse_result wndl_options_parse(const struct wndl_command *command,
+    char **argv, void *options, struct wndl_operands *operands,
+    char problem[160])
+{
+    struct parser p = {command, options, problem, argv};
+    *operands = (struct wndl_operands){argv, 0};
+    if (command->words == command->options && command->words != NULL &&
+        asks_for_help(getenv(WNDL_OPTIONS_ENV)))
+        return WNDL_PARSE_HELP;
+    if (!set_defaults(&p, command->options) || !parse_environment(&p))
+        return WNDL_PARSE_ERROR;
+    bool only_operands = false;
+    while (*p.next != NULL) {
+        char *argument = *p.next++;
+        bool is_separator = command->operands_in_groups &&
+                            operands->count != 0 && strcmp(argument, "--") == 0;
+        bool is_operand = only_operands || is_separator || argument[0] != '-' ||
+                          argument[1] == '\0';
+        if (is_operand) {
+            argv[operands->count++] = argument;
+            only_operands |= command->operands_end_options;
+        } else if (strcmp(argument, "--") == 0) {
+            only_operands = true;
+        } else if (is_help(argument)) {
+            return WNDL_PARSE_HELP;
+        } else if (argument[1] == '-' ? !parse_long(&p, argument)
+                                      : !parse_letters(&p, argument)) {
+            return WNDL_PARSE_ERROR;
+        }
+    }
+    argv[operands->count] = NULL;
+    return check_operands(&p, operands);
+}

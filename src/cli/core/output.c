@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/core/output.h"
+
+#include "cli/core/command.h"
+#include "os/file.h"
+#include "rec/chunk.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int failed_write(const char *path)
+{
+    return wndl_cli_error("%s: cannot be written: %s", path, strerror(errno));
+}
+
+static int write_to_stdout(const struct wndl_output *o)
+{
+    if (!o->write(stdout, o->context))
+        return wndl_cli_error("out of memory; the output is not whole");
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return failed_write("standard output");
+    return WNDL_EXIT_OK;
+}
+
+static bool is_recording(const char *path)
+{
+    struct wndl_file file;
+    struct wndl_chunk_reader reader;
+    struct wndl_error err = {0};
+    if (wndl_file_open(path, &file, &err) != WNDL_OK)
+        return false;
+    enum wndl_status status = wndl_chunk_reader_init(&reader, file.bytes, &err);
+    wndl_file_close(&file);
+    return status == WNDL_OK || status == WNDL_UNSUPPORTED;
+}
+
+static bool is_same_file(const char *one, const char *other)
+{
+    struct stat a, b;
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && S_ISREG(a.st_mode) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+bool wndl_output_may_write(const char *path, const char *input)
+{
+    if (is_recording(path))
+        wndl_cli_error("%s: is a recording, which is never written over; "
+                       "name another file with -o",
+            path);
+    else if (input != NULL && is_same_file(path, input))
+        wndl_cli_error("%s: is what is read; name another file with -o", path);
+    else
+        return true;
+    return false;
+}
+
+/* Pipes and devices have no size, and are not ours to remove. */
+static bool is_regular(FILE *out)
+{
+    struct stat facts;
+    return fstat(fileno(out), &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
+static void say_written(const struct wndl_output *o, long size)
+{
+    if (o->open_with == NULL)
+        wndl_cli_note("wrote %s", o->path);
+    else if (size < 0)
+        wndl_cli_note("wrote %s; open it with %s", o->path, o->open_with);
+    else
+        wndl_cli_note("wrote %s, %ld bytes; open it with %s", o->path, size,
+            o->open_with);
+}
+
+/* ---- files */
+
+/* What ends a command while it writes, unless it is ignored. */
+static const int endings[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+enum { ENDINGS = sizeof endings / sizeof *endings };
+
+/* The file beside the one that it is to be, for who ends by a signal. */
+static char beside[PATH_MAX];
+
+/* What is written: that file, or the one itself. */
+struct target {
+    FILE *out;
+    bool is_beside;
+    struct sigaction were[ENDINGS]; /* until it is there */
+};
+
+static void end_by(int number)
+{
+    (void)unlink(beside);
+    raise(number); /* what it does by default, when this returns */
+}
+
+static void guard(struct target *t)
+{
+    const struct sigaction action = {
+        .sa_handler = end_by, .sa_flags = (int)SA_RESETHAND};
+    for (int i = 0; i < ENDINGS; i++) {
+        sigaction(endings[i], NULL, &t->were[i]);
+        if (t->were[i].sa_handler == SIG_DFL)
+            sigaction(endings[i], &action, NULL);
+    }
+}
+
+static void unguard(const struct target *t)
+{
+    for (int i = 0; i < ENDINGS; i++) {
+        if (t->were[i].sa_handler == SIG_DFL)
+            sigaction(endings[i], &t->were[i], NULL);
+    }
+}
+
+/* False: the one before, whose access the new one is to give, is of an owner or
+ * a group that it cannot be given. `old` is NULL where there was none. */
+static bool take_after(int fd, const struct stat *old)
+{
+    if (old != NULL)
+        return fchown(fd, old->st_uid, old->st_gid) == 0 &&
+               fchmod(fd, old->st_mode & 0777) == 0;
+    const mode_t mask = umask(077); /* meanwhile, to other threads as well */
+    umask(mask);
+    return fchmod(fd, 0666 & ~mask) == 0;
+}
+
+static FILE *make_beside(const struct stat *old)
+{
+    const int fd = mkstemp(beside);
+    if (fd < 0)
+        return NULL;
+    FILE *out = take_after(fd, old) ? fdopen(fd, "wb") : NULL;
+    if (out != NULL)
+        return out;
+    (void)unlink(beside);
+    close(fd);
+    return NULL;
+}
+
+static bool open_beside(
+    struct target *t, const char *path, const struct stat *old)
+{
+    const int length = snprintf(beside, sizeof beside, "%s.XXXXXX", path);
+    if (length < 0 || (size_t)length >= sizeof beside)
+        return false;
+    guard(t);
+    t->out = make_beside(old);
+    t->is_beside = t->out != NULL;
+    if (!t->is_beside)
+        unguard(t);
+    return t->is_beside;
+}
+
+/* In place: what a link leads to, pipes and devices; files of folders that no
+ * other can be made in, and of others. */
+static bool open_target(struct target *t, const char *path)
+{
+    struct stat old;
+    const bool exists = lstat(path, &old) == 0;
+    const bool is_file = exists ? S_ISREG(old.st_mode) : errno == ENOENT;
+    *t = (struct target){0};
+    if (is_file && (!exists || access(path, W_OK) == 0) &&
+        open_beside(t, path, exists ? &old : NULL))
+        return true;
+    t->out = fopen(path, "wb");
+    return t->out != NULL;
+}
+
+static bool copy(FILE *from, FILE *to)
+{
+    char some[1 << 14];
+    size_t size;
+    while ((size = fread(some, 1, sizeof some, from)) != 0) {
+        if (fwrite(some, 1, size, to) != size)
+            return false;
+    }
+    return !ferror(from);
+}
+
+static bool copy_file(const char *from, const char *to)
+{
+    FILE *in = fopen(from, "rb");
+    FILE *out = in != NULL ? fopen(to, "wb") : NULL;
+    bool copied = out != NULL && copy(in, out);
+    if (out != NULL)
+        copied = fclose(out) == 0 && copied;
+    if (in != NULL)
+        fclose(in);
+    return copied;
+}
+
+/* Containers have single files mounted, which no other can be moved over. */
+static bool move_to_place(const char *path)
+{
+    return rename(beside, path) == 0 ||
+           (errno == EBUSY && copy_file(beside, path));
+}
+
+static bool finish(const struct target *t, const char *path, bool whole)
+{
+    if (!t->is_beside)
+        return whole;
+    const bool moved = whole && move_to_place(path);
+    const int error = errno;
+    (void)unlink(beside); /* if it is there */
+    unguard(t);
+    errno = error;
+    return moved;
+}
+
+static int write_to_file(const struct wndl_output *o)
+{
+    struct target t;
+    if (!wndl_output_may_write(o->path, NULL))
+        return WNDL_EXIT_FAILURE;
+    if (!open_target(&t, o->path))
+        return failed_write(o->path);
+    bool whole = o->write(t.out, o->context);
+    long size = is_regular(t.out) ? ftell(t.out) : -1;
+    bool written = !ferror(t.out);
+    written = fclose(t.out) == 0 && written;
+    if (finish(&t, o->path, whole && written)) {
+        say_written(o, size);
+        return WNDL_EXIT_OK;
+    }
+    return whole ? failed_write(o->path) : wndl_cli_error("out of memory");
+}
+
+int wndl_output_write(const struct wndl_output *output)
+{
+    return strcmp(output->path, "-") == 0 ? write_to_stdout(output)
+                                          : write_to_file(output);
+}

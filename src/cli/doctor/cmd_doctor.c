@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* windlass doctor: whether and how well recording works here. */
+#include "base/json.h"
+#include "base/utf8.h"
+#include "cli/core/command.h"
+#include "cli/core/shell_word.h"
+#include "cli/doctor/doctor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <windlass/version.h>
+
+struct doctor_options {
+    bool json;
+};
+
+static const struct wndl_option option_table[] = {
+    {0, "json", NULL, NULL, NULL, NULL, "write JSON for programs to read",
+        WNDL_OPT_FLAG, offsetof(struct doctor_options, json)},
+    {0},
+};
+
+static const struct wndl_example examples[] = {
+    {"windlass doctor", "what this machine allows"},
+    {"windlass doctor ./server", "and whether this program can be recorded"},
+    {NULL, NULL},
+};
+
+/* ---- findings */
+
+struct wndl_doctor_finding *wndl_doctor_find(struct wndl_doctor *d,
+    const char *check, enum wndl_doctor_state state, const char *found, ...)
+{
+    va_list args;
+    size_t i = d->count < WNDL_DOCTOR_MAX ? d->count++ : WNDL_DOCTOR_MAX - 1;
+    struct wndl_doctor_finding *finding = &d->findings[i];
+    *finding = (struct wndl_doctor_finding){.check = check, .state = state};
+    va_start(args, found);
+    vsnprintf(finding->found, sizeof finding->found, found, args);
+    va_end(args);
+    return finding;
+}
+
+void wndl_doctor_setting(struct wndl_doctor_finding *finding,
+    const char *setting, const char *value, ...)
+{
+    va_list args;
+    snprintf(finding->setting, sizeof finding->setting, "%s", setting);
+    va_start(args, value);
+    vsnprintf(finding->value, sizeof finding->value, value, args);
+    va_end(args);
+}
+
+void wndl_doctor_advise(
+    struct wndl_doctor_finding *finding, const char *advice, ...)
+{
+    va_list args;
+    va_start(args, advice);
+    vsnprintf(finding->advice, sizeof finding->advice, advice, args);
+    va_end(args);
+}
+
+static bool works(const struct wndl_doctor *d)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        if (d->findings[i].stops)
+            return false;
+    }
+    return true;
+}
+
+/* ---- showing them */
+
+static const char *const states[] = {
+    [WNDL_DOCTOR_OK] = "ok",
+    [WNDL_DOCTOR_LIMITED] = "limited",
+    [WNDL_DOCTOR_NO] = "no",
+};
+
+/* What is named in it may have any name. */
+static void write_plain(struct wndl_buf *out, const char *text)
+{
+    wndl_utf8_plain(
+        out, (struct wndl_bytes){(const uint8_t *)text, strlen(text)});
+}
+
+static void write_line(
+    struct wndl_buf *out, const struct wndl_doctor_finding *f)
+{
+    wndl_buf_printf(out, "%-8s %-16s ", states[f->state], f->check);
+    write_plain(out, f->found);
+    if (f->setting[0] != '\0') {
+        wndl_buf_printf(
+            out, " (%s%s", f->setting, f->value[0] == '\0' ? "" : " is ");
+        write_plain(out, f->value);
+        wndl_buf_byte(out, ')');
+    }
+    wndl_buf_text(out, f->advice[0] == '\0' ? "" : "; ");
+    write_plain(out, f->advice);
+    wndl_buf_byte(out, '\n');
+}
+
+static void write_text(
+    struct wndl_buf *out, const struct wndl_doctor *d, const char *command)
+{
+    for (size_t i = 0; i < d->count; i++)
+        write_line(out, &d->findings[i]);
+    if (!works(d)) {
+        wndl_buf_text(out, "\nRecording does not work: see \"no\" above\n");
+        return;
+    }
+    wndl_buf_text(out, "\nNext: windlass record ");
+    if (command == NULL)
+        wndl_buf_text(out, "COMMAND");
+    else
+        wndl_shell_word(out, command);
+    wndl_buf_byte(out, '\n');
+}
+
+static void write_field(
+    struct wndl_buf *out, const char *name, const char *text)
+{
+    if (text[0] == '\0')
+        return;
+    wndl_buf_printf(out, ",\"%s\":", name);
+    wndl_json_text(out, text);
+}
+
+static void write_json(struct wndl_buf *out, const struct wndl_doctor *d)
+{
+    wndl_buf_printf(out,
+        "{\"version\":1,\"windlass\":\"%s\",\"works\":%s,"
+        "\"checks\":[",
+        wndl_version(), works(d) ? "true" : "false");
+    for (size_t i = 0; i < d->count; i++) {
+        const struct wndl_doctor_finding *f = &d->findings[i];
+        wndl_buf_printf(out, "%s\n{\"check\":\"%s\",\"state\":\"%s\"",
+            i == 0 ? "" : ",", f->check, states[f->state]);
+        if (f->stops)
+            wndl_buf_text(out, ",\"stops\":true");
+        write_field(out, "found", f->found);
+        write_field(out, "setting", f->setting);
+        write_field(out, "value", f->value);
+        write_field(out, "advice", f->advice);
+        wndl_buf_byte(out, '}');
+    }
+    wndl_buf_text(out, "]}\n");
+}
+
+static int run(const void *parsed, struct wndl_operands operands)
+{
+    const struct doctor_options *o = parsed;
+    const char *command = operands.texts[0];
+    struct wndl_doctor d = {.count = 0};
+    struct wndl_buf out;
+    wndl_doctor_machine(&d);
+    if (command != NULL)
+        wndl_doctor_program(&d, command);
+    wndl_buf_init(&out, wndl_mem_libc());
+    if (o->json)
+        write_json(&out, &d);
+    else
+        write_text(&out, &d, command);
+    if (!out.failed)
+        fwrite(out.data, 1, out.size, stdout);
+    bool written = !out.failed && fflush(stdout) == 0;
+    wndl_buf_free(&out);
+    if (!written)
+        return wndl_cli_error("cannot write to standard output");
+    return works(&d) ? WNDL_EXIT_OK : WNDL_EXIT_FAILURE;
+}
+
+const struct wndl_command wndl_cmd_doctor = {
+    .name = "doctor",
+    .summary = "say what can be recorded on this machine, and how well",
+    .operands = "[COMMAND]",
+    .description =
+        "Tries what recording needs, as the user that asks, and says what it "
+        "found, one line a check: \"ok\", \"limited\" (recording works, but "
+        "not as well as it could) or \"no\", with the setting that decides "
+        "on it, its value, and what to do. With COMMAND also whether that "
+        "program can be recorded and what will be known about its code; it "
+        "is not run.\n\n"
+        "The exit status is 1 if recording does not work.",
+    .options = option_table,
+    .options_size = sizeof(struct doctor_options),
+    .examples = examples,
+    .min_operands = 0,
+    .max_operands = 1,
+    .operands_end_options = true,
+    .run = run,
+};

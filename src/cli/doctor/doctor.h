@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * doctor: findings about what can be recorded, one a check. Those of the
+ * machine and those of a program are made apart; cmd_doctor.c shows them.
+ */
+#ifndef WNDL_CLI_DOCTOR_DOCTOR_H
+#define WNDL_CLI_DOCTOR_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum wndl_doctor_state {
+    WNDL_DOCTOR_OK,
+    WNDL_DOCTOR_LIMITED, /* recording works, but not as well as it could */
+    WNDL_DOCTOR_NO,
+};
+
+struct wndl_doctor_finding {
+    const char *check; /* a word, static */
+    enum wndl_doctor_state state;
+    bool stops;       /* without this nothing can be recorded */
+    char found[256];  /* what is the case */
+    char setting[48]; /* what decides on it, "" if there is no such thing */
+    char value[160];  /* of the setting, "" if it has none */
+    char advice[256]; /* what to do, "" if there is nothing to be done */
+};
+
+enum { WNDL_DOCTOR_MAX = 32 };
+
+struct wndl_doctor {
+    struct wndl_doctor_finding findings[WNDL_DOCTOR_MAX];
+    size_t count;
+};
+
+/* A new finding, at most WNDL_DOCTOR_MAX; valid for good. */
+struct wndl_doctor_finding *wndl_doctor_find(struct wndl_doctor *d,
+    const char *check, enum wndl_doctor_state state, const char *found, ...)
+    __attribute__((format(printf, 4, 5)));
+
+void wndl_doctor_setting(struct wndl_doctor_finding *finding,
+    const char *setting, const char *value, ...)
+    __attribute__((format(printf, 3, 4)));
+
+void wndl_doctor_advise(struct wndl_doctor_finding *finding, const char *advice,
+    ...) __attribute__((format(printf, 2, 3)));
+
+/* What this machine allows this user. */
+void wndl_doctor_machine(struct wndl_doctor *d);
+
+struct wndl_object;
+
+/* What of the heap of a program would be recorded. */
+void wndl_doctor_heap(struct wndl_doctor *d, struct wndl_object *program);
+
+/* Whether `command`, as a shell would find it, can be recorded, and what will
+ * be known about its code. */
+void wndl_doctor_program(struct wndl_doctor *d, const char *command);
+
+#endif

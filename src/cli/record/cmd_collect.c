@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_collect: `windlass collect`, which the runtime starts where the
+ * environment alone asks for a recording: records a process that is there
+ * already. Says nothing but errors, and those before the recording begins.
+ */
+#include "cli/core/command.h"
+#include "cli/core/help.h"
+#include "cli/record/options.h"
+#include "cli/record/unwind_tables.h"
+#include "cli/shared/runtime.h"
+#include "collect/proc/proc.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ARGUMENTS_MAX = 64 * 1024, ARGUMENTS = 1024 };
+
+struct collect_options {
+    struct wndl_record_options record; /* by WINDLASS_OPTIONS */
+    uint64_t pid, notify;
+    bool help_options;
+};
+
+static const struct wndl_option options[] = {
+    {0, "pid", "PID", NULL, NULL, NULL, "the process to be recorded",
+        WNDL_OPT_COUNT, offsetof(struct collect_options, pid)},
+    {0, "notify", "FD", NULL, NULL, NULL, "where to write the socket's path",
+        WNDL_OPT_COUNT, offsetof(struct collect_options, notify)},
+    {0, "help-options", NULL, NULL, NULL, NULL,
+        "list what WINDLASS_OPTIONS may hold, on stderr", WNDL_OPT_FLAG,
+        offsetof(struct collect_options, help_options)},
+    {0},
+};
+
+/* The process's own arguments, as a list; both live as long as we do. */
+static char **command_of(pid_t pid)
+{
+    static char text[ARGUMENTS_MAX + 1];
+    static char *list[ARGUMENTS + 1];
+    size_t size = wndl_proc_command(pid, text, ARGUMENTS_MAX);
+    size_t count = 0;
+    for (size_t at = 0; at < size && count < ARGUMENTS;
+         at += strlen(text + at) + 1)
+        list[count++] = text + at;
+    if (count == 0)
+        list[0] = text;
+    return list;
+}
+
+static bool notify(int fd, const char *socket)
+{
+    size_t size = strlen(socket);
+    bool told = write(fd, socket, size) == (ssize_t)size;
+    close(fd);
+    return told;
+}
+
+/* Who reads what the program says is not to wait for us. */
+static void leave_errors(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null >= 0)
+        (void)dup2(null, STDERR_FILENO);
+}
+
+static int collect(
+    const struct collect_options *o, struct wndl_collector_request *request)
+{
+    struct wndl_collector *c = NULL;
+    struct wndl_error err = {0};
+    char text[512];
+    int exit_code;
+    if (wndl_collector_choose(&request->engine, o->record.engine, &err) !=
+            WNDL_OK ||
+        wndl_collector_start(request, &c, &exit_code, &err) != WNDL_OK)
+        return wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
+    bool whole = notify((int)o->notify, wndl_collector_socket(c));
+    leave_errors();
+    wndl_collector_run_rest(c);
+    whole &= wndl_collector_finish(c, &err) == WNDL_OK;
+    wndl_collector_free(c);
+    return whole ? WNDL_EXIT_OK : WNDL_EXIT_FAILURE;
+}
+
+static int run(const void *parsed, struct wndl_operands operands)
+{
+    (void)operands;
+    const struct collect_options *o = parsed;
+    char problem[160];
+    if (o->help_options) {
+        wndl_help_words(stderr, wndl_record_option_rows);
+        return WNDL_EXIT_OK;
+    }
+    if (o->pid == 0 || o->notify == 0)
+        return wndl_cli_error("'windlass collect' is for our own use; see "
+                              "'windlass record --help'");
+    struct wndl_collector_request request = {
+        .command = command_of((pid_t)o->pid), .pid = (pid_t)o->pid};
+    if (!wndl_record_options_apply(&o->record, &request, problem))
+        return wndl_cli_error(
+            WNDL_OPTIONS_ENV ": %s; see " WNDL_OPTIONS_ENV "=help", problem);
+    if (!wndl_record_tables_attach(&o->record.tables, &request))
+        return WNDL_EXIT_FAILURE;
+    char *runtime = wndl_runtime_find(wndl_runtime_name(o->record.heap));
+    request.runtime = runtime;
+    (void)fcntl((int)o->notify, F_SETFD, FD_CLOEXEC);
+    int exit_code = collect(o, &request);
+    free(runtime);
+    return exit_code;
+}
+
+const struct wndl_command wndl_cmd_collect = {
+    .name = "collect",
+    .summary = "record a program that asks for it",
+    .operands = "",
+    .description = "What a program starts for itself when libwindlass-rt.so "
+                   "is preloaded and WINDLASS_OPTIONS is set.",
+    .options = options,
+    .options_size = sizeof(struct collect_options),
+    .words = wndl_record_option_rows,
+    .min_operands = 0,
+    .max_operands = 0,
+    .run = run,
+};

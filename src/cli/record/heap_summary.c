@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/record/summary.h"
+
+#include "cli/core/command.h"
+#include "model/heap.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { SIZE_TEXT = 32 };
+
+static const char *size_text(uint64_t bytes, char text[SIZE_TEXT])
+{
+    static const char *const units[] = {"kB", "MB", "GB"};
+    double value = (double)bytes / 1e3;
+    size_t unit = 0;
+    for (; unit < 2 && value >= 1e3; unit++)
+        value /= 1e3;
+    if (bytes < 1000)
+        snprintf(text, SIZE_TEXT, "%" PRIu64 " bytes", bytes);
+    else
+        snprintf(text, SIZE_TEXT, "%.1f %s", value, units[unit]);
+    return text;
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void list_live(char *text, size_t size,
+    const struct wndl_collector_heap_totals *t, const char *when)
+{
+    char live[SIZE_TEXT];
+    char peak[SIZE_TEXT];
+    char all[SIZE_TEXT];
+    snprintf(text, size,
+        "%s live in %" PRIu64 " block%s%s, %s at the %s; %" PRIu64
+        " allocation%s of %s",
+        size_text(t->live_bytes, live), t->live_blocks, plural(t->live_blocks),
+        when, size_text(t->peak, peak),
+        t->heaps > 1 ? "highest peak of one" : "peak", t->allocs,
+        plural(t->allocs), size_text(t->requested, all));
+}
+
+void wndl_heap_list_live(
+    char *text, size_t size, const struct wndl_collector_heap_totals *totals)
+{
+    list_live(text, size, totals, "");
+}
+
+/* Of blocks that were taken; those left out by chance have no stack to be
+ * complete. */
+static uint64_t with_a_stack(const struct wndl_collector_heap_totals *t)
+{
+    uint64_t sum = t->without;
+    for (size_t i = 0; i < WNDL_WALK_END_COUNT; i++)
+        sum += t->ends[i];
+    for (size_t i = 0; i < WNDL_HEAP_MISSES; i++)
+        sum += t->missed[i];
+    return sum;
+}
+
+static void say_missed(const struct wndl_collector_heap_totals *t)
+{
+    char reasons[400];
+    const char *names[WNDL_HEAP_MISSES];
+    for (unsigned i = 0; i < WNDL_HEAP_MISSES; i++)
+        names[i] = wndl_heap_missed_text(i);
+    wndl_record_list_reasons(reasons, sizeof reasons, t->missed, names);
+    if (reasons[0] != '\0')
+        wndl_cli_note("blocks that are only counted: %s", reasons);
+    if (t->without != 0)
+        wndl_cli_note("allocations without any stack: %" PRIu64, t->without);
+}
+
+static void say_frames(const struct wndl_collector_heap_totals *t)
+{
+    if (t->frames != 0)
+        wndl_cli_note("frames: %" PRIu64 " of allocations' stacks, %.1f %% as "
+                      "at the allocation before",
+            t->frames, 100.0 * (double)t->frames_resumed / (double)t->frames);
+}
+
+static void say_sanitized(uint32_t count)
+{
+    if (count != 0)
+        wndl_cli_note("%" PRIu32 " process%s with a sanitizer's runtime (that "
+                      "of -fsanitize=address, thread, ...): %s not recorded",
+            count, count == 1 ? "" : "es",
+            count == 1 ? "its heap is" : "their heaps are");
+}
+
+void wndl_heap_say_summary(const struct wndl_collector_result *result)
+{
+    const struct wndl_collector_heap_totals *t = &result->totals.heap;
+    char text[240];
+    char when[64] = " at the end";
+    say_sanitized(t->sanitized);
+    if (t->heaps == 0) {
+        wndl_cli_note("no process's heap was recorded");
+        return;
+    }
+    if (t->heaps > 1)
+        snprintf(when, sizeof when, " at the ends of %" PRIu32 " processes",
+            t->heaps);
+    list_live(text, sizeof text, t, when);
+    wndl_cli_note("%s, in %.2f s; %" PRIu32 " process%s seen", text,
+        (double)result->duration / 1e9, result->totals.processes,
+        result->totals.processes == 1 ? "" : "es");
+    wndl_record_say_complete(
+        "allocations' stacks are", t->ends, with_a_stack(t));
+    say_frames(t);
+    say_missed(t);
+    if (t->own_allocators != 0)
+        wndl_cli_note(
+            "%" PRIu32
+            " heap%s where the executable has an allocator inside: what is "
+            "called in there by itself is not seen",
+            t->own_allocators, plural(t->own_allocators));
+}

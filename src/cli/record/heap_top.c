@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* heap_top: what a recorded heap's report begins with, in a few lines. */
+#include "cli/record/summary.h"
+#include "cli/shared/heap_report.h"
+
+#include "cli/core/command.h"
+#include "model/short_name.h"
+#include "out/report_text/heap.h"
+
+enum { SITES = 5, NAMES = 3, NAME_BYTES = 48 };
+
+/* Of "function (file:line)" the function, of "??? (path + 0x10)" the place. */
+static struct wndl_bytes name_of(struct wndl_bytes text)
+{
+    size_t at = text.size;
+    while (at > 0 &&
+           !(text.data[at - 1] == '(' && at > 1 && text.data[at - 2] == ' '))
+        at--;
+    if (at == 0)
+        return text;
+    struct wndl_bytes name = {text.data, at - 2};
+    if (!wndl_bytes_is(name, "???"))
+        return name;
+    struct wndl_bytes place = {text.data + at, text.size - at - 1};
+    return wndl_path_name(place);
+}
+
+static void say_line(struct wndl_buf *line)
+{
+    for (size_t i = 0; i < line->size; i++) {
+        if (line->data[i] < ' ' || line->data[i] == 127)
+            line->data[i] = '?';
+    }
+    wndl_buf_byte(line, '\0');
+    if (!line->failed)
+        wndl_cli_note("  %s", (const char *)line->data);
+}
+
+static void say_record(const struct wndl_heap_report *r,
+    const struct wndl_heap_record *record, struct wndl_buf *out)
+{
+    struct wndl_heap_stack stack = record->stacks[WNDL_HEAP_ALLOCATED];
+    const char *tilde = record->figures.blocks_error > 0 ? "~" : "";
+    wndl_buf_clear(out);
+    wndl_buf_text(out, tilde);
+    wndl_text_count(out, (uint64_t)wndl_heap_usable(&record->figures), "byte");
+    wndl_buf_printf(out, " in %s", tilde);
+    wndl_text_count(out, (uint64_t)record->figures.blocks, "block");
+    for (uint32_t i = 0; i < stack.count && i < NAMES; i++) {
+        const struct wndl_heap_frame *frame =
+            wndl_heap_frame_at(&r->list, stack.leaf);
+        wndl_buf_text(out, i == 0 ? ": " : " < ");
+        wndl_short_name(name_of(wndl_intern_get(&r->list.strings, frame->text)),
+            NAME_BYTES, out);
+        stack.leaf = frame->caller;
+    }
+    say_line(out);
+}
+
+static void say_records(const struct wndl_heap_report *r)
+{
+    struct wndl_buf line;
+    wndl_buf_init(&line, wndl_mem_libc());
+    if (r->records.records.len != 0)
+        wndl_cli_note("held most at the peak:");
+    for (size_t i = 0; i < r->records.records.len && i < SITES; i++)
+        say_record(r, wndl_vec_at(&r->records.records, i), &line);
+    wndl_buf_free(&line);
+}
+
+static void say_loaded(const struct wndl_loaded *loaded)
+{
+    static const char *const no_filters[] = {NULL};
+    const struct wndl_heap_choice choice = {
+        .which = WNDL_HEAP_WHICH_PEAK,
+        .without_findings = true,
+        .grouping = {.max_frames = NAMES,
+            .ignore_alloc_fns = true,
+            .filters = no_filters},
+    };
+    struct wndl_heap_report report;
+    if (wndl_heap_report_fill(
+            &report, &loaded->symbolized, &choice, wndl_mem_libc()))
+        say_records(&report);
+    wndl_heap_report_free(&report);
+}
+
+void wndl_heap_say_top(const char *path)
+{
+    static const struct wndl_symbol_options usual;
+    struct wndl_loaded loaded;
+    struct wndl_input input;
+    if (!wndl_input_open(&input, path))
+        return;
+    if (wndl_load(&loaded, &input, &usual, 0, false)) {
+        say_loaded(&loaded);
+        wndl_unload(&loaded);
+    }
+    wndl_input_close(&input);
+}

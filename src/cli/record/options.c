@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/record/options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    RATE_MAX = 20000,
+    BUFFER_MIN = 256 * 1024,
+    SECONDS_MAX = 1000 * 1000 * 1000,
+    PROBLEM_SIZE = 160,
+    SAMPLE_BELOW = 4096,
+};
+
+/* What is drawn is a number of 32 bits, of which it takes a share. */
+#define SAMPLE_BELOW_MAX (UINT64_C(1) << 32)
+
+#define FIELD(name) offsetof(struct wndl_record_options, name)
+
+/* ---- rows of both tables */
+
+#define MAX_FRAMES                                                             \
+    {                                                                          \
+        0, "max-frames", "N", NULL, "512", NULL,                               \
+            "cut stacks that are deeper than N frames, up to 32768",           \
+            WNDL_OPT_COUNT, FIELD(max_frames)                                  \
+    }
+
+#define UNWIND                                                                 \
+    {                                                                          \
+        0, "unwind", NULL, "auto|cfi|fp|scan", "auto", NULL,                   \
+            "find callers by call frame information, by frame pointers, by "   \
+            "the "                                                             \
+            "first and where there is none by the second, or where neither "   \
+            "goes "                                                            \
+            "on by what looks like a return address, which may be wrong",      \
+            WNDL_OPT_CHOICE, FIELD(unwind)                                     \
+    }
+
+#define UNWIND_TABLE                                                           \
+    {                                                                          \
+        0, "unwind-table", "MODULE=FILE", NULL, NULL, NULL,                    \
+            "take the unwind table in FILE, windlass's or Chromium's, for "    \
+            "the "                                                             \
+            "program or library MODULE, a path or a file's name; may be "      \
+            "given "                                                           \
+            "again",                                                           \
+            WNDL_OPT_LIST, FIELD(tables)                                       \
+    }
+
+#define OUTPUT(pattern)                                                        \
+    {                                                                          \
+        'o', "output", "FILE", NULL, pattern, NULL,                            \
+            "where to write; %n is the program's name, %p its pid, %h the "    \
+            "host",                                                            \
+            WNDL_OPT_TEXT, FIELD(output)                                       \
+    }
+
+#define NO_CHILDREN                                                            \
+    {                                                                          \
+        0, "no-children", NULL, NULL, NULL, NULL,                              \
+            "record only the program itself, not what it starts",              \
+            WNDL_OPT_FLAG, FIELD(no_children)                                  \
+    }
+
+#define QUIET                                                                  \
+    {                                                                          \
+        'q', "quiet", NULL, NULL, NULL, NULL, "say nothing but errors",        \
+            WNDL_OPT_FLAG, FIELD(quiet)                                        \
+    }
+
+#define MODE                                                                   \
+    {                                                                          \
+        0, "mode", NULL, "live|cumulative", "live", NULL,                      \
+            "tell of the heap which blocks were alive at the end, at the "     \
+            "peak and "                                                        \
+            "at each snapshot, or also how long blocks lived and which lived " \
+            "for "                                                             \
+            "a moment only",                                                   \
+            WNDL_OPT_CHOSEN, FIELD(mode)                                       \
+    }
+
+#define STACKS                                                                 \
+    {                                                                          \
+        0, "stacks", NULL, "full|partial", "full", NULL,                       \
+            "take the stack of every block, or of smaller ones by chance "     \
+            "only: "                                                           \
+            "that costs less, and their figures are estimates",                \
+            WNDL_OPT_CHOSEN, FIELD(stacks)                                     \
+    }
+
+#define SAMPLE_BELOW_ROW                                                       \
+    {                                                                          \
+        0, "sample-below", "BYTES", NULL, NULL, NULL,                          \
+            "with --stacks partial: blocks below BYTES are taken by chance, "  \
+            "the "                                                             \
+            "smaller the rarer; 4096 when not given",                          \
+            WNDL_OPT_SIZE, FIELD(sample_below)                                 \
+    }
+
+#define EVERY                                                                  \
+    {                                                                          \
+        0, "every", "SEC", NULL, NULL, NULL,                                   \
+            "take a snapshot of the heap every SEC seconds too",               \
+            WNDL_OPT_REAL, FIELD(every)                                        \
+    }
+
+#define AT_PEAKS                                                               \
+    {                                                                          \
+        0, "at-peaks", NULL, NULL, NULL, NULL,                                 \
+            "take a snapshot of the heap also when it is larger than ever, "   \
+            "by 5 "                                                            \
+            "% or more",                                                       \
+            WNDL_OPT_FLAG, FIELD(at_peaks)                                     \
+    }
+
+#define NO_LEAKS                                                               \
+    {                                                                          \
+        0, "no-leaks", NULL, NULL, NULL, NULL,                                 \
+            "do not look for blocks at the end that nothing points to",        \
+            WNDL_OPT_FLAG, FIELD(no_leaks)                                     \
+    }
+
+/* ---- the tables */
+
+const struct wndl_option wndl_record_option_rows[] = {
+    {'r', "rate", "HZ", NULL, "1000", NULL,
+        "samples per second of CPU time of each thread, up to 20000",
+        WNDL_OPT_COUNT, FIELD(rate)},
+    {0, "engine", NULL, "auto|perf|tick|timer|outside", "auto", NULL,
+        "what interrupts a running thread: perf events of the kernel, timers "
+        "that come with its tick, timers of any rate, or nothing: then only "
+        "blocked threads are looked at",
+        WNDL_OPT_CHOICE, FIELD(engine)},
+    {0, "threads", "PATTERN[,PATTERN]", NULL, NULL, NULL,
+        "sample only threads whose name contains PATTERN in any case; 'main' "
+        "is each process's first thread, 'pid:N' all of process N",
+        WNDL_OPT_LIST, FIELD(threads)},
+    MAX_FRAMES,
+    UNWIND,
+    UNWIND_TABLE,
+    {0, "no-blocked", NULL, NULL, NULL, NULL,
+        "do not look at threads that do not run", WNDL_OPT_FLAG,
+        FIELD(no_blocked)},
+    {'d', "duration", "SEC", NULL, NULL, NULL,
+        "end the recording after SEC seconds; the command goes on",
+        WNDL_OPT_REAL, FIELD(duration)},
+    {0, "delay", "SEC", NULL, NULL, NULL,
+        "start paused and begin after SEC seconds, from which the "
+        "duration counts",
+        WNDL_OPT_REAL, FIELD(delay)},
+    {0, "buffer", "SIZE", NULL, NULL, NULL,
+        "keep only the last SIZE bytes of samples, such as 64M, in memory of "
+        "the recorder; they are written at the end, however the command "
+        "ends, and by 'windlass ctl PID dump'; a recorder that is killed "
+        "loses them",
+        WNDL_OPT_SIZE, FIELD(buffer)},
+    {0, "heap", NULL, NULL, NULL, NULL,
+        "record the heap too, as 'windlass heap' does; the next six options "
+        "are about that",
+        WNDL_OPT_FLAG, FIELD(heap)},
+    MODE,
+    STACKS,
+    SAMPLE_BELOW_ROW,
+    EVERY,
+    AT_PEAKS,
+    NO_LEAKS,
+    OUTPUT("%n.%p.cpu.wndl"),
+    NO_CHILDREN,
+    QUIET,
+    {'v', "verbose", NULL, NULL, NULL, NULL,
+        "show running counts: samples, frames by how they were found, ends "
+        "of stacks by reason",
+        WNDL_OPT_FLAG, FIELD(verbose)},
+    {0},
+};
+
+const struct wndl_option wndl_heap_option_rows[] = {
+    MODE,
+    STACKS,
+    SAMPLE_BELOW_ROW,
+    EVERY,
+    AT_PEAKS,
+    NO_LEAKS,
+    MAX_FRAMES,
+    UNWIND,
+    UNWIND_TABLE,
+    OUTPUT("%n.%p.heap.wndl"),
+    NO_CHILDREN,
+    QUIET,
+    {'v', "verbose", NULL, NULL, NULL, NULL,
+        "show running counts: live bytes and blocks, allocations",
+        WNDL_OPT_FLAG, FIELD(verbose)},
+    {0},
+};
+
+static bool join_patterns(
+    const struct wndl_option_list *list, char to[WNDL_SHM_PATTERNS])
+{
+    size_t used = 0;
+    to[0] = '\0';
+    for (size_t i = 0; i < list->count && used < WNDL_SHM_PATTERNS; i++)
+        used += (size_t)snprintf(to + used, WNDL_SHM_PATTERNS - used, "%s%s",
+            i == 0 ? "" : ",", list->texts[i]);
+    return used < WNDL_SHM_PATTERNS;
+}
+
+/* One that is empty would be in every name. */
+static bool has_empty_pattern(const struct wndl_option_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const char *text = list->texts[i];
+        size_t size = strlen(text);
+        if (size == 0 || text[0] == ',' || text[size - 1] == ',' ||
+            strstr(text, ",,") != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* 0: not given. */
+static bool is_too_short(double seconds)
+{
+    return seconds != 0 && seconds < 0.001;
+}
+
+/* What the collector fills in for. */
+static bool is_known_pattern(const char *pattern)
+{
+    for (const char *c = strchr(pattern, '%'); c != NULL;
+         c = strchr(c + 2, '%')) {
+        if (c[1] == '\0' || strchr("pnh%", c[1]) == NULL)
+            return false;
+    }
+    return true;
+}
+
+static bool check_output(const char *output, char *problem)
+{
+    if (*output == '\0' || strcmp(output, "-") == 0)
+        snprintf(problem, PROBLEM_SIZE,
+            "--output takes the name of a file, not '%s': standard output is "
+            "the command's",
+            output);
+    else if (!is_known_pattern(output))
+        snprintf(problem, PROBLEM_SIZE,
+            "--output knows %%n, %%p, %%h and %%%%, not what is in '%s'",
+            output);
+    else
+        return true;
+    return false;
+}
+
+static bool check_times(const struct wndl_record_options *o, char *problem)
+{
+    if (o->duration > SECONDS_MAX || o->delay > SECONDS_MAX)
+        snprintf(problem, PROBLEM_SIZE,
+            "--duration and --delay take at most %d seconds", SECONDS_MAX);
+    else if (is_too_short(o->duration) || is_too_short(o->delay))
+        snprintf(problem, PROBLEM_SIZE,
+            "--duration and --delay take at least 0.001 seconds");
+    else
+        return true;
+    return false;
+}
+
+static bool check_heap(const struct wndl_record_options *o, char *problem)
+{
+    bool given = o->mode.given || o->stacks.given || o->sample_below != 0 ||
+                 o->every != 0 || o->at_peaks || o->no_leaks;
+    if (given && !o->heap)
+        snprintf(problem, PROBLEM_SIZE,
+            "what is given for the heap goes with --heap only");
+    else if (o->sample_below != 0 && o->stacks.index == 0)
+        snprintf(problem, PROBLEM_SIZE,
+            "--sample-below goes with --stacks partial only");
+    else if (o->sample_below > SAMPLE_BELOW_MAX)
+        snprintf(problem, PROBLEM_SIZE, "--sample-below takes at most 4G");
+    else if (o->every != 0 && (o->every < 0.1 || o->every > SECONDS_MAX))
+        snprintf(problem, PROBLEM_SIZE, "--every takes 0.1 to %d seconds",
+            SECONDS_MAX);
+    else
+        return true;
+    return false;
+}
+
+static bool check(const struct wndl_record_options *o, char *problem)
+{
+    if (o->rate > RATE_MAX)
+        snprintf(problem, PROBLEM_SIZE,
+            "--rate takes at most %d, one sample every 50 us, not '%" PRIu64
+            "'",
+            RATE_MAX, o->rate);
+    else if (o->max_frames > WNDL_FRAMES_MAX)
+        snprintf(problem, PROBLEM_SIZE,
+            "--max-frames takes at most %d, not '%" PRIu64 "'", WNDL_FRAMES_MAX,
+            o->max_frames);
+    else if (o->buffer != 0 && o->buffer < BUFFER_MIN)
+        snprintf(problem, PROBLEM_SIZE, "--buffer takes at least %dK",
+            BUFFER_MIN / 1024);
+    else if (has_empty_pattern(&o->threads))
+        snprintf(problem, PROBLEM_SIZE, "--threads takes no empty PATTERN");
+    else
+        return check_times(o, problem) && check_heap(o, problem) &&
+               check_output(o->output, problem);
+    return false;
+}
+
+static void apply_heap(const struct wndl_record_options *o,
+    struct wndl_collector_heap_request *heap)
+{
+    uint64_t below = o->sample_below == 0 ? SAMPLE_BELOW : o->sample_below;
+    if (!o->heap)
+        return;
+    heap->flags = WNDL_HEAP_ON |
+                  (o->mode.index == 0 ? 0u : (unsigned)WNDL_HEAP_CUMULATIVE) |
+                  (o->no_leaks ? 0u : (unsigned)WNDL_HEAP_LEAKS);
+    heap->sample_below = o->stacks.index == 0 ? 0 : below;
+    heap->every = (uint64_t)(o->every * 1e9);
+    heap->at_peaks = o->at_peaks;
+}
+
+bool wndl_record_options_apply(const struct wndl_record_options *o,
+    struct wndl_collector_request *request, char problem[160])
+{
+    if (!check(o, problem))
+        return false;
+    request->file = o->output;
+    if (!o->no_samples)
+        request->interval = UINT64_C(1000000000) / o->rate;
+    request->blocked_interval =
+        o->no_samples || o->no_blocked ? 0 : WNDL_WATCH_INTERVAL_NS;
+    request->max_frames = (uint32_t)o->max_frames;
+    request->unwind = o->unwind;
+    request->duration = (uint64_t)(o->duration * 1e9);
+    request->delay = (uint64_t)(o->delay * 1e9);
+    request->kept = o->buffer;
+    request->only_first = o->no_children;
+    apply_heap(o, &request->heap);
+    if (join_patterns(&o->threads, request->threads))
+        return true;
+    snprintf(problem, PROBLEM_SIZE,
+        "--threads takes at most %d characters in all", WNDL_SHM_PATTERNS - 1);
+    return false;
+}

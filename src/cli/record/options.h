@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record_options: what `windlass record` and `windlass heap` can be told, and
+ * what of that the collector is asked for.
+ */
+#ifndef WNDL_CLI_RECORD_OPTIONS_H
+#define WNDL_CLI_RECORD_OPTIONS_H
+
+#include "cli/core/options.h"
+#include "collect/loop/collector.h"
+
+struct wndl_record_options {
+    uint64_t rate;   /* Hz */
+    unsigned engine; /* enum wndl_engine, NONE: the best */
+    unsigned unwind; /* enum wndl_unwind_with */
+    uint64_t max_frames;
+    struct wndl_option_list threads;
+    struct wndl_option_list tables; /* MODULE=FILE each */
+    const char *output;
+    double duration, delay; /* seconds, 0: not given */
+    uint64_t buffer;        /* bytes, 0: not given */
+    bool no_blocked;
+    bool no_children;
+    bool quiet, verbose;
+    bool heap, no_samples;            /* of `heap`, both are set */
+    struct wndl_option_choice mode;   /* 0 live, 1 cumulative */
+    struct wndl_option_choice stacks; /* 0 full, 1 partial */
+    uint64_t sample_below;            /* bytes, 0: not given */
+    double every;                     /* seconds, 0: not given */
+    bool at_peaks, no_leaks;
+};
+
+extern const struct wndl_option wndl_record_option_rows[];
+extern const struct wndl_option wndl_heap_option_rows[];
+
+/*
+ * Fills in what the options say; `request` borrows their texts. False when
+ * they make no sense; `problem` is then one line.
+ */
+bool wndl_record_options_apply(const struct wndl_record_options *options,
+    struct wndl_collector_request *request, char problem[160]);
+
+#endif

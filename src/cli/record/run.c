@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/record/run.h"
+
+#include "cli/core/command.h"
+#include "cli/record/summary.h"
+#include "cli/record/unwind_tables.h"
+#include "cli/shared/runtime.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static int say_error(const struct wndl_error *err)
+{
+    char text[512];
+    wndl_cli_error("%s", wndl_error_text(err, text, sizeof text));
+    return WNDL_EXIT_START;
+}
+
+/* What the command left running is recorded on without us. */
+static _Noreturn void go_on_alone(struct wndl_collector *c)
+{
+    wndl_collector_run_rest(c);
+    bool whole = wndl_collector_finish(c, NULL) == WNDL_OK;
+    wndl_collector_free(c);
+    _exit(whole ? WNDL_EXIT_OK : WNDL_EXIT_FAILURE);
+}
+
+/* Ends the recording, or leaves it to another process: its pid. */
+static pid_t finish(struct wndl_collector *c, enum wndl_collector_stage stage)
+{
+    struct wndl_error err = {0};
+    pid_t other = -1;
+    if (stage == WNDL_COLLECTOR_LEFT)
+        other = wndl_collector_detach(c);
+    if (other == 0)
+        go_on_alone(c);
+    if (other < 0 && wndl_collector_finish(c, &err) != WNDL_OK)
+        say_error(&err);
+    return other;
+}
+
+static int record_to_the_end(
+    const struct wndl_record_options *o, struct wndl_collector *c)
+{
+    struct wndl_collector_result result;
+    struct wndl_record_progress progress = {0};
+    if (o->verbose)
+        wndl_collector_tell(c, wndl_record_say_progress, &progress);
+    enum wndl_collector_stage stage = wndl_collector_run(c);
+    wndl_collector_tell(c, NULL, NULL);
+    wndl_record_end_progress(&progress);
+    pid_t other = finish(c, stage);
+    wndl_collector_result(c, &result);
+    if (!o->quiet && stage == WNDL_COLLECTOR_STOPPED)
+        wndl_cli_note("the recording has ended; the command goes on, and its "
+                      "end is waited for");
+    if (!o->quiet)
+        wndl_record_say_summary(o, &result, other);
+    if (stage == WNDL_COLLECTOR_STOPPED)
+        return wndl_collector_wait(c);
+    return result.exit_code;
+}
+
+static int record(
+    const struct wndl_record_options *o, struct wndl_collector_request *request)
+{
+    struct wndl_collector *c = NULL;
+    struct wndl_error err = {0};
+    int exit_code;
+    if (!o->no_samples &&
+        wndl_collector_choose(&request->engine, o->engine, &err) != WNDL_OK)
+        return say_error(&err);
+    if (!o->quiet && !o->no_samples)
+        wndl_record_say_engine(&request->engine);
+    if (wndl_collector_start(request, &c, &exit_code, &err) != WNDL_OK)
+        say_error(&err);
+    else
+        exit_code = record_to_the_end(o, c);
+    wndl_collector_free(c);
+    return exit_code;
+}
+
+int wndl_record_run(const struct wndl_record_options *o,
+    struct wndl_operands operands, const char *command)
+{
+    struct wndl_collector_request request = {.command = operands.texts};
+    char problem[160];
+    if (!wndl_record_options_apply(o, &request, problem)) {
+        wndl_cli_error("%s; see 'windlass %s --help'", problem, command);
+        return WNDL_EXIT_USAGE;
+    }
+    if (!wndl_record_tables_attach(&o->tables, &request))
+        return WNDL_EXIT_START;
+    const char *name = wndl_runtime_name(o->heap);
+    char *runtime = wndl_runtime_find(name);
+    int exit_code = WNDL_EXIT_START;
+    request.runtime = runtime;
+    if (runtime == NULL)
+        wndl_cli_error("%s is not where this windlass was built or "
+                       "installed; install it again",
+            name);
+    else if (!wndl_runtime_can_be_preloaded(runtime))
+        wndl_cli_error("'%s' cannot be preloaded: the loader's list is split "
+                       "at spaces and colons; install windlass elsewhere",
+            runtime);
+    else
+        exit_code = record(o, &request);
+    free(runtime);
+    return exit_code;
+}

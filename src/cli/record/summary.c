@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/record/summary.h"
+
+#include "cli/core/command.h"
+#include "cli/core/shell_word.h"
+#include "cli/record/modules.h"
+#include "cli/record/unwind_tables.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <windlass/unwind.h>
+
+static const char *const loss_names[WNDL_LOSS_REASONS] = {
+    [WNDL_LOSS_RING_FULL] = "the buffer was full",
+    [WNDL_LOSS_TREE_FULL] = "too many different stacks",
+    [WNDL_LOSS_THREADS_FULL] = "too many threads",
+    [WNDL_LOSS_MODULES_FULL] = "too many modules",
+    [WNDL_LOSS_BUSY] = "a sample was being taken",
+    [WNDL_LOSS_NO_STACK] = "the stack was not found",
+};
+
+static const char *const end_names[WNDL_WALK_END_COUNT] = {
+    [WNDL_END_TRUNCATED] = "deeper than --max-frames",
+    [WNDL_END_NO_RULE] = "no unwind information",
+    [WNDL_END_BAD_READ] = "left the stack",
+    [WNDL_END_NO_PROGRESS] = "went in circles",
+    [WNDL_END_BAD_CFI] = "damaged unwind information",
+    [WNDL_END_BAD_PC] = "returned into no code",
+    [WNDL_END_FP_ROOT] = "by frame pointer only",
+};
+
+static const char *const how_names[WNDL_FRAMES_BY] = {
+    [WNDL_HOW_CONTEXT] = "interrupted",
+    [WNDL_HOW_CFI] = "by call frame information",
+    [WNDL_HOW_FP] = "by frame pointer",
+    [WNDL_HOW_SCAN] = "by scanning the stack",
+    [WNDL_FRAMES_RESUMED] = "the same as at the sample before",
+};
+
+static const char *const refusal_names[WNDL_REFUSALS] = {
+    [WNDL_REFUSAL_NONE] = "it never loaded the recorder",
+    [WNDL_REFUSAL_STATIC] = "it is statically linked",
+    [WNDL_REFUSAL_SETUID] = "it runs with other rights (set-user-ID)",
+    [WNDL_REFUSAL_LIBC] =
+        "it is made for another libc than glibc 2.35 or newer",
+    [WNDL_REFUSAL_GO] = "it is written in Go",
+    [WNDL_REFUSAL_EMULATED] = "it is run by an emulator",
+    [WNDL_REFUSAL_ENVIRONMENT] = "it was started with another environment",
+    [WNDL_REFUSAL_MACHINE] = "it is made for another processor or word size",
+    [WNDL_REFUSAL_DESCRIPTORS] = "no descriptor was free (ulimit -n)",
+    [WNDL_REFUSAL_MEMORY] = "there was no memory for it (ulimit -v, -f)",
+    [WNDL_REFUSAL_SANDBOX] = "its sandbox forbids it",
+    [WNDL_REFUSAL_CLONE] = "it was made by a bare clone()",
+    [WNDL_REFUSAL_VERSION] =
+        "it loaded the recorder of another version of windlass",
+};
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void say_timers(const struct wndl_collector_engine *engine)
+{
+    char setting[80] = "";
+    if (engine->paranoid != -2)
+        snprintf(setting, sizeof setting,
+            "; the setting kernel.perf_event_paranoid is %d", engine->paranoid);
+    wndl_cli_note("the kernel refuses perf events (%s%s); using timers",
+        strerror(engine->refusal), setting);
+}
+
+void wndl_record_say_engine(const struct wndl_collector_engine *engine)
+{
+    if (engine->engine == WNDL_ENGINE_TIMER && engine->refusal != 0)
+        say_timers(engine);
+    else if (engine->engine == WNDL_ENGINE_TICK)
+        wndl_cli_note("timers that come with the kernel's tick fire no faster "
+                      "than that, often 250 Hz");
+    else if (!engine->sample_kernel)
+        wndl_cli_note("time in the kernel is sampled by its tick only, often "
+                      "250 Hz, because the setting "
+                      "kernel.perf_event_paranoid is %d; 1 would allow more",
+            engine->paranoid);
+}
+
+void wndl_record_list_reasons(
+    char *text, size_t size, const uint64_t *counts, const char *const names[8])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < 8; i++) {
+        if (names[i] == NULL || counts[i] == 0 || used >= size)
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s %" PRIu64,
+            used == 0 ? "" : ", ", names[i], counts[i]);
+    }
+}
+
+void wndl_record_list_frames(
+    char *text, size_t size, const struct wndl_collector_totals *totals)
+{
+    wndl_record_list_reasons(text, size, totals->frames_by, how_names);
+}
+
+void wndl_record_list_ends(
+    char *text, size_t size, const struct wndl_collector_totals *totals)
+{
+    static const char *names[WNDL_WALK_END_COUNT];
+    for (size_t i = 0; i < WNDL_WALK_END_COUNT; i++)
+        names[i] = end_names[i];
+    names[WNDL_END_COMPLETE] = "complete";
+    wndl_record_list_reasons(text, size, totals->ends, names);
+}
+
+static void say_frames(const struct wndl_collector_totals *t)
+{
+    char text[400];
+    wndl_record_list_frames(text, sizeof text, t);
+    if (text[0] != '\0')
+        wndl_cli_note("frames: %s", text);
+}
+
+/* In hundredths, rounded down: 100.00 % is said of all of them only. */
+void wndl_record_say_complete(
+    const char *what, const uint64_t ends[WNDL_WALK_END_COUNT], uint64_t all)
+{
+    char reasons[400];
+    if (all == 0)
+        return;
+    wndl_record_list_reasons(reasons, sizeof reasons, ends, end_names);
+    uint64_t share =
+        (uint64_t)((double)ends[WNDL_END_COMPLETE] * 10000 / (double)all);
+    if (share >= 10000 && ends[WNDL_END_COMPLETE] < all)
+        share = 9999;
+    wndl_cli_note("%" PRIu64 ".%02" PRIu64 " %% of the %s complete%s%s%s",
+        share / 100, share % 100, what,
+        reasons[0] == '\0' ? "" : " (others: ", reasons,
+        reasons[0] == '\0' ? "" : ")");
+}
+
+/*
+ * What is not in samples: starting up, threads that lived for less than an
+ * interval, what could not be followed.
+ */
+static void say_cpu(const struct wndl_collector_result *result)
+{
+    double all = (double)result->cpu / 1e9;
+    double sampled = (double)result->totals.cpu / 1e9;
+    if (all < 0.005)
+        return;
+    if (result->totals.samples == 0)
+        wndl_cli_note(
+            "none of the command's %.2f s of CPU time are in samples", all);
+    else if (result->discarded == 0 && sampled <= all + 0.005)
+        wndl_cli_note("%.2f s of the command's %.2f s of CPU time are in "
+                      "samples",
+            sampled < all ? sampled : all, all);
+    else if (result->discarded == 0)
+        /* Nobody waited for some of its processes: they are in no account. */
+        wndl_cli_note("%.2f s of CPU time are in samples, of which the "
+                      "command accounts for %.2f s",
+            sampled, all);
+}
+
+static void say_blocked(const struct wndl_watch_totals *w)
+{
+    if (w->blocked + w->waiting != 0)
+        wndl_cli_note("%.2f s of threads' time were spent blocked, %.2f s "
+                      "waiting for a CPU",
+            (double)w->blocked / 1e9, (double)w->waiting / 1e9);
+    if (w->refused != 0)
+        wndl_cli_note("blocked threads of %" PRIu32 " process%s could not be "
+                      "looked at: %s",
+            w->refused, w->refused == 1 ? "" : "es",
+            strerror(w->refused_errno));
+}
+
+/* Samples that are not in the recording, as report counts them. */
+static uint64_t dropped(const struct wndl_collector_totals *t)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < WNDL_LOSS_REASONS; i++)
+        count += loss_names[i] == NULL ? 0 : t->lost[i];
+    return count;
+}
+
+static void say_discarded(uint64_t count)
+{
+    if (count != 0)
+        wndl_cli_note("%" PRIu64
+                      " sample%s made room for later ones (--buffer)",
+            count, plural(count));
+}
+
+static void say_losses(const struct wndl_collector_totals *t)
+{
+    char reasons[400];
+    wndl_record_list_reasons(reasons, sizeof reasons, t->lost, loss_names);
+    if (reasons[0] != '\0')
+        wndl_cli_note("dropped: %s", reasons);
+    if (t->lost[WNDL_LOSS_OVERRUN] != 0)
+        wndl_cli_note("%" PRIu64 " timer ticks came too fast to be samples of "
+                      "their own; CPU times take account of them",
+            t->lost[WNDL_LOSS_OVERRUN]);
+    if (t->interrupted_calls != 0)
+        wndl_cli_note("%" PRIu64 " blocking call%s of the program returned "
+                      "EINTR because of the sampling",
+            t->interrupted_calls, plural(t->interrupted_calls));
+    if (t->damaged != 0)
+        wndl_cli_note("%" PRIu64 " time%s the program had overwritten the "
+                      "recorder's memory; what stood there is lost",
+            t->damaged, plural(t->damaged));
+}
+
+static void say_left(const struct wndl_collector_result *result, pid_t other)
+{
+    uint32_t n = result->left;
+    if (other > 0)
+        wndl_cli_note("%" PRIu32 " process%s still run%s and go%s on being "
+                      "recorded, until %s or 'windlass ctl %d stop'",
+            n, n == 1 ? "" : "es", n == 1 ? "s" : "", n == 1 ? "es" : "",
+            n == 1 ? "it ends" : "they end", (int)other);
+    else if (n != 0)
+        wndl_cli_note("%" PRIu32 " process%s still running, no longer recorded",
+            n, n == 1 ? " is" : "es are");
+}
+
+/* It may have no name: it was gone before it could be looked at. */
+static void say_one_unfollowed(const struct wndl_collector_unfollowed *u)
+{
+    const char *reason = refusal_names[u->reason % WNDL_REFUSALS];
+    if (u->name[0] == '\0')
+        wndl_cli_note(
+            "process %" PRIu32 " could not be recorded: %s", u->pid, reason);
+    else
+        wndl_cli_note("'%s' (process %" PRIu32 ") could not be recorded: %s",
+            u->name, u->pid, reason);
+}
+
+static void say_unfollowed(const struct wndl_collector_result *result)
+{
+    uint32_t count = result->totals.unfollowed;
+    for (uint32_t i = 0; i < count && i < WNDL_COLLECTOR_NAMED; i++)
+        say_one_unfollowed(&result->unfollowed[i]);
+    if (count > WNDL_COLLECTOR_NAMED)
+        wndl_cli_note("%" PRIu32 " more could not be recorded",
+            count - WNDL_COLLECTOR_NAMED);
+}
+
+static void say_engines(const struct wndl_collector_result *result)
+{
+    if (result->other_engine != 0)
+        wndl_cli_note("%" PRIu32 " process%s sampled in another way than the "
+                      "first, or not at all",
+            result->other_engine, result->other_engine == 1 ? "" : "es");
+    if (result->traced != 0)
+        wndl_cli_note("%" PRIu32 " process%s not sampled while a debugger was "
+                      "attached",
+            result->traced, result->traced == 1 ? " was" : "es were");
+}
+
+/* The last line is there to be copied. */
+static void say_next(const char *path)
+{
+    struct wndl_buf word;
+    wndl_buf_init(&word, wndl_mem_libc());
+    wndl_shell_word(&word, path);
+    wndl_buf_byte(&word, '\0');
+    if (!word.failed)
+        wndl_cli_note(
+            "next:\n\n    windlass report %s", (const char *)word.data);
+    wndl_buf_free(&word);
+}
+
+static void say_samples(const struct wndl_collector_result *result)
+{
+    const struct wndl_collector_totals *t = &result->totals;
+    uint64_t kept = t->samples - result->discarded;
+    wndl_cli_note("%" PRIu64 " sample%s kept, %" PRIu64
+                  " dropped, in %.2f s, of %" PRIu32 " thread%s; %" PRIu32
+                  " process%s seen",
+        kept, plural(kept), dropped(t), (double)result->duration / 1e9,
+        t->threads, plural(t->threads), t->processes,
+        t->processes == 1 ? "" : "es");
+    say_cpu(result);
+    say_blocked(&result->watched);
+    wndl_record_say_complete("stacks are", t->ends, t->samples);
+    say_frames(t);
+}
+
+void wndl_record_say_summary(const struct wndl_record_options *options,
+    const struct wndl_collector_result *result, pid_t other)
+{
+    const struct wndl_collector_totals *t = &result->totals;
+    if (!options->no_samples)
+        say_samples(result);
+    if (options->heap)
+        wndl_heap_say_summary(result);
+    wndl_record_say_modules(result, options->verbose);
+    wndl_record_tables_say(result, other <= 0 && result->left == 0);
+    say_discarded(result->discarded);
+    say_losses(t);
+    say_unfollowed(result);
+    if (!options->no_samples)
+        say_engines(result);
+    say_left(result, other);
+    if (options->heap && t->heap.heaps != 0 && other <= 0)
+        wndl_heap_say_top(result->path);
+    wndl_cli_note(
+        "wrote %s (%.1f kB)", result->path, (double)result->bytes / 1e3);
+    say_next(result->path);
+}

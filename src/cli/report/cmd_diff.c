@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* windlass diff: what became more and less from one recording to the next. */
+#include "cli/core/command.h"
+#include "cli/report/diff_table.h"
+#include "cli/shared/dmd_report.h"
+#include "cli/shared/heap_report.h"
+
+#include <string.h>
+
+static const struct wndl_option option_table[] = {
+    {0, "by", "WHAT", "usual|fn|line|module|thread|path", "usual", NULL,
+        "what the rows are; usual: records of two heaps, else functions",
+        WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, by)},
+    {0, "time", "KIND", "usual|cpu|blocked|wall", "usual", NULL,
+        "samples: which time: using the CPU, which is usual, blocked, or both "
+        "with the time spent waiting for a CPU",
+        WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, time)},
+    {0, "compare", "WHAT", "usual|share|amount", "usual", NULL,
+        "what of a row: its share of all in its recording, or how much it is; "
+        "usual: shares of time, amounts of heaps",
+        WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, compare)},
+    {0, "threshold", "PERCENT", NULL, NULL, NULL,
+        "exit with status 1 if a row grew by more than PERCENT of all and by "
+        "more than the noise",
+        WNDL_OPT_REAL, offsetof(struct wndl_diff_options, threshold)},
+    {0, "plot", "OUT", NULL, NULL, NULL,
+        "write the first 8 rows of the table as an SVG picture, too",
+        WNDL_OPT_TEXT, offsetof(struct wndl_diff_options, plot)},
+    {'n', "rows", "N", NULL, NULL, NULL,
+        "how many rows to show: 30, or all with --json; of records 1000",
+        WNDL_OPT_COUNT, offsetof(struct wndl_diff_options, rows)},
+    {0, "full-names", NULL, NULL, NULL, NULL,
+        "show long C++ names whole, not as Class<...>::function(...)",
+        WNDL_OPT_FLAG, offsetof(struct wndl_diff_options, full_names)},
+    {0, "json", NULL, NULL, NULL, NULL,
+        "of recordings: write JSON for programs to read", WNDL_OPT_FLAG,
+        offsetof(struct wndl_diff_options, json)},
+    {0, "no-pager", NULL, NULL, NULL, NULL,
+        "write to the terminal itself, not through $PAGER", WNDL_OPT_FLAG,
+        offsetof(struct wndl_diff_options, no_pager)},
+    {0, "heap", NULL, NULL, NULL, NULL,
+        "compare the heaps of recordings that have samples too", WNDL_OPT_FLAG,
+        offsetof(struct wndl_diff_options, of_heap)},
+    WNDL_HEAP_FILTER_ROWS(struct wndl_diff_options, heap, ""),
+    WNDL_SYMBOL_OPTION_ROWS(struct wndl_diff_options, symbols),
+    {0},
+};
+
+static const struct wndl_example examples[] = {
+    {"windlass diff monday.cpu.wndl friday.cpu.wndl",
+        "which functions have another share of the time"},
+    {"windlass diff --threshold 2 old.*.cpu.wndl -- new.*.cpu.wndl",
+        "the same of several recordings each, failing if one grew by more "
+        "than 2 % of all"},
+    {"windlass diff --filter parse_ --plot parse.svg v1.wndl v2.wndl v3.wndl",
+        "how the share of those functions went from one to the next"},
+    {"windlass diff --filter cache_ monday.heap.wndl friday.heap.wndl",
+        "what those functions hold in the second recording that they did not "
+        "in the first"},
+    {"windlass diff --by fn monday.heap.wndl friday.heap.wndl",
+        "which functions hold more"},
+    {"windlass diff dmd-browser-4711-1.json.gz dmd-browser-4711-2.json.gz",
+        "what the second of two DMD files holds that the first did not"},
+    {NULL, NULL},
+};
+
+/* ---- files of DMD */
+
+static bool wants_table(const struct wndl_diff_options *o)
+{
+    return o->by != 0 || o->compare != WNDL_DIFF_COMPARE_USUAL ||
+           o->threshold > 0 || o->plot != NULL;
+}
+
+static int diff_dmd(const struct wndl_diff_options *o,
+    const struct wndl_input *earlier, const struct wndl_input *later)
+{
+    if (o->json || wants_table(o) || o->time != 0) {
+        wndl_cli_error("%s is a file of DMD: --json, --by and the like are for "
+                       "recordings; see 'windlass diff --help'",
+            earlier->name);
+        return WNDL_EXIT_USAGE;
+    }
+    const struct wndl_dmd_report report = {
+        .command = "diff",
+        .inputs = {earlier, later},
+        .count = 2,
+        .heap = &o->heap,
+        .symbols = &o->symbols,
+        .rows = o->rows,
+        .paged = !o->no_pager,
+    };
+    return wndl_dmd_report(&report);
+}
+
+/* ---- two recordings */
+
+static int diff_two(const struct wndl_diff_options *o,
+    const struct wndl_loaded loaded[2], const char *const names[2])
+{
+    const struct wndl_heap_show show = {
+        .options = &o->heap,
+        .rows = o->rows,
+        .json = o->json,
+        .paged = !o->no_pager && !o->json,
+    };
+    bool of_heap = wndl_heap_shown_of(&loaded[0].profile, o->of_heap) ||
+                   wndl_heap_shown_of(&loaded[1].profile, o->of_heap);
+    if (of_heap && !wants_table(o) && o->time == 0)
+        return wndl_heap_diff(loaded, names, &show);
+    struct wndl_diff_table table;
+    int exit_code = WNDL_EXIT_FAILURE;
+    if (wndl_diff_table_init(&table, o)) {
+        exit_code = wndl_diff_table_add(&table, &loaded[0], names[0], 0);
+        if (exit_code == WNDL_EXIT_OK)
+            exit_code = wndl_diff_table_add(&table, &loaded[1], names[1], 1);
+        if (exit_code == WNDL_EXIT_OK)
+            exit_code = wndl_diff_table_show(&table);
+    }
+    wndl_diff_table_free(&table);
+    return exit_code;
+}
+
+static int diff_recordings(const struct wndl_diff_options *o,
+    const struct wndl_input *earlier, const struct wndl_input *later)
+{
+    const char *const names[] = {earlier->name, later->name};
+    const uint64_t snapshot = o->heap.of.snapshot;
+    struct wndl_loaded loaded[2];
+    if (!wndl_load(&loaded[0], earlier, &o->symbols, snapshot, false))
+        return WNDL_EXIT_FAILURE;
+    int exit_code = WNDL_EXIT_FAILURE;
+    if (wndl_load(&loaded[1], later, &o->symbols, snapshot, false)) {
+        exit_code = diff_two(o, loaded, names);
+        wndl_unload(&loaded[1]);
+    }
+    wndl_unload(&loaded[0]);
+    return exit_code;
+}
+
+static int diff_inputs(const struct wndl_diff_options *o,
+    const struct wndl_input *earlier, const struct wndl_input *later)
+{
+    bool dmd[] = {
+        wndl_dmd_json_guess(earlier->bytes), wndl_dmd_json_guess(later->bytes)};
+    if (dmd[0] != dmd[1])
+        return wndl_cli_error(
+            "%s and %s are of different kinds", earlier->name, later->name);
+    return dmd[0] ? diff_dmd(o, earlier, later)
+                  : diff_recordings(o, earlier, later);
+}
+
+static int diff_files(
+    const struct wndl_diff_options *o, const char *earlier, const char *later)
+{
+    struct wndl_input inputs[2];
+    if (!wndl_input_open(&inputs[0], earlier))
+        return WNDL_EXIT_FAILURE;
+    int exit_code = WNDL_EXIT_FAILURE;
+    if (wndl_input_open(&inputs[1], later)) {
+        exit_code = diff_inputs(o, &inputs[0], &inputs[1]);
+        wndl_input_close(&inputs[1]);
+    }
+    wndl_input_close(&inputs[0]);
+    return exit_code;
+}
+
+/* ---- more of them, one in memory at a time */
+
+static int add_file(
+    struct wndl_diff_table *table, const char *path, uint32_t group)
+{
+    struct wndl_input input;
+    struct wndl_loaded loaded;
+    if (!wndl_input_open(&input, path))
+        return WNDL_EXIT_FAILURE;
+    bool is_loaded = wndl_load(
+        &loaded, &input, &table->o->symbols, table->o->heap.of.snapshot, false);
+    int exit_code = WNDL_EXIT_FAILURE;
+    if (is_loaded) {
+        exit_code = wndl_diff_table_add(table, &loaded, path, group);
+        wndl_unload(&loaded);
+    }
+    wndl_input_close(&input);
+    return exit_code;
+}
+
+static bool is_separator(const char *operand)
+{
+    return strcmp(operand, "--") == 0;
+}
+
+static bool has_separator(struct wndl_operands operands)
+{
+    for (size_t i = 0; i < operands.count; i++) {
+        if (is_separator(operands.texts[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Each file is a group of its own, unless "--" stands between groups. */
+static int diff_groups(
+    const struct wndl_diff_options *o, struct wndl_operands operands)
+{
+    bool grouped = has_separator(operands);
+    struct wndl_diff_table table;
+    uint32_t group = 0;
+    int exit_code =
+        wndl_diff_table_init(&table, o) ? WNDL_EXIT_OK : WNDL_EXIT_FAILURE;
+    for (size_t i = 0; i < operands.count && exit_code == WNDL_EXIT_OK; i++) {
+        if (is_separator(operands.texts[i])) {
+            group++;
+            continue;
+        }
+        exit_code = add_file(&table, operands.texts[i], group);
+        group += !grouped;
+    }
+    if (exit_code == WNDL_EXIT_OK)
+        exit_code = wndl_diff_table_show(&table);
+    wndl_diff_table_free(&table);
+    return exit_code;
+}
+
+/* The first operand is never one. */
+static bool has_empty_group(struct wndl_operands operands)
+{
+    for (size_t i = 1; i < operands.count; i++) {
+        if (is_separator(operands.texts[i]) &&
+            (i + 1 == operands.count || is_separator(operands.texts[i + 1])))
+            return true;
+    }
+    return false;
+}
+
+static int run_diff(const void *options, struct wndl_operands operands)
+{
+    const struct wndl_diff_options *o = options;
+    if (has_empty_group(operands)) {
+        wndl_cli_error(
+            "a file is missing behind --; see 'windlass diff --help'");
+        return WNDL_EXIT_USAGE;
+    }
+    if (operands.count == 2)
+        return diff_files(o, operands.texts[0], operands.texts[1]);
+    if (operands.count == 3 && is_separator(operands.texts[1]))
+        return diff_files(o, operands.texts[0], operands.texts[2]);
+    return diff_groups(o, operands);
+}
+
+const struct wndl_command wndl_cmd_diff = {
+    .name = "diff",
+    .summary = "show what changed from one recording to the next",
+    .operands = "EARLIER LATER [FILE...]",
+    .description =
+        "Shows how recordings differ: of time, each function's share of it; of "
+        "heaps (windlass heap) for each stack the blocks and bytes of LATER "
+        "less those of EARLIER, or with --by what functions, lines, modules "
+        "or call paths hold. Things are the same if their names are, so that "
+        "builds may differ. A change that is more than the noise has an "
+        "asterisk: docs/diff.md tells how that is found.\n\n"
+        "-- between files makes two groups of them, of several recordings of "
+        "the same each, whose means are compared: EARLIER... -- LATER... "
+        "More than two files, or groups, are a series: a table and a plot "
+        "from the first to the last.\n\n"
+        "Two files of Mozilla's DMD (JSON, version 5, also compressed by gzip) "
+        "are compared as heaps are. They must be of one mode. Percentages of "
+        "records are of the difference of the two heaps.\n\n"
+        "The exit status is 1 if something grew by more than --threshold, or "
+        "a file could not be read.",
+    .options = option_table,
+    .options_size = sizeof(struct wndl_diff_options),
+    .examples = examples,
+    .min_operands = 2,
+    .max_operands = SIZE_MAX,
+    .operands_in_groups = true,
+    .run = run_diff,
+};

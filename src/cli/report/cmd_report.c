@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* windlass report: where the time of a recording went. */
+#include "analyze/time/calltree.h"
+#include "analyze/time/report_fill.h"
+#include "cli/core/command.h"
+#include "cli/core/shell_word.h"
+#include "cli/core/terminal.h"
+#include "cli/shared/dmd_report.h"
+#include "cli/shared/heap_report.h"
+#include "cli/shared/loaded.h"
+#include "out/report_json/report_json.h"
+#include "out/report_text/report_text.h"
+
+#include <string.h>
+
+struct report_options {
+    struct wndl_option_choice by;   /* enum wndl_view */
+    struct wndl_option_choice time; /* enum wndl_time */
+    bool tree;
+    bool marks;
+    uint64_t rows; /* 0: not given */
+    double min_percent;
+    bool full_names;
+    bool json;
+    bool no_pager;
+    bool verbose;
+    bool of_heap;
+    struct wndl_heap_options heap;
+    struct wndl_symbol_options symbols;
+};
+
+enum { USUAL_ROWS = 30 };
+
+static const struct wndl_option option_table[] = {
+    {0, "by", "WHAT", "fn|line|module|thread", "fn", NULL,
+        "what the rows of the table are", WNDL_OPT_CHOSEN,
+        offsetof(struct report_options, by)},
+    {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
+        "which time to show: using the CPU, blocked, or both with the time "
+        "spent waiting for a CPU",
+        WNDL_OPT_CHOSEN, offsetof(struct report_options, time)},
+    {0, "tree", NULL, NULL, NULL, NULL,
+        "show the call tree instead of the table", WNDL_OPT_FLAG,
+        offsetof(struct report_options, tree)},
+    {0, "marks", NULL, NULL, NULL, NULL,
+        "show what the program marked (windlass/profile.h) instead of the "
+        "table",
+        WNDL_OPT_FLAG, offsetof(struct report_options, marks)},
+    {'n', "rows", "N", NULL, NULL, NULL,
+        "how many rows of the table, or records of a heap, to show: 30, or all "
+        "with --json or --marks",
+        WNDL_OPT_COUNT, offsetof(struct report_options, rows)},
+    {0, "min", "PERCENT", NULL, "0.5", NULL,
+        "leave out what has a smaller share of the time from the tree",
+        WNDL_OPT_REAL, offsetof(struct report_options, min_percent)},
+    {0, "full-names", NULL, NULL, NULL, NULL,
+        "show long C++ names whole, not as Class<...>::function(...)",
+        WNDL_OPT_FLAG, offsetof(struct report_options, full_names)},
+    {0, "json", NULL, NULL, NULL, NULL,
+        "write JSON for programs to read, with the whole tree for --tree and "
+        "all marks for --marks",
+        WNDL_OPT_FLAG, offsetof(struct report_options, json)},
+    {0, "no-pager", NULL, NULL, NULL, NULL,
+        "write to the terminal itself, not through $PAGER", WNDL_OPT_FLAG,
+        offsetof(struct report_options, no_pager)},
+    {'v', "verbose", NULL, NULL, NULL, NULL,
+        "say on standard error which file each module's names come from",
+        WNDL_OPT_FLAG, offsetof(struct report_options, verbose)},
+    {0, "heap", NULL, NULL, NULL, NULL,
+        "show the heap of a recording that has samples too", WNDL_OPT_FLAG,
+        offsetof(struct report_options, of_heap)},
+    WNDL_HEAP_OPTION_ROWS(struct report_options, heap),
+    WNDL_SYMBOL_OPTION_ROWS(struct report_options, symbols),
+    {0},
+};
+
+static const struct wndl_example examples[] = {
+    {"windlass report app.4711.cpu.wndl", "the 30 functions that cost most"},
+    {"windlass report --tree app.4711.cpu.wndl",
+        "the same as a call tree, from main down"},
+    {"windlass report --by line -n 10 app.4711.cpu.wndl",
+        "the ten hottest lines"},
+    {"windlass report --filter parse_ --blocks peak app.4711.heap.wndl",
+        "what the functions that begin so held at the peak"},
+    {"windlass report --sort-by num-blocks dmd-browser-4711.json.gz",
+        "what a file of Mozilla's DMD says, most blocks first"},
+    {"windlass report --time blocked --tree app.4711.cpu.wndl",
+        "what its threads were waiting for"},
+    {NULL, NULL},
+};
+
+/* Of which there is something, when there is nothing of the time shown. */
+static const char *other_time(const struct wndl_report *report)
+{
+    const struct wndl_profile *p = report->symbolized->profile;
+    return p->samples.len != 0 ? "cpu" : "blocked";
+}
+
+static void next_command(struct wndl_buf *command,
+    const struct wndl_report *report, const struct report_options *o,
+    const char *path)
+{
+    static const char *const times[] = {"", "--time blocked ", "--time wall "};
+    if (!wndl_report_has_rows(report))
+        wndl_buf_printf(
+            command, "windlass report --time %s ", other_time(report));
+    else if (o->marks)
+        wndl_buf_text(command, "windlass report ");
+    else if (o->tree)
+        wndl_buf_printf(command,
+            "windlass export -f folded %s-o stacks.folded ",
+            times[o->time.index]);
+    else
+        wndl_buf_printf(
+            command, "windlass report --tree %s", times[o->time.index]);
+    wndl_shell_word(command, path);
+    wndl_buf_byte(command, '\0');
+}
+
+static void write_text(const struct wndl_report *report,
+    const struct report_options *o, const char *path, struct wndl_buf *out)
+{
+    struct wndl_buf next;
+    wndl_buf_init(&next, out->mem);
+    next_command(&next, report, o, path);
+    struct wndl_text_layout layout = {
+        .width = o->full_names ? 0 : wndl_terminal_width(),
+        .full_names = o->full_names,
+        .utf8 = wndl_terminal_utf8(),
+        .marks = o->marks,
+        .max_rows = o->rows != 0 ? o->rows
+                    : o->marks   ? SIZE_MAX
+                                 : USUAL_ROWS,
+        .min_percent = o->min_percent,
+        .next = next.failed ? NULL : (const char *)next.data,
+    };
+    if (strcmp(path, "-") == 0) /* is used up */
+        layout.next = NULL;
+    wndl_report_text(report, &layout, out);
+    wndl_buf_free(&next);
+}
+
+static void write_json(const struct wndl_report *report,
+    const struct report_options *o, struct wndl_buf *out)
+{
+    struct wndl_json_layout layout = {
+        .max_rows = o->rows == 0 ? SIZE_MAX : o->rows,
+        .marks = o->marks,
+    };
+    wndl_report_json(report, &layout, out);
+}
+
+static int make_report(struct wndl_loaded *loaded,
+    const struct report_options *o, const char *path)
+{
+    struct wndl_symbolized *s = &loaded->symbolized;
+    struct wndl_report report;
+    bool made = wndl_report_fill(
+                    &report, s, o->by.index, o->time.index, wndl_mem_libc()) &&
+                (!o->tree || wndl_calltree_build(&report.tree, s,
+                                 WNDL_TREE_FOR_READING, o->time.index));
+    struct wndl_buf text;
+    wndl_buf_init(&text, wndl_mem_libc());
+    int exit_code = WNDL_EXIT_FAILURE;
+    if (!made) {
+        wndl_cli_error("out of memory");
+    } else {
+        if (o->json)
+            write_json(&report, o, &text);
+        else
+            write_text(&report, o, path, &text);
+        exit_code = wndl_pager_show(&text, !o->no_pager && !o->json);
+    }
+    wndl_buf_free(&text);
+    wndl_report_free(&report);
+    return exit_code;
+}
+
+/* Options that would have no effect; in JSON there is room for all. */
+static const char *contradiction(const struct report_options *o)
+{
+    if (o->json)
+        return NULL;
+    if (o->tree && o->marks)
+        return "--tree and --marks do not go together";
+    if (o->tree && o->by.given)
+        return "--by is for the table, which --tree replaces";
+    if (o->tree && o->rows != 0)
+        return "-n is for the table; --min PERCENT makes a tree smaller";
+    if (o->marks && o->by.given)
+        return "--by is for the table, which --marks replaces";
+    return NULL;
+}
+
+static int report_heap(const struct wndl_loaded *loaded,
+    const struct report_options *o, const char *path)
+{
+    const struct wndl_heap_show show = {
+        .options = &o->heap,
+        .path = path,
+        .rows = o->rows,
+        .json = o->json,
+        .paged = !o->no_pager && !o->json,
+    };
+    if (o->tree || o->marks || o->by.given || o->time.given) {
+        wndl_cli_error("--by, --time, --tree and --marks are for samples; "
+                       "this report is on a heap");
+        return WNDL_EXIT_USAGE;
+    }
+    return wndl_heap_report(loaded, &show);
+}
+
+static bool is_for_heaps(const struct wndl_heap_options *o)
+{
+    return wndl_heap_which_given(&o->of) || o->sort != WNDL_HEAP_BY_USABLE ||
+           o->max_frames != WNDL_HEAP_USUAL_FRAMES || o->ignore_alloc_fns ||
+           o->filters.count != 0;
+}
+
+static int report_time(struct wndl_loaded *loaded,
+    const struct report_options *o, const char *path)
+{
+    if (is_for_heaps(&o->heap)) {
+        wndl_cli_error("--blocks, --snapshot, --process, --filter, -f, -s and "
+                       "-a are for heaps; this report is on samples%s",
+            loaded->profile.heaps.len == 0 ? "" : "; --heap shows the heap");
+        return WNDL_EXIT_USAGE;
+    }
+    return make_report(loaded, o, path);
+}
+
+static int report_recording(
+    const struct wndl_input *input, const struct report_options *o)
+{
+    struct wndl_loaded loaded;
+    if (!wndl_load(
+            &loaded, input, &o->symbols, o->heap.of.snapshot, o->verbose))
+        return WNDL_EXIT_FAILURE;
+    int exit_code = wndl_heap_shown_of(&loaded.profile, o->of_heap)
+                        ? report_heap(&loaded, o, input->path)
+                        : report_time(&loaded, o, input->path);
+    wndl_unload(&loaded);
+    return exit_code;
+}
+
+/* Options that would have no effect. */
+static bool is_for_dmd(const struct report_options *o)
+{
+    return !o->json && !o->tree && !o->marks && !o->by.given && !o->time.given;
+}
+
+static int report_dmd(const struct wndl_input *input,
+    const struct wndl_input *later, const struct report_options *o)
+{
+    if (!is_for_dmd(o)) {
+        wndl_cli_error("%s is a file of DMD, of which there is but one report: "
+                       "--tree, --json and the like are for "
+                       "recordings; see 'windlass report --help'",
+            input->name);
+        return WNDL_EXIT_USAGE;
+    }
+    const struct wndl_dmd_report report = {
+        .command = "report",
+        .inputs = {input, later},
+        .count = later == NULL ? 1 : 2,
+        .heap = &o->heap,
+        .symbols = &o->symbols,
+        .rows = o->rows,
+        .paged = !o->no_pager,
+    };
+    return wndl_dmd_report(&report);
+}
+
+/* As DMD's own tool: what became more and less. */
+static int report_two(const struct wndl_input *earlier, const char *path,
+    const struct report_options *o)
+{
+    struct wndl_input later;
+    if (!wndl_input_open(&later, path))
+        return WNDL_EXIT_FAILURE;
+    int exit_code = WNDL_EXIT_USAGE;
+    if (wndl_dmd_json_guess(earlier->bytes) && wndl_dmd_json_guess(later.bytes))
+        exit_code = report_dmd(earlier, &later, o);
+    else
+        wndl_cli_error("%s and %s are compared by 'windlass diff'",
+            earlier->name, later.name);
+    wndl_input_close(&later);
+    return exit_code;
+}
+
+static int run_report(const void *options, struct wndl_operands operands)
+{
+    const struct report_options *o = options;
+    struct wndl_input input;
+    const char *problem = contradiction(o);
+    if (problem != NULL) {
+        wndl_cli_error("%s; see 'windlass report --help'", problem);
+        return WNDL_EXIT_USAGE;
+    }
+    if (!wndl_input_open(&input, operands.texts[0]))
+        return WNDL_EXIT_FAILURE;
+    int exit_code;
+    if (operands.count == 2)
+        exit_code = report_two(&input, operands.texts[1], o);
+    else if (wndl_dmd_json_guess(input.bytes))
+        exit_code = report_dmd(&input, NULL, o);
+    else
+        exit_code = report_recording(&input, o);
+    wndl_input_close(&input);
+    return exit_code;
+}
+
+const struct wndl_command wndl_cmd_report = {
+    .name = "report",
+    .summary = "show where the time of a recording went",
+    .operands = "FILE [LATER-FILE]",
+    .description =
+        "Shows how good the samples of a recording are, and in which "
+        "functions, lines, modules or threads its time went. Self is what was "
+        "spent in the function itself, inlined code counted for the inlined "
+        "function; total adds what it called, each sample once however deep "
+        "the recursion.\n\n"
+        "The time is that of the CPU; --time blocked shows where threads "
+        "waited for something else, if that was recorded. FILE may be - for "
+        "standard input.\n\n"
+        "Of a heap (windlass heap) it shows which stacks allocated how much, "
+        "and what is worth a look: leaks, buffers that grow just enough, "
+        "temporary allocations and others, as docs/heap-report.md tells.\n\n"
+        "A file of Mozilla's DMD (JSON, version 5, also compressed by gzip) is "
+        "told in DMD's own layout: which stacks allocated how much. Frames "
+        "without names get them from the binaries as they are now; the file "
+        "itself stays as it is. Of two of them the difference is told.\n\n"
+        "Names come from the binaries and their debug files as they are now; "
+        "one that is not the build that was recorded is not used. Modules "
+        "without symbols are listed with their share of the time.",
+    .options = option_table,
+    .options_size = sizeof(struct report_options),
+    .examples = examples,
+    .min_operands = 1,
+    .max_operands = 2,
+    .run = run_report,
+};

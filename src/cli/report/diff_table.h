@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* diff_table: recordings side by side, row by row: a difference of two groups
+ * of them, or a series of more. */
+#ifndef WNDL_CLI_REPORT_DIFF_TABLE_H
+#define WNDL_CLI_REPORT_DIFF_TABLE_H
+
+#include "analyze/time/diff.h"
+#include "cli/shared/heap_options.h"
+#include "cli/shared/loaded.h"
+
+enum wndl_diff_compare {
+    WNDL_DIFF_COMPARE_USUAL,
+    WNDL_DIFF_COMPARE_SHARE,
+    WNDL_DIFF_COMPARE_AMOUNT,
+};
+
+struct wndl_diff_options {
+    unsigned by;      /* 0: not given; else enum wndl_diff_by + 1 */
+    unsigned time;    /* 0: not given; else enum wndl_time + 1 */
+    unsigned compare; /* enum wndl_diff_compare */
+    double threshold; /* percent; 0: not given */
+    const char *plot; /* NULL: none */
+    uint64_t rows;    /* 0: not given */
+    bool full_names;
+    bool json;
+    bool no_pager;
+    bool of_heap;
+    struct wndl_heap_options heap;
+    struct wndl_symbol_options symbols;
+};
+
+struct wndl_diff_table {
+    const struct wndl_diff_options *o;
+    struct wndl_diff d;
+    bool of_heap;               /* as the first recording is */
+    enum wndl_heap_which which; /* of it, that of the first */
+};
+
+/* The options stay where they are. It ends with wndl_diff_table_free in any
+ * case. False when memory is out, which was said. */
+bool wndl_diff_table_init(
+    struct wndl_diff_table *table, const struct wndl_diff_options *o);
+void wndl_diff_table_free(struct wndl_diff_table *table);
+
+/* Adds a recording to its group. The exit code; trouble is said on stderr. */
+int wndl_diff_table_add(struct wndl_diff_table *table,
+    const struct wndl_loaded *loaded, const char *file, uint32_t group);
+
+/* Writes what was added. WNDL_EXIT_FAILURE too where something grew by more
+ * than the threshold. */
+int wndl_diff_table_show(struct wndl_diff_table *table);
+
+#endif

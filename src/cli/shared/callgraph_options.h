@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* callgraph_options: what commands that write call graphs can be told. */
+#ifndef WNDL_CLI_SHARED_CALLGRAPH_OPTIONS_H
+#define WNDL_CLI_SHARED_CALLGRAPH_OPTIONS_H
+
+#include "cli/core/options.h"
+
+enum wndl_cycles { WNDL_CYCLES_COLLAPSE, WNDL_CYCLES_KEEP };
+
+/* A row of a command's table; `field`, unsigned, of its struct `type` is an
+ * enum wndl_cycles. */
+#define WNDL_CYCLES_ROW(about, type, field)                                    \
+    {                                                                          \
+        0, "cycles", "HOW", "collapse|keep", "collapse", NULL,                 \
+            about "functions that call each other: collapse them into one, "   \
+                  "with its members below it, or keep them as they are for "   \
+                  "the reader to deal with",                                   \
+            WNDL_OPT_CHOICE, offsetof(type, field)                             \
+    }
+
+#endif

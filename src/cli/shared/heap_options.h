@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_options: what commands that show heap blocks by their stacks can be
+ * told about which and how.
+ */
+#ifndef WNDL_CLI_SHARED_HEAP_OPTIONS_H
+#define WNDL_CLI_SHARED_HEAP_OPTIONS_H
+
+#include "analyze/heap/group.h"
+#include "cli/core/options.h"
+
+/* Which blocks of a recording. */
+struct wndl_heap_which_options {
+    unsigned blocks;   /* 0: not said; else enum wndl_heap_which + 1 */
+    uint64_t snapshot; /* counts from 1; 0: the last */
+    uint64_t process;  /* pid; 0: all */
+};
+
+struct wndl_heap_options {
+    struct wndl_heap_which_options of;
+    uint64_t max_frames;
+    unsigned sort; /* enum wndl_heap_sort */
+    bool ignore_alloc_fns;
+    struct wndl_option_list filters;
+    bool no_fix_stacks;
+};
+
+_Static_assert(WNDL_OPTION_LIST_MAX <= (int)WNDL_HEAP_FILTERS,
+    "all filters that can be given can be applied");
+
+/* Of max_frames, as the table below says. */
+enum { WNDL_HEAP_USUAL_FRAMES = 8 };
+
+/* Whether any of them was given. */
+static inline bool wndl_heap_which_given(
+    const struct wndl_heap_which_options *o)
+{
+    return o->blocks != 0 || o->snapshot != 0 || o->process != 0;
+}
+
+/* Rows of a command's table; `field` of its struct `type` is of the first
+ * struct above. */
+#define WNDL_HEAP_WHICH_ROWS(type, field)                                      \
+    {0, "blocks", "WHICH", "usual|live|peak|all", "usual", NULL,               \
+        "recorded heap: which blocks: those that live, that lived at the "     \
+        "peak, or all that were ever allocated; usual: all if those that are " \
+        "gone were recorded, else live",                                       \
+        WNDL_OPT_CHOICE, offsetof(type, field.blocks)},                        \
+        {0, "snapshot", "N", NULL, NULL, NULL,                                 \
+            "recorded heap: the N-th snapshot of each process, not the last",  \
+            WNDL_OPT_COUNT, offsetof(type, field.snapshot)},                   \
+    {                                                                          \
+        0, "process", "PID", NULL, NULL, NULL,                                 \
+            "recorded heap: of this process alone", WNDL_OPT_COUNT,            \
+            offsetof(type, field.process)                                      \
+    }
+
+/* The same of the second one. */
+#define WNDL_HEAP_OPTION_ROWS(type, field)                                     \
+    WNDL_HEAP_FILTER_ROWS(type, field, "heap: ")
+
+/* The same where filters are not for heaps alone; `of_what` begins their
+ * help. */
+#define WNDL_HEAP_FILTER_ROWS(type, field, of_what)                            \
+    WNDL_HEAP_WHICH_ROWS(type, field.of),                                      \
+        {'f', "max-frames", "N", NULL, "8", NULL,                              \
+            "heap: how many frames of a stack are shown and tell it apart",    \
+            WNDL_OPT_COUNT, offsetof(type, field.max_frames)},                 \
+        {'s', "sort-by", "WHAT", "usable|req|slop|num-blocks", "usable", NULL, \
+            "heap: what is the largest: usable or requested bytes, what was "  \
+            "not requested, or the number of blocks",                          \
+            WNDL_OPT_CHOICE, offsetof(type, field.sort)},                      \
+        {'a', "ignore-alloc-fns", NULL, NULL, NULL, NULL,                      \
+            "heap: leave out allocation functions at the top of stacks",       \
+            WNDL_OPT_FLAG, offsetof(type, field.ignore_alloc_fns)},            \
+        {0, "filter", "TEXT", NULL, NULL, NULL,                                \
+            of_what                                                            \
+            "show only what has TEXT in a frame, or with '!' before it "       \
+            "what has not; a backslash before TEXT takes the meaning of its "  \
+            "first character away; may be given again",                        \
+            WNDL_OPT_LIST, offsetof(type, field.filters)},                     \
+    {                                                                          \
+        0, "no-fix-stacks", NULL, NULL, NULL, NULL,                            \
+            "DMD: leave frames as they are in the file", WNDL_OPT_FLAG,        \
+            offsetof(type, field.no_fix_stacks)                                \
+    }
+
+#endif

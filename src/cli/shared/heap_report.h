@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* heap_report: a report on the heaps of a recording, or how two differ. */
+#ifndef WNDL_CLI_SHARED_HEAP_REPORT_H
+#define WNDL_CLI_SHARED_HEAP_REPORT_H
+
+#include "analyze/heap/report.h"
+#include "cli/shared/heap_options.h"
+#include "cli/shared/loaded.h"
+
+struct wndl_heap_show {
+    const struct wndl_heap_options *options;
+    const char *path; /* of the recording, "-": it is used up */
+    uint64_t rows;    /* of records; 0: as many as usual */
+    bool json;
+    bool paged;
+};
+
+/* Whether a report on it is on its heaps: all there is, or `wanted`. */
+bool wndl_heap_shown_of(const struct wndl_profile *p, bool wanted);
+
+/* Whether blocks that are gone were recorded too. */
+bool wndl_heap_tells_gone(const struct wndl_profile *p);
+
+/*
+ * What the options choose of these recordings: all blocks ever allocated
+ * unless they say so if all of them tell of blocks that are gone, else those
+ * that live. Stacks are told apart by one frame and none is filtered out.
+ */
+struct wndl_heap_choice wndl_heap_choose(
+    const struct wndl_heap_which_options *options,
+    const struct wndl_loaded *loaded, size_t count);
+
+/* Whether anything of it is in the recording; if not, said of its file on
+ * stderr. */
+bool wndl_heap_has(const struct wndl_profile *p,
+    const struct wndl_heap_choice *choice, const char *file);
+
+/* Writes the report to standard output; trouble is told on stderr. The exit
+ * code. */
+int wndl_heap_report(
+    const struct wndl_loaded *loaded, const struct wndl_heap_show *show);
+
+/* How the second of two differs from the first; `names` are their files. */
+int wndl_heap_diff(const struct wndl_loaded loaded[2],
+    const char *const names[2], const struct wndl_heap_show *show);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/shared/loaded.h"
+
+#include "analyze/names/profile_names.h"
+#include "cli/core/command.h"
+#include "cli/core/shell_word.h"
+#include "cli/shared/debug_dirs.h"
+#include "in/wndl.h"
+
+static enum wndl_status read_input(struct wndl_profile *profile,
+    const struct wndl_input *input, uint64_t snapshot, struct wndl_error *err)
+{
+    if (!wndl_profile_init(profile, wndl_mem_libc()))
+        return wndl_fail(err, WNDL_NOMEM, "out of memory");
+    profile->wanted_snapshot =
+        snapshot == 0 ? WNDL_LAST_SNAPSHOT : snapshot - 1;
+    enum wndl_status status =
+        input->file.bytes.size != 0
+            ? wndl_recording_read_file(profile, &input->file, err)
+            : wndl_recording_read(profile, input->bytes, err);
+    if (status != WNDL_OK)
+        wndl_profile_free(profile);
+    return status;
+}
+
+static void write_log(
+    void *context, enum wndl_log_level level, const char *text)
+{
+    (void)context;
+    wndl_cli_note("%s%s", level == WNDL_LOG_WARNING ? "warning: " : "", text);
+}
+
+static enum wndl_status find_names(struct wndl_loaded *loaded,
+    const struct wndl_symbol_options *symbols, const struct wndl_log *log,
+    struct wndl_error *err)
+{
+    struct wndl_debug_dirs dirs;
+    wndl_debug_dirs_init(&dirs, &symbols->debug_dirs);
+    struct wndl_symbolizer_cache cache;
+    const struct wndl_symbol_sources sources = {
+        dirs.list, symbols->debuginfod, wndl_symbol_cache(symbols, &cache)};
+    if (!wndl_symbolized_init(
+            &loaded->symbolized, &loaded->profile, wndl_mem_libc()))
+        return wndl_fail(err, WNDL_NOMEM, "out of memory");
+    enum wndl_status status =
+        wndl_symbolize_profile(&loaded->symbolized, &sources, log, err);
+    if (status != WNDL_OK)
+        wndl_symbolized_free(&loaded->symbolized);
+    return status;
+}
+
+bool wndl_load(struct wndl_loaded *loaded, const struct wndl_input *input,
+    const struct wndl_symbol_options *symbols, uint64_t snapshot, bool verbose)
+{
+    /* The report itself tells of damage: twice is for those who ask. */
+    const struct wndl_log log = {.write = write_log, .level = WNDL_LOG_INFO};
+    struct wndl_error err = {0};
+    if (read_input(&loaded->profile, input, snapshot, &err) != WNDL_OK) {
+        wndl_input_error(input, &err);
+        return false;
+    }
+    loaded->profile.owner = input->owner;
+    if (find_names(loaded, symbols, verbose ? &log : NULL, &err) == WNDL_OK)
+        return true;
+    wndl_profile_free(&loaded->profile);
+    wndl_input_error(input, &err);
+    return false;
+}
+
+void wndl_unload(struct wndl_loaded *loaded)
+{
+    wndl_symbolized_free(&loaded->symbolized);
+    wndl_profile_free(&loaded->profile);
+}
+
+void wndl_loaded_note_whole(
+    const struct wndl_loaded *loaded, const char *path, const char *done)
+{
+    const struct wndl_profile *p = &loaded->profile;
+    if (p->finished && !p->cut && p->chunks_damaged == 0)
+        return;
+    struct wndl_buf word;
+    wndl_buf_init(&word, wndl_mem_libc());
+    wndl_shell_word(&word, path);
+    wndl_buf_byte(&word, '\0');
+    wndl_cli_note("warning: the recording is cut short or damaged; what is "
+                  "left of it is %s. See: windlass report %s",
+        done, word.failed ? "FILE" : (const char *)word.data);
+    wndl_buf_free(&word);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runtime: where the objects are that are preloaded into recorded programs.
+ */
+#ifndef WNDL_CLI_SHARED_RUNTIME_H
+#define WNDL_CLI_SHARED_RUNTIME_H
+
+#include <stdbool.h>
+
+/* The file name of the one that counts the heap too, or of the other one. */
+const char *wndl_runtime_name(bool heap);
+
+/* Its path, for free(), beside this executable as built or installed; NULL
+ * when it is not there. */
+char *wndl_runtime_find(const char *name);
+
+/* ld.so splits LD_PRELOAD at spaces and colons (ld.so(8)). */
+bool wndl_runtime_can_be_preloaded(const char *path);
+
+/* Whether what was found is loaded into other programs too, those in which
+ * $LIB stands for `library` ("lib32"). */
+bool wndl_runtime_is_for(const char *path, const char *library);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/shared/symbol_options.h"
+
+#include "base/status.h"
+#include "cli/core/command.h"
+
+/* That a file cannot be written is as true of the next ones. */
+static void say(void *context, const struct wndl_error *err)
+{
+    static bool is_told;
+    char text[600];
+    (void)context;
+    bool unread = err->status == WNDL_MALFORMED ||
+                  err->status == WNDL_TRUNCATED ||
+                  err->status == WNDL_UNSUPPORTED;
+    if (!unread && is_told)
+        return;
+    is_told = is_told || !unread;
+    wndl_cli_note("--cache: %s%s", wndl_error_text(err, text, sizeof text),
+        unread ? "; it is written anew" : "");
+}
+
+const struct wndl_symbolizer_cache *wndl_symbol_cache(
+    const struct wndl_symbol_options *options,
+    struct wndl_symbolizer_cache *cache)
+{
+    if (options->cache == NULL)
+        return NULL;
+    *cache = (struct wndl_symbolizer_cache){options->cache, say, NULL};
+    return cache;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* windlass dump-syms: a binary's symbols as a file of Breakpad's. */
+#include "analyze/binary/breakpad_dump.h"
+#include "cli/core/command.h"
+#include "cli/core/output.h"
+#include "cli/core/sigbus.h"
+#include "cli/shared/debug_dirs.h"
+#include "cli/shared/symbol_options.h"
+#include "cli/symbols/sym_ids.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct dump_options {
+    const char *out;
+    bool list_arches;
+    struct wndl_symbol_options symbols;
+};
+
+static const struct wndl_option option_table[] = {
+    {'o', "output", "FILE", NULL, NULL, NULL,
+        "write to this file instead of standard output", WNDL_OPT_TEXT,
+        offsetof(struct dump_options, out)},
+    WNDL_ARCH_OPTION_ROW(struct dump_options, symbols),
+    WNDL_LIST_ARCHES_OPTION_ROW(struct dump_options, list_arches),
+    WNDL_DEBUG_FILE_OPTION_ROWS(struct dump_options, symbols),
+    {0},
+};
+
+static const struct wndl_example examples[] = {
+    {"windlass dump-syms -o app.sym ./app", "the symbols of a program"},
+    {"windlass sym --ids ./app",
+        "the ID of DIR/app/ID/app.sym, where 'windlass fix -b DIR' looks"},
+    {NULL, NULL},
+};
+
+/* Where it goes. Nothing is touched before there is something to write. */
+struct target {
+    const char *path; /* NULL: standard output */
+    FILE *out;        /* NULL: not open yet */
+    int sys_errno;    /* why it cannot be written, or 0 */
+};
+
+static bool is_written(struct target *target, bool written)
+{
+    if (!written && target->sys_errno == 0)
+        target->sys_errno = errno == 0 ? EIO : errno;
+    return written;
+}
+
+static bool write_piece(void *context, struct wndl_bytes piece)
+{
+    struct target *target = context;
+    errno = 0;
+    if (target->out == NULL)
+        target->out = target->path == NULL ? stdout : fopen(target->path, "we");
+    return is_written(target,
+        target->out != NULL &&
+            (piece.size == 0 ||
+                fwrite(piece.data, 1, piece.size, target->out) == piece.size));
+}
+
+static void end(struct target *target)
+{
+    errno = 0;
+    if (target->out != NULL)
+        (void)is_written(target, target->path == NULL
+                                     ? fflush(target->out) == 0
+                                     : fclose(target->out) == 0);
+}
+
+/* What the file may lack. */
+static void say(const struct wndl_breakpad_report *report)
+{
+    char text[600];
+    const struct wndl_symbolizer_info *info = &report->symbols;
+    if (info->files_missing != 0)
+        wndl_cli_note("warning: %u file%s of debug information %s missing: %s",
+            info->files_missing, info->files_missing == 1 ? "" : "s",
+            info->files_missing == 1 ? "is" : "are",
+            wndl_error_text(&info->first_missing, text, sizeof text));
+    if (info->first_damage.status != WNDL_OK)
+        wndl_cli_note("warning: damaged: %s",
+            wndl_error_text(&info->first_damage, text, sizeof text));
+    if (report->no_unwinding.status != WNDL_OK)
+        wndl_cli_note("no STACK CFI records: %s",
+            wndl_error_text(&report->no_unwinding, text, sizeof text));
+}
+
+static int dump_to(
+    struct target *target, const char *path, const struct dump_options *o)
+{
+    char text[600];
+    struct wndl_debug_dirs dirs;
+    struct wndl_breakpad_report report;
+    struct wndl_error err = {0};
+    wndl_debug_dirs_init(&dirs, &o->symbols.debug_dirs);
+    const struct wndl_symbolizer_options options = {
+        .size = sizeof options,
+        .debug_dirs = dirs.list,
+        .debuginfod = o->symbols.debuginfod,
+        .arch = o->symbols.arch,
+    };
+    const struct wndl_breakpad_request request = {
+        path, wndl_mem_libc(), &options, {target, write_piece}};
+    enum wndl_status status = wndl_breakpad_dump(&request, &report, &err);
+    if (status == WNDL_OK) {
+        say(&report);
+        return WNDL_EXIT_OK;
+    }
+    if (target->sys_errno != 0)
+        return WNDL_EXIT_FAILURE;
+    return wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
+}
+
+static int run_dump_syms(const void *options, struct wndl_operands operands)
+{
+    const struct dump_options *o = options;
+    if (o->list_arches)
+        return wndl_sym_print_arches(operands.texts[0], false);
+    bool to_stdout = o->out == NULL || strcmp(o->out, "-") == 0;
+    struct target target = {.path = to_stdout ? NULL : o->out};
+    if (!to_stdout && !wndl_output_may_write(o->out, operands.texts[0]))
+        return WNDL_EXIT_FAILURE;
+    wndl_outlive_cut_short();
+    int exit_code = dump_to(&target, operands.texts[0], o);
+    end(&target);
+    if (target.sys_errno != 0)
+        exit_code = wndl_cli_error("%s: cannot be written: %s",
+            to_stdout ? "standard output" : o->out, strerror(target.sys_errno));
+    return exit_code;
+}
+
+const struct wndl_command wndl_cmd_dump_syms = {
+    .name = "dump-syms",
+    .summary = "write a binary's symbols as a file of Breakpad's",
+    .operands = "OBJ",
+    .description =
+        "Writes what is known of the code of a program or library as a "
+        "Breakpad symbol file: functions, files and lines, inlined calls, "
+        "and how to unwind. Binary and debug files are not needed any more to "
+        "fix stacks then: 'windlass fix -b DIR' takes such files, and so do "
+        "others' tools.\n\n"
+        "Functions have the names that 'windlass sym -C' shows. One that is in "
+        "several pieces has a FUNC record for each; a symbol without size and "
+        "lines has a PUBLIC record. Columns and lines of code that is in no "
+        "function are not in the file. Rules for unwinding are there for "
+        "x86-64, i386, AArch64 and 32-bit Arm; of Mach-O, those of "
+        "__unwind_info; of 64-bit Windows' files, those of .pdata; of 32-bit "
+        "ones', what their PDB file says (STACK WIN). What Breakpad has no "
+        "words for (shifts and comparisons, as of the stubs in .plt) is "
+        ".undef: that code has no rule, and neither has what is called by "
+        "nobody for its return address (.ra).",
+    .options = option_table,
+    .options_size = sizeof(struct dump_options),
+    .examples = examples,
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run_dump_syms,
+};

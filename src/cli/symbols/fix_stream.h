@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fix_stream: carries text through a wndl_fix. Input that is there is taken
+ * in large pieces, input that waits line by line.
+ */
+#ifndef WNDL_CLI_SYMBOLS_FIX_STREAM_H
+#define WNDL_CLI_SYMBOLS_FIX_STREAM_H
+
+#include "analyze/fix/fix.h"
+
+enum wndl_fix_end {
+    WNDL_FIX_DONE,
+    WNDL_FIX_NO_READER, /* of the output: a closed pipe */
+    WNDL_FIX_CANNOT_READ,
+    WNDL_FIX_CANNOT_WRITE,
+    WNDL_FIX_NO_MEMORY,
+};
+
+/* The descriptors stay the caller's. */
+struct wndl_fix_stream {
+    struct wndl_fix *fix;
+    const char *name; /* of the input, for messages */
+    int input;
+    int output;
+    bool dmd;      /* the input may be a DMD file, which is taken whole */
+    int sys_errno; /* of what could not be read or written */
+};
+
+enum wndl_fix_end wndl_fix_stream_run(struct wndl_fix_stream *stream);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/symbols/sym_query.h"
+
+#include <string.h>
+
+static int digit_of(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* All of the text, as a number; what is too large loses its upper bits, as it
+ * does in addr2line. */
+static bool read_number(
+    const char *text, size_t size, int base, uint64_t *number)
+{
+    *number = 0;
+    for (size_t i = 0; i < size; i++) {
+        int digit = digit_of(text[i]);
+        if (digit < 0 || digit >= base)
+            return false;
+        *number = *number * (unsigned)base + (unsigned)digit;
+    }
+    return size != 0;
+}
+
+static bool has_0x(const char *text, size_t size)
+{
+    return size > 2 && text[0] == '0' && (text[1] | 0x20) == 'x';
+}
+
+static bool read_hex(const char *text, size_t size, uint64_t *number)
+{
+    size_t skipped = has_0x(text, size) ? 2 : 0;
+    return read_number(text + skipped, size - skipped, 16, number);
+}
+
+/* Takes the offset off the end of "NAME+OFFSET", 0 if there is none. */
+static uint64_t take_offset(const char *text, size_t *size)
+{
+    const char *plus = memrchr(text, '+', *size);
+    if (plus == NULL)
+        return 0;
+    uint64_t offset;
+    const char *digits = plus + 1;
+    size_t left = *size - (size_t)(digits - text);
+    bool is_number = has_0x(digits, left)
+                         ? read_hex(digits, left, &offset)
+                         : read_number(digits, left, 10, &offset);
+    if (!is_number)
+        return 0;
+    *size = (size_t)(plus - text);
+    return offset;
+}
+
+static struct wndl_sym_query *push(
+    struct wndl_sym_reader *reader, const char *text, size_t size)
+{
+    struct wndl_sym_query *query = wndl_vec_push(&reader->list);
+    if (query != NULL)
+        *query = (struct wndl_sym_query){.text = text, .size = size};
+    return query;
+}
+
+static bool push_rva(
+    struct wndl_sym_reader *reader, const char *text, size_t size, uint64_t rva)
+{
+    struct wndl_sym_query *query = push(reader, text, size);
+    if (query == NULL)
+        return false;
+    query->rva = rva;
+    query->address = (rva + reader->image_base) & reader->mask;
+    query->has_address = true;
+    return true;
+}
+
+static bool read_name(
+    struct wndl_sym_reader *reader, const char *text, size_t size)
+{
+    enum { LONGEST = 64 * 1024 };
+    char name[512];
+    char *copy = size < sizeof name ? name : NULL;
+    size_t name_size = size;
+    uint64_t offset = take_offset(text, &name_size);
+    const struct wndl_symbol_range *found = NULL;
+    size_t count = 0;
+    if (copy == NULL && size < LONGEST)
+        copy = wndl_arena_alloc(reader->list.arena, size + 1);
+    if (copy == NULL)
+        return size >= LONGEST && push(reader, text, size) != NULL;
+    memcpy(copy, text, name_size);
+    copy[name_size] = '\0';
+    enum wndl_status status =
+        wndl_symbolizer_find(reader->symbols, copy, &found, &count, NULL);
+    if (status == WNDL_NOT_FOUND)
+        return push(reader, text, size) != NULL;
+    bool kept = status == WNDL_OK;
+    for (size_t i = 0; i < count && kept; i++)
+        kept = push_rva(reader, text, size, found[i].rva + offset);
+    return kept;
+}
+
+static size_t first_word(const char *text, size_t size)
+{
+    size_t end = 0;
+    while (end < size && !is_blank(text[end]))
+        end++;
+    return end;
+}
+
+bool wndl_sym_read_query(
+    struct wndl_sym_reader *reader, const char *text, size_t size)
+{
+    uint64_t number;
+    while (size > 0 && is_blank(text[0])) {
+        text++;
+        size--;
+    }
+    while (size > 0 && is_blank(text[size - 1]))
+        size--;
+    if (!read_hex(text, first_word(text, size), &number))
+        return read_name(reader, text, size);
+    number &= reader->mask;
+    return push_rva(reader, text, size, number - reader->image_base);
+}

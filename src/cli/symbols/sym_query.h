@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sym_query: what `windlass sym` is asked: addresses and names of functions,
+ * as texts.
+ */
+#ifndef WNDL_CLI_SYMBOLS_SYM_QUERY_H
+#define WNDL_CLI_SYMBOLS_SYM_QUERY_H
+
+#include "base/vec.h"
+
+#include <windlass/symbolize.h>
+
+/* One address to answer. `text` is borrowed, and not NUL-terminated. */
+struct wndl_sym_query {
+    const char *text;
+    size_t size;
+    uint64_t address; /* as asked: linked, or an rva; 0 if there is none */
+    uint64_t rva;
+    bool has_address; /* the text is a number or the name of a function */
+};
+
+struct wndl_sym_reader {
+    struct wndl_symbolizer *symbols;
+    uint64_t image_base;  /* what addresses count from: 0 for rvas */
+    uint64_t mask;        /* the bits of an address */
+    struct wndl_vec list; /* struct wndl_sym_query */
+};
+
+/*
+ * Appends what `text` asks for: hexadecimal digits with or without 0x, and
+ * after a blank anything, as nm prints it; else the name of a function, with
+ * +0xHEX or +DECIMAL after it or without. A name that several functions have
+ * asks for each of them. False when memory is out.
+ */
+bool wndl_sym_read_query(
+    struct wndl_sym_reader *reader, const char *text, size_t size);
+
+#endif

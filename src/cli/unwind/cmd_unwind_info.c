@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* windlass unwind-info: what an unwinder has to go by in a binary. */
+#include "cli/core/command.h"
+#include "cli/unwind/info_text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLUSH_AT = 64 * 1024 };
+
+struct unwind_info_options {
+    struct wndl_option_list lookups;
+    bool dump;
+    bool breakpad;
+    bool json;
+};
+
+static const struct wndl_option option_table[] = {
+    {0, "lookup", "ADDR", NULL, NULL, NULL,
+        "the rule at this address, in hexadecimal as the binary is linked; "
+        "may be given again",
+        WNDL_OPT_LIST, offsetof(struct unwind_info_options, lookups)},
+    {0, "dump", NULL, NULL, NULL, NULL,
+        "all rules, one line for each range of addresses", WNDL_OPT_FLAG,
+        offsetof(struct unwind_info_options, dump)},
+    {0, "breakpad", NULL, NULL, NULL, NULL,
+        "all rules as STACK CFI records of Breakpad symbol files",
+        WNDL_OPT_FLAG, offsetof(struct unwind_info_options, breakpad)},
+    {0, "json", NULL, NULL, NULL, NULL,
+        "the sums, and what --lookup asks for, as JSON", WNDL_OPT_FLAG,
+        offsetof(struct unwind_info_options, json)},
+    {0},
+};
+
+static const struct wndl_example examples[] = {
+    {"windlass unwind-info /lib/x86_64-linux-gnu/libc.so.6",
+        "how much of the libc can be unwound through"},
+    {"windlass unwind-info --lookup 0x1234 ./app",
+        "how the caller is found from one instruction"},
+    {NULL, NULL},
+};
+
+/* Writes and empties it. False, and said, when it could not be. */
+static bool print(struct wndl_buf *out)
+{
+    if (out->failed) {
+        wndl_cli_error("out of memory; the output is not whole");
+        return false;
+    }
+    fwrite(out->data, 1, out->size, stdout);
+    wndl_buf_clear(out);
+    if (!ferror(stdout))
+        return true;
+    wndl_cli_error("standard output: cannot be written: %s", strerror(errno));
+    return false;
+}
+
+static bool print_when_full(struct wndl_buf *out)
+{
+    return out->size < FLUSH_AT || print(out);
+}
+
+static bool dump(struct wndl_buf *out, const struct wndl_unwind_info *info)
+{
+    for (size_t i = 0; i < info->ranges.len; i++) {
+        wndl_unwind_info_say_range(out, info, wndl_vec_at(&info->ranges, i));
+        if (!print_when_full(out))
+            return false;
+    }
+    return true;
+}
+
+static bool dump_breakpad(
+    struct wndl_buf *out, const struct wndl_unwind_info *info)
+{
+    for (size_t i = 0; i < info->functions.len; i++) {
+        wndl_unwind_info_breakpad(out, info, wndl_vec_at(&info->functions, i));
+        if (!print_when_full(out))
+            return false;
+    }
+    return true;
+}
+
+static bool write_out(struct wndl_buf *out, const struct wndl_unwind_info *info,
+    const struct unwind_info_options *o, const uint64_t *addresses)
+{
+    if (o->dump)
+        return dump(out, info);
+    if (o->breakpad)
+        return dump_breakpad(out, info);
+    if (o->json)
+        wndl_unwind_info_json(out, info, addresses, o->lookups.count);
+    for (size_t i = 0; i < o->lookups.count && !o->json; i++)
+        wndl_unwind_info_say_at(out, info, addresses[i]);
+    if (o->lookups.count == 0 && !o->json)
+        wndl_unwind_info_say(out, info);
+    return true;
+}
+
+/* Data on stdout has no place to say it. */
+static void say_rejected(const struct wndl_unwind_info *info, const char *path)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < WNDL_REJECTS; i++)
+        count += i == WNDL_REJECT_NO_CODE ? 0 : info->rejected[i].count;
+    if (count != 0)
+        wndl_cli_note("warning: %s: some of it was rejected; without --dump "
+                      "and --breakpad it is told what",
+            path);
+}
+
+static bool parse_addresses(const struct wndl_option_list *texts,
+    uint64_t addresses[WNDL_OPTION_LIST_MAX])
+{
+    for (size_t i = 0; i < texts->count; i++) {
+        const char *text = texts->texts[i];
+        char *end;
+        errno = 0;
+        addresses[i] = strtoull(text, &end, 16);
+        if (*end != '\0' || end == text || errno != 0 || *text == '-') {
+            wndl_cli_error("--lookup: '%s' is not an address; see 'windlass "
+                           "unwind-info --help'",
+                text);
+            return false;
+        }
+    }
+    return true;
+}
+
+static int print_info(const char *path, const struct unwind_info_options *o,
+    const uint64_t *addresses)
+{
+    char text[600];
+    struct wndl_unwind_info info;
+    struct wndl_buf out;
+    struct wndl_error err = {0};
+    int exit_code = WNDL_EXIT_OK;
+    wndl_buf_init(&out, wndl_mem_libc());
+    if (wndl_unwind_info_open(&info, path, wndl_mem_libc(), &err) != WNDL_OK)
+        exit_code =
+            wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
+    else if (!write_out(&out, &info, o, addresses) || !print(&out))
+        exit_code = WNDL_EXIT_FAILURE;
+    if (o->dump || o->breakpad)
+        say_rejected(&info, path);
+    wndl_buf_free(&out);
+    wndl_unwind_info_close(&info);
+    return exit_code;
+}
+
+static int run_unwind_info(const void *options, struct wndl_operands operands)
+{
+    const struct unwind_info_options *o = options;
+    uint64_t addresses[WNDL_OPTION_LIST_MAX];
+    if (o->dump + o->breakpad + (o->json || o->lookups.count != 0) > 1) {
+        wndl_cli_error("--dump, --breakpad and --lookup or --json exclude each "
+                       "other; see 'windlass unwind-info --help'");
+        return WNDL_EXIT_USAGE;
+    }
+    if (!parse_addresses(&o->lookups, addresses))
+        return WNDL_EXIT_USAGE;
+    return print_info(operands.texts[0], o, addresses);
+}
+
+const struct wndl_command wndl_cmd_unwind_info = {
+    .name = "unwind-info",
+    .summary = "tell what an unwinder has to go by in a binary",
+    .operands = "OBJ",
+    .description =
+        "Reads the call frame information of a program or shared library "
+        "(.eh_frame; .debug_frame where there is none) for x86-64, i386, "
+        "AArch64 or 32-bit Arm (.debug_frame; .ARM.exidx where there is none), "
+        "and tells how many rules it has, how much of each section of code "
+        "they "
+        "cover, and what was rejected for which reason. Of 64-bit Windows' "
+        "files it reads .pdata, and of x86-64 where functions give their "
+        "stack back, which that does not say, in their code; of macOS' x86-64 "
+        "and arm64 "
+        "files, __unwind_info.\n\n"
+        "A rule says how to find the caller's registers by those of the code "
+        "(\"old\"): let cfa=oldBP+16 in RA=*(cfa-8) SP=cfa BP=*(cfa-16) "
+        "BX=oldBX. The CFA is what the stack pointer will be after the return, "
+        "*(...) the word at an address, RA the return address. It is unknown "
+        "in functions that nobody called. AArch64's frame pointer is FP; "
+        "oldLR is the return address while that is still in x30, and where it "
+        "is \"(RA signed)\" its upper bits are a signature.\n\n"
+        "Of 32-bit Windows' files without call frame information it reads what "
+        "their PDB file says, if that is found.\n\n"
+        "OBJ may be a Breakpad symbol file: its STACK CFI and STACK WIN "
+        "records are read.\n\n"
+        "What .ARM.exidx says holds in a function's body; its prologue and "
+        "epilogues are told from the code.\n\n"
+        "In --breakpad's records, what Breakpad has no words for (shifts and "
+        "comparisons, as of the stubs in .plt) is .undef.",
+    .options = option_table,
+    .options_size = sizeof(struct unwind_info_options),
+    .examples = examples,
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run_unwind_info,
+};

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* windlass unwind-table: makes unwind tables, shows them, holds them against
+ * the binaries that they are of. */
+#include "cli/core/command.h"
+#include "cli/core/output.h"
+#include "cli/shared/binary.h"
+#include "cli/unwind/table_chrome.h"
+#include "cli/unwind/table_text.h"
+#include "os/file.h"
+#include "tables/table/table.h"
+#include "unwind/table/chrome_v2.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { FORMAT_WINDLASS, FORMAT_CHROME };
+
+struct table_options {
+    const char *out;
+    bool dump;
+    unsigned format; /* FORMAT_*: in the order of the choices */
+    unsigned header; /* 1: as designed */
+    const char *lookup;
+};
+
+static const struct wndl_option option_table[] = {
+    {'o', "output", "FILE", NULL, NULL, NULL,
+        "build: write the table to this file", WNDL_OPT_TEXT,
+        offsetof(struct table_options, out)},
+    {0, "dump", NULL, NULL, NULL, NULL,
+        "show: all rows, one line for each range of addresses", WNDL_OPT_FLAG,
+        offsetof(struct table_options, dump)},
+    {0, "format", "FORMAT", "windlass|chrome-v2", "windlass", NULL,
+        "of the table: windlass's own, or Chromium's unwind info v2, which is "
+        "of 32-bit Arm",
+        WNDL_OPT_CHOICE, offsetof(struct table_options, format)},
+    {0, "header", "HEADER", "shipped|design", "shipped", NULL,
+        "build, chrome-v2: eight words as shipped, or ten as designed",
+        WNDL_OPT_CHOICE, offsetof(struct table_options, header)},
+    {0, "lookup", "OFFSET", NULL, NULL, NULL,
+        "show, chrome-v2: what is found at this offset from the start of "
+        ".text, in hexadecimal",
+        WNDL_OPT_TEXT, offsetof(struct table_options, lookup)},
+    {0},
+};
+
+static const struct wndl_example examples[] = {
+    {"windlass unwind-table build -o app.wut ./app", "the table of a program"},
+    {"windlass unwind-table verify ./app app.wut",
+        "look up every row of it and compare"},
+    {NULL, NULL},
+};
+
+static int say_error(const struct wndl_error *err)
+{
+    char text[600];
+    return wndl_cli_error("%s", wndl_error_text(err, text, sizeof text));
+}
+
+/* ---- build */
+
+static bool write_bytes(FILE *out, void *context)
+{
+    const struct wndl_buf *bytes = context;
+    fwrite(bytes->data, 1, bytes->size, out);
+    return true;
+}
+
+static void say_built(const struct wndl_table_stats *s, size_t size)
+{
+    wndl_cli_note("%" PRIu64 " functions, %" PRIu64 " rows in %zu bytes: %.3f "
+                  "of %s's %" PRIu64 ", %.2f for each function",
+        s->functions, s->rows, size, (double)size / (double)s->source_size,
+        s->source, s->source_size,
+        (double)size / (double)(s->functions == 0 ? 1 : s->functions));
+    if (s->lost != 0)
+        wndl_cli_note("warning: records that are damaged or not read: %" PRIu64
+                      "; their code has no rules in the table, or not all; see "
+                      "'windlass unwind-info'",
+            s->lost);
+}
+
+static int build(const struct table_options *o, const char *path)
+{
+    struct wndl_binary binary;
+    struct wndl_buf bytes;
+    struct wndl_table_stats stats;
+    struct wndl_error err = {0};
+    if (!wndl_output_may_write(o->out, path))
+        return WNDL_EXIT_FAILURE;
+    if (!wndl_binary_open(&binary, path, &err))
+        return say_error(&err);
+    wndl_buf_init(&bytes, wndl_mem_libc());
+    int exit_code;
+    if (wndl_table_build(binary.object, &bytes, &stats, &err) != WNDL_OK) {
+        exit_code = say_error(&err);
+    } else {
+        const struct wndl_output output = {
+            .path = o->out, .write = write_bytes, .context = &bytes};
+        exit_code = wndl_output_write(&output);
+        if (exit_code == WNDL_EXIT_OK)
+            say_built(&stats, bytes.size);
+        if (exit_code == WNDL_EXIT_OK &&
+            wndl_object_build_id(binary.object).size == 0)
+            wndl_cli_note("there is no build-id to find the table by, or to "
+                          "know it by: record with --unwind-table");
+    }
+    wndl_buf_free(&bytes);
+    wndl_binary_close(&binary);
+    return exit_code;
+}
+
+/* ---- show and verify */
+
+static bool open_table(struct wndl_file *file, struct wndl_table *table,
+    const char *path, struct wndl_error *err)
+{
+    struct wndl_chrome_v2 chrome;
+    if (wndl_file_open(path, file, err) != WNDL_OK)
+        return false;
+    if (wndl_table_open(file->bytes, table, err) == WNDL_OK)
+        return true;
+    if (wndl_chrome_v2_open(file->bytes, &chrome, NULL) == WNDL_OK)
+        (void)wndl_fail(err, WNDL_UNSUPPORTED,
+            "is Chromium's unwind info v2: use --format chrome-v2");
+    wndl_error_set_file(err, path);
+    wndl_file_close(file);
+    return false;
+}
+
+static int print_table(
+    const struct table_options *o, const struct wndl_table *table)
+{
+    bool whole = true;
+    if (o->dump)
+        whole = wndl_unwind_table_dump(stdout, table);
+    else
+        wndl_unwind_table_say(stdout, table);
+    if (!whole)
+        return wndl_cli_error("out of memory; the output is not whole");
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return wndl_cli_error(
+            "standard output: cannot be written: %s", strerror(errno));
+    return WNDL_EXIT_OK;
+}
+
+static int show(const struct table_options *o, const char *path)
+{
+    struct wndl_file file;
+    struct wndl_table table;
+    struct wndl_error err = {0};
+    if (!open_table(&file, &table, path, &err))
+        return say_error(&err);
+    int exit_code;
+    if (wndl_table_check(&table, &err) != WNDL_OK) {
+        wndl_error_set_file(&err, path);
+        exit_code = say_error(&err);
+    } else if (wndl_arch_of(table.machine) == NULL || table.machine == 0) {
+        exit_code = wndl_cli_error(
+            "%s: is for another machine than x86-64, i386, AArch64 and Arm",
+            path);
+    } else {
+        exit_code = print_table(o, &table);
+    }
+    wndl_file_close(&file);
+    return exit_code;
+}
+
+static int say_verdict(
+    const char *path, const struct wndl_table_verdict *verdict)
+{
+    if (verdict->wrong != 0)
+        return wndl_cli_error("%s: wrong at %" PRIu64 " of %" PRIu64
+                              " addresses, first at 0x%" PRIx64,
+            path, verdict->wrong, verdict->looked_up, verdict->first_wrong);
+    printf("%s: right at all of %" PRIu64 " addresses, in %" PRIu64 " rows\n",
+        path, verdict->looked_up, verdict->rows);
+    return WNDL_EXIT_OK;
+}
+
+static int verify(const char *binary_path, const char *path)
+{
+    struct wndl_file file;
+    struct wndl_table table;
+    struct wndl_table_verdict verdict;
+    struct wndl_binary binary;
+    struct wndl_error err = {0};
+    if (!open_table(&file, &table, path, &err))
+        return say_error(&err);
+    int exit_code;
+    if (!wndl_binary_open(&binary, binary_path, &err)) {
+        wndl_file_close(&file);
+        return say_error(&err);
+    }
+    if (wndl_table_verify(&table, binary.object, &verdict, &err) == WNDL_OK) {
+        exit_code = say_verdict(path, &verdict);
+    } else {
+        /* Found or not, CFI is the binary's; the rest is of the table. */
+        const bool of_binary =
+            err.status == WNDL_NOT_FOUND || err.status == WNDL_UNSUPPORTED;
+        wndl_error_set_file(&err, of_binary ? binary_path : path);
+        exit_code = say_error(&err);
+    }
+    wndl_binary_close(&binary);
+    wndl_file_close(&file);
+    return exit_code;
+}
+
+/* What a line without the action, or one of its files, lacks; or NULL. */
+static const char *missing_word(const char *verb, size_t count)
+{
+    const bool of_binary = strcmp(verb, "show") != 0;
+    if (count == 1)
+        return of_binary ? "OBJ" : "FILE";
+    return count == 2 && strcmp(verb, "verify") == 0 ? "FILE" : NULL;
+}
+
+static int refuse_use(
+    const char *verb, size_t count, bool known, bool needs_chrome)
+{
+    static const char help[] = "see 'windlass unwind-table --help'";
+    if (count == 0)
+        wndl_cli_error("an action is missing: build, show or verify; %s", help);
+    else if (needs_chrome)
+        wndl_cli_error("encode, run, --lookup and --header are of "
+                       "--format chrome-v2; %s",
+            help);
+    else if (!known)
+        wndl_cli_error("unknown action '%s': it is none of build, show and "
+                       "verify; %s",
+            verb, help);
+    else if (missing_word(verb, count) != NULL)
+        wndl_cli_error("%s is missing after '%s'; %s",
+            missing_word(verb, count), verb, help);
+    else
+        wndl_cli_error("use 'unwind-table build OBJ -o FILE', 'show [--dump] "
+                       "FILE' or 'verify OBJ FILE'; %s",
+            help);
+    return WNDL_EXIT_USAGE;
+}
+
+/* -1: it is used in another way. */
+static int run_chrome(
+    const struct table_options *o, const struct wndl_operands *operands)
+{
+    char *const *t = operands->texts;
+    const size_t count = operands->count;
+    const bool builds = count == 2 && strcmp(t[0], "build") == 0;
+    if (o->dump || builds != (o->out != NULL) || (o->header != 0 && !builds))
+        return -1;
+    if (builds && o->lookup == NULL)
+        return wndl_chrome_v2_cmd_build(t[1], o->out, o->header != 0);
+    if (count == 2 && strcmp(t[0], "show") == 0)
+        return wndl_chrome_v2_cmd_show(t[1], o->lookup);
+    if (o->lookup != NULL)
+        return -1;
+    if (count == 3 && strcmp(t[0], "verify") == 0)
+        return wndl_chrome_v2_cmd_verify(t[1], t[2]);
+    if (count == 3 && strcmp(t[0], "encode") == 0)
+        return wndl_chrome_v2_cmd_encode(t[1], t[2]);
+    if (count == 4 && strcmp(t[0], "run") == 0)
+        return wndl_chrome_v2_cmd_run(t[1], t[2], t[3]);
+    return -1;
+}
+
+static int run_unwind_table(const void *options, struct wndl_operands operands)
+{
+    const struct table_options *o = options;
+    const char *verb = operands.count == 0 ? "" : operands.texts[0];
+    const bool builds = strcmp(verb, "build") == 0;
+    const bool shows = strcmp(verb, "show") == 0;
+    const bool verifies = strcmp(verb, "verify") == 0;
+    const size_t wanted = verifies ? 3 : 2;
+    if (o->format == FORMAT_CHROME) {
+        const int exit_code = run_chrome(o, &operands);
+        if (exit_code >= 0)
+            return exit_code;
+        wndl_cli_error("not an action on tables of chrome-v2, or not with "
+                       "these options; see 'windlass unwind-table --help'");
+        return WNDL_EXIT_USAGE;
+    }
+    if (o->header == 0 && o->lookup == NULL && (builds || shows || verifies) &&
+        operands.count == wanted && builds == (o->out != NULL) &&
+        (shows || !o->dump))
+        return builds  ? build(o, operands.texts[1])
+               : shows ? show(o, operands.texts[1])
+                       : verify(operands.texts[1], operands.texts[2]);
+    const bool needs_chrome = o->header != 0 || o->lookup != NULL ||
+                              strcmp(verb, "encode") == 0 ||
+                              strcmp(verb, "run") == 0;
+    return refuse_use(
+        verb, operands.count, builds || shows || verifies, needs_chrome);
+}
+
+const struct wndl_command wndl_cmd_unwind_table = {
+    .name = "unwind-table",
+    .summary = "keep what unwinders need of a binary in a small file",
+    .operands = "build OBJ -o FILE | show FILE | verify OBJ FILE",
+    .description =
+        "An unwind table has the rules of a binary's call frame information "
+        "(.eh_frame; .debug_frame where there is none; .pdata of 64-bit "
+        "Windows' files; __unwind_info of macOS'; .ARM.exidx) in about a "
+        "tenth of its size, at every instruction. Named <build-id>.wut, it "
+        "is found in the folders of $WINDLASS_UNWIND_TABLES when the binary "
+        "is recorded; under any name, it is attached by --unwind-table of "
+        "'windlass record'. Of x86-64, i386, AArch64 and 32-bit Arm.\n\n"
+        "build: make the table of OBJ, a program or shared library, or a "
+        "Breakpad symbol file with its build-id (INFO CODE_ID).\n\n"
+        "show: tell what a table is of and what takes its bytes.\n\n"
+        "verify: look up the first, middle and last address of every row that "
+        "OBJ has, and compare with the row.\n\n"
+        "With --format chrome-v2, the same of Chromium's unwind info v2, for "
+        "32-bit Arm, of .debug_frame where there is one, else of .ARM.exidx "
+        "and the code. Such a file does not say what it is of; named "
+        "<build-id>.cuw2, it is found where no <build-id>.wut is; or it is "
+        "attached as the other is. Two more "
+        "actions try it out on raw bytes, all in hexadecimal:\n\n"
+        "encode OBJ ADDRESS: the instructions that each row of the function at "
+        "ADDRESS comes to.\n\n"
+        "run INSTRUCTIONS REGISTERS STACK: what registers (r4=1,sp=7f00) are "
+        "after instructions, with the bytes of the stack from sp on.",
+    .options = option_table,
+    .options_size = sizeof(struct table_options),
+    .examples = examples,
+    .min_operands = 0,
+    .max_operands = 4,
+    .run = run_unwind_table,
+};

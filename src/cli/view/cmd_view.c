@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE 1
+/* windlass view: a recording, or how two differ, as a page for a browser. */
+#include "analyze/time/report_fill.h"
+#include "analyze/view/findings.h"
+#include "analyze/view/sources.h"
+#include "cli/core/command.h"
+#include "cli/core/output.h"
+#include "cli/shared/heap_report.h"
+#include "cli/shared/loaded.h"
+#include "cli/view/page.h"
+#include "cli/view/server.h"
+#include "out/report_text/heap.h"
+#include "out/report_text/report_text.h"
+#include "out/view/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+struct view_options {
+    const char *out;
+    uint64_t port;
+    struct wndl_symbol_options symbols;
+};
+
+static const struct wndl_option option_table[] = {
+    {'o', "output", "OUT", NULL, NULL, NULL,
+        "write the page to a file, - for standard output, and serve nothing",
+        WNDL_OPT_TEXT, offsetof(struct view_options, out)},
+    {0, "port", "N", NULL, NULL, NULL,
+        "serve it on this port of 127.0.0.1, not on one that is free",
+        WNDL_OPT_COUNT, offsetof(struct view_options, port)},
+    WNDL_SYMBOL_OPTION_ROWS(struct view_options, symbols),
+    {0},
+};
+
+static const struct wndl_example examples[] = {
+    {"windlass view app.4711.cpu.wndl", "look at a recording"},
+    {"windlass view -o app.html app.4711.cpu.wndl",
+        "write a page that can be sent to others"},
+    {"windlass view -o app.html monday.cpu.wndl friday.cpu.wndl",
+        "show what became slower and faster"},
+    {NULL, NULL},
+};
+
+/* The recordings that are shown. */
+struct shown {
+    struct wndl_loaded loaded[WNDL_MERGED_MAX];
+    struct wndl_arena arena; /* of what follows */
+    struct wndl_buf summaries[WNDL_MERGED_MAX];
+    struct wndl_vec findings[WNDL_MERGED_MAX], sources[WNDL_MERGED_MAX];
+    struct wndl_viewed view;
+};
+
+static bool sum_up_time(const struct wndl_symbolized *s, struct wndl_buf *lines)
+{
+    struct wndl_report report;
+    bool filled = wndl_report_fill(
+        &report, s, WNDL_BY_THREAD, WNDL_TIME_WALL, wndl_mem_libc());
+    if (filled)
+        wndl_report_text_figures(&report, lines);
+    wndl_report_free(&report);
+    return filled;
+}
+
+static bool sum_up_heaps(
+    const struct wndl_loaded *loaded, bool alone, struct wndl_buf *lines)
+{
+    const struct wndl_heap_which_options usual = {0};
+    struct wndl_heap_choice choice = wndl_heap_choose(&usual, loaded, 1);
+    struct wndl_heap_report report;
+    choice.without_findings = true;
+    bool filled = wndl_heap_report_fill(
+        &report, &loaded->symbolized, &choice, wndl_mem_libc());
+    if (filled)
+        wndl_report_text_heap_figures(&report, alone, lines);
+    wndl_heap_report_free(&report);
+    return filled;
+}
+
+/* As reports on its time and on its heaps begin. */
+static bool sum_up(const struct wndl_loaded *loaded, struct wndl_buf *lines)
+{
+    const struct wndl_profile *p = &loaded->profile;
+    bool heaps = p->heaps.len != 0;
+    bool time = p->samples.len + p->blocks.len != 0 || !heaps;
+    return (!time || sum_up_time(&loaded->symbolized, lines)) &&
+           (!heaps || sum_up_heaps(loaded, !time, lines)) && !lines->failed;
+}
+
+static bool prepare(struct shown *shown, size_t i, const char *path)
+{
+    const struct wndl_symbolized *s = &shown->loaded[i].symbolized;
+    struct wndl_buf *summary = &shown->summaries[i];
+    bool prepared = sum_up(&shown->loaded[i], summary) &&
+                    wndl_view_findings(&shown->findings[i], s, &shown->arena) &&
+                    wndl_view_sources(&shown->sources[i], s, &shown->arena);
+    shown->view.recordings[i] = (struct wndl_view_recording){
+        .file = path,
+        .symbolized = s,
+        .summary = {summary->data, summary->size},
+        .findings = &shown->findings[i],
+        .sources = &shown->sources[i],
+    };
+    return prepared;
+}
+
+static bool load(struct shown *shown, const char *path,
+    const struct wndl_symbol_options *symbols)
+{
+    size_t i = shown->view.count;
+    struct wndl_input input;
+    if (!wndl_input_open(&input, path))
+        return false;
+    bool is_loaded = wndl_load(&shown->loaded[i], &input, symbols, 0, false);
+    wndl_input_close(&input);
+    if (!is_loaded)
+        return false;
+    wndl_buf_init(&shown->summaries[i], wndl_mem_libc());
+    shown->view.count++;
+    wndl_loaded_note_whole(&shown->loaded[i], path, "shown");
+    return prepare(shown, i, path) || (wndl_cli_error("out of memory"), false);
+}
+
+static void unload(struct shown *shown)
+{
+    for (size_t i = 0; i < shown->view.count; i++) {
+        wndl_buf_free(&shown->summaries[i]);
+        wndl_unload(&shown->loaded[i]);
+    }
+    wndl_arena_free(&shown->arena);
+}
+
+static bool write_page(FILE *out, void *context)
+{
+    const struct shown *shown = context;
+    return wndl_view_write(out, &shown->view, wndl_mem_libc());
+}
+
+static int write_file(const struct view_options *o, struct shown *shown)
+{
+    const struct wndl_output output = {
+        .path = o->out,
+        .write = write_page,
+        .context = shown,
+        .open_with = "a web browser",
+    };
+    return wndl_output_write(&output);
+}
+
+/* ---- serving */
+
+/* What Ctrl-C and kill say, as something to read from; -1: there is none. */
+static int await_signals(void)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    if (sigprocmask(SIG_BLOCK, &signals, NULL) != 0)
+        return -1;
+    return signalfd(-1, &signals, SFD_CLOEXEC);
+}
+
+static bool has_desktop(void)
+{
+    return isatty(STDOUT_FILENO) &&
+           (getenv("DISPLAY") != NULL || getenv("WAYLAND_DISPLAY") != NULL);
+}
+
+/* A desktop without xdg-open is not told of: the address is there to click
+ * on. Whoever waits for it must not die with us, nor we wait for it. */
+static void open_browser(const char *url)
+{
+    char name[] = "xdg-open";
+    char *const argv[] = {name, (char *)url, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t how;
+    sigset_t none;
+    pid_t pid;
+    sigemptyset(&none);
+    if (posix_spawn_file_actions_init(&files) != 0)
+        return;
+    if (posix_spawnattr_init(&how) == 0) {
+        posix_spawn_file_actions_addopen(
+            &files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+        posix_spawnattr_setsigmask(&how, &none);
+        posix_spawnattr_setpgroup(&how, 0);
+        posix_spawnattr_setflags(
+            &how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+        (void)posix_spawnp(&pid, argv[0], &files, &how, argv, environ);
+        posix_spawnattr_destroy(&how);
+    }
+    posix_spawn_file_actions_destroy(&files);
+}
+
+static int serve_at(
+    struct wndl_server *server, struct wndl_bytes page, struct wndl_error *err)
+{
+    char text[160];
+    int signals = await_signals();
+    if (signals < 0)
+        return wndl_cli_error("signalfd: %s", strerror(errno));
+    printf("%s\n", server->url);
+    bool is_told = fflush(stdout) == 0;
+    wndl_cli_note("shown at that address of this machine until Ctrl-C");
+    if (is_told && has_desktop())
+        open_browser(server->url);
+    enum wndl_status status =
+        is_told ? wndl_server_run(server, page, signals, err) : WNDL_OK;
+    close(signals);
+    return status == WNDL_OK
+               ? WNDL_EXIT_OK
+               : wndl_cli_error("%s", wndl_error_text(err, text, sizeof text));
+}
+
+static int serve(uint16_t port, struct wndl_bytes page)
+{
+    struct wndl_server server;
+    struct wndl_error err = {0};
+    char text[160];
+    if (wndl_server_open(&server, port, &err) != WNDL_OK)
+        return wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
+    int exit_code = serve_at(&server, page, &err);
+    wndl_server_close(&server);
+    return exit_code;
+}
+
+/* The page as it is in memory; the recordings need not stay there with it. */
+static int write_memory(struct shown *shown, char **page, size_t *size)
+{
+    FILE *out = open_memstream(page, size);
+    if (out == NULL)
+        return wndl_cli_error("out of memory");
+    bool whole = write_page(out, shown) && !ferror(out);
+    whole = fclose(out) == 0 && whole;
+    return whole ? WNDL_EXIT_OK : wndl_cli_error("out of memory");
+}
+
+/* ---- the command */
+
+/* As diff: what is compared is heaps if one of them is of nothing else. */
+static bool are_comparable(const struct shown *shown)
+{
+    const struct wndl_heap_which_options usual = {0};
+    bool of_heap = false, have = true;
+    for (size_t i = 0; i < shown->view.count; i++)
+        of_heap |= wndl_heap_shown_of(&shown->loaded[i].profile, false);
+    for (size_t i = 0; i < shown->view.count && of_heap && have; i++) {
+        const struct wndl_heap_choice choice =
+            wndl_heap_choose(&usual, &shown->loaded[i], 1);
+        have = wndl_heap_has(
+            &shown->loaded[i].profile, &choice, shown->view.recordings[i].file);
+    }
+    return have;
+}
+
+static int make_page(const struct view_options *o,
+    struct wndl_operands operands, char **page, size_t *size)
+{
+    struct shown shown = {.view = {.page = wndl_view_page()}};
+    int exit_code = WNDL_EXIT_OK;
+    wndl_arena_init(&shown.arena, wndl_mem_libc());
+    for (size_t i = 0; i < operands.count && exit_code == WNDL_EXIT_OK; i++) {
+        if (!load(&shown, operands.texts[i], &o->symbols))
+            exit_code = WNDL_EXIT_FAILURE;
+    }
+    if (shown.view.count == WNDL_MERGED_MAX && !are_comparable(&shown))
+        exit_code = WNDL_EXIT_FAILURE;
+    if (exit_code == WNDL_EXIT_OK)
+        exit_code = o->out != NULL ? write_file(o, &shown)
+                                   : write_memory(&shown, page, size);
+    unload(&shown);
+    return exit_code;
+}
+
+static int usage_error(const char *what)
+{
+    wndl_cli_error("%s; see 'windlass view --help'", what);
+    return WNDL_EXIT_USAGE;
+}
+
+static int run_view(const void *options, struct wndl_operands operands)
+{
+    const struct view_options *o = options;
+    char *page = NULL;
+    size_t size = 0;
+    if (o->port > UINT16_MAX)
+        return usage_error("--port is at most 65535");
+    if (o->port != 0 && o->out != NULL)
+        return usage_error("--port is for serving, which -o does not");
+    if (wndl_view_page().size == 0)
+        return wndl_cli_error(
+            "this windlass was built without its viewer, for which npm is "
+            "needed; see 'windlass export --help' for other ones");
+    int exit_code = make_page(o, operands, &page, &size);
+    if (exit_code == WNDL_EXIT_OK && o->out == NULL)
+        exit_code = serve((uint16_t)o->port,
+            (struct wndl_bytes){(const uint8_t *)page, size});
+    free(page);
+    return exit_code;
+}
+
+const struct wndl_command wndl_cmd_view = {
+    .name = "view",
+    .summary = "show a recording in a web browser",
+    .operands = "FILE [LATER]",
+    .description =
+        "Shows a recording, of time, of heaps or of both, or how a later one "
+        "differs from FILE, on a page that holds all of it, with the sources "
+        "of what took the most where they are here as they were, and asks "
+        "nobody for anything.\n\n"
+        "Without -o the page is served to browsers of this machine until "
+        "Ctrl-C, at an address that nobody can guess, which is printed, and "
+        "opened with xdg-open if there is a desktop: other users can see the "
+        "address while that runs.",
+    .options = option_table,
+    .options_size = sizeof(struct view_options),
+    .examples = examples,
+    .min_operands = 1,
+    .max_operands = 2,
+    .run = run_view,
+};

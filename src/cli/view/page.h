@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* view_page: the viewer that the build bundled, if it did. */
+#ifndef WNDL_CLI_VIEW_PAGE_H
+#define WNDL_CLI_VIEW_PAGE_H
+
+#include "base/bytes.h"
+
+/* The page that out/view/view.h wants; empty without a viewer. Never freed. */
+struct wndl_bytes wndl_view_page(void);
+
+#endif

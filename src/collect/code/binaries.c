@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/code/binaries.h"
+
+#include "collect/code/unwind_tables.h"
+#include "obj/core/object.h"
+#include "os/file.h"
+#include "os/process_memory.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { VDSO_MAX = 64 * 1024, SEGMENTS_MAX = 64 };
+
+static const char vdso[] = "[vdso]";
+static const char deleted[] = " (deleted)";
+
+bool wndl_binaries_init(struct wndl_binaries *binaries, const char *tables)
+{
+    binaries->tables = tables;
+    wndl_arena_init(&binaries->arena, wndl_mem_libc());
+    wndl_vec_init(
+        &binaries->all, &binaries->arena, sizeof(struct wndl_binary *));
+    return wndl_intern_init(&binaries->keys, &binaries->arena);
+}
+
+void wndl_binaries_free(struct wndl_binaries *binaries)
+{
+    wndl_arena_free(&binaries->arena);
+}
+
+/* ---- which file it is */
+
+/* A file that can be opened, and what tells it from others. */
+struct place {
+    char open[PATH_MAX + 64];
+    char name[PATH_MAX];
+    struct {
+        uint64_t device, inode, size, seconds, nanoseconds;
+    } identity;
+};
+
+static bool is_same_file(struct place *place, uint64_t inode)
+{
+    struct stat s;
+    if (stat(place->open, &s) != 0 || !S_ISREG(s.st_mode) || s.st_ino != inode)
+        return false;
+    place->identity.device = s.st_dev;
+    place->identity.inode = s.st_ino;
+    place->identity.size = (uint64_t)s.st_size;
+    place->identity.seconds = (uint64_t)s.st_mtim.tv_sec;
+    place->identity.nanoseconds = (uint64_t)s.st_mtim.tv_nsec;
+    return true;
+}
+
+/*
+ * By its path; by its path as the process sees it; or, if it has no path any
+ * more, by the kernel's own link, which not everyone may follow.
+ */
+static bool find_file(
+    pid_t pid, const struct wndl_mapping *mapping, struct place *place)
+{
+    size_t size = mapping->path.size, cut = sizeof deleted - 1;
+    if (size == 0 || size >= PATH_MAX)
+        return false;
+    if (size > cut &&
+        memcmp(mapping->path.data + size - cut, deleted, cut) == 0)
+        size -= cut;
+    snprintf(place->name, sizeof place->name, "%.*s", (int)size,
+        (const char *)mapping->path.data);
+    snprintf(place->open, sizeof place->open, "%s", place->name);
+    if (is_same_file(place, mapping->inode))
+        return true;
+    snprintf(place->open, sizeof place->open, "/proc/%d/root%s", (int)pid,
+        place->name);
+    if (is_same_file(place, mapping->inode))
+        return true;
+    snprintf(place->open, sizeof place->open, "/proc/%d/map_files/%llx-%llx",
+        (int)pid, (unsigned long long)mapping->start,
+        (unsigned long long)mapping->end);
+    return is_same_file(place, mapping->inode);
+}
+
+/* ---- what is in it */
+
+static bool copy(struct wndl_arena *arena, struct wndl_bytes *bytes)
+{
+    if (bytes->size == 0)
+        return true;
+    bytes->data = (uint8_t *)wndl_arena_copy(arena, bytes->data, bytes->size);
+    return bytes->data != NULL;
+}
+
+static bool take_section(struct wndl_arena *arena, struct wndl_object *object,
+    const char *name, struct wndl_binary_section *section)
+{
+    struct wndl_section info;
+    if (wndl_object_section_bytes(object, name, &section->bytes, &info, NULL) !=
+        WNDL_OK)
+        section->bytes = (struct wndl_bytes){0};
+    else
+        section->svma = info.addr.v;
+    return copy(arena, &section->bytes);
+}
+
+static bool take_segments(struct wndl_arena *arena,
+    const struct wndl_object *object, struct wndl_binary *binary)
+{
+    size_t count = wndl_object_segment_count(object);
+    if (count > SEGMENTS_MAX)
+        return false;
+    binary->code = wndl_arena_calloc(arena, count + 1, sizeof *binary->code);
+    if (binary->code == NULL)
+        return false;
+    binary->start = wndl_object_image_base(object).v;
+    for (size_t i = 0; i < count; i++) {
+        struct wndl_segment s = wndl_object_segment(object, i);
+        if (s.addr.v + s.mem_size > binary->end)
+            binary->end = s.addr.v + s.mem_size;
+        if (s.executable)
+            binary->code[binary->code_count++] = (struct wndl_binary_segment){
+                s.addr.v, s.file_offset, s.file_size};
+    }
+    return true;
+}
+
+static bool take_object(struct wndl_binaries *binaries,
+    struct wndl_object *object, struct wndl_binary *binary)
+{
+    struct wndl_arena *arena = &binaries->arena;
+    if (!wndl_object_is_image(object) || !take_segments(arena, object, binary))
+        return false;
+    binary->machine = wndl_object_machine(object);
+    binary->build_id = wndl_object_build_id(object);
+    binary->unwind_table =
+        wndl_unwind_table_copy(arena, object, binary->path, binaries->tables);
+    return copy(arena, &binary->build_id) &&
+           take_section(arena, object, ".eh_frame", &binary->eh_frame) &&
+           take_section(arena, object, ".eh_frame_hdr", &binary->eh_frame_hdr);
+}
+
+/* NULL for what is no binary of ours. */
+static struct wndl_binary *binary_of(
+    struct wndl_binaries *binaries, struct wndl_bytes bytes, const char *name)
+{
+    struct wndl_arena *arena = &binaries->arena;
+    struct wndl_object *object;
+    if (wndl_object_open(bytes, name, wndl_mem_libc(), &object, NULL) !=
+        WNDL_OK)
+        return NULL;
+    struct wndl_binary *binary = wndl_arena_alloc(arena, sizeof *binary);
+    if (binary != NULL)
+        binary->path = wndl_arena_copy(arena, name, strlen(name));
+    bool taken = binary != NULL && binary->path != NULL &&
+                 take_object(binaries, object, binary);
+    wndl_object_close(object);
+    return taken ? binary : NULL;
+}
+
+static struct wndl_binary *open_file(
+    struct wndl_binaries *binaries, const struct place *place)
+{
+    struct wndl_file file;
+    if (wndl_file_open(place->open, &file, NULL) != WNDL_OK)
+        return NULL;
+    struct wndl_binary *binary = binary_of(binaries, file.bytes, place->name);
+    wndl_file_close(&file);
+    return binary;
+}
+
+/* The kernel's own, in memory only. */
+static struct wndl_binary *read_vdso(struct wndl_binaries *binaries, pid_t pid,
+    const struct wndl_mapping *mapping)
+{
+    size_t size = mapping->end - mapping->start;
+    if (size > VDSO_MAX)
+        return NULL;
+    uint8_t *bytes = wndl_arena_alloc(&binaries->arena, size);
+    if (bytes == NULL ||
+        wndl_process_read(pid, mapping->start, bytes, size) != size)
+        return NULL;
+    return binary_of(binaries, (struct wndl_bytes){bytes, size}, vdso);
+}
+
+/* ---- the cache */
+
+/* NULL when memory is out; what it points to is NULL if it is new. */
+static struct wndl_binary **find(
+    struct wndl_binaries *binaries, const void *key, size_t size, bool *is_new)
+{
+    uint32_t id;
+    struct wndl_bytes bytes = {key, size};
+    if (!wndl_intern_add(&binaries->keys, bytes, &id))
+        return NULL;
+    *is_new = id >= binaries->all.len;
+    while (id >= binaries->all.len) {
+        if (wndl_vec_push(&binaries->all) == NULL)
+            return NULL;
+    }
+    return wndl_vec_at(&binaries->all, id);
+}
+
+/* One for each machine. */
+static struct wndl_binary *get_vdso(struct wndl_binaries *binaries,
+    struct wndl_binaries_user user, const struct wndl_mapping *mapping)
+{
+    uint8_t key[sizeof vdso + sizeof user.machine];
+    bool is_new;
+    memcpy(key, vdso, sizeof vdso);
+    memcpy(key + sizeof vdso, &user.machine, sizeof user.machine);
+    struct wndl_binary **found = find(binaries, key, sizeof key, &is_new);
+    if (found != NULL && *found == NULL)
+        *found = read_vdso(binaries, user.pid, mapping);
+    return found == NULL ? NULL : *found;
+}
+
+static struct wndl_binary *get_file(struct wndl_binaries *binaries, pid_t pid,
+    const struct wndl_mapping *mapping)
+{
+    struct place place = {0};
+    uint8_t key[sizeof place.identity + PATH_MAX];
+    bool is_new;
+    if (mapping->inode == 0 || !find_file(pid, mapping, &place))
+        return NULL;
+    size_t size = strlen(place.name);
+    memcpy(key, &place.identity, sizeof place.identity);
+    memcpy(key + sizeof place.identity, place.name, size);
+    struct wndl_binary **found =
+        find(binaries, key, sizeof place.identity + size, &is_new);
+    if (found != NULL && is_new)
+        *found = open_file(binaries, &place);
+    return found == NULL ? NULL : *found;
+}
+
+struct wndl_binary *wndl_binaries_get(struct wndl_binaries *binaries,
+    struct wndl_binaries_user user, const struct wndl_mapping *mapping)
+{
+    struct wndl_binary *binary = wndl_bytes_is(mapping->path, vdso)
+                                     ? get_vdso(binaries, user, mapping)
+                                     : get_file(binaries, user.pid, mapping);
+    return binary != NULL && binary->machine == user.machine ? binary : NULL;
+}
+
+bool wndl_binary_bias(const struct wndl_binary *binary,
+    const struct wndl_mapping *mapping, uint64_t *bias)
+{
+    for (size_t i = 0; i < binary->code_count; i++) {
+        const struct wndl_binary_segment *s = &binary->code[i];
+        uint64_t first = s->file_offset & ~(uint64_t)(WNDL_PROCESS_PAGE - 1);
+        if (mapping->offset < first ||
+            mapping->offset >= s->file_offset + s->file_size)
+            continue;
+        *bias = mapping->start - mapping->offset + s->file_offset - s->svma;
+        return true;
+    }
+    return false;
+}

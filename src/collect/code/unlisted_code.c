@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/code/unlisted_code.h"
+
+#include "obj/core/object.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "os/maps.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAPS_ROOM = 64 * 1024, MAPPINGS_MAX = 64 * 1024 };
+
+static const uint64_t first_pause = 50 * UINT64_C(1000000);
+static const uint64_t last_pause = UINT64_C(1000000000);
+
+/* Looked into when it is first asked for. */
+struct mapping {
+    struct wndl_mapping at; /* its path is in the arena */
+    bool looked_into;
+    bool told; /* the next two hold */
+    uint32_t image;
+    uint64_t rva; /* of its start */
+};
+
+void wndl_strays_init(struct wndl_strays *strays,
+    struct wndl_recording *recording, uint32_t process, pid_t pid)
+{
+    *strays = (struct wndl_strays){.recording = recording,
+        .process = process,
+        .pid = pid,
+        .pause = first_pause};
+    wndl_arena_init(&strays->arena, wndl_mem_libc());
+    wndl_vec_init(&strays->mappings, &strays->arena, sizeof(struct mapping));
+}
+
+void wndl_strays_free(struct wndl_strays *strays)
+{
+    wndl_arena_free(&strays->arena);
+}
+
+/* ---- one mapping */
+
+/* Where the linker put the byte at `offset` of the file. */
+static bool svma_at(
+    const struct wndl_object *object, uint64_t offset, uint64_t *svma)
+{
+    for (size_t i = 0; i < wndl_object_segment_count(object); i++) {
+        struct wndl_segment s = wndl_object_segment(object, i);
+        if (!s.executable || offset < s.file_offset ||
+            offset - s.file_offset >= s.file_size)
+            continue;
+        *svma = s.addr.v + (offset - s.file_offset);
+        return true;
+    }
+    return false;
+}
+
+static void announce(struct wndl_strays *strays,
+    const struct wndl_object *object, struct mapping *m)
+{
+    uint64_t svma;
+    m->told = svma_at(object, m->at.offset, &svma);
+    if (!m->told)
+        return;
+    m->rva = svma - wndl_object_image_base(object).v;
+    m->image = wndl_recording_image(strays->recording,
+        (const char *)m->at.path.data, wndl_object_build_id(object));
+    const struct wndl_recording_mapping mapping = {
+        .process = strays->process,
+        .image = m->image,
+        .time = wndl_clock_monotonic_ns(),
+        .start = m->at.start,
+        .end = m->at.end,
+        .bias = m->at.start - svma,
+    };
+    wndl_recording_mapping(strays->recording, &mapping);
+}
+
+/* Not if the file of that name is another one by now. */
+static void look_into(struct wndl_strays *strays, struct mapping *m)
+{
+    const char *path = (const char *)m->at.path.data;
+    struct stat st;
+    struct wndl_file file;
+    struct wndl_object *object;
+    m->looked_into = true;
+    if (stat(path, &st) != 0 || st.st_ino != m->at.inode ||
+        wndl_file_open(path, &file, NULL) != WNDL_OK)
+        return;
+    if (wndl_object_open(file.bytes, path, wndl_mem_libc(), &object, NULL) ==
+        WNDL_OK) {
+        announce(strays, object, m);
+        wndl_object_close(object);
+    }
+    wndl_file_close(&file);
+}
+
+/* ---- the memory map */
+
+struct reading {
+    struct wndl_arena arena;
+    struct wndl_vec found; /* struct mapping */
+};
+
+/* The kernel tells them by address. */
+static bool take(void *context, const struct wndl_mapping *m)
+{
+    struct reading *r = context;
+    if (!m->executable || m->path.size == 0 || m->path.data[0] != '/')
+        return true;
+    char *path = wndl_arena_copy(&r->arena, m->path.data, m->path.size);
+    struct mapping *slot = wndl_vec_push(&r->found);
+    if (slot == NULL)
+        return false;
+    *slot = (struct mapping){.at = *m, .looked_into = path == NULL};
+    slot->at.path.data = (const uint8_t *)path;
+    return r->found.len < MAPPINGS_MAX;
+}
+
+static bool is_same(const struct wndl_vec *a, const struct wndl_vec *b)
+{
+    for (size_t i = 0; i < a->len && a->len == b->len; i++) {
+        const struct mapping *x = wndl_vec_at(a, i), *y = wndl_vec_at(b, i);
+        if (x->at.start != y->at.start || x->at.end != y->at.end ||
+            x->at.offset != y->at.offset || x->at.inode != y->at.inode)
+            return false;
+    }
+    return a->len == b->len;
+}
+
+/* True if it is another now; that of a process that has ended is kept. */
+static bool read_map(struct wndl_strays *strays)
+{
+    uint8_t room[MAPS_ROOM];
+    char path[32];
+    struct reading r;
+    wndl_arena_init(&r.arena, wndl_mem_libc());
+    wndl_vec_init(&r.found, &r.arena, sizeof(struct mapping));
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)strays->pid);
+    (void)wndl_maps_each(
+        path, (struct wndl_bytes){room, sizeof room}, take, &r);
+    if (r.found.len == 0 || is_same(&r.found, &strays->mappings)) {
+        wndl_arena_free(&r.arena);
+        return false;
+    }
+    wndl_arena_free(&strays->arena);
+    strays->arena = r.arena;
+    strays->mappings = r.found;
+    strays->mappings.arena = &strays->arena;
+    return true;
+}
+
+static struct mapping *mapping_of(
+    const struct wndl_strays *strays, uint64_t address)
+{
+    size_t low = 0, high = strays->mappings.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        struct mapping *m = wndl_vec_at(&strays->mappings, middle);
+        if (address >= m->at.end)
+            low = middle + 1;
+        else if (address < m->at.start)
+            high = middle;
+        else
+            return m;
+    }
+    return NULL;
+}
+
+static void refresh(struct wndl_strays *strays)
+{
+    uint64_t now = wndl_clock_monotonic_ns();
+    if (now < strays->again)
+        return;
+    bool is_new = read_map(strays);
+    strays->pause = is_new                           ? first_pause
+                    : strays->pause < last_pause / 2 ? strays->pause * 2
+                                                     : last_pause;
+    strays->again = now + strays->pause;
+}
+
+void wndl_strays_meet(struct wndl_strays *strays, uint64_t address)
+{
+    struct mapping *m = mapping_of(strays, address);
+    if (m == NULL && address != 0) {
+        refresh(strays);
+        m = mapping_of(strays, address);
+    }
+    if (m != NULL && !m->looked_into)
+        look_into(strays, m);
+}
+
+bool wndl_strays_find(const struct wndl_strays *strays, uint64_t address,
+    struct wndl_stray *stray)
+{
+    const struct mapping *m = mapping_of(strays, address);
+    if (m == NULL || !m->told)
+        return false;
+    stray->image = m->image;
+    stray->rva = m->rva + (address - m->at.start);
+    return true;
+}

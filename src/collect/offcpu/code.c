@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/offcpu/code.h"
+
+#include "base/vec.h"
+#include "collect/proc/proc.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAPS_ROOM = 64 * 1024, PROC_PATH = 32 };
+
+static const uint64_t first_pause = 50 * UINT64_C(1000000);
+static const uint64_t last_pause = 10 * UINT64_C(1000000000);
+
+void wndl_watch_code_init(struct wndl_watch_code *code, pid_t pid)
+{
+    *code = (struct wndl_watch_code){
+        .pause = first_pause, .machine = wndl_proc_machine(pid)};
+    wndl_arena_init(&code->arena, wndl_mem_libc());
+}
+
+void wndl_watch_code_free(struct wndl_watch_code *code)
+{
+    wndl_arena_free(&code->arena);
+}
+
+/* ---- reading the map */
+
+struct module {
+    struct wndl_remote_module remote;
+    struct wndl_binary *binary;
+};
+
+struct reading {
+    struct wndl_binaries *binaries;
+    struct wndl_binaries_user user;
+    struct wndl_vec found; /* struct module */
+};
+
+static bool is_listed(const struct wndl_vec *found, uint64_t bias,
+    const struct wndl_binary *binary)
+{
+    for (size_t i = found->len; i > 0; i--) {
+        const struct module *m = wndl_vec_at(found, i - 1);
+        if (m->binary == binary && m->remote.bias == bias)
+            return true;
+    }
+    return false;
+}
+
+static bool take_mapping(void *context, const struct wndl_mapping *mapping)
+{
+    struct reading *r = context;
+    uint64_t bias;
+    if (!mapping->executable)
+        return true;
+    struct wndl_binary *binary =
+        wndl_binaries_get(r->binaries, r->user, mapping);
+    if (binary == NULL || !wndl_binary_bias(binary, mapping, &bias) ||
+        is_listed(&r->found, bias, binary))
+        return true;
+    struct module *m = wndl_vec_push(&r->found);
+    if (m == NULL)
+        return false;
+    *m = (struct module){.binary = binary};
+    m->remote = (struct wndl_remote_module){
+        .start = binary->start + bias,
+        .end = binary->end + bias,
+        .bias = bias,
+        .eh_frame = binary->eh_frame.bytes.data,
+        .eh_frame_size = binary->eh_frame.bytes.size,
+        .eh_frame_svma = binary->eh_frame.svma,
+        .eh_frame_hdr = binary->eh_frame_hdr.bytes.data,
+        .eh_frame_hdr_size = binary->eh_frame_hdr.bytes.size,
+        .eh_frame_hdr_svma = binary->eh_frame_hdr.svma,
+        .table = binary->unwind_table.bytes.data,
+        .table_size = binary->unwind_table.bytes.size,
+        .table_text = binary->unwind_table.text,
+        .table_text_size = binary->unwind_table.text_size,
+    };
+    return true;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct module *x = a, *y = b;
+    return (x->remote.start > y->remote.start) -
+           (x->remote.start < y->remote.start);
+}
+
+static bool is_same(
+    const struct wndl_watch_code *code, const struct wndl_vec *found)
+{
+    if (code->count != found->len)
+        return false;
+    for (size_t i = 0; i < code->count; i++) {
+        const struct module *m = wndl_vec_at(found, i);
+        if (m->binary != code->binaries[i] ||
+            m->remote.start != code->modules[i].start)
+            return false;
+    }
+    return true;
+}
+
+/* Takes over `arena` and what was found in it. */
+static void replace(struct wndl_watch_code *code, struct wndl_arena *arena,
+    const struct wndl_vec *found)
+{
+    size_t count = found->len;
+    struct wndl_remote_module *modules =
+        wndl_arena_calloc(arena, count + 1, sizeof *modules);
+    struct wndl_binary **binaries =
+        wndl_arena_calloc(arena, count + 1, sizeof(struct wndl_binary *));
+    if (modules == NULL || binaries == NULL)
+        count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct module *m = wndl_vec_at(found, i);
+        modules[i] = m->remote;
+        binaries[i] = m->binary;
+        if (i > 0 && modules[i - 1].end > modules[i].start)
+            modules[i - 1].end = modules[i].start;
+    }
+    wndl_arena_free(&code->arena);
+    code->arena = *arena;
+    code->modules = modules;
+    code->binaries = binaries;
+    code->count = count;
+    code->changed++;
+}
+
+bool wndl_watch_code_refresh(struct wndl_watch_code *code,
+    struct wndl_binaries *binaries, pid_t pid, uint64_t now)
+{
+    struct wndl_arena arena;
+    struct reading reading = {
+        .binaries = binaries, .user = {pid, code->machine}};
+    uint8_t room[MAPS_ROOM];
+    char path[PROC_PATH];
+    if (now < code->again && !code->is_stale)
+        return false;
+    code->is_stale = false;
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_vec_init(&reading.found, &arena, sizeof(struct module));
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    bool is_read = wndl_maps_each(
+        path, (struct wndl_bytes){room, sizeof room}, take_mapping, &reading);
+    if (reading.found.len != 0)
+        qsort(reading.found.data, reading.found.len, sizeof(struct module),
+            by_start);
+    bool is_new = is_read && !is_same(code, &reading.found);
+    if (is_new)
+        replace(code, &arena, &reading.found);
+    else
+        wndl_arena_free(&arena);
+    code->pause = is_new                         ? first_pause
+                  : code->pause < last_pause / 2 ? code->pause * 2
+                                                 : last_pause;
+    code->again = now + code->pause;
+    return is_new;
+}
+
+size_t wndl_watch_code_find(
+    const struct wndl_watch_code *code, uint64_t address)
+{
+    size_t low = 0, high = code->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (address < code->modules[middle].start)
+            high = middle;
+        else if (address >= code->modules[middle].end)
+            low = middle + 1;
+        else
+            return middle;
+    }
+    return code->count;
+}

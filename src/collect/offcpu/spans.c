@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/offcpu/spans.h"
+
+enum { NODES_MAX = 1 << 20, NODES_PER_CHUNK = 64 * 1024 };
+
+/* ---- stacks */
+
+struct node {
+    struct wndl_outside_frame frame;
+    uint32_t parent;
+    uint32_t next; /* older node of the same hash, 0: none */
+};
+
+void wndl_outside_tree_init(struct wndl_outside_tree *tree)
+{
+    wndl_arena_init(&tree->arena, wndl_mem_libc());
+    wndl_vec_init(&tree->nodes, &tree->arena, sizeof(struct node));
+    wndl_map_init(&tree->heads, &tree->arena);
+    tree->written = 0;
+}
+
+void wndl_outside_tree_free(struct wndl_outside_tree *tree)
+{
+    wndl_arena_free(&tree->arena);
+}
+
+static struct node *node_at(const struct wndl_outside_tree *tree, uint32_t n)
+{
+    return wndl_vec_at(&tree->nodes, n - 1);
+}
+
+static uint64_t hash_of(uint32_t parent, const struct wndl_outside_frame *frame)
+{
+    uint64_t where = wndl_hash_u64((uint64_t)parent << 32 | frame->image);
+    return wndl_hash_u64(where ^ frame->address ^ (uint64_t)frame->flags << 56);
+}
+
+static bool is_node(const struct node *node, uint32_t parent,
+    const struct wndl_outside_frame *frame)
+{
+    return node->parent == parent && node->frame.address == frame->address &&
+           node->frame.image == frame->image &&
+           node->frame.flags == frame->flags;
+}
+
+uint32_t wndl_outside_tree_node(struct wndl_outside_tree *tree, uint32_t parent,
+    const struct wndl_outside_frame *frame)
+{
+    uint64_t *head = wndl_map_put(&tree->heads, hash_of(parent, frame));
+    if (head == NULL)
+        return 0;
+    for (uint32_t n = (uint32_t)*head; n != 0; n = node_at(tree, n)->next) {
+        if (is_node(node_at(tree, n), parent, frame))
+            return n;
+    }
+    struct node *node =
+        tree->nodes.len < NODES_MAX ? wndl_vec_push(&tree->nodes) : NULL;
+    if (node == NULL)
+        return 0;
+    *node = (struct node){*frame, parent, (uint32_t)*head};
+    *head = tree->nodes.len;
+    return (uint32_t)tree->nodes.len;
+}
+
+static void write_nodes(const struct wndl_outside_tree *tree,
+    struct wndl_recording *recording, uint32_t process, uint32_t count)
+{
+    struct wndl_chunk_writer chunk;
+    struct wndl_buf *out = &recording->out;
+    uint64_t previous = 0;
+    wndl_recording_begin(recording, &chunk, WNDL_CHUNK_OSTK);
+    wndl_buf_uleb(out, process);
+    wndl_buf_uleb(out, tree->written + 1);
+    wndl_buf_uleb(out, count);
+    for (uint32_t n = tree->written + 1; n <= tree->written + count; n++) {
+        const struct node *node = node_at(tree, n);
+        wndl_buf_uleb(out, n - node->parent);
+        wndl_buf_uleb(out, node->frame.flags);
+        wndl_buf_uleb(out, node->frame.image);
+        wndl_recording_count(recording, node->frame.image);
+        wndl_buf_sleb(out, (int64_t)(node->frame.address - previous));
+        previous = node->frame.address;
+    }
+    wndl_recording_finish(recording, &chunk);
+}
+
+void wndl_outside_tree_write(struct wndl_outside_tree *tree,
+    struct wndl_recording *recording, uint32_t process)
+{
+    while (tree->written < tree->nodes.len) {
+        uint32_t count = (uint32_t)tree->nodes.len - tree->written;
+        if (count > NODES_PER_CHUNK)
+            count = NODES_PER_CHUNK;
+        write_nodes(tree, recording, process, count);
+        tree->written += count;
+    }
+}
+
+/* ---- times */
+
+void wndl_outside_spans_init(struct wndl_outside_spans *spans)
+{
+    *spans = (struct wndl_outside_spans){0};
+    wndl_buf_init(&spans->bytes, wndl_mem_libc());
+}
+
+void wndl_outside_spans_free(struct wndl_outside_spans *spans)
+{
+    wndl_buf_free(&spans->bytes);
+}
+
+/* Moves `last` to the bytes, and leaves an empty one at its end. */
+static void close_last(struct wndl_outside_spans *spans)
+{
+    struct wndl_outside_span *last = &spans->last;
+    if (last->end <= last->start)
+        return;
+    if (spans->count == 0)
+        spans->time = spans->told = last->start;
+    wndl_buf_uleb(&spans->bytes, last->start - spans->told);
+    wndl_buf_uleb(&spans->bytes, last->end - last->start);
+    wndl_buf_uleb(&spans->bytes, last->kind);
+    wndl_buf_uleb(&spans->bytes, last->node);
+    wndl_buf_uleb(&spans->bytes, last->ended);
+    spans->count++;
+    spans->told = last->end;
+    last->start = last->end;
+}
+
+void wndl_outside_spans_add(
+    struct wndl_outside_spans *spans, const struct wndl_outside_span *span)
+{
+    struct wndl_outside_span *last = &spans->last;
+    if (span->start < last->end || span->end <= span->start)
+        return;
+    if (last->end == span->start && last->kind == span->kind &&
+        last->node == span->node && last->ended == span->ended) {
+        last->end = span->end;
+        return;
+    }
+    close_last(spans);
+    *last = *span;
+}
+
+void wndl_outside_spans_write(struct wndl_outside_spans *spans,
+    struct wndl_recording *recording, uint32_t thread)
+{
+    close_last(spans);
+    if (spans->count == 0)
+        return;
+    struct wndl_buf *out = &recording->out;
+    struct wndl_chunk_writer chunk;
+    uint64_t base = recording->time_base;
+    wndl_recording_begin(recording, &chunk, WNDL_CHUNK_BLOK);
+    wndl_buf_uleb(out, thread);
+    wndl_buf_uleb(out, spans->time > base ? spans->time - base : 0);
+    wndl_buf_uleb(out, spans->count);
+    wndl_buf_add(out, spans->bytes.data, spans->bytes.size);
+    wndl_recording_finish(recording, &chunk);
+    wndl_buf_clear(&spans->bytes);
+    spans->count = 0;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/offcpu/stack.h"
+
+#include "unwind/jit/remote.h"
+
+#include <elf.h>
+#include <string.h>
+
+/* The first read from SP up: most stacks that block are in it. */
+enum { PAGE = WNDL_PROCESS_PAGE, FIRST_PAGES = 4, NEXT_PAGES = 2 };
+
+enum { RED_ZONE = 128 };
+
+void wndl_watch_stack_init(struct wndl_watch_stack *stack)
+{
+    *stack = (struct wndl_watch_stack){0};
+    wndl_buf_init(&stack->words, wndl_mem_libc());
+}
+
+void wndl_watch_stack_free(struct wndl_watch_stack *stack)
+{
+    wndl_buf_free(&stack->words);
+}
+
+/* ---- memory */
+
+static size_t slot_of(uint64_t page)
+{
+    return page / PAGE % WNDL_WATCH_PAGES;
+}
+
+/* Reads `count` pages from `page` on. False if not even the first can be. */
+static bool read_pages(
+    struct wndl_watch_memory *memory, pid_t pid, uint64_t page, size_t count)
+{
+    size_t first = slot_of(page);
+    if (count > WNDL_WATCH_PAGES - first)
+        count = WNDL_WATCH_PAGES - first;
+    size_t got =
+        wndl_process_read(pid, page, memory->pages[first], count * PAGE) / PAGE;
+    for (size_t i = 0; i < got || i == 0; i++) {
+        memory->slots[first + i].look = memory->look;
+        memory->slots[first + i].address = page + i * PAGE;
+        memory->slots[first + i].is_readable = i < got;
+    }
+    return got != 0;
+}
+
+/* The bytes of a page, or NULL. */
+static const uint8_t *page_at(
+    struct wndl_watch_memory *memory, pid_t pid, uint64_t page)
+{
+    size_t slot = slot_of(page);
+    bool is_known = memory->slots[slot].look == memory->look &&
+                    memory->slots[slot].address == page;
+    if (!is_known)
+        (void)read_pages(memory, pid, page, NEXT_PAGES);
+    return memory->slots[slot].is_readable ? memory->pages[slot] : NULL;
+}
+
+static bool read_memory(struct wndl_watch_memory *memory, pid_t pid,
+    uint64_t address, struct wndl_bytes to)
+{
+    for (size_t done = 0; done < to.size;) {
+        uint64_t at = (address + done) % PAGE;
+        const uint8_t *page = page_at(memory, pid, address + done - at);
+        if (page == NULL)
+            return false;
+        size_t part = PAGE - at < to.size - done ? PAGE - at : to.size - done;
+        memcpy((uint8_t *)to.data + done, page + at, part);
+        done += part;
+    }
+    return true;
+}
+
+/* ---- which words count */
+
+struct walk {
+    struct wndl_watch_subject *subject;
+    struct wndl_watch_stack *stack;
+};
+
+static uint64_t mix(uint64_t hash, bool is_read, uint64_t word)
+{
+    return wndl_hash_u64(hash ^ word) + !is_read;
+}
+
+/* Code does not change; where it lies above the stack it is left out. */
+static void note_word(
+    struct walk *walk, uint64_t address, bool is_read, uint64_t word)
+{
+    const struct wndl_watch_code *code = &walk->subject->code;
+    struct wndl_watch_stack *stack = walk->stack;
+    uint64_t distance = address + RED_ZONE - stack->sp;
+    if (distance > UINT32_MAX ||
+        wndl_watch_code_find(code, address) < code->count)
+        return;
+    wndl_buf_u32le(&stack->words, (uint32_t)distance);
+    stack->hash = mix(stack->hash, is_read, word);
+}
+
+/* The reader of wndl_remote. */
+static bool read_for_walk(
+    void *context, uint64_t address, void *to, size_t size)
+{
+    struct walk *walk = context;
+    bool is_read = read_memory(&walk->subject->shared->memory,
+        walk->subject->pid, address, (struct wndl_bytes){to, size});
+    uint64_t word = 0;
+    if (is_read)
+        memcpy(&word, to, size < sizeof word ? size : sizeof word);
+    note_word(walk, address, is_read, word);
+    return is_read;
+}
+
+/* Whether the words are what they were when the stack was walked. */
+static bool is_unchanged(
+    struct wndl_watch_subject *subject, const struct wndl_watch_stack *stack)
+{
+    const size_t size = subject->code.machine == EM_386 ? 4 : 8;
+    uint64_t hash = 0;
+    struct wndl_cursor c = wndl_cursor_at(
+        (struct wndl_bytes){stack->words.data, stack->words.size}, 0, false);
+    while (wndl_cursor_left(&c) != 0) {
+        uint64_t word = 0, at = stack->sp - RED_ZONE + wndl_cursor_u32(&c);
+        bool is_read = read_memory(&subject->shared->memory, subject->pid, at,
+            (struct wndl_bytes){(uint8_t *)&word, size});
+        hash = mix(hash, is_read, is_read ? word : 0);
+    }
+    return hash == stack->hash && !stack->words.failed;
+}
+
+/* ---- the walk */
+
+static void walk_once(struct wndl_watch_subject *subject,
+    struct wndl_watch_stack *stack, uint64_t jit, struct wndl_walk *walk)
+{
+    struct walk context = {subject, stack};
+    const struct wndl_remote remote = {
+        .read = read_for_walk,
+        .context = &context,
+        .modules = subject->code.modules,
+        .module_count = subject->code.count,
+        .machine = subject->code.machine,
+        .jit = jit,
+        .find_fp = true,
+    };
+    const struct wndl_regs regs = {
+        .ip = stack->pc, .sp = stack->sp, .valid = WNDL_REG_IP | WNDL_REG_SP};
+    wndl_buf_clear(&stack->words);
+    stack->hash = 0;
+    wndl_unwind_remote(&remote, &regs, walk);
+}
+
+static bool read_anew(void *context, uint64_t address, void *to, size_t size)
+{
+    const struct wndl_watch_subject *subject = context;
+    return wndl_process_read(subject->pid, address, to, size) == size;
+}
+
+static uint64_t jit_changes(struct wndl_watch_subject *subject, uint64_t jit)
+{
+    const struct wndl_remote remote = {.read = read_anew,
+        .context = subject,
+        .machine = subject->code.machine,
+        .jit = jit};
+    return wndl_jit_remote_changes(&remote);
+}
+
+/*
+ * Generated code may come and go meanwhile: then again. Where it does so all
+ * the time, the stack is lost.
+ */
+static void walk_steadily(struct wndl_watch_subject *subject,
+    struct wndl_watch_stack *stack, struct wndl_walk *walk)
+{
+    enum { TRIES = 3 };
+    uint64_t jit = subject->jit == NULL ? 0 : atomic_load(subject->jit);
+    uint64_t before = jit == 0 ? 0 : jit_changes(subject, jit);
+    for (int i = 0; i < TRIES; i++) {
+        walk_once(subject, stack, before == 0 ? 0 : jit, walk);
+        uint64_t after = before == 0 ? 0 : jit_changes(subject, jit);
+        if (after == before)
+            return;
+        before = after;
+        subject->shared->memory.look++;
+    }
+    walk->count = walk->count == 0 ? 0 : 1;
+    walk->end = WNDL_END_NO_RULE;
+}
+
+/* Whether the walk came by code, or ended at some, that no module covers. */
+static bool met_unknown_code(
+    const struct wndl_watch_subject *subject, const struct wndl_walk *walk)
+{
+    const struct wndl_watch_code *code = &subject->code;
+    for (size_t i = 0; i < walk->count; i++) {
+        const struct wndl_frame *f = &walk->frames[i];
+        uint64_t pc = f->address - !f->interrupted;
+        if (wndl_watch_code_find(code, pc) == code->count)
+            return true;
+    }
+    return walk->end == WNDL_END_BAD_PC || walk->end == WNDL_END_NO_RULE;
+}
+
+static uint32_t image_of(
+    struct wndl_watch_subject *subject, struct wndl_binary *binary)
+{
+    if (binary->image == 0)
+        binary->image = wndl_recording_image(subject->recording, binary->path,
+                            binary->build_id) +
+                        1;
+    return binary->image;
+}
+
+/* The frame as the tree has it. */
+static struct wndl_outside_frame place_of(
+    struct wndl_watch_subject *subject, const struct wndl_frame *frame)
+{
+    const struct wndl_watch_code *code = &subject->code;
+    struct wndl_outside_frame place = {
+        .address = frame->address,
+        .flags = (uint32_t)(frame->interrupted | frame->how << 1),
+    };
+    size_t at =
+        wndl_watch_code_find(code, frame->address - !frame->interrupted);
+    if (at < code->count) {
+        place.image = image_of(subject, code->binaries[at]);
+        place.address -= code->modules[at].start;
+    }
+    return place;
+}
+
+static uint32_t put_stack(
+    struct wndl_watch_subject *subject, const struct wndl_walk *walk)
+{
+    uint32_t node = 0;
+    for (size_t i = walk->count; i > 0; i--) {
+        struct wndl_outside_frame frame =
+            place_of(subject, &walk->frames[i - 1]);
+        node = wndl_outside_tree_node(&subject->tree, node, &frame);
+        if (node == 0)
+            return 0;
+    }
+    return node;
+}
+
+static void take_walk(struct wndl_watch_subject *subject,
+    struct wndl_watch_stack *stack, uint64_t now)
+{
+    struct wndl_watch_shared *shared = subject->shared;
+    struct wndl_walk walk = {.frames = shared->frames,
+        .max_frames = shared->max_frames,
+        .method = shared->method};
+    walk_steadily(subject, stack, &walk);
+    if (met_unknown_code(subject, &walk) &&
+        wndl_watch_code_refresh(
+            &subject->code, &shared->binaries, subject->pid, now))
+        walk_steadily(subject, stack, &walk);
+    stack->node = put_stack(subject, &walk);
+    stack->ended = walk.end;
+    stack->changed = subject->code.changed;
+    stack->is_walked = true;
+    shared->totals.stacks++;
+    shared->totals.complete += walk.end == WNDL_END_COMPLETE;
+}
+
+bool wndl_watch_stack_take(struct wndl_watch_subject *subject,
+    struct wndl_watch_stack *stack, uint64_t pc, uint64_t sp, uint64_t now)
+{
+    struct wndl_watch_memory *memory = &subject->shared->memory;
+    memory->look++;
+    if (!read_pages(memory, subject->pid, sp - sp % PAGE, FIRST_PAGES)) {
+        stack->is_walked = false;
+        return false;
+    }
+    if (subject->code.is_stale)
+        (void)wndl_watch_code_refresh(
+            &subject->code, &subject->shared->binaries, subject->pid, now);
+    if (stack->is_walked && stack->pc == pc && stack->sp == sp &&
+        stack->changed == subject->code.changed && is_unchanged(subject, stack))
+        return true;
+    stack->pc = pc;
+    stack->sp = sp;
+    take_walk(subject, stack, now);
+    return true;
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/offcpu/thread.h"
+
+#include "os/clock.h"
+
+#include <errno.h>
+
+enum { MS = 1000 * 1000 };
+
+static const uint64_t longest = UINT64_C(1000) * MS;
+static const uint64_t together = UINT64_C(64) * MS;
+static const uint64_t steady = UINT64_C(250) * MS;
+static const uint64_t state_kept = UINT64_C(100) * MS; /* between looks */
+/* The kernel counts a running thread's time at its ticks, mostly 250 a second
+ * or more. */
+static const int64_t lag = 4 * MS;
+
+static bool read_times(struct wndl_watch_thread *thread,
+    struct wndl_watch_process *process, struct wndl_watch_times *times)
+{
+    return wndl_watch_task_times(&thread->task, process->folder,
+        &process->subject.shared->descriptors, times);
+}
+
+bool wndl_watch_thread_begin(struct wndl_watch_thread *thread,
+    struct wndl_watch_process *process, uint32_t tid, uint64_t now)
+{
+    *thread = (struct wndl_watch_thread){
+        .due = now, .position = (size_t)WNDL_WATCH_UNKNOWN};
+    wndl_watch_task_init(&thread->task, tid);
+    wndl_watch_stack_init(&thread->stack);
+    wndl_outside_spans_init(&thread->spans);
+    if (read_times(thread, process, &thread->told))
+        return true;
+    wndl_watch_thread_free(thread, process);
+    return false;
+}
+
+void wndl_watch_thread_born(struct wndl_watch_thread *thread, uint64_t born)
+{
+    thread->told = (struct wndl_watch_times){.time = born};
+}
+
+void wndl_watch_thread_free(
+    struct wndl_watch_thread *thread, struct wndl_watch_process *process)
+{
+    for (int i = 0; i < WNDL_WATCH_FILES; i++)
+        wndl_watch_task_close(
+            &thread->task, i, &process->subject.shared->descriptors);
+    wndl_watch_stack_free(&thread->stack);
+    wndl_outside_spans_free(&thread->spans);
+    thread->task.tid = 0;
+}
+
+/* ---- times */
+
+/* Where a thread is: a node of the tree and how its walk ended. */
+struct place {
+    uint32_t node, ended;
+};
+
+static const struct place nowhere = {0, WNDL_END_NO_RULE};
+
+static struct place place_of(const struct wndl_watch_thread *thread)
+{
+    if (!thread->is_blocked)
+        return nowhere;
+    if (!thread->stack.is_walked)
+        return (struct place){0, WNDL_END_BAD_READ};
+    return (struct place){thread->stack.node, thread->stack.ended};
+}
+
+static void tell(struct wndl_watch_thread *thread,
+    struct wndl_watch_totals *totals, const struct wndl_outside_span *span)
+{
+    wndl_outside_spans_add(&thread->spans, span);
+    if (span->kind == WNDL_OUTSIDE_BLOCKED)
+        totals->blocked += span->end - span->start;
+    else
+        totals->waiting += span->end - span->start;
+}
+
+/* What became of the time since `told`. */
+struct passed {
+    uint64_t start, end;
+    uint64_t waited, blocked;
+};
+
+/* Takes on `now` as told. `keep`: blocked ns that may yet turn out as run. */
+static struct passed pass(struct wndl_watch_thread *thread,
+    const struct wndl_watch_times *now, int64_t keep)
+{
+    struct passed p = {.start = thread->told.time, .end = now->time};
+    int64_t wall = (int64_t)(p.end - p.start);
+    int64_t waited = (int64_t)(now->wait - thread->told.wait);
+    int64_t run = (int64_t)(now->run - thread->told.run);
+    int64_t owed = thread->owed + wall - run - waited;
+    int64_t blocked = owed - (owed < keep ? owed : keep);
+    if (waited > wall)
+        waited = wall;
+    if (blocked > wall - waited)
+        blocked = wall - waited;
+    p.waited = waited < 0 ? 0 : (uint64_t)waited;
+    p.blocked = blocked < 0 ? 0 : (uint64_t)blocked;
+    thread->owed = owed - (int64_t)p.blocked;
+    thread->told = *now;
+    thread->run += run > 0 ? (uint64_t)run : 0;
+    uint64_t unseen = p.blocked < thread->unseen ? p.blocked : thread->unseen;
+    p.waited += unseen;
+    p.blocked -= unseen;
+    thread->unseen = 0;
+    return p;
+}
+
+/*
+ * The blocked time is in doubt by half of it at most: it is parted between
+ * where the thread was (first) and where it is (last). In between it ran, and
+ * waited to.
+ */
+static void tell_passed(struct wndl_watch_thread *thread,
+    struct wndl_watch_totals *totals, const struct passed *p,
+    struct place before, struct place after)
+{
+    uint64_t last = p->blocked;
+    if (before.node != 0)
+        last -= p->blocked / 2;
+    const struct wndl_outside_span spans[] = {
+        {.start = p->start,
+            .end = p->start + p->blocked - last,
+            .kind = WNDL_OUTSIDE_BLOCKED,
+            .node = before.node,
+            .ended = before.ended},
+        {.start = p->end - last - p->waited,
+            .end = p->end - last,
+            .kind = WNDL_OUTSIDE_WAITING},
+        {.start = p->end - last,
+            .end = p->end,
+            .kind = WNDL_OUTSIDE_BLOCKED,
+            .node = after.node,
+            .ended = after.ended},
+    };
+    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++)
+        tell(thread, totals, &spans[i]);
+    thread->since = p->end - last;
+}
+
+/* ---- a look */
+
+/* Looks of long blocks fall together, so that the recorder wakes less. */
+static void go_on(struct wndl_watch_thread *thread,
+    const struct wndl_watch_process *process, uint64_t now)
+{
+    uint64_t pause = (now - thread->since) / 16;
+    if (pause <= process->interval)
+        thread->due = now + process->interval;
+    else if (pause < longest)
+        thread->due = now + pause;
+    else
+        thread->due = now + longest;
+    if (pause > 2 * together)
+        thread->due -= thread->due % together;
+}
+
+/* It has not run since the last look: the block lasts. */
+static void look_again(struct wndl_watch_thread *thread,
+    struct wndl_watch_process *process, const struct wndl_watch_times *now)
+{
+    struct place place = place_of(thread);
+    struct passed p = pass(thread, now, 0);
+    uint64_t since = thread->since;
+    tell_passed(thread, &process->subject.shared->totals, &p, nowhere, place);
+    thread->since = since;
+    go_on(thread, process, now->time);
+    if (thread->due - now->time > state_kept)
+        wndl_watch_task_close(&thread->task, WNDL_WATCH_SYSCALL,
+            &process->subject.shared->descriptors);
+}
+
+/*
+ * The kernel counts that a thread waits for its first CPU only when it has
+ * got one, and when it began is known to a tick only.
+ */
+static void note_unseen(
+    struct wndl_watch_thread *thread, const struct wndl_watch_times *now)
+{
+    uint64_t wall = now->time - thread->told.time;
+    uint64_t known = now->run + now->wait;
+    thread->unseen = wall > known ? wall - known : 0;
+}
+
+/*
+ * Notes that it runs, and whether it comes along or waits to: that it may have
+ * done since the look before the one that saw it come along.
+ */
+static void note_running(
+    struct wndl_watch_thread *thread, const struct wndl_watch_times *now)
+{
+    if (thread->ran.time == 0) {
+        thread->moved = thread->told.time;
+        thread->came = now->time;
+    } else if (thread->ran.run != now->run ||
+               thread->ran.slices != now->slices) {
+        thread->moved = thread->ran.time;
+    }
+    thread->ran = *now;
+}
+
+/*
+ * Where perf events are switched with the threads the kernel does not count
+ * all of their waiting. When look after look saw it run or wait to, it was not
+ * blocked from the first of them to the last.
+ */
+static void believe_looks(
+    const struct wndl_watch_thread *thread, struct passed *p)
+{
+    if (thread->ran.time == 0 || thread->ran.time - thread->came < steady)
+        return;
+    uint64_t most = p->end - thread->ran.time;
+    if (thread->came > p->start)
+        most += thread->came - p->start;
+    if (p->blocked <= most)
+        return;
+    p->waited += p->blocked - most;
+    p->blocked = most;
+}
+
+/*
+ * All up to when it was seen to run last. That it waits for a CPU the kernel
+ * counts only when it gets one.
+ */
+static void tell_running(
+    struct wndl_watch_thread *thread, struct wndl_watch_process *process)
+{
+    const struct wndl_watch_times *now = &thread->ran;
+    struct place before = place_of(thread);
+    struct passed p =
+        pass(thread, now, lag + (int64_t)(now->time - thread->moved));
+    believe_looks(thread, &p);
+    tell_passed(thread, &process->subject.shared->totals, &p, before, before);
+    thread->is_blocked = false;
+}
+
+/*
+ * It runs, or does so again and again. Where it was blocked since the last
+ * look will be told with what is seen next, unless that takes too long.
+ */
+static void look_at_running(struct wndl_watch_thread *thread,
+    struct wndl_watch_process *process, const struct wndl_watch_times *now)
+{
+    thread->due = now->time + process->interval;
+    if (thread->told.slices == 0 && thread->ran.time == 0)
+        note_unseen(thread, now);
+    note_running(thread, now);
+    if (now->time - thread->told.time >= longest)
+        tell_running(thread, process);
+}
+
+static void look_at_blocked(struct wndl_watch_thread *thread,
+    struct wndl_watch_process *process, const struct wndl_watch_times *now,
+    struct place before)
+{
+    struct passed p = pass(thread, now, 0);
+    believe_looks(thread, &p);
+    thread->is_blocked = true;
+    thread->ran.time = 0;
+    tell_passed(
+        thread, &process->subject.shared->totals, &p, before, place_of(thread));
+    go_on(thread, process, now->time);
+}
+
+/* The kernel would not say where it is: its times are told all the same. */
+static void look_at_hidden(struct wndl_watch_thread *thread,
+    struct wndl_watch_process *process, const struct wndl_watch_times *now)
+{
+    struct wndl_watch_totals *totals = &process->subject.shared->totals;
+    if (process->hidden == 0) {
+        process->hidden = errno;
+        totals->refused++;
+        totals->refused_errno = process->hidden;
+    }
+    thread->stack.is_walked = false;
+    look_at_blocked(thread, process, now, nowhere);
+}
+
+enum seen {
+    SEEN_RUNNING,
+    SEEN_BLOCKED,
+    SEEN_HIDDEN,
+    SEEN_MOVING,
+    SEEN_NOTHING, /* we had no room to look */
+    SEEN_GONE,
+};
+
+static bool is_refusal(int error)
+{
+    return error == EPERM || error == EACCES || error == ENOSYS;
+}
+
+static enum seen not_seen(void)
+{
+    return wndl_watch_task_is_there(errno) ? SEEN_NOTHING : SEEN_GONE;
+}
+
+/* Later. False when it is gone. */
+static bool put_off(
+    struct wndl_watch_thread *thread, const struct wndl_watch_process *process)
+{
+    thread->due = wndl_clock_monotonic_ns() + process->interval;
+    return wndl_watch_task_is_there(errno);
+}
+
+/*
+ * The stack, of which *now is true as well: it was given no CPU from before
+ * it was asked for until after it was read.
+ */
+static enum seen see(struct wndl_watch_thread *thread,
+    struct wndl_watch_process *process, struct wndl_watch_times *now)
+{
+    uint64_t pc, sp, slices = now->slices;
+    bool is_readable = false;
+    switch (wndl_watch_task_state(&thread->task, process->folder,
+        &process->subject.shared->descriptors, &pc, &sp)) {
+    case WNDL_WATCH_RUNS:
+        return SEEN_RUNNING;
+    case WNDL_WATCH_HIDDEN:
+        return is_refusal(errno) ? SEEN_HIDDEN : not_seen();
+    case WNDL_WATCH_BLOCKED:
+        is_readable = wndl_watch_stack_take(
+            &process->subject, &thread->stack, pc, sp, now->time);
+        break;
+    }
+    if (!is_readable && is_refusal(errno))
+        return SEEN_HIDDEN;
+    if (!read_times(thread, process, now))
+        return not_seen();
+    return now->slices == slices ? SEEN_BLOCKED : SEEN_MOVING;
+}
+
+bool wndl_watch_thread_look(
+    struct wndl_watch_thread *thread, struct wndl_watch_process *process)
+{
+    struct wndl_watch_times now;
+    if (!read_times(thread, process, &now))
+        return put_off(thread, process);
+    if (thread->is_blocked && now.slices == thread->told.slices) {
+        look_again(thread, process, &now);
+        return true;
+    }
+    thread->was_active = true;
+    const struct place before = place_of(thread);
+    enum seen seen = SEEN_HIDDEN;
+    errno = process->hidden;
+    for (int i = 0; i < 2 && process->hidden == 0; i++) {
+        seen = see(thread, process, &now);
+        if (seen != SEEN_MOVING)
+            break;
+    }
+    if (seen == SEEN_NOTHING)
+        return put_off(thread, process);
+    if (seen == SEEN_RUNNING || seen == SEEN_MOVING)
+        look_at_running(thread, process, &now);
+    else if (seen == SEEN_HIDDEN)
+        look_at_hidden(thread, process, &now);
+    else
+        look_at_blocked(thread, process, &now, before);
+    return seen != SEEN_GONE;
+}
+
+void wndl_watch_thread_ended(struct wndl_watch_thread *thread,
+    struct wndl_watch_process *process, uint64_t time)
+{
+    struct wndl_watch_times then = thread->told;
+    if (thread->ran.time != 0) {
+        tell_running(thread, process);
+        return;
+    }
+    if (!thread->is_blocked || time <= then.time)
+        return;
+    then.time = time;
+    look_again(thread, process, &then);
+}
+
+bool wndl_watch_thread_settle(
+    struct wndl_watch_thread *thread, struct wndl_watch_process *process)
+{
+    struct wndl_watch_times now;
+    if (!wndl_watch_thread_look(thread, process))
+        return false;
+    if (!read_times(thread, process, &now))
+        return put_off(thread, process);
+    if (thread->is_blocked && now.slices == thread->told.slices)
+        return true;
+    note_running(thread, &now);
+    tell_running(thread, process);
+    return true;
+}
+
+bool wndl_watch_thread_skip(
+    struct wndl_watch_thread *thread, struct wndl_watch_process *process)
+{
+    uint64_t slices = thread->told.slices;
+    if (!read_times(thread, process, &thread->told))
+        return put_off(thread, process);
+    thread->owed = 0;
+    thread->unseen = 0;
+    thread->ran.time = 0;
+    thread->is_blocked = thread->is_blocked && slices == thread->told.slices;
+    thread->due = thread->told.time;
+    return true;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watch: what the threads of a process do while they do not run, seen from
+ * outside: no signal is sent, no call of theirs is interrupted. Where a thread
+ * is blocked the kernel tells (proc_pid_syscall(5)); its stack is read with
+ * process_vm_readv(2) and unwound here. How long it ran and waited for a CPU
+ * is in its schedstat. A thread that stays where it is is looked at less and
+ * less often.
+ *
+ * Also where threads are found that nothing in the process told of (bare
+ * clone), and their names.
+ */
+#ifndef WNDL_COLLECT_OFFCPU_WATCH_H
+#define WNDL_COLLECT_OFFCPU_WATCH_H
+
+#include "collect/offcpu/threads.h"
+
+#include <sys/types.h>
+
+enum { WNDL_WATCH_INTERVAL_NS = 10 * 1000 * 1000 };
+
+/* Of one process image. */
+struct wndl_watch;
+
+/* Of the whole recording, for the summary. */
+struct wndl_watch_totals {
+    uint64_t blocked, waiting; /* thread ns */
+    uint64_t stacks;           /* blocked stacks that were unwound */
+    uint64_t complete;         /* of them, up to the thread's start */
+    uint32_t refused;          /* processes that could not be looked into */
+    int refused_errno;         /* why, of the last one */
+};
+
+/*
+ * What the watches of a recording have in common: the binaries that were
+ * opened, room to read stacks into, the sums.
+ */
+struct wndl_watch_shared;
+
+struct wndl_watch_request {
+    size_t max_frames;  /* deeper stacks are cut */
+    uint32_t unwind;    /* enum wndl_unwind_with */
+    const char *wanted; /* threads, as in struct wndl_go; borrowed */
+    const char *tables; /* as in struct wndl_shm; borrowed */
+    bool is_alone;      /* nobody samples: CPU time is told at threads' ends */
+};
+
+/* NULL when memory is out. */
+struct wndl_watch_shared *wndl_watch_shared_new(
+    const struct wndl_watch_request *request);
+
+/* NULL is left alone. After the last watch. */
+void wndl_watch_shared_free(struct wndl_watch_shared *shared);
+
+const struct wndl_watch_totals *wndl_watch_totals(
+    const struct wndl_watch_shared *shared);
+
+/*
+ * `threads`, `shared` and *jit outlive the watch. `jit`, if not NULL, holds
+ * where the process has its registry of generated code, as it says; or 0. NULL
+ * when memory is out.
+ */
+struct wndl_watch *wndl_watch_new(pid_t pid,
+    struct wndl_collector_threads *threads, struct wndl_watch_shared *shared,
+    const _Atomic uint64_t *jit);
+
+/*
+ * Looks at the threads whose time has come and writes what came to an end.
+ * Returns when to come again. Times are CLOCK_MONOTONIC ns.
+ */
+uint64_t wndl_watch_turn(struct wndl_watch *watch, uint64_t now);
+
+/* Modules of the process are known to be others than at the last turn. */
+void wndl_watch_modules_changed(struct wndl_watch *watch);
+
+/*
+ * Sampling was paused, or goes on: what happens meanwhile is not recorded.
+ */
+void wndl_watch_pause(struct wndl_watch *watch, bool paused, uint64_t now);
+
+/* Writes what is known up to now, of blocks that go on too. */
+void wndl_watch_settle(struct wndl_watch *watch, uint64_t now);
+
+/*
+ * The process has ended: writes what is known of the last blocks; frees. After
+ * the last drain (the rings know better how threads ended), before the chunk
+ * that tells the end of the process.
+ */
+void wndl_watch_end(struct wndl_watch *watch, uint64_t now);
+
+#endif

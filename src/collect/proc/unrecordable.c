@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/proc/unrecordable.h"
+
+#include "base/mem.h"
+#include "collect/proc/proc.h"
+#include "os/emulator.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum {
+    SEGMENTS_MAX = 64,
+    NOTES_MAX = 4096,
+    ENVIRONMENT_MAX = 1024 * 1024,
+    AUXV_MAX = 1024,
+};
+
+/* ---- the executable */
+
+/* What of an executable's segments matters here. */
+struct looks {
+    int fd;
+    bool interpreted;
+    bool go;
+    char interpreter[128];
+};
+
+/* Elf64_Phdr and Elf32_Phdr in one. */
+struct segment {
+    uint32_t type;
+    uint64_t offset, size;
+};
+
+static bool read_at(int fd, void *to, size_t size, uint64_t offset)
+{
+    return pread(fd, to, size, (off_t)offset) == (ssize_t)size;
+}
+
+/* elf(5): a note is its name's size, its content's, its type, and both. */
+static bool has_go_note(int fd, const struct segment *s)
+{
+    static const char go[] = "Go\0";
+    uint8_t notes[NOTES_MAX];
+    size_t size = s->size < NOTES_MAX ? (size_t)s->size : NOTES_MAX;
+    if (!read_at(fd, notes, size, s->offset))
+        return false;
+    for (size_t at = 0; at + 16 <= size;) {
+        uint32_t head[3];
+        memcpy(head, notes + at, sizeof head);
+        if (head[0] == sizeof go && memcmp(notes + at + 12, go, 4) == 0)
+            return true;
+        if (head[0] > NOTES_MAX || head[1] > NOTES_MAX)
+            return false;
+        at += 12 + ((head[0] + 3) & ~3u) + ((head[1] + 3) & ~3u);
+    }
+    return false;
+}
+
+static void look_at_segment(struct looks *l, const struct segment *s)
+{
+    size_t size = sizeof l->interpreter - 1;
+    if (s->type == PT_NOTE)
+        l->go |= has_go_note(l->fd, s);
+    if (s->type != PT_INTERP)
+        return;
+    l->interpreted = true;
+    if (s->size < size)
+        size = (size_t)s->size;
+    if (!read_at(l->fd, l->interpreter, size, s->offset))
+        l->interpreter[0] = '\0';
+}
+
+static bool read_segment(
+    int fd, const Elf64_Ehdr *e, unsigned index, struct segment *s)
+{
+    Elf64_Phdr p;
+    uint64_t at = e->e_phoff + (uint64_t)index * sizeof p;
+    if (!read_at(fd, &p, sizeof p, at))
+        return false;
+    *s = (struct segment){p.p_type, p.p_offset, p.p_filesz};
+    return true;
+}
+
+/* Of 32-bit ones as much is asked as of 64-bit ones. */
+static bool read_segment32(
+    int fd, const Elf64_Ehdr *e, unsigned index, struct segment *s)
+{
+    Elf32_Ehdr header;
+    Elf32_Phdr p;
+    memcpy(&header, e, sizeof header);
+    uint64_t at = header.e_phoff + (uint64_t)index * sizeof p;
+    if (!read_at(fd, &p, sizeof p, at))
+        return false;
+    *s = (struct segment){p.p_type, p.p_offset, p.p_filesz};
+    return true;
+}
+
+static void look_at_segments(struct looks *l, const Elf64_Ehdr *e)
+{
+    bool wide = e->e_ident[EI_CLASS] == ELFCLASS64;
+    Elf32_Ehdr narrow;
+    memcpy(&narrow, e, sizeof narrow);
+    unsigned count = wide ? e->e_phnum : narrow.e_phnum;
+    struct segment s;
+    for (unsigned i = 0; i < count && i < SEGMENTS_MAX; i++) {
+        if (wide ? read_segment(l->fd, e, i, &s)
+                 : read_segment32(l->fd, e, i, &s))
+            look_at_segment(l, &s);
+    }
+}
+
+/* glibc's own loaders; musl's is ld-musl-*.so.1, Android's linker64. */
+static bool is_glibc_loader(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash == NULL ? path : slash + 1;
+    return strcmp(name, "ld-linux-x86-64.so.2") == 0 ||
+           strcmp(name, "ld-linux.so.2") == 0;
+}
+
+static bool is_our_machine(const Elf64_Ehdr *e, bool narrow)
+{
+    bool wide = e->e_ident[EI_CLASS] == ELFCLASS64;
+    return wide ? e->e_machine == EM_X86_64 : narrow && e->e_machine == EM_386;
+}
+
+static enum wndl_refusal reason_of_file(int fd, bool narrow)
+{
+    Elf64_Ehdr e;
+    struct looks l = {.fd = fd};
+    if (!read_at(fd, &e, sizeof e, 0) ||
+        memcmp(e.e_ident, ELFMAG, SELFMAG) != 0)
+        return WNDL_REFUSAL_NONE;
+    if (!is_our_machine(&e, narrow))
+        return WNDL_REFUSAL_MACHINE;
+    look_at_segments(&l, &e);
+    if (l.go)
+        return WNDL_REFUSAL_GO;
+    if (!l.interpreted)
+        return WNDL_REFUSAL_STATIC;
+    return is_glibc_loader(l.interpreter) ? WNDL_REFUSAL_NONE
+                                          : WNDL_REFUSAL_LIBC;
+}
+
+/* Such a one is started without LD_PRELOAD: ld.so(8), secure execution. */
+static bool gains_rights(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return false;
+    bool other_user = (st.st_mode & S_ISUID) != 0 && st.st_uid != getuid();
+    bool other_group = (st.st_mode & S_ISGID) != 0 && st.st_gid != getgid();
+    return other_user || other_group ||
+           fgetxattr(fd, "security.capability", NULL, 0) > 0;
+}
+
+/* ---- the environment */
+
+static bool has_variable(const char *text, size_t size, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t at = 0; at < size;) {
+        if (size - at > length && memcmp(text + at, name, length) == 0)
+            return true;
+        at += strnlen(text + at, size - at) + 1;
+    }
+    return false;
+}
+
+static bool lacks_our_variables(pid_t pid)
+{
+    struct wndl_mem *mem = wndl_mem_libc();
+    char *text = mem->resize(mem, NULL, ENVIRONMENT_MAX);
+    if (text == NULL)
+        return false;
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    bool readable = access(path, R_OK) == 0;
+    size_t size = wndl_proc_read(pid, "environ", text, ENVIRONMENT_MAX);
+    bool lacks = readable && size < ENVIRONMENT_MAX &&
+                 !(has_variable(text, size, WNDL_SESSION_ENV "=") &&
+                     has_variable(text, size, "LD_PRELOAD="));
+    wndl_mem_free(mem, text);
+    return lacks;
+}
+
+/* What may not be looked at belongs to somebody else by now. */
+static enum wndl_refusal reason_of_hidden(pid_t pid)
+{
+    char path[32];
+    struct stat st;
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    bool other = stat(path, &st) == 0 && st.st_uid != geteuid();
+    return other ? WNDL_REFUSAL_SETUID : WNDL_REFUSAL_NONE;
+}
+
+/* The loader has no interpreter itself; run as a command, it loads others. */
+static bool runs_loader(pid_t pid)
+{
+    char path[PATH_MAX];
+    return wndl_proc_link(pid, "exe", path) && is_glibc_loader(path);
+}
+
+static bool runs_emulator(pid_t pid)
+{
+    char path[PATH_MAX];
+    return wndl_proc_link(pid, "exe", path) && wndl_emulator_has_name(path);
+}
+
+enum wndl_refusal wndl_reason_of(pid_t pid, bool narrow)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == EACCES ? reason_of_hidden(pid) : WNDL_REFUSAL_NONE;
+    enum wndl_refusal reason = reason_of_file(fd, narrow);
+    if (reason == WNDL_REFUSAL_STATIC && runs_loader(pid))
+        reason = WNDL_REFUSAL_NONE;
+    if (gains_rights(fd))
+        reason = WNDL_REFUSAL_SETUID;
+    close(fd);
+    if (reason == WNDL_REFUSAL_NONE && lacks_our_variables(pid))
+        reason = WNDL_REFUSAL_ENVIRONMENT;
+    if (reason == WNDL_REFUSAL_NONE && runs_emulator(pid))
+        reason = WNDL_REFUSAL_EMULATED;
+    return reason;
+}
+
+/* The kernel puts an image's vDSO and random bytes where chance has it. */
+bool wndl_reason_is_copy(pid_t pid, pid_t parent)
+{
+    char own[AUXV_MAX];
+    char before[AUXV_MAX];
+    size_t size = wndl_proc_read(pid, "auxv", own, sizeof own);
+    return size != 0 &&
+           wndl_proc_read(parent, "auxv", before, sizeof before) == size &&
+           memcmp(own, before, size) == 0 &&
+           wndl_proc_filters(pid) == wndl_proc_filters(getpid());
+}
+
+enum wndl_refusal wndl_reason_of_executable(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return WNDL_REFUSAL_NONE;
+    enum wndl_refusal reason = reason_of_file(fd, true);
+    if (reason == WNDL_REFUSAL_STATIC && is_glibc_loader(path))
+        reason = WNDL_REFUSAL_NONE;
+    if (gains_rights(fd))
+        reason = WNDL_REFUSAL_SETUID;
+    close(fd);
+    return reason;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_impl: what the parts of collector_heap share. Each part's functions
+ * stand under its name.
+ */
+#ifndef WNDL_COLLECT_PROCESS_HEAP_IMPL_H
+#define WNDL_COLLECT_PROCESS_HEAP_IMPL_H
+
+#include "collect/process/heap.h"
+#include "collect/process/process.h"
+
+/* Pairs that are looked at: what is read of them stays in the caches. */
+enum { WNDL_HEAP_AT_ONCE = 2 * 1024 };
+
+struct wndl_collector_heap {
+    struct wndl_collector_heap_request request;
+    struct wndl_heap_layout layout;
+    struct wndl_heap *head; /* mapped up to the growths */
+    int fd;
+    bool announced;
+    uint32_t written;      /* pairs */
+    uint32_t snapshots;    /* so far */
+    uint64_t next;         /* CLOCK_MONOTONIC ns: the next one by time */
+    int64_t peak;          /* bytes, at the last one for a peak */
+    int64_t bytes, blocks; /* live, as last told */
+};
+
+/* ---- heap */
+
+/*
+ * Reads a part of the tables, `offset` bytes into the heap's memory. What
+ * cannot be read is zeroes.
+ */
+void wndl_heap_read(const struct wndl_collector_heap *heap, size_t offset,
+    void *to, size_t size);
+
+/* What the lanes and the header say at a moment. */
+struct wndl_heap_sum {
+    struct wndl_heap_lane lanes; /* their sum */
+    uint32_t used;               /* a bit for each lane that has counts */
+    int64_t live_bytes, live_blocks;
+    int64_t peak_bytes; /* at least live_bytes */
+    uint64_t peak_time; /* CLOCK_MONOTONIC ns */
+    bool is_peak;       /* it is now */
+    uint32_t peak_stamp;
+    uint32_t inherited;
+    bool own_allocator, unsure;
+    double tick; /* ns per tick of the TSC; 0: not known */
+};
+
+/* ---- heap_sum */
+
+void wndl_heap_sum_up(
+    const struct wndl_collector_heap *heap, struct wndl_heap_sum *sum);
+
+/* A pair's counts, of all lanes. */
+struct wndl_heap_pair_sum {
+    uint64_t allocs, frees, temporary;
+    uint64_t lifetime; /* in ticks of the TSC >> 6 */
+    int64_t at_peak;
+};
+
+/* A part of the tables; too large for the stack. */
+struct wndl_heap_part {
+    uint32_t first, count; /* pairs */
+    struct wndl_heap_pair pairs[WNDL_HEAP_AT_ONCE];
+    struct wndl_heap_pair_sum sums[WNDL_HEAP_AT_ONCE];
+    struct wndl_heap_count counts[WNDL_HEAP_AT_ONCE]; /* of one lane */
+    struct wndl_heap_leaks leaks[WNDL_HEAP_AT_ONCE];
+};
+
+/* Fills in the sums of the part's pairs. */
+void wndl_heap_sum_part(struct wndl_collector_process *p,
+    const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
+
+/* One lane's counts of the part's pairs. */
+void wndl_heap_read_lane(const struct wndl_collector_heap *heap, uint32_t lane,
+    struct wndl_heap_part *part);
+
+/* The part that begins with pair `first`, as far as it is in the file; false
+ * if nothing is. */
+bool wndl_heap_next_part(const struct wndl_collector_heap *heap, uint32_t first,
+    struct wndl_heap_part *part);
+
+/* ---- heap_findings */
+
+/* HLEK, HGRO, HWRO and HTOG. */
+void wndl_heap_put_findings(struct wndl_collector_process *p,
+    const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
+
+/* ---- heap_couples */
+
+/* HTOG. */
+void wndl_heap_put_couples(struct wndl_collector_process *p,
+    const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the lanes of rec/heap.h to sums that can be believed: whoever writes
+ * there may do so while we read, and a program may scribble over it.
+ */
+#include "collect/process/heap_impl.h"
+
+#include "os/clock.h"
+
+enum { COUNT_BITS = 48 /* nobody can have counted further */ };
+
+/* As the process reads it. */
+static uint64_t ticks_now(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    return __builtin_ia32_rdtsc();
+#else
+    return 0;
+#endif
+}
+
+/* ---- the header */
+
+/* The same moment, in ticks of the TSC and in CLOCK_MONOTONIC ns. */
+struct moment {
+    uint64_t ticks, time;
+};
+
+/* In ns. Processors tick with 0.1 to 10 GHz. */
+static double tick_length(struct moment start, struct moment now)
+{
+    if (start.ticks == 0 || start.time == 0 || now.ticks <= start.ticks ||
+        now.time <= start.time)
+        return 0;
+    double length =
+        (double)(now.time - start.time) / (double)(now.ticks - start.ticks);
+    return length > 0.1 && length < 10 ? length : 0;
+}
+
+static uint64_t time_of(
+    uint64_t ticks, struct moment start, struct moment now, double tick)
+{
+    if (tick == 0 || ticks >= now.ticks)
+        return now.time;
+    double passed = ticks > start.ticks ? (double)(ticks - start.ticks) : 0;
+    return start.time + (uint64_t)(passed * tick);
+}
+
+static int64_t add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static int64_t believed(int64_t value)
+{
+    int64_t most = INT64_C(1) << COUNT_BITS;
+    return value < 0 ? 0 : value > most ? most : value;
+}
+
+static bool has_counts(const struct wndl_heap_lane *lane)
+{
+    return lane->owner != 0 || (lane->allocs | lane->frees) != 0;
+}
+
+static void add_lane(
+    struct wndl_heap_lane *to, const struct wndl_heap_lane *lane)
+{
+    to->allocs += lane->allocs;
+    to->frees += lane->frees;
+    to->requested += lane->requested;
+    to->usable += lane->usable;
+    to->usable_freed += lane->usable_freed;
+    to->reallocs += lane->reallocs;
+    to->temporary += lane->temporary;
+    to->frames += lane->frames;
+    to->frames_resumed += lane->frames_resumed;
+    for (size_t i = 0; i < WNDL_HEAP_MISSES; i++)
+        to->missed[i] += lane->missed[i];
+}
+
+static void add_lanes(const struct wndl_heap *head, struct wndl_heap_sum *sum)
+{
+    for (uint32_t i = 0; i < WNDL_HEAP_LANES; i++) {
+        struct wndl_heap_lane lane = head->lane[i];
+        if (!has_counts(&lane))
+            continue;
+        sum->used |= UINT32_C(1) << i;
+        add_lane(&sum->lanes, &lane);
+    }
+}
+
+/* The header may lag behind its lanes: what lives now may be the peak. */
+static void find_peak(const struct wndl_heap *head, struct wndl_heap_sum *sum)
+{
+    const struct moment start = {head->start_tsc, head->start_time};
+    struct moment now = {ticks_now(), wndl_clock_monotonic_ns()};
+    if (head->tsc_in_ns != 0)
+        now.ticks = start.ticks + (now.time - start.time);
+    sum->tick = tick_length(start, now);
+    sum->peak_time =
+        time_of(atomic_load(&head->peak_tsc), start, now, sum->tick);
+    sum->is_peak = sum->live_bytes > sum->peak_bytes;
+    if (!sum->is_peak)
+        return;
+    sum->peak_bytes = sum->live_bytes;
+    sum->peak_time = now.time;
+}
+
+void wndl_heap_sum_up(
+    const struct wndl_collector_heap *heap, struct wndl_heap_sum *sum)
+{
+    const struct wndl_heap *head = heap->head;
+    *sum = (struct wndl_heap_sum){
+        .peak_stamp = atomic_load(&head->peak_stamp),
+        .inherited = atomic_load(&head->inherited),
+        .own_allocator = head->own_allocator != 0,
+        .unsure = atomic_load(&head->unsure) != 0,
+        .peak_bytes = believed(atomic_load(&head->peak_bytes)),
+    };
+    add_lanes(head, sum);
+    sum->live_bytes =
+        believed((int64_t)(sum->lanes.usable - sum->lanes.usable_freed));
+    sum->live_blocks =
+        believed((int64_t)(sum->lanes.allocs - sum->lanes.frees));
+    find_peak(head, sum);
+}
+
+/* ---- pairs */
+
+bool wndl_heap_next_part(const struct wndl_collector_heap *heap, uint32_t first,
+    struct wndl_heap_part *part)
+{
+    uint32_t left = heap->written - first;
+    part->first = first;
+    part->count = left < WNDL_HEAP_AT_ONCE ? left : WNDL_HEAP_AT_ONCE;
+    return part->count != 0;
+}
+
+void wndl_heap_read_lane(const struct wndl_collector_heap *heap, uint32_t lane,
+    struct wndl_heap_part *part)
+{
+    size_t lane_size = wndl_heap_up(
+        (size_t)heap->request.pairs * sizeof(struct wndl_heap_count));
+    wndl_heap_read(heap,
+        heap->layout.counts + lane * lane_size +
+            (size_t)part->first * sizeof part->counts[0],
+        part->counts, (size_t)part->count * sizeof part->counts[0]);
+}
+
+/* Of one lane. There, frees may be more than allocs. */
+static bool is_impossible(const struct wndl_heap_count *c)
+{
+    return (c->allocs | c->frees | c->temporary) >> COUNT_BITS != 0;
+}
+
+static void add_count(struct wndl_heap_pair_sum *to,
+    const struct wndl_heap_count *c, uint32_t peak_stamp)
+{
+    int64_t now = (int64_t)(c->allocs - c->frees);
+    to->allocs += c->allocs;
+    to->frees += c->frees;
+    to->temporary += c->temporary;
+    to->lifetime += c->lifetime;
+    to->at_peak = add(to->at_peak, c->stamp == peak_stamp ? c->at_peak : now);
+}
+
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+    return value < most ? value : most;
+}
+
+/* A block may be made and freed in lanes that were read one after the other. */
+static void settle(struct wndl_heap_pair_sum *s, bool is_peak)
+{
+    s->frees = at_most(s->frees, s->allocs);
+    s->temporary = at_most(s->temporary, s->frees);
+    if (is_peak)
+        s->at_peak = (int64_t)(s->allocs - s->frees);
+    if (s->at_peak < 0)
+        s->at_peak = 0;
+    s->at_peak = (int64_t)at_most((uint64_t)s->at_peak, s->allocs);
+}
+
+void wndl_heap_sum_part(struct wndl_collector_process *p,
+    const struct wndl_heap_sum *sum, struct wndl_heap_part *part)
+{
+    for (uint32_t i = 0; i < part->count; i++)
+        part->sums[i] = (struct wndl_heap_pair_sum){0};
+    for (uint32_t lane = 0; lane < WNDL_HEAP_LANES; lane++) {
+        if ((sum->used >> lane & 1) == 0)
+            continue;
+        wndl_heap_read_lane(p->heap, lane, part);
+        for (uint32_t i = 0; i < part->count; i++) {
+            if (is_impossible(&part->counts[i]))
+                p->totals->damaged++;
+            else
+                add_count(&part->sums[i], &part->counts[i], sum->peak_stamp);
+        }
+    }
+    for (uint32_t i = 0; i < part->count; i++)
+        settle(&part->sums[i], sum->is_peak);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/process/process.h"
+
+#include "collect/proc/proc.h"
+#include "os/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { COMMAND_MAX = 64 * 1024 };
+
+void wndl_collector_process_look(struct wndl_collector_process *p)
+{
+    char now[PATH_MAX];
+    if (wndl_proc_link(p->pid, "cwd", now))
+        memcpy(p->directory, now, sizeof now);
+}
+
+static bool stat_executable(pid_t pid, struct stat *st)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    return stat(path, st) == 0;
+}
+
+static void look_at_executable(struct wndl_collector_process *p)
+{
+    struct stat st;
+    (void)wndl_proc_link(p->pid, "exe", p->executable);
+    if (!stat_executable(p->pid, &st))
+        return;
+    p->device = st.st_dev;
+    p->inode = st.st_ino;
+}
+
+/* The file may have got another name while it runs. */
+bool wndl_collector_process_replaced(const struct wndl_collector_process *p)
+{
+    char now[PATH_MAX];
+    struct stat st;
+    if (!wndl_proc_link(p->pid, "exe", now) || strcmp(now, p->executable) == 0)
+        return false;
+    return !stat_executable(p->pid, &st) || st.st_dev != p->device ||
+           st.st_ino != p->inode;
+}
+
+/* The target cannot shrink the block under our feet. */
+static int make_memfd(size_t size)
+{
+    int fd = memfd_create("windlass", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -1;
+    if (ftruncate(fd, (off_t)size) == 0 &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+        return fd;
+    int why = errno;
+    close(fd);
+    errno = why;
+    return -1;
+}
+
+static bool map_block(
+    struct wndl_collector_process *p, uint32_t nodes, int memfd)
+{
+    void *block = mmap(NULL, wndl_shm_size(nodes), PROT_READ | PROT_WRITE,
+        MAP_SHARED, memfd, 0);
+    if (block == MAP_FAILED)
+        return false;
+    p->shm = block;
+    p->shm->magic = WNDL_SHM_MAGIC;
+    p->shm->version = WNDL_SHM_VERSION;
+    p->tree =
+        wndl_stackreader_init(wndl_stacktree_init(p->shm->tree, nodes), nodes);
+    return true;
+}
+
+static bool make_block(struct wndl_collector_process *p,
+    const struct wndl_collector_heap_request *heap, int *memfd)
+{
+    bool has_heap = heap->flags != 0;
+    const uint32_t nodes = has_heap ? heap->nodes : WNDL_SHM_NODES;
+    *memfd = make_memfd(
+        has_heap ? wndl_heap_offset(nodes) + wndl_heap_layout(heap->pairs).size
+                 : wndl_shm_size(nodes));
+    if (*memfd < 0)
+        return false;
+    bool made = map_block(p, nodes, *memfd);
+    if (made && has_heap)
+        p->heap = wndl_collector_heap_new(heap, *memfd);
+    if (made && (!has_heap || p->heap != NULL))
+        return true;
+    int why = errno;
+    close(*memfd);
+    errno = why;
+    return false;
+}
+
+static void announce(struct wndl_collector_process *p,
+    const struct wndl_recording_process *origin)
+{
+    char *command = wndl_mem_zalloc(wndl_mem_libc(), COMMAND_MAX);
+    size_t size =
+        command == NULL ? 0 : wndl_proc_command(p->pid, command, COMMAND_MAX);
+    struct wndl_recording_process announced = *origin;
+    announced.index = p->index;
+    announced.executable = p->executable;
+    announced.command = (struct wndl_bytes){(const uint8_t *)command, size};
+    wndl_recording_process(p->recording, &announced);
+    wndl_mem_free(wndl_mem_libc(), command);
+}
+
+struct wndl_collector_process *wndl_collector_process_new(
+    struct wndl_recording *recording, struct wndl_collector_totals *totals,
+    const struct wndl_recording_process *origin,
+    const struct wndl_collector_heap_request *heap, int *memfd)
+{
+    struct wndl_mem *mem = wndl_mem_libc();
+    struct wndl_collector_process *p = wndl_mem_zalloc(mem, sizeof *p);
+    if (p == NULL)
+        return NULL;
+    p->recording = recording;
+    p->totals = totals;
+    p->pid = (pid_t)origin->pid;
+    p->generation = origin->generation;
+    p->index = totals->processes;
+    p->pid_fd = -1;
+    p->event_fd = -1;
+    p->executable = wndl_mem_zalloc(mem, PATH_MAX);
+    p->directory = wndl_mem_zalloc(mem, PATH_MAX);
+    if (p->executable == NULL || p->directory == NULL ||
+        (memfd != NULL && !make_block(p, heap, memfd))) {
+        int why = errno;
+        wndl_collector_process_free(p);
+        errno = why;
+        return NULL;
+    }
+    look_at_executable(p);
+    wndl_collector_process_look(p);
+    totals->processes++;
+    wndl_collector_threads_init(
+        &p->threads, recording, p->index, &totals->threads);
+    wndl_strays_init(&p->strays, recording, p->index, p->pid);
+    announce(p, origin);
+    return p;
+}
+
+void wndl_collector_process_free(struct wndl_collector_process *p)
+{
+    struct wndl_mem *mem = wndl_mem_libc();
+    if (p->pid_fd >= 0)
+        close(p->pid_fd);
+    if (p->event_fd >= 0)
+        close(p->event_fd);
+    if (p->shm != NULL)
+        munmap(p->shm, wndl_shm_size(p->tree.max_nodes));
+    wndl_collector_heap_free(p->heap);
+    wndl_collector_threads_free(&p->threads);
+    wndl_strays_free(&p->strays);
+    wndl_mem_free(mem, p->executable);
+    wndl_mem_free(mem, p->directory);
+    wndl_mem_free(mem, p);
+}
+
+static void switch_event(const struct wndl_collector_process *p)
+{
+    bool on = !p->paused && !p->debugged;
+    if (p->event_fd >= 0)
+        (void)ioctl(p->event_fd,
+            on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void wndl_collector_process_pause(struct wndl_collector_process *p, bool paused)
+{
+    p->paused = paused;
+    if (p->shm != NULL)
+        atomic_store(&p->shm->paused, paused);
+    switch_event(p);
+}
+
+void wndl_collector_process_debugged(
+    struct wndl_collector_process *p, bool debugged)
+{
+    p->debugged = debugged;
+    switch_event(p);
+}
+
+/* 0 for what nobody can have counted to: it was overwritten. */
+static uint64_t counted(
+    struct wndl_collector_process *p, const _Atomic uint64_t *counter)
+{
+    enum { BITS = 48 };
+    uint64_t count = atomic_load(counter);
+    if (count >> BITS == 0)
+        return count;
+    p->totals->damaged++;
+    return 0;
+}
+
+/* Adds to the sums what the block counted, and says what was lost. */
+static void sum_up(
+    struct wndl_collector_process *p, uint64_t lost[WNDL_LOSS_REASONS])
+{
+    struct wndl_collector_totals *t = p->totals;
+    for (size_t i = 0; i < WNDL_LOSS_REASONS; i++) {
+        lost[i] = counted(p, &p->shm->lost[i]);
+        t->lost[i] += lost[i];
+    }
+    for (size_t i = 0; i < WNDL_FRAMES_BY; i++)
+        t->frames_by[i] += counted(p, &p->shm->frames_by[i]);
+    t->interrupted_calls += counted(p, &p->shm->interrupted_calls);
+}
+
+void wndl_collector_process_end(
+    struct wndl_collector_process *p, enum wndl_recording_how how)
+{
+    uint64_t lost[WNDL_LOSS_REASONS] = {0};
+    if (p->shm != NULL) {
+        atomic_store(&p->shm->stop, 1);
+        wndl_collector_process_drain(p, true);
+        if (p->heap != NULL)
+            wndl_collector_heap_end(p, how == WNDL_ENDED_UNKNOWN
+                                           ? WNDL_SNAPSHOT_STOP
+                                           : WNDL_SNAPSHOT_END);
+        sum_up(p, lost);
+    }
+    if (p->watch != NULL)
+        wndl_watch_end(p->watch, wndl_clock_monotonic_ns());
+    p->watch = NULL;
+    wndl_recording_end(p->recording, p->index, how, lost);
+}

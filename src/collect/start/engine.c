@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/loop/collector.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A number under /proc/sys/kernel; -2 if it cannot be read. */
+static int read_setting(const char *name)
+{
+    int value = -2;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/sys/kernel/%s", name);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return value;
+    if (fscanf(file, "%d", &value) != 1)
+        value = -2;
+    fclose(file);
+    return value;
+}
+
+/* As the runtime will ask, but never running. Returns 0 or an errno. */
+static int try_event(bool kernel)
+{
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof attr,
+        .config = PERF_COUNT_SW_TASK_CLOCK,
+        .sample_period = 1000000000,
+        .disabled = 1,
+        .sigtrap = 1,
+        .remove_on_exec = 1,
+        .inherit = 1,
+        .inherit_thread = 1,
+        .exclude_kernel = !kernel,
+        .exclude_hv = 1,
+    };
+    int fd = (int)syscall(
+        SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
+
+/* Whether a thread may have a timer of its own. Returns 0 or an errno. */
+static int try_timer(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_NONE};
+    timer_t timer;
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
+        return errno;
+    timer_delete(timer);
+    return 0;
+}
+
+/* A process of ours to be looked into: it waits for its end. */
+static pid_t start_still(void)
+{
+    pid_t parent = getpid();
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (getppid() == parent)
+        pause();
+    _exit(0);
+}
+
+static int look_into(pid_t pid)
+{
+    static char here;
+    char there;
+    struct iovec to = {&there, 1};
+    struct iovec from = {&here, 1};
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/syscall", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return errno;
+    bool readable = fgetc(file) != EOF;
+    int why = readable ? 0 : errno;
+    fclose(file);
+    if (readable && process_vm_readv(pid, &to, 1, &from, 1, 0) != 1)
+        why = errno;
+    return readable ? why : (why == 0 ? ENOSYS : why);
+}
+
+/* Whether a child's system calls and stack may be read. 0 or an errno. */
+static int try_outside(void)
+{
+    pid_t pid = start_still();
+    if (pid < 0)
+        return errno;
+    int why = look_into(pid);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    return why;
+}
+
+static void probe_perf(struct wndl_collector_engine *engine)
+{
+    *engine = (struct wndl_collector_engine){
+        .engine = WNDL_ENGINE_PERF,
+        .fallback = WNDL_ENGINE_TIMER,
+        .sample_kernel = true,
+        .paranoid = read_setting("perf_event_paranoid"),
+    };
+    if (try_event(true) == 0)
+        return;
+    engine->sample_kernel = false;
+    engine->refusal = try_event(false);
+}
+
+static void take(struct wndl_collector_engine *engine, enum wndl_engine taken)
+{
+    engine->engine = taken;
+    engine->fallback = WNDL_ENGINE_NONE;
+    engine->sample_kernel = true; /* a timer runs in the kernel too */
+}
+
+void wndl_collector_probe(struct wndl_collector_engine *engine)
+{
+    probe_perf(engine);
+    if (engine->refusal != 0)
+        take(engine, WNDL_ENGINE_TIMER);
+}
+
+static enum wndl_status refuse_perf(
+    const struct wndl_collector_engine *engine, struct wndl_error *err)
+{
+    if (engine->paranoid == -2)
+        return wndl_fail_errno(
+            err, engine->refusal, "the kernel refuses perf events");
+    return wndl_fail_errno(err, engine->refusal,
+        "the kernel refuses perf events; the setting "
+        "kernel.perf_event_paranoid is %d, and --engine timer needs none",
+        engine->paranoid);
+}
+
+static enum wndl_status refuse_outside(int why, struct wndl_error *err)
+{
+    int scope = read_setting("yama/ptrace_scope");
+    if (scope == -2)
+        return wndl_fail_errno(
+            err, why, "the kernel does not let a program be looked into");
+    return wndl_fail_errno(err, why,
+        "the kernel does not let a program be looked into; the setting "
+        "kernel.yama.ptrace_scope is %d",
+        scope);
+}
+
+enum wndl_status wndl_collector_choose(struct wndl_collector_engine *engine,
+    enum wndl_engine wanted, struct wndl_error *err)
+{
+    probe_perf(engine);
+    if (wanted == WNDL_ENGINE_NONE && engine->refusal == 0)
+        return WNDL_OK;
+    if (wanted == WNDL_ENGINE_PERF) {
+        engine->fallback = WNDL_ENGINE_NONE;
+        return engine->refusal == 0 ? WNDL_OK : refuse_perf(engine, err);
+    }
+    take(engine, wanted == WNDL_ENGINE_NONE ? WNDL_ENGINE_TIMER : wanted);
+    int why = wanted == WNDL_ENGINE_OUTSIDE ? try_outside() : try_timer();
+    if (why == 0)
+        return WNDL_OK;
+    if (wanted == WNDL_ENGINE_OUTSIDE)
+        return refuse_outside(why, err);
+    return wndl_fail_errno(err, why, "the kernel refuses timers");
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/start/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { BACKLOG = 128, VERSIONS_MAX = 0xffff };
+
+/*
+ * $XDG_RUNTIME_DIR is the user's own; /tmp is for everyone, which the mode of
+ * the folder answers. A socket's path has little room.
+ */
+const char *wndl_session_root(unsigned choice)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    if (choice == 1)
+        return "/tmp";
+    return runtime != NULL && runtime[0] == '/' ? runtime : NULL;
+}
+
+static bool make_folder(struct wndl_session *session)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        const char *root = wndl_session_root(i);
+        if (root == NULL)
+            continue;
+        int size = snprintf(session->folder, sizeof session->folder,
+            "%s/" WNDL_SESSION_FOLDER "XXXXXX", root);
+        bool fits = size > 0 && (size_t)size < sizeof session->folder;
+        if (fits && mkdtemp(session->folder) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Whoever can lock the file "lock" of a folder knows that its recorder is
+ * gone. It has that name only once it is locked.
+ */
+static bool lock_folder(struct wndl_session *session)
+{
+    char made[WNDL_SOCKET_PATH_MAX];
+    char path[WNDL_SOCKET_PATH_MAX];
+    snprintf(made, sizeof made, "%s/new", session->folder);
+    snprintf(path, sizeof path, "%s/lock", session->folder);
+    session->lock = open(made, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return session->lock >= 0 && flock(session->lock, LOCK_EX) == 0 &&
+           rename(made, path) == 0;
+}
+
+static void remove_folder(const char *folder)
+{
+    static const char *const names[] = {"socket", "lock", "new"};
+    char path[3 * WNDL_SOCKET_PATH_MAX];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+/* Others may put into /tmp what looks like ours: a link to any folder. */
+static int open_own_folder(const char *folder)
+{
+    struct stat st;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || (fstat(fd, &st) == 0 && st.st_uid == geteuid()))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static void remove_if_left(const char *folder)
+{
+    int own = open_own_folder(folder);
+    if (own < 0)
+        return;
+    int lock = openat(own, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    close(own);
+    if (lock < 0)
+        return;
+    if (flock(lock, LOCK_EX | LOCK_NB) == 0)
+        remove_folder(folder);
+    close(lock);
+}
+
+static void remove_left_folders(void)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        char pattern[256];
+        glob_t found;
+        const char *root = wndl_session_root(i);
+        if (root == NULL)
+            continue;
+        snprintf(
+            pattern, sizeof pattern, "%s/" WNDL_SESSION_FOLDER "??????", root);
+        if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+            continue;
+        for (size_t n = 0; n < found.gl_pathc; n++)
+            remove_if_left(found.gl_pathv[n]);
+        globfree(&found);
+    }
+}
+
+static bool listen_at(struct wndl_session *session)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(session->socket_path, sizeof session->socket_path, "%s/socket",
+        session->folder);
+    memcpy(address.sun_path, session->socket_path,
+        strlen(session->socket_path) + 1);
+    session->listener =
+        socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    return session->listener >= 0 &&
+           bind(session->listener, (struct sockaddr *)&address,
+               sizeof address) == 0 &&
+           listen(session->listener, BACKLOG) == 0;
+}
+
+enum wndl_status wndl_session_open(
+    struct wndl_session *session, struct wndl_error *err)
+{
+    *session = (struct wndl_session){.listener = -1, .lock = -1};
+    remove_left_folders();
+    if (!make_folder(session))
+        return wndl_fail_errno(
+            err, errno, "cannot make a folder for the recording's socket");
+    if (listen_at(session) && lock_folder(session))
+        return WNDL_OK;
+    enum wndl_status status =
+        wndl_fail_errno(err, errno, "cannot listen on the recording's socket");
+    wndl_session_close(session);
+    return status;
+}
+
+void wndl_session_close(struct wndl_session *session)
+{
+    if (session->listener < 0 && session->folder[0] == '\0')
+        return;
+    if (session->listener >= 0)
+        close(session->listener);
+    remove_folder(session->folder);
+    if (session->lock >= 0)
+        close(session->lock);
+    *session = (struct wndl_session){.listener = -1, .lock = -1};
+}
+
+int wndl_session_accept(const struct wndl_session *session, pid_t *pid)
+{
+    int fd =
+        accept4(session->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0)
+        return -1;
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+        peer.pid > 0) {
+        *pid = peer.pid;
+        return fd;
+    }
+    close(fd);
+    return -1;
+}
+
+enum wndl_session_who wndl_session_hear(
+    int socket, union wndl_session_first *first)
+{
+    const ssize_t size = recv(socket, first, sizeof *first, MSG_TRUNC);
+    const bool whole = size == (ssize_t)sizeof *first;
+    if (whole && first->control.magic == WNDL_CONTROL_MAGIC)
+        return WNDL_SESSION_CONTROL;
+    if (size < (ssize_t)sizeof first->hello.version ||
+        first->hello.version == 0 || first->hello.version > VERSIONS_MAX)
+        return WNDL_SESSION_NOBODY;
+    if (whole && first->hello.version == WNDL_SHM_VERSION)
+        return WNDL_SESSION_PROCESS;
+    /* Whatever it says behind its version. */
+    first->hello = (struct wndl_hello){.refusal = WNDL_REFUSAL_VERSION};
+    return WNDL_SESSION_PROCESS;
+}
+
+/* Room for one descriptor beside a message. */
+union control {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+bool wndl_session_go(int socket, const struct wndl_go *go, int memfd)
+{
+    union control control = {0};
+    struct iovec part = {(void *)go, sizeof *go};
+    struct msghdr message = {
+        .msg_iov = &part,
+        .msg_iovlen = 1,
+        .msg_control = &control,
+        .msg_controllen = sizeof control,
+    };
+    control.header.cmsg_len = CMSG_LEN(sizeof memfd);
+    control.header.cmsg_level = SOL_SOCKET;
+    control.header.cmsg_type = SCM_RIGHTS;
+    memcpy(CMSG_DATA(&control.header), &memfd, sizeof memfd);
+    return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof *go;
+}
+
+bool wndl_session_ready(int socket, struct wndl_ready *ready, int *event_fd)
+{
+    union control control = {0};
+    struct iovec part = {ready, sizeof *ready};
+    struct msghdr message = {
+        .msg_iov = &part,
+        .msg_iovlen = 1,
+        .msg_control = &control,
+        .msg_controllen = CMSG_LEN(sizeof(int)), /* has room for one only */
+    };
+    *event_fd = -1;
+    ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    if (got >= 0 && control.header.cmsg_len == CMSG_LEN(sizeof(int)) &&
+        control.header.cmsg_level == SOL_SOCKET &&
+        control.header.cmsg_type == SCM_RIGHTS)
+        memcpy(event_fd, CMSG_DATA(&control.header), sizeof *event_fd);
+    return got == (ssize_t)sizeof *ready;
+}

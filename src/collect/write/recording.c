@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/write/recording.h"
+
+#include "os/clock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include <windlass/version.h>
+
+static void put_text(struct wndl_buf *out, const char *text)
+{
+    wndl_chunk_str(
+        out, (struct wndl_bytes){(const uint8_t *)text, strlen(text)});
+}
+
+static void put_time(struct wndl_recording *r, uint64_t time)
+{
+    wndl_buf_uleb(&r->out, time > r->time_base ? time - r->time_base : 0);
+}
+
+void wndl_recording_begin(
+    struct wndl_recording *r, struct wndl_chunk_writer *chunk, uint32_t type)
+{
+    wndl_chunk_begin(chunk, &r->out, type);
+}
+
+/* docs/formats/wndl.md, SAMP: thread, time, count. */
+static uint32_t samples_in(struct wndl_bytes payload)
+{
+    struct wndl_cursor c = wndl_cursor_at(payload, 0, false);
+    (void)wndl_cursor_uleb(&c);
+    (void)wndl_cursor_uleb(&c);
+    return (uint32_t)wndl_cursor_uleb(&c);
+}
+
+/* Moves the last chunk of `out` to what is kept, unless it defines what other
+ * chunks refer to. */
+static void keep_if_of_threads(struct wndl_recording *r, size_t start)
+{
+    enum { HEAD = 8 };
+    struct wndl_bytes chunk = {r->out.data + start, r->out.size - start};
+    struct wndl_cursor c = wndl_cursor_at(chunk, 0, false);
+    uint32_t type = wndl_cursor_u32(&c);
+    bool sampled = type == WNDL_CHUNK_SAMP;
+    if (!sampled && type != WNDL_CHUNK_BLOK && type != WNDL_CHUNK_MARK)
+        return;
+    uint32_t samples =
+        sampled ? samples_in(wndl_bytes_slice(chunk, HEAD, chunk.size - HEAD))
+                : 0;
+    wndl_keep_add(&r->keep, chunk, samples);
+    r->out.size = start;
+}
+
+void wndl_recording_finish(
+    struct wndl_recording *r, struct wndl_chunk_writer *chunk)
+{
+    enum wndl_status status = wndl_chunk_finish(chunk);
+    if (status != WNDL_OK && r->status == WNDL_OK)
+        r->status = wndl_fail(&r->err, status, "a chunk could not be made");
+    if (status == WNDL_OK && r->keep.bytes != NULL)
+        keep_if_of_threads(r, chunk->start);
+}
+
+static void put_meta(
+    struct wndl_recording *r, const struct wndl_recording_meta *meta)
+{
+    struct wndl_chunk_writer chunk;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_META);
+    wndl_buf_uleb(&r->out, r->time_base);
+    wndl_buf_uleb(&r->out, wndl_clock_realtime_ns());
+    wndl_buf_uleb(&r->out, meta->interval);
+    wndl_buf_uleb(&r->out, meta->engine);
+    wndl_buf_uleb(&r->out, (uint64_t)meta->kernel_sampled |
+                               (uint64_t)meta->by_ticks << 1 |
+                               (uint64_t)(meta->blocked_interval != 0) << 2);
+    put_text(&r->out, wndl_version());
+    struct utsname name;
+    put_text(&r->out, uname(&name) == 0 ? name.nodename : "");
+    char cwd[PATH_MAX];
+    put_text(&r->out, getcwd(cwd, sizeof cwd) == NULL ? "" : cwd);
+    size_t count = 0;
+    while (meta->command[count] != NULL)
+        count++;
+    wndl_buf_uleb(&r->out, count);
+    for (size_t i = 0; i < count; i++)
+        put_text(&r->out, meta->command[i]);
+    wndl_buf_uleb(&r->out, meta->max_frames);
+    wndl_buf_uleb(&r->out, meta->blocked_interval);
+    wndl_recording_finish(r, &chunk);
+}
+
+void wndl_recording_open(
+    struct wndl_recording *r, int fd, const struct wndl_recording_meta *meta)
+{
+    *r = (struct wndl_recording){
+        .fd = fd,
+        .time_base = wndl_clock_monotonic_ns(),
+    };
+    wndl_buf_init(&r->out, wndl_mem_libc());
+    wndl_arena_init(&r->arena, wndl_mem_libc());
+    wndl_vec_init(
+        &r->announced, &r->arena, sizeof(struct wndl_recording_image));
+    wndl_vec_init(&r->numbers, &r->arena, sizeof(uint32_t));
+    if (!wndl_intern_init(&r->images, &r->arena))
+        r->status = wndl_fail(&r->err, WNDL_NOMEM, "out of memory");
+    wndl_chunk_file_header(&r->out);
+    put_meta(r, meta);
+    wndl_recording_flush(r);
+}
+
+void wndl_recording_process(
+    struct wndl_recording *r, const struct wndl_recording_process *process)
+{
+    struct wndl_chunk_writer chunk;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_PROC);
+    wndl_buf_uleb(&r->out, process->index);
+    wndl_buf_uleb(&r->out, process->parent);
+    wndl_buf_uleb(&r->out, process->pid);
+    wndl_buf_uleb(&r->out, process->generation);
+    put_time(r, process->time);
+    put_text(&r->out, process->executable);
+    wndl_chunk_str(&r->out, process->command);
+    wndl_recording_finish(r, &chunk);
+}
+
+void wndl_recording_thread(
+    struct wndl_recording *r, const struct wndl_recording_thread *thread)
+{
+    struct wndl_chunk_writer chunk;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_THRD);
+    wndl_buf_uleb(&r->out, thread->process);
+    wndl_buf_uleb(&r->out, thread->index);
+    wndl_buf_uleb(&r->out, thread->tid);
+    put_time(r, thread->time);
+    put_text(&r->out, thread->name);
+    wndl_recording_finish(r, &chunk);
+}
+
+void wndl_recording_thread_end(
+    struct wndl_recording *r, uint32_t thread, uint64_t time, uint64_t cpu)
+{
+    struct wndl_chunk_writer chunk;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_TEND);
+    wndl_buf_uleb(&r->out, thread);
+    put_time(r, time);
+    wndl_buf_uleb(&r->out, cpu);
+    wndl_recording_finish(r, &chunk);
+}
+
+void wndl_recording_mark(
+    struct wndl_recording *r, const struct wndl_recording_mark *mark)
+{
+    struct wndl_chunk_writer chunk;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_MARK);
+    wndl_buf_uleb(&r->out, mark->thread);
+    put_time(r, mark->time);
+    wndl_buf_uleb(&r->out, mark->duration);
+    wndl_buf_uleb(&r->out, mark->kind);
+    wndl_chunk_str(&r->out, mark->text);
+    wndl_recording_finish(r, &chunk);
+}
+
+void wndl_recording_unfollowed(
+    struct wndl_recording *r, const struct wndl_recording_unfollowed *process)
+{
+    struct wndl_chunk_writer chunk;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_UNFO);
+    wndl_buf_uleb(&r->out, process->parent);
+    wndl_buf_uleb(&r->out, process->pid);
+    put_time(r, process->time);
+    wndl_buf_uleb(&r->out, process->reason);
+    put_text(&r->out, process->executable);
+    wndl_chunk_str(&r->out, process->command);
+    wndl_recording_finish(r, &chunk);
+}
+
+void wndl_recording_paused(struct wndl_recording *r, uint64_t time, bool paused)
+{
+    struct wndl_chunk_writer chunk;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_PAUS);
+    put_time(r, time);
+    wndl_buf_uleb(&r->out, paused);
+    wndl_recording_finish(r, &chunk);
+}
+
+void wndl_recording_mapping(
+    struct wndl_recording *r, const struct wndl_recording_mapping *mapping)
+{
+    struct wndl_chunk_writer chunk;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_MMAP);
+    wndl_buf_uleb(&r->out, mapping->process);
+    wndl_buf_uleb(&r->out, mapping->image);
+    put_time(r, mapping->time);
+    wndl_buf_uleb(&r->out, mapping->start);
+    wndl_buf_uleb(&r->out, mapping->end);
+    wndl_buf_uleb(&r->out, mapping->bias);
+    wndl_recording_finish(r, &chunk);
+}
+
+/* ---- images */
+
+/* False when memory is out. */
+static bool announce_image(struct wndl_recording *r, const char *path,
+    struct wndl_bytes build_id, uint32_t *number)
+{
+    struct wndl_chunk_writer chunk;
+    size_t index = r->announced.len;
+    struct wndl_recording_image *image = wndl_vec_push(&r->announced);
+    if (image == NULL)
+        return false;
+    *number = (uint32_t)index + 1;
+    image->path = wndl_arena_copy(&r->arena, path, strlen(path));
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_IMAG);
+    wndl_buf_uleb(&r->out, index);
+    put_text(&r->out, path);
+    wndl_chunk_str(&r->out, build_id);
+    wndl_recording_finish(r, &chunk);
+    return image->path != NULL;
+}
+
+/* The number of the image of that key. NULL when memory is out. */
+static uint32_t *number_of(
+    struct wndl_recording *r, const char *path, struct wndl_bytes build_id)
+{
+    bool named = build_id.size == 0;
+    uint32_t id = 0;
+    struct wndl_buf key;
+    wndl_buf_init(&key, wndl_mem_libc());
+    wndl_buf_byte(&key, named);
+    if (named)
+        wndl_buf_text(&key, path);
+    wndl_buf_add(&key, build_id.data, build_id.size);
+    bool added =
+        !key.failed && wndl_intern_add(&r->images,
+                           (struct wndl_bytes){key.data, key.size}, &id);
+    wndl_buf_free(&key);
+    while (added && r->numbers.len <= id)
+        added = wndl_vec_push(&r->numbers) != NULL;
+    return added ? wndl_vec_at(&r->numbers, id) : NULL;
+}
+
+static bool can_open(const char *path)
+{
+    return path[0] == '/' && access(path, R_OK) == 0;
+}
+
+static bool is_better(const char *path, const struct wndl_recording_image *kept)
+{
+    return kept->path != NULL && strcmp(path, kept->path) != 0 &&
+           !can_open(kept->path) && can_open(path);
+}
+
+uint32_t wndl_recording_image(
+    struct wndl_recording *r, const char *path, struct wndl_bytes build_id)
+{
+    uint32_t *number = number_of(r, path, build_id);
+    bool known = number != NULL && *number != 0 &&
+                 !is_better(path, wndl_vec_at(&r->announced, *number - 1));
+    if (!known &&
+        (number == NULL || !announce_image(r, path, build_id, number)))
+        r->status = wndl_fail(&r->err, WNDL_NOMEM, "out of memory");
+    return number == NULL || *number == 0 ? 0 : *number - 1;
+}
+
+/* ---- the end */
+
+void wndl_recording_end(struct wndl_recording *r, uint32_t process,
+    enum wndl_recording_how how, const uint64_t lost[WNDL_LOSS_REASONS])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < WNDL_LOSS_REASONS; i++)
+        count += lost[i] != 0;
+    struct wndl_chunk_writer chunk;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_PEND);
+    wndl_buf_uleb(&r->out, process);
+    put_time(r, wndl_clock_monotonic_ns());
+    wndl_buf_uleb(&r->out, how);
+    wndl_buf_uleb(&r->out, count);
+    for (size_t i = 0; i < WNDL_LOSS_REASONS; i++) {
+        if (lost[i] == 0)
+            continue;
+        wndl_buf_uleb(&r->out, i);
+        wndl_buf_uleb(&r->out, lost[i]);
+    }
+    wndl_recording_finish(r, &chunk);
+}
+
+/* What was written of it in vain is taken out of the file again. */
+void wndl_recording_flush(struct wndl_recording *r)
+{
+    size_t done = 0;
+    while (r->status == WNDL_OK && done < r->out.size) {
+        ssize_t n = write(r->fd, r->out.data + done, r->out.size - done);
+        if (n >= 0)
+            done += (size_t)n;
+        else if (errno != EINTR)
+            r->status = wndl_fail_errno(&r->err, errno,
+                "cannot write; the recording ends where this happened");
+    }
+    if (r->status == WNDL_OK)
+        r->bytes += done;
+    else
+        (void)!ftruncate(r->fd, (off_t)r->bytes);
+    wndl_buf_clear(&r->out);
+}
+
+void wndl_recording_keep(struct wndl_recording *r, size_t size)
+{
+    if (!wndl_keep_init(&r->keep, size) && r->status == WNDL_OK)
+        r->status = wndl_fail(&r->err, WNDL_NOMEM, "out of memory");
+}
+
+static void put_kept(struct wndl_recording *r)
+{
+    enum { AT_ONCE = 1024 * 1024 };
+    for (size_t at = 0; at < r->keep.used;) {
+        at = wndl_keep_copy(&r->keep, at, &r->out);
+        if (r->out.size >= AT_ONCE)
+            wndl_recording_flush(r);
+    }
+}
+
+static void put_done(
+    struct wndl_recording *r, const struct wndl_recording_done *done)
+{
+    struct wndl_chunk_writer chunk;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_DONE);
+    put_time(r, wndl_clock_monotonic_ns());
+    wndl_buf_uleb(&r->out, done->status);
+    wndl_buf_uleb(&r->out, done->processes);
+    wndl_buf_uleb(&r->out, done->unfollowed);
+    wndl_buf_uleb(&r->out, r->keep.discarded);
+    wndl_buf_uleb(&r->out, done->interrupted_calls);
+    wndl_recording_finish(r, &chunk);
+    wndl_recording_flush(r);
+}
+
+/* What has been written to `from`, but not what a failed write left there. */
+static bool copy_file(struct wndl_recording *to, int from, uint64_t size)
+{
+    enum { AT_ONCE = 256 * 1024 };
+    for (uint64_t at = 0; at < size && to->status == WNDL_OK;) {
+        uint64_t left = size - at;
+        uint8_t *room = wndl_buf_reserve(&to->out, AT_ONCE);
+        size_t want = left < AT_ONCE ? (size_t)left : AT_ONCE;
+        ssize_t n = room == NULL ? -1 : pread(from, room, want, (off_t)at);
+        if (n <= 0)
+            return false;
+        to->out.size += (size_t)n;
+        at += (uint64_t)n;
+        wndl_recording_flush(to);
+    }
+    return true;
+}
+
+enum wndl_status wndl_recording_dump(struct wndl_recording *r, int fd,
+    const struct wndl_recording_done *done, struct wndl_error *err)
+{
+    wndl_recording_flush(r);
+    struct wndl_recording copy = *r;
+    copy.fd = fd;
+    copy.bytes = 0;
+    wndl_buf_init(&copy.out, wndl_mem_libc());
+    if (copy.status == WNDL_OK && !copy_file(&copy, r->fd, r->bytes))
+        copy.status = wndl_fail_errno(
+            &copy.err, errno, "cannot read what has been written so far");
+    put_kept(&copy);
+    put_done(&copy, done);
+    wndl_buf_free(&copy.out);
+    if (err != NULL)
+        *err = copy.err;
+    return copy.status;
+}
+
+void wndl_recording_free(struct wndl_recording *r)
+{
+    wndl_buf_free(&r->out);
+    wndl_keep_free(&r->keep);
+    wndl_arena_free(&r->arena);
+}
+
+enum wndl_status wndl_recording_close(struct wndl_recording *r,
+    const struct wndl_recording_done *done, struct wndl_error *err)
+{
+    wndl_recording_flush(r);
+    put_kept(r);
+    put_done(r, done);
+    if (err != NULL)
+        *err = r->err;
+    return r->status;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recording: a .wndl file being written, chunk by chunk, in the order that
+ * docs/formats/wndl.md asks for. It must not know where samples come from.
+ *
+ * Trouble is sticky: once memory or the disk has failed nothing more is
+ * written, and wndl_recording_close says so. The file then ends with the last
+ * flush that went well.
+ */
+#ifndef WNDL_COLLECT_WRITE_RECORDING_H
+#define WNDL_COLLECT_WRITE_RECORDING_H
+
+#include "base/buf.h"
+#include "base/intern.h"
+#include "base/status.h"
+#include "base/vec.h"
+#include "collect/write/tail_buffer.h"
+#include "rec/chunk.h"
+#include "rec/shm.h"
+
+struct wndl_recording_image {
+    const char *path;
+    uint64_t nodes; /* of stacks, that are in it */
+    uint64_t
+        descriptor; /* svma: collect/proc/jit_descriptor.h; 0: there is none */
+    bool is_searched; /* for that */
+};
+
+struct wndl_recording {
+    int fd;
+    uint64_t time_base; /* CLOCK_MONOTONIC ns */
+    uint64_t bytes;     /* written so far */
+    struct wndl_buf out;
+    struct wndl_keep keep; /* of what threads did, if not all is written */
+    struct wndl_arena arena;
+    struct wndl_intern images; /* keys: build-ids, paths of what has none */
+    struct wndl_vec numbers;   /* uint32_t by id of the key: index + 1 */
+    struct wndl_vec announced; /* struct wndl_recording_image, by index */
+    enum wndl_status status;
+    struct wndl_error err;
+};
+
+struct wndl_recording_meta {
+    uint64_t interval; /* ns */
+    uint32_t engine;   /* enum wndl_engine */
+    bool kernel_sampled;
+    bool by_ticks;             /* the kernel is sampled by ticks beside PERF */
+    uint32_t max_frames;       /* 0: not told */
+    uint64_t blocked_interval; /* ns, 0: blocked threads are not looked at */
+    char **command;            /* ends with NULL */
+};
+
+struct wndl_recording_process {
+    uint32_t index;
+    uint32_t parent; /* index + 1, 0 for none */
+    uint32_t pid;
+    uint32_t generation;
+    uint64_t time; /* CLOCK_MONOTONIC ns, as all times here */
+    const char *executable;
+    struct wndl_bytes command; /* NUL-separated arguments */
+};
+
+struct wndl_recording_thread {
+    uint32_t process;
+    uint32_t index;
+    uint32_t tid;
+    uint64_t time;
+    const char *name;
+};
+
+struct wndl_recording_mapping {
+    uint32_t process;
+    uint32_t image;
+    uint64_t time, start, end, bias;
+};
+
+/* How a process image ended: PEND. */
+enum wndl_recording_how {
+    WNDL_ENDED_UNKNOWN = 0,
+    WNDL_ENDED_EXIT = 1,
+    WNDL_ENDED_EXEC = 2,
+};
+
+/* Starts a recording in `fd`, which stays the caller's. */
+void wndl_recording_open(
+    struct wndl_recording *r, int fd, const struct wndl_recording_meta *meta);
+
+/*
+ * From now on only the last `size` bytes of what threads did get into the
+ * file, and only at the end. `fd` must be readable for wndl_recording_dump.
+ */
+void wndl_recording_keep(struct wndl_recording *r, size_t size);
+
+void wndl_recording_process(
+    struct wndl_recording *r, const struct wndl_recording_process *process);
+void wndl_recording_thread(
+    struct wndl_recording *r, const struct wndl_recording_thread *thread);
+void wndl_recording_mapping(
+    struct wndl_recording *r, const struct wndl_recording_mapping *mapping);
+
+/* `cpu`: thread CPU ns that are in none of its samples. */
+void wndl_recording_thread_end(
+    struct wndl_recording *r, uint32_t thread, uint64_t time, uint64_t cpu);
+
+/* Something the program said of itself, in `thread`. */
+struct wndl_recording_mark {
+    uint32_t thread;
+    uint32_t kind; /* enum wndl_mark_kind */
+    uint64_t time, duration;
+    struct wndl_bytes text;
+};
+void wndl_recording_mark(
+    struct wndl_recording *r, const struct wndl_recording_mark *mark);
+
+/* A process that cannot be recorded. */
+struct wndl_recording_unfollowed {
+    uint32_t parent; /* index + 1, 0 for none */
+    uint32_t pid;
+    uint32_t reason; /* enum wndl_refusal */
+    uint64_t time;
+    const char *executable;
+    struct wndl_bytes command; /* NUL-separated arguments */
+};
+void wndl_recording_unfollowed(
+    struct wndl_recording *r, const struct wndl_recording_unfollowed *process);
+
+/* Sampling was paused, or goes on. */
+void wndl_recording_paused(
+    struct wndl_recording *r, uint64_t time, bool paused);
+
+/*
+ * The index of an image, announced if new. Of one build-id there is one image,
+ * by whatever path it was found: of copies, too, and of what links lead to. It
+ * is announced anew, and has another index from then on, only by a path that
+ * can be opened while its own cannot.
+ */
+uint32_t wndl_recording_image(
+    struct wndl_recording *r, const char *path, struct wndl_bytes build_id);
+
+/* Valid until the next image is announced. NULL: none has that index. */
+static inline struct wndl_recording_image *wndl_recording_announced(
+    struct wndl_recording *r, uint32_t index)
+{
+    return index < r->announced.len ? wndl_vec_at(&r->announced, index) : NULL;
+}
+
+/* A node of a stack is written whose image has this index + 1, or has none. */
+static inline void wndl_recording_count(
+    struct wndl_recording *r, uint64_t image)
+{
+    struct wndl_recording_image *all = r->announced.data;
+    if (image != 0 && image <= r->announced.len)
+        all[image - 1].nodes++;
+}
+
+/* The end of a process image with its counts of lost samples. */
+void wndl_recording_end(struct wndl_recording *r, uint32_t process,
+    enum wndl_recording_how how, const uint64_t lost[WNDL_LOSS_REASONS]);
+
+/* Chunks that the caller fills itself, between begin and end. */
+void wndl_recording_begin(
+    struct wndl_recording *r, struct wndl_chunk_writer *chunk, uint32_t type);
+void wndl_recording_finish(
+    struct wndl_recording *r, struct wndl_chunk_writer *chunk);
+
+/* Writes out what has been collected. */
+void wndl_recording_flush(struct wndl_recording *r);
+
+enum { WNDL_STATUS_UNKNOWN = 512 }; /* or it still ran */
+
+struct wndl_recording_done {
+    uint32_t status; /* exit code, 256 + signal, or WNDL_STATUS_UNKNOWN */
+    uint32_t processes;
+    uint32_t unfollowed;
+    uint64_t interrupted_calls; /* that returned EINTR because of us */
+};
+
+/* All there is so far, as a recording of its own in `fd`. */
+enum wndl_status wndl_recording_dump(struct wndl_recording *r, int fd,
+    const struct wndl_recording_done *done,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/* Ends the recording. The status says whether all of it is in the file. */
+enum wndl_status wndl_recording_close(struct wndl_recording *r,
+    const struct wndl_recording_done *done,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/* Gives back the memory, without another word in the file. Not opened: all 0.
+ */
+void wndl_recording_free(struct wndl_recording *r);
+
+#endif

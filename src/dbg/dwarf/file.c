@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "dbg/dwarf/internal.h"
+
+#include <string.h>
+
+static const char *const SECTION = ".debug_line";
+
+/* DWARF 5, 7.22, table 7.27. */
+enum { LNCT_PATH = 1, LNCT_DIRECTORY = 2, FORMAT_LIMIT = 255 };
+
+/* How the entries of a table are laid out (DWARF 5, 6.2.4). */
+struct format {
+    unsigned count;
+    struct {
+        uint32_t content;
+        uint16_t form;
+    } fields[FORMAT_LIMIT];
+};
+
+static uint32_t clamped(uint64_t v)
+{
+    return v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+}
+
+static bool read_format(struct wndl_cursor *c, struct wndl_dw_encoding encoding,
+    struct format *format)
+{
+    format->count = wndl_cursor_u8(c);
+    for (unsigned i = 0; i < format->count; i++) {
+        format->fields[i].content = clamped(wndl_cursor_uleb(c));
+        uint64_t form = wndl_cursor_uleb(c);
+        if (form >= WNDL_DW_SKIP ||
+            wndl_dw_form_size((unsigned)form, encoding) < 0)
+            return false;
+        format->fields[i].form = (uint16_t)form;
+    }
+    return !c->failed;
+}
+
+static enum wndl_status read_entry(struct wndl_cursor *c,
+    struct wndl_dw_encoding encoding, const struct format *format,
+    struct wndl_vec *entries)
+{
+    struct wndl_dw_file *entry = wndl_vec_push(entries);
+    if (entry == NULL)
+        return WNDL_NOMEM;
+    for (unsigned i = 0; i < format->count; i++) {
+        struct wndl_dw_value v =
+            wndl_dw_read_form(c, format->fields[i].form, encoding);
+        if (format->fields[i].content == LNCT_PATH) {
+            entry->name = v.u;
+            entry->kind = v.kind;
+        } else if (format->fields[i].content == LNCT_DIRECTORY) {
+            entry->dir = clamped(v.u);
+        }
+    }
+    return WNDL_OK;
+}
+
+/* A table of version 5: formats, a count, entries. */
+static enum wndl_status read_table(struct wndl_dwarf *d, struct wndl_cursor *c,
+    struct wndl_dw_encoding encoding, struct wndl_vec *entries)
+{
+    uint64_t at = wndl_cursor_offset(c);
+    struct format format;
+    if (!read_format(c, encoding, &format))
+        return wndl_dw_damage(d, SECTION, at, "damaged entry format");
+    uint64_t count = wndl_cursor_uleb(c);
+    if (count > wndl_cursor_left(c))
+        return wndl_dw_damage(d, SECTION, at, "more entries than bytes");
+    enum wndl_status status = WNDL_OK;
+    for (uint64_t i = 0; i < count && status == WNDL_OK; i++)
+        status = read_entry(c, encoding, &format, entries);
+    if (status == WNDL_OK && c->failed)
+        return wndl_dw_damage(d, SECTION, at, "entries run past the header");
+    return status;
+}
+
+/* A string in place, to be looked at later; false for the empty one. */
+static bool read_name(struct wndl_cursor *c, struct wndl_dw_file *entry)
+{
+    entry->name = wndl_cursor_offset(c);
+    entry->kind = WNDL_DW_STRING;
+    return wndl_cursor_cstr(c).size > 0;
+}
+
+enum wndl_status wndl_dw_read_file_entry(
+    struct wndl_cursor *c, struct wndl_vec *files)
+{
+    struct wndl_dw_file entry = {0};
+    if (!read_name(c, &entry))
+        return WNDL_NOT_FOUND;
+    entry.dir = clamped(wndl_cursor_uleb(c));
+    (void)wndl_cursor_uleb(c); /* time of last change */
+    (void)wndl_cursor_uleb(c); /* length */
+    struct wndl_dw_file *slot = wndl_vec_push(files);
+    if (slot == NULL)
+        return WNDL_NOMEM;
+    *slot = entry;
+    return WNDL_OK;
+}
+
+/* Before version 5: names up to an empty one, files up to an empty one. */
+static enum wndl_status read_old_tables(
+    struct wndl_dwarf *d, struct wndl_cursor *c, struct wndl_dw_lines *lines)
+{
+    uint64_t at = wndl_cursor_offset(c);
+    struct wndl_dw_file dir = {0};
+    while (read_name(c, &dir)) {
+        struct wndl_dw_file *slot = wndl_vec_push(&lines->dirs);
+        if (slot == NULL)
+            return WNDL_NOMEM;
+        *slot = dir;
+    }
+    enum wndl_status status = WNDL_OK;
+    while (status == WNDL_OK)
+        status = wndl_dw_read_file_entry(c, &lines->files);
+    if (c->failed)
+        return wndl_dw_damage(d, SECTION, at, "files run past the header");
+    return status == WNDL_NOT_FOUND ? WNDL_OK : status;
+}
+
+enum wndl_status wndl_dw_read_files(struct wndl_dwarf *d, struct wndl_cursor *c,
+    struct wndl_dw_encoding encoding, struct wndl_dw_lines *lines)
+{
+    if (encoding.version < 5)
+        return read_old_tables(d, c, lines);
+    enum wndl_status status = read_table(d, c, encoding, &lines->dirs);
+    return status == WNDL_OK ? read_table(d, c, encoding, &lines->files)
+                             : status;
+}
+
+/* Entry `number` of a table that counts from 1 before version 5. */
+static const struct wndl_dw_file *entry_of(const struct wndl_dw_lines *lines,
+    const struct wndl_vec *table, uint32_t number)
+{
+    size_t index = lines->version >= 5 ? number : (size_t)number - 1;
+    return index < table->len ? wndl_vec_at(table, index) : NULL;
+}
+
+static enum wndl_status entry_name(struct wndl_dwarf *d,
+    const struct wndl_dw_unit *unit, const struct wndl_dw_file *entry,
+    struct wndl_bytes *name)
+{
+    *name = (struct wndl_bytes){0};
+    if (entry == NULL)
+        return WNDL_OK;
+    struct wndl_dw_value v = {entry->name, entry->kind};
+    return wndl_dw_string(d, unit, v, d->in.line, name);
+}
+
+/* As POSIX has it or as Windows does: cross compilers' output is read too. */
+static bool is_absolute(struct wndl_bytes path)
+{
+    const uint8_t *p = path.data;
+    if (path.size >= 1 && (p[0] == '/' || p[0] == '\\'))
+        return true;
+    return path.size >= 3 && p[1] == ':' && (p[2] == '/' || p[2] == '\\');
+}
+
+/* Appends `part` to the path in `to`, which has room. */
+static void append(struct wndl_bytes *path, char *to, struct wndl_bytes part)
+{
+    if (part.size == 0)
+        return;
+    if (path->size > 0 && to[path->size - 1] != '/')
+        to[path->size++] = '/';
+    memcpy(to + path->size, part.data, part.size);
+    path->size += part.size;
+}
+
+static enum wndl_status join(struct wndl_dwarf *d,
+    const struct wndl_bytes parts[3], struct wndl_bytes *path)
+{
+    size_t room = 1;
+    for (int i = 0; i < 3; i++)
+        room += parts[i].size + 1;
+    char *text = wndl_arena_alloc(d->arena, room);
+    if (text == NULL)
+        return WNDL_NOMEM;
+    *path = (struct wndl_bytes){(const uint8_t *)text, 0};
+    for (int i = 0; i < 3; i++)
+        append(path, text, parts[i]);
+    return WNDL_OK;
+}
+
+/*
+ * Compilation directory, include directory, name, from the last absolute one
+ * on. In version 5 directory 0 is the compilation directory itself.
+ */
+static enum wndl_status make_path(struct wndl_dwarf *d,
+    const struct wndl_dw_unit *unit, const struct wndl_dw_file *file,
+    struct wndl_bytes *path)
+{
+    const struct wndl_dw_lines *lines = unit->lines;
+    const struct wndl_dw_file *dir = entry_of(lines, &lines->dirs, file->dir);
+    struct wndl_bytes parts[3] = {unit->comp_dir};
+    enum wndl_status status = entry_name(d, unit, dir, &parts[1]);
+    if (status == WNDL_OK)
+        status = entry_name(d, unit, file, &parts[2]);
+    if (status == WNDL_OK && parts[0].size == 0 && lines->version >= 5)
+        status =
+            entry_name(d, unit, entry_of(lines, &lines->dirs, 0), &parts[0]);
+    if (status != WNDL_OK)
+        return status;
+    bool whole = is_absolute(parts[2]) || parts[2].size == 0;
+    if (whole || is_absolute(parts[1]) || (dir != NULL && file->dir == 0))
+        parts[0].size = 0;
+    if (whole)
+        parts[1].size = 0;
+    return join(d, parts, path);
+}
+
+enum wndl_status wndl_dw_path(struct wndl_dwarf *d, struct wndl_dw_unit *unit,
+    uint32_t file, struct wndl_bytes *path)
+{
+    *path = (struct wndl_bytes){(const uint8_t *)"", 0};
+    enum wndl_status status = wndl_dw_load_lines(d, unit);
+    if (status != WNDL_OK || unit->lines == NULL)
+        return status;
+    const struct wndl_dw_file *entry =
+        entry_of(unit->lines, &unit->lines->files, file);
+    if (entry == NULL)
+        return WNDL_OK;
+    uint64_t number = unit->number;
+    uint64_t *known = wndl_map_put(&d->path_of, number << 32 | file);
+    if (known == NULL)
+        return WNDL_NOMEM;
+    if (*known != 0) {
+        *path = *(struct wndl_bytes *)wndl_vec_at(&d->paths, *known - 1);
+        return WNDL_OK;
+    }
+    struct wndl_bytes *slot = wndl_vec_push(&d->paths);
+    if (slot == NULL)
+        return WNDL_NOMEM;
+    *slot = *path;
+    status = make_path(d, unit, entry, slot);
+    if (status == WNDL_NOMEM)
+        return status;
+    *known = d->paths.len;
+    *path = *slot;
+    return status;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Other files that DWARF refers to. Each is a struct wndl_dwarf of its own,
+ * opened when it is first needed and closed with the one that needed it; they
+ * refer to no further ones.
+ */
+#include "base/status.h"
+#include "dbg/dwarf/internal.h"
+
+static void note_missing(struct wndl_dwarf *d, const struct wndl_error *err)
+{
+    d->stats.files_missing++;
+    if (d->stats.first_missing.status == WNDL_OK)
+        d->stats.first_missing = *err;
+}
+
+/* Opens what `sections` says as one of d->others. */
+static enum wndl_status open_other(struct wndl_dwarf *d,
+    struct wndl_dwarf_sections *sections, const struct wndl_dw_unit *skeleton,
+    struct wndl_dwarf **out, struct wndl_error *err)
+{
+    struct wndl_dw_referrer referrer = {d, skeleton};
+    sections->files = NULL;
+    enum wndl_status status =
+        wndl_dw_open(sections, d->mem, &referrer, out, err);
+    if (status != WNDL_OK)
+        return status;
+    (*out)->next_other = d->others;
+    d->others = *out;
+    return WNDL_OK;
+}
+
+enum wndl_status wndl_dw_load_supplementary(struct wndl_dwarf *d)
+{
+    if (d->supplementary_is_tried || d->in.files == NULL)
+        return WNDL_OK;
+    struct wndl_dwarf_sections sections = {0};
+    struct wndl_dwarf *opened = NULL;
+    struct wndl_error err = {0};
+    enum wndl_status status =
+        d->in.files->supplementary(d->in.files->context, &sections, &err);
+    if (status == WNDL_OK)
+        status = open_other(d, &sections, NULL, &opened, &err);
+    if (status == WNDL_NOMEM)
+        return status;
+    d->supplementary_is_tried = true;
+    d->supplementary = opened;
+    if (status != WNDL_OK)
+        note_missing(d, &err);
+    return WNDL_OK;
+}
+
+/* Asks for the package, once. Only one that is of no use is noted. */
+static enum wndl_status load_package(struct wndl_dwarf *d)
+{
+    if (d->package_is_tried)
+        return WNDL_OK;
+    struct wndl_dw_package package = {0};
+    struct wndl_error err = {0};
+    enum wndl_status status =
+        d->in.files->package(d->in.files->context, &package.in, &err);
+    if (status == WNDL_OK)
+        status = wndl_dw_read_package(&package, &err);
+    if (status == WNDL_NOMEM)
+        return status;
+    d->package_is_tried = true;
+    if (status == WNDL_OK)
+        d->package = package;
+    else if (status != WNDL_NOT_FOUND)
+        note_missing(d, &err);
+    return WNDL_OK;
+}
+
+/* The unit of `other` with the id of the skeleton; NULL when there is none. */
+static enum wndl_status find_by_id(
+    struct wndl_dwarf *other, uint64_t id, struct wndl_dw_unit **found)
+{
+    *found = NULL;
+    for (size_t i = 0; i < other->units.len && *found == NULL; i++) {
+        struct wndl_dw_unit *unit = wndl_dw_unit_at(other, i);
+        struct wndl_dw_die root;
+        enum wndl_status status = wndl_dw_load_root(other, unit, &root);
+        if (status == WNDL_NOMEM)
+            return status;
+        if (status == WNDL_OK && wndl_dw_split_id(other, unit, &root) == id)
+            *found = unit;
+    }
+    return WNDL_OK;
+}
+
+/* Opens a candidate. NOT_FOUND when it is of another build. */
+static enum wndl_status try_candidate(struct wndl_dwarf *d,
+    const struct wndl_dw_unit *skeleton, struct wndl_dwarf_sections *sections,
+    struct wndl_error *err)
+{
+    struct wndl_dw_split *split = skeleton->split;
+    struct wndl_dwarf *opened;
+    struct wndl_dw_unit *unit;
+    /* DWARF 5, 7.3.2.2: addresses stay in the first file, and before version
+     * 5 range lists do. */
+    sections->addr = d->in.addr;
+    sections->ranges = d->in.ranges;
+    enum wndl_status status = open_other(d, sections, skeleton, &opened, err);
+    if (status == WNDL_OK)
+        status = find_by_id(opened, split->id, &unit);
+    if (status != WNDL_OK)
+        return status;
+    if (unit == NULL) {
+        wndl_error_set_file(err, sections->path);
+        return wndl_fail(
+            err, WNDL_NOT_FOUND, "the .dwo file belongs to another build");
+    }
+    split->dwarf = opened;
+    split->unit = unit;
+    return WNDL_OK;
+}
+
+static enum wndl_status try_package(struct wndl_dwarf *d,
+    const struct wndl_dw_unit *skeleton, struct wndl_error *err)
+{
+    struct wndl_dwarf_sections sections;
+    enum wndl_status status = load_package(d);
+    if (status != WNDL_OK || d->package.slots == 0)
+        return status == WNDL_OK ? WNDL_NOT_FOUND : status;
+    status = wndl_dw_find_in_package(
+        &d->package, skeleton->split->id, &sections, err);
+    return status == WNDL_OK ? try_candidate(d, skeleton, &sections, err)
+                             : status;
+}
+
+/* `err` is of the first candidate that was passed over, if any was. */
+static enum wndl_status try_files(struct wndl_dwarf *d,
+    const struct wndl_dw_unit *skeleton, struct wndl_error *first)
+{
+    struct wndl_dwarf_split which = {
+        skeleton->split->name, skeleton->comp_dir, skeleton->split->id};
+    unsigned next = 0;
+    for (;;) {
+        struct wndl_dwarf_sections sections = {0};
+        struct wndl_error err = {0};
+        enum wndl_status status = d->in.files->split(
+            d->in.files->context, &which, &next, &sections, &err);
+        bool none_left = status != WNDL_OK;
+        if (status == WNDL_OK)
+            status = try_candidate(d, skeleton, &sections, &err);
+        if (status == WNDL_OK || status == WNDL_NOMEM)
+            return status;
+        if (first->status == WNDL_OK)
+            *first = err;
+        if (none_left)
+            return WNDL_NOT_FOUND;
+    }
+}
+
+/* Sets split->dwarf and split->unit, or notes that they are missing. */
+static enum wndl_status load_split(
+    struct wndl_dwarf *d, const struct wndl_dw_unit *skeleton)
+{
+    struct wndl_error in_package = {0};
+    struct wndl_error err = {0};
+    enum wndl_status status = try_package(d, skeleton, &in_package);
+    if (status == WNDL_NOT_FOUND)
+        in_package = (struct wndl_error){0};
+    if (status != WNDL_OK && status != WNDL_NOMEM)
+        status = try_files(d, skeleton, &err);
+    if (status == WNDL_NOMEM)
+        return status;
+    skeleton->split->is_tried = true;
+    if (status != WNDL_OK)
+        note_missing(d, in_package.status == WNDL_OK ? &err : &in_package);
+    return WNDL_OK;
+}
+
+enum wndl_status wndl_dw_find_code(
+    struct wndl_dwarf **d, struct wndl_dw_unit **unit)
+{
+    enum wndl_status status = wndl_dw_load_unit(*d, *unit);
+    struct wndl_dw_split *split = (*unit)->split;
+    if (status != WNDL_OK || split == NULL)
+        return status;
+    if (!split->is_tried)
+        status = load_split(*d, *unit);
+    if (status != WNDL_OK || split->dwarf == NULL)
+        return status;
+    *d = split->dwarf;
+    *unit = split->unit;
+    return WNDL_OK;
+}

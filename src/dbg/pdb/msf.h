@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * msf: the container of a PDB file: numbered streams, each of which lies in
+ * blocks anywhere in the file. Which blocks are free is not asked. What it
+ * must not know: what is in a stream.
+ *
+ * A stream is given as the file has it where its blocks follow each other,
+ * else as a copy.
+ */
+#ifndef WNDL_DBG_PDB_MSF_H
+#define WNDL_DBG_PDB_MSF_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+
+/* Of no stream: what is there where a number is missing. */
+enum { WNDL_MSF_NO_STREAM = 0xffff };
+
+struct wndl_msf_stream {
+    uint32_t size;         /* bytes; at most those of the file */
+    const uint8_t *blocks; /* little-endian numbers of 4 bytes */
+};
+
+/* Borrows `file`; the rest is the arena's. */
+struct wndl_msf {
+    struct wndl_bytes file;
+    uint32_t block_size; /* a power of two */
+    struct wndl_msf_stream *streams;
+    uint32_t stream_count;
+};
+
+/* Bytes [offset, offset + size) of a stream. */
+struct wndl_msf_range {
+    uint64_t offset;
+    uint64_t size;
+};
+
+/* A part of a stream; `own` is NULL, or memory that holds it. */
+struct wndl_msf_piece {
+    struct wndl_bytes bytes;
+    uint8_t *own;
+};
+
+/* Whether it begins as one does. */
+bool wndl_msf_is(struct wndl_bytes file);
+
+/* Reads the directory. MALFORMED, TRUNCATED, UNSUPPORTED, NOMEM. */
+enum wndl_status wndl_msf_open(struct wndl_bytes file, struct wndl_arena *arena,
+    struct wndl_msf *msf, struct wndl_error *err) WNDL_MUST_USE;
+
+/* A stream, of no bytes if there is none of that number. */
+struct wndl_msf_stream wndl_msf_stream(
+    const struct wndl_msf *msf, uint32_t number);
+
+/*
+ * `range`, or what there is of it, with the bytes in
+ * `scratch` if they are not in a row in the file: valid until that is used
+ * again. Empty where blocks are outside of the file and when memory is out
+ * (scratch->failed).
+ */
+struct wndl_bytes wndl_msf_read(const struct wndl_msf *msf,
+    const struct wndl_msf_stream *stream, struct wndl_msf_range range,
+    struct wndl_buf *scratch);
+
+/*
+ * All of `range`. TRUNCATED, also where blocks are outside of
+ * the file, NOMEM. To be freed by wndl_msf_free.
+ */
+enum wndl_status wndl_msf_load(const struct wndl_msf *msf,
+    const struct wndl_msf_stream *stream, struct wndl_msf_range range,
+    struct wndl_mem *mem, struct wndl_msf_piece *piece) WNDL_MUST_USE;
+
+void wndl_msf_free(struct wndl_msf_piece *piece, struct wndl_mem *mem);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inflate_many: several compressed sections at once, each by one thread, for
+ * a file whose debug information is about to be read. What it could not do is
+ * left to wndl_object_section_bytes, which tells why.
+ */
+#include "base/crew.h"
+#include "obj/core/object_impl.h"
+
+#include <stdatomic.h>
+
+enum { MOST = 16 };
+
+/* Below this, inflating takes no longer than starting threads may. */
+static const uint64_t WORTH_A_THREAD = UINT64_C(1) << 20;
+
+struct job {
+    struct wndl_object_section *section;
+    struct wndl_packed packed;
+    enum wndl_status status;
+};
+
+/* Largest first, so that none is left over at the end. */
+struct crew {
+    struct job jobs[MOST];
+    size_t count;
+    atomic_size_t next;
+};
+
+static void add(
+    struct crew *crew, struct wndl_object_section *section, uint64_t size)
+{
+    size_t at = crew->count++;
+    for (; at > 0 && crew->jobs[at - 1].section->view.size < size; at--)
+        crew->jobs[at] = crew->jobs[at - 1];
+    crew->jobs[at] = (struct job){.section = section};
+}
+
+static void collect(struct crew *crew, struct wndl_object *object,
+    const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count && crew->count < MOST; i++) {
+        struct wndl_object_section *section =
+            wndl_object_find_section(object, names[i]);
+        if (section == NULL || section->packing == WNDL_PACKING_NONE ||
+            section->own != NULL || section->view.size < WORTH_A_THREAD ||
+            wndl_elf_needs_relocation(object, section))
+            continue;
+        add(crew, section, section->view.size);
+    }
+}
+
+/* The object's memory is not for several threads: zlib gets the C library's
+ * for its state. */
+static void work(void *context, unsigned member)
+{
+    struct crew *crew = context;
+    (void)member;
+    for (;;) {
+        size_t at = atomic_fetch_add(&crew->next, 1);
+        if (at >= crew->count)
+            return;
+        struct job *job = &crew->jobs[at];
+        if (job->status == WNDL_OK)
+            job->status = wndl_object_inflate_run(
+                wndl_mem_libc(), job->section, &job->packed, NULL);
+    }
+}
+
+void wndl_object_load_sections(
+    struct wndl_object *object, const char *const *names, size_t count)
+{
+    struct crew crew = {.count = 0};
+    collect(&crew, object, names, count);
+    if (crew.count < 2)
+        return;
+    for (size_t i = 0; i < crew.count; i++)
+        crew.jobs[i].status = wndl_object_inflate_begin(
+            object, crew.jobs[i].section, &crew.jobs[i].packed, NULL);
+    unsigned cores = wndl_crew_cores();
+    wndl_crew_run(
+        cores < crew.count ? cores : (unsigned)crew.count, work, &crew);
+    for (size_t i = 0; i < crew.count; i++)
+        if (crew.jobs[i].status != WNDL_OK)
+            wndl_object_disown(object, crew.jobs[i].section);
+}

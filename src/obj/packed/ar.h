@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ar: members of archives of object files (.a), as BSD, Apple and GNU write
+ * them, listed once. Borrows the archive's bytes; any thread may look for
+ * members.
+ */
+#ifndef WNDL_OBJ_PACKED_AR_H
+#define WNDL_OBJ_PACKED_AR_H
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/status.h"
+
+/* Several may be called the same. */
+struct wndl_ar_member {
+    struct wndl_bytes bytes;
+    const struct wndl_ar_member *next; /* of the same name, or NULL */
+};
+
+/* An archive's members, by name. */
+struct wndl_ar;
+
+/*
+ * Lists the members of `archive` in memory of `arena`: up to where it is
+ * damaged, which is told of when one is not found. UNSUPPORTED for what is no
+ * archive or has its members elsewhere (thin); NOMEM.
+ */
+enum wndl_status wndl_ar_open(struct wndl_bytes archive,
+    struct wndl_arena *arena, const struct wndl_ar **out,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * The first member called `name` that was made at `modified`, seconds since
+ * 1970, or if there is none, of those without a time. 0: whenever it was made.
+ * NOT_FOUND, also if there is one but of another time; MALFORMED or TRUNCATED
+ * if it may be in what was damaged.
+ */
+enum wndl_status wndl_ar_find(const struct wndl_ar *ar, struct wndl_bytes name,
+    uint64_t modified, const struct wndl_ar_member **member,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+#endif

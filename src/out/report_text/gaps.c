@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* report_text_gaps: what the recording does not hold, and why. */
+#include "out/report_text/report_text.h"
+
+#include <inttypes.h>
+
+enum { MAX_LISTED = 10 };
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void damage(const struct wndl_text *t)
+{
+    const struct wndl_profile *p = t->r->symbolized->profile;
+    if (p->chunks_damaged != 0) {
+        wndl_text_label(t, "Damaged");
+        wndl_buf_printf(t->out,
+            "%u chunk%s of the recording could not be used, %sat offset "
+            "0x%" PRIx64 "\n",
+            p->chunks_damaged, plural(p->chunks_damaged),
+            p->chunks_damaged == 1 ? "" : "the first ", p->damaged_at);
+    }
+    if (p->chunks_unknown != 0) {
+        wndl_text_label(t, "Newer");
+        wndl_buf_printf(t->out, "%u chunk%s for a later windlass left out\n",
+            p->chunks_unknown, plural(p->chunks_unknown));
+    }
+    if (p->cut || !p->finished) {
+        wndl_text_label(t, "Cut short");
+        wndl_buf_text(
+            t->out, p->cut ? "the recording ends in the middle of a chunk\n"
+                           : "the recorder still runs, or was stopped "
+                             "before its end\n");
+    }
+}
+
+static void pauses(const struct wndl_text *t)
+{
+    const struct wndl_profile *p = t->r->symbolized->profile;
+    const struct wndl_pause *pauses = p->pauses.data;
+    uint64_t paused = 0;
+    char text[WNDL_NUMBER_SIZE], count[WNDL_NUMBER_SIZE];
+    if (p->pauses.len == 0)
+        return;
+    for (size_t i = 0; i < p->pauses.len; i++)
+        paused += pauses[i].end - pauses[i].start;
+    wndl_text_label(t, "Paused");
+    wndl_buf_printf(t->out, "%s time%s, for %s in all\n",
+        wndl_text_number(p->pauses.len, count), plural(p->pauses.len),
+        wndl_text_time(paused, text));
+}
+
+static void interrupted_calls(const struct wndl_text *t)
+{
+    const struct wndl_profile *p = t->r->symbolized->profile;
+    char count[WNDL_NUMBER_SIZE];
+    if (p->interrupted_calls == 0)
+        return;
+    wndl_text_label(t, "Disturbed");
+    wndl_buf_printf(t->out, "%s blocked call%s returned EINTR because of us\n",
+        wndl_text_number(p->interrupted_calls, count),
+        plural(p->interrupted_calls));
+}
+
+static void unfollowed_process(
+    const struct wndl_text *t, const struct wndl_unfollowed *process)
+{
+    size_t before = t->out->size;
+    wndl_buf_printf(t->out, "%11u  %s: ", process->pid,
+        wndl_unfollowed_text(process->reason));
+    wndl_text_command(t, process->command, process->executable,
+        (unsigned)(t->out->size - before));
+    wndl_buf_byte(t->out, '\n');
+}
+
+/* More may have been counted than there are told of. */
+static void unfollowed(const struct wndl_text *t)
+{
+    const struct wndl_profile *p = t->r->symbolized->profile;
+    const struct wndl_vec *told = &p->unfollowed_processes;
+    size_t listed = told->len < MAX_LISTED ? told->len : MAX_LISTED;
+    if (p->unfollowed == 0)
+        return;
+    wndl_text_label(t, "Not seen");
+    wndl_buf_printf(t->out, "%u child process%s could not be recorded%s\n",
+        p->unfollowed, p->unfollowed == 1 ? "" : "es", listed ? ":" : "");
+    for (size_t i = 0; i < listed; i++)
+        unfollowed_process(t, wndl_vec_at(told, i));
+    if (listed != 0 && listed < p->unfollowed)
+        wndl_buf_printf(
+            t->out, "             and %zu more\n", p->unfollowed - listed);
+}
+
+static void damaged_modules(const struct wndl_text *t)
+{
+    const struct wndl_symbolized *s = t->r->symbolized;
+    for (size_t i = 0; i < s->modules.len; i++) {
+        const struct wndl_module *module = wndl_vec_at(&s->modules, i);
+        if (module->units_damaged == 0)
+            continue;
+        wndl_text_label(t, "Damaged");
+        wndl_buf_printf(t->out,
+            "%u unit%s of debug information left out: ", module->units_damaged,
+            plural(module->units_damaged));
+        wndl_text_cut(t, wndl_intern_get(&s->strings, module->path), 0);
+        wndl_buf_byte(t->out, '\n');
+    }
+}
+
+void wndl_text_gaps(const struct wndl_text *t)
+{
+    damage(t);
+    pauses(t);
+    interrupted_calls(t);
+    unfollowed(t);
+    damaged_modules(t);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+#include "out/report_text/heap.h"
+
+#include "out/report_text/report_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { LEAST_PARTS = 3, MAX_LISTED = 10, BEFORE_COMMAND = 60 };
+
+/* A head being written. */
+struct head {
+    const struct wndl_heap_report *r;
+    struct wndl_text text; /* for what is as in other reports */
+    struct wndl_buf *out;
+};
+
+void wndl_text_count(struct wndl_buf *out, uint64_t count, const char *noun)
+{
+    char text[WNDL_NUMBER_SIZE];
+    wndl_buf_printf(out, "%s %s%s", wndl_text_number(count, text), noun,
+        count == 1 ? "" : "s");
+}
+
+static const struct wndl_process_heap *heap_at(
+    const struct head *h, uint32_t heap)
+{
+    return wndl_vec_at(&h->r->symbolized->profile->heaps, heap);
+}
+
+static const struct wndl_heap_row *row_at(const struct head *h, size_t i)
+{
+    return wndl_vec_at(&h->r->rows, i);
+}
+
+/* ---- what was recorded how */
+
+/* Where it is not what the mode is for. */
+static void shown(const struct head *h)
+{
+    bool is_peak = strcmp(h->r->which, "peak") == 0;
+    bool is_all = strcmp(h->r->which, "all") == 0;
+    if (!is_peak && (!is_all || h->r->cumulative))
+        return;
+    wndl_text_label(&h->text, "Records");
+    wndl_buf_text(h->out, is_peak ? "of the blocks that lived at the peak\n"
+                                  : "of all blocks ever allocated\n");
+}
+
+static void mode(const struct head *h)
+{
+    wndl_text_label(&h->text, "Heap");
+    wndl_buf_text(h->out, h->r->cumulative
+                              ? "all blocks, also those that are gone"
+                              : "live blocks");
+    if (h->r->sample_below == 0) {
+        wndl_buf_text(h->out, ", all with their stacks\n");
+        shown(h);
+        return;
+    }
+    wndl_buf_text(h->out, "; stacks of those below ");
+    wndl_text_count(h->out, h->r->sample_below, "byte");
+    wndl_buf_text(h->out, " by chance: a ~ marks estimates\n");
+    shown(h);
+}
+
+static void unseen(const struct head *h)
+{
+    uint64_t count = h->r->all.totals[WNDL_HEAP_TOTAL_OWN];
+    if (count == 0)
+        return;
+    wndl_text_label(&h->text, "");
+    wndl_text_count(h->out, count, "heap");
+    wndl_buf_text(h->out,
+        " where the executable has an allocator inside: what is "
+        "called in there by itself is not seen\n");
+    wndl_text_label(&h->text, "");
+    wndl_buf_text(h->out, "blocks that are freed in there count as live\n");
+}
+
+/* The snapshot of the only heap, or when each process ended, or nothing. */
+static void when(const struct head *h)
+{
+    const struct wndl_heap_snapshot *s = NULL;
+    char text[WNDL_NUMBER_SIZE];
+    for (size_t i = 0; i < h->r->rows.len; i++) {
+        s = wndl_heap_kept(heap_at(h, row_at(h, i)->heap));
+        if (h->r->rows.len > 1 && (s == NULL || s->why != WNDL_SNAPSHOT_END))
+            return;
+    }
+    if (s == NULL)
+        return;
+    if (h->r->rows.len > 1) {
+        wndl_buf_text(h->out, ", when each process ended");
+        return;
+    }
+    wndl_buf_printf(h->out, ", %s, after %s", wndl_snapshot_why_text(s->why),
+        wndl_text_time(s->time, text));
+    if (s->text.size == 0)
+        return;
+    wndl_buf_text(h->out, ": ");
+    wndl_text_cut(&h->text, s->text, 0);
+}
+
+/* The figures come with snapshots: without the end there may be none. */
+static bool figures_are_known(const struct head *h)
+{
+    const struct wndl_profile *p = h->r->symbolized->profile;
+    if (p->finished && !p->cut && p->chunks_damaged == 0)
+        return true;
+    for (size_t i = 0; i < h->r->rows.len; i++) {
+        if (wndl_heap_kept(heap_at(h, row_at(h, i)->heap)) != NULL)
+            return true;
+    }
+    return h->r->rows.len == 0;
+}
+
+static void not_known(const struct head *h)
+{
+    static const char *const labels[] = {"Live", "Peak", "Allocated"};
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
+        wndl_text_label(&h->text, labels[i]);
+        wndl_buf_text(h->out, "not known: the recording was cut\n");
+    }
+}
+
+static void snapshots(const struct head *h)
+{
+    size_t most = 0;
+    uint64_t number = 0;
+    bool cut = false;
+    for (size_t i = 0; i < h->r->rows.len; i++) {
+        const struct wndl_process_heap *heap = heap_at(h, row_at(h, i)->heap);
+        const struct wndl_heap_snapshot *s = wndl_heap_kept(heap);
+        if (heap->snapshots.len > most && s != NULL)
+            number = s->number + 1;
+        most = heap->snapshots.len > most ? heap->snapshots.len : most;
+        cut |= s != NULL && s->cut;
+    }
+    if (most > 1) {
+        wndl_text_label(&h->text, "");
+        wndl_buf_printf(h->out,
+            "snapshot %" PRIu64 " of %zu; --snapshot N shows another\n", number,
+            most);
+    }
+    if (cut) {
+        wndl_text_label(&h->text, "");
+        wndl_buf_text(h->out, "the recording ends in this snapshot: some "
+                              "blocks may be missing\n");
+    }
+}
+
+static void live(const struct head *h)
+{
+    wndl_text_label(&h->text, "Live");
+    wndl_text_count(h->out, h->r->all.live_bytes, "byte");
+    wndl_buf_text(h->out, " in ");
+    wndl_text_count(h->out, h->r->all.live_blocks, "block");
+    when(h);
+    wndl_buf_byte(h->out, '\n');
+    snapshots(h);
+}
+
+static void peak(const struct head *h)
+{
+    const uint64_t *totals = h->r->all.totals;
+    const struct wndl_profile *p = h->r->symbolized->profile;
+    char text[WNDL_NUMBER_SIZE];
+    wndl_text_label(&h->text, "Peak");
+    wndl_text_count(h->out, totals[WNDL_HEAP_TOTAL_PEAK_BYTES], "byte");
+    wndl_buf_printf(h->out, " after %s",
+        wndl_text_time(totals[WNDL_HEAP_TOTAL_PEAK_TIME], text));
+    if (h->r->rows.len > 1 && h->r->peak_heap != WNDL_NO_INDEX) {
+        const struct wndl_process *process =
+            wndl_vec_at(&p->processes, heap_at(h, h->r->peak_heap)->process);
+        wndl_buf_printf(h->out, ", of process %u", process->pid);
+    }
+    wndl_buf_byte(h->out, '\n');
+}
+
+static void allocated(const struct head *h)
+{
+    const uint64_t *totals = h->r->all.totals;
+    wndl_text_label(&h->text, "Allocated");
+    wndl_text_count(h->out, totals[WNDL_HEAP_TOTAL_USABLE], "byte");
+    wndl_buf_text(h->out, " in ");
+    wndl_text_count(h->out, totals[WNDL_HEAP_TOTAL_ALLOCS], "block");
+    wndl_buf_text(h->out, ", ");
+    wndl_text_count(h->out, totals[WNDL_HEAP_TOTAL_REQUESTED], "byte");
+    wndl_buf_text(h->out, " requested; ");
+    wndl_text_count(h->out, totals[WNDL_HEAP_TOTAL_REALLOCS], "realloc");
+    wndl_buf_byte(h->out, '\n');
+    if (totals[WNDL_HEAP_TOTAL_INHERITED] == 0)
+        return;
+    wndl_text_label(&h->text, "");
+    wndl_text_count(h->out, totals[WNDL_HEAP_TOTAL_INHERITED], "block");
+    wndl_buf_text(h->out, " freed that were allocated before a fork\n");
+}
+
+/* ---- quality */
+
+static void part(const struct head *h, uint64_t count, const char *what)
+{
+    char text[WNDL_NUMBER_SIZE];
+    if (count != 0)
+        wndl_buf_printf(h->out, ", %s %s", wndl_text_number(count, text), what);
+}
+
+/* Rounded down: 100.0 is for all of them only. */
+static void stacks(const struct head *h)
+{
+    const struct wndl_heap_quality *q = &h->r->all.quality;
+    double all = (double)q->complete + (double)q->guessed +
+                 (double)q->truncated + (double)q->lost + (double)q->none +
+                 (double)q->damaged + (double)q->missed;
+    if (all == 0)
+        return;
+    wndl_text_label(&h->text, "Stacks");
+    wndl_buf_printf(h->out, "%.1f%% of allocations complete",
+        (double)(uint64_t)((double)q->complete * 1000 / all) / 10);
+    part(h, q->guessed, "guessed");
+    part(h, q->truncated, "truncated");
+    part(h, q->lost, "lost");
+    part(h, q->none, "without any");
+    part(h, q->damaged, "damaged");
+    part(h, q->missed, "missed");
+    wndl_buf_byte(h->out, '\n');
+    for (unsigned i = 0; i < WNDL_HEAP_MISSED_REASONS; i++) {
+        if (h->r->all.missed[i] == 0)
+            continue;
+        wndl_text_label(&h->text, "");
+        wndl_buf_text(h->out, "missed: ");
+        wndl_text_count(h->out, h->r->all.missed[i], "block");
+        wndl_buf_printf(h->out, " (%s)\n", wndl_heap_missed_text(i));
+    }
+    if (q->missed == 0)
+        return;
+    wndl_text_label(&h->text, "");
+    wndl_buf_text(h->out, "those are in the figures above, in no record\n");
+}
+
+static void gaps(const struct head *h)
+{
+    const struct wndl_profile *p = h->r->symbolized->profile;
+    if (p->finished && !p->cut && p->chunks_damaged == 0)
+        return;
+    wndl_text_label(&h->text, "Gaps");
+    if (p->chunks_damaged != 0) {
+        wndl_text_count(h->out, p->chunks_damaged, "damaged chunk");
+        wndl_buf_printf(h->out, " left out, %sat offset 0x%" PRIx64,
+            p->chunks_damaged == 1 ? "" : "the first ", p->damaged_at);
+    }
+    if (!p->finished || p->cut)
+        wndl_buf_printf(h->out, "%sthe end of the recording is missing",
+            p->chunks_damaged != 0 ? "; " : "");
+    wndl_buf_byte(h->out, '\n');
+}
+
+/* ---- over time */
+
+static void over_time(const struct head *h)
+{
+    char time[WNDL_NUMBER_SIZE], bytes[WNDL_NUMBER_SIZE];
+    char blocks[WNDL_NUMBER_SIZE];
+    size_t first = 0, end = WNDL_HEAP_PARTS;
+    while (first < end && h->r->parts[first].blocks == 0)
+        first++;
+    while (first < end && h->r->parts[end - 1].blocks == 0)
+        end--;
+    if (!h->r->parts_known || end - first < LEAST_PARTS)
+        return;
+    wndl_buf_printf(
+        h->out, "\nOver time\n  %12s %15s %13s\n", "after", "bytes", "blocks");
+    for (size_t i = first; i < end; i++) {
+        const struct wndl_heap_moment *part = &h->r->parts[i];
+        wndl_buf_printf(h->out, "  %12s %15s %13s\n",
+            wndl_text_time_cell(part->time, time),
+            wndl_text_number(part->bytes, bytes),
+            wndl_text_number(part->blocks, blocks));
+    }
+}
+
+/* ---- processes */
+
+static void process_row(const struct head *h, const struct wndl_heap_row *row)
+{
+    const struct wndl_profile *p = h->r->symbolized->profile;
+    const struct wndl_process *process =
+        wndl_vec_at(&p->processes, heap_at(h, row->heap)->process);
+    char live_text[WNDL_NUMBER_SIZE], peak_text[WNDL_NUMBER_SIZE];
+    char allocs[WNDL_NUMBER_SIZE];
+    wndl_buf_printf(h->out, "  %15s %15s %13s %8u  ",
+        wndl_text_number(row->sum.live_bytes, live_text),
+        wndl_text_number(
+            row->sum.totals[WNDL_HEAP_TOTAL_PEAK_BYTES], peak_text),
+        wndl_text_number(row->sum.totals[WNDL_HEAP_TOTAL_ALLOCS], allocs),
+        process->pid);
+    wndl_text_command(
+        &h->text, process->command, process->executable, BEFORE_COMMAND);
+    wndl_buf_byte(h->out, '\n');
+}
+
+static void processes(const struct head *h)
+{
+    size_t count = h->r->rows.len;
+    if (count < 2)
+        return;
+    wndl_buf_printf(h->out, "\nProcesses: %zu\n  %15s %15s %13s %8s\n", count,
+        "live bytes", "at its peak", "allocations", "pid");
+    for (size_t i = 0; i < count && i < MAX_LISTED; i++)
+        process_row(h, row_at(h, i));
+    if (count > MAX_LISTED)
+        wndl_buf_printf(h->out, "  and %zu more\n", count - MAX_LISTED);
+}
+
+static void figures(const struct head *h)
+{
+    mode(h);
+    unseen(h);
+    if (figures_are_known(h)) {
+        live(h);
+        peak(h);
+        allocated(h);
+    } else {
+        not_known(h);
+    }
+    stacks(h);
+    gaps(h);
+}
+
+void wndl_report_text_heap_figures(
+    const struct wndl_heap_report *r, bool recorded, struct wndl_buf *out)
+{
+    const struct wndl_report report = {.symbolized = r->symbolized};
+    const struct wndl_text_layout layout = {0};
+    const struct head h = {.r = r, .text = {&report, &layout, out}, .out = out};
+    if (recorded)
+        wndl_text_recorded(&h.text);
+    figures(&h);
+}
+
+void wndl_report_text_heap(
+    const struct wndl_heap_report *r, unsigned width, struct wndl_buf *out)
+{
+    const struct wndl_report report = {.symbolized = r->symbolized};
+    const struct wndl_text_layout layout = {.width = width};
+    const struct head h = {.r = r, .text = {&report, &layout, out}, .out = out};
+    wndl_text_recorded(&h.text);
+    figures(&h);
+    over_time(&h);
+    processes(&h);
+    wndl_buf_byte(out, '\n');
+    wndl_text_findings(r, out);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* report_text_heap_findings: what in a heap is worth a look. */
+#include "out/report_text/heap.h"
+#include "out/report_text/report_text.h"
+
+#include <inttypes.h>
+
+enum { MAX_ROWS = 5 };
+
+struct findings {
+    const struct wndl_heap_report *r;
+    struct wndl_buf *out;
+    uint32_t frames; /* of a stack, at most */
+};
+
+/* ---- parts */
+
+static void tilde(const struct findings *f, const struct wndl_heap_figures *of)
+{
+    if (of->blocks_error > 0)
+        wndl_buf_byte(f->out, '~');
+}
+
+static uint64_t positive(int64_t value)
+{
+    return value < 0 ? 0 : (uint64_t)value;
+}
+
+/* "~1,234 bytes in ~56 blocks" */
+static void bytes_in_blocks(
+    const struct findings *f, const struct wndl_heap_figures *of)
+{
+    tilde(f, of);
+    wndl_text_count(f->out, positive(wndl_heap_usable(of)), "byte");
+    wndl_buf_text(f->out, " in ");
+    tilde(f, of);
+    wndl_text_count(f->out, positive(of->blocks), "block");
+}
+
+static void stack(const struct findings *f, struct wndl_heap_stack stack)
+{
+    const struct wndl_heap_list *list = &f->r->list;
+    const struct wndl_text_layout layout = {0};
+    const struct wndl_text t = {.layout = &layout, .out = f->out};
+    for (uint32_t i = 1; i <= stack.count && i <= f->frames; i++) {
+        const struct wndl_heap_frame *frame =
+            wndl_heap_frame_at(list, stack.leaf);
+        wndl_buf_printf(f->out, "    #%02" PRIu32 ": ", i);
+        wndl_text_cut(&t, wndl_intern_get(&list->strings, frame->text), 0);
+        wndl_buf_byte(f->out, '\n');
+        stack.leaf = frame->caller;
+    }
+}
+
+static double share(int64_t part, int64_t whole)
+{
+    return whole <= 0 ? 0 : 100 * (double)part / (double)whole;
+}
+
+/* ---- a row of each kind: what follows the first two columns */
+
+static void leak_row(const struct findings *f, const struct wndl_finding *row)
+{
+    bytes_in_blocks(f, &row->figures);
+    wndl_buf_byte(f->out, '\n');
+    stack(f, row->stack);
+}
+
+static void temporary_row(
+    const struct findings *f, const struct wndl_finding *row)
+{
+    tilde(f, &row->figures);
+    wndl_text_count(f->out, positive(row->figures.blocks), "block");
+    wndl_buf_text(f->out, " of ");
+    tilde(f, &row->figures);
+    wndl_text_count(f->out, positive(wndl_heap_usable(&row->figures)), "byte");
+    wndl_buf_text(f->out, " in all\n");
+    stack(f, row->stack);
+}
+
+static void growth_row(const struct findings *f, const struct wndl_finding *row)
+{
+    const struct wndl_alloc_growth *g = &row->growth;
+    wndl_text_count(f->out, g->chains, "buffer");
+    wndl_buf_text(f->out, " grew ");
+    wndl_text_count(f->out, g->steps, "time");
+    wndl_buf_text(f->out, g->by_copy ? " by copying" : " by realloc");
+    wndl_buf_text(f->out, ", each time by ");
+    if (g->least_step != g->most_step) {
+        char text[WNDL_NUMBER_SIZE];
+        wndl_buf_printf(
+            f->out, "%s to ", wndl_text_number(g->least_step, text));
+    }
+    wndl_text_count(f->out, g->most_step, "byte");
+    wndl_buf_text(f->out, ":\n    ");
+    wndl_text_count(f->out, g->allocated, "byte");
+    wndl_buf_text(f->out, " allocated for ");
+    wndl_text_count(f->out, g->final, "byte");
+    wndl_buf_text(f->out, "; doubling would have taken ");
+    wndl_text_count(f->out, g->doubling, "byte");
+    wndl_buf_byte(f->out, '\n');
+    stack(f, row->stack);
+}
+
+static void class_row(const struct findings *f, const struct wndl_finding *row)
+{
+    char text[WNDL_NUMBER_SIZE];
+    tilde(f, &row->figures);
+    wndl_text_count(f->out, positive(row->figures.blocks), "request");
+    wndl_buf_text(f->out, " of ");
+    wndl_text_count(f->out, row->request, "byte");
+    wndl_buf_printf(f->out, ", just above blocks of %s, %s ",
+        wndl_text_number(row->size, text),
+        positive(row->figures.blocks) == 1 ? "leaves" : "leave");
+    tilde(f, &row->figures);
+    wndl_text_count(f->out, positive(row->figures.slop), "byte");
+    wndl_buf_text(f->out, " unused\n");
+    stack(f, row->stack);
+}
+
+static void unused(const struct findings *f, const struct wndl_heap_figures *of)
+{
+    tilde(f, of);
+    wndl_text_count(f->out, positive(of->slop), "byte");
+    wndl_buf_printf(
+        f->out, " unused, %.1f%% of ", share(of->slop, wndl_heap_usable(of)));
+    bytes_in_blocks(f, of);
+}
+
+static void slop_row(const struct findings *f, const struct wndl_finding *row)
+{
+    unused(f, &row->figures);
+    wndl_buf_byte(f->out, '\n');
+    stack(f, row->stack);
+}
+
+static void together_row(
+    const struct findings *f, const struct wndl_finding *row)
+{
+    bytes_in_blocks(f, &row->figures);
+    wndl_buf_text(f->out, " of\n");
+    stack(f, row->stack);
+    wndl_buf_text(
+        f->out, "    are born just after, and freed with, those of\n");
+    stack(f, row->other);
+}
+
+static void wrong_row(const struct findings *f, const struct wndl_finding *row)
+{
+    static const char *const texts[WNDL_WRONG_FREES] = {
+        [WNDL_WRONG_FREE_OTHER] = "wrong in a way not known here",
+        [WNDL_WRONG_FREE_FOREIGN] = "of what was never allocated",
+        [WNDL_WRONG_FREE_TWICE] = "of what was freed before",
+        [WNDL_WRONG_FREE_ALLOCATOR] = "of another allocator's blocks",
+    };
+    wndl_text_count(f->out, positive(row->figures.blocks), "free");
+    wndl_buf_printf(f->out, " %s, the first 0x%" PRIx64 "\n", texts[row->wrong],
+        row->address);
+    stack(f, row->stack);
+}
+
+/* ---- kinds */
+
+enum title_sum { SUM_NONE, SUM_BYTES, SUM_SLOP };
+
+struct kind {
+    const char *title;
+    void (*row)(const struct findings *f, const struct wndl_finding *row);
+    enum title_sum sum; /* what follows the title */
+};
+
+static const struct kind kinds[WNDL_FINDINGS] = {
+    [WNDL_FINDING_DEFINITE] = {"Leaks, definite", leak_row, SUM_BYTES},
+    [WNDL_FINDING_INDIRECT] = {"Leaks, indirect", leak_row, SUM_BYTES},
+    [WNDL_FINDING_POSSIBLE] = {"Leaks, possible", leak_row, SUM_BYTES},
+    [WNDL_FINDING_REACHABLE] = {"Still reachable at the end", leak_row,
+        SUM_BYTES},
+    [WNDL_FINDING_TEMPORARY] = {"Temporary allocations", temporary_row,
+        SUM_BYTES},
+    [WNDL_FINDING_GROWTH] = {"Buffers that grow just enough", growth_row,
+        SUM_NONE},
+    [WNDL_FINDING_CLASS] = {"Requests just above a block size", class_row,
+        SUM_SLOP},
+    [WNDL_FINDING_SLOP] = {"Unused ends of blocks", slop_row, SUM_SLOP},
+    [WNDL_FINDING_TOGETHER] = {"Born and freed together", together_row,
+        SUM_BYTES},
+    [WNDL_FINDING_WRONG] = {"Wrong frees", wrong_row, SUM_NONE},
+};
+
+static void one_kind(const struct findings *f, const struct kind *kind,
+    enum wndl_finding_kind which)
+{
+    const struct wndl_vec *rows = &f->r->findings.rows[which];
+    if (rows->len == 0)
+        return;
+    const struct wndl_heap_figures *total = &f->r->findings.totals[which];
+    wndl_buf_text(f->out, kind->title);
+    if (kind->sum != SUM_NONE)
+        wndl_buf_text(f->out, ": ");
+    if (kind->sum == SUM_BYTES)
+        bytes_in_blocks(f, total);
+    if (kind->sum == SUM_SLOP)
+        unused(f, total);
+    wndl_buf_byte(f->out, '\n');
+    for (size_t i = 0; i < rows->len && i < MAX_ROWS; i++) {
+        wndl_buf_text(f->out, "  ");
+        kind->row(f, wndl_vec_at(rows, i));
+    }
+    if (rows->len > MAX_ROWS) {
+        wndl_buf_text(f->out, "  and ");
+        wndl_text_count(f->out, rows->len - MAX_ROWS, "more code path");
+        wndl_buf_text(f->out, ": --json\n");
+    }
+    wndl_buf_byte(f->out, '\n');
+}
+
+/* What nothing is told of though there may be some. */
+static void not_known(const struct wndl_heap_report *r, struct wndl_buf *out)
+{
+    uint64_t unsure = r->all.totals[WNDL_HEAP_TOTAL_UNSURE];
+    uint64_t own = r->all.totals[WNDL_HEAP_TOTAL_OWN];
+    if (r->sample_below != 0) {
+        wndl_buf_text(out,
+            "Leaks, buffers that grow and wrong frees: not looked for "
+            "where blocks are taken by chance\n\n");
+        return;
+    }
+    if (own != 0) {
+        wndl_buf_text(out, "Leaks: not looked for in ");
+        wndl_text_count(out, own, "heap");
+        wndl_buf_text(out, ", as blocks may have been freed unseen\n\n");
+    } else if (!r->findings.leaks_known) {
+        wndl_buf_text(out, "Leaks: not known; they are looked for when a "
+                           "process ends by itself\n\n");
+    }
+    if (unsure == 0)
+        return;
+    wndl_buf_text(out, "Wrong frees: those of what was never allocated are "
+                       "not known of ");
+    wndl_text_count(out, unsure, "heap");
+    wndl_buf_text(out, ", as blocks may have been allocated unseen\n\n");
+}
+
+/* Leaks were looked for in one heap at least. */
+static void no_leaks(const struct wndl_heap_report *r, struct wndl_buf *out)
+{
+    const struct wndl_heap_row *rows = r->rows.data;
+    uint64_t known = 0;
+    for (size_t i = 0; i < r->rows.len; i++) {
+        const struct wndl_process_heap *heap =
+            wndl_vec_at(&r->symbolized->profile->heaps, rows[i].heap);
+        known += heap->leaks_known;
+    }
+    wndl_buf_text(out, "No definite leaks");
+    if (known < r->rows.len) {
+        wndl_buf_text(out, " in ");
+        wndl_text_count(out, known, "heap");
+        wndl_buf_text(out, ", not known of ");
+        wndl_text_count(out, r->rows.len - known, "other");
+    }
+    wndl_buf_text(out, "\n\n");
+}
+
+static bool has_any(const struct wndl_findings *findings)
+{
+    for (size_t i = 0; i < WNDL_FINDINGS; i++) {
+        if (findings->rows[i].len != 0)
+            return true;
+    }
+    return false;
+}
+
+void wndl_text_findings(const struct wndl_heap_report *r, struct wndl_buf *out)
+{
+    const struct findings f = {r, out, UINT32_MAX};
+    const struct wndl_profile *p = r->symbolized->profile;
+    not_known(r, out);
+    if (r->findings.leaks_known && p->chunks_damaged == 0 &&
+        r->findings.rows[WNDL_FINDING_DEFINITE].len == 0)
+        no_leaks(r, out);
+    if (!has_any(&r->findings))
+        return;
+    for (size_t i = 0; i < WNDL_FINDINGS; i++)
+        one_kind(&f, &kinds[i], (enum wndl_finding_kind)i);
+}
+
+const char *wndl_report_finding_title(enum wndl_finding_kind kind)
+{
+    return kinds[kind].title;
+}
+
+void wndl_report_finding_text(const struct wndl_heap_report *r,
+    enum wndl_finding_kind kind, const struct wndl_finding *row,
+    struct wndl_buf *out)
+{
+    const struct findings f = {r, out, kind == WNDL_FINDING_TOGETHER};
+    kinds[kind].row(&f, row);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_text: a report for people to read. It must not know whether it goes
+ * to a terminal; the layout says what that means.
+ */
+#ifndef WNDL_OUT_REPORT_TEXT_REPORT_TEXT_H
+#define WNDL_OUT_REPORT_TEXT_REPORT_TEXT_H
+
+#include "base/buf.h"
+#include "model/report.h"
+
+struct wndl_text_layout {
+    unsigned width;     /* columns to fit in; 0: names are never cut */
+    bool full_names;    /* leave names as they were demangled */
+    bool utf8;          /* lines of trees may be drawn */
+    bool marks;         /* instead of the table */
+    size_t max_rows;    /* of the table */
+    double min_percent; /* of the tree's nodes */
+    const char *next;   /* the command to try next, or NULL */
+};
+
+/* Whether there are stacks of the report's time to show. */
+bool wndl_report_has_rows(const struct wndl_report *r);
+
+/*
+ * Appends the report to `out`: its head, then the marks if they are asked
+ * for, or the call tree if it has one, else the table of rows.
+ */
+void wndl_report_text(const struct wndl_report *r,
+    const struct wndl_text_layout *layout, struct wndl_buf *out);
+
+/* Of the head the lines on what was recorded, how, and how good it is. */
+void wndl_report_text_figures(
+    const struct wndl_report *r, struct wndl_buf *out);
+
+/* ---- for the other files of report_text alone */
+
+/* A report being written. */
+struct wndl_text {
+    const struct wndl_report *r;
+    const struct wndl_text_layout *layout;
+    struct wndl_buf *out;
+};
+
+enum { WNDL_NUMBER_SIZE = 32 };
+
+/* "1,234,567" into `text`; returns it. */
+char *wndl_text_number(uint64_t value, char text[WNDL_NUMBER_SIZE]);
+
+/* "1.234 s", "12.3 ms", "250 us": four digits or fewer. */
+char *wndl_text_time(uint64_t ns, char text[WNDL_NUMBER_SIZE]);
+
+/* The same for a column: four digits always, "62.00 ms", "0" for nothing. */
+char *wndl_text_time_cell(uint64_t ns, char text[WNDL_NUMBER_SIZE]);
+
+/* The share of `ns` in all of the time shown; 0 when there is none. */
+double wndl_text_percent(const struct wndl_text *t, uint64_t ns);
+
+/* "CPU", "blocked", "wall": the time that is shown. */
+const char *wndl_text_time_kind(const struct wndl_text *t);
+
+/* Whether blocked threads were looked at when this was recorded. */
+bool wndl_text_has_blocks(const struct wndl_text *t);
+
+/* Starts a line of the head. */
+void wndl_text_label(const struct wndl_text *t, const char *text);
+
+/*
+ * NUL-separated arguments as a line, or `executable` if there are none, cut
+ * to what `used` columns before it leave of the width.
+ */
+void wndl_text_command(const struct wndl_text *t, struct wndl_bytes arguments,
+    struct wndl_bytes executable, unsigned used);
+
+/*
+ * `s` cut to `columns` (0: not cut) with "..." at its end, and with '?' for
+ * what a terminal would take as a command. Returns the columns it took.
+ */
+size_t wndl_text_cut(
+    const struct wndl_text *t, struct wndl_bytes s, size_t columns);
+size_t wndl_text_columns(struct wndl_bytes s);
+
+/*
+ * The name of a function as short_name.h has it, without what qualifies it if
+ * it is too long for `room` columns (0: any); kept in `buf`, or `name` itself.
+ */
+struct wndl_bytes wndl_text_name(const struct wndl_text *t,
+    struct wndl_bytes name, size_t room, struct wndl_buf *buf);
+
+void wndl_text_spaces(const struct wndl_text *t, size_t count);
+
+/* "file.c:12" of a function's start or a line; empty when not known. */
+void wndl_text_place(
+    struct wndl_bytes file, uint32_t line, struct wndl_buf *place);
+
+struct wndl_bytes wndl_text_module_name(
+    const struct wndl_text *t, uint32_t module);
+
+/* "[libc.so.6]"; "[vdso]" has its brackets already. */
+void wndl_text_module(const struct wndl_text *t, struct wndl_bytes name);
+
+/* The lines on the command and when it was recorded. */
+void wndl_text_recorded(const struct wndl_text *t);
+
+void wndl_text_head(const struct wndl_text *t);
+void wndl_text_gaps(const struct wndl_text *t);
+void wndl_text_marks(const struct wndl_text *t);
+void wndl_text_table(const struct wndl_text *t);
+void wndl_text_tree(const struct wndl_text *t);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* view_heap: how heaps grew, and their blocks by stack. */
+#include "model/exported.h"
+#include "out/view/view.h"
+
+enum { NS_PER_US = 1000, NAME_SIZE = 32, WHOLE_NAME_SIZE = 64 };
+
+static const char *const whiches[WNDL_HEAP_WHICHES] = {
+    [WNDL_HEAP_WHICH_LIVE] = "live",
+    [WNDL_HEAP_WHICH_PEAK] = "peak",
+    [WNDL_HEAP_WHICH_ALL] = "all",
+    [WNDL_HEAP_WHICH_TEMPORARY] = "temporary",
+};
+
+/* The columns of one heap. */
+struct heap {
+    struct wndl_view_writer *w;
+    const struct wndl_merged_part *part;
+    const struct wndl_process_heap *of;
+    struct wndl_vec sums; /* struct wndl_stack_sum, by the page's nodes */
+    size_t number;        /* in the page */
+};
+
+static void add_column(
+    const struct heap *h, const char *name, size_t count, bool delta)
+{
+    char whole[WHOLE_NAME_SIZE];
+    snprintf(whole, sizeof whole, "heap%zu.%s", h->number, name);
+    wndl_view_numbers(&h->w->columns, whole, h->w->numbers, count, delta);
+}
+
+/* ---- the curve */
+
+static uint64_t in_us(const struct wndl_heap_moment *moment)
+{
+    return moment->time / NS_PER_US;
+}
+
+static uint64_t in_bytes(const struct wndl_heap_moment *moment)
+{
+    return wndl_exported_round((double)moment->bytes);
+}
+
+static uint64_t in_blocks(const struct wndl_heap_moment *moment)
+{
+    return wndl_exported_round((double)moment->blocks);
+}
+
+static void add_curve(const struct heap *h, const char *name,
+    uint64_t (*value)(const struct wndl_heap_moment *moment))
+{
+    const struct wndl_heap_moment *moments = h->of->moments.data;
+    for (size_t i = 0; i < h->of->moments.len; i++)
+        h->w->numbers[i] = value(&moments[i]);
+    add_column(h, name, h->of->moments.len, true);
+}
+
+/* ---- stacks */
+
+/* The sum of (node of the page, label) in `h->sums`, added if new. */
+static struct wndl_stack_sum *sum_of(
+    struct heap *h, struct wndl_map *index, const struct wndl_stack_sum *from)
+{
+    uint32_t node = h->part->nodes[from->node];
+    uint64_t *slot = wndl_map_put(index, (uint64_t)from->label << 32 | node);
+    if (slot == NULL)
+        return NULL;
+    if (*slot != 0)
+        return wndl_vec_at(&h->sums, *slot - 1);
+    struct wndl_stack_sum *sum = wndl_vec_push(&h->sums);
+    if (sum == NULL)
+        return NULL;
+    sum->node = node;
+    sum->label = from->label;
+    *slot = h->sums.len;
+    return sum;
+}
+
+/* Stacks that differ in addresses alone are one in the page. */
+static bool sum_up(struct heap *h)
+{
+    struct wndl_vec sums;
+    struct wndl_map index;
+    wndl_map_init(&index, &h->w->arena);
+    wndl_vec_init(&h->sums, &h->w->arena, sizeof(struct wndl_stack_sum));
+    if (!wndl_exported_sum(&sums, h->of, &h->w->arena))
+        return false;
+    for (size_t i = 0; i < sums.len; i++) {
+        const struct wndl_stack_sum *from = wndl_vec_at(&sums, i);
+        struct wndl_stack_sum *sum = sum_of(h, &index, from);
+        if (sum == NULL)
+            return false;
+        for (unsigned which = 0; which < WNDL_HEAP_WHICHES; which++) {
+            sum->blocks[which] += from->blocks[which];
+            sum->bytes[which] += from->bytes[which];
+        }
+        sum->lifetime += from->lifetime;
+    }
+    return true;
+}
+
+static void add_which(const struct heap *h, unsigned which)
+{
+    const struct wndl_stack_sum *sums = h->sums.data;
+    char name[NAME_SIZE];
+    for (size_t i = 0; i < h->sums.len; i++)
+        h->w->numbers[i] = wndl_exported_round(sums[i].blocks[which]);
+    snprintf(name, sizeof name, "stacks.blocks_%s", whiches[which]);
+    add_column(h, name, h->sums.len, false);
+    for (size_t i = 0; i < h->sums.len; i++)
+        h->w->numbers[i] = wndl_exported_round(sums[i].bytes[which]);
+    snprintf(name, sizeof name, "stacks.bytes_%s", whiches[which]);
+    add_column(h, name, h->sums.len, false);
+}
+
+static void add_stacks(const struct heap *h)
+{
+    const struct wndl_stack_sum *sums = h->sums.data;
+    uint8_t *labels = wndl_arena_alloc(&h->w->arena, h->sums.len + 1);
+    if (labels == NULL) {
+        h->w->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < h->sums.len; i++) {
+        h->w->numbers[i] = sums[i].node;
+        labels[i] = sums[i].label;
+    }
+    add_column(h, "stacks.node", h->sums.len, false);
+    char name[WHOLE_NAME_SIZE];
+    snprintf(name, sizeof name, "heap%zu.stacks.label", h->number);
+    wndl_view_bytes(&h->w->columns, name, labels, h->sums.len);
+    for (unsigned which = 0; which < WNDL_HEAP_WHICHES; which++) {
+        bool is_gone =
+            which == WNDL_HEAP_WHICH_ALL || which == WNDL_HEAP_WHICH_TEMPORARY;
+        if (!is_gone || h->of->cumulative)
+            add_which(h, which);
+    }
+    if (!h->of->cumulative)
+        return;
+    for (size_t i = 0; i < h->sums.len; i++)
+        h->w->numbers[i] = wndl_exported_round(sums[i].lifetime);
+    add_column(h, "stacks.lifetime", h->sums.len, false);
+}
+
+static void add_heap(struct heap *h)
+{
+    add_curve(h, "curve.time", in_us);
+    add_curve(h, "curve.bytes", in_bytes);
+    add_curve(h, "curve.blocks", in_blocks);
+    h->w->failed = h->w->failed || !sum_up(h);
+    if (!h->w->failed)
+        add_stacks(h);
+}
+
+void wndl_view_add_heaps(struct wndl_view_writer *w)
+{
+    struct heap h = {.w = w};
+    for (size_t r = 0; r < w->view->count; r++) {
+        const struct wndl_vec *heaps = &wndl_view_profile(w, r)->heaps;
+        h.part = &w->merged.parts[r];
+        for (size_t i = 0; i < heaps->len && !w->failed; i++, h.number++) {
+            h.of = wndl_vec_at(heaps, i);
+            add_heap(&h);
+        }
+    }
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/* view_times: what threads did, by thread and in order of time. */
+#include "out/view/view.h"
+
+#include <stdlib.h>
+
+enum { NS_PER_US = 1000 };
+
+/* Something that a thread did, or that happened to it. */
+struct moment {
+    uint64_t time; /* ns */
+    uint32_t thread;
+    uint32_t index; /* into what it is of */
+};
+
+/* What one list of a recording has of its i-th element. */
+struct kind {
+    const struct wndl_vec *(*list)(const struct wndl_profile *p);
+    struct moment (*moment)(const void *element);
+};
+
+/* The moments of all recordings, in order. */
+struct line {
+    struct wndl_view_writer *w;
+    struct moment *moments;
+    size_t count;
+    size_t starts[WNDL_MERGED_MAX + 1]; /* of each recording's */
+    uint8_t *bytes;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct moment *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* By thread first: what is of one comes in its order already, most often. */
+static bool sort_moments(struct wndl_view_writer *w, struct moment *moments,
+    size_t count, size_t threads)
+{
+    size_t *next = wndl_arena_calloc(&w->arena, threads + 1, sizeof *next);
+    struct moment *by_thread =
+        wndl_arena_calloc(&w->arena, count + 1, sizeof *by_thread);
+    if (next == NULL || by_thread == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        next[moments[i].thread + 1]++;
+    for (size_t i = 1; i <= threads; i++)
+        next[i] += next[i - 1];
+    for (size_t i = 0; i < count; i++)
+        by_thread[next[moments[i].thread]++] = moments[i];
+    bool ordered = true;
+    for (size_t i = 0; i < count; i++) {
+        moments[i] = by_thread[i];
+        ordered =
+            ordered && (i == 0 || compare(&moments[i - 1], &moments[i]) < 0);
+    }
+    if (!ordered)
+        qsort(moments, count, sizeof *moments, compare);
+    return true;
+}
+
+static bool fill_line(struct line *l, const struct kind *kind)
+{
+    struct wndl_view_writer *w = l->w;
+    for (size_t r = 0; r < w->view->count; r++)
+        l->count += kind->list(wndl_view_profile(w, r))->len;
+    l->moments = wndl_arena_calloc(&w->arena, l->count + 1, sizeof *l->moments);
+    l->bytes = wndl_arena_alloc(&w->arena, l->count + 1);
+    if (l->moments == NULL || l->bytes == NULL)
+        return false;
+    size_t at = 0;
+    for (size_t r = 0; r < w->view->count; r++) {
+        const struct wndl_profile *p = wndl_view_profile(w, r);
+        const struct wndl_vec *list = kind->list(p);
+        l->starts[r] = at;
+        for (size_t i = 0; i < list->len; i++, at++) {
+            l->moments[at] = kind->moment(wndl_vec_at(list, i));
+            l->moments[at].index = (uint32_t)i;
+        }
+        l->starts[r + 1] = at;
+        if (!sort_moments(w, l->moments + l->starts[r], at - l->starts[r],
+                p->threads.len))
+            return false;
+    }
+    return true;
+}
+
+static bool open_line(
+    struct line *l, struct wndl_view_writer *w, const struct kind *kind)
+{
+    *l = (struct line){.w = w};
+    w->failed = w->failed || !fill_line(l, kind);
+    return !w->failed;
+}
+
+/* What a column has of a moment; `part` is of its recording. */
+typedef uint64_t value_of(struct wndl_view_writer *w,
+    const struct wndl_merged_part *part, const struct moment *moment);
+
+static void add_column(
+    const struct line *l, const char *name, value_of *value, bool delta)
+{
+    struct wndl_view_writer *w = l->w;
+    for (size_t r = 0; r < w->view->count; r++) {
+        for (size_t i = l->starts[r]; i < l->starts[r + 1]; i++)
+            w->numbers[i] = value(w, &w->merged.parts[r], &l->moments[i]);
+    }
+    wndl_view_numbers(&w->columns, name, w->numbers, l->count, delta);
+}
+
+static void add_bytes(const struct line *l, const char *name, value_of *value)
+{
+    struct wndl_view_writer *w = l->w;
+    for (size_t r = 0; r < w->view->count; r++) {
+        for (size_t i = l->starts[r]; i < l->starts[r + 1]; i++)
+            l->bytes[i] =
+                (uint8_t)value(w, &w->merged.parts[r], &l->moments[i]);
+    }
+    wndl_view_bytes(&w->columns, name, l->bytes, l->count);
+}
+
+static uint64_t thread_of(struct wndl_view_writer *w,
+    const struct wndl_merged_part *part, const struct moment *moment)
+{
+    return w->first_thread[part - w->merged.parts] + moment->thread;
+}
+
+static uint64_t time_of(struct wndl_view_writer *w,
+    const struct wndl_merged_part *part, const struct moment *moment)
+{
+    (void)w;
+    (void)part;
+    return moment->time / NS_PER_US;
+}
+
+/* ---- samples */
+
+static const struct wndl_vec *samples_of(const struct wndl_profile *p)
+{
+    return &p->samples;
+}
+
+static struct moment moment_of_sample(const void *element)
+{
+    const struct wndl_sample *sample = element;
+    return (struct moment){.time = sample->time, .thread = sample->thread};
+}
+
+static const struct wndl_sample *sample_at(
+    const struct wndl_merged_part *part, const struct moment *moment)
+{
+    const struct wndl_profile *p = part->symbolized->profile;
+    return wndl_vec_at(&p->samples, moment->index);
+}
+
+static uint64_t sample_node(struct wndl_view_writer *w,
+    const struct wndl_merged_part *part, const struct moment *moment)
+{
+    (void)w;
+    return part->nodes[sample_at(part, moment)->node];
+}
+
+/* What rounding took from a sample is the next one's. */
+static uint64_t sample_cpu(struct wndl_view_writer *w,
+    const struct wndl_merged_part *part, const struct moment *moment)
+{
+    int64_t ns = sample_at(part, moment)->cpu + w->cpu_left;
+    int64_t us = (ns + NS_PER_US / 2) / NS_PER_US;
+    w->cpu_left = ns - us * NS_PER_US;
+    return (uint64_t)us;
+}
+
+static uint64_t sample_end(struct wndl_view_writer *w,
+    const struct wndl_merged_part *part, const struct moment *moment)
+{
+    (void)w;
+    return sample_at(part, moment)->end;
+}
+
+static void add_samples(struct wndl_view_writer *w)
+{
+    static const struct kind kind = {samples_of, moment_of_sample};
+    struct line l;
+    if (!open_line(&l, w, &kind))
+        return;
+    add_column(&l, "samples.thread", thread_of, true);
+    add_column(&l, "samples.time", time_of, true);
+    add_column(&l, "samples.node", sample_node, false);
+    add_column(&l, "samples.cpu", sample_cpu, false);
+    add_bytes(&l, "samples.end", sample_end);
+}
+
+/* ---- blocks */
+
+static const struct wndl_vec *blocks_of(const struct wndl_profile *p)
+{
+    return &p->blocks;
+}
+
+static struct moment moment_of_block(const void *element)
+{
+    const struct wndl_block *block = element;
+    return (struct moment){.time = block->start, .thread = block->thread};
+}
+
+static const struct wndl_block *block_at(
+    const struct wndl_merged_part *part, const struct moment *moment)
+{
+    const struct wndl_profile *p = part->symbolized->profile;
+    return wndl_vec_at(&p->blocks, moment->index);
+}
+
+static uint64_t block_duration(struct wndl_view_writer *w,
+    const struct wndl_merged_part *part, const struct moment *moment)
+{
+    (void)w;
+    const struct wndl_block *block = block_at(part, moment);
+    return (block->duration + NS_PER_US / 2) / NS_PER_US;
+}
+
+static uint64_t block_node(struct wndl_view_writer *w,
+    const struct wndl_merged_part *part, const struct moment *moment)
+{
+    (void)w;
+    return part->nodes[block_at(part, moment)->node];
+}
+
+static uint64_t block_waiting(struct wndl_view_writer *w,
+    const struct wndl_merged_part *part, const struct moment *moment)
+{
+    (void)w;
+    return block_at(part, moment)->waiting;
+}
+
+static uint64_t block_end(struct wndl_view_writer *w,
+    const struct wndl_merged_part *part, const struct moment *moment)
+{
+    (void)w;
+    return block_at(part, moment)->end;
+}
+
+static void add_blocks(struct wndl_view_writer *w)
+{
+    static const struct kind kind = {blocks_of, moment_of_block};
+    struct line l;
+    if (!open_line(&l, w, &kind))
+        return;
+    add_column(&l, "blocks.thread", thread_of, true);
+    add_column(&l, "blocks.start", time_of, true);
+    add_column(&l, "blocks.duration", block_duration, false);
+    add_column(&l, "blocks.node", block_node, false);
+    add_bytes(&l, "blocks.waiting", block_waiting);
+    add_bytes(&l, "blocks.end", block_end);
+}
+
+/* ---- marks */
+
+static const struct wndl_vec *marks_of(const struct wndl_profile *p)
+{
+    return &p->marks;
+}
+
+static struct moment moment_of_mark(const void *element)
+{
+    const struct wndl_mark *mark = element;
+    return (struct moment){.time = mark->time, .thread = mark->thread};
+}
+
+static const struct wndl_mark *mark_at(
+    const struct wndl_merged_part *part, const struct moment *moment)
+{
+    const struct wndl_profile *p = part->symbolized->profile;
+    return wndl_vec_at(&p->marks, moment->index);
+}
+
+static uint64_t mark_duration(struct wndl_view_writer *w,
+    const struct wndl_merged_part *part, const struct moment *moment)
+{
+    (void)w;
+    const struct wndl_mark *mark = mark_at(part, moment);
+    return (mark->duration + NS_PER_US / 2) / NS_PER_US;
+}
+
+static uint64_t mark_text(struct wndl_view_writer *w,
+    const struct wndl_merged_part *part, const struct moment *moment)
+{
+    return wndl_view_string(w, mark_at(part, moment)->text);
+}
+
+static uint64_t mark_missed(struct wndl_view_writer *w,
+    const struct wndl_merged_part *part, const struct moment *moment)
+{
+    (void)w;
+    return mark_at(part, moment)->missed_deadline;
+}
+
+static void add_marks(struct wndl_view_writer *w)
+{
+    static const struct kind kind = {marks_of, moment_of_mark};
+    struct line l;
+    if (!open_line(&l, w, &kind))
+        return;
+    add_column(&l, "marks.thread", thread_of, true);
+    add_column(&l, "marks.time", time_of, true);
+    add_column(&l, "marks.duration", mark_duration, false);
+    add_column(&l, "marks.text", mark_text, false);
+    add_bytes(&l, "marks.missed", mark_missed);
+}
+
+/* ---- pauses */
+
+static void add_pauses(struct wndl_view_writer *w)
+{
+    struct wndl_buf recordings;
+    size_t count = 0;
+    wndl_buf_init(&recordings, w->arena.mem);
+    for (size_t r = 0; r < w->view->count; r++) {
+        for (size_t i = 0; i < wndl_view_profile(w, r)->pauses.len; i++)
+            wndl_buf_byte(&recordings, (uint8_t)r);
+    }
+    w->failed = w->failed || recordings.failed;
+    if (!w->failed)
+        wndl_view_bytes(
+            &w->columns, "pauses.recording", recordings.data, recordings.size);
+    wndl_buf_free(&recordings);
+    for (unsigned end = 0; end < 2; end++, count = 0) {
+        for (size_t r = 0; r < w->view->count; r++) {
+            const struct wndl_vec *list = &wndl_view_profile(w, r)->pauses;
+            for (size_t i = 0; i < list->len; i++, count++) {
+                const struct wndl_pause *pause = wndl_vec_at(list, i);
+                w->numbers[count] =
+                    (end ? pause->end : pause->start) / NS_PER_US;
+            }
+        }
+        wndl_view_numbers(&w->columns, end ? "pauses.end" : "pauses.start",
+            w->numbers, count, true);
+    }
+}
+
+void wndl_view_add_times(struct wndl_view_writer *w)
+{
+    add_samples(w);
+    add_blocks(w);
+    add_marks(w);
+    add_pauses(w);
+}

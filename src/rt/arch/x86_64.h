@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arch_x86_64: arch.h's contents for 64-bit programs of x86.
+ */
+#ifndef WNDL_RT_ARCH_X86_64_H
+#define WNDL_RT_ARCH_X86_64_H
+
+#include "os/raw.h"
+
+#include <asm/hwcap2.h>
+#include <asm/prctl.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <ucontext.h>
+
+enum {
+    WNDL_ARCH_MACHINE = EM_X86_64,      /* in ELF headers */
+    WNDL_ARCH_PERF_DATA = 24,           /* si_perf_data in siginfo_t */
+    WNDL_ARCH_SA_RESTORER = 0x04000000, /* a flag of rt_sigaction */
+    WNDL_ARCH_SIGSET_BYTES = 8,         /* the kernel's sigset_t */
+    WNDL_ARCH_SYSCALL_BYTES = 2,        /* of the instruction */
+    WNDL_ARCH_RED_ZONE = 128,
+    WNDL_ARCH_HAS_REX = 1, /* bytes 0x40 to 0x4f are prefixes */
+};
+
+/* Room below it for what tells one of our timers from another. */
+#define WNDL_ARCH_MARK UINT64_C(0x776e646c00000000)
+
+#define WNDL_ARCH_SYSCALL "\x0f\x05"
+
+/*
+ * The bytes by which debuggers and unwinders know a signal frame; to be put
+ * where wndl_rt_restorer is to be defined.
+ */
+#define WNDL_ARCH_RESTORER                                                     \
+    ".text\n"                                                                  \
+    ".p2align 4\n"                                                             \
+    "nop\n"                                                                    \
+    ".type wndl_rt_restorer, @function\n"                                      \
+    "wndl_rt_restorer:\n"                                                      \
+    "mov $15, %rax\n"                                                          \
+    "syscall\n"                                                                \
+    ".size wndl_rt_restorer, . - wndl_rt_restorer\n"
+
+/*
+ * As the libc's way back from a handler of the program's, but it leaves a mark
+ * where that goes right behind a system call: in rcx, which a call does not
+ * keep, and where it leaves its place. So a result that the handler is the
+ * cause of can be told from one that has just come. A call that was to go on,
+ * and has not yet, is another mark's: it ends, as the handler would have ended
+ * it. The kernel's ucontext_t is at the stack pointer; unwinders go by the
+ * CFI, which says where in it each register is. People know it by the libc's
+ * name.
+ */
+#define WNDL_ARCH_CAME_BACK UINT64_C(0x776e646c6261636b)
+#define WNDL_ARCH_REDONE UINT64_C(0x776e646c7265646f)
+#define WNDL_ARCH_HAS_WAY_BACK 1
+#define WNDL_ARCH_WAY_BACK                                                     \
+    ".text\n"                                                                  \
+    ".p2align 4\n"                                                             \
+    ".type __restore_rt, @function\n"                                          \
+    ".cfi_startproc simple\n"                                                  \
+    ".cfi_signal_frame\n"                                                      \
+    ".cfi_escape 0x0f, 4, 0x77, 0xa0, 0x01, 0x06\n"                            \
+    ".cfi_escape 0x10, 0, 3, 0x77, 0x90, 0x01\n"                               \
+    ".cfi_escape 0x10, 1, 3, 0x77, 0x88, 0x01\n"                               \
+    ".cfi_escape 0x10, 2, 3, 0x77, 0x98, 0x01\n"                               \
+    ".cfi_escape 0x10, 3, 3, 0x77, 0x80, 0x01\n"                               \
+    ".cfi_escape 0x10, 4, 3, 0x77, 0xf0, 0x00\n"                               \
+    ".cfi_escape 0x10, 5, 3, 0x77, 0xe8, 0x00\n"                               \
+    ".cfi_escape 0x10, 6, 3, 0x77, 0xf8, 0x00\n"                               \
+    ".cfi_escape 0x10, 7, 3, 0x77, 0xa0, 0x01\n"                               \
+    ".cfi_escape 0x10, 8, 3, 0x77, 0xa8, 0x00\n"                               \
+    ".cfi_escape 0x10, 9, 3, 0x77, 0xb0, 0x00\n"                               \
+    ".cfi_escape 0x10, 10, 3, 0x77, 0xb8, 0x00\n"                              \
+    ".cfi_escape 0x10, 11, 3, 0x77, 0xc0, 0x00\n"                              \
+    ".cfi_escape 0x10, 12, 3, 0x77, 0xc8, 0x00\n"                              \
+    ".cfi_escape 0x10, 13, 3, 0x77, 0xd0, 0x00\n"                              \
+    ".cfi_escape 0x10, 14, 3, 0x77, 0xd8, 0x00\n"                              \
+    ".cfi_escape 0x10, 15, 3, 0x77, 0xe0, 0x00\n"                              \
+    ".cfi_escape 0x10, 16, 3, 0x77, 0xa8, 0x01\n"                              \
+    "__restore_rt: nop\n"                                                      \
+    "wndl_rt_way_back:\n"                                                      \
+    "mov 168(%rsp), %rax\n"                                                    \
+    "movabs $0x776e646c7265646f, %rcx\n"                                       \
+    "cmp %rcx, 152(%rsp)\n"                                                    \
+    "jne 0f\n"                                                                 \
+    "cmpw $0x050f, (%rax)\n"                                                   \
+    "jne 1f\n"                                                                 \
+    "movq $-4, 144(%rsp)\n" /* rax: -EINTR */                                  \
+    "addq $2, 168(%rsp)\n"                                                     \
+    "jmp 2f\n"                                                                 \
+    "0: cmp %rax, 152(%rsp)\n"                                                 \
+    "jne 1f\n"                                                                 \
+    "cmpw $0x050f, -2(%rax)\n"                                                 \
+    "jne 1f\n"                                                                 \
+    "2: movabs $0x776e646c6261636b, %rax\n"                                    \
+    "mov %rax, 152(%rsp)\n"                                                    \
+    "1: mov $15, %rax\n"                                                       \
+    "syscall\n"                                                                \
+    ".cfi_endproc\n"                                                           \
+    ".size __restore_rt, . - __restore_rt\n"
+
+/*
+ * Code that goes on with a transfer that was cut short: the call is made for
+ * the rest until that is done or cannot be, then the sum is returned as if it
+ * was one call. It begins with the registers of the call for the rest, the
+ * sum so far in r11 and the place to return to in rcx, and keeps below the
+ * red zone, from the stack pointer up: that place, the sum, the number.
+ */
+#define WNDL_ARCH_HAS_TRANSFER 1
+#define WNDL_ARCH_TRANSFER                                                     \
+    ".text\n"                                                                  \
+    ".type wndl_rt_transfer, @function\n"                                      \
+    "wndl_rt_transfer:\n"                                                      \
+    ".cfi_startproc\n"                                                         \
+    ".cfi_def_cfa %rsp, 0\n"                                                   \
+    ".cfi_register %rip, %rcx\n"                                               \
+    "lea -152(%rsp), %rsp\n"                                                   \
+    ".cfi_def_cfa_offset 152\n"                                                \
+    "mov %rcx, (%rsp)\n"                                                       \
+    ".cfi_offset %rip, -152\n"                                                 \
+    "mov %r11, 8(%rsp)\n"                                                      \
+    "mov %rax, 16(%rsp)\n"                                                     \
+    "1: syscall\n"                                                             \
+    "test %rax, %rax\n"                                                        \
+    "jle 2f\n"                                                                 \
+    "add %rax, 8(%rsp)\n"                                                      \
+    "add %rax, %rsi\n"                                                         \
+    "sub %rax, %rdx\n"                                                         \
+    "jbe 2f\n"                                                                 \
+    "mov 16(%rsp), %rax\n"                                                     \
+    "jmp 1b\n"                                                                 \
+    "2: mov 8(%rsp), %rax\n"                                                   \
+    "sub %rax, %rsi\n"                                                         \
+    "add %rax, %rdx\n"                                                         \
+    "mov (%rsp), %rcx\n"                                                       \
+    ".cfi_register %rip, %rcx\n"                                               \
+    "lea 152(%rsp), %rsp\n"                                                    \
+    ".cfi_def_cfa_offset 0\n"                                                  \
+    "jmp *%rcx\n"                                                              \
+    ".cfi_endproc\n"                                                           \
+    ".size wndl_rt_transfer, . - wndl_rt_transfer\n"                           \
+    "wndl_rt_transfer_end:\n"
+
+/*
+ * syscall(3). The libc's forgets the number; here RBX keeps it, behind a last
+ * instruction from which rt/arch/syscall_number.h reads that, so that a call
+ * which was
+ * interrupted can go on. Calls after which two return on one stack keep off
+ * the stack as the libc's do.
+ */
+#define WNDL_ARCH_HAS_SYSCALL 1
+#define WNDL_ARCH_SYSCALL_ARGUMENTS                                            \
+    "mov %rsi, %rdi\n"                                                         \
+    "mov %rdx, %rsi\n"                                                         \
+    "mov %rcx, %rdx\n"                                                         \
+    "mov %r8, %r10\n"                                                          \
+    "mov %r9, %r8\n"
+#define WNDL_ARCH_SYSCALL_FUNCTION                                             \
+    ".text\n"                                                                  \
+    ".p2align 4\n"                                                             \
+    ".globl syscall\n"                                                         \
+    ".type syscall, @function\n"                                               \
+    "syscall:\n"                                                               \
+    ".cfi_startproc\n"                                                         \
+    "cmp $56, %edi\n" /* clone */                                              \
+    "je 1f\n"                                                                  \
+    "cmp $58, %edi\n" /* vfork */                                              \
+    "je 1f\n"                                                                  \
+    "cmp $435, %edi\n" /* clone3 */                                            \
+    "je 1f\n"                                                                  \
+    "push %rbx\n"                                                              \
+    ".cfi_adjust_cfa_offset 8\n"                                               \
+    ".cfi_rel_offset %rbx, 0\n"                                                \
+    "mov %rdi, %rbx\n" WNDL_ARCH_SYSCALL_ARGUMENTS "mov 16(%rsp), %r9\n"       \
+    "mov %rbx, %rax\n"                                                         \
+    "syscall\n"                                                                \
+    "pop %rbx\n"                                                               \
+    ".cfi_adjust_cfa_offset -8\n"                                              \
+    ".cfi_restore %rbx\n"                                                      \
+    "jmp 2f\n"                                                                 \
+    "1: mov %rdi, %rax\n" WNDL_ARCH_SYSCALL_ARGUMENTS "mov 8(%rsp), %r9\n"     \
+    "syscall\n"                                                                \
+    "2: cmp $-4095, %rax\n"                                                    \
+    "jae 3f\n"                                                                 \
+    "ret\n"                                                                    \
+    "3: mov %rax, %rdi\n"                                                      \
+    "jmp wndl_rt_set_errno\n"                                                  \
+    ".cfi_endproc\n"                                                           \
+    ".size syscall, . - syscall\n"
+
+/* A system call's arguments, in order, as indices of gregs. */
+static inline int wndl_arch_argument(unsigned n)
+{
+    static const signed char at[] = {
+        REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9};
+    return at[n];
+}
+
+/* The register that an instruction encodes as `number`; -1 for one that does
+ * not keep its value over a system call. */
+static inline int wndl_arch_encoded(unsigned number)
+{
+    static const signed char at[] = {-1, -1, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+        REG_RSI, REG_RDI, REG_R8, REG_R9, REG_R10, -1, REG_R12, REG_R13,
+        REG_R14, REG_R15};
+    return at[number];
+}
+
+static inline uint64_t wndl_arch_get(const ucontext_t *context, int reg)
+{
+    return (uint64_t)context->uc_mcontext.gregs[reg];
+}
+
+static inline void wndl_arch_set(ucontext_t *context, int reg, uint64_t value)
+{
+    context->uc_mcontext.gregs[reg] = (greg_t)value;
+}
+
+static inline uint64_t wndl_arch_pc(const ucontext_t *context)
+{
+    return wndl_arch_get(context, REG_RIP);
+}
+
+static inline uint64_t wndl_arch_sp(const ucontext_t *context)
+{
+    return wndl_arch_get(context, REG_RSP);
+}
+
+/* Whether the call where the context stands is to go on, and has not yet. */
+static inline bool wndl_arch_is_redone(const ucontext_t *context)
+{
+    return wndl_arch_get(context, REG_RCX) == WNDL_ARCH_REDONE;
+}
+
+/*
+ * Whether the call at `pc`, where the context stands, has been made before:
+ * `syscall` leaves its return address in RCX, and the kernel leaves it there
+ * when it wants a call to be made again.
+ */
+static inline bool wndl_arch_was_called(const ucontext_t *context)
+{
+    return wndl_arch_is_redone(context) ||
+           wndl_arch_get(context, REG_RCX) ==
+               wndl_arch_pc(context) + WNDL_ARCH_SYSCALL_BYTES;
+}
+
+/* Whether a call that has just returned did so with `code`, an -errno. */
+static inline bool wndl_arch_returned(const ucontext_t *context, long code)
+{
+    return context->uc_mcontext.gregs[REG_RAX] == code;
+}
+
+/* What a call that has just returned did return. */
+static inline long wndl_arch_result(const ucontext_t *context)
+{
+    return (long)context->uc_mcontext.gregs[REG_RAX];
+}
+
+/* Into WNDL_ARCH_TRANSFER, of call `number`, of which `done` bytes are. */
+static inline void wndl_arch_transfer(
+    ucontext_t *context, uint64_t code, long number, uint64_t done)
+{
+    wndl_arch_set(context, REG_RCX, wndl_arch_get(context, REG_RIP));
+    wndl_arch_set(context, REG_R11, done);
+    wndl_arch_set(context, REG_RSI, wndl_arch_get(context, REG_RSI) + done);
+    wndl_arch_set(context, REG_RDX, wndl_arch_get(context, REG_RDX) - done);
+    wndl_arch_set(context, REG_RAX, (uint64_t)number);
+    wndl_arch_set(context, REG_RIP, code);
+}
+
+/* A handler of the program's has come back to behind a call. */
+static inline void wndl_arch_set_came_back(ucontext_t *context)
+{
+    if (wndl_arch_get(context, REG_RCX) == wndl_arch_get(context, REG_RIP))
+        wndl_arch_set(context, REG_RCX, WNDL_ARCH_CAME_BACK);
+}
+
+/* Whether a handler of the program's has come back there. */
+static inline bool wndl_arch_came_back(const ucontext_t *context)
+{
+    return wndl_arch_get(context, REG_RCX) == WNDL_ARCH_CAME_BACK;
+}
+
+/* Back to before the instruction, as the kernel does for SA_RESTART: `before`
+ * is what the register of the result held, the number. */
+static inline void wndl_arch_redo(ucontext_t *context, uint64_t before)
+{
+    wndl_arch_set(context, REG_RCX, WNDL_ARCH_REDONE);
+    wndl_arch_set(context, REG_RAX, before);
+    wndl_arch_set(
+        context, REG_RIP, wndl_arch_pc(context) - WNDL_ARCH_SYSCALL_BYTES);
+}
+
+/* Before the instruction: which call it is to make. */
+static inline long wndl_arch_number(const ucontext_t *context)
+{
+    return (long)wndl_arch_get(context, REG_RAX);
+}
+
+/* From before the instruction to behind it, as if the call had returned. */
+static inline void wndl_arch_skip(ucontext_t *context, long result)
+{
+    wndl_arch_set(context, REG_RCX, WNDL_ARCH_CAME_BACK);
+    wndl_arch_set(context, REG_RAX, (uint64_t)result);
+    wndl_arch_set(
+        context, REG_RIP, wndl_arch_pc(context) + WNDL_ARCH_SYSCALL_BYTES);
+}
+
+static inline bool wndl_arch_is_syscall(uint64_t address)
+{
+    const void *code = (const void *)(uintptr_t)address;
+    return memcmp(code, WNDL_ARCH_SYSCALL, WNDL_ARCH_SYSCALL_BYTES) == 0;
+}
+
+/* Where the code that a call's number can be read from ends; 0: nowhere. */
+static inline uint64_t wndl_arch_call_site(const ucontext_t *context)
+{
+    return wndl_arch_pc(context) - WNDL_ARCH_SYSCALL_BYTES;
+}
+
+/* Of the calling thread; it is in the thread's TCB. */
+static inline uint64_t wndl_arch_thread_pointer(void)
+{
+    uint64_t pointer = 0;
+    if ((getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) != 0)
+        __asm__("rdfsbase %0" : "=r"(pointer));
+    else
+        (void)wndl_raw3(SYS_arch_prctl, ARCH_GET_FS, (long)&pointer, 0);
+    return pointer;
+}
+
+/* Whether there are emulators in which the runtime is to work. */
+#define WNDL_ARCH_MAY_BE_EMULATED 0
+
+#define WNDL_ARCH_TLS_IS_ABOVE 0
+#define WNDL_ARCH_KEEPS_NUMBER 0
+
+/* The processor's clock, which the collector reads too. */
+#define WNDL_ARCH_TICKS_ARE_NS 0
+static inline uint64_t wndl_arch_ticks(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+
+static inline void wndl_arch_pause(void)
+{
+    __builtin_ia32_pause();
+}
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * own_parts: reading of the program's memory what may not be there.
+ */
+#ifndef WNDL_RT_CORE_READ_PARTS_H
+#define WNDL_RT_CORE_READ_PARTS_H
+
+#include <stddef.h>
+#include <sys/uio.h>
+
+/*
+ * Copies `parts`, one behind the other, up to the first byte that cannot be
+ * read or the end of the room. Returns how many bytes. Signal-safe.
+ */
+size_t wndl_rt_read_parts(
+    void *to, size_t room, const struct iovec *parts, size_t count);
+
+#endif

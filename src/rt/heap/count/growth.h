@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_growth: buffers that grow, and frees that should not have been, in the
+ * shared memory of rec/heap.h. Lock-free; any thread.
+ */
+#ifndef WNDL_RT_HEAP_COUNT_GROWTH_H
+#define WNDL_RT_HEAP_COUNT_GROWTH_H
+
+#include "rec/heap.h"
+
+#include <stdbool.h>
+
+/* A block that takes the place of a smaller one. */
+struct wndl_rt_growth {
+    uint32_t node;     /* of the call; not 0 */
+    bool by_copy;      /* else by realloc */
+    bool is_first;     /* the smaller block was of no chain yet */
+    uint64_t from, to; /* bytes requested; from < to */
+};
+
+void wndl_rt_heap_grown(
+    struct wndl_heap *heap, const struct wndl_rt_growth *growth);
+
+/* A free; `node` is not 0. */
+void wndl_rt_heap_wrong(struct wndl_heap *heap, uint32_t node,
+    enum wndl_heap_wrong_kind kind, uint64_t address);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/heap/count/lanes.h"
+
+#include "os/raw.h"
+#include "rt/core/rt.h"
+
+#include <errno.h>
+
+enum { OWN_LANES = WNDL_HEAP_LANES - 1 };
+
+/* ---- who has which */
+
+static struct wndl_rt_lane lane_at(struct wndl_heap *heap, uint32_t index)
+{
+    struct wndl_heap_layout layout = wndl_heap_layout(heap->pairs);
+    size_t each = (layout.size - layout.counts) / WNDL_HEAP_LANES;
+    uint8_t *counts = (uint8_t *)heap + layout.counts + index * each;
+    return (struct wndl_rt_lane){
+        .heap = heap,
+        .totals = &heap->lane[index],
+        .counts = (struct wndl_heap_count *)(void *)counts,
+        .shared = index == OWN_LANES,
+    };
+}
+
+struct wndl_rt_lane wndl_rt_lane_shared(struct wndl_heap *heap)
+{
+    return lane_at(heap, OWN_LANES);
+}
+
+static bool claim(struct wndl_heap_lane *lane, uint32_t owner, int tid)
+{
+    return atomic_compare_exchange_strong(&lane->owner, &owner, (uint32_t)tid);
+}
+
+static bool claim_from_ended(struct wndl_heap_lane *lane, int pid, int tid)
+{
+    uint32_t owner = atomic_load(&lane->owner);
+    return owner != 0 && !wndl_rt_is_careful() &&
+           wndl_raw3(SYS_tgkill, pid, (int)owner, 0) == -ESRCH &&
+           claim(lane, owner, tid);
+}
+
+struct wndl_rt_lane wndl_rt_lane_take(struct wndl_heap *heap, int pid, int tid)
+{
+    for (uint32_t i = 0; i < OWN_LANES; i++) {
+        if (claim(&heap->lane[i], 0, tid))
+            return lane_at(heap, i);
+    }
+    for (uint32_t i = 0; i < OWN_LANES; i++) {
+        if (claim_from_ended(&heap->lane[i], pid, tid))
+            return lane_at(heap, i);
+    }
+    return wndl_rt_lane_shared(heap);
+}
+
+void wndl_rt_lane_leave(const struct wndl_rt_lane *lane)
+{
+    if (!lane->shared)
+        atomic_store(&lane->totals->owner, 0);
+}
+
+/* ---- what is live */
+
+/* What others tell of the shared lane at the same time adds up with this. */
+int64_t wndl_rt_lane_publish(const struct wndl_rt_lane *lane)
+{
+    struct wndl_heap_lane *t = lane->totals;
+    int64_t told,
+        live = (int64_t)(__atomic_load_n(&t->usable, __ATOMIC_RELAXED) -
+                         __atomic_load_n(&t->usable_freed, __ATOMIC_RELAXED));
+    if (lane->shared) {
+        told = __atomic_exchange_n(&t->told, live, __ATOMIC_RELAXED);
+    } else {
+        told = t->told;
+        t->told = live;
+    }
+    return atomic_fetch_add_explicit(
+               &lane->heap->live_bytes, live - told, memory_order_relaxed) +
+           live - told;
+}
+
+static void raise_peak(struct wndl_heap *heap, int64_t bytes)
+{
+    int64_t peak =
+        atomic_load_explicit(&heap->peak_bytes, memory_order_relaxed);
+    while (bytes > peak) {
+        if (!atomic_compare_exchange_weak(&heap->peak_bytes, &peak, bytes))
+            continue;
+        atomic_store_explicit(
+            &heap->peak_tsc, wndl_rt_tsc(), memory_order_relaxed);
+        atomic_fetch_add(&heap->peak_stamp, 1);
+        return;
+    }
+}
+
+void wndl_rt_lane_note_peak(const struct wndl_rt_lane *lane)
+{
+    raise_peak(lane->heap, wndl_rt_lane_publish(lane));
+}
+
+void wndl_rt_lane_note_rise(const struct wndl_rt_lane *lane, int64_t untold)
+{
+    raise_peak(lane->heap,
+        atomic_load_explicit(&lane->heap->live_bytes, memory_order_relaxed) +
+            untold);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/heap/count/sites.h"
+
+#include "base/slotlines.h"
+
+#include <stdbool.h>
+
+enum {
+    NODES = 32,       /* that share a line: few of them are leaves */
+    NUMBER_BITS = 22, /* of a slot: pair + 1; the rest is a tag of the hash */
+};
+
+#define NUMBERS ((1u << NUMBER_BITS) - 1)
+
+_Static_assert(
+    WNDL_HEAP_PAIRS < 1 << NUMBER_BITS && WNDL_HEAP_PAIRS_32 < 1 << NUMBER_BITS,
+    "a slot has no room for a number");
+
+static uint64_t hash_of(const struct wndl_heap_pair *p)
+{
+    uint64_t h = (p->requested + ((uint64_t)p->node << 32 | p->usable)) *
+                 UINT64_C(0x9e3779b97f4a7c15);
+    return (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+}
+
+static bool is_same(
+    const struct wndl_heap_pair *a, const struct wndl_heap_pair *b)
+{
+    return a->node == b->node && a->requested == b->requested &&
+           a->usable == b->usable && a->end == b->end;
+}
+
+/* The look before the add keeps `count` from running away when full. */
+static uint32_t add(
+    const struct wndl_rt_pairs *table, const struct wndl_heap_pair *wanted)
+{
+    if (atomic_load_explicit(table->count, memory_order_relaxed) >= table->max)
+        return 0;
+    uint32_t at =
+        atomic_fetch_add_explicit(table->count, 1, memory_order_relaxed);
+    if (at >= table->max)
+        return 0;
+    struct wndl_heap_pair *pair = &table->pairs[at];
+    pair->requested = wanted->requested;
+    pair->node = wanted->node;
+    pair->end = wanted->end;
+    __atomic_store_n(&pair->usable, wanted->usable, __ATOMIC_RELEASE);
+    return at + 1;
+}
+
+/* `tag` is in place; two that add the same at once make two pairs, of which one
+ * is in the index: the other one, `mine`, is never counted. */
+struct search {
+    const struct wndl_rt_pairs *table;
+    const struct wndl_heap_pair *wanted;
+    uint32_t tag, mine, number;
+};
+
+enum outcome { OTHER, FOUND, FULL };
+
+/* Looks at a slot that is free or has the tag, and takes it if it is free. */
+static enum outcome look(struct search *s, _Atomic uint32_t *slot)
+{
+    uint32_t here = atomic_load_explicit(slot, memory_order_acquire);
+    if (here == 0 && s->mine == 0)
+        s->mine = add(s->table, s->wanted);
+    if (here == 0 && s->mine == 0)
+        return FULL;
+    if (here == 0 &&
+        atomic_compare_exchange_strong(slot, &here, s->mine | s->tag))
+        here = s->mine | s->tag;
+    s->number = here & NUMBERS;
+    return is_same(&s->table->pairs[s->number - 1], s->wanted) ? FOUND : OTHER;
+}
+
+static inline enum outcome look_at(struct search *s, uint64_t slot)
+{
+    _Atomic uint32_t *at = &s->table->index[slot];
+    uint32_t here = atomic_load_explicit(at, memory_order_relaxed);
+    return here == 0 || ((here ^ s->tag) & ~NUMBERS) == 0 ? look(s, at) : OTHER;
+}
+
+static enum outcome look_in_line(struct search *s, uint64_t line)
+{
+    uint64_t slot = line * WNDL_SLOTLINE_SLOTS;
+    enum outcome outcome = OTHER;
+    for (int i = 0; i < WNDL_SLOTLINE_SLOTS && outcome == OTHER; i++)
+        outcome = look_at(s, slot++);
+    return outcome;
+}
+
+/*
+ * Those of a few nodes that follow each other have a line of the index in
+ * common. What finds no place near (slotlines.h) is anywhere, by hash. More
+ * than half of the index is free.
+ */
+uint32_t wndl_rt_pairs_find(
+    const struct wndl_rt_pairs *table, const struct wndl_heap_pair *wanted)
+{
+    const uint64_t slots = 2 * (uint64_t)table->max, hash = hash_of(wanted);
+    const size_t lines = (size_t)(slots / WNDL_SLOTLINE_SLOTS);
+    const size_t own = lines == 0 ? 0 : wanted->node / NODES % lines;
+    const unsigned looks = lines == 0 ? 0 : WNDL_SLOTLINE_LOOKS;
+    struct search s = {table, wanted, (uint32_t)hash & ~NUMBERS, 0, 0};
+    enum outcome outcome = OTHER;
+    for (unsigned n = 0; n < looks && outcome == OTHER; n++) {
+        size_t line = wndl_slotline(own, lines, (uint32_t)(hash >> 32), n);
+        outcome = look_in_line(&s, line);
+    }
+    uint64_t i = ((hash >> 32) * slots) >> 32;
+    for (; outcome == OTHER; i = i + 1 == slots ? 0 : i + 1)
+        outcome = look_at(&s, i);
+    return outcome == FOUND ? s.number : 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stands for the recording of the heap where malloc is left alone.
+ */
+#include "rt/heap/heap.h"
+
+size_t wndl_rt_heap_shared_size(const struct wndl_go *go)
+{
+    return wndl_shm_size(go->nodes);
+}
+
+void wndl_rt_heap_start(const struct wndl_go *go)
+{
+    (void)go;
+}
+
+void wndl_rt_heap_settle(void)
+{
+}
+
+void wndl_rt_heap_unload(bool begins)
+{
+    (void)begins;
+}
+
+void wndl_rt_heap_end_thread(void)
+{
+}
+
+void wndl_rt_heap_expect_sandbox(void)
+{
+}
+
+void wndl_rt_heap_stop_thread(void)
+{
+}
+
+void wndl_rt_heap_before_fork(void)
+{
+}
+
+void wndl_rt_heap_after_fork_in_parent(void)
+{
+}
+
+void wndl_rt_heap_after_fork_in_child(void)
+{
+}

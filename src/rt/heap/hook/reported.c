@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What programs tell by windlass/heap.h, and ask.
+ */
+#include "os/raw.h"
+#include "rt/core/rt.h"
+#include "rt/heap/hook/entry.h"
+#include "rt/heap/record/record.h"
+#include "rt/heap/record/untracked.h"
+
+#include "rec/heap.h"
+
+#include <string.h>
+#include <windlass/heap.h>
+
+#define CALLED_BY_ASM __attribute__((used, visibility("hidden")))
+#define PATIENCE_NS UINT64_C(2000000000)
+
+enum { LOOK_EVERY_NS = 1000 * 1000 };
+
+void wndl_rt_heap_told(
+    const void *, size_t, const struct wndl_regs *) CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("wndl_rt_told", "wndl_rt_heap_told", 2);
+void wndl_rt_told(const void *, size_t) __attribute__((visibility("hidden")));
+
+void wndl_rt_heap_told(
+    const void *block, size_t size, const struct wndl_regs *regs)
+{
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    if (t == NULL) {
+        wndl_rt_passed_note(block, WNDL_RT_PASSED_BIRTH);
+        return;
+    }
+    wndl_rt_heap_born(t, &(struct wndl_rt_birth){
+                             .block = wndl_rt_other_key(block, WNDL_RT_TOLD),
+                             .requested = size,
+                             .usable = size,
+                             .regs = regs,
+                             .is_told = true,
+                         });
+    wndl_rt_heap_leave();
+}
+
+void wndl_rt_heap_ended_told(
+    const void *, const struct wndl_regs *) CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("wndl_rt_told_end", "wndl_rt_heap_ended_told", 1);
+void wndl_rt_told_end(const void *) __attribute__((visibility("hidden")));
+
+void wndl_rt_heap_ended_told(const void *block, const struct wndl_regs *regs)
+{
+    struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
+    if (t == NULL)
+        return;
+    wndl_rt_heap_told_end(t, block, regs);
+    wndl_rt_heap_leave();
+}
+
+/* ---- snapshots */
+
+static atomic_flag asking = ATOMIC_FLAG_INIT;
+
+static void wait_a_little(void)
+{
+    wndl_raw_sleep(LOOK_EVERY_NS);
+}
+
+static bool is_done(struct wndl_heap *heap, uint32_t wanted, uint64_t end)
+{
+    while (atomic_load(&heap->done) != wanted) {
+        if (wndl_raw_clock_ns(CLOCK_MONOTONIC) >= end)
+            return false;
+        wait_a_little();
+    }
+    return true;
+}
+
+static bool ask(struct wndl_heap *heap, const char *text, uint64_t end)
+{
+    size_t size = 0;
+    while (text != NULL && size + 1 < sizeof heap->text && text[size] != '\0')
+        size++;
+    memcpy(heap->text, text, size);
+    heap->text[size] = '\0';
+    return is_done(heap, atomic_fetch_add(&heap->asked, 1) + 1, end);
+}
+
+void wndl_rt_heap_told_after_fork(void)
+{
+    atomic_flag_clear(&asking);
+}
+
+static int dump(const char *text)
+{
+    struct wndl_heap *heap = wndl_rt_heap_shared();
+    uint64_t end = wndl_raw_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+    if (heap == NULL)
+        return 0;
+    while (atomic_flag_test_and_set(&asking)) {
+        if (wndl_raw_clock_ns(CLOCK_MONOTONIC) >= end)
+            return 0;
+        wait_a_little();
+    }
+    bool done = ask(heap, text, end);
+    atomic_flag_clear(&asking);
+    return done;
+}
+
+static int active(void)
+{
+    return wndl_rt_heap_shared() != NULL;
+}
+
+/* Found by name. */
+WNDL_RT_HOOK const struct wndl_heap_table wndl_rt_heap_table = {
+    .size = sizeof wndl_rt_heap_table,
+    .on_alloc = wndl_rt_told,
+    .on_free = wndl_rt_told_end,
+    .dump = dump,
+    .active = active,
+};

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/heap/leaks/pointer_filter.h"
+
+#if defined(__x86_64__) && defined(__LP64__)
+#define HAS_AVX2 1
+#include <immintrin.h>
+#endif
+
+/* A processor does not fetch ahead across pages by itself, and waiting for
+ * memory would take longer than all else. */
+enum { LINE = 64 / sizeof(uintptr_t), AHEAD = 2048 / sizeof(uintptr_t) };
+
+/* What comes behind the words is none of our business. */
+static inline void fetch_ahead(const uintptr_t *words, size_t i, size_t count)
+{
+    if (i + AHEAD < count)
+        __builtin_prefetch(&words[i + AHEAD]);
+}
+
+/* No branch is taken by what a word is, for no processor could foresee it. */
+static inline size_t sift_some(const struct wndl_rt_sieve *s,
+    const uintptr_t *words, size_t count, uintptr_t *found)
+{
+    const uintptr_t low = s->low, gap = s->gap;
+    const uintptr_t size = s->high - low, gap_size = s->gap_end - gap;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t word = words[i];
+        found[kept] = word;
+        kept += (unsigned)(word - low < size) & (word - gap >= gap_size);
+    }
+    return kept;
+}
+
+static size_t sift_portably(const struct wndl_rt_sieve *s,
+    const uintptr_t *words, size_t count, uintptr_t *found)
+{
+    size_t kept = 0, i = 0;
+    for (; i + LINE <= count; i += LINE) {
+        fetch_ahead(words, i, count);
+        kept += sift_some(s, &words[i], LINE, found + kept);
+    }
+    return kept + sift_some(s, &words[i], count - i, found + kept);
+}
+
+#ifdef HAS_AVX2
+
+bool wndl_rt_sift_has_avx2(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") != 0;
+}
+
+#define WITH_AVX2 __attribute__((target("avx2")))
+
+/* What is compared has its sign changed: there are signed comparisons only. */
+WITH_AVX2 static inline __m256i all_four(uintptr_t value)
+{
+    return _mm256_set1_epi64x((int64_t)value ^ INT64_MIN);
+}
+
+/* The same as sift_portably(); most lines have no such word. */
+WITH_AVX2 static size_t sift_by_lines(const struct wndl_rt_sieve *s,
+    const uintptr_t *words, size_t count, uintptr_t *found)
+{
+    const __m256i low = all_four(s->low), size = all_four(s->high - s->low);
+    const __m256i gap = all_four(s->gap);
+    const __m256i gap_size = all_four(s->gap_end - s->gap);
+    size_t kept = 0, i = 0;
+    for (; i + LINE <= count; i += LINE) {
+        __m256i any = _mm256_setzero_si256();
+        fetch_ahead(words, i, count);
+        for (size_t half = 0; half < 2; half++) {
+            const __m256i four =
+                _mm256_loadu_si256((const __m256i *)&words[i] + half);
+            const __m256i is_in =
+                _mm256_cmpgt_epi64(size, _mm256_sub_epi64(four, low));
+            const __m256i is_between =
+                _mm256_cmpgt_epi64(gap_size, _mm256_sub_epi64(four, gap));
+            any = _mm256_or_si256(any, _mm256_andnot_si256(is_between, is_in));
+        }
+        if (_mm256_testz_si256(any, any) == 0)
+            kept += sift_some(s, &words[i], LINE, found + kept);
+    }
+    return kept + sift_some(s, &words[i], count - i, found + kept);
+}
+
+#else
+
+bool wndl_rt_sift_has_avx2(void)
+{
+    return false;
+}
+
+#define sift_by_lines sift_portably
+
+#endif
+
+size_t wndl_rt_sift(const struct wndl_rt_sieve *s, const uintptr_t *words,
+    size_t count, uintptr_t *found)
+{
+    return s->has_avx2 ? sift_by_lines(s, words, count, found)
+                       : sift_portably(s, words, count, found);
+}

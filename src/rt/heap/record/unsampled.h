@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_untaken: blocks that are not taken, as most are not where that goes by
+ * chance. They are only counted: in line, for no function that it takes would
+ * be as short as its call. For a thread that is at work.
+ *
+ * Where blocks are below wndl_rt_heap->quick_below all that they need is
+ * plain: sizes are before them, nothing is inherited or has to be looked at
+ * before a call. Then the hooks save no more registers than they must.
+ */
+#ifndef WNDL_RT_HEAP_RECORD_UNSAMPLED_H
+#define WNDL_RT_HEAP_RECORD_UNSAMPLED_H
+
+#include "rt/heap/count/thread.h"
+#include "rt/heap/record/record.h"
+#include "rt/heap/record/untracked.h"
+
+/* With probability size / sample_below, which is 2^32 at most, by the upper
+ * half of Knuth's MMIX generator. */
+static inline bool wndl_rt_heap_draws(
+    struct wndl_rt_heap_thread *t, uint64_t size, uint64_t sample_below)
+{
+    t->random = t->random * UINT64_C(6364136223846793005) +
+                UINT64_C(1442695040888963407);
+    return ((t->random >> 32) * sample_below) >> 32 < (size == 0 ? 1 : size);
+}
+
+static inline bool wndl_rt_heap_takes(
+    struct wndl_rt_heap_thread *t, uint64_t size)
+{
+    const uint64_t sample_below = wndl_rt_heap->sample_below;
+    return size >= sample_below || wndl_rt_heap_draws(t, size, sample_below);
+}
+
+/*
+ * The calling thread's, if it is not at work and `size` is below what is plain.
+ * As wndl_rt_heap_enter(), for a page of nothing has no `quick_below`.
+ */
+static inline struct wndl_rt_heap_thread *wndl_rt_heap_enter_quickly(
+    uint64_t size)
+{
+    if (size >= wndl_rt_heap->quick_below)
+        return NULL;
+    struct wndl_rt_heap_here *here = &wndl_rt_heap_here;
+    struct wndl_rt_heap_thread *self = here->self;
+    if (!WNDL_RT_LIKELY(self != NULL && !here->busy))
+        return NULL;
+    here->busy = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    return self;
+}
+
+/* `pair` is the block's plus one, 0 for none. */
+static inline void wndl_rt_heap_count_birth(struct wndl_rt_heap_thread *t,
+    const void *block, struct wndl_rt_sizes sizes, uint32_t pair)
+{
+    wndl_rt_lane_born(&t->lane, &sizes);
+    wndl_rt_passed_made(block);
+    t->last = (uintptr_t)block;
+    t->last_size = sizes.requested;
+    t->born = pair;
+}
+
+/* Of a block that is not from before. */
+static inline __attribute__((always_inline)) void wndl_rt_heap_count_death(
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_allocator *real,
+    void *block)
+{
+    if (wndl_rt_passed_is_inherited(block)) {
+        atomic_fetch_add(&wndl_rt_heap->shared->inherited, 1);
+        return;
+    }
+    wndl_rt_lane_died(&t->lane, wndl_rt_usable(real, block));
+    if (t->last == (uintptr_t)block) {
+        wndl_rt_lane_add(&t->lane, &t->lane.totals->temporary, 1);
+        t->last = 0;
+    }
+}
+
+/* The same of a block that is plain, where the lane only counts it. */
+static inline void wndl_rt_heap_count_plain_birth(struct wndl_rt_heap_thread *t,
+    const void *block, struct wndl_rt_sizes sizes)
+{
+    wndl_rt_lane_count_birth(t->lane.totals, false, &sizes);
+    t->last = (uintptr_t)block;
+    t->last_size = sizes.requested;
+    t->born = 0;
+}
+
+static inline void wndl_rt_heap_count_plain_death(
+    struct wndl_rt_heap_thread *t, const void *block, size_t usable)
+{
+    struct wndl_heap_lane *totals = t->lane.totals;
+    wndl_rt_lane_count_death(totals, false, usable);
+    if (t->last == (uintptr_t)block) {
+        wndl_rt_add(false, &totals->temporary, 1);
+        t->last = 0;
+    }
+}
+
+/* The block is to be freed. */
+static inline __attribute__((always_inline)) void wndl_rt_heap_end(
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_allocator *real,
+    void *block, const struct wndl_regs *regs)
+{
+    if (wndl_rt_heap->sample_below != 0 &&
+        WNDL_RT_LIKELY(!wndl_rt_blocks_maybe((uintptr_t)block)))
+        wndl_rt_heap_count_death(t, real, block);
+    else
+        wndl_rt_heap_end_any(t, real, block, regs);
+}
+
+#endif

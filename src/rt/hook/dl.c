@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Unloading. dlopen() must not be hooked: what it does depends on its caller.
+ */
+#include "os/raw.h"
+#include "rt/core/rt.h"
+#include "rt/heap/heap.h"
+
+#include <dlfcn.h>
+
+WNDL_RT_HOOK int dlclose(void *handle)
+{
+    wndl_rt_heap_unload(true);
+    int result = wndl_rt_real()->dlclose(handle);
+    wndl_rt_heap_unload(false);
+    if (wndl_rt.shm != NULL && wndl_raw_getpid() == wndl_rt.pid)
+        wndl_rt_modules_recheck();
+    return result;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Replacing the program. The libc's functions of the exec family do not call
+ * each other by name, so each is here. What could not be started with our
+ * variables is tried as it was asked for: they may be too much.
+ */
+#include "os/raw.h"
+#include "rt/core/environment.h"
+#include "rt/core/rt.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <unistd.h>
+
+/* A child of vfork shares this memory but has no engine running. */
+static bool pause_engine(void)
+{
+    wndl_rt_note_start(wndl_raw_getpid());
+    if (wndl_rt.signals == 0 || wndl_raw_getpid() != wndl_rt.pid)
+        return false;
+    wndl_rt_engine_pause();
+    return true;
+}
+
+/* Only a failed exec comes back. */
+static int came_back(bool paused, int result)
+{
+    if (paused)
+        wndl_rt_engine_resume();
+    return result;
+}
+
+WNDL_RT_HOOK int execve(
+    const char *path, char *const arguments[], char *const environment[])
+{
+    const struct wndl_rt_real *real = wndl_rt_real();
+    char *const *completed;
+    WNDL_RT_ENVIRONMENT(completed, environment);
+    bool paused = pause_engine();
+    int result = real->execve(path, arguments, completed);
+    if (completed != environment)
+        result = real->execve(path, arguments, environment);
+    return came_back(paused, result);
+}
+
+WNDL_RT_HOOK int execvpe(
+    const char *file, char *const arguments[], char *const environment[])
+{
+    const struct wndl_rt_real *real = wndl_rt_real();
+    char *const *completed;
+    WNDL_RT_ENVIRONMENT(completed, environment);
+    bool paused = pause_engine();
+    int result = real->execvpe(file, arguments, completed);
+    if (completed != environment)
+        result = real->execvpe(file, arguments, environment);
+    return came_back(paused, result);
+}
+
+WNDL_RT_HOOK int fexecve(
+    int fd, char *const arguments[], char *const environment[])
+{
+    const struct wndl_rt_real *real = wndl_rt_real();
+    char *const *completed;
+    WNDL_RT_ENVIRONMENT(completed, environment);
+    bool paused = pause_engine();
+    int result = real->fexecve(fd, arguments, completed);
+    if (completed != environment)
+        result = real->fexecve(fd, arguments, environment);
+    return came_back(paused, result);
+}
+
+WNDL_RT_HOOK int execveat(int fd, const char *path, char *const arguments[],
+    char *const environment[], int flags)
+{
+    const struct wndl_rt_real *real = wndl_rt_real();
+    char *const *completed;
+    WNDL_RT_ENVIRONMENT(completed, environment);
+    bool paused = pause_engine();
+    int result = real->execveat(fd, path, arguments, completed, flags);
+    if (completed != environment)
+        result = real->execveat(fd, path, arguments, environment, flags);
+    return came_back(paused, result);
+}
+
+WNDL_RT_HOOK int execv(const char *path, char *const arguments[])
+{
+    return execve(path, arguments, environ);
+}
+
+WNDL_RT_HOOK int execvp(const char *file, char *const arguments[])
+{
+    return execvpe(file, arguments, environ);
+}
+
+/* How many arguments stand before the NULL; `first` is one of them. */
+static size_t count_list(const char *first, va_list list)
+{
+    size_t count = 0;
+    for (const char *a = first; a != NULL; a = va_arg(list, const char *))
+        count++;
+    return count;
+}
+
+static void fill_list(char **to, const char *first, va_list *list)
+{
+    for (const char *a = first; a != NULL; a = va_arg(*list, const char *))
+        *to++ = (char *)a;
+    *to = NULL;
+}
+
+/*
+ * The list as an array, on the caller's stack: a child of vfork must leave no
+ * other memory behind. What follows the NULL in `list` is left to be read.
+ */
+#define LIST_TO_ARRAY(array, first, list)                                      \
+    do {                                                                       \
+        va_list counted;                                                       \
+        va_copy(counted, list);                                                \
+        size_t count = count_list(first, counted);                             \
+        va_end(counted);                                                       \
+        (array) = __builtin_alloca((count + 1) * sizeof *(array));             \
+        fill_list(array, first, &(list));                                      \
+    } while (0)
+
+WNDL_RT_HOOK int execl(const char *path, const char *first, ...)
+{
+    char **arguments;
+    va_list list;
+    va_start(list, first);
+    LIST_TO_ARRAY(arguments, first, list);
+    va_end(list);
+    return execve(path, arguments, environ);
+}
+
+WNDL_RT_HOOK int execlp(const char *file, const char *first, ...)
+{
+    char **arguments;
+    va_list list;
+    va_start(list, first);
+    LIST_TO_ARRAY(arguments, first, list);
+    va_end(list);
+    return execvpe(file, arguments, environ);
+}
+
+WNDL_RT_HOOK int execle(const char *path, const char *first, ...)
+{
+    char **arguments;
+    va_list list;
+    va_start(list, first);
+    LIST_TO_ARRAY(arguments, first, list);
+    char *const *environment = va_arg(list, char *const *);
+    va_end(list);
+    return execve(path, arguments, environment);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Signal masks, without the engine's signals: many programs block all signals
+ * in their worker threads, which would go unsampled. What a thread asked for
+ * is told back to it.
+ */
+#include "os/raw.h"
+#include "rt/core/rt.h"
+#include "rt/signals/pending.h"
+
+/* Those of ours that the thread asked to have blocked. */
+static __thread uint64_t blocked;
+
+void wndl_rt_mask_remember(uint64_t ours)
+{
+    blocked = ours;
+}
+
+uint64_t wndl_rt_mask_blocked(void)
+{
+    return blocked;
+}
+
+typedef int mask_function(int, const sigset_t *, sigset_t *);
+
+static uint64_t word_of(const sigset_t *set)
+{
+    uint64_t word;
+    __builtin_memcpy(&word, set, sizeof word);
+    return word;
+}
+
+static uint64_t after(int how, uint64_t named)
+{
+    switch (how) {
+    case SIG_BLOCK:
+        return blocked | named;
+    case SIG_UNBLOCK:
+        return blocked & ~named;
+    default:
+        return named;
+    }
+}
+
+/* A child of vfork shares this memory, not this mask. */
+static int set_mask(
+    mask_function *real, int how, const sigset_t *set, sigset_t *old)
+{
+    uint64_t ours = wndl_rt.signals;
+    uint64_t named = set == NULL ? 0 : word_of(set) & ours;
+    if ((named | blocked) == 0 || wndl_raw_getpid() != wndl_rt.pid)
+        return real(how, set, old);
+    uint64_t told = blocked;
+    uint64_t wanted = set == NULL ? blocked : after(how, named);
+    sigset_t rest = {0};
+    if (set != NULL) {
+        uint64_t word = word_of(set) & ~ours;
+        __builtin_memcpy(&rest, &word, sizeof word);
+    }
+    int result = real(how, set == NULL ? NULL : &rest, old);
+    if (result != 0)
+        return result;
+    blocked = wanted;
+    wndl_rt_held_deliver(told & ~wanted);
+    if (old != NULL && told != 0) {
+        uint64_t word = word_of(old) | told;
+        __builtin_memcpy(old, &word, sizeof word);
+    }
+    return 0;
+}
+
+WNDL_RT_HOOK int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+    return set_mask(wndl_rt_real()->sigprocmask, how, set, old);
+}
+
+WNDL_RT_HOOK int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    return set_mask(wndl_rt_real()->pthread_sigmask, how, set, old);
+}
+
+/* The first 32 signals as an int: what is left of BSD. */
+static int set_mask_by_int(int how, int mask)
+{
+    sigset_t set = {0};
+    sigset_t old = {0};
+    uint64_t word = (unsigned)mask;
+    __builtin_memcpy(&set, &word, sizeof word);
+    if (set_mask(wndl_rt_real()->sigprocmask, how, &set, &old) != 0)
+        return -1;
+    return (int)(unsigned)word_of(&old);
+}
+
+WNDL_RT_HOOK int sigblock(int mask)
+{
+    return set_mask_by_int(SIG_BLOCK, mask);
+}
+
+WNDL_RT_HOOK int sigsetmask(int mask)
+{
+    return set_mask_by_int(SIG_SETMASK, mask);
+}
+
+WNDL_RT_HOOK int siggetmask(void)
+{
+    return set_mask_by_int(SIG_BLOCK, 0);
+}
+
+WNDL_RT_HOOK int sigpending(sigset_t *set)
+{
+    int result = wndl_rt_real()->sigpending(set);
+    if (result != 0 || wndl_rt.signals == 0 || wndl_raw_getpid() != wndl_rt.pid)
+        return result;
+    uint64_t word = word_of(set) | (wndl_rt_held_pending() & blocked);
+    __builtin_memcpy(set, &word, sizeof word);
+    return 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program may lock all its memory, which fills it. The shared block has room
+ * for far more than most programs need, gigabytes where the heap is recorded:
+ * it stays as it is, and each other mapping is locked by itself.
+ */
+#include "os/maps.h"
+#include "os/raw.h"
+#include "rt/core/rt.h"
+#include "rt/sample/threads.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+/* Each is filled as by mlockall(), which does not tell where that fails. */
+static bool lock_other(void *any, const struct wndl_mapping *m)
+{
+    *(bool *)any = true;
+    if (m->start - (uintptr_t)wndl_rt.shm >= wndl_rt.shared_size)
+        (void)wndl_raw3(
+            SYS_mlock, (long)m->start, (long)(m->end - m->start), 0);
+    return true;
+}
+
+static bool lock_others_of(const char *path)
+{
+    uint8_t room[WNDL_RT_SCRATCH];
+    const struct wndl_bytes scratch = {room, sizeof room};
+    bool any = false;
+    return wndl_maps_each(path, scratch, lock_other, &any) && any;
+}
+
+/*
+ * False where there is no telling what they are, or a sandbox refuses.
+ * Emulators know the first file alone, which is empty where the first thread
+ * has ended.
+ */
+static bool lock_others(void)
+{
+    return wndl_raw3(SYS_mlock, (long)wndl_rt.shm, 0, 0) == 0 &&
+           (lock_others_of("/proc/self/maps") ||
+               lock_others_of("/proc/thread-self/maps"));
+}
+
+/*
+ * At first nothing is filled; what is mapped from then on is as asked for. Not
+ * all kernels know of that: theirs fill the block, too, as all do where the
+ * rest cannot be: a program that locks relies on its memory.
+ */
+static int lock_all(int flags)
+{
+    const struct wndl_rt_real *real = wndl_rt_real();
+    if (real->mlockall(flags | MCL_ONFAULT) != 0)
+        return errno == EINVAL ? real->mlockall(flags) : -1;
+    (void)wndl_raw3(
+        SYS_munlock, (long)wndl_rt.shm, (long)wndl_rt.shared_size, 0);
+    if ((flags & MCL_ONFAULT) != 0)
+        return 0;
+    if ((flags & MCL_FUTURE) != 0)
+        (void)real->mlockall(MCL_FUTURE);
+    return lock_others() ? 0 : real->mlockall(flags);
+}
+
+WNDL_RT_HOOK int mlockall(int flags)
+{
+    bool locks_block = wndl_rt.shm != NULL && (flags & MCL_CURRENT) != 0;
+    return locks_block && wndl_rt.with_locks && !wndl_rt_is_careful()
+               ? lock_all(flags)
+               : wndl_rt_real()->mlockall(flags);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A process that offers itself to a debugger is no longer sampled: each
+ * signal of ours would stop it there. What it then executes says that it is
+ * traced, and gets an engine that debuggers know to pass over.
+ */
+#include "os/raw.h"
+#include "rt/core/rt.h"
+
+#include <stdarg.h>
+#include <sys/ptrace.h>
+
+WNDL_RT_HOOK long ptrace(enum __ptrace_request request, ...)
+{
+    void *arguments[3];
+    va_list list;
+    va_start(list, request);
+    for (int i = 0; i < 3; i++)
+        arguments[i] = va_arg(list, void *);
+    va_end(list);
+    if (request == PTRACE_TRACEME)
+        wndl_rt_engine_stop();
+    return wndl_rt_real()->ptrace(
+        request, arguments[0], arguments[1], arguments[2]);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sleeping. The kernel says what is left of an interrupted sleep, which may
+ * be one that only we interrupted: then the program is not to be told.
+ */
+#include "rt/core/rt.h"
+
+#include <errno.h>
+#include <time.h>
+
+static bool may_be_interrupted(const struct timespec *left)
+{
+    return wndl_rt.engine == WNDL_ENGINE_TIMER && left != NULL;
+}
+
+WNDL_RT_HOOK int nanosleep(const struct timespec *time, struct timespec *left)
+{
+    if (!may_be_interrupted(left))
+        return wndl_rt_real()->nanosleep(time, left);
+    struct timespec ours;
+    int result = wndl_rt_real()->nanosleep(time, &ours);
+    if (result < 0 && errno == EINTR)
+        *left = ours;
+    return result;
+}
+
+WNDL_RT_HOOK int clock_nanosleep(clockid_t clock, int flags,
+    const struct timespec *time, struct timespec *left)
+{
+    if (!may_be_interrupted(left) || (flags & TIMER_ABSTIME) != 0)
+        return wndl_rt_real()->clock_nanosleep(clock, flags, time, left);
+    struct timespec ours;
+    int result = wndl_rt_real()->clock_nanosleep(clock, flags, time, &ours);
+    if (result == EINTR)
+        *left = ours;
+    return result;
+}

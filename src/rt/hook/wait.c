@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waiting for signals. What waits for all of them would get the engine's, too:
+ * those are kept from it. The timer is parked as for any blocked call.
+ */
+#include "os/raw.h"
+#include "rt/arch/arch.h"
+#include "rt/core/rt.h"
+#include "rt/sample/engine.h"
+#include "rt/signals/pending.h"
+
+#include <errno.h>
+#include <sys/signalfd.h>
+
+enum { NANOS = 1000000000 };
+
+static uint64_t word_of(const sigset_t *set)
+{
+    uint64_t word;
+    __builtin_memcpy(&word, set, sizeof word);
+    return word;
+}
+
+static bool asks_for_ours(const sigset_t *set)
+{
+    return (word_of(set) & wndl_rt.signals) != 0 &&
+           wndl_raw_getpid() == wndl_rt.pid;
+}
+
+static int64_t ns_of(const struct timespec *t)
+{
+    return (int64_t)t->tv_sec * NANOS + t->tv_nsec;
+}
+
+static struct timespec left_until(int64_t end)
+{
+    int64_t left = end - (int64_t)wndl_raw_clock_ns(CLOCK_MONOTONIC);
+    if (left < 0)
+        left = 0;
+    return (struct timespec){.tv_sec = left / NANOS, .tv_nsec = left % NANOS};
+}
+
+/* As the real one, but what the engine sends. A timeout that overflows, or is
+ * none at all, is the kernel's to refuse. */
+static int wait_in_kernel(
+    const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+    const struct wndl_rt_real *real = wndl_rt_real();
+    struct timespec left;
+    bool ends = timeout != NULL && timeout->tv_sec >= 0 &&
+                timeout->tv_sec < INT32_MAX && timeout->tv_nsec >= 0 &&
+                timeout->tv_nsec < NANOS;
+    int64_t end = (int64_t)wndl_raw_clock_ns(CLOCK_MONOTONIC);
+    if (ends)
+        end += ns_of(timeout);
+    int number = real->sigtimedwait(set, info, timeout);
+    while (number > 0 && wndl_rt_engine_sent(info)) {
+        left = left_until(end);
+        number = real->sigtimedwait(set, info, ends ? &left : timeout);
+    }
+    return number;
+}
+
+/* Ours are blocked meanwhile, so that none slips into the handler. */
+static int wait_for(
+    const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+    uint64_t ours = word_of(set) & wndl_rt.signals;
+    uint64_t before = 0;
+    siginfo_t got;
+    (void)wndl_raw4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&ours, (long)&before,
+        WNDL_ARCH_SIGSET_BYTES);
+    wndl_rt_held_wait_begin(ours);
+    int number = wndl_rt_held_take(ours, &got);
+    if (number == 0)
+        number = wait_in_kernel(set, &got, timeout);
+    wndl_rt_held_wait_end(ours);
+    (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0,
+        WNDL_ARCH_SIGSET_BYTES);
+    if (number > 0 && info != NULL)
+        *info = got;
+    return number;
+}
+
+WNDL_RT_HOOK int sigtimedwait(
+    const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+    if (!asks_for_ours(set))
+        return wndl_rt_real()->sigtimedwait(set, info, timeout);
+    return wait_for(set, info, timeout);
+}
+
+WNDL_RT_HOOK int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    if (!asks_for_ours(set))
+        return wndl_rt_real()->sigwaitinfo(set, info);
+    return wait_for(set, info, NULL);
+}
+
+WNDL_RT_HOOK int sigwait(const sigset_t *set, int *number)
+{
+    if (!asks_for_ours(set))
+        return wndl_rt_real()->sigwait(set, number);
+    int before = errno;
+    int got;
+    do
+        got = wait_for(set, NULL, NULL);
+    while (got < 0 && errno == EINTR);
+    int why = errno;
+    errno = before;
+    if (got < 0)
+        return why;
+    *number = got;
+    return 0;
+}
+
+/* Such a descriptor would be told to be readable while our signal is on its
+ * way to the handler. */
+WNDL_RT_HOOK int signalfd(int fd, const sigset_t *set, int flags)
+{
+    /* The header says that it never is NULL; the kernel is not so sure. */
+    const sigset_t *volatile given = set;
+    if (given == NULL || wndl_rt.engine != WNDL_ENGINE_TIMER ||
+        !asks_for_ours(set))
+        return wndl_rt_real()->signalfd(fd, set, flags);
+    sigset_t rest = *set;
+    uint64_t word = word_of(set) & ~wndl_rt.signals;
+    __builtin_memcpy(&rest, &word, sizeof word);
+    return wndl_rt_real()->signalfd(fd, &rest, flags);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/sample/discover.h"
+
+#include "os/own_threads.h"
+#include "os/raw.h"
+#include "rt/core/rt.h"
+
+#include <string.h>
+
+enum { EVERY = 100000000, WAITING = 64 };
+
+static const char folder[] = "/proc/self/task";
+
+static _Atomic uint64_t next; /* CLOCK_MONOTONIC ns, of the next time */
+
+/*
+ * Those that were not known the last time: one that is just beginning makes
+ * itself known soon. Used by who has moved `next` on.
+ */
+static int waiting[WAITING];
+static size_t waiting_count;
+
+/* As the kernel gives it. */
+struct entry {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t size;
+    uint8_t type;
+    char name[];
+};
+
+static bool is_time(uint64_t now)
+{
+    uint64_t due = atomic_load_explicit(&next, memory_order_relaxed);
+    return now >= due &&
+           atomic_compare_exchange_strong(&next, &due, now + EVERY);
+}
+
+static int number_of(const char *name)
+{
+    int number = 0;
+    for (; *name >= '0' && *name <= '9'; name++)
+        number = 10 * number + (*name - '0');
+    return number;
+}
+
+static bool has_waited(int tid)
+{
+    for (size_t i = 0; i < waiting_count; i++) {
+        if (waiting[i] == tid)
+            return true;
+    }
+    return false;
+}
+
+/* Of one time: what is found, and who has to wait for the next one. */
+struct search {
+    bool (*start)(struct wndl_rt_thread *thread);
+    int found[WAITING];
+    size_t count;
+};
+
+static void look_at(struct search *s, int tid)
+{
+    if (tid <= 0 || wndl_rt_thread_find(tid) != NULL)
+        return;
+    if (!has_waited(tid)) {
+        if (s->count < WAITING)
+            s->found[s->count++] = tid;
+        return;
+    }
+    struct wndl_rt_thread *t = wndl_rt_thread_adopt(tid);
+    if (t == NULL || !s->start(t))
+        wndl_rt_lose(WNDL_LOSS_THREADS_FULL, 1);
+}
+
+static void look_at_all(struct search *s, int fd, uint8_t *room, size_t size)
+{
+    long got;
+    while ((got = wndl_raw3(SYS_getdents64, fd, (long)room, (long)size)) > 0) {
+        for (long at = 0; at < got;) {
+            const struct entry *e = (const struct entry *)(void *)(room + at);
+            look_at(s, number_of(e->name));
+            at += e->size;
+        }
+    }
+}
+
+/* Those that ended without a word would hide as many that are new. */
+static bool are_unknown(uint32_t count)
+{
+    if (count != 0 && count < wndl_rt_threads_known())
+        wndl_rt_threads_sweep();
+    return count > wndl_rt_threads_known();
+}
+
+void wndl_rt_discover(const struct wndl_rt_look *look,
+    bool (*start)(struct wndl_rt_thread *thread))
+{
+    struct wndl_rt_thread *t = look->thread;
+    if (!is_time(look->now) || wndl_rt_is_careful())
+        return;
+    int fd = wndl_raw_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    struct search s = {.start = start};
+    if (are_unknown(wndl_own_threads_count()))
+        look_at_all(&s, fd, t->scratch, sizeof t->scratch);
+    wndl_raw_close(fd);
+    memcpy(waiting, s.found, sizeof waiting);
+    waiting_count = s.count;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What interrupts the program: starting an engine, the handler of its signal,
+ * and the threads it samples.
+ */
+#include "rt/sample/engine.h"
+
+#include "os/raw.h"
+#include "rt/arch/arch.h"
+#include "rt/core/rt.h"
+#include "rt/sample/restart.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#ifndef TRAP_PERF
+#define TRAP_PERF 6
+#endif
+
+struct kernel_sigaction {
+    void (*handler)(int, siginfo_t *, void *);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+__asm__(WNDL_ARCH_RESTORER);
+extern void wndl_rt_restorer(void) __attribute__((visibility("hidden")));
+
+/* ---- the handler */
+
+static bool is_perf(const siginfo_t *info)
+{
+    unsigned long data = 0;
+    memcpy(&data, (const char *)info + WNDL_ARCH_PERF_DATA, sizeof data);
+    return info->si_code == TRAP_PERF && data == WNDL_RT_PERF_MARK;
+}
+
+static void on_perf(struct wndl_rt_look *look)
+{
+    look->thread = wndl_rt_is_careful() ? wndl_rt_thread_self() : NULL;
+    if (look->thread == NULL)
+        look->thread = wndl_rt_thread_of(wndl_raw_gettid());
+    if (look->thread == NULL)
+        wndl_rt_lose(WNDL_LOSS_THREADS_FULL, 1);
+    else if (wndl_rt_look_begin(look) == WNDL_RT_LOOK_HERE)
+        wndl_rt_perf_on_event(look);
+    if (look->thread != NULL && wndl_rt_restart_is_due_to_event(look->context))
+        wndl_rt_engine_go_on(look, 0);
+    else
+        wndl_rt_restart_yield(look->context);
+}
+
+void wndl_rt_engine_go_on(const struct wndl_rt_look *look, uint64_t waited)
+{
+    if (!wndl_rt_restart(look->context, waited, &look->thread->rest))
+        atomic_fetch_add(&wndl_rt.shm->interrupted_calls, 1);
+}
+
+static void on_other_tick(struct wndl_rt_look *look, uint64_t overruns)
+{
+    enum wndl_rt_looking looking = wndl_rt_look_begin(look);
+    if (looking == WNDL_RT_LOOK_NEVER)
+        wndl_rt_timers_drop(look->thread);
+    else if (looking == WNDL_RT_LOOK_HERE && wndl_rt.engine == WNDL_ENGINE_PERF)
+        wndl_rt_perf_on_tick(look);
+    else if (looking == WNDL_RT_LOOK_HERE)
+        wndl_rt_tick_on_tick(look, overruns);
+}
+
+/* A tick on the way into a call that blocks ends it before it has begun. */
+static void on_tick(struct wndl_rt_look *look, uint64_t overruns)
+{
+    bool interrupted = !wndl_arch_came_back(look->context) &&
+                       wndl_rt_restart_is_due(look->context);
+    if (wndl_rt.engine == WNDL_ENGINE_TIMER)
+        wndl_rt_timer_on_tick(look);
+    else
+        on_other_tick(look, overruns);
+    if (interrupted)
+        wndl_rt_engine_go_on(look, 0);
+    else
+        wndl_rt_restart_yield(look->context);
+}
+
+static void on_timer(
+    struct wndl_rt_look *look, const struct wndl_rt_timer_signal *from)
+{
+    look->thread = wndl_rt_thread_at(from->slot);
+    if (look->thread == NULL)
+        return;
+    if (from->kind == WNDL_RT_TIMER_WALL)
+        wndl_rt_timer_on_wall(look);
+    else
+        on_tick(look, from->overruns);
+}
+
+static void on_signal(int number, siginfo_t *info, void *ucontext)
+{
+    struct wndl_rt_look look = {.context = ucontext};
+    struct wndl_rt_timer_signal from;
+    if (number == SIGTRAP && is_perf(info))
+        on_perf(&look);
+    else if (number == SIGPROF && wndl_rt_timer_sent(info, &from))
+        on_timer(&look, &from);
+    else if (wndl_rt_signal_chain(number, info, ucontext))
+        wndl_rt_restart_came_back(ucontext);
+}
+
+bool wndl_rt_engine_sent(const siginfo_t *info)
+{
+    struct wndl_rt_timer_signal from;
+    if (info->si_signo == SIGTRAP)
+        return is_perf(info);
+    if (info->si_signo != SIGPROF || !wndl_rt_timer_sent(info, &from))
+        return false;
+    if (from.kind == WNDL_RT_TIMER_WALL)
+        wndl_rt_timer_park(from.slot);
+    return true;
+}
+
+static bool is_plain(
+    const struct kernel_sigaction *action, void (*disposition)(int))
+{
+    return memcmp(&action->handler, &disposition, sizeof disposition) == 0;
+}
+
+/*
+ * All signals wait while a sample is taken: a handler of the program that
+ * jumps out of ours would leave a walk half done.
+ */
+static bool install_handler(int number)
+{
+    const struct kernel_sigaction ours = {
+        .handler = on_signal,
+        .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | WNDL_ARCH_SA_RESTORER,
+        .restorer = wndl_rt_restorer,
+        .mask = WNDL_RT_ALL_SIGNALS,
+    };
+    struct kernel_sigaction before = {0};
+    if (wndl_raw4(SYS_rt_sigaction, number, (long)&ours, (long)&before,
+            WNDL_ARCH_SIGSET_BYTES) != 0)
+        return false;
+    if (is_plain(&before, SIG_IGN))
+        wndl_rt.ignored |= wndl_rt_signal_bit(number);
+    return true;
+}
+
+/* Sets the disposition of `number` to one without a handler. */
+static void set_plain(int number, void (*disposition)(int))
+{
+    struct kernel_sigaction plain = {0};
+    memcpy(&plain.handler, &disposition, sizeof disposition);
+    (void)wndl_raw4(
+        SYS_rt_sigaction, number, (long)&plain, 0, WNDL_ARCH_SIGSET_BYTES);
+}
+
+/* ---- exec */
+
+static bool opened_the_event(void)
+{
+    return wndl_raw_gettid() == wndl_rt.pid;
+}
+
+static uint64_t set_mask(int how, uint64_t mask)
+{
+    uint64_t before = 0;
+    (void)wndl_raw4(SYS_rt_sigprocmask, how, (long)&mask, (long)&before,
+        WNDL_ARCH_SIGSET_BYTES);
+    return before;
+}
+
+/*
+ * An event that overflows inside execve() raises its signal in the new image,
+ * although it is removed there. The thread that opened the event can stop it
+ * for all; another one can only have the signal ignored, which the new image
+ * inherits: that it is blocked, too, tells it why. The kernel takes timers
+ * and their signals away by itself.
+ */
+static void silence_event(void)
+{
+    if (opened_the_event()) {
+        (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0);
+        return;
+    }
+    (void)set_mask(SIG_BLOCK, wndl_rt_signal_bit(SIGTRAP));
+    set_plain(SIGTRAP, SIG_IGN);
+}
+
+/* What the program wants of our signals is the new image's. */
+void wndl_rt_engine_pause(void)
+{
+    uint64_t ignored = wndl_rt_signal_ignored();
+    (void)set_mask(SIG_BLOCK, wndl_rt_mask_blocked());
+    if ((ignored & wndl_rt_signal_bit(SIGTRAP)) != 0)
+        set_plain(SIGTRAP, SIG_IGN);
+    if ((ignored & wndl_rt_signal_bit(SIGPROF)) != 0)
+        set_plain(SIGPROF, SIG_IGN);
+    if (wndl_rt.engine == WNDL_ENGINE_PERF)
+        silence_event();
+}
+
+void wndl_rt_engine_resume(void)
+{
+    if ((wndl_rt.signals & wndl_rt_signal_bit(SIGTRAP)) != 0)
+        (void)install_handler(SIGTRAP);
+    if ((wndl_rt.signals & wndl_rt_signal_bit(SIGPROF)) != 0)
+        (void)install_handler(SIGPROF);
+    if (wndl_rt.engine == WNDL_ENGINE_PERF && opened_the_event())
+        (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_ENABLE, 0, 0);
+    (void)set_mask(SIG_UNBLOCK, wndl_rt.signals);
+}
+
+/* ---- threads */
+
+static bool start_timers(struct wndl_rt_thread *t)
+{
+    switch (wndl_rt.engine) {
+    case WNDL_ENGINE_PERF:
+        return wndl_rt_perf_add_thread(t);
+    case WNDL_ENGINE_TICK:
+        return wndl_rt_tick_add_thread(t);
+    case WNDL_ENGINE_TIMER:
+        return wndl_rt_timer_add_thread(t);
+    case WNDL_ENGINE_NONE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_recorded(void)
+{
+    return wndl_rt.shm != NULL && wndl_raw_getpid() == wndl_rt.pid;
+}
+
+/* Memory of this id may be that of a thread which ended without a word. */
+static bool add_thread(void)
+{
+    struct wndl_rt_thread *t = wndl_rt_thread_of(wndl_raw_gettid());
+    if (t == NULL)
+        return false;
+    wndl_rt_thread_begin(t);
+    if (wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID) < t->last_cpu) {
+        wndl_rt_timers_drop(t);
+        wndl_rt_thread_renew(t);
+    }
+    wndl_rt_say_begin(t);
+    return start_timers(t);
+}
+
+void wndl_rt_engine_add_thread(void)
+{
+    if (!is_recorded())
+        return;
+    uint64_t mask = set_mask(SIG_SETMASK, WNDL_RT_ALL_SIGNALS);
+    if (!add_thread())
+        wndl_rt_lose(WNDL_LOSS_THREADS_FULL, 1);
+    (void)set_mask(SIG_SETMASK, mask);
+}
+
+/* Our signals stay blocked: nobody would be there for them. */
+void wndl_rt_engine_end_thread(void)
+{
+    if (!is_recorded())
+        return;
+    uint64_t mask = set_mask(SIG_SETMASK, WNDL_RT_ALL_SIGNALS);
+    struct wndl_rt_thread *t = wndl_rt_thread_find(wndl_raw_gettid());
+    if (t != NULL) {
+        wndl_rt_timers_drop(t);
+        wndl_rt_say_own_end(t);
+        wndl_rt_thread_free(t);
+    }
+    (void)set_mask(SIG_SETMASK, mask | wndl_rt.signals);
+}
+
+void wndl_rt_engine_prepare_thread(void)
+{
+    struct wndl_stack_range stacks[WNDL_RT_STACKS_GIVEN];
+    if (!is_recorded())
+        return;
+    uint64_t mask = set_mask(SIG_SETMASK, WNDL_RT_ALL_SIGNALS);
+    struct wndl_rt_thread *t = wndl_rt_thread_of(wndl_raw_gettid());
+    if (t != NULL)
+        (void)wndl_rt_stacks_around(&t->stacks, (uintptr_t)&mask,
+            (struct wndl_bytes){t->scratch, sizeof t->scratch}, stacks);
+    (void)set_mask(SIG_SETMASK, mask);
+}
+
+void wndl_rt_engine_stop(void)
+{
+    if (!is_recorded())
+        return;
+    uint64_t mask = set_mask(SIG_SETMASK, WNDL_RT_ALL_SIGNALS);
+    if (wndl_rt.engine == WNDL_ENGINE_PERF && opened_the_event())
+        (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0);
+    struct wndl_rt_thread *t = wndl_rt_thread_find(wndl_raw_gettid());
+    if (t != NULL)
+        wndl_rt_timers_drop(t);
+    (void)set_mask(SIG_SETMASK, mask);
+}
+
+/* ---- start */
+
+/* A descriptor, or -errno. */
+static int start_perf_with(bool kernel)
+{
+    if (!install_handler(SIGTRAP) || (!kernel && !install_handler(SIGPROF)))
+        return -EINVAL;
+    int fd = (int)wndl_rt_perf_open(kernel);
+    if (fd < 0)
+        return fd;
+    wndl_rt.signals = wndl_rt_signal_bit(SIGTRAP);
+    if (!kernel)
+        wndl_rt.signals |= wndl_rt_signal_bit(SIGPROF);
+    wndl_rt.with_ticks = !kernel;
+    (void)add_thread();
+    return fd;
+}
+
+/* A process may have fewer rights than the one that the recorder asked for. */
+static int start_perf(bool kernel)
+{
+    int fd = start_perf_with(kernel);
+    if (kernel && fd == -EACCES)
+        fd = start_perf_with(false);
+    if (fd < 0)
+        set_plain(SIGTRAP, SIG_DFL);
+    return fd;
+}
+
+/* The initial thread's timer shows whether there are any to be had. */
+static int start_timer(void)
+{
+    if (!install_handler(SIGPROF))
+        return -EINVAL;
+    wndl_rt.signals = wndl_rt_signal_bit(SIGPROF);
+    return add_thread() ? 0 : -EAGAIN;
+}
+
+/* A descriptor or 0, or -errno. */
+static int start_engine(const struct wndl_go *go, uint32_t engine)
+{
+    wndl_rt.engine = engine;
+    wndl_rt.with_ticks = false;
+    switch (engine) {
+    case WNDL_ENGINE_PERF:
+        return start_perf(go->sample_kernel != 0);
+    case WNDL_ENGINE_TICK:
+    case WNDL_ENGINE_TIMER:
+        return start_timer();
+    default:
+        return -EINVAL;
+    }
+}
+
+static void read_wishes(const struct wndl_go *go)
+{
+    wndl_rt.interval = go->interval;
+    wndl_rt.unwind = go->unwind;
+    memcpy(wndl_rt.threads, go->threads, sizeof wndl_rt.threads);
+    wndl_rt.threads[sizeof wndl_rt.threads - 1] = '\0';
+    /* Memory for stacks stays through a fork. */
+    if (wndl_rt.max_frames == 0)
+        wndl_rt.max_frames = go->max_frames;
+    if (wndl_rt.max_frames == 0 || wndl_rt.max_frames > WNDL_FRAMES_MAX)
+        wndl_rt.max_frames = WNDL_FRAMES_MAX;
+}
+
+int wndl_rt_engine_start(const struct wndl_go *go, struct wndl_ready *ready)
+{
+    const uint32_t engines[] = {go->engine, go->fallback};
+    *ready = (struct wndl_ready){0};
+    read_wishes(go);
+    wndl_rt_thread_hook_start();
+    for (size_t i = 0; i < 2; i++) {
+        int event = start_engine(go, engines[i]);
+        if (event >= 0) {
+            ready->engine = engines[i];
+            return engines[i] == WNDL_ENGINE_PERF ? event : -1;
+        }
+        if (ready->sys_errno == 0)
+            ready->sys_errno = (uint32_t)-event;
+    }
+    wndl_rt.engine = WNDL_ENGINE_NONE;
+    return -1;
+}

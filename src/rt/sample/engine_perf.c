@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PERF: one task-clock event, opened by the first thread and inherited by all
+ * it starts. SIGTRAP is raised by the very instruction stream that runs, so
+ * blocked system calls are left alone.
+ *
+ * An event that may not see the kernel keeps silent there. Timers on the CPU
+ * clock then tick beside it, which are handled on the way back to the
+ * program. Each of the event's samples stands for one interval, outside of
+ * the kernel; a tick behind a system call takes what is left:
+ *
+ *     debt + CPU time since the last sample = what this sample takes + debt
+ *
+ * A tick leaves what the event's next sample will stand for.
+ */
+#include "os/raw.h"
+#include "rt/core/rt.h"
+#include "rt/sample/engine.h"
+#include "rt/sample/restart.h"
+
+#include <linux/perf_event.h>
+#include <sys/resource.h>
+
+enum {
+    SHORTEST = 1000000, /* between ticks; more often is of no use */
+    SOME_FAULTS = 2000000,
+    MUCH = 100000000,
+    FAULT_AT_MOST = 8000, /* of a page that is there or made anew */
+    NOTHING = 8,          /* parts of an interval; less than one is nothing */
+};
+
+long wndl_rt_perf_open(bool kernel)
+{
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof attr,
+        .config = PERF_COUNT_SW_TASK_CLOCK,
+        .sample_period = wndl_rt.interval,
+        .sigtrap = 1,
+        .sig_data = WNDL_RT_PERF_MARK,
+        .remove_on_exec = 1,
+        .inherit = 1,
+        .inherit_thread = 1,
+        .exclude_kernel = !kernel,
+        .exclude_hv = 1,
+    };
+    const long a[] = {(long)&attr, 0, -1, -1};
+    return wndl_raw6(SYS_perf_event_open, a, PERF_FLAG_FD_CLOEXEC, 0);
+}
+
+/* Without ticks a thread is sampled all the same. */
+bool wndl_rt_perf_add_thread(struct wndl_rt_thread *t)
+{
+    uint64_t every = wndl_rt.interval > SHORTEST ? wndl_rt.interval : SHORTEST;
+    if (wndl_rt.with_ticks)
+        (void)wndl_rt_timer_start(t, WNDL_RT_TIMER_TICK, every, every);
+    return true;
+}
+
+/* A timer that could not be made is not asked for at each sample. */
+static void add_found_thread(struct wndl_rt_thread *t)
+{
+    if (wndl_rt.with_ticks && t->tick < 0 && t->looks == 1)
+        (void)wndl_rt_perf_add_thread(t);
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What is in no sample yet. */
+static uint64_t open_time(const struct wndl_rt_look *look)
+{
+    return look->thread->debt + look->cpu - look->thread->last_cpu;
+}
+
+void wndl_rt_perf_on_event(struct wndl_rt_look *look)
+{
+    struct wndl_rt_thread *t = look->thread;
+    uint64_t open = open_time(look);
+    uint64_t taken =
+        wndl_rt.with_ticks ? smaller(open, wndl_rt.interval) : open;
+    add_found_thread(t);
+    t->perf_cpu = look->cpu;
+    if (wndl_rt_look_record(look, taken))
+        t->debt = open - taken;
+}
+
+static uint64_t count_faults(void)
+{
+    struct rusage usage = {0};
+    if (!wndl_rt_is_careful())
+        (void)wndl_raw3(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0);
+    return (uint64_t)usage.ru_minflt;
+}
+
+/* Page faults leave no trace in the context, but they are counted. */
+static bool is_by_faults(const struct wndl_rt_thread *t, uint64_t ns)
+{
+    return ns > MUCH || (ns > SOME_FAULTS &&
+                            (count_faults() - t->faults) * FAULT_AT_MOST > ns);
+}
+
+void wndl_rt_perf_on_tick(struct wndl_rt_look *look)
+{
+    struct wndl_rt_thread *t = look->thread;
+    uint64_t open = open_time(look);
+    uint64_t left = smaller(wndl_rt.interval, look->cpu - t->perf_cpu);
+    if (open <= left + wndl_rt.interval / NOTHING ||
+        (!wndl_rt_restart_is_behind_call(look->context) &&
+            !is_by_faults(t, open - left)) ||
+        !wndl_rt_look_record(look, open - left))
+        return;
+    t->debt = left;
+    t->faults = count_faults();
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * TICK: a timer on each thread's CPU clock. It is looked at when the kernel's
+ * timer ticks, so it comes no more often than that.
+ */
+#include "rt/core/rt.h"
+#include "rt/sample/discover.h"
+#include "rt/sample/engine.h"
+
+void wndl_rt_tick_on_tick(struct wndl_rt_look *look, uint64_t overruns)
+{
+    if (overruns != 0)
+        wndl_rt_lose(WNDL_LOSS_OVERRUN, overruns);
+    (void)wndl_rt_look_record(look, look->cpu - look->thread->last_cpu);
+    wndl_rt_discover(look, wndl_rt_tick_add_thread);
+}
+
+bool wndl_rt_tick_add_thread(struct wndl_rt_thread *t)
+{
+    return wndl_rt_timer_start(
+        t, WNDL_RT_TIMER_TICK, wndl_rt.interval, wndl_rt.interval);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * TIMER: a timer on CLOCK_MONOTONIC for each thread. It interrupts blocked
+ * calls, which are made to go on, and is then parked: a timer on the thread's
+ * CPU clock, which cannot fire before the thread runs again, takes its place
+ * until then. So a call is interrupted once, and an idle thread costs nothing.
+ */
+#include "os/raw.h"
+#include "rt/arch/arch.h"
+#include "rt/core/rt.h"
+#include "rt/sample/discover.h"
+#include "rt/sample/engine.h"
+#include "rt/sample/restart.h"
+
+enum {
+    AT_NEXT_TICK = 1,
+    LATER = 20000000,   /* CPU ns, where there is nothing to be sampled */
+    STANDING_STILL = 8, /* used less of an interval than one part in so many */
+    SHARE = 4,          /* times what a look takes, at least, between two */
+    OUT_OF_STEP = 997   /* one part in so many of an interval */
+};
+
+/*
+ * The kernel's tick takes what it finds at work for all that there was since
+ * the last one. Were the timer in step with it, that could be always us.
+ */
+static uint64_t every(void)
+{
+    return wndl_rt.interval + wndl_rt.interval / OUT_OF_STEP;
+}
+
+static bool start_wall(struct wndl_rt_thread *t)
+{
+    return wndl_rt_timer_start(t, WNDL_RT_TIMER_WALL, every(), every());
+}
+
+static bool park(struct wndl_rt_thread *t, uint64_t until)
+{
+    if (!wndl_rt_timer_start(t, WNDL_RT_TIMER_TICK, until, 0))
+        return false;
+    wndl_rt_timer_stop(t, WNDL_RT_TIMER_WALL);
+    return true;
+}
+
+bool wndl_rt_timer_add_thread(struct wndl_rt_thread *t)
+{
+    return t->left_out ? park(t, LATER) : start_wall(t);
+}
+
+void wndl_rt_timer_park(uint32_t slot)
+{
+    struct wndl_rt_thread *t = wndl_rt_thread_at(slot);
+    uint64_t mask = WNDL_RT_ALL_SIGNALS;
+    (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, (long)&mask,
+        WNDL_ARCH_SIGSET_BYTES);
+    if (t != NULL)
+        (void)park(t, AT_NEXT_TICK);
+    (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
+        WNDL_ARCH_SIGSET_BYTES);
+}
+
+static void remember(
+    const struct wndl_rt_look *look, enum wndl_rt_looking looking)
+{
+    if (looking == WNDL_RT_LOOK_NEVER)
+        return;
+    wndl_rt_discover(look, wndl_rt_timer_add_thread);
+    look->thread->look_time = look->now;
+    look->thread->look_cpu = look->cpu;
+}
+
+/* The timer was started in this look: its signal comes in `first` ns. */
+static void expect(const struct wndl_rt_look *look, uint64_t first)
+{
+    uint64_t took = wndl_raw_clock_ns(CLOCK_MONOTONIC) - look->now;
+    look->thread->next_signal = took + first;
+}
+
+/*
+ * A call cannot have begun before the timer's signal was due, which would have
+ * come earlier, nor have used the CPU. Only what is beyond that is known to
+ * have been waited.
+ */
+static uint64_t waited(const struct wndl_rt_look *look)
+{
+    const struct wndl_rt_thread *t = look->thread;
+    uint64_t passed = look->now - t->look_time;
+    uint64_t used = look->cpu - t->look_cpu + t->next_signal;
+    return t->look_time != 0 && passed > used ? passed - used : 0;
+}
+
+/*
+ * A thread that lost the CPU to another one has stood still, too: it takes
+ * two looks to tell.
+ */
+static bool stands_still(const struct wndl_rt_look *look)
+{
+    struct wndl_rt_thread *t = look->thread;
+    bool before = t->stood_still;
+    t->stood_still =
+        look->cpu - t->look_cpu < wndl_rt.interval / STANDING_STILL;
+    return before && t->stood_still;
+}
+
+/* Whether the thread was blocked, as far as one can tell. */
+static bool is_blocked(const struct wndl_rt_look *look, bool interrupted)
+{
+    bool still = stands_still(look);
+    return interrupted || still || wndl_rt_restart_is_at_call(look->context);
+}
+
+/*
+ * A thread that shares the CPU is looked at too often: there, half an
+ * interval of CPU time makes a sample.
+ */
+static bool is_too_often(const struct wndl_rt_look *look)
+{
+    const struct wndl_rt_thread *t = look->thread;
+    uint64_t used = look->cpu - t->look_cpu;
+    uint64_t without = look->now - t->look_time - used;
+    return look->cpu - t->last_cpu < wndl_rt.interval / 2 &&
+           t->look_time != 0 && without > wndl_rt.interval / 4;
+}
+
+/*
+ * Where a look takes as long as an interval, as in an emulator that goes step
+ * by step, the next signal would come before the program has gone on.
+ */
+static void leave_time(const struct wndl_rt_look *look)
+{
+    uint64_t took = wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - look->cpu;
+    if (took <= wndl_rt.interval / 2)
+        return;
+    uint64_t first = every() + SHARE * took;
+    (void)wndl_rt_timer_start(look->thread, WNDL_RT_TIMER_WALL, first, every());
+    expect(look, first);
+}
+
+static void sample(const struct wndl_rt_look *look)
+{
+    struct wndl_rt_thread *t = look->thread;
+    if (!wndl_rt_look_record(look, look->cpu - t->last_cpu))
+        (void)park(t, LATER);
+    else
+        leave_time(look);
+}
+
+void wndl_rt_timer_on_wall(struct wndl_rt_look *look)
+{
+    struct wndl_rt_thread *t = look->thread;
+    bool is_ours = !wndl_arch_came_back(look->context);
+    bool interrupted = is_ours && wndl_rt_restart_is_due(look->context);
+    bool cut_short = is_ours && wndl_rt_restart_transfer(look->context);
+    enum wndl_rt_looking looking = wndl_rt_look_begin(look);
+    if (interrupted)
+        wndl_rt_engine_go_on(
+            look, looking == WNDL_RT_LOOK_HERE ? waited(look) : 0);
+    t->next_signal = every();
+    if (looking == WNDL_RT_LOOK_NEVER)
+        wndl_rt_timer_stop(t, WNDL_RT_TIMER_WALL);
+    else if (looking == WNDL_RT_LOOK_AWAY)
+        (void)park(t, LATER);
+    else if (is_blocked(look, interrupted || cut_short))
+        (void)park(t, AT_NEXT_TICK);
+    else if (!t->stood_still && !is_too_often(look))
+        sample(look);
+    if (!interrupted)
+        wndl_rt_restart_yield(look->context);
+    remember(look, looking);
+}
+
+void wndl_rt_timer_on_tick(struct wndl_rt_look *look)
+{
+    struct wndl_rt_thread *t = look->thread;
+    enum wndl_rt_looking looking = wndl_rt_look_begin(look);
+    if (looking == WNDL_RT_LOOK_AWAY)
+        (void)park(t, LATER);
+    if (looking == WNDL_RT_LOOK_HERE) {
+        t->stood_still = false;
+        if (!start_wall(t))
+            (void)park(t, AT_NEXT_TICK);
+        expect(look, every());
+        sample(look);
+    }
+    remember(look, looking);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/sample/sample.h"
+
+#include "os/raw.h"
+#include "rec/filter.h"
+#include "rt/arch/own_stack.h"
+#include "rt/core/rt.h"
+#include "rt/walk/jit_lists.h"
+#include "rt/walk/jit_registry.h"
+
+#include <string.h>
+#include <sys/prctl.h>
+
+enum { NAME_EVERY = 64 };
+
+/* What was learnt before a fork or an unloading is void. */
+static void catch_up(struct wndl_rt_thread *t)
+{
+    uint32_t age =
+        atomic_load_explicit(&wndl_rt.rules_age, memory_order_acquire);
+    if (t->rules_age == age)
+        return;
+    t->rules_age = age;
+    memset(&t->known, 0, sizeof t->known);
+    t->known.epoch = atomic_load_explicit(&wndl_rt.epoch, memory_order_relaxed);
+    wndl_resume_forget(t->walks);
+}
+
+static bool put(const struct wndl_rt_thread *t, const struct wndl_event *event)
+{
+    uint8_t bytes[WNDL_EVENT_MAX];
+    size_t size = wndl_event_put(bytes, event);
+    return wndl_ring_put(&wndl_rt.shm->rings[t->slot], bytes, size);
+}
+
+static bool announce(struct wndl_rt_thread *t, uint64_t now)
+{
+    const struct wndl_event event = {
+        .kind = WNDL_EVENT_THREAD,
+        .tid = (uint32_t)t->tid,
+        .time = now,
+    };
+    if (!t->announced && put(t, &event)) {
+        t->announced = true;
+        t->last_time = now;
+    }
+    return t->announced;
+}
+
+/* Names change; who is left out goes by the name. */
+static void look_at_name(struct wndl_rt_thread *t)
+{
+    char name[WNDL_EVENT_NAME_MAX] = {0};
+    if (wndl_rt_is_careful() ||
+        wndl_raw3(SYS_prctl, PR_GET_NAME, (long)name, 0) != 0)
+        return;
+    const struct wndl_filter_thread whom = {wndl_rt.pid, t->tid, name};
+    t->left_out = !wndl_filter_has(wndl_rt.threads, &whom);
+    if (memcmp(name, t->name, sizeof name) == 0)
+        return;
+    memcpy(t->name, name, sizeof name);
+    t->named = false;
+}
+
+static void tell_name(struct wndl_rt_thread *t, uint64_t now)
+{
+    if (t->named)
+        return;
+    struct wndl_event event = {.kind = WNDL_EVENT_NAME, .time = now};
+    memcpy(event.name, t->name, sizeof event.name);
+    t->named = put(t, &event);
+}
+
+/*
+ * Often while the thread is young: names are set soon after birth. TIMER does
+ * not look often at what is left out.
+ */
+static bool is_time_for_name(const struct wndl_rt_thread *t)
+{
+    if (t->left_out && wndl_rt.engine == WNDL_ENGINE_TIMER)
+        return true;
+    return t->looks % NAME_EVERY == 0 || (t->looks & (t->looks - 1)) == 0;
+}
+
+static uint64_t scanned_frames(const struct wndl_walk *walk)
+{
+    uint64_t count = 0;
+    if ((walk->method & WNDL_WALK_SCAN) == 0)
+        return 0;
+    for (size_t i = 0; i < walk->count; i++)
+        count += walk->frames[i].how == WNDL_HOW_SCAN;
+    return count;
+}
+
+static void count_frames(const struct wndl_resumed *stack)
+{
+    const struct wndl_walk *walk = &stack->walk;
+    _Atomic uint64_t *by = wndl_rt.shm->frames_by;
+    if (walk->count == 0)
+        return;
+    uint64_t scanned = scanned_frames(walk);
+    uint64_t by_cfi = walk->count - 1 - walk->fp_frames - scanned;
+    atomic_fetch_add_explicit(&by[WNDL_HOW_CONTEXT], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&by[WNDL_HOW_CFI], by_cfi, memory_order_relaxed);
+    if (walk->fp_frames != 0)
+        atomic_fetch_add_explicit(
+            &by[WNDL_HOW_FP], walk->fp_frames, memory_order_relaxed);
+    if (scanned != 0)
+        atomic_fetch_add_explicit(
+            &by[WNDL_HOW_SCAN], scanned, memory_order_relaxed);
+    if (stack->resumed != 0)
+        atomic_fetch_add_explicit(
+            &by[WNDL_FRAMES_RESUMED], stack->resumed, memory_order_relaxed);
+}
+
+/* Walks and writes the event. Returns 0, or why there is none. */
+static enum wndl_loss record(
+    const struct wndl_rt_look *look, struct wndl_event *event)
+{
+    struct wndl_rt_thread *t = look->thread;
+    struct wndl_regs regs;
+    struct wndl_stack_range stacks[WNDL_RT_STACKS_GIVEN];
+    wndl_regs_from_context(&regs, look->context);
+    wndl_rt_listen(look->now);
+    size_t count = wndl_rt_stacks_around(&t->stacks, regs.sp,
+        (struct wndl_bytes){t->scratch, sizeof t->scratch}, stacks);
+    if (count == 0)
+        return WNDL_LOSS_NO_STACK;
+    struct wndl_resumed stack = {
+        .walk.method = wndl_rt_walk_method(wndl_rt.unwind),
+        .walk.jit = wndl_rt_frames_registry(),
+    };
+    wndl_unwind_resume(t->walks, &regs, stacks, count, &stack);
+    count_frames(&stack);
+    event->end = (uint8_t)stack.walk.end;
+    enum wndl_loss loss = wndl_rt_tree_add(&t->known, &stack, &event->node);
+    if (loss == 0 && !put(t, event))
+        loss = WNDL_LOSS_RING_FULL;
+    return loss;
+}
+
+__asm__(WNDL_RT_CALL_ON);
+
+/* A call of record(), to be made on another stack. */
+struct recording {
+    const struct wndl_rt_look *look;
+    struct wndl_event *event;
+    enum wndl_loss loss;
+};
+
+static void record_there(void *recording)
+{
+    struct recording *r = recording;
+    r->loss = record(r->look, r->event);
+}
+
+/* In a sandbox there may be signals that cannot be blocked. */
+static enum wndl_loss record_on_own_stack(
+    const struct wndl_rt_look *look, struct wndl_event *event)
+{
+    struct recording r = {.look = look, .event = event};
+    if (wndl_rt_is_careful())
+        return record(look, event);
+    wndl_rt_call_on(look->thread->stack + WNDL_RT_OWN_STACK, record_there, &r);
+    return r.loss;
+}
+
+bool wndl_rt_look_record(const struct wndl_rt_look *look, uint64_t cpu)
+{
+    struct wndl_rt_thread *t = look->thread;
+    struct wndl_event event = {
+        .kind = WNDL_EVENT_SAMPLE,
+        .time = look->now - t->last_time,
+        .cpu = cpu,
+    };
+    enum wndl_loss loss = record_on_own_stack(look, &event);
+    if (loss == 0) {
+        t->last_time = look->now;
+        t->last_cpu = look->cpu;
+        return true;
+    }
+    if (loss == WNDL_LOSS_RING_FULL)
+        wndl_rt_lose_to_full_ring();
+    else
+        wndl_rt_lose(loss, 1);
+    return false;
+}
+
+static void forget_time(struct wndl_rt_thread *t, uint64_t cpu)
+{
+    t->last_cpu = cpu;
+    t->perf_cpu = cpu;
+    t->debt = 0;
+}
+
+/* What is used of the CPU during a pause is in no sample. */
+static bool is_paused(struct wndl_rt_thread *t, uint64_t cpu)
+{
+    uint32_t pauses = wndl_rt_pauses();
+    bool changed = t->pauses != pauses;
+    if (changed)
+        forget_time(t, cpu);
+    t->pauses = pauses;
+    return changed || pauses % 2 != 0;
+}
+
+/*
+ * A thread whose CPU clock went back is another one that was given the same
+ * id.
+ */
+enum wndl_rt_looking wndl_rt_look_begin(struct wndl_rt_look *look)
+{
+    struct wndl_rt_thread *t = look->thread;
+    if (atomic_load_explicit(&wndl_rt.shm->stop, memory_order_relaxed) != 0)
+        return WNDL_RT_LOOK_NEVER;
+    look->cpu = wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    look->now = wndl_raw_clock_ns(CLOCK_MONOTONIC);
+    if (look->cpu < t->last_cpu)
+        wndl_rt_thread_renew(t);
+    if (is_paused(t, look->cpu))
+        return WNDL_RT_LOOK_AWAY;
+    catch_up(t);
+    t->looks++;
+    if (is_time_for_name(t))
+        look_at_name(t);
+    if (t->left_out) {
+        forget_time(t, look->cpu);
+        return WNDL_RT_LOOK_AWAY;
+    }
+    if (!announce(t, look->now)) {
+        wndl_rt_lose_to_full_ring();
+        return WNDL_RT_LOOK_AWAY;
+    }
+    tell_name(t, look->now);
+    return WNDL_RT_LOOK_HERE;
+}
+
+void wndl_rt_say_begin(struct wndl_rt_thread *t)
+{
+    uint64_t now = wndl_raw_clock_ns(CLOCK_MONOTONIC);
+    look_at_name(t);
+    if (!t->left_out && announce(t, now))
+        tell_name(t, now);
+}
+
+bool wndl_rt_say(struct wndl_rt_thread *t, const struct wndl_event *event)
+{
+    if (!t->announced)
+        wndl_rt_say_begin(t);
+    return t->left_out || (t->announced && put(t, event));
+}
+
+static void put_end(const struct wndl_rt_thread *t, uint64_t cpu)
+{
+    const struct wndl_event event = {
+        .kind = WNDL_EVENT_END,
+        .time = wndl_raw_clock_ns(CLOCK_MONOTONIC),
+        .cpu = cpu,
+    };
+    if (t->announced)
+        (void)put(t, &event);
+}
+
+/* Those that live for a moment say all there is to say at their end. */
+void wndl_rt_say_own_end(struct wndl_rt_thread *t)
+{
+    uint64_t cpu = wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (cpu < t->last_cpu || atomic_load(&wndl_rt.shm->stop) != 0)
+        return;
+    bool paused = is_paused(t, cpu);
+    look_at_name(t);
+    if (t->left_out)
+        return;
+    uint64_t now = wndl_raw_clock_ns(CLOCK_MONOTONIC);
+    if (announce(t, now))
+        tell_name(t, now);
+    put_end(t, paused ? 0 : cpu - t->last_cpu + t->debt);
+}
+
+void wndl_rt_say_end(struct wndl_rt_thread *t)
+{
+    put_end(t, 0);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/sample/threads.h"
+
+#include "os/raw.h"
+#include "rt/arch/own_stack.h"
+#include "rt/core/rt.h"
+#include "rt/sample/sample.h"
+#include "rt/sample/timer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    ROWS = 2 * WNDL_SHM_THREADS, /* a power of two: probes stay short */
+    GONE = -1,
+    FIRST_LIMIT = 64,
+    ALIGNMENT = 64,
+    FULL_RING = WNDL_RING_BYTES / 2,
+    TRIES = 16,
+};
+
+/*
+ * Which slot a thread has. `tid` is 0 when the row was never used and GONE
+ * when its thread has ended; a probe for a tid starts at tid modulo the table
+ * and ends at a 0. A row's slot is read by its own thread, and by the sweep
+ * once that has ended.
+ */
+static struct {
+    _Atomic int tid;
+    uint32_t slot;
+} rows[ROWS];
+
+/*
+ * Slot i serves ring i. Memory stays with its slot. Free slots are a stack,
+ * linked by index + 1.
+ */
+static struct {
+    struct wndl_rt_thread *memory;
+    _Atomic uint32_t next;
+} slots[WNDL_SHM_THREADS];
+
+static __thread struct wndl_rt_thread *self;
+
+static _Atomic uint64_t top;   /* index + 1, and a count of changes above */
+static _Atomic uint32_t fresh; /* slots from here on were never used */
+static _Atomic uint32_t used;
+static _Atomic uint32_t limit = FIRST_LIMIT; /* of `used`, before a sweep */
+
+static void push_free(uint32_t slot)
+{
+    uint64_t old = atomic_load(&top);
+    uint64_t new;
+    do {
+        atomic_store(&slots[slot].next, (uint32_t)old);
+        new = ((old >> 32) + 1) << 32 | (slot + 1);
+    } while (!atomic_compare_exchange_weak(&top, &old, new));
+}
+
+/* WNDL_SHM_THREADS for none. */
+static uint32_t pop_free(void)
+{
+    uint64_t old = atomic_load(&top);
+    uint64_t new;
+    do {
+        if ((uint32_t)old == 0)
+            return WNDL_SHM_THREADS;
+        uint32_t next = atomic_load(&slots[(uint32_t)old - 1].next);
+        new = ((old >> 32) + 1) << 32 | next;
+    } while (!atomic_compare_exchange_weak(&top, &old, new));
+    return (uint32_t)old - 1;
+}
+
+static bool has_room(uint32_t slot)
+{
+    const struct wndl_ring *ring = &wndl_rt.shm->rings[slot];
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    return head - tail < FULL_RING;
+}
+
+static uint32_t take_fresh(void)
+{
+    uint32_t slot = atomic_load(&fresh);
+    while (slot < WNDL_SHM_THREADS &&
+           !atomic_compare_exchange_weak(&fresh, &slot, slot + 1))
+        ;
+    return slot;
+}
+
+/*
+ * One whose ring is about to be full of what ended threads left there is
+ * passed over while there are others.
+ */
+static uint32_t take_slot(void)
+{
+    uint32_t full[TRIES];
+    uint32_t count = 0;
+    uint32_t slot = pop_free();
+    while (slot != WNDL_SHM_THREADS && !has_room(slot) && count < TRIES) {
+        full[count++] = slot;
+        slot = pop_free();
+    }
+    if (slot == WNDL_SHM_THREADS)
+        slot = take_fresh();
+    if (slot == WNDL_SHM_THREADS && count > 0)
+        slot = full[--count];
+    while (count > 0)
+        push_free(full[--count]);
+    return slot;
+}
+
+static uint32_t first_row(int tid)
+{
+    return (uint32_t)tid % ROWS;
+}
+
+/* The row of `tid`, or ROWS. */
+static uint32_t find_row(int tid)
+{
+    uint32_t i = first_row(tid);
+    for (uint32_t n = 0; n < ROWS; n++) {
+        int here = atomic_load_explicit(&rows[i].tid, memory_order_relaxed);
+        if (here == tid)
+            return i;
+        if (here == 0)
+            return ROWS;
+        i = (i + 1) % ROWS;
+    }
+    return ROWS;
+}
+
+/* There are more rows than slots: one is free. */
+static void add_row(int tid, uint32_t slot)
+{
+    for (uint32_t i = first_row(tid);; i = (i + 1) % ROWS) {
+        int here = atomic_load_explicit(&rows[i].tid, memory_order_relaxed);
+        if (here <= 0 &&
+            atomic_compare_exchange_strong(&rows[i].tid, &here, tid)) {
+            rows[i].slot = slot;
+            return;
+        }
+    }
+}
+
+static void free_slot(uint32_t slot)
+{
+    atomic_fetch_sub(&used, 1);
+    push_free(slot);
+}
+
+/* They have ended without a word. */
+void wndl_rt_threads_sweep(void)
+{
+    for (uint32_t i = 0; i < ROWS; i++) {
+        int tid = atomic_load_explicit(&rows[i].tid, memory_order_acquire);
+        if (tid <= 0 || wndl_raw3(SYS_tgkill, wndl_rt.pid, tid, 0) != -ESRCH)
+            continue;
+        uint32_t slot = rows[i].slot;
+        if (!atomic_compare_exchange_strong(&rows[i].tid, &tid, GONE))
+            continue;
+        wndl_rt_timers_drop(slots[slot].memory);
+        wndl_rt_say_end(slots[slot].memory);
+        free_slot(slot);
+    }
+    uint32_t next = 2 * atomic_load(&used);
+    if (next < FIRST_LIMIT)
+        next = FIRST_LIMIT;
+    atomic_store(&limit, next < WNDL_SHM_THREADS ? next : WNDL_SHM_THREADS);
+}
+
+static size_t aligned(size_t size)
+{
+    return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
+uint8_t *wndl_rt_map_undumped(size_t size)
+{
+    uint8_t *memory = wndl_raw_map(
+        size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    if (memory != NULL && !wndl_rt_is_careful())
+        (void)wndl_raw3(SYS_madvise, (long)memory, (long)size, MADV_DONTDUMP);
+    return memory;
+}
+
+struct wndl_unwinder *wndl_rt_unwinder(void)
+{
+    struct wndl_unwinder *there = atomic_load(&wndl_rt.unwinder);
+    if (there != NULL)
+        return there;
+    void *memory = wndl_rt_map_undumped(wndl_unwinder_size());
+    if (memory == NULL)
+        return NULL;
+    struct wndl_unwinder *made = wndl_unwinder_init(memory);
+    if (atomic_compare_exchange_strong(&wndl_rt.unwinder, &there, made))
+        return made;
+    wndl_raw_unmap(memory, wndl_unwinder_size());
+    return there;
+}
+
+void wndl_rt_threads_forget_code(void)
+{
+    struct wndl_unwinder *there = atomic_load(&wndl_rt.unwinder);
+    if (there != NULL)
+        wndl_unwinder_flush(there);
+    atomic_fetch_add(&wndl_rt.rules_age, 1);
+}
+
+static struct wndl_rt_thread *map_memory(uint32_t slot)
+{
+    struct wndl_rt_thread *t;
+    size_t own = aligned(sizeof *t);
+    size_t walks = aligned(wndl_resume_size(wndl_rt.max_frames));
+    struct wndl_unwinder *rules = wndl_rt_unwinder();
+    uint8_t *memory =
+        rules == NULL ? NULL
+                      : wndl_rt_map_undumped(own + walks + WNDL_RT_OWN_STACK);
+    if (memory == NULL)
+        return NULL;
+    t = (struct wndl_rt_thread *)(void *)memory;
+    t->slot = slot;
+    t->walks = wndl_resume_init(memory + own, wndl_rt.max_frames, rules);
+    t->stack = memory + own + walks;
+    slots[slot].memory = t;
+    return t;
+}
+
+void wndl_rt_thread_renew(struct wndl_rt_thread *t)
+{
+    atomic_fetch_or_explicit(&wndl_rt.shm->ring_used[t->slot / 64],
+        UINT64_C(1) << t->slot % 64, memory_order_relaxed);
+    t->pauses = wndl_rt_pauses();
+    t->looks = 0;
+    wndl_resume_forget(t->walks);
+    t->announced = false;
+    t->left_out = false;
+    t->named = true; /* of nothing to tell */
+    t->stood_still = false;
+    t->last_cpu = 0;
+    t->look_time = 0;
+    t->look_cpu = 0;
+    t->perf_cpu = 0;
+    t->debt = 0;
+    t->faults = 0;
+    memset(t->name, 0, sizeof t->name);
+    memset(&t->stacks, 0, sizeof t->stacks);
+}
+
+static struct wndl_rt_thread *make(int tid)
+{
+    if (atomic_load(&used) >= atomic_load(&limit))
+        wndl_rt_threads_sweep();
+    uint32_t slot = take_slot();
+    if (slot == WNDL_SHM_THREADS)
+        return NULL;
+    atomic_fetch_add(&used, 1);
+    struct wndl_rt_thread *t = slots[slot].memory;
+    if (t == NULL)
+        t = map_memory(slot);
+    if (t == NULL) {
+        free_slot(slot);
+        return NULL;
+    }
+    t->tid = tid;
+    t->timer = -1;
+    t->tick = -1;
+    wndl_rt_thread_renew(t);
+    add_row(tid, slot);
+    return t;
+}
+
+struct wndl_rt_thread *wndl_rt_thread_adopt(int tid)
+{
+    return make(tid);
+}
+
+uint32_t wndl_rt_threads_known(void)
+{
+    return atomic_load(&used);
+}
+
+struct wndl_rt_thread *wndl_rt_thread_find(int tid)
+{
+    uint32_t row = find_row(tid);
+    return row == ROWS ? NULL : slots[rows[row].slot].memory;
+}
+
+struct wndl_rt_thread *wndl_rt_thread_of(int tid)
+{
+    struct wndl_rt_thread *t = wndl_rt_thread_find(tid);
+    return t != NULL ? t : make(tid);
+}
+
+void wndl_rt_thread_begin(struct wndl_rt_thread *t)
+{
+    self = t;
+}
+
+struct wndl_rt_thread *wndl_rt_thread_self(void)
+{
+    return self;
+}
+
+struct wndl_rt_thread *wndl_rt_thread_at(uint32_t slot)
+{
+    return slot < WNDL_SHM_THREADS ? slots[slot].memory : NULL;
+}
+
+void wndl_rt_thread_free(struct wndl_rt_thread *t)
+{
+    uint32_t row = find_row(t->tid);
+    if (row == ROWS)
+        return;
+    atomic_store(&rows[row].tid, GONE);
+    self = NULL;
+    free_slot(t->slot);
+}
+
+/* Timers do not pass a fork. */
+void wndl_rt_threads_forget(void)
+{
+    for (uint32_t i = 0; i < ROWS; i++)
+        atomic_store_explicit(&rows[i].tid, 0, memory_order_relaxed);
+    self = NULL;
+    atomic_store(&top, 0);
+    atomic_store(&fresh, 0);
+    atomic_store(&used, 0);
+    atomic_store(&limit, FIRST_LIMIT);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/start/eligibility.h"
+
+#include "os/dlfind.h"
+#include "os/emulator.h"
+#include "os/raw.h"
+#include "rt/arch/arch.h"
+#include "rt/core/child.h"
+#include "rt/core/environment.h"
+#include "rt/core/rt.h"
+
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+/* Valgrind preloads libraries of its own. */
+bool wndl_rt_is_emulated(char *const environment[])
+{
+    static const char name[] = "/vgpreload_core";
+    const char *preload = wndl_rt_variable(environment, "LD_PRELOAD=");
+    for (; preload != NULL && *preload != '\0'; preload++) {
+        size_t at = 0;
+        while (name[at] != '\0' && preload[at] == name[at])
+            at++;
+        if (name[at] == '\0')
+            return true;
+    }
+    return false;
+}
+
+bool wndl_rt_is_emulator(void)
+{
+    const char *path = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+    return path != NULL && wndl_emulator_has_name(path);
+}
+
+/*
+ * Go's linker leaves its build id in a note. Its runtime asks the kernel for
+ * each signal, and takes one that it did not expect for the end.
+ */
+enum wndl_refusal wndl_rt_refuse_executable(void)
+{
+    struct wndl_dlmodule executable;
+    bool go = wndl_dlfind(getauxval(AT_ENTRY), &executable) &&
+              wndl_rt_module_is_go(&executable);
+    return go ? WNDL_REFUSAL_GO : WNDL_REFUSAL_NONE;
+}
+
+bool wndl_rt_has_address_space(void)
+{
+    size_t size = 2 * wndl_shm_size(WNDL_SHM_NODES);
+    void *probe = wndl_raw_map(
+        size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    if (probe == NULL)
+        return false;
+    wndl_raw_unmap(probe, size);
+    return true;
+}
+
+/* What the talk needs, and what recording needs, all to no effect. */
+static void try_talk(void)
+{
+    int fd =
+        (int)wndl_raw3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        wndl_rt_child_exit(1);
+    wndl_raw_close(fd);
+    (void)wndl_raw3(SYS_fcntl, -1, 0, 0);
+    (void)wndl_raw4(SYS_openat, -1, (long)"", 0, 0);
+    (void)wndl_raw4(SYS_setsockopt, -1, 0, 0, 0);
+    (void)wndl_raw4(SYS_getsockopt, -1, 0, 0, 0);
+    (void)wndl_raw3(SYS_connect, -1, 0, 0);
+    (void)wndl_raw3(SYS_sendmsg, -1, 0, 0);
+    (void)wndl_raw3(SYS_recvmsg, -1, 0, 0);
+    (void)wndl_raw4(SYS_prlimit64, 0, -1, 0, 0);
+}
+
+static void try_recording(void)
+{
+    static const long none[4];
+    (void)wndl_raw_getpid();
+    (void)wndl_raw_gettid();
+    (void)wndl_raw3(SYS_madvise, 0, 0, -1);
+    (void)wndl_raw4(SYS_rt_sigaction, -1, 0, 0, 0);
+    (void)wndl_raw3(SYS_clock_gettime, -1, 0, 0);
+    (void)wndl_raw3(SYS_tgkill, -1, -1, 0);
+    (void)wndl_raw3(SYS_timer_create, -1, 0, 0);
+    (void)wndl_raw4(SYS_timer_settime, -1, 0, 0, 0);
+    (void)wndl_raw3(SYS_timer_delete, -1, 0, 0);
+    (void)wndl_raw6(SYS_perf_event_open, none, 0, 0);
+    (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0);
+}
+
+/* How far the trial comes. */
+enum { MAY_TALK = 1, MAY_RECORD, MAY_MAKE_BARRIERS, MAY_LOCK };
+
+/* False: it is not known how it ended. */
+static bool try_in_child(volatile uint8_t *came)
+{
+    long child = wndl_rt_child_fork();
+    if (child == 0) {
+        uint64_t all = ~UINT64_C(0); /* no handler of the program's either */
+        (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, 0,
+            WNDL_ARCH_SIGSET_BYTES);
+        wndl_rt_child_leave_no_core();
+        try_talk();
+        *came = MAY_TALK;
+        try_recording();
+        *came = MAY_RECORD;
+        (void)wndl_raw3(SYS_membarrier, 0, 0, 0); /* a query */
+        *came = MAY_MAKE_BARRIERS;
+        (void)wndl_raw3(SYS_mlock, 0, 0, 0);
+        (void)wndl_raw3(SYS_munlock, 0, 0, 0);
+        *came = MAY_LOCK;
+        wndl_rt_child_exit(0);
+    }
+    return child >= 0 && wndl_rt_child_wait(child) >= 0;
+}
+
+/* A filter may answer a call with the end of the process. */
+enum wndl_refusal wndl_rt_refuse_sandbox(bool *talk)
+{
+    *talk = true;
+    long mode = wndl_raw3(SYS_prctl, PR_GET_SECCOMP, 0, 0);
+    if (mode == 0 || (mode < 0 && !wndl_rt_is_careful())) {
+        atomic_store(&wndl_rt.careful, false);
+        wndl_rt.with_barriers = mode == 0;
+        wndl_rt.with_locks = true;
+        return WNDL_REFUSAL_NONE;
+    }
+    uint8_t *shared =
+        wndl_raw_map(1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
+    if (shared == NULL)
+        return WNDL_REFUSAL_MEMORY;
+    bool harmless = try_in_child(shared) && *shared >= MAY_RECORD;
+    *talk = *shared >= MAY_TALK;
+    wndl_rt.with_barriers = harmless && *shared >= MAY_MAKE_BARRIERS;
+    wndl_rt.with_locks = harmless && *shared >= MAY_LOCK;
+    wndl_raw_unmap(shared, 1);
+    atomic_store(&wndl_rt.careful, !harmless);
+    return harmless ? WNDL_REFUSAL_NONE : WNDL_REFUSAL_SANDBOX;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the loader and fork() come in.
+ */
+#include "os/raw.h"
+#include "rt/core/environment.h"
+#include "rt/core/rt.h"
+#include "rt/heap/heap.h"
+#include "rt/sample/threads.h"
+#include "rt/start/eligibility.h"
+#include "rt/start/launch.h"
+#include "rt/walk/jit_lists.h"
+#include "rt/walk/jit_registry.h"
+#include "rt/walk/unwind_tables.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+enum { KERNEL_SIGSET_BYTES = 8 };
+
+/*
+ * What pthread_atfork() is made of in glibc. Both
+ * are weak: a program of another libc gets this object preloaded too, and is
+ * to run on, unrecorded.
+ */
+extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void),
+    void *) __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
+#pragma weak _dl_find_object
+
+static bool is_glibc(void)
+{
+    return __register_atfork != NULL && _dl_find_object != NULL;
+}
+
+/* Of the thread that forks, around fork(). */
+static __thread uint64_t mask_before;
+
+static uint64_t set_mask(uint64_t mask, int how)
+{
+    uint64_t before = 0;
+    (void)wndl_raw4(SYS_rt_sigprocmask, how, (long)&mask, (long)&before,
+        KERNEL_SIGSET_BYTES);
+    return before;
+}
+
+/* A timer's signal would send the parent back to the start of a long fork. */
+static void before_fork(void)
+{
+    mask_before =
+        set_mask(wndl_rt.signals & wndl_rt_signal_bit(SIGPROF), SIG_BLOCK);
+    wndl_rt_heap_before_fork();
+}
+
+static void after_fork_in_parent(void)
+{
+    wndl_rt_heap_after_fork_in_parent();
+    (void)set_mask(mask_before, SIG_SETMASK);
+}
+
+/*
+ * The block is the parent's. It is unmapped rather than left out of the fork,
+ * so that a child made behind fork()'s back still finds what it may touch.
+ * Our signals are ours also in a child that is not recorded.
+ */
+static void after_fork_in_child(void)
+{
+    (void)set_mask(WNDL_RT_ALL_SIGNALS, SIG_SETMASK);
+    wndl_rt_heap_after_fork_in_child();
+    if (wndl_rt.shm != NULL || wndl_rt.signals != 0) {
+        if (wndl_rt.shm != NULL)
+            wndl_raw_unmap(wndl_rt.shm, wndl_rt.shared_size);
+        wndl_rt.shm = NULL;
+        wndl_rt.pid = wndl_raw_getpid();
+        atomic_store(&wndl_rt.epoch, 0);
+        wndl_rt_frames_after_fork();
+        wndl_rt_listen_after_fork();
+        wndl_rt_threads_forget_code();
+        wndl_rt_threads_forget();
+        wndl_rt_signal_after_fork();
+        wndl_rt_start(WNDL_REFUSAL_NONE);
+        wndl_rt_frames_tell();
+    }
+    (void)set_mask(mask_before, SIG_SETMASK);
+}
+
+static enum wndl_refusal find_refusal(char **environment)
+{
+    if (!is_glibc())
+        return WNDL_REFUSAL_LIBC;
+    if (wndl_rt_is_emulated(environment))
+        return WNDL_REFUSAL_EMULATED;
+    return wndl_rt_refuse_executable();
+}
+
+static const char *find_session(char **environment)
+{
+    const char *session = wndl_rt_variable(environment, WNDL_SESSION_ENV "=");
+    if (session != NULL)
+        return wndl_rt_environment_join(session);
+    if (!is_glibc() || wndl_rt_is_emulated(environment))
+        return NULL;
+    return wndl_rt_launch(environment);
+}
+
+__attribute__((constructor)) static void start(
+    int count, char **arguments, char **environment)
+{
+    (void)count;
+    (void)arguments;
+    /* Another libc calls constructors without arguments. */
+    if (!is_glibc())
+        environment = environ;
+    else
+        (void)wndl_rt_real();
+    wndl_rt_environment_start(environment);
+    if (!wndl_rt_is_emulator())
+        wndl_rt.session = find_session(environment);
+    if (wndl_rt.session == NULL) {
+        wndl_rt_heap_settle();
+        return;
+    }
+    wndl_rt.vdso = getauxval(AT_SYSINFO_EHDR);
+    wndl_rt.pid = wndl_raw_getpid();
+    uint64_t mask = set_mask(WNDL_RT_ALL_SIGNALS, SIG_SETMASK);
+    wndl_rt_tables_start(environment);
+    wndl_rt_start(find_refusal(environment));
+    wndl_rt_heap_settle();
+    if (wndl_rt.shm != NULL)
+        (void)__register_atfork(before_fork, after_fork_in_parent,
+            after_fork_in_child, &__dso_handle);
+    wndl_rt_mask_remember(wndl_rt_signal_inherit(mask & wndl_rt.signals));
+    (void)set_mask(mask & ~wndl_rt.signals, SIG_SETMASK);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The talk with the collector, at the start of a process image. Whatever
+ * fails, the program runs on unrecorded.
+ */
+#include "os/raw.h"
+#include "rt/arch/arch.h"
+#include "rt/core/rt.h"
+#include "rt/heap/heap.h"
+#include "rt/start/eligibility.h"
+#include "rt/walk/unwind_tables.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+enum { PATIENCE_SECONDS = 10, STATUS_TEXT = 512 };
+
+static bool set_patience(int fd, int option)
+{
+    const struct timeval t = {.tv_sec = PATIENCE_SECONDS};
+    const long a[] = {fd, SOL_SOCKET, option, (long)&t};
+    return wndl_raw6(SYS_setsockopt, a, sizeof t, 0) == 0;
+}
+
+/* Returns the socket, or -errno. */
+static int connect_to(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t size = strlen(path);
+    if (size >= sizeof address.sun_path)
+        return -ENAMETOOLONG;
+    memcpy(address.sun_path, path, size);
+    int fd =
+        (int)wndl_raw3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return fd;
+    /* The time to send bounds connect() too. */
+    if (set_patience(fd, SO_SNDTIMEO) && set_patience(fd, SO_RCVTIMEO) &&
+        wndl_raw3(SYS_connect, fd, (long)&address, sizeof address) == 0)
+        return fd;
+    wndl_raw_close(fd);
+    return -ECONNREFUSED;
+}
+
+static bool has_free_descriptor(int fd)
+{
+    int other = (int)wndl_raw3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 0);
+    if (other >= 0)
+        wndl_raw_close(other);
+    return other >= 0;
+}
+
+/* False when the soft limit is the hard one. *before is what it was. */
+static bool raise_limit(struct rlimit64 *before)
+{
+    if (wndl_raw4(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)before) != 0 ||
+        before->rlim_cur >= before->rlim_max)
+        return false;
+    const struct rlimit64 most = {before->rlim_max, before->rlim_max};
+    return wndl_raw4(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)&most, 0) == 0;
+}
+
+/*
+ * A connection to the collector beside which one more descriptor is free:
+ * the soft limit on them may be raised until close_talk().
+ */
+struct talk {
+    int socket; /* or -errno */
+    bool cramped;
+    bool raised;
+    struct rlimit64 limit; /* if raised: as it was */
+};
+
+static struct talk open_talk(void)
+{
+    struct talk talk = {.socket = connect_to(wndl_rt.session)};
+    talk.cramped = talk.socket == -EMFILE ||
+                   (talk.socket >= 0 && !has_free_descriptor(talk.socket));
+    if (!talk.cramped || !raise_limit(&talk.limit))
+        return talk;
+    talk.raised = true;
+    if (talk.socket < 0)
+        talk.socket = connect_to(wndl_rt.session);
+    talk.cramped = talk.socket < 0 || !has_free_descriptor(talk.socket);
+    return talk;
+}
+
+static void close_talk(const struct talk *talk)
+{
+    if (talk->socket >= 0)
+        wndl_raw_close(talk->socket);
+    if (talk->raised)
+        (void)wndl_raw4(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)&talk->limit, 0);
+}
+
+/* Room for one descriptor beside a message. */
+union control {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+static bool send_with(int fd, const void *bytes, size_t size, int passed)
+{
+    union control control = {0};
+    struct iovec part = {(void *)bytes, size};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (passed >= 0) {
+        control.header.cmsg_len = CMSG_LEN(sizeof passed);
+        control.header.cmsg_level = SOL_SOCKET;
+        control.header.cmsg_type = SCM_RIGHTS;
+        memcpy(CMSG_DATA(&control.header), &passed, sizeof passed);
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control;
+    }
+    return wndl_raw3(SYS_sendmsg, fd, (long)&message, MSG_NOSIGNAL) ==
+           (long)size;
+}
+
+/* Fills `bytes`; the passed descriptor, or -1. */
+static int receive_with(int fd, void *bytes, size_t size)
+{
+    union control control = {0};
+    struct iovec part = {bytes, size};
+    struct msghdr message = {
+        .msg_iov = &part,
+        .msg_iovlen = 1,
+        .msg_control = &control,
+        .msg_controllen = sizeof control,
+    };
+    long got = wndl_raw3(SYS_recvmsg, fd, (long)&message, MSG_CMSG_CLOEXEC);
+    if (got < 0 || control.header.cmsg_len != CMSG_LEN(sizeof(int)) ||
+        control.header.cmsg_level != SOL_SOCKET ||
+        control.header.cmsg_type != SCM_RIGHTS)
+        return -1;
+    int passed;
+    memcpy(&passed, CMSG_DATA(&control.header), sizeof passed);
+    if (got == (long)size)
+        return passed;
+    wndl_raw_close(passed);
+    return -1;
+}
+
+/* Core dumps are the program's: the block stays out of them. */
+static bool map_block(int memfd, const struct wndl_go *go)
+{
+    size_t size = wndl_rt_heap_shared_size(go);
+    struct wndl_shm *shm =
+        wndl_raw_map(size, PROT_READ | PROT_WRITE, MAP_SHARED, memfd);
+    if (shm == NULL)
+        return false;
+    if (shm->magic != WNDL_SHM_MAGIC || shm->version != WNDL_SHM_VERSION) {
+        wndl_raw_unmap(shm, size);
+        return false;
+    }
+    (void)wndl_raw3(SYS_madvise, (long)shm, (long)size, MADV_DONTDUMP);
+    wndl_rt.shared_size = size;
+    atomic_store(&shm->held, atomic_load(&wndl_rt.held));
+    wndl_rt.tree = (struct wndl_stacktree *)(void *)shm->tree;
+    wndl_rt.shm = shm;
+    return true;
+}
+
+/* Having a block to write to, starts the engine and says which. */
+static void run_engine(int socket, const struct wndl_go *go)
+{
+    struct wndl_ready ready;
+    int event = wndl_rt_engine_start(go, &ready);
+    uint32_t epoch;
+    /* The collector is to look for what generates code in it. */
+    if (ready.engine != WNDL_ENGINE_NONE)
+        (void)wndl_rt_module_note(getauxval(AT_ENTRY), &epoch);
+    (void)send_with(socket, &ready, sizeof ready, event);
+    if (event >= 0)
+        wndl_raw_close(event);
+}
+
+/* proc_pid_status(5). Where it cannot be read nobody is said to trace. */
+static bool is_traced(void)
+{
+    static const char name[] = "\nTracerPid:\t";
+    char text[STATUS_TEXT];
+    int fd = wndl_raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    long size = wndl_raw_read(fd, text, sizeof text);
+    wndl_raw_close(fd);
+    for (long at = 0; at + (long)sizeof name <= size; at++) {
+        if (memcmp(text + at, name, sizeof name - 1) == 0)
+            return text[at + (long)sizeof name - 1] != '0';
+    }
+    return false;
+}
+
+static bool say_hello(int socket, enum wndl_refusal refusal, bool traced)
+{
+    const struct wndl_hello hello = {
+        .version = WNDL_SHM_VERSION,
+        .machine = WNDL_ARCH_MACHINE,
+        .refusal = refusal,
+        .traced = traced,
+    };
+    return send_with(socket, &hello, sizeof hello, -1);
+}
+
+/*
+ * The collector looks at blocked threads from outside. Yama (where there is
+ * none the call just fails) lets ancestors only, which it no longer is once
+ * the process has been orphaned.
+ */
+static void let_collector_look(int socket)
+{
+    struct ucred peer = {0};
+    int size = sizeof peer;
+    const long a[] = {socket, SOL_SOCKET, SO_PEERCRED, (long)&peer};
+    (void)wndl_raw6(SYS_getsockopt, a, (long)&size, 0);
+    wndl_rt.collector = peer.pid;
+    if (peer.pid > 0)
+        (void)wndl_raw3(SYS_prctl, PR_SET_PTRACER, peer.pid, 0);
+}
+
+/* A collector that was killed could not say that it stops. */
+void wndl_rt_lose_to_full_ring(void)
+{
+    wndl_rt_lose(WNDL_LOSS_RING_FULL, 1);
+    if (wndl_rt.collector > 0 && !wndl_rt_is_careful() &&
+        wndl_raw3(SYS_kill, wndl_rt.collector, 0, 0) == -ESRCH)
+        atomic_store(&wndl_rt.shm->stop, 1);
+}
+
+/* Returns a reason not to record that has come up on the way. */
+static enum wndl_refusal record(int socket)
+{
+    struct wndl_go go;
+    int memfd = receive_with(socket, &go, sizeof go);
+    if (memfd < 0)
+        return WNDL_REFUSAL_NONE;
+    bool known = go.version == WNDL_SHM_VERSION;
+    bool mapped = known && map_block(memfd, &go);
+    /* The engine may need the one descriptor that is free. */
+    wndl_raw_close(memfd);
+    if (mapped) {
+        let_collector_look(socket);
+        wndl_rt_tables_attach(wndl_rt.shm->tables);
+        run_engine(socket, &go);
+        wndl_rt_heap_start(&go);
+    }
+    return known && !mapped ? WNDL_REFUSAL_MEMORY : WNDL_REFUSAL_NONE;
+}
+
+/* Returns a reason not to record, to be told in a talk of its own. */
+static enum wndl_refusal ask(enum wndl_refusal refusal)
+{
+    bool traced = is_traced();
+    struct talk talk = open_talk();
+    if (refusal == WNDL_REFUSAL_NONE && talk.cramped)
+        refusal = WNDL_REFUSAL_DESCRIPTORS;
+    bool said = talk.socket >= 0 && say_hello(talk.socket, refusal, traced);
+    enum wndl_refusal late = WNDL_REFUSAL_NONE;
+    if (said && refusal == WNDL_REFUSAL_NONE)
+        late = record(talk.socket);
+    close_talk(&talk);
+    return late;
+}
+
+void wndl_rt_start(enum wndl_refusal refusal)
+{
+    bool talk = true;
+    if (refusal == WNDL_REFUSAL_NONE)
+        refusal = wndl_rt_refuse_sandbox(&talk);
+    if (refusal == WNDL_REFUSAL_NONE && !wndl_rt_has_address_space())
+        refusal = WNDL_REFUSAL_MEMORY;
+    enum wndl_refusal late = talk ? ask(refusal) : WNDL_REFUSAL_NONE;
+    if (late != WNDL_REFUSAL_NONE)
+        (void)ask(late);
+}

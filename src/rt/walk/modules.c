@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The list of modules in shared memory. Rows are only added; a module that
+ * was unloaded keeps its row, closed at the unload epoch it was last there.
+ */
+#include "os/dlfind.h"
+#include "os/maps.h"
+#include "os/raw.h"
+#include "rt/core/rt.h"
+#include "rt/sample/threads.h"
+#include "unwind/table/set.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+static bool live_row_covers(const struct wndl_shm_module *row, uint64_t address)
+{
+    return atomic_load_explicit(&row->ready, memory_order_acquire) != 0 &&
+           address >= row->start && address < row->end &&
+           atomic_load_explicit(&row->last_epoch, memory_order_relaxed) ==
+               WNDL_SHM_EPOCHS;
+}
+
+static uint32_t row_count(void)
+{
+    uint32_t count =
+        atomic_load_explicit(&wndl_rt.shm->module_count, memory_order_relaxed);
+    return count < WNDL_SHM_MODULES ? count : WNDL_SHM_MODULES;
+}
+
+static bool listed(uint64_t address, uint32_t *epoch)
+{
+    for (uint32_t i = row_count(); i-- > 0;) {
+        const struct wndl_shm_module *row = &wndl_rt.shm->modules[i];
+        if (!live_row_covers(row, address))
+            continue;
+        *epoch = row->first_epoch;
+        return true;
+    }
+    return false;
+}
+
+struct note {
+    const char *name;
+    uint32_t type;
+    struct wndl_bytes contents;
+};
+
+static uint64_t padded(uint64_t size)
+{
+    return (size + 3) & ~UINT64_C(3);
+}
+
+/* Name and contents are padded to 4; Go counts that as part of its name. */
+static bool find_note(struct wndl_cursor notes, struct note *wanted)
+{
+    size_t wanted_size = strlen(wanted->name) + 1;
+    while (wndl_cursor_left(&notes) >= sizeof(ElfW(Nhdr))) {
+        uint32_t name_size = wndl_cursor_u32(&notes);
+        uint32_t size = wndl_cursor_u32(&notes);
+        uint32_t type = wndl_cursor_u32(&notes);
+        const uint8_t *name = wndl_cursor_take(&notes, padded(name_size));
+        const uint8_t *contents = wndl_cursor_take(&notes, padded(size));
+        if (contents == NULL)
+            return false;
+        if (type == wanted->type && padded(name_size) == padded(wanted_size) &&
+            memcmp(name, wanted->name, wanted_size) == 0) {
+            wanted->contents = (struct wndl_bytes){contents, size};
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool module_note(const struct wndl_dlmodule *module, struct note *wanted)
+{
+    struct wndl_bytes image = wndl_dlmodule_from(module, module->map_start);
+    if (image.size < sizeof(ElfW(Ehdr)))
+        return false;
+    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)(const void *)image.data;
+    struct wndl_bytes table = wndl_bytes_slice(
+        image, header->e_phoff, (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)));
+    const ElfW(Phdr) *ph = (const ElfW(Phdr) *)(const void *)table.data;
+    for (size_t i = 0; i < table.size / sizeof *ph; i++) {
+        if (ph[i].p_type != PT_NOTE)
+            continue;
+        struct wndl_bytes notes =
+            wndl_dlmodule_from(module, module->bias.v + ph[i].p_vaddr);
+        notes = wndl_bytes_slice(notes, 0, ph[i].p_filesz);
+        if (find_note(wndl_cursor_at(notes, 0, false), wanted))
+            return true;
+    }
+    return false;
+}
+
+bool wndl_rt_module_is_go(const struct wndl_dlmodule *module)
+{
+    enum { GO_BUILD_ID = 4 };
+    struct note id = {.name = "Go", .type = GO_BUILD_ID};
+    return module_note(module, &id);
+}
+
+struct wndl_bytes wndl_rt_module_build_id(const struct wndl_dlmodule *module)
+{
+    struct note id = {.name = ELF_NOTE_GNU, .type = NT_GNU_BUILD_ID};
+    return module_note(module, &id) ? id.contents : (struct wndl_bytes){0};
+}
+
+/* Copies the path into the shared strings; false when they are full. */
+static bool keep_path(struct wndl_shm_module *row, const char *path)
+{
+    size_t size = strlen(path);
+    uint32_t offset = atomic_fetch_add_explicit(
+        &wndl_rt.shm->string_bytes, (uint32_t)size, memory_order_relaxed);
+    if (offset > WNDL_SHM_STRINGS || size > WNDL_SHM_STRINGS - offset)
+        return false;
+    memcpy(wndl_rt.shm->strings + offset, path, size);
+    row->path_offset = offset;
+    row->path_size = (uint32_t)size;
+    return true;
+}
+
+struct naming {
+    uint64_t address;
+    char *name; /* WNDL_RT_MODULE_PATH bytes */
+    bool found;
+};
+
+static bool take_name(void *context, const struct wndl_mapping *m)
+{
+    struct naming *naming = context;
+    if (naming->address < m->start || naming->address >= m->end)
+        return true;
+    naming->found = m->path.size != 0 && m->path.data[0] == '/';
+    if (naming->found) {
+        memcpy(naming->name, m->path.data, m->path.size);
+        naming->name[m->path.size] = '\0';
+    }
+    return false;
+}
+
+bool wndl_rt_module_path(
+    const struct wndl_dlmodule *module, char path[WNDL_RT_MODULE_PATH])
+{
+    uint8_t room[WNDL_RT_MODULE_PATH]; /* a longer line is skipped */
+    struct naming naming = {.address = module->map_start, .name = path};
+    return !wndl_rt_is_careful() &&
+           wndl_maps_each("/proc/self/maps",
+               (struct wndl_bytes){room, sizeof room}, take_name, &naming) &&
+           naming.found;
+}
+
+/*
+ * An emulator's file names are relative to a folder of its own, and the
+ * collector takes the emulator for the executable; but in the list of
+ * mappings it gives the names that files have outside.
+ */
+static const char *path_of(
+    const struct wndl_dlmodule *module, char name[WNDL_RT_MODULE_PATH])
+{
+    if (module->map_start == wndl_rt.vdso && wndl_rt.vdso != 0)
+        return "[vdso]";
+    if (WNDL_ARCH_MAY_BE_EMULATED && wndl_rt_module_path(module, name))
+        return name;
+    return module->name;
+}
+
+/* False when the list is full. */
+static bool add_row(const struct wndl_dlmodule *module, uint32_t *epoch)
+{
+    if (row_count() == WNDL_SHM_MODULES)
+        return false;
+    uint32_t index = atomic_fetch_add_explicit(
+        &wndl_rt.shm->module_count, 1, memory_order_relaxed);
+    if (index >= WNDL_SHM_MODULES)
+        return false;
+    struct wndl_shm_module *row = &wndl_rt.shm->modules[index];
+    char name[WNDL_RT_MODULE_PATH];
+    if (!keep_path(row, path_of(module, name)))
+        return false;
+    row->start = module->map_start;
+    row->end = module->map_end;
+    row->bias = module->bias.v;
+    row->time = wndl_raw_clock_ns(CLOCK_MONOTONIC);
+    row->first_epoch = *epoch = atomic_load(&wndl_rt.epoch);
+    const struct wndl_bytes id = wndl_rt_module_build_id(module);
+    if (id.size != 0 && id.size <= sizeof row->build_id) {
+        memcpy(row->build_id, id.data, id.size);
+        row->build_id_size = (uint32_t)id.size;
+    }
+    atomic_store(&row->last_epoch, WNDL_SHM_EPOCHS);
+    atomic_store_explicit(&row->ready, 1, memory_order_release);
+    return true;
+}
+
+bool wndl_rt_module_note(uint64_t address, uint32_t *epoch)
+{
+    struct wndl_dlmodule module;
+    if (listed(address, epoch) || !wndl_dlfind(address, &module))
+        return true;
+    /* A sample may be about to list the same one. */
+    uint64_t all = WNDL_RT_ALL_SIGNALS;
+    uint64_t before = 0;
+    (void)wndl_raw4(
+        SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof all);
+    bool done = listed(address, epoch) || add_row(&module, epoch);
+    (void)wndl_raw4(
+        SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
+    return done;
+}
+
+static bool has_name(const struct wndl_shm_module *row, const char *name)
+{
+    return strlen(name) == row->path_size &&
+           memcmp(name, wndl_rt.shm->strings + row->path_offset,
+               row->path_size) == 0;
+}
+
+static bool gone(const struct wndl_shm_module *row)
+{
+    struct wndl_dlmodule module;
+    char name[WNDL_RT_MODULE_PATH];
+    return !wndl_dlfind(row->start, &module) ||
+           module.map_start != row->start || module.map_end != row->end ||
+           module.bias.v != row->bias || !has_name(row, path_of(&module, name));
+}
+
+/*
+ * A module that goes and comes back at the same place, under the same name
+ * and of the same size, is taken for the same one.
+ */
+void wndl_rt_modules_recheck(void)
+{
+    uint32_t epoch = atomic_load(&wndl_rt.epoch);
+    uint32_t count = row_count();
+    bool any = count == WNDL_SHM_MODULES;
+    for (uint32_t i = 0; i < count; i++) {
+        struct wndl_shm_module *row = &wndl_rt.shm->modules[i];
+        if (!live_row_covers(row, row->start) || !gone(row))
+            continue;
+        any = true;
+        atomic_store(&row->last_epoch, epoch);
+    }
+    if (!any)
+        return;
+    wndl_table_set_forget();
+    if (epoch + 1 < WNDL_SHM_EPOCHS)
+        atomic_store(&wndl_rt.epoch, epoch + 1);
+    wndl_rt_threads_forget_code();
+}

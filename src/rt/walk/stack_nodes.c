@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/walk/stack_nodes.h"
+
+#include "rt/core/rt.h"
+
+enum { PAGE_SHIFT = 12 };
+
+/* With a page's number where its key has the address, bits between are 0. */
+static uint64_t epoch_part(uint64_t known)
+{
+    return known >> WNDL_KEY_EPOCH_SHIFT << WNDL_KEY_EPOCH_SHIFT;
+}
+
+/*
+ * A code page is remembered once its module is listed, with the epoch that its
+ * keys have: nodes of a module stay the same when others are unloaded.
+ */
+static bool note_module(
+    struct wndl_rt_known *known, uint64_t address, uint64_t *epoch)
+{
+    uint64_t page = address >> PAGE_SHIFT;
+    uint64_t *here = &known->pages[page % WNDL_RT_PAGES];
+    uint32_t first = known->epoch;
+    if ((*here ^ epoch_part(*here)) != page) {
+        if (!wndl_rt_module_note(address, &first))
+            return false;
+        *here = page | (uint64_t)first << WNDL_KEY_EPOCH_SHIFT;
+    }
+    *epoch = epoch_part(*here);
+    return true;
+}
+
+enum wndl_loss wndl_rt_tree_add_frame(
+    struct wndl_rt_known *known, const struct wndl_frame *frame, uint32_t *node)
+{
+    uint64_t epoch;
+    if (!note_module(known, frame->address, &epoch))
+        return WNDL_LOSS_MODULES_FULL;
+    *node = wndl_stacktree_insert(
+        wndl_rt.tree, *node, wndl_rt_tree_key(frame, epoch));
+    return *node == 0 ? WNDL_LOSS_TREE_FULL : 0;
+}
+
+enum wndl_loss wndl_rt_tree_add(struct wndl_rt_known *known,
+    const struct wndl_resumed *stack, uint32_t *node)
+{
+    const struct wndl_walk *walk = &stack->walk;
+    enum wndl_loss loss = 0;
+    size_t at = stack->changed;
+    while (at < walk->count && stack->carried[at] == 0)
+        at++;
+    *node = at < walk->count ? stack->carried[at] : 0;
+    while (at > 0 && loss == 0) {
+        loss = wndl_rt_tree_add_frame(known, &walk->frames[--at], node);
+        stack->carried[at] = loss == 0 ? *node : 0;
+    }
+    while (at > 0)
+        stack->carried[--at] = 0;
+    return loss;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/walk/stacks.h"
+
+#include "os/maps.h"
+#include "os/raw.h"
+#include "rt/arch/arch.h"
+#include "rt/core/rt.h"
+
+#include <errno.h>
+#include <sys/auxv.h>
+
+enum {
+    PAGE = 4096,
+    CHECKED = 64 * PAGE,
+    CAREFUL_SIZE = 1024 * 1024,
+    PLACE_SHIFT = 14,             /* small stacks are this large */
+    WAYS = 2,                     /* places that an address may have */
+    LEAST_GAP = 128 * 1024 * 1024 /* below the initial stack: Linux's mmap.c */
+};
+
+static bool within(const struct wndl_stack_range *range, uint64_t address)
+{
+    return address >= range->low && address < range->high;
+}
+
+/* What is sought in the list of mappings, and what was found. */
+struct search {
+    uint64_t sp;
+    uint64_t tp; /* thread pointer: a thread's TCB tops its stack */
+    struct wndl_stack_range at_tp, initial;
+};
+
+static bool look_at(void *context, const struct wndl_mapping *m)
+{
+    struct search *s = context;
+    if (!m->readable)
+        return true;
+    struct wndl_stack_range range = {m->start, m->end};
+    if (within(&range, s->tp))
+        s->at_tp = (struct wndl_stack_range){m->start, s->tp};
+    if (wndl_bytes_is(m->path, "[stack]"))
+        s->initial = range;
+    return true;
+}
+
+/* The kernel reads a mask before it sees that there is nothing to do. */
+static bool is_readable(uint64_t page)
+{
+    enum { NOTHING = -1 };
+    return wndl_raw4(SYS_rt_sigprocmask, NOTHING, (long)page, 0,
+               WNDL_ARCH_SIGSET_BYTES) != -EFAULT;
+}
+
+static bool are_readable(uint64_t from, uint64_t to)
+{
+    while (from < to && is_readable(from))
+        from += PAGE;
+    return from >= to;
+}
+
+/* From a page's start. */
+static bool are_mapped(uint64_t from, uint64_t size)
+{
+    uint8_t resident[CHECKED / PAGE];
+    if (wndl_rt_is_careful())
+        return are_readable(from, from + size);
+    return wndl_raw3(SYS_mincore, (long)from, (long)size, (long)resident) == 0;
+}
+
+/*
+ * In a child forked by a thread, the initial thread runs on what was that
+ * thread's stack: so what sp is in decides first.
+ */
+static struct wndl_stack_range own_stack(const struct search *s)
+{
+    if (within(&s->initial, s->sp))
+        return s->initial;
+    if (within(&s->at_tp, s->sp))
+        return s->at_tp;
+    return wndl_raw_gettid() == wndl_raw_getpid() ? s->initial : s->at_tp;
+}
+
+/*
+ * Without a look at the mappings. A thread's stack ends at its TCB, the
+ * initial one with the name of the executable; what lies between can be read.
+ */
+static bool look_up_carefully(struct wndl_rt_stacks *stacks, uint64_t sp)
+{
+    uint64_t from = sp & ~(uint64_t)(PAGE - 1);
+    uint64_t to = wndl_arch_thread_pointer();
+    if (sp >= to)
+        to = getauxval(AT_EXECFN);
+    if (sp >= to || to - from > CAREFUL_SIZE || !are_readable(from, to))
+        return false;
+    stacks->own = (struct wndl_stack_range){from, to};
+    return true;
+}
+
+static bool look_up(
+    struct wndl_rt_stacks *stacks, uint64_t sp, struct wndl_bytes room)
+{
+    if (wndl_rt_is_careful())
+        return look_up_carefully(stacks, sp);
+    struct search s = {.sp = sp, .tp = wndl_arch_thread_pointer()};
+    if (!wndl_maps_each("/proc/self/maps", room, look_at, &s))
+        return false;
+    stacks->own = own_stack(&s);
+    stacks->is_initial = stacks->own.low == s.initial.low;
+    return within(&stacks->own, sp);
+}
+
+/*
+ * Nothing else is mapped just below the initial stack, whose limit says how
+ * far. When it has grown, what was just below it is mapped: so the kernel is
+ * asked, but not by a read, at which the stack would grow.
+ */
+static bool may_be_own(const struct wndl_rt_stacks *stacks, uint64_t sp)
+{
+    const struct wndl_stack_range *own = &stacks->own;
+    if (own->high == 0)
+        return true;
+    if (!stacks->is_initial || sp >= own->low)
+        return false;
+    return own->high - sp <= LEAST_GAP ||
+           (!wndl_rt_is_careful() && are_mapped(own->low - PAGE, PAGE));
+}
+
+/* ---- others */
+
+static struct wndl_rt_other_stack *places_of(
+    struct wndl_rt_stacks *stacks, uint64_t sp)
+{
+    uint32_t hash = (uint32_t)(sp >> PLACE_SHIFT) * UINT32_C(0x9e3779b1) >> 16;
+    return &stacks->others[hash % (WNDL_RT_OTHER_STACKS / WAYS) * WAYS];
+}
+
+/* From `to` on, for pages that lie before `end`. */
+static void look_further(struct wndl_rt_other_stack *other, uint64_t end)
+{
+    while (other->high < end && is_readable(other->high))
+        other->high += PAGE;
+    other->ends = other->high < end;
+}
+
+/* The one that was looked up last is the first. */
+static bool add_other(struct wndl_rt_stacks *stacks, uint64_t sp)
+{
+    uint64_t from = sp & ~(uint64_t)(PAGE - 1);
+    struct wndl_rt_other_stack *places = places_of(stacks, sp);
+    struct wndl_rt_other_stack other = {.low = from, .high = from};
+    look_further(&other, from + CHECKED);
+    if (other.high == from)
+        return false;
+    for (size_t i = WAYS - 1; i > 0; i--)
+        places[i] = places[i - 1];
+    places[0] = other;
+    return true;
+}
+
+static void forget_unmapped(struct wndl_rt_stacks *stacks)
+{
+    uint32_t unmaps =
+        atomic_load_explicit(&wndl_rt.unmaps, memory_order_acquire);
+    if (stacks->unmaps == unmaps)
+        return;
+    stacks->unmaps = unmaps;
+    for (size_t i = 0; i < WNDL_RT_OTHER_STACKS; i++)
+        stacks->others[i].high = 0;
+}
+
+/* Cut to what is mapped for sure; false when that is nothing. */
+static bool give_other(struct wndl_rt_other_stack *other, uint64_t sp,
+    struct wndl_stack_range *range)
+{
+    uint64_t from = sp & ~(uint64_t)(PAGE - 1);
+    uint64_t end = from + CHECKED;
+    if (other->high < end && !other->ends)
+        look_further(other, end);
+    *range =
+        (struct wndl_stack_range){sp, other->high < end ? other->high : end};
+    return are_mapped(from, range->high - from);
+}
+
+static bool find_other(
+    struct wndl_rt_stacks *stacks, uint64_t sp, struct wndl_stack_range *range)
+{
+    forget_unmapped(stacks);
+    struct wndl_rt_other_stack *places = places_of(stacks, sp);
+    for (size_t i = 0; i < WAYS; i++) {
+        if (sp < places[i].low || sp >= places[i].high)
+            continue;
+        if (give_other(&places[i], sp, range))
+            return true;
+        places[i].high = 0;
+    }
+    return false;
+}
+
+static size_t known(struct wndl_rt_stacks *stacks, uint64_t sp,
+    struct wndl_stack_range ranges[WNDL_RT_STACKS_GIVEN])
+{
+    if (within(&stacks->own, sp)) {
+        ranges[0] = (struct wndl_stack_range){
+            sp - WNDL_ARCH_RED_ZONE, stacks->own.high};
+        return 1;
+    }
+    if (!find_other(stacks, sp, &ranges[0]))
+        return 0;
+    ranges[1] = stacks->own;
+    return stacks->own.high == 0 ? 1 : 2;
+}
+
+size_t wndl_rt_stacks_around(struct wndl_rt_stacks *stacks, uint64_t sp,
+    struct wndl_bytes room,
+    struct wndl_stack_range ranges[WNDL_RT_STACKS_GIVEN])
+{
+    size_t count = known(stacks, sp, ranges);
+    if (count == 0 && may_be_own(stacks, sp) && look_up(stacks, sp, room))
+        count = known(stacks, sp, ranges);
+    if (count == 0 && add_other(stacks, sp))
+        count = known(stacks, sp, ranges);
+    return count;
+}

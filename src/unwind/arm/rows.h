@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arm_rows: the rules at each instruction of a 32-bit Arm function of which
+ * only the rule of its body is known, as .ARM.exidx has it. Its prologue is
+ * followed from the start until it comes to that rule; an epilogue is what
+ * undoes all of it up to a return. Whether code is Thumb or ARM is what fits:
+ * stripped binaries do not say.
+ *
+ * Signal-safe, as exidx.h.
+ */
+#ifndef WNDL_UNWIND_ARM_ROWS_H
+#define WNDL_UNWIND_ARM_ROWS_H
+
+#include "unwind/arm/code.h"
+#include "unwind/arm/exidx.h"
+
+struct wndl_arm_function {
+    struct wndl_bytes code; /* of a section or segment around it */
+    uint64_t code_addr;
+    uint64_t start, end;             /* as code_addr: svma or avma */
+    const struct wndl_cfi_row *body; /* of wndl_exidx_row */
+};
+
+/* How far the code agreed with the rule. */
+enum wndl_arm_prologue {
+    WNDL_ARM_FOLLOWED,     /* its prologue makes the body's rule */
+    WNDL_ARM_PARTLY,       /* up to an instruction; the body's from there on */
+    WNDL_ARM_NOT_FOLLOWED, /* the body's rule holds for all of it */
+};
+
+/*
+ * Calls visit for each row in order, from start to end without gaps, until it
+ * returns false. An address in a row has the row's rule even where the code is
+ * none (data between functions).
+ */
+enum wndl_arm_prologue wndl_arm_rows(const struct wndl_arm_function *function,
+    bool (*visit)(void *context, const struct wndl_cfi_row *row),
+    void *context);
+
+#endif

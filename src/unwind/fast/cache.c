@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/fast/cache.h"
+
+#include "os/dlfind.h"
+#include "unwind/space/space.h"
+#include "unwind/table/set.h"
+
+/* Of no kind, and not free: the rule of a slot that somebody is filling. */
+enum { FREE = 0, CLAIMED = 1 << 16 };
+
+static __attribute__((noinline)) struct wndl_rule compile_any(uint64_t pc)
+{
+    struct wndl_code code;
+    switch (wndl_code_find(NULL, pc, &code)) {
+    case WNDL_CODE_ROW:
+        return wndl_rule_of_row(&code.row, pc);
+    case WNDL_CODE_NO_FDE:
+        return (struct wndl_rule){.kind = WNDL_ENTRY_NO_FDE};
+    case WNDL_CODE_NO_MODULE:
+        return (struct wndl_rule){.kind = WNDL_ENTRY_NO_MODULE};
+    case WNDL_CODE_BAD:
+        break;
+    }
+    return (struct wndl_rule){.kind = WNDL_ENTRY_BAD};
+}
+
+static struct wndl_rule compile(uint64_t pc)
+{
+    struct wndl_cfi_plain row;
+    const struct wndl_rule rule = wndl_table_set_rule(pc);
+    if (rule.kind != WNDL_ENTRY_EMPTY)
+        return rule;
+    return wndl_code_find_plain(pc, &row) ? wndl_rule_of_plain(&row)
+                                          : compile_any(pc);
+}
+
+static bool is_of(const struct wndl_entry *e, wndl_generation generation)
+{
+#if __SIZEOF_POINTER__ == 4
+    return atomic_load_explicit(&e->generation, memory_order_relaxed) ==
+           generation;
+#else
+    return atomic_load_explicit(&e->key, memory_order_relaxed) >>
+               WNDL_PC_BITS ==
+           generation >> WNDL_PC_BITS;
+#endif
+}
+
+static bool is_free(const struct wndl_entry *e)
+{
+    return atomic_load_explicit(&e->key, memory_order_relaxed) == 0;
+}
+
+/* A pc, and what its sets were found to be. */
+struct search {
+    struct wndl_unwinder *u;
+    uint64_t pc;
+    wndl_generation generation;
+    struct wndl_entry *found;  /* NULL: it is not there */
+    struct wndl_entry *vacant; /* NULL: no free or out-dated slot */
+};
+
+static void search_set(struct search *s, uint32_t home)
+{
+    for (uint32_t look = 0; look < WNDL_CACHE_WAYS; look++) {
+        struct wndl_entry *e =
+            wndl_cache_at(s->u, wndl_cache_place(home, look));
+        if (wndl_entry_is(e, s->pc, s->generation)) {
+            s->found = e;
+            return;
+        }
+        bool free = is_free(e);
+        if (s->vacant == NULL && (free || !is_of(e, s->generation)))
+            s->vacant = e;
+        if (free)
+            return;
+    }
+}
+
+/* Other bits of the hash than the home's, so that keys of one over-full set
+ * go to many. */
+static uint32_t second_home(uint64_t pc)
+{
+    return wndl_cache_home(pc * 0xff51afd7ed558ccdu);
+}
+
+/* The rule as of one moment; false when the slot is changing hands. */
+static bool read_rule(const struct search *s, struct wndl_rule *rule)
+{
+    uint32_t changes = wndl_cache_changes(s->u);
+    if (!wndl_entry_is(s->found, s->pc, s->generation))
+        return false;
+    *rule = wndl_rule_of_bits(wndl_entry_rule(s->found));
+    return rule->kind != WNDL_ENTRY_EMPTY &&
+           wndl_cache_changes(s->u) == changes;
+}
+
+/* Any slot of the second set, by turns. */
+static struct wndl_entry *victim(const struct search *s)
+{
+    uint32_t turn = wndl_cache_changes(s->u) % WNDL_CACHE_WAYS;
+    return wndl_cache_at(s->u, wndl_cache_place(second_home(s->pc), turn));
+}
+
+/* False when another is at work on the slot. */
+static bool keep(struct wndl_unwinder *u, struct wndl_entry *e, uint64_t pc,
+    wndl_generation generation, struct wndl_rule rule)
+{
+    int32_t old = atomic_load_explicit(&e->rule, memory_order_relaxed);
+    if (old == CLAIMED ||
+        !atomic_compare_exchange_strong(&e->rule, &old, CLAIMED))
+        return false;
+#if __SIZEOF_POINTER__ == 4
+    atomic_store_explicit(&e->generation, generation, memory_order_release);
+    atomic_store_explicit(&e->key, (uintptr_t)pc, memory_order_release);
+#else
+    atomic_store_explicit(&e->key, pc + generation, memory_order_release);
+#endif
+    atomic_fetch_add(&u->changes, 1);
+    atomic_store_explicit(&e->rule, wndl_rule_bits(rule), memory_order_release);
+    return true;
+}
+
+/* Where the home is taken: what is there of it, or no rule and the slot to keep
+ * it in. A slot that is changing hands is left alone. */
+static __attribute__((noinline)) struct wndl_found search(
+    struct wndl_unwinder *u, uint64_t pc, wndl_generation generation)
+{
+    struct search s = {.u = u, .pc = pc, .generation = generation};
+    struct wndl_found result = {.entry = &u->outside};
+    search_set(&s, wndl_cache_home(pc));
+    if (s.found == NULL && s.vacant == NULL)
+        search_set(&s, second_home(pc));
+    if (s.found == NULL)
+        result.entry = s.vacant == NULL ? victim(&s) : s.vacant;
+    else if (read_rule(&s, &result.rule))
+        result.entry = s.found;
+    else
+        result.rule.kind = WNDL_ENTRY_EMPTY;
+    return result;
+}
+
+/* A free home ends the search for any pc: mostly that of a new one. */
+struct wndl_found wndl_cache_find(
+    struct wndl_unwinder *u, uint64_t pc, wndl_generation generation)
+{
+    if (!wndl_code_is_possible(pc - 1))
+        return (struct wndl_found){
+            &u->outside, {.kind = WNDL_ENTRY_NO_CODE}, false};
+    struct wndl_found result = {wndl_cache_at(u, wndl_cache_home(pc)),
+        {.kind = WNDL_ENTRY_EMPTY}, false};
+    if (!is_free(result.entry)) {
+        result = search(u, pc, generation);
+        if (result.rule.kind != WNDL_ENTRY_EMPTY)
+            return result;
+    }
+    result.rule = compile(pc - 1);
+    result.kept = result.entry != &u->outside &&
+                  keep(u, result.entry, pc, generation, result.rule);
+    if (!result.kept)
+        result.entry = &u->outside;
+    return result;
+}
+
+size_t wndl_unwinder_size(void)
+{
+    return sizeof(struct wndl_unwinder);
+}
+
+struct wndl_unwinder *wndl_unwinder_init(void *memory)
+{
+    /* A lazy binding must not be resolved within a signal handler. */
+    struct wndl_dlmodule module;
+    (void)wndl_dlfind((uintptr_t)&wndl_unwinder_init, &module);
+    return memory;
+}
+
+/* Generations begin anew: nothing of their first time may be left. */
+static void forget_all(struct wndl_unwinder *u)
+{
+    for (size_t i = 0; i < WNDL_CACHE_ENTRIES; i++) {
+        struct wndl_entry *e = &u->slots[i];
+        if (atomic_exchange(&e->rule, CLAIMED) == CLAIMED)
+            continue;
+        atomic_store_explicit(&e->key, 0, memory_order_release);
+        atomic_fetch_add(&u->changes, 1);
+        atomic_store_explicit(&e->rule, FREE, memory_order_release);
+    }
+}
+
+void wndl_unwinder_flush(struct wndl_unwinder *u)
+{
+    const uint32_t mask =
+        sizeof(wndl_generation) == 4 ? UINT32_MAX : UINT16_MAX;
+    uint32_t old = atomic_load(&u->generation);
+    while (
+        !atomic_compare_exchange_weak(&u->generation, &old, (old + 1) & mask))
+        ;
+    if (old == mask)
+        forget_all(u);
+}

@@ -1,0 +1,774 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * resume: walks that take from the last one what is the same.
+ *
+ * A frame's state is its word (pc, interrupted, how), SP and FP. From a state,
+ * the hot loop's step to the caller is a function of
+ * - the rule of the pc, the same for as long as the generation is,
+ * - SP and FP, and
+ * - the words that it reads: the return address and, if it is saved, FP.
+ * So where a walk comes to a state that the last one was in, and the words
+ * that the last one read from there on still hold what was read, each further
+ * step gives what it gave: to compare is to walk. Nothing is left to chance:
+ * an address that was reused with another value is a word that differs.
+ *
+ * Every other step (signal frames, full CFI, frame pointers, the end) may
+ * depend on more: registers that are not followed, which stacks were given,
+ * what is loaded. It is taken anew each time, in its place: the frame it
+ * starts from is a barrier, whose one word never compares equal. The one
+ * exception is the end by CFI that says so, which depends on the pc alone.
+ * A word that never compares equal also stands before and behind those that
+ * are compared, so that no loop need count them.
+ *
+ * What compares reads nothing that a walk would not: the hot loop's words are
+ * between its SP and the end of the range, `high`; from one barrier to the
+ * next it is all in one range, and `high` does not rise from frame to frame.
+ * So where the range is now at least as long as it was at the first of them,
+ * all their words are in it.
+ */
+#include "unwind/fast/resume.h"
+
+#include "unwind/fast/walker.h"
+
+#include <string.h>
+
+struct word {
+    uintptr_t at, value;
+};
+
+struct state {
+    uint64_t sp, fp, high; /* as the walker's */
+    uint32_t words;        /* index of the frame's first */
+};
+
+/*
+ * What the hot loop leaves of a frame: all else that there is to know of it is
+ * made of that and of its caller's. Stored and read in the same pieces, which
+ * need not wait for the memory.
+ */
+struct note {
+    uint64_t sp, fp;
+    uint64_t pc;    /* the frame's word, less the bits of the loop's frames */
+    uint64_t fp_at; /* where the step read FP: where it did not, the pc is */
+};
+
+/*
+ * Two walks: that under way, from index 0 on, and the last one, whose
+ * outermost frame is at the end of the arrays. Of the last one, the frames
+ * from `top` on are there. Both are innermost first, and so are their words:
+ * those of frame i are from state[i].words to state[i + 1].words.
+ */
+struct wndl_resume {
+    struct wndl_unwinder *u;
+    uint32_t max, end; /* frames of a walk; of both */
+    uint32_t words_end;
+    uint32_t top;
+    uint32_t words;   /* of the walk under way */
+    uint32_t next;    /* frame of the last walk that may be met next */
+    uint32_t changed; /* frames before what is of the last walk */
+    uint32_t walks;
+    bool joined;   /* the walk under way has been put before that */
+    bool spoiled;  /* a barrier found no room */
+    bool called;   /* the first frame is a return address */
+    bool compared; /* from where the last walk may be met on it is as now */
+    uint64_t high; /* where the range ends that the walk starts in; 0: none */
+    wndl_generation generation;
+    enum wndl_walk_method method;
+    uintptr_t never; /* 0: what the words of barriers are at */
+    wndl_frame_word *frames;
+    struct state *states;
+    struct word *list;
+    uint32_t *frame_of; /* the last walk's words' frames */
+    uint32_t *carried;  /* as the last walk's frames: from `max` on */
+    struct note *notes; /* of one run of the hot loop */
+};
+
+enum {
+    ALIGNMENT = 64,
+    SPARE_WORDS = 64,
+    MOVED_WORDS = 2,
+    LINKS = 256,
+    AT_ONCE = 8
+};
+
+static size_t aligned(size_t size)
+{
+    return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
+static size_t max_words(size_t max_frames)
+{
+    return 2 * max_frames + SPARE_WORDS;
+}
+
+/* Of two walks, which stay apart also while one is put before the other. */
+static size_t all_words(size_t max_frames)
+{
+    return 2 * max_words(max_frames) + SPARE_WORDS;
+}
+
+size_t wndl_resume_size(size_t max_frames)
+{
+    const size_t words = all_words(max_frames) + MOVED_WORDS;
+    return aligned(sizeof(struct wndl_resume)) +
+           aligned((2 * max_frames + 1) * sizeof(wndl_frame_word)) +
+           aligned((2 * max_frames + 1) * sizeof(struct state)) +
+           aligned(words * sizeof(struct word)) +
+           aligned(words * sizeof(uint32_t)) +
+           aligned(max_frames * sizeof(uint32_t)) +
+           aligned(max_frames * sizeof(struct note));
+}
+
+static struct word changes_always(const struct wndl_resume *r)
+{
+    return (struct word){(uintptr_t)&r->never, 1};
+}
+
+struct wndl_resume *wndl_resume_init(
+    void *memory, size_t max_frames, struct wndl_unwinder *u)
+{
+    uint8_t *at = memory;
+    struct wndl_resume *r = memory;
+    *r = (struct wndl_resume){
+        .u = u,
+        .max = (uint32_t)max_frames,
+        .end = 2 * (uint32_t)max_frames,
+        .words_end = (uint32_t)all_words(max_frames),
+        .top = 2 * (uint32_t)max_frames,
+    };
+    at += aligned(sizeof *r);
+    r->frames = (wndl_frame_word *)(void *)at;
+    at += aligned((r->end + 1) * sizeof *r->frames);
+    r->states = (struct state *)(void *)at;
+    at += aligned((r->end + 1) * sizeof *r->states);
+    r->list = (struct word *)(void *)at;
+    at += aligned((r->words_end + MOVED_WORDS) * sizeof *r->list);
+    r->frame_of = (uint32_t *)(void *)at;
+    at += aligned((r->words_end + MOVED_WORDS) * sizeof *r->frame_of);
+    r->carried = (uint32_t *)(void *)at;
+    at += aligned(max_frames * sizeof *r->carried);
+    r->notes = (struct note *)(void *)at;
+    r->states[r->end].words = r->words_end;
+    r->list[r->words_end] = changes_always(r);
+    r->frame_of[r->words_end] = r->end;
+    return r;
+}
+
+void wndl_resume_forget(struct wndl_resume *r)
+{
+    r->top = r->end;
+}
+
+/* One for each frame, and for some that others then took the place of. */
+static void add_barrier(struct wndl_resume *r, size_t frame)
+{
+    if (r->words < 2 * frame + SPARE_WORDS - 2)
+        r->list[r->words++] = changes_always(r);
+    else
+        r->spoiled = true;
+}
+
+/*
+ * Whether the frame, with this SP and FP in the range that ends at `high`, is
+ * one of the last walk's, which is then `next`.
+ */
+static inline bool meets(struct wndl_resume *r, wndl_frame_word frame,
+    uint64_t sp, uint64_t fp, uint64_t high)
+{
+    uint32_t k = r->next;
+    while (k < r->end && r->states[k].sp < sp)
+        k++;
+    r->next = k;
+    return k < r->end && r->states[k].sp == sp && r->states[k].fp == fp &&
+           r->frames[k] == frame && r->states[k].high <= high;
+}
+
+static uint64_t next_sp(const struct wndl_resume *r)
+{
+    return r->next < r->end ? r->states[r->next].sp : UINT64_MAX;
+}
+
+/* What a run of the hot loop came to. */
+enum outcome {
+    ENDED,
+    LEFT, /* something else is needed */
+    MET,  /* the last frame is the last walk's `next` */
+};
+
+/* The frame that the loop came to last was none, or its caller's place. */
+static enum outcome land_noted(struct wndl_resume *r, struct walker *w)
+{
+    const uint32_t last = (uint32_t)wndl_walker_last(w);
+    uint64_t bits = wndl_frame_bits(false, WNDL_HOW_CFI);
+    bool goes_on = wndl_walker_land(w, r->frames[last] - bits);
+    if (goes_on && (w->out[-1] & ~WNDL_FRAME_ADDRESS) == bits)
+        return LEFT;
+    /* The step to it read more than its words. */
+    r->words = r->states[last - 1].words;
+    add_barrier(r, last - 1);
+    return goes_on ? LEFT : ENDED;
+}
+
+static inline bool has_fp(const struct note *note, const struct note *caller)
+{
+    return note->fp_at != caller->sp - WNDL_WORD;
+}
+
+/*
+ * Makes frames, states and words of the first `count` notes, from the last of
+ * them on: they end before `frame` and `word`. A frame without FP has its one
+ * word written twice.
+ */
+static inline void settle(const struct wndl_resume *r, uint32_t count,
+    uint64_t high, uint32_t frame, uint32_t word)
+{
+    const uint64_t bits = wndl_frame_bits(false, WNDL_HOW_CFI);
+    wndl_frame_word *out = &r->frames[frame];
+    struct state *state = &r->states[frame];
+    const struct note *const notes = r->notes, *note = &notes[count];
+    struct word *const list = r->list;
+    uint32_t *const frame_of = r->frame_of;
+    uint64_t sp = note->sp, fp = note->fp, pc = note->pc;
+    size_t i = word;
+    while (note != notes) {
+        note--;
+        const uint64_t pc_at = sp - WNDL_WORD, fp_at = note->fp_at;
+        frame--;
+        list[i - 1].at = (uintptr_t)fp_at;
+        list[i - 1].value = (uintptr_t)fp;
+        frame_of[i - 1] = frame;
+        i -= 1 + (fp_at != pc_at);
+        list[i].at = (uintptr_t)pc_at;
+        list[i].value = (uintptr_t)pc;
+        frame_of[i] = frame;
+        state--;
+        sp = note->sp;
+        fp = note->fp;
+        pc = note->pc;
+        state->sp = sp;
+        state->fp = fp;
+        state->high = high;
+        state->words = (uint32_t)i;
+        *--out = pc + bits;
+    }
+}
+
+/* The notes become part of the walk under way. */
+static void append(
+    struct wndl_resume *r, struct walker *w, uint32_t count, uint64_t high)
+{
+    const uint32_t last = (uint32_t)(w->out - r->frames) - 1 + count;
+    for (uint32_t i = 0; i < count; i++)
+        r->words += 1 + has_fp(&r->notes[i], &r->notes[i + 1]);
+    settle(r, count, high, last, r->words);
+    w->out = &r->frames[last + 1];
+    r->frames[last] = r->notes[count].pc + wndl_frame_bits(false, WNDL_HOW_CFI);
+}
+
+/* What the loop came to, `count` steps on. */
+static enum outcome commit(struct wndl_resume *r, struct walker *w,
+    const struct hot *h, uint32_t count, bool met)
+{
+    append(r, w, count, w->high);
+    w->sp = h->sp;
+    w->fp = h->fp;
+    w->link = h->link;
+    w->rule = wndl_rule_of_bits((int32_t)h->rule);
+    if (met)
+        return MET;
+    return count > 0 ? land_noted(r, w) : LEFT;
+}
+
+/* What the hot loop goes by. */
+struct ground {
+    struct wndl_unwinder *u;
+    wndl_generation generation;
+    uint64_t high; /* where the range of sp ends */
+    uint32_t room; /* for so many frames more */
+};
+
+/*
+ * The entry of the caller of `callee`. Where threads walk all the time, each
+ * link that one of them writes takes the line from the others: an entry gets
+ * its first two at once, and others only from few walks. Where callers take
+ * turns, a newer link is no better than an older one.
+ */
+static inline uintptr_t caller_of(const struct ground *g, uintptr_t callee,
+    uint64_t pc, uint32_t *changes, bool link)
+{
+    const uintptr_t last = linked(g->u, callee);
+    if (LIKELY(leads_to(g->u, last, pc, g->generation)))
+        return last;
+    const uintptr_t before = linked_before(g->u, callee);
+    if (LIKELY(leads_to(g->u, before, pc, g->generation)))
+        return before;
+    const uintptr_t caller = find_caller(g->u, pc, g->generation, changes);
+    if (link || before == 0)
+        link_caller(g->u, callee, caller);
+    return caller;
+}
+
+/*
+ * As walk.c's hot_steps(), which explains it; it leaves notes, and it ends
+ * where the walk meets the last one. From *run on, whose frame the first note
+ * has, which is what it came to then, in *count steps; false when nothing may
+ * be taken from it.
+ */
+READS_STACK __attribute__((always_inline)) static inline bool run_noting(
+    struct wndl_resume *r, const struct ground *g, struct hot *run,
+    uint32_t *count, bool *met)
+{
+    const uint64_t bits = wndl_frame_bits(false, WNDL_HOW_CFI);
+    struct hot h = *run;
+    uint32_t changes = wndl_cache_changes(g->u);
+    uint64_t meeting_sp = next_sp(r), pc = r->notes[0].pc;
+    struct note *note = r->notes;
+    const struct note *const end = note + g->room;
+    const bool link = r->walks++ % LINKS == 0;
+    *met = false;
+    for (;;) {
+        struct hot_step step;
+        note->sp = h.sp;
+        note->fp = h.fp;
+        if (h.sp >= meeting_sp) {
+            *met = meets(r, pc + bits, h.sp, h.fp, g->high);
+            if (*met)
+                break;
+            meeting_sp = next_sp(r);
+        }
+        if (!hot_look(&h, g->high, &step) || note == end)
+            break;
+        const uint64_t fp_at = step.cfa + (uint64_t)(WNDL_WORD * step.slot);
+        const uint64_t saved = load(fp_at);
+        pc = load(step.cfa - WNDL_WORD);
+        note->fp_at = fp_at;
+        h.fp = step.slot != WNDL_SLOT_NONE ? saved : h.fp;
+        h.sp = step.cfa;
+        (++note)->pc = pc;
+        h.link = caller_of(g, h.link, pc, &changes, link);
+        h.rule = linked_rule(g->u, h.link);
+    }
+    *run = h;
+    *count = (uint32_t)(note - r->notes);
+    return LIKELY(wndl_cache_changes(g->u) == changes);
+}
+
+/* Some frames more by the hot loop, unless the cache has changed meanwhile. */
+static enum outcome step_noting(struct wndl_resume *r, struct walker *w)
+{
+    struct hot h = {.sp = w->sp,
+        .fp = w->fp,
+        .link = w->link,
+        .rule = wndl_rule_bits(w->rule)};
+    const struct ground g = {
+        w->u, w->generation, w->high, (uint32_t)(w->out_end - w->out)};
+    uint32_t count;
+    bool met;
+    r->notes[0].pc = w->out[-1] - wndl_frame_bits(false, WNDL_HOW_CFI);
+    return run_noting(r, &g, &h, &count, &met) ? commit(r, w, &h, count, met)
+                                               : LEFT;
+}
+
+READS_STACK static inline bool is_changed(const struct word *word)
+{
+    return load(word->at) != word->value;
+}
+
+/* The first from `word` on that does not hold what it did. */
+READS_STACK static const struct word *first_changed(const struct word *word)
+{
+    for (;; word += AT_ONCE) {
+#pragma GCC unroll 8
+        for (unsigned i = 0; i < AT_ONCE; i++)
+            if (UNLIKELY(is_changed(&word[i])))
+                return &word[i];
+    }
+}
+
+/* Behind the last before `word` that does not hold what it did. */
+READS_STACK static const struct word *last_changed(const struct word *word)
+{
+    for (;; word -= AT_ONCE) {
+#pragma GCC unroll 8
+        for (unsigned i = 0; i < AT_ONCE; i++)
+            if (UNLIKELY(is_changed(word - 1 - i)))
+                return word - i;
+    }
+}
+
+/* The first frame from `k` on whose step must be taken, or r->end. */
+static uint32_t compare(const struct wndl_resume *r, uint32_t k)
+{
+    const struct word *changed = first_changed(&r->list[r->states[k].words]);
+    return r->frame_of[changed - r->list];
+}
+
+/*
+ * Which frame of the last walk may be met first. All that is left of it is
+ * compared from its end on, so that what changed near the top makes no
+ * difference: where its words surely are in the range from `sp` to `high`, and
+ * none of them is a barrier's.
+ */
+READS_STACK static uint32_t first_to_meet(
+    struct wndl_resume *r, uint64_t sp, uint64_t high)
+{
+    uint32_t k = r->top;
+    while (k < r->end && r->states[k].sp < sp)
+        k++;
+    r->compared = false;
+    if (k == r->end || r->states[k].high > high)
+        return k;
+    struct word *first = &r->list[r->states[k].words];
+    first[-1] = changes_always(r); /* was of a frame that is gone */
+    const struct word *word = last_changed(&r->list[r->words_end]);
+    if (word > first && word[-1].at == (uintptr_t)&r->never)
+        return k;
+    r->compared = true;
+    if (word == first)
+        return k;
+    return r->frame_of[word - r->list - 1] + 1;
+}
+
+static bool is_barrier(const struct wndl_resume *r, uint32_t frame)
+{
+    return r->list[r->states[frame].words].at == (uintptr_t)&r->never;
+}
+
+/*
+ * Where frames, states and words are moved from, and how far: in variables of
+ * its own, of which the compiler knows that no store changes them.
+ */
+struct move {
+    wndl_frame_word *const frames;
+    struct state *const states;
+    struct word *const words;
+    uint32_t *const frame_of;
+    const size_t by, words_by;
+};
+
+/*
+ * A frame's words, of which there are mostly one or two: always both, for a
+ * branch would be taken by chance. What is behind them is overwritten.
+ */
+static inline void move_words(
+    const struct move *m, size_t from, size_t end, uint32_t frame)
+{
+    struct word *const to = m->words + m->words_by;
+    uint32_t *const frame_of = m->frame_of + m->words_by;
+    do {
+        to[from] = m->words[from];
+        to[from + 1] = m->words[from + 1];
+        frame_of[from] = frame_of[from + 1] = frame;
+        from += MOVED_WORDS;
+    } while (UNLIKELY(from < end));
+}
+
+static inline void move_frames(
+    const struct move *m, size_t count, size_t words_end)
+{
+    size_t words = m->states[0].words;
+    for (size_t i = 0; i < count; i++) {
+        size_t next = i + 1 < count ? m->states[i + 1].words : words_end;
+        m->frames[i + m->by] = m->frames[i];
+        m->states[i + m->by] = m->states[i];
+        m->states[i + m->by].words = (uint32_t)(words + m->words_by);
+        move_words(m, words, next, (uint32_t)(i + m->by));
+        words = next;
+    }
+}
+
+static inline void joined(struct wndl_resume *r, uint32_t count, uint32_t k)
+{
+    r->top = k - count;
+    r->changed = count;
+    r->joined = true;
+}
+
+/* Puts the walk under way, of `count` frames, before the last one's `k`. */
+static void join(struct wndl_resume *r, uint32_t count, uint32_t k)
+{
+    const uint32_t first = r->states[k].words;
+    const struct move move = {r->frames, r->states, r->list, r->frame_of,
+        k - count, first - r->words};
+    const uint32_t frames[] = {r->frame_of[first], r->frame_of[first + 1]};
+    const struct word words[] = {r->list[first], r->list[first + 1]};
+    joined(r, count, k);
+    move_frames(&move, count, r->words);
+    for (uint32_t i = 0; i < MOVED_WORDS; i++) {
+        r->frame_of[first + i] = frames[i];
+        r->list[first + i] = words[i];
+    }
+}
+
+/* The walker goes on from the joined walk's frame `at`. */
+static void place(struct wndl_resume *r, struct walker *w, uint32_t at)
+{
+    w->walk->frames = (struct wndl_frame *)&r->frames[r->top];
+    w->out = &r->frames[at + 1];
+    w->out_end = &r->frames[r->top + r->max];
+    w->fp = r->states[at].fp;
+    wndl_walker_set_sp(w, r->states[at].sp);
+    struct wndl_frame frame = w->walk->frames[at - r->top];
+    wndl_walker_find_rule(w, frame.address + frame.interrupted);
+}
+
+/*
+ * Takes the joined walk apart behind the last frame that the walker has
+ * written. The words before `words` go with it.
+ */
+static void take_apart(struct wndl_resume *r, struct walker *w, uint32_t words)
+{
+    uint32_t upto = (uint32_t)(w->out - r->frames);
+    uint32_t count = upto - r->top;
+    uint32_t first = r->states[r->top].words;
+    memmove(r->frames, &r->frames[r->top], count * sizeof *r->frames);
+    memmove(r->states, &r->states[r->top], count * sizeof *r->states);
+    memmove(r->list, &r->list[first], (words - first) * sizeof *r->list);
+    for (uint32_t i = 0; i < count; i++)
+        r->states[i].words -= first;
+    r->words = words - first;
+    r->top = upto < r->end ? upto : r->end;
+    r->next = r->top;
+    r->joined = false;
+    w->walk->frames = (struct wndl_frame *)r->frames;
+    w->out = &r->frames[count];
+    w->out_end = &r->frames[r->max];
+}
+
+/* How the step from a barrier went. */
+enum passing {
+    PASSED, /* to the frame that was next */
+    OVER,   /* it was the end, and is */
+    APART,  /* to another: the walk is taken apart, and goes on */
+    APART_OVER,
+};
+
+static enum passing pass_barrier(
+    struct wndl_resume *r, struct walker *w, uint32_t f)
+{
+    const wndl_frame_word frame = r->frames[f], next = r->frames[f + 1];
+    const struct state *state = &r->states[f + 1];
+    const bool was_last = f + 1 == r->end;
+    place(r, w, f);
+    bool goes_on = wndl_walker_step(w);
+    bool same = r->frames[f] == frame;
+    if (!goes_on && same && was_last && w->out == &r->frames[r->end])
+        return OVER;
+    if (goes_on && same && !was_last && w->out == &r->frames[f + 2] &&
+        r->frames[f + 1] == next && state->sp == w->sp && state->fp == w->fp &&
+        state->high <= w->high)
+        return PASSED;
+    take_apart(r, w, r->states[f].words + 1);
+    return goes_on ? APART : APART_OVER;
+}
+
+/* Goes on from frame `k`, at which the walk under way was joined with what
+ * is left of the last one. False at the end. */
+static bool go_on_joined(struct wndl_resume *r, struct walker *w, uint32_t k)
+{
+    uint32_t f = r->compared ? r->end : compare(r, k);
+    while (f < r->end && is_barrier(r, f)) {
+        enum passing passing = pass_barrier(r, w, f);
+        if (passing != PASSED)
+            return passing == APART;
+        f = compare(r, f + 1);
+    }
+    if (f == r->end) {
+        w->walk->end = WNDL_END_COMPLETE;
+        return false;
+    }
+    place(r, w, f);
+    w->high = r->states[f].high;
+    take_apart(r, w, r->states[f].words);
+    return true;
+}
+
+/* The walk has met the last one at frame `next` of that. False at the end. */
+static bool go_on_met(struct wndl_resume *r, struct walker *w)
+{
+    uint32_t count = (uint32_t)wndl_walker_last(w);
+    uint32_t k = r->next;
+    r->next = r->end;
+    if (count + (r->end - k) > r->max)
+        return true;
+    join(r, count, k);
+    return go_on_joined(r, w, k);
+}
+
+/* Some frames more. False at the end. */
+static bool go_on(struct wndl_resume *r, struct walker *w)
+{
+    bool is_hot = w->high != 0 && w->rule.kind != WNDL_ENTRY_NO_CODE &&
+                  wndl_space_method(&w->space) != WNDL_WALK_FP;
+    enum outcome outcome = is_hot ? step_noting(r, w) : LEFT;
+    if (outcome == ENDED)
+        return false;
+    if (outcome == MET)
+        return go_on_met(r, w);
+    size_t last = wndl_walker_last(w);
+    r->states[last] = (struct state){w->sp, w->fp, w->high, r->words};
+    if (w->rule.kind != WNDL_ENTRY_STOP || !is_hot)
+        add_barrier(r, last);
+    /* A frame has no room for all the bits of what is no address. */
+    r->spoiled |= w->rule.kind == WNDL_ENTRY_NO_CODE;
+    return wndl_walker_step(w);
+}
+
+/* Frames that are the same from the root on. */
+static uint32_t count_same(const struct wndl_resume *r, uint32_t count)
+{
+    uint32_t same = 0;
+    while (same < count && same < r->end - r->top &&
+           r->frames[count - 1 - same] == r->frames[r->end - 1 - same])
+        same++;
+    return same;
+}
+
+static void tell(struct wndl_resume *r, struct wndl_resumed *result)
+{
+    result->walk.frames = (struct wndl_frame *)&r->frames[r->top];
+    result->walk.count = r->end - r->top;
+    result->carried = &r->carried[r->top - r->max];
+    result->changed = r->changed;
+    result->resumed = r->joined ? result->walk.count - r->changed : 0;
+}
+
+/* Puts the walk where the next one looks for it. */
+static void finish(struct wndl_resume *r, const struct walker *w)
+{
+    if (r->joined)
+        return;
+    uint32_t count = (uint32_t)(w->out - r->frames);
+    uint32_t changed = count - count_same(r, count);
+    join(r, count, r->end);
+    r->changed = changed;
+    r->joined = false;
+}
+
+static void walk_anew(struct wndl_resume *r, const struct wndl_regs *regs,
+    const struct wndl_stack_range *stacks, size_t stack_count,
+    struct wndl_walk *walk)
+{
+    struct walker w;
+    walk->frames = (struct wndl_frame *)r->frames;
+    walk->max_frames = r->max;
+    wndl_walker_init(&w, r->u, walk);
+    w.regs = regs;
+    w.stacks = stacks;
+    w.stack_count = stack_count;
+    if (UNLIKELY(r->generation != w.generation))
+        r->next = r->top = r->end;
+    r->generation = w.generation;
+    r->words = 0;
+    r->joined = false;
+    if (wndl_walker_start(&w, !r->called)) {
+        wndl_walker_find_rule(&w, regs->ip + !r->called);
+        while (go_on(r, &w))
+            ;
+    }
+    finish(r, &w);
+}
+
+/* What is left of the last walk, if that means anything. */
+static void look_back(struct wndl_resume *r, const struct wndl_regs *regs,
+    const struct wndl_stack_range *stacks, size_t stack_count,
+    enum wndl_walk_method method)
+{
+    wndl_generation generation = wndl_cache_generation(r->u);
+    if (UNLIKELY(
+            r->generation != generation || r->method != method || r->spoiled))
+        r->top = r->end;
+    r->generation = generation;
+    r->method = method;
+    r->spoiled = false;
+    r->high = wndl_range_end(stacks, stack_count, regs->sp);
+    r->next = first_to_meet(r, regs->sp, r->high);
+}
+
+/* The last walk again, all of whose steps are the hot loop's. */
+static bool is_repeated(
+    const struct wndl_resume *r, const struct wndl_regs *regs)
+{
+    const struct state *state = &r->states[r->top];
+    const uint32_t known = WNDL_REG_IP | WNDL_REG_SP | WNDL_REG_FP;
+    return r->compared && r->next == r->top &&
+           r->frames[r->top] ==
+               regs->ip + wndl_frame_bits(!r->called, WNDL_HOW_CONTEXT) &&
+           state->sp == regs->sp && state->fp == regs->fp &&
+           (regs->valid & known) == known;
+}
+
+static void end_whole(struct wndl_walk *walk)
+{
+    walk->end = WNDL_END_COMPLETE;
+    walk->fp_frames = 0;
+}
+
+/*
+ * The usual walk: the hot loop goes from its first frame to where it meets the
+ * last one, which is as it was from there on. False, and nothing is done, if it
+ * does not come to that.
+ */
+static __attribute__((noinline)) bool walk_shortly(
+    struct wndl_resume *r, const struct wndl_regs *regs)
+{
+    const uint32_t known = WNDL_REG_IP | WNDL_REG_SP | WNDL_REG_FP;
+    const struct ground g = {r->u, r->generation, r->high, r->max - 1};
+    const uint32_t next = r->next;
+    struct hot h = {.sp = regs->sp, .fp = regs->fp};
+    uint32_t count;
+    int32_t rule;
+    bool met;
+    if (!r->compared || (regs->valid & known) != known)
+        return false;
+    const struct wndl_entry *entry =
+        wndl_cache_peek(r->u, regs->ip + !r->called, r->generation, &rule);
+    if (entry == NULL)
+        return false;
+    h.link = wndl_cache_link(r->u, entry);
+    h.rule = rule;
+    r->notes[0].pc = wndl_frame_make(regs->ip, !r->called, WNDL_HOW_CONTEXT) -
+                     wndl_frame_bits(false, WNDL_HOW_CFI);
+    bool holds = run_noting(r, &g, &h, &count, &met);
+    uint32_t k = r->next;
+    if (holds && met && count + (r->end - k) <= r->max) {
+        settle(r, count, r->high, k, r->states[k].words);
+        joined(r, count, k);
+        return true;
+    }
+    r->next = next;
+    return false;
+}
+
+static inline void resume(struct wndl_resume *r, const struct wndl_regs *regs,
+    const struct wndl_stack_range *stacks, size_t stack_count,
+    struct wndl_resumed *result)
+{
+    look_back(r, regs, stacks, stack_count, result->walk.method);
+    if (is_repeated(r, regs)) {
+        r->changed = 0;
+        r->joined = true;
+        end_whole(&result->walk);
+    } else if (walk_shortly(r, regs)) {
+        end_whole(&result->walk);
+    } else {
+        walk_anew(r, regs, stacks, stack_count, &result->walk);
+    }
+    tell(r, result);
+}
+
+void wndl_unwind_resume(struct wndl_resume *r, const struct wndl_regs *regs,
+    const struct wndl_stack_range *stacks, size_t stack_count,
+    struct wndl_resumed *result)
+{
+    r->called = false;
+    resume(r, regs, stacks, stack_count, result);
+}
+
+void wndl_unwind_resume_called(struct wndl_resume *r,
+    const struct wndl_regs *regs, const struct wndl_stack_range *stacks,
+    size_t stack_count, struct wndl_resumed *result)
+{
+    r->called = true;
+    resume(r, regs, stacks, stack_count, result);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * walker: a walk of this process's own memory under way: what walk.c, which
+ * takes the steps, shares with resume.c, which takes only those it must.
+ */
+#ifndef WNDL_UNWIND_FAST_WALKER_H
+#define WNDL_UNWIND_FAST_WALKER_H
+
+#include "unwind/core/frame.h"
+#include "unwind/fast/cache.h"
+#include "unwind/slow/full.h"
+
+#include <stddef.h>
+
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+
+/*
+ * Stack words belong to other functions' objects: sanitizers must not look at
+ * these loads, nor the compiler at their type.
+ */
+#define READS_STACK __attribute__((no_sanitize("address", "thread")))
+
+struct stack_word {
+    uintptr_t v;
+} __attribute__((packed, may_alias));
+
+READS_STACK static inline uint64_t load(uint64_t address)
+{
+    return ((const struct stack_word *)(uintptr_t)address)->v;
+}
+
+/* Where the registers that the hot loop does not follow were last known. */
+enum anchor_source {
+    ANCHOR_REGS,  /* as the caller gave them */
+    ANCHOR_STACK, /* as a ucontext_t's gregs, at `gregs` on the stack */
+    ANCHOR_FULL,  /* in `full` */
+};
+
+struct anchor {
+    enum anchor_source source;
+    size_t frame; /* index of the frame whose registers they are */
+    uint64_t gregs;
+    struct wndl_full full;
+};
+
+/*
+ * The last frame written is the one to be stepped from: `rule` is its rule,
+ * `link` leads to where that is kept, `sp` and `fp` are its registers; `fp` is
+ * 0 when not known, which no rule accepts. sp is in the range that ends at
+ * `high`, or in none, then high = 0.
+ */
+struct walker {
+    struct wndl_unwinder *u;
+    wndl_generation generation;
+    uintptr_t link;
+    struct wndl_rule rule;
+    wndl_frame_word *out, *out_end;
+    uint64_t sp, fp, high;
+    const struct wndl_stack_range *stacks;
+    size_t stack_count;
+    uint64_t red_zone, red_zone_end; /* readable too */
+    const struct wndl_regs *regs;
+    struct wndl_walk *walk;
+    struct wndl_space space;
+    struct anchor anchor;
+};
+
+static inline size_t wndl_walker_last(const struct walker *w)
+{
+    return (size_t)(w->out - (wndl_frame_word *)w->walk->frames) - 1;
+}
+
+/* All but the registers and the stacks. */
+void wndl_walker_init(
+    struct walker *w, struct wndl_unwinder *u, struct wndl_walk *walk);
+
+/* Frame 0 is given, but for its rule; false when `regs` does not say enough
+ * to go on. */
+bool wndl_walker_start(struct walker *w, bool interrupted);
+
+/* One step by what the hot loops do not do themselves. False: the end. */
+bool wndl_walker_step(struct walker *w);
+
+/*
+ * After a hot loop: the rule of `pc`, the last frame's, is in place or not
+ * known. May take that frame back or replace it. False: the end.
+ */
+bool wndl_walker_land(struct walker *w, uint64_t pc);
+
+/* Where the range that `sp` is in ends; 0: it is in none. A range that no user
+ * stack can be in is not gone into: sums of its addresses could overflow. */
+static inline uint64_t wndl_range_end(
+    const struct wndl_stack_range *stacks, size_t count, uint64_t sp)
+{
+    uint64_t high = 0;
+    for (size_t i = 0; i < count; i++)
+        if (sp >= stacks[i].low && sp < stacks[i].high &&
+            stacks[i].high < UINT64_C(1) << 63)
+            high = stacks[i].high;
+    return high;
+}
+
+void wndl_walker_set_sp(struct walker *w, uint64_t sp);
+
+/* Of the last frame: `pc` is a return address, or an interrupted pc + 1. */
+void wndl_walker_find_rule(struct walker *w, uint64_t pc);
+
+/*
+ * To the entry of a caller, to which no link led. *changes counts what this
+ * does itself. A pc that none can be may be found in a free slot, whose rule
+ * has no kind.
+ */
+static inline uintptr_t find_caller(struct wndl_unwinder *u, uint64_t pc,
+    wndl_generation generation, uint32_t *changes)
+{
+    const uint32_t home = wndl_cache_home(pc), next = wndl_cache_place(home, 1);
+    if (LIKELY(wndl_entry_is(wndl_cache_at(u, home), pc, generation)))
+        return home / WNDL_CACHE_LINK;
+    if (LIKELY(wndl_entry_is(wndl_cache_at(u, next), pc, generation)))
+        return next / WNDL_CACHE_LINK;
+    struct wndl_found found = wndl_cache_find(u, pc, generation);
+    *changes += found.kept;
+    return wndl_cache_link(u, found.entry);
+}
+
+/*
+ * To where the entry of the caller was last time. Frame by frame, the hot loops
+ * wait for this load alone, and for no sum of addresses before it.
+ */
+static inline uintptr_t linked(struct wndl_unwinder *u, uintptr_t callee)
+{
+#if defined(__x86_64__) && !defined(__ILP32__)
+    uintptr_t link; /* whose upper bits the load clears */
+    /* A relaxed load, but not into the register that `callee` is in: that would
+     * have to be saved first, at every frame. */
+    __asm__("movzwl (%1,%2,8), %k0" : "=&r"(link) : "r"(u->slots), "r"(callee));
+    return link;
+#else
+    return (uint16_t)atomic_load_explicit(
+        &wndl_cache_linked(u, callee)->links, memory_order_relaxed);
+#endif
+}
+
+/* Before that. The processor foresees which of the two it is, or neither, and
+ * goes on from there before the return address is in. */
+static inline uintptr_t linked_before(struct wndl_unwinder *u, uintptr_t callee)
+{
+    return atomic_load_explicit(
+               &wndl_cache_linked(u, callee)->links, memory_order_relaxed) >>
+           16;
+}
+
+static inline void link_caller(
+    struct wndl_unwinder *u, uintptr_t callee, uintptr_t caller)
+{
+    _Atomic uint32_t *at = &wndl_cache_linked(u, callee)->links;
+    uint32_t links = atomic_load_explicit(at, memory_order_relaxed);
+    atomic_store_explicit(
+        at, links << 16 | (uint32_t)caller, memory_order_relaxed);
+}
+
+/* Whether it leads to the entry of this pc. */
+static inline bool leads_to(struct wndl_unwinder *u, uintptr_t link,
+    uint64_t pc, wndl_generation generation)
+{
+    return wndl_entry_is(wndl_cache_linked(u, link), pc, generation);
+}
+
+static inline int32_t linked_rule(struct wndl_unwinder *u, uintptr_t link)
+{
+    return wndl_entry_rule(wndl_cache_linked(u, link));
+}
+
+/* To the entry of the caller of `callee`, which is linked to it. */
+static inline uintptr_t wndl_walker_caller(struct wndl_unwinder *u,
+    uintptr_t callee, uint64_t pc, wndl_generation generation,
+    uint32_t *changes)
+{
+    uintptr_t caller = linked(u, callee);
+    if (LIKELY(leads_to(u, caller, pc, generation)))
+        return caller;
+    caller = linked_before(u, callee);
+    if (LIKELY(leads_to(u, caller, pc, generation)))
+        return caller;
+    caller = find_caller(u, pc, generation, changes);
+    link_caller(u, callee, caller);
+    return caller;
+}
+
+/* The last frame's state, in the hands of a hot loop. */
+struct hot {
+    wndl_frame_word *out;
+    uint64_t sp, fp;
+    uintptr_t link;
+    int64_t rule; /* as wndl_rule_bits() has it */
+};
+
+/* A step of the hot loops: the CFA, and where from there FP is, in words. */
+struct hot_step {
+    uint64_t cfa;
+    int64_t slot;
+};
+
+/* The compiler is not to know where `x` is from: it would share what it makes
+ * of it on a rare path with the usual one, and make that longer. */
+#define OPAQUE(x) __asm__("" : "+r"(x))
+
+/*
+ * By an FP rule; false when the rule is another, or needs checking. A slot is
+ * below the CFA: where it is not below sp, as the difference of two addresses
+ * that may be any tells, the CFA is above sp.
+ */
+static inline bool look_by_fp(const struct hot *h, struct hot_step *step)
+{
+    int32_t bits = (int32_t)h->rule;
+    OPAQUE(bits);
+    const struct wndl_rule rule = wndl_rule_of_bits(bits);
+    step->cfa = h->fp + (uint64_t)WNDL_WORD * rule.cfa;
+    step->slot = rule.fp_slot;
+    OPAQUE(step->slot);
+    return bits >> 24 == WNDL_ENTRY_FP &&
+           (int64_t)(step->cfa + (uint64_t)(WNDL_WORD * step->slot) - h->sp) >=
+               0;
+}
+
+/* False when something else is needed than an SP or FP rule, or when not all
+ * that the step reads is below `high`, where the range of sp ends. */
+READS_STACK __attribute__((always_inline)) static inline bool hot_look(
+    const struct hot *h, uint64_t high, struct hot_step *step)
+{
+    step->cfa = h->sp + (uint64_t)WNDL_WORD * (uint16_t)h->rule;
+    step->slot = h->rule >> 16;
+    if (UNLIKELY(step->slot >= 0) && !look_by_fp(h, step))
+        return false;
+    return LIKELY(step->cfa <= high);
+}
+
+#endif

@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/slow/full.h"
+
+#include "unwind/jit/registry.h"
+#include "unwind/jit/remote.h"
+#include "unwind/slow/flow.h"
+#include "unwind/slow/flow_arm.h"
+#include "unwind/slow/landing_a64.h"
+#include "unwind/slow/leaf.h"
+#include "unwind/slow/scan.h"
+#include "unwind/slow/signal_a64.h"
+#include "unwind/space/arm_find.h"
+#include "unwind/space/call.h"
+#include "unwind/table/a64_rows.h"
+
+/* glibc's note of where the kernel left the stack pointer. */
+extern void *__libc_stack_end __attribute__((weak));
+
+static void set(struct wndl_cfi_regs *regs, unsigned number, uint64_t value)
+{
+    regs->regs[number] = value;
+    regs->valid |= UINT64_C(1) << number;
+}
+
+static bool has(const struct wndl_cfi_regs *regs, unsigned number)
+{
+    return (regs->valid >> number & 1) != 0;
+}
+
+static void set_gregs(struct wndl_cfi_regs *regs, const struct wndl_arch *arch,
+    const uint8_t *gregs)
+{
+    for (unsigned i = 0; i < arch->gregs; i++) {
+        uint64_t value = 0;
+        __builtin_memcpy(&value, gregs + i * arch->word, arch->word);
+        if (arch->dwarf_of_greg[i] != WNDL_NO_REG)
+            set(regs, arch->dwarf_of_greg[i], value);
+    }
+}
+
+void wndl_full_init(struct wndl_full *full, const struct wndl_arch *arch,
+    const struct wndl_regs *regs)
+{
+    *full = (struct wndl_full){.interrupted = true};
+    if (regs->gregs != NULL)
+        set_gregs(&full->regs, arch, regs->gregs);
+    if (regs->valid & WNDL_REG_IP)
+        set(&full->regs, arch->pc, regs->ip);
+    if (regs->valid & WNDL_REG_SP)
+        set(&full->regs, arch->sp, regs->sp);
+    if (regs->valid & WNDL_REG_FP)
+        set(&full->regs, arch->fp, regs->fp);
+    if ((regs->valid & WNDL_REG_BX) && arch->bx != WNDL_NO_REG)
+        set(&full->regs, arch->bx, regs->bx);
+}
+
+/*
+ * Code that runs before the program's own start, ld.so's, has no CFI that
+ * says so; but nothing called it when the stack is as the kernel left it, to
+ * within what ld.so has taken of it by then.
+ */
+static bool at_program_start(const struct wndl_space *space, uint64_t sp)
+{
+    return space->remote == NULL && &__libc_stack_end != NULL &&
+           sp + WNDL_START_GAP >= (uintptr_t)__libc_stack_end;
+}
+
+enum wndl_walk_end wndl_root_end(const struct wndl_space *space, uint64_t sp)
+{
+    return at_program_start(space, sp) ? WNDL_END_COMPLETE : WNDL_END_FP_ROOT;
+}
+
+static struct wndl_step ended(enum wndl_walk_end end)
+{
+    return (struct wndl_step){.end = end};
+}
+
+static struct wndl_step stepped(enum wndl_frame_how how)
+{
+    return (struct wndl_step){.more = true, .how = how};
+}
+
+/* By what no more than PC and SP tell: other registers are as they were. */
+static struct wndl_step stepped_alone(void)
+{
+    return (struct wndl_step){.more = true, .keeps = true, .how = WNDL_HOW_FP};
+}
+
+/* A call through a null pointer: the return address is the last push. */
+static bool step_null_call(
+    const struct wndl_space *space, struct wndl_fp_state *state)
+{
+    uint64_t ra;
+    if (space->arch->ra != space->arch->pc || !state->interrupted ||
+        state->pc >= 4096 || !wndl_space_word(space, state->sp, &ra) ||
+        !wndl_code_is_mapped(space->remote, ra))
+        return false;
+    state->pc = ra;
+    state->sp += space->arch->word;
+    state->interrupted = false;
+    return true;
+}
+
+/* Of a return address as it is kept: AArch64's may be signed, that of Thumb
+ * code is odd. */
+static uint64_t code_address(const struct wndl_space *space, uint64_t ra)
+{
+    if (space->arch->family == WNDL_CFI_AARCH64)
+        return ra & WNDL_A64_ADDRESS;
+    return space->arch->family == WNDL_CFI_ARM ? ra & ~UINT64_C(1) : ra;
+}
+
+/* False where it is known that no call is before it. */
+static bool may_be_behind_call(const struct wndl_space *space, uint64_t ra)
+{
+    return space->arch->family != WNDL_CFI_ARM ||
+           !wndl_code_is_mapped(space->remote, code_address(space, ra)) ||
+           wndl_arm_is_behind_call(space->remote, ra);
+}
+
+/* {caller's frame pointer, return address} are at the frame pointer. */
+static bool read_link(const struct wndl_space *space, uint64_t sp, uint64_t fp,
+    struct wndl_fp_state *caller)
+{
+    const unsigned word = space->arch->word;
+    if (fp % word != 0 || fp < sp || fp > UINT64_MAX - 2 * word)
+        return false;
+    *caller = (struct wndl_fp_state){.sp = fp + 2 * word};
+    bool is_there = wndl_space_word(space, fp, &caller->fp) &&
+                    wndl_space_word(space, fp + word, &caller->pc) &&
+                    may_be_behind_call(space, caller->pc);
+    caller->pc = code_address(space, caller->pc);
+    return is_there;
+}
+
+static bool is_generated(const struct wndl_space *space, uint64_t pc)
+{
+    if (space->remote != NULL)
+        return wndl_jit_remote_covers(space->remote, pc);
+    return wndl_jit_covers(space->jit, pc);
+}
+
+/*
+ * A return address is believed when it is in a module, or when frame pointers
+ * lead on from it to one that is: just-in-time compiled code is in none.
+ */
+static bool is_plausible(
+    const struct wndl_space *space, struct wndl_fp_state state)
+{
+    enum { LOOK_AHEAD = 64 };
+    for (int i = 0; i < LOOK_AHEAD; i++) {
+        if (wndl_code_is_mapped(space->remote, state.pc) ||
+            is_generated(space, state.pc))
+            return true;
+        if (!wndl_code_is_possible(state.pc) ||
+            !read_link(space, state.sp, state.fp, &state))
+            return false;
+    }
+    return false;
+}
+
+static struct wndl_step guess(
+    const struct wndl_space *space, struct wndl_fp_state *state)
+{
+    struct wndl_fp_state caller;
+    if (state->fp == 0)
+        return ended(WNDL_END_FP_ROOT);
+    if (!read_link(space, state->sp, state->fp, &caller))
+        return ended(WNDL_END_NO_RULE);
+    if (caller.pc == 0)
+        return ended(wndl_root_end(space, caller.sp));
+    if (!is_plausible(space, caller))
+        return ended(WNDL_END_NO_RULE);
+    *state = caller;
+    return stepped(WNDL_HOW_FP);
+}
+
+/* Behind a call that does not return, the next function begins. */
+static bool is_behind_arm_call(const struct wndl_space *space, uint64_t pc)
+{
+    return space->arch->family == WNDL_CFI_ARM && space->remote == NULL &&
+           (wndl_arm_is_behind_call(NULL, pc) ||
+               wndl_arm_is_behind_call(NULL, pc | 1));
+}
+
+/*
+ * No call returns to the first instruction of a function that code without
+ * CFI precedes: the address was put on the stack to be returned to first, as
+ * makecontext does. It is the entry of a coroutine. On i386 the address is in
+ * no function at all.
+ */
+static bool at_coroutine_entry(
+    const struct wndl_space *space, const struct wndl_fp_state *state)
+{
+    struct wndl_code code;
+    if (state->interrupted || is_behind_arm_call(space, state->pc))
+        return false;
+    return wndl_code_find(space->remote, state->pc, &code) == WNDL_CODE_ROW ||
+           (space->arch->word == 4 &&
+               wndl_leaf_is_behind_ret(space, state->pc));
+}
+
+/* On 32-bit Arm no CFI tells of threads' starts. */
+static bool at_thread_start(
+    const struct wndl_space *space, const struct wndl_fp_state *state)
+{
+    return space->arch->family == WNDL_CFI_ARM && !state->interrupted &&
+           wndl_arm_starts_thread(space->remote, state->pc, state->sp);
+}
+
+/*
+ * What CFI gave for a return address leads nowhere: on i386, the leaf may have
+ * pushed a register that its CFI does not tell of.
+ */
+static struct wndl_step without_push(
+    const struct wndl_space *space, struct wndl_fp_state *state)
+{
+    if (space->arch->word != 4 || !state->called_by_it ||
+        !wndl_leaf_pushed(space, state, 1))
+        return ended(WNDL_END_BAD_PC);
+    struct wndl_step step = stepped_alone();
+    step.replaces = true;
+    return step;
+}
+
+/*
+ * What CFI gave for a return address is in a module, but in code without CFI,
+ * and no call is before it: position-independent code keeps the address of its
+ * module's data in a register, which the leaf has pushed.
+ */
+static bool is_saved_register(
+    const struct wndl_space *space, const struct wndl_fp_state *state)
+{
+    struct wndl_call call;
+    return space->arch->word == 4 && space->arch->reads_code &&
+           !state->interrupted && state->called_by_it &&
+           !wndl_call_before(space, state->pc, &call);
+}
+
+/* By frame pointers, or by what is known of such code. */
+static struct wndl_step known_step(
+    const struct wndl_space *space, struct wndl_fp_state *state, bool in_module)
+{
+    if (in_module &&
+        (at_program_start(space, state->sp) || at_thread_start(space, state) ||
+            at_coroutine_entry(space, state)))
+        return ended(WNDL_END_COMPLETE);
+    if (!in_module && step_null_call(space, state))
+        return stepped_alone();
+    if (in_module && is_saved_register(space, state)) {
+        const struct wndl_step step = without_push(space, state);
+        if (step.more)
+            return step;
+    }
+    bool pops_fp;
+    if (in_module && space->arch->reads_code && space->arch->word == 8 &&
+        wndl_flow_return(space, state, &pops_fp))
+        return pops_fp ? stepped(WNDL_HOW_FP) : stepped_alone();
+    bool was_interrupted = state->interrupted;
+    /* Of generated code, before its frame is made and behind that. */
+    const bool may_be_leaf =
+        space->arch->word == 4 &&
+        (in_module || (was_interrupted && space->arch->reads_code));
+    if (may_be_leaf && was_interrupted && wndl_leaf_called(space, state))
+        return stepped_alone();
+    struct wndl_step step = guess(space, state);
+    if (!step.more && may_be_leaf && (was_interrupted || state->called_by_it) &&
+        wndl_leaf_pushed(space, state, 2))
+        return stepped_alone();
+    if (!step.more && !in_module && !was_interrupted)
+        return without_push(space, state);
+    if (!step.more && !in_module)
+        step.end = WNDL_END_NO_RULE;
+    return step;
+}
+
+/* A frame pointer of 0 is an end of its own only to who goes by them. */
+static bool is_scanned(const struct wndl_space *space, enum wndl_walk_end end)
+{
+    return (space->method & WNDL_WALK_SCAN) != 0 && space->arch->reads_code &&
+           (end == WNDL_END_NO_RULE ||
+               (end == WNDL_END_FP_ROOT &&
+                   wndl_space_method(space) != WNDL_WALK_FP));
+}
+
+struct wndl_step wndl_fp_step(
+    const struct wndl_space *space, struct wndl_fp_state *state, bool in_module)
+{
+    struct wndl_step step = ended(WNDL_END_NO_RULE);
+    bool by_cfi_only = wndl_space_method(space) == WNDL_WALK_CFI;
+    if (!by_cfi_only)
+        step = known_step(space, state, in_module);
+    if (!step.more && (in_module || state->interrupted) &&
+        is_scanned(space, step.end) && wndl_scan_step(space, state)) {
+        step = stepped_alone();
+        step.how = WNDL_HOW_SCAN;
+    }
+    return step;
+}
+
+/* Whether there is a frame record at `at`, with this link and x30. */
+static bool is_record(const struct wndl_space *space,
+    const struct wndl_cfi_regs *regs, uint64_t at, const uint64_t *link)
+{
+    const struct wndl_arch *arch = space->arch;
+    uint64_t fp, ra;
+    return wndl_space_word(space, at, &fp) &&
+           wndl_space_word(space, at + arch->word, &ra) &&
+           (link == NULL || fp == *link) && ra == regs->regs[arch->ra];
+}
+
+/*
+ * Stubs of a procedure linkage table have no CFI, but they leave the return
+ * address alone that their caller put into a register; so does generated code
+ * before its prologue, and behind its epilogue. Where that leads to code
+ * without CFI it may be out of date: such code may have made calls itself.
+ */
+static __attribute__((noinline)) bool step_by_link(
+    const struct wndl_space *space, struct wndl_full *full)
+{
+    struct wndl_code code;
+    struct wndl_cfi_regs *regs = &full->regs;
+    const struct wndl_arch *arch = space->arch;
+    if (!full->interrupted || !has(regs, arch->ra))
+        return false;
+    const uint64_t ra = code_address(space, regs->regs[arch->ra]);
+    if (!may_be_behind_call(space, regs->regs[arch->ra]) ||
+        wndl_code_find(space->remote, ra - 1, &code) != WNDL_CODE_ROW)
+        return false;
+    const uint64_t fp = has(regs, arch->fp) ? regs->regs[arch->fp] : 0;
+    if (fp != 0 && is_record(space, regs, fp, NULL))
+        return false; /* x29 leads to the caller, too, and knows its SP */
+    if (is_record(space, regs, regs->regs[arch->sp], &fp))
+        regs->regs[arch->sp] += 2u * arch->word;
+    set(regs, arch->pc, ra);
+    regs->valid &= ~(UINT64_C(1) << arch->ra);
+    full->interrupted = false;
+    return true;
+}
+
+static struct wndl_fp_state fp_state(
+    const struct wndl_arch *arch, const struct wndl_full *full)
+{
+    const struct wndl_cfi_regs *r = &full->regs;
+    return (struct wndl_fp_state){
+        .pc = r->regs[arch->pc],
+        .sp = r->regs[arch->sp],
+        .fp = has(r, arch->fp) ? r->regs[arch->fp] : 0,
+        .interrupted = full->interrupted,
+        .called_by_it = full->called_by_it,
+    };
+}
+
+/* Of 32-bit Arm: code that is no root's, followed to its return. The libc's
+ * near a thread's start is such code: the start itself has no way to one. */
+static bool step_by_flow(const struct wndl_space *space, struct wndl_full *full)
+{
+    const struct wndl_fp_state state = fp_state(space->arch, full);
+    return space->arch->family == WNDL_CFI_ARM &&
+           wndl_space_method(space) == WNDL_WALK_ANY &&
+           !at_program_start(space, state.sp) &&
+           (state.interrupted ||
+               !wndl_arm_ends_thread(space->remote, state.pc)) &&
+           wndl_flow_arm_step(space, full);
+}
+
+static struct wndl_step full_fp_step(
+    const struct wndl_space *space, struct wndl_full *full, bool in_module)
+{
+    const struct wndl_arch *arch = space->arch;
+    if (arch->family == WNDL_CFI_AARCH64 && wndl_signal_a64_step(space, full))
+        return stepped(WNDL_HOW_CFI);
+    if (in_module && step_by_flow(space, full))
+        return stepped_alone();
+    if (arch->ra != arch->pc && wndl_space_method(space) == WNDL_WALK_ANY &&
+        step_by_link(space, full))
+        return stepped_alone();
+    struct wndl_fp_state state = fp_state(arch, full);
+    const uint64_t fp = state.fp;
+    struct wndl_step step = wndl_fp_step(space, &state, in_module);
+    if (!step.more)
+        return step;
+    if (!step.keeps)
+        *full = (struct wndl_full){0};
+    full->interrupted = false;
+    set(&full->regs, arch->pc, state.pc);
+    set(&full->regs, arch->sp, state.sp);
+    if (!step.keeps || state.fp != fp)
+        set(&full->regs, arch->fp, state.fp);
+    return step;
+}
+
+static enum wndl_walk_end end_of_status(enum wndl_status status)
+{
+    if (status == WNDL_NOT_FOUND)
+        return WNDL_END_COMPLETE;
+    return status == WNDL_IO ? WNDL_END_BAD_READ : WNDL_END_BAD_CFI;
+}
+
+/* Whether the return address is in a register. */
+static bool is_in_register(
+    const struct wndl_arch *arch, const struct wndl_cfi_rule *ra)
+{
+    return ra->kind == WNDL_RULE_REGISTER ||
+           (arch->ra != arch->pc &&
+               (ra->kind == WNDL_RULE_UNSET || ra->kind == WNDL_RULE_SAME));
+}
+
+/*
+ * The CFA is so low that the return address would be below SP. Such are rows
+ * behind the jump tables of i386's memcpy(), which count each ret's pops on.
+ * Not vfork()'s, which keeps the return address in a register.
+ */
+static bool is_below_sp(const struct wndl_space *space,
+    const struct wndl_code *code, const struct wndl_full *full)
+{
+    const struct wndl_cfi_rule *cfa = &code->row.cfa;
+    return space->arch->word == 4 && space->arch->reads_code &&
+           wndl_space_method(space) == WNDL_WALK_ANY && full->interrupted &&
+           !code->row.signal_frame && cfa->kind == WNDL_RULE_REGISTER &&
+           cfa->reg == space->arch->sp && cfa->offset < space->arch->word &&
+           !is_in_register(space->arch, &code->row.regs[code->row.ra_reg]);
+}
+
+/* From there: to a return address behind what such code pushes. */
+static struct wndl_step step_from_below(
+    const struct wndl_space *space, struct wndl_full *full)
+{
+    enum { MOST_WORDS = 4 };
+    struct wndl_fp_state state = fp_state(space->arch, full);
+    if (!wndl_leaf_pushed(space, &state, MOST_WORDS))
+        return ended(WNDL_END_NO_RULE);
+    set(&full->regs, space->arch->pc, state.pc);
+    set(&full->regs, space->arch->sp, state.sp);
+    full->interrupted = false;
+    return stepped_alone();
+}
+
+static struct wndl_step cfi_step(const struct wndl_space *space,
+    const struct wndl_code *code, struct wndl_full *full)
+{
+    const struct wndl_arch *arch = space->arch;
+    struct wndl_cfi_regs caller;
+    if (is_below_sp(space, code, full))
+        return step_from_below(space, full);
+    enum wndl_status status = wndl_cfi_step(
+        &code->frame, &code->row, &full->regs, &space->memory, &caller);
+    enum wndl_frame_how how = WNDL_HOW_CFI;
+    if (status == WNDL_IO && space->find_fp != NULL &&
+        space->find_fp(space, code, full, &how))
+        status = wndl_cfi_step(
+            &code->frame, &code->row, &full->regs, &space->memory, &caller);
+    /* Tables in Chromium's format say so of code that they have nothing of. */
+    if (status == WNDL_IO && arch->family == WNDL_CFI_ARM &&
+        !full->interrupted &&
+        is_in_register(arch, &code->row.regs[code->row.ra_reg]))
+        return full_fp_step(space, full, true);
+    if (status != WNDL_OK)
+        return ended(end_of_status(status));
+    if (!has(&caller, arch->pc) || !has(&caller, arch->sp))
+        return ended(WNDL_END_BAD_CFI);
+    if (arch->family == WNDL_CFI_AARCH64 &&
+        wndl_landing_a64_right(space, code, &caller))
+        how = WNDL_HOW_FP;
+    uint64_t sp = caller.regs[arch->sp];
+    uint64_t callee_sp = full->regs.regs[arch->sp];
+    /* Leaves that keep their return address in a register have no frame:
+     * vfork(), and many of AArch64. */
+    bool frameless = full->interrupted && sp == callee_sp &&
+                     is_in_register(arch, &code->row.regs[code->row.ra_reg]);
+    /* A signal handler may run on a stack of its own, anywhere. */
+    if (sp <= callee_sp && !frameless && !code->row.signal_frame)
+        return ended(WNDL_END_NO_PROGRESS);
+    full->regs = caller;
+    full->interrupted = code->row.signal_frame;
+    if (caller.regs[arch->pc] == 0 && !full->interrupted)
+        return ended(wndl_root_end(space, sp));
+    return stepped(how);
+}
+
+/* The copy is too much for a signal handler's stack. */
+static __attribute__((noinline)) struct wndl_step step_outside_there(
+    const struct wndl_space *space, struct wndl_full *full, uint64_t pc)
+{
+    struct wndl_code code;
+    struct wndl_jit_copy copy;
+    enum wndl_code_kind kind =
+        wndl_jit_remote_find(space->remote, pc, &code, &copy);
+    if (kind == WNDL_CODE_NO_MODULE)
+        return full_fp_step(space, full, false);
+    return kind == WNDL_CODE_ROW ? cfi_step(space, &code, full)
+                                 : ended(WNDL_END_BAD_CFI);
+}
+
+/* By what is registered of generated code, or by frame pointer. */
+static struct wndl_step step_outside(
+    const struct wndl_space *space, struct wndl_full *full, uint64_t pc)
+{
+    struct wndl_code code;
+    struct wndl_jit_hold hold;
+    if (space->remote != NULL && space->remote->jit != 0)
+        return step_outside_there(space, full, pc);
+    enum wndl_code_kind kind = wndl_jit_find(space->jit, pc, &code, &hold);
+    if (kind == WNDL_CODE_NO_MODULE)
+        return full_fp_step(space, full, false);
+    struct wndl_step step = ended(WNDL_END_BAD_CFI);
+    if (kind == WNDL_CODE_ROW)
+        step = cfi_step(space, &code, full);
+    wndl_jit_leave(&hold);
+    return step;
+}
+
+static struct wndl_step any_step(
+    const struct wndl_space *space, struct wndl_full *full)
+{
+    struct wndl_code code;
+    uint64_t pc = full->regs.regs[space->arch->pc] - !full->interrupted;
+    enum wndl_code_kind kind = wndl_code_find(space->remote, pc, &code);
+    if (wndl_space_method(space) == WNDL_WALK_FP)
+        return full_fp_step(space, full, kind != WNDL_CODE_NO_MODULE);
+    switch (kind) {
+    case WNDL_CODE_ROW:
+        return cfi_step(space, &code, full);
+    case WNDL_CODE_NO_FDE:
+        return full_fp_step(space, full, true);
+    case WNDL_CODE_NO_MODULE:
+        return step_outside(space, full, pc);
+    case WNDL_CODE_BAD:
+        break;
+    }
+    return ended(WNDL_END_BAD_CFI);
+}
+
+struct wndl_step wndl_full_step(
+    const struct wndl_space *space, struct wndl_full *full)
+{
+    bool is_interrupted = full->interrupted;
+    struct wndl_step step = any_step(space, full);
+    full->called_by_it = is_interrupted;
+    return step;
+}

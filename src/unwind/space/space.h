@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * space: an address space as the slow paths see it: how memory is read, and
+ * which CFI covers a pc. The hot loop goes around this.
+ */
+#ifndef WNDL_UNWIND_SPACE_SPACE_H
+#define WNDL_UNWIND_SPACE_SPACE_H
+
+#include "cfi/cfi_expr.h"
+#include "cfi/cfi_plain.h"
+#include "unwind/core/arch.h"
+
+#include <windlass/unwind.h>
+
+struct wndl_code;
+struct wndl_full;
+
+struct wndl_space {
+    struct wndl_cfi_memory memory;
+    const struct wndl_remote *remote; /* NULL: this process */
+    const struct wndl_arch *arch;
+    struct wndl_jit *jit; /* NULL: none, as always for other processes */
+    enum wndl_walk_method method; /* with SCAN or-ed, or without */
+    /* NULL, or what finds an RBP that is not known: find_fp.h. */
+    bool (*find_fp)(const struct wndl_space *space,
+        const struct wndl_code *code, struct wndl_full *full,
+        enum wndl_frame_how *how);
+};
+
+enum wndl_code_kind {
+    WNDL_CODE_ROW,
+    WNDL_CODE_NO_FDE,    /* in a module, but no FDE covers it */
+    WNDL_CODE_NO_MODULE, /* in no module */
+    WNDL_CODE_BAD,       /* damaged or unsupported CFI */
+};
+
+/* The CFI of one pc, or what a table says. Points into the module's sections,
+ * or into the table. */
+struct wndl_code {
+    struct wndl_cfi_section frame;
+    struct wndl_cfi_row row;
+    uint64_t start; /* of the function, avma; 0: not known */
+};
+
+/* `code` is filled for WNDL_CODE_ROW. `remote` NULL: this process; else its
+ * machine is known. */
+enum wndl_code_kind wndl_code_find(
+    const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code);
+
+/* The row of most pcs of this process, and soon; false says nothing. */
+bool wndl_code_find_plain(uint64_t pc, struct wndl_cfi_plain *row);
+
+/*
+ * Copies `size` bytes of code. False where none of a module's is, or when they
+ * cannot be read.
+ */
+bool wndl_code_read(
+    const struct wndl_space *space, uint64_t address, void *to, size_t size);
+
+/* Whether a module covers `pc`. */
+bool wndl_code_is_mapped(const struct wndl_remote *remote, uint64_t pc);
+
+/* User addresses are below 2^47, or 2^32, or of AArch64 2^48; the first page is
+ * never mapped. */
+static inline bool wndl_code_is_possible(uint64_t pc)
+{
+    const unsigned bits = WNDL_DWARF_PC != WNDL_DWARF_RA ? 48 : 47;
+    return pc >= 4096 && pc < UINT64_C(1) << bits;
+}
+
+/* The method without SCAN. */
+static inline enum wndl_walk_method wndl_space_method(
+    const struct wndl_space *space)
+{
+    return (enum wndl_walk_method)(space->method & 3);
+}
+
+/* False when not all of it can be read. */
+static inline bool wndl_space_word(
+    const struct wndl_space *space, uint64_t address, uint64_t *value)
+{
+    *value = 0;
+    return space->memory.read(
+        space->memory.context, address, value, space->arch->word);
+}
+
+#endif
