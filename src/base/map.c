@@ -8,7 +8,7 @@ enum { FIRST_LOG2 = 4 };
 uint64_t wndl_hash_bytes(const void *bytes, size_t size)
 {
     const unsigned char *p = bytes;
-    uint64_t hash = size * 0x9e3779b97f4a7c15u;
+    uint64_t hash = size * WNDL_GOLDEN;
     for (; size >= 8; p += 8, size -= 8) {
         uint64_t word;
         memcpy(&word, p, 8);

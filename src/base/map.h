@@ -7,6 +7,7 @@
 #define WNDL_BASE_MAP_H
 
 #include "base/arena.h"
+#include "base/hash.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,19 +35,6 @@ static inline void wndl_map_init(struct wndl_map *map, struct wndl_arena *arena)
 {
     *map = (struct wndl_map){.arena = arena};
 }
-
-/* A mixing of all bits of `key` into all bits, for any power-of-two table. */
-static inline uint64_t wndl_hash_u64(uint64_t key)
-{
-    key ^= key >> 32;
-    key *= 0xd6e8feb86659fd93u;
-    key ^= key >> 32;
-    key *= 0xd6e8feb86659fd93u;
-    return key ^ key >> 32;
-}
-
-/* Hash of bytes; not for hostile input that aims at collisions. */
-uint64_t wndl_hash_bytes(const void *bytes, size_t size);
 
 /* The value of `key`, or NULL. Valid until the next wndl_map_put. */
 uint64_t *wndl_map_get(const struct wndl_map *map, uint64_t key);

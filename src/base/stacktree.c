@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/stacktree.h"
 
+#include "base/hash.h"
+
 #include "base/slotlines.h"
 
 #include <stdatomic.h>
@@ -166,7 +168,7 @@ static inline enum outcome look_in_line(
 uint32_t wndl_stacktree_insert(
     struct wndl_stacktree *tree, uint32_t parent, uint64_t key)
 {
-    uint64_t h = key + parent * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = key + parent * WNDL_GOLDEN;
     h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
     struct wanted w = {.key = key,
         .parent = parent,
