@@ -1,12 +1,12 @@
 # One program per family of unwinders: they interpose each other's names.
 # bench/unwind runs them.
-set(unwind_chain ${CMAKE_SOURCE_DIR}/tests/unit/unwind_chain.c)
+set(unwind_chain ${CMAKE_SOURCE_DIR}/tests/unit/unwind/unwind_chain.c)
 
 function(wndl_unwind_bench name methods)
   add_executable(unwind_${name} unwind_harness.c unwind_${methods}.c
     ${unwind_chain})
   target_include_directories(unwind_${name} PRIVATE
-    ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/tests/unit)
+    ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/tests/unit/unwind)
   target_compile_options(unwind_${name} PRIVATE -O2 -fomit-frame-pointer)
   target_link_libraries(unwind_${name} PRIVATE ${ARGN})
 endfunction()

@@ -14,11 +14,16 @@ function(wndl_layer name)
   target_link_libraries(wndl_${name} PUBLIC ${LAYER_LIBS})
 endfunction()
 
-# wndl_unit_test(test_elf LAYERS obj ...): tests/unit/test_elf.c with cmocka.
-# LABELS threads puts it into what the tsan preset runs.
+# wndl_unit_test(test_elf LAYERS obj ...): tests/unit/obj/test_elf.c with
+# cmocka. ROOMS are the runtime's (tests/unit/rt/rooms.cmake). LABELS threads
+# puts it into what the tsan preset runs.
 function(wndl_unit_test name)
-  cmake_parse_arguments(UNIT "" "" "LAYERS;SOURCES;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(UNIT "" "" "LAYERS;ROOMS;SOURCES;LIBS;LABELS" ${ARGN})
   add_executable(${name} ${name}.c ${UNIT_SOURCES})
+  foreach(room ${UNIT_ROOMS})
+    wndl_rt_room_target(target ${room})
+    target_link_libraries(${name} PRIVATE ${target})
+  endforeach()
   foreach(layer ${UNIT_LAYERS})
     target_link_libraries(${name} PRIVATE wndl_${layer})
   endforeach()

@@ -5,22 +5,31 @@
 find_program(VALGRIND valgrind)
 include(CheckIncludeFile)
 check_include_file(valgrind/helgrind.h HAVE_HELGRIND_H)
+set(wndl_runs_valgrind ON)
 if(NOT VALGRIND OR NOT HAVE_HELGRIND_H OR NOT CMAKE_BUILD_TYPE STREQUAL Debug
-    OR WINDLASS_SANITIZE
+    OR WINDLASS_SANITIZE OR CMAKE_SIZEOF_VOID_P EQUAL 4
     OR CMAKE_CROSSCOMPILING OR NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
-  return()
+  set(wndl_runs_valgrind OFF)
 endif()
+set(helgrind_atomics
+  -include ${CMAKE_SOURCE_DIR}/tests/lib/helgrind_atomics.h)
 
-# valgrind_test(test_ring LAYERS rec SOURCES ring.c ...): SOURCES, below src,
-# are what Helgrind is to see into.
-function(valgrind_test name)
-  cmake_parse_arguments(TEST "" "" "LAYERS;SOURCES" ${ARGN})
+# wndl_valgrind_test(test_ring LAYERS rec SOURCES rec/ring.c ...): SOURCES,
+# below src, and ROOMS of the runtime are what Helgrind sees into.
+function(wndl_valgrind_test name)
+  if(NOT wndl_runs_valgrind)
+    return()
+  endif()
+  cmake_parse_arguments(TEST "" "" "LAYERS;ROOMS;SOURCES" ${ARGN})
   list(TRANSFORM TEST_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/src/)
   set(seen ${name}_helgrind)
   add_executable(${seen} ${name}.c ${TEST_SOURCES})
-  target_compile_options(${seen} PRIVATE
-    -include ${CMAKE_SOURCE_DIR}/tests/lib/helgrind_atomics.h)
+  target_compile_options(${seen} PRIVATE ${helgrind_atomics})
   set_target_properties(${seen} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
+  foreach(room ${TEST_ROOMS})
+    wndl_rt_room_target(target ${room})
+    target_link_libraries(${seen} PRIVATE ${target}_helgrind)
+  endforeach()
   foreach(layer ${TEST_LAYERS})
     target_link_libraries(${seen} PRIVATE wndl_${layer})
   endforeach()
@@ -33,11 +42,3 @@ function(valgrind_test name)
   set_tests_properties(memcheck.${subject} helgrind.${subject} PROPERTIES
     LABELS valgrind)
 endfunction()
-
-valgrind_test(test_rt_heap LAYERS os rec SOURCES rt/heap/count/prefault.c rt/heap/count/blocks.c
-  rt/heap/count/growth.c rt/heap/count/lanes.c rt/heap/count/lock.c rt/heap/count/owner.c
-  rt/heap/count/sites.c rt/heap/leaks/pointer_filter.c rt/heap/leaks/block_bitmap.c)
-valgrind_test(test_rt_owner LAYERS os SOURCES rt/heap/count/blocks.c rt/heap/count/lock.c
-  rt/heap/count/owner.c)
-valgrind_test(test_stacktree LAYERS base SOURCES base/stacktree.c)
-valgrind_test(test_ring LAYERS rec SOURCES rec/ring.c)
