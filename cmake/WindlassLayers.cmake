@@ -35,6 +35,43 @@ function(wndl_unit_test name)
   set_tests_properties(unit.${name} PROPERTIES LABELS "${UNIT_LABELS}")
 endfunction()
 
+# wndl_cli_test(NAME record_status SCRIPT status.sh ARGS windlass ...): a script
+# that drives a program and compares; it ends with 77 where a tool is missing.
+# An argument that names a target stands for the target's file. NEEDS names
+# targets without which there is no such test. LIVE is a test that watches
+# programs as they run: it has the machine for itself, because a busy machine
+# is another machine to it (tests/all/run_preset.sh knows the label). Tests
+# with the same LOCK take turns.
+function(wndl_cli_test)
+  cmake_parse_arguments(CLI "LIVE" "NAME;SCRIPT;TIMEOUT;LOCK" "ARGS;NEEDS"
+    ${ARGN})
+  foreach(needed ${CLI_NEEDS})
+    if(NOT TARGET ${needed})
+      return()
+    endif()
+  endforeach()
+  set(words "")
+  foreach(word ${CLI_ARGS})
+    if(TARGET ${word})
+      set(word $<TARGET_FILE:${word}>)
+    endif()
+    list(APPEND words ${word})
+  endforeach()
+  set(test cli.${CLI_NAME})
+  add_test(NAME ${test}
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${CLI_SCRIPT} ${words})
+  set_tests_properties(${test} PROPERTIES SKIP_RETURN_CODE 77)
+  if(CLI_LIVE)
+    set_tests_properties(${test} PROPERTIES LABELS live RUN_SERIAL ON)
+  endif()
+  if(CLI_TIMEOUT)
+    set_tests_properties(${test} PROPERTIES TIMEOUT ${CLI_TIMEOUT})
+  endif()
+  if(CLI_LOCK)
+    set_tests_properties(${test} PROPERTIES RESOURCE_LOCK ${CLI_LOCK})
+  endif()
+endfunction()
+
 # wndl_fuzz_target(fuzz_elf LAYERS obj ...): tests/fuzz/fuzz_elf.c. With
 # WINDLASS_FUZZ it is a libFuzzer program; without, tests/fuzz/replay.c gives
 # it a main that runs each file it is given once (the corpus as a test).

@@ -2,7 +2,7 @@
 /*
  * What neither clang nor lld makes: code moved after linking, thunks of
  * incremental linking, separated code, every annotation; and files that lie.
- * What they do make is compared with LLVM's tools in tests/cli.
+ * What they do make is compared with LLVM's tools in tests/oracle.
  */
 #include "pdbmake.h"
 #include "testlib.h"

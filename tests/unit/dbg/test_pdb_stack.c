@@ -2,7 +2,7 @@
 /*
  * What i386 code does to the stack: records of both kinds made by hand, as no
  * linker at hand makes the older, and files that lie. What lld does make is
- * compared with LLVM's tool in tests/cli.
+ * compared with LLVM's tool in tests/cli/dump_syms.
  */
 #include "pdbmake.h"
 #include "testlib.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* PE images made by hand to be costly. Those that linkers make are
- * compared with LLVM's tools in tests/cli. */
+ * compared with LLVM's tools in tests/oracle. */
 #include "testlib.h"
 
 #include "base/buf.h"

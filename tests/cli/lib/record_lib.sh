@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+# What the tests of record/ and heap/ share: `sources` is where the fixtures
+# come from. They are called with
+#   WINDLASS RECDUMP FIXTURES
+# and run in a folder of their own, which goes away with them.
+set -eu
+windlass=$1
+recdump=$2
+fixtures=$3
+sources=$(cd "$(dirname "$0")/../../fixtures/record" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+# A recorder that is killed leaves its folder behind: let it be in here.
+XDG_RUNTIME_DIR=$work
+export XDG_RUNTIME_DIR
+
+fail() {
+    echo "FAILED: $*" >&2
+    if [ -f dump ]; then
+        sed 's/^/    /' dump | head -60 >&2
+    fi
+    exit 1
+}
+
+# record STATUS [OPTION...] -- COMMAND...: records into ./r.wndl, expects this
+# exit status, and leaves the recording's content in ./dump and what windlass
+# said in ./said.
+record() {
+    expected=$1
+    shift
+    rm -f r.wndl dump
+    status=0
+    "$windlass" record -o r.wndl "$@" 2>said || status=$?
+    [ "$status" -eq "$expected" ] ||
+        fail "exit status $status instead of $expected: $*: $(cat said)"
+    "$recdump" r.wndl >dump || fail "the recording cannot be read"
+    grep -q '^done 1 ' dump || fail "the recording is not finished"
+}
+
+# samples_of 'AWK CONDITION': samples of the threads for which it holds.
+samples_of() {
+    awk "\$1 == \"thread\" && ($1) { n += \$5 } END { print n + 0 }" dump
+}
+
+# at_least NUMBER COUNT WHAT
+at_least() {
+    [ "$2" -ge "$1" ] || fail "$2 $3, fewer than $1"
+}
+
+# Nearly all stacks must reach the root: more than PERCENT.
+complete_above() {
+    awk -v least="$1" '
+        $1 == "end" { all += $3 }
+        $1 == "end" && $2 == 0 { complete = $3 }
+        END { exit !(all > 0 && 100 * complete > least * all) }' dump ||
+        fail "not more than $1 % of the stacks are complete"
+}
+
+# The engines that this machine allows, as words for --engine.
+engines() {
+    for engine in perf tick timer outside; do
+        rm -f try.wndl
+        "$windlass" record -q --engine $engine -o try.wndl -- true \
+            >/dev/null 2>&1 && echo $engine
+    done
+    rm -f try.wndl
+}

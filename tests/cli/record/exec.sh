@@ -1,0 +1,25 @@
+#!/bin/sh
+# A program that replaces itself again and again lives, and keeps its pid.
+. "$(dirname "$0")/../lib/record_lib.sh"
+record 7 -r 10000 -- "$fixtures/execs" 200
+[ "$(grep -c '^process' dump)" -eq 201 ] || fail "not 201 images"
+awk '$1 == "process" { pids[$4] = 1 }
+    END { for (p in pids) n++; exit n != 1 }' dump || fail "not one pid"
+awk '$1 == "process" && $5 != $2 { exit 1 }' dump || fail "generations"
+
+# A program whose file gets another name goes on being recorded.
+cp "$fixtures/burn" named
+record 3 -- sh -c 'exec ./named 1200 3 >out' &
+recorder=$!
+i=0
+while [ ! -e r.wndl ] && [ $i -lt 100 ]; do
+    sleep 0.1
+    i=$((i + 1))
+done
+sleep 0.3
+mv named renamed
+wait $recorder || fail "renamed: $(cat said)"
+"$recdump" r.wndl >dump
+at_least 800 "$(samples_of 1)" "samples of the renamed program"
+grep -q 'could not be recorded' said && fail "renamed: $(cat said)"
+true

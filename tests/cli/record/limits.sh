@@ -1,0 +1,70 @@
+#!/bin/sh
+# Where something is short the program runs, and what was lost is said.
+. "$(dirname "$0")/../lib/record_lib.sh"
+burn=$fixtures/burn
+
+# Descriptors, memory, the size of files.
+many="for i in 1 2 3 4 5 6 7 8 9 10 11 12; do $burn 200 0 & done; wait; exit 4"
+(ulimit -n 20 && record 4 -- sh -c "$many" >out)
+grep -q 'no descriptor was free' said || fail "descriptors: $(cat said)"
+[ "$(grep -c '^out' out)" -eq 12 ] || fail "not all ran: $(cat out)"
+# A recorder that is checked for addresses needs more of them than that.
+if (ulimit -v 400000 && "$windlass" --version >out 2>&1); then
+    (ulimit -v 400000 && record 4 -- sh -c "$many" >out)
+    grep -q 'no memory for it' said || fail "memory: $(cat said)"
+    [ "$(grep -c '^out' out)" -eq 12 ] || fail "not all ran: $(cat out)"
+fi
+(ulimit -f 20000 && record 3 -- "$burn" 50 3 >out)
+grep -q 'no memory for it' said || fail "file size: $(cat said)"
+(ulimit -S -f 20000 && record 3 -- "$burn" 200 3 >out)
+grep -q '100.00 % of the stacks' said || fail "soft limit: $(cat said)"
+
+# Nobody reads what we say.
+"$windlass" record -o pipe.wndl sh -c "$burn 300 3 2>/dev/null" 2>&1 >out | true
+"$recdump" pipe.wndl >dump
+grep -q '^done 1 3 ' dump || fail "a closed pipe ends the recording"
+
+# A full disk.
+if [ "$(id -u)" = 0 ] && mkdir disk &&
+    mount -t tmpfs -o size=48k none disk 2>/dev/null; then
+    status=0
+    "$windlass" record -r 20000 -o disk/full.wndl "$burn" 3000 3 >out 2>said ||
+        status=$?
+    "$recdump" disk/full.wndl >dump || status=unreadable
+    umount disk
+    [ "$status" = 125 ] || fail "full disk: exit status $status"
+    grep -q "disk/full.wndl: cannot write; .*No space left" said ||
+        fail "full disk: $(cat said)"
+    grep -q '^done 0 ' dump || fail "a full disk, and all is well"
+    told=$(sed -n 's/^windlass: \([0-9]*\) samples kept.*/\1/p' said)
+    [ "$(samples_of 1)" -eq "$told" ] ||
+        fail "$told samples told, $(samples_of 1) written"
+    at_least 1000 "$told" "samples before the disk was full"
+    grep -q '^out 3000' out || fail "the command did not go on"
+fi
+
+# A recorder that was killed leaves a folder, which the next one takes away.
+"$windlass" record -o killed.wndl sleep 5 2>/dev/null &
+recorder=$!
+while [ ! -S "$(echo windlass-*/socket)" ]; do sleep 0.05; done
+left=$(echo windlass-*)
+kill -KILL $recorder
+wait $recorder 2>/dev/null || true
+[ -d "$left" ] || fail "nothing was left, nothing is tested"
+"$windlass" record -q -o next.wndl true
+[ ! -e "$left" ] || fail "$left was not taken away"
+
+# What others have put there is none of it: a link to a folder of ours.
+mkdir ours
+touch ours/lock ours/new
+ln -s ours windlass-linked
+"$windlass" record -q -o link.wndl true
+[ -e ours/lock ] && [ -e ours/new ] || fail "files behind a link were removed"
+rm windlass-linked
+"$windlass" record -q -o own.wndl sh -c 'ls -d windlass-*' >list || fail "no folder"
+[ "$(wc -l <list)" -eq 1 ] || fail "folders: $(cat list)"
+! ls -d windlass-* >/dev/null 2>&1 || fail "a folder was left: $(ls)"
+
+"$windlass" record -o 'a%xb' true 2>said && fail "%x was taken"
+grep -q -- "--output knows %n, %p, %h and %%, not what is in 'a%xb'" said ||
+    fail "$(cat said)"

@@ -1,0 +1,25 @@
+#!/bin/sh
+# A program that enters a sandbox is sampled on in there, by no call that the
+# sandbox would kill for.
+. "$(dirname "$0")/../lib/record_lib.sh"
+"$fixtures/sandbox" >out || [ $? -eq 7 ] || fail "not even alone: $?"
+for engine in $(engines); do
+    for rate in 1000 10000; do
+        record 7 --engine "$engine" -r $rate -- "$fixtures/sandbox" >out
+        [ "$(cat out)" = done ] || fail "$engine: $(cat out)"
+        case $engine in
+        perf)
+            # One thread began before it, two inside.
+            at_least 550 "$(samples_of 1)" "samples"
+            complete_above 98
+            ;;
+        tick | timer)
+            at_least 25 "$(samples_of 1)" "samples"
+            ;;
+        esac
+    done
+done
+
+# Only the thread that burns has used the CPU.
+record 0 --engine timer -- "$fixtures/privileges"
+at_least 40 "$(samples_of 1)" "samples of a thread when another one gave up"

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Scanning stacks where there is neither unwind information nor a frame pointer:
+# only when asked, and told of.
+. "$(dirname "$0")/../lib/record_lib.sh"
+[ "$(uname -m)" = x86_64 ] || exit 77
+bare=$fixtures/bare
+
+record 0 -v -r 1000 -- "$bare" 400
+grep -q 'by scanning the stack' said && fail "scanned without being asked"
+grep -Eq '^windlass: CFI covers [0-9.]+ % of \.text of .*/bare, [0-9]+ node' \
+    said || fail "no coverage of modules: $(cat said)"
+"$windlass" report r.wndl >report.txt
+"$windlass" export -o folded.txt r.wndl 2>/dev/null
+grep -q '^main;.*burn' folded.txt && fail "main was found without a scan"
+
+"$windlass" unwind-info "$bare" | sed -n 's/ of \.text .*//p' >share
+record 0 -r 1000 -- "$bare" 100
+grep '^windlass: CFI covers ' said | grep -qF "$(cat share) of .text of bare" ||
+    fail "not the coverage of bare: $(cat share), $(cat said)"
+
+record 0 -v -r 1000 --unwind scan -- "$bare" 400
+grep -q 'frames: .*by scanning the stack [0-9]' said || fail "not told: $(cat said)"
+complete_above 90
+"$windlass" export -o folded.txt r.wndl 2>/dev/null
+grep -q 'main;.*burn' folded.txt || fail "main was not found: $(cat folded.txt)"
+
+# Blocked threads' stacks, which are seen from outside, the same.
+record 0 -- "$bare" 400 wait
+"$windlass" export --time blocked -o folded.txt r.wndl 2>/dev/null
+grep -q 'main;.*wait_for' folded.txt && fail "blocked, scanned without being asked"
+record 0 --unwind scan -- "$bare" 400 wait
+"$windlass" export --time blocked -o folded.txt r.wndl 2>/dev/null
+grep -q 'main;.*wait_for' folded.txt || fail "blocked: $(cat folded.txt)"

@@ -1,0 +1,105 @@
+#!/bin/sh
+# Processes that cannot be recorded run, and are named with the reason.
+. "$(dirname "$0")/../lib/record_lib.sh"
+burn=$fixtures/burn
+
+# unfollowed REASON NAME: as the recording has it.
+unfollowed() {
+    awk -v reason="$1" -v name="$2" '$1 == "unfollowed" && $3 == reason &&
+        $NF ~ name "$" { n++ } END { exit n != 1 }' dump ||
+        fail "$2 is not there with reason $1"
+}
+unknown_to() {
+    grep -q "'$1' (process [0-9]*) could not be recorded: $2" said ||
+        fail "$1 is not named: $(cat said)"
+}
+
+cc -O1 -static -o still "$sources/burn.c"
+record 4 -- ./still 20 4
+unfollowed 1 /still
+unknown_to still "it is statically linked"
+record 4 -- sh -c "./still 600 1; $burn 20 0; ./still 600 2; exit 4"
+[ "$(grep -c ^unfollowed dump)" -eq 2 ] || fail "not both are told"
+
+# Its children are recorded, if they can be.
+cat >starts.c <<'C'
+#include <stdlib.h>
+int main(int argc, char **argv) { return argc > 1 ? system(argv[1]) != 0 : 1; }
+C
+cc -O1 -static -o starts starts.c
+record 0 -- ./starts "sleep 0.4; exec $burn 300 0"
+unfollowed 1 /starts
+at_least 50 "$(samples_of 1)" "samples of the child"
+
+# An executed program that does not tell.
+record 2 -- sh -c "exec ./still 300 2"
+unfollowed 1 /still
+
+# Seven of them: five names.
+record 0 -- sh -c 'for i in 1 2 3 4 5 6 7; do ./still 500 0 & done; wait'
+[ "$(grep -c 'statically linked' said)" -eq 5 ] || fail "$(cat said)"
+grep -q '2 more could not be recorded' said || fail "$(cat said)"
+
+if command -v musl-gcc >/dev/null; then
+    musl-gcc -O1 -o other "$sources/burn.c" && record 4 -- ./other 300 4 &&
+        unfollowed 3 /other
+fi
+
+# A child that no hook sees beginning; one of fork() is none.
+cat >clones.c <<'C'
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    long child = argc > 1 ? fork() : syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    (void)argv;
+    if (child == 0) {
+        sleep(2);
+        _exit(0);
+    }
+    return waitpid((pid_t)child, NULL, 0) != child;
+}
+C
+cc -O1 -o clones clones.c
+record 0 -- ./clones
+unfollowed 11 /clones
+unknown_to clones "it was made by a bare clone()"
+record 0 -- ./clones fork
+! grep -q '^unfollowed' dump || fail "a fork is called a clone"
+
+# Many, most of which end before they are looked at for the second time.
+cat >many.c <<'C'
+#define _GNU_SOURCE
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    for (int i = 0; i < 200; i++) {
+        if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) {
+            usleep(700 * 1000);
+            _exit(0);
+        }
+    }
+    while (wait(NULL) > 0)
+        ;
+    return 0;
+}
+C
+cc -O1 -o many many.c
+record 0 -- ./many
+grep -q '^unfollowed' dump || fail "none of many is told"
+[ "$(awk '$1 == "unfollowed" { print $3 }' dump | sort -u)" = 11 ] ||
+    fail "a clone has another reason"
+
+# Children are not looked for when they are not wanted.
+record 0 --no-children -- sh -c './still 300 0'
+! grep -q '^unfollowed' dump || fail "--no-children names them"
+record 0 -- true
+! grep -q '^unfollowed' dump || fail "somebody else is named"

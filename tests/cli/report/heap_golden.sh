@@ -1,0 +1,58 @@
+#!/bin/sh
+# heap_golden.sh WINDLASS MAKE_RECORDING [--bless]: what report, diff and
+# export say of the heaps of heap_golden/*.recipe, against heap_golden/*.expected.
+cases=heap_golden
+. "$(dirname "$0")/../lib/golden_lib.sh"
+
+# The same from the records on.
+try_records() {
+    try "$@" | awk 'NR == 1 { print } /^(#-|windlass: |\[exit)/ { on = 1 } on'
+}
+
+try_all() {
+    try report "$1"
+    try_records report --blocks live -s num-blocks -f 1 "$1"
+    try_records report --blocks peak -s slop -n 2 "$1"
+    try_records report --blocks all -s req -a --filter 0x20 "$1"
+    try_records report --filter '!lib.so' --process 100 "$1"
+    try_records report --process 7 --snapshot 1 "$1"
+    try report --snapshot 9 "$1"
+    try report --json -n 2 "$1"
+    try export "$1"
+    try export --blocks live --value blocks "$1"
+    try export --value temporary "$1"
+    try report --tree "$1"
+}
+
+# Of a recording with samples too, those come first.
+try_mixed() {
+    try report "$1"
+    try report --heap "$1"
+    try export "$1"
+    try export --value blocks "$1"
+}
+
+check_recipes try_all
+"$make_recording" mixed.wndl <"$cases/mixed"
+try_mixed mixed.wndl >mixed.got
+check mixed
+{
+    try diff sampled.wndl two_processes.wndl
+    try diff --blocks live -f 2 two_processes.wndl sampled.wndl
+    try diff --json two_processes.wndl sampled.wndl
+    try diff --json -n 1 two_processes.wndl sampled.wndl
+    try export --time wall sampled.wndl
+    try diff --blocks all two_processes.wndl two_processes.wndl
+    try diff --process 100 two_processes.wndl two_processes.wndl
+    sed 's/^counts 0 0 100 80/counts 0 0 100 70/; s/^pair 0 0 24 0/pair 0 0 20 4/
+        /^snapshot 0 0/s/640 600/640 590/' "$cases/two_processes.recipe" |
+        "$make_recording" changed.wndl
+    try diff --blocks live --process 100 two_processes.wndl changed.wndl
+    try diff two_processes.wndl changed.wndl
+    try diff nothing.wndl two_processes.wndl --snapshot 1
+    echo not a recording >broken.wndl
+    try diff broken.wndl two_processes.wndl
+    try report --heap broken.wndl
+} >diff.got
+check diff
+exit $failed

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+// browser.mjs MODULES CHROMIUM DIR: opens the viewer's page in Chromium,
+// with the recordings that lie in DIR and some that are made, and uses it.
+// Nothing may go wrong on a page, and it may ask for nothing elsewhere.
+import assert from 'node:assert/strict';
+import {readFileSync, writeFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import path from 'node:path';
+import {pathToFileURL} from 'node:url';
+
+const [modules, executablePath, folder] = process.argv.slice(2);
+const {chromium} = createRequire(path.resolve(modules, 'x'))('playwright-core');
+const load = (name) => import(pathToFileURL(path.join(folder, name)).href);
+const {fillPage} = await load('dist/test/made_page.mjs');
+const made = await load('dist/test/made_pages.mjs');
+const template = readFileSync(path.join(folder, 'dist/windlass.html'), 'utf8');
+
+const patient = 60000; // ms; the machine may be busy
+const rowHeight = 18; // of a flame graph
+const troubles = [];
+const browser = await chromium.launch({
+  executablePath,
+  args: ['--no-sandbox'],
+});
+
+function writePage(name, text) {
+  const file = path.join(folder, `${name}.html`);
+  writeFileSync(file, text);
+  return pathToFileURL(file).href;
+}
+
+const madePage = (name) => writePage(name, fillPage(template, made[name]()));
+
+// What exportmake wrote: the two elements within a paragraph.
+function recordedPage(name) {
+  const elements = readFileSync(path.join(folder, `${name}.view`), 'utf8')
+    .replace(/^<p>/, '')
+    .replace(/<\/p>\n$/, '');
+  return writePage(name, template.split('<!--windlass-data-->').join(elements));
+}
+
+async function open(url, options = {}) {
+  const page = await browser.newPage({
+    viewport: {width: 1280, height: 720},
+    ...options,
+  });
+  page.setDefaultTimeout(patient);
+  const own = url.split('#')[0];
+  page.on('console', (m) => {
+    if (['error', 'warning'].includes(m.type())) troubles.push(m.text());
+  });
+  page.on('pageerror', (error) => troubles.push(String(error)));
+  page.on('request', (request) => {
+    const asked = request.url().split('#')[0];
+    if (asked !== own && !asked.startsWith('data:'))
+      troubles.push(`asks for ${asked}`);
+  });
+  await page.goto(url);
+  await page.waitForSelector('[role=tab][aria-selected=true]');
+  return page;
+}
+
+const tab = (page, name) => page.getByRole('tab', {name}).first().click();
+const text = (page, selector) => page.locator(selector).first().innerText();
+
+// Waits until the text of an element has (or is, for a string) what is wanted.
+async function shows(page, selector, wanted) {
+  const {source, isString} = typeof wanted === 'string'
+    ? {source: wanted, isString: true} : {source: wanted.source};
+  try {
+    await page.waitForFunction(([selector, source, isString]) => {
+      const shown = document.querySelector(selector)?.innerText ?? '';
+      return isString ? shown.includes(source)
+        : new RegExp(source).test(shown);
+    }, [selector, source, isString]);
+  } catch (error) {
+    const shown = await page.locator(selector).allInnerTexts();
+    throw new Error(`${selector} shows ${shown}, not ${wanted}`,
+      {cause: error});
+  }
+}
+
+// [{level, name, cells}] of the rows that are made.
+const rows = (page, list) => page.locator(`#${list} .row`).evaluateAll(
+  (found) => found.map((row) => ({
+    level: Number(row.getAttribute('aria-level')),
+    name: row.querySelector('.name').childNodes[
+      row.querySelector('.name i') ? 1 : 0].textContent,
+    cells: [...row.querySelectorAll('.cell')].map((c) => c.innerText),
+  })));
+
+// {path: count} of folded stacks with all that is below.
+function folded(name) {
+  const totals = new Map();
+  let all = 0;
+  const file = readFileSync(path.join(folder, `${name}.folded`), 'utf8');
+  for (const line of file.trim().split('\n')) {
+    const [, stack, count] = /^(.*) (\d+)$/.exec(line);
+    const frames = stack.split(';').slice(2); // process, thread
+    all += Number(count);
+    frames.forEach((_, i) => {
+      const key = frames.slice(0, i + 1).join(';');
+      totals.set(key, (totals.get(key) ?? 0) + Number(count));
+    });
+  }
+  return {totals, all};
+}
+
+async function press(page, selector, ...keys) {
+  await page.locator(selector).focus();
+  for (const key of keys) await page.keyboard.press(key);
+}
+
+async function choose(page, label, value) {
+  await page.locator('.choice', {hasText: label}).locator('select').first()
+    .selectOption(value);
+}
+
+async function clickFrame(page, x, depth) {
+  const box = await page.locator('#flame').boundingBox();
+  await page.mouse.click(box.x + x * box.width,
+    box.y + (depth + 0.5) * rowHeight);
+}
+
+const tests = {
+  // Every path of the call tree, and the functions, against folded stacks.
+  async 'shows the sums that an export has'() {
+    const page = await open(recordedPage('threads'));
+    const {totals, all} = folded('threads');
+    await choose(page, 'Weight', 'samples');
+    await tab(page, 'Call tree');
+    await page.locator('#calltree').focus();
+    for (let left = 60; left > 0; left--)
+      await page.keyboard.press('ArrowRight');
+    const shown = new Map();
+    const at = [];
+    for (const {level, name, cells} of await rows(page, 'calltree')) {
+      at.length = level - 1;
+      at.push(name);
+      shown.set(at.join(';'), cells.slice(0, 2).join(' '));
+    }
+    const wanted = new Map([...totals].map(([key, count]) =>
+      [key, `${count} samples ${(100 * count / all).toFixed(2)}%`]));
+    assert.deepEqual(new Map([...shown].sort()), new Map([...wanted].sort()));
+    await tab(page, 'Functions');
+    const tiny = (await rows(page, 'functions'))
+      .find(({name}) => name === 'tiny');
+    assert.deepEqual(tiny.cells, ['62 samples', '57.41%', '62 samples',
+      '57.41%']);
+    await page.close();
+  },
+
+  async 'zooms, searches and walks in the flame graph'() {
+    const page = await open(madePage('cpuPage'));
+    await shows(page, '#detail', 'total 100.0 ms (100.00%)');
+    await clickFrame(page, 0.25, 2);
+    await shows(page, '#detail', /parse.*total 50.00 ms \(50.00%\), self 30/);
+    await page.locator('#unzoom').waitFor();
+    await page.mouse.move(0, 0);
+    await press(page, '#flame', 'ArrowDown');
+    await shows(page, '#detail', /malloc .*libc.so.6.*20.00 ms \(20.00%\)/);
+    await press(page, '#flame', 'ArrowUp', 'ArrowRight');
+    await shows(page, '#detail', /eval.*\/src\/app.c:12 in app/);
+    await press(page, '#flame', 'Escape');
+    await page.locator('#unzoom').waitFor({state: 'detached'});
+    await press(page, '#flame', '/');
+    await page.keyboard.type('malloc');
+    await shows(page, '#matched', '20.00%');
+    await page.keyboard.press('Escape');
+    await page.locator('#matched').waitFor({state: 'detached'});
+    await choose(page, 'Stacks', 'up');
+    await press(page, '#flame', 'ArrowDown');
+    await shows(page, '#detail', /eval.*total 50.00 ms \(50.00%\)/);
+    await choose(page, 'Stacks', 'module');
+    await press(page, '#flame', 'ArrowDown', 'ArrowDown');
+    await shows(page, '#detail', /libc.so.6.*20.00 ms/);
+    await page.close();
+  },
+
+  async 'follows a range, threads and the weight'() {
+    const page = await open(madePage('cpuPage'));
+    const lane = await page.locator('#lanes canvas').first().boundingBox();
+    const y = lane.y + 10;
+    await page.mouse.move(lane.x + 1, y);
+    await page.mouse.down();
+    await page.mouse.move(lane.x + lane.width / 4, y, {steps: 5});
+    await page.mouse.up();
+    await shows(page, '#selection', /µs to 2[45]\d.\d ms/);
+    await shows(page, '#detail', /total (49|50|51).00 ms \(100.00%\)/);
+    await page.getByRole('button', {name: 'Select all'}).click();
+    await shows(page, '#detail', 'total 100.0 ms');
+    await press(page, '#lanes', 'ArrowDown', 'ArrowDown', 'Enter');
+    await shows(page, '#selection', '1 thread');
+    await press(page, '#flame', 'ArrowDown', 'ArrowDown');
+    await shows(page, '#detail', /eval.*total 50.00 ms \(100.00%\)/);
+    await press(page, '#lanes', 'Escape');
+    await shows(page, '#selection', 'all threads');
+    await press(page, '#lanes', 'ArrowRight', 'Shift+ArrowRight');
+    await shows(page, '#selection', '400.0 ms to 620.0 ms');
+    await page.keyboard.press('Escape');
+    await choose(page, 'Weight', 'blocked');
+    await shows(page, '#detail', 'total 300.0 ms');
+    await choose(page, 'Weight', 'wall');
+    await shows(page, '#detail', 'total 400.0 ms');
+    await page.mouse.move(lane.x + lane.width * 0.505, y);
+    await shows(page, '#selection', 'frame <7>, 20.00 ms, its deadline missed');
+    await page.close();
+  },
+
+  async 'is used by keys alone, and keeps its state'() {
+    const page = await open(madePage('cpuPage'));
+    await page.keyboard.press('2');
+    await press(page, '#calltree', 'Home', 'ArrowDown', 'ArrowLeft',
+      'ArrowLeft');
+    await shows(page, '#calltree [aria-selected=true]', 'main');
+    await page.keyboard.press('3');
+    await press(page, '#functions', 'Home', 'ArrowDown');
+    await shows(page, '#functions [aria-selected=true]', 'parse');
+    await shows(page, '.source tr.first', /30.00%\s+50.00%\s+3\s+line 3;/);
+    await page.keyboard.press('Enter');
+    await shows(page, '#focus', 'Focused on parse');
+    await shows(page, '#detail', 'all through parse');
+    await page.keyboard.press('r');
+    await page.waitForFunction(() => location.hash.includes('collapse=true'));
+    await page.reload();
+    await shows(page, '#focus', 'Focused on parse');
+    assert.ok(await page.locator('#collapse').isChecked());
+    await page.keyboard.press('?');
+    await page.locator('dialog[open]').waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('dialog[open]').waitFor({state: 'detached'});
+    await shows(page, '#focus', 'Focused on parse');
+    await page.getByRole('tab', {name: 'Flame graph'}).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.locator('#calltree').waitFor();
+    await page.keyboard.press('End');
+    await shows(page, '#panel', 'How walks of stacks ended');
+    await shows(page, '#panel', 'the ring was full');
+    await page.close();
+  },
+
+  async 'is light or dark, and narrow'() {
+    const page = await open(madePage('cpuPage'), {
+      colorScheme: 'dark',
+      viewport: {width: 800, height: 600},
+    });
+    const theme = () => page.evaluate(() =>
+      document.documentElement.dataset.theme);
+    assert.equal(await theme(), 'dark');
+    await page.locator('#theme').click();
+    await page.waitForFunction(() =>
+      document.documentElement.dataset.theme === 'light');
+    for (const name of ['Call tree', 'Functions', 'Quality', 'Flame graph']) {
+      await tab(page, name);
+      assert.ok(await page.evaluate(() =>
+        document.documentElement.scrollWidth <= innerWidth), name);
+    }
+    await page.close();
+  },
+
+  async 'shows hostile names as text'() {
+    for (const url of [recordedPage('hostile'), madePage('hostilePage')]) {
+      const page = await open(url);
+      for (const key of ['2', '3', '5', '1']) {
+        await page.keyboard.press(key);
+        await page.locator('#panel').waitFor();
+        assert.ok(await page.evaluate(() =>
+          document.documentElement.scrollWidth <= innerWidth));
+      }
+      await page.keyboard.press('3');
+      const names = (await rows(page, 'functions')).map(({name}) => name);
+      assert.ok(names.some((n) => n.startsWith('<script>')), names.join());
+      // Nothing of them acts: neither as elements nor on the text's order.
+      assert.equal(await page.locator('#app script, #app img, #app b b')
+        .count(), 0);
+      assert.equal(await page.evaluate(() => globalThis.broken), undefined);
+      const all = await page.evaluate(() => document.body.innerText);
+      assert.doesNotMatch(all, /[\u202a-\u202e\u2066-\u2069\0\u0007\u001b]/);
+      assert.match(names.join(), /\\u202e/);
+      assert.match(names.join(), /\\x07/);
+      await page.close();
+    }
+  },
+
+  async 'shows heaps by kind, and what was found'() {
+    const page = await open(madePage('heapPage'));
+    await shows(page, '#detail', 'total 12.00 KiB');
+    await page.locator('.curve canvas').waitFor();
+    await choose(page, 'Blocks', 'live');
+    await shows(page, '#detail', 'total 4.00 KiB');
+    await choose(page, 'in', 'blocks');
+    await shows(page, '#detail', 'total 4 blocks');
+    await page.getByRole('button', {name: /Lost at the end/}).click();
+    await shows(page, '#detail', /malloc.*4 blocks \(100.00%\)/);
+    await page.getByRole('tab', {name: 'Call tree'}).click();
+    await shows(page, '#calltree [aria-selected=true]', 'malloc');
+    await page.close();
+    const recorded = await open(recordedPage('heap'));
+    await tab(recorded, 'Quality');
+    const quality = await recorded.locator('#panel').innerText();
+    assert.match(quality, /How frames were found/);
+    assert.doesNotMatch(quality, /No stack was walked/);
+    await tab(recorded, 'Heap');
+    await choose(recorded, 'Blocks', 'all');
+    const {totals, all} = folded('heap');
+    await shows(recorded, '#detail', /total [\d.]+ KiB|MiB/);
+    await recorded.getByRole('tab', {name: 'Functions'}).click();
+    const malloc = (await rows(recorded, 'functions'))
+      .find(({name}) => name === 'malloc');
+    const bytes = [...totals].filter(([key]) => key.endsWith(';malloc'))
+      .reduce((sum, [, count]) => sum + count, 0);
+    assert.equal(malloc.cells[1], `${(100 * bytes / all).toFixed(2)}%`);
+    await recorded.close();
+  },
+
+  async 'shows how two recordings differ'() {
+    const page = await open(madePage('diffPage'));
+    await press(page, '#flame', 'ArrowDown', 'ArrowDown', 'ArrowRight');
+    await shows(page, '#detail',
+      /parse.*A: .*\(40.00%\).*B: .*\(20.00%\).*−20.00 pp/);
+    await tab(page, 'Functions');
+    await page.getByRole('button', {name: 'Change'}).click();
+    await page.waitForFunction(() =>
+      document.querySelector('#functions .row .name').innerText
+        .match(/new_one|parse/));
+    const found = await rows(page, 'functions');
+    assert.deepEqual(found.find(({name}) => name === 'new_one').cells,
+      ['0.00%', '20.00%', '+20.00 pp', '0.00%', '20.00%']);
+    await page.close();
+  },
+};
+
+let failed = 0;
+for (const [name, run] of Object.entries(tests)) {
+  try {
+    await run();
+    assert.deepEqual(troubles.splice(0), []);
+  } catch (error) {
+    failed++;
+    console.log(`view ${name}: ${String(error.stack).slice(0, 2000)}`);
+  }
+}
+await browser.close();
+process.exit(failed ? 1 : 0);

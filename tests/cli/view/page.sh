@@ -1,0 +1,128 @@
+#!/bin/sh
+# page.sh WINDLASS MAKE_RECORDING: the command around the page: what it writes
+# and where, and what it says when it cannot.
+set -eu
+windlass=$(realpath "$1")
+make_recording=$(realpath "$2")
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+unset WINDLASS_OPTIONS DISPLAY WAYLAND_DISPLAY || true
+
+fail() {
+    echo "view: $*"
+    exit 1
+}
+
+# says STATUS TEXT ARGUMENT...: how it ends, and with which words.
+says() {
+    wanted=$1 text=$2 status=0
+    shift 2
+    "$windlass" view "$@" >out 2>err </dev/null || status=$?
+    [ $status -eq "$wanted" ] || fail "$*: status $status, not $wanted"
+    grep -qF -- "$text" err || fail "$*: says $(cat err), not $text"
+}
+
+"$make_recording" a.wndl <"$here/../report/golden/two_processes.recipe"
+"$make_recording" b.wndl <"$here/../report/golden/blocked.recipe"
+case $("$windlass" --version) in
+*"viewer: no (built without npm)"*)
+    says 1 "built without its viewer" -o out.html a.wndl
+    [ ! -e out.html ] || fail "wrote a page without a viewer"
+    exit 0
+    ;;
+*"viewer: yes"*) ;;
+*) fail "--version does not tell of the viewer" ;;
+esac
+
+says 0 "wrote out.html" -o out.html a.wndl
+[ ! -s out ] || fail "-o FILE writes to standard output"
+grep -q 'id="windlass-data"' out.html
+"$windlass" view -o - a.wndl | cmp - out.html
+if grep -q '<!--windlass-data-->' out.html; then
+    fail "the marker is left"
+fi
+says 0 "wrote two.html" -o two.html a.wndl b.wndl
+grep -q '"title":"b.wndl against a.wndl"' two.html
+size=$(wc -c <a.wndl)
+head -c $((size - 1)) a.wndl >cut.wndl
+says 0 "See: windlass report cut.wndl" -o cut.html cut.wndl
+if "$windlass" view -o whole.html a.wndl 2>&1 | grep 'cut short'; then
+    fail "a whole recording is told to be cut"
+fi
+"$make_recording" h.wndl <"$here/../report/heap_golden/two_processes.recipe"
+for pair in "a.wndl h.wndl" "h.wndl a.wndl"; do
+    says 1 "no heap is in the recording" -o mixed.html $pair
+    cp err view.err
+    if "$windlass" diff $pair >out 2>err; then fail "diff of $pair"; fi
+    cmp err view.err
+done
+[ ! -e mixed.html ] || fail "a page of what cannot be compared"
+says 0 "wrote hh.html" -o hh.html h.wndl h.wndl
+if command -v python3 >/dev/null; then
+    python3 "$here/../lib/view_page.py" out.html >dump
+    grep -q '^samples.node u32 p \[[0-9, ]*\]$' dump
+    python3 "$here/../lib/view_page.py" two.html >dump
+    "$windlass" view -o h.html h.wndl 2>err
+    python3 "$here/../lib/view_page.py" h.html >dump
+    grep '^recordings' dump | grep -q '"summary": \["Command .*"Peak '
+    if grep '^recordings' dump | grep -q '"Samples'; then
+        fail "tells of samples where there are none"
+    fi
+    python3 "$here/serve.py" out.html "$windlass" view a.wndl 2>err
+    grep -q 'until Ctrl-C' err
+fi
+says 1 "a.wndl: is a recording" -o a.wndl b.wndl
+says 1 "none.wndl" -o none.html none.wndl
+[ ! -e none.html ] || fail "a page of nothing"
+says 1 "cannot be written" -o none/none.html a.wndl
+if [ -c /dev/full ]; then
+    says 1 "cannot be written" -o /dev/full a.wndl
+fi
+says 2 "--port is at most 65535" --port 65536 a.wndl
+says 2 "-o does not" --port 8080 -o out.html a.wndl
+
+# Sources are in the page if they are what the program was made of.
+command -v gcc >/dev/null && command -v python3 >/dev/null ||
+    { echo "skipped: no gcc, no python3"; exit 77; }
+cat >kept.c <<END
+#include <stdlib.h>
+void *volatile kept; /* </script><!-- */
+static __attribute__((noinline)) void keep(int size) { kept = malloc(size); }
+int main(void)
+{
+    keep(1000);
+#line 1 "$work/secret.key"
+    kept = malloc(10);
+#line 1 "$work/notes.c"
+    kept = malloc(20);
+    return 0;
+}
+END
+echo key >secret.key
+printf 'no\000text' >notes.c
+gcc -g -O1 -o kept "$work/kept.c"
+"$windlass" heap -q -o kept.wndl -- ./kept
+sources() {
+    "$windlass" view -o kept.html kept.wndl 2>err
+    PYTHONPATH=$here/../lib PYTHONDONTWRITEBYTECODE=1 python3 - "$work/" "$@" <<'END'
+import sys
+import view_page
+page = view_page.Page(open("kept.html", encoding="utf-8").read())
+found = {page.strings[s["file"]]: page.strings[s["text"]]
+         for s in page.head["sources"]}
+ours = sorted(f for f in found if f.startswith(sys.argv[1]))
+assert ours == [sys.argv[1] + name for name in sys.argv[2:]], ours
+for file in ours:
+    assert found[file] == open(file, encoding="utf-8").read()
+leaks = [f for h in page.head["heaps"] for f in h["findings"]
+         if f["kind"] == "leaks_definite"]
+assert sum(f["blocks"] for f in leaks) == 2, leaks
+assert page.stack(max(leaks, key=lambda f: f["bytes"])["node"])[-2:] == [
+    "main", "keep"], leaks
+END
+}
+sources kept.c
+touch -d '1 hour' kept.c
+sources
