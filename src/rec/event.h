@@ -17,7 +17,7 @@ enum wndl_event_kind {
     WNDL_EVENT_THREAD = 1, /* the ring now belongs to this thread */
     WNDL_EVENT_NAME = 2,   /* the thread's name changed */
     WNDL_EVENT_END = 3,    /* the thread ends: the ring is free */
-    WNDL_EVENT_MARK = 4,   /* the program says something: profile.h */
+    WNDL_EVENT_MARK = 4,   /* the program says something: windlass/profile.h */
 };
 
 enum wndl_mark_kind {

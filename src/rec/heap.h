@@ -141,7 +141,7 @@ struct wndl_heap_wrong {
  * first part. */
 struct wndl_heap {
     uint32_t pairs, lanes;  /* that there is room for */
-    uint32_t flags;         /* of wndl_heap_go */
+    uint32_t flags;         /* of wndl_go.heap */
     uint32_t own_allocator; /* by the process: the executable's comes before
                              * ours, its own calls of it are not seen */
     /* Bytes; 0: every block, as a process makes it whose allocator does not

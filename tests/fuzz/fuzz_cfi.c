@@ -37,7 +37,7 @@ static void require(bool holds)
         abort();
 }
 
-/* That of this machine's, cfi_plain.h must not take for another. */
+/* That of this machine's, cfi/cfi_plain.h must not take for another. */
 static void check_plain(const struct run *run, uint64_t pc)
 {
     bool is_plain;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plainrow: whether what cfi_plain.h finds is what the interpreter of all
+ * plainrow: whether what cfi/cfi_plain.h finds is what the interpreter of all
  * instructions finds, for the tests of cfi.
  */
 #ifndef WNDL_PLAINROW_H
@@ -28,7 +28,7 @@ static inline bool plain_row_is(const struct wndl_cfi_plain *plain,
            row->regs[abi->sp].kind == WNDL_RULE_UNSET;
 }
 
-/* False if the two disagree. *is_plain: it was found by cfi_plain.h. */
+/* False if the two disagree. *is_plain: it was found by cfi/cfi_plain.h. */
 static inline bool plain_agrees(const struct wndl_cfi_section *frame,
     const struct wndl_cfi_abi *abi, uint64_t offset, uint64_t pc,
     bool *is_plain)

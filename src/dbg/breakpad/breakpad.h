@@ -9,7 +9,7 @@
  * none are left out and counted. Overlapping functions share: an address is of
  * the one that starts last, of equal starts of the shortest, then of the first
  * in the file. A public symbol reaches to the next record of an address. STACK
- * records are passed over (breakpad_stack.h). What it must not know: where
+ * records are passed over (stack.h). What it must not know: where
  * files are, demangling.
  *
  * One wndl_breakpad is for one thread at a time.

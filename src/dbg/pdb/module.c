@@ -2,7 +2,7 @@
 /*
  * One module's stream: symbol records, then subsections of lines. Procedures
  * are hopped over by where they say that they end; what is inside of them is
- * read in pdb_body.c.
+ * read in body.c.
  */
 #include "dbg/pdb/internal.h"
 

@@ -81,15 +81,15 @@ size_t wndl_text_cut(
 size_t wndl_text_columns(struct wndl_bytes s);
 
 /*
- * The name of a function as short_name.h has it, without what qualifies it if
- * it is too long for `room` columns (0: any); kept in `buf`, or `name` itself.
+ * The name of a function as model/short_name.h has it, without what qualifies it
+ * if it is too long for `room` columns (0: any); kept in `buf`, or `name` itself.
  */
 struct wndl_bytes wndl_text_name(const struct wndl_text *t,
     struct wndl_bytes name, size_t room, struct wndl_buf *buf);
 
 void wndl_text_spaces(const struct wndl_text *t, size_t count);
 
-/* "file.c:12" of a function's start or a line; empty when not known. */
+/* "a.c:12" of a function's start or a line; empty when not known. */
 void wndl_text_place(
     struct wndl_bytes file, uint32_t line, struct wndl_buf *place);
 

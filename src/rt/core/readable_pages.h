@@ -15,7 +15,7 @@
  * - of a process with one thread and no child, which might share the memory
  *   (clone(2) with CLONE_VM alone), in which no handler of the program's runs
  *   meanwhile, with all protection keys open.
- * All else is left to the kernel (own_parts.h). One that was never touched
+ * All else is left to the kernel (read_parts.h). One that was never touched
  * holds zeroes. A process that shares the memory and is no child any more, as
  * its parent has ended, is not known of.
  */

@@ -14,7 +14,7 @@
 /* A file is found as FOLDER/<build-id in hexadecimal>.wut, by a list of folders
  * with colons between them. */
 #define WNDL_TABLE_SUFFIX ".wut"
-/* One of Chromium's (table_chrome.h), where none of ours is there. */
+/* One of Chromium's (chrome.h), where none of ours is there. */
 #define WNDL_TABLE_CHROME_SUFFIX ".cuw2"
 #define WNDL_TABLE_FOLDERS_ENV "WINDLASS_UNWIND_TABLES"
 

@@ -43,7 +43,7 @@ function(wndl_rt_room room)
 endfunction()
 
 wndl_rt_room(arch EXCEPT personality_arm.c syscall_number_arm.c)
-# (core/mem.c would be the test's memcpy.)
+# (rt/core/mem.c would be the test's memcpy.)
 wndl_rt_room(core SEES arch EXCEPT mem.c)
 wndl_rt_room(walk SEES sample core arch)
 wndl_rt_room(signals SEES core arch)

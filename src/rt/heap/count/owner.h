@@ -7,7 +7,7 @@
  * table's memory, where blocks that die soon need not be, for nothing.
  *
  * A turn is what the owner does between enter() and leave(). That others keep
- * out of each other's way is the table's to see to, by locks (heap_blocks.c):
+ * out of each other's way is the table's to see to, by locks (blocks.c):
  *
  * - The owner begins while it holds every lock, and the table notes it. Who
  *   holds one looks for that after it has the lock, and if so works on nothing:

@@ -91,8 +91,8 @@ static enum outcome look_in_line(struct search *s, uint64_t line)
 
 /*
  * Those of a few nodes that follow each other have a line of the index in
- * common. What finds no place near (slotlines.h) is anywhere, by hash. More
- * than half of the index is free.
+ * common. What finds no place near (base/slotlines.h) is anywhere, by hash.
+ * More than half of the index is free.
  */
 uint32_t wndl_rt_pairs_find(
     const struct wndl_rt_pairs *table, const struct wndl_heap_pair *wanted)
