@@ -10,7 +10,7 @@
 #include "os/raw.h"
 #include "rt/core/rt.h"
 #include "rt/sample/discover.h"
-#include "rt/sample/engine.h"
+#include "rt/sample/engine_impl.h"
 #include "rt/sample/restart.h"
 
 enum { MS = 1000000 };
@@ -74,9 +74,11 @@ void wndl_rt_discover(const struct wndl_rt_look *look,
     (void)start;
 }
 
-void wndl_rt_engine_go_on(const struct wndl_rt_look *look, uint64_t waited)
+void wndl_rt_restart_or_count(
+    ucontext_t *at, uint64_t waited, struct wndl_rt_time *rest)
 {
-    (void)look;
+    (void)at;
+    (void)rest;
     seen.waited = waited;
     seen.gone_on++;
 }

@@ -26,8 +26,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WNDL_RT_PAGE = 4096 };
-
 enum wndl_rt_page {
     WNDL_RT_PAGE_UNTOUCHED = 0,
     WNDL_RT_PAGE_PRESENT = 1, /* it can be read where it is */

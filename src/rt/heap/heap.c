@@ -2,6 +2,7 @@
 #include "rt/heap/heap.h"
 
 #include "os/raw.h"
+#include "rt/core/memory.h"
 #include "rt/core/rt.h"
 #include "rt/heap/count/state.h"
 #include "rt/heap/count/thread.h"

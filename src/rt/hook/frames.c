@@ -8,6 +8,7 @@
  * that only the caller's depends on, and that may be unloaded.
  */
 #include "os/dlfind.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
 #include "rt/walk/jit_lists.h"
 #include "rt/walk/jit_registry.h"

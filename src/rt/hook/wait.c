@@ -5,6 +5,7 @@
  */
 #include "os/raw.h"
 #include "rt/arch/arch.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
 #include "rt/sample/engine.h"
 #include "rt/signals/pending.h"

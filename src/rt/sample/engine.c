@@ -3,12 +3,13 @@
  * What interrupts the program: starting an engine, the handler of its signal,
  * and the threads it samples.
  */
-#include "rt/sample/engine.h"
+#include "rt/sample/engine_impl.h"
 
 #include "os/raw.h"
 #include "rt/arch/arch.h"
 #include "rt/core/rt.h"
 #include "rt/sample/restart.h"
+#include "rt/signals/dispositions.h"
 
 #include <errno.h>
 #include <string.h>
@@ -37,6 +38,11 @@ static bool is_perf(const siginfo_t *info)
     return info->si_code == TRAP_PERF && data == WNDL_RT_PERF_MARK;
 }
 
+static void go_on(const struct wndl_rt_look *look)
+{
+    wndl_rt_restart_or_count(look->context, 0, &look->thread->rest);
+}
+
 static void on_perf(struct wndl_rt_look *look)
 {
     look->thread = wndl_rt_is_careful() ? wndl_rt_thread_self() : NULL;
@@ -47,15 +53,9 @@ static void on_perf(struct wndl_rt_look *look)
     else if (wndl_rt_look_begin(look) == WNDL_RT_LOOK_HERE)
         wndl_rt_perf_on_event(look);
     if (look->thread != NULL && wndl_rt_restart_is_due_to_event(look->context))
-        wndl_rt_engine_go_on(look, 0);
+        go_on(look);
     else
         wndl_rt_restart_yield(look->context);
-}
-
-void wndl_rt_engine_go_on(const struct wndl_rt_look *look, uint64_t waited)
-{
-    if (!wndl_rt_restart(look->context, waited, &look->thread->rest))
-        atomic_fetch_add(&wndl_rt.shm->interrupted_calls, 1);
 }
 
 static void on_other_tick(struct wndl_rt_look *look, uint64_t overruns)
@@ -79,7 +79,7 @@ static void on_tick(struct wndl_rt_look *look, uint64_t overruns)
     else
         on_other_tick(look, overruns);
     if (interrupted)
-        wndl_rt_engine_go_on(look, 0);
+        go_on(look);
     else
         wndl_rt_restart_yield(look->context);
 }
@@ -373,7 +373,6 @@ int wndl_rt_engine_start(const struct wndl_go *go, struct wndl_ready *ready)
     const uint32_t engines[] = {go->engine, go->fallback};
     *ready = (struct wndl_ready){0};
     read_wishes(go);
-    wndl_rt_thread_hook_start();
     for (size_t i = 0; i < 2; i++) {
         int event = start_engine(go, engines[i]);
         if (event >= 0) {

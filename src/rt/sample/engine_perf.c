@@ -15,7 +15,7 @@
  */
 #include "os/raw.h"
 #include "rt/core/rt.h"
-#include "rt/sample/engine.h"
+#include "rt/sample/engine_impl.h"
 #include "rt/sample/restart.h"
 
 #include <linux/perf_event.h>

@@ -5,7 +5,7 @@
  */
 #include "rt/core/rt.h"
 #include "rt/sample/discover.h"
-#include "rt/sample/engine.h"
+#include "rt/sample/engine_impl.h"
 
 void wndl_rt_tick_on_tick(struct wndl_rt_look *look, uint64_t overruns)
 {

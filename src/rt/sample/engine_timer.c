@@ -9,7 +9,7 @@
 #include "rt/arch/arch.h"
 #include "rt/core/rt.h"
 #include "rt/sample/discover.h"
-#include "rt/sample/engine.h"
+#include "rt/sample/engine_impl.h"
 #include "rt/sample/restart.h"
 
 enum {
@@ -153,8 +153,8 @@ void wndl_rt_timer_on_wall(struct wndl_rt_look *look)
     bool cut_short = is_ours && wndl_rt_restart_transfer(look->context);
     enum wndl_rt_looking looking = wndl_rt_look_begin(look);
     if (interrupted)
-        wndl_rt_engine_go_on(
-            look, looking == WNDL_RT_LOOK_HERE ? waited(look) : 0);
+        wndl_rt_restart_or_count(look->context,
+            looking == WNDL_RT_LOOK_HERE ? waited(look) : 0, &t->rest);
     t->next_signal = every();
     if (looking == WNDL_RT_LOOK_NEVER)
         wndl_rt_timer_stop(t, WNDL_RT_TIMER_WALL);

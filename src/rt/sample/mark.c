@@ -5,6 +5,7 @@
  */
 #include "os/raw.h"
 #include "rt/core/rt.h"
+#include "rt/sample/events.h"
 #include "rt/sample/sample.h"
 #include "rt/sample/threads.h"
 #include "rt/walk/jit_registry.h"

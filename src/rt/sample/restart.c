@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-enum { PAGE = 4096, LOOK_BACK = 48, NANOS = 1000000000, MILLION = 1000000 };
+enum { LOOK_BACK = 48, NANOS = 1000000000, MILLION = 1000000 };
 
 /*
  * A row of `calls`. 32-bit programs have two of each call that is told a time,
@@ -136,14 +136,14 @@ bool wndl_rt_restart_find(
 bool wndl_rt_restart_is_at_call(const ucontext_t *context)
 {
     uint64_t pc = wndl_arch_pc(context);
-    return pc % PAGE <= PAGE - WNDL_ARCH_SYSCALL_BYTES &&
+    return pc % WNDL_RT_PAGE <= WNDL_RT_PAGE - WNDL_ARCH_SYSCALL_BYTES &&
            wndl_arch_is_syscall(pc);
 }
 
 bool wndl_rt_restart_is_behind_call(const ucontext_t *context)
 {
     uint64_t pc = wndl_arch_pc(context);
-    return pc % PAGE >= WNDL_ARCH_SYSCALL_BYTES &&
+    return pc % WNDL_RT_PAGE >= WNDL_ARCH_SYSCALL_BYTES &&
            wndl_arch_is_syscall(pc - WNDL_ARCH_SYSCALL_BYTES);
 }
 
@@ -160,7 +160,7 @@ static size_t readable_before(uint64_t address)
     if (wndl_dlfind(address, &module) &&
         address - module.map_start >= LOOK_BACK)
         return LOOK_BACK;
-    size_t on_page = address % PAGE;
+    size_t on_page = address % WNDL_RT_PAGE;
     return on_page < LOOK_BACK ? on_page : LOOK_BACK;
 }
 
@@ -318,6 +318,13 @@ bool wndl_rt_restart(
     wndl_arch_redo(context, made.before);
     set_timeout(context, &made.call, waited, rest);
     return true;
+}
+
+void wndl_rt_restart_or_count(
+    ucontext_t *context, uint64_t waited, struct wndl_rt_time *rest)
+{
+    if (!wndl_rt_restart(context, waited, rest))
+        atomic_fetch_add(&wndl_rt.shm->interrupted_calls, 1);
 }
 
 static bool can_be_interrupted(long number, const ucontext_t *context)

@@ -87,4 +87,8 @@ bool wndl_rt_restart_transfer(ucontext_t *context);
 bool wndl_rt_restart(
     ucontext_t *context, uint64_t waited, struct wndl_rt_time *rest);
 
+/* The same; a call that cannot go on is counted as interrupted. */
+void wndl_rt_restart_or_count(
+    ucontext_t *context, uint64_t waited, struct wndl_rt_time *rest);
+
 #endif

@@ -5,6 +5,7 @@
 #include "rec/filter.h"
 #include "rt/arch/own_stack.h"
 #include "rt/core/rt.h"
+#include "rt/sample/events.h"
 #include "rt/walk/jit_lists.h"
 #include "rt/walk/jit_registry.h"
 
@@ -26,11 +27,9 @@ static void catch_up(struct wndl_rt_thread *t)
     wndl_resume_forget(t->walks);
 }
 
-static bool put(const struct wndl_rt_thread *t, const struct wndl_event *event)
+static struct wndl_ring *ring_of(const struct wndl_rt_thread *t)
 {
-    uint8_t bytes[WNDL_EVENT_MAX];
-    size_t size = wndl_event_put(bytes, event);
-    return wndl_ring_put(&wndl_rt.shm->rings[t->slot], bytes, size);
+    return &wndl_rt.shm->rings[t->slot];
 }
 
 static bool announce(struct wndl_rt_thread *t, uint64_t now)
@@ -40,7 +39,7 @@ static bool announce(struct wndl_rt_thread *t, uint64_t now)
         .tid = (uint32_t)t->tid,
         .time = now,
     };
-    if (!t->announced && put(t, &event)) {
+    if (!t->announced && wndl_rt_event_put(ring_of(t), &event)) {
         t->announced = true;
         t->last_time = now;
     }
@@ -68,7 +67,7 @@ static void tell_name(struct wndl_rt_thread *t, uint64_t now)
         return;
     struct wndl_event event = {.kind = WNDL_EVENT_NAME, .time = now};
     memcpy(event.name, t->name, sizeof event.name);
-    t->named = put(t, &event);
+    t->named = wndl_rt_event_put(ring_of(t), &event);
 }
 
 /*
@@ -134,7 +133,7 @@ static enum wndl_loss record(
     count_frames(&stack);
     event->end = (uint8_t)stack.walk.end;
     enum wndl_loss loss = wndl_rt_tree_add(&t->known, &stack, &event->node);
-    if (loss == 0 && !put(t, event))
+    if (loss == 0 && !wndl_rt_event_put(ring_of(t), event))
         loss = WNDL_LOSS_RING_FULL;
     return loss;
 }
@@ -247,18 +246,8 @@ bool wndl_rt_say(struct wndl_rt_thread *t, const struct wndl_event *event)
 {
     if (!t->announced)
         wndl_rt_say_begin(t);
-    return t->left_out || (t->announced && put(t, event));
-}
-
-static void put_end(const struct wndl_rt_thread *t, uint64_t cpu)
-{
-    const struct wndl_event event = {
-        .kind = WNDL_EVENT_END,
-        .time = wndl_raw_clock_ns(CLOCK_MONOTONIC),
-        .cpu = cpu,
-    };
-    if (t->announced)
-        (void)put(t, &event);
+    return t->left_out ||
+           (t->announced && wndl_rt_event_put(ring_of(t), event));
 }
 
 /* Those that live for a moment say all there is to say at their end. */
@@ -274,10 +263,7 @@ void wndl_rt_say_own_end(struct wndl_rt_thread *t)
     uint64_t now = wndl_raw_clock_ns(CLOCK_MONOTONIC);
     if (announce(t, now))
         tell_name(t, now);
-    put_end(t, paused ? 0 : cpu - t->last_cpu + t->debt);
-}
-
-void wndl_rt_say_end(struct wndl_rt_thread *t)
-{
-    put_end(t, 0);
+    if (t->announced)
+        wndl_rt_thread_exit(
+            ring_of(t), paused ? 0 : cpu - t->last_cpu + t->debt);
 }

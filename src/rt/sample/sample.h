@@ -45,7 +45,4 @@ void wndl_rt_say_own_end(struct wndl_rt_thread *thread);
  */
 bool wndl_rt_say(struct wndl_rt_thread *thread, const struct wndl_event *event);
 
-/* That a thread has ended, when another one finds out. */
-void wndl_rt_say_end(struct wndl_rt_thread *thread);
-
 #endif

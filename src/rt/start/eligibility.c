@@ -6,8 +6,9 @@
 #include "os/raw.h"
 #include "rt/arch/arch.h"
 #include "rt/core/child.h"
-#include "rt/core/environment.h"
 #include "rt/core/rt.h"
+#include "rt/core/variable.h"
+#include "rt/walk/modules.h"
 
 #include <sys/auxv.h>
 #include <sys/mman.h>

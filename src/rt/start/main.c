@@ -4,13 +4,18 @@
  */
 #include "os/raw.h"
 #include "rt/core/environment.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
+#include "rt/core/variable.h"
 #include "rt/heap/heap.h"
 #include "rt/sample/threads.h"
+#include "rt/signals/dispositions.h"
 #include "rt/start/eligibility.h"
 #include "rt/start/launch.h"
+#include "rt/start/session.h"
 #include "rt/walk/jit_lists.h"
 #include "rt/walk/jit_registry.h"
+#include "rt/walk/rules.h"
 #include "rt/walk/unwind_tables.h"
 
 #include <dlfcn.h>
@@ -77,7 +82,7 @@ static void after_fork_in_child(void)
         atomic_store(&wndl_rt.epoch, 0);
         wndl_rt_frames_after_fork();
         wndl_rt_listen_after_fork();
-        wndl_rt_threads_forget_code();
+        wndl_rt_rules_forget();
         wndl_rt_threads_forget();
         wndl_rt_signal_after_fork();
         wndl_rt_start(WNDL_REFUSAL_NONE);

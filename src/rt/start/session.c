@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The talk with the collector, at the start of a process image. Whatever
- * fails, the program runs on unrecorded.
- */
+/* Whatever fails, the program runs on unrecorded. */
+#include "rt/start/session.h"
+
 #include "os/raw.h"
 #include "rt/arch/arch.h"
 #include "rt/core/rt.h"
 #include "rt/heap/heap.h"
+#include "rt/hook/thread.h"
+#include "rt/sample/engine.h"
 #include "rt/start/eligibility.h"
+#include "rt/walk/modules.h"
 #include "rt/walk/unwind_tables.h"
 
 #include <errno.h>
@@ -171,6 +173,7 @@ static bool map_block(int memfd, const struct wndl_go *go)
 static void run_engine(int socket, const struct wndl_go *go)
 {
     struct wndl_ready ready;
+    wndl_rt_thread_hook_start();
     int event = wndl_rt_engine_start(go, &ready);
     uint32_t epoch;
     /* The collector is to look for what generates code in it. */
@@ -223,15 +226,6 @@ static void let_collector_look(int socket)
     wndl_rt.collector = peer.pid;
     if (peer.pid > 0)
         (void)wndl_raw3(SYS_prctl, PR_SET_PTRACER, peer.pid, 0);
-}
-
-/* A collector that was killed could not say that it stops. */
-void wndl_rt_lose_to_full_ring(void)
-{
-    wndl_rt_lose(WNDL_LOSS_RING_FULL, 1);
-    if (wndl_rt.collector > 0 && !wndl_rt_is_careful() &&
-        wndl_raw3(SYS_kill, wndl_rt.collector, 0, 0) == -ESRCH)
-        atomic_store(&wndl_rt.shm->stop, 1);
 }
 
 /* Returns a reason not to record that has come up on the way. */

@@ -21,7 +21,7 @@ struct copy {
     _Alignas(16) uint8_t bytes[];
 };
 
-enum { PAGE = 4096, CHUNK = 16 * PAGE };
+enum { CHUNK = 16 * WNDL_RT_PAGE };
 
 /*
  * Under the lock but for `newest` and `first`. Those made lead from the last to
@@ -59,10 +59,10 @@ static bool begin_chunk(size_t least)
 {
     const size_t head = (sizeof(struct chunk) + 15) / 16 * 16;
     size_t size = CHUNK;
-    if (least > SIZE_MAX - head - PAGE)
+    if (least > SIZE_MAX - head - WNDL_RT_PAGE)
         return false;
     if (least > size - head)
-        size = (head + least + PAGE - 1) / PAGE * PAGE;
+        size = (head + least + WNDL_RT_PAGE - 1) / WNDL_RT_PAGE * WNDL_RT_PAGE;
     struct chunk *chunk = map(size);
     if (chunk == NULL)
         return false;

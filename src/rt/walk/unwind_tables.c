@@ -4,16 +4,17 @@
  * a list of folders by build-id, and copied when a walk first comes to a
  * module: open, mmap and read are all that takes. What was copied stays.
  */
-#include "unwind/table/chrome.h"
-#include "unwind/table/named.h"
-#include "unwind/table/set.h"
+#include "rt/walk/unwind_tables.h"
 
 #include "os/raw.h"
 #include "rt/arch/arch.h"
-#include "rt/core/environment.h"
+#include "rt/core/memory.h"
 #include "rt/core/rt.h"
-#include "rt/sample/threads.h"
-#include "rt/walk/unwind_tables.h"
+#include "rt/core/variable.h"
+#include "rt/walk/modules.h"
+#include "unwind/table/chrome.h"
+#include "unwind/table/named.h"
+#include "unwind/table/set.h"
 
 #include <elf.h>
 #include <errno.h>

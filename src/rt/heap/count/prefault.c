@@ -13,9 +13,8 @@
 
 void wndl_rt_ahead_fetch(size_t *there, const void *table, size_t offset)
 {
-    enum { PAGE = 4096 };
     uintptr_t start = (uintptr_t)table;
-    uintptr_t page = (start + offset) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t page = (start + offset) & ~(uintptr_t)(WNDL_RT_PAGE - 1);
     *there = page + WNDL_RT_AHEAD - start;
     if (!wndl_rt_is_careful())
         (void)wndl_raw3(

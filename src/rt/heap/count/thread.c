@@ -3,9 +3,11 @@
 
 #include "os/raw.h"
 #include "rt/arch/arch.h"
+#include "rt/core/memory.h"
 #include "rt/core/rt.h"
 #include "rt/heap/count/blocks.h"
 #include "rt/walk/jit_registry.h"
+#include "rt/walk/rules.h"
 #include "unwind/fast/resume.h"
 
 #include <errno.h>

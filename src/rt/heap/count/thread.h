@@ -7,11 +7,11 @@
 #ifndef WNDL_RT_HEAP_COUNT_THREAD_H
 #define WNDL_RT_HEAP_COUNT_THREAD_H
 
+#include "rt/core/rt.h"
 #include "rt/heap/count/lanes.h"
 #include "rt/heap/count/prefault.h"
 #include "rt/heap/count/sites.h"
 #include "rt/heap/count/stack_hash.h"
-#include "rt/sample/threads.h"
 #include "rt/walk/stacks.h"
 
 enum {

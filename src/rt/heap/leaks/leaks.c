@@ -33,7 +33,6 @@ enum {
     ABOVE = WNDL_ARCH_TLS_IS_ABOVE ? STATIC_TLS : THREAD_STRUCT,
     BELOW = WNDL_ARCH_TLS_IS_ABOVE ? THREAD_STRUCT : STATIC_TLS,
     LEAST_MAPPED = 64 * 1024, /* blocks that have a mapping of their own */
-    PAGE = WNDL_RT_PAGE,
     COPY_FROM = 4 * 1024, /* blocks: for less no copy of the process is made */
 };
 
@@ -145,7 +144,7 @@ static struct area *area_before(
 /* Beside it the mapping may hold what is none of the allocator's. */
 static bool is_mapped_alone(uintptr_t start, size_t size)
 {
-    return size >= LEAST_MAPPED && start % PAGE <= 64;
+    return size >= LEAST_MAPPED && start % WNDL_RT_PAGE <= 64;
 }
 
 static void count_one(void *context, const struct wndl_rt_block *b)
@@ -275,11 +274,12 @@ static enum wndl_rt_page pages_at(
         return WNDL_RT_PAGE_OTHER;
     size_t left = a->end - start;
     uintptr_t end = start + (*size < left ? *size : left);
-    const uint8_t *first = a->pages + (start / PAGE - a->start / PAGE);
+    const uint8_t *first =
+        a->pages + (start / WNDL_RT_PAGE - a->start / WNDL_RT_PAGE);
     const uint8_t *page = first;
     uintptr_t at = start;
     do
-        at = (at | (PAGE - 1)) + 1;
+        at = (at | (WNDL_RT_PAGE - 1)) + 1;
     while (at < end && *++page == *first);
     *size = (at < end ? at : end) - start;
     return (enum wndl_rt_page) * first;
@@ -336,7 +336,7 @@ static void put_back(
             got -= end - start;
             continue;
         }
-        push(s, ((start + got) | (PAGE - 1)) + 1, end, following);
+        push(s, ((start + got) | (WNDL_RT_PAGE - 1)) + 1, end, following);
         for (i++; i < count; i++) {
             start = (uintptr_t)s->parts[i].iov_base;
             push(s, start, start + s->parts[i].iov_len, following);
@@ -616,7 +616,8 @@ static size_t pages_of(const struct area *a)
 {
     bool is_asked =
         a->is_read && a->is_anonymous && (a->blocks != 0 || !a->is_heap);
-    return is_asked ? (a->end - 1) / PAGE - a->start / PAGE + 1 : 0;
+    return is_asked ? (a->end - 1) / WNDL_RT_PAGE - a->start / WNDL_RT_PAGE + 1
+                    : 0;
 }
 
 /* Where nothing can be said of them, the kernel copies it all. */
@@ -735,7 +736,7 @@ static void take_back(const struct search *s)
 
 static uintptr_t page_in(const struct area *a, size_t number)
 {
-    return (a->start & ~(uintptr_t)(PAGE - 1)) + number * PAGE;
+    return (a->start & ~(uintptr_t)(WNDL_RT_PAGE - 1)) + number * WNDL_RT_PAGE;
 }
 
 /*
@@ -749,7 +750,7 @@ static bool has_all_areas(const struct search *s)
     for (size_t i = 0; i < s->area_count; i++) {
         const struct area *a = &s->areas[i];
         if ((a->is_read || a->blocks != 0) &&
-            wndl_raw3(SYS_mincore, (long)page_in(a, 0), PAGE,
+            wndl_raw3(SYS_mincore, (long)page_in(a, 0), WNDL_RT_PAGE,
                 (long)&resident) == -ENOMEM)
             return false;
     }
@@ -776,7 +777,8 @@ static void note_wiped(const struct search *s)
         uint8_t resident = 1, *page = first_touched(a);
         uintptr_t at = page_in(a, (size_t)(page - a->pages));
         if (*page == WNDL_RT_PAGE_PRESENT &&
-            wndl_raw3(SYS_mincore, (long)at, PAGE, (long)&resident) == 0 &&
+            wndl_raw3(SYS_mincore, (long)at, WNDL_RT_PAGE, (long)&resident) ==
+                0 &&
             (resident & 1) == 0)
             *page = WNDL_RT_PAGE_WIPED;
     }
@@ -794,7 +796,7 @@ static bool is_in_block(struct search *s, uintptr_t word)
 static bool leads_to_blocks(struct search *s, const struct area *a)
 {
     for (size_t i = 0; i < pages_of(a); i++) {
-        struct iovec page = {(void *)page_in(a, i), PAGE};
+        struct iovec page = {(void *)page_in(a, i), WNDL_RT_PAGE};
         if (a->pages[i] == WNDL_RT_PAGE_UNTOUCHED)
             continue;
         size_t got = wndl_rt_read_parts(s->copied, COPIED, &page, 1);

@@ -11,7 +11,6 @@
 #include <sys/uio.h>
 
 enum {
-    PAGE = 4096,
     COMPARED = 64,    /* bytes of both ends of a copy */
     LEAST_COPIED = 16 /* bytes: what is smaller is equal by chance */
 };
@@ -131,7 +130,7 @@ void wndl_rt_heap_look_for_copy(
         .to = (const uint8_t *)(uintptr_t)t->last,
         .size = (size_t)wndl_rt_heap->pairs.pairs[smaller->pair].requested,
         .pair = t->born - 1,
-        .may_have_pages = t->last_size >= PAGE,
+        .may_have_pages = t->last_size >= WNDL_RT_PAGE,
     };
     if (t->last % 2 != 0 || t->born == 0 || copy.size < LEAST_COPIED ||
         copy.size >= t->last_size || t->last_size - copy.size > copy.size ||
