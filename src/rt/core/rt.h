@@ -20,6 +20,9 @@
  * the same name. */
 #define WNDL_RT_HOOK __attribute__((visibility("default")))
 
+/* Data that other files' code is to reach at once, not by way of the GOT. */
+#define WNDL_RT_HIDDEN __attribute__((visibility("hidden")))
+
 /* Bytes for a line of /proc/self/maps: a path and what stands before it. */
 enum { WNDL_RT_SCRATCH = 4096 + 256 };
 

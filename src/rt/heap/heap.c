@@ -4,49 +4,22 @@
 #include "os/raw.h"
 #include "rt/core/memory.h"
 #include "rt/core/rt.h"
+#include "rt/heap/count/blocks.h"
+#include "rt/heap/count/enter.h"
 #include "rt/heap/count/state.h"
 #include "rt/heap/count/thread.h"
 #include "rt/heap/hook/imports.h"
+#include "rt/heap/hook/reported.h"
+#include "rt/heap/hook/resolve.h"
 #include "rt/heap/hook/sanitizer.h"
 #include "rt/heap/leaks/leaks.h"
-#include "rt/heap/record/record.h"
 #include "rt/heap/record/untracked.h"
 
 #include <sys/mman.h>
 
-static struct wndl_rt_heap_state none;
-struct wndl_rt_heap_state *wndl_rt_heap = &none;
-
 /* Calls after which a thread may have the blocks for itself: what that and its
  * end cost is some 1000. */
 enum { OWNER_AFTER = 4096 };
-
-uint8_t wndl_rt_heap_generation;
-bool wndl_rt_heap_unsure;
-
-__thread struct wndl_rt_heap_here wndl_rt_heap_here;
-
-void wndl_rt_heap_doubt(void)
-{
-    wndl_rt_heap_unsure = true;
-    if (wndl_rt_heap->shared != NULL)
-        atomic_store(&wndl_rt_heap->shared->unsure, 1);
-}
-
-/* ---- in and out */
-
-struct wndl_rt_heap_thread *wndl_rt_heap_enter_slowly(void)
-{
-    if (wndl_rt_heap_here.busy || wndl_rt_heap->shared == NULL)
-        return NULL;
-    wndl_rt_heap_here.busy = true;
-    atomic_signal_fence(memory_order_seq_cst);
-    if (wndl_rt_heap_here.self == NULL)
-        wndl_rt_heap_here.self = wndl_rt_heap_thread_take(wndl_rt_heap->shared);
-    if (wndl_rt_heap_here.self == NULL)
-        wndl_rt_heap_here.busy = false;
-    return wndl_rt_heap_here.self;
-}
 
 void wndl_rt_heap_end_thread(void)
 {
@@ -59,17 +32,7 @@ void wndl_rt_heap_end_thread(void)
     wndl_rt_heap_here.busy = false;
 }
 
-bool wndl_rt_heap_is_busy(void)
-{
-    return wndl_rt_heap_here.busy;
-}
-
 /* ---- the process */
-
-struct wndl_heap *wndl_rt_heap_shared(void)
-{
-    return wndl_rt_heap->shared;
-}
 
 size_t wndl_rt_heap_shared_size(const struct wndl_go *go)
 {
@@ -115,7 +78,7 @@ void wndl_rt_heap_start(const struct wndl_go *go)
         atomic_store(&shared->sanitized, 1);
         return;
     }
-    if (wndl_rt_heap == &none) {
+    if (wndl_rt_heap == &wndl_rt_heap_none) {
         struct wndl_rt_heap_state *mapped = map_private();
         if (mapped == NULL)
             return;
@@ -204,7 +167,7 @@ void wndl_rt_heap_stop_thread(void)
 
 void wndl_rt_heap_before_fork(void)
 {
-    if (wndl_rt_heap != &none && wndl_rt_heap->shared == NULL)
+    if (wndl_rt_heap != &wndl_rt_heap_none && wndl_rt_heap->shared == NULL)
         wndl_rt_heap_doubt();
     wndl_rt_heap_here.busy = true;
     wndl_rt_blocks_hold_all();

@@ -30,17 +30,17 @@ struct wndl_rt_heap_state {
     bool inherits; /* blocks of its forefathers, of which not all were taken */
 };
 
-extern struct wndl_rt_heap_state *wndl_rt_heap;
+extern WNDL_RT_HIDDEN struct wndl_rt_heap_state *wndl_rt_heap;
+
+/* What that is before the first recording. */
+extern WNDL_RT_HIDDEN struct wndl_rt_heap_state wndl_rt_heap_none;
 
 /* Of the process: its forefathers' blocks are still in the table. */
-extern uint8_t wndl_rt_heap_generation;
+extern WNDL_RT_HIDDEN uint8_t wndl_rt_heap_generation;
 
 /* There may be blocks that nobody has heard of. */
-extern bool wndl_rt_heap_unsure;
+extern WNDL_RT_HIDDEN bool wndl_rt_heap_unsure;
 void wndl_rt_heap_doubt(void);
-
-/* The calling thread is at work. */
-bool wndl_rt_heap_is_busy(void);
 
 enum {
     WNDL_RT_TICK_SHIFT = 6,

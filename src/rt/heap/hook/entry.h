@@ -14,6 +14,9 @@
 #include <stddef.h>
 #include <windlass/unwind.h>
 
+/* What an entry calls. */
+#define WNDL_RT_CALLED_BY_ASM __attribute__((used, visibility("hidden")))
+
 #define WNDL_RT_HEAP_ENTRY(name, function, count)                              \
     __asm__(".text\n"                                                          \
             ".p2align 4\n"                                                     \

@@ -89,8 +89,7 @@ static void *first_of(const char *name)
 }
 
 size_t wndl_rt_imports_find(const struct wndl_dlmodule *allocator,
-    const struct wndl_rt_extra *extras, size_t count,
-    struct wndl_rt_import *found)
+    struct wndl_rt_extra *extras, size_t count, struct wndl_rt_import *found)
 {
     size_t found_count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -99,7 +98,7 @@ size_t wndl_rt_imports_find(const struct wndl_dlmodule *allocator,
         if (first == NULL || !wndl_dlfind((uintptr_t)first, &module) ||
             module.map_start != allocator->map_start)
             continue;
-        *extras[i].real = first;
+        extras[i].real = first;
         found[found_count++] = (struct wndl_rt_import){
             extras[i].name, first, extras[i].entry, true};
     }

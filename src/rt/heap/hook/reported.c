@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What programs tell by windlass/heap.h, and ask.
- */
+#include "rt/heap/hook/reported.h"
+
 #include "os/raw.h"
+#include "rec/heap.h"
 #include "rt/core/rt.h"
 #include "rt/heap/hook/entry.h"
 #include "rt/heap/record/record.h"
 #include "rt/heap/record/untracked.h"
 
-#include "rec/heap.h"
-
 #include <string.h>
 #include <windlass/heap.h>
 
-#define CALLED_BY_ASM __attribute__((used, visibility("hidden")))
 #define PATIENCE_NS UINT64_C(2000000000)
 
 enum { LOOK_EVERY_NS = 1000 * 1000 };
 
 void wndl_rt_heap_told(
-    const void *, size_t, const struct wndl_regs *) CALLED_BY_ASM;
+    const void *, size_t, const struct wndl_regs *) WNDL_RT_CALLED_BY_ASM;
 WNDL_RT_HEAP_ENTRY("wndl_rt_told", "wndl_rt_heap_told", 2);
 void wndl_rt_told(const void *, size_t) __attribute__((visibility("hidden")));
 
@@ -42,7 +39,7 @@ void wndl_rt_heap_told(
 }
 
 void wndl_rt_heap_ended_told(
-    const void *, const struct wndl_regs *) CALLED_BY_ASM;
+    const void *, const struct wndl_regs *) WNDL_RT_CALLED_BY_ASM;
 WNDL_RT_HEAP_ENTRY("wndl_rt_told_end", "wndl_rt_heap_ended_told", 1);
 void wndl_rt_told_end(const void *) __attribute__((visibility("hidden")));
 
@@ -91,7 +88,7 @@ void wndl_rt_heap_told_after_fork(void)
 
 static int dump(const char *text)
 {
-    struct wndl_heap *heap = wndl_rt_heap_shared();
+    struct wndl_heap *heap = wndl_rt_heap->shared;
     uint64_t end = wndl_raw_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
     if (heap == NULL)
         return 0;
@@ -107,7 +104,7 @@ static int dump(const char *text)
 
 static int active(void)
 {
-    return wndl_rt_heap_shared() != NULL;
+    return wndl_rt_heap->shared != NULL;
 }
 
 /* Found by name. */

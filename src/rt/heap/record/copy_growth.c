@@ -6,7 +6,6 @@
 #include "rt/heap/count/growth.h"
 #include "rt/heap/count/state.h"
 #include "rt/heap/count/thread.h"
-#include "rt/heap/record/frees.h"
 
 #include <sys/uio.h>
 

@@ -9,15 +9,6 @@
 
 /* ---- counted */
 
-bool wndl_rt_death_is_inherited(const struct wndl_rt_death *death)
-{
-    const struct wndl_rt_block *block = &death->block;
-    if (death->kind == WNDL_RT_DEATH_IN_PAIR)
-        return block->generation != wndl_rt_heap_generation;
-    return death->kind == WNDL_RT_DEATH_IN_NONE &&
-           wndl_rt_passed_is_inherited((void *)(uintptr_t)block->address);
-}
-
 /* Of 47 bits: the clock may have gone past their end. */
 uint64_t wndl_rt_death_lifetime(const struct wndl_rt_block *block)
 {

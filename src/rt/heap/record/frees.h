@@ -8,9 +8,6 @@
 
 #include "rt/heap/record/record.h"
 
-/* The block is of a process before the fork. */
-bool wndl_rt_death_is_inherited(const struct wndl_rt_death *death);
-
 /* In ticks; 0 where that is not recorded. */
 uint64_t wndl_rt_death_lifetime(const struct wndl_rt_block *block);
 

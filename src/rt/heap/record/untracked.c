@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap/record/untracked.h"
 
+#include "rt/heap/count/blocks.h"
+#include "rt/heap/count/enter.h"
 #include "rt/heap/count/lanes.h"
 #include "rt/heap/count/state.h"
-#include "rt/heap/record/record.h"
 
 enum { BYPASSES = 64 * 1024, OWN = 256 * 1024 };
 

@@ -9,6 +9,7 @@
 
 #include "rt/heap/count/state.h"
 #include "rt/heap/leaks/leaks.h"
+#include "rt/heap/record/allocator.h"
 
 #include <stdbool.h>
 
@@ -52,5 +53,10 @@ void wndl_rt_passed_settle(void);
 
 /* What is left of the blocks from before, and how many. */
 size_t wndl_rt_passed_roots(struct wndl_rt_root roots[WNDL_RT_EARLY]);
+
+/* Calls that passed by. Any thread, any signal handler. */
+void wndl_rt_heap_passed(void *block, size_t requested, size_t usable);
+void wndl_rt_heap_passed_free(
+    const struct wndl_rt_allocator *real, void *block);
 
 #endif
