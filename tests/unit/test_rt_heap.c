@@ -2,6 +2,7 @@
 #include "testlib.h"
 
 #include "rt/core/rt.h"
+#include "rt/heap/count/block_marks.h"
 #include "rt/heap/count/blocks.h"
 #include "rt/heap/count/growth.h"
 #include "rt/heap/count/lanes.h"

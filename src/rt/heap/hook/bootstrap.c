@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap/hook/bootstrap.h"
 
-#include "rt/heap/count/blocks.h"
+#include "rt/heap/count/block_marks.h"
 
 #include <stdatomic.h>
 

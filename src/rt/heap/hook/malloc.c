@@ -3,6 +3,7 @@
  * The allocation functions, before those of whatever allocator there is: it is
  * the next to define them. Each leaves errno as that does.
  */
+#include "rt/heap/count/block_marks.h"
 #include "rt/heap/hook/bootstrap.h"
 #include "rt/heap/hook/calls.h"
 #include "rt/heap/hook/entry.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The births of blocks: heap_record.h. */
 #include "rt/core/rt.h"
+#include "rt/heap/count/block_marks.h"
 #include "rt/heap/count/state.h"
 #include "rt/heap/count/thread.h"
 #include "rt/heap/record/frees.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap/record/frees.h"
 
+#include "rt/heap/count/block_marks.h"
 #include "rt/heap/count/growth.h"
 #include "rt/heap/count/state.h"
 #include "rt/heap/count/thread.h"

@@ -11,6 +11,7 @@
 #ifndef WNDL_RT_HEAP_RECORD_UNSAMPLED_H
 #define WNDL_RT_HEAP_RECORD_UNSAMPLED_H
 
+#include "rt/heap/count/block_marks.h"
 #include "rt/heap/count/thread.h"
 #include "rt/heap/record/record.h"
 #include "rt/heap/record/untracked.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap/record/untracked.h"
 
-#include "rt/heap/count/blocks.h"
+#include "rt/heap/count/block_marks.h"
 #include "rt/heap/count/enter.h"
 #include "rt/heap/count/lanes.h"
 #include "rt/heap/count/state.h"
