@@ -50,7 +50,7 @@ static int set_mask(
     if (result != 0)
         return result;
     wndl_rt_mask_remember(wanted);
-    wndl_rt_held_deliver(blocked & ~wanted);
+    wndl_rt_pending_deliver(blocked & ~wanted);
     if (old != NULL && blocked != 0) {
         uint64_t word = word_of(old) | blocked;
         __builtin_memcpy(old, &word, sizeof word);
@@ -101,7 +101,7 @@ WNDL_RT_HOOK int sigpending(sigset_t *set)
     if (result != 0 || wndl_rt.signals == 0 || wndl_raw_getpid() != wndl_rt.pid)
         return result;
     uint64_t word =
-        word_of(set) | (wndl_rt_held_pending() & wndl_rt_mask_blocked());
+        word_of(set) | (wndl_rt_pending_here() & wndl_rt_mask_blocked());
     __builtin_memcpy(set, &word, sizeof word);
     return 0;
 }

@@ -231,10 +231,10 @@ WNDL_RT_HOOK int raise(int number)
 {
     if (number != SIGPROF || !wndl_rt_signal_is_kept(number))
         return wndl_rt_real()->raise(number);
-    unsigned before = wndl_rt_held_arrivals();
+    unsigned before = wndl_rt_pending_arrivals();
     int result = 0;
-    for (int i = 0; i < WNDL_RT_HELD_TRIES && result == 0 &&
-                    wndl_rt_held_arrivals() == before;
+    for (int i = 0; i < WNDL_RT_PENDING_TRIES && result == 0 &&
+                    wndl_rt_pending_arrivals() == before;
          i++)
         result = wndl_rt_real()->raise(number);
     return result;

@@ -20,17 +20,17 @@
 long wndl_rt_perf_open(bool kernel);
 
 /* The event's own signal, and that of a tick beside it. */
-void wndl_rt_perf_on_event(struct wndl_rt_look *look);
-void wndl_rt_perf_on_tick(struct wndl_rt_look *look);
+void wndl_rt_perf_on_event(struct wndl_rt_sample *sample);
+void wndl_rt_perf_on_tick(struct wndl_rt_sample *sample);
 bool wndl_rt_perf_add_thread(struct wndl_rt_thread *thread);
 
 /* engine_tick.c */
-void wndl_rt_tick_on_tick(struct wndl_rt_look *look, uint64_t overruns);
+void wndl_rt_tick_on_tick(struct wndl_rt_sample *sample, uint64_t overruns);
 bool wndl_rt_tick_add_thread(struct wndl_rt_thread *thread);
 
 /* engine_timer.c */
-void wndl_rt_timer_on_wall(struct wndl_rt_look *look);
-void wndl_rt_timer_on_tick(struct wndl_rt_look *look);
+void wndl_rt_timer_on_wall(struct wndl_rt_sample *sample);
+void wndl_rt_timer_on_tick(struct wndl_rt_sample *sample);
 bool wndl_rt_timer_add_thread(struct wndl_rt_thread *thread);
 
 /* For the calling thread, outside of the handler: it got the timer's signal

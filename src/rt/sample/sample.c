@@ -114,20 +114,20 @@ static void count_frames(const struct wndl_resumed *stack)
 
 /* Walks and writes the event. Returns 0, or why there is none. */
 static enum wndl_loss record(
-    const struct wndl_rt_look *look, struct wndl_event *event)
+    const struct wndl_rt_sample *sample, struct wndl_event *event)
 {
-    struct wndl_rt_thread *t = look->thread;
+    struct wndl_rt_thread *t = sample->thread;
     struct wndl_regs regs;
     struct wndl_stack_range stacks[WNDL_RT_STACKS_GIVEN];
-    wndl_regs_from_context(&regs, look->context);
-    wndl_rt_listen(look->now);
+    wndl_regs_from_context(&regs, sample->context);
+    wndl_rt_jit_lists_read(sample->now);
     size_t count = wndl_rt_stacks_around(&t->stacks, regs.sp,
         (struct wndl_bytes){t->scratch, sizeof t->scratch}, stacks);
     if (count == 0)
         return WNDL_LOSS_NO_STACK;
     struct wndl_resumed stack = {
         .walk.method = wndl_rt_walk_method(wndl_rt.unwind),
-        .walk.jit = wndl_rt_frames_registry(),
+        .walk.jit = wndl_rt_jit_registry(),
     };
     wndl_unwind_resume(t->walks, &regs, stacks, count, &stack);
     count_frames(&stack);
@@ -142,7 +142,7 @@ __asm__(WNDL_RT_CALL_ON);
 
 /* A call of record(), to be made on another stack. */
 struct recording {
-    const struct wndl_rt_look *look;
+    const struct wndl_rt_sample *sample;
     struct wndl_event *event;
     enum wndl_loss loss;
 };
@@ -150,32 +150,33 @@ struct recording {
 static void record_there(void *recording)
 {
     struct recording *r = recording;
-    r->loss = record(r->look, r->event);
+    r->loss = record(r->sample, r->event);
 }
 
 /* In a sandbox there may be signals that cannot be blocked. */
 static enum wndl_loss record_on_own_stack(
-    const struct wndl_rt_look *look, struct wndl_event *event)
+    const struct wndl_rt_sample *sample, struct wndl_event *event)
 {
-    struct recording r = {.look = look, .event = event};
+    struct recording r = {.sample = sample, .event = event};
     if (wndl_rt_is_careful())
-        return record(look, event);
-    wndl_rt_call_on(look->thread->stack + WNDL_RT_OWN_STACK, record_there, &r);
+        return record(sample, event);
+    wndl_rt_call_on(
+        sample->thread->stack + WNDL_RT_OWN_STACK, record_there, &r);
     return r.loss;
 }
 
-bool wndl_rt_look_record(const struct wndl_rt_look *look, uint64_t cpu)
+bool wndl_rt_sample_take(const struct wndl_rt_sample *sample, uint64_t cpu)
 {
-    struct wndl_rt_thread *t = look->thread;
+    struct wndl_rt_thread *t = sample->thread;
     struct wndl_event event = {
         .kind = WNDL_EVENT_SAMPLE,
-        .time = look->now - t->last_time,
+        .time = sample->now - t->last_time,
         .cpu = cpu,
     };
-    enum wndl_loss loss = record_on_own_stack(look, &event);
+    enum wndl_loss loss = record_on_own_stack(sample, &event);
     if (loss == 0) {
-        t->last_time = look->now;
-        t->last_cpu = look->cpu;
+        t->last_time = sample->now;
+        t->last_cpu = sample->cpu;
         return true;
     }
     if (loss == WNDL_LOSS_RING_FULL)
@@ -207,34 +208,34 @@ static bool is_paused(struct wndl_rt_thread *t, uint64_t cpu)
  * A thread whose CPU clock went back is another one that was given the same
  * id.
  */
-enum wndl_rt_looking wndl_rt_look_begin(struct wndl_rt_look *look)
+enum wndl_rt_verdict wndl_rt_sample_begin(struct wndl_rt_sample *sample)
 {
-    struct wndl_rt_thread *t = look->thread;
+    struct wndl_rt_thread *t = sample->thread;
     if (atomic_load_explicit(&wndl_rt.shm->stop, memory_order_relaxed) != 0)
-        return WNDL_RT_LOOK_NEVER;
-    look->cpu = wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    look->now = wndl_raw_clock_ns(CLOCK_MONOTONIC);
-    if (look->cpu < t->last_cpu)
+        return WNDL_RT_STOPPED;
+    sample->cpu = wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    sample->now = wndl_raw_clock_ns(CLOCK_MONOTONIC);
+    if (sample->cpu < t->last_cpu)
         wndl_rt_thread_renew(t);
-    if (is_paused(t, look->cpu))
-        return WNDL_RT_LOOK_AWAY;
+    if (is_paused(t, sample->cpu))
+        return WNDL_RT_SKIP;
     catch_up(t);
     t->looks++;
     if (is_time_for_name(t))
         look_at_name(t);
     if (t->left_out) {
-        forget_time(t, look->cpu);
-        return WNDL_RT_LOOK_AWAY;
+        forget_time(t, sample->cpu);
+        return WNDL_RT_SKIP;
     }
-    if (!announce(t, look->now)) {
+    if (!announce(t, sample->now)) {
         wndl_rt_lose_to_full_ring();
-        return WNDL_RT_LOOK_AWAY;
+        return WNDL_RT_SKIP;
     }
-    tell_name(t, look->now);
-    return WNDL_RT_LOOK_HERE;
+    tell_name(t, sample->now);
+    return WNDL_RT_TAKE;
 }
 
-void wndl_rt_say_begin(struct wndl_rt_thread *t)
+void wndl_rt_thread_announce(struct wndl_rt_thread *t)
 {
     uint64_t now = wndl_raw_clock_ns(CLOCK_MONOTONIC);
     look_at_name(t);
@@ -242,16 +243,17 @@ void wndl_rt_say_begin(struct wndl_rt_thread *t)
         tell_name(t, now);
 }
 
-bool wndl_rt_say(struct wndl_rt_thread *t, const struct wndl_event *event)
+bool wndl_rt_event_emit(
+    struct wndl_rt_thread *t, const struct wndl_event *event)
 {
     if (!t->announced)
-        wndl_rt_say_begin(t);
+        wndl_rt_thread_announce(t);
     return t->left_out ||
            (t->announced && wndl_rt_event_put(ring_of(t), event));
 }
 
 /* Those that live for a moment say all there is to say at their end. */
-void wndl_rt_say_own_end(struct wndl_rt_thread *t)
+void wndl_rt_thread_exit_self(struct wndl_rt_thread *t)
 {
     uint64_t cpu = wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (cpu < t->last_cpu || atomic_load(&wndl_rt.shm->stop) != 0)

@@ -99,7 +99,7 @@ uint64_t wndl_rt_signal_ignored(void)
 void wndl_rt_signal_after_fork(void)
 {
     atomic_flag_clear(&lock);
-    wndl_rt_held_forget();
+    wndl_rt_pending_forget();
 }
 
 /* As if the handler were not there: the program dies of the signal. */
@@ -139,11 +139,11 @@ static bool is_raised(int number, const siginfo_t *info)
 bool wndl_rt_signal_chain(int number, siginfo_t *info, void *ucontext)
 {
     struct sigaction action;
-    wndl_rt_held_arrived();
+    wndl_rt_pending_arrived();
     bool is_blocked =
         (wndl_rt_mask_blocked() & wndl_rt_signal_bit(number)) != 0;
     if (is_blocked && !is_raised(number, info)) {
-        wndl_rt_held_keep(number, info);
+        wndl_rt_pending_add(number, info);
         return false;
     }
     wndl_rt_signal_exchange(number, NULL, &action);

@@ -241,7 +241,7 @@ static enum wndl_refusal record(int socket)
     wndl_raw_close(memfd);
     if (mapped) {
         let_collector_look(socket);
-        wndl_rt_tables_attach(wndl_rt.shm->tables);
+        wndl_rt_unwind_tables_attach(wndl_rt.shm->tables);
         run_engine(socket, &go);
         wndl_rt_heap_start(&go);
     }
@@ -267,7 +267,7 @@ void wndl_rt_start(enum wndl_refusal refusal)
 {
     bool talk = true;
     if (refusal == WNDL_REFUSAL_NONE)
-        refusal = wndl_rt_refuse_sandbox(&talk);
+        refusal = wndl_rt_ineligible_sandbox(&talk);
     if (refusal == WNDL_REFUSAL_NONE && !wndl_rt_has_address_space())
         refusal = WNDL_REFUSAL_MEMORY;
     enum wndl_refusal late = talk ? ask(refusal) : WNDL_REFUSAL_NONE;

@@ -19,7 +19,7 @@ extern WNDL_RT_HIDDEN struct wndl_rt_entry wndl_rt_young[WNDL_RT_YOUNG];
 /* Some are, or there is an owner, who may put some here. */
 extern WNDL_RT_HIDDEN _Atomic bool wndl_rt_has_young;
 
-/* False: it stays. Nothing else is there, for wndl_rt_young_put() has looked. */
+/* Moves one to its shard, where its address is in no entry. False: it stays. */
 bool wndl_rt_young_grow_old(struct wndl_rt_entry *e);
 
 /* Takes a block that is not young. */

@@ -190,7 +190,7 @@ bool wndl_rt_heap_walk(struct wndl_rt_heap_thread *t,
     if (count == 0)
         return false;
     stack->walk.method = wndl_rt_walk_method(wndl_rt.unwind);
-    stack->walk.jit = wndl_rt_frames_registry();
+    stack->walk.jit = wndl_rt_jit_registry();
     wndl_unwind_resume_called(t->walks, regs, stacks, count, stack);
     struct wndl_heap_lane *totals = t->lane.totals;
     wndl_rt_lane_add(&t->lane, &totals->frames, stack->walk.count);
