@@ -37,7 +37,7 @@ endfunction()
 valgrind_test(test_rt_heap LAYERS os rec SOURCES rt/heap/count/prefault.c
   rt/heap/count/block_marks.c rt/heap/count/blocks.c
   rt/heap/count/blocks_young.c rt/heap/count/shards.c
-  rt/heap/count/growth.c rt/heap/count/lanes.c rt/heap/count/lock.c rt/heap/count/owner.c
+  rt/heap/count/growth.c rt/heap/count/stripes.c rt/heap/count/lock.c rt/heap/count/owner.c
   rt/heap/count/sites.c rt/heap/leaks/pointer_filter.c rt/heap/leaks/block_bitmap.c)
 valgrind_test(test_rt_owner LAYERS os SOURCES rt/heap/count/blocks.c rt/heap/count/blocks_young.c
   rt/heap/count/shards.c rt/heap/count/lock.c

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch_arm: arch.h's contents for programs of 32-bit Arm, EABI, whose code may
+ * arm: arch.h's contents for programs of 32-bit Arm, EABI, whose code may
  * be ARM's or Thumb's.
  */
 #ifndef WNDL_RT_ARCH_ARM_H

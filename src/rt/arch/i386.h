@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch_i386: arch.h's contents for 32-bit programs.
+ * i386: arch.h's contents for 32-bit programs.
  */
 #ifndef WNDL_RT_ARCH_I386_H
 #define WNDL_RT_ARCH_I386_H

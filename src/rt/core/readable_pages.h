@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_pages: which pages of the program's memory can be read where they are,
- * and which need not be read at all.
+ * readable_pages: which pages of the program's memory can be read where they
+ * are, and which need not be read at all.
  *
  * Memory may be mapped for reading and yet not be readable. A page of a file
  * is gone when somebody cuts the file short; a guard page
@@ -15,7 +15,7 @@
  * - of a process with one thread and no child, which might share the memory
  *   (clone(2) with CLONE_VM alone), in which no handler of the program's runs
  *   meanwhile, with all protection keys open.
- * All else is left to the kernel (own_parts.h). One that was never touched
+ * All else is left to the kernel (read_parts.h). One that was never touched
  * holds zeroes. A process that shares the memory and is no child any more, as
  * its parent has ended, is not known of.
  */

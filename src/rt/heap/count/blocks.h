@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blocks: which block is of which pair, in private memory of 16 bytes an
+ * blocks: which block is of which site, in private memory of 16 bytes an
  * entry. It is made of shards, by where a block is, so that threads seldom
  * meet. A shard that is locked for too long, as by a thread that is no more,
  * is given up: nobody waits for ever. The thread of a process that has one
@@ -21,7 +21,7 @@
 struct wndl_rt_block {
     uint64_t address; /* 48 bits */
     uint64_t time;    /* TSC >> 6, of which 47 bits are kept */
-    uint32_t pair;    /* 24 bits */
+    uint32_t site;    /* 24 bits */
     uint8_t generation;
     bool grown; /* it is of a chain: growth.h */
 };

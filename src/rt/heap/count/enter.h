@@ -33,7 +33,7 @@ struct wndl_rt_heap_thread *wndl_rt_heap_enter_slowly(void);
 
 /*
  * The calling thread's, which is at work until leave(). NULL: the call is not
- * to be recorded, and must be told to one of the passed functions.
+ * to be recorded, and must be given to untracked.h.
  */
 static inline struct wndl_rt_heap_thread *wndl_rt_heap_enter(void)
 {

@@ -17,7 +17,7 @@ enum {
 
 /*
  * address << 16 | generation << 8 | grown << 7 | time >> 40, and
- * time << 24 | pair. The first is 0 in a free entry.
+ * time << 24 | site. The first is 0 in a free entry.
  */
 struct wndl_rt_entry {
     uint64_t first, second;
@@ -61,7 +61,7 @@ static inline struct wndl_rt_entry wndl_rt_entry_pack(
     return (struct wndl_rt_entry){
         .first = b->address << 16 | (uint64_t)b->generation << 8 |
                  (uint64_t)b->grown << 7 | (b->time >> 40 & 127),
-        .second = b->time << 24 | b->pair,
+        .second = b->time << 24 | b->site,
     };
 }
 
@@ -71,7 +71,7 @@ static inline struct wndl_rt_block wndl_rt_entry_unpack(
     return (struct wndl_rt_block){
         .address = wndl_rt_entry_address(e),
         .time = (e->first & 127) << 40 | e->second >> 24,
-        .pair = e->second & 0xffffff,
+        .site = e->second & 0xffffff,
         .generation = (uint8_t)(e->first >> 8),
         .grown = (e->first >> 7 & 1) != 0,
     };

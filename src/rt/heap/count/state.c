@@ -5,11 +5,11 @@ struct wndl_rt_heap_state wndl_rt_heap_none;
 struct wndl_rt_heap_state *wndl_rt_heap = &wndl_rt_heap_none;
 
 uint8_t wndl_rt_heap_generation;
-bool wndl_rt_heap_unsure;
+bool wndl_rt_heap_inconsistent;
 
-void wndl_rt_heap_doubt(void)
+void wndl_rt_heap_set_inconsistent(void)
 {
-    wndl_rt_heap_unsure = true;
+    wndl_rt_heap_inconsistent = true;
     if (wndl_rt_heap->shared != NULL)
         atomic_store(&wndl_rt_heap->shared->unsure, 1);
 }

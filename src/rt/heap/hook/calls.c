@@ -6,23 +6,24 @@
 
 #include <string.h>
 
-void *wndl_rt_call_passed(
+void *wndl_rt_call_untracked(
     const struct wndl_rt_allocator *a, void *block, size_t size)
 {
     if (block != NULL)
-        wndl_rt_heap_passed(block, size, wndl_rt_call_usable(a, block, size));
+        wndl_rt_untracked_alloc(
+            block, size, wndl_rt_call_usable(a, block, size));
     return block;
 }
 
-void *wndl_rt_call_taken(struct wndl_rt_heap_thread *t, void *block,
+void *wndl_rt_call_sampled(struct wndl_rt_heap_thread *t, void *block,
     size_t requested, size_t usable, const struct wndl_regs *regs)
 {
-    wndl_rt_heap_born_taken(t, &(struct wndl_rt_birth){
-                                   .block = block,
-                                   .requested = requested,
-                                   .usable = usable,
-                                   .regs = regs,
-                               });
+    wndl_rt_heap_allocated_sampled(t, &(struct wndl_rt_alloc){
+                                          .block = block,
+                                          .requested = requested,
+                                          .usable = usable,
+                                          .regs = regs,
+                                      });
     wndl_rt_heap_leave();
     return block;
 }
@@ -46,7 +47,8 @@ static void *move_from_bootstrap(void *block, size_t size)
     size_t most = wndl_rt_bootstrap_readable(block);
     memcpy(moved, block, size < most ? size : most);
     if (a != NULL)
-        wndl_rt_heap_passed(moved, size, wndl_rt_call_usable(a, moved, size));
+        wndl_rt_untracked_alloc(
+            moved, size, wndl_rt_call_usable(a, moved, size));
     return moved;
 }
 
@@ -58,14 +60,15 @@ static void *move(const struct wndl_rt_allocator *a,
                       : by->move(by->context, block, size);
 }
 
-static void *pass_realloc(const struct wndl_rt_allocator *a,
+static void *move_untracked(const struct wndl_rt_allocator *a,
     const struct wndl_rt_mover *by, void *block, size_t size)
 {
     if (block != NULL)
-        wndl_rt_heap_passed_free(a, block);
+        wndl_rt_untracked_free(a, block);
     void *moved = move(a, by, block, size);
     if (moved != NULL)
-        wndl_rt_heap_passed(moved, size, wndl_rt_call_usable(a, moved, size));
+        wndl_rt_untracked_alloc(
+            moved, size, wndl_rt_call_usable(a, moved, size));
     return moved;
 }
 
@@ -77,24 +80,25 @@ void *wndl_rt_call_move(const struct wndl_rt_allocator *a,
         return move_from_bootstrap(block, size);
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     if (t == NULL)
-        return pass_realloc(a, by, block, size);
+        return move_untracked(a, by, block, size);
     if (block == NULL)
         return wndl_rt_call_record(t, a, move(a, by, block, size), size, regs);
-    struct wndl_rt_death death;
-    wndl_rt_heap_take(a, block, &death);
+    struct wndl_rt_free freed;
+    wndl_rt_heap_take(a, block, &freed);
     void *moved = move(a, by, block, size);
     if (moved == NULL && size != 0) {
-        wndl_rt_heap_keep(t, &death);
+        wndl_rt_heap_keep(t, &freed);
         wndl_rt_heap_leave();
         return NULL;
     }
-    wndl_rt_heap_replaced(t, &death, regs);
+    wndl_rt_heap_replaced(t, &freed, regs);
     if (moved != NULL) {
-        wndl_rt_heap_born(t, &(struct wndl_rt_birth){.block = moved,
-                                 .requested = size,
-                                 .usable = wndl_rt_call_usable(a, moved, size),
-                                 .regs = regs});
-        wndl_rt_heap_regrown(t, &death);
+        wndl_rt_heap_allocated(
+            t, &(struct wndl_rt_alloc){.block = moved,
+                   .requested = size,
+                   .usable = wndl_rt_call_usable(a, moved, size),
+                   .regs = regs});
+        wndl_rt_heap_regrown(t, &freed);
     }
     wndl_rt_heap_leave();
     return moved;

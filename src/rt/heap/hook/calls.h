@@ -19,9 +19,9 @@ static inline size_t wndl_rt_call_usable(
 }
 
 /* Each returns the block, which may be NULL in the first. */
-void *wndl_rt_call_passed(
+void *wndl_rt_call_untracked(
     const struct wndl_rt_allocator *a, void *block, size_t size);
-void *wndl_rt_call_taken(struct wndl_rt_heap_thread *t, void *block,
+void *wndl_rt_call_sampled(struct wndl_rt_heap_thread *t, void *block,
     size_t requested, size_t usable, const struct wndl_regs *regs);
 
 /*
@@ -33,12 +33,12 @@ static inline __attribute__((always_inline)) void *wndl_rt_call_record_inline(
     void *block, size_t size, const struct wndl_regs *regs)
 {
     if (!WNDL_RT_LIKELY(t != NULL))
-        return wndl_rt_call_passed(a, block, size);
+        return wndl_rt_call_untracked(a, block, size);
     if (block != NULL) {
         size_t usable = wndl_rt_call_usable(a, block, size);
-        if (wndl_rt_heap_takes(t, size))
-            return wndl_rt_call_taken(t, block, size, usable, regs);
-        wndl_rt_heap_count_birth(
+        if (wndl_rt_heap_samples(t, size))
+            return wndl_rt_call_sampled(t, block, size, usable, regs);
+        wndl_rt_heap_count_alloc(
             t, block, (struct wndl_rt_sizes){size, usable}, 0);
     }
     wndl_rt_heap_leave();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_entry: where the hooked allocation functions begin. A compiled function
+ * entry: where the hooked allocation functions begin. A compiled function
  * may have overwritten its caller's registers before it could read them. These
  * put them as a struct wndl_regs on the stack, as they are behind the call,
  * and hand it on as the last argument.

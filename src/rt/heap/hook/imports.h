@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_imports: programs with an allocator of their own. What the executable
+ * imports: programs with an allocator of their own. What the executable
  * defines stands before whatever is preloaded (Firefox does so), so that the
  * libraries' calls are led to our functions where they import them. So are
  * those of C++'s operators that do not call malloc (new.h).

@@ -19,13 +19,14 @@ static void *record_libcs(
     struct wndl_rt_heap_thread *t = block == NULL ? NULL : wndl_rt_heap_enter();
     if (t == NULL)
         return block;
-    wndl_rt_heap_born(t, &(struct wndl_rt_birth){
-                             .block = wndl_rt_other_key(block, WNDL_RT_LIBCS),
-                             .requested = size,
-                             .usable = size,
-                             .regs = regs,
-                             .is_told = true,
-                         });
+    wndl_rt_heap_allocated(
+        t, &(struct wndl_rt_alloc){
+               .block = wndl_rt_other_key(block, WNDL_RT_LIBCS),
+               .requested = size,
+               .usable = size,
+               .regs = regs,
+               .is_reported = true,
+           });
     wndl_rt_heap_leave();
     return block;
 }
@@ -51,13 +52,13 @@ static inline __attribute__((always_inline)) void *record_quickly(
 {
     size_t usable;
     if (!WNDL_RT_LIKELY(block != NULL && wndl_rt_kept_size(block, &usable) &&
-                        wndl_rt_lane_only_counts_birth(&t->lane, usable)))
+                        wndl_rt_stripe_only_counts_alloc(&t->stripe, usable)))
         return wndl_rt_call_record(
             t, &wndl_rt_resolved.next, block, size, regs);
     if (!WNDL_RT_LIKELY(
             !wndl_rt_heap_draws(t, size, wndl_rt_heap->sample_below)))
-        return wndl_rt_call_taken(t, block, size, usable, regs);
-    wndl_rt_heap_count_plain_birth(
+        return wndl_rt_call_sampled(t, block, size, usable, regs);
+    wndl_rt_heap_count_plain_alloc(
         t, block, (struct wndl_rt_sizes){size, usable});
     wndl_rt_heap_leave();
     return block;
@@ -227,7 +228,7 @@ static WNDL_RT_NOINLINE void release(void *block, const struct wndl_regs *regs)
         return;
     }
     if (!wndl_rt_new_is_deleting(block))
-        wndl_rt_heap_passed_free(a, block);
+        wndl_rt_untracked_free(a, block);
     a->free(block);
 }
 
@@ -243,11 +244,11 @@ void wndl_rt_hook_free(void *block, const struct wndl_regs *regs)
     if (!WNDL_RT_LIKELY(block != NULL &&
                         !wndl_rt_blocks_maybe((uintptr_t)block) &&
                         wndl_rt_kept_size(block, &usable) &&
-                        wndl_rt_lane_only_counts_death(&t->lane, usable))) {
+                        wndl_rt_stripe_only_counts_free(&t->stripe, usable))) {
         end(t, block, regs);
         return;
     }
-    wndl_rt_heap_count_plain_death(t, block, usable);
+    wndl_rt_heap_count_plain_free(t, block, usable);
     wndl_rt_resolved.next.free(block);
     wndl_rt_heap_leave();
 }

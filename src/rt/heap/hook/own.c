@@ -19,7 +19,7 @@ struct wndl_rt_heap_thread *wndl_rt_heap_ended(
         return NULL;
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     if (t == NULL)
-        wndl_rt_heap_passed_free(a, block);
+        wndl_rt_untracked_free(a, block);
     else
         wndl_rt_heap_end(t, a, block, regs);
     return t;

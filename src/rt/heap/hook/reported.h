@@ -4,6 +4,6 @@
 #define WNDL_RT_HEAP_HOOK_REPORTED_H
 
 /* In a forked child: nobody asks for a snapshot. */
-void wndl_rt_heap_told_after_fork(void);
+void wndl_rt_heap_reported_after_fork(void);
 
 #endif

@@ -122,7 +122,7 @@ static bool makes_all(const struct wndl_dlmodule *allocator)
     return true;
 }
 
-static void doubt_sizes(const struct wndl_dlmodule *allocator)
+static void distrust_sizes(const struct wndl_dlmodule *allocator)
 {
     if (!is_in(allocator, wndl_rt_resolved.next.usable) ||
         (is_libc(allocator) && !makes_all(allocator)))
@@ -174,7 +174,7 @@ static void look_at_allocator(void)
     }
     if (wndl_dlfind((uintptr_t)wndl_rt_resolved.next.malloc, &allocator))
         find_others(&allocator);
-    doubt_sizes(&allocator);
+    distrust_sizes(&allocator);
     wndl_rt_resolved.next.keeps_sizes = keeps_sizes(&allocator);
     leads = is_before_us || others != 0;
 }
@@ -201,7 +201,7 @@ static const struct wndl_rt_allocator *resolve_all(void)
 const struct wndl_rt_allocator *wndl_rt_resolve(void)
 {
     if (leads && wndl_rt_imports_follow())
-        wndl_rt_heap_doubt();
+        wndl_rt_heap_set_inconsistent();
     if (atomic_load_explicit(&wndl_rt_resolved.resolved, memory_order_acquire))
         return &wndl_rt_resolved.next;
     return resolve_all();

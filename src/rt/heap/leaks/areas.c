@@ -67,14 +67,14 @@ bool wndl_rt_areas_list(struct wndl_rt_areas *s)
 
 /* ---- blocks */
 
-/* Pairs of the process before are not known: the block may end with its
+/* Sites of the process before are not known: the block may end with its
  * page. */
 static size_t size_of(
     const struct wndl_rt_areas *s, const struct wndl_rt_block *b)
 {
     if (b->generation != s->wanted->generation)
         return sizeof(uintptr_t);
-    return (size_t)(s->wanted->pairs[b->pair].usable - 1);
+    return (size_t)(s->wanted->sites[b->site].usable - 1);
 }
 
 struct sized {
@@ -95,10 +95,10 @@ size_t wndl_rt_areas_size_at(const struct wndl_rt_areas *s, uintptr_t start)
     return sized.size;
 }
 
-/* What the program told of is a part of something else. */
+/* What the program reported is a part of something else. */
 static bool is_whole(const struct wndl_rt_block *b)
 {
-    return b->address % WNDL_RT_START_ALIGNMENT == 0;
+    return b->address % WNDL_RT_BLOCK_ALIGNMENT == 0;
 }
 
 /* The last of `count` areas that starts at or before `address`, or NULL. */
@@ -133,7 +133,7 @@ void wndl_rt_areas_count(void *context, const struct wndl_rt_block *b)
     struct wndl_rt_area *a = s->near;
     if (a == NULL || start >= a->end)
         return;
-    struct wndl_rt_starts *t = &a->starts;
+    struct wndl_rt_block_bitmap *t = &a->bitmap;
     t->low = a->blocks == 0 || start < t->low ? start : t->low;
     t->high = start > t->high ? start : t->high;
     a->is_heap |= !is_mapped_alone(start, size_of(s, b));
@@ -155,11 +155,11 @@ void wndl_rt_areas_add(void *context, const struct wndl_rt_block *b)
         return;
     }
     /* Those that were made since the first look are not asked for. */
-    if (a->blocks == 0 || start < a->starts.low || start > a->starts.high)
+    if (a->blocks == 0 || start < a->bitmap.low || start > a->bitmap.high)
         return;
-    wndl_rt_starts_add(&a->starts, start);
+    wndl_rt_block_bitmap_add(&a->bitmap, start);
     a->high = end > a->high ? end : a->high;
-    s->sieve.high = end > s->sieve.high ? end : s->sieve.high;
+    s->filter.high = end > s->filter.high ? end : s->filter.high;
     s->block_count++;
 }
 
@@ -169,7 +169,7 @@ size_t wndl_rt_areas_heap_size(struct wndl_rt_areas *s)
     s->heap_count = 0;
     for (size_t i = 0; i < s->count; i++) {
         const struct wndl_rt_area *a = &s->all[i];
-        bits += a->blocks != 0 ? wndl_rt_starts_size(&a->starts) : 0;
+        bits += a->blocks != 0 ? wndl_rt_block_bitmap_size(&a->bitmap) : 0;
         s->heap_count += a->blocks != 0;
     }
     return s->heap_count * sizeof *s->heaps + bits;
@@ -178,8 +178,8 @@ size_t wndl_rt_areas_heap_size(struct wndl_rt_areas *s)
 static void set_reaches(struct wndl_rt_areas *s)
 {
     uintptr_t next = UINTPTR_MAX;
-    for (size_t i = s->heap_count; i-- > 0; next = s->heaps[i]->starts.low)
-        s->heaps[i]->reach = next - s->heaps[i]->starts.low;
+    for (size_t i = s->heap_count; i-- > 0; next = s->heaps[i]->bitmap.low)
+        s->heaps[i]->reach = next - s->heaps[i]->bitmap.low;
 }
 
 void wndl_rt_areas_make_heaps(struct wndl_rt_areas *s, uint8_t *memory)
@@ -188,8 +188,8 @@ void wndl_rt_areas_make_heaps(struct wndl_rt_areas *s, uint8_t *memory)
         struct wndl_rt_area *a = &s->all[i];
         if (a->blocks == 0)
             continue;
-        wndl_rt_starts_init(&a->starts, memory);
-        memory += wndl_rt_starts_size(&a->starts);
+        wndl_rt_block_bitmap_init(&a->bitmap, memory);
+        memory += wndl_rt_block_bitmap_size(&a->bitmap);
     }
     s->heaps = (struct wndl_rt_area **)(void *)memory;
     s->heap_count = 0;
@@ -203,13 +203,13 @@ void wndl_rt_areas_make_heaps(struct wndl_rt_areas *s, uint8_t *memory)
 /* Most programs have one heap, and some blocks far from it. */
 void wndl_rt_areas_find_gap(struct wndl_rt_areas *s)
 {
-    uintptr_t from = s->sieve.low;
+    uintptr_t from = s->filter.low;
     for (size_t i = 0; i + 1 < s->heap_count; i++) {
-        uintptr_t end = s->heaps[i]->high, to = s->heaps[i + 1]->starts.low;
+        uintptr_t end = s->heaps[i]->high, to = s->heaps[i + 1]->bitmap.low;
         from = end > from ? end : from;
-        if (to > from && to - from > s->sieve.gap_end - s->sieve.gap) {
-            s->sieve.gap = from;
-            s->sieve.gap_end = to;
+        if (to > from && to - from > s->filter.gap_end - s->filter.gap) {
+            s->filter.gap = from;
+            s->filter.gap_end = to;
         }
     }
 }

@@ -20,9 +20,9 @@ struct wndl_rt_area {
     bool is_anonymous;
     uint8_t *pages; /* enum wndl_rt_page; NULL: nothing is known of them */
     size_t blocks;
-    uintptr_t high;               /* the end of the last of them */
-    size_t reach;                 /* from the first to the next area's */
-    struct wndl_rt_starts starts; /* where there are any */
+    uintptr_t high;                     /* the end of the last of them */
+    size_t reach;                       /* from the first to the next area's */
+    struct wndl_rt_block_bitmap bitmap; /* where there are any */
 };
 
 struct wndl_rt_areas {
@@ -34,9 +34,10 @@ struct wndl_rt_areas {
     bool too_many;               /* what is in others is not known */
     struct wndl_rt_area **heaps; /* those with blocks, sorted */
     size_t heap_count;
-    struct wndl_rt_area *near;  /* the one that was found last */
-    struct wndl_rt_area *read;  /* the one that was read last */
-    struct wndl_rt_sieve sieve; /* its gap is the largest without any block */
+    struct wndl_rt_area *near; /* the one that was found last */
+    struct wndl_rt_area *read; /* the one that was read last */
+    struct wndl_rt_pointer_filter
+        filter; /* its gap is the largest without any block */
     size_t block_count, block_room;
     struct wndl_rt_own_pages own;
     uint8_t *pages; /* their states */
@@ -70,12 +71,12 @@ static inline struct wndl_rt_area *wndl_rt_areas_heap_before(
     struct wndl_rt_areas *s, uintptr_t address)
 {
     struct wndl_rt_area *near = s->near;
-    if (address - near->starts.low < near->reach)
+    if (address - near->bitmap.low < near->reach)
         return near;
     size_t low = 0, high = s->heap_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (s->heaps[middle]->starts.low <= address)
+        if (s->heaps[middle]->bitmap.low <= address)
             low = middle + 1;
         else
             high = middle;

@@ -19,11 +19,11 @@ bool wndl_rt_copy_is_wanted(const struct wndl_rt_areas *s)
            wndl_raw3(SYS_prctl, PR_GET_SECCOMP, 0, 0) == 0;
 }
 
-/* All of it, for what a copy has told may be a part. */
+/* All of it: what a copy has written may be a part. */
 static void take_back(const struct wndl_rt_areas *s)
 {
-    uint32_t count = atomic_load(s->wanted->pair_count);
-    count = count < s->wanted->most_pairs ? count : s->wanted->most_pairs;
+    uint32_t count = atomic_load(s->wanted->site_count);
+    count = count < s->wanted->most_sites ? count : s->wanted->most_sites;
     for (uint32_t i = 0; i < count; i++) {
         struct wndl_heap_leaks *leaks = &s->wanted->leaks[i];
         if ((leaks->definite | leaks->indirect | leaks->possible) != 0)
@@ -81,7 +81,7 @@ static bool is_in_block(struct wndl_rt_follower *s, uintptr_t word)
     uintptr_t start;
     const struct wndl_rt_area *a = wndl_rt_areas_heap_before(s->areas, word);
     return a != NULL && word < a->high &&
-           wndl_rt_starts_before(&a->starts, word, &start) &&
+           wndl_rt_block_bitmap_before(&a->bitmap, word, &start) &&
            word - start < wndl_rt_areas_size_at(s->areas, start);
 }
 
@@ -93,8 +93,8 @@ static bool leads_to_blocks(
         if (a->pages[i] == WNDL_RT_PAGE_UNTOUCHED)
             continue;
         size_t got = wndl_rt_read_parts(s->copied, WNDL_RT_COPIED, &page, 1);
-        size_t kept = wndl_rt_sift(
-            &s->areas->sieve, s->copied, got / sizeof *s->copied, s->found);
+        size_t kept = wndl_rt_pointer_filter_keep(
+            &s->areas->filter, s->copied, got / sizeof *s->copied, s->found);
         for (size_t k = 0; k < kept; k++) {
             if (is_in_block(s, s->found[k]))
                 return true;

@@ -51,16 +51,16 @@ static void look_at(
     uintptr_t start;
     struct wndl_rt_area *a = wndl_rt_areas_heap_before(s->areas, word);
     if (a == NULL || word >= a->high ||
-        !wndl_rt_starts_before(&a->starts, word, &start))
+        !wndl_rt_block_bitmap_before(&a->bitmap, word, &start))
         return;
-    enum wndl_rt_reach old = wndl_rt_starts_note(&a->starts, start);
+    enum wndl_rt_reach old = wndl_rt_block_bitmap_mark(&a->bitmap, start);
     enum wndl_rt_reach now = reached(s, start, old, following, word == start);
     if (now == old)
         return;
     size_t size = wndl_rt_areas_size_at(s->areas, start), into = word - start;
     if (into != 0 && (into >= size || into == size - sizeof word))
         return;
-    wndl_rt_starts_set_note(&a->starts, start, now);
+    wndl_rt_block_bitmap_set_mark(&a->bitmap, start, now);
     if (old != WNDL_RT_DEFINITE)
         wndl_rt_follow_push(s, start, start + size, now);
 }
@@ -137,8 +137,8 @@ static size_t copy(
     size_t count = gather(s, pending);
     size_t got = wndl_rt_read_parts(s->copied, WNDL_RT_COPIED, s->parts, count);
     put_back(s, count, got, following);
-    return wndl_rt_sift(
-        &s->areas->sieve, s->copied, got / sizeof *s->copied, found);
+    return wndl_rt_pointer_filter_keep(
+        &s->areas->filter, s->copied, got / sizeof *s->copied, found);
 }
 
 /* In what is pending, until WNDL_RT_WORDS are found or more. */
@@ -156,8 +156,8 @@ static size_t find_words(
             continue;
         }
         if (page == WNDL_RT_PAGE_PRESENT) {
-            count += wndl_rt_sift(&s->areas->sieve, (const uintptr_t *)start,
-                size / sizeof *found, found);
+            count += wndl_rt_pointer_filter_keep(&s->areas->filter,
+                (const uintptr_t *)start, size / sizeof *found, found);
         }
         drop(pending, size);
     }
@@ -165,17 +165,18 @@ static size_t find_words(
 }
 
 /* As if there were no gap. */
-static uintptr_t place_of(const struct wndl_rt_sieve *sieve, uintptr_t word)
+static uintptr_t place_of(
+    const struct wndl_rt_pointer_filter *filter, uintptr_t word)
 {
-    uintptr_t place = word - sieve->low;
-    return word < sieve->gap ? place : place - (sieve->gap_end - sieve->gap);
+    uintptr_t place = word - filter->low;
+    return word < filter->gap ? place : place - (filter->gap_end - filter->gap);
 }
 
 /* The smallest with which there are no more than REGIONS. */
-static unsigned region_shift(const struct wndl_rt_sieve *sieve)
+static unsigned region_shift(const struct wndl_rt_pointer_filter *filter)
 {
     unsigned shift = 0;
-    while (place_of(sieve, sieve->high) >> shift >= REGIONS)
+    while (place_of(filter, filter->high) >> shift >= REGIONS)
         shift++;
     return shift;
 }
@@ -190,13 +191,13 @@ static const uintptr_t *by_region(struct wndl_rt_follower *s, size_t count)
     uint32_t ends[REGIONS] = {0};
     if (count < ORDERED)
         return s->found;
-    unsigned shift = region_shift(&s->areas->sieve);
+    unsigned shift = region_shift(&s->areas->filter);
     for (size_t i = 0; i < count; i++)
-        ends[place_of(&s->areas->sieve, s->found[i]) >> shift]++;
+        ends[place_of(&s->areas->filter, s->found[i]) >> shift]++;
     for (size_t i = 1; i < REGIONS; i++)
         ends[i] += ends[i - 1];
     for (size_t i = count; i-- > 0;) {
-        size_t region = place_of(&s->areas->sieve, s->found[i]) >> shift;
+        size_t region = place_of(&s->areas->filter, s->found[i]) >> shift;
         s->ordered[--ends[region]] = s->found[i];
     }
     return s->ordered;

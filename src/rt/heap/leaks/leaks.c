@@ -49,8 +49,8 @@ static void root_around_blocks(struct search *s, const struct wndl_rt_area *a)
 {
     uintptr_t from = a->start, start;
     for (uintptr_t at = a->start;
-         a->blocks != 0 && wndl_rt_starts_after(&a->starts, at, &start);
-         at = start + WNDL_RT_START_ALIGNMENT) {
+         a->blocks != 0 && wndl_rt_block_bitmap_after(&a->bitmap, at, &start);
+         at = start + WNDL_RT_BLOCK_ALIGNMENT) {
         root(s, from, start);
         from = start + wndl_rt_areas_size_at(&s->areas, start);
     }
@@ -99,34 +99,33 @@ static void follow_roots(struct search *s)
 static void follow_leaks(struct search *s, struct wndl_rt_area *a)
 {
     uintptr_t start;
-    for (uintptr_t at = a->starts.low;
-         wndl_rt_starts_after(&a->starts, at, &start);
-         at = start + WNDL_RT_START_ALIGNMENT) {
-        if (wndl_rt_starts_note(&a->starts, start) != WNDL_RT_UNREACHED)
+    for (uintptr_t at = a->bitmap.low;
+         wndl_rt_block_bitmap_after(&a->bitmap, at, &start);
+         at = start + WNDL_RT_BLOCK_ALIGNMENT) {
+        if (wndl_rt_block_bitmap_mark(&a->bitmap, start) != WNDL_RT_UNREACHED)
             continue;
         s->follower.leader = start;
-        wndl_rt_starts_set_note(&a->starts, start, WNDL_RT_DEFINITE);
+        wndl_rt_block_bitmap_set_mark(&a->bitmap, start, WNDL_RT_DEFINITE);
         wndl_rt_follow_push(&s->follower, start,
             start + wndl_rt_areas_size_at(&s->areas, start), WNDL_RT_INDIRECT);
         wndl_rt_follow(&s->follower);
     }
 }
 
-/* Of most pairs there is nothing to tell: what is not written to takes no
- * memory. */
-static void tell_one(void *context, const struct wndl_rt_block *b)
+/* Most sites have no leaks: what is not written to takes no memory. */
+static void add_leak(void *context, const struct wndl_rt_block *b)
 {
     struct search *s = context;
     uintptr_t start = (uintptr_t)b->address;
     if (b->generation != s->wanted->generation)
         return;
     const struct wndl_rt_area *a = wndl_rt_areas_heap_before(&s->areas, start);
-    if (a == NULL || !wndl_rt_starts_has(&a->starts, start))
+    if (a == NULL || !wndl_rt_block_bitmap_has(&a->bitmap, start))
         return;
-    enum wndl_rt_reach state = wndl_rt_starts_note(&a->starts, start);
+    enum wndl_rt_reach state = wndl_rt_block_bitmap_mark(&a->bitmap, start);
     if (state == WNDL_RT_REACHED)
         return;
-    struct wndl_heap_leaks *leaks = &s->wanted->leaks[b->pair];
+    struct wndl_heap_leaks *leaks = &s->wanted->leaks[b->site];
     leaks->definite += state == WNDL_RT_DEFINITE;
     leaks->indirect += state == WNDL_RT_INDIRECT;
     leaks->possible += state == WNDL_RT_POSSIBLE;
@@ -185,7 +184,7 @@ static void search_all(void *search)
     follow_roots(s);
     for (size_t i = 0; i < s->areas.heap_count; i++)
         follow_leaks(s, s->areas.heaps[i]);
-    wndl_rt_blocks_each(tell_one, s);
+    wndl_rt_blocks_each(add_leak, s);
 }
 
 static void search_here(struct search *s)
@@ -199,7 +198,7 @@ static void search_among_blocks(struct search *s)
 {
     struct wndl_rt_areas *a = &s->areas;
     a->near = a->heaps[0];
-    a->sieve.low = a->near->starts.low;
+    a->filter.low = a->near->bitmap.low;
     wndl_rt_blocks_each(wndl_rt_areas_add, a);
     wndl_rt_areas_find_gap(a);
     if (!wndl_rt_copy_is_wanted(a) ||
@@ -223,7 +222,8 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
         .wanted = wanted,
         .roots = roots,
         .root_count = count,
-        .areas = {.wanted = wanted, .sieve.has_avx2 = wndl_rt_sift_has_avx2()},
+        .areas = {.wanted = wanted,
+            .filter.has_avx2 = wndl_rt_pointer_filter_has_avx2()},
         .follower.areas = &s.areas,
     };
     if (wndl_rt_is_careful() || !make_room(&s))

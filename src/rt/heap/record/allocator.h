@@ -28,7 +28,7 @@ struct wndl_rt_allocator {
 
 /*
  * glibc has a word before each block: the size from there to the next block's
- * word, and three flags. False: it does not tell, for a mapping of its own.
+ * word, and three flags. False: it does not say, for a mapping of its own.
  */
 static inline bool wndl_rt_kept_size(const void *block, size_t *usable)
 {
