@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch_aarch64: arch.h's contents for AArch64 programs.
+ * aarch64: arch.h's contents for AArch64 programs.
  */
 #ifndef WNDL_RT_ARCH_AARCH64_H
 #define WNDL_RT_ARCH_AARCH64_H

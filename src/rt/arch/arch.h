@@ -7,6 +7,9 @@
 #ifndef WNDL_RT_ARCH_ARCH_H
 #define WNDL_RT_ARCH_ARCH_H
 
+/* Bytes of the smallest page of these processors. */
+enum { WNDL_RT_PAGE = 4096 };
+
 #if defined(__x86_64__)
 #include "rt/arch/x86_64.h"
 #elif defined(__i386__)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch_arm: arch.h's contents for programs of 32-bit Arm, EABI, whose code may
+ * arm: arch.h's contents for programs of 32-bit Arm, EABI, whose code may
  * be ARM's or Thumb's.
  */
 #ifndef WNDL_RT_ARCH_ARM_H
@@ -183,11 +183,11 @@ static inline bool wndl_arch_is_syscall(uint64_t address)
 static inline uint64_t wndl_arch_call_site(const ucontext_t *context)
 {
     static const uint8_t by_function[] = {0x80, 0xb5, 0x67, 0x46, 0, 0xdf};
-    enum { PAGE = 4096, LR = 1, CALL = 4 };
+    enum { LR = 1, CALL = 4 };
     const uint64_t pc = wndl_arch_pc(context);
     const uint32_t *stack = (const uint32_t *)(uintptr_t)wndl_arch_sp(context);
     if (wndl_arch_syscall_size(context) == 2 &&
-        pc % PAGE >= sizeof by_function &&
+        pc % WNDL_RT_PAGE >= sizeof by_function &&
         memcmp((const void *)(uintptr_t)(pc - sizeof by_function), by_function,
             sizeof by_function) == 0)
         return (stack[LR] & ~UINT32_C(1)) - CALL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch_i386: arch.h's contents for 32-bit programs.
+ * i386: arch.h's contents for 32-bit programs.
  */
 #ifndef WNDL_RT_ARCH_I386_H
 #define WNDL_RT_ARCH_I386_H
@@ -136,8 +136,7 @@ static inline bool wndl_arch_is_syscall(uint64_t address)
 static inline bool wndl_arch_is_code(
     uint64_t address, const void *code, size_t size)
 {
-    enum { PAGE = 4096 };
-    return address % PAGE <= PAGE - size &&
+    return address % WNDL_RT_PAGE <= WNDL_RT_PAGE - size &&
            memcmp((const void *)(uintptr_t)address, code, size) == 0;
 }
 

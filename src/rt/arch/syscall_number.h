@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * number: which system call an instruction made. The kernel leaves no trace
- * of it once the call has returned, but the code in front of it says what it
- * put into the register. Signal-safe.
+ * syscall_number: which system call an instruction made. The kernel leaves no
+ * trace of it once the call has returned, but the code in front of it says what
+ * it put into the register. Signal-safe.
  */
 #ifndef WNDL_RT_ARCH_SYSCALL_NUMBER_H
 #define WNDL_RT_ARCH_SYSCALL_NUMBER_H

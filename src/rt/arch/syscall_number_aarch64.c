@@ -31,7 +31,7 @@ static struct step writes(uint32_t code)
         .is_known = true, .writes = (int)(code & 31), .too = NONE};
 }
 
-static struct step told(uint32_t code, int from, uint64_t value)
+static struct step known(uint32_t code, int from, uint64_t value)
 {
     struct step step = writes(code);
     step.is_first = true;
@@ -48,7 +48,7 @@ static struct step constant(uint32_t code)
         value = ~value;
     if (is(code, 0x80000000, 0))
         value = (uint32_t)value;
-    return told(code, NONE, value);
+    return known(code, NONE, value);
 }
 
 /* add, sub, of 12 bits. */
@@ -59,7 +59,7 @@ static struct step sum(uint32_t code)
         value <<= 12;
     if (is(code, 0x40000000, 0x40000000))
         value = -value;
-    struct step step = told(code, (int)(code >> 5 & 31), value);
+    struct step step = known(code, (int)(code >> 5 & 31), value);
     step.of_sp = step.from == SP;
     step.is_first = step.writes != SP;
     return step;
@@ -88,12 +88,12 @@ static struct step step_of(uint32_t code)
 {
     if (is(code, 0x7fe0ffe0, 0x2a0003e0)) { /* mov */
         int from = (int)(code >> 16 & 31);
-        struct step step = told(code, from == ZERO ? NONE : from, 0);
+        struct step step = known(code, from == ZERO ? NONE : from, 0);
         step.of_32_bits = is(code, 0x80000000, 0);
         return step;
     }
     if (is(code, 0xfffffc00, 0x93407c00)) { /* sxtw: as the kernel reads it */
-        struct step step = told(code, (int)(code >> 5 & 31), 0);
+        struct step step = known(code, (int)(code >> 5 & 31), 0);
         step.of_32_bits = true;
         return step;
     }

@@ -14,7 +14,7 @@ enum { ALL = 0xffff, IS_SP = 13, IS_PC = 15, IN_STEP = 6 };
 /* What an instruction does. `writes`: a mask of registers; ALL: not known. */
 struct step {
     uint16_t writes;
-    bool is_told; /* what it writes becomes `value`, or register `from` */
+    bool is_known; /* what it writes becomes `value`, or register `from` */
     bool is_a_move;
     uint8_t from, size;
     uint32_t value;
@@ -28,7 +28,7 @@ static struct step writes(unsigned mask)
 static struct step moves(unsigned to, unsigned from)
 {
     struct step step = writes(1u << to);
-    step.is_told = step.is_a_move = from != IS_SP && from != IS_PC;
+    step.is_known = step.is_a_move = from != IS_SP && from != IS_PC;
     step.from = (uint8_t)from;
     return step;
 }
@@ -36,7 +36,7 @@ static struct step moves(unsigned to, unsigned from)
 static struct step sets(unsigned to, uint32_t value)
 {
     struct step step = writes(1u << to);
-    step.is_told = true;
+    step.is_known = true;
     step.value = value;
     return step;
 }
@@ -160,7 +160,7 @@ static void follow(struct step *first, const struct step *step)
     if ((step->writes & 1) != 0)
         *first = step->writes == 1 ? *step : (struct step){0};
     else if (first->is_a_move && (step->writes >> first->from & 1) != 0)
-        first->is_told = false;
+        first->is_known = false;
 }
 
 bool wndl_rt_first_argument(const uint8_t *code, size_t size,
@@ -182,7 +182,7 @@ bool wndl_rt_first_argument(const uint8_t *code, size_t size,
         at += step.size;
         taken++;
     }
-    if (at != size || !last.is_told || taken < IN_STEP)
+    if (at != size || !last.is_known || taken < IN_STEP)
         return false;
     *first = last.value;
 #ifdef __arm__

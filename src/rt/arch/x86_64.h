@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch_x86_64: arch.h's contents for 64-bit programs of x86.
+ * x86_64: arch.h's contents for 64-bit programs of x86.
  */
 #ifndef WNDL_RT_ARCH_X86_64_H
 #define WNDL_RT_ARCH_X86_64_H

@@ -2,6 +2,7 @@
 #include "rt/core/environment.h"
 
 #include "rec/shm.h"
+#include "rt/core/variable.h"
 
 #include <string.h>
 #include <sys/un.h>
@@ -22,23 +23,6 @@ static char entry[ENTRY_MAX];
 static size_t entry_size; /* 0: not known */
 static char session_variable[sizeof SESSION +
                              sizeof((struct sockaddr_un *)NULL)->sun_path];
-
-static bool starts_with(const char *text, const char *start)
-{
-    size_t i = 0;
-    while (start[i] != '\0' && text[i] == start[i])
-        i++;
-    return start[i] == '\0';
-}
-
-const char *wndl_rt_variable(char *const environment[], const char *assignment)
-{
-    for (; *environment != NULL; environment++) {
-        if (starts_with(*environment, assignment))
-            return *environment + strlen(assignment);
-    }
-    return NULL;
-}
 
 /* ld.so(8): entries end at a colon or a space. */
 static size_t entry_length(const char *list)
@@ -109,7 +93,8 @@ static void find_preload(
     char *const environment[], struct wndl_rt_addition *addition)
 {
     size_t at = 0;
-    while (at < addition->count && !starts_with(environment[at], PRELOAD))
+    while (
+        at < addition->count && !wndl_rt_variable_is(environment[at], PRELOAD))
         at++;
     addition->preload_at = at;
     if (at < addition->count)
@@ -129,7 +114,7 @@ struct wndl_rt_addition wndl_rt_environment_lacks(char *const environment[])
         addition.count++;
     addition.session = true;
     for (size_t i = 0; i < addition.count && addition.session; i++)
-        addition.session = !starts_with(environment[i], SESSION);
+        addition.session = !wndl_rt_variable_is(environment[i], SESSION);
     find_preload(environment, &addition);
     if (!addition.session && !addition.preload)
         return addition;

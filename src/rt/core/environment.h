@@ -10,9 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The value of a variable, or NULL; `assignment` is "NAME=". */
-const char *wndl_rt_variable(char *const environment[], const char *assignment);
-
 /*
  * Keeps the entry of LD_PRELOAD that names this object, as it is written
  * there. At the start of the process, once.

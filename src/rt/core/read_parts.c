@@ -7,11 +7,9 @@
 
 #include <errno.h>
 
-enum { PAGE = 4096 };
-
 static size_t to_page_end(uint64_t address)
 {
-    return PAGE - (size_t)(address % PAGE);
+    return WNDL_RT_PAGE - (size_t)(address % WNDL_RT_PAGE);
 }
 
 /* Emulators do not have the call. */

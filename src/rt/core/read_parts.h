@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_parts: reading of the program's memory what may not be there.
+ * read_parts: reading what may not be there of the program's memory.
  */
 #ifndef WNDL_RT_CORE_READ_PARTS_H
 #define WNDL_RT_CORE_READ_PARTS_H

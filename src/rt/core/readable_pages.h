@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_pages: which pages of the program's memory can be read where they are,
- * and which need not be read at all.
+ * readable_pages: which pages of the program's memory can be read where they
+ * are, and which need not be read at all.
  *
  * Memory may be mapped for reading and yet not be readable. A page of a file
  * is gone when somebody cuts the file short; a guard page
@@ -25,8 +25,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum { WNDL_RT_PAGE = 4096 };
 
 enum wndl_rt_page {
     WNDL_RT_PAGE_UNTOUCHED = 0,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "rt/core/rt.h"
+#include "rt/core/real.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 static struct wndl_rt_real real;

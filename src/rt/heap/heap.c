@@ -2,50 +2,24 @@
 #include "rt/heap/heap.h"
 
 #include "os/raw.h"
+#include "rt/core/memory.h"
 #include "rt/core/rt.h"
+#include "rt/heap/count/blocks.h"
+#include "rt/heap/count/enter.h"
 #include "rt/heap/count/state.h"
 #include "rt/heap/count/thread.h"
 #include "rt/heap/hook/imports.h"
+#include "rt/heap/hook/reported.h"
+#include "rt/heap/hook/resolve.h"
 #include "rt/heap/hook/sanitizer.h"
 #include "rt/heap/leaks/leaks.h"
-#include "rt/heap/record/record.h"
 #include "rt/heap/record/untracked.h"
 
 #include <sys/mman.h>
 
-static struct wndl_rt_heap_state none;
-struct wndl_rt_heap_state *wndl_rt_heap = &none;
-
 /* Calls after which a thread may have the blocks for itself: what that and its
  * end cost is some 1000. */
 enum { OWNER_AFTER = 4096 };
-
-uint8_t wndl_rt_heap_generation;
-bool wndl_rt_heap_unsure;
-
-__thread struct wndl_rt_heap_here wndl_rt_heap_here;
-
-void wndl_rt_heap_doubt(void)
-{
-    wndl_rt_heap_unsure = true;
-    if (wndl_rt_heap->shared != NULL)
-        atomic_store(&wndl_rt_heap->shared->unsure, 1);
-}
-
-/* ---- in and out */
-
-struct wndl_rt_heap_thread *wndl_rt_heap_enter_slowly(void)
-{
-    if (wndl_rt_heap_here.busy || wndl_rt_heap->shared == NULL)
-        return NULL;
-    wndl_rt_heap_here.busy = true;
-    atomic_signal_fence(memory_order_seq_cst);
-    if (wndl_rt_heap_here.self == NULL)
-        wndl_rt_heap_here.self = wndl_rt_heap_thread_take(wndl_rt_heap->shared);
-    if (wndl_rt_heap_here.self == NULL)
-        wndl_rt_heap_here.busy = false;
-    return wndl_rt_heap_here.self;
-}
 
 void wndl_rt_heap_end_thread(void)
 {
@@ -58,17 +32,7 @@ void wndl_rt_heap_end_thread(void)
     wndl_rt_heap_here.busy = false;
 }
 
-bool wndl_rt_heap_is_busy(void)
-{
-    return wndl_rt_heap_here.busy;
-}
-
 /* ---- the process */
-
-struct wndl_heap *wndl_rt_heap_shared(void)
-{
-    return wndl_rt_heap->shared;
-}
 
 size_t wndl_rt_heap_shared_size(const struct wndl_go *go)
 {
@@ -86,21 +50,21 @@ static struct wndl_rt_heap_state *map_private(void)
     return h;
 }
 
-static void find_tables(struct wndl_heap *shared, uint32_t pairs)
+static void find_tables(struct wndl_heap *shared, uint32_t sites)
 {
     uint8_t *memory = (uint8_t *)shared;
-    struct wndl_heap_layout layout = wndl_heap_layout(pairs);
-    wndl_rt_heap->pairs = (struct wndl_rt_pairs){
-        .pairs = (void *)(memory + layout.pairs),
+    struct wndl_heap_layout layout = wndl_heap_layout(sites);
+    wndl_rt_heap->sites = (struct wndl_rt_sites){
+        .sites = (void *)(memory + layout.pairs),
         .index = (void *)(memory + layout.index),
         .count = &shared->pair_count,
-        .max = pairs,
+        .max = sites,
     };
 }
 
 void wndl_rt_heap_settle(void)
 {
-    wndl_rt_passed_settle();
+    wndl_rt_untracked_settle();
 }
 
 /* The last store makes all that was stored before it known. */
@@ -114,7 +78,7 @@ void wndl_rt_heap_start(const struct wndl_go *go)
         atomic_store(&shared->sanitized, 1);
         return;
     }
-    if (wndl_rt_heap == &none) {
+    if (wndl_rt_heap == &wndl_rt_heap_none) {
         struct wndl_rt_heap_state *mapped = map_private();
         if (mapped == NULL)
             return;
@@ -136,8 +100,8 @@ void wndl_rt_heap_start(const struct wndl_go *go)
     shared->own_allocator = wndl_rt_heap_lead_imports();
     if (wndl_rt_heap_is_plain() && !wndl_rt_heap->inherits)
         wndl_rt_heap->quick_below = shared->sample_below;
-    if (wndl_rt_heap_unsure || shared->own_allocator != 0)
-        wndl_rt_heap_doubt();
+    if (wndl_rt_heap_inconsistent || shared->own_allocator != 0)
+        wndl_rt_heap_set_inconsistent();
 }
 
 void wndl_rt_heap_unload(bool begins)
@@ -147,7 +111,7 @@ void wndl_rt_heap_unload(bool begins)
 
 /* ---- the end */
 
-/* Of blocks that were not taken nothing is known: they may point to others.
+/* Of blocks that were not sampled nothing is known: they may point to others.
  * Blocks that were freed unseen would all be leaks. */
 static bool are_all_known(void)
 {
@@ -161,15 +125,15 @@ static void find_leaks(void)
     struct wndl_heap_layout layout = wndl_heap_layout(shared->pairs);
     struct wndl_rt_root roots[WNDL_RT_EARLY];
     const struct wndl_rt_leak_search search = {
-        .pairs = wndl_rt_heap->pairs.pairs,
-        .pair_count = &shared->pair_count,
-        .most_pairs = shared->pairs,
+        .sites = wndl_rt_heap->sites.sites,
+        .site_count = &shared->pair_count,
+        .most_sites = shared->pairs,
         .leaks = (void *)((uint8_t *)shared + layout.leaks),
         .generation = wndl_rt_heap_generation,
         .sp = (uintptr_t)__builtin_frame_address(0),
         .most_mappings = WNDL_RT_LEAK_MAPPINGS,
     };
-    if (wndl_rt_heap_find_leaks(&search, roots, wndl_rt_passed_roots(roots)))
+    if (wndl_rt_heap_find_leaks(&search, roots, wndl_rt_untracked_roots(roots)))
         atomic_store(&shared->leaks_known, 1);
 }
 
@@ -179,7 +143,7 @@ __attribute__((destructor)) static void finish(void)
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     if (t == NULL)
         return;
-    wndl_rt_lane_note_peak(&t->lane);
+    wndl_rt_stripe_note_peak(&t->stripe);
     if (wndl_rt_heap->leaks && are_all_known())
         find_leaks();
     wndl_rt_heap_leave();
@@ -203,8 +167,8 @@ void wndl_rt_heap_stop_thread(void)
 
 void wndl_rt_heap_before_fork(void)
 {
-    if (wndl_rt_heap != &none && wndl_rt_heap->shared == NULL)
-        wndl_rt_heap_doubt();
+    if (wndl_rt_heap != &wndl_rt_heap_none && wndl_rt_heap->shared == NULL)
+        wndl_rt_heap_set_inconsistent();
     wndl_rt_heap_here.busy = true;
     wndl_rt_blocks_hold_all();
 }
@@ -223,7 +187,7 @@ void wndl_rt_heap_after_fork_in_child(void)
     wndl_rt_heap_generation++;
     wndl_rt_heap_here.self = NULL;
     wndl_rt_heap_threads_forget();
-    wndl_rt_heap_told_after_fork();
+    wndl_rt_heap_reported_after_fork();
     wndl_rt_imports_after_fork();
     wndl_rt_heap_here.busy = false;
 }

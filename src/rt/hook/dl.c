@@ -3,8 +3,10 @@
  * Unloading. dlopen() must not be hooked: what it does depends on its caller.
  */
 #include "os/raw.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
 #include "rt/heap/heap.h"
+#include "rt/walk/modules.h"
 
 #include <dlfcn.h>
 

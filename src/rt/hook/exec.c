@@ -6,7 +6,9 @@
  */
 #include "os/raw.h"
 #include "rt/core/environment.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
+#include "rt/sample/engine.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,24 +2,13 @@
 /*
  * Signal masks, without the engine's signals: many programs block all signals
  * in their worker threads, which would go unsampled. What a thread asked for
- * is told back to it.
+ * is what it is shown.
  */
 #include "os/raw.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
+#include "rt/signals/dispositions.h"
 #include "rt/signals/pending.h"
-
-/* Those of ours that the thread asked to have blocked. */
-static __thread uint64_t blocked;
-
-void wndl_rt_mask_remember(uint64_t ours)
-{
-    blocked = ours;
-}
-
-uint64_t wndl_rt_mask_blocked(void)
-{
-    return blocked;
-}
 
 typedef int mask_function(int, const sigset_t *, sigset_t *);
 
@@ -30,7 +19,7 @@ static uint64_t word_of(const sigset_t *set)
     return word;
 }
 
-static uint64_t after(int how, uint64_t named)
+static uint64_t mask_after(int how, uint64_t blocked, uint64_t named)
 {
     switch (how) {
     case SIG_BLOCK:
@@ -47,11 +36,11 @@ static int set_mask(
     mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     uint64_t ours = wndl_rt.signals;
+    uint64_t blocked = wndl_rt_mask_blocked();
     uint64_t named = set == NULL ? 0 : word_of(set) & ours;
     if ((named | blocked) == 0 || wndl_raw_getpid() != wndl_rt.pid)
         return real(how, set, old);
-    uint64_t told = blocked;
-    uint64_t wanted = set == NULL ? blocked : after(how, named);
+    uint64_t wanted = set == NULL ? blocked : mask_after(how, blocked, named);
     sigset_t rest = {0};
     if (set != NULL) {
         uint64_t word = word_of(set) & ~ours;
@@ -60,10 +49,10 @@ static int set_mask(
     int result = real(how, set == NULL ? NULL : &rest, old);
     if (result != 0)
         return result;
-    blocked = wanted;
-    wndl_rt_held_deliver(told & ~wanted);
-    if (old != NULL && told != 0) {
-        uint64_t word = word_of(old) | told;
+    wndl_rt_mask_remember(wanted);
+    wndl_rt_pending_deliver(blocked & ~wanted);
+    if (old != NULL && blocked != 0) {
+        uint64_t word = word_of(old) | blocked;
         __builtin_memcpy(old, &word, sizeof word);
     }
     return 0;
@@ -111,7 +100,8 @@ WNDL_RT_HOOK int sigpending(sigset_t *set)
     int result = wndl_rt_real()->sigpending(set);
     if (result != 0 || wndl_rt.signals == 0 || wndl_raw_getpid() != wndl_rt.pid)
         return result;
-    uint64_t word = word_of(set) | (wndl_rt_held_pending() & blocked);
+    uint64_t word =
+        word_of(set) | (wndl_rt_pending_here() & wndl_rt_mask_blocked());
     __builtin_memcpy(set, &word, sizeof word);
     return 0;
 }

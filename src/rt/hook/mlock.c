@@ -6,8 +6,8 @@
  */
 #include "os/maps.h"
 #include "os/raw.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
-#include "rt/sample/threads.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -6,8 +6,10 @@
  * making them.
  */
 #include "os/raw.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
 #include "rt/heap/heap.h"
+#include "rt/sample/engine.h"
 #include "rt/sample/threads.h"
 #include "rt/sample/timer.h"
 

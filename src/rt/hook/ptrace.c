@@ -5,7 +5,9 @@
  * traced, and gets an engine that debuggers know to pass over.
  */
 #include "os/raw.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
+#include "rt/sample/engine.h"
 
 #include <stdarg.h>
 #include <sys/ptrace.h>

@@ -3,6 +3,7 @@
  * Sleeping. The kernel says what is left of an interrupted sleep, which may
  * be one that only we interrupted: then the program is not to be told.
  */
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
 
 #include <errno.h>

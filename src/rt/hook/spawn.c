@@ -3,6 +3,7 @@
  * Starting another program: it is to be recorded too.
  */
 #include "rt/core/environment.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
 
 #include <errno.h>

@@ -3,10 +3,16 @@
  * New threads: seen from their start, before any code of theirs, to their
  * end, after it.
  */
+#include "rt/hook/thread.h"
+
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
 #include "rt/heap/heap.h"
+#include "rt/sample/engine.h"
+#include "rt/signals/dispositions.h"
 
 #include <limits.h>
+#include <pthread.h>
 
 enum { STARTS = 256 };
 

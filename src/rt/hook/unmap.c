@@ -5,11 +5,10 @@
  * the end of it. (What it unmaps behind the libc's back is gone, with it.)
  */
 #include "os/dlfind.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
 
 #include <sys/mman.h>
-
-enum { PAGE = 4096 };
 
 struct range {
     uintptr_t start, end;
@@ -18,7 +17,8 @@ struct range {
 /* Whole pages are mapped. */
 static struct range mapped(uintptr_t start, uintptr_t end)
 {
-    return (struct range){start, (end + PAGE - 1) & ~(uintptr_t)(PAGE - 1)};
+    return (struct range){
+        start, (end + WNDL_RT_PAGE - 1) & ~(uintptr_t)(WNDL_RT_PAGE - 1)};
 }
 
 static struct range of_block(void)

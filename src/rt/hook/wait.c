@@ -5,6 +5,7 @@
  */
 #include "os/raw.h"
 #include "rt/arch/arch.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
 #include "rt/sample/engine.h"
 #include "rt/signals/pending.h"
@@ -70,11 +71,11 @@ static int wait_for(
     siginfo_t got;
     (void)wndl_raw4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&ours, (long)&before,
         WNDL_ARCH_SIGSET_BYTES);
-    wndl_rt_held_wait_begin(ours);
-    int number = wndl_rt_held_take(ours, &got);
+    wndl_rt_pending_wait_begin(ours);
+    int number = wndl_rt_pending_take(ours, &got);
     if (number == 0)
         number = wait_in_kernel(set, &got, timeout);
-    wndl_rt_held_wait_end(ours);
+    wndl_rt_pending_wait_end(ours);
     (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0,
         WNDL_ARCH_SIGSET_BYTES);
     if (number > 0 && info != NULL)

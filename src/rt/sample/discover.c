@@ -94,11 +94,11 @@ static bool are_unknown(uint32_t count)
     return count > wndl_rt_threads_known();
 }
 
-void wndl_rt_discover(const struct wndl_rt_look *look,
+void wndl_rt_discover(const struct wndl_rt_sample *sample,
     bool (*start)(struct wndl_rt_thread *thread))
 {
-    struct wndl_rt_thread *t = look->thread;
-    if (!is_time(look->now) || wndl_rt_is_careful())
+    struct wndl_rt_thread *t = sample->thread;
+    if (!is_time(sample->now) || wndl_rt_is_careful())
         return;
     int fd = wndl_raw_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)

@@ -12,7 +12,7 @@
  * Now and then looks for such threads, and calls `start` with each. Called at
  * each look of an engine's, in the handler.
  */
-void wndl_rt_discover(const struct wndl_rt_look *look,
+void wndl_rt_discover(const struct wndl_rt_sample *sample,
     bool (*start)(struct wndl_rt_thread *thread));
 
 #endif

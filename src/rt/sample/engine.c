@@ -3,12 +3,13 @@
  * What interrupts the program: starting an engine, the handler of its signal,
  * and the threads it samples.
  */
-#include "rt/sample/engine.h"
+#include "rt/sample/engine_impl.h"
 
 #include "os/raw.h"
 #include "rt/arch/arch.h"
 #include "rt/core/rt.h"
 #include "rt/sample/restart.h"
+#include "rt/signals/dispositions.h"
 
 #include <errno.h>
 #include <string.h>
@@ -37,73 +38,73 @@ static bool is_perf(const siginfo_t *info)
     return info->si_code == TRAP_PERF && data == WNDL_RT_PERF_MARK;
 }
 
-static void on_perf(struct wndl_rt_look *look)
+static void go_on(const struct wndl_rt_sample *sample)
 {
-    look->thread = wndl_rt_is_careful() ? wndl_rt_thread_self() : NULL;
-    if (look->thread == NULL)
-        look->thread = wndl_rt_thread_of(wndl_raw_gettid());
-    if (look->thread == NULL)
+    wndl_rt_restart_or_count(sample->context, 0, &sample->thread->rest);
+}
+
+static void on_perf(struct wndl_rt_sample *sample)
+{
+    sample->thread = wndl_rt_is_careful() ? wndl_rt_thread_self() : NULL;
+    if (sample->thread == NULL)
+        sample->thread = wndl_rt_thread_of(wndl_raw_gettid());
+    if (sample->thread == NULL)
         wndl_rt_lose(WNDL_LOSS_THREADS_FULL, 1);
-    else if (wndl_rt_look_begin(look) == WNDL_RT_LOOK_HERE)
-        wndl_rt_perf_on_event(look);
-    if (look->thread != NULL && wndl_rt_restart_is_due_to_event(look->context))
-        wndl_rt_engine_go_on(look, 0);
+    else if (wndl_rt_sample_begin(sample) == WNDL_RT_TAKE)
+        wndl_rt_perf_on_event(sample);
+    if (sample->thread != NULL &&
+        wndl_rt_restart_is_due_to_event(sample->context))
+        go_on(sample);
     else
-        wndl_rt_restart_yield(look->context);
+        wndl_rt_restart_yield(sample->context);
 }
 
-void wndl_rt_engine_go_on(const struct wndl_rt_look *look, uint64_t waited)
+static void on_other_tick(struct wndl_rt_sample *sample, uint64_t overruns)
 {
-    if (!wndl_rt_restart(look->context, waited, &look->thread->rest))
-        atomic_fetch_add(&wndl_rt.shm->interrupted_calls, 1);
-}
-
-static void on_other_tick(struct wndl_rt_look *look, uint64_t overruns)
-{
-    enum wndl_rt_looking looking = wndl_rt_look_begin(look);
-    if (looking == WNDL_RT_LOOK_NEVER)
-        wndl_rt_timers_drop(look->thread);
-    else if (looking == WNDL_RT_LOOK_HERE && wndl_rt.engine == WNDL_ENGINE_PERF)
-        wndl_rt_perf_on_tick(look);
-    else if (looking == WNDL_RT_LOOK_HERE)
-        wndl_rt_tick_on_tick(look, overruns);
+    enum wndl_rt_verdict verdict = wndl_rt_sample_begin(sample);
+    if (verdict == WNDL_RT_STOPPED)
+        wndl_rt_timers_drop(sample->thread);
+    else if (verdict == WNDL_RT_TAKE && wndl_rt.engine == WNDL_ENGINE_PERF)
+        wndl_rt_perf_on_tick(sample);
+    else if (verdict == WNDL_RT_TAKE)
+        wndl_rt_tick_on_tick(sample, overruns);
 }
 
 /* A tick on the way into a call that blocks ends it before it has begun. */
-static void on_tick(struct wndl_rt_look *look, uint64_t overruns)
+static void on_tick(struct wndl_rt_sample *sample, uint64_t overruns)
 {
-    bool interrupted = !wndl_arch_came_back(look->context) &&
-                       wndl_rt_restart_is_due(look->context);
+    bool interrupted = !wndl_arch_came_back(sample->context) &&
+                       wndl_rt_restart_is_due(sample->context);
     if (wndl_rt.engine == WNDL_ENGINE_TIMER)
-        wndl_rt_timer_on_tick(look);
+        wndl_rt_timer_on_tick(sample);
     else
-        on_other_tick(look, overruns);
+        on_other_tick(sample, overruns);
     if (interrupted)
-        wndl_rt_engine_go_on(look, 0);
+        go_on(sample);
     else
-        wndl_rt_restart_yield(look->context);
+        wndl_rt_restart_yield(sample->context);
 }
 
 static void on_timer(
-    struct wndl_rt_look *look, const struct wndl_rt_timer_signal *from)
+    struct wndl_rt_sample *sample, const struct wndl_rt_timer_signal *from)
 {
-    look->thread = wndl_rt_thread_at(from->slot);
-    if (look->thread == NULL)
+    sample->thread = wndl_rt_thread_at(from->slot);
+    if (sample->thread == NULL)
         return;
     if (from->kind == WNDL_RT_TIMER_WALL)
-        wndl_rt_timer_on_wall(look);
+        wndl_rt_timer_on_wall(sample);
     else
-        on_tick(look, from->overruns);
+        on_tick(sample, from->overruns);
 }
 
 static void on_signal(int number, siginfo_t *info, void *ucontext)
 {
-    struct wndl_rt_look look = {.context = ucontext};
+    struct wndl_rt_sample sample = {.context = ucontext};
     struct wndl_rt_timer_signal from;
     if (number == SIGTRAP && is_perf(info))
-        on_perf(&look);
+        on_perf(&sample);
     else if (number == SIGPROF && wndl_rt_timer_sent(info, &from))
-        on_timer(&look, &from);
+        on_timer(&sample, &from);
     else if (wndl_rt_signal_chain(number, info, ucontext))
         wndl_rt_restart_came_back(ucontext);
 }
@@ -246,7 +247,7 @@ static bool add_thread(void)
         wndl_rt_timers_drop(t);
         wndl_rt_thread_renew(t);
     }
-    wndl_rt_say_begin(t);
+    wndl_rt_thread_announce(t);
     return start_timers(t);
 }
 
@@ -269,7 +270,7 @@ void wndl_rt_engine_end_thread(void)
     struct wndl_rt_thread *t = wndl_rt_thread_find(wndl_raw_gettid());
     if (t != NULL) {
         wndl_rt_timers_drop(t);
-        wndl_rt_say_own_end(t);
+        wndl_rt_thread_exit_self(t);
         wndl_rt_thread_free(t);
     }
     (void)set_mask(SIG_SETMASK, mask | wndl_rt.signals);
@@ -355,7 +356,7 @@ static int start_engine(const struct wndl_go *go, uint32_t engine)
     }
 }
 
-static void read_wishes(const struct wndl_go *go)
+static void read_settings(const struct wndl_go *go)
 {
     wndl_rt.interval = go->interval;
     wndl_rt.unwind = go->unwind;
@@ -372,8 +373,7 @@ int wndl_rt_engine_start(const struct wndl_go *go, struct wndl_ready *ready)
 {
     const uint32_t engines[] = {go->engine, go->fallback};
     *ready = (struct wndl_ready){0};
-    read_wishes(go);
-    wndl_rt_thread_hook_start();
+    read_settings(go);
     for (size_t i = 0; i < 2; i++) {
         int event = start_engine(go, engines[i]);
         if (event >= 0) {

@@ -15,7 +15,7 @@
  */
 #include "os/raw.h"
 #include "rt/core/rt.h"
-#include "rt/sample/engine.h"
+#include "rt/sample/engine_impl.h"
 #include "rt/sample/restart.h"
 
 #include <linux/perf_event.h>
@@ -70,20 +70,20 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /* What is in no sample yet. */
-static uint64_t open_time(const struct wndl_rt_look *look)
+static uint64_t open_time(const struct wndl_rt_sample *sample)
 {
-    return look->thread->debt + look->cpu - look->thread->last_cpu;
+    return sample->thread->debt + sample->cpu - sample->thread->last_cpu;
 }
 
-void wndl_rt_perf_on_event(struct wndl_rt_look *look)
+void wndl_rt_perf_on_event(struct wndl_rt_sample *sample)
 {
-    struct wndl_rt_thread *t = look->thread;
-    uint64_t open = open_time(look);
+    struct wndl_rt_thread *t = sample->thread;
+    uint64_t open = open_time(sample);
     uint64_t taken =
         wndl_rt.with_ticks ? smaller(open, wndl_rt.interval) : open;
     add_found_thread(t);
-    t->perf_cpu = look->cpu;
-    if (wndl_rt_look_record(look, taken))
+    t->perf_cpu = sample->cpu;
+    if (wndl_rt_sample_take(sample, taken))
         t->debt = open - taken;
 }
 
@@ -102,15 +102,15 @@ static bool is_by_faults(const struct wndl_rt_thread *t, uint64_t ns)
                             (count_faults() - t->faults) * FAULT_AT_MOST > ns);
 }
 
-void wndl_rt_perf_on_tick(struct wndl_rt_look *look)
+void wndl_rt_perf_on_tick(struct wndl_rt_sample *sample)
 {
-    struct wndl_rt_thread *t = look->thread;
-    uint64_t open = open_time(look);
-    uint64_t left = smaller(wndl_rt.interval, look->cpu - t->perf_cpu);
+    struct wndl_rt_thread *t = sample->thread;
+    uint64_t open = open_time(sample);
+    uint64_t left = smaller(wndl_rt.interval, sample->cpu - t->perf_cpu);
     if (open <= left + wndl_rt.interval / NOTHING ||
-        (!wndl_rt_restart_is_behind_call(look->context) &&
+        (!wndl_rt_restart_is_behind_call(sample->context) &&
             !is_by_faults(t, open - left)) ||
-        !wndl_rt_look_record(look, open - left))
+        !wndl_rt_sample_take(sample, open - left))
         return;
     t->debt = left;
     t->faults = count_faults();

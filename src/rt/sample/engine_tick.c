@@ -5,14 +5,14 @@
  */
 #include "rt/core/rt.h"
 #include "rt/sample/discover.h"
-#include "rt/sample/engine.h"
+#include "rt/sample/engine_impl.h"
 
-void wndl_rt_tick_on_tick(struct wndl_rt_look *look, uint64_t overruns)
+void wndl_rt_tick_on_tick(struct wndl_rt_sample *sample, uint64_t overruns)
 {
     if (overruns != 0)
         wndl_rt_lose(WNDL_LOSS_OVERRUN, overruns);
-    (void)wndl_rt_look_record(look, look->cpu - look->thread->last_cpu);
-    wndl_rt_discover(look, wndl_rt_tick_add_thread);
+    (void)wndl_rt_sample_take(sample, sample->cpu - sample->thread->last_cpu);
+    wndl_rt_discover(sample, wndl_rt_tick_add_thread);
 }
 
 bool wndl_rt_tick_add_thread(struct wndl_rt_thread *t)

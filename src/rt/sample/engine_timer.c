@@ -9,7 +9,7 @@
 #include "rt/arch/arch.h"
 #include "rt/core/rt.h"
 #include "rt/sample/discover.h"
-#include "rt/sample/engine.h"
+#include "rt/sample/engine_impl.h"
 #include "rt/sample/restart.h"
 
 enum {
@@ -60,20 +60,20 @@ void wndl_rt_timer_park(uint32_t slot)
 }
 
 static void remember(
-    const struct wndl_rt_look *look, enum wndl_rt_looking looking)
+    const struct wndl_rt_sample *sample, enum wndl_rt_verdict verdict)
 {
-    if (looking == WNDL_RT_LOOK_NEVER)
+    if (verdict == WNDL_RT_STOPPED)
         return;
-    wndl_rt_discover(look, wndl_rt_timer_add_thread);
-    look->thread->look_time = look->now;
-    look->thread->look_cpu = look->cpu;
+    wndl_rt_discover(sample, wndl_rt_timer_add_thread);
+    sample->thread->look_time = sample->now;
+    sample->thread->look_cpu = sample->cpu;
 }
 
 /* The timer was started in this look: its signal comes in `first` ns. */
-static void expect(const struct wndl_rt_look *look, uint64_t first)
+static void expect(const struct wndl_rt_sample *sample, uint64_t first)
 {
-    uint64_t took = wndl_raw_clock_ns(CLOCK_MONOTONIC) - look->now;
-    look->thread->next_signal = took + first;
+    uint64_t took = wndl_raw_clock_ns(CLOCK_MONOTONIC) - sample->now;
+    sample->thread->next_signal = took + first;
 }
 
 /*
@@ -81,11 +81,11 @@ static void expect(const struct wndl_rt_look *look, uint64_t first)
  * come earlier, nor have used the CPU. Only what is beyond that is known to
  * have been waited.
  */
-static uint64_t waited(const struct wndl_rt_look *look)
+static uint64_t waited(const struct wndl_rt_sample *sample)
 {
-    const struct wndl_rt_thread *t = look->thread;
-    uint64_t passed = look->now - t->look_time;
-    uint64_t used = look->cpu - t->look_cpu + t->next_signal;
+    const struct wndl_rt_thread *t = sample->thread;
+    uint64_t passed = sample->now - t->look_time;
+    uint64_t used = sample->cpu - t->look_cpu + t->next_signal;
     return t->look_time != 0 && passed > used ? passed - used : 0;
 }
 
@@ -93,32 +93,32 @@ static uint64_t waited(const struct wndl_rt_look *look)
  * A thread that lost the CPU to another one has stood still, too: it takes
  * two looks to tell.
  */
-static bool stands_still(const struct wndl_rt_look *look)
+static bool stands_still(const struct wndl_rt_sample *sample)
 {
-    struct wndl_rt_thread *t = look->thread;
+    struct wndl_rt_thread *t = sample->thread;
     bool before = t->stood_still;
     t->stood_still =
-        look->cpu - t->look_cpu < wndl_rt.interval / STANDING_STILL;
+        sample->cpu - t->look_cpu < wndl_rt.interval / STANDING_STILL;
     return before && t->stood_still;
 }
 
 /* Whether the thread was blocked, as far as one can tell. */
-static bool is_blocked(const struct wndl_rt_look *look, bool interrupted)
+static bool is_blocked(const struct wndl_rt_sample *sample, bool interrupted)
 {
-    bool still = stands_still(look);
-    return interrupted || still || wndl_rt_restart_is_at_call(look->context);
+    bool still = stands_still(sample);
+    return interrupted || still || wndl_rt_restart_is_at_call(sample->context);
 }
 
 /*
  * A thread that shares the CPU is looked at too often: there, half an
  * interval of CPU time makes a sample.
  */
-static bool is_too_often(const struct wndl_rt_look *look)
+static bool is_too_often(const struct wndl_rt_sample *sample)
 {
-    const struct wndl_rt_thread *t = look->thread;
-    uint64_t used = look->cpu - t->look_cpu;
-    uint64_t without = look->now - t->look_time - used;
-    return look->cpu - t->last_cpu < wndl_rt.interval / 2 &&
+    const struct wndl_rt_thread *t = sample->thread;
+    uint64_t used = sample->cpu - t->look_cpu;
+    uint64_t without = sample->now - t->look_time - used;
+    return sample->cpu - t->last_cpu < wndl_rt.interval / 2 &&
            t->look_time != 0 && without > wndl_rt.interval / 4;
 }
 
@@ -126,61 +126,62 @@ static bool is_too_often(const struct wndl_rt_look *look)
  * Where a look takes as long as an interval, as in an emulator that goes step
  * by step, the next signal would come before the program has gone on.
  */
-static void leave_time(const struct wndl_rt_look *look)
+static void leave_time(const struct wndl_rt_sample *sample)
 {
-    uint64_t took = wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - look->cpu;
+    uint64_t took = wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - sample->cpu;
     if (took <= wndl_rt.interval / 2)
         return;
     uint64_t first = every() + SHARE * took;
-    (void)wndl_rt_timer_start(look->thread, WNDL_RT_TIMER_WALL, first, every());
-    expect(look, first);
+    (void)wndl_rt_timer_start(
+        sample->thread, WNDL_RT_TIMER_WALL, first, every());
+    expect(sample, first);
 }
 
-static void sample(const struct wndl_rt_look *look)
+static void take_sample(const struct wndl_rt_sample *sample)
 {
-    struct wndl_rt_thread *t = look->thread;
-    if (!wndl_rt_look_record(look, look->cpu - t->last_cpu))
+    struct wndl_rt_thread *t = sample->thread;
+    if (!wndl_rt_sample_take(sample, sample->cpu - t->last_cpu))
         (void)park(t, LATER);
     else
-        leave_time(look);
+        leave_time(sample);
 }
 
-void wndl_rt_timer_on_wall(struct wndl_rt_look *look)
+void wndl_rt_timer_on_wall(struct wndl_rt_sample *sample)
 {
-    struct wndl_rt_thread *t = look->thread;
-    bool is_ours = !wndl_arch_came_back(look->context);
-    bool interrupted = is_ours && wndl_rt_restart_is_due(look->context);
-    bool cut_short = is_ours && wndl_rt_restart_transfer(look->context);
-    enum wndl_rt_looking looking = wndl_rt_look_begin(look);
+    struct wndl_rt_thread *t = sample->thread;
+    bool is_ours = !wndl_arch_came_back(sample->context);
+    bool interrupted = is_ours && wndl_rt_restart_is_due(sample->context);
+    bool cut_short = is_ours && wndl_rt_restart_transfer(sample->context);
+    enum wndl_rt_verdict verdict = wndl_rt_sample_begin(sample);
     if (interrupted)
-        wndl_rt_engine_go_on(
-            look, looking == WNDL_RT_LOOK_HERE ? waited(look) : 0);
+        wndl_rt_restart_or_count(sample->context,
+            verdict == WNDL_RT_TAKE ? waited(sample) : 0, &t->rest);
     t->next_signal = every();
-    if (looking == WNDL_RT_LOOK_NEVER)
+    if (verdict == WNDL_RT_STOPPED)
         wndl_rt_timer_stop(t, WNDL_RT_TIMER_WALL);
-    else if (looking == WNDL_RT_LOOK_AWAY)
+    else if (verdict == WNDL_RT_SKIP)
         (void)park(t, LATER);
-    else if (is_blocked(look, interrupted || cut_short))
+    else if (is_blocked(sample, interrupted || cut_short))
         (void)park(t, AT_NEXT_TICK);
-    else if (!t->stood_still && !is_too_often(look))
-        sample(look);
+    else if (!t->stood_still && !is_too_often(sample))
+        take_sample(sample);
     if (!interrupted)
-        wndl_rt_restart_yield(look->context);
-    remember(look, looking);
+        wndl_rt_restart_yield(sample->context);
+    remember(sample, verdict);
 }
 
-void wndl_rt_timer_on_tick(struct wndl_rt_look *look)
+void wndl_rt_timer_on_tick(struct wndl_rt_sample *sample)
 {
-    struct wndl_rt_thread *t = look->thread;
-    enum wndl_rt_looking looking = wndl_rt_look_begin(look);
-    if (looking == WNDL_RT_LOOK_AWAY)
+    struct wndl_rt_thread *t = sample->thread;
+    enum wndl_rt_verdict verdict = wndl_rt_sample_begin(sample);
+    if (verdict == WNDL_RT_SKIP)
         (void)park(t, LATER);
-    if (looking == WNDL_RT_LOOK_HERE) {
+    if (verdict == WNDL_RT_TAKE) {
         t->stood_still = false;
         if (!start_wall(t))
             (void)park(t, AT_NEXT_TICK);
-        expect(look, every());
-        sample(look);
+        expect(sample, every());
+        take_sample(sample);
     }
-    remember(look, looking);
+    remember(sample, verdict);
 }

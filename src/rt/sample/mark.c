@@ -5,6 +5,7 @@
  */
 #include "os/raw.h"
 #include "rt/core/rt.h"
+#include "rt/sample/events.h"
 #include "rt/sample/sample.h"
 #include "rt/sample/threads.h"
 #include "rt/walk/jit_registry.h"
@@ -46,7 +47,7 @@ static void tell(const struct wndl_event *event)
     struct wndl_rt_thread *t = wndl_rt_thread_of(wndl_raw_gettid());
     if (t == NULL)
         wndl_rt_lose(WNDL_LOSS_THREADS_FULL, 1);
-    else if (!wndl_rt_say(t, event))
+    else if (!wndl_rt_event_emit(t, event))
         wndl_rt_lose_to_full_ring();
     unblock_signals(mask);
 }
@@ -95,7 +96,7 @@ static void name_thread(const char *name)
     (void)wndl_raw3(SYS_prctl, PR_SET_NAME, (long)name, 0);
     struct wndl_rt_thread *t = wndl_rt_thread_of(wndl_raw_gettid());
     if (t != NULL)
-        wndl_rt_say_begin(t);
+        wndl_rt_thread_announce(t);
     unblock_signals(mask);
 }
 
@@ -120,7 +121,7 @@ static int active(void)
 static void use_jit(struct wndl_jit *jit)
 {
     if (jit == NULL || wndl_jit_is_known(jit))
-        wndl_rt_frames_use(jit);
+        wndl_rt_jit_use(jit);
 }
 
 /* Found by name: the only symbol here that programs see. */

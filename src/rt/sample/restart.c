@@ -6,144 +6,30 @@
 #include "rt/arch/arch.h"
 #include "rt/arch/syscall_number.h"
 #include "rt/core/rt.h"
+#include "rt/sample/restart_calls.h"
 
-#include <linux/futex.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-enum { PAGE = 4096, LOOK_BACK = 48, NANOS = 1000000000, MILLION = 1000000 };
-
-/*
- * A row of `calls`. 32-bit programs have two of each call that is told a time,
- * the newer of which takes that as 64-bit programs do.
- */
-#define CALL(name, how, at)                                                    \
-    {                                                                          \
-        SYS_##name,                                                            \
-        {                                                                      \
-            WNDL_RT_TIMEOUT_##how, at, sizeof(long) == 8                       \
-        }                                                                      \
-    }
-#ifdef __i386__
-#define NEWER(name, how, at)                                                   \
-    {                                                                          \
-        SYS_##name##_time64,                                                   \
-        {                                                                      \
-            WNDL_RT_TIMEOUT_##how, at, true                                    \
-        }                                                                      \
-    }
-#define TIMED(name, how, at) CALL(name, how, at), NEWER(name, how, at)
-#define IS_TIMED(number, name)                                                 \
-    ((number) == SYS_##name || (number) == SYS_##name##_time64)
-#else
-#define TIMED(name, how, at) CALL(name, how, at)
-#define IS_TIMED(number, name) ((number) == SYS_##name)
-#endif
-
-static const struct {
-    long number;
-    struct wndl_rt_call call;
-} calls[] = {
-    CALL(read, AS_IS, 0),
-    CALL(write, AS_IS, 0),
-    CALL(readv, AS_IS, 0),
-    CALL(writev, AS_IS, 0),
-    CALL(accept4, AS_IS, 0),
-    CALL(connect, AS_IS, 0),
-    CALL(recvfrom, AS_IS, 0),
-    CALL(recvmsg, AS_IS, 0),
-    TIMED(recvmmsg, AS_IS, 0),
-    CALL(sendto, AS_IS, 0),
-    CALL(sendmsg, AS_IS, 0),
-    CALL(sendmmsg, AS_IS, 0),
-    CALL(rt_sigsuspend, AS_IS, 0),
-    CALL(msgsnd, AS_IS, 0),
-    CALL(msgrcv, AS_IS, 0),
-    TIMED(pselect6, AS_IS, 0),
-    TIMED(ppoll, AS_IS, 0),
-    CALL(io_uring_enter, AS_IS, 0),
-    CALL(futex_waitv, AS_IS, 0),
-    TIMED(futex, TIMESPEC, 3),
-    CALL(epoll_pwait, MS, 3),
-    {SYS_epoll_pwait2, {WNDL_RT_TIMEOUT_TIMESPEC, 3, true}},
-    TIMED(rt_sigtimedwait, TIMESPEC, 2),
-    CALL(io_getevents, TIMESPEC, 4),
-    TIMED(io_pgetevents, TIMESPEC, 4),
-    CALL(nanosleep, SLEEP, 0),
-    TIMED(clock_nanosleep, SLEEP, 2),
-#ifdef SYS_poll
-    CALL(pause, AS_IS, 0),
-    CALL(poll, MS, 2),
-    CALL(epoll_wait, MS, 3),
-#endif
-#ifdef __i386__
-    CALL(socketcall, AS_IS, 0),
-    CALL(ipc, AS_IS, 0),
-    CALL(_newselect, AS_IS, 0),
-    NEWER(semtimedop, TIMESPEC, 3),
-#else
-    CALL(accept, AS_IS, 0),
-    CALL(semop, AS_IS, 0),
-    CALL(semtimedop, TIMESPEC, 3),
-#ifdef SYS_select
-    CALL(select, AS_IS, 0),
-#endif
-#endif
-};
-
-/* Those that SA_RESTART restarts, beside the ones above that it does. */
-static const long restarted[] = {
-#ifdef SYS_open
-    SYS_open,
-#endif
-    SYS_wait4, SYS_waitid, SYS_openat, SYS_fcntl, SYS_flock, SYS_mq_timedsend,
-    SYS_mq_timedreceive, SYS_ioctl, SYS_getrandom, SYS_splice, SYS_sendfile};
-
-static uint64_t argument(const ucontext_t *context, unsigned n)
-{
-    return wndl_arch_get(context, wndl_arch_argument(n));
-}
+enum { LOOK_BACK = 48, NANOS = 1000000000, MILLION = 1000000 };
 
 static void set_argument(ucontext_t *context, unsigned n, uint64_t value)
 {
     wndl_arch_set(context, wndl_arch_argument(n), value);
 }
 
-/* Of those calls that have both, what was asked for. */
-static bool is_absolute(long number, const ucontext_t *context)
-{
-    int flags = (int)argument(context, 1);
-    if (IS_TIMED(number, futex))
-        return (flags & FUTEX_CMD_MASK) != FUTEX_WAIT;
-    return IS_TIMED(number, clock_nanosleep) && (flags & TIMER_ABSTIME) != 0;
-}
-
-bool wndl_rt_restart_find(
-    long number, const ucontext_t *context, struct wndl_rt_call *call)
-{
-    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
-        if (calls[i].number != number)
-            continue;
-        *call = calls[i].call;
-        if (is_absolute(number, context))
-            call->timeout = WNDL_RT_TIMEOUT_AS_IS;
-        return true;
-    }
-    return false;
-}
-
 bool wndl_rt_restart_is_at_call(const ucontext_t *context)
 {
     uint64_t pc = wndl_arch_pc(context);
-    return pc % PAGE <= PAGE - WNDL_ARCH_SYSCALL_BYTES &&
+    return pc % WNDL_RT_PAGE <= WNDL_RT_PAGE - WNDL_ARCH_SYSCALL_BYTES &&
            wndl_arch_is_syscall(pc);
 }
 
 bool wndl_rt_restart_is_behind_call(const ucontext_t *context)
 {
     uint64_t pc = wndl_arch_pc(context);
-    return pc % PAGE >= WNDL_ARCH_SYSCALL_BYTES &&
+    return pc % WNDL_RT_PAGE >= WNDL_ARCH_SYSCALL_BYTES &&
            wndl_arch_is_syscall(pc - WNDL_ARCH_SYSCALL_BYTES);
 }
 
@@ -160,7 +46,7 @@ static size_t readable_before(uint64_t address)
     if (wndl_dlfind(address, &module) &&
         address - module.map_start >= LOOK_BACK)
         return LOOK_BACK;
-    size_t on_page = address % PAGE;
+    size_t on_page = address % WNDL_RT_PAGE;
     return on_page < LOOK_BACK ? on_page : LOOK_BACK;
 }
 
@@ -275,7 +161,7 @@ static void put_ns(struct wndl_rt_time *to, uint64_t ns, bool wide)
 static void shorten(ucontext_t *context, const struct wndl_rt_call *call,
     uint64_t waited, struct wndl_rt_time *rest)
 {
-    uint64_t asked = argument(context, call->argument);
+    uint64_t asked = wndl_rt_restart_argument(context, call->argument);
     if (asked == 0 || waited == 0)
         return;
     uint64_t all = ns_at(asked, call->wide);
@@ -290,7 +176,7 @@ static void set_timeout(ucontext_t *context, const struct wndl_rt_call *call,
 {
     unsigned at = call->argument;
     if (call->timeout == WNDL_RT_TIMEOUT_MS) {
-        int64_t left = (int)argument(context, at);
+        int64_t left = (int)wndl_rt_restart_argument(context, at);
         uint64_t less = waited / MILLION;
         if (left <= 0)
             return;
@@ -299,7 +185,7 @@ static void set_timeout(ucontext_t *context, const struct wndl_rt_call *call,
     } else if (call->timeout == WNDL_RT_TIMEOUT_TIMESPEC) {
         shorten(context, call, waited, rest);
     } else if (call->timeout == WNDL_RT_TIMEOUT_SLEEP) {
-        uint64_t told = argument(context, at + 1);
+        uint64_t told = wndl_rt_restart_argument(context, at + 1);
         if (told == 0)
             shorten(context, call, waited, rest);
         else
@@ -320,48 +206,11 @@ bool wndl_rt_restart(
     return true;
 }
 
-static bool can_be_interrupted(long number, const ucontext_t *context)
+void wndl_rt_restart_or_count(
+    ucontext_t *context, uint64_t waited, struct wndl_rt_time *rest)
 {
-    struct wndl_rt_call call;
-    for (size_t i = 0; i < sizeof restarted / sizeof restarted[0]; i++) {
-        if (restarted[i] == number)
-            return true;
-    }
-    return wndl_rt_restart_find(number, context, &call);
-}
-
-static bool is_ppoll(long number)
-{
-#ifdef SYS_ppoll_time64
-    if (number == SYS_ppoll_time64)
-        return true;
-#endif
-    return number == SYS_ppoll;
-}
-
-static bool is_pselect(long number)
-{
-#ifdef SYS_pselect6_time64
-    if (number == SYS_pselect6_time64)
-        return true;
-#endif
-    return number == SYS_pselect6;
-}
-
-/* The mask that a call sets for its time, NULL for none. */
-static const uint64_t *mask_in_call(
-    long number, const ucontext_t *context, uint64_t before)
-{
-    uint64_t at = 0;
-    if (number == SYS_rt_sigsuspend)
-        at = WNDL_ARCH_KEEPS_NUMBER ? before : argument(context, 0);
-    else if (is_ppoll(number))
-        at = argument(context, 3);
-    else if (number == SYS_epoll_pwait || number == SYS_epoll_pwait2)
-        at = argument(context, 4);
-    else if (is_pselect(number) && argument(context, 5) != 0)
-        at = *(const uintptr_t *)(uintptr_t)argument(context, 5);
-    return (const uint64_t *)(uintptr_t)at;
+    if (!wndl_rt_restart(context, waited, rest))
+        atomic_fetch_add(&wndl_rt.shm->interrupted_calls, 1);
 }
 
 /* As if the program's signal had come first. */
@@ -370,7 +219,8 @@ static void yield_behind_call(ucontext_t *context)
     struct made made;
     if (!find_call(context, &made))
         return;
-    const uint64_t *mask = mask_in_call(made.number, context, made.before);
+    const uint64_t *mask =
+        wndl_rt_restart_mask(made.number, context, made.before);
     if (mask != NULL && has_pending(*mask, 0))
         wndl_arch_redo(context, made.before);
 }
@@ -381,7 +231,8 @@ void wndl_rt_restart_yield(ucontext_t *context)
         yield_behind_call(context);
     else if (wndl_rt_restart_is_at_call(context) &&
              wndl_arch_was_called(context) &&
-             can_be_interrupted(wndl_arch_number(context), context) &&
+             wndl_rt_restart_is_interruptible(
+                 wndl_arch_number(context), context) &&
              has_pending(mask_of(context), SA_RESTART))
         wndl_arch_skip(context, -EINTR);
 }
@@ -405,7 +256,7 @@ extern const uint8_t wndl_rt_transfer_end[]
 static bool is_transfer(long number, const ucontext_t *context)
 {
     if (number == SYS_recvfrom)
-        return (argument(context, 3) & MSG_WAITALL) != 0;
+        return (wndl_rt_restart_argument(context, 3) & MSG_WAITALL) != 0;
     return number == SYS_write || number == SYS_sendto;
 }
 
@@ -421,12 +272,12 @@ bool wndl_rt_restart_transfer(ucontext_t *context)
     struct made made;
     long done = wndl_arch_result(context);
     uint64_t pc = wndl_arch_pc(context);
-    if (done <= 0 || (uint64_t)done >= argument(context, 2) ||
+    if (done <= 0 || (uint64_t)done >= wndl_rt_restart_argument(context, 2) ||
         !wndl_rt_restart_is_behind_call(context) || wndl_rt_is_careful() ||
         (pc >= (uintptr_t)wndl_rt_transfer &&
             pc < (uintptr_t)wndl_rt_transfer_end) ||
         !find_call(context, &made) || !is_transfer(made.number, context) ||
-        !is_pipe_or_socket((int)argument(context, 0)) ||
+        !is_pipe_or_socket((int)wndl_rt_restart_argument(context, 0)) ||
         has_pending(mask_of(context), 0))
         return false;
     wndl_arch_transfer(

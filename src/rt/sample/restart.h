@@ -15,31 +15,10 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* How a call is told how long it may take. */
-enum wndl_rt_timeout {
-    WNDL_RT_TIMEOUT_AS_IS = 0, /* none, absolute, or the kernel keeps it */
-    WNDL_RT_TIMEOUT_MS,        /* milliseconds in an argument */
-    WNDL_RT_TIMEOUT_TIMESPEC,  /* relative, behind an argument */
-    WNDL_RT_TIMEOUT_SLEEP,     /* the same; the next argument is for the rest */
-};
-
 /* Room for a time as the call in question takes it. */
 struct wndl_rt_time {
     _Alignas(8) uint8_t bytes[16];
 };
-
-struct wndl_rt_call {
-    enum wndl_rt_timeout timeout;
-    unsigned argument;
-    bool wide; /* the time is of 64-bit seconds and nanoseconds */
-};
-
-/*
- * Whether call `number` with the arguments in `context` is one that
- * SA_RESTART leaves out, and how it takes its timeout.
- */
-bool wndl_rt_restart_find(
-    long number, const ucontext_t *context, struct wndl_rt_call *call);
 
 /*
  * Whether `context` stands right before a call, as the kernel leaves it that
@@ -85,6 +64,10 @@ bool wndl_rt_restart_transfer(ucontext_t *context);
  * be blocked.
  */
 bool wndl_rt_restart(
+    ucontext_t *context, uint64_t waited, struct wndl_rt_time *rest);
+
+/* The same; a call that cannot go on is counted as interrupted. */
+void wndl_rt_restart_or_count(
     ucontext_t *context, uint64_t waited, struct wndl_rt_time *rest);
 
 #endif

@@ -5,6 +5,7 @@
 #include "rec/filter.h"
 #include "rt/arch/own_stack.h"
 #include "rt/core/rt.h"
+#include "rt/sample/events.h"
 #include "rt/walk/jit_lists.h"
 #include "rt/walk/jit_registry.h"
 
@@ -26,11 +27,9 @@ static void catch_up(struct wndl_rt_thread *t)
     wndl_resume_forget(t->walks);
 }
 
-static bool put(const struct wndl_rt_thread *t, const struct wndl_event *event)
+static struct wndl_ring *ring_of(const struct wndl_rt_thread *t)
 {
-    uint8_t bytes[WNDL_EVENT_MAX];
-    size_t size = wndl_event_put(bytes, event);
-    return wndl_ring_put(&wndl_rt.shm->rings[t->slot], bytes, size);
+    return &wndl_rt.shm->rings[t->slot];
 }
 
 static bool announce(struct wndl_rt_thread *t, uint64_t now)
@@ -40,7 +39,7 @@ static bool announce(struct wndl_rt_thread *t, uint64_t now)
         .tid = (uint32_t)t->tid,
         .time = now,
     };
-    if (!t->announced && put(t, &event)) {
+    if (!t->announced && wndl_rt_event_put(ring_of(t), &event)) {
         t->announced = true;
         t->last_time = now;
     }
@@ -68,7 +67,7 @@ static void tell_name(struct wndl_rt_thread *t, uint64_t now)
         return;
     struct wndl_event event = {.kind = WNDL_EVENT_NAME, .time = now};
     memcpy(event.name, t->name, sizeof event.name);
-    t->named = put(t, &event);
+    t->named = wndl_rt_event_put(ring_of(t), &event);
 }
 
 /*
@@ -115,26 +114,26 @@ static void count_frames(const struct wndl_resumed *stack)
 
 /* Walks and writes the event. Returns 0, or why there is none. */
 static enum wndl_loss record(
-    const struct wndl_rt_look *look, struct wndl_event *event)
+    const struct wndl_rt_sample *sample, struct wndl_event *event)
 {
-    struct wndl_rt_thread *t = look->thread;
+    struct wndl_rt_thread *t = sample->thread;
     struct wndl_regs regs;
     struct wndl_stack_range stacks[WNDL_RT_STACKS_GIVEN];
-    wndl_regs_from_context(&regs, look->context);
-    wndl_rt_listen(look->now);
+    wndl_regs_from_context(&regs, sample->context);
+    wndl_rt_jit_lists_read(sample->now);
     size_t count = wndl_rt_stacks_around(&t->stacks, regs.sp,
         (struct wndl_bytes){t->scratch, sizeof t->scratch}, stacks);
     if (count == 0)
         return WNDL_LOSS_NO_STACK;
     struct wndl_resumed stack = {
         .walk.method = wndl_rt_walk_method(wndl_rt.unwind),
-        .walk.jit = wndl_rt_frames_registry(),
+        .walk.jit = wndl_rt_jit_registry(),
     };
     wndl_unwind_resume(t->walks, &regs, stacks, count, &stack);
     count_frames(&stack);
     event->end = (uint8_t)stack.walk.end;
     enum wndl_loss loss = wndl_rt_tree_add(&t->known, &stack, &event->node);
-    if (loss == 0 && !put(t, event))
+    if (loss == 0 && !wndl_rt_event_put(ring_of(t), event))
         loss = WNDL_LOSS_RING_FULL;
     return loss;
 }
@@ -143,7 +142,7 @@ __asm__(WNDL_RT_CALL_ON);
 
 /* A call of record(), to be made on another stack. */
 struct recording {
-    const struct wndl_rt_look *look;
+    const struct wndl_rt_sample *sample;
     struct wndl_event *event;
     enum wndl_loss loss;
 };
@@ -151,32 +150,33 @@ struct recording {
 static void record_there(void *recording)
 {
     struct recording *r = recording;
-    r->loss = record(r->look, r->event);
+    r->loss = record(r->sample, r->event);
 }
 
 /* In a sandbox there may be signals that cannot be blocked. */
 static enum wndl_loss record_on_own_stack(
-    const struct wndl_rt_look *look, struct wndl_event *event)
+    const struct wndl_rt_sample *sample, struct wndl_event *event)
 {
-    struct recording r = {.look = look, .event = event};
+    struct recording r = {.sample = sample, .event = event};
     if (wndl_rt_is_careful())
-        return record(look, event);
-    wndl_rt_call_on(look->thread->stack + WNDL_RT_OWN_STACK, record_there, &r);
+        return record(sample, event);
+    wndl_rt_call_on(
+        sample->thread->stack + WNDL_RT_OWN_STACK, record_there, &r);
     return r.loss;
 }
 
-bool wndl_rt_look_record(const struct wndl_rt_look *look, uint64_t cpu)
+bool wndl_rt_sample_take(const struct wndl_rt_sample *sample, uint64_t cpu)
 {
-    struct wndl_rt_thread *t = look->thread;
+    struct wndl_rt_thread *t = sample->thread;
     struct wndl_event event = {
         .kind = WNDL_EVENT_SAMPLE,
-        .time = look->now - t->last_time,
+        .time = sample->now - t->last_time,
         .cpu = cpu,
     };
-    enum wndl_loss loss = record_on_own_stack(look, &event);
+    enum wndl_loss loss = record_on_own_stack(sample, &event);
     if (loss == 0) {
-        t->last_time = look->now;
-        t->last_cpu = look->cpu;
+        t->last_time = sample->now;
+        t->last_cpu = sample->cpu;
         return true;
     }
     if (loss == WNDL_LOSS_RING_FULL)
@@ -208,34 +208,34 @@ static bool is_paused(struct wndl_rt_thread *t, uint64_t cpu)
  * A thread whose CPU clock went back is another one that was given the same
  * id.
  */
-enum wndl_rt_looking wndl_rt_look_begin(struct wndl_rt_look *look)
+enum wndl_rt_verdict wndl_rt_sample_begin(struct wndl_rt_sample *sample)
 {
-    struct wndl_rt_thread *t = look->thread;
+    struct wndl_rt_thread *t = sample->thread;
     if (atomic_load_explicit(&wndl_rt.shm->stop, memory_order_relaxed) != 0)
-        return WNDL_RT_LOOK_NEVER;
-    look->cpu = wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    look->now = wndl_raw_clock_ns(CLOCK_MONOTONIC);
-    if (look->cpu < t->last_cpu)
+        return WNDL_RT_STOPPED;
+    sample->cpu = wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    sample->now = wndl_raw_clock_ns(CLOCK_MONOTONIC);
+    if (sample->cpu < t->last_cpu)
         wndl_rt_thread_renew(t);
-    if (is_paused(t, look->cpu))
-        return WNDL_RT_LOOK_AWAY;
+    if (is_paused(t, sample->cpu))
+        return WNDL_RT_SKIP;
     catch_up(t);
     t->looks++;
     if (is_time_for_name(t))
         look_at_name(t);
     if (t->left_out) {
-        forget_time(t, look->cpu);
-        return WNDL_RT_LOOK_AWAY;
+        forget_time(t, sample->cpu);
+        return WNDL_RT_SKIP;
     }
-    if (!announce(t, look->now)) {
+    if (!announce(t, sample->now)) {
         wndl_rt_lose_to_full_ring();
-        return WNDL_RT_LOOK_AWAY;
+        return WNDL_RT_SKIP;
     }
-    tell_name(t, look->now);
-    return WNDL_RT_LOOK_HERE;
+    tell_name(t, sample->now);
+    return WNDL_RT_TAKE;
 }
 
-void wndl_rt_say_begin(struct wndl_rt_thread *t)
+void wndl_rt_thread_announce(struct wndl_rt_thread *t)
 {
     uint64_t now = wndl_raw_clock_ns(CLOCK_MONOTONIC);
     look_at_name(t);
@@ -243,26 +243,17 @@ void wndl_rt_say_begin(struct wndl_rt_thread *t)
         tell_name(t, now);
 }
 
-bool wndl_rt_say(struct wndl_rt_thread *t, const struct wndl_event *event)
+bool wndl_rt_event_emit(
+    struct wndl_rt_thread *t, const struct wndl_event *event)
 {
     if (!t->announced)
-        wndl_rt_say_begin(t);
-    return t->left_out || (t->announced && put(t, event));
-}
-
-static void put_end(const struct wndl_rt_thread *t, uint64_t cpu)
-{
-    const struct wndl_event event = {
-        .kind = WNDL_EVENT_END,
-        .time = wndl_raw_clock_ns(CLOCK_MONOTONIC),
-        .cpu = cpu,
-    };
-    if (t->announced)
-        (void)put(t, &event);
+        wndl_rt_thread_announce(t);
+    return t->left_out ||
+           (t->announced && wndl_rt_event_put(ring_of(t), event));
 }
 
 /* Those that live for a moment say all there is to say at their end. */
-void wndl_rt_say_own_end(struct wndl_rt_thread *t)
+void wndl_rt_thread_exit_self(struct wndl_rt_thread *t)
 {
     uint64_t cpu = wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (cpu < t->last_cpu || atomic_load(&wndl_rt.shm->stop) != 0)
@@ -274,10 +265,7 @@ void wndl_rt_say_own_end(struct wndl_rt_thread *t)
     uint64_t now = wndl_raw_clock_ns(CLOCK_MONOTONIC);
     if (announce(t, now))
         tell_name(t, now);
-    put_end(t, paused ? 0 : cpu - t->last_cpu + t->debt);
-}
-
-void wndl_rt_say_end(struct wndl_rt_thread *t)
-{
-    put_end(t, 0);
+    if (t->announced)
+        wndl_rt_thread_exit(
+            ring_of(t), paused ? 0 : cpu - t->last_cpu + t->debt);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample: a look at the calling thread from its signal handler, all signals
- * blocked; and what is told of a thread beside its samples.
+ * sample: sampling the calling thread from its signal handler, all signals
+ * blocked; and the events of a thread beside its samples.
  */
 #ifndef WNDL_RT_SAMPLE_SAMPLE_H
 #define WNDL_RT_SAMPLE_SAMPLE_H
@@ -10,42 +10,38 @@
 
 #include <ucontext.h>
 
-struct wndl_rt_look {
+struct wndl_rt_sample {
     struct wndl_rt_thread *thread;
     ucontext_t *context;
     uint64_t now; /* CLOCK_MONOTONIC ns */
     uint64_t cpu; /* of the thread, ns */
 };
 
-enum wndl_rt_looking {
-    WNDL_RT_LOOK_NEVER, /* no more: recording has stopped */
-    WNDL_RT_LOOK_AWAY,  /* paused, left out, or no room */
-    WNDL_RT_LOOK_HERE,
+enum wndl_rt_verdict {
+    WNDL_RT_STOPPED, /* recording has stopped: no more samples */
+    WNDL_RT_SKIP,    /* paused, left out, or no room */
+    WNDL_RT_TAKE,
 };
 
-/*
- * Reads the clocks, unless it is NEVER, and gets the thread ready to be
- * sampled.
- */
-enum wndl_rt_looking wndl_rt_look_begin(struct wndl_rt_look *look);
+/* Reads the clocks, unless it is STOPPED, and gets the thread ready. */
+enum wndl_rt_verdict wndl_rt_sample_begin(struct wndl_rt_sample *sample);
 
 /*
  * A sample that stands for `cpu` ns. False: it is lost, and counted so; what
  * it stood for is left for the next one.
  */
-bool wndl_rt_look_record(const struct wndl_rt_look *look, uint64_t cpu);
+bool wndl_rt_sample_take(const struct wndl_rt_sample *sample, uint64_t cpu);
 
-/* The calling thread begins or ends; all signals must be blocked. */
-void wndl_rt_say_begin(struct wndl_rt_thread *thread);
-void wndl_rt_say_own_end(struct wndl_rt_thread *thread);
+/* The calling thread begins or ends; all signals must be blocked. Either writes
+ * what the ring does not say of it yet. */
+void wndl_rt_thread_announce(struct wndl_rt_thread *thread);
+void wndl_rt_thread_exit_self(struct wndl_rt_thread *thread);
 
 /*
  * An event of the calling thread's, all signals blocked. False when there is
  * no room for it.
  */
-bool wndl_rt_say(struct wndl_rt_thread *thread, const struct wndl_event *event);
-
-/* That a thread has ended, when another one finds out. */
-void wndl_rt_say_end(struct wndl_rt_thread *thread);
+bool wndl_rt_event_emit(
+    struct wndl_rt_thread *thread, const struct wndl_event *event);
 
 #endif

@@ -3,9 +3,11 @@
 
 #include "os/raw.h"
 #include "rt/arch/own_stack.h"
+#include "rt/core/memory.h"
 #include "rt/core/rt.h"
-#include "rt/sample/sample.h"
+#include "rt/sample/events.h"
 #include "rt/sample/timer.h"
+#include "rt/walk/rules.h"
 
 #include <errno.h>
 #include <string.h>
@@ -160,7 +162,8 @@ void wndl_rt_threads_sweep(void)
         if (!atomic_compare_exchange_strong(&rows[i].tid, &tid, GONE))
             continue;
         wndl_rt_timers_drop(slots[slot].memory);
-        wndl_rt_say_end(slots[slot].memory);
+        if (slots[slot].memory->announced)
+            wndl_rt_thread_exit(&wndl_rt.shm->rings[slot], 0);
         free_slot(slot);
     }
     uint32_t next = 2 * atomic_load(&used);
@@ -172,38 +175,6 @@ void wndl_rt_threads_sweep(void)
 static size_t aligned(size_t size)
 {
     return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-}
-
-uint8_t *wndl_rt_map_undumped(size_t size)
-{
-    uint8_t *memory = wndl_raw_map(
-        size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-    if (memory != NULL && !wndl_rt_is_careful())
-        (void)wndl_raw3(SYS_madvise, (long)memory, (long)size, MADV_DONTDUMP);
-    return memory;
-}
-
-struct wndl_unwinder *wndl_rt_unwinder(void)
-{
-    struct wndl_unwinder *there = atomic_load(&wndl_rt.unwinder);
-    if (there != NULL)
-        return there;
-    void *memory = wndl_rt_map_undumped(wndl_unwinder_size());
-    if (memory == NULL)
-        return NULL;
-    struct wndl_unwinder *made = wndl_unwinder_init(memory);
-    if (atomic_compare_exchange_strong(&wndl_rt.unwinder, &there, made))
-        return made;
-    wndl_raw_unmap(memory, wndl_unwinder_size());
-    return there;
-}
-
-void wndl_rt_threads_forget_code(void)
-{
-    struct wndl_unwinder *there = atomic_load(&wndl_rt.unwinder);
-    if (there != NULL)
-        wndl_unwinder_flush(there);
-    atomic_fetch_add(&wndl_rt.rules_age, 1);
 }
 
 static struct wndl_rt_thread *map_memory(uint32_t slot)

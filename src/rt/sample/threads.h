@@ -8,6 +8,7 @@
 #define WNDL_RT_SAMPLE_THREADS_H
 
 #include "rec/event.h"
+#include "rt/core/rt.h"
 #include "rt/sample/restart.h"
 #include "rt/walk/stack_nodes.h"
 #include "rt/walk/stacks.h"
@@ -15,8 +16,6 @@
 #include <stdatomic.h>
 #include <time.h>
 #include <windlass/unwind.h>
-
-enum { WNDL_RT_SCRATCH = 4096 + 256 };
 
 /*
  * Used by its own thread only, in the signal handler or with all signals
@@ -50,15 +49,6 @@ struct wndl_rt_thread {
     struct wndl_rt_known known;
     uint8_t scratch[WNDL_RT_SCRATCH];
 };
-
-/*
- * Zeroed memory of our own, NULL when there is none. Core dumps are the
- * program's: it stays out of them.
- */
-uint8_t *wndl_rt_map_undumped(size_t size);
-
-/* The one of all threads, made by the first. NULL when there is no room. */
-struct wndl_unwinder *wndl_rt_unwinder(void);
 
 /*
  * The memory of thread `tid`, which must be the calling one; made if new.
@@ -97,9 +87,6 @@ struct wndl_rt_thread *wndl_rt_thread_adopt(int tid);
 /* How many have memory, and giving back that of those that have ended. */
 uint32_t wndl_rt_threads_known(void);
 void wndl_rt_threads_sweep(void);
-
-/* A module has gone: what any thread learnt of code is void. */
-void wndl_rt_threads_forget_code(void);
 
 /* In a forked child: no thread is known. */
 void wndl_rt_threads_forget(void);

@@ -33,12 +33,12 @@ static void send(int tid, int number, const siginfo_t *info)
         SYS_rt_tgsigqueueinfo, wndl_rt.pid, tid, number, (long)info);
 }
 
-void wndl_rt_held_arrived(void)
+void wndl_rt_pending_arrived(void)
 {
     arrivals++;
 }
 
-unsigned wndl_rt_held_arrivals(void)
+unsigned wndl_rt_pending_arrivals(void)
 {
     return arrivals;
 }
@@ -46,7 +46,7 @@ unsigned wndl_rt_held_arrivals(void)
 static void send_to_self(int number, const siginfo_t *info)
 {
     unsigned before = arrivals;
-    for (int i = 0; i < WNDL_RT_HELD_TRIES && arrivals == before; i++)
+    for (int i = 0; i < WNDL_RT_PENDING_TRIES && arrivals == before; i++)
         send(wndl_raw_gettid(), number, info);
 }
 
@@ -60,7 +60,7 @@ static bool keep_for_all(size_t i, const siginfo_t *info)
     return true;
 }
 
-void wndl_rt_held_keep(int number, const siginfo_t *info)
+void wndl_rt_pending_add(int number, const siginfo_t *info)
 {
     size_t i = index_of(number);
     int waiter = atomic_load(&of_all[i].waiter);
@@ -75,7 +75,7 @@ void wndl_rt_held_keep(int number, const siginfo_t *info)
     }
 }
 
-uint64_t wndl_rt_held_pending(void)
+uint64_t wndl_rt_pending_here(void)
 {
     uint64_t pending = 0;
     for (size_t i = 0; i < 2; i++) {
@@ -100,7 +100,7 @@ static bool take(size_t i, siginfo_t *info)
     return true;
 }
 
-int wndl_rt_held_take(uint64_t set, siginfo_t *info)
+int wndl_rt_pending_take(uint64_t set, siginfo_t *info)
 {
     for (size_t i = 0; i < 2; i++) {
         if ((set & wndl_rt_signal_bit(numbers[i])) != 0 && take(i, info))
@@ -109,11 +109,11 @@ int wndl_rt_held_take(uint64_t set, siginfo_t *info)
     return 0;
 }
 
-void wndl_rt_held_deliver(uint64_t set)
+void wndl_rt_pending_deliver(uint64_t set)
 {
     siginfo_t info;
     int number;
-    while ((number = wndl_rt_held_take(set, &info)) != 0)
+    while ((number = wndl_rt_pending_take(set, &info)) != 0)
         send_to_self(number, &info);
 }
 
@@ -125,17 +125,17 @@ static void set_waiter(uint64_t set, int tid)
     }
 }
 
-void wndl_rt_held_wait_begin(uint64_t set)
+void wndl_rt_pending_wait_begin(uint64_t set)
 {
     set_waiter(set, wndl_raw_gettid());
 }
 
-void wndl_rt_held_wait_end(uint64_t set)
+void wndl_rt_pending_wait_end(uint64_t set)
 {
     set_waiter(set, 0);
 }
 
-void wndl_rt_held_forget(void)
+void wndl_rt_pending_forget(void)
 {
     for (size_t i = 0; i < 2; i++) {
         own[i].full = false;

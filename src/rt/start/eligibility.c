@@ -6,8 +6,9 @@
 #include "os/raw.h"
 #include "rt/arch/arch.h"
 #include "rt/core/child.h"
-#include "rt/core/environment.h"
 #include "rt/core/rt.h"
+#include "rt/core/variable.h"
+#include "rt/walk/modules.h"
 
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -39,7 +40,7 @@ bool wndl_rt_is_emulator(void)
  * Go's linker leaves its build id in a note. Its runtime asks the kernel for
  * each signal, and takes one that it did not expect for the end.
  */
-enum wndl_refusal wndl_rt_refuse_executable(void)
+enum wndl_refusal wndl_rt_ineligible_executable(void)
 {
     struct wndl_dlmodule executable;
     bool go = wndl_dlfind(getauxval(AT_ENTRY), &executable) &&
@@ -119,7 +120,7 @@ static bool try_in_child(volatile uint8_t *came)
 }
 
 /* A filter may answer a call with the end of the process. */
-enum wndl_refusal wndl_rt_refuse_sandbox(bool *talk)
+enum wndl_refusal wndl_rt_ineligible_sandbox(bool *talk)
 {
     *talk = true;
     long mode = wndl_raw3(SYS_prctl, PR_GET_SECCOMP, 0, 0);

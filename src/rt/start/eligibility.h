@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refuse: which processes are better left alone, and why. At the start of a
- * process image and in forked children; signals must be blocked.
+ * eligibility: which processes are better left alone, and why. At the start of
+ * a process image and in forked children; signals must be blocked.
  */
 #ifndef WNDL_RT_START_ELIGIBILITY_H
 #define WNDL_RT_START_ELIGIBILITY_H
@@ -23,7 +23,7 @@ bool wndl_rt_is_emulated(char *const environment[]);
 bool wndl_rt_is_emulator(void);
 
 /* What about the executable speaks against it, or NONE. */
-enum wndl_refusal wndl_rt_refuse_executable(void);
+enum wndl_refusal wndl_rt_ineligible_executable(void);
 
 /*
  * Whether the block's address space can be had, and as much again is left to
@@ -36,6 +36,6 @@ bool wndl_rt_has_address_space(void);
  * we do; SANDBOX when it would end the process for it. *talk is false when
  * not even that may be told.
  */
-enum wndl_refusal wndl_rt_refuse_sandbox(bool *talk);
+enum wndl_refusal wndl_rt_ineligible_sandbox(bool *talk);
 
 #endif

@@ -5,6 +5,7 @@
 #include "os/raw.h"
 #include "rt/core/child.h"
 #include "rt/core/environment.h"
+#include "rt/core/variable.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -23,15 +24,9 @@ struct launch {
     char executable[PATH_MAX];
 };
 
-static bool is_named(const char *variable, const char *assignment)
-{
-    char *const list[] = {(char *)variable, NULL};
-    return wndl_rt_variable(list, assignment) != NULL;
-}
-
 static char **find_options(char **environment)
 {
-    while (*environment != NULL && !is_named(*environment, OPTIONS))
+    while (*environment != NULL && !wndl_rt_variable_is(*environment, OPTIONS))
         environment++;
     return *environment == NULL ? NULL : environment;
 }
@@ -48,8 +43,8 @@ static size_t count_of(char **environment)
 static void copy_without_us(char **to, char **environment)
 {
     for (; *environment != NULL; environment++) {
-        if (!is_named(*environment, "LD_PRELOAD=") &&
-            !is_named(*environment, "WINDLASS_SESSION="))
+        if (!wndl_rt_variable_is(*environment, "LD_PRELOAD=") &&
+            !wndl_rt_variable_is(*environment, "WINDLASS_SESSION="))
             *to++ = *environment;
     }
     *to = NULL;

@@ -4,13 +4,18 @@
  */
 #include "os/raw.h"
 #include "rt/core/environment.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
+#include "rt/core/variable.h"
 #include "rt/heap/heap.h"
 #include "rt/sample/threads.h"
+#include "rt/signals/dispositions.h"
 #include "rt/start/eligibility.h"
 #include "rt/start/launch.h"
+#include "rt/start/session.h"
 #include "rt/walk/jit_lists.h"
 #include "rt/walk/jit_registry.h"
+#include "rt/walk/rules.h"
 #include "rt/walk/unwind_tables.h"
 
 #include <dlfcn.h>
@@ -75,13 +80,13 @@ static void after_fork_in_child(void)
         wndl_rt.shm = NULL;
         wndl_rt.pid = wndl_raw_getpid();
         atomic_store(&wndl_rt.epoch, 0);
-        wndl_rt_frames_after_fork();
-        wndl_rt_listen_after_fork();
-        wndl_rt_threads_forget_code();
+        wndl_rt_jit_after_fork();
+        wndl_rt_jit_lists_after_fork();
+        wndl_rt_rules_forget();
         wndl_rt_threads_forget();
         wndl_rt_signal_after_fork();
         wndl_rt_start(WNDL_REFUSAL_NONE);
-        wndl_rt_frames_tell();
+        wndl_rt_jit_publish();
     }
     (void)set_mask(mask_before, SIG_SETMASK);
 }
@@ -92,7 +97,7 @@ static enum wndl_refusal find_refusal(char **environment)
         return WNDL_REFUSAL_LIBC;
     if (wndl_rt_is_emulated(environment))
         return WNDL_REFUSAL_EMULATED;
-    return wndl_rt_refuse_executable();
+    return wndl_rt_ineligible_executable();
 }
 
 static const char *find_session(char **environment)
@@ -125,7 +130,7 @@ __attribute__((constructor)) static void start(
     wndl_rt.vdso = getauxval(AT_SYSINFO_EHDR);
     wndl_rt.pid = wndl_raw_getpid();
     uint64_t mask = set_mask(WNDL_RT_ALL_SIGNALS, SIG_SETMASK);
-    wndl_rt_tables_start(environment);
+    wndl_rt_unwind_tables_start(environment);
     wndl_rt_start(find_refusal(environment));
     wndl_rt_heap_settle();
     if (wndl_rt.shm != NULL)

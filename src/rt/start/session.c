@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The talk with the collector, at the start of a process image. Whatever
- * fails, the program runs on unrecorded.
- */
+/* Whatever fails, the program runs on unrecorded. */
+#include "rt/start/session.h"
+
 #include "os/raw.h"
 #include "rt/arch/arch.h"
 #include "rt/core/rt.h"
 #include "rt/heap/heap.h"
+#include "rt/hook/thread.h"
+#include "rt/sample/engine.h"
 #include "rt/start/eligibility.h"
+#include "rt/walk/modules.h"
 #include "rt/walk/unwind_tables.h"
 
 #include <errno.h>
@@ -171,6 +173,7 @@ static bool map_block(int memfd, const struct wndl_go *go)
 static void run_engine(int socket, const struct wndl_go *go)
 {
     struct wndl_ready ready;
+    wndl_rt_thread_hook_start();
     int event = wndl_rt_engine_start(go, &ready);
     uint32_t epoch;
     /* The collector is to look for what generates code in it. */
@@ -225,15 +228,6 @@ static void let_collector_look(int socket)
         (void)wndl_raw3(SYS_prctl, PR_SET_PTRACER, peer.pid, 0);
 }
 
-/* A collector that was killed could not say that it stops. */
-void wndl_rt_lose_to_full_ring(void)
-{
-    wndl_rt_lose(WNDL_LOSS_RING_FULL, 1);
-    if (wndl_rt.collector > 0 && !wndl_rt_is_careful() &&
-        wndl_raw3(SYS_kill, wndl_rt.collector, 0, 0) == -ESRCH)
-        atomic_store(&wndl_rt.shm->stop, 1);
-}
-
 /* Returns a reason not to record that has come up on the way. */
 static enum wndl_refusal record(int socket)
 {
@@ -247,7 +241,7 @@ static enum wndl_refusal record(int socket)
     wndl_raw_close(memfd);
     if (mapped) {
         let_collector_look(socket);
-        wndl_rt_tables_attach(wndl_rt.shm->tables);
+        wndl_rt_unwind_tables_attach(wndl_rt.shm->tables);
         run_engine(socket, &go);
         wndl_rt_heap_start(&go);
     }
@@ -273,7 +267,7 @@ void wndl_rt_start(enum wndl_refusal refusal)
 {
     bool talk = true;
     if (refusal == WNDL_REFUSAL_NONE)
-        refusal = wndl_rt_refuse_sandbox(&talk);
+        refusal = wndl_rt_ineligible_sandbox(&talk);
     if (refusal == WNDL_REFUSAL_NONE && !wndl_rt_has_address_space())
         refusal = WNDL_REFUSAL_MEMORY;
     enum wndl_refusal late = talk ? ask(refusal) : WNDL_REFUSAL_NONE;

@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 
 enum {
-    EARS = WNDL_SHM_DESCRIPTORS,
+    MAX_LISTS = WNDL_SHM_DESCRIPTORS,
     MOST_CODE = 8192,
     MOST_FILES = 4096,
     ROOM = 4 << 20,    /* of records of all code */
@@ -24,11 +24,10 @@ typedef struct wndl_jit_gdb_descriptor descriptor;
 typedef struct wndl_jit_gdb_entry entry;
 
 /*
- * One list. To see whether it has changed, the descriptor is read, and what it
- * said last: code that was made anew in the place of other code may be told of
- * in the same place too.
+ * To see whether a list has changed, its descriptor is read, and the entry that
+ * changed last: code made in the place of other code may have the same entry.
  */
-struct ear {
+struct jit_list {
     uint64_t address; /* of the descriptor */
     struct iovec of_entry, of_frame;
     uint8_t last[GLANCE];
@@ -38,11 +37,11 @@ struct ear {
 /* Used by who has `busy`. */
 static struct {
     _Atomic uint32_t busy;
-    _Atomic uint64_t heard[EARS]; /* by hooks; any thread */
+    _Atomic uint64_t hooked[MAX_LISTS]; /* descriptors; any thread */
     struct wndl_jit *jit;
     uint8_t *room; /* ROOM for each side, then SCRATCH */
     uint64_t rest; /* nothing is taken before that: CLOCK_MONOTONIC ns */
-    struct ear ears[EARS];
+    struct jit_list lists[MAX_LISTS];
 } state;
 
 /* ---- reading what may not be there */
@@ -58,29 +57,29 @@ static bool read_at(uint64_t address, void *to, size_t size)
     return wndl_rt_read_parts(to, size, &from, 1) == size;
 }
 
-static bool is_heard(uint64_t address)
+static bool is_hooked(uint64_t address)
 {
-    for (size_t i = 0; i < EARS; i++) {
-        if (atomic_load(&state.heard[i]) == address)
+    for (size_t i = 0; i < MAX_LISTS; i++) {
+        if (atomic_load(&state.hooked[i]) == address)
             return true;
     }
     return false;
 }
 
-static size_t glance(const struct ear *ear, uint8_t to[GLANCE])
+static size_t glance(const struct jit_list *list, uint8_t to[GLANCE])
 {
-    const struct iovec parts[] = {
-        part(ear->address, sizeof(descriptor)), ear->of_entry, ear->of_frame};
-    if (is_heard(ear->address))
+    const struct iovec parts[] = {part(list->address, sizeof(descriptor)),
+        list->of_entry, list->of_frame};
+    if (is_hooked(list->address))
         return 0;
     return wndl_rt_read_parts(to, GLANCE, parts, sizeof parts / sizeof *parts);
 }
 
-static bool has_changed(struct ear *ear)
+static bool has_changed(struct jit_list *list)
 {
     uint8_t now[GLANCE];
-    size_t size = glance(ear, now);
-    return size != ear->last_size || memcmp(now, ear->last, size) != 0;
+    size_t size = glance(list, now);
+    return size != list->last_size || memcmp(now, list->last, size) != 0;
 }
 
 /* ---- taking it over */
@@ -131,13 +130,13 @@ static void limit(struct iovec *frame)
         frame->iov_len = most;
 }
 
-static void take_list(struct taking *t, struct ear *ear)
+static void take_list(struct taking *t, struct jit_list *list)
 {
     descriptor d;
     entry e;
-    ear->of_entry = ear->of_frame = part(0, 0);
-    ear->last_size = 0;
-    if (is_heard(ear->address) || !read_at(ear->address, &d, sizeof d))
+    list->of_entry = list->of_frame = part(0, 0);
+    list->last_size = 0;
+    if (is_hooked(list->address) || !read_at(list->address, &d, sizeof d))
         return;
     /* One of another version is remembered, too: it has not changed. */
     const entry *first = d.version == WNDL_JIT_GDB_VERSION ? d.first : NULL;
@@ -148,12 +147,12 @@ static void take_list(struct taking *t, struct ear *ear)
         if (at != d.relevant)
             continue;
         limit(&frame);
-        ear->of_entry = part((uintptr_t)at, sizeof e);
-        ear->of_frame = frame;
+        list->of_entry = part((uintptr_t)at, sizeof e);
+        list->of_frame = frame;
     }
-    size_t size = glance(ear, ear->last);
-    if (size >= sizeof d && memcmp(ear->last, &d, sizeof d) == 0)
-        ear->last_size = size;
+    size_t size = glance(list, list->last);
+    if (size >= sizeof d && memcmp(list->last, &d, sizeof d) == 0)
+        list->last_size = size;
 }
 
 static bool make_registry(void)
@@ -167,7 +166,7 @@ static bool make_registry(void)
     /* A fork in between leaves the child without a registry, not with half. */
     struct wndl_jit *jit = wndl_jit_init(memory, MOST_CODE);
     state.room = memory + size;
-    wndl_rt_frames_look_first(jit);
+    wndl_rt_jit_look_first(jit);
     atomic_signal_fence(memory_order_seq_cst);
     state.jit = jit;
     return true;
@@ -179,8 +178,8 @@ static void take_all(void)
     if (!wndl_jit_replace_begin(state.jit, &t.change))
         return;
     t.records = state.room + (size_t)t.change.side * ROOM;
-    for (size_t i = 0; i < EARS && state.ears[i].address != 0; i++)
-        take_list(&t, &state.ears[i]);
+    for (size_t i = 0; i < MAX_LISTS && state.lists[i].address != 0; i++)
+        take_list(&t, &state.lists[i]);
     wndl_jit_replace_end(state.jit, &t.change);
 }
 
@@ -188,12 +187,12 @@ static void take_all(void)
 static bool has_any_changed(void)
 {
     bool changed = false;
-    for (size_t i = 0; i < EARS; i++) {
-        struct ear *ear = &state.ears[i];
-        ear->address = atomic_load(&wndl_rt.shm->descriptors[i]);
-        if (ear->address == 0)
+    for (size_t i = 0; i < MAX_LISTS; i++) {
+        struct jit_list *list = &state.lists[i];
+        list->address = atomic_load(&wndl_rt.shm->descriptors[i]);
+        if (list->address == 0)
             break;
-        changed = changed || has_changed(ear);
+        changed = changed || has_changed(list);
     }
     return changed;
 }
@@ -209,7 +208,7 @@ static void look(uint64_t now)
     state.rest = end + REST * (end - start);
 }
 
-void wndl_rt_listen(uint64_t now)
+void wndl_rt_jit_lists_read(uint64_t now)
 {
     if (atomic_load_explicit(
             &wndl_rt.shm->descriptors[0], memory_order_relaxed) == 0 ||
@@ -219,23 +218,23 @@ void wndl_rt_listen(uint64_t now)
     atomic_store(&state.busy, 0);
 }
 
-void wndl_rt_listen_not(const void *address)
+void wndl_rt_jit_lists_skip(const void *address)
 {
-    for (size_t i = 0; i < EARS; i++) {
+    for (size_t i = 0; i < MAX_LISTS; i++) {
         uint64_t free = 0;
         if (atomic_compare_exchange_strong(
-                &state.heard[i], &free, (uintptr_t)address) ||
+                &state.hooked[i], &free, (uintptr_t)address) ||
             free == (uintptr_t)address)
             return;
     }
 }
 
-void wndl_rt_listen_after_fork(void)
+void wndl_rt_jit_lists_after_fork(void)
 {
     if (state.jit != NULL)
         wndl_jit_after_fork(state.jit);
-    for (size_t i = 0; i < EARS; i++)
-        state.ears[i] = (struct ear){0};
+    for (size_t i = 0; i < MAX_LISTS; i++)
+        state.lists[i] = (struct jit_list){0};
     state.rest = 0;
     atomic_store(&state.busy, 0);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * listen: code that programs tell debuggers of by functions of their own, which
- * no hook stands before: their lists of it are looked at. The collector knows
- * where they are (shm->descriptors).
+ * jit_lists: the lists of generated code that programs keep for debuggers,
+ * where no hook stands before the functions that change them. The collector
+ * finds them (shm->descriptors).
  *
- * The list changes while we look: we may have interrupted who is at it. Each
- * part of it is read through the kernel, which refuses what is not there, and
- * copied; if it was half changed, then it is another one at the next look.
+ * A list may change while it is read: we may have interrupted who changes it.
+ * Each part is read through the kernel, which refuses what is not there, and
+ * copied; a list that was half changed is another one at the next look.
  */
 #ifndef WNDL_RT_WALK_JIT_LISTS_H
 #define WNDL_RT_WALK_JIT_LISTS_H
@@ -14,17 +14,17 @@
 #include <stdint.h>
 
 /*
- * Looks whether there is other code by now, and if so takes it over for walks
- * (frames.h). In the handler, before a walk; `now` is CLOCK_MONOTONIC ns. Where
- * nothing is listened to it costs nothing; where nothing has changed, a system
- * call; a change waits until all of them together take 2 % of the time.
+ * Reads the lists that have changed, and takes their code over for walks
+ * (jit_registry.h). In the handler, before a walk; `now` is CLOCK_MONOTONIC ns.
+ * Without lists it costs nothing; where nothing has changed, a system call; a
+ * change waits until all of them together take 2 % of the time.
  */
-void wndl_rt_listen(uint64_t now);
+void wndl_rt_jit_lists_read(uint64_t now);
 
-/* A hook stands before what belongs to this descriptor: it is heard already. */
-void wndl_rt_listen_not(const void *descriptor);
+/* A hook sees what is added to the list of this descriptor: it is not read. */
+void wndl_rt_jit_lists_skip(const void *descriptor);
 
 /* In a forked child. */
-void wndl_rt_listen_after_fork(void);
+void wndl_rt_jit_lists_after_fork(void);
 
 #endif

@@ -21,7 +21,7 @@ struct copy {
     _Alignas(16) uint8_t bytes[];
 };
 
-enum { PAGE = 4096, CHUNK = 16 * PAGE };
+enum { CHUNK = 16 * WNDL_RT_PAGE };
 
 /*
  * Under the lock but for `newest` and `first`. Those made lead from the last to
@@ -59,10 +59,10 @@ static bool begin_chunk(size_t least)
 {
     const size_t head = (sizeof(struct chunk) + 15) / 16 * 16;
     size_t size = CHUNK;
-    if (least > SIZE_MAX - head - PAGE)
+    if (least > SIZE_MAX - head - WNDL_RT_PAGE)
         return false;
     if (least > size - head)
-        size = (head + least + PAGE - 1) / PAGE * PAGE;
+        size = (head + least + WNDL_RT_PAGE - 1) / WNDL_RT_PAGE * WNDL_RT_PAGE;
     struct chunk *chunk = map(size);
     if (chunk == NULL)
         return false;
@@ -101,10 +101,10 @@ static void free_copy(struct copy *copy)
 
 /* ---- registries */
 
-void wndl_rt_frames_tell(void)
+void wndl_rt_jit_publish(void)
 {
     if (wndl_rt.shm != NULL)
-        atomic_store(&wndl_rt.shm->jit, (uintptr_t)wndl_rt_frames_registry());
+        atomic_store(&wndl_rt.shm->jit, (uintptr_t)wndl_rt_jit_registry());
 }
 
 /* The one of this number, made if there are all before it; or NULL. */
@@ -121,11 +121,11 @@ static struct wndl_jit *registry(size_t i)
         made, i == 0 ? atomic_load(&state.programs) : state.registries[i - 1]);
     state.registries[i] = made;
     atomic_store(&state.newest, made);
-    wndl_rt_frames_tell();
+    wndl_rt_jit_publish();
     return made;
 }
 
-void wndl_rt_frames_add(const struct wndl_jit_source *source)
+void wndl_rt_jit_add(const struct wndl_jit_source *source)
 {
     lock();
     struct wndl_jit_source kept = *source;
@@ -149,7 +149,7 @@ static void remove_from(struct wndl_jit *jit, uint64_t origin)
             (struct copy *)(void *)(bytes - offsetof(struct copy, bytes)));
 }
 
-void wndl_rt_frames_remove(uint64_t origin)
+void wndl_rt_jit_remove(uint64_t origin)
 {
     if (atomic_load(&state.newest) == NULL)
         return;
@@ -159,7 +159,7 @@ void wndl_rt_frames_remove(uint64_t origin)
     unlock();
 }
 
-struct wndl_jit *wndl_rt_frames_registry(void)
+struct wndl_jit *wndl_rt_jit_registry(void)
 {
     struct wndl_jit *first = atomic_load(&state.first);
     struct wndl_jit *others = atomic_load(&state.newest);
@@ -171,24 +171,24 @@ struct wndl_jit *wndl_rt_frames_registry(void)
     return first;
 }
 
-void wndl_rt_frames_look_first(struct wndl_jit *jit)
+void wndl_rt_jit_look_first(struct wndl_jit *jit)
 {
     atomic_store(&state.first, jit);
-    wndl_rt_frames_tell();
+    wndl_rt_jit_publish();
 }
 
-void wndl_rt_frames_use(struct wndl_jit *jit)
+void wndl_rt_jit_use(struct wndl_jit *jit)
 {
     lock();
     atomic_store(&state.programs, jit);
     if (state.registries[0] != NULL)
         wndl_jit_look_also(state.registries[0], jit);
-    wndl_rt_frames_tell();
+    wndl_rt_jit_publish();
     unlock();
 }
 
 /* Who was at it in the parent's other threads is not here to end it. */
-void wndl_rt_frames_after_fork(void)
+void wndl_rt_jit_after_fork(void)
 {
     if (atomic_load(&state.locked) != 0)
         state.filling = NULL;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The list of modules in shared memory. Rows are only added; a module that
- * was unloaded keeps its row, closed at the unload epoch it was last there.
+ * Rows are only added; a module that was unloaded keeps its row, closed at the
+ * unload epoch it was last there.
  */
-#include "os/dlfind.h"
+#include "rt/walk/modules.h"
+
 #include "os/maps.h"
 #include "os/raw.h"
 #include "rt/core/rt.h"
-#include "rt/sample/threads.h"
+#include "rt/walk/rules.h"
 #include "unwind/table/set.h"
 
 #include <elf.h>
@@ -247,5 +248,5 @@ void wndl_rt_modules_recheck(void)
     wndl_table_set_forget();
     if (epoch + 1 < WNDL_SHM_EPOCHS)
         atomic_store(&wndl_rt.epoch, epoch + 1);
-    wndl_rt_threads_forget_code();
+    wndl_rt_rules_forget();
 }

@@ -2,6 +2,7 @@
 #include "rt/walk/stack_nodes.h"
 
 #include "rt/core/rt.h"
+#include "rt/walk/modules.h"
 
 enum { PAGE_SHIFT = 12 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree: stacks become nodes of the process's stack tree.
+ * stack_nodes: stacks become nodes of the process's stack tree.
  */
 #ifndef WNDL_RT_WALK_STACK_NODES_H
 #define WNDL_RT_WALK_STACK_NODES_H

@@ -10,8 +10,7 @@
 #include <sys/auxv.h>
 
 enum {
-    PAGE = 4096,
-    CHECKED = 64 * PAGE,
+    CHECKED = 64 * WNDL_RT_PAGE,
     CAREFUL_SIZE = 1024 * 1024,
     PLACE_SHIFT = 14,             /* small stacks are this large */
     WAYS = 2,                     /* places that an address may have */
@@ -54,14 +53,14 @@ static bool is_readable(uint64_t page)
 static bool are_readable(uint64_t from, uint64_t to)
 {
     while (from < to && is_readable(from))
-        from += PAGE;
+        from += WNDL_RT_PAGE;
     return from >= to;
 }
 
 /* From a page's start. */
 static bool are_mapped(uint64_t from, uint64_t size)
 {
-    uint8_t resident[CHECKED / PAGE];
+    uint8_t resident[CHECKED / WNDL_RT_PAGE];
     if (wndl_rt_is_careful())
         return are_readable(from, from + size);
     return wndl_raw3(SYS_mincore, (long)from, (long)size, (long)resident) == 0;
@@ -86,7 +85,7 @@ static struct wndl_stack_range own_stack(const struct search *s)
  */
 static bool look_up_carefully(struct wndl_rt_stacks *stacks, uint64_t sp)
 {
-    uint64_t from = sp & ~(uint64_t)(PAGE - 1);
+    uint64_t from = sp & ~(uint64_t)(WNDL_RT_PAGE - 1);
     uint64_t to = wndl_arch_thread_pointer();
     if (sp >= to)
         to = getauxval(AT_EXECFN);
@@ -122,7 +121,8 @@ static bool may_be_own(const struct wndl_rt_stacks *stacks, uint64_t sp)
     if (!stacks->is_initial || sp >= own->low)
         return false;
     return own->high - sp <= LEAST_GAP ||
-           (!wndl_rt_is_careful() && are_mapped(own->low - PAGE, PAGE));
+           (!wndl_rt_is_careful() &&
+               are_mapped(own->low - WNDL_RT_PAGE, WNDL_RT_PAGE));
 }
 
 /* ---- others */
@@ -138,14 +138,14 @@ static struct wndl_rt_other_stack *places_of(
 static void look_further(struct wndl_rt_other_stack *other, uint64_t end)
 {
     while (other->high < end && is_readable(other->high))
-        other->high += PAGE;
+        other->high += WNDL_RT_PAGE;
     other->ends = other->high < end;
 }
 
 /* The one that was looked up last is the first. */
 static bool add_other(struct wndl_rt_stacks *stacks, uint64_t sp)
 {
-    uint64_t from = sp & ~(uint64_t)(PAGE - 1);
+    uint64_t from = sp & ~(uint64_t)(WNDL_RT_PAGE - 1);
     struct wndl_rt_other_stack *places = places_of(stacks, sp);
     struct wndl_rt_other_stack other = {.low = from, .high = from};
     look_further(&other, from + CHECKED);
@@ -172,7 +172,7 @@ static void forget_unmapped(struct wndl_rt_stacks *stacks)
 static bool give_other(struct wndl_rt_other_stack *other, uint64_t sp,
     struct wndl_stack_range *range)
 {
-    uint64_t from = sp & ~(uint64_t)(PAGE - 1);
+    uint64_t from = sp & ~(uint64_t)(WNDL_RT_PAGE - 1);
     uint64_t end = from + CHECKED;
     if (other->high < end && !other->ends)
         look_further(other, end);

@@ -4,16 +4,17 @@
  * a list of folders by build-id, and copied when a walk first comes to a
  * module: open, mmap and read are all that takes. What was copied stays.
  */
-#include "unwind/table/chrome.h"
-#include "unwind/table/named.h"
-#include "unwind/table/set.h"
+#include "rt/walk/unwind_tables.h"
 
 #include "os/raw.h"
 #include "rt/arch/arch.h"
-#include "rt/core/environment.h"
+#include "rt/core/memory.h"
 #include "rt/core/rt.h"
-#include "rt/sample/threads.h"
-#include "rt/walk/unwind_tables.h"
+#include "rt/core/variable.h"
+#include "rt/walk/modules.h"
+#include "unwind/table/chrome.h"
+#include "unwind/table/named.h"
+#include "unwind/table/set.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -39,7 +40,7 @@ static struct {
         struct wndl_table table;
         const char *file;
         uint8_t id[WNDL_TABLE_BUILD_ID_MAX];
-    } all[WNDL_RT_TABLES];
+    } all[WNDL_RT_UNWIND_TABLES];
 } pool;
 
 /* ---- files */
@@ -249,7 +250,7 @@ static bool find_any(const struct wanted *wanted, struct wndl_table *table)
 /* NULL behind the last one. */
 static const struct found *next_found(uint32_t *at)
 {
-    while (*at < WNDL_RT_TABLES) {
+    while (*at < WNDL_RT_UNWIND_TABLES) {
         const struct found *f = &pool.all[(*at)++];
         if (atomic_load_explicit(&f->ready, memory_order_acquire))
             return f;
@@ -286,7 +287,7 @@ static const struct wndl_table *keep(
 {
     uint32_t turn = atomic_load(&pool.taken);
     do {
-        if (turn == WNDL_RT_TABLES) {
+        if (turn == WNDL_RT_UNWIND_TABLES) {
             wndl_raw_unmap((void *)table->bytes.data, table->bytes.size);
             return NULL;
         }
@@ -344,7 +345,7 @@ static const struct wndl_table *load(const struct wndl_dlmodule *module)
 }
 
 /* A copy of the list: programs write over their variables. */
-void wndl_rt_tables_start(char *const environment[])
+void wndl_rt_unwind_tables_start(char *const environment[])
 {
     const char *list =
         wndl_rt_variable(environment, WNDL_TABLE_FOLDERS_ENV "=");
@@ -358,7 +359,7 @@ void wndl_rt_tables_start(char *const environment[])
     wndl_table_set_init(load);
 }
 
-void wndl_rt_tables_attach(const char tables[WNDL_SHM_TABLES])
+void wndl_rt_unwind_tables_attach(const char tables[WNDL_SHM_TABLES])
 {
     if (tables[0] == '\0' || attached[0] != '\0')
         return;

@@ -10,7 +10,7 @@
 #include "os/raw.h"
 #include "rt/core/rt.h"
 #include "rt/sample/discover.h"
-#include "rt/sample/engine.h"
+#include "rt/sample/engine_impl.h"
 #include "rt/sample/restart.h"
 
 enum { MS = 1000000 };
@@ -54,29 +54,31 @@ struct wndl_rt_thread *wndl_rt_thread_at(uint32_t slot)
     return &thread;
 }
 
-enum wndl_rt_looking wndl_rt_look_begin(struct wndl_rt_look *look)
+enum wndl_rt_verdict wndl_rt_sample_begin(struct wndl_rt_sample *sample)
 {
-    (void)look;
-    return WNDL_RT_LOOK_HERE;
+    (void)sample;
+    return WNDL_RT_TAKE;
 }
 
-bool wndl_rt_look_record(const struct wndl_rt_look *look, uint64_t cpu)
+bool wndl_rt_sample_take(const struct wndl_rt_sample *sample, uint64_t cpu)
 {
-    (void)look;
+    (void)sample;
     (void)cpu;
     return true;
 }
 
-void wndl_rt_discover(const struct wndl_rt_look *look,
+void wndl_rt_discover(const struct wndl_rt_sample *sample,
     bool (*start)(struct wndl_rt_thread *thread))
 {
-    (void)look;
+    (void)sample;
     (void)start;
 }
 
-void wndl_rt_engine_go_on(const struct wndl_rt_look *look, uint64_t waited)
+void wndl_rt_restart_or_count(
+    ucontext_t *at, uint64_t waited, struct wndl_rt_time *rest)
 {
-    (void)look;
+    (void)at;
+    (void)rest;
     seen.waited = waited;
     seen.gone_on++;
 }
@@ -116,9 +118,9 @@ static int set_up(void **state)
 }
 
 /* One that has taken so much of the clock and of the CPU by now. */
-static struct wndl_rt_look look_that_took(uint64_t time, uint64_t cpu)
+static struct wndl_rt_sample look_that_took(uint64_t time, uint64_t cpu)
 {
-    return (struct wndl_rt_look){.thread = &thread,
+    return (struct wndl_rt_sample){.thread = &thread,
         .context = &context,
         .now = wndl_raw_clock_ns(CLOCK_MONOTONIC) - time,
         .cpu = wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu};
@@ -131,9 +133,9 @@ static struct wndl_rt_look look_that_took(uint64_t time, uint64_t cpu)
  */
 static void interrupt_after(uint64_t time, uint64_t cpu, uint64_t late)
 {
-    struct wndl_rt_look first = look_that_took(time, cpu);
+    struct wndl_rt_sample first = look_that_took(time, cpu);
     wndl_rt_timer_on_tick(&first);
-    struct wndl_rt_look second = first;
+    struct wndl_rt_sample second = first;
     second.now = seen.started + seen.first + late;
     second.cpu = first.cpu + cpu;
     wndl_rt_timer_on_wall(&second);
@@ -170,9 +172,9 @@ static void a_late_signal_tells_of_waiting(void **state)
 /* The first look of a thread knows of nothing before it. */
 static void nothing_is_known_before_the_first_look(void **state)
 {
-    struct wndl_rt_look look = look_that_took(0, 0);
+    struct wndl_rt_sample sample = look_that_took(0, 0);
     (void)state;
-    wndl_rt_timer_on_wall(&look);
+    wndl_rt_timer_on_wall(&sample);
     assert_int_equal(seen.gone_on, 1);
     assert_int_equal(seen.waited, 0);
 }

@@ -2,11 +2,12 @@
 #include "testlib.h"
 
 #include "rt/core/rt.h"
+#include "rt/heap/count/block_marks.h"
 #include "rt/heap/count/blocks.h"
 #include "rt/heap/count/growth.h"
-#include "rt/heap/count/lanes.h"
 #include "rt/heap/count/prefault.h"
 #include "rt/heap/count/sites.h"
+#include "rt/heap/count/stripes.h"
 #include "rt/heap/leaks/block_bitmap.h"
 #include "rt/heap/leaks/pointer_filter.h"
 
@@ -57,7 +58,7 @@ static void check_take(unsigned i, bool there)
     if (!there)
         return;
     assert_int_equal(got.address, address_of(i));
-    assert_int_equal(got.pair, 0xffffff - i);
+    assert_int_equal(got.site, 0xffffff - i);
     assert_int_equal(got.time, (UINT64_C(1) << 46) + i);
     assert_int_equal(got.generation, i % 256);
     assert_int_equal(got.grown, i % 3 == 0);
@@ -68,7 +69,7 @@ static void check_put(unsigned i, bool there)
     const struct wndl_rt_block block = {
         .address = address_of(i),
         .time = (UINT64_C(1) << 46) + i,
-        .pair = 0xffffff - i,
+        .site = 0xffffff - i,
         .generation = (uint8_t)i,
         .grown = i % 3 == 0,
     };
@@ -77,7 +78,7 @@ static void check_put(unsigned i, bool there)
     assert_int_equal(wndl_rt_blocks_put(&block, &before),
         there ? WNDL_RT_BLOCK_FOUND : WNDL_RT_BLOCK_ABSENT);
     if (there)
-        assert_int_equal(before.pair, block.pair);
+        assert_int_equal(before.site, block.site);
 }
 
 /* `changes`: at times there are more threads, at times no more. */
@@ -120,7 +121,7 @@ static void who_is_alone_takes_what_was_put_once(void **state)
 
 static void look(void *context, struct wndl_rt_block *block)
 {
-    *(uint32_t *)context = block->pair;
+    *(uint32_t *)context = block->site;
     block->grown = true;
 }
 
@@ -196,13 +197,13 @@ static void *put_and_take(void *argument)
         struct wndl_rt_block before;
         const struct wndl_rt_block block = {
             .address = address_of(own + THREADS * (n % 1000)),
-            .pair = own,
+            .site = own,
         };
         if (n / 1000 % 2 == 0)
             (void)wndl_rt_blocks_put(&block, &before);
         else if (wndl_rt_blocks_take(block.address, &before) !=
                      WNDL_RT_BLOCK_FOUND ||
-                 before.pair != own)
+                 before.site != own)
             return argument;
     }
     return NULL;
@@ -237,7 +238,7 @@ static void *take_own(void *argument)
         struct wndl_rt_block block;
         uint64_t address = address_of(own + THREADS * n);
         if (wndl_rt_blocks_take(address, &block) != WNDL_RT_BLOCK_FOUND ||
-            block.pair != own)
+            block.site != own)
             return argument;
     }
     return NULL;
@@ -252,7 +253,7 @@ static void threads_find_the_blocks_of_who_was_alone(void **state)
         for (unsigned n = 0; n < EACH * THREADS; n++) {
             struct wndl_rt_block before;
             const struct wndl_rt_block block = {
-                .address = address_of(1 + n), .pair = 1 + n % THREADS};
+                .address = address_of(1 + n), .site = 1 + n % THREADS};
             assert_int_equal(
                 wndl_rt_blocks_put(&block, &before), WNDL_RT_BLOCK_ABSENT);
         }
@@ -290,7 +291,7 @@ static void who_shares_is_alone_no_more(void **state)
     assert_int_equal(count_blocks(), 0);
 }
 
-/* ---- pairs and lanes */
+/* ---- sites and stripes */
 
 static struct wndl_heap *shared;
 
@@ -315,40 +316,40 @@ static int free_shared(void **state)
     return 0;
 }
 
-static struct wndl_rt_pairs pairs_table(void)
+static struct wndl_rt_sites pairs_table(void)
 {
     struct wndl_heap_layout l = wndl_heap_layout(PAIRS);
-    return (struct wndl_rt_pairs){
-        .pairs = (void *)((uint8_t *)shared + l.pairs),
+    return (struct wndl_rt_sites){
+        .sites = (void *)((uint8_t *)shared + l.pairs),
         .index = (void *)((uint8_t *)shared + l.index),
         .count = &shared->pair_count,
         .max = PAIRS,
     };
 }
 
-static struct wndl_heap_pair pair_of(uint32_t i)
+static struct wndl_heap_pair site_of(uint32_t i)
 {
     return (struct wndl_heap_pair){i % 64, i % 64 + 9, i / 64 + 1, 0};
 }
 
 static void a_full_table_still_finds_its_pairs(void **state)
 {
-    struct wndl_rt_pairs table = pairs_table();
+    struct wndl_rt_sites table = pairs_table();
     (void)state;
     for (uint32_t i = 0; i < PAIRS + 10; i++) {
-        struct wndl_heap_pair pair = pair_of(i);
-        uint32_t number = wndl_rt_pairs_find(&table, &pair);
+        struct wndl_heap_pair pair = site_of(i);
+        uint32_t number = wndl_rt_sites_find(&table, &pair);
         assert_int_equal(number, i < PAIRS ? i + 1 : 0);
     }
     for (uint32_t i = 0; i < PAIRS; i++) {
-        struct wndl_heap_pair pair = pair_of(i);
-        assert_int_equal(wndl_rt_pairs_find(&table, &pair), i + 1);
-        assert_memory_equal(&table.pairs[i], &pair, sizeof pair);
+        struct wndl_heap_pair pair = site_of(i);
+        assert_int_equal(wndl_rt_sites_find(&table, &pair), i + 1);
+        assert_memory_equal(&table.sites[i], &pair, sizeof pair);
     }
 }
 
 /*
- * Or the index would take all of its 16 MB for some thousand pairs: most stacks
+ * Or the index would take all of its 16 MB for some thousand sites: most stacks
  * have few sizes, one of them has many.
  */
 static void pairs_of_stacks_that_are_near_are_near(void **state)
@@ -363,7 +364,7 @@ static void pairs_of_stacks_that_are_near_are_near(void **state)
     struct wndl_heap_pair *pairs = test_calloc(MAX, sizeof *pairs);
     _Atomic uint32_t *index = test_calloc(2 * MAX, sizeof *index);
     _Atomic uint32_t count = 0;
-    const struct wndl_rt_pairs table = {pairs, index, &count, MAX};
+    const struct wndl_rt_sites table = {pairs, index, &count, MAX};
     size_t pages = 0;
     (void)state;
     for (int round = 0; round < 2; round++) {
@@ -372,7 +373,7 @@ static void pairs_of_stacks_that_are_near_are_near(void **state)
             const uint32_t sizes = node / STEP == 300 ? MANY : 1;
             for (uint32_t i = 0; i < sizes; i++) {
                 const struct wndl_heap_pair pair = {16 + i, 25 + i, node, 0};
-                assert_int_equal(wndl_rt_pairs_find(&table, &pair), ++number);
+                assert_int_equal(wndl_rt_sites_find(&table, &pair), ++number);
             }
         }
     }
@@ -392,8 +393,8 @@ static void pairs_of_stacks_that_are_near_are_near(void **state)
 static void a_line_remembers_as_many_pairs_as_it_has_room_for(void **state)
 {
     enum { WAYS = WNDL_RT_RECENT_WAYS };
-    static struct wndl_rt_recent recent[WNDL_RT_RECENT_PAIRS];
-    const uint64_t place = UINT64_MAX / WNDL_RT_RECENT_PAIRS + 1;
+    static struct wndl_rt_recent recent[WNDL_RT_RECENT_SITES];
+    const uint64_t place = UINT64_MAX / WNDL_RT_RECENT_SITES + 1;
     (void)state;
     for (uint32_t round = 1; round < 4; round++) {
         for (uint32_t i = 0; i < WAYS; i++) {
@@ -414,12 +415,12 @@ static uint32_t found_by[THREADS + 1][1000];
 
 static void *find_all(void *argument)
 {
-    struct wndl_rt_pairs table = pairs_table();
+    struct wndl_rt_sites table = pairs_table();
     uintptr_t own = (uintptr_t)argument;
     for (uint32_t i = 0; i < 1000; i++) {
         uint32_t k = (uint32_t)(i * 7 + own * 100) % 1000;
-        struct wndl_heap_pair pair = pair_of(k);
-        found_by[own][k] = wndl_rt_pairs_find(&table, &pair);
+        struct wndl_heap_pair pair = site_of(k);
+        found_by[own][k] = wndl_rt_sites_find(&table, &pair);
     }
     return NULL;
 }
@@ -435,76 +436,81 @@ static void threads_find_the_same_pairs(void **state)
     }
 }
 
-static void born(const struct wndl_rt_lane *lane, uint32_t pair, uint64_t size)
+static void born(
+    const struct wndl_rt_stripe *stripe, uint32_t pair, uint64_t size)
 {
-    wndl_rt_pair_born(lane, pair);
-    wndl_rt_lane_born(lane, &(struct wndl_rt_sizes){size, size});
+    wndl_rt_site_add_alloc(stripe, pair);
+    wndl_rt_stripe_add_alloc(stripe, &(struct wndl_rt_sizes){size, size});
 }
 
-static void died(const struct wndl_rt_lane *lane, uint32_t pair, uint64_t size)
+static void died(
+    const struct wndl_rt_stripe *stripe, uint32_t pair, uint64_t size)
 {
-    wndl_rt_lane_died(lane, size);
-    wndl_rt_pair_died(lane, pair, 5);
+    wndl_rt_stripe_add_free(stripe, size);
+    wndl_rt_site_add_free(stripe, pair, 5);
 }
 
-static int64_t at_peak(const struct wndl_rt_lane *lane, uint32_t pair)
+static int64_t at_peak(const struct wndl_rt_stripe *stripe, uint32_t pair)
 {
-    const struct wndl_heap_count *c = &lane->counts[pair];
+    const struct wndl_heap_count *c = &stripe->counts[pair];
     return c->stamp == shared->peak_stamp ? c->at_peak
                                           : (int64_t)(c->allocs - c->frees);
 }
 
 static void the_peak_has_what_was_live_then(void **state)
 {
-    struct wndl_rt_lane lane = wndl_rt_lane_take(shared, getpid(), gettid());
+    struct wndl_rt_stripe stripe =
+        wndl_rt_stripe_take(shared, getpid(), gettid());
     (void)state;
-    assert_false(lane.shared);
+    assert_false(stripe.shared);
     for (int i = 0; i < 100; i++)
-        born(&lane, 1, 10); /* 1000 */
+        born(&stripe, 1, 10); /* 1000 */
     for (int i = 0; i < 60; i++)
-        died(&lane, 1, 10); /* 400 */
+        died(&stripe, 1, 10); /* 400 */
     for (int i = 0; i < 7; i++)
-        born(&lane, 2, 100); /* 1100: the peak */
-    died(&lane, 2, 100);
+        born(&stripe, 2, 100); /* 1100: the peak */
+    died(&stripe, 2, 100);
     for (int i = 0; i < 40; i++)
-        died(&lane, 1, 10); /* 600 */
-    born(&lane, 3, 450);    /* 1050 */
-    wndl_rt_lane_note_peak(&lane);
+        died(&stripe, 1, 10); /* 600 */
+    born(&stripe, 3, 450);    /* 1050 */
+    wndl_rt_stripe_note_peak(&stripe);
     assert_int_equal(shared->peak_bytes, 1100);
-    assert_int_equal(at_peak(&lane, 1), 40);
-    assert_int_equal(at_peak(&lane, 2), 7);
-    assert_int_equal(at_peak(&lane, 3), 0);
-    assert_int_equal(shared->live_bytes + wndl_rt_lane_untold(&lane), 1050);
-    assert_int_equal(lane.totals->allocs, 108);
-    assert_int_equal(lane.totals->usable_freed, 1100);
-    assert_int_equal(lane.counts[1].lifetime, 500);
-    wndl_rt_lane_leave(&lane);
+    assert_int_equal(at_peak(&stripe, 1), 40);
+    assert_int_equal(at_peak(&stripe, 2), 7);
+    assert_int_equal(at_peak(&stripe, 3), 0);
+    assert_int_equal(
+        shared->live_bytes + wndl_rt_stripe_unpublished(&stripe), 1050);
+    assert_int_equal(stripe.totals->allocs, 108);
+    assert_int_equal(stripe.totals->usable_freed, 1100);
+    assert_int_equal(stripe.counts[1].lifetime, 500);
+    wndl_rt_stripe_leave(&stripe);
 }
 
 static void the_last_lane_is_for_all_others(void **state)
 {
-    struct wndl_rt_lane lanes[WNDL_HEAP_LANES + 1];
+    struct wndl_rt_stripe stripes[WNDL_HEAP_LANES + 1];
     (void)state;
     for (int i = 0; i <= WNDL_HEAP_LANES; i++) {
-        lanes[i] = wndl_rt_lane_take(shared, getpid(), gettid());
-        assert_int_equal(lanes[i].shared, i >= WNDL_HEAP_LANES - 1);
+        stripes[i] = wndl_rt_stripe_take(shared, getpid(), gettid());
+        assert_int_equal(stripes[i].shared, i >= WNDL_HEAP_LANES - 1);
     }
-    wndl_rt_lane_leave(&lanes[3]);
-    struct wndl_rt_lane again = wndl_rt_lane_take(shared, getpid(), gettid());
-    assert_ptr_equal(again.totals, lanes[3].totals);
-    wndl_rt_lane_leave(&lanes[WNDL_HEAP_LANES]);
-    assert_int_equal(lanes[WNDL_HEAP_LANES].totals->owner, 0);
+    wndl_rt_stripe_leave(&stripes[3]);
+    struct wndl_rt_stripe again =
+        wndl_rt_stripe_take(shared, getpid(), gettid());
+    assert_ptr_equal(again.totals, stripes[3].totals);
+    wndl_rt_stripe_leave(&stripes[WNDL_HEAP_LANES]);
+    assert_int_equal(stripes[WNDL_HEAP_LANES].totals->owner, 0);
 }
 
 static void *count_many(void *argument)
 {
-    struct wndl_rt_lane lane =
+    struct wndl_rt_stripe stripe =
         (uintptr_t)argument % 2 == 0
-            ? wndl_rt_lane_shared(shared)
-            : wndl_rt_lane_take(shared, getpid(), gettid());
+            ? wndl_rt_stripe_shared(shared)
+            : wndl_rt_stripe_take(shared, getpid(), gettid());
     for (int i = 0; i < 50000; i++) {
-        born(&lane, (uint32_t)i % 10, 100);
-        died(&lane, (uint32_t)i % 10, 100);
+        born(&stripe, (uint32_t)i % 10, 100);
+        died(&stripe, (uint32_t)i % 10, 100);
     }
     return NULL;
 }
@@ -580,10 +586,10 @@ static void wrong_frees_are_told_once_a_site(void **state)
 enum { FAR_APART = 1 << 25, SPAN = 4096 };
 
 /* All that can be asked about `address`, by a look at every place. */
-static void check_near(const struct wndl_rt_starts *s,
+static void check_near(const struct wndl_rt_block_bitmap *s,
     const bool there[static SPAN], uintptr_t address)
 {
-    enum { A = WNDL_RT_START_ALIGNMENT };
+    enum { A = WNDL_RT_BLOCK_ALIGNMENT };
     long before = -1, after = -1;
     for (long i = 0; i < SPAN; i++) {
         uintptr_t at = s->low + (uintptr_t)i * A;
@@ -593,31 +599,33 @@ static void check_near(const struct wndl_rt_starts *s,
             after = i;
     }
     uintptr_t found = 0;
-    assert_int_equal(wndl_rt_starts_before(s, address, &found), before >= 0);
+    assert_int_equal(
+        wndl_rt_block_bitmap_before(s, address, &found), before >= 0);
     if (before >= 0)
         assert_int_equal(found, s->low + (uintptr_t)before * A);
-    assert_int_equal(wndl_rt_starts_after(s, address, &found), after >= 0);
+    assert_int_equal(
+        wndl_rt_block_bitmap_after(s, address, &found), after >= 0);
     if (after >= 0)
         assert_int_equal(found, s->low + (uintptr_t)after * A);
     assert_int_equal(
-        wndl_rt_starts_has(s, address), before >= 0 && before == after);
+        wndl_rt_block_bitmap_has(s, address), before >= 0 && before == after);
 }
 
 static void starts_are_found_from_both_sides(void **state)
 {
     (void)state;
-    enum { A = WNDL_RT_START_ALIGNMENT, SETS = 40, QUESTIONS = 400 };
+    enum { A = WNDL_RT_BLOCK_ALIGNMENT, SETS = 40, QUESTIONS = 400 };
     uint64_t random = 7;
     for (unsigned round = 0; round < SETS; round++) {
-        struct wndl_rt_starts s = {.low = 0x12345678};
+        struct wndl_rt_block_bitmap s = {.low = 0x12345678};
         s.high = s.low + (SPAN - 1) * A;
-        void *memory = test_calloc(1, wndl_rt_starts_size(&s));
+        void *memory = test_calloc(1, wndl_rt_block_bitmap_size(&s));
         bool there[SPAN] = {false};
-        wndl_rt_starts_init(&s, memory);
+        wndl_rt_block_bitmap_init(&s, memory);
         for (unsigned i = 0; i < 1U << round % 12; i++) {
             unsigned place = (unsigned)(next_random(&random) % SPAN);
             there[place] = true;
-            wndl_rt_starts_add(&s, s.low + place * A);
+            wndl_rt_block_bitmap_add(&s, s.low + place * A);
         }
         for (unsigned i = 0; i < QUESTIONS; i++)
             check_near(
@@ -629,36 +637,36 @@ static void starts_are_found_from_both_sides(void **state)
 static void notes_of_neighbours_are_apart(void **state)
 {
     (void)state;
-    enum { A = WNDL_RT_START_ALIGNMENT };
-    struct wndl_rt_starts s = {.low = 4096, .high = 4096 + 10 * A};
-    void *memory = test_calloc(1, wndl_rt_starts_size(&s));
-    wndl_rt_starts_init(&s, memory);
+    enum { A = WNDL_RT_BLOCK_ALIGNMENT };
+    struct wndl_rt_block_bitmap s = {.low = 4096, .high = 4096 + 10 * A};
+    void *memory = test_calloc(1, wndl_rt_block_bitmap_size(&s));
+    wndl_rt_block_bitmap_init(&s, memory);
     for (unsigned i = 0; i <= 10; i++)
-        wndl_rt_starts_set_note(&s, s.low + i * A, 15 - i);
-    wndl_rt_starts_set_note(&s, s.low + 5 * A, 3);
+        wndl_rt_block_bitmap_set_mark(&s, s.low + i * A, 15 - i);
+    wndl_rt_block_bitmap_set_mark(&s, s.low + 5 * A, 3);
     for (unsigned i = 0; i <= 10; i++)
         assert_int_equal(
-            wndl_rt_starts_note(&s, s.low + i * A), i == 5 ? 3 : 15 - i);
+            wndl_rt_block_bitmap_mark(&s, s.low + i * A), i == 5 ? 3 : 15 - i);
     test_free(memory);
 }
 
 static void starts_may_be_far_apart(void **state)
 {
     (void)state;
-    struct wndl_rt_starts s = {.low = 64};
+    struct wndl_rt_block_bitmap s = {.low = 64};
     s.high = s.low + FAR_APART;
-    void *memory = test_calloc(1, wndl_rt_starts_size(&s));
+    void *memory = test_calloc(1, wndl_rt_block_bitmap_size(&s));
     uintptr_t found;
-    wndl_rt_starts_init(&s, memory);
-    wndl_rt_starts_add(&s, s.low);
-    wndl_rt_starts_add(&s, s.high);
-    assert_true(wndl_rt_starts_before(&s, s.high - 1, &found));
+    wndl_rt_block_bitmap_init(&s, memory);
+    wndl_rt_block_bitmap_add(&s, s.low);
+    wndl_rt_block_bitmap_add(&s, s.high);
+    assert_true(wndl_rt_block_bitmap_before(&s, s.high - 1, &found));
     assert_int_equal(found, s.low);
-    assert_true(wndl_rt_starts_before(&s, UINTPTR_MAX, &found));
+    assert_true(wndl_rt_block_bitmap_before(&s, UINTPTR_MAX, &found));
     assert_int_equal(found, s.high);
-    assert_true(wndl_rt_starts_after(&s, s.low + 1, &found));
+    assert_true(wndl_rt_block_bitmap_after(&s, s.low + 1, &found));
     assert_int_equal(found, s.high);
-    assert_false(wndl_rt_starts_after(&s, s.high + 1, &found));
+    assert_false(wndl_rt_block_bitmap_after(&s, s.high + 1, &found));
     test_free(memory);
 }
 
@@ -677,8 +685,13 @@ static size_t count_there(uint8_t *memory, size_t pages)
 /* None for small tables, then some at a time, and no more than that. */
 static void pages_are_there_before_they_are_needed(void **state)
 {
-    enum { PAGE = 4096, PAGES = 64, AHEAD = WNDL_RT_AHEAD / PAGE, STEP = 24 };
-    struct wndl_rt_ahead ahead = wndl_rt_ahead_none();
+    enum {
+        PAGE = 4096,
+        PAGES = 64,
+        AHEAD = WNDL_RT_PREFAULT / PAGE,
+        STEP = 24
+    };
+    struct wndl_rt_prefault prefault = wndl_rt_prefault_none();
     uint8_t *memory = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
@@ -686,19 +699,19 @@ static void pages_are_there_before_they_are_needed(void **state)
     /* Where the system cannot do it, the rest has nothing to see. */
     bool can = madvise(memory, PAGE, 23) == 0;
     uint8_t *table = memory + 128;
-    for (size_t offset = 0; offset < WNDL_RT_AHEAD; offset += STEP)
-        wndl_rt_ahead_of(&ahead.pairs, table, offset);
+    for (size_t offset = 0; offset < WNDL_RT_PREFAULT; offset += STEP)
+        wndl_rt_prefault_of(&prefault.sites, table, offset);
     assert_int_equal(count_there(memory, PAGES), can ? 1 : 0);
     size_t calls = 0;
-    for (size_t offset = WNDL_RT_AHEAD; offset < 3 * WNDL_RT_AHEAD;
+    for (size_t offset = WNDL_RT_PREFAULT; offset < 3 * WNDL_RT_PREFAULT;
          offset += STEP) {
-        size_t before = ahead.pairs;
-        wndl_rt_ahead_of(&ahead.pairs, table, offset);
-        calls += ahead.pairs != before;
-        assert_true(ahead.pairs > offset);
+        size_t before = prefault.sites;
+        wndl_rt_prefault_of(&prefault.sites, table, offset);
+        calls += prefault.sites != before;
+        assert_true(prefault.sites > offset);
     }
     assert_in_range(calls, 2, 3);
-    assert_int_equal(ahead.nodes, WNDL_RT_AHEAD);
+    assert_int_equal(prefault.nodes, WNDL_RT_PREFAULT);
     if (can)
         assert_int_equal(count_there(memory, PAGES), 1 + calls * AHEAD);
     munmap(memory, PAGES * PAGE);
@@ -707,23 +720,24 @@ static void pages_are_there_before_they_are_needed(void **state)
 /* In a sandbox the system is not asked. */
 static void nothing_is_asked_for_in_a_sandbox(void **state)
 {
-    size_t there = WNDL_RT_AHEAD;
-    uint8_t *memory = mmap(NULL, 2 * WNDL_RT_AHEAD, PROT_READ | PROT_WRITE,
+    size_t there = WNDL_RT_PREFAULT;
+    uint8_t *memory = mmap(NULL, 2 * WNDL_RT_PREFAULT, PROT_READ | PROT_WRITE,
         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
     (void)state;
     atomic_store(&wndl_rt.careful, true);
-    wndl_rt_ahead_of(&there, memory, WNDL_RT_AHEAD);
+    wndl_rt_prefault_of(&there, memory, WNDL_RT_PREFAULT);
     atomic_store(&wndl_rt.careful, false);
-    assert_int_equal(there, 2 * WNDL_RT_AHEAD);
+    assert_int_equal(there, 2 * WNDL_RT_PREFAULT);
     assert_int_equal(count_there(memory, 16), 0);
-    munmap(memory, 2 * WNDL_RT_AHEAD);
+    munmap(memory, 2 * WNDL_RT_PREFAULT);
 }
 
 /* ---- sifting */
 
 /* Near each end of the blocks and of what is between them, or anywhere. */
-static uintptr_t some_word(const struct wndl_rt_sieve *s, uint64_t *random)
+static uintptr_t some_word(
+    const struct wndl_rt_pointer_filter *s, uint64_t *random)
 {
     const uintptr_t ends[] = {s->low, s->high, s->gap, s->gap_end, 0};
     const uint64_t r = next_random(random);
@@ -732,10 +746,10 @@ static uintptr_t some_word(const struct wndl_rt_sieve *s, uint64_t *random)
     return ends[r / 4 % 5] + (uintptr_t)(r / 64 % 5) - 2;
 }
 
-static void check_sifted(const struct wndl_rt_sieve *s, const uintptr_t *words,
-    size_t count, uintptr_t *found)
+static void check_sifted(const struct wndl_rt_pointer_filter *s,
+    const uintptr_t *words, size_t count, uintptr_t *found)
 {
-    size_t kept = wndl_rt_sift(s, words, count, found);
+    size_t kept = wndl_rt_pointer_filter_keep(s, words, count, found);
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
         bool is_in = words[i] >= s->low && words[i] < s->high &&
@@ -752,7 +766,7 @@ static void check_sifted(const struct wndl_rt_sieve *s, const uintptr_t *words,
 static void words_in_blocks_are_kept(void **state)
 {
     enum { WORDS = 203 };
-    const struct wndl_rt_sieve sieves[] = {
+    const struct wndl_rt_pointer_filter sieves[] = {
         {0x1000, 0x2000, 0, 0, false},
         {0x55d8a000, 0x7fb26df78000, 0x55e7f000, 0x7fb26df37010, false},
         {1, UINTPTR_MAX, 2, UINTPTR_MAX / 2 + 2, false},
@@ -762,14 +776,14 @@ static void words_in_blocks_are_kept(void **state)
     uint64_t random = 1;
     (void)state;
     for (size_t i = 0; i < sizeof sieves / sizeof sieves[0]; i++) {
-        struct wndl_rt_sieve s = sieves[i];
+        struct wndl_rt_pointer_filter s = sieves[i];
         for (size_t count = 0; count <= WORDS; count++) {
             uintptr_t words[WORDS], found[WORDS];
             for (size_t k = 0; k < count; k++)
                 words[k] = some_word(&s, &random);
             s.has_avx2 = false;
             check_sifted(&s, words, count, found);
-            s.has_avx2 = wndl_rt_sift_has_avx2();
+            s.has_avx2 = wndl_rt_pointer_filter_has_avx2();
             check_sifted(&s, words, count, found);
         }
     }
@@ -788,7 +802,7 @@ static void timed_blocks_stand_for_all(void **state)
     for (uint64_t turns = 1; turns <= TURNS; turns++) {
         uint64_t timed[TURNS] = {0}, all[TURNS] = {0};
         for (uint64_t i = WNDL_HEAP_TIMED_ALL; i < ORDERS; i++) {
-            timed[i % turns] += wndl_rt_pair_times(i);
+            timed[i % turns] += wndl_rt_site_times(i);
             all[i % turns]++;
         }
         for (uint64_t turn = 0; turn < turns; turn++)

@@ -116,7 +116,7 @@ static __attribute__((noinline)) void make_blocks(void)
     for (size_t i = 0; i < BLOCKS; i++) {
         struct wndl_rt_block before;
         const struct wndl_rt_block block = {
-            .address = block_at(i), .pair = i >= KEPT};
+            .address = block_at(i), .site = i >= KEPT};
         assert_int_equal(
             wndl_rt_blocks_put(&block, &before), WNDL_RT_BLOCK_ABSENT);
         if (i < KEPT)
@@ -171,7 +171,7 @@ static void *wait_for_end(void *nothing)
     return nothing;
 }
 
-/* Beside another thread, as what a search tells of two pairs. */
+/* Beside another thread, as what a search tells of two sites. */
 static void search_beside_thread(struct wndl_heap_leaks leaks[2])
 {
     static const struct wndl_heap_pair pairs[2] = {
@@ -179,9 +179,9 @@ static void search_beside_thread(struct wndl_heap_leaks leaks[2])
     static const _Atomic uint32_t count = 2;
     pthread_t thread;
     const struct wndl_rt_leak_search search = {
-        .pairs = pairs,
-        .pair_count = &count,
-        .most_pairs = 2,
+        .sites = pairs,
+        .site_count = &count,
+        .most_sites = 2,
         .leaks = leaks,
         .sp = (uintptr_t)__builtin_frame_address(0),
         .most_mappings = WNDL_RT_LEAK_MAPPINGS,

@@ -41,19 +41,19 @@ static uint64_t address_of(unsigned i)
            48 * (uint64_t)i;
 }
 
-static enum wndl_rt_found put(unsigned i, uint32_t pair)
+static enum wndl_rt_found put(unsigned i, uint32_t site)
 {
-    const struct wndl_rt_block block = {.address = address_of(i), .pair = pair};
+    const struct wndl_rt_block block = {.address = address_of(i), .site = site};
     struct wndl_rt_block before;
     return wndl_rt_blocks_put(&block, &before);
 }
 
 /* Whether it was there, as it was put. */
-static bool take(unsigned i, uint32_t pair)
+static bool take(unsigned i, uint32_t site)
 {
     struct wndl_rt_block block;
     return wndl_rt_blocks_take(address_of(i), &block) == WNDL_RT_BLOCK_FOUND &&
-           block.pair == pair;
+           block.site == site;
 }
 
 static bool is_owner(void)
@@ -295,13 +295,13 @@ enum { ROUNDS = 2000000 };
 /* What is put under each address, which anybody may take. */
 static struct box {
     _Atomic int state;
-    uint32_t pair;
+    uint32_t site;
 } boxes[BLOCKS];
 
 static _Atomic bool is_over;
 static _Atomic unsigned terms;
 
-static bool change(unsigned i, uint32_t pair)
+static bool change(unsigned i, uint32_t site)
 {
     struct box *b = &boxes[i];
     int state = atomic_load_explicit(&b->state, memory_order_relaxed);
@@ -309,8 +309,8 @@ static bool change(unsigned i, uint32_t pair)
         !atomic_compare_exchange_strong(&b->state, &state, CHANGES))
         return true;
     bool is_right =
-        state == FULL ? take(i, b->pair) : put(i, pair) == WNDL_RT_BLOCK_ABSENT;
-    b->pair = pair;
+        state == FULL ? take(i, b->site) : put(i, site) == WNDL_RT_BLOCK_ABSENT;
+    b->site = site;
     atomic_store(&b->state, state == FULL ? EMPTY : FULL);
     return is_right;
 }
@@ -362,7 +362,7 @@ static bool is_all_there(void)
         int state = atomic_load(&boxes[i].state);
         if (state == CHANGES)
             (void)wndl_rt_blocks_take(address_of(i), &block);
-        if (state == FULL && !take(i, boxes[i].pair))
+        if (state == FULL && !take(i, boxes[i].site))
             return false;
         full += state == FULL;
         if (state == FULL && put(i, 1) != WNDL_RT_BLOCK_ABSENT)

@@ -5,6 +5,7 @@
 #include "rt/arch/syscall_number.h"
 #include "rt/core/rt.h"
 #include "rt/sample/restart.h"
+#include "rt/sample/restart_calls.h"
 
 #include <errno.h>
 #include <linux/futex.h>

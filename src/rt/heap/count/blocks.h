@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_blocks: which block is of which pair, in private memory of 16 bytes an
+ * blocks: which block is of which site, in private memory of 16 bytes an
  * entry. It is made of shards, by where a block is, so that threads seldom
  * meet. A shard that is locked for too long, as by a thread that is no more,
  * is given up: nobody waits for ever. The thread of a process that has one
- * locks nothing, nor does the one that is here alone for long (heap_owner.h),
+ * locks nothing, nor does the one that is here alone for long (owner.h),
  * and the blocks that it has just put are in 4 KiB of their own: most of them
  * are taken again before others need their places.
  *
@@ -21,9 +21,9 @@
 struct wndl_rt_block {
     uint64_t address; /* 48 bits */
     uint64_t time;    /* TSC >> 6, of which 47 bits are kept */
-    uint32_t pair;    /* 24 bits */
+    uint32_t site;    /* 24 bits */
     uint8_t generation;
-    bool grown; /* it is of a chain: heap_growth.h */
+    bool grown; /* it is of a chain: growth.h */
 };
 
 enum wndl_rt_found {
@@ -88,34 +88,5 @@ void wndl_rt_blocks_each(
  */
 void wndl_rt_blocks_hold_all(void);
 void wndl_rt_blocks_leave_all(void);
-
-/*
- * How many blocks are marked, by 128 bytes of where they are. Blocks that are
- * next to each other are freed one after the other more often than not: the
- * counts of 8 KiB are in one line of the cache.
- */
-enum { WNDL_RT_MARKS = 1 << 20, WNDL_RT_MARKED_SHIFT = 7 };
-extern _Atomic uint8_t wndl_rt_block_marks[WNDL_RT_MARKS];
-
-/* Heaps begin at multiples of 64 MiB: each has a beginning of its own here. */
-static inline _Atomic uint8_t *wndl_rt_block_mark_of(uint64_t address)
-{
-    uint32_t at = (uint32_t)(address >> WNDL_RT_MARKED_SHIFT) +
-                  (uint32_t)(address >> 26) * UINT32_C(0x9e37);
-    return &wndl_rt_block_marks[at % WNDL_RT_MARKS];
-}
-
-/*
- * A quick look at whether there may be a block at `address`: always true of
- * one that wndl_rt_blocks_mark() was told of.
- */
-static inline bool wndl_rt_blocks_maybe(uint64_t address)
-{
-    return atomic_load_explicit(
-               wndl_rt_block_mark_of(address), memory_order_relaxed) != 0;
-}
-
-void wndl_rt_blocks_mark(uint64_t address);
-void wndl_rt_blocks_unmark(uint64_t address);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_growth: buffers that grow, and frees that should not have been, in the
+ * growth: buffers that grow, and frees that should not have been, in the
  * shared memory of rec/heap.h. Lock-free; any thread.
  */
 #ifndef WNDL_RT_HEAP_COUNT_GROWTH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_lock: locks of the block table. One that is held for too long, as by a
+ * lock: locks of the block table. One that is held for too long, as by a
  * thread that is no more, is given up: nobody waits for ever.
  *
  * All functions: any thread; no signal handler that may interrupt who holds

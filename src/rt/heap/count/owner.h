@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_owner: the one thread that works on the block table without a lock
- * while the process has others. Many programs with threads have one that does
- * all of the allocating but for a call now and then, as servers with threads
- * that sleep: it pays for a lock at each birth and each death, and for the
- * table's memory, where blocks that die soon need not be, for nothing.
+ * owner: the one thread that works on the block table without a lock while the
+ * process has others. Many programs with threads have one that does all of the
+ * allocating but for a call now and then, as servers with threads that sleep:
+ * it pays for a lock at each allocation and each free, and for the table's
+ * memory, where blocks that are freed soon need not be, for nothing.
  *
  * A turn is what the owner does between enter() and leave(). That others keep
  * out of each other's way is the table's to see to, by locks (blocks.c):

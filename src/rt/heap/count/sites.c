@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap/count/sites.h"
 
+#include "base/hash.h"
 #include "base/slotlines.h"
 
 #include <stdbool.h>
 
 enum {
     NODES = 32,       /* that share a line: few of them are leaves */
-    NUMBER_BITS = 22, /* of a slot: pair + 1; the rest is a tag of the hash */
+    NUMBER_BITS = 22, /* of a slot: site + 1; the rest is a tag of the hash */
 };
 
 #define NUMBERS ((1u << NUMBER_BITS) - 1)
@@ -18,8 +19,8 @@ _Static_assert(
 
 static uint64_t hash_of(const struct wndl_heap_pair *p)
 {
-    uint64_t h = (p->requested + ((uint64_t)p->node << 32 | p->usable)) *
-                 UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h =
+        (p->requested + ((uint64_t)p->node << 32 | p->usable)) * WNDL_GOLDEN;
     return (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
 }
 
@@ -32,7 +33,7 @@ static bool is_same(
 
 /* The look before the add keeps `count` from running away when full. */
 static uint32_t add(
-    const struct wndl_rt_pairs *table, const struct wndl_heap_pair *wanted)
+    const struct wndl_rt_sites *table, const struct wndl_heap_pair *wanted)
 {
     if (atomic_load_explicit(table->count, memory_order_relaxed) >= table->max)
         return 0;
@@ -40,18 +41,18 @@ static uint32_t add(
         atomic_fetch_add_explicit(table->count, 1, memory_order_relaxed);
     if (at >= table->max)
         return 0;
-    struct wndl_heap_pair *pair = &table->pairs[at];
-    pair->requested = wanted->requested;
-    pair->node = wanted->node;
-    pair->end = wanted->end;
-    __atomic_store_n(&pair->usable, wanted->usable, __ATOMIC_RELEASE);
+    struct wndl_heap_pair *site = &table->sites[at];
+    site->requested = wanted->requested;
+    site->node = wanted->node;
+    site->end = wanted->end;
+    __atomic_store_n(&site->usable, wanted->usable, __ATOMIC_RELEASE);
     return at + 1;
 }
 
-/* `tag` is in place; two that add the same at once make two pairs, of which one
+/* `tag` is in place; two that add the same at once make two sites, of which one
  * is in the index: the other one, `mine`, is never counted. */
 struct search {
-    const struct wndl_rt_pairs *table;
+    const struct wndl_rt_sites *table;
     const struct wndl_heap_pair *wanted;
     uint32_t tag, mine, number;
 };
@@ -70,7 +71,7 @@ static enum outcome look(struct search *s, _Atomic uint32_t *slot)
         atomic_compare_exchange_strong(slot, &here, s->mine | s->tag))
         here = s->mine | s->tag;
     s->number = here & NUMBERS;
-    return is_same(&s->table->pairs[s->number - 1], s->wanted) ? FOUND : OTHER;
+    return is_same(&s->table->sites[s->number - 1], s->wanted) ? FOUND : OTHER;
 }
 
 static inline enum outcome look_at(struct search *s, uint64_t slot)
@@ -94,8 +95,8 @@ static enum outcome look_in_line(struct search *s, uint64_t line)
  * common. What finds no place near (base/slotlines.h) is anywhere, by hash.
  * More than half of the index is free.
  */
-uint32_t wndl_rt_pairs_find(
-    const struct wndl_rt_pairs *table, const struct wndl_heap_pair *wanted)
+uint32_t wndl_rt_sites_find(
+    const struct wndl_rt_sites *table, const struct wndl_heap_pair *wanted)
 {
     const uint64_t slots = 2 * (uint64_t)table->max, hash = hash_of(wanted);
     const size_t lines = (size_t)(slots / WNDL_SLOTLINE_SLOTS);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap/count/stack_hash.h"
 
+#include "base/hash.h"
 #include "unwind/core/frame.h"
 
 struct wndl_rt_stack_hash wndl_rt_nodes_hash(
@@ -15,7 +16,7 @@ struct wndl_rt_stack_hash wndl_rt_nodes_hash(
     while (at > 0) {
         uint64_t frame = frames[--at];
         stack->carried[at] = 0;
-        h.a = (h.a + frame) * UINT64_C(0x9e3779b97f4a7c15);
+        h.a = (h.a + frame) * WNDL_GOLDEN;
         h.b = (h.b + frame) * UINT64_C(0xd6e8feb86659fd93);
         *++hash = h;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_nodes: a hash that stands for a stack, so that one that was seen before
+ * stack_hash: a hash that stands for a stack, so that one that was seen before
  * need not be looked for in the tree.
  */
 #ifndef WNDL_RT_HEAP_COUNT_STACK_HASH_H
@@ -24,7 +24,7 @@ struct wndl_rt_nodes {
 };
 
 /* What stands for the stack. One struct wndl_resume is for one of these, and
- * each of its walks is to be told here, once, before it goes into the tree. */
+ * each of its walks is to be given here, once, before it goes into the tree. */
 struct wndl_rt_stack_hash wndl_rt_nodes_hash(
     struct wndl_rt_nodes *nodes, const struct wndl_resumed *stack);
 

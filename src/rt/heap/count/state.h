@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_state: what the recording of the heap goes by, in all its parts.
+ * state: what the recording of the heap goes by, in all its parts.
  */
 #ifndef WNDL_RT_HEAP_COUNT_STATE_H
 #define WNDL_RT_HEAP_COUNT_STATE_H
@@ -22,29 +22,31 @@
  */
 struct wndl_rt_heap_state {
     struct wndl_heap *shared;
-    struct wndl_rt_pairs pairs;
-    uint64_t sample_below; /* bytes; 0: every block is taken */
-    uint64_t quick_below;  /* the same, or 0: heap/record/unsampled.h */
+    struct wndl_rt_sites sites;
+    uint64_t sample_below; /* bytes; 0: every block is sampled */
+    uint64_t quick_below;  /* the same, or 0: record/unsampled.h */
     bool cumulative;
-    bool leaks;    /* to be looked for */
-    bool inherits; /* blocks of its forefathers, of which not all were taken */
+    bool leaks; /* to be looked for */
+    bool
+        inherits; /* blocks of its forefathers, of which not all were sampled */
 };
 
-extern struct wndl_rt_heap_state *wndl_rt_heap;
+extern WNDL_RT_HIDDEN struct wndl_rt_heap_state *wndl_rt_heap;
+
+/* What that is before the first recording. */
+extern WNDL_RT_HIDDEN struct wndl_rt_heap_state wndl_rt_heap_none;
 
 /* Of the process: its forefathers' blocks are still in the table. */
-extern uint8_t wndl_rt_heap_generation;
+extern WNDL_RT_HIDDEN uint8_t wndl_rt_heap_generation;
 
-/* There may be blocks that nobody has heard of. */
-extern bool wndl_rt_heap_unsure;
-void wndl_rt_heap_doubt(void);
-
-/* The calling thread is at work. */
-bool wndl_rt_heap_is_busy(void);
+/* Blocks may have been allocated unseen: a free of what is unknown may be
+ * right. */
+extern WNDL_RT_HIDDEN bool wndl_rt_heap_inconsistent;
+void wndl_rt_heap_set_inconsistent(void);
 
 enum {
     WNDL_RT_TICK_SHIFT = 6,
-    /* The time of a block's birth is even, or one of these. */
+    /* The time of a block's allocation is even, or one of these. */
     WNDL_RT_UNTIMED = 0,
     WNDL_RT_TIMED_FOR_MORE = 1, /* or'd: it stands for others, too */
 };

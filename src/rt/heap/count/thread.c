@@ -3,9 +3,11 @@
 
 #include "os/raw.h"
 #include "rt/arch/arch.h"
+#include "rt/core/memory.h"
 #include "rt/core/rt.h"
 #include "rt/heap/count/blocks.h"
 #include "rt/walk/jit_registry.h"
+#include "rt/walk/rules.h"
 #include "unwind/fast/resume.h"
 
 #include <errno.h>
@@ -74,15 +76,15 @@ static struct wndl_rt_heap_thread *make(int tid)
 static void forget(struct wndl_rt_heap_thread *t, int tid)
 {
     t->last = 0;
-    t->born = 0;
-    t->freed = 0;
-    t->random = (uint64_t)tid * UINT64_C(0x9e3779b97f4a7c15);
+    t->alloc_site = 0;
+    t->free_site = 0;
+    t->random = (uint64_t)tid * WNDL_GOLDEN;
     t->rules_age = atomic_load(&wndl_rt.rules_age);
     wndl_resume_forget(t->walks);
     memset(&t->stacks, 0, sizeof t->stacks);
     memset(&t->nodes.known, 0, sizeof t->nodes.known);
     t->nodes.known.epoch = atomic_load(&wndl_rt.epoch);
-    t->ahead = wndl_rt_ahead_none();
+    t->prefault = wndl_rt_prefault_none();
 }
 
 struct wndl_rt_heap_thread *wndl_rt_heap_thread_take(struct wndl_heap *heap)
@@ -98,16 +100,16 @@ struct wndl_rt_heap_thread *wndl_rt_heap_thread_take(struct wndl_heap *heap)
     if (t == NULL)
         return NULL;
     forget(t, tid);
-    t->lane = wndl_rt_lane_take(heap, wndl_rt.pid, tid);
+    t->stripe = wndl_rt_stripe_take(heap, wndl_rt.pid, tid);
     /* Another one is taken only beside a thread that has the first. */
-    if (t->lane.totals != &heap->lane[0])
+    if (t->stripe.totals != &heap->lane[0])
         wndl_rt_blocks_share();
     return t;
 }
 
 void wndl_rt_heap_thread_leave(struct wndl_rt_heap_thread *t)
 {
-    wndl_rt_lane_leave(&t->lane);
+    wndl_rt_stripe_leave(&t->stripe);
     atomic_store(&t->owner, 0);
 }
 
@@ -188,11 +190,11 @@ bool wndl_rt_heap_walk(struct wndl_rt_heap_thread *t,
     if (count == 0)
         return false;
     stack->walk.method = wndl_rt_walk_method(wndl_rt.unwind);
-    stack->walk.jit = wndl_rt_frames_registry();
+    stack->walk.jit = wndl_rt_jit_registry();
     wndl_unwind_resume_called(t->walks, regs, stacks, count, stack);
-    struct wndl_heap_lane *totals = t->lane.totals;
-    wndl_rt_lane_add(&t->lane, &totals->frames, stack->walk.count);
-    wndl_rt_lane_add(&t->lane, &totals->frames_resumed, stack->resumed);
+    struct wndl_heap_lane *totals = t->stripe.totals;
+    wndl_rt_stripe_add(&t->stripe, &totals->frames, stack->walk.count);
+    wndl_rt_stripe_add(&t->stripe, &totals->frames_resumed, stack->resumed);
     *hash = wndl_rt_nodes_hash(&t->nodes, stack);
     return true;
 }

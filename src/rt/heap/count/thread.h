@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_thread: what a thread remembers of its own allocations. It is reached
+ * thread: what a thread remembers of its own allocations. It is reached
  * through TLS, as the allocator's own caches are: where threads share that,
  * they cannot call malloc at once either.
  */
 #ifndef WNDL_RT_HEAP_COUNT_THREAD_H
 #define WNDL_RT_HEAP_COUNT_THREAD_H
 
-#include "rt/heap/count/lanes.h"
+#include "rt/core/rt.h"
 #include "rt/heap/count/prefault.h"
 #include "rt/heap/count/sites.h"
 #include "rt/heap/count/stack_hash.h"
-#include "rt/sample/threads.h"
+#include "rt/heap/count/stripes.h"
 #include "rt/walk/stacks.h"
 
 enum {
@@ -20,19 +20,19 @@ enum {
 
 /* Used by its own thread only, while that is busy. */
 struct wndl_rt_heap_thread {
-    struct wndl_rt_lane lane;
-    uint64_t last;      /* its last allocation, 0 when that is gone */
-    uint64_t last_size; /* requested; its pair is `born` */
-    uint32_t born;      /* pair + 1 of its last allocation, 0 for none */
-    uint32_t freed;     /* the same of its last free */
+    struct wndl_rt_stripe stripe;
+    uint64_t last;       /* its last allocation, 0 when that is gone */
+    uint64_t last_size;  /* requested; its site is `alloc_site` */
+    uint32_t alloc_site; /* site + 1 of its last allocation, 0 for none */
+    uint32_t free_site;  /* the same of its last free */
     uint64_t random;
     uint32_t rules_age; /* of wndl_rt.rules_age */
     uint32_t generation;
     struct wndl_resume *walks; /* frames carry their nodes, 0 for none */
     struct wndl_rt_stacks stacks;
     struct wndl_rt_nodes nodes;
-    struct wndl_rt_ahead ahead;
-    _Alignas(64) struct wndl_rt_recent recent[WNDL_RT_RECENT_PAIRS];
+    struct wndl_rt_prefault prefault;
+    _Alignas(64) struct wndl_rt_recent recent[WNDL_RT_RECENT_SITES];
     _Atomic uint64_t freed_last[WNDL_RT_FREED]; /* addresses */
     uint32_t freed_next;
     _Atomic int owner;                /* tid, 0 when it is free */
@@ -41,16 +41,16 @@ struct wndl_rt_heap_thread {
 };
 
 /*
- * For the calling thread, which is none's yet: with a lane and nothing that it
- * remembers. From the second lane on, blocks are shared. NULL: no memory. Not
- * for signal handlers that interrupt it.
+ * For the calling thread, which is none's yet: with a stripe and nothing that
+ * it remembers. From the second stripe on, blocks are shared. NULL: no memory.
+ * Not for signal handlers that interrupt it.
  */
 struct wndl_rt_heap_thread *wndl_rt_heap_thread_take(struct wndl_heap *heap);
 
-/* The calling thread's: it is free for another, and so is its lane. */
+/* The calling thread's: it is free for another, and so is its stripe. */
 void wndl_rt_heap_thread_leave(struct wndl_rt_heap_thread *thread);
 
-/* In a forked child: all are free, and no lane is anybody's. */
+/* In a forked child: all are free, and no stripe is anybody's. */
 void wndl_rt_heap_threads_forget(void);
 
 /* Whether any thread has freed this just before. */

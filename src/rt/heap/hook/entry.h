@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_entry: where the hooked allocation functions begin. A compiled function
+ * entry: where the hooked allocation functions begin. A compiled function
  * may have overwritten its caller's registers before it could read them. These
  * put them as a struct wndl_regs on the stack, as they are behind the call,
  * and hand it on as the last argument.
@@ -13,6 +13,9 @@
 
 #include <stddef.h>
 #include <windlass/unwind.h>
+
+/* What an entry calls. */
+#define WNDL_RT_CALLED_BY_ASM __attribute__((used, visibility("hidden")))
 
 #define WNDL_RT_HEAP_ENTRY(name, function, count)                              \
     __asm__(".text\n"                                                          \

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, MOST_TRIES = 64 };
+enum { MOST_TRIES = 64 };
 
 /* System V ABI supplements: relocations that hold the address of a symbol. */
 #if defined(__x86_64__)
@@ -89,8 +89,7 @@ static void *first_of(const char *name)
 }
 
 size_t wndl_rt_imports_find(const struct wndl_dlmodule *allocator,
-    const struct wndl_rt_extra *extras, size_t count,
-    struct wndl_rt_import *found)
+    struct wndl_rt_extra *extras, size_t count, struct wndl_rt_import *found)
 {
     size_t found_count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -99,7 +98,7 @@ size_t wndl_rt_imports_find(const struct wndl_dlmodule *allocator,
         if (first == NULL || !wndl_dlfind((uintptr_t)first, &module) ||
             module.map_start != allocator->map_start)
             continue;
-        *extras[i].real = first;
+        extras[i].real = first;
         found[found_count++] = (struct wndl_rt_import){
             extras[i].name, first, extras[i].entry, true};
     }
@@ -127,8 +126,8 @@ static struct module module_of(const struct dl_phdr_info *info)
         } else if (p->p_type == PT_DYNAMIC) {
             m.dynamic = (const void *)start;
         } else if (p->p_type == PT_GNU_RELRO) {
-            m.fixed = start & ~(uintptr_t)(PAGE - 1);
-            m.fixed_end = end & ~(uintptr_t)(PAGE - 1);
+            m.fixed = start & ~(uintptr_t)(WNDL_RT_PAGE - 1);
+            m.fixed_end = end & ~(uintptr_t)(WNDL_RT_PAGE - 1);
         }
     }
     return m;
@@ -176,7 +175,7 @@ static bool is_read_only(void **slot)
  */
 static bool set(const struct module *m, void **slot, void *value)
 {
-    uintptr_t page = (uintptr_t)slot & ~(uintptr_t)(PAGE - 1);
+    uintptr_t page = (uintptr_t)slot & ~(uintptr_t)(WNDL_RT_PAGE - 1);
     bool is_fixed = page >= m->fixed && page < m->fixed_end;
     if (is_fixed && !is_read_only(slot)) {
         if (tries + 1 < MOST_TRIES)
@@ -185,12 +184,12 @@ static bool set(const struct module *m, void **slot, void *value)
             return true;  /* its sandbox may refuse to tell */
         is_fixed = false; /* and will never be */
     }
-    if (is_fixed &&
-        wndl_raw3(SYS_mprotect, (long)page, PAGE, PROT_READ | PROT_WRITE) != 0)
+    if (is_fixed && wndl_raw3(SYS_mprotect, (long)page, WNDL_RT_PAGE,
+                        PROT_READ | PROT_WRITE) != 0)
         return true;
     __atomic_store_n(slot, value, __ATOMIC_RELAXED);
     if (is_fixed)
-        (void)wndl_raw3(SYS_mprotect, (long)page, PAGE, PROT_READ);
+        (void)wndl_raw3(SYS_mprotect, (long)page, WNDL_RT_PAGE, PROT_READ);
     return true;
 }
 

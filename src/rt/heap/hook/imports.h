@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_imports: programs with an allocator of their own. What the executable
+ * imports: programs with an allocator of their own. What the executable
  * defines stands before whatever is preloaded (Firefox does so), so that the
  * libraries' calls are led to our functions where they import them. So are
- * those of C++'s operators that do not call malloc (hook_new.h).
+ * those of C++'s operators that do not call malloc (new.h).
  *
  * Calls inside the module that defines the allocator are bound already when
  * that is linked: they are not seen.
@@ -27,8 +27,8 @@ struct wndl_rt_import {
 /* What an allocator may have beside the standard's functions. */
 struct wndl_rt_extra {
     const char *name;
-    void **real; /* where the allocator's own is put */
     void *entry; /* ours */
+    void *real;  /* the allocator's own, NULL: not known to have any */
 };
 
 /*
@@ -36,8 +36,7 @@ struct wndl_rt_extra {
  * `allocator`, where malloc is. Returns how many. Not for signal handlers.
  */
 size_t wndl_rt_imports_find(const struct wndl_dlmodule *allocator,
-    const struct wndl_rt_extra *extras, size_t count,
-    struct wndl_rt_import *imports);
+    struct wndl_rt_extra *extras, size_t count, struct wndl_rt_import *imports);
 
 /*
  * Whether it is none, but what an executable at a fixed address has in the

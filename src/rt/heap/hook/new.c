@@ -3,48 +3,11 @@
 
 #include "rt/heap/count/thread.h"
 #include "rt/heap/hook/entry.h"
-#include "rt/heap/record/record.h"
+#include "rt/heap/hook/extras.h"
+#include "rt/heap/hook/own.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
-
-#define CALLED_BY_ASM __attribute__((used, visibility("hidden")))
-
-/* As Itanium C++ ABI, 5.1, mangles std::size_t. */
-#if UINTPTR_MAX == UINT64_MAX
-#define SIZE "m"
-#else
-#define SIZE "j"
-#endif
-#define ALIGNED "St11align_val_t"
-#define NOTHROW "RKSt9nothrow_t"
-
-/* What a new of these makes only a delete of the same ends. */
-enum blocks { BLOCKS, ALIGNED_BLOCKS };
-
-#define OPERATORS(NEW, DELETE)                                                 \
-    NEW(new, BLOCKS, "_Znw" SIZE)                                              \
-    NEW(new_array, BLOCKS, "_Zna" SIZE)                                        \
-    NEW(new_nothrow, BLOCKS, "_Znw" SIZE NOTHROW)                              \
-    NEW(new_array_nothrow, BLOCKS, "_Zna" SIZE NOTHROW)                        \
-    NEW(new_aligned, ALIGNED_BLOCKS, "_Znw" SIZE ALIGNED)                      \
-    NEW(new_array_aligned, ALIGNED_BLOCKS, "_Zna" SIZE ALIGNED)                \
-    NEW(new_aligned_nothrow, ALIGNED_BLOCKS, "_Znw" SIZE ALIGNED NOTHROW)      \
-    NEW(new_array_aligned_nothrow, ALIGNED_BLOCKS,                             \
-        "_Zna" SIZE ALIGNED NOTHROW)                                           \
-    DELETE(delete, BLOCKS, "_ZdlPv")                                           \
-    DELETE(delete_array, BLOCKS, "_ZdaPv")                                     \
-    DELETE(delete_nothrow, BLOCKS, "_ZdlPv" NOTHROW)                           \
-    DELETE(delete_array_nothrow, BLOCKS, "_ZdaPv" NOTHROW)                     \
-    DELETE(delete_sized, BLOCKS, "_ZdlPv" SIZE)                                \
-    DELETE(delete_array_sized, BLOCKS, "_ZdaPv" SIZE)                          \
-    DELETE(delete_aligned, ALIGNED_BLOCKS, "_ZdlPv" ALIGNED)                   \
-    DELETE(delete_array_aligned, ALIGNED_BLOCKS, "_ZdaPv" ALIGNED)             \
-    DELETE(delete_sized_aligned, ALIGNED_BLOCKS, "_ZdlPv" SIZE ALIGNED)        \
-    DELETE(delete_array_sized_aligned, ALIGNED_BLOCKS, "_ZdaPv" SIZE ALIGNED)  \
-    DELETE(delete_aligned_nothrow, ALIGNED_BLOCKS, "_ZdlPv" ALIGNED NOTHROW)   \
-    DELETE(delete_array_aligned_nothrow, ALIGNED_BLOCKS,                       \
-        "_ZdaPv" ALIGNED NOTHROW)
 
 /*
  * All are handed on with three arguments, which is what the longest have:
@@ -54,12 +17,11 @@ struct arguments {
     uintptr_t first, second, third;
 };
 
+/* What a new of these makes only a delete of the same ends. */
+enum blocks { BLOCKS, ALIGNED_BLOCKS };
+
 typedef void *maker(uintptr_t, uintptr_t, uintptr_t);
 typedef void ender(uintptr_t, uintptr_t, uintptr_t);
-
-/* The allocator's own. */
-#define REAL(tag, blocks, name) static void *real_##tag;
-OPERATORS(REAL, REAL)
 
 static __thread const void *deleting;
 
@@ -132,38 +94,29 @@ bool wndl_rt_new_is_deleting(const void *block)
     return block == deleting;
 }
 
+/* The allocator's own. */
+#define REAL(tag) wndl_rt_new_functions[WNDL_RT_FUNCTION_##tag].real
+
 #define NEW_HOOK(tag, blocks, name)                                            \
     void *wndl_rt_hook_##tag(uintptr_t, uintptr_t, uintptr_t,                  \
-        const struct wndl_regs *) CALLED_BY_ASM;                               \
+        const struct wndl_regs *) WNDL_RT_CALLED_BY_ASM;                       \
     WNDL_RT_HEAP_ENTRY("wndl_rt_" #tag, "wndl_rt_hook_" #tag, 3);              \
-    extern char wndl_rt_entry_wndl_rt_##tag[]                                  \
-        __attribute__((visibility("hidden")));                                 \
     void *wndl_rt_hook_##tag(uintptr_t first, uintptr_t second,                \
         uintptr_t third, const struct wndl_regs *regs)                         \
     {                                                                          \
-        return make(blocks, real_##tag,                                        \
+        return make(blocks, REAL(tag),                                         \
             &(struct arguments){first, second, third}, regs);                  \
     }
 
 #define DELETE_HOOK(tag, blocks, name)                                         \
     void wndl_rt_hook_##tag(uintptr_t, uintptr_t, uintptr_t,                   \
-        const struct wndl_regs *) CALLED_BY_ASM;                               \
+        const struct wndl_regs *) WNDL_RT_CALLED_BY_ASM;                       \
     WNDL_RT_HEAP_ENTRY("wndl_rt_" #tag, "wndl_rt_hook_" #tag, 3);              \
-    extern char wndl_rt_entry_wndl_rt_##tag[]                                  \
-        __attribute__((visibility("hidden")));                                 \
     void wndl_rt_hook_##tag(uintptr_t first, uintptr_t second,                 \
         uintptr_t third, const struct wndl_regs *regs)                         \
     {                                                                          \
-        end(blocks, real_##tag, &(struct arguments){first, second, third},     \
+        end(blocks, REAL(tag), &(struct arguments){first, second, third},      \
             regs);                                                             \
     }
 
-OPERATORS(NEW_HOOK, DELETE_HOOK)
-
-const struct wndl_rt_extra wndl_rt_new_functions[] = {
-#define ROW(tag, blocks, name) {name, &real_##tag, wndl_rt_entry_wndl_rt_##tag},
-    OPERATORS(ROW, ROW)};
-
-_Static_assert(sizeof wndl_rt_new_functions / sizeof *wndl_rt_new_functions ==
-                   WNDL_RT_NEW_FUNCTIONS,
-    "there is room for all");
+WNDL_RT_NEW_OPERATORS(NEW_HOOK, DELETE_HOOK)

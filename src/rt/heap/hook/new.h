@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hook_new: C++'s operators new and delete of allocators that bring their own.
- * The C++ library's call malloc and free, and are left alone: where others
- * stand before them, modules' imports of those are led to ours.
+ * new: C++'s operators new and delete of allocators that bring their own. The
+ * C++ library's call malloc and free, and are left alone: where others stand
+ * before them, modules' imports of those are led to ours.
  */
 #ifndef WNDL_RT_HEAP_HOOK_NEW_H
 #define WNDL_RT_HEAP_HOOK_NEW_H
 
-#include "rt/heap/hook/imports.h"
-
 #include <stdbool.h>
-
-enum { WNDL_RT_NEW_FUNCTIONS = 20 };
-
-extern const struct wndl_rt_extra wndl_rt_new_functions[WNDL_RT_NEW_FUNCTIONS];
 
 /* Whether the calling thread is in a delete of this: it is counted there. */
 bool wndl_rt_new_is_deleting(const void *block);

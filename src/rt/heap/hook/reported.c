@@ -1,57 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What programs tell by windlass/heap.h, and ask.
- */
+#include "rt/heap/hook/reported.h"
+
 #include "os/raw.h"
+#include "rec/heap.h"
 #include "rt/core/rt.h"
 #include "rt/heap/hook/entry.h"
 #include "rt/heap/record/record.h"
 #include "rt/heap/record/untracked.h"
 
-#include "rec/heap.h"
-
 #include <string.h>
 #include <windlass/heap.h>
 
-#define CALLED_BY_ASM __attribute__((used, visibility("hidden")))
 #define PATIENCE_NS UINT64_C(2000000000)
 
 enum { LOOK_EVERY_NS = 1000 * 1000 };
 
-void wndl_rt_heap_told(
-    const void *, size_t, const struct wndl_regs *) CALLED_BY_ASM;
-WNDL_RT_HEAP_ENTRY("wndl_rt_told", "wndl_rt_heap_told", 2);
-void wndl_rt_told(const void *, size_t) __attribute__((visibility("hidden")));
+void wndl_rt_heap_report_alloc(
+    const void *, size_t, const struct wndl_regs *) WNDL_RT_CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("wndl_rt_report_alloc", "wndl_rt_heap_report_alloc", 2);
+void wndl_rt_report_alloc(const void *, size_t)
+    __attribute__((visibility("hidden")));
 
-void wndl_rt_heap_told(
+void wndl_rt_heap_report_alloc(
     const void *block, size_t size, const struct wndl_regs *regs)
 {
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     if (t == NULL) {
-        wndl_rt_passed_note(block, WNDL_RT_PASSED_BIRTH);
+        wndl_rt_untracked_note(block, WNDL_RT_UNTRACKED_ALLOC);
         return;
     }
-    wndl_rt_heap_born(t, &(struct wndl_rt_birth){
-                             .block = wndl_rt_other_key(block, WNDL_RT_TOLD),
-                             .requested = size,
-                             .usable = size,
-                             .regs = regs,
-                             .is_told = true,
-                         });
+    wndl_rt_heap_allocated(
+        t, &(struct wndl_rt_alloc){
+               .block = wndl_rt_other_key(block, WNDL_RT_REPORTED),
+               .requested = size,
+               .usable = size,
+               .regs = regs,
+               .is_reported = true,
+           });
     wndl_rt_heap_leave();
 }
 
-void wndl_rt_heap_ended_told(
-    const void *, const struct wndl_regs *) CALLED_BY_ASM;
-WNDL_RT_HEAP_ENTRY("wndl_rt_told_end", "wndl_rt_heap_ended_told", 1);
-void wndl_rt_told_end(const void *) __attribute__((visibility("hidden")));
+void wndl_rt_heap_report_free(
+    const void *, const struct wndl_regs *) WNDL_RT_CALLED_BY_ASM;
+WNDL_RT_HEAP_ENTRY("wndl_rt_report_free", "wndl_rt_heap_report_free", 1);
+void wndl_rt_report_free(const void *) __attribute__((visibility("hidden")));
 
-void wndl_rt_heap_ended_told(const void *block, const struct wndl_regs *regs)
+void wndl_rt_heap_report_free(const void *block, const struct wndl_regs *regs)
 {
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();
     if (t == NULL)
         return;
-    wndl_rt_heap_told_end(t, block, regs);
+    wndl_rt_heap_reported_free(t, block, regs);
     wndl_rt_heap_leave();
 }
 
@@ -84,14 +83,14 @@ static bool ask(struct wndl_heap *heap, const char *text, uint64_t end)
     return is_done(heap, atomic_fetch_add(&heap->asked, 1) + 1, end);
 }
 
-void wndl_rt_heap_told_after_fork(void)
+void wndl_rt_heap_reported_after_fork(void)
 {
     atomic_flag_clear(&asking);
 }
 
 static int dump(const char *text)
 {
-    struct wndl_heap *heap = wndl_rt_heap_shared();
+    struct wndl_heap *heap = wndl_rt_heap->shared;
     uint64_t end = wndl_raw_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
     if (heap == NULL)
         return 0;
@@ -107,14 +106,14 @@ static int dump(const char *text)
 
 static int active(void)
 {
-    return wndl_rt_heap_shared() != NULL;
+    return wndl_rt_heap->shared != NULL;
 }
 
 /* Found by name. */
 WNDL_RT_HOOK const struct wndl_heap_table wndl_rt_heap_table = {
     .size = sizeof wndl_rt_heap_table,
-    .on_alloc = wndl_rt_told,
-    .on_free = wndl_rt_told_end,
+    .on_alloc = wndl_rt_report_alloc,
+    .on_free = wndl_rt_report_free,
     .dump = dump,
     .active = active,
 };

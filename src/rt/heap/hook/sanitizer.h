@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_sanitizer: programs with AddressSanitizer, ThreadSanitizer and their
+ * sanitizer: programs with AddressSanitizer, ThreadSanitizer and their
  * like. Each has a malloc of its own, which must not be asked for anything
  * while it starts, as when it looks up its functions and comes to us by that.
  * They look for leaks and wrong frees themselves: their heaps are left alone.

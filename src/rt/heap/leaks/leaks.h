@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_leaks: which blocks nothing points to at the end of a process, with
+ * leaks: which blocks nothing points to at the end of a process, with
  * the meanings that Valgrind's memcheck gives the words.
  *
  * Roots are what can be written: modules' data, stacks from where they are in
@@ -20,10 +20,10 @@
 enum { WNDL_RT_LEAK_MAPPINGS = 64 * 1024 };
 
 struct wndl_rt_leak_search {
-    const struct wndl_heap_pair *pairs;
-    const _Atomic uint32_t *pair_count; /* may pass the most */
-    uint32_t most_pairs;
-    struct wndl_heap_leaks *leaks; /* by pair: zeroes, to which is added */
+    const struct wndl_heap_pair *sites;
+    const _Atomic uint32_t *site_count; /* may pass the most */
+    uint32_t most_sites;
+    struct wndl_heap_leaks *leaks; /* by site: zeroes, to which is added */
     uint8_t generation;            /* other blocks are not counted */
     uintptr_t sp;                  /* of the calling thread */
     uint32_t most_mappings;        /* that are writable, or of no file; not 0 */

@@ -18,7 +18,7 @@ static inline void fetch_ahead(const uintptr_t *words, size_t i, size_t count)
 }
 
 /* No branch is taken by what a word is, for no processor could foresee it. */
-static inline size_t sift_some(const struct wndl_rt_sieve *s,
+static inline size_t keep_some(const struct wndl_rt_pointer_filter *s,
     const uintptr_t *words, size_t count, uintptr_t *found)
 {
     const uintptr_t low = s->low, gap = s->gap;
@@ -32,20 +32,20 @@ static inline size_t sift_some(const struct wndl_rt_sieve *s,
     return kept;
 }
 
-static size_t sift_portably(const struct wndl_rt_sieve *s,
+static size_t keep_portably(const struct wndl_rt_pointer_filter *s,
     const uintptr_t *words, size_t count, uintptr_t *found)
 {
     size_t kept = 0, i = 0;
     for (; i + LINE <= count; i += LINE) {
         fetch_ahead(words, i, count);
-        kept += sift_some(s, &words[i], LINE, found + kept);
+        kept += keep_some(s, &words[i], LINE, found + kept);
     }
-    return kept + sift_some(s, &words[i], count - i, found + kept);
+    return kept + keep_some(s, &words[i], count - i, found + kept);
 }
 
 #ifdef HAS_AVX2
 
-bool wndl_rt_sift_has_avx2(void)
+bool wndl_rt_pointer_filter_has_avx2(void)
 {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") != 0;
@@ -59,8 +59,8 @@ WITH_AVX2 static inline __m256i all_four(uintptr_t value)
     return _mm256_set1_epi64x((int64_t)value ^ INT64_MIN);
 }
 
-/* The same as sift_portably(); most lines have no such word. */
-WITH_AVX2 static size_t sift_by_lines(const struct wndl_rt_sieve *s,
+/* The same as keep_portably(); most lines have no such word. */
+WITH_AVX2 static size_t keep_by_lines(const struct wndl_rt_pointer_filter *s,
     const uintptr_t *words, size_t count, uintptr_t *found)
 {
     const __m256i low = all_four(s->low), size = all_four(s->high - s->low);
@@ -80,25 +80,25 @@ WITH_AVX2 static size_t sift_by_lines(const struct wndl_rt_sieve *s,
             any = _mm256_or_si256(any, _mm256_andnot_si256(is_between, is_in));
         }
         if (_mm256_testz_si256(any, any) == 0)
-            kept += sift_some(s, &words[i], LINE, found + kept);
+            kept += keep_some(s, &words[i], LINE, found + kept);
     }
-    return kept + sift_some(s, &words[i], count - i, found + kept);
+    return kept + keep_some(s, &words[i], count - i, found + kept);
 }
 
 #else
 
-bool wndl_rt_sift_has_avx2(void)
+bool wndl_rt_pointer_filter_has_avx2(void)
 {
     return false;
 }
 
-#define sift_by_lines sift_portably
+#define keep_by_lines keep_portably
 
 #endif
 
-size_t wndl_rt_sift(const struct wndl_rt_sieve *s, const uintptr_t *words,
-    size_t count, uintptr_t *found)
+size_t wndl_rt_pointer_filter_keep(const struct wndl_rt_pointer_filter *s,
+    const uintptr_t *words, size_t count, uintptr_t *found)
 {
-    return s->has_avx2 ? sift_by_lines(s, words, count, found)
-                       : sift_portably(s, words, count, found);
+    return s->has_avx2 ? keep_by_lines(s, words, count, found)
+                       : keep_portably(s, words, count, found);
 }

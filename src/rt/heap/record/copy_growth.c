@@ -6,12 +6,10 @@
 #include "rt/heap/count/growth.h"
 #include "rt/heap/count/state.h"
 #include "rt/heap/count/thread.h"
-#include "rt/heap/record/frees.h"
 
 #include <sys/uio.h>
 
 enum {
-    PAGE = 4096,
     COMPARED = 64,    /* bytes of both ends of a copy */
     LEAST_COPIED = 16 /* bytes: what is smaller is equal by chance */
 };
@@ -20,8 +18,8 @@ static void count_growth(
     struct wndl_rt_heap_thread *t, uint64_t from, bool by_copy, bool is_first)
 {
     const struct wndl_heap_pair *larger =
-        &wndl_rt_heap->pairs.pairs[t->born - 1];
-    /* A chain whose smaller blocks are taken by chance is none. */
+        &wndl_rt_heap->sites.sites[t->alloc_site - 1];
+    /* A chain whose smaller blocks are sampled by chance is none. */
     if (larger->node == 0 || wndl_rt_heap->sample_below != 0)
         return;
     wndl_rt_heap_grown(wndl_rt_heap->shared, &(struct wndl_rt_growth){
@@ -40,12 +38,12 @@ static void set_grown(void *context, struct wndl_rt_block *block)
 }
 
 void wndl_rt_heap_regrown(
-    struct wndl_rt_heap_thread *t, const struct wndl_rt_death *smaller)
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_free *smaller)
 {
-    if (smaller->kind != WNDL_RT_DEATH_IN_PAIR ||
-        wndl_rt_death_is_inherited(smaller) || t->born == 0)
+    if (smaller->kind != WNDL_RT_FREE_IN_SITE ||
+        wndl_rt_free_is_inherited(smaller) || t->alloc_site == 0)
         return;
-    uint64_t from = wndl_rt_heap->pairs.pairs[smaller->block.pair].requested;
+    uint64_t from = wndl_rt_heap->sites.sites[smaller->block.site].requested;
     if (from >= t->last_size)
         return;
     if (wndl_rt_blocks_hold(t->last, set_grown, NULL) == WNDL_RT_BLOCK_FOUND)
@@ -82,7 +80,7 @@ static bool is_equal(
 struct copy {
     const uint8_t *from, *to;
     size_t size;   /* of the smaller one */
-    uint32_t pair; /* of the larger one */
+    uint32_t site; /* of the larger one */
     bool may_have_pages;
     bool found;
 };
@@ -108,7 +106,7 @@ static void look_for_copy(void *context, struct wndl_rt_block *block)
     uint8_t ends[2 * COMPARED];
     const uint8_t *head = c->to, *tail = c->to + rest;
     uint64_t any = 0;
-    if (block->pair != c->pair)
+    if (block->site != c->site)
         return;
     if (c->may_have_pages) {
         if (!read_ends(c, end, ends))
@@ -129,11 +127,11 @@ void wndl_rt_heap_look_for_copy(
     struct copy copy = {
         .from = (const uint8_t *)(uintptr_t)smaller->address,
         .to = (const uint8_t *)(uintptr_t)t->last,
-        .size = (size_t)wndl_rt_heap->pairs.pairs[smaller->pair].requested,
-        .pair = t->born - 1,
-        .may_have_pages = t->last_size >= PAGE,
+        .size = (size_t)wndl_rt_heap->sites.sites[smaller->site].requested,
+        .site = t->alloc_site - 1,
+        .may_have_pages = t->last_size >= WNDL_RT_PAGE,
     };
-    if (t->last % 2 != 0 || t->born == 0 || copy.size < LEAST_COPIED ||
+    if (t->last % 2 != 0 || t->alloc_site == 0 || copy.size < LEAST_COPIED ||
         copy.size >= t->last_size || t->last_size - copy.size > copy.size ||
         wndl_rt_heap->shared->own_allocator != 0)
         return;

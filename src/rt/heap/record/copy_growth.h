@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_copies: which block takes the place of a smaller one, by realloc or by
+ * copy_growth: which block takes the place of a smaller one, by realloc or by
  * a copy of what is in it. For a thread that is at work.
  */
 #ifndef WNDL_RT_HEAP_RECORD_COPY_GROWTH_H

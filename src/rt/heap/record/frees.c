@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap/record/frees.h"
 
+#include "rt/heap/count/block_marks.h"
 #include "rt/heap/count/growth.h"
 #include "rt/heap/count/state.h"
 #include "rt/heap/count/thread.h"
@@ -9,17 +10,8 @@
 
 /* ---- counted */
 
-bool wndl_rt_death_is_inherited(const struct wndl_rt_death *death)
-{
-    const struct wndl_rt_block *block = &death->block;
-    if (death->kind == WNDL_RT_DEATH_IN_PAIR)
-        return block->generation != wndl_rt_heap_generation;
-    return death->kind == WNDL_RT_DEATH_IN_NONE &&
-           wndl_rt_passed_is_inherited((void *)(uintptr_t)block->address);
-}
-
 /* Of 47 bits: the clock may have gone past their end. */
-uint64_t wndl_rt_death_lifetime(const struct wndl_rt_block *block)
+uint64_t wndl_rt_free_lifetime(const struct wndl_rt_block *block)
 {
     const uint64_t mask = (UINT64_C(1) << 47) - 1;
     if (block->time == WNDL_RT_UNTIMED)
@@ -29,61 +21,61 @@ uint64_t wndl_rt_death_lifetime(const struct wndl_rt_block *block)
     return more != 0 ? lifetime * WNDL_HEAP_TIMED_EVERY : lifetime;
 }
 
-static inline uint64_t usable_of(struct wndl_heap_count *c, uint32_t pair)
+static inline uint64_t usable_of(struct wndl_heap_count *c, uint32_t site)
 {
     uint32_t known = __atomic_load_n(&c->usable, __ATOMIC_RELAXED);
     if (WNDL_RT_LIKELY(known != 0))
         return known;
-    uint64_t usable = wndl_rt_heap->pairs.pairs[pair].usable - 1;
+    uint64_t usable = wndl_rt_heap->sites.sites[site].usable - 1;
     if (usable <= UINT32_MAX)
         __atomic_store_n(&c->usable, (uint32_t)usable, __ATOMIC_RELAXED);
     return usable;
 }
 
-static inline void count_death_in_pair(
+static inline void count_free_in_site(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_block *block)
 {
-    uint32_t pair = block->pair;
-    struct wndl_heap_count *c = &t->lane.counts[pair];
-    wndl_rt_lane_died(&t->lane, usable_of(c, pair));
-    wndl_rt_pair_died(&t->lane, pair, wndl_rt_death_lifetime(block));
+    uint32_t site = block->site;
+    struct wndl_heap_count *c = &t->stripe.counts[site];
+    wndl_rt_stripe_add_free(&t->stripe, usable_of(c, site));
+    wndl_rt_site_add_free(&t->stripe, site, wndl_rt_free_lifetime(block));
     if (t->last == block->address)
-        wndl_rt_lane_add(&t->lane, &c->temporary, 1);
-    if (wndl_rt_heap->cumulative && !t->lane.shared)
+        wndl_rt_stripe_add(&t->stripe, &c->temporary, 1);
+    if (wndl_rt_heap->cumulative && !t->stripe.shared)
         wndl_rt_count_together(
-            &c->freed_after, &c->freed_after_times, t->freed);
-    t->freed = pair + 1;
+            &c->freed_after, &c->freed_after_times, t->free_site);
+    t->free_site = site + 1;
 }
 
-void wndl_rt_death_count(
-    struct wndl_rt_heap_thread *t, const struct wndl_rt_death *death)
+void wndl_rt_free_count(
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_free *freed)
 {
-    uint64_t address = death->block.address;
-    if (wndl_rt_death_is_inherited(death))
+    uint64_t address = freed->block.address;
+    if (wndl_rt_free_is_inherited(freed))
         atomic_fetch_add(&wndl_rt_heap->shared->inherited, 1);
-    else if (death->kind == WNDL_RT_DEATH_IN_NONE)
-        wndl_rt_lane_died(&t->lane, death->usable);
-    else if (death->kind == WNDL_RT_DEATH_IN_PAIR)
-        count_death_in_pair(t, &death->block);
+    else if (freed->kind == WNDL_RT_FREE_IN_NONE)
+        wndl_rt_stripe_add_free(&t->stripe, freed->usable);
+    else if (freed->kind == WNDL_RT_FREE_IN_SITE)
+        count_free_in_site(t, &freed->block);
     if (t->last == address) {
-        wndl_rt_lane_add(&t->lane, &t->lane.totals->temporary, 1);
+        wndl_rt_stripe_add(&t->stripe, &t->stripe.totals->temporary, 1);
         t->last = 0;
     }
-    if (death->kind == WNDL_RT_DEATH_UNKNOWN)
+    if (freed->kind == WNDL_RT_FREE_UNKNOWN)
         return; /* there was nothing to free */
     atomic_store_explicit(&t->freed_last[t->freed_next++ % WNDL_RT_FREED],
         address, memory_order_relaxed);
 }
 
-/* ---- taken */
+/* ---- taken out of the table */
 
-/* Whether a block that is in no pair may be one that passed by. */
+/* Whether a block that is in no site may be one that was untracked. */
 static bool may_be_known(const void *block)
 {
-    return wndl_rt_heap->sample_below != 0 || wndl_rt_passed_at(block) != 0;
+    return wndl_rt_heap->sample_below != 0 || wndl_rt_untracked_at(block) != 0;
 }
 
-static enum wndl_rt_found take_from_pair(void *block, struct wndl_rt_death *d)
+static enum wndl_rt_found take_sampled(void *block, struct wndl_rt_free *d)
 {
     uintptr_t address = (uintptr_t)block;
     bool sampled = wndl_rt_heap->sample_below != 0;
@@ -96,36 +88,36 @@ static enum wndl_rt_found take_from_pair(void *block, struct wndl_rt_death *d)
 }
 
 void wndl_rt_heap_take(const struct wndl_rt_allocator *real, void *block,
-    struct wndl_rt_death *death)
+    struct wndl_rt_free *freed)
 {
-    enum wndl_rt_found found = take_from_pair(block, death);
+    enum wndl_rt_found found = take_sampled(block, freed);
     if (found == WNDL_RT_BLOCK_FOUND) {
-        death->kind = WNDL_RT_DEATH_IN_PAIR;
+        freed->kind = WNDL_RT_FREE_IN_SITE;
         return;
     }
-    death->block.address = (uintptr_t)block;
-    if (wndl_rt_passed_take_early(block))
-        death->kind = WNDL_RT_DEATH_EARLY;
+    freed->block.address = (uintptr_t)block;
+    if (wndl_rt_untracked_take_early(block))
+        freed->kind = WNDL_RT_FREE_EARLY;
     else if (found == WNDL_RT_BLOCK_ABSENT && !may_be_known(block))
-        death->kind = WNDL_RT_DEATH_UNKNOWN;
+        freed->kind = WNDL_RT_FREE_UNKNOWN;
     else {
-        death->kind = WNDL_RT_DEATH_IN_NONE;
-        death->usable = wndl_rt_usable(real, block);
+        freed->kind = WNDL_RT_FREE_IN_NONE;
+        freed->usable = wndl_rt_usable(real, block);
     }
 }
 
 void wndl_rt_heap_keep(
-    struct wndl_rt_heap_thread *t, const struct wndl_rt_death *death)
+    struct wndl_rt_heap_thread *t, const struct wndl_rt_free *freed)
 {
     struct wndl_rt_block before;
-    if (death->kind == WNDL_RT_DEATH_EARLY)
-        wndl_rt_heap_doubt();
-    if (death->kind != WNDL_RT_DEATH_IN_PAIR)
+    if (freed->kind == WNDL_RT_FREE_EARLY)
+        wndl_rt_heap_set_inconsistent();
+    if (freed->kind != WNDL_RT_FREE_IN_SITE)
         return;
-    if (wndl_rt_blocks_put(&death->block, &before) == WNDL_RT_BLOCK_LOST)
-        wndl_rt_death_count(t, death);
+    if (wndl_rt_blocks_put(&freed->block, &before) == WNDL_RT_BLOCK_LOST)
+        wndl_rt_free_count(t, freed);
     else if (wndl_rt_heap->sample_below != 0)
-        wndl_rt_blocks_mark(death->block.address);
+        wndl_rt_blocks_mark(freed->block.address);
 }
 
 /* ---- freed */
@@ -133,11 +125,11 @@ void wndl_rt_heap_keep(
 static bool end_others(struct wndl_rt_heap_thread *t, uint64_t address,
     enum wndl_rt_other allocator)
 {
-    struct wndl_rt_death death = {.kind = WNDL_RT_DEATH_IN_PAIR};
+    struct wndl_rt_free freed = {.kind = WNDL_RT_FREE_IN_SITE};
     void *key = wndl_rt_other_key((const void *)(uintptr_t)address, allocator);
-    if (take_from_pair(key, &death) != WNDL_RT_BLOCK_FOUND)
+    if (take_sampled(key, &freed) != WNDL_RT_BLOCK_FOUND)
         return false;
-    wndl_rt_death_count(t, &death);
+    wndl_rt_free_count(t, &freed);
     return true;
 }
 
@@ -148,15 +140,15 @@ static unsigned kind_of_wrong(struct wndl_rt_heap_thread *t, uint64_t address)
         return 0;
     if (end_others(t, address, WNDL_RT_LIBCS))
         return WNDL_HEAP_WRONG_OTHER;
-    if (wndl_rt_heap_unsure)
+    if (wndl_rt_heap_inconsistent)
         return 0;
-    if (end_others(t, address, WNDL_RT_TOLD))
+    if (end_others(t, address, WNDL_RT_REPORTED))
         return WNDL_HEAP_WRONG_OTHER;
     return wndl_rt_heap_threads_freed(address) ? WNDL_HEAP_WRONG_TWICE
                                                : WNDL_HEAP_WRONG_FOREIGN;
 }
 
-static WNDL_RT_NOINLINE void tell_wrong(struct wndl_rt_heap_thread *t,
+static WNDL_RT_NOINLINE void record_wrong(struct wndl_rt_heap_thread *t,
     unsigned kind, uint64_t address, const struct wndl_regs *regs)
 {
     uint32_t node = 0;
@@ -168,19 +160,19 @@ static WNDL_RT_NOINLINE void tell_wrong(struct wndl_rt_heap_thread *t,
 static WNDL_RT_NOINLINE void end_unknown(struct wndl_rt_heap_thread *t,
     uint64_t address, const struct wndl_regs *regs)
 {
-    tell_wrong(t, kind_of_wrong(t, address), address, regs);
+    record_wrong(t, kind_of_wrong(t, address), address, regs);
 }
 
 void wndl_rt_heap_freed(struct wndl_rt_heap_thread *t,
-    const struct wndl_rt_death *death, const struct wndl_regs *regs)
+    const struct wndl_rt_free *freed, const struct wndl_regs *regs)
 {
-    if (death->kind == WNDL_RT_DEATH_UNKNOWN)
-        end_unknown(t, death->block.address, regs);
-    else if (death->kind == WNDL_RT_DEATH_IN_PAIR && t->last != 0 &&
-             t->last != death->block.address &&
-             !wndl_rt_death_is_inherited(death))
-        wndl_rt_heap_look_for_copy(t, &death->block);
-    wndl_rt_death_count(t, death);
+    if (freed->kind == WNDL_RT_FREE_UNKNOWN)
+        end_unknown(t, freed->block.address, regs);
+    else if (freed->kind == WNDL_RT_FREE_IN_SITE && t->last != 0 &&
+             t->last != freed->block.address &&
+             !wndl_rt_free_is_inherited(freed))
+        wndl_rt_heap_look_for_copy(t, &freed->block);
+    wndl_rt_free_count(t, freed);
 }
 
 /* In one piece: its parts are shorter than the calls of them. */
@@ -188,18 +180,18 @@ __attribute__((flatten)) void wndl_rt_heap_end_any(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_allocator *real,
     void *block, const struct wndl_regs *regs)
 {
-    struct wndl_rt_death death;
-    wndl_rt_heap_take(real, block, &death);
-    wndl_rt_heap_freed(t, &death, regs);
+    struct wndl_rt_free freed;
+    wndl_rt_heap_take(real, block, &freed);
+    wndl_rt_heap_freed(t, &freed, regs);
 }
 
 void wndl_rt_heap_replaced(struct wndl_rt_heap_thread *t,
-    const struct wndl_rt_death *death, const struct wndl_regs *regs)
+    const struct wndl_rt_free *freed, const struct wndl_regs *regs)
 {
-    if (death->kind == WNDL_RT_DEATH_UNKNOWN)
-        end_unknown(t, death->block.address, regs);
-    wndl_rt_lane_add(&t->lane, &t->lane.totals->reallocs, 1);
-    wndl_rt_death_count(t, death);
+    if (freed->kind == WNDL_RT_FREE_UNKNOWN)
+        end_unknown(t, freed->block.address, regs);
+    wndl_rt_stripe_add(&t->stripe, &t->stripe.totals->reallocs, 1);
+    wndl_rt_free_count(t, freed);
 }
 
 static void see(void *context, struct wndl_rt_block *block)
@@ -207,18 +199,18 @@ static void see(void *context, struct wndl_rt_block *block)
     *(bool *)context = block->generation == wndl_rt_heap_generation;
 }
 
-void wndl_rt_heap_told_end(struct wndl_rt_heap_thread *t, const void *block,
-    const struct wndl_regs *regs)
+void wndl_rt_heap_reported_free(struct wndl_rt_heap_thread *t,
+    const void *block, const struct wndl_regs *regs)
 {
     uint64_t address = (uintptr_t)block;
-    uint64_t key = (uintptr_t)wndl_rt_other_key(block, WNDL_RT_TOLD);
+    uint64_t key = (uintptr_t)wndl_rt_other_key(block, WNDL_RT_REPORTED);
     bool is_malloced = false;
-    if (end_others(t, address, WNDL_RT_TOLD) ||
-        wndl_rt_heap->sample_below != 0 || wndl_rt_passed_at(block) != 0)
+    if (end_others(t, address, WNDL_RT_REPORTED) ||
+        wndl_rt_heap->sample_below != 0 || wndl_rt_untracked_at(block) != 0)
         return;
     (void)wndl_rt_blocks_hold(address, see, &is_malloced);
     if (is_malloced)
-        tell_wrong(t,
+        record_wrong(t,
             wndl_rt_heap_threads_freed(key) ? WNDL_HEAP_WRONG_TWICE
                                             : WNDL_HEAP_WRONG_OTHER,
             address, regs);

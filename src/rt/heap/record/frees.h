@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_deaths: the ends of blocks, beside what record.h has of them. For
- * a thread that is at work.
+ * frees: what frees have in common, beside record.h. For a thread that is at
+ * work.
  */
 #ifndef WNDL_RT_HEAP_RECORD_FREES_H
 #define WNDL_RT_HEAP_RECORD_FREES_H
 
 #include "rt/heap/record/record.h"
 
-/* The block is of a process before the fork. */
-bool wndl_rt_death_is_inherited(const struct wndl_rt_death *death);
-
 /* In ticks; 0 where that is not recorded. */
-uint64_t wndl_rt_death_lifetime(const struct wndl_rt_block *block);
+uint64_t wndl_rt_free_lifetime(const struct wndl_rt_block *block);
 
-void wndl_rt_death_count(
-    struct wndl_rt_heap_thread *thread, const struct wndl_rt_death *death);
+void wndl_rt_free_count(
+    struct wndl_rt_heap_thread *thread, const struct wndl_rt_free *freed);
 
 #endif

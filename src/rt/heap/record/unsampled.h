@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_untaken: blocks that are not taken, as most are not where that goes by
- * chance. They are only counted: in line, for no function that it takes would
- * be as short as its call. For a thread that is at work.
+ * unsampled: blocks that are not sampled, as most are not where that goes by
+ * chance. They are only counted: in line, for no function for it would be as
+ * short as its call. For a thread that is at work.
  *
  * Where blocks are below wndl_rt_heap->quick_below all that they need is
  * plain: sizes are before them, nothing is inherited or has to be looked at
@@ -11,6 +11,7 @@
 #ifndef WNDL_RT_HEAP_RECORD_UNSAMPLED_H
 #define WNDL_RT_HEAP_RECORD_UNSAMPLED_H
 
+#include "rt/heap/count/block_marks.h"
 #include "rt/heap/count/thread.h"
 #include "rt/heap/record/record.h"
 #include "rt/heap/record/untracked.h"
@@ -25,7 +26,7 @@ static inline bool wndl_rt_heap_draws(
     return ((t->random >> 32) * sample_below) >> 32 < (size == 0 ? 1 : size);
 }
 
-static inline bool wndl_rt_heap_takes(
+static inline bool wndl_rt_heap_samples(
     struct wndl_rt_heap_thread *t, uint64_t size)
 {
     const uint64_t sample_below = wndl_rt_heap->sample_below;
@@ -50,48 +51,48 @@ static inline struct wndl_rt_heap_thread *wndl_rt_heap_enter_quickly(
     return self;
 }
 
-/* `pair` is the block's plus one, 0 for none. */
-static inline void wndl_rt_heap_count_birth(struct wndl_rt_heap_thread *t,
-    const void *block, struct wndl_rt_sizes sizes, uint32_t pair)
+/* `site` is the block's plus one, 0 for none. */
+static inline void wndl_rt_heap_count_alloc(struct wndl_rt_heap_thread *t,
+    const void *block, struct wndl_rt_sizes sizes, uint32_t site)
 {
-    wndl_rt_lane_born(&t->lane, &sizes);
-    wndl_rt_passed_made(block);
+    wndl_rt_stripe_add_alloc(&t->stripe, &sizes);
+    wndl_rt_untracked_note_made(block);
     t->last = (uintptr_t)block;
     t->last_size = sizes.requested;
-    t->born = pair;
+    t->alloc_site = site;
 }
 
 /* Of a block that is not from before. */
-static inline __attribute__((always_inline)) void wndl_rt_heap_count_death(
+static inline __attribute__((always_inline)) void wndl_rt_heap_count_free(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_allocator *real,
     void *block)
 {
-    if (wndl_rt_passed_is_inherited(block)) {
+    if (wndl_rt_untracked_is_inherited(block)) {
         atomic_fetch_add(&wndl_rt_heap->shared->inherited, 1);
         return;
     }
-    wndl_rt_lane_died(&t->lane, wndl_rt_usable(real, block));
+    wndl_rt_stripe_add_free(&t->stripe, wndl_rt_usable(real, block));
     if (t->last == (uintptr_t)block) {
-        wndl_rt_lane_add(&t->lane, &t->lane.totals->temporary, 1);
+        wndl_rt_stripe_add(&t->stripe, &t->stripe.totals->temporary, 1);
         t->last = 0;
     }
 }
 
-/* The same of a block that is plain, where the lane only counts it. */
-static inline void wndl_rt_heap_count_plain_birth(struct wndl_rt_heap_thread *t,
+/* The same of a block that is plain, where the stripe only counts it. */
+static inline void wndl_rt_heap_count_plain_alloc(struct wndl_rt_heap_thread *t,
     const void *block, struct wndl_rt_sizes sizes)
 {
-    wndl_rt_lane_count_birth(t->lane.totals, false, &sizes);
+    wndl_rt_stripe_count_alloc(t->stripe.totals, false, &sizes);
     t->last = (uintptr_t)block;
     t->last_size = sizes.requested;
-    t->born = 0;
+    t->alloc_site = 0;
 }
 
-static inline void wndl_rt_heap_count_plain_death(
+static inline void wndl_rt_heap_count_plain_free(
     struct wndl_rt_heap_thread *t, const void *block, size_t usable)
 {
-    struct wndl_heap_lane *totals = t->lane.totals;
-    wndl_rt_lane_count_death(totals, false, usable);
+    struct wndl_heap_lane *totals = t->stripe.totals;
+    wndl_rt_stripe_count_free(totals, false, usable);
     if (t->last == (uintptr_t)block) {
         wndl_rt_add(false, &totals->temporary, 1);
         t->last = 0;
@@ -105,7 +106,7 @@ static inline __attribute__((always_inline)) void wndl_rt_heap_end(
 {
     if (wndl_rt_heap->sample_below != 0 &&
         WNDL_RT_LIKELY(!wndl_rt_blocks_maybe((uintptr_t)block)))
-        wndl_rt_heap_count_death(t, real, block);
+        wndl_rt_heap_count_free(t, real, block);
     else
         wndl_rt_heap_end_any(t, real, block, regs);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/heap/record/untracked.h"
 
-#include "rt/heap/count/lanes.h"
+#include "rt/heap/count/block_marks.h"
+#include "rt/heap/count/enter.h"
 #include "rt/heap/count/state.h"
-#include "rt/heap/record/record.h"
+#include "rt/heap/count/stripes.h"
 
-enum { BYPASSES = 64 * 1024, OWN = 256 * 1024 };
+enum { UNTRACKED = 64 * 1024, OWN = 256 * 1024 };
 
 /* Blocks from before the recording. */
 static _Atomic uintptr_t early[WNDL_RT_EARLY];
@@ -14,36 +15,36 @@ static _Atomic uint32_t early_count;
 static uintptr_t high; /* of these */
 static bool settled;
 
-/* By where they are: enum wndl_rt_passed. */
-static _Atomic uint8_t bypasses[BYPASSES];
+/* By where they are: enum wndl_rt_untracked. */
+static _Atomic uint8_t untracked[UNTRACKED];
 
 /* By where they are: the generation that has made a block there. */
 static _Atomic uint8_t own[OWN];
 
-static _Atomic uint8_t *bypass_of(uintptr_t block)
+static _Atomic uint8_t *untracked_of(uintptr_t block)
 {
-    return &bypasses[(block >> 4) % BYPASSES];
+    return &untracked[(block >> 4) % UNTRACKED];
 }
 
-void wndl_rt_passed_note(const void *block, enum wndl_rt_passed what)
+void wndl_rt_untracked_note(const void *block, enum wndl_rt_untracked what)
 {
     atomic_fetch_or_explicit(
-        bypass_of((uintptr_t)block), (uint8_t)what, memory_order_relaxed);
+        untracked_of((uintptr_t)block), (uint8_t)what, memory_order_relaxed);
 }
 
-uint8_t wndl_rt_passed_at(const void *block)
+uint8_t wndl_rt_untracked_at(const void *block)
 {
     return atomic_load_explicit(
-        bypass_of((uintptr_t)block), memory_order_relaxed);
+        untracked_of((uintptr_t)block), memory_order_relaxed);
 }
 
-void wndl_rt_passed_note_own(const void *block)
+void wndl_rt_untracked_note_own(const void *block)
 {
     atomic_store_explicit(&own[((uintptr_t)block >> 4) % OWN],
         wndl_rt_heap_generation, memory_order_relaxed);
 }
 
-bool wndl_rt_passed_is_own(const void *block)
+bool wndl_rt_untracked_is_own(const void *block)
 {
     return atomic_load_explicit(&own[((uintptr_t)block >> 4) % OWN],
                memory_order_relaxed) == wndl_rt_heap_generation;
@@ -55,7 +56,7 @@ static void add_early(void *block, size_t usable)
     if ((uintptr_t)block > high)
         high = (uintptr_t)block;
     if (at >= WNDL_RT_EARLY) {
-        wndl_rt_heap_doubt();
+        wndl_rt_heap_set_inconsistent();
         return;
     }
     early_sizes[at] = (uint32_t)usable;
@@ -75,7 +76,7 @@ static bool forget_early(void *block)
 }
 
 /* Most of the others are above them. */
-bool wndl_rt_passed_take_early(void *block)
+bool wndl_rt_untracked_take_early(void *block)
 {
     if (wndl_rt_heap->shared == NULL || (uintptr_t)block > high ||
         !forget_early(block))
@@ -84,7 +85,7 @@ bool wndl_rt_passed_take_early(void *block)
     return true;
 }
 
-void wndl_rt_heap_passed(void *block, size_t requested, size_t usable)
+void wndl_rt_untracked_alloc(void *block, size_t requested, size_t usable)
 {
     if (block == NULL)
         return;
@@ -93,33 +94,35 @@ void wndl_rt_heap_passed(void *block, size_t requested, size_t usable)
             add_early(block, usable);
         return;
     }
-    struct wndl_rt_lane lane = wndl_rt_lane_shared(wndl_rt_heap->shared);
-    wndl_rt_lane_miss(&lane, wndl_rt_heap_is_busy() ? WNDL_HEAP_MISS_NESTED
-                                                    : WNDL_HEAP_MISS_NO_THREAD);
-    wndl_rt_passed_note(block, WNDL_RT_PASSED_BIRTH);
-    wndl_rt_passed_made(block);
-    wndl_rt_lane_born(&lane, &(struct wndl_rt_sizes){requested, usable});
+    struct wndl_rt_stripe stripe = wndl_rt_stripe_shared(wndl_rt_heap->shared);
+    wndl_rt_stripe_miss(&stripe, wndl_rt_heap_is_busy()
+                                     ? WNDL_HEAP_MISS_NESTED
+                                     : WNDL_HEAP_MISS_NO_THREAD);
+    wndl_rt_untracked_note(block, WNDL_RT_UNTRACKED_ALLOC);
+    wndl_rt_untracked_note_made(block);
+    wndl_rt_stripe_add_alloc(
+        &stripe, &(struct wndl_rt_sizes){requested, usable});
 }
 
-void wndl_rt_heap_passed_free(const struct wndl_rt_allocator *real, void *block)
+void wndl_rt_untracked_free(const struct wndl_rt_allocator *real, void *block)
 {
-    if (block == NULL || wndl_rt_passed_take_early(block) ||
+    if (block == NULL || wndl_rt_untracked_take_early(block) ||
         wndl_rt_heap->shared == NULL)
         return;
-    struct wndl_rt_lane lane = wndl_rt_lane_shared(wndl_rt_heap->shared);
-    wndl_rt_passed_note(block, WNDL_RT_PASSED_DEATH);
-    if (wndl_rt_passed_is_inherited(block))
+    struct wndl_rt_stripe stripe = wndl_rt_stripe_shared(wndl_rt_heap->shared);
+    wndl_rt_untracked_note(block, WNDL_RT_UNTRACKED_FREE);
+    if (wndl_rt_untracked_is_inherited(block))
         atomic_fetch_add(&wndl_rt_heap->shared->inherited, 1);
     else
-        wndl_rt_lane_died(&lane, wndl_rt_usable(real, block));
+        wndl_rt_stripe_add_free(&stripe, wndl_rt_usable(real, block));
 }
 
-void wndl_rt_passed_settle(void)
+void wndl_rt_untracked_settle(void)
 {
     settled = true;
 }
 
-size_t wndl_rt_passed_roots(struct wndl_rt_root roots[WNDL_RT_EARLY])
+size_t wndl_rt_untracked_roots(struct wndl_rt_root roots[WNDL_RT_EARLY])
 {
     size_t count = 0;
     for (uint32_t i = 0; i < WNDL_RT_EARLY && i < atomic_load(&early_count);

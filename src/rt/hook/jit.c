@@ -8,6 +8,7 @@
  * that only the caller's depends on, and that may be unloaded.
  */
 #include "os/dlfind.h"
+#include "rt/core/real.h"
 #include "rt/core/rt.h"
 #include "rt/walk/jit_lists.h"
 #include "rt/walk/jit_registry.h"
@@ -94,7 +95,7 @@ static void add(const void *begin, uint64_t origin, struct bases bases)
     if (is_recorded() &&
         wndl_jit_frames_size(begin, SIZE_MAX, &source.frame.bytes.size) &&
         source.frame.bytes.size != 0)
-        wndl_rt_frames_add(&source);
+        wndl_rt_jit_add(&source);
 }
 
 static void add_table(void *const *begin, struct bases bases)
@@ -189,7 +190,7 @@ WNDL_RT_HOOK void __deregister_frame(void *begin)
     bool is_first = enter(CALLER);
     register_1 *real = find_real("__deregister_frame");
     if (is_first)
-        wndl_rt_frames_remove((uintptr_t)begin);
+        wndl_rt_jit_remove((uintptr_t)begin);
     if (real != NULL)
         real(begin);
     leave(is_first);
@@ -200,7 +201,7 @@ WNDL_RT_HOOK void *__deregister_frame_info(const void *begin)
     bool is_first = enter(CALLER);
     deregister *real = find_real("__deregister_frame_info");
     if (is_first)
-        wndl_rt_frames_remove((uintptr_t)begin);
+        wndl_rt_jit_remove((uintptr_t)begin);
     void *object = real == NULL ? NULL : real(begin);
     leave(is_first);
     return object;
@@ -211,7 +212,7 @@ WNDL_RT_HOOK void *__deregister_frame_info_bases(const void *begin)
     bool is_first = enter(CALLER);
     deregister *real = find_real("__deregister_frame_info_bases");
     if (is_first)
-        wndl_rt_frames_remove((uintptr_t)begin);
+        wndl_rt_jit_remove((uintptr_t)begin);
     void *object = real == NULL ? NULL : real(begin);
     leave(is_first);
     return object;
@@ -226,9 +227,9 @@ static void follow(const void *descriptor)
     if (wndl_jit_gdb_source(descriptor, &what, &source) != WNDL_OK)
         return;
     if (what == WNDL_JIT_GDB_REMOVE)
-        wndl_rt_frames_remove(source.origin);
+        wndl_rt_jit_remove(source.origin);
     else if (what == WNDL_JIT_GDB_ADD && is_recorded())
-        wndl_rt_frames_add(&source);
+        wndl_rt_jit_add(&source);
 }
 
 /* Debuggers have their breakpoint in the real one. */
@@ -242,7 +243,7 @@ WNDL_RT_HOOK void __jit_debug_register_code(void)
         descriptor = find_for(asker, name);
     leave(is_first);
     if (descriptor != NULL) {
-        wndl_rt_listen_not(descriptor);
+        wndl_rt_jit_lists_skip(descriptor);
         follow(descriptor);
     }
     if (real != NULL)

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/heap/count/stripes.h"
+
+#include "os/raw.h"
+#include "rt/core/rt.h"
+
+#include <errno.h>
+
+enum { OWN_STRIPES = WNDL_HEAP_LANES - 1 };
+
+/* ---- who has which */
+
+static struct wndl_rt_stripe stripe_at(struct wndl_heap *heap, uint32_t index)
+{
+    struct wndl_heap_layout layout = wndl_heap_layout(heap->pairs);
+    size_t each = (layout.size - layout.counts) / WNDL_HEAP_LANES;
+    uint8_t *counts = (uint8_t *)heap + layout.counts + index * each;
+    return (struct wndl_rt_stripe){
+        .heap = heap,
+        .totals = &heap->lane[index],
+        .counts = (struct wndl_heap_count *)(void *)counts,
+        .shared = index == OWN_STRIPES,
+    };
+}
+
+struct wndl_rt_stripe wndl_rt_stripe_shared(struct wndl_heap *heap)
+{
+    return stripe_at(heap, OWN_STRIPES);
+}
+
+static bool claim(struct wndl_heap_lane *stripe, uint32_t owner, int tid)
+{
+    return atomic_compare_exchange_strong(
+        &stripe->owner, &owner, (uint32_t)tid);
+}
+
+static bool claim_from_ended(struct wndl_heap_lane *stripe, int pid, int tid)
+{
+    uint32_t owner = atomic_load(&stripe->owner);
+    return owner != 0 && !wndl_rt_is_careful() &&
+           wndl_raw3(SYS_tgkill, pid, (int)owner, 0) == -ESRCH &&
+           claim(stripe, owner, tid);
+}
+
+struct wndl_rt_stripe wndl_rt_stripe_take(
+    struct wndl_heap *heap, int pid, int tid)
+{
+    for (uint32_t i = 0; i < OWN_STRIPES; i++) {
+        if (claim(&heap->lane[i], 0, tid))
+            return stripe_at(heap, i);
+    }
+    for (uint32_t i = 0; i < OWN_STRIPES; i++) {
+        if (claim_from_ended(&heap->lane[i], pid, tid))
+            return stripe_at(heap, i);
+    }
+    return wndl_rt_stripe_shared(heap);
+}
+
+void wndl_rt_stripe_leave(const struct wndl_rt_stripe *stripe)
+{
+    if (!stripe->shared)
+        atomic_store(&stripe->totals->owner, 0);
+}
+
+/* ---- what is live */
+
+/* What others publish of the shared stripe at the same time adds up with this.
+ * */
+int64_t wndl_rt_stripe_publish(const struct wndl_rt_stripe *stripe)
+{
+    struct wndl_heap_lane *t = stripe->totals;
+    int64_t published,
+        live = (int64_t)(__atomic_load_n(&t->usable, __ATOMIC_RELAXED) -
+                         __atomic_load_n(&t->usable_freed, __ATOMIC_RELAXED));
+    if (stripe->shared) {
+        published = __atomic_exchange_n(&t->told, live, __ATOMIC_RELAXED);
+    } else {
+        published = t->told;
+        t->told = live;
+    }
+    return atomic_fetch_add_explicit(&stripe->heap->live_bytes,
+               live - published, memory_order_relaxed) +
+           live - published;
+}
+
+static void raise_peak(struct wndl_heap *heap, int64_t bytes)
+{
+    int64_t peak =
+        atomic_load_explicit(&heap->peak_bytes, memory_order_relaxed);
+    while (bytes > peak) {
+        if (!atomic_compare_exchange_weak(&heap->peak_bytes, &peak, bytes))
+            continue;
+        atomic_store_explicit(
+            &heap->peak_tsc, wndl_rt_tsc(), memory_order_relaxed);
+        atomic_fetch_add(&heap->peak_stamp, 1);
+        return;
+    }
+}
+
+void wndl_rt_stripe_note_peak(const struct wndl_rt_stripe *stripe)
+{
+    raise_peak(stripe->heap, wndl_rt_stripe_publish(stripe));
+}
+
+void wndl_rt_stripe_note_rise(
+    const struct wndl_rt_stripe *stripe, int64_t unpublished)
+{
+    raise_peak(stripe->heap,
+        atomic_load_explicit(&stripe->heap->live_bytes, memory_order_relaxed) +
+            unpublished);
+}

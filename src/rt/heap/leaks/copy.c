@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "rt/heap/leaks/copy.h"
+
+#include "os/raw.h"
+#include "rt/core/child.h"
+#include "rt/core/read_parts.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+enum { COPY_FROM = 4 * 1024 }; /* blocks: for less no copy is made */
+
+/* A sandbox may answer a fork with the end of the process. */
+bool wndl_rt_copy_is_wanted(const struct wndl_rt_areas *s)
+{
+    return !s->own.in_place && s->own.pagemap >= 0 &&
+           s->block_room >= COPY_FROM &&
+           wndl_raw3(SYS_prctl, PR_GET_SECCOMP, 0, 0) == 0;
+}
+
+/* All of it: what a copy has written may be a part. */
+static void take_back(const struct wndl_rt_areas *s)
+{
+    uint32_t count = atomic_load(s->wanted->site_count);
+    count = count < s->wanted->most_sites ? count : s->wanted->most_sites;
+    for (uint32_t i = 0; i < count; i++) {
+        struct wndl_heap_leaks *leaks = &s->wanted->leaks[i];
+        if ((leaks->definite | leaks->indirect | leaks->possible) != 0)
+            *leaks = (struct wndl_heap_leaks){0};
+    }
+}
+
+/*
+ * In a copy. What stays behind in a fork (MADV_DONTFORK, what devices map so),
+ * or was unmapped before it, leads to nothing there: what only that pointed to
+ * would seem to be lost.
+ */
+static bool has_all_areas(const struct wndl_rt_areas *s)
+{
+    uint8_t resident;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct wndl_rt_area *a = &s->all[i];
+        if ((a->is_read || a->blocks != 0) &&
+            wndl_raw3(SYS_mincore, (long)wndl_rt_area_page(a, 0), WNDL_RT_PAGE,
+                (long)&resident) == -ENOMEM)
+            return false;
+    }
+    return true;
+}
+
+/* The first page that was touched; all the same whether there is none. */
+static uint8_t *first_touched(const struct wndl_rt_area *a)
+{
+    size_t count = wndl_rt_area_page_count(a), i = 0;
+    while (i + 1 < count && a->pages[i] == WNDL_RT_PAGE_UNTOUCHED)
+        i++;
+    return &a->pages[i];
+}
+
+/* In a copy: tells the process of what was wiped in it (MADV_WIPEONFORK). All
+ * pages of a mapping are, or none. */
+static void note_wiped(const struct wndl_rt_areas *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct wndl_rt_area *a = &s->all[i];
+        if (a->pages == NULL)
+            continue;
+        uint8_t resident = 1, *page = first_touched(a);
+        uintptr_t at = wndl_rt_area_page(a, (size_t)(page - a->pages));
+        if (*page == WNDL_RT_PAGE_PRESENT &&
+            wndl_raw3(SYS_mincore, (long)at, WNDL_RT_PAGE, (long)&resident) ==
+                0 &&
+            (resident & 1) == 0)
+            *page = WNDL_RT_PAGE_WIPED;
+    }
+}
+
+static bool is_in_block(struct wndl_rt_follower *s, uintptr_t word)
+{
+    uintptr_t start;
+    const struct wndl_rt_area *a = wndl_rt_areas_heap_before(s->areas, word);
+    return a != NULL && word < a->high &&
+           wndl_rt_block_bitmap_before(&a->bitmap, word, &start) &&
+           word - start < wndl_rt_areas_size_at(s->areas, start);
+}
+
+static bool leads_to_blocks(
+    struct wndl_rt_follower *s, const struct wndl_rt_area *a)
+{
+    for (size_t i = 0; i < wndl_rt_area_page_count(a); i++) {
+        struct iovec page = {(void *)wndl_rt_area_page(a, i), WNDL_RT_PAGE};
+        if (a->pages[i] == WNDL_RT_PAGE_UNTOUCHED)
+            continue;
+        size_t got = wndl_rt_read_parts(s->copied, WNDL_RT_COPIED, &page, 1);
+        size_t kept = wndl_rt_pointer_filter_keep(
+            &s->areas->filter, s->copied, got / sizeof *s->copied, s->found);
+        for (size_t k = 0; k < kept; k++) {
+            if (is_in_block(s, s->found[k]))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Mostly it is what random numbers come from, and none of them is an address
+ * of a block. */
+static bool was_wiped_in_vain(struct wndl_rt_follower *s)
+{
+    s->areas->near = s->areas->heaps[0];
+    for (size_t i = 0; i < s->areas->count; i++) {
+        const struct wndl_rt_area *a = &s->areas->all[i];
+        if (a->pages != NULL && *first_touched(a) == WNDL_RT_PAGE_WIPED &&
+            leads_to_blocks(s, a))
+            return false;
+    }
+    return true;
+}
+
+struct copied {
+    const struct wndl_rt_areas *areas;
+    void (*search)(void *context);
+    void *context;
+};
+
+static _Noreturn void be_copy(const struct copied *c)
+{
+    wndl_rt_child_leave_no_core();
+    wndl_rt.pid = wndl_raw_getpid();
+    if (!has_all_areas(c->areas))
+        wndl_rt_child_exit(1);
+    note_wiped(c->areas);
+    c->search(c->context);
+    wndl_rt_child_exit(0);
+}
+
+/* A page that could be read a moment ago and is not in the copy ends that, and
+ * no more. */
+bool wndl_rt_copy_search(
+    struct wndl_rt_follower *s, void (*search)(void *context), void *context)
+{
+    struct wndl_rt_areas *areas = s->areas;
+    wndl_rt_own_pages_begin_copy(&areas->own);
+    wndl_rt_areas_look_at_pages(areas, MAP_SHARED);
+    wndl_rt_blocks_hold_all();
+    long copy = wndl_rt_child_fork_alone();
+    wndl_rt_blocks_leave_all();
+    if (copy == 0)
+        be_copy(&(struct copied){areas, search, context});
+    wndl_rt_own_pages_end_copy(&areas->own);
+    bool found =
+        copy > 0 && wndl_rt_child_wait(copy) == 0 && was_wiped_in_vain(s);
+    wndl_rt_areas_forget_pages(areas);
+    if (copy > 0 && !found)
+        take_back(areas);
+    return found;
+}

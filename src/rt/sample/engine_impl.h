@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine_impl: what each way of interrupting the program does with a signal.
+ * All of it runs in the handler, or with all signals blocked.
+ */
+#ifndef WNDL_RT_SAMPLE_ENGINE_IMPL_H
+#define WNDL_RT_SAMPLE_ENGINE_IMPL_H
+
+#include "rt/sample/engine.h"
+#include "rt/sample/sample.h"
+#include "rt/sample/timer.h"
+
+/* Tells our perf events from the program's own. */
+#define WNDL_RT_PERF_MARK UINT64_C(0x776e646c)
+
+/*
+ * engine_perf.c: one event, inherited by all threads that this one will
+ * start. Returns its descriptor, or -errno.
+ */
+long wndl_rt_perf_open(bool kernel);
+
+/* The event's own signal, and that of a tick beside it. */
+void wndl_rt_perf_on_event(struct wndl_rt_sample *sample);
+void wndl_rt_perf_on_tick(struct wndl_rt_sample *sample);
+bool wndl_rt_perf_add_thread(struct wndl_rt_thread *thread);
+
+/* engine_tick.c */
+void wndl_rt_tick_on_tick(struct wndl_rt_sample *sample, uint64_t overruns);
+bool wndl_rt_tick_add_thread(struct wndl_rt_thread *thread);
+
+/* engine_timer.c */
+void wndl_rt_timer_on_wall(struct wndl_rt_sample *sample);
+void wndl_rt_timer_on_tick(struct wndl_rt_sample *sample);
+bool wndl_rt_timer_add_thread(struct wndl_rt_thread *thread);
+
+/* For the calling thread, outside of the handler: it got the timer's signal
+ * otherwise. */
+void wndl_rt_timer_park(uint32_t slot);
+
+#endif
