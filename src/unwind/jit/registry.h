@@ -3,8 +3,8 @@
 #ifndef WNDL_UNWIND_JIT_REGISTRY_H
 #define WNDL_UNWIND_JIT_REGISTRY_H
 
+#include "unwind/core/code.h"
 #include "unwind/core/rule.h"
-#include "unwind/space/space.h"
 
 #include <windlass/jit.h>
 
