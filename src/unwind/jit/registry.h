@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* jit: what walks ask of a registry of generated code. */
+/* registry: what walks ask of a registry of generated code. */
 #ifndef WNDL_UNWIND_JIT_REGISTRY_H
 #define WNDL_UNWIND_JIT_REGISTRY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table_format: the numbers of an unwind table's bytes, for who writes and who
+ * format: the numbers of an unwind table's bytes, for who writes and who
  * reads them. docs/formats/unwind-table.md tells what they mean.
  */
 #ifndef WNDL_UNWIND_TABLE_FORMAT_H
@@ -14,7 +14,7 @@
 /* A file is found as FOLDER/<build-id in hexadecimal>.wut, by a list of folders
  * with colons between them. */
 #define WNDL_TABLE_SUFFIX ".wut"
-/* One of Chromium's (table_chrome.h), where none of ours is there. */
+/* One of Chromium's (chrome.h), where none of ours is there. */
 #define WNDL_TABLE_CHROME_SUFFIX ".cuw2"
 #define WNDL_TABLE_FOLDERS_ENV "WINDLASS_UNWIND_TABLES"
 

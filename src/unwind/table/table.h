@@ -48,7 +48,7 @@ struct wndl_table {
     uint16_t machine;
     uint32_t crc;
     struct wndl_bytes build_id;
-    /* Of another form (table_chrome.h): then it has no blocks and no rules. */
+    /* Of another form (chrome.h): then it has no blocks and no rules. */
     bool is_chrome;
     uint64_t text; /* svma */
     struct wndl_chrome_v2 chrome;
