@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arm_source: what .ARM.exidx and the code of a binary say together: the rows
+ * source: what .ARM.exidx and the code of a binary say together: the rows
  * of each function of 32-bit Arm.
  */
 #ifndef WNDL_CFI_IMPORT_ARM_SOURCE_H

@@ -5,7 +5,8 @@
  * before that is read from its code, where it is of pushes and what goes with
  * them, or of arm64's stores, and makes what the encoding tells.
  */
-#include "cfi_import/core/frames_impl.h"
+#include "cfi_import/macho/frames.h"
+#include "cfi_import/core/source_impl.h"
 #include "cfi_import/macho/a64_rows.h"
 #include "cfi_import/pe/x64_rows.h"
 #include "unwind/core/arch.h"
@@ -35,7 +36,7 @@ enum mode {
 };
 
 struct reading {
-    struct wndl_frames *frames;
+    struct wndl_cfi_source *cfi;
     struct wndl_object *object;
     struct wndl_bytes info;
     struct wndl_cfi_section eh_frame;
@@ -64,7 +65,7 @@ static void lose(
 {
     struct wndl_error err = {0};
     wndl_fail_at(&err, status, "__unwind_info", at, why);
-    wndl_frames_lose(r->frames, &err);
+    wndl_cfi_source_lose(r->cfi, &err);
 }
 
 static uint32_t u32_at(struct wndl_bytes bytes, uint64_t at)
@@ -551,11 +552,11 @@ static bool find_sections(struct reading *r)
     return r->info.size != 0;
 }
 
-enum wndl_status wndl_macho_frames(struct wndl_frames *frames,
+enum wndl_status wndl_macho_cfi_open(struct wndl_cfi_source *cfi,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err)
 {
-    struct reading r = {.frames = frames, .object = object};
+    struct reading r = {.cfi = cfi, .object = object};
     const uint16_t machine = wndl_object_machine(object);
     if ((machine != EM_X86_64 && machine != EM_AARCH64) ||
         wndl_object_address_size(object) != WORD || !find_sections(&r))
@@ -572,10 +573,10 @@ enum wndl_status wndl_macho_frames(struct wndl_frames *frames,
     wndl_frame_writer_init(&r.writer, arena, WORD, is_arm64 ? 30 : r.arch->ra);
     wndl_frame_writer_bound(&r.writer, r.info.size + r.eh_frame.bytes.size);
     read_pages(&r);
-    frames->name = "__unwind_info";
-    frames->size = r.info.size + r.eh_frame.bytes.size;
+    cfi->name = "__unwind_info";
+    cfi->size = r.info.size + r.eh_frame.bytes.size;
     const enum wndl_status status =
-        wndl_frames_finish(frames, &r.writer, arena, err);
-    frames->frame.family = r.eh_frame.family;
+        wndl_cfi_source_finish(cfi, &r.writer, arena, err);
+    cfi->frame.family = r.eh_frame.family;
     return status;
 }

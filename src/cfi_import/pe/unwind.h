@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pe_unwind: what a function of x64 Windows does to the stack, as its unwind
+ * unwind: what a function of x64 Windows does to the stack, as its unwind
  * information tells (.xdata): steps of its prologue, in the order in which they
  * are taken, and what rows come of them.
  *

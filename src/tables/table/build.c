@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cfi_import/core/frames.h"
+#include "cfi_import/core/source.h"
 #include "rec/crc32c.h"
 #include "tables/table/layout.h"
 #include "tables/table/table.h"
@@ -125,7 +125,7 @@ static enum wndl_status build(struct wndl_object *object,
         return status;
     /* The binary that such a file is of has one. */
     if (subject.build_id.size == 0 &&
-        wndl_object_has_added(object, WNDL_SYM_SECTION))
+        wndl_object_has_added(object, WNDL_STACK_RECORD_SECTION))
         return wndl_fail(err, WNDL_NOT_FOUND,
             "has no INFO CODE_ID record with the build-id, which its table "
             "would be held against");

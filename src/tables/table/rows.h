@@ -22,7 +22,7 @@ struct wndl_table_function {
 /* The functions of a section of call frame information, sorted. */
 struct wndl_table_source {
     const struct wndl_arch *arch;
-    const char *name; /* as in struct wndl_frames */
+    const char *name; /* as in struct wndl_cfi_source */
     uint64_t size;    /* bytes of it */
     struct wndl_cfi_section frame;
     struct wndl_vec functions; /* struct wndl_table_function */
@@ -53,11 +53,11 @@ struct wndl_table_rows {
 enum { WNDL_TABLE_PADDING = 15 };
 
 /*
- * Lists the functions that there is call frame information of (frames.h).
- * NOT_FOUND when there is none, or of no function: such a table would stand
- * before what else the binary has, and be right whatever it says. UNSUPPORTED
- * for what is no program or library of a machine that is known. Memory is the
- * arena's, whose owner keeps the object open meanwhile.
+ * Lists the functions that there is call frame information of
+ * (cfi_import/open.h). NOT_FOUND when there is none, or of no function: such a
+ * table would stand before what else the binary has, and be right whatever it
+ * says. UNSUPPORTED for what is no program or library of a machine that is
+ * known. Memory is the arena's, whose owner keeps the object open meanwhile.
  */
 enum wndl_status wndl_table_source_open(struct wndl_table_source *source,
     struct wndl_object *object, struct wndl_arena *arena,

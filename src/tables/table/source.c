@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cfi_import/core/frames.h"
+#include "cfi_import/open.h"
 #include "tables/table/rows.h"
 #include "tables/table/table.h"
 
@@ -74,12 +74,12 @@ enum wndl_status wndl_table_source_open(struct wndl_table_source *source,
     if (wndl_object_machine(object) == 0 || source->arch == NULL)
         return wndl_fail(err, WNDL_UNSUPPORTED,
             "is for another machine than x86-64, i386, AArch64 and Arm");
-    struct wndl_frames frames;
-    enum wndl_status status = wndl_frames_open(&frames, object, arena, err);
-    source->name = frames.name;
-    source->size = frames.size;
-    source->frame = frames.frame;
-    source->lost = frames.damaged.count + frames.unsupported.count;
+    struct wndl_cfi_source cfi;
+    enum wndl_status status = wndl_cfi_source_open(&cfi, object, arena, err);
+    source->name = cfi.name;
+    source->size = cfi.size;
+    source->frame = cfi.frame;
+    source->lost = cfi.damaged.count + cfi.unsupported.count;
     if (status == WNDL_OK && !list_functions(source, object))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     if (status == WNDL_OK && source->functions.len == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tables: makes the unwind table of a binary, and holds one against the binary
+ * table: makes the unwind table of a binary, and holds one against the binary
  * it is of. Who only looks things up in tables needs unwind/table/table.h
  * alone.
  */
@@ -13,7 +13,7 @@
 
 /* What a table was made from, and what takes its bytes. */
 struct wndl_table_stats {
-    const char *source;       /* as in struct wndl_frames */
+    const char *source;       /* as in struct wndl_cfi_source */
     uint64_t source_size;     /* bytes of it, and of .eh_frame_hdr */
     uint64_t functions, rows; /* rows: with those of no information */
     uint64_t lost;            /* records or functions that are not whole */

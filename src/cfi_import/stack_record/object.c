@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cfi_import/sym/object.h"
+#include "cfi_import/stack_record/object.h"
 
-#include "cfi_import/sym/frames_impl.h"
+#include "cfi_import/stack_record/reading.h"
 #include "dbg/breakpad/breakpad.h"
 #include "obj/find/debug_id.h"
 #include "unwind/table/format.h"
@@ -57,8 +57,9 @@ static size_t read_guid(
     return size;
 }
 
-enum wndl_status wndl_sym_object_open(const struct wndl_object_source *source,
-    struct wndl_mem *mem, struct wndl_object **out, struct wndl_error *err)
+enum wndl_status wndl_symbol_file_object_open(
+    const struct wndl_object_source *source, struct wndl_mem *mem,
+    struct wndl_object **out, struct wndl_error *err)
 {
     struct wndl_breakpad_module module;
     uint8_t id[WNDL_TABLE_BUILD_ID_MAX];
@@ -72,7 +73,7 @@ enum wndl_status wndl_sym_object_open(const struct wndl_object_source *source,
         return status;
     }
     const struct wndl_breakpad_extent extent =
-        wndl_breakpad_read_extent(source->bytes, WNDL_SYM_CODE_MAX);
+        wndl_breakpad_read_extent(source->bytes, WNDL_STACK_RECORD_CODE_MAX);
     const bool has_guid =
         wndl_bytes_is(module.os, "windows") || wndl_bytes_is(module.os, "mac");
     const size_t size = has_guid ? read_guid(&module, id)
@@ -80,7 +81,7 @@ enum wndl_status wndl_sym_object_open(const struct wndl_object_source *source,
     const struct wndl_object_outline outline = {
         .source = source,
         .machine = machine_of(module.machine),
-        .section = WNDL_SYM_SECTION,
+        .section = WNDL_STACK_RECORD_SECTION,
         .build_id = {id, size},
         .code = {extent.start},
         .code_size = extent.end - extent.start,

@@ -7,7 +7,7 @@
  * for the return address: .raSearch, which is above what the function itself
  * has on the stack. What it has pushed for a call is not told.
  */
-#include "cfi_import/sym/frames_impl.h"
+#include "cfi_import/stack_record/win.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,35 +30,36 @@ struct variable {
 };
 
 struct program {
-    struct wndl_sym_reading *r;
+    struct wndl_stack_record_reading *r;
     const struct wndl_breakpad_stack *record;
     struct variable list[NAMES];
     unsigned count;
 };
 
-static uint16_t make(
-    struct program *p, enum wndl_sym_kind kind, uint8_t reg, int64_t offset)
+static uint16_t make(struct program *p, enum wndl_stack_record_kind kind,
+    uint8_t reg, int64_t offset)
 {
-    const struct wndl_sym_term term = {
+    const struct wndl_stack_record_term term = {
         .kind = (uint8_t)kind, .reg = reg, .offset = offset};
-    return wndl_sym_add(p->r->terms, &term);
+    return wndl_stack_record_add(p->r->terms, &term);
 }
 
 static uint16_t constant(struct program *p, int64_t value)
 {
-    return make(p, WNDL_SYM_NUMBER, 0, value);
+    return make(p, WNDL_STACK_RECORD_NUMBER, 0, value);
 }
 
 /* What a name stands for at the start; 0: nothing. */
 static uint16_t first_value(struct program *p, struct wndl_bytes name)
 {
     const struct wndl_breakpad_stack *s = p->record;
-    const int reg = wndl_sym_register(p->r->machine, name);
+    const int reg = wndl_stack_record_register(p->r->machine, name);
     if (reg >= 0)
-        return make(p, WNDL_SYM_REGISTER, (uint8_t)reg, 0);
+        return make(p, WNDL_STACK_RECORD_REGISTER, (uint8_t)reg, 0);
     if (wndl_bytes_is(name, ".raSearch") ||
         wndl_bytes_is(name, ".raSearchStart"))
-        return make(p, WNDL_SYM_REGISTER, ESP, (int64_t)s->locals + s->saved);
+        return make(
+            p, WNDL_STACK_RECORD_REGISTER, ESP, (int64_t)s->locals + s->saved);
     if (wndl_bytes_is(name, ".cbLocals"))
         return constant(p, s->locals);
     if (wndl_bytes_is(name, ".cbSavedRegs"))
@@ -75,7 +76,8 @@ static struct variable *find(struct program *p, struct wndl_bytes name)
         if (wndl_bytes_equal(p->list[i].name, name))
             return &p->list[i];
     if (p->count == NAMES) {
-        wndl_sym_fail(p->r->terms, WNDL_LIMIT, "a program of too many names");
+        wndl_stack_record_fail(
+            p->r->terms, WNDL_LIMIT, "a program of too many names");
         return NULL;
     }
     p->list[p->count] = (struct variable){name, first_value(p, name)};
@@ -88,17 +90,17 @@ static bool is_name(struct wndl_bytes word)
 }
 
 /* "NAME VALUE =": the name is what was pushed below. */
-static void assign(struct program *p, struct wndl_sym_stack *stack,
-    struct wndl_bytes names[WNDL_SYM_DEPTH])
+static void assign(struct program *p, struct wndl_stack_record_operands *stack,
+    struct wndl_bytes names[WNDL_STACK_RECORD_DEPTH])
 {
-    const uint16_t value = wndl_sym_pop(p->r->terms, stack);
-    (void)wndl_sym_pop(p->r->terms, stack);
+    const uint16_t value = wndl_stack_record_pop(p->r->terms, stack);
+    (void)wndl_stack_record_pop(p->r->terms, stack);
     if (p->r->terms->why != NULL)
         return;
     const struct wndl_bytes name = names[stack->depth];
     struct variable *v = name.size == 0 ? NULL : find(p, name);
     if (v == NULL || value == 0)
-        wndl_sym_fail(p->r->terms, WNDL_MALFORMED,
+        wndl_stack_record_fail(p->r->terms, WNDL_MALFORMED,
             "an assignment without a name or a value");
     else
         v->value = value;
@@ -106,19 +108,19 @@ static void assign(struct program *p, struct wndl_sym_stack *stack,
 
 static void run(struct program *p, struct wndl_bytes text)
 {
-    struct wndl_sym_terms *t = p->r->terms;
-    struct wndl_sym_stack stack = {.depth = 0};
-    struct wndl_bytes names[WNDL_SYM_DEPTH], word;
-    while (t->why == NULL && wndl_sym_word(&text, &word)) {
+    struct wndl_stack_record_terms *t = p->r->terms;
+    struct wndl_stack_record_operands stack = {.depth = 0};
+    struct wndl_bytes names[WNDL_STACK_RECORD_DEPTH], word;
+    while (t->why == NULL && wndl_stack_record_word(&text, &word)) {
         if (wndl_bytes_is(word, "=")) {
             assign(p, &stack, names);
             continue;
         }
         if (is_name(word)) {
             const struct variable *v = find(p, word);
-            wndl_sym_push(t, &stack, v == NULL ? 0 : v->value);
-        } else if (!wndl_sym_run(t, &stack, word)) {
-            wndl_sym_fail(
+            wndl_stack_record_push(t, &stack, v == NULL ? 0 : v->value);
+        } else if (!wndl_stack_record_run(t, &stack, word)) {
+            wndl_stack_record_fail(
                 t, WNDL_UNSUPPORTED, "a program with a word that is not known");
         }
         if (stack.depth != 0)
@@ -126,7 +128,8 @@ static void run(struct program *p, struct wndl_bytes text)
                 is_name(word) ? word : (struct wndl_bytes){0};
     }
     if (stack.depth != 0)
-        wndl_sym_fail(t, WNDL_MALFORMED, "a program that does not end");
+        wndl_stack_record_fail(
+            t, WNDL_MALFORMED, "a program that does not end");
 }
 
 /* The name is to stay. */
@@ -153,44 +156,47 @@ static struct wndl_bytes default_program(bool allocates_bp)
 }
 
 /* Whether the program says where the caller is. */
-static bool has_caller(struct wndl_sym_terms *t, uint16_t eip, uint16_t esp)
+static bool has_caller(
+    struct wndl_stack_record_terms *t, uint16_t eip, uint16_t esp)
 {
-    const struct wndl_sym_term *ra = &t->list[eip], *cfa = &t->list[esp];
-    if ((ra->kind == WNDL_SYM_REGISTER && ra->reg == EIP) ||
-        (cfa->kind == WNDL_SYM_REGISTER && cfa->reg == ESP && cfa->offset == 0))
-        wndl_sym_fail(
+    const struct wndl_stack_record_term *ra = &t->list[eip],
+                                        *cfa = &t->list[esp];
+    if ((ra->kind == WNDL_STACK_RECORD_REGISTER && ra->reg == EIP) ||
+        (cfa->kind == WNDL_STACK_RECORD_REGISTER && cfa->reg == ESP &&
+            cfa->offset == 0))
+        wndl_stack_record_fail(
             t, WNDL_MALFORMED, "a program that leaves EIP or ESP as it was");
     return t->why == NULL;
 }
 
-static bool read_row(struct wndl_sym_reading *r,
+static bool read_row(struct wndl_stack_record_reading *r,
     const struct wndl_breakpad_stack *record, struct wndl_cfi_row *row)
 {
     static const struct {
         const char *name;
         uint8_t reg;
     } saved[] = {{"$ebx", 3}, {"$ebp", 5}, {"$esi", 6}, {"$edi", 7}};
-    struct wndl_sym_terms *t = r->terms;
+    struct wndl_stack_record_terms *t = r->terms;
     struct program p = {.r = r, .record = record};
-    wndl_sym_begin(t);
+    wndl_stack_record_begin(t);
     *row = (struct wndl_cfi_row){.ra_reg = EIP};
     run(&p, record->rules.size != 0 ? record->rules
                                     : default_program(record->allocates_bp));
     const uint16_t esp = value_of(&p, "$esp"), eip = value_of(&p, "$eip");
     if (t->why != NULL || !has_caller(t, eip, esp))
         return false;
-    wndl_sym_cfa_rule(t, esp, &row->cfa);
-    wndl_sym_rule(t, eip, esp, EIP, &row->regs[EIP]);
+    wndl_stack_record_cfa_rule(t, esp, &row->cfa);
+    wndl_stack_record_rule(t, eip, esp, EIP, &row->regs[EIP]);
     for (size_t i = 0; i < sizeof saved / sizeof saved[0]; i++)
-        wndl_sym_rule(t, value_of(&p, saved[i].name), esp, saved[i].reg,
-            &row->regs[saved[i].reg]);
+        wndl_stack_record_rule(t, value_of(&p, saved[i].name), esp,
+            saved[i].reg, &row->regs[saved[i].reg]);
     return t->why == NULL;
 }
 
 /* ---- ranges */
 
 struct nest {
-    struct wndl_sym_reading *r;
+    struct wndl_stack_record_reading *r;
     const struct wndl_breakpad_stack *around[RANGES]; /* innermost last */
     uint64_t ends[RANGES]; /* where they do, not behind those around them */
     unsigned depth;
@@ -205,7 +211,8 @@ static void write_row(struct nest *n, uint64_t at)
     if (n->failed)
         return;
     if (!read_row(n->r, record, &row)) {
-        wndl_sym_lose(n->r, record, n->r->terms->status, n->r->terms->why);
+        wndl_stack_record_lose(
+            n->r, record, n->r->terms->status, n->r->terms->why);
         n->failed = true;
         return;
     }
@@ -227,13 +234,14 @@ static void enter(struct nest *n, const struct wndl_breakpad_stack *record)
 {
     uint64_t end = record->start + record->size;
     if (n->depth == RANGES) {
-        wndl_sym_lose(n->r, record, WNDL_LIMIT, "ranges nested too deep");
+        wndl_stack_record_lose(
+            n->r, record, WNDL_LIMIT, "ranges nested too deep");
         n->failed = true;
         return;
     }
     if (n->depth != 0 && end > n->ends[n->depth - 1]) {
         end = n->ends[n->depth - 1];
-        wndl_sym_lose(n->r, record, WNDL_MALFORMED,
+        wndl_stack_record_lose(n->r, record, WNDL_MALFORMED,
             "a range that ends behind the one it starts in: it is cut there");
     }
     n->around[n->depth] = record;
@@ -242,8 +250,8 @@ static void enter(struct nest *n, const struct wndl_breakpad_stack *record)
 }
 
 /* Records from `first` on, as many as start within its range; how many. */
-static size_t write_function(
-    struct wndl_sym_reading *r, const struct wndl_vec *list, size_t first)
+static size_t write_function(struct wndl_stack_record_reading *r,
+    const struct wndl_vec *list, size_t first)
 {
     const struct wndl_breakpad_stack *outer = wndl_vec_at(list, first);
     const uint64_t end = outer->start + outer->size;
@@ -252,7 +260,7 @@ static size_t write_function(
     struct nest n = {.r = r};
     size_t i = first;
     const bool begun = wndl_frame_writer_begin(&r->writer, &function);
-    wndl_sym_begin_function(r->terms);
+    wndl_stack_record_begin_function(r->terms);
     for (; i < list->len; i++) {
         const struct wndl_breakpad_stack *record = wndl_vec_at(list, i);
         if (record->start >= end)
@@ -265,7 +273,7 @@ static size_t write_function(
     if (begun && n.failed)
         wndl_frame_writer_undo(&r->writer);
     else if (!begun || !wndl_frame_writer_end(&r->writer))
-        wndl_sym_lose(
+        wndl_stack_record_lose(
             r, outer, WNDL_LIMIT, "more rules than a file of this size has");
     return i - first;
 }
@@ -283,27 +291,28 @@ static int compare(const void *left, const void *right)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
-static bool is_usable(
-    struct wndl_sym_reading *r, const struct wndl_breakpad_stack *record)
+static bool is_usable(struct wndl_stack_record_reading *r,
+    const struct wndl_breakpad_stack *record)
 {
     if (record->type != WNDL_BREAKPAD_FPO &&
         record->type != WNDL_BREAKPAD_FRAME_DATA)
-        wndl_sym_lose(r, record, WNDL_UNSUPPORTED,
+        wndl_stack_record_lose(r, record, WNDL_UNSUPPORTED,
             "a STACK WIN record of another type than 0 and 4");
     else if (record->size == 0)
-        wndl_sym_lose(r, record, WNDL_MALFORMED, "a range of no code");
-    else if (record->start + record->size > WNDL_SYM_CODE_MAX ||
-             record->size == WNDL_SYM_CODE_MAX)
-        wndl_sym_lose(r, record, WNDL_LIMIT, "code beyond 4 GiB");
+        wndl_stack_record_lose(r, record, WNDL_MALFORMED, "a range of no code");
+    else if (record->start + record->size > WNDL_STACK_RECORD_CODE_MAX ||
+             record->size == WNDL_STACK_RECORD_CODE_MAX)
+        wndl_stack_record_lose(r, record, WNDL_LIMIT, "code beyond 4 GiB");
     else if (record->rules.size > LONGEST_PROGRAM)
-        wndl_sym_lose(r, record, WNDL_LIMIT, "a program that is too long");
+        wndl_stack_record_lose(
+            r, record, WNDL_LIMIT, "a program that is too long");
     else
         return true;
     return false;
 }
 
-void wndl_sym_write_win(
-    struct wndl_sym_reading *r, const struct wndl_vec *records)
+void wndl_stack_record_write_win(
+    struct wndl_stack_record_reading *r, const struct wndl_vec *records)
 {
     struct wndl_vec list = *records;
     list.len = 0;
