@@ -48,6 +48,8 @@ enum wndl_status wndl_cfi_source_find(struct wndl_cfi_source *cfi,
 uint64_t wndl_cfi_source_origin(const struct wndl_cfi_source *cfi, uint64_t fde)
 {
     const struct wndl_frame_origin *list = cfi->origins.data;
+    if (cfi->origins.len == 0)
+        return fde;
     const size_t at =
         wndl_search_up_to(&list->fde, sizeof *list, cfi->origins.len, fde);
     return at != 0 && list[at - 1].fde == fde ? list[at - 1].origin : fde;

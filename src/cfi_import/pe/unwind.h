@@ -75,7 +75,4 @@ struct wndl_pe_state wndl_pe_state_at_entry(int64_t base);
 void wndl_pe_state_step(
     struct wndl_pe_state *state, const struct wndl_pe_step *step);
 
-/* DWARF's number of an instruction's register, below 16. */
-uint8_t wndl_pe_register(uint8_t reg);
-
 #endif

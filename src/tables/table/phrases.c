@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tables/table/phrases.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +59,7 @@ uint32_t wndl_phrase_size(uint32_t rows)
 static uint32_t slot_of(const struct trie *t, uint32_t parent, uint32_t token)
 {
     uint64_t key = ((uint64_t)parent << 24) ^ token;
-    key *= UINT64_C(0x9e3779b97f4a7c15);
+    key *= WNDL_GOLDEN;
     return (uint32_t)(key >> 32) & t->mask;
 }
 

@@ -12,6 +12,7 @@
  */
 #include "unwind/jit/registry.h"
 
+#include "base/search.h"
 #include "os/raw.h"
 #include "unwind/core/arch.h"
 #include "unwind/jit/registry_layout.h"
@@ -80,15 +81,7 @@ void wndl_jit_leave(const struct wndl_jit_hold *hold)
 static size_t count_up_to(
     const struct wndl_jit_entry *entries, size_t count, uint64_t pc)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (entries[middle].start <= pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return wndl_search_up_to(&entries->start, sizeof *entries, count, pc);
 }
 
 static const struct wndl_jit_entry *find(
