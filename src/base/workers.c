@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/crew.h"
+#include "base/workers.h"
 
 #include <sched.h>
 #include <signal.h>
 
 enum { MOST = 64 };
 
-unsigned wndl_crew_cores(void)
+unsigned wndl_workers_cores(void)
 {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) != 0)
@@ -15,24 +15,24 @@ unsigned wndl_crew_cores(void)
     return count < 1 ? 1 : (unsigned)count;
 }
 
-struct member {
-    void (*work)(void *context, unsigned member);
+struct worker {
+    void (*work)(void *context, unsigned index);
     void *context;
-    unsigned number;
+    unsigned index;
     pthread_t thread;
 };
 
 static void *start(void *context)
 {
-    struct member *member = context;
-    member->work(member->context, member->number);
+    struct worker *worker = context;
+    worker->work(worker->context, worker->index);
     return NULL;
 }
 
-void wndl_crew_run(unsigned wanted,
-    void (*work)(void *context, unsigned member), void *context)
+void wndl_workers_run(
+    unsigned wanted, void (*work)(void *context, unsigned index), void *context)
 {
-    struct member members[MOST];
+    struct worker workers[MOST];
     unsigned count = 1;
     sigset_t all, before;
     if (wanted > MOST)
@@ -40,15 +40,15 @@ void wndl_crew_run(unsigned wanted,
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (; count < wanted; count++) {
-        struct member *member = &members[count];
-        *member = (struct member){work, context, count, 0};
-        if (pthread_create(&member->thread, NULL, start, member) != 0)
+        struct worker *worker = &workers[count];
+        *worker = (struct worker){work, context, count, 0};
+        if (pthread_create(&worker->thread, NULL, start, worker) != 0)
             break;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     work(context, 0);
     for (unsigned i = 1; i < count; i++)
-        pthread_join(members[i].thread, NULL);
+        pthread_join(workers[i].thread, NULL);
 }
 
 static void *resize(struct wndl_mem *mem, void *old, size_t size)
