@@ -3,7 +3,7 @@
  * frame information that can be read row by row, and made a table of. */
 #include "cfi_import/open.h"
 #include "cfi_import/stack_record/object.h"
-#include "tables/table/table.h"
+#include "unwind_tables/table/table.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pe_stacks: rules for unwinding i386 Windows programs, which are in their PDB
- * file, put where src/tables finds them.
+ * file, put where src/unwind_tables finds them.
  */
 #ifndef WNDL_ANALYZE_BINARY_PE_STACKS_H
 #define WNDL_ANALYZE_BINARY_PE_STACKS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tables/table/phrases.h"
+#include "unwind_tables/table/phrases.h"
 
 #include "base/hash.h"
 

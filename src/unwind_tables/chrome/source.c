@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cfi_import/arm/source.h"
-#include "tables/chrome/chrome_v2.h"
+#include "unwind_tables/chrome/chrome_v2.h"
 
 #include <elf.h>
 #include <stdlib.h>

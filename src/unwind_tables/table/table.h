@@ -4,8 +4,8 @@
  * it is of. Who only looks things up in tables needs unwind/table/table.h
  * alone.
  */
-#ifndef WNDL_TABLES_TABLE_TABLE_H
-#define WNDL_TABLES_TABLE_TABLE_H
+#ifndef WNDL_UNWIND_TABLES_TABLE_TABLE_H
+#define WNDL_UNWIND_TABLES_TABLE_TABLE_H
 
 #include "base/buf.h"
 #include "obj/core/object.h"

@@ -4,8 +4,8 @@
  * 32-bit
  * Arm binary, holds one against its binary, and counts what is in one.
  */
-#ifndef WNDL_TABLES_CHROME_CHROME_V2_H
-#define WNDL_TABLES_CHROME_CHROME_V2_H
+#ifndef WNDL_UNWIND_TABLES_CHROME_CHROME_V2_H
+#define WNDL_UNWIND_TABLES_CHROME_CHROME_V2_H
 
 #include "base/buf.h"
 #include "base/vec.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cfi_import/open.h"
-#include "tables/table/rows.h"
-#include "tables/table/table.h"
+#include "unwind_tables/table/rows.h"
+#include "unwind_tables/table/table.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cfi_import/core/source.h"
 #include "rec/crc32c.h"
-#include "tables/table/layout.h"
-#include "tables/table/table.h"
+#include "unwind_tables/table/layout.h"
+#include "unwind_tables/table/table.h"
 
 #include <string.h>
 

@@ -5,13 +5,13 @@
  *
  * Specification: docs/formats/unwind-table.md.
  */
-#ifndef WNDL_TABLES_TABLE_LAYOUT_H
-#define WNDL_TABLES_TABLE_LAYOUT_H
+#ifndef WNDL_UNWIND_TABLES_TABLE_LAYOUT_H
+#define WNDL_UNWIND_TABLES_TABLE_LAYOUT_H
 
 #include "base/buf.h"
-#include "tables/table/phrases.h"
-#include "tables/table/rows.h"
 #include "unwind/table/format.h"
+#include "unwind_tables/table/phrases.h"
+#include "unwind_tables/table/rows.h"
 
 /* Memory is the arena's. */
 struct wndl_table_layout {

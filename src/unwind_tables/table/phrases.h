@@ -7,8 +7,8 @@
  *
  * Knows rules as numbers only.
  */
-#ifndef WNDL_TABLES_TABLE_PHRASES_H
-#define WNDL_TABLES_TABLE_PHRASES_H
+#ifndef WNDL_UNWIND_TABLES_TABLE_PHRASES_H
+#define WNDL_UNWIND_TABLES_TABLE_PHRASES_H
 
 #include "base/vec.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tables/table/rows.h"
+#include "unwind_tables/table/rows.h"
 
 #include "unwind/table/a64_rows.h"
 #include "unwind/table/format.h"

@@ -4,8 +4,8 @@
  * table says register by register: nothing of what made the table is trusted.
  */
 #include "rec/crc32c.h"
-#include "tables/table/rows.h"
-#include "tables/table/table.h"
+#include "unwind_tables/table/rows.h"
+#include "unwind_tables/table/table.h"
 
 enum wndl_status wndl_table_check(
     const struct wndl_table *table, struct wndl_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tables/table/layout.h"
+#include "unwind_tables/table/layout.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * table: where a rule begins to hold, and which. What it must not know: how
  * tables are laid out.
  */
-#ifndef WNDL_TABLES_TABLE_ROWS_H
-#define WNDL_TABLES_TABLE_ROWS_H
+#ifndef WNDL_UNWIND_TABLES_TABLE_ROWS_H
+#define WNDL_UNWIND_TABLES_TABLE_ROWS_H
 
 #include "base/buf.h"
 #include "base/intern.h"

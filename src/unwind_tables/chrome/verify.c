@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/map.h"
-#include "tables/chrome/chrome_v2.h"
 #include "unwind/table/table.h"
+#include "unwind_tables/chrome/chrome_v2.h"
 
 #include <elf.h>
 #include <string.h>

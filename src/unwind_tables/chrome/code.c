@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tables/chrome/chrome_v2.h"
+#include "unwind_tables/chrome/chrome_v2.h"
 
 enum { WORD = 4 };
 
