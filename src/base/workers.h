@@ -16,8 +16,8 @@ unsigned wndl_workers_cores(void);
 /*
  * Calls work(context, index) on up to `wanted` threads at a time, the caller's
  * among them, once on each. Indices count from 0. There are fewer workers when
- * threads are not available, but never none. Signals are
- * blocked in all but the caller's. Returns when all have.
+ * threads are not available, but never none. Signals are blocked in all but the
+ * caller's. Returns when all have.
  */
 void wndl_workers_run(unsigned wanted,
     void (*work)(void *context, unsigned index), void *context);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * chrome_v2: makes Chromium's unwind info v2 (unwind/table/chrome_v2.h) of a
- * 32-bit
- * Arm binary, holds one against its binary, and counts what is in one.
+ * 32-bit Arm binary, holds one against its binary, and counts what is in one.
  */
 #ifndef WNDL_UNWIND_TABLES_CHROME_CHROME_V2_H
 #define WNDL_UNWIND_TABLES_CHROME_CHROME_V2_H
