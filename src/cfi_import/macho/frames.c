@@ -263,7 +263,7 @@ static void lose_more(struct reading *r, const struct entry *e)
     lose(r, WNDL_LIMIT, e->at, "more rules than a file of this size has");
 }
 
-static bool begin(struct reading *r, const struct entry *e)
+static bool begin_function(struct reading *r, const struct entry *e)
 {
     const struct wndl_frame_function function = {
         e->start, e->end, e->at, false};
@@ -273,7 +273,7 @@ static bool begin(struct reading *r, const struct entry *e)
     return false;
 }
 
-static void end(struct reading *r, const struct entry *e)
+static void end_function(struct reading *r, const struct entry *e)
 {
     if (!wndl_frame_writer_end(&r->writer))
         lose_more(r, e);
@@ -300,11 +300,11 @@ static bool write_followed(
 static void write_function(
     struct reading *r, const struct entry *e, const struct wndl_cfi_row *body)
 {
-    if (!begin(r, e))
+    if (!begin_function(r, e))
         return;
     if (!write_followed(r, e, body))
         wndl_frame_writer_row(&r->writer, body);
-    end(r, e);
+    end_function(r, e);
 }
 
 /* Functions that are next to each other and have one encoding are one entry. */
@@ -351,12 +351,12 @@ static void copy_function(struct reading *r, const struct entry *e)
         lose(r, WNDL_LIMIT, e->at, "programs that take too long");
         return;
     }
-    if (!begin(r, e))
+    if (!begin_function(r, e))
         return;
     if (wndl_cfi_rows(&r->eh_frame, &fde, copy_row, r, NULL) != WNDL_OK)
         lose(r, WNDL_MALFORMED, e->at,
             "a function whose record in __eh_frame is damaged");
-    end(r, e);
+    end_function(r, e);
 }
 
 /* *good: whether `body` is a function's rules. */

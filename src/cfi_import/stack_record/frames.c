@@ -101,9 +101,9 @@ struct function {
     bool lost;  /* what is behind its INIT is of no use */
 };
 
-static void drop(struct wndl_stack_record_reading *r, struct function *f,
-    const struct wndl_breakpad_stack *record, enum wndl_status status,
-    const char *why)
+static void lose_function(struct wndl_stack_record_reading *r,
+    struct function *f, const struct wndl_breakpad_stack *record,
+    enum wndl_status status, const char *why)
 {
     wndl_stack_record_lose(r, record, status, why);
     if (f->open)
@@ -128,7 +128,8 @@ static void end_function(
     f->open = false;
 }
 
-static void stop(struct wndl_stack_record_reading *r, struct function *f)
+static void end_function_early(
+    struct wndl_stack_record_reading *r, struct function *f)
 {
     if (f->open && !wndl_frame_writer_end_at(&r->writer, f->row.start))
         lose_more(r, f);
@@ -136,12 +137,12 @@ static void stop(struct wndl_stack_record_reading *r, struct function *f)
 }
 
 /* The rules as they are now; nothing where the CFA is not known. */
-static void tell(struct wndl_stack_record_reading *r, struct function *f)
+static void write_row(struct wndl_stack_record_reading *r, struct function *f)
 {
     const struct wndl_frame_function function = {
         f->row.start, f->init.start + f->init.size, f->init.at, false};
     if (f->row.cfa.kind == WNDL_RULE_UNDEFINED) {
-        stop(r, f);
+        end_function_early(r, f);
         return;
     }
     if (!f->open && !wndl_frame_writer_begin(&r->writer, &function)) {
@@ -159,14 +160,14 @@ static void begin_function(struct wndl_stack_record_reading *r,
         .init = *init, .row = {.start = init->start, .ra_reg = r->machine->ra}};
     wndl_stack_record_begin_function(r->terms);
     if (init->size == 0)
-        drop(r, f, init, WNDL_MALFORMED, "a function of no code");
+        lose_function(r, f, init, WNDL_MALFORMED, "a function of no code");
     else if (init->start + init->size > WNDL_STACK_RECORD_CODE_MAX ||
              init->size == WNDL_STACK_RECORD_CODE_MAX)
-        drop(r, f, init, WNDL_LIMIT, "code beyond 4 GiB");
+        lose_function(r, f, init, WNDL_LIMIT, "code beyond 4 GiB");
     else if (!read_rules(r, init->rules, &f->row))
-        drop(r, f, init, r->terms->status, r->terms->why);
+        lose_function(r, f, init, r->terms->status, r->terms->why);
     else
-        tell(r, f);
+        write_row(r, f);
     f->begun = !f->lost;
 }
 
@@ -182,18 +183,18 @@ static void go_on(struct wndl_stack_record_reading *r, struct function *f,
     }
     if (record->start < f->row.start ||
         record->start >= f->init.start + f->init.size) {
-        drop(r, f, record, WNDL_MALFORMED,
+        lose_function(r, f, record, WNDL_MALFORMED,
             "rules outside of their function, or not in order");
         return;
     }
     f->row.start = record->start;
     if (read_rules(r, record->rules, &f->row))
-        tell(r, f);
+        write_row(r, f);
     else
-        drop(r, f, record, r->terms->status, r->terms->why);
+        lose_function(r, f, record, r->terms->status, r->terms->why);
 }
 
-static void keep(struct wndl_stack_record_reading *r, struct wndl_vec *win,
+static void keep_win(struct wndl_stack_record_reading *r, struct wndl_vec *win,
     const struct wndl_breakpad_stack *record)
 {
     if (r->machine->machine != EM_386) {
@@ -237,7 +238,7 @@ static bool read_all(struct wndl_stack_record_reading *r,
         } else if (record.kind == WNDL_BREAKPAD_CFI) {
             go_on(r, &f, &record);
         } else {
-            keep(r, win, &record);
+            keep_win(r, win, &record);
         }
     }
     end_function(r, &f);

@@ -36,7 +36,7 @@ struct program {
     unsigned count;
 };
 
-static uint16_t make(struct program *p, enum wndl_stack_record_kind kind,
+static uint16_t make_term(struct program *p, enum wndl_stack_record_kind kind,
     uint8_t reg, int64_t offset)
 {
     const struct wndl_stack_record_term term = {
@@ -44,9 +44,9 @@ static uint16_t make(struct program *p, enum wndl_stack_record_kind kind,
     return wndl_stack_record_add(p->r->terms, &term);
 }
 
-static uint16_t constant(struct program *p, int64_t value)
+static uint16_t make_constant(struct program *p, int64_t value)
 {
-    return make(p, WNDL_STACK_RECORD_NUMBER, 0, value);
+    return make_term(p, WNDL_STACK_RECORD_NUMBER, 0, value);
 }
 
 /* What a name stands for at the start; 0: nothing. */
@@ -55,22 +55,22 @@ static uint16_t first_value(struct program *p, struct wndl_bytes name)
     const struct wndl_breakpad_stack *s = p->record;
     const int reg = wndl_stack_record_register(p->r->machine, name);
     if (reg >= 0)
-        return make(p, WNDL_STACK_RECORD_REGISTER, (uint8_t)reg, 0);
+        return make_term(p, WNDL_STACK_RECORD_REGISTER, (uint8_t)reg, 0);
     if (wndl_bytes_is(name, ".raSearch") ||
         wndl_bytes_is(name, ".raSearchStart"))
-        return make(
+        return make_term(
             p, WNDL_STACK_RECORD_REGISTER, ESP, (int64_t)s->locals + s->saved);
     if (wndl_bytes_is(name, ".cbLocals"))
-        return constant(p, s->locals);
+        return make_constant(p, s->locals);
     if (wndl_bytes_is(name, ".cbSavedRegs"))
-        return constant(p, s->saved);
+        return make_constant(p, s->saved);
     if (wndl_bytes_is(name, ".cbParams"))
-        return constant(p, s->parameters);
-    return wndl_bytes_is(name, ".cbCalleeParams") ? constant(p, 0) : 0;
+        return make_constant(p, s->parameters);
+    return wndl_bytes_is(name, ".cbCalleeParams") ? make_constant(p, 0) : 0;
 }
 
 /* NULL, and failed, when there are too many. */
-static struct variable *find(struct program *p, struct wndl_bytes name)
+static struct variable *find_variable(struct program *p, struct wndl_bytes name)
 {
     for (unsigned i = 0; i < p->count; i++)
         if (wndl_bytes_equal(p->list[i].name, name))
@@ -90,7 +90,8 @@ static bool is_name(struct wndl_bytes word)
 }
 
 /* "NAME VALUE =": the name is what was pushed below. */
-static void assign(struct program *p, struct wndl_stack_record_operands *stack,
+static void assign_variable(struct program *p,
+    struct wndl_stack_record_operands *stack,
     struct wndl_bytes names[WNDL_STACK_RECORD_DEPTH])
 {
     const uint16_t value = wndl_stack_record_pop(p->r->terms, stack);
@@ -98,7 +99,7 @@ static void assign(struct program *p, struct wndl_stack_record_operands *stack,
     if (p->r->terms->why != NULL)
         return;
     const struct wndl_bytes name = names[stack->depth];
-    struct variable *v = name.size == 0 ? NULL : find(p, name);
+    struct variable *v = name.size == 0 ? NULL : find_variable(p, name);
     if (v == NULL || value == 0)
         wndl_stack_record_fail(p->r->terms, WNDL_MALFORMED,
             "an assignment without a name or a value");
@@ -106,18 +107,18 @@ static void assign(struct program *p, struct wndl_stack_record_operands *stack,
         v->value = value;
 }
 
-static void run(struct program *p, struct wndl_bytes text)
+static void run_program(struct program *p, struct wndl_bytes text)
 {
     struct wndl_stack_record_terms *t = p->r->terms;
     struct wndl_stack_record_operands stack = {.depth = 0};
     struct wndl_bytes names[WNDL_STACK_RECORD_DEPTH], word;
     while (t->why == NULL && wndl_stack_record_word(&text, &word)) {
         if (wndl_bytes_is(word, "=")) {
-            assign(p, &stack, names);
+            assign_variable(p, &stack, names);
             continue;
         }
         if (is_name(word)) {
-            const struct variable *v = find(p, word);
+            const struct variable *v = find_variable(p, word);
             wndl_stack_record_push(t, &stack, v == NULL ? 0 : v->value);
         } else if (!wndl_stack_record_run(t, &stack, word)) {
             wndl_stack_record_fail(
@@ -136,7 +137,7 @@ static void run(struct program *p, struct wndl_bytes text)
 static uint16_t value_of(struct program *p, const char *name)
 {
     const struct wndl_bytes bytes = {(const uint8_t *)name, strlen(name)};
-    const struct variable *v = find(p, bytes);
+    const struct variable *v = find_variable(p, bytes);
     return v == NULL ? 0 : v->value;
 }
 
@@ -180,8 +181,9 @@ static bool read_row(struct wndl_stack_record_reading *r,
     struct program p = {.r = r, .record = record};
     wndl_stack_record_begin(t);
     *row = (struct wndl_cfi_row){.ra_reg = EIP};
-    run(&p, record->rules.size != 0 ? record->rules
-                                    : default_program(record->allocates_bp));
+    run_program(&p, record->rules.size != 0
+                        ? record->rules
+                        : default_program(record->allocates_bp));
     const uint16_t esp = value_of(&p, "$esp"), eip = value_of(&p, "$eip");
     if (t->why != NULL || !has_caller(t, eip, esp))
         return false;
@@ -221,7 +223,7 @@ static void write_row(struct nest *n, uint64_t at)
 }
 
 /* Leaves the ranges that end at `at` or before; never the outermost. */
-static void leave(struct nest *n, uint64_t at)
+static void leave_ranges(struct nest *n, uint64_t at)
 {
     while (n->depth > 1 && n->ends[n->depth - 1] <= at) {
         const uint64_t end = n->ends[--n->depth];
@@ -230,7 +232,8 @@ static void leave(struct nest *n, uint64_t at)
     }
 }
 
-static void enter(struct nest *n, const struct wndl_breakpad_stack *record)
+static void enter_range(
+    struct nest *n, const struct wndl_breakpad_stack *record)
 {
     uint64_t end = record->start + record->size;
     if (n->depth == RANGES) {
@@ -265,11 +268,11 @@ static size_t write_function(struct wndl_stack_record_reading *r,
         const struct wndl_breakpad_stack *record = wndl_vec_at(list, i);
         if (record->start >= end)
             break;
-        leave(&n, record->start);
+        leave_ranges(&n, record->start);
         if (begun && !n.failed)
-            enter(&n, record);
+            enter_range(&n, record);
     }
-    leave(&n, end);
+    leave_ranges(&n, end);
     if (begun && n.failed)
         wndl_frame_writer_undo(&r->writer);
     else if (!begun || !wndl_frame_writer_end(&r->writer))
@@ -279,7 +282,7 @@ static size_t write_function(struct wndl_stack_record_reading *r,
 }
 
 /* Of equal ranges the last one is the innermost: frame data goes before FPO. */
-static int compare(const void *left, const void *right)
+static int compare_records(const void *left, const void *right)
 {
     const struct wndl_breakpad_stack *a = left, *b = right;
     if (a->start != b->start)
@@ -323,7 +326,7 @@ void wndl_stack_record_write_win(
                 *record;
     }
     if (list.len > 1)
-        qsort(list.data, list.len, list.element, compare);
+        qsort(list.data, list.len, list.element, compare_records);
     for (size_t i = 0; i < list.len;)
         i += write_function(r, &list, i);
 }

@@ -65,7 +65,7 @@ static inline bool has_fp(const struct note *note, const struct note *caller)
  * them on: they end before `frame` and `word`. A frame without FP has its one
  * word written twice.
  */
-static inline void settle(const struct wndl_resume *r, uint32_t count,
+static inline void write_noted(const struct wndl_resume *r, uint32_t count,
     uint64_t high, uint32_t frame, uint32_t word)
 {
     const uint64_t bits = wndl_frame_bits(false, WNDL_HOW_CFI);
@@ -100,22 +100,22 @@ static inline void settle(const struct wndl_resume *r, uint32_t count,
 }
 
 /* The notes become part of the walk under way. */
-static void append(
+static void append_noted(
     struct wndl_resume *r, struct walker *w, uint32_t count, uint64_t high)
 {
     const uint32_t last = (uint32_t)(w->out - r->frames) - 1 + count;
     for (uint32_t i = 0; i < count; i++)
         r->words += 1 + has_fp(&r->notes[i], &r->notes[i + 1]);
-    settle(r, count, high, last, r->words);
+    write_noted(r, count, high, last, r->words);
     w->out = &r->frames[last + 1];
     r->frames[last] = r->notes[count].pc + wndl_frame_bits(false, WNDL_HOW_CFI);
 }
 
 /* What the loop came to, `count` steps on. */
-static enum outcome commit(struct wndl_resume *r, struct walker *w,
+static enum outcome commit_noted(struct wndl_resume *r, struct walker *w,
     const struct hot *h, uint32_t count, bool met)
 {
-    append(r, w, count, w->high);
+    append_noted(r, w, count, w->high);
     w->sp = h->sp;
     w->fp = h->fp;
     w->link = h->link;
@@ -211,8 +211,9 @@ static enum outcome step_noting(struct wndl_resume *r, struct walker *w)
     uint32_t count;
     bool met;
     r->notes[0].pc = w->out[-1] - wndl_frame_bits(false, WNDL_HOW_CFI);
-    return run_noting(r, &g, &h, &count, &met) ? commit(r, w, &h, count, met)
-                                               : LEFT;
+    return run_noting(r, &g, &h, &count, &met)
+               ? commit_noted(r, w, &h, count, met)
+               : LEFT;
 }
 READS_STACK static inline bool is_changed(const struct word *word)
 {
@@ -242,7 +243,7 @@ READS_STACK static const struct word *last_changed(const struct word *word)
 }
 
 /* The first frame from `k` on whose step must be taken, or r->end. */
-static uint32_t compare(const struct wndl_resume *r, uint32_t k)
+static uint32_t first_frame_changed(const struct wndl_resume *r, uint32_t k)
 {
     const struct word *changed = first_changed(&r->list[r->states[k].words]);
     return r->frame_of[changed - r->list];
@@ -275,7 +276,7 @@ READS_STACK static uint32_t first_to_meet(
 }
 
 /* The walker goes on from the joined walk's frame `at`. */
-static void place(struct wndl_resume *r, struct walker *w, uint32_t at)
+static void place_walker(struct wndl_resume *r, struct walker *w, uint32_t at)
 {
     w->walk->frames = (struct wndl_frame *)&r->frames[r->top];
     w->out = &r->frames[at + 1];
@@ -323,7 +324,7 @@ static enum passing pass_barrier(
     const wndl_frame_word frame = r->frames[f], next = r->frames[f + 1];
     const struct state *state = &r->states[f + 1];
     const bool was_last = f + 1 == r->end;
-    place(r, w, f);
+    place_walker(r, w, f);
     bool goes_on = wndl_walker_step(w);
     bool same = r->frames[f] == frame;
     if (!goes_on && same && was_last && w->out == &r->frames[r->end])
@@ -340,18 +341,18 @@ static enum passing pass_barrier(
  * is left of the last one. False at the end. */
 static bool go_on_joined(struct wndl_resume *r, struct walker *w, uint32_t k)
 {
-    uint32_t f = r->compared ? r->end : compare(r, k);
+    uint32_t f = r->compared ? r->end : first_frame_changed(r, k);
     while (f < r->end && is_barrier(r, f)) {
         enum passing passing = pass_barrier(r, w, f);
         if (passing != PASSED)
             return passing == APART;
-        f = compare(r, f + 1);
+        f = first_frame_changed(r, f + 1);
     }
     if (f == r->end) {
         w->walk->end = WNDL_END_COMPLETE;
         return false;
     }
-    place(r, w, f);
+    place_walker(r, w, f);
     w->high = r->states[f].high;
     take_apart(r, w, r->states[f].words);
     return true;
@@ -398,7 +399,7 @@ static uint32_t count_same(const struct wndl_resume *r, uint32_t count)
     return same;
 }
 
-static void tell(struct wndl_resume *r, struct wndl_resumed *result)
+static void fill_result(struct wndl_resume *r, struct wndl_resumed *result)
 {
     result->walk.frames = (struct wndl_frame *)&r->frames[r->top];
     result->walk.count = r->end - r->top;
@@ -408,7 +409,7 @@ static void tell(struct wndl_resume *r, struct wndl_resumed *result)
 }
 
 /* Puts the walk where the next one looks for it. */
-static void finish(struct wndl_resume *r, const struct walker *w)
+static void finish_walk(struct wndl_resume *r, const struct walker *w)
 {
     if (r->joined)
         return;
@@ -440,7 +441,7 @@ static void walk_anew(struct wndl_resume *r, const struct wndl_regs *regs,
         while (go_on(r, &w))
             ;
     }
-    finish(r, &w);
+    finish_walk(r, &w);
 }
 
 /* What is left of the last walk, if that means anything. */
@@ -506,7 +507,7 @@ static __attribute__((noinline)) bool walk_shortly(
     bool holds = run_noting(r, &g, &h, &count, &met);
     uint32_t k = r->next;
     if (holds && met && count + (r->end - k) <= r->max) {
-        settle(r, count, r->high, k, r->states[k].words);
+        write_noted(r, count, r->high, k, r->states[k].words);
         joined(r, count, k);
         return true;
     }
@@ -514,9 +515,9 @@ static __attribute__((noinline)) bool walk_shortly(
     return false;
 }
 
-static inline void resume(struct wndl_resume *r, const struct wndl_regs *regs,
-    const struct wndl_stack_range *stacks, size_t stack_count,
-    struct wndl_resumed *result)
+static inline void resume_walk(struct wndl_resume *r,
+    const struct wndl_regs *regs, const struct wndl_stack_range *stacks,
+    size_t stack_count, struct wndl_resumed *result)
 {
     look_back(r, regs, stacks, stack_count, result->walk.method);
     if (is_repeated(r, regs)) {
@@ -528,7 +529,7 @@ static inline void resume(struct wndl_resume *r, const struct wndl_regs *regs,
     } else {
         walk_anew(r, regs, stacks, stack_count, &result->walk);
     }
-    tell(r, result);
+    fill_result(r, result);
 }
 
 void wndl_unwind_resume(struct wndl_resume *r, const struct wndl_regs *regs,
@@ -536,7 +537,7 @@ void wndl_unwind_resume(struct wndl_resume *r, const struct wndl_regs *regs,
     struct wndl_resumed *result)
 {
     r->called = false;
-    resume(r, regs, stacks, stack_count, result);
+    resume_walk(r, regs, stacks, stack_count, result);
 }
 
 void wndl_unwind_resume_called(struct wndl_resume *r,
@@ -544,5 +545,5 @@ void wndl_unwind_resume_called(struct wndl_resume *r,
     size_t stack_count, struct wndl_resumed *result)
 {
     r->called = true;
-    resume(r, regs, stacks, stack_count, result);
+    resume_walk(r, regs, stacks, stack_count, result);
 }

@@ -41,7 +41,8 @@ struct building {
     bool failed;
 };
 
-static bool use(struct building *b, struct wndl_bytes bytes, uint32_t *id)
+static bool use_instructions(
+    struct building *b, struct wndl_bytes bytes, uint32_t *id)
 {
     if (!wndl_intern_add(&b->sequences, bytes, id))
         return false;
@@ -56,7 +57,7 @@ static bool add_pair(
     struct building *b, uint64_t offset, struct wndl_bytes sequence)
 {
     struct pair *pair = wndl_vec_push(&b->pairs);
-    if (pair == NULL || !use(b, sequence, &pair->sequence))
+    if (pair == NULL || !use_instructions(b, sequence, &pair->sequence))
         return false;
     pair->offset = (uint32_t)(offset / HALF);
     ((struct function *)wndl_vec_at(&b->functions, b->functions.len - 1))
@@ -131,7 +132,8 @@ static bool fill_gap(struct building *b, uint64_t start)
                      b, b->next, (struct wndl_bytes){finish, sizeof finish});
 }
 
-static bool visit(void *context, const struct wndl_chrome_v2_function *f)
+static bool visit_function(
+    void *context, const struct wndl_chrome_v2_function *f)
 {
     struct building *b = context;
     if (b->next == 0)
@@ -155,7 +157,7 @@ struct ranked {
     uint32_t id, uses, size;
 };
 
-static int compare(const void *a, const void *b)
+static int compare_worth(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
     const uint64_t p = (uint64_t)x->uses * y->size;
@@ -178,7 +180,7 @@ static bool write_instructions(struct building *b, struct wndl_buf *out)
         ranked[i] = (struct ranked){i, *(uint32_t *)wndl_vec_at(&b->uses, i),
             (uint32_t)wndl_intern_get(&b->sequences, i).size};
     if (count > 1) /* id 0 is of no bytes, and used by nobody */
-        qsort(ranked + 1, count - 1, sizeof *ranked, compare);
+        qsort(ranked + 1, count - 1, sizeof *ranked, compare_worth);
     for (size_t i = 1; i < count; i++) {
         const struct wndl_bytes bytes =
             wndl_intern_get(&b->sequences, ranked[i].id);
@@ -311,11 +313,11 @@ static enum wndl_status lay_out(struct building *b, bool design,
                           : wndl_fail(err, WNDL_LIMIT, "%s", b->why);
 }
 
-static enum wndl_status gather(
+static enum wndl_status gather_functions(
     struct building *b, struct wndl_object *object, struct wndl_error *err)
 {
     enum wndl_status status =
-        wndl_chrome_v2_functions(object, &b->binary, visit, b, err);
+        wndl_chrome_v2_functions(object, &b->binary, visit_function, b, err);
     if (status != WNDL_OK)
         return status;
     /* Nothing is known of what is behind the last function. */
@@ -343,7 +345,7 @@ enum wndl_status wndl_chrome_v2_build(struct wndl_object *object, bool design,
     wndl_vec_init(&b.pairs, &b.arena, sizeof(struct pair));
     wndl_vec_init(&b.uses, &b.arena, sizeof(uint32_t));
     enum wndl_status status = wndl_intern_init(&b.sequences, &b.arena)
-                                  ? gather(&b, object, err)
+                                  ? gather_functions(&b, object, err)
                                   : wndl_fail(err, WNDL_NOMEM, "out of memory");
     if (status == WNDL_OK)
         status = lay_out(&b, design, out, err);

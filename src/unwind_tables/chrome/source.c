@@ -53,7 +53,7 @@ static void keep_slots(
     }
 }
 
-static bool visit(void *context, const struct wndl_cfi_row *row)
+static bool visit_row(void *context, const struct wndl_cfi_row *row)
 {
     struct keeping *k = context;
     struct wndl_cfi_row kept = *row;
@@ -81,7 +81,7 @@ static bool visit(void *context, const struct wndl_cfi_row *row)
 }
 
 /* What `keeping` has, as a function. */
-static struct wndl_chrome_v2_function told(
+static struct wndl_chrome_v2_function kept_function(
     const struct keeping *k, uint64_t start, uint64_t end)
 {
     const uint64_t told_end =
@@ -106,7 +106,7 @@ static bool is_text(
     return start < end && start >= b->text && end - b->text <= b->text_size;
 }
 
-static void begin(struct keeping *k)
+static void begin_function(struct keeping *k)
 {
     k->rows.len = 0;
     k->undoing = 0;
@@ -124,11 +124,11 @@ static enum wndl_status walk_exidx(
             end = w->binary->text + w->binary->text_size;
         if (!is_text(w->binary, start, end))
             continue;
-        begin(k);
+        begin_function(k);
         const enum wndl_status status =
-            wndl_arm_source_rows(source, i, visit, k, NULL);
+            wndl_arm_source_rows(source, i, visit_row, k, NULL);
         w->binary->lost += status == WNDL_MALFORMED || status == WNDL_TRUNCATED;
-        const struct wndl_chrome_v2_function f = told(k, start, end);
+        const struct wndl_chrome_v2_function f = kept_function(k, start, end);
         if (k->failed)
             return WNDL_NOMEM;
         if (!w->visit(w->context, &f))
@@ -139,7 +139,7 @@ static enum wndl_status walk_exidx(
 
 /* ---- .debug_frame */
 
-static int compare(const void *a, const void *b)
+static int compare_records(const void *a, const void *b)
 {
     const struct record *x = a, *y = b;
     if (x->start != y->start)
@@ -167,7 +167,7 @@ static bool list_records(const struct walking *w,
         *r = (struct record){fde.start, fde.end, fde.offset};
     }
     if (records->len > 1)
-        qsort(records->data, records->len, records->element, compare);
+        qsort(records->data, records->len, records->element, compare_records);
     return true;
 }
 
@@ -182,16 +182,17 @@ static enum wndl_status walk_frame(struct walking *w,
         if (i + 1 < records->len && r[1].start < r->end)
             return wndl_fail_at(err, WNDL_LIMIT, ".debug_frame", r[1].fde,
                 "functions overlap, which the format cannot say");
-        begin(k);
+        begin_function(k);
         enum wndl_status status =
             wndl_fde_parse(frame, r->fde, &fde, NULL, NULL);
         if (status == WNDL_OK)
-            status = wndl_cfi_rows(frame, &fde, visit, k, NULL);
+            status = wndl_cfi_rows(frame, &fde, visit_row, k, NULL);
         if (status != WNDL_OK) {
-            begin(k);
+            begin_function(k);
             w->binary->lost++;
         }
-        const struct wndl_chrome_v2_function f = told(k, r->start, r->end);
+        const struct wndl_chrome_v2_function f =
+            kept_function(k, r->start, r->end);
         if (k->failed)
             return WNDL_NOMEM;
         if (!w->visit(w->context, &f))
@@ -200,8 +201,9 @@ static enum wndl_status walk_frame(struct walking *w,
     return WNDL_OK;
 }
 
-static enum wndl_status walk(struct walking *w, struct wndl_object *object,
-    struct wndl_arena *arena, struct wndl_error *err)
+static enum wndl_status walk_source(struct walking *w,
+    struct wndl_object *object, struct wndl_arena *arena,
+    struct wndl_error *err)
 {
     struct wndl_section info;
     struct wndl_arm_source source;
@@ -271,7 +273,7 @@ enum wndl_status wndl_chrome_v2_functions(struct wndl_object *object,
     wndl_arena_init(&arena, wndl_mem_libc());
     wndl_vec_init(&w.keeping.rows, &arena, sizeof(struct wndl_cfi_row));
     wndl_buf_init(&w.keeping.scratch, wndl_mem_libc());
-    status = walk(&w, object, &arena, err);
+    status = walk_source(&w, object, &arena, err);
     wndl_buf_free(&w.keeping.scratch);
     wndl_arena_free(&arena);
     return status;

@@ -41,7 +41,7 @@ struct laying {
 
 enum { NO_PLACE = UINT32_MAX, NO_NAME = UINT32_MAX };
 
-static bool add(struct wndl_vec *bytes, const void *data, size_t size)
+static bool add_bytes(struct wndl_vec *bytes, const void *data, size_t size)
 {
     if (size == 0)
         return true;
@@ -52,7 +52,7 @@ static bool add(struct wndl_vec *bytes, const void *data, size_t size)
     return true;
 }
 
-static void put(uint8_t **to, uint32_t value, unsigned size)
+static void put_number(uint8_t **to, uint32_t value, unsigned size)
 {
     for (unsigned i = 0; i < size; i++)
         *(*to)++ = (uint8_t)(value >> 8 * i);
@@ -145,7 +145,7 @@ static void add_row(
 }
 
 /* The lengths of a block's rows but the last, which ends with the block. */
-static void measure(struct text *t, uint32_t first, uint32_t end)
+static void measure_rows(struct text *t, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i + 1 < end; i++) {
         const uint32_t length = t->starts[i + 1] - t->starts[i];
@@ -169,7 +169,7 @@ static void cut_blocks(struct laying *l, const uint32_t *number)
             rule = number[run->rule];
             add_row(l, &count, run->start & mask, rule);
         }
-        measure(&l->text, first, count);
+        measure_rows(&l->text, first, count);
     }
     l->text.blocks[l->out->block_count] = count;
 }
@@ -187,13 +187,13 @@ static void write_phrase(
 {
     const struct text *t = &l->text;
     uint32_t offset = 0;
-    put(&to, p->rows - 1u, 1);
+    put_number(&to, p->rows - 1u, 1);
     for (uint32_t i = 0; i + 1 < p->rows; i++) {
         offset += t->lengths[p->row + i];
-        put(&to, offset, 1);
+        put_number(&to, offset, 1);
     }
     for (uint32_t i = 0; i < p->rows; i++)
-        put(&to, t->codes[p->row + i], 2);
+        put_number(&to, t->codes[p->row + i], 2);
 }
 
 static uint32_t hot_units(const struct wndl_phrase *p)
@@ -247,7 +247,7 @@ static bool write_hot(struct laying *l)
         l->places[i] = place / 2;
         size = end > size ? end : size;
     }
-    return add(&l->out->dict, bytes, size);
+    return add_bytes(&l->out->dict, bytes, size);
 }
 
 static bool add_cold(struct laying *l, uint32_t index)
@@ -261,7 +261,7 @@ static bool add_cold(struct laying *l, uint32_t index)
     l->places[index] = (uint32_t)(l->out->dict.len / 2);
     l->out->phrase_count++;
     write_phrase(l, p, bytes);
-    return add(&l->out->dict, bytes, size);
+    return add_bytes(&l->out->dict, bytes, size);
 }
 
 /* Those used most are first. What finds no room has no place. */
@@ -309,14 +309,14 @@ static bool has_ids(const struct laying *l, const struct block *b)
 static bool write_plain(struct laying *l, const struct block *b)
 {
     uint8_t bytes[WNDL_TABLE_PLAIN_ROW], *to = bytes;
-    put(&to, WNDL_TABLE_PLAIN, 1);
-    put(&to, b->rows, 2);
-    bool done = add(&l->out->records, bytes, 3);
+    put_number(&to, WNDL_TABLE_PLAIN, 1);
+    put_number(&to, b->rows, 2);
+    bool done = add_bytes(&l->out->records, bytes, 3);
     for (uint32_t i = b->first; i < b->first + b->rows && done; i++) {
         to = bytes;
-        put(&to, l->text.starts[i], 2);
-        put(&to, l->text.rules[i], 3);
-        done = add(&l->out->records, bytes, sizeof bytes);
+        put_number(&to, l->text.starts[i], 2);
+        put_number(&to, l->text.rules[i], 3);
+        done = add_bytes(&l->out->records, bytes, sizeof bytes);
     }
     l->out->plain_blocks++;
     return done;
@@ -355,7 +355,7 @@ static uint8_t *write_ids(
         const bool is_hot = l->names[p] != NO_NAME;
         if (!is_hot)
             set_bit(mask, i);
-        put(&to, is_hot ? l->names[p] : l->places[p], is_hot ? 1 : 2);
+        put_number(&to, is_hot ? l->names[p] : l->places[p], is_hot ? 1 : 2);
     }
     return to;
 }
@@ -366,14 +366,14 @@ static bool write_record(struct laying *l, const struct block *b)
     if (!has_ids(l, b))
         return write_plain(l, b);
     const uint8_t *end = write_ids(l, b, write_starts(l, b, bytes));
-    return add(&l->out->records, bytes, (size_t)(end - bytes));
+    return add_bytes(&l->out->records, bytes, (size_t)(end - bytes));
 }
 
 static bool align_records(struct wndl_table_layout *out)
 {
     static const uint8_t zeros[1 << WNDL_TABLE_RECORD_SHIFT_MAX];
     const size_t unit = (size_t)1 << out->record_shift;
-    return add(&out->records, zeros, -out->records.len & (unit - 1));
+    return add_bytes(&out->records, zeros, -out->records.len & (unit - 1));
 }
 
 /* The cuts of the next block are taken from *cut. */
@@ -421,7 +421,7 @@ static enum written write_line(struct laying *l, uint32_t first, size_t *cut)
     if (!align_records(out))
         return OUT_OF_MEMORY;
     const size_t start = out->records.len;
-    put(&to, (uint32_t)start, 4);
+    put_number(&to, (uint32_t)start, 4);
     for (uint32_t i = first; i < first + WNDL_TABLE_LINE_BLOCKS; i++) {
         uint32_t entry = WNDL_TABLE_UNIFORM; /* behind the last: no rule */
         if (i < out->block_count) {
@@ -430,9 +430,9 @@ static enum written write_line(struct laying *l, uint32_t first, size_t *cut)
             if (written != WRITTEN)
                 return written;
         }
-        put(&to, entry, 2);
+        put_number(&to, entry, 2);
     }
-    return add(&out->index, line, sizeof line) ? WRITTEN : OUT_OF_MEMORY;
+    return add_bytes(&out->index, line, sizeof line) ? WRITTEN : OUT_OF_MEMORY;
 }
 
 static enum written write_blocks(struct laying *l)

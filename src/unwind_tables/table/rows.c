@@ -214,7 +214,7 @@ static bool end_before(struct reading *r, uint64_t start)
     return start <= r->done || add_run(r, r->done, 0);
 }
 
-static bool visit(void *context, const struct wndl_cfi_row *row)
+static bool visit_row(void *context, const struct wndl_cfi_row *row)
 {
     struct reading *r = context;
     const uint64_t end =
@@ -250,7 +250,7 @@ static void read_function(struct reading *r,
     if (*work > size * WORK_PER_BYTE + WORK_AT_LEAST)
         status = WNDL_LIMIT;
     if (status == WNDL_OK)
-        status = wndl_cfi_rows(&source->frame, &fde, visit, r, NULL);
+        status = wndl_cfi_rows(&source->frame, &fde, visit_row, r, NULL);
     r->rows->lost += status != WNDL_OK;
     /* What is behind damage is not known, be it padding's length or less. */
     if (r->status == WNDL_OK && r->done < f->end) {
@@ -272,7 +272,8 @@ static void read_all(struct reading *r, const struct wndl_table_source *source)
         r->status = WNDL_NOMEM;
 }
 
-static bool prepare(struct reading *r, const struct wndl_table_source *source)
+static bool prepare_rows(
+    struct reading *r, const struct wndl_table_source *source)
 {
     const uint64_t block = UINT64_C(1) << WNDL_TABLE_BLOCK_MAX;
     const struct wndl_table_function *first = source->functions.data;
@@ -297,7 +298,7 @@ enum wndl_status wndl_table_rows_read(struct wndl_table_rows *rows,
     struct reading r = {.rows = rows, .arch = source->arch, .arena = arena};
     *rows = (struct wndl_table_rows){0};
     wndl_buf_init(&r.text, arena->mem);
-    if (prepare(&r, source))
+    if (prepare_rows(&r, source))
         read_all(&r, source);
     else
         r.status = WNDL_NOMEM;

@@ -16,7 +16,7 @@ static bool is_code(
     return false;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_functions(const void *a, const void *b)
 {
     const struct wndl_table_function *f = a, *g = b;
     if (f->start != g->start)
@@ -29,7 +29,7 @@ static void sort_functions(struct wndl_table_source *source)
 {
     struct wndl_vec *v = &source->functions;
     if (v->len > 1)
-        qsort(v->data, v->len, v->element, compare);
+        qsort(v->data, v->len, v->element, compare_functions);
     for (size_t i = 0; i + 1 < v->len; i++) {
         struct wndl_table_function *f = wndl_vec_at(v, i);
         if (f->end > f[1].start)

@@ -30,7 +30,7 @@ struct verifying {
 /* ---- what rules say */
 
 /* A register of which nothing is said is as it was. */
-static struct wndl_cfi_rule said(const struct wndl_cfi_rule *rule)
+static struct wndl_cfi_rule stated_rule(const struct wndl_cfi_rule *rule)
 {
     struct wndl_cfi_rule r = *rule;
     if (r.kind == WNDL_RULE_UNSET)
@@ -51,8 +51,8 @@ static bool same_row(const struct wndl_cfi_row *table,
         !wndl_cfi_rule_equal(&table->cfa, &truth->cfa))
         return false;
     for (unsigned i = 0; i < WNDL_CFI_REGS; i++) {
-        const struct wndl_cfi_rule a = said(&table->regs[i]);
-        const struct wndl_cfi_rule b = said(&truth->regs[i]);
+        const struct wndl_cfi_rule a = stated_rule(&table->regs[i]);
+        const struct wndl_cfi_rule b = stated_rule(&truth->regs[i]);
         const bool known = i == arch->fp || i == arch->sp || i == arch->ra ||
                            a.kind != WNDL_RULE_UNDEFINED;
         if (known && !wndl_cfi_rule_equal(&a, &b))
@@ -62,7 +62,7 @@ static bool same_row(const struct wndl_cfi_row *table,
 }
 
 /* NULL: code that nothing is said of. */
-static bool agrees(
+static bool rule_agrees(
     const struct verifying *v, uint64_t svma, const struct wndl_cfi_row *truth)
 {
     struct wndl_cfi_row row;
@@ -84,7 +84,7 @@ static void look_up(
     const struct verifying *v, uint64_t svma, const struct wndl_cfi_row *truth)
 {
     v->verdict->looked_up++;
-    if (agrees(v, svma, truth))
+    if (rule_agrees(v, svma, truth))
         return;
     if (v->verdict->wrong++ == 0)
         v->verdict->first_wrong = svma;
@@ -99,7 +99,7 @@ static void look_up_all(const struct verifying *v, uint64_t start, uint64_t end,
     look_up(v, end - 1, truth);
 }
 
-static bool visit(void *context, const struct wndl_cfi_row *row)
+static bool visit_row(void *context, const struct wndl_cfi_row *row)
 {
     struct verifying *v = context;
     const uint64_t end =
@@ -125,7 +125,7 @@ static void verify_function(
     v->done = f->start;
     enum wndl_status status = wndl_fde_parse(frame, f->fde, &fde, NULL, NULL);
     if (status == WNDL_OK)
-        status = wndl_cfi_rows(frame, &fde, visit, v, NULL);
+        status = wndl_cfi_rows(frame, &fde, visit_row, v, NULL);
     /* Damaged: what is behind it is code that nothing is said of. */
     if (v->done < f->end)
         look_up_all(v, v->done, f->end, NULL);
