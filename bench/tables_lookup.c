@@ -15,10 +15,10 @@
  * These take a table that was made before: under callgrind that would be long.
  */
 #include "os/file.h"
-#include "tables/table/rows.h"
-#include "tables/table/table.h"
 #include "unwind/fast/cache.h"
 #include "unwind/table/set.h"
+#include "unwind_tables/table/rows.h"
+#include "unwind_tables/table/table.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -14,6 +14,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Numbers at any alignment, in the order of this machine. The caller knows that
+ * their bytes are there. */
+static inline uint16_t wndl_load_u16(const uint8_t *p)
+{
+    uint16_t v;
+    __builtin_memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline uint32_t wndl_load_u32(const uint8_t *p)
+{
+    uint32_t v;
+    __builtin_memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline uint64_t wndl_load_u64(const uint8_t *p)
+{
+    uint64_t v;
+    __builtin_memcpy(&v, p, sizeof v);
+    return v;
+}
+
 /* Borrowed bytes; who lends them says for how long. */
 struct wndl_bytes {
     const uint8_t *data;

@@ -79,8 +79,8 @@ enum wndl_engine {
     WNDL_ENGINE_OUTSIDE = 4,
 };
 
-/* Which ways a walk may take from one frame to the next. */
-enum wndl_unwind_with {
+/* The ways that a walk may take from one frame to the next. */
+enum wndl_unwind_policy {
     WNDL_UNWIND_AUTO = 0, /* CFI, and frame pointers where there is none */
     WNDL_UNWIND_CFI = 1,
     WNDL_UNWIND_FP = 2,
@@ -202,7 +202,7 @@ struct wndl_go {
     uint32_t sample_kernel;     /* do not ask for exclude_kernel */
     uint64_t interval;          /* ns */
     uint32_t max_frames;        /* 1 to WNDL_FRAMES_MAX */
-    uint32_t unwind;            /* enum wndl_unwind_with */
+    uint32_t unwind;            /* enum wndl_unwind_policy */
     uint32_t heap;              /* enum wndl_heap_flag, or-ed: rec/heap.h */
     uint32_t heap_pairs;        /* room for so many, if WNDL_HEAP_ON */
     uint64_t heap_sample_below; /* bytes, 2^32 at most; 0: every block */

@@ -141,7 +141,7 @@ static void read_ahead(struct wndl_symbolizer *s, struct needed *needed)
     if (needed->done == needed->ahead)
         needed->ahead +=
             wndl_dwarf_read_ahead(s->dwarf, needed->addrs + needed->done,
-                needed->count - needed->done, &s->crew);
+                needed->count - needed->done, &s->workers);
     needed->done++;
 }
 

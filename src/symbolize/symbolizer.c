@@ -4,7 +4,7 @@
  * into one answer per address, and remembers the answers.
  */
 #include "symbolize/symbolizer.h"
-#include "base/crew.h"
+#include "base/workers.h"
 #include "obj/packed/zip.h"
 #include "symbolize/debuginfod.h"
 #include "symbolize/symbolizer_impl.h"
@@ -294,7 +294,8 @@ static struct wndl_symbolizer *new_symbolizer(struct wndl_mem *mem)
         return NULL;
     s->mem = mem;
     pthread_mutex_init(&s->lock, NULL);
-    s->crew = (struct wndl_dwarf_crew){wndl_crew_cores(), WORTH_A_THREAD};
+    s->workers =
+        (struct wndl_dwarf_workers){wndl_workers_cores(), WORTH_A_THREAD};
     wndl_arena_init(&s->arena, mem);
     wndl_map_init(&s->answers, &s->arena);
     return s;

@@ -84,8 +84,8 @@ struct wndl_symbolizer {
     struct wndl_object *symbols;
     struct wndl_debug_files *files; /* NULL without DWARF */
     struct wndl_dwarf *dwarf;
-    struct wndl_debug_map *map;  /* or NULL */
-    struct wndl_dwarf_crew crew; /* that reads units of a batch */
+    struct wndl_debug_map *map;        /* or NULL */
+    struct wndl_dwarf_workers workers; /* that reads units of a batch */
     struct wndl_breakpad *breakpad;
     struct wndl_bytes breakpad_text;
     struct wndl_bytes breakpad_id; /* of its MODULE record */

@@ -3,8 +3,8 @@
  * fuzz_chrome_v2: any bytes as Chromium's unwind info v2: counted, looked up
  * in, and what is found run. What runs through stays on its stack.
  */
-#include "tables/chrome/chrome_v2.h"
 #include "unwind/table/chrome.h"
+#include "unwind_tables/chrome/chrome_v2.h"
 
 #include <elf.h>
 #include <stdlib.h>

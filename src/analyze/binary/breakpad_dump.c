@@ -464,8 +464,9 @@ static enum wndl_status write_unwinding(
         status = wndl_unwind_info_open_arch(
             &info, d->path, d->arch, d->mem, refusal);
         /* The same records are not told again in another form. */
-        const bool is_told = d->has_stacks && status == WNDL_OK &&
-                             strcmp(info.source, WNDL_SYM_SECTION) == 0;
+        const bool is_told =
+            d->has_stacks && status == WNDL_OK &&
+            strcmp(info.source, WNDL_STACK_RECORD_SECTION) == 0;
         if (status == WNDL_OK && !is_told && !write_rules(d, &info, refusal))
             status = trouble(d);
         else if (status != WNDL_NOMEM)

@@ -27,7 +27,7 @@ static enum wndl_status add_text(struct wndl_object *object,
     else if (status != WNDL_OK)
         (void)wndl_fail(err, status, "its records of the stack are not there");
     if (status == WNDL_OK)
-        status = wndl_object_add_section(object, WNDL_SYM_SECTION,
+        status = wndl_object_add_section(object, WNDL_STACK_RECORD_SECTION,
             (struct wndl_bytes){text.data, text.size});
     wndl_buf_free(&text);
     return status;
@@ -50,7 +50,8 @@ enum wndl_status wndl_pe_add_stacks(struct wndl_object *object,
         wndl_pdb_get_stats(file.pdb, &stats);
         wndl_error_set_file(&told->why, file.path);
     }
-    told->lost = (struct wndl_frames_lost){stats.damaged, stats.first_damage};
+    told->lost =
+        (struct wndl_cfi_source_lost){stats.damaged, stats.first_damage};
     wndl_pdb_file_close(&file, mem);
     return status;
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pe_stacks: rules for unwinding i386 Windows programs, which are in their PDB
- * file, put where src/tables finds them.
+ * file, put where src/unwind_tables finds them.
  */
 #ifndef WNDL_ANALYZE_BINARY_PE_STACKS_H
 #define WNDL_ANALYZE_BINARY_PE_STACKS_H
 
-#include "cfi_import/core/frames.h"
+#include "cfi_import/core/source.h"
 #include "obj/core/object.h"
 
 /* Of a PDB file whose records were to be had. */
 struct wndl_pe_stacks {
-    struct wndl_frames_lost lost; /* to damage */
-    struct wndl_error why;        /* there are none; status OK: they are there,
+    struct wndl_cfi_source_lost lost; /* to damage */
+    struct wndl_error why; /* there are none; status OK: they are there,
                                      or were not wanted */
 };
 

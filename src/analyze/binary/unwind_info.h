@@ -10,7 +10,7 @@
 #include "base/intern.h"
 #include "base/vec.h"
 #include "cfi_import/arm/source.h"
-#include "cfi_import/core/frames.h"
+#include "cfi_import/core/source.h"
 #include "obj/core/object.h"
 #include "os/file.h"
 
@@ -70,7 +70,7 @@ struct wndl_unwind_info {
     struct wndl_file file;
     struct wndl_object *object;
     const struct wndl_cfi_machine *machine;
-    struct wndl_frames frames;
+    struct wndl_cfi_source cfi;
     const char *source; /* the section: ".eh_frame", ... or ".ARM.exidx" */
     struct wndl_cfi_section frame;
     bool by_exidx; /* rows are of `arm`, and `frame` is empty */

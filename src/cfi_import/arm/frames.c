@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "cfi_import/arm/frames.h"
 #include "cfi_import/arm/source.h"
-#include "cfi_import/core/frames_impl.h"
+#include "cfi_import/core/source_impl.h"
 
 enum { ENTRY = 8, WORD = 4 };
 
@@ -22,15 +23,15 @@ static bool visit(void *context, const struct wndl_cfi_row *row)
     return !w->failed;
 }
 
-static void lose_more(struct wndl_frames *frames, uint64_t entry)
+static void lose_more(struct wndl_cfi_source *cfi, uint64_t entry)
 {
     struct wndl_error err = {0};
     wndl_fail_at(&err, WNDL_LIMIT, ".ARM.exidx", entry,
         "more rules than a file of this size has");
-    wndl_frames_lose(frames, &err);
+    wndl_cfi_source_lose(cfi, &err);
 }
 
-enum wndl_status wndl_arm_frames(struct wndl_frames *frames,
+enum wndl_status wndl_arm_cfi_open(struct wndl_cfi_source *cfi,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err)
 {
@@ -53,11 +54,11 @@ enum wndl_status wndl_arm_frames(struct wndl_frames *frames,
         status = wndl_arm_source_rows(&source, i, visit, &w, &why);
         /* What cannot be unwound is said to be so: nothing is lost. */
         if (status != WNDL_OK && status != WNDL_NOT_FOUND)
-            wndl_frames_lose(frames, &why);
+            wndl_cfi_source_lose(cfi, &why);
         if (w.failed || (w.begun && !wndl_frame_writer_end(&writer)))
-            lose_more(frames, function.origin);
+            lose_more(cfi, function.origin);
     }
-    frames->name = ".ARM.exidx";
-    frames->size = source.exidx.index.size + source.exidx.table.size;
-    return wndl_frames_finish(frames, &writer, arena, err);
+    cfi->name = ".ARM.exidx";
+    cfi->size = source.exidx.index.size + source.exidx.table.size;
+    return wndl_cfi_source_finish(cfi, &writer, arena, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arm_source: what .ARM.exidx and the code of a binary say together: the rows
+ * source: what .ARM.exidx and the code of a binary say together: the rows
  * of each function of 32-bit Arm.
  */
 #ifndef WNDL_CFI_IMPORT_ARM_SOURCE_H
@@ -28,8 +28,7 @@ uint64_t wndl_arm_source_end(const struct wndl_arm_source *source, size_t i);
 
 /*
  * Calls visit for each row of function `i` in order until it returns false.
- * Fails as wndl_exidx_read and
- * wndl_exidx_row, with where in .ARM.exidx.
+ * Fails as wndl_exidx_read and wndl_exidx_row, with where in .ARM.exidx.
  */
 enum wndl_status wndl_arm_source_rows(const struct wndl_arm_source *source,
     size_t i, bool (*visit)(void *context, const struct wndl_cfi_row *row),

@@ -5,7 +5,8 @@
  * before that is read from its code, where it is of pushes and what goes with
  * them, or of arm64's stores, and makes what the encoding tells.
  */
-#include "cfi_import/core/frames_impl.h"
+#include "cfi_import/macho/frames.h"
+#include "cfi_import/core/source_impl.h"
 #include "cfi_import/macho/a64_rows.h"
 #include "cfi_import/pe/x64_rows.h"
 #include "unwind/core/arch.h"
@@ -35,7 +36,7 @@ enum mode {
 };
 
 struct reading {
-    struct wndl_frames *frames;
+    struct wndl_cfi_source *cfi;
     struct wndl_object *object;
     struct wndl_bytes info;
     struct wndl_cfi_section eh_frame;
@@ -64,7 +65,7 @@ static void lose(
 {
     struct wndl_error err = {0};
     wndl_fail_at(&err, status, "__unwind_info", at, why);
-    wndl_frames_lose(r->frames, &err);
+    wndl_cfi_source_lose(r->cfi, &err);
 }
 
 static uint32_t u32_at(struct wndl_bytes bytes, uint64_t at)
@@ -262,7 +263,7 @@ static void lose_more(struct reading *r, const struct entry *e)
     lose(r, WNDL_LIMIT, e->at, "more rules than a file of this size has");
 }
 
-static bool begin(struct reading *r, const struct entry *e)
+static bool begin_function(struct reading *r, const struct entry *e)
 {
     const struct wndl_frame_function function = {
         e->start, e->end, e->at, false};
@@ -272,7 +273,7 @@ static bool begin(struct reading *r, const struct entry *e)
     return false;
 }
 
-static void end(struct reading *r, const struct entry *e)
+static void end_function(struct reading *r, const struct entry *e)
 {
     if (!wndl_frame_writer_end(&r->writer))
         lose_more(r, e);
@@ -299,11 +300,11 @@ static bool write_followed(
 static void write_function(
     struct reading *r, const struct entry *e, const struct wndl_cfi_row *body)
 {
-    if (!begin(r, e))
+    if (!begin_function(r, e))
         return;
     if (!write_followed(r, e, body))
         wndl_frame_writer_row(&r->writer, body);
-    end(r, e);
+    end_function(r, e);
 }
 
 /* Functions that are next to each other and have one encoding are one entry. */
@@ -350,12 +351,12 @@ static void copy_function(struct reading *r, const struct entry *e)
         lose(r, WNDL_LIMIT, e->at, "programs that take too long");
         return;
     }
-    if (!begin(r, e))
+    if (!begin_function(r, e))
         return;
     if (wndl_cfi_rows(&r->eh_frame, &fde, copy_row, r, NULL) != WNDL_OK)
         lose(r, WNDL_MALFORMED, e->at,
             "a function whose record in __eh_frame is damaged");
-    end(r, e);
+    end_function(r, e);
 }
 
 /* *good: whether `body` is a function's rules. */
@@ -551,11 +552,11 @@ static bool find_sections(struct reading *r)
     return r->info.size != 0;
 }
 
-enum wndl_status wndl_macho_frames(struct wndl_frames *frames,
+enum wndl_status wndl_macho_cfi_open(struct wndl_cfi_source *cfi,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err)
 {
-    struct reading r = {.frames = frames, .object = object};
+    struct reading r = {.cfi = cfi, .object = object};
     const uint16_t machine = wndl_object_machine(object);
     if ((machine != EM_X86_64 && machine != EM_AARCH64) ||
         wndl_object_address_size(object) != WORD || !find_sections(&r))
@@ -572,10 +573,10 @@ enum wndl_status wndl_macho_frames(struct wndl_frames *frames,
     wndl_frame_writer_init(&r.writer, arena, WORD, is_arm64 ? 30 : r.arch->ra);
     wndl_frame_writer_bound(&r.writer, r.info.size + r.eh_frame.bytes.size);
     read_pages(&r);
-    frames->name = "__unwind_info";
-    frames->size = r.info.size + r.eh_frame.bytes.size;
+    cfi->name = "__unwind_info";
+    cfi->size = r.info.size + r.eh_frame.bytes.size;
     const enum wndl_status status =
-        wndl_frames_finish(frames, &r.writer, arena, err);
-    frames->frame.family = r.eh_frame.family;
+        wndl_cfi_source_finish(cfi, &r.writer, arena, err);
+    cfi->frame.family = r.eh_frame.family;
     return status;
 }

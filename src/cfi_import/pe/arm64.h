@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pe_arm64: what a function of ARM64 Windows does to the stack: unwind codes
+ * arm64: what a function of ARM64 Windows does to the stack: unwind codes
  * (.xdata), or the word that stands for the usual ones (.pdata), as steps, and
  * what rows come of them. Knows nothing of files.
  *

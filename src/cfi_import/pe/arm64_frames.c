@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cfi_import/core/frames_impl.h"
+#include "cfi_import/core/source_impl.h"
 #include "cfi_import/pe/arm64.h"
+#include "cfi_import/pe/frames.h"
 #include "obj/pe/pe.h"
 #include "unwind/core/arch.h"
 
@@ -21,7 +22,7 @@ enum {
 };
 
 struct reading {
-    struct wndl_frames *frames;
+    struct wndl_cfi_source *cfi;
     const struct wndl_object *object;
     struct wndl_frame_writer writer;
     struct wndl_arm64_steps *prologue, *epilogue;
@@ -46,7 +47,7 @@ static void lose(
 {
     struct wndl_error err = {0};
     wndl_fail_at(&err, status, ".pdata", entry, why);
-    wndl_frames_lose(r->frames, &err);
+    wndl_cfi_source_lose(r->cfi, &err);
 }
 
 /* ---- rows */
@@ -284,14 +285,14 @@ static void read_list(struct reading *r, struct wndl_bytes list)
     }
 }
 
-enum wndl_status wndl_pe_arm64_frames(struct wndl_frames *frames,
+enum wndl_status wndl_pe_arm64_cfi_open(struct wndl_cfi_source *cfi,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err)
 {
     uint32_t claimed;
     const struct wndl_bytes list = wndl_pe_exceptions(object, &claimed);
     const uint16_t machine = wndl_object_machine(object);
-    struct reading r = {.frames = frames, .object = object};
+    struct reading r = {.cfi = cfi, .object = object};
     if (claimed != 0 && machine == EM_ARM)
         return wndl_fail(err, WNDL_UNSUPPORTED,
             "its unwind information (.pdata) is that of 32-bit Arm, which is "
@@ -309,10 +310,10 @@ enum wndl_status wndl_pe_arm64_frames(struct wndl_frames *frames,
     if (list.size < claimed)
         lose(&r, WNDL_TRUNCATED, list.size,
             "the file ends, or its section, before the list of functions");
-    frames->name = ".pdata";
-    frames->size = list.size;
+    cfi->name = ".pdata";
+    cfi->size = list.size;
     const enum wndl_status status =
-        wndl_frames_finish(frames, &r.writer, arena, err);
-    frames->frame.family = WNDL_CFI_AARCH64;
+        wndl_cfi_source_finish(cfi, &r.writer, arena, err);
+    cfi->frame.family = WNDL_CFI_AARCH64;
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pe_epilogue: where a function of x64 Windows gives its stack back. Version 1
+ * epilogue: where a function of x64 Windows gives its stack back. Version 1
  * of unwind information does not say; but what a prologue pushed, an epilogue
  * pops in the order that it must, behind one instruction that frees the rest
  * and right before a return or a jump out of the function. These bytes are

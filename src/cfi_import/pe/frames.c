@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cfi_import/core/frames_impl.h"
+#include "cfi_import/pe/frames.h"
+#include "cfi_import/core/source_impl.h"
 #include "cfi_import/pe/x64_rows.h"
 #include "obj/pe/pe.h"
 #include "unwind/core/arch.h"
@@ -15,7 +16,7 @@ enum {
 };
 
 struct reading {
-    struct wndl_frames *frames;
+    struct wndl_cfi_source *cfi;
     const struct wndl_object *object;
     struct wndl_frame_writer writer;
     struct wndl_pe_unwind *unwind;
@@ -29,7 +30,7 @@ static void lose(
 {
     struct wndl_error err = {0};
     wndl_fail_at(&err, status, ".pdata", entry, why);
-    wndl_frames_lose(r->frames, &err);
+    wndl_cfi_source_lose(r->cfi, &err);
 }
 
 static void lose_more(struct reading *r, uint64_t entry)
@@ -134,13 +135,13 @@ static uint32_t start_of_next(struct wndl_cursor c)
     return wndl_cursor_left(&c) < ENTRY ? UINT32_MAX : wndl_cursor_u32(&c);
 }
 
-enum wndl_status wndl_pe_frames(struct wndl_frames *frames,
+enum wndl_status wndl_pe_cfi_open(struct wndl_cfi_source *cfi,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err)
 {
     uint32_t claimed;
     const struct wndl_bytes list = wndl_pe_exceptions(object, &claimed);
-    struct reading r = {.frames = frames, .object = object};
+    struct reading r = {.cfi = cfi, .object = object};
     if (wndl_object_machine(object) != EM_X86_64 || claimed < ENTRY)
         return WNDL_NOT_FOUND;
     r.unwind = wndl_arena_alloc(arena, sizeof *r.unwind);
@@ -160,7 +161,7 @@ enum wndl_status wndl_pe_frames(struct wndl_frames *frames,
     if (list.size < claimed)
         lose(&r, WNDL_TRUNCATED, list.size,
             "the file ends, or its section, before the list of functions");
-    frames->name = ".pdata";
-    frames->size = list.size;
-    return wndl_frames_finish(frames, &r.writer, arena, err);
+    cfi->name = ".pdata";
+    cfi->size = list.size;
+    return wndl_cfi_source_finish(cfi, &r.writer, arena, err);
 }

@@ -30,7 +30,8 @@ enum code {
     PUSH_MACHFRAME = 10,
 };
 
-uint8_t wndl_pe_register(uint8_t reg)
+/* DWARF's number of an instruction's register, below 16. */
+static uint8_t dwarf_number(uint8_t reg)
 {
     static const uint8_t numbers[16] = {
         0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -288,7 +289,7 @@ void wndl_pe_state_step(
     struct wndl_pe_state *state, const struct wndl_pe_step *step)
 {
     const struct wndl_arch *arch = &wndl_arch_x86_64;
-    const uint8_t reg = wndl_pe_register(step->reg);
+    const uint8_t reg = dwarf_number(step->reg);
     switch ((enum wndl_pe_step_kind)step->kind) {
     case WNDL_PE_PUSH:
         state->depth += WORD;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pe_unwind: what a function of x64 Windows does to the stack, as its unwind
+ * unwind: what a function of x64 Windows does to the stack, as its unwind
  * information tells (.xdata): steps of its prologue, in the order in which they
  * are taken, and what rows come of them.
  *
@@ -74,8 +74,5 @@ struct wndl_pe_state wndl_pe_state_at_entry(int64_t base);
 
 void wndl_pe_state_step(
     struct wndl_pe_state *state, const struct wndl_pe_step *step);
-
-/* DWARF's number of an instruction's register, below 16. */
-uint8_t wndl_pe_register(uint8_t reg);
 
 #endif

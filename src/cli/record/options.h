@@ -12,7 +12,7 @@
 struct wndl_record_options {
     uint64_t rate;   /* Hz */
     unsigned engine; /* enum wndl_engine, NONE: the best */
-    unsigned unwind; /* enum wndl_unwind_with */
+    unsigned unwind; /* enum wndl_unwind_policy */
     uint64_t max_frames;
     struct wndl_option_list threads;
     struct wndl_option_list tables; /* MODULE=FILE each */

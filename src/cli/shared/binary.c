@@ -2,7 +2,7 @@
 #include "cli/shared/binary.h"
 
 #include "analyze/binary/pe_stacks.h"
-#include "cfi_import/sym/object.h"
+#include "cfi_import/stack_record/object.h"
 #include "cli/core/command.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ static void add_stacks(struct wndl_object *object)
     char text[600];
     struct wndl_pe_stacks told;
     (void)!wndl_pe_add_stacks(object, wndl_mem_libc(), &told);
-    const struct wndl_frames_lost lost = told.lost;
+    const struct wndl_cfi_source_lost lost = told.lost;
     if (told.why.status != WNDL_OK)
         wndl_cli_note("warning: no rules of a PDB file: %s",
             wndl_error_text(&told.why, text, sizeof text));
@@ -32,8 +32,8 @@ bool wndl_binary_open(
     if (wndl_file_open(path, &b->file, err) != WNDL_OK)
         return false;
     const struct wndl_object_source source = {b->file.bytes, path, NULL};
-    if (wndl_sym_object_open(&source, wndl_mem_libc(), &b->object, err) ==
-        WNDL_OK) {
+    if (wndl_symbol_file_object_open(
+            &source, wndl_mem_libc(), &b->object, err) == WNDL_OK) {
         add_stacks(b->object);
         return true;
     }

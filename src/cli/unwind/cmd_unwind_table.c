@@ -7,8 +7,8 @@
 #include "cli/unwind/table_chrome.h"
 #include "cli/unwind/table_text.h"
 #include "os/file.h"
-#include "tables/table/table.h"
 #include "unwind/table/chrome_v2.h"
+#include "unwind_tables/table/table.h"
 
 #include <errno.h>
 #include <inttypes.h>

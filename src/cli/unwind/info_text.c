@@ -131,7 +131,7 @@ void wndl_unwind_info_say_at(
         wndl_buf_printf(out,
             "function [0x%" PRIx64 " .. 0x%" PRIx64 "], %s+0x%" PRIx64 "\n",
             f->start, f->end - 1, info->source,
-            wndl_frames_origin(&info->frames, f->fde));
+            wndl_cfi_source_origin(&info->cfi, f->fde));
     if (range != NULL)
         wndl_unwind_info_say_range(out, info, range);
     else if (f != NULL)
@@ -213,7 +213,7 @@ static void json_lookup(
         wndl_buf_byte(out, ',');
         json_number(out, "end", f->end);
         wndl_buf_byte(out, ',');
-        json_number(out, "fde", wndl_frames_origin(&info->frames, f->fde));
+        json_number(out, "fde", wndl_cfi_source_origin(&info->cfi, f->fde));
         wndl_buf_byte(out, '}');
     }
     if (range != NULL) {

@@ -4,7 +4,7 @@
 #include "cli/core/command.h"
 #include "cli/core/output.h"
 #include "cli/shared/binary.h"
-#include "tables/chrome/chrome_v2.h"
+#include "unwind_tables/chrome/chrome_v2.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "cli/unwind/table_text.h"
 
 #include "analyze/binary/cfi_text.h"
-#include "tables/table/table.h"
+#include "unwind_tables/table/table.h"
 
 #include <elf.h>
 #include <inttypes.h>

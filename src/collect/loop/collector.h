@@ -44,7 +44,7 @@ struct wndl_collector_request {
     uint64_t interval;         /* ns */
     uint64_t blocked_interval; /* ns, 0: blocked threads are not looked at */
     uint32_t max_frames;
-    uint32_t unwind;   /* enum wndl_unwind_with */
+    uint32_t unwind;   /* enum wndl_unwind_policy */
     uint64_t delay;    /* ns: it starts paused */
     uint64_t duration; /* ns after the delay: it ends; 0: with the command */
     uint64_t kept;     /* bytes of samples, the last ones; 0: all */

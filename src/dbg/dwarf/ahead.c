@@ -112,14 +112,14 @@ static void read(struct wndl_dwarf *helper, struct task *task)
     }
 }
 
-static void work(void *context, unsigned member)
+static void work(void *context, unsigned index)
 {
     struct ahead *a = context;
     for (;;) {
         size_t at = atomic_fetch_add(&a->next, 1);
         if (at >= a->tasks.len)
             return;
-        read(a->helpers[member], a->order[at]);
+        read(a->helpers[index], a->order[at]);
     }
 }
 
@@ -179,12 +179,12 @@ static bool get_helpers(struct ahead *a, struct wndl_dwarf *d, unsigned count)
 }
 
 static unsigned threads_for(
-    const struct ahead *a, const struct wndl_dwarf_crew *crew)
+    const struct ahead *a, const struct wndl_dwarf_workers *workers)
 {
     uint64_t most = a->tasks.len;
-    if (crew->bytes_each != 0 && a->bytes / crew->bytes_each < most)
-        most = a->bytes / crew->bytes_each;
-    return most < crew->threads ? (unsigned)most : crew->threads;
+    if (workers->bytes_each != 0 && a->bytes / workers->bytes_each < most)
+        most = a->bytes / workers->bytes_each;
+    return most < workers->threads ? (unsigned)most : workers->threads;
 }
 
 /* What was read before is given up, so that this is there for the lookups. */
@@ -194,7 +194,7 @@ static void read_tasks(struct ahead *a, struct wndl_dwarf *d, unsigned threads)
     if (threads < 2 || !sort_tasks(a) || !get_helpers(a, d, threads))
         return;
     wndl_dw_touch(d, AT_A_TIME);
-    wndl_crew_run(threads, work, a);
+    wndl_workers_run(threads, work, a);
     for (size_t i = 0; i < a->tasks.len && status == WNDL_OK; i++)
         status = hand_over(wndl_vec_at(&a->tasks, i));
 }
@@ -206,7 +206,7 @@ static void forget(struct wndl_dwarf *d)
 }
 
 size_t wndl_dwarf_read_ahead(struct wndl_dwarf *dwarf, const wndl_svma *addrs,
-    size_t count, const struct wndl_dwarf_crew *crew)
+    size_t count, const struct wndl_dwarf_workers *workers)
 {
     struct ahead a = {.bytes = 0};
     size_t done = 0;
@@ -217,7 +217,7 @@ size_t wndl_dwarf_read_ahead(struct wndl_dwarf *dwarf, const wndl_svma *addrs,
     while (done < count && a.bytes < AT_A_TIME && status != WNDL_NOMEM)
         status = add_address(&a, dwarf, addrs[done++].v);
     if (status != WNDL_NOMEM)
-        read_tasks(&a, dwarf, threads_for(&a, crew));
+        read_tasks(&a, dwarf, threads_for(&a, workers));
     wndl_arena_free(&a.scratch);
     forget(dwarf);
     return done;

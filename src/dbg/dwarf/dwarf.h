@@ -138,7 +138,7 @@ enum wndl_status wndl_dwarf_lookup_unlikely(struct wndl_dwarf *dwarf,
 uint32_t wndl_dwarf_likely_unit(struct wndl_dwarf *dwarf, wndl_svma addr);
 
 /* `threads` at the most, each for at least `bytes_each` of .debug_info. */
-struct wndl_dwarf_crew {
+struct wndl_dwarf_workers {
     unsigned threads;
     uint64_t bytes_each;
 };
@@ -151,7 +151,7 @@ struct wndl_dwarf_crew {
  * is not told.
  */
 size_t wndl_dwarf_read_ahead(struct wndl_dwarf *dwarf, const wndl_svma *addrs,
-    size_t count, const struct wndl_dwarf_crew *crew);
+    size_t count, const struct wndl_dwarf_workers *workers);
 
 /* Bytes [start, end) of code. */
 struct wndl_dwarf_range {

@@ -25,9 +25,9 @@
 #ifndef WNDL_DBG_DWARF_INTERNAL_H
 #define WNDL_DBG_DWARF_INTERNAL_H
 
-#include "base/crew.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "base/workers.h"
 #include "dbg/dwarf/dwarf.h"
 
 enum {

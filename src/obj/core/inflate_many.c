@@ -4,7 +4,7 @@
  * a file whose debug information is about to be read. What it could not do is
  * left to wndl_object_section_bytes, which tells why.
  */
-#include "base/crew.h"
+#include "base/workers.h"
 #include "obj/core/object_impl.h"
 
 #include <stdatomic.h>
@@ -21,46 +21,46 @@ struct job {
 };
 
 /* Largest first, so that none is left over at the end. */
-struct crew {
+struct queue {
     struct job jobs[MOST];
     size_t count;
     atomic_size_t next;
 };
 
 static void add(
-    struct crew *crew, struct wndl_object_section *section, uint64_t size)
+    struct queue *queue, struct wndl_object_section *section, uint64_t size)
 {
-    size_t at = crew->count++;
-    for (; at > 0 && crew->jobs[at - 1].section->view.size < size; at--)
-        crew->jobs[at] = crew->jobs[at - 1];
-    crew->jobs[at] = (struct job){.section = section};
+    size_t at = queue->count++;
+    for (; at > 0 && queue->jobs[at - 1].section->view.size < size; at--)
+        queue->jobs[at] = queue->jobs[at - 1];
+    queue->jobs[at] = (struct job){.section = section};
 }
 
-static void collect(struct crew *crew, struct wndl_object *object,
+static void collect(struct queue *queue, struct wndl_object *object,
     const char *const *names, size_t count)
 {
-    for (size_t i = 0; i < count && crew->count < MOST; i++) {
+    for (size_t i = 0; i < count && queue->count < MOST; i++) {
         struct wndl_object_section *section =
             wndl_object_find_section(object, names[i]);
         if (section == NULL || section->packing == WNDL_PACKING_NONE ||
             section->own != NULL || section->view.size < WORTH_A_THREAD ||
             wndl_elf_needs_relocation(object, section))
             continue;
-        add(crew, section, section->view.size);
+        add(queue, section, section->view.size);
     }
 }
 
 /* The object's memory is not for several threads: zlib gets the C library's
  * for its state. */
-static void work(void *context, unsigned member)
+static void work(void *context, unsigned index)
 {
-    struct crew *crew = context;
-    (void)member;
+    struct queue *queue = context;
+    (void)index;
     for (;;) {
-        size_t at = atomic_fetch_add(&crew->next, 1);
-        if (at >= crew->count)
+        size_t at = atomic_fetch_add(&queue->next, 1);
+        if (at >= queue->count)
             return;
-        struct job *job = &crew->jobs[at];
+        struct job *job = &queue->jobs[at];
         if (job->status == WNDL_OK)
             job->status = wndl_object_inflate_run(
                 wndl_mem_libc(), job->section, &job->packed, NULL);
@@ -70,17 +70,17 @@ static void work(void *context, unsigned member)
 void wndl_object_load_sections(
     struct wndl_object *object, const char *const *names, size_t count)
 {
-    struct crew crew = {.count = 0};
-    collect(&crew, object, names, count);
-    if (crew.count < 2)
+    struct queue queue = {.count = 0};
+    collect(&queue, object, names, count);
+    if (queue.count < 2)
         return;
-    for (size_t i = 0; i < crew.count; i++)
-        crew.jobs[i].status = wndl_object_inflate_begin(
-            object, crew.jobs[i].section, &crew.jobs[i].packed, NULL);
-    unsigned cores = wndl_crew_cores();
-    wndl_crew_run(
-        cores < crew.count ? cores : (unsigned)crew.count, work, &crew);
-    for (size_t i = 0; i < crew.count; i++)
-        if (crew.jobs[i].status != WNDL_OK)
-            wndl_object_disown(object, crew.jobs[i].section);
+    for (size_t i = 0; i < queue.count; i++)
+        queue.jobs[i].status = wndl_object_inflate_begin(
+            object, queue.jobs[i].section, &queue.jobs[i].packed, NULL);
+    unsigned cores = wndl_workers_cores();
+    wndl_workers_run(
+        cores < queue.count ? cores : (unsigned)queue.count, work, &queue);
+    for (size_t i = 0; i < queue.count; i++)
+        if (queue.jobs[i].status != WNDL_OK)
+            wndl_object_disown(object, queue.jobs[i].section);
 }

@@ -42,7 +42,7 @@ struct wndl_rt {
     uint64_t ignored;    /* those of them that were ignored at the start */
     uint32_t engine;     /* enum wndl_engine */
     uint32_t max_frames; /* of a stack, the innermost */
-    uint32_t unwind;     /* enum wndl_unwind_with */
+    uint32_t unwind;     /* enum wndl_unwind_policy */
     int pid;
     int collector;      /* its process, 0 when not known */
     bool with_ticks;    /* PERF, with ticks for the time in the kernel */
@@ -85,7 +85,7 @@ static inline uint64_t wndl_rt_tsc(void)
     return __builtin_expect(end == 0, 1) ? wndl_arch_ticks() : end;
 }
 
-/* `unwind` is an enum wndl_unwind_with. */
+/* `unwind` is an enum wndl_unwind_policy. */
 static inline enum wndl_walk_method wndl_rt_walk_method(uint32_t unwind)
 {
     if (unwind == WNDL_UNWIND_SCAN)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arm_code: what single instructions of 32-bit Arm, Thumb-2 or ARM, do to the
+ * code: what single instructions of 32-bit Arm, Thumb-2 or ARM, do to the
  * stack pointer and to stack slots. All others are OTHER: this is for
  * prologues and epilogues, no disassembler.
  *

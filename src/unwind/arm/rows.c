@@ -202,7 +202,7 @@ static void add_target(struct targets *targets, const struct state *state,
         targets->list[targets->count++] = (struct step){i->target, *state};
 }
 
-static bool leaves(const struct wndl_arm_insn *i)
+static bool leaves_function(const struct wndl_arm_insn *i)
 {
     return i->kind == WNDL_ARM_RETURN || i->kind == WNDL_ARM_JUMP ||
            (i->kind == WNDL_ARM_POP && (i->mask >> WNDL_ARM_PC & 1) != 0);
@@ -225,7 +225,7 @@ static bool is_target(
 static bool is_beside(const struct wndl_arm_insn *i)
 {
     return i->kind == WNDL_ARM_OTHER || i->kind == WNDL_ARM_LOAD ||
-           i->kind == WNDL_ARM_BRANCH || leaves(i);
+           i->kind == WNDL_ARM_BRANCH || leaves_function(i);
 }
 
 /* True if it comes to the body's rule; `steps` has how, or how far it came. */
@@ -249,7 +249,8 @@ static bool follow_prologue(const struct wndl_arm_function *function,
         const bool always = conditional == 0 && !i.conditional;
         conditional -= conditional > 0;
         /* It goes on behind an early return that was jumped over. */
-        const bool over = always && leaves(&i) && i.kind != WNDL_ARM_POP &&
+        const bool over = always && leaves_function(&i) &&
+                          i.kind != WNDL_ARM_POP &&
                           is_target(targets, at + i.size, &f.state);
         if (i.kind == WNDL_ARM_IT)
             conditional = i.amount;
@@ -326,7 +327,7 @@ static bool follow_epilogue(const struct wndl_arm_function *function,
         if (!wndl_arm_decode(code, at, &i) || i.conditional != c->conditional)
             return false;
         const struct state before = f.state;
-        const bool last = leaves(&i);
+        const bool last = leaves_function(&i);
         if ((!last || i.kind == WNDL_ARM_POP) && !follow_up(&f, &i))
             return false;
         at += i.size;
@@ -354,7 +355,7 @@ struct going {
     bool stopped;
 };
 
-static void tell(struct going *g, uint64_t end)
+static void give_row(struct going *g, uint64_t end)
 {
     const struct wndl_cfi_row *body = g->function->body;
     struct wndl_cfi_row row = *body;
@@ -371,13 +372,14 @@ static void tell(struct going *g, uint64_t end)
     g->stopped = !g->visit(g->context, &row);
 }
 
-static void change(struct going *g, uint64_t at, const struct state *state)
+static void change_state(
+    struct going *g, uint64_t at, const struct state *state)
 {
     if (at > g->function->end)
         at = g->function->end;
     if (is_same(&g->state, state))
         return;
-    tell(g, at);
+    give_row(g, at);
     g->from = at;
     g->state = *state;
 }
@@ -385,7 +387,7 @@ static void change(struct going *g, uint64_t at, const struct state *state)
 static void take_steps(struct going *g, const struct steps *steps)
 {
     for (unsigned i = 0; i < steps->count; i++)
-        change(g, steps->list[i].at, &steps->list[i].state);
+        change_state(g, steps->list[i].at, &steps->list[i].state);
 }
 
 /* Behind a jump: as what jumps here has it, else the body's. */
@@ -397,7 +399,7 @@ static void change_behind_jump(
         if (targets->list[i].at == at)
             next = targets->list[i].state;
     }
-    change(g, at, &next);
+    change_state(g, at, &next);
 }
 
 /* An epilogue begins with one of these. */
@@ -410,7 +412,7 @@ static bool may_begin(const struct following *f, const struct wndl_arm_insn *i)
 }
 
 /* Keeps what an epilogue will go by. */
-static void note(struct following *f, const struct wndl_arm_insn *i)
+static void note_saved(struct following *f, const struct wndl_arm_insn *i)
 {
     struct following probe = *f;
     if (i->kind == WNDL_ARM_LOAD || i->kind == WNDL_ARM_CONST ||
@@ -423,7 +425,7 @@ static void note(struct following *f, const struct wndl_arm_insn *i)
 }
 
 /* Frames by another register than sp may grow behind the prologue. */
-static void deepen(
+static void deepen_frame(
     struct following *fresh, struct following *f, const struct wndl_arm_insn *i)
 {
     const bool grows = i->kind == WNDL_ARM_PUSH ||
@@ -452,7 +454,7 @@ static bool begin_again(struct going *g, const struct wndl_arm_insn *i,
         return false;
     const struct state body = body_state(g->function->body);
     take_steps(g, steps);
-    change(g, steps->end, &body);
+    change_state(g, steps->end, &body);
     *depth = steps->list[steps->count - 1].state.depth;
     return true;
 }
@@ -467,7 +469,7 @@ static bool take_conditional(struct going *g, const struct following *f,
         !follow_epilogue(g->function, &g->code, *f, c, steps))
         return false;
     take_steps(g, steps);
-    change(g, steps->end, &body);
+    change_state(g, steps->end, &body);
     return true;
 }
 
@@ -498,7 +500,7 @@ static void go_through(
             at = steps.end - i.size;
         } else if (is_it) {
             conditional = i.amount + 1;
-        } else if (always && leaves(&i)) {
+        } else if (always && leaves_function(&i)) {
             f = fresh;
             change_behind_jump(g, at + i.size, targets);
         } else if (always && is_same(&g->state, &body) &&
@@ -506,8 +508,8 @@ static void go_through(
             at = steps.end - i.size;
             f = fresh;
         } else if (always && is_same(&g->state, &body)) {
-            note(&f, &i);
-            deepen(&fresh, &f, &i);
+            note_saved(&f, &i);
+            deepen_frame(&fresh, &f, &i);
             if (may_begin(&f, &i) &&
                 follow_epilogue(g->function, &g->code, f, &candidate, &steps)) {
                 take_steps(g, &steps);
@@ -516,13 +518,13 @@ static void go_through(
                 change_behind_jump(g, steps.end, targets);
             }
         } else if (always && may_begin(&f, &i)) {
-            change(g, at + i.size, &body);
+            change_state(g, at + i.size, &body);
         }
     }
 }
 
 /* As Thumb code, else as ARM code, else as far as it goes as Thumb code. */
-static enum wndl_arm_prologue choose(
+static enum wndl_arm_prologue choose_prologue(
     struct going *g, struct steps *steps, struct targets *targets)
 {
     const struct wndl_arm_function *function = g->function;
@@ -549,17 +551,17 @@ enum wndl_arm_prologue wndl_arm_rows(const struct wndl_arm_function *function,
         .state = body};
     struct steps steps;
     struct targets targets;
-    const enum wndl_arm_prologue how = choose(&g, &steps, &targets);
+    const enum wndl_arm_prologue how = choose_prologue(&g, &steps, &targets);
     uint64_t at = function->start;
     int64_t depth = body.depth;
     if (how != WNDL_ARM_NOT_FOLLOWED) {
         take_steps(&g, &steps);
-        change(&g, steps.end, &body);
+        change_state(&g, steps.end, &body);
         at = steps.end;
     }
     if (how == WNDL_ARM_FOLLOWED)
         depth = steps.list[steps.count - 1].state.depth;
     go_through(&g, at, depth, &targets);
-    tell(&g, function->end);
+    give_row(&g, function->end);
     return how;
 }

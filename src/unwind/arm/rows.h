@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arm_rows: the rules at each instruction of a 32-bit Arm function of which
+ * rows: the rules at each instruction of a 32-bit Arm function of which
  * only the rule of its body is known, as .ARM.exidx has it. Its prologue is
  * followed from the start until it comes to that rule; an epilogue is what
  * undoes all of it up to a return. Whether code is Thumb or ARM is what fits:

@@ -79,7 +79,7 @@ static void add_cause(struct wndl_line *line, const siginfo_t *info)
         wndl_line_text(line, " (access is not permitted)");
 }
 
-static void tell(int fd, const siginfo_t *info, const void *context)
+static void print_crash(int fd, const siginfo_t *info, const void *context)
 {
     struct wndl_regs regs;
     struct wndl_line line;
@@ -121,7 +121,7 @@ static void on_fatal(int number, siginfo_t *info, void *context)
     int tid = wndl_raw_gettid();
     bool mine = wait_for_turn(tid);
     if (mine)
-        tell(atomic_load(&state.fd), info, context);
+        print_crash(atomic_load(&state.fd), info, context);
     (void)sigaction(number, &state.before[index_of(number)], NULL);
     (void)wndl_raw4(
         SYS_rt_tgsigqueueinfo, wndl_raw_getpid(), tid, number, (long)info);
@@ -147,7 +147,7 @@ static enum wndl_status give_stack(struct wndl_error *err)
     return wndl_fail_errno(err, why, "the signal stack cannot be set");
 }
 
-static enum wndl_status install(unsigned i, struct wndl_error *err)
+static enum wndl_status install_handler(unsigned i, struct wndl_error *err)
 {
     struct sigaction handler = {
         .sa_sigaction = on_fatal,
@@ -174,7 +174,7 @@ enum wndl_status wndl_install_crash_handler(int fd, struct wndl_error *err)
     struct wndl_dlmodule module;
     (void)wndl_dlfind((uintptr_t)&on_fatal, &module);
     for (unsigned i = 0; i < SIGNALS && status == WNDL_OK; i++)
-        status = install(i, err);
+        status = install_handler(i, err);
     atomic_store(&state.installed, status == WNDL_OK);
     return status;
 }

@@ -7,6 +7,7 @@
 #ifndef WNDL_UNWIND_FAST_CACHE_H
 #define WNDL_UNWIND_FAST_CACHE_H
 
+#include "base/hash.h"
 #include "unwind/core/arch.h"
 #include "unwind/core/rule.h"
 
@@ -111,8 +112,7 @@ static inline uint32_t wndl_cache_changes(const struct wndl_unwinder *u)
 /* The byte offset in `slots` where the search for `pc` starts. */
 static inline uint32_t wndl_cache_home(uint64_t pc)
 {
-    const uint64_t golden_ratio = 0x9e3779b97f4a7c15u;
-    const uint64_t index = (pc * golden_ratio) >> (64 - WNDL_CACHE_LOG2);
+    const uint64_t index = (pc * WNDL_GOLDEN) >> (64 - WNDL_CACHE_LOG2);
     return (uint32_t)(index * sizeof(struct wndl_entry));
 }
 

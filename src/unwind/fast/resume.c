@@ -28,165 +28,11 @@
  */
 #include "unwind/fast/resume.h"
 
-#include "unwind/fast/walker.h"
+#include "unwind/fast/last_walk.h"
 
 #include <string.h>
 
-struct word {
-    uintptr_t at, value;
-};
-
-struct state {
-    uint64_t sp, fp, high; /* as the walker's */
-    uint32_t words;        /* index of the frame's first */
-};
-
-/*
- * What the hot loop leaves of a frame: all else that there is to know of it is
- * made of that and of its caller's. Stored and read in the same pieces, which
- * need not wait for the memory.
- */
-struct note {
-    uint64_t sp, fp;
-    uint64_t pc;    /* the frame's word, less the bits of the loop's frames */
-    uint64_t fp_at; /* where the step read FP: where it did not, the pc is */
-};
-
-/*
- * Two walks: that under way, from index 0 on, and the last one, whose
- * outermost frame is at the end of the arrays. Of the last one, the frames
- * from `top` on are there. Both are innermost first, and so are their words:
- * those of frame i are from state[i].words to state[i + 1].words.
- */
-struct wndl_resume {
-    struct wndl_unwinder *u;
-    uint32_t max, end; /* frames of a walk; of both */
-    uint32_t words_end;
-    uint32_t top;
-    uint32_t words;   /* of the walk under way */
-    uint32_t next;    /* frame of the last walk that may be met next */
-    uint32_t changed; /* frames before what is of the last walk */
-    uint32_t walks;
-    bool joined;   /* the walk under way has been put before that */
-    bool spoiled;  /* a barrier found no room */
-    bool called;   /* the first frame is a return address */
-    bool compared; /* from where the last walk may be met on it is as now */
-    uint64_t high; /* where the range ends that the walk starts in; 0: none */
-    wndl_generation generation;
-    enum wndl_walk_method method;
-    uintptr_t never; /* 0: what the words of barriers are at */
-    wndl_frame_word *frames;
-    struct state *states;
-    struct word *list;
-    uint32_t *frame_of; /* the last walk's words' frames */
-    uint32_t *carried;  /* as the last walk's frames: from `max` on */
-    struct note *notes; /* of one run of the hot loop */
-};
-
-enum {
-    ALIGNMENT = 64,
-    SPARE_WORDS = 64,
-    MOVED_WORDS = 2,
-    LINKS = 256,
-    AT_ONCE = 8
-};
-
-static size_t aligned(size_t size)
-{
-    return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-}
-
-static size_t max_words(size_t max_frames)
-{
-    return 2 * max_frames + SPARE_WORDS;
-}
-
-/* Of two walks, which stay apart also while one is put before the other. */
-static size_t all_words(size_t max_frames)
-{
-    return 2 * max_words(max_frames) + SPARE_WORDS;
-}
-
-size_t wndl_resume_size(size_t max_frames)
-{
-    const size_t words = all_words(max_frames) + MOVED_WORDS;
-    return aligned(sizeof(struct wndl_resume)) +
-           aligned((2 * max_frames + 1) * sizeof(wndl_frame_word)) +
-           aligned((2 * max_frames + 1) * sizeof(struct state)) +
-           aligned(words * sizeof(struct word)) +
-           aligned(words * sizeof(uint32_t)) +
-           aligned(max_frames * sizeof(uint32_t)) +
-           aligned(max_frames * sizeof(struct note));
-}
-
-static struct word changes_always(const struct wndl_resume *r)
-{
-    return (struct word){(uintptr_t)&r->never, 1};
-}
-
-struct wndl_resume *wndl_resume_init(
-    void *memory, size_t max_frames, struct wndl_unwinder *u)
-{
-    uint8_t *at = memory;
-    struct wndl_resume *r = memory;
-    *r = (struct wndl_resume){
-        .u = u,
-        .max = (uint32_t)max_frames,
-        .end = 2 * (uint32_t)max_frames,
-        .words_end = (uint32_t)all_words(max_frames),
-        .top = 2 * (uint32_t)max_frames,
-    };
-    at += aligned(sizeof *r);
-    r->frames = (wndl_frame_word *)(void *)at;
-    at += aligned((r->end + 1) * sizeof *r->frames);
-    r->states = (struct state *)(void *)at;
-    at += aligned((r->end + 1) * sizeof *r->states);
-    r->list = (struct word *)(void *)at;
-    at += aligned((r->words_end + MOVED_WORDS) * sizeof *r->list);
-    r->frame_of = (uint32_t *)(void *)at;
-    at += aligned((r->words_end + MOVED_WORDS) * sizeof *r->frame_of);
-    r->carried = (uint32_t *)(void *)at;
-    at += aligned(max_frames * sizeof *r->carried);
-    r->notes = (struct note *)(void *)at;
-    r->states[r->end].words = r->words_end;
-    r->list[r->words_end] = changes_always(r);
-    r->frame_of[r->words_end] = r->end;
-    return r;
-}
-
-void wndl_resume_forget(struct wndl_resume *r)
-{
-    r->top = r->end;
-}
-
-/* One for each frame, and for some that others then took the place of. */
-static void add_barrier(struct wndl_resume *r, size_t frame)
-{
-    if (r->words < 2 * frame + SPARE_WORDS - 2)
-        r->list[r->words++] = changes_always(r);
-    else
-        r->spoiled = true;
-}
-
-/*
- * Whether the frame, with this SP and FP in the range that ends at `high`, is
- * one of the last walk's, which is then `next`.
- */
-static inline bool meets(struct wndl_resume *r, wndl_frame_word frame,
-    uint64_t sp, uint64_t fp, uint64_t high)
-{
-    uint32_t k = r->next;
-    while (k < r->end && r->states[k].sp < sp)
-        k++;
-    r->next = k;
-    return k < r->end && r->states[k].sp == sp && r->states[k].fp == fp &&
-           r->frames[k] == frame && r->states[k].high <= high;
-}
-
-static uint64_t next_sp(const struct wndl_resume *r)
-{
-    return r->next < r->end ? r->states[r->next].sp : UINT64_MAX;
-}
+enum { LINKS = 256, AT_ONCE = 8 };
 
 /* What a run of the hot loop came to. */
 enum outcome {
@@ -219,7 +65,7 @@ static inline bool has_fp(const struct note *note, const struct note *caller)
  * them on: they end before `frame` and `word`. A frame without FP has its one
  * word written twice.
  */
-static inline void settle(const struct wndl_resume *r, uint32_t count,
+static inline void write_noted(const struct wndl_resume *r, uint32_t count,
     uint64_t high, uint32_t frame, uint32_t word)
 {
     const uint64_t bits = wndl_frame_bits(false, WNDL_HOW_CFI);
@@ -254,22 +100,22 @@ static inline void settle(const struct wndl_resume *r, uint32_t count,
 }
 
 /* The notes become part of the walk under way. */
-static void append(
+static void append_noted(
     struct wndl_resume *r, struct walker *w, uint32_t count, uint64_t high)
 {
     const uint32_t last = (uint32_t)(w->out - r->frames) - 1 + count;
     for (uint32_t i = 0; i < count; i++)
         r->words += 1 + has_fp(&r->notes[i], &r->notes[i + 1]);
-    settle(r, count, high, last, r->words);
+    write_noted(r, count, high, last, r->words);
     w->out = &r->frames[last + 1];
     r->frames[last] = r->notes[count].pc + wndl_frame_bits(false, WNDL_HOW_CFI);
 }
 
 /* What the loop came to, `count` steps on. */
-static enum outcome commit(struct wndl_resume *r, struct walker *w,
+static enum outcome commit_noted(struct wndl_resume *r, struct walker *w,
     const struct hot *h, uint32_t count, bool met)
 {
-    append(r, w, count, w->high);
+    append_noted(r, w, count, w->high);
     w->sp = h->sp;
     w->fp = h->fp;
     w->link = h->link;
@@ -365,10 +211,10 @@ static enum outcome step_noting(struct wndl_resume *r, struct walker *w)
     uint32_t count;
     bool met;
     r->notes[0].pc = w->out[-1] - wndl_frame_bits(false, WNDL_HOW_CFI);
-    return run_noting(r, &g, &h, &count, &met) ? commit(r, w, &h, count, met)
-                                               : LEFT;
+    return run_noting(r, &g, &h, &count, &met)
+               ? commit_noted(r, w, &h, count, met)
+               : LEFT;
 }
-
 READS_STACK static inline bool is_changed(const struct word *word)
 {
     return load(word->at) != word->value;
@@ -397,7 +243,7 @@ READS_STACK static const struct word *last_changed(const struct word *word)
 }
 
 /* The first frame from `k` on whose step must be taken, or r->end. */
-static uint32_t compare(const struct wndl_resume *r, uint32_t k)
+static uint32_t first_frame_changed(const struct wndl_resume *r, uint32_t k)
 {
     const struct word *changed = first_changed(&r->list[r->states[k].words]);
     return r->frame_of[changed - r->list];
@@ -429,79 +275,8 @@ READS_STACK static uint32_t first_to_meet(
     return r->frame_of[word - r->list - 1] + 1;
 }
 
-static bool is_barrier(const struct wndl_resume *r, uint32_t frame)
-{
-    return r->list[r->states[frame].words].at == (uintptr_t)&r->never;
-}
-
-/*
- * Where frames, states and words are moved from, and how far: in variables of
- * its own, of which the compiler knows that no store changes them.
- */
-struct move {
-    wndl_frame_word *const frames;
-    struct state *const states;
-    struct word *const words;
-    uint32_t *const frame_of;
-    const size_t by, words_by;
-};
-
-/*
- * A frame's words, of which there are mostly one or two: always both, for a
- * branch would be taken by chance. What is behind them is overwritten.
- */
-static inline void move_words(
-    const struct move *m, size_t from, size_t end, uint32_t frame)
-{
-    struct word *const to = m->words + m->words_by;
-    uint32_t *const frame_of = m->frame_of + m->words_by;
-    do {
-        to[from] = m->words[from];
-        to[from + 1] = m->words[from + 1];
-        frame_of[from] = frame_of[from + 1] = frame;
-        from += MOVED_WORDS;
-    } while (UNLIKELY(from < end));
-}
-
-static inline void move_frames(
-    const struct move *m, size_t count, size_t words_end)
-{
-    size_t words = m->states[0].words;
-    for (size_t i = 0; i < count; i++) {
-        size_t next = i + 1 < count ? m->states[i + 1].words : words_end;
-        m->frames[i + m->by] = m->frames[i];
-        m->states[i + m->by] = m->states[i];
-        m->states[i + m->by].words = (uint32_t)(words + m->words_by);
-        move_words(m, words, next, (uint32_t)(i + m->by));
-        words = next;
-    }
-}
-
-static inline void joined(struct wndl_resume *r, uint32_t count, uint32_t k)
-{
-    r->top = k - count;
-    r->changed = count;
-    r->joined = true;
-}
-
-/* Puts the walk under way, of `count` frames, before the last one's `k`. */
-static void join(struct wndl_resume *r, uint32_t count, uint32_t k)
-{
-    const uint32_t first = r->states[k].words;
-    const struct move move = {r->frames, r->states, r->list, r->frame_of,
-        k - count, first - r->words};
-    const uint32_t frames[] = {r->frame_of[first], r->frame_of[first + 1]};
-    const struct word words[] = {r->list[first], r->list[first + 1]};
-    joined(r, count, k);
-    move_frames(&move, count, r->words);
-    for (uint32_t i = 0; i < MOVED_WORDS; i++) {
-        r->frame_of[first + i] = frames[i];
-        r->list[first + i] = words[i];
-    }
-}
-
 /* The walker goes on from the joined walk's frame `at`. */
-static void place(struct wndl_resume *r, struct walker *w, uint32_t at)
+static void place_walker(struct wndl_resume *r, struct walker *w, uint32_t at)
 {
     w->walk->frames = (struct wndl_frame *)&r->frames[r->top];
     w->out = &r->frames[at + 1];
@@ -549,7 +324,7 @@ static enum passing pass_barrier(
     const wndl_frame_word frame = r->frames[f], next = r->frames[f + 1];
     const struct state *state = &r->states[f + 1];
     const bool was_last = f + 1 == r->end;
-    place(r, w, f);
+    place_walker(r, w, f);
     bool goes_on = wndl_walker_step(w);
     bool same = r->frames[f] == frame;
     if (!goes_on && same && was_last && w->out == &r->frames[r->end])
@@ -566,18 +341,18 @@ static enum passing pass_barrier(
  * is left of the last one. False at the end. */
 static bool go_on_joined(struct wndl_resume *r, struct walker *w, uint32_t k)
 {
-    uint32_t f = r->compared ? r->end : compare(r, k);
+    uint32_t f = r->compared ? r->end : first_frame_changed(r, k);
     while (f < r->end && is_barrier(r, f)) {
         enum passing passing = pass_barrier(r, w, f);
         if (passing != PASSED)
             return passing == APART;
-        f = compare(r, f + 1);
+        f = first_frame_changed(r, f + 1);
     }
     if (f == r->end) {
         w->walk->end = WNDL_END_COMPLETE;
         return false;
     }
-    place(r, w, f);
+    place_walker(r, w, f);
     w->high = r->states[f].high;
     take_apart(r, w, r->states[f].words);
     return true;
@@ -591,7 +366,7 @@ static bool go_on_met(struct wndl_resume *r, struct walker *w)
     r->next = r->end;
     if (count + (r->end - k) > r->max)
         return true;
-    join(r, count, k);
+    wndl_resume_join(r, count, k);
     return go_on_joined(r, w, k);
 }
 
@@ -624,7 +399,7 @@ static uint32_t count_same(const struct wndl_resume *r, uint32_t count)
     return same;
 }
 
-static void tell(struct wndl_resume *r, struct wndl_resumed *result)
+static void fill_result(struct wndl_resume *r, struct wndl_resumed *result)
 {
     result->walk.frames = (struct wndl_frame *)&r->frames[r->top];
     result->walk.count = r->end - r->top;
@@ -634,13 +409,13 @@ static void tell(struct wndl_resume *r, struct wndl_resumed *result)
 }
 
 /* Puts the walk where the next one looks for it. */
-static void finish(struct wndl_resume *r, const struct walker *w)
+static void finish_walk(struct wndl_resume *r, const struct walker *w)
 {
     if (r->joined)
         return;
     uint32_t count = (uint32_t)(w->out - r->frames);
     uint32_t changed = count - count_same(r, count);
-    join(r, count, r->end);
+    wndl_resume_join(r, count, r->end);
     r->changed = changed;
     r->joined = false;
 }
@@ -666,7 +441,7 @@ static void walk_anew(struct wndl_resume *r, const struct wndl_regs *regs,
         while (go_on(r, &w))
             ;
     }
-    finish(r, &w);
+    finish_walk(r, &w);
 }
 
 /* What is left of the last walk, if that means anything. */
@@ -732,7 +507,7 @@ static __attribute__((noinline)) bool walk_shortly(
     bool holds = run_noting(r, &g, &h, &count, &met);
     uint32_t k = r->next;
     if (holds && met && count + (r->end - k) <= r->max) {
-        settle(r, count, r->high, k, r->states[k].words);
+        write_noted(r, count, r->high, k, r->states[k].words);
         joined(r, count, k);
         return true;
     }
@@ -740,9 +515,9 @@ static __attribute__((noinline)) bool walk_shortly(
     return false;
 }
 
-static inline void resume(struct wndl_resume *r, const struct wndl_regs *regs,
-    const struct wndl_stack_range *stacks, size_t stack_count,
-    struct wndl_resumed *result)
+static inline void resume_walk(struct wndl_resume *r,
+    const struct wndl_regs *regs, const struct wndl_stack_range *stacks,
+    size_t stack_count, struct wndl_resumed *result)
 {
     look_back(r, regs, stacks, stack_count, result->walk.method);
     if (is_repeated(r, regs)) {
@@ -754,7 +529,7 @@ static inline void resume(struct wndl_resume *r, const struct wndl_regs *regs,
     } else {
         walk_anew(r, regs, stacks, stack_count, &result->walk);
     }
-    tell(r, result);
+    fill_result(r, result);
 }
 
 void wndl_unwind_resume(struct wndl_resume *r, const struct wndl_regs *regs,
@@ -762,7 +537,7 @@ void wndl_unwind_resume(struct wndl_resume *r, const struct wndl_regs *regs,
     struct wndl_resumed *result)
 {
     r->called = false;
-    resume(r, regs, stacks, stack_count, result);
+    resume_walk(r, regs, stacks, stack_count, result);
 }
 
 void wndl_unwind_resume_called(struct wndl_resume *r,
@@ -770,5 +545,5 @@ void wndl_unwind_resume_called(struct wndl_resume *r,
     size_t stack_count, struct wndl_resumed *result)
 {
     r->called = true;
-    resume(r, regs, stacks, stack_count, result);
+    resume_walk(r, regs, stacks, stack_count, result);
 }

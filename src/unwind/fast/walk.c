@@ -45,30 +45,30 @@ void wndl_walker_set_sp(struct walker *w, uint64_t sp)
 }
 
 /* False, so that a step can end with it. */
-static bool ended(struct walker *w, enum wndl_walk_end end)
+static bool end_walk(struct walker *w, enum wndl_walk_end end)
 {
     w->walk->end = end;
     return false;
 }
 
 /* Takes a frame back that was none. */
-static void unpush(struct walker *w)
+static void unpush_frame(struct walker *w)
 {
     w->walk->fp_frames -=
         w->walk->frames[wndl_walker_last(w)].how == WNDL_HOW_FP;
     w->out--;
 }
 
-static bool push(
+static bool push_frame(
     struct walker *w, uint64_t pc, bool interrupted, enum wndl_frame_how how);
 
 /* From the last frame's state to its caller, whose frame is in its place. */
-static bool replace(struct walker *w, const struct wndl_fp_state *caller)
+static bool replace_frame(struct walker *w, const struct wndl_fp_state *caller)
 {
     w->fp = caller->fp;
     wndl_walker_set_sp(w, caller->sp);
-    unpush(w);
-    return push(w, caller->pc, false, WNDL_HOW_FP);
+    unpush_frame(w);
+    return push_frame(w, caller->pc, false, WNDL_HOW_FP);
 }
 
 /* Whether the frame below the last one was interrupted. */
@@ -84,11 +84,11 @@ static bool ended_by_bad_pc(struct walker *w, uint64_t pc)
     struct wndl_fp_state state = {.sp = w->sp, .fp = w->fp};
     if (WNDL_WORD == 4 && is_caller_of_interrupted(w) &&
         wndl_leaf_pushed(&w->space, &state, 1))
-        return replace(w, &state);
+        return replace_frame(w, &state);
     w->out--;
     if (pc == 0)
-        return ended(w, wndl_root_end(&w->space, w->sp));
-    return ended(w, WNDL_END_BAD_PC);
+        return end_walk(w, wndl_root_end(&w->space, w->sp));
+    return end_walk(w, WNDL_END_BAD_PC);
 }
 
 void wndl_walker_find_rule(struct walker *w, uint64_t pc)
@@ -106,13 +106,13 @@ void wndl_walker_find_rule(struct walker *w, uint64_t pc)
     w->rule = found.rule;
 }
 
-static bool push(
+static bool push_frame(
     struct walker *w, uint64_t pc, bool interrupted, enum wndl_frame_how how)
 {
     if (w->out == w->out_end)
-        return ended(w, pc == 0 && !interrupted
-                            ? wndl_root_end(&w->space, w->sp)
-                            : WNDL_END_TRUNCATED);
+        return end_walk(w, pc == 0 && !interrupted
+                               ? wndl_root_end(&w->space, w->sp)
+                               : WNDL_END_TRUNCATED);
     *w->out++ = wndl_frame_make(pc, interrupted, how);
     w->walk->fp_frames += how == WNDL_HOW_FP;
     wndl_walker_find_rule(w, pc + interrupted);
@@ -131,13 +131,13 @@ static bool step_checked(struct walker *w)
     uint64_t pc, fp;
     if (!read_word(w, cfa - WNDL_WORD, &pc) ||
         !read_word(w, cfa + (uint64_t)(WNDL_WORD * rule.fp_slot), &fp))
-        return ended(w, WNDL_END_BAD_READ);
+        return end_walk(w, WNDL_END_BAD_READ);
     if (cfa <= w->sp)
-        return ended(w, WNDL_END_NO_PROGRESS);
+        return end_walk(w, WNDL_END_NO_PROGRESS);
     if (rule.fp_slot != WNDL_SLOT_NONE)
         w->fp = fp;
     wndl_walker_set_sp(w, cfa);
-    return push(w, pc, false, WNDL_HOW_CFI);
+    return push_frame(w, pc, false, WNDL_HOW_CFI);
 }
 
 static bool step_realign(struct walker *w)
@@ -147,12 +147,12 @@ static bool step_realign(struct walker *w)
     if (!read_word(w, w->fp + (uint64_t)(WNDL_WORD * cfa_slot), &cfa) ||
         !read_word(w, w->fp + (uint64_t)(WNDL_WORD * w->rule.fp_slot), &fp) ||
         !read_word(w, cfa - WNDL_WORD, &pc))
-        return ended(w, WNDL_END_BAD_READ);
+        return end_walk(w, WNDL_END_BAD_READ);
     if (cfa <= w->sp)
-        return ended(w, WNDL_END_NO_PROGRESS);
+        return end_walk(w, WNDL_END_NO_PROGRESS);
     w->fp = fp;
     wndl_walker_set_sp(w, cfa);
-    return push(w, pc, false, WNDL_HOW_CFI);
+    return push_frame(w, pc, false, WNDL_HOW_CFI);
 }
 
 /* The interrupted code may have been on another stack, so SP may fall. */
@@ -162,10 +162,10 @@ static bool step_sigreturn(struct walker *w)
     if (!read_word(w, gregs + WNDL_GREG_IP * WNDL_WORD, &pc) ||
         !read_word(w, gregs + WNDL_GREG_SP * WNDL_WORD, &sp) ||
         !read_word(w, gregs + WNDL_GREG_FP * WNDL_WORD, &fp))
-        return ended(w, WNDL_END_BAD_READ);
+        return end_walk(w, WNDL_END_BAD_READ);
     w->fp = fp;
     wndl_walker_set_sp(w, sp);
-    if (!push(w, pc, true, WNDL_HOW_CFI))
+    if (!push_frame(w, pc, true, WNDL_HOW_CFI))
         return false;
     w->anchor.source = ANCHOR_STACK;
     w->anchor.frame = wndl_walker_last(w);
@@ -208,9 +208,9 @@ static bool step_full(struct walker *w)
         step = wndl_full_step(&w->space, &full);
         if (!step.more && WNDL_DWARF_PC != WNDL_DWARF_RA &&
             step.end == WNDL_END_BAD_PC && last > 0)
-            unpush(w);
+            unpush_frame(w);
         if (!step.more)
-            return ended(w, step.end);
+            return end_walk(w, step.end);
         i -= step.replaces;
     }
     const struct wndl_cfi_regs *r = &full.regs;
@@ -220,7 +220,7 @@ static bool step_full(struct walker *w)
     w->anchor.source = ANCHOR_FULL;
     w->anchor.frame = last + 1;
     w->anchor.full = full;
-    return push(w, r->regs[WNDL_DWARF_PC], full.interrupted, step.how);
+    return push_frame(w, r->regs[WNDL_DWARF_PC], full.interrupted, step.how);
 }
 
 static bool step_fp(struct walker *w, bool in_module)
@@ -234,14 +234,14 @@ static bool step_fp(struct walker *w, bool in_module)
         return wndl_walker_step(w);
     struct wndl_step step = wndl_fp_step(&w->space, &state, in_module);
     if (!step.more && step.end == WNDL_END_BAD_PC && wndl_walker_last(w) > 0)
-        unpush(w);
+        unpush_frame(w);
     if (!step.more)
-        return ended(w, step.end);
+        return end_walk(w, step.end);
     if (step.replaces)
-        return replace(w, &state);
+        return replace_frame(w, &state);
     w->fp = state.fp;
     wndl_walker_set_sp(w, state.sp);
-    return push(w, state.pc, false, step.how);
+    return push_frame(w, state.pc, false, step.how);
 }
 
 /* One step by what the hot loop does not do itself. False: the end. */
@@ -263,7 +263,7 @@ bool wndl_walker_step(struct walker *w)
     case WNDL_ENTRY_SIGRETURN:
         return step_sigreturn(w);
     case WNDL_ENTRY_STOP:
-        return ended(w, WNDL_END_COMPLETE);
+        return end_walk(w, WNDL_END_COMPLETE);
     case WNDL_ENTRY_FULL:
         return step_full(w);
     case WNDL_ENTRY_NO_FDE:
@@ -275,7 +275,7 @@ bool wndl_walker_step(struct walker *w)
     case WNDL_ENTRY_BAD:
         break;
     }
-    return ended(w, WNDL_END_BAD_CFI);
+    return end_walk(w, WNDL_END_BAD_CFI);
 }
 
 /* What the hot loop found last: the rule of `pc` is `rule` or not known. */
@@ -340,7 +340,7 @@ READS_STACK __attribute__((always_inline)) static inline bool hot_steps(
 }
 
 /* What a hot loop came to. False: the end. */
-static bool take(struct walker *w, const struct hot *h)
+static bool take_hot(struct walker *w, const struct hot *h)
 {
     if (h->out == w->out)
         return true;
@@ -359,7 +359,7 @@ READS_STACK static bool step_many(struct walker *w)
     struct ground g = {
         w->u, w->generation, wndl_cache_changes(w->u), w->high, 0, w->out_end};
     struct hot h = {w->out, w->sp, w->fp, w->link, wndl_rule_bits(w->rule)};
-    return !hot_steps(&g, &h) || take(w, &h);
+    return !hot_steps(&g, &h) || take_hot(w, &h);
 }
 
 /* Frame 0 is given; false when `regs` does not say enough to go on. */
@@ -371,7 +371,7 @@ bool wndl_walker_start(struct walker *w, bool interrupted)
     w->out = (wndl_frame_word *)w->walk->frames;
     w->out_end = w->out + w->walk->max_frames;
     if ((regs->valid & needed) != needed)
-        return ended(w, WNDL_END_NO_RULE);
+        return end_walk(w, WNDL_END_NO_RULE);
     *w->out++ = wndl_frame_make(regs->ip, interrupted, WNDL_HOW_CONTEXT);
     w->fp = (regs->valid & WNDL_REG_FP) != 0 ? regs->fp : 0;
     wndl_walker_set_sp(w, regs->sp);
@@ -404,7 +404,7 @@ static __attribute__((noinline)) void walk_on(
     bool goes_on = wndl_walker_start(w, interrupted);
     if (goes_on && h->out == w->out)
         wndl_walker_find_rule(w, w->regs->ip + interrupted);
-    goes_on = goes_on && take(w, h);
+    goes_on = goes_on && take_hot(w, h);
     while (goes_on)
         goes_on =
             (!by_cfi || w->high == 0 || step_many(w)) && wndl_walker_step(w);

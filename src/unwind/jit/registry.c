@@ -12,6 +12,7 @@
  */
 #include "unwind/jit/registry.h"
 
+#include "base/search.h"
 #include "os/raw.h"
 #include "unwind/core/arch.h"
 #include "unwind/jit/registry_layout.h"
@@ -55,7 +56,7 @@ void wndl_jit_after_fork(struct wndl_jit *jit)
 
 /* ---- walks */
 
-static uint32_t enter(struct wndl_jit *jit)
+static uint32_t enter_side(struct wndl_jit *jit)
 {
     for (;;) {
         uint32_t now = atomic_load(&jit->changes), side = now % 2;
@@ -66,32 +67,24 @@ static uint32_t enter(struct wndl_jit *jit)
     }
 }
 
-static void leave(struct wndl_jit *jit, uint32_t side)
+static void leave_side(struct wndl_jit *jit, uint32_t side)
 {
     atomic_fetch_sub(&jit->readers[side], 1);
 }
 
 void wndl_jit_leave(const struct wndl_jit_hold *hold)
 {
-    leave(hold->jit, hold->side);
+    leave_side(hold->jit, hold->side);
 }
 
 /* How many of `count` start at or before `pc`. */
 static size_t count_up_to(
     const struct wndl_jit_entry *entries, size_t count, uint64_t pc)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (entries[middle].start <= pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return wndl_search_up_to(&entries->start, sizeof *entries, count, pc);
 }
 
-static const struct wndl_jit_entry *find(
+static const struct wndl_jit_entry *find_entry(
     const struct wndl_jit *jit, uint32_t side, uint64_t pc)
 {
     const struct wndl_jit_entry *entries = jit->entries[side];
@@ -104,8 +97,8 @@ static const struct wndl_jit_entry *hold_entry(
     struct wndl_jit *jit, uint64_t pc, struct wndl_jit_hold *hold)
 {
     for (; jit != NULL; jit = atomic_load(&jit->also)) {
-        *hold = (struct wndl_jit_hold){jit, enter(jit)};
-        const struct wndl_jit_entry *e = find(jit, hold->side, pc);
+        *hold = (struct wndl_jit_hold){jit, enter_side(jit)};
+        const struct wndl_jit_entry *e = find_entry(jit, hold->side, pc);
         if (e != NULL)
             return e;
         wndl_jit_leave(hold);
@@ -207,7 +200,7 @@ static void wait_until_left(struct wndl_jit *jit, uint32_t side)
 }
 
 /* One change at a time: others wait. */
-static struct wndl_jit_change begin(struct wndl_jit *jit)
+static struct wndl_jit_change begin_change(struct wndl_jit *jit)
 {
     for (unsigned tries = 0; atomic_exchange(&jit->changing, 1) != 0; tries++)
         wndl_raw_pause(tries);
@@ -221,7 +214,8 @@ static struct wndl_jit_change begin(struct wndl_jit *jit)
 }
 
 /* Sorts [from, count). Shell's: much of it mostly is. */
-static void sort(struct wndl_jit_entry *entries, size_t from, size_t count)
+static void sort_entries(
+    struct wndl_jit_entry *entries, size_t from, size_t count)
 {
     static const unsigned gaps[] = {701, 301, 132, 57, 23, 10, 4, 1};
     struct wndl_jit_entry *e = entries + from;
@@ -245,17 +239,17 @@ static void insert_last(struct wndl_jit_entry *entries, size_t at, size_t last)
 }
 
 /* Puts what is new where it belongs; false if there is code twice. */
-static bool settle(struct wndl_jit_change *c)
+static bool merge_new(struct wndl_jit_change *c)
 {
     struct wndl_jit_entry *e = c->entries;
     if (c->count <= c->old)
         return true;
-    sort(e, c->old, c->count);
+    sort_entries(e, c->old, c->count);
     c->lowest = count_up_to(e, c->old, e[c->old].start);
     if (c->count == c->old + 1)
         insert_last(e, c->lowest, c->old);
     else if (c->lowest < c->old)
-        sort(e, c->lowest, c->count);
+        sort_entries(e, c->lowest, c->count);
     for (size_t i = c->lowest == 0 ? 1 : c->lowest; i < c->count; i++)
         if (e[i].start < e[i - 1].end)
             return false;
@@ -267,11 +261,11 @@ static bool settle(struct wndl_jit_change *c)
  * (MALFORMED: code twice), and then nobody reads what was there before. Else it
  * is as if it had not been.
  */
-static enum wndl_status end(struct wndl_jit *jit,
+static enum wndl_status end_change(struct wndl_jit *jit,
     struct wndl_jit_change *change, enum wndl_status status)
 {
     const uint32_t from = atomic_load(&jit->changes) % 2, to = !from;
-    if (status == WNDL_OK && !settle(change))
+    if (status == WNDL_OK && !merge_new(change))
         status = WNDL_MALFORMED;
     jit->same = change->lowest;
     if (status == WNDL_OK) {
@@ -283,7 +277,7 @@ static enum wndl_status end(struct wndl_jit *jit,
     return status;
 }
 
-static enum wndl_status push(
+static enum wndl_status push_entry(
     struct wndl_jit_change *change, const struct wndl_jit_entry *entry)
 {
     if (change->count == change->max)
@@ -319,7 +313,7 @@ static enum wndl_status check_code(const struct wndl_jit_code *code)
 enum wndl_status wndl_jit_add(
     struct wndl_jit *jit, const struct wndl_jit_code *codes, size_t count)
 {
-    struct wndl_jit_change change = begin(jit);
+    struct wndl_jit_change change = begin_change(jit);
     enum wndl_status status = WNDL_OK;
     for (size_t i = 0; i < count && status == WNDL_OK; i++) {
         const struct wndl_jit_entry entry = {
@@ -331,9 +325,9 @@ enum wndl_status wndl_jit_add(
         };
         status = check_code(&codes[i]);
         if (status == WNDL_OK)
-            status = push(&change, &entry);
+            status = push_entry(&change, &entry);
     }
-    return end(jit, &change, status);
+    return end_change(jit, &change, status);
 }
 
 /* ---- call frame information */
@@ -372,7 +366,7 @@ static enum wndl_status add_fdes(
             .fde = at};
         if (from->is_code != NULL && !from->is_code(from, fde.start, fde.end))
             return WNDL_UNSUPPORTED;
-        status = push(change, &entry);
+        status = push_entry(change, &entry);
         if (status != WNDL_OK)
             return status;
     }
@@ -410,7 +404,7 @@ void wndl_jit_replace_end(struct wndl_jit *jit, struct wndl_jit_change *change)
 {
     struct wndl_jit_entry *e = change->entries;
     size_t kept = 0;
-    sort(e, 0, change->count);
+    sort_entries(e, 0, change->count);
     for (size_t i = 0; i < change->count; i++)
         if (kept == 0 || e[i].start >= e[kept - 1].end)
             e[kept++] = e[i];
@@ -423,11 +417,11 @@ void wndl_jit_replace_end(struct wndl_jit *jit, struct wndl_jit_change *change)
 enum wndl_status wndl_jit_add_source(
     struct wndl_jit *jit, const struct wndl_jit_source *source)
 {
-    struct wndl_jit_change change = begin(jit);
+    struct wndl_jit_change change = begin_change(jit);
     enum wndl_status status = add_fdes(&change, source);
     if (status == WNDL_OK && change.count == change.old)
         status = WNDL_NOT_FOUND;
-    return end(jit, &change, status);
+    return end_change(jit, &change, status);
 }
 
 bool wndl_jit_frames_size(const void *eh_frame, size_t most, size_t *size)
@@ -474,7 +468,7 @@ enum wndl_status wndl_jit_add_frames(
 enum wndl_status wndl_jit_remove(
     struct wndl_jit *jit, uint64_t start, uint64_t size)
 {
-    struct wndl_jit_change c = begin(jit);
+    struct wndl_jit_change c = begin_change(jit);
     size_t from = start == 0 ? 0 : count_up_to(c.entries, c.count, start - 1);
     size_t to = from;
     while (to < c.count && c.entries[to].start - start < size)
@@ -484,13 +478,13 @@ enum wndl_status wndl_jit_remove(
         c.entries[from + i - to] = c.entries[i];
     c.lowest = from;
     c.count -= to - from;
-    return end(jit, &c, status);
+    return end_change(jit, &c, status);
 }
 
 enum wndl_status wndl_jit_remove_source(
     struct wndl_jit *jit, uint64_t origin, const uint8_t **bytes)
 {
-    struct wndl_jit_change c = begin(jit);
+    struct wndl_jit_change c = begin_change(jit);
     size_t kept = 0, before = c.count;
     *bytes = NULL;
     for (size_t i = 0; i < before; i++) {
@@ -505,5 +499,5 @@ enum wndl_status wndl_jit_remove_source(
         *bytes = e->frame.bytes.data;
     }
     c.count = kept;
-    return end(jit, &c, *bytes == NULL ? WNDL_NOT_FOUND : WNDL_OK);
+    return end_change(jit, &c, *bytes == NULL ? WNDL_NOT_FOUND : WNDL_OK);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* jit: what walks ask of a registry of generated code. */
+/* registry: what walks ask of a registry of generated code. */
 #ifndef WNDL_UNWIND_JIT_REGISTRY_H
 #define WNDL_UNWIND_JIT_REGISTRY_H
 
+#include "unwind/core/code.h"
 #include "unwind/core/rule.h"
-#include "unwind/space/space.h"
 
 #include <windlass/jit.h>
 

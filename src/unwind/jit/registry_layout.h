@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_table: what a registry is made of, for who writes it and for who reads
- * it from another process: of the same word size and version.
+ * registry_layout: what a registry is made of, for who writes it and for who
+ * reads it from another process: of the same word size and version.
  */
 #ifndef WNDL_UNWIND_JIT_REGISTRY_LAYOUT_H
 #define WNDL_UNWIND_JIT_REGISTRY_LAYOUT_H

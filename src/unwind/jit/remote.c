@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/jit/remote.h"
 
+#include "unwind/core/arch.h"
 #include "unwind/jit/registry_layout.h"
 
 /* Of registries that lead from one to the next. */

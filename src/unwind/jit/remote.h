@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_remote: the registry of another process (remote->jit), read word by word
+ * remote: the registry of another process (remote->jit), read word by word
  * while that process runs on. Nothing there is believed: what does not fit is
  * not found. What was found is worth something only if no change was made
  * meanwhile.
@@ -8,7 +8,9 @@
 #ifndef WNDL_UNWIND_JIT_REMOTE_H
 #define WNDL_UNWIND_JIT_REMOTE_H
 
-#include "unwind/space/space.h"
+#include "unwind/core/code.h"
+
+#include <windlass/unwind.h>
 
 /* Records of one piece of code, a CIE and an FDE. */
 struct wndl_jit_copy {

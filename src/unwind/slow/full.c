@@ -16,13 +16,14 @@
 /* glibc's note of where the kernel left the stack pointer. */
 extern void *__libc_stack_end __attribute__((weak));
 
-static void set(struct wndl_cfi_regs *regs, unsigned number, uint64_t value)
+static void set_register(
+    struct wndl_cfi_regs *regs, unsigned number, uint64_t value)
 {
     regs->regs[number] = value;
     regs->valid |= UINT64_C(1) << number;
 }
 
-static bool has(const struct wndl_cfi_regs *regs, unsigned number)
+static bool has_register(const struct wndl_cfi_regs *regs, unsigned number)
 {
     return (regs->valid >> number & 1) != 0;
 }
@@ -34,7 +35,7 @@ static void set_gregs(struct wndl_cfi_regs *regs, const struct wndl_arch *arch,
         uint64_t value = 0;
         __builtin_memcpy(&value, gregs + i * arch->word, arch->word);
         if (arch->dwarf_of_greg[i] != WNDL_NO_REG)
-            set(regs, arch->dwarf_of_greg[i], value);
+            set_register(regs, arch->dwarf_of_greg[i], value);
     }
 }
 
@@ -45,13 +46,13 @@ void wndl_full_init(struct wndl_full *full, const struct wndl_arch *arch,
     if (regs->gregs != NULL)
         set_gregs(&full->regs, arch, regs->gregs);
     if (regs->valid & WNDL_REG_IP)
-        set(&full->regs, arch->pc, regs->ip);
+        set_register(&full->regs, arch->pc, regs->ip);
     if (regs->valid & WNDL_REG_SP)
-        set(&full->regs, arch->sp, regs->sp);
+        set_register(&full->regs, arch->sp, regs->sp);
     if (regs->valid & WNDL_REG_FP)
-        set(&full->regs, arch->fp, regs->fp);
+        set_register(&full->regs, arch->fp, regs->fp);
     if ((regs->valid & WNDL_REG_BX) && arch->bx != WNDL_NO_REG)
-        set(&full->regs, arch->bx, regs->bx);
+        set_register(&full->regs, arch->bx, regs->bx);
 }
 
 /*
@@ -321,18 +322,18 @@ static __attribute__((noinline)) bool step_by_link(
     struct wndl_code code;
     struct wndl_cfi_regs *regs = &full->regs;
     const struct wndl_arch *arch = space->arch;
-    if (!full->interrupted || !has(regs, arch->ra))
+    if (!full->interrupted || !has_register(regs, arch->ra))
         return false;
     const uint64_t ra = code_address(space, regs->regs[arch->ra]);
     if (!may_be_behind_call(space, regs->regs[arch->ra]) ||
         wndl_code_find(space->remote, ra - 1, &code) != WNDL_CODE_ROW)
         return false;
-    const uint64_t fp = has(regs, arch->fp) ? regs->regs[arch->fp] : 0;
+    const uint64_t fp = has_register(regs, arch->fp) ? regs->regs[arch->fp] : 0;
     if (fp != 0 && is_record(space, regs, fp, NULL))
         return false; /* x29 leads to the caller, too, and knows its SP */
     if (is_record(space, regs, regs->regs[arch->sp], &fp))
         regs->regs[arch->sp] += 2u * arch->word;
-    set(regs, arch->pc, ra);
+    set_register(regs, arch->pc, ra);
     regs->valid &= ~(UINT64_C(1) << arch->ra);
     full->interrupted = false;
     return true;
@@ -345,7 +346,7 @@ static struct wndl_fp_state fp_state(
     return (struct wndl_fp_state){
         .pc = r->regs[arch->pc],
         .sp = r->regs[arch->sp],
-        .fp = has(r, arch->fp) ? r->regs[arch->fp] : 0,
+        .fp = has_register(r, arch->fp) ? r->regs[arch->fp] : 0,
         .interrupted = full->interrupted,
         .called_by_it = full->called_by_it,
     };
@@ -383,10 +384,10 @@ static struct wndl_step full_fp_step(
     if (!step.keeps)
         *full = (struct wndl_full){0};
     full->interrupted = false;
-    set(&full->regs, arch->pc, state.pc);
-    set(&full->regs, arch->sp, state.sp);
+    set_register(&full->regs, arch->pc, state.pc);
+    set_register(&full->regs, arch->sp, state.sp);
     if (!step.keeps || state.fp != fp)
-        set(&full->regs, arch->fp, state.fp);
+        set_register(&full->regs, arch->fp, state.fp);
     return step;
 }
 
@@ -430,8 +431,8 @@ static struct wndl_step step_from_below(
     struct wndl_fp_state state = fp_state(space->arch, full);
     if (!wndl_leaf_pushed(space, &state, MOST_WORDS))
         return ended(WNDL_END_NO_RULE);
-    set(&full->regs, space->arch->pc, state.pc);
-    set(&full->regs, space->arch->sp, state.sp);
+    set_register(&full->regs, space->arch->pc, state.pc);
+    set_register(&full->regs, space->arch->sp, state.sp);
     full->interrupted = false;
     return stepped_alone();
 }
@@ -457,7 +458,7 @@ static struct wndl_step cfi_step(const struct wndl_space *space,
         return full_fp_step(space, full, true);
     if (status != WNDL_OK)
         return ended(end_of_status(status));
-    if (!has(&caller, arch->pc) || !has(&caller, arch->sp))
+    if (!has_register(&caller, arch->pc) || !has_register(&caller, arch->sp))
         return ended(WNDL_END_BAD_CFI);
     if (arch->family == WNDL_CFI_AARCH64 &&
         wndl_landing_a64_right(space, code, &caller))

@@ -9,10 +9,10 @@
 #include "cfi/cfi_expr.h"
 #include "cfi/cfi_plain.h"
 #include "unwind/core/arch.h"
+#include "unwind/core/code.h"
 
 #include <windlass/unwind.h>
 
-struct wndl_code;
 struct wndl_full;
 
 struct wndl_space {
@@ -25,21 +25,6 @@ struct wndl_space {
     bool (*find_fp)(const struct wndl_space *space,
         const struct wndl_code *code, struct wndl_full *full,
         enum wndl_frame_how *how);
-};
-
-enum wndl_code_kind {
-    WNDL_CODE_ROW,
-    WNDL_CODE_NO_FDE,    /* in a module, but no FDE covers it */
-    WNDL_CODE_NO_MODULE, /* in no module */
-    WNDL_CODE_BAD,       /* damaged or unsupported CFI */
-};
-
-/* The CFI of one pc, or what a table says. Points into the module's sections,
- * or into the table. */
-struct wndl_code {
-    struct wndl_cfi_section frame;
-    struct wndl_cfi_row row;
-    uint64_t start; /* of the function, avma; 0: not known */
 };
 
 /* `code` is filled for WNDL_CODE_ROW. `remote` NULL: this process; else its

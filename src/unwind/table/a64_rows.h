@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * a64: the rows that nearly all AArch64 code has, in 24 bits, as unwind tables
- * have them. Such a row tells where the CFA is, by SP or x29, and where x29 and
- * x30, the return address, have been saved: side by side, as a frame record is,
- * or x30 alone, or not at all.
+ * a64_rows: the rows that nearly all AArch64 code has, in 24 bits, as unwind
+ * tables have them. Such a row says where the CFA is, by SP or x29, and where
+ * x29 and x30, the return address, have been saved: side by side, as a frame
+ * record is, or x30 alone, or not at all.
  */
 #ifndef WNDL_UNWIND_TABLE_A64_ROWS_H
 #define WNDL_UNWIND_TABLE_A64_ROWS_H

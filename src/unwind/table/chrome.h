@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table_chrome: Chromium's unwind info v2 in the place of an unwind table of
+ * chrome: Chromium's unwind info v2 in the place of an unwind table of
  * ours, for who looks rules up. Such a file does not say what it is of: who
  * opens it does. Signal-safe, as table.h.
  */

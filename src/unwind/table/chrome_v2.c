@@ -83,7 +83,9 @@ void wndl_chrome_v2_function(const struct wndl_chrome_v2 *t, uint32_t i,
     *offsets = word >> 16;
 }
 
-uint32_t wndl_chrome_v2_page_of(const struct wndl_chrome_v2 *t, uint32_t i)
+/* The page that function `i` starts in: the last one whose first function is
+ * not after it. */
+static uint32_t page_of(const struct wndl_chrome_v2 *t, uint32_t i)
 {
     uint32_t low = 0, high = t->page_count;
     while (low < high) {
@@ -103,7 +105,7 @@ bool wndl_chrome_v2_fits(const struct wndl_chrome_v2 *t, uint64_t text_size)
         return true;
     const uint32_t last = t->function_count - 1;
     wndl_chrome_v2_function(t, last, &start, &offsets);
-    const uint64_t page = wndl_chrome_v2_page_of(t, last);
+    const uint64_t page = page_of(t, last);
     return (page << WNDL_CHROME_V2_PAGE_SHIFT) + start <= text_size;
 }
 
@@ -178,9 +180,9 @@ enum wndl_status wndl_chrome_v2_find(const struct wndl_chrome_v2 *t,
         return WNDL_NOT_FOUND;
     place->function = behind - 1;
     wndl_chrome_v2_function(t, place->function, &place->start, &offsets);
-    const uint64_t start = ((uint64_t)wndl_chrome_v2_page_of(t, place->function)
-                               << WNDL_CHROME_V2_PAGE_SHIFT) +
-                           place->start;
+    const uint64_t start =
+        ((uint64_t)page_of(t, place->function) << WNDL_CHROME_V2_PAGE_SHIFT) +
+        place->start;
     if (start > text_offset || start > UINT32_MAX)
         return WNDL_MALFORMED;
     place->start = (uint32_t)start;

@@ -50,10 +50,6 @@ struct wndl_chrome_v2_place {
 void wndl_chrome_v2_function(const struct wndl_chrome_v2 *table, uint32_t i,
     uint32_t *start, uint32_t *offsets);
 
-/* The page that function `i` starts in: the last one whose first function is
- * not behind it. */
-uint32_t wndl_chrome_v2_page_of(const struct wndl_chrome_v2 *table, uint32_t i);
-
 /* Whether all functions start in that many bytes of .text, or, as a filler may,
  * at their end. */
 bool wndl_chrome_v2_fits(

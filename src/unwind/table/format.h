@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table_format: the numbers of an unwind table's bytes, for who writes and who
+ * format: the numbers of an unwind table's bytes, for who writes and who
  * reads them. docs/formats/unwind-table.md tells what they mean.
  */
 #ifndef WNDL_UNWIND_TABLE_FORMAT_H

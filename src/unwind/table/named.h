@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table_named: unwind tables that are attached to modules by name: the list of
+ * named: unwind tables that are attached to modules by name: the list of
  * them as text, as it is handed on to recorded processes, and which module a
  * name means. Signal-safe.
  *

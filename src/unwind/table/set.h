@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table_set: which of this process's modules have an unwind table. Whoever can
+ * set: which of this process's modules have an unwind table. Whoever can
  * find tables says how; each module is asked for once, at the first walk that
  * comes to it. Signal-safe as the loader is; nobody waits for another.
  */

@@ -2,13 +2,14 @@
 /*
  * table: an unwind table in memory, as it is in its file, and the rule that it
  * has for an address. Knows nothing of files, nor of how tables are made
- * (src/tables). Signal-safe: no allocation, no lock, no libc call but mem*.
+ * (src/unwind_tables). Signal-safe: no allocation, no lock, no libc call but
+ * mem*.
  *
  * Specification: docs/formats/unwind-table.md.
  *
  * Whatever bytes are given: reads stay inside of them, and every answer is some
- * rule. Whether it is the right one only wndl_table_verify() of src/tables can
- * tell.
+ * rule. Whether it is the right one only wndl_table_verify() of
+ * src/unwind_tables can tell.
  */
 #ifndef WNDL_UNWIND_TABLE_TABLE_H
 #define WNDL_UNWIND_TABLE_TABLE_H

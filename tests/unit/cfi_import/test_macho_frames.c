@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "cfi_import/core/frame_writer.h"
-#include "cfi_import/core/frames.h"
+#include "cfi_import/open.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,21 +159,21 @@ static void write_row(char text[256], const struct wndl_cfi_row *row)
 }
 
 static void assert_rule(
-    const struct wndl_frames *frames, uint64_t at, const char *expected)
+    const struct wndl_cfi_source *cfi, uint64_t at, const char *expected)
 {
     char text[256] = "none";
     struct wndl_fde fde;
     struct wndl_cfi_row row;
     const uint64_t pc = BASE + TEXT + at;
-    if (wndl_fde_scan(&frames->frame, pc, &fde, NULL) == WNDL_OK) {
+    if (wndl_fde_scan(&cfi->frame, pc, &fde, NULL) == WNDL_OK) {
         assert_int_equal(
-            wndl_cfi_row_at(&frames->frame, &fde, pc, &row, NULL), WNDL_OK);
+            wndl_cfi_row_at(&cfi->frame, &fde, pc, &row, NULL), WNDL_OK);
         write_row(text, &row);
     }
     assert_string_equal(text, expected);
 }
 
-static void check_whole(const struct wndl_frames *frames)
+static void check_whole(const struct wndl_cfi_source *cfi)
 {
     static const struct {
         unsigned at;
@@ -205,18 +205,18 @@ static void check_whole(const struct wndl_frames *frames)
     };
 
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        assert_rule(frames, rules[i].at, rules[i].rule);
-    assert_string_equal(frames->name, "__unwind_info");
-    assert_int_equal(frames->unsupported.count, 1);
-    assert_int_equal(frames->damaged.count, 1);
-    assert_string_equal(frames->damaged.first.section, "__unwind_info");
+        assert_rule(cfi, rules[i].at, rules[i].rule);
+    assert_string_equal(cfi->name, "__unwind_info");
+    assert_int_equal(cfi->unsupported.count, 1);
+    assert_int_equal(cfi->damaged.count, 1);
+    assert_string_equal(cfi->damaged.first.section, "__unwind_info");
 }
 
 static void use_prefix(struct wndl_bytes prefix, void *context)
 {
     struct wndl_object *object;
     struct wndl_arena arena;
-    struct wndl_frames frames;
+    struct wndl_cfi_source cfi;
     const bool whole = prefix.size == *(const size_t *)context;
     if (wndl_object_open(prefix, "a", wndl_mem_libc(), &object, NULL) !=
         WNDL_OK) {
@@ -224,10 +224,10 @@ static void use_prefix(struct wndl_bytes prefix, void *context)
         return;
     }
     wndl_arena_init(&arena, wndl_mem_libc());
-    enum wndl_status status = wndl_frames_open(&frames, object, &arena, NULL);
+    enum wndl_status status = wndl_cfi_source_open(&cfi, object, &arena, NULL);
     assert_true(status == WNDL_OK || !whole);
     if (whole)
-        check_whole(&frames);
+        check_whole(&cfi);
     wndl_arena_free(&arena);
     wndl_object_close(object);
 }
@@ -250,16 +250,16 @@ static void test_a_wild_start_loses_its_page_at_most(void **state)
     struct wndl_buf b;
     struct wndl_object *object;
     struct wndl_arena arena;
-    struct wndl_frames frames;
+    struct wndl_cfi_source cfi;
     const struct wndl_bytes file = make(&b);
     b.data[INFO + 0x48 + 8 + 8 + 3] = 0x7f;
     assert_int_equal(
         wndl_object_open(file, "a", wndl_mem_libc(), &object, NULL), WNDL_OK);
     wndl_arena_init(&arena, wndl_mem_libc());
-    assert_int_equal(wndl_frames_open(&frames, object, &arena, NULL), WNDL_OK);
-    assert_rule(&frames, 0x20, "none");
-    assert_rule(&frames, 0x7f, "7+4112 3:-16 16:-8");
-    assert_int_equal(frames.damaged.count, 3);
+    assert_int_equal(wndl_cfi_source_open(&cfi, object, &arena, NULL), WNDL_OK);
+    assert_rule(&cfi, 0x20, "none");
+    assert_rule(&cfi, 0x7f, "7+4112 3:-16 16:-8");
+    assert_int_equal(cfi.damaged.count, 3);
     wndl_arena_free(&arena);
     wndl_object_close(object);
     wndl_buf_free(&b);

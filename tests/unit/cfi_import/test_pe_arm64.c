@@ -6,7 +6,7 @@
 #include "testlib.h"
 
 #include "base/buf.h"
-#include "cfi_import/core/frames.h"
+#include "cfi_import/open.h"
 #include "cfi_import/pe/arm64.h"
 
 #include <stdio.h>
@@ -313,21 +313,21 @@ static struct wndl_bytes make(struct wndl_buf *b, unsigned machine)
 }
 
 static void assert_rule(
-    const struct wndl_frames *frames, uint64_t rva, const char *expected)
+    const struct wndl_cfi_source *cfi, uint64_t rva, const char *expected)
 {
     char text[512] = "none";
     struct wndl_fde fde;
     struct wndl_cfi_row row;
-    if (wndl_fde_scan(&frames->frame, BASE + rva, &fde, NULL) == WNDL_OK) {
+    if (wndl_fde_scan(&cfi->frame, BASE + rva, &fde, NULL) == WNDL_OK) {
         assert_int_equal(
-            wndl_cfi_row_at(&frames->frame, &fde, BASE + rva, &row, NULL),
+            wndl_cfi_row_at(&cfi->frame, &fde, BASE + rva, &row, NULL),
             WNDL_OK);
         write_row(text, &row);
     }
     assert_string_equal(text, expected);
 }
 
-static void check_whole(const struct wndl_frames *frames)
+static void check_whole(const struct wndl_cfi_source *cfi)
 {
     static const struct {
         unsigned rva;
@@ -370,31 +370,31 @@ static void check_whole(const struct wndl_frames *frames)
         {0x11bc, "sp+0"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        assert_rule(frames, rules[i].rva, rules[i].rule);
-    assert_int_equal(frames->unsupported.count, 2);
-    assert_int_equal(frames->unsupported.first.offset, 5 * 8);
-    assert_int_equal(frames->damaged.count, 5);
-    assert_int_equal(frames->damaged.first.offset, 6 * 8);
-    assert_string_equal(frames->damaged.first.section, ".pdata");
+        assert_rule(cfi, rules[i].rva, rules[i].rule);
+    assert_int_equal(cfi->unsupported.count, 2);
+    assert_int_equal(cfi->unsupported.first.offset, 5 * 8);
+    assert_int_equal(cfi->damaged.count, 5);
+    assert_int_equal(cfi->damaged.first.offset, 6 * 8);
+    assert_string_equal(cfi->damaged.first.section, ".pdata");
 }
 
 static void use_prefix(struct wndl_bytes prefix, void *context)
 {
     struct wndl_object *object;
     struct wndl_arena arena;
-    struct wndl_frames frames;
+    struct wndl_cfi_source cfi;
     const size_t whole = *(const size_t *)context;
     if (wndl_object_open(prefix, "a.exe", wndl_mem_libc(), &object, NULL) !=
         WNDL_OK)
         return;
     wndl_arena_init(&arena, wndl_mem_libc());
-    assert_int_equal(wndl_frames_open(&frames, object, &arena, NULL), WNDL_OK);
-    assert_true(frames.origins.len <= 7);
+    assert_int_equal(wndl_cfi_source_open(&cfi, object, &arena, NULL), WNDL_OK);
+    assert_true(cfi.origins.len <= 7);
     if (prefix.size == whole) {
-        assert_int_equal(frames.origins.len, 7);
-        check_whole(&frames);
+        assert_int_equal(cfi.origins.len, 7);
+        check_whole(&cfi);
     } else if (prefix.size < DATA_AT + XDATA + 0x50) {
-        assert_true(frames.damaged.count > 0);
+        assert_true(cfi.damaged.count > 0);
     }
     wndl_arena_free(&arena);
     wndl_object_close(object);
@@ -416,7 +416,7 @@ static void test_arm_is_refused(void **state)
     struct wndl_buf b;
     struct wndl_object *object;
     struct wndl_arena arena;
-    struct wndl_frames frames;
+    struct wndl_cfi_source cfi;
     struct wndl_error err = {0};
     (void)state;
     const struct wndl_bytes file = make(&b, 0x1c4);
@@ -424,7 +424,7 @@ static void test_arm_is_refused(void **state)
         wndl_object_open(file, "a", wndl_mem_libc(), &object, NULL), WNDL_OK);
     wndl_arena_init(&arena, wndl_mem_libc());
     assert_int_equal(
-        wndl_frames_open(&frames, object, &arena, &err), WNDL_UNSUPPORTED);
+        wndl_cfi_source_open(&cfi, object, &arena, &err), WNDL_UNSUPPORTED);
     char text[300];
     assert_non_null(
         strstr(wndl_error_text(&err, text, sizeof text), "32-bit Arm"));
@@ -442,7 +442,7 @@ static void test_shared_epilogues(void **state)
     struct wndl_buf b;
     struct wndl_object *object;
     struct wndl_arena arena;
-    struct wndl_frames frames;
+    struct wndl_cfi_source cfi;
     (void)state;
     wndl_buf_init(&b, wndl_mem_libc());
     put_headers(&b, 0xaa64, size + CODES, FUNCTIONS);
@@ -460,10 +460,10 @@ static void test_shared_epilogues(void **state)
                          "a.exe", wndl_mem_libc(), &object, NULL),
         WNDL_OK);
     wndl_arena_init(&arena, wndl_mem_libc());
-    assert_int_equal(wndl_frames_open(&frames, object, &arena, NULL), WNDL_OK);
-    assert_int_equal(frames.origins.len, 1);
-    assert_true(frames.damaged.count >= FUNCTIONS);
-    assert_true(frames.damaged.count < EPILOGUES);
+    assert_int_equal(wndl_cfi_source_open(&cfi, object, &arena, NULL), WNDL_OK);
+    assert_int_equal(cfi.origins.len, 1);
+    assert_true(cfi.damaged.count >= FUNCTIONS);
+    assert_true(cfi.damaged.count < EPILOGUES);
     wndl_arena_free(&arena);
     wndl_object_close(object);
     wndl_buf_free(&b);

@@ -6,7 +6,7 @@
 #include "testlib.h"
 
 #include "base/buf.h"
-#include "cfi_import/core/frames.h"
+#include "cfi_import/open.h"
 
 #include <stdio.h>
 
@@ -187,21 +187,21 @@ static void write_row(char text[256], const struct wndl_cfi_row *row)
 }
 
 static void assert_rule(
-    const struct wndl_frames *frames, uint64_t rva, const char *expected)
+    const struct wndl_cfi_source *cfi, uint64_t rva, const char *expected)
 {
     char text[256] = "none";
     struct wndl_fde fde;
     struct wndl_cfi_row row;
-    if (wndl_fde_scan(&frames->frame, BASE + rva, &fde, NULL) == WNDL_OK) {
+    if (wndl_fde_scan(&cfi->frame, BASE + rva, &fde, NULL) == WNDL_OK) {
         assert_int_equal(
-            wndl_cfi_row_at(&frames->frame, &fde, BASE + rva, &row, NULL),
+            wndl_cfi_row_at(&cfi->frame, &fde, BASE + rva, &row, NULL),
             WNDL_OK);
         write_row(text, &row);
     }
     assert_string_equal(text, expected);
 }
 
-static void check_whole(const struct wndl_frames *frames)
+static void check_whole(const struct wndl_cfi_source *cfi)
 {
     static const struct {
         unsigned rva;
@@ -252,33 +252,33 @@ static void check_whole(const struct wndl_frames *frames)
         {0x1180, "none"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        assert_rule(frames, rules[i].rva, rules[i].rule);
-    assert_int_equal(frames->unsupported.count, 2);
-    assert_int_equal(frames->damaged.count, 3);
-    assert_int_equal(frames->unsupported.first.offset, 6 * 12);
-    assert_string_equal(frames->unsupported.first.section, ".pdata");
-    assert_int_equal(frames->damaged.first.offset, 5 * 12);
-    assert_int_equal(frames->damaged.first.status, WNDL_LIMIT);
+        assert_rule(cfi, rules[i].rva, rules[i].rule);
+    assert_int_equal(cfi->unsupported.count, 2);
+    assert_int_equal(cfi->damaged.count, 3);
+    assert_int_equal(cfi->unsupported.first.offset, 6 * 12);
+    assert_string_equal(cfi->unsupported.first.section, ".pdata");
+    assert_int_equal(cfi->damaged.first.offset, 5 * 12);
+    assert_int_equal(cfi->damaged.first.status, WNDL_LIMIT);
 }
 
 /* Records are whole, in order, and known by where they are from. */
-static size_t count_records(const struct wndl_frames *frames)
+static size_t count_records(const struct wndl_cfi_source *cfi)
 {
     size_t count = 0;
     uint64_t next, last = 0;
-    for (uint64_t at = 0; at < frames->frame.bytes.size; at = next) {
+    for (uint64_t at = 0; at < cfi->frame.bytes.size; at = next) {
         struct wndl_fde fde;
         struct wndl_cfi_row row;
         enum wndl_status status =
-            wndl_fde_parse(&frames->frame, at, &fde, &next, NULL);
+            wndl_fde_parse(&cfi->frame, at, &fde, &next, NULL);
         if (status == WNDL_NOT_FOUND)
             continue;
         assert_int_equal(status, WNDL_OK);
-        const uint64_t origin = wndl_frames_origin(frames, at);
+        const uint64_t origin = wndl_cfi_source_origin(cfi, at);
         assert_true(count++ == 0 ? origin == 0 : origin > last);
         last = origin;
         assert_int_equal(
-            wndl_cfi_row_at(&frames->frame, &fde, fde.end - 1, &row, NULL),
+            wndl_cfi_row_at(&cfi->frame, &fde, fde.end - 1, &row, NULL),
             WNDL_OK);
     }
     return count;
@@ -288,20 +288,20 @@ static void use_prefix(struct wndl_bytes prefix, void *context)
 {
     struct wndl_object *object;
     struct wndl_arena arena;
-    struct wndl_frames frames;
+    struct wndl_cfi_source cfi;
     const size_t whole = *(const size_t *)context;
     if (wndl_object_open(prefix, "a.exe", wndl_mem_libc(), &object, NULL) !=
         WNDL_OK)
         return;
     wndl_arena_init(&arena, wndl_mem_libc());
-    assert_int_equal(wndl_frames_open(&frames, object, &arena, NULL), WNDL_OK);
-    const size_t count = count_records(&frames);
+    assert_int_equal(wndl_cfi_source_open(&cfi, object, &arena, NULL), WNDL_OK);
+    const size_t count = count_records(&cfi);
     assert_true(prefix.size == whole || count <= READ);
     if (prefix.size == whole) {
         assert_int_equal(count, READ);
-        check_whole(&frames);
+        check_whole(&cfi);
     } else if (prefix.size < DATA_AT + ENTRIES * 12) {
-        assert_true(frames.damaged.count > 0);
+        assert_true(cfi.damaged.count > 0);
     }
     wndl_arena_free(&arena);
     wndl_object_close(object);
@@ -324,16 +324,16 @@ static void test_a_wild_end_loses_one_function(void **state)
     struct wndl_buf b;
     struct wndl_object *object;
     struct wndl_arena arena;
-    struct wndl_frames frames;
+    struct wndl_cfi_source cfi;
     const struct wndl_bytes file = make(&b);
     b.data[DATA_AT + 7] = 0x7f;
     assert_int_equal(
         wndl_object_open(file, "a", wndl_mem_libc(), &object, NULL), WNDL_OK);
     wndl_arena_init(&arena, wndl_mem_libc());
-    assert_int_equal(wndl_frames_open(&frames, object, &arena, NULL), WNDL_OK);
-    assert_int_equal(frames.damaged.first.offset, 0);
-    assert_int_equal(frames.damaged.count, 4);
-    assert_int_equal(frames.origins.len, READ - 1);
+    assert_int_equal(wndl_cfi_source_open(&cfi, object, &arena, NULL), WNDL_OK);
+    assert_int_equal(cfi.damaged.first.offset, 0);
+    assert_int_equal(cfi.damaged.count, 4);
+    assert_int_equal(cfi.origins.len, READ - 1);
     wndl_arena_free(&arena);
     wndl_object_close(object);
     wndl_buf_free(&b);
@@ -378,17 +378,16 @@ static void test_shared_chains_are_bounded(void **state)
     struct wndl_buf b;
     struct wndl_object *object;
     struct wndl_arena arena;
-    struct wndl_frames frames;
+    struct wndl_cfi_source cfi;
     enum { FUNCTIONS = 3000 };
     const struct wndl_bytes file = make_chained(&b, FUNCTIONS);
     assert_int_equal(
         wndl_object_open(file, "a", wndl_mem_libc(), &object, NULL), WNDL_OK);
     wndl_arena_init(&arena, wndl_mem_libc());
-    assert_int_equal(wndl_frames_open(&frames, object, &arena, NULL), WNDL_OK);
-    assert_int_equal(frames.damaged.first.status, WNDL_LIMIT);
-    assert_true(frames.damaged.count > 100);
-    assert_int_equal(
-        frames.damaged.count + frames.origins.len, (size_t)FUNCTIONS);
+    assert_int_equal(wndl_cfi_source_open(&cfi, object, &arena, NULL), WNDL_OK);
+    assert_int_equal(cfi.damaged.first.status, WNDL_LIMIT);
+    assert_true(cfi.damaged.count > 100);
+    assert_int_equal(cfi.damaged.count + cfi.origins.len, (size_t)FUNCTIONS);
     wndl_arena_free(&arena);
     wndl_object_close(object);
     wndl_buf_free(&b);

@@ -8,8 +8,8 @@
 #include "testlib.h"
 
 #include "base/buf.h"
-#include "cfi_import/core/frames.h"
-#include "cfi_import/sym/object.h"
+#include "cfi_import/open.h"
+#include "cfi_import/stack_record/object.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 struct opened {
     struct wndl_object *object;
     struct wndl_arena arena;
-    struct wndl_frames frames;
+    struct wndl_cfi_source cfi;
     enum wndl_status status;
 };
 
@@ -28,10 +28,10 @@ static void open_bytes(struct opened *o, struct wndl_bytes text)
     const struct wndl_object_source source = {text, "a.sym", NULL};
     *o = (struct opened){.object = NULL};
     wndl_arena_init(&o->arena, wndl_mem_libc());
-    o->status =
-        wndl_sym_object_open(&source, wndl_mem_libc(), &o->object, NULL);
+    o->status = wndl_symbol_file_object_open(
+        &source, wndl_mem_libc(), &o->object, NULL);
     if (o->status == WNDL_OK)
-        o->status = wndl_frames_open(&o->frames, o->object, &o->arena, NULL);
+        o->status = wndl_cfi_source_open(&o->cfi, o->object, &o->arena, NULL);
 }
 
 static void open_text(struct opened *o, const char *text)
@@ -89,9 +89,9 @@ static void assert_rule(
     char text[1024] = "none";
     struct wndl_fde fde;
     struct wndl_cfi_row row;
-    if (wndl_fde_scan(&o->frames.frame, rva, &fde, NULL) == WNDL_OK) {
+    if (wndl_fde_scan(&o->cfi.frame, rva, &fde, NULL) == WNDL_OK) {
         assert_int_equal(
-            wndl_cfi_row_at(&o->frames.frame, &fde, rva, &row, NULL), WNDL_OK);
+            wndl_cfi_row_at(&o->cfi.frame, &fde, rva, &row, NULL), WNDL_OK);
         write_row(text, &row);
     }
     assert_string_equal(text, expected);
@@ -191,12 +191,12 @@ static void test_cfi(void **state)
     assert_int_equal(o.status, WNDL_OK);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         assert_rule(&o, rules[i].rva, rules[i].rule);
-    assert_int_equal(o.frames.origins.len, 6);
-    assert_int_equal(o.frames.unsupported.count, 3);
-    assert_non_null(strstr(o.frames.unsupported.first.what, "line 20:"));
-    assert_int_equal(o.frames.damaged.count, 12);
-    assert_non_null(strstr(o.frames.damaged.first.what, "line 21:"));
-    assert_int_equal(o.frames.damaged.first.offset,
+    assert_int_equal(o.cfi.origins.len, 6);
+    assert_int_equal(o.cfi.unsupported.count, 3);
+    assert_non_null(strstr(o.cfi.unsupported.first.what, "line 20:"));
+    assert_int_equal(o.cfi.damaged.count, 12);
+    assert_non_null(strstr(o.cfi.damaged.first.what, "line 21:"));
+    assert_int_equal(o.cfi.damaged.first.offset,
         strstr(x86_64, "STACK CFI INIT 1070") - x86_64);
     finish(&o);
 }
@@ -354,18 +354,18 @@ static void check_records(struct wndl_bytes text)
     struct opened o;
     uint64_t next;
     open_bytes(&o, text);
-    for (uint64_t at = 0; o.status == WNDL_OK && at < o.frames.frame.bytes.size;
+    for (uint64_t at = 0; o.status == WNDL_OK && at < o.cfi.frame.bytes.size;
          at = next) {
         struct wndl_fde fde;
         struct wndl_cfi_row row;
         const enum wndl_status status =
-            wndl_fde_parse(&o.frames.frame, at, &fde, &next, NULL);
+            wndl_fde_parse(&o.cfi.frame, at, &fde, &next, NULL);
         if (status == WNDL_NOT_FOUND)
             continue;
         assert_int_equal(status, WNDL_OK);
-        assert_true(wndl_frames_origin(&o.frames, at) < text.size);
+        assert_true(wndl_cfi_source_origin(&o.cfi, at) < text.size);
         assert_int_equal(
-            wndl_cfi_row_at(&o.frames.frame, &fde, fde.start, &row, NULL),
+            wndl_cfi_row_at(&o.cfi.frame, &fde, fde.start, &row, NULL),
             WNDL_OK);
     }
     finish(&o);
@@ -399,7 +399,7 @@ static void test_a_cut_record_is_lost(void **state)
                   "STACK CFI 24 .cfa: $rsp 1");
     assert_rule(&o, 0x10, "7+8 16:*-8");
     assert_rule(&o, 0x20, "none");
-    assert_int_equal(o.frames.damaged.count, 1);
+    assert_int_equal(o.cfi.damaged.count, 1);
     finish(&o);
 }
 
@@ -435,9 +435,9 @@ static void test_bounds(void **state)
             &b, "STACK WIN 4 %x 100 0 0 0 0 0 0 1 " FPO "\n", 0x1000 + i);
     open_bytes(&o, (struct wndl_bytes){b.data, b.size});
     assert_int_equal(o.status, WNDL_OK);
-    assert_int_equal(o.frames.origins.len, 0);
+    assert_int_equal(o.cfi.origins.len, 0);
     /* Of 64 ranges around each other all but the first one are cut. */
-    assert_int_equal(o.frames.damaged.count, 6 + 63);
+    assert_int_equal(o.cfi.damaged.count, 6 + 63);
     finish(&o);
     wndl_buf_free(&b);
 }
@@ -455,8 +455,8 @@ static void test_overlapping_ranges_are_cut_and_counted(void **state)
     assert_rule(&o, 0x20, "4+12 8:*-4");
     assert_rule(&o, 0x2f, "4+20 8:*-4");
     assert_rule(&o, 0x30, "none");
-    assert_int_equal(o.frames.damaged.count, 1);
-    assert_non_null(strstr(o.frames.damaged.first.what, "line 3: a range"));
+    assert_int_equal(o.cfi.damaged.count, 1);
+    assert_non_null(strstr(o.cfi.damaged.first.what, "line 3: a range"));
     finish(&o);
 }
 
@@ -476,7 +476,7 @@ static void test_long_programs(void **state)
     open_bytes(&o, (struct wndl_bytes){b.data, b.size});
     assert_rule(&o, 0x10, "4+4 8:*-4");
     assert_rule(&o, 0x20, "none");
-    assert_int_equal(o.frames.damaged.count, 1);
+    assert_int_equal(o.cfi.damaged.count, 1);
     finish(&o);
     wndl_buf_free(&b);
 }
@@ -495,8 +495,8 @@ static void test_numbers(void **state)
     assert_rule(&o, 0x10, "none");
     assert_rule(&o, 0x20, "none");
     assert_rule(&o, 0x30, "e740011701a 8:*0");
-    assert_int_equal(o.frames.damaged.count, 2);
-    assert_int_equal(o.frames.unsupported.count, 2);
+    assert_int_equal(o.cfi.damaged.count, 2);
+    assert_int_equal(o.cfi.unsupported.count, 2);
     finish(&o);
 }
 
@@ -507,7 +507,7 @@ static void test_a_section_of_the_name(void **state)
         "STACK CFI INIT 10 8 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n";
     static const char added[] =
         "STACK CFI INIT 20 8 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n";
-    const struct made_section section = {.name = WNDL_SYM_SECTION,
+    const struct made_section section = {.name = WNDL_STACK_RECORD_SECTION,
         .type = SHT_PROGBITS,
         .data = {(const uint8_t *)text, sizeof text - 1}};
     const struct elf_recipe recipe = {.is_64 = true,
@@ -521,11 +521,11 @@ static void test_a_section_of_the_name(void **state)
     open_bytes(&o, file);
     assert_int_equal(o.status, WNDL_NOT_FOUND);
     assert_int_equal(
-        wndl_object_add_section(o.object, WNDL_SYM_SECTION,
+        wndl_object_add_section(o.object, WNDL_STACK_RECORD_SECTION,
             (struct wndl_bytes){(const uint8_t *)added, sizeof added - 1}),
         WNDL_OK);
     assert_int_equal(
-        wndl_frames_open(&o.frames, o.object, &o.arena, NULL), WNDL_OK);
+        wndl_cfi_source_open(&o.cfi, o.object, &o.arena, NULL), WNDL_OK);
     assert_rule(&o, 0x10, "none");
     assert_rule(&o, 0x20, "7+8 16:*-8");
     finish(&o);

@@ -245,7 +245,7 @@ static struct wndl_symbolizer *open_for(
             : wndl_symbolizer_open_memory(elf.data, elf.size, NULL, &s, NULL);
     if (status != WNDL_OK)
         return NULL;
-    s->crew = (struct wndl_dwarf_crew){threads, 0};
+    s->workers = (struct wndl_dwarf_workers){threads, 0};
     return s;
 }
 
@@ -272,7 +272,7 @@ struct compared {
     size_t damaged;
 };
 
-static struct compared compare_crews(struct wndl_bytes elf, const char *path)
+static struct compared compare_workers(struct wndl_bytes elf, const char *path)
 {
     enum { COUNT = 0x4000, THREADS = 4 };
     static uint64_t rvas[COUNT];
@@ -305,7 +305,7 @@ static void units_are_read_by_several_threads(void **state)
         FIXTURE("units/no-aranges"), FIXTURE("units/split")};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         assert_int_equal(
-            compare_crews((struct wndl_bytes){0}, paths[i]).helpers, 4);
+            compare_workers((struct wndl_bytes){0}, paths[i]).helpers, 4);
 }
 
 /* Whatever is wrong with them. */
@@ -319,7 +319,7 @@ static void threads_find_the_same_damage(void **state)
     for (size_t round = 1; round <= 8; round++) {
         for (size_t at = sections; at < elf.size - sections; at += 449)
             bytes[(at + 37 * round) % elf.size] ^= (uint8_t)(1 << round % 8);
-        damaged += compare_crews(elf, NULL).damaged;
+        damaged += compare_workers(elf, NULL).damaged;
     }
     assert_true(damaged > 8);
     free(bytes);

@@ -3,7 +3,7 @@
 
 #include "cfi_import/arm/source.h"
 #include "elfmake.h"
-#include "tables/chrome/chrome_v2.h"
+#include "unwind_tables/chrome/chrome_v2.h"
 
 #include <elf.h>
 #include <stdlib.h>

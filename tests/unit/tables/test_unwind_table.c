@@ -6,9 +6,9 @@
  */
 #include "elfmake.h"
 #include "os/file.h"
-#include "tables/table/table.h"
 #include "testlib.h"
 #include "unwind/table/set.h"
+#include "unwind_tables/table/table.h"
 
 #include <dlfcn.h>
 #include <elf.h>
