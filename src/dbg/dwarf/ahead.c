@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 /* Bytes of .debug_info that are read before there are lookups in them. */
-enum { AT_A_TIME = WNDL_DW_MUCH * 3 / 4 };
+enum { AT_A_TIME = WNDL_DW_RELEASE_AFTER * 3 / 4 };
 
 /* Functions or lines of a unit. */
 struct task {
@@ -193,7 +193,7 @@ static void read_tasks(struct ahead *a, struct wndl_dwarf *d, unsigned threads)
     enum wndl_status status = WNDL_OK;
     if (threads < 2 || !sort_tasks(a) || !get_helpers(a, d, threads))
         return;
-    wndl_dw_touch(d, AT_A_TIME);
+    wndl_dw_release_pages_after(d, AT_A_TIME);
     wndl_crew_run(threads, work, a);
     for (size_t i = 0; i < a->tasks.len && status == WNDL_OK; i++)
         status = hand_over(wndl_vec_at(&a->tasks, i));
