@@ -3,8 +3,8 @@
  * cache_file: answers about one binary as bytes (docs/formats/symbol-cache.md).
  * What it must not know: where such bytes are kept.
  */
-#ifndef WNDL_SYMBOLIZE_CACHE_FILE_H
-#define WNDL_SYMBOLIZE_CACHE_FILE_H
+#ifndef WNDL_SYMBOLIZE_FILES_CACHE_FILE_H
+#define WNDL_SYMBOLIZE_FILES_CACHE_FILE_H
 
 #include "base/buf.h"
 #include "base/bytes.h"

@@ -7,9 +7,9 @@
  * sound because the callback interfaces keep their state on the stack, with
  * one exception, see `collect`.
  */
-#include "symbolize/demangle.h"
+#include "symbolize/demangle/demangle.h"
 
-#include "symbolize/msvc.h"
+#include "symbolize/demangle/msvc.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>

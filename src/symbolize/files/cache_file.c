@@ -4,7 +4,7 @@
  * so that damage anywhere is seen before anything is used; what is used is
  * checked all the same, for a CRC is easily made.
  */
-#include "symbolize/cache_file.h"
+#include "symbolize/files/cache_file.h"
 
 #include <libdeflate.h>
 #include <string.h>

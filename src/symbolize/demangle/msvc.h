@@ -7,8 +7,8 @@
  * access. Types in them are whole. A string literal's symbol is not read, and
  * neither is a name that was too long for its compiler ("??@" and a hash).
  */
-#ifndef WNDL_SYMBOLIZE_MSVC_H
-#define WNDL_SYMBOLIZE_MSVC_H
+#ifndef WNDL_SYMBOLIZE_DEMANGLE_MSVC_H
+#define WNDL_SYMBOLIZE_DEMANGLE_MSVC_H
 
 #include "base/buf.h"
 

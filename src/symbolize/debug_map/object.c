@@ -2,7 +2,7 @@
 /* The object files of a debug map: "x.o", or "lib.a(x.o)". */
 #include "base/status.h"
 #include "obj/packed/ar.h"
-#include "symbolize/debug_map_impl.h"
+#include "symbolize/debug_map/impl.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,8 +3,8 @@
  * debug_files: gives the DWARF reader the sections it asks for, of the file
  * it begins with and of those that one refers to.
  */
-#ifndef WNDL_SYMBOLIZE_DEBUG_FILES_H
-#define WNDL_SYMBOLIZE_DEBUG_FILES_H
+#ifndef WNDL_SYMBOLIZE_FILES_DEBUG_FILES_H
+#define WNDL_SYMBOLIZE_FILES_DEBUG_FILES_H
 
 #include "base/arena.h"
 #include "dbg/dwarf/dwarf.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names: scopes, templates and their arguments, operators. */
-#include "symbolize/msvc_internal.h"
+#include "symbolize/demangle/msvc_internal.h"
 
 #include <string.h>
 

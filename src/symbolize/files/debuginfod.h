@@ -4,8 +4,8 @@
  * library of that name, which is loaded when it is first needed. Only asked
  * when the caller said so: it tells a server what is being looked at.
  */
-#ifndef WNDL_SYMBOLIZE_DEBUGINFOD_H
-#define WNDL_SYMBOLIZE_DEBUGINFOD_H
+#ifndef WNDL_SYMBOLIZE_FILES_DEBUGINFOD_H
+#define WNDL_SYMBOLIZE_FILES_DEBUGINFOD_H
 
 #include "base/bytes.h"
 #include "base/status.h"

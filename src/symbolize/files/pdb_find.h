@@ -2,8 +2,8 @@
 /*
  * pdb_find: the PDB file that goes with a PE image, found on this machine.
  */
-#ifndef WNDL_SYMBOLIZE_PDB_FIND_H
-#define WNDL_SYMBOLIZE_PDB_FIND_H
+#ifndef WNDL_SYMBOLIZE_FILES_PDB_FIND_H
+#define WNDL_SYMBOLIZE_FILES_PDB_FIND_H
 
 #include "base/buf.h"
 #include "obj/core/object.h"

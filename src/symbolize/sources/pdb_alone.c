@@ -5,7 +5,8 @@
  */
 #include "obj/find/debug_id.h"
 #include "obj/pe/pe.h"
-#include "symbolize/symbolizer_impl.h"
+#include "symbolize/core/symbolizer_impl.h"
+#include "symbolize/sources/sources.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,8 +5,9 @@
  */
 #include "dbg/breakpad/breakpad.h"
 #include "obj/find/debug_id.h"
-#include "symbolize/msvc.h"
-#include "symbolize/symbolizer_impl.h"
+#include "symbolize/core/symbolizer_impl.h"
+#include "symbolize/demangle/msvc.h"
+#include "symbolize/sources/sources.h"
 
 #include <string.h>
 
@@ -30,9 +31,9 @@ static enum wndl_status check_id(const struct wndl_breakpad_module *module,
     return wndl_symbolizer_other_build(err);
 }
 
-enum wndl_status wndl_symbolizer_begin_breakpad(struct wndl_symbolizer *s,
-    struct wndl_bytes text, const char *path,
-    const struct wndl_symbolizer_options *options, struct wndl_error *err)
+static enum wndl_status begin(struct wndl_symbolizer *s, struct wndl_bytes text,
+    const char *path, const struct wndl_symbolizer_options *options,
+    struct wndl_error *err)
 {
     struct wndl_breakpad_module module;
     wndl_error_set_file(err, path);
@@ -48,10 +49,11 @@ enum wndl_status wndl_symbolizer_begin_breakpad(struct wndl_symbolizer *s,
     s->breakpad_path =
         path == NULL ? "" : wndl_arena_copy(&s->arena, path, strlen(path));
     s->is_deferred = true;
+    wndl_symbolizer_add_source(s, &wndl_source_breakpad);
     return s->breakpad_path == NULL ? wndl_symbolizer_no_memory(err) : WNDL_OK;
 }
 
-enum wndl_status wndl_symbolizer_open_breakpad(struct wndl_symbolizer *s)
+static enum wndl_status open_text(struct wndl_symbolizer *s)
 {
     const struct wndl_breakpad_source source = {
         .text = s->breakpad_text,
@@ -81,11 +83,11 @@ static bool set_names(struct wndl_symbolizer *s, struct wndl_bytes name,
     return *function != NULL;
 }
 
-enum wndl_status wndl_symbolizer_resolve_breakpad(struct wndl_symbolizer *s,
+static enum wndl_status resolve(struct wndl_symbolizer *s,
     struct wndl_arena *arena, uint64_t rva, struct wndl_symbols *answer)
 {
     struct wndl_breakpad_frames from;
-    enum wndl_status status = wndl_symbolizer_need_dwarf(s);
+    enum wndl_status status = wndl_symbolizer_need_open(s);
     if (status == WNDL_OK)
         status = wndl_breakpad_lookup(s->breakpad, rva, &from);
     if (status != WNDL_OK)
@@ -107,32 +109,46 @@ enum wndl_status wndl_symbolizer_resolve_breakpad(struct wndl_symbolizer *s,
     return WNDL_OK;
 }
 
-struct listing {
-    struct wndl_symbolizer *s;
-    struct wndl_vec *functions; /* struct wndl_symbol_function */
-};
-
 static enum wndl_status add_function(
     void *context, const struct wndl_breakpad_function *from)
 {
-    struct listing *l = context;
-    struct wndl_symbol_range *range =
-        wndl_arena_alloc(&l->s->arena, sizeof *range);
-    struct wndl_symbol_function *function = wndl_vec_push(l->functions);
-    if (range == NULL || function == NULL ||
+    struct wndl_listing *l = context;
+    struct wndl_symbol_range *range;
+    struct wndl_symbol_function *function = wndl_listing_push(l, 1, &range);
+    if (function == NULL ||
         !set_names(l->s, from->name, &function->mangled, &function->function))
         return WNDL_NOMEM;
     *range = (struct wndl_symbol_range){from->rva, from->size};
-    function->ranges = range;
-    function->range_count = 1;
     return WNDL_OK;
 }
 
-enum wndl_status wndl_symbolizer_list_breakpad(
-    struct wndl_symbolizer *s, struct wndl_vec *functions)
+static enum wndl_status list(struct wndl_listing *l)
 {
-    struct listing l = {s, functions};
+    const struct wndl_symbolizer *s = l->s;
     return s->breakpad == NULL
                ? WNDL_OK
-               : wndl_breakpad_visit_functions(s->breakpad, add_function, &l);
+               : wndl_breakpad_visit_functions(s->breakpad, add_function, l);
 }
+
+static void add_info(
+    const struct wndl_symbolizer *s, struct wndl_symbolizer_info *info)
+{
+    struct wndl_breakpad_stats stats = {0};
+    if (s->breakpad != NULL)
+        wndl_breakpad_get_stats(s->breakpad, &stats);
+    *info = (struct wndl_symbolizer_info){
+        .has_symtab = true,
+        .debug_file = "",
+        .units_damaged = stats.damaged,
+        .first_damage = stats.first_damage,
+        .address_size = s->is_narrow ? 4 : 8,
+    };
+}
+
+const struct wndl_name_source wndl_source_breakpad = {
+    .begin = begin,
+    .open = open_text,
+    .resolve = resolve,
+    .list = list,
+    .add_info = add_info,
+};

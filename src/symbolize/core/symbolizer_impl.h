@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolizer_impl: what a symbolizer is made of, for the files of this folder
+ * symbolizer_impl: what a symbolizer is made of, for the files of src/symbolize
  * only.
- *
- *   symbolizer.c  opening and closing
- *   debug_files.c sections for the DWARF reader
- *   debug_map.c   several DWARF readers, for the object files of Mach-O
- *   breakpad.c    a Breakpad symbol file instead of all that
- *   pdb.c         a PDB file, with an image or instead; pdb_find.c: where;
- *                 pdb_alone.c: where when the image is not there
- *   cache.c       answers kept in files; cache_file.c: what such a file is
- *   answer.c      one address
- *   batch.c       many; which answers are remembered
- *   stream.c      many, none of them remembered
- *   functions.c   all functions; changes.c: all there is to know in one
- *   find.c        from names to addresses
- *   language.c    names of languages
- *   demangle.c    names as people write them
  *
  * Public functions take the lock; all others are called with it held.
  */
-#ifndef WNDL_SYMBOLIZE_SYMBOLIZER_IMPL_H
-#define WNDL_SYMBOLIZE_SYMBOLIZER_IMPL_H
+#ifndef WNDL_SYMBOLIZE_CORE_SYMBOLIZER_IMPL_H
+#define WNDL_SYMBOLIZE_CORE_SYMBOLIZER_IMPL_H
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -30,12 +15,13 @@
 #include "obj/core/object.h"
 #include "obj/find/debugfile.h"
 #include "os/file.h"
-#include "symbolize/cache_file.h"
-#include "symbolize/debug_files.h"
-#include "symbolize/debug_map.h"
-#include "symbolize/demangle.h"
-#include "symbolize/pdb_find.h"
-#include "symbolize/symbolizer.h"
+#include "symbolize/debug_map/debug_map.h"
+#include "symbolize/demangle/demangle.h"
+#include "symbolize/files/cache_file.h"
+#include "symbolize/files/debug_files.h"
+#include "symbolize/files/pdb_find.h"
+
+#include <windlass/symbolize.h>
 
 #include <pthread.h>
 
@@ -60,6 +46,49 @@ struct wndl_symbol_cache {
     struct wndl_cache_file answers;
 };
 
+/* Functions that are being listed. */
+struct wndl_listing {
+    struct wndl_symbolizer *s;
+    struct wndl_vec functions; /* struct wndl_symbol_function */
+    struct wndl_vec taken;     /* struct wndl_symbol_range: what they are in */
+};
+
+/*
+ * A source of names: a Breakpad symbol file, a PDB file, or a binary with its
+ * debug file, symbol tables and DWARF. A symbolizer has one, or of the last
+ * two both; they are in `sources` with the one first that is asked first. Any
+ * of those marked so may be NULL. All but `begin` are called once the
+ * symbolizer has the source, and give OK or NOMEM.
+ */
+struct wndl_name_source {
+    /* Takes the file with these bytes, and defers what it can. */
+    enum wndl_status (*begin)(struct wndl_symbolizer *s,
+        struct wndl_bytes bytes, const char *path,
+        const struct wndl_symbolizer_options *options, struct wndl_error *err);
+    /* NULL: nothing is deferred. Opens what is. */
+    enum wndl_status (*open)(struct wndl_symbolizer *s);
+    /* Sets the answer, which is empty, to frames of `rva` in `arena`. */
+    enum wndl_status (*resolve)(struct wndl_symbolizer *s,
+        struct wndl_arena *arena, uint64_t rva, struct wndl_symbols *answer);
+    /* NULL: all of one. Numbers what is read at once for an address. */
+    uint32_t (*unit_of)(const struct wndl_symbolizer *s, uint64_t rva);
+    /* Lists functions whose ranges are known, which are taken then. */
+    enum wndl_status (*list)(struct wndl_listing *l);
+    /* NULL: none. Lists symbols that are not in what is taken. */
+    enum wndl_status (*list_rest)(struct wndl_listing *l);
+    /* NULL: none. Adds places in `range` where answers change (uint64_t). */
+    enum wndl_status (*changes)(struct wndl_symbolizer *s,
+        struct wndl_dwarf_range range, struct wndl_vec *places);
+    /* Adds to what the source after it has filled in, if there is one. */
+    void (*add_info)(
+        const struct wndl_symbolizer *s, struct wndl_symbolizer_info *info);
+};
+
+enum { WNDL_MOST_SOURCES = 2 };
+
+/* No linkage table is larger. */
+enum { WNDL_MOST_STUBS = 16 << 20 };
+
 /*
  * `debug` is the file that DWARF is read from and `symbols` the one whose
  * symbol table is: each is `binary` or debugfile.object. `dwarf` is NULL
@@ -76,6 +105,8 @@ struct wndl_symbolizer {
     pthread_mutex_t lock;
     struct wndl_mem *mem;
     struct wndl_arena arena;
+    const struct wndl_name_source *sources[WNDL_MOST_SOURCES];
+    size_t source_count;
     struct wndl_file file;
     uint8_t *read; /* of mem, or NULL */
     struct wndl_object *binary;
@@ -118,7 +149,7 @@ static inline void wndl_symbolizer_unlock(const struct wndl_symbolizer *s)
     pthread_mutex_unlock((pthread_mutex_t *)&s->lock);
 }
 
-/* symbolizer */
+/* error */
 
 /* A caller's may hold anything, an earlier call's trouble for one. */
 static inline void wndl_symbolizer_forget(struct wndl_error *err)
@@ -136,9 +167,32 @@ enum wndl_status wndl_symbolizer_other_build(struct wndl_error *err);
 void wndl_symbolizer_note_damage(
     struct wndl_symbolizer *s, const struct wndl_error *damage);
 
-/* Opens DWARF or the Breakpad file, if that was put off. OK or NOMEM. */
-enum wndl_status wndl_symbolizer_need_dwarf(
+/* source */
+
+/* Adds one that is asked after those before it. */
+void wndl_symbolizer_add_source(
+    struct wndl_symbolizer *s, const struct wndl_name_source *source);
+
+/* Opens what is deferred. OK or NOMEM. */
+enum wndl_status wndl_symbolizer_need_open(
     struct wndl_symbolizer *s) WNDL_MUST_USE;
+
+/* Adds `address` to `places` if it is in the range. False: memory is out. */
+bool wndl_symbolizer_add_place(
+    struct wndl_vec *places, struct wndl_dwarf_range within, uint64_t address);
+
+/* listing */
+
+/* A new function with `count` ranges to be filled in; NULL when memory is
+ * out. */
+struct wndl_symbol_function *wndl_listing_push(
+    struct wndl_listing *l, size_t count, struct wndl_symbol_range **ranges);
+
+/* Sorts what is taken, and makes those that touch or overlap one. */
+void wndl_listing_merge(struct wndl_listing *l);
+
+/* Whether `rva` is in what is taken, which is merged. */
+bool wndl_listing_is_taken(const struct wndl_listing *l, uint64_t rva);
 
 /* cache */
 
@@ -147,8 +201,9 @@ enum wndl_status wndl_symbolizer_need_dwarf(
 enum wndl_status wndl_symbolizer_open_cache(struct wndl_symbolizer *s,
     const struct wndl_symbolizer_cache *options) WNDL_MUST_USE;
 
-/* Keeps what is new, unless something was damaged or missing. */
-void wndl_symbolizer_close_cache(struct wndl_symbolizer *s);
+/* Keeps what is new, unless something was damaged or missing. Called if there
+ * is a cache (path). */
+void wndl_symbolizer_close_cache(struct wndl_symbolizer *s, bool is_whole);
 
 bool wndl_symbolizer_is_cached(const struct wndl_symbolizer *s, uint64_t rva);
 
@@ -158,71 +213,12 @@ enum wndl_status wndl_symbolizer_recall(const struct wndl_symbolizer *s,
     struct wndl_arena *arena, uint64_t rva,
     struct wndl_symbols *answer) WNDL_MUST_USE;
 
-/* breakpad */
-
 static inline bool wndl_symbolizer_is_breakpad(const struct wndl_symbolizer *s)
 {
     return s->breakpad_text.size != 0;
 }
 
-/* Reads the MODULE record of `text`; all else is put off. */
-enum wndl_status wndl_symbolizer_begin_breakpad(struct wndl_symbolizer *s,
-    struct wndl_bytes text, const char *path,
-    const struct wndl_symbolizer_options *options,
-    struct wndl_error *err) WNDL_MUST_USE;
-
-/* Sets breakpad. OK or NOMEM. */
-enum wndl_status wndl_symbolizer_open_breakpad(
-    struct wndl_symbolizer *s) WNDL_MUST_USE;
-
-/* wndl_symbolizer_resolve for one. */
-enum wndl_status wndl_symbolizer_resolve_breakpad(struct wndl_symbolizer *s,
-    struct wndl_arena *arena, uint64_t rva,
-    struct wndl_symbols *answer) WNDL_MUST_USE;
-
-/* Adds its functions, struct wndl_symbol_function. OK, also when it is none,
- * or NOMEM. */
-enum wndl_status wndl_symbolizer_list_breakpad(
-    struct wndl_symbolizer *s, struct wndl_vec *functions) WNDL_MUST_USE;
-
-/* pdb */
-
-/* A PDB file in the place of a binary. */
-enum wndl_status wndl_symbolizer_begin_pdb(struct wndl_symbolizer *s,
-    struct wndl_bytes bytes, const char *path,
-    const struct wndl_symbolizer_options *options,
-    struct wndl_error *err) WNDL_MUST_USE;
-
-/*
- * One for the image at `path`, which is not there, as `err` tells: STEM.pdb, or
- * the only STEM.pdb/ID/STEM.pdb, beside it and in the debug folders. Without
- * one, `err` is as it was, or tells of the first that was no good; its status
- * is returned.
- */
-enum wndl_status wndl_symbolizer_open_pdb_alone(struct wndl_symbolizer *s,
-    const char *path, const struct wndl_symbolizer_options *options,
-    struct wndl_error *err) WNDL_MUST_USE;
-
-/* Looks for the one that goes with a PE image. OK or NOMEM. */
-enum wndl_status wndl_symbolizer_find_pdb(struct wndl_symbolizer *s,
-    const struct wndl_symbolizer_options *options) WNDL_MUST_USE;
-
-/* wndl_symbolizer_resolve for one. */
-enum wndl_status wndl_symbolizer_resolve_pdb(struct wndl_symbolizer *s,
-    struct wndl_arena *arena, uint64_t rva,
-    struct wndl_symbols *answer) WNDL_MUST_USE;
-
-/* Add functions (struct wndl_symbol_function), with their ranges; and public
- * symbols that are in none of `known`. OK, also without a PDB file, NOMEM. */
-enum wndl_status wndl_symbolizer_list_pdb(struct wndl_symbolizer *s,
-    struct wndl_vec *functions, struct wndl_vec *taken) WNDL_MUST_USE;
-enum wndl_status wndl_symbolizer_list_publics(struct wndl_symbolizer *s,
-    struct wndl_vec *functions, const struct wndl_vec *known) WNDL_MUST_USE;
-
-void wndl_symbolizer_add_pdb_info(
-    const struct wndl_symbolizer *s, struct wndl_symbolizer_info *info);
-
-/* answer */
+/* name */
 
 /* `name` with `mark` after it, in the arena; NULL when memory is out. */
 const char *wndl_symbolizer_mark(
@@ -251,12 +247,7 @@ static inline wndl_svma wndl_symbolizer_svma(
 const char *wndl_symbolizer_name(
     struct wndl_symbolizer *s, struct wndl_bytes name);
 
-/* The function symbol at `addr`. NOT_FOUND, also for damage; NOMEM. */
-enum wndl_status wndl_symbolizer_symbol(struct wndl_symbolizer *s,
-    wndl_svma addr, struct wndl_symbol *symbol) WNDL_MUST_USE;
-
-/* Whether a symbol's name is to be preferred to DWARF's. */
-bool wndl_symbolizer_symbol_is_sure(const struct wndl_symbol *symbol);
+/* answer */
 
 /* Works out the frames of `rva`, in memory of `arena`. OK, also for none, or
  * NOMEM. */
@@ -281,10 +272,6 @@ enum wndl_status wndl_symbolize_jobs(struct wndl_symbolizer *s,
     size_t count) WNDL_MUST_USE;
 
 /* functions */
-
-/* Whether `rva` is in one of these struct wndl_symbol_range: sorted, and none
- * of them touch. */
-bool wndl_symbolizer_is_taken(const struct wndl_vec *taken, uint64_t rva);
 
 /* Sets functions. OK or NOMEM. */
 enum wndl_status wndl_symbolizer_need_functions(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbolize/debug_map.h"
+#include "symbolize/debug_map/debug_map.h"
 
-#include "symbolize/debug_map_impl.h"
+#include "symbolize/debug_map/impl.h"
 
 #include <stdlib.h>
 #include <string.h>

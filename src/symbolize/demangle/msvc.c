@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pieces of text, and what a whole symbol is: a function, a variable, or
  * something that the compiler made. */
-#include "symbolize/msvc_internal.h"
+#include "symbolize/demangle/msvc_internal.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -11,8 +11,8 @@
 #include "obj/macho/macho.h"
 #include "obj/packed/ar.h"
 #include "os/file.h"
-#include "symbolize/debug_files.h"
-#include "symbolize/debug_map.h"
+#include "symbolize/debug_map/debug_map.h"
+#include "symbolize/files/debug_files.h"
 
 /* An object file. `dwarf` is open, or NULL: it has no debug information.
  * `names` are where its symbols are, by the hash of the name. */

@@ -3,8 +3,8 @@
  * demangle: names as people write them, each distinct one worked out once.
  * C++ (Itanium and Microsoft's), Rust (legacy and v0) and D.
  */
-#ifndef WNDL_SYMBOLIZE_DEMANGLE_H
-#define WNDL_SYMBOLIZE_DEMANGLE_H
+#ifndef WNDL_SYMBOLIZE_DEMANGLE_DEMANGLE_H
+#define WNDL_SYMBOLIZE_DEMANGLE_DEMANGLE_H
 
 #include "base/intern.h"
 

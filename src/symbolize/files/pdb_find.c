@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbolize/pdb_find.h"
+#include "symbolize/files/pdb_find.h"
 
 #include "obj/find/debug_id.h"
 #include "obj/pe/pe.h"

@@ -11,10 +11,10 @@
  * astronomically long one: the pool is bounded, and once it is full the name
  * has failed. So is the nesting of what is read.
  */
-#ifndef WNDL_SYMBOLIZE_MSVC_INTERNAL_H
-#define WNDL_SYMBOLIZE_MSVC_INTERNAL_H
+#ifndef WNDL_SYMBOLIZE_DEMANGLE_MSVC_INTERNAL_H
+#define WNDL_SYMBOLIZE_DEMANGLE_MSVC_INTERNAL_H
 
-#include "symbolize/msvc.h"
+#include "symbolize/demangle/msvc.h"
 
 enum { WNDL_MSVC_REMEMBERED = 10 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Types and signatures of functions. */
-#include "symbolize/msvc_internal.h"
+#include "symbolize/demangle/msvc_internal.h"
 
 #define make wndl_msvc_make
 #define take wndl_msvc_take

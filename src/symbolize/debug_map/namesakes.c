@@ -5,7 +5,7 @@
  * that only one of them has leads to it. So the cost is that of the members,
  * however many sources there are.
  */
-#include "symbolize/debug_map_impl.h"
+#include "symbolize/debug_map/impl.h"
 
 /* In `namesakes`: a name that several have. */
 enum { SEVERAL = 1 };

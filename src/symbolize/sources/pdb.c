@@ -5,8 +5,9 @@
  */
 #include "dbg/pdb/pdb.h"
 #include "obj/find/debug_id.h"
-#include "symbolize/msvc.h"
-#include "symbolize/symbolizer_impl.h"
+#include "symbolize/core/symbolizer_impl.h"
+#include "symbolize/demangle/msvc.h"
+#include "symbolize/sources/sources.h"
 
 #include <string.h>
 
@@ -33,7 +34,11 @@ enum wndl_status wndl_symbolizer_begin_pdb(struct wndl_symbolizer *s,
     const struct wndl_pdb_source source = {
         bytes, s->pdb_path, is_mapped ? wndl_pdb_file_give_up : NULL};
     enum wndl_status status = wndl_pdb_open(&source, s->mem, &s->pdb, err);
-    return status == WNDL_OK ? check_id(s->pdb, options, err) : status;
+    if (status == WNDL_OK)
+        status = check_id(s->pdb, options, err);
+    if (status == WNDL_OK)
+        wndl_symbolizer_add_source(s, &wndl_source_pdb);
+    return status;
 }
 
 enum wndl_status wndl_symbolizer_find_pdb(
@@ -44,6 +49,8 @@ enum wndl_status wndl_symbolizer_find_pdb(
         s->binary, options->debug_dirs, s->mem, &s->pdb_file, &err);
     s->pdb = s->pdb_file.pdb;
     s->pdb_path = s->pdb_file.path;
+    if (s->pdb != NULL)
+        wndl_symbolizer_add_source(s, &wndl_source_pdb);
     if (status == WNDL_NOT_FOUND && err.file[0] != '\0')
         s->pdb_missing = err;
     return status == WNDL_NOT_FOUND ? WNDL_OK : status;
@@ -100,7 +107,7 @@ static bool set_names(struct wndl_symbolizer *s, const struct named *from,
     return *mangled != NULL && *function != NULL;
 }
 
-enum wndl_status wndl_symbolizer_resolve_pdb(struct wndl_symbolizer *s,
+static enum wndl_status resolve(struct wndl_symbolizer *s,
     struct wndl_arena *arena, uint64_t rva, struct wndl_symbols *answer)
 {
     struct wndl_pdb_frames from;
@@ -126,68 +133,74 @@ enum wndl_status wndl_symbolizer_resolve_pdb(struct wndl_symbolizer *s,
     return WNDL_OK;
 }
 
-struct wndl_pdb *wndl_symbolizer_pdb(const struct wndl_symbolizer *s)
-{
-    return s->pdb;
-}
-
-struct listing {
-    struct wndl_symbolizer *s;
-    struct wndl_vec *functions;   /* struct wndl_symbol_function */
-    struct wndl_vec *taken;       /* struct wndl_symbol_range; NULL: publics */
-    const struct wndl_vec *known; /* of those in order */
-};
-
 static enum wndl_status add_function(
-    void *context, const struct wndl_pdb_function *from)
+    struct wndl_listing *l, const struct wndl_pdb_function *from)
 {
-    struct listing *l = context;
-    const struct wndl_symbol_range range = {from->rva, from->size};
     const struct named named = {from->name, from->linkage_name, from->is_thunk};
-    if (l->taken == NULL && wndl_symbolizer_is_taken(l->known, from->rva))
-        return WNDL_OK;
-    struct wndl_symbol_range *own = wndl_arena_alloc(&l->s->arena, sizeof *own);
-    struct wndl_symbol_function *function = wndl_vec_push(l->functions);
-    if (own == NULL || function == NULL ||
+    struct wndl_symbol_range *range;
+    struct wndl_symbol_function *function = wndl_listing_push(l, 1, &range);
+    if (function == NULL ||
         !set_names(l->s, &named, &function->mangled, &function->function))
         return WNDL_NOMEM;
-    *own = range;
-    function->ranges = own;
-    function->range_count = 1;
-    if (l->taken == NULL)
-        return WNDL_OK;
-    struct wndl_symbol_range *slot = wndl_vec_push(l->taken);
-    if (slot != NULL)
-        *slot = range;
-    return slot == NULL ? WNDL_NOMEM : WNDL_OK;
+    *range = (struct wndl_symbol_range){from->rva, from->size};
+    return WNDL_OK;
 }
 
-enum wndl_status wndl_symbolizer_list_pdb(struct wndl_symbolizer *s,
-    struct wndl_vec *functions, struct wndl_vec *taken)
+static enum wndl_status add_private(
+    void *context, const struct wndl_pdb_function *from)
 {
-    struct listing l = {s, functions, taken, NULL};
-    return s->pdb == NULL ? WNDL_OK
-                          : wndl_pdb_visit_functions(s->pdb, add_function, &l);
+    struct wndl_listing *l = context;
+    enum wndl_status status = add_function(l, from);
+    struct wndl_symbol_range *slot =
+        status == WNDL_OK ? wndl_vec_push(&l->taken) : NULL;
+    if (slot == NULL)
+        return WNDL_NOMEM;
+    *slot = (struct wndl_symbol_range){from->rva, from->size};
+    return WNDL_OK;
 }
 
-enum wndl_status wndl_symbolizer_list_publics(struct wndl_symbolizer *s,
-    struct wndl_vec *functions, const struct wndl_vec *known)
+static enum wndl_status add_public(
+    void *context, const struct wndl_pdb_function *from)
 {
-    struct listing l = {s, functions, NULL, known};
-    return s->pdb == NULL ? WNDL_OK
-                          : wndl_pdb_visit_publics(s->pdb, add_function, &l);
+    struct wndl_listing *l = context;
+    return wndl_listing_is_taken(l, from->rva) ? WNDL_OK
+                                               : add_function(l, from);
 }
 
-void wndl_symbolizer_add_pdb_info(
+static enum wndl_status list(struct wndl_listing *l)
+{
+    return wndl_pdb_visit_functions(l->s->pdb, add_private, l);
+}
+
+static enum wndl_status list_publics(struct wndl_listing *l)
+{
+    return wndl_pdb_visit_publics(l->s->pdb, add_public, l);
+}
+
+/* It counts from the image base. */
+static enum wndl_status changes(struct wndl_symbolizer *s,
+    struct wndl_dwarf_range range, struct wndl_vec *places)
+{
+    size_t before = places->len;
+    enum wndl_status status =
+        wndl_pdb_changes(s->pdb, wndl_symbolizer_rva(s, range.start).v,
+            wndl_symbolizer_rva(s, range.end).v, places);
+    for (size_t i = before; i < places->len; i++) {
+        uint64_t *place = wndl_vec_at(places, i);
+        *place = wndl_symbolizer_svma(s, *place).v;
+    }
+    return status;
+}
+
+static uint32_t module_of(const struct wndl_symbolizer *s, uint64_t rva)
+{
+    return wndl_pdb_module_of(s->pdb, rva);
+}
+
+static void add_info(
     const struct wndl_symbolizer *s, struct wndl_symbolizer_info *info)
 {
     struct wndl_pdb_stats stats = {0};
-    if (s->pdb_missing.status != WNDL_OK) {
-        info->files_missing++;
-        info->first_missing = s->pdb_missing;
-    }
-    if (s->pdb == NULL)
-        return;
     wndl_pdb_get_stats(s->pdb, &stats);
     info->has_symtab = true;
     info->debug_file = s->pdb_path;
@@ -203,3 +216,13 @@ void wndl_symbolizer_add_pdb_info(
     info->address_size =
         machine == WNDL_PDB_X86 || machine == WNDL_PDB_ARM ? 4 : 8;
 }
+
+const struct wndl_name_source wndl_source_pdb = {
+    .begin = wndl_symbolizer_begin_pdb,
+    .resolve = resolve,
+    .unit_of = module_of,
+    .list = list,
+    .list_rest = list_publics,
+    .changes = changes,
+    .add_info = add_info,
+};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbolize/debug_files.h"
+#include "symbolize/files/debug_files.h"
 
 #include "obj/macho/macho.h"
 

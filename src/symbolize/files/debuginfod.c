@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbolize/debuginfod.h"
+#include "symbolize/files/debuginfod.h"
 
 #include "base/status.h"
 

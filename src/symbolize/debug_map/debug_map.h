@@ -9,8 +9,8 @@
  * For one
  * thread at a time.
  */
-#ifndef WNDL_SYMBOLIZE_DEBUG_MAP_H
-#define WNDL_SYMBOLIZE_DEBUG_MAP_H
+#ifndef WNDL_SYMBOLIZE_DEBUG_MAP_DEBUG_MAP_H
+#define WNDL_SYMBOLIZE_DEBUG_MAP_DEBUG_MAP_H
 
 #include "base/arena.h"
 #include "dbg/dwarf/dwarf.h"
