@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbolize/debug_map/debug_map.h"
 
+#include "base/search.h"
+
 #include "symbolize/debug_map/impl.h"
 
 #include <stdlib.h>
@@ -63,7 +65,7 @@ void wndl_debug_map_close(struct wndl_debug_map *map)
 {
     if (map == NULL)
         return;
-    wndl_map_objects_close(map);
+    wndl_debug_map_objects_close(map);
     wndl_arena_free(&map->arena);
     wndl_mem_free(map->mem, map);
 }
@@ -73,18 +75,8 @@ void wndl_debug_map_close(struct wndl_debug_map *map)
 static const void *last_up_to(
     const void *list, size_t count, size_t size, uint64_t addr)
 {
-    size_t low = 0;
-    size_t high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const uint64_t *start =
-            (const void *)((const uint8_t *)list + middle * size);
-        if (*start <= addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low == 0 ? NULL : (const uint8_t *)list + (low - 1) * size;
+    size_t at = wndl_search_up_to(list, size, count, addr);
+    return at == 0 ? NULL : (const uint8_t *)list + (at - 1) * size;
 }
 
 /* The piece of code at `addr`, the last of equal ones, or NULL. */
@@ -104,10 +96,11 @@ uint32_t wndl_debug_map_unit(const struct wndl_debug_map *map, wndl_svma addr)
 
 /* Opens the object, and tells where the piece is in it. NOT_FOUND, NOMEM. */
 static enum wndl_status place_of(struct wndl_debug_map *map,
-    const struct wndl_macho_linked *linked, struct wndl_map_object **object,
-    uint64_t *start)
+    const struct wndl_macho_linked *linked,
+    struct wndl_debug_map_object **object, uint64_t *start)
 {
-    enum wndl_status status = wndl_map_object_need(map, linked->source, object);
+    enum wndl_status status =
+        wndl_debug_map_object_need(map, linked->source, object);
     if (status != WNDL_OK)
         return status;
     const uint64_t *known = wndl_map_get(&(*object)->names,
@@ -147,7 +140,7 @@ static bool is_filling(const struct wndl_dwarf_frames *frames)
 enum wndl_status wndl_debug_map_lookup(struct wndl_debug_map *map,
     wndl_svma addr, struct wndl_dwarf_frames *frames)
 {
-    struct wndl_map_object *object;
+    struct wndl_debug_map_object *object;
     uint64_t start;
     const struct wndl_macho_linked *linked = linked_at(map, addr.v);
     *frames = (struct wndl_dwarf_frames){0};
@@ -237,7 +230,7 @@ static enum wndl_status move_function(
 }
 
 static enum wndl_status visit_object(
-    const struct wndl_map_object *object, struct visiting *v)
+    const struct wndl_debug_map_object *object, struct visiting *v)
 {
     size_t units = 0;
     if (v->placed.len == 0)
@@ -252,11 +245,11 @@ static enum wndl_status visit_object(
 static enum wndl_status visit_source(
     struct wndl_debug_map *map, uint32_t source, struct visiting *v)
 {
-    struct wndl_map_object *object = NULL;
+    struct wndl_debug_map_object *object = NULL;
     v->placed.len = 0;
     for (uint32_t i = map->first_of[source]; i < map->first_of[source + 1];
          i++) {
-        struct placed placed = {.linked = wndl_map_linked_of(map, i)};
+        struct placed placed = {.linked = wndl_debug_map_linked_of(map, i)};
         enum wndl_status status =
             place_of(map, placed.linked, &object, &placed.start);
         if (status == WNDL_NOMEM)
@@ -305,7 +298,7 @@ static enum wndl_status changes_in(struct wndl_debug_map *map,
     const struct wndl_macho_linked *linked, struct wndl_dwarf_range range,
     struct wndl_vec *places)
 {
-    struct wndl_map_object *object;
+    struct wndl_debug_map_object *object;
     uint64_t start;
     if (!add_place(places, range, linked->start) ||
         !add_place(places, range, linked->end))
@@ -352,7 +345,7 @@ void wndl_debug_map_get_stats(
         .files_missing = map->files_missing,
         .first_missing = map->first_missing,
     };
-    for (const struct wndl_map_object *o = map->objects; o != NULL;
+    for (const struct wndl_debug_map_object *o = map->objects; o != NULL;
          o = o->next) {
         struct wndl_dwarf_stats one = {0};
         if (o->dwarf == NULL)

@@ -24,8 +24,9 @@ static bool read_names(const struct wndl_debug_map *map,
 {
     const struct wndl_object_source from = {
         member->bytes, "", map->has_arch ? map->arch : NULL};
-    struct wndl_map_object object = {.names = *names};
-    enum wndl_status status = wndl_map_object_open(map, &from, &object, NULL);
+    struct wndl_debug_map_object object = {.names = *names};
+    enum wndl_status status =
+        wndl_debug_map_object_open(map, &from, &object, NULL);
     wndl_object_close(object.object);
     if (status == WNDL_OK)
         *names = object.names;
@@ -85,7 +86,7 @@ static const struct wndl_ar_member *find_by_name(
 {
     for (uint32_t i = map->first_of[source]; i < map->first_of[source + 1];
          i++) {
-        struct wndl_bytes name = wndl_map_linked_of(map, i)->name;
+        struct wndl_bytes name = wndl_debug_map_linked_of(map, i)->name;
         const uint64_t *known = wndl_map_get(&map->namesakes,
             key_of(first, wndl_hash_bytes(name.data, name.size)));
         if (known != NULL && *known != SEVERAL)
@@ -105,7 +106,7 @@ static enum wndl_status compare(const struct wndl_debug_map *map,
         read_names(map, member, &names) ? WNDL_OK : WNDL_NOMEM;
     for (uint32_t i = map->first_of[source];
          i < map->first_of[source + 1] && status == WNDL_OK; i++) {
-        struct wndl_bytes name = wndl_map_linked_of(map, i)->name;
+        struct wndl_bytes name = wndl_debug_map_linked_of(map, i)->name;
         if (wndl_map_get(&names, wndl_hash_bytes(name.data, name.size)) == NULL)
             status = WNDL_NOT_FOUND;
     }
@@ -113,8 +114,9 @@ static enum wndl_status compare(const struct wndl_debug_map *map,
     return status;
 }
 
-const struct wndl_ar_member *wndl_map_namesake_find(struct wndl_debug_map *map,
-    const struct wndl_ar_member *first, uint32_t source)
+const struct wndl_ar_member *wndl_debug_map_namesake_find(
+    struct wndl_debug_map *map, const struct wndl_ar_member *first,
+    uint32_t source)
 {
     if (!need_names(map, first))
         return NULL;

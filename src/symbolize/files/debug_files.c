@@ -3,6 +3,7 @@
 
 #include "obj/macho/macho.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* A file that was opened for the DWARF reader. */
@@ -39,62 +40,62 @@ static enum wndl_status load_section(struct wndl_object *object,
     return WNDL_OK;
 }
 
+/* A section, and where its bytes go in struct wndl_dwarf_sections. */
 struct wanted {
     const char *name;
-    struct wndl_bytes *bytes;
+    size_t at;
 };
 
 enum { MOST_WANTED = 16 };
 
-static enum wndl_status load_wanted(struct wndl_object *object,
-    const struct wanted wanted[MOST_WANTED],
-    struct wndl_dwarf_sections *sections, struct wndl_error *damage)
+#define WANTED(name, field)                                                    \
+    {                                                                          \
+        name, offsetof(struct wndl_dwarf_sections, field)                      \
+    }
+
+static const struct wanted whole_file[] = {
+    WANTED(".debug_info", info),
+    WANTED(".debug_abbrev", abbrev),
+    WANTED(".debug_line", line),
+    WANTED(".debug_line_str", line_str),
+    WANTED(".debug_str", str),
+    WANTED(".debug_str_offsets", str_offsets),
+    WANTED(".debug_addr", addr),
+    WANTED(".debug_ranges", ranges),
+    WANTED(".debug_rnglists", rnglists),
+    WANTED(".debug_aranges", aranges),
+    {NULL, 0},
+};
+
+/* Of a .dwo file or package. Lines and addresses are in the first file. */
+static const struct wanted split_file[] = {
+    WANTED(".debug_info.dwo", info),
+    WANTED(".debug_abbrev.dwo", abbrev),
+    WANTED(".debug_str.dwo", str),
+    WANTED(".debug_str_offsets.dwo", str_offsets),
+    WANTED(".debug_rnglists.dwo", rnglists),
+    WANTED(".debug_cu_index", cu_index),
+    {NULL, 0},
+};
+
+static enum wndl_status load_sections(struct wndl_object *object,
+    const struct wanted *wanted, struct wndl_dwarf_sections *sections,
+    struct wndl_error *damage)
 {
-    const char *names[MOST_WANTED] = {0};
+    const char *names[MOST_WANTED];
     size_t count = 0;
     enum wndl_status status = WNDL_OK;
     for (; count < MOST_WANTED && wanted[count].name != NULL; count++)
         names[count] = wanted[count].name;
     wndl_object_load_sections(object, names, count);
-    for (size_t i = 0; i < count && status == WNDL_OK; i++)
-        status = load_section(object, wanted[i].name, wanted[i].bytes, damage);
+    for (size_t i = 0; i < count && status == WNDL_OK; i++) {
+        void *bytes = (char *)sections + wanted[i].at;
+        status = load_section(object, wanted[i].name, bytes, damage);
+    }
     sections->big_endian = wndl_object_is_big_endian(object);
     sections->starts_at_zero = wndl_macho_is_object_file(object);
     sections->path = wndl_object_path(object);
     return status;
-}
-
-static enum wndl_status load_sections(struct wndl_object *object,
-    struct wndl_dwarf_sections *sections, struct wndl_error *damage)
-{
-    const struct wanted wanted[MOST_WANTED] = {
-        {".debug_info", &sections->info},
-        {".debug_abbrev", &sections->abbrev},
-        {".debug_line", &sections->line},
-        {".debug_line_str", &sections->line_str},
-        {".debug_str", &sections->str},
-        {".debug_str_offsets", &sections->str_offsets},
-        {".debug_addr", &sections->addr},
-        {".debug_ranges", &sections->ranges},
-        {".debug_rnglists", &sections->rnglists},
-        {".debug_aranges", &sections->aranges},
-    };
-    return load_wanted(object, wanted, sections, damage);
-}
-
-/* Of a .dwo file or package. Lines and addresses are in the first file. */
-static enum wndl_status load_split_sections(struct wndl_object *object,
-    struct wndl_dwarf_sections *sections, struct wndl_error *damage)
-{
-    const struct wanted wanted[MOST_WANTED] = {
-        {".debug_info.dwo", &sections->info},
-        {".debug_abbrev.dwo", &sections->abbrev},
-        {".debug_str.dwo", &sections->str},
-        {".debug_str_offsets.dwo", &sections->str_offsets},
-        {".debug_rnglists.dwo", &sections->rnglists},
-        {".debug_cu_index", &sections->cu_index},
-    };
-    return load_wanted(object, wanted, sections, damage);
 }
 
 /* Takes `file` over: it is closed with `files`. */
@@ -134,7 +135,7 @@ static enum wndl_status give_supplementary(
         status = keep(files, &file, err);
     if (status != WNDL_OK)
         return status;
-    status = load_sections(file.object, sections, &damage);
+    status = load_sections(file.object, whole_file, sections, &damage);
     return settle(status, &damage, err);
 }
 
@@ -150,7 +151,7 @@ static enum wndl_status give_package(
         status = keep(files, &file, err);
     if (status != WNDL_OK)
         return status;
-    status = load_split_sections(file.object, sections, &damage);
+    status = load_sections(file.object, split_file, sections, &damage);
     return settle(status, &damage, err);
 }
 
@@ -168,7 +169,7 @@ static enum wndl_status give_split(void *context,
         status = keep(files, &file, err);
     if (status != WNDL_OK)
         return status;
-    status = load_split_sections(file.object, sections, &damage);
+    status = load_sections(file.object, split_file, sections, &damage);
     return settle(status, &damage, err);
 }
 
@@ -220,5 +221,5 @@ enum wndl_status wndl_debug_files_start(struct wndl_debug_files *files,
 {
     *damage = (struct wndl_error){0};
     *sections = (struct wndl_dwarf_sections){.files = &files->calls};
-    return load_sections(files->places.debug, sections, damage);
+    return load_sections(files->places.debug, whole_file, sections, damage);
 }
