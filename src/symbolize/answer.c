@@ -1,185 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * One address: what the symbol table, DWARF and the linkage table say, joined.
- */
-#include "symbolize/symbolizer_impl.h"
-
-#include <string.h>
-
-const char *wndl_symbolizer_name(
-    struct wndl_symbolizer *s, struct wndl_bytes name)
-{
-    if (name.size == 0)
-        return "";
-    return s->no_demangle ? (const char *)name.data
-                          : wndl_demangle(&s->demangler, name);
-}
-
-/* Fills mangled and function. False when memory is out. */
-static bool set_name(struct wndl_symbolizer *s, struct wndl_symbol_frame *frame,
-    struct wndl_bytes name)
-{
-    frame->mangled = name.size == 0 ? "" : (const char *)name.data;
-    frame->function = wndl_symbolizer_name(s, name);
-    return frame->function != NULL;
-}
-
-static bool fill_from_dwarf(struct wndl_symbolizer *s,
-    struct wndl_symbol_frame *frame, const struct wndl_dwarf_frame *from)
-{
-    bool linked = from->linkage_name.size != 0;
-    frame->file = from->file.size == 0 ? "" : (const char *)from->file.data;
-    frame->line = from->line;
-    frame->column = from->column;
-    frame->inlined = from->inlined;
-    frame->language = from->language;
-    frame->function_rva = wndl_symbolizer_rva(s, from->function_start).v;
-    return set_name(s, frame, linked ? from->linkage_name : from->name);
-}
-
-static bool fill_from_symbol(struct wndl_symbolizer *s,
-    struct wndl_symbol_frame *frame, const struct wndl_symbol *symbol)
-{
-    frame->function_rva = wndl_symbolizer_rva(s, symbol->addr).v;
-    return set_name(s, frame, symbol->name);
-}
-
-/*
- * The symbol knows which clone of a function it is (.cold, .part, .isra) and
- * has the full name of what DWARF calls by its last part only. One without a
- * size or type is no more than a guess, and yields to DWARF.
- */
-bool wndl_symbolizer_symbol_is_sure(const struct wndl_symbol *symbol)
-{
-    return symbol->size != 0 && symbol->kind == WNDL_SYMBOL_FUNC;
-}
-
-static bool fill_frames(struct wndl_symbolizer *s,
-    struct wndl_symbol_frame *frames, const struct wndl_dwarf_frames *from,
-    const struct wndl_symbol *symbol)
-{
-    for (size_t i = 0; i < from->count; i++)
-        if (!fill_from_dwarf(s, &frames[i], &from->frames[i]))
-            return false;
-    if (from->count == 0) {
-        frames[0].file = "";
-        return fill_from_symbol(s, &frames[0], symbol);
-    }
-    struct wndl_symbol_frame *outermost = &frames[from->count - 1];
-    bool nameless = outermost->mangled[0] == '\0';
-    if (symbol != NULL && (nameless || wndl_symbolizer_symbol_is_sure(symbol)))
-        return fill_from_symbol(s, outermost, symbol);
-    return true;
-}
-
-enum wndl_status wndl_symbolizer_symbol(
-    struct wndl_symbolizer *s, wndl_svma addr, struct wndl_symbol *symbol)
-{
-    struct wndl_error err = {0};
-    enum wndl_status status =
-        wndl_object_find_function(s->symbols, addr, symbol, &err);
-    if (status != WNDL_OK && status != WNDL_NOT_FOUND && status != WNDL_NOMEM)
-        wndl_symbolizer_note_damage(s, &err);
-    const struct wndl_error *damage = wndl_object_damage(s->symbols);
-    if (damage != NULL)
-        wndl_symbolizer_note_damage(s, damage);
-    return status == WNDL_OK || status == WNDL_NOMEM ? status : WNDL_NOT_FOUND;
-}
-
-/* None is as good as damage. OK or NOMEM. */
-static enum wndl_status ask_dwarf(struct wndl_symbolizer *s, wndl_svma addr,
-    bool is_likely, struct wndl_dwarf_frames *frames)
-{
-    if (s->dwarf == NULL && s->map == NULL)
-        return WNDL_OK;
-    enum wndl_status status =
-        s->map != NULL ? wndl_debug_map_lookup(s->map, addr, frames)
-        : is_likely    ? wndl_dwarf_lookup(s->dwarf, addr, frames, NULL)
-                    : wndl_dwarf_lookup_unlikely(s->dwarf, addr, frames, NULL);
-    if (status == WNDL_NOMEM)
-        return status;
-    if (status != WNDL_OK)
-        frames->count = 0;
-    return WNDL_OK;
-}
-
-static enum wndl_status resolve_code(struct wndl_symbolizer *s,
-    struct wndl_arena *arena, wndl_svma addr, struct wndl_symbols *answer)
-{
-    struct wndl_dwarf_frames frames = {0};
-    struct wndl_symbol symbol;
-    if (wndl_symbolizer_need_dwarf(s) != WNDL_OK)
-        return WNDL_NOMEM;
-    enum wndl_status found = wndl_symbolizer_symbol(s, addr, &symbol);
-    if (found == WNDL_NOMEM)
-        return found;
-    bool is_likely = found == WNDL_OK || !s->has_symtab;
-    if (ask_dwarf(s, addr, is_likely, &frames) != WNDL_OK)
-        return WNDL_NOMEM;
-    size_t count = frames.count;
-    if (count == 0 && found == WNDL_OK)
-        count = 1;
-    struct wndl_symbol_frame *filled =
-        wndl_arena_calloc(arena, count, sizeof *filled);
-    if (filled == NULL)
-        return WNDL_NOMEM;
-    if (count != 0 &&
-        !fill_frames(s, filled, &frames, found == WNDL_OK ? &symbol : NULL))
-        return WNDL_NOMEM;
-    *answer = (struct wndl_symbols){filled, count};
-    return WNDL_OK;
-}
-
-const char *wndl_symbolizer_mark(
-    struct wndl_symbolizer *s, const char *name, const char *mark)
-{
-    size_t size = strlen(name), mark_size = strlen(mark) + 1;
-    char *marked = wndl_arena_alloc(&s->arena, size + mark_size);
-    if (marked == NULL)
-        return NULL;
-    memcpy(marked, name, size);
-    memcpy(marked + size, mark, mark_size);
-    return marked;
-}
-
-static bool fill_from_stub(struct wndl_symbolizer *s,
-    struct wndl_symbol_frame *frame, const struct wndl_symbol *stub)
-{
-    frame->file = "";
-    if (!fill_from_symbol(s, frame, stub))
-        return false;
-    if (stub->name.size == 0) {
-        frame->mangled = frame->function = "[plt]";
-        return true;
-    }
-    bool plain = frame->function == frame->mangled;
-    frame->mangled = wndl_symbolizer_mark(s, frame->mangled, "@plt");
-    frame->function = plain ? frame->mangled
-                            : wndl_symbolizer_mark(s, frame->function, "@plt");
-    return frame->mangled != NULL && frame->function != NULL;
-}
-
-/* Stubs are in no symbol table and no debug information. */
-static enum wndl_status resolve_stub(struct wndl_symbolizer *s,
-    struct wndl_arena *arena, wndl_svma addr, struct wndl_symbols *answer)
-{
-    struct wndl_symbol stub;
-    struct wndl_error err = {0};
-    enum wndl_status status =
-        wndl_object_find_plt(s->binary, addr, &stub, &err);
-    if (status == WNDL_NOMEM)
-        return status;
-    if (status != WNDL_OK) {
-        if (status != WNDL_NOT_FOUND)
-            wndl_symbolizer_note_damage(s, &err);
-        return WNDL_OK;
-    }
-    struct wndl_symbol_frame *frame = wndl_arena_alloc(arena, sizeof *frame);
-    if (frame == NULL || !fill_from_stub(s, frame, &stub))
-        return WNDL_NOMEM;
-    *answer = (struct wndl_symbols){frame, 1};
-    return WNDL_OK;
-}
+/* One address: what is kept of it, or what the sources of names say. */
+#include "symbolize/core/symbolizer_impl.h"
 
 static bool has_file(const struct wndl_symbols *answer)
 {
@@ -188,26 +9,27 @@ static bool has_file(const struct wndl_symbols *answer)
 
 /* Programs may have a PDB file for some of their code and DWARF for the rest:
  * what has lines is known best. */
+static enum wndl_status ask_sources(struct wndl_symbolizer *s,
+    struct wndl_arena *arena, uint64_t rva, struct wndl_symbols *answer)
+{
+    struct wndl_symbols first = {0};
+    for (size_t i = 0; i < s->source_count; i++) {
+        *answer = (struct wndl_symbols){0};
+        enum wndl_status status = s->sources[i]->resolve(s, arena, rva, answer);
+        if (status != WNDL_OK || has_file(answer))
+            return status;
+        if (first.count == 0)
+            first = *answer;
+    }
+    *answer = first;
+    return WNDL_OK;
+}
+
 enum wndl_status wndl_symbolizer_resolve(struct wndl_symbolizer *s,
     struct wndl_arena *arena, uint64_t rva, struct wndl_symbols *answer)
 {
-    wndl_svma addr = wndl_symbolizer_svma(s, rva);
     *answer = (struct wndl_symbols){0};
     enum wndl_status status = wndl_symbolizer_recall(s, arena, rva, answer);
-    if (status != WNDL_NOT_FOUND)
-        return status;
-    if (wndl_symbolizer_is_breakpad(s))
-        return wndl_symbolizer_resolve_breakpad(s, arena, rva, answer);
-    if (s->pdb != NULL) {
-        status = wndl_symbolizer_resolve_pdb(s, arena, rva, answer);
-        if (status != WNDL_OK || s->binary == NULL || has_file(answer))
-            return status;
-    }
-    struct wndl_symbols from_pdb = *answer;
-    status = resolve_code(s, arena, addr, answer);
-    if (status == WNDL_OK && answer->count == 0)
-        status = resolve_stub(s, arena, addr, answer);
-    if (from_pdb.count != 0 && !has_file(answer))
-        *answer = from_pdb;
-    return status;
+    return status == WNDL_NOT_FOUND ? ask_sources(s, arena, rva, answer)
+                                    : status;
 }

@@ -4,7 +4,7 @@
  * sorted by units, so that units are read once, by several threads, and their
  * addresses are worked out one after the other.
  */
-#include "symbolize/symbolizer_impl.h"
+#include "symbolize/core/symbolizer_impl.h"
 
 #include <stdlib.h>
 
@@ -74,22 +74,16 @@ static enum wndl_status prepare(struct wndl_symbolizer *s,
 {
     for (size_t i = 0; i < count; i++)
         if (!wndl_symbolizer_is_cached(s, jobs[i].rva))
-            return wndl_symbolizer_need_dwarf(s);
+            return wndl_symbolizer_need_open(s);
     return WNDL_OK;
 }
 
 static void sort_jobs(
     struct wndl_symbolizer *s, struct wndl_symbolize_job *jobs, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        wndl_svma addr = wndl_symbolizer_svma(s, jobs[i].rva);
-        if (s->pdb != NULL)
-            jobs[i].unit = wndl_pdb_module_of(s->pdb, jobs[i].rva);
-        else if (s->map != NULL)
-            jobs[i].unit = wndl_debug_map_unit(s->map, addr);
-        else if (s->dwarf != NULL)
-            jobs[i].unit = wndl_dwarf_likely_unit(s->dwarf, addr);
-    }
+    const struct wndl_name_source *best = s->sources[0];
+    for (size_t i = 0; i < count && best->unit_of != NULL; i++)
+        jobs[i].unit = best->unit_of(s, jobs[i].rva);
     if (count > 1)
         qsort(jobs, count, sizeof *jobs, compare_jobs);
 }

@@ -5,7 +5,7 @@
  * replaced as a whole when it is closed, so that nobody ever sees a half of
  * one. Of two processes that write at the same time, the later one's stays.
  */
-#include "symbolize/symbolizer_impl.h"
+#include "symbolize/core/symbolizer_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,12 +96,19 @@ static enum wndl_status read_file(const struct wndl_symbolizer *s,
     return status;
 }
 
+/* Empty also for a PDB file alone: nothing is kept of that. */
+static struct wndl_bytes build_id_of(const struct wndl_symbolizer *s)
+{
+    if (wndl_symbolizer_is_breakpad(s))
+        return s->breakpad_id;
+    return s->binary == NULL ? (struct wndl_bytes){0}
+                             : wndl_object_build_id(s->binary);
+}
+
 enum wndl_status wndl_symbolizer_open_cache(
     struct wndl_symbolizer *s, const struct wndl_symbolizer_cache *options)
 {
-    struct wndl_bytes id = wndl_symbolizer_is_breakpad(s)
-                               ? s->breakpad_id
-                               : wndl_object_build_id(s->binary);
+    struct wndl_bytes id = build_id_of(s);
     struct wndl_error err = {0};
     if (options == NULL || id.size == 0 || id.size > WNDL_CACHE_BUILD_ID_MAX)
         return WNDL_OK;
@@ -337,15 +344,10 @@ static enum wndl_status save_if_fresh(
     return status;
 }
 
-void wndl_symbolizer_close_cache(struct wndl_symbolizer *s)
+void wndl_symbolizer_close_cache(struct wndl_symbolizer *s, bool is_whole)
 {
-    struct wndl_symbolizer_info info;
     struct wndl_error err = {0};
-    if (s->cache.path == NULL)
-        return;
-    wndl_symbolizer_get_info(s, &info);
-    bool whole = info.first_damage.status == WNDL_OK && info.files_missing == 0;
-    if (whole && save_if_fresh(s, &err) != WNDL_OK)
+    if (is_whole && save_if_fresh(s, &err) != WNDL_OK)
         note(s, &err);
     wndl_file_close(&s->cache.file);
 }

@@ -4,7 +4,7 @@
  * is in none before it: that of the symbol table's names costs little, the
  * other one takes all debug information and a demangled name for each.
  */
-#include "symbolize/symbolizer_impl.h"
+#include "symbolize/core/symbolizer_impl.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbolize/symbolizer_impl.h"
+#include "symbolize/core/symbolizer_impl.h"
 
 /* Enough that the units of a block pay for their sorting. */
 enum { BLOCK = 4096 };

@@ -4,7 +4,7 @@
  * that its debug map leads to. The input is the size of the image, 4 bytes,
  * little endian; the image; and the file, which is at PLACE.
  */
-#include "symbolize/debug_map.h"
+#include "symbolize/debug_map/debug_map.h"
 
 #include "obj/macho/macho.h"
 

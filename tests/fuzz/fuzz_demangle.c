@@ -4,7 +4,7 @@
  * shorter yet when it is made short.
  */
 #include "model/short_name.h"
-#include "symbolize/demangle.h"
+#include "symbolize/demangle/demangle.h"
 
 #include <stdlib.h>
 #include <string.h>

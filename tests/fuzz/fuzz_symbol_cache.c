@@ -4,7 +4,7 @@
  * version mended so that what is behind those is reached. What is read must be
  * whole, and come out again as it was when it is written.
  */
-#include "symbolize/cache_file.h"
+#include "symbolize/files/cache_file.h"
 
 #include <libdeflate.h>
 #include <stdlib.h>

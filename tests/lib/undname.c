@@ -3,7 +3,7 @@
  * undname [-w]: names from standard input, a line each, demangled if they are
  * of Microsoft's kind; -w: whole, with return types and such.
  */
-#include "symbolize/msvc_internal.h"
+#include "symbolize/demangle/msvc_internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "analyze/binary/breakpad_text.h"
 #include "obj/pe/pe.h"
-#include "symbolize/pdb_find.h"
+#include "symbolize/files/pdb_find.h"
 
 #include <elf.h>
 #include <string.h>

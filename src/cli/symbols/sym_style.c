@@ -2,7 +2,7 @@
 #include "cli/symbols/sym_style.h"
 
 #include "base/json.h"
-#include "symbolize/msvc.h"
+#include "symbolize/demangle/msvc.h"
 
 #include <inttypes.h>
 #include <string.h>

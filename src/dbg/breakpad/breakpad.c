@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/search.h"
 #include "dbg/breakpad/internal.h"
 
 #include <stdlib.h>
@@ -200,7 +201,7 @@ static bool read_body(struct wndl_breakpad *b, uint64_t func)
         bool sound = true;
         bool kept = true;
         if (ends_function(kind)) {
-            wndl_bp_touch(b, at - func + LOOK);
+            wndl_bp_release_pages_after(b, at - func + LOOK);
             return true;
         }
         if (kind == WNDL_BP_INLINE)
@@ -210,7 +211,7 @@ static bool read_body(struct wndl_breakpad *b, uint64_t func)
         if (!kept || (!sound && !count_damage(b, at)))
             return false;
     }
-    wndl_bp_touch(b, text.size - func);
+    wndl_bp_release_pages_after(b, text.size - func);
     return true;
 }
 
@@ -272,17 +273,8 @@ static bool load_body(struct wndl_breakpad *b, uint64_t func)
  * when there is none. */
 static const void *last_up_to(const struct wndl_vec *list, uint64_t rva)
 {
-    size_t low = 0;
-    size_t high = list->len;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const uint64_t *start = wndl_vec_at(list, mid);
-        if (*start <= rva)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low == 0 ? NULL : wndl_vec_at(list, low - 1);
+    size_t at = wndl_search_up_to(list->data, list->element, list->len, rva);
+    return at == 0 ? NULL : wndl_vec_at(list, at - 1);
 }
 
 static const struct wndl_bp_func *func_at(

@@ -132,7 +132,7 @@ bool wndl_bp_take_head(struct wndl_bp_fields *fields, enum wndl_bp_kind kind,
            !__builtin_add_overflow(head->start, head->size, &end);
 }
 
-void wndl_bp_touch(struct wndl_breakpad *b, uint64_t bytes)
+void wndl_bp_release_pages_after(struct wndl_breakpad *b, uint64_t bytes)
 {
     b->touched += bytes;
     if (b->touched < WNDL_BP_PIECE || b->in.give_up == NULL)
@@ -233,10 +233,10 @@ static bool go_over(struct wndl_breakpad *b)
             return false;
         if (at - piece < WNDL_BP_PIECE)
             continue;
-        wndl_bp_touch(b, at - piece);
+        wndl_bp_release_pages_after(b, at - piece);
         piece = at;
     }
-    wndl_bp_touch(b, text.size - piece);
+    wndl_bp_release_pages_after(b, text.size - piece);
     return true;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * breakpad_internal: what the files of the Breakpad reader share.
+ * internal: what the files of the Breakpad reader share.
  *
- *   breakpad_index  one pass over the text; records
- *   breakpad        one address: the records of its function; names
- *   breakpad_stack  records of rules for unwinding; knows none of the others
+ *   index     one pass over the text; records
+ *   breakpad  one address: the records of its function; names
+ *   stack     records of rules for unwinding; knows none of the others
  */
 #ifndef WNDL_DBG_BREAKPAD_INTERNAL_H
 #define WNDL_DBG_BREAKPAD_INTERNAL_H
@@ -162,8 +162,9 @@ struct wndl_bp_head {
 bool wndl_bp_take_head(struct wndl_bp_fields *fields, enum wndl_bp_kind kind,
     struct wndl_bp_head *head);
 
-/* To be told of reading `bytes` of the text. */
-void wndl_bp_touch(struct wndl_breakpad *b, uint64_t bytes);
+/* Counts `bytes` of the text as read, and releases its pages after enough of
+ * them. */
+void wndl_bp_release_pages_after(struct wndl_breakpad *b, uint64_t bytes);
 
 /* Counts damage of the line at `at`. */
 void wndl_bp_damage(struct wndl_breakpad *b, uint64_t at, const char *what);

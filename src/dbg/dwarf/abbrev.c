@@ -316,9 +316,9 @@ static struct wndl_dw_abbrevs *keep_table(struct wndl_dwarf *d)
 {
     struct wndl_dw_abbrevs *from = &d->new_abbrevs;
     struct wndl_dw_abbrevs *table = wndl_arena_alloc(d->arena, sizeof *table);
-    if (table == NULL || !wndl_dw_keep(&from->list, &table->list) ||
-        !wndl_dw_keep(&from->attrs, &table->attrs) ||
-        !wndl_dw_keep(&from->constants, &table->constants))
+    if (table == NULL || !wndl_dw_copy_vec(&from->list, &table->list) ||
+        !wndl_dw_copy_vec(&from->attrs, &table->attrs) ||
+        !wndl_dw_copy_vec(&from->constants, &table->constants))
         return NULL;
     table->by_code = from->by_code;
     table->sparse = from->sparse;

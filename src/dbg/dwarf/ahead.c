@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 /* Bytes of .debug_info that are read before there are lookups in them. */
-enum { AT_A_TIME = WNDL_DW_MUCH * 3 / 4 };
+enum { AT_A_TIME = WNDL_DW_RELEASE_AFTER * 3 / 4 };
 
 /* Functions or lines of a unit. */
 struct task {
@@ -112,14 +112,14 @@ static void read(struct wndl_dwarf *helper, struct task *task)
     }
 }
 
-static void work(void *context, unsigned index)
+static void work(void *context, unsigned member)
 {
     struct ahead *a = context;
     for (;;) {
         size_t at = atomic_fetch_add(&a->next, 1);
         if (at >= a->tasks.len)
             return;
-        read(a->helpers[index], a->order[at]);
+        read(a->helpers[member], a->order[at]);
     }
 }
 
@@ -179,12 +179,12 @@ static bool get_helpers(struct ahead *a, struct wndl_dwarf *d, unsigned count)
 }
 
 static unsigned threads_for(
-    const struct ahead *a, const struct wndl_dwarf_workers *workers)
+    const struct ahead *a, const struct wndl_dwarf_crew *crew)
 {
     uint64_t most = a->tasks.len;
-    if (workers->bytes_each != 0 && a->bytes / workers->bytes_each < most)
-        most = a->bytes / workers->bytes_each;
-    return most < workers->threads ? (unsigned)most : workers->threads;
+    if (crew->bytes_each != 0 && a->bytes / crew->bytes_each < most)
+        most = a->bytes / crew->bytes_each;
+    return most < crew->threads ? (unsigned)most : crew->threads;
 }
 
 /* What was read before is given up, so that this is there for the lookups. */
@@ -193,7 +193,7 @@ static void read_tasks(struct ahead *a, struct wndl_dwarf *d, unsigned threads)
     enum wndl_status status = WNDL_OK;
     if (threads < 2 || !sort_tasks(a) || !get_helpers(a, d, threads))
         return;
-    wndl_dw_touch(d, AT_A_TIME);
+    wndl_dw_release_pages_after(d, AT_A_TIME);
     wndl_workers_run(threads, work, a);
     for (size_t i = 0; i < a->tasks.len && status == WNDL_OK; i++)
         status = hand_over(wndl_vec_at(&a->tasks, i));
@@ -206,7 +206,7 @@ static void forget(struct wndl_dwarf *d)
 }
 
 size_t wndl_dwarf_read_ahead(struct wndl_dwarf *dwarf, const wndl_svma *addrs,
-    size_t count, const struct wndl_dwarf_workers *workers)
+    size_t count, const struct wndl_dwarf_crew *crew)
 {
     struct ahead a = {.bytes = 0};
     size_t done = 0;
@@ -217,7 +217,7 @@ size_t wndl_dwarf_read_ahead(struct wndl_dwarf *dwarf, const wndl_svma *addrs,
     while (done < count && a.bytes < AT_A_TIME && status != WNDL_NOMEM)
         status = add_address(&a, dwarf, addrs[done++].v);
     if (status != WNDL_NOMEM)
-        read_tasks(&a, dwarf, threads_for(&a, workers));
+        read_tasks(&a, dwarf, threads_for(&a, crew));
     wndl_arena_free(&a.scratch);
     forget(dwarf);
     return done;

@@ -43,27 +43,12 @@ static enum wndl_status add_calls(const struct search *s, struct wndl_dwarf *d,
     return status;
 }
 
-/* The first segment that ends after `address`. */
-static size_t first_after(const struct wndl_dw_cover *cover, uint64_t address)
-{
-    size_t low = 0;
-    size_t high = cover->count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (cover->segments[mid].end <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
 static enum wndl_status add_funcs(
     const struct search *s, struct wndl_dwarf *d, struct wndl_dw_unit *unit)
 {
     enum wndl_status status = wndl_dw_load_all_funcs(d, unit);
     const struct wndl_dw_cover *cover = &unit->funcs.cover;
-    size_t i = status == WNDL_OK ? first_after(cover, s->start) : 0;
+    size_t i = status == WNDL_OK ? wndl_dw_cover_after(cover, s->start) : 0;
     for (; status == WNDL_OK && i < cover->count; i++) {
         const struct wndl_dw_range *segment = &cover->segments[i];
         if (segment->start >= s->end)
@@ -102,11 +87,11 @@ static enum wndl_status look_in_unit(
     if (unit->root_state == WNDL_DW_UNIT_LOST)
         return WNDL_OK;
     enum wndl_status status =
-        wndl_dw_settle(d, unit, wndl_dw_find_code(&in, &code));
+        wndl_dw_lose_if_damaged(d, unit, wndl_dw_find_code(&in, &code));
     if (status == WNDL_OK)
-        status = wndl_dw_settle(in, code, add_funcs(s, in, code));
+        status = wndl_dw_lose_if_damaged(in, code, add_funcs(s, in, code));
     if (status == WNDL_OK)
-        status = wndl_dw_settle(d, unit, add_rows(s, d, unit));
+        status = wndl_dw_lose_if_damaged(d, unit, add_rows(s, d, unit));
     return status == WNDL_NOT_FOUND ? WNDL_OK : status;
 }
 

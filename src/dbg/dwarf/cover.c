@@ -5,6 +5,7 @@
  * functions or leave two units with the one copy it kept. Cut into segments
  * with one owner each, a lookup is one binary search.
  */
+#include "base/search.h"
 #include "dbg/dwarf/internal.h"
 
 #include <string.h>
@@ -185,25 +186,25 @@ enum wndl_status wndl_dw_make_cover(struct wndl_dwarf *d,
     run(&s);
     d->segments.len = s.out_count;
     struct wndl_vec kept;
-    if (!wndl_dw_keep(&d->segments, &kept))
+    if (!wndl_dw_copy_vec(&d->segments, &kept))
         return WNDL_NOMEM;
     *cover = (struct wndl_dw_cover){kept.data, kept.len};
     return WNDL_OK;
 }
 
+size_t wndl_dw_cover_after(const struct wndl_dw_cover *cover, uint64_t address)
+{
+    if (cover->count == 0)
+        return 0;
+    return wndl_search_up_to(
+        &cover->segments->end, sizeof *cover->segments, cover->count, address);
+}
+
 const struct wndl_dw_range *wndl_dw_cover_find(
     const struct wndl_dw_cover *cover, uint64_t address)
 {
-    size_t low = 0;
-    size_t high = cover->count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (cover->segments[mid].end <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (low == cover->count || cover->segments[low].start > address)
+    size_t at = wndl_dw_cover_after(cover, address);
+    if (at == cover->count || cover->segments[at].start > address)
         return NULL;
-    return &cover->segments[low];
+    return &cover->segments[at];
 }

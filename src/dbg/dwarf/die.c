@@ -24,7 +24,8 @@ static inline struct wndl_dw_value read_attr(const struct wndl_dw_unit *unit,
     return v;
 }
 
-enum wndl_status wndl_dw_read_attrs(struct wndl_dwarf *d,
+/* Reads the attributes of a DIE whose code was read. */
+static enum wndl_status read_attrs(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, struct wndl_cursor *c,
     struct wndl_dw_die *die)
 {
@@ -57,7 +58,7 @@ enum wndl_status wndl_dw_read_place(struct wndl_dwarf *d,
     const struct wndl_dw_attr *attrs = die->table->attrs.data;
     if (abbrev->fixed_size == WNDL_DW_VARIES ||
         abbrev->place_count > WNDL_DW_PLACES)
-        return wndl_dw_read_attrs(d, unit, c, die);
+        return read_attrs(d, unit, c, die);
     struct wndl_cursor start = *c;
     wndl_cursor_skip(c, abbrev->fixed_size);
     if (c->failed)
@@ -102,7 +103,7 @@ enum wndl_status wndl_dw_read_die(struct wndl_dwarf *d,
     if (die->abbrev == NULL)
         return wndl_dw_damage(
             d, ".debug_info", die->offset, "no DIE where one is referred to");
-    return wndl_dw_read_attrs(d, unit, c, die);
+    return read_attrs(d, unit, c, die);
 }
 
 enum wndl_status wndl_dw_read_root_die(
@@ -118,7 +119,7 @@ enum wndl_status wndl_dw_read_root_die(
     if (status == WNDL_NOT_FOUND)
         return wndl_dw_damage(
             d, ".debug_info", unit->dies, "unknown abbreviation");
-    return status == WNDL_OK ? wndl_dw_read_attrs(d, unit, &c, die) : status;
+    return status == WNDL_OK ? read_attrs(d, unit, &c, die) : status;
 }
 
 enum wndl_status wndl_dw_go_to_sibling(struct wndl_dwarf *d,
@@ -163,7 +164,7 @@ enum wndl_status wndl_dw_skip_die(struct wndl_dwarf *d,
                          : WNDL_OK;
     }
     struct wndl_dw_die read = *die;
-    enum wndl_status status = wndl_dw_read_attrs(d, unit, c, &read);
+    enum wndl_status status = read_attrs(d, unit, c, &read);
     if (status != WNDL_OK || !to_sibling)
         return status;
     return wndl_dw_go_to_sibling(d, c, die, read.slots[WNDL_DW_SIBLING].u);

@@ -1,60 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "dbg/dwarf/internal.h"
 
-#include "base/status.h"
-
-#include <string.h>
-
-enum wndl_status wndl_dw_damage(struct wndl_dwarf *d, const char *section,
-    uint64_t offset, const char *what)
-{
-    return wndl_fail_at(&d->detail, WNDL_MALFORMED, section, offset, what);
-}
-
-void wndl_dw_count_damage(struct wndl_dwarf *d, struct wndl_dw_unit *unit)
-{
-    if (unit->is_counted)
-        return;
-    unit->is_counted = true;
-    d->stats.units_damaged++;
-    if (d->stats.first_damage.status != WNDL_OK)
-        return;
-    d->stats.first_damage = d->detail;
-    wndl_error_set_file(&d->stats.first_damage, d->in.path);
-}
-
-enum wndl_status wndl_dw_settle(
-    struct wndl_dwarf *d, struct wndl_dw_unit *unit, enum wndl_status status)
-{
-    if (status == WNDL_OK || status == WNDL_NOT_FOUND || status == WNDL_NOMEM)
-        return status;
-    wndl_dw_count_damage(d, unit);
-    unit->root_state = WNDL_DW_UNIT_LOST;
-    return WNDL_NOT_FOUND;
-}
-
-void wndl_dw_touch(struct wndl_dwarf *d, uint64_t bytes)
-{
-    d->touched += bytes;
-    if (d->touched < d->much || d->in.memory.give_up == NULL)
-        return;
-    d->in.memory.give_up(d->in.memory.context);
-    d->touched = 0;
-}
-
-bool wndl_dw_keep(const struct wndl_vec *from, struct wndl_vec *to)
-{
-    wndl_vec_init(to, from->arena, from->element);
-    if (from->len == 0)
-        return true;
-    to->data = wndl_arena_calloc(from->arena, from->len, from->element);
-    if (to->data == NULL)
-        return false;
-    memcpy(to->data, from->data, from->len * from->element);
-    to->len = to->cap = from->len;
-    return true;
-}
-
 static void init_containers(struct wndl_dwarf *d)
 {
     struct wndl_arena *arena = d->arena;
@@ -84,7 +30,8 @@ static void init_containers(struct wndl_dwarf *d)
 static void init(struct wndl_dwarf *d, struct wndl_mem *mem)
 {
     d->mem = mem;
-    d->much = WNDL_DW_MUCH;
+    d->open = wndl_dw_open;
+    d->release_after = WNDL_DW_RELEASE_AFTER;
     wndl_arena_init(&d->own_arena, mem);
     wndl_shared_mem_init(&d->helpers_mem, mem);
 }
@@ -256,7 +203,7 @@ static enum wndl_status find_func(struct spot *spot, struct wndl_dw_func **func)
         status = wndl_dw_find_inlined(
             spot->in, spot->code, *func, spot->address, &spot->chain);
     if (spot->in != spot->d)
-        status = wndl_dw_settle(spot->in, spot->code, status);
+        status = wndl_dw_lose_if_damaged(spot->in, spot->code, status);
     return status;
 }
 
@@ -296,7 +243,7 @@ static enum wndl_status look_in_unit(struct wndl_dwarf *d,
         return WNDL_NOT_FOUND;
     struct spot spot = {d, unit, d, unit, address, {NULL, 0}};
     enum wndl_status status =
-        wndl_dw_settle(d, unit, fill_frames(&spot, is_hint));
+        wndl_dw_lose_if_damaged(d, unit, fill_frames(&spot, is_hint));
     if (status != WNDL_OK || spot.code->root_state != WNDL_DW_UNIT_LOST)
         return status;
     /* Reading names has shown that the unit of the function is damaged. */

@@ -217,9 +217,9 @@ enum wndl_status wndl_dw_read_funcs(struct wndl_dwarf *d,
     status = wndl_dw_make_cover(d, &d->ranges, false, &cover);
     if (status != WNDL_OK)
         return status;
-    if (!wndl_dw_keep(&d->new_funcs, &list))
+    if (!wndl_dw_copy_vec(&d->new_funcs, &list))
         return WNDL_NOMEM;
-    wndl_dw_touch(d, unit->end - unit->offset);
+    wndl_dw_release_pages_after(d, unit->end - unit->offset);
     *funcs = (struct wndl_dw_funcs){
         list, cover, w.has_skipped ? WNDL_DW_FUNCS_SKIMMED : WNDL_DW_FUNCS_ALL};
     return WNDL_OK;
@@ -397,7 +397,8 @@ static enum wndl_status keep_inlines(
 {
     struct wndl_vec list;
     struct wndl_vec ranges;
-    if (!wndl_dw_keep(&d->calls, &list) || !wndl_dw_keep(&d->ranges, &ranges))
+    if (!wndl_dw_copy_vec(&d->calls, &list) ||
+        !wndl_dw_copy_vec(&d->ranges, &ranges))
         return WNDL_NOMEM;
     inlines->list = list.data;
     inlines->ranges = ranges.data;
@@ -422,7 +423,7 @@ static enum wndl_status read_inlined(struct wndl_dwarf *d,
     start_walk(&w, d, unit, func->die);
     w.parents[1] = WNDL_DW_NO_PARENT;
     d->calls.len = 0;
-    wndl_dw_touch(d, WNDL_DW_LOOK);
+    wndl_dw_release_pages_after(d, WNDL_DW_PAGE_COST);
     enum wndl_status status = walk_func(&w, func->die);
     *innermost = w.innermost;
     if (status != WNDL_OK || w.deepest == 0)

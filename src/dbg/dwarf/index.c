@@ -135,7 +135,7 @@ static enum wndl_status add_unit(struct wndl_dwarf *d, uint32_t index)
         d->ranges.len = first;
     else if (d->ranges.len == first && root.abbrev->children)
         d->has_unranged = unit->is_unranged = true;
-    return wndl_dw_settle(d, unit, status);
+    return wndl_dw_lose_if_damaged(d, unit, status);
 }
 
 /* The offsets of units that .debug_aranges tells something of. */
@@ -196,7 +196,7 @@ static enum wndl_status add_funcs(struct wndl_dwarf *d, uint32_t index)
 {
     struct wndl_dw_unit *unit = wndl_dw_unit_at(d, index);
     enum wndl_status status =
-        wndl_dw_settle(d, unit, wndl_dw_load_all_funcs(d, unit));
+        wndl_dw_lose_if_damaged(d, unit, wndl_dw_load_all_funcs(d, unit));
     if (status != WNDL_OK)
         return status;
     const struct wndl_dw_cover *cover = &unit->funcs.cover;

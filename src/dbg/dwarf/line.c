@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/search.h"
 #include "dbg/dwarf/internal.h"
 
 static const char *const SECTION = ".debug_line";
@@ -96,7 +97,7 @@ static enum wndl_status start(
     if (length > d->budget.line_bytes)
         return damaged(d, p->at, "line tables overlap");
     d->budget.line_bytes -= length;
-    wndl_dw_touch(d, length);
+    wndl_dw_release_pages_after(d, length);
     if (version < 2 || version > 5)
         return damaged(d, p->at, "unknown version of line table");
     h->encoding.version = (uint8_t)version;
@@ -508,8 +509,8 @@ static enum wndl_status run_all(struct program *p)
         status = damaged(d, p->at, "line program without an end");
     if (status != WNDL_OK)
         return status;
-    if (!wndl_dw_keep(&d->new_marks, &p->lines->marks) ||
-        !wndl_dw_keep(&d->new_sequences, &p->lines->sequences))
+    if (!wndl_dw_copy_vec(&d->new_marks, &p->lines->marks) ||
+        !wndl_dw_copy_vec(&d->new_sequences, &p->lines->sequences))
         return WNDL_NOMEM;
     return wndl_dw_make_cover(d, &d->ranges, true, &p->lines->cover);
 }
@@ -634,16 +635,10 @@ static enum wndl_status seek(struct wndl_dwarf *d, struct wndl_dw_lines *lines,
 static uint64_t next_segment(
     const struct wndl_dw_cover *cover, uint64_t address)
 {
-    size_t low = 0;
-    size_t high = cover->count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (cover->segments[mid].start <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low == cover->count ? UINT64_MAX : cover->segments[low].start;
+    const void *starts = cover->segments;
+    size_t at = wndl_search_up_to(
+        starts, sizeof *cover->segments, cover->count, address);
+    return at == cover->count ? UINT64_MAX : cover->segments[at].start;
 }
 
 enum wndl_status wndl_dw_find_row(struct wndl_dwarf *d,

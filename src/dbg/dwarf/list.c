@@ -107,8 +107,8 @@ enum wndl_status wndl_dwarf_visit_functions(struct wndl_dwarf *dwarf,
         return WNDL_OK;
     enum wndl_status status = wndl_dw_find_code(&dwarf, &unit);
     if (status == WNDL_OK)
-        status =
-            wndl_dw_settle(dwarf, unit, wndl_dw_load_all_funcs(dwarf, unit));
+        status = wndl_dw_lose_if_damaged(
+            dwarf, unit, wndl_dw_load_all_funcs(dwarf, unit));
     if (status != WNDL_OK)
         return status == WNDL_NOT_FOUND ? WNDL_OK : status;
     struct visit v = {

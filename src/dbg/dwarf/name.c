@@ -87,7 +87,7 @@ static enum wndl_status follow(struct chain *chain)
                 "origins of a function go in a circle");
     }
     if (chain->unit != NULL)
-        status = wndl_dw_settle(chain->d, chain->unit, status);
+        status = wndl_dw_lose_if_damaged(chain->d, chain->unit, status);
     return status == WNDL_NOMEM ? status : WNDL_OK;
 }
 
@@ -98,7 +98,7 @@ enum wndl_status wndl_dw_names_of(
     if (known == NULL)
         return WNDL_NOMEM;
     if (*known == 0) {
-        wndl_dw_touch(d, WNDL_DW_LOOK);
+        wndl_dw_release_pages_after(d, WNDL_DW_PAGE_COST);
         struct wndl_dw_names *slot = wndl_vec_push(&d->names);
         if (slot == NULL)
             return WNDL_NOMEM;

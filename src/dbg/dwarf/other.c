@@ -1,54 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Other files that DWARF refers to. Each is a struct wndl_dwarf of its own,
- * opened when it is first needed and closed with the one that needed it; they
- * refer to no further ones.
- */
+/* Files with the functions of skeleton units: .dwo files, and packages. */
 #include "base/status.h"
 #include "dbg/dwarf/internal.h"
-
-static void note_missing(struct wndl_dwarf *d, const struct wndl_error *err)
-{
-    d->stats.files_missing++;
-    if (d->stats.first_missing.status == WNDL_OK)
-        d->stats.first_missing = *err;
-}
-
-/* Opens what `sections` says as one of d->others. */
-static enum wndl_status open_other(struct wndl_dwarf *d,
-    struct wndl_dwarf_sections *sections, const struct wndl_dw_unit *skeleton,
-    struct wndl_dwarf **out, struct wndl_error *err)
-{
-    struct wndl_dw_referrer referrer = {d, skeleton};
-    sections->files = NULL;
-    enum wndl_status status =
-        wndl_dw_open(sections, d->mem, &referrer, out, err);
-    if (status != WNDL_OK)
-        return status;
-    (*out)->next_other = d->others;
-    d->others = *out;
-    return WNDL_OK;
-}
-
-enum wndl_status wndl_dw_load_supplementary(struct wndl_dwarf *d)
-{
-    if (d->supplementary_is_tried || d->in.files == NULL)
-        return WNDL_OK;
-    struct wndl_dwarf_sections sections = {0};
-    struct wndl_dwarf *opened = NULL;
-    struct wndl_error err = {0};
-    enum wndl_status status =
-        d->in.files->supplementary(d->in.files->context, &sections, &err);
-    if (status == WNDL_OK)
-        status = open_other(d, &sections, NULL, &opened, &err);
-    if (status == WNDL_NOMEM)
-        return status;
-    d->supplementary_is_tried = true;
-    d->supplementary = opened;
-    if (status != WNDL_OK)
-        note_missing(d, &err);
-    return WNDL_OK;
-}
 
 /* Asks for the package, once. Only one that is of no use is noted. */
 static enum wndl_status load_package(struct wndl_dwarf *d)
@@ -67,7 +20,7 @@ static enum wndl_status load_package(struct wndl_dwarf *d)
     if (status == WNDL_OK)
         d->package = package;
     else if (status != WNDL_NOT_FOUND)
-        note_missing(d, &err);
+        wndl_dw_note_missing(d, &err);
     return WNDL_OK;
 }
 
@@ -100,7 +53,8 @@ static enum wndl_status try_candidate(struct wndl_dwarf *d,
      * 5 range lists do. */
     sections->addr = d->in.addr;
     sections->ranges = d->in.ranges;
-    enum wndl_status status = open_other(d, sections, skeleton, &opened, err);
+    enum wndl_status status =
+        wndl_dw_open_other(d, sections, skeleton, &opened, err);
     if (status == WNDL_OK)
         status = find_by_id(opened, split->id, &unit);
     if (status != WNDL_OK)
@@ -167,7 +121,8 @@ static enum wndl_status load_split(
         return status;
     skeleton->split->is_tried = true;
     if (status != WNDL_OK)
-        note_missing(d, in_package.status == WNDL_OK ? &err : &in_package);
+        wndl_dw_note_missing(
+            d, in_package.status == WNDL_OK ? &err : &in_package);
     return WNDL_OK;
 }
 

@@ -114,7 +114,7 @@ static enum wndl_status make_unit(struct wndl_dwarf *d,
     enum wndl_status status = wndl_dw_damage(d, SECTION, header->unit.offset,
         header->failed ? "unit header runs past the unit"
                        : "address size is neither 4 nor 8");
-    status = wndl_dw_settle(d, *unit, status);
+    status = wndl_dw_lose_if_damaged(d, *unit, status);
     return status == WNDL_NOT_FOUND ? WNDL_OK : status;
 }
 
@@ -174,7 +174,7 @@ static enum wndl_status add_unit(
     if (status != WNDL_OK)
         return status;
     uint64_t size = header.unit.end - offset;
-    wndl_dw_touch(d, size < MAPPED_AROUND ? size : MAPPED_AROUND);
+    wndl_dw_release_pages_after(d, size < MAPPED_AROUND ? size : MAPPED_AROUND);
     d->stats.units++;
     if (!header.is_wanted) {
         d->stats.units_skipped++;
@@ -370,7 +370,7 @@ static enum wndl_status read_root(
         status = take_root(d, unit, die);
     if (status == WNDL_OK)
         unit->root_state = WNDL_DW_ROOT_READ;
-    return wndl_dw_settle(d, unit, status);
+    return wndl_dw_lose_if_damaged(d, unit, status);
 }
 
 enum wndl_status wndl_dw_load_root(
@@ -391,6 +391,6 @@ enum wndl_status wndl_dw_load_unit(
     if (unit->root_state == WNDL_DW_UNIT_LOST)
         return WNDL_NOT_FOUND;
     enum wndl_status status =
-        wndl_dw_settle(d, unit, wndl_dw_load_abbrevs(d, unit));
+        wndl_dw_lose_if_damaged(d, unit, wndl_dw_load_abbrevs(d, unit));
     return status == WNDL_OK ? wndl_dw_load_root(d, unit, NULL) : status;
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pdb_internal: what the files of the PDB reader share.
+ * internal: what the files of the PDB reader share. From the bottom:
  *
  *   msf         streams
  *   codeview    records
- *   pdb_open    the file's tables: modules, sections, whose code is whose
- *   pdb_map     addresses: sections, and code that was moved after linking
- *   pdb_module  a module: which functions and lines it has
- *   pdb_body    a function: inlined calls, lines
- *   pdb_name    names of files, types, ids and public symbols
- *   pdb_stack   what code does to the stack
+ *   context     damage, and names that last
+ *   map         addresses: sections, and code that was moved after linking
+ *   open        the file's tables: modules, sections, whose code is whose
+ *   module      a module: which functions and lines it has
+ *   body        a function: inlined calls, lines
+ *   name        names of files, types, ids and public symbols
+ *   stack       what code does to the stack
  *   pdb         one address
- *   pdb_list    all functions; all addresses of one
+ *   list        all functions; all addresses of one
  *
  * Inside, addresses are "linked": offsets from the image base in the order
  * that the linker put the code in. If a tool has moved it since, tables (OMAP)
@@ -201,9 +202,18 @@ struct wndl_pdb {
     struct wndl_vec frames; /* struct wndl_pdb_frame */
 };
 
-/* Counts damage at `offset` of `what`. */
+/* context */
+
+/* Counts damage at `offset` of `section`. */
 void wndl_pdb_damage(struct wndl_pdb *pdb, enum wndl_status status,
     const char *section, uint64_t offset, const char *what);
+
+/* A longer name is cut off. */
+enum { WNDL_PDB_LONGEST_NAME = 64 << 10 };
+
+/* Gives a name that lasts. False when memory is out. */
+bool wndl_pdb_intern(
+    struct wndl_pdb *pdb, struct wndl_bytes text, struct wndl_bytes *kept);
 
 /* open: all but what is in modules. */
 enum wndl_status wndl_pdb_read_tables(
@@ -280,8 +290,6 @@ enum wndl_status wndl_pdb_need_lines(struct wndl_pdb *pdb, uint32_t number,
     const struct wndl_pdb_lines *lines) WNDL_MUST_USE;
 
 /* name: all give names that last; false when memory is out. */
-bool wndl_pdb_keep(
-    struct wndl_pdb *pdb, struct wndl_bytes text, struct wndl_bytes *kept);
 bool wndl_pdb_file_name(struct wndl_pdb *pdb,
     const struct wndl_pdb_module *module, uint32_t checksum,
     struct wndl_bytes *name);

@@ -58,7 +58,7 @@ enum wndl_status wndl_pdb_visit_publics(
         }
         left -= symbol.name.size;
         function.rva = wndl_pdb_from_linked(pdb, address);
-        if (!wndl_pdb_keep(pdb, symbol.name, &function.linkage_name))
+        if (!wndl_pdb_intern(pdb, symbol.name, &function.linkage_name))
             return WNDL_NOMEM;
         if (function.rva != (uint32_t)WNDL_PDB_NOWHERE)
             status = visit(context, &function);

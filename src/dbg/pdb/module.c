@@ -288,7 +288,8 @@ static void put_in_order(
 }
 
 /* To list a module goes all over it, and needs little of it again. */
-static void touch(struct wndl_pdb *pdb, const struct wndl_pdb_module *module)
+static void release_pages_after(
+    struct wndl_pdb *pdb, const struct wndl_pdb_module *module)
 {
     if (module->piece.own != NULL || pdb->in.give_up == NULL)
         return;
@@ -319,7 +320,7 @@ enum wndl_status wndl_pdb_need_module(struct wndl_pdb *pdb, uint32_t number)
     put_in_order(&module->inlinees, compare_inlinees);
     put_in_order(&module->exports, compare_exports);
     module->is_listed = status == WNDL_OK;
-    touch(pdb, module);
+    release_pages_after(pdb, module);
     return status;
 }
 

@@ -6,23 +6,10 @@
 #include "dbg/pdb/internal.h"
 
 enum {
-    LONGEST_NAME = 64 << 10,          /* what is longer is cut off */
     WINDOW = (64 << 10) + (16 << 10), /* bytes of records at a time */
     MARK = 64,
     CHECK_AT_MOST = 4096, /* bytes of a file's name that are looked at first */
 };
-
-bool wndl_pdb_keep(
-    struct wndl_pdb *pdb, struct wndl_bytes text, struct wndl_bytes *kept)
-{
-    uint32_t id = 0;
-    if (text.size > LONGEST_NAME)
-        text.size = LONGEST_NAME;
-    if (!wndl_intern_add(&pdb->names, text, &id))
-        return false;
-    *kept = wndl_intern_get(&pdb->names, id);
-    return true;
-}
 
 /* ---- files */
 
@@ -34,7 +21,8 @@ static struct wndl_bytes string_at(struct wndl_pdb *pdb, uint32_t offset)
             (struct wndl_msf_range){HEADER + (uint64_t)offset, size},
             &pdb->scratch);
         struct wndl_bytes name = wndl_bytes_cstr(bytes, 0);
-        if (name.data != NULL || bytes.size < size || size > LONGEST_NAME)
+        if (name.data != NULL || bytes.size < size ||
+            size > WNDL_PDB_LONGEST_NAME)
             return name;
     }
 }
@@ -173,7 +161,7 @@ static bool plain_name(struct wndl_pdb *pdb, struct wndl_pdb_types *types,
         !wndl_cv_read_named(&record, named))
         *named = (struct wndl_cv_named){0};
     return !pdb->scratch.failed &&
-           wndl_pdb_keep(pdb, named->name, &named->name);
+           wndl_pdb_intern(pdb, named->name, &named->name);
 }
 
 /* "SCOPE::NAME" */
@@ -201,7 +189,7 @@ static bool full_name(
     wndl_buf_text(text, "::");
     wndl_buf_add(text, own.name.data, own.name.size);
     return !text->failed &&
-           wndl_pdb_keep(
+           wndl_pdb_intern(
                pdb, (struct wndl_bytes){text->data, text->size}, name);
 }
 

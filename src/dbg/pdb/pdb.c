@@ -8,15 +8,6 @@ bool wndl_pdb_is(struct wndl_bytes file)
     return wndl_msf_is(file);
 }
 
-void wndl_pdb_damage(struct wndl_pdb *pdb, enum wndl_status status,
-    const char *section, uint64_t offset, const char *what)
-{
-    if (pdb->stats.damaged++ != 0)
-        return;
-    wndl_error_set_file(&pdb->stats.first_damage, pdb->in.path);
-    (void)wndl_fail_at(&pdb->stats.first_damage, status, section, offset, what);
-}
-
 static void init(struct wndl_pdb *pdb)
 {
     struct wndl_arena *arena = &pdb->arena;
@@ -120,12 +111,12 @@ static enum wndl_status name_plain(struct wndl_pdb *pdb,
     struct wndl_bytes symbol = {0};
     uint32_t at;
     names->start = start;
-    if (!wndl_pdb_keep(pdb, code->name, &names->name))
+    if (!wndl_pdb_intern(pdb, code->name, &names->name))
         return WNDL_NOMEM;
     if (!wndl_pdb_find_public(pdb, start, &at, &symbol) || at != start)
         symbol.size = 0;
     return kept(!pdb->scratch.failed &&
-                wndl_pdb_keep(pdb, symbol, &names->linkage_name));
+                wndl_pdb_intern(pdb, symbol, &names->linkage_name));
 }
 
 /* The name of what is at a place, if that is a procedure. */
@@ -327,7 +318,7 @@ static enum wndl_status look_in_thunks(struct wndl_pdb *pdb, uint32_t address)
     if (!wndl_pdb_find_public(pdb, target, &start, &name) || start != target)
         return WNDL_NOT_FOUND;
     struct wndl_pdb_frame *frame = push_frame(pdb);
-    if (frame == NULL || !wndl_pdb_keep(pdb, name, &frame->linkage_name))
+    if (frame == NULL || !wndl_pdb_intern(pdb, name, &frame->linkage_name))
         return WNDL_NOMEM;
     frame->is_thunk = true;
     frame->start =
@@ -346,7 +337,7 @@ static enum wndl_status look_in_publics(struct wndl_pdb *pdb, uint32_t address)
         (c != NULL && start < c->start))
         return pdb->scratch.failed ? WNDL_NOMEM : WNDL_NOT_FOUND;
     struct wndl_pdb_frame *frame = push_frame(pdb);
-    if (frame == NULL || !wndl_pdb_keep(pdb, name, &frame->linkage_name))
+    if (frame == NULL || !wndl_pdb_intern(pdb, name, &frame->linkage_name))
         return WNDL_NOMEM;
     frame->start = wndl_pdb_from_linked(pdb, start);
     return c == NULL ? WNDL_OK : add_line(pdb, c->module, address, frame);

@@ -5,6 +5,7 @@
  * is often made for a few lookups only: it takes little memory, and looks at
  * no name.
  */
+#include "base/search.h"
 #include "obj/core/object_impl.h"
 
 #include <stdlib.h>
@@ -212,7 +213,7 @@ bool wndl_functions_build(struct wndl_object *object, struct wndl_vec *read)
 static struct wndl_symbol symbol_of(const struct wndl_function *f)
 {
     return (struct wndl_symbol){
-        .name = wndl_elf_ended_name(f->name),
+        .name = wndl_object_ended_name(f->name),
         .addr = {f->start},
         .size = size_of(f),
         .kind = f->kind,
@@ -223,19 +224,13 @@ static struct wndl_symbol symbol_of(const struct wndl_function *f)
 bool wndl_functions_find(const struct wndl_functions *functions, wndl_svma addr,
     struct wndl_symbol *symbol)
 {
-    size_t low = 0;
-    size_t high = functions->cover_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (functions->covers[middle].start <= addr.v)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    const void *starts = functions->covers;
+    size_t at = wndl_search_up_to(
+        starts, sizeof *functions->covers, functions->cover_count, addr.v);
+    if (at == 0)
         return false;
     const struct wndl_function *found =
-        &functions->list[functions->covers[low - 1].function];
+        &functions->list[functions->covers[at - 1].function];
     if (addr.v >= found->end)
         return false;
     *symbol = symbol_of(found);

@@ -44,7 +44,7 @@ static void collect(struct queue *queue, struct wndl_object *object,
             wndl_object_find_section(object, names[i]);
         if (section == NULL || section->packing == WNDL_PACKING_NONE ||
             section->own != NULL || section->view.size < WORTH_A_THREAD ||
-            wndl_elf_needs_relocation(object, section))
+            wndl_object_needs_relocation(object, section))
             continue;
         add(queue, section, section->view.size);
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "obj/macho/impl.h"
-#include "obj/pe/impl.h"
+#include "obj/core/object_impl.h"
 
 #include <elf.h>
 #include <string.h>
@@ -23,16 +22,16 @@ static struct wndl_object *new_object(
     return object;
 }
 
-static enum wndl_status open_format(
-    struct wndl_object *object, const char *arch, struct wndl_error *err)
+static const struct wndl_object_format *find_format(
+    const struct wndl_object_format *const *formats, struct wndl_bytes file)
 {
-    if (wndl_pe_is(object->file))
-        return wndl_pe_open(object, err);
-    return wndl_macho_is(object->file) ? wndl_macho_open(object, arch, err)
-                                       : wndl_elf_open(object, err);
+    while (formats[1] != NULL && !(*formats)->is(file))
+        formats++;
+    return *formats;
 }
 
-enum wndl_status wndl_object_open_source(
+enum wndl_status wndl_object_open_any(
+    const struct wndl_object_format *const *formats,
     const struct wndl_object_source *source, struct wndl_mem *mem,
     struct wndl_object **out, struct wndl_error *err)
 {
@@ -40,7 +39,9 @@ enum wndl_status wndl_object_open_source(
     struct wndl_object *object = new_object(source->bytes, source->path, mem);
     if (object == NULL)
         return wndl_fail(err, WNDL_NOMEM, "no memory for the file's tables");
-    enum wndl_status status = open_format(object, source->arch, err);
+    object->formats = formats;
+    object->format = find_format(formats, source->bytes);
+    enum wndl_status status = object->format->open(object, source->arch, err);
     if (status != WNDL_OK) {
         wndl_error_set_file(err, source->path);
         wndl_object_close(object);
@@ -48,13 +49,6 @@ enum wndl_status wndl_object_open_source(
     }
     *out = object;
     return WNDL_OK;
-}
-
-enum wndl_status wndl_object_open(struct wndl_bytes bytes, const char *path,
-    struct wndl_mem *mem, struct wndl_object **out, struct wndl_error *err)
-{
-    const struct wndl_object_source source = {bytes, path, NULL};
-    return wndl_object_open_source(&source, mem, out, err);
 }
 
 /* False when memory is out. */
@@ -182,17 +176,6 @@ struct wndl_bytes wndl_object_build_id(const struct wndl_object *object)
     return object->build_id;
 }
 
-size_t wndl_object_section_count(const struct wndl_object *object)
-{
-    return object->section_count;
-}
-
-struct wndl_section wndl_object_section(
-    const struct wndl_object *object, size_t index)
-{
-    return object->sections[index].view;
-}
-
 size_t wndl_object_segment_count(const struct wndl_object *object)
 {
     return object->segment_count;
@@ -213,70 +196,6 @@ void wndl_object_note_damage(
     wndl_error_set_file(&object->damage, object->path);
 }
 
-enum wndl_status wndl_object_stored_bytes(const struct wndl_object *object,
-    const struct wndl_object_section *section, struct wndl_bytes *bytes,
-    struct wndl_error *err)
-{
-    *bytes = (struct wndl_bytes){0};
-    if (section->view.type == SHT_NOBITS || section->view.type == SHT_NULL)
-        return wndl_fail_at(err, WNDL_NOT_FOUND,
-            (const char *)section->view.name.data, 0,
-            "the section has no bytes in this file");
-    if (section->stored_size == 0)
-        return WNDL_OK;
-    *bytes = wndl_bytes_slice(
-        object->file, section->view.offset, section->stored_size);
-    if (bytes->size == 0)
-        return wndl_fail_at(err, WNDL_TRUNCATED,
-            (const char *)section->view.name.data, 0,
-            "the section reaches past the end of the file");
-    return WNDL_OK;
-}
-
-/* ".zdebug_info" answers to ".debug_info". */
-static bool section_is(
-    const struct wndl_object_section *section, const char *name)
-{
-    struct wndl_bytes own = section->view.name;
-    if (section->packing != WNDL_PACKING_ZDEBUG)
-        return wndl_bytes_is(own, name);
-    return name[0] == '.' &&
-           wndl_bytes_is(wndl_bytes_slice(own, 2, own.size - 2), name + 1);
-}
-
-static bool ends_with(const char *name, const char *end)
-{
-    size_t size = strlen(name);
-    return size >= strlen(end) && strcmp(name + size - strlen(end), end) == 0;
-}
-
-/*
- * Type units have sections of their own in .o files, in groups (SHF_GROUP):
- * the one without a group is meant. In .dwo files they come without groups
- * before the one that is meant. One that was added goes before the binary's.
- */
-struct wndl_object_section *wndl_object_find_section(
-    const struct wndl_object *object, const char *name)
-{
-    struct wndl_object_section *found = NULL;
-    bool last_wins = ends_with(name, ".dwo");
-    for (size_t i = object->section_count;
-         i-- > 0 && object->sections[i].added;)
-        if (section_is(&object->sections[i], name))
-            return &object->sections[i];
-    for (size_t i = 0; i < object->section_count; i++) {
-        struct wndl_object_section *section = &object->sections[i];
-        if (!section_is(section, name))
-            continue;
-        bool in_group = (section->view.flags & SHF_GROUP) != 0;
-        if (found == NULL || (last_wins && !in_group))
-            found = section;
-        if (!last_wins && !in_group)
-            return section;
-    }
-    return found;
-}
-
 static enum wndl_status copy_stored(struct wndl_object *object,
     struct wndl_object_section *section, struct wndl_error *err)
 {
@@ -292,25 +211,18 @@ static enum wndl_status copy_stored(struct wndl_object *object,
     return WNDL_OK;
 }
 
-void wndl_object_disown(
-    struct wndl_object *object, struct wndl_object_section *section)
-{
-    wndl_mem_free(object->mem, section->own);
-    section->own = NULL;
-}
-
 /* Fills section->own if what is stored is not what is meant. */
 static enum wndl_status need_own(struct wndl_object *object,
     struct wndl_object_section *section, struct wndl_error *err)
 {
-    bool relocate = wndl_elf_needs_relocation(object, section);
+    bool relocate = wndl_object_needs_relocation(object, section);
     enum wndl_status status = WNDL_OK;
     if (section->packing != WNDL_PACKING_NONE)
         status = wndl_object_inflate(object, section, err);
     else if (relocate)
         status = copy_stored(object, section, err);
     if (status == WNDL_OK && relocate)
-        status = wndl_elf_relocate(object, section, err);
+        status = object->format->relocate(object, section, err);
     if (status != WNDL_OK)
         wndl_object_disown(object, section);
     return status;
@@ -329,21 +241,6 @@ static enum wndl_status section_bytes(struct wndl_object *object,
                    : wndl_object_stored_bytes(object, section, bytes, err);
     *bytes = (struct wndl_bytes){section->own, (size_t)section->view.size};
     return WNDL_OK;
-}
-
-bool wndl_object_has_section(const struct wndl_object *object, const char *name)
-{
-    const struct wndl_object_section *section =
-        wndl_object_find_section(object, name);
-    return section != NULL && section->view.type != SHT_NOBITS &&
-           section->view.type != SHT_NULL;
-}
-
-bool wndl_object_has_added(const struct wndl_object *object, const char *name)
-{
-    const struct wndl_object_section *section =
-        wndl_object_find_section(object, name);
-    return section != NULL && section->added;
 }
 
 enum wndl_status wndl_object_section_bytes(struct wndl_object *object,
@@ -369,46 +266,9 @@ const struct wndl_error *wndl_object_damage(const struct wndl_object *object)
     return object->damage.status == WNDL_OK ? NULL : &object->damage;
 }
 
-static bool has_type(const struct wndl_object *object, uint32_t type)
-{
-    for (size_t i = 0; i < object->section_count; i++)
-        if (object->sections[i].view.type == type)
-            return true;
-    return false;
-}
-
 bool wndl_object_has_symtab(const struct wndl_object *object)
 {
-    if (object->macho != NULL)
-        return object->macho->symbol_count != 0;
-    if (object->pe != NULL)
-        return object->pe->symbols.size != 0;
-    return has_type(object, SHT_SYMTAB) ||
-           wndl_object_find_section(object, ".gnu_debugdata") != NULL;
-}
-
-/* .symtab; or .dynsym with .gnu_debugdata, or alone if that is damaged. */
-static enum wndl_status read_all(struct wndl_object *object,
-    struct wndl_vec *functions, struct wndl_error *err)
-{
-    if (object->macho != NULL)
-        return wndl_macho_read_functions(object, functions, err);
-    if (object->pe != NULL)
-        return wndl_pe_read_functions(object, functions, err);
-    enum wndl_status own = wndl_elf_read_functions(object, functions, err);
-    if ((own != WNDL_OK && own != WNDL_NOT_FOUND) ||
-        has_type(object, SHT_SYMTAB))
-        return own;
-    struct wndl_error damage = {0};
-    enum wndl_status added =
-        wndl_minidebug_read_functions(object, functions, &damage);
-    if (added == WNDL_OK)
-        return added;
-    if (added == WNDL_NOMEM)
-        return wndl_fail(err, added, "no memory for the symbols");
-    if (added != WNDL_NOT_FOUND)
-        wndl_object_note_damage(object, &damage);
-    return own;
+    return object->format != NULL && object->format->has_symtab(object);
 }
 
 static enum wndl_status read_functions(
@@ -418,7 +278,10 @@ static enum wndl_status read_functions(
     struct wndl_vec read;
     wndl_arena_init(&scratch, object->mem);
     wndl_vec_init(&read, &scratch, sizeof(struct wndl_function));
-    enum wndl_status status = read_all(object, &read, err);
+    enum wndl_status status =
+        object->format == NULL
+            ? wndl_fail(err, WNDL_NOT_FOUND, "no symbol table")
+            : object->format->read_functions(object, &read, err);
     if (status == WNDL_OK && !wndl_functions_build(object, &read))
         status = wndl_fail(err, WNDL_NOMEM, "no memory for the symbols");
     wndl_arena_free(&scratch);

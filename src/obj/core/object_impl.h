@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object_impl: what an object is made of, for the files of this folder only.
- * A format's reader fills the tables at open; object.c answers from them.
+ * object_impl: what an object is made of, for the files of src/obj only. A
+ * format's reader fills the tables at open; object.c answers from them.
  *
- *   elf/elf.c      headers, sections, segments
- *   elf/notes.c    build-id, debuglink
- *   elf/symbols.c  symbol tables, function symbols
- *   elf/dynamic.c  symbols of files without section headers
- *   elf/reloc.c    places and relocations of .o and .ko files
- *   elf/plt.c      names of stubs
- *   functions.c    sorted functions, and which one covers an address
- *   elf/compress.c compressed sections
+ *   object.c       opening, and the answers
+ *   section.c      sections by name, and their bytes in the file
+ *   compress.c     compressed sections
  *   inflate_many.c several of them at once
- *   packed/unpack.c  zlib, zstd and xz
- *   elf/minidebug.c  symbols in .gnu_debugdata
- *   macho/impl.h   the same for Mach-O
- *   pe/impl.h      and for PE
+ *   functions.c    sorted functions, and which one covers an address
+ *   name.c         names in string tables
  */
 #ifndef WNDL_OBJ_CORE_OBJECT_IMPL_H
 #define WNDL_OBJ_CORE_OBJECT_IMPL_H
@@ -96,9 +89,32 @@ struct wndl_plt {
 struct wndl_macho;
 struct wndl_pe;
 
+/*
+ * A format of binaries: obj/formats.c lists them all. `open` fills the tables
+ * of a new object; `arch` is as in struct wndl_object_source. The others are
+ * asked of objects of the format alone: `read_functions` appends its functions
+ * (struct wndl_function); `relocate` changes section->own, and is asked only
+ * where `needs_relocation` holds. Both are NULL where nothing is relocated.
+ */
+struct wndl_object_format {
+    bool (*is)(struct wndl_bytes file);
+    enum wndl_status (*open)(
+        struct wndl_object *object, const char *arch, struct wndl_error *err);
+    bool (*has_symtab)(const struct wndl_object *object);
+    enum wndl_status (*read_functions)(struct wndl_object *object,
+        struct wndl_vec *functions, struct wndl_error *err);
+    bool (*needs_relocation)(const struct wndl_object *object,
+        const struct wndl_object_section *section);
+    enum wndl_status (*relocate)(struct wndl_object *object,
+        struct wndl_object_section *section, struct wndl_error *err);
+};
+
+/* An outline has neither `format` nor `formats`. */
 struct wndl_object {
     struct wndl_arena arena;
     struct wndl_mem *mem;
+    const struct wndl_object_format *format;
+    const struct wndl_object_format *const *formats; /* it was chosen from */
     struct wndl_bytes file;
     const char *path;
     bool big_endian;
@@ -121,6 +137,15 @@ struct wndl_object {
     struct wndl_object *inner; /* open on them, or NULL */
 };
 
+/*
+ * Opens `source` by the first of `formats` that it is of, or else by the last,
+ * whose `is` is not asked. The list ends with NULL.
+ */
+enum wndl_status wndl_object_open_any(
+    const struct wndl_object_format *const *formats,
+    const struct wndl_object_source *source, struct wndl_mem *mem,
+    struct wndl_object **out, struct wndl_error *err) WNDL_MUST_USE;
+
 /* The bytes of a section as they are in the file. NOT_FOUND for NOBITS. */
 enum wndl_status wndl_object_stored_bytes(const struct wndl_object *object,
     const struct wndl_object_section *section, struct wndl_bytes *bytes,
@@ -130,100 +155,16 @@ enum wndl_status wndl_object_stored_bytes(const struct wndl_object *object,
 void wndl_object_note_damage(
     struct wndl_object *object, const struct wndl_error *damage);
 
-/* Fills type, machine, tables and image base from an ELF file. */
-enum wndl_status wndl_elf_open(
-    struct wndl_object *object, struct wndl_error *err) WNDL_MUST_USE;
-
 /*
  * The name at `offset` of a string table; data is NULL when it does not end.
  * One of 64 KiB or more is as good as none: it is given as "". That bounds what
  * a table costs whose entries all point into one long string.
  */
-struct wndl_bytes wndl_elf_name(struct wndl_bytes strings, uint64_t offset);
+struct wndl_bytes wndl_object_name_at(
+    struct wndl_bytes strings, uint64_t offset);
 
 /* The same for a name that is known to end. */
-struct wndl_bytes wndl_elf_ended_name(const uint8_t *name);
-
-/* A note segment or section: desc of the GNU build-id note, else empty. */
-struct wndl_bytes wndl_elf_find_build_id(
-    struct wndl_bytes notes, uint64_t alignment, bool big_endian);
-
-/* A symbol table, open for reading; borrows the object and `section`. */
-struct wndl_elf_symbols {
-    const struct wndl_object *object;
-    const char *name; /* of the section, for messages */
-    struct wndl_bytes entries;
-    struct wndl_bytes strings;
-    uint64_t names_end;        /* of those that end; while functions are read */
-    struct wndl_bytes indexes; /* SHT_SYMTAB_SHNDX, or empty */
-    uint64_t stride;
-    uint64_t count;
-};
-
-enum wndl_status wndl_elf_symbols_open(const struct wndl_object *object,
-    const struct wndl_object_section *section, struct wndl_elf_symbols *symbols,
-    struct wndl_error *err) WNDL_MUST_USE;
-
-/*
- * The same for the dynamic symbols, by PT_DYNAMIC alone. NOT_FOUND without
- * them, MALFORMED when it does not tell how many there are, TRUNCATED.
- */
-enum wndl_status wndl_elf_dynamic_open(const struct wndl_object *object,
-    struct wndl_elf_symbols *symbols, struct wndl_error *err) WNDL_MUST_USE;
-
-/* What the file has of memory from `addr` to the end of its segment. */
-struct wndl_bytes wndl_elf_loaded_bytes(
-    const struct wndl_object *object, uint64_t addr);
-
-/* What PT_DYNAMIC tells of relocations; what it does not is empty, or 0. */
-struct wndl_elf_dynamic_tables {
-    struct wndl_bytes relocations[2]; /* of the linkage table, and all others */
-    struct wndl_bytes symbols;        /* and what comes after them */
-    struct wndl_bytes strings;
-    uint64_t got; /* svma of what linkage table slots are counted from */
-};
-
-/* Relocations without addends of their own if `narrow`, else with them. */
-struct wndl_elf_dynamic_tables wndl_elf_dynamic_tables(
-    const struct wndl_object *object, bool narrow);
-
-/* Where symbol `index` is, 0 if it is not in the file. False: no such. */
-bool wndl_elf_symbol_address(
-    const struct wndl_elf_symbols *symbols, uint32_t index, uint64_t *address);
-
-/*
- * Gives the sections of a relocatable file that would be loaded addresses
- * that do not overlap, those with code first, and sets the image base to the
- * first of them.
- */
-enum wndl_status wndl_elf_place_sections(
-    struct wndl_object *object, struct wndl_error *err) WNDL_MUST_USE;
-
-/* A debug section of a relocatable file, with relocations. */
-bool wndl_elf_needs_relocation(const struct wndl_object *object,
-    const struct wndl_object_section *section);
-
-/*
- * Applies them to section->own. Single entries that are wrong are noted as
- * damage and left out; UNSUPPORTED for other machines than elf/reloc.c names.
- */
-enum wndl_status wndl_elf_relocate(struct wndl_object *object,
-    struct wndl_object_section *section, struct wndl_error *err) WNDL_MUST_USE;
-
-/*
- * Appends the functions of .gnu_debugdata to those of the file's own table,
- * once. NOT_FOUND without one; on failure nothing is appended.
- */
-enum wndl_status wndl_minidebug_read_functions(struct wndl_object *object,
-    struct wndl_vec *functions, struct wndl_error *err) WNDL_MUST_USE;
-
-/*
- * Appends the functions of .symtab, else of .dynsym, else of the dynamic
- * symbols, to `functions` (of struct wndl_function). NOT_FOUND when there
- * are none of them.
- */
-enum wndl_status wndl_elf_read_functions(const struct wndl_object *object,
-    struct wndl_vec *functions, struct wndl_error *err) WNDL_MUST_USE;
+struct wndl_bytes wndl_object_ended_name(const uint8_t *name);
 
 /* Makes object->functions of those that were read (struct wndl_function),
  * which are lost. False when memory is out. */
@@ -264,6 +205,10 @@ enum wndl_status wndl_object_inflate_begin(struct wndl_object *object,
 enum wndl_status wndl_object_inflate_run(struct wndl_mem *mem,
     struct wndl_object_section *section, const struct wndl_packed *packed,
     struct wndl_error *err) WNDL_MUST_USE;
+
+/* Whether the section's bytes are other ones once it is relocated. */
+bool wndl_object_needs_relocation(const struct wndl_object *object,
+    const struct wndl_object_section *section);
 
 void wndl_object_disown(
     struct wndl_object *object, struct wndl_object_section *section);

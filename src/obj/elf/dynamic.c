@@ -5,7 +5,7 @@
  * The table of symbols has no length: the hash table beside it tells how many
  * there are.
  */
-#include "obj/core/object_impl.h"
+#include "obj/elf/impl.h"
 
 #include <elf.h>
 

@@ -4,7 +4,7 @@
  * 4.1, chapters 4 and 5). Class decides the width of a field, never the path
  * through the code.
  */
-#include "obj/core/object_impl.h"
+#include "obj/elf/impl.h"
 
 #include <elf.h>
 #include <string.h>
@@ -269,34 +269,13 @@ static enum wndl_status section_names(const struct wndl_object *object,
         SECTION_NAMES, 0, "the names' section is not in the file");
 }
 
-enum { LONGEST = 64 * 1024 };
-
-struct wndl_bytes wndl_elf_name(struct wndl_bytes strings, uint64_t offset)
-{
-    uint64_t left = offset < strings.size ? strings.size - offset : 0;
-    struct wndl_bytes near =
-        wndl_bytes_slice(strings, offset, left < LONGEST ? left : LONGEST);
-    struct wndl_bytes name = wndl_bytes_cstr(near, 0);
-    if (name.data == NULL && near.size == LONGEST)
-        return (struct wndl_bytes){(const uint8_t *)"", 0};
-    return name;
-}
-
-struct wndl_bytes wndl_elf_ended_name(const uint8_t *name)
-{
-    size_t size = strnlen((const char *)name, LONGEST);
-    if (size == LONGEST)
-        return (struct wndl_bytes){(const uint8_t *)"", 0};
-    return (struct wndl_bytes){name, size};
-}
-
 static enum wndl_status name_section(struct wndl_object_section *section,
     struct wndl_bytes names, uint32_t offset, struct wndl_error *err)
 {
     section->view.name = (struct wndl_bytes){(const uint8_t *)"", 0};
     if (names.size == 0)
         return WNDL_OK;
-    struct wndl_bytes name = wndl_elf_name(names, offset);
+    struct wndl_bytes name = wndl_object_name_at(names, offset);
     if (name.data == NULL)
         return wndl_fail_at(err, WNDL_MALFORMED, SECTION_NAMES, offset,
             "a section name reaches past their end");
@@ -371,8 +350,9 @@ static void find_build_id(struct wndl_object *object)
 }
 
 enum wndl_status wndl_elf_open(
-    struct wndl_object *object, struct wndl_error *err)
+    struct wndl_object *object, const char *arch, struct wndl_error *err)
 {
+    (void)arch;
     struct header header = {0};
     enum wndl_status status = read_ident(object, err);
     if (status == WNDL_OK)

@@ -4,8 +4,10 @@
  * xz-compressed ELF file in .gnu_debugdata ("MiniDebugInfo"). It has the
  * functions that are not in .dynsym, so the two are read together.
  */
-#include "obj/core/object_impl.h"
+#include "obj/elf/impl.h"
 #include "obj/packed/unpack.h"
+
+#include <elf.h>
 
 static const char SECTION[] = ".gnu_debugdata";
 
@@ -35,8 +37,9 @@ static enum wndl_status unpack(struct wndl_object *object,
         return wndl_fail_at(err, status, SECTION, at, unpack_error(status));
     struct wndl_bytes bytes = {out.data, out.size};
     struct wndl_error inside = {0};
-    status = wndl_object_open(
-        bytes, object->path, object->mem, &object->inner, &inside);
+    const struct wndl_object_source source = {bytes, object->path, NULL};
+    status = wndl_object_open_any(
+        object->formats, &source, object->mem, &object->inner, &inside);
     if (status != WNDL_OK)
         return wndl_fail_at(err, status, SECTION, 0, inside.what);
     if (object->inner->machine != object->machine ||
@@ -46,7 +49,9 @@ static enum wndl_status unpack(struct wndl_object *object,
     return WNDL_OK;
 }
 
-enum wndl_status wndl_minidebug_read_functions(struct wndl_object *object,
+/* Appends its functions, once. NOT_FOUND without it; on failure nothing is
+ * appended. */
+static enum wndl_status read_minidebug(struct wndl_object *object,
     struct wndl_vec *functions, struct wndl_error *err)
 {
     struct wndl_bytes packed;
@@ -63,4 +68,36 @@ enum wndl_status wndl_minidebug_read_functions(struct wndl_object *object,
         return status;
     functions->len = before;
     return wndl_fail_at(err, status, SECTION, 0, inside.what);
+}
+
+static bool has_type(const struct wndl_object *object, uint32_t type)
+{
+    for (size_t i = 0; i < object->section_count; i++)
+        if (object->sections[i].view.type == type)
+            return true;
+    return false;
+}
+
+bool wndl_elf_has_symtab(const struct wndl_object *object)
+{
+    return has_type(object, SHT_SYMTAB) ||
+           wndl_object_find_section(object, SECTION) != NULL;
+}
+
+enum wndl_status wndl_elf_read_all_functions(struct wndl_object *object,
+    struct wndl_vec *functions, struct wndl_error *err)
+{
+    enum wndl_status own = wndl_elf_read_functions(object, functions, err);
+    if ((own != WNDL_OK && own != WNDL_NOT_FOUND) ||
+        has_type(object, SHT_SYMTAB))
+        return own;
+    struct wndl_error damage = {0};
+    enum wndl_status added = read_minidebug(object, functions, &damage);
+    if (added == WNDL_OK)
+        return added;
+    if (added == WNDL_NOMEM)
+        return wndl_fail(err, added, "no memory for the symbols");
+    if (added != WNDL_NOT_FOUND)
+        wndl_object_note_damage(object, &damage);
+    return own;
 }

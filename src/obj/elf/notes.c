@@ -3,7 +3,7 @@
  * elf_notes: who a file is (build-id) and where its debug file is called
  * what (.gnu_debuglink).
  */
-#include "obj/core/object_impl.h"
+#include "obj/elf/impl.h"
 
 #include <elf.h>
 

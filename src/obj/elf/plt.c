@@ -5,7 +5,7 @@
  * the global offset table, and the dynamic relocation of that slot has the
  * name. All of it is loaded, so stripped binaries have it.
  */
-#include "obj/core/object_impl.h"
+#include "obj/elf/impl.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static enum wndl_status symbol_name(const struct reader *r, uint32_t symbol,
     size_t size = is_narrow(r->object) ? sizeof(Elf32_Sym) : sizeof(Elf64_Sym);
     uint64_t offset = (uint64_t)symbol * size;
     struct wndl_cursor c = wndl_cursor_at(r->symbols, offset, false);
-    *name = wndl_elf_name(r->strings, wndl_cursor_u32(&c));
+    *name = wndl_object_name_at(r->strings, wndl_cursor_u32(&c));
     if (c.failed || name->data == NULL)
         return wndl_fail_at(err, WNDL_MALFORMED, r->name, offset,
             "a relocation's symbol or its name does not exist");

@@ -6,7 +6,7 @@
  * private copy. Programs may keep such relocations too, but have them applied
  * already: they are not asked.
  */
-#include "obj/core/object_impl.h"
+#include "obj/elf/impl.h"
 
 #include <elf.h>
 #include <string.h>

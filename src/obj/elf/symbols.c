@@ -7,7 +7,7 @@
  * written assembly often has nothing better, and functions.c drops those that
  * lie inside a typed function.
  */
-#include "obj/core/object_impl.h"
+#include "obj/elf/impl.h"
 
 #include <elf.h>
 #include <stddef.h>

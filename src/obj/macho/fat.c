@@ -46,7 +46,8 @@ static const char own_arch[] =
     "";
 #endif
 
-void wndl_macho_arch_name(
+/* "cpu 99/1" for one that is not known. */
+static void name_arch(
     uint32_t cpu, uint32_t subtype, char name[WNDL_MACHO_ARCH])
 {
     subtype &= CPU_MASK;
@@ -107,7 +108,7 @@ static bool next_arch(struct arches *a, struct arch *arch)
     arch->offset = a->wide ? wndl_cursor_u64(c) : wndl_cursor_u32(c);
     arch->size = a->wide ? wndl_cursor_u64(c) : wndl_cursor_u32(c);
     wndl_cursor_skip(c, a->wide ? 8 : 4);
-    wndl_macho_arch_name(cpu, subtype, arch->name);
+    name_arch(cpu, subtype, arch->name);
     return !c->failed;
 }
 
@@ -145,7 +146,7 @@ bool wndl_macho_arch_at(
         return false;
     struct wndl_cursor c = wndl_cursor_at(bytes, 4, big_endian);
     uint32_t cpu = wndl_cursor_u32(&c);
-    wndl_macho_arch_name(cpu, wndl_cursor_u32(&c), name);
+    name_arch(cpu, wndl_cursor_u32(&c), name);
     return !c.failed;
 }
 
@@ -154,7 +155,7 @@ bool wndl_macho_arch_of(
 {
     if (object->macho == NULL)
         return false;
-    wndl_macho_arch_name(object->macho->cpu, object->macho->subtype, name);
+    name_arch(object->macho->cpu, object->macho->subtype, name);
     return true;
 }
 

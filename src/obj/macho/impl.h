@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * macho_impl: what the files of this room share.
+ * impl: what the files of Mach-O share.
  *
- *   macho.c          header, load commands, sections, segments
- *   fat.c            architectures of a file
- *   symbols.c        functions, by symbols, exports and starts
- *   exports.c        the trie of exports
- *   map.c            the debug map
+ *   macho.c    header, load commands, sections, segments
+ *   fat.c      architectures of a file
+ *   symbols.c  functions, by symbols, exports and starts
+ *   exports.c  the trie of exports
+ *   map.c      the debug map
  */
 #ifndef WNDL_OBJ_MACHO_IMPL_H
 #define WNDL_OBJ_MACHO_IMPL_H
@@ -46,10 +46,6 @@ struct wndl_macho {
 /* Of a header at the start of `bytes`. */
 bool wndl_macho_read_magic(
     struct wndl_bytes bytes, bool *big_endian, uint8_t *address_size);
-
-/* The name of the architecture, "cpu 99/1" for an unknown one. */
-void wndl_macho_arch_name(
-    uint32_t cpu, uint32_t subtype, char name[WNDL_MACHO_ARCH]);
 
 /* Fills what an object has of a file for one architecture or several. */
 enum wndl_status wndl_macho_open(struct wndl_object *object, const char *arch,
@@ -91,6 +87,8 @@ struct wndl_nlist wndl_nlists_at(
 /* The section of code that a symbol is defined in, or NULL. */
 const struct wndl_object_section *wndl_macho_code_of(
     const struct wndl_object *object, const struct wndl_nlist *symbol);
+
+bool wndl_macho_has_symtab(const struct wndl_object *object);
 
 /* Appends the functions of a Mach-O file (struct wndl_function). */
 enum wndl_status wndl_macho_read_functions(struct wndl_object *object,

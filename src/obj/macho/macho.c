@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/text.h"
 #include "obj/macho/impl.h"
 
 #include <elf.h>
@@ -109,20 +110,14 @@ static const char *whole_name(struct wndl_bytes name)
     return NULL;
 }
 
-static bool starts_with(struct wndl_bytes name, const char *start)
-{
-    size_t size = strlen(start);
-    return name.size >= size && memcmp(name.data, start, size) == 0;
-}
-
 /* Sections that we read have ELF's names, ".debug_info" for "__debug_info";
  * all others their own. */
 static bool set_name(
     struct wndl_arena *arena, struct wndl_section *view, struct wndl_bytes name)
 {
     char text[NAME_SIZE + 1] = {0};
-    bool debug =
-        starts_with(name, "__debug_") || starts_with(name, "__zdebug_");
+    bool debug = wndl_bytes_start_with(name, "__debug_") ||
+                 wndl_bytes_start_with(name, "__zdebug_");
     const char *whole = debug ? whole_name(name) : NULL;
     if (whole != NULL) {
         view->name = (struct wndl_bytes){(const uint8_t *)whole, strlen(whole)};

@@ -4,6 +4,7 @@
  * exports or the list of starts, which stripping leaves.
  */
 #include "base/map.h"
+#include "base/search.h"
 #include "obj/macho/impl.h"
 
 #include <elf.h>
@@ -62,8 +63,8 @@ struct wndl_nlist wndl_nlists_at(
     symbol.value =
         table->address_size == 8 ? wndl_cursor_u64(&c) : wndl_cursor_u32(&c);
     symbol.name = name < table->names_end
-                      ? wndl_elf_ended_name(table->strings.data + name)
-                      : wndl_elf_ended_name((const uint8_t *)"");
+                      ? wndl_object_ended_name(table->strings.data + name)
+                      : wndl_object_ended_name((const uint8_t *)"");
     return symbol;
 }
 
@@ -165,7 +166,7 @@ static enum wndl_status add_export(
 {
     struct listing *l = context;
     struct wndl_nlist symbol = {
-        .name = wndl_elf_ended_name((const uint8_t *)exported->name),
+        .name = wndl_object_ended_name((const uint8_t *)exported->name),
         .value = l->object->macho->header + exported->offset,
         .type = WNDL_NLIST_SECT | WNDL_NLIST_EXT,
     };
@@ -213,16 +214,8 @@ static int compare(const void *left, const void *right)
 static uint64_t bound_after(const struct wndl_vec *bounds, uint64_t address)
 {
     const uint64_t *list = bounds->data;
-    size_t low = 0;
-    size_t high = bounds->len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list[middle] <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < bounds->len ? list[low] : UINT64_MAX;
+    size_t at = wndl_search_up_to(list, sizeof *list, bounds->len, address);
+    return at < bounds->len ? list[at] : UINT64_MAX;
 }
 
 static void settle_ends(struct listing *l)
@@ -280,4 +273,9 @@ enum wndl_status wndl_macho_read_functions(struct wndl_object *object,
     enum wndl_status status = list_all(&l, err);
     wndl_arena_free(&l.scratch);
     return status;
+}
+
+bool wndl_macho_has_symtab(const struct wndl_object *object)
+{
+    return object->macho->symbol_count != 0;
 }

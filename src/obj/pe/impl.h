@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pe_impl: what pe*.c share.
+ * impl: what the files of PE share.
  *
- *   pe.c          headers, sections, the PDB that goes with it
+ *   pe.c       headers, sections, the PDB that goes with it
  *   symbols.c  functions, by COFF symbols or else exports
  */
 #ifndef WNDL_OBJ_PE_IMPL_H
@@ -25,9 +25,12 @@ struct wndl_pe {
     struct wndl_pe_part debug;
 };
 
-/* Fills what an object has of a PE file. */
-enum wndl_status wndl_pe_open(
-    struct wndl_object *object, struct wndl_error *err) WNDL_MUST_USE;
+/* Fills what an object has of a PE file; there is but one architecture to
+ * choose. */
+enum wndl_status wndl_pe_open(struct wndl_object *object, const char *arch,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+bool wndl_pe_has_symtab(const struct wndl_object *object);
 
 /* Appends the functions of a PE file (struct wndl_function). */
 enum wndl_status wndl_pe_read_functions(struct wndl_object *object,

@@ -149,7 +149,7 @@ static struct wndl_bytes name_of(struct reading *r, const uint8_t *name)
                      ? offset * 10 + (name[i] - '0')
                      : UINT32_MAX;
     if (name[0] == '/' && size > 1 && offset < UINT32_MAX) {
-        struct wndl_bytes found = wndl_elf_name(r->pe->strings, offset);
+        struct wndl_bytes found = wndl_object_name_at(r->pe->strings, offset);
         if (found.data != NULL)
             return found;
     }
@@ -288,8 +288,9 @@ struct wndl_bytes wndl_pe_pdb_name(const struct wndl_object *object)
 }
 
 enum wndl_status wndl_pe_open(
-    struct wndl_object *object, struct wndl_error *err)
+    struct wndl_object *object, const char *arch, struct wndl_error *err)
 {
+    (void)arch;
     struct wndl_pe_pdb pdb;
     struct reading r = {.object = object};
     r.pe = wndl_arena_alloc(&object->arena, sizeof *r.pe);

@@ -55,7 +55,7 @@ static const uint8_t *name_of(struct listing *l, const uint8_t bytes[8])
         return (const uint8_t *)wndl_arena_copy(
             &l->object->arena, bytes, strnlen((const char *)bytes, 8));
     struct wndl_bytes name =
-        wndl_elf_name(l->object->pe->strings, wndl_cursor_u32(&c));
+        wndl_object_name_at(l->object->pe->strings, wndl_cursor_u32(&c));
     /* One that does not end was looked through as far as names go. */
     uint64_t cost = name.size != 0 ? name.size : UINT16_MAX;
     l->names_left -= cost < l->names_left ? cost : l->names_left;
@@ -215,4 +215,9 @@ enum wndl_status wndl_pe_read_functions(struct wndl_object *object,
     return functions->len == 0
                ? wndl_fail(err, WNDL_NOT_FOUND, "no symbols of functions")
                : WNDL_OK;
+}
+
+bool wndl_pe_has_symtab(const struct wndl_object *object)
+{
+    return object->pe->symbols.size != 0;
 }

@@ -4,7 +4,7 @@
 #include "model/short_name.h"
 #include "obj/core/object.h"
 #include "os/file.h"
-#include "symbolize/demangle.h"
+#include "symbolize/demangle/demangle.h"
 
 enum { USUAL = 80 };
 

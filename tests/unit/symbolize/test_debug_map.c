@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "obj/core/object.h"
-#include "symbolize/debug_map.h"
+#include "symbolize/debug_map/debug_map.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "testlib.h"
 
 #include "base/buf.h"
-#include "symbolize/demangle.h"
-#include "symbolize/msvc.h"
+#include "symbolize/demangle/demangle.h"
+#include "symbolize/demangle/msvc.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 
 #include "marked.h"
 #include "os/file.h"
-#include "symbolize/cache_file.h"
+#include "symbolize/files/cache_file.h"
 #include "symbolize/symbolizer.h"
 
 #include <dirent.h>

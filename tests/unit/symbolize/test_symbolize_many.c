@@ -7,7 +7,8 @@
 
 #include "dbg/dwarf/internal.h"
 #include "marked.h"
-#include "symbolize/symbolizer_impl.h"
+#include "symbolize/core/symbolizer_impl.h"
+#include "symbolize/symbolizer.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* unit: unit headers and root DIEs; from an address to units. */
+#ifndef WNDL_DBG_DWARF_UNIT_H
+#define WNDL_DBG_DWARF_UNIT_H
+
+#include "dbg/dwarf/die.h"
+#include "dbg/dwarf/func.h"
+#include "dbg/dwarf/line.h"
+
+enum wndl_dw_root_state {
+    WNDL_DW_ROOT_UNREAD,
+    WNDL_DW_ROOT_READ,
+    WNDL_DW_UNIT_LOST, /* damaged: answers nothing any more */
+};
+
+struct wndl_dw_unit {
+    uint64_t offset; /* of its header */
+    uint64_t dies;   /* of its root DIE */
+    uint64_t end;
+    uint64_t abbrev_offset;
+    uint32_t number; /* as they became known */
+    struct wndl_dw_encoding encoding;
+    uint8_t root_state; /* enum wndl_dw_root_state */
+    bool is_partial;    /* no code of its own */
+    bool is_counted;    /* as damaged */
+    bool is_unranged;   /* root DIE without ranges: code if functions say so */
+    bool is_ahead;      /* being read by ahead.c */
+    bool lines_tried;
+    /* From the root DIE: */
+    bool has_lines;
+    bool has_rnglists_base;
+    bool has_addr_base;
+    uint16_t language; /* DW_LANG_*, 0: not said */
+    struct wndl_bytes comp_dir;
+    uint64_t stmt_list;
+    uint64_t base; /* for range lists */
+    uint64_t addr_base;
+    uint64_t str_offsets_base;
+    uint64_t rnglists_base;      /* before version 5: added to DW_AT_ranges */
+    struct wndl_dw_split *split; /* of a skeleton, else NULL */
+    /* When looked into: */
+    struct wndl_dw_abbrevs *abbrevs;
+    struct wndl_dw_lines *lines;
+    struct wndl_dw_funcs funcs;
+};
+
+/*
+ * Makes all units known: those that .debug_aranges leads to become known one
+ * by one. MALFORMED when there is not a single header.
+ */
+enum wndl_status wndl_dw_load_headers(struct wndl_dwarf *d) WNDL_MUST_USE;
+
+/* MALFORMED when there is not a single header. */
+enum wndl_status wndl_dw_check_first(struct wndl_dwarf *d) WNDL_MUST_USE;
+
+/* The unit with its header at `offset`. OK, NOT_FOUND, NOMEM. */
+enum wndl_status wndl_dw_unit_starting_at(struct wndl_dwarf *d, uint64_t offset,
+    struct wndl_dw_unit **unit) WNDL_MUST_USE;
+
+/* Reads the root DIE once. `die` may be NULL when only the unit is wanted. */
+enum wndl_status wndl_dw_load_root(struct wndl_dwarf *d,
+    struct wndl_dw_unit *unit, struct wndl_dw_die *die) WNDL_MUST_USE;
+
+/* Root and abbreviations. NOT_FOUND when the unit is lost. */
+enum wndl_status wndl_dw_load_unit(
+    struct wndl_dwarf *d, struct wndl_dw_unit *unit) WNDL_MUST_USE;
+
+/* The id of a skeleton or split unit whose root DIE is `root`; 0 if none. */
+uint64_t wndl_dw_split_id(const struct wndl_dwarf *d,
+    const struct wndl_dw_unit *unit, const struct wndl_dw_die *root);
+
+/* The unit that holds the DIE or header at `offset`. OK, NOT_FOUND, NOMEM. */
+enum wndl_status wndl_dw_unit_of(struct wndl_dwarf *d, uint64_t offset,
+    struct wndl_dw_unit **unit) WNDL_MUST_USE;
+
+/* The unit that .debug_aranges tells for `address`, or NULL. A hint. */
+enum wndl_status wndl_dw_hinted_unit(struct wndl_dwarf *d, uint64_t address,
+    struct wndl_dw_unit **unit) WNDL_MUST_USE;
+
+/* The unit whose root DIE, or else whose functions, cover `address`. Without
+ * `is_code` what .debug_aranges tells of a unit is believed to be all. */
+enum wndl_status wndl_dw_find_unit(struct wndl_dwarf *d, uint64_t address,
+    bool is_code, struct wndl_dw_unit **unit) WNDL_MUST_USE;
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * impl: what the files of ELF share.
+ *
+ *   elf.c        headers, sections, segments
+ *   notes.c      build-id, debuglink
+ *   symbols.c    symbol tables, function symbols
+ *   minidebug.c  all functions, also those in .gnu_debugdata
+ *   dynamic.c    symbols of files without section headers
+ *   reloc.c      places and relocations of .o and .ko files
+ *   plt.c        names of stubs
+ */
+#ifndef WNDL_OBJ_ELF_IMPL_H
+#define WNDL_OBJ_ELF_IMPL_H
+
+#include "obj/core/object_impl.h"
+
+/* Fills type, machine, tables and image base from an ELF file; there is but
+ * one architecture to choose. */
+enum wndl_status wndl_elf_open(struct wndl_object *object, const char *arch,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/* A note segment or section: desc of the GNU build-id note, else empty. */
+struct wndl_bytes wndl_elf_find_build_id(
+    struct wndl_bytes notes, uint64_t alignment, bool big_endian);
+
+/* A symbol table, open for reading; borrows the object and `section`. */
+struct wndl_elf_symbols {
+    const struct wndl_object *object;
+    const char *name; /* of the section, for messages */
+    struct wndl_bytes entries;
+    struct wndl_bytes strings;
+    uint64_t names_end;        /* of those that end; while functions are read */
+    struct wndl_bytes indexes; /* SHT_SYMTAB_SHNDX, or empty */
+    uint64_t stride;
+    uint64_t count;
+};
+
+enum wndl_status wndl_elf_symbols_open(const struct wndl_object *object,
+    const struct wndl_object_section *section, struct wndl_elf_symbols *symbols,
+    struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * The same for the dynamic symbols, by PT_DYNAMIC alone. NOT_FOUND without
+ * them, MALFORMED when it does not tell how many there are, TRUNCATED.
+ */
+enum wndl_status wndl_elf_dynamic_open(const struct wndl_object *object,
+    struct wndl_elf_symbols *symbols, struct wndl_error *err) WNDL_MUST_USE;
+
+/* What the file has of memory from `addr` to the end of its segment. */
+struct wndl_bytes wndl_elf_loaded_bytes(
+    const struct wndl_object *object, uint64_t addr);
+
+/* What PT_DYNAMIC tells of relocations; what it does not is empty, or 0. */
+struct wndl_elf_dynamic_tables {
+    struct wndl_bytes relocations[2]; /* of the linkage table, and all others */
+    struct wndl_bytes symbols;        /* and what comes after them */
+    struct wndl_bytes strings;
+    uint64_t got; /* svma of what linkage table slots are counted from */
+};
+
+/* Relocations without addends of their own if `narrow`, else with them. */
+struct wndl_elf_dynamic_tables wndl_elf_dynamic_tables(
+    const struct wndl_object *object, bool narrow);
+
+/* Where symbol `index` is, 0 if it is not in the file. False: no such. */
+bool wndl_elf_symbol_address(
+    const struct wndl_elf_symbols *symbols, uint32_t index, uint64_t *address);
+
+/*
+ * Gives the sections of a relocatable file that would be loaded addresses
+ * that do not overlap, those with code first, and sets the image base to the
+ * first of them.
+ */
+enum wndl_status wndl_elf_place_sections(
+    struct wndl_object *object, struct wndl_error *err) WNDL_MUST_USE;
+
+/* A debug section of a relocatable file, with relocations. */
+bool wndl_elf_needs_relocation(const struct wndl_object *object,
+    const struct wndl_object_section *section);
+
+/*
+ * Applies them to section->own. Single entries that are wrong are noted as
+ * damage and left out; UNSUPPORTED for other machines than reloc.c names.
+ */
+enum wndl_status wndl_elf_relocate(struct wndl_object *object,
+    struct wndl_object_section *section, struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * Appends the functions of .symtab, else of .dynsym, else of the dynamic
+ * symbols, to `functions` (of struct wndl_function). NOT_FOUND when there
+ * are none of them.
+ */
+enum wndl_status wndl_elf_read_functions(const struct wndl_object *object,
+    struct wndl_vec *functions, struct wndl_error *err) WNDL_MUST_USE;
+
+/* Whether there is .symtab, or .gnu_debugdata. */
+bool wndl_elf_has_symtab(const struct wndl_object *object);
+
+/* Appends those of .symtab; or of .dynsym with .gnu_debugdata, or alone if
+ * that is damaged. */
+enum wndl_status wndl_elf_read_all_functions(struct wndl_object *object,
+    struct wndl_vec *functions, struct wndl_error *err) WNDL_MUST_USE;
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbolizer_impl: what a symbolizer is made of, for the files of src/symbolize
+ * only.
+ *
+ * Public functions take the lock; all others are called with it held.
+ */
+#ifndef WNDL_SYMBOLIZE_CORE_SYMBOLIZER_IMPL_H
+#define WNDL_SYMBOLIZE_CORE_SYMBOLIZER_IMPL_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "dbg/breakpad/breakpad.h"
+#include "dbg/dwarf/dwarf.h"
+#include "obj/core/object.h"
+#include "obj/find/debugfile.h"
+#include "os/file.h"
+#include "symbolize/debug_map/debug_map.h"
+#include "symbolize/demangle/demangle.h"
+#include "symbolize/files/cache_file.h"
+#include "symbolize/files/debug_files.h"
+#include "symbolize/files/pdb_find.h"
+
+#include <windlass/symbolize.h>
+
+#include <pthread.h>
+
+/* Sorted by name, then address: names[i] begins at ranges[i]. */
+struct wndl_name_table {
+    const char **names;
+    struct wndl_symbol_range *ranges;
+    size_t count;
+    bool is_made;
+};
+
+/* In the order they are asked. */
+enum { WNDL_NAMES_MANGLED, WNDL_NAMES_OTHER, WNDL_NAME_TABLES };
+
+/* `path` is NULL when answers are not kept; `answers` are those of `file`. */
+struct wndl_symbol_cache {
+    struct wndl_symbolizer_cache options;
+    struct wndl_cache_key key;
+    const char *folder;
+    char *path;
+    struct wndl_file file;
+    struct wndl_cache_file answers;
+};
+
+/* Functions that are being listed. */
+struct wndl_listing {
+    struct wndl_symbolizer *s;
+    struct wndl_vec functions; /* struct wndl_symbol_function */
+    struct wndl_vec taken;     /* struct wndl_symbol_range: what they are in */
+};
+
+/*
+ * A source of names: a Breakpad symbol file, a PDB file, or a binary with its
+ * debug file, symbol tables and DWARF. A symbolizer has one, or of the last
+ * two both; they are in `sources` with the one first that is asked first. Any
+ * of those marked so may be NULL. All but `begin` are called once the
+ * symbolizer has the source, and give OK or NOMEM.
+ */
+struct wndl_name_source {
+    /* Takes the file with these bytes, and defers what it can. */
+    enum wndl_status (*begin)(struct wndl_symbolizer *s,
+        struct wndl_bytes bytes, const char *path,
+        const struct wndl_symbolizer_options *options, struct wndl_error *err);
+    /* NULL: nothing is deferred. Opens what is. */
+    enum wndl_status (*open)(struct wndl_symbolizer *s);
+    /* Sets the answer, which is empty, to frames of `rva` in `arena`. */
+    enum wndl_status (*resolve)(struct wndl_symbolizer *s,
+        struct wndl_arena *arena, uint64_t rva, struct wndl_symbols *answer);
+    /* NULL: all of one. Numbers what is read at once for an address. */
+    uint32_t (*unit_of)(const struct wndl_symbolizer *s, uint64_t rva);
+    /* Lists functions whose ranges are known, which are taken then. */
+    enum wndl_status (*list)(struct wndl_listing *l);
+    /* NULL: none. Lists symbols that are not in what is taken. */
+    enum wndl_status (*list_rest)(struct wndl_listing *l);
+    /* NULL: none. Adds places in `range` where answers change (uint64_t). */
+    enum wndl_status (*changes)(struct wndl_symbolizer *s,
+        struct wndl_dwarf_range range, struct wndl_vec *places);
+    /* Adds to what the source after it has filled in, if there is one. */
+    void (*add_info)(
+        const struct wndl_symbolizer *s, struct wndl_symbolizer_info *info);
+};
+
+enum { WNDL_MOST_SOURCES = 2 };
+
+/* No linkage table is larger. */
+enum { WNDL_MOST_STUBS = 16 << 20 };
+
+/*
+ * `debug` is the file that DWARF is read from and `symbols` the one whose
+ * symbol table is: each is `binary` or debugfile.object. `dwarf` is NULL
+ * without DWARF, and as long as `is_deferred`: what is kept answers all.
+ * `map` takes the place of both where DWARF was left in object files.
+ * `answers` maps an rva to a struct wndl_symbols of the arena;
+ * one of count 0 says that nothing is known there. The binary's bytes are
+ * those of `file`, of `read`, or the caller's. Instead of a binary they may be
+ * a Breakpad symbol file: then `binary` is NULL and breakpad_text is not empty,
+ * and `breakpad` is NULL as long as `is_deferred`. `pdb` is that of pdb_file,
+ * or `binary` is NULL and it is what was to be opened.
+ */
+struct wndl_symbolizer {
+    pthread_mutex_t lock;
+    struct wndl_mem *mem;
+    struct wndl_arena arena;
+    const struct wndl_name_source *sources[WNDL_MOST_SOURCES];
+    size_t source_count;
+    struct wndl_file file;
+    uint8_t *read; /* of mem, or NULL */
+    struct wndl_object *binary;
+    struct wndl_debugfile debugfile;
+    struct wndl_object *debug;
+    struct wndl_object *symbols;
+    struct wndl_debug_files *files; /* NULL without DWARF */
+    struct wndl_dwarf *dwarf;
+    struct wndl_debug_map *map;        /* or NULL */
+    struct wndl_dwarf_workers workers; /* that reads units of a batch */
+    struct wndl_breakpad *breakpad;
+    struct wndl_bytes breakpad_text;
+    struct wndl_bytes breakpad_id; /* of its MODULE record */
+    const char *breakpad_path;
+    struct wndl_pdb *pdb; /* NULL: none */
+    struct wndl_pdb_file pdb_file;
+    const char *pdb_path;
+    struct wndl_error pdb_missing; /* of one that belongs to the binary */
+    struct wndl_demangler demangler;
+    struct wndl_map answers;
+    struct wndl_symbol_cache cache;
+    struct wndl_symbol_function *functions; /* once has_functions */
+    size_t function_count;
+    struct wndl_name_table names[WNDL_NAME_TABLES];
+    struct wndl_error damage; /* the first outside of DWARF units */
+    bool is_deferred;
+    bool is_narrow; /* a Breakpad file of a machine of 32 bits */
+    bool has_functions;
+    bool has_symtab;
+    bool no_demangle;
+};
+
+static inline void wndl_symbolizer_lock(const struct wndl_symbolizer *s)
+{
+    pthread_mutex_lock((pthread_mutex_t *)&s->lock);
+}
+
+static inline void wndl_symbolizer_unlock(const struct wndl_symbolizer *s)
+{
+    pthread_mutex_unlock((pthread_mutex_t *)&s->lock);
+}
+
+/* error */
+
+/* A caller's may hold anything, an earlier call's trouble for one. */
+static inline void wndl_symbolizer_forget(struct wndl_error *err)
+{
+    if (err != NULL)
+        *err = (struct wndl_error){0};
+}
+
+/* Fails `err` with NOMEM, whatever it held. */
+enum wndl_status wndl_symbolizer_no_memory(struct wndl_error *err);
+
+/* NOT_FOUND: what was opened is not of the build that options ask for. */
+enum wndl_status wndl_symbolizer_other_build(struct wndl_error *err);
+
+void wndl_symbolizer_note_damage(
+    struct wndl_symbolizer *s, const struct wndl_error *damage);
+
+/* source */
+
+/* Adds one that is asked after those before it. */
+void wndl_symbolizer_add_source(
+    struct wndl_symbolizer *s, const struct wndl_name_source *source);
+
+/* Opens what is deferred. OK or NOMEM. */
+enum wndl_status wndl_symbolizer_need_open(
+    struct wndl_symbolizer *s) WNDL_MUST_USE;
+
+/* Adds `address` to `places` if it is in the range. False: memory is out. */
+bool wndl_symbolizer_add_place(
+    struct wndl_vec *places, struct wndl_dwarf_range within, uint64_t address);
+
+/* listing */
+
+/* A new function with `count` ranges to be filled in; NULL when memory is
+ * out. */
+struct wndl_symbol_function *wndl_listing_push(
+    struct wndl_listing *l, size_t count, struct wndl_symbol_range **ranges);
+
+/* Sorts what is taken, and makes those that touch or overlap one. */
+void wndl_listing_merge(struct wndl_listing *l);
+
+/* Whether `rva` is in what is taken, which is merged. */
+bool wndl_listing_is_taken(const struct wndl_listing *l, uint64_t rva);
+
+/* cache */
+
+/* Reads what is kept of the binary, if `options` (NULL: no) asks for it; what
+ * is of no use is noted and left alone. OK or NOMEM. */
+enum wndl_status wndl_symbolizer_open_cache(struct wndl_symbolizer *s,
+    const struct wndl_symbolizer_cache *options) WNDL_MUST_USE;
+
+/* Keeps what is new, unless something was damaged or missing. Called if there
+ * is a cache (path). */
+void wndl_symbolizer_close_cache(struct wndl_symbolizer *s, bool is_whole);
+
+bool wndl_symbolizer_is_cached(const struct wndl_symbolizer *s, uint64_t rva);
+
+/* The kept answer, frames in memory of `arena`, strings until close.
+ * NOT_FOUND, NOMEM. */
+enum wndl_status wndl_symbolizer_recall(const struct wndl_symbolizer *s,
+    struct wndl_arena *arena, uint64_t rva,
+    struct wndl_symbols *answer) WNDL_MUST_USE;
+
+static inline bool wndl_symbolizer_is_breakpad(const struct wndl_symbolizer *s)
+{
+    return s->breakpad_text.size != 0;
+}
+
+/* name */
+
+/* `name` with `mark` after it, in the arena; NULL when memory is out. */
+const char *wndl_symbolizer_mark(
+    struct wndl_symbolizer *s, const char *name, const char *mark);
+
+/* What rva 0 was linked to be. */
+static inline wndl_svma wndl_symbolizer_base(const struct wndl_symbolizer *s)
+{
+    return s->binary == NULL ? (wndl_svma){0}
+                             : wndl_object_image_base(s->binary);
+}
+
+static inline wndl_rva wndl_symbolizer_rva(
+    const struct wndl_symbolizer *s, wndl_svma addr)
+{
+    return wndl_rva_of_svma(addr, wndl_symbolizer_base(s));
+}
+
+static inline wndl_svma wndl_symbolizer_svma(
+    const struct wndl_symbolizer *s, uint64_t rva)
+{
+    return wndl_svma_of_rva((wndl_rva){rva}, wndl_symbolizer_base(s));
+}
+
+/* `name` demangled, if names are. NULL when memory is out. */
+const char *wndl_symbolizer_name(
+    struct wndl_symbolizer *s, struct wndl_bytes name);
+
+/* answer */
+
+/* Works out the frames of `rva`, in memory of `arena`. OK, also for none, or
+ * NOMEM. */
+enum wndl_status wndl_symbolizer_resolve(struct wndl_symbolizer *s,
+    struct wndl_arena *arena, uint64_t rva,
+    struct wndl_symbols *answer) WNDL_MUST_USE;
+
+/* batch */
+
+/* An address to work out; `place` is the caller's, to know it by. */
+struct wndl_symbolize_job {
+    uint64_t rva;
+    size_t place;
+    uint32_t unit;
+    struct wndl_symbols answer;
+};
+
+/* Sorts the jobs, by unit and address, and fills their answers, in memory of
+ * `arena` those that are not remembered. OK or NOMEM. */
+enum wndl_status wndl_symbolize_jobs(struct wndl_symbolizer *s,
+    struct wndl_arena *arena, struct wndl_symbolize_job *jobs,
+    size_t count) WNDL_MUST_USE;
+
+/* functions */
+
+/* Sets functions. OK or NOMEM. */
+enum wndl_status wndl_symbolizer_need_functions(
+    struct wndl_symbolizer *s) WNDL_MUST_USE;
+
+#endif

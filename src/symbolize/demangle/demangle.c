@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * demangle: libiberty behind limits; Microsoft's names are read by our own
+ * reader, which has limits itself. A mangled name may refer back to its own
+ * parts, so that a short one stands for an astronomically long one; output is
+ * therefore taken through a callback that stops the work by longjmp. That is
+ * sound because the callback interfaces keep their state on the stack, with
+ * one exception, see `collect`.
+ */
+#include "symbolize/demangle/demangle.h"
+
+#include "symbolize/demangle/msvc.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_MANGLED = 16 * 1024,
+    MAX_DEMANGLED = 64 * 1024,
+    /* libiberty gives up on C++ names of some 1,000 characters, for fear of
+     * its own recursion; with up to this many it needs less than 1 MiB. */
+    MAX_UNLIMITED = 4 * 1024,
+    /* What a D name could grow to at the most. */
+    MAX_D_GROWTH = 16 * 1024 * 1024,
+    STYLE = DMGL_PARAMS | DMGL_ANSI,
+};
+
+struct sink {
+    struct wndl_buf *text;
+    jmp_buf enough;
+};
+
+typedef int (*demangle_function)(const char *mangled, int options,
+    demangle_callbackref callback, void *context);
+
+static bool is_ascii(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if ((text[i] & 0x80) != 0)
+            return false;
+    return true;
+}
+
+/*
+ * A piece that is not ASCII comes from a Rust identifier in punycode, which
+ * is decoded in a heap block: to jump then would lose the block. Such a piece
+ * is dropped and the next one jumps.
+ */
+static void collect(const char *text, size_t size, void *context)
+{
+    struct sink *sink = context;
+    if (sink->text->size + size <= MAX_DEMANGLED)
+        wndl_buf_add(sink->text, text, size);
+    else if (is_ascii(text, size))
+        longjmp(sink->enough, 1);
+    else
+        sink->text->size = MAX_DEMANGLED;
+}
+
+static bool run(
+    demangle_function demangle, const char *mangled, struct wndl_buf *text)
+{
+    struct sink sink = {.text = text};
+    wndl_buf_clear(text);
+    if (setjmp(sink.enough) != 0)
+        return false;
+    return demangle(mangled, STYLE, collect, &sink) != 0 && text->size != 0 &&
+           text->size < MAX_DEMANGLED;
+}
+
+/*
+ * D has no callback interface, and each back reference ('Q') can double the
+ * text at most.
+ */
+static bool run_d(const char *mangled, struct wndl_buf *text)
+{
+    uint64_t growth = strlen(mangled);
+    for (const char *p = mangled; *p != '\0' && growth <= MAX_D_GROWTH; p++)
+        growth <<= *p == 'Q';
+    if (growth > MAX_D_GROWTH)
+        return false;
+    char *demangled = dlang_demangle(mangled, STYLE);
+    if (demangled == NULL)
+        return false;
+    size_t size = strlen(demangled);
+    wndl_buf_clear(text);
+    if (size <= MAX_DEMANGLED)
+        wndl_buf_add(text, demangled, size);
+    free(demangled);
+    return size != 0 && size <= MAX_DEMANGLED;
+}
+
+static bool starts(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static int demangle_cplus(const char *mangled, int options,
+    demangle_callbackref callback, void *context)
+{
+    if (strlen(mangled) <= MAX_UNLIMITED)
+        options |= DMGL_NO_RECURSE_LIMIT;
+    return cplus_demangle_v3_callback(mangled, options, callback, context);
+}
+
+static bool run_msvc(const char *mangled, struct wndl_buf *text)
+{
+    struct wndl_bytes name = {(const uint8_t *)mangled, strlen(mangled)};
+    return wndl_msvc_demangle(name, text) && text->size <= MAX_DEMANGLED;
+}
+
+/* Legacy Rust names are valid Itanium names too, so Rust is asked first. */
+static bool demangle_plain(const char *mangled, struct wndl_buf *text)
+{
+    if (mangled[0] == '?' || starts(mangled, ".?"))
+        return run_msvc(mangled, text);
+    if (starts(mangled, "_R"))
+        return run(rust_demangle_callback, mangled, text);
+    if (starts(mangled, "_D"))
+        return run_d(mangled, text);
+    if (!starts(mangled, "_Z") && !starts(mangled, "_GLOBAL_"))
+        return false;
+    return run(rust_demangle_callback, mangled, text) ||
+           run(demangle_cplus, mangled, text);
+}
+
+/* "f@VERSION" and "f@@VERSION": the name without it. Microsoft's mangled names
+ * are full of them. */
+static size_t unversioned_size(struct wndl_bytes name)
+{
+    const uint8_t *at = name.size == 0 || wndl_msvc_is_mangled(name)
+                            ? NULL
+                            : memchr(name.data, '@', name.size);
+    return at == NULL || at == name.data ? name.size : (size_t)(at - name.data);
+}
+
+static const char *demangle_new(
+    struct wndl_demangler *demangler, struct wndl_bytes name)
+{
+    size_t size = unversioned_size(name);
+    const char *plain = (const char *)name.data;
+    if (size != name.size)
+        plain = wndl_arena_copy(demangler->arena, name.data, size);
+    if (plain == NULL || size > MAX_MANGLED)
+        return plain;
+    struct wndl_buf text;
+    wndl_buf_init(&text, demangler->arena->mem);
+    const char *result = plain;
+    if (demangle_plain(plain, &text))
+        result = wndl_arena_copy(demangler->arena, text.data, text.size);
+    if (text.failed)
+        result = NULL;
+    wndl_buf_free(&text);
+    return result;
+}
+
+bool wndl_demangler_init(
+    struct wndl_demangler *demangler, struct wndl_arena *arena)
+{
+    demangler->arena = arena;
+    wndl_vec_init(&demangler->results, arena, sizeof(const char *));
+    return wndl_intern_init(&demangler->names, arena);
+}
+
+const char *wndl_demangle(
+    struct wndl_demangler *demangler, struct wndl_bytes name)
+{
+    uint32_t id;
+    if (!wndl_intern_add(&demangler->names, name, &id))
+        return NULL;
+    while (demangler->results.len <= id)
+        if (wndl_vec_push(&demangler->results) == NULL)
+            return NULL;
+    const char **result = wndl_vec_at(&demangler->results, id);
+    if (*result == NULL)
+        *result =
+            demangle_new(demangler, wndl_intern_get(&demangler->names, id));
+    return *result;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbolize/files/debuginfod.h"
+
+#include "base/status.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* As in elfutils/debuginfod.h, which need not be there to build. */
+struct client;
+struct library {
+    struct client *(*begin)(void);
+    int (*find)(struct client *client, const unsigned char *build_id,
+        int build_id_size, char **path);
+    void (*end)(struct client *client);
+};
+
+/* Never unloaded: it has libcurl initialised for good. */
+static bool load(struct library *library)
+{
+    void *handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL)
+        return false;
+    void *begin = dlsym(handle, "debuginfod_begin");
+    void *find = dlsym(handle, "debuginfod_find_debuginfo");
+    void *end = dlsym(handle, "debuginfod_end");
+    /* POSIX has object and function pointers be the same to dlsym. */
+    memcpy(&library->begin, &begin, sizeof begin);
+    memcpy(&library->find, &find, sizeof find);
+    memcpy(&library->end, &end, sizeof end);
+    return begin != NULL && find != NULL && end != NULL;
+}
+
+static enum wndl_status explain(int error, struct wndl_error *err)
+{
+    if (error == ENOENT)
+        return wndl_fail(err, WNDL_NOT_FOUND, "no server has the debug file");
+    if (error == ENOSYS)
+        return wndl_fail(
+            err, WNDL_IO, "no server to ask: DEBUGINFOD_URLS is not set");
+    return wndl_fail_errno(err, error, "cannot fetch the debug file");
+}
+
+enum wndl_status wndl_debuginfod_fetch(
+    struct wndl_bytes build_id, char *path, size_t size, struct wndl_error *err)
+{
+    enum { LONGEST = 64 };
+    struct library library;
+    char *found = NULL;
+    wndl_error_set_file(err, "debuginfod");
+    if (build_id.size == 0 || build_id.size > LONGEST)
+        return wndl_fail(err, WNDL_NOT_FOUND, "the binary has no build-id");
+    if (!load(&library))
+        return wndl_fail(err, WNDL_UNSUPPORTED,
+            "libdebuginfod.so.1 is not there; on Debian: libdebuginfod1");
+    struct client *client = library.begin();
+    if (client == NULL)
+        return wndl_fail(err, WNDL_IO, "libdebuginfod does not start");
+    int fd = library.find(client, build_id.data, (int)build_id.size, &found);
+    library.end(client);
+    if (fd < 0)
+        return explain(-fd, err);
+    close(fd);
+    bool fits = strlen(found) < size;
+    if (fits)
+        strcpy(path, found);
+    free(found);
+    return fits ? WNDL_OK
+                : wndl_fail(err, WNDL_LIMIT, "the cache's path is too long");
+}
