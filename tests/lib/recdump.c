@@ -28,8 +28,8 @@
  *
  * Only with -s are the stacks told.
  */
-#include "in/wndl.h"
 #include "os/file.h"
+#include "wndl/read.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -253,7 +253,7 @@ int main(int argc, char **argv)
         return 2;
     if (!wndl_profile_init(&p, wndl_mem_libc()) ||
         wndl_file_open(argv[argc - 1], &file, &err) != WNDL_OK ||
-        wndl_recording_read(&p, file.bytes, &err) != WNDL_OK) {
+        wndl_reader_read(&p, file.bytes, &err) != WNDL_OK) {
         fprintf(
             stderr, "recdump: %s\n", wndl_error_text(&err, text, sizeof text));
         return 1;

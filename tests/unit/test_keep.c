@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "collect/write/tail_buffer.h"
+#include "wndl/tail_buffer.h"
 
 #include <stdlib.h>
 

@@ -2,10 +2,10 @@
 #include "testlib.h"
 
 #include "collect/offcpu/watch.h"
-#include "in/wndl.h"
 #include "obj/core/object.h"
 #include "os/clock.h"
 #include "os/file.h"
+#include "wndl/read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,8 +127,7 @@ static void read_back(struct bench *b)
     close(fd);
     assert_true(wndl_profile_init(&b->profile, wndl_mem_libc()));
     assert_int_equal(wndl_file_open(b->path, &file, NULL), WNDL_OK);
-    assert_int_equal(
-        wndl_recording_read(&b->profile, file.bytes, NULL), WNDL_OK);
+    assert_int_equal(wndl_reader_read(&b->profile, file.bytes, NULL), WNDL_OK);
     wndl_file_close(&file);
     unlink(b->path);
     assert_int_equal(b->profile.chunks_damaged, 0);

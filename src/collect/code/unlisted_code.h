@@ -8,7 +8,7 @@
 #define WNDL_COLLECT_CODE_UNLISTED_CODE_H
 
 #include "base/vec.h"
-#include "collect/write/recording.h"
+#include "wndl/write.h"
 
 #include <sys/types.h>
 

@@ -65,23 +65,20 @@ uint32_t wndl_outside_tree_node(struct wndl_outside_tree *tree, uint32_t parent,
 static void write_nodes(const struct wndl_outside_tree *tree,
     struct wndl_recording *recording, uint32_t process, uint32_t count)
 {
-    struct wndl_chunk_writer chunk;
-    struct wndl_buf *out = &recording->out;
-    uint64_t previous = 0;
-    wndl_recording_begin(recording, &chunk, WNDL_CHUNK_OSTK);
-    wndl_buf_uleb(out, process);
-    wndl_buf_uleb(out, tree->written + 1);
-    wndl_buf_uleb(out, count);
+    struct wndl_node_list list;
+    const struct wndl_fields_stak head = {process, tree->written + 1};
+    wndl_recording_nodes(&list, recording, WNDL_CHUNK_OSTK, &head, count);
     for (uint32_t n = tree->written + 1; n <= tree->written + count; n++) {
         const struct node *node = node_at(tree, n);
-        wndl_buf_uleb(out, n - node->parent);
-        wndl_buf_uleb(out, node->frame.flags);
-        wndl_buf_uleb(out, node->frame.image);
-        wndl_recording_count(recording, node->frame.image);
-        wndl_buf_sleb(out, (int64_t)(node->frame.address - previous));
-        previous = node->frame.address;
+        const struct wndl_fields_node fields = {
+            .parent = node->parent,
+            .flags = node->frame.flags,
+            .image = node->frame.image,
+            .address = (int64_t)node->frame.address,
+        };
+        wndl_node_list_add(&list, &fields);
     }
-    wndl_recording_finish(recording, &chunk);
+    wndl_node_list_finish(&list);
 }
 
 void wndl_outside_tree_write(struct wndl_outside_tree *tree,
@@ -117,11 +114,14 @@ static void close_last(struct wndl_outside_spans *spans)
         return;
     if (spans->count == 0)
         spans->time = spans->told = last->start;
-    wndl_buf_uleb(&spans->bytes, last->start - spans->told);
-    wndl_buf_uleb(&spans->bytes, last->end - last->start);
-    wndl_buf_uleb(&spans->bytes, last->kind);
-    wndl_buf_uleb(&spans->bytes, last->node);
-    wndl_buf_uleb(&spans->bytes, last->ended);
+    const struct wndl_fields_span span = {
+        .gap = last->start - spans->told,
+        .duration = last->end - last->start,
+        .kind = last->kind,
+        .node = last->node,
+        .end = last->ended,
+    };
+    wndl_put_span(&spans->bytes, &span);
     spans->count++;
     spans->told = last->end;
     last->start = last->end;
@@ -148,15 +148,13 @@ void wndl_outside_spans_write(struct wndl_outside_spans *spans,
     close_last(spans);
     if (spans->count == 0)
         return;
-    struct wndl_buf *out = &recording->out;
-    struct wndl_chunk_writer chunk;
-    uint64_t base = recording->time_base;
-    wndl_recording_begin(recording, &chunk, WNDL_CHUNK_BLOK);
-    wndl_buf_uleb(out, thread);
-    wndl_buf_uleb(out, spans->time > base ? spans->time - base : 0);
-    wndl_buf_uleb(out, spans->count);
-    wndl_buf_add(out, spans->bytes.data, spans->bytes.size);
-    wndl_recording_finish(recording, &chunk);
+    const struct wndl_recording_series series = {
+        .thread = thread,
+        .time = spans->time,
+        .count = spans->count,
+        .bytes = {spans->bytes.data, spans->bytes.size},
+    };
+    wndl_recording_series(recording, WNDL_CHUNK_BLOK, &series);
     wndl_buf_clear(&spans->bytes);
     spans->count = 0;
 }

@@ -9,7 +9,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "collect/write/recording.h"
+#include "wndl/write.h"
 
 /* ---- stacks */
 

@@ -240,33 +240,22 @@ static uint64_t flags_of(uint64_t key)
     return interrupted | how << 1;
 }
 
-/*
- * The file wants parents before children; what says otherwise is damage, and
- * becomes a root.
- */
 static void put_nodes(struct wndl_collector_process *p,
     const struct placed *nodes, uint32_t count)
 {
-    struct wndl_chunk_writer chunk;
-    struct wndl_buf *out = &p->recording->out;
-    uint32_t first = p->nodes + 1;
-    uint64_t previous = 0;
-    wndl_recording_begin(p->recording, &chunk, WNDL_CHUNK_STAK);
-    wndl_buf_uleb(out, p->index);
-    wndl_buf_uleb(out, first);
-    wndl_buf_uleb(out, count);
+    struct wndl_node_list list;
+    const struct wndl_fields_stak head = {p->index, p->nodes + 1};
+    wndl_recording_nodes(&list, p->recording, WNDL_CHUNK_STAK, &head, count);
     for (uint32_t i = 0; i < count; i++) {
-        const struct wndl_stacknode *node = &nodes[i].node;
-        const struct place *place = &nodes[i].place;
-        uint32_t own = first + i;
-        wndl_buf_uleb(out, node->parent < own ? own - node->parent : own);
-        wndl_buf_uleb(out, flags_of(node->key));
-        wndl_buf_uleb(out, place->image);
-        wndl_recording_count(p->recording, place->image);
-        wndl_buf_sleb(out, (int64_t)(place->address - previous));
-        previous = place->address;
+        const struct wndl_fields_node fields = {
+            .parent = nodes[i].node.parent,
+            .flags = flags_of(nodes[i].node.key),
+            .image = nodes[i].place.image,
+            .address = (int64_t)nodes[i].place.address,
+        };
+        wndl_node_list_add(&list, &fields);
     }
-    wndl_recording_finish(p->recording, &chunk);
+    wndl_node_list_finish(&list);
 }
 
 /*
@@ -330,15 +319,13 @@ static void put_batch(struct wndl_collector_process *p,
 {
     if (batch->count == 0)
         return;
-    struct wndl_recording *r = p->recording;
-    struct wndl_chunk_writer chunk;
-    wndl_recording_begin(r, &chunk, WNDL_CHUNK_SAMP);
-    wndl_buf_uleb(&r->out, ring->thread);
-    wndl_buf_uleb(
-        &r->out, batch->time > r->time_base ? batch->time - r->time_base : 0);
-    wndl_buf_uleb(&r->out, batch->count);
-    wndl_buf_add(&r->out, batch->bytes.data, batch->bytes.size);
-    wndl_recording_finish(r, &chunk);
+    const struct wndl_recording_series series = {
+        .thread = ring->thread,
+        .time = batch->time,
+        .count = batch->count,
+        .bytes = {batch->bytes.data, batch->bytes.size},
+    };
+    wndl_recording_series(p->recording, WNDL_CHUNK_SAMP, &series);
     p->totals->samples += batch->count;
     wndl_buf_clear(&batch->bytes);
     batch->count = 0;
@@ -352,10 +339,13 @@ static void add_sample(struct wndl_collector_process *p,
         batch->time = ring->time;
     ring->time += event->time;
     uint8_t end = event->end % WNDL_WALK_END_COUNT;
-    wndl_buf_uleb(&batch->bytes, event->time);
-    wndl_buf_uleb(&batch->bytes, event->cpu);
-    wndl_buf_uleb(&batch->bytes, event->node <= p->nodes ? event->node : 0);
-    wndl_buf_uleb(&batch->bytes, end);
+    const struct wndl_fields_sample sample = {
+        .time = event->time,
+        .cpu = event->cpu,
+        .node = event->node <= p->nodes ? event->node : 0,
+        .end = end,
+    };
+    wndl_put_sample(&batch->bytes, &sample);
     batch->count++;
     p->totals->ends[end]++;
     p->totals->cpu += event->cpu;

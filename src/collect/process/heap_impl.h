@@ -8,6 +8,7 @@
 
 #include "collect/process/heap.h"
 #include "collect/process/process.h"
+#include "wndl/write_heap.h"
 
 /* Pairs that are looked at: what is read of them stays in the caches. */
 enum { WNDL_HEAP_AT_ONCE = 2 * 1024 };
@@ -53,13 +54,6 @@ struct wndl_heap_sum {
 void wndl_heap_sum_up(
     const struct wndl_collector_heap *heap, struct wndl_heap_sum *sum);
 
-/* A pair's counts, of all lanes. */
-struct wndl_heap_pair_sum {
-    uint64_t allocs, frees, temporary;
-    uint64_t lifetime; /* in ticks of the TSC >> 6 */
-    int64_t at_peak;
-};
-
 /* A part of the tables; too large for the stack. */
 struct wndl_heap_part {
     uint32_t first, count; /* pairs */
@@ -88,7 +82,7 @@ bool wndl_heap_next_part(const struct wndl_collector_heap *heap, uint32_t first,
 void wndl_heap_put_findings(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
 
-/* ---- heap_couples */
+/* ---- heap_paired */
 
 /* HTOG. */
 void wndl_heap_put_couples(struct wndl_collector_process *p,

@@ -71,13 +71,14 @@ struct couple {
     uint32_t pair, other;
     struct follower follower, followed; /* of `pair`, of `other` */
     struct kind of_pair, of_other;
-    bool is_together, is_told;
+    bool is_together;
 };
 
 /* Megabytes, of which few are used as a rule: they are not zeroed. */
 struct couples {
-    uint32_t count, kind_count;
+    uint32_t count, kind_count, found_count;
     struct couple list[MOST];
+    struct wndl_fields_together found[MOST];
     struct kind kinds[2 * MOST];
     struct follower followers[WNDL_HEAP_AT_ONCE];
 };
@@ -263,37 +264,21 @@ static bool is_told_better(
                    turned->pair > c->pair));
 }
 
-static void keep_those_together(struct couples *couples)
+static void take_those_together(struct couples *couples)
 {
-    uint32_t kept = 0;
+    couples->found_count = 0;
     for (uint32_t i = 0; i < couples->count; i++)
         couples->list[i].is_together = is_together(couples, &couples->list[i]);
     for (uint32_t i = 0; i < couples->count; i++) {
-        struct couple *c = &couples->list[i];
-        c->is_told = c->is_together && !is_told_better(couples, c);
+        const struct couple *c = &couples->list[i];
+        if (c->is_together && !is_told_better(couples, c))
+            couples->found[couples->found_count++] =
+                (struct wndl_fields_together){
+                    .site = c->pair,
+                    .other = c->other,
+                    .blocks = c->follower.allocs,
+                };
     }
-    for (uint32_t i = 0; i < couples->count; i++) {
-        if (couples->list[i].is_told)
-            couples->list[kept++] = couples->list[i];
-    }
-    couples->count = kept;
-}
-
-static void put(struct wndl_collector_process *p, const struct couples *couples)
-{
-    struct wndl_recording *r = p->recording;
-    struct wndl_chunk_writer chunk;
-    if (couples->count == 0)
-        return;
-    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HTOG);
-    wndl_buf_uleb(&r->out, p->index);
-    wndl_buf_uleb(&r->out, couples->count);
-    for (uint32_t i = 0; i < couples->count; i++) {
-        wndl_buf_uleb(&r->out, couples->list[i].pair);
-        wndl_buf_uleb(&r->out, couples->list[i].other);
-        wndl_buf_uleb(&r->out, couples->list[i].follower.allocs);
-    }
-    wndl_recording_finish(r, &chunk);
 }
 
 void wndl_heap_put_couples(struct wndl_collector_process *p,
@@ -303,7 +288,7 @@ void wndl_heap_put_couples(struct wndl_collector_process *p,
     struct couples *couples = mem->resize(mem, NULL, sizeof *couples);
     if (couples == NULL)
         return;
-    couples->count = couples->kind_count = 0;
+    couples->count = couples->kind_count = couples->found_count = 0;
     for (uint32_t first = 0; wndl_heap_next_part(p->heap, first, part);
          first += part->count)
         look_for_couples(p->heap, sum, part, couples);
@@ -311,8 +296,10 @@ void wndl_heap_put_couples(struct wndl_collector_process *p,
         find_kinds(p->heap, part, couples);
         sort_kinds(couples);
         count_kinds(p->heap, sum, part, couples);
-        keep_those_together(couples);
-        put(p, couples);
+        take_those_together(couples);
     }
+    if (couples->found_count != 0)
+        wndl_recording_together(
+            p->recording, p->index, couples->found, couples->found_count);
     wndl_mem_free(mem, couples);
 }

@@ -160,7 +160,7 @@ static void add_count(struct wndl_heap_pair_sum *to,
     to->allocs += c->allocs;
     to->frees += c->frees;
     to->temporary += c->temporary;
-    to->lifetime += c->lifetime;
+    to->lifetime += c->lifetime; /* ticks of the TSC >> 6, until settled */
     to->at_peak = add(to->at_peak, c->stamp == peak_stamp ? c->at_peak : now);
 }
 
@@ -169,12 +169,21 @@ static uint64_t at_most(uint64_t value, uint64_t most)
     return value < most ? value : most;
 }
 
+static uint64_t ns_of(uint64_t lifetime, double tick)
+{
+    enum { TICKS = 64 };
+    double ns = (double)lifetime * TICKS * tick;
+    return ns < 9e18 ? (uint64_t)ns : INT64_MAX;
+}
+
 /* A block may be made and freed in lanes that were read one after the other. */
-static void settle(struct wndl_heap_pair_sum *s, bool is_peak)
+static void settle(
+    struct wndl_heap_pair_sum *s, const struct wndl_heap_sum *sum)
 {
     s->frees = at_most(s->frees, s->allocs);
     s->temporary = at_most(s->temporary, s->frees);
-    if (is_peak)
+    s->lifetime = ns_of(s->lifetime, sum->tick);
+    if (sum->is_peak)
         s->at_peak = (int64_t)(s->allocs - s->frees);
     if (s->at_peak < 0)
         s->at_peak = 0;
@@ -198,5 +207,5 @@ void wndl_heap_sum_part(struct wndl_collector_process *p,
         }
     }
     for (uint32_t i = 0; i < part->count; i++)
-        settle(&part->sums[i], sum->is_peak);
+        settle(&part->sums[i], sum);
 }

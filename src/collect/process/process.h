@@ -14,9 +14,9 @@
 #include "collect/offcpu/threads.h"
 #include "collect/offcpu/watch.h"
 #include "collect/process/heap.h"
-#include "collect/write/recording.h"
 #include "rec/event.h"
 #include "rec/shm.h"
+#include "wndl/write.h"
 
 #include <sys/types.h>
 

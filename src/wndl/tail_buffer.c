@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "collect/write/tail_buffer.h"
+#include "wndl/tail_buffer.h"
 
 #include <string.h>
 #include <sys/mman.h>

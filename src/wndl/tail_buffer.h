@@ -6,8 +6,8 @@
  * Invariant: what is kept are the `used` bytes from `start` on, around the
  * end; each chunk behind its size and its count of samples.
  */
-#ifndef WNDL_COLLECT_WRITE_TAIL_BUFFER_H
-#define WNDL_COLLECT_WRITE_TAIL_BUFFER_H
+#ifndef WNDL_WNDL_TAIL_BUFFER_H
+#define WNDL_WNDL_TAIL_BUFFER_H
 
 #include "base/buf.h"
 

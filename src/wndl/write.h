@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording: a .wndl file being written, chunk by chunk, in the order that
+ * write: a .wndl file being written, chunk by chunk, in the order that
  * docs/formats/wndl.md asks for. It must not know where samples come from.
  *
  * Trouble is sticky: once memory or the disk has failed nothing more is
  * written, and wndl_recording_close says so. The file then ends with the last
  * flush that went well.
  */
-#ifndef WNDL_COLLECT_WRITE_RECORDING_H
-#define WNDL_COLLECT_WRITE_RECORDING_H
+#ifndef WNDL_WNDL_WRITE_H
+#define WNDL_WNDL_WRITE_H
 
 #include "base/buf.h"
 #include "base/intern.h"
 #include "base/status.h"
 #include "base/vec.h"
-#include "collect/write/tail_buffer.h"
 #include "rec/chunk.h"
 #include "rec/shm.h"
+#include "wndl/fields.h"
+#include "wndl/tail_buffer.h"
 
 struct wndl_recording_image {
     const char *path;
-    uint64_t nodes; /* of stacks, that are in it */
-    uint64_t
-        descriptor; /* svma: collect/proc/jit_descriptor.h; 0: there is none */
-    bool is_searched; /* for that */
+    uint64_t nodes;      /* of stacks, that are in it */
+    uint64_t descriptor; /* svma of its __jit_debug_descriptor; 0: none */
+    bool is_searched;    /* for that */
 };
 
 struct wndl_recording {
@@ -144,24 +144,61 @@ static inline struct wndl_recording_image *wndl_recording_announced(
     return index < r->announced.len ? wndl_vec_at(&r->announced, index) : NULL;
 }
 
-/* A node of a stack is written whose image has this index + 1, or has none. */
-static inline void wndl_recording_count(
-    struct wndl_recording *r, uint64_t image)
-{
-    struct wndl_recording_image *all = r->announced.data;
-    if (image != 0 && image <= r->announced.len)
-        all[image - 1].nodes++;
-}
-
 /* The end of a process image with its counts of lost samples. */
 void wndl_recording_end(struct wndl_recording *r, uint32_t process,
     enum wndl_recording_how how, const uint64_t lost[WNDL_LOSS_REASONS]);
 
-/* Chunks that the caller fills itself, between begin and end. */
+/* ---- stacks, and what refers to them */
+
+/* A list of nodes being written. */
+struct wndl_node_list {
+    struct wndl_recording *r;
+    struct wndl_chunk_writer chunk;
+    uint32_t number;  /* of the next one */
+    uint64_t address; /* of the one before */
+};
+
+/* Of a chunk STAK or OSTK, which `count` nodes follow. */
+void wndl_recording_nodes(struct wndl_node_list *list, struct wndl_recording *r,
+    uint32_t type, const struct wndl_fields_stak *head, uint32_t count);
+
+/*
+ * `node` as the file has it but for `parent`, which is its number, and
+ * `address`, which is absolute. The file wants parents before children; what
+ * says otherwise becomes a root.
+ */
+void wndl_node_list_add(
+    struct wndl_node_list *list, const struct wndl_fields_node *node);
+void wndl_node_list_finish(struct wndl_node_list *list);
+
+/* Samples or spans of a thread, in the bytes of a list. */
+struct wndl_recording_series {
+    uint32_t thread;
+    uint64_t time; /* the first one counts from here */
+    uint32_t count;
+    struct wndl_bytes bytes;
+};
+
+/* SAMP or BLOK. */
+void wndl_recording_series(struct wndl_recording *r, uint32_t type,
+    const struct wndl_recording_series *series);
+
+/* ---- for the parts of the writer */
+
+/* A chunk's payload is what goes to r->out between begin and finish. */
 void wndl_recording_begin(
     struct wndl_recording *r, struct wndl_chunk_writer *chunk, uint32_t type);
 void wndl_recording_finish(
     struct wndl_recording *r, struct wndl_chunk_writer *chunk);
+
+/* A CLOCK_MONOTONIC time as the file has it. */
+static inline uint64_t wndl_recording_time(
+    const struct wndl_recording *r, uint64_t time)
+{
+    return time > r->time_base ? time - r->time_base : 0;
+}
+
+/* ---- the file */
 
 /* Writes out what has been collected. */
 void wndl_recording_flush(struct wndl_recording *r);
