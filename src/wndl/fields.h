@@ -105,7 +105,7 @@ enum {
     F(uleb, time)                                                              \
     F(uleb, status)                                                            \
     F(uleb, processes)                                                         \
-    F(uleb, unfollowed)                                                        \
+    F(uleb, unrecorded)                                                        \
     F(later, discarded)                                                        \
     F(later, interrupted_calls)
 

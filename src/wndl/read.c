@@ -96,9 +96,9 @@ static void conclude(struct wndl_reader *r)
         struct wndl_pause *open = wndl_vec_at(&p->pauses, p->pauses.len - 1);
         open->end = later(open->start, p->duration);
     }
-    p->unfollowed = p->unfollowed > p->unfollowed_processes.len
-                        ? p->unfollowed
-                        : wndl_reader_narrow(p->unfollowed_processes.len);
+    p->unrecorded = p->unrecorded > p->unrecorded_processes.len
+                        ? p->unrecorded
+                        : wndl_reader_narrow(p->unrecorded_processes.len);
 }
 
 /* What is read, in parts of whole pages of any size, to the end of `chunk`. */

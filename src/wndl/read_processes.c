@@ -245,7 +245,8 @@ enum wndl_status wndl_read_unfo(struct wndl_reader *r, struct wndl_cursor *c)
     struct wndl_fields_unfo unfo = wndl_get_unfo(c);
     if (c->failed)
         return WNDL_MALFORMED;
-    struct wndl_unfollowed *slot = wndl_vec_push(&r->p->unfollowed_processes);
+    struct wndl_unrecorded_process *slot =
+        wndl_vec_push(&r->p->unrecorded_processes);
     if (slot == NULL)
         return WNDL_NOMEM;
     slot->parent = known_parent(r, unfo.parent);
@@ -288,7 +289,7 @@ enum wndl_status wndl_read_done(struct wndl_reader *r, struct wndl_cursor *c)
     r->p->finished = true;
     r->p->duration = done.time;
     r->p->status = wndl_reader_narrow(done.status);
-    r->p->unfollowed = wndl_reader_narrow(done.unfollowed);
+    r->p->unrecorded = wndl_reader_narrow(done.unrecorded);
     r->p->discarded = done.discarded;
     r->p->interrupted_calls = done.interrupted_calls;
     return WNDL_OK;

@@ -42,7 +42,7 @@ static void keep_if_of_threads(struct wndl_recording *r, size_t start)
     uint32_t samples =
         sampled ? samples_in(wndl_bytes_slice(chunk, HEAD, chunk.size - HEAD))
                 : 0;
-    wndl_keep_add(&r->keep, chunk, samples);
+    wndl_tail_buffer_add(&r->tail, chunk, samples);
     r->out.size = start;
 }
 
@@ -52,7 +52,7 @@ void wndl_recording_finish(
     enum wndl_status status = wndl_chunk_finish(chunk);
     if (status != WNDL_OK && r->status == WNDL_OK)
         r->status = wndl_fail(&r->err, status, "a chunk could not be made");
-    if (status == WNDL_OK && r->keep.bytes != NULL)
+    if (status == WNDL_OK && r->tail.bytes != NULL)
         keep_if_of_threads(r, chunk->start);
 }
 
@@ -81,14 +81,14 @@ static void put_meta(
         .engine = meta->engine,
         .flags = (meta->kernel_sampled ? WNDL_META_KERNEL_SAMPLED : 0u) |
                  (meta->by_ticks ? WNDL_META_BY_TICKS : 0u) |
-                 (meta->blocked_interval != 0 ? WNDL_META_BLOCKED : 0u),
+                 (meta->offcpu_interval != 0 ? WNDL_META_BLOCKED : 0u),
         .version = bytes_of(wndl_version()),
         .host = bytes_of(uname(&name) == 0 ? name.nodename : ""),
         .cwd = bytes_of(getcwd(cwd, sizeof cwd) == NULL ? "" : cwd),
     };
     const struct wndl_fields_meta_end end = {
         .max_frames = meta->max_frames,
-        .blocked_interval = meta->blocked_interval,
+        .blocked_interval = meta->offcpu_interval,
     };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_META);
     wndl_put_meta(&r->out, &fields);
@@ -180,8 +180,8 @@ void wndl_recording_mark(
     wndl_recording_finish(r, &chunk);
 }
 
-void wndl_recording_unfollowed(
-    struct wndl_recording *r, const struct wndl_recording_unfollowed *process)
+void wndl_recording_unrecorded(
+    struct wndl_recording *r, const struct wndl_recording_unrecorded *process)
 {
     struct wndl_chunk_writer chunk;
     const struct wndl_fields_unfo fields = {
@@ -349,7 +349,7 @@ void wndl_recording_series(struct wndl_recording *r, uint32_t type,
 /* ---- the end */
 
 void wndl_recording_end(struct wndl_recording *r, uint32_t process,
-    enum wndl_recording_how how, const uint64_t lost[WNDL_LOSS_REASONS])
+    enum wndl_process_end how, const uint64_t lost[WNDL_LOSS_REASONS])
 {
     size_t count = 0;
     for (size_t i = 0; i < WNDL_LOSS_REASONS; i++)
@@ -390,17 +390,17 @@ void wndl_recording_flush(struct wndl_recording *r)
     wndl_buf_clear(&r->out);
 }
 
-void wndl_recording_keep(struct wndl_recording *r, size_t size)
+void wndl_recording_keep_tail(struct wndl_recording *r, size_t size)
 {
-    if (!wndl_keep_init(&r->keep, size) && r->status == WNDL_OK)
+    if (!wndl_tail_buffer_init(&r->tail, size) && r->status == WNDL_OK)
         r->status = wndl_fail(&r->err, WNDL_NOMEM, "out of memory");
 }
 
 static void put_kept(struct wndl_recording *r)
 {
     enum { AT_ONCE = 1024 * 1024 };
-    for (size_t at = 0; at < r->keep.used;) {
-        at = wndl_keep_copy(&r->keep, at, &r->out);
+    for (size_t at = 0; at < r->tail.used;) {
+        at = wndl_tail_buffer_copy(&r->tail, at, &r->out);
         if (r->out.size >= AT_ONCE)
             wndl_recording_flush(r);
     }
@@ -414,8 +414,8 @@ static void put_done(
         .time = wndl_recording_time(r, wndl_clock_monotonic_ns()),
         .status = done->status,
         .processes = done->processes,
-        .unfollowed = done->unfollowed,
-        .discarded = r->keep.discarded,
+        .unrecorded = done->unrecorded,
+        .discarded = r->tail.discarded,
         .interrupted_calls = done->interrupted_calls,
     };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_DONE);
@@ -464,7 +464,7 @@ enum wndl_status wndl_recording_dump(struct wndl_recording *r, int fd,
 void wndl_recording_free(struct wndl_recording *r)
 {
     wndl_buf_free(&r->out);
-    wndl_keep_free(&r->keep);
+    wndl_tail_buffer_free(&r->tail);
     wndl_arena_free(&r->arena);
 }
 

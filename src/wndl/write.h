@@ -31,7 +31,8 @@ struct wndl_recording {
     uint64_t time_base; /* CLOCK_MONOTONIC ns */
     uint64_t bytes;     /* written so far */
     struct wndl_buf out;
-    struct wndl_keep keep; /* of what threads did, if not all is written */
+    struct wndl_tail_buffer
+        tail; /* of what threads did, if not all is written */
     struct wndl_arena arena;
     struct wndl_intern images; /* keys: build-ids, paths of what has none */
     struct wndl_vec numbers;   /* uint32_t by id of the key: index + 1 */
@@ -44,10 +45,10 @@ struct wndl_recording_meta {
     uint64_t interval; /* ns */
     uint32_t engine;   /* enum wndl_engine */
     bool kernel_sampled;
-    bool by_ticks;             /* the kernel is sampled by ticks beside PERF */
-    uint32_t max_frames;       /* 0: not told */
-    uint64_t blocked_interval; /* ns, 0: blocked threads are not looked at */
-    char **command;            /* ends with NULL */
+    bool by_ticks;            /* the kernel is sampled by ticks beside PERF */
+    uint32_t max_frames;      /* 0: not told */
+    uint64_t offcpu_interval; /* ns, 0: blocked threads are not looked at */
+    char **command;           /* ends with NULL */
 };
 
 struct wndl_recording_process {
@@ -75,7 +76,7 @@ struct wndl_recording_mapping {
 };
 
 /* How a process image ended: PEND. */
-enum wndl_recording_how {
+enum wndl_process_end {
     WNDL_ENDED_UNKNOWN = 0,
     WNDL_ENDED_EXIT = 1,
     WNDL_ENDED_EXEC = 2,
@@ -89,7 +90,7 @@ void wndl_recording_open(
  * From now on only the last `size` bytes of what threads did get into the
  * file, and only at the end. `fd` must be readable for wndl_recording_dump.
  */
-void wndl_recording_keep(struct wndl_recording *r, size_t size);
+void wndl_recording_keep_tail(struct wndl_recording *r, size_t size);
 
 void wndl_recording_process(
     struct wndl_recording *r, const struct wndl_recording_process *process);
@@ -113,16 +114,16 @@ void wndl_recording_mark(
     struct wndl_recording *r, const struct wndl_recording_mark *mark);
 
 /* A process that cannot be recorded. */
-struct wndl_recording_unfollowed {
+struct wndl_recording_unrecorded {
     uint32_t parent; /* index + 1, 0 for none */
     uint32_t pid;
-    uint32_t reason; /* enum wndl_refusal */
+    uint32_t reason; /* enum wndl_unrecorded_reason */
     uint64_t time;
     const char *executable;
     struct wndl_bytes command; /* NUL-separated arguments */
 };
-void wndl_recording_unfollowed(
-    struct wndl_recording *r, const struct wndl_recording_unfollowed *process);
+void wndl_recording_unrecorded(
+    struct wndl_recording *r, const struct wndl_recording_unrecorded *process);
 
 /* Sampling was paused, or goes on. */
 void wndl_recording_paused(
@@ -146,7 +147,7 @@ static inline struct wndl_recording_image *wndl_recording_announced(
 
 /* The end of a process image with its counts of lost samples. */
 void wndl_recording_end(struct wndl_recording *r, uint32_t process,
-    enum wndl_recording_how how, const uint64_t lost[WNDL_LOSS_REASONS]);
+    enum wndl_process_end how, const uint64_t lost[WNDL_LOSS_REASONS]);
 
 /* ---- stacks, and what refers to them */
 
@@ -208,7 +209,7 @@ enum { WNDL_STATUS_UNKNOWN = 512 }; /* or it still ran */
 struct wndl_recording_done {
     uint32_t status; /* exit code, 256 + signal, or WNDL_STATUS_UNKNOWN */
     uint32_t processes;
-    uint32_t unfollowed;
+    uint32_t unrecorded;
     uint64_t interrupted_calls; /* that returned EINTR because of us */
 };
 

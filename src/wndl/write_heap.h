@@ -27,7 +27,7 @@ void wndl_recording_pairs(struct wndl_recording *r,
 struct wndl_recording_snapshot {
     uint32_t process;
     uint32_t number;
-    enum wndl_snapshot_why why;
+    enum wndl_snapshot_trigger why;
     struct wndl_bytes text;
     uint64_t peak_time;                /* CLOCK_MONOTONIC ns */
     uint64_t totals[WNDL_HEAP_TOTALS]; /* but for the peak's time */

@@ -35,7 +35,7 @@ static void fill(uint8_t *memory, const uint8_t *data, size_t size)
     struct wndl_heap *head = (void *)memory;
     struct wndl_heap_layout layout = wndl_heap_layout(PAIRS);
     struct dealer d = {data, size};
-    size_t lane = wndl_heap_up(PAIRS * sizeof(struct wndl_heap_count));
+    size_t lane = wndl_round_up_page(PAIRS * sizeof(struct wndl_heap_count));
     deal(&d, memory + layout.pairs, PAIRS * sizeof(struct wndl_heap_pair));
     for (size_t i = 0; i < 2; i++)
         deal(&d, memory + layout.counts + i * lane,

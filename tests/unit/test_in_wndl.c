@@ -99,7 +99,7 @@ static void golden_header_is_read(void **state)
     assert_true(wndl_bytes_is(arguments[1], "-x"));
     assert_true(p.finished);
     assert_int_equal(p.status, 3);
-    assert_int_equal(p.unfollowed, 1);
+    assert_int_equal(p.unrecorded, 1);
     assert_int_equal(p.duration, 5000000);
     assert_int_equal(p.chunks_unknown, 1);
     assert_int_equal(p.chunks_damaged, 0);
@@ -279,7 +279,7 @@ static void limits_and_counts_of_1_1_are_read(void **state)
     assert_int_equal(p.blocked_interval, 10000000);
     assert_true(p.kernel_sampled);
     assert_true(p.by_ticks);
-    assert_int_equal(p.unfollowed, 3);
+    assert_int_equal(p.unrecorded, 3);
     assert_int_equal(p.discarded, 44);
     assert_int_equal(p.interrupted_calls, 5);
     wndl_profile_free(&p);
@@ -345,8 +345,8 @@ static void unfollowed_and_pauses_are_read(void **state)
     (void)state;
     struct wndl_profile p;
     read_recipe(golden_11, &p);
-    const struct wndl_unfollowed *u = p.unfollowed_processes.data;
-    assert_int_equal(p.unfollowed_processes.len, 2);
+    const struct wndl_unrecorded_process *u = p.unrecorded_processes.data;
+    assert_int_equal(p.unrecorded_processes.len, 2);
     assert_int_equal(u[0].parent, 1);
     assert_int_equal(u[0].pid, 103);
     assert_int_equal(u[0].reason, 4);
@@ -394,7 +394,7 @@ static void unfollowed_are_counted_without_an_end_too(void **state)
     (void)state;
     struct wndl_profile p;
     read_recipe("meta 1 1 0 h / c\nunfollowed 0 9 1 /bin/s\n", &p);
-    assert_int_equal(p.unfollowed, 1);
+    assert_int_equal(p.unrecorded, 1);
     wndl_profile_free(&p);
 }
 

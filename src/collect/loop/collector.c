@@ -35,7 +35,7 @@ static enum wndl_status set_up(
         !wndl_loop_watch(c, c->signals, &c->on_signal) ||
         !wndl_loop_watch(c, c->session.listener, &c->on_listener))
         return wndl_fail_errno(err, errno, "cannot wait for events");
-    wndl_strangers_begin(c);
+    wndl_unrecorded_begin(c);
     return WNDL_OK;
 }
 
@@ -88,21 +88,21 @@ static void open_recording(struct wndl_collector *c)
         .by_ticks =
             r->engine.engine == WNDL_ENGINE_PERF && !r->engine.sample_kernel,
         .max_frames = r->max_frames,
-        .blocked_interval = r->blocked_interval,
+        .offcpu_interval = r->offcpu_interval,
         .command = r->command,
     };
     wndl_recording_open(&c->recording, c->file, &meta);
-    if (r->kept != 0)
-        wndl_recording_keep(&c->recording, r->kept);
-    const struct wndl_watch_request watched = {
+    if (r->tail_size != 0)
+        wndl_recording_keep_tail(&c->recording, r->tail_size);
+    const struct wndl_offcpu_request watched = {
         .max_frames = r->max_frames,
         .unwind = r->unwind,
         .wanted = r->threads,
         .tables = r->tables,
         .is_alone = r->engine.engine == WNDL_ENGINE_OUTSIDE,
     };
-    if (r->blocked_interval != 0)
-        c->watches = wndl_watch_shared_new(&watched);
+    if (r->offcpu_interval != 0)
+        c->offcpu = wndl_offcpu_shared_new(&watched);
 }
 
 static void set_times(struct wndl_collector *c)
@@ -240,8 +240,8 @@ void wndl_collector_flush(struct wndl_collector *c)
 {
     wndl_recording_flush(&c->recording);
     if (c->recording.status != WNDL_OK)
-        wndl_roster_give_up(c);
-    else if (c->recording.keep.bytes == NULL)
+        wndl_processes_give_up(c);
+    else if (c->recording.tail.bytes == NULL)
         c->safe = c->totals;
 }
 
@@ -258,10 +258,10 @@ static int status_of(const struct wndl_collector *c, int killed_from)
 static void settle(struct wndl_collector *c)
 {
     uint64_t end = wndl_clock_monotonic_ns() + GRACE_NS;
-    bool more = wndl_strangers_new(c) || c->processes != NULL;
+    bool more = wndl_unrecorded_new(c) || c->processes != NULL;
     while (more && wndl_clock_monotonic_ns() < end) {
         wndl_loop_turn(c, end);
-        more = wndl_strangers_new(c) || c->processes != NULL;
+        more = wndl_unrecorded_new(c) || c->processes != NULL;
     }
 }
 
@@ -272,8 +272,8 @@ enum wndl_collector_stage wndl_collector_run(struct wndl_collector *c)
     if (!c->ended)
         return WNDL_COLLECTOR_STOPPED;
     settle(c);
-    return wndl_roster_running(c) == 0 ? WNDL_COLLECTOR_OVER
-                                       : WNDL_COLLECTOR_LEFT;
+    return wndl_processes_running(c) == 0 ? WNDL_COLLECTOR_OVER
+                                          : WNDL_COLLECTOR_LEFT;
 }
 
 static void await_first(struct wndl_collector *c)
@@ -339,7 +339,7 @@ pid_t wndl_collector_detach(struct wndl_collector *c)
 {
     wndl_collector_flush(c);
     c->duration = duration_of(c);
-    c->discarded = c->recording.keep.discarded;
+    c->discarded = c->recording.tail.discarded;
     pid_t pid = fork();
     if (pid > 0)
         c->left_behind = true;
@@ -362,15 +362,15 @@ static uint32_t status_for_file(const struct wndl_collector *c)
 enum wndl_status wndl_collector_finish(
     struct wndl_collector *c, struct wndl_error *err)
 {
-    wndl_roster_end_all(c);
-    wndl_strangers_end(c);
+    wndl_processes_end_all(c);
+    wndl_unrecorded_end(c);
     const struct wndl_recording_done done = {
         .status = status_for_file(c),
         .processes = c->totals.processes,
-        .unfollowed = c->totals.unfollowed,
+        .unrecorded = c->totals.unrecorded,
         .interrupted_calls = c->totals.interrupted_calls,
     };
-    c->discarded = c->recording.keep.discarded;
+    c->discarded = c->recording.tail.discarded;
     c->outcome = wndl_recording_close(&c->recording, &done, err);
     if (c->outcome == WNDL_OK)
         c->safe = c->totals;
@@ -392,7 +392,7 @@ void wndl_collector_result(
         .bytes = c->recording.bytes,
         .duration = c->duration != 0 ? c->duration : duration_of(c),
         .cpu = children_cpu() - c->cpu_before,
-        .left = wndl_roster_running(c),
+        .left = wndl_processes_running(c),
         .other_engine = c->other_engine,
         .traced = c->traced,
         .discarded = c->discarded,
@@ -401,12 +401,12 @@ void wndl_collector_result(
         .image_count = c->recording.announced.len,
         .totals = c->recording.status == WNDL_OK ? c->totals : c->safe,
     };
-    if (c->watches != NULL)
-        result->watched = *wndl_watch_totals(c->watches);
-    wndl_roster_add_frames(c, result->totals.frames_by);
-    wndl_roster_add_heaps(c, &result->totals.heap);
+    if (c->offcpu != NULL)
+        result->offcpu = *wndl_offcpu_totals(c->offcpu);
+    wndl_processes_add_frames(c, result->totals.frames_by);
+    wndl_processes_add_heaps(c, &result->totals.heap);
     for (size_t i = 0; i < WNDL_COLLECTOR_NAMED; i++)
-        result->unfollowed[i] = c->unfollowed[i];
+        result->unrecorded[i] = c->unrecorded[i];
 }
 
 static void close_if_open(int fd)
@@ -418,8 +418,8 @@ static void close_if_open(int fd)
 /* The session is the other one's by now. */
 static void leave_behind(struct wndl_collector *c)
 {
-    wndl_roster_leave_all(c);
-    wndl_strangers_end(c);
+    wndl_processes_leave_all(c);
+    wndl_unrecorded_end(c);
 }
 
 void wndl_collector_free(struct wndl_collector *c)
@@ -431,7 +431,7 @@ void wndl_collector_free(struct wndl_collector *c)
     else
         wndl_session_close(&c->session);
     wndl_recording_free(&c->recording);
-    wndl_watch_shared_free(c->watches);
+    wndl_offcpu_shared_free(c->offcpu);
     close_if_open(c->file);
     close_if_open(c->reserve);
     wndl_signals_close(c);

@@ -37,18 +37,18 @@ enum wndl_status wndl_collector_choose(struct wndl_collector_engine *engine,
     enum wndl_engine wanted, struct wndl_error *err) WNDL_MUST_USE;
 
 struct wndl_collector_request {
-    char **command;            /* ends with NULL */
-    pid_t pid;                 /* of one that runs; 0: it is to be started */
-    const char *file;          /* pattern: %p pid, %n program, %h host */
-    const char *runtime;       /* path of the preload object */
-    uint64_t interval;         /* ns */
-    uint64_t blocked_interval; /* ns, 0: blocked threads are not looked at */
+    char **command;           /* ends with NULL */
+    pid_t pid;                /* of one that runs; 0: it is to be started */
+    const char *file;         /* pattern: %p pid, %n program, %h host */
+    const char *runtime;      /* path of the preload object */
+    uint64_t interval;        /* ns */
+    uint64_t offcpu_interval; /* ns, 0: blocked threads are not looked at */
     uint32_t max_frames;
-    uint32_t unwind;   /* enum wndl_unwind_with */
-    uint64_t delay;    /* ns: it starts paused */
-    uint64_t duration; /* ns after the delay: it ends; 0: with the command */
-    uint64_t kept;     /* bytes of samples, the last ones; 0: all */
-    bool only_first;   /* children are not recorded */
+    uint32_t unwind;    /* enum wndl_unwind_with */
+    uint64_t delay;     /* ns: it starts paused */
+    uint64_t duration;  /* ns after the delay: it ends; 0: with the command */
+    uint64_t tail_size; /* bytes of samples, the last ones; 0: all */
+    bool only_first;    /* children are not recorded */
     char threads[WNDL_SHM_PATTERNS];         /* as in struct wndl_go */
     char tables[WNDL_SHM_TABLES];            /* as in struct wndl_shm */
     struct wndl_collector_engine engine;     /* NONE: no CPU samples */
@@ -58,9 +58,9 @@ struct wndl_collector_request {
 enum { WNDL_COLLECTOR_NAMED = 5 };
 
 /* A process that could not be recorded. */
-struct wndl_collector_unfollowed {
+struct wndl_collector_unrecorded {
     uint32_t pid;
-    uint32_t reason; /* enum wndl_refusal */
+    uint32_t reason; /* enum wndl_unrecorded_reason */
     char name[64];   /* of its executable */
 };
 
@@ -76,11 +76,11 @@ struct wndl_collector_result {
     uint32_t other_engine; /* processes that took another engine, or none */
     uint32_t traced;       /* processes not sampled while being debugged */
     struct wndl_collector_totals totals;
-    struct wndl_watch_totals watched;
+    struct wndl_offcpu_totals offcpu;
     const char *tables; /* as in the request */
     const struct wndl_recording_image *images;
     size_t image_count;
-    struct wndl_collector_unfollowed unfollowed[WNDL_COLLECTOR_NAMED];
+    struct wndl_collector_unrecorded unrecorded[WNDL_COLLECTOR_NAMED];
 };
 
 struct wndl_collector;

@@ -12,7 +12,7 @@
 
 #include <limits.h>
 
-struct wndl_live;
+struct wndl_process_entry;
 
 /* What a descriptor of the event loop stands for. */
 struct wndl_source {
@@ -22,15 +22,15 @@ struct wndl_source {
         WNDL_SOURCE_SOCKET,
         WNDL_SOURCE_END,
     } kind;
-    struct wndl_live *live; /* SOCKET and END */
+    struct wndl_process_entry *live; /* SOCKET and END */
 };
 
 /*
  * Somebody who talks to us, from the connecting on; `process` is NULL before
  * the hello. Lives until that process ends or hangs up without one.
  */
-struct wndl_live {
-    struct wndl_live *next;
+struct wndl_process_entry {
+    struct wndl_process_entry *next;
     pid_t pid;
     int socket;          /* -1 once the handshake is over */
     uint32_t engine;     /* enum wndl_engine that it was told */
@@ -44,12 +44,12 @@ struct wndl_live {
 struct wndl_stranger {
     struct wndl_stranger *next;
     pid_t pid;
-    uint64_t start;           /* as in struct wndl_proc_stat */
-    uint32_t parent;          /* index + 1, 0 for none */
-    uint64_t first;           /* CLOCK_MONOTONIC ns: when it was found */
-    enum wndl_refusal reason; /* as of the last look */
-    bool is_copy;             /* of its parent, as of then */
-    bool told;                /* it is in the recording */
+    uint64_t start;  /* as in struct wndl_proc_stat */
+    uint32_t parent; /* index + 1, 0 for none */
+    uint64_t first;  /* CLOCK_MONOTONIC ns: when it was found */
+    enum wndl_unrecorded_reason reason; /* as of the last look */
+    bool is_copy;                       /* of its parent, as of then */
+    bool told;                          /* it is in the recording */
     char executable[PATH_MAX];
 };
 
@@ -60,8 +60,8 @@ struct wndl_collector {
     struct wndl_spawn spawn;
     uint64_t cpu_before; /* ns, of this process's children before the command */
     struct wndl_collector_totals totals;
-    struct wndl_watch_shared *watches; /* NULL: nobody looks from outside */
-    struct wndl_live *processes;
+    struct wndl_offcpu_shared *offcpu; /* NULL: nobody looks from outside */
+    struct wndl_process_entry *processes;
     struct wndl_source on_signal, on_listener;
     int poll;
     int signals;
@@ -94,7 +94,7 @@ struct wndl_collector {
     uint64_t scan;    /* when to look for newer ones, if there are */
     uint64_t regard;  /* when to look at strangers again */
     struct wndl_stranger *strangers;
-    struct wndl_collector_unfollowed unfollowed[WNDL_COLLECTOR_NAMED];
+    struct wndl_collector_unrecorded unrecorded[WNDL_COLLECTOR_NAMED];
 
     pid_t bystander;           /* signals.c; <= 0: none */
     uint64_t passed_on[_NSIG]; /* when each signal last was */
@@ -118,84 +118,86 @@ void wndl_collector_report(struct wndl_collector *c);
 /* ---- roster */
 
 /* The recorded process `pid`, or NULL. */
-struct wndl_live *wndl_roster_find(const struct wndl_collector *c, pid_t pid);
+struct wndl_process_entry *wndl_processes_find(
+    const struct wndl_collector *c, pid_t pid);
 
 /* The nearest recorded ancestor, as index + 1; 0 for none. */
-uint32_t wndl_roster_parent(const struct wndl_collector *c, pid_t pid);
+uint32_t wndl_processes_parent(const struct wndl_collector *c, pid_t pid);
 
 /* A connection waits at the listener. */
-void wndl_roster_accept(struct wndl_collector *c);
+void wndl_processes_accept(struct wndl_collector *c);
 
 /* Something came through its socket. */
-void wndl_roster_hear(struct wndl_collector *c, struct wndl_live *live);
+void wndl_processes_on_message(
+    struct wndl_collector *c, struct wndl_process_entry *live);
 
 /* A process that says nothing is seen from outside from now on. */
-void wndl_roster_adopt(struct wndl_collector *c, pid_t pid);
+void wndl_processes_add_silent(struct wndl_collector *c, pid_t pid);
 
 /* Writes what blocked threads have been doing up to now. */
-void wndl_roster_settle(struct wndl_collector *c);
+void wndl_processes_settle(struct wndl_collector *c);
 
 /* Has all processes sampled, or not. */
-void wndl_roster_pause(struct wndl_collector *c, bool paused, uint64_t now);
+void wndl_processes_pause(struct wndl_collector *c, bool paused, uint64_t now);
 
 /* None of them is sampled any more, ever. */
-void wndl_roster_give_up(struct wndl_collector *c);
+void wndl_processes_give_up(struct wndl_collector *c);
 
 /* Drains; looks after those that changed their program without telling. */
-void wndl_roster_drain(struct wndl_collector *c);
+void wndl_processes_drain(struct wndl_collector *c);
 
 /* Gives watches their turn; when the next one wants it. */
-uint64_t wndl_roster_look(struct wndl_collector *c, uint64_t now);
+uint64_t wndl_processes_turn(struct wndl_collector *c, uint64_t now);
 
 /* Its process has ended, as far as we are concerned. */
-void wndl_roster_end(struct wndl_collector *c, struct wndl_live *live,
-    enum wndl_recording_how how);
+void wndl_processes_end(struct wndl_collector *c,
+    struct wndl_process_entry *live, enum wndl_process_end how);
 
 /* Recorded processes that still run. */
-uint32_t wndl_roster_running(const struct wndl_collector *c);
+uint32_t wndl_processes_running(const struct wndl_collector *c);
 
 /* Adds the frames that the running ones counted. */
-void wndl_roster_add_frames(
+void wndl_processes_add_frames(
     const struct wndl_collector *c, uint64_t frames_by[WNDL_FRAMES_BY]);
 
 /* Adds what the running ones count of their heaps. */
-void wndl_roster_add_heaps(
+void wndl_processes_add_heaps(
     const struct wndl_collector *c, struct wndl_collector_heap_totals *totals);
 
 /* Takes a snapshot of each heap that is recorded. */
-void wndl_roster_snapshot(struct wndl_collector *c);
+void wndl_processes_snapshot(struct wndl_collector *c);
 
 /* Gives back what is known of them: another process of ours goes on, with
  * which we share what is polled. */
-void wndl_roster_leave_all(struct wndl_collector *c);
+void wndl_processes_leave_all(struct wndl_collector *c);
 
 /* Ends all of them: what has not ended by itself is left running. */
-void wndl_roster_end_all(struct wndl_collector *c);
+void wndl_processes_end_all(struct wndl_collector *c);
 
 /* ---- strangers */
 
 /* Only what starts from now on is of interest. */
-void wndl_strangers_begin(struct wndl_collector *c);
+void wndl_unrecorded_begin(struct wndl_collector *c);
 
 /* Whether there may be processes that have not been looked at. */
-bool wndl_strangers_new(const struct wndl_collector *c);
+bool wndl_unrecorded_new(const struct wndl_collector *c);
 
 /* Looks for processes that say nothing. */
-void wndl_strangers_look(struct wndl_collector *c);
+void wndl_unrecorded_look(struct wndl_collector *c);
 
 /* It talks to us after all. */
-void wndl_strangers_greeted(struct wndl_collector *c, pid_t pid);
+void wndl_unrecorded_greeted(struct wndl_collector *c, pid_t pid);
 
 /* It says itself that it cannot be recorded. */
-void wndl_strangers_refused(
-    struct wndl_collector *c, pid_t pid, enum wndl_refusal reason);
+void wndl_unrecorded_refused(
+    struct wndl_collector *c, pid_t pid, enum wndl_unrecorded_reason reason);
 
 /* A recorded process runs another program now, and says nothing. */
-void wndl_strangers_replaced(
-    struct wndl_collector *c, const struct wndl_live *live);
+void wndl_unrecorded_replaced(
+    struct wndl_collector *c, const struct wndl_process_entry *live);
 
 /* The recording ends: what is known of them is told. Gives all back. */
-void wndl_strangers_end(struct wndl_collector *c);
+void wndl_unrecorded_end(struct wndl_collector *c);
 
 /* ---- control */
 

@@ -27,13 +27,13 @@ static void handle(struct wndl_collector *c, const struct wndl_source *source)
         wndl_signals_take(c);
         break;
     case WNDL_SOURCE_LISTENER:
-        wndl_roster_accept(c);
+        wndl_processes_accept(c);
         break;
     case WNDL_SOURCE_SOCKET:
-        wndl_roster_hear(c, source->live);
+        wndl_processes_on_message(c, source->live);
         break;
     case WNDL_SOURCE_END:
-        wndl_roster_end(c, source->live, WNDL_ENDED_EXIT);
+        wndl_processes_end(c, source->live, WNDL_ENDED_EXIT);
         break;
     }
 }
@@ -51,15 +51,15 @@ static uint64_t see_to_the_clock(struct wndl_collector *c, uint64_t now)
     if (now >= c->end_at)
         c->stopped = true;
     if (now >= c->drain) {
-        wndl_roster_drain(c);
-        wndl_strangers_look(c);
+        wndl_processes_drain(c);
+        wndl_unrecorded_look(c);
         wndl_collector_flush(c);
         wndl_collector_report(c);
         c->drain = now + DRAIN_EVERY_MS * NS_PER_MS;
     }
     uint64_t next = earlier(c->begin_at, c->end_at);
     next = earlier(next, c->drain);
-    return earlier(next, wndl_roster_look(c, now));
+    return earlier(next, wndl_processes_turn(c, now));
 }
 
 /* One event at a time: handling one may take away what others point to. */

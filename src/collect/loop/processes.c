@@ -15,15 +15,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct wndl_live *wndl_roster_find(const struct wndl_collector *c, pid_t pid)
+struct wndl_process_entry *wndl_processes_find(
+    const struct wndl_collector *c, pid_t pid)
 {
-    struct wndl_live *found = c->processes;
+    struct wndl_process_entry *found = c->processes;
     while (found != NULL && (found->pid != pid || found->process == NULL))
         found = found->next;
     return found;
 }
 
-uint32_t wndl_roster_parent(const struct wndl_collector *c, pid_t pid)
+uint32_t wndl_processes_parent(const struct wndl_collector *c, pid_t pid)
 {
     enum { GENERATIONS = 16 };
     struct wndl_proc_stat stat;
@@ -31,7 +32,7 @@ uint32_t wndl_roster_parent(const struct wndl_collector *c, pid_t pid)
         if (!wndl_proc_stat(pid, &stat))
             return 0;
         pid = stat.parent;
-        const struct wndl_live *parent = wndl_roster_find(c, pid);
+        const struct wndl_process_entry *parent = wndl_processes_find(c, pid);
         if (parent != NULL)
             return parent->process->index + 1;
     }
@@ -40,12 +41,14 @@ uint32_t wndl_roster_parent(const struct wndl_collector *c, pid_t pid)
 
 /* ---- beginning */
 
-static struct wndl_live *add(struct wndl_collector *c, pid_t pid, int socket)
+static struct wndl_process_entry *add(
+    struct wndl_collector *c, pid_t pid, int socket)
 {
-    struct wndl_live *live = wndl_mem_zalloc(wndl_mem_libc(), sizeof *live);
+    struct wndl_process_entry *live =
+        wndl_mem_zalloc(wndl_mem_libc(), sizeof *live);
     if (live == NULL)
         return NULL;
-    *live = (struct wndl_live){
+    *live = (struct wndl_process_entry){
         .next = c->processes,
         .pid = pid,
         .socket = socket,
@@ -58,9 +61,9 @@ static struct wndl_live *add(struct wndl_collector *c, pid_t pid, int socket)
 }
 
 /* A descriptor that a child of ours has too stays watched when it is closed. */
-static void forget(struct wndl_collector *c, struct wndl_live *live)
+static void forget(struct wndl_collector *c, struct wndl_process_entry *live)
 {
-    struct wndl_live **link = &c->processes;
+    struct wndl_process_entry **link = &c->processes;
     while (*link != live)
         link = &(*link)->next;
     *link = live->next;
@@ -85,12 +88,12 @@ static void turn_away(struct wndl_collector *c)
     int fd = wndl_session_accept(&c->session, &pid);
     if (fd >= 0) {
         close(fd);
-        wndl_strangers_refused(c, pid, WNDL_REFUSAL_DESCRIPTORS);
+        wndl_unrecorded_refused(c, pid, WNDL_UNRECORDED_DESCRIPTORS);
     }
     c->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-void wndl_roster_accept(struct wndl_collector *c)
+void wndl_processes_accept(struct wndl_collector *c)
 {
     pid_t pid;
     int fd = wndl_session_accept(&c->session, &pid);
@@ -99,7 +102,7 @@ void wndl_roster_accept(struct wndl_collector *c)
             turn_away(c);
         return;
     }
-    struct wndl_live *live = add(c, pid, fd);
+    struct wndl_process_entry *live = add(c, pid, fd);
     if (live == NULL)
         close(fd);
     else if (!wndl_loop_watch(c, fd, &live->on_socket))
@@ -114,9 +117,9 @@ static struct wndl_recording_process origin_of(
         .pid = (uint32_t)pid,
         .time = wndl_clock_monotonic_ns(),
     };
-    struct wndl_live *before = wndl_roster_find(c, pid);
+    struct wndl_process_entry *before = wndl_processes_find(c, pid);
     if (before == NULL) {
-        origin.parent = wndl_roster_parent(c, pid);
+        origin.parent = wndl_processes_parent(c, pid);
         return origin;
     }
     origin.generation = before->process->generation + 1;
@@ -128,25 +131,25 @@ static struct wndl_recording_process origin_of(
 }
 
 /* Its end is waited for, and it is looked at from outside. */
-static bool attend(struct wndl_collector *c, struct wndl_live *live)
+static bool attend(struct wndl_collector *c, struct wndl_process_entry *live)
 {
     struct wndl_collector_process *p = live->process;
     p->pid_fd = (int)syscall(SYS_pidfd_open, live->pid, 0);
     if (p->pid_fd < 0 || !wndl_loop_watch(c, p->pid_fd, &live->on_end))
         return false;
-    if (c->watches == NULL || p->emulated)
+    if (c->offcpu == NULL || p->emulated)
         return true;
-    p->watch = wndl_watch_new(live->pid, &p->threads, c->watches,
+    p->offcpu = wndl_offcpu_new(live->pid, &p->threads, c->offcpu,
         p->shm == NULL ? NULL : &p->shm->jit);
     uint64_t now = wndl_clock_monotonic_ns();
-    if (p->watch != NULL && c->paused)
-        wndl_watch_pause(p->watch, true, now);
-    live->look = now + c->request.blocked_interval;
+    if (p->offcpu != NULL && c->paused)
+        wndl_offcpu_pause(p->offcpu, true, now);
+    live->look = now + c->request.offcpu_interval;
     return true;
 }
 
 static bool send_go(
-    struct wndl_collector *c, const struct wndl_live *live, int memfd)
+    struct wndl_collector *c, const struct wndl_process_entry *live, int memfd)
 {
     const struct wndl_collector_request *r = &c->request;
     bool as_asked = live->engine == r->engine.engine;
@@ -170,19 +173,20 @@ static bool send_go(
 }
 
 /* For want of a descriptor or of memory, as `why` says, or it is gone. */
-static void refuse(struct wndl_collector *c, struct wndl_live *live, int why)
+static void refuse(
+    struct wndl_collector *c, struct wndl_process_entry *live, int why)
 {
     bool descriptors = why == EMFILE || why == ENFILE;
     bool gone = why == EPIPE || why == ECONNRESET || why == ESRCH;
     pid_t pid = live->pid;
     forget(c, live);
     if (!gone)
-        wndl_strangers_refused(c, pid,
-            descriptors ? WNDL_REFUSAL_DESCRIPTORS : WNDL_REFUSAL_MEMORY);
+        wndl_unrecorded_refused(c, pid,
+            descriptors ? WNDL_UNRECORDED_DESCRIPTORS : WNDL_UNRECORDED_MEMORY);
 }
 
 /* One of another processor is run by an emulator, which is what is seen. */
-static bool is_emulated(const struct wndl_live *live, uint32_t machine)
+static bool is_emulated(const struct wndl_process_entry *live, uint32_t machine)
 {
     uint16_t executable = wndl_proc_machine(live->pid);
     return executable != 0 && executable != machine;
@@ -199,7 +203,7 @@ static uint32_t nodes_for(pid_t pid, uint32_t heap_pairs)
 }
 
 static void begin(
-    struct wndl_collector *c, struct wndl_live *live, uint32_t machine)
+    struct wndl_collector *c, struct wndl_process_entry *live, uint32_t machine)
 {
     const struct wndl_recording_process origin = origin_of(c, live->pid);
     struct wndl_collector_heap_request heap = c->request.heap;
@@ -212,7 +216,7 @@ static void begin(
         refuse(c, live, errno);
         return;
     }
-    wndl_strangers_greeted(c, live->pid);
+    wndl_unrecorded_greeted(c, live->pid);
     live->process->emulated = is_emulated(live, machine);
     wndl_collector_process_pause(live->process, c->paused);
     bool begun = attend(c, live) && send_go(c, live, memfd);
@@ -224,10 +228,10 @@ static void begin(
     refuse(c, live, why);
 }
 
-void wndl_roster_adopt(struct wndl_collector *c, pid_t pid)
+void wndl_processes_add_silent(struct wndl_collector *c, pid_t pid)
 {
     const struct wndl_recording_process origin = origin_of(c, pid);
-    struct wndl_live *live = add(c, pid, -1);
+    struct wndl_process_entry *live = add(c, pid, -1);
     if (live == NULL)
         return;
     live->process = wndl_collector_process_new(
@@ -235,12 +239,13 @@ void wndl_roster_adopt(struct wndl_collector *c, pid_t pid)
     if (live->process == NULL)
         forget(c, live);
     else if (!attend(c, live))
-        wndl_roster_end(c, live, WNDL_ENDED_UNKNOWN);
+        wndl_processes_end(c, live, WNDL_ENDED_UNKNOWN);
 }
 
 /* ---- talking */
 
-static void take_ready(struct wndl_collector *c, struct wndl_live *live)
+static void take_ready(
+    struct wndl_collector *c, struct wndl_process_entry *live)
 {
     struct wndl_ready ready;
     if (wndl_session_ready(live->socket, &ready, &live->process->event_fd))
@@ -270,18 +275,18 @@ static uint32_t pairs_for(pid_t pid, uint32_t machine)
 }
 
 /* A debugger keeps SIGTRAP to itself. */
-static void take_hello(struct wndl_collector *c, struct wndl_live *live,
-    const struct wndl_hello *hello)
+static void take_hello(struct wndl_collector *c,
+    struct wndl_process_entry *live, const struct wndl_hello *hello)
 {
     pid_t pid = live->pid;
     if (c->request.only_first && pid != c->spawn.pid) {
         forget(c, live);
     } else if (live->engine == WNDL_ENGINE_OUTSIDE) {
         forget(c, live);
-        if (wndl_roster_find(c, pid) == NULL)
-            wndl_roster_adopt(c, pid);
-    } else if (hello->refusal != WNDL_REFUSAL_NONE) {
-        wndl_strangers_refused(c, live->pid, hello->refusal);
+        if (wndl_processes_find(c, pid) == NULL)
+            wndl_processes_add_silent(c, pid);
+    } else if (hello->refusal != WNDL_UNRECORDED_NONE) {
+        wndl_unrecorded_refused(c, live->pid, hello->refusal);
         forget(c, live);
     } else {
         if (hello->traced != 0 && live->engine == WNDL_ENGINE_PERF)
@@ -291,15 +296,16 @@ static void take_hello(struct wndl_collector *c, struct wndl_live *live,
     }
 }
 
-static void take_question(struct wndl_collector *c, struct wndl_live *live,
-    const struct wndl_control *control)
+static void take_question(struct wndl_collector *c,
+    struct wndl_process_entry *live, const struct wndl_control *control)
 {
     wndl_loop_unwatch(c, live->socket);
     live->socket = wndl_control_take(c, live->socket, control);
     forget(c, live);
 }
 
-void wndl_roster_hear(struct wndl_collector *c, struct wndl_live *live)
+void wndl_processes_on_message(
+    struct wndl_collector *c, struct wndl_process_entry *live)
 {
     union wndl_session_first first;
     if (live->process != NULL) {
@@ -325,7 +331,8 @@ void wndl_roster_hear(struct wndl_collector *c, struct wndl_live *live)
  * A perf event of a process that is being debugged would stop it: that is
  * what debuggers do at a SIGTRAP.
  */
-static void look_for_debugger(struct wndl_collector *c, struct wndl_live *live)
+static void look_for_debugger(
+    struct wndl_collector *c, struct wndl_process_entry *live)
 {
     if (live->process->event_fd < 0)
         return;
@@ -337,32 +344,34 @@ static void look_for_debugger(struct wndl_collector *c, struct wndl_live *live)
 }
 
 /* A pause of the program's own is none of blocked threads. */
-static void look_for_hold(struct wndl_collector *c, struct wndl_live *live)
+static void look_for_hold(
+    struct wndl_collector *c, struct wndl_process_entry *live)
 {
     const struct wndl_collector_process *p = live->process;
-    if (p->shm == NULL || p->watch == NULL)
+    if (p->shm == NULL || p->offcpu == NULL)
         return;
     bool held = atomic_load(&p->shm->held) % 2 != 0;
-    wndl_watch_pause(p->watch, c->paused || held, wndl_clock_monotonic_ns());
+    wndl_offcpu_pause(p->offcpu, c->paused || held, wndl_clock_monotonic_ns());
 }
 
-static void look_for_changes(struct wndl_collector *c, struct wndl_live *live)
+static void look_for_changes(
+    struct wndl_collector *c, struct wndl_process_entry *live)
 {
     look_for_debugger(c, live);
     if (!wndl_collector_process_replaced(live->process))
         return;
     if (live->process->shm == NULL) {
-        wndl_roster_adopt(c, live->pid);
+        wndl_processes_add_silent(c, live->pid);
         return;
     }
     wndl_collector_process_end(live->process, WNDL_ENDED_EXEC);
     live->process->gone = true;
-    wndl_strangers_replaced(c, live);
+    wndl_unrecorded_replaced(c, live);
 }
 
 /* Of many processes not all are asked about each time. */
 static bool has_its_turn(
-    const struct wndl_collector *c, const struct wndl_live *live)
+    const struct wndl_collector *c, const struct wndl_process_entry *live)
 {
     enum { AT_ONCE = 64 };
     uint32_t parts = 1 + c->drained / AT_ONCE;
@@ -370,11 +379,11 @@ static bool has_its_turn(
            live->process->index % parts == c->drains % parts;
 }
 
-void wndl_roster_drain(struct wndl_collector *c)
+void wndl_processes_drain(struct wndl_collector *c)
 {
-    struct wndl_live *next;
+    struct wndl_process_entry *next;
     uint32_t count = 0;
-    for (struct wndl_live *l = c->processes; l != NULL; l = next) {
+    for (struct wndl_process_entry *l = c->processes; l != NULL; l = next) {
         next = l->next;
         if (l->process == NULL || l->process->gone)
             continue;
@@ -388,49 +397,49 @@ void wndl_roster_drain(struct wndl_collector *c)
     c->drains++;
 }
 
-void wndl_roster_settle(struct wndl_collector *c)
+void wndl_processes_settle(struct wndl_collector *c)
 {
     uint64_t now = wndl_clock_monotonic_ns();
-    for (struct wndl_live *l = c->processes; l != NULL; l = l->next) {
+    for (struct wndl_process_entry *l = c->processes; l != NULL; l = l->next) {
         if (l->process != NULL && !l->process->gone &&
-            l->process->watch != NULL)
-            wndl_watch_settle(l->process->watch, now);
+            l->process->offcpu != NULL)
+            wndl_offcpu_settle(l->process->offcpu, now);
     }
 }
 
-void wndl_roster_pause(struct wndl_collector *c, bool paused, uint64_t now)
+void wndl_processes_pause(struct wndl_collector *c, bool paused, uint64_t now)
 {
-    for (struct wndl_live *l = c->processes; l != NULL; l = l->next) {
+    for (struct wndl_process_entry *l = c->processes; l != NULL; l = l->next) {
         if (l->process == NULL || l->process->gone)
             continue;
         wndl_collector_process_pause(l->process, paused);
-        if (l->process->watch != NULL)
-            wndl_watch_pause(l->process->watch, paused, now);
+        if (l->process->offcpu != NULL)
+            wndl_offcpu_pause(l->process->offcpu, paused, now);
         l->look = now;
     }
 }
 
-void wndl_roster_give_up(struct wndl_collector *c)
+void wndl_processes_give_up(struct wndl_collector *c)
 {
-    for (struct wndl_live *l = c->processes; l != NULL; l = l->next) {
+    for (struct wndl_process_entry *l = c->processes; l != NULL; l = l->next) {
         if (l->process != NULL && l->process->shm != NULL)
             atomic_store(&l->process->shm->stop, 1);
     }
 }
 
 /* A watch bounds what it takes; this is for many of them. */
-uint64_t wndl_roster_look(struct wndl_collector *c, uint64_t now)
+uint64_t wndl_processes_turn(struct wndl_collector *c, uint64_t now)
 {
     enum { COST_PARTS = 10 };
     uint64_t next = UINT64_MAX;
     if (now < c->look)
         return c->look;
     uint64_t cpu = wndl_clock_thread_cpu_ns();
-    for (struct wndl_live *l = c->processes; l != NULL; l = l->next) {
-        if (l->process == NULL || l->process->watch == NULL)
+    for (struct wndl_process_entry *l = c->processes; l != NULL; l = l->next) {
+        if (l->process == NULL || l->process->offcpu == NULL)
             continue;
         if (l->look <= now)
-            l->look = wndl_watch_turn(l->process->watch, now);
+            l->look = wndl_offcpu_turn(l->process->offcpu, now);
         next = l->look < next ? l->look : next;
     }
     c->look = now + (wndl_clock_thread_cpu_ns() - cpu) * COST_PARTS;
@@ -439,32 +448,34 @@ uint64_t wndl_roster_look(struct wndl_collector *c, uint64_t now)
 
 /* ---- ending */
 
-void wndl_roster_end(struct wndl_collector *c, struct wndl_live *live,
-    enum wndl_recording_how how)
+void wndl_processes_end(struct wndl_collector *c,
+    struct wndl_process_entry *live, enum wndl_process_end how)
 {
     if (!live->process->gone)
         wndl_collector_process_end(live->process, how);
     forget(c, live);
 }
 
-static bool runs(const struct wndl_live *live)
+static bool runs(const struct wndl_process_entry *live)
 {
     struct pollfd end = {.fd = live->process->pid_fd, .events = POLLIN};
     return live->process->pid_fd >= 0 && poll(&end, 1, 0) == 0;
 }
 
-uint32_t wndl_roster_running(const struct wndl_collector *c)
+uint32_t wndl_processes_running(const struct wndl_collector *c)
 {
     uint32_t count = 0;
-    for (const struct wndl_live *l = c->processes; l != NULL; l = l->next)
+    for (const struct wndl_process_entry *l = c->processes; l != NULL;
+         l = l->next)
         count += l->process != NULL && !l->process->gone && runs(l);
     return count;
 }
 
-void wndl_roster_add_frames(
+void wndl_processes_add_frames(
     const struct wndl_collector *c, uint64_t frames_by[WNDL_FRAMES_BY])
 {
-    for (const struct wndl_live *l = c->processes; l != NULL; l = l->next) {
+    for (const struct wndl_process_entry *l = c->processes; l != NULL;
+         l = l->next) {
         if (l->process == NULL || l->process->gone || l->process->shm == NULL)
             continue;
         for (size_t i = 0; i < WNDL_FRAMES_BY; i++)
@@ -472,44 +483,45 @@ void wndl_roster_add_frames(
     }
 }
 
-void wndl_roster_add_heaps(
+void wndl_processes_add_heaps(
     const struct wndl_collector *c, struct wndl_collector_heap_totals *totals)
 {
-    for (const struct wndl_live *l = c->processes; l != NULL; l = l->next) {
+    for (const struct wndl_process_entry *l = c->processes; l != NULL;
+         l = l->next) {
         if (l->process != NULL && !l->process->gone && l->process->heap != NULL)
             wndl_collector_heap_add(l->process, totals);
     }
 }
 
-void wndl_roster_snapshot(struct wndl_collector *c)
+void wndl_processes_snapshot(struct wndl_collector *c)
 {
-    for (struct wndl_live *l = c->processes; l != NULL; l = l->next) {
+    for (struct wndl_process_entry *l = c->processes; l != NULL; l = l->next) {
         if (l->process != NULL && !l->process->gone && l->process->heap != NULL)
             wndl_collector_heap_snapshot(l->process, WNDL_SNAPSHOT_CONTROL);
     }
 }
 
-void wndl_roster_leave_all(struct wndl_collector *c)
+void wndl_processes_leave_all(struct wndl_collector *c)
 {
     while (c->processes != NULL) {
-        struct wndl_live *live = c->processes;
+        struct wndl_process_entry *live = c->processes;
         c->processes = live->next;
-        if (live->process != NULL && live->process->watch != NULL)
-            wndl_watch_end(live->process->watch, wndl_clock_monotonic_ns());
+        if (live->process != NULL && live->process->offcpu != NULL)
+            wndl_offcpu_end(live->process->offcpu, wndl_clock_monotonic_ns());
         if (live->process != NULL)
             wndl_collector_process_free(live->process);
         wndl_mem_free(wndl_mem_libc(), live);
     }
 }
 
-void wndl_roster_end_all(struct wndl_collector *c)
+void wndl_processes_end_all(struct wndl_collector *c)
 {
     while (c->processes != NULL) {
-        struct wndl_live *live = c->processes;
+        struct wndl_process_entry *live = c->processes;
         if (live->process == NULL)
             forget(c, live);
         else
-            wndl_roster_end(
+            wndl_processes_end(
                 c, live, runs(live) ? WNDL_ENDED_UNKNOWN : WNDL_ENDED_EXIT);
     }
 }

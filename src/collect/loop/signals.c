@@ -67,7 +67,7 @@ static bool is_of_the_recording(const struct wndl_collector *c, pid_t pid)
     enum { GENERATIONS = 64 };
     struct wndl_proc_stat stat;
     for (int i = 0; i < GENERATIONS && pid > 1; i++) {
-        if (pid == c->spawn.pid || wndl_roster_find(c, pid) != NULL)
+        if (pid == c->spawn.pid || wndl_processes_find(c, pid) != NULL)
             return true;
         if (!wndl_proc_stat(pid, &stat))
             return false;

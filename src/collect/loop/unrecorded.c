@@ -41,7 +41,7 @@ static pid_t newest_pid(void)
     return last == NULL ? 0 : (pid_t)strtol(last + 1, NULL, 10);
 }
 
-void wndl_strangers_begin(struct wndl_collector *c)
+void wndl_unrecorded_begin(struct wndl_collector *c)
 {
     c->newest_pid = newest_pid();
 }
@@ -51,10 +51,10 @@ void wndl_strangers_begin(struct wndl_collector *c)
 static void remember_name(
     struct wndl_collector *c, const struct wndl_stranger *s)
 {
-    uint32_t row = c->totals.unfollowed;
+    uint32_t row = c->totals.unrecorded;
     if (row >= WNDL_COLLECTOR_NAMED)
         return;
-    struct wndl_collector_unfollowed *u = &c->unfollowed[row];
+    struct wndl_collector_unrecorded *u = &c->unrecorded[row];
     const char *slash = strrchr(s->executable, '/');
     u->pid = (uint32_t)s->pid;
     u->reason = s->reason;
@@ -66,7 +66,7 @@ static void tell(struct wndl_collector *c, struct wndl_stranger *s)
 {
     char command[COMMAND_MAX];
     size_t size = wndl_proc_command(s->pid, command, sizeof command);
-    const struct wndl_recording_unfollowed told = {
+    const struct wndl_recording_unrecorded told = {
         .parent = s->parent,
         .pid = (uint32_t)s->pid,
         .reason = s->reason,
@@ -74,9 +74,9 @@ static void tell(struct wndl_collector *c, struct wndl_stranger *s)
         .executable = s->executable,
         .command = {(const uint8_t *)command, size},
     };
-    wndl_recording_unfollowed(&c->recording, &told);
+    wndl_recording_unrecorded(&c->recording, &told);
     remember_name(c, s);
-    c->totals.unfollowed++;
+    c->totals.unrecorded++;
     s->told = true;
 }
 
@@ -97,9 +97,9 @@ static bool is_bare_clone(const struct wndl_stranger *s)
 /* It is gone, or we are: what is known of it is told. */
 static void tell_late(struct wndl_collector *c, struct wndl_stranger *s)
 {
-    if (s->reason == WNDL_REFUSAL_NONE && is_bare_clone(s))
-        s->reason = WNDL_REFUSAL_CLONE;
-    if (!s->told && (s->reason != WNDL_REFUSAL_NONE || had_time_to_load(s)))
+    if (s->reason == WNDL_UNRECORDED_NONE && is_bare_clone(s))
+        s->reason = WNDL_UNRECORDED_CLONE;
+    if (!s->told && (s->reason != WNDL_UNRECORDED_NONE || had_time_to_load(s)))
         tell(c, s);
 }
 
@@ -159,17 +159,19 @@ static bool runtime_is_for_all(const struct wndl_collector *c)
 static bool is_copy(
     const struct wndl_collector *c, const struct wndl_stranger *s)
 {
-    const struct wndl_live *l = c->processes;
+    const struct wndl_process_entry *l = c->processes;
     while (
         l != NULL && (l->process == NULL || l->process->index + 1 != s->parent))
         l = l->next;
-    return l != NULL && l->pid != s->pid && wndl_reason_is_copy(s->pid, l->pid);
+    return l != NULL && l->pid != s->pid &&
+           wndl_unrecordable_is_copy(s->pid, l->pid);
 }
 
 /* What an emulator runs says hello for it, when it has got that far. */
-static bool is_loading(const struct wndl_stranger *s, enum wndl_refusal reason)
+static bool is_loading(
+    const struct wndl_stranger *s, enum wndl_unrecorded_reason reason)
 {
-    return reason == WNDL_REFUSAL_EMULATED &&
+    return reason == WNDL_UNRECORDED_EMULATED &&
            wndl_clock_monotonic_ns() - s->first < EMULATED_LOADING_NS;
 }
 
@@ -183,15 +185,16 @@ static bool runs(const struct wndl_stranger *s)
 /* What is seen of one that ends meanwhile is nothing. */
 static void look_at(struct wndl_collector *c, struct wndl_stranger *s)
 {
-    enum wndl_refusal reason = wndl_reason_of(s->pid, runtime_is_for_all(c));
+    enum wndl_unrecorded_reason reason =
+        wndl_unrecordable_process(s->pid, runtime_is_for_all(c));
     bool copy = is_copy(c, s);
     look_at_name(s);
     if (!runs(s))
         return;
     s->is_copy = copy;
-    if (reason == WNDL_REFUSAL_NONE && is_bare_clone(s))
-        reason = WNDL_REFUSAL_CLONE;
-    bool again = reason == s->reason && reason != WNDL_REFUSAL_NONE &&
+    if (reason == WNDL_UNRECORDED_NONE && is_bare_clone(s))
+        reason = WNDL_UNRECORDED_CLONE;
+    bool again = reason == s->reason && reason != WNDL_UNRECORDED_NONE &&
                  !is_loading(s, reason);
     s->reason = reason;
     if (again)
@@ -218,7 +221,7 @@ static void look_at_all(struct wndl_collector *c)
 /* Talks to us, or has been told to. */
 static bool talks(const struct wndl_collector *c, pid_t pid)
 {
-    const struct wndl_live *l = c->processes;
+    const struct wndl_process_entry *l = c->processes;
     while (l != NULL && l->pid != pid)
         l = l->next;
     return l != NULL;
@@ -237,10 +240,10 @@ static void meet(struct wndl_collector *c, pid_t pid)
     if (pid != c->spawn.pid && !is_known(c, stat.parent))
         return;
     if (c->request.engine.engine == WNDL_ENGINE_OUTSIDE) {
-        wndl_roster_adopt(c, pid);
+        wndl_processes_add_silent(c, pid);
         return;
     }
-    struct wndl_stranger *s = add(c, pid, wndl_roster_parent(c, pid));
+    struct wndl_stranger *s = add(c, pid, wndl_processes_parent(c, pid));
     if (s != NULL)
         look_at(c, s);
 }
@@ -267,7 +270,7 @@ static void scan(struct wndl_collector *c, pid_t newest)
     closedir(all);
 }
 
-bool wndl_strangers_new(const struct wndl_collector *c)
+bool wndl_unrecorded_new(const struct wndl_collector *c)
 {
     pid_t newest = newest_pid();
     return newest == 0 || newest != c->newest_pid;
@@ -276,7 +279,8 @@ bool wndl_strangers_new(const struct wndl_collector *c)
 /* Those that a recorded process tells of. */
 static void meet_started(struct wndl_collector *c)
 {
-    for (const struct wndl_live *l = c->processes; l != NULL; l = l->next) {
+    for (const struct wndl_process_entry *l = c->processes; l != NULL;
+         l = l->next) {
         struct wndl_collector_process *p = l->process;
         if (p == NULL || p->shm == NULL)
             continue;
@@ -304,7 +308,7 @@ static uint64_t later(uint64_t now, uint64_t cpu, uint32_t share)
     return now + (wndl_clock_thread_cpu_ns() - cpu) * share;
 }
 
-void wndl_strangers_look(struct wndl_collector *c)
+void wndl_unrecorded_look(struct wndl_collector *c)
 {
     uint64_t now = wndl_clock_monotonic_ns();
     uint64_t cpu = wndl_clock_thread_cpu_ns();
@@ -324,18 +328,18 @@ void wndl_strangers_look(struct wndl_collector *c)
 
 /* ---- what is heard of them */
 
-void wndl_strangers_greeted(struct wndl_collector *c, pid_t pid)
+void wndl_unrecorded_greeted(struct wndl_collector *c, pid_t pid)
 {
     struct wndl_stranger **link = find(c, pid);
     if (*link != NULL)
         drop(link);
 }
 
-void wndl_strangers_refused(
-    struct wndl_collector *c, pid_t pid, enum wndl_refusal reason)
+void wndl_unrecorded_refused(
+    struct wndl_collector *c, pid_t pid, enum wndl_unrecorded_reason reason)
 {
-    wndl_strangers_greeted(c, pid);
-    struct wndl_stranger *s = add(c, pid, wndl_roster_parent(c, pid));
+    wndl_unrecorded_greeted(c, pid);
+    struct wndl_stranger *s = add(c, pid, wndl_processes_parent(c, pid));
     if (s == NULL)
         return;
     s->reason = reason;
@@ -343,16 +347,16 @@ void wndl_strangers_refused(
     tell(c, s);
 }
 
-void wndl_strangers_replaced(
-    struct wndl_collector *c, const struct wndl_live *live)
+void wndl_unrecorded_replaced(
+    struct wndl_collector *c, const struct wndl_process_entry *live)
 {
-    wndl_strangers_greeted(c, live->pid);
+    wndl_unrecorded_greeted(c, live->pid);
     struct wndl_stranger *s = add(c, live->pid, live->process->index + 1);
     if (s != NULL)
         look_at(c, s);
 }
 
-void wndl_strangers_end(struct wndl_collector *c)
+void wndl_unrecorded_end(struct wndl_collector *c)
 {
     while (c->strangers != NULL) {
         tell_late(c, c->strangers);

@@ -15,14 +15,14 @@ enum { MAPS_ROOM = 64 * 1024, PROC_PATH = 32 };
 static const uint64_t first_pause = 50 * UINT64_C(1000000);
 static const uint64_t last_pause = 10 * UINT64_C(1000000000);
 
-void wndl_watch_code_init(struct wndl_watch_code *code, pid_t pid)
+void wndl_offcpu_code_init(struct wndl_offcpu_code *code, pid_t pid)
 {
-    *code = (struct wndl_watch_code){
+    *code = (struct wndl_offcpu_code){
         .pause = first_pause, .machine = wndl_proc_machine(pid)};
     wndl_arena_init(&code->arena, wndl_mem_libc());
 }
 
-void wndl_watch_code_free(struct wndl_watch_code *code)
+void wndl_offcpu_code_free(struct wndl_offcpu_code *code)
 {
     wndl_arena_free(&code->arena);
 }
@@ -92,7 +92,7 @@ static int by_start(const void *a, const void *b)
 }
 
 static bool is_same(
-    const struct wndl_watch_code *code, const struct wndl_vec *found)
+    const struct wndl_offcpu_code *code, const struct wndl_vec *found)
 {
     if (code->count != found->len)
         return false;
@@ -106,7 +106,7 @@ static bool is_same(
 }
 
 /* Takes over `arena` and what was found in it. */
-static void replace(struct wndl_watch_code *code, struct wndl_arena *arena,
+static void replace(struct wndl_offcpu_code *code, struct wndl_arena *arena,
     const struct wndl_vec *found)
 {
     size_t count = found->len;
@@ -131,7 +131,7 @@ static void replace(struct wndl_watch_code *code, struct wndl_arena *arena,
     code->changed++;
 }
 
-bool wndl_watch_code_refresh(struct wndl_watch_code *code,
+bool wndl_offcpu_code_refresh(struct wndl_offcpu_code *code,
     struct wndl_binaries *binaries, pid_t pid, uint64_t now)
 {
     struct wndl_arena arena;
@@ -162,8 +162,8 @@ bool wndl_watch_code_refresh(struct wndl_watch_code *code,
     return is_new;
 }
 
-size_t wndl_watch_code_find(
-    const struct wndl_watch_code *code, uint64_t address)
+size_t wndl_offcpu_code_find(
+    const struct wndl_offcpu_code *code, uint64_t address)
 {
     size_t low = 0, high = code->count;
     while (low < high) {

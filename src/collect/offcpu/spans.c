@@ -6,12 +6,12 @@ enum { NODES_MAX = 1 << 20, NODES_PER_CHUNK = 64 * 1024 };
 /* ---- stacks */
 
 struct node {
-    struct wndl_outside_frame frame;
+    struct wndl_offcpu_frame frame;
     uint32_t parent;
     uint32_t next; /* older node of the same hash, 0: none */
 };
 
-void wndl_outside_tree_init(struct wndl_outside_tree *tree)
+void wndl_offcpu_tree_init(struct wndl_offcpu_tree *tree)
 {
     wndl_arena_init(&tree->arena, wndl_mem_libc());
     wndl_vec_init(&tree->nodes, &tree->arena, sizeof(struct node));
@@ -19,32 +19,32 @@ void wndl_outside_tree_init(struct wndl_outside_tree *tree)
     tree->written = 0;
 }
 
-void wndl_outside_tree_free(struct wndl_outside_tree *tree)
+void wndl_offcpu_tree_free(struct wndl_offcpu_tree *tree)
 {
     wndl_arena_free(&tree->arena);
 }
 
-static struct node *node_at(const struct wndl_outside_tree *tree, uint32_t n)
+static struct node *node_at(const struct wndl_offcpu_tree *tree, uint32_t n)
 {
     return wndl_vec_at(&tree->nodes, n - 1);
 }
 
-static uint64_t hash_of(uint32_t parent, const struct wndl_outside_frame *frame)
+static uint64_t hash_of(uint32_t parent, const struct wndl_offcpu_frame *frame)
 {
     uint64_t where = wndl_hash_u64((uint64_t)parent << 32 | frame->image);
     return wndl_hash_u64(where ^ frame->address ^ (uint64_t)frame->flags << 56);
 }
 
 static bool is_node(const struct node *node, uint32_t parent,
-    const struct wndl_outside_frame *frame)
+    const struct wndl_offcpu_frame *frame)
 {
     return node->parent == parent && node->frame.address == frame->address &&
            node->frame.image == frame->image &&
            node->frame.flags == frame->flags;
 }
 
-uint32_t wndl_outside_tree_node(struct wndl_outside_tree *tree, uint32_t parent,
-    const struct wndl_outside_frame *frame)
+uint32_t wndl_offcpu_tree_node(struct wndl_offcpu_tree *tree, uint32_t parent,
+    const struct wndl_offcpu_frame *frame)
 {
     uint64_t *head = wndl_map_put(&tree->heads, hash_of(parent, frame));
     if (head == NULL)
@@ -62,7 +62,7 @@ uint32_t wndl_outside_tree_node(struct wndl_outside_tree *tree, uint32_t parent,
     return (uint32_t)tree->nodes.len;
 }
 
-static void write_nodes(const struct wndl_outside_tree *tree,
+static void write_nodes(const struct wndl_offcpu_tree *tree,
     struct wndl_recording *recording, uint32_t process, uint32_t count)
 {
     struct wndl_node_list list;
@@ -81,7 +81,7 @@ static void write_nodes(const struct wndl_outside_tree *tree,
     wndl_node_list_finish(&list);
 }
 
-void wndl_outside_tree_write(struct wndl_outside_tree *tree,
+void wndl_offcpu_tree_write(struct wndl_offcpu_tree *tree,
     struct wndl_recording *recording, uint32_t process)
 {
     while (tree->written < tree->nodes.len) {
@@ -95,21 +95,21 @@ void wndl_outside_tree_write(struct wndl_outside_tree *tree,
 
 /* ---- times */
 
-void wndl_outside_spans_init(struct wndl_outside_spans *spans)
+void wndl_offcpu_spans_init(struct wndl_offcpu_spans *spans)
 {
-    *spans = (struct wndl_outside_spans){0};
+    *spans = (struct wndl_offcpu_spans){0};
     wndl_buf_init(&spans->bytes, wndl_mem_libc());
 }
 
-void wndl_outside_spans_free(struct wndl_outside_spans *spans)
+void wndl_offcpu_spans_free(struct wndl_offcpu_spans *spans)
 {
     wndl_buf_free(&spans->bytes);
 }
 
 /* Moves `last` to the bytes, and leaves an empty one at its end. */
-static void close_last(struct wndl_outside_spans *spans)
+static void close_last(struct wndl_offcpu_spans *spans)
 {
-    struct wndl_outside_span *last = &spans->last;
+    struct wndl_offcpu_span *last = &spans->last;
     if (last->end <= last->start)
         return;
     if (spans->count == 0)
@@ -127,10 +127,10 @@ static void close_last(struct wndl_outside_spans *spans)
     last->start = last->end;
 }
 
-void wndl_outside_spans_add(
-    struct wndl_outside_spans *spans, const struct wndl_outside_span *span)
+void wndl_offcpu_spans_add(
+    struct wndl_offcpu_spans *spans, const struct wndl_offcpu_span *span)
 {
-    struct wndl_outside_span *last = &spans->last;
+    struct wndl_offcpu_span *last = &spans->last;
     if (span->start < last->end || span->end <= span->start)
         return;
     if (last->end == span->start && last->kind == span->kind &&
@@ -142,7 +142,7 @@ void wndl_outside_spans_add(
     *last = *span;
 }
 
-void wndl_outside_spans_write(struct wndl_outside_spans *spans,
+void wndl_offcpu_spans_write(struct wndl_offcpu_spans *spans,
     struct wndl_recording *recording, uint32_t thread)
 {
     close_last(spans);

@@ -158,8 +158,8 @@ static void take_module(struct wndl_collector_process *p, uint32_t index)
         .bias = row->bias,
     };
     wndl_recording_mapping(p->recording, &mapping);
-    if (p->watch != NULL)
-        wndl_watch_modules_changed(p->watch);
+    if (p->offcpu != NULL)
+        wndl_offcpu_modules_changed(p->offcpu);
 }
 
 /* A row may be ready before those in front of it are. */
@@ -217,19 +217,19 @@ struct placed {
 };
 
 /* Images of code that the loader does not know of are announced. */
-static void place_strays(
+static void place_unlisted(
     struct wndl_collector_process *p, struct placed *nodes, uint32_t count)
 {
-    struct wndl_stray stray;
+    struct wndl_code_place found;
     if (p->emulated)
         return;
     for (uint32_t i = 0; i < count; i++) {
         struct place *place = &nodes[i].place;
         if (place->image != 0)
             continue;
-        wndl_strays_meet(&p->strays, place->address);
-        if (wndl_strays_find(&p->strays, place->address, &stray))
-            *place = (struct place){stray.image + 1, stray.rva};
+        wndl_unlisted_code_meet(&p->unlisted, place->address);
+        if (wndl_unlisted_code_find(&p->unlisted, place->address, &found))
+            *place = (struct place){found.image + 1, found.rva};
     }
 }
 
@@ -287,7 +287,7 @@ static void take_nodes(
     struct placed nodes[NODES_PER_CHUNK];
     uint32_t count;
     while ((count = read_nodes(p, nodes, end, last)) != 0) {
-        place_strays(p, nodes, count);
+        place_unlisted(p, nodes, count);
         put_nodes(p, nodes, count);
         p->nodes += count;
     }

@@ -190,7 +190,7 @@ static uint64_t at_most(uint64_t value, uint64_t most)
 }
 
 static void put_snapshot(struct wndl_collector_process *p,
-    const struct wndl_heap_sum *sum, enum wndl_snapshot_why why)
+    const struct wndl_heap_sum *sum, enum wndl_snapshot_trigger why)
 {
     const struct wndl_heap_lane *l = &sum->lanes;
     char text[WNDL_HEAP_TEXT] = "";
@@ -241,7 +241,7 @@ static void count_ends(
 }
 
 static void take_snapshot(struct wndl_collector_process *p,
-    const struct wndl_heap_sum *sum, enum wndl_snapshot_why why,
+    const struct wndl_heap_sum *sum, enum wndl_snapshot_trigger why,
     struct wndl_heap_part *part)
 {
     put_snapshot(p, sum, why);
@@ -273,7 +273,7 @@ static void put_live(
 /* What follows the counts tells who reads the file meanwhile that they are all
  * there. */
 void wndl_collector_heap_snapshot(
-    struct wndl_collector_process *p, enum wndl_snapshot_why why)
+    struct wndl_collector_process *p, enum wndl_snapshot_trigger why)
 {
     struct wndl_heap_sum sum;
     if (!has_begun(p))
@@ -379,7 +379,7 @@ void wndl_collector_heap_add(const struct wndl_collector_process *p,
 }
 
 void wndl_collector_heap_end(
-    struct wndl_collector_process *p, enum wndl_snapshot_why why)
+    struct wndl_collector_process *p, enum wndl_snapshot_trigger why)
 {
     struct wndl_heap_sum sum;
     if (!has_begun(p)) {

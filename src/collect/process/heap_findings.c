@@ -54,5 +54,5 @@ void wndl_heap_put_findings(struct wndl_collector_process *p,
     put_growths(p);
     put_wrongs(p);
     if ((p->heap->request.flags & WNDL_HEAP_CUMULATIVE) != 0)
-        wndl_heap_put_couples(p, sum, part);
+        wndl_heap_put_paired(p, sum, part);
 }

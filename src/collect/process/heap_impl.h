@@ -85,7 +85,7 @@ void wndl_heap_put_findings(struct wndl_collector_process *p,
 /* ---- heap_paired */
 
 /* HTOG. */
-void wndl_heap_put_couples(struct wndl_collector_process *p,
+void wndl_heap_put_paired(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
 
 #endif

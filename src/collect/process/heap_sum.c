@@ -139,7 +139,7 @@ bool wndl_heap_next_part(const struct wndl_collector_heap *heap, uint32_t first,
 void wndl_heap_read_lane(const struct wndl_collector_heap *heap, uint32_t lane,
     struct wndl_heap_part *part)
 {
-    size_t lane_size = wndl_heap_up(
+    size_t lane_size = wndl_round_up_page(
         (size_t)heap->request.pairs * sizeof(struct wndl_heap_count));
     wndl_heap_read(heap,
         heap->layout.counts + lane * lane_size +

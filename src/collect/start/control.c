@@ -50,8 +50,8 @@ void wndl_control_pause(struct wndl_collector *c, bool paused)
     /* Not set yet: the delay at the start ends with this. */
     if (!paused && c->request.duration != 0 && c->end_at == UINT64_MAX)
         c->end_at = now + c->request.duration;
-    wndl_roster_pause(c, paused, now);
-    wndl_roster_drain(c);
+    wndl_processes_pause(c, paused, now);
+    wndl_processes_drain(c);
     wndl_recording_paused(&c->recording, now, paused);
 }
 
@@ -84,7 +84,7 @@ static void dump_kept(struct wndl_collector *c, int socket)
     const struct wndl_recording_done done = {
         .status = WNDL_STATUS_UNKNOWN,
         .processes = c->totals.processes,
-        .unfollowed = c->totals.unfollowed,
+        .unrecorded = c->totals.unrecorded,
         .interrupted_calls = c->totals.interrupted_calls,
     };
     char path[PATH_MAX];
@@ -107,10 +107,10 @@ static void dump_kept(struct wndl_collector *c, int socket)
 static void dump(struct wndl_collector *c, int socket)
 {
     char full[PATH_MAX];
-    wndl_roster_drain(c);
-    wndl_roster_settle(c);
-    wndl_roster_snapshot(c);
-    if (c->recording.keep.bytes != NULL) {
+    wndl_processes_drain(c);
+    wndl_processes_settle(c);
+    wndl_processes_snapshot(c);
+    if (c->recording.tail.bytes != NULL) {
         dump_kept(c, socket);
         return;
     }
@@ -124,7 +124,7 @@ static void dump(struct wndl_collector *c, int socket)
 static void heap_status(const struct wndl_collector *c, char *text, size_t size)
 {
     struct wndl_collector_heap_totals heap = {0};
-    wndl_roster_add_heaps(c, &heap);
+    wndl_processes_add_heaps(c, &heap);
     text[0] = '\0';
     if (c->request.heap.flags != 0)
         snprintf(text, size,
@@ -143,8 +143,8 @@ static void tell_status(const struct wndl_collector *c, int socket)
         "%s %s for %.1f s: %" PRIu64 " samples, %" PRIu32 " of %" PRIu32
         " processes run%s%s",
         c->paused ? "paused:" : "recording", full_path(c->path, full),
-        (double)time / 1e9, c->totals.samples - c->recording.keep.discarded,
-        wndl_roster_running(c), c->totals.processes, heap,
+        (double)time / 1e9, c->totals.samples - c->recording.tail.discarded,
+        wndl_processes_running(c), c->totals.processes, heap,
         c->paused && heap[0] != '\0' ? "; heaps do not pause" : "");
 }
 
@@ -172,7 +172,7 @@ void wndl_control_tell_end(struct wndl_collector *c)
 static bool is_ours(const struct wndl_collector *c, pid_t pid)
 {
     return pid == getpid() || pid == c->spawn.pid ||
-           wndl_roster_find(c, pid) != NULL;
+           wndl_processes_find(c, pid) != NULL;
 }
 
 int wndl_control_take(

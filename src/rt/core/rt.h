@@ -122,7 +122,7 @@ void wndl_rt_lose_to_full_ring(void);
  * session.c: asks the collector for a recording, or tells it why there is to
  * be none. Signals must be blocked.
  */
-void wndl_rt_start(enum wndl_refusal refusal);
+void wndl_rt_start(enum wndl_unrecorded_reason refusal);
 
 static inline uint64_t wndl_rt_signal_bit(int number)
 {

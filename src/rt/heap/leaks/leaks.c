@@ -597,8 +597,8 @@ static bool make_room(struct search *s)
 {
     enum { ALL = COPIED + 2 * ROOM * sizeof *s->found };
     size_t areas = s->wanted->most_mappings;
-    s->size =
-        wndl_heap_up(areas * sizeof *s->areas + ALL + PARTS * sizeof *s->parts);
+    s->size = wndl_round_up_page(
+        areas * sizeof *s->areas + ALL + PARTS * sizeof *s->parts);
     s->memory = map(s->size);
     if (s->memory == NULL)
         return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch: what the threads of a process do while they do not run, seen from
+ * offcpu: what the threads of a process do while they do not run, seen from
  * outside: no signal is sent, no call of theirs is interrupted. Where a thread
  * is blocked the kernel tells (proc_pid_syscall(5)); its stack is read with
  * process_vm_readv(2) and unwound here. How long it ran and waited for a CPU
@@ -10,20 +10,20 @@
  * Also where threads are found that nothing in the process told of (bare
  * clone), and their names.
  */
-#ifndef WNDL_COLLECT_OFFCPU_WATCH_H
-#define WNDL_COLLECT_OFFCPU_WATCH_H
+#ifndef WNDL_COLLECT_OFFCPU_OFFCPU_H
+#define WNDL_COLLECT_OFFCPU_OFFCPU_H
 
 #include "collect/offcpu/threads.h"
 
 #include <sys/types.h>
 
-enum { WNDL_WATCH_INTERVAL_NS = 10 * 1000 * 1000 };
+enum { WNDL_OFFCPU_INTERVAL_NS = 10 * 1000 * 1000 };
 
 /* Of one process image. */
-struct wndl_watch;
+struct wndl_offcpu;
 
 /* Of the whole recording, for the summary. */
-struct wndl_watch_totals {
+struct wndl_offcpu_totals {
     uint64_t blocked, waiting; /* thread ns */
     uint64_t stacks;           /* blocked stacks that were unwound */
     uint64_t complete;         /* of them, up to the thread's start */
@@ -32,12 +32,12 @@ struct wndl_watch_totals {
 };
 
 /*
- * What the watches of a recording have in common: the binaries that were
+ * What all of a recording have in common: the binaries that were
  * opened, room to read stacks into, the sums.
  */
-struct wndl_watch_shared;
+struct wndl_offcpu_shared;
 
-struct wndl_watch_request {
+struct wndl_offcpu_request {
     size_t max_frames;  /* deeper stacks are cut */
     uint32_t unwind;    /* enum wndl_unwind_with */
     const char *wanted; /* threads, as in struct wndl_go; borrowed */
@@ -46,46 +46,46 @@ struct wndl_watch_request {
 };
 
 /* NULL when memory is out. */
-struct wndl_watch_shared *wndl_watch_shared_new(
-    const struct wndl_watch_request *request);
+struct wndl_offcpu_shared *wndl_offcpu_shared_new(
+    const struct wndl_offcpu_request *request);
 
-/* NULL is left alone. After the last watch. */
-void wndl_watch_shared_free(struct wndl_watch_shared *shared);
+/* NULL is left alone. After the last of them. */
+void wndl_offcpu_shared_free(struct wndl_offcpu_shared *shared);
 
-const struct wndl_watch_totals *wndl_watch_totals(
-    const struct wndl_watch_shared *shared);
+const struct wndl_offcpu_totals *wndl_offcpu_totals(
+    const struct wndl_offcpu_shared *shared);
 
 /*
- * `threads`, `shared` and *jit outlive the watch. `jit`, if not NULL, holds
+ * `threads`, `shared` and *jit outlive it. `jit`, if not NULL, holds
  * where the process has its registry of generated code, as it says; or 0. NULL
  * when memory is out.
  */
-struct wndl_watch *wndl_watch_new(pid_t pid,
-    struct wndl_collector_threads *threads, struct wndl_watch_shared *shared,
+struct wndl_offcpu *wndl_offcpu_new(pid_t pid,
+    struct wndl_collector_threads *threads, struct wndl_offcpu_shared *shared,
     const _Atomic uint64_t *jit);
 
 /*
  * Looks at the threads whose time has come and writes what came to an end.
  * Returns when to come again. Times are CLOCK_MONOTONIC ns.
  */
-uint64_t wndl_watch_turn(struct wndl_watch *watch, uint64_t now);
+uint64_t wndl_offcpu_turn(struct wndl_offcpu *offcpu, uint64_t now);
 
 /* Modules of the process are known to be others than at the last turn. */
-void wndl_watch_modules_changed(struct wndl_watch *watch);
+void wndl_offcpu_modules_changed(struct wndl_offcpu *offcpu);
 
 /*
  * Sampling was paused, or goes on: what happens meanwhile is not recorded.
  */
-void wndl_watch_pause(struct wndl_watch *watch, bool paused, uint64_t now);
+void wndl_offcpu_pause(struct wndl_offcpu *offcpu, bool paused, uint64_t now);
 
 /* Writes what is known up to now, of blocks that go on too. */
-void wndl_watch_settle(struct wndl_watch *watch, uint64_t now);
+void wndl_offcpu_settle(struct wndl_offcpu *offcpu, uint64_t now);
 
 /*
  * The process has ended: writes what is known of the last blocks; frees. After
  * the last drain (the rings know better how threads ended), before the chunk
  * that tells the end of the process.
  */
-void wndl_watch_end(struct wndl_watch *watch, uint64_t now);
+void wndl_offcpu_end(struct wndl_offcpu *offcpu, uint64_t now);
 
 #endif
