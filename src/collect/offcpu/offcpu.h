@@ -13,6 +13,7 @@
 #ifndef WNDL_COLLECT_OFFCPU_OFFCPU_H
 #define WNDL_COLLECT_OFFCPU_OFFCPU_H
 
+#include "collect/offcpu/shared.h"
 #include "collect/offcpu/threads.h"
 
 #include <sys/types.h>
@@ -21,39 +22,6 @@ enum { WNDL_OFFCPU_INTERVAL_NS = 10 * 1000 * 1000 };
 
 /* Of one process image. */
 struct wndl_offcpu;
-
-/* Of the whole recording, for the summary. */
-struct wndl_offcpu_totals {
-    uint64_t blocked, waiting; /* thread ns */
-    uint64_t stacks;           /* blocked stacks that were unwound */
-    uint64_t complete;         /* of them, up to the thread's start */
-    uint32_t refused;          /* processes that could not be looked into */
-    int refused_errno;         /* why, of the last one */
-};
-
-/*
- * What all of a recording have in common: the binaries that were
- * opened, room to read stacks into, the sums.
- */
-struct wndl_offcpu_shared;
-
-struct wndl_offcpu_request {
-    size_t max_frames;  /* deeper stacks are cut */
-    uint32_t unwind;    /* enum wndl_unwind_with */
-    const char *wanted; /* threads, as in struct wndl_go; borrowed */
-    const char *tables; /* as in struct wndl_shm; borrowed */
-    bool is_alone;      /* nobody samples: CPU time is told at threads' ends */
-};
-
-/* NULL when memory is out. */
-struct wndl_offcpu_shared *wndl_offcpu_shared_new(
-    const struct wndl_offcpu_request *request);
-
-/* NULL is left alone. After the last of them. */
-void wndl_offcpu_shared_free(struct wndl_offcpu_shared *shared);
-
-const struct wndl_offcpu_totals *wndl_offcpu_totals(
-    const struct wndl_offcpu_shared *shared);
 
 /*
  * `threads`, `shared` and *jit outlive it. `jit`, if not NULL, holds

@@ -8,7 +8,7 @@
 #define WNDL_COLLECT_OFFCPU_STACK_H
 
 #include "collect/offcpu/code.h"
-#include "collect/offcpu/offcpu.h"
+#include "collect/offcpu/shared.h"
 #include "collect/offcpu/spans.h"
 #include "os/process_memory.h"
 

@@ -127,15 +127,6 @@ void wndl_heap_sum_up(
 
 /* ---- pairs */
 
-bool wndl_heap_next_part(const struct wndl_collector_heap *heap, uint32_t first,
-    struct wndl_heap_part *part)
-{
-    uint32_t left = heap->written - first;
-    part->first = first;
-    part->count = left < WNDL_HEAP_AT_ONCE ? left : WNDL_HEAP_AT_ONCE;
-    return part->count != 0;
-}
-
 void wndl_heap_read_lane(const struct wndl_collector_heap *heap, uint32_t lane,
     struct wndl_heap_part *part)
 {

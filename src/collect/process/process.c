@@ -16,13 +16,6 @@
 
 enum { COMMAND_MAX = 64 * 1024 };
 
-void wndl_collector_process_look(struct wndl_collector_process *p)
-{
-    char now[PATH_MAX];
-    if (wndl_proc_link(p->pid, "cwd", now))
-        memcpy(p->directory, now, sizeof now);
-}
-
 static bool stat_executable(pid_t pid, struct stat *st)
 {
     char path[32];

@@ -99,6 +99,14 @@ void wndl_collector_process_drain(struct wndl_collector_process *p, bool last);
 void wndl_collector_process_take_stacks(
     struct wndl_collector_process *p, bool last);
 
+/* What else is in the block can be anything if the tree's header is not as it
+ * was made: that counts as damage. */
+bool wndl_collector_process_is_intact(struct wndl_collector_process *p);
+
+/* The same as take_stacks, of a block that is intact. */
+void wndl_collector_process_take_intact(
+    struct wndl_collector_process *p, bool last);
+
 /* Notes its working directory, if it is still there to be asked. */
 void wndl_collector_process_look(struct wndl_collector_process *p);
 
