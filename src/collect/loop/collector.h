@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "collect/process/process.h"
+#include "collect/start/engine.h"
 
 /* Exit codes of ours when the command did not run; its own is passed on. */
 enum {
@@ -17,24 +18,6 @@ enum {
     WNDL_EXIT_NOT_EXECUTABLE = 126, /* the command cannot be run */
     WNDL_EXIT_NOT_FOUND = 127,      /* there is no such command */
 };
-
-struct wndl_collector_engine {
-    uint32_t engine;   /* enum wndl_engine */
-    uint32_t fallback; /* what a process may take instead, or NONE */
-    bool sample_kernel;
-    int refusal;  /* errno why perf events are not to be had; 0 if they are */
-    int paranoid; /* kernel.perf_event_paranoid, -2 if it cannot be read */
-};
-
-/* The best engine that the kernel lets us have. */
-void wndl_collector_probe(struct wndl_collector_engine *engine);
-
-/*
- * The engine `wanted`, WNDL_ENGINE_NONE for the best. DENIED when this machine
- * refuses it, with the setting that does so.
- */
-enum wndl_status wndl_collector_choose(struct wndl_collector_engine *engine,
-    enum wndl_engine wanted, struct wndl_error *err) WNDL_MUST_USE;
 
 struct wndl_collector_request {
     char **command;           /* ends with NULL */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "collect/loop/collector.h"
+#include "collect/start/engine.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
