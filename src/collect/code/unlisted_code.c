@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/code/unlisted_code.h"
 
+#include "base/search.h"
 #include "obj/core/object.h"
 #include "os/clock.h"
 #include "os/file.h"
@@ -156,18 +157,13 @@ static bool read_map(struct wndl_unlisted_code *code)
 static struct mapping *mapping_of(
     const struct wndl_unlisted_code *code, uint64_t address)
 {
-    size_t low = 0, high = code->mappings.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        struct mapping *m = wndl_vec_at(&code->mappings, middle);
-        if (address >= m->at.end)
-            low = middle + 1;
-        else if (address < m->at.start)
-            high = middle;
-        else
-            return m;
-    }
-    return NULL;
+    struct mapping *all = code->mappings.data;
+    size_t count = code->mappings.len;
+    if (count == 0)
+        return NULL;
+    count = wndl_search_up_to(&all->at.start, sizeof *all, count, address);
+    return count != 0 && address < all[count - 1].at.end ? &all[count - 1]
+                                                         : NULL;
 }
 
 static void refresh(struct wndl_unlisted_code *code)

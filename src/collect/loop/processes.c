@@ -42,7 +42,7 @@ uint32_t wndl_processes_parent(const struct wndl_processes *all, pid_t pid)
 static void on_message(void *owner);
 static void on_end(void *owner);
 
-static struct wndl_process_entry *add(
+static struct wndl_process_entry *add_entry(
     struct wndl_processes *all, pid_t pid, int socket)
 {
     struct wndl_process_entry *entry =
@@ -106,7 +106,7 @@ static void accept_one(void *owner)
             turn_away(all);
         return;
     }
-    struct wndl_process_entry *entry = add(all, pid, fd);
+    struct wndl_process_entry *entry = add_entry(all, pid, fd);
     if (entry == NULL)
         close(fd);
     else if (!wndl_loop_watch(&all->run->loop, fd, &entry->on_socket))
@@ -215,8 +215,8 @@ static uint32_t nodes_for(pid_t pid, uint32_t heap_pairs)
                                                         : WNDL_SHM_NODES;
 }
 
-static void begin(struct wndl_processes *all, struct wndl_process_entry *entry,
-    uint32_t machine)
+static void begin_process(struct wndl_processes *all,
+    struct wndl_process_entry *entry, uint32_t machine)
 {
     const struct wndl_recording_process origin = origin_of(all, entry->pid);
     struct wndl_collector_heap_request heap = all->run->request.heap;
@@ -258,7 +258,7 @@ static void on_end(void *owner)
 void wndl_processes_add_silent(struct wndl_processes *all, pid_t pid)
 {
     const struct wndl_recording_process origin = origin_of(all, pid);
-    struct wndl_process_entry *entry = add(all, pid, -1);
+    struct wndl_process_entry *entry = add_entry(all, pid, -1);
     if (entry == NULL)
         return;
     entry->process = wndl_collector_process_new(&all->run->recording,
@@ -319,7 +319,7 @@ static void take_hello(struct wndl_processes *all,
         if (hello->traced != 0 && entry->engine == WNDL_ENGINE_PERF)
             entry->engine = WNDL_ENGINE_TIMER;
         entry->heap_pairs = pairs_for(pid, hello->machine);
-        begin(all, entry, hello->machine);
+        begin_process(all, entry, hello->machine);
     }
 }
 

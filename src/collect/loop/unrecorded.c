@@ -76,7 +76,8 @@ static void remember_name(
         slash == NULL ? s->executable : slash + 1);
 }
 
-static void tell(struct wndl_unrecorded *all, struct wndl_unrecorded_entry *s)
+static void tell_entry(
+    struct wndl_unrecorded *all, struct wndl_unrecorded_entry *s)
 {
     char command[COMMAND_MAX];
     size_t size = wndl_proc_command(s->pid, command, sizeof command);
@@ -115,12 +116,12 @@ static void tell_late(
     if (s->reason == WNDL_UNRECORDED_NONE && is_bare_clone(s))
         s->reason = WNDL_UNRECORDED_CLONE;
     if (!s->told && (s->reason != WNDL_UNRECORDED_NONE || had_time_to_load(s)))
-        tell(all, s);
+        tell_entry(all, s);
 }
 
 /* ---- the list */
 
-static struct wndl_unrecorded_entry **find(
+static struct wndl_unrecorded_entry **find_entry(
     struct wndl_unrecorded *all, pid_t pid)
 {
     struct wndl_unrecorded_entry **link = &all->first;
@@ -129,14 +130,14 @@ static struct wndl_unrecorded_entry **find(
     return link;
 }
 
-static void drop(struct wndl_unrecorded_entry **link)
+static void drop_entry(struct wndl_unrecorded_entry **link)
 {
     struct wndl_unrecorded_entry *gone = *link;
     *link = gone->next;
     wndl_mem_free(wndl_mem_libc(), gone);
 }
 
-static struct wndl_unrecorded_entry *add(
+static struct wndl_unrecorded_entry *add_entry(
     struct wndl_unrecorded *all, pid_t pid, uint32_t parent)
 {
     struct wndl_unrecorded_entry *s =
@@ -216,7 +217,7 @@ static void look_at(
                  !is_loading(s, reason);
     s->reason = reason;
     if (again)
-        tell(all, s);
+        tell_entry(all, s);
 }
 
 static void look_at_all(struct wndl_unrecorded *all)
@@ -225,7 +226,7 @@ static void look_at_all(struct wndl_unrecorded *all)
         struct wndl_unrecorded_entry *s = *link;
         if (!runs(s)) {
             tell_late(all, s);
-            drop(link);
+            drop_entry(link);
             continue;
         }
         if (!s->told)
@@ -247,7 +248,7 @@ static bool talks(const struct wndl_unrecorded *all, pid_t pid)
 
 static bool is_known(struct wndl_unrecorded *all, pid_t pid)
 {
-    return talks(all, pid) || *find(all, pid) != NULL;
+    return talks(all, pid) || *find_entry(all, pid) != NULL;
 }
 
 static void meet(struct wndl_unrecorded *all, pid_t pid)
@@ -262,7 +263,7 @@ static void meet(struct wndl_unrecorded *all, pid_t pid)
         return;
     }
     struct wndl_unrecorded_entry *s =
-        add(all, pid, wndl_processes_parent(all->processes, pid));
+        add_entry(all, pid, wndl_processes_parent(all->processes, pid));
     if (s != NULL)
         look_at(all, s);
 }
@@ -276,7 +277,7 @@ static bool is_newer(pid_t pid, pid_t before, pid_t newest)
                             : pid > before || pid <= newest;
 }
 
-static void scan(struct wndl_unrecorded *all, pid_t newest)
+static void scan_proc(struct wndl_unrecorded *all, pid_t newest)
 {
     DIR *proc = opendir("/proc");
     if (proc == NULL)
@@ -318,7 +319,7 @@ static void meet_new(struct wndl_unrecorded *all)
 {
     pid_t newest = newest_pid();
     if (newest == 0 || newest != all->newest_pid)
-        scan(all, newest);
+        scan_proc(all, newest);
     all->newest_pid = newest;
 }
 
@@ -350,9 +351,9 @@ void wndl_unrecorded_look(struct wndl_unrecorded *all)
 
 void wndl_unrecorded_greeted(struct wndl_unrecorded *all, pid_t pid)
 {
-    struct wndl_unrecorded_entry **link = find(all, pid);
+    struct wndl_unrecorded_entry **link = find_entry(all, pid);
     if (*link != NULL)
-        drop(link);
+        drop_entry(link);
 }
 
 void wndl_unrecorded_refused(
@@ -360,12 +361,12 @@ void wndl_unrecorded_refused(
 {
     wndl_unrecorded_greeted(all, pid);
     struct wndl_unrecorded_entry *s =
-        add(all, pid, wndl_processes_parent(all->processes, pid));
+        add_entry(all, pid, wndl_processes_parent(all->processes, pid));
     if (s == NULL)
         return;
     s->reason = reason;
     look_at_name(s);
-    tell(all, s);
+    tell_entry(all, s);
 }
 
 void wndl_unrecorded_replaced(
@@ -373,7 +374,7 @@ void wndl_unrecorded_replaced(
 {
     wndl_unrecorded_greeted(all, live->pid);
     struct wndl_unrecorded_entry *s =
-        add(all, live->pid, live->process->index + 1);
+        add_entry(all, live->pid, live->process->index + 1);
     if (s != NULL)
         look_at(all, s);
 }
@@ -382,6 +383,6 @@ void wndl_unrecorded_end(struct wndl_unrecorded *all)
 {
     while (all->first != NULL) {
         tell_late(all, all->first);
-        drop(&all->first);
+        drop_entry(&all->first);
     }
 }

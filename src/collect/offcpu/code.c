@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/offcpu/code.h"
 
+#include "base/search.h"
 #include "base/vec.h"
 #include "collect/proc/proc.h"
 
@@ -165,15 +166,10 @@ bool wndl_offcpu_code_refresh(struct wndl_offcpu_code *code,
 size_t wndl_offcpu_code_find(
     const struct wndl_offcpu_code *code, uint64_t address)
 {
-    size_t low = 0, high = code->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (address < code->modules[middle].start)
-            high = middle;
-        else if (address >= code->modules[middle].end)
-            low = middle + 1;
-        else
-            return middle;
-    }
-    return code->count;
+    const struct wndl_remote_module *all = code->modules;
+    if (code->count == 0)
+        return 0;
+    size_t count =
+        wndl_search_up_to(&all->start, sizeof *all, code->count, address);
+    return count != 0 && address < all[count - 1].end ? count - 1 : code->count;
 }

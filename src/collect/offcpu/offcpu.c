@@ -234,7 +234,7 @@ static void forget(struct wndl_offcpu *w, struct wndl_offcpu_thread *thread)
 
 /* ---- turns */
 
-static void look(
+static void look_at_thread(
     struct wndl_offcpu *w, struct wndl_offcpu_thread *thread, uint64_t now)
 {
     if (thread->gone != 0) {
@@ -307,7 +307,7 @@ uint64_t wndl_offcpu_turn(struct wndl_offcpu *w, uint64_t now)
     for (size_t i = 0; i < w->threads.len; i++) {
         struct wndl_offcpu_thread *thread = thread_at(w, i);
         if (thread->task.tid != 0 && thread->due <= now + look_early)
-            look(w, thread, now);
+            look_at_thread(w, thread, now);
     }
     if (now >= w->written + write_every)
         write_some(w, now);

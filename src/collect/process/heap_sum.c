@@ -46,7 +46,7 @@ static uint64_t time_of(
     return start.time + (uint64_t)(passed * tick);
 }
 
-static int64_t add(int64_t a, int64_t b)
+static int64_t add_signed(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
@@ -152,7 +152,8 @@ static void add_count(struct wndl_heap_pair_sum *to,
     to->frees += c->frees;
     to->temporary += c->temporary;
     to->lifetime += c->lifetime; /* ticks of the TSC >> 6, until settled */
-    to->at_peak = add(to->at_peak, c->stamp == peak_stamp ? c->at_peak : now);
+    to->at_peak =
+        add_signed(to->at_peak, c->stamp == peak_stamp ? c->at_peak : now);
 }
 
 static uint64_t at_most(uint64_t value, uint64_t most)
@@ -168,7 +169,7 @@ static uint64_t ns_of(uint64_t lifetime, double tick)
 }
 
 /* A block may be made and freed in lanes that were read one after the other. */
-static void settle(
+static void settle_sum(
     struct wndl_heap_pair_sum *s, const struct wndl_heap_sum *sum)
 {
     s->frees = at_most(s->frees, s->allocs);
@@ -198,5 +199,5 @@ void wndl_heap_sum_part(struct wndl_collector_process *p,
         }
     }
     for (uint32_t i = 0; i < part->count; i++)
-        settle(&part->sums[i], sum);
+        settle_sum(&part->sums[i], sum);
 }
