@@ -415,6 +415,6 @@ bool wndl_dmd_json_guess(struct wndl_bytes prefix)
     while (at < prefix.size && prefix.data[at] != 0 &&
            strchr(" \t\r\n", prefix.data[at]) != NULL)
         at++;
-    return wndl_dmd_source_is_gzip(prefix) ||
+    return wndl_gunzip_is_gzip(prefix) ||
            (at < prefix.size && prefix.data[at] == '{');
 }

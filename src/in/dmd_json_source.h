@@ -7,24 +7,15 @@
 #ifndef WNDL_IN_DMD_JSON_SOURCE_H
 #define WNDL_IN_DMD_JSON_SOURCE_H
 
-#include "base/bytes.h"
-#include "base/mem.h"
-#include "base/status.h"
-
-#include <zlib.h>
+#include "in/core/gunzip.h"
 
 enum { WNDL_DMD_SOURCE_WINDOW = 128 << 10 };
 
-/* Whether bytes that begin so are compressed. */
-bool wndl_dmd_source_is_gzip(struct wndl_bytes file);
-
 struct wndl_dmd_source {
-    struct wndl_bytes file;
-    size_t taken; /* bytes of it */
+    struct wndl_gunzip
+        gunzip; /* its file and what is taken, if that is plain */
     struct wndl_mem *mem;
     uint8_t *window; /* NULL: the file is plain */
-    z_stream stream;
-    bool between; /* at the start of a member, or behind the last */
 };
 
 /* `file` outlives the source. NOMEM alone; closed in any case. */

@@ -2,6 +2,7 @@
 #include "in/perf_script.h"
 
 #include "base/lines.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -116,13 +117,6 @@ static struct wndl_bytes without_offset(struct wndl_bytes name)
     return is_offset ? (struct wndl_bytes){name.data, i - 3} : name;
 }
 
-static bool ends_with(struct wndl_bytes text, const char *end)
-{
-    size_t size = strlen(end);
-    return text.size >= size &&
-           memcmp(text.data + text.size - size, end, size) == 0;
-}
-
 /* "ADDRESS name+0xOFF (object)"; an inlined one has "(inlined)". */
 static bool parse_frame(struct wndl_bytes line, struct wndl_graph_frame *frame)
 {
@@ -140,7 +134,7 @@ static bool parse_frame(struct wndl_bytes line, struct wndl_graph_frame *frame)
         return false;
     frame->object =
         (struct wndl_bytes){line.data + open + 1, line.size - open - 2};
-    if (ends_with(frame->object, " (deleted)"))
+    if (wndl_bytes_end_with(frame->object, " (deleted)"))
         frame->object.size -= strlen(" (deleted)");
     frame->name =
         without_offset(wndl_line_trimmed((struct wndl_bytes){line.data, open}));

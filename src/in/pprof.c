@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "in/pprof.h"
 
+#include "in/core/gunzip.h"
 #include "in/pprof_inflate.h"
 #include "model/pprof_fields.h"
 
@@ -481,17 +482,12 @@ static enum wndl_status read_samples(struct reader *r, struct wndl_error *err)
 
 /* ---- the file */
 
-static bool is_gzip(struct wndl_bytes file)
-{
-    return file.size >= 2 && file.data[0] == 0x1f && file.data[1] == 0x8b;
-}
-
 /* Every writer begins with the types of samples: two numbers each. */
 bool wndl_pprof_is(struct wndl_bytes file)
 {
     struct wndl_cursor c = wndl_cursor_at(file, 0, false);
     struct field type, f;
-    if (is_gzip(file))
+    if (wndl_gunzip_is_gzip(file))
         return true;
     if (!next_field(&c, &type) ||
         type.number != WNDL_PPROF_PROFILE_SAMPLE_TYPE || type.type != BYTES)
@@ -541,7 +537,7 @@ enum wndl_status wndl_pprof_read(struct wndl_callgraph *g,
     struct wndl_bytes file, struct wndl_damage *damage, struct wndl_error *err)
 {
     struct wndl_buf plain;
-    if (!is_gzip(file))
+    if (!wndl_gunzip_is_gzip(file))
         return read_plain(g, file, damage, err);
     wndl_buf_init(&plain, g->arena.mem);
     enum wndl_status status = wndl_pprof_inflate(file, &plain, err);

@@ -2,14 +2,9 @@
 #include "in/valgrind_text.h"
 
 #include "base/lines.h"
+#include "base/text.h"
 
 #include <string.h>
-
-static bool starts_with(struct wndl_bytes s, const char *text)
-{
-    size_t size = strlen(text);
-    return s.size >= size && memcmp(s.data, text, size) == 0;
-}
 
 static struct wndl_bytes from(struct wndl_bytes s, size_t at)
 {
@@ -20,7 +15,8 @@ static struct wndl_bytes from(struct wndl_bytes s, size_t at)
 static struct wndl_bytes without_prefix(struct wndl_bytes line)
 {
     line = wndl_line_trimmed(line);
-    if (!starts_with(line, "==") && !starts_with(line, "--"))
+    if (!wndl_bytes_start_with(line, "==") &&
+        !wndl_bytes_start_with(line, "--"))
         return line;
     for (size_t i = 2; i + 1 < line.size && i < 64; i++) {
         if (line.data[i] == line.data[0] && line.data[i + 1] == line.data[0])
@@ -39,13 +35,13 @@ static bool find_frame(
     struct wndl_bytes line, struct wndl_bytes *text, bool *first)
 {
     line = without_prefix(line);
-    *first = starts_with(line, "at 0x");
-    if (!*first && !starts_with(line, "by 0x"))
+    *first = wndl_bytes_start_with(line, "at 0x");
+    if (!*first && !wndl_bytes_start_with(line, "by 0x"))
         return false;
     size_t i = 5;
     while (i < line.size && is_hex(line.data[i]))
         i++;
-    if (i == 5 || !starts_with(from(line, i), ": "))
+    if (i == 5 || !wndl_bytes_start_with(from(line, i), ": "))
         return false;
     *text = wndl_line_trimmed(from(line, i + 2));
     return text->size != 0;
@@ -100,7 +96,7 @@ static struct wndl_graph_frame parse(struct wndl_bytes text)
     if (at == text.size)
         return frame;
     struct wndl_bytes place = {text.data + at + 2, text.size - at - 3};
-    if (starts_with(place, "in "))
+    if (wndl_bytes_start_with(place, "in "))
         frame.object = from(place, 3);
     else if (!take_line(place, &frame))
         frame.name = text; /* the arguments of a function */

@@ -73,7 +73,7 @@ bool wndl_exported_has(
 }
 
 bool wndl_exported_tells(
-    const struct wndl_exported *e, enum wndl_heap_which which)
+    const struct wndl_exported *e, enum wndl_heap_set which)
 {
     return e->tells_gone || which == WNDL_HEAP_WHICH_LIVE ||
            which == WNDL_HEAP_WHICH_PEAK;

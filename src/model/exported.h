@@ -13,13 +13,13 @@
 /* Whatever is in the recording is written; some of it is shown first. */
 struct wndl_exported {
     const struct wndl_symbolized *symbolized;
-    bool of_heap;               /* its heaps, else what its threads did */
-    uint64_t pid;               /* of the only heap that counts; 0: all do */
-    bool tells_gone;            /* blocks that are gone were recorded too */
-    enum wndl_time time;        /* shown first */
-    enum wndl_heap_which which; /* the same of a heap */
-    bool by_blocks;             /* their number first, else their bytes */
-    bool zipped;                /* where the format leaves it open */
+    bool of_heap;             /* its heaps, else what its threads did */
+    uint64_t pid;             /* of the only heap that counts; 0: all do */
+    bool tells_gone;          /* blocks that are gone were recorded too */
+    enum wndl_time time;      /* shown first */
+    enum wndl_heap_set which; /* the same of a heap */
+    bool by_blocks;           /* their number first, else their bytes */
+    bool zipped;              /* where the format leaves it open */
 };
 
 /* Of all blocks of one stack; whole ones, or estimates from a sample. */
@@ -47,7 +47,7 @@ bool wndl_exported_has(
 
 /* Whether the recording tells of those blocks. */
 bool wndl_exported_tells(
-    const struct wndl_exported *e, enum wndl_heap_which which);
+    const struct wndl_exported *e, enum wndl_heap_set which);
 
 /* The name of a process's program. */
 struct wndl_bytes wndl_exported_program(

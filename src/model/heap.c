@@ -39,7 +39,7 @@ double wndl_alloc_weight(
 }
 
 uint64_t wndl_heap_count(
-    const struct wndl_alloc_counts *counts, enum wndl_heap_which which)
+    const struct wndl_alloc_counts *counts, enum wndl_heap_set which)
 {
     switch (which) {
     case WNDL_HEAP_WHICH_LIVE:
@@ -88,9 +88,9 @@ const char *wndl_heap_missed_text(unsigned reason)
                                                  : WNDL_HEAP_MISSED_OTHER];
 }
 
-const char *wndl_snapshot_why_text(unsigned why)
+const char *wndl_snapshot_trigger_text(unsigned why)
 {
-    static const char *const texts[WNDL_SNAPSHOT_WHYS] = {
+    static const char *const texts[WNDL_SNAPSHOT_TRIGGERS] = {
         "when the process ended",
         "asked for by windlass ctl",
         "asked for by the program",

@@ -125,7 +125,7 @@ struct wndl_heap_records {
 };
 
 /* The sum, or the nearest number there is: files may hold any. */
-static inline int64_t wndl_heap_plus(int64_t a, int64_t b)
+static inline int64_t wndl_add_saturating(int64_t a, int64_t b)
 {
     int64_t sum;
     return !__builtin_add_overflow(a, b, &sum) ? sum
@@ -135,7 +135,7 @@ static inline int64_t wndl_heap_plus(int64_t a, int64_t b)
 
 static inline int64_t wndl_heap_usable(const struct wndl_heap_figures *f)
 {
-    return wndl_heap_plus(f->requested, f->slop);
+    return wndl_add_saturating(f->requested, f->slop);
 }
 
 static inline const struct wndl_heap_frame *wndl_heap_frame_at(

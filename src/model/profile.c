@@ -15,8 +15,8 @@ bool wndl_profile_init(struct wndl_profile *p, struct wndl_mem *mem)
     wndl_vec_init(&p->samples, &p->arena, sizeof(struct wndl_sample));
     wndl_vec_init(&p->blocks, &p->arena, sizeof(struct wndl_block));
     wndl_vec_init(&p->marks, &p->arena, sizeof(struct wndl_mark));
-    wndl_vec_init(
-        &p->unfollowed_processes, &p->arena, sizeof(struct wndl_unfollowed));
+    wndl_vec_init(&p->unrecorded_processes, &p->arena,
+        sizeof(struct wndl_unrecorded_process));
     wndl_vec_init(&p->pauses, &p->arena, sizeof(struct wndl_pause));
     wndl_vec_init(&p->heaps, &p->arena, sizeof(struct wndl_process_heap));
     wndl_vec_init(&p->arguments, &p->arena, sizeof(struct wndl_bytes));
@@ -141,7 +141,7 @@ const char *wndl_walk_end_text(unsigned end)
     return end < WNDL_WALK_OTHER ? names[end] : "another end";
 }
 
-const char *wndl_unfollowed_text(unsigned reason)
+const char *wndl_unrecorded_text(unsigned reason)
 {
     static const char *const texts[] = {
         "reason not known",

@@ -81,7 +81,7 @@ struct wndl_mark {
 };
 
 /* A process that could not be recorded. */
-struct wndl_unfollowed {
+struct wndl_unrecorded_process {
     uint32_t parent; /* index, WNDL_NO_INDEX if none */
     uint32_t pid;
     uint32_t reason; /* docs/formats/wndl.md, UNFO */
@@ -142,7 +142,7 @@ struct wndl_profile {
     struct wndl_vec samples;   /* struct wndl_sample, in file order */
     struct wndl_vec blocks;    /* struct wndl_block, in file order */
     struct wndl_vec marks;     /* struct wndl_mark, in file order */
-    struct wndl_vec unfollowed_processes; /* struct wndl_unfollowed */
+    struct wndl_vec unrecorded_processes; /* struct wndl_unrecorded_process */
     struct wndl_vec pauses;               /* struct wndl_pause */
     struct wndl_vec heaps; /* struct wndl_process_heap of model/heap.h */
     struct wndl_map frame_index, node_index;
@@ -159,7 +159,7 @@ struct wndl_profile {
     uint32_t owner;             /* user id of the recording's file */
     bool finished;              /* has DONE */
     uint32_t status;            /* exit code, 256 + signal, or 512 */
-    uint32_t unfollowed;        /* >= unfollowed_processes.len */
+    uint32_t unrecorded;        /* >= unrecorded_processes.len */
     uint64_t discarded;         /* samples that made room for later ones */
     uint64_t interrupted_calls; /* that returned EINTR because of us */
 
@@ -198,6 +198,6 @@ const char *wndl_loss_name(unsigned reason);
 const char *wndl_walk_end_text(unsigned end);
 
 /* Why a process was not recorded, for people: "statically linked". */
-const char *wndl_unfollowed_text(unsigned reason);
+const char *wndl_unrecorded_text(unsigned reason);
 
 #endif

@@ -76,7 +76,7 @@ static void put_stack(
 }
 
 static void put_pair(struct writer *w, const char *key,
-    const struct wndl_stack_sum *sum, enum wndl_heap_which which)
+    const struct wndl_stack_sum *sum, enum wndl_heap_set which)
 {
     wndl_buf_printf(&w->sink.text, "\"%sb\":%" PRIu64 ",\"%sbk\":%" PRIu64 ",",
         key, wndl_exported_round(sum->bytes[which]), key,

@@ -234,7 +234,7 @@ static void write_record(
     const struct wndl_heap_figures *f = &record->figures;
     bool sampled = f->blocks_error != 0;
     char place[NUMBER_SIZE], all[NUMBER_SIZE];
-    t->bytes_so_far = wndl_heap_plus(t->bytes_so_far, wndl_heap_usable(f));
+    t->bytes_so_far = wndl_add_saturating(t->bytes_so_far, wndl_heap_usable(f));
     wndl_buf_printf(t->out, "%c%s {\n  ", kind_names[t->kind][0] - 'a' + 'A',
         kind_names[t->kind] + 1);
     add_number(t->out, f->blocks, sampled);
@@ -277,8 +277,9 @@ static void sum_up(struct text *t)
         if (kind_of(t->r->list, record) != t->kind)
             continue;
         t->count++;
-        t->blocks = wndl_heap_plus(t->blocks, record->figures.blocks);
-        t->bytes = wndl_heap_plus(t->bytes, wndl_heap_usable(&record->figures));
+        t->blocks = wndl_add_saturating(t->blocks, record->figures.blocks);
+        t->bytes =
+            wndl_add_saturating(t->bytes, wndl_heap_usable(&record->figures));
     }
 }
 

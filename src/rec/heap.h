@@ -190,7 +190,7 @@ struct wndl_heap_layout {
     size_t size;
 };
 
-static inline size_t wndl_heap_up(size_t size)
+static inline size_t wndl_round_up_page(size_t size)
 {
     return (size + 4095) & ~(size_t)4095;
 }
@@ -198,20 +198,22 @@ static inline size_t wndl_heap_up(size_t size)
 static inline struct wndl_heap_layout wndl_heap_layout(uint32_t pairs)
 {
     struct wndl_heap_layout l;
-    l.pairs = wndl_heap_up(sizeof(struct wndl_heap));
-    l.index = l.pairs + wndl_heap_up(pairs * sizeof(struct wndl_heap_pair));
-    l.leaks = l.index + wndl_heap_up(pairs * 2 * sizeof(uint32_t));
-    l.counts = l.leaks + wndl_heap_up(pairs * sizeof(struct wndl_heap_leaks));
-    l.size =
-        l.counts + (size_t)WNDL_HEAP_LANES *
-                       wndl_heap_up(pairs * sizeof(struct wndl_heap_count));
+    l.pairs = wndl_round_up_page(sizeof(struct wndl_heap));
+    l.index =
+        l.pairs + wndl_round_up_page(pairs * sizeof(struct wndl_heap_pair));
+    l.leaks = l.index + wndl_round_up_page(pairs * 2 * sizeof(uint32_t));
+    l.counts =
+        l.leaks + wndl_round_up_page(pairs * sizeof(struct wndl_heap_leaks));
+    l.size = l.counts +
+             (size_t)WNDL_HEAP_LANES *
+                 wndl_round_up_page(pairs * sizeof(struct wndl_heap_count));
     return l;
 }
 
 /* Of the whole memory: after shm.h's block, whose tree has so many nodes. */
 static inline size_t wndl_heap_offset(uint32_t nodes)
 {
-    return wndl_heap_up(wndl_shm_size(nodes));
+    return wndl_round_up_page(wndl_shm_size(nodes));
 }
 
 _Static_assert(sizeof(struct wndl_heap_pair) == 24 &&

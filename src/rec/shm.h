@@ -91,21 +91,22 @@ enum wndl_unwind_policy {
  * Why a process is not recorded: hello, and UNFO in docs/formats/wndl.md. The
  * runtime says those it knows of itself; the collector finds out the others.
  */
-enum wndl_refusal {
-    WNDL_REFUSAL_NONE = 0, /* in UNFO: not known */
-    WNDL_REFUSAL_STATIC = 1,
-    WNDL_REFUSAL_SETUID = 2,   /* or with file capabilities */
-    WNDL_REFUSAL_LIBC = 3,     /* another libc than glibc, or too old a one */
-    WNDL_REFUSAL_GO = 4,       /* its runtime owns all signals */
-    WNDL_REFUSAL_EMULATED = 5, /* Valgrind, qemu */
-    WNDL_REFUSAL_ENVIRONMENT = 6, /* started without our variables */
-    WNDL_REFUSAL_MACHINE = 7, /* no runtime for its word size or processor */
-    WNDL_REFUSAL_DESCRIPTORS = 8, /* none was free, not even for a moment */
-    WNDL_REFUSAL_MEMORY = 9,      /* the block could not be mapped */
-    WNDL_REFUSAL_SANDBOX = 10,
-    WNDL_REFUSAL_CLONE = 11,   /* made by a clone() that passed by our hooks */
-    WNDL_REFUSAL_VERSION = 12, /* its runtime is of another version than we */
-    WNDL_REFUSALS = 13,
+enum wndl_unrecorded_reason {
+    WNDL_UNRECORDED_NONE = 0, /* in UNFO: not known */
+    WNDL_UNRECORDED_STATIC = 1,
+    WNDL_UNRECORDED_SETUID = 2, /* or with file capabilities */
+    WNDL_UNRECORDED_LIBC = 3,   /* another libc than glibc, or too old a one */
+    WNDL_UNRECORDED_GO = 4,     /* its runtime owns all signals */
+    WNDL_UNRECORDED_EMULATED = 5,    /* Valgrind, qemu */
+    WNDL_UNRECORDED_ENVIRONMENT = 6, /* started without our variables */
+    WNDL_UNRECORDED_MACHINE = 7, /* no runtime for its word size or processor */
+    WNDL_UNRECORDED_DESCRIPTORS = 8, /* none was free, not even for a moment */
+    WNDL_UNRECORDED_MEMORY = 9,      /* the block could not be mapped */
+    WNDL_UNRECORDED_SANDBOX = 10,
+    WNDL_UNRECORDED_CLONE = 11, /* made by a clone() that passed by our hooks */
+    WNDL_UNRECORDED_VERSION =
+        12, /* its runtime is of another version than we */
+    WNDL_UNRECORDED_REASONS = 13,
 };
 
 /*
@@ -190,7 +191,7 @@ _Static_assert(WNDL_SHM_EPOCHS < 1 << (64 - WNDL_KEY_EPOCH_SHIFT) &&
 struct wndl_hello {
     uint32_t version; /* first in every version's */
     uint32_t machine; /* EM_X86_64, EM_386, EM_AARCH64 */
-    uint32_t refusal; /* enum wndl_refusal: != 0 wants no answer */
+    uint32_t refusal; /* enum wndl_unrecorded_reason: != 0 wants no answer */
     uint32_t traced;  /* by a debugger, at its start */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as text with frames; the first says whether it is JSON. */
-#include "in/frame_text.h"
+#include "in/frame_text/frame_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * is, the recording that comes of it can be read, and has a heap.
  */
 #include "collect/process/heap_impl.h"
-#include "in/wndl.h"
+#include "wndl/read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void fill(uint8_t *memory, const uint8_t *data, size_t size)
     struct wndl_heap *head = (void *)memory;
     struct wndl_heap_layout layout = wndl_heap_layout(PAIRS);
     struct dealer d = {data, size};
-    size_t lane = wndl_heap_up(PAIRS * sizeof(struct wndl_heap_count));
+    size_t lane = wndl_round_up_page(PAIRS * sizeof(struct wndl_heap_count));
     deal(&d, memory + layout.pairs, PAIRS * sizeof(struct wndl_heap_pair));
     for (size_t i = 0; i < 2; i++)
         deal(&d, memory + layout.counts + i * lane,
@@ -77,7 +77,7 @@ static void check(int fd)
     if (bytes == MAP_FAILED || !wndl_profile_init(&profile, wndl_mem_libc()))
         exit(1);
     const struct wndl_bytes file = {bytes, (size_t)size};
-    if (wndl_recording_read(&profile, file, NULL) != WNDL_OK ||
+    if (wndl_reader_read(&profile, file, NULL) != WNDL_OK ||
         profile.chunks_damaged != 0 || profile.heaps.len != 1)
         abort();
     wndl_profile_free(&profile);

@@ -7,7 +7,6 @@
 #include "analyze/heap/report.h"
 #include "analyze/time/calltree.h"
 #include "analyze/time/report_fill.h"
-#include "in/wndl.h"
 #include "out/callgrind.h"
 #include "out/dhat.h"
 #include "out/dmd_text.h"
@@ -21,6 +20,7 @@
 #include "out/speedscope.h"
 #include "rec/chunk.h"
 #include "rec/crc32c.h"
+#include "wndl/read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,7 +201,7 @@ static void read_mended(struct wndl_bytes file)
         return;
     if (file.size % 5 == 0)
         p.wanted_snapshot = 0;
-    if (wndl_recording_read(&p, file, NULL) == WNDL_OK &&
+    if (wndl_reader_read(&p, file, NULL) == WNDL_OK &&
         wndl_symbolized_init(&s, &p, wndl_mem_libc())) {
         if (name_frames(&s)) {
             report(&s, file.size % 4, file.size / 4 % 3);

@@ -16,9 +16,9 @@
  * Frames are leaf first, IMAGE+RVA or an address. Of the totals, the peak's
  * time is left out.
  */
-#include "in/wndl.h"
 #include "model/heap.h"
 #include "os/file.h"
+#include "wndl/read.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
         return 2;
     if (!wndl_profile_init(&p, wndl_mem_libc()) ||
         wndl_file_open(argv[1], &file, &err) != WNDL_OK ||
-        wndl_recording_read(&p, file.bytes, &err) != WNDL_OK) {
+        wndl_reader_read(&p, file.bytes, &err) != WNDL_OK) {
         fprintf(
             stderr, "heapdump: %s\n", wndl_error_text(&err, text, sizeof text));
         return 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "named.h"
 
-#include "in/wndl.h"
 #include "recipe.h"
 #include "testlib.h"
+#include "wndl/read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static void read_profile(struct named *n, const char *recipe)
     wndl_buf_init(&file, wndl_mem_libc());
     assert_true(recipe_cook(recipe, &file));
     assert_true(wndl_profile_init(&n->profile, wndl_mem_libc()));
-    assert_int_equal(wndl_recording_read(&n->profile,
+    assert_int_equal(wndl_reader_read(&n->profile,
                          (struct wndl_bytes){file.data, file.size}, NULL),
         WNDL_OK);
     wndl_buf_free(&file);

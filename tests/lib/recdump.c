@@ -28,8 +28,8 @@
  *
  * Only with -s are the stacks told.
  */
-#include "in/wndl.h"
 #include "os/file.h"
+#include "wndl/read.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -107,7 +107,7 @@ static void say_counts(const struct wndl_profile *p)
     printf("more %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", p->discarded,
         p->interrupted_calls, p->blocks_lost);
     printf("done %d %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", p->finished,
-        p->status, p->unfollowed, p->chunks_damaged);
+        p->status, p->unrecorded, p->chunks_damaged);
 }
 
 static void say_times(const struct wndl_profile *p, const uint64_t *cpu)
@@ -155,9 +155,9 @@ static void say_others(const struct wndl_profile *p)
 {
     printf("limits %" PRIu32 " %d %" PRIu32 " %" PRIu64 "\n", p->engine,
         p->by_ticks, p->max_frames, p->blocked_interval);
-    for (size_t i = 0; i < p->unfollowed_processes.len; i++) {
-        const struct wndl_unfollowed *u =
-            wndl_vec_at(&p->unfollowed_processes, i);
+    for (size_t i = 0; i < p->unrecorded_processes.len; i++) {
+        const struct wndl_unrecorded_process *u =
+            wndl_vec_at(&p->unrecorded_processes, i);
         printf("unfollowed %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRId32 " ",
             u->pid, u->reason, u->time, (int32_t)u->parent);
         say_bytes(u->executable);
@@ -253,7 +253,7 @@ int main(int argc, char **argv)
         return 2;
     if (!wndl_profile_init(&p, wndl_mem_libc()) ||
         wndl_file_open(argv[argc - 1], &file, &err) != WNDL_OK ||
-        wndl_recording_read(&p, file.bytes, &err) != WNDL_OK) {
+        wndl_reader_read(&p, file.bytes, &err) != WNDL_OK) {
         fprintf(
             stderr, "recdump: %s\n", wndl_error_text(&err, text, sizeof text));
         return 1;

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/intern.h"
 #include "base/vec.h"
-#include "in/frame_text.h"
+#include "in/frame_text/frame_text.h"
 #include "obj/core/object.h"
 #include "os/file.h"
 

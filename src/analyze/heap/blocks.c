@@ -20,7 +20,7 @@ static bool describe(struct wndl_heap_stacks *stacks,
 
 static bool add_counts(struct wndl_heap_stacks *stacks,
     const struct wndl_process_heap *heap,
-    const struct wndl_alloc_counts *counts, enum wndl_heap_which which,
+    const struct wndl_alloc_counts *counts, enum wndl_heap_set which,
     enum wndl_heap_side side)
 {
     struct wndl_heap_blocks blocks = {
@@ -42,7 +42,7 @@ static bool add_counts(struct wndl_heap_stacks *stacks,
 }
 
 bool wndl_heap_blocks_add(struct wndl_heap_stacks *stacks,
-    const struct wndl_process_heap *heap, enum wndl_heap_which which,
+    const struct wndl_process_heap *heap, enum wndl_heap_set which,
     enum wndl_heap_side side)
 {
     const struct wndl_alloc_counts *counts = heap->counts.data;

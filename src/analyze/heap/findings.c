@@ -122,7 +122,7 @@ static bool add_reachable(struct work *w)
 }
 
 static bool add_which(struct work *w, enum wndl_finding_kind kind,
-    enum wndl_heap_which which, enum wndl_heap_sort sort)
+    enum wndl_heap_set which, enum wndl_heap_sort sort)
 {
     for (size_t i = 0; i < w->r->rows.len; i++) {
         const struct wndl_process_heap *heap = heap_of(w, i);

@@ -219,7 +219,7 @@ static void add_parts(struct wndl_heap_report *r)
 /* ---- all of it */
 
 static bool add_blocks(struct wndl_heap_report *r,
-    struct wndl_heap_stacks *stacks, enum wndl_heap_which which)
+    struct wndl_heap_stacks *stacks, enum wndl_heap_set which)
 {
     const struct wndl_profile *p = r->symbolized->profile;
     const struct wndl_heap_row *rows = r->rows.data;
@@ -246,7 +246,7 @@ static bool fill(
     return filled;
 }
 
-const char *wndl_heap_which_name(enum wndl_heap_which which)
+const char *wndl_heap_set_name(enum wndl_heap_set which)
 {
     static const char *const names[] = {
         [WNDL_HEAP_WHICH_LIVE] = "live",
@@ -262,7 +262,7 @@ bool wndl_heap_report_fill(struct wndl_heap_report *r,
     struct wndl_mem *mem)
 {
     *r = (struct wndl_heap_report){.symbolized = s,
-        .which = wndl_heap_which_name(choice->which),
+        .which = wndl_heap_set_name(choice->which),
         .peak_heap = WNDL_NO_INDEX};
     wndl_arena_init(&r->arena, mem);
     wndl_arena_init(&r->records.arena, mem);

@@ -107,9 +107,9 @@ bool wndl_heap_rows_take(struct wndl_heap_rows *rows,
         if (slot == NULL)
             return false;
         *slot = from[i].finding;
-        total->blocks = wndl_heap_plus(total->blocks, f->blocks);
-        total->requested = wndl_heap_plus(total->requested, f->requested);
-        total->slop = wndl_heap_plus(total->slop, f->slop);
+        total->blocks = wndl_add_saturating(total->blocks, f->blocks);
+        total->requested = wndl_add_saturating(total->requested, f->requested);
+        total->slop = wndl_add_saturating(total->slop, f->slop);
         total->blocks_error = hypot(total->blocks_error, f->blocks_error);
         total->bytes_error = hypot(total->bytes_error, f->bytes_error);
     }

@@ -416,7 +416,7 @@ bool wndl_diff_add_heap(struct wndl_diff *d, const struct wndl_symbolized *s,
     struct adder a;
     d->unit = choice->grouping.sort == WNDL_HEAP_BY_BLOCKS ? WNDL_DIFF_BLOCKS
                                                            : WNDL_DIFF_BYTES;
-    d->what = wndl_heap_which_name(choice->which);
+    d->what = wndl_heap_set_name(choice->which);
     bool added = begin(&a, d, s) && add_heaps(&a, choice) && sum_stacks(&a);
     wndl_arena_free(&a.scratch);
     return added;

@@ -57,25 +57,26 @@ static void follow_scripts(struct wndl_doctor *d, char path[PATH_MAX])
 
 static const struct {
     const char *found, *advice;
-} refusals[WNDL_REFUSALS] = {
-    [WNDL_REFUSAL_STATIC] = {"statically linked: nothing can be loaded into it",
-        "link it dynamically"},
-    [WNDL_REFUSAL_SETUID] = {"started with other rights (set-user-ID, "
-                             "set-group-ID or capabilities): the loader "
-                             "refuses to load into it",
+} refusals[WNDL_UNRECORDED_REASONS] = {
+    [WNDL_UNRECORDED_STATIC] =
+        {"statically linked: nothing can be loaded into it",
+            "link it dynamically"},
+    [WNDL_UNRECORDED_SETUID] = {"started with other rights (set-user-ID, "
+                                "set-group-ID or capabilities): the loader "
+                                "refuses to load into it",
         "record as the user whose rights it gets, or a copy of it"},
-    [WNDL_REFUSAL_LIBC] = {"made for another C library than glibc (musl?)",
+    [WNDL_UNRECORDED_LIBC] = {"made for another C library than glibc (musl?)",
         "build it for glibc 2.35 or newer"},
-    [WNDL_REFUSAL_GO] = {"written in Go, whose runtime owns all signals",
+    [WNDL_UNRECORDED_GO] = {"written in Go, whose runtime owns all signals",
         "Go has a profiler of its own: runtime/pprof"},
-    [WNDL_REFUSAL_MACHINE] = {"made for another processor",
+    [WNDL_UNRECORDED_MACHINE] = {"made for another processor",
         "record it on a machine of its kind"},
 };
 
 static void check_refusal(struct wndl_doctor *d, const char *path)
 {
-    enum wndl_refusal why = wndl_reason_of_executable(path);
-    if (why == WNDL_REFUSAL_NONE || refusals[why].found == NULL) {
+    enum wndl_unrecorded_reason why = wndl_unrecordable_executable(path);
+    if (why == WNDL_UNRECORDED_NONE || refusals[why].found == NULL) {
         wndl_doctor_find(
             d, "program", WNDL_DOCTOR_OK, "%s can be recorded", path);
         return;

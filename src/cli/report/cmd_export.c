@@ -29,7 +29,7 @@ struct export_options {
     unsigned value;                 /* enum value */
     unsigned cycles;                /* enum wndl_cycles */
     const char *out;
-    struct wndl_heap_which_options heap;
+    struct wndl_heap_set_options heap;
     struct wndl_symbol_options symbols;
 };
 
@@ -314,7 +314,7 @@ static bool is_contradiction(const struct job *job)
                        "export --help'");
         return true;
     }
-    if (job->of_heap || !wndl_heap_which_given(&o->heap) ||
+    if (job->of_heap || !wndl_heap_set_given(&o->heap) ||
         (heaps && formats[o->format].of_both))
         return false;
     wndl_cli_error("--blocks, --snapshot and --process are for heaps, not for "

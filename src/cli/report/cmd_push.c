@@ -273,7 +273,7 @@ static int send_profile(
 /* Of the heaps or of the time, which are profiles of their own. */
 static int send_part(const struct job *job, bool of_heap)
 {
-    const struct wndl_heap_which_options usual = {0};
+    const struct wndl_heap_set_options usual = {0};
     struct wndl_heap_choice choice = wndl_heap_choose(&usual, &job->loaded, 1);
     const struct wndl_exported part = {
         .symbolized = &job->loaded.symbolized,

@@ -55,7 +55,7 @@ static const char *contradiction(const struct wndl_diff_table *table)
                           : NULL;
     }
     if (of_records || heap->sort != WNDL_HEAP_BY_USABLE ||
-        wndl_heap_which_given(&heap->of))
+        wndl_heap_set_given(&heap->of))
         return "--blocks, --snapshot, --process, -f, -s and -a are for heaps; "
                "this is on samples";
     return NULL;

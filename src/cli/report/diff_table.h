@@ -32,8 +32,8 @@ struct wndl_diff_options {
 struct wndl_diff_table {
     const struct wndl_diff_options *o;
     struct wndl_diff d;
-    bool of_heap;               /* as the first recording is */
-    enum wndl_heap_which which; /* of it, that of the first */
+    bool of_heap;             /* as the first recording is */
+    enum wndl_heap_set which; /* of it, that of the first */
 };
 
 /* The options stay where they are. It ends with wndl_diff_table_free in any

@@ -10,14 +10,14 @@
 #include "cli/core/options.h"
 
 /* Which blocks of a recording. */
-struct wndl_heap_which_options {
-    unsigned blocks;   /* 0: not said; else enum wndl_heap_which + 1 */
+struct wndl_heap_set_options {
+    unsigned blocks;   /* 0: not said; else enum wndl_heap_set + 1 */
     uint64_t snapshot; /* counts from 1; 0: the last */
     uint64_t process;  /* pid; 0: all */
 };
 
 struct wndl_heap_options {
-    struct wndl_heap_which_options of;
+    struct wndl_heap_set_options of;
     uint64_t max_frames;
     unsigned sort; /* enum wndl_heap_sort */
     bool ignore_alloc_fns;
@@ -32,8 +32,7 @@ _Static_assert(WNDL_OPTION_LIST_MAX <= (int)WNDL_HEAP_FILTERS,
 enum { WNDL_HEAP_USUAL_FRAMES = 8 };
 
 /* Whether any of them was given. */
-static inline bool wndl_heap_which_given(
-    const struct wndl_heap_which_options *o)
+static inline bool wndl_heap_set_given(const struct wndl_heap_set_options *o)
 {
     return o->blocks != 0 || o->snapshot != 0 || o->process != 0;
 }

@@ -5,7 +5,7 @@
 #include "cli/core/command.h"
 #include "cli/core/shell_word.h"
 #include "cli/shared/debug_dirs.h"
-#include "in/wndl.h"
+#include "wndl/read.h"
 
 static enum wndl_status read_input(struct wndl_profile *profile,
     const struct wndl_input *input, uint64_t snapshot, struct wndl_error *err)
@@ -16,8 +16,8 @@ static enum wndl_status read_input(struct wndl_profile *profile,
         snapshot == 0 ? WNDL_LAST_SNAPSHOT : snapshot - 1;
     enum wndl_status status =
         input->file.bytes.size != 0
-            ? wndl_recording_read_file(profile, &input->file, err)
-            : wndl_recording_read(profile, input->bytes, err);
+            ? wndl_reader_read_file(profile, &input->file, err)
+            : wndl_reader_read(profile, input->bytes, err);
     if (status != WNDL_OK)
         wndl_profile_free(profile);
     return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/code/unlisted_code.h"
 
+#include "base/search.h"
 #include "obj/core/object.h"
 #include "os/clock.h"
 #include "os/file.h"
@@ -25,20 +26,20 @@ struct mapping {
     uint64_t rva; /* of its start */
 };
 
-void wndl_strays_init(struct wndl_strays *strays,
+void wndl_unlisted_code_init(struct wndl_unlisted_code *code,
     struct wndl_recording *recording, uint32_t process, pid_t pid)
 {
-    *strays = (struct wndl_strays){.recording = recording,
+    *code = (struct wndl_unlisted_code){.recording = recording,
         .process = process,
         .pid = pid,
         .pause = first_pause};
-    wndl_arena_init(&strays->arena, wndl_mem_libc());
-    wndl_vec_init(&strays->mappings, &strays->arena, sizeof(struct mapping));
+    wndl_arena_init(&code->arena, wndl_mem_libc());
+    wndl_vec_init(&code->mappings, &code->arena, sizeof(struct mapping));
 }
 
-void wndl_strays_free(struct wndl_strays *strays)
+void wndl_unlisted_code_free(struct wndl_unlisted_code *code)
 {
-    wndl_arena_free(&strays->arena);
+    wndl_arena_free(&code->arena);
 }
 
 /* ---- one mapping */
@@ -58,7 +59,7 @@ static bool svma_at(
     return false;
 }
 
-static void announce(struct wndl_strays *strays,
+static void announce(struct wndl_unlisted_code *code,
     const struct wndl_object *object, struct mapping *m)
 {
     uint64_t svma;
@@ -66,21 +67,21 @@ static void announce(struct wndl_strays *strays,
     if (!m->told)
         return;
     m->rva = svma - wndl_object_image_base(object).v;
-    m->image = wndl_recording_image(strays->recording,
+    m->image = wndl_recording_image(code->recording,
         (const char *)m->at.path.data, wndl_object_build_id(object));
     const struct wndl_recording_mapping mapping = {
-        .process = strays->process,
+        .process = code->process,
         .image = m->image,
         .time = wndl_clock_monotonic_ns(),
         .start = m->at.start,
         .end = m->at.end,
         .bias = m->at.start - svma,
     };
-    wndl_recording_mapping(strays->recording, &mapping);
+    wndl_recording_mapping(code->recording, &mapping);
 }
 
 /* Not if the file of that name is another one by now. */
-static void look_into(struct wndl_strays *strays, struct mapping *m)
+static void look_into(struct wndl_unlisted_code *code, struct mapping *m)
 {
     const char *path = (const char *)m->at.path.data;
     struct stat st;
@@ -92,7 +93,7 @@ static void look_into(struct wndl_strays *strays, struct mapping *m)
         return;
     if (wndl_object_open(file.bytes, path, wndl_mem_libc(), &object, NULL) ==
         WNDL_OK) {
-        announce(strays, object, m);
+        announce(code, object, m);
         wndl_object_close(object);
     }
     wndl_file_close(&file);
@@ -132,74 +133,69 @@ static bool is_same(const struct wndl_vec *a, const struct wndl_vec *b)
 }
 
 /* True if it is another now; that of a process that has ended is kept. */
-static bool read_map(struct wndl_strays *strays)
+static bool read_map(struct wndl_unlisted_code *code)
 {
     uint8_t room[MAPS_ROOM];
     char path[32];
     struct reading r;
     wndl_arena_init(&r.arena, wndl_mem_libc());
     wndl_vec_init(&r.found, &r.arena, sizeof(struct mapping));
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)strays->pid);
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)code->pid);
     (void)wndl_maps_each(
         path, (struct wndl_bytes){room, sizeof room}, take, &r);
-    if (r.found.len == 0 || is_same(&r.found, &strays->mappings)) {
+    if (r.found.len == 0 || is_same(&r.found, &code->mappings)) {
         wndl_arena_free(&r.arena);
         return false;
     }
-    wndl_arena_free(&strays->arena);
-    strays->arena = r.arena;
-    strays->mappings = r.found;
-    strays->mappings.arena = &strays->arena;
+    wndl_arena_free(&code->arena);
+    code->arena = r.arena;
+    code->mappings = r.found;
+    code->mappings.arena = &code->arena;
     return true;
 }
 
 static struct mapping *mapping_of(
-    const struct wndl_strays *strays, uint64_t address)
+    const struct wndl_unlisted_code *code, uint64_t address)
 {
-    size_t low = 0, high = strays->mappings.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        struct mapping *m = wndl_vec_at(&strays->mappings, middle);
-        if (address >= m->at.end)
-            low = middle + 1;
-        else if (address < m->at.start)
-            high = middle;
-        else
-            return m;
-    }
-    return NULL;
+    struct mapping *all = code->mappings.data;
+    size_t count = code->mappings.len;
+    if (count == 0)
+        return NULL;
+    count = wndl_search_up_to(&all->at.start, sizeof *all, count, address);
+    return count != 0 && address < all[count - 1].at.end ? &all[count - 1]
+                                                         : NULL;
 }
 
-static void refresh(struct wndl_strays *strays)
+static void refresh(struct wndl_unlisted_code *code)
 {
     uint64_t now = wndl_clock_monotonic_ns();
-    if (now < strays->again)
+    if (now < code->again)
         return;
-    bool is_new = read_map(strays);
-    strays->pause = is_new                           ? first_pause
-                    : strays->pause < last_pause / 2 ? strays->pause * 2
-                                                     : last_pause;
-    strays->again = now + strays->pause;
+    bool is_new = read_map(code);
+    code->pause = is_new                         ? first_pause
+                  : code->pause < last_pause / 2 ? code->pause * 2
+                                                 : last_pause;
+    code->again = now + code->pause;
 }
 
-void wndl_strays_meet(struct wndl_strays *strays, uint64_t address)
+void wndl_unlisted_code_meet(struct wndl_unlisted_code *code, uint64_t address)
 {
-    struct mapping *m = mapping_of(strays, address);
+    struct mapping *m = mapping_of(code, address);
     if (m == NULL && address != 0) {
-        refresh(strays);
-        m = mapping_of(strays, address);
+        refresh(code);
+        m = mapping_of(code, address);
     }
     if (m != NULL && !m->looked_into)
-        look_into(strays, m);
+        look_into(code, m);
 }
 
-bool wndl_strays_find(const struct wndl_strays *strays, uint64_t address,
-    struct wndl_stray *stray)
+bool wndl_unlisted_code_find(const struct wndl_unlisted_code *code,
+    uint64_t address, struct wndl_code_place *place)
 {
-    const struct mapping *m = mapping_of(strays, address);
+    const struct mapping *m = mapping_of(code, address);
     if (m == NULL || !m->told)
         return false;
-    stray->image = m->image;
-    stray->rva = m->rva + (address - m->at.start);
+    place->image = m->image;
+    place->rva = m->rva + (address - m->at.start);
     return true;
 }

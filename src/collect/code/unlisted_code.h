@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strays: code of files that a process mapped without the loader, so that
+ * unlisted_code: code of files that a process mapped without the loader, so that
  * nothing in it could tell: node maps its built-in functions a second time,
  * near the code that it generates. Found in the process's memory map.
  */
@@ -8,12 +8,12 @@
 #define WNDL_COLLECT_CODE_UNLISTED_CODE_H
 
 #include "base/vec.h"
-#include "collect/write/recording.h"
+#include "wndl/write.h"
 
 #include <sys/types.h>
 
-/* Of one process image. Zeroed memory needs wndl_strays_init. */
-struct wndl_strays {
+/* Of one process image. Zeroed memory needs wndl_unlisted_code_init. */
+struct wndl_unlisted_code {
     struct wndl_recording *recording;
     uint32_t process; /* index in the recording */
     pid_t pid;
@@ -23,14 +23,14 @@ struct wndl_strays {
 };
 
 /* Code of an image of the recording. */
-struct wndl_stray {
+struct wndl_code_place {
     uint32_t image; /* index */
     uint64_t rva;
 };
 
-void wndl_strays_init(struct wndl_strays *strays,
+void wndl_unlisted_code_init(struct wndl_unlisted_code *code,
     struct wndl_recording *recording, uint32_t process, pid_t pid);
-void wndl_strays_free(struct wndl_strays *strays);
+void wndl_unlisted_code_free(struct wndl_unlisted_code *code);
 
 /*
  * Notes that there is code at `address`, in no module of the loader's.
@@ -38,11 +38,11 @@ void wndl_strays_free(struct wndl_strays *strays);
  * memory map when it meets what it does not know, less and less often if that
  * does not help.
  */
-void wndl_strays_meet(struct wndl_strays *strays, uint64_t address);
+void wndl_unlisted_code_meet(struct wndl_unlisted_code *code, uint64_t address);
 
 /* What was found at an address that was met. False if it is no code of a
  * file, or of none that could be told. */
-bool wndl_strays_find(const struct wndl_strays *strays, uint64_t address,
-    struct wndl_stray *stray);
+bool wndl_unlisted_code_find(const struct wndl_unlisted_code *code,
+    uint64_t address, struct wndl_code_place *place);
 
 #endif

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/loop/collector.h"
 
-#include "collect/loop/collector_impl.h"
+#include "collect/loop/control.h"
+#include "collect/loop/output.h"
+#include "collect/loop/signals.h"
+#include "collect/loop/unrecorded.h"
 #include "os/clock.h"
 
 #include <dirent.h>
@@ -10,13 +13,73 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define NS_PER_MS UINT64_C(1000000)
 #define GRACE_NS UINT64_C(50000000)
 #define PATIENCE_NS UINT64_C(10000000000)
+
+enum { DRAIN_EVERY_MS = 100 };
+
+struct wndl_collector {
+    struct wndl_run run;
+    struct wndl_processes processes;
+    struct wndl_unrecorded unrecorded;
+    struct wndl_signals signals;
+    struct wndl_controller controller;
+    uint64_t cpu_before; /* ns, of this process's children before the command */
+    uint64_t drain;      /* when to drain next */
+    uint64_t duration;   /* ns, of the recording */
+    uint64_t discarded;  /* samples */
+    bool left_behind;    /* another process goes on with the recording */
+    enum wndl_status outcome; /* of closing the recording */
+    void (*tell)(void *, const struct wndl_collector_result *); /* or NULL */
+    void *tell_context;
+};
+
+/* ---- what is heard of processes */
+
+static void greeted(void *owner, pid_t pid)
+{
+    struct wndl_collector *c = owner;
+    wndl_unrecorded_greeted(&c->unrecorded, pid);
+}
+
+static void refused(void *owner, pid_t pid, enum wndl_unrecorded_reason reason)
+{
+    struct wndl_collector *c = owner;
+    wndl_unrecorded_refused(&c->unrecorded, pid, reason);
+}
+
+static void replaced(void *owner, const struct wndl_process_entry *entry)
+{
+    struct wndl_collector *c = owner;
+    wndl_unrecorded_replaced(&c->unrecorded, entry);
+}
+
+static int asked(void *owner, int socket, const struct wndl_control *control)
+{
+    struct wndl_collector *c = owner;
+    return wndl_controller_take(&c->controller, socket, control);
+}
+
+static void connect_parts(struct wndl_collector *c)
+{
+    c->processes.run = &c->run;
+    c->processes.events = (struct wndl_processes_events){
+        .owner = c,
+        .greeted = greeted,
+        .refused = refused,
+        .replaced = replaced,
+        .asked = asked,
+    };
+    c->unrecorded.run = c->signals.run = c->controller.run = &c->run;
+    c->unrecorded.processes = &c->processes;
+    c->signals.processes = &c->processes;
+    c->controller.processes = &c->processes;
+}
 
 /* ---- starting */
 
@@ -28,14 +91,11 @@ static bool is_outside(const struct wndl_collector_request *r)
 static enum wndl_status set_up(
     struct wndl_collector *c, sigset_t *mask, struct wndl_error *err)
 {
-    c->on_signal.kind = WNDL_SOURCE_SIGNAL;
-    c->on_listener.kind = WNDL_SOURCE_LISTENER;
-    c->poll = epoll_create1(EPOLL_CLOEXEC);
-    if (c->poll < 0 || !wndl_signals_open(c, mask) ||
-        !wndl_loop_watch(c, c->signals, &c->on_signal) ||
-        !wndl_loop_watch(c, c->session.listener, &c->on_listener))
+    if (!wndl_loop_open(&c->run.loop) ||
+        !wndl_signals_open(&c->signals, mask) ||
+        !wndl_processes_listen(&c->processes))
         return wndl_fail_errno(err, errno, "cannot wait for events");
-    wndl_strangers_begin(c);
+    wndl_unrecorded_begin(&c->unrecorded);
     return WNDL_OK;
 }
 
@@ -44,15 +104,15 @@ static enum wndl_status hold_command(
     struct wndl_collector *c, sigset_t mask, struct wndl_error *err)
 {
     const struct wndl_spawn_request spawn = {
-        .command = c->request.command,
-        .runtime = is_outside(&c->request) ? NULL : c->request.runtime,
-        .session = c->session.socket_path,
+        .command = c->run.request.command,
+        .runtime = is_outside(&c->run.request) ? NULL : c->run.request.runtime,
+        .session = c->run.session.socket_path,
         .mask = mask,
     };
-    if (c->request.pid == 0)
-        return wndl_spawn_fork(&spawn, &c->spawn, err);
-    c->spawn.pid = c->request.pid;
-    c->ended = true;
+    if (c->run.request.pid == 0)
+        return wndl_spawn_fork(&spawn, &c->run.spawn, err);
+    c->run.spawn.pid = c->run.request.pid;
+    c->run.ended = true;
     return WNDL_OK;
 }
 
@@ -75,12 +135,12 @@ static void make_room(struct wndl_collector *c)
     raise_limit(RLIMIT_FSIZE);
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
-    c->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    c->processes.reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 static void open_recording(struct wndl_collector *c)
 {
-    const struct wndl_collector_request *r = &c->request;
+    const struct wndl_collector_request *r = &c->run.request;
     const struct wndl_recording_meta meta = {
         .interval = r->interval,
         .engine = r->engine.engine,
@@ -88,56 +148,44 @@ static void open_recording(struct wndl_collector *c)
         .by_ticks =
             r->engine.engine == WNDL_ENGINE_PERF && !r->engine.sample_kernel,
         .max_frames = r->max_frames,
-        .blocked_interval = r->blocked_interval,
+        .offcpu_interval = r->offcpu_interval,
         .command = r->command,
     };
-    wndl_recording_open(&c->recording, c->file, &meta);
-    if (r->kept != 0)
-        wndl_recording_keep(&c->recording, r->kept);
-    const struct wndl_watch_request watched = {
+    wndl_recording_open(&c->run.recording, c->run.file, &meta);
+    if (r->tail_size != 0)
+        wndl_recording_keep_tail(&c->run.recording, r->tail_size);
+    const struct wndl_offcpu_request watched = {
         .max_frames = r->max_frames,
         .unwind = r->unwind,
         .wanted = r->threads,
         .tables = r->tables,
         .is_alone = r->engine.engine == WNDL_ENGINE_OUTSIDE,
     };
-    if (r->blocked_interval != 0)
-        c->watches = wndl_watch_shared_new(&watched);
-}
-
-static void set_times(struct wndl_collector *c)
-{
-    uint64_t now = wndl_clock_monotonic_ns();
-    const struct wndl_collector_request *r = &c->request;
-    if (r->delay != 0) {
-        wndl_control_pause(c, true);
-        c->begin_at = now + r->delay;
-    } else if (r->duration != 0) {
-        c->end_at = now + r->duration;
-    }
+    if (r->offcpu_interval != 0)
+        c->processes.offcpu = wndl_offcpu_shared_new(&watched);
 }
 
 static enum wndl_status let_go(
     struct wndl_collector *c, int *exit_code, struct wndl_error *err)
 {
-    int why = c->request.pid != 0 ? 0 : wndl_spawn_exec(&c->spawn);
+    int why = c->run.request.pid != 0 ? 0 : wndl_spawn_exec(&c->run.spawn);
     if (why == 0)
         return WNDL_OK;
     bool absent = why == ENOENT || why == ENOTDIR;
     *exit_code = absent ? WNDL_EXIT_NOT_FOUND : WNDL_EXIT_NOT_EXECUTABLE;
-    unlink(c->path);
-    wndl_error_set_file(err, c->request.command[0]);
+    unlink(c->run.path);
+    wndl_error_set_file(err, c->run.request.command[0]);
     return wndl_fail_errno(err, why, "cannot run the command");
 }
 
 static enum wndl_status begin(
     struct wndl_collector *c, int *exit_code, struct wndl_error *err)
 {
-    enum wndl_status status = wndl_collector_output(c, err);
+    enum wndl_status status = wndl_output_open(&c->run, err);
     if (status == WNDL_OK)
         return let_go(c, exit_code, err);
-    if (c->request.pid == 0)
-        wndl_spawn_cancel(&c->spawn);
+    if (c->run.request.pid == 0)
+        wndl_spawn_cancel(&c->run.spawn);
     return status;
 }
 
@@ -145,7 +193,7 @@ static enum wndl_status start(
     struct wndl_collector *c, int *exit_code, struct wndl_error *err)
 {
     sigset_t mask;
-    enum wndl_status status = wndl_session_open(&c->session, err);
+    enum wndl_status status = wndl_session_open(&c->run.session, err);
     if (status == WNDL_OK)
         status = set_up(c, &mask, err);
     if (status == WNDL_OK)
@@ -156,7 +204,7 @@ static enum wndl_status start(
         return status;
     make_room(c);
     open_recording(c);
-    set_times(c);
+    wndl_controller_begin(&c->controller);
     return WNDL_OK;
 }
 
@@ -193,11 +241,13 @@ enum wndl_status wndl_collector_start(
     if (c == NULL)
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     fill_standard_streams();
-    c->request = *request;
+    connect_parts(c);
+    c->run.request = *request;
     c->cpu_before = children_cpu();
-    c->session.listener = -1;
-    c->poll = c->signals = c->file = c->reserve = c->asker = -1;
-    c->begin_at = c->end_at = UINT64_MAX;
+    c->run.session.listener = -1;
+    c->run.loop.poll = c->signals.fd = c->run.file = -1;
+    c->processes.reserve = c->controller.asker = -1;
+    c->controller.begin_at = c->controller.end_at = UINT64_MAX;
     enum wndl_status status = start(c, exit_code, err);
     if (status == WNDL_OK) {
         *out = c;
@@ -209,14 +259,14 @@ enum wndl_status wndl_collector_start(
 
 const char *wndl_collector_socket(const struct wndl_collector *c)
 {
-    return c->session.socket_path;
+    return c->run.session.socket_path;
 }
 
 /* ---- running */
 
 static uint64_t duration_of(const struct wndl_collector *c)
 {
-    return wndl_clock_monotonic_ns() - c->recording.time_base;
+    return wndl_clock_monotonic_ns() - c->run.recording.time_base;
 }
 
 void wndl_collector_tell(struct wndl_collector *c,
@@ -227,7 +277,8 @@ void wndl_collector_tell(struct wndl_collector *c,
     c->tell_context = context;
 }
 
-void wndl_collector_report(struct wndl_collector *c)
+/* Calls `tell`, if set. */
+static void report(struct wndl_collector *c)
 {
     struct wndl_collector_result so_far;
     if (c->tell == NULL)
@@ -236,19 +287,38 @@ void wndl_collector_report(struct wndl_collector *c)
     c->tell(c->tell_context, &so_far);
 }
 
-void wndl_collector_flush(struct wndl_collector *c)
+static uint64_t earlier(uint64_t a, uint64_t b)
 {
-    wndl_recording_flush(&c->recording);
-    if (c->recording.status != WNDL_OK)
-        wndl_roster_give_up(c);
-    else if (c->recording.keep.bytes == NULL)
-        c->safe = c->totals;
+    return a < b ? a : b;
+}
+
+/* Does what has its time; when the next has. */
+static uint64_t see_to_the_clock(struct wndl_collector *c, uint64_t now)
+{
+    uint64_t next = wndl_controller_turn(&c->controller, now);
+    if (now >= c->drain) {
+        wndl_processes_drain(&c->processes);
+        wndl_unrecorded_look(&c->unrecorded);
+        wndl_output_flush(&c->processes);
+        report(c);
+        c->drain = now + DRAIN_EVERY_MS * NS_PER_MS;
+    }
+    next = earlier(next, c->drain);
+    return earlier(next, wndl_processes_turn(&c->processes, now));
+}
+
+/* Waits for something to happen, at most until then, and sees to it. */
+static void turn(struct wndl_collector *c, uint64_t until)
+{
+    uint64_t now = wndl_clock_monotonic_ns();
+    uint64_t next = earlier(see_to_the_clock(c, now), until);
+    wndl_loop_wait(&c->run.loop, now, next);
 }
 
 static int status_of(const struct wndl_collector *c, int killed_from)
 {
-    return WIFSIGNALED(c->status) ? killed_from + WTERMSIG(c->status)
-                                  : WEXITSTATUS(c->status);
+    return WIFSIGNALED(c->run.status) ? killed_from + WTERMSIG(c->run.status)
+                                      : WEXITSTATUS(c->run.status);
 }
 
 /*
@@ -258,48 +328,50 @@ static int status_of(const struct wndl_collector *c, int killed_from)
 static void settle(struct wndl_collector *c)
 {
     uint64_t end = wndl_clock_monotonic_ns() + GRACE_NS;
-    bool more = wndl_strangers_new(c) || c->processes != NULL;
+    bool more =
+        wndl_unrecorded_new(&c->unrecorded) || c->processes.first != NULL;
     while (more && wndl_clock_monotonic_ns() < end) {
-        wndl_loop_turn(c, end);
-        more = wndl_strangers_new(c) || c->processes != NULL;
+        turn(c, end);
+        more =
+            wndl_unrecorded_new(&c->unrecorded) || c->processes.first != NULL;
     }
 }
 
 enum wndl_collector_stage wndl_collector_run(struct wndl_collector *c)
 {
-    while (!c->ended && !c->stopped)
-        wndl_loop_turn(c, UINT64_MAX);
-    if (!c->ended)
+    while (!c->run.ended && !c->run.stopped)
+        turn(c, UINT64_MAX);
+    if (!c->run.ended)
         return WNDL_COLLECTOR_STOPPED;
     settle(c);
-    return wndl_roster_running(c) == 0 ? WNDL_COLLECTOR_OVER
-                                       : WNDL_COLLECTOR_LEFT;
+    return wndl_processes_running(&c->processes) == 0 ? WNDL_COLLECTOR_OVER
+                                                      : WNDL_COLLECTOR_LEFT;
 }
 
 static void await_first(struct wndl_collector *c)
 {
     uint64_t end = wndl_clock_monotonic_ns() + PATIENCE_NS;
-    while (c->totals.processes == 0 && !c->stopped &&
+    while (c->run.totals.processes == 0 && !c->run.stopped &&
            wndl_clock_monotonic_ns() < end)
-        wndl_loop_turn(c, end);
+        turn(c, end);
 }
 
 void wndl_collector_run_rest(struct wndl_collector *c)
 {
     await_first(c);
-    while (c->processes != NULL && !c->stopped) {
-        wndl_loop_turn(c, UINT64_MAX);
-        if (c->processes == NULL)
+    while (c->processes.first != NULL && !c->run.stopped) {
+        turn(c, UINT64_MAX);
+        if (c->processes.first == NULL)
             settle(c);
     }
 }
 
 int wndl_collector_wait(struct wndl_collector *c)
 {
-    struct pollfd signals = {.fd = c->signals, .events = POLLIN};
-    while (!c->ended) {
+    struct pollfd signals = {.fd = c->signals.fd, .events = POLLIN};
+    while (!c->run.ended) {
         if (poll(&signals, 1, -1) > 0)
-            wndl_signals_take(c);
+            wndl_signals_take(&c->signals);
     }
     return status_of(c, 128);
 }
@@ -319,13 +391,6 @@ static void close_callers_descriptors(void)
     closedir(all);
 }
 
-/* A poll hears of the signals of the process that put them in. */
-static void take_over_signals(struct wndl_collector *c)
-{
-    wndl_loop_unwatch(c, c->signals);
-    (void)wndl_loop_watch(c, c->signals, &c->on_signal);
-}
-
 static void leave_caller(void)
 {
     (void)setsid();
@@ -337,17 +402,16 @@ static void leave_caller(void)
 
 pid_t wndl_collector_detach(struct wndl_collector *c)
 {
-    wndl_collector_flush(c);
+    wndl_output_flush(&c->processes);
     c->duration = duration_of(c);
-    c->discarded = c->recording.keep.discarded;
+    c->discarded = c->run.recording.tail.discarded;
     pid_t pid = fork();
     if (pid > 0)
         c->left_behind = true;
     if (pid != 0)
         return pid;
     leave_caller();
-    take_over_signals(c);
-    c->bystander = 0; /* it is in the group that was left */
+    wndl_signals_take_over(&c->signals);
     return pid;
 }
 
@@ -355,30 +419,30 @@ pid_t wndl_collector_detach(struct wndl_collector *c)
 
 static uint32_t status_for_file(const struct wndl_collector *c)
 {
-    bool known = c->ended && c->request.pid == 0;
+    bool known = c->run.ended && c->run.request.pid == 0;
     return known ? (uint32_t)status_of(c, 256) : WNDL_STATUS_UNKNOWN;
 }
 
 enum wndl_status wndl_collector_finish(
     struct wndl_collector *c, struct wndl_error *err)
 {
-    wndl_roster_end_all(c);
-    wndl_strangers_end(c);
+    wndl_processes_end_all(&c->processes);
+    wndl_unrecorded_end(&c->unrecorded);
     const struct wndl_recording_done done = {
         .status = status_for_file(c),
-        .processes = c->totals.processes,
-        .unfollowed = c->totals.unfollowed,
-        .interrupted_calls = c->totals.interrupted_calls,
+        .processes = c->run.totals.processes,
+        .unrecorded = c->run.totals.unrecorded,
+        .interrupted_calls = c->run.totals.interrupted_calls,
     };
-    c->discarded = c->recording.keep.discarded;
-    c->outcome = wndl_recording_close(&c->recording, &done, err);
+    c->discarded = c->run.recording.tail.discarded;
+    c->outcome = wndl_recording_close(&c->run.recording, &done, err);
     if (c->outcome == WNDL_OK)
-        c->safe = c->totals;
+        c->run.safe = c->run.totals;
     else
-        wndl_error_set_file(err, c->path);
+        wndl_error_set_file(err, c->run.path);
     c->duration = duration_of(c);
-    wndl_session_close(&c->session);
-    wndl_control_tell_end(c);
+    wndl_session_close(&c->run.session);
+    wndl_controller_tell_end(&c->controller, c->outcome == WNDL_OK);
     return c->outcome;
 }
 
@@ -388,25 +452,26 @@ void wndl_collector_result(
     *result = (struct wndl_collector_result){
         .exit_code =
             c->outcome == WNDL_OK ? status_of(c, 128) : WNDL_EXIT_START,
-        .path = c->path,
-        .bytes = c->recording.bytes,
+        .path = c->run.path,
+        .bytes = c->run.recording.bytes,
         .duration = c->duration != 0 ? c->duration : duration_of(c),
         .cpu = children_cpu() - c->cpu_before,
-        .left = wndl_roster_running(c),
-        .other_engine = c->other_engine,
-        .traced = c->traced,
+        .left = wndl_processes_running(&c->processes),
+        .other_engine = c->processes.other_engine,
+        .traced = c->processes.traced,
         .discarded = c->discarded,
-        .tables = c->request.tables,
-        .images = c->recording.announced.data,
-        .image_count = c->recording.announced.len,
-        .totals = c->recording.status == WNDL_OK ? c->totals : c->safe,
+        .tables = c->run.request.tables,
+        .images = c->run.recording.announced.data,
+        .image_count = c->run.recording.announced.len,
+        .totals =
+            c->run.recording.status == WNDL_OK ? c->run.totals : c->run.safe,
     };
-    if (c->watches != NULL)
-        result->watched = *wndl_watch_totals(c->watches);
-    wndl_roster_add_frames(c, result->totals.frames_by);
-    wndl_roster_add_heaps(c, &result->totals.heap);
+    if (c->processes.offcpu != NULL)
+        result->offcpu = *wndl_offcpu_totals(c->processes.offcpu);
+    wndl_processes_add_frames(&c->processes, result->totals.frames_by);
+    wndl_processes_add_heaps(&c->processes, &result->totals.heap);
     for (size_t i = 0; i < WNDL_COLLECTOR_NAMED; i++)
-        result->unfollowed[i] = c->unfollowed[i];
+        result->unrecorded[i] = c->unrecorded.named[i];
 }
 
 static void close_if_open(int fd)
@@ -418,8 +483,8 @@ static void close_if_open(int fd)
 /* The session is the other one's by now. */
 static void leave_behind(struct wndl_collector *c)
 {
-    wndl_roster_leave_all(c);
-    wndl_strangers_end(c);
+    wndl_processes_leave_all(&c->processes);
+    wndl_unrecorded_end(&c->unrecorded);
 }
 
 void wndl_collector_free(struct wndl_collector *c)
@@ -429,13 +494,13 @@ void wndl_collector_free(struct wndl_collector *c)
     if (c->left_behind)
         leave_behind(c);
     else
-        wndl_session_close(&c->session);
-    wndl_recording_free(&c->recording);
-    wndl_watch_shared_free(c->watches);
-    close_if_open(c->file);
-    close_if_open(c->reserve);
-    wndl_signals_close(c);
-    close_if_open(c->poll);
-    wndl_mem_free(wndl_mem_libc(), c->path);
+        wndl_session_close(&c->run.session);
+    wndl_recording_free(&c->run.recording);
+    wndl_offcpu_shared_free(c->processes.offcpu);
+    close_if_open(c->run.file);
+    close_if_open(c->processes.reserve);
+    wndl_signals_close(&c->signals);
+    close_if_open(c->run.loop.poll);
+    wndl_mem_free(wndl_mem_libc(), c->run.path);
     wndl_mem_free(wndl_mem_libc(), c);
 }

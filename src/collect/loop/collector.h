@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "collect/process/process.h"
+#include "collect/start/engine.h"
 
 /* Exit codes of ours when the command did not run; its own is passed on. */
 enum {
@@ -18,37 +19,19 @@ enum {
     WNDL_EXIT_NOT_FOUND = 127,      /* there is no such command */
 };
 
-struct wndl_collector_engine {
-    uint32_t engine;   /* enum wndl_engine */
-    uint32_t fallback; /* what a process may take instead, or NONE */
-    bool sample_kernel;
-    int refusal;  /* errno why perf events are not to be had; 0 if they are */
-    int paranoid; /* kernel.perf_event_paranoid, -2 if it cannot be read */
-};
-
-/* The best engine that the kernel lets us have. */
-void wndl_collector_probe(struct wndl_collector_engine *engine);
-
-/*
- * The engine `wanted`, WNDL_ENGINE_NONE for the best. DENIED when this machine
- * refuses it, with the setting that does so.
- */
-enum wndl_status wndl_collector_choose(struct wndl_collector_engine *engine,
-    enum wndl_engine wanted, struct wndl_error *err) WNDL_MUST_USE;
-
 struct wndl_collector_request {
-    char **command;            /* ends with NULL */
-    pid_t pid;                 /* of one that runs; 0: it is to be started */
-    const char *file;          /* pattern: %p pid, %n program, %h host */
-    const char *runtime;       /* path of the preload object */
-    uint64_t interval;         /* ns */
-    uint64_t blocked_interval; /* ns, 0: blocked threads are not looked at */
+    char **command;           /* ends with NULL */
+    pid_t pid;                /* of one that runs; 0: it is to be started */
+    const char *file;         /* pattern: %p pid, %n program, %h host */
+    const char *runtime;      /* path of the preload object */
+    uint64_t interval;        /* ns */
+    uint64_t offcpu_interval; /* ns, 0: blocked threads are not looked at */
     uint32_t max_frames;
-    uint32_t unwind;   /* enum wndl_unwind_policy */
-    uint64_t delay;    /* ns: it starts paused */
-    uint64_t duration; /* ns after the delay: it ends; 0: with the command */
-    uint64_t kept;     /* bytes of samples, the last ones; 0: all */
-    bool only_first;   /* children are not recorded */
+    uint32_t unwind;    /* enum wndl_unwind_policy */
+    uint64_t delay;     /* ns: it starts paused */
+    uint64_t duration;  /* ns after the delay: it ends; 0: with the command */
+    uint64_t tail_size; /* bytes of samples, the last ones; 0: all */
+    bool only_first;    /* children are not recorded */
     char threads[WNDL_SHM_PATTERNS];         /* as in struct wndl_go */
     char tables[WNDL_SHM_TABLES];            /* as in struct wndl_shm */
     struct wndl_collector_engine engine;     /* NONE: no CPU samples */
@@ -58,9 +41,9 @@ struct wndl_collector_request {
 enum { WNDL_COLLECTOR_NAMED = 5 };
 
 /* A process that could not be recorded. */
-struct wndl_collector_unfollowed {
+struct wndl_collector_unrecorded {
     uint32_t pid;
-    uint32_t reason; /* enum wndl_refusal */
+    uint32_t reason; /* enum wndl_unrecorded_reason */
     char name[64];   /* of its executable */
 };
 
@@ -76,11 +59,11 @@ struct wndl_collector_result {
     uint32_t other_engine; /* processes that took another engine, or none */
     uint32_t traced;       /* processes not sampled while being debugged */
     struct wndl_collector_totals totals;
-    struct wndl_watch_totals watched;
+    struct wndl_offcpu_totals offcpu;
     const char *tables; /* as in the request */
     const struct wndl_recording_image *images;
     size_t image_count;
-    struct wndl_collector_unfollowed unfollowed[WNDL_COLLECTOR_NAMED];
+    struct wndl_collector_unrecorded unrecorded[WNDL_COLLECTOR_NAMED];
 };
 
 struct wndl_collector;

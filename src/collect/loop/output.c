@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "collect/loop/collector_impl.h"
+#include "collect/loop/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,24 +35,33 @@ static void expand(
     wndl_buf_byte(path, '\0');
 }
 
-enum wndl_status wndl_collector_output(
-    struct wndl_collector *c, struct wndl_error *err)
+enum wndl_status wndl_output_open(struct wndl_run *run, struct wndl_error *err)
 {
     struct wndl_buf path;
     wndl_buf_init(&path, wndl_mem_libc());
-    expand(&path, c->request.file, c->spawn.pid, c->request.command[0]);
+    expand(&path, run->request.file, run->spawn.pid, run->request.command[0]);
     if (path.failed) {
         wndl_buf_free(&path);
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     }
-    c->path = (char *)path.data;
-    c->file = open(c->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (c->file >= 0)
+    run->path = (char *)path.data;
+    run->file = open(run->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (run->file >= 0)
         return WNDL_OK;
-    wndl_error_set_file(err, c->path);
-    if (c->request.pid != 0)
+    wndl_error_set_file(err, run->path);
+    if (run->request.pid != 0)
         return wndl_fail_errno(err, errno,
             "cannot make the recording; name another file with output=");
     return wndl_fail_errno(
         err, errno, "cannot make the recording; name another file with -o");
+}
+
+void wndl_output_flush(const struct wndl_processes *processes)
+{
+    struct wndl_run *run = processes->run;
+    wndl_recording_flush(&run->recording);
+    if (run->recording.status != WNDL_OK)
+        wndl_processes_give_up(processes);
+    else if (run->recording.tail.bytes == NULL)
+        run->safe = run->totals;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The processes that are being recorded: from their hello to their end.
- */
-#include "collect/loop/collector_impl.h"
+#include "collect/loop/processes.h"
+
 #include "collect/proc/proc.h"
 #include "os/clock.h"
 
@@ -15,15 +13,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct wndl_live *wndl_roster_find(const struct wndl_collector *c, pid_t pid)
+struct wndl_process_entry *wndl_processes_find(
+    const struct wndl_processes *all, pid_t pid)
 {
-    struct wndl_live *found = c->processes;
+    struct wndl_process_entry *found = all->first;
     while (found != NULL && (found->pid != pid || found->process == NULL))
         found = found->next;
     return found;
 }
 
-uint32_t wndl_roster_parent(const struct wndl_collector *c, pid_t pid)
+uint32_t wndl_processes_parent(const struct wndl_processes *all, pid_t pid)
 {
     enum { GENERATIONS = 16 };
     struct wndl_proc_stat stat;
@@ -31,7 +30,7 @@ uint32_t wndl_roster_parent(const struct wndl_collector *c, pid_t pid)
         if (!wndl_proc_stat(pid, &stat))
             return 0;
         pid = stat.parent;
-        const struct wndl_live *parent = wndl_roster_find(c, pid);
+        const struct wndl_process_entry *parent = wndl_processes_find(all, pid);
         if (parent != NULL)
             return parent->process->index + 1;
     }
@@ -40,151 +39,169 @@ uint32_t wndl_roster_parent(const struct wndl_collector *c, pid_t pid)
 
 /* ---- beginning */
 
-static struct wndl_live *add(struct wndl_collector *c, pid_t pid, int socket)
+static void on_message(void *owner);
+static void on_end(void *owner);
+
+static struct wndl_process_entry *add_entry(
+    struct wndl_processes *all, pid_t pid, int socket)
 {
-    struct wndl_live *live = wndl_mem_zalloc(wndl_mem_libc(), sizeof *live);
-    if (live == NULL)
+    struct wndl_process_entry *entry =
+        wndl_mem_zalloc(wndl_mem_libc(), sizeof *entry);
+    if (entry == NULL)
         return NULL;
-    *live = (struct wndl_live){
-        .next = c->processes,
+    *entry = (struct wndl_process_entry){
+        .next = all->first,
+        .all = all,
         .pid = pid,
         .socket = socket,
-        .engine = c->request.engine.engine,
-        .on_socket = {WNDL_SOURCE_SOCKET, live},
-        .on_end = {WNDL_SOURCE_END, live},
+        .engine = all->run->request.engine.engine,
+        .on_socket = {on_message, entry},
+        .on_end = {on_end, entry},
     };
-    c->processes = live;
-    return live;
+    all->first = entry;
+    return entry;
 }
 
 /* A descriptor that a child of ours has too stays watched when it is closed. */
-static void forget(struct wndl_collector *c, struct wndl_live *live)
+static void forget(struct wndl_processes *all, struct wndl_process_entry *entry)
 {
-    struct wndl_live **link = &c->processes;
-    while (*link != live)
+    struct wndl_process_entry **link = &all->first;
+    while (*link != entry)
         link = &(*link)->next;
-    *link = live->next;
-    if (live->socket >= 0) {
-        wndl_loop_unwatch(c, live->socket);
-        close(live->socket);
+    *link = entry->next;
+    if (entry->socket >= 0) {
+        wndl_loop_unwatch(&all->run->loop, entry->socket);
+        close(entry->socket);
     }
-    if (live->process != NULL) {
-        wndl_loop_unwatch(c, live->process->pid_fd);
-        wndl_collector_process_free(live->process);
+    if (entry->process != NULL) {
+        wndl_loop_unwatch(&all->run->loop, entry->process->pid_fd);
+        wndl_collector_process_free(entry->process);
     }
-    wndl_mem_free(wndl_mem_libc(), live);
+    wndl_mem_free(wndl_mem_libc(), entry);
 }
 
 /* No descriptor is left: who waits is let go with the one we have put by. */
-static void turn_away(struct wndl_collector *c)
+static void turn_away(struct wndl_processes *all)
 {
     pid_t pid;
-    if (c->reserve < 0)
+    if (all->reserve < 0)
         return;
-    close(c->reserve);
-    int fd = wndl_session_accept(&c->session, &pid);
+    close(all->reserve);
+    int fd = wndl_session_accept(&all->run->session, &pid);
     if (fd >= 0) {
         close(fd);
-        wndl_strangers_refused(c, pid, WNDL_REFUSAL_DESCRIPTORS);
+        all->events.refused(
+            all->events.owner, pid, WNDL_UNRECORDED_DESCRIPTORS);
     }
-    c->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    all->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-void wndl_roster_accept(struct wndl_collector *c)
+static void accept_one(void *owner)
 {
+    struct wndl_processes *all = owner;
     pid_t pid;
-    int fd = wndl_session_accept(&c->session, &pid);
+    int fd = wndl_session_accept(&all->run->session, &pid);
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE)
-            turn_away(c);
+            turn_away(all);
         return;
     }
-    struct wndl_live *live = add(c, pid, fd);
-    if (live == NULL)
+    struct wndl_process_entry *entry = add_entry(all, pid, fd);
+    if (entry == NULL)
         close(fd);
-    else if (!wndl_loop_watch(c, fd, &live->on_socket))
-        forget(c, live);
+    else if (!wndl_loop_watch(&all->run->loop, fd, &entry->on_socket))
+        forget(all, entry);
+}
+
+bool wndl_processes_listen(struct wndl_processes *all)
+{
+    all->on_listener = (struct wndl_source){accept_one, all};
+    return wndl_loop_watch(
+        &all->run->loop, all->run->session.listener, &all->on_listener);
 }
 
 /* The same pid again is the same process after exec. */
 static struct wndl_recording_process origin_of(
-    struct wndl_collector *c, pid_t pid)
+    struct wndl_processes *all, pid_t pid)
 {
     struct wndl_recording_process origin = {
         .pid = (uint32_t)pid,
         .time = wndl_clock_monotonic_ns(),
     };
-    struct wndl_live *before = wndl_roster_find(c, pid);
+    struct wndl_process_entry *before = wndl_processes_find(all, pid);
     if (before == NULL) {
-        origin.parent = wndl_roster_parent(c, pid);
+        origin.parent = wndl_processes_parent(all, pid);
         return origin;
     }
     origin.generation = before->process->generation + 1;
     origin.parent = before->process->index + 1;
     if (!before->process->gone)
         wndl_collector_process_end(before->process, WNDL_ENDED_EXEC);
-    forget(c, before);
+    forget(all, before);
     return origin;
 }
 
 /* Its end is waited for, and it is looked at from outside. */
-static bool attend(struct wndl_collector *c, struct wndl_live *live)
+static bool attend(struct wndl_processes *all, struct wndl_process_entry *entry)
 {
-    struct wndl_collector_process *p = live->process;
-    p->pid_fd = (int)syscall(SYS_pidfd_open, live->pid, 0);
-    if (p->pid_fd < 0 || !wndl_loop_watch(c, p->pid_fd, &live->on_end))
+    struct wndl_collector_process *p = entry->process;
+    p->pid_fd = (int)syscall(SYS_pidfd_open, entry->pid, 0);
+    if (p->pid_fd < 0 ||
+        !wndl_loop_watch(&all->run->loop, p->pid_fd, &entry->on_end))
         return false;
-    if (c->watches == NULL || p->emulated)
+    if (all->offcpu == NULL || p->emulated)
         return true;
-    p->watch = wndl_watch_new(live->pid, &p->threads, c->watches,
+    p->offcpu = wndl_offcpu_new(entry->pid, &p->threads, all->offcpu,
         p->shm == NULL ? NULL : &p->shm->jit);
     uint64_t now = wndl_clock_monotonic_ns();
-    if (p->watch != NULL && c->paused)
-        wndl_watch_pause(p->watch, true, now);
-    live->look = now + c->request.blocked_interval;
+    if (p->offcpu != NULL && all->run->paused)
+        wndl_offcpu_pause(p->offcpu, true, now);
+    entry->turn = now + all->run->request.offcpu_interval;
     return true;
 }
 
-static bool send_go(
-    struct wndl_collector *c, const struct wndl_live *live, int memfd)
+static bool send_go(struct wndl_processes *all,
+    const struct wndl_process_entry *entry, int memfd)
 {
-    const struct wndl_collector_request *r = &c->request;
-    bool as_asked = live->engine == r->engine.engine;
+    const struct wndl_collector_request *r = &all->run->request;
+    bool as_asked = entry->engine == r->engine.engine;
     struct wndl_go go = {
         .version = WNDL_SHM_VERSION,
-        .engine = live->engine,
+        .engine = entry->engine,
         .fallback = as_asked ? r->engine.fallback : WNDL_ENGINE_NONE,
         .sample_kernel = !as_asked || r->engine.sample_kernel,
         .interval = r->interval,
         .max_frames = r->max_frames,
         .unwind = r->unwind,
         .heap = r->heap.flags,
-        .heap_pairs = live->process->heap == NULL ? 0 : live->heap_pairs,
+        .heap_pairs = entry->process->heap == NULL ? 0 : entry->heap_pairs,
         .heap_sample_below = r->heap.sample_below,
-        .nodes = live->process->tree.max_nodes,
+        .nodes = entry->process->tree.max_nodes,
     };
     memcpy(go.threads, r->threads, sizeof go.threads);
     if (r->tables[0] != '\0')
-        memcpy(live->process->shm->tables, r->tables, sizeof r->tables);
-    return wndl_session_go(live->socket, &go, memfd);
+        memcpy(entry->process->shm->tables, r->tables, sizeof r->tables);
+    return wndl_session_go(entry->socket, &go, memfd);
 }
 
 /* For want of a descriptor or of memory, as `why` says, or it is gone. */
-static void refuse(struct wndl_collector *c, struct wndl_live *live, int why)
+static void refuse(
+    struct wndl_processes *all, struct wndl_process_entry *entry, int why)
 {
     bool descriptors = why == EMFILE || why == ENFILE;
     bool gone = why == EPIPE || why == ECONNRESET || why == ESRCH;
-    pid_t pid = live->pid;
-    forget(c, live);
+    pid_t pid = entry->pid;
+    forget(all, entry);
     if (!gone)
-        wndl_strangers_refused(c, pid,
-            descriptors ? WNDL_REFUSAL_DESCRIPTORS : WNDL_REFUSAL_MEMORY);
+        all->events.refused(all->events.owner, pid,
+            descriptors ? WNDL_UNRECORDED_DESCRIPTORS : WNDL_UNRECORDED_MEMORY);
 }
 
 /* One of another processor is run by an emulator, which is what is seen. */
-static bool is_emulated(const struct wndl_live *live, uint32_t machine)
+static bool is_emulated(
+    const struct wndl_process_entry *entry, uint32_t machine)
 {
-    uint16_t executable = wndl_proc_machine(live->pid);
+    uint16_t executable = wndl_proc_machine(entry->pid);
     return executable != 0 && executable != machine;
 }
 
@@ -198,60 +215,75 @@ static uint32_t nodes_for(pid_t pid, uint32_t heap_pairs)
                                                         : WNDL_SHM_NODES;
 }
 
-static void begin(
-    struct wndl_collector *c, struct wndl_live *live, uint32_t machine)
+static void begin_process(struct wndl_processes *all,
+    struct wndl_process_entry *entry, uint32_t machine)
 {
-    const struct wndl_recording_process origin = origin_of(c, live->pid);
-    struct wndl_collector_heap_request heap = c->request.heap;
+    const struct wndl_recording_process origin = origin_of(all, entry->pid);
+    struct wndl_collector_heap_request heap = all->run->request.heap;
     int memfd;
-    heap.pairs = live->heap_pairs;
-    heap.nodes = nodes_for(live->pid, live->heap_pairs);
-    live->process = wndl_collector_process_new(
-        &c->recording, &c->totals, &origin, &heap, &memfd);
-    if (live->process == NULL) {
-        refuse(c, live, errno);
+    heap.pairs = entry->heap_pairs;
+    heap.nodes = nodes_for(entry->pid, entry->heap_pairs);
+    entry->process = wndl_collector_process_new(
+        &all->run->recording, &all->run->totals, &origin, &heap, &memfd);
+    if (entry->process == NULL) {
+        refuse(all, entry, errno);
         return;
     }
-    wndl_strangers_greeted(c, live->pid);
-    live->process->emulated = is_emulated(live, machine);
-    wndl_collector_process_pause(live->process, c->paused);
-    bool begun = attend(c, live) && send_go(c, live, memfd);
+    all->events.greeted(all->events.owner, entry->pid);
+    entry->process->emulated = is_emulated(entry, machine);
+    wndl_collector_process_pause(entry->process, all->run->paused);
+    bool begun = attend(all, entry) && send_go(all, entry, memfd);
     int why = errno;
     close(memfd);
     if (begun)
         return;
-    wndl_collector_process_end(live->process, WNDL_ENDED_UNKNOWN);
-    refuse(c, live, why);
+    wndl_collector_process_end(entry->process, WNDL_ENDED_UNKNOWN);
+    refuse(all, entry, why);
 }
 
-void wndl_roster_adopt(struct wndl_collector *c, pid_t pid)
+/* Its process has ended, as far as we are concerned. */
+static void end_entry(
+    struct wndl_process_entry *entry, enum wndl_process_end how)
 {
-    const struct wndl_recording_process origin = origin_of(c, pid);
-    struct wndl_live *live = add(c, pid, -1);
-    if (live == NULL)
+    if (!entry->process->gone)
+        wndl_collector_process_end(entry->process, how);
+    forget(entry->all, entry);
+}
+
+static void on_end(void *owner)
+{
+    end_entry(owner, WNDL_ENDED_EXIT);
+}
+
+void wndl_processes_add_silent(struct wndl_processes *all, pid_t pid)
+{
+    const struct wndl_recording_process origin = origin_of(all, pid);
+    struct wndl_process_entry *entry = add_entry(all, pid, -1);
+    if (entry == NULL)
         return;
-    live->process = wndl_collector_process_new(
-        &c->recording, &c->totals, &origin, &c->request.heap, NULL);
-    if (live->process == NULL)
-        forget(c, live);
-    else if (!attend(c, live))
-        wndl_roster_end(c, live, WNDL_ENDED_UNKNOWN);
+    entry->process = wndl_collector_process_new(&all->run->recording,
+        &all->run->totals, &origin, &all->run->request.heap, NULL);
+    if (entry->process == NULL)
+        forget(all, entry);
+    else if (!attend(all, entry))
+        end_entry(entry, WNDL_ENDED_UNKNOWN);
 }
 
 /* ---- talking */
 
-static void take_ready(struct wndl_collector *c, struct wndl_live *live)
+static void take_ready(
+    struct wndl_processes *all, struct wndl_process_entry *entry)
 {
     struct wndl_ready ready;
-    if (wndl_session_ready(live->socket, &ready, &live->process->event_fd))
-        c->other_engine += ready.engine != live->engine;
+    if (wndl_session_ready(entry->socket, &ready, &entry->process->event_fd))
+        all->other_engine += ready.engine != entry->engine;
     /* The program's own module is there; what it is to know of it, now. */
-    wndl_collector_process_take_stacks(live->process, false);
-    if (c->paused)
-        wndl_collector_process_pause(live->process, true);
-    wndl_loop_unwatch(c, live->socket);
-    close(live->socket);
-    live->socket = -1;
+    wndl_collector_process_take_stacks(entry->process, false);
+    if (all->run->paused)
+        wndl_collector_process_pause(entry->process, true);
+    wndl_loop_unwatch(&all->run->loop, entry->socket);
+    close(entry->socket);
+    entry->socket = -1;
 }
 
 /* Address space is scarce in 32 bits, and where it is limited. */
@@ -270,51 +302,54 @@ static uint32_t pairs_for(pid_t pid, uint32_t machine)
 }
 
 /* A debugger keeps SIGTRAP to itself. */
-static void take_hello(struct wndl_collector *c, struct wndl_live *live,
-    const struct wndl_hello *hello)
+static void take_hello(struct wndl_processes *all,
+    struct wndl_process_entry *entry, const struct wndl_hello *hello)
 {
-    pid_t pid = live->pid;
-    if (c->request.only_first && pid != c->spawn.pid) {
-        forget(c, live);
-    } else if (live->engine == WNDL_ENGINE_OUTSIDE) {
-        forget(c, live);
-        if (wndl_roster_find(c, pid) == NULL)
-            wndl_roster_adopt(c, pid);
-    } else if (hello->refusal != WNDL_REFUSAL_NONE) {
-        wndl_strangers_refused(c, live->pid, hello->refusal);
-        forget(c, live);
+    pid_t pid = entry->pid;
+    if (all->run->request.only_first && pid != all->run->spawn.pid) {
+        forget(all, entry);
+    } else if (entry->engine == WNDL_ENGINE_OUTSIDE) {
+        forget(all, entry);
+        if (wndl_processes_find(all, pid) == NULL)
+            wndl_processes_add_silent(all, pid);
+    } else if (hello->refusal != WNDL_UNRECORDED_NONE) {
+        all->events.refused(all->events.owner, entry->pid, hello->refusal);
+        forget(all, entry);
     } else {
-        if (hello->traced != 0 && live->engine == WNDL_ENGINE_PERF)
-            live->engine = WNDL_ENGINE_TIMER;
-        live->heap_pairs = pairs_for(pid, hello->machine);
-        begin(c, live, hello->machine);
+        if (hello->traced != 0 && entry->engine == WNDL_ENGINE_PERF)
+            entry->engine = WNDL_ENGINE_TIMER;
+        entry->heap_pairs = pairs_for(pid, hello->machine);
+        begin_process(all, entry, hello->machine);
     }
 }
 
-static void take_question(struct wndl_collector *c, struct wndl_live *live,
-    const struct wndl_control *control)
+static void take_question(struct wndl_processes *all,
+    struct wndl_process_entry *entry, const struct wndl_control *control)
 {
-    wndl_loop_unwatch(c, live->socket);
-    live->socket = wndl_control_take(c, live->socket, control);
-    forget(c, live);
+    wndl_loop_unwatch(&all->run->loop, entry->socket);
+    entry->socket =
+        all->events.asked(all->events.owner, entry->socket, control);
+    forget(all, entry);
 }
 
-void wndl_roster_hear(struct wndl_collector *c, struct wndl_live *live)
+static void on_message(void *owner)
 {
+    struct wndl_process_entry *entry = owner;
+    struct wndl_processes *all = entry->all;
     union wndl_session_first first;
-    if (live->process != NULL) {
-        take_ready(c, live);
+    if (entry->process != NULL) {
+        take_ready(all, entry);
         return;
     }
-    switch (wndl_session_hear(live->socket, &first)) {
+    switch (wndl_session_hear(entry->socket, &first)) {
     case WNDL_SESSION_PROCESS:
-        take_hello(c, live, &first.hello);
+        take_hello(all, entry, &first.hello);
         break;
     case WNDL_SESSION_CONTROL:
-        take_question(c, live, &first.control);
+        take_question(all, entry, &first.control);
         break;
     case WNDL_SESSION_NOBODY:
-        forget(c, live);
+        forget(all, entry);
         break;
     }
 }
@@ -325,146 +360,145 @@ void wndl_roster_hear(struct wndl_collector *c, struct wndl_live *live)
  * A perf event of a process that is being debugged would stop it: that is
  * what debuggers do at a SIGTRAP.
  */
-static void look_for_debugger(struct wndl_collector *c, struct wndl_live *live)
+static void look_for_debugger(
+    struct wndl_processes *all, struct wndl_process_entry *entry)
 {
-    if (live->process->event_fd < 0)
+    if (entry->process->event_fd < 0)
         return;
-    bool debugged = wndl_proc_tracer(live->pid) != 0;
-    if (debugged == live->process->debugged)
+    bool debugged = wndl_proc_tracer(entry->pid) != 0;
+    if (debugged == entry->process->debugged)
         return;
-    c->traced += debugged;
-    wndl_collector_process_debugged(live->process, debugged);
+    all->traced += debugged;
+    wndl_collector_process_debugged(entry->process, debugged);
 }
 
 /* A pause of the program's own is none of blocked threads. */
-static void look_for_hold(struct wndl_collector *c, struct wndl_live *live)
+static void look_for_hold(
+    struct wndl_processes *all, struct wndl_process_entry *entry)
 {
-    const struct wndl_collector_process *p = live->process;
-    if (p->shm == NULL || p->watch == NULL)
+    const struct wndl_collector_process *p = entry->process;
+    if (p->shm == NULL || p->offcpu == NULL)
         return;
     bool held = atomic_load(&p->shm->held) % 2 != 0;
-    wndl_watch_pause(p->watch, c->paused || held, wndl_clock_monotonic_ns());
+    wndl_offcpu_pause(
+        p->offcpu, all->run->paused || held, wndl_clock_monotonic_ns());
 }
 
-static void look_for_changes(struct wndl_collector *c, struct wndl_live *live)
+static void look_for_changes(
+    struct wndl_processes *all, struct wndl_process_entry *entry)
 {
-    look_for_debugger(c, live);
-    if (!wndl_collector_process_replaced(live->process))
+    look_for_debugger(all, entry);
+    if (!wndl_collector_process_replaced(entry->process))
         return;
-    if (live->process->shm == NULL) {
-        wndl_roster_adopt(c, live->pid);
+    if (entry->process->shm == NULL) {
+        wndl_processes_add_silent(all, entry->pid);
         return;
     }
-    wndl_collector_process_end(live->process, WNDL_ENDED_EXEC);
-    live->process->gone = true;
-    wndl_strangers_replaced(c, live);
+    wndl_collector_process_end(entry->process, WNDL_ENDED_EXEC);
+    entry->process->gone = true;
+    all->events.replaced(all->events.owner, entry);
 }
 
 /* Of many processes not all are asked about each time. */
 static bool has_its_turn(
-    const struct wndl_collector *c, const struct wndl_live *live)
+    const struct wndl_processes *all, const struct wndl_process_entry *entry)
 {
     enum { AT_ONCE = 64 };
-    uint32_t parts = 1 + c->drained / AT_ONCE;
-    return live->socket < 0 &&
-           live->process->index % parts == c->drains % parts;
+    uint32_t parts = 1 + all->drained / AT_ONCE;
+    return entry->socket < 0 &&
+           entry->process->index % parts == all->drains % parts;
 }
 
-void wndl_roster_drain(struct wndl_collector *c)
+void wndl_processes_drain(struct wndl_processes *all)
 {
-    struct wndl_live *next;
+    struct wndl_process_entry *next;
     uint32_t count = 0;
-    for (struct wndl_live *l = c->processes; l != NULL; l = next) {
+    for (struct wndl_process_entry *l = all->first; l != NULL; l = next) {
         next = l->next;
         if (l->process == NULL || l->process->gone)
             continue;
         count++;
         wndl_collector_process_drain(l->process, false);
-        look_for_hold(c, l);
-        if (has_its_turn(c, l))
-            look_for_changes(c, l);
+        look_for_hold(all, l);
+        if (has_its_turn(all, l))
+            look_for_changes(all, l);
     }
-    c->drained = count;
-    c->drains++;
+    all->drained = count;
+    all->drains++;
 }
 
-void wndl_roster_settle(struct wndl_collector *c)
+void wndl_processes_settle(const struct wndl_processes *all)
 {
     uint64_t now = wndl_clock_monotonic_ns();
-    for (struct wndl_live *l = c->processes; l != NULL; l = l->next) {
+    for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
         if (l->process != NULL && !l->process->gone &&
-            l->process->watch != NULL)
-            wndl_watch_settle(l->process->watch, now);
+            l->process->offcpu != NULL)
+            wndl_offcpu_settle(l->process->offcpu, now);
     }
 }
 
-void wndl_roster_pause(struct wndl_collector *c, bool paused, uint64_t now)
+void wndl_processes_pause(
+    const struct wndl_processes *all, bool paused, uint64_t now)
 {
-    for (struct wndl_live *l = c->processes; l != NULL; l = l->next) {
+    for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
         if (l->process == NULL || l->process->gone)
             continue;
         wndl_collector_process_pause(l->process, paused);
-        if (l->process->watch != NULL)
-            wndl_watch_pause(l->process->watch, paused, now);
-        l->look = now;
+        if (l->process->offcpu != NULL)
+            wndl_offcpu_pause(l->process->offcpu, paused, now);
+        l->turn = now;
     }
 }
 
-void wndl_roster_give_up(struct wndl_collector *c)
+void wndl_processes_give_up(const struct wndl_processes *all)
 {
-    for (struct wndl_live *l = c->processes; l != NULL; l = l->next) {
+    for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
         if (l->process != NULL && l->process->shm != NULL)
             atomic_store(&l->process->shm->stop, 1);
     }
 }
 
-/* A watch bounds what it takes; this is for many of them. */
-uint64_t wndl_roster_look(struct wndl_collector *c, uint64_t now)
+/* Each bounds what it takes; this is for many of them. */
+uint64_t wndl_processes_turn(struct wndl_processes *all, uint64_t now)
 {
     enum { COST_PARTS = 10 };
     uint64_t next = UINT64_MAX;
-    if (now < c->look)
-        return c->look;
+    if (now < all->turn)
+        return all->turn;
     uint64_t cpu = wndl_clock_thread_cpu_ns();
-    for (struct wndl_live *l = c->processes; l != NULL; l = l->next) {
-        if (l->process == NULL || l->process->watch == NULL)
+    for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
+        if (l->process == NULL || l->process->offcpu == NULL)
             continue;
-        if (l->look <= now)
-            l->look = wndl_watch_turn(l->process->watch, now);
-        next = l->look < next ? l->look : next;
+        if (l->turn <= now)
+            l->turn = wndl_offcpu_turn(l->process->offcpu, now);
+        next = l->turn < next ? l->turn : next;
     }
-    c->look = now + (wndl_clock_thread_cpu_ns() - cpu) * COST_PARTS;
-    return next > c->look ? next : c->look;
+    all->turn = now + (wndl_clock_thread_cpu_ns() - cpu) * COST_PARTS;
+    return next > all->turn ? next : all->turn;
 }
 
 /* ---- ending */
 
-void wndl_roster_end(struct wndl_collector *c, struct wndl_live *live,
-    enum wndl_recording_how how)
+static bool runs(const struct wndl_process_entry *entry)
 {
-    if (!live->process->gone)
-        wndl_collector_process_end(live->process, how);
-    forget(c, live);
+    struct pollfd end = {.fd = entry->process->pid_fd, .events = POLLIN};
+    return entry->process->pid_fd >= 0 && poll(&end, 1, 0) == 0;
 }
 
-static bool runs(const struct wndl_live *live)
-{
-    struct pollfd end = {.fd = live->process->pid_fd, .events = POLLIN};
-    return live->process->pid_fd >= 0 && poll(&end, 1, 0) == 0;
-}
-
-uint32_t wndl_roster_running(const struct wndl_collector *c)
+uint32_t wndl_processes_running(const struct wndl_processes *all)
 {
     uint32_t count = 0;
-    for (const struct wndl_live *l = c->processes; l != NULL; l = l->next)
+    for (const struct wndl_process_entry *l = all->first; l != NULL;
+         l = l->next)
         count += l->process != NULL && !l->process->gone && runs(l);
     return count;
 }
 
-void wndl_roster_add_frames(
-    const struct wndl_collector *c, uint64_t frames_by[WNDL_FRAMES_BY])
+void wndl_processes_add_frames(
+    const struct wndl_processes *all, uint64_t frames_by[WNDL_FRAMES_BY])
 {
-    for (const struct wndl_live *l = c->processes; l != NULL; l = l->next) {
+    for (const struct wndl_process_entry *l = all->first; l != NULL;
+         l = l->next) {
         if (l->process == NULL || l->process->gone || l->process->shm == NULL)
             continue;
         for (size_t i = 0; i < WNDL_FRAMES_BY; i++)
@@ -472,44 +506,45 @@ void wndl_roster_add_frames(
     }
 }
 
-void wndl_roster_add_heaps(
-    const struct wndl_collector *c, struct wndl_collector_heap_totals *totals)
+void wndl_processes_add_heaps(
+    const struct wndl_processes *all, struct wndl_collector_heap_totals *totals)
 {
-    for (const struct wndl_live *l = c->processes; l != NULL; l = l->next) {
+    for (const struct wndl_process_entry *l = all->first; l != NULL;
+         l = l->next) {
         if (l->process != NULL && !l->process->gone && l->process->heap != NULL)
             wndl_collector_heap_add(l->process, totals);
     }
 }
 
-void wndl_roster_snapshot(struct wndl_collector *c)
+void wndl_processes_snapshot(const struct wndl_processes *all)
 {
-    for (struct wndl_live *l = c->processes; l != NULL; l = l->next) {
+    for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
         if (l->process != NULL && !l->process->gone && l->process->heap != NULL)
             wndl_collector_heap_snapshot(l->process, WNDL_SNAPSHOT_CONTROL);
     }
 }
 
-void wndl_roster_leave_all(struct wndl_collector *c)
+void wndl_processes_leave_all(struct wndl_processes *all)
 {
-    while (c->processes != NULL) {
-        struct wndl_live *live = c->processes;
-        c->processes = live->next;
-        if (live->process != NULL && live->process->watch != NULL)
-            wndl_watch_end(live->process->watch, wndl_clock_monotonic_ns());
-        if (live->process != NULL)
-            wndl_collector_process_free(live->process);
-        wndl_mem_free(wndl_mem_libc(), live);
+    while (all->first != NULL) {
+        struct wndl_process_entry *entry = all->first;
+        all->first = entry->next;
+        if (entry->process != NULL && entry->process->offcpu != NULL)
+            wndl_offcpu_end(entry->process->offcpu, wndl_clock_monotonic_ns());
+        if (entry->process != NULL)
+            wndl_collector_process_free(entry->process);
+        wndl_mem_free(wndl_mem_libc(), entry);
     }
 }
 
-void wndl_roster_end_all(struct wndl_collector *c)
+void wndl_processes_end_all(struct wndl_processes *all)
 {
-    while (c->processes != NULL) {
-        struct wndl_live *live = c->processes;
-        if (live->process == NULL)
-            forget(c, live);
+    while (all->first != NULL) {
+        struct wndl_process_entry *entry = all->first;
+        if (entry->process == NULL)
+            forget(all, entry);
         else
-            wndl_roster_end(
-                c, live, runs(live) ? WNDL_ENDED_UNKNOWN : WNDL_ENDED_EXIT);
+            end_entry(
+                entry, runs(entry) ? WNDL_ENDED_UNKNOWN : WNDL_ENDED_EXIT);
     }
 }

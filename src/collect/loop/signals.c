@@ -5,7 +5,8 @@
  * from the other there is a bystander, a process of our group that does
  * nothing: what is pending there was sent to all.
  */
-#include "collect/loop/collector_impl.h"
+#include "collect/loop/signals.h"
+
 #include "collect/proc/proc.h"
 #include "os/clock.h"
 
@@ -16,10 +17,11 @@
 
 #define ONCE_WITHIN_NS UINT64_C(100000000)
 
-static void reap(struct wndl_collector *c)
+static void reap(struct wndl_signals *s)
 {
-    if (waitpid(c->spawn.pid, &c->status, WNOHANG) == c->spawn.pid)
-        c->ended = true;
+    if (waitpid(s->run->spawn.pid, &s->run->status, WNOHANG) ==
+        s->run->spawn.pid)
+        s->run->ended = true;
 }
 
 /* ---- the bystander */
@@ -37,24 +39,24 @@ static _Noreturn void stand_by(pid_t parent)
     _exit(0);
 }
 
-static void start_bystander(struct wndl_collector *c)
+static void start_bystander(struct wndl_signals *s)
 {
     pid_t parent = getpid();
-    c->bystander = fork();
-    if (c->bystander == 0)
+    s->bystander = fork();
+    if (s->bystander == 0)
         stand_by(parent);
 }
 
 /* The sender may not have come to it yet. A new one has nothing pending. */
-static bool was_sent_to_all(struct wndl_collector *c, int number)
+static bool was_sent_to_all(struct wndl_signals *s, int number)
 {
     enum { A_MOMENT_US = 2000 };
     usleep(A_MOMENT_US);
-    if (c->bystander <= 0 || !wndl_proc_pending(c->bystander, number))
+    if (s->bystander <= 0 || !wndl_proc_pending(s->bystander, number))
         return false;
-    kill(c->bystander, SIGKILL);
-    waitpid(c->bystander, NULL, 0);
-    start_bystander(c);
+    kill(s->bystander, SIGKILL);
+    waitpid(s->bystander, NULL, 0);
+    start_bystander(s);
     return true;
 }
 
@@ -62,12 +64,13 @@ static bool was_sent_to_all(struct wndl_collector *c, int number)
 
 /* What a program of the recording sends to us was not meant for the command,
  * which it knows. */
-static bool is_of_the_recording(const struct wndl_collector *c, pid_t pid)
+static bool is_of_the_recording(const struct wndl_signals *s, pid_t pid)
 {
     enum { GENERATIONS = 64 };
     struct wndl_proc_stat stat;
     for (int i = 0; i < GENERATIONS && pid > 1; i++) {
-        if (pid == c->spawn.pid || wndl_roster_find(c, pid) != NULL)
+        if (pid == s->run->spawn.pid ||
+            wndl_processes_find(s->processes, pid) != NULL)
             return true;
         if (!wndl_proc_stat(pid, &stat))
             return false;
@@ -77,32 +80,37 @@ static bool is_of_the_recording(const struct wndl_collector *c, pid_t pid)
 }
 
 /* timeout(1) sends to its child and then to the group. */
-static void pass_on(struct wndl_collector *c, int number)
+static void pass_on(struct wndl_signals *s, int number)
 {
     uint64_t now = wndl_clock_monotonic_ns();
-    uint64_t *before = &c->passed_on[number];
+    uint64_t *before = &s->passed_on[number];
     bool again = *before != 0 && now - *before < ONCE_WITHIN_NS;
     *before = now;
-    if (c->ended)
-        c->stopped = true;
-    else if (!was_sent_to_all(c, number) && !again)
-        kill(c->spawn.pid, number);
+    if (s->run->ended)
+        s->run->stopped = true;
+    else if (!was_sent_to_all(s, number) && !again)
+        kill(s->run->spawn.pid, number);
 }
 
-void wndl_signals_take(struct wndl_collector *c)
+void wndl_signals_take(struct wndl_signals *s)
 {
     struct signalfd_siginfo info;
-    if (read(c->signals, &info, sizeof info) != (ssize_t)sizeof info)
+    if (read(s->fd, &info, sizeof info) != (ssize_t)sizeof info)
         return;
     int number = (int)info.ssi_signo;
     if (number == SIGCHLD)
-        reap(c);
+        reap(s);
     else if (info.ssi_code <= 0 && number < _NSIG &&
-             !is_of_the_recording(c, (pid_t)info.ssi_pid))
-        pass_on(c, number);
+             !is_of_the_recording(s, (pid_t)info.ssi_pid))
+        pass_on(s, number);
 }
 
-bool wndl_signals_open(struct wndl_collector *c, sigset_t *before)
+static void on_signal(void *owner)
+{
+    wndl_signals_take(owner);
+}
+
+bool wndl_signals_open(struct wndl_signals *s, sigset_t *before)
 {
     static const int caught[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     sigset_t set;
@@ -110,16 +118,24 @@ bool wndl_signals_open(struct wndl_collector *c, sigset_t *before)
     for (size_t i = 0; i < sizeof caught / sizeof caught[0]; i++)
         sigaddset(&set, caught[i]);
     sigprocmask(SIG_BLOCK, &set, before);
-    c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (c->request.pid == 0)
-        start_bystander(c);
-    return c->signals >= 0;
+    s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (s->run->request.pid == 0)
+        start_bystander(s);
+    s->on_signal = (struct wndl_source){on_signal, s};
+    return s->fd >= 0 && wndl_loop_watch(&s->run->loop, s->fd, &s->on_signal);
 }
 
-void wndl_signals_close(struct wndl_collector *c)
+void wndl_signals_take_over(struct wndl_signals *s)
 {
-    if (c->bystander > 0)
-        kill(c->bystander, SIGKILL); /* we end too: nobody need wait for it */
-    if (c->signals >= 0)
-        close(c->signals);
+    wndl_loop_unwatch(&s->run->loop, s->fd);
+    (void)wndl_loop_watch(&s->run->loop, s->fd, &s->on_signal);
+    s->bystander = 0;
+}
+
+void wndl_signals_close(struct wndl_signals *s)
+{
+    if (s->bystander > 0)
+        kill(s->bystander, SIGKILL); /* we end too: nobody need wait for it */
+    if (s->fd >= 0)
+        close(s->fd);
 }

@@ -5,13 +5,15 @@
  * that finds the same reason, or once they have ended. One that has no reason
  * not to say hello may still be loading its libraries.
  */
-#include "collect/loop/collector_impl.h"
+#include "collect/loop/unrecorded.h"
+
 #include "collect/proc/proc.h"
 #include "collect/proc/unrecordable.h"
 #include "os/clock.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,18 @@
 
 #define LOADING_NS UINT64_C(500000000)
 #define EMULATED_LOADING_NS UINT64_C(10000000000)
+
+struct wndl_unrecorded_entry {
+    struct wndl_unrecorded_entry *next;
+    pid_t pid;
+    uint64_t start;  /* as in struct wndl_proc_stat */
+    uint32_t parent; /* index + 1, 0 for none */
+    uint64_t first;  /* CLOCK_MONOTONIC ns: when it was found */
+    enum wndl_unrecorded_reason reason; /* as of the last look */
+    bool is_copy;                       /* of its parent, as of then */
+    bool told;                          /* it is in the recording */
+    char executable[PATH_MAX];
+};
 
 enum {
     COMMAND_MAX = 4096,
@@ -41,20 +55,20 @@ static pid_t newest_pid(void)
     return last == NULL ? 0 : (pid_t)strtol(last + 1, NULL, 10);
 }
 
-void wndl_strangers_begin(struct wndl_collector *c)
+void wndl_unrecorded_begin(struct wndl_unrecorded *all)
 {
-    c->newest_pid = newest_pid();
+    all->newest_pid = newest_pid();
 }
 
 /* ---- telling */
 
 static void remember_name(
-    struct wndl_collector *c, const struct wndl_stranger *s)
+    struct wndl_unrecorded *all, const struct wndl_unrecorded_entry *s)
 {
-    uint32_t row = c->totals.unfollowed;
+    uint32_t row = all->run->totals.unrecorded;
     if (row >= WNDL_COLLECTOR_NAMED)
         return;
-    struct wndl_collector_unfollowed *u = &c->unfollowed[row];
+    struct wndl_collector_unrecorded *u = &all->named[row];
     const char *slash = strrchr(s->executable, '/');
     u->pid = (uint32_t)s->pid;
     u->reason = s->reason;
@@ -62,11 +76,12 @@ static void remember_name(
         slash == NULL ? s->executable : slash + 1);
 }
 
-static void tell(struct wndl_collector *c, struct wndl_stranger *s)
+static void tell_entry(
+    struct wndl_unrecorded *all, struct wndl_unrecorded_entry *s)
 {
     char command[COMMAND_MAX];
     size_t size = wndl_proc_command(s->pid, command, sizeof command);
-    const struct wndl_recording_unfollowed told = {
+    const struct wndl_recording_unrecorded told = {
         .parent = s->parent,
         .pid = (uint32_t)s->pid,
         .reason = s->reason,
@@ -74,13 +89,13 @@ static void tell(struct wndl_collector *c, struct wndl_stranger *s)
         .executable = s->executable,
         .command = {(const uint8_t *)command, size},
     };
-    wndl_recording_unfollowed(&c->recording, &told);
-    remember_name(c, s);
-    c->totals.unfollowed++;
+    wndl_recording_unrecorded(&all->run->recording, &told);
+    remember_name(all, s);
+    all->run->totals.unrecorded++;
     s->told = true;
 }
 
-static bool had_time_to_load(const struct wndl_stranger *s)
+static bool had_time_to_load(const struct wndl_unrecorded_entry *s)
 {
     return wndl_clock_monotonic_ns() - s->first > LOADING_NS;
 }
@@ -89,55 +104,58 @@ static bool had_time_to_load(const struct wndl_stranger *s)
  * A copy of one that is recorded says hello at once, if it was made by what
  * our hooks see; one by vfork() is soon another image.
  */
-static bool is_bare_clone(const struct wndl_stranger *s)
+static bool is_bare_clone(const struct wndl_unrecorded_entry *s)
 {
     return s->is_copy && had_time_to_load(s);
 }
 
 /* It is gone, or we are: what is known of it is told. */
-static void tell_late(struct wndl_collector *c, struct wndl_stranger *s)
+static void tell_late(
+    struct wndl_unrecorded *all, struct wndl_unrecorded_entry *s)
 {
-    if (s->reason == WNDL_REFUSAL_NONE && is_bare_clone(s))
-        s->reason = WNDL_REFUSAL_CLONE;
-    if (!s->told && (s->reason != WNDL_REFUSAL_NONE || had_time_to_load(s)))
-        tell(c, s);
+    if (s->reason == WNDL_UNRECORDED_NONE && is_bare_clone(s))
+        s->reason = WNDL_UNRECORDED_CLONE;
+    if (!s->told && (s->reason != WNDL_UNRECORDED_NONE || had_time_to_load(s)))
+        tell_entry(all, s);
 }
 
 /* ---- the list */
 
-static struct wndl_stranger **find(struct wndl_collector *c, pid_t pid)
+static struct wndl_unrecorded_entry **find_entry(
+    struct wndl_unrecorded *all, pid_t pid)
 {
-    struct wndl_stranger **link = &c->strangers;
+    struct wndl_unrecorded_entry **link = &all->first;
     while (*link != NULL && (*link)->pid != pid)
         link = &(*link)->next;
     return link;
 }
 
-static void drop(struct wndl_stranger **link)
+static void drop_entry(struct wndl_unrecorded_entry **link)
 {
-    struct wndl_stranger *gone = *link;
+    struct wndl_unrecorded_entry *gone = *link;
     *link = gone->next;
     wndl_mem_free(wndl_mem_libc(), gone);
 }
 
-static struct wndl_stranger *add(
-    struct wndl_collector *c, pid_t pid, uint32_t parent)
+static struct wndl_unrecorded_entry *add_entry(
+    struct wndl_unrecorded *all, pid_t pid, uint32_t parent)
 {
-    struct wndl_stranger *s = wndl_mem_zalloc(wndl_mem_libc(), sizeof *s);
+    struct wndl_unrecorded_entry *s =
+        wndl_mem_zalloc(wndl_mem_libc(), sizeof *s);
     struct wndl_proc_stat stat;
     if (s == NULL)
         return NULL;
-    s->next = c->strangers;
+    s->next = all->first;
     s->pid = pid;
     s->parent = parent;
     s->first = wndl_clock_monotonic_ns();
     s->start = wndl_proc_stat(pid, &stat) ? stat.start : 0;
-    c->strangers = s;
+    all->first = s;
     return s;
 }
 
 /* The name of what may not be looked at is what it calls itself. */
-static void look_at_name(struct wndl_stranger *s)
+static void look_at_name(struct wndl_unrecorded_entry *s)
 {
     char name[PATH_MAX];
     if (wndl_proc_link(s->pid, "exe", name))
@@ -150,30 +168,32 @@ static void look_at_name(struct wndl_stranger *s)
 }
 
 /* Its path has a part that the loader fills in with the word size. */
-static bool runtime_is_for_all(const struct wndl_collector *c)
+static bool runtime_is_for_all(const struct wndl_unrecorded *all)
 {
-    return c->request.runtime != NULL &&
-           strstr(c->request.runtime, "$LIB") != NULL;
+    return all->run->request.runtime != NULL &&
+           strstr(all->run->request.runtime, "$LIB") != NULL;
 }
 
 static bool is_copy(
-    const struct wndl_collector *c, const struct wndl_stranger *s)
+    const struct wndl_unrecorded *all, const struct wndl_unrecorded_entry *s)
 {
-    const struct wndl_live *l = c->processes;
+    const struct wndl_process_entry *l = all->processes->first;
     while (
         l != NULL && (l->process == NULL || l->process->index + 1 != s->parent))
         l = l->next;
-    return l != NULL && l->pid != s->pid && wndl_reason_is_copy(s->pid, l->pid);
+    return l != NULL && l->pid != s->pid &&
+           wndl_unrecordable_is_copy(s->pid, l->pid);
 }
 
 /* What an emulator runs says hello for it, when it has got that far. */
-static bool is_loading(const struct wndl_stranger *s, enum wndl_refusal reason)
+static bool is_loading(
+    const struct wndl_unrecorded_entry *s, enum wndl_unrecorded_reason reason)
 {
-    return reason == WNDL_REFUSAL_EMULATED &&
+    return reason == WNDL_UNRECORDED_EMULATED &&
            wndl_clock_monotonic_ns() - s->first < EMULATED_LOADING_NS;
 }
 
-static bool runs(const struct wndl_stranger *s)
+static bool runs(const struct wndl_unrecorded_entry *s)
 {
     struct wndl_proc_stat stat;
     return wndl_proc_stat(s->pid, &stat) && stat.state != 'Z' &&
@@ -181,34 +201,36 @@ static bool runs(const struct wndl_stranger *s)
 }
 
 /* What is seen of one that ends meanwhile is nothing. */
-static void look_at(struct wndl_collector *c, struct wndl_stranger *s)
+static void look_at(
+    struct wndl_unrecorded *all, struct wndl_unrecorded_entry *s)
 {
-    enum wndl_refusal reason = wndl_reason_of(s->pid, runtime_is_for_all(c));
-    bool copy = is_copy(c, s);
+    enum wndl_unrecorded_reason reason =
+        wndl_unrecordable_process(s->pid, runtime_is_for_all(all));
+    bool copy = is_copy(all, s);
     look_at_name(s);
     if (!runs(s))
         return;
     s->is_copy = copy;
-    if (reason == WNDL_REFUSAL_NONE && is_bare_clone(s))
-        reason = WNDL_REFUSAL_CLONE;
-    bool again = reason == s->reason && reason != WNDL_REFUSAL_NONE &&
+    if (reason == WNDL_UNRECORDED_NONE && is_bare_clone(s))
+        reason = WNDL_UNRECORDED_CLONE;
+    bool again = reason == s->reason && reason != WNDL_UNRECORDED_NONE &&
                  !is_loading(s, reason);
     s->reason = reason;
     if (again)
-        tell(c, s);
+        tell_entry(all, s);
 }
 
-static void look_at_all(struct wndl_collector *c)
+static void look_at_all(struct wndl_unrecorded *all)
 {
-    for (struct wndl_stranger **link = &c->strangers; *link != NULL;) {
-        struct wndl_stranger *s = *link;
+    for (struct wndl_unrecorded_entry **link = &all->first; *link != NULL;) {
+        struct wndl_unrecorded_entry *s = *link;
         if (!runs(s)) {
-            tell_late(c, s);
-            drop(link);
+            tell_late(all, s);
+            drop_entry(link);
             continue;
         }
         if (!s->told)
-            look_at(c, s);
+            look_at(all, s);
         link = &s->next;
     }
 }
@@ -216,33 +238,34 @@ static void look_at_all(struct wndl_collector *c)
 /* ---- finding */
 
 /* Talks to us, or has been told to. */
-static bool talks(const struct wndl_collector *c, pid_t pid)
+static bool talks(const struct wndl_unrecorded *all, pid_t pid)
 {
-    const struct wndl_live *l = c->processes;
+    const struct wndl_process_entry *l = all->processes->first;
     while (l != NULL && l->pid != pid)
         l = l->next;
     return l != NULL;
 }
 
-static bool is_known(struct wndl_collector *c, pid_t pid)
+static bool is_known(struct wndl_unrecorded *all, pid_t pid)
 {
-    return talks(c, pid) || *find(c, pid) != NULL;
+    return talks(all, pid) || *find_entry(all, pid) != NULL;
 }
 
-static void meet(struct wndl_collector *c, pid_t pid)
+static void meet(struct wndl_unrecorded *all, pid_t pid)
 {
     struct wndl_proc_stat stat;
-    if (is_known(c, pid) || !wndl_proc_stat(pid, &stat) || stat.state == 'Z')
+    if (is_known(all, pid) || !wndl_proc_stat(pid, &stat) || stat.state == 'Z')
         return;
-    if (pid != c->spawn.pid && !is_known(c, stat.parent))
+    if (pid != all->run->spawn.pid && !is_known(all, stat.parent))
         return;
-    if (c->request.engine.engine == WNDL_ENGINE_OUTSIDE) {
-        wndl_roster_adopt(c, pid);
+    if (all->run->request.engine.engine == WNDL_ENGINE_OUTSIDE) {
+        wndl_processes_add_silent(all->processes, pid);
         return;
     }
-    struct wndl_stranger *s = add(c, pid, wndl_roster_parent(c, pid));
+    struct wndl_unrecorded_entry *s =
+        add_entry(all, pid, wndl_processes_parent(all->processes, pid));
     if (s != NULL)
-        look_at(c, s);
+        look_at(all, s);
 }
 
 /* Numbers are given in turn, and from the start again after the highest. */
@@ -254,29 +277,30 @@ static bool is_newer(pid_t pid, pid_t before, pid_t newest)
                             : pid > before || pid <= newest;
 }
 
-static void scan(struct wndl_collector *c, pid_t newest)
+static void scan_proc(struct wndl_unrecorded *all, pid_t newest)
 {
-    DIR *all = opendir("/proc");
-    if (all == NULL)
+    DIR *proc = opendir("/proc");
+    if (proc == NULL)
         return;
-    for (const struct dirent *e; (e = readdir(all)) != NULL;) {
+    for (const struct dirent *e; (e = readdir(proc)) != NULL;) {
         pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-        if (pid > 0 && is_newer(pid, c->newest_pid, newest))
-            meet(c, pid);
+        if (pid > 0 && is_newer(pid, all->newest_pid, newest))
+            meet(all, pid);
     }
-    closedir(all);
+    closedir(proc);
 }
 
-bool wndl_strangers_new(const struct wndl_collector *c)
+bool wndl_unrecorded_new(const struct wndl_unrecorded *all)
 {
     pid_t newest = newest_pid();
-    return newest == 0 || newest != c->newest_pid;
+    return newest == 0 || newest != all->newest_pid;
 }
 
 /* Those that a recorded process tells of. */
-static void meet_started(struct wndl_collector *c)
+static void meet_started(struct wndl_unrecorded *all)
 {
-    for (const struct wndl_live *l = c->processes; l != NULL; l = l->next) {
+    for (const struct wndl_process_entry *l = all->processes->first; l != NULL;
+         l = l->next) {
         struct wndl_collector_process *p = l->process;
         if (p == NULL || p->shm == NULL)
             continue;
@@ -284,18 +308,19 @@ static void meet_started(struct wndl_collector *c)
             atomic_load_explicit(&p->shm->starts, memory_order_acquire);
         uint32_t new = starts - p->starts;
         for (uint32_t i = 0; i < WNDL_SHM_STARTS && i < new; i++)
-            meet(c, (pid_t)p->shm->started[(starts - 1 - i) % WNDL_SHM_STARTS]);
+            meet(all,
+                (pid_t)p->shm->started[(starts - 1 - i) % WNDL_SHM_STARTS]);
         p->starts = starts;
     }
 }
 
 /* All processes of the system, for those that nobody tells of. */
-static void meet_new(struct wndl_collector *c)
+static void meet_new(struct wndl_unrecorded *all)
 {
     pid_t newest = newest_pid();
-    if (newest == 0 || newest != c->newest_pid)
-        scan(c, newest);
-    c->newest_pid = newest;
+    if (newest == 0 || newest != all->newest_pid)
+        scan_proc(all, newest);
+    all->newest_pid = newest;
 }
 
 /* When something may be done again that began at `now` and at `cpu` ns. */
@@ -304,58 +329,60 @@ static uint64_t later(uint64_t now, uint64_t cpu, uint32_t share)
     return now + (wndl_clock_thread_cpu_ns() - cpu) * share;
 }
 
-void wndl_strangers_look(struct wndl_collector *c)
+void wndl_unrecorded_look(struct wndl_unrecorded *all)
 {
     uint64_t now = wndl_clock_monotonic_ns();
     uint64_t cpu = wndl_clock_thread_cpu_ns();
-    if (c->request.only_first && c->totals.processes != 0)
+    if (all->run->request.only_first && all->run->totals.processes != 0)
         return;
-    if (now >= c->regard) {
-        look_at_all(c);
-        meet_started(c);
-        c->regard = later(now, cpu, LOOK_SHARE);
+    if (now >= all->regard) {
+        look_at_all(all);
+        meet_started(all);
+        all->regard = later(now, cpu, LOOK_SHARE);
         cpu = wndl_clock_thread_cpu_ns();
     }
-    if (now >= c->scan) {
-        meet_new(c);
-        c->scan = later(now, cpu, SCAN_SHARE);
+    if (now >= all->scan) {
+        meet_new(all);
+        all->scan = later(now, cpu, SCAN_SHARE);
     }
 }
 
 /* ---- what is heard of them */
 
-void wndl_strangers_greeted(struct wndl_collector *c, pid_t pid)
+void wndl_unrecorded_greeted(struct wndl_unrecorded *all, pid_t pid)
 {
-    struct wndl_stranger **link = find(c, pid);
+    struct wndl_unrecorded_entry **link = find_entry(all, pid);
     if (*link != NULL)
-        drop(link);
+        drop_entry(link);
 }
 
-void wndl_strangers_refused(
-    struct wndl_collector *c, pid_t pid, enum wndl_refusal reason)
+void wndl_unrecorded_refused(
+    struct wndl_unrecorded *all, pid_t pid, enum wndl_unrecorded_reason reason)
 {
-    wndl_strangers_greeted(c, pid);
-    struct wndl_stranger *s = add(c, pid, wndl_roster_parent(c, pid));
+    wndl_unrecorded_greeted(all, pid);
+    struct wndl_unrecorded_entry *s =
+        add_entry(all, pid, wndl_processes_parent(all->processes, pid));
     if (s == NULL)
         return;
     s->reason = reason;
     look_at_name(s);
-    tell(c, s);
+    tell_entry(all, s);
 }
 
-void wndl_strangers_replaced(
-    struct wndl_collector *c, const struct wndl_live *live)
+void wndl_unrecorded_replaced(
+    struct wndl_unrecorded *all, const struct wndl_process_entry *live)
 {
-    wndl_strangers_greeted(c, live->pid);
-    struct wndl_stranger *s = add(c, live->pid, live->process->index + 1);
+    wndl_unrecorded_greeted(all, live->pid);
+    struct wndl_unrecorded_entry *s =
+        add_entry(all, live->pid, live->process->index + 1);
     if (s != NULL)
-        look_at(c, s);
+        look_at(all, s);
 }
 
-void wndl_strangers_end(struct wndl_collector *c)
+void wndl_unrecorded_end(struct wndl_unrecorded *all)
 {
-    while (c->strangers != NULL) {
-        tell_late(c, c->strangers);
-        drop(&c->strangers);
+    while (all->first != NULL) {
+        tell_late(all, all->first);
+        drop_entry(&all->first);
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/offcpu/code.h"
 
+#include "base/search.h"
 #include "base/vec.h"
 #include "collect/proc/proc.h"
 
@@ -15,14 +16,14 @@ enum { MAPS_ROOM = 64 * 1024, PROC_PATH = 32 };
 static const uint64_t first_pause = 50 * UINT64_C(1000000);
 static const uint64_t last_pause = 10 * UINT64_C(1000000000);
 
-void wndl_watch_code_init(struct wndl_watch_code *code, pid_t pid)
+void wndl_offcpu_code_init(struct wndl_offcpu_code *code, pid_t pid)
 {
-    *code = (struct wndl_watch_code){
+    *code = (struct wndl_offcpu_code){
         .pause = first_pause, .machine = wndl_proc_machine(pid)};
     wndl_arena_init(&code->arena, wndl_mem_libc());
 }
 
-void wndl_watch_code_free(struct wndl_watch_code *code)
+void wndl_offcpu_code_free(struct wndl_offcpu_code *code)
 {
     wndl_arena_free(&code->arena);
 }
@@ -92,7 +93,7 @@ static int by_start(const void *a, const void *b)
 }
 
 static bool is_same(
-    const struct wndl_watch_code *code, const struct wndl_vec *found)
+    const struct wndl_offcpu_code *code, const struct wndl_vec *found)
 {
     if (code->count != found->len)
         return false;
@@ -106,7 +107,7 @@ static bool is_same(
 }
 
 /* Takes over `arena` and what was found in it. */
-static void replace(struct wndl_watch_code *code, struct wndl_arena *arena,
+static void replace(struct wndl_offcpu_code *code, struct wndl_arena *arena,
     const struct wndl_vec *found)
 {
     size_t count = found->len;
@@ -131,7 +132,7 @@ static void replace(struct wndl_watch_code *code, struct wndl_arena *arena,
     code->changed++;
 }
 
-bool wndl_watch_code_refresh(struct wndl_watch_code *code,
+bool wndl_offcpu_code_refresh(struct wndl_offcpu_code *code,
     struct wndl_binaries *binaries, pid_t pid, uint64_t now)
 {
     struct wndl_arena arena;
@@ -162,18 +163,13 @@ bool wndl_watch_code_refresh(struct wndl_watch_code *code,
     return is_new;
 }
 
-size_t wndl_watch_code_find(
-    const struct wndl_watch_code *code, uint64_t address)
+size_t wndl_offcpu_code_find(
+    const struct wndl_offcpu_code *code, uint64_t address)
 {
-    size_t low = 0, high = code->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (address < code->modules[middle].start)
-            high = middle;
-        else if (address >= code->modules[middle].end)
-            low = middle + 1;
-        else
-            return middle;
-    }
-    return code->count;
+    const struct wndl_remote_module *all = code->modules;
+    if (code->count == 0)
+        return 0;
+    size_t count =
+        wndl_search_up_to(&all->start, sizeof *all, code->count, address);
+    return count != 0 && address < all[count - 1].end ? count - 1 : code->count;
 }

@@ -6,12 +6,12 @@ enum { NODES_MAX = 1 << 20, NODES_PER_CHUNK = 64 * 1024 };
 /* ---- stacks */
 
 struct node {
-    struct wndl_outside_frame frame;
+    struct wndl_offcpu_frame frame;
     uint32_t parent;
     uint32_t next; /* older node of the same hash, 0: none */
 };
 
-void wndl_outside_tree_init(struct wndl_outside_tree *tree)
+void wndl_offcpu_tree_init(struct wndl_offcpu_tree *tree)
 {
     wndl_arena_init(&tree->arena, wndl_mem_libc());
     wndl_vec_init(&tree->nodes, &tree->arena, sizeof(struct node));
@@ -19,32 +19,32 @@ void wndl_outside_tree_init(struct wndl_outside_tree *tree)
     tree->written = 0;
 }
 
-void wndl_outside_tree_free(struct wndl_outside_tree *tree)
+void wndl_offcpu_tree_free(struct wndl_offcpu_tree *tree)
 {
     wndl_arena_free(&tree->arena);
 }
 
-static struct node *node_at(const struct wndl_outside_tree *tree, uint32_t n)
+static struct node *node_at(const struct wndl_offcpu_tree *tree, uint32_t n)
 {
     return wndl_vec_at(&tree->nodes, n - 1);
 }
 
-static uint64_t hash_of(uint32_t parent, const struct wndl_outside_frame *frame)
+static uint64_t hash_of(uint32_t parent, const struct wndl_offcpu_frame *frame)
 {
     uint64_t where = wndl_hash_u64((uint64_t)parent << 32 | frame->image);
     return wndl_hash_u64(where ^ frame->address ^ (uint64_t)frame->flags << 56);
 }
 
 static bool is_node(const struct node *node, uint32_t parent,
-    const struct wndl_outside_frame *frame)
+    const struct wndl_offcpu_frame *frame)
 {
     return node->parent == parent && node->frame.address == frame->address &&
            node->frame.image == frame->image &&
            node->frame.flags == frame->flags;
 }
 
-uint32_t wndl_outside_tree_node(struct wndl_outside_tree *tree, uint32_t parent,
-    const struct wndl_outside_frame *frame)
+uint32_t wndl_offcpu_tree_node(struct wndl_offcpu_tree *tree, uint32_t parent,
+    const struct wndl_offcpu_frame *frame)
 {
     uint64_t *head = wndl_map_put(&tree->heads, hash_of(parent, frame));
     if (head == NULL)
@@ -62,29 +62,26 @@ uint32_t wndl_outside_tree_node(struct wndl_outside_tree *tree, uint32_t parent,
     return (uint32_t)tree->nodes.len;
 }
 
-static void write_nodes(const struct wndl_outside_tree *tree,
+static void write_nodes(const struct wndl_offcpu_tree *tree,
     struct wndl_recording *recording, uint32_t process, uint32_t count)
 {
-    struct wndl_chunk_writer chunk;
-    struct wndl_buf *out = &recording->out;
-    uint64_t previous = 0;
-    wndl_recording_begin(recording, &chunk, WNDL_CHUNK_OSTK);
-    wndl_buf_uleb(out, process);
-    wndl_buf_uleb(out, tree->written + 1);
-    wndl_buf_uleb(out, count);
+    struct wndl_node_list list;
+    const struct wndl_fields_stak head = {process, tree->written + 1};
+    wndl_recording_nodes(&list, recording, WNDL_CHUNK_OSTK, &head, count);
     for (uint32_t n = tree->written + 1; n <= tree->written + count; n++) {
         const struct node *node = node_at(tree, n);
-        wndl_buf_uleb(out, n - node->parent);
-        wndl_buf_uleb(out, node->frame.flags);
-        wndl_buf_uleb(out, node->frame.image);
-        wndl_recording_count(recording, node->frame.image);
-        wndl_buf_sleb(out, (int64_t)(node->frame.address - previous));
-        previous = node->frame.address;
+        const struct wndl_fields_node fields = {
+            .parent = node->parent,
+            .flags = node->frame.flags,
+            .image = node->frame.image,
+            .address = (int64_t)node->frame.address,
+        };
+        wndl_node_list_add(&list, &fields);
     }
-    wndl_recording_finish(recording, &chunk);
+    wndl_node_list_finish(&list);
 }
 
-void wndl_outside_tree_write(struct wndl_outside_tree *tree,
+void wndl_offcpu_tree_write(struct wndl_offcpu_tree *tree,
     struct wndl_recording *recording, uint32_t process)
 {
     while (tree->written < tree->nodes.len) {
@@ -98,39 +95,42 @@ void wndl_outside_tree_write(struct wndl_outside_tree *tree,
 
 /* ---- times */
 
-void wndl_outside_spans_init(struct wndl_outside_spans *spans)
+void wndl_offcpu_spans_init(struct wndl_offcpu_spans *spans)
 {
-    *spans = (struct wndl_outside_spans){0};
+    *spans = (struct wndl_offcpu_spans){0};
     wndl_buf_init(&spans->bytes, wndl_mem_libc());
 }
 
-void wndl_outside_spans_free(struct wndl_outside_spans *spans)
+void wndl_offcpu_spans_free(struct wndl_offcpu_spans *spans)
 {
     wndl_buf_free(&spans->bytes);
 }
 
 /* Moves `last` to the bytes, and leaves an empty one at its end. */
-static void close_last(struct wndl_outside_spans *spans)
+static void close_last(struct wndl_offcpu_spans *spans)
 {
-    struct wndl_outside_span *last = &spans->last;
+    struct wndl_offcpu_span *last = &spans->last;
     if (last->end <= last->start)
         return;
     if (spans->count == 0)
         spans->time = spans->told = last->start;
-    wndl_buf_uleb(&spans->bytes, last->start - spans->told);
-    wndl_buf_uleb(&spans->bytes, last->end - last->start);
-    wndl_buf_uleb(&spans->bytes, last->kind);
-    wndl_buf_uleb(&spans->bytes, last->node);
-    wndl_buf_uleb(&spans->bytes, last->ended);
+    const struct wndl_fields_span span = {
+        .gap = last->start - spans->told,
+        .duration = last->end - last->start,
+        .kind = last->kind,
+        .node = last->node,
+        .end = last->ended,
+    };
+    wndl_put_span(&spans->bytes, &span);
     spans->count++;
     spans->told = last->end;
     last->start = last->end;
 }
 
-void wndl_outside_spans_add(
-    struct wndl_outside_spans *spans, const struct wndl_outside_span *span)
+void wndl_offcpu_spans_add(
+    struct wndl_offcpu_spans *spans, const struct wndl_offcpu_span *span)
 {
-    struct wndl_outside_span *last = &spans->last;
+    struct wndl_offcpu_span *last = &spans->last;
     if (span->start < last->end || span->end <= span->start)
         return;
     if (last->end == span->start && last->kind == span->kind &&
@@ -142,21 +142,19 @@ void wndl_outside_spans_add(
     *last = *span;
 }
 
-void wndl_outside_spans_write(struct wndl_outside_spans *spans,
+void wndl_offcpu_spans_write(struct wndl_offcpu_spans *spans,
     struct wndl_recording *recording, uint32_t thread)
 {
     close_last(spans);
     if (spans->count == 0)
         return;
-    struct wndl_buf *out = &recording->out;
-    struct wndl_chunk_writer chunk;
-    uint64_t base = recording->time_base;
-    wndl_recording_begin(recording, &chunk, WNDL_CHUNK_BLOK);
-    wndl_buf_uleb(out, thread);
-    wndl_buf_uleb(out, spans->time > base ? spans->time - base : 0);
-    wndl_buf_uleb(out, spans->count);
-    wndl_buf_add(out, spans->bytes.data, spans->bytes.size);
-    wndl_recording_finish(recording, &chunk);
+    const struct wndl_recording_series series = {
+        .thread = thread,
+        .time = spans->time,
+        .count = spans->count,
+        .bytes = {spans->bytes.data, spans->bytes.size},
+    };
+    wndl_recording_series(recording, WNDL_CHUNK_BLOK, &series);
     wndl_buf_clear(&spans->bytes);
     spans->count = 0;
 }

@@ -11,13 +11,13 @@ enum { PAGE = WNDL_PROCESS_PAGE, FIRST_PAGES = 4, NEXT_PAGES = 2 };
 
 enum { RED_ZONE = 128 };
 
-void wndl_watch_stack_init(struct wndl_watch_stack *stack)
+void wndl_offcpu_stack_init(struct wndl_offcpu_stack *stack)
 {
-    *stack = (struct wndl_watch_stack){0};
+    *stack = (struct wndl_offcpu_stack){0};
     wndl_buf_init(&stack->words, wndl_mem_libc());
 }
 
-void wndl_watch_stack_free(struct wndl_watch_stack *stack)
+void wndl_offcpu_stack_free(struct wndl_offcpu_stack *stack)
 {
     wndl_buf_free(&stack->words);
 }
@@ -26,16 +26,16 @@ void wndl_watch_stack_free(struct wndl_watch_stack *stack)
 
 static size_t slot_of(uint64_t page)
 {
-    return page / PAGE % WNDL_WATCH_PAGES;
+    return page / PAGE % WNDL_OFFCPU_PAGES;
 }
 
 /* Reads `count` pages from `page` on. False if not even the first can be. */
 static bool read_pages(
-    struct wndl_watch_memory *memory, pid_t pid, uint64_t page, size_t count)
+    struct wndl_offcpu_memory *memory, pid_t pid, uint64_t page, size_t count)
 {
     size_t first = slot_of(page);
-    if (count > WNDL_WATCH_PAGES - first)
-        count = WNDL_WATCH_PAGES - first;
+    if (count > WNDL_OFFCPU_PAGES - first)
+        count = WNDL_OFFCPU_PAGES - first;
     size_t got =
         wndl_process_read(pid, page, memory->pages[first], count * PAGE) / PAGE;
     for (size_t i = 0; i < got || i == 0; i++) {
@@ -48,7 +48,7 @@ static bool read_pages(
 
 /* The bytes of a page, or NULL. */
 static const uint8_t *page_at(
-    struct wndl_watch_memory *memory, pid_t pid, uint64_t page)
+    struct wndl_offcpu_memory *memory, pid_t pid, uint64_t page)
 {
     size_t slot = slot_of(page);
     bool is_known = memory->slots[slot].look == memory->look &&
@@ -58,7 +58,7 @@ static const uint8_t *page_at(
     return memory->slots[slot].is_readable ? memory->pages[slot] : NULL;
 }
 
-static bool read_memory(struct wndl_watch_memory *memory, pid_t pid,
+static bool read_memory(struct wndl_offcpu_memory *memory, pid_t pid,
     uint64_t address, struct wndl_bytes to)
 {
     for (size_t done = 0; done < to.size;) {
@@ -76,8 +76,8 @@ static bool read_memory(struct wndl_watch_memory *memory, pid_t pid,
 /* ---- which words count */
 
 struct walk {
-    struct wndl_watch_subject *subject;
-    struct wndl_watch_stack *stack;
+    struct wndl_offcpu_subject *subject;
+    struct wndl_offcpu_stack *stack;
 };
 
 static uint64_t mix(uint64_t hash, bool is_read, uint64_t word)
@@ -89,11 +89,11 @@ static uint64_t mix(uint64_t hash, bool is_read, uint64_t word)
 static void note_word(
     struct walk *walk, uint64_t address, bool is_read, uint64_t word)
 {
-    const struct wndl_watch_code *code = &walk->subject->code;
-    struct wndl_watch_stack *stack = walk->stack;
+    const struct wndl_offcpu_code *code = &walk->subject->code;
+    struct wndl_offcpu_stack *stack = walk->stack;
     uint64_t distance = address + RED_ZONE - stack->sp;
     if (distance > UINT32_MAX ||
-        wndl_watch_code_find(code, address) < code->count)
+        wndl_offcpu_code_find(code, address) < code->count)
         return;
     wndl_buf_u32le(&stack->words, (uint32_t)distance);
     stack->hash = mix(stack->hash, is_read, word);
@@ -115,7 +115,7 @@ static bool read_for_walk(
 
 /* Whether the words are what they were when the stack was walked. */
 static bool is_unchanged(
-    struct wndl_watch_subject *subject, const struct wndl_watch_stack *stack)
+    struct wndl_offcpu_subject *subject, const struct wndl_offcpu_stack *stack)
 {
     const size_t size = subject->code.machine == EM_386 ? 4 : 8;
     uint64_t hash = 0;
@@ -132,8 +132,8 @@ static bool is_unchanged(
 
 /* ---- the walk */
 
-static void walk_once(struct wndl_watch_subject *subject,
-    struct wndl_watch_stack *stack, uint64_t jit, struct wndl_walk *walk)
+static void walk_once(struct wndl_offcpu_subject *subject,
+    struct wndl_offcpu_stack *stack, uint64_t jit, struct wndl_walk *walk)
 {
     struct walk context = {subject, stack};
     const struct wndl_remote remote = {
@@ -154,11 +154,11 @@ static void walk_once(struct wndl_watch_subject *subject,
 
 static bool read_anew(void *context, uint64_t address, void *to, size_t size)
 {
-    const struct wndl_watch_subject *subject = context;
+    const struct wndl_offcpu_subject *subject = context;
     return wndl_process_read(subject->pid, address, to, size) == size;
 }
 
-static uint64_t jit_changes(struct wndl_watch_subject *subject, uint64_t jit)
+static uint64_t jit_changes(struct wndl_offcpu_subject *subject, uint64_t jit)
 {
     const struct wndl_remote remote = {.read = read_anew,
         .context = subject,
@@ -171,8 +171,8 @@ static uint64_t jit_changes(struct wndl_watch_subject *subject, uint64_t jit)
  * Generated code may come and go meanwhile: then again. Where it does so all
  * the time, the stack is lost.
  */
-static void walk_steadily(struct wndl_watch_subject *subject,
-    struct wndl_watch_stack *stack, struct wndl_walk *walk)
+static void walk_steadily(struct wndl_offcpu_subject *subject,
+    struct wndl_offcpu_stack *stack, struct wndl_walk *walk)
 {
     enum { TRIES = 3 };
     uint64_t jit = subject->jit == NULL ? 0 : atomic_load(subject->jit);
@@ -191,20 +191,20 @@ static void walk_steadily(struct wndl_watch_subject *subject,
 
 /* Whether the walk came by code, or ended at some, that no module covers. */
 static bool met_unknown_code(
-    const struct wndl_watch_subject *subject, const struct wndl_walk *walk)
+    const struct wndl_offcpu_subject *subject, const struct wndl_walk *walk)
 {
-    const struct wndl_watch_code *code = &subject->code;
+    const struct wndl_offcpu_code *code = &subject->code;
     for (size_t i = 0; i < walk->count; i++) {
         const struct wndl_frame *f = &walk->frames[i];
         uint64_t pc = f->address - !f->interrupted;
-        if (wndl_watch_code_find(code, pc) == code->count)
+        if (wndl_offcpu_code_find(code, pc) == code->count)
             return true;
     }
     return walk->end == WNDL_END_BAD_PC || walk->end == WNDL_END_NO_RULE;
 }
 
 static uint32_t image_of(
-    struct wndl_watch_subject *subject, struct wndl_binary *binary)
+    struct wndl_offcpu_subject *subject, struct wndl_binary *binary)
 {
     if (binary->image == 0)
         binary->image = wndl_recording_image(subject->recording, binary->path,
@@ -214,16 +214,16 @@ static uint32_t image_of(
 }
 
 /* The frame as the tree has it. */
-static struct wndl_outside_frame place_of(
-    struct wndl_watch_subject *subject, const struct wndl_frame *frame)
+static struct wndl_offcpu_frame place_of(
+    struct wndl_offcpu_subject *subject, const struct wndl_frame *frame)
 {
-    const struct wndl_watch_code *code = &subject->code;
-    struct wndl_outside_frame place = {
+    const struct wndl_offcpu_code *code = &subject->code;
+    struct wndl_offcpu_frame place = {
         .address = frame->address,
         .flags = (uint32_t)(frame->interrupted | frame->how << 1),
     };
     size_t at =
-        wndl_watch_code_find(code, frame->address - !frame->interrupted);
+        wndl_offcpu_code_find(code, frame->address - !frame->interrupted);
     if (at < code->count) {
         place.image = image_of(subject, code->binaries[at]);
         place.address -= code->modules[at].start;
@@ -232,29 +232,29 @@ static struct wndl_outside_frame place_of(
 }
 
 static uint32_t put_stack(
-    struct wndl_watch_subject *subject, const struct wndl_walk *walk)
+    struct wndl_offcpu_subject *subject, const struct wndl_walk *walk)
 {
     uint32_t node = 0;
     for (size_t i = walk->count; i > 0; i--) {
-        struct wndl_outside_frame frame =
+        struct wndl_offcpu_frame frame =
             place_of(subject, &walk->frames[i - 1]);
-        node = wndl_outside_tree_node(&subject->tree, node, &frame);
+        node = wndl_offcpu_tree_node(&subject->tree, node, &frame);
         if (node == 0)
             return 0;
     }
     return node;
 }
 
-static void take_walk(struct wndl_watch_subject *subject,
-    struct wndl_watch_stack *stack, uint64_t now)
+static void take_walk(struct wndl_offcpu_subject *subject,
+    struct wndl_offcpu_stack *stack, uint64_t now)
 {
-    struct wndl_watch_shared *shared = subject->shared;
+    struct wndl_offcpu_shared *shared = subject->shared;
     struct wndl_walk walk = {.frames = shared->frames,
         .max_frames = shared->max_frames,
         .method = shared->method};
     walk_steadily(subject, stack, &walk);
     if (met_unknown_code(subject, &walk) &&
-        wndl_watch_code_refresh(
+        wndl_offcpu_code_refresh(
             &subject->code, &shared->binaries, subject->pid, now))
         walk_steadily(subject, stack, &walk);
     stack->node = put_stack(subject, &walk);
@@ -265,17 +265,17 @@ static void take_walk(struct wndl_watch_subject *subject,
     shared->totals.complete += walk.end == WNDL_END_COMPLETE;
 }
 
-bool wndl_watch_stack_take(struct wndl_watch_subject *subject,
-    struct wndl_watch_stack *stack, uint64_t pc, uint64_t sp, uint64_t now)
+bool wndl_offcpu_stack_take(struct wndl_offcpu_subject *subject,
+    struct wndl_offcpu_stack *stack, uint64_t pc, uint64_t sp, uint64_t now)
 {
-    struct wndl_watch_memory *memory = &subject->shared->memory;
+    struct wndl_offcpu_memory *memory = &subject->shared->memory;
     memory->look++;
     if (!read_pages(memory, subject->pid, sp - sp % PAGE, FIRST_PAGES)) {
         stack->is_walked = false;
         return false;
     }
     if (subject->code.is_stale)
-        (void)wndl_watch_code_refresh(
+        (void)wndl_offcpu_code_refresh(
             &subject->code, &subject->shared->binaries, subject->pid, now);
     if (stack->is_walked && stack->pc == pc && stack->sp == sp &&
         stack->changed == subject->code.changed && is_unchanged(subject, stack))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch_stack: the stack of a blocked thread of another process: its memory,
+ * stack: the stack of a blocked thread of another process: its memory,
  * the walk, and the nodes that come of it. It must not know how a thread is
  * found or when it blocked.
  */
@@ -8,29 +8,29 @@
 #define WNDL_COLLECT_OFFCPU_STACK_H
 
 #include "collect/offcpu/code.h"
+#include "collect/offcpu/shared.h"
 #include "collect/offcpu/spans.h"
-#include "collect/offcpu/watch.h"
 #include "os/process_memory.h"
 
-enum { WNDL_WATCH_PAGES = 64 };
+enum { WNDL_OFFCPU_PAGES = 64 };
 
 /*
  * Pages of the process that is looked at. Invariant: a slot holds its page as
  * it was in this look when its `look` is the memory's.
  */
-struct wndl_watch_memory {
+struct wndl_offcpu_memory {
     struct {
         uint64_t look, address;
         bool is_readable;
-    } slots[WNDL_WATCH_PAGES];
-    uint8_t pages[WNDL_WATCH_PAGES][WNDL_PROCESS_PAGE];
+    } slots[WNDL_OFFCPU_PAGES];
+    uint8_t pages[WNDL_OFFCPU_PAGES][WNDL_PROCESS_PAGE];
     uint64_t look;
 };
 
-struct wndl_watch_shared {
-    struct wndl_watch_totals totals;
+struct wndl_offcpu_shared {
+    struct wndl_offcpu_totals totals;
     struct wndl_binaries binaries;
-    struct wndl_watch_memory memory;
+    struct wndl_offcpu_memory memory;
     struct wndl_frame *frames;
     size_t max_frames;
     enum wndl_walk_method method;
@@ -40,7 +40,7 @@ struct wndl_watch_shared {
 };
 
 /* A walked stack, and which words of it decided where the walk went. */
-struct wndl_watch_stack {
+struct wndl_offcpu_stack {
     uint64_t pc, sp;
     uint64_t changed;      /* of the code, then */
     uint64_t hash;         /* of the words */
@@ -50,16 +50,16 @@ struct wndl_watch_stack {
     bool is_walked;
 };
 
-void wndl_watch_stack_init(struct wndl_watch_stack *stack);
-void wndl_watch_stack_free(struct wndl_watch_stack *stack);
+void wndl_offcpu_stack_init(struct wndl_offcpu_stack *stack);
+void wndl_offcpu_stack_free(struct wndl_offcpu_stack *stack);
 
 /* Whose stack it is. */
-struct wndl_watch_subject {
+struct wndl_offcpu_subject {
     pid_t pid;
     const _Atomic uint64_t *jit; /* where its registry is, or NULL */
-    struct wndl_watch_shared *shared;
-    struct wndl_watch_code code;
-    struct wndl_outside_tree tree;
+    struct wndl_offcpu_shared *shared;
+    struct wndl_offcpu_code code;
+    struct wndl_offcpu_tree tree;
     struct wndl_recording *recording;
 };
 
@@ -67,7 +67,7 @@ struct wndl_watch_subject {
  * The stack at pc and sp, walked unless it is the one that `stack` has. False
  * if it cannot be read; errno tells why.
  */
-bool wndl_watch_stack_take(struct wndl_watch_subject *subject,
-    struct wndl_watch_stack *stack, uint64_t pc, uint64_t sp, uint64_t now);
+bool wndl_offcpu_stack_take(struct wndl_offcpu_subject *subject,
+    struct wndl_offcpu_stack *stack, uint64_t pc, uint64_t sp, uint64_t now);
 
 #endif

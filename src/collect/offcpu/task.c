@@ -19,14 +19,14 @@ enum { TEXT = 256, NAME = 48, LIST = 16 * 1024, STAT = 1024 };
 
 /* ---- the list */
 
-int wndl_watch_task_folder(pid_t pid)
+int wndl_offcpu_task_folder(pid_t pid)
 {
     char path[NAME];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-size_t wndl_watch_task_count(int folder)
+size_t wndl_offcpu_task_count(int folder)
 {
     struct stat s;
     if (fstat(folder, &s) != 0 || s.st_nlink < 2)
@@ -46,7 +46,7 @@ static void hand_out(const char *list, size_t size,
     }
 }
 
-bool wndl_watch_task_each(
+bool wndl_offcpu_task_each(
     int folder, void (*visit)(void *context, uint32_t tid), void *context)
 {
     _Alignas(struct dirent64) char list[LIST];
@@ -62,14 +62,15 @@ bool wndl_watch_task_each(
 
 /* ---- files of one thread */
 
-void wndl_watch_task_init(struct wndl_watch_task *task, uint32_t tid)
+void wndl_offcpu_task_init(struct wndl_offcpu_task *task, uint32_t tid)
 {
     task->tid = tid;
-    for (int i = 0; i < WNDL_WATCH_FILES; i++)
+    for (int i = 0; i < WNDL_OFFCPU_FILES; i++)
         task->files[i] = -1;
 }
 
-void wndl_watch_task_close(struct wndl_watch_task *task, int file, size_t *left)
+void wndl_offcpu_task_close(
+    struct wndl_offcpu_task *task, int file, size_t *left)
 {
     if (task->files[file] < 0)
         return;
@@ -79,7 +80,7 @@ void wndl_watch_task_close(struct wndl_watch_task *task, int file, size_t *left)
 }
 
 static int open_file(
-    const struct wndl_watch_task *task, int folder, const char *name)
+    const struct wndl_offcpu_task *task, int folder, const char *name)
 {
     char path[NAME];
     snprintf(path, sizeof path, "%" PRIu32 "/%s", task->tid, name);
@@ -94,7 +95,7 @@ static bool read_text(int fd, char *text, size_t size)
     return got >= 0;
 }
 
-static bool read_file(struct wndl_watch_task *task, int which, int folder,
+static bool read_file(struct wndl_offcpu_task *task, int which, int folder,
     size_t *left, char text[TEXT])
 {
     static const char *const names[] = {"schedstat", "syscall"};
@@ -115,17 +116,17 @@ static bool read_file(struct wndl_watch_task *task, int which, int folder,
     return is_read;
 }
 
-bool wndl_watch_task_is_there(int error)
+bool wndl_offcpu_task_is_there(int error)
 {
     return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
-bool wndl_watch_task_times(struct wndl_watch_task *task, int folder,
-    size_t *left, struct wndl_watch_times *times)
+bool wndl_offcpu_task_times(struct wndl_offcpu_task *task, int folder,
+    size_t *left, struct wndl_offcpu_times *times)
 {
     char text[TEXT];
     char *at = text;
-    if (!read_file(task, WNDL_WATCH_SCHEDSTAT, folder, left, text))
+    if (!read_file(task, WNDL_OFFCPU_SCHEDSTAT, folder, left, text))
         return false;
     times->time = wndl_clock_monotonic_ns();
     times->run = strtoull(at, &at, 10);
@@ -147,8 +148,8 @@ static bool starttime(const char *text, uint64_t *ticks)
     return true;
 }
 
-bool wndl_watch_task_birth(
-    const struct wndl_watch_task *task, int folder, uint64_t *birth)
+bool wndl_offcpu_task_birth(
+    const struct wndl_offcpu_task *task, int folder, uint64_t *birth)
 {
     const uint64_t tick = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
     char text[STAT];
@@ -183,18 +184,18 @@ static bool last_two(const char *text, uint64_t *sp, uint64_t *pc)
     return words >= 2 && *sp != 0;
 }
 
-enum wndl_watch_state wndl_watch_task_state(struct wndl_watch_task *task,
+enum wndl_offcpu_state wndl_offcpu_task_state(struct wndl_offcpu_task *task,
     int folder, size_t *left, uint64_t *pc, uint64_t *sp)
 {
     char text[TEXT];
     *pc = 0;
-    if (!read_file(task, WNDL_WATCH_SYSCALL, folder, left, text))
-        return WNDL_WATCH_HIDDEN;
-    return last_two(text, sp, pc) ? WNDL_WATCH_BLOCKED : WNDL_WATCH_RUNS;
+    if (!read_file(task, WNDL_OFFCPU_SYSCALL, folder, left, text))
+        return WNDL_OFFCPU_HIDDEN;
+    return last_two(text, sp, pc) ? WNDL_OFFCPU_BLOCKED : WNDL_OFFCPU_RUNS;
 }
 
-bool wndl_watch_task_name(
-    const struct wndl_watch_task *task, int folder, char name[16])
+bool wndl_offcpu_task_name(
+    const struct wndl_offcpu_task *task, int folder, char name[16])
 {
     char text[TEXT];
     int fd = open_file(task, folder, "comm");

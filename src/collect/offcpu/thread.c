@@ -15,40 +15,40 @@ static const uint64_t state_kept = UINT64_C(100) * MS; /* between looks */
  * or more. */
 static const int64_t lag = 4 * MS;
 
-static bool read_times(struct wndl_watch_thread *thread,
-    struct wndl_watch_process *process, struct wndl_watch_times *times)
+static bool read_times(struct wndl_offcpu_thread *thread,
+    struct wndl_offcpu_process *process, struct wndl_offcpu_times *times)
 {
-    return wndl_watch_task_times(&thread->task, process->folder,
+    return wndl_offcpu_task_times(&thread->task, process->folder,
         &process->subject.shared->descriptors, times);
 }
 
-bool wndl_watch_thread_begin(struct wndl_watch_thread *thread,
-    struct wndl_watch_process *process, uint32_t tid, uint64_t now)
+bool wndl_offcpu_thread_begin(struct wndl_offcpu_thread *thread,
+    struct wndl_offcpu_process *process, uint32_t tid, uint64_t now)
 {
-    *thread = (struct wndl_watch_thread){
-        .due = now, .position = (size_t)WNDL_WATCH_UNKNOWN};
-    wndl_watch_task_init(&thread->task, tid);
-    wndl_watch_stack_init(&thread->stack);
-    wndl_outside_spans_init(&thread->spans);
+    *thread = (struct wndl_offcpu_thread){
+        .due = now, .position = (size_t)WNDL_OFFCPU_UNKNOWN};
+    wndl_offcpu_task_init(&thread->task, tid);
+    wndl_offcpu_stack_init(&thread->stack);
+    wndl_offcpu_spans_init(&thread->spans);
     if (read_times(thread, process, &thread->told))
         return true;
-    wndl_watch_thread_free(thread, process);
+    wndl_offcpu_thread_free(thread, process);
     return false;
 }
 
-void wndl_watch_thread_born(struct wndl_watch_thread *thread, uint64_t born)
+void wndl_offcpu_thread_born(struct wndl_offcpu_thread *thread, uint64_t born)
 {
-    thread->told = (struct wndl_watch_times){.time = born};
+    thread->told = (struct wndl_offcpu_times){.time = born};
 }
 
-void wndl_watch_thread_free(
-    struct wndl_watch_thread *thread, struct wndl_watch_process *process)
+void wndl_offcpu_thread_free(
+    struct wndl_offcpu_thread *thread, struct wndl_offcpu_process *process)
 {
-    for (int i = 0; i < WNDL_WATCH_FILES; i++)
-        wndl_watch_task_close(
+    for (int i = 0; i < WNDL_OFFCPU_FILES; i++)
+        wndl_offcpu_task_close(
             &thread->task, i, &process->subject.shared->descriptors);
-    wndl_watch_stack_free(&thread->stack);
-    wndl_outside_spans_free(&thread->spans);
+    wndl_offcpu_stack_free(&thread->stack);
+    wndl_offcpu_spans_free(&thread->spans);
     thread->task.tid = 0;
 }
 
@@ -61,7 +61,7 @@ struct place {
 
 static const struct place nowhere = {0, WNDL_END_NO_RULE};
 
-static struct place place_of(const struct wndl_watch_thread *thread)
+static struct place place_of(const struct wndl_offcpu_thread *thread)
 {
     if (!thread->is_blocked)
         return nowhere;
@@ -70,11 +70,11 @@ static struct place place_of(const struct wndl_watch_thread *thread)
     return (struct place){thread->stack.node, thread->stack.ended};
 }
 
-static void tell(struct wndl_watch_thread *thread,
-    struct wndl_watch_totals *totals, const struct wndl_outside_span *span)
+static void tell(struct wndl_offcpu_thread *thread,
+    struct wndl_offcpu_totals *totals, const struct wndl_offcpu_span *span)
 {
-    wndl_outside_spans_add(&thread->spans, span);
-    if (span->kind == WNDL_OUTSIDE_BLOCKED)
+    wndl_offcpu_spans_add(&thread->spans, span);
+    if (span->kind == WNDL_SPAN_BLOCKED)
         totals->blocked += span->end - span->start;
     else
         totals->waiting += span->end - span->start;
@@ -87,8 +87,8 @@ struct passed {
 };
 
 /* Takes on `now` as told. `keep`: blocked ns that may yet turn out as run. */
-static struct passed pass(struct wndl_watch_thread *thread,
-    const struct wndl_watch_times *now, int64_t keep)
+static struct passed pass(struct wndl_offcpu_thread *thread,
+    const struct wndl_offcpu_times *now, int64_t keep)
 {
     struct passed p = {.start = thread->told.time, .end = now->time};
     int64_t wall = (int64_t)(p.end - p.start);
@@ -117,25 +117,25 @@ static struct passed pass(struct wndl_watch_thread *thread,
  * where the thread was (first) and where it is (last). In between it ran, and
  * waited to.
  */
-static void tell_passed(struct wndl_watch_thread *thread,
-    struct wndl_watch_totals *totals, const struct passed *p,
+static void tell_passed(struct wndl_offcpu_thread *thread,
+    struct wndl_offcpu_totals *totals, const struct passed *p,
     struct place before, struct place after)
 {
     uint64_t last = p->blocked;
     if (before.node != 0)
         last -= p->blocked / 2;
-    const struct wndl_outside_span spans[] = {
+    const struct wndl_offcpu_span spans[] = {
         {.start = p->start,
             .end = p->start + p->blocked - last,
-            .kind = WNDL_OUTSIDE_BLOCKED,
+            .kind = WNDL_SPAN_BLOCKED,
             .node = before.node,
             .ended = before.ended},
         {.start = p->end - last - p->waited,
             .end = p->end - last,
-            .kind = WNDL_OUTSIDE_WAITING},
+            .kind = WNDL_SPAN_WAITING},
         {.start = p->end - last,
             .end = p->end,
-            .kind = WNDL_OUTSIDE_BLOCKED,
+            .kind = WNDL_SPAN_BLOCKED,
             .node = after.node,
             .ended = after.ended},
     };
@@ -147,8 +147,8 @@ static void tell_passed(struct wndl_watch_thread *thread,
 /* ---- a look */
 
 /* Looks of long blocks fall together, so that the recorder wakes less. */
-static void go_on(struct wndl_watch_thread *thread,
-    const struct wndl_watch_process *process, uint64_t now)
+static void go_on(struct wndl_offcpu_thread *thread,
+    const struct wndl_offcpu_process *process, uint64_t now)
 {
     uint64_t pause = (now - thread->since) / 16;
     if (pause <= process->interval)
@@ -162,8 +162,8 @@ static void go_on(struct wndl_watch_thread *thread,
 }
 
 /* It has not run since the last look: the block lasts. */
-static void look_again(struct wndl_watch_thread *thread,
-    struct wndl_watch_process *process, const struct wndl_watch_times *now)
+static void look_again(struct wndl_offcpu_thread *thread,
+    struct wndl_offcpu_process *process, const struct wndl_offcpu_times *now)
 {
     struct place place = place_of(thread);
     struct passed p = pass(thread, now, 0);
@@ -172,7 +172,7 @@ static void look_again(struct wndl_watch_thread *thread,
     thread->since = since;
     go_on(thread, process, now->time);
     if (thread->due - now->time > state_kept)
-        wndl_watch_task_close(&thread->task, WNDL_WATCH_SYSCALL,
+        wndl_offcpu_task_close(&thread->task, WNDL_OFFCPU_SYSCALL,
             &process->subject.shared->descriptors);
 }
 
@@ -181,7 +181,7 @@ static void look_again(struct wndl_watch_thread *thread,
  * got one, and when it began is known to a tick only.
  */
 static void note_unseen(
-    struct wndl_watch_thread *thread, const struct wndl_watch_times *now)
+    struct wndl_offcpu_thread *thread, const struct wndl_offcpu_times *now)
 {
     uint64_t wall = now->time - thread->told.time;
     uint64_t known = now->run + now->wait;
@@ -193,7 +193,7 @@ static void note_unseen(
  * done since the look before the one that saw it come along.
  */
 static void note_running(
-    struct wndl_watch_thread *thread, const struct wndl_watch_times *now)
+    struct wndl_offcpu_thread *thread, const struct wndl_offcpu_times *now)
 {
     if (thread->ran.time == 0) {
         thread->moved = thread->told.time;
@@ -211,7 +211,7 @@ static void note_running(
  * blocked from the first of them to the last.
  */
 static void believe_looks(
-    const struct wndl_watch_thread *thread, struct passed *p)
+    const struct wndl_offcpu_thread *thread, struct passed *p)
 {
     if (thread->ran.time == 0 || thread->ran.time - thread->came < steady)
         return;
@@ -229,9 +229,9 @@ static void believe_looks(
  * counts only when it gets one.
  */
 static void tell_running(
-    struct wndl_watch_thread *thread, struct wndl_watch_process *process)
+    struct wndl_offcpu_thread *thread, struct wndl_offcpu_process *process)
 {
-    const struct wndl_watch_times *now = &thread->ran;
+    const struct wndl_offcpu_times *now = &thread->ran;
     struct place before = place_of(thread);
     struct passed p =
         pass(thread, now, lag + (int64_t)(now->time - thread->moved));
@@ -244,8 +244,8 @@ static void tell_running(
  * It runs, or does so again and again. Where it was blocked since the last
  * look will be told with what is seen next, unless that takes too long.
  */
-static void look_at_running(struct wndl_watch_thread *thread,
-    struct wndl_watch_process *process, const struct wndl_watch_times *now)
+static void look_at_running(struct wndl_offcpu_thread *thread,
+    struct wndl_offcpu_process *process, const struct wndl_offcpu_times *now)
 {
     thread->due = now->time + process->interval;
     if (thread->told.slices == 0 && thread->ran.time == 0)
@@ -255,8 +255,8 @@ static void look_at_running(struct wndl_watch_thread *thread,
         tell_running(thread, process);
 }
 
-static void look_at_blocked(struct wndl_watch_thread *thread,
-    struct wndl_watch_process *process, const struct wndl_watch_times *now,
+static void look_at_blocked(struct wndl_offcpu_thread *thread,
+    struct wndl_offcpu_process *process, const struct wndl_offcpu_times *now,
     struct place before)
 {
     struct passed p = pass(thread, now, 0);
@@ -269,10 +269,10 @@ static void look_at_blocked(struct wndl_watch_thread *thread,
 }
 
 /* The kernel would not say where it is: its times are told all the same. */
-static void look_at_hidden(struct wndl_watch_thread *thread,
-    struct wndl_watch_process *process, const struct wndl_watch_times *now)
+static void look_at_hidden(struct wndl_offcpu_thread *thread,
+    struct wndl_offcpu_process *process, const struct wndl_offcpu_times *now)
 {
-    struct wndl_watch_totals *totals = &process->subject.shared->totals;
+    struct wndl_offcpu_totals *totals = &process->subject.shared->totals;
     if (process->hidden == 0) {
         process->hidden = errno;
         totals->refused++;
@@ -298,34 +298,34 @@ static bool is_refusal(int error)
 
 static enum seen not_seen(void)
 {
-    return wndl_watch_task_is_there(errno) ? SEEN_NOTHING : SEEN_GONE;
+    return wndl_offcpu_task_is_there(errno) ? SEEN_NOTHING : SEEN_GONE;
 }
 
 /* Later. False when it is gone. */
-static bool put_off(
-    struct wndl_watch_thread *thread, const struct wndl_watch_process *process)
+static bool put_off(struct wndl_offcpu_thread *thread,
+    const struct wndl_offcpu_process *process)
 {
     thread->due = wndl_clock_monotonic_ns() + process->interval;
-    return wndl_watch_task_is_there(errno);
+    return wndl_offcpu_task_is_there(errno);
 }
 
 /*
  * The stack, of which *now is true as well: it was given no CPU from before
  * it was asked for until after it was read.
  */
-static enum seen see(struct wndl_watch_thread *thread,
-    struct wndl_watch_process *process, struct wndl_watch_times *now)
+static enum seen see(struct wndl_offcpu_thread *thread,
+    struct wndl_offcpu_process *process, struct wndl_offcpu_times *now)
 {
     uint64_t pc, sp, slices = now->slices;
     bool is_readable = false;
-    switch (wndl_watch_task_state(&thread->task, process->folder,
+    switch (wndl_offcpu_task_state(&thread->task, process->folder,
         &process->subject.shared->descriptors, &pc, &sp)) {
-    case WNDL_WATCH_RUNS:
+    case WNDL_OFFCPU_RUNS:
         return SEEN_RUNNING;
-    case WNDL_WATCH_HIDDEN:
+    case WNDL_OFFCPU_HIDDEN:
         return is_refusal(errno) ? SEEN_HIDDEN : not_seen();
-    case WNDL_WATCH_BLOCKED:
-        is_readable = wndl_watch_stack_take(
+    case WNDL_OFFCPU_BLOCKED:
+        is_readable = wndl_offcpu_stack_take(
             &process->subject, &thread->stack, pc, sp, now->time);
         break;
     }
@@ -336,10 +336,10 @@ static enum seen see(struct wndl_watch_thread *thread,
     return now->slices == slices ? SEEN_BLOCKED : SEEN_MOVING;
 }
 
-bool wndl_watch_thread_look(
-    struct wndl_watch_thread *thread, struct wndl_watch_process *process)
+bool wndl_offcpu_thread_look(
+    struct wndl_offcpu_thread *thread, struct wndl_offcpu_process *process)
 {
-    struct wndl_watch_times now;
+    struct wndl_offcpu_times now;
     if (!read_times(thread, process, &now))
         return put_off(thread, process);
     if (thread->is_blocked && now.slices == thread->told.slices) {
@@ -366,10 +366,10 @@ bool wndl_watch_thread_look(
     return seen != SEEN_GONE;
 }
 
-void wndl_watch_thread_ended(struct wndl_watch_thread *thread,
-    struct wndl_watch_process *process, uint64_t time)
+void wndl_offcpu_thread_ended(struct wndl_offcpu_thread *thread,
+    struct wndl_offcpu_process *process, uint64_t time)
 {
-    struct wndl_watch_times then = thread->told;
+    struct wndl_offcpu_times then = thread->told;
     if (thread->ran.time != 0) {
         tell_running(thread, process);
         return;
@@ -380,11 +380,11 @@ void wndl_watch_thread_ended(struct wndl_watch_thread *thread,
     look_again(thread, process, &then);
 }
 
-bool wndl_watch_thread_settle(
-    struct wndl_watch_thread *thread, struct wndl_watch_process *process)
+bool wndl_offcpu_thread_settle(
+    struct wndl_offcpu_thread *thread, struct wndl_offcpu_process *process)
 {
-    struct wndl_watch_times now;
-    if (!wndl_watch_thread_look(thread, process))
+    struct wndl_offcpu_times now;
+    if (!wndl_offcpu_thread_look(thread, process))
         return false;
     if (!read_times(thread, process, &now))
         return put_off(thread, process);
@@ -395,8 +395,8 @@ bool wndl_watch_thread_settle(
     return true;
 }
 
-bool wndl_watch_thread_skip(
-    struct wndl_watch_thread *thread, struct wndl_watch_process *process)
+bool wndl_offcpu_thread_skip(
+    struct wndl_offcpu_thread *thread, struct wndl_offcpu_process *process)
 {
     uint64_t slices = thread->told.slices;
     if (!read_times(thread, process, &thread->told))

@@ -8,7 +8,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "collect/write/recording.h"
+#include "wndl/write.h"
 
 struct wndl_collector_thread {
     uint32_t tid;

@@ -131,22 +131,22 @@ static bool is_our_machine(const Elf64_Ehdr *e, bool narrow)
     return wide ? e->e_machine == EM_X86_64 : narrow && e->e_machine == EM_386;
 }
 
-static enum wndl_refusal reason_of_file(int fd, bool narrow)
+static enum wndl_unrecorded_reason reason_of_file(int fd, bool narrow)
 {
     Elf64_Ehdr e;
     struct looks l = {.fd = fd};
     if (!read_at(fd, &e, sizeof e, 0) ||
         memcmp(e.e_ident, ELFMAG, SELFMAG) != 0)
-        return WNDL_REFUSAL_NONE;
+        return WNDL_UNRECORDED_NONE;
     if (!is_our_machine(&e, narrow))
-        return WNDL_REFUSAL_MACHINE;
+        return WNDL_UNRECORDED_MACHINE;
     look_at_segments(&l, &e);
     if (l.go)
-        return WNDL_REFUSAL_GO;
+        return WNDL_UNRECORDED_GO;
     if (!l.interpreted)
-        return WNDL_REFUSAL_STATIC;
-    return is_glibc_loader(l.interpreter) ? WNDL_REFUSAL_NONE
-                                          : WNDL_REFUSAL_LIBC;
+        return WNDL_UNRECORDED_STATIC;
+    return is_glibc_loader(l.interpreter) ? WNDL_UNRECORDED_NONE
+                                          : WNDL_UNRECORDED_LIBC;
 }
 
 /* Such a one is started without LD_PRELOAD: ld.so(8), secure execution. */
@@ -192,13 +192,13 @@ static bool lacks_our_variables(pid_t pid)
 }
 
 /* What may not be looked at belongs to somebody else by now. */
-static enum wndl_refusal reason_of_hidden(pid_t pid)
+static enum wndl_unrecorded_reason reason_of_hidden(pid_t pid)
 {
     char path[32];
     struct stat st;
     snprintf(path, sizeof path, "/proc/%d", (int)pid);
     bool other = stat(path, &st) == 0 && st.st_uid != geteuid();
-    return other ? WNDL_REFUSAL_SETUID : WNDL_REFUSAL_NONE;
+    return other ? WNDL_UNRECORDED_SETUID : WNDL_UNRECORDED_NONE;
 }
 
 /* The loader has no interpreter itself; run as a command, it loads others. */
@@ -214,28 +214,28 @@ static bool runs_emulator(pid_t pid)
     return wndl_proc_link(pid, "exe", path) && wndl_emulator_has_name(path);
 }
 
-enum wndl_refusal wndl_reason_of(pid_t pid, bool narrow)
+enum wndl_unrecorded_reason wndl_unrecordable_process(pid_t pid, bool narrow)
 {
     char path[32];
     snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return errno == EACCES ? reason_of_hidden(pid) : WNDL_REFUSAL_NONE;
-    enum wndl_refusal reason = reason_of_file(fd, narrow);
-    if (reason == WNDL_REFUSAL_STATIC && runs_loader(pid))
-        reason = WNDL_REFUSAL_NONE;
+        return errno == EACCES ? reason_of_hidden(pid) : WNDL_UNRECORDED_NONE;
+    enum wndl_unrecorded_reason reason = reason_of_file(fd, narrow);
+    if (reason == WNDL_UNRECORDED_STATIC && runs_loader(pid))
+        reason = WNDL_UNRECORDED_NONE;
     if (gains_rights(fd))
-        reason = WNDL_REFUSAL_SETUID;
+        reason = WNDL_UNRECORDED_SETUID;
     close(fd);
-    if (reason == WNDL_REFUSAL_NONE && lacks_our_variables(pid))
-        reason = WNDL_REFUSAL_ENVIRONMENT;
-    if (reason == WNDL_REFUSAL_NONE && runs_emulator(pid))
-        reason = WNDL_REFUSAL_EMULATED;
+    if (reason == WNDL_UNRECORDED_NONE && lacks_our_variables(pid))
+        reason = WNDL_UNRECORDED_ENVIRONMENT;
+    if (reason == WNDL_UNRECORDED_NONE && runs_emulator(pid))
+        reason = WNDL_UNRECORDED_EMULATED;
     return reason;
 }
 
 /* The kernel puts an image's vDSO and random bytes where chance has it. */
-bool wndl_reason_is_copy(pid_t pid, pid_t parent)
+bool wndl_unrecordable_is_copy(pid_t pid, pid_t parent)
 {
     char own[AUXV_MAX];
     char before[AUXV_MAX];
@@ -246,16 +246,16 @@ bool wndl_reason_is_copy(pid_t pid, pid_t parent)
            wndl_proc_filters(pid) == wndl_proc_filters(getpid());
 }
 
-enum wndl_refusal wndl_reason_of_executable(const char *path)
+enum wndl_unrecorded_reason wndl_unrecordable_executable(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return WNDL_REFUSAL_NONE;
-    enum wndl_refusal reason = reason_of_file(fd, true);
-    if (reason == WNDL_REFUSAL_STATIC && is_glibc_loader(path))
-        reason = WNDL_REFUSAL_NONE;
+        return WNDL_UNRECORDED_NONE;
+    enum wndl_unrecorded_reason reason = reason_of_file(fd, true);
+    if (reason == WNDL_UNRECORDED_STATIC && is_glibc_loader(path))
+        reason = WNDL_UNRECORDED_NONE;
     if (gains_rights(fd))
-        reason = WNDL_REFUSAL_SETUID;
+        reason = WNDL_UNRECORDED_SETUID;
     close(fd);
     return reason;
 }

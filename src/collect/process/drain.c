@@ -7,317 +7,6 @@
  */
 #include "collect/process/process.h"
 
-#include "collect/proc/jit_descriptor.h"
-#include "model/profile.h"
-#include "os/maps.h"
-
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-enum { NODES_PER_CHUNK = 2048, MAPS_ROOM = PATH_MAX + 256 };
-
-/* ---- modules */
-
-static struct wndl_bytes path_of(
-    const struct wndl_collector_process *p, const struct wndl_shm_module *row)
-{
-    struct wndl_bytes strings = {p->shm->strings, WNDL_SHM_STRINGS};
-    return wndl_bytes_slice(strings, row->path_offset, row->path_size);
-}
-
-struct path_search {
-    uint64_t address;
-    char *path; /* PATH_MAX */
-    bool found;
-};
-
-static bool look_for_path(void *context, const struct wndl_mapping *m)
-{
-    struct path_search *s = context;
-    if (s->address < m->start || s->address >= m->end)
-        return true;
-    if (m->path.size != 0 && m->path.size < PATH_MAX) {
-        memcpy(s->path, m->path.data, m->path.size);
-        s->path[m->path.size] = '\0';
-        s->found = s->path[0] == '/';
-    }
-    return false;
-}
-
-/* The kernel's name for what is mapped there, for relative ones. */
-static bool path_from_maps(
-    const struct wndl_collector_process *p, uint64_t address, char *path)
-{
-    uint8_t room[MAPS_ROOM];
-    char maps[32];
-    struct path_search s = {.address = address, .path = path};
-    snprintf(maps, sizeof maps, "/proc/%d/maps", (int)p->pid);
-    return wndl_maps_each(maps, (struct wndl_bytes){room, sizeof room},
-               look_for_path, &s) &&
-           s.found;
-}
-
-/* Both end in the same file name. */
-static bool same_file_name(struct wndl_bytes name, const char *path)
-{
-    struct wndl_bytes a = wndl_path_name(name);
-    struct wndl_bytes b = wndl_path_name(
-        (struct wndl_bytes){(const uint8_t *)path, strlen(path)});
-    return wndl_bytes_equal(a, b);
-}
-
-/*
- * The loader's name may be relative to the program's directory. What is no
- * longer mapped when we come to look (another module may be there by now) is
- * named by where the program is now.
- */
-static void absolute_path(const struct wndl_collector_process *p,
-    const struct wndl_shm_module *row, char path[PATH_MAX])
-{
-    struct wndl_bytes name = path_of(p, row);
-    if (name.size == 0) {
-        snprintf(path, PATH_MAX, "%s", p->executable);
-        return;
-    }
-    bool relative = name.data[0] != '/' && name.data[0] != '[';
-    if (relative && path_from_maps(p, row->start, path) &&
-        same_file_name(name, path))
-        return;
-    if (relative && name.size > 2 && memcmp(name.data, "./", 2) == 0)
-        name = wndl_bytes_slice(name, 2, name.size - 2);
-    snprintf(path, PATH_MAX, "%s%s%.*s", relative ? p->directory : "",
-        relative ? "/" : "", (int)name.size, (const char *)name.data);
-}
-
-/*
- * Without links, as the kernel tells it: who looks from outside knows it so.
- * Not if the process, in a root of its own, sees another file there.
- */
-static void follow_links(pid_t pid, char path[PATH_MAX])
-{
-    char real[PATH_MAX], seen[PATH_MAX + 32];
-    struct stat ours, theirs;
-    if (path[0] != '/' || realpath(path, real) == NULL)
-        return;
-    snprintf(seen, sizeof seen, "/proc/%d/root%s", (int)pid, path);
-    if (stat(seen, &theirs) == 0 && stat(real, &ours) == 0 &&
-        (theirs.st_dev != ours.st_dev || theirs.st_ino != ours.st_ino))
-        return;
-    snprintf(path, PATH_MAX, "%s", real);
-}
-
-/* Tells the process, once for each place. */
-static void tell_descriptor(struct wndl_collector_process *p, uint64_t address)
-{
-    for (size_t i = 0; i < WNDL_SHM_DESCRIPTORS; i++) {
-        _Atomic uint64_t *told = &p->shm->descriptors[i];
-        uint64_t before = atomic_load(told);
-        if (before == 0)
-            atomic_store(told, address);
-        if (before == 0 || before == address)
-            return;
-    }
-}
-
-static void look_for_descriptor(struct wndl_collector_process *p,
-    uint32_t index, const char *path, struct wndl_bytes build_id)
-{
-    struct wndl_recording_image *image =
-        wndl_recording_announced(p->recording, p->images[index] - 1);
-    if (image == NULL)
-        return;
-    if (!image->is_searched)
-        image->descriptor = wndl_descriptor_find(p->pid, path, build_id);
-    image->is_searched = true;
-    if (image->descriptor != 0)
-        tell_descriptor(p, p->shm->modules[index].bias + image->descriptor);
-}
-
-static void take_module(struct wndl_collector_process *p, uint32_t index)
-{
-    const struct wndl_shm_module *row = &p->shm->modules[index];
-    char path[PATH_MAX];
-    wndl_collector_process_look(p);
-    absolute_path(p, row, path);
-    follow_links(p->pid, path);
-    struct wndl_bytes id = wndl_bytes_slice(
-        (struct wndl_bytes){row->build_id, sizeof row->build_id}, 0,
-        row->build_id_size);
-    uint32_t image = wndl_recording_image(p->recording, path, id);
-    p->images[index] = image + 1;
-    look_for_descriptor(p, index, path, id);
-    const struct wndl_recording_mapping mapping = {
-        .process = p->index,
-        .image = image,
-        .time = row->time,
-        .start = row->start,
-        .end = row->end,
-        .bias = row->bias,
-    };
-    wndl_recording_mapping(p->recording, &mapping);
-    if (p->watch != NULL)
-        wndl_watch_modules_changed(p->watch);
-}
-
-/* A row may be ready before those in front of it are. */
-static void take_modules(struct wndl_collector_process *p)
-{
-    p->module_count = atomic_load(&p->shm->module_count);
-    if (p->module_count > WNDL_SHM_MODULES)
-        p->module_count = WNDL_SHM_MODULES;
-    for (uint32_t i = p->modules_done; i < p->module_count; i++) {
-        bool ready = atomic_load(&p->shm->modules[i].ready) != 0;
-        if (ready && p->images[i] == 0)
-            take_module(p, i);
-        if (ready && i == p->modules_done)
-            p->modules_done++;
-    }
-}
-
-/* ---- nodes */
-
-/* A node's place, as the file has it. */
-struct place {
-    uint64_t image; /* index + 1, 0: none */
-    uint64_t address;
-};
-
-static bool row_covers(
-    const struct wndl_shm_module *row, uint64_t address, uint32_t epoch)
-{
-    return address >= row->start && address < row->end &&
-           epoch >= row->first_epoch && epoch <= atomic_load(&row->last_epoch);
-}
-
-/* `hint` is where the last one was found; neighbours are often of one image. */
-static struct place place_in_modules(
-    const struct wndl_collector_process *p, uint64_t key, uint32_t *hint)
-{
-    uint64_t address = key & ((UINT64_C(1) << WNDL_KEY_INTERRUPTED_SHIFT) - 1);
-    uint32_t epoch = (uint32_t)(key >> WNDL_KEY_EPOCH_SHIFT);
-    uint32_t i = *hint;
-    for (uint32_t n = 0; n < p->module_count; n++) {
-        const struct wndl_shm_module *row = &p->shm->modules[i];
-        if (row_covers(row, address, epoch) && p->images[i] != 0) {
-            *hint = i;
-            return (struct place){p->images[i], address - row->start};
-        }
-        i = i + 1 < p->module_count ? i + 1 : 0;
-    }
-    return (struct place){0, address};
-}
-
-/* Nodes on their way to the file. */
-struct placed {
-    struct wndl_stacknode node; /* zeroes for one that is not there */
-    struct place place;
-};
-
-/* Images of code that the loader does not know of are announced. */
-static void place_strays(
-    struct wndl_collector_process *p, struct placed *nodes, uint32_t count)
-{
-    struct wndl_stray stray;
-    if (p->emulated)
-        return;
-    for (uint32_t i = 0; i < count; i++) {
-        struct place *place = &nodes[i].place;
-        if (place->image != 0)
-            continue;
-        wndl_strays_meet(&p->strays, place->address);
-        if (wndl_strays_find(&p->strays, place->address, &stray))
-            *place = (struct place){stray.image + 1, stray.rva};
-    }
-}
-
-static uint64_t flags_of(uint64_t key)
-{
-    uint64_t interrupted = key >> WNDL_KEY_INTERRUPTED_SHIFT & 1;
-    uint64_t how = key >> WNDL_KEY_HOW_SHIFT & 3;
-    return interrupted | how << 1;
-}
-
-/*
- * The file wants parents before children; what says otherwise is damage, and
- * becomes a root.
- */
-static void put_nodes(struct wndl_collector_process *p,
-    const struct placed *nodes, uint32_t count)
-{
-    struct wndl_chunk_writer chunk;
-    struct wndl_buf *out = &p->recording->out;
-    uint32_t first = p->nodes + 1;
-    uint64_t previous = 0;
-    wndl_recording_begin(p->recording, &chunk, WNDL_CHUNK_STAK);
-    wndl_buf_uleb(out, p->index);
-    wndl_buf_uleb(out, first);
-    wndl_buf_uleb(out, count);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct wndl_stacknode *node = &nodes[i].node;
-        const struct place *place = &nodes[i].place;
-        uint32_t own = first + i;
-        wndl_buf_uleb(out, node->parent < own ? own - node->parent : own);
-        wndl_buf_uleb(out, flags_of(node->key));
-        wndl_buf_uleb(out, place->image);
-        wndl_recording_count(p->recording, place->image);
-        wndl_buf_sleb(out, (int64_t)(place->address - previous));
-        previous = place->address;
-    }
-    wndl_recording_finish(p->recording, &chunk);
-}
-
-/*
- * The next ones, up to `end` and up to the first that is not published yet; at
- * the end, up to the last: a gap is then a node that its thread did not live
- * to finish.
- */
-static uint32_t read_nodes(const struct wndl_collector_process *p,
-    struct placed *nodes, uint32_t end, bool last)
-{
-    uint32_t left = end > p->nodes ? end - p->nodes : 0;
-    uint32_t most = left < NODES_PER_CHUNK ? left : NODES_PER_CHUNK;
-    uint32_t hint = 0;
-    for (uint32_t i = 0; i < most; i++) {
-        struct wndl_stacknode *node = &nodes[i].node;
-        if (!wndl_stackreader_get(&p->tree, p->nodes + 1 + i, node)) {
-            if (!last)
-                return i;
-            *node = (struct wndl_stacknode){0};
-        }
-        nodes[i].place = place_in_modules(p, node->key, &hint);
-    }
-    return most;
-}
-
-static void take_nodes(
-    struct wndl_collector_process *p, uint32_t end, bool last)
-{
-    struct placed nodes[NODES_PER_CHUNK];
-    uint32_t count;
-    while ((count = read_nodes(p, nodes, end, last)) != 0) {
-        place_strays(p, nodes, count);
-        put_nodes(p, nodes, count);
-        p->nodes += count;
-    }
-}
-
-/*
- * A node's module is listed before there is the node. One that comes while
- * modules are taken is left for later: what is mapped at its address when it
- * is looked for from outside can be another module by then.
- */
-static void take_stacks(struct wndl_collector_process *p, bool last)
-{
-    uint32_t end = wndl_stackreader_count(&p->tree);
-    take_modules(p);
-    take_nodes(p, end, last);
-}
-
-/* ---- samples */
-
 /* A SAMP chunk being collected. */
 struct batch {
     struct wndl_buf bytes;
@@ -330,15 +19,13 @@ static void put_batch(struct wndl_collector_process *p,
 {
     if (batch->count == 0)
         return;
-    struct wndl_recording *r = p->recording;
-    struct wndl_chunk_writer chunk;
-    wndl_recording_begin(r, &chunk, WNDL_CHUNK_SAMP);
-    wndl_buf_uleb(&r->out, ring->thread);
-    wndl_buf_uleb(
-        &r->out, batch->time > r->time_base ? batch->time - r->time_base : 0);
-    wndl_buf_uleb(&r->out, batch->count);
-    wndl_buf_add(&r->out, batch->bytes.data, batch->bytes.size);
-    wndl_recording_finish(r, &chunk);
+    const struct wndl_recording_series series = {
+        .thread = ring->thread,
+        .time = batch->time,
+        .count = batch->count,
+        .bytes = {batch->bytes.data, batch->bytes.size},
+    };
+    wndl_recording_series(p->recording, WNDL_CHUNK_SAMP, &series);
     p->totals->samples += batch->count;
     wndl_buf_clear(&batch->bytes);
     batch->count = 0;
@@ -352,10 +39,13 @@ static void add_sample(struct wndl_collector_process *p,
         batch->time = ring->time;
     ring->time += event->time;
     uint8_t end = event->end % WNDL_WALK_END_COUNT;
-    wndl_buf_uleb(&batch->bytes, event->time);
-    wndl_buf_uleb(&batch->bytes, event->cpu);
-    wndl_buf_uleb(&batch->bytes, event->node <= p->nodes ? event->node : 0);
-    wndl_buf_uleb(&batch->bytes, end);
+    const struct wndl_fields_sample sample = {
+        .time = event->time,
+        .cpu = event->cpu,
+        .node = event->node <= p->nodes ? event->node : 0,
+        .end = end,
+    };
+    wndl_put_sample(&batch->bytes, &sample);
     batch->count++;
     p->totals->ends[end]++;
     p->totals->cpu += event->cpu;
@@ -468,25 +158,9 @@ static void take_ring(
     give_up_if_damaged(p, slot);
     size_t size = wndl_ring_peek(&p->shm->rings[slot], ring->tail, room);
     /* What is looked at later is at least as new as the samples. */
-    take_stacks(p, last);
+    wndl_collector_process_take_intact(p, last);
     ring->tail += take_events(p, ring, (struct wndl_bytes){room, size}, last);
     wndl_ring_release(&p->shm->rings[slot], ring->tail);
-}
-
-/* What else is in the block can be anything if the tree's header is. */
-static bool is_intact(struct wndl_collector_process *p)
-{
-    if (wndl_stacktree_intact(p->tree.tree, p->tree.max_nodes))
-        return true;
-    p->totals->damaged++;
-    return false;
-}
-
-void wndl_collector_process_take_stacks(
-    struct wndl_collector_process *p, bool last)
-{
-    if (is_intact(p))
-        take_stacks(p, last);
 }
 
 static void take_rings(struct wndl_collector_process *p, bool last)
@@ -502,7 +176,7 @@ void wndl_collector_process_drain(struct wndl_collector_process *p, bool last)
 {
     if (p->shm == NULL)
         return;
-    if (is_intact(p))
+    if (wndl_collector_process_is_intact(p))
         take_rings(p, last);
     if (p->heap != NULL && !last)
         wndl_collector_heap_drain(p);

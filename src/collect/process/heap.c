@@ -3,76 +3,9 @@
 
 #include "collect/process/heap_impl.h"
 #include "os/clock.h"
+#include "wndl/write_heap.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-/* Of the header: up to the tables, which are read. */
-static const size_t mapped = 4096;
-
-_Static_assert(offsetof(struct wndl_heap, growths) <= 4096,
-    "what is looked at often is in the page that is mapped");
-
-/* ---- beginning and end */
-
-struct wndl_collector_heap *wndl_collector_heap_new(
-    const struct wndl_collector_heap_request *request, int memfd)
-{
-    struct wndl_collector_heap *heap =
-        wndl_mem_zalloc(wndl_mem_libc(), sizeof *heap);
-    if (heap == NULL)
-        return NULL;
-    heap->request = *request;
-    heap->layout = wndl_heap_layout(request->pairs);
-    heap->next = wndl_clock_monotonic_ns() + request->every;
-    heap->fd = fcntl(memfd, F_DUPFD_CLOEXEC, 0);
-    void *head = heap->fd < 0
-                     ? MAP_FAILED
-                     : mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_SHARED,
-                           memfd, (off_t)wndl_heap_offset(request->nodes));
-    heap->head = head == MAP_FAILED ? NULL : head;
-    if (heap->head == NULL) {
-        int why = errno;
-        wndl_collector_heap_free(heap);
-        errno = why;
-        return NULL;
-    }
-    heap->head->pairs = request->pairs;
-    heap->head->lanes = WNDL_HEAP_LANES;
-    heap->head->flags = request->flags;
-    heap->head->sample_below = request->sample_below;
-    return heap;
-}
-
-void wndl_collector_heap_free(struct wndl_collector_heap *heap)
-{
-    if (heap == NULL)
-        return;
-    if (heap->head != NULL)
-        munmap(heap->head, mapped);
-    if (heap->fd >= 0)
-        close(heap->fd);
-    wndl_mem_free(wndl_mem_libc(), heap);
-}
-
-void wndl_heap_read(const struct wndl_collector_heap *heap, size_t offset,
-    void *to, size_t size)
-{
-    uint8_t *bytes = to;
-    off_t at = (off_t)(wndl_heap_offset(heap->request.nodes) + offset);
-    size_t done = 0;
-    while (done < size) {
-        ssize_t n =
-            pread(heap->fd, bytes + done, size - done, at + (off_t)done);
-        if (n <= 0 && errno != EINTR)
-            break;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    memset(bytes + done, 0, size - done);
-}
 
 /* Megabytes, of which most are used in large heaps only: they are not zeroed,
  * so that what is not used costs nothing, ten times a second. */
@@ -90,11 +23,6 @@ static void free_part(struct wndl_heap_part *part)
     wndl_mem_free(wndl_mem_libc(), part);
 }
 
-static uint64_t file_time(const struct wndl_recording *r, uint64_t time)
-{
-    return time > r->time_base ? time - r->time_base : 0;
-}
-
 /* Of a large heap not all of a snapshot is to be in memory at once. */
 static void write_out(struct wndl_recording *r)
 {
@@ -108,51 +36,16 @@ static void write_out(struct wndl_recording *r)
 /* A process whose heap is not recorded after all never starts its clock. */
 static bool has_begun(struct wndl_collector_process *p)
 {
-    const struct wndl_collector_heap *heap = p->heap;
-    struct wndl_recording *r = p->recording;
+    struct wndl_collector_heap *heap = p->heap;
     if (heap->announced || heap->head->start_time == 0)
         return heap->announced;
-    struct wndl_chunk_writer chunk;
-    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HEAP);
-    wndl_buf_uleb(&r->out, p->index);
-    wndl_buf_uleb(&r->out, heap->request.flags >> 1);
-    wndl_buf_uleb(&r->out,
+    wndl_recording_heap(p->recording, p->index, heap->request.flags,
         heap->head->sample_below == 0 ? 0 : heap->request.sample_below);
-    wndl_recording_finish(r, &chunk);
-    p->heap->announced = true;
+    heap->announced = true;
     return true;
 }
 
 /* ---- HPAR */
-
-static void put_pair(
-    struct wndl_collector_process *p, const struct wndl_heap_pair *pair)
-{
-    struct wndl_buf *out = &p->recording->out;
-    uint64_t usable = pair->usable == 0 ? 0 : pair->usable - 1;
-    uint64_t slop = usable > pair->requested ? usable - pair->requested : 0;
-    wndl_buf_uleb(out, pair->node <= p->nodes ? pair->node : 0);
-    wndl_buf_uleb(out, pair->end % WNDL_WALK_END_COUNT);
-    wndl_buf_uleb(out, pair->requested);
-    wndl_buf_uleb(out, slop);
-}
-
-static void put_pairs(struct wndl_collector_process *p,
-    const struct wndl_heap_pair *pairs, uint32_t count)
-{
-    struct wndl_recording *r = p->recording;
-    struct wndl_chunk_writer chunk;
-    if (count == 0)
-        return;
-    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HPAR);
-    wndl_buf_uleb(&r->out, p->index);
-    wndl_buf_uleb(&r->out, p->heap->written);
-    wndl_buf_uleb(&r->out, count);
-    for (uint32_t i = 0; i < count; i++)
-        put_pair(p, &pairs[i]);
-    wndl_recording_finish(r, &chunk);
-    p->heap->written += count;
-}
 
 /* Published, with a stack that is in the file or never will be. */
 static bool is_ready(
@@ -201,7 +94,10 @@ static bool take_part(struct wndl_collector_process *p,
     wndl_collector_process_take_stacks(p, last);
     uint32_t count =
         last ? last_pairs(part, left <= part->count) : ready_pairs(p, part);
-    put_pairs(p, part->pairs, count);
+    const struct wndl_heap_process process = {p->index, p->nodes};
+    wndl_recording_pairs(
+        p->recording, &process, heap->written, part->pairs, count);
+    heap->written += count;
     write_out(p->recording);
     return count == part->count;
 }
@@ -220,99 +116,43 @@ static void take_pairs(struct wndl_collector_process *p, bool last)
 
 /* ---- HSNP and HCNT */
 
-/* In the order of the format's description. */
-static void put_totals(
-    struct wndl_recording *r, const struct wndl_heap_sum *sum)
+static uint64_t at_most(uint64_t value, uint64_t most)
 {
-    const struct wndl_heap_lane *l = &sum->lanes;
-    const uint64_t totals[] = {
-        l->allocs,
-        l->frees < l->allocs ? l->frees : l->allocs,
-        l->requested,
-        l->usable,
-        l->usable_freed < l->usable ? l->usable_freed : l->usable,
-        l->reallocs,
-        l->temporary,
-        (uint64_t)sum->peak_bytes,
-        file_time(r, sum->peak_time),
-        sum->inherited,
-        sum->own_allocator,
-        sum->unsure,
-    };
-    size_t count = sizeof totals / sizeof totals[0];
-    wndl_buf_uleb(&r->out, count);
-    for (size_t i = 0; i < count; i++)
-        wndl_buf_uleb(&r->out, totals[i]);
+    return value < most ? value : most;
 }
 
 static void put_snapshot(struct wndl_collector_process *p,
-    const struct wndl_heap_sum *sum, enum wndl_snapshot_why why)
+    const struct wndl_heap_sum *sum, enum wndl_snapshot_trigger why)
 {
-    struct wndl_recording *r = p->recording;
-    struct wndl_chunk_writer chunk;
+    const struct wndl_heap_lane *l = &sum->lanes;
     char text[WNDL_HEAP_TEXT] = "";
     if (why == WNDL_SNAPSHOT_PROGRAM)
         memcpy(text, p->heap->head->text, sizeof text);
-    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HSNP);
-    wndl_buf_uleb(&r->out, p->index);
-    wndl_buf_uleb(&r->out, p->heap->snapshots++);
-    wndl_buf_uleb(&r->out, file_time(r, wndl_clock_monotonic_ns()));
-    wndl_buf_uleb(&r->out, why);
-    wndl_chunk_str(&r->out,
-        (struct wndl_bytes){(const uint8_t *)text, strnlen(text, sizeof text)});
-    put_totals(r, sum);
-    wndl_buf_uleb(&r->out, WNDL_HEAP_MISSES);
+    struct wndl_recording_snapshot snapshot = {
+        .process = p->index,
+        .number = p->heap->snapshots++,
+        .why = why,
+        .text = {(const uint8_t *)text, strnlen(text, sizeof text)},
+        .peak_time = sum->peak_time,
+        .totals =
+            {
+                [WNDL_HEAP_TOTAL_ALLOCS] = l->allocs,
+                [WNDL_HEAP_TOTAL_FREES] = at_most(l->frees, l->allocs),
+                [WNDL_HEAP_TOTAL_REQUESTED] = l->requested,
+                [WNDL_HEAP_TOTAL_USABLE] = l->usable,
+                [WNDL_HEAP_TOTAL_USABLE_FREED] =
+                    at_most(l->usable_freed, l->usable),
+                [WNDL_HEAP_TOTAL_REALLOCS] = l->reallocs,
+                [WNDL_HEAP_TOTAL_TEMPORARY] = l->temporary,
+                [WNDL_HEAP_TOTAL_PEAK_BYTES] = (uint64_t)sum->peak_bytes,
+                [WNDL_HEAP_TOTAL_INHERITED] = sum->inherited,
+                [WNDL_HEAP_TOTAL_OWN] = sum->own_allocator,
+                [WNDL_HEAP_TOTAL_UNSURE] = sum->unsure,
+            },
+    };
     for (size_t i = 0; i < WNDL_HEAP_MISSES; i++)
-        wndl_buf_uleb(&r->out, sum->lanes.missed[i]);
-    wndl_recording_finish(r, &chunk);
-}
-
-static uint64_t ns_of(uint64_t lifetime, double tick)
-{
-    enum { TICKS = 64 };
-    double ns = (double)lifetime * TICKS * tick;
-    return ns < 9e18 ? (uint64_t)ns : INT64_MAX;
-}
-
-static bool has_any(const struct wndl_heap_pair_sum *s)
-{
-    return s->allocs != 0;
-}
-
-static void put_count(struct wndl_recording *r, uint32_t gap,
-    const struct wndl_heap_pair_sum *s, double tick)
-{
-    wndl_buf_uleb(&r->out, gap);
-    wndl_buf_uleb(&r->out, s->allocs);
-    wndl_buf_uleb(&r->out, s->frees);
-    wndl_buf_uleb(&r->out, (uint64_t)s->at_peak);
-    wndl_buf_uleb(&r->out, s->temporary);
-    wndl_buf_uleb(&r->out, ns_of(s->lifetime, tick));
-}
-
-static void put_counts(struct wndl_collector_process *p,
-    const struct wndl_heap_part *part, double tick)
-{
-    struct wndl_recording *r = p->recording;
-    struct wndl_chunk_writer chunk;
-    uint32_t count = 0;
-    uint32_t previous = 0;
-    for (uint32_t i = 0; i < part->count; i++)
-        count += has_any(&part->sums[i]);
-    if (count == 0)
-        return;
-    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HCNT);
-    wndl_buf_uleb(&r->out, p->index);
-    wndl_buf_uleb(&r->out, p->heap->snapshots - 1);
-    wndl_buf_uleb(&r->out, count);
-    for (uint32_t i = 0; i < part->count; i++) {
-        if (!has_any(&part->sums[i]))
-            continue;
-        uint32_t pair = part->first + i;
-        put_count(r, pair - previous, &part->sums[i], tick);
-        previous = pair;
-    }
-    wndl_recording_finish(r, &chunk);
+        snapshot.missed[i] = l->missed[i];
+    wndl_recording_snapshot(p->recording, &snapshot);
 }
 
 /* For the summary: allocations by how complete their stacks are. */
@@ -333,14 +173,16 @@ static void count_ends(
 }
 
 static void take_snapshot(struct wndl_collector_process *p,
-    const struct wndl_heap_sum *sum, enum wndl_snapshot_why why,
+    const struct wndl_heap_sum *sum, enum wndl_snapshot_trigger why,
     struct wndl_heap_part *part)
 {
     put_snapshot(p, sum, why);
+    const struct wndl_fields_hcnt head = {p->index, p->heap->snapshots - 1};
     for (uint32_t first = 0; wndl_heap_next_part(p->heap, first, part);
          first += part->count) {
         wndl_heap_sum_part(p, sum, part);
-        put_counts(p, part, sum->tick);
+        wndl_recording_counts(
+            p->recording, &head, part->first, part->sums, part->count);
         write_out(p->recording);
         if (why == WNDL_SNAPSHOT_END || why == WNDL_SNAPSHOT_STOP)
             count_ends(p, part);
@@ -352,19 +194,10 @@ static void take_snapshot(struct wndl_collector_process *p,
 static void put_live(
     struct wndl_collector_process *p, const struct wndl_heap_sum *sum)
 {
-    struct wndl_collector_heap *heap = p->heap;
-    struct wndl_recording *r = p->recording;
-    struct wndl_chunk_writer chunk;
-    heap->bytes = sum->live_bytes;
-    heap->blocks = sum->live_blocks;
-    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HTIM);
-    wndl_buf_uleb(&r->out, p->index);
-    wndl_buf_uleb(&r->out, file_time(r, wndl_clock_monotonic_ns()));
-    wndl_buf_uleb(&r->out, 1);
-    wndl_buf_uleb(&r->out, 0);
-    wndl_buf_uleb(&r->out, (uint64_t)sum->live_bytes);
-    wndl_buf_uleb(&r->out, (uint64_t)sum->live_blocks);
-    wndl_recording_finish(r, &chunk);
+    p->heap->bytes = sum->live_bytes;
+    p->heap->blocks = sum->live_blocks;
+    wndl_recording_live(
+        p->recording, p->index, sum->live_bytes, sum->live_blocks);
 }
 
 /* ---- a snapshot while it runs */
@@ -372,7 +205,7 @@ static void put_live(
 /* What follows the counts tells who reads the file meanwhile that they are all
  * there. */
 void wndl_collector_heap_snapshot(
-    struct wndl_collector_process *p, enum wndl_snapshot_why why)
+    struct wndl_collector_process *p, enum wndl_snapshot_trigger why)
 {
     struct wndl_heap_sum sum;
     if (!has_begun(p))
@@ -478,7 +311,7 @@ void wndl_collector_heap_add(const struct wndl_collector_process *p,
 }
 
 void wndl_collector_heap_end(
-    struct wndl_collector_process *p, enum wndl_snapshot_why why)
+    struct wndl_collector_process *p, enum wndl_snapshot_trigger why)
 {
     struct wndl_heap_sum sum;
     if (!has_begun(p)) {

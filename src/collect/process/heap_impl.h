@@ -8,6 +8,7 @@
 
 #include "collect/process/heap.h"
 #include "collect/process/process.h"
+#include "wndl/write_heap.h"
 
 /* Pairs that are looked at: what is read of them stays in the caches. */
 enum { WNDL_HEAP_AT_ONCE = 2 * 1024 };
@@ -25,7 +26,7 @@ struct wndl_collector_heap {
     int64_t bytes, blocks; /* live, as last told */
 };
 
-/* ---- heap */
+/* ---- heap_head */
 
 /*
  * Reads a part of the tables, `offset` bytes into the heap's memory. What
@@ -33,6 +34,22 @@ struct wndl_collector_heap {
  */
 void wndl_heap_read(const struct wndl_collector_heap *heap, size_t offset,
     void *to, size_t size);
+
+/* A part of the tables; too large for the stack. */
+struct wndl_heap_part {
+    uint32_t first, count; /* pairs */
+    struct wndl_heap_pair pairs[WNDL_HEAP_AT_ONCE];
+    struct wndl_heap_pair_sum sums[WNDL_HEAP_AT_ONCE];
+    struct wndl_heap_count counts[WNDL_HEAP_AT_ONCE]; /* of one lane */
+    struct wndl_heap_leaks leaks[WNDL_HEAP_AT_ONCE];
+};
+
+/* The part that begins with pair `first`, as far as it is in the file; false
+ * if nothing is. */
+bool wndl_heap_next_part(const struct wndl_collector_heap *heap, uint32_t first,
+    struct wndl_heap_part *part);
+
+/* ---- heap_sum */
 
 /* What the lanes and the header say at a moment. */
 struct wndl_heap_sum {
@@ -48,26 +65,8 @@ struct wndl_heap_sum {
     double tick; /* ns per tick of the TSC; 0: not known */
 };
 
-/* ---- heap_sum */
-
 void wndl_heap_sum_up(
     const struct wndl_collector_heap *heap, struct wndl_heap_sum *sum);
-
-/* A pair's counts, of all lanes. */
-struct wndl_heap_pair_sum {
-    uint64_t allocs, frees, temporary;
-    uint64_t lifetime; /* in ticks of the TSC >> 6 */
-    int64_t at_peak;
-};
-
-/* A part of the tables; too large for the stack. */
-struct wndl_heap_part {
-    uint32_t first, count; /* pairs */
-    struct wndl_heap_pair pairs[WNDL_HEAP_AT_ONCE];
-    struct wndl_heap_pair_sum sums[WNDL_HEAP_AT_ONCE];
-    struct wndl_heap_count counts[WNDL_HEAP_AT_ONCE]; /* of one lane */
-    struct wndl_heap_leaks leaks[WNDL_HEAP_AT_ONCE];
-};
 
 /* Fills in the sums of the part's pairs. */
 void wndl_heap_sum_part(struct wndl_collector_process *p,
@@ -77,21 +76,16 @@ void wndl_heap_sum_part(struct wndl_collector_process *p,
 void wndl_heap_read_lane(const struct wndl_collector_heap *heap, uint32_t lane,
     struct wndl_heap_part *part);
 
-/* The part that begins with pair `first`, as far as it is in the file; false
- * if nothing is. */
-bool wndl_heap_next_part(const struct wndl_collector_heap *heap, uint32_t first,
-    struct wndl_heap_part *part);
-
 /* ---- heap_findings */
 
 /* HLEK, HGRO, HWRO and HTOG. */
 void wndl_heap_put_findings(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
 
-/* ---- heap_couples */
+/* ---- heap_paired */
 
 /* HTOG. */
-void wndl_heap_put_couples(struct wndl_collector_process *p,
+void wndl_heap_put_paired(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum {
     LEAST = 8,        /* blocks */
-    MOST = 16 * 1024, /* couples */
+    MOST = 16 * 1024, /* of them */
     FEW = 8,          /* of a kind, one in so many may be of other pairs */
 };
 
@@ -59,7 +59,7 @@ static void follow_part(const struct wndl_collector_heap *heap,
     }
 }
 
-/* ---- couples that may come together */
+/* ---- pairs that may come together */
 
 struct kind {
     uint32_t node;
@@ -67,17 +67,18 @@ struct kind {
     uint64_t allocs, frees;
 };
 
-struct couple {
+struct paired {
     uint32_t pair, other;
     struct follower follower, followed; /* of `pair`, of `other` */
     struct kind of_pair, of_other;
-    bool is_together, is_told;
+    bool is_together;
 };
 
 /* Megabytes, of which few are used as a rule: they are not zeroed. */
-struct couples {
-    uint32_t count, kind_count;
-    struct couple list[MOST];
+struct all_paired {
+    uint32_t count, kind_count, found_count;
+    struct paired list[MOST];
+    struct wndl_fields_together found[MOST];
     struct kind kinds[2 * MOST];
     struct follower followers[WNDL_HEAP_AT_ONCE];
 };
@@ -88,19 +89,19 @@ static bool is_nearly(uint64_t times, uint64_t all)
     return times <= all && all - times <= 2 * (all / FEW);
 }
 
-static void look_for_couples(const struct wndl_collector_heap *heap,
+static void look_for_paired(const struct wndl_collector_heap *heap,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part,
-    struct couples *couples)
+    struct all_paired *paired)
 {
-    follow_part(heap, sum, part, couples->followers);
+    follow_part(heap, sum, part, paired->followers);
     for (uint32_t i = 0; i < part->count; i++) {
-        const struct follower *f = &couples->followers[i];
+        const struct follower *f = &paired->followers[i];
         uint32_t other = f->born_after - 1;
         if (f->frees < LEAST || f->several_births ||
             !is_nearly(f->born_times, f->allocs) || other >= heap->written ||
-            other == part->first + i || couples->count == MOST)
+            other == part->first + i || paired->count == MOST)
             continue;
-        couples->list[couples->count++] = (struct couple){
+        paired->list[paired->count++] = (struct paired){
             .pair = part->first + i, .other = other, .follower = *f};
     }
 }
@@ -124,19 +125,19 @@ static void take_kind(
 
 /* The kinds of both. The other one may be anywhere. */
 static void find_kinds(const struct wndl_collector_heap *heap,
-    struct wndl_heap_part *part, struct couples *couples)
+    struct wndl_heap_part *part, struct all_paired *paired)
 {
     for (uint32_t first = 0; wndl_heap_next_part(heap, first, part);
          first += part->count) {
         read_pairs(heap, part);
-        for (uint32_t i = 0; i < couples->count; i++) {
-            take_kind(part, couples->list[i].pair, &couples->list[i].of_pair);
-            take_kind(part, couples->list[i].other, &couples->list[i].of_other);
+        for (uint32_t i = 0; i < paired->count; i++) {
+            take_kind(part, paired->list[i].pair, &paired->list[i].of_pair);
+            take_kind(part, paired->list[i].other, &paired->list[i].of_other);
         }
     }
-    for (uint32_t i = 0; i < couples->count; i++) {
-        couples->kinds[2 * i] = couples->list[i].of_pair;
-        couples->kinds[2 * i + 1] = couples->list[i].of_other;
+    for (uint32_t i = 0; i < paired->count; i++) {
+        paired->kinds[2 * i] = paired->list[i].of_pair;
+        paired->kinds[2 * i + 1] = paired->list[i].of_other;
     }
 }
 
@@ -155,53 +156,54 @@ static bool is_same(const struct kind *a, const struct kind *b)
     return compare_kinds(a, b) == 0;
 }
 
-static void sort_kinds(struct couples *couples)
+static void sort_kinds(struct all_paired *paired)
 {
-    struct kind *kinds = couples->kinds;
+    struct kind *kinds = paired->kinds;
     uint32_t kept = 0;
-    qsort(kinds, 2 * (size_t)couples->count, sizeof kinds[0], compare_kinds);
-    for (uint32_t i = 0; i < 2 * couples->count; i++) {
+    qsort(kinds, 2 * (size_t)paired->count, sizeof kinds[0], compare_kinds);
+    for (uint32_t i = 0; i < 2 * paired->count; i++) {
         if (kept == 0 || !is_same(&kinds[kept - 1], &kinds[i]))
             kinds[kept++] = kinds[i];
     }
-    couples->kind_count = kept;
+    paired->kind_count = kept;
 }
 
 static struct kind *find_kind(
-    struct couples *couples, uint32_t node, uint64_t requested)
+    struct all_paired *paired, uint32_t node, uint64_t requested)
 {
     const struct kind wanted = {.node = node, .requested = requested};
-    return bsearch(&wanted, couples->kinds, couples->kind_count, sizeof wanted,
+    return bsearch(&wanted, paired->kinds, paired->kind_count, sizeof wanted,
         compare_kinds);
 }
 
-/* What the part's pairs come after, for couples of which they are the other. */
-static void complete(const struct wndl_heap_part *part, struct couples *couples)
+/* What the part's pairs come after, for those of which they are the other. */
+static void complete(
+    const struct wndl_heap_part *part, struct all_paired *paired)
 {
-    for (uint32_t i = 0; i < couples->count; i++) {
-        struct couple *c = &couples->list[i];
+    for (uint32_t i = 0; i < paired->count; i++) {
+        struct paired *c = &paired->list[i];
         uint32_t at = c->other - part->first;
         if (at < part->count)
-            c->followed = couples->followers[at];
+            c->followed = paired->followers[at];
     }
 }
 
 static void count_kinds(const struct wndl_collector_heap *heap,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part,
-    struct couples *couples)
+    struct all_paired *paired)
 {
     for (uint32_t first = 0; wndl_heap_next_part(heap, first, part);
          first += part->count) {
         read_pairs(heap, part);
-        follow_part(heap, sum, part, couples->followers);
-        complete(part, couples);
+        follow_part(heap, sum, part, paired->followers);
+        complete(part, paired);
         for (uint32_t i = 0; i < part->count; i++) {
             const struct wndl_heap_pair *pair = &part->pairs[i];
-            struct kind *kind = find_kind(couples, pair->node, pair->requested);
+            struct kind *kind = find_kind(paired, pair->node, pair->requested);
             if (kind == NULL)
                 continue;
-            kind->allocs += couples->followers[i].allocs;
-            kind->frees += couples->followers[i].frees;
+            kind->allocs += paired->followers[i].allocs;
+            kind->frees += paired->followers[i].frees;
         }
     }
 }
@@ -213,7 +215,7 @@ static bool is_always(uint64_t times, uint64_t all, uint64_t few)
     return times <= all && all - times <= 2 * few;
 }
 
-static bool are_freed_together(const struct couple *c, uint64_t few)
+static bool are_freed_together(const struct paired *c, uint64_t few)
 {
     const struct follower *f = &c->follower, *g = &c->followed;
     return (!f->several_frees && f->freed_after == c->other + 1 &&
@@ -226,12 +228,12 @@ static bool are_freed_together(const struct couple *c, uint64_t few)
  * As often as each other, one just after the other and freed next to it. What
  * is temporary was gone before the next one was born.
  */
-static bool is_together(struct couples *couples, const struct couple *c)
+static bool is_together(struct all_paired *paired, const struct paired *c)
 {
     const struct kind *a =
-        find_kind(couples, c->of_other.node, c->of_other.requested);
+        find_kind(paired, c->of_other.node, c->of_other.requested);
     const struct kind *b =
-        find_kind(couples, c->of_pair.node, c->of_pair.requested);
+        find_kind(paired, c->of_pair.node, c->of_pair.requested);
     if (a == NULL || b == NULL || a == b || a->allocs != b->allocs ||
         a->frees != b->frees || c->followed.temporary != 0)
         return false;
@@ -244,75 +246,61 @@ static bool is_together(struct couples *couples, const struct couple *c)
 
 static int compare_pairs(const void *a, const void *b)
 {
-    uint32_t x = ((const struct couple *)a)->pair;
-    uint32_t y = ((const struct couple *)b)->pair;
+    uint32_t x = ((const struct paired *)a)->pair;
+    uint32_t y = ((const struct paired *)b)->pair;
     return (x > y) - (x < y);
 }
 
 /* Each may come after the other but for blocks that are not looked at: one of
  * them says more. The list is in the order of pairs. */
 static bool is_told_better(
-    const struct couples *couples, const struct couple *c)
+    const struct all_paired *paired, const struct paired *c)
 {
-    const struct couple wanted = {.pair = c->other};
-    const struct couple *turned = bsearch(
-        &wanted, couples->list, couples->count, sizeof wanted, compare_pairs);
+    const struct paired wanted = {.pair = c->other};
+    const struct paired *turned = bsearch(
+        &wanted, paired->list, paired->count, sizeof wanted, compare_pairs);
     return turned != NULL && turned->is_together && turned->other == c->pair &&
            (turned->follower.allocs > c->follower.allocs ||
                (turned->follower.allocs == c->follower.allocs &&
                    turned->pair > c->pair));
 }
 
-static void keep_those_together(struct couples *couples)
+static void take_those_together(struct all_paired *paired)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < couples->count; i++)
-        couples->list[i].is_together = is_together(couples, &couples->list[i]);
-    for (uint32_t i = 0; i < couples->count; i++) {
-        struct couple *c = &couples->list[i];
-        c->is_told = c->is_together && !is_told_better(couples, c);
+    paired->found_count = 0;
+    for (uint32_t i = 0; i < paired->count; i++)
+        paired->list[i].is_together = is_together(paired, &paired->list[i]);
+    for (uint32_t i = 0; i < paired->count; i++) {
+        const struct paired *c = &paired->list[i];
+        if (c->is_together && !is_told_better(paired, c))
+            paired->found[paired->found_count++] =
+                (struct wndl_fields_together){
+                    .site = c->pair,
+                    .other = c->other,
+                    .blocks = c->follower.allocs,
+                };
     }
-    for (uint32_t i = 0; i < couples->count; i++) {
-        if (couples->list[i].is_told)
-            couples->list[kept++] = couples->list[i];
-    }
-    couples->count = kept;
 }
 
-static void put(struct wndl_collector_process *p, const struct couples *couples)
-{
-    struct wndl_recording *r = p->recording;
-    struct wndl_chunk_writer chunk;
-    if (couples->count == 0)
-        return;
-    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HTOG);
-    wndl_buf_uleb(&r->out, p->index);
-    wndl_buf_uleb(&r->out, couples->count);
-    for (uint32_t i = 0; i < couples->count; i++) {
-        wndl_buf_uleb(&r->out, couples->list[i].pair);
-        wndl_buf_uleb(&r->out, couples->list[i].other);
-        wndl_buf_uleb(&r->out, couples->list[i].follower.allocs);
-    }
-    wndl_recording_finish(r, &chunk);
-}
-
-void wndl_heap_put_couples(struct wndl_collector_process *p,
+void wndl_heap_put_paired(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part)
 {
     struct wndl_mem *mem = wndl_mem_libc();
-    struct couples *couples = mem->resize(mem, NULL, sizeof *couples);
-    if (couples == NULL)
+    struct all_paired *paired = mem->resize(mem, NULL, sizeof *paired);
+    if (paired == NULL)
         return;
-    couples->count = couples->kind_count = 0;
+    paired->count = paired->kind_count = paired->found_count = 0;
     for (uint32_t first = 0; wndl_heap_next_part(p->heap, first, part);
          first += part->count)
-        look_for_couples(p->heap, sum, part, couples);
-    if (couples->count != 0) {
-        find_kinds(p->heap, part, couples);
-        sort_kinds(couples);
-        count_kinds(p->heap, sum, part, couples);
-        keep_those_together(couples);
-        put(p, couples);
+        look_for_paired(p->heap, sum, part, paired);
+    if (paired->count != 0) {
+        find_kinds(p->heap, part, paired);
+        sort_kinds(paired);
+        count_kinds(p->heap, sum, part, paired);
+        take_those_together(paired);
     }
-    wndl_mem_free(mem, couples);
+    if (paired->found_count != 0)
+        wndl_recording_together(
+            p->recording, p->index, paired->found, paired->found_count);
+    wndl_mem_free(mem, paired);
 }

@@ -46,7 +46,7 @@ static uint64_t time_of(
     return start.time + (uint64_t)(passed * tick);
 }
 
-static int64_t add(int64_t a, int64_t b)
+static int64_t add_signed(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
@@ -127,19 +127,10 @@ void wndl_heap_sum_up(
 
 /* ---- pairs */
 
-bool wndl_heap_next_part(const struct wndl_collector_heap *heap, uint32_t first,
-    struct wndl_heap_part *part)
-{
-    uint32_t left = heap->written - first;
-    part->first = first;
-    part->count = left < WNDL_HEAP_AT_ONCE ? left : WNDL_HEAP_AT_ONCE;
-    return part->count != 0;
-}
-
 void wndl_heap_read_lane(const struct wndl_collector_heap *heap, uint32_t lane,
     struct wndl_heap_part *part)
 {
-    size_t lane_size = wndl_heap_up(
+    size_t lane_size = wndl_round_up_page(
         (size_t)heap->request.pairs * sizeof(struct wndl_heap_count));
     wndl_heap_read(heap,
         heap->layout.counts + lane * lane_size +
@@ -160,8 +151,9 @@ static void add_count(struct wndl_heap_pair_sum *to,
     to->allocs += c->allocs;
     to->frees += c->frees;
     to->temporary += c->temporary;
-    to->lifetime += c->lifetime;
-    to->at_peak = add(to->at_peak, c->stamp == peak_stamp ? c->at_peak : now);
+    to->lifetime += c->lifetime; /* ticks of the TSC >> 6, until settled */
+    to->at_peak =
+        add_signed(to->at_peak, c->stamp == peak_stamp ? c->at_peak : now);
 }
 
 static uint64_t at_most(uint64_t value, uint64_t most)
@@ -169,12 +161,21 @@ static uint64_t at_most(uint64_t value, uint64_t most)
     return value < most ? value : most;
 }
 
+static uint64_t ns_of(uint64_t lifetime, double tick)
+{
+    enum { TICKS = 64 };
+    double ns = (double)lifetime * TICKS * tick;
+    return ns < 9e18 ? (uint64_t)ns : INT64_MAX;
+}
+
 /* A block may be made and freed in lanes that were read one after the other. */
-static void settle(struct wndl_heap_pair_sum *s, bool is_peak)
+static void settle_sum(
+    struct wndl_heap_pair_sum *s, const struct wndl_heap_sum *sum)
 {
     s->frees = at_most(s->frees, s->allocs);
     s->temporary = at_most(s->temporary, s->frees);
-    if (is_peak)
+    s->lifetime = ns_of(s->lifetime, sum->tick);
+    if (sum->is_peak)
         s->at_peak = (int64_t)(s->allocs - s->frees);
     if (s->at_peak < 0)
         s->at_peak = 0;
@@ -198,5 +199,5 @@ void wndl_heap_sum_part(struct wndl_collector_process *p,
         }
     }
     for (uint32_t i = 0; i < part->count; i++)
-        settle(&part->sums[i], sum->is_peak);
+        settle_sum(&part->sums[i], sum);
 }

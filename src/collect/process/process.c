@@ -16,13 +16,6 @@
 
 enum { COMMAND_MAX = 64 * 1024 };
 
-void wndl_collector_process_look(struct wndl_collector_process *p)
-{
-    char now[PATH_MAX];
-    if (wndl_proc_link(p->pid, "cwd", now))
-        memcpy(p->directory, now, sizeof now);
-}
-
 static bool stat_executable(pid_t pid, struct stat *st)
 {
     char path[32];
@@ -146,7 +139,7 @@ struct wndl_collector_process *wndl_collector_process_new(
     totals->processes++;
     wndl_collector_threads_init(
         &p->threads, recording, p->index, &totals->threads);
-    wndl_strays_init(&p->strays, recording, p->index, p->pid);
+    wndl_unlisted_code_init(&p->unlisted, recording, p->index, p->pid);
     announce(p, origin);
     return p;
 }
@@ -162,7 +155,7 @@ void wndl_collector_process_free(struct wndl_collector_process *p)
         munmap(p->shm, wndl_shm_size(p->tree.max_nodes));
     wndl_collector_heap_free(p->heap);
     wndl_collector_threads_free(&p->threads);
-    wndl_strays_free(&p->strays);
+    wndl_unlisted_code_free(&p->unlisted);
     wndl_mem_free(mem, p->executable);
     wndl_mem_free(mem, p->directory);
     wndl_mem_free(mem, p);
@@ -218,7 +211,7 @@ static void sum_up(
 }
 
 void wndl_collector_process_end(
-    struct wndl_collector_process *p, enum wndl_recording_how how)
+    struct wndl_collector_process *p, enum wndl_process_end how)
 {
     uint64_t lost[WNDL_LOSS_REASONS] = {0};
     if (p->shm != NULL) {
@@ -230,8 +223,8 @@ void wndl_collector_process_end(
                                            : WNDL_SNAPSHOT_END);
         sum_up(p, lost);
     }
-    if (p->watch != NULL)
-        wndl_watch_end(p->watch, wndl_clock_monotonic_ns());
-    p->watch = NULL;
+    if (p->offcpu != NULL)
+        wndl_offcpu_end(p->offcpu, wndl_clock_monotonic_ns());
+    p->offcpu = NULL;
     wndl_recording_end(p->recording, p->index, how, lost);
 }

@@ -11,12 +11,12 @@
 #define WNDL_COLLECT_PROCESS_PROCESS_H
 
 #include "collect/code/unlisted_code.h"
+#include "collect/offcpu/offcpu.h"
 #include "collect/offcpu/threads.h"
-#include "collect/offcpu/watch.h"
 #include "collect/process/heap.h"
-#include "collect/write/recording.h"
 #include "rec/event.h"
 #include "rec/shm.h"
+#include "wndl/write.h"
 
 #include <sys/types.h>
 
@@ -37,7 +37,7 @@ struct wndl_collector_totals {
     struct wndl_collector_heap_totals heap;
     uint32_t processes;
     uint32_t threads;
-    uint32_t unfollowed;
+    uint32_t unrecorded;
 };
 
 /* A ring's reading end. `tid` 0: no thread has been announced in it. */
@@ -71,8 +71,8 @@ struct wndl_collector_process {
     char *executable; /* PATH_MAX bytes each */
     char *directory;
     struct wndl_collector_threads threads;
-    struct wndl_strays strays;
-    struct wndl_watch *watch; /* NULL: blocked threads are not looked at */
+    struct wndl_unlisted_code unlisted;
+    struct wndl_offcpu *offcpu; /* NULL: blocked threads are not looked at */
     struct wndl_collector_heap *heap;  /* NULL: it is not recorded */
     uint32_t images[WNDL_SHM_MODULES]; /* index + 1, 0: not taken */
     struct wndl_collector_ring rings[WNDL_SHM_THREADS];
@@ -99,6 +99,14 @@ void wndl_collector_process_drain(struct wndl_collector_process *p, bool last);
 void wndl_collector_process_take_stacks(
     struct wndl_collector_process *p, bool last);
 
+/* What else is in the block can be anything if the tree's header is not as it
+ * was made: that counts as damage. */
+bool wndl_collector_process_is_intact(struct wndl_collector_process *p);
+
+/* The same as take_stacks, of a block that is intact. */
+void wndl_collector_process_take_intact(
+    struct wndl_collector_process *p, bool last);
+
 /* Notes its working directory, if it is still there to be asked. */
 void wndl_collector_process_look(struct wndl_collector_process *p);
 
@@ -115,7 +123,7 @@ void wndl_collector_process_debugged(
 
 /* Drains for the last time, announces the end and gives back the block. */
 void wndl_collector_process_end(
-    struct wndl_collector_process *p, enum wndl_recording_how how);
+    struct wndl_collector_process *p, enum wndl_process_end how);
 
 /* After the end. */
 void wndl_collector_process_free(struct wndl_collector_process *p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collector_control: asking a recorder that runs for something, through the
+ * control: asking a recorder that runs for something, through the
  * socket where its processes report. Question and answer are one message
  * each; the answer is a line of text behind one of the letters below.
  */
@@ -38,6 +38,10 @@ enum {
     WNDL_CONTROL_NOT_MINE = '?', /* the process is not in this recording */
     WNDL_CONTROL_LINE = 4352,
 };
+
+/* Answers with a line of text after `letter`. */
+void wndl_control_answer(int socket, char letter, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /*
  * Asks the recorder of `pid`; the answer goes to `line`. NOT_FOUND when there

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "collect/loop/collector.h"
+#include "collect/start/engine.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -120,7 +120,8 @@ static void probe_perf(struct wndl_collector_engine *engine)
     engine->refusal = try_event(false);
 }
 
-static void take(struct wndl_collector_engine *engine, enum wndl_engine taken)
+static void take_engine(
+    struct wndl_collector_engine *engine, enum wndl_engine taken)
 {
     engine->engine = taken;
     engine->fallback = WNDL_ENGINE_NONE;
@@ -131,7 +132,7 @@ void wndl_collector_probe(struct wndl_collector_engine *engine)
 {
     probe_perf(engine);
     if (engine->refusal != 0)
-        take(engine, WNDL_ENGINE_TIMER);
+        take_engine(engine, WNDL_ENGINE_TIMER);
 }
 
 static enum wndl_status refuse_perf(
@@ -168,7 +169,8 @@ enum wndl_status wndl_collector_choose(struct wndl_collector_engine *engine,
         engine->fallback = WNDL_ENGINE_NONE;
         return engine->refusal == 0 ? WNDL_OK : refuse_perf(engine, err);
     }
-    take(engine, wanted == WNDL_ENGINE_NONE ? WNDL_ENGINE_TIMER : wanted);
+    take_engine(
+        engine, wanted == WNDL_ENGINE_NONE ? WNDL_ENGINE_TIMER : wanted);
     int why = wanted == WNDL_ENGINE_OUTSIDE ? try_outside() : try_timer();
     if (why == 0)
         return WNDL_OK;

@@ -171,7 +171,7 @@ int wndl_session_accept(const struct wndl_session *session, pid_t *pid)
     return -1;
 }
 
-enum wndl_session_who wndl_session_hear(
+enum wndl_session_status wndl_session_hear(
     int socket, union wndl_session_first *first)
 {
     const ssize_t size = recv(socket, first, sizeof *first, MSG_TRUNC);
@@ -184,7 +184,7 @@ enum wndl_session_who wndl_session_hear(
     if (whole && first->hello.version == WNDL_SHM_VERSION)
         return WNDL_SESSION_PROCESS;
     /* Whatever it says behind its version. */
-    first->hello = (struct wndl_hello){.refusal = WNDL_REFUSAL_VERSION};
+    first->hello = (struct wndl_hello){.refusal = WNDL_UNRECORDED_VERSION};
     return WNDL_SESSION_PROCESS;
 }
 

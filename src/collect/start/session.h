@@ -47,12 +47,12 @@ union wndl_session_first {
     struct wndl_hello hello;
     struct wndl_control control;
 };
-enum wndl_session_who {
+enum wndl_session_status {
     WNDL_SESSION_NOBODY,
     WNDL_SESSION_PROCESS,
     WNDL_SESSION_CONTROL,
 };
-enum wndl_session_who wndl_session_hear(
+enum wndl_session_status wndl_session_hear(
     int socket, union wndl_session_first *first);
 
 bool wndl_session_go(int socket, const struct wndl_go *go, int memfd);

@@ -158,7 +158,7 @@ void wndl_json_recording(struct wndl_json *j)
     wndl_json_put_truth(j, "finished", p->finished);
     if (p->finished)
         command_status(j, p->status);
-    wndl_json_put_number(j, "unfollowed_processes", p->unfollowed);
+    wndl_json_put_number(j, "unfollowed_processes", p->unrecorded);
     wndl_json_put_number(j, "interrupted_calls", p->interrupted_calls);
     pauses(j, p);
     wndl_json_put_truth(j, "cut", p->cut);

@@ -98,9 +98,9 @@ static void unfollowed(struct wndl_json *j)
     const struct wndl_profile *p = j->r->symbolized->profile;
     wndl_json_put_key(j, "unfollowed");
     wndl_json_put_open(j, '[');
-    for (size_t i = 0; i < p->unfollowed_processes.len; i++) {
-        const struct wndl_unfollowed *process =
-            wndl_vec_at(&p->unfollowed_processes, i);
+    for (size_t i = 0; i < p->unrecorded_processes.len; i++) {
+        const struct wndl_unrecorded_process *process =
+            wndl_vec_at(&p->unrecorded_processes, i);
         wndl_json_put_open_line(j);
         wndl_json_put_number(j, "pid", process->pid);
         if (process->parent != WNDL_NO_INDEX)

@@ -65,11 +65,11 @@ static void interrupted_calls(const struct wndl_text *t)
 }
 
 static void unfollowed_process(
-    const struct wndl_text *t, const struct wndl_unfollowed *process)
+    const struct wndl_text *t, const struct wndl_unrecorded_process *process)
 {
     size_t before = t->out->size;
     wndl_buf_printf(t->out, "%11u  %s: ", process->pid,
-        wndl_unfollowed_text(process->reason));
+        wndl_unrecorded_text(process->reason));
     wndl_text_command(t, process->command, process->executable,
         (unsigned)(t->out->size - before));
     wndl_buf_byte(t->out, '\n');
@@ -79,18 +79,18 @@ static void unfollowed_process(
 static void unfollowed(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
-    const struct wndl_vec *told = &p->unfollowed_processes;
+    const struct wndl_vec *told = &p->unrecorded_processes;
     size_t listed = told->len < MAX_LISTED ? told->len : MAX_LISTED;
-    if (p->unfollowed == 0)
+    if (p->unrecorded == 0)
         return;
     wndl_text_label(t, "Not seen");
     wndl_buf_printf(t->out, "%u child process%s could not be recorded%s\n",
-        p->unfollowed, p->unfollowed == 1 ? "" : "es", listed ? ":" : "");
+        p->unrecorded, p->unrecorded == 1 ? "" : "es", listed ? ":" : "");
     for (size_t i = 0; i < listed; i++)
         unfollowed_process(t, wndl_vec_at(told, i));
-    if (listed != 0 && listed < p->unfollowed)
+    if (listed != 0 && listed < p->unrecorded)
         wndl_buf_printf(
-            t->out, "             and %zu more\n", p->unfollowed - listed);
+            t->out, "             and %zu more\n", p->unrecorded - listed);
 }
 
 static void damaged_modules(const struct wndl_text *t)

@@ -43,7 +43,7 @@ size_t wndl_rt_heap_shared_size(const struct wndl_go *go)
 
 static struct wndl_rt_heap_state *map_private(void)
 {
-    size_t size = wndl_heap_up(sizeof(struct wndl_rt_heap_state));
+    size_t size = wndl_round_up_page(sizeof(struct wndl_rt_heap_state));
     struct wndl_rt_heap_state *h = (void *)wndl_rt_map_undumped(size);
     if (h != NULL)
         (void)wndl_raw3(SYS_madvise, (long)h, (long)size, MADV_WIPEONFORK);

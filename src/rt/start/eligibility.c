@@ -40,12 +40,12 @@ bool wndl_rt_is_emulator(void)
  * Go's linker leaves its build id in a note. Its runtime asks the kernel for
  * each signal, and takes one that it did not expect for the end.
  */
-enum wndl_refusal wndl_rt_ineligible_executable(void)
+enum wndl_unrecorded_reason wndl_rt_ineligible_executable(void)
 {
     struct wndl_dlmodule executable;
     bool go = wndl_dlfind(getauxval(AT_ENTRY), &executable) &&
               wndl_rt_module_is_go(&executable);
-    return go ? WNDL_REFUSAL_GO : WNDL_REFUSAL_NONE;
+    return go ? WNDL_UNRECORDED_GO : WNDL_UNRECORDED_NONE;
 }
 
 bool wndl_rt_has_address_space(void)
@@ -120,7 +120,7 @@ static bool try_in_child(volatile uint8_t *came)
 }
 
 /* A filter may answer a call with the end of the process. */
-enum wndl_refusal wndl_rt_ineligible_sandbox(bool *talk)
+enum wndl_unrecorded_reason wndl_rt_ineligible_sandbox(bool *talk)
 {
     *talk = true;
     long mode = wndl_raw3(SYS_prctl, PR_GET_SECCOMP, 0, 0);
@@ -128,17 +128,17 @@ enum wndl_refusal wndl_rt_ineligible_sandbox(bool *talk)
         atomic_store(&wndl_rt.careful, false);
         wndl_rt.with_barriers = mode == 0;
         wndl_rt.with_locks = true;
-        return WNDL_REFUSAL_NONE;
+        return WNDL_UNRECORDED_NONE;
     }
     uint8_t *shared =
         wndl_raw_map(1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
     if (shared == NULL)
-        return WNDL_REFUSAL_MEMORY;
+        return WNDL_UNRECORDED_MEMORY;
     bool harmless = try_in_child(shared) && *shared >= MAY_RECORD;
     *talk = *shared >= MAY_TALK;
     wndl_rt.with_barriers = harmless && *shared >= MAY_MAKE_BARRIERS;
     wndl_rt.with_locks = harmless && *shared >= MAY_LOCK;
     wndl_raw_unmap(shared, 1);
     atomic_store(&wndl_rt.careful, !harmless);
-    return harmless ? WNDL_REFUSAL_NONE : WNDL_REFUSAL_SANDBOX;
+    return harmless ? WNDL_UNRECORDED_NONE : WNDL_UNRECORDED_SANDBOX;
 }

@@ -23,7 +23,7 @@ bool wndl_rt_is_emulated(char *const environment[]);
 bool wndl_rt_is_emulator(void);
 
 /* What about the executable speaks against it, or NONE. */
-enum wndl_refusal wndl_rt_ineligible_executable(void);
+enum wndl_unrecorded_reason wndl_rt_ineligible_executable(void);
 
 /*
  * Whether the block's address space can be had, and as much again is left to
@@ -36,6 +36,6 @@ bool wndl_rt_has_address_space(void);
  * we do; SANDBOX when it would end the process for it. *talk is false when
  * not even that may be told.
  */
-enum wndl_refusal wndl_rt_ineligible_sandbox(bool *talk);
+enum wndl_unrecorded_reason wndl_rt_ineligible_sandbox(bool *talk);
 
 #endif

@@ -85,18 +85,18 @@ static void after_fork_in_child(void)
         wndl_rt_rules_forget();
         wndl_rt_threads_forget();
         wndl_rt_signal_after_fork();
-        wndl_rt_start(WNDL_REFUSAL_NONE);
+        wndl_rt_start(WNDL_UNRECORDED_NONE);
         wndl_rt_jit_publish();
     }
     (void)set_mask(mask_before, SIG_SETMASK);
 }
 
-static enum wndl_refusal find_refusal(char **environment)
+static enum wndl_unrecorded_reason find_refusal(char **environment)
 {
     if (!is_glibc())
-        return WNDL_REFUSAL_LIBC;
+        return WNDL_UNRECORDED_LIBC;
     if (wndl_rt_is_emulated(environment))
-        return WNDL_REFUSAL_EMULATED;
+        return WNDL_UNRECORDED_EMULATED;
     return wndl_rt_ineligible_executable();
 }
 

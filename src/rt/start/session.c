@@ -201,7 +201,7 @@ static bool is_traced(void)
     return false;
 }
 
-static bool say_hello(int socket, enum wndl_refusal refusal, bool traced)
+static bool say_hello(int socket, enum wndl_unrecorded_reason refusal, bool traced)
 {
     const struct wndl_hello hello = {
         .version = WNDL_SHM_VERSION,
@@ -229,12 +229,12 @@ static void let_collector_look(int socket)
 }
 
 /* Returns a reason not to record that has come up on the way. */
-static enum wndl_refusal record(int socket)
+static enum wndl_unrecorded_reason record(int socket)
 {
     struct wndl_go go;
     int memfd = receive_with(socket, &go, sizeof go);
     if (memfd < 0)
-        return WNDL_REFUSAL_NONE;
+        return WNDL_UNRECORDED_NONE;
     bool known = go.version == WNDL_SHM_VERSION;
     bool mapped = known && map_block(memfd, &go);
     /* The engine may need the one descriptor that is free. */
@@ -245,32 +245,32 @@ static enum wndl_refusal record(int socket)
         run_engine(socket, &go);
         wndl_rt_heap_start(&go);
     }
-    return known && !mapped ? WNDL_REFUSAL_MEMORY : WNDL_REFUSAL_NONE;
+    return known && !mapped ? WNDL_UNRECORDED_MEMORY : WNDL_UNRECORDED_NONE;
 }
 
 /* Returns a reason not to record, to be told in a talk of its own. */
-static enum wndl_refusal ask(enum wndl_refusal refusal)
+static enum wndl_unrecorded_reason ask(enum wndl_unrecorded_reason refusal)
 {
     bool traced = is_traced();
     struct talk talk = open_talk();
-    if (refusal == WNDL_REFUSAL_NONE && talk.cramped)
-        refusal = WNDL_REFUSAL_DESCRIPTORS;
+    if (refusal == WNDL_UNRECORDED_NONE && talk.cramped)
+        refusal = WNDL_UNRECORDED_DESCRIPTORS;
     bool said = talk.socket >= 0 && say_hello(talk.socket, refusal, traced);
-    enum wndl_refusal late = WNDL_REFUSAL_NONE;
-    if (said && refusal == WNDL_REFUSAL_NONE)
+    enum wndl_unrecorded_reason late = WNDL_UNRECORDED_NONE;
+    if (said && refusal == WNDL_UNRECORDED_NONE)
         late = record(talk.socket);
     close_talk(&talk);
     return late;
 }
 
-void wndl_rt_start(enum wndl_refusal refusal)
+void wndl_rt_start(enum wndl_unrecorded_reason refusal)
 {
     bool talk = true;
-    if (refusal == WNDL_REFUSAL_NONE)
+    if (refusal == WNDL_UNRECORDED_NONE)
         refusal = wndl_rt_ineligible_sandbox(&talk);
-    if (refusal == WNDL_REFUSAL_NONE && !wndl_rt_has_address_space())
-        refusal = WNDL_REFUSAL_MEMORY;
-    enum wndl_refusal late = talk ? ask(refusal) : WNDL_REFUSAL_NONE;
-    if (late != WNDL_REFUSAL_NONE)
+    if (refusal == WNDL_UNRECORDED_NONE && !wndl_rt_has_address_space())
+        refusal = WNDL_UNRECORDED_MEMORY;
+    enum wndl_unrecorded_reason late = talk ? ask(refusal) : WNDL_UNRECORDED_NONE;
+    if (late != WNDL_UNRECORDED_NONE)
         (void)ask(late);
 }

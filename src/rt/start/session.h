@@ -9,6 +9,6 @@
  * Asks the collector for a recording, or says why there is to be none. Signals
  * must be blocked.
  */
-void wndl_rt_start(enum wndl_refusal refusal);
+void wndl_rt_start(enum wndl_unrecorded_reason refusal);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "analyze/names/extents.h"
 #include "analyze/names/profile_names.h"
-#include "in/wndl.h"
 #include "recipe.h"
+#include "wndl/read.h"
 
 #include <stdio.h>
 
@@ -44,7 +44,7 @@ static void read_profile(struct wndl_profile *profile)
     wndl_buf_init(&file, wndl_mem_libc());
     assert_true(recipe_cook(recipe, &file));
     assert_true(wndl_profile_init(profile, wndl_mem_libc()));
-    assert_int_equal(wndl_recording_read(profile,
+    assert_int_equal(wndl_reader_read(profile,
                          (struct wndl_bytes){file.data, file.size}, NULL),
         WNDL_OK);
     wndl_buf_free(&file);

@@ -2,8 +2,8 @@
 #include "testlib.h"
 
 #include "collect/process/process.h"
-#include "in/wndl.h"
 #include "os/file.h"
+#include "wndl/read.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -53,8 +53,7 @@ static void finish(struct bench *b)
     close(b->fd);
     assert_true(wndl_profile_init(&b->profile, wndl_mem_libc()));
     assert_int_equal(wndl_file_open(b->path, &file, NULL), WNDL_OK);
-    assert_int_equal(
-        wndl_recording_read(&b->profile, file.bytes, NULL), WNDL_OK);
+    assert_int_equal(wndl_reader_read(&b->profile, file.bytes, NULL), WNDL_OK);
     wndl_file_close(&file);
     unlink(b->path);
     assert_true(b->profile.finished);

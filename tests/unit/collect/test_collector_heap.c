@@ -82,7 +82,8 @@ static struct wndl_heap_pair *pair_at(struct bench *b, uint32_t pair)
 static struct wndl_heap_count *count_at(
     struct bench *b, uint32_t lane, uint32_t pair)
 {
-    size_t size = wndl_heap_up(b->head->pairs * sizeof(struct wndl_heap_count));
+    size_t size =
+        wndl_round_up_page(b->head->pairs * sizeof(struct wndl_heap_count));
     void *counts = b->memory + b->layout.counts + lane * size;
     return (struct wndl_heap_count *)counts + pair;
 }

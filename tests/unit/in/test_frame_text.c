@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "in/frame_text.h"
+#include "in/frame_text/frame_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

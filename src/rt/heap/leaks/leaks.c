@@ -145,7 +145,7 @@ static bool make_room(struct search *s)
     struct wndl_rt_follower *f = &s->follower;
     enum { ALL = WNDL_RT_COPIED + 2 * WNDL_RT_WORDS_ROOM * sizeof *f->found };
     size_t areas = s->wanted->most_mappings;
-    a->ours_size = wndl_heap_up(
+    a->ours_size = wndl_round_up_page(
         areas * sizeof *a->all + ALL + WNDL_RT_PARTS * sizeof *f->parts);
     s->memory = map(a->ours_size);
     if (s->memory == NULL)

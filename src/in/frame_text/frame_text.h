@@ -9,8 +9,8 @@
  * scan is for one thread, several may go on at once. Nothing here fails: what
  * is not exactly a frame is text.
  */
-#ifndef WNDL_IN_FRAME_TEXT_H
-#define WNDL_IN_FRAME_TEXT_H
+#ifndef WNDL_IN_FRAME_TEXT_FRAME_TEXT_H
+#define WNDL_IN_FRAME_TEXT_FRAME_TEXT_H
 
 #include "base/bytes.h"
 

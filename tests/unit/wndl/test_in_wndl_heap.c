@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "in/wndl.h"
 #include "model/heap.h"
 #include "os/file.h"
 #include "rec/chunk.h"
 #include "recipe.h"
+#include "wndl/read.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -59,7 +59,7 @@ static void read_wanted(
     assert_true(wndl_profile_init(p, wndl_mem_libc()));
     p->wanted_snapshot = snapshot;
     struct wndl_bytes bytes = {file.data, file.size};
-    assert_int_equal(wndl_recording_read(p, bytes, NULL), WNDL_OK);
+    assert_int_equal(wndl_reader_read(p, bytes, NULL), WNDL_OK);
     wndl_buf_free(&file);
 }
 
@@ -306,7 +306,7 @@ static void check_prefix(struct wndl_bytes prefix, void *context)
     (void)context;
     struct wndl_profile p;
     assert_true(wndl_profile_init(&p, wndl_mem_libc()));
-    enum wndl_status status = wndl_recording_read(&p, prefix, NULL);
+    enum wndl_status status = wndl_reader_read(&p, prefix, NULL);
     if (status == WNDL_OK) {
         assert_int_equal(p.chunks_damaged, 0);
         for (size_t i = 0; i < p.heaps.len; i++)
@@ -337,7 +337,7 @@ static void lack_of_memory_is_told(void **state)
         failing_mem_init(&f, budget);
         if (!wndl_profile_init(&p, &f.mem))
             continue;
-        status = wndl_recording_read(&p, bytes, NULL);
+        status = wndl_reader_read(&p, bytes, NULL);
         assert_true(status == WNDL_OK || status == WNDL_NOMEM);
         wndl_profile_free(&p);
         assert_int_equal(f.live, 0);
@@ -390,7 +390,7 @@ static void what_is_read_of_a_file_does_not_stay_in_memory(void **state)
     struct wndl_file file = map_bytes(&bytes);
     struct wndl_profile p;
     assert_true(wndl_profile_init(&p, wndl_mem_libc()));
-    assert_int_equal(wndl_recording_read_file(&p, &file, NULL), WNDL_OK);
+    assert_int_equal(wndl_reader_read_file(&p, &file, NULL), WNDL_OK);
     assert_int_equal(p.heaps.len, 2);
     assert_int_equal(p.chunks_unknown, CHUNKS);
     assert_int_equal(p.chunks_damaged, 0);

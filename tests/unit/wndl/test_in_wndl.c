@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "in/wndl.h"
 #include "rec/chunk.h"
 #include "rec/crc32c.h"
 #include "recipe.h"
+#include "wndl/read.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void read_recipe(const char *recipe, struct wndl_profile *p)
 {
     struct wndl_buf file = cook(recipe);
     assert_true(wndl_profile_init(p, wndl_mem_libc()));
-    assert_int_equal(wndl_recording_read(p, content(&file), NULL), WNDL_OK);
+    assert_int_equal(wndl_reader_read(p, content(&file), NULL), WNDL_OK);
     wndl_buf_free(&file);
 }
 
@@ -99,7 +99,7 @@ static void golden_header_is_read(void **state)
     assert_true(wndl_bytes_is(arguments[1], "-x"));
     assert_true(p.finished);
     assert_int_equal(p.status, 3);
-    assert_int_equal(p.unfollowed, 1);
+    assert_int_equal(p.unrecorded, 1);
     assert_int_equal(p.duration, 5000000);
     assert_int_equal(p.chunks_unknown, 1);
     assert_int_equal(p.chunks_damaged, 0);
@@ -279,7 +279,7 @@ static void limits_and_counts_of_1_1_are_read(void **state)
     assert_int_equal(p.blocked_interval, 10000000);
     assert_true(p.kernel_sampled);
     assert_true(p.by_ticks);
-    assert_int_equal(p.unfollowed, 3);
+    assert_int_equal(p.unrecorded, 3);
     assert_int_equal(p.discarded, 44);
     assert_int_equal(p.interrupted_calls, 5);
     wndl_profile_free(&p);
@@ -345,8 +345,8 @@ static void unfollowed_and_pauses_are_read(void **state)
     (void)state;
     struct wndl_profile p;
     read_recipe(golden_11, &p);
-    const struct wndl_unfollowed *u = p.unfollowed_processes.data;
-    assert_int_equal(p.unfollowed_processes.len, 2);
+    const struct wndl_unrecorded_process *u = p.unrecorded_processes.data;
+    assert_int_equal(p.unrecorded_processes.len, 2);
     assert_int_equal(u[0].parent, 1);
     assert_int_equal(u[0].pid, 103);
     assert_int_equal(u[0].reason, 4);
@@ -375,7 +375,7 @@ static void file_of_version_1_0_says_nothing_of_1_1(void **state)
         file.data[CRC_AT + i] = (uint8_t)(crc >> 8 * i);
     struct wndl_profile p;
     assert_true(wndl_profile_init(&p, wndl_mem_libc()));
-    assert_int_equal(wndl_recording_read(&p, content(&file), NULL), WNDL_OK);
+    assert_int_equal(wndl_reader_read(&p, content(&file), NULL), WNDL_OK);
     assert_int_equal(p.samples.len, 5);
     assert_int_equal(p.chunks_damaged, 0);
     assert_int_equal(p.max_frames, 0);
@@ -394,7 +394,7 @@ static void unfollowed_are_counted_without_an_end_too(void **state)
     (void)state;
     struct wndl_profile p;
     read_recipe("meta 1 1 0 h / c\nunfollowed 0 9 1 /bin/s\n", &p);
-    assert_int_equal(p.unfollowed, 1);
+    assert_int_equal(p.unrecorded, 1);
     wndl_profile_free(&p);
 }
 
@@ -482,7 +482,7 @@ static void read_anything(struct wndl_bytes bytes, struct damage *d)
     struct wndl_profile p;
     struct wndl_error err = {0};
     assert_true(wndl_profile_init(&p, wndl_mem_libc()));
-    if (wndl_recording_read(&p, bytes, &err) != WNDL_OK)
+    if (wndl_reader_read(&p, bytes, &err) != WNDL_OK)
         assert_string_not_equal(err.what, "");
     for (size_t i = 0; i < p.samples.len; i++) {
         char text[256];
@@ -592,7 +592,7 @@ static uint32_t damage_of_chunk(
     assert_int_equal(wndl_chunk_finish(&w), WNDL_OK);
     struct wndl_profile p;
     assert_true(wndl_profile_init(&p, wndl_mem_libc()));
-    assert_int_equal(wndl_recording_read(&p, content(&file), NULL), WNDL_OK);
+    assert_int_equal(wndl_reader_read(&p, content(&file), NULL), WNDL_OK);
     assert_int_equal(p.samples.len, 1);
     uint32_t damaged = p.chunks_damaged;
     assert_true(p.arena.taken < 256 * 1024);
@@ -679,7 +679,7 @@ static void block_on_an_unknown_stack_is_counted_as_lost(void **state)
     assert_int_equal(wndl_chunk_finish(&w), WNDL_OK);
     struct wndl_profile p;
     assert_true(wndl_profile_init(&p, wndl_mem_libc()));
-    assert_int_equal(wndl_recording_read(&p, content(&file), NULL), WNDL_OK);
+    assert_int_equal(wndl_reader_read(&p, content(&file), NULL), WNDL_OK);
     assert_int_equal(p.blocks.len, 1);
     assert_int_equal(block_at(&p, 0)->start, 7);
     assert_int_equal(p.blocks_lost, 2);
@@ -701,7 +701,7 @@ static void sample_on_an_unknown_stack_is_counted_as_lost(void **state)
     assert_int_equal(wndl_chunk_finish(&w), WNDL_OK);
     struct wndl_profile p;
     assert_true(wndl_profile_init(&p, wndl_mem_libc()));
-    assert_int_equal(wndl_recording_read(&p, content(&file), NULL), WNDL_OK);
+    assert_int_equal(wndl_reader_read(&p, content(&file), NULL), WNDL_OK);
     assert_int_equal(p.samples.len, 1);
     assert_int_equal(sample_at(&p, 0)->time, 2);
     assert_int_equal(p.lost[WNDL_LOST_DAMAGED], 1);
@@ -736,7 +736,7 @@ static void fail_every_allocation(const char *recipe)
         failing_mem_init(&heap, budget);
         struct wndl_profile p;
         if (wndl_profile_init(&p, &heap.mem)) {
-            status = wndl_recording_read(&p, content(&file), NULL);
+            status = wndl_reader_read(&p, content(&file), NULL);
             wndl_profile_free(&p);
         }
         assert_int_equal(heap.live, 0);

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "collect/write/tail_buffer.h"
+#include "wndl/tail_buffer.h"
 
 #include <stdlib.h>
 
 enum { HEAD = 8 };
 
-static void add(struct wndl_keep *keep, uint8_t letter, size_t size)
+static void add(struct wndl_tail_buffer *keep, uint8_t letter, size_t size)
 {
     uint8_t chunk[256];
     memset(chunk, letter, sizeof chunk);
-    wndl_keep_add(keep, (struct wndl_bytes){chunk, size}, (uint32_t)size);
+    wndl_tail_buffer_add(
+        keep, (struct wndl_bytes){chunk, size}, (uint32_t)size);
 }
 
 /* All that is kept, the oldest first. */
-static struct wndl_buf copy(const struct wndl_keep *keep)
+static struct wndl_buf copy(const struct wndl_tail_buffer *keep)
 {
     struct wndl_buf out;
     wndl_buf_init(&out, wndl_mem_libc());
     for (size_t at = 0; at < keep->used;)
-        at = wndl_keep_copy(keep, at, &out);
+        at = wndl_tail_buffer_copy(keep, at, &out);
     return out;
 }
 
-static void assert_kept(const struct wndl_keep *keep, const char *text)
+static void assert_kept(const struct wndl_tail_buffer *keep, const char *text)
 {
     struct wndl_buf out = copy(keep);
     assert_int_equal(out.size, strlen(text));
@@ -36,22 +37,22 @@ static void assert_kept(const struct wndl_keep *keep, const char *text)
 static void chunks_come_back_in_their_order(void **state)
 {
     (void)state;
-    struct wndl_keep keep;
-    assert_true(wndl_keep_init(&keep, 100));
+    struct wndl_tail_buffer keep;
+    assert_true(wndl_tail_buffer_init(&keep, 100));
     assert_kept(&keep, "");
     add(&keep, 'a', 3);
     add(&keep, 'b', 2);
     assert_kept(&keep, "aaabb");
     assert_int_equal(keep.samples, 5);
     assert_int_equal(keep.discarded, 0);
-    wndl_keep_free(&keep);
+    wndl_tail_buffer_free(&keep);
 }
 
 static void the_oldest_make_room(void **state)
 {
     (void)state;
-    struct wndl_keep keep;
-    assert_true(wndl_keep_init(&keep, 2 * HEAD + 6));
+    struct wndl_tail_buffer keep;
+    assert_true(wndl_tail_buffer_init(&keep, 2 * HEAD + 6));
     add(&keep, 'a', 3);
     add(&keep, 'b', 3);
     assert_kept(&keep, "aaabbb");
@@ -64,16 +65,16 @@ static void the_oldest_make_room(void **state)
     add(&keep, 'e', 15);
     assert_kept(&keep, "dddddddddddddd");
     assert_int_equal(keep.discarded, 22);
-    wndl_keep_free(&keep);
+    wndl_tail_buffer_free(&keep);
 }
 
 /* Sizes that have nothing to do with that of the room. */
 static void what_is_kept_is_whole_wherever_it_wraps(void **state)
 {
     (void)state;
-    struct wndl_keep keep;
+    struct wndl_tail_buffer keep;
     uint64_t added = 0;
-    assert_true(wndl_keep_init(&keep, 997));
+    assert_true(wndl_tail_buffer_init(&keep, 997));
     srandom(7);
     for (int i = 0; i < 5000; i++) {
         size_t size = 1 + (size_t)random() % 200;
@@ -85,7 +86,7 @@ static void what_is_kept_is_whole_wherever_it_wraps(void **state)
         assert_int_equal(out.data[out.size - 1], 'a' + i % 26);
         wndl_buf_free(&out);
     }
-    wndl_keep_free(&keep);
+    wndl_tail_buffer_free(&keep);
 }
 
 int main(void)

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording: a .wndl file being written, chunk by chunk, in the order that
+ * write: a .wndl file being written, chunk by chunk, in the order that
  * docs/formats/wndl.md asks for. It must not know where samples come from.
  *
  * Trouble is sticky: once memory or the disk has failed nothing more is
  * written, and wndl_recording_close says so. The file then ends with the last
  * flush that went well.
  */
-#ifndef WNDL_COLLECT_WRITE_RECORDING_H
-#define WNDL_COLLECT_WRITE_RECORDING_H
+#ifndef WNDL_WNDL_WRITE_H
+#define WNDL_WNDL_WRITE_H
 
 #include "base/buf.h"
 #include "base/intern.h"
 #include "base/status.h"
 #include "base/vec.h"
-#include "collect/write/tail_buffer.h"
 #include "rec/chunk.h"
 #include "rec/shm.h"
+#include "wndl/fields.h"
+#include "wndl/tail_buffer.h"
 
 struct wndl_recording_image {
     const char *path;
-    uint64_t nodes; /* of stacks, that are in it */
-    uint64_t
-        descriptor; /* svma: collect/proc/jit_descriptor.h; 0: there is none */
-    bool is_searched; /* for that */
+    uint64_t nodes;      /* of stacks, that are in it */
+    uint64_t descriptor; /* svma of its __jit_debug_descriptor; 0: none */
+    bool is_searched;    /* for that */
 };
 
 struct wndl_recording {
@@ -31,7 +31,8 @@ struct wndl_recording {
     uint64_t time_base; /* CLOCK_MONOTONIC ns */
     uint64_t bytes;     /* written so far */
     struct wndl_buf out;
-    struct wndl_keep keep; /* of what threads did, if not all is written */
+    struct wndl_tail_buffer
+        tail; /* of what threads did, if not all is written */
     struct wndl_arena arena;
     struct wndl_intern images; /* keys: build-ids, paths of what has none */
     struct wndl_vec numbers;   /* uint32_t by id of the key: index + 1 */
@@ -44,10 +45,10 @@ struct wndl_recording_meta {
     uint64_t interval; /* ns */
     uint32_t engine;   /* enum wndl_engine */
     bool kernel_sampled;
-    bool by_ticks;             /* the kernel is sampled by ticks beside PERF */
-    uint32_t max_frames;       /* 0: not told */
-    uint64_t blocked_interval; /* ns, 0: blocked threads are not looked at */
-    char **command;            /* ends with NULL */
+    bool by_ticks;            /* the kernel is sampled by ticks beside PERF */
+    uint32_t max_frames;      /* 0: not told */
+    uint64_t offcpu_interval; /* ns, 0: blocked threads are not looked at */
+    char **command;           /* ends with NULL */
 };
 
 struct wndl_recording_process {
@@ -75,7 +76,7 @@ struct wndl_recording_mapping {
 };
 
 /* How a process image ended: PEND. */
-enum wndl_recording_how {
+enum wndl_process_end {
     WNDL_ENDED_UNKNOWN = 0,
     WNDL_ENDED_EXIT = 1,
     WNDL_ENDED_EXEC = 2,
@@ -89,7 +90,7 @@ void wndl_recording_open(
  * From now on only the last `size` bytes of what threads did get into the
  * file, and only at the end. `fd` must be readable for wndl_recording_dump.
  */
-void wndl_recording_keep(struct wndl_recording *r, size_t size);
+void wndl_recording_keep_tail(struct wndl_recording *r, size_t size);
 
 void wndl_recording_process(
     struct wndl_recording *r, const struct wndl_recording_process *process);
@@ -113,16 +114,16 @@ void wndl_recording_mark(
     struct wndl_recording *r, const struct wndl_recording_mark *mark);
 
 /* A process that cannot be recorded. */
-struct wndl_recording_unfollowed {
+struct wndl_recording_unrecorded {
     uint32_t parent; /* index + 1, 0 for none */
     uint32_t pid;
-    uint32_t reason; /* enum wndl_refusal */
+    uint32_t reason; /* enum wndl_unrecorded_reason */
     uint64_t time;
     const char *executable;
     struct wndl_bytes command; /* NUL-separated arguments */
 };
-void wndl_recording_unfollowed(
-    struct wndl_recording *r, const struct wndl_recording_unfollowed *process);
+void wndl_recording_unrecorded(
+    struct wndl_recording *r, const struct wndl_recording_unrecorded *process);
 
 /* Sampling was paused, or goes on. */
 void wndl_recording_paused(
@@ -144,24 +145,61 @@ static inline struct wndl_recording_image *wndl_recording_announced(
     return index < r->announced.len ? wndl_vec_at(&r->announced, index) : NULL;
 }
 
-/* A node of a stack is written whose image has this index + 1, or has none. */
-static inline void wndl_recording_count(
-    struct wndl_recording *r, uint64_t image)
-{
-    struct wndl_recording_image *all = r->announced.data;
-    if (image != 0 && image <= r->announced.len)
-        all[image - 1].nodes++;
-}
-
 /* The end of a process image with its counts of lost samples. */
 void wndl_recording_end(struct wndl_recording *r, uint32_t process,
-    enum wndl_recording_how how, const uint64_t lost[WNDL_LOSS_REASONS]);
+    enum wndl_process_end how, const uint64_t lost[WNDL_LOSS_REASONS]);
 
-/* Chunks that the caller fills itself, between begin and end. */
+/* ---- stacks, and what refers to them */
+
+/* A list of nodes being written. */
+struct wndl_node_list {
+    struct wndl_recording *r;
+    struct wndl_chunk_writer chunk;
+    uint32_t number;  /* of the next one */
+    uint64_t address; /* of the one before */
+};
+
+/* Of a chunk STAK or OSTK, which `count` nodes follow. */
+void wndl_recording_nodes(struct wndl_node_list *list, struct wndl_recording *r,
+    uint32_t type, const struct wndl_fields_stak *head, uint32_t count);
+
+/*
+ * `node` as the file has it but for `parent`, which is its number, and
+ * `address`, which is absolute. The file wants parents before children; what
+ * says otherwise becomes a root.
+ */
+void wndl_node_list_add(
+    struct wndl_node_list *list, const struct wndl_fields_node *node);
+void wndl_node_list_finish(struct wndl_node_list *list);
+
+/* Samples or spans of a thread, in the bytes of a list. */
+struct wndl_recording_series {
+    uint32_t thread;
+    uint64_t time; /* the first one counts from here */
+    uint32_t count;
+    struct wndl_bytes bytes;
+};
+
+/* SAMP or BLOK. */
+void wndl_recording_series(struct wndl_recording *r, uint32_t type,
+    const struct wndl_recording_series *series);
+
+/* ---- for the parts of the writer */
+
+/* A chunk's payload is what goes to r->out between begin and finish. */
 void wndl_recording_begin(
     struct wndl_recording *r, struct wndl_chunk_writer *chunk, uint32_t type);
 void wndl_recording_finish(
     struct wndl_recording *r, struct wndl_chunk_writer *chunk);
+
+/* A CLOCK_MONOTONIC time as the file has it. */
+static inline uint64_t wndl_recording_time(
+    const struct wndl_recording *r, uint64_t time)
+{
+    return time > r->time_base ? time - r->time_base : 0;
+}
+
+/* ---- the file */
 
 /* Writes out what has been collected. */
 void wndl_recording_flush(struct wndl_recording *r);
@@ -171,7 +209,7 @@ enum { WNDL_STATUS_UNKNOWN = 512 }; /* or it still ran */
 struct wndl_recording_done {
     uint32_t status; /* exit code, 256 + signal, or WNDL_STATUS_UNKNOWN */
     uint32_t processes;
-    uint32_t unfollowed;
+    uint32_t unrecorded;
     uint64_t interrupted_calls; /* that returned EINTR because of us */
 };
 

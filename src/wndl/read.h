@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wndl: our own recordings (docs/formats/wndl.md) into a profile. It must not
+ * read: our own recordings (docs/formats/wndl.md) into a profile. It must not
  * know symbols: frames stay addresses in images.
  */
-#ifndef WNDL_IN_WNDL_H
-#define WNDL_IN_WNDL_H
+#ifndef WNDL_WNDL_READ_H
+#define WNDL_WNDL_READ_H
 
 #include "base/bytes.h"
 #include "base/status.h"
@@ -21,14 +21,14 @@
  *
  * Fails as wndl_chunk_reader_init does, and with NOMEM.
  */
-enum wndl_status wndl_recording_read(struct wndl_profile *p,
+enum wndl_status wndl_reader_read(struct wndl_profile *p,
     struct wndl_bytes file, struct wndl_error *err) WNDL_MUST_USE;
 
 /*
  * The same of a file that is mapped; gives up its pages as it has read them,
  * so that what is in memory does not grow with the file.
  */
-enum wndl_status wndl_recording_read_file(struct wndl_profile *p,
+enum wndl_status wndl_reader_read_file(struct wndl_profile *p,
     const struct wndl_file *file, struct wndl_error *err) WNDL_MUST_USE;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "collect/write/recording.h"
+#include "wndl/write.h"
 
 #include "os/clock.h"
 
@@ -10,15 +10,9 @@
 #include <unistd.h>
 #include <windlass/version.h>
 
-static void put_text(struct wndl_buf *out, const char *text)
+static struct wndl_bytes bytes_of(const char *text)
 {
-    wndl_chunk_str(
-        out, (struct wndl_bytes){(const uint8_t *)text, strlen(text)});
-}
-
-static void put_time(struct wndl_recording *r, uint64_t time)
-{
-    wndl_buf_uleb(&r->out, time > r->time_base ? time - r->time_base : 0);
+    return (struct wndl_bytes){(const uint8_t *)text, strlen(text)};
 }
 
 void wndl_recording_begin(
@@ -27,13 +21,11 @@ void wndl_recording_begin(
     wndl_chunk_begin(chunk, &r->out, type);
 }
 
-/* docs/formats/wndl.md, SAMP: thread, time, count. */
 static uint32_t samples_in(struct wndl_bytes payload)
 {
     struct wndl_cursor c = wndl_cursor_at(payload, 0, false);
-    (void)wndl_cursor_uleb(&c);
-    (void)wndl_cursor_uleb(&c);
-    return (uint32_t)wndl_cursor_uleb(&c);
+    (void)wndl_get_samp(&c);
+    return (uint32_t)wndl_get_list(&c, WNDL_LEAST_SAMPLE);
 }
 
 /* Moves the last chunk of `out` to what is kept, unless it defines what other
@@ -50,7 +42,7 @@ static void keep_if_of_threads(struct wndl_recording *r, size_t start)
     uint32_t samples =
         sampled ? samples_in(wndl_bytes_slice(chunk, HEAD, chunk.size - HEAD))
                 : 0;
-    wndl_keep_add(&r->keep, chunk, samples);
+    wndl_tail_buffer_add(&r->tail, chunk, samples);
     r->out.size = start;
 }
 
@@ -60,35 +52,48 @@ void wndl_recording_finish(
     enum wndl_status status = wndl_chunk_finish(chunk);
     if (status != WNDL_OK && r->status == WNDL_OK)
         r->status = wndl_fail(&r->err, status, "a chunk could not be made");
-    if (status == WNDL_OK && r->keep.bytes != NULL)
+    if (status == WNDL_OK && r->tail.bytes != NULL)
         keep_if_of_threads(r, chunk->start);
+}
+
+static void put_command(struct wndl_buf *out, char **command)
+{
+    size_t count = 0;
+    while (command[count] != NULL)
+        count++;
+    wndl_put_list(out, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct wndl_fields_argument argument = {bytes_of(command[i])};
+        wndl_put_argument(out, &argument);
+    }
 }
 
 static void put_meta(
     struct wndl_recording *r, const struct wndl_recording_meta *meta)
 {
     struct wndl_chunk_writer chunk;
-    wndl_recording_begin(r, &chunk, WNDL_CHUNK_META);
-    wndl_buf_uleb(&r->out, r->time_base);
-    wndl_buf_uleb(&r->out, wndl_clock_realtime_ns());
-    wndl_buf_uleb(&r->out, meta->interval);
-    wndl_buf_uleb(&r->out, meta->engine);
-    wndl_buf_uleb(&r->out, (uint64_t)meta->kernel_sampled |
-                               (uint64_t)meta->by_ticks << 1 |
-                               (uint64_t)(meta->blocked_interval != 0) << 2);
-    put_text(&r->out, wndl_version());
     struct utsname name;
-    put_text(&r->out, uname(&name) == 0 ? name.nodename : "");
     char cwd[PATH_MAX];
-    put_text(&r->out, getcwd(cwd, sizeof cwd) == NULL ? "" : cwd);
-    size_t count = 0;
-    while (meta->command[count] != NULL)
-        count++;
-    wndl_buf_uleb(&r->out, count);
-    for (size_t i = 0; i < count; i++)
-        put_text(&r->out, meta->command[i]);
-    wndl_buf_uleb(&r->out, meta->max_frames);
-    wndl_buf_uleb(&r->out, meta->blocked_interval);
+    const struct wndl_fields_meta fields = {
+        .time_base = r->time_base,
+        .realtime = wndl_clock_realtime_ns(),
+        .interval = meta->interval,
+        .engine = meta->engine,
+        .flags = (meta->kernel_sampled ? WNDL_META_KERNEL_SAMPLED : 0u) |
+                 (meta->by_ticks ? WNDL_META_BY_TICKS : 0u) |
+                 (meta->offcpu_interval != 0 ? WNDL_META_BLOCKED : 0u),
+        .version = bytes_of(wndl_version()),
+        .host = bytes_of(uname(&name) == 0 ? name.nodename : ""),
+        .cwd = bytes_of(getcwd(cwd, sizeof cwd) == NULL ? "" : cwd),
+    };
+    const struct wndl_fields_meta_end end = {
+        .max_frames = meta->max_frames,
+        .blocked_interval = meta->offcpu_interval,
+    };
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_META);
+    wndl_put_meta(&r->out, &fields);
+    put_command(&r->out, meta->command);
+    wndl_put_meta_end(&r->out, &end);
     wndl_recording_finish(r, &chunk);
 }
 
@@ -115,14 +120,17 @@ void wndl_recording_process(
     struct wndl_recording *r, const struct wndl_recording_process *process)
 {
     struct wndl_chunk_writer chunk;
+    const struct wndl_fields_proc fields = {
+        .process = process->index,
+        .parent = process->parent,
+        .pid = process->pid,
+        .generation = process->generation,
+        .time = wndl_recording_time(r, process->time),
+        .executable = bytes_of(process->executable),
+        .command = process->command,
+    };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_PROC);
-    wndl_buf_uleb(&r->out, process->index);
-    wndl_buf_uleb(&r->out, process->parent);
-    wndl_buf_uleb(&r->out, process->pid);
-    wndl_buf_uleb(&r->out, process->generation);
-    put_time(r, process->time);
-    put_text(&r->out, process->executable);
-    wndl_chunk_str(&r->out, process->command);
+    wndl_put_proc(&r->out, &fields);
     wndl_recording_finish(r, &chunk);
 }
 
@@ -130,12 +138,15 @@ void wndl_recording_thread(
     struct wndl_recording *r, const struct wndl_recording_thread *thread)
 {
     struct wndl_chunk_writer chunk;
+    const struct wndl_fields_thrd fields = {
+        .process = thread->process,
+        .thread = thread->index,
+        .tid = thread->tid,
+        .time = wndl_recording_time(r, thread->time),
+        .name = bytes_of(thread->name),
+    };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_THRD);
-    wndl_buf_uleb(&r->out, thread->process);
-    wndl_buf_uleb(&r->out, thread->index);
-    wndl_buf_uleb(&r->out, thread->tid);
-    put_time(r, thread->time);
-    put_text(&r->out, thread->name);
+    wndl_put_thrd(&r->out, &fields);
     wndl_recording_finish(r, &chunk);
 }
 
@@ -143,10 +154,13 @@ void wndl_recording_thread_end(
     struct wndl_recording *r, uint32_t thread, uint64_t time, uint64_t cpu)
 {
     struct wndl_chunk_writer chunk;
+    const struct wndl_fields_tend fields = {
+        .thread = thread,
+        .time = wndl_recording_time(r, time),
+        .cpu = cpu,
+    };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_TEND);
-    wndl_buf_uleb(&r->out, thread);
-    put_time(r, time);
-    wndl_buf_uleb(&r->out, cpu);
+    wndl_put_tend(&r->out, &fields);
     wndl_recording_finish(r, &chunk);
 }
 
@@ -154,35 +168,44 @@ void wndl_recording_mark(
     struct wndl_recording *r, const struct wndl_recording_mark *mark)
 {
     struct wndl_chunk_writer chunk;
+    const struct wndl_fields_mark fields = {
+        .thread = mark->thread,
+        .time = wndl_recording_time(r, mark->time),
+        .duration = mark->duration,
+        .kind = mark->kind,
+        .text = mark->text,
+    };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_MARK);
-    wndl_buf_uleb(&r->out, mark->thread);
-    put_time(r, mark->time);
-    wndl_buf_uleb(&r->out, mark->duration);
-    wndl_buf_uleb(&r->out, mark->kind);
-    wndl_chunk_str(&r->out, mark->text);
+    wndl_put_mark(&r->out, &fields);
     wndl_recording_finish(r, &chunk);
 }
 
-void wndl_recording_unfollowed(
-    struct wndl_recording *r, const struct wndl_recording_unfollowed *process)
+void wndl_recording_unrecorded(
+    struct wndl_recording *r, const struct wndl_recording_unrecorded *process)
 {
     struct wndl_chunk_writer chunk;
+    const struct wndl_fields_unfo fields = {
+        .parent = process->parent,
+        .pid = process->pid,
+        .time = wndl_recording_time(r, process->time),
+        .reason = process->reason,
+        .executable = bytes_of(process->executable),
+        .command = process->command,
+    };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_UNFO);
-    wndl_buf_uleb(&r->out, process->parent);
-    wndl_buf_uleb(&r->out, process->pid);
-    put_time(r, process->time);
-    wndl_buf_uleb(&r->out, process->reason);
-    put_text(&r->out, process->executable);
-    wndl_chunk_str(&r->out, process->command);
+    wndl_put_unfo(&r->out, &fields);
     wndl_recording_finish(r, &chunk);
 }
 
 void wndl_recording_paused(struct wndl_recording *r, uint64_t time, bool paused)
 {
     struct wndl_chunk_writer chunk;
+    const struct wndl_fields_paus fields = {
+        .time = wndl_recording_time(r, time),
+        .state = paused,
+    };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_PAUS);
-    put_time(r, time);
-    wndl_buf_uleb(&r->out, paused);
+    wndl_put_paus(&r->out, &fields);
     wndl_recording_finish(r, &chunk);
 }
 
@@ -190,13 +213,16 @@ void wndl_recording_mapping(
     struct wndl_recording *r, const struct wndl_recording_mapping *mapping)
 {
     struct wndl_chunk_writer chunk;
+    const struct wndl_fields_mmap fields = {
+        .process = mapping->process,
+        .image = mapping->image,
+        .time = wndl_recording_time(r, mapping->time),
+        .start = mapping->start,
+        .end = mapping->end,
+        .bias = mapping->bias,
+    };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_MMAP);
-    wndl_buf_uleb(&r->out, mapping->process);
-    wndl_buf_uleb(&r->out, mapping->image);
-    put_time(r, mapping->time);
-    wndl_buf_uleb(&r->out, mapping->start);
-    wndl_buf_uleb(&r->out, mapping->end);
-    wndl_buf_uleb(&r->out, mapping->bias);
+    wndl_put_mmap(&r->out, &fields);
     wndl_recording_finish(r, &chunk);
 }
 
@@ -208,15 +234,18 @@ static bool announce_image(struct wndl_recording *r, const char *path,
 {
     struct wndl_chunk_writer chunk;
     size_t index = r->announced.len;
+    const struct wndl_fields_imag fields = {
+        .image = index,
+        .path = bytes_of(path),
+        .build_id = build_id,
+    };
     struct wndl_recording_image *image = wndl_vec_push(&r->announced);
     if (image == NULL)
         return false;
     *number = (uint32_t)index + 1;
     image->path = wndl_arena_copy(&r->arena, path, strlen(path));
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_IMAG);
-    wndl_buf_uleb(&r->out, index);
-    put_text(&r->out, path);
-    wndl_chunk_str(&r->out, build_id);
+    wndl_put_imag(&r->out, &fields);
     wndl_recording_finish(r, &chunk);
     return image->path != NULL;
 }
@@ -265,25 +294,79 @@ uint32_t wndl_recording_image(
     return number == NULL || *number == 0 ? 0 : *number - 1;
 }
 
+/* ---- stacks, and what refers to them */
+
+void wndl_recording_nodes(struct wndl_node_list *list, struct wndl_recording *r,
+    uint32_t type, const struct wndl_fields_stak *head, uint32_t count)
+{
+    *list = (struct wndl_node_list){.r = r, .number = (uint32_t)head->first};
+    wndl_recording_begin(r, &list->chunk, type);
+    wndl_put_stak(&r->out, head);
+    wndl_put_list(&r->out, count);
+}
+
+/* A node of a stack is written whose image has this index + 1, or has none. */
+static void count_node(struct wndl_recording *r, uint64_t image)
+{
+    struct wndl_recording_image *all = r->announced.data;
+    if (image != 0 && image <= r->announced.len)
+        all[image - 1].nodes++;
+}
+
+void wndl_node_list_add(
+    struct wndl_node_list *list, const struct wndl_fields_node *node)
+{
+    uint32_t own = list->number++;
+    struct wndl_fields_node fields = *node;
+    uint64_t address = (uint64_t)node->address;
+    fields.parent = node->parent < own ? own - node->parent : own;
+    fields.address = (int64_t)(address - list->address);
+    list->address = address;
+    wndl_put_node(&list->r->out, &fields);
+    count_node(list->r, node->image);
+}
+
+void wndl_node_list_finish(struct wndl_node_list *list)
+{
+    wndl_recording_finish(list->r, &list->chunk);
+}
+
+void wndl_recording_series(struct wndl_recording *r, uint32_t type,
+    const struct wndl_recording_series *series)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_samp fields = {
+        .thread = series->thread,
+        .time = wndl_recording_time(r, series->time),
+    };
+    wndl_recording_begin(r, &chunk, type);
+    wndl_put_samp(&r->out, &fields);
+    wndl_put_list(&r->out, series->count);
+    wndl_buf_add(&r->out, series->bytes.data, series->bytes.size);
+    wndl_recording_finish(r, &chunk);
+}
+
 /* ---- the end */
 
 void wndl_recording_end(struct wndl_recording *r, uint32_t process,
-    enum wndl_recording_how how, const uint64_t lost[WNDL_LOSS_REASONS])
+    enum wndl_process_end how, const uint64_t lost[WNDL_LOSS_REASONS])
 {
     size_t count = 0;
     for (size_t i = 0; i < WNDL_LOSS_REASONS; i++)
         count += lost[i] != 0;
     struct wndl_chunk_writer chunk;
+    const struct wndl_fields_pend fields = {
+        .process = process,
+        .time = wndl_recording_time(r, wndl_clock_monotonic_ns()),
+        .how = how,
+    };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_PEND);
-    wndl_buf_uleb(&r->out, process);
-    put_time(r, wndl_clock_monotonic_ns());
-    wndl_buf_uleb(&r->out, how);
-    wndl_buf_uleb(&r->out, count);
+    wndl_put_pend(&r->out, &fields);
+    wndl_put_list(&r->out, count);
     for (size_t i = 0; i < WNDL_LOSS_REASONS; i++) {
-        if (lost[i] == 0)
-            continue;
-        wndl_buf_uleb(&r->out, i);
-        wndl_buf_uleb(&r->out, lost[i]);
+        const struct wndl_fields_loss loss = {.reason = i, .count = lost[i]};
+        if (lost[i] != 0)
+            wndl_put_loss(&r->out, &loss);
     }
     wndl_recording_finish(r, &chunk);
 }
@@ -307,17 +390,17 @@ void wndl_recording_flush(struct wndl_recording *r)
     wndl_buf_clear(&r->out);
 }
 
-void wndl_recording_keep(struct wndl_recording *r, size_t size)
+void wndl_recording_keep_tail(struct wndl_recording *r, size_t size)
 {
-    if (!wndl_keep_init(&r->keep, size) && r->status == WNDL_OK)
+    if (!wndl_tail_buffer_init(&r->tail, size) && r->status == WNDL_OK)
         r->status = wndl_fail(&r->err, WNDL_NOMEM, "out of memory");
 }
 
 static void put_kept(struct wndl_recording *r)
 {
     enum { AT_ONCE = 1024 * 1024 };
-    for (size_t at = 0; at < r->keep.used;) {
-        at = wndl_keep_copy(&r->keep, at, &r->out);
+    for (size_t at = 0; at < r->tail.used;) {
+        at = wndl_tail_buffer_copy(&r->tail, at, &r->out);
         if (r->out.size >= AT_ONCE)
             wndl_recording_flush(r);
     }
@@ -327,13 +410,16 @@ static void put_done(
     struct wndl_recording *r, const struct wndl_recording_done *done)
 {
     struct wndl_chunk_writer chunk;
+    const struct wndl_fields_done fields = {
+        .time = wndl_recording_time(r, wndl_clock_monotonic_ns()),
+        .status = done->status,
+        .processes = done->processes,
+        .unrecorded = done->unrecorded,
+        .discarded = r->tail.discarded,
+        .interrupted_calls = done->interrupted_calls,
+    };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_DONE);
-    put_time(r, wndl_clock_monotonic_ns());
-    wndl_buf_uleb(&r->out, done->status);
-    wndl_buf_uleb(&r->out, done->processes);
-    wndl_buf_uleb(&r->out, done->unfollowed);
-    wndl_buf_uleb(&r->out, r->keep.discarded);
-    wndl_buf_uleb(&r->out, done->interrupted_calls);
+    wndl_put_done(&r->out, &fields);
     wndl_recording_finish(r, &chunk);
     wndl_recording_flush(r);
 }
@@ -378,7 +464,7 @@ enum wndl_status wndl_recording_dump(struct wndl_recording *r, int fd,
 void wndl_recording_free(struct wndl_recording *r)
 {
     wndl_buf_free(&r->out);
-    wndl_keep_free(&r->keep);
+    wndl_tail_buffer_free(&r->tail);
     wndl_arena_free(&r->arena);
 }
 

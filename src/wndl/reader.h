@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wndl_heap_reader: a recording being read; for the files of wndl alone. */
-#ifndef WNDL_IN_WNDL_HEAP_READER_H
-#define WNDL_IN_WNDL_HEAP_READER_H
+/* reader: a recording being read; what the files of read share. */
+#ifndef WNDL_WNDL_READER_H
+#define WNDL_WNDL_READER_H
 
 #include "base/bytes.h"
 #include "base/status.h"
@@ -32,7 +32,7 @@ struct wndl_heap_reader {
     struct wndl_vec sites; /* uint32_t */
 };
 
-/* ---- of wndl.c */
+/* ---- numbers of the file */
 
 uint32_t wndl_reader_known(const struct wndl_vec *map, uint64_t number);
 
@@ -47,12 +47,36 @@ enum wndl_status wndl_reader_skip(
 enum wndl_status wndl_reader_announce(
     struct wndl_reader *r, struct wndl_vec *map, uint64_t number, size_t ours);
 
-/* A list's length, or a failed cursor when that many cannot follow. */
-uint64_t wndl_reader_count(struct wndl_cursor *c, unsigned min_size);
+/* The number, or the largest one that there is room for. */
+uint32_t wndl_reader_narrow(uint64_t value);
 
+/* An enum wndl_walk_end. */
 uint8_t wndl_reader_walk_end(uint64_t end);
 
-/* ---- of wndl_heap.c: chunks, read as wndl.c reads them */
+/* ---- chunks: OK, MALFORMED (the chunk is lost), NOMEM */
+
+/* ---- read_processes */
+
+enum wndl_status wndl_read_meta(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_proc(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_pend(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_thrd(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_imag(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_mmap(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_mark(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_tend(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_unfo(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_paus(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_done(struct wndl_reader *r, struct wndl_cursor *c);
+
+/* ---- read_stacks */
+
+enum wndl_status wndl_read_stak(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_ostk(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_samp(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_blok(struct wndl_reader *r, struct wndl_cursor *c);
+
+/* ---- read_heap */
 
 enum wndl_status wndl_read_heap(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_hpar(struct wndl_reader *r, struct wndl_cursor *c);

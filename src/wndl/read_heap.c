@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* wndl_heap: the chunks of recorded heaps (docs/formats/wndl.md, HEAP on). */
-#include "in/wndl_heap_reader.h"
+/* read_heap: the chunks of recorded heaps (docs/formats/wndl.md, HEAP on). */
 #include "model/heap.h"
-#include "rec/chunk.h"
-
-/* Bytes that the smallest element of a list takes. */
-enum {
-    MIN_TOTAL = 1,
-    MIN_MOMENT = 3,
-    MIN_TOGETHER = 3,
-    MIN_SITE = 4,
-    MIN_LEAK = 4,
-    MIN_WRONG = 4,
-    MIN_COUNTS = 6,
-    MIN_GROWTH = 9,
-};
+#include "wndl/fields.h"
+#include "wndl/reader.h"
 
 /* A list of a heap being read. */
 struct list {
@@ -39,9 +27,8 @@ enum wndl_status wndl_reader_no_heap(struct wndl_reader *r)
 enum wndl_status wndl_read_heap(struct wndl_reader *r, struct wndl_cursor *c)
 {
     enum { CUMULATIVE = 1, LEAKS = 2 };
-    uint32_t process = wndl_reader_known(&r->processes, wndl_cursor_uleb(c));
-    uint64_t flags = wndl_cursor_uleb(c);
-    uint64_t sample_below = wndl_cursor_uleb(c);
+    struct wndl_fields_heap fields = wndl_get_heap(c);
+    uint32_t process = wndl_reader_known(&r->processes, fields.process);
     if (c->failed || process == WNDL_NO_INDEX)
         return WNDL_MALFORMED;
     struct wndl_heap_reader *of = wndl_vec_at(&r->heaps, process);
@@ -50,19 +37,19 @@ enum wndl_status wndl_read_heap(struct wndl_reader *r, struct wndl_cursor *c)
     struct wndl_process_heap *heap = wndl_profile_heap(r->p, process);
     if (heap == NULL)
         return WNDL_NOMEM;
-    heap->cumulative = (flags & CUMULATIVE) != 0;
-    heap->leaks_wanted = (flags & LEAKS) != 0;
-    heap->sample_below = sample_below;
+    heap->cumulative = (fields.flags & CUMULATIVE) != 0;
+    heap->leaks_wanted = (fields.flags & LEAKS) != 0;
+    heap->sample_below = fields.sample_below;
     of->heap = (uint32_t)(r->p->heaps.len - 1);
     return WNDL_OK;
 }
 
-/* Reads the process that begins each of these chunks; false: it has no heap. */
-static bool begin_list(
-    struct list *list, struct wndl_reader *r, struct wndl_cursor *c)
+/* A chunk of `process`, as the file has it; false: it has no heap. */
+static bool begin_list(struct list *list, struct wndl_reader *r,
+    struct wndl_cursor *c, uint64_t process)
 {
     *list = (struct list){.r = r, .c = c};
-    list->process = wndl_reader_known(&r->processes, wndl_cursor_uleb(c));
+    list->process = wndl_reader_known(&r->processes, process);
     if (c->failed || list->process == WNDL_NO_INDEX)
         return false;
     list->of = wndl_vec_at(&r->heaps, list->process);
@@ -73,13 +60,13 @@ static bool begin_list(
 }
 
 /*
- * Elements of at least `min` bytes to the end of `to`, each made by `read`:
+ * Elements of at least `least` bytes to the end of `to`, each made by `read`:
  * NOT_FOUND leaves it out. All of them are left out when one is damaged.
  */
 static enum wndl_status read_list(struct list *list, struct wndl_vec *to,
-    unsigned min, enum wndl_status (*read)(struct list *list, void *element))
+    unsigned least, enum wndl_status (*read)(struct list *list, void *element))
 {
-    uint64_t count = wndl_reader_count(list->c, min);
+    uint64_t count = wndl_get_list(list->c, least);
     size_t kept = to->len;
     enum wndl_status status = list->c->failed ? WNDL_MALFORMED : WNDL_OK;
     for (uint64_t i = 0; i < count && status == WNDL_OK; i++) {
@@ -100,9 +87,8 @@ static enum wndl_status read_list(struct list *list, struct wndl_vec *to,
 }
 
 /* Our number of a site that is told by its distance from the one before. */
-static uint32_t next_site(struct list *list)
+static uint32_t next_site(struct list *list, uint64_t distance)
 {
-    uint64_t distance = wndl_cursor_uleb(list->c);
     if (__builtin_add_overflow(list->running, distance, &list->running))
         wndl_cursor_fail(list->c);
     return wndl_reader_known(&list->of->sites, list->running);
@@ -114,10 +100,10 @@ static enum wndl_status found(uint32_t number)
 }
 
 /* Without a stack when that was lost: the blocks are there all the same. */
-static uint32_t next_node(const struct list *list)
+static uint32_t known_node(const struct list *list, uint64_t number)
 {
     const struct wndl_vec *nodes = wndl_vec_at(&list->r->nodes, list->process);
-    uint32_t node = wndl_reader_known(nodes, wndl_cursor_uleb(list->c));
+    uint32_t node = wndl_reader_known(nodes, number);
     return node == WNDL_NO_INDEX ? 0 : node;
 }
 
@@ -127,10 +113,11 @@ static enum wndl_status read_site(struct list *list, void *element)
 {
     struct wndl_alloc_site *site = element;
     const struct wndl_vec *nodes = wndl_vec_at(&list->r->nodes, list->process);
-    uint32_t node = wndl_reader_known(nodes, wndl_cursor_uleb(list->c));
-    site->end = wndl_reader_walk_end(wndl_cursor_uleb(list->c));
-    site->requested = wndl_cursor_uleb(list->c);
-    site->slop = wndl_cursor_uleb(list->c);
+    struct wndl_fields_site fields = wndl_get_site(list->c);
+    uint32_t node = wndl_reader_known(nodes, fields.node);
+    site->end = wndl_reader_walk_end(fields.end);
+    site->requested = fields.requested;
+    site->slop = fields.slop;
     uint64_t usable;
     if (__builtin_add_overflow(site->requested, site->slop, &usable))
         return WNDL_MALFORMED;
@@ -145,16 +132,14 @@ static enum wndl_status read_site(struct list *list, void *element)
 enum wndl_status wndl_read_hpar(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct list list;
-    if (!begin_list(&list, r, c))
+    struct wndl_fields_hpar hpar = wndl_get_hpar(c);
+    if (!begin_list(&list, r, c, hpar.process))
         return WNDL_MALFORMED;
-    uint64_t first = wndl_cursor_uleb(c);
-    enum wndl_status status = c->failed
-                                  ? WNDL_MALFORMED
-                                  : wndl_reader_skip(r, &list.of->sites, first);
+    enum wndl_status status = wndl_reader_skip(r, &list.of->sites, hpar.first);
     if (status != WNDL_OK)
         return status;
     size_t start = list.of->sites.len;
-    status = read_list(&list, &list.heap->sites, MIN_SITE, read_site);
+    status = read_list(&list, &list.heap->sites, WNDL_LEAST_SITE, read_site);
     if (status != WNDL_OK)
         list.of->sites.len = start;
     return status;
@@ -166,9 +151,9 @@ enum wndl_status wndl_read_hpar(struct wndl_reader *r, struct wndl_cursor *c)
 static void read_numbers(
     struct wndl_cursor *c, uint64_t *numbers, uint64_t room)
 {
-    uint64_t count = wndl_reader_count(c, MIN_TOTAL);
+    uint64_t count = wndl_get_list(c, WNDL_LEAST_NUMBER);
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t number = wndl_cursor_uleb(c);
+        uint64_t number = wndl_get_number(c).value;
         if (i < room)
             numbers[i] = number;
     }
@@ -176,12 +161,12 @@ static void read_numbers(
 
 static void read_missed(struct wndl_cursor *c, uint64_t *missed)
 {
-    uint64_t count = wndl_reader_count(c, MIN_TOTAL);
+    uint64_t count = wndl_get_list(c, WNDL_LEAST_NUMBER);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t *to = &missed[i < WNDL_HEAP_MISSED_OTHER
                                    ? i
                                    : (uint64_t)WNDL_HEAP_MISSED_OTHER];
-        if (__builtin_add_overflow(*to, wndl_cursor_uleb(c), to))
+        if (__builtin_add_overflow(*to, wndl_get_number(c).value, to))
             *to = UINT64_MAX;
     }
 }
@@ -198,19 +183,25 @@ static void keep_if_wanted(const struct wndl_reader *r,
     heap->lost = 0;
 }
 
+static uint8_t snapshot_why(uint64_t why)
+{
+    return why < WNDL_SNAPSHOT_OTHER ? (uint8_t)why
+                                     : (uint8_t)WNDL_SNAPSHOT_OTHER;
+}
+
 enum wndl_status wndl_read_hsnp(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct list list;
-    struct wndl_heap_snapshot snapshot = {0};
-    if (!begin_list(&list, r, c))
+    struct wndl_fields_hsnp hsnp = wndl_get_hsnp(c);
+    if (!begin_list(&list, r, c, hsnp.process))
         return WNDL_MALFORMED;
     struct wndl_vec *snapshots = &list.heap->snapshots;
-    snapshot.number = wndl_cursor_uleb(c);
-    snapshot.time = wndl_cursor_uleb(c);
-    uint64_t why = wndl_cursor_uleb(c);
-    snapshot.why =
-        why < WNDL_SNAPSHOT_OTHER ? (uint8_t)why : (uint8_t)WNDL_SNAPSHOT_OTHER;
-    snapshot.text = wndl_chunk_read_str(c);
+    struct wndl_heap_snapshot snapshot = {
+        .number = hsnp.snapshot,
+        .time = hsnp.time,
+        .why = snapshot_why(hsnp.why),
+        .text = hsnp.text,
+    };
     read_numbers(c, snapshot.totals, WNDL_HEAP_TOTALS);
     read_missed(c, snapshot.missed);
     const struct wndl_heap_snapshot *last =
@@ -230,12 +221,13 @@ enum wndl_status wndl_read_hsnp(struct wndl_reader *r, struct wndl_cursor *c)
 static enum wndl_status read_counts(struct list *list, void *element)
 {
     struct wndl_alloc_counts *counts = element;
-    counts->site = next_site(list);
-    counts->allocs = wndl_cursor_uleb(list->c);
-    counts->frees = wndl_cursor_uleb(list->c);
-    counts->at_peak = wndl_cursor_uleb(list->c);
-    counts->temporary = wndl_cursor_uleb(list->c);
-    counts->lifetime = wndl_cursor_uleb(list->c);
+    struct wndl_fields_counts fields = wndl_get_counts(list->c);
+    counts->site = next_site(list, fields.site);
+    counts->allocs = fields.allocs;
+    counts->frees = fields.frees;
+    counts->at_peak = fields.at_peak;
+    counts->temporary = fields.temporary;
+    counts->lifetime = fields.lifetime;
     if (counts->site == WNDL_NO_INDEX && !list->c->failed)
         list->heap->lost += counts->allocs;
     return found(counts->site);
@@ -245,20 +237,20 @@ static enum wndl_status read_counts(struct list *list, void *element)
 enum wndl_status wndl_read_hcnt(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct list list;
-    if (!begin_list(&list, r, c))
+    struct wndl_fields_hcnt hcnt = wndl_get_hcnt(c);
+    if (!begin_list(&list, r, c, hcnt.process))
         return WNDL_MALFORMED;
-    uint64_t number = wndl_cursor_uleb(c);
     const struct wndl_vec *snapshots = &list.heap->snapshots;
-    if (c->failed || snapshots->len == 0)
+    if (snapshots->len == 0)
         return WNDL_MALFORMED;
     const struct wndl_heap_snapshot *last =
         wndl_vec_at(snapshots, snapshots->len - 1);
-    if (last->number != number)
+    if (last->number != hcnt.snapshot)
         return WNDL_MALFORMED;
     r->counting = list.process;
     if (list.heap->kept != snapshots->len - 1)
         return WNDL_OK;
-    return read_list(&list, &list.heap->counts, MIN_COUNTS, read_counts);
+    return read_list(&list, &list.heap->counts, WNDL_LEAST_COUNTS, read_counts);
 }
 
 /* ---- the other lists */
@@ -266,41 +258,44 @@ enum wndl_status wndl_read_hcnt(struct wndl_reader *r, struct wndl_cursor *c)
 static enum wndl_status read_moment(struct list *list, void *element)
 {
     struct wndl_heap_moment *moment = element;
-    uint64_t passed = wndl_cursor_uleb(list->c);
-    if (__builtin_add_overflow(list->running, passed, &list->running))
+    struct wndl_fields_moment fields = wndl_get_moment(list->c);
+    if (__builtin_add_overflow(list->running, fields.time, &list->running))
         return WNDL_MALFORMED;
     moment->time = list->running;
-    moment->bytes = wndl_cursor_uleb(list->c);
-    moment->blocks = wndl_cursor_uleb(list->c);
+    moment->bytes = fields.bytes;
+    moment->blocks = fields.blocks;
     return WNDL_OK;
 }
 
 enum wndl_status wndl_read_htim(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct list list;
-    if (!begin_list(&list, r, c))
+    struct wndl_fields_htim htim = wndl_get_htim(c);
+    if (!begin_list(&list, r, c, htim.process))
         return WNDL_MALFORMED;
-    list.running = wndl_cursor_uleb(c);
-    return read_list(&list, &list.heap->moments, MIN_MOMENT, read_moment);
+    list.running = htim.time;
+    return read_list(
+        &list, &list.heap->moments, WNDL_LEAST_MOMENT, read_moment);
 }
 
 static enum wndl_status read_leaks(struct list *list, void *element)
 {
     struct wndl_alloc_leaks *leaks = element;
-    leaks->site = next_site(list);
-    leaks->definite = wndl_cursor_uleb(list->c);
-    leaks->indirect = wndl_cursor_uleb(list->c);
-    leaks->possible = wndl_cursor_uleb(list->c);
+    struct wndl_fields_leaks fields = wndl_get_leaks(list->c);
+    leaks->site = next_site(list, fields.site);
+    leaks->definite = fields.definite;
+    leaks->indirect = fields.indirect;
+    leaks->possible = fields.possible;
     return found(leaks->site);
 }
 
 enum wndl_status wndl_read_hlek(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct list list;
-    if (!begin_list(&list, r, c))
+    if (!begin_list(&list, r, c, wndl_get_findings(c).process))
         return WNDL_MALFORMED;
     enum wndl_status status =
-        read_list(&list, &list.heap->leaks, MIN_LEAK, read_leaks);
+        read_list(&list, &list.heap->leaks, WNDL_LEAST_LEAKS, read_leaks);
     list.heap->leaks_known |= status == WNDL_OK;
     return status;
 }
@@ -309,54 +304,56 @@ static enum wndl_status read_growth(struct list *list, void *element)
 {
     enum { BY_COPY = 1 };
     struct wndl_alloc_growth *growth = element;
-    growth->node = next_node(list);
-    growth->by_copy = wndl_cursor_uleb(list->c) == BY_COPY;
-    growth->chains = wndl_cursor_uleb(list->c);
-    growth->steps = wndl_cursor_uleb(list->c);
-    growth->allocated = wndl_cursor_uleb(list->c);
-    growth->final = wndl_cursor_uleb(list->c);
-    growth->doubling = wndl_cursor_uleb(list->c);
-    growth->least_step = wndl_cursor_uleb(list->c);
-    growth->most_step = wndl_cursor_uleb(list->c);
+    struct wndl_fields_growth fields = wndl_get_growth(list->c);
+    growth->node = known_node(list, fields.node);
+    growth->by_copy = fields.how == BY_COPY;
+    growth->chains = fields.chains;
+    growth->steps = fields.steps;
+    growth->allocated = fields.allocated;
+    growth->final = fields.final;
+    growth->doubling = fields.doubling;
+    growth->least_step = fields.least_step;
+    growth->most_step = fields.most_step;
     return WNDL_OK;
 }
 
 enum wndl_status wndl_read_hgro(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct list list;
-    if (!begin_list(&list, r, c))
+    if (!begin_list(&list, r, c, wndl_get_findings(c).process))
         return WNDL_MALFORMED;
-    return read_list(&list, &list.heap->growths, MIN_GROWTH, read_growth);
+    return read_list(
+        &list, &list.heap->growths, WNDL_LEAST_GROWTH, read_growth);
 }
 
 static enum wndl_status read_wrong(struct list *list, void *element)
 {
     struct wndl_alloc_wrong *wrong = element;
-    wrong->node = next_node(list);
-    uint64_t kind = wndl_cursor_uleb(list->c);
-    wrong->kind = kind < WNDL_WRONG_FREES ? (uint8_t)kind
-                                          : (uint8_t)WNDL_WRONG_FREE_OTHER;
-    wrong->count = wndl_cursor_uleb(list->c);
-    wrong->address = wndl_cursor_uleb(list->c);
+    struct wndl_fields_wrong fields = wndl_get_wrong(list->c);
+    wrong->node = known_node(list, fields.node);
+    wrong->kind = fields.kind < WNDL_WRONG_FREES
+                      ? (uint8_t)fields.kind
+                      : (uint8_t)WNDL_WRONG_FREE_OTHER;
+    wrong->count = fields.count;
+    wrong->address = fields.address;
     return WNDL_OK;
 }
 
 enum wndl_status wndl_read_hwro(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct list list;
-    if (!begin_list(&list, r, c))
+    if (!begin_list(&list, r, c, wndl_get_findings(c).process))
         return WNDL_MALFORMED;
-    return read_list(&list, &list.heap->wrongs, MIN_WRONG, read_wrong);
+    return read_list(&list, &list.heap->wrongs, WNDL_LEAST_WRONG, read_wrong);
 }
 
 static enum wndl_status read_together(struct list *list, void *element)
 {
     struct wndl_alloc_together *together = element;
-    uint64_t site = wndl_cursor_uleb(list->c);
-    uint64_t other = wndl_cursor_uleb(list->c);
-    together->site = wndl_reader_known(&list->of->sites, site);
-    together->other = wndl_reader_known(&list->of->sites, other);
-    together->blocks = wndl_cursor_uleb(list->c);
+    struct wndl_fields_together fields = wndl_get_together(list->c);
+    together->site = wndl_reader_known(&list->of->sites, fields.site);
+    together->other = wndl_reader_known(&list->of->sites, fields.other);
+    together->blocks = fields.blocks;
     return together->site == WNDL_NO_INDEX ? WNDL_NOT_FOUND
                                            : found(together->other);
 }
@@ -364,9 +361,10 @@ static enum wndl_status read_together(struct list *list, void *element)
 enum wndl_status wndl_read_htog(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct list list;
-    if (!begin_list(&list, r, c))
+    if (!begin_list(&list, r, c, wndl_get_findings(c).process))
         return WNDL_MALFORMED;
-    return read_list(&list, &list.heap->together, MIN_TOGETHER, read_together);
+    return read_list(
+        &list, &list.heap->together, WNDL_LEAST_TOGETHER, read_together);
 }
 
 /* ---- the end of the file */

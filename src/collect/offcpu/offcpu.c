@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "collect/offcpu/watch.h"
+#include "collect/offcpu/offcpu.h"
 
 #include "collect/offcpu/thread.h"
 #include "rec/filter.h"
+
 #include <errno.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-/* At most so many are kept open, and no more than one of so many. */
-enum { MS = 1000 * 1000, DESCRIPTORS = 800, DESCRIPTOR_PARTS = 4 };
+enum { MS = 1000 * 1000 };
 
 static const uint64_t count_every = UINT64_C(100) * MS;
 static const uint64_t list_every = UINT64_C(5000) * MS;
@@ -25,11 +24,11 @@ static const uint64_t longest_piece = UINT64_C(10000) * MS;
 /* Turns take at most one part of so many of the time. */
 enum { COST_PARTS = 30 };
 
-struct wndl_watch {
-    struct wndl_watch_process process;
+struct wndl_offcpu {
+    struct wndl_offcpu_process process;
     struct wndl_collector_threads *known;
     struct wndl_arena arena;
-    struct wndl_vec threads; /* struct wndl_watch_thread */
+    struct wndl_vec threads; /* struct wndl_offcpu_thread */
     struct wndl_map by_tid;  /* place in `threads` + 1, 0: none */
     size_t count;            /* of threads, as the kernel had it last */
     uint64_t counted, listed, written;
@@ -37,95 +36,39 @@ struct wndl_watch {
     bool is_paused;
 };
 
-/* ---- of the whole recording */
-
-static size_t descriptors(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
-        limit.rlim_cur / DESCRIPTOR_PARTS > DESCRIPTORS)
-        return DESCRIPTORS;
-    return limit.rlim_cur / DESCRIPTOR_PARTS;
-}
-
-/* Frame pointers alone lead nowhere: they are not known here. */
-static enum wndl_walk_method method_of(uint32_t unwind)
-{
-    if (unwind == WNDL_UNWIND_SCAN)
-        return WNDL_WALK_SCAN;
-    return unwind == WNDL_UNWIND_CFI ? WNDL_WALK_CFI : WNDL_WALK_ANY;
-}
-
-struct wndl_watch_shared *wndl_watch_shared_new(
-    const struct wndl_watch_request *request)
-{
-    struct wndl_mem *mem = wndl_mem_libc();
-    struct wndl_watch_shared *shared = wndl_mem_zalloc(mem, sizeof *shared);
-    if (shared == NULL)
-        return NULL;
-    shared->max_frames = request->max_frames;
-    shared->method = method_of(request->unwind);
-    shared->wanted = request->wanted;
-    shared->is_alone = request->is_alone;
-    shared->descriptors = descriptors();
-    shared->frames =
-        wndl_mem_zalloc(mem, shared->max_frames * sizeof *shared->frames);
-    if (wndl_binaries_init(&shared->binaries, request->tables) &&
-        shared->frames != NULL)
-        return shared;
-    wndl_watch_shared_free(shared);
-    return NULL;
-}
-
-void wndl_watch_shared_free(struct wndl_watch_shared *shared)
-{
-    if (shared == NULL)
-        return;
-    wndl_binaries_free(&shared->binaries);
-    wndl_mem_free(wndl_mem_libc(), shared->frames);
-    wndl_mem_free(wndl_mem_libc(), shared);
-}
-
-const struct wndl_watch_totals *wndl_watch_totals(
-    const struct wndl_watch_shared *shared)
-{
-    return &shared->totals;
-}
-
-/* ---- of one process */
-
-struct wndl_watch *wndl_watch_new(pid_t pid,
-    struct wndl_collector_threads *threads, struct wndl_watch_shared *shared,
+struct wndl_offcpu *wndl_offcpu_new(pid_t pid,
+    struct wndl_collector_threads *threads, struct wndl_offcpu_shared *shared,
     const _Atomic uint64_t *jit)
 {
-    struct wndl_watch *w = wndl_mem_zalloc(wndl_mem_libc(), sizeof *w);
+    struct wndl_offcpu *w = wndl_mem_zalloc(wndl_mem_libc(), sizeof *w);
     if (w == NULL)
         return NULL;
     w->known = threads;
     w->random = (uint64_t)pid;
-    w->process.folder = wndl_watch_task_folder(pid);
-    w->process.subject = (struct wndl_watch_subject){.pid = pid,
+    w->process.folder = wndl_offcpu_task_folder(pid);
+    w->process.subject = (struct wndl_offcpu_subject){.pid = pid,
         .jit = jit,
         .shared = shared,
         .recording = threads->recording};
-    wndl_watch_code_init(&w->process.subject.code, pid);
-    wndl_outside_tree_init(&w->process.subject.tree);
+    wndl_offcpu_code_init(&w->process.subject.code, pid);
+    wndl_offcpu_tree_init(&w->process.subject.tree);
     wndl_arena_init(&w->arena, wndl_mem_libc());
-    wndl_vec_init(&w->threads, &w->arena, sizeof(struct wndl_watch_thread));
+    wndl_vec_init(&w->threads, &w->arena, sizeof(struct wndl_offcpu_thread));
     wndl_map_init(&w->by_tid, &w->arena);
     return w;
 }
 
-static struct wndl_watch_thread *thread_at(const struct wndl_watch *w, size_t i)
+static struct wndl_offcpu_thread *thread_at(
+    const struct wndl_offcpu *w, size_t i)
 {
     return wndl_vec_at(&w->threads, i);
 }
 
 /* NULL: it has not been wanted so far. */
 static struct wndl_collector_thread *known_of(
-    const struct wndl_watch *w, const struct wndl_watch_thread *thread)
+    const struct wndl_offcpu *w, const struct wndl_offcpu_thread *thread)
 {
-    if (thread->position == (size_t)WNDL_WATCH_UNKNOWN)
+    if (thread->position == (size_t)WNDL_OFFCPU_UNKNOWN)
         return NULL;
     return wndl_vec_at(&w->known->all, thread->position);
 }
@@ -133,7 +76,7 @@ static struct wndl_collector_thread *known_of(
 /* ---- names */
 
 /* Announces the thread, as of its birth if known. False: memory is out. */
-static bool make_known(struct wndl_watch *w, struct wndl_watch_thread *thread)
+static bool make_known(struct wndl_offcpu *w, struct wndl_offcpu_thread *thread)
 {
     if (known_of(w, thread) != NULL)
         return true;
@@ -146,7 +89,7 @@ static bool make_known(struct wndl_watch *w, struct wndl_watch_thread *thread)
     return true;
 }
 
-static void leave_out(struct wndl_watch_thread *thread)
+static void leave_out(struct wndl_offcpu_thread *thread)
 {
     thread->is_left_out = true;
     thread->is_blocked = false;
@@ -155,14 +98,14 @@ static void leave_out(struct wndl_watch_thread *thread)
 
 /* Names change; who is left out goes by the name. False when it is gone. */
 static bool look_at_name(
-    struct wndl_watch *w, struct wndl_watch_thread *thread, uint64_t now)
+    struct wndl_offcpu *w, struct wndl_offcpu_thread *thread, uint64_t now)
 {
-    const struct wndl_watch_subject *subject = &w->process.subject;
+    const struct wndl_offcpu_subject *subject = &w->process.subject;
     char name[16];
     thread->was_active = false;
     thread->named = now;
-    if (!wndl_watch_task_name(&thread->task, w->process.folder, name))
-        return wndl_watch_task_is_there(errno);
+    if (!wndl_offcpu_task_name(&thread->task, w->process.folder, name))
+        return wndl_offcpu_task_is_there(errno);
     const struct wndl_filter_thread whom = {
         subject->pid, (int)thread->task.tid, name};
     if (!wndl_filter_has(subject->shared->wanted, &whom) ||
@@ -173,13 +116,13 @@ static bool look_at_name(
     wndl_collector_thread_name(w->known, known_of(w, thread), name, now);
     bool was_left_out = thread->is_left_out;
     thread->is_left_out = false;
-    return !was_left_out || wndl_watch_thread_skip(thread, &w->process);
+    return !was_left_out || wndl_offcpu_thread_skip(thread, &w->process);
 }
 
 /* ---- the list of threads */
 
 /* A free place in the list, or a new one; NULL when memory is out. */
-static struct wndl_watch_thread *make_room(struct wndl_watch *w)
+static struct wndl_offcpu_thread *make_room(struct wndl_offcpu *w)
 {
     for (size_t i = 0; i < w->threads.len; i++) {
         if (thread_at(w, i)->task.tid == 0)
@@ -190,31 +133,31 @@ static struct wndl_watch_thread *make_room(struct wndl_watch *w)
 
 /* Threads that were not there at the last listing began since. */
 static void look_at_birth(
-    struct wndl_watch *w, struct wndl_watch_thread *thread, uint64_t now)
+    struct wndl_offcpu *w, struct wndl_offcpu_thread *thread, uint64_t now)
 {
     uint64_t used = thread->told.run + thread->told.wait;
     uint64_t born;
     if (w->listed == 0 || now <= w->listed + used ||
-        !wndl_watch_task_birth(&thread->task, w->process.folder, &born))
+        !wndl_offcpu_task_birth(&thread->task, w->process.folder, &born))
         return;
     if (born > now - used)
         born = now - used;
-    wndl_watch_thread_born(thread, born > w->listed ? born : w->listed);
+    wndl_offcpu_thread_born(thread, born > w->listed ? born : w->listed);
 }
 
 /*
  * The kernel has a thread in its list for a moment after its ring has told of
  * its end.
  */
-static void add_thread(struct wndl_watch *w, uint32_t tid, uint64_t now)
+static void add_thread(struct wndl_offcpu *w, uint32_t tid, uint64_t now)
 {
     uint64_t *at = wndl_map_put(&w->by_tid, tid);
     if (at == NULL || *at != 0 ||
         wndl_collector_thread_ended_since(w->known, tid, now - ring_first))
         return;
-    struct wndl_watch_thread *thread = make_room(w);
+    struct wndl_offcpu_thread *thread = make_room(w);
     if (thread == NULL ||
-        !wndl_watch_thread_begin(thread, &w->process, tid, now))
+        !wndl_offcpu_thread_begin(thread, &w->process, tid, now))
         return;
     *at = (size_t)(thread - thread_at(w, 0)) + 1;
     look_at_birth(w, thread, now);
@@ -225,22 +168,22 @@ static void add_thread(struct wndl_watch *w, uint32_t tid, uint64_t now)
 }
 
 struct listing {
-    struct wndl_watch *watch;
+    struct wndl_offcpu *offcpu;
     uint64_t now;
 };
 
 static void take_tid(void *context, uint32_t tid)
 {
     const struct listing *listing = context;
-    add_thread(listing->watch, tid, listing->now);
+    add_thread(listing->offcpu, tid, listing->now);
 }
 
-static void update_list(struct wndl_watch *w, uint64_t now)
+static void update_list(struct wndl_offcpu *w, uint64_t now)
 {
-    size_t count = wndl_watch_task_count(w->process.folder);
+    size_t count = wndl_offcpu_task_count(w->process.folder);
     if (count != w->count || now >= w->listed + list_every) {
         struct listing listing = {w, now};
-        if (wndl_watch_task_each(w->process.folder, take_tid, &listing))
+        if (wndl_offcpu_task_each(w->process.folder, take_tid, &listing))
             w->listed = now;
         w->count = count;
     }
@@ -249,20 +192,21 @@ static void update_list(struct wndl_watch *w, uint64_t now)
 
 /* ---- ends of threads */
 
-static void write_thread(struct wndl_watch *w, struct wndl_watch_thread *thread)
+static void write_thread(
+    struct wndl_offcpu *w, struct wndl_offcpu_thread *thread)
 {
     struct wndl_recording *recording = w->process.subject.recording;
     const struct wndl_collector_thread *known = known_of(w, thread);
     if (known == NULL)
         return;
-    wndl_outside_tree_write(
+    wndl_offcpu_tree_write(
         &w->process.subject.tree, recording, w->known->process);
-    wndl_outside_spans_write(&thread->spans, recording, known->index);
+    wndl_offcpu_spans_write(&thread->spans, recording, known->index);
 }
 
 /* It ended between the last count and now. */
 static void take_end(
-    struct wndl_watch *w, struct wndl_watch_thread *thread, uint64_t now)
+    struct wndl_offcpu *w, struct wndl_offcpu_thread *thread, uint64_t now)
 {
     uint64_t seen = thread->told.time > w->counted && w->counted != 0
                         ? thread->told.time
@@ -275,30 +219,30 @@ static void take_end(
     w->count = 0; /* another may have begun in its stead */
 }
 
-static void forget(struct wndl_watch *w, struct wndl_watch_thread *thread)
+static void forget(struct wndl_offcpu *w, struct wndl_offcpu_thread *thread)
 {
     struct wndl_collector_thread *known = known_of(w, thread);
     if (known != NULL) {
-        wndl_watch_thread_ended(
+        wndl_offcpu_thread_ended(
             thread, &w->process, known->ended ? known->end : thread->gone);
         write_thread(w, thread);
         wndl_collector_thread_end(w->known, known, thread->gone,
             w->process.subject.shared->is_alone ? thread->run : 0);
     }
-    wndl_watch_thread_free(thread, &w->process);
+    wndl_offcpu_thread_free(thread, &w->process);
 }
 
 /* ---- turns */
 
-static void look(
-    struct wndl_watch *w, struct wndl_watch_thread *thread, uint64_t now)
+static void look_at_thread(
+    struct wndl_offcpu *w, struct wndl_offcpu_thread *thread, uint64_t now)
 {
     if (thread->gone != 0) {
         forget(w, thread);
         return;
     }
     bool is_there =
-        thread->is_left_out || wndl_watch_thread_look(thread, &w->process);
+        thread->is_left_out || wndl_offcpu_thread_look(thread, &w->process);
     if (is_there && now >= thread->named + name_every &&
         (thread->was_active || thread->is_left_out))
         is_there = look_at_name(w, thread, now);
@@ -308,12 +252,12 @@ static void look(
         take_end(w, thread, now);
 }
 
-static void write_some(struct wndl_watch *w, uint64_t now)
+static void write_some(struct wndl_offcpu *w, uint64_t now)
 {
     w->written = now;
     for (size_t i = 0; i < w->threads.len; i++) {
-        struct wndl_watch_thread *thread = thread_at(w, i);
-        const struct wndl_outside_span *last = &thread->spans.last;
+        struct wndl_offcpu_thread *thread = thread_at(w, i);
+        const struct wndl_offcpu_span *last = &thread->spans.last;
         if (thread->task.tid == 0)
             continue;
         uint64_t block = now > thread->since ? now - thread->since : 0;
@@ -325,11 +269,11 @@ static void write_some(struct wndl_watch *w, uint64_t now)
 
 /* Between 3/4 and 5/4 of the interval, so that it keeps step with no timer of
  * the program's. */
-static uint64_t next_interval(struct wndl_watch *w)
+static uint64_t next_interval(struct wndl_offcpu *w)
 {
     w->random = wndl_hash_u64(w->random + 1);
-    return WNDL_WATCH_INTERVAL_NS * UINT64_C(3) / 4 +
-           w->random % (WNDL_WATCH_INTERVAL_NS / 2);
+    return WNDL_OFFCPU_INTERVAL_NS * UINT64_C(3) / 4 +
+           w->random % (WNDL_OFFCPU_INTERVAL_NS / 2);
 }
 
 static uint64_t cpu_time(void)
@@ -341,11 +285,11 @@ static uint64_t cpu_time(void)
 
 /* `cpu`: this thread's CPU time when this turn began. */
 static uint64_t next_turn(
-    const struct wndl_watch *w, uint64_t now, uint64_t cpu)
+    const struct wndl_offcpu *w, uint64_t now, uint64_t cpu)
 {
     uint64_t next = w->counted + count_every;
     for (size_t i = 0; i < w->threads.len; i++) {
-        const struct wndl_watch_thread *thread = thread_at(w, i);
+        const struct wndl_offcpu_thread *thread = thread_at(w, i);
         if (thread->task.tid != 0 && thread->due < next)
             next = thread->due;
     }
@@ -353,7 +297,7 @@ static uint64_t next_turn(
     return next > rest ? next : rest;
 }
 
-uint64_t wndl_watch_turn(struct wndl_watch *w, uint64_t now)
+uint64_t wndl_offcpu_turn(struct wndl_offcpu *w, uint64_t now)
 {
     if (w->process.folder < 0 || w->is_paused)
         return now + count_every;
@@ -361,21 +305,21 @@ uint64_t wndl_watch_turn(struct wndl_watch *w, uint64_t now)
     update_list(w, now);
     w->process.interval = next_interval(w);
     for (size_t i = 0; i < w->threads.len; i++) {
-        struct wndl_watch_thread *thread = thread_at(w, i);
+        struct wndl_offcpu_thread *thread = thread_at(w, i);
         if (thread->task.tid != 0 && thread->due <= now + look_early)
-            look(w, thread, now);
+            look_at_thread(w, thread, now);
     }
     if (now >= w->written + write_every)
         write_some(w, now);
     return next_turn(w, now, cpu);
 }
 
-void wndl_watch_modules_changed(struct wndl_watch *w)
+void wndl_offcpu_modules_changed(struct wndl_offcpu *w)
 {
     w->process.subject.code.is_stale = true;
 }
 
-void wndl_watch_pause(struct wndl_watch *w, bool paused, uint64_t now)
+void wndl_offcpu_pause(struct wndl_offcpu *w, bool paused, uint64_t now)
 {
     if (paused == w->is_paused)
         return;
@@ -384,11 +328,11 @@ void wndl_watch_pause(struct wndl_watch *w, bool paused, uint64_t now)
         update_list(w, now);
     }
     for (size_t i = 0; i < w->threads.len; i++) {
-        struct wndl_watch_thread *thread = thread_at(w, i);
+        struct wndl_offcpu_thread *thread = thread_at(w, i);
         if (thread->task.tid == 0 || thread->gone != 0 || thread->is_left_out)
             continue;
-        bool is_there = paused ? wndl_watch_thread_settle(thread, &w->process)
-                               : wndl_watch_thread_skip(thread, &w->process);
+        bool is_there = paused ? wndl_offcpu_thread_settle(thread, &w->process)
+                               : wndl_offcpu_thread_skip(thread, &w->process);
         if (!is_there)
             take_end(w, thread, now);
         write_thread(w, thread);
@@ -396,18 +340,18 @@ void wndl_watch_pause(struct wndl_watch *w, bool paused, uint64_t now)
     w->is_paused = paused;
 }
 
-void wndl_watch_settle(struct wndl_watch *w, uint64_t now)
+void wndl_offcpu_settle(struct wndl_offcpu *w, uint64_t now)
 {
     if (w->is_paused)
         return;
-    wndl_watch_pause(w, true, now);
-    wndl_watch_pause(w, false, now);
+    wndl_offcpu_pause(w, true, now);
+    wndl_offcpu_pause(w, false, now);
 }
 
-void wndl_watch_end(struct wndl_watch *w, uint64_t now)
+void wndl_offcpu_end(struct wndl_offcpu *w, uint64_t now)
 {
     for (size_t i = 0; i < w->threads.len; i++) {
-        struct wndl_watch_thread *thread = thread_at(w, i);
+        struct wndl_offcpu_thread *thread = thread_at(w, i);
         if (thread->task.tid == 0)
             continue;
         if (thread->gone == 0)
@@ -416,8 +360,8 @@ void wndl_watch_end(struct wndl_watch *w, uint64_t now)
     }
     if (w->process.folder >= 0)
         close(w->process.folder);
-    wndl_watch_code_free(&w->process.subject.code);
-    wndl_outside_tree_free(&w->process.subject.tree);
+    wndl_offcpu_code_free(&w->process.subject.code);
+    wndl_offcpu_tree_free(&w->process.subject.tree);
     wndl_arena_free(&w->arena);
     wndl_mem_free(wndl_mem_libc(), w);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "collect/offcpu/watch.h"
-#include "in/wndl.h"
+#include "collect/offcpu/offcpu.h"
 #include "obj/core/object.h"
 #include "os/clock.h"
 #include "os/file.h"
+#include "wndl/read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,8 +29,8 @@ struct bench {
     struct wndl_recording recording;
     struct wndl_collector_threads threads;
     uint32_t thread_count;
-    struct wndl_watch_shared *shared;
-    struct wndl_watch *watch;
+    struct wndl_offcpu_shared *shared;
+    struct wndl_offcpu *watch;
     uint64_t gap; /* the longest between two turns, ns */
     struct wndl_profile profile;
     struct wndl_file binary;
@@ -76,7 +76,7 @@ static void set_up_for(struct bench *b, const char *name, const char *wanted)
     char *list[] = {command, NULL};
     const struct wndl_recording_meta meta = {.interval = 1000000,
         .engine = WNDL_ENGINE_PERF,
-        .blocked_interval = WNDL_WATCH_INTERVAL_NS,
+        .offcpu_interval = WNDL_OFFCPU_INTERVAL_NS,
         .command = list};
     *b = (struct bench){.path = "/tmp/wndl-watch-XXXXXX"};
     start_program(b, name);
@@ -88,11 +88,11 @@ static void set_up_for(struct bench *b, const char *name, const char *wanted)
     wndl_recording_process(&b->recording, &process);
     wndl_collector_threads_init(
         &b->threads, &b->recording, 0, &b->thread_count);
-    const struct wndl_watch_request request = {
+    const struct wndl_offcpu_request request = {
         .tables = "", .max_frames = FRAMES_MAX, .wanted = wanted};
-    b->shared = wndl_watch_shared_new(&request);
+    b->shared = wndl_offcpu_shared_new(&request);
     assert_non_null(b->shared);
-    b->watch = wndl_watch_new(b->pid, &b->threads, b->shared, NULL);
+    b->watch = wndl_offcpu_new(b->pid, &b->threads, b->shared, NULL);
     assert_non_null(b->watch);
 }
 
@@ -107,7 +107,7 @@ static void turn_for(struct bench *b, uint64_t ms)
     uint64_t now = wndl_clock_monotonic_ns();
     uint64_t end = now + ms * MS;
     for (uint64_t last = now; now < end; last = now) {
-        uint64_t next = wndl_watch_turn(b->watch, now);
+        uint64_t next = wndl_offcpu_turn(b->watch, now);
         now = wndl_clock_monotonic_ns();
         if (next > now)
             usleep((useconds_t)((next - now) / 1000 + 1));
@@ -127,8 +127,7 @@ static void read_back(struct bench *b)
     close(fd);
     assert_true(wndl_profile_init(&b->profile, wndl_mem_libc()));
     assert_int_equal(wndl_file_open(b->path, &file, NULL), WNDL_OK);
-    assert_int_equal(
-        wndl_recording_read(&b->profile, file.bytes, NULL), WNDL_OK);
+    assert_int_equal(wndl_reader_read(&b->profile, file.bytes, NULL), WNDL_OK);
     wndl_file_close(&file);
     unlink(b->path);
     assert_int_equal(b->profile.chunks_damaged, 0);
@@ -143,8 +142,8 @@ static void finish(struct bench *b)
 {
     end_program(b);
     waitpid(b->pid, NULL, 0);
-    wndl_watch_end(b->watch, wndl_clock_monotonic_ns());
-    wndl_watch_shared_free(b->shared);
+    wndl_offcpu_end(b->watch, wndl_clock_monotonic_ns());
+    wndl_offcpu_shared_free(b->shared);
     read_back(b);
 }
 
@@ -287,7 +286,7 @@ static bool is_right(const char *name)
     struct bench b;
     set_up(&b, name);
     turn_for(&b, 800);
-    const struct wndl_watch_totals totals = *wndl_watch_totals(b.shared);
+    const struct wndl_offcpu_totals totals = *wndl_offcpu_totals(b.shared);
     assert_true(totals.stacks > 5);
     assert_int_equal(totals.complete, totals.stacks);
     assert_int_equal(totals.refused, 0);
@@ -363,7 +362,7 @@ static void the_times_of_each_thread_sum_up(void **state)
     struct run before[THREADS], after[THREADS];
     set_up(&b, "blocked_O2");
     uint64_t began = wndl_clock_monotonic_ns();
-    wndl_watch_turn(b.watch, began);
+    wndl_offcpu_turn(b.watch, began);
     const struct wndl_collector_thread *known = b.threads.all.data;
     assert_int_equal(b.threads.all.len, THREADS);
     for (size_t i = 0; i < THREADS; i++)
@@ -373,7 +372,7 @@ static void the_times_of_each_thread_sum_up(void **state)
     began = wndl_clock_monotonic_ns();
     for (size_t i = 0; i < THREADS; i++)
         after[i] = run_of(&b, known[i].tid);
-    wndl_watch_pause(b.watch, true, wndl_clock_monotonic_ns());
+    wndl_offcpu_pause(b.watch, true, wndl_clock_monotonic_ns());
     slack += wndl_clock_monotonic_ns() - began;
     finish(&b);
     for (uint32_t i = 0; i < THREADS; i++) {
@@ -446,7 +445,7 @@ static void times_are_told_where_stacks_are_refused(void **state)
     assert_int_equal(seteuid(NOBODY), 0);
     turn_for(&b, 300);
     assert_int_equal(seteuid(0), 0);
-    const struct wndl_watch_totals totals = *wndl_watch_totals(b.shared);
+    const struct wndl_offcpu_totals totals = *wndl_offcpu_totals(b.shared);
     assert_int_equal(totals.refused, 1);
     assert_true(
         totals.refused_errno == EACCES || totals.refused_errno == EPERM);

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * forms: one function a form of frame, called with a number that stands where
+ * the form has one. True, with the frame, if it is one. The two that end in
+ * `_begins` note the first number of a form that has two.
+ */
+#ifndef WNDL_IN_FRAME_TEXT_FORMS_H
+#define WNDL_IN_FRAME_TEXT_FORMS_H
+
+#include "in/frame_text/text.h"
+
+/* ---- mozilla */
+
+/* "#01: name[path +0xOFF]" */
+bool wndl_frame_bracketed(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* ---- glibc */
+
+/* "path(name+0xOFF) [0xADDRESS]", also without the name. */
+bool wndl_frame_glibc(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/*
+ * "path() [0xADDRESS]" and, by backtrace_symbols_fd, "path[0xADDRESS]": a
+ * program that is loaded where it was linked to.
+ */
+bool wndl_frame_glibc_absolute(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* ---- sanitizer */
+
+/* "#1 0xADDRESS (path+0xOFF)", "#1 0xADDRESS in name (path+0xOFF)" */
+bool wndl_frame_asan_begins(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+bool wndl_frame_asan(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* ---- valgrind */
+
+/* "at 0xADDRESS: name (in path)" */
+bool wndl_frame_valgrind(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* ---- others */
+
+/* "name (0xADDRESS path+0xOFF)" */
+bool wndl_frame_named_begins(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+bool wndl_frame_named(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* "??? (path) 0xADDRESS" */
+bool wndl_frame_unnamed(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* "path+0xOFF", and neither more digits nor a size behind it. */
+bool wndl_frame_plain(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* What sanitizers print. */
+#include "in/frame_text/forms.h"
+
+/* A build-id has 20 bytes as a rule. */
+enum { LONGEST_BUILD_ID = 128 };
+
+/* The digits of " (BuildId: digits)" at `at`, or none. */
+static struct wndl_bytes build_id_at(const struct wndl_frame_scan *s, size_t at)
+{
+    static const char before[] = " (BuildId: ";
+    size_t start = at + sizeof before - 1;
+    size_t end = start;
+    if (!wndl_frame_at_text(s, at, before))
+        return (struct wndl_bytes){0};
+    while (wndl_frame_hex_digits[wndl_frame_byte(s, end)] != 0 &&
+           end - start < LONGEST_BUILD_ID)
+        end++;
+    bool whole = wndl_frame_byte(s, end) == ')' && (end - start) % 2 == 0;
+    return wndl_frame_span(s, start, whole ? end : start);
+}
+
+bool wndl_frame_asan(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame)
+{
+    if (s->hash == WNDL_FRAME_NONE)
+        return false;
+    s->hash = WNDL_FRAME_NONE;
+    size_t start = s->hash_after;
+    while (wndl_frame_byte(s, start) == ' ')
+        start++;
+    size_t first = s->hash_after + (start > s->hash_after); /* one blank */
+    size_t open = start;
+    struct wndl_bytes name = {0};
+    if (wndl_frame_at_text(s, start, "in ")) {
+        open = wndl_frame_open_before(s, n->start);
+        if (open == WNDL_FRAME_NONE || open < start + 5 ||
+            wndl_frame_byte(s, open - 1) != ' ')
+            return false;
+        name = wndl_frame_span(s, start + 3, open - 1);
+    }
+    if (wndl_frame_byte(s, open) != '(' || open + 1 >= n->start - 1)
+        return false;
+    *frame = (struct wndl_frame_text){
+        .form = WNDL_FRAME_ASAN,
+        .base = WNDL_FRAME_SVMA,
+        .start = first,
+        .end = n->end + 1,
+        .name = name,
+        .path = wndl_frame_span(s, open + 1, n->start - 1),
+        .build_id = build_id_at(s, n->end + 1),
+        .address = n->value,
+    };
+    return wndl_frame_emit(s, frame);
+}
+
+/* The '#' of "#12 " that ends at `end`, or WNDL_FRAME_NONE. */
+static size_t number_sign(const struct wndl_frame_scan *s, size_t end)
+{
+    size_t at = end;
+    while (at > s->taken && end - at < 20 &&
+           wndl_frame_is_digit(wndl_frame_byte(s, at - 1)))
+        at--;
+    return at > s->taken && at < end && wndl_frame_byte(s, at - 1) == '#'
+               ? at - 1
+               : WNDL_FRAME_NONE;
+}
+
+bool wndl_frame_asan_begins(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame)
+{
+    (void)frame;
+    size_t sign = n->start < s->taken + 3 ? WNDL_FRAME_NONE
+                                          : number_sign(s, n->start - 1);
+    if (sign != WNDL_FRAME_NONE) {
+        s->hash = sign;
+        s->hash_after = n->end;
+    }
+    return false;
+}

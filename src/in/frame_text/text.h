@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text: what the forms of frame_text share: looking around a number, within the
+ * bounds of the text, and taking what was found.
+ */
+#ifndef WNDL_IN_FRAME_TEXT_TEXT_H
+#define WNDL_IN_FRAME_TEXT_TEXT_H
+
+#include "in/frame_text/frame_text.h"
+
+#include <string.h>
+
+/* Longer than PATH_MAX: no path. */
+enum { WNDL_FRAME_LONGEST_PATH = 4096 };
+
+#define WNDL_FRAME_NONE SIZE_MAX
+
+/* A number at hand: "0x" at `start`, its digits up to `end`. */
+struct wndl_frame_number {
+    size_t start;
+    size_t end;
+    uint64_t value;
+};
+
+static inline bool wndl_frame_at_text(
+    const struct wndl_frame_scan *s, size_t at, const char *wanted)
+{
+    size_t size = strlen(wanted);
+    return at <= s->text.size && size <= s->text.size - at &&
+           memcmp(s->text.data + at, wanted, size) == 0;
+}
+
+/* The byte at `at`; a line end for what is outside. */
+static inline uint8_t wndl_frame_byte(
+    const struct wndl_frame_scan *s, size_t at)
+{
+    return at < s->text.size ? s->text.data[at] : '\n';
+}
+
+static inline struct wndl_bytes wndl_frame_span(
+    const struct wndl_frame_scan *s, size_t start, size_t end)
+{
+    return (struct wndl_bytes){s->text.data + start, end - start};
+}
+
+static inline size_t wndl_frame_larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline bool wndl_frame_is_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The last `c` of [from, to), or WNDL_FRAME_NONE. */
+static inline size_t wndl_frame_last_of(
+    const struct wndl_frame_scan *s, uint8_t c, size_t from, size_t to)
+{
+    const uint8_t *found =
+        from >= to ? NULL : memrchr(s->text.data + from, c, to - from);
+    return found == NULL ? WNDL_FRAME_NONE : (size_t)(found - s->text.data);
+}
+
+/* The first `c` of [from, to), or `to`. */
+static inline size_t wndl_frame_first_of(
+    const struct wndl_frame_scan *s, uint8_t c, size_t from, size_t to)
+{
+    const uint8_t *found =
+        from >= to ? NULL : memchr(s->text.data + from, c, to - from);
+    return found == NULL ? to : (size_t)(found - s->text.data);
+}
+
+static inline bool wndl_frame_is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* The value plus 1 of a hexadecimal digit; 0 for all that is none. */
+extern const uint8_t wndl_frame_hex_digits[256];
+
+/* False without digits and for what does not fit 64 bits. */
+bool wndl_frame_number(
+    const struct wndl_frame_scan *s, size_t start, struct wndl_frame_number *n);
+
+/* Nothing before `floor` can be part of a frame. */
+void wndl_frame_set_floor(struct wndl_frame_scan *s, size_t floor);
+
+size_t wndl_frame_line_end(struct wndl_frame_scan *s, size_t from);
+
+bool wndl_frame_emit(struct wndl_frame_scan *s, struct wndl_frame_text *frame);
+
+/* The last '(' before `before`, or WNDL_FRAME_NONE. */
+size_t wndl_frame_open_before(struct wndl_frame_scan *s, size_t before);
+
+/* May be a byte of a path that stands in text without being marked. */
+bool wndl_frame_is_path_byte(uint8_t c);
+
+/* Where the path that ends at `end` starts, at most
+ * WNDL_FRAME_LONGEST_PATH before. */
+size_t wndl_frame_path_word(const struct wndl_frame_scan *s, size_t end);
+
+#endif

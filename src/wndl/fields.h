@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fields: what is in the payload of each chunk (docs/formats/wndl.md), field
+ * by field. The writer and the reader both go by these tables, so that neither
+ * can know another order than the other.
+ *
+ * A record is the start of a chunk's payload, or an element of a list in it.
+ * Its table gives a kind and a name for each field:
+ *
+ *     uleb   an unsigned LEB128
+ *     sleb   a signed LEB128
+ *     str    a uleb count of bytes, and these bytes
+ *     later  a uleb that older minors do not have: 0 where the payload ends
+ *
+ * A list is a uleb count of elements, and these elements. From the table of a
+ * record `thrd` come
+ *
+ *     struct wndl_fields_thrd            its fields as the file has them
+ *     void wndl_put_thrd(out, &fields)   appends them
+ *     ... wndl_get_thrd(cursor)          reads them; the cursor may then have
+ *                                        failed
+ *     WNDL_LEAST_THRD                    bytes that the smallest one takes
+ */
+#ifndef WNDL_WNDL_FIELDS_H
+#define WNDL_WNDL_FIELDS_H
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "rec/chunk.h"
+
+/* ---- META: a list of arguments stands between the two */
+
+#define WNDL_FIELDS_META(F)                                                    \
+    F(uleb, time_base)                                                         \
+    F(uleb, realtime)                                                          \
+    F(uleb, interval)                                                          \
+    F(uleb, engine)                                                            \
+    F(uleb, flags)                                                             \
+    F(str, version)                                                            \
+    F(str, host)                                                               \
+    F(str, cwd)
+#define WNDL_FIELDS_ARGUMENT(F) F(str, text)
+#define WNDL_FIELDS_META_END(F)                                                \
+    F(later, max_frames)                                                       \
+    F(later, blocked_interval)
+
+enum {
+    WNDL_META_KERNEL_SAMPLED = 1,
+    WNDL_META_BY_TICKS = 2,
+    WNDL_META_BLOCKED = 4,
+};
+
+/* ---- processes and threads */
+
+#define WNDL_FIELDS_PROC(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, parent)                                                            \
+    F(uleb, pid)                                                               \
+    F(uleb, generation)                                                        \
+    F(uleb, time)                                                              \
+    F(str, executable)                                                         \
+    F(str, command)
+
+/* Then a list of losses. */
+#define WNDL_FIELDS_PEND(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, time)                                                              \
+    F(uleb, how)
+#define WNDL_FIELDS_LOSS(F)                                                    \
+    F(uleb, reason)                                                            \
+    F(uleb, count)
+
+#define WNDL_FIELDS_THRD(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, thread)                                                            \
+    F(uleb, tid)                                                               \
+    F(uleb, time)                                                              \
+    F(str, name)
+
+#define WNDL_FIELDS_TEND(F)                                                    \
+    F(uleb, thread)                                                            \
+    F(uleb, time)                                                              \
+    F(uleb, cpu)
+
+#define WNDL_FIELDS_MARK(F)                                                    \
+    F(uleb, thread)                                                            \
+    F(uleb, time)                                                              \
+    F(uleb, duration)                                                          \
+    F(uleb, kind)                                                              \
+    F(str, text)
+
+#define WNDL_FIELDS_UNFO(F)                                                    \
+    F(uleb, parent)                                                            \
+    F(uleb, pid)                                                               \
+    F(uleb, time)                                                              \
+    F(uleb, reason)                                                            \
+    F(str, executable)                                                         \
+    F(str, command)
+
+#define WNDL_FIELDS_PAUS(F)                                                    \
+    F(uleb, time)                                                              \
+    F(uleb, state)
+
+#define WNDL_FIELDS_DONE(F)                                                    \
+    F(uleb, time)                                                              \
+    F(uleb, status)                                                            \
+    F(uleb, processes)                                                         \
+    F(uleb, unrecorded)                                                        \
+    F(later, discarded)                                                        \
+    F(later, interrupted_calls)
+
+/* ---- images and stacks */
+
+#define WNDL_FIELDS_IMAG(F)                                                    \
+    F(uleb, image)                                                             \
+    F(str, path)                                                               \
+    F(str, build_id)
+
+#define WNDL_FIELDS_MMAP(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, image)                                                             \
+    F(uleb, time)                                                              \
+    F(uleb, start)                                                             \
+    F(uleb, end)                                                               \
+    F(uleb, bias)
+
+/* STAK and OSTK: then a list of nodes. */
+#define WNDL_FIELDS_STAK(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, first)
+#define WNDL_FIELDS_NODE(F)                                                    \
+    F(uleb, parent)                                                            \
+    F(uleb, flags)                                                             \
+    F(uleb, image)                                                             \
+    F(sleb, address)
+
+/* SAMP and BLOK: then a list of samples or spans. */
+#define WNDL_FIELDS_SAMP(F)                                                    \
+    F(uleb, thread)                                                            \
+    F(uleb, time)
+#define WNDL_FIELDS_SAMPLE(F)                                                  \
+    F(uleb, time)                                                              \
+    F(uleb, cpu)                                                               \
+    F(uleb, node)                                                              \
+    F(uleb, end)
+#define WNDL_FIELDS_SPAN(F)                                                    \
+    F(uleb, gap)                                                               \
+    F(uleb, duration)                                                          \
+    F(uleb, kind)                                                              \
+    F(uleb, node)                                                              \
+    F(uleb, end)
+
+/* ---- heaps */
+
+#define WNDL_FIELDS_HEAP(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, flags)                                                             \
+    F(uleb, sample_below)
+
+/* Then a list of sites. */
+#define WNDL_FIELDS_HPAR(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, first)
+#define WNDL_FIELDS_SITE(F)                                                    \
+    F(uleb, node)                                                              \
+    F(uleb, end)                                                               \
+    F(uleb, requested)                                                         \
+    F(uleb, slop)
+
+/* Then two lists of numbers: totals and misses. */
+#define WNDL_FIELDS_HSNP(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, snapshot)                                                          \
+    F(uleb, time)                                                              \
+    F(uleb, why)                                                               \
+    F(str, text)
+#define WNDL_FIELDS_NUMBER(F) F(uleb, value)
+
+/* Then a list of counts. */
+#define WNDL_FIELDS_HCNT(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, snapshot)
+#define WNDL_FIELDS_COUNTS(F)                                                  \
+    F(uleb, site)                                                              \
+    F(uleb, allocs)                                                            \
+    F(uleb, frees)                                                             \
+    F(uleb, at_peak)                                                           \
+    F(uleb, temporary)                                                         \
+    F(uleb, lifetime)
+
+/* Then a list of moments. */
+#define WNDL_FIELDS_HTIM(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, time)
+#define WNDL_FIELDS_MOMENT(F)                                                  \
+    F(uleb, time)                                                              \
+    F(uleb, bytes)                                                             \
+    F(uleb, blocks)
+
+/* HLEK, HGRO, HWRO and HTOG: then a list of what their names say. */
+#define WNDL_FIELDS_FINDINGS(F) F(uleb, process)
+#define WNDL_FIELDS_LEAKS(F)                                                   \
+    F(uleb, site)                                                              \
+    F(uleb, definite)                                                          \
+    F(uleb, indirect)                                                          \
+    F(uleb, possible)
+#define WNDL_FIELDS_GROWTH(F)                                                  \
+    F(uleb, node)                                                              \
+    F(uleb, how)                                                               \
+    F(uleb, chains)                                                            \
+    F(uleb, steps)                                                             \
+    F(uleb, allocated)                                                         \
+    F(uleb, final)                                                             \
+    F(uleb, doubling)                                                          \
+    F(uleb, least_step)                                                        \
+    F(uleb, most_step)
+#define WNDL_FIELDS_WRONG(F)                                                   \
+    F(uleb, node)                                                              \
+    F(uleb, kind)                                                              \
+    F(uleb, count)                                                             \
+    F(uleb, address)
+#define WNDL_FIELDS_TOGETHER(F)                                                \
+    F(uleb, site)                                                              \
+    F(uleb, other)                                                             \
+    F(uleb, blocks)
+
+#define WNDL_ALL_RECORDS(R)                                                    \
+    R(meta, META)                                                              \
+    R(argument, ARGUMENT)                                                      \
+    R(meta_end, META_END)                                                      \
+    R(proc, PROC)                                                              \
+    R(pend, PEND)                                                              \
+    R(loss, LOSS)                                                              \
+    R(thrd, THRD)                                                              \
+    R(tend, TEND)                                                              \
+    R(mark, MARK)                                                              \
+    R(unfo, UNFO)                                                              \
+    R(paus, PAUS)                                                              \
+    R(done, DONE)                                                              \
+    R(imag, IMAG)                                                              \
+    R(mmap, MMAP)                                                              \
+    R(stak, STAK)                                                              \
+    R(node, NODE)                                                              \
+    R(samp, SAMP)                                                              \
+    R(sample, SAMPLE)                                                          \
+    R(span, SPAN)                                                              \
+    R(heap, HEAP)                                                              \
+    R(hpar, HPAR)                                                              \
+    R(site, SITE)                                                              \
+    R(hsnp, HSNP)                                                              \
+    R(number, NUMBER)                                                          \
+    R(hcnt, HCNT)                                                              \
+    R(counts, COUNTS)                                                          \
+    R(htim, HTIM)                                                              \
+    R(moment, MOMENT)                                                          \
+    R(findings, FINDINGS)                                                      \
+    R(leaks, LEAKS)                                                            \
+    R(growth, GROWTH)                                                          \
+    R(wrong, WRONG)                                                            \
+    R(together, TOGETHER)
+
+/* ---- what comes of the tables */
+
+typedef uint64_t wndl_field_uleb;
+typedef int64_t wndl_field_sleb;
+typedef struct wndl_bytes wndl_field_str;
+typedef uint64_t wndl_field_later;
+
+static inline void wndl_put_uleb(struct wndl_buf *out, uint64_t value)
+{
+    wndl_buf_uleb(out, value);
+}
+
+static inline void wndl_put_later(struct wndl_buf *out, uint64_t value)
+{
+    wndl_buf_uleb(out, value);
+}
+
+static inline void wndl_put_sleb(struct wndl_buf *out, int64_t value)
+{
+    wndl_buf_sleb(out, value);
+}
+
+static inline void wndl_put_str(struct wndl_buf *out, struct wndl_bytes text)
+{
+    wndl_chunk_str(out, text);
+}
+
+static inline uint64_t wndl_get_uleb(struct wndl_cursor *c)
+{
+    return wndl_cursor_uleb(c);
+}
+
+static inline uint64_t wndl_get_later(struct wndl_cursor *c)
+{
+    return wndl_cursor_left(c) == 0 ? 0 : wndl_cursor_uleb(c);
+}
+
+static inline int64_t wndl_get_sleb(struct wndl_cursor *c)
+{
+    return wndl_cursor_sleb(c);
+}
+
+static inline struct wndl_bytes wndl_get_str(struct wndl_cursor *c)
+{
+    return wndl_chunk_read_str(c);
+}
+
+#define WNDL_FIELD_DECLARE(kind, name) wndl_field_##kind name;
+#define WNDL_FIELD_PUT(kind, name) wndl_put_##kind(out, fields->name);
+#define WNDL_FIELD_GET(kind, name) fields.name = wndl_get_##kind(c);
+#define WNDL_FIELD_LEAST(kind, name) +1
+
+#define WNDL_RECORD_TYPE(name, TABLE)                                          \
+    struct wndl_fields_##name {                                                \
+        WNDL_FIELDS_##TABLE(WNDL_FIELD_DECLARE)                                \
+    };                                                                         \
+    enum { WNDL_LEAST_##TABLE = 0 WNDL_FIELDS_##TABLE(WNDL_FIELD_LEAST) };
+
+#define WNDL_RECORD_PUT(name, TABLE)                                           \
+    static inline void wndl_put_##name(                                        \
+        struct wndl_buf *out, const struct wndl_fields_##name *fields)         \
+    {                                                                          \
+        WNDL_FIELDS_##TABLE(WNDL_FIELD_PUT)                                    \
+    }
+
+#define WNDL_RECORD_GET(name, TABLE)                                           \
+    static inline struct wndl_fields_##name wndl_get_##name(                   \
+        struct wndl_cursor *c)                                                 \
+    {                                                                          \
+        struct wndl_fields_##name fields;                                      \
+        WNDL_FIELDS_##TABLE(WNDL_FIELD_GET) return fields;                     \
+    }
+
+WNDL_ALL_RECORDS(WNDL_RECORD_TYPE)
+WNDL_ALL_RECORDS(WNDL_RECORD_PUT)
+WNDL_ALL_RECORDS(WNDL_RECORD_GET)
+
+/* The count that a list begins with. */
+static inline void wndl_put_list(struct wndl_buf *out, uint64_t count)
+{
+    wndl_buf_uleb(out, count);
+}
+
+/* The same, of elements of at least `least` bytes: 0 and a failed cursor when
+ * that many cannot follow. */
+static inline uint64_t wndl_get_list(struct wndl_cursor *c, unsigned least)
+{
+    uint64_t count = wndl_cursor_uleb(c);
+    if (count > wndl_cursor_left(c) / least)
+        wndl_cursor_fail(c);
+    return c->failed ? 0 : count;
+}
+
+#endif

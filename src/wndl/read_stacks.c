@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* read_stacks: the chunks of stacks, samples and spans. */
+#include "wndl/fields.h"
+#include "wndl/reader.h"
+
+/* A tree being read: its nodes' numbers, and whose it is. */
+struct tree {
+    struct wndl_vec *nodes;
+    uint32_t process;
+};
+
+/* One node; `*ours` is WNDL_NO_INDEX when what it hangs on was lost. */
+static enum wndl_status read_node(struct wndl_reader *r, struct wndl_cursor *c,
+    const struct tree *tree, uint64_t *address, uint32_t *ours)
+{
+    const struct wndl_vec *nodes = tree->nodes;
+    uint64_t number = nodes->len;
+    struct wndl_fields_node node = wndl_get_node(c);
+    uint64_t image = node.image;
+    *address += (uint64_t)node.address;
+    if (c->failed || node.parent == 0 || node.parent > number)
+        return WNDL_MALFORMED;
+    uint32_t parent = wndl_reader_known(nodes, number - node.parent);
+    struct wndl_frame_key key = {
+        .image = image == 0 ? WNDL_NO_INDEX
+                            : wndl_reader_known(&r->images, image - 1),
+        .process = image == 0 ? tree->process : WNDL_NO_INDEX,
+        .interrupted = node.flags & 1,
+        .how = node.flags >> 1 & 3,
+        .address = *address,
+    };
+    *ours = WNDL_NO_INDEX;
+    if (parent == WNDL_NO_INDEX || (image != 0 && key.image == WNDL_NO_INDEX))
+        return WNDL_OK;
+    uint32_t frame;
+    if (!wndl_profile_frame(r->p, key, &frame) ||
+        !wndl_profile_node(r->p, parent, frame, ours))
+        return WNDL_NOMEM;
+    return WNDL_OK;
+}
+
+static enum wndl_status read_nodes(
+    struct wndl_reader *r, struct wndl_cursor *c, const struct wndl_vec *trees)
+{
+    struct wndl_fields_stak stak = wndl_get_stak(c);
+    uint32_t process = wndl_reader_known(&r->processes, stak.process);
+    uint64_t count = wndl_get_list(c, WNDL_LEAST_NODE);
+    if (c->failed || process == WNDL_NO_INDEX ||
+        stak.first >= WNDL_NO_INDEX - count)
+        return WNDL_MALFORMED;
+    struct tree tree = {wndl_vec_at(trees, process), process};
+    enum wndl_status status = wndl_reader_skip(r, tree.nodes, stak.first);
+    uint64_t address = 0;
+    size_t start = tree.nodes->len;
+    for (uint64_t i = 0; i < count && status == WNDL_OK; i++) {
+        uint32_t ours;
+        status = read_node(r, c, &tree, &address, &ours);
+        if (status == WNDL_OK)
+            status = wndl_reader_announce(r, tree.nodes, tree.nodes->len, ours);
+    }
+    if (status != WNDL_OK)
+        tree.nodes->len = start;
+    return status;
+}
+
+enum wndl_status wndl_read_stak(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    return read_nodes(r, c, &r->nodes);
+}
+
+enum wndl_status wndl_read_ostk(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    return read_nodes(r, c, &r->outside);
+}
+
+/* One sample at the end of p->samples, unless its stack was lost. */
+static enum wndl_status read_sample(struct wndl_reader *r,
+    struct wndl_cursor *c, const struct wndl_vec *nodes,
+    struct wndl_sample *sample, uint64_t *lost)
+{
+    struct wndl_fields_sample fields = wndl_get_sample(c);
+    sample->cpu = wndl_reader_narrow(fields.cpu);
+    sample->node = wndl_reader_known(nodes, fields.node);
+    sample->end = wndl_reader_walk_end(fields.end) & 15;
+    if (c->failed ||
+        __builtin_add_overflow(sample->time, fields.time, &sample->time))
+        return WNDL_MALFORMED;
+    if (sample->node == WNDL_NO_INDEX) {
+        ++*lost;
+        return WNDL_OK;
+    }
+    struct wndl_sample *slot = wndl_vec_push(&r->p->samples);
+    if (slot == NULL)
+        return WNDL_NOMEM;
+    *slot = *sample;
+    return WNDL_OK;
+}
+
+enum wndl_status wndl_read_samp(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    struct wndl_profile *p = r->p;
+    struct wndl_fields_samp samp = wndl_get_samp(c);
+    uint32_t thread = wndl_reader_known(&r->threads, samp.thread);
+    struct wndl_sample sample = {.time = samp.time};
+    uint64_t count = wndl_get_list(c, WNDL_LEAST_SAMPLE);
+    if (c->failed || thread == WNDL_NO_INDEX) {
+        p->lost[WNDL_LOST_DAMAGED] += count;
+        return WNDL_MALFORMED;
+    }
+    sample.thread = thread & ((1u << 28) - 1);
+    const struct wndl_thread *of = wndl_vec_at(&p->threads, thread);
+    const struct wndl_vec *nodes = wndl_vec_at(&r->nodes, of->process);
+    size_t kept = p->samples.len;
+    uint64_t lost = 0;
+    enum wndl_status status = WNDL_OK;
+    for (uint64_t i = 0; i < count && status == WNDL_OK; i++)
+        status = read_sample(r, c, nodes, &sample, &lost);
+    if (status != WNDL_OK) {
+        p->samples.len = kept;
+        lost = count;
+    }
+    p->lost[WNDL_LOST_DAMAGED] += lost;
+    return status;
+}
+
+/* One block at the end of p->blocks, unless its stack was lost. */
+static enum wndl_status read_block(struct wndl_reader *r, struct wndl_cursor *c,
+    const struct wndl_vec *nodes, struct wndl_block *block)
+{
+    enum { KIND_WAITING = 1, KINDS = 2 };
+    struct wndl_fields_span span = wndl_get_span(c);
+    uint64_t last;
+    if (c->failed ||
+        __builtin_add_overflow(block->start, block->duration, &last) ||
+        __builtin_add_overflow(last, span.gap, &block->start) ||
+        __builtin_add_overflow(block->start, span.duration, &last))
+        return WNDL_MALFORMED;
+    block->duration = span.duration;
+    block->waiting = span.kind == KIND_WAITING;
+    block->node = wndl_reader_known(nodes, span.node);
+    block->end = wndl_reader_walk_end(span.end);
+    if (block->node == WNDL_NO_INDEX || span.kind >= KINDS) {
+        r->p->blocks_lost++;
+        return WNDL_OK;
+    }
+    struct wndl_block *slot = wndl_vec_push(&r->p->blocks);
+    if (slot == NULL)
+        return WNDL_NOMEM;
+    *slot = *block;
+    return WNDL_OK;
+}
+
+enum wndl_status wndl_read_blok(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    struct wndl_profile *p = r->p;
+    struct wndl_fields_samp blok = wndl_get_samp(c);
+    struct wndl_block block = {.start = blok.time};
+    block.thread = wndl_reader_known(&r->threads, blok.thread);
+    uint64_t count = wndl_get_list(c, WNDL_LEAST_SPAN);
+    if (c->failed || block.thread == WNDL_NO_INDEX) {
+        p->blocks_lost += count;
+        return WNDL_MALFORMED;
+    }
+    const struct wndl_thread *of = wndl_vec_at(&p->threads, block.thread);
+    const struct wndl_vec *nodes = wndl_vec_at(&r->outside, of->process);
+    size_t kept = p->blocks.len;
+    uint64_t lost = p->blocks_lost;
+    enum wndl_status status = WNDL_OK;
+    for (uint64_t i = 0; i < count && status == WNDL_OK; i++)
+        status = read_block(r, c, nodes, &block);
+    if (status != WNDL_OK) {
+        p->blocks.len = kept;
+        p->blocks_lost = lost + count;
+    }
+    return status;
+}

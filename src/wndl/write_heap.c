@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+#include "wndl/write_heap.h"
+
+#include "os/clock.h"
+
+void wndl_recording_heap(struct wndl_recording *r, uint32_t process,
+    uint32_t flags, uint64_t sample_below)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_heap fields = {
+        .process = process,
+        .flags = flags >> 1, /* without WNDL_HEAP_ON */
+        .sample_below = sample_below,
+    };
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HEAP);
+    wndl_put_heap(&r->out, &fields);
+    wndl_recording_finish(r, &chunk);
+}
+
+/* ---- HPAR */
+
+static void put_site(
+    struct wndl_buf *out, const struct wndl_heap_pair *pair, uint32_t nodes)
+{
+    uint64_t usable = pair->usable == 0 ? 0 : pair->usable - 1;
+    const struct wndl_fields_site fields = {
+        .node = pair->node <= nodes ? pair->node : 0,
+        .end = pair->end % WNDL_WALK_OTHER,
+        .requested = pair->requested,
+        .slop = usable > pair->requested ? usable - pair->requested : 0,
+    };
+    wndl_put_site(out, &fields);
+}
+
+void wndl_recording_pairs(struct wndl_recording *r,
+    const struct wndl_heap_process *process, uint32_t first,
+    const struct wndl_heap_pair *pairs, uint32_t count)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_hpar fields = {process->index, first};
+    if (count == 0)
+        return;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HPAR);
+    wndl_put_hpar(&r->out, &fields);
+    wndl_put_list(&r->out, count);
+    for (uint32_t i = 0; i < count; i++)
+        put_site(&r->out, &pairs[i], process->nodes);
+    wndl_recording_finish(r, &chunk);
+}
+
+/* ---- HSNP and HCNT */
+
+static void put_numbers(
+    struct wndl_buf *out, const uint64_t *numbers, size_t count)
+{
+    wndl_put_list(out, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct wndl_fields_number number = {numbers[i]};
+        wndl_put_number(out, &number);
+    }
+}
+
+void wndl_recording_snapshot(
+    struct wndl_recording *r, const struct wndl_recording_snapshot *snapshot)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_hsnp fields = {
+        .process = snapshot->process,
+        .snapshot = snapshot->number,
+        .time = wndl_recording_time(r, wndl_clock_monotonic_ns()),
+        .why = snapshot->why,
+        .text = snapshot->text,
+    };
+    uint64_t totals[WNDL_HEAP_TOTALS];
+    for (size_t i = 0; i < WNDL_HEAP_TOTALS; i++)
+        totals[i] = snapshot->totals[i];
+    totals[WNDL_HEAP_TOTAL_PEAK_TIME] =
+        wndl_recording_time(r, snapshot->peak_time);
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HSNP);
+    wndl_put_hsnp(&r->out, &fields);
+    put_numbers(&r->out, totals, WNDL_HEAP_TOTALS);
+    put_numbers(&r->out, snapshot->missed, WNDL_HEAP_MISSES);
+    wndl_recording_finish(r, &chunk);
+}
+
+static bool has_counts(const struct wndl_heap_pair_sum *s)
+{
+    return s->allocs != 0;
+}
+
+static void put_counts(
+    struct wndl_buf *out, uint32_t gap, const struct wndl_heap_pair_sum *s)
+{
+    const struct wndl_fields_counts fields = {
+        .site = gap,
+        .allocs = s->allocs,
+        .frees = s->frees,
+        .at_peak = (uint64_t)s->at_peak,
+        .temporary = s->temporary,
+        .lifetime = s->lifetime,
+    };
+    wndl_put_counts(out, &fields);
+}
+
+void wndl_recording_counts(struct wndl_recording *r,
+    const struct wndl_fields_hcnt *snapshot, uint32_t first,
+    const struct wndl_heap_pair_sum *sums, uint32_t count)
+{
+    struct wndl_chunk_writer chunk;
+    uint32_t with_any = 0;
+    uint32_t previous = 0;
+    for (uint32_t i = 0; i < count; i++)
+        with_any += has_counts(&sums[i]);
+    if (with_any == 0)
+        return;
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HCNT);
+    wndl_put_hcnt(&r->out, snapshot);
+    wndl_put_list(&r->out, with_any);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!has_counts(&sums[i]))
+            continue;
+        put_counts(&r->out, first + i - previous, &sums[i]);
+        previous = first + i;
+    }
+    wndl_recording_finish(r, &chunk);
+}
+
+/* ---- HTIM */
+
+void wndl_recording_live(
+    struct wndl_recording *r, uint32_t process, int64_t bytes, int64_t blocks)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_htim fields = {
+        .process = process,
+        .time = wndl_recording_time(r, wndl_clock_monotonic_ns()),
+    };
+    const struct wndl_fields_moment now = {
+        .time = 0,
+        .bytes = (uint64_t)bytes,
+        .blocks = (uint64_t)blocks,
+    };
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_HTIM);
+    wndl_put_htim(&r->out, &fields);
+    wndl_put_list(&r->out, 1);
+    wndl_put_moment(&r->out, &now);
+    wndl_recording_finish(r, &chunk);
+}
+
+/* ---- findings */
+
+static void begin_findings(struct wndl_recording *r,
+    struct wndl_chunk_writer *chunk, uint32_t type, uint32_t process,
+    uint32_t count)
+{
+    const struct wndl_fields_findings fields = {process};
+    wndl_recording_begin(r, chunk, type);
+    wndl_put_findings(&r->out, &fields);
+    wndl_put_list(&r->out, count);
+}
+
+static bool has_leaks(const struct wndl_heap_leaks *l)
+{
+    return (l->definite | l->indirect | l->possible) != 0;
+}
+
+static void put_leaks(
+    struct wndl_buf *out, uint32_t gap, const struct wndl_heap_leaks *l)
+{
+    const struct wndl_fields_leaks fields = {
+        .site = gap,
+        .definite = l->definite,
+        .indirect = l->indirect,
+        .possible = l->possible,
+    };
+    wndl_put_leaks(out, &fields);
+}
+
+bool wndl_recording_leaks(struct wndl_recording *r, uint32_t process,
+    uint32_t first, const struct wndl_heap_leaks *leaks, uint32_t count)
+{
+    struct wndl_chunk_writer chunk;
+    uint32_t with_any = 0;
+    uint32_t previous = 0;
+    for (uint32_t i = 0; i < count; i++)
+        with_any += has_leaks(&leaks[i]);
+    if (with_any == 0)
+        return false;
+    begin_findings(r, &chunk, WNDL_CHUNK_HLEK, process, with_any);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!has_leaks(&leaks[i]))
+            continue;
+        put_leaks(&r->out, first + i - previous, &leaks[i]);
+        previous = first + i;
+    }
+    wndl_recording_finish(r, &chunk);
+    return true;
+}
+
+void wndl_recording_no_leaks(struct wndl_recording *r, uint32_t process)
+{
+    struct wndl_chunk_writer chunk;
+    begin_findings(r, &chunk, WNDL_CHUNK_HLEK, process, 0);
+    wndl_recording_finish(r, &chunk);
+}
+
+static bool is_node(const struct wndl_heap_process *process, uint32_t node)
+{
+    return node != 0 && node <= process->nodes;
+}
+
+static bool is_growth(
+    const struct wndl_heap_process *process, const struct wndl_heap_growth *g)
+{
+    return is_node(process, g->node) && g->chains != 0;
+}
+
+static void put_growth(struct wndl_buf *out, const struct wndl_heap_growth *g)
+{
+    const struct wndl_fields_growth fields = {
+        .node = g->node,
+        .how = g->by_copy != 0,
+        .chains = g->chains,
+        .steps = g->steps,
+        .allocated = g->allocated,
+        .final = g->final,
+        .doubling = g->doubling,
+        .least_step = g->least_step,
+        .most_step = g->most_step,
+    };
+    wndl_put_growth(out, &fields);
+}
+
+void wndl_recording_growths(struct wndl_recording *r,
+    const struct wndl_heap_process *process,
+    const struct wndl_heap_growth growths[WNDL_HEAP_GROWTHS])
+{
+    struct wndl_chunk_writer chunk;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < WNDL_HEAP_GROWTHS; i++)
+        count += is_growth(process, &growths[i]);
+    if (count == 0)
+        return;
+    begin_findings(r, &chunk, WNDL_CHUNK_HGRO, process->index, count);
+    for (uint32_t i = 0; i < WNDL_HEAP_GROWTHS; i++) {
+        if (is_growth(process, &growths[i]))
+            put_growth(&r->out, &growths[i]);
+    }
+    wndl_recording_finish(r, &chunk);
+}
+
+static bool is_wrong(
+    const struct wndl_heap_process *process, const struct wndl_heap_wrong *w)
+{
+    return is_node(process, w->node) && w->count != 0 &&
+           w->kind >= WNDL_HEAP_WRONG_FOREIGN &&
+           w->kind <= WNDL_HEAP_WRONG_OTHER;
+}
+
+static void put_wrong(struct wndl_buf *out, const struct wndl_heap_wrong *w)
+{
+    const struct wndl_fields_wrong fields = {
+        .node = w->node,
+        .kind = w->kind,
+        .count = w->count,
+        .address = w->address,
+    };
+    wndl_put_wrong(out, &fields);
+}
+
+void wndl_recording_wrongs(struct wndl_recording *r,
+    const struct wndl_heap_process *process,
+    const struct wndl_heap_wrong wrongs[WNDL_HEAP_WRONGS])
+{
+    struct wndl_chunk_writer chunk;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < WNDL_HEAP_WRONGS; i++)
+        count += is_wrong(process, &wrongs[i]);
+    if (count == 0)
+        return;
+    begin_findings(r, &chunk, WNDL_CHUNK_HWRO, process->index, count);
+    for (uint32_t i = 0; i < WNDL_HEAP_WRONGS; i++) {
+        if (is_wrong(process, &wrongs[i]))
+            put_wrong(&r->out, &wrongs[i]);
+    }
+    wndl_recording_finish(r, &chunk);
+}
+
+void wndl_recording_together(struct wndl_recording *r, uint32_t process,
+    const struct wndl_fields_together *together, uint32_t count)
+{
+    struct wndl_chunk_writer chunk;
+    begin_findings(r, &chunk, WNDL_CHUNK_HTOG, process, count);
+    for (uint32_t i = 0; i < count; i++)
+        wndl_put_together(&r->out, &together[i]);
+    wndl_recording_finish(r, &chunk);
+}

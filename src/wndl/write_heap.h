@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * write_heap: the chunks of a recorded heap, from the tables that the process
+ * shares (rec/heap.h). It must not know when which of them is written.
+ */
+#ifndef WNDL_WNDL_WRITE_HEAP_H
+#define WNDL_WNDL_WRITE_HEAP_H
+
+#include "model/heap.h"
+#include "rec/heap.h"
+#include "wndl/write.h"
+
+/* A process, and how many nodes of its stack tree are in the file. */
+struct wndl_heap_process {
+    uint32_t index, nodes;
+};
+
+/* HEAP. `flags`: enum wndl_heap_flag, or-ed. */
+void wndl_recording_heap(struct wndl_recording *r, uint32_t process,
+    uint32_t flags, uint64_t sample_below);
+
+/* HPAR: `count` pairs from number `first` on. */
+void wndl_recording_pairs(struct wndl_recording *r,
+    const struct wndl_heap_process *process, uint32_t first,
+    const struct wndl_heap_pair *pairs, uint32_t count);
+
+struct wndl_recording_snapshot {
+    uint32_t process;
+    uint32_t number;
+    enum wndl_snapshot_trigger why;
+    struct wndl_bytes text;
+    uint64_t peak_time;                /* CLOCK_MONOTONIC ns */
+    uint64_t totals[WNDL_HEAP_TOTALS]; /* but for the peak's time */
+    uint64_t missed[WNDL_HEAP_MISSES];
+};
+
+/* HSNP. */
+void wndl_recording_snapshot(
+    struct wndl_recording *r, const struct wndl_recording_snapshot *snapshot);
+
+/* A pair's counts, of all lanes. */
+struct wndl_heap_pair_sum {
+    uint64_t allocs, frees, temporary;
+    uint64_t lifetime; /* ns */
+    int64_t at_peak;
+};
+
+/* HCNT, of those of `count` pairs from number `first` on that have any. */
+void wndl_recording_counts(struct wndl_recording *r,
+    const struct wndl_fields_hcnt *snapshot, uint32_t first,
+    const struct wndl_heap_pair_sum *sums, uint32_t count);
+
+/* HTIM. */
+void wndl_recording_live(
+    struct wndl_recording *r, uint32_t process, int64_t bytes, int64_t blocks);
+
+/* HLEK, of those of `count` pairs from number `first` on that have any; false:
+ * none has. */
+bool wndl_recording_leaks(struct wndl_recording *r, uint32_t process,
+    uint32_t first, const struct wndl_heap_leaks *leaks, uint32_t count);
+
+/* HLEK: leaks were looked for, and there are none. */
+void wndl_recording_no_leaks(struct wndl_recording *r, uint32_t process);
+
+/* HGRO and HWRO, if there is any whose stack is in the file. */
+void wndl_recording_growths(struct wndl_recording *r,
+    const struct wndl_heap_process *process,
+    const struct wndl_heap_growth growths[WNDL_HEAP_GROWTHS]);
+void wndl_recording_wrongs(struct wndl_recording *r,
+    const struct wndl_heap_process *process,
+    const struct wndl_heap_wrong wrongs[WNDL_HEAP_WRONGS]);
+
+/* HTOG. */
+void wndl_recording_together(struct wndl_recording *r, uint32_t process,
+    const struct wndl_fields_together *together, uint32_t count);
+
+#endif
