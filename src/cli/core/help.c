@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { HELP_COLUMN = 26, HELP_WIDTH = 78 };
+enum { HELP_COLUMN = 26, HELP_WIDTH = 78, HELP_SIZE = 1024 };
 
 static const char program_text[] =
     "windlass records where a program's time goes, without privileges and "
@@ -61,7 +61,7 @@ static void option_help_text(
 static void help_option(FILE *out, const struct wndl_option *option)
 {
     char spelled[128];
-    char text[512];
+    char text[HELP_SIZE];
     int used = spell_option(spelled, sizeof spelled, option);
     option_help_text(text, sizeof text, option);
     fprintf(out, "  %s", spelled);
@@ -74,7 +74,7 @@ static void help_option(FILE *out, const struct wndl_option *option)
 
 static void help_word(FILE *out, const struct wndl_option *option)
 {
-    char text[512];
+    char text[HELP_SIZE];
     const char *value =
         option->choices != NULL ? option->choices : option->value;
     int used = fprintf(out, "  %s%s%s", option->name, value == NULL ? "" : "=",
@@ -161,7 +161,7 @@ static void man_head(FILE *out, const char *name, const char *summary)
 static void man_option(FILE *out, const struct wndl_option *option)
 {
     char spelled[128];
-    char text[512];
+    char text[HELP_SIZE];
     spell_option(spelled, sizeof spelled, option);
     option_help_text(text, sizeof text, option);
     fprintf(out, ".TP\n.B ");
