@@ -6,6 +6,7 @@
 #include "cli/core/command.h"
 #include "model/short_name.h"
 #include "out/report_text/heap.h"
+#include "out/report_text/report_text.h"
 
 enum { SITES = 5, NAMES = 3, NAME_BYTES = 48 };
 

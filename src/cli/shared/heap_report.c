@@ -7,6 +7,7 @@
 #include "out/dmd_text.h"
 #include "out/report_json/heap.h"
 #include "out/report_text/heap.h"
+#include "out/report_text/report_text.h"
 
 #include <inttypes.h>
 #include <string.h>
