@@ -63,6 +63,10 @@ extern const struct wndl_command wndl_cmd_doctor;
 int wndl_cli_error(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
+/* The same of what `err` says. */
+struct wndl_error;
+int wndl_cli_fail(const struct wndl_error *err);
+
 /* "windlass: ..." on stderr. */
 void wndl_cli_note(const char *format, ...)
     __attribute__((format(printf, 1, 2)));

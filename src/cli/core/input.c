@@ -76,7 +76,6 @@ void wndl_input_close(struct wndl_input *input)
 
 int wndl_input_error(const struct wndl_input *input, struct wndl_error *err)
 {
-    char text[600];
     wndl_error_set_file(err, input->name);
-    return wndl_cli_error("%s", wndl_error_text(err, text, sizeof text));
+    return wndl_cli_fail(err);
 }

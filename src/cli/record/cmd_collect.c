@@ -72,12 +72,11 @@ static int collect(
 {
     struct wndl_collector *c = NULL;
     struct wndl_error err = {0};
-    char text[512];
     int exit_code;
     if (wndl_collector_choose(&request->engine, o->record.engine, &err) !=
             WNDL_OK ||
         wndl_collector_start(request, &c, &exit_code, &err) != WNDL_OK)
-        return wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
+        return wndl_cli_fail(&err);
     bool whole = notify((int)o->notify, wndl_collector_socket(c));
     leave_errors();
     wndl_collector_run_rest(c);

@@ -53,7 +53,6 @@ static int run(const void *parsed, struct wndl_operands operands)
 {
     (void)parsed;
     char line[WNDL_CONTROL_LINE];
-    char text[512];
     enum wndl_control_verb verb;
     struct wndl_error err = {0};
     pid_t pid;
@@ -64,7 +63,7 @@ static int run(const void *parsed, struct wndl_operands operands)
         return WNDL_EXIT_USAGE;
     }
     if (wndl_control_ask(pid, verb, line, &err) != WNDL_OK)
-        return wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
+        return wndl_cli_fail(&err);
     printf("%s\n", line);
     return WNDL_EXIT_OK;
 }

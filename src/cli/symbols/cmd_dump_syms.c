@@ -91,7 +91,6 @@ static void say(const struct wndl_breakpad_report *report)
 static int dump_to(
     struct target *target, const char *path, const struct dump_options *o)
 {
-    char text[600];
     struct wndl_debug_dirs dirs;
     struct wndl_breakpad_report report;
     struct wndl_error err = {0};
@@ -111,7 +110,7 @@ static int dump_to(
     }
     if (target->sys_errno != 0)
         return WNDL_EXIT_FAILURE;
-    return wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
+    return wndl_cli_fail(&err);
 }
 
 static int run_dump_syms(const void *options, struct wndl_operands operands)

@@ -205,7 +205,6 @@ static void open_browser(const char *url)
 static int serve_at(
     struct wndl_server *server, struct wndl_bytes page, struct wndl_error *err)
 {
-    char text[160];
     int signals = await_signals();
     if (signals < 0)
         return wndl_cli_error("signalfd: %s", strerror(errno));
@@ -217,18 +216,15 @@ static int serve_at(
     enum wndl_status status =
         is_told ? wndl_server_run(server, page, signals, err) : WNDL_OK;
     close(signals);
-    return status == WNDL_OK
-               ? WNDL_EXIT_OK
-               : wndl_cli_error("%s", wndl_error_text(err, text, sizeof text));
+    return status == WNDL_OK ? WNDL_EXIT_OK : wndl_cli_fail(err);
 }
 
 static int serve(uint16_t port, struct wndl_bytes page)
 {
     struct wndl_server server;
     struct wndl_error err = {0};
-    char text[160];
     if (wndl_server_open(&server, port, &err) != WNDL_OK)
-        return wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
+        return wndl_cli_fail(&err);
     int exit_code = serve_at(&server, page, &err);
     wndl_server_close(&server);
     return exit_code;
