@@ -8,7 +8,7 @@
 #include "named.h"
 
 #include "analyze/callgraph/callgraph.h"
-#include "analyze/heap/list.h"
+#include "analyze/heap/blocks.h"
 #include "analyze/time/calltree.h"
 #include "analyze/time/report_fill.h"
 #include "analyze/view/findings.h"

@@ -219,12 +219,12 @@ static void add_parts(struct wndl_heap_report *r)
 /* ---- all of it */
 
 static bool add_blocks(struct wndl_heap_report *r,
-    struct wndl_heap_stacks *stacks, enum wndl_heap_which which)
+    struct wndl_stack_texts *stacks, enum wndl_heap_which which)
 {
     const struct wndl_profile *p = r->symbolized->profile;
     const struct wndl_heap_row *rows = r->rows.data;
     for (size_t i = 0; i < r->rows.len; i++) {
-        if (!wndl_heap_blocks_add(stacks, wndl_vec_at(&p->heaps, rows[i].heap),
+        if (!wndl_heap_sites_add(stacks, wndl_vec_at(&p->heaps, rows[i].heap),
                 which, WNDL_HEAP_SIDE_ONLY))
             return false;
     }
@@ -234,15 +234,15 @@ static bool add_blocks(struct wndl_heap_report *r,
 static bool fill(
     struct wndl_heap_report *r, const struct wndl_heap_choice *choice)
 {
-    struct wndl_heap_stacks stacks;
-    bool filled = wndl_heap_stacks_init(&stacks, &r->list, r->symbolized) &&
+    struct wndl_stack_texts stacks;
+    bool filled = wndl_stack_texts_init(&stacks, &r->list, r->symbolized) &&
                   add_rows(r, choice);
     add_parts(r);
     filled = filled &&
              (choice->without_findings ||
                  wndl_heap_findings_fill(r, &stacks, choice)) &&
              add_blocks(r, &stacks, choice->which);
-    wndl_heap_stacks_free(&stacks);
+    wndl_stack_texts_free(&stacks);
     return filled;
 }
 
@@ -271,7 +271,8 @@ bool wndl_heap_report_fill(struct wndl_heap_report *r,
         wndl_vec_init(
             &r->findings.rows[i], &r->arena, sizeof(struct wndl_finding));
     return wndl_heap_list_init(&r->list, mem) && fill(r, choice) &&
-           wndl_heap_group(&r->records, &r->list, &choice->grouping, mem);
+           wndl_heap_records_fill(
+               &r->records, &r->list, &choice->grouping, mem);
 }
 
 void wndl_heap_report_free(struct wndl_heap_report *r)

@@ -3,8 +3,8 @@
 #ifndef WNDL_ANALYZE_HEAP_REPORT_H
 #define WNDL_ANALYZE_HEAP_REPORT_H
 
-#include "analyze/heap/blocks.h"
-#include "analyze/heap/group.h"
+#include "analyze/heap/records.h"
+#include "analyze/heap/sites.h"
 #include "model/heap_report.h"
 
 struct wndl_heap_choice {

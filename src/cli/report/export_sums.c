@@ -2,7 +2,7 @@
 #include "cli/report/export_sums.h"
 
 #include "analyze/callgraph/callgraph.h"
-#include "analyze/heap/list.h"
+#include "analyze/heap/blocks.h"
 #include "analyze/time/calltree.h"
 #include "analyze/time/report_fill.h"
 #include "out/callgrind.h"

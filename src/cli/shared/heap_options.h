@@ -6,7 +6,7 @@
 #ifndef WNDL_CLI_SHARED_HEAP_OPTIONS_H
 #define WNDL_CLI_SHARED_HEAP_OPTIONS_H
 
-#include "analyze/heap/group.h"
+#include "analyze/heap/records.h"
 #include "cli/core/options.h"
 
 /* Which blocks of a recording. */

@@ -166,15 +166,15 @@ static bool add_side(struct wndl_heap_list *list,
     const struct wndl_loaded *loaded, const struct wndl_heap_choice *choice,
     enum wndl_heap_side side)
 {
-    struct wndl_heap_stacks stacks;
+    struct wndl_stack_texts stacks;
     const struct wndl_process_heap *heaps = loaded->profile.heaps.data;
-    bool added = wndl_heap_stacks_init(&stacks, list, &loaded->symbolized);
+    bool added = wndl_stack_texts_init(&stacks, list, &loaded->symbolized);
     for (size_t i = 0; i < loaded->profile.heaps.len && added; i++) {
         if (wndl_heap_chosen(&loaded->profile, &heaps[i], choice))
             added =
-                wndl_heap_blocks_add(&stacks, &heaps[i], choice->which, side);
+                wndl_heap_sites_add(&stacks, &heaps[i], choice->which, side);
     }
-    wndl_heap_stacks_free(&stacks);
+    wndl_stack_texts_free(&stacks);
     return added;
 }
 
@@ -244,7 +244,7 @@ static bool make_diff(const struct wndl_loaded loaded[2],
         made = add_side(&d.list, &loaded[i], &choice, sides[i]);
     }
     if (made) {
-        made = wndl_heap_group(
+        made = wndl_heap_records_fill(
             &d.records, &d.list, &choice.grouping, wndl_mem_libc());
         if (made)
             write_diff(&d, show, out);
