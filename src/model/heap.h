@@ -90,7 +90,7 @@ enum {
     WNDL_HEAP_MISSED_REASONS = 6,
 };
 
-enum wndl_snapshot_why {
+enum wndl_snapshot_trigger {
     WNDL_SNAPSHOT_END,
     WNDL_SNAPSHOT_CONTROL,
     WNDL_SNAPSHOT_PROGRAM,
@@ -98,13 +98,13 @@ enum wndl_snapshot_why {
     WNDL_SNAPSHOT_PEAK,
     WNDL_SNAPSHOT_STOP,
     WNDL_SNAPSHOT_OTHER, /* of a later kind */
-    WNDL_SNAPSHOT_WHYS,
+    WNDL_SNAPSHOT_TRIGGERS,
 };
 
 struct wndl_heap_snapshot {
     uint64_t number; /* from 0 in each process; increasing */
     uint64_t time;   /* ns since the recording's start */
-    uint8_t why;     /* enum wndl_snapshot_why */
+    uint8_t why;     /* enum wndl_snapshot_trigger */
     bool cut;        /* some of its counts may not be in the file */
     struct wndl_bytes text;
     uint64_t totals[WNDL_HEAP_TOTALS];
@@ -147,17 +147,17 @@ static inline uint64_t wndl_alloc_live(const struct wndl_alloc_counts *counts)
 }
 
 /* Which blocks of the snapshot that was kept. */
-enum wndl_heap_which {
-    WNDL_HEAP_WHICH_LIVE,      /* at its time */
-    WNDL_HEAP_WHICH_PEAK,      /* that lived when most bytes did, until then */
-    WNDL_HEAP_WHICH_ALL,       /* that had been allocated until then */
-    WNDL_HEAP_WHICH_TEMPORARY, /* of those, freed before the next one */
-    WNDL_HEAP_WHICHES,
+enum wndl_heap_set {
+    WNDL_HEAP_SET_LIVE,      /* at its time */
+    WNDL_HEAP_SET_PEAK,      /* that lived when most bytes did, until then */
+    WNDL_HEAP_SET_ALL,       /* that had been allocated until then */
+    WNDL_HEAP_SET_TEMPORARY, /* of those, freed before the next one */
+    WNDL_HEAP_SETS,
 };
 
 /* How many of those a site has; of taken ones, if it is sampled. */
 uint64_t wndl_heap_count(
-    const struct wndl_alloc_counts *counts, enum wndl_heap_which which);
+    const struct wndl_alloc_counts *counts, enum wndl_heap_set set);
 
 /* Of every block, whether it is at a site or not; bytes are usable ones. */
 uint64_t wndl_heap_live_blocks(const struct wndl_heap_snapshot *snapshot);
@@ -167,6 +167,6 @@ uint64_t wndl_heap_live_bytes(const struct wndl_heap_snapshot *snapshot);
 const char *wndl_heap_missed_text(unsigned reason);
 
 /* For people: "when the process ended". Static string. */
-const char *wndl_snapshot_why_text(unsigned why);
+const char *wndl_snapshot_trigger_text(unsigned why);
 
 #endif

@@ -70,7 +70,7 @@ static void rename_hostile(struct wndl_symbolized *s)
 
 static const char *const no_filters[] = {NULL};
 static const struct wndl_heap_choice all = {
-    .which = WNDL_HEAP_WHICH_ALL,
+    .set = WNDL_HEAP_SET_ALL,
     .grouping = {.max_frames = UINT32_MAX, .filters = no_filters},
 };
 
@@ -184,7 +184,7 @@ static bool write_format(
         .of_heap = n->profile.samples.len == 0,
         .tells_gone = true,
         .time = time,
-        .which = WNDL_HEAP_WHICH_ALL,
+        .set = WNDL_HEAP_SET_ALL,
     };
     if (strcmp(format, "folded") == 0)
         return write_folded(out, n, time);

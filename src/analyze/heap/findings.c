@@ -122,13 +122,13 @@ static bool add_reachable(struct work *w)
 }
 
 static bool add_which(struct work *w, enum wndl_finding_kind kind,
-    enum wndl_heap_which which, enum wndl_heap_sort sort)
+    enum wndl_heap_set set, enum wndl_heap_sort sort)
 {
     for (size_t i = 0; i < w->r->rows.len; i++) {
         const struct wndl_process_heap *heap = heap_of(w, i);
-        if (which == WNDL_HEAP_WHICH_TEMPORARY && !heap->cumulative)
+        if (set == WNDL_HEAP_SET_TEMPORARY && !heap->cumulative)
             continue; /* it does not count them all */
-        if (!wndl_heap_sites_add(w->stacks, heap, which, WNDL_HEAP_SIDE_ONLY))
+        if (!wndl_heap_sites_add(w->stacks, heap, set, WNDL_HEAP_SIDE_ONLY))
             return false;
     }
     return take_records(w, kind, sort);
@@ -197,7 +197,7 @@ static bool add_site(struct work *w, struct wndl_findings_table *table,
         return true;
     row->finding.request = site->requested;
     row->finding.size = below;
-    wndl_findings_add(row, site, wndl_heap_count(counts, w->choice->which),
+    wndl_findings_add(row, site, wndl_heap_count(counts, w->choice->set),
         wndl_alloc_weight(heap, site));
     return true;
 }
@@ -213,7 +213,7 @@ static bool add_classes_of(struct work *w, struct wndl_findings_table *table,
         const struct wndl_alloc_site *site =
             wndl_vec_at(&heap->sites, counts[i].site);
         uint64_t below = size_below(sizes, heap->sites.len, site->requested);
-        bool wanted = wndl_heap_count(&counts[i], w->choice->which) != 0;
+        bool wanted = wndl_heap_count(&counts[i], w->choice->set) != 0;
         if (wanted && is_just_above(site, below) &&
             !add_site(w, table, heap, i, below))
             return false;
@@ -382,9 +382,9 @@ static bool fill(struct work *w)
         add_leaks(w, WNDL_FINDING_DEFINITE) &&
         add_leaks(w, WNDL_FINDING_INDIRECT) &&
         add_leaks(w, WNDL_FINDING_POSSIBLE) && add_reachable(w) &&
-        add_which(w, WNDL_FINDING_TEMPORARY, WNDL_HEAP_WHICH_TEMPORARY,
+        add_which(w, WNDL_FINDING_TEMPORARY, WNDL_HEAP_SET_TEMPORARY,
             WNDL_HEAP_BY_BLOCKS) &&
-        add_which(w, WNDL_FINDING_SLOP, w->choice->which, WNDL_HEAP_BY_SLOP);
+        add_which(w, WNDL_FINDING_SLOP, w->choice->set, WNDL_HEAP_BY_SLOP);
     for (size_t i = 0; i < sizeof own / sizeof own[0] && filled; i++)
         filled = add_own(w, &own[i]);
     return filled;

@@ -219,13 +219,13 @@ static void add_parts(struct wndl_heap_report *r)
 /* ---- all of it */
 
 static bool add_blocks(struct wndl_heap_report *r,
-    struct wndl_stack_texts *stacks, enum wndl_heap_which which)
+    struct wndl_stack_texts *stacks, enum wndl_heap_set set)
 {
     const struct wndl_profile *p = r->symbolized->profile;
     const struct wndl_heap_row *rows = r->rows.data;
     for (size_t i = 0; i < r->rows.len; i++) {
         if (!wndl_heap_sites_add(stacks, wndl_vec_at(&p->heaps, rows[i].heap),
-                which, WNDL_HEAP_SIDE_ONLY))
+                set, WNDL_HEAP_SIDE_ONLY))
             return false;
     }
     return true;
@@ -241,20 +241,20 @@ static bool fill(
     filled = filled &&
              (choice->without_findings ||
                  wndl_heap_findings_fill(r, &stacks, choice)) &&
-             add_blocks(r, &stacks, choice->which);
+             add_blocks(r, &stacks, choice->set);
     wndl_stack_texts_free(&stacks);
     return filled;
 }
 
-const char *wndl_heap_which_name(enum wndl_heap_which which)
+const char *wndl_heap_set_name(enum wndl_heap_set set)
 {
     static const char *const names[] = {
-        [WNDL_HEAP_WHICH_LIVE] = "live",
-        [WNDL_HEAP_WHICH_PEAK] = "peak",
-        [WNDL_HEAP_WHICH_ALL] = "all",
-        [WNDL_HEAP_WHICH_TEMPORARY] = "temporary",
+        [WNDL_HEAP_SET_LIVE] = "live",
+        [WNDL_HEAP_SET_PEAK] = "peak",
+        [WNDL_HEAP_SET_ALL] = "all",
+        [WNDL_HEAP_SET_TEMPORARY] = "temporary",
     };
-    return names[which];
+    return names[set];
 }
 
 bool wndl_heap_report_fill(struct wndl_heap_report *r,
@@ -262,7 +262,7 @@ bool wndl_heap_report_fill(struct wndl_heap_report *r,
     struct wndl_mem *mem)
 {
     *r = (struct wndl_heap_report){.symbolized = s,
-        .which = wndl_heap_which_name(choice->which),
+        .which = wndl_heap_set_name(choice->set),
         .peak_heap = WNDL_NO_INDEX};
     wndl_arena_init(&r->arena, mem);
     wndl_arena_init(&r->records.arena, mem);

@@ -20,14 +20,14 @@ static bool describe(struct wndl_stack_texts *stacks,
 
 static bool add_counts(struct wndl_stack_texts *stacks,
     const struct wndl_process_heap *heap,
-    const struct wndl_alloc_counts *counts, enum wndl_heap_which which,
+    const struct wndl_alloc_counts *counts, enum wndl_heap_set set,
     enum wndl_heap_side side)
 {
     struct wndl_heap_blocks blocks = {
-        .count = narrow(wndl_heap_count(counts, which))};
+        .count = narrow(wndl_heap_count(counts, set))};
     if (blocks.count == 0)
         return true;
-    if (which == WNDL_HEAP_WHICH_ALL) {
+    if (set == WNDL_HEAP_SET_ALL) {
         blocks.freed = narrow(counts->frees);
         blocks.temporary = narrow(counts->temporary);
         blocks.lifetime = side == WNDL_HEAP_SIDE_ONLY ? counts->lifetime : 0;
@@ -42,14 +42,14 @@ static bool add_counts(struct wndl_stack_texts *stacks,
 }
 
 bool wndl_heap_sites_add(struct wndl_stack_texts *stacks,
-    const struct wndl_process_heap *heap, enum wndl_heap_which which,
+    const struct wndl_process_heap *heap, enum wndl_heap_set set,
     enum wndl_heap_side side)
 {
     const struct wndl_alloc_counts *counts = heap->counts.data;
-    bool live = which == WNDL_HEAP_WHICH_LIVE || which == WNDL_HEAP_WHICH_PEAK;
+    bool live = set == WNDL_HEAP_SET_LIVE || set == WNDL_HEAP_SET_PEAK;
     stacks->list->mode = live ? WNDL_HEAP_MODE_LIVE : WNDL_HEAP_MODE_CUMULATIVE;
     for (size_t i = 0; i < heap->counts.len; i++) {
-        if (!add_counts(stacks, heap, &counts[i], which, side))
+        if (!add_counts(stacks, heap, &counts[i], set, side))
             return false;
     }
     return true;

@@ -19,7 +19,7 @@ enum wndl_heap_side {
  * memory is out.
  */
 bool wndl_heap_sites_add(struct wndl_stack_texts *stacks,
-    const struct wndl_process_heap *heap, enum wndl_heap_which which,
+    const struct wndl_process_heap *heap, enum wndl_heap_set set,
     enum wndl_heap_side side);
 
 /* Adds `count` blocks of one site, with nothing known of their lifetimes. */

@@ -130,7 +130,7 @@ static bool look_at_heap(struct work *w, const struct wndl_process_heap *heap)
 {
     static const char *const no_filters[] = {NULL};
     const struct wndl_heap_choice choice = {
-        .which = WNDL_HEAP_WHICH_LIVE,
+        .set = WNDL_HEAP_SET_LIVE,
         .only = heap,
         .grouping = {.max_frames = UINT32_MAX, .filters = no_filters},
     };

@@ -73,7 +73,7 @@ static void say_loaded(const struct wndl_loaded *loaded)
 {
     static const char *const no_filters[] = {NULL};
     const struct wndl_heap_choice choice = {
-        .which = WNDL_HEAP_WHICH_PEAK,
+        .set = WNDL_HEAP_SET_PEAK,
         .without_findings = true,
         .grouping = {.max_frames = NAMES,
             .ignore_alloc_fns = true,

@@ -13,7 +13,7 @@ struct export_options {
     unsigned value;                 /* enum value */
     unsigned cycles;                /* enum wndl_cycles */
     const char *out;
-    struct wndl_heap_which_options heap;
+    struct wndl_heap_set_options heap;
     struct wndl_symbol_options symbols;
 };
 
@@ -33,7 +33,7 @@ static const struct wndl_option option_table[] = {
         "freed before the next allocation; usual: time if there are samples, "
         "else bytes",
         WNDL_OPT_CHOICE, offsetof(struct export_options, value)},
-    WNDL_HEAP_WHICH_ROWS(struct export_options, heap),
+    WNDL_HEAP_SET_ROWS(struct export_options, heap),
     WNDL_CYCLES_ROW("callgrind: ", struct export_options, cycles),
     {'o', "output", "OUT", NULL, "-", NULL,
         "where to write it, - for standard output", WNDL_OPT_TEXT,
@@ -65,9 +65,9 @@ static const struct wndl_example examples[] = {
 static void say_if_none(
     const struct wndl_profile *p, const struct export_options *o)
 {
-    struct wndl_spent spent;
+    struct wndl_cost_item item;
     size_t at = 0;
-    if (wndl_spent_next(p, o->time.index, &at, &spent))
+    if (wndl_costs_next(p, o->time.index, &at, &item))
         return;
     static const char *const times[] = {"CPU", "blocked", "wall"};
     bool others = p->samples.len + p->blocks.len != 0;
@@ -94,7 +94,7 @@ static bool is_contradiction(
                        "export --help'");
         return true;
     }
-    if (job->exported.of_heap || !wndl_heap_which_given(&o->heap) ||
+    if (job->exported.of_heap || !wndl_heap_set_given(&o->heap) ||
         (heaps && format_of(o)->of_both))
         return false;
     wndl_cli_error("--blocks, --snapshot and --process are for heaps, not for "
@@ -110,7 +110,7 @@ static void choose(struct wndl_export_job *job, const struct export_options *o)
     job->collapses_cycles = o->cycles == WNDL_CYCLES_COLLAPSE;
     job->heaps = wndl_heap_choose(&o->heap, &job->loaded, 1);
     if (o->value == VALUE_TEMPORARY)
-        job->heaps.which = WNDL_HEAP_WHICH_TEMPORARY;
+        job->heaps.set = WNDL_HEAP_SET_TEMPORARY;
     job->exported = (struct wndl_exported){
         .symbolized = &job->loaded.symbolized,
         .of_heap = o->value != VALUE_USUAL || format_of(o)->of_heap ||
@@ -118,7 +118,7 @@ static void choose(struct wndl_export_job *job, const struct export_options *o)
         .pid = job->heaps.pid,
         .tells_gone = wndl_heap_tells_gone(p),
         .time = o->time.index,
-        .which = job->heaps.which,
+        .set = job->heaps.set,
         .by_blocks = o->value > VALUE_BYTES,
         .zipped = wndl_text_ends_with(o->out, ".gz"),
     };

@@ -92,7 +92,7 @@ static bool add_foreign(
 static enum wndl_status add_loaded(
     struct merge *m, const struct wndl_loaded *loaded)
 {
-    static const struct wndl_heap_which_options usual = {0};
+    static const struct wndl_heap_set_options usual = {0};
     const struct wndl_profile *p = &loaded->profile;
     enum wndl_status status = WNDL_OK;
     if (p->samples.len + p->blocks.len != 0)

@@ -273,13 +273,13 @@ static int send_profile(
 /* Of the heaps or of the time, which are profiles of their own. */
 static int send_part(const struct job *job, bool of_heap)
 {
-    const struct wndl_heap_which_options usual = {0};
+    const struct wndl_heap_set_options usual = {0};
     struct wndl_heap_choice choice = wndl_heap_choose(&usual, &job->loaded, 1);
     const struct wndl_exported part = {
         .symbolized = &job->loaded.symbolized,
         .of_heap = of_heap,
         .tells_gone = wndl_heap_tells_gone(&job->loaded.profile),
-        .which = choice.which,
+        .set = choice.set,
     };
     char *data = NULL;
     size_t size = 0;

@@ -212,7 +212,7 @@ static int report_heap(const struct wndl_loaded *loaded,
 
 static bool is_for_heaps(const struct wndl_heap_options *o)
 {
-    return wndl_heap_which_given(&o->of) || o->sort != WNDL_HEAP_BY_USABLE ||
+    return wndl_heap_set_given(&o->of) || o->sort != WNDL_HEAP_BY_USABLE ||
            o->max_frames != WNDL_HEAP_USUAL_FRAMES || o->ignore_alloc_fns ||
            o->filters.count != 0;
 }

@@ -15,7 +15,7 @@ enum wndl_diff_compare {
 };
 
 struct wndl_diff_options {
-    unsigned by;      /* 0: not given; else enum wndl_diff_by + 1 */
+    unsigned by;      /* 0: not given; else enum wndl_diff_key_kind + 1 */
     unsigned time;    /* 0: not given; else enum wndl_time + 1 */
     unsigned compare; /* enum wndl_diff_compare */
     double threshold; /* percent; 0: not given */
@@ -32,8 +32,8 @@ struct wndl_diff_options {
 struct wndl_diff_table {
     const struct wndl_diff_options *o;
     struct wndl_diff d;
-    bool of_heap;               /* as the first recording is */
-    enum wndl_heap_which which; /* of it, that of the first */
+    bool of_heap;           /* as the first recording is */
+    enum wndl_heap_set set; /* of it, that of the first */
 };
 
 /* The options stay where they are. It ends with wndl_diff_table_free in any

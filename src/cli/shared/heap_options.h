@@ -10,14 +10,14 @@
 #include "cli/core/options.h"
 
 /* Which blocks of a recording. */
-struct wndl_heap_which_options {
-    unsigned blocks;   /* 0: not said; else enum wndl_heap_which + 1 */
+struct wndl_heap_set_options {
+    unsigned blocks;   /* 0: not said; else enum wndl_heap_set + 1 */
     uint64_t snapshot; /* counts from 1; 0: the last */
     uint64_t process;  /* pid; 0: all */
 };
 
 struct wndl_heap_options {
-    struct wndl_heap_which_options of;
+    struct wndl_heap_set_options of;
     uint64_t max_frames;
     unsigned sort; /* enum wndl_heap_sort */
     bool ignore_alloc_fns;
@@ -32,15 +32,14 @@ _Static_assert(WNDL_OPTION_LIST_MAX <= (int)WNDL_HEAP_FILTERS,
 enum { WNDL_HEAP_USUAL_FRAMES = 8 };
 
 /* Whether any of them was given. */
-static inline bool wndl_heap_which_given(
-    const struct wndl_heap_which_options *o)
+static inline bool wndl_heap_set_given(const struct wndl_heap_set_options *o)
 {
     return o->blocks != 0 || o->snapshot != 0 || o->process != 0;
 }
 
 /* Rows of a command's table; `field` of its struct `type` is of the first
  * struct above. */
-#define WNDL_HEAP_WHICH_ROWS(type, field)                                      \
+#define WNDL_HEAP_SET_ROWS(type, field)                                        \
     {0, "blocks", "WHICH", "usual|live|peak|all", "usual", NULL,               \
         "recorded heap: which blocks: those that live, that lived at the "     \
         "peak, or all that were ever allocated; usual: all if those that are " \
@@ -62,7 +61,7 @@ static inline bool wndl_heap_which_given(
 /* The same where filters are not for heaps alone; `of_what` begins their
  * help. */
 #define WNDL_HEAP_FILTER_ROWS(type, field, of_what)                            \
-    WNDL_HEAP_WHICH_ROWS(type, field.of),                                      \
+    WNDL_HEAP_SET_ROWS(type, field.of),                                        \
         {'f', "max-frames", "N", NULL, "8", NULL,                              \
             "heap: how many frames of a stack are shown and tell it apart",    \
             WNDL_OPT_COUNT, offsetof(type, field.max_frames)},                 \

@@ -40,19 +40,18 @@ bool wndl_heap_tells_gone(const struct wndl_profile *p)
 }
 
 struct wndl_heap_choice wndl_heap_choose(
-    const struct wndl_heap_which_options *options,
+    const struct wndl_heap_set_options *options,
     const struct wndl_loaded *loaded, size_t count)
 {
     static const char *const no_filters[] = {NULL};
     bool cumulative = true;
     for (size_t i = 0; i < count; i++)
         cumulative = cumulative && wndl_heap_tells_gone(&loaded[i].profile);
-    enum wndl_heap_which usual =
-        cumulative ? WNDL_HEAP_WHICH_ALL : WNDL_HEAP_WHICH_LIVE;
+    enum wndl_heap_set usual =
+        cumulative ? WNDL_HEAP_SET_ALL : WNDL_HEAP_SET_LIVE;
     return (struct wndl_heap_choice){
-        .which = options->blocks == 0
-                     ? usual
-                     : (enum wndl_heap_which)(options->blocks - 1),
+        .set = options->blocks == 0 ? usual
+                                    : (enum wndl_heap_set)(options->blocks - 1),
         .pid = options->process,
         .grouping = {.max_frames = 1, .filters = no_filters},
     };
@@ -171,8 +170,7 @@ static bool add_side(struct wndl_heap_list *list,
     bool added = wndl_stack_texts_init(&stacks, list, &loaded->symbolized);
     for (size_t i = 0; i < loaded->profile.heaps.len && added; i++) {
         if (wndl_heap_chosen(&loaded->profile, &heaps[i], choice))
-            added =
-                wndl_heap_sites_add(&stacks, &heaps[i], choice->which, side);
+            added = wndl_heap_sites_add(&stacks, &heaps[i], choice->set, side);
     }
     wndl_stack_texts_free(&stacks);
     return added;
@@ -234,8 +232,7 @@ static bool make_diff(const struct wndl_loaded loaded[2],
     static const enum wndl_heap_side sides[] = {
         WNDL_HEAP_SIDE_EARLIER, WNDL_HEAP_SIDE_LATER};
     struct wndl_heap_choice choice = choose(show, loaded, 2);
-    struct wndl_heap_difference d = {
-        .which = wndl_heap_which_name(choice.which)};
+    struct wndl_heap_difference d = {.which = wndl_heap_set_name(choice.set)};
     if (!wndl_heap_list_init(&d.list, wndl_mem_libc()))
         return false;
     bool made = true;

@@ -27,7 +27,7 @@ bool wndl_heap_tells_gone(const struct wndl_profile *p);
  * that live. Stacks are told apart by one frame and none is filtered out.
  */
 struct wndl_heap_choice wndl_heap_choose(
-    const struct wndl_heap_which_options *options,
+    const struct wndl_heap_set_options *options,
     const struct wndl_loaded *loaded, size_t count);
 
 /* Whether anything of it is in the recording; if not, said of its file on

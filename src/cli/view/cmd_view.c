@@ -72,7 +72,7 @@ static bool sum_up_time(const struct wndl_symbolized *s, struct wndl_buf *lines)
 static bool sum_up_heaps(
     const struct wndl_loaded *loaded, bool alone, struct wndl_buf *lines)
 {
-    const struct wndl_heap_which_options usual = {0};
+    const struct wndl_heap_set_options usual = {0};
     struct wndl_heap_choice choice = wndl_heap_choose(&usual, loaded, 1);
     struct wndl_heap_report report;
     choice.without_findings = true;
@@ -246,7 +246,7 @@ static int write_memory(struct shown *shown, char **page, size_t *size)
 /* As diff: what is compared is heaps if one of them is of nothing else. */
 static bool are_comparable(const struct shown *shown)
 {
-    const struct wndl_heap_which_options usual = {0};
+    const struct wndl_heap_set_options usual = {0};
     bool of_heap = false, have = true;
     for (size_t i = 0; i < shown->view.count; i++)
         of_heap |= wndl_heap_shown_of(&shown->loaded[i].profile, false);

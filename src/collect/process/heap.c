@@ -246,7 +246,7 @@ static void put_totals(
 }
 
 static void put_snapshot(struct wndl_collector_process *p,
-    const struct wndl_heap_sum *sum, enum wndl_snapshot_why why)
+    const struct wndl_heap_sum *sum, enum wndl_snapshot_trigger why)
 {
     struct wndl_recording *r = p->recording;
     struct wndl_chunk_writer chunk;
@@ -333,7 +333,7 @@ static void count_ends(
 }
 
 static void take_snapshot(struct wndl_collector_process *p,
-    const struct wndl_heap_sum *sum, enum wndl_snapshot_why why,
+    const struct wndl_heap_sum *sum, enum wndl_snapshot_trigger why,
     struct wndl_heap_part *part)
 {
     put_snapshot(p, sum, why);
@@ -372,7 +372,7 @@ static void put_live(
 /* What follows the counts tells who reads the file meanwhile that they are all
  * there. */
 void wndl_collector_heap_snapshot(
-    struct wndl_collector_process *p, enum wndl_snapshot_why why)
+    struct wndl_collector_process *p, enum wndl_snapshot_trigger why)
 {
     struct wndl_heap_sum sum;
     if (!has_begun(p))
@@ -478,7 +478,7 @@ void wndl_collector_heap_add(const struct wndl_collector_process *p,
 }
 
 void wndl_collector_heap_end(
-    struct wndl_collector_process *p, enum wndl_snapshot_why why)
+    struct wndl_collector_process *p, enum wndl_snapshot_trigger why)
 {
     struct wndl_heap_sum sum;
     if (!has_begun(p)) {

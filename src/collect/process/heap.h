@@ -66,7 +66,7 @@ void wndl_collector_heap_free(struct wndl_collector_heap *heap);
 void wndl_collector_heap_drain(struct wndl_collector_process *p);
 
 void wndl_collector_heap_snapshot(
-    struct wndl_collector_process *p, enum wndl_snapshot_why why);
+    struct wndl_collector_process *p, enum wndl_snapshot_trigger why);
 
 /*
  * The last snapshot, which is WNDL_SNAPSHOT_END or WNDL_SNAPSHOT_STOP, and
@@ -74,7 +74,7 @@ void wndl_collector_heap_snapshot(
  * recording.
  */
 void wndl_collector_heap_end(
-    struct wndl_collector_process *p, enum wndl_snapshot_why why);
+    struct wndl_collector_process *p, enum wndl_snapshot_trigger why);
 
 /* Adds what a heap that has not ended counts now. */
 void wndl_collector_heap_add(const struct wndl_collector_process *p,

@@ -69,7 +69,7 @@ static void sum(struct wndl_json *j, const struct wndl_heap_sum *s)
 
 static void snapshot(struct wndl_json *j, const struct wndl_heap_snapshot *s)
 {
-    static const char *const whys[WNDL_SNAPSHOT_WHYS] = {
+    static const char *const whys[WNDL_SNAPSHOT_TRIGGERS] = {
         "end", "ctl", "program", "time", "peak", "stop", "other"};
     wndl_json_put_number(j, "number", s->number + 1);
     wndl_json_put_number(j, "time_ns", s->time);

@@ -87,8 +87,8 @@ static void when(const struct head *h)
         wndl_buf_text(h->out, ", when each process ended");
         return;
     }
-    wndl_buf_printf(h->out, ", %s, after %s", wndl_snapshot_why_text(s->why),
-        wndl_text_time(s->time, text));
+    wndl_buf_printf(h->out, ", %s, after %s",
+        wndl_snapshot_trigger_text(s->why), wndl_text_time(s->time, text));
     if (s->text.size == 0)
         return;
     wndl_buf_text(h->out, ": ");
