@@ -168,7 +168,7 @@ static void words_of_the_environment_are_below_the_arguments(void **state)
     struct wndl_command c = sample();
     setenv(WNDL_OPTIONS_ENV, " count=5,quiet by=line dir=a,dir=b ", 1);
     assert_int_equal(PARSE(&c, "in")->o.count, 30);
-    c.words = rows;
+    c.env_options = rows;
     struct outcome *r = PARSE(&c, "in");
     assert_int_equal(r->o.count, 5);
     assert_int_equal(r->o.by, 1);
@@ -188,7 +188,7 @@ static void wrong_words_are_told_with_the_variable(void **state)
     static const char *const wrong[] = {
         "cuont=5", "count", "quiet=1", "count=x", "q"};
     struct wndl_command c = sample();
-    c.words = rows;
+    c.env_options = rows;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         setenv(WNDL_OPTIONS_ENV, wrong[i], 1);
         struct outcome *r = PARSE(&c, "in");

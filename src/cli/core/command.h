@@ -28,7 +28,8 @@ struct wndl_command {
     const char *description; /* paragraphs, separated by an empty line */
     const struct wndl_option *options; /* ends with a NULL name */
     size_t options_size;
-    const struct wndl_option *words; /* of $WINDLASS_OPTIONS; NULL: not read */
+    const struct wndl_option
+        *env_options; /* of $WINDLASS_OPTIONS; NULL: not read */
     const struct wndl_example *examples; /* ends with a NULL command */
     size_t min_operands;
     size_t max_operands;

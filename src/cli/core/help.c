@@ -72,7 +72,7 @@ static void help_option(FILE *out, const struct wndl_option *option)
     wrapped(out, text, HELP_COLUMN);
 }
 
-static void help_word(FILE *out, const struct wndl_option *option)
+static void help_env_option(FILE *out, const struct wndl_option *option)
 {
     char text[HELP_SIZE];
     const char *value =
@@ -87,12 +87,12 @@ static void help_word(FILE *out, const struct wndl_option *option)
     wrapped(out, text, HELP_COLUMN);
 }
 
-void wndl_help_words(FILE *out, const struct wndl_option *rows)
+void wndl_help_env_options(FILE *out, const struct wndl_option *rows)
 {
     fprintf(out, "%s holds any of these, separated by spaces or commas:\n\n",
         WNDL_OPTIONS_ENV);
     for (; rows->name != NULL; rows++)
-        help_word(out, rows);
+        help_env_option(out, rows);
     fprintf(
         out, "\nExample: %s=\"rate=5000 output=app.wndl\"\n", WNDL_OPTIONS_ENV);
 }

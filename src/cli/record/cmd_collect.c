@@ -91,7 +91,7 @@ static int run(const void *parsed, struct wndl_operands operands)
     const struct collect_options *o = parsed;
     char problem[160];
     if (o->help_options) {
-        wndl_help_words(stderr, wndl_record_option_rows);
+        wndl_help_env_options(stderr, wndl_record_option_rows);
         return WNDL_EXIT_OK;
     }
     if (o->pid == 0 || o->notify == 0)
@@ -120,7 +120,7 @@ const struct wndl_command wndl_cmd_collect = {
                    "is preloaded and WINDLASS_OPTIONS is set.",
     .options = options,
     .options_size = sizeof(struct collect_options),
-    .words = wndl_record_option_rows,
+    .env_options = wndl_record_option_rows,
     .min_operands = 0,
     .max_operands = 0,
     .run = run,

@@ -47,7 +47,7 @@ const struct wndl_command wndl_cmd_heap = {
         "'windlass record --heap'.",
     .options = wndl_heap_option_rows,
     .options_size = sizeof(struct wndl_record_options),
-    .words = wndl_heap_option_rows,
+    .env_options = wndl_heap_option_rows,
     .examples = examples,
     .min_operands = 1,
     .max_operands = SIZE_MAX,

@@ -69,7 +69,7 @@ static void say_records(const struct wndl_heap_report *r)
     wndl_buf_free(&line);
 }
 
-static void say_loaded(const struct wndl_loaded *loaded)
+static void say_loaded(const struct wndl_cli_recording *loaded)
 {
     static const char *const no_filters[] = {NULL};
     const struct wndl_heap_choice choice = {
@@ -89,13 +89,13 @@ static void say_loaded(const struct wndl_loaded *loaded)
 void wndl_heap_say_top(const char *path)
 {
     static const struct wndl_symbol_options usual;
-    struct wndl_loaded loaded;
+    struct wndl_cli_recording loaded;
     struct wndl_input input;
     if (!wndl_input_open(&input, path))
         return;
-    if (wndl_load(&loaded, &input, &usual, 0, false)) {
+    if (wndl_cli_recording_open(&loaded, &input, &usual, 0, false)) {
         say_loaded(&loaded);
-        wndl_unload(&loaded);
+        wndl_cli_recording_close(&loaded);
     }
     wndl_input_close(&input);
 }

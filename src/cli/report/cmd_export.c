@@ -166,15 +166,15 @@ static int run_export(const void *options, struct wndl_operands operands)
     struct wndl_input input;
     if (!wndl_input_open(&input, operands.texts[0]))
         return WNDL_EXIT_FAILURE;
-    bool is_loaded =
-        wndl_load(&job.loaded, &input, &o->symbols, o->heap.snapshot, false);
+    bool is_loaded = wndl_cli_recording_open(
+        &job.loaded, &input, &o->symbols, o->heap.snapshot, false);
     wndl_input_close(&input);
     if (!is_loaded)
         return WNDL_EXIT_FAILURE;
     /* Data on stdout has no place to say it. */
-    wndl_loaded_note_whole(&job.loaded, operands.texts[0], "exported");
+    wndl_cli_recording_note_whole(&job.loaded, operands.texts[0], "exported");
     int exit_code = export_loaded(&job, o, operands.texts[0]);
-    wndl_unload(&job.loaded);
+    wndl_cli_recording_close(&job.loaded);
     return exit_code;
 }
 

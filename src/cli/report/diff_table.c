@@ -63,7 +63,7 @@ static const char *contradiction(const struct wndl_diff_table *table)
 
 /* The first recording says what it is all about. */
 static int begin(
-    struct wndl_diff_table *table, const struct wndl_loaded *loaded)
+    struct wndl_diff_table *table, const struct wndl_cli_recording *loaded)
 {
     enum wndl_diff_compare compare = table->o->compare;
     table->of_heap = wndl_heap_shown_of(&loaded->profile, table->o->of_heap);
@@ -104,7 +104,7 @@ static int tells_less(const struct wndl_diff_table *table, const char *file)
 }
 
 static int add_heap(struct wndl_diff_table *table,
-    const struct wndl_loaded *loaded, const char *file)
+    const struct wndl_cli_recording *loaded, const char *file)
 {
     struct wndl_heap_choice choice =
         wndl_heap_choose(&table->o->heap.of, loaded, 1);
@@ -121,7 +121,7 @@ static int add_heap(struct wndl_diff_table *table,
 }
 
 static int add_time(struct wndl_diff_table *table,
-    const struct wndl_loaded *loaded, const char *file)
+    const struct wndl_cli_recording *loaded, const char *file)
 {
     struct wndl_cost_item item;
     size_t at = 0;
@@ -134,7 +134,7 @@ static int add_time(struct wndl_diff_table *table,
 }
 
 int wndl_diff_table_add(struct wndl_diff_table *table,
-    const struct wndl_loaded *loaded, const char *file, uint32_t group)
+    const struct wndl_cli_recording *loaded, const char *file, uint32_t group)
 {
     const struct wndl_profile *p = &loaded->profile;
     if (table->d.recordings.len == 0) {

@@ -6,7 +6,7 @@
 
 #include "analyze/time/diff.h"
 #include "cli/shared/heap_options.h"
-#include "cli/shared/loaded.h"
+#include "cli/shared/recording.h"
 
 enum wndl_diff_compare {
     WNDL_DIFF_COMPARE_USUAL,
@@ -44,7 +44,7 @@ void wndl_diff_table_free(struct wndl_diff_table *table);
 
 /* Adds a recording to its group. The exit code; trouble is said on stderr. */
 int wndl_diff_table_add(struct wndl_diff_table *table,
-    const struct wndl_loaded *loaded, const char *file, uint32_t group);
+    const struct wndl_cli_recording *loaded, const char *file, uint32_t group);
 
 /* Writes what was added. WNDL_EXIT_FAILURE too where something grew by more
  * than the threshold. */

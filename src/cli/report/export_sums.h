@@ -8,14 +8,14 @@
 #define WNDL_CLI_REPORT_EXPORT_SUMS_H
 
 #include "analyze/heap/report.h"
-#include "cli/shared/loaded.h"
+#include "cli/shared/recording.h"
 #include "model/exported.h"
 
 #include <stdio.h>
 
 /* A recording and what the options choose of it. */
 struct wndl_export_job {
-    struct wndl_loaded loaded;
+    struct wndl_cli_recording loaded;
     struct wndl_exported exported; /* all of `loaded` */
     struct wndl_heap_choice heaps; /* if exported.of_heap */
     bool collapses_cycles;

@@ -41,7 +41,7 @@ bool wndl_heap_tells_gone(const struct wndl_profile *p)
 
 struct wndl_heap_choice wndl_heap_choose(
     const struct wndl_heap_set_options *options,
-    const struct wndl_loaded *loaded, size_t count)
+    const struct wndl_cli_recording *loaded, size_t count)
 {
     static const char *const no_filters[] = {NULL};
     bool cumulative = true;
@@ -58,7 +58,7 @@ struct wndl_heap_choice wndl_heap_choose(
 }
 
 static struct wndl_heap_choice choose(const struct wndl_heap_show *show,
-    const struct wndl_loaded *loaded, size_t count)
+    const struct wndl_cli_recording *loaded, size_t count)
 {
     const struct wndl_heap_options *options = show->options;
     struct wndl_heap_choice choice =
@@ -134,7 +134,7 @@ static void write_text(const struct wndl_heap_report *r,
 }
 
 int wndl_heap_report(
-    const struct wndl_loaded *loaded, const struct wndl_heap_show *show)
+    const struct wndl_cli_recording *loaded, const struct wndl_heap_show *show)
 {
     struct wndl_heap_choice choice = choose(show, loaded, 1);
     if (!wndl_heap_has(&loaded->profile, &choice, show->path))
@@ -162,8 +162,8 @@ int wndl_heap_report(
 /* ---- two */
 
 static bool add_side(struct wndl_heap_list *list,
-    const struct wndl_loaded *loaded, const struct wndl_heap_choice *choice,
-    enum wndl_heap_side side)
+    const struct wndl_cli_recording *loaded,
+    const struct wndl_heap_choice *choice, enum wndl_heap_side side)
 {
     struct wndl_stack_texts stacks;
     const struct wndl_process_heap *heaps = loaded->profile.heaps.data;
@@ -177,7 +177,8 @@ static bool add_side(struct wndl_heap_list *list,
 }
 
 static struct wndl_heap_side_sum sum_side(const char *file,
-    const struct wndl_loaded *loaded, const struct wndl_heap_choice *choice)
+    const struct wndl_cli_recording *loaded,
+    const struct wndl_heap_choice *choice)
 {
     const struct wndl_profile *p = &loaded->profile;
     const struct wndl_process_heap *heaps = p->heaps.data;
@@ -225,7 +226,7 @@ static void write_diff(const struct wndl_heap_difference *d,
         out, &d->records, show->rows == 0 ? DIFF_RECORDS : show->rows);
 }
 
-static bool make_diff(const struct wndl_loaded loaded[2],
+static bool make_diff(const struct wndl_cli_recording loaded[2],
     const char *const names[2], const struct wndl_heap_show *show,
     struct wndl_buf *out)
 {
@@ -251,7 +252,7 @@ static bool make_diff(const struct wndl_loaded loaded[2],
     return made;
 }
 
-int wndl_heap_diff(const struct wndl_loaded loaded[2],
+int wndl_heap_diff(const struct wndl_cli_recording loaded[2],
     const char *const names[2], const struct wndl_heap_show *show)
 {
     struct wndl_heap_choice choice = choose(show, loaded, 2);
