@@ -35,16 +35,30 @@ static void wrapped(FILE *out, const char *text, int indent)
     fputc('\n', out);
 }
 
+static const char *shown_value(const struct wndl_option *option)
+{
+    return option->choices != NULL ? option->choices
+           : option->value != NULL ? option->value
+                                   : "";
+}
+
+/* The first row from `row` on that help shows; the table's end if none. */
+static const struct wndl_option *next_shown(const struct wndl_option *row)
+{
+    while (row->name != NULL && row->help == NULL)
+        row++;
+    return row;
+}
+
 static int spell_option(
     char *text, size_t size, const struct wndl_option *option)
 {
     char letter[8] = "    ";
     if (option->letter != 0)
         snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    const char *value =
-        option->choices != NULL ? option->choices : option->value;
-    return snprintf(text, size, "%s--%s%s%s", letter, option->name,
-        value == NULL ? "" : " ", value == NULL ? "" : value);
+    const char *value = shown_value(option);
+    return snprintf(text, size, "%s--%s%s%.*s", letter, option->name,
+        *value == '\0' ? "" : " ", wndl_choices_size(value), value);
 }
 
 static void option_help_text(
@@ -75,10 +89,9 @@ static void help_option(FILE *out, const struct wndl_option *option)
 static void help_env_option(FILE *out, const struct wndl_option *option)
 {
     char text[HELP_SIZE];
-    const char *value =
-        option->choices != NULL ? option->choices : option->value;
-    int used = fprintf(out, "  %s%s%s", option->name, value == NULL ? "" : "=",
-        value == NULL ? "" : value);
+    const char *value = shown_value(option);
+    int used = fprintf(out, "  %s%s%.*s", option->name,
+        *value == '\0' ? "" : "=", wndl_choices_size(value), value);
     option_help_text(text, sizeof text, option);
     if (used + 2 > HELP_COLUMN)
         fprintf(out, "\n%*s", HELP_COLUMN, "");
@@ -91,8 +104,9 @@ void wndl_help_env_options(FILE *out, const struct wndl_option *rows)
 {
     fprintf(out, "%s holds any of these, separated by spaces or commas:\n\n",
         WNDL_OPTIONS_ENV);
-    for (; rows->name != NULL; rows++)
-        help_env_option(out, rows);
+    const struct wndl_option *o = next_shown(rows);
+    for (; o->name != NULL; o = next_shown(o + 1))
+        help_env_option(out, o);
     fprintf(
         out, "\nExample: %s=\"rate=5000 output=app.wndl\"\n", WNDL_OPTIONS_ENV);
 }
@@ -106,7 +120,8 @@ void wndl_help_command(FILE *out, const struct wndl_command *command)
         command->operands);
     wrapped(out, command->description, 0);
     fprintf(out, "\nOptions:\n");
-    for (const struct wndl_option *o = command->options; o->name != NULL; o++)
+    for (const struct wndl_option *o = next_shown(command->options);
+         o->name != NULL; o = next_shown(o + 1))
         help_option(out, o);
     help_option(out, &help_row);
     if (command->examples == NULL)
@@ -178,7 +193,8 @@ void wndl_man_command(FILE *out, const struct wndl_command *command)
     fprintf(out, ".SH DESCRIPTION\n");
     man_text(out, command->description);
     fprintf(out, ".SH OPTIONS\n");
-    for (const struct wndl_option *o = command->options; o->name != NULL; o++)
+    for (const struct wndl_option *o = next_shown(command->options);
+         o->name != NULL; o = next_shown(o + 1))
         man_option(out, o);
     man_option(out, &help_row);
     if (command->examples != NULL)
@@ -208,7 +224,8 @@ void wndl_man_program(FILE *out, const struct wndl_command *const *commands)
 static void completion_words(FILE *out, const struct wndl_command *command)
 {
     fprintf(out, "    %s) words=\"", command->name);
-    for (const struct wndl_option *o = command->options; o->name != NULL; o++)
+    for (const struct wndl_option *o = next_shown(command->options);
+         o->name != NULL; o = next_shown(o + 1))
         fprintf(out, "--%s ", o->name);
     fprintf(out, "--help\" ;;\n");
 }

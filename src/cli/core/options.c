@@ -91,17 +91,20 @@ static bool set_choice(struct parser *p, const char *text,
 {
     size_t length = strlen(text);
     unsigned index = 0;
-    for (const char *c = option->choices; c != NULL; index++) {
-        const char *bar = strchr(c, '|');
-        size_t size = bar == NULL ? strlen(c) : (size_t)(bar - c);
+    for (const char *c = option->choices; *c != '\0'; index++) {
+        size_t size = strcspn(c, "|");
         if (size == length && memcmp(c, text, size) == 0) {
             *field = index;
             return true;
         }
-        c = bar == NULL ? NULL : bar + 1;
+        c += size;
+        if (strncmp(c, "||", 2) == 0)
+            index = -1u; /* older words begin again with the first */
+        c += strspn(c, "|");
     }
-    snprintf(p->problem, PROBLEM_SIZE, "--%s takes one of %s, not '%s'",
-        option->name, option->choices, text);
+    snprintf(p->problem, PROBLEM_SIZE, "--%s takes one of %.*s, not '%s'",
+        option->name, wndl_choices_size(option->choices), option->choices,
+        text);
     return false;
 }
 

@@ -8,7 +8,7 @@ static const struct wndl_example examples[] = {
         "record who holds the memory at the end and at the peak"},
     {"windlass heap --mode cumulative ./convert in out",
         "record every allocation ever made, and how long it lived"},
-    {"windlass heap --stacks partial --every 60 ./server",
+    {"windlass heap --stacks partial --snapshot-every 60 ./server",
         "cheaper, with a snapshot each minute"},
     {NULL, NULL},
 };

@@ -8,16 +8,16 @@
 #include <string.h>
 
 static const struct wndl_option option_table[] = {
-    {0, "by", "WHAT", "usual|fn|line|module|thread|path", "usual", NULL,
-        "what the rows are; usual: records of two heaps, else functions",
+    {0, "by", "WHAT", "auto|fn|line|module|thread|path||usual", "auto", NULL,
+        "what the rows are; auto: records of two heaps, else functions",
         WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, by)},
-    {0, "time", "KIND", "usual|cpu|blocked|wall", "usual", NULL,
-        "samples: which time: using the CPU, which is usual, blocked, or both "
-        "with the time spent waiting for a CPU",
+    {0, "time", "KIND", "auto|cpu|blocked|wall||usual", "auto", NULL,
+        "samples: which time: using the CPU, blocked, or both with the time "
+        "spent waiting for a CPU; auto: using the CPU",
         WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, time)},
-    {0, "compare", "WHAT", "usual|share|amount", "usual", NULL,
+    {0, "compare", "WHAT", "auto|share|amount||usual", "auto", NULL,
         "what of a row: its share of all in its recording, or how much it is; "
-        "usual: shares of time, amounts of heaps",
+        "auto: shares of time, amounts of heaps",
         WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, compare)},
     {0, "threshold", "PERCENT", NULL, NULL, NULL,
         "exit with status 1 if a row grew by more than PERCENT of all and by "
@@ -68,7 +68,7 @@ static const struct wndl_example examples[] = {
 
 static bool wants_table(const struct wndl_diff_options *o)
 {
-    return o->by != 0 || o->compare != WNDL_DIFF_COMPARE_USUAL ||
+    return o->by != 0 || o->compare != WNDL_DIFF_COMPARE_AUTO ||
            o->threshold > 0 || o->plot != NULL;
 }
 

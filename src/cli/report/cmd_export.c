@@ -18,7 +18,7 @@ struct export_options {
 };
 
 /* What the number of a stack is; of heaps all but the first. */
-enum value { VALUE_USUAL, VALUE_BYTES, VALUE_BLOCKS, VALUE_TEMPORARY };
+enum value { VALUE_AUTO, VALUE_BYTES, VALUE_BLOCKS, VALUE_TEMPORARY };
 
 static const struct wndl_option option_table[] = {
     {'f', "format", "FORMAT", WNDL_EXPORT_FORMAT_NAMES, "folded", NULL,
@@ -28,9 +28,9 @@ static const struct wndl_option option_table[] = {
         "which time to write the stacks of: using the CPU, blocked, or both "
         "with the time spent waiting for a CPU",
         WNDL_OPT_CHOSEN, offsetof(struct export_options, time)},
-    {0, "value", "WHAT", "usual|bytes|blocks|temporary", "usual", NULL,
+    {0, "value", "WHAT", "auto|bytes|blocks|temporary||usual", "auto", NULL,
         "what to count of a heap: bytes, blocks, or the blocks that were "
-        "freed before the next allocation; usual: time if there are samples, "
+        "freed before the next allocation; auto: time if there are samples, "
         "else bytes",
         WNDL_OPT_CHOICE, offsetof(struct export_options, value)},
     WNDL_HEAP_SET_ROWS(struct export_options, heap),
@@ -113,7 +113,7 @@ static void choose(struct wndl_export_job *job, const struct export_options *o)
         job->heaps.set = WNDL_HEAP_SET_TEMPORARY;
     job->exported = (struct wndl_exported){
         .symbolized = &job->loaded.symbolized,
-        .of_heap = o->value != VALUE_USUAL || format_of(o)->of_heap ||
+        .of_heap = o->value != VALUE_AUTO || format_of(o)->of_heap ||
                    wndl_heap_shown_of(p, false),
         .pid = job->heaps.pid,
         .tells_gone = wndl_heap_tells_gone(p),

@@ -50,9 +50,11 @@ static const struct wndl_option option_table[] = {
         "how many rows of the table, or records of a heap, to show: 30, or all "
         "with --json or --marks",
         WNDL_OPT_COUNT, offsetof(struct report_options, rows)},
-    {0, "min", "PERCENT", NULL, "0.5", NULL,
+    {0, "min-percent", "PERCENT", NULL, "0.5", NULL,
         "leave out what has a smaller share of the time from the tree",
         WNDL_OPT_REAL, offsetof(struct report_options, min_percent)},
+    WNDL_OPTION_OLD_NAME(
+        "min", WNDL_OPT_REAL, offsetof(struct report_options, min_percent)),
     {0, "full-names", NULL, NULL, NULL, NULL,
         "show long C++ names whole, not as Class<...>::function(...)",
         WNDL_OPT_FLAG, offsetof(struct report_options, full_names)},
@@ -186,7 +188,8 @@ static const char *contradiction(const struct report_options *o)
     if (o->tree && o->by.given)
         return "--by is for the table, which --tree replaces";
     if (o->tree && o->rows != 0)
-        return "-n is for the table; --min PERCENT makes a tree smaller";
+        return "-n is for the table; --min-percent PERCENT makes a tree "
+               "smaller";
     if (o->marks && o->by.given)
         return "--by is for the table, which --marks replaces";
     return NULL;

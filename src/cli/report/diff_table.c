@@ -70,7 +70,7 @@ static int begin(
     table->set = wndl_heap_choose(&table->o->heap.of, loaded, 1).set;
     table->d.subject =
         compare == WNDL_DIFF_COMPARE_AMOUNT ||
-                (compare == WNDL_DIFF_COMPARE_USUAL && table->of_heap)
+                (compare == WNDL_DIFF_COMPARE_AUTO && table->of_heap)
             ? WNDL_DIFF_AMOUNT
             : WNDL_DIFF_SHARE;
     const char *problem = contradiction(table);

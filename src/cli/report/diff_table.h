@@ -9,7 +9,7 @@
 #include "cli/shared/recording.h"
 
 enum wndl_diff_compare {
-    WNDL_DIFF_COMPARE_USUAL,
+    WNDL_DIFF_COMPARE_AUTO,
     WNDL_DIFF_COMPARE_SHARE,
     WNDL_DIFF_COMPARE_AMOUNT,
 };

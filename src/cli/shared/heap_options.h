@@ -40,9 +40,9 @@ static inline bool wndl_heap_set_given(const struct wndl_heap_set_options *o)
 /* Rows of a command's table; `field` of its struct `type` is of the first
  * struct above. */
 #define WNDL_HEAP_SET_ROWS(type, field)                                        \
-    {0, "blocks", "WHICH", "usual|live|peak|all", "usual", NULL,               \
+    {0, "blocks", "WHICH", "auto|live|peak|all||usual", "auto", NULL,          \
         "recorded heap: which blocks: those that live, that lived at the "     \
-        "peak, or all that were ever allocated; usual: all if those that are " \
+        "peak, or all that were ever allocated; auto: all if those that are "  \
         "gone were recorded, else live",                                       \
         WNDL_OPT_CHOICE, offsetof(type, field.blocks)},                        \
         {0, "snapshot", "N", NULL, NULL, NULL,                                 \
