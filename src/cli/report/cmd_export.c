@@ -88,7 +88,7 @@ static const struct wndl_export_format *format_of(
 static bool is_contradiction(
     const struct export_options *o, const struct wndl_export_job *job)
 {
-    bool heaps = job->loaded.profile.heaps.len != 0;
+    bool heaps = job->symbolized->profile->heaps.len != 0;
     if (job->exported.of_heap && o->time.given) {
         wndl_cli_error("--time is for samples, not for a heap; see 'windlass "
                        "export --help'");
@@ -104,15 +104,17 @@ static bool is_contradiction(
     return true;
 }
 
-static void choose(struct wndl_export_job *job, const struct export_options *o)
+static void choose(struct wndl_export_job *job, const struct export_options *o,
+    struct wndl_cli_recording *recording)
 {
-    const struct wndl_profile *p = &job->loaded.profile;
+    const struct wndl_profile *p = &recording->profile;
+    job->symbolized = &recording->symbolized;
     job->collapses_cycles = o->cycles == WNDL_CYCLES_COLLAPSE;
-    job->heaps = wndl_heap_choose(&o->heap, &job->loaded, 1);
+    job->heaps = wndl_heap_choose(&o->heap, recording, 1);
     if (o->value == VALUE_TEMPORARY)
         job->heaps.set = WNDL_HEAP_SET_TEMPORARY;
     job->exported = (struct wndl_exported){
-        .symbolized = &job->loaded.symbolized,
+        .symbolized = job->symbolized,
         .of_heap = o->value != VALUE_AUTO || format_of(o)->of_heap ||
                    wndl_heap_shown_of(p, false),
         .pid = job->heaps.pid,
@@ -132,26 +134,25 @@ struct writing {
 static bool write_format(FILE *out, void *context)
 {
     const struct writing *w = context;
-    return w->format->write != NULL
-               ? w->format->write(out, &w->job->exported, wndl_mem_libc())
-               : w->format->write_sums(out, w->job);
+    return wndl_export_write(out, w->format, w->job);
 }
 
-static int export_loaded(struct wndl_export_job *job,
+static int export_recording(struct wndl_cli_recording *recording,
     const struct export_options *o, const char *file)
 {
-    const struct wndl_profile *p = &job->loaded.profile;
-    choose(job, o);
-    if (is_contradiction(o, job))
+    const struct wndl_profile *p = &recording->profile;
+    struct wndl_export_job job;
+    choose(&job, o, recording);
+    if (is_contradiction(o, &job))
         return WNDL_EXIT_USAGE;
-    if (job->exported.of_heap && !wndl_heap_has(p, &job->heaps, file))
+    if (job.exported.of_heap && !wndl_heap_has(p, &job.heaps, file))
         return WNDL_EXIT_FAILURE;
-    if (!job->exported.of_heap)
+    if (!job.exported.of_heap)
         say_if_none(p, o);
-    else if (o->value == VALUE_TEMPORARY && !job->exported.tells_gone)
+    else if (o->value == VALUE_TEMPORARY && !job.exported.tells_gone)
         wndl_cli_note("warning: not all temporary blocks are in the "
                       "recording: windlass heap --mode cumulative tells them");
-    struct writing writing = {format_of(o), job};
+    struct writing writing = {format_of(o), &job};
     const struct wndl_output output = {.path = o->out,
         .write = write_format,
         .context = &writing,
@@ -162,19 +163,19 @@ static int export_loaded(struct wndl_export_job *job,
 static int run_export(const void *options, struct wndl_operands operands)
 {
     const struct export_options *o = options;
-    struct wndl_export_job job = {0};
+    struct wndl_cli_recording recording;
     struct wndl_input input;
     if (!wndl_input_open(&input, operands.texts[0]))
         return WNDL_EXIT_FAILURE;
     bool is_loaded = wndl_cli_recording_open(
-        &job.loaded, &input, &o->symbols, o->heap.snapshot, false);
+        &recording, &input, &o->symbols, o->heap.snapshot, false);
     wndl_input_close(&input);
     if (!is_loaded)
         return WNDL_EXIT_FAILURE;
     /* Data on stdout has no place to say it. */
-    wndl_cli_recording_note_whole(&job.loaded, operands.texts[0], "exported");
-    int exit_code = export_loaded(&job, o, operands.texts[0]);
-    wndl_cli_recording_close(&job.loaded);
+    wndl_cli_recording_note_whole(&recording, operands.texts[0], "exported");
+    int exit_code = export_recording(&recording, o, operands.texts[0]);
+    wndl_cli_recording_close(&recording);
     return exit_code;
 }
 

@@ -6,6 +6,8 @@
 #include "out/pprof.h"
 #include "out/speedscope.h"
 
+#include <string.h>
+
 /*
  * A format is a row: its name, its help and the fields of struct
  * wndl_export_format. Everything that export says of formats is made of them.
@@ -36,7 +38,7 @@
         .open_with = "jq; docs/formats/report-json.md (of a heap "             \
                      "heap-json.md) says what is in it")
 
-#define FIELDS(name, help, ...) {__VA_ARGS__},
+#define FIELDS(word, help, ...) {.name = word, __VA_ARGS__},
 #define NAME(name, ...) "|" name
 #define HELP(name, help, ...) "; " name ": " help
 
@@ -44,3 +46,21 @@ const struct wndl_export_format wndl_export_formats[] = {FORMATS(FIELDS)};
 const char wndl_export_format_names[] = FORMATS(NAME);
 const char wndl_export_format_help[] =
     FORMATS(HELP) ". JSON is compressed if the name of OUT ends in .gz";
+
+bool wndl_export_write(FILE *out, const struct wndl_export_format *format,
+    struct wndl_export_job *job)
+{
+    return format->write != NULL
+               ? format->write(out, &job->exported, wndl_mem_libc())
+               : format->write_sums(out, job);
+}
+
+const struct wndl_export_format *wndl_export_find(const char *name)
+{
+    enum { COUNT = sizeof wndl_export_formats / sizeof *wndl_export_formats };
+    for (size_t i = 0; i < COUNT; i++) {
+        if (strcmp(wndl_export_formats[i].name, name) == 0)
+            return &wndl_export_formats[i];
+    }
+    return NULL;
+}

@@ -6,6 +6,7 @@
 #include "cli/report/export_sums.h"
 
 struct wndl_export_format {
+    const char *name;
     /* One of the two writes it; false: no memory. */
     bool (*write)(
         FILE *out, const struct wndl_exported *all, struct wndl_mem *mem);
@@ -16,6 +17,14 @@ struct wndl_export_format {
 };
 
 extern const struct wndl_export_format wndl_export_formats[];
+
+/* False when memory is out; trouble with `out` is the caller's to find, by
+ * ferror. */
+bool wndl_export_write(FILE *out, const struct wndl_export_format *format,
+    struct wndl_export_job *job);
+
+/* The one of that name, or NULL. */
+const struct wndl_export_format *wndl_export_find(const char *name);
 
 /* For --help, in the order of the rows: "folded|dmd|..." and what each is. */
 #define WNDL_EXPORT_FORMAT_NAMES (wndl_export_format_names + 1)

@@ -21,7 +21,7 @@ static uint64_t unit_of(const struct wndl_profile *p)
 
 static bool build_tree(struct wndl_export_job *job, struct wndl_calltree *tree)
 {
-    struct wndl_symbolized *s = &job->loaded.symbolized;
+    struct wndl_symbolized *s = job->symbolized;
     return job->exported.of_heap
                ? wndl_calltree_build_heap(
                      tree, s, &job->heaps, !job->exported.by_blocks)
@@ -33,12 +33,13 @@ bool wndl_export_folded(FILE *out, struct wndl_export_job *job)
 {
     struct wndl_arena arena;
     struct wndl_calltree tree;
-    uint64_t unit = job->exported.of_heap ? 1 : unit_of(&job->loaded.profile);
+    uint64_t unit =
+        job->exported.of_heap ? 1 : unit_of(job->symbolized->profile);
     wndl_arena_init(&arena, wndl_mem_libc());
     wndl_vec_init(&tree.nodes, &arena, sizeof(struct wndl_calltree_node));
     bool whole = build_tree(job, &tree) &&
-                 wndl_folded_write(out, &tree, &job->loaded.symbolized.strings,
-                     unit, wndl_mem_libc());
+                 wndl_folded_write(out, &tree, &job->symbolized->strings, unit,
+                     wndl_mem_libc());
     wndl_arena_free(&arena);
     return whole;
 }
@@ -49,7 +50,7 @@ bool wndl_export_dmd(FILE *out, struct wndl_export_job *job)
     if (!wndl_heap_list_init(&list, wndl_mem_libc()))
         return false;
     bool whole =
-        wndl_heap_list_fill(&list, &job->loaded.symbolized, &job->heaps) &&
+        wndl_heap_list_fill(&list, job->symbolized, &job->heaps) &&
         wndl_dmd_json_write(out, &list, job->exported.zipped, wndl_mem_libc());
     wndl_heap_list_free(&list);
     return whole;
@@ -58,7 +59,7 @@ bool wndl_export_dmd(FILE *out, struct wndl_export_job *job)
 static enum wndl_status fill_callgraph(
     struct wndl_callgraph *g, struct wndl_export_job *job)
 {
-    struct wndl_symbolized *s = &job->loaded.symbolized;
+    struct wndl_symbolized *s = job->symbolized;
     return job->exported.of_heap
                ? wndl_callgraph_add_heap(
                      g, s, &job->heaps, !job->exported.by_blocks)
@@ -82,7 +83,7 @@ bool wndl_export_callgrind(FILE *out, struct wndl_export_job *job)
     if (!wndl_callgraph_init(&g, wndl_mem_libc()))
         return false;
     wndl_buf_init(&command, wndl_mem_libc());
-    spell_command(&job->loaded.profile, &command);
+    spell_command(job->symbolized->profile, &command);
     bool whole =
         !command.failed && fill_callgraph(&g, job) == WNDL_OK &&
         wndl_callgraph_finish(&g, job->collapses_cycles) &&
@@ -95,7 +96,7 @@ bool wndl_export_callgrind(FILE *out, struct wndl_export_job *job)
 
 static bool report_time(struct wndl_export_job *job, struct wndl_buf *text)
 {
-    struct wndl_symbolized *s = &job->loaded.symbolized;
+    struct wndl_symbolized *s = job->symbolized;
     const struct wndl_json_layout all = {.max_rows = SIZE_MAX, .marks = true};
     struct wndl_report report;
     bool whole = wndl_report_fill(&report, s, WNDL_BY_FUNCTION,
@@ -114,7 +115,7 @@ static bool report_heap(struct wndl_export_job *job, struct wndl_buf *text)
     struct wndl_heap_report report;
     choice.grouping.max_frames = UINT32_MAX;
     bool whole = wndl_heap_report_fill(
-        &report, &job->loaded.symbolized, &choice, wndl_mem_libc());
+        &report, job->symbolized, &choice, wndl_mem_libc());
     if (whole)
         wndl_report_json_heap(&report, SIZE_MAX, text);
     wndl_heap_report_free(&report);

@@ -8,16 +8,15 @@
 #define WNDL_CLI_REPORT_EXPORT_SUMS_H
 
 #include "analyze/heap/report.h"
-#include "cli/shared/recording.h"
 #include "model/exported.h"
 
 #include <stdio.h>
 
-/* A recording and what the options choose of it. */
+/* A recording and what is chosen of it. */
 struct wndl_export_job {
-    struct wndl_cli_recording loaded;
-    struct wndl_exported exported; /* all of `loaded` */
-    struct wndl_heap_choice heaps; /* if exported.of_heap */
+    struct wndl_symbolized *symbolized; /* new strings are added to it */
+    struct wndl_exported exported;      /* all of it */
+    struct wndl_heap_choice heaps;      /* if exported.of_heap */
     bool collapses_cycles;
 };
 
