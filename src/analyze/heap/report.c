@@ -3,6 +3,7 @@
 #include "analyze/heap/report.h"
 
 #include "analyze/heap/findings.h"
+#include "base/search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -175,15 +176,11 @@ static const struct wndl_heap_moment *moment_until(
     const struct wndl_process_heap *heap, uint64_t time)
 {
     const struct wndl_heap_moment *moments = heap->moments.data;
-    size_t low = 0, high = heap->moments.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (moments[middle].time <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low == 0 ? NULL : &moments[low - 1];
+    size_t count = heap->moments.len;
+    size_t until = count == 0 ? 0
+                              : wndl_search_up_to(&moments->time,
+                                    sizeof *moments, count, time);
+    return until == 0 ? NULL : &moments[until - 1];
 }
 
 static void add_part(struct wndl_heap_report *r, struct wndl_heap_moment *part)
