@@ -107,6 +107,14 @@ static int say_man(const char *name)
     return WNDL_EXIT_OK;
 }
 
+/* `windlass --commands`: which man pages there are to make. */
+static int list_commands(void)
+{
+    for (const struct wndl_command *const *c = commands; *c != NULL; c++)
+        printf("%s\n", (*c)->name);
+    return WNDL_EXIT_OK;
+}
+
 static int usage_error(const char *word)
 {
     wndl_cli_error("there is no command '%s'; see 'windlass --help'", word);
@@ -127,6 +135,8 @@ static int run(int argc, char **argv)
         return say_version();
     if (strcmp(word, "--man") == 0)
         return say_man(argv[2]);
+    if (strcmp(word, "--commands") == 0)
+        return list_commands();
     if (strcmp(word, "--completion-bash") == 0) {
         wndl_completion_bash(stdout, commands);
         return WNDL_EXIT_OK;

@@ -7,7 +7,7 @@
 #define WNDL_MODEL_CALLTREE_H
 
 #include "base/vec.h"
-#include "model/spent.h"
+#include "model/costs.h"
 
 #include <stdbool.h>
 #include <stdint.h>

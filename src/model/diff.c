@@ -76,7 +76,7 @@ static double value_of(const struct wndl_diff_recording *recording,
 {
     double all = sum_of(recording, 0).cost[WNDL_DIFF_TOTAL];
     double cost = sum_of(recording, place->key).cost[place->cost];
-    if (place->of == WNDL_DIFF_OF_AMOUNT)
+    if (place->subject == WNDL_DIFF_AMOUNT)
         return cost;
     return all > 0 ? 100 * cost / all : 0;
 }
@@ -114,7 +114,7 @@ static double variance_of(const struct wndl_diff *d,
     const struct wndl_diff_place *place)
 {
     double whole = sum_of(recording, 0).cost[WNDL_DIFF_TOTAL];
-    if (place->of == WNDL_DIFF_OF_SHARE)
+    if (place->subject == WNDL_DIFF_SHARE)
         return 100 * 100 * share_variance(d, recording, place);
     if (d->of_samples)
         return whole * whole * share_variance(d, recording, place);
@@ -196,7 +196,7 @@ struct wndl_diff_change wndl_diff_change(
             student(freedom) * sqrt(squares * (1.0 / a.count + 1.0 / b.count));
         c.noise = noise > c.noise ? noise : c.noise;
     }
-    if (place.of == WNDL_DIFF_OF_SHARE)
+    if (place.subject == WNDL_DIFF_SHARE)
         c.noise = fmin(c.noise, 100);
     c.beyond = fabs(c.change) > c.noise;
     return c;

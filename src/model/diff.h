@@ -13,7 +13,7 @@
 #include "base/intern.h"
 
 /* What the rows are. */
-enum wndl_diff_by {
+enum wndl_diff_key_kind {
     WNDL_DIFF_BY_FUNCTION,
     WNDL_DIFF_BY_LINE,
     WNDL_DIFF_BY_MODULE,
@@ -22,9 +22,9 @@ enum wndl_diff_by {
 };
 
 /* What of them is compared. */
-enum wndl_diff_of {
-    WNDL_DIFF_OF_SHARE, /* percent of all that the recording spent */
-    WNDL_DIFF_OF_AMOUNT,
+enum wndl_diff_subject {
+    WNDL_DIFF_SHARE, /* percent of all that the recording spent */
+    WNDL_DIFF_AMOUNT,
 };
 
 enum wndl_diff_unit { WNDL_DIFF_NS, WNDL_DIFF_BYTES, WNDL_DIFF_BLOCKS };
@@ -77,8 +77,8 @@ struct wndl_diff {
     struct wndl_vec recordings; /* struct wndl_diff_recording, by group */
     struct wndl_vec rows;       /* struct wndl_diff_row; analyze/time/diff.h */
     uint32_t groups;
-    enum wndl_diff_by by;
-    enum wndl_diff_of of;
+    enum wndl_diff_key_kind by;
+    enum wndl_diff_subject subject;
     enum wndl_diff_unit unit;
     const char *what; /* "CPU", "live": which time, or blocks; static */
     bool of_samples;  /* costs are estimates from samples of time */
@@ -113,7 +113,7 @@ struct wndl_diff_sum *wndl_diff_sum(
 
 /* What is looked at. */
 struct wndl_diff_place {
-    enum wndl_diff_of of;
+    enum wndl_diff_subject subject;
     enum wndl_diff_cost cost;
     uint32_t key;
 };

@@ -3,8 +3,8 @@
 
 uint8_t wndl_exported_label(const struct wndl_alloc_site *site)
 {
-    const struct wndl_spent spent = {.node = site->node, .end = site->end};
-    return (uint8_t)wndl_spent_label(&spent);
+    const struct wndl_cost_item item = {.node = site->node, .end = site->end};
+    return (uint8_t)wndl_cost_item_label(&item);
 }
 
 static struct wndl_stack_sum *sum_of(struct wndl_vec *sums,
@@ -30,7 +30,7 @@ static void add_counts(struct wndl_stack_sum *sum,
     double weight)
 {
     double usable = (double)site->requested + (double)site->slop;
-    for (unsigned which = 0; which < WNDL_HEAP_WHICHES; which++) {
+    for (unsigned which = 0; which < WNDL_HEAP_SETS; which++) {
         double blocks = (double)wndl_heap_count(counts, which) * weight;
         sum->blocks[which] += blocks;
         sum->bytes[which] += blocks * usable;
@@ -72,11 +72,10 @@ bool wndl_exported_has(
     return heap->counts.len != 0 && (e->pid == 0 || e->pid == process->pid);
 }
 
-bool wndl_exported_tells(
-    const struct wndl_exported *e, enum wndl_heap_set which)
+bool wndl_exported_tells(const struct wndl_exported *e, enum wndl_heap_set set)
 {
-    return e->tells_gone || which == WNDL_HEAP_WHICH_LIVE ||
-           which == WNDL_HEAP_WHICH_PEAK;
+    return e->tells_gone || set == WNDL_HEAP_SET_LIVE ||
+           set == WNDL_HEAP_SET_PEAK;
 }
 
 struct wndl_bytes wndl_exported_program(

@@ -6,29 +6,29 @@
 #ifndef WNDL_MODEL_EXPORTED_H
 #define WNDL_MODEL_EXPORTED_H
 
+#include "model/costs.h"
 #include "model/heap.h"
-#include "model/spent.h"
 #include "model/symbolized.h"
 
 /* Whatever is in the recording is written; some of it is shown first. */
 struct wndl_exported {
     const struct wndl_symbolized *symbolized;
-    bool of_heap;             /* its heaps, else what its threads did */
-    uint64_t pid;             /* of the only heap that counts; 0: all do */
-    bool tells_gone;          /* blocks that are gone were recorded too */
-    enum wndl_time time;      /* shown first */
-    enum wndl_heap_set which; /* the same of a heap */
-    bool by_blocks;           /* their number first, else their bytes */
-    bool zipped;              /* where the format leaves it open */
+    bool of_heap;           /* its heaps, else what its threads did */
+    uint64_t pid;           /* of the only heap that counts; 0: all do */
+    bool tells_gone;        /* blocks that are gone were recorded too */
+    enum wndl_time time;    /* shown first */
+    enum wndl_heap_set set; /* the same of a heap */
+    bool by_blocks;         /* their number first, else their bytes */
+    bool zipped;            /* where the format leaves it open */
 };
 
 /* Of all blocks of one stack; whole ones, or estimates from a sample. */
 struct wndl_stack_sum {
     uint32_t node; /* 0: no stack */
     uint8_t label; /* enum wndl_label */
-    double blocks[WNDL_HEAP_WHICHES];
-    double bytes[WNDL_HEAP_WHICHES]; /* usable */
-    double lifetime;                 /* ns, of those that were freed */
+    double blocks[WNDL_HEAP_SETS];
+    double bytes[WNDL_HEAP_SETS]; /* usable */
+    double lifetime;              /* ns, of those that were freed */
 };
 
 /*
@@ -46,8 +46,7 @@ bool wndl_exported_has(
     const struct wndl_exported *e, const struct wndl_process_heap *heap);
 
 /* Whether the recording tells of those blocks. */
-bool wndl_exported_tells(
-    const struct wndl_exported *e, enum wndl_heap_set which);
+bool wndl_exported_tells(const struct wndl_exported *e, enum wndl_heap_set set);
 
 /* The name of a process's program. */
 struct wndl_bytes wndl_exported_program(

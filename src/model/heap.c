@@ -39,18 +39,18 @@ double wndl_alloc_weight(
 }
 
 uint64_t wndl_heap_count(
-    const struct wndl_alloc_counts *counts, enum wndl_heap_set which)
+    const struct wndl_alloc_counts *counts, enum wndl_heap_set set)
 {
-    switch (which) {
-    case WNDL_HEAP_WHICH_LIVE:
+    switch (set) {
+    case WNDL_HEAP_SET_LIVE:
         return wndl_alloc_live(counts);
-    case WNDL_HEAP_WHICH_PEAK:
+    case WNDL_HEAP_SET_PEAK:
         return counts->at_peak;
-    case WNDL_HEAP_WHICH_ALL:
+    case WNDL_HEAP_SET_ALL:
         return counts->allocs;
-    case WNDL_HEAP_WHICH_TEMPORARY:
+    case WNDL_HEAP_SET_TEMPORARY:
         return counts->temporary;
-    case WNDL_HEAP_WHICHES:
+    case WNDL_HEAP_SETS:
         break;
     }
     return 0;

@@ -148,16 +148,16 @@ static inline uint64_t wndl_alloc_live(const struct wndl_alloc_counts *counts)
 
 /* Which blocks of the snapshot that was kept. */
 enum wndl_heap_set {
-    WNDL_HEAP_WHICH_LIVE,      /* at its time */
-    WNDL_HEAP_WHICH_PEAK,      /* that lived when most bytes did, until then */
-    WNDL_HEAP_WHICH_ALL,       /* that had been allocated until then */
-    WNDL_HEAP_WHICH_TEMPORARY, /* of those, freed before the next one */
-    WNDL_HEAP_WHICHES,
+    WNDL_HEAP_SET_LIVE,      /* at its time */
+    WNDL_HEAP_SET_PEAK,      /* that lived when most bytes did, until then */
+    WNDL_HEAP_SET_ALL,       /* that had been allocated until then */
+    WNDL_HEAP_SET_TEMPORARY, /* of those, freed before the next one */
+    WNDL_HEAP_SETS,
 };
 
 /* How many of those a site has; of taken ones, if it is sampled. */
 uint64_t wndl_heap_count(
-    const struct wndl_alloc_counts *counts, enum wndl_heap_set which);
+    const struct wndl_alloc_counts *counts, enum wndl_heap_set set);
 
 /* Of every block, whether it is at a site or not; bytes are usable ones. */
 uint64_t wndl_heap_live_blocks(const struct wndl_heap_snapshot *snapshot);

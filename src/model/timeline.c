@@ -6,17 +6,17 @@
 static void count_moments(
     size_t *starts, const struct wndl_profile *p, enum wndl_time time)
 {
-    struct wndl_spent spent;
+    struct wndl_cost_item item;
     size_t at = 0, sum = 0;
-    while (wndl_spent_next(p, time, &at, &spent))
-        starts[spent.thread + 1]++;
+    while (wndl_costs_next(p, time, &at, &item))
+        starts[item.thread + 1]++;
     for (size_t t = 0; t <= p->threads.len; t++) {
         sum += starts[t];
         starts[t] = sum;
     }
 }
 
-/* When what the last call of wndl_spent_next told of began. */
+/* When what the last call of wndl_costs_next told of began. */
 static uint64_t time_at(const struct wndl_profile *p, size_t at, bool ran)
 {
     if (ran)
@@ -30,16 +30,16 @@ static uint64_t time_at(const struct wndl_profile *p, size_t at, bool ran)
 static void place_moments(struct wndl_timeline *line, size_t *next,
     const struct wndl_profile *p, enum wndl_time time)
 {
-    struct wndl_spent spent;
+    struct wndl_cost_item item;
     size_t at = 0;
-    while (wndl_spent_next(p, time, &at, &spent)) {
+    while (wndl_costs_next(p, time, &at, &item)) {
         bool ran = at <= p->samples.len;
-        line->moments[next[spent.thread]++] = (struct wndl_moment){
+        line->moments[next[item.thread]++] = (struct wndl_moment){
             .time = time_at(p, at - 1, ran),
-            .spent = spent.cost.time,
-            .thread = spent.thread,
-            .node = spent.node,
-            .label = (uint8_t)wndl_spent_label(&spent),
+            .spent = item.cost.time,
+            .thread = item.thread,
+            .node = item.node,
+            .label = (uint8_t)wndl_cost_item_label(&item),
             .ran = ran,
         };
     }

@@ -6,7 +6,7 @@
 #ifndef WNDL_MODEL_TIMELINE_H
 #define WNDL_MODEL_TIMELINE_H
 
-#include "model/spent.h"
+#include "model/costs.h"
 
 struct wndl_moment {
     uint64_t time;  /* of a sample, or a block's start */

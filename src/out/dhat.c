@@ -76,11 +76,11 @@ static void put_stack(
 }
 
 static void put_pair(struct writer *w, const char *key,
-    const struct wndl_stack_sum *sum, enum wndl_heap_set which)
+    const struct wndl_stack_sum *sum, enum wndl_heap_set set)
 {
     wndl_buf_printf(&w->sink.text, "\"%sb\":%" PRIu64 ",\"%sbk\":%" PRIu64 ",",
-        key, wndl_exported_round(sum->bytes[which]), key,
-        wndl_exported_round(sum->blocks[which]));
+        key, wndl_exported_round(sum->bytes[set]), key,
+        wndl_exported_round(sum->blocks[set]));
 }
 
 /* How much of it there was at most is not known: at least this. */
@@ -89,16 +89,16 @@ static void put_most(struct writer *w, const struct wndl_stack_sum *sum)
     const double *bytes = sum->bytes, *blocks = sum->blocks;
     wndl_buf_printf(&w->sink.text, "\"mb\":%" PRIu64 ",\"mbk\":%" PRIu64 ",",
         wndl_exported_round(
-            fmax(bytes[WNDL_HEAP_WHICH_LIVE], bytes[WNDL_HEAP_WHICH_PEAK])),
+            fmax(bytes[WNDL_HEAP_SET_LIVE], bytes[WNDL_HEAP_SET_PEAK])),
         wndl_exported_round(
-            fmax(blocks[WNDL_HEAP_WHICH_LIVE], blocks[WNDL_HEAP_WHICH_PEAK])));
+            fmax(blocks[WNDL_HEAP_SET_LIVE], blocks[WNDL_HEAP_SET_PEAK])));
 }
 
 static void write_sum(
     struct writer *w, const struct wndl_stack_sum *sum, uint32_t process)
 {
     bool gone = w->e->tells_gone;
-    unsigned which = gone ? WNDL_HEAP_WHICH_ALL : WNDL_HEAP_WHICH_LIVE;
+    unsigned which = gone ? WNDL_HEAP_SET_ALL : WNDL_HEAP_SET_LIVE;
     if (wndl_exported_round(sum->blocks[which]) == 0)
         return;
     wndl_buf_text(&w->sink.text, w->any ? ",\n{" : "\n{");
@@ -107,8 +107,8 @@ static void write_sum(
         wndl_buf_printf(&w->sink.text, "\"tl\":%" PRIu64 ",",
             wndl_exported_round(sum->lifetime));
         put_most(w, sum);
-        put_pair(w, "g", sum, WNDL_HEAP_WHICH_PEAK);
-        put_pair(w, "e", sum, WNDL_HEAP_WHICH_LIVE);
+        put_pair(w, "g", sum, WNDL_HEAP_SET_PEAK);
+        put_pair(w, "e", sum, WNDL_HEAP_SET_LIVE);
     }
     put_stack(w, sum, process);
     w->any = true;

@@ -92,7 +92,8 @@ static uint32_t key_of(const struct plot *p, size_t line)
 static struct wndl_diff_value value_of(
     const struct plot *p, size_t line, uint32_t group)
 {
-    struct wndl_diff_place place = {p->d->of, WNDL_DIFF_SELF, key_of(p, line)};
+    struct wndl_diff_place place = {
+        p->d->subject, WNDL_DIFF_SELF, key_of(p, line)};
     return wndl_diff_value(p->d, place, group);
 }
 
@@ -128,7 +129,7 @@ static void tick(struct plot *p, int i)
         " stroke=\"#ddd\"/>\n<text x=\"%d\" y=\"%.1f\""
         " text-anchor=\"end\">",
         LEFT, y, LEFT + PLOT_WIDTH, y, LEFT - 6, y + 4);
-    if (p->d->of == WNDL_DIFF_OF_SHARE)
+    if (p->d->subject == WNDL_DIFF_SHARE)
         wndl_buf_printf(p->out, "%.4g %%", value);
     else if (p->d->unit == WNDL_DIFF_NS)
         wndl_buf_printf(p->out, "%.4g s", value / 1e9);

@@ -293,10 +293,10 @@ static void put_thread(struct writer *w, uint32_t index)
 }
 
 static struct group *group_of(struct wndl_vec *groups, struct wndl_map *index,
-    const struct wndl_spent *spent)
+    const struct wndl_cost_item *item)
 {
-    uint8_t label = (uint8_t)wndl_spent_label(spent);
-    uint64_t key = (uint64_t)spent->thread << 36 | (uint64_t)spent->node << 4;
+    uint8_t label = (uint8_t)wndl_cost_item_label(item);
+    uint64_t key = (uint64_t)item->thread << 36 | (uint64_t)item->node << 4;
     uint64_t *slot = wndl_map_put(index, key | label);
     if (slot == NULL)
         return NULL;
@@ -306,28 +306,28 @@ static struct group *group_of(struct wndl_vec *groups, struct wndl_map *index,
     if (group == NULL)
         return NULL;
     *group = (struct group){
-        .thread = spent->thread, .node = spent->node, .label = label};
+        .thread = item->thread, .node = item->node, .label = label};
     *slot = groups->len;
     return group;
 }
 
 /* All that a thread did in the same place, in the order of the first time. */
-static bool group_spent(struct writer *w, struct wndl_vec *groups)
+static bool group_costs(struct writer *w, struct wndl_vec *groups)
 {
     struct wndl_map index;
-    struct wndl_spent spent;
+    struct wndl_cost_item item;
     size_t at = 0;
     wndl_vec_init(groups, &w->arena, sizeof(struct group));
     wndl_map_init(&index, &w->arena);
-    while (wndl_spent_next(w->p, WNDL_TIME_WALL, &at, &spent)) {
+    while (wndl_costs_next(w->p, WNDL_TIME_WALL, &at, &item)) {
         bool ran = at <= w->p->samples.len;
-        struct group *group = group_of(groups, &index, &spent);
+        struct group *group = group_of(groups, &index, &item);
         if (group == NULL)
             return false;
         group->values[VALUE_SAMPLES] += ran;
-        group->values[ran             ? VALUE_CPU
-                      : spent.waiting ? VALUE_WAITING
-                                      : VALUE_BLOCKED] += spent.cost.time;
+        group->values[ran            ? VALUE_CPU
+                      : item.waiting ? VALUE_WAITING
+                                     : VALUE_BLOCKED] += item.cost.time;
     }
     return true;
 }
@@ -363,18 +363,18 @@ static void write_times(struct writer *w)
     wndl_protobuf_number(&w->sink.text, WNDL_PPROF_PROFILE_DEFAULT_TYPE,
         text_id(w, shown[w->e->time]));
     struct wndl_vec groups;
-    w->failed = w->failed || !group_spent(w, &groups);
+    w->failed = w->failed || !group_costs(w, &groups);
     for (size_t i = 0; !w->failed && i < groups.len; i++)
         write_group(w, wndl_vec_at(&groups, i));
 }
 
 /* ---- heaps */
 
-static const char *const heap_types[WNDL_HEAP_WHICHES][2] = {
-    [WNDL_HEAP_WHICH_LIVE] = {"inuse_objects", "inuse_space"},
-    [WNDL_HEAP_WHICH_PEAK] = {"peak_objects", "peak_space"},
-    [WNDL_HEAP_WHICH_ALL] = {"alloc_objects", "alloc_space"},
-    [WNDL_HEAP_WHICH_TEMPORARY] = {"temporary_objects", "temporary_space"},
+static const char *const heap_types[WNDL_HEAP_SETS][2] = {
+    [WNDL_HEAP_SET_LIVE] = {"inuse_objects", "inuse_space"},
+    [WNDL_HEAP_SET_PEAK] = {"peak_objects", "peak_space"},
+    [WNDL_HEAP_SET_ALL] = {"alloc_objects", "alloc_space"},
+    [WNDL_HEAP_SET_TEMPORARY] = {"temporary_objects", "temporary_space"},
 };
 
 static void write_sum(
@@ -382,7 +382,7 @@ static void write_sum(
 {
     uint64_t any = 0;
     put_stack(w, sum->node, sum->label);
-    for (unsigned i = 0; i < WNDL_HEAP_WHICHES; i++) {
+    for (unsigned i = 0; i < WNDL_HEAP_SETS; i++) {
         if (!wndl_exported_tells(w->e, i))
             continue;
         uint64_t blocks = wndl_exported_round(sum->blocks[i]);
@@ -408,14 +408,14 @@ static void write_heap(struct writer *w, const struct wndl_process_heap *heap)
 
 static void write_heaps(struct writer *w)
 {
-    for (unsigned i = 0; i < WNDL_HEAP_WHICHES; i++) {
+    for (unsigned i = 0; i < WNDL_HEAP_SETS; i++) {
         if (!wndl_exported_tells(w->e, i))
             continue;
         put_type(w, WNDL_PPROF_PROFILE_SAMPLE_TYPE, heap_types[i][0], "count");
         put_type(w, WNDL_PPROF_PROFILE_SAMPLE_TYPE, heap_types[i][1], "bytes");
     }
     put_type(w, WNDL_PPROF_PROFILE_PERIOD_TYPE, "space", "bytes");
-    const char *shown = heap_types[w->e->which][!w->e->by_blocks];
+    const char *shown = heap_types[w->e->set][!w->e->by_blocks];
     wndl_protobuf_number(
         &w->sink.text, WNDL_PPROF_PROFILE_DEFAULT_TYPE, text_id(w, shown));
     for (size_t i = 0; i < w->p->heaps.len && !w->failed; i++) {

@@ -184,18 +184,18 @@ static void write_threads(struct writer *w)
 
 /* ---- heaps */
 
-static const char *const measures[WNDL_HEAP_WHICHES] = {
-    [WNDL_HEAP_WHICH_LIVE] = "live",
-    [WNDL_HEAP_WHICH_PEAK] = "live at the peak",
-    [WNDL_HEAP_WHICH_ALL] = "allocated",
-    [WNDL_HEAP_WHICH_TEMPORARY] = "temporary",
+static const char *const measures[WNDL_HEAP_SETS] = {
+    [WNDL_HEAP_SET_LIVE] = "live",
+    [WNDL_HEAP_SET_PEAK] = "live at the peak",
+    [WNDL_HEAP_SET_ALL] = "allocated",
+    [WNDL_HEAP_SET_TEMPORARY] = "temporary",
 };
 
 static void write_measure(struct writer *w, const struct wndl_vec *sums,
     uint32_t process, unsigned which)
 {
     bool blocks = w->e->by_blocks;
-    if (which == w->e->which && w->shown == SIZE_MAX)
+    if (which == w->e->set && w->shown == SIZE_MAX)
         w->shown = w->profiles;
     open_profile(w, blocks ? "none" : "bytes");
     put_process(w, process);
@@ -222,7 +222,7 @@ static void write_heaps(struct writer *w)
         if (!wndl_exported_has(w->e, heap))
             continue;
         w->failed = !wndl_exported_sum(&sums, heap, &w->arena);
-        for (unsigned k = 0; k < WNDL_HEAP_WHICHES && !w->failed; k++) {
+        for (unsigned k = 0; k < WNDL_HEAP_SETS && !w->failed; k++) {
             if (wndl_exported_tells(w->e, k))
                 write_measure(w, &sums, heap->process, k);
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a DMD file, up to the report's text. */
 #include "analyze/heap/dmd_list.h"
-#include "analyze/heap/group.h"
+#include "analyze/heap/records.h"
 #include "out/dmd_text.h"
 
 #include <stdlib.h>
@@ -26,12 +26,12 @@ static void report(const struct wndl_dmd_file *dmd)
     expect(wndl_heap_list_init(&list, wndl_mem_libc()));
     expect(wndl_dmd_list_add(&list, dmd, false));
     expect(wndl_dmd_list_add(&list, dmd, true));
-    expect(wndl_heap_group(&records, &list, &how, wndl_mem_libc()));
+    expect(wndl_heap_records_fill(&records, &list, &how, wndl_mem_libc()));
     expect(records.records.len == 0 && wndl_heap_usable(&records.total) == 0);
     wndl_heap_records_free(&records);
     expect(wndl_dmd_list_add(&list, dmd, false));
     how.filters = filters + 1;
-    expect(wndl_heap_group(&records, &list, &how, wndl_mem_libc()));
+    expect(wndl_heap_records_fill(&records, &list, &how, wndl_mem_libc()));
     expect(dmd->blocks.len == 0 || records.records.len != 0);
     wndl_dmd_text_records(&text, &records, 1000);
     expect(!text.failed && memchr(text.data, 0x1b, text.size) == NULL);

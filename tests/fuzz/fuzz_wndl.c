@@ -155,7 +155,7 @@ static void report_heap(struct wndl_symbolized *s, size_t variant)
 {
     static const char *const filters[] = {"!c", NULL};
     struct wndl_heap_choice choice = {
-        .which = variant % 4,
+        .set = variant % 4,
         .grouping = {.max_frames = 1 + variant % 3,
             .sort = variant / 4 % 4,
             .ignore_alloc_fns = variant % 2,
@@ -183,7 +183,7 @@ static void export_all(struct wndl_symbolized *s, size_t variant)
         .of_heap = variant % 2 != 0,
         .tells_gone = variant / 2 % 2 != 0,
         .time = variant / 4 % 3,
-        .which = variant / 12 % WNDL_HEAP_WHICHES,
+        .set = variant / 12 % WNDL_HEAP_SETS,
     };
     if (null == NULL)
         return;

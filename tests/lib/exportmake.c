@@ -7,20 +7,8 @@
  */
 #include "named.h"
 
-#include "analyze/callgraph/callgraph.h"
-#include "analyze/heap/list.h"
-#include "analyze/time/calltree.h"
-#include "analyze/time/report_fill.h"
 #include "analyze/view/findings.h"
-#include "out/callgrind.h"
-#include "out/dhat.h"
-#include "out/dmd_json.h"
-#include "out/firefox/firefox.h"
-#include "out/folded.h"
-#include "out/pprof.h"
-#include "out/report_json/heap.h"
-#include "out/report_json/report_json.h"
-#include "out/speedscope.h"
+#include "cli/report/export_formats.h"
 #include "out/view/view.h"
 #include "testlib.h"
 
@@ -68,95 +56,6 @@ static void rename_hostile(struct wndl_symbolized *s)
     }
 }
 
-static const char *const no_filters[] = {NULL};
-static const struct wndl_heap_choice all = {
-    .which = WNDL_HEAP_WHICH_ALL,
-    .grouping = {.max_frames = UINT32_MAX, .filters = no_filters},
-};
-
-static bool write_callgrind(FILE *out, struct named *n, enum wndl_time time)
-{
-    static const char command[] = "app --fast\n<b>";
-    struct wndl_symbolized *s = &n->symbolized;
-    struct wndl_callgraph g;
-    assert_true(wndl_callgraph_init(&g, wndl_mem_libc()));
-    enum wndl_status status = n->profile.samples.len == 0
-                                  ? wndl_callgraph_add_heap(&g, s, &all, true)
-                                  : wndl_callgraph_add_time(&g, s, time);
-    bool whole =
-        status == WNDL_OK && wndl_callgraph_finish(&g, true) &&
-        wndl_callgrind_write(out, &g,
-            (struct wndl_bytes){(const uint8_t *)command, sizeof command - 1},
-            wndl_mem_libc());
-    wndl_callgraph_free(&g);
-    return whole;
-}
-
-static bool write_dmd(FILE *out, struct named *n)
-{
-    struct wndl_heap_list list;
-    assert_true(wndl_heap_list_init(&list, wndl_mem_libc()));
-    bool whole = wndl_heap_list_fill(&list, &n->symbolized, &all) &&
-                 wndl_dmd_json_write(out, &list, false, wndl_mem_libc());
-    wndl_heap_list_free(&list);
-    return whole;
-}
-
-static bool fill_json(
-    struct wndl_buf *text, struct wndl_symbolized *s, enum wndl_time time)
-{
-    const struct wndl_json_layout layout = {
-        .max_rows = SIZE_MAX, .marks = true};
-    struct wndl_report report;
-    bool whole =
-        wndl_report_fill(&report, s, WNDL_BY_FUNCTION, time, wndl_mem_libc()) &&
-        wndl_calltree_build(&report.tree, s, WNDL_TREE_FOR_READING, time);
-    if (whole)
-        wndl_report_json(&report, &layout, text);
-    wndl_report_free(&report);
-    return whole;
-}
-
-static bool fill_json_heap(struct wndl_buf *text, struct wndl_symbolized *s)
-{
-    struct wndl_heap_report report;
-    bool whole = wndl_heap_report_fill(&report, s, &all, wndl_mem_libc());
-    if (whole)
-        wndl_report_json_heap(&report, SIZE_MAX, text);
-    wndl_heap_report_free(&report);
-    return whole;
-}
-
-static bool write_json(FILE *out, struct named *n, enum wndl_time time)
-{
-    struct wndl_buf text;
-    wndl_buf_init(&text, wndl_mem_libc());
-    bool whole = n->profile.samples.len == 0
-                     ? fill_json_heap(&text, &n->symbolized)
-                     : fill_json(&text, &n->symbolized, time);
-    whole = whole && !text.failed &&
-            fwrite(text.data, 1, text.size, out) == text.size;
-    wndl_buf_free(&text);
-    return whole;
-}
-
-static bool write_folded(FILE *out, struct named *n, enum wndl_time time)
-{
-    struct wndl_arena arena;
-    struct wndl_calltree tree;
-    struct wndl_symbolized *s = &n->symbolized;
-    bool heap = n->profile.samples.len == 0;
-    wndl_arena_init(&arena, wndl_mem_libc());
-    wndl_vec_init(&tree.nodes, &arena, sizeof(struct wndl_calltree_node));
-    bool whole =
-        (heap ? wndl_calltree_build_heap(&tree, s, &all, true)
-              : wndl_calltree_build(&tree, s, WNDL_TREE_FOR_FOLDING, time)) &&
-        wndl_folded_write(out, &tree, &s->strings,
-            heap ? 1 : n->profile.interval, wndl_mem_libc());
-    wndl_arena_free(&arena);
-    return whole;
-}
-
 static bool write_view(FILE *out, struct named *n)
 {
     static const char page[] = "<p>" WNDL_VIEW_MARKER "</p>\n";
@@ -176,35 +75,42 @@ static bool write_view(FILE *out, struct named *n)
     return whole;
 }
 
+/* With a line break, which would end callgrind's line. */
+static void rename_command(struct wndl_profile *p)
+{
+    static const uint8_t option[] = "--fast\n<b>";
+    static struct wndl_bytes words[] = {
+        {(const uint8_t *)"app", 3}, {option, sizeof option - 1}};
+    p->arguments.data = words;
+    p->arguments.len = sizeof words / sizeof words[0];
+}
+
+static bool write_exported(
+    FILE *out, const char *name, struct named *n, enum wndl_time time)
+{
+    static const char *const no_filters[] = {NULL};
+    const struct wndl_export_format *format = wndl_export_find(name);
+    struct wndl_export_job job = {
+        .symbolized = &n->symbolized,
+        .exported = {.symbolized = &n->symbolized,
+            .of_heap = n->profile.samples.len == 0,
+            .tells_gone = true,
+            .time = time,
+            .set = WNDL_HEAP_SET_ALL},
+        .heaps = {.set = WNDL_HEAP_SET_ALL,
+            .grouping = {.max_frames = UINT32_MAX, .filters = no_filters}},
+        .collapses_cycles = true,
+    };
+    if (strcmp(name, "callgrind") == 0)
+        rename_command(&n->profile);
+    return format != NULL && wndl_export_write(out, format, &job);
+}
+
 static bool write_format(
     FILE *out, const char *format, struct named *n, enum wndl_time time)
 {
-    const struct wndl_exported e = {
-        .symbolized = &n->symbolized,
-        .of_heap = n->profile.samples.len == 0,
-        .tells_gone = true,
-        .time = time,
-        .which = WNDL_HEAP_WHICH_ALL,
-    };
-    if (strcmp(format, "folded") == 0)
-        return write_folded(out, n, time);
-    if (strcmp(format, "callgrind") == 0)
-        return write_callgrind(out, n, time);
-    if (strcmp(format, "json") == 0)
-        return write_json(out, n, time);
-    if (strcmp(format, "dmd") == 0)
-        return write_dmd(out, n);
-    if (strcmp(format, "pprof") == 0)
-        return wndl_pprof_write(out, &e, wndl_mem_libc());
-    if (strcmp(format, "speedscope") == 0)
-        return wndl_speedscope_write(out, &e, wndl_mem_libc());
-    if (strcmp(format, "firefox") == 0)
-        return wndl_firefox_write(out, &e, wndl_mem_libc());
-    if (strcmp(format, "dhat") == 0)
-        return wndl_dhat_write(out, &e, wndl_mem_libc());
-    if (strcmp(format, "view") == 0)
-        return write_view(out, n);
-    return false;
+    return strcmp(format, "view") == 0 ? write_view(out, n)
+                                       : write_exported(out, format, n, time);
 }
 
 static char *read_text(const char *path)

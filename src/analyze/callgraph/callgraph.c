@@ -245,18 +245,19 @@ static enum wndl_status add_time_kinds(
 static bool sum_time(
     struct adder *a, enum wndl_time time, const unsigned kinds[TIME_KINDS])
 {
-    struct wndl_spent spent;
+    struct wndl_cost_item item;
     size_t samples = a->s->profile->samples.len, at = 0;
-    while (wndl_spent_next(a->s->profile, time, &at, &spent)) {
-        struct ended *ended = ended_at(a, spent.node, wndl_spent_label(&spent));
+    while (wndl_costs_next(a->s->profile, time, &at, &item)) {
+        struct ended *ended =
+            ended_at(a, item.node, wndl_cost_item_label(&item));
         if (ended == NULL)
             return false;
-        unsigned kind = at <= samples   ? ON_CPU
-                        : spent.waiting ? WAITING
-                                        : BLOCKED;
-        spend(&ended->costs[kinds[kind]], spent.cost.time);
-        ended->costs[kinds[SEEN]] += spent.cost.samples;
-        ended->count += spent.cost.samples;
+        unsigned kind = at <= samples  ? ON_CPU
+                        : item.waiting ? WAITING
+                                       : BLOCKED;
+        spend(&ended->costs[kinds[kind]], item.cost.time);
+        ended->costs[kinds[SEEN]] += item.cost.samples;
+        ended->count += item.cost.samples;
     }
     return true;
 }
@@ -311,10 +312,10 @@ static bool sum_site(struct adder *a, const struct wndl_process_heap *heap,
 {
     const struct wndl_alloc_site *site =
         wndl_vec_at(&heap->sites, counts->site);
-    const struct wndl_spent spent = {.node = site->node, .end = site->end};
+    const struct wndl_cost_item item = {.node = site->node, .end = site->end};
     double blocks = (double)count * wndl_alloc_weight(heap, site);
     double size = (double)site->requested + (double)site->slop;
-    struct ended *ended = ended_at(a, site->node, wndl_spent_label(&spent));
+    struct ended *ended = ended_at(a, site->node, wndl_cost_item_label(&item));
     if (ended == NULL)
         return false;
     spend(&ended->costs[kinds->bytes],
@@ -330,7 +331,7 @@ static bool sum_heap(struct adder *a, const struct wndl_process_heap *heap,
 {
     const struct wndl_alloc_counts *counts = heap->counts.data;
     for (size_t i = 0; i < heap->counts.len; i++) {
-        uint64_t count = wndl_heap_count(&counts[i], choice->which);
+        uint64_t count = wndl_heap_count(&counts[i], choice->set);
         if (count != 0 && !sum_site(a, heap, &counts[i], count, kinds))
             return false;
     }

@@ -9,12 +9,12 @@
 
 #include "analyze/heap/report.h"
 #include "model/callgraph.h"
-#include "model/spent.h"
+#include "model/costs.h"
 #include "model/symbolized.h"
 
 /*
  * Adds samples and blocks by their time in ns, of each kind that `time` asks
- * for an event, and how many there were. What wndl_spent_label has a label
+ * for an event, and how many there were. What wndl_cost_item_label has a label
  * for is below a function of that name. NOMEM, LIMIT.
  */
 enum wndl_status wndl_callgraph_add_time(struct wndl_callgraph *g,

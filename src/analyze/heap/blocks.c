@@ -1,64 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/heap/blocks.h"
 
-static int64_t narrow(uint64_t count)
-{
-    return count > INT64_MAX ? INT64_MAX : (int64_t)count;
-}
+#include "analyze/heap/sites.h"
 
-static bool describe(struct wndl_heap_stacks *stacks,
-    const struct wndl_process_heap *heap, uint32_t site,
-    struct wndl_heap_blocks *blocks)
+bool wndl_heap_list_fill(struct wndl_heap_list *list,
+    const struct wndl_symbolized *s, const struct wndl_heap_choice *choice)
 {
-    const struct wndl_alloc_site *from = wndl_vec_at(&heap->sites, site);
-    blocks->requested = from->requested;
-    blocks->slop = from->slop;
-    blocks->weight = wndl_alloc_weight(heap, from);
-    return wndl_heap_stacks_of(
-        stacks, from->node, from->end, &blocks->stacks[WNDL_HEAP_ALLOCATED]);
-}
-
-static bool add_counts(struct wndl_heap_stacks *stacks,
-    const struct wndl_process_heap *heap,
-    const struct wndl_alloc_counts *counts, enum wndl_heap_set which,
-    enum wndl_heap_side side)
-{
-    struct wndl_heap_blocks blocks = {
-        .count = narrow(wndl_heap_count(counts, which))};
-    if (blocks.count == 0)
-        return true;
-    if (which == WNDL_HEAP_WHICH_ALL) {
-        blocks.freed = narrow(counts->frees);
-        blocks.temporary = narrow(counts->temporary);
-        blocks.lifetime = side == WNDL_HEAP_SIDE_ONLY ? counts->lifetime : 0;
+    const struct wndl_profile *p = s->profile;
+    struct wndl_stack_texts stacks;
+    bool filled = wndl_stack_texts_init(&stacks, list, s);
+    for (size_t i = 0; i < p->heaps.len && filled; i++) {
+        const struct wndl_process_heap *heap = wndl_vec_at(&p->heaps, i);
+        if (wndl_heap_chosen(p, heap, choice))
+            filled = wndl_heap_sites_add(
+                &stacks, heap, choice->set, WNDL_HEAP_SIDE_ONLY);
     }
-    if (side == WNDL_HEAP_SIDE_EARLIER) {
-        blocks.count = -blocks.count;
-        blocks.freed = -blocks.freed;
-        blocks.temporary = -blocks.temporary;
-    }
-    return describe(stacks, heap, counts->site, &blocks) &&
-           wndl_heap_list_add(stacks->list, &blocks);
-}
-
-bool wndl_heap_blocks_add(struct wndl_heap_stacks *stacks,
-    const struct wndl_process_heap *heap, enum wndl_heap_set which,
-    enum wndl_heap_side side)
-{
-    const struct wndl_alloc_counts *counts = heap->counts.data;
-    bool live = which == WNDL_HEAP_WHICH_LIVE || which == WNDL_HEAP_WHICH_PEAK;
-    stacks->list->mode = live ? WNDL_HEAP_MODE_LIVE : WNDL_HEAP_MODE_CUMULATIVE;
-    for (size_t i = 0; i < heap->counts.len; i++) {
-        if (!add_counts(stacks, heap, &counts[i], which, side))
-            return false;
-    }
-    return true;
-}
-
-bool wndl_heap_blocks_of_site(struct wndl_heap_stacks *stacks,
-    const struct wndl_process_heap *heap, uint32_t site, uint64_t count)
-{
-    struct wndl_heap_blocks blocks = {.count = narrow(count)};
-    return blocks.count == 0 || (describe(stacks, heap, site, &blocks) &&
-                                    wndl_heap_list_add(stacks->list, &blocks));
+    wndl_stack_texts_free(&stacks);
+    return filled;
 }

@@ -1,29 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* heap_blocks: the blocks of a recording's heaps, by their stacks. */
+/* heap_blocks: the blocks of a recording's heaps as one list. */
 #ifndef WNDL_ANALYZE_HEAP_BLOCKS_H
 #define WNDL_ANALYZE_HEAP_BLOCKS_H
 
-#include "analyze/heap/stacks.h"
-#include "model/heap.h"
-
-/* Of what is compared: the earlier counts negative. */
-enum wndl_heap_side {
-    WNDL_HEAP_SIDE_ONLY,
-    WNDL_HEAP_SIDE_EARLIER,
-    WNDL_HEAP_SIDE_LATER,
-};
+#include "analyze/heap/report.h"
 
 /*
- * Adds those blocks of the profile's heap `heap` to the stacks' list, whose
- * mode becomes that of what they are. Lifetimes are not compared. False when
- * memory is out.
+ * Adds to `list` the blocks that `choice` says, of all processes that count.
+ * The mode of the list becomes that of what they are. False when memory is
+ * out.
  */
-bool wndl_heap_blocks_add(struct wndl_heap_stacks *stacks,
-    const struct wndl_process_heap *heap, enum wndl_heap_set which,
-    enum wndl_heap_side side);
-
-/* Adds `count` blocks of one site, with nothing known of their lifetimes. */
-bool wndl_heap_blocks_of_site(struct wndl_heap_stacks *stacks,
-    const struct wndl_process_heap *heap, uint32_t site, uint64_t count);
+bool wndl_heap_list_fill(struct wndl_heap_list *list,
+    const struct wndl_symbolized *s, const struct wndl_heap_choice *choice);
 
 #endif

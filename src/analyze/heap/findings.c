@@ -2,7 +2,7 @@
 #define _GNU_SOURCE 1
 #include "analyze/heap/findings.h"
 
-#include "analyze/heap/rows.h"
+#include "analyze/heap/findings_table.h"
 
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ enum {
 
 struct work {
     struct wndl_heap_report *r;
-    struct wndl_heap_stacks *stacks;
+    struct wndl_stack_texts *stacks;
     const struct wndl_heap_choice *choice;
     struct wndl_arena scratch;
 };
@@ -44,7 +44,7 @@ static bool take_records(
     struct wndl_vec *rows = &w->r->findings.rows[kind];
     how.sort = sort;
     bool taken =
-        wndl_heap_group(&records, w->stacks->list, &how, w->scratch.mem);
+        wndl_heap_records_fill(&records, w->stacks->list, &how, w->scratch.mem);
     for (size_t i = 0; i < records.records.len && taken; i++) {
         const struct wndl_heap_record *record =
             wndl_vec_at(&records.records, i);
@@ -78,7 +78,7 @@ static bool add_leaks(struct work *w, enum wndl_finding_kind kind)
         const struct wndl_alloc_leaks *leaks = heap->leaks.data;
         w->r->findings.leaks_known |= heap->leaks_known;
         for (size_t k = 0; k < heap->leaks.len; k++) {
-            if (!wndl_heap_blocks_of_site(
+            if (!wndl_heap_sites_add_one(
                     w->stacks, heap, leaks[k].site, leaked(&leaks[k], kind)))
                 return false;
         }
@@ -103,7 +103,7 @@ static bool add_reachable_of(
         uint64_t live = wndl_alloc_live(&counts[i]);
         uint64_t left =
             live - (gone[counts[i].site] < live ? gone[counts[i].site] : live);
-        if (!wndl_heap_blocks_of_site(w->stacks, heap, counts[i].site, left))
+        if (!wndl_heap_sites_add_one(w->stacks, heap, counts[i].site, left))
             return false;
     }
     return true;
@@ -122,13 +122,13 @@ static bool add_reachable(struct work *w)
 }
 
 static bool add_which(struct work *w, enum wndl_finding_kind kind,
-    enum wndl_heap_set which, enum wndl_heap_sort sort)
+    enum wndl_heap_set set, enum wndl_heap_sort sort)
 {
     for (size_t i = 0; i < w->r->rows.len; i++) {
         const struct wndl_process_heap *heap = heap_of(w, i);
-        if (which == WNDL_HEAP_WHICH_TEMPORARY && !heap->cumulative)
+        if (set == WNDL_HEAP_SET_TEMPORARY && !heap->cumulative)
             continue; /* it does not count them all */
-        if (!wndl_heap_blocks_add(w->stacks, heap, which, WNDL_HEAP_SIDE_ONLY))
+        if (!wndl_heap_sites_add(w->stacks, heap, set, WNDL_HEAP_SIDE_ONLY))
             return false;
     }
     return take_records(w, kind, sort);
@@ -180,29 +180,29 @@ static bool is_just_above(const struct wndl_alloc_site *site, uint64_t below)
            site->slop >= usable / CLASS_LEAST_SLOP;
 }
 
-static bool add_site(struct work *w, struct wndl_heap_rows *rows,
+static bool add_site(struct work *w, struct wndl_findings_table *table,
     const struct wndl_process_heap *heap, size_t i, uint64_t below)
 {
     const struct wndl_alloc_counts *counts = wndl_vec_at(&heap->counts, i);
     const struct wndl_alloc_site *site =
         wndl_vec_at(&heap->sites, counts->site);
-    struct wndl_heap_row_key key = {
+    struct wndl_findings_key key = {
         .extra = {site->requested, site->requested + site->slop}};
     struct wndl_heap_sums *row;
-    if (!wndl_heap_stacks_of(
+    if (!wndl_stack_texts_of(
             w->stacks, site->node, site->end, &key.leaves[0]) ||
-        !wndl_heap_rows_find(rows, &key, &row))
+        !wndl_findings_table_find(table, &key, &row))
         return false;
     if (row == NULL)
         return true;
     row->finding.request = site->requested;
     row->finding.size = below;
-    wndl_heap_rows_add(row, site, wndl_heap_count(counts, w->choice->which),
+    wndl_findings_add(row, site, wndl_heap_count(counts, w->choice->set),
         wndl_alloc_weight(heap, site));
     return true;
 }
 
-static bool add_classes_of(struct work *w, struct wndl_heap_rows *rows,
+static bool add_classes_of(struct work *w, struct wndl_findings_table *table,
     const struct wndl_process_heap *heap)
 {
     const uint64_t *sizes = usable_sizes(w, heap);
@@ -213,9 +213,9 @@ static bool add_classes_of(struct work *w, struct wndl_heap_rows *rows,
         const struct wndl_alloc_site *site =
             wndl_vec_at(&heap->sites, counts[i].site);
         uint64_t below = size_below(sizes, heap->sites.len, site->requested);
-        bool wanted = wndl_heap_count(&counts[i], w->choice->which) != 0;
+        bool wanted = wndl_heap_count(&counts[i], w->choice->set) != 0;
         if (wanted && is_just_above(site, below) &&
-            !add_site(w, rows, heap, i, below))
+            !add_site(w, table, heap, i, below))
             return false;
     }
     return true;
@@ -223,14 +223,14 @@ static bool add_classes_of(struct work *w, struct wndl_heap_rows *rows,
 
 /* ---- buffers, frees, togetherness */
 
-static bool add_growth(struct work *w, struct wndl_heap_rows *rows,
+static bool add_growth(struct work *w, struct wndl_findings_table *table,
     const struct wndl_alloc_growth *g)
 {
-    struct wndl_heap_row_key key = {.extra = {g->by_copy}};
+    struct wndl_findings_key key = {.extra = {g->by_copy}};
     struct wndl_heap_sums *row;
-    if (!wndl_heap_stacks_of(
+    if (!wndl_stack_texts_of(
             w->stacks, g->node, WNDL_WALK_COMPLETE, &key.leaves[0]) ||
-        !wndl_heap_rows_find(rows, &key, &row))
+        !wndl_findings_table_find(table, &key, &row))
         return false;
     if (row == NULL)
         return true;
@@ -249,12 +249,12 @@ static bool add_growth(struct work *w, struct wndl_heap_rows *rows,
     return true;
 }
 
-static bool add_growths_of(struct work *w, struct wndl_heap_rows *rows,
+static bool add_growths_of(struct work *w, struct wndl_findings_table *table,
     const struct wndl_process_heap *heap)
 {
     const struct wndl_alloc_growth *growths = heap->growths.data;
     for (size_t i = 0; i < heap->growths.len; i++) {
-        if (!add_growth(w, rows, &growths[i]))
+        if (!add_growth(w, table, &growths[i]))
             return false;
     }
     return true;
@@ -268,16 +268,16 @@ static bool grows_just_enough(const struct wndl_finding *row)
            g->allocated / GROWTH_TIMES >= g->doubling;
 }
 
-static bool add_wrongs_of(struct work *w, struct wndl_heap_rows *rows,
+static bool add_wrongs_of(struct work *w, struct wndl_findings_table *table,
     const struct wndl_process_heap *heap)
 {
     const struct wndl_alloc_wrong *wrongs = heap->wrongs.data;
     for (size_t i = 0; i < heap->wrongs.len; i++) {
-        struct wndl_heap_row_key key = {.extra = {wrongs[i].kind}};
+        struct wndl_findings_key key = {.extra = {wrongs[i].kind}};
         struct wndl_heap_sums *row;
-        if (!wndl_heap_stacks_of(w->stacks, wrongs[i].node, WNDL_WALK_COMPLETE,
+        if (!wndl_stack_texts_of(w->stacks, wrongs[i].node, WNDL_WALK_COMPLETE,
                 &key.leaves[0]) ||
-            !wndl_heap_rows_find(rows, &key, &row))
+            !wndl_findings_table_find(table, &key, &row))
             return false;
         if (row == NULL)
             continue;
@@ -289,32 +289,32 @@ static bool add_wrongs_of(struct work *w, struct wndl_heap_rows *rows,
     return true;
 }
 
-static bool add_together(struct work *w, struct wndl_heap_rows *rows,
+static bool add_together(struct work *w, struct wndl_findings_table *table,
     const struct wndl_process_heap *heap, const struct wndl_alloc_together *t)
 {
     const struct wndl_alloc_site *site = wndl_vec_at(&heap->sites, t->site);
     const struct wndl_alloc_site *other = wndl_vec_at(&heap->sites, t->other);
-    struct wndl_heap_row_key key = {0};
+    struct wndl_findings_key key = {0};
     struct wndl_heap_sums *row;
-    if (!wndl_heap_stacks_of(
+    if (!wndl_stack_texts_of(
             w->stacks, site->node, site->end, &key.leaves[0]) ||
-        !wndl_heap_stacks_of(
+        !wndl_stack_texts_of(
             w->stacks, other->node, other->end, &key.leaves[1]) ||
-        !wndl_heap_rows_find(rows, &key, &row))
+        !wndl_findings_table_find(table, &key, &row))
         return false;
     if (row == NULL)
         return true;
-    wndl_heap_rows_add(row, site, t->blocks, wndl_alloc_weight(heap, site));
+    wndl_findings_add(row, site, t->blocks, wndl_alloc_weight(heap, site));
     return true;
 }
 
-static bool add_togethers_of(struct work *w, struct wndl_heap_rows *rows,
+static bool add_togethers_of(struct work *w, struct wndl_findings_table *table,
     const struct wndl_process_heap *heap)
 {
     const struct wndl_alloc_together *together = heap->together.data;
     for (size_t i = 0; i < heap->together.len; i++) {
         if (together[i].site != together[i].other &&
-            !add_together(w, rows, heap, &together[i]))
+            !add_together(w, table, heap, &together[i]))
             return false;
     }
     return true;
@@ -351,22 +351,22 @@ static bool any(const struct wndl_finding *row)
 /* What is not told by records: rows of its own. */
 struct own_rows {
     enum wndl_finding_kind kind;
-    bool (*add)(struct work *w, struct wndl_heap_rows *rows,
+    bool (*add)(struct work *w, struct wndl_findings_table *table,
         const struct wndl_process_heap *heap);
-    struct wndl_heap_rows_order order;
+    struct wndl_findings_order order;
 };
 
 static bool add_own(struct work *w, const struct own_rows *own)
 {
-    struct wndl_heap_rows rows;
-    bool added = wndl_heap_rows_init(
-        &rows, w->stacks->list, &w->choice->grouping, w->scratch.mem);
+    struct wndl_findings_table table;
+    bool added = wndl_findings_table_init(
+        &table, w->stacks->list, &w->choice->grouping, w->scratch.mem);
     for (size_t i = 0; i < w->r->rows.len && added; i++)
-        added = own->add(w, &rows, heap_of(w, i));
-    added = added && wndl_heap_rows_take(&rows, &own->order,
+        added = own->add(w, &table, heap_of(w, i));
+    added = added && wndl_findings_table_take(&table, &own->order,
                          &w->r->findings.rows[own->kind],
                          &w->r->findings.totals[own->kind]);
-    wndl_heap_rows_free(&rows);
+    wndl_findings_table_free(&table);
     return added;
 }
 
@@ -382,16 +382,16 @@ static bool fill(struct work *w)
         add_leaks(w, WNDL_FINDING_DEFINITE) &&
         add_leaks(w, WNDL_FINDING_INDIRECT) &&
         add_leaks(w, WNDL_FINDING_POSSIBLE) && add_reachable(w) &&
-        add_which(w, WNDL_FINDING_TEMPORARY, WNDL_HEAP_WHICH_TEMPORARY,
+        add_which(w, WNDL_FINDING_TEMPORARY, WNDL_HEAP_SET_TEMPORARY,
             WNDL_HEAP_BY_BLOCKS) &&
-        add_which(w, WNDL_FINDING_SLOP, w->choice->which, WNDL_HEAP_BY_SLOP);
+        add_which(w, WNDL_FINDING_SLOP, w->choice->set, WNDL_HEAP_BY_SLOP);
     for (size_t i = 0; i < sizeof own / sizeof own[0] && filled; i++)
         filled = add_own(w, &own[i]);
     return filled;
 }
 
 bool wndl_heap_findings_fill(struct wndl_heap_report *r,
-    struct wndl_heap_stacks *stacks, const struct wndl_heap_choice *choice)
+    struct wndl_stack_texts *stacks, const struct wndl_heap_choice *choice)
 {
     struct work w = {.r = r, .stacks = stacks, .choice = choice};
     wndl_arena_init(&w.scratch, r->arena.mem);

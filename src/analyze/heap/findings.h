@@ -13,6 +13,6 @@
  * stacks' list, whose blocks are none afterwards. False: memory is out.
  */
 bool wndl_heap_findings_fill(struct wndl_heap_report *r,
-    struct wndl_heap_stacks *stacks, const struct wndl_heap_choice *choice);
+    struct wndl_stack_texts *stacks, const struct wndl_heap_choice *choice);
 
 #endif

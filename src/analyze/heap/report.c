@@ -3,6 +3,7 @@
 #include "analyze/heap/report.h"
 
 #include "analyze/heap/findings.h"
+#include "base/search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -175,15 +176,11 @@ static const struct wndl_heap_moment *moment_until(
     const struct wndl_process_heap *heap, uint64_t time)
 {
     const struct wndl_heap_moment *moments = heap->moments.data;
-    size_t low = 0, high = heap->moments.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (moments[middle].time <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low == 0 ? NULL : &moments[low - 1];
+    size_t count = heap->moments.len;
+    size_t until = count == 0 ? 0
+                              : wndl_search_up_to(&moments->time,
+                                    sizeof *moments, count, time);
+    return until == 0 ? NULL : &moments[until - 1];
 }
 
 static void add_part(struct wndl_heap_report *r, struct wndl_heap_moment *part)
@@ -219,13 +216,13 @@ static void add_parts(struct wndl_heap_report *r)
 /* ---- all of it */
 
 static bool add_blocks(struct wndl_heap_report *r,
-    struct wndl_heap_stacks *stacks, enum wndl_heap_set which)
+    struct wndl_stack_texts *stacks, enum wndl_heap_set set)
 {
     const struct wndl_profile *p = r->symbolized->profile;
     const struct wndl_heap_row *rows = r->rows.data;
     for (size_t i = 0; i < r->rows.len; i++) {
-        if (!wndl_heap_blocks_add(stacks, wndl_vec_at(&p->heaps, rows[i].heap),
-                which, WNDL_HEAP_SIDE_ONLY))
+        if (!wndl_heap_sites_add(stacks, wndl_vec_at(&p->heaps, rows[i].heap),
+                set, WNDL_HEAP_SIDE_ONLY))
             return false;
     }
     return true;
@@ -234,27 +231,27 @@ static bool add_blocks(struct wndl_heap_report *r,
 static bool fill(
     struct wndl_heap_report *r, const struct wndl_heap_choice *choice)
 {
-    struct wndl_heap_stacks stacks;
-    bool filled = wndl_heap_stacks_init(&stacks, &r->list, r->symbolized) &&
+    struct wndl_stack_texts stacks;
+    bool filled = wndl_stack_texts_init(&stacks, &r->list, r->symbolized) &&
                   add_rows(r, choice);
     add_parts(r);
     filled = filled &&
              (choice->without_findings ||
                  wndl_heap_findings_fill(r, &stacks, choice)) &&
-             add_blocks(r, &stacks, choice->which);
-    wndl_heap_stacks_free(&stacks);
+             add_blocks(r, &stacks, choice->set);
+    wndl_stack_texts_free(&stacks);
     return filled;
 }
 
-const char *wndl_heap_set_name(enum wndl_heap_set which)
+const char *wndl_heap_set_name(enum wndl_heap_set set)
 {
     static const char *const names[] = {
-        [WNDL_HEAP_WHICH_LIVE] = "live",
-        [WNDL_HEAP_WHICH_PEAK] = "peak",
-        [WNDL_HEAP_WHICH_ALL] = "all",
-        [WNDL_HEAP_WHICH_TEMPORARY] = "temporary",
+        [WNDL_HEAP_SET_LIVE] = "live",
+        [WNDL_HEAP_SET_PEAK] = "peak",
+        [WNDL_HEAP_SET_ALL] = "all",
+        [WNDL_HEAP_SET_TEMPORARY] = "temporary",
     };
-    return names[which];
+    return names[set];
 }
 
 bool wndl_heap_report_fill(struct wndl_heap_report *r,
@@ -262,7 +259,7 @@ bool wndl_heap_report_fill(struct wndl_heap_report *r,
     struct wndl_mem *mem)
 {
     *r = (struct wndl_heap_report){.symbolized = s,
-        .which = wndl_heap_set_name(choice->which),
+        .which = wndl_heap_set_name(choice->set),
         .peak_heap = WNDL_NO_INDEX};
     wndl_arena_init(&r->arena, mem);
     wndl_arena_init(&r->records.arena, mem);
@@ -271,7 +268,8 @@ bool wndl_heap_report_fill(struct wndl_heap_report *r,
         wndl_vec_init(
             &r->findings.rows[i], &r->arena, sizeof(struct wndl_finding));
     return wndl_heap_list_init(&r->list, mem) && fill(r, choice) &&
-           wndl_heap_group(&r->records, &r->list, &choice->grouping, mem);
+           wndl_heap_records_fill(
+               &r->records, &r->list, &choice->grouping, mem);
 }
 
 void wndl_heap_report_free(struct wndl_heap_report *r)

@@ -3,12 +3,12 @@
 #ifndef WNDL_ANALYZE_HEAP_REPORT_H
 #define WNDL_ANALYZE_HEAP_REPORT_H
 
-#include "analyze/heap/blocks.h"
-#include "analyze/heap/group.h"
+#include "analyze/heap/records.h"
+#include "analyze/heap/sites.h"
 #include "model/heap_report.h"
 
 struct wndl_heap_choice {
-    enum wndl_heap_set which;
+    enum wndl_heap_set set;
     uint64_t pid; /* of the only process that counts; 0: all do */
     const struct wndl_process_heap *only; /* NULL: all of those */
     bool without_findings;                /* which take most of the time */
@@ -31,6 +31,6 @@ bool wndl_heap_report_fill(struct wndl_heap_report *r,
 void wndl_heap_report_free(struct wndl_heap_report *r);
 
 /* "live", "peak", "all", "temporary". */
-const char *wndl_heap_set_name(enum wndl_heap_set which);
+const char *wndl_heap_set_name(enum wndl_heap_set set);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/names/jit_names.h"
 
+#include "base/search.h"
 #include "in/jitdump.h"
 #include "in/perf_map.h"
 
@@ -73,15 +74,10 @@ static uint32_t unnamed_from(uint32_t *next, uint32_t i)
 static uint32_t first_at_or_above(
     const struct wndl_jit_names *names, uint64_t address)
 {
-    uint32_t low = 0, high = names->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (names->addresses[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return address == 0
+               ? 0
+               : (uint32_t)wndl_search_up_to(&names->addresses->address,
+                     sizeof *names->addresses, names->count, address - 1);
 }
 
 /*
@@ -306,15 +302,9 @@ static uint64_t offset_of_code(const struct dump *d)
 static struct wndl_jitdump_line line_of(
     const struct line *lines, size_t count, uint64_t offset)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (lines[middle].offset <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low == 0 ? (struct wndl_jitdump_line){0} : lines[low - 1].at;
+    size_t until =
+        wndl_search_up_to(&lines->offset, sizeof *lines, count, offset);
+    return until == 0 ? (struct wndl_jitdump_line){0} : lines[until - 1].at;
 }
 
 static bool append_by_code(const struct dump *d, const struct code *code,

@@ -113,13 +113,13 @@ static bool make_trunk(struct builder *b, uint32_t thread_index,
 
 /* What the stack of a sample or block hangs below. */
 static bool find_trunk(
-    struct builder *b, const struct wndl_spent *spent, uint32_t *node)
+    struct builder *b, const struct wndl_cost_item *item, uint32_t *node)
 {
-    enum wndl_label label = wndl_spent_label(spent);
+    enum wndl_label label = wndl_cost_item_label(item);
     uint32_t *known =
-        &b->trunk_of_thread[(size_t)spent->thread * WNDL_LABELS + label];
+        &b->trunk_of_thread[(size_t)item->thread * WNDL_LABELS + label];
     if (*known == 0) {
-        if (!make_trunk(b, spent->thread, label, node))
+        if (!make_trunk(b, item->thread, label, node))
             return false;
         *known = *node + 1;
     }
@@ -197,14 +197,14 @@ static bool build_stack(
 
 static bool add_stacks(struct builder *b)
 {
-    struct wndl_spent spent;
+    struct wndl_cost_item item;
     size_t next = 0;
-    while (wndl_spent_next(b->s->profile, b->time, &next, &spent)) {
+    while (wndl_costs_next(b->s->profile, b->time, &next, &item)) {
         uint32_t trunk, node;
-        if (!find_trunk(b, &spent, &trunk) ||
-            !build_stack(b, trunk, spent.node, &node))
+        if (!find_trunk(b, &item, &trunk) ||
+            !build_stack(b, trunk, item.node, &node))
             return false;
-        wndl_cost_add(&at(b, node)->self, spent.cost);
+        wndl_cost_add(&at(b, node)->self, item.cost);
     }
     return true;
 }
@@ -361,8 +361,8 @@ static bool find_heap_trunk(struct builder *b,
 {
     const struct wndl_process *process =
         wndl_vec_at(&b->s->profile->processes, heap->process);
-    const struct wndl_spent spent = {.node = site->node, .end = site->end};
-    const char *text = wndl_label_text(wndl_spent_label(&spent));
+    const struct wndl_cost_item item = {.node = site->node, .end = site->end};
+    const char *text = wndl_label_text(wndl_cost_item_label(&item));
     *node = 0;
     return label_of(b, wndl_path_name(process->executable), *node, node) &&
            (text == NULL ||
@@ -385,7 +385,7 @@ static bool add_site(struct builder *b, const struct wndl_process_heap *heap,
 {
     const struct wndl_alloc_site *site =
         wndl_vec_at(&heap->sites, counts->site);
-    uint64_t count = wndl_heap_count(counts, b->choice->which);
+    uint64_t count = wndl_heap_count(counts, b->choice->set);
     double value = (double)count * wndl_alloc_weight(heap, site);
     if (b->bytes)
         value *= (double)site->requested + (double)site->slop;

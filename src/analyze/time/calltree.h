@@ -19,8 +19,8 @@ enum wndl_calltree_shape {
 /*
  * Builds `tree`, whose nodes have been initialised empty, for the time asked
  * for. Stacks that do not reach their thread's start hang below a label, as
- * wndl_spent_label has it. With WNDL_TREE_FOR_FOLDING the first level is the
- * name of the process's program, and if any process has two threads or more
+ * wndl_cost_item_label has it. With WNDL_TREE_FOR_FOLDING the first level is
+ * the name of the process's program, and if any process has two threads or more
  * the second is the thread's. New strings go to s->strings. False when memory
  * is out.
  */

@@ -90,7 +90,7 @@ static bool key_of_location(struct adder *a, uint32_t caller,
         wndl_vec_at(&a->s->functions, location->function);
     const struct wndl_module *module =
         wndl_vec_at(&a->s->modules, function->module);
-    enum wndl_diff_by by = a->d->by;
+    enum wndl_diff_key_kind by = a->d->by;
     struct wndl_diff_key k = {.caller = caller};
     if (by == WNDL_DIFF_BY_MODULE)
         return copy_text(a, module->name, &k.name) &&
@@ -287,12 +287,12 @@ static bool sum_by_path(struct adder *a)
 
 /* ---- what costs there are */
 
-static bool add_spent_by_thread(
-    struct adder *a, const struct wndl_spent *spent, const struct cost *cost)
+static bool add_time_by_thread(
+    struct adder *a, const struct wndl_cost_item *item, const struct cost *cost)
 {
     const struct wndl_thread *thread =
-        wndl_vec_at(&a->s->profile->threads, spent->thread);
-    uint32_t *known = &a->key_of[spent->thread];
+        wndl_vec_at(&a->s->profile->threads, item->thread);
+    uint32_t *known = &a->key_of[item->thread];
     struct wndl_diff_key k = {0};
     if (*known == 0 &&
         (!text_of(a, thread->name, &k.name) || !wndl_diff_key(a->d, &k, known)))
@@ -300,16 +300,16 @@ static bool add_spent_by_thread(
     return put_both(a, *known, cost);
 }
 
-static bool add_spent(struct adder *a, const struct wndl_spent *spent)
+static bool add_time(struct adder *a, const struct wndl_cost_item *item)
 {
-    double time = (double)spent->cost.time;
+    double time = (double)item->cost.time;
     struct cost cost = {time, time * time};
     a->to->count++;
     if (!put(a, 0, WNDL_DIFF_TOTAL, &cost))
         return false;
     return a->d->by == WNDL_DIFF_BY_THREAD
-               ? add_spent_by_thread(a, spent, &cost)
-               : add_cost(a, wndl_spent_label(spent), spent->node, &cost);
+               ? add_time_by_thread(a, item, &cost)
+               : add_cost(a, wndl_cost_item_label(item), item->node, &cost);
 }
 
 static double size_of(
@@ -335,15 +335,15 @@ static bool add_site(struct adder *a, const struct wndl_process_heap *heap,
 {
     const struct wndl_alloc_site *site =
         wndl_vec_at(&heap->sites, counts->site);
-    uint64_t taken = wndl_heap_count(counts, choice->which);
+    uint64_t taken = wndl_heap_count(counts, choice->set);
     double weight = wndl_alloc_weight(heap, site);
     double size = size_of(site, choice->grouping.sort);
     struct cost cost = {(double)taken * weight * size,
         (double)taken * weight * (weight - 1) * size * size};
-    const struct wndl_spent spent = {.node = site->node, .end = site->end};
+    const struct wndl_cost_item item = {.node = site->node, .end = site->end};
     a->to->count += taken;
     return put(a, 0, WNDL_DIFF_TOTAL, &cost) &&
-           add_cost(a, wndl_spent_label(&spent), site->node, &cost);
+           add_cost(a, wndl_cost_item_label(&item), site->node, &cost);
 }
 
 static bool add_heaps(struct adder *a, const struct wndl_heap_choice *choice)
@@ -397,14 +397,13 @@ bool wndl_diff_add_time(
 {
     static const char *const times[] = {"CPU", "blocked", "wall"};
     struct adder a;
-    struct wndl_spent spent;
+    struct wndl_cost_item item;
     d->unit = WNDL_DIFF_NS;
     d->what = times[time];
     d->of_samples = true;
     bool added = begin(&a, d, s);
-    for (size_t at = 0;
-         added && wndl_spent_next(s->profile, time, &at, &spent);)
-        added = add_spent(&a, &spent);
+    for (size_t at = 0; added && wndl_costs_next(s->profile, time, &at, &item);)
+        added = add_time(&a, &item);
     added = added && sum_stacks(&a);
     wndl_arena_free(&a.scratch);
     return added;
@@ -416,7 +415,7 @@ bool wndl_diff_add_heap(struct wndl_diff *d, const struct wndl_symbolized *s,
     struct adder a;
     d->unit = choice->grouping.sort == WNDL_HEAP_BY_BLOCKS ? WNDL_DIFF_BLOCKS
                                                            : WNDL_DIFF_BYTES;
-    d->what = wndl_heap_set_name(choice->which);
+    d->what = wndl_heap_set_name(choice->set);
     bool added = begin(&a, d, s) && add_heaps(&a, choice) && sum_stacks(&a);
     wndl_arena_free(&a.scratch);
     return added;

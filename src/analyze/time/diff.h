@@ -8,8 +8,8 @@
 #define WNDL_ANALYZE_TIME_DIFF_H
 
 #include "analyze/heap/report.h"
+#include "model/costs.h"
 #include "model/diff.h"
-#include "model/spent.h"
 #include "model/symbolized.h"
 
 /*

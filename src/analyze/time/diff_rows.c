@@ -42,7 +42,7 @@ static bool passes(uint32_t held, const char *const *filters)
 
 static double range_of(const struct wndl_diff *d, uint32_t key)
 {
-    struct wndl_diff_place place = {d->of, WNDL_DIFF_SELF, key};
+    struct wndl_diff_place place = {d->subject, WNDL_DIFF_SELF, key};
     double least = INFINITY, most = -INFINITY;
     for (uint32_t i = 0; i < d->groups; i++) {
         double mean = wndl_diff_value(d, place, i).mean;
@@ -73,8 +73,9 @@ static bool add_row(struct wndl_diff *d, uint32_t key)
     row->key = key;
     row->range = range_of(d, key);
     for (unsigned cost = 0; cost < WNDL_DIFF_COSTS; cost++)
-        row->change[cost] = wndl_diff_change(
-            d, (struct wndl_diff_place){d->of, (enum wndl_diff_cost)cost, key});
+        row->change[cost] =
+            wndl_diff_change(d, (struct wndl_diff_place){d->subject,
+                                    (enum wndl_diff_cost)cost, key});
     return true;
 }
 

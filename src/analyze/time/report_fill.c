@@ -58,11 +58,11 @@ static bool make_stacks(
     if (t->self == NULL || t->total == NULL ||
         !wndl_node_walk_init(&t->walk, p, arena))
         return false;
-    struct wndl_spent spent;
-    for (size_t at = 0; wndl_spent_next(p, r->time, &at, &spent);)
-        wndl_cost_add(spent.node == 0 ? &t->without[wndl_spent_label(&spent)]
-                                      : &t->self[spent.node],
-            spent.cost);
+    struct wndl_cost_item item;
+    for (size_t at = 0; wndl_costs_next(p, r->time, &at, &item);)
+        wndl_cost_add(item.node == 0 ? &t->without[wndl_cost_item_label(&item)]
+                                     : &t->self[item.node],
+            item.cost);
     sum_totals(t);
     return true;
 }
@@ -280,9 +280,9 @@ static bool sum_by_thread(struct wndl_report *r)
         return false;
     struct wndl_row *by_thread = r->threads.data;
     struct wndl_row *by_process = r->processes.data;
-    struct wndl_spent spent;
-    for (size_t at = 0; wndl_spent_next(p, r->time, &at, &spent);)
-        wndl_cost_add(&by_thread[spent.thread].self, spent.cost);
+    struct wndl_cost_item item;
+    for (size_t at = 0; wndl_costs_next(p, r->time, &at, &item);)
+        wndl_cost_add(&by_thread[item.thread].self, item.cost);
     for (uint32_t i = 0; i < p->threads.len; i++) {
         const struct wndl_thread *thread = wndl_vec_at(&p->threads, i);
         by_thread[i].total = by_thread[i].self;

@@ -26,7 +26,7 @@ struct work {
     const struct wndl_symbolized *s;
     uint32_t heap;
     struct wndl_heap_report report;
-    struct wndl_heap_stacks stacks; /* the report's */
+    struct wndl_stack_texts stacks; /* the report's */
     uint32_t *node_of_leaf;         /* the profile's node of its stacks */
     size_t leaves;
 };
@@ -36,7 +36,7 @@ struct work {
 static bool know_stack(struct work *w, uint32_t node, uint8_t end)
 {
     uint32_t leaf;
-    if (!wndl_heap_stacks_of(&w->stacks, node, end, &leaf))
+    if (!wndl_stack_texts_of(&w->stacks, node, end, &leaf))
         return false;
     if (leaf < w->leaves && w->node_of_leaf[leaf] == 0)
         w->node_of_leaf[leaf] = node;
@@ -130,16 +130,16 @@ static bool look_at_heap(struct work *w, const struct wndl_process_heap *heap)
 {
     static const char *const no_filters[] = {NULL};
     const struct wndl_heap_choice choice = {
-        .which = WNDL_HEAP_WHICH_LIVE,
+        .set = WNDL_HEAP_SET_LIVE,
         .only = heap,
         .grouping = {.max_frames = UINT32_MAX, .filters = no_filters},
     };
     bool found =
         wndl_heap_report_fill(&w->report, w->s, &choice, w->arena->mem);
     if (found) {
-        found = wndl_heap_stacks_init(&w->stacks, &w->report.list, w->s) &&
+        found = wndl_stack_texts_init(&w->stacks, &w->report.list, w->s) &&
                 know_stacks(w, heap) && add_all(w);
-        wndl_heap_stacks_free(&w->stacks);
+        wndl_stack_texts_free(&w->stacks);
     }
     wndl_heap_report_free(&w->report);
     return found;

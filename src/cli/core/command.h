@@ -28,7 +28,8 @@ struct wndl_command {
     const char *description; /* paragraphs, separated by an empty line */
     const struct wndl_option *options; /* ends with a NULL name */
     size_t options_size;
-    const struct wndl_option *words; /* of $WINDLASS_OPTIONS; NULL: not read */
+    const struct wndl_option
+        *env_options; /* of $WINDLASS_OPTIONS; NULL: not read */
     const struct wndl_example *examples; /* ends with a NULL command */
     size_t min_operands;
     size_t max_operands;
@@ -62,6 +63,10 @@ extern const struct wndl_command wndl_cmd_doctor;
  */
 int wndl_cli_error(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
+
+/* The same of what `err` says. */
+struct wndl_error;
+int wndl_cli_fail(const struct wndl_error *err);
 
 /* "windlass: ..." on stderr. */
 void wndl_cli_note(const char *format, ...)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { HELP_COLUMN = 26, HELP_WIDTH = 78 };
+enum { HELP_COLUMN = 26, HELP_WIDTH = 78, HELP_SIZE = 1024 };
 
 static const char program_text[] =
     "windlass records where a program's time goes, without privileges and "
@@ -35,16 +35,30 @@ static void wrapped(FILE *out, const char *text, int indent)
     fputc('\n', out);
 }
 
+static const char *shown_value(const struct wndl_option *option)
+{
+    return option->choices != NULL ? option->choices
+           : option->value != NULL ? option->value
+                                   : "";
+}
+
+/* The first row from `row` on that help shows; the table's end if none. */
+static const struct wndl_option *next_shown(const struct wndl_option *row)
+{
+    while (row->name != NULL && row->help == NULL)
+        row++;
+    return row;
+}
+
 static int spell_option(
     char *text, size_t size, const struct wndl_option *option)
 {
     char letter[8] = "    ";
     if (option->letter != 0)
         snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    const char *value =
-        option->choices != NULL ? option->choices : option->value;
-    return snprintf(text, size, "%s--%s%s%s", letter, option->name,
-        value == NULL ? "" : " ", value == NULL ? "" : value);
+    const char *value = shown_value(option);
+    return snprintf(text, size, "%s--%s%s%.*s", letter, option->name,
+        *value == '\0' ? "" : " ", wndl_choices_size(value), value);
 }
 
 static void option_help_text(
@@ -61,7 +75,7 @@ static void option_help_text(
 static void help_option(FILE *out, const struct wndl_option *option)
 {
     char spelled[128];
-    char text[512];
+    char text[HELP_SIZE];
     int used = spell_option(spelled, sizeof spelled, option);
     option_help_text(text, sizeof text, option);
     fprintf(out, "  %s", spelled);
@@ -72,13 +86,12 @@ static void help_option(FILE *out, const struct wndl_option *option)
     wrapped(out, text, HELP_COLUMN);
 }
 
-static void help_word(FILE *out, const struct wndl_option *option)
+static void help_env_option(FILE *out, const struct wndl_option *option)
 {
-    char text[512];
-    const char *value =
-        option->choices != NULL ? option->choices : option->value;
-    int used = fprintf(out, "  %s%s%s", option->name, value == NULL ? "" : "=",
-        value == NULL ? "" : value);
+    char text[HELP_SIZE];
+    const char *value = shown_value(option);
+    int used = fprintf(out, "  %s%s%.*s", option->name,
+        *value == '\0' ? "" : "=", wndl_choices_size(value), value);
     option_help_text(text, sizeof text, option);
     if (used + 2 > HELP_COLUMN)
         fprintf(out, "\n%*s", HELP_COLUMN, "");
@@ -87,12 +100,13 @@ static void help_word(FILE *out, const struct wndl_option *option)
     wrapped(out, text, HELP_COLUMN);
 }
 
-void wndl_help_words(FILE *out, const struct wndl_option *rows)
+void wndl_help_env_options(FILE *out, const struct wndl_option *rows)
 {
     fprintf(out, "%s holds any of these, separated by spaces or commas:\n\n",
         WNDL_OPTIONS_ENV);
-    for (; rows->name != NULL; rows++)
-        help_word(out, rows);
+    const struct wndl_option *o = next_shown(rows);
+    for (; o->name != NULL; o = next_shown(o + 1))
+        help_env_option(out, o);
     fprintf(
         out, "\nExample: %s=\"rate=5000 output=app.wndl\"\n", WNDL_OPTIONS_ENV);
 }
@@ -106,7 +120,8 @@ void wndl_help_command(FILE *out, const struct wndl_command *command)
         command->operands);
     wrapped(out, command->description, 0);
     fprintf(out, "\nOptions:\n");
-    for (const struct wndl_option *o = command->options; o->name != NULL; o++)
+    for (const struct wndl_option *o = next_shown(command->options);
+         o->name != NULL; o = next_shown(o + 1))
         help_option(out, o);
     help_option(out, &help_row);
     if (command->examples == NULL)
@@ -161,7 +176,7 @@ static void man_head(FILE *out, const char *name, const char *summary)
 static void man_option(FILE *out, const struct wndl_option *option)
 {
     char spelled[128];
-    char text[512];
+    char text[HELP_SIZE];
     spell_option(spelled, sizeof spelled, option);
     option_help_text(text, sizeof text, option);
     fprintf(out, ".TP\n.B ");
@@ -178,7 +193,8 @@ void wndl_man_command(FILE *out, const struct wndl_command *command)
     fprintf(out, ".SH DESCRIPTION\n");
     man_text(out, command->description);
     fprintf(out, ".SH OPTIONS\n");
-    for (const struct wndl_option *o = command->options; o->name != NULL; o++)
+    for (const struct wndl_option *o = next_shown(command->options);
+         o->name != NULL; o = next_shown(o + 1))
         man_option(out, o);
     man_option(out, &help_row);
     if (command->examples != NULL)
@@ -208,7 +224,8 @@ void wndl_man_program(FILE *out, const struct wndl_command *const *commands)
 static void completion_words(FILE *out, const struct wndl_command *command)
 {
     fprintf(out, "    %s) words=\"", command->name);
-    for (const struct wndl_option *o = command->options; o->name != NULL; o++)
+    for (const struct wndl_option *o = next_shown(command->options);
+         o->name != NULL; o = next_shown(o + 1))
         fprintf(out, "--%s ", o->name);
     fprintf(out, "--help\" ;;\n");
 }

@@ -14,7 +14,7 @@
 void wndl_help_command(FILE *out, const struct wndl_command *command);
 
 /* What $WINDLASS_OPTIONS may hold, by the rows of its table. */
-void wndl_help_words(FILE *out, const struct wndl_option *rows);
+void wndl_help_env_options(FILE *out, const struct wndl_option *rows);
 
 /* `windlass --help`; `commands` ends with NULL. */
 void wndl_help_program(FILE *out, const struct wndl_command *const *commands);

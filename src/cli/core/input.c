@@ -2,7 +2,7 @@
 #include "cli/core/input.h"
 
 #include "cli/core/command.h"
-#include "cli/core/sigbus.h"
+#include "cli/core/sigbus_guard.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ bool wndl_input_open(struct wndl_input *input, const char *path)
         .owner = owner_of(path),
     };
     wndl_buf_init(&input->all, wndl_mem_libc());
-    wndl_outlive_cut_short();
+    wndl_sigbus_guard_install();
     if (open_any(input, &err) == WNDL_OK)
         return true;
     wndl_input_error(input, &err);
@@ -76,7 +76,6 @@ void wndl_input_close(struct wndl_input *input)
 
 int wndl_input_error(const struct wndl_input *input, struct wndl_error *err)
 {
-    char text[600];
     wndl_error_set_file(err, input->name);
-    return wndl_cli_error("%s", wndl_error_text(err, text, sizeof text));
+    return wndl_cli_fail(err);
 }

@@ -91,17 +91,20 @@ static bool set_choice(struct parser *p, const char *text,
 {
     size_t length = strlen(text);
     unsigned index = 0;
-    for (const char *c = option->choices; c != NULL; index++) {
-        const char *bar = strchr(c, '|');
-        size_t size = bar == NULL ? strlen(c) : (size_t)(bar - c);
+    for (const char *c = option->choices; *c != '\0'; index++) {
+        size_t size = strcspn(c, "|");
         if (size == length && memcmp(c, text, size) == 0) {
             *field = index;
             return true;
         }
-        c = bar == NULL ? NULL : bar + 1;
+        c += size;
+        if (strncmp(c, "||", 2) == 0)
+            index = -1u; /* older words begin again with the first */
+        c += strspn(c, "|");
     }
-    snprintf(p->problem, PROBLEM_SIZE, "--%s takes one of %s, not '%s'",
-        option->name, option->choices, text);
+    snprintf(p->problem, PROBLEM_SIZE, "--%s takes one of %.*s, not '%s'",
+        option->name, wndl_choices_size(option->choices), option->choices,
+        text);
     return false;
 }
 
@@ -199,14 +202,15 @@ static bool take_value(struct parser *p, const struct wndl_option *option,
     return set_value(p, *p->next++, option);
 }
 
-/* ---- words */
+/* ---- options of the environment */
 
 /* "name" or "name=value". */
-static bool parse_word(struct parser *p, const char *word)
+static bool parse_env_option(struct parser *p, const char *word)
 {
     size_t size = strcspn(word, "=");
     const char *value = word[size] == '=' ? word + size + 1 : NULL;
-    const struct wndl_option *option = find_long(p->command->words, word, size);
+    const struct wndl_option *option =
+        find_long(p->command->env_options, word, size);
     if (option == NULL)
         return complain(p, "there is no option", word);
     if ((option->type == WNDL_OPT_FLAG) != (value == NULL))
@@ -218,7 +222,7 @@ static bool parse_word(struct parser *p, const char *word)
 
 static void make_replaceable(struct parser *p)
 {
-    for (const struct wndl_option *o = p->command->words; o->name != NULL;
+    for (const struct wndl_option *o = p->command->env_options; o->name != NULL;
          o++) {
         if (o->type == WNDL_OPT_LIST)
             ((struct wndl_option_list *)((char *)p->options + o->offset))
@@ -227,14 +231,14 @@ static void make_replaceable(struct parser *p)
 }
 
 /* The texts of options are parts of `words`, for good. */
-static bool parse_words(struct parser *p, char *words)
+static bool parse_env_options(struct parser *p, char *words)
 {
     static const char separators[] = " ,\t\n";
     char *rest;
     for (char *word = strtok_r(words, separators, &rest); word != NULL;
          word = strtok_r(NULL, separators, &rest)) {
         char why[PROBLEM_SIZE];
-        if (parse_word(p, word))
+        if (parse_env_option(p, word))
             continue;
         memcpy(why, p->problem, sizeof why);
         snprintf(p->problem, PROBLEM_SIZE, WNDL_OPTIONS_ENV ": %.*s",
@@ -245,12 +249,12 @@ static bool parse_words(struct parser *p, char *words)
     return true;
 }
 
-static bool asks_for_help(const char *words)
+static bool asks_for_help(const char *text)
 {
-    return words != NULL && strcmp(words, "help") == 0;
+    return text != NULL && strcmp(text, "help") == 0;
 }
 
-static const char *environment_words(void)
+static const char *env_option_text(void)
 {
     const char *text = getenv(WNDL_OPTIONS_ENV);
     return text == NULL || asks_for_help(text) ? "" : text;
@@ -260,16 +264,16 @@ static const char *environment_words(void)
 static bool parse_environment(struct parser *p)
 {
     static char *words;
-    const char *text = environment_words();
-    if (p->command->words == NULL)
+    const char *text = env_option_text();
+    if (p->command->env_options == NULL)
         return true;
-    if (p->command->words != p->command->options &&
-        !set_defaults(p, p->command->words))
+    if (p->command->env_options != p->command->options &&
+        !set_defaults(p, p->command->env_options))
         return false;
     free(words);
     words = strdup(text);
     return words == NULL ? complain(p, "out of memory at", text)
-                         : parse_words(p, words);
+                         : parse_env_options(p, words);
 }
 
 /* ---- arguments */
@@ -339,8 +343,8 @@ enum wndl_parse_result wndl_options_parse(const struct wndl_command *command,
 {
     struct parser p = {command, options, problem, argv};
     *operands = (struct wndl_operands){argv, 0};
-    if (command->words == command->options && command->words != NULL &&
-        asks_for_help(getenv(WNDL_OPTIONS_ENV)))
+    if (command->env_options == command->options &&
+        command->env_options != NULL && asks_for_help(getenv(WNDL_OPTIONS_ENV)))
         return WNDL_PARSE_HELP;
     if (!set_defaults(&p, command->options) || !parse_environment(&p))
         return WNDL_PARSE_ERROR;

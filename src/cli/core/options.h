@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum wndl_option_type {
     WNDL_OPT_FLAG,
@@ -51,18 +52,38 @@ struct wndl_option_list {
     bool replaceable; /* given by the environment only */
 };
 
-/* One row. A table ends with a row whose `name` is NULL. */
+/*
+ * One row. A table ends with a row whose `name` is NULL. A row without `help`
+ * is an older name of an option: it is accepted, and shown nowhere.
+ */
 struct wndl_option {
     char letter;          /* 0 when there is only a long name */
     const char *name;     /* without the dashes */
     const char *value;    /* what to call the value, NULL for a flag */
-    const char *choices;  /* "fn|line|module", of a choice */
+    const char *choices;  /* "fn|line|module", of a choice; wndl_choices_size */
     const char *fallback; /* default as text, NULL for none */
     const char *env;      /* variable asked when not given, or NULL */
-    const char *help;     /* one sentence without a full stop */
+    const char *help;     /* one sentence without a full stop; or NULL */
     enum wndl_option_type type;
     size_t offset; /* of the field in the options struct */
 };
+
+/* A row for an older name of an option. */
+#define WNDL_OPTION_OLD_NAME(old, type, offset)                                \
+    {                                                                          \
+        0, old, NULL, NULL, NULL, NULL, NULL, type, offset                     \
+    }
+
+/*
+ * The size of the choices that are shown. After "||" stand older words for
+ * the first of them, in their order: "auto|live|all||usual" accepts "usual"
+ * as "auto".
+ */
+static inline int wndl_choices_size(const char *choices)
+{
+    const char *old = strstr(choices, "||");
+    return (int)(old == NULL ? strlen(choices) : (size_t)(old - choices));
+}
 
 struct wndl_command;
 

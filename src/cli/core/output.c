@@ -237,3 +237,18 @@ int wndl_output_write(const struct wndl_output *output)
     return strcmp(output->path, "-") == 0 ? write_to_stdout(output)
                                           : write_to_file(output);
 }
+
+bool wndl_output_bytes(FILE *out, void *bytes)
+{
+    const struct wndl_buf *buf = bytes;
+    fwrite(buf->data, 1, buf->size, out);
+    return true;
+}
+
+int wndl_output_flush(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return WNDL_EXIT_OK;
+    return wndl_cli_error(
+        "standard output: cannot be written: %s", strerror(errno));
+}

@@ -34,4 +34,11 @@ int wndl_output_write(const struct wndl_output *output);
  */
 bool wndl_output_may_write(const char *path, const char *input);
 
+/* Writes the struct wndl_buf `bytes`; for struct wndl_output. */
+bool wndl_output_bytes(FILE *out, void *bytes);
+
+/* Writes out what standard output still holds. The exit code; trouble is said
+ * on stderr. */
+int wndl_output_flush(void);
+
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/core/command.h"
 
+#include "base/status.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +43,12 @@ int wndl_cli_error(const char *format, ...)
     say("error: ", format, args);
     va_end(args);
     return WNDL_EXIT_FAILURE;
+}
+
+int wndl_cli_fail(const struct wndl_error *err)
+{
+    char text[600];
+    return wndl_cli_error("%s", wndl_error_text(err, text, sizeof text));
 }
 
 void wndl_cli_note(const char *format, ...)

@@ -72,12 +72,11 @@ static int collect(
 {
     struct wndl_collector *c = NULL;
     struct wndl_error err = {0};
-    char text[512];
     int exit_code;
     if (wndl_collector_choose(&request->engine, o->record.engine, &err) !=
             WNDL_OK ||
         wndl_collector_start(request, &c, &exit_code, &err) != WNDL_OK)
-        return wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
+        return wndl_cli_fail(&err);
     bool whole = notify((int)o->notify, wndl_collector_socket(c));
     leave_errors();
     wndl_collector_run_rest(c);
@@ -92,7 +91,7 @@ static int run(const void *parsed, struct wndl_operands operands)
     const struct collect_options *o = parsed;
     char problem[160];
     if (o->help_options) {
-        wndl_help_words(stderr, wndl_record_option_rows);
+        wndl_help_env_options(stderr, wndl_record_option_rows);
         return WNDL_EXIT_OK;
     }
     if (o->pid == 0 || o->notify == 0)
@@ -121,7 +120,7 @@ const struct wndl_command wndl_cmd_collect = {
                    "is preloaded and WINDLASS_OPTIONS is set.",
     .options = options,
     .options_size = sizeof(struct collect_options),
-    .words = wndl_record_option_rows,
+    .env_options = wndl_record_option_rows,
     .min_operands = 0,
     .max_operands = 0,
     .run = run,

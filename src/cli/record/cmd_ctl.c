@@ -17,7 +17,7 @@ struct no_options {
 static const struct wndl_option options[] = {{0}};
 
 static const char *const verbs[WNDL_CONTROL_VERBS] = {
-    [WNDL_CONTROL_START] = "start",
+    [WNDL_CONTROL_START] = "resume",
     [WNDL_CONTROL_PAUSE] = "pause",
     [WNDL_CONTROL_STOP] = "stop",
     [WNDL_CONTROL_DUMP] = "dump",
@@ -39,8 +39,11 @@ static bool read_pid(const char *text, pid_t *pid)
            value <= INT_MAX;
 }
 
+/* `start` is the older name of `resume`. */
 static bool read_verb(const char *text, enum wndl_control_verb *verb)
 {
+    if (strcmp(text, "start") == 0)
+        text = verbs[WNDL_CONTROL_START];
     for (unsigned i = 0; i < WNDL_CONTROL_VERBS; i++) {
         *verb = i;
         if (strcmp(verbs[i], text) == 0)
@@ -53,7 +56,6 @@ static int run(const void *parsed, struct wndl_operands operands)
 {
     (void)parsed;
     char line[WNDL_CONTROL_LINE];
-    char text[512];
     enum wndl_control_verb verb;
     struct wndl_error err = {0};
     pid_t pid;
@@ -64,7 +66,7 @@ static int run(const void *parsed, struct wndl_operands operands)
         return WNDL_EXIT_USAGE;
     }
     if (wndl_control_ask(pid, verb, line, &err) != WNDL_OK)
-        return wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
+        return wndl_cli_fail(&err);
     printf("%s\n", line);
     return WNDL_EXIT_OK;
 }
@@ -85,7 +87,7 @@ const struct wndl_command wndl_cmd_ctl = {
         "is "
         "freed later has to be known.\n"
         "\n"
-        "start: go on; also ends the wait of 'record --delay'.\n"
+        "resume: go on; also ends the wait of 'record --delay'.\n"
         "\n"
         "stop: end the recording for good and print its path. The command "
         "goes on, and 'windlass record' still waits for it and passes its "

@@ -8,7 +8,7 @@ static const struct wndl_example examples[] = {
         "record who holds the memory at the end and at the peak"},
     {"windlass heap --mode cumulative ./convert in out",
         "record every allocation ever made, and how long it lived"},
-    {"windlass heap --stacks partial --every 60 ./server",
+    {"windlass heap --stacks partial --snapshot-every 60 ./server",
         "cheaper, with a snapshot each minute"},
     {NULL, NULL},
 };
@@ -47,7 +47,7 @@ const struct wndl_command wndl_cmd_heap = {
         "'windlass record --heap'.",
     .options = wndl_heap_option_rows,
     .options_size = sizeof(struct wndl_record_options),
-    .words = wndl_heap_option_rows,
+    .env_options = wndl_heap_option_rows,
     .examples = examples,
     .min_operands = 1,
     .max_operands = SIZE_MAX,

@@ -51,7 +51,7 @@ const struct wndl_command wndl_cmd_record = {
         "lists them then.",
     .options = wndl_record_option_rows,
     .options_size = sizeof(struct wndl_record_options),
-    .words = wndl_record_option_rows,
+    .env_options = wndl_record_option_rows,
     .examples = examples,
     .min_operands = 1,
     .max_operands = SIZE_MAX,

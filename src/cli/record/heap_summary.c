@@ -2,6 +2,7 @@
 #include "cli/record/summary.h"
 
 #include "cli/core/command.h"
+#include "cli/record/text.h"
 #include "model/heap.h"
 
 #include <inttypes.h>

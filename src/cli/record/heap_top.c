@@ -6,6 +6,7 @@
 #include "cli/core/command.h"
 #include "model/short_name.h"
 #include "out/report_text/heap.h"
+#include "out/report_text/report_text.h"
 
 enum { SITES = 5, NAMES = 3, NAME_BYTES = 48 };
 
@@ -68,11 +69,11 @@ static void say_records(const struct wndl_heap_report *r)
     wndl_buf_free(&line);
 }
 
-static void say_loaded(const struct wndl_loaded *loaded)
+static void say_loaded(const struct wndl_cli_recording *loaded)
 {
     static const char *const no_filters[] = {NULL};
     const struct wndl_heap_choice choice = {
-        .which = WNDL_HEAP_WHICH_PEAK,
+        .set = WNDL_HEAP_SET_PEAK,
         .without_findings = true,
         .grouping = {.max_frames = NAMES,
             .ignore_alloc_fns = true,
@@ -88,13 +89,13 @@ static void say_loaded(const struct wndl_loaded *loaded)
 void wndl_heap_say_top(const char *path)
 {
     static const struct wndl_symbol_options usual;
-    struct wndl_loaded loaded;
+    struct wndl_cli_recording loaded;
     struct wndl_input input;
     if (!wndl_input_open(&input, path))
         return;
-    if (wndl_load(&loaded, &input, &usual, 0, false)) {
+    if (wndl_cli_recording_open(&loaded, &input, &usual, 0, false)) {
         say_loaded(&loaded);
-        wndl_unload(&loaded);
+        wndl_cli_recording_close(&loaded);
     }
     wndl_input_close(&input);
 }

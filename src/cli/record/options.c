@@ -99,12 +99,11 @@ enum {
             WNDL_OPT_SIZE, FIELD(sample_below)                                 \
     }
 
-#define EVERY                                                                  \
-    {                                                                          \
-        0, "every", "SEC", NULL, NULL, NULL,                                   \
-            "take a snapshot of the heap every SEC seconds too",               \
-            WNDL_OPT_REAL, FIELD(every)                                        \
-    }
+#define SNAPSHOT_EVERY                                                         \
+    {0, "snapshot-every", "SEC", NULL, NULL, NULL,                             \
+        "take a snapshot of the heap every SEC seconds too", WNDL_OPT_REAL,    \
+        FIELD(snapshot_every)},                                                \
+        WNDL_OPTION_OLD_NAME("every", WNDL_OPT_REAL, FIELD(snapshot_every))
 
 #define AT_PEAKS                                                               \
     {                                                                          \
@@ -140,9 +139,10 @@ const struct wndl_option wndl_record_option_rows[] = {
     MAX_FRAMES,
     UNWIND,
     UNWIND_TABLE,
-    {0, "no-blocked", NULL, NULL, NULL, NULL,
+    {0, "no-off-cpu", NULL, NULL, NULL, NULL,
         "do not look at threads that do not run", WNDL_OPT_FLAG,
-        FIELD(no_blocked)},
+        FIELD(no_off_cpu)},
+    WNDL_OPTION_OLD_NAME("no-blocked", WNDL_OPT_FLAG, FIELD(no_off_cpu)),
     {'d', "duration", "SEC", NULL, NULL, NULL,
         "end the recording after SEC seconds; the command goes on",
         WNDL_OPT_REAL, FIELD(duration)},
@@ -163,7 +163,7 @@ const struct wndl_option wndl_record_option_rows[] = {
     MODE,
     STACKS,
     SAMPLE_BELOW_ROW,
-    EVERY,
+    SNAPSHOT_EVERY,
     AT_PEAKS,
     NO_LEAKS,
     OUTPUT("%n.%p.cpu.wndl"),
@@ -180,7 +180,7 @@ const struct wndl_option wndl_heap_option_rows[] = {
     MODE,
     STACKS,
     SAMPLE_BELOW_ROW,
-    EVERY,
+    SNAPSHOT_EVERY,
     AT_PEAKS,
     NO_LEAKS,
     MAX_FRAMES,
@@ -268,7 +268,7 @@ static bool check_times(const struct wndl_record_options *o, char *problem)
 static bool check_heap(const struct wndl_record_options *o, char *problem)
 {
     bool given = o->mode.given || o->stacks.given || o->sample_below != 0 ||
-                 o->every != 0 || o->at_peaks || o->no_leaks;
+                 o->snapshot_every != 0 || o->at_peaks || o->no_leaks;
     if (given && !o->heap)
         snprintf(problem, PROBLEM_SIZE,
             "what is given for the heap goes with --heap only");
@@ -277,9 +277,10 @@ static bool check_heap(const struct wndl_record_options *o, char *problem)
             "--sample-below goes with --stacks partial only");
     else if (o->sample_below > SAMPLE_BELOW_MAX)
         snprintf(problem, PROBLEM_SIZE, "--sample-below takes at most 4G");
-    else if (o->every != 0 && (o->every < 0.1 || o->every > SECONDS_MAX))
-        snprintf(problem, PROBLEM_SIZE, "--every takes 0.1 to %d seconds",
-            SECONDS_MAX);
+    else if (o->snapshot_every != 0 &&
+             (o->snapshot_every < 0.1 || o->snapshot_every > SECONDS_MAX))
+        snprintf(problem, PROBLEM_SIZE,
+            "--snapshot-every takes 0.1 to %d seconds", SECONDS_MAX);
     else
         return true;
     return false;
@@ -317,7 +318,7 @@ static void apply_heap(const struct wndl_record_options *o,
                   (o->mode.index == 0 ? 0u : (unsigned)WNDL_HEAP_CUMULATIVE) |
                   (o->no_leaks ? 0u : (unsigned)WNDL_HEAP_LEAKS);
     heap->sample_below = o->stacks.index == 0 ? 0 : below;
-    heap->every = (uint64_t)(o->every * 1e9);
+    heap->every = (uint64_t)(o->snapshot_every * 1e9);
     heap->at_peaks = o->at_peaks;
 }
 
@@ -329,13 +330,13 @@ bool wndl_record_options_apply(const struct wndl_record_options *o,
     request->file = o->output;
     if (!o->no_samples)
         request->interval = UINT64_C(1000000000) / o->rate;
-    request->offcpu_interval =
-        o->no_samples || o->no_blocked ? 0 : WNDL_OFFCPU_INTERVAL_NS;
+    request->blocked_interval =
+        o->no_samples || o->no_off_cpu ? 0 : WNDL_WATCH_INTERVAL_NS;
     request->max_frames = (uint32_t)o->max_frames;
     request->unwind = o->unwind;
     request->duration = (uint64_t)(o->duration * 1e9);
     request->delay = (uint64_t)(o->delay * 1e9);
-    request->tail_size = o->buffer;
+    request->kept = o->buffer;
     request->only_first = o->no_children;
     apply_heap(o, &request->heap);
     if (join_patterns(&o->threads, request->threads))

@@ -19,14 +19,14 @@ struct wndl_record_options {
     const char *output;
     double duration, delay; /* seconds, 0: not given */
     uint64_t buffer;        /* bytes, 0: not given */
-    bool no_blocked;
+    bool no_off_cpu;
     bool no_children;
     bool quiet, verbose;
     bool heap, no_samples;            /* of `heap`, both are set */
     struct wndl_option_choice mode;   /* 0 live, 1 cumulative */
     struct wndl_option_choice stacks; /* 0 full, 1 partial */
     uint64_t sample_below;            /* bytes, 0: not given */
-    double every;                     /* seconds, 0: not given */
+    double snapshot_every;            /* seconds, 0: not given */
     bool at_peaks, no_leaks;
 };
 

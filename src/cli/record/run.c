@@ -11,8 +11,7 @@
 
 static int say_error(const struct wndl_error *err)
 {
-    char text[512];
-    wndl_cli_error("%s", wndl_error_text(err, text, sizeof text));
+    wndl_cli_fail(err);
     return WNDL_EXIT_START;
 }
 

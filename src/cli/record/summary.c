@@ -4,6 +4,7 @@
 #include "cli/core/command.h"
 #include "cli/core/shell_word.h"
 #include "cli/record/modules.h"
+#include "cli/record/text.h"
 #include "cli/record/unwind_tables.h"
 
 #include <inttypes.h>
@@ -21,39 +22,21 @@ static const char *const loss_names[WNDL_LOSS_REASONS] = {
     [WNDL_LOSS_NO_STACK] = "the stack was not found",
 };
 
-static const char *const end_names[WNDL_WALK_END_COUNT] = {
-    [WNDL_END_TRUNCATED] = "deeper than --max-frames",
-    [WNDL_END_NO_RULE] = "no unwind information",
-    [WNDL_END_BAD_READ] = "left the stack",
-    [WNDL_END_NO_PROGRESS] = "went in circles",
-    [WNDL_END_BAD_CFI] = "damaged unwind information",
-    [WNDL_END_BAD_PC] = "returned into no code",
-    [WNDL_END_FP_ROOT] = "by frame pointer only",
-};
-
-static const char *const how_names[WNDL_FRAMES_BY] = {
-    [WNDL_HOW_CONTEXT] = "interrupted",
-    [WNDL_HOW_CFI] = "by call frame information",
-    [WNDL_HOW_FP] = "by frame pointer",
-    [WNDL_HOW_SCAN] = "by scanning the stack",
-    [WNDL_FRAMES_RESUMED] = "the same as at the sample before",
-};
-
-static const char *const refusal_names[WNDL_UNRECORDED_REASONS] = {
-    [WNDL_UNRECORDED_NONE] = "it never loaded the recorder",
-    [WNDL_UNRECORDED_STATIC] = "it is statically linked",
-    [WNDL_UNRECORDED_SETUID] = "it runs with other rights (set-user-ID)",
-    [WNDL_UNRECORDED_LIBC] =
+static const char *const refusal_names[WNDL_REFUSALS] = {
+    [WNDL_REFUSAL_NONE] = "it never loaded the recorder",
+    [WNDL_REFUSAL_STATIC] = "it is statically linked",
+    [WNDL_REFUSAL_SETUID] = "it runs with other rights (set-user-ID)",
+    [WNDL_REFUSAL_LIBC] =
         "it is made for another libc than glibc 2.35 or newer",
-    [WNDL_UNRECORDED_GO] = "it is written in Go",
-    [WNDL_UNRECORDED_EMULATED] = "it is run by an emulator",
-    [WNDL_UNRECORDED_ENVIRONMENT] = "it was started with another environment",
-    [WNDL_UNRECORDED_MACHINE] = "it is made for another processor or word size",
-    [WNDL_UNRECORDED_DESCRIPTORS] = "no descriptor was free (ulimit -n)",
-    [WNDL_UNRECORDED_MEMORY] = "there was no memory for it (ulimit -v, -f)",
-    [WNDL_UNRECORDED_SANDBOX] = "its sandbox forbids it",
-    [WNDL_UNRECORDED_CLONE] = "it was made by a bare clone()",
-    [WNDL_UNRECORDED_VERSION] =
+    [WNDL_REFUSAL_GO] = "it is written in Go",
+    [WNDL_REFUSAL_EMULATED] = "it is run by an emulator",
+    [WNDL_REFUSAL_ENVIRONMENT] = "it was started with another environment",
+    [WNDL_REFUSAL_MACHINE] = "it is made for another processor or word size",
+    [WNDL_REFUSAL_DESCRIPTORS] = "no descriptor was free (ulimit -n)",
+    [WNDL_REFUSAL_MEMORY] = "there was no memory for it (ulimit -v, -f)",
+    [WNDL_REFUSAL_SANDBOX] = "its sandbox forbids it",
+    [WNDL_REFUSAL_CLONE] = "it was made by a bare clone()",
+    [WNDL_REFUSAL_VERSION] =
         "it loaded the recorder of another version of windlass",
 };
 
@@ -86,59 +69,12 @@ void wndl_record_say_engine(const struct wndl_collector_engine *engine)
             engine->paranoid);
 }
 
-void wndl_record_list_reasons(
-    char *text, size_t size, const uint64_t *counts, const char *const names[8])
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < 8; i++) {
-        if (names[i] == NULL || counts[i] == 0 || used >= size)
-            continue;
-        used += (size_t)snprintf(text + used, size - used, "%s%s %" PRIu64,
-            used == 0 ? "" : ", ", names[i], counts[i]);
-    }
-}
-
-void wndl_record_list_frames(
-    char *text, size_t size, const struct wndl_collector_totals *totals)
-{
-    wndl_record_list_reasons(text, size, totals->frames_by, how_names);
-}
-
-void wndl_record_list_ends(
-    char *text, size_t size, const struct wndl_collector_totals *totals)
-{
-    static const char *names[WNDL_WALK_END_COUNT];
-    for (size_t i = 0; i < WNDL_WALK_END_COUNT; i++)
-        names[i] = end_names[i];
-    names[WNDL_END_COMPLETE] = "complete";
-    wndl_record_list_reasons(text, size, totals->ends, names);
-}
-
 static void say_frames(const struct wndl_collector_totals *t)
 {
     char text[400];
     wndl_record_list_frames(text, sizeof text, t);
     if (text[0] != '\0')
         wndl_cli_note("frames: %s", text);
-}
-
-/* In hundredths, rounded down: 100.00 % is said of all of them only. */
-void wndl_record_say_complete(
-    const char *what, const uint64_t ends[WNDL_WALK_END_COUNT], uint64_t all)
-{
-    char reasons[400];
-    if (all == 0)
-        return;
-    wndl_record_list_reasons(reasons, sizeof reasons, ends, end_names);
-    uint64_t share =
-        (uint64_t)((double)ends[WNDL_END_COMPLETE] * 10000 / (double)all);
-    if (share >= 10000 && ends[WNDL_END_COMPLETE] < all)
-        share = 9999;
-    wndl_cli_note("%" PRIu64 ".%02" PRIu64 " %% of the %s complete%s%s%s",
-        share / 100, share % 100, what,
-        reasons[0] == '\0' ? "" : " (others: ", reasons,
-        reasons[0] == '\0' ? "" : ")");
 }
 
 /*
@@ -165,7 +101,7 @@ static void say_cpu(const struct wndl_collector_result *result)
             sampled, all);
 }
 
-static void say_blocked(const struct wndl_offcpu_totals *w)
+static void say_blocked(const struct wndl_watch_totals *w)
 {
     if (w->blocked + w->waiting != 0)
         wndl_cli_note("%.2f s of threads' time were spent blocked, %.2f s "
@@ -229,9 +165,9 @@ static void say_left(const struct wndl_collector_result *result, pid_t other)
 }
 
 /* It may have no name: it was gone before it could be looked at. */
-static void say_one_unfollowed(const struct wndl_collector_unrecorded *u)
+static void say_one_unfollowed(const struct wndl_collector_unfollowed *u)
 {
-    const char *reason = refusal_names[u->reason % WNDL_UNRECORDED_REASONS];
+    const char *reason = refusal_names[u->reason % WNDL_REFUSALS];
     if (u->name[0] == '\0')
         wndl_cli_note(
             "process %" PRIu32 " could not be recorded: %s", u->pid, reason);
@@ -242,9 +178,9 @@ static void say_one_unfollowed(const struct wndl_collector_unrecorded *u)
 
 static void say_unfollowed(const struct wndl_collector_result *result)
 {
-    uint32_t count = result->totals.unrecorded;
+    uint32_t count = result->totals.unfollowed;
     for (uint32_t i = 0; i < count && i < WNDL_COLLECTOR_NAMED; i++)
-        say_one_unfollowed(&result->unrecorded[i]);
+        say_one_unfollowed(&result->unfollowed[i]);
     if (count > WNDL_COLLECTOR_NAMED)
         wndl_cli_note("%" PRIu32 " more could not be recorded",
             count - WNDL_COLLECTOR_NAMED);
@@ -286,7 +222,7 @@ static void say_samples(const struct wndl_collector_result *result)
         t->threads, plural(t->threads), t->processes,
         t->processes == 1 ? "" : "es");
     say_cpu(result);
-    say_blocked(&result->offcpu);
+    say_blocked(&result->watched);
     wndl_record_say_complete("stacks are", t->ends, t->samples);
     say_frames(t);
 }

@@ -25,20 +25,6 @@ void wndl_record_say_progress(
 /* Takes the line away. */
 void wndl_record_end_progress(struct wndl_record_progress *progress);
 
-/* Frames by how they were found and ends by reason, in words. */
-void wndl_record_list_frames(
-    char *text, size_t size, const struct wndl_collector_totals *totals);
-void wndl_record_list_ends(
-    char *text, size_t size, const struct wndl_collector_totals *totals);
-
-/* "REASON 3, REASON 1" for the rows that are not 0. */
-void wndl_record_list_reasons(char *text, size_t size, const uint64_t *counts,
-    const char *const names[8]);
-
-/* How many of `all` have stacks that end as they should. */
-void wndl_record_say_complete(
-    const char *what, const uint64_t ends[WNDL_WALK_END_COUNT], uint64_t all);
-
 /* Live, peak and all: "1.5 MB live in 12 blocks, ...". */
 void wndl_heap_list_live(
     char *text, size_t size, const struct wndl_collector_heap_totals *totals);

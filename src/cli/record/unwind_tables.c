@@ -18,8 +18,7 @@
 
 static bool say_error(const struct wndl_error *err)
 {
-    char text[600];
-    wndl_cli_error("%s", wndl_error_text(err, text, sizeof text));
+    wndl_cli_fail(err);
     return false;
 }
 

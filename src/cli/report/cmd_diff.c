@@ -8,16 +8,16 @@
 #include <string.h>
 
 static const struct wndl_option option_table[] = {
-    {0, "by", "WHAT", "usual|fn|line|module|thread|path", "usual", NULL,
-        "what the rows are; usual: records of two heaps, else functions",
+    {0, "by", "WHAT", "auto|fn|line|module|thread|path||usual", "auto", NULL,
+        "what the rows are; auto: records of two heaps, else functions",
         WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, by)},
-    {0, "time", "KIND", "usual|cpu|blocked|wall", "usual", NULL,
-        "samples: which time: using the CPU, which is usual, blocked, or both "
-        "with the time spent waiting for a CPU",
+    {0, "time", "KIND", "auto|cpu|blocked|wall||usual", "auto", NULL,
+        "samples: which time: using the CPU, blocked, or both with the time "
+        "spent waiting for a CPU; auto: using the CPU",
         WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, time)},
-    {0, "compare", "WHAT", "usual|share|amount", "usual", NULL,
+    {0, "compare", "WHAT", "auto|share|amount||usual", "auto", NULL,
         "what of a row: its share of all in its recording, or how much it is; "
-        "usual: shares of time, amounts of heaps",
+        "auto: shares of time, amounts of heaps",
         WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, compare)},
     {0, "threshold", "PERCENT", NULL, NULL, NULL,
         "exit with status 1 if a row grew by more than PERCENT of all and by "
@@ -68,7 +68,7 @@ static const struct wndl_example examples[] = {
 
 static bool wants_table(const struct wndl_diff_options *o)
 {
-    return o->by != 0 || o->compare != WNDL_DIFF_COMPARE_USUAL ||
+    return o->by != 0 || o->compare != WNDL_DIFF_COMPARE_AUTO ||
            o->threshold > 0 || o->plot != NULL;
 }
 
@@ -96,7 +96,7 @@ static int diff_dmd(const struct wndl_diff_options *o,
 /* ---- two recordings */
 
 static int diff_two(const struct wndl_diff_options *o,
-    const struct wndl_loaded loaded[2], const char *const names[2])
+    const struct wndl_cli_recording loaded[2], const char *const names[2])
 {
     const struct wndl_heap_show show = {
         .options = &o->heap,
@@ -126,15 +126,17 @@ static int diff_recordings(const struct wndl_diff_options *o,
 {
     const char *const names[] = {earlier->name, later->name};
     const uint64_t snapshot = o->heap.of.snapshot;
-    struct wndl_loaded loaded[2];
-    if (!wndl_load(&loaded[0], earlier, &o->symbols, snapshot, false))
+    struct wndl_cli_recording loaded[2];
+    if (!wndl_cli_recording_open(
+            &loaded[0], earlier, &o->symbols, snapshot, false))
         return WNDL_EXIT_FAILURE;
     int exit_code = WNDL_EXIT_FAILURE;
-    if (wndl_load(&loaded[1], later, &o->symbols, snapshot, false)) {
+    if (wndl_cli_recording_open(
+            &loaded[1], later, &o->symbols, snapshot, false)) {
         exit_code = diff_two(o, loaded, names);
-        wndl_unload(&loaded[1]);
+        wndl_cli_recording_close(&loaded[1]);
     }
-    wndl_unload(&loaded[0]);
+    wndl_cli_recording_close(&loaded[0]);
     return exit_code;
 }
 
@@ -171,15 +173,15 @@ static int add_file(
     struct wndl_diff_table *table, const char *path, uint32_t group)
 {
     struct wndl_input input;
-    struct wndl_loaded loaded;
+    struct wndl_cli_recording loaded;
     if (!wndl_input_open(&input, path))
         return WNDL_EXIT_FAILURE;
-    bool is_loaded = wndl_load(
+    bool is_loaded = wndl_cli_recording_open(
         &loaded, &input, &table->o->symbols, table->o->heap.of.snapshot, false);
     int exit_code = WNDL_EXIT_FAILURE;
     if (is_loaded) {
         exit_code = wndl_diff_table_add(table, &loaded, path, group);
-        wndl_unload(&loaded);
+        wndl_cli_recording_close(&loaded);
     }
     wndl_input_close(&input);
     return exit_code;

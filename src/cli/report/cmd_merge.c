@@ -6,7 +6,7 @@
 #include "cli/core/output.h"
 #include "cli/shared/callgraph_options.h"
 #include "cli/shared/heap_report.h"
-#include "cli/shared/loaded.h"
+#include "cli/shared/recording.h"
 #include "in/callgrind.h"
 #include "in/folded.h"
 #include "in/perf_script.h"
@@ -90,7 +90,7 @@ static bool add_foreign(
 
 /* Both what threads did and what was allocated, if it is there. */
 static enum wndl_status add_loaded(
-    struct merge *m, const struct wndl_loaded *loaded)
+    struct merge *m, const struct wndl_cli_recording *loaded)
 {
     static const struct wndl_heap_set_options usual = {0};
     const struct wndl_profile *p = &loaded->profile;
@@ -106,9 +106,9 @@ static enum wndl_status add_loaded(
 
 static bool add_recording(struct merge *m, const struct wndl_input *input)
 {
-    struct wndl_loaded loaded;
+    struct wndl_cli_recording loaded;
     struct wndl_error err = {0};
-    if (!wndl_load(&loaded, input, &m->o->symbols, 0, false))
+    if (!wndl_cli_recording_open(&loaded, input, &m->o->symbols, 0, false))
         return false;
     const struct wndl_profile *p = &loaded.profile;
     if (!p->finished || p->cut || p->chunks_damaged != 0)
@@ -116,7 +116,7 @@ static bool add_recording(struct merge *m, const struct wndl_input *input)
                       "it is merged",
             input->name);
     enum wndl_status status = add_loaded(m, &loaded);
-    wndl_unload(&loaded);
+    wndl_cli_recording_close(&loaded);
     if (status == WNDL_OK)
         return true;
     wndl_fail(&err, status, "%s",

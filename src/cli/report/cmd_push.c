@@ -3,7 +3,7 @@
 #include "base/utf8.h"
 #include "cli/core/command.h"
 #include "cli/shared/heap_report.h"
-#include "cli/shared/loaded.h"
+#include "cli/shared/recording.h"
 #include "os/http.h"
 #include "out/pprof.h"
 #include "out/push.h"
@@ -60,7 +60,7 @@ struct job {
     const struct push_options *o;
     const char *server;
     char *shown; /* the server without what may be a password */
-    struct wndl_loaded loaded;
+    struct wndl_cli_recording loaded;
     struct wndl_push_label labels[WNDL_OPTION_LIST_MAX];
     char *name;
 };
@@ -279,7 +279,7 @@ static int send_part(const struct job *job, bool of_heap)
         .symbolized = &job->loaded.symbolized,
         .of_heap = of_heap,
         .tells_gone = wndl_heap_tells_gone(&job->loaded.profile),
-        .which = choice.which,
+        .set = choice.set,
     };
     char *data = NULL;
     size_t size = 0;
@@ -312,7 +312,8 @@ static int push_file(struct job *job, const char *path)
     struct wndl_input input;
     if (!wndl_input_open(&input, path))
         return WNDL_EXIT_FAILURE;
-    bool loaded = wndl_load(&job->loaded, &input, &job->o->symbols, 0, false);
+    bool loaded = wndl_cli_recording_open(
+        &job->loaded, &input, &job->o->symbols, 0, false);
     wndl_input_close(&input);
     if (!loaded)
         return WNDL_EXIT_FAILURE;
@@ -323,7 +324,7 @@ static int push_file(struct job *job, const char *path)
                         : send_all(job);
     free(job->name);
     free(job->shown);
-    wndl_unload(&job->loaded);
+    wndl_cli_recording_close(&job->loaded);
     return exit_code;
 }
 

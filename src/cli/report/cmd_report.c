@@ -7,7 +7,7 @@
 #include "cli/core/terminal.h"
 #include "cli/shared/dmd_report.h"
 #include "cli/shared/heap_report.h"
-#include "cli/shared/loaded.h"
+#include "cli/shared/recording.h"
 #include "out/report_json/report_json.h"
 #include "out/report_text/report_text.h"
 
@@ -50,9 +50,11 @@ static const struct wndl_option option_table[] = {
         "how many rows of the table, or records of a heap, to show: 30, or all "
         "with --json or --marks",
         WNDL_OPT_COUNT, offsetof(struct report_options, rows)},
-    {0, "min", "PERCENT", NULL, "0.5", NULL,
+    {0, "min-percent", "PERCENT", NULL, "0.5", NULL,
         "leave out what has a smaller share of the time from the tree",
         WNDL_OPT_REAL, offsetof(struct report_options, min_percent)},
+    WNDL_OPTION_OLD_NAME(
+        "min", WNDL_OPT_REAL, offsetof(struct report_options, min_percent)),
     {0, "full-names", NULL, NULL, NULL, NULL,
         "show long C++ names whole, not as Class<...>::function(...)",
         WNDL_OPT_FLAG, offsetof(struct report_options, full_names)},
@@ -150,7 +152,7 @@ static void write_json(const struct wndl_report *report,
     wndl_report_json(report, &layout, out);
 }
 
-static int make_report(struct wndl_loaded *loaded,
+static int make_report(struct wndl_cli_recording *loaded,
     const struct report_options *o, const char *path)
 {
     struct wndl_symbolized *s = &loaded->symbolized;
@@ -186,13 +188,14 @@ static const char *contradiction(const struct report_options *o)
     if (o->tree && o->by.given)
         return "--by is for the table, which --tree replaces";
     if (o->tree && o->rows != 0)
-        return "-n is for the table; --min PERCENT makes a tree smaller";
+        return "-n is for the table; --min-percent PERCENT makes a tree "
+               "smaller";
     if (o->marks && o->by.given)
         return "--by is for the table, which --marks replaces";
     return NULL;
 }
 
-static int report_heap(const struct wndl_loaded *loaded,
+static int report_heap(const struct wndl_cli_recording *loaded,
     const struct report_options *o, const char *path)
 {
     const struct wndl_heap_show show = {
@@ -217,7 +220,7 @@ static bool is_for_heaps(const struct wndl_heap_options *o)
            o->filters.count != 0;
 }
 
-static int report_time(struct wndl_loaded *loaded,
+static int report_time(struct wndl_cli_recording *loaded,
     const struct report_options *o, const char *path)
 {
     if (is_for_heaps(&o->heap)) {
@@ -232,14 +235,14 @@ static int report_time(struct wndl_loaded *loaded,
 static int report_recording(
     const struct wndl_input *input, const struct report_options *o)
 {
-    struct wndl_loaded loaded;
-    if (!wndl_load(
+    struct wndl_cli_recording loaded;
+    if (!wndl_cli_recording_open(
             &loaded, input, &o->symbols, o->heap.of.snapshot, o->verbose))
         return WNDL_EXIT_FAILURE;
     int exit_code = wndl_heap_shown_of(&loaded.profile, o->of_heap)
                         ? report_heap(&loaded, o, input->path)
                         : report_time(&loaded, o, input->path);
-    wndl_unload(&loaded);
+    wndl_cli_recording_close(&loaded);
     return exit_code;
 }
 

@@ -21,8 +21,8 @@ bool wndl_diff_table_init(
         wndl_cli_error("out of memory");
         return false;
     }
-    table->d.by =
-        o->by == 0 ? WNDL_DIFF_BY_FUNCTION : (enum wndl_diff_by)(o->by - 1);
+    table->d.by = o->by == 0 ? WNDL_DIFF_BY_FUNCTION
+                             : (enum wndl_diff_key_kind)(o->by - 1);
     return true;
 }
 
@@ -63,15 +63,16 @@ static const char *contradiction(const struct wndl_diff_table *table)
 
 /* The first recording says what it is all about. */
 static int begin(
-    struct wndl_diff_table *table, const struct wndl_loaded *loaded)
+    struct wndl_diff_table *table, const struct wndl_cli_recording *loaded)
 {
     enum wndl_diff_compare compare = table->o->compare;
     table->of_heap = wndl_heap_shown_of(&loaded->profile, table->o->of_heap);
-    table->which = wndl_heap_choose(&table->o->heap.of, loaded, 1).which;
-    table->d.of = compare == WNDL_DIFF_COMPARE_AMOUNT ||
-                          (compare == WNDL_DIFF_COMPARE_USUAL && table->of_heap)
-                      ? WNDL_DIFF_OF_AMOUNT
-                      : WNDL_DIFF_OF_SHARE;
+    table->set = wndl_heap_choose(&table->o->heap.of, loaded, 1).set;
+    table->d.subject =
+        compare == WNDL_DIFF_COMPARE_AMOUNT ||
+                (compare == WNDL_DIFF_COMPARE_AUTO && table->of_heap)
+            ? WNDL_DIFF_AMOUNT
+            : WNDL_DIFF_SHARE;
     const char *problem = contradiction(table);
     if (problem == NULL)
         return WNDL_EXIT_OK;
@@ -96,14 +97,14 @@ static int no_time(const struct wndl_diff_table *table,
 static int tells_less(const struct wndl_diff_table *table, const char *file)
 {
     const char *first = wndl_diff_recording_at(&table->d, 0)->file;
-    bool is_first = table->which == WNDL_HEAP_WHICH_LIVE;
+    bool is_first = table->set == WNDL_HEAP_SET_LIVE;
     return wndl_cli_error("%s: does not tell of blocks that are gone, as %s "
                           "does; --blocks live compares those that are not",
         is_first ? first : file, is_first ? file : first);
 }
 
 static int add_heap(struct wndl_diff_table *table,
-    const struct wndl_loaded *loaded, const char *file)
+    const struct wndl_cli_recording *loaded, const char *file)
 {
     struct wndl_heap_choice choice =
         wndl_heap_choose(&table->o->heap.of, loaded, 1);
@@ -112,7 +113,7 @@ static int add_heap(struct wndl_diff_table *table,
         return wndl_cli_error("%s: the recording holds no heap", file);
     if (!wndl_heap_has(&loaded->profile, &choice, file))
         return WNDL_EXIT_FAILURE;
-    if (choice.which != table->which)
+    if (choice.set != table->set)
         return tells_less(table, file);
     if (!wndl_diff_add_heap(&table->d, &loaded->symbolized, &choice))
         return wndl_cli_error("out of memory");
@@ -120,12 +121,12 @@ static int add_heap(struct wndl_diff_table *table,
 }
 
 static int add_time(struct wndl_diff_table *table,
-    const struct wndl_loaded *loaded, const char *file)
+    const struct wndl_cli_recording *loaded, const char *file)
 {
-    struct wndl_spent spent;
+    struct wndl_cost_item item;
     size_t at = 0;
     enum wndl_time time = time_of(table);
-    if (!wndl_spent_next(&loaded->profile, time, &at, &spent))
+    if (!wndl_costs_next(&loaded->profile, time, &at, &item))
         return no_time(table, &loaded->profile, file);
     if (!wndl_diff_add_time(&table->d, &loaded->symbolized, time))
         return wndl_cli_error("out of memory");
@@ -133,7 +134,7 @@ static int add_time(struct wndl_diff_table *table,
 }
 
 int wndl_diff_table_add(struct wndl_diff_table *table,
-    const struct wndl_loaded *loaded, const char *file, uint32_t group)
+    const struct wndl_cli_recording *loaded, const char *file, uint32_t group)
 {
     const struct wndl_profile *p = &loaded->profile;
     if (table->d.recordings.len == 0) {
@@ -157,10 +158,9 @@ int wndl_diff_table_add(struct wndl_diff_table *table,
 static bool is_above(
     const struct wndl_diff_table *table, const struct wndl_diff_change *c)
 {
-    const struct wndl_diff_place all = {
-        WNDL_DIFF_OF_AMOUNT, WNDL_DIFF_TOTAL, 0};
+    const struct wndl_diff_place all = {WNDL_DIFF_AMOUNT, WNDL_DIFF_TOTAL, 0};
     double percent = c->change;
-    if (table->d.of == WNDL_DIFF_OF_AMOUNT) {
+    if (table->d.subject == WNDL_DIFF_AMOUNT) {
         double before = wndl_diff_value(&table->d, all, 0).mean;
         percent = before > 0 ? 100 * c->change / before : INFINITY;
     }
@@ -169,8 +169,7 @@ static bool is_above(
 
 static int judge(const struct wndl_diff_table *table)
 {
-    const struct wndl_diff_place all = {
-        WNDL_DIFF_OF_AMOUNT, WNDL_DIFF_TOTAL, 0};
+    const struct wndl_diff_place all = {WNDL_DIFF_AMOUNT, WNDL_DIFF_TOTAL, 0};
     struct wndl_diff_change change = wndl_diff_change(&table->d, all);
     const struct wndl_diff_row *rows = table->d.rows.data;
     size_t grown = 0;
@@ -178,7 +177,7 @@ static int judge(const struct wndl_diff_table *table)
         grown += is_above(table, &rows[i].change[WNDL_DIFF_SELF]) ||
                  is_above(table, &rows[i].change[WNDL_DIFF_TOTAL]);
     bool all_grown =
-        table->d.of == WNDL_DIFF_OF_AMOUNT && is_above(table, &change);
+        table->d.subject == WNDL_DIFF_AMOUNT && is_above(table, &change);
     if (grown == 0 && !all_grown)
         return WNDL_EXIT_OK;
     wndl_cli_note("%zu row%s grew by more than %g %% of all%s", grown,
@@ -193,15 +192,14 @@ static int judge(const struct wndl_diff_table *table)
  * things, whatever the filters. Of nothing it is all. */
 static double percent_in_both(const struct wndl_diff *d)
 {
-    const struct wndl_diff_place all = {
-        WNDL_DIFF_OF_AMOUNT, WNDL_DIFF_TOTAL, 0};
+    const struct wndl_diff_place all = {WNDL_DIFF_AMOUNT, WNDL_DIFF_TOTAL, 0};
     double sum = 0;
     if (wndl_diff_value(d, all, 0).mean <= 0 ||
         wndl_diff_value(d, all, d->groups - 1).mean <= 0)
         return 100;
     for (uint32_t key = 1; key < wndl_intern_count(&d->keys); key++) {
         const struct wndl_diff_place place = {
-            WNDL_DIFF_OF_SHARE, WNDL_DIFF_SELF, key};
+            WNDL_DIFF_SHARE, WNDL_DIFF_SELF, key};
         sum += fmin(wndl_diff_value(d, place, 0).mean,
             wndl_diff_value(d, place, d->groups - 1).mean);
     }

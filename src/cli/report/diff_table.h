@@ -6,16 +6,16 @@
 
 #include "analyze/time/diff.h"
 #include "cli/shared/heap_options.h"
-#include "cli/shared/loaded.h"
+#include "cli/shared/recording.h"
 
 enum wndl_diff_compare {
-    WNDL_DIFF_COMPARE_USUAL,
+    WNDL_DIFF_COMPARE_AUTO,
     WNDL_DIFF_COMPARE_SHARE,
     WNDL_DIFF_COMPARE_AMOUNT,
 };
 
 struct wndl_diff_options {
-    unsigned by;      /* 0: not given; else enum wndl_diff_by + 1 */
+    unsigned by;      /* 0: not given; else enum wndl_diff_key_kind + 1 */
     unsigned time;    /* 0: not given; else enum wndl_time + 1 */
     unsigned compare; /* enum wndl_diff_compare */
     double threshold; /* percent; 0: not given */
@@ -32,8 +32,8 @@ struct wndl_diff_options {
 struct wndl_diff_table {
     const struct wndl_diff_options *o;
     struct wndl_diff d;
-    bool of_heap;             /* as the first recording is */
-    enum wndl_heap_set which; /* of it, that of the first */
+    bool of_heap;           /* as the first recording is */
+    enum wndl_heap_set set; /* of it, that of the first */
 };
 
 /* The options stay where they are. It ends with wndl_diff_table_free in any
@@ -44,7 +44,7 @@ void wndl_diff_table_free(struct wndl_diff_table *table);
 
 /* Adds a recording to its group. The exit code; trouble is said on stderr. */
 int wndl_diff_table_add(struct wndl_diff_table *table,
-    const struct wndl_loaded *loaded, const char *file, uint32_t group);
+    const struct wndl_cli_recording *loaded, const char *file, uint32_t group);
 
 /* Writes what was added. WNDL_EXIT_FAILURE too where something grew by more
  * than the threshold. */

@@ -151,7 +151,7 @@ static int show(struct reading *in)
     wndl_buf_init(&text, wndl_mem_libc());
     write_command(in->report, &command);
     int exit_code = WNDL_EXIT_FAILURE;
-    if (!wndl_heap_group(&records, &in->list, &how, wndl_mem_libc()) ||
+    if (!wndl_heap_records_fill(&records, &in->list, &how, wndl_mem_libc()) ||
         command.failed) {
         out_of_memory();
     } else {

@@ -6,7 +6,7 @@
 #ifndef WNDL_CLI_SHARED_HEAP_OPTIONS_H
 #define WNDL_CLI_SHARED_HEAP_OPTIONS_H
 
-#include "analyze/heap/group.h"
+#include "analyze/heap/records.h"
 #include "cli/core/options.h"
 
 /* Which blocks of a recording. */
@@ -39,10 +39,10 @@ static inline bool wndl_heap_set_given(const struct wndl_heap_set_options *o)
 
 /* Rows of a command's table; `field` of its struct `type` is of the first
  * struct above. */
-#define WNDL_HEAP_WHICH_ROWS(type, field)                                      \
-    {0, "blocks", "WHICH", "usual|live|peak|all", "usual", NULL,               \
+#define WNDL_HEAP_SET_ROWS(type, field)                                        \
+    {0, "blocks", "WHICH", "auto|live|peak|all||usual", "auto", NULL,          \
         "recorded heap: which blocks: those that live, that lived at the "     \
-        "peak, or all that were ever allocated; usual: all if those that are " \
+        "peak, or all that were ever allocated; auto: all if those that are "  \
         "gone were recorded, else live",                                       \
         WNDL_OPT_CHOICE, offsetof(type, field.blocks)},                        \
         {0, "snapshot", "N", NULL, NULL, NULL,                                 \
@@ -61,7 +61,7 @@ static inline bool wndl_heap_set_given(const struct wndl_heap_set_options *o)
 /* The same where filters are not for heaps alone; `of_what` begins their
  * help. */
 #define WNDL_HEAP_FILTER_ROWS(type, field, of_what)                            \
-    WNDL_HEAP_WHICH_ROWS(type, field.of),                                      \
+    WNDL_HEAP_SET_ROWS(type, field.of),                                        \
         {'f', "max-frames", "N", NULL, "8", NULL,                              \
             "heap: how many frames of a stack are shown and tell it apart",    \
             WNDL_OPT_COUNT, offsetof(type, field.max_frames)},                 \

@@ -7,6 +7,7 @@
 #include "out/dmd_text.h"
 #include "out/report_json/heap.h"
 #include "out/report_text/heap.h"
+#include "out/report_text/report_text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -40,25 +41,24 @@ bool wndl_heap_tells_gone(const struct wndl_profile *p)
 
 struct wndl_heap_choice wndl_heap_choose(
     const struct wndl_heap_set_options *options,
-    const struct wndl_loaded *loaded, size_t count)
+    const struct wndl_cli_recording *loaded, size_t count)
 {
     static const char *const no_filters[] = {NULL};
     bool cumulative = true;
     for (size_t i = 0; i < count; i++)
         cumulative = cumulative && wndl_heap_tells_gone(&loaded[i].profile);
     enum wndl_heap_set usual =
-        cumulative ? WNDL_HEAP_WHICH_ALL : WNDL_HEAP_WHICH_LIVE;
+        cumulative ? WNDL_HEAP_SET_ALL : WNDL_HEAP_SET_LIVE;
     return (struct wndl_heap_choice){
-        .which = options->blocks == 0
-                     ? usual
-                     : (enum wndl_heap_set)(options->blocks - 1),
+        .set = options->blocks == 0 ? usual
+                                    : (enum wndl_heap_set)(options->blocks - 1),
         .pid = options->process,
         .grouping = {.max_frames = 1, .filters = no_filters},
     };
 }
 
 static struct wndl_heap_choice choose(const struct wndl_heap_show *show,
-    const struct wndl_loaded *loaded, size_t count)
+    const struct wndl_cli_recording *loaded, size_t count)
 {
     const struct wndl_heap_options *options = show->options;
     struct wndl_heap_choice choice =
@@ -134,7 +134,7 @@ static void write_text(const struct wndl_heap_report *r,
 }
 
 int wndl_heap_report(
-    const struct wndl_loaded *loaded, const struct wndl_heap_show *show)
+    const struct wndl_cli_recording *loaded, const struct wndl_heap_show *show)
 {
     struct wndl_heap_choice choice = choose(show, loaded, 1);
     if (!wndl_heap_has(&loaded->profile, &choice, show->path))
@@ -162,23 +162,23 @@ int wndl_heap_report(
 /* ---- two */
 
 static bool add_side(struct wndl_heap_list *list,
-    const struct wndl_loaded *loaded, const struct wndl_heap_choice *choice,
-    enum wndl_heap_side side)
+    const struct wndl_cli_recording *loaded,
+    const struct wndl_heap_choice *choice, enum wndl_heap_side side)
 {
-    struct wndl_heap_stacks stacks;
+    struct wndl_stack_texts stacks;
     const struct wndl_process_heap *heaps = loaded->profile.heaps.data;
-    bool added = wndl_heap_stacks_init(&stacks, list, &loaded->symbolized);
+    bool added = wndl_stack_texts_init(&stacks, list, &loaded->symbolized);
     for (size_t i = 0; i < loaded->profile.heaps.len && added; i++) {
         if (wndl_heap_chosen(&loaded->profile, &heaps[i], choice))
-            added =
-                wndl_heap_blocks_add(&stacks, &heaps[i], choice->which, side);
+            added = wndl_heap_sites_add(&stacks, &heaps[i], choice->set, side);
     }
-    wndl_heap_stacks_free(&stacks);
+    wndl_stack_texts_free(&stacks);
     return added;
 }
 
 static struct wndl_heap_side_sum sum_side(const char *file,
-    const struct wndl_loaded *loaded, const struct wndl_heap_choice *choice)
+    const struct wndl_cli_recording *loaded,
+    const struct wndl_heap_choice *choice)
 {
     const struct wndl_profile *p = &loaded->profile;
     const struct wndl_process_heap *heaps = p->heaps.data;
@@ -226,14 +226,14 @@ static void write_diff(const struct wndl_heap_difference *d,
         out, &d->records, show->rows == 0 ? DIFF_RECORDS : show->rows);
 }
 
-static bool make_diff(const struct wndl_loaded loaded[2],
+static bool make_diff(const struct wndl_cli_recording loaded[2],
     const char *const names[2], const struct wndl_heap_show *show,
     struct wndl_buf *out)
 {
     static const enum wndl_heap_side sides[] = {
         WNDL_HEAP_SIDE_EARLIER, WNDL_HEAP_SIDE_LATER};
     struct wndl_heap_choice choice = choose(show, loaded, 2);
-    struct wndl_heap_difference d = {.which = wndl_heap_set_name(choice.which)};
+    struct wndl_heap_difference d = {.which = wndl_heap_set_name(choice.set)};
     if (!wndl_heap_list_init(&d.list, wndl_mem_libc()))
         return false;
     bool made = true;
@@ -242,7 +242,7 @@ static bool make_diff(const struct wndl_loaded loaded[2],
         made = add_side(&d.list, &loaded[i], &choice, sides[i]);
     }
     if (made) {
-        made = wndl_heap_group(
+        made = wndl_heap_records_fill(
             &d.records, &d.list, &choice.grouping, wndl_mem_libc());
         if (made)
             write_diff(&d, show, out);
@@ -252,7 +252,7 @@ static bool make_diff(const struct wndl_loaded loaded[2],
     return made;
 }
 
-int wndl_heap_diff(const struct wndl_loaded loaded[2],
+int wndl_heap_diff(const struct wndl_cli_recording loaded[2],
     const char *const names[2], const struct wndl_heap_show *show)
 {
     struct wndl_heap_choice choice = choose(show, loaded, 2);

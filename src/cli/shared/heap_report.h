@@ -5,7 +5,7 @@
 
 #include "analyze/heap/report.h"
 #include "cli/shared/heap_options.h"
-#include "cli/shared/loaded.h"
+#include "cli/shared/recording.h"
 
 struct wndl_heap_show {
     const struct wndl_heap_options *options;
@@ -28,7 +28,7 @@ bool wndl_heap_tells_gone(const struct wndl_profile *p);
  */
 struct wndl_heap_choice wndl_heap_choose(
     const struct wndl_heap_set_options *options,
-    const struct wndl_loaded *loaded, size_t count);
+    const struct wndl_cli_recording *loaded, size_t count);
 
 /* Whether anything of it is in the recording; if not, said of its file on
  * stderr. */
@@ -38,10 +38,10 @@ bool wndl_heap_has(const struct wndl_profile *p,
 /* Writes the report to standard output; trouble is told on stderr. The exit
  * code. */
 int wndl_heap_report(
-    const struct wndl_loaded *loaded, const struct wndl_heap_show *show);
+    const struct wndl_cli_recording *loaded, const struct wndl_heap_show *show);
 
 /* How the second of two differs from the first; `names` are their files. */
-int wndl_heap_diff(const struct wndl_loaded loaded[2],
+int wndl_heap_diff(const struct wndl_cli_recording loaded[2],
     const char *const names[2], const struct wndl_heap_show *show);
 
 #endif

@@ -3,7 +3,7 @@
 #include "analyze/binary/breakpad_dump.h"
 #include "cli/core/command.h"
 #include "cli/core/output.h"
-#include "cli/core/sigbus.h"
+#include "cli/core/sigbus_guard.h"
 #include "cli/shared/debug_dirs.h"
 #include "cli/shared/symbol_options.h"
 #include "cli/symbols/sym_ids.h"
@@ -91,7 +91,6 @@ static void say(const struct wndl_breakpad_report *report)
 static int dump_to(
     struct target *target, const char *path, const struct dump_options *o)
 {
-    char text[600];
     struct wndl_debug_dirs dirs;
     struct wndl_breakpad_report report;
     struct wndl_error err = {0};
@@ -111,7 +110,7 @@ static int dump_to(
     }
     if (target->sys_errno != 0)
         return WNDL_EXIT_FAILURE;
-    return wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
+    return wndl_cli_fail(&err);
 }
 
 static int run_dump_syms(const void *options, struct wndl_operands operands)
@@ -123,7 +122,7 @@ static int run_dump_syms(const void *options, struct wndl_operands operands)
     struct target target = {.path = to_stdout ? NULL : o->out};
     if (!to_stdout && !wndl_output_may_write(o->out, operands.texts[0]))
         return WNDL_EXIT_FAILURE;
-    wndl_outlive_cut_short();
+    wndl_sigbus_guard_install();
     int exit_code = dump_to(&target, operands.texts[0], o);
     end(&target);
     if (target.sys_errno != 0)

@@ -2,88 +2,16 @@
 /* windlass sym: functions, files and lines of addresses in one binary. */
 #include "base/status.h"
 #include "cli/core/command.h"
-#include "cli/core/sigbus.h"
-#include "cli/shared/debug_dirs.h"
-#include "cli/shared/symbol_options.h"
+#include "cli/core/sigbus_guard.h"
 #include "cli/symbols/sym_ids.h"
+#include "cli/symbols/sym_open.h"
+#include "cli/symbols/sym_options.h"
 #include "cli/symbols/sym_style.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-struct sym_options {
-    const char *path;
-    const char *build_id;
-    unsigned format; /* enum wndl_sym_format */
-    bool functions;
-    bool demangle;
-    bool no_demangle;
-    bool inlines;
-    bool pretty;
-    bool basenames;
-    bool addresses;
-    const char *section;
-    bool rva;
-    bool all_functions;
-    bool ids;
-    bool list_arches;
-    struct wndl_symbol_options symbols;
-};
-
-static const struct wndl_option option_table[] = {
-    {'e', "exe", "OBJ", NULL, NULL, NULL,
-        "the program or library that the addresses are in", WNDL_OPT_TEXT,
-        offsetof(struct sym_options, path)},
-    {0, "build-id", "ID", NULL, NULL, NULL,
-        "instead of -e: the one with this build-id (hexadecimal) in "
-        ".build-id/ of the debug folders",
-        WNDL_OPT_TEXT, offsetof(struct sym_options, build_id)},
-    {0, "style", "STYLE", "gnu|llvm|json", "gnu", NULL,
-        "write as addr2line or llvm-symbolizer does, or a JSON object a line",
-        WNDL_OPT_CHOICE, offsetof(struct sym_options, format)},
-    {'f', "functions", NULL, NULL, NULL, NULL,
-        "show names of functions, which styles other than gnu do anyway",
-        WNDL_OPT_FLAG, offsetof(struct sym_options, functions)},
-    {'C', "demangle", NULL, NULL, NULL, NULL,
-        "show names as in the source, which styles other than gnu do anyway",
-        WNDL_OPT_FLAG, offsetof(struct sym_options, demangle)},
-    {0, "no-demangle", NULL, NULL, NULL, NULL,
-        "show names as in the symbol table", WNDL_OPT_FLAG,
-        offsetof(struct sym_options, no_demangle)},
-    {'i', "inlines", NULL, NULL, NULL, NULL,
-        "show what inlined code was inlined into, which styles other than gnu "
-        "do anyway",
-        WNDL_OPT_FLAG, offsetof(struct sym_options, inlines)},
-    {'p', "pretty-print", NULL, NULL, NULL, NULL,
-        "write each frame on one line", WNDL_OPT_FLAG,
-        offsetof(struct sym_options, pretty)},
-    {'s', "basenames", NULL, NULL, NULL, NULL, "leave out the folders of files",
-        WNDL_OPT_FLAG, offsetof(struct sym_options, basenames)},
-    {'a', "addresses", NULL, NULL, NULL, NULL,
-        "write the address before each answer", WNDL_OPT_FLAG,
-        offsetof(struct sym_options, addresses)},
-    {'j', "section", "NAME", NULL, NULL, NULL,
-        "addresses count from the start of this section; those in an object "
-        "file do from the first one with code",
-        WNDL_OPT_TEXT, offsetof(struct sym_options, section)},
-    {0, "rva", NULL, NULL, NULL, NULL,
-        "addresses count from the start of the image, not as it was linked",
-        WNDL_OPT_FLAG, offsetof(struct sym_options, rva)},
-    {0, "all-functions", NULL, NULL, NULL, NULL,
-        "list all functions with their addresses instead", WNDL_OPT_FLAG,
-        offsetof(struct sym_options, all_functions)},
-    {0, "ids", NULL, NULL, NULL, NULL,
-        "show instead what builds the binaries are: build-id, and the debug id "
-        "as Breakpad, Microsoft's and Apple's tools write it; takes OBJ... for "
-        "ADDR...",
-        WNDL_OPT_FLAG, offsetof(struct sym_options, ids)},
-    WNDL_ARCH_OPTION_ROW(struct sym_options, symbols),
-    WNDL_LIST_ARCHES_OPTION_ROW(struct sym_options, list_arches),
-    WNDL_SYMBOL_OPTION_ROWS(struct sym_options, symbols),
-    {0},
-};
 
 static const struct wndl_example examples[] = {
     {"windlass sym -e app -fCi 0x401136",
@@ -94,111 +22,6 @@ static const struct wndl_example examples[] = {
         "all functions of a library"},
     {NULL, NULL},
 };
-
-/* ---- opening */
-
-enum { MAX_BUILD_ID = 64 };
-
-struct opening {
-    const struct sym_options *o;
-    struct wndl_debug_dirs dirs;
-    struct wndl_symbolizer_cache cache;
-    struct wndl_symbolizer_options options;
-    uint8_t build_id[MAX_BUILD_ID];
-    struct wndl_error err; /* of the first file that was there */
-};
-
-static int digit_of(char c)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *at = strchr(digits, c | 0x20);
-    return c == '\0' || at == NULL ? -1 : (int)(at - digits);
-}
-
-static bool read_build_id(struct opening *opening)
-{
-    const char *text = opening->o->build_id;
-    size_t size = strlen(text) / 2;
-    if (size < 2 || size > MAX_BUILD_ID || text[2 * size] != '\0')
-        return false;
-    for (size_t i = 0; i < size; i++) {
-        int high = digit_of(text[2 * i]);
-        int low = digit_of(text[2 * i + 1]);
-        if (high < 0 || low < 0)
-            return false;
-        opening->build_id[i] = (uint8_t)(high << 4 | low);
-    }
-    opening->options.build_id = opening->build_id;
-    opening->options.build_id_size = size;
-    return true;
-}
-
-static struct wndl_symbolizer *open_path(
-    struct opening *opening, const char *path)
-{
-    struct wndl_symbolizer *symbols = NULL;
-    struct wndl_error err;
-    if (wndl_symbolizer_open(path, &opening->options, &symbols, &err) ==
-        WNDL_OK)
-        return symbols;
-    if (opening->err.status == WNDL_OK && err.sys_errno != ENOENT)
-        opening->err = err;
-    return NULL;
-}
-
-/* DIR/.build-id/ab/cdef.debug, or without .debug the binary itself. */
-static struct wndl_symbolizer *open_in(
-    struct opening *opening, const char *dir, const char *suffix)
-{
-    struct wndl_buf path;
-    struct wndl_symbolizer *symbols = NULL;
-    wndl_buf_init(&path, wndl_mem_libc());
-    wndl_buf_printf(&path, "%s/.build-id/%02x/", dir, opening->build_id[0]);
-    for (size_t i = 1; i < opening->options.build_id_size; i++)
-        wndl_buf_printf(&path, "%02x", opening->build_id[i]);
-    wndl_buf_text(&path, suffix);
-    wndl_buf_byte(&path, '\0');
-    if (!path.failed)
-        symbols = open_path(opening, (const char *)path.data);
-    wndl_buf_free(&path);
-    return symbols;
-}
-
-static struct wndl_symbolizer *open_build_id(struct opening *opening)
-{
-    struct wndl_symbolizer *symbols = NULL;
-    for (size_t i = 0; i < opening->dirs.count && symbols == NULL; i++) {
-        symbols = open_in(opening, opening->dirs.list[i], "");
-        if (symbols == NULL)
-            symbols = open_in(opening, opening->dirs.list[i], ".debug");
-    }
-    if (symbols == NULL && opening->err.status == WNDL_OK)
-        (void)wndl_fail(&opening->err, WNDL_NOT_FOUND,
-            "no file with build-id %s in the debug folders; see --debug-dir",
-            opening->o->build_id);
-    return symbols;
-}
-
-static struct wndl_symbolizer *open_symbols(struct opening *opening)
-{
-    char text[600];
-    struct wndl_symbolizer *symbols = NULL;
-    wndl_debug_dirs_init(&opening->dirs, &opening->o->symbols.debug_dirs);
-    opening->options.size = sizeof opening->options;
-    opening->options.debug_dirs = opening->dirs.list;
-    opening->options.debuginfod = opening->o->symbols.debuginfod;
-    opening->options.arch = opening->o->symbols.arch;
-    opening->options.cache =
-        wndl_symbol_cache(&opening->o->symbols, &opening->cache);
-    if (opening->o->path == NULL)
-        symbols = open_build_id(opening);
-    else if (wndl_symbolizer_open(opening->o->path, &opening->options, &symbols,
-                 &opening->err) == WNDL_OK)
-        return symbols;
-    if (symbols == NULL)
-        wndl_cli_error("%s", wndl_error_text(&opening->err, text, sizeof text));
-    return symbols;
-}
 
 /* ---- answering */
 
@@ -353,7 +176,7 @@ static int list_functions(struct work *w)
                    : wndl_cli_error("standard output does not take it");
 }
 
-static void set_style(struct work *w, const struct sym_options *o,
+static void set_style(struct work *w, const struct wndl_sym_options *o,
     const struct wndl_symbolizer_info *info)
 {
     bool gnu = o->format == WNDL_SYM_GNU;
@@ -405,50 +228,23 @@ static void say_damage(const struct work *w)
             info.units_damaged == 1 ? "is" : "are", text);
 }
 
-static const char *contradiction(
-    const struct sym_options *o, struct wndl_operands operands)
-{
-    bool of_files = o->ids || o->list_arches;
-    if (o->ids && o->list_arches)
-        return "--ids and --list-arches do not go together";
-    if (of_files && (o->build_id != NULL || o->all_functions))
-        return "--ids and --list-arches go with neither --build-id nor "
-               "--all-functions";
-    if (of_files)
-        return o->path == NULL && operands.count == 0
-                   ? "--ids and --list-arches take OBJ"
-                   : NULL;
-    if (o->path == NULL && o->build_id == NULL)
-        return "-e OBJ or --build-id ID is missing";
-    if (o->path != NULL && o->build_id != NULL)
-        return "-e and --build-id do not go together";
-    if (o->demangle && o->no_demangle)
-        return "-C and --no-demangle do not go together";
-    if (o->section != NULL && o->rva)
-        return "--section and --rva do not go together";
-    if (o->all_functions && operands.count != 0)
-        return "--all-functions takes no addresses";
-    return NULL;
-}
-
 /* Addresses from here on count from the section. */
 static bool count_from(struct work *w, const char *section)
 {
     uint64_t rva;
-    char text[600];
     struct wndl_error err;
     if (section == NULL)
         return true;
     if (wndl_symbolizer_section(w->symbols, section, &rva, &err) != WNDL_OK) {
-        wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
+        wndl_cli_fail(&err);
         return false;
     }
     w->style.image_base = w->reader.image_base = -rva;
     return true;
 }
 
-static int run_on(
-    struct work *w, const struct sym_options *o, struct wndl_operands operands)
+static int run_on(struct work *w, const struct wndl_sym_options *o,
+    struct wndl_operands operands)
 {
     struct wndl_symbolizer_info info;
     wndl_symbolizer_get_info(w->symbols, &info);
@@ -467,14 +263,14 @@ static int run_on(
 }
 
 static int print_of(
-    const struct sym_options *o, const char *path, bool of_several)
+    const struct wndl_sym_options *o, const char *path, bool of_several)
 {
     return o->ids ? wndl_sym_print_ids(path, o->symbols.arch)
                   : wndl_sym_print_arches(path, of_several);
 }
 
 static int print_of_files(
-    const struct sym_options *o, struct wndl_operands operands)
+    const struct wndl_sym_options *o, struct wndl_operands operands)
 {
     int exit_code = WNDL_EXIT_OK;
     bool of_several = operands.count + (o->path != NULL) > 1;
@@ -487,21 +283,20 @@ static int print_of_files(
 
 static int run_sym(const void *options, struct wndl_operands operands)
 {
-    const struct sym_options *o = options;
-    struct opening opening = {.o = o};
-    const char *problem = contradiction(o, operands);
-    if (problem == NULL && o->build_id != NULL && !read_build_id(&opening))
+    const struct wndl_sym_options *o = options;
+    struct wndl_sym_opening opening = {.o = o};
+    const char *problem = wndl_sym_contradiction(o, operands.count);
+    if (problem == NULL && o->build_id != NULL &&
+        !wndl_sym_read_build_id(&opening))
         problem = "--build-id takes hexadecimal digits, two for each byte";
     if (problem != NULL) {
         wndl_cli_error("%s; see 'windlass sym --help'", problem);
         return WNDL_EXIT_USAGE;
     }
-    wndl_outlive_cut_short();
+    wndl_sigbus_guard_install();
     if (o->ids || o->list_arches)
         return print_of_files(o, operands);
-    opening.options.no_demangle =
-        o->format == WNDL_SYM_GNU ? !o->demangle : o->no_demangle;
-    struct work w = {.symbols = open_symbols(&opening)};
+    struct work w = {.symbols = wndl_sym_open(&opening)};
     if (w.symbols == NULL)
         return WNDL_EXIT_FAILURE;
     int exit_code = run_on(&w, o, operands);
@@ -545,8 +340,8 @@ const struct wndl_command wndl_cmd_sym = {
         "archives that they were linked from.\n\n"
         "A Breakpad symbol file may stand for OBJ. Addresses in it count from "
         "the start of the image, and it has no columns.",
-    .options = option_table,
-    .options_size = sizeof(struct sym_options),
+    .options = wndl_sym_option_table,
+    .options_size = sizeof(struct wndl_sym_options),
     .examples = examples,
     .max_operands = SIZE_MAX,
     .run = run_sym,

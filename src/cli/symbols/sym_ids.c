@@ -176,7 +176,6 @@ typedef int print_file(
 
 static int print(const char *path, const char *arch, print_file *of)
 {
-    char text[600];
     struct wndl_error err = {0};
     struct wndl_file file = {0};
     struct wndl_object_source source = {.path = path, .arch = arch};
@@ -187,7 +186,7 @@ static int print(const char *path, const char *arch, print_file *of)
     }
     wndl_file_close(&file);
     if (exit_code != WNDL_EXIT_OK)
-        wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
+        wndl_cli_fail(&err);
     return exit_code;
 }
 

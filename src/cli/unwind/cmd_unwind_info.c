@@ -132,15 +132,13 @@ static bool parse_addresses(const struct wndl_option_list *texts,
 static int print_info(const char *path, const struct unwind_info_options *o,
     const uint64_t *addresses)
 {
-    char text[600];
     struct wndl_unwind_info info;
     struct wndl_buf out;
     struct wndl_error err = {0};
     int exit_code = WNDL_EXIT_OK;
     wndl_buf_init(&out, wndl_mem_libc());
     if (wndl_unwind_info_open(&info, path, wndl_mem_libc(), &err) != WNDL_OK)
-        exit_code =
-            wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
+        exit_code = wndl_cli_fail(&err);
     else if (!write_out(&out, &info, o, addresses) || !print(&out))
         exit_code = WNDL_EXIT_FAILURE;
     if (o->dump || o->breakpad)

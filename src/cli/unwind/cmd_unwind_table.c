@@ -6,6 +6,7 @@
 #include "cli/shared/binary.h"
 #include "cli/unwind/table_chrome.h"
 #include "cli/unwind/table_text.h"
+#include "cli/unwind/table_verify.h"
 #include "os/file.h"
 #include "unwind/table/chrome_v2.h"
 #include "unwind_tables/table/table.h"
@@ -52,20 +53,7 @@ static const struct wndl_example examples[] = {
     {NULL, NULL},
 };
 
-static int say_error(const struct wndl_error *err)
-{
-    char text[600];
-    return wndl_cli_error("%s", wndl_error_text(err, text, sizeof text));
-}
-
 /* ---- build */
-
-static bool write_bytes(FILE *out, void *context)
-{
-    const struct wndl_buf *bytes = context;
-    fwrite(bytes->data, 1, bytes->size, out);
-    return true;
-}
 
 static void say_built(const struct wndl_table_stats *s, size_t size)
 {
@@ -90,14 +78,14 @@ static int build(const struct table_options *o, const char *path)
     if (!wndl_output_may_write(o->out, path))
         return WNDL_EXIT_FAILURE;
     if (!wndl_binary_open(&binary, path, &err))
-        return say_error(&err);
+        return wndl_cli_fail(&err);
     wndl_buf_init(&bytes, wndl_mem_libc());
     int exit_code;
     if (wndl_table_build(binary.object, &bytes, &stats, &err) != WNDL_OK) {
-        exit_code = say_error(&err);
+        exit_code = wndl_cli_fail(&err);
     } else {
         const struct wndl_output output = {
-            .path = o->out, .write = write_bytes, .context = &bytes};
+            .path = o->out, .write = wndl_output_bytes, .context = &bytes};
         exit_code = wndl_output_write(&output);
         if (exit_code == WNDL_EXIT_OK)
             say_built(&stats, bytes.size);
@@ -139,10 +127,7 @@ static int print_table(
         wndl_unwind_table_say(stdout, table);
     if (!whole)
         return wndl_cli_error("out of memory; the output is not whole");
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return wndl_cli_error(
-            "standard output: cannot be written: %s", strerror(errno));
-    return WNDL_EXIT_OK;
+    return wndl_output_flush();
 }
 
 static int show(const struct table_options *o, const char *path)
@@ -151,11 +136,11 @@ static int show(const struct table_options *o, const char *path)
     struct wndl_table table;
     struct wndl_error err = {0};
     if (!open_table(&file, &table, path, &err))
-        return say_error(&err);
+        return wndl_cli_fail(&err);
     int exit_code;
     if (wndl_table_check(&table, &err) != WNDL_OK) {
         wndl_error_set_file(&err, path);
-        exit_code = say_error(&err);
+        exit_code = wndl_cli_fail(&err);
     } else if (wndl_arch_of(table.machine) == NULL || table.machine == 0) {
         exit_code = wndl_cli_error(
             "%s: is for another machine than x86-64, i386, AArch64 and Arm",
@@ -167,44 +152,25 @@ static int show(const struct table_options *o, const char *path)
     return exit_code;
 }
 
-static int say_verdict(
-    const char *path, const struct wndl_table_verdict *verdict)
+static bool open_checked(struct wndl_file *file, void *table, const char *path,
+    struct wndl_error *err)
 {
-    if (verdict->wrong != 0)
-        return wndl_cli_error("%s: wrong at %" PRIu64 " of %" PRIu64
-                              " addresses, first at 0x%" PRIx64,
-            path, verdict->wrong, verdict->looked_up, verdict->first_wrong);
-    printf("%s: right at all of %" PRIu64 " addresses, in %" PRIu64 " rows\n",
-        path, verdict->looked_up, verdict->rows);
-    return WNDL_EXIT_OK;
+    return open_table(file, table, path, err);
 }
 
-static int verify(const char *binary_path, const char *path)
+static enum wndl_status check_table(const void *table,
+    struct wndl_object *object, struct wndl_table_verdict *verdict,
+    struct wndl_error *err)
 {
-    struct wndl_file file;
+    return wndl_table_verify(table, object, verdict, err);
+}
+
+static int verify(const char *binary, const char *path)
+{
     struct wndl_table table;
-    struct wndl_table_verdict verdict;
-    struct wndl_binary binary;
-    struct wndl_error err = {0};
-    if (!open_table(&file, &table, path, &err))
-        return say_error(&err);
-    int exit_code;
-    if (!wndl_binary_open(&binary, binary_path, &err)) {
-        wndl_file_close(&file);
-        return say_error(&err);
-    }
-    if (wndl_table_verify(&table, binary.object, &verdict, &err) == WNDL_OK) {
-        exit_code = say_verdict(path, &verdict);
-    } else {
-        /* Found or not, CFI is the binary's; the rest is of the table. */
-        const bool of_binary =
-            err.status == WNDL_NOT_FOUND || err.status == WNDL_UNSUPPORTED;
-        wndl_error_set_file(&err, of_binary ? binary_path : path);
-        exit_code = say_error(&err);
-    }
-    wndl_binary_close(&binary);
-    wndl_file_close(&file);
-    return exit_code;
+    const struct wndl_checked_table checked = {
+        &table, open_checked, check_table, .owns_damage = true};
+    return wndl_unwind_table_verify(&checked, binary, path);
 }
 
 /* What a line without the action, or one of its files, lacks; or NULL. */

@@ -4,27 +4,14 @@
 #include "cli/core/command.h"
 #include "cli/core/output.h"
 #include "cli/shared/binary.h"
-#include "unwind_tables/chrome/chrome_v2.h"
+#include "cli/unwind/table_verify.h"
+#include "tables/chrome/chrome_v2.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int say_error(const struct wndl_error *err)
-{
-    char text[600];
-    return wndl_cli_error("%s", wndl_error_text(err, text, sizeof text));
-}
-
-static int finish_stdout(void)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return WNDL_EXIT_OK;
-    return wndl_cli_error(
-        "standard output: cannot be written: %s", strerror(errno));
-}
 
 static bool parse_hex(const char *text, uint64_t *value)
 {
@@ -47,13 +34,6 @@ static void say_hex(struct wndl_bytes bytes)
 }
 
 /* ---- build */
-
-static bool write_bytes(FILE *out, void *context)
-{
-    const struct wndl_buf *bytes = context;
-    fwrite(bytes->data, 1, bytes->size, out);
-    return true;
-}
 
 static void say_built(const struct wndl_chrome_v2_stats *s, size_t size)
 {
@@ -80,16 +60,16 @@ int wndl_chrome_v2_cmd_build(const char *path, const char *out, bool design)
     if (!wndl_output_may_write(out, path))
         return WNDL_EXIT_FAILURE;
     if (!wndl_binary_open(&binary, path, &err))
-        return say_error(&err);
+        return wndl_cli_fail(&err);
     wndl_buf_init(&bytes, wndl_mem_libc());
     int exit_code;
     if (wndl_chrome_v2_build(binary.object, design, &bytes, &stats, &err) !=
         WNDL_OK) {
         wndl_error_set_file(&err, path);
-        exit_code = say_error(&err);
+        exit_code = wndl_cli_fail(&err);
     } else {
         const struct wndl_output output = {
-            .path = out, .write = write_bytes, .context = &bytes};
+            .path = out, .write = wndl_output_bytes, .context = &bytes};
         exit_code = wndl_output_write(&output);
         if (exit_code == WNDL_EXIT_OK)
             say_built(&stats, bytes.size);
@@ -124,7 +104,7 @@ static int say_counts(
 {
     struct wndl_chrome_v2_counts c;
     if (wndl_chrome_v2_count(t, &c, wndl_mem_libc(), err) != WNDL_OK)
-        return say_error(err);
+        return wndl_cli_fail(err);
     printf("Chromium unwind info v2 of 32-bit Arm, header as %s\n",
         t->design ? "designed (ten words)" : "shipped (eight words)");
     printf("%" PRIu64 " functions, %" PRIu64 " addresses, %" PRIu32
@@ -146,7 +126,7 @@ static int say_counts(
     printf("naive layout (4 bytes and its instructions for each address): "
            "%" PRIu64 " bytes\n",
         c.naive);
-    return finish_stdout();
+    return wndl_output_flush();
 }
 
 static int say_place(const struct wndl_chrome_v2 *t, uint64_t offset)
@@ -158,13 +138,13 @@ static int say_place(const struct wndl_chrome_v2 *t, uint64_t offset)
             "the table is damaged where 0x%" PRIx64 " is looked up", offset);
     if (status != WNDL_OK) {
         printf("0x%" PRIx64 ": no information\n", offset);
-        return finish_stdout();
+        return wndl_output_flush();
     }
     printf("0x%" PRIx64 ": function %" PRIu32 " at 0x%" PRIx32
            ", from +0x%" PRIx32 ", instruction %" PRIu32 ": ",
         offset, place.function, place.start, place.offset, place.instruction);
     say_hex(wndl_chrome_v2_sequence(t, place.instruction));
-    return finish_stdout();
+    return wndl_output_flush();
 }
 
 int wndl_chrome_v2_cmd_show(const char *path, const char *offset)
@@ -176,7 +156,7 @@ int wndl_chrome_v2_cmd_show(const char *path, const char *offset)
     if (offset != NULL && !parse_hex(offset, &at))
         return WNDL_EXIT_USAGE;
     if (!open_table(&file, &table, path, &err))
-        return say_error(&err);
+        return wndl_cli_fail(&err);
     wndl_error_set_file(&err, path);
     const int exit_code = offset == NULL
                               ? say_counts(&table, file.bytes.size, &err)
@@ -187,41 +167,31 @@ int wndl_chrome_v2_cmd_show(const char *path, const char *offset)
 
 /* ---- verify */
 
-static int say_verdict(const char *path, const struct wndl_chrome_v2_verdict *v)
+static bool open_checked(struct wndl_file *file, void *table, const char *path,
+    struct wndl_error *err)
 {
-    if (v->wrong != 0)
-        return wndl_cli_error("%s: wrong at %" PRIu64 " of %" PRIu64
-                              " addresses, first at 0x%" PRIx64,
-            path, v->wrong, v->looked_up, v->first_wrong);
-    printf("%s: right at all of %" PRIu64 " addresses, in %" PRIu64 " rows\n",
-        path, v->looked_up, v->rows);
-    return finish_stdout();
+    return open_table(file, table, path, err);
 }
 
-int wndl_chrome_v2_cmd_verify(const char *binary_path, const char *path)
+static enum wndl_status check_table(const void *table,
+    struct wndl_object *object, struct wndl_table_verdict *verdict,
+    struct wndl_error *err)
 {
-    struct wndl_file file;
+    struct wndl_chrome_v2_verdict of;
+    const enum wndl_status status =
+        wndl_chrome_v2_verify(table, object, &of, err);
+    if (status == WNDL_OK)
+        *verdict = (struct wndl_table_verdict){
+            of.rows, of.looked_up, of.wrong, of.first_wrong};
+    return status;
+}
+
+int wndl_chrome_v2_cmd_verify(const char *binary, const char *path)
+{
     struct wndl_chrome_v2 table;
-    struct wndl_chrome_v2_verdict verdict;
-    struct wndl_binary binary;
-    struct wndl_error err = {0};
-    if (!open_table(&file, &table, path, &err))
-        return say_error(&err);
-    int exit_code;
-    if (!wndl_binary_open(&binary, binary_path, &err)) {
-        wndl_file_close(&file);
-        return say_error(&err);
-    }
-    if (wndl_chrome_v2_verify(&table, binary.object, &verdict, &err) ==
-        WNDL_OK) {
-        exit_code = say_verdict(path, &verdict);
-    } else {
-        wndl_error_set_file(&err, binary_path);
-        exit_code = say_error(&err);
-    }
-    wndl_binary_close(&binary);
-    wndl_file_close(&file);
-    return exit_code;
+    const struct wndl_checked_table checked = {
+        &table, open_checked, check_table, .owns_damage = false};
+    return wndl_unwind_table_verify(&checked, binary, path);
 }
 
 /* ---- encode */
@@ -265,18 +235,18 @@ int wndl_chrome_v2_cmd_encode(const char *path, const char *address)
     if (!parse_hex(address, &e.address))
         return WNDL_EXIT_USAGE;
     if (!wndl_binary_open(&binary, path, &err))
-        return say_error(&err);
+        return wndl_cli_fail(&err);
     int exit_code = WNDL_EXIT_OK;
     if (wndl_chrome_v2_functions(
             binary.object, &facts, say_function, &e, &err) != WNDL_OK) {
         wndl_error_set_file(&err, path);
-        exit_code = say_error(&err);
+        exit_code = wndl_cli_fail(&err);
     } else if (!e.found) {
         exit_code = wndl_cli_error(
             "%s: no function of .text is at 0x%" PRIx64, path, e.address);
     }
     wndl_binary_close(&binary);
-    return exit_code == WNDL_EXIT_OK ? finish_stdout() : exit_code;
+    return exit_code == WNDL_EXIT_OK ? wndl_output_flush() : exit_code;
 }
 
 /* ---- run */
@@ -364,5 +334,5 @@ int wndl_chrome_v2_cmd_run(
         printf("%s%s=%" PRIx32, reg == WNDL_ARM_R4 ? "" : ",", names[reg],
             frame.regs[reg]);
     putchar('\n');
-    return finish_stdout();
+    return wndl_output_flush();
 }

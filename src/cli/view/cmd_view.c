@@ -7,7 +7,7 @@
 #include "cli/core/command.h"
 #include "cli/core/output.h"
 #include "cli/shared/heap_report.h"
-#include "cli/shared/loaded.h"
+#include "cli/shared/recording.h"
 #include "cli/view/page.h"
 #include "cli/view/server.h"
 #include "out/report_text/heap.h"
@@ -51,7 +51,7 @@ static const struct wndl_example examples[] = {
 
 /* The recordings that are shown. */
 struct shown {
-    struct wndl_loaded loaded[WNDL_MERGED_MAX];
+    struct wndl_cli_recording loaded[WNDL_MERGED_MAX];
     struct wndl_arena arena; /* of what follows */
     struct wndl_buf summaries[WNDL_MERGED_MAX];
     struct wndl_vec findings[WNDL_MERGED_MAX], sources[WNDL_MERGED_MAX];
@@ -70,7 +70,7 @@ static bool sum_up_time(const struct wndl_symbolized *s, struct wndl_buf *lines)
 }
 
 static bool sum_up_heaps(
-    const struct wndl_loaded *loaded, bool alone, struct wndl_buf *lines)
+    const struct wndl_cli_recording *loaded, bool alone, struct wndl_buf *lines)
 {
     const struct wndl_heap_set_options usual = {0};
     struct wndl_heap_choice choice = wndl_heap_choose(&usual, loaded, 1);
@@ -85,7 +85,8 @@ static bool sum_up_heaps(
 }
 
 /* As reports on its time and on its heaps begin. */
-static bool sum_up(const struct wndl_loaded *loaded, struct wndl_buf *lines)
+static bool sum_up(
+    const struct wndl_cli_recording *loaded, struct wndl_buf *lines)
 {
     const struct wndl_profile *p = &loaded->profile;
     bool heaps = p->heaps.len != 0;
@@ -118,13 +119,14 @@ static bool load(struct shown *shown, const char *path,
     struct wndl_input input;
     if (!wndl_input_open(&input, path))
         return false;
-    bool is_loaded = wndl_load(&shown->loaded[i], &input, symbols, 0, false);
+    bool is_loaded =
+        wndl_cli_recording_open(&shown->loaded[i], &input, symbols, 0, false);
     wndl_input_close(&input);
     if (!is_loaded)
         return false;
     wndl_buf_init(&shown->summaries[i], wndl_mem_libc());
     shown->view.count++;
-    wndl_loaded_note_whole(&shown->loaded[i], path, "shown");
+    wndl_cli_recording_note_whole(&shown->loaded[i], path, "shown");
     return prepare(shown, i, path) || (wndl_cli_error("out of memory"), false);
 }
 
@@ -132,7 +134,7 @@ static void unload(struct shown *shown)
 {
     for (size_t i = 0; i < shown->view.count; i++) {
         wndl_buf_free(&shown->summaries[i]);
-        wndl_unload(&shown->loaded[i]);
+        wndl_cli_recording_close(&shown->loaded[i]);
     }
     wndl_arena_free(&shown->arena);
 }
@@ -205,7 +207,6 @@ static void open_browser(const char *url)
 static int serve_at(
     struct wndl_server *server, struct wndl_bytes page, struct wndl_error *err)
 {
-    char text[160];
     int signals = await_signals();
     if (signals < 0)
         return wndl_cli_error("signalfd: %s", strerror(errno));
@@ -217,18 +218,15 @@ static int serve_at(
     enum wndl_status status =
         is_told ? wndl_server_run(server, page, signals, err) : WNDL_OK;
     close(signals);
-    return status == WNDL_OK
-               ? WNDL_EXIT_OK
-               : wndl_cli_error("%s", wndl_error_text(err, text, sizeof text));
+    return status == WNDL_OK ? WNDL_EXIT_OK : wndl_cli_fail(err);
 }
 
 static int serve(uint16_t port, struct wndl_bytes page)
 {
     struct wndl_server server;
     struct wndl_error err = {0};
-    char text[160];
     if (wndl_server_open(&server, port, &err) != WNDL_OK)
-        return wndl_cli_error("%s", wndl_error_text(&err, text, sizeof text));
+        return wndl_cli_fail(&err);
     int exit_code = serve_at(&server, page, &err);
     wndl_server_close(&server);
     return exit_code;

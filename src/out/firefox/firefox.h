@@ -45,7 +45,7 @@ struct wndl_firefox {
     bool failed;
 };
 
-/* ---- columns: "name":[...], of a table that ends with its length */
+/* ---- put.c: columns, "name":[...], of a table that ends with its length */
 
 struct wndl_firefox_column {
     struct wndl_firefox *w;
@@ -68,6 +68,9 @@ void wndl_firefox_repeat(
 void wndl_firefox_length(struct wndl_firefox *w, size_t count);
 
 void wndl_firefox_put_ms(struct wndl_buf *to, uint64_t ns);
+
+/* "4711", or "4711.1" after an exec. */
+void wndl_firefox_put_pid(struct wndl_firefox *w, uint32_t process);
 
 /* The number of a string of ours, added if new. */
 uint64_t wndl_firefox_string(struct wndl_firefox *w, struct wndl_bytes text);
@@ -98,8 +101,5 @@ void wndl_firefox_write_allocations(
 /* The curve of a heap, as an element of "counters". */
 void wndl_firefox_write_counter(struct wndl_firefox *w,
     const struct wndl_process_heap *heap, size_t main_thread);
-
-/* "4711", or "4711.1" after an exec. */
-void wndl_firefox_put_pid(struct wndl_firefox *w, uint32_t process);
 
 #endif

@@ -28,11 +28,11 @@ static bool add_block(struct wndl_vec *blocks, const struct block *block)
 static bool add_sum(const struct wndl_firefox *w, struct wndl_vec *blocks,
     const struct wndl_stack_sum *sum, bool freed)
 {
-    bool peak = w->e->which == WNDL_HEAP_WHICH_PEAK;
+    bool peak = w->e->set == WNDL_HEAP_SET_PEAK;
     int64_t live = (int64_t)wndl_exported_round(
-        sum->bytes[peak ? WNDL_HEAP_WHICH_PEAK : WNDL_HEAP_WHICH_LIVE]);
+        sum->bytes[peak ? WNDL_HEAP_SET_PEAK : WNDL_HEAP_SET_LIVE]);
     int64_t gone =
-        (int64_t)wndl_exported_round(sum->bytes[WNDL_HEAP_WHICH_ALL]) - live;
+        (int64_t)wndl_exported_round(sum->bytes[WNDL_HEAP_SET_ALL]) - live;
     struct block block = {
         .stack = wndl_firefox_stack(w, sum->node, sum->label),
         .weight = freed ? -gone : live,
@@ -110,7 +110,7 @@ void wndl_firefox_write_allocations(
                 !add_sums(w, &blocks, &sums);
     if (w->failed || kept == NULL)
         return;
-    uint64_t time = w->e->which == WNDL_HEAP_WHICH_PEAK
+    uint64_t time = w->e->set == WNDL_HEAP_SET_PEAK
                         ? kept->totals[WNDL_HEAP_TOTAL_PEAK_TIME]
                         : kept->time;
     write_blocks(w, &blocks, time, tid);

@@ -20,12 +20,12 @@ static bool need(struct wndl_firefox *w, unsigned label, uint32_t node)
     return true;
 }
 
-static bool need_spent(struct wndl_firefox *w)
+static bool need_costs(struct wndl_firefox *w)
 {
-    struct wndl_spent spent;
+    struct wndl_cost_item item;
     size_t at = 0;
-    while (wndl_spent_next(w->p, w->e->time, &at, &spent)) {
-        if (!need(w, wndl_spent_label(&spent), spent.node))
+    while (wndl_costs_next(w->p, w->e->time, &at, &item)) {
+        if (!need(w, wndl_cost_item_label(&item), item.node))
             return false;
     }
     return true;
@@ -76,7 +76,7 @@ static void number_stacks(struct wndl_firefox *w, unsigned label)
 
 bool wndl_firefox_collect_stacks(struct wndl_firefox *w)
 {
-    if (!need_spent(w) || !need_allocated(w))
+    if (!need_costs(w) || !need_allocated(w))
         return false;
     for (unsigned label = 0; label < WNDL_LABELS; label++) {
         if (w->stacks[label] != NULL)

@@ -19,24 +19,25 @@ static struct wndl_bytes text_of(const struct diff_json *h, uint32_t id)
 /* ---- numbers */
 
 /* Shares are percent, amounts whole ones. */
-static void number(struct diff_json *h, enum wndl_diff_of of, double value)
+static void number(
+    struct diff_json *h, enum wndl_diff_subject subject, double value)
 {
     wndl_buf_printf(
-        h->j.out, of == WNDL_DIFF_OF_SHARE ? "%.6f" : "%.0f", value + 0.0);
+        h->j.out, subject == WNDL_DIFF_SHARE ? "%.6f" : "%.0f", value + 0.0);
 }
 
-static void number_member(
-    struct diff_json *h, const char *name, enum wndl_diff_of of, double value)
+static void number_member(struct diff_json *h, const char *name,
+    enum wndl_diff_subject subject, double value)
 {
     wndl_json_put_key(&h->j, name);
-    number(h, of, value);
+    number(h, subject, value);
 }
 
-static void change(
-    struct diff_json *h, enum wndl_diff_of of, const struct wndl_diff_change *c)
+static void change(struct diff_json *h, enum wndl_diff_subject subject,
+    const struct wndl_diff_change *c)
 {
-    number_member(h, "change", of, c->change);
-    number_member(h, "noise", of, c->noise);
+    number_member(h, "change", subject, c->change);
+    number_member(h, "noise", subject, c->noise);
     wndl_json_put_truth(&h->j, "beyond_noise", c->beyond);
 }
 
@@ -56,7 +57,7 @@ static void recordings_of(struct diff_json *h, uint32_t group)
         wndl_json_put_open(j, '{');
         wndl_json_put_text(j, "file", r->file);
         number_member(
-            h, "amount", WNDL_DIFF_OF_AMOUNT, all->cost[WNDL_DIFF_TOTAL]);
+            h, "amount", WNDL_DIFF_AMOUNT, all->cost[WNDL_DIFF_TOTAL]);
         wndl_json_put_number(j, "count", r->count);
         wndl_json_put_truth(j, "whole", r->whole);
         wndl_json_put_close(j, '}');
@@ -66,8 +67,7 @@ static void recordings_of(struct diff_json *h, uint32_t group)
 
 static void groups(struct diff_json *h)
 {
-    const struct wndl_diff_place all = {
-        WNDL_DIFF_OF_AMOUNT, WNDL_DIFF_TOTAL, 0};
+    const struct wndl_diff_place all = {WNDL_DIFF_AMOUNT, WNDL_DIFF_TOTAL, 0};
     struct wndl_diff_change c = wndl_diff_change(h->d, all);
     wndl_json_put_key(&h->j, "groups");
     wndl_json_put_open(&h->j, '[');
@@ -75,17 +75,17 @@ static void groups(struct diff_json *h)
         struct wndl_diff_value value = wndl_diff_value(h->d, all, i);
         wndl_json_put_open_line(&h->j);
         recordings_of(h, i);
-        number_member(h, "amount", WNDL_DIFF_OF_AMOUNT, value.mean);
-        number_member(h, "amount_spread", WNDL_DIFF_OF_AMOUNT, value.spread);
+        number_member(h, "amount", WNDL_DIFF_AMOUNT, value.mean);
+        number_member(h, "amount_spread", WNDL_DIFF_AMOUNT, value.spread);
         wndl_json_put_close(&h->j, '}');
     }
     wndl_json_put_close(&h->j, ']');
     wndl_json_put_key(&h->j, "amount");
     wndl_json_put_open(&h->j, '{');
     if (h->d->recordings.len > h->d->groups)
-        change(h, WNDL_DIFF_OF_AMOUNT, &c);
+        change(h, WNDL_DIFF_AMOUNT, &c);
     else /* nobody knows the noise */
-        number_member(h, "change", WNDL_DIFF_OF_AMOUNT, c.change);
+        number_member(h, "change", WNDL_DIFF_AMOUNT, c.change);
     wndl_json_put_close(&h->j, '}');
 }
 
@@ -99,7 +99,7 @@ static void list(struct diff_json *h, struct wndl_diff_place place,
     for (uint32_t i = 0; i < h->d->groups; i++) {
         struct wndl_diff_value value = wndl_diff_value(h->d, place, i);
         wndl_json_put_element(&h->j);
-        number(h, place.of, is_spread ? value.spread : value.mean);
+        number(h, place.subject, is_spread ? value.spread : value.mean);
     }
     wndl_json_put_close(&h->j, ']');
 }
@@ -107,15 +107,15 @@ static void list(struct diff_json *h, struct wndl_diff_place place,
 static void costs(struct diff_json *h, const struct wndl_diff_row *row,
     enum wndl_diff_cost cost)
 {
-    const struct wndl_diff_place share = {WNDL_DIFF_OF_SHARE, cost, row->key};
-    const struct wndl_diff_place amount = {WNDL_DIFF_OF_AMOUNT, cost, row->key};
+    const struct wndl_diff_place share = {WNDL_DIFF_SHARE, cost, row->key};
+    const struct wndl_diff_place amount = {WNDL_DIFF_AMOUNT, cost, row->key};
     wndl_json_put_key(&h->j, cost == WNDL_DIFF_SELF ? "self" : "total");
     wndl_json_put_open(&h->j, '{');
     list(h, share, "share", false);
     list(h, share, "share_spread", true);
     list(h, amount, "amount", false);
     list(h, amount, "amount_spread", true);
-    change(h, h->d->of, &row->change[cost]);
+    change(h, h->d->subject, &row->change[cost]);
     wndl_json_put_close(&h->j, '}');
 }
 
@@ -194,7 +194,7 @@ void wndl_report_json_diff(
     wndl_json_put_text(j, "of", d->what);
     wndl_json_put_text(j, "unit", units[d->unit]);
     wndl_json_put_text(
-        j, "compared", d->of == WNDL_DIFF_OF_SHARE ? "share" : "amount");
+        j, "compared", d->subject == WNDL_DIFF_SHARE ? "share" : "amount");
     groups(&h);
     rows(&h, max_rows);
     wndl_json_put_close(j, '}');

@@ -47,18 +47,18 @@ static void compared(const struct diff_text *t, double value, bool is_change)
 {
     char digits[WNDL_NUMBER_SIZE], text[WNDL_NUMBER_SIZE + 2];
     const char *before = is_change ? sign(value) : "";
-    if (t->d->of == WNDL_DIFF_OF_SHARE)
+    if (t->d->subject == WNDL_DIFF_SHARE)
         snprintf(text, sizeof text, "%s%.2f%%", before, fabs(value));
     else
         snprintf(text, sizeof text, "%s%s", before, amount(t, value, digits));
     wndl_buf_printf(t->out, "%*s",
-        t->d->of == WNDL_DIFF_OF_SHARE ? SHARE_WIDTH : amount_width(t) + 1,
+        t->d->subject == WNDL_DIFF_SHARE ? SHARE_WIDTH : amount_width(t) + 1,
         text);
 }
 
 static int compared_width(const struct diff_text *t)
 {
-    return t->d->of == WNDL_DIFF_OF_SHARE ? SHARE_WIDTH : amount_width(t) + 1;
+    return t->d->subject == WNDL_DIFF_SHARE ? SHARE_WIDTH : amount_width(t) + 1;
 }
 
 static void change(const struct diff_text *t, const struct wndl_diff_change *c)
@@ -69,16 +69,16 @@ static void change(const struct diff_text *t, const struct wndl_diff_change *c)
 }
 
 static struct wndl_diff_value value_of(const struct diff_text *t,
-    enum wndl_diff_of of, uint32_t key, uint32_t group)
+    enum wndl_diff_subject subject, uint32_t key, uint32_t group)
 {
     enum wndl_diff_cost cost = key == 0 ? WNDL_DIFF_TOTAL : WNDL_DIFF_SELF;
-    struct wndl_diff_place place = {of, cost, key};
+    struct wndl_diff_place place = {subject, cost, key};
     return wndl_diff_value(t->d, place, group);
 }
 
 static bool is_repeated(const struct diff_text *t, uint32_t group)
 {
-    return value_of(t, t->d->of, 0, group).recordings > 1;
+    return value_of(t, t->d->subject, 0, group).recordings > 1;
 }
 
 /* ---- head */
@@ -135,7 +135,7 @@ static void describe_group(const struct diff_text *t, uint32_t group)
 static void describe_change(const struct diff_text *t)
 {
     char text[WNDL_NUMBER_SIZE];
-    struct wndl_diff_place all = {WNDL_DIFF_OF_AMOUNT, WNDL_DIFF_TOTAL, 0};
+    struct wndl_diff_place all = {WNDL_DIFF_AMOUNT, WNDL_DIFF_TOTAL, 0};
     struct wndl_diff_change c = wndl_diff_change(t->d, all);
     double before = wndl_diff_value(t->d, all, 0).mean;
     wndl_text_label(&t->text, "Change");
@@ -254,9 +254,9 @@ static void end_row(const struct diff_text *t, uint32_t key, size_t start)
 static void side(const struct diff_text *t, uint32_t key, uint32_t group)
 {
     char text[WNDL_NUMBER_SIZE];
-    struct wndl_diff_value share = value_of(t, WNDL_DIFF_OF_SHARE, key, group);
-    struct wndl_diff_value cost = value_of(t, WNDL_DIFF_OF_AMOUNT, key, group);
-    bool of_share = t->d->of == WNDL_DIFF_OF_SHARE;
+    struct wndl_diff_value share = value_of(t, WNDL_DIFF_SHARE, key, group);
+    struct wndl_diff_value cost = value_of(t, WNDL_DIFF_AMOUNT, key, group);
+    bool of_share = t->d->subject == WNDL_DIFF_SHARE;
     wndl_buf_printf(t->out, "%6.2f%% %*s ", share.mean, amount_width(t),
         amount(t, cost.mean, text));
     if (!is_repeated(t, group))
@@ -271,7 +271,8 @@ static void side(const struct diff_text *t, uint32_t key, uint32_t group)
 static int side_width(const struct diff_text *t, uint32_t group)
 {
     enum { SHARE = 7, SPREAD = 6 };
-    int spread = t->d->of == WNDL_DIFF_OF_SHARE ? (int)SPREAD : amount_width(t);
+    int spread =
+        t->d->subject == WNDL_DIFF_SHARE ? (int)SPREAD : amount_width(t);
     return SHARE + 1 + amount_width(t) +
            (is_repeated(t, group) ? 3 + spread : 0);
 }
@@ -323,9 +324,9 @@ static void spark(const struct diff_text *t, uint32_t key)
     enum { STEPS = sizeof ascii - 1 };
     double most = 0;
     for (uint32_t i = 0; i < t->d->groups; i++)
-        most = fmax(most, value_of(t, t->d->of, key, i).mean);
+        most = fmax(most, value_of(t, t->d->subject, key, i).mean);
     for (uint32_t i = 0; i < t->d->groups; i++) {
-        double mean = value_of(t, t->d->of, key, i).mean;
+        double mean = value_of(t, t->d->subject, key, i).mean;
         unsigned step =
             most > 0 ? (unsigned)(fmax(mean, 0) / most * (STEPS - 1) + 0.5) : 0;
         if (t->text.layout->utf8)
@@ -342,7 +343,7 @@ static void write_point(
     spark(t, r->key);
     wndl_text_spaces(&t->text, 1);
     for (uint32_t i = t->first_group; i < t->d->groups; i++)
-        compared(t, value_of(t, t->d->of, r->key, i).mean, false);
+        compared(t, value_of(t, t->d->subject, r->key, i).mean, false);
     wndl_text_spaces(&t->text, 1);
     change(t, &r->change[WNDL_DIFF_SELF]);
     compared(t, r->change[WNDL_DIFF_SELF].noise, false);

@@ -15,13 +15,6 @@ struct head {
     struct wndl_buf *out;
 };
 
-void wndl_text_count(struct wndl_buf *out, uint64_t count, const char *noun)
-{
-    char text[WNDL_NUMBER_SIZE];
-    wndl_buf_printf(out, "%s %s%s", wndl_text_number(count, text), noun,
-        count == 1 ? "" : "s");
-}
-
 static const struct wndl_process_heap *heap_at(
     const struct head *h, uint32_t heap)
 {

@@ -37,7 +37,4 @@ void wndl_report_finding_text(const struct wndl_heap_report *r,
 /* The findings of all kinds; `out` is where the others write, too. */
 void wndl_text_findings(const struct wndl_heap_report *r, struct wndl_buf *out);
 
-/* "1,234,567 bytes", "1 block": a number with its noun. */
-void wndl_text_count(struct wndl_buf *out, uint64_t count, const char *noun);
-
 #endif

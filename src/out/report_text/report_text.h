@@ -33,6 +33,9 @@ void wndl_report_text(const struct wndl_report *r,
 void wndl_report_text_figures(
     const struct wndl_report *r, struct wndl_buf *out);
 
+/* "1,234,567 bytes", "1 block": a number with its noun. */
+void wndl_text_count(struct wndl_buf *out, uint64_t count, const char *noun);
+
 /* ---- for the other files of report_text alone */
 
 /* A report being written. */
@@ -41,6 +44,8 @@ struct wndl_text {
     const struct wndl_text_layout *layout;
     struct wndl_buf *out;
 };
+
+/* ---- cell.c: what stands in a cell or a line */
 
 enum { WNDL_NUMBER_SIZE = 32 };
 
@@ -98,6 +103,8 @@ struct wndl_bytes wndl_text_module_name(
 
 /* "[libc.so.6]"; "[vdso]" has its brackets already. */
 void wndl_text_module(const struct wndl_text *t, struct wndl_bytes name);
+
+/* ---- parts of the report */
 
 /* The lines on the command and when it was recorded. */
 void wndl_text_recorded(const struct wndl_text *t);

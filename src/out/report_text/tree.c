@@ -188,7 +188,7 @@ void wndl_text_tree(const struct wndl_text *t)
     wndl_buf_printf(t->out, " total %11s    self  function\n", kind);
     if (!draw_nodes(&tree))
         t->out->failed = true;
-    wndl_buf_printf(t->out, "Calls below %g%% are not shown: --min\n",
+    wndl_buf_printf(t->out, "Calls below %g%% are not shown: --min-percent\n",
         t->layout->min_percent);
     wndl_arena_free(&tree.arena);
 }

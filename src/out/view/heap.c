@@ -5,11 +5,11 @@
 
 enum { NS_PER_US = 1000, NAME_SIZE = 32, WHOLE_NAME_SIZE = 64 };
 
-static const char *const whiches[WNDL_HEAP_WHICHES] = {
-    [WNDL_HEAP_WHICH_LIVE] = "live",
-    [WNDL_HEAP_WHICH_PEAK] = "peak",
-    [WNDL_HEAP_WHICH_ALL] = "all",
-    [WNDL_HEAP_WHICH_TEMPORARY] = "temporary",
+static const char *const whiches[WNDL_HEAP_SETS] = {
+    [WNDL_HEAP_SET_LIVE] = "live",
+    [WNDL_HEAP_SET_PEAK] = "peak",
+    [WNDL_HEAP_SET_ALL] = "all",
+    [WNDL_HEAP_SET_TEMPORARY] = "temporary",
 };
 
 /* The columns of one heap. */
@@ -90,7 +90,7 @@ static bool sum_up(struct heap *h)
         struct wndl_stack_sum *sum = sum_of(h, &index, from);
         if (sum == NULL)
             return false;
-        for (unsigned which = 0; which < WNDL_HEAP_WHICHES; which++) {
+        for (unsigned which = 0; which < WNDL_HEAP_SETS; which++) {
             sum->blocks[which] += from->blocks[which];
             sum->bytes[which] += from->bytes[which];
         }
@@ -129,9 +129,9 @@ static void add_stacks(const struct heap *h)
     char name[WHOLE_NAME_SIZE];
     snprintf(name, sizeof name, "heap%zu.stacks.label", h->number);
     wndl_view_bytes(&h->w->columns, name, labels, h->sums.len);
-    for (unsigned which = 0; which < WNDL_HEAP_WHICHES; which++) {
+    for (unsigned which = 0; which < WNDL_HEAP_SETS; which++) {
         bool is_gone =
-            which == WNDL_HEAP_WHICH_ALL || which == WNDL_HEAP_WHICH_TEMPORARY;
+            which == WNDL_HEAP_SET_ALL || which == WNDL_HEAP_SET_TEMPORARY;
         if (!is_gone || h->of->cumulative)
             add_which(h, which);
     }

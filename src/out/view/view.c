@@ -2,20 +2,10 @@
 #define _GNU_SOURCE 1
 #include "out/view/view.h"
 
-#include "base/utf8.h"
-
 #include <libdeflate.h>
 #include <string.h>
 
 /* ---- columns of what recordings have in common */
-
-uint32_t wndl_view_string(struct wndl_view_writer *w, struct wndl_bytes text)
-{
-    uint32_t id = 0;
-    w->failed =
-        w->failed || !wndl_intern_add(&w->merged.symbolized.strings, text, &id);
-    return id;
-}
 
 /* Each file once, though both recordings may have it. */
 static void add_sources(struct wndl_view_writer *w)
@@ -40,26 +30,6 @@ static void add_sources(struct wndl_view_writer *w)
             ids->text = wndl_view_string(w, source->text);
         }
     }
-}
-
-/* After all others, which may add to them. */
-static void add_strings(struct wndl_view_writer *w)
-{
-    const struct wndl_intern *strings = &w->merged.symbolized.strings;
-    uint32_t count = wndl_intern_count(strings);
-    uint64_t *ends = wndl_arena_calloc(&w->arena, count, sizeof *ends);
-    struct wndl_buf bytes;
-    wndl_buf_init(&bytes, w->arena.mem);
-    for (uint32_t i = 0; i < count && ends != NULL; i++) {
-        wndl_utf8_repaired(&bytes, wndl_intern_get(strings, i));
-        ends[i] = bytes.size;
-    }
-    w->failed = w->failed || ends == NULL || bytes.failed;
-    if (!w->failed) {
-        wndl_view_bytes(&w->columns, "strings.bytes", bytes.data, bytes.size);
-        wndl_view_numbers(&w->columns, "strings.ends", ends, count, true);
-    }
-    wndl_buf_free(&bytes);
 }
 
 /* A column of u32 that are members of the elements of a list. */
@@ -254,7 +224,7 @@ static bool write_all(struct wndl_view_writer *w, FILE *out)
     wndl_view_add_times(w);
     wndl_view_add_heaps(w);
     add_sources(w);
-    add_strings(w);
+    wndl_view_add_strings(w);
     wndl_buf_init(&head, mem);
     wndl_buf_init(&packed, mem);
     wndl_view_put_head(w, &head);

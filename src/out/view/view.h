@@ -94,6 +94,9 @@ static inline const struct wndl_profile *wndl_view_profile(
 /* The id of a text in the page's strings. */
 uint32_t wndl_view_string(struct wndl_view_writer *w, struct wndl_bytes text);
 
+/* The column of all strings; last, for all others may add to them. */
+void wndl_view_add_strings(struct wndl_view_writer *w);
+
 /* Samples, blocks, marks and pauses. */
 void wndl_view_add_times(struct wndl_view_writer *w);
 

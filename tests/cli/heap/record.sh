@@ -167,8 +167,8 @@ while [ ! -f paused ]; do sleep 0.05; done
 "$windlass" ctl $recorder pause >answer || fail "no pause"
 grep -q '^paused: .* allocated; heaps do not pause$' answer ||
     fail "pause: $(cat answer)"
-"$windlass" ctl $recorder start >answer || fail "no start"
-! grep -q 'pause' answer || fail "start: $(cat answer)"
+"$windlass" ctl $recorder resume >answer || fail "no resume"
+! grep -q 'pause' answer || fail "resume: $(cat answer)"
 [ "$("$windlass" ctl $recorder stop)" = "$work/stopped.wndl" ] || fail "stop"
 touch stopped
 wait $recorder || fail "stopped: $(cat said)"
@@ -185,7 +185,7 @@ heap 0 -- "$heaps" keep 4 1013 dump first_one keep 4 1013 dump second
 grep -q "^snapshot 0 0 2 'first_one' 4 " dump || fail "the first one's name"
 grep -q "^snapshot 0 1 2 'second' 8 " dump || fail "the second one's name"
 
-heap 0 --every 0.2 -- "$heaps" keep 5 1013 sleep 1500
+heap 0 --snapshot-every 0.2 -- "$heaps" keep 5 1013 sleep 1500
 at_least 3 "$(snapshots 3)" "snapshots by the clock"
 heap 0 --at-peaks -- "$heaps" keep 50 20013 sleep 400 keep 50 20013 sleep 400 \
     pass 1 50 drop 100 keep 90 20013 sleep 300
@@ -194,7 +194,7 @@ expect 20013 "190 100 100 0" "after peaks"
 at_least 3 "$(grep -c '^live' dump)" "moments"
 
 # The recorder is killed: the program goes on, what was written is readable.
-"$windlass" heap --every 0.1 -o cut.wndl "$heaps" keep 50 1013 tell three \
+"$windlass" heap --snapshot-every 0.1 -o cut.wndl "$heaps" keep 50 1013 tell three \
     wait four keep 50 1013 tell five 2>said &
 recorder=$!
 while [ ! -f three ]; do sleep 0.05; done
@@ -215,7 +215,7 @@ expect 1013 "50 0 50 0" "recorder killed"
 if [ "$(id -u)" = 0 ] && mkdir disk &&
     mount -t tmpfs -o size=4k none disk 2>/dev/null; then
     status=0
-    "$windlass" heap --every 0.1 -o disk/full.wndl "$heaps" keep 50 1013 \
+    "$windlass" heap --snapshot-every 0.1 -o disk/full.wndl "$heaps" keep 50 1013 \
         sleep 300 steps 900 sleep 300 tell six >out 2>said || status=$?
     "$heapdump" disk/full.wndl >dump || status=unreadable
     umount disk
@@ -259,7 +259,7 @@ wrong heap --sample-below 100
 grep -q -e '--sample-below goes with --stacks partial' said || fail "$(cat said)"
 wrong heap --stacks partial --sample-below 4294967297
 grep -q -e '--sample-below takes at most 4G' said || fail "$(cat said)"
-wrong heap --every 0.01
+wrong heap --snapshot-every 0.01
 wrong heap --mode both
 for option in --at-peaks --mode=live --stacks=full; do
     wrong record $option

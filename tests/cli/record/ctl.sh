@@ -30,7 +30,7 @@ sleep 0.2
 before=$(samples_now)
 sleep 0.4
 [ "$(samples_now)" -eq "$before" ] || fail "samples while paused"
-"$windlass" ctl "$target" start >/dev/null || fail "no start"
+"$windlass" ctl "$target" resume >/dev/null || fail "no resume"
 sleep 0.4
 [ "$(samples_now)" -gt "$before" ] || fail "no samples after the pause"
 [ "$("$windlass" ctl "$target" dump)" = "$work/ctl.wndl" ] || fail "dump"
@@ -60,7 +60,7 @@ at_least 100 "$(samples_of 1)" "samples after the delay"
     >out 2>said &
 recorder=$!
 sleep 0.8
-"$windlass" ctl "$recorder" start >/dev/null || fail "the delay does not end"
+"$windlass" ctl "$recorder" resume >/dev/null || fail "the delay does not end"
 wait $recorder
 grep -q 'the command goes on' said || fail "--duration: it did not begin"
 
@@ -72,7 +72,7 @@ until [ -e paused ]; do sleep 0.1; done
 "$windlass" ctl "$recorder" start >/dev/null || fail "the delay does not end"
 wait $recorder
 "$recdump" late.wndl >dump
-at_least 100 "$(samples_of 1)" "samples after a start"
+at_least 100 "$(samples_of 1)" "samples after it went on"
 [ "$(samples_of 1)" -lt 1000 ] || fail "the pause was not for all"
 
 # What is blocked when it is asked for is told up to then.

@@ -79,7 +79,7 @@ export PYTHONDONTWRITEBYTECODE PYTHONPATH
 right=1
 attempts=0
 while may_try; do
-    record 0 --no-blocked -- "$fixtures/calls" 1200 >told
+    record 0 --no-off-cpu -- "$fixtures/calls" 1200 >told
     right=0
     python3 "$here/record/shares_views.py" "$windlass" >compared 2>&1 ||
         right=$?

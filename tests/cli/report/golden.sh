@@ -17,7 +17,7 @@ try_all() {
     try_table report --by line -n 3 "$1"
     try_table report --by module "$1"
     try_table report --by thread "$1"
-    try report --tree --min 1 "$1"
+    try report --tree --min-percent 1 "$1"
     try_table report --time blocked "$1"
     try_table report --time wall --tree "$1"
     try_table report --marks "$1"

@@ -60,7 +60,8 @@ static void cook(struct fixture *f)
     named_cook(&f->late, late, late_names);
 }
 
-static void fill(struct fixture *f, enum wndl_diff_by by, const char *filter)
+static void fill(
+    struct fixture *f, enum wndl_diff_key_kind by, const char *filter)
 {
     const char *const filters[] = {filter, NULL};
     assert_true(wndl_diff_init(&f->d, wndl_mem_libc()));
@@ -114,8 +115,7 @@ static void assert_costs(const struct wndl_diff *d, const char *name,
 {
     uint32_t key = key_called(d, name);
     for (uint32_t i = 0; i < 2; i++) {
-        struct wndl_diff_place place = {
-            WNDL_DIFF_OF_AMOUNT, WNDL_DIFF_SELF, key};
+        struct wndl_diff_place place = {WNDL_DIFF_AMOUNT, WNDL_DIFF_SELF, key};
         assert_true(wndl_diff_value(d, place, i).mean == 1000 * self[i]);
         place.cost = WNDL_DIFF_TOTAL;
         assert_true(wndl_diff_value(d, place, i).mean == 1000 * total[i]);
@@ -201,7 +201,7 @@ static void plain(struct wndl_diff *d, uint32_t group, double all, double own)
 static struct wndl_diff_change self_change(const struct wndl_diff *d)
 {
     return wndl_diff_change(
-        d, (struct wndl_diff_place){WNDL_DIFF_OF_SHARE, WNDL_DIFF_SELF, 1});
+        d, (struct wndl_diff_place){WNDL_DIFF_SHARE, WNDL_DIFF_SELF, 1});
 }
 
 static void init_plain(struct wndl_diff *d)
@@ -260,7 +260,7 @@ static void pieces_of_unequal_size_have_equal_noise_either_way(void **state)
 {
     (void)state;
     struct wndl_diff d;
-    struct wndl_diff_place place = {WNDL_DIFF_OF_SHARE, WNDL_DIFF_SELF, 1};
+    struct wndl_diff_place place = {WNDL_DIFF_SHARE, WNDL_DIFF_SELF, 1};
     init_plain(&d);
     pieces(&d, 0);
     pieces(&d, 1);
@@ -290,7 +290,7 @@ static void several_recordings_have_the_noise_of_their_spread(void **state)
     assert_true(fabs(c.change - 5) < 1e-9);
     assert_true(fabs(c.noise - 3.7592) < 0.001);
     assert_true(c.beyond);
-    struct wndl_diff_place place = {WNDL_DIFF_OF_SHARE, WNDL_DIFF_SELF, 1};
+    struct wndl_diff_place place = {WNDL_DIFF_SHARE, WNDL_DIFF_SELF, 1};
     assert_true(fabs(wndl_diff_value(&d, place, 0).spread - 1) < 1e-9);
     wndl_diff_free(&d);
 }

@@ -2,7 +2,7 @@
 #include "testlib.h"
 
 #include "analyze/heap/dmd_list.h"
-#include "analyze/heap/group.h"
+#include "analyze/heap/records.h"
 #include "out/dmd_json.h"
 #include "out/dmd_text.h"
 
@@ -35,7 +35,7 @@ static void write_text(const struct wndl_heap_list *list, struct wndl_buf *text)
     static const char *const none[] = {NULL};
     const struct wndl_heap_grouping how = {8, WNDL_HEAP_BY_USABLE, false, none};
     struct wndl_heap_records records;
-    assert_true(wndl_heap_group(&records, list, &how, wndl_mem_libc()));
+    assert_true(wndl_heap_records_fill(&records, list, &how, wndl_mem_libc()));
     wndl_buf_init(text, wndl_mem_libc());
     wndl_dmd_text_records(text, &records, 1000);
     assert_false(text->failed);

@@ -2,7 +2,7 @@
 #include "testlib.h"
 
 #include "analyze/heap/alloc_fn.h"
-#include "analyze/heap/group.h"
+#include "analyze/heap/records.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ static void assert_records(const struct wndl_heap_list *list,
 {
     struct wndl_heap_records r;
     char text[1000];
-    assert_true(wndl_heap_group(&r, list, how, wndl_mem_libc()));
+    assert_true(wndl_heap_records_fill(&r, list, how, wndl_mem_libc()));
     spell(&r, text, sizeof text);
     assert_string_equal(text, expected);
     wndl_heap_records_free(&r);
@@ -204,7 +204,7 @@ static void samples_stand_for_more_with_an_error(void **state)
     assert_true(wndl_heap_list_add(&list, &b));
     add(&list, "f", 1, 5000, 0);
     struct wndl_heap_records r;
-    assert_true(wndl_heap_group(&r, &list, &usual, wndl_mem_libc()));
+    assert_true(wndl_heap_records_fill(&r, &list, &usual, wndl_mem_libc()));
     const struct wndl_heap_record *record = wndl_vec_at(&r.records, 0);
     const struct wndl_heap_figures *f = &record->figures;
     assert_int_equal(f->blocks, 13);
@@ -233,7 +233,7 @@ static void reported_stacks_tell_records_apart(void **state)
     b.stacks[WNDL_HEAP_REPORTED] = stack(&list, "reporter");
     assert_true(wndl_heap_list_add(&list, &b));
     struct wndl_heap_records r;
-    assert_true(wndl_heap_group(&r, &list, &usual, wndl_mem_libc()));
+    assert_true(wndl_heap_records_fill(&r, &list, &usual, wndl_mem_libc()));
     assert_int_equal(r.records.len, 2);
     const struct wndl_heap_record *records = r.records.data;
     assert_int_equal(records[0].stacks[WNDL_HEAP_REPORTED].count, 0);
@@ -255,7 +255,7 @@ static bool group_with(long budget)
     bool done = wndl_heap_list_frame(&list, 0, bytes("f"), &b.stacks[0]) &&
                 wndl_heap_list_add(&list, &b);
     if (done) {
-        done = wndl_heap_group(&r, &list, &usual, &f.mem);
+        done = wndl_heap_records_fill(&r, &list, &usual, &f.mem);
         wndl_heap_records_free(&r);
     }
     wndl_heap_list_free(&list);

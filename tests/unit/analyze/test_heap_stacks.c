@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
-#include "analyze/heap/stacks.h"
+#include "analyze/heap/stack_texts.h"
 #include "model/heap.h"
 #include "named.h"
 
@@ -38,14 +38,14 @@ static void spell(
 }
 
 /* Of a site's stack. */
-static void assert_stack(struct wndl_heap_stacks *stacks,
+static void assert_stack(struct wndl_stack_texts *stacks,
     const struct wndl_profile *p, size_t i, const char *wanted)
 {
     const struct wndl_process_heap *heap = wndl_vec_at(&p->heaps, 0);
     const struct wndl_alloc_site *site = wndl_vec_at(&heap->sites, i);
     char text[400];
     uint32_t leaf;
-    assert_true(wndl_heap_stacks_of(stacks, site->node, site->end, &leaf));
+    assert_true(wndl_stack_texts_of(stacks, site->node, site->end, &leaf));
     spell(stacks->list, leaf, text, sizeof text);
     assert_string_equal(text, wanted);
 }
@@ -55,10 +55,10 @@ static void frames_are_told_the_same_each_time(void **state)
     (void)state;
     struct named named;
     struct wndl_heap_list list;
-    struct wndl_heap_stacks stacks;
+    struct wndl_stack_texts stacks;
     named_cook(&named, few, names);
     assert_true(wndl_heap_list_init(&list, wndl_mem_libc()));
-    assert_true(wndl_heap_stacks_init(&stacks, &list, &named.symbolized));
+    assert_true(wndl_stack_texts_init(&stacks, &list, &named.symbolized));
     for (int i = 0; i < 2; i++) {
         assert_stack(&stacks, &named.profile, 0,
             "g (main.h:33) [inlined] < f (main.c:27) < main (main.c:12)");
@@ -69,7 +69,7 @@ static void frames_are_told_the_same_each_time(void **state)
             "g (main.h:33) [inlined] < f (main.c:27) < main (main.c:12) < "
             "(lost)");
     }
-    wndl_heap_stacks_free(&stacks);
+    wndl_stack_texts_free(&stacks);
     wndl_heap_list_free(&list);
     named_free(&named);
 }
@@ -85,13 +85,13 @@ static void failed_allocations_are_told_and_leak_nothing(void **state)
     for (long budget = 0; !whole; budget++) {
         struct failing_mem mem;
         struct wndl_heap_list list;
-        struct wndl_heap_stacks stacks;
+        struct wndl_stack_texts stacks;
         uint32_t leaf;
         failing_mem_init(&mem, budget);
         if (wndl_heap_list_init(&list, &mem.mem)) {
-            whole = wndl_heap_stacks_init(&stacks, &list, &named.symbolized) &&
-                    wndl_heap_stacks_of(&stacks, site->node, site->end, &leaf);
-            wndl_heap_stacks_free(&stacks);
+            whole = wndl_stack_texts_init(&stacks, &list, &named.symbolized) &&
+                    wndl_stack_texts_of(&stacks, site->node, site->end, &leaf);
+            wndl_stack_texts_free(&stacks);
             wndl_heap_list_free(&list);
         }
         assert_int_equal(mem.live, 0);
@@ -104,12 +104,12 @@ static size_t taken_at_first(const char *recipe)
 {
     struct named named;
     struct wndl_heap_list list;
-    struct wndl_heap_stacks stacks;
+    struct wndl_stack_texts stacks;
     named_cook(&named, recipe, names);
     assert_true(wndl_heap_list_init(&list, wndl_mem_libc()));
-    assert_true(wndl_heap_stacks_init(&stacks, &list, &named.symbolized));
+    assert_true(wndl_stack_texts_init(&stacks, &list, &named.symbolized));
     const size_t taken = stacks.arena.taken;
-    wndl_heap_stacks_free(&stacks);
+    wndl_stack_texts_free(&stacks);
     wndl_heap_list_free(&list);
     named_free(&named);
     return taken;

@@ -256,7 +256,7 @@ static void small_shares_are_left_out_of_the_tree(void **state)
     layout.min_percent = 20;
     make(&f, &layout, true);
     assert_null(strstr(text_of(&f), "??"));
-    assert_has(&f, "Calls below 20% are not shown: --min\n");
+    assert_has(&f, "Calls below 20% are not shown: --min-percent\n");
     clear(&f);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE 1
-#include "analyze/heap/shown.h"
+#include "analyze/heap/stack_filter.h"
 
 #include "analyze/heap/alloc_fn.h"
 
@@ -30,7 +30,7 @@ static uint32_t held_by_text(
     return held;
 }
 
-static bool look_at_strings(struct wndl_heap_shown *w)
+static bool look_at_strings(struct wndl_stack_filter *w)
 {
     const struct wndl_intern *strings = &w->list->strings;
     for (uint32_t i = (uint32_t)w->strings.len; i < wndl_intern_count(strings);
@@ -46,18 +46,18 @@ static bool look_at_strings(struct wndl_heap_shown *w)
 }
 
 static const struct wndl_heap_string *string_of(
-    const struct wndl_heap_shown *w, const struct wndl_heap_frame *frame)
+    const struct wndl_stack_filter *w, const struct wndl_heap_frame *frame)
 {
     return wndl_vec_at(&w->strings, frame->text);
 }
 
-static uint32_t held_by_frame(const struct wndl_heap_shown *w, uint32_t frame)
+static uint32_t held_by_frame(const struct wndl_stack_filter *w, uint32_t frame)
 {
     return *(const uint32_t *)wndl_vec_at(&w->held, frame);
 }
 
 /* With what was added to the list since. */
-static bool catch_up(struct wndl_heap_shown *w)
+static bool catch_up(struct wndl_stack_filter *w)
 {
     if (w->held.len == w->list->frames.len)
         return true;
@@ -75,44 +75,44 @@ static bool catch_up(struct wndl_heap_shown *w)
     return true;
 }
 
-bool wndl_heap_shown_passes(struct wndl_heap_shown *shown,
+bool wndl_stack_filter_passes(struct wndl_stack_filter *filter,
     const uint32_t *leaves, size_t count, bool *passes)
 {
     uint32_t held = 0;
     *passes = true;
-    if (!catch_up(shown))
+    if (!catch_up(filter))
         return false;
     for (size_t i = 0; i < count; i++)
-        held |= held_by_frame(shown, leaves[i]);
-    for (size_t i = 0; shown->how->filters[i] != NULL; i++) {
+        held |= held_by_frame(filter, leaves[i]);
+    for (size_t i = 0; filter->how->filters[i] != NULL; i++) {
         bool negated;
-        (void)text_of_filter(shown->how->filters[i], &negated);
+        (void)text_of_filter(filter->how->filters[i], &negated);
         *passes = *passes && (held >> i & 1) != negated;
     }
     return true;
 }
 
-bool wndl_heap_shown_init(struct wndl_heap_shown *shown,
+bool wndl_stack_filter_init(struct wndl_stack_filter *filter,
     const struct wndl_heap_list *list, const struct wndl_heap_grouping *how,
     struct wndl_mem *mem)
 {
-    *shown = (struct wndl_heap_shown){.list = list, .how = how};
-    wndl_arena_init(&shown->arena, mem);
-    wndl_vec_init(&shown->ids, &shown->arena, sizeof(uint32_t));
+    *filter = (struct wndl_stack_filter){.list = list, .how = how};
+    wndl_arena_init(&filter->arena, mem);
+    wndl_vec_init(&filter->ids, &filter->arena, sizeof(uint32_t));
     wndl_vec_init(
-        &shown->strings, &shown->arena, sizeof(struct wndl_heap_string));
-    wndl_vec_init(&shown->held, &shown->arena, sizeof(uint32_t));
-    wndl_map_init(&shown->shown_as, &shown->arena);
-    return wndl_intern_init(&shown->stacks, &shown->arena);
+        &filter->strings, &filter->arena, sizeof(struct wndl_heap_string));
+    wndl_vec_init(&filter->held, &filter->arena, sizeof(uint32_t));
+    wndl_map_init(&filter->shown_as, &filter->arena);
+    return wndl_intern_init(&filter->stacks, &filter->arena);
 }
 
-void wndl_heap_shown_free(struct wndl_heap_shown *shown)
+void wndl_stack_filter_free(struct wndl_stack_filter *filter)
 {
-    wndl_arena_free(&shown->arena);
+    wndl_arena_free(&filter->arena);
 }
 
 static uint32_t without_alloc_fns(
-    const struct wndl_heap_shown *w, uint32_t leaf)
+    const struct wndl_stack_filter *w, uint32_t leaf)
 {
     uint32_t at = leaf;
     while (at != 0) {
@@ -125,7 +125,7 @@ static uint32_t without_alloc_fns(
 }
 
 static bool number_texts(
-    struct wndl_heap_shown *w, uint32_t leaf, uint32_t *number)
+    struct wndl_stack_filter *w, uint32_t leaf, uint32_t *number)
 {
     w->ids.len = 0;
     for (uint64_t i = 0; i < w->how->max_frames && leaf != 0; i++) {
@@ -140,26 +140,26 @@ static bool number_texts(
     return wndl_intern_add(&w->stacks, texts, number);
 }
 
-bool wndl_heap_shown_stack(struct wndl_heap_shown *shown, uint32_t leaf,
+bool wndl_stack_filter_stack(struct wndl_stack_filter *filter, uint32_t leaf,
     uint32_t *number, struct wndl_heap_stack *stack)
 {
-    if (!catch_up(shown))
+    if (!catch_up(filter))
         return false;
-    uint32_t top = without_alloc_fns(shown, leaf);
+    uint32_t top = without_alloc_fns(filter, leaf);
     *number = 0;
     *stack = (struct wndl_heap_stack){top, 0};
     if (leaf == 0)
         return true;
-    uint64_t *known = wndl_map_put(&shown->shown_as, top);
+    uint64_t *known = wndl_map_put(&filter->shown_as, top);
     if (known == NULL)
         return false;
     if (*known == 0) {
-        if (!number_texts(shown, top, number))
+        if (!number_texts(filter, top, number))
             return false;
         *known = *number;
     }
     *number = (uint32_t)*known;
-    struct wndl_bytes texts = wndl_intern_get(&shown->stacks, *number);
+    struct wndl_bytes texts = wndl_intern_get(&filter->stacks, *number);
     stack->count = (uint32_t)(texts.size / sizeof(uint32_t));
     return true;
 }

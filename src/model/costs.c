@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/spent.h"
+#include "model/costs.h"
 
-static void spent_in_sample(
-    struct wndl_spent *spent, const struct wndl_sample *sample)
+static void cost_of_sample(
+    struct wndl_cost_item *item, const struct wndl_sample *sample)
 {
-    *spent = (struct wndl_spent){
+    *item = (struct wndl_cost_item){
         .cost = {1, sample->cpu},
         .thread = sample->thread,
         .node = sample->node,
@@ -12,10 +12,10 @@ static void spent_in_sample(
     };
 }
 
-static void spent_in_block(
-    struct wndl_spent *spent, const struct wndl_block *block)
+static void cost_of_block(
+    struct wndl_cost_item *item, const struct wndl_block *block)
 {
-    *spent = (struct wndl_spent){
+    *item = (struct wndl_cost_item){
         .cost = {1, block->duration},
         .thread = block->thread,
         .node = block->node,
@@ -24,14 +24,14 @@ static void spent_in_block(
     };
 }
 
-bool wndl_spent_next(const struct wndl_profile *p, enum wndl_time time,
-    size_t *at, struct wndl_spent *spent)
+bool wndl_costs_next(const struct wndl_profile *p, enum wndl_time time,
+    size_t *at, struct wndl_cost_item *item)
 {
     size_t samples = p->samples.len;
     if (*at < samples && time == WNDL_TIME_BLOCKED)
         *at = samples;
     if (*at < samples) {
-        spent_in_sample(spent, wndl_vec_at(&p->samples, (*at)++));
+        cost_of_sample(item, wndl_vec_at(&p->samples, (*at)++));
         return true;
     }
     if (time == WNDL_TIME_CPU)
@@ -41,19 +41,19 @@ bool wndl_spent_next(const struct wndl_profile *p, enum wndl_time time,
             wndl_vec_at(&p->blocks, (*at)++ - samples);
         if (block->waiting && time == WNDL_TIME_BLOCKED)
             continue;
-        spent_in_block(spent, block);
+        cost_of_block(item, block);
         return true;
     }
     return false;
 }
 
-enum wndl_label wndl_spent_label(const struct wndl_spent *spent)
+enum wndl_label wndl_cost_item_label(const struct wndl_cost_item *item)
 {
-    if (spent->waiting)
+    if (item->waiting)
         return WNDL_LABEL_WAITING;
-    if (spent->node == 0)
+    if (item->node == 0)
         return WNDL_LABEL_NO_STACK;
-    switch (spent->end) {
+    switch (item->end) {
     case WNDL_WALK_COMPLETE:
     case WNDL_WALK_FP_ROOT:
         return WNDL_LABEL_NONE;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_shown: stacks as far as a report shows them, numbered, and which of
+ * stack_filter: stacks as far as a report shows them, numbered, and which of
  * them it shows at all.
  */
-#ifndef WNDL_ANALYZE_HEAP_SHOWN_H
-#define WNDL_ANALYZE_HEAP_SHOWN_H
+#ifndef WNDL_ANALYZE_HEAP_STACK_FILTER_H
+#define WNDL_ANALYZE_HEAP_STACK_FILTER_H
 
-#include "analyze/heap/group.h"
+#include "analyze/heap/records.h"
 
 /* What a frame's text is asked for, once. */
 struct wndl_heap_string {
@@ -14,7 +14,7 @@ struct wndl_heap_string {
     bool alloc_fn;
 };
 
-struct wndl_heap_shown {
+struct wndl_stack_filter {
     const struct wndl_heap_list *list;
     const struct wndl_heap_grouping *how;
     struct wndl_arena arena;
@@ -27,23 +27,23 @@ struct wndl_heap_shown {
 
 /*
  * `list`, to which frames may still be added, and `how` must outlive it. Ends
- * with wndl_heap_shown_free in any case. False when memory is out.
+ * with wndl_stack_filter_free in any case. False when memory is out.
  */
-bool wndl_heap_shown_init(struct wndl_heap_shown *shown,
+bool wndl_stack_filter_init(struct wndl_stack_filter *filter,
     const struct wndl_heap_list *list, const struct wndl_heap_grouping *how,
     struct wndl_mem *mem);
-void wndl_heap_shown_free(struct wndl_heap_shown *shown);
+void wndl_stack_filter_free(struct wndl_stack_filter *filter);
 
 /* Whether something with these stacks is shown; 0 among them is none. False
  * when memory is out. */
-bool wndl_heap_shown_passes(struct wndl_heap_shown *shown,
+bool wndl_stack_filter_passes(struct wndl_stack_filter *filter,
     const uint32_t *leaves, size_t count, bool *passes);
 
 /*
  * The number of the stack as far as it is shown, from 1 on, and that part of
  * it; 0 and no frames for leaf 0. False when memory is out.
  */
-bool wndl_heap_shown_stack(struct wndl_heap_shown *shown, uint32_t leaf,
+bool wndl_stack_filter_stack(struct wndl_stack_filter *filter, uint32_t leaf,
     uint32_t *number, struct wndl_heap_stack *stack);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_group: sums heap blocks up into records by their stacks, for a report.
+ * heap_records: sums heap blocks up into records by their stacks, for a report.
  */
-#ifndef WNDL_ANALYZE_HEAP_GROUP_H
-#define WNDL_ANALYZE_HEAP_GROUP_H
+#ifndef WNDL_ANALYZE_HEAP_RECORDS_H
+#define WNDL_ANALYZE_HEAP_RECORDS_H
 
 #include "model/heap_records.h"
 
@@ -33,7 +33,7 @@ struct wndl_heap_grouping {
  * by size first, whichever its sign. What cancels out is left out. Ends with
  * wndl_heap_records_free in any case. False when memory is out.
  */
-bool wndl_heap_group(struct wndl_heap_records *r,
+bool wndl_heap_records_fill(struct wndl_heap_records *r,
     const struct wndl_heap_list *list, const struct wndl_heap_grouping *how,
     struct wndl_mem *mem);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE 1
-#include "analyze/heap/group.h"
+#include "analyze/heap/records.h"
 
-#include "analyze/heap/shown.h"
+#include "analyze/heap/stack_filter.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct work {
     const struct wndl_heap_grouping *how;
     struct wndl_heap_records *out;
     struct wndl_arena scratch;
-    struct wndl_heap_shown shown;
+    struct wndl_stack_filter filter;
     struct wndl_intern keys; /* records, by the numbers of their stacks */
     struct wndl_vec sums;    /* struct sums, by record */
     struct wndl_vec parts;   /* struct part */
@@ -44,8 +44,8 @@ static bool record_of(
     uint32_t numbers[WNDL_HEAP_STACKS];
     uint32_t id;
     for (size_t i = 0; i < WNDL_HEAP_STACKS; i++) {
-        if (!wndl_heap_shown_stack(
-                &w->shown, b->stacks[i], &numbers[i], &stacks[i]))
+        if (!wndl_stack_filter_stack(
+                &w->filter, b->stacks[i], &numbers[i], &stacks[i]))
             return false;
     }
     struct wndl_bytes key = {(const uint8_t *)numbers, sizeof numbers};
@@ -112,11 +112,12 @@ static struct wndl_heap_figures rounded(const struct sums *s)
 static bool add_blocks(struct work *w, const struct wndl_heap_blocks *b)
 {
     uint32_t record;
-    bool shown;
+    bool passes;
     sum_up(&w->total, b);
-    if (!wndl_heap_shown_passes(&w->shown, b->stacks, WNDL_HEAP_STACKS, &shown))
+    if (!wndl_stack_filter_passes(
+            &w->filter, b->stacks, WNDL_HEAP_STACKS, &passes))
         return false;
-    if (!shown)
+    if (!passes)
         return true;
     if (!record_of(w, b, &record))
         return false;
@@ -274,7 +275,7 @@ static bool group(struct work *w)
     return true;
 }
 
-bool wndl_heap_group(struct wndl_heap_records *r,
+bool wndl_heap_records_fill(struct wndl_heap_records *r,
     const struct wndl_heap_list *list, const struct wndl_heap_grouping *how,
     struct wndl_mem *mem)
 {
@@ -286,8 +287,8 @@ bool wndl_heap_group(struct wndl_heap_records *r,
     wndl_arena_init(&w.scratch, mem);
     wndl_vec_init(&w.sums, &w.scratch, sizeof(struct sums));
     wndl_vec_init(&w.parts, &w.scratch, sizeof(struct part));
-    bool done = wndl_heap_shown_init(&w.shown, list, how, mem) && group(&w);
-    wndl_heap_shown_free(&w.shown);
+    bool done = wndl_stack_filter_init(&w.filter, list, how, mem) && group(&w);
+    wndl_stack_filter_free(&w.filter);
     wndl_arena_free(&w.scratch);
     return done;
 }

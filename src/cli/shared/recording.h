@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loaded: a recording in memory with names for its frames, as report and
+ * recording: a recording in memory with names for its frames, as report and
  * export begin with.
  */
-#ifndef WNDL_CLI_SHARED_LOADED_H
-#define WNDL_CLI_SHARED_LOADED_H
+#ifndef WNDL_CLI_SHARED_RECORDING_H
+#define WNDL_CLI_SHARED_RECORDING_H
 
 #include "cli/core/input.h"
 #include "cli/shared/symbol_options.h"
 #include "model/symbolized.h"
 
-struct wndl_loaded {
+struct wndl_cli_recording {
     struct wndl_profile profile;
     struct wndl_symbolized symbolized;
 };
@@ -20,17 +20,18 @@ struct wndl_loaded {
  * last), and looks up its symbols, in the given folders
  * before the system's; if `verbose`, says on stderr where they are from. On
  * failure says why on stderr and returns false; else `loaded`, which stays
- * where it is, ends with wndl_unload.
+ * where it is, ends with wndl_cli_recording_close.
  */
-bool wndl_load(struct wndl_loaded *loaded, const struct wndl_input *input,
-    const struct wndl_symbol_options *symbols, uint64_t snapshot, bool verbose);
-void wndl_unload(struct wndl_loaded *loaded);
+bool wndl_cli_recording_open(struct wndl_cli_recording *loaded,
+    const struct wndl_input *input, const struct wndl_symbol_options *symbols,
+    uint64_t snapshot, bool verbose);
+void wndl_cli_recording_close(struct wndl_cli_recording *loaded);
 
 /*
  * Says on stderr if the recording, read from `path`, is not whole; what is
  * left of it is `done` ("exported").
  */
-void wndl_loaded_note_whole(
-    const struct wndl_loaded *loaded, const char *path, const char *done);
+void wndl_cli_recording_note_whole(const struct wndl_cli_recording *loaded,
+    const char *path, const char *done);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spent: the samples and blocks of a profile as one list of what its
- * threads' time was spent on.
+ * costs: an iterator over the samples and blocks of a profile, as one list of
+ * what its threads' time was spent on.
  */
-#ifndef WNDL_MODEL_SPENT_H
-#define WNDL_MODEL_SPENT_H
+#ifndef WNDL_MODEL_COSTS_H
+#define WNDL_MODEL_COSTS_H
 
 #include "model/profile.h"
 
@@ -30,7 +30,7 @@ enum wndl_label {
     WNDL_LABELS,
 };
 
-struct wndl_spent {
+struct wndl_cost_item {
     struct wndl_cost cost;
     uint32_t thread;
     uint32_t node; /* 0: no stack */
@@ -44,7 +44,7 @@ static inline void wndl_cost_add(struct wndl_cost *to, struct wndl_cost cost)
     to->time += cost.time;
 }
 
-enum wndl_label wndl_spent_label(const struct wndl_spent *spent);
+enum wndl_label wndl_cost_item_label(const struct wndl_cost_item *item);
 
 /* "[lost]"; NULL for none. Static string. */
 const char *wndl_label_text(enum wndl_label label);
@@ -53,7 +53,7 @@ const char *wndl_label_text(enum wndl_label label);
  * The next of what belongs to `time`; `*at` starts as 0 and is moved on.
  * False at the end.
  */
-bool wndl_spent_next(const struct wndl_profile *p, enum wndl_time time,
-    size_t *at, struct wndl_spent *spent);
+bool wndl_costs_next(const struct wndl_profile *p, enum wndl_time time,
+    size_t *at, struct wndl_cost_item *item);
 
 #endif

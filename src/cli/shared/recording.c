@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/shared/loaded.h"
+#include "cli/shared/recording.h"
 
 #include "analyze/names/profile_names.h"
 #include "cli/core/command.h"
@@ -30,7 +30,7 @@ static void write_log(
     wndl_cli_note("%s%s", level == WNDL_LOG_WARNING ? "warning: " : "", text);
 }
 
-static enum wndl_status find_names(struct wndl_loaded *loaded,
+static enum wndl_status find_names(struct wndl_cli_recording *loaded,
     const struct wndl_symbol_options *symbols, const struct wndl_log *log,
     struct wndl_error *err)
 {
@@ -49,8 +49,9 @@ static enum wndl_status find_names(struct wndl_loaded *loaded,
     return status;
 }
 
-bool wndl_load(struct wndl_loaded *loaded, const struct wndl_input *input,
-    const struct wndl_symbol_options *symbols, uint64_t snapshot, bool verbose)
+bool wndl_cli_recording_open(struct wndl_cli_recording *loaded,
+    const struct wndl_input *input, const struct wndl_symbol_options *symbols,
+    uint64_t snapshot, bool verbose)
 {
     /* The report itself tells of damage: twice is for those who ask. */
     const struct wndl_log log = {.write = write_log, .level = WNDL_LOG_INFO};
@@ -67,14 +68,14 @@ bool wndl_load(struct wndl_loaded *loaded, const struct wndl_input *input,
     return false;
 }
 
-void wndl_unload(struct wndl_loaded *loaded)
+void wndl_cli_recording_close(struct wndl_cli_recording *loaded)
 {
     wndl_symbolized_free(&loaded->symbolized);
     wndl_profile_free(&loaded->profile);
 }
 
-void wndl_loaded_note_whole(
-    const struct wndl_loaded *loaded, const char *path, const char *done)
+void wndl_cli_recording_note_whole(
+    const struct wndl_cli_recording *loaded, const char *path, const char *done)
 {
     const struct wndl_profile *p = &loaded->profile;
     if (p->finished && !p->cut && p->chunks_damaged == 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cut_short: lets a command outlive that others cut files short which it has
- * mapped.
+ * sigbus_guard: lets a command survive that somebody else truncates a file
+ * which it has mapped.
  */
-#ifndef WNDL_CLI_CORE_SIGBUS_H
-#define WNDL_CLI_CORE_SIGBUS_H
+#ifndef WNDL_CLI_CORE_SIGBUS_GUARD_H
+#define WNDL_CLI_CORE_SIGBUS_GUARD_H
 
 /*
  * From now on, pages of mapped files that went away read as zeros, which no
@@ -12,6 +12,6 @@
  * error. Installs a handler of SIGBUS for the process; call it once, before
  * there are other threads.
  */
-void wndl_outlive_cut_short(void);
+void wndl_sigbus_guard_install(void);
 
 #endif

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_stacks: a profile's stacks as those of a list of heap blocks, each
+ * stack_texts: a profile's stacks as those of a list of heap blocks, each
  * frame told by a text as docs/fix.md has it.
  */
-#ifndef WNDL_ANALYZE_HEAP_STACKS_H
-#define WNDL_ANALYZE_HEAP_STACKS_H
+#ifndef WNDL_ANALYZE_HEAP_STACK_TEXTS_H
+#define WNDL_ANALYZE_HEAP_STACK_TEXTS_H
 
 #include "model/heap_records.h"
 #include "model/symbolized.h"
 
 /* What is above the outermost frame of a stack that is not complete. */
-enum wndl_heap_stacks_rest {
+enum wndl_stack_rest {
     WNDL_HEAP_REST_NONE,
     WNDL_HEAP_REST_TRUNCATED,
     WNDL_HEAP_REST_LOST,
     WNDL_HEAP_RESTS,
 };
 
-struct wndl_heap_stacks {
+struct wndl_stack_texts {
     struct wndl_heap_list *list;
     const struct wndl_symbolized *s;
     struct wndl_arena arena;
@@ -34,19 +34,19 @@ struct wndl_heap_stacks {
 };
 
 /*
- * Both `list` and `s` must outlive it; ends with wndl_heap_stacks_free in any
+ * Both `list` and `s` must outlive it; ends with wndl_stack_texts_free in any
  * case. False when memory is out.
  */
-bool wndl_heap_stacks_init(struct wndl_heap_stacks *stacks,
+bool wndl_stack_texts_init(struct wndl_stack_texts *stacks,
     struct wndl_heap_list *list, const struct wndl_symbolized *s);
-void wndl_heap_stacks_free(struct wndl_heap_stacks *stacks);
+void wndl_stack_texts_free(struct wndl_stack_texts *stacks);
 
 /*
  * The stack of a node whose walk ended as `end` says (enum wndl_walk_end);
  * what is not complete has "(truncated)" or "(lost)" for its outermost frame,
  * node 0 the frame "(no stack)" alone. False when memory is out.
  */
-bool wndl_heap_stacks_of(struct wndl_heap_stacks *stacks, uint32_t node,
+bool wndl_stack_texts_of(struct wndl_stack_texts *stacks, uint32_t node,
     uint8_t end, uint32_t *leaf);
 
 #endif

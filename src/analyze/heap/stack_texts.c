@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/heap/stacks.h"
+#include "analyze/heap/stack_texts.h"
 
 #include "base/buf.h"
 
@@ -9,7 +9,7 @@
 enum { NOTES_SHIFT = 10, NOTES = 1 << NOTES_SHIFT };
 
 /* For `count` nodes or frames. NULL when memory is out. */
-static uint32_t **make_notes(struct wndl_heap_stacks *stacks, size_t count)
+static uint32_t **make_notes(struct wndl_stack_texts *stacks, size_t count)
 {
     return wndl_arena_calloc(
         &stacks->arena, (count >> NOTES_SHIFT) + 1, sizeof(uint32_t *));
@@ -17,7 +17,7 @@ static uint32_t **make_notes(struct wndl_heap_stacks *stacks, size_t count)
 
 /* What is noted of the node or frame. NULL when memory is out. */
 static uint32_t *note_of(
-    struct wndl_heap_stacks *stacks, uint32_t **notes, uint32_t index)
+    struct wndl_stack_texts *stacks, uint32_t **notes, uint32_t index)
 {
     uint32_t **thousand = &notes[index >> NOTES_SHIFT];
     if (*thousand == NULL)
@@ -25,10 +25,10 @@ static uint32_t *note_of(
     return *thousand == NULL ? NULL : *thousand + index % NOTES;
 }
 
-bool wndl_heap_stacks_init(struct wndl_heap_stacks *stacks,
+bool wndl_stack_texts_init(struct wndl_stack_texts *stacks,
     struct wndl_heap_list *list, const struct wndl_symbolized *s)
 {
-    *stacks = (struct wndl_heap_stacks){.list = list, .s = s};
+    *stacks = (struct wndl_stack_texts){.list = list, .s = s};
     wndl_arena_init(&stacks->arena, list->arena.mem);
     wndl_vec_init(&stacks->texts, &stacks->arena, sizeof(uint32_t));
     wndl_vec_init(&stacks->path, &stacks->arena, sizeof(uint32_t));
@@ -43,7 +43,7 @@ bool wndl_heap_stacks_init(struct wndl_heap_stacks *stacks,
     return true;
 }
 
-void wndl_heap_stacks_free(struct wndl_heap_stacks *stacks)
+void wndl_stack_texts_free(struct wndl_stack_texts *stacks)
 {
     wndl_arena_free(&stacks->arena);
 }
@@ -96,7 +96,7 @@ static bool add_text(
 
 /* Of all the frame's locations, the outermost first. */
 static bool add_texts(
-    struct wndl_heap_stacks *stacks, uint32_t frame, uint32_t *begin)
+    struct wndl_stack_texts *stacks, uint32_t frame, uint32_t *begin)
 {
     const struct wndl_symbolized *s = stacks->s;
     const struct wndl_span *span = wndl_vec_at(&s->spans, frame);
@@ -118,7 +118,7 @@ static bool add_texts(
 
 /* The node's locations below *frame, the outermost first. */
 static bool add_node(
-    struct wndl_heap_stacks *stacks, uint32_t node, uint32_t *frame)
+    struct wndl_stack_texts *stacks, uint32_t node, uint32_t *frame)
 {
     const struct wndl_symbolized *s = stacks->s;
     const struct wndl_node *from = wndl_vec_at(&s->profile->nodes, node);
@@ -133,7 +133,7 @@ static bool add_node(
     return added;
 }
 
-static enum wndl_heap_stacks_rest rest_of(uint8_t end)
+static enum wndl_stack_rest rest_of(uint8_t end)
 {
     return end == WNDL_WALK_COMPLETE || end == WNDL_WALK_FP_ROOT
                ? WNDL_HEAP_REST_NONE
@@ -141,8 +141,8 @@ static enum wndl_heap_stacks_rest rest_of(uint8_t end)
                                         : WNDL_HEAP_REST_LOST;
 }
 
-static bool add_rest(struct wndl_heap_stacks *stacks,
-    enum wndl_heap_stacks_rest rest, uint32_t *frame)
+static bool add_rest(
+    struct wndl_stack_texts *stacks, enum wndl_stack_rest rest, uint32_t *frame)
 {
     *frame = 0;
     if (rest == WNDL_HEAP_REST_NONE)
@@ -151,17 +151,17 @@ static bool add_rest(struct wndl_heap_stacks *stacks,
         rest == WNDL_HEAP_REST_TRUNCATED ? "(truncated)" : "(lost)", frame);
 }
 
-static uint32_t parent_of(const struct wndl_heap_stacks *stacks, uint32_t node)
+static uint32_t parent_of(const struct wndl_stack_texts *stacks, uint32_t node)
 {
     const struct wndl_node *n = wndl_vec_at(&stacks->s->profile->nodes, node);
     return n->parent;
 }
 
 /* Up to a node that has its frame, then down again. */
-bool wndl_heap_stacks_of(
-    struct wndl_heap_stacks *stacks, uint32_t node, uint8_t end, uint32_t *leaf)
+bool wndl_stack_texts_of(
+    struct wndl_stack_texts *stacks, uint32_t node, uint8_t end, uint32_t *leaf)
 {
-    enum wndl_heap_stacks_rest rest = rest_of(end);
+    enum wndl_stack_rest rest = rest_of(end);
     uint32_t *frame = NULL;
     if (node == 0)
         return add_text(stacks->list, 0, "(no stack)", leaf);

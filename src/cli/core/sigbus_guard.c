@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/core/sigbus.h"
+#include "cli/core/sigbus_guard.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ static void put_zeros(int number, siginfo_t *info, void *context)
     errno = before;
 }
 
-void wndl_outlive_cut_short(void)
+void wndl_sigbus_guard_install(void)
 {
     struct sigaction action = {
         .sa_sigaction = put_zeros, .sa_flags = SA_SIGINFO | SA_RESTART};

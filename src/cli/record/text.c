@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/record/text.h"
+
+#include "cli/core/command.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <windlass/unwind.h>
+
+static const char *const end_names[WNDL_WALK_END_COUNT] = {
+    [WNDL_END_TRUNCATED] = "deeper than --max-frames",
+    [WNDL_END_NO_RULE] = "no unwind information",
+    [WNDL_END_BAD_READ] = "left the stack",
+    [WNDL_END_NO_PROGRESS] = "went in circles",
+    [WNDL_END_BAD_CFI] = "damaged unwind information",
+    [WNDL_END_BAD_PC] = "returned into no code",
+    [WNDL_END_FP_ROOT] = "by frame pointer only",
+};
+
+static const char *const how_names[WNDL_FRAMES_BY] = {
+    [WNDL_HOW_CONTEXT] = "interrupted",
+    [WNDL_HOW_CFI] = "by call frame information",
+    [WNDL_HOW_FP] = "by frame pointer",
+    [WNDL_HOW_SCAN] = "by scanning the stack",
+    [WNDL_FRAMES_RESUMED] = "the same as at the sample before",
+};
+
+void wndl_record_list_reasons(
+    char *text, size_t size, const uint64_t *counts, const char *const names[8])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < 8; i++) {
+        if (names[i] == NULL || counts[i] == 0 || used >= size)
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s %" PRIu64,
+            used == 0 ? "" : ", ", names[i], counts[i]);
+    }
+}
+
+void wndl_record_list_frames(
+    char *text, size_t size, const struct wndl_collector_totals *totals)
+{
+    wndl_record_list_reasons(text, size, totals->frames_by, how_names);
+}
+
+void wndl_record_list_ends(
+    char *text, size_t size, const struct wndl_collector_totals *totals)
+{
+    static const char *names[WNDL_WALK_END_COUNT];
+    for (size_t i = 0; i < WNDL_WALK_END_COUNT; i++)
+        names[i] = end_names[i];
+    names[WNDL_END_COMPLETE] = "complete";
+    wndl_record_list_reasons(text, size, totals->ends, names);
+}
+
+/* In hundredths, rounded down: 100.00 % is said of all of them only. */
+void wndl_record_say_complete(
+    const char *what, const uint64_t ends[WNDL_WALK_END_COUNT], uint64_t all)
+{
+    char reasons[400];
+    if (all == 0)
+        return;
+    wndl_record_list_reasons(reasons, sizeof reasons, ends, end_names);
+    uint64_t share =
+        (uint64_t)((double)ends[WNDL_END_COMPLETE] * 10000 / (double)all);
+    if (share >= 10000 && ends[WNDL_END_COMPLETE] < all)
+        share = 9999;
+    wndl_cli_note("%" PRIu64 ".%02" PRIu64 " %% of the %s complete%s%s%s",
+        share / 100, share % 100, what,
+        reasons[0] == '\0' ? "" : " (others: ", reasons,
+        reasons[0] == '\0' ? "" : ")");
+}

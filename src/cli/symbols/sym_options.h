@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* sym_options: what `windlass sym` can be told. */
+#ifndef WNDL_CLI_SYMBOLS_SYM_OPTIONS_H
+#define WNDL_CLI_SYMBOLS_SYM_OPTIONS_H
+
+#include "cli/core/options.h"
+#include "cli/shared/symbol_options.h"
+
+struct wndl_sym_options {
+    const char *path;
+    const char *build_id;
+    unsigned format; /* enum wndl_sym_format */
+    bool functions;
+    bool demangle;
+    bool no_demangle;
+    bool inlines;
+    bool pretty;
+    bool basenames;
+    bool addresses;
+    const char *section;
+    bool rva;
+    bool all_functions;
+    bool ids;
+    bool list_arches;
+    struct wndl_symbol_options symbols;
+};
+
+extern const struct wndl_option wndl_sym_option_table[];
+
+/* What is wrong with them, for so many operands; NULL: nothing. */
+const char *wndl_sym_contradiction(
+    const struct wndl_sym_options *o, size_t operands);
+
+#endif

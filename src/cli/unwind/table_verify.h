@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* table_verify: holds an unwind table, of whichever format, against the binary
+ * that it is of. */
+#ifndef WNDL_CLI_UNWIND_TABLE_VERIFY_H
+#define WNDL_CLI_UNWIND_TABLE_VERIFY_H
+
+#include "os/file.h"
+#include "tables/table/table.h"
+
+/* What to do with a table of one format. */
+struct wndl_checked_table {
+    void *table; /* of the format's own type */
+    bool (*open)(struct wndl_file *file, void *table, const char *path,
+        struct wndl_error *err);
+    enum wndl_status (*verify)(const void *table, struct wndl_object *object,
+        struct wndl_table_verdict *verdict, struct wndl_error *err);
+    bool owns_damage; /* what `verify` finds damaged is the table's file */
+};
+
+/* Says whether the table in `path` is right. The exit code. */
+int wndl_unwind_table_verify(const struct wndl_checked_table *checked,
+    const char *binary_path, const char *path);
+
+#endif
