@@ -31,7 +31,8 @@ static bool note_module(
     return true;
 }
 
-enum wndl_loss wndl_rt_tree_add_frame(
+/* The node of a frame whose caller's is *node. */
+static enum wndl_loss add_frame(
     struct wndl_rt_known *known, const struct wndl_frame *frame, uint32_t *node)
 {
     uint64_t epoch;
@@ -52,7 +53,7 @@ enum wndl_loss wndl_rt_tree_add(struct wndl_rt_known *known,
         at++;
     *node = at < walk->count ? stack->carried[at] : 0;
     while (at > 0 && loss == 0) {
-        loss = wndl_rt_tree_add_frame(known, &walk->frames[--at], node);
+        loss = add_frame(known, &walk->frames[--at], node);
         stack->carried[at] = loss == 0 ? *node : 0;
     }
     while (at > 0)

@@ -31,10 +31,6 @@ static inline uint64_t wndl_rt_tree_key(
            (uint64_t)frame->how << WNDL_KEY_HOW_SHIFT | epoch;
 }
 
-/* The node of a frame whose caller's is *node. Returns as tree_add(). */
-enum wndl_loss wndl_rt_tree_add_frame(struct wndl_rt_known *known,
-    const struct wndl_frame *frame, uint32_t *node);
-
 /*
  * The leaf's node. What is as at the last walk carries its nodes, but for
  * those that there was no room for. Returns 0, or why the stack cannot be
