@@ -37,7 +37,7 @@ bool wndl_callgraph_text(
 
 /* ---- events */
 
-static bool widen(struct wndl_vec *costs)
+static bool widen_costs(struct wndl_vec *costs)
 {
     struct wndl_vec wide;
     wndl_vec_init(
@@ -55,7 +55,8 @@ static bool has_room(struct wndl_callgraph *g)
     if (g->events.len != FEW_EVENTS ||
         g->through.element > FEW_EVENTS * sizeof(uint64_t))
         return true;
-    return widen(&g->self) && widen(&g->inclusive) && widen(&g->through);
+    return widen_costs(&g->self) && widen_costs(&g->inclusive) &&
+           widen_costs(&g->through);
 }
 
 static bool is_letter(uint8_t c)
@@ -241,7 +242,7 @@ void wndl_callgraph_free(struct wndl_callgraph *g)
 
 /* ---- costs */
 
-static bool fits(
+static bool key_fits(
     const struct wndl_callgraph *g, const uint64_t *to, const uint64_t *costs)
 {
     for (size_t i = 0; i < g->events.len; i++) {
@@ -251,7 +252,7 @@ static bool fits(
     return true;
 }
 
-static void add(
+static void add_cost(
     const struct wndl_callgraph *g, uint64_t *to, const uint64_t *costs)
 {
     for (size_t i = 0; i < g->events.len; i++)
@@ -263,9 +264,9 @@ static enum wndl_status add_to_total(
     struct wndl_callgraph *g, const uint64_t *costs)
 {
     uint64_t *total = wndl_callgraph_costs(&g->through, 0);
-    if (!fits(g, total, costs))
+    if (!key_fits(g, total, costs))
         return WNDL_LIMIT;
-    add(g, total, costs);
+    add_cost(g, total, costs);
     return WNDL_OK;
 }
 
@@ -280,18 +281,18 @@ static enum wndl_status add_step(struct wndl_callgraph *g, uint32_t place,
     uint64_t *pair_seen = wndl_vec_at(&g->pairs, call->pair);
     uint64_t *costs = wndl_callgraph_costs(&g->inclusive, index);
     if (*pair_seen != g->sequence) {
-        if (!fits(g, costs, stack->costs) ||
+        if (!key_fits(g, costs, stack->costs) ||
             call->count + stack->stacks < call->count)
             return WNDL_LIMIT;
         *pair_seen = g->sequence;
-        add(g, costs, stack->costs);
+        add_cost(g, costs, stack->costs);
         call->count += stack->stacks;
     }
     struct wndl_callgraph_function *function =
         wndl_callgraph_function_at(g, callee);
     if (function->seen != g->sequence && callee != 0) {
         function->seen = g->sequence;
-        add(g, wndl_callgraph_costs(&g->through, callee), stack->costs);
+        add_cost(g, wndl_callgraph_costs(&g->through, callee), stack->costs);
     }
     return WNDL_OK;
 }
@@ -315,7 +316,7 @@ enum wndl_status wndl_callgraph_add_stack(
         place = next;
     }
     if (status == WNDL_OK)
-        add(g, wndl_callgraph_costs(&g->self, place), stack->costs);
+        add_cost(g, wndl_callgraph_costs(&g->self, place), stack->costs);
     return status;
 }
 
@@ -328,10 +329,10 @@ enum wndl_status wndl_callgraph_add_call(struct wndl_callgraph *g,
         return WNDL_NOMEM;
     struct wndl_callgraph_call *known = wndl_callgraph_call_at(g, index);
     uint64_t *sums = wndl_callgraph_costs(&g->inclusive, index);
-    if (known->count + call->count < known->count || !fits(g, sums, costs))
+    if (known->count + call->count < known->count || !key_fits(g, sums, costs))
         return WNDL_LIMIT;
     known->count += call->count;
-    add(g, sums, costs);
+    add_cost(g, sums, costs);
     return WNDL_OK;
 }
 
@@ -341,6 +342,6 @@ enum wndl_status wndl_callgraph_add_self(
     enum wndl_status status = add_to_total(g, costs);
     g->of_calls = true;
     if (status == WNDL_OK)
-        add(g, wndl_callgraph_costs(&g->self, place), costs);
+        add_cost(g, wndl_callgraph_costs(&g->self, place), costs);
     return status;
 }

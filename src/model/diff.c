@@ -166,7 +166,7 @@ struct wndl_diff_value wndl_diff_value(
 static const double normal = 2.5758293;
 
 /* The same of Student's t. */
-static double student(uint32_t freedom)
+static double student_t(uint32_t freedom)
 {
     static const double table[] = {0, 63.657, 9.925, 5.841, 4.604, 4.032, 3.707,
         3.499, 3.355, 3.250, 3.169, 3.106, 3.055, 3.012, 2.977, 2.947, 2.921,
@@ -192,8 +192,8 @@ struct wndl_diff_change wndl_diff_change(
     if (a.count != 0 && b.count != 0 && a.count + b.count > 2) {
         uint32_t freedom = a.count + b.count - 2;
         double squares = (a.squares + b.squares) / freedom;
-        double noise =
-            student(freedom) * sqrt(squares * (1.0 / a.count + 1.0 / b.count));
+        double noise = student_t(freedom) *
+                       sqrt(squares * (1.0 / a.count + 1.0 / b.count));
         c.noise = noise > c.noise ? noise : c.noise;
     }
     if (place.subject == WNDL_DIFF_SHARE)

@@ -9,6 +9,7 @@
  */
 #include "model/short_name.h"
 
+#include "base/text.h"
 #include "base/vec.h"
 
 #include <string.h>
@@ -48,18 +49,6 @@ static bool is_word(uint8_t c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            (c >= '0' && c <= '9') || c == '_' || c == '$' || c >= 0x80;
-}
-
-static bool begins(struct wndl_bytes s, const char *with)
-{
-    size_t size = strlen(with);
-    return s.size >= size && memcmp(s.data, with, size) == 0;
-}
-
-static bool ends(struct wndl_bytes s, const char *with)
-{
-    size_t size = strlen(with);
-    return s.size >= size && memcmp(s.data + s.size - size, with, size) == 0;
 }
 
 static struct wndl_bytes text_from(
@@ -104,7 +93,8 @@ static size_t std_name(const struct namer *n, size_t end)
     while (start > 0 &&
            (is_word(n->text.data[start - 1]) || n->text.data[start - 1] == ':'))
         start--;
-    return begins(text_from(n, start, end), "std::") ? start : end;
+    return wndl_bytes_start_with(text_from(n, start, end), "std::") ? start
+                                                                    : end;
 }
 
 static void drop_inline_namespace(struct namer *n)
@@ -114,7 +104,7 @@ static void drop_inline_namespace(struct namer *n)
     size_t end = n->text.size;
     for (size_t i = 0; i < sizeof spelled / sizeof *spelled; i++) {
         size_t size = strlen(spelled[i]);
-        if (ends(text_from(n, 0, end), spelled[i]) &&
+        if (wndl_bytes_end_with(text_from(n, 0, end), spelled[i]) &&
             std_name(n, end) == end - size)
             n->text.size = end - size + strlen("std::");
     }
@@ -126,11 +116,11 @@ static bool is_default(struct wndl_bytes argument, struct wndl_bytes first)
     static const char *const of_first[] = {"std::char_traits<", "std::less<",
         "std::equal_to<", "std::hash<", "std::default_delete<",
         "std::regex_traits<"};
-    if (begins(argument, "std::allocator<"))
+    if (wndl_bytes_start_with(argument, "std::allocator<"))
         return true;
     for (size_t i = 0; i < sizeof of_first / sizeof *of_first; i++) {
         size_t size = strlen(of_first[i]);
-        if (begins(argument, of_first[i]) &&
+        if (wndl_bytes_start_with(argument, of_first[i]) &&
             argument.size == size + first.size + 1 &&
             memcmp(argument.data + size, first.data, first.size) == 0)
             return true;
@@ -172,8 +162,8 @@ static bool drop_basic(struct namer *n, const struct list *list)
     bool wide = wndl_bytes_is(of, "wchar_t");
     size_t start = std_name(n, list->open);
     struct wndl_bytes name = text_from(n, start, list->open);
-    if ((!wide && !wndl_bytes_is(of, "char")) || !begins(name, basic) ||
-        name.size == strlen(basic))
+    if ((!wide && !wndl_bytes_is(of, "char")) ||
+        !wndl_bytes_start_with(name, basic) || name.size == strlen(basic))
         return false;
     uint8_t *to = n->text.data + start + strlen("std::");
     if (wide)
@@ -226,10 +216,11 @@ static bool is_part_of_name(const struct namer *n, const struct list *list)
 {
     uint8_t before = list->open == 0 ? ' ' : n->text.data[list->open - 1];
     struct wndl_bytes in = text_from(n, list->open + 1, n->text.size);
-    bool pointer = begins(in, "*") || ends(in, "*") || ends(in, "&");
+    bool pointer = wndl_bytes_start_with(in, "*") ||
+                   wndl_bytes_end_with(in, "*") || wndl_bytes_end_with(in, "&");
     bool follows = is_word(before) || before == '>' || before == ')' ||
                    before == '}' || list->open == n->operator_end;
-    return begins(in, "anonymous ") || (pointer && !follows);
+    return wndl_bytes_start_with(in, "anonymous ") || (pointer && !follows);
 }
 
 static bool close_round(struct namer *n)
@@ -281,12 +272,14 @@ static bool angle_open(struct namer *n)
                        (n->operator_end == end ||
                            (n->operator_end + 1 == end && before == ' '));
     if (before == ')' && !of_operator) { /* "(a)<(b)", "(a)<<(b)" */
-        while (begins(rest(n), "<") || begins(rest(n), "="))
+        while (wndl_bytes_start_with(rest(n), "<") ||
+               wndl_bytes_start_with(rest(n), "="))
             copy(n, 1);
         return true;
     }
-    bool of_name = is_word(before) || before == '}' || before == ']' ||
-                   (before == ':' && !begins(rest(n), "<lambda"));
+    bool of_name =
+        is_word(before) || before == '}' || before == ']' ||
+        (before == ':' && !wndl_bytes_start_with(rest(n), "<lambda"));
     return open_list(n, of_operator || of_name ? ARGUMENTS : KEPT);
 }
 
@@ -298,20 +291,20 @@ static size_t operator_size(const struct namer *n)
     static const char word[] = "operator";
     static const char *const symbols[] = {"<=>", "<<=", ">>=", "->*", "<<",
         ">>", "<=", ">=", "->", "()", "[]", "<", ">"};
-    if (!begins(rest(n), word) || is_word(last(n)))
+    if (!wndl_bytes_start_with(rest(n), word) || is_word(last(n)))
         return 0;
     size_t size = strlen(word);
     struct wndl_bytes after = rest(n);
     after = wndl_bytes_slice(after, size, after.size - size);
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
-        if (begins(after, symbols[i]))
+        if (wndl_bytes_start_with(after, symbols[i]))
             return size + strlen(symbols[i]);
     return 0;
 }
 
 static bool skip_abi_tag(struct namer *n)
 {
-    if (n->text.size == 0 || !begins(rest(n), "[abi:"))
+    if (n->text.size == 0 || !wndl_bytes_start_with(rest(n), "[abi:"))
         return false;
     const uint8_t *end = memchr(rest(n).data, ']', rest(n).size);
     if (end == NULL)

@@ -46,7 +46,7 @@ static void place_moments(struct wndl_timeline *line, size_t *next,
 }
 
 /* A block that begins at a sample follows it; no two are wholly alike. */
-static int compare(const void *a, const void *b)
+static int compare_moments(const void *a, const void *b)
 {
     const struct wndl_moment *x = a, *y = b;
     if (x->time != y->time)
@@ -61,8 +61,8 @@ static int compare(const void *a, const void *b)
 static void sort_thread(struct wndl_moment *moments, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
-        if (compare(&moments[i - 1], &moments[i]) > 0) {
-            qsort(moments, count, sizeof *moments, compare);
+        if (compare_moments(&moments[i - 1], &moments[i]) > 0) {
+            qsort(moments, count, sizeof *moments, compare_moments);
             return;
         }
     }

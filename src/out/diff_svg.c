@@ -31,7 +31,7 @@ struct plot {
 
 /* ---- text, whatever a name holds */
 
-static void escaped(struct wndl_buf *out, struct wndl_bytes text)
+static void put_escaped(struct wndl_buf *out, struct wndl_bytes text)
 {
     for (size_t i = 0; i < text.size; i++) {
         uint8_t c = text.data[i];
@@ -44,28 +44,28 @@ static void escaped(struct wndl_buf *out, struct wndl_bytes text)
     }
 }
 
-static struct wndl_bytes cut(struct wndl_bytes text)
+static struct wndl_bytes cut_label(struct wndl_bytes text)
 {
     return text.size > NAME_SIZE ? wndl_bytes_slice(text, 0, NAME_SIZE) : text;
 }
 
-static void label(struct plot *p, const struct wndl_diff_key *key)
+static void put_label(struct plot *p, const struct wndl_diff_key *key)
 {
     const struct wndl_intern *strings = &p->d->strings;
     if (key->file != 0) {
-        escaped(p->out, cut(wndl_intern_get(strings, key->file)));
+        put_escaped(p->out, cut_label(wndl_intern_get(strings, key->file)));
         wndl_buf_printf(p->out, ":%" PRIu32 " ", key->line);
     }
-    escaped(p->out, cut(wndl_intern_get(strings, key->name)));
+    put_escaped(p->out, cut_label(wndl_intern_get(strings, key->name)));
     if (key->module != 0) {
         wndl_buf_text(p->out, " [");
-        escaped(p->out, cut(wndl_intern_get(strings, key->module)));
+        put_escaped(p->out, cut_label(wndl_intern_get(strings, key->module)));
         wndl_buf_byte(p->out, ']');
     }
     if (key->caller != 0) {
         struct wndl_diff_key caller = wndl_diff_key_at(p->d, key->caller);
         wndl_buf_text(p->out, " called by ");
-        escaped(p->out, cut(wndl_intern_get(strings, caller.name)));
+        put_escaped(p->out, cut_label(wndl_intern_get(strings, caller.name)));
     }
 }
 
@@ -121,7 +121,7 @@ static void find_most(struct plot *p)
 
 /* ---- parts */
 
-static void tick(struct plot *p, int i)
+static void put_tick(struct plot *p, int i)
 {
     double value = p->most * i / TICKS, y = y_of(p, value);
     wndl_buf_printf(p->out,
@@ -154,12 +154,12 @@ static void group_label(struct plot *p, uint32_t group)
         "<text x=\"%.1f\" y=\"%d\" text-anchor=\"end\""
         " transform=\"rotate(-40 %.1f %d)\">",
         x, y, x, y);
-    escaped(
+    put_escaped(
         p->out, (struct wndl_bytes){(const uint8_t *)name, strnlen(name, 24)});
     wndl_buf_text(p->out, "</text>\n");
 }
 
-static void spread(struct plot *p, size_t line, uint32_t group)
+static void put_spread(struct plot *p, size_t line, uint32_t group)
 {
     struct wndl_diff_value value = value_of(p, line, group);
     double x = x_of(p, group);
@@ -174,7 +174,7 @@ static void spread(struct plot *p, size_t line, uint32_t group)
             y_of(p, value.mean + value.spread), colors[line]);
 }
 
-static void curve(struct plot *p, size_t line)
+static void put_curve(struct plot *p, size_t line)
 {
     wndl_buf_printf(p->out,
         "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" points=\"",
@@ -184,10 +184,10 @@ static void curve(struct plot *p, size_t line)
             y_of(p, value_of(p, line, g).mean));
     wndl_buf_text(p->out, "\"/>\n");
     for (uint32_t g = 0; g < p->d->groups; g++)
-        spread(p, line, g);
+        put_spread(p, line, g);
 }
 
-static void legend(struct plot *p, size_t line)
+static void put_legend(struct plot *p, size_t line)
 {
     struct wndl_diff_key key = wndl_diff_key_at(p->d, key_of(p, line));
     int y = TOP + PLOT_HEIGHT + LABELS + LEGEND_LINE * (int)line;
@@ -195,7 +195,7 @@ static void legend(struct plot *p, size_t line)
         "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/>\n"
         "<text x=\"%d\" y=\"%d\">",
         LEFT, y - 10, colors[line], LEFT + 18, y);
-    label(p, &key);
+    put_label(p, &key);
     wndl_buf_text(p->out, "</text>\n");
 }
 
@@ -212,12 +212,12 @@ void wndl_diff_svg(const struct wndl_diff *d, struct wndl_buf *out)
         LEFT + PLOT_WIDTH + 40,
         TOP + PLOT_HEIGHT + LABELS + LEGEND_LINE * (int)(p.lines + 1));
     for (int i = 0; i <= TICKS; i++)
-        tick(&p, i);
+        put_tick(&p, i);
     for (uint32_t g = 0; g < d->groups; g++)
         group_label(&p, g);
     for (size_t i = 0; i < p.lines; i++)
-        curve(&p, i);
+        put_curve(&p, i);
     for (size_t i = 0; i < p.lines; i++)
-        legend(&p, i);
+        put_legend(&p, i);
     wndl_buf_text(out, "</svg>\n");
 }

@@ -31,7 +31,7 @@ struct text {
     size_t max;
 };
 
-static void separator(struct wndl_buf *out)
+static void put_separator(struct wndl_buf *out)
 {
     wndl_buf_byte(out, '#');
     for (int i = 0; i < 65; i++)
@@ -42,7 +42,7 @@ static void separator(struct wndl_buf *out)
 enum { NUMBER_SIZE = 32 };
 
 /* "-1,234,567" */
-static char *number(int64_t value, char text[NUMBER_SIZE])
+static char *number_text(int64_t value, char text[NUMBER_SIZE])
 {
     uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
     char *at = text + NUMBER_SIZE;
@@ -62,10 +62,10 @@ static void add_number(struct wndl_buf *out, int64_t value, bool sampled)
     char text[NUMBER_SIZE];
     if (sampled)
         wndl_buf_byte(out, '~');
-    wndl_buf_text(out, number(value, text));
+    wndl_buf_text(out, number_text(value, text));
 }
 
-static double percent(int64_t part, int64_t whole)
+static double percent_of(int64_t part, int64_t whole)
 {
     return whole == 0 ? 0 : 100 * (double)part / (double)whole;
 }
@@ -99,7 +99,7 @@ static const char *mode_name(enum wndl_heap_mode mode)
 void wndl_dmd_text_head(struct wndl_buf *out, const char *command,
     const struct wndl_dmd_invocation *invocations, size_t count)
 {
-    separator(out);
+    put_separator(out);
     wndl_buf_text(out, "# ");
     add_text(
         out, (struct wndl_bytes){(const uint8_t *)command, strlen(command)});
@@ -164,13 +164,13 @@ static void write_percents(
     const struct text *t, const struct wndl_heap_figures *f)
 {
     wndl_buf_printf(t->out, "  %4.2f%% of the heap (%4.2f%% cumulative)\n",
-        percent(wndl_heap_usable(f), t->heap_bytes),
-        percent(t->bytes_so_far, t->heap_bytes));
+        percent_of(wndl_heap_usable(f), t->heap_bytes),
+        percent_of(t->bytes_so_far, t->heap_bytes));
     if (t->kind == KIND_LIVE || t->kind == KIND_CUMULATIVE)
         return;
     wndl_buf_printf(t->out, "  %4.2f%% of %s (%4.2f%% cumulative)\n",
-        percent(wndl_heap_usable(f), t->bytes), kind_names[t->kind],
-        percent(t->bytes_so_far, t->bytes));
+        percent_of(wndl_heap_usable(f), t->bytes), kind_names[t->kind],
+        percent_of(t->bytes_so_far, t->bytes));
 }
 
 /* Of what was estimated from a sample. */
@@ -239,8 +239,8 @@ static void write_record(
         kind_names[t->kind] + 1);
     add_number(t->out, f->blocks, sampled);
     wndl_buf_printf(t->out, " block%s in heap block record %s of %s\n",
-        f->blocks == 1 ? "" : "s", number((int64_t)index, place),
-        number((int64_t)t->count, all));
+        f->blocks == 1 ? "" : "s", number_text((int64_t)index, place),
+        number_text((int64_t)t->count, all));
     write_bytes(t, f, sampled);
     write_sizes(t, record);
     write_percents(t, f);
@@ -292,7 +292,7 @@ static struct text write_kind(struct wndl_buf *out,
     char text[NUMBER_SIZE];
     t.heap_bytes = wndl_heap_usable(&r->total);
     sum_up(&t);
-    separator(out);
+    put_separator(out);
     wndl_buf_byte(out, '\n');
     if (t.count == 0)
         wndl_buf_printf(out, "# no %s heap blocks\n\n", kind_names[kind]);
@@ -304,7 +304,7 @@ static struct text write_kind(struct wndl_buf *out,
             wndl_buf_printf(out,
                 "# %c%s: stopping after %s heap block records\n\n",
                 kind_names[kind][0] - 'a' + 'A', kind_names[kind] + 1,
-                number((int64_t)max, text));
+                number_text((int64_t)max, text));
             break;
         }
         write_record(&t, record, index);
@@ -320,8 +320,9 @@ static void write_line(struct wndl_buf *out, const char *name,
     char bytes[NUMBER_SIZE], blocks[NUMBER_SIZE];
     wndl_buf_printf(out,
         "  %-15s %12s bytes (%6.2f%%) in %7s blocks (%6.2f%%)\n", name,
-        number(part->bytes, bytes), percent(part->bytes, all->bytes),
-        number(part->blocks, blocks), percent(part->blocks, all->blocks));
+        number_text(part->bytes, bytes), percent_of(part->bytes, all->bytes),
+        number_text(part->blocks, blocks),
+        percent_of(part->blocks, all->blocks));
 }
 
 static void write_dark_matter(
@@ -332,12 +333,13 @@ static void write_dark_matter(
     struct text twice = write_kind(out, r, KIND_TWICE_REPORTED, max);
     struct text none = write_kind(out, r, KIND_UNREPORTED, max);
     struct text once = write_kind(out, r, KIND_ONCE_REPORTED, max);
-    separator(out);
+    put_separator(out);
     wndl_buf_text(out, "\nSummary {\n");
     char bytes[NUMBER_SIZE], blocks[NUMBER_SIZE];
     wndl_buf_printf(out,
         "  %-15s %12s bytes (100.00%%) in %7s blocks (100.00%%)\n",
-        "Total:", number(all.bytes, bytes), number(all.blocks, blocks));
+        "Total:", number_text(all.bytes, bytes),
+        number_text(all.blocks, blocks));
     write_line(out, "Unreported:", &none, &all);
     write_line(out, "Once-reported:", &once, &all);
     write_line(out, "Twice-reported:", &twice, &all);
@@ -352,7 +354,7 @@ static void write_plain(
                          : KIND_LIVE;
     (void)write_kind(out, r, kind, max);
     bool sampled = r->shown.blocks_error != 0;
-    separator(out);
+    put_separator(out);
     wndl_buf_text(out, "\nSummary {\n  Total: ");
     add_number(out, wndl_heap_usable(&r->shown), sampled);
     wndl_buf_text(out, " bytes in ");

@@ -60,7 +60,7 @@ static uint64_t units(const struct folding *f, uint64_t time)
     return whole == 0 ? 1 : whole;
 }
 
-static void enter(struct folding *f, const struct wndl_calltree_node *node)
+static void enter_node(struct folding *f, const struct wndl_calltree_node *node)
 {
     push_frame(&f->path, name_of(node, f->strings));
     if (node->self.samples == 0 || f->path.failed)
@@ -76,7 +76,7 @@ static void write_nodes(struct folding *f)
     while (index != 0 && !f->path.failed) {
         const struct wndl_calltree_node *node =
             wndl_calltree_at(f->tree, index);
-        enter(f, node);
+        enter_node(f, node);
         if (node->first_child != 0) {
             index = node->first_child;
             continue;

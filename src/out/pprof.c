@@ -144,19 +144,13 @@ static void write_mapping(struct writer *w, size_t image)
     put_message(w, WNDL_PPROF_PROFILE_MAPPING);
 }
 
-static bool same(struct wndl_bytes a, struct wndl_bytes b)
-{
-    return a.size == b.size &&
-           (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
-}
-
 /* The program's own stands first, by which pprof calls the profile. */
 static size_t main_image(const struct wndl_profile *p)
 {
     const struct wndl_process *process = p->processes.data;
     for (size_t i = 0; i < p->images.len && p->processes.len != 0; i++) {
         const struct wndl_image *image = wndl_vec_at(&p->images, i);
-        if (same(image->path, process->executable))
+        if (wndl_bytes_equal(image->path, process->executable))
             return i;
     }
     return 0;

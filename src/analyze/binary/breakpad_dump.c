@@ -233,7 +233,7 @@ static bool write_out(struct dump *d)
 }
 
 /* What it is that write_out failed of. */
-static enum wndl_status trouble(const struct dump *d)
+static enum wndl_status status_of(const struct dump *d)
 {
     return d->text.out.failed ? WNDL_NOMEM : WNDL_IO;
 }
@@ -360,7 +360,7 @@ static enum wndl_status write_module(struct dump *d, struct wndl_error *err)
         status = read_module(d, bytes, err);
     wndl_file_close(&file);
     if (status == WNDL_OK && !write_out(d))
-        status = trouble(d);
+        status = status_of(d);
     return status;
 }
 
@@ -435,7 +435,7 @@ static enum wndl_status write_stack(
     wndl_breakpad_text_stack(&d->text.out, stack);
     if (d->text.out.size < PIECE || write_out(d))
         return WNDL_OK;
-    return trouble(d);
+    return status_of(d);
 }
 
 /* STACK WIN, of i386: nobody reads them of other code. */
@@ -445,7 +445,7 @@ static enum wndl_status write_stacks(struct dump *d)
     if (pdb == NULL || wndl_pdb_machine(pdb) != WNDL_PDB_X86)
         return WNDL_OK;
     const enum wndl_status status = wndl_pdb_visit_stacks(pdb, write_stack, d);
-    return status != WNDL_OK || write_out(d) ? status : trouble(d);
+    return status != WNDL_OK || write_out(d) ? status : status_of(d);
 }
 
 static enum wndl_status write_unwinding(
@@ -468,7 +468,7 @@ static enum wndl_status write_unwinding(
             d->has_stacks && status == WNDL_OK &&
             strcmp(info.source, WNDL_STACK_RECORD_SECTION) == 0;
         if (status == WNDL_OK && !is_told && !write_rules(d, &info, refusal))
-            status = trouble(d);
+            status = status_of(d);
         else if (status != WNDL_NOMEM)
             status = WNDL_OK;
         wndl_unwind_info_close(&info);
@@ -491,11 +491,11 @@ static enum wndl_status write_file(
     if (!write_strings(d, "FILE", &d->text.files) ||
         !write_strings(d, "INLINE_ORIGIN", &d->text.origins) ||
         !write_functions(d) || !write_publics(d))
-        return trouble(d);
+        return status_of(d);
     return write_unwinding(d, &report->no_unwinding);
 }
 
-static void init(struct dump *d)
+static void init_dump(struct dump *d)
 {
     wndl_arena_init(&d->arena, d->mem);
     wndl_vec_init(&d->pieces, &d->arena, sizeof(struct wndl_bytes));
@@ -513,7 +513,7 @@ enum wndl_status wndl_breakpad_dump(const struct wndl_breakpad_request *request,
         .mem = request->mem,
         .sink = &request->sink};
     *report = (struct wndl_breakpad_report){0};
-    init(&d);
+    init_dump(&d);
     enum wndl_status status = wndl_symbolizer_open_with(
         d.mem, d.path, request->options, &d.symbols, err);
     if (status == WNDL_OK) {

@@ -172,7 +172,7 @@ void wndl_breakpad_text_end(struct wndl_breakpad_text *text)
     func->name = NULL;
 }
 
-static void begin(struct wndl_breakpad_func *func,
+static void begin_function(struct wndl_breakpad_func *func,
     const struct wndl_symbol_frame *frame, uint64_t start)
 {
     struct wndl_arena *arena = &func->arena;
@@ -323,7 +323,7 @@ bool wndl_breakpad_text_add(struct wndl_breakpad_text *text, uint64_t start,
         &answer->frames[answer->count - 1];
     if (!is_of(&text->func, outermost, start)) {
         wndl_breakpad_text_end(text);
-        begin(&text->func, outermost, start);
+        begin_function(&text->func, outermost, start);
     }
     text->func.end = end;
     return add_line(text, start, end, &answer->frames[0]) &&

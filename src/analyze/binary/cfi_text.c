@@ -75,10 +75,10 @@ struct terms {
     char text[DEPTH][TERM];
 };
 
-static void push(struct terms *t, const char *format, ...)
+static void push_term(struct terms *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void push(struct terms *t, const char *format, ...)
+static void push_term(struct terms *t, const char *format, ...)
 {
     va_list args;
     if (t->depth == DEPTH) {
@@ -128,11 +128,11 @@ static void push_sum(struct terms *t, const char *value, int64_t offset)
     uint64_t size = offset < 0 ? -(uint64_t)offset : (uint64_t)offset;
     char sign = offset < 0 ? '-' : '+';
     if (offset == 0)
-        push(t, "%s", value);
+        push_term(t, "%s", value);
     else if (t->style.is_breakpad)
-        push(t, "%s %" PRIu64 " %c", value, size, sign);
+        push_term(t, "%s %" PRIu64 " %c", value, size, sign);
     else
-        push(t, "%s%c%" PRIu64, value, sign, size);
+        push_term(t, "%s%c%" PRIu64, value, sign, size);
 }
 
 static void push_register(struct terms *t, unsigned reg, int64_t offset)
@@ -149,9 +149,9 @@ static void push_deref(struct terms *t)
     char copy[TERM];
     memcpy(copy, take(t, 1)[0], TERM);
     if (t->style.is_breakpad)
-        push(t, "%s ^", copy);
+        push_term(t, "%s ^", copy);
     else
-        push(t, "*(%s)", copy);
+        push_term(t, "*(%s)", copy);
 }
 
 /* Operators of two operands; Breakpad has those of `breakpad` only. */
@@ -178,7 +178,7 @@ static const struct {
 
 /* Of a mask that takes addresses down to multiples of a power of two: that, as
  * Breakpad tells it; 0 for others. */
-static long long alignment(const char *mask)
+static long long alignment_of(const char *mask)
 {
     char *end;
     const long long value = strtoll(mask, &end, 10);
@@ -196,11 +196,11 @@ static void push_binary(struct terms *t, uint8_t op)
         if (binary[i].op != op)
             continue;
         if (!t->style.is_breakpad)
-            push(t, "(%s%s%s)", copy[0], binary[i].infix, copy[1]);
+            push_term(t, "(%s%s%s)", copy[0], binary[i].infix, copy[1]);
         else if (binary[i].breakpad != NULL)
-            push(t, "%s %s %s", copy[0], copy[1], binary[i].breakpad);
-        else if (op == 0x1a && alignment(copy[1]) != 0)
-            push(t, "%s %lld @", copy[0], alignment(copy[1]));
+            push_term(t, "%s %s %s", copy[0], copy[1], binary[i].breakpad);
+        else if (op == 0x1a && alignment_of(copy[1]) != 0)
+            push_term(t, "%s %lld @", copy[0], alignment_of(copy[1]));
         else
             break;
         return;
@@ -238,11 +238,11 @@ static void push_op(struct terms *t, uint8_t op, struct wndl_cursor *c)
     enum { DEREF = 6, CONST1U = 8, CONSTS = 0x11, PLUS_UCONST = 0x23 };
     char copy[TERM];
     if (op >= 0x30 && op <= 0x4f) { /* DW_OP_lit0 to 31 */
-        push(t, "%d", op - 0x30);
+        push_term(t, "%d", op - 0x30);
     } else if (op >= 0x70 && op <= 0x8f) { /* DW_OP_breg0 to 31 */
         push_register(t, op - 0x70u, wndl_cursor_sleb(c));
     } else if (op >= CONST1U && op <= CONSTS) {
-        push(t, "%" PRId64, constant(op, c));
+        push_term(t, "%" PRId64, constant(op, c));
     } else if (op == DEREF) {
         push_deref(t);
     } else if (op == PLUS_UCONST) {
@@ -260,7 +260,7 @@ static void push_expression(
     struct wndl_bytes expr = {rule->expr, rule->expr_size};
     struct wndl_cursor c = wndl_cursor_at(expr, 0, false);
     if (initial != NULL)
-        push(t, "%s", initial);
+        push_term(t, "%s", initial);
     while (wndl_cursor_left(&c) != 0 && !t->failed)
         push_op(t, wndl_cursor_u8(&c), &c);
     if (t->depth == 0 || c.failed)
@@ -287,7 +287,7 @@ static void push_rule(
     case WNDL_RULE_UNSET:
     case WNDL_RULE_SAME:
         if (reg == t->style.machine->sp && rule->kind == WNDL_RULE_UNSET)
-            push(t, "%s", cfa);
+            push_term(t, "%s", cfa);
         else
             push_register(t, reg, 0);
         return;

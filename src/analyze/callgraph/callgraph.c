@@ -28,7 +28,7 @@ struct adder {
     struct wndl_vec path;        /* uint32_t: places, the innermost first */
 };
 
-static bool begin(
+static bool begin_adding(
     struct adder *a, struct wndl_callgraph *g, const struct wndl_symbolized *s)
 {
     *a = (struct adder){.g = g, .s = s};
@@ -146,7 +146,7 @@ static bool push_frame(struct adder *a, uint32_t frame)
     return true;
 }
 
-static bool trace(struct adder *a, const struct ended *ended)
+static bool trace_stack(struct adder *a, const struct ended *ended)
 {
     a->path.len = 0;
     for (uint32_t node = ended->node; node != 0;) {
@@ -160,7 +160,7 @@ static bool trace(struct adder *a, const struct ended *ended)
            (find_label(a, ended->label, &place) && push_place(a, place));
 }
 
-static void reverse(struct wndl_vec *path)
+static void reverse_path(struct wndl_vec *path)
 {
     uint32_t *places = path->data;
     for (size_t i = 0; i < path->len / 2; i++) {
@@ -173,9 +173,9 @@ static void reverse(struct wndl_vec *path)
 static enum wndl_status add_ended(struct adder *a, const struct ended *ended)
 {
     uint64_t costs[WNDL_CALLGRAPH_EVENTS] = {0};
-    if (!trace(a, ended))
+    if (!trace_stack(a, ended))
         return WNDL_NOMEM;
-    reverse(&a->path);
+    reverse_path(&a->path);
     for (unsigned i = 0; i < a->kinds; i++)
         costs[a->event_of[i]] = ended->costs[i];
     const struct wndl_callgraph_stack stack = {.places = a->path.data,
@@ -203,7 +203,7 @@ static enum wndl_status add_kind(
 }
 
 /* Or the largest number there is, which the graph then does not take. */
-static void spend(uint64_t *cost, uint64_t more)
+static void add_cost(uint64_t *cost, uint64_t more)
 {
     if (__builtin_add_overflow(*cost, more, cost))
         *cost = UINT64_MAX;
@@ -255,7 +255,7 @@ static bool sum_time(
         unsigned kind = at <= samples  ? ON_CPU
                         : item.waiting ? WAITING
                                        : BLOCKED;
-        spend(&ended->costs[kinds[kind]], item.cost.time);
+        add_cost(&ended->costs[kinds[kind]], item.cost.time);
         ended->costs[kinds[SEEN]] += item.cost.samples;
         ended->count += item.cost.samples;
     }
@@ -267,7 +267,7 @@ enum wndl_status wndl_callgraph_add_time(struct wndl_callgraph *g,
 {
     struct adder a;
     unsigned kinds[TIME_KINDS] = {0};
-    enum wndl_status status = begin(&a, g, s) ? WNDL_OK : WNDL_NOMEM;
+    enum wndl_status status = begin_adding(&a, g, s) ? WNDL_OK : WNDL_NOMEM;
     if (status == WNDL_OK)
         status = add_time_kinds(&a, time, kinds);
     if (status == WNDL_OK)
@@ -318,11 +318,11 @@ static bool sum_site(struct adder *a, const struct wndl_process_heap *heap,
     struct ended *ended = ended_at(a, site->node, wndl_cost_item_label(&item));
     if (ended == NULL)
         return false;
-    spend(&ended->costs[kinds->bytes],
+    add_cost(&ended->costs[kinds->bytes],
         take_whole(blocks * size, &kinds->bytes_left));
-    spend(
+    add_cost(
         &ended->costs[kinds->blocks], take_whole(blocks, &kinds->blocks_left));
-    spend(&ended->count, count);
+    add_cost(&ended->count, count);
     return true;
 }
 
@@ -357,7 +357,7 @@ enum wndl_status wndl_callgraph_add_heap(struct wndl_callgraph *g,
 {
     struct adder a;
     struct heap_kinds kinds = {0};
-    enum wndl_status status = begin(&a, g, s) ? WNDL_OK : WNDL_NOMEM;
+    enum wndl_status status = begin_adding(&a, g, s) ? WNDL_OK : WNDL_NOMEM;
     if (status == WNDL_OK)
         status = add_heap_kinds(&a, bytes, &kinds);
     if (status == WNDL_OK)

@@ -58,25 +58,25 @@ static void sort_callees(struct search *s)
     memcpy(s->next, s->first, s->g->functions.len * sizeof *s->next);
 }
 
-static void visit(struct search *s, uint32_t function)
+static void visit_function(struct search *s, uint32_t function)
 {
     s->number[function] = s->low[function] = ++s->visited;
     s->path[s->depth++] = function;
     s->pending[s->waiting++] = function;
 }
 
-static void lower(uint32_t *low, uint32_t to)
+static void lower_to(uint32_t *low, uint32_t to)
 {
     if (to < *low)
         *low = to;
 }
 
 /* All of the function's callees are done. */
-static void leave(struct search *s, uint32_t function)
+static void leave_function(struct search *s, uint32_t function)
 {
     s->depth--;
     if (s->depth != 0)
-        lower(&s->low[s->path[s->depth - 1]], s->low[function]);
+        lower_to(&s->low[s->path[s->depth - 1]], s->low[function]);
     if (s->low[function] != s->number[function])
         return;
     s->components++;
@@ -89,18 +89,18 @@ static void leave(struct search *s, uint32_t function)
 
 static void search_from(struct search *s, uint32_t start)
 {
-    visit(s, start);
+    visit_function(s, start);
     while (s->depth != 0) {
         uint32_t function = s->path[s->depth - 1];
         if (s->next[function] == s->first[function + 1]) {
-            leave(s, function);
+            leave_function(s, function);
             continue;
         }
         uint32_t callee = s->callees[s->next[function]++];
         if (s->number[callee] == 0)
-            visit(s, callee);
+            visit_function(s, callee);
         else if (s->component[callee] == 0)
-            lower(&s->low[function], s->number[callee]);
+            lower_to(&s->low[function], s->number[callee]);
     }
 }
 

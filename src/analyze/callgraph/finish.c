@@ -12,7 +12,7 @@ static uint64_t *costs_of(uint64_t *all, uint32_t component)
     return all + (size_t)component * WNDL_CALLGRAPH_EVENTS;
 }
 
-static void add(
+static void add_costs(
     const struct wndl_callgraph *g, uint64_t *to, const uint64_t *costs)
 {
     for (size_t i = 0; i < g->events.len; i++) {
@@ -26,7 +26,8 @@ static void sum_flows(const struct wndl_callgraph *g, const uint32_t *of,
     uint64_t *spent, uint64_t *called)
 {
     for (uint32_t i = 0; i < g->places.len; i++)
-        add(g, costs_of(spent, of[wndl_callgraph_place_at(g, i)->function]),
+        add_costs(g,
+            costs_of(spent, of[wndl_callgraph_place_at(g, i)->function]),
             wndl_callgraph_costs(&g->self, i));
     for (uint32_t i = 0; i < g->calls.len; i++) {
         const struct wndl_callgraph_call *call = wndl_callgraph_call_at(g, i);
@@ -35,8 +36,8 @@ static void sum_flows(const struct wndl_callgraph *g, const uint32_t *of,
         const uint64_t *costs = wndl_callgraph_costs(&g->inclusive, i);
         if (from == to)
             continue;
-        add(g, costs_of(spent, from), costs);
-        add(g, costs_of(called, to), costs);
+        add_costs(g, costs_of(spent, from), costs);
+        add_costs(g, costs_of(called, to), costs);
     }
 }
 
@@ -94,7 +95,8 @@ static bool find_entries(const struct wndl_callgraph *g,
 }
 
 /* Makes `costs` no more than is left of the total, and takes it off that. */
-static bool cut(const struct wndl_callgraph *g, uint64_t *costs, uint64_t *left)
+static bool cut_costs(
+    const struct wndl_callgraph *g, uint64_t *costs, uint64_t *left)
 {
     bool any = false;
     for (size_t i = 0; i < g->events.len; i++) {
@@ -119,7 +121,7 @@ static bool complete_root(struct wndl_callgraph *g, struct wndl_arena *arena,
     wndl_vec_init(&entries, arena, sizeof(struct entry));
     if (!find_entries(g, arena, c, &entries))
         return false;
-    add(g, left, wndl_callgraph_costs(&g->through, 0));
+    add_costs(g, left, wndl_callgraph_costs(&g->through, 0));
     for (uint32_t i = 0; i < g->calls.len; i++) {
         if (wndl_callgraph_call_at(g, i)->place == 0)
             (void)take_off(g, left, wndl_callgraph_costs(&g->inclusive, i));
@@ -131,8 +133,8 @@ static bool complete_root(struct wndl_callgraph *g, struct wndl_arena *arena,
         struct wndl_callgraph_call call = {
             .callee = entry->function, .count = 1};
         uint64_t costs[WNDL_CALLGRAPH_EVENTS] = {0};
-        add(g, costs, entry->costs);
-        if (cut(g, costs, left) &&
+        add_costs(g, costs, entry->costs);
+        if (cut_costs(g, costs, left) &&
             wndl_callgraph_add_call(g, &call, costs) == WNDL_NOMEM)
             return false;
     }
@@ -141,7 +143,7 @@ static bool complete_root(struct wndl_callgraph *g, struct wndl_arena *arena,
 
 /* ---- order */
 
-static int compare(uint32_t a, uint32_t b)
+static int compare_numbers(uint32_t a, uint32_t b)
 {
     return (a > b) - (a < b);
 }
@@ -170,12 +172,12 @@ static int by_names(const void *a, const void *b, void *context)
         wndl_callgraph_function_at(o->g, y);
     const uint32_t *rank = o->rank_of_text;
     if (x == 0 || y == 0)
-        return compare(x, y);
+        return compare_numbers(x, y);
     if (f->name != g->name)
-        return compare(rank[f->name], rank[g->name]);
+        return compare_numbers(rank[f->name], rank[g->name]);
     if (f->file != g->file)
-        return compare(rank[f->file], rank[g->file]);
-    return compare(rank[f->object], rank[g->object]);
+        return compare_numbers(rank[f->file], rank[g->file]);
+    return compare_numbers(rank[f->object], rank[g->object]);
 }
 
 static int by_function(const void *a, const void *b, void *context)
@@ -186,11 +188,12 @@ static int by_function(const void *a, const void *b, void *context)
     const struct wndl_callgraph_place *q =
         wndl_callgraph_place_at(o->g, *(const uint32_t *)b);
     if (p->function != q->function)
-        return compare(
+        return compare_numbers(
             o->rank_of_function[p->function], o->rank_of_function[q->function]);
     if (p->file != q->file)
-        return compare(o->rank_of_text[p->file], o->rank_of_text[q->file]);
-    return compare(p->line, q->line);
+        return compare_numbers(
+            o->rank_of_text[p->file], o->rank_of_text[q->file]);
+    return compare_numbers(p->line, q->line);
 }
 
 static int by_place(const void *a, const void *b, void *context)
@@ -201,8 +204,9 @@ static int by_place(const void *a, const void *b, void *context)
     const struct wndl_callgraph_call *d =
         wndl_callgraph_call_at(o->g, *(const uint32_t *)b);
     if (c->place != d->place)
-        return compare(o->rank_of_place[c->place], o->rank_of_place[d->place]);
-    return compare(
+        return compare_numbers(
+            o->rank_of_place[c->place], o->rank_of_place[d->place]);
+    return compare_numbers(
         o->rank_of_function[c->callee], o->rank_of_function[d->callee]);
 }
 
@@ -249,7 +253,7 @@ static bool put_in_order(struct wndl_callgraph *g, struct wndl_arena *scratch)
     return g->call_order != NULL;
 }
 
-static bool finish(
+static bool finish_graph(
     struct wndl_callgraph *g, struct wndl_arena *scratch, bool collapse)
 {
     struct wndl_callgraph_components components;
@@ -266,7 +270,7 @@ bool wndl_callgraph_finish(struct wndl_callgraph *g, bool collapse)
 {
     struct wndl_arena scratch;
     wndl_arena_init(&scratch, g->arena.mem);
-    bool finished = finish(g, &scratch, collapse);
+    bool finished = finish_graph(g, &scratch, collapse);
     wndl_arena_free(&scratch);
     return finished;
 }

@@ -19,7 +19,7 @@ struct place {
 };
 
 /* False for a path that is none: bad escapes, NUL bytes. */
-static bool unescape(
+static bool unescape_path(
     struct wndl_fix *fix, struct wndl_bytes raw, struct wndl_bytes *path)
 {
     *path = raw;
@@ -44,7 +44,7 @@ static bool find_frames(
             return false;
         frame->text = found;
         struct wndl_bytes path;
-        if (unescape(fix, found.path, &path) &&
+        if (unescape_path(fix, found.path, &path) &&
             !wndl_fix_module_of(
                 &fix->modules, path, found.build_id, &frame->module))
             return false;
@@ -54,7 +54,7 @@ static bool find_frames(
     return true;
 }
 
-static void complain(struct wndl_fix *fix, struct wndl_fix_module *module,
+static void warn_of_module(struct wndl_fix *fix, struct wndl_fix_module *module,
     const struct wndl_fix_frame *frame)
 {
     bool perhaps = frame->text.perhaps && module->trouble.status == WNDL_IO;
@@ -92,7 +92,7 @@ static enum wndl_status place_frame(
         return WNDL_NOMEM;
     if (fresh)
         module->ns += fix->listener.clock_ns() - before;
-    complain(fix, module, frame);
+    warn_of_module(fix, module, frame);
     if (module->symbols == NULL)
         return WNDL_OK;
     enum wndl_status status =
@@ -154,7 +154,7 @@ static void say_if_slow(struct wndl_fix *fix, struct wndl_fix_module *module,
  * Distinct addresses in ascending order: one, a share that tells how long the
  * others will take, then those.
  */
-static enum wndl_status ask(struct wndl_fix *fix,
+static enum wndl_status ask_module(struct wndl_fix *fix,
     struct wndl_fix_module *module, const struct wndl_vec *rvas,
     struct wndl_symbols *answers)
 {
@@ -193,7 +193,7 @@ static enum wndl_status look_up_module(struct wndl_fix *fix,
         wndl_arena_calloc(&batch->arena, rvas.len, sizeof *answers);
     struct wndl_fix_module *module =
         wndl_fix_module_at(&fix->modules, places[0].module);
-    if (answers == NULL || ask(fix, module, &rvas, answers) != WNDL_OK)
+    if (answers == NULL || ask_module(fix, module, &rvas, answers) != WNDL_OK)
         return WNDL_NOMEM;
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {

@@ -167,7 +167,7 @@ static int compare_edits(const void *left, const void *right)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
-static bool plan(struct job *j)
+static bool plan_edits(struct job *j)
 {
     bool kept = true;
     for (size_t i = 0; i < j->batch.frames.len && kept; i++)
@@ -188,7 +188,7 @@ static bool plan(struct job *j)
     return kept;
 }
 
-static void copy(
+static void copy_text(
     const struct job *j, struct wndl_buf *out, size_t from, size_t to)
 {
     wndl_buf_add(out, j->text.data + from, to - from);
@@ -207,11 +207,11 @@ static void write_entries(
     for (size_t i = 0; i < wndl_fix_inlined(frame); i++) {
         write_id(out, j->entries[index].first_id + i);
         wndl_buf_text(out, ": \"");
-        copy(j, out, entry->text, frame->text.start);
+        copy_text(j, out, entry->text, frame->text.start);
         wndl_fix_write_inlined(j->fix, frame, i, out);
-        copy(j, out, frame->text.end, entry->text_end);
+        copy_text(j, out, frame->text.end, entry->text_end);
         wndl_buf_text(out, "\",");
-        copy(j, out, blanks, entry->key);
+        copy_text(j, out, blanks, entry->key);
     }
 }
 
@@ -247,18 +247,18 @@ static void write_file(const struct job *j, struct wndl_fix_output *output)
     size_t done = 0;
     for (size_t i = 0; i < j->edits.len && output->status == WNDL_OK; i++) {
         const struct edit *edit = wndl_vec_at(&j->edits, i);
-        copy(j, &output->buf, done, edit->at);
+        copy_text(j, &output->buf, done, edit->at);
         write_edit(j, edit, &output->buf);
         wndl_fix_output_step(output);
         done = edit->kind == EDIT_FRAME
                    ? wndl_fix_frame_at(&j->batch, edit->index)->text.end
                    : edit->at;
     }
-    copy(j, &output->buf, done, j->text.size);
+    copy_text(j, &output->buf, done, j->text.size);
 }
 
 /* All that is to be known before the first byte is written. */
-static enum wndl_status prepare(
+static enum wndl_status prepare_job(
     struct job *j, struct wndl_fix *fix, struct wndl_arena *arena)
 {
     enum wndl_status status = wndl_fix_batch_fill(&j->batch, fix, j->text);
@@ -267,7 +267,7 @@ static enum wndl_status prepare(
     j->entries =
         wndl_arena_calloc(arena, j->tables.frames.len + 1, sizeof *j->entries);
     bool made = j->entries != NULL && j->tables.uses.len <= UINT32_MAX &&
-                number_entries(j, arena) && plan(j);
+                number_entries(j, arena) && plan_edits(j);
     return made ? WNDL_OK : WNDL_NOMEM;
 }
 
@@ -276,7 +276,7 @@ static enum wndl_status fix_tables(struct job *j, struct wndl_fix *fix,
 {
     struct wndl_fix_output output;
     wndl_fix_output_init(&output, sink, fix->mem);
-    output.status = prepare(j, fix, arena);
+    output.status = prepare_job(j, fix, arena);
     if (output.status == WNDL_OK)
         write_file(j, &output);
     wndl_fix_batch_free(&j->batch);

@@ -51,7 +51,7 @@ void wndl_fix_tell_lost(const struct wndl_fix *fix)
     }
 }
 
-static void copy(
+static void copy_text(
     struct wndl_buf *out, struct wndl_bytes text, size_t from, size_t to)
 {
     wndl_buf_add(out, text.data + from, to - from);
@@ -72,7 +72,7 @@ static void write_escaped_inlines(const struct wndl_fix *fix,
     for (size_t i = 0; i < wndl_fix_inlined(frame); i++) {
         wndl_fix_write_inlined(fix, frame, i, out);
         wndl_buf_text(out, "\\n");
-        copy(out, text, number, start);
+        copy_text(out, text, number, start);
     }
 }
 
@@ -96,9 +96,9 @@ static void write_inlined_lines(const struct wndl_fix *fix,
                         ? line->end
                         : wndl_fix_frame_at(batch, k + 1)->text.start;
         for (size_t i = 0; i < wndl_fix_inlined(frame); i++) {
-            copy(out, text, from, frame->text.start);
+            copy_text(out, text, from, frame->text.start);
             wndl_fix_write_inlined(fix, frame, i, out);
-            copy(out, text, frame->text.end, to);
+            copy_text(out, text, frame->text.end, to);
             if (to == frame->text.end || text.data[to - 1] != '\n')
                 wndl_buf_byte(out, '\n');
         }
@@ -116,13 +116,13 @@ static void write_line(const struct wndl_fix *fix, struct wndl_bytes text,
     size_t done = line->start;
     for (size_t k = line->first; k < line->last; k++) {
         const struct wndl_fix_frame *frame = wndl_fix_frame_at(batch, k);
-        copy(out, text, done, frame->text.start);
+        copy_text(out, text, done, frame->text.start);
         if (inlines && fix->options.json)
             write_escaped_inlines(fix, text, frame, out);
         wndl_fix_write_frame(fix, text, frame, out);
         done = frame->text.end;
     }
-    copy(out, text, done, line->end);
+    copy_text(out, text, done, line->end);
 }
 
 /* The line of frame `first`, somewhere behind `done`. */
@@ -152,13 +152,13 @@ static void write_text(const struct wndl_fix *fix, struct wndl_bytes text,
     size_t done = 0;
     for (size_t i = 0; i < batch->frames.len && output->status == WNDL_OK;) {
         struct line line = line_of(text, batch, i, done);
-        copy(&output->buf, text, done, line.start);
+        copy_text(&output->buf, text, done, line.start);
         write_line(fix, text, batch, &line, &output->buf);
         wndl_fix_output_step(output);
         done = line.end;
         i = line.last;
     }
-    copy(&output->buf, text, done, text.size);
+    copy_text(&output->buf, text, done, text.size);
 }
 
 bool wndl_fix_has_frames(const struct wndl_fix *fix, struct wndl_bytes text)

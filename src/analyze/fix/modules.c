@@ -125,7 +125,8 @@ static void turn_slashes(char *path)
 }
 
 /* `path` with the first FROM=TO whose FROM it begins with; NULL: no memory. */
-static const char *mapped(struct wndl_fix_modules *modules, const char *path)
+static const char *mapped_path(
+    struct wndl_fix_modules *modules, const char *path)
 {
     const char *const *maps = modules->options->maps;
     for (; maps != NULL && *maps != NULL; maps++) {
@@ -146,7 +147,7 @@ static const char *mapped(struct wndl_fix_modules *modules, const char *path)
 }
 
 /* "folder/path"; NULL when memory is out. */
-static char *join(
+static char *join_paths(
     struct wndl_fix_modules *modules, const char *folder, const char *path)
 {
     path += strspn(path, "/");
@@ -157,20 +158,21 @@ static char *join(
     return text;
 }
 
-static bool exists(const char *path)
+static bool file_exists(const char *path)
 {
     return access(path, F_OK) == 0;
 }
 
 /* The path after --map and -l; NULL when memory is out. */
-static const char *find(struct wndl_fix_modules *modules, const char *given)
+static const char *find_file(
+    struct wndl_fix_modules *modules, const char *given)
 {
-    const char *path = mapped(modules, given);
+    const char *path = mapped_path(modules, given);
     const char *local_dir = modules->options->local_dir;
-    if (path == NULL || local_dir == NULL || exists(path))
+    if (path == NULL || local_dir == NULL || file_exists(path))
         return path;
-    const char *local = join(modules, local_dir, wndl_pe_path_name(path));
-    return local == NULL || exists(local) ? local : path;
+    const char *local = join_paths(modules, local_dir, wndl_pe_path_name(path));
+    return local == NULL || file_exists(local) ? local : path;
 }
 
 /* Without it, all builds will do. */
@@ -237,8 +239,8 @@ static bool open_in_sym_dirs(
         const char *names[] = {
             module->opened, wndl_pe_path_name(module->opened)};
         for (size_t i = 0; i < 2; i++) {
-            const char *path = join(modules, *dir, names[i]);
-            if (path == NULL || !exists(path) ||
+            const char *path = join_paths(modules, *dir, names[i]);
+            if (path == NULL || !file_exists(path) ||
                 !open_at(modules, module, path, build))
                 continue;
             if (module->object == NULL) {
@@ -299,7 +301,7 @@ bool wndl_fix_module_open(
     if (module->tried)
         return true;
     module->tried = true;
-    module->opened = find(modules, module->path);
+    module->opened = find_file(modules, module->path);
     if (module->opened == NULL)
         return false;
     bool several = false;

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/heap/alloc_fn.h"
 
-#include <string.h>
-
-static bool begins(struct wndl_bytes text, const char *with)
-{
-    size_t size = strlen(with);
-    return text.size >= size && memcmp(text.data, with, size) == 0;
-}
+#include "base/text.h"
 
 /* The end of a function's name: not "malloc_stats" for "malloc". */
 static bool is_whole(struct wndl_bytes text, size_t size)
@@ -35,11 +29,12 @@ bool wndl_heap_alloc_fn(struct wndl_bytes frame)
         "std::allocator_traits<", "std::__new_allocator<",
         "__gnu_cxx::new_allocator<", "alloc::alloc::"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (begins(frame, names[i]) && is_whole(frame, strlen(names[i])))
+        if (wndl_bytes_start_with(frame, names[i]) &&
+            is_whole(frame, strlen(names[i])))
             return true;
     }
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        if (begins(frame, families[i]))
+        if (wndl_bytes_start_with(frame, families[i]))
             return true;
     }
     return false;

@@ -11,7 +11,7 @@ static bool is_one_line(struct wndl_bytes text)
     return text.data != NULL && memchr(text.data, '\n', text.size) == NULL;
 }
 
-static bool collect(void *context, struct wndl_bytes piece)
+static bool collect_piece(void *context, struct wndl_bytes piece)
 {
     struct wndl_buf *all = context;
     wndl_buf_add(all, piece.data, piece.size);
@@ -58,7 +58,7 @@ enum wndl_status wndl_dmd_name_frames(
     struct wndl_dmd_file *dmd, struct wndl_fix *fix)
 {
     struct wndl_buf before, after;
-    struct wndl_fix_sink sink = {&after, collect};
+    struct wndl_fix_sink sink = {&after, collect_piece};
     wndl_buf_init(&before, dmd->arena.mem);
     wndl_buf_init(&after, dmd->arena.mem);
     write_lines(dmd, &before);

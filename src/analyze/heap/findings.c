@@ -31,7 +31,7 @@ static const struct wndl_process_heap *heap_of(const struct work *w, size_t row)
 
 /* ---- what is told by records: leaks, temporary blocks, slop */
 
-static bool wastes(const struct wndl_heap_figures *f)
+static bool wastes_bytes(const struct wndl_heap_figures *f)
 {
     return f->slop > 0 && f->slop >= wndl_heap_usable(f) / SLOP_LEAST;
 }
@@ -48,7 +48,7 @@ static bool take_records(
     for (size_t i = 0; i < records.records.len && taken; i++) {
         const struct wndl_heap_record *record =
             wndl_vec_at(&records.records, i);
-        if (kind == WNDL_FINDING_SLOP && !wastes(&record->figures))
+        if (kind == WNDL_FINDING_SLOP && !wastes_bytes(&record->figures))
             continue;
         struct wndl_finding *row = wndl_vec_push(rows);
         taken = row != NULL;
@@ -340,7 +340,7 @@ static uint64_t by_waste(const struct wndl_finding *row)
     return row->growth.allocated - row->growth.doubling;
 }
 
-static bool any(const struct wndl_finding *row)
+static bool is_any(const struct wndl_finding *row)
 {
     (void)row;
     return true;
@@ -370,12 +370,12 @@ static bool add_own(struct work *w, const struct own_rows *own)
     return added;
 }
 
-static bool fill(struct work *w)
+static bool fill_findings(struct work *w)
 {
     static const struct own_rows own[] = {
-        {WNDL_FINDING_CLASS, add_classes_of, {any, by_slop}},
+        {WNDL_FINDING_CLASS, add_classes_of, {is_any, by_slop}},
         {WNDL_FINDING_GROWTH, add_growths_of, {grows_just_enough, by_waste}},
-        {WNDL_FINDING_WRONG, add_wrongs_of, {any, by_blocks}},
+        {WNDL_FINDING_WRONG, add_wrongs_of, {is_any, by_blocks}},
         {WNDL_FINDING_TOGETHER, add_togethers_of, {are_many, by_blocks}},
     };
     bool filled =
@@ -395,7 +395,7 @@ bool wndl_heap_findings_fill(struct wndl_heap_report *r,
 {
     struct work w = {.r = r, .stacks = stacks, .choice = choice};
     wndl_arena_init(&w.scratch, r->arena.mem);
-    bool filled = fill(&w);
+    bool filled = fill_findings(&w);
     wndl_arena_free(&w.scratch);
     return filled;
 }

@@ -67,7 +67,7 @@ void wndl_findings_add(struct wndl_heap_sums *row,
     row->slop += blocks * (double)site->slop;
 }
 
-static int compare(const void *a, const void *b, void *context)
+static int compare_findings(const void *a, const void *b, void *context)
 {
     const struct wndl_findings_order *order = context;
     const struct wndl_finding *f = a, *g = b;
@@ -85,8 +85,8 @@ static void sort_rows(
     struct wndl_vec *to, const struct wndl_findings_order *order)
 {
     if (to->len != 0)
-        qsort_r(to->data, to->len, sizeof(struct wndl_finding), compare,
-            (void *)order);
+        qsort_r(to->data, to->len, sizeof(struct wndl_finding),
+            compare_findings, (void *)order);
 }
 
 bool wndl_findings_table_take(struct wndl_findings_table *table,

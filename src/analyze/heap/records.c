@@ -94,7 +94,7 @@ double wndl_heap_error(double variance)
     return error < limit ? error : limit;
 }
 
-static struct wndl_heap_figures rounded(const struct sums *s)
+static struct wndl_heap_figures rounded_sums(const struct sums *s)
 {
     double lifetime = s->freed > 0 ? s->lifetime / s->freed : 0;
     return (struct wndl_heap_figures){
@@ -196,7 +196,7 @@ static void finish_records(struct work *w)
     size_t kept = 0;
     for (size_t i = 0; i < records->len; i++) {
         struct wndl_heap_record *r = wndl_vec_at(records, i);
-        r->figures = rounded(wndl_vec_at(&w->sums, i));
+        r->figures = rounded_sums(wndl_vec_at(&w->sums, i));
         if (!is_empty(r))
             *(struct wndl_heap_record *)wndl_vec_at(records, kept++) = *r;
     }
@@ -254,7 +254,7 @@ static int compare_records(const void *a, const void *b, void *context)
 
 /* ---- all of it */
 
-static bool group(struct work *w)
+static bool group_blocks(struct work *w)
 {
     if (!wndl_intern_init(&w->keys, &w->scratch))
         return false;
@@ -266,8 +266,8 @@ static bool group(struct work *w)
     if (!add_sizes(w))
         return false;
     finish_records(w);
-    w->out->total = rounded(&w->total);
-    w->out->shown = rounded(&w->in_records);
+    w->out->total = rounded_sums(&w->total);
+    w->out->shown = rounded_sums(&w->in_records);
     struct wndl_vec *records = &w->out->records;
     if (records->len != 0)
         qsort_r(records->data, records->len, sizeof(struct wndl_heap_record),
@@ -287,7 +287,8 @@ bool wndl_heap_records_fill(struct wndl_heap_records *r,
     wndl_arena_init(&w.scratch, mem);
     wndl_vec_init(&w.sums, &w.scratch, sizeof(struct sums));
     wndl_vec_init(&w.parts, &w.scratch, sizeof(struct part));
-    bool done = wndl_stack_filter_init(&w.filter, list, how, mem) && group(&w);
+    bool done =
+        wndl_stack_filter_init(&w.filter, list, how, mem) && group_blocks(&w);
     wndl_stack_filter_free(&w.filter);
     wndl_arena_free(&w.scratch);
     return done;

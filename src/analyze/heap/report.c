@@ -19,7 +19,7 @@ bool wndl_heap_chosen(const struct wndl_profile *p,
 
 /* ---- how good the stacks are */
 
-static void add(uint64_t *to, uint64_t value)
+static void add_bounded(uint64_t *to, uint64_t value)
 {
     if (__builtin_add_overflow(*to, value, to))
         *to = UINT64_MAX;
@@ -70,7 +70,7 @@ static void look_at_stacks(
         .damaged = heap->lost,
     };
     for (size_t i = 0; i < WNDL_HEAP_MISSED_REASONS; i++)
-        add(&sum->quality.missed, sum->missed[i]);
+        add_bounded(&sum->quality.missed, sum->missed[i]);
 }
 
 /* ---- sums */
@@ -94,14 +94,14 @@ static void sum_heap(
 static void add_quality(
     struct wndl_heap_quality *to, const struct wndl_heap_quality *q)
 {
-    add(&to->allocs, q->allocs);
-    add(&to->complete, q->complete);
-    add(&to->guessed, q->guessed);
-    add(&to->truncated, q->truncated);
-    add(&to->lost, q->lost);
-    add(&to->none, q->none);
-    add(&to->damaged, q->damaged);
-    add(&to->missed, q->missed);
+    add_bounded(&to->allocs, q->allocs);
+    add_bounded(&to->complete, q->complete);
+    add_bounded(&to->guessed, q->guessed);
+    add_bounded(&to->truncated, q->truncated);
+    add_bounded(&to->lost, q->lost);
+    add_bounded(&to->none, q->none);
+    add_bounded(&to->damaged, q->damaged);
+    add_bounded(&to->missed, q->missed);
 }
 
 /* Peaks are not at the same time: the highest stands for all. */
@@ -115,12 +115,12 @@ static void add_sum(
     uint64_t peak = highest ? sum->totals[PEAK] : all->totals[PEAK];
     uint64_t at = highest ? sum->totals[AT] : all->totals[AT];
     r->peak_heap = highest ? heap : r->peak_heap;
-    add(&all->live_blocks, sum->live_blocks);
-    add(&all->live_bytes, sum->live_bytes);
+    add_bounded(&all->live_blocks, sum->live_blocks);
+    add_bounded(&all->live_bytes, sum->live_bytes);
     for (size_t i = 0; i < WNDL_HEAP_TOTALS; i++)
-        add(&all->totals[i], sum->totals[i]);
+        add_bounded(&all->totals[i], sum->totals[i]);
     for (size_t i = 0; i < WNDL_HEAP_MISSED_REASONS; i++)
-        add(&all->missed[i], sum->missed[i]);
+        add_bounded(&all->missed[i], sum->missed[i]);
     all->totals[PEAK] = peak;
     all->totals[AT] = at;
     add_quality(&all->quality, &sum->quality);
@@ -198,8 +198,8 @@ static void add_part(struct wndl_heap_report *r, struct wndl_heap_moment *part)
         r->parts_known = true;
         if (process->end < part->time)
             continue;
-        add(&part->bytes, moment->bytes);
-        add(&part->blocks, moment->blocks);
+        add_bounded(&part->bytes, moment->bytes);
+        add_bounded(&part->blocks, moment->blocks);
     }
 }
 
@@ -228,7 +228,7 @@ static bool add_blocks(struct wndl_heap_report *r,
     return true;
 }
 
-static bool fill(
+static bool fill_report(
     struct wndl_heap_report *r, const struct wndl_heap_choice *choice)
 {
     struct wndl_stack_texts stacks;
@@ -267,7 +267,7 @@ bool wndl_heap_report_fill(struct wndl_heap_report *r,
     for (size_t i = 0; i < WNDL_FINDINGS; i++)
         wndl_vec_init(
             &r->findings.rows[i], &r->arena, sizeof(struct wndl_finding));
-    return wndl_heap_list_init(&r->list, mem) && fill(r, choice) &&
+    return wndl_heap_list_init(&r->list, mem) && fill_report(r, choice) &&
            wndl_heap_records_fill(
                &r->records, &r->list, &choice->grouping, mem);
 }

@@ -6,7 +6,7 @@ static int64_t narrow(uint64_t count)
     return count > INT64_MAX ? INT64_MAX : (int64_t)count;
 }
 
-static bool describe(struct wndl_stack_texts *stacks,
+static bool describe_site(struct wndl_stack_texts *stacks,
     const struct wndl_process_heap *heap, uint32_t site,
     struct wndl_heap_blocks *blocks)
 {
@@ -37,7 +37,7 @@ static bool add_counts(struct wndl_stack_texts *stacks,
         blocks.freed = -blocks.freed;
         blocks.temporary = -blocks.temporary;
     }
-    return describe(stacks, heap, counts->site, &blocks) &&
+    return describe_site(stacks, heap, counts->site, &blocks) &&
            wndl_heap_list_add(stacks->list, &blocks);
 }
 
@@ -59,6 +59,6 @@ bool wndl_heap_sites_add_one(struct wndl_stack_texts *stacks,
     const struct wndl_process_heap *heap, uint32_t site, uint64_t count)
 {
     struct wndl_heap_blocks blocks = {.count = narrow(count)};
-    return blocks.count == 0 || (describe(stacks, heap, site, &blocks) &&
+    return blocks.count == 0 || (describe_site(stacks, heap, site, &blocks) &&
                                     wndl_heap_list_add(stacks->list, &blocks));
 }

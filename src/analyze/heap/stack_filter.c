@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static bool contains(struct wndl_bytes text, const char *what)
+static bool text_contains(struct wndl_bytes text, const char *what)
 {
     return memmem(text.data, text.size, what, strlen(what)) != NULL;
 }
@@ -25,7 +25,7 @@ static uint32_t held_by_text(
     bool negated;
     for (size_t i = 0; how->filters[i] != NULL; i++) {
         const char *what = text_of_filter(how->filters[i], &negated);
-        held |= (uint32_t)contains(text, what) << i;
+        held |= (uint32_t)text_contains(text, what) << i;
     }
     return held;
 }

@@ -50,7 +50,7 @@ static bool is_trusted(const struct jit *j, uint32_t owner)
 }
 
 /* Why the file is not used, or NULL. */
-static const char *doubt(
+static const char *doubt_of_map(
     const struct jit *j, const struct wndl_file_facts *facts)
 {
     if (!is_trusted(j, facts->owner))
@@ -99,7 +99,7 @@ static void use_file(struct jit *j, enum wndl_jit_kind kind, const char *path)
     enum wndl_status status = wndl_file_open_itself(path, &file, &facts, &err);
     if (status == WNDL_IO && err.sys_errno == ENOENT)
         return;
-    const char *why = status == WNDL_OK ? doubt(j, &facts) : NULL;
+    const char *why = status == WNDL_OK ? doubt_of_map(j, &facts) : NULL;
     uint32_t before = j->names.named;
     j->names.damaged = 0;
     if (status == WNDL_OK && why == NULL)
@@ -249,7 +249,7 @@ static bool name_process(struct jit *j)
     return !j->out_of_memory;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
     const struct wndl_jit_address *x = a, *y = b;
     if (x->process != y->process)
@@ -299,7 +299,7 @@ bool wndl_jit_symbolize(struct wndl_symbolized *s, const uint32_t *frames,
     if (kept) {
         for (size_t i = 0; i < count; i++)
             addresses[i] = address_of(s, frames[i]);
-        qsort(addresses, count, sizeof *addresses, compare);
+        qsort(addresses, count, sizeof *addresses, compare_addresses);
         kept = name_processes(s, addresses, count, log);
     }
     wndl_arena_free(&arena);

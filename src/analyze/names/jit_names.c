@@ -84,7 +84,7 @@ static uint32_t first_at_or_above(
  * The first address in [start, start + size) that has no name, from now on
  * taken to have one; NULL if there is none.
  */
-static const struct wndl_jit_address *claim(
+static const struct wndl_jit_address *claim_address(
     struct wndl_jit_names *names, uint64_t start, uint64_t size)
 {
     uint32_t i = unnamed_from(names->next, first_at_or_above(names, start));
@@ -100,7 +100,7 @@ static const struct wndl_jit_address *claim(
  * its name says, else `file`. `at` is where the frame is; a line of 0 says
  * that it is not known.
  */
-static bool append(const struct wndl_jit_names *names, uint32_t frame,
+static bool append_name(const struct wndl_jit_names *names, uint32_t frame,
     struct wndl_bytes name, struct wndl_bytes file,
     const struct wndl_jitdump_line *at)
 {
@@ -126,8 +126,9 @@ bool wndl_jit_names_from_map(
     struct wndl_perf_map_line line;
     while (names->named < names->count && wndl_perf_map_previous(&map, &line)) {
         const struct wndl_jit_address *a;
-        while ((a = claim(names, line.start, line.size)) != NULL) {
-            if (!append(names, a->frame, line.name, no_line.file, &no_line))
+        while ((a = claim_address(names, line.start, line.size)) != NULL) {
+            if (!append_name(
+                    names, a->frame, line.name, no_line.file, &no_line))
                 return false;
         }
     }
@@ -318,7 +319,7 @@ static bool append_by_code(const struct dump *d, const struct code *code,
         at = line_of(lines, code->line_count,
             a->address - code->start + offset_of_code(d));
     }
-    return append(d->names, a->frame, code->name, file, &at);
+    return append_name(d->names, a->frame, code->name, file, &at);
 }
 
 static bool name_by_codes(struct dump *d)
@@ -326,7 +327,7 @@ static bool name_by_codes(struct dump *d)
     for (size_t i = d->codes.len; i-- > 0;) {
         const struct code *code = wndl_vec_at(&d->codes, i);
         const struct wndl_jit_address *a;
-        while ((a = claim(d->names, code->start, code->size)) != NULL) {
+        while ((a = claim_address(d->names, code->start, code->size)) != NULL) {
             if (!append_by_code(d, code, a))
                 return false;
         }

@@ -26,7 +26,8 @@ struct step {
     uint32_t *built; /* where its tree node is kept */
 };
 
-static struct wndl_calltree_node *at(const struct builder *b, uint32_t node)
+static struct wndl_calltree_node *node_at(
+    const struct builder *b, uint32_t node)
 {
     return wndl_vec_at(&b->tree->nodes, node);
 }
@@ -47,13 +48,14 @@ static bool child_of(struct builder *b, uint32_t parent,
     const struct wndl_calltree_node child = {
         .parent = parent, .key = key, .kind = (uint8_t)kind};
     uint32_t fresh = (uint32_t)b->tree->nodes.len;
-    uint32_t eldest = at(b, parent)->first_child;
+    uint32_t eldest = node_at(b, parent)->first_child;
     *node = eldest == 0 ? fresh : eldest;
     if (eldest == 0) {
-        at(b, parent)->first_child = fresh;
+        node_at(b, parent)->first_child = fresh;
         return add_child(b, child);
     }
-    if (at(b, eldest)->key == key && at(b, eldest)->kind == child.kind)
+    if (node_at(b, eldest)->key == key &&
+        node_at(b, eldest)->kind == child.kind)
         return true;
     /* One bit for the kind: there are fewer than 2^31 functions or names. */
     uint64_t *slot = wndl_map_put(
@@ -62,7 +64,7 @@ static bool child_of(struct builder *b, uint32_t parent,
         return false;
     *node = *slot == 0 ? fresh : (uint32_t)*slot;
     *slot = *node;
-    at(b, eldest)->next_sibling = *node; /* any: it has some */
+    node_at(b, eldest)->next_sibling = *node; /* any: it has some */
     return *node != fresh || add_child(b, child);
 }
 
@@ -130,7 +132,7 @@ static bool find_trunk(
 /* ---- stacks */
 
 /* The frame's locations as nodes below *node, the outermost first. */
-static bool grow(struct builder *b, uint32_t stack_node, uint32_t *node)
+static bool grow_node(struct builder *b, uint32_t stack_node, uint32_t *node)
 {
     const struct wndl_symbolized *s = b->s;
     const struct wndl_node *from = wndl_vec_at(&s->profile->nodes, stack_node);
@@ -144,8 +146,8 @@ static bool grow(struct builder *b, uint32_t stack_node, uint32_t *node)
         if (!child_of(b, *node, WNDL_TREE_FRAME,
                 fold ? function->name : location->function, node))
             return false;
-        at(b, *node)->inlined |= location->inlined;
-        at(b, *node)->called |= !location->inlined;
+        node_at(b, *node)->inlined |= location->inlined;
+        node_at(b, *node)->called |= !location->inlined;
     }
     return true;
 }
@@ -188,7 +190,7 @@ static bool build_stack(
     }
     for (size_t i = b->path.len; i-- > 0;) {
         const struct step *step = wndl_vec_at(&b->path, i);
-        if (!grow(b, step->stack_node, node))
+        if (!grow_node(b, step->stack_node, node))
             return false;
         *step->built = *node;
     }
@@ -204,7 +206,7 @@ static bool add_stacks(struct builder *b)
         if (!find_trunk(b, &item, &trunk) ||
             !build_stack(b, trunk, item.node, &node))
             return false;
-        wndl_cost_add(&at(b, node)->self, item.cost);
+        wndl_cost_add(&node_at(b, node)->self, item.cost);
     }
     return true;
 }
@@ -212,10 +214,10 @@ static bool add_stacks(struct builder *b)
 static void sum_totals(struct builder *b)
 {
     for (uint32_t i = (uint32_t)b->tree->nodes.len; i-- > 0;) {
-        struct wndl_calltree_node *node = at(b, i);
+        struct wndl_calltree_node *node = node_at(b, i);
         wndl_cost_add(&node->total, node->self);
         if (i != 0)
-            wndl_cost_add(&at(b, node->parent)->total, node->total);
+            wndl_cost_add(&node_at(b, node->parent)->total, node->total);
     }
 }
 
@@ -264,8 +266,10 @@ static uint32_t name_of(
 static int compare_nodes(const void *a, const void *b, void *context)
 {
     const struct order *order = context;
-    const struct wndl_calltree_node *x = at(order->b, *(const uint32_t *)a);
-    const struct wndl_calltree_node *y = at(order->b, *(const uint32_t *)b);
+    const struct wndl_calltree_node *x =
+        node_at(order->b, *(const uint32_t *)a);
+    const struct wndl_calltree_node *y =
+        node_at(order->b, *(const uint32_t *)b);
     if (x->parent != y->parent)
         return x->parent < y->parent ? -1 : 1;
     bool by_total = order->b->shape == WNDL_TREE_FOR_READING;
@@ -287,13 +291,13 @@ static uint32_t pick_siblings(struct builder *b, uint32_t *picked)
 {
     uint32_t count = 0;
     for (uint32_t i = 1; i < b->tree->nodes.len; i++) {
-        uint32_t eldest = at(b, at(b, i)->parent)->first_child;
-        if (eldest != i || at(b, i)->next_sibling != 0)
+        uint32_t eldest = node_at(b, node_at(b, i)->parent)->first_child;
+        if (eldest != i || node_at(b, i)->next_sibling != 0)
             picked[count++] = i;
     }
     for (uint32_t i = 0; i < count; i++) {
-        at(b, at(b, picked[i])->parent)->first_child = 0;
-        at(b, picked[i])->next_sibling = 0;
+        node_at(b, node_at(b, picked[i])->parent)->first_child = 0;
+        node_at(b, picked[i])->next_sibling = 0;
     }
     return count;
 }
@@ -308,15 +312,15 @@ static bool order_siblings(struct builder *b)
     uint32_t count = pick_siblings(b, sorted);
     qsort_r(sorted, count, sizeof *sorted, compare_nodes, &order);
     for (uint32_t i = count; i-- > 0;) {
-        struct wndl_calltree_node *node = at(b, sorted[i]);
-        struct wndl_calltree_node *parent = at(b, node->parent);
+        struct wndl_calltree_node *node = node_at(b, sorted[i]);
+        struct wndl_calltree_node *parent = node_at(b, node->parent);
         node->next_sibling = parent->first_child;
         parent->first_child = sorted[i];
     }
     return true;
 }
 
-static bool build(struct builder *b)
+static bool build_times(struct builder *b)
 {
     size_t threads = b->s->profile->threads.len;
     bool failed = false;
@@ -349,7 +353,7 @@ bool wndl_calltree_build(struct wndl_calltree *tree, struct wndl_symbolized *s,
     enum wndl_calltree_shape shape, enum wndl_time time)
 {
     struct builder b = {.shape = shape, .time = time};
-    return build_by(&b, tree, s, build);
+    return build_by(&b, tree, s, build_times);
 }
 
 /* ---- heaps */
@@ -397,7 +401,7 @@ static bool add_site(struct builder *b, const struct wndl_process_heap *heap,
     if (!find_heap_trunk(b, heap, site, &trunk) ||
         !build_stack(b, trunk, site->node, &node))
         return false;
-    wndl_cost_add(&at(b, node)->self, cost);
+    wndl_cost_add(&node_at(b, node)->self, cost);
     return true;
 }
 

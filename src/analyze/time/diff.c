@@ -35,7 +35,7 @@ static bool add_cost(
     return true;
 }
 
-static bool put(struct adder *a, uint32_t key, enum wndl_diff_cost which,
+static bool put_cost(struct adder *a, uint32_t key, enum wndl_diff_cost which,
     const struct cost *cost)
 {
     struct wndl_diff_sum *sum = wndl_diff_sum(a->to, key);
@@ -48,8 +48,8 @@ static bool put(struct adder *a, uint32_t key, enum wndl_diff_cost which,
 
 static bool put_both(struct adder *a, uint32_t key, const struct cost *cost)
 {
-    return put(a, key, WNDL_DIFF_SELF, cost) &&
-           put(a, key, WNDL_DIFF_TOTAL, cost);
+    return put_cost(a, key, WNDL_DIFF_SELF, cost) &&
+           put_cost(a, key, WNDL_DIFF_TOTAL, cost);
 }
 
 /* ---- names */
@@ -171,7 +171,7 @@ static bool sum_totals(struct adder *a)
     return true;
 }
 
-static void enter(void *context, uint32_t node)
+static void enter_node(void *context, uint32_t node)
 {
     struct adder *a = context;
     const struct wndl_span *span = span_of(a, node);
@@ -179,13 +179,13 @@ static void enter(void *context, uint32_t node)
         uint32_t key = key_at(a, span, i);
         struct cost self = self_of(a, node);
         if (i == 0)
-            (void)put(a, key, WNDL_DIFF_SELF, &self);
+            (void)put_cost(a, key, WNDL_DIFF_SELF, &self);
         if (a->open[key]++ == 0)
-            (void)put(a, key, WNDL_DIFF_TOTAL, &a->total[node]);
+            (void)put_cost(a, key, WNDL_DIFF_TOTAL, &a->total[node]);
     }
 }
 
-static void leave(void *context, uint32_t node)
+static void leave_node(void *context, uint32_t node)
 {
     struct adder *a = context;
     const struct wndl_span *span = span_of(a, node);
@@ -212,7 +212,7 @@ static bool sum_by_location(struct adder *a)
     if (!make_keys(a) || !sum_totals(a) ||
         !wndl_node_walk_init(&walk, a->s->profile, &a->scratch))
         return false;
-    const struct wndl_node_visitor visitor = {enter, leave, a};
+    const struct wndl_node_visitor visitor = {enter_node, leave_node, a};
     wndl_node_walk(&walk, &visitor);
     return sum_without(a);
 }
@@ -232,7 +232,7 @@ static bool *used_by(struct adder *a, const struct cost *of)
     return used;
 }
 
-static bool extend(struct adder *a, uint32_t node, uint32_t *key)
+static bool extend_path(struct adder *a, uint32_t node, uint32_t *key)
 {
     const struct wndl_span *span = span_of(a, node);
     for (uint32_t i = span->count; i-- > 0;) {
@@ -251,14 +251,15 @@ static bool sum_label_by_path(struct adder *a, unsigned label)
     uint32_t *path = wndl_arena_calloc(&a->scratch, count, sizeof *path);
     if (used == NULL || path == NULL || !key_of_label(a, label, &path[0]))
         return false;
-    if (of[0].cost > 0 && !put(a, path[0], WNDL_DIFF_SELF, &of[0]))
+    if (of[0].cost > 0 && !put_cost(a, path[0], WNDL_DIFF_SELF, &of[0]))
         return false;
     for (uint32_t i = 1; i < count; i++) {
         const struct wndl_node *n = wndl_vec_at(&a->s->profile->nodes, i);
         if (!used[i])
             continue;
         path[i] = path[n->parent];
-        if (!extend(a, i, &path[i]) || !put(a, path[i], WNDL_DIFF_SELF, &of[i]))
+        if (!extend_path(a, i, &path[i]) ||
+            !put_cost(a, path[i], WNDL_DIFF_SELF, &of[i]))
             return false;
     }
     return true;
@@ -305,7 +306,7 @@ static bool add_time(struct adder *a, const struct wndl_cost_item *item)
     double time = (double)item->cost.time;
     struct cost cost = {time, time * time};
     a->to->count++;
-    if (!put(a, 0, WNDL_DIFF_TOTAL, &cost))
+    if (!put_cost(a, 0, WNDL_DIFF_TOTAL, &cost))
         return false;
     return a->d->by == WNDL_DIFF_BY_THREAD
                ? add_time_by_thread(a, item, &cost)
@@ -342,7 +343,7 @@ static bool add_site(struct adder *a, const struct wndl_process_heap *heap,
         (double)taken * weight * (weight - 1) * size * size};
     const struct wndl_cost_item item = {.node = site->node, .end = site->end};
     a->to->count += taken;
-    return put(a, 0, WNDL_DIFF_TOTAL, &cost) &&
+    return put_cost(a, 0, WNDL_DIFF_TOTAL, &cost) &&
            add_cost(a, wndl_cost_item_label(&item), site->node, &cost);
 }
 
@@ -362,7 +363,7 @@ static bool add_heaps(struct adder *a, const struct wndl_heap_choice *choice)
     return true;
 }
 
-static bool begin(
+static bool begin_adding(
     struct adder *a, struct wndl_diff *d, const struct wndl_symbolized *s)
 {
     *a = (struct adder){
@@ -401,7 +402,7 @@ bool wndl_diff_add_time(
     d->unit = WNDL_DIFF_NS;
     d->what = times[time];
     d->of_samples = true;
-    bool added = begin(&a, d, s);
+    bool added = begin_adding(&a, d, s);
     for (size_t at = 0; added && wndl_costs_next(s->profile, time, &at, &item);)
         added = add_time(&a, &item);
     added = added && sum_stacks(&a);
@@ -416,7 +417,8 @@ bool wndl_diff_add_heap(struct wndl_diff *d, const struct wndl_symbolized *s,
     d->unit = choice->grouping.sort == WNDL_HEAP_BY_BLOCKS ? WNDL_DIFF_BLOCKS
                                                            : WNDL_DIFF_BYTES;
     d->what = wndl_heap_set_name(choice->set);
-    bool added = begin(&a, d, s) && add_heaps(&a, choice) && sum_stacks(&a);
+    bool added =
+        begin_adding(&a, d, s) && add_heaps(&a, choice) && sum_stacks(&a);
     wndl_arena_free(&a.scratch);
     return added;
 }

@@ -8,7 +8,8 @@
 
 /* ---- filters, by bits */
 
-static bool holds(const struct wndl_diff *d, uint32_t text, const char *what)
+static bool text_holds(
+    const struct wndl_diff *d, uint32_t text, const char *what)
 {
     struct wndl_bytes in = wndl_intern_get(&d->strings, text);
     return memmem(in.data, in.size, what, strlen(what)) != NULL;
@@ -21,15 +22,15 @@ static uint32_t held_by_key(const struct wndl_diff *d,
     for (size_t i = 0; filters[i] != NULL; i++) {
         bool marked = filters[i][0] == '!' || filters[i][0] == '\\';
         const char *what = filters[i] + marked;
-        held |=
-            (uint32_t)(holds(d, key->name, what) ||
-                       holds(d, key->module, what) || holds(d, key->file, what))
-            << i;
+        held |= (uint32_t)(text_holds(d, key->name, what) ||
+                           text_holds(d, key->module, what) ||
+                           text_holds(d, key->file, what))
+                << i;
     }
     return held;
 }
 
-static bool passes(uint32_t held, const char *const *filters)
+static bool passes_filters(uint32_t held, const char *const *filters)
 {
     for (size_t i = 0; filters[i] != NULL; i++) {
         if ((held >> i & 1) == (filters[i][0] == '!'))
@@ -133,7 +134,7 @@ bool wndl_diff_finish(struct wndl_diff *d, const char *const *filters)
     for (uint32_t i = 1; i < count && made; i++) {
         struct wndl_diff_key key = wndl_diff_key_at(d, i);
         held[i] = held_by_key(d, &key, filters) | held[key.caller];
-        if (passes(held[i], filters) && is_known(d, i))
+        if (passes_filters(held[i], filters) && is_known(d, i))
             made = add_row(d, i);
     }
     wndl_arena_free(&scratch);

@@ -89,7 +89,7 @@ struct summing {
     struct sums *sums;
 };
 
-static void enter(void *context, uint32_t node)
+static void enter_node(void *context, uint32_t node)
 {
     const struct summing *by = context;
     const struct wndl_span *span = span_of(by->t, node);
@@ -104,7 +104,7 @@ static void enter(void *context, uint32_t node)
     }
 }
 
-static void leave(void *context, uint32_t node)
+static void leave_node(void *context, uint32_t node)
 {
     const struct summing *by = context;
     const struct wndl_span *span = span_of(by->t, node);
@@ -137,7 +137,7 @@ static bool sum_by_key(
     if (sums.rows == NULL || sums.open == NULL)
         return false;
     struct summing by = {t, keys, &sums};
-    const struct wndl_node_visitor visitor = {enter, leave, &by};
+    const struct wndl_node_visitor visitor = {enter_node, leave_node, &by};
     wndl_node_walk(&t->walk, &visitor);
     bool kept = true;
     for (uint32_t i = 0; i < keys->count && kept; i++) {

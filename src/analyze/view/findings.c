@@ -67,7 +67,7 @@ static bool know_stacks(struct work *w, const struct wndl_process_heap *heap)
 /* ---- what it is */
 
 /* Its lines as one. */
-static bool tell(struct work *w, enum wndl_finding_kind kind,
+static bool describe_finding(struct work *w, enum wndl_finding_kind kind,
     const struct wndl_finding *row, struct wndl_bytes *detail)
 {
     struct wndl_buf text;
@@ -93,7 +93,7 @@ static uint64_t positive(int64_t value)
     return value < 0 ? 0 : (uint64_t)value;
 }
 
-static bool add(
+static bool add_finding(
     struct work *w, enum wndl_finding_kind kind, const struct wndl_finding *row)
 {
     struct wndl_view_finding *finding = wndl_vec_push(w->findings);
@@ -111,7 +111,7 @@ static bool add(
             is_growth ? row->growth.chains : positive(row->figures.blocks),
         .node = leaf < w->leaves ? w->node_of_leaf[leaf] : 0,
     };
-    return tell(w, kind, row, &finding->detail);
+    return describe_finding(w, kind, row, &finding->detail);
 }
 
 static bool add_all(struct work *w)
@@ -119,7 +119,8 @@ static bool add_all(struct work *w)
     for (unsigned kind = 0; kind < WNDL_FINDINGS; kind++) {
         const struct wndl_vec *rows = &w->report.findings.rows[kind];
         for (size_t i = 0; i < rows->len && i < MOST_OF_A_KIND; i++) {
-            if (!add(w, (enum wndl_finding_kind)kind, wndl_vec_at(rows, i)))
+            if (!add_finding(
+                    w, (enum wndl_finding_kind)kind, wndl_vec_at(rows, i)))
                 return false;
         }
     }

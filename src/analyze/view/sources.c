@@ -73,7 +73,7 @@ static void score_files(struct work *w)
     }
 }
 
-static int compare(const void *a, const void *b)
+static int compare_files(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
     if (x->score != y->score)
@@ -122,7 +122,7 @@ static bool is_as_it_was(
 
 /* ---- taking them */
 
-static bool take(struct wndl_vec *sources, struct wndl_bytes name,
+static bool take_source(struct wndl_vec *sources, struct wndl_bytes name,
     struct wndl_bytes text, size_t *left)
 {
     if (text.size > *left || memchr(text.data, '\0', text.size) != NULL)
@@ -148,14 +148,15 @@ static bool take_files(struct work *w, struct wndl_vec *sources, size_t count)
         if (!is_source_name(path) || !is_as_it_was(w, candidate, path) ||
             wndl_file_open(path, &file, NULL) != WNDL_OK)
             continue;
-        taken = take(sources, wndl_intern_get(&w->s->strings, candidate->file),
-            file.bytes, &left);
+        taken = take_source(sources,
+            wndl_intern_get(&w->s->strings, candidate->file), file.bytes,
+            &left);
         wndl_file_close(&file);
     }
     return taken;
 }
 
-static bool find(struct work *w, struct wndl_vec *sources)
+static bool find_sources(struct work *w, struct wndl_vec *sources)
 {
     size_t nodes = w->s->profile->nodes.len, count = 0;
     size_t strings = wndl_intern_count(&w->s->strings);
@@ -171,7 +172,7 @@ static bool find(struct work *w, struct wndl_vec *sources)
         if (w->files[i].score != 0)
             w->files[count++] = w->files[i];
     }
-    qsort(w->files, count, sizeof *w->files, compare);
+    qsort(w->files, count, sizeof *w->files, compare_files);
     return take_files(w, sources, count);
 }
 
@@ -181,7 +182,7 @@ bool wndl_view_sources(struct wndl_vec *sources,
     struct work w = {.s = s};
     wndl_arena_init(&w.arena, arena->mem);
     wndl_vec_init(sources, arena, sizeof(struct wndl_view_source));
-    bool found = find(&w, sources);
+    bool found = find_sources(&w, sources);
     wndl_arena_free(&w.arena);
     return found;
 }

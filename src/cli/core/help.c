@@ -11,7 +11,7 @@ static const char program_text[] =
     "and line.";
 
 /* Words of `text` wrapped at HELP_WIDTH, later lines indented by `indent`. */
-static void wrapped(FILE *out, const char *text, int indent)
+static void put_wrapped(FILE *out, const char *text, int indent)
 {
     int column = indent;
     while (*text != '\0') {
@@ -83,7 +83,7 @@ static void help_option(FILE *out, const struct wndl_option *option)
         fprintf(out, "\n%*s", HELP_COLUMN, "");
     else
         fprintf(out, "%*s", HELP_COLUMN - used - 2, "");
-    wrapped(out, text, HELP_COLUMN);
+    put_wrapped(out, text, HELP_COLUMN);
 }
 
 static void help_env_option(FILE *out, const struct wndl_option *option)
@@ -97,7 +97,7 @@ static void help_env_option(FILE *out, const struct wndl_option *option)
         fprintf(out, "\n%*s", HELP_COLUMN, "");
     else
         fprintf(out, "%*s", HELP_COLUMN - used, "");
-    wrapped(out, text, HELP_COLUMN);
+    put_wrapped(out, text, HELP_COLUMN);
 }
 
 void wndl_help_env_options(FILE *out, const struct wndl_option *rows)
@@ -118,7 +118,7 @@ void wndl_help_command(FILE *out, const struct wndl_command *command)
 {
     fprintf(out, "Usage: windlass %s [OPTION...] %s\n\n", command->name,
         command->operands);
-    wrapped(out, command->description, 0);
+    put_wrapped(out, command->description, 0);
     fprintf(out, "\nOptions:\n");
     for (const struct wndl_option *o = next_shown(command->options);
          o->name != NULL; o = next_shown(o + 1))
@@ -135,7 +135,7 @@ void wndl_help_command(FILE *out, const struct wndl_command *command)
 void wndl_help_program(FILE *out, const struct wndl_command *const *commands)
 {
     fprintf(out, "Usage: windlass COMMAND [OPTION...] [ARGUMENT...]\n\n");
-    wrapped(out, program_text, 0);
+    put_wrapped(out, program_text, 0);
     fprintf(out, "\nCommands:\n");
     for (; *commands != NULL; commands++)
         fprintf(out, "  %-11s %s\n", (*commands)->name, (*commands)->summary);

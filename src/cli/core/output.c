@@ -99,7 +99,7 @@ static void end_by(int number)
     raise(number); /* what it does by default, when this returns */
 }
 
-static void guard(struct target *t)
+static void guard_target(struct target *t)
 {
     const struct sigaction action = {
         .sa_handler = end_by, .sa_flags = (int)SA_RESETHAND};
@@ -110,7 +110,7 @@ static void guard(struct target *t)
     }
 }
 
-static void unguard(const struct target *t)
+static void unguard_target(const struct target *t)
 {
     for (int i = 0; i < ENDINGS; i++) {
         if (t->were[i].sa_handler == SIG_DFL)
@@ -149,11 +149,11 @@ static bool open_beside(
     const int length = snprintf(beside, sizeof beside, "%s.XXXXXX", path);
     if (length < 0 || (size_t)length >= sizeof beside)
         return false;
-    guard(t);
+    guard_target(t);
     t->out = make_beside(old);
     t->is_beside = t->out != NULL;
     if (!t->is_beside)
-        unguard(t);
+        unguard_target(t);
     return t->is_beside;
 }
 
@@ -172,7 +172,7 @@ static bool open_target(struct target *t, const char *path)
     return t->out != NULL;
 }
 
-static bool copy(FILE *from, FILE *to)
+static bool copy_bytes(FILE *from, FILE *to)
 {
     char some[1 << 14];
     size_t size;
@@ -187,7 +187,7 @@ static bool copy_file(const char *from, const char *to)
 {
     FILE *in = fopen(from, "rb");
     FILE *out = in != NULL ? fopen(to, "wb") : NULL;
-    bool copied = out != NULL && copy(in, out);
+    bool copied = out != NULL && copy_bytes(in, out);
     if (out != NULL)
         copied = fclose(out) == 0 && copied;
     if (in != NULL)
@@ -202,14 +202,14 @@ static bool move_to_place(const char *path)
            (errno == EBUSY && copy_file(beside, path));
 }
 
-static bool finish(const struct target *t, const char *path, bool whole)
+static bool finish_target(const struct target *t, const char *path, bool whole)
 {
     if (!t->is_beside)
         return whole;
     const bool moved = whole && move_to_place(path);
     const int error = errno;
     (void)unlink(beside); /* if it is there */
-    unguard(t);
+    unguard_target(t);
     errno = error;
     return moved;
 }
@@ -225,7 +225,7 @@ static int write_to_file(const struct wndl_output *o)
     long size = is_regular(t.out) ? ftell(t.out) : -1;
     bool written = !ferror(t.out);
     written = fclose(t.out) == 0 && written;
-    if (finish(&t, o->path, whole && written)) {
+    if (finish_target(&t, o->path, whole && written)) {
         say_written(o, size);
         return WNDL_EXIT_OK;
     }

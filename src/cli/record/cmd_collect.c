@@ -51,7 +51,7 @@ static char **command_of(pid_t pid)
     return list;
 }
 
-static bool notify(int fd, const char *socket)
+static bool notify_starter(int fd, const char *socket)
 {
     size_t size = strlen(socket);
     bool told = write(fd, socket, size) == (ssize_t)size;
@@ -77,7 +77,7 @@ static int collect(
             WNDL_OK ||
         wndl_collector_start(request, &c, &exit_code, &err) != WNDL_OK)
         return wndl_cli_fail(&err);
-    bool whole = notify((int)o->notify, wndl_collector_socket(c));
+    bool whole = notify_starter((int)o->notify, wndl_collector_socket(c));
     leave_errors();
     wndl_collector_run_rest(c);
     whole &= wndl_collector_finish(c, &err) == WNDL_OK;

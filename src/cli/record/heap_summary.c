@@ -24,11 +24,6 @@ static const char *size_text(uint64_t bytes, char text[SIZE_TEXT])
     return text;
 }
 
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 static void list_live(char *text, size_t size,
     const struct wndl_collector_heap_totals *t, const char *when)
 {
@@ -38,10 +33,10 @@ static void list_live(char *text, size_t size,
     snprintf(text, size,
         "%s live in %" PRIu64 " block%s%s, %s at the %s; %" PRIu64
         " allocation%s of %s",
-        size_text(t->live_bytes, live), t->live_blocks, plural(t->live_blocks),
-        when, size_text(t->peak, peak),
+        size_text(t->live_bytes, live), t->live_blocks,
+        wndl_record_plural(t->live_blocks), when, size_text(t->peak, peak),
         t->heaps > 1 ? "highest peak of one" : "peak", t->allocs,
-        plural(t->allocs), size_text(t->requested, all));
+        wndl_record_plural(t->allocs), size_text(t->requested, all));
 }
 
 void wndl_heap_list_live(
@@ -118,5 +113,5 @@ void wndl_heap_say_summary(const struct wndl_collector_result *result)
             "%" PRIu32
             " heap%s where the executable has an allocator inside: what is "
             "called in there by itself is not seen",
-            t->own_allocators, plural(t->own_allocators));
+            t->own_allocators, wndl_record_plural(t->own_allocators));
 }

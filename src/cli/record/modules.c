@@ -66,7 +66,7 @@ static bool has_table(const char *path, const char *tables)
 
 /* False for what is not read: the vDSO, what is not there any more, or has an
  * unwind table. */
-static bool cover(struct module *m, const char *tables)
+static bool read_coverage(struct module *m, const char *tables)
 {
     struct wndl_unwind_info info;
     if (m->image->path == NULL || m->image->path[0] != '/' ||
@@ -97,7 +97,7 @@ static struct module *list_modules(
     if (met != 0)
         qsort(all, met, sizeof *all, compare_nodes);
     for (size_t i = 0; i < met && i < MOST; i++) {
-        if (cover(&all[i], result->tables))
+        if (read_coverage(&all[i], result->tables))
             all[taken++] = all[i];
     }
     *count = taken;

@@ -286,7 +286,7 @@ static bool check_heap(const struct wndl_record_options *o, char *problem)
     return false;
 }
 
-static bool check(const struct wndl_record_options *o, char *problem)
+static bool check_options(const struct wndl_record_options *o, char *problem)
 {
     if (o->rate > RATE_MAX)
         snprintf(problem, PROBLEM_SIZE,
@@ -325,7 +325,7 @@ static void apply_heap(const struct wndl_record_options *o,
 bool wndl_record_options_apply(const struct wndl_record_options *o,
     struct wndl_collector_request *request, char problem[160])
 {
-    if (!check(o, problem))
+    if (!check_options(o, problem))
         return false;
     request->file = o->output;
     if (!o->no_samples)

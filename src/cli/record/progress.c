@@ -19,7 +19,7 @@ enum { LINE_MAX = 512 };
 
 /* Columns of the terminal at stderr, 0 for none that could show a line that
  * changes. */
-static int width(void)
+static int terminal_width(void)
 {
     enum { USUAL = 80 };
     struct winsize size;
@@ -41,7 +41,7 @@ static void compose_heap(
         live);
 }
 
-static void compose(
+static void compose_line(
     char line[LINE_MAX], const struct wndl_collector_result *so_far)
 {
     const struct wndl_collector_totals *t = &so_far->totals;
@@ -65,11 +65,11 @@ void wndl_record_say_progress(
     bool sampled = so_far->totals.samples != 0;
     if (now < p->next || (!sampled && so_far->totals.heap.heaps == 0))
         return;
-    int columns = width();
+    int columns = terminal_width();
     p->next = now + (columns != 0 ? ON_TERMINAL_NS : ELSEWHERE_NS);
     p->said = columns != 0;
     if (sampled)
-        compose(line, so_far);
+        compose_line(line, so_far);
     else
         compose_heap(line, so_far);
     if (columns != 0)

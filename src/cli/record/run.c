@@ -25,7 +25,8 @@ static _Noreturn void go_on_alone(struct wndl_collector *c)
 }
 
 /* Ends the recording, or leaves it to another process: its pid. */
-static pid_t finish(struct wndl_collector *c, enum wndl_collector_stage stage)
+static pid_t finish_recording(
+    struct wndl_collector *c, enum wndl_collector_stage stage)
 {
     struct wndl_error err = {0};
     pid_t other = -1;
@@ -48,7 +49,7 @@ static int record_to_the_end(
     enum wndl_collector_stage stage = wndl_collector_run(c);
     wndl_collector_tell(c, NULL, NULL);
     wndl_record_end_progress(&progress);
-    pid_t other = finish(c, stage);
+    pid_t other = finish_recording(c, stage);
     wndl_collector_result(c, &result);
     if (!o->quiet && stage == WNDL_COLLECTOR_STOPPED)
         wndl_cli_note("the recording has ended; the command goes on, and its "
@@ -60,7 +61,7 @@ static int record_to_the_end(
     return result.exit_code;
 }
 
-static int record(
+static int record_command(
     const struct wndl_record_options *o, struct wndl_collector_request *request)
 {
     struct wndl_collector *c = NULL;
@@ -103,7 +104,7 @@ int wndl_record_run(const struct wndl_record_options *o,
                        "at spaces and colons; install windlass elsewhere",
             runtime);
     else
-        exit_code = record(o, &request);
+        exit_code = record_command(o, &request);
     free(runtime);
     return exit_code;
 }

@@ -40,11 +40,6 @@ static const char *const refusal_names[WNDL_REFUSALS] = {
         "it loaded the recorder of another version of windlass",
 };
 
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 static void say_timers(const struct wndl_collector_engine *engine)
 {
     char setting[80] = "";
@@ -128,7 +123,7 @@ static void say_discarded(uint64_t count)
     if (count != 0)
         wndl_cli_note("%" PRIu64
                       " sample%s made room for later ones (--buffer)",
-            count, plural(count));
+            count, wndl_record_plural(count));
 }
 
 static void say_losses(const struct wndl_collector_totals *t)
@@ -144,11 +139,11 @@ static void say_losses(const struct wndl_collector_totals *t)
     if (t->interrupted_calls != 0)
         wndl_cli_note("%" PRIu64 " blocking call%s of the program returned "
                       "EINTR because of the sampling",
-            t->interrupted_calls, plural(t->interrupted_calls));
+            t->interrupted_calls, wndl_record_plural(t->interrupted_calls));
     if (t->damaged != 0)
         wndl_cli_note("%" PRIu64 " time%s the program had overwritten the "
                       "recorder's memory; what stood there is lost",
-            t->damaged, plural(t->damaged));
+            t->damaged, wndl_record_plural(t->damaged));
 }
 
 static void say_left(const struct wndl_collector_result *result, pid_t other)
@@ -218,8 +213,9 @@ static void say_samples(const struct wndl_collector_result *result)
     wndl_cli_note("%" PRIu64 " sample%s kept, %" PRIu64
                   " dropped, in %.2f s, of %" PRIu32 " thread%s; %" PRIu32
                   " process%s seen",
-        kept, plural(kept), dropped(t), (double)result->duration / 1e9,
-        t->threads, plural(t->threads), t->processes,
+        kept, wndl_record_plural(kept), dropped(t),
+        (double)result->duration / 1e9, t->threads,
+        wndl_record_plural(t->threads), t->processes,
         t->processes == 1 ? "" : "es");
     say_cpu(result);
     say_blocked(&result->watched);

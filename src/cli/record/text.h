@@ -5,6 +5,12 @@
 
 #include "collect/loop/collector.h"
 
+/* What is added to a noun of which there are so many. */
+static inline const char *wndl_record_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /* Frames by how they were found and ends by reason, in words. */
 void wndl_record_list_frames(
     char *text, size_t size, const struct wndl_collector_totals *totals);

@@ -57,7 +57,7 @@ static bool is_for_command(
 }
 
 /* Of one that was given by its path, where it lies; `named` is that then. */
-static bool resolve(
+static bool resolve_module(
     struct wndl_table_named *named, char module[PATH_MAX], char file[PATH_MAX])
 {
     const bool by_path = strchr(named->module, '/') != NULL;
@@ -77,7 +77,8 @@ static bool resolve(
     return true;
 }
 
-static bool check(const struct wndl_table_named *named, char *const *command)
+static bool check_table(
+    const struct wndl_table_named *named, char *const *command)
 {
     struct wndl_error err = {0};
     if (wndl_unwind_table_check(named->file, NULL, &err) != WNDL_OK)
@@ -89,7 +90,7 @@ static bool check(const struct wndl_table_named *named, char *const *command)
 }
 
 /* The list goes on at *at; there is room for its end behind `size`. */
-static bool append(
+static bool append_table(
     const struct wndl_table_named *named, char *list, size_t size, size_t *at)
 {
     const size_t module = strlen(named->module) + 1;
@@ -106,7 +107,7 @@ static bool append(
     return true;
 }
 
-static bool attach(
+static bool attach_table(
     const char *option, struct wndl_collector_request *request, size_t *at)
 {
     char name[PATH_MAX], module[PATH_MAX], file[PATH_MAX];
@@ -119,8 +120,10 @@ static bool attach(
     memcpy(name, option, size);
     name[size] = '\0';
     struct wndl_table_named named = {.module = name, .file = equals + 1};
-    return resolve(&named, module, file) && check(&named, request->command) &&
-           append(&named, request->tables, sizeof request->tables - 3, at);
+    return resolve_module(&named, module, file) &&
+           check_table(&named, request->command) &&
+           append_table(
+               &named, request->tables, sizeof request->tables - 3, at);
 }
 
 bool wndl_record_tables_attach(const struct wndl_option_list *options,
@@ -129,7 +132,7 @@ bool wndl_record_tables_attach(const struct wndl_option_list *options,
     size_t at = 0;
     memset(request->tables, 0, sizeof request->tables);
     for (size_t i = 0; i < options->count; i++) {
-        if (!attach(options->texts[i], request, &at))
+        if (!attach_table(options->texts[i], request, &at))
             return false;
     }
     return true;

@@ -104,8 +104,8 @@ static bool is_contradiction(
     return true;
 }
 
-static void choose(struct wndl_export_job *job, const struct export_options *o,
-    struct wndl_cli_recording *recording)
+static void fill_job(struct wndl_export_job *job,
+    const struct export_options *o, struct wndl_cli_recording *recording)
 {
     const struct wndl_profile *p = &recording->profile;
     job->symbolized = &recording->symbolized;
@@ -142,7 +142,7 @@ static int export_recording(struct wndl_cli_recording *recording,
 {
     const struct wndl_profile *p = &recording->profile;
     struct wndl_export_job job;
-    choose(&job, o, recording);
+    fill_job(&job, o, recording);
     if (is_contradiction(o, &job))
         return WNDL_EXIT_USAGE;
     if (job.exported.of_heap && !wndl_heap_has(p, &job.heaps, file))

@@ -197,7 +197,8 @@ static void put_said(struct wndl_buf *to, const struct wndl_http_answer *answer)
     wndl_buf_byte(to, '\0');
 }
 
-static int refused(const struct job *job, const struct wndl_http_answer *answer)
+static int say_refused(
+    const struct job *job, const struct wndl_http_answer *answer)
 {
     if (answer->redirect[0] != '\0') {
         /* One to a path of the same server has what we were given. */
@@ -216,7 +217,7 @@ static int refused(const struct job *job, const struct wndl_http_answer *answer)
     return WNDL_EXIT_FAILURE;
 }
 
-static int post(const struct job *job, const struct wndl_push *push,
+static int post_profile(const struct job *job, const struct wndl_push *push,
     const char *url, struct wndl_bytes body)
 {
     const struct wndl_option_list *given = &job->o->headers;
@@ -235,7 +236,7 @@ static int post(const struct job *job, const struct wndl_push *push,
             "%s: %s", job->shown, wndl_error_text(&err, text, sizeof text));
     }
     if (answer.code < 200 || answer.code >= 300)
-        return refused(job, &answer);
+        return say_refused(job, &answer);
     wndl_cli_note("sent %s's %s profile, %zu bytes, to %s", push->service,
         push->kind, body.size, job->shown);
     return WNDL_EXIT_OK;
@@ -263,7 +264,7 @@ static int send_profile(
     wndl_push_body(&body, &push);
     int exit_code = url.failed || body.failed
                         ? wndl_cli_error("out of memory")
-                        : post(job, &push, (const char *)url.data,
+                        : post_profile(job, &push, (const char *)url.data,
                               (struct wndl_bytes){body.data, body.size});
     wndl_buf_free(&url);
     wndl_buf_free(&body);

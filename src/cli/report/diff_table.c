@@ -62,7 +62,7 @@ static const char *contradiction(const struct wndl_diff_table *table)
 }
 
 /* The first recording says what it is all about. */
-static int begin(
+static int begin_table(
     struct wndl_diff_table *table, const struct wndl_cli_recording *loaded)
 {
     enum wndl_diff_compare compare = table->o->compare;
@@ -138,7 +138,7 @@ int wndl_diff_table_add(struct wndl_diff_table *table,
 {
     const struct wndl_profile *p = &loaded->profile;
     if (table->d.recordings.len == 0) {
-        int exit_code = begin(table, loaded);
+        int exit_code = begin_table(table, loaded);
         if (exit_code != WNDL_EXIT_OK)
             return exit_code;
     }
@@ -167,7 +167,7 @@ static bool is_above(
     return c->beyond && c->change > 0 && percent > table->o->threshold;
 }
 
-static int judge(const struct wndl_diff_table *table)
+static int judge_growth(const struct wndl_diff_table *table)
 {
     const struct wndl_diff_place all = {WNDL_DIFF_AMOUNT, WNDL_DIFF_TOTAL, 0};
     struct wndl_diff_change change = wndl_diff_change(&table->d, all);
@@ -282,6 +282,6 @@ int wndl_diff_table_show(struct wndl_diff_table *table)
     if (exit_code == WNDL_EXIT_OK)
         exit_code = plot(table);
     if (exit_code == WNDL_EXIT_OK && o->threshold > 0)
-        exit_code = judge(table);
+        exit_code = judge_growth(table);
     return exit_code;
 }

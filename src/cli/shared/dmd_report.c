@@ -140,7 +140,7 @@ static void write_command(
     wndl_buf_byte(command, '\0');
 }
 
-static int show(struct reading *in)
+static int show_records(struct reading *in)
 {
     const struct wndl_heap_options *heap = in->report->heap;
     const struct wndl_heap_grouping how = {heap->max_frames, heap->sort,
@@ -181,7 +181,7 @@ int wndl_dmd_report(const struct wndl_dmd_report *report)
         return out_of_memory();
     int exit_code = read_files(&in);
     if (exit_code == WNDL_EXIT_OK)
-        exit_code = show(&in);
+        exit_code = show_records(&in);
     wndl_heap_list_free(&in.list);
     return exit_code;
 }

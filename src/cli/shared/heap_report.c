@@ -57,7 +57,7 @@ struct wndl_heap_choice wndl_heap_choose(
     };
 }
 
-static struct wndl_heap_choice choose(const struct wndl_heap_show *show,
+static struct wndl_heap_choice choose_records(const struct wndl_heap_show *show,
     const struct wndl_cli_recording *loaded, size_t count)
 {
     const struct wndl_heap_options *options = show->options;
@@ -136,7 +136,7 @@ static void write_text(const struct wndl_heap_report *r,
 int wndl_heap_report(
     const struct wndl_cli_recording *loaded, const struct wndl_heap_show *show)
 {
-    struct wndl_heap_choice choice = choose(show, loaded, 1);
+    struct wndl_heap_choice choice = choose_records(show, loaded, 1);
     if (!wndl_heap_has(&loaded->profile, &choice, show->path))
         return WNDL_EXIT_FAILURE;
     struct wndl_heap_report report;
@@ -197,7 +197,7 @@ static struct wndl_heap_side_sum sum_side(const char *file,
     return sum;
 }
 
-static void describe(struct wndl_buf *out, const char *label,
+static void describe_side(struct wndl_buf *out, const char *label,
     const struct wndl_heap_side_sum *side)
 {
     wndl_buf_printf(out, "%-10s %s: ", label, side->file);
@@ -219,8 +219,8 @@ static void write_diff(const struct wndl_heap_difference *d,
             d, show->rows == 0 ? SIZE_MAX : show->rows, out);
         return;
     }
-    describe(out, "Earlier", &d->sides[0]);
-    describe(out, "Later", &d->sides[1]);
+    describe_side(out, "Earlier", &d->sides[0]);
+    describe_side(out, "Later", &d->sides[1]);
     wndl_buf_byte(out, '\n');
     wndl_dmd_text_records(
         out, &d->records, show->rows == 0 ? DIFF_RECORDS : show->rows);
@@ -232,7 +232,7 @@ static bool make_diff(const struct wndl_cli_recording loaded[2],
 {
     static const enum wndl_heap_side sides[] = {
         WNDL_HEAP_SIDE_EARLIER, WNDL_HEAP_SIDE_LATER};
-    struct wndl_heap_choice choice = choose(show, loaded, 2);
+    struct wndl_heap_choice choice = choose_records(show, loaded, 2);
     struct wndl_heap_difference d = {.which = wndl_heap_set_name(choice.set)};
     if (!wndl_heap_list_init(&d.list, wndl_mem_libc()))
         return false;
@@ -255,7 +255,7 @@ static bool make_diff(const struct wndl_cli_recording loaded[2],
 int wndl_heap_diff(const struct wndl_cli_recording loaded[2],
     const char *const names[2], const struct wndl_heap_show *show)
 {
-    struct wndl_heap_choice choice = choose(show, loaded, 2);
+    struct wndl_heap_choice choice = choose_records(show, loaded, 2);
     if (!wndl_heap_has(&loaded[0].profile, &choice, names[0]) ||
         !wndl_heap_has(&loaded[1].profile, &choice, names[1]))
         return WNDL_EXIT_FAILURE;

@@ -5,7 +5,7 @@
 #include "cli/core/command.h"
 
 /* That a file cannot be written is as true of the next ones. */
-static void say(void *context, const struct wndl_error *err)
+static void say_cache_error(void *context, const struct wndl_error *err)
 {
     static bool is_told;
     char text[600];
@@ -26,6 +26,7 @@ const struct wndl_symbolizer_cache *wndl_symbol_cache(
 {
     if (options->cache == NULL)
         return NULL;
-    *cache = (struct wndl_symbolizer_cache){options->cache, say, NULL};
+    *cache =
+        (struct wndl_symbolizer_cache){options->cache, say_cache_error, NULL};
     return cache;
 }

@@ -61,7 +61,7 @@ static bool write_piece(void *context, struct wndl_bytes piece)
                 fwrite(piece.data, 1, piece.size, target->out) == piece.size));
 }
 
-static void end(struct target *target)
+static void end_target(struct target *target)
 {
     errno = 0;
     if (target->out != NULL)
@@ -71,7 +71,7 @@ static void end(struct target *target)
 }
 
 /* What the file may lack. */
-static void say(const struct wndl_breakpad_report *report)
+static void say_report(const struct wndl_breakpad_report *report)
 {
     char text[600];
     const struct wndl_symbolizer_info *info = &report->symbols;
@@ -105,7 +105,7 @@ static int dump_to(
         path, wndl_mem_libc(), &options, {target, write_piece}};
     enum wndl_status status = wndl_breakpad_dump(&request, &report, &err);
     if (status == WNDL_OK) {
-        say(&report);
+        say_report(&report);
         return WNDL_EXIT_OK;
     }
     if (target->sys_errno != 0)
@@ -124,7 +124,7 @@ static int run_dump_syms(const void *options, struct wndl_operands operands)
         return WNDL_EXIT_FAILURE;
     wndl_sigbus_guard_install();
     int exit_code = dump_to(&target, operands.texts[0], o);
-    end(&target);
+    end_target(&target);
     if (target.sys_errno != 0)
         exit_code = wndl_cli_error("%s: cannot be written: %s",
             to_stdout ? "standard output" : o->out, strerror(target.sys_errno));

@@ -33,7 +33,7 @@ struct work {
     struct wndl_buf out;
 };
 
-static bool flush(struct work *w)
+static bool flush_output(struct work *w)
 {
     size_t size = w->out.size;
     bool written = size == 0 || fwrite(w->out.data, 1, size, stdout) == size;
@@ -71,13 +71,13 @@ static int answer_block(struct work *w)
         if (!queries[i].has_address)
             answers[i] = (struct wndl_symbols){0};
         wndl_sym_write_answer(&w->out, &w->style, &queries[i], &answers[i]);
-        if (w->out.size >= PIECE && !w->out.failed && !flush(w))
+        if (w->out.size >= PIECE && !w->out.failed && !flush_output(w))
             return wndl_cli_error("standard output does not take it");
     }
     if (w->out.failed)
         return wndl_cli_error("out of memory; the output is not whole");
-    return flush(w) ? WNDL_EXIT_OK
-                    : wndl_cli_error("standard output does not take it");
+    return flush_output(w) ? WNDL_EXIT_OK
+                           : wndl_cli_error("standard output does not take it");
 }
 
 static void begin_block(struct work *w)
@@ -168,7 +168,7 @@ static int list_functions(struct work *w)
     for (size_t i = 0; i < count && written; i++) {
         wndl_sym_write_function(&w->out, &w->style, &functions[i]);
         if (w->out.size >= PIECE || i + 1 == count)
-            written = flush(w);
+            written = flush_output(w);
     }
     if (w->out.failed)
         return wndl_cli_error("out of memory; the output is not whole");

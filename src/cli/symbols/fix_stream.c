@@ -85,7 +85,7 @@ static enum wndl_fix_end read_some(struct flow *f)
 }
 
 /* As wndl_fix_sink wants it. */
-static bool take(void *context, struct wndl_bytes piece)
+static bool take_piece(void *context, struct wndl_bytes piece)
 {
     struct flow *f = context;
     f->end = write_all(f->stream, piece.data, piece.size);
@@ -93,12 +93,12 @@ static bool take(void *context, struct wndl_bytes piece)
 }
 
 /* Takes `size` bytes off the front of the text, fixed, to the output. */
-static enum wndl_fix_end pass(struct flow *f, size_t size, bool frames)
+static enum wndl_fix_end pass_on(struct flow *f, size_t size, bool frames)
 {
-    struct wndl_fix_sink sink = {f, take};
+    struct wndl_fix_sink sink = {f, take_piece};
     struct wndl_bytes text = {f->text.data, size};
     if (!frames)
-        (void)take(f, text);
+        (void)take_piece(f, text);
     else if (wndl_fix_text(f->stream->fix, text, &sink) == WNDL_NOMEM)
         f->end = WNDL_FIX_NO_MEMORY;
     f->text.size -= size;
@@ -123,7 +123,7 @@ static enum wndl_fix_end pass_lines(struct flow *f)
     f->want = frames ? LARGE_PIECE : SMALL_PIECE;
     if (first && more_is_there(f))
         return WNDL_FIX_DONE;
-    return pass(f, f->lines, frames);
+    return pass_on(f, f->lines, frames);
 }
 
 /* A DMD file is taken whole; more is read until it is known to be one. */
@@ -138,7 +138,7 @@ static bool must_be_whole(struct flow *f)
 static enum wndl_fix_end pass_dmd(struct flow *f)
 {
     struct wndl_error err = {0};
-    struct wndl_fix_sink sink = {f, take};
+    struct wndl_fix_sink sink = {f, take_piece};
     struct wndl_bytes text = {f->text.data, f->text.size};
     char detail[320];
     switch (wndl_fix_dmd(f->stream->fix, text, &sink, &err)) {
@@ -150,11 +150,11 @@ static enum wndl_fix_end pass_dmd(struct flow *f)
     default:
         wndl_cli_error("%s: %s; no frames are added to its tables",
             f->stream->name, wndl_error_text(&err, detail, sizeof detail));
-        return pass(f, f->text.size, true);
+        return pass_on(f, f->text.size, true);
     }
 }
 
-static enum wndl_fix_end run(struct flow *f)
+static enum wndl_fix_end run_flow(struct flow *f)
 {
     while (!f->ended) {
         enum wndl_fix_end end = read_some(f);
@@ -170,7 +170,8 @@ static enum wndl_fix_end run(struct flow *f)
     }
     if (f->text.size == 0)
         return WNDL_FIX_DONE;
-    return f->dmd == WNDL_DMD_YES ? pass_dmd(f) : pass(f, f->text.size, true);
+    return f->dmd == WNDL_DMD_YES ? pass_dmd(f)
+                                  : pass_on(f, f->text.size, true);
 }
 
 enum wndl_fix_end wndl_fix_stream_run(struct wndl_fix_stream *stream)
@@ -180,7 +181,7 @@ enum wndl_fix_end wndl_fix_stream_run(struct wndl_fix_stream *stream)
     f.dmd = stream->dmd ? WNDL_DMD_TOO_SHORT : WNDL_DMD_NO;
     f.regular = fstat(stream->input, &st) == 0 && S_ISREG(st.st_mode);
     wndl_buf_init(&f.text, wndl_mem_libc());
-    enum wndl_fix_end end = run(&f);
+    enum wndl_fix_end end = run_flow(&f);
     wndl_buf_free(&f.text);
     return end;
 }

@@ -174,7 +174,7 @@ static int print_of_symbols_or_binary(
 typedef int print_file(
     const struct wndl_object_source *source, struct wndl_error *err);
 
-static int print(const char *path, const char *arch, print_file *of)
+static int print_one(const char *path, const char *arch, print_file *of)
 {
     struct wndl_error err = {0};
     struct wndl_file file = {0};
@@ -192,10 +192,11 @@ static int print(const char *path, const char *arch, print_file *of)
 
 int wndl_sym_print_ids(const char *path, const char *arch)
 {
-    return print(path, arch, print_of_symbols_or_binary);
+    return print_one(path, arch, print_of_symbols_or_binary);
 }
 
 int wndl_sym_print_arches(const char *path, bool of_several)
 {
-    return print(path, NULL, of_several ? print_named_arches : print_arches);
+    return print_one(
+        path, NULL, of_several ? print_named_arches : print_arches);
 }

@@ -60,7 +60,7 @@ static uint64_t take_offset(const char *text, size_t *size)
     return offset;
 }
 
-static struct wndl_sym_query *push(
+static struct wndl_sym_query *push_query(
     struct wndl_sym_reader *reader, const char *text, size_t size)
 {
     struct wndl_sym_query *query = wndl_vec_push(&reader->list);
@@ -72,7 +72,7 @@ static struct wndl_sym_query *push(
 static bool push_rva(
     struct wndl_sym_reader *reader, const char *text, size_t size, uint64_t rva)
 {
-    struct wndl_sym_query *query = push(reader, text, size);
+    struct wndl_sym_query *query = push_query(reader, text, size);
     if (query == NULL)
         return false;
     query->rva = rva;
@@ -94,13 +94,13 @@ static bool read_name(
     if (copy == NULL && size < LONGEST)
         copy = wndl_arena_alloc(reader->list.arena, size + 1);
     if (copy == NULL)
-        return size >= LONGEST && push(reader, text, size) != NULL;
+        return size >= LONGEST && push_query(reader, text, size) != NULL;
     memcpy(copy, text, name_size);
     copy[name_size] = '\0';
     enum wndl_status status =
         wndl_symbolizer_find(reader->symbols, copy, &found, &count, NULL);
     if (status == WNDL_NOT_FOUND)
-        return push(reader, text, size) != NULL;
+        return push_query(reader, text, size) != NULL;
     bool kept = status == WNDL_OK;
     for (size_t i = 0; i < count && kept; i++)
         kept = push_rva(reader, text, size, found[i].rva + offset);

@@ -43,7 +43,7 @@ static const struct wndl_example examples[] = {
 };
 
 /* Writes and empties it. False, and said, when it could not be. */
-static bool print(struct wndl_buf *out)
+static bool print_text(struct wndl_buf *out)
 {
     if (out->failed) {
         wndl_cli_error("out of memory; the output is not whole");
@@ -59,10 +59,10 @@ static bool print(struct wndl_buf *out)
 
 static bool print_when_full(struct wndl_buf *out)
 {
-    return out->size < FLUSH_AT || print(out);
+    return out->size < FLUSH_AT || print_text(out);
 }
 
-static bool dump(struct wndl_buf *out, const struct wndl_unwind_info *info)
+static bool dump_rows(struct wndl_buf *out, const struct wndl_unwind_info *info)
 {
     for (size_t i = 0; i < info->ranges.len; i++) {
         wndl_unwind_info_say_range(out, info, wndl_vec_at(&info->ranges, i));
@@ -87,7 +87,7 @@ static bool write_out(struct wndl_buf *out, const struct wndl_unwind_info *info,
     const struct unwind_info_options *o, const uint64_t *addresses)
 {
     if (o->dump)
-        return dump(out, info);
+        return dump_rows(out, info);
     if (o->breakpad)
         return dump_breakpad(out, info);
     if (o->json)
@@ -139,7 +139,7 @@ static int print_info(const char *path, const struct unwind_info_options *o,
     wndl_buf_init(&out, wndl_mem_libc());
     if (wndl_unwind_info_open(&info, path, wndl_mem_libc(), &err) != WNDL_OK)
         exit_code = wndl_cli_fail(&err);
-    else if (!write_out(&out, &info, o, addresses) || !print(&out))
+    else if (!write_out(&out, &info, o, addresses) || !print_text(&out))
         exit_code = WNDL_EXIT_FAILURE;
     if (o->dump || o->breakpad)
         say_rejected(&info, path);

@@ -69,7 +69,7 @@ static void say_built(const struct wndl_table_stats *s, size_t size)
             s->lost);
 }
 
-static int build(const struct table_options *o, const char *path)
+static int build_table(const struct table_options *o, const char *path)
 {
     struct wndl_binary binary;
     struct wndl_buf bytes;
@@ -130,7 +130,7 @@ static int print_table(
     return wndl_output_flush();
 }
 
-static int show(const struct table_options *o, const char *path)
+static int show_table(const struct table_options *o, const char *path)
 {
     struct wndl_file file;
     struct wndl_table table;
@@ -165,7 +165,7 @@ static enum wndl_status check_table(const void *table,
     return wndl_table_verify(table, object, verdict, err);
 }
 
-static int verify(const char *binary, const char *path)
+static int verify_table(const char *binary, const char *path)
 {
     struct wndl_table table;
     const struct wndl_checked_table checked = {
@@ -249,9 +249,9 @@ static int run_unwind_table(const void *options, struct wndl_operands operands)
     if (o->header == 0 && o->lookup == NULL && (builds || shows || verifies) &&
         operands.count == wanted && builds == (o->out != NULL) &&
         (shows || !o->dump))
-        return builds  ? build(o, operands.texts[1])
-               : shows ? show(o, operands.texts[1])
-                       : verify(operands.texts[1], operands.texts[2]);
+        return builds  ? build_table(o, operands.texts[1])
+               : shows ? show_table(o, operands.texts[1])
+                       : verify_table(operands.texts[1], operands.texts[2]);
     const bool needs_chrome = o->header != 0 || o->lookup != NULL ||
                               strcmp(verb, "encode") == 0 ||
                               strcmp(verb, "run") == 0;

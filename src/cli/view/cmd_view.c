@@ -95,7 +95,7 @@ static bool sum_up(
            (!heaps || sum_up_heaps(loaded, !time, lines)) && !lines->failed;
 }
 
-static bool prepare(struct shown *shown, size_t i, const char *path)
+static bool prepare_recording(struct shown *shown, size_t i, const char *path)
 {
     const struct wndl_symbolized *s = &shown->loaded[i].symbolized;
     struct wndl_buf *summary = &shown->summaries[i];
@@ -112,7 +112,7 @@ static bool prepare(struct shown *shown, size_t i, const char *path)
     return prepared;
 }
 
-static bool load(struct shown *shown, const char *path,
+static bool load_recording(struct shown *shown, const char *path,
     const struct wndl_symbol_options *symbols)
 {
     size_t i = shown->view.count;
@@ -127,10 +127,11 @@ static bool load(struct shown *shown, const char *path,
     wndl_buf_init(&shown->summaries[i], wndl_mem_libc());
     shown->view.count++;
     wndl_cli_recording_note_whole(&shown->loaded[i], path, "shown");
-    return prepare(shown, i, path) || (wndl_cli_error("out of memory"), false);
+    return prepare_recording(shown, i, path) ||
+           (wndl_cli_error("out of memory"), false);
 }
 
-static void unload(struct shown *shown)
+static void unload_recordings(struct shown *shown)
 {
     for (size_t i = 0; i < shown->view.count; i++) {
         wndl_buf_free(&shown->summaries[i]);
@@ -221,7 +222,7 @@ static int serve_at(
     return status == WNDL_OK ? WNDL_EXIT_OK : wndl_cli_fail(err);
 }
 
-static int serve(uint16_t port, struct wndl_bytes page)
+static int serve_page(uint16_t port, struct wndl_bytes page)
 {
     struct wndl_server server;
     struct wndl_error err = {0};
@@ -268,7 +269,7 @@ static int make_page(const struct view_options *o,
     int exit_code = WNDL_EXIT_OK;
     wndl_arena_init(&shown.arena, wndl_mem_libc());
     for (size_t i = 0; i < operands.count && exit_code == WNDL_EXIT_OK; i++) {
-        if (!load(&shown, operands.texts[i], &o->symbols))
+        if (!load_recording(&shown, operands.texts[i], &o->symbols))
             exit_code = WNDL_EXIT_FAILURE;
     }
     if (shown.view.count == WNDL_MERGED_MAX && !are_comparable(&shown))
@@ -276,7 +277,7 @@ static int make_page(const struct view_options *o,
     if (exit_code == WNDL_EXIT_OK)
         exit_code = o->out != NULL ? write_file(o, &shown)
                                    : write_memory(&shown, page, size);
-    unload(&shown);
+    unload_recordings(&shown);
     return exit_code;
 }
 
@@ -301,7 +302,7 @@ static int run_view(const void *options, struct wndl_operands operands)
             "needed; see 'windlass export --help' for other ones");
     int exit_code = make_page(o, operands, &page, &size);
     if (exit_code == WNDL_EXIT_OK && o->out == NULL)
-        exit_code = serve((uint16_t)o->port,
+        exit_code = serve_page((uint16_t)o->port,
             (struct wndl_bytes){(const uint8_t *)page, size});
     free(page);
     return exit_code;

@@ -171,7 +171,8 @@ static bool is_page(const struct wndl_server *server, const char *path)
 enum answer { OK, BAD_REQUEST, NOT_FOR_US, NOT_FOUND, NOT_READ, TOO_LONG };
 
 /* `request` is whole, and has no NUL inside; it is cut to pieces. */
-static enum answer judge(const struct wndl_server *server, char *request)
+static enum answer judge_request(
+    const struct wndl_server *server, char *request)
 {
     if (!is_for_us(server, request))
         return NOT_FOR_US;
@@ -247,7 +248,7 @@ static void look_at_request(struct work *w, struct client *c)
         answer(c, BAD_REQUEST, w->page);
     else if (end != NULL) {
         end[2] = '\0';
-        answer(c, judge(w->server, c->request), w->page);
+        answer(c, judge_request(w->server, c->request), w->page);
     } else if (c->asked == sizeof c->request - 1)
         answer(c, TOO_LONG, w->page);
 }
@@ -321,7 +322,7 @@ static void serve_client(struct work *w, struct client *c)
 }
 
 /* A free place, or that of who would be the next to be sent away. */
-static struct client *place(struct work *w)
+static struct client *find_place(struct work *w)
 {
     struct client *first = &w->clients[0];
     for (size_t i = 0; i < CLIENTS; i++) {
@@ -340,7 +341,7 @@ static void accept_client(struct work *w)
     int fd = accept4(w->server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
-    struct client *c = place(w);
+    struct client *c = find_place(w);
     c->fd = fd;
     c->asked = c->sent = c->head_size = 0;
     c->deadline = now() + PATIENCE;
@@ -372,7 +373,8 @@ static void what_to_wait_for(
     }
 }
 
-static enum wndl_status run(struct work *w, int stop, struct wndl_error *err)
+static enum wndl_status run_server(
+    struct work *w, int stop, struct wndl_error *err)
 {
     const int second = 1000;
     struct pollfd fds[FDS];
@@ -399,7 +401,7 @@ enum wndl_status wndl_server_run(struct wndl_server *server,
     w = (struct work){.server = server, .page = page};
     for (size_t i = 0; i < CLIENTS; i++)
         w.clients[i].fd = -1;
-    enum wndl_status status = run(&w, stop, err);
+    enum wndl_status status = run_server(&w, stop, err);
     for (size_t i = 0; i < CLIENTS; i++) {
         if (w.clients[i].fd >= 0)
             hang_up(&w.clients[i]);

@@ -118,7 +118,7 @@ static void engine_fields(struct wndl_json *j, const struct wndl_profile *p)
         wndl_json_put_number(j, "max_frames", p->max_frames);
 }
 
-static void pauses(struct wndl_json *j, const struct wndl_profile *p)
+static void put_pauses(struct wndl_json *j, const struct wndl_profile *p)
 {
     const struct wndl_pause *pauses = p->pauses.data;
     wndl_json_put_key(j, "pauses");
@@ -160,7 +160,7 @@ void wndl_json_recording(struct wndl_json *j)
         command_status(j, p->status);
     wndl_json_put_number(j, "unfollowed_processes", p->unrecorded);
     wndl_json_put_number(j, "interrupted_calls", p->interrupted_calls);
-    pauses(j, p);
+    put_pauses(j, p);
     wndl_json_put_truth(j, "cut", p->cut);
     wndl_json_put_number(j, "chunks_damaged", p->chunks_damaged);
     wndl_json_put_number(j, "chunks_unknown", p->chunks_unknown);

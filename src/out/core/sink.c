@@ -51,7 +51,7 @@ static void pack_part(
 }
 
 /* In parts that zlib can count. */
-static void pack(struct wndl_sink *sink, int flush)
+static void pack_text(struct wndl_sink *sink, int flush)
 {
     const size_t most = 1 << 30;
     uint8_t *data = sink->text.data;
@@ -67,7 +67,7 @@ static void hand_on(struct wndl_sink *sink, int flush)
     if (sink->failed)
         return;
     if (sink->zipped)
-        pack(sink, flush);
+        pack_text(sink, flush);
     else if (sink->text.size != 0)
         fwrite(sink->text.data, 1, sink->text.size, sink->out);
     wndl_buf_clear(&sink->text);

@@ -9,7 +9,7 @@ enum { CATEGORY_OTHER = 0, CATEGORY_NATIVE = 1 };
 
 /* ---- stacks */
 
-static bool need(struct wndl_firefox *w, unsigned label, uint32_t node)
+static bool need_stack(struct wndl_firefox *w, unsigned label, uint32_t node)
 {
     if (w->stacks[label] == NULL)
         w->stacks[label] = wndl_arena_calloc(
@@ -25,7 +25,7 @@ static bool need_costs(struct wndl_firefox *w)
     struct wndl_cost_item item;
     size_t at = 0;
     while (wndl_costs_next(w->p, w->e->time, &at, &item)) {
-        if (!need(w, wndl_cost_item_label(&item), item.node))
+        if (!need_stack(w, wndl_cost_item_label(&item), item.node))
             return false;
     }
     return true;
@@ -40,7 +40,7 @@ static bool need_allocated(struct wndl_firefox *w)
                 wndl_vec_at(&heap->counts, k);
             const struct wndl_alloc_site *site =
                 wndl_vec_at(&heap->sites, counts->site);
-            if (!need(w, wndl_exported_label(site), site->node))
+            if (!need_stack(w, wndl_exported_label(site), site->node))
                 return false;
         }
     }

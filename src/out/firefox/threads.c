@@ -325,7 +325,7 @@ static void write_thread(struct threads *t, uint32_t index)
     wndl_buf_byte(&t->w->sink.text, '}');
 }
 
-static bool prepare(struct threads *t)
+static bool prepare_threads(struct threads *t)
 {
     const struct wndl_profile *p = t->w->p;
     struct wndl_arena *arena = &t->w->arena;
@@ -358,7 +358,7 @@ static bool prepare(struct threads *t)
 void wndl_firefox_write_threads(struct wndl_firefox *w)
 {
     struct threads t = {.w = w};
-    if (!prepare(&t)) {
+    if (!prepare_threads(&t)) {
         w->failed = true;
         return;
     }

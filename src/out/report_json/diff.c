@@ -19,7 +19,7 @@ static struct wndl_bytes text_of(const struct diff_json *h, uint32_t id)
 /* ---- numbers */
 
 /* Shares are percent, amounts whole ones. */
-static void number(
+static void put_number(
     struct diff_json *h, enum wndl_diff_subject subject, double value)
 {
     wndl_buf_printf(
@@ -30,10 +30,10 @@ static void number_member(struct diff_json *h, const char *name,
     enum wndl_diff_subject subject, double value)
 {
     wndl_json_put_key(&h->j, name);
-    number(h, subject, value);
+    put_number(h, subject, value);
 }
 
-static void change(struct diff_json *h, enum wndl_diff_subject subject,
+static void put_change(struct diff_json *h, enum wndl_diff_subject subject,
     const struct wndl_diff_change *c)
 {
     number_member(h, "change", subject, c->change);
@@ -65,7 +65,7 @@ static void recordings_of(struct diff_json *h, uint32_t group)
     wndl_json_put_close(j, ']');
 }
 
-static void groups(struct diff_json *h)
+static void put_groups(struct diff_json *h)
 {
     const struct wndl_diff_place all = {WNDL_DIFF_AMOUNT, WNDL_DIFF_TOTAL, 0};
     struct wndl_diff_change c = wndl_diff_change(h->d, all);
@@ -83,7 +83,7 @@ static void groups(struct diff_json *h)
     wndl_json_put_key(&h->j, "amount");
     wndl_json_put_open(&h->j, '{');
     if (h->d->recordings.len > h->d->groups)
-        change(h, WNDL_DIFF_AMOUNT, &c);
+        put_change(h, WNDL_DIFF_AMOUNT, &c);
     else /* nobody knows the noise */
         number_member(h, "change", WNDL_DIFF_AMOUNT, c.change);
     wndl_json_put_close(&h->j, '}');
@@ -91,7 +91,7 @@ static void groups(struct diff_json *h)
 
 /* ---- rows */
 
-static void list(struct diff_json *h, struct wndl_diff_place place,
+static void put_list(struct diff_json *h, struct wndl_diff_place place,
     const char *name, bool is_spread)
 {
     wndl_json_put_key(&h->j, name);
@@ -99,27 +99,27 @@ static void list(struct diff_json *h, struct wndl_diff_place place,
     for (uint32_t i = 0; i < h->d->groups; i++) {
         struct wndl_diff_value value = wndl_diff_value(h->d, place, i);
         wndl_json_put_element(&h->j);
-        number(h, place.subject, is_spread ? value.spread : value.mean);
+        put_number(h, place.subject, is_spread ? value.spread : value.mean);
     }
     wndl_json_put_close(&h->j, ']');
 }
 
-static void costs(struct diff_json *h, const struct wndl_diff_row *row,
+static void put_costs(struct diff_json *h, const struct wndl_diff_row *row,
     enum wndl_diff_cost cost)
 {
     const struct wndl_diff_place share = {WNDL_DIFF_SHARE, cost, row->key};
     const struct wndl_diff_place amount = {WNDL_DIFF_AMOUNT, cost, row->key};
     wndl_json_put_key(&h->j, cost == WNDL_DIFF_SELF ? "self" : "total");
     wndl_json_put_open(&h->j, '{');
-    list(h, share, "share", false);
-    list(h, share, "share_spread", true);
-    list(h, amount, "amount", false);
-    list(h, amount, "amount_spread", true);
-    change(h, h->d->subject, &row->change[cost]);
+    put_list(h, share, "share", false);
+    put_list(h, share, "share_spread", true);
+    put_list(h, amount, "amount", false);
+    put_list(h, amount, "amount_spread", true);
+    put_change(h, h->d->subject, &row->change[cost]);
     wndl_json_put_close(&h->j, '}');
 }
 
-static void path(struct diff_json *h, uint32_t key)
+static void put_path(struct diff_json *h, uint32_t key)
 {
     wndl_json_put_key(&h->j, "path");
     wndl_json_put_open(&h->j, '[');
@@ -148,7 +148,7 @@ static void put_name(struct diff_json *h, uint32_t key)
     struct wndl_diff_key k = wndl_diff_key_at(h->d, key);
     bool by_line = h->d->by == WNDL_DIFF_BY_LINE;
     if (h->d->by == WNDL_DIFF_BY_PATH) {
-        path(h, key);
+        put_path(h, key);
     } else {
         wndl_json_put_string(
             j, by_line ? "function" : names[h->d->by], text_of(h, k.name));
@@ -161,7 +161,7 @@ static void put_name(struct diff_json *h, uint32_t key)
         wndl_json_put_number(j, "line", k.line);
 }
 
-static void rows(struct diff_json *h, size_t max_rows)
+static void put_rows(struct diff_json *h, size_t max_rows)
 {
     const struct wndl_vec *all = &h->d->rows;
     wndl_json_put_number(&h->j, "row_count", all->len);
@@ -171,8 +171,8 @@ static void rows(struct diff_json *h, size_t max_rows)
         const struct wndl_diff_row *row = wndl_vec_at(all, i);
         wndl_json_put_open_line(&h->j);
         put_name(h, row->key);
-        costs(h, row, WNDL_DIFF_SELF);
-        costs(h, row, WNDL_DIFF_TOTAL);
+        put_costs(h, row, WNDL_DIFF_SELF);
+        put_costs(h, row, WNDL_DIFF_TOTAL);
         wndl_json_put_close(&h->j, '}');
     }
     wndl_json_put_close(&h->j, ']');
@@ -195,8 +195,8 @@ void wndl_report_json_diff(
     wndl_json_put_text(j, "unit", units[d->unit]);
     wndl_json_put_text(
         j, "compared", d->subject == WNDL_DIFF_SHARE ? "share" : "amount");
-    groups(&h);
-    rows(&h, max_rows);
+    put_groups(&h);
+    put_rows(&h, max_rows);
     wndl_json_put_close(j, '}');
     wndl_buf_byte(out, '\n');
     wndl_arena_free(&arena);

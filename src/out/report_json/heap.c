@@ -16,7 +16,7 @@ struct heap_json {
     size_t max_rows;
 };
 
-static void figures(struct wndl_json *j, const struct wndl_heap_figures *f)
+static void put_figures(struct wndl_json *j, const struct wndl_heap_figures *f)
 {
     wndl_json_put_signed(j, "blocks", f->blocks);
     wndl_json_put_signed(j, "usable", wndl_heap_usable(f));
@@ -30,7 +30,7 @@ static void figures(struct wndl_json *j, const struct wndl_heap_figures *f)
     }
 }
 
-static void stack(
+static void put_stack(
     struct heap_json *h, const char *name, struct wndl_heap_stack stack)
 {
     struct wndl_json *j = &h->j;
@@ -49,7 +49,7 @@ static void stack(
 
 /* ---- sums */
 
-static void sum(struct wndl_json *j, const struct wndl_heap_sum *s)
+static void put_sum(struct wndl_json *j, const struct wndl_heap_sum *s)
 {
     wndl_json_put_number(j, "live_blocks", s->live_blocks);
     wndl_json_put_number(j, "live_bytes", s->live_bytes);
@@ -67,7 +67,8 @@ static void sum(struct wndl_json *j, const struct wndl_heap_sum *s)
 
 /* ---- processes */
 
-static void snapshot(struct wndl_json *j, const struct wndl_heap_snapshot *s)
+static void put_snapshot(
+    struct wndl_json *j, const struct wndl_heap_snapshot *s)
 {
     static const char *const whys[WNDL_SNAPSHOT_TRIGGERS] = {
         "end", "ctl", "program", "time", "peak", "stop", "other"};
@@ -78,7 +79,8 @@ static void snapshot(struct wndl_json *j, const struct wndl_heap_snapshot *s)
     wndl_json_put_truth(j, "cut", s->cut);
 }
 
-static void snapshots(struct wndl_json *j, const struct wndl_process_heap *heap)
+static void put_snapshots(
+    struct wndl_json *j, const struct wndl_process_heap *heap)
 {
     const struct wndl_heap_snapshot *kept = wndl_heap_kept(heap);
     if (kept != NULL)
@@ -88,13 +90,14 @@ static void snapshots(struct wndl_json *j, const struct wndl_process_heap *heap)
     for (size_t i = 0; i < heap->snapshots.len; i++) {
         wndl_json_put_element(j);
         wndl_json_put_open(j, '{');
-        snapshot(j, wndl_vec_at(&heap->snapshots, i));
+        put_snapshot(j, wndl_vec_at(&heap->snapshots, i));
         wndl_json_put_close(j, '}');
     }
     wndl_json_put_close(j, ']');
 }
 
-static void timeline(struct wndl_json *j, const struct wndl_process_heap *heap)
+static void put_timeline(
+    struct wndl_json *j, const struct wndl_process_heap *heap)
 {
     const struct wndl_heap_moment *moments = heap->moments.data;
     wndl_json_put_key(j, "timeline");
@@ -107,7 +110,7 @@ static void timeline(struct wndl_json *j, const struct wndl_process_heap *heap)
     wndl_json_put_close(j, ']');
 }
 
-static void process(struct heap_json *h, const struct wndl_heap_row *row)
+static void put_process(struct heap_json *h, const struct wndl_heap_row *row)
 {
     struct wndl_json *j = &h->j;
     const struct wndl_profile *p = j->s->profile;
@@ -126,24 +129,24 @@ static void process(struct heap_json *h, const struct wndl_heap_row *row)
     wndl_json_put_truth(j, "cumulative", heap->cumulative);
     wndl_json_put_number(j, "sample_below", heap->sample_below);
     wndl_json_put_truth(j, "leaks_known", heap->leaks_known);
-    sum(j, &row->sum);
-    snapshots(j, heap);
-    timeline(j, heap);
+    put_sum(j, &row->sum);
+    put_snapshots(j, heap);
+    put_timeline(j, heap);
     wndl_json_put_close(j, '}');
 }
 
-static void processes(struct heap_json *h)
+static void put_processes(struct heap_json *h)
 {
     wndl_json_put_key(&h->j, "processes");
     wndl_json_put_open(&h->j, '[');
     for (size_t i = 0; i < h->r->rows.len; i++)
-        process(h, wndl_vec_at(&h->r->rows, i));
+        put_process(h, wndl_vec_at(&h->r->rows, i));
     wndl_json_put_close(&h->j, ']');
 }
 
 /* ---- findings */
 
-static void growth(struct wndl_json *j, const struct wndl_alloc_growth *g)
+static void put_growth(struct wndl_json *j, const struct wndl_alloc_growth *g)
 {
     wndl_json_put_text(j, "how", g->by_copy ? "copy" : "realloc");
     wndl_json_put_number(j, "chains", g->chains);
@@ -155,7 +158,7 @@ static void growth(struct wndl_json *j, const struct wndl_alloc_growth *g)
     wndl_json_put_number(j, "most_step", g->most_step);
 }
 
-static void wrong(struct wndl_json *j, const struct wndl_finding *f)
+static void put_wrong(struct wndl_json *j, const struct wndl_finding *f)
 {
     static const char *const names[WNDL_WRONG_FREES] = {
         [WNDL_WRONG_FREE_OTHER] = "other",
@@ -168,24 +171,24 @@ static void wrong(struct wndl_json *j, const struct wndl_finding *f)
     wndl_json_put_number(j, "address", f->address);
 }
 
-static void finding(struct heap_json *h, enum wndl_finding_kind kind,
+static void put_finding(struct heap_json *h, enum wndl_finding_kind kind,
     const struct wndl_finding *f)
 {
     struct wndl_json *j = &h->j;
     wndl_json_put_open_line(j);
     if (kind == WNDL_FINDING_GROWTH)
-        growth(j, &f->growth);
+        put_growth(j, &f->growth);
     else if (kind == WNDL_FINDING_WRONG)
-        wrong(j, f);
+        put_wrong(j, f);
     else
-        figures(j, &f->figures);
+        put_figures(j, &f->figures);
     if (kind == WNDL_FINDING_CLASS) {
         wndl_json_put_number(j, "request", f->request);
         wndl_json_put_number(j, "size_below", f->size);
     }
-    stack(h, "stack", f->stack);
+    put_stack(h, "stack", f->stack);
     if (kind == WNDL_FINDING_TOGETHER)
-        stack(h, "after", f->other);
+        put_stack(h, "after", f->other);
     wndl_json_put_close(j, '}');
 }
 
@@ -198,16 +201,16 @@ static void findings_of(
     wndl_json_put_open(j, '{');
     wndl_json_put_number(j, "row_count", rows->len);
     if (kind != WNDL_FINDING_GROWTH && kind != WNDL_FINDING_WRONG)
-        figures(j, &h->r->findings.totals[kind]);
+        put_figures(j, &h->r->findings.totals[kind]);
     wndl_json_put_key(j, "rows");
     wndl_json_put_open(j, '[');
     for (size_t i = 0; i < rows->len && i < h->max_rows; i++)
-        finding(h, kind, wndl_vec_at(rows, i));
+        put_finding(h, kind, wndl_vec_at(rows, i));
     wndl_json_put_close(j, ']');
     wndl_json_put_close(j, '}');
 }
 
-static void findings(struct heap_json *h)
+static void put_findings(struct heap_json *h)
 {
     static const char *const names[WNDL_FINDINGS] = {"leaks_definite",
         "leaks_indirect", "leaks_possible", "reachable", "temporary",
@@ -222,7 +225,8 @@ static void findings(struct heap_json *h)
 
 /* ---- records */
 
-static void sizes(struct heap_json *h, const struct wndl_heap_record *record)
+static void put_sizes(
+    struct heap_json *h, const struct wndl_heap_record *record)
 {
     struct wndl_json *j = &h->j;
     wndl_json_put_key(j, "sizes");
@@ -237,35 +241,35 @@ static void sizes(struct heap_json *h, const struct wndl_heap_record *record)
     wndl_json_put_close(j, ']');
 }
 
-static void record(struct heap_json *h, const struct wndl_heap_record *r)
+static void put_record(struct heap_json *h, const struct wndl_heap_record *r)
 {
     struct wndl_json *j = &h->j;
     wndl_json_put_open_line(j);
-    figures(j, &r->figures);
+    put_figures(j, &r->figures);
     if (h->records->list->mode == WNDL_HEAP_MODE_CUMULATIVE) {
         wndl_json_put_signed(j, "freed", r->figures.freed);
         wndl_json_put_signed(j, "temporary", r->figures.temporary);
         wndl_json_put_number(j, "mean_lifetime_ns", r->figures.mean_lifetime);
     }
-    sizes(h, r);
-    stack(h, "stack", r->stacks[WNDL_HEAP_ALLOCATED]);
+    put_sizes(h, r);
+    put_stack(h, "stack", r->stacks[WNDL_HEAP_ALLOCATED]);
     wndl_json_put_close(j, '}');
 }
 
-static void records(struct heap_json *h)
+static void put_records(struct heap_json *h)
 {
     struct wndl_json *j = &h->j;
     const struct wndl_heap_records *all = h->records;
     wndl_json_put_text(j, "records_of", h->which);
     wndl_json_put_key(j, "total");
     wndl_json_put_open(j, '{');
-    figures(j, &all->total);
+    put_figures(j, &all->total);
     wndl_json_put_close(j, '}');
     wndl_json_put_number(j, "record_count", all->records.len);
     wndl_json_put_key(j, "records");
     wndl_json_put_open(j, '[');
     for (size_t i = 0; i < all->records.len && i < h->max_rows; i++)
-        record(h, wndl_vec_at(&all->records, i));
+        put_record(h, wndl_vec_at(&all->records, i));
     wndl_json_put_close(j, ']');
 }
 
@@ -288,18 +292,18 @@ void wndl_report_json_heap(
     wndl_json_put_open(j, '{');
     wndl_json_put_truth(j, "cumulative", r->cumulative);
     wndl_json_put_number(j, "sample_below", r->sample_below);
-    sum(j, &r->all);
+    put_sum(j, &r->all);
     wndl_json_put_close(j, '}');
-    processes(&h);
-    findings(&h);
-    records(&h);
+    put_processes(&h);
+    put_findings(&h);
+    put_records(&h);
     wndl_json_put_close(j, '}');
     wndl_buf_byte(out, '\n');
 }
 
 /* ---- a difference */
 
-static void side(
+static void put_side(
     struct wndl_json *j, const char *key, const struct wndl_heap_side_sum *s)
 {
     wndl_json_put_key(j, key);
@@ -325,9 +329,9 @@ void wndl_report_json_heap_diff(
     wndl_json_put_open(j, '{');
     wndl_json_put_text(j, "format", "windlass-heap-diff");
     wndl_json_put_number(j, "version", SCHEMA_VERSION);
-    side(j, "earlier", &d->sides[0]);
-    side(j, "later", &d->sides[1]);
-    records(&h);
+    put_side(j, "earlier", &d->sides[0]);
+    put_side(j, "later", &d->sides[1]);
+    put_records(&h);
     wndl_json_put_close(j, '}');
     wndl_buf_byte(out, '\n');
 }

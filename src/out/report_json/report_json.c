@@ -8,7 +8,7 @@
 
 enum { SCHEMA_VERSION = 2 };
 
-static void costs(struct wndl_json *j, const struct wndl_row *row)
+static void put_costs(struct wndl_json *j, const struct wndl_row *row)
 {
     wndl_json_put_number(j, "self", row->self.samples);
     wndl_json_put_number(j, "total", row->total.samples);
@@ -59,7 +59,7 @@ static void quality_fields(struct wndl_json *j, const struct wndl_quality *q)
     wndl_json_put_number(j, "dropped", q->dropped);
 }
 
-static void samples(struct wndl_json *j)
+static void put_samples(struct wndl_json *j)
 {
     const struct wndl_profile *p = j->r->symbolized->profile;
     wndl_json_put_key(j, "samples");
@@ -74,7 +74,7 @@ static void samples(struct wndl_json *j)
     wndl_json_put_close(j, '}');
 }
 
-static void blocks(struct wndl_json *j)
+static void put_blocks(struct wndl_json *j)
 {
     wndl_json_put_key(j, "blocks");
     wndl_json_put_open(j, '{');
@@ -93,7 +93,7 @@ static const char *reason_name(uint32_t reason)
     return names[reason < sizeof names / sizeof names[0] ? reason : 0];
 }
 
-static void unfollowed(struct wndl_json *j)
+static void put_unfollowed(struct wndl_json *j)
 {
     const struct wndl_profile *p = j->r->symbolized->profile;
     wndl_json_put_key(j, "unfollowed");
@@ -114,7 +114,7 @@ static void unfollowed(struct wndl_json *j)
     wndl_json_put_close(j, ']');
 }
 
-static void processes(struct wndl_json *j)
+static void put_processes(struct wndl_json *j)
 {
     const struct wndl_profile *p = j->r->symbolized->profile;
     wndl_json_put_key(j, "processes");
@@ -133,7 +133,7 @@ static void processes(struct wndl_json *j)
         wndl_json_command(j, process->command);
         wndl_json_put_number(j, "start_ns", process->start);
         wndl_json_put_number(j, "end_ns", process->end);
-        costs(j, row);
+        put_costs(j, row);
         wndl_json_put_close(j, '}');
     }
     wndl_json_put_close(j, ']');
@@ -156,7 +156,7 @@ static void thread_fields(struct wndl_json *j, const struct wndl_row *row)
     wndl_json_put_number(j, "waiting_ns", times->waiting);
 }
 
-static void threads(struct wndl_json *j)
+static void put_threads(struct wndl_json *j)
 {
     wndl_json_put_key(j, "threads");
     wndl_json_put_open(j, '[');
@@ -164,7 +164,7 @@ static void threads(struct wndl_json *j)
         const struct wndl_row *row = wndl_vec_at(&j->r->threads, i);
         wndl_json_put_open_line(j);
         thread_fields(j, row);
-        costs(j, row);
+        put_costs(j, row);
         wndl_json_put_close(j, '}');
     }
     wndl_json_put_close(j, ']');
@@ -231,7 +231,7 @@ static void line_fields(struct wndl_json *j, const struct wndl_row *row)
         wndl_json_put_number(j, "line", location->line);
 }
 
-static void unnamed(struct wndl_json *j)
+static void put_unnamed(struct wndl_json *j)
 {
     wndl_json_put_key(j, "without_symbols");
     wndl_json_put_open(j, '[');
@@ -239,13 +239,13 @@ static void unnamed(struct wndl_json *j)
         const struct wndl_row *row = wndl_vec_at(&j->r->unnamed, i);
         wndl_json_put_open_line(j);
         module_fields(j, row);
-        costs(j, row);
+        put_costs(j, row);
         wndl_json_put_close(j, '}');
     }
     wndl_json_put_close(j, ']');
 }
 
-static void rows(struct wndl_json *j, size_t max_rows)
+static void put_rows(struct wndl_json *j, size_t max_rows)
 {
     static const struct {
         const char *name;
@@ -267,7 +267,7 @@ static void rows(struct wndl_json *j, size_t max_rows)
             wndl_json_put_text(j, "label", wndl_label_text(row->label));
         else
             views[j->r->view].fields(j, row);
-        costs(j, row);
+        put_costs(j, row);
         wndl_json_put_close(j, '}');
     }
     wndl_json_put_close(j, ']');
@@ -287,12 +287,12 @@ static void tree_node(
         wndl_json_put_truth(j, "called", node->called);
         wndl_json_put_truth(j, "inlined", node->inlined);
     }
-    costs(j, &(struct wndl_row){.self = node->self, .total = node->total});
+    put_costs(j, &(struct wndl_row){.self = node->self, .total = node->total});
     wndl_json_put_close(j, '}');
 }
 
 /* Node 0, of which all others are below, has no key. */
-static void tree(struct wndl_json *j)
+static void put_tree(struct wndl_json *j)
 {
     const struct wndl_calltree *t = &j->r->tree;
     if (t->nodes.len == 0)
@@ -322,7 +322,7 @@ static void mark_fields(struct wndl_json *j, const struct wndl_mark *mark)
     wndl_json_put_string(j, "text", mark->text);
 }
 
-static void marks(struct wndl_json *j, bool with_list)
+static void put_marks(struct wndl_json *j, bool with_list)
 {
     const struct wndl_profile *p = j->r->symbolized->profile;
     wndl_json_put_number(j, "mark_count", p->marks.len);
@@ -352,16 +352,16 @@ void wndl_report_json(const struct wndl_report *r,
     wndl_json_put_text(&j, "format", "windlass-report");
     wndl_json_put_number(&j, "version", SCHEMA_VERSION);
     wndl_json_recording(&j);
-    samples(&j);
-    blocks(&j);
-    unfollowed(&j);
-    marks(&j, layout->marks);
+    put_samples(&j);
+    put_blocks(&j);
+    put_unfollowed(&j);
+    put_marks(&j, layout->marks);
     wndl_json_put_text(&j, "time", times[r->time]);
-    processes(&j);
-    threads(&j);
-    unnamed(&j);
-    rows(&j, layout->max_rows);
-    tree(&j);
+    put_processes(&j);
+    put_threads(&j);
+    put_unnamed(&j);
+    put_rows(&j, layout->max_rows);
+    put_tree(&j);
     wndl_json_put_close(&j, '}');
     wndl_buf_byte(out, '\n');
 }

@@ -19,17 +19,18 @@ struct diff_text {
 
 /* ---- numbers */
 
-static uint64_t whole(double value)
+static uint64_t whole_of(double value)
 {
     value = fabs(value);
     return value < 1e18 ? (uint64_t)llround(value) : (uint64_t)1e18;
 }
 
-static char *amount(
+static char *amount_text(
     const struct diff_text *t, double value, char text[WNDL_NUMBER_SIZE])
 {
-    return t->d->unit == WNDL_DIFF_NS ? wndl_text_time_cell(whole(value), text)
-                                      : wndl_text_number(whole(value), text);
+    return t->d->unit == WNDL_DIFF_NS
+               ? wndl_text_time_cell(whole_of(value), text)
+               : wndl_text_number(whole_of(value), text);
 }
 
 static int amount_width(const struct diff_text *t)
@@ -37,20 +38,22 @@ static int amount_width(const struct diff_text *t)
     return t->d->unit == WNDL_DIFF_NS ? TIME_WIDTH : BYTES_WIDTH;
 }
 
-static const char *sign(double value)
+static const char *sign_of(double value)
 {
     return value < 0 ? "-" : value > 0 ? "+" : "";
 }
 
 /* What is compared, in a column of compared_width. */
-static void compared(const struct diff_text *t, double value, bool is_change)
+static void put_compared(
+    const struct diff_text *t, double value, bool is_change)
 {
     char digits[WNDL_NUMBER_SIZE], text[WNDL_NUMBER_SIZE + 2];
-    const char *before = is_change ? sign(value) : "";
+    const char *before = is_change ? sign_of(value) : "";
     if (t->d->subject == WNDL_DIFF_SHARE)
         snprintf(text, sizeof text, "%s%.2f%%", before, fabs(value));
     else
-        snprintf(text, sizeof text, "%s%s", before, amount(t, value, digits));
+        snprintf(
+            text, sizeof text, "%s%s", before, amount_text(t, value, digits));
     wndl_buf_printf(t->out, "%*s",
         t->d->subject == WNDL_DIFF_SHARE ? SHARE_WIDTH : amount_width(t) + 1,
         text);
@@ -61,9 +64,10 @@ static int compared_width(const struct diff_text *t)
     return t->d->subject == WNDL_DIFF_SHARE ? SHARE_WIDTH : amount_width(t) + 1;
 }
 
-static void change(const struct diff_text *t, const struct wndl_diff_change *c)
+static void put_change(
+    const struct diff_text *t, const struct wndl_diff_change *c)
 {
-    compared(t, c->change, true);
+    put_compared(t, c->change, true);
     wndl_buf_text(t->out, c->beyond ? "*" : " ");
     wndl_text_spaces(&t->text, 1);
 }
@@ -88,7 +92,7 @@ static void amount_of_all(const struct diff_text *t, double value)
 {
     char text[WNDL_NUMBER_SIZE];
     const char *what = t->d->what;
-    wndl_buf_text(t->out, amount(t, value, text));
+    wndl_buf_text(t->out, amount_text(t, value, text));
     if (t->d->unit == WNDL_DIFF_NS)
         wndl_buf_printf(t->out, " %s", what);
     else if (t->d->unit == WNDL_DIFF_BYTES)
@@ -97,7 +101,7 @@ static void amount_of_all(const struct diff_text *t, double value)
         wndl_buf_printf(t->out, " blocks (%s)", what);
 }
 
-static void describe(const struct diff_text *t,
+static void describe_row(const struct diff_text *t,
     const struct wndl_diff_recording *r, const char *label)
 {
     char text[WNDL_NUMBER_SIZE];
@@ -126,7 +130,7 @@ static void describe_group(const struct diff_text *t, uint32_t group)
         const struct wndl_diff_recording *r = wndl_diff_recording_at(t->d, i);
         if (r->group != group)
             continue;
-        describe(t, r, label);
+        describe_row(t, r, label);
         label[0] = '\0';
     }
 }
@@ -139,18 +143,19 @@ static void describe_change(const struct diff_text *t)
     struct wndl_diff_change c = wndl_diff_change(t->d, all);
     double before = wndl_diff_value(t->d, all, 0).mean;
     wndl_text_label(&t->text, "Change");
-    wndl_buf_printf(t->out, "%s%s", sign(c.change), amount(t, c.change, text));
+    wndl_buf_printf(
+        t->out, "%s%s", sign_of(c.change), amount_text(t, c.change, text));
     if (before > 0)
         wndl_buf_printf(t->out, " (%+.2f%%)", 100 * c.change / before);
     if (is_repeated(t, 0) || is_repeated(t, t->d->groups - 1))
         wndl_buf_printf(t->out, ", %s: noise is up to %s",
             c.beyond ? "beyond noise" : "within noise",
-            amount(t, c.noise, text));
+            amount_text(t, c.noise, text));
     wndl_buf_text(
         t->out, t->series ? " from the first to the last\n\n" : "\n\n");
 }
 
-static void head(const struct diff_text *t)
+static void put_head(const struct diff_text *t)
 {
     for (uint32_t i = 0; i < t->d->groups; i++)
         describe_group(t, i);
@@ -165,7 +170,7 @@ static struct wndl_bytes text_of(const struct diff_text *t, uint32_t id)
 }
 
 /* The innermost functions are at the end, which is what must be seen. */
-static void path(const struct diff_text *t, uint32_t key, size_t room)
+static void put_path(const struct diff_text *t, uint32_t key, size_t room)
 {
     enum { DOTS = 4 };
     struct wndl_arena arena;
@@ -200,14 +205,14 @@ static void path_and_module(
 {
     struct wndl_bytes module = text_of(t, wndl_diff_key_at(t->d, key).module);
     size_t after = module.size == 0 ? 0 : module.size + 4;
-    path(t, key, room > after ? room - after : room);
+    put_path(t, key, room > after ? room - after : room);
     if (module.size == 0)
         return;
     wndl_text_spaces(&t->text, 2);
     wndl_text_module(&t->text, module);
 }
 
-static void name(const struct diff_text *t, uint32_t key, size_t room)
+static void put_name(const struct diff_text *t, uint32_t key, size_t room)
 {
     struct wndl_diff_key k = wndl_diff_key_at(t->d, key);
     struct wndl_bytes module = text_of(t, k.module);
@@ -245,27 +250,27 @@ static void end_row(const struct diff_text *t, uint32_t key, size_t start)
     if (t->d->by == WNDL_DIFF_BY_PATH)
         path_and_module(t, key, room);
     else
-        name(t, key, room);
+        put_name(t, key, room);
     wndl_buf_byte(t->out, '\n');
 }
 
 /* ---- columns */
 
-static void side(const struct diff_text *t, uint32_t key, uint32_t group)
+static void put_side(const struct diff_text *t, uint32_t key, uint32_t group)
 {
     char text[WNDL_NUMBER_SIZE];
     struct wndl_diff_value share = value_of(t, WNDL_DIFF_SHARE, key, group);
     struct wndl_diff_value cost = value_of(t, WNDL_DIFF_AMOUNT, key, group);
     bool of_share = t->d->subject == WNDL_DIFF_SHARE;
     wndl_buf_printf(t->out, "%6.2f%% %*s ", share.mean, amount_width(t),
-        amount(t, cost.mean, text));
+        amount_text(t, cost.mean, text));
     if (!is_repeated(t, group))
         return;
     if (of_share)
         wndl_buf_printf(t->out, "+-%5.2f%% ", share.spread);
     else
-        wndl_buf_printf(
-            t->out, "+-%*s ", amount_width(t), amount(t, cost.spread, text));
+        wndl_buf_printf(t->out, "+-%*s ", amount_width(t),
+            amount_text(t, cost.spread, text));
 }
 
 static int side_width(const struct diff_text *t, uint32_t group)
@@ -280,14 +285,14 @@ static int side_width(const struct diff_text *t, uint32_t group)
 static void write_pair(const struct diff_text *t, const struct wndl_diff_row *r)
 {
     size_t start = t->out->size;
-    change(t, &r->change[WNDL_DIFF_SELF]);
-    compared(t, r->change[WNDL_DIFF_SELF].noise, false);
+    put_change(t, &r->change[WNDL_DIFF_SELF]);
+    put_compared(t, r->change[WNDL_DIFF_SELF].noise, false);
     wndl_text_spaces(&t->text, 2);
-    side(t, r->key, 0);
+    put_side(t, r->key, 0);
     wndl_text_spaces(&t->text, 1);
-    side(t, r->key, 1);
+    put_side(t, r->key, 1);
     if (t->with_total)
-        change(t, &r->change[WNDL_DIFF_TOTAL]);
+        put_change(t, &r->change[WNDL_DIFF_TOTAL]);
     wndl_text_spaces(&t->text, 1);
     end_row(t, r->key, start);
 }
@@ -318,7 +323,7 @@ static void pair_heading(const struct diff_text *t)
 /* ---- a series */
 
 /* A character for each group, the higher the more, from nothing on. */
-static void spark(const struct diff_text *t, uint32_t key)
+static void put_spark(const struct diff_text *t, uint32_t key)
 {
     static const char ascii[] = "_.:-=+*#";
     enum { STEPS = sizeof ascii - 1 };
@@ -340,13 +345,13 @@ static void write_point(
     const struct diff_text *t, const struct wndl_diff_row *r)
 {
     size_t start = t->out->size;
-    spark(t, r->key);
+    put_spark(t, r->key);
     wndl_text_spaces(&t->text, 1);
     for (uint32_t i = t->first_group; i < t->d->groups; i++)
-        compared(t, value_of(t, t->d->subject, r->key, i).mean, false);
+        put_compared(t, value_of(t, t->d->subject, r->key, i).mean, false);
     wndl_text_spaces(&t->text, 1);
-    change(t, &r->change[WNDL_DIFF_SELF]);
-    compared(t, r->change[WNDL_DIFF_SELF].noise, false);
+    put_change(t, &r->change[WNDL_DIFF_SELF]);
+    put_compared(t, r->change[WNDL_DIFF_SELF].noise, false);
     wndl_text_spaces(&t->text, 2);
     end_row(t, r->key, start);
 }
@@ -363,7 +368,7 @@ static void series_heading(const struct diff_text *t)
 
 /* ---- all of it */
 
-static void rows(const struct diff_text *t)
+static void put_rows(const struct diff_text *t)
 {
     size_t count = t->d->rows.len, most = t->text.layout->max_rows;
     bool marked = false;
@@ -399,6 +404,6 @@ void wndl_report_text_diff(const struct wndl_diff *d,
         .with_total = layout->width == 0 || layout->width >= WIDE,
         .first_group = d->groups > COLUMNS ? d->groups - COLUMNS : 0,
     };
-    head(&t);
-    rows(&t);
+    put_head(&t);
+    put_rows(&t);
 }

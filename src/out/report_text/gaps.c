@@ -11,7 +11,7 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-static void damage(const struct wndl_text *t)
+static void put_damage(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
     if (p->chunks_damaged != 0) {
@@ -36,7 +36,7 @@ static void damage(const struct wndl_text *t)
     }
 }
 
-static void pauses(const struct wndl_text *t)
+static void put_pauses(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
     const struct wndl_pause *pauses = p->pauses.data;
@@ -76,7 +76,7 @@ static void unfollowed_process(
 }
 
 /* More may have been counted than there are told of. */
-static void unfollowed(const struct wndl_text *t)
+static void put_unfollowed(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
     const struct wndl_vec *told = &p->unrecorded_processes;
@@ -111,9 +111,9 @@ static void damaged_modules(const struct wndl_text *t)
 
 void wndl_text_gaps(const struct wndl_text *t)
 {
-    damage(t);
-    pauses(t);
+    put_damage(t);
+    put_pauses(t);
     interrupted_calls(t);
-    unfollowed(t);
+    put_unfollowed(t);
     damaged_modules(t);
 }

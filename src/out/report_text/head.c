@@ -7,7 +7,7 @@
 
 enum { MAX_LISTED = 10, BEFORE_COMMAND = 28, NS_PER_SECOND = 1000000000 };
 
-static void words(
+static void put_words(
     const struct wndl_text *t, const struct wndl_bytes *texts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -17,17 +17,17 @@ static void words(
     }
 }
 
-static void command(const struct wndl_text *t)
+static void put_command(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
     wndl_text_label(t, "Command");
     if (p->arguments.len == 0)
         wndl_buf_text(t->out, "not known");
-    words(t, p->arguments.data, p->arguments.len);
+    put_words(t, p->arguments.data, p->arguments.len);
     wndl_buf_byte(t->out, '\n');
 }
 
-static void killed(const struct wndl_text *t, uint32_t number)
+static void put_killed(const struct wndl_text *t, uint32_t number)
 {
     const char *name = sigabbrev_np((int)number);
     wndl_buf_printf(t->out, ", killed by signal %u", number);
@@ -43,12 +43,12 @@ static void end_of_command(const struct wndl_text *t)
     else if (p->status >= WNDL_STATUS_RUNNING)
         wndl_buf_text(t->out, ", exit status not known");
     else if (p->status >= WNDL_STATUS_SIGNALED)
-        killed(t, p->status - WNDL_STATUS_SIGNALED);
+        put_killed(t, p->status - WNDL_STATUS_SIGNALED);
     else
         wndl_buf_printf(t->out, ", exit status %u", p->status);
 }
 
-static void date(const struct wndl_text *t)
+static void put_date(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
     char text[WNDL_NUMBER_SIZE];
@@ -67,7 +67,7 @@ static void date(const struct wndl_text *t)
     wndl_buf_byte(t->out, '\n');
 }
 
-static void sampling(const struct wndl_text *t)
+static void put_sampling(const struct wndl_text *t)
 {
     static const char *const engines[WNDL_SAMPLERS] = {
         [WNDL_SAMPLER_UNKNOWN] = "engine not known",
@@ -105,7 +105,7 @@ static void time_shown(const struct wndl_text *t)
 
 /* ---- quality */
 
-static void reason(
+static void reason_text(
     const struct wndl_text *t, bool *first, const char *name, uint64_t count)
 {
     char text[WNDL_NUMBER_SIZE];
@@ -126,7 +126,7 @@ static void dropped_reasons(const struct wndl_text *t)
     wndl_buf_text(t->out, "dropped: ");
     for (unsigned i = 0; i < WNDL_LOST_REASONS; i++) {
         if (i != WNDL_LOST_OVERRUN)
-            reason(t, &first, wndl_loss_name(i), p->lost[i]);
+            reason_text(t, &first, wndl_loss_name(i), p->lost[i]);
     }
     wndl_buf_byte(t->out, '\n');
 }
@@ -145,10 +145,10 @@ static void lost_reasons(const struct wndl_text *t,
         if (i == WNDL_WALK_COMPLETE || i == WNDL_WALK_TRUNCATED ||
             i == WNDL_WALK_FP_ROOT)
             continue;
-        reason(t, &first, wndl_walk_end_text(i), ends[i]);
+        reason_text(t, &first, wndl_walk_end_text(i), ends[i]);
         rest -= ends[i];
     }
-    reason(t, &first, "no stack", rest);
+    reason_text(t, &first, "no stack", rest);
     wndl_buf_byte(t->out, '\n');
 }
 
@@ -179,7 +179,7 @@ static void complete_share(
     wndl_buf_byte(t->out, '\n');
 }
 
-static void quality(const struct wndl_text *t)
+static void put_quality(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
     const struct wndl_quality *q = &t->r->quality;
@@ -243,7 +243,7 @@ static void blocked_time(const struct wndl_text *t)
     }
 }
 
-static void marks(const struct wndl_text *t)
+static void put_marks(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
     const struct wndl_mark *marks = p->marks.data;
@@ -261,7 +261,7 @@ static void marks(const struct wndl_text *t)
     wndl_buf_text(t->out, t->layout->marks ? "\n" : ": --marks\n");
 }
 
-static void heap(const struct wndl_text *t)
+static void put_heap(const struct wndl_text *t)
 {
     if (t->r->symbolized->profile->heaps.len == 0)
         return;
@@ -313,7 +313,7 @@ static void row_start(const struct wndl_text *t, const struct wndl_row *row)
         wndl_text_time_cell(row->self.time, time));
 }
 
-static void processes(const struct wndl_text *t)
+static void put_processes(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
     size_t count = t->r->processes.len;
@@ -334,7 +334,7 @@ static void processes(const struct wndl_text *t)
     and_more(t, listed, count, "");
 }
 
-static void threads(const struct wndl_text *t)
+static void put_threads(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
     size_t count = t->r->threads.len;
@@ -423,15 +423,15 @@ static void unnamed_modules(const struct wndl_text *t)
 
 void wndl_text_recorded(const struct wndl_text *t)
 {
-    command(t);
-    date(t);
+    put_command(t);
+    put_date(t);
 }
 
-static void figures(const struct wndl_text *t)
+static void put_figures(const struct wndl_text *t)
 {
     wndl_text_recorded(t);
-    sampling(t);
-    quality(t);
+    put_sampling(t);
+    put_quality(t);
     cpu_time(t);
     blocked_time(t);
 }
@@ -440,18 +440,18 @@ void wndl_report_text_figures(const struct wndl_report *r, struct wndl_buf *out)
 {
     const struct wndl_text_layout layout = {0};
     const struct wndl_text t = {r, &layout, out};
-    figures(&t);
+    put_figures(&t);
 }
 
 void wndl_text_head(const struct wndl_text *t)
 {
-    figures(t);
+    put_figures(t);
     time_shown(t);
-    marks(t);
-    heap(t);
+    put_marks(t);
+    put_heap(t);
     wndl_text_gaps(t);
     unnamed_modules(t);
-    processes(t);
-    threads(t);
+    put_processes(t);
+    put_threads(t);
     wndl_buf_byte(t->out, '\n');
 }

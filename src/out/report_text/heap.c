@@ -29,7 +29,7 @@ static const struct wndl_heap_row *row_at(const struct head *h, size_t i)
 /* ---- what was recorded how */
 
 /* Where it is not what the mode is for. */
-static void shown(const struct head *h)
+static void put_shown(const struct head *h)
 {
     bool is_peak = strcmp(h->r->which, "peak") == 0;
     bool is_all = strcmp(h->r->which, "all") == 0;
@@ -40,7 +40,7 @@ static void shown(const struct head *h)
                                   : "of all blocks ever allocated\n");
 }
 
-static void mode(const struct head *h)
+static void put_mode(const struct head *h)
 {
     wndl_text_label(&h->text, "Heap");
     wndl_buf_text(h->out, h->r->cumulative
@@ -48,16 +48,16 @@ static void mode(const struct head *h)
                               : "live blocks");
     if (h->r->sample_below == 0) {
         wndl_buf_text(h->out, ", all with their stacks\n");
-        shown(h);
+        put_shown(h);
         return;
     }
     wndl_buf_text(h->out, "; stacks of those below ");
     wndl_text_count(h->out, h->r->sample_below, "byte");
     wndl_buf_text(h->out, " by chance: a ~ marks estimates\n");
-    shown(h);
+    put_shown(h);
 }
 
-static void unseen(const struct head *h)
+static void put_unseen(const struct head *h)
 {
     uint64_t count = h->r->all.totals[WNDL_HEAP_TOTAL_OWN];
     if (count == 0)
@@ -72,7 +72,7 @@ static void unseen(const struct head *h)
 }
 
 /* The snapshot of the only heap, or when each process ended, or nothing. */
-static void when(const struct head *h)
+static void put_when(const struct head *h)
 {
     const struct wndl_heap_snapshot *s = NULL;
     char text[WNDL_NUMBER_SIZE];
@@ -117,7 +117,7 @@ static void not_known(const struct head *h)
     }
 }
 
-static void snapshots(const struct head *h)
+static void put_snapshots(const struct head *h)
 {
     size_t most = 0;
     uint64_t number = 0;
@@ -143,18 +143,18 @@ static void snapshots(const struct head *h)
     }
 }
 
-static void live(const struct head *h)
+static void put_live(const struct head *h)
 {
     wndl_text_label(&h->text, "Live");
     wndl_text_count(h->out, h->r->all.live_bytes, "byte");
     wndl_buf_text(h->out, " in ");
     wndl_text_count(h->out, h->r->all.live_blocks, "block");
-    when(h);
+    put_when(h);
     wndl_buf_byte(h->out, '\n');
-    snapshots(h);
+    put_snapshots(h);
 }
 
-static void peak(const struct head *h)
+static void put_peak(const struct head *h)
 {
     const uint64_t *totals = h->r->all.totals;
     const struct wndl_profile *p = h->r->symbolized->profile;
@@ -171,7 +171,7 @@ static void peak(const struct head *h)
     wndl_buf_byte(h->out, '\n');
 }
 
-static void allocated(const struct head *h)
+static void put_allocated(const struct head *h)
 {
     const uint64_t *totals = h->r->all.totals;
     wndl_text_label(&h->text, "Allocated");
@@ -192,7 +192,7 @@ static void allocated(const struct head *h)
 
 /* ---- quality */
 
-static void part(const struct head *h, uint64_t count, const char *what)
+static void put_part(const struct head *h, uint64_t count, const char *what)
 {
     char text[WNDL_NUMBER_SIZE];
     if (count != 0)
@@ -200,7 +200,7 @@ static void part(const struct head *h, uint64_t count, const char *what)
 }
 
 /* Rounded down: 100.0 is for all of them only. */
-static void stacks(const struct head *h)
+static void put_stacks(const struct head *h)
 {
     const struct wndl_heap_quality *q = &h->r->all.quality;
     double all = (double)q->complete + (double)q->guessed +
@@ -211,12 +211,12 @@ static void stacks(const struct head *h)
     wndl_text_label(&h->text, "Stacks");
     wndl_buf_printf(h->out, "%.1f%% of allocations complete",
         (double)(uint64_t)((double)q->complete * 1000 / all) / 10);
-    part(h, q->guessed, "guessed");
-    part(h, q->truncated, "truncated");
-    part(h, q->lost, "lost");
-    part(h, q->none, "without any");
-    part(h, q->damaged, "damaged");
-    part(h, q->missed, "missed");
+    put_part(h, q->guessed, "guessed");
+    put_part(h, q->truncated, "truncated");
+    put_part(h, q->lost, "lost");
+    put_part(h, q->none, "without any");
+    put_part(h, q->damaged, "damaged");
+    put_part(h, q->missed, "missed");
     wndl_buf_byte(h->out, '\n');
     for (unsigned i = 0; i < WNDL_HEAP_MISSED_REASONS; i++) {
         if (h->r->all.missed[i] == 0)
@@ -232,7 +232,7 @@ static void stacks(const struct head *h)
     wndl_buf_text(h->out, "those are in the figures above, in no record\n");
 }
 
-static void gaps(const struct head *h)
+static void put_gaps(const struct head *h)
 {
     const struct wndl_profile *p = h->r->symbolized->profile;
     if (p->finished && !p->cut && p->chunks_damaged == 0)
@@ -293,7 +293,7 @@ static void process_row(const struct head *h, const struct wndl_heap_row *row)
     wndl_buf_byte(h->out, '\n');
 }
 
-static void processes(const struct head *h)
+static void put_processes(const struct head *h)
 {
     size_t count = h->r->rows.len;
     if (count < 2)
@@ -306,19 +306,19 @@ static void processes(const struct head *h)
         wndl_buf_printf(h->out, "  and %zu more\n", count - MAX_LISTED);
 }
 
-static void figures(const struct head *h)
+static void put_figures(const struct head *h)
 {
-    mode(h);
-    unseen(h);
+    put_mode(h);
+    put_unseen(h);
     if (figures_are_known(h)) {
-        live(h);
-        peak(h);
-        allocated(h);
+        put_live(h);
+        put_peak(h);
+        put_allocated(h);
     } else {
         not_known(h);
     }
-    stacks(h);
-    gaps(h);
+    put_stacks(h);
+    put_gaps(h);
 }
 
 void wndl_report_text_heap_figures(
@@ -329,7 +329,7 @@ void wndl_report_text_heap_figures(
     const struct head h = {.r = r, .text = {&report, &layout, out}, .out = out};
     if (recorded)
         wndl_text_recorded(&h.text);
-    figures(&h);
+    put_figures(&h);
 }
 
 void wndl_report_text_heap(
@@ -339,9 +339,9 @@ void wndl_report_text_heap(
     const struct wndl_text_layout layout = {.width = width};
     const struct head h = {.r = r, .text = {&report, &layout, out}, .out = out};
     wndl_text_recorded(&h.text);
-    figures(&h);
+    put_figures(&h);
     over_time(&h);
-    processes(&h);
+    put_processes(&h);
     wndl_buf_byte(out, '\n');
     wndl_text_findings(r, out);
 }

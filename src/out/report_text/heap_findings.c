@@ -15,7 +15,8 @@ struct findings {
 
 /* ---- parts */
 
-static void tilde(const struct findings *f, const struct wndl_heap_figures *of)
+static void put_tilde(
+    const struct findings *f, const struct wndl_heap_figures *of)
 {
     if (of->blocks_error > 0)
         wndl_buf_byte(f->out, '~');
@@ -30,14 +31,14 @@ static uint64_t positive(int64_t value)
 static void bytes_in_blocks(
     const struct findings *f, const struct wndl_heap_figures *of)
 {
-    tilde(f, of);
+    put_tilde(f, of);
     wndl_text_count(f->out, positive(wndl_heap_usable(of)), "byte");
     wndl_buf_text(f->out, " in ");
-    tilde(f, of);
+    put_tilde(f, of);
     wndl_text_count(f->out, positive(of->blocks), "block");
 }
 
-static void stack(const struct findings *f, struct wndl_heap_stack stack)
+static void put_stack(const struct findings *f, struct wndl_heap_stack stack)
 {
     const struct wndl_heap_list *list = &f->r->list;
     const struct wndl_text_layout layout = {0};
@@ -52,7 +53,7 @@ static void stack(const struct findings *f, struct wndl_heap_stack stack)
     }
 }
 
-static double share(int64_t part, int64_t whole)
+static double put_share(int64_t part, int64_t whole)
 {
     return whole <= 0 ? 0 : 100 * (double)part / (double)whole;
 }
@@ -63,19 +64,19 @@ static void leak_row(const struct findings *f, const struct wndl_finding *row)
 {
     bytes_in_blocks(f, &row->figures);
     wndl_buf_byte(f->out, '\n');
-    stack(f, row->stack);
+    put_stack(f, row->stack);
 }
 
 static void temporary_row(
     const struct findings *f, const struct wndl_finding *row)
 {
-    tilde(f, &row->figures);
+    put_tilde(f, &row->figures);
     wndl_text_count(f->out, positive(row->figures.blocks), "block");
     wndl_buf_text(f->out, " of ");
-    tilde(f, &row->figures);
+    put_tilde(f, &row->figures);
     wndl_text_count(f->out, positive(wndl_heap_usable(&row->figures)), "byte");
     wndl_buf_text(f->out, " in all\n");
-    stack(f, row->stack);
+    put_stack(f, row->stack);
 }
 
 static void growth_row(const struct findings *f, const struct wndl_finding *row)
@@ -99,39 +100,40 @@ static void growth_row(const struct findings *f, const struct wndl_finding *row)
     wndl_buf_text(f->out, "; doubling would have taken ");
     wndl_text_count(f->out, g->doubling, "byte");
     wndl_buf_byte(f->out, '\n');
-    stack(f, row->stack);
+    put_stack(f, row->stack);
 }
 
 static void class_row(const struct findings *f, const struct wndl_finding *row)
 {
     char text[WNDL_NUMBER_SIZE];
-    tilde(f, &row->figures);
+    put_tilde(f, &row->figures);
     wndl_text_count(f->out, positive(row->figures.blocks), "request");
     wndl_buf_text(f->out, " of ");
     wndl_text_count(f->out, row->request, "byte");
     wndl_buf_printf(f->out, ", just above blocks of %s, %s ",
         wndl_text_number(row->size, text),
         positive(row->figures.blocks) == 1 ? "leaves" : "leave");
-    tilde(f, &row->figures);
+    put_tilde(f, &row->figures);
     wndl_text_count(f->out, positive(row->figures.slop), "byte");
     wndl_buf_text(f->out, " unused\n");
-    stack(f, row->stack);
+    put_stack(f, row->stack);
 }
 
-static void unused(const struct findings *f, const struct wndl_heap_figures *of)
+static void put_unused(
+    const struct findings *f, const struct wndl_heap_figures *of)
 {
-    tilde(f, of);
+    put_tilde(f, of);
     wndl_text_count(f->out, positive(of->slop), "byte");
-    wndl_buf_printf(
-        f->out, " unused, %.1f%% of ", share(of->slop, wndl_heap_usable(of)));
+    wndl_buf_printf(f->out, " unused, %.1f%% of ",
+        put_share(of->slop, wndl_heap_usable(of)));
     bytes_in_blocks(f, of);
 }
 
 static void slop_row(const struct findings *f, const struct wndl_finding *row)
 {
-    unused(f, &row->figures);
+    put_unused(f, &row->figures);
     wndl_buf_byte(f->out, '\n');
-    stack(f, row->stack);
+    put_stack(f, row->stack);
 }
 
 static void together_row(
@@ -139,10 +141,10 @@ static void together_row(
 {
     bytes_in_blocks(f, &row->figures);
     wndl_buf_text(f->out, " of\n");
-    stack(f, row->stack);
+    put_stack(f, row->stack);
     wndl_buf_text(
         f->out, "    are born just after, and freed with, those of\n");
-    stack(f, row->other);
+    put_stack(f, row->other);
 }
 
 static void wrong_row(const struct findings *f, const struct wndl_finding *row)
@@ -156,7 +158,7 @@ static void wrong_row(const struct findings *f, const struct wndl_finding *row)
     wndl_text_count(f->out, positive(row->figures.blocks), "free");
     wndl_buf_printf(f->out, " %s, the first 0x%" PRIx64 "\n", texts[row->wrong],
         row->address);
-    stack(f, row->stack);
+    put_stack(f, row->stack);
 }
 
 /* ---- kinds */
@@ -200,7 +202,7 @@ static void one_kind(const struct findings *f, const struct kind *kind,
     if (kind->sum == SUM_BYTES)
         bytes_in_blocks(f, total);
     if (kind->sum == SUM_SLOP)
-        unused(f, total);
+        put_unused(f, total);
     wndl_buf_byte(f->out, '\n');
     for (size_t i = 0; i < rows->len && i < MAX_ROWS; i++) {
         wndl_buf_text(f->out, "  ");

@@ -185,13 +185,13 @@ static void fill_cells(const struct wndl_text *t, const struct wndl_row *row,
     cells->module = (struct wndl_bytes){0};
 }
 
-static size_t shown(const struct wndl_text *t)
+static size_t shown_rows(const struct wndl_text *t)
 {
     size_t max = t->layout->max_rows;
     return t->r->rows.len < max ? t->r->rows.len : max;
 }
 
-static void widen(size_t *width, struct wndl_bytes text, size_t limit)
+static void widen_column(size_t *width, struct wndl_bytes text, size_t limit)
 {
     size_t needed = wndl_text_columns(text);
     if (needed > limit)
@@ -204,7 +204,7 @@ static void widen(size_t *width, struct wndl_bytes text, size_t limit)
  * On a narrow terminal the second column keeps a third of the room; where a
  * function starts is left out if that leaves too little for its name.
  */
-static void fit(const struct wndl_text *t, struct columns *c)
+static void fit_columns(const struct wndl_text *t, struct columns *c)
 {
     size_t width = t->layout->width;
     size_t fixed = c->numbers + GAP + GAP + c->module + 2; /* brackets */
@@ -229,24 +229,25 @@ static void fit(const struct wndl_text *t, struct columns *c)
     c->first = room - c->second;
 }
 
-static struct columns measure(const struct wndl_text *t, struct cells *cells)
+static struct columns measure_row(
+    const struct wndl_text *t, struct cells *cells)
 {
     const char *second = views[t->r->view].second;
     struct columns c = {.first = LEAST_NAME};
     size_t before = t->out->size;
     c.numbers = views[t->r->view].numbers(t, NULL);
     t->out->size = before;
-    for (size_t i = 0; i < shown(t); i++) {
+    for (size_t i = 0; i < shown_rows(t); i++) {
         fill_cells(t, wndl_vec_at(&t->r->rows, i), &c, cells);
-        widen(&c.first, cells->first, MAX_NAME);
-        widen(&c.second, cells->second, MAX_PLACE);
-        widen(&c.module, cells->module, MAX_PLACE);
+        widen_column(&c.first, cells->first, MAX_NAME);
+        widen_column(&c.second, cells->second, MAX_PLACE);
+        widen_column(&c.module, cells->module, MAX_PLACE);
     }
     if (c.second != 0)
-        widen(&c.second,
+        widen_column(&c.second,
             (struct wndl_bytes){(const uint8_t *)second, strlen(second)},
             MAX_PLACE);
-    fit(t, &c);
+    fit_columns(t, &c);
     return c;
 }
 
@@ -254,7 +255,7 @@ static struct columns measure(const struct wndl_text *t, struct cells *cells)
  * Fills a column of `width`; what an earlier one took too much, `*over`, is
  * made good here, and what this one takes too much is added.
  */
-static void cell(const struct wndl_text *t, struct wndl_bytes text,
+static void put_cell(const struct wndl_text *t, struct wndl_bytes text,
     size_t width, const struct columns *c, size_t *over)
 {
     size_t used = wndl_text_cut(t, text, c->narrow ? width : 0) + *over;
@@ -276,10 +277,10 @@ static void write_row(const struct wndl_text *t, const struct wndl_row *row,
     fill_cells(t, row, c, cells);
     (void)views[t->r->view].numbers(t, row);
     size_t over = 0;
-    cell(t, cells->first, c->first, c, &over);
+    put_cell(t, cells->first, c->first, c, &over);
     wndl_text_spaces(t, GAP);
     if (c->second != 0) {
-        cell(t, cells->second, c->second, c, &over);
+        put_cell(t, cells->second, c->second, c, &over);
         wndl_text_spaces(t, GAP);
     }
     if (cells->module.size != 0 && c->module != 0)
@@ -288,7 +289,7 @@ static void write_row(const struct wndl_text *t, const struct wndl_row *row,
 }
 
 /* A column that no row has anything in has no heading either. */
-static void heading(const struct wndl_text *t, const struct columns *c)
+static void put_heading(const struct wndl_text *t, const struct columns *c)
 {
     (void)views[t->r->view].numbers(t, NULL);
     wndl_buf_printf(t->out, "%-*s  ", (int)c->first, views[t->r->view].name);
@@ -304,11 +305,11 @@ void wndl_text_table(const struct wndl_text *t)
     struct cells cells = {0};
     wndl_buf_init(&cells.name, t->out->mem);
     wndl_buf_init(&cells.place, t->out->mem);
-    struct columns c = measure(t, &cells);
-    heading(t, &c);
-    for (size_t i = 0; i < shown(t); i++)
+    struct columns c = measure_row(t, &cells);
+    put_heading(t, &c);
+    for (size_t i = 0; i < shown_rows(t); i++)
         write_row(t, wndl_vec_at(&t->r->rows, i), &c, &cells);
-    size_t rest = t->r->rows.len - shown(t);
+    size_t rest = t->r->rows.len - shown_rows(t);
     if (rest != 0)
         wndl_buf_printf(t->out, "%zu more row%s: -n %zu\n", rest,
             rest == 1 ? "" : "s", t->r->rows.len);

@@ -135,7 +135,7 @@ static void draw_node(const struct tree *tree, uint32_t index, bool on_branch)
 }
 
 /* Draws a node; false when memory is out. Its branch is on the list then. */
-static bool enter(struct tree *tree, uint32_t index)
+static bool enter_node(struct tree *tree, uint32_t index)
 {
     bool on_branch = is_branch(tree, index);
     if (on_branch) {
@@ -148,7 +148,7 @@ static bool enter(struct tree *tree, uint32_t index)
     return true;
 }
 
-static void leave(struct tree *tree, uint32_t index)
+static void leave_node(struct tree *tree, uint32_t index)
 {
     if (is_branch(tree, index))
         tree->branches.len--;
@@ -159,18 +159,18 @@ static bool draw_nodes(struct tree *tree)
 {
     uint32_t index = first_child(tree, 0);
     while (index != 0) {
-        if (!enter(tree, index))
+        if (!enter_node(tree, index))
             return false;
         uint32_t child = first_child(tree, index);
         if (child != 0) {
             index = child;
             continue;
         }
-        leave(tree, index);
+        leave_node(tree, index);
         while (index != 0 && next_sibling(tree, index) == 0) {
             index = node_at(tree, index)->parent;
             if (index != 0)
-                leave(tree, index);
+                leave_node(tree, index);
         }
         index = index == 0 ? 0 : next_sibling(tree, index);
     }

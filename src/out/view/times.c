@@ -28,7 +28,7 @@ struct line {
     uint8_t *bytes;
 };
 
-static int compare(const void *a, const void *b)
+static int compare_moments(const void *a, const void *b)
 {
     const struct moment *x = a, *y = b;
     if (x->thread != y->thread)
@@ -56,11 +56,11 @@ static bool sort_moments(struct wndl_view_writer *w, struct moment *moments,
     bool ordered = true;
     for (size_t i = 0; i < count; i++) {
         moments[i] = by_thread[i];
-        ordered =
-            ordered && (i == 0 || compare(&moments[i - 1], &moments[i]) < 0);
+        ordered = ordered &&
+                  (i == 0 || compare_moments(&moments[i - 1], &moments[i]) < 0);
     }
     if (!ordered)
-        qsort(moments, count, sizeof *moments, compare);
+        qsort(moments, count, sizeof *moments, compare_moments);
     return true;
 }
 

@@ -106,12 +106,12 @@ static void add_code(struct wndl_view_writer *w)
 
 /* ---- getting ready */
 
-static size_t most(size_t a, size_t b)
+static size_t larger_of(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
 
-static size_t longest(const struct wndl_view_writer *w)
+static size_t longest_column(const struct wndl_view_writer *w)
 {
     const struct wndl_merged *m = &w->merged;
     size_t samples = 0, blocks = 0, marks = 0, pauses = 0, heaps = 0;
@@ -123,16 +123,18 @@ static size_t longest(const struct wndl_view_writer *w)
         pauses += p->pauses.len;
         for (size_t i = 0; i < p->heaps.len; i++) {
             const struct wndl_process_heap *heap = wndl_vec_at(&p->heaps, i);
-            heaps = most(heaps, most(heap->moments.len, heap->counts.len));
+            heaps = larger_of(
+                heaps, larger_of(heap->moments.len, heap->counts.len));
         }
     }
-    size_t code = most(m->symbolized.functions.len,
-        most(m->symbolized.locations.len, m->profile.nodes.len));
-    return most(
-        most(most(samples, blocks), most(marks, pauses)), most(heaps, code));
+    size_t code = larger_of(m->symbolized.functions.len,
+        larger_of(m->symbolized.locations.len, m->profile.nodes.len));
+    return larger_of(
+        larger_of(larger_of(samples, blocks), larger_of(marks, pauses)),
+        larger_of(heaps, code));
 }
 
-static bool merge(struct wndl_view_writer *w)
+static bool merge_recordings(struct wndl_view_writer *w)
 {
     uint32_t processes = 0, threads = 0;
     for (size_t r = 0; r < w->view->count; r++) {
@@ -145,7 +147,7 @@ static bool merge(struct wndl_view_writer *w)
         threads += (uint32_t)s->profile->threads.len;
     }
     w->numbers =
-        wndl_arena_calloc(&w->arena, longest(w) + 1, sizeof *w->numbers);
+        wndl_arena_calloc(&w->arena, longest_column(w) + 1, sizeof *w->numbers);
     return w->numbers != NULL;
 }
 
@@ -177,7 +179,7 @@ static void write_head(FILE *out, const struct wndl_buf *head)
 }
 
 /* Adds `data`, zipped, as text. */
-static bool pack(struct wndl_buf *text, const struct wndl_buf *data)
+static bool pack_data(struct wndl_buf *text, const struct wndl_buf *data)
 {
     enum { LEVEL = 6 };
     struct libdeflate_compressor *packer = libdeflate_alloc_compressor(LEVEL);
@@ -218,7 +220,7 @@ static bool write_all(struct wndl_view_writer *w, FILE *out)
 {
     struct wndl_mem *mem = w->arena.mem;
     struct wndl_buf head, packed;
-    if (!merge(w))
+    if (!merge_recordings(w))
         return false;
     add_code(w);
     wndl_view_add_times(w);
@@ -230,7 +232,7 @@ static bool write_all(struct wndl_view_writer *w, FILE *out)
     wndl_view_put_head(w, &head);
     bool whole = !w->failed && !w->columns.data.failed &&
                  !w->columns.head.failed && !head.failed &&
-                 pack(&packed, &w->columns.data);
+                 pack_data(&packed, &w->columns.data);
     if (whole)
         write_page(out, w->view->page, &head, &packed);
     wndl_buf_free(&packed);
