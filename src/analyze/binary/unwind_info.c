@@ -4,7 +4,8 @@
 #include "analyze/binary/pe_stacks.h"
 #include "analyze/binary/unwind_info_parts.h"
 #include "base/search.h"
-#include "cfi_import/sym/object.h"
+#include "cfi_import/open.h"
+#include "cfi_import/stack_record/object.h"
 #include "obj/pe/pe.h"
 #include "unwind/core/arch.h"
 
@@ -18,7 +19,7 @@ static enum wndl_status no_memory(struct wndl_error *err)
 /* ---- the file */
 
 static void reject_lost(struct wndl_unwind_info *info,
-    enum wndl_unwind_reject reason, const struct wndl_frames_lost *lost)
+    enum wndl_unwind_reject reason, const struct wndl_cfi_source_lost *lost)
 {
     if (lost->count == 0)
         return;
@@ -31,16 +32,16 @@ static void reject_lost(struct wndl_unwind_info *info,
 static enum wndl_status find_arm(
     struct wndl_unwind_info *info, struct wndl_error *err)
 {
-    struct wndl_frames *frames = &info->frames;
+    struct wndl_cfi_source *cfi = &info->cfi;
     enum wndl_status status =
-        wndl_frames_find(frames, info->object, ".debug_frame", err);
+        wndl_cfi_source_find(cfi, info->object, ".debug_frame", err);
     if (status == WNDL_NOT_FOUND)
         status = wndl_arm_source_open(&info->arm, info->object, err);
     else
         return status;
     info->by_exidx = status == WNDL_OK;
     if (status == WNDL_NOT_FOUND)
-        status = wndl_frames_find(frames, info->object, ".eh_frame", err);
+        status = wndl_cfi_source_find(cfi, info->object, ".eh_frame", err);
     if (status == WNDL_NOT_FOUND)
         return wndl_fail(err, status,
             "has no call frame information (.eh_frame, .debug_frame, "
@@ -51,17 +52,17 @@ static enum wndl_status find_arm(
 static enum wndl_status find_rules(
     struct wndl_unwind_info *info, struct wndl_error *err)
 {
-    struct wndl_frames *frames = &info->frames;
+    struct wndl_cfi_source *cfi = &info->cfi;
     enum wndl_status status =
         wndl_object_machine(info->object) == EM_ARM &&
                 !wndl_object_is_pe(info->object) &&
-                !wndl_object_has_added(info->object, WNDL_SYM_SECTION)
+                !wndl_object_has_added(info->object, WNDL_STACK_RECORD_SECTION)
             ? find_arm(info, err)
-            : wndl_frames_open(frames, info->object, &info->arena, err);
-    info->source = info->by_exidx ? ".ARM.exidx" : frames->name;
-    info->frame = frames->frame;
-    reject_lost(info, WNDL_REJECT_DAMAGED_RECORD, &frames->damaged);
-    reject_lost(info, WNDL_REJECT_UNSUPPORTED_RECORD, &frames->unsupported);
+            : wndl_cfi_source_open(cfi, info->object, &info->arena, err);
+    info->source = info->by_exidx ? ".ARM.exidx" : cfi->name;
+    info->frame = cfi->frame;
+    reject_lost(info, WNDL_REJECT_DAMAGED_RECORD, &cfi->damaged);
+    reject_lost(info, WNDL_REJECT_UNSUPPORTED_RECORD, &cfi->unsupported);
     return status;
 }
 
@@ -71,7 +72,7 @@ static enum wndl_status open_object(struct wndl_unwind_info *info,
 {
     const struct wndl_object_source source = {info->file.bytes, path, arch};
     enum wndl_status status =
-        wndl_sym_object_open(&source, mem, &info->object, err);
+        wndl_symbol_file_object_open(&source, mem, &info->object, err);
     if (status != WNDL_OK) {
         info->object = NULL;
         return status;

@@ -25,7 +25,7 @@ bool wndl_diff_add_heap(struct wndl_diff *d, const struct wndl_symbolized *s,
 
 /*
  * To be called once, when all recordings are there: makes rows of what passes
- * all filters, as heap/group.h has them; the largest change first, of two
+ * all filters, as heap/records.h has them; the largest change first, of two
  * groups such as are beyond noise before others. False when memory is out.
  */
 bool wndl_diff_finish(struct wndl_diff *d, const char *const *filters);

@@ -245,7 +245,7 @@ bool wndl_output_bytes(FILE *out, void *bytes)
     return true;
 }
 
-int wndl_output_flush(void)
+int wndl_cli_flush(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return WNDL_EXIT_OK;

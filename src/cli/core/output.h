@@ -39,6 +39,6 @@ bool wndl_output_bytes(FILE *out, void *bytes);
 
 /* Writes out what standard output still holds. The exit code; trouble is said
  * on stderr. */
-int wndl_output_flush(void);
+int wndl_cli_flush(void);
 
 #endif

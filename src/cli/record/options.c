@@ -330,13 +330,13 @@ bool wndl_record_options_apply(const struct wndl_record_options *o,
     request->file = o->output;
     if (!o->no_samples)
         request->interval = UINT64_C(1000000000) / o->rate;
-    request->blocked_interval =
-        o->no_samples || o->no_off_cpu ? 0 : WNDL_WATCH_INTERVAL_NS;
+    request->offcpu_interval =
+        o->no_samples || o->no_off_cpu ? 0 : WNDL_OFFCPU_INTERVAL_NS;
     request->max_frames = (uint32_t)o->max_frames;
     request->unwind = o->unwind;
     request->duration = (uint64_t)(o->duration * 1e9);
     request->delay = (uint64_t)(o->delay * 1e9);
-    request->kept = o->buffer;
+    request->tail_size = o->buffer;
     request->only_first = o->no_children;
     apply_heap(o, &request->heap);
     if (join_patterns(&o->threads, request->threads))

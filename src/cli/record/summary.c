@@ -22,21 +22,21 @@ static const char *const loss_names[WNDL_LOSS_REASONS] = {
     [WNDL_LOSS_NO_STACK] = "the stack was not found",
 };
 
-static const char *const refusal_names[WNDL_REFUSALS] = {
-    [WNDL_REFUSAL_NONE] = "it never loaded the recorder",
-    [WNDL_REFUSAL_STATIC] = "it is statically linked",
-    [WNDL_REFUSAL_SETUID] = "it runs with other rights (set-user-ID)",
-    [WNDL_REFUSAL_LIBC] =
+static const char *const refusal_names[WNDL_UNRECORDED_REASONS] = {
+    [WNDL_UNRECORDED_NONE] = "it never loaded the recorder",
+    [WNDL_UNRECORDED_STATIC] = "it is statically linked",
+    [WNDL_UNRECORDED_SETUID] = "it runs with other rights (set-user-ID)",
+    [WNDL_UNRECORDED_LIBC] =
         "it is made for another libc than glibc 2.35 or newer",
-    [WNDL_REFUSAL_GO] = "it is written in Go",
-    [WNDL_REFUSAL_EMULATED] = "it is run by an emulator",
-    [WNDL_REFUSAL_ENVIRONMENT] = "it was started with another environment",
-    [WNDL_REFUSAL_MACHINE] = "it is made for another processor or word size",
-    [WNDL_REFUSAL_DESCRIPTORS] = "no descriptor was free (ulimit -n)",
-    [WNDL_REFUSAL_MEMORY] = "there was no memory for it (ulimit -v, -f)",
-    [WNDL_REFUSAL_SANDBOX] = "its sandbox forbids it",
-    [WNDL_REFUSAL_CLONE] = "it was made by a bare clone()",
-    [WNDL_REFUSAL_VERSION] =
+    [WNDL_UNRECORDED_GO] = "it is written in Go",
+    [WNDL_UNRECORDED_EMULATED] = "it is run by an emulator",
+    [WNDL_UNRECORDED_ENVIRONMENT] = "it was started with another environment",
+    [WNDL_UNRECORDED_MACHINE] = "it is made for another processor or word size",
+    [WNDL_UNRECORDED_DESCRIPTORS] = "no descriptor was free (ulimit -n)",
+    [WNDL_UNRECORDED_MEMORY] = "there was no memory for it (ulimit -v, -f)",
+    [WNDL_UNRECORDED_SANDBOX] = "its sandbox forbids it",
+    [WNDL_UNRECORDED_CLONE] = "it was made by a bare clone()",
+    [WNDL_UNRECORDED_VERSION] =
         "it loaded the recorder of another version of windlass",
 };
 
@@ -96,7 +96,7 @@ static void say_cpu(const struct wndl_collector_result *result)
             sampled, all);
 }
 
-static void say_blocked(const struct wndl_watch_totals *w)
+static void say_blocked(const struct wndl_offcpu_totals *w)
 {
     if (w->blocked + w->waiting != 0)
         wndl_cli_note("%.2f s of threads' time were spent blocked, %.2f s "
@@ -160,9 +160,9 @@ static void say_left(const struct wndl_collector_result *result, pid_t other)
 }
 
 /* It may have no name: it was gone before it could be looked at. */
-static void say_one_unfollowed(const struct wndl_collector_unfollowed *u)
+static void say_one_unfollowed(const struct wndl_collector_unrecorded *u)
 {
-    const char *reason = refusal_names[u->reason % WNDL_REFUSALS];
+    const char *reason = refusal_names[u->reason % WNDL_UNRECORDED_REASONS];
     if (u->name[0] == '\0')
         wndl_cli_note(
             "process %" PRIu32 " could not be recorded: %s", u->pid, reason);
@@ -173,9 +173,9 @@ static void say_one_unfollowed(const struct wndl_collector_unfollowed *u)
 
 static void say_unfollowed(const struct wndl_collector_result *result)
 {
-    uint32_t count = result->totals.unfollowed;
+    uint32_t count = result->totals.unrecorded;
     for (uint32_t i = 0; i < count && i < WNDL_COLLECTOR_NAMED; i++)
-        say_one_unfollowed(&result->unfollowed[i]);
+        say_one_unfollowed(&result->unrecorded[i]);
     if (count > WNDL_COLLECTOR_NAMED)
         wndl_cli_note("%" PRIu32 " more could not be recorded",
             count - WNDL_COLLECTOR_NAMED);
@@ -218,7 +218,7 @@ static void say_samples(const struct wndl_collector_result *result)
         wndl_record_plural(t->threads), t->processes,
         t->processes == 1 ? "" : "es");
     say_cpu(result);
-    say_blocked(&result->watched);
+    say_blocked(&result->offcpu);
     wndl_record_say_complete("stacks are", t->ends, t->samples);
     say_frames(t);
 }

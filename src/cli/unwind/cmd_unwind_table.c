@@ -127,7 +127,7 @@ static int print_table(
         wndl_unwind_table_say(stdout, table);
     if (!whole)
         return wndl_cli_error("out of memory; the output is not whole");
-    return wndl_output_flush();
+    return wndl_cli_flush();
 }
 
 static int show_table(const struct table_options *o, const char *path)

@@ -5,7 +5,7 @@
 #include "cli/core/output.h"
 #include "cli/shared/binary.h"
 #include "cli/unwind/table_verify.h"
-#include "tables/chrome/chrome_v2.h"
+#include "unwind_tables/chrome/chrome_v2.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -126,7 +126,7 @@ static int say_counts(
     printf("naive layout (4 bytes and its instructions for each address): "
            "%" PRIu64 " bytes\n",
         c.naive);
-    return wndl_output_flush();
+    return wndl_cli_flush();
 }
 
 static int say_place(const struct wndl_chrome_v2 *t, uint64_t offset)
@@ -138,13 +138,13 @@ static int say_place(const struct wndl_chrome_v2 *t, uint64_t offset)
             "the table is damaged where 0x%" PRIx64 " is looked up", offset);
     if (status != WNDL_OK) {
         printf("0x%" PRIx64 ": no information\n", offset);
-        return wndl_output_flush();
+        return wndl_cli_flush();
     }
     printf("0x%" PRIx64 ": function %" PRIu32 " at 0x%" PRIx32
            ", from +0x%" PRIx32 ", instruction %" PRIu32 ": ",
         offset, place.function, place.start, place.offset, place.instruction);
     say_hex(wndl_chrome_v2_sequence(t, place.instruction));
-    return wndl_output_flush();
+    return wndl_cli_flush();
 }
 
 int wndl_chrome_v2_cmd_show(const char *path, const char *offset)
@@ -246,7 +246,7 @@ int wndl_chrome_v2_cmd_encode(const char *path, const char *address)
             "%s: no function of .text is at 0x%" PRIx64, path, e.address);
     }
     wndl_binary_close(&binary);
-    return exit_code == WNDL_EXIT_OK ? wndl_output_flush() : exit_code;
+    return exit_code == WNDL_EXIT_OK ? wndl_cli_flush() : exit_code;
 }
 
 /* ---- run */
@@ -334,5 +334,5 @@ int wndl_chrome_v2_cmd_run(
         printf("%s%s=%" PRIx32, reg == WNDL_ARM_R4 ? "" : ",", names[reg],
             frame.regs[reg]);
     putchar('\n');
-    return wndl_output_flush();
+    return wndl_cli_flush();
 }

@@ -15,7 +15,7 @@ static int say_verdict(const char *path, const struct wndl_table_verdict *v)
             path, v->wrong, v->looked_up, v->first_wrong);
     printf("%s: right at all of %" PRIu64 " addresses, in %" PRIu64 " rows\n",
         path, v->looked_up, v->rows);
-    return wndl_output_flush();
+    return wndl_cli_flush();
 }
 
 /* Whether the binary has rules, and which, is never of the table. */

@@ -5,7 +5,7 @@
 #define WNDL_CLI_UNWIND_TABLE_VERIFY_H
 
 #include "os/file.h"
-#include "tables/table/table.h"
+#include "unwind_tables/table/table.h"
 
 /* What to do with a table of one format. */
 struct wndl_checked_table {

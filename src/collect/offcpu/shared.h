@@ -23,7 +23,7 @@ struct wndl_offcpu_shared;
 
 struct wndl_offcpu_request {
     size_t max_frames;  /* deeper stacks are cut */
-    uint32_t unwind;    /* enum wndl_unwind_with */
+    uint32_t unwind;    /* enum wndl_unwind_policy */
     const char *wanted; /* threads, as in struct wndl_go; borrowed */
     const char *tables; /* as in struct wndl_shm; borrowed */
     bool is_alone;      /* nobody samples: CPU time is told at threads' ends */

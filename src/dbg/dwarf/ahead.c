@@ -179,12 +179,12 @@ static bool get_helpers(struct ahead *a, struct wndl_dwarf *d, unsigned count)
 }
 
 static unsigned threads_for(
-    const struct ahead *a, const struct wndl_dwarf_crew *crew)
+    const struct ahead *a, const struct wndl_dwarf_workers *workers)
 {
     uint64_t most = a->tasks.len;
-    if (crew->bytes_each != 0 && a->bytes / crew->bytes_each < most)
-        most = a->bytes / crew->bytes_each;
-    return most < crew->threads ? (unsigned)most : crew->threads;
+    if (workers->bytes_each != 0 && a->bytes / workers->bytes_each < most)
+        most = a->bytes / workers->bytes_each;
+    return most < workers->threads ? (unsigned)most : workers->threads;
 }
 
 /* What was read before is given up, so that this is there for the lookups. */
@@ -206,7 +206,7 @@ static void forget(struct wndl_dwarf *d)
 }
 
 size_t wndl_dwarf_read_ahead(struct wndl_dwarf *dwarf, const wndl_svma *addrs,
-    size_t count, const struct wndl_dwarf_crew *crew)
+    size_t count, const struct wndl_dwarf_workers *workers)
 {
     struct ahead a = {.bytes = 0};
     size_t done = 0;
@@ -217,7 +217,7 @@ size_t wndl_dwarf_read_ahead(struct wndl_dwarf *dwarf, const wndl_svma *addrs,
     while (done < count && a.bytes < AT_A_TIME && status != WNDL_NOMEM)
         status = add_address(&a, dwarf, addrs[done++].v);
     if (status != WNDL_NOMEM)
-        read_tasks(&a, dwarf, threads_for(&a, crew));
+        read_tasks(&a, dwarf, threads_for(&a, workers));
     wndl_arena_free(&a.scratch);
     forget(dwarf);
     return done;

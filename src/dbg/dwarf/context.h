@@ -6,7 +6,7 @@
 #ifndef WNDL_DBG_DWARF_CONTEXT_H
 #define WNDL_DBG_DWARF_CONTEXT_H
 
-#include "base/crew.h"
+#include "base/workers.h"
 #include "dbg/dwarf/dwarf.h"
 #include "dbg/dwarf/other.h"
 #include "dbg/dwarf/unit.h"

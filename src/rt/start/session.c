@@ -201,7 +201,8 @@ static bool is_traced(void)
     return false;
 }
 
-static bool say_hello(int socket, enum wndl_unrecorded_reason refusal, bool traced)
+static bool say_hello(
+    int socket, enum wndl_unrecorded_reason refusal, bool traced)
 {
     const struct wndl_hello hello = {
         .version = WNDL_SHM_VERSION,
@@ -270,7 +271,8 @@ void wndl_rt_start(enum wndl_unrecorded_reason refusal)
         refusal = wndl_rt_ineligible_sandbox(&talk);
     if (refusal == WNDL_UNRECORDED_NONE && !wndl_rt_has_address_space())
         refusal = WNDL_UNRECORDED_MEMORY;
-    enum wndl_unrecorded_reason late = talk ? ask(refusal) : WNDL_UNRECORDED_NONE;
+    enum wndl_unrecorded_reason late =
+        talk ? ask(refusal) : WNDL_UNRECORDED_NONE;
     if (late != WNDL_UNRECORDED_NONE)
         (void)ask(late);
 }

@@ -38,7 +38,7 @@ make() {
 decode() {
     case $1 in
     view)
-        python3 "$here/view_page.py" out >decoded
+        python3 "$here/../lib/view_page.py" out >decoded
         mv decoded out
         ;;
     pprof)
