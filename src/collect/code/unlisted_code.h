@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unlisted_code: code of files that a process mapped without the loader, so that
- * nothing in it could tell: node maps its built-in functions a second time,
- * near the code that it generates. Found in the process's memory map.
+ * unlisted_code: code of files that a process mapped without the loader, so
+ * that nothing in it could tell: node maps its built-in functions a second
+ * time, near the code that it generates. Found in the process's memory map.
  */
 #ifndef WNDL_COLLECT_CODE_UNLISTED_CODE_H
 #define WNDL_COLLECT_CODE_UNLISTED_CODE_H
