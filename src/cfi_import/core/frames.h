@@ -13,7 +13,7 @@
 #include "obj/core/object.h"
 
 /* Under which name the text of a Breakpad symbol file is an object's section
- * (sym/object.h). */
+ * (sym_object.h). */
 #define WNDL_SYM_SECTION "STACK"
 
 /* Records that nothing was made of. */

@@ -2,15 +2,15 @@
 /*
  * frames_impl: what the readers of frames share, one file a form.
  *
- *   pe/frames.c    Windows: the list of functions (.pdata)
- *   pe/unwind.c    what one of them does to the stack (.xdata)
- *   pe/epilogue.c  where it takes that back
- *   pe/arm64.c     what one of ARM64 does
- *   pe/arm64_frames.c  the list of these
- *   macho/frames.c Apple's: __unwind_info
- *   pe/x64_rows.c  rows of both
- *   arm/frames.c   32-bit Arm: .ARM.exidx and the code
- *   sym/frames.c   Breakpad's symbol files: STACK records
+ *   pe_frames.c    Windows: the list of functions (.pdata)
+ *   pe_unwind.c    what one of them does to the stack (.xdata)
+ *   pe_epilogue.c  where it takes that back
+ *   pe_arm64.c     what one of ARM64 does
+ *   pe_arm64_frames.c  the list of these
+ *   macho_frames.c Apple's: __unwind_info
+ *   x64_rows.c     rows of both
+ *   arm_frames.c   32-bit Arm: .ARM.exidx and the code
+ *   sym_frames.c   Breakpad's symbol files: STACK records
  */
 #ifndef WNDL_CFI_IMPORT_CORE_FRAMES_IMPL_H
 #define WNDL_CFI_IMPORT_CORE_FRAMES_IMPL_H

@@ -2,9 +2,9 @@
 /*
  * sym_frames_impl: what the readers of Breakpad's STACK records share.
  *
- *   frames.c  the records; STACK CFI
- *   win.c     STACK WIN
- *   expr.c    expressions of both
+ *   sym_frames.c  the records; STACK CFI
+ *   sym_win.c     STACK WIN
+ *   sym_expr.c    expressions of both
  */
 #ifndef WNDL_CFI_IMPORT_SYM_FRAMES_IMPL_H
 #define WNDL_CFI_IMPORT_SYM_FRAMES_IMPL_H

@@ -3,19 +3,19 @@
  * object_impl: what an object is made of, for the files of this folder only.
  * A format's reader fills the tables at open; object.c answers from them.
  *
- *   elf/elf.c      headers, sections, segments
- *   elf/notes.c    build-id, debuglink
- *   elf/symbols.c  symbol tables, function symbols
- *   elf/dynamic.c  symbols of files without section headers
- *   elf/reloc.c    places and relocations of .o and .ko files
- *   elf/plt.c      names of stubs
+ *   elf.c          headers, sections, segments
+ *   elf_notes.c    build-id, debuglink
+ *   elf_symbols.c  symbol tables, function symbols
+ *   elf_dynamic.c  symbols of files without section headers
+ *   elf_reloc.c    places and relocations of .o and .ko files
+ *   elf_plt.c      names of stubs
  *   functions.c    sorted functions, and which one covers an address
- *   elf/compress.c compressed sections
+ *   compress.c     compressed sections
  *   inflate_many.c several of them at once
- *   packed/unpack.c  zlib, zstd and xz
- *   elf/minidebug.c  symbols in .gnu_debugdata
- *   macho/impl.h   the same for Mach-O
- *   pe/impl.h      and for PE
+ *   unpack.c       zlib, zstd and xz
+ *   minidebug.c    symbols in .gnu_debugdata
+ *   macho_impl.h   the same for Mach-O
+ *   pe_impl.h      and for PE
  */
 #ifndef WNDL_OBJ_CORE_OBJECT_IMPL_H
 #define WNDL_OBJ_CORE_OBJECT_IMPL_H
@@ -205,7 +205,7 @@ bool wndl_elf_needs_relocation(const struct wndl_object *object,
 
 /*
  * Applies them to section->own. Single entries that are wrong are noted as
- * damage and left out; UNSUPPORTED for other machines than elf/reloc.c names.
+ * damage and left out; UNSUPPORTED for other machines than elf_reloc.c names.
  */
 enum wndl_status wndl_elf_relocate(struct wndl_object *object,
     struct wndl_object_section *section, struct wndl_error *err) WNDL_MUST_USE;

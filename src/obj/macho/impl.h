@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * macho_impl: what the files of this room share.
+ * macho_impl: what macho*.c share.
  *
  *   macho.c          header, load commands, sections, segments
- *   fat.c            architectures of a file
- *   symbols.c        functions, by symbols, exports and starts
- *   exports.c        the trie of exports
- *   map.c            the debug map
+ *   macho_fat.c      architectures of a file
+ *   macho_symbols.c  functions, by symbols, exports and starts
+ *   macho_exports.c  the trie of exports
+ *   macho_map.c      the debug map
  */
 #ifndef WNDL_OBJ_MACHO_IMPL_H
 #define WNDL_OBJ_MACHO_IMPL_H

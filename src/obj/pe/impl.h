@@ -3,7 +3,7 @@
  * pe_impl: what pe*.c share.
  *
  *   pe.c          headers, sections, the PDB that goes with it
- *   symbols.c  functions, by COFF symbols or else exports
+ *   pe_symbols.c  functions, by COFF symbols or else exports
  */
 #ifndef WNDL_OBJ_PE_IMPL_H
 #define WNDL_OBJ_PE_IMPL_H

@@ -53,12 +53,11 @@ struct wndl_table_rows {
 enum { WNDL_TABLE_PADDING = 15 };
 
 /*
- * Lists the functions that there is call frame information of
- * (cfi_import/core/frames.h). NOT_FOUND when there is none, or of no function:
- * such a table would stand before what else the binary has, and be right
- * whatever it says. UNSUPPORTED for what is no program or library of a machine
- * that is known. Memory is the arena's, whose owner keeps the object open
- * meanwhile.
+ * Lists the functions that there is call frame information of (frames.h).
+ * NOT_FOUND when there is none, or of no function: such a table would stand
+ * before what else the binary has, and be right whatever it says. UNSUPPORTED
+ * for what is no program or library of a machine that is known. Memory is the
+ * arena's, whose owner keeps the object open meanwhile.
  */
 enum wndl_status wndl_table_source_open(struct wndl_table_source *source,
     struct wndl_object *object, struct wndl_arena *arena,

@@ -24,7 +24,7 @@ struct wndl_rt_heap_state {
     struct wndl_heap *shared;
     struct wndl_rt_pairs pairs;
     uint64_t sample_below; /* bytes; 0: every block is taken */
-    uint64_t quick_below;  /* the same, or 0: heap/record/unsampled.h */
+    uint64_t quick_below;  /* the same, or 0: heap_untaken.h */
     bool cumulative;
     bool leaks;    /* to be looked for */
     bool inherits; /* blocks of its forefathers, of which not all were taken */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The births of blocks: record.h. */
+/* The births of blocks: heap_record.h. */
 #include "rt/core/rt.h"
 #include "rt/heap/count/state.h"
 #include "rt/heap/count/thread.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_deaths: the ends of blocks, beside what record.h has of them. For
+ * heap_deaths: the ends of blocks, beside what heap_record.h has of them. For
  * a thread that is at work.
  */
 #ifndef WNDL_RT_HEAP_RECORD_FREES_H

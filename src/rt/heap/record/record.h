@@ -138,7 +138,7 @@ void wndl_rt_heap_keep(
 void wndl_rt_heap_freed(struct wndl_rt_heap_thread *thread,
     const struct wndl_rt_death *death, const struct wndl_regs *regs);
 
-/* Takes it and tells that it is to be freed. As unsampled.h has it, but for
+/* Takes it and tells that it is to be freed. As heap_untaken.h has it, but for
  * the blocks that there are most of. */
 void wndl_rt_heap_end_any(struct wndl_rt_heap_thread *thread,
     const struct wndl_rt_allocator *real, void *block,

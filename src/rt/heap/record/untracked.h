@@ -43,7 +43,7 @@ static inline bool wndl_rt_passed_is_inherited(const void *block)
 
 /*
  * Whether the block is from before the recording; it is forgotten. Those that
- * are have a mark: heap/count/blocks.h.
+ * are have a mark: heap_blocks.h.
  */
 bool wndl_rt_passed_take_early(void *block);
 
