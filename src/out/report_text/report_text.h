@@ -86,8 +86,9 @@ size_t wndl_text_cut(
 size_t wndl_text_columns(struct wndl_bytes s);
 
 /*
- * The name of a function as model/short_name.h has it, without what qualifies it
- * if it is too long for `room` columns (0: any); kept in `buf`, or `name` itself.
+ * The name of a function as model/short_name.h has it, without what qualifies
+ * it if it is too long for `room` columns (0: any); kept in `buf`, or `name`
+ * itself.
  */
 struct wndl_bytes wndl_text_name(const struct wndl_text *t,
     struct wndl_bytes name, size_t room, struct wndl_buf *buf);

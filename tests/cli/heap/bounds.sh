@@ -6,98 +6,7 @@
 heapdump=$(realpath "$4")
 make_recording=$(realpath "$5")
 
-cat >bounds.c <<'C'
-#include <errno.h>
-#include <malloc.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-static const volatile size_t sizes[] = {SIZE_MAX, SIZE_MAX - 1,
-    SIZE_MAX - 4096, SIZE_MAX / 2 + 1, PTRDIFF_MAX, PTRDIFF_MAX - 4096};
-enum { SIZES = sizeof sizes / sizeof sizes[0], LEAST = 100000, ROOM = 16 << 20 };
-
-static int is_refused(void *block)
-{
-    int refused = block == NULL && errno == ENOMEM;
-    errno = 0;
-    return refused;
-}
-
-/* That a block which cannot be moved stays what it was. */
-static int keeps(char *block, size_t size)
-{
-    memset(block, 7, 100);
-    int kept = is_refused(realloc(block, size)) &&
-               is_refused(reallocarray(block, size, 2)) && block[0] == 7 &&
-               block[99] == 7;
-    free(block);
-    return kept;
-}
-
-static int refuses(size_t size)
-{
-    void *aligned = NULL;
-    errno = 0;
-    return is_refused(malloc(size)) && is_refused(calloc(size, 1)) &&
-           is_refused(calloc(size, size)) && is_refused(calloc(2, size)) &&
-           keeps(malloc(100), size) && memalign(64, size) == NULL &&
-           aligned_alloc(4096, size) == NULL && valloc(size) == NULL &&
-           posix_memalign(&aligned, 64, size) == ENOMEM && aligned == NULL &&
-           posix_memalign(&aligned, 3, 100) == EINVAL;
-}
-
-/* There is room in the libc's heap from then on, and nowhere else. */
-static int limit_address_space(void)
-{
-    unsigned long pages = 0;
-    if (!mallopt(M_MMAP_THRESHOLD, 2 * ROOM) ||
-        !mallopt(M_TRIM_THRESHOLD, 4 * ROOM))
-        return 1;
-    void *volatile room = malloc(ROOM);
-    free(room);
-    FILE *statm = fopen("/proc/self/statm", "r");
-    if (statm == NULL || fscanf(statm, "%lu", &pages) != 1)
-        return 1;
-    fclose(statm);
-    const struct rlimit no_more = {pages * 4096, RLIM_INFINITY};
-    return setrlimit(RLIMIT_AS, &no_more);
-}
-
-/* As many as there is room for, each of which leads to the one before. */
-static int fill(void)
-{
-    void **last = NULL, **block;
-    int count = 0;
-    for (; (block = malloc(24)) != NULL; count++) {
-        *block = last;
-        last = block;
-    }
-    for (; last != NULL; last = block) {
-        block = *last;
-        free(last);
-    }
-    return count;
-}
-
-int main(void)
-{
-    for (size_t i = 0; i < SIZES; i++) {
-        if (!refuses(sizes[i]))
-            return 3;
-    }
-    if (limit_address_space() != 0)
-        return 4;
-    int count = fill();
-    void *volatile block = malloc(1003);
-    free(block);
-    dprintf(1, "%d\n", count);
-    return count < LEAST ? 5 : 7;
-}
-C
+cp "$sources/../heap/bounds.c" .
 cc -O1 -w -o bounds bounds.c
 for options in "" "--mode cumulative" "--stacks partial"; do
     rm -f r.wndl
@@ -118,27 +27,7 @@ for options in "" "--mode cumulative" "--stacks partial"; do
 done
 
 # A million places in stacks, and every stack is known.
-cat >places.c <<'C'
-#include <stdlib.h>
-
-__attribute__((noinline)) static void go(int depth)
-{
-    if (depth == 0) {
-        free(malloc(40));
-        return;
-    }
-    go(depth - 1);
-    __asm__ volatile("");
-    go(depth - 1);
-    __asm__ volatile("");
-}
-
-int main(void)
-{
-    go(19);
-    return 7;
-}
-C
+cp "$sources/../heap/places.c" .
 cc -O1 -fno-builtin -o places places.c
 rm -f r.wndl
 status=0

@@ -59,28 +59,7 @@ sed '/inherited/d; s/^/want /' want | cat - have | awk '
 
 # Nor are a child's totals of a sample less by what it frees of its parent's,
 # of which few were taken.
-cat >heirs.c <<'C'
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-static void *blocks[5000];
-int main(void)
-{
-    int status;
-    for (int i = 0; i < 5000; i++)
-        blocks[i] = malloc(1000);
-    if (fork() != 0)
-        return wait(&status) < 0 || status != 0;
-    for (int i = 0; i < 5000; i++)
-        free(blocks[i]);
-    for (int i = 0; i < 3000; i++)
-        blocks[i] = malloc(2000);
-    blocks[0] = realloc(blocks[0], 3000);
-    for (int i = 0; i < 1000; i++)
-        free(blocks[i]);
-    _exit(0);
-}
-C
+cp "$sources/../heap/heirs.c" .
 cc -O0 -o heirs heirs.c
 for options in "" "--stacks partial --sample-below 1M"; do
     heap $options -- ./heirs
@@ -91,38 +70,7 @@ done
 
 # What blocks can hold is what the allocator says of each of them, whether it
 # is asked for it or not: small ones, mappings of their own, aligned ones.
-cat >usable.c <<'C'
-#include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-static void *blocks[4000];
-int main(void)
-{
-    size_t allocs = 0, frees = 0, requested = 0, usable = 0, freed = 0;
-    for (int round = 0; round < 20; round++) {
-        for (size_t i = 0; i < 4000; i++) {
-            size_t size = i % 100 == 0 ? 4000 * i : i * (round + 1) % 1021;
-            blocks[i] = i % 7 == 0 ? aligned_alloc(64, size) : malloc(size);
-            allocs++;
-            requested += size;
-            usable += malloc_usable_size(blocks[i]);
-        }
-        for (size_t i = 0; i < 4000 - 50 * round; i++) {
-            void *block = blocks[i * 7 % 4000];
-            blocks[i * 7 % 4000] = NULL;
-            if (block == NULL)
-                continue;
-            frees++;
-            freed += malloc_usable_size(block);
-            free(block);
-        }
-    }
-    char said[200];
-    fwrite(said, 1, (size_t)sprintf(said, "%zu %zu %zu %zu %zu\n", allocs,
-        frees, requested, usable, freed), stderr);
-    return 0;
-}
-C
+cp "$sources/../heap/usable.c" .
 cc -O0 -o usable usable.c
 for options in "" "--stacks partial" "--mode cumulative --stacks partial"; do
     heap -q $options -- ./usable
@@ -197,48 +145,9 @@ grep -qx "0 60 100 40" have && grep -qx "0 6400 1 1" have ||
 grep -q "^snapshot 0 [0-9]* 2 'half way' " dump || fail "no snapshot"
 
 # Again and again, where the allocator lets that pass: each time for what it is.
-cat >lets.c <<'C'
-#include <stddef.h>
-#include <string.h>
-static _Alignas(16) char heap[1 << 26];
-static size_t used;
-void *malloc(size_t n)
-{
-    size_t at = __atomic_fetch_add(&used, (n + 31) & ~(size_t)15, 0);
-    memcpy(heap + at, &n, sizeof n);
-    return heap + at + 16;
-}
-void free(void *p) { (void)p; }
-void *calloc(size_t n, size_t m) { return malloc(n * m); }
-size_t malloc_usable_size(void *p)
-{
-    size_t n = 0;
-    if (p != NULL)
-        memcpy(&n, (char *)p - 16, sizeof n);
-    return n;
-}
-void *realloc(void *p, size_t n)
-{
-    size_t had = malloc_usable_size(p);
-    void *q = malloc(n);
-    return p == NULL ? q : memcpy(q, p, had < n ? had : n);
-}
-C
+cp "$sources/../heap/lets.c" .
 cc -O1 -fPIC -shared -fno-builtin -o liblets.so lets.c
-cat >again.c <<'C'
-#include <stdlib.h>
-static char foreign[64];
-int main(void)
-{
-    for (int i = 0; i < 20; i++) {
-        char *volatile block = malloc(100), *volatile other = foreign + 16;
-        free(other);
-        free(block);
-        free(block);
-    }
-    return 0;
-}
-C
+cp "$sources/../heap/again.c" .
 cc -g -O0 -fno-builtin -o again again.c
 heap -- env LD_PRELOAD="$PWD/liblets.so" ./again
 [ "$(awk '$1 == "wrong" { print $3, $4 }' dump | sort | tr '\n' ' ')" = \
@@ -246,44 +155,7 @@ heap -- env LD_PRELOAD="$PWD/liblets.so" ./again
 
 # Blocks that come in couples, one of which got more room than the others of its
 # kind; and what is gone before its like is born.
-cat >couples.c <<'C'
-#include <stdio.h>
-#include <malloc.h>
-#include <stdlib.h>
-static void *first(void)
-{
-    return malloc(2048);
-}
-static void *second(void)
-{
-    return malloc(72);
-}
-int main(void)
-{
-    void *a[100], *b[100], *volatile gone = malloc(2064);
-    void *volatile between = malloc(1);
-    free(gone);
-    for (int i = 0; i < 100; i++) {
-        a[i] = first();
-        b[i] = second();
-    }
-    printf("%d\n", malloc_usable_size(a[0]) != malloc_usable_size(a[1]));
-    for (int i = 0; i < 100; i++) {
-        free(a[i]);
-        free(b[i]);
-    }
-    for (int i = 0; i < 100; i++) {
-        gone = malloc(80);
-        free(gone);
-        gone = malloc(90);
-        gone = realloc(gone, 200);
-        gone = realloc(gone, 400);
-        free(gone);
-    }
-    free(between);
-    return 0;
-}
-C
+cp "$sources/../heap/couples.c" .
 cc -g -O0 -fno-builtin -o couples couples.c
 heap --mode cumulative -- ./couples
 grep -qx 1 out || echo "all blocks of a kind have the same room here"

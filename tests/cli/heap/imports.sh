@@ -5,116 +5,9 @@
 . "$(dirname "$0")/../lib/record_lib.sh"
 heapdump=$(realpath "$4")
 
-cat >own.c <<'C'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t);
-extern void *__libc_realloc(void *, size_t);
-extern void __libc_free(void *);
-void *malloc(size_t n) { return __libc_malloc(n); }
-void *calloc(size_t n, size_t m) { return __libc_calloc(n, m); }
-void *realloc(void *p, size_t n) { return __libc_realloc(p, n); }
-void free(void *p) { __libc_free(p); }
-size_t malloc_usable_size(void *p) { return p == NULL ? 0 : ((size_t *)p)[-1] - 1; }
-/* As Mozilla's, and as that hidden from what the library imports. */
-void *moz_xmalloc(size_t n) { return malloc(n); }
-void *moz_xcalloc(size_t n, size_t m) { return calloc(n, m); }
-void *moz_xrealloc(void *p, size_t n) { return realloc(p, n); }
-void *moz_xmemdup(const void *p, size_t n) { return memcpy(malloc(n), p, n); }
-char *moz_xstrdup(const char *s) { return moz_xmemdup(s, strlen(s) + 1); }
-char *strndup(const char *s, size_t n)
-{
-    char *p = calloc(1, n + 1);
-    return memcpy(p, s, n);
-}
-static size_t arenas;
-void *moz_arena_malloc(size_t a, size_t n) { arenas += a; return malloc(n); }
-void *moz_arena_calloc(size_t a, size_t n, size_t m) { arenas += a; return calloc(n, m); }
-void *moz_arena_realloc(size_t a, void *p, size_t n) { arenas += a; return realloc(p, n); }
-void moz_arena_free(size_t a, void *p) { arenas += a; free(p); }
-void *library_make(int);
-void library_free(void *);
-size_t library_mozilla(void);
-int main(int argc, char **argv)
-{
-    (void)argc;
-    for (int i = 0; i < 100; i++)
-        library_make(i);
-    for (int round = 0; round < 3; round++) {
-        void *plugin = dlopen(argv[1], round % 2 ? RTLD_LAZY : RTLD_NOW);
-        void *(*make)(int) = (void *(*)(int))dlsym(plugin, "plugin_make");
-        library_make(0); /* whose call finds the plugin */
-        for (int i = 0; i < 50; i++)
-            make(i);
-        dlclose(plugin);
-    }
-    void *volatile mine = malloc(3001);
-    library_free(mine);
-    size_t asked = library_mozilla();
-    return asked != arenas || puts("done") < 0;
-}
-C
-cat >library.c <<'C'
-#include <stdlib.h>
-#include <string.h>
-extern void *moz_xmalloc(size_t) __attribute__((weak));
-extern void *moz_xcalloc(size_t, size_t) __attribute__((weak));
-extern void *moz_xrealloc(void *, size_t) __attribute__((weak));
-extern void *moz_xmemdup(const void *, size_t) __attribute__((weak));
-extern char *moz_xstrdup(const char *) __attribute__((weak));
-extern void *moz_arena_malloc(size_t, size_t) __attribute__((weak));
-extern void *moz_arena_calloc(size_t, size_t, size_t) __attribute__((weak));
-extern void *moz_arena_realloc(size_t, void *, size_t) __attribute__((weak));
-extern void moz_arena_free(size_t, void *) __attribute__((weak));
-static char text[8000];
-size_t library_mozilla(void)
-{
-    size_t asked = 0;
-    memset(text, 'x', 7500);
-    for (size_t i = 0; i < 20; i++) {
-        void *volatile plain = moz_xmalloc(7001);
-        plain = moz_xrealloc(plain, 7002);
-        void *volatile copy = moz_xmemdup(text, 7003);
-        free(copy);
-        copy = moz_xcalloc(2, 3502);
-        char *volatile name = moz_xstrdup(text);
-        name = strndup(text, 7004);
-        void *volatile in = moz_arena_malloc(i, 7005);
-        in = moz_arena_realloc(i, in, 7006);
-        void *volatile cleared = moz_arena_calloc(i, 2, 3504);
-        moz_arena_free(i, cleared);
-        asked += 4 * i;
-        (void)name;
-    }
-    return asked;
-}
-void library_free(void *);
-void *library_make(int i)
-{
-    void *volatile block = malloc(1001 + i % 2);
-    if (i % 2)
-        library_free(block);
-    return block;
-}
-void library_free(void *block) { free(block); }
-C
-cat >plugin.c <<'C'
-#include <stdlib.h>
-void *plugin_make(int i)
-{
-    void *volatile block = calloc(3, 701);
-    block = realloc(block, 5000);
-    if (i % 2)
-        free(block);
-    void *volatile aligned = aligned_alloc(64, 6400);
-    if (i % 2)
-        free(aligned);
-    return block;
-}
-C
+cp "$sources/../heap/own.c" .
+cp "$sources/../heap/library.c" .
+cp "$sources/../heap/plugin.c" .
 cc -O1 -shared -fPIC -o liblibrary.so library.c
 cc -O1 -rdynamic -o own own.c -L. -llibrary -Wl,-rpath,"$work"
 
@@ -165,17 +58,7 @@ for flags in "" "-Wl,-z,relro,-z,now" "-Wl,-z,norelro,-z,lazy -fno-plt"; do
 done
 
 # Beside one whose leaks are known: what is said of leaks is of that one.
-cat >starts.c <<'C'
-#include <sys/wait.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-    if (fork() == 0)
-        return argc > 1 ? execv(argv[1], argv + 1) : 1;
-    int status = 1;
-    return wait(&status) < 0 || status != 0;
-}
-C
+cp "$sources/../heap/starts.c" .
 cc -O1 -o starts starts.c
 rm -f r.wndl
 "$windlass" heap -o r.wndl -- ./starts ./own ./plugin.so >out 2>said ||
@@ -188,28 +71,7 @@ grep -q '^No definite leaks in 1 heap, not known of 2 others$' report ||
 # An executable at a fixed address has a stub of its own in the place of a
 # function whose address it takes. The strdup behind it is the libc's, whose
 # malloc was counted already.
-cat >fixed.c <<'C'
-#include <stdio.h>
-#include <string.h>
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t);
-extern void *__libc_realloc(void *, size_t);
-extern void __libc_free(void *);
-void *malloc(size_t n) { return __libc_malloc(n); }
-void *calloc(size_t n, size_t m) { return __libc_calloc(n, m); }
-void *realloc(void *p, size_t n) { return __libc_realloc(p, n); }
-void free(void *p) { __libc_free(p); }
-char *library_dup(const char *);
-int main(void)
-{
-    char *(*volatile dup)(const char *) = strdup;
-    char *volatile copy = dup("x");
-    char text[7600] = {0};
-    memset(text, 'x', 7599);
-    for (int i = 0; i < 20; i++)
-        copy = library_dup(text);
-    return copy == NULL || puts("done") < 0;
-}
-C
+cp "$sources/../heap/fixed.c" .
 cat >dup.c <<'C'
 #include <string.h>
 char *library_dup(const char *text) { return strdup(text); }

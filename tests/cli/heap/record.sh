@@ -64,24 +64,7 @@ for passed in "1000 [0-9]" "3000 ~[0-9]"; do
     grep -q "mean lifetime ${passed#* }" text || fail "lifetime: $(cat text)"
 done
 # Few that end, of many: all of those are timed.
-cat >few.c <<'C'
-#include <stdlib.h>
-#include <unistd.h>
-
-enum { KEPT = 3001, FREED = 4 };
-
-void *blocks[KEPT + FREED];
-
-int main(void)
-{
-    for (int i = 0; i < KEPT + FREED; i++)
-        blocks[i] = malloc(739);
-    usleep(300000);
-    for (int i = 0; i < FREED; i++)
-        free(blocks[KEPT + i]);
-    return 0;
-}
-C
+cp "$sources/../heap/few.c" .
 cc -o few few.c
 heap 0 --mode cumulative -- ./few
 awk '$1 == "site" && $9 == 739 && $7 < 4 * 290e6 { exit 1 }' dump ||

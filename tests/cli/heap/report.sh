@@ -84,18 +84,7 @@ END
 fi
 
 # With samples: what the recorder took itself is told.
-cat >busy.c <<'C'
-#include <stdlib.h>
-int main(void)
-{
-    void *volatile block;
-    for (int i = 0; i < 1000000; i++) {
-        block = malloc(100);
-        free(block);
-    }
-    return 0;
-}
-C
+cp "$sources/../heap/busy.c" .
 cc -O1 -o busy busy.c
 "$windlass" record --heap -r 5000 -o both.wndl -- ./busy 2>said ||
     fail "with samples: $(cat said)"

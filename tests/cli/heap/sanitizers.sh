@@ -4,47 +4,7 @@
 # not recorded.
 . "$(dirname "$0")/../lib/record_lib.sh"
 
-cat >runs.c <<'C'
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-static void *work(void *context)
-{
-    for (size_t i = 1; i < 500; i++) {
-        char *volatile p = calloc(1, i);
-        p = realloc(p, 2 * i);
-        memset(p, 1, 2 * i);
-        free(p);
-    }
-    return context;
-}
-
-int main(void)
-{
-    pthread_t thread;
-    int status = 1;
-    void *aligned = NULL;
-    if (posix_memalign(&aligned, 64, 100) != 0 ||
-        pthread_create(&thread, NULL, work, NULL) != 0)
-        return 2;
-    work(NULL);
-    pthread_join(thread, NULL);
-    free(aligned);
-    if (fork() == 0) {
-        free(malloc(10));
-        _exit(0);
-    }
-    if (wait(&status) < 0 || status != 0)
-        return 3;
-    puts("done");
-    return 7;
-}
-C
+cp "$sources/../heap/runs.c" .
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
 export ASAN_OPTIONS
 # ThreadSanitizer knows where addresses may be chosen, and the kernel may

@@ -8,65 +8,8 @@
 command -v objcopy >/dev/null || exit 77
 command -v cc >/dev/null || exit 77
 
-cat >plugin.c <<'C'
-#include <stddef.h>
-#include <time.h>
-static volatile unsigned sink;
-/* Something is in its segment then when .eh_frame is not. */
-__attribute__((used)) static const char text[] = "read only";
-__attribute__((noinline)) static void burn(long ms)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    const long end = t.tv_sec * 1000 + t.tv_nsec / 1000000 + ms;
-    do {
-        for (unsigned i = 0; i < 20000; i++)
-            sink = sink * 31 + i;
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    } while (t.tv_sec * 1000 + t.tv_nsec / 1000000 < end);
-}
-__attribute__((noinline)) static int deep(int depth, long ms)
-{
-    volatile char room[72];
-    room[depth] = 1;
-    if (depth == 0)
-        burn(ms);
-    else
-        room[depth] = (char)deep(depth - 1, ms);
-    return room[depth] + 1;
-}
-int plugin(long ms);
-int plugin(long ms) { return deep(5, ms) + (int)sink; }
-C
-cat >program.c <<'C'
-#include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-    (void)argc;
-    if (strcmp(argv[1], "clean") == 0) {
-        char *const none[] = {NULL};
-        execve("/proc/self/exe", (char *[]){argv[0], argv[2], NULL}, none);
-        return 9;
-    }
-    if (chdir("/") != 0)
-        return 8;
-    for (int i = 0; i < 3; i++) {
-        void *handle = dlopen(argv[1], RTLD_NOW);
-        int (*plugin)(long) = NULL;
-        if (handle == NULL)
-            return 7;
-        *(void **)&plugin = dlsym(handle, "plugin");
-        plugin(50);
-        if (argv[2] != NULL && truncate(argv[2], 0) != 0)
-            return 6;
-        dlclose(handle);
-    }
-    return 0;
-}
-C
+cp "$sources/attach_plugin.c" plugin.c
+cp "$sources/attach_program.c" program.c
 flags="-O1 -fomit-frame-pointer -Wl,--build-id=none"
 mkdir whole bare other
 cc $flags -fPIC -shared -o whole/plugin.so plugin.c || exit 77

@@ -14,32 +14,7 @@ complete_above 98
 
 # Threads that queue for a CPU from their first moment on are not blocked;
 # the first one is, until they have ended.
-cat >queue.c <<'C'
-#include <pthread.h>
-#include <time.h>
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-static void *spin(void *end)
-{
-    while (now() < *(double *)end)
-        ;
-    return NULL;
-}
-int main(void)
-{
-    pthread_t threads[60];
-    double end = now() + 1.5;
-    for (int i = 0; i < 60; i++)
-        pthread_create(&threads[i], NULL, spin, &end);
-    for (int i = 0; i < 60; i++)
-        pthread_join(threads[i], NULL);
-    return 0;
-}
-C
+cp "$sources/threads_queue.c" queue.c
 cc -O1 -pthread -o queue queue.c
 queue() {
     record 0 -- ./queue

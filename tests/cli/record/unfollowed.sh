@@ -46,25 +46,7 @@ if command -v musl-gcc >/dev/null; then
 fi
 
 # A child that no hook sees beginning; one of fork() is none.
-cat >clones.c <<'C'
-#define _GNU_SOURCE
-#include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-    long child = argc > 1 ? fork() : syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-    (void)argv;
-    if (child == 0) {
-        sleep(2);
-        _exit(0);
-    }
-    return waitpid((pid_t)child, NULL, 0) != child;
-}
-C
+cp "$sources/unfollowed_clones.c" clones.c
 cc -O1 -o clones clones.c
 record 0 -- ./clones
 unfollowed 11 /clones
@@ -73,25 +55,7 @@ record 0 -- ./clones fork
 ! grep -q '^unfollowed' dump || fail "a fork is called a clone"
 
 # Many, most of which end before they are looked at for the second time.
-cat >many.c <<'C'
-#define _GNU_SOURCE
-#include <signal.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-int main(void)
-{
-    for (int i = 0; i < 200; i++) {
-        if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) {
-            usleep(700 * 1000);
-            _exit(0);
-        }
-    }
-    while (wait(NULL) > 0)
-        ;
-    return 0;
-}
-C
+cp "$sources/unfollowed_many.c" many.c
 cc -O1 -o many many.c
 record 0 -- ./many
 grep -q '^unfollowed' dump || fail "none of many is told"
