@@ -7,7 +7,7 @@ command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 exportmake=$(realpath "$1")
 bless=${2-}
 here=$(cd "$(dirname "$0")" && pwd)
-cases=$here/export
+cases=$here/golden
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -79,9 +79,9 @@ static void share_is_percent_of_the_recording(void **state)
     (void)state;
     uint32_t key = key_of(0, 1);
     recorded(0, key, 30, 120);
-    struct wndl_diff_place place = {WNDL_DIFF_OF_SHARE, WNDL_DIFF_SELF, key};
+    struct wndl_diff_place place = {WNDL_DIFF_SHARE, WNDL_DIFF_SELF, key};
     assert_near(wndl_diff_value(&diff, place, 0).mean, 25);
-    place.of = WNDL_DIFF_OF_AMOUNT;
+    place.subject = WNDL_DIFF_AMOUNT;
     assert_near(wndl_diff_value(&diff, place, 0).mean, 30);
 }
 
@@ -89,7 +89,7 @@ static void what_a_recording_does_not_know_is_zero(void **state)
 {
     (void)state;
     recorded(0, 1, 30, 120);
-    struct wndl_diff_place place = {WNDL_DIFF_OF_SHARE, WNDL_DIFF_TOTAL, 99};
+    struct wndl_diff_place place = {WNDL_DIFF_SHARE, WNDL_DIFF_TOTAL, 99};
     assert_near(wndl_diff_value(&diff, place, 0).mean, 0);
 }
 
@@ -97,7 +97,7 @@ static void share_of_an_empty_recording_is_zero(void **state)
 {
     (void)state;
     recorded(0, 1, 0, 0);
-    struct wndl_diff_place place = {WNDL_DIFF_OF_SHARE, WNDL_DIFF_SELF, 1};
+    struct wndl_diff_place place = {WNDL_DIFF_SHARE, WNDL_DIFF_SELF, 1};
     assert_near(wndl_diff_value(&diff, place, 0).mean, 0);
 }
 
@@ -108,7 +108,7 @@ static void group_is_a_mean_and_a_standard_deviation(void **state)
     for (size_t i = 0; i < 3; i++)
         recorded(0, 1, of_first[i], 100);
     recorded(1, 1, 50, 100);
-    struct wndl_diff_place place = {WNDL_DIFF_OF_AMOUNT, WNDL_DIFF_SELF, 1};
+    struct wndl_diff_place place = {WNDL_DIFF_AMOUNT, WNDL_DIFF_SELF, 1};
     struct wndl_diff_value value = wndl_diff_value(&diff, place, 0);
     assert_int_equal(value.recordings, 3);
     assert_near(value.mean, 5);
@@ -124,7 +124,7 @@ static void change_is_the_last_group_less_the_first(void **state)
     recorded(0, 1, 10, 100);
     recorded(1, 1, 70, 100);
     recorded(2, 1, 25, 100);
-    struct wndl_diff_place place = {WNDL_DIFF_OF_AMOUNT, WNDL_DIFF_SELF, 1};
+    struct wndl_diff_place place = {WNDL_DIFF_AMOUNT, WNDL_DIFF_SELF, 1};
     struct wndl_diff_change change = wndl_diff_change(&diff, place);
     assert_near(change.change, 15);
     assert_near(change.noise, 0);
@@ -139,7 +139,7 @@ static void noise_is_students_of_how_far_recordings_are_apart(void **state)
     recorded(0, 1, 11, 100);
     recorded(1, 1, 19, 100);
     recorded(1, 1, 21, 100);
-    struct wndl_diff_place place = {WNDL_DIFF_OF_AMOUNT, WNDL_DIFF_SELF, 1};
+    struct wndl_diff_place place = {WNDL_DIFF_AMOUNT, WNDL_DIFF_SELF, 1};
     struct wndl_diff_change change = wndl_diff_change(&diff, place);
     assert_near(change.change, 10);
     assert_near(change.noise, 9.925 * sqrt(2));
@@ -152,7 +152,7 @@ static void noise_of_a_share_is_at_most_all_of_it(void **state)
     recorded(0, 1, 0, 100);
     recorded(0, 1, 100, 100);
     recorded(1, 1, 100, 100);
-    struct wndl_diff_place place = {WNDL_DIFF_OF_SHARE, WNDL_DIFF_SELF, 1};
+    struct wndl_diff_place place = {WNDL_DIFF_SHARE, WNDL_DIFF_SELF, 1};
     assert_near(wndl_diff_change(&diff, place).noise, 100);
 }
 
@@ -170,7 +170,7 @@ static void samples_make_noise_in_a_single_recording(void **state)
         *wndl_diff_sum(r, 1) = (struct wndl_diff_sum){
             {[WNDL_DIFF_SELF] = SAMPLES / 5}, {[WNDL_DIFF_SELF] = SAMPLES / 5}};
     }
-    struct wndl_diff_place place = {WNDL_DIFF_OF_SHARE, WNDL_DIFF_SELF, 1};
+    struct wndl_diff_place place = {WNDL_DIFF_SHARE, WNDL_DIFF_SELF, 1};
     assert_near(wndl_diff_value(&diff, place, 0).sampling, 0.4);
     assert_near(wndl_diff_change(&diff, place).noise, 2.5758 * 0.4 * sqrt(2));
 }
@@ -183,7 +183,7 @@ static void everything_is_all_of_itself(void **state)
     r->count = 5;
     wndl_diff_sum(r, 0)->cost[WNDL_DIFF_TOTAL] = 5;
     wndl_diff_sum(r, 0)->variance[WNDL_DIFF_TOTAL] = 5;
-    struct wndl_diff_place place = {WNDL_DIFF_OF_SHARE, WNDL_DIFF_TOTAL, 0};
+    struct wndl_diff_place place = {WNDL_DIFF_SHARE, WNDL_DIFF_TOTAL, 0};
     struct wndl_diff_value value = wndl_diff_value(&diff, place, 0);
     assert_near(value.mean, 100);
     assert_near(value.sampling, 0);

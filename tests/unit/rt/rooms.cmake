@@ -11,8 +11,7 @@ function(wndl_rt_room_target result room)
   set(${result} wndl_rt_${name} PARENT_SCOPE)
 endfunction()
 
-# One archive of `sources`. What it sees is linked in either order: the files
-# of two rooms may call each other.
+# One archive of `sources`. It links what its files see.
 function(wndl_rt_archive room suffix sources sees)
   wndl_rt_room_target(target ${room})
   add_library(${target}${suffix} STATIC EXCLUDE_FROM_ALL ${sources})
@@ -45,8 +44,8 @@ endfunction()
 wndl_rt_room(arch EXCEPT personality_arm.c syscall_number_arm.c)
 # (rt/core/mem.c would be the test's memcpy.)
 wndl_rt_room(core SEES arch EXCEPT mem.c)
-wndl_rt_room(walk SEES sample core arch)
+wndl_rt_room(walk SEES core arch)
 wndl_rt_room(signals SEES core arch)
 wndl_rt_room(sample SEES signals walk core arch)
-wndl_rt_room(heap/count SEES sample walk core arch)
+wndl_rt_room(heap/count SEES walk core arch)
 wndl_rt_room(heap/leaks SEES heap/count core arch)

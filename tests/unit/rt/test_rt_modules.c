@@ -3,18 +3,13 @@
 
 #include "os/dlfind.h"
 #include "rt/core/rt.h"
+#include "rt/walk/modules.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* The session's, which is not here. */
-__attribute__((weak)) void wndl_rt_lose_to_full_ring(void)
-{
-    wndl_rt_lose(WNDL_LOSS_RING_FULL, 1);
-}
 
 static int set_up(void **state)
 {

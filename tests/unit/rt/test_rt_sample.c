@@ -4,6 +4,7 @@
 #include "testlib.h"
 
 #include "rt/core/rt.h"
+#include "rt/sample/events.h"
 #include "rt/sample/sample.h"
 
 #include <stdlib.h>
@@ -14,14 +15,8 @@
 
 enum { NODES = 1000, ALL = 16 };
 
-/* The session's, which is not here. */
-__attribute__((weak)) void wndl_rt_lose_to_full_ring(void)
-{
-    wndl_rt_lose(WNDL_LOSS_RING_FULL, 1);
-}
-
 static ucontext_t context;
-static struct wndl_rt_look sample;
+static struct wndl_rt_sample sample;
 static uint8_t bytes[WNDL_RING_BYTES];
 static struct wndl_event events[ALL];
 
@@ -38,7 +33,7 @@ static int set_up(void **state)
     wndl_rt.max_frames = 100;
     wndl_rt.threads[0] = '\0';
     wndl_rt_threads_forget();
-    sample = (struct wndl_rt_look){
+    sample = (struct wndl_rt_sample){
         .thread = wndl_rt_thread_of(gettid()), .context = &context};
     return sample.thread == NULL ? -1 : getcontext(&context);
 }
@@ -71,13 +66,13 @@ static size_t read_events(void)
 static bool take(uint64_t cpu)
 {
     assert_int_equal(getcontext(&context), 0);
-    return wndl_rt_look_record(&sample, cpu);
+    return wndl_rt_sample_take(&sample, cpu);
 }
 
 static void first_sample_comes_after_thread_and_name(void **state)
 {
     (void)state;
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_HERE);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_TAKE);
     assert_true(take(1000));
     assert_int_equal(read_events(), 3);
     assert_int_equal(events[0].kind, WNDL_EVENT_THREAD);
@@ -93,7 +88,7 @@ static void first_sample_comes_after_thread_and_name(void **state)
 static void node_of_a_sample_has_the_interrupted_address(void **state)
 {
     (void)state;
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_HERE);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_TAKE);
     assert_true(take(1));
     struct wndl_regs regs;
     wndl_regs_from_context(&regs, &context);
@@ -108,11 +103,11 @@ static void node_of_a_sample_has_the_interrupted_address(void **state)
 static void later_sample_tells_the_time_since_the_last(void **state)
 {
     (void)state;
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_HERE);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_TAKE);
     assert_true(take(1));
     uint64_t first = sample.now;
     usleep(2000);
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_HERE);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_TAKE);
     assert_true(take(2));
     assert_int_equal(read_events(), 4);
     assert_true(events[3].time == sample.now - first);
@@ -123,7 +118,7 @@ static void stopped_recording_takes_none(void **state)
 {
     (void)state;
     atomic_store(&wndl_rt.shm->stop, 1);
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_NEVER);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_STOPPED);
     assert_int_equal(read_events(), 0);
 }
 
@@ -132,30 +127,30 @@ static void paused_recording_takes_none(void **state)
 {
     (void)state;
     atomic_store(&wndl_rt.shm->paused, 1);
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_AWAY);
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_AWAY);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_SKIP);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_SKIP);
     atomic_store(&wndl_rt.shm->paused, 2);
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_AWAY);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_SKIP);
     assert_int_equal(sample.thread->last_cpu, sample.cpu);
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_HERE);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_TAKE);
 }
 
 static void thread_of_another_name_is_left_out(void **state)
 {
     (void)state;
     strcpy(wndl_rt.threads, "worker");
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_AWAY);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_SKIP);
     assert_int_equal(read_events(), 0);
     assert_int_equal(prctl(PR_SET_NAME, "a worker"), 0);
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_HERE);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_TAKE);
 }
 
 static void new_name_is_told(void **state)
 {
     (void)state;
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_HERE);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_TAKE);
     assert_int_equal(prctl(PR_SET_NAME, "renamed"), 0);
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_HERE);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_TAKE);
     assert_int_equal(read_events(), 3);
     assert_int_equal(events[2].kind, WNDL_EVENT_NAME);
     assert_string_equal(events[2].name, "renamed");
@@ -164,7 +159,7 @@ static void new_name_is_told(void **state)
 static void sample_without_room_is_lost_and_counted(void **state)
 {
     (void)state;
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_HERE);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_TAKE);
     uint64_t before = sample.thread->last_cpu;
     atomic_fetch_add(&ring()->head, WNDL_RING_BYTES - 64);
     while (wndl_ring_put(ring(), "", 1))
@@ -180,7 +175,7 @@ static void sample_on_unreadable_stack_is_lost_and_counted(void **state)
     void *unreadable =
         mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(unreadable != MAP_FAILED);
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_HERE);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_TAKE);
     assert_int_equal(getcontext(&context), 0);
 #if defined(__x86_64__)
     context.uc_mcontext.gregs[REG_RSP] = (long)(uintptr_t)unreadable;
@@ -189,7 +184,7 @@ static void sample_on_unreadable_stack_is_lost_and_counted(void **state)
 #else
     skip();
 #endif
-    assert_false(wndl_rt_look_record(&sample, 1));
+    assert_false(wndl_rt_sample_take(&sample, 1));
     assert_int_equal(wndl_rt.shm->lost[WNDL_LOSS_NO_STACK], 1);
     assert_int_equal(munmap(unreadable, 4096), 0);
 }
@@ -197,9 +192,9 @@ static void sample_on_unreadable_stack_is_lost_and_counted(void **state)
 static void thread_whose_clock_went_back_is_another(void **state)
 {
     (void)state;
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_HERE);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_TAKE);
     sample.thread->last_cpu = UINT64_MAX;
-    assert_int_equal(wndl_rt_look_begin(&sample), WNDL_RT_LOOK_HERE);
+    assert_int_equal(wndl_rt_sample_begin(&sample), WNDL_RT_TAKE);
     assert_int_equal(read_events(), 4);
     assert_int_equal(events[2].kind, WNDL_EVENT_THREAD);
 }
@@ -207,7 +202,7 @@ static void thread_whose_clock_went_back_is_another(void **state)
 static void short_lived_thread_says_all_at_its_end(void **state)
 {
     (void)state;
-    wndl_rt_say_own_end(sample.thread);
+    wndl_rt_thread_exit_self(sample.thread);
     assert_int_equal(read_events(), 3);
     assert_int_equal(events[0].kind, WNDL_EVENT_THREAD);
     assert_int_equal(events[1].kind, WNDL_EVENT_NAME);
@@ -221,7 +216,7 @@ static void mark_announces_its_thread(void **state)
     const struct wndl_event mark = {.kind = WNDL_EVENT_MARK,
         .duration = 5,
         .text = {(const uint8_t *)"told", 4}};
-    assert_true(wndl_rt_say(sample.thread, &mark));
+    assert_true(wndl_rt_event_emit(sample.thread, &mark));
     assert_int_equal(read_events(), 3);
     assert_int_equal(events[0].kind, WNDL_EVENT_THREAD);
     assert_int_equal(events[2].kind, WNDL_EVENT_MARK);

@@ -2,6 +2,7 @@
 #include "testlib.h"
 
 #include "rt/core/rt.h"
+#include "rt/sample/events.h"
 #include "rt/sample/threads.h"
 
 #include <sys/mman.h>
@@ -9,12 +10,6 @@
 
 /* No thread has such ids: they are above the kernel's largest. */
 enum { NOBODY = 0x40000000, FIRST_LIMIT = 64 };
-
-/* The session's, which is not here. */
-__attribute__((weak)) void wndl_rt_lose_to_full_ring(void)
-{
-    wndl_rt_lose(WNDL_LOSS_RING_FULL, 1);
-}
 
 static int set_up(void **state)
 {

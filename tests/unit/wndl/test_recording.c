@@ -2,8 +2,8 @@
 /* What the writer of recordings has written is what their reader reads. */
 #include "testlib.h"
 
-#include "collect/write/recording.h"
-#include "in/wndl.h"
+#include "wndl/read.h"
+#include "wndl/write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static void read_recording(const char *file)
 {
     struct wndl_bytes bytes = read_whole_file(file);
     struct wndl_error err;
-    assert_int_equal(wndl_recording_read(&profile, bytes, &err), WNDL_OK);
+    assert_int_equal(wndl_reader_read(&profile, bytes, &err), WNDL_OK);
     free((void *)bytes.data);
     assert_int_equal(profile.chunks_damaged, 0);
     assert_int_equal(profile.chunks_unknown, 0);
@@ -211,7 +211,7 @@ static void path_that_can_be_opened_replaces_one_that_cannot(void **state)
 static void tail_has_the_last_marks_and_all_definitions(void **state)
 {
     (void)state;
-    wndl_recording_keep(&recording, 400);
+    wndl_recording_keep_tail(&recording, 400);
     write_process(recording.time_base);
     write_thread();
     for (uint64_t i = 0; i < 1000; i++)
@@ -232,7 +232,7 @@ static void dump_is_a_recording_of_its_own(void **state)
     char other[] = "/tmp/wndl-recording-dump-XXXXXX";
     int fd = mkstemp(other);
     assert_true(fd >= 0);
-    wndl_recording_keep(&recording, 4000);
+    wndl_recording_keep_tail(&recording, 4000);
     write_process(recording.time_base);
     write_thread();
     write_mark("before", 1);
