@@ -19,8 +19,8 @@ struct wndl_pe_stacks {
 /*
  * Gives an i386 PE image without call frame information of its own a section
  * of the STACK WIN records of its PDB file, which is looked for as
- * symbolize/files/pdb_find.h says, without other folders. All other objects are left
- * alone. NOT_FOUND when there is none, or none with such records; NOMEM.
+ * symbolize/files/pdb_find.h says, without other folders. All other objects are
+ * left alone. NOT_FOUND when there is none, or none with such records; NOMEM.
  */
 enum wndl_status wndl_pe_add_stacks(struct wndl_object *object,
     struct wndl_mem *mem, struct wndl_pe_stacks *told) WNDL_MUST_USE;
