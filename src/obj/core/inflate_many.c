@@ -27,7 +27,7 @@ struct crew {
     atomic_size_t next;
 };
 
-static void add(
+static void add_job(
     struct crew *crew, struct wndl_object_section *section, uint64_t size)
 {
     size_t at = crew->count++;
@@ -36,7 +36,7 @@ static void add(
     crew->jobs[at] = (struct job){.section = section};
 }
 
-static void collect(struct crew *crew, struct wndl_object *object,
+static void collect_jobs(struct crew *crew, struct wndl_object *object,
     const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count && crew->count < MOST; i++) {
@@ -46,7 +46,7 @@ static void collect(struct crew *crew, struct wndl_object *object,
             section->own != NULL || section->view.size < WORTH_A_THREAD ||
             wndl_object_needs_relocation(object, section))
             continue;
-        add(crew, section, section->view.size);
+        add_job(crew, section, section->view.size);
     }
 }
 
@@ -71,7 +71,7 @@ void wndl_object_load_sections(
     struct wndl_object *object, const char *const *names, size_t count)
 {
     struct crew crew = {.count = 0};
-    collect(&crew, object, names, count);
+    collect_jobs(&crew, object, names, count);
     if (crew.count < 2)
         return;
     for (size_t i = 0; i < crew.count; i++)
