@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_symbols: which entries of an ELF symbol table are functions (gABI 4.1,
+ * symbols: which entries of an ELF symbol table are functions (gABI 4.1,
  * "Symbol Table").
  *
  * Typed functions are. So are untyped labels in executable sections: hand-
