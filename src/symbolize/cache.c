@@ -76,7 +76,8 @@ static char *path_of(struct wndl_symbolizer *s, const char *folder)
     return copy;
 }
 
-static void note(const struct wndl_symbolizer *s, const struct wndl_error *err)
+static void note_trouble(
+    const struct wndl_symbolizer *s, const struct wndl_error *err)
 {
     if (s->cache.options.note != NULL)
         s->cache.options.note(s->cache.options.context, err);
@@ -124,7 +125,7 @@ enum wndl_status wndl_symbolizer_open_cache(
         return WNDL_NOMEM;
     if (read_file(s, &cache->file, &cache->answers, &err) != WNDL_OK &&
         err.sys_errno != ENOENT)
-        note(s, &err);
+        note_trouble(s, &err);
     return WNDL_OK;
 }
 
@@ -152,7 +153,7 @@ enum wndl_status wndl_symbolizer_recall(const struct wndl_symbolizer *s,
 /* ---- writing */
 
 /* Replaces the file with `bytes`. `made` is a path for it before that. */
-static enum wndl_status replace(const char *path, const char *made, int fd,
+static enum wndl_status replace_file(const char *path, const char *made, int fd,
     struct wndl_bytes bytes, struct wndl_error *err)
 {
     size_t done = 0;
@@ -208,7 +209,7 @@ static enum wndl_status write_file(const struct wndl_symbolizer *s,
             err, errno, "cannot make a file in the folder for symbols");
     } else {
         const char *path = (const char *)made.data;
-        status = replace(s->cache.path, path, fd, bytes, err);
+        status = replace_file(s->cache.path, path, fd, bytes, err);
         close(fd);
         if (status != WNDL_OK)
             unlink(path);
@@ -265,8 +266,9 @@ static bool copy_answer(struct wndl_cache_writer *writer,
 }
 
 /* What was asked, and those answers of `old` that were not. */
-static bool merge(const struct wndl_symbolizer *s, const struct wndl_vec *rvas,
-    const struct wndl_cache_file *old, struct wndl_cache_writer *writer)
+static bool merge_answers(const struct wndl_symbolizer *s,
+    const struct wndl_vec *rvas, const struct wndl_cache_file *old,
+    struct wndl_cache_writer *writer)
 {
     uint32_t at = 0;
     for (size_t i = 0; i <= rvas->len; i++) {
@@ -296,14 +298,14 @@ static enum wndl_status make_bytes(const struct wndl_symbolizer *s,
     struct wndl_cache_writer writer;
     enum wndl_status status = WNDL_NOMEM;
     if (wndl_cache_writer_init(&writer, rvas->arena) &&
-        merge(s, rvas, old, &writer))
+        merge_answers(s, rvas, old, &writer))
         status = wndl_cache_writer_finish(&writer, &s->cache.key, out);
     wndl_cache_writer_free(&writer);
     return status;
 }
 
 /* With the file's answers as they are by now; alone, if that is too much. */
-static enum wndl_status save(const struct wndl_symbolizer *s,
+static enum wndl_status save_answers(const struct wndl_symbolizer *s,
     const struct wndl_vec *rvas, struct wndl_error *err)
 {
     static const struct wndl_cache_file none;
@@ -339,7 +341,7 @@ static enum wndl_status save_if_fresh(
     if (!collect_asked(s, &rvas, &fresh))
         status = wndl_symbolizer_no_memory(err);
     else if (fresh != 0)
-        status = save(s, &rvas, err);
+        status = save_answers(s, &rvas, err);
     wndl_arena_free(&scratch);
     return status;
 }
@@ -348,6 +350,6 @@ void wndl_symbolizer_close_cache(struct wndl_symbolizer *s, bool is_whole)
 {
     struct wndl_error err = {0};
     if (is_whole && save_if_fresh(s, &err) != WNDL_OK)
-        note(s, &err);
+        note_trouble(s, &err);
     wndl_file_close(&s->cache.file);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *left, const void *right)
+static int compare_places(const void *left, const void *right)
 {
     const uint64_t *a = left;
     const uint64_t *b = right;
@@ -15,12 +15,13 @@ static int compare(const void *left, const void *right)
 }
 
 /* In order, each once, and as rvas. */
-static void settle(const struct wndl_symbolizer *s, struct wndl_vec *places)
+static void sort_places(
+    const struct wndl_symbolizer *s, struct wndl_vec *places)
 {
     uint64_t *list = places->data;
     size_t kept = 0;
     if (places->len > 1)
-        qsort(list, places->len, sizeof *list, compare);
+        qsort(list, places->len, sizeof *list, compare_places);
     for (size_t i = 0; i < places->len; i++)
         if (kept == 0 || list[kept - 1] != list[i])
             list[kept++] = list[i];
@@ -30,7 +31,7 @@ static void settle(const struct wndl_symbolizer *s, struct wndl_vec *places)
 }
 
 /* The first place is where the range begins. */
-static enum wndl_status find(struct wndl_symbolizer *s,
+static enum wndl_status find_places(struct wndl_symbolizer *s,
     struct wndl_dwarf_range range, struct wndl_vec *places)
 {
     places->len = 0;
@@ -42,7 +43,7 @@ static enum wndl_status find(struct wndl_symbolizer *s,
         if (s->sources[i]->changes != NULL)
             status = s->sources[i]->changes(s, range, places);
     if (status == WNDL_OK)
-        settle(s, places);
+        sort_places(s, places);
     return status;
 }
 
@@ -73,7 +74,7 @@ enum wndl_status wndl_symbolizer_changes(struct wndl_symbolizer *s,
     wndl_svma start = wndl_symbolizer_svma(s, range->rva);
     struct wndl_dwarf_range svmas = {start, {start.v + range->size}};
     wndl_symbolizer_lock(s);
-    enum wndl_status status = find(s, svmas, rvas);
+    enum wndl_status status = find_places(s, svmas, rvas);
     wndl_symbolizer_unlock(s);
     return status;
 }

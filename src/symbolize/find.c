@@ -20,7 +20,8 @@ struct making {
     struct wndl_vec entries; /* struct named */
 };
 
-static bool add(struct making *m, const char *name, uint64_t rva, uint64_t size)
+static bool add_name(
+    struct making *m, const char *name, uint64_t rva, uint64_t size)
 {
     if (name[0] == '\0')
         return true;
@@ -47,7 +48,7 @@ static enum wndl_status add_symbols(struct making *m, bool demangled)
         if (demangled)
             name = wndl_demangle(&m->s->demangler, mangled);
         uint64_t rva = wndl_symbolizer_rva(m->s, symbols[i].addr).v;
-        if (name == NULL || !add(m, name, rva, symbols[i].size))
+        if (name == NULL || !add_name(m, name, rva, symbols[i].size))
             return WNDL_NOMEM;
     }
     return WNDL_OK;
@@ -64,14 +65,14 @@ static enum wndl_status add_functions(struct making *m)
         struct wndl_bytes mangled = {
             (const uint8_t *)f->mangled, strlen(f->mangled)};
         const char *demangled = wndl_demangle(&m->s->demangler, mangled);
-        if (demangled == NULL || !add(m, f->mangled, at.rva, at.size) ||
-            !add(m, demangled, at.rva, at.size))
+        if (demangled == NULL || !add_name(m, f->mangled, at.rva, at.size) ||
+            !add_name(m, demangled, at.rva, at.size))
             return WNDL_NOMEM;
     }
     return WNDL_OK;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_names(const void *left, const void *right)
 {
     const struct named *a = left;
     const struct named *b = right;
@@ -86,16 +87,17 @@ static size_t without_doubles(struct named *entries, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if (kept == 0 || compare(&entries[kept - 1], &entries[i]) != 0)
+        if (kept == 0 || compare_names(&entries[kept - 1], &entries[i]) != 0)
             entries[kept++] = entries[i];
     return kept;
 }
 
-static enum wndl_status keep(struct making *m, struct wndl_name_table *table)
+static enum wndl_status keep_table(
+    struct making *m, struct wndl_name_table *table)
 {
     struct named *entries = m->entries.data;
     if (m->entries.len > 1)
-        qsort(entries, m->entries.len, sizeof *entries, compare);
+        qsort(entries, m->entries.len, sizeof *entries, compare_names);
     size_t count = without_doubles(entries, m->entries.len);
     struct wndl_arena *arena = &m->s->arena;
     table->names = wndl_arena_calloc(arena, count, sizeof *table->names);
@@ -111,7 +113,7 @@ static enum wndl_status keep(struct making *m, struct wndl_name_table *table)
     return WNDL_OK;
 }
 
-static enum wndl_status make(struct wndl_symbolizer *s, unsigned which)
+static enum wndl_status make_table(struct wndl_symbolizer *s, unsigned which)
 {
     struct wndl_arena scratch;
     struct making m = {.s = s};
@@ -123,7 +125,7 @@ static enum wndl_status make(struct wndl_symbolizer *s, unsigned which)
     if (status == WNDL_OK && which == WNDL_NAMES_OTHER)
         status = add_functions(&m);
     if (status == WNDL_OK)
-        status = keep(&m, &s->names[which]);
+        status = keep_table(&m, &s->names[which]);
     wndl_arena_free(&scratch);
     return status;
 }
@@ -149,11 +151,11 @@ static size_t find_in(
     return count;
 }
 
-static enum wndl_status find(struct wndl_symbolizer *s, const char *name,
-    const struct wndl_symbol_range **found, size_t *count)
+static enum wndl_status find_functions(struct wndl_symbolizer *s,
+    const char *name, const struct wndl_symbol_range **found, size_t *count)
 {
     for (unsigned which = 0; which < WNDL_NAME_TABLES; which++) {
-        enum wndl_status status = make(s, which);
+        enum wndl_status status = make_table(s, which);
         if (status != WNDL_OK)
             return status;
         size_t first;
@@ -171,7 +173,7 @@ enum wndl_status wndl_symbolizer_find(struct wndl_symbolizer *s,
 {
     *count = 0;
     wndl_symbolizer_lock(s);
-    enum wndl_status status = find(s, name, found, count);
+    enum wndl_status status = find_functions(s, name, found, count);
     wndl_symbolizer_unlock(s);
     if (status == WNDL_OK)
         return status;

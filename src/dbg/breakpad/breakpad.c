@@ -37,8 +37,8 @@ static struct wndl_bytes shorten(struct wndl_bytes name)
 }
 
 /* A copy of `text`, which is at offset `at`, made once. False: no memory. */
-static bool keep(struct wndl_breakpad *b, uint64_t at, struct wndl_bytes text,
-    struct wndl_bytes *kept)
+static bool copy_text(struct wndl_breakpad *b, uint64_t at,
+    struct wndl_bytes text, struct wndl_bytes *kept)
 {
     if (text.size > LONGEST_NAME)
         text.size = LONGEST_NAME;
@@ -78,9 +78,9 @@ static bool text_of(struct wndl_breakpad *b, const struct wndl_vec *list,
 {
     uint64_t at = find_text(list, id);
     if (at == UINT64_MAX)
-        return keep(b, 0, (struct wndl_bytes){0}, kept);
+        return copy_text(b, 0, (struct wndl_bytes){0}, kept);
     struct wndl_bytes text = wndl_bp_rest(wndl_bp_line_at(b->in.text, at));
-    return keep(b, at, list == &b->files ? shorten(text) : text, kept);
+    return copy_text(b, at, list == &b->files ? shorten(text) : text, kept);
 }
 
 /* The name of a FUNC or PUBLIC record, and where that starts. */
@@ -93,7 +93,7 @@ static bool name_of(struct wndl_breakpad *b, uint64_t at,
     (void)wndl_bp_take_head(&fields, kind, &head);
     *start = head.start;
     uint64_t name_at = (uint64_t)(fields.at - b->in.text.data);
-    return keep(b, name_at, wndl_bp_rest(fields), name);
+    return copy_text(b, name_at, wndl_bp_rest(fields), name);
 }
 
 /* ---- the records of a function */

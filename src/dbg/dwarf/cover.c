@@ -139,7 +139,7 @@ static void emit(struct sweep *s, uint64_t start, uint64_t end, uint32_t id)
  * Each turn begins a range or ends one, so there are at most 2 * count turns
  * and as many segments.
  */
-static void run(struct sweep *s)
+static void run_sweep(struct sweep *s)
 {
     uint64_t at = 0;
     while (s->next < s->count || s->heap_size > 0) {
@@ -183,7 +183,7 @@ enum wndl_status wndl_dw_make_cover(struct wndl_dwarf *d,
         .heap = d->heap.data,
         .out = d->segments.data,
     };
-    run(&s);
+    run_sweep(&s);
     d->segments.len = s.out_count;
     struct wndl_vec kept;
     if (!wndl_dw_copy_vec(&d->segments, &kept))

@@ -477,7 +477,7 @@ static enum wndl_status step(struct program *p)
 }
 
 /* Takes steps up to the end, or to the row that is wanted. */
-static enum wndl_status run(struct program *p)
+static enum wndl_status run_program(struct program *p)
 {
     enum wndl_status status = WNDL_OK;
     prepare_specials(p);
@@ -504,7 +504,7 @@ static enum wndl_status run_all(struct program *p)
     p->opcodes = wndl_cursor_offset(&p->c);
     p->wanted = UINT64_MAX;
     reset(p);
-    enum wndl_status status = run(p);
+    enum wndl_status status = run_program(p);
     if (status == WNDL_OK && p->is_open)
         status = damaged(d, p->at, "line program without an end");
     if (status != WNDL_OK)
@@ -625,7 +625,7 @@ static enum wndl_status seek(struct wndl_dwarf *d, struct wndl_dw_lines *lines,
         .next_mark = UINT64_MAX,
     };
     wndl_cursor_skip(&p.c, mark->at);
-    enum wndl_status status = run(&p);
+    enum wndl_status status = run_program(&p);
     *row = p.row;
     *next = p.address;
     return status;

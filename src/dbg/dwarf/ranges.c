@@ -18,7 +18,7 @@ static enum wndl_status damaged(const struct list *l, const char *what)
     return wndl_dw_damage(l->d, l->section, l->at, what);
 }
 
-static enum wndl_status add(struct wndl_dwarf *d,
+static enum wndl_status add_range(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, struct wndl_dw_range range)
 {
     if (range.start >= range.end ||
@@ -34,7 +34,7 @@ static enum wndl_status add(struct wndl_dwarf *d,
 static enum wndl_status add_to(struct list *l, uint64_t start, uint64_t end)
 {
     uint64_t max = wndl_dw_max_address(l->unit->encoding.address_size);
-    return add(
+    return add_range(
         l->d, l->unit, (struct wndl_dw_range){start & max, end & max, l->id});
 }
 
@@ -226,7 +226,7 @@ static enum wndl_status add_pair(struct wndl_dwarf *d,
         end = start + high.u;
     if (status != WNDL_OK)
         return status;
-    return add(d, unit, (struct wndl_dw_range){start, end, id});
+    return add_range(d, unit, (struct wndl_dw_range){start, end, id});
 }
 
 enum wndl_status wndl_dw_add_ranges(struct wndl_dwarf *d,

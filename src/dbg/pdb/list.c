@@ -81,7 +81,7 @@ static bool is_full(const struct places *p)
     return p->rvas->len >= p->most;
 }
 
-static bool add(const struct places *p, uint32_t address)
+static bool add_place(const struct places *p, uint32_t address)
 {
     uint64_t distance = (uint64_t)address - p->within.other;
     if (address < p->within.other ||
@@ -112,13 +112,13 @@ static enum wndl_status add_lines(
         const struct wndl_pdb_lines *lines = wndl_vec_at(&module->lines, i);
         if (lines->start >= last_of(p))
             break;
-        if (!add(p, lines->start) || !add(p, lines->end) ||
+        if (!add_place(p, lines->start) || !add_place(p, lines->end) ||
             wndl_pdb_need_lines(pdb, number, lines) != WNDL_OK)
             return WNDL_NOMEM;
         pdb->searched += lines->size;
         for (size_t k = 0; k < pdb->body.lines.len; k++) {
             const struct wndl_pdb_line *line = wndl_vec_at(&pdb->body.lines, k);
-            if (!add(p, line->start))
+            if (!add_place(p, line->start))
                 return WNDL_NOMEM;
         }
     }
@@ -133,14 +133,14 @@ static enum wndl_status add_code(
         const struct wndl_pdb_code *code = wndl_vec_at(&module->code, i);
         if (code->start >= last_of(p))
             break;
-        if (!add(p, code->start) || !add(p, code->end) ||
+        if (!add_place(p, code->start) || !add_place(p, code->end) ||
             wndl_pdb_need_sites(pdb, number, code) != WNDL_OK)
             return WNDL_NOMEM;
         pdb->searched += pdb->body.code_size;
         for (size_t k = 0; k < pdb->body.ranges.len; k++) {
             const struct wndl_pdb_range *range =
                 wndl_vec_at(&pdb->body.ranges, k);
-            if (!add(p, range->start) || !add(p, range->end))
+            if (!add_place(p, range->start) || !add_place(p, range->end))
                 return WNDL_NOMEM;
         }
     }
@@ -167,7 +167,7 @@ static enum wndl_status add_publics(
             continue;
         if (address >= last_of(p))
             break;
-        if (!add(p, address))
+        if (!add_place(p, address))
             return WNDL_NOMEM;
     }
     return pdb->scratch.failed ? WNDL_NOMEM : WNDL_OK;
@@ -194,7 +194,7 @@ static enum wndl_status add_stretch(
     pdb->stretches++;
     if (p->within.other == (uint32_t)WNDL_PDB_NOWHERE)
         return WNDL_OK;
-    if (!add(p, p->within.other))
+    if (!add_place(p, p->within.other))
         return WNDL_NOMEM;
     const struct wndl_vec *list = &pdb->contributions;
     for (size_t i = first_in(list, p); i < list->len && status == WNDL_OK;
@@ -204,7 +204,7 @@ static enum wndl_status add_stretch(
             break;
         if (c->end <= p->within.other)
             continue;
-        if (!add(p, c->start) || !add(p, c->end))
+        if (!add_place(p, c->start) || !add_place(p, c->end))
             return WNDL_NOMEM;
         status = add_module(pdb, c->module, p);
     }

@@ -33,7 +33,7 @@ static void damage(
 }
 
 /* One for each piece of its code that was moved as one. */
-static enum wndl_status tell(
+static enum wndl_status visit_stretches(
     struct visiting *v, const struct wndl_pdb_stack *linked, uint64_t record)
 {
     uint64_t at = linked->rva;
@@ -105,7 +105,7 @@ static enum wndl_status read_record(
     f.saved = wndl_cursor_u16(c);
     wndl_cursor_skip(c, WORD);
     if (find_program(v, program, &f.program, at))
-        return tell(v, &f, at);
+        return visit_stretches(v, &f, at);
     return v->pdb->scratch.failed ? WNDL_NOMEM : WNDL_OK;
 }
 
@@ -127,7 +127,7 @@ static enum wndl_status read_old_record(
     f.allocates_bp = (bits >> 12 & 1) != 0;
     f.type = (uint8_t)(bits >> 14);
     if (locals <= UINT32_MAX / WORD)
-        return tell(v, &f, at);
+        return visit_stretches(v, &f, at);
     damage(v, WNDL_MALFORMED, at, "more locals than there is memory");
     return WNDL_OK;
 }

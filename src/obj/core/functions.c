@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(uint64_t a, uint64_t b)
+static int compare_u64(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
@@ -30,10 +30,10 @@ static int compare_rivals(const void *left, const void *right)
 {
     const struct wndl_function *a = left;
     const struct wndl_function *b = right;
-    int by = compare(a->kind, b->kind);
+    int by = compare_u64(a->kind, b->kind);
     if (by == 0)
-        by = compare(size_of(b), size_of(a));
-    return by != 0 ? by : compare(b->order, a->order);
+        by = compare_u64(size_of(b), size_of(a));
+    return by != 0 ? by : compare_u64(b->order, a->order);
 }
 
 /* Sorting by digits of addresses. Those that are the same in all functions

@@ -21,46 +21,46 @@ struct job {
 };
 
 /* Largest first, so that none is left over at the end. */
-struct queue {
+struct workers {
     struct job jobs[MOST];
     size_t count;
     atomic_size_t next;
 };
 
-static void add(
-    struct queue *queue, struct wndl_object_section *section, uint64_t size)
+static void add_job(
+    struct workers *workers, struct wndl_object_section *section, uint64_t size)
 {
-    size_t at = queue->count++;
-    for (; at > 0 && queue->jobs[at - 1].section->view.size < size; at--)
-        queue->jobs[at] = queue->jobs[at - 1];
-    queue->jobs[at] = (struct job){.section = section};
+    size_t at = workers->count++;
+    for (; at > 0 && workers->jobs[at - 1].section->view.size < size; at--)
+        workers->jobs[at] = workers->jobs[at - 1];
+    workers->jobs[at] = (struct job){.section = section};
 }
 
-static void collect(struct queue *queue, struct wndl_object *object,
+static void collect_jobs(struct workers *workers, struct wndl_object *object,
     const char *const *names, size_t count)
 {
-    for (size_t i = 0; i < count && queue->count < MOST; i++) {
+    for (size_t i = 0; i < count && workers->count < MOST; i++) {
         struct wndl_object_section *section =
             wndl_object_find_section(object, names[i]);
         if (section == NULL || section->packing == WNDL_PACKING_NONE ||
             section->own != NULL || section->view.size < WORTH_A_THREAD ||
             wndl_object_needs_relocation(object, section))
             continue;
-        add(queue, section, section->view.size);
+        add_job(workers, section, section->view.size);
     }
 }
 
 /* The object's memory is not for several threads: zlib gets the C library's
  * for its state. */
-static void work(void *context, unsigned index)
+static void work(void *context, unsigned member)
 {
-    struct queue *queue = context;
-    (void)index;
+    struct workers *workers = context;
+    (void)member;
     for (;;) {
-        size_t at = atomic_fetch_add(&queue->next, 1);
-        if (at >= queue->count)
+        size_t at = atomic_fetch_add(&workers->next, 1);
+        if (at >= workers->count)
             return;
-        struct job *job = &queue->jobs[at];
+        struct job *job = &workers->jobs[at];
         if (job->status == WNDL_OK)
             job->status = wndl_object_inflate_run(
                 wndl_mem_libc(), job->section, &job->packed, NULL);
@@ -70,17 +70,17 @@ static void work(void *context, unsigned index)
 void wndl_object_load_sections(
     struct wndl_object *object, const char *const *names, size_t count)
 {
-    struct queue queue = {.count = 0};
-    collect(&queue, object, names, count);
-    if (queue.count < 2)
+    struct workers workers = {.count = 0};
+    collect_jobs(&workers, object, names, count);
+    if (workers.count < 2)
         return;
-    for (size_t i = 0; i < queue.count; i++)
-        queue.jobs[i].status = wndl_object_inflate_begin(
-            object, queue.jobs[i].section, &queue.jobs[i].packed, NULL);
+    for (size_t i = 0; i < workers.count; i++)
+        workers.jobs[i].status = wndl_object_inflate_begin(
+            object, workers.jobs[i].section, &workers.jobs[i].packed, NULL);
     unsigned cores = wndl_workers_cores();
     wndl_workers_run(
-        cores < queue.count ? cores : (unsigned)queue.count, work, &queue);
-    for (size_t i = 0; i < queue.count; i++)
-        if (queue.jobs[i].status != WNDL_OK)
-            wndl_object_disown(object, queue.jobs[i].section);
+        cores < workers.count ? cores : (unsigned)workers.count, work, &workers);
+    for (size_t i = 0; i < workers.count; i++)
+        if (workers.jobs[i].status != WNDL_OK)
+            wndl_object_disown(object, workers.jobs[i].section);
 }

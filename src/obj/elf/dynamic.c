@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_dynamic: the dynamic symbols and relocations of a file without section
+ * dynamic: the dynamic symbols and relocations of a file without section
  * headers, found as the dynamic linker does (gABI 4.1, "Dynamic Section").
  * The table of symbols has no length: the hash table beside it tells how many
  * there are.

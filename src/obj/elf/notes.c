@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_notes: who a file is (build-id) and where its debug file is called
+ * notes: who a file is (build-id) and where its debug file is called
  * what (.gnu_debuglink).
  */
 #include "obj/elf/impl.h"

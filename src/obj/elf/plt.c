@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_plt: what the stubs of a procedure linkage table call (psABIs of x86-64,
+ * plt: what the stubs of a procedure linkage table call (psABIs of x86-64,
  * i386 and AArch64, "Procedure Linkage Table"). A stub jumps through a slot of
  * the global offset table, and the dynamic relocation of that slot has the
  * name. All of it is loaded, so stripped binaries have it.

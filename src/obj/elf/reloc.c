@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_reloc: relocatable files (.o, .ko; gABI 4.1, "Relocation"). Their
+ * reloc: relocatable files (.o, .ko; gABI 4.1, "Relocation"). Their
  * sections all begin at 0, so each is given a place of its own, and what
  * debug sections say of addresses and of each other is worked out in a
  * private copy. Programs may keep such relocations too, but have them applied

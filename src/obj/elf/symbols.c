@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_symbols: which entries of an ELF symbol table are functions (gABI 4.1,
+ * symbols: which entries of an ELF symbol table are functions (gABI 4.1,
  * "Symbol Table").
  *
  * Typed functions are. So are untyped labels in executable sections: hand-
@@ -125,7 +125,7 @@ static uint64_t end_of(const struct wndl_elf_symbols *table,
     return end < raw->value ? UINT64_MAX : end;
 }
 
-static bool keep(const struct wndl_elf_symbols *table,
+static bool add_function(const struct wndl_elf_symbols *table,
     const struct wndl_object_section *section, struct raw_symbol raw,
     struct wndl_vec *functions)
 {
@@ -169,7 +169,7 @@ static enum wndl_status add_symbol(const struct wndl_elf_symbols *table,
     const uint8_t *name = wndl_bytes_slice(table->strings, raw.name, 1).data;
     if (typed ? name[0] == '\0' : is_marker(name))
         return WNDL_OK;
-    return keep(table, section, raw, functions)
+    return add_function(table, section, raw, functions)
                ? WNDL_OK
                : wndl_fail(err, WNDL_NOMEM, "no memory for the symbols");
 }

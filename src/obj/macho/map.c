@@ -53,7 +53,7 @@ static bool add_function(struct mapping *m, const struct wndl_nlist *stab)
     return true;
 }
 
-static bool add(struct mapping *m, const struct wndl_nlist *stab)
+static bool add_stab(struct mapping *m, const struct wndl_nlist *stab)
 {
     switch (stab->type) {
     case STAB_SO:
@@ -69,7 +69,7 @@ static bool add(struct mapping *m, const struct wndl_nlist *stab)
     }
 }
 
-static int compare(const void *left, const void *right)
+static int compare_linked(const void *left, const void *right)
 {
     const struct wndl_macho_linked *a = left;
     const struct wndl_macho_linked *b = right;
@@ -79,11 +79,11 @@ static int compare(const void *left, const void *right)
 }
 
 /* One whose size was not told, or is too much, reaches to the next. */
-static void settle(struct mapping *m)
+static void settle_ends(struct mapping *m)
 {
     struct wndl_macho_linked *list = m->linked.data;
     if (m->linked.len > 1)
-        qsort(list, m->linked.len, sizeof *list, compare);
+        qsort(list, m->linked.len, sizeof *list, compare_linked);
     uint64_t next = UINT64_MAX;
     for (size_t i = m->linked.len; i-- > 0;) {
         if (i + 1 < m->linked.len && list[i + 1].start != list[i].start)
@@ -110,12 +110,12 @@ enum wndl_status wndl_macho_read_map(const struct wndl_object *object,
         return status;
     for (uint64_t i = 0; i < table.count; i++) {
         struct wndl_nlist stab = wndl_nlists_at(&table, i);
-        if ((stab.type & WNDL_NLIST_STAB) != 0 && !add(&m, &stab))
+        if ((stab.type & WNDL_NLIST_STAB) != 0 && !add_stab(&m, &stab))
             return wndl_fail(err, WNDL_NOMEM, "no memory for the debug map");
     }
     if (m.sources.len == 0 || m.linked.len == 0)
         return wndl_fail(err, WNDL_NOT_FOUND, "no debug map");
-    settle(&m);
+    settle_ends(&m);
     *map = (struct wndl_macho_map){
         .sources = m.sources.data,
         .source_count = m.sources.len,

@@ -203,7 +203,7 @@ static enum wndl_status add_starts(struct listing *l, struct wndl_error *err)
                     : WNDL_OK;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_addresses(const void *left, const void *right)
 {
     const uint64_t *a = left;
     const uint64_t *b = right;
@@ -222,7 +222,8 @@ static void settle_ends(struct listing *l)
 {
     struct wndl_function *list = l->functions->data;
     if (l->bounds.len > 1)
-        qsort(l->bounds.data, l->bounds.len, sizeof(uint64_t), compare);
+        qsort(
+            l->bounds.data, l->bounds.len, sizeof(uint64_t), compare_addresses);
     for (size_t i = 0; i < l->functions->len; i++) {
         uint64_t bound = bound_after(&l->bounds, list[i].start);
         if (list[i].end > bound)

@@ -168,7 +168,7 @@ static enum wndl_status add_exports(struct listing *l)
     return WNDL_OK;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_functions(const void *left, const void *right)
 {
     const struct wndl_function *a = left;
     const struct wndl_function *b = right;
@@ -185,7 +185,7 @@ static void settle_ends(struct wndl_vec *functions)
     uint64_t next[2] = {UINT64_MAX, UINT64_MAX}; /* function, anything */
     uint64_t at = UINT64_MAX;
     if (functions->len > 1)
-        qsort(list, functions->len, sizeof *list, compare);
+        qsort(list, functions->len, sizeof *list, compare_functions);
     uint64_t last[2] = {UINT64_MAX, UINT64_MAX};
     for (size_t i = functions->len; i-- > 0;) {
         bool is_function = list[i].kind == WNDL_SYMBOL_FUNC;

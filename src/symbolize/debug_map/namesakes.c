@@ -95,7 +95,7 @@ static const struct wndl_ar_member *find_by_name(
     return NULL;
 }
 
-static enum wndl_status compare(const struct wndl_debug_map *map,
+static enum wndl_status check_names(const struct wndl_debug_map *map,
     const struct wndl_ar_member *member, uint32_t source)
 {
     struct wndl_arena scratch;
@@ -124,7 +124,7 @@ const struct wndl_ar_member *wndl_debug_map_namesake_find(
     const struct wndl_ar_member *m = first;
     for (int i = 0; found == NULL && m != NULL && i < MOST_COMPARED;
          i++, m = m->next) {
-        enum wndl_status status = compare(map, m, source);
+        enum wndl_status status = check_names(map, m, source);
         if (status == WNDL_NOMEM)
             return NULL;
         if (status == WNDL_OK)

@@ -48,7 +48,7 @@ static bool is_ascii(const char *text, size_t size)
  * is decoded in a heap block: to jump then would lose the block. Such a piece
  * is dropped and the next one jumps.
  */
-static void collect(const char *text, size_t size, void *context)
+static void collect_text(const char *text, size_t size, void *context)
 {
     struct sink *sink = context;
     if (sink->text->size + size <= MAX_DEMANGLED)
@@ -59,15 +59,15 @@ static void collect(const char *text, size_t size, void *context)
         sink->text->size = MAX_DEMANGLED;
 }
 
-static bool run(
+static bool run_callbacks(
     demangle_function demangle, const char *mangled, struct wndl_buf *text)
 {
     struct sink sink = {.text = text};
     wndl_buf_clear(text);
     if (setjmp(sink.enough) != 0)
         return false;
-    return demangle(mangled, STYLE, collect, &sink) != 0 && text->size != 0 &&
-           text->size < MAX_DEMANGLED;
+    return demangle(mangled, STYLE, collect_text, &sink) != 0 &&
+           text->size != 0 && text->size < MAX_DEMANGLED;
 }
 
 /*
@@ -117,13 +117,13 @@ static bool demangle_plain(const char *mangled, struct wndl_buf *text)
     if (mangled[0] == '?' || starts(mangled, ".?"))
         return run_msvc(mangled, text);
     if (starts(mangled, "_R"))
-        return run(rust_demangle_callback, mangled, text);
+        return run_callbacks(rust_demangle_callback, mangled, text);
     if (starts(mangled, "_D"))
         return run_d(mangled, text);
     if (!starts(mangled, "_Z") && !starts(mangled, "_GLOBAL_"))
         return false;
-    return run(rust_demangle_callback, mangled, text) ||
-           run(demangle_cplus, mangled, text);
+    return run_callbacks(rust_demangle_callback, mangled, text) ||
+           run_callbacks(demangle_cplus, mangled, text);
 }
 
 /* "f@VERSION" and "f@@VERSION": the name without it. Microsoft's mangled names

@@ -99,7 +99,7 @@ static enum wndl_status load_sections(struct wndl_object *object,
 }
 
 /* Takes `file` over: it is closed with `files`. */
-static enum wndl_status keep(struct wndl_debug_files *files,
+static enum wndl_status take_over(struct wndl_debug_files *files,
     struct wndl_debugfile *file, struct wndl_error *err)
 {
     struct opened *opened = wndl_arena_alloc(files->arena, sizeof *opened);
@@ -113,7 +113,7 @@ static enum wndl_status keep(struct wndl_debug_files *files,
 }
 
 /* What loading came to: a section that cannot be read is an error here. */
-static enum wndl_status settle(enum wndl_status loaded,
+static enum wndl_status check_loaded(enum wndl_status loaded,
     const struct wndl_error *damage, struct wndl_error *err)
 {
     if (loaded != WNDL_OK)
@@ -132,11 +132,11 @@ static enum wndl_status give_supplementary(
     enum wndl_status status =
         wndl_splitfile_open_supplementary(&files->places, &file, err);
     if (status == WNDL_OK)
-        status = keep(files, &file, err);
+        status = take_over(files, &file, err);
     if (status != WNDL_OK)
         return status;
     status = load_sections(file.object, whole_file, sections, &damage);
-    return settle(status, &damage, err);
+    return check_loaded(status, &damage, err);
 }
 
 static enum wndl_status give_package(
@@ -148,11 +148,11 @@ static enum wndl_status give_package(
     enum wndl_status status =
         wndl_splitfile_open_package(&files->places, &file, err);
     if (status == WNDL_OK)
-        status = keep(files, &file, err);
+        status = take_over(files, &file, err);
     if (status != WNDL_OK)
         return status;
     status = load_sections(file.object, split_file, sections, &damage);
-    return settle(status, &damage, err);
+    return check_loaded(status, &damage, err);
 }
 
 static enum wndl_status give_split(void *context,
@@ -166,11 +166,11 @@ static enum wndl_status give_split(void *context,
     enum wndl_status status =
         wndl_splitfile_open_dwo(&files->places, &dwo, next, &file, err);
     if (status == WNDL_OK)
-        status = keep(files, &file, err);
+        status = take_over(files, &file, err);
     if (status != WNDL_OK)
         return status;
     status = load_sections(file.object, split_file, sections, &damage);
-    return settle(status, &damage, err);
+    return check_loaded(status, &damage, err);
 }
 
 const char *const *wndl_debug_dirs_copy(

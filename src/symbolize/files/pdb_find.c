@@ -127,7 +127,8 @@ static enum wndl_status try_all(struct search *s, const char *const *dirs)
 }
 
 /* Why there is none. */
-static enum wndl_status tell(const struct search *s, struct wndl_error *err)
+static enum wndl_status report_missing(
+    const struct search *s, struct wndl_error *err)
 {
     char name[200];
     if (s->refusal.status != WNDL_OK) {
@@ -163,5 +164,5 @@ enum wndl_status wndl_pdb_file_find(const struct wndl_object *image,
     wndl_buf_free(&s.path);
     if (status == WNDL_NOMEM)
         return wndl_fail(err, status, "no memory to look for a PDB file");
-    return status == WNDL_OK ? status : tell(&s, err);
+    return status == WNDL_OK ? status : report_missing(&s, err);
 }
