@@ -3,14 +3,14 @@
  * heap: what a process whose heap is recorded shares with the collector. It
  * follows the block of shm.h in the same memory, at wndl_heap_offset(). The
  * process only counts; the collector reads the counts whenever it wants a
- * snapshot, also when the process is gone. Which block is of which pair is
+ * snapshot, also when the process is gone. Which block is of which site is
  * kept by the process for itself.
  *
- * A pair is a distinct (stack, requested size, usable size), so that bytes are
- * counts times sizes. Each thread counts in a lane of its own as long as there
- * is one free, so that threads do not wait for each other; the last lane is
- * for all others, who count there atomically. What a pair's counts are is the
- * sum over the lanes: a block may be freed in another lane than its own.
+ * A site is a distinct (stack, requested size, usable size), so that bytes are
+ * counts times sizes. Each thread counts in a stripe of its own as long as there
+ * is one free, so that threads do not wait for each other; the last stripe is
+ * for all others, who count there atomically. What a site's counts are is the
+ * sum over the stripes: a block may be freed in another stripe than its own.
  *
  * Memory is sparse: what was never counted takes none.
  */
@@ -20,9 +20,9 @@
 #include "rec/shm.h"
 
 enum {
-    WNDL_HEAP_LANES = 16,          /* the last one is shared */
-    WNDL_HEAP_PAIRS = 1 << 21,     /* most on 64-bit machines */
-    WNDL_HEAP_PAIRS_32 = 1 << 16,  /* and on others */
+    WNDL_HEAP_STRIPES = 16,        /* the last one is shared */
+    WNDL_HEAP_SITES = 1 << 21,     /* most on 64-bit machines */
+    WNDL_HEAP_SITES_32 = 1 << 16,  /* and on others */
     WNDL_HEAP_GROWTHS = 16 * 1024, /* a power of two */
     WNDL_HEAP_WRONGS = 1024,
     WNDL_HEAP_TEXT = 200,
@@ -32,10 +32,10 @@ enum {
 typedef uint64_t wndl_heap_number __attribute__((aligned(8)));
 typedef int64_t wndl_heap_signed __attribute__((aligned(8)));
 
-/* Blocks or calls that are in no pair. */
+/* Blocks or calls that are in no site. */
 enum wndl_heap_miss {
     WNDL_HEAP_MISS_NESTED = 0, /* made while the thread was in our code */
-    WNDL_HEAP_MISS_PAIRS_FULL = 1,
+    WNDL_HEAP_MISS_SITES_FULL = 1,
     WNDL_HEAP_MISS_TREE_FULL = 2,
     WNDL_HEAP_MISS_MEMORY = 3, /* our own: no block could be remembered */
     WNDL_HEAP_MISS_NO_THREAD = 4,
@@ -43,7 +43,7 @@ enum wndl_heap_miss {
 };
 
 /* Never changes once `usable` is not 0, which is written last. */
-struct wndl_heap_pair {
+struct wndl_heap_site {
     wndl_heap_number requested; /* bytes */
     wndl_heap_number usable;    /* bytes + 1 */
     uint32_t node; /* the stack's leaf in the stack tree, 0 for none */
@@ -54,14 +54,14 @@ struct wndl_heap_pair {
 enum { WNDL_HEAP_TIMED_ALL = 1024, WNDL_HEAP_TIMED_EVERY = 8 };
 
 /*
- * One lane's share of a pair. Invariant: summed over the lanes, frees <=
+ * One stripe's share of a site. Invariant: summed over the stripes, frees <=
  * allocs. `at_peak` holds if `stamp` is the header's `peak_stamp`; else the
- * lane had at the peak what it has now, allocs - frees. Whoever changes a
+ * stripe had at the peak what it has now, allocs - frees. Whoever changes a
  * count while `stamp` is an older one first copies. If more is live than the
  * header's `peak_bytes`, the peak is now, whatever `stamp` says: while the heap
- * rises, that lags behind by up to 1 KiB or a thousandth for each lane.
+ * rises, that lags behind by up to 1 KiB or a thousandth for each stripe.
  *
- * Blocks are born together with those of another pair if the thread's
+ * Blocks are born together with those of another site if the thread's
  * allocation just before was always of that; freed together, likewise. The
  * times are less those when it was of another one; where none are left, any is.
  */
@@ -69,36 +69,36 @@ struct wndl_heap_count {
     wndl_heap_number allocs, frees;
     wndl_heap_number
         temporary; /* freed by the same thread before its next one */
-    /* Of freed blocks, in ticks of the TSC >> 6. Until the lane has freed so
+    /* Of freed blocks, in ticks of the TSC >> 6. Until the stripe has freed so
      * many all are timed that it makes, then one of some, which stands for as
      * many: WNDL_HEAP_TIMED_*. */
     wndl_heap_number lifetime;
     wndl_heap_signed at_peak;
     uint32_t stamp;
-    uint32_t born_after, born_after_times;   /* pair + 1, 0 for none yet */
+    uint32_t born_after, born_after_times;   /* site + 1, 0 for none yet */
     uint32_t freed_after, freed_after_times; /* the same */
-    uint32_t usable; /* the pair's, so that it is at hand; 0: not yet */
+    uint32_t usable; /* the site's, so that it is at hand; 0: not yet */
 };
 
-/* Of the blocks of a pair that live at the end; those that are in none of
+/* Of the blocks of a site that live at the end; those that are in none of
  * these are still reachable. */
 struct wndl_heap_leaks {
     uint32_t definite, indirect, possible, reserved;
 };
 
 /*
- * A lane's totals, of every block whether it is in a pair or not.
+ * A stripe's totals, of every block whether it is in a site or not.
  * What lives of its bytes is the difference of `usable` and `usable_freed`; the
- * header's `live_bytes` have `told` of that. What each call changes is in one
+ * header's `live_bytes` have `published` of that. What each call changes is in one
  * line of the cache: up to `temporary`.
  */
-struct wndl_heap_lane {
+struct wndl_heap_stripe {
     _Alignas(64) _Atomic uint32_t owner; /* tid, 0 while it is free */
     uint32_t reserved;
     wndl_heap_number allocs, frees;
     wndl_heap_number requested, usable; /* bytes of all allocs */
     wndl_heap_number usable_freed;
-    wndl_heap_signed told;
+    wndl_heap_signed published;
     wndl_heap_number temporary;
     wndl_heap_number reallocs; /* calls; each is a free and an alloc too */
     wndl_heap_number reserved_2;
@@ -140,9 +140,9 @@ struct wndl_heap_wrong {
 /* At the start of the memory. Zeroed by the collector, who then fills the
  * first part. */
 struct wndl_heap {
-    uint32_t pairs, lanes;  /* that there is room for */
-    uint32_t flags;         /* of wndl_go.heap */
-    uint32_t own_allocator; /* by the process: the executable's comes before
+    uint32_t sites, stripes; /* that there is room for */
+    uint32_t flags;          /* of wndl_go.heap */
+    uint32_t own_allocator;  /* by the process: the executable's comes before
                              * ours, its own calls of it are not seen */
     /* Bytes; 0: every block, as a process makes it whose allocator does not
      * tell sizes. A block of 0 bytes is taken as if it were one of 1. */
@@ -151,10 +151,11 @@ struct wndl_heap {
     /* By the process. */
     uint64_t start_tsc, start_time; /* at the same moment; time in ns */
     uint64_t tsc_in_ns;             /* 1: it counts ns, and is no TSC's */
-    _Atomic uint32_t pair_count;    /* may pass the limit */
+    _Atomic uint32_t site_count;    /* may pass the limit */
     _Atomic uint32_t leaks_known;   /* they have been looked for */
-    _Atomic int64_t live_bytes;     /* that lanes have told of */
-    _Atomic uint32_t unsure; /* blocks may have been allocated unseen: frees of
+    _Atomic int64_t live_bytes;     /* that stripes have published */
+    _Atomic uint32_t
+        inconsistent; /* blocks may have been allocated unseen: frees of
                               * what was never allocated are not told */
     _Atomic uint32_t sanitized; /* the heap is a sanitizer's, and not recorded:
                                  * nothing else is told of it */
@@ -168,7 +169,7 @@ struct wndl_heap {
     _Atomic uint32_t asked, done;
     char text[WNDL_HEAP_TEXT]; /* its name, NUL-terminated */
 
-    struct wndl_heap_lane lane[WNDL_HEAP_LANES];
+    struct wndl_heap_stripe stripe[WNDL_HEAP_STRIPES];
     struct wndl_heap_growth growths[WNDL_HEAP_GROWTHS]; /* hashed by node */
     struct wndl_heap_wrong wrongs[WNDL_HEAP_WRONGS];    /* from the start on */
 };
@@ -183,10 +184,10 @@ enum wndl_heap_flag {
 
 /* Where the tables after the header start, from its first byte. */
 struct wndl_heap_layout {
-    size_t pairs;  /* struct wndl_heap_pair[pairs] */
-    size_t index;  /* _Atomic uint32_t[2 * pairs]: the process's own */
-    size_t leaks;  /* struct wndl_heap_leaks[pairs] */
-    size_t counts; /* struct wndl_heap_count[lanes][pairs] */
+    size_t sites;  /* struct wndl_heap_site[sites] */
+    size_t index;  /* _Atomic uint32_t[2 * sites]: the process's own */
+    size_t leaks;  /* struct wndl_heap_leaks[sites] */
+    size_t counts; /* struct wndl_heap_count[stripes][sites] */
     size_t size;
 };
 
@@ -195,18 +196,18 @@ static inline size_t wndl_round_up_page(size_t size)
     return (size + 4095) & ~(size_t)4095;
 }
 
-static inline struct wndl_heap_layout wndl_heap_layout(uint32_t pairs)
+static inline struct wndl_heap_layout wndl_heap_layout(uint32_t sites)
 {
     struct wndl_heap_layout l;
-    l.pairs = wndl_round_up_page(sizeof(struct wndl_heap));
+    l.sites = wndl_round_up_page(sizeof(struct wndl_heap));
     l.index =
-        l.pairs + wndl_round_up_page(pairs * sizeof(struct wndl_heap_pair));
-    l.leaks = l.index + wndl_round_up_page(pairs * 2 * sizeof(uint32_t));
+        l.sites + wndl_round_up_page(sites * sizeof(struct wndl_heap_site));
+    l.leaks = l.index + wndl_round_up_page(sites * 2 * sizeof(uint32_t));
     l.counts =
-        l.leaks + wndl_round_up_page(pairs * sizeof(struct wndl_heap_leaks));
+        l.leaks + wndl_round_up_page(sites * sizeof(struct wndl_heap_leaks));
     l.size = l.counts +
-             (size_t)WNDL_HEAP_LANES *
-                 wndl_round_up_page(pairs * sizeof(struct wndl_heap_count));
+             (size_t)WNDL_HEAP_STRIPES *
+                 wndl_round_up_page(sites * sizeof(struct wndl_heap_count));
     return l;
 }
 
@@ -216,10 +217,10 @@ static inline size_t wndl_heap_offset(uint32_t nodes)
     return wndl_round_up_page(wndl_shm_size(nodes));
 }
 
-_Static_assert(sizeof(struct wndl_heap_pair) == 24 &&
-                   offsetof(struct wndl_heap, lane) == 320 &&
-                   sizeof(struct wndl_heap_lane) == 192 &&
-                   offsetof(struct wndl_heap_lane, reallocs) == 64 &&
+_Static_assert(sizeof(struct wndl_heap_site) == 24 &&
+                   offsetof(struct wndl_heap, stripe) == 320 &&
+                   sizeof(struct wndl_heap_stripe) == 192 &&
+                   offsetof(struct wndl_heap_stripe, reallocs) == 64 &&
                    sizeof(struct wndl_heap_count) == 64 &&
                    sizeof(struct wndl_heap_leaks) == 16 &&
                    sizeof(struct wndl_heap_growth) == 64 &&

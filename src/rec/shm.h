@@ -205,7 +205,7 @@ struct wndl_go {
     uint32_t max_frames;        /* 1 to WNDL_FRAMES_MAX */
     uint32_t unwind;            /* enum wndl_unwind_policy */
     uint32_t heap;              /* enum wndl_heap_flag, or-ed: rec/heap.h */
-    uint32_t heap_pairs;        /* room for so many, if WNDL_HEAP_ON */
+    uint32_t heap_sites;        /* room for so many, if WNDL_HEAP_ON */
     uint64_t heap_sample_below; /* bytes, 2^32 at most; 0: every block */
     uint32_t nodes;             /* room in the tree for so many */
     uint32_t reserved;

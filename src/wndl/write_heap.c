@@ -20,21 +20,21 @@ void wndl_recording_heap(struct wndl_recording *r, uint32_t process,
 /* ---- HPAR */
 
 static void put_site(
-    struct wndl_buf *out, const struct wndl_heap_pair *pair, uint32_t nodes)
+    struct wndl_buf *out, const struct wndl_heap_site *site, uint32_t nodes)
 {
-    uint64_t usable = pair->usable == 0 ? 0 : pair->usable - 1;
+    uint64_t usable = site->usable == 0 ? 0 : site->usable - 1;
     const struct wndl_fields_site fields = {
-        .node = pair->node <= nodes ? pair->node : 0,
-        .end = pair->end % WNDL_WALK_OTHER,
-        .requested = pair->requested,
-        .slop = usable > pair->requested ? usable - pair->requested : 0,
+        .node = site->node <= nodes ? site->node : 0,
+        .end = site->end % WNDL_WALK_OTHER,
+        .requested = site->requested,
+        .slop = usable > site->requested ? usable - site->requested : 0,
     };
     wndl_put_site(out, &fields);
 }
 
-void wndl_recording_pairs(struct wndl_recording *r,
+void wndl_recording_sites(struct wndl_recording *r,
     const struct wndl_heap_process *process, uint32_t first,
-    const struct wndl_heap_pair *pairs, uint32_t count)
+    const struct wndl_heap_site *sites, uint32_t count)
 {
     struct wndl_chunk_writer chunk;
     const struct wndl_fields_hpar fields = {process->index, first};
@@ -44,7 +44,7 @@ void wndl_recording_pairs(struct wndl_recording *r,
     wndl_put_hpar(&r->out, &fields);
     wndl_put_list(&r->out, count);
     for (uint32_t i = 0; i < count; i++)
-        put_site(&r->out, &pairs[i], process->nodes);
+        put_site(&r->out, &sites[i], process->nodes);
     wndl_recording_finish(r, &chunk);
 }
 
@@ -83,13 +83,13 @@ void wndl_recording_snapshot(
     wndl_recording_finish(r, &chunk);
 }
 
-static bool has_counts(const struct wndl_heap_pair_sum *s)
+static bool has_counts(const struct wndl_heap_site_sum *s)
 {
     return s->allocs != 0;
 }
 
 static void put_counts(
-    struct wndl_buf *out, uint32_t gap, const struct wndl_heap_pair_sum *s)
+    struct wndl_buf *out, uint32_t gap, const struct wndl_heap_site_sum *s)
 {
     const struct wndl_fields_counts fields = {
         .site = gap,
@@ -104,7 +104,7 @@ static void put_counts(
 
 void wndl_recording_counts(struct wndl_recording *r,
     const struct wndl_fields_hcnt *snapshot, uint32_t first,
-    const struct wndl_heap_pair_sum *sums, uint32_t count)
+    const struct wndl_heap_site_sum *sums, uint32_t count)
 {
     struct wndl_chunk_writer chunk;
     uint32_t with_any = 0;

@@ -19,10 +19,10 @@ struct wndl_heap_process {
 void wndl_recording_heap(struct wndl_recording *r, uint32_t process,
     uint32_t flags, uint64_t sample_below);
 
-/* HPAR: `count` pairs from number `first` on. */
-void wndl_recording_pairs(struct wndl_recording *r,
+/* HPAR: `count` sites from number `first` on. */
+void wndl_recording_sites(struct wndl_recording *r,
     const struct wndl_heap_process *process, uint32_t first,
-    const struct wndl_heap_pair *pairs, uint32_t count);
+    const struct wndl_heap_site *sites, uint32_t count);
 
 struct wndl_recording_snapshot {
     uint32_t process;
@@ -38,23 +38,23 @@ struct wndl_recording_snapshot {
 void wndl_recording_snapshot(
     struct wndl_recording *r, const struct wndl_recording_snapshot *snapshot);
 
-/* A pair's counts, of all lanes. */
-struct wndl_heap_pair_sum {
+/* A site's counts, of all stripes. */
+struct wndl_heap_site_sum {
     uint64_t allocs, frees, temporary;
     uint64_t lifetime; /* ns */
     int64_t at_peak;
 };
 
-/* HCNT, of those of `count` pairs from number `first` on that have any. */
+/* HCNT, of those of `count` sites from number `first` on that have any. */
 void wndl_recording_counts(struct wndl_recording *r,
     const struct wndl_fields_hcnt *snapshot, uint32_t first,
-    const struct wndl_heap_pair_sum *sums, uint32_t count);
+    const struct wndl_heap_site_sum *sums, uint32_t count);
 
 /* HTIM. */
 void wndl_recording_live(
     struct wndl_recording *r, uint32_t process, int64_t bytes, int64_t blocks);
 
-/* HLEK, of those of `count` pairs from number `first` on that have any; false:
+/* HLEK, of those of `count` sites from number `first` on that have any; false:
  * none has. */
 bool wndl_recording_leaks(struct wndl_recording *r, uint32_t process,
     uint32_t first, const struct wndl_heap_leaks *leaks, uint32_t count);

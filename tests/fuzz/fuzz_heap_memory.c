@@ -35,14 +35,14 @@ static void fill(uint8_t *memory, const uint8_t *data, size_t size)
     struct wndl_heap *head = (void *)memory;
     struct wndl_heap_layout layout = wndl_heap_layout(PAIRS);
     struct dealer d = {data, size};
-    size_t lane = wndl_round_up_page(PAIRS * sizeof(struct wndl_heap_count));
-    deal(&d, memory + layout.pairs, PAIRS * sizeof(struct wndl_heap_pair));
+    size_t stripe = wndl_round_up_page(PAIRS * sizeof(struct wndl_heap_count));
+    deal(&d, memory + layout.sites, PAIRS * sizeof(struct wndl_heap_site));
     for (size_t i = 0; i < 2; i++)
-        deal(&d, memory + layout.counts + i * lane,
+        deal(&d, memory + layout.counts + i * stripe,
             PAIRS * sizeof(struct wndl_heap_count));
-    deal(&d, head->lane, 2 * sizeof head->lane[0]);
+    deal(&d, head->stripe, 2 * sizeof head->stripe[0]);
     deal(&d, memory + offsetof(struct wndl_heap, start_tsc),
-        offsetof(struct wndl_heap, lane) -
+        offsetof(struct wndl_heap, stripe) -
             offsetof(struct wndl_heap, start_tsc));
     deal(&d, memory + layout.leaks, PAIRS * sizeof(struct wndl_heap_leaks));
     deal(&d, head->growths, FEW * sizeof head->growths[0]);
@@ -56,7 +56,7 @@ static struct wndl_collector_process *new_process(
     const struct wndl_recording_process origin = {.pid = (uint32_t)getpid()};
     const struct wndl_collector_heap_request request = {
         .flags = WNDL_HEAP_ON | WNDL_HEAP_CUMULATIVE | WNDL_HEAP_LEAKS,
-        .pairs = PAIRS,
+        .sites = PAIRS,
         .nodes = WNDL_SHM_NODES,
         .every = 1,
         .at_peaks = true};

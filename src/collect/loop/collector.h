@@ -35,7 +35,7 @@ struct wndl_collector_request {
     char threads[WNDL_SHM_PATTERNS];         /* as in struct wndl_go */
     char tables[WNDL_SHM_TABLES];            /* as in struct wndl_shm */
     struct wndl_collector_engine engine;     /* NONE: no CPU samples */
-    struct wndl_collector_heap_request heap; /* `pairs` is filled in */
+    struct wndl_collector_heap_request heap; /* `sites` is filled in */
 };
 
 enum { WNDL_COLLECTOR_NAMED = 5 };

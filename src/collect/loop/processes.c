@@ -174,7 +174,7 @@ static bool send_go(struct wndl_processes *all,
         .max_frames = r->max_frames,
         .unwind = r->unwind,
         .heap = r->heap.flags,
-        .heap_pairs = entry->process->heap == NULL ? 0 : entry->heap_pairs,
+        .heap_sites = entry->process->heap == NULL ? 0 : entry->heap_sites,
         .heap_sample_below = r->heap.sample_below,
         .nodes = entry->process->tree.max_nodes,
     };
@@ -206,12 +206,12 @@ static bool is_emulated(
 }
 
 /* The block is mapped here, too, where a limit is the same for all of them. */
-static uint32_t nodes_for(pid_t pid, uint32_t heap_pairs)
+static uint32_t nodes_for(pid_t pid, uint32_t heap_sites)
 {
     struct rlimit limit = {.rlim_cur = 0};
     bool is_limited = prlimit(pid, RLIMIT_AS, NULL, &limit) != 0 ||
                       limit.rlim_cur != RLIM_INFINITY;
-    return heap_pairs == WNDL_HEAP_PAIRS && !is_limited ? WNDL_SHM_NODES_HEAP
+    return heap_sites == WNDL_HEAP_SITES && !is_limited ? WNDL_SHM_NODES_HEAP
                                                         : WNDL_SHM_NODES;
 }
 
@@ -221,8 +221,8 @@ static void begin_process(struct wndl_processes *all,
     const struct wndl_recording_process origin = origin_of(all, entry->pid);
     struct wndl_collector_heap_request heap = all->run->request.heap;
     int memfd;
-    heap.pairs = entry->heap_pairs;
-    heap.nodes = nodes_for(entry->pid, entry->heap_pairs);
+    heap.sites = entry->heap_sites;
+    heap.nodes = nodes_for(entry->pid, entry->heap_sites);
     entry->process = wndl_collector_process_new(
         &all->run->recording, &all->run->totals, &origin, &heap, &memfd);
     if (entry->process == NULL) {
@@ -287,18 +287,18 @@ static void take_ready(
 }
 
 /* Address space is scarce in 32 bits, and where it is limited. */
-static uint32_t pairs_for(pid_t pid, uint32_t machine)
+static uint32_t sites_for(pid_t pid, uint32_t machine)
 {
     enum { LEAST = 1024, SHARE = 4 };
     struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
-    uint32_t pairs = machine == EM_X86_64 || machine == EM_AARCH64
-                         ? WNDL_HEAP_PAIRS
-                         : WNDL_HEAP_PAIRS_32;
+    uint32_t sites = machine == EM_X86_64 || machine == EM_AARCH64
+                         ? WNDL_HEAP_SITES
+                         : WNDL_HEAP_SITES_32;
     (void)prlimit(pid, RLIMIT_AS, NULL, &limit);
     while (
-        pairs > LEAST && wndl_heap_layout(pairs).size > limit.rlim_cur / SHARE)
-        pairs /= 2;
-    return pairs;
+        sites > LEAST && wndl_heap_layout(sites).size > limit.rlim_cur / SHARE)
+        sites /= 2;
+    return sites;
 }
 
 /* A debugger keeps SIGTRAP to itself. */
@@ -318,7 +318,7 @@ static void take_hello(struct wndl_processes *all,
     } else {
         if (hello->traced != 0 && entry->engine == WNDL_ENGINE_PERF)
             entry->engine = WNDL_ENGINE_TIMER;
-        entry->heap_pairs = pairs_for(pid, hello->machine);
+        entry->heap_sites = sites_for(pid, hello->machine);
         begin_process(all, entry, hello->machine);
     }
 }

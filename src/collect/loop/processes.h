@@ -19,7 +19,7 @@ struct wndl_process_entry {
     pid_t pid;
     int socket;          /* -1 once the handshake is over */
     uint32_t engine;     /* enum wndl_engine that it was told */
-    uint32_t heap_pairs; /* that it has room for */
+    uint32_t heap_sites; /* that it has room for */
     uint64_t turn;       /* CLOCK_MONOTONIC ns: when its `offcpu` wants one */
     struct wndl_collector_process *process;
     struct wndl_source on_socket, on_end;

@@ -80,8 +80,8 @@ static bool make_known(struct wndl_offcpu *w, struct wndl_offcpu_thread *thread)
 {
     if (known_of(w, thread) != NULL)
         return true;
-    const struct wndl_collector_thread *known =
-        wndl_collector_thread_of(w->known, thread->task.tid, thread->told.time);
+    const struct wndl_collector_thread *known = wndl_collector_thread_of(
+        w->known, thread->task.tid, thread->reported.time);
     if (known == NULL)
         return false;
     const struct wndl_collector_thread *all = w->known->all.data;
@@ -135,7 +135,7 @@ static struct wndl_offcpu_thread *make_room(struct wndl_offcpu *w)
 static void look_at_birth(
     struct wndl_offcpu *w, struct wndl_offcpu_thread *thread, uint64_t now)
 {
-    uint64_t used = thread->told.run + thread->told.wait;
+    uint64_t used = thread->reported.run + thread->reported.wait;
     uint64_t born;
     if (w->listed == 0 || now <= w->listed + used ||
         !wndl_offcpu_task_birth(&thread->task, w->process.folder, &born))
@@ -208,8 +208,8 @@ static void write_thread(
 static void take_end(
     struct wndl_offcpu *w, struct wndl_offcpu_thread *thread, uint64_t now)
 {
-    uint64_t seen = thread->told.time > w->counted && w->counted != 0
-                        ? thread->told.time
+    uint64_t seen = thread->reported.time > w->counted && w->counted != 0
+                        ? thread->reported.time
                         : w->counted;
     thread->gone = seen < now ? seen + (now - seen) / 2 : now;
     thread->due = now + ring_first;
@@ -355,7 +355,7 @@ void wndl_offcpu_end(struct wndl_offcpu *w, uint64_t now)
         if (thread->task.tid == 0)
             continue;
         if (thread->gone == 0)
-            thread->gone = w->is_paused ? thread->told.time : now;
+            thread->gone = w->is_paused ? thread->reported.time : now;
         forget(w, thread);
     }
     if (w->process.folder >= 0)

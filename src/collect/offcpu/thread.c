@@ -30,7 +30,7 @@ bool wndl_offcpu_thread_begin(struct wndl_offcpu_thread *thread,
     wndl_offcpu_task_init(&thread->task, tid);
     wndl_offcpu_stack_init(&thread->stack);
     wndl_offcpu_spans_init(&thread->spans);
-    if (read_times(thread, process, &thread->told))
+    if (read_times(thread, process, &thread->reported))
         return true;
     wndl_offcpu_thread_free(thread, process);
     return false;
@@ -38,7 +38,7 @@ bool wndl_offcpu_thread_begin(struct wndl_offcpu_thread *thread,
 
 void wndl_offcpu_thread_born(struct wndl_offcpu_thread *thread, uint64_t born)
 {
-    thread->told = (struct wndl_offcpu_times){.time = born};
+    thread->reported = (struct wndl_offcpu_times){.time = born};
 }
 
 void wndl_offcpu_thread_free(
@@ -90,10 +90,10 @@ struct passed {
 static struct passed pass(struct wndl_offcpu_thread *thread,
     const struct wndl_offcpu_times *now, int64_t keep)
 {
-    struct passed p = {.start = thread->told.time, .end = now->time};
+    struct passed p = {.start = thread->reported.time, .end = now->time};
     int64_t wall = (int64_t)(p.end - p.start);
-    int64_t waited = (int64_t)(now->wait - thread->told.wait);
-    int64_t run = (int64_t)(now->run - thread->told.run);
+    int64_t waited = (int64_t)(now->wait - thread->reported.wait);
+    int64_t run = (int64_t)(now->run - thread->reported.run);
     int64_t owed = thread->owed + wall - run - waited;
     int64_t blocked = owed - (owed < keep ? owed : keep);
     if (waited > wall)
@@ -103,7 +103,7 @@ static struct passed pass(struct wndl_offcpu_thread *thread,
     p.waited = waited < 0 ? 0 : (uint64_t)waited;
     p.blocked = blocked < 0 ? 0 : (uint64_t)blocked;
     thread->owed = owed - (int64_t)p.blocked;
-    thread->told = *now;
+    thread->reported = *now;
     thread->run += run > 0 ? (uint64_t)run : 0;
     uint64_t unseen = p.blocked < thread->unseen ? p.blocked : thread->unseen;
     p.waited += unseen;
@@ -183,7 +183,7 @@ static void look_again(struct wndl_offcpu_thread *thread,
 static void note_unseen(
     struct wndl_offcpu_thread *thread, const struct wndl_offcpu_times *now)
 {
-    uint64_t wall = now->time - thread->told.time;
+    uint64_t wall = now->time - thread->reported.time;
     uint64_t known = now->run + now->wait;
     thread->unseen = wall > known ? wall - known : 0;
 }
@@ -196,7 +196,7 @@ static void note_running(
     struct wndl_offcpu_thread *thread, const struct wndl_offcpu_times *now)
 {
     if (thread->ran.time == 0) {
-        thread->moved = thread->told.time;
+        thread->moved = thread->reported.time;
         thread->came = now->time;
     } else if (thread->ran.run != now->run ||
                thread->ran.slices != now->slices) {
@@ -248,10 +248,10 @@ static void look_at_running(struct wndl_offcpu_thread *thread,
     struct wndl_offcpu_process *process, const struct wndl_offcpu_times *now)
 {
     thread->due = now->time + process->interval;
-    if (thread->told.slices == 0 && thread->ran.time == 0)
+    if (thread->reported.slices == 0 && thread->ran.time == 0)
         note_unseen(thread, now);
     note_running(thread, now);
-    if (now->time - thread->told.time >= longest)
+    if (now->time - thread->reported.time >= longest)
         tell_running(thread, process);
 }
 
@@ -342,7 +342,7 @@ bool wndl_offcpu_thread_look(
     struct wndl_offcpu_times now;
     if (!read_times(thread, process, &now))
         return put_off(thread, process);
-    if (thread->is_blocked && now.slices == thread->told.slices) {
+    if (thread->is_blocked && now.slices == thread->reported.slices) {
         look_again(thread, process, &now);
         return true;
     }
@@ -369,7 +369,7 @@ bool wndl_offcpu_thread_look(
 void wndl_offcpu_thread_ended(struct wndl_offcpu_thread *thread,
     struct wndl_offcpu_process *process, uint64_t time)
 {
-    struct wndl_offcpu_times then = thread->told;
+    struct wndl_offcpu_times then = thread->reported;
     if (thread->ran.time != 0) {
         tell_running(thread, process);
         return;
@@ -388,7 +388,7 @@ bool wndl_offcpu_thread_settle(
         return false;
     if (!read_times(thread, process, &now))
         return put_off(thread, process);
-    if (thread->is_blocked && now.slices == thread->told.slices)
+    if (thread->is_blocked && now.slices == thread->reported.slices)
         return true;
     note_running(thread, &now);
     tell_running(thread, process);
@@ -398,13 +398,14 @@ bool wndl_offcpu_thread_settle(
 bool wndl_offcpu_thread_skip(
     struct wndl_offcpu_thread *thread, struct wndl_offcpu_process *process)
 {
-    uint64_t slices = thread->told.slices;
-    if (!read_times(thread, process, &thread->told))
+    uint64_t slices = thread->reported.slices;
+    if (!read_times(thread, process, &thread->reported))
         return put_off(thread, process);
     thread->owed = 0;
     thread->unseen = 0;
     thread->ran.time = 0;
-    thread->is_blocked = thread->is_blocked && slices == thread->told.slices;
-    thread->due = thread->told.time;
+    thread->is_blocked =
+        thread->is_blocked && slices == thread->reported.slices;
+    thread->due = thread->reported.time;
     return true;
 }

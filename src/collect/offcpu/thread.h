@@ -26,7 +26,7 @@ struct wndl_offcpu_thread {
     /* In the list of the process's threads, or UNKNOWN. */
     size_t position;
     bool is_left_out; /* the user does not want to see it; not blocked then */
-    struct wndl_offcpu_times told;
+    struct wndl_offcpu_times reported;
     struct wndl_offcpu_times ran; /* when last seen to; time 0: blocked since */
     uint64_t moved;               /* when it was last seen before it moved */
     uint64_t came; /* when it was first seen to run, after a block */

@@ -49,39 +49,39 @@ static bool has_begun(struct wndl_collector_process *p)
 
 /* Published, with a stack that is in the file or never will be. */
 static bool is_ready(
-    const struct wndl_collector_process *p, const struct wndl_heap_pair *pair)
+    const struct wndl_collector_process *p, const struct wndl_heap_site *site)
 {
-    return pair->usable != 0 &&
-           (pair->node <= p->nodes || pair->node > p->tree.max_nodes);
+    return site->usable != 0 &&
+           (site->node <= p->nodes || site->node > p->tree.max_nodes);
 }
 
 /* How many of the part can be written: up to the first that is not ready. */
-static uint32_t ready_pairs(
+static uint32_t ready_sites(
     const struct wndl_collector_process *p, const struct wndl_heap_part *part)
 {
     uint32_t count = 0;
-    while (count < part->count && is_ready(p, &part->pairs[count]))
+    while (count < part->count && is_ready(p, &part->sites[count]))
         count++;
     return count;
 }
 
 /* At the end: up to the last one. A gap is one that its thread did not live
  * to finish. */
-static uint32_t last_pairs(const struct wndl_heap_part *part, bool is_last)
+static uint32_t last_sites(const struct wndl_heap_part *part, bool is_last)
 {
     uint32_t count = part->count;
-    while (count > 0 && part->pairs[count - 1].usable == 0)
+    while (count > 0 && part->sites[count - 1].usable == 0)
         count--;
     return is_last || count == 0 ? count : part->count;
 }
 
-static uint32_t pair_count(const struct wndl_collector_heap *heap)
+static uint32_t site_count(const struct wndl_collector_heap *heap)
 {
-    uint32_t count = atomic_load(&heap->head->pair_count);
-    return count < heap->request.pairs ? count : heap->request.pairs;
+    uint32_t count = atomic_load(&heap->head->site_count);
+    return count < heap->request.sites ? count : heap->request.sites;
 }
 
-/* What a pair refers to is there before it is. */
+/* What a site refers to is there before it is. */
 static bool take_part(struct wndl_collector_process *p,
     struct wndl_heap_part *part, uint32_t end, bool last)
 {
@@ -89,22 +89,22 @@ static bool take_part(struct wndl_collector_process *p,
     uint32_t left = end - heap->written;
     part->count = left < WNDL_HEAP_AT_ONCE ? left : WNDL_HEAP_AT_ONCE;
     wndl_heap_read(heap,
-        heap->layout.pairs + (size_t)heap->written * sizeof part->pairs[0],
-        part->pairs, (size_t)part->count * sizeof part->pairs[0]);
+        heap->layout.sites + (size_t)heap->written * sizeof part->sites[0],
+        part->sites, (size_t)part->count * sizeof part->sites[0]);
     wndl_collector_process_take_stacks(p, last);
     uint32_t count =
-        last ? last_pairs(part, left <= part->count) : ready_pairs(p, part);
+        last ? last_sites(part, left <= part->count) : ready_sites(p, part);
     const struct wndl_heap_process process = {p->index, p->nodes};
-    wndl_recording_pairs(
-        p->recording, &process, heap->written, part->pairs, count);
+    wndl_recording_sites(
+        p->recording, &process, heap->written, part->sites, count);
     heap->written += count;
     write_out(p->recording);
     return count == part->count;
 }
 
-static void take_pairs(struct wndl_collector_process *p, bool last)
+static void take_sites(struct wndl_collector_process *p, bool last)
 {
-    uint32_t end = pair_count(p->heap);
+    uint32_t end = site_count(p->heap);
     if (end <= p->heap->written)
         return;
     struct wndl_heap_part *part = new_part();
@@ -124,7 +124,7 @@ static uint64_t at_most(uint64_t value, uint64_t most)
 static void put_snapshot(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, enum wndl_snapshot_trigger why)
 {
-    const struct wndl_heap_lane *l = &sum->lanes;
+    const struct wndl_heap_stripe *l = &sum->stripes;
     char text[WNDL_HEAP_TEXT] = "";
     if (why == WNDL_SNAPSHOT_PROGRAM)
         memcpy(text, p->heap->head->text, sizeof text);
@@ -161,14 +161,14 @@ static void count_ends(
 {
     struct wndl_collector_heap_totals *t = &p->totals->heap;
     wndl_heap_read(p->heap,
-        p->heap->layout.pairs + (size_t)part->first * sizeof part->pairs[0],
-        part->pairs, (size_t)part->count * sizeof part->pairs[0]);
+        p->heap->layout.sites + (size_t)part->first * sizeof part->sites[0],
+        part->sites, (size_t)part->count * sizeof part->sites[0]);
     for (uint32_t i = 0; i < part->count; i++) {
-        const struct wndl_heap_pair *pair = &part->pairs[i];
-        if (pair->node == 0 || pair->node > p->nodes)
+        const struct wndl_heap_site *site = &part->sites[i];
+        if (site->node == 0 || site->node > p->nodes)
             t->without += part->sums[i].allocs;
         else
-            t->ends[pair->end % WNDL_WALK_END_COUNT] += part->sums[i].allocs;
+            t->ends[site->end % WNDL_WALK_END_COUNT] += part->sums[i].allocs;
     }
 }
 
@@ -210,7 +210,7 @@ void wndl_collector_heap_snapshot(
     struct wndl_heap_sum sum;
     if (!has_begun(p))
         return;
-    take_pairs(p, false);
+    take_sites(p, false);
     struct wndl_heap_part *part = new_part();
     if (part == NULL)
         return;
@@ -270,7 +270,7 @@ void wndl_collector_heap_drain(struct wndl_collector_process *p)
     struct wndl_heap_sum sum;
     if (!has_begun(p))
         return;
-    take_pairs(p, false);
+    take_sites(p, false);
     wndl_heap_sum_up(p->heap, &sum);
     tell_live(p, &sum);
     see_to_program(p);
@@ -283,7 +283,7 @@ void wndl_collector_heap_drain(struct wndl_collector_process *p)
 static void add_sum(
     const struct wndl_heap_sum *sum, struct wndl_collector_heap_totals *totals)
 {
-    const struct wndl_heap_lane *l = &sum->lanes;
+    const struct wndl_heap_stripe *l = &sum->stripes;
     uint64_t peak = (uint64_t)sum->peak_bytes;
     totals->heaps++;
     totals->own_allocators += sum->own_allocator;
@@ -320,7 +320,7 @@ void wndl_collector_heap_end(
         return;
     }
     wndl_collector_process_take_stacks(p, true);
-    take_pairs(p, true);
+    take_sites(p, true);
     see_to_program(p);
     wndl_heap_sum_up(p->heap, &sum);
     tell_live(p, &sum);

@@ -22,7 +22,7 @@ struct wndl_collector_process;
 
 struct wndl_collector_heap_request {
     uint32_t flags;        /* enum wndl_heap_flag, or-ed; 0: no heap */
-    uint32_t pairs, nodes; /* that there shall be room for */
+    uint32_t sites, nodes; /* that there shall be room for */
     uint64_t sample_below; /* bytes; 0: every block */
     uint64_t every;        /* ns between snapshots; 0: none */
     bool at_peaks;         /* a snapshot at each new one */
@@ -40,10 +40,10 @@ struct wndl_collector_heap_totals {
     uint64_t live_bytes, live_blocks; /* usable */
     uint64_t peak;                    /* bytes: of the heap with the highest */
     uint64_t missed[WNDL_HEAP_MISSES];
-    /* Of those that have ended. Allocations in pairs, by how the walk of
+    /* Of those that have ended. Allocations in sites, by how the walk of
      * their stack ended. */
     uint64_t ends[WNDL_COLLECTOR_HEAP_ENDS];
-    uint64_t without;                /* in pairs without a stack */
+    uint64_t without;                /* in sites without a stack */
     uint64_t frames, frames_resumed; /* of all walks */
 };
 

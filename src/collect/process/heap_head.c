@@ -24,7 +24,7 @@ struct wndl_collector_heap *wndl_collector_heap_new(
     if (heap == NULL)
         return NULL;
     heap->request = *request;
-    heap->layout = wndl_heap_layout(request->pairs);
+    heap->layout = wndl_heap_layout(request->sites);
     heap->next = wndl_clock_monotonic_ns() + request->every;
     heap->fd = fcntl(memfd, F_DUPFD_CLOEXEC, 0);
     void *head = heap->fd < 0
@@ -38,8 +38,8 @@ struct wndl_collector_heap *wndl_collector_heap_new(
         errno = why;
         return NULL;
     }
-    heap->head->pairs = request->pairs;
-    heap->head->lanes = WNDL_HEAP_LANES;
+    heap->head->sites = request->sites;
+    heap->head->stripes = WNDL_HEAP_STRIPES;
     heap->head->flags = request->flags;
     heap->head->sample_below = request->sample_below;
     return heap;

@@ -19,7 +19,7 @@ struct wndl_collector_heap {
     struct wndl_heap *head; /* mapped up to the growths */
     int fd;
     bool announced;
-    uint32_t written;      /* pairs */
+    uint32_t written;      /* sites */
     uint32_t snapshots;    /* so far */
     uint64_t next;         /* CLOCK_MONOTONIC ns: the next one by time */
     int64_t peak;          /* bytes, at the last one for a peak */
@@ -37,24 +37,24 @@ void wndl_heap_read(const struct wndl_collector_heap *heap, size_t offset,
 
 /* A part of the tables; too large for the stack. */
 struct wndl_heap_part {
-    uint32_t first, count; /* pairs */
-    struct wndl_heap_pair pairs[WNDL_HEAP_AT_ONCE];
-    struct wndl_heap_pair_sum sums[WNDL_HEAP_AT_ONCE];
-    struct wndl_heap_count counts[WNDL_HEAP_AT_ONCE]; /* of one lane */
+    uint32_t first, count; /* sites */
+    struct wndl_heap_site sites[WNDL_HEAP_AT_ONCE];
+    struct wndl_heap_site_sum sums[WNDL_HEAP_AT_ONCE];
+    struct wndl_heap_count counts[WNDL_HEAP_AT_ONCE]; /* of one stripe */
     struct wndl_heap_leaks leaks[WNDL_HEAP_AT_ONCE];
 };
 
-/* The part that begins with pair `first`, as far as it is in the file; false
+/* The part that begins with site `first`, as far as it is in the file; false
  * if nothing is. */
 bool wndl_heap_next_part(const struct wndl_collector_heap *heap, uint32_t first,
     struct wndl_heap_part *part);
 
 /* ---- heap_sum */
 
-/* What the lanes and the header say at a moment. */
+/* What the stripes and the header say at a moment. */
 struct wndl_heap_sum {
-    struct wndl_heap_lane lanes; /* their sum */
-    uint32_t used;               /* a bit for each lane that has counts */
+    struct wndl_heap_stripe stripes; /* their sum */
+    uint32_t used;                   /* a bit for each stripe that has counts */
     int64_t live_bytes, live_blocks;
     int64_t peak_bytes; /* at least live_bytes */
     uint64_t peak_time; /* CLOCK_MONOTONIC ns */
@@ -68,13 +68,13 @@ struct wndl_heap_sum {
 void wndl_heap_sum_up(
     const struct wndl_collector_heap *heap, struct wndl_heap_sum *sum);
 
-/* Fills in the sums of the part's pairs. */
+/* Fills in the sums of the part's sites. */
 void wndl_heap_sum_part(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
 
-/* One lane's counts of the part's pairs. */
-void wndl_heap_read_lane(const struct wndl_collector_heap *heap, uint32_t lane,
-    struct wndl_heap_part *part);
+/* One stripe's counts of the part's sites. */
+void wndl_heap_read_stripe(const struct wndl_collector_heap *heap,
+    uint32_t stripe, struct wndl_heap_part *part);
 
 /* ---- heap_findings */
 

@@ -2,8 +2,8 @@
 /*
  * Pairs whose blocks are born and freed together. An allocator now and then
  * gives more than it does else for the same request, where the rest of what it
- * had free was too small to be kept: such blocks are of another pair, but of
- * the same kind, which is a stack and a request. Of a kind the pair that nearly
+ * had free was too small to be kept: such blocks are of another site, but of
+ * the same kind, which is a stack and a request. Of a kind the site that nearly
  * all are of speaks for the others.
  */
 #include "collect/process/heap_impl.h"
@@ -13,14 +13,14 @@
 enum {
     LEAST = 8,        /* blocks */
     MOST = 16 * 1024, /* of them */
-    FEW = 8,          /* of a kind, one in so many may be of other pairs */
+    FEW = 8,          /* of a kind, one in so many may be of other sites */
 };
 
-/* ---- what a pair's blocks come after */
+/* ---- what a site's blocks come after */
 
-/* Over all lanes. Times are less those of what came after others. */
+/* Over all stripes. Times are less those of what came after others. */
 struct follower {
-    uint32_t born_after, freed_after; /* pair + 1, 0: none or several */
+    uint32_t born_after, freed_after; /* site + 1, 0: none or several */
     uint64_t born_times, freed_times;
     uint64_t allocs, frees, temporary;
     bool several_births, several_frees;
@@ -43,23 +43,23 @@ static void follow(struct follower *f, const struct wndl_heap_count *c)
     f->temporary += c->temporary;
 }
 
-/* Of all pairs of the part. */
+/* Of all sites of the part. */
 static void follow_part(const struct wndl_collector_heap *heap,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part,
     struct follower *followers)
 {
     for (uint32_t i = 0; i < part->count; i++)
         followers[i] = (struct follower){0};
-    for (uint32_t lane = 0; lane < WNDL_HEAP_LANES; lane++) {
-        if ((sum->used >> lane & 1) == 0)
+    for (uint32_t stripe = 0; stripe < WNDL_HEAP_STRIPES; stripe++) {
+        if ((sum->used >> stripe & 1) == 0)
             continue;
-        wndl_heap_read_lane(heap, lane, part);
+        wndl_heap_read_stripe(heap, stripe, part);
         for (uint32_t i = 0; i < part->count; i++)
             follow(&followers[i], &part->counts[i]);
     }
 }
 
-/* ---- pairs that may come together */
+/* ---- sites that may come together */
 
 struct kind {
     uint32_t node;
@@ -68,9 +68,9 @@ struct kind {
 };
 
 struct paired {
-    uint32_t pair, other;
-    struct follower follower, followed; /* of `pair`, of `other` */
-    struct kind of_pair, of_other;
+    uint32_t site, other;
+    struct follower follower, followed; /* of `site`, of `other` */
+    struct kind of_site, of_other;
     bool is_together;
 };
 
@@ -102,16 +102,16 @@ static void look_for_paired(const struct wndl_collector_heap *heap,
             other == part->first + i || paired->count == MOST)
             continue;
         paired->list[paired->count++] = (struct paired){
-            .pair = part->first + i, .other = other, .follower = *f};
+            .site = part->first + i, .other = other, .follower = *f};
     }
 }
 
-static void read_pairs(
+static void read_sites(
     const struct wndl_collector_heap *heap, struct wndl_heap_part *part)
 {
     wndl_heap_read(heap,
-        heap->layout.pairs + (size_t)part->first * sizeof part->pairs[0],
-        part->pairs, (size_t)part->count * sizeof part->pairs[0]);
+        heap->layout.sites + (size_t)part->first * sizeof part->sites[0],
+        part->sites, (size_t)part->count * sizeof part->sites[0]);
 }
 
 static void take_kind(
@@ -119,8 +119,8 @@ static void take_kind(
 {
     uint32_t at = number - part->first;
     if (at < part->count)
-        *kind = (struct kind){.node = part->pairs[at].node,
-            .requested = part->pairs[at].requested};
+        *kind = (struct kind){.node = part->sites[at].node,
+            .requested = part->sites[at].requested};
 }
 
 /* The kinds of both. The other one may be anywhere. */
@@ -129,14 +129,14 @@ static void find_kinds(const struct wndl_collector_heap *heap,
 {
     for (uint32_t first = 0; wndl_heap_next_part(heap, first, part);
          first += part->count) {
-        read_pairs(heap, part);
+        read_sites(heap, part);
         for (uint32_t i = 0; i < paired->count; i++) {
-            take_kind(part, paired->list[i].pair, &paired->list[i].of_pair);
+            take_kind(part, paired->list[i].site, &paired->list[i].of_site);
             take_kind(part, paired->list[i].other, &paired->list[i].of_other);
         }
     }
     for (uint32_t i = 0; i < paired->count; i++) {
-        paired->kinds[2 * i] = paired->list[i].of_pair;
+        paired->kinds[2 * i] = paired->list[i].of_site;
         paired->kinds[2 * i + 1] = paired->list[i].of_other;
     }
 }
@@ -176,7 +176,7 @@ static struct kind *find_kind(
         compare_kinds);
 }
 
-/* What the part's pairs come after, for those of which they are the other. */
+/* What the part's sites come after, for those of which they are the other. */
 static void complete(
     const struct wndl_heap_part *part, struct all_paired *paired)
 {
@@ -194,12 +194,12 @@ static void count_kinds(const struct wndl_collector_heap *heap,
 {
     for (uint32_t first = 0; wndl_heap_next_part(heap, first, part);
          first += part->count) {
-        read_pairs(heap, part);
+        read_sites(heap, part);
         follow_part(heap, sum, part, paired->followers);
         complete(part, paired);
         for (uint32_t i = 0; i < part->count; i++) {
-            const struct wndl_heap_pair *pair = &part->pairs[i];
-            struct kind *kind = find_kind(paired, pair->node, pair->requested);
+            const struct wndl_heap_site *site = &part->sites[i];
+            struct kind *kind = find_kind(paired, site->node, site->requested);
             if (kind == NULL)
                 continue;
             kind->allocs += paired->followers[i].allocs;
@@ -220,7 +220,7 @@ static bool are_freed_together(const struct paired *c, uint64_t few)
     const struct follower *f = &c->follower, *g = &c->followed;
     return (!f->several_frees && f->freed_after == c->other + 1 &&
                is_always(f->freed_times, f->frees, few)) ||
-           (!g->several_frees && g->freed_after == c->pair + 1 &&
+           (!g->several_frees && g->freed_after == c->site + 1 &&
                is_always(g->freed_times, g->frees, few));
 }
 
@@ -233,7 +233,7 @@ static bool is_together(struct all_paired *paired, const struct paired *c)
     const struct kind *a =
         find_kind(paired, c->of_other.node, c->of_other.requested);
     const struct kind *b =
-        find_kind(paired, c->of_pair.node, c->of_pair.requested);
+        find_kind(paired, c->of_site.node, c->of_site.requested);
     if (a == NULL || b == NULL || a == b || a->allocs != b->allocs ||
         a->frees != b->frees || c->followed.temporary != 0)
         return false;
@@ -244,25 +244,25 @@ static bool is_together(struct all_paired *paired, const struct paired *c)
            are_freed_together(c, few);
 }
 
-static int compare_pairs(const void *a, const void *b)
+static int compare_sites(const void *a, const void *b)
 {
-    uint32_t x = ((const struct paired *)a)->pair;
-    uint32_t y = ((const struct paired *)b)->pair;
+    uint32_t x = ((const struct paired *)a)->site;
+    uint32_t y = ((const struct paired *)b)->site;
     return (x > y) - (x < y);
 }
 
 /* Each may come after the other but for blocks that are not looked at: one of
- * them says more. The list is in the order of pairs. */
+ * them says more. The list is in the order of sites. */
 static bool is_told_better(
     const struct all_paired *paired, const struct paired *c)
 {
-    const struct paired wanted = {.pair = c->other};
+    const struct paired wanted = {.site = c->other};
     const struct paired *turned = bsearch(
-        &wanted, paired->list, paired->count, sizeof wanted, compare_pairs);
-    return turned != NULL && turned->is_together && turned->other == c->pair &&
+        &wanted, paired->list, paired->count, sizeof wanted, compare_sites);
+    return turned != NULL && turned->is_together && turned->other == c->site &&
            (turned->follower.allocs > c->follower.allocs ||
                (turned->follower.allocs == c->follower.allocs &&
-                   turned->pair > c->pair));
+                   turned->site > c->site));
 }
 
 static void take_those_together(struct all_paired *paired)
@@ -275,7 +275,7 @@ static void take_those_together(struct all_paired *paired)
         if (c->is_together && !is_told_better(paired, c))
             paired->found[paired->found_count++] =
                 (struct wndl_fields_together){
-                    .site = c->pair,
+                    .site = c->site,
                     .other = c->other,
                     .blocks = c->follower.allocs,
                 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the lanes of rec/heap.h to sums that can be believed: whoever writes
+ * From the stripes of rec/heap.h to sums that can be believed: whoever writes
  * there may do so while we read, and a program may scribble over it.
  */
 #include "collect/process/heap_impl.h"
@@ -57,39 +57,39 @@ static int64_t believed(int64_t value)
     return value < 0 ? 0 : value > most ? most : value;
 }
 
-static bool has_counts(const struct wndl_heap_lane *lane)
+static bool has_counts(const struct wndl_heap_stripe *stripe)
 {
-    return lane->owner != 0 || (lane->allocs | lane->frees) != 0;
+    return stripe->owner != 0 || (stripe->allocs | stripe->frees) != 0;
 }
 
 static void add_lane(
-    struct wndl_heap_lane *to, const struct wndl_heap_lane *lane)
+    struct wndl_heap_stripe *to, const struct wndl_heap_stripe *stripe)
 {
-    to->allocs += lane->allocs;
-    to->frees += lane->frees;
-    to->requested += lane->requested;
-    to->usable += lane->usable;
-    to->usable_freed += lane->usable_freed;
-    to->reallocs += lane->reallocs;
-    to->temporary += lane->temporary;
-    to->frames += lane->frames;
-    to->frames_resumed += lane->frames_resumed;
+    to->allocs += stripe->allocs;
+    to->frees += stripe->frees;
+    to->requested += stripe->requested;
+    to->usable += stripe->usable;
+    to->usable_freed += stripe->usable_freed;
+    to->reallocs += stripe->reallocs;
+    to->temporary += stripe->temporary;
+    to->frames += stripe->frames;
+    to->frames_resumed += stripe->frames_resumed;
     for (size_t i = 0; i < WNDL_HEAP_MISSES; i++)
-        to->missed[i] += lane->missed[i];
+        to->missed[i] += stripe->missed[i];
 }
 
 static void add_lanes(const struct wndl_heap *head, struct wndl_heap_sum *sum)
 {
-    for (uint32_t i = 0; i < WNDL_HEAP_LANES; i++) {
-        struct wndl_heap_lane lane = head->lane[i];
-        if (!has_counts(&lane))
+    for (uint32_t i = 0; i < WNDL_HEAP_STRIPES; i++) {
+        struct wndl_heap_stripe stripe = head->stripe[i];
+        if (!has_counts(&stripe))
             continue;
         sum->used |= UINT32_C(1) << i;
-        add_lane(&sum->lanes, &lane);
+        add_lane(&sum->stripes, &stripe);
     }
 }
 
-/* The header may lag behind its lanes: what lives now may be the peak. */
+/* The header may lag behind its stripes: what lives now may be the peak. */
 static void find_peak(const struct wndl_heap *head, struct wndl_heap_sum *sum)
 {
     const struct moment start = {head->start_tsc, head->start_time};
@@ -114,37 +114,37 @@ void wndl_heap_sum_up(
         .peak_stamp = atomic_load(&head->peak_stamp),
         .inherited = atomic_load(&head->inherited),
         .own_allocator = head->own_allocator != 0,
-        .unsure = atomic_load(&head->unsure) != 0,
+        .unsure = atomic_load(&head->inconsistent) != 0,
         .peak_bytes = believed(atomic_load(&head->peak_bytes)),
     };
     add_lanes(head, sum);
     sum->live_bytes =
-        believed((int64_t)(sum->lanes.usable - sum->lanes.usable_freed));
+        believed((int64_t)(sum->stripes.usable - sum->stripes.usable_freed));
     sum->live_blocks =
-        believed((int64_t)(sum->lanes.allocs - sum->lanes.frees));
+        believed((int64_t)(sum->stripes.allocs - sum->stripes.frees));
     find_peak(head, sum);
 }
 
-/* ---- pairs */
+/* ---- sites */
 
-void wndl_heap_read_lane(const struct wndl_collector_heap *heap, uint32_t lane,
-    struct wndl_heap_part *part)
+void wndl_heap_read_stripe(const struct wndl_collector_heap *heap,
+    uint32_t stripe, struct wndl_heap_part *part)
 {
     size_t lane_size = wndl_round_up_page(
-        (size_t)heap->request.pairs * sizeof(struct wndl_heap_count));
+        (size_t)heap->request.sites * sizeof(struct wndl_heap_count));
     wndl_heap_read(heap,
-        heap->layout.counts + lane * lane_size +
+        heap->layout.counts + stripe * lane_size +
             (size_t)part->first * sizeof part->counts[0],
         part->counts, (size_t)part->count * sizeof part->counts[0]);
 }
 
-/* Of one lane. There, frees may be more than allocs. */
+/* Of one stripe. There, frees may be more than allocs. */
 static bool is_impossible(const struct wndl_heap_count *c)
 {
     return (c->allocs | c->frees | c->temporary) >> COUNT_BITS != 0;
 }
 
-static void add_count(struct wndl_heap_pair_sum *to,
+static void add_count(struct wndl_heap_site_sum *to,
     const struct wndl_heap_count *c, uint32_t peak_stamp)
 {
     int64_t now = (int64_t)(c->allocs - c->frees);
@@ -168,9 +168,9 @@ static uint64_t ns_of(uint64_t lifetime, double tick)
     return ns < 9e18 ? (uint64_t)ns : INT64_MAX;
 }
 
-/* A block may be made and freed in lanes that were read one after the other. */
+/* A block may be made and freed in stripes that were read one after the other. */
 static void settle_sum(
-    struct wndl_heap_pair_sum *s, const struct wndl_heap_sum *sum)
+    struct wndl_heap_site_sum *s, const struct wndl_heap_sum *sum)
 {
     s->frees = at_most(s->frees, s->allocs);
     s->temporary = at_most(s->temporary, s->frees);
@@ -186,11 +186,11 @@ void wndl_heap_sum_part(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part)
 {
     for (uint32_t i = 0; i < part->count; i++)
-        part->sums[i] = (struct wndl_heap_pair_sum){0};
-    for (uint32_t lane = 0; lane < WNDL_HEAP_LANES; lane++) {
-        if ((sum->used >> lane & 1) == 0)
+        part->sums[i] = (struct wndl_heap_site_sum){0};
+    for (uint32_t stripe = 0; stripe < WNDL_HEAP_STRIPES; stripe++) {
+        if ((sum->used >> stripe & 1) == 0)
             continue;
-        wndl_heap_read_lane(p->heap, lane, part);
+        wndl_heap_read_stripe(p->heap, stripe, part);
         for (uint32_t i = 0; i < part->count; i++) {
             if (is_impossible(&part->counts[i]))
                 p->totals->damaged++;

@@ -80,7 +80,7 @@ static bool make_block(struct wndl_collector_process *p,
     bool has_heap = heap->flags != 0;
     const uint32_t nodes = has_heap ? heap->nodes : WNDL_SHM_NODES;
     *memfd = make_memfd(
-        has_heap ? wndl_heap_offset(nodes) + wndl_heap_layout(heap->pairs).size
+        has_heap ? wndl_heap_offset(nodes) + wndl_heap_layout(heap->sites).size
                  : wndl_shm_size(nodes));
     if (*memfd < 0)
         return false;

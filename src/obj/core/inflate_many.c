@@ -78,8 +78,8 @@ void wndl_object_load_sections(
         workers.jobs[i].status = wndl_object_inflate_begin(
             object, workers.jobs[i].section, &workers.jobs[i].packed, NULL);
     unsigned cores = wndl_workers_cores();
-    wndl_workers_run(
-        cores < workers.count ? cores : (unsigned)workers.count, work, &workers);
+    wndl_workers_run(cores < workers.count ? cores : (unsigned)workers.count,
+        work, &workers);
     for (size_t i = 0; i < workers.count; i++)
         if (workers.jobs[i].status != WNDL_OK)
             wndl_object_disown(object, workers.jobs[i].section);

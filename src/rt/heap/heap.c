@@ -36,9 +36,9 @@ void wndl_rt_heap_end_thread(void)
 
 size_t wndl_rt_heap_shared_size(const struct wndl_go *go)
 {
-    if ((go->heap & WNDL_HEAP_ON) == 0 || go->heap_pairs == 0)
+    if ((go->heap & WNDL_HEAP_ON) == 0 || go->heap_sites == 0)
         return wndl_shm_size(go->nodes);
-    return wndl_heap_offset(go->nodes) + wndl_heap_layout(go->heap_pairs).size;
+    return wndl_heap_offset(go->nodes) + wndl_heap_layout(go->heap_sites).size;
 }
 
 static struct wndl_rt_heap_state *map_private(void)
@@ -55,9 +55,9 @@ static void find_tables(struct wndl_heap *shared, uint32_t sites)
     uint8_t *memory = (uint8_t *)shared;
     struct wndl_heap_layout layout = wndl_heap_layout(sites);
     wndl_rt_heap->sites = (struct wndl_rt_sites){
-        .sites = (void *)(memory + layout.pairs),
+        .sites = (void *)(memory + layout.sites),
         .index = (void *)(memory + layout.index),
-        .count = &shared->pair_count,
+        .count = &shared->site_count,
         .max = sites,
     };
 }
@@ -70,7 +70,7 @@ void wndl_rt_heap_settle(void)
 /* The last store makes all that was stored before it known. */
 void wndl_rt_heap_start(const struct wndl_go *go)
 {
-    if ((go->heap & WNDL_HEAP_ON) == 0 || go->heap_pairs == 0)
+    if ((go->heap & WNDL_HEAP_ON) == 0 || go->heap_sites == 0)
         return;
     struct wndl_heap *shared =
         (void *)((uint8_t *)wndl_rt.shm + wndl_heap_offset(go->nodes));
@@ -85,7 +85,7 @@ void wndl_rt_heap_start(const struct wndl_go *go)
         wndl_rt_heap = mapped;
     }
     wndl_rt_blocks_allow_owner(OWNER_AFTER);
-    find_tables(shared, go->heap_pairs);
+    find_tables(shared, go->heap_sites);
     if (!wndl_rt_heap_knows_sizes())
         shared->sample_below = 0;
     wndl_rt_heap->sample_below = shared->sample_below;
@@ -122,12 +122,12 @@ static bool are_all_known(void)
 static void find_leaks(void)
 {
     struct wndl_heap *shared = wndl_rt_heap->shared;
-    struct wndl_heap_layout layout = wndl_heap_layout(shared->pairs);
+    struct wndl_heap_layout layout = wndl_heap_layout(shared->sites);
     struct wndl_rt_root roots[WNDL_RT_EARLY];
     const struct wndl_rt_leak_search search = {
         .sites = wndl_rt_heap->sites.sites,
-        .site_count = &shared->pair_count,
-        .most_sites = shared->pairs,
+        .site_count = &shared->site_count,
+        .most_sites = shared->sites,
         .leaks = (void *)((uint8_t *)shared + layout.leaks),
         .generation = wndl_rt_heap_generation,
         .sp = (uintptr_t)__builtin_frame_address(0),

@@ -47,14 +47,14 @@ static void set_up_for(
     b->process = wndl_collector_process_new(
         &b->recording, &b->totals, &origin, request, &memfd);
     assert_non_null(b->process);
-    b->layout = wndl_heap_layout(request->pairs);
+    b->layout = wndl_heap_layout(request->sites);
     b->memory = mmap(NULL, b->layout.size, PROT_READ | PROT_WRITE, MAP_SHARED,
         memfd, (off_t)wndl_heap_offset(request->nodes));
     assert_true(b->memory != MAP_FAILED);
     close(memfd);
     b->head = (struct wndl_heap *)(void *)b->memory;
-    assert_int_equal(b->head->pairs, request->pairs);
-    assert_int_equal(b->head->lanes, WNDL_HEAP_LANES);
+    assert_int_equal(b->head->sites, request->sites);
+    assert_int_equal(b->head->stripes, WNDL_HEAP_STRIPES);
     assert_int_equal(b->head->flags, request->flags);
     assert_true(b->head->sample_below == request->sample_below);
     /* No processor ticks that slowly: times of ticks are not known. */
@@ -66,26 +66,26 @@ static void set_up(struct bench *b)
 {
     const struct wndl_collector_heap_request request = {
         .flags = WNDL_HEAP_ON | WNDL_HEAP_CUMULATIVE,
-        .pairs = PAIRS,
+        .sites = PAIRS,
         .nodes = WNDL_SHM_NODES};
     set_up_for(b, &request);
 }
 
 /* ---- the process's side */
 
-static struct wndl_heap_pair *pair_at(struct bench *b, uint32_t pair)
+static struct wndl_heap_site *pair_at(struct bench *b, uint32_t site)
 {
-    void *pairs = b->memory + b->layout.pairs;
-    return (struct wndl_heap_pair *)pairs + pair;
+    void *sites = b->memory + b->layout.sites;
+    return (struct wndl_heap_site *)sites + site;
 }
 
 static struct wndl_heap_count *count_at(
-    struct bench *b, uint32_t lane, uint32_t pair)
+    struct bench *b, uint32_t stripe, uint32_t site)
 {
     size_t size =
-        wndl_round_up_page(b->head->pairs * sizeof(struct wndl_heap_count));
-    void *counts = b->memory + b->layout.counts + lane * size;
-    return (struct wndl_heap_count *)counts + pair;
+        wndl_round_up_page(b->head->sites * sizeof(struct wndl_heap_count));
+    void *counts = b->memory + b->layout.counts + stripe * size;
+    return (struct wndl_heap_count *)counts + site;
 }
 
 static uint32_t insert(struct bench *b, uint32_t parent, uint64_t key)
@@ -97,32 +97,32 @@ static uint32_t insert(struct bench *b, uint32_t parent, uint64_t key)
 static uint32_t add_pair(
     struct bench *b, uint32_t node, uint64_t requested, uint64_t usable)
 {
-    uint32_t pair = atomic_fetch_add(&b->head->pair_count, 1);
-    *pair_at(b, pair) = (struct wndl_heap_pair){
+    uint32_t site = atomic_fetch_add(&b->head->site_count, 1);
+    *pair_at(b, site) = (struct wndl_heap_site){
         .requested = requested, .usable = usable + 1, .node = node};
-    return pair;
+    return site;
 }
 
 static void allocate(
-    struct bench *b, uint32_t lane, uint32_t pair, uint64_t blocks)
+    struct bench *b, uint32_t stripe, uint32_t site, uint64_t blocks)
 {
-    const struct wndl_heap_pair *p = pair_at(b, pair);
-    struct wndl_heap_lane *l = &b->head->lane[lane];
+    const struct wndl_heap_site *p = pair_at(b, site);
+    struct wndl_heap_stripe *l = &b->head->stripe[stripe];
     int64_t bytes = (int64_t)(blocks * (p->usable - 1));
-    count_at(b, lane, pair)->allocs += blocks;
-    atomic_store(&l->owner, 100 + lane);
+    count_at(b, stripe, site)->allocs += blocks;
+    atomic_store(&l->owner, 100 + stripe);
     l->allocs += blocks;
     l->requested += blocks * p->requested;
     l->usable += (uint64_t)bytes;
 }
 
 static void release(
-    struct bench *b, uint32_t lane, uint32_t pair, uint64_t blocks)
+    struct bench *b, uint32_t stripe, uint32_t site, uint64_t blocks)
 {
-    const struct wndl_heap_pair *p = pair_at(b, pair);
-    struct wndl_heap_lane *l = &b->head->lane[lane];
+    const struct wndl_heap_site *p = pair_at(b, site);
+    struct wndl_heap_stripe *l = &b->head->stripe[stripe];
     int64_t bytes = (int64_t)(blocks * (p->usable - 1));
-    count_at(b, lane, pair)->frees += blocks;
+    count_at(b, stripe, site)->frees += blocks;
     l->frees += blocks;
     l->usable_freed += (uint64_t)bytes;
 }
@@ -270,11 +270,11 @@ static void what_was_counted_is_in_the_last_snapshot(void **state)
     pair_at(&b, second)->end = WNDL_END_TRUNCATED;
     allocate(&b, 0, first, 3);
     allocate(&b, 3, first, 2);
-    release(&b, 3, first, 4); /* in another lane than some were made in */
+    release(&b, 3, first, 4); /* in another stripe than some were made in */
     allocate(&b, 15, second, 7);
-    b.head->lane[15].missed[WNDL_HEAP_MISS_NESTED] = 5;
-    b.head->lane[3].reallocs = 2;
-    b.head->lane[3].temporary = 1;
+    b.head->stripe[15].missed[WNDL_HEAP_MISS_NESTED] = 5;
+    b.head->stripe[3].reallocs = 2;
+    b.head->stripe[3].temporary = 1;
     count_at(&b, 3, first)->temporary = 1;
     atomic_store(&b.head->inherited, 9);
     b.head->own_allocator = 1;
@@ -333,12 +333,12 @@ static void what_lives_now_may_be_the_peak(void **state)
     (void)state;
     static struct bench b;
     set_up(&b);
-    uint32_t pair = add_pair(&b, insert(&b, 0, 0x1000), 10, 10);
+    uint32_t site = add_pair(&b, insert(&b, 0, 0x1000), 10, 10);
     atomic_store(&b.head->peak_bytes, 79);
     atomic_store(&b.head->peak_stamp, 1);
-    allocate(&b, 0, pair, 8);
-    count_at(&b, 0, pair)->stamp = 1;
-    count_at(&b, 0, pair)->at_peak = 2;
+    allocate(&b, 0, site, 8);
+    count_at(&b, 0, site)->stamp = 1;
+    count_at(&b, 0, site)->at_peak = 2;
     finish(&b);
     assert_non_null(strstr(b.text, "HTIM 0 t | 0 80 8\n"));
     assert_non_null(strstr(b.text, "HCNT 0 0 | 0 8 0 8 0 0\n"));
@@ -409,7 +409,7 @@ static void each_peak_that_is_5_percent_higher_has_a_snapshot(void **state)
     (void)state;
     static struct bench b;
     const struct wndl_collector_heap_request request = {.flags = WNDL_HEAP_ON,
-        .pairs = 100,
+        .sites = 100,
         .nodes = WNDL_SHM_NODES,
         .at_peaks = true};
     set_up_for(&b, &request);
@@ -430,7 +430,7 @@ static void snapshots_by_the_clock_come_again_and_again(void **state)
     (void)state;
     static struct bench b;
     const struct wndl_collector_heap_request request = {.flags = WNDL_HEAP_ON,
-        .pairs = 100,
+        .sites = 100,
         .nodes = WNDL_SHM_NODES,
         .every = 1};
     set_up_for(&b, &request);
@@ -446,19 +446,19 @@ static void the_time_line_tells_of_changes_only(void **state)
     (void)state;
     static struct bench b;
     set_up(&b);
-    uint32_t pair = add_pair(&b, insert(&b, 0, 0x1000), 10, 10);
+    uint32_t site = add_pair(&b, insert(&b, 0, 0x1000), 10, 10);
     drain(&b);
-    allocate(&b, 2, pair, 5);
+    allocate(&b, 2, site, 5);
     drain(&b);
     drain(&b);
-    release(&b, 4, pair, 5);
+    release(&b, 4, site, 5);
     finish(&b);
     assert_int_equal(count_of(b.text, "HTIM"), 2);
     assert_non_null(strstr(b.text, "HTIM 0 t | 0 50 5\n"));
     assert_non_null(strstr(b.text, "HTIM 0 t | 0 0 0\n"));
 }
 
-/* Of many pairs, each chunk holds a part. */
+/* Of many sites, each chunk holds a part. */
 static void many_pairs_are_written_in_parts(void **state)
 {
     (void)state;
@@ -466,9 +466,9 @@ static void many_pairs_are_written_in_parts(void **state)
     enum { PART = 2 * 1024 };
     set_up(&b);
     uint32_t node = insert(&b, 0, 0x1000);
-    atomic_store(&b.head->pair_count, PAIRS + 5); /* the limit was met */
+    atomic_store(&b.head->site_count, PAIRS + 5); /* the limit was met */
     for (uint32_t i = 0; i < PAIRS; i++)
-        *pair_at(&b, i) = (struct wndl_heap_pair){i, i + 1, node, 0};
+        *pair_at(&b, i) = (struct wndl_heap_site){i, i + 1, node, 0};
     allocate(&b, 0, 5, 1);
     allocate(&b, 0, PART - 1, 2);
     allocate(&b, 0, PART, 3);
@@ -495,10 +495,10 @@ static void lifetimes_are_told_in_nanoseconds(void **state)
     set_up(&b);
     b.head->start_tsc = __builtin_ia32_rdtsc();
     b.head->start_time = wndl_clock_monotonic_ns();
-    uint32_t pair = add_pair(&b, insert(&b, 0, 0x1000), 10, 10);
-    allocate(&b, 0, pair, 1);
-    release(&b, 0, pair, 1);
-    count_at(&b, 0, pair)->lifetime = TICKS;
+    uint32_t site = add_pair(&b, insert(&b, 0, 0x1000), 10, 10);
+    allocate(&b, 0, site, 1);
+    release(&b, 0, site, 1);
+    count_at(&b, 0, site)->lifetime = TICKS;
     usleep(20000);
     finish(&b);
     const char *at = strstr(b.text, "HCNT 0 0 | 0 1 1 0 0 ");
@@ -518,10 +518,10 @@ static void lifetimes_of_other_processors_are_nanoseconds(void **state)
     b.head->tsc_in_ns = 1;
     b.head->start_tsc = UINT64_C(1) << 60;
     b.head->start_time = wndl_clock_monotonic_ns() - 1000;
-    uint32_t pair = add_pair(&b, insert(&b, 0, 0x1000), 10, 10);
-    allocate(&b, 0, pair, 1);
-    release(&b, 0, pair, 1);
-    count_at(&b, 0, pair)->lifetime = TICKS;
+    uint32_t site = add_pair(&b, insert(&b, 0, 0x1000), 10, 10);
+    allocate(&b, 0, site, 1);
+    release(&b, 0, site, 1);
+    count_at(&b, 0, site)->lifetime = TICKS;
     finish(&b);
     const char *at = strstr(b.text, "HCNT 0 0 | 0 1 1 0 0 ");
     assert_non_null(at);
@@ -582,10 +582,10 @@ static void growing_buffers_and_wrong_frees_are_told(void **state)
                                    "HWRO 0 | 1 2 3 139637976731648\n"));
 }
 
-/* ---- pairs that come together */
+/* ---- sites that come together */
 
 struct bond {
-    uint32_t lane, pair, times, born_after, freed_after; /* pairs */
+    uint32_t stripe, site, times, born_after, freed_after; /* sites */
 };
 
 static void live_bonds(struct bench *b, const struct bond *bonds, size_t count)
@@ -595,9 +595,9 @@ static void live_bonds(struct bench *b, const struct bond *bonds, size_t count)
         (void)add_pair(b, node, 16 + i, 24);
     for (size_t i = 0; i < count; i++) {
         const struct bond *x = &bonds[i];
-        struct wndl_heap_count *c = count_at(b, x->lane, x->pair);
-        allocate(b, x->lane, x->pair, x->times);
-        release(b, x->lane, x->pair, x->times);
+        struct wndl_heap_count *c = count_at(b, x->stripe, x->site);
+        allocate(b, x->stripe, x->site, x->times);
+        release(b, x->stripe, x->site, x->times);
         c->born_after = x->born_after + 1;
         c->freed_after = x->freed_after + 1;
         c->born_after_times = c->freed_after_times = x->times;
@@ -621,7 +621,7 @@ static void pairs_that_come_together_in_every_lane_are_told(void **state)
     struct bond bad[4];
     assert_true(are_together(good, 4));
     memcpy(bad, good, sizeof bad);
-    bad[3].born_after = 7; /* in one lane it comes after another one */
+    bad[3].born_after = 7; /* in one stripe it comes after another one */
     assert_false(are_together(bad, 4));
     memcpy(bad, good, sizeof bad);
     bad[2].times = 5; /* the other one comes more often */
@@ -642,13 +642,13 @@ static bool are_together_but(uint32_t times, uint32_t odd, uint32_t others)
 {
     static struct bench b;
     const struct bond bonds[] = {{0, 0, 98, 5, 1}, {0, 1, 98, 0, 0}};
-    const uint32_t pairs[] = {2, 3};
+    const uint32_t sites[] = {2, 3};
     set_up(&b);
     live_bonds(&b, bonds, 2);
     for (uint32_t i = 0; i < 2; i++) {
-        const struct wndl_heap_pair *pair = pair_at(&b, i);
+        const struct wndl_heap_site *site = pair_at(&b, i);
         assert_int_equal(
-            add_pair(&b, pair->node, pair->requested, 40), pairs[i]);
+            add_pair(&b, site->node, site->requested, 40), sites[i]);
     }
     allocate(&b, 0, 2, odd);
     release(&b, 0, 2, odd);
@@ -724,18 +724,18 @@ static void impossible_contents_are_given_up(void **state)
     static struct bench b;
     set_up(&b);
     uint32_t node = insert(&b, 0, 0x1000);
-    uint32_t pair = add_pair(&b, UINT32_MAX, 10, 4); /* usable < requested */
+    uint32_t site = add_pair(&b, UINT32_MAX, 10, 4); /* usable < requested */
     uint32_t huge = add_pair(&b, node, 1, 1);
     uint32_t freed = add_pair(&b, node, 1, 1);
-    pair_at(&b, pair)->end = 0xffffffff;
-    allocate(&b, 0, pair, 1);
+    pair_at(&b, site)->end = 0xffffffff;
+    allocate(&b, 0, site, 1);
     allocate(&b, 0, huge, 1);
     count_at(&b, 0, huge)->allocs = UINT64_MAX;
     allocate(&b, 0, freed, 2);
     count_at(&b, 0, freed)->frees = 5;
     count_at(&b, 0, freed)->temporary = 7;
     count_at(&b, 0, freed)->lifetime = UINT64_MAX;
-    b.head->lane[0].usable_freed = b.head->lane[0].frees = INT64_MAX;
+    b.head->stripe[0].usable_freed = b.head->stripe[0].frees = INT64_MAX;
     drain(&b);
     finish(&b);
     assert_non_null(strstr(b.text, "HPAR 0 0 | 0 7 10 0 | 1 0 1 0 | 1 0 1 0"));
@@ -753,7 +753,7 @@ static void scribbled_memory_never_breaks_the_recording(void **state)
     for (int round = 0; round < ROUNDS; round++) {
         const struct wndl_collector_heap_request request = {
             .flags = WNDL_HEAP_ON | WNDL_HEAP_CUMULATIVE | WNDL_HEAP_LEAKS,
-            .pairs = SMALL,
+            .sites = SMALL,
             .nodes = WNDL_SHM_NODES,
             .every = 1,
             .at_peaks = true};
@@ -762,7 +762,7 @@ static void scribbled_memory_never_breaks_the_recording(void **state)
         for (uint32_t i = 0; i < 50; i++)
             allocate(&b, i % 16, add_pair(&b, node, i, i + 1), i);
         drain(&b);
-        size_t from = round % 2 == 0 ? 0 : b.layout.pairs;
+        size_t from = round % 2 == 0 ? 0 : b.layout.sites;
         size_t to = round % 2 == 0 ? sizeof(struct wndl_heap) : b.layout.size;
         for (size_t i = from; i < to; i++)
             b.memory[i] = (uint8_t)random();

@@ -304,8 +304,8 @@ static int make_shared(void **state)
         return 1;
     memset(memory, 0, size);
     shared = memory;
-    shared->pairs = PAIRS;
-    shared->lanes = WNDL_HEAP_LANES;
+    shared->sites = PAIRS;
+    shared->stripes = WNDL_HEAP_STRIPES;
     return 0;
 }
 
@@ -320,16 +320,16 @@ static struct wndl_rt_sites pairs_table(void)
 {
     struct wndl_heap_layout l = wndl_heap_layout(PAIRS);
     return (struct wndl_rt_sites){
-        .sites = (void *)((uint8_t *)shared + l.pairs),
+        .sites = (void *)((uint8_t *)shared + l.sites),
         .index = (void *)((uint8_t *)shared + l.index),
-        .count = &shared->pair_count,
+        .count = &shared->site_count,
         .max = PAIRS,
     };
 }
 
-static struct wndl_heap_pair site_of(uint32_t i)
+static struct wndl_heap_site site_of(uint32_t i)
 {
-    return (struct wndl_heap_pair){i % 64, i % 64 + 9, i / 64 + 1, 0};
+    return (struct wndl_heap_site){i % 64, i % 64 + 9, i / 64 + 1, 0};
 }
 
 static void a_full_table_still_finds_its_pairs(void **state)
@@ -337,14 +337,14 @@ static void a_full_table_still_finds_its_pairs(void **state)
     struct wndl_rt_sites table = pairs_table();
     (void)state;
     for (uint32_t i = 0; i < PAIRS + 10; i++) {
-        struct wndl_heap_pair pair = site_of(i);
-        uint32_t number = wndl_rt_sites_find(&table, &pair);
+        struct wndl_heap_site site = site_of(i);
+        uint32_t number = wndl_rt_sites_find(&table, &site);
         assert_int_equal(number, i < PAIRS ? i + 1 : 0);
     }
     for (uint32_t i = 0; i < PAIRS; i++) {
-        struct wndl_heap_pair pair = site_of(i);
-        assert_int_equal(wndl_rt_sites_find(&table, &pair), i + 1);
-        assert_memory_equal(&table.sites[i], &pair, sizeof pair);
+        struct wndl_heap_site site = site_of(i);
+        assert_int_equal(wndl_rt_sites_find(&table, &site), i + 1);
+        assert_memory_equal(&table.sites[i], &site, sizeof site);
     }
 }
 
@@ -361,10 +361,10 @@ static void pairs_of_stacks_that_are_near_are_near(void **state)
         MANY = 500,
         PAGE = 1024
     };
-    struct wndl_heap_pair *pairs = test_calloc(MAX, sizeof *pairs);
+    struct wndl_heap_site *sites = test_calloc(MAX, sizeof *sites);
     _Atomic uint32_t *index = test_calloc(2 * MAX, sizeof *index);
     _Atomic uint32_t count = 0;
-    const struct wndl_rt_sites table = {pairs, index, &count, MAX};
+    const struct wndl_rt_sites table = {sites, index, &count, MAX};
     size_t pages = 0;
     (void)state;
     for (int round = 0; round < 2; round++) {
@@ -372,8 +372,8 @@ static void pairs_of_stacks_that_are_near_are_near(void **state)
         for (uint32_t node = 1; node < NODES; node += STEP) {
             const uint32_t sizes = node / STEP == 300 ? MANY : 1;
             for (uint32_t i = 0; i < sizes; i++) {
-                const struct wndl_heap_pair pair = {16 + i, 25 + i, node, 0};
-                assert_int_equal(wndl_rt_sites_find(&table, &pair), ++number);
+                const struct wndl_heap_site site = {16 + i, 25 + i, node, 0};
+                assert_int_equal(wndl_rt_sites_find(&table, &site), ++number);
             }
         }
     }
@@ -385,7 +385,7 @@ static void pairs_of_stacks_that_are_near_are_near(void **state)
     }
     /* Of 512: a line for 32 nodes, and some that found no room there. */
     assert_true(pages <= NODES / 32 / 64 + 8);
-    test_free(pairs);
+    test_free(sites);
     test_free(index);
 }
 
@@ -399,14 +399,14 @@ static void a_line_remembers_as_many_pairs_as_it_has_room_for(void **state)
     for (uint32_t round = 1; round < 4; round++) {
         for (uint32_t i = 0; i < WAYS; i++) {
             uint64_t a = (i * round + 5) % WAYS * place + i;
-            const struct wndl_rt_recent pair = {a, round, i + 1};
-            assert_int_equal(wndl_rt_recent_find(recent, &pair), 0);
-            wndl_rt_recent_keep(recent, &pair);
+            const struct wndl_rt_recent site = {a, round, i + 1};
+            assert_int_equal(wndl_rt_recent_find(recent, &site), 0);
+            wndl_rt_recent_keep(recent, &site);
         }
         for (uint32_t i = 0; i < WAYS; i++) {
             uint64_t a = (i * round + 5) % WAYS * place + i;
-            const struct wndl_rt_recent pair = {a, round, 0};
-            assert_int_equal(wndl_rt_recent_find(recent, &pair), i + 1);
+            const struct wndl_rt_recent site = {a, round, 0};
+            assert_int_equal(wndl_rt_recent_find(recent, &site), i + 1);
         }
     }
 }
@@ -419,8 +419,8 @@ static void *find_all(void *argument)
     uintptr_t own = (uintptr_t)argument;
     for (uint32_t i = 0; i < 1000; i++) {
         uint32_t k = (uint32_t)(i * 7 + own * 100) % 1000;
-        struct wndl_heap_pair pair = site_of(k);
-        found_by[own][k] = wndl_rt_sites_find(&table, &pair);
+        struct wndl_heap_site site = site_of(k);
+        found_by[own][k] = wndl_rt_sites_find(&table, &site);
     }
     return NULL;
 }
@@ -437,22 +437,22 @@ static void threads_find_the_same_pairs(void **state)
 }
 
 static void born(
-    const struct wndl_rt_stripe *stripe, uint32_t pair, uint64_t size)
+    const struct wndl_rt_stripe *stripe, uint32_t site, uint64_t size)
 {
-    wndl_rt_site_add_alloc(stripe, pair);
+    wndl_rt_site_add_alloc(stripe, site);
     wndl_rt_stripe_add_alloc(stripe, &(struct wndl_rt_sizes){size, size});
 }
 
 static void died(
-    const struct wndl_rt_stripe *stripe, uint32_t pair, uint64_t size)
+    const struct wndl_rt_stripe *stripe, uint32_t site, uint64_t size)
 {
     wndl_rt_stripe_add_free(stripe, size);
-    wndl_rt_site_add_free(stripe, pair, 5);
+    wndl_rt_site_add_free(stripe, site, 5);
 }
 
-static int64_t at_peak(const struct wndl_rt_stripe *stripe, uint32_t pair)
+static int64_t at_peak(const struct wndl_rt_stripe *stripe, uint32_t site)
 {
-    const struct wndl_heap_count *c = &stripe->counts[pair];
+    const struct wndl_heap_count *c = &stripe->counts[site];
     return c->stamp == shared->peak_stamp ? c->at_peak
                                           : (int64_t)(c->allocs - c->frees);
 }
@@ -488,18 +488,18 @@ static void the_peak_has_what_was_live_then(void **state)
 
 static void the_last_lane_is_for_all_others(void **state)
 {
-    struct wndl_rt_stripe stripes[WNDL_HEAP_LANES + 1];
+    struct wndl_rt_stripe stripes[WNDL_HEAP_STRIPES + 1];
     (void)state;
-    for (int i = 0; i <= WNDL_HEAP_LANES; i++) {
+    for (int i = 0; i <= WNDL_HEAP_STRIPES; i++) {
         stripes[i] = wndl_rt_stripe_take(shared, getpid(), gettid());
-        assert_int_equal(stripes[i].shared, i >= WNDL_HEAP_LANES - 1);
+        assert_int_equal(stripes[i].shared, i >= WNDL_HEAP_STRIPES - 1);
     }
     wndl_rt_stripe_leave(&stripes[3]);
     struct wndl_rt_stripe again =
         wndl_rt_stripe_take(shared, getpid(), gettid());
     assert_ptr_equal(again.totals, stripes[3].totals);
-    wndl_rt_stripe_leave(&stripes[WNDL_HEAP_LANES]);
-    assert_int_equal(stripes[WNDL_HEAP_LANES].totals->owner, 0);
+    wndl_rt_stripe_leave(&stripes[WNDL_HEAP_STRIPES]);
+    assert_int_equal(stripes[WNDL_HEAP_STRIPES].totals->owner, 0);
 }
 
 static void *count_many(void *argument)
@@ -521,12 +521,12 @@ static void threads_count_all(void **state)
     int64_t told = 0, live = 0;
     (void)state;
     run_threads(count_many);
-    for (size_t i = 0; i < WNDL_HEAP_LANES; i++) {
-        allocs += shared->lane[i].allocs;
-        frees += shared->lane[i].frees;
-        told += shared->lane[i].told;
-        live +=
-            (int64_t)(shared->lane[i].usable - shared->lane[i].usable_freed);
+    for (size_t i = 0; i < WNDL_HEAP_STRIPES; i++) {
+        allocs += shared->stripe[i].allocs;
+        frees += shared->stripe[i].frees;
+        told += shared->stripe[i].told;
+        live += (int64_t)(shared->stripe[i].usable -
+                          shared->stripe[i].usable_freed);
     }
     assert_int_equal(allocs, THREADS * 50000);
     assert_int_equal(frees, allocs);

@@ -174,12 +174,12 @@ static void *wait_for_end(void *nothing)
 /* Beside another thread, as what a search tells of two sites. */
 static void search_beside_thread(struct wndl_heap_leaks leaks[2])
 {
-    static const struct wndl_heap_pair pairs[2] = {
+    static const struct wndl_heap_site sites[2] = {
         {.usable = SIZE + 1}, {.usable = SIZE + 1}};
     static const _Atomic uint32_t count = 2;
     pthread_t thread;
     const struct wndl_rt_leak_search search = {
-        .sites = pairs,
+        .sites = sites,
         .site_count = &count,
         .most_sites = 2,
         .leaks = leaks,

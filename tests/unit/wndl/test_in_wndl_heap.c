@@ -21,10 +21,10 @@ static const char golden[] =
     "image /bin/app a1b2\n"
     "heap 0 3 0\n"
     "heap 1 0 4096\n"
-    "pair 0 0 100 12 0:10 0:20\n"
-    "pair 0 1 5000 8 0:10 0:30\n"
-    "pair 0 0 8 16\n"
-    "pair 1 0 1000 8 0:10 0:20\n"
+    "site 0 0 100 12 0:10 0:20\n"
+    "site 0 1 5000 8 0:10 0:30\n"
+    "site 0 0 8 16\n"
+    "site 1 0 1000 8 0:10 0:20\n"
     "live 0 0 0 0 500 112 1\n"
     "wait 1000\n"
     "snapshot 0 1 first_one 1 0 100 112 0 0 0 112 900 0\n"
@@ -213,7 +213,7 @@ static void damaged_site_loses_its_blocks_alone(void **state)
 {
     (void)state;
     struct wndl_profile p;
-    read_damaged("pair 0 1 5000", &p);
+    read_damaged("site 0 1 5000", &p);
     const struct wndl_process_heap *heap = heap_at(&p, 0);
     assert_int_equal(p.chunks_damaged, 1);
     assert_int_equal(heap->sites.len, 2);
@@ -254,8 +254,8 @@ static void damage_is_counted(void **state)
     (void)state;
     static const char *const wrong[] = {
         "heap 0 0 0\n",   /* twice */
-        "pair 2 0 1 0\n", /* of no heap */
-        "pair 0 0 18446744073709551615 1\n",
+        "site 2 0 1 0\n", /* of no heap */
+        "site 0 0 18446744073709551615 1\n",
         "counts 2 0 1 0 0 0 0\n",
         "live 0 18446744073709551615 1 1 18446744073709551615 1 1\n",
         "chunk HPAR !\n",
@@ -271,7 +271,7 @@ static void damage_is_counted(void **state)
         snprintf(recipe, sizeof recipe,
             "meta 1 1 0 h / c\nprocess 0 1 /bin/a a\nheap 0 0 0\n"
             "process 0 2 /bin/b b\nprocess 0 3 /bin/c c\nsnapshot 0 0 _ 1\n%s"
-            "pair 0 0 7 0\n",
+            "site 0 0 7 0\n",
             wrong[i]);
         read_recipe(recipe, &p);
         assert_int_equal(p.chunks_damaged, 1);

@@ -14,10 +14,10 @@ enum {
 #define NUMBERS ((1u << NUMBER_BITS) - 1)
 
 _Static_assert(
-    WNDL_HEAP_PAIRS < 1 << NUMBER_BITS && WNDL_HEAP_PAIRS_32 < 1 << NUMBER_BITS,
+    WNDL_HEAP_SITES < 1 << NUMBER_BITS && WNDL_HEAP_SITES_32 < 1 << NUMBER_BITS,
     "a slot has no room for a number");
 
-static uint64_t hash_of(const struct wndl_heap_pair *p)
+static uint64_t hash_of(const struct wndl_heap_site *p)
 {
     uint64_t h =
         (p->requested + ((uint64_t)p->node << 32 | p->usable)) * WNDL_GOLDEN;
@@ -25,7 +25,7 @@ static uint64_t hash_of(const struct wndl_heap_pair *p)
 }
 
 static bool is_same(
-    const struct wndl_heap_pair *a, const struct wndl_heap_pair *b)
+    const struct wndl_heap_site *a, const struct wndl_heap_site *b)
 {
     return a->node == b->node && a->requested == b->requested &&
            a->usable == b->usable && a->end == b->end;
@@ -33,7 +33,7 @@ static bool is_same(
 
 /* The look before the add keeps `count` from running away when full. */
 static uint32_t add(
-    const struct wndl_rt_sites *table, const struct wndl_heap_pair *wanted)
+    const struct wndl_rt_sites *table, const struct wndl_heap_site *wanted)
 {
     if (atomic_load_explicit(table->count, memory_order_relaxed) >= table->max)
         return 0;
@@ -41,7 +41,7 @@ static uint32_t add(
         atomic_fetch_add_explicit(table->count, 1, memory_order_relaxed);
     if (at >= table->max)
         return 0;
-    struct wndl_heap_pair *site = &table->sites[at];
+    struct wndl_heap_site *site = &table->sites[at];
     site->requested = wanted->requested;
     site->node = wanted->node;
     site->end = wanted->end;
@@ -53,7 +53,7 @@ static uint32_t add(
  * is in the index: the other one, `mine`, is never counted. */
 struct search {
     const struct wndl_rt_sites *table;
-    const struct wndl_heap_pair *wanted;
+    const struct wndl_heap_site *wanted;
     uint32_t tag, mine, number;
 };
 
@@ -96,7 +96,7 @@ static enum outcome look_in_line(struct search *s, uint64_t line)
  * More than half of the index is free.
  */
 uint32_t wndl_rt_sites_find(
-    const struct wndl_rt_sites *table, const struct wndl_heap_pair *wanted)
+    const struct wndl_rt_sites *table, const struct wndl_heap_site *wanted)
 {
     const uint64_t slots = 2 * (uint64_t)table->max, hash = hash_of(wanted);
     const size_t lines = (size_t)(slots / WNDL_SLOTLINE_SLOTS);

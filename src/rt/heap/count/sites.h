@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sites: the distinct (stack, sizes) of allocations, the pairs of rec/heap.h,
+ * sites: the distinct (stack, sizes) of allocations, the sites of rec/heap.h,
  * in the shared memory. Lock-free; any thread, any signal handler.
  */
 #ifndef WNDL_RT_HEAP_COUNT_SITES_H
@@ -9,7 +9,7 @@
 #include "rec/heap.h"
 
 struct wndl_rt_sites {
-    struct wndl_heap_pair *sites;
+    struct wndl_heap_site *sites;
     _Atomic uint32_t *index; /* 2 * max */
     _Atomic uint32_t *count;
     uint32_t max;
@@ -63,6 +63,6 @@ static inline void wndl_rt_recent_keep(
  * is no room. `usable` is as in the memory: bytes + 1.
  */
 uint32_t wndl_rt_sites_find(
-    const struct wndl_rt_sites *table, const struct wndl_heap_pair *wanted);
+    const struct wndl_rt_sites *table, const struct wndl_heap_site *wanted);
 
 #endif

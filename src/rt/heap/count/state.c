@@ -11,5 +11,5 @@ void wndl_rt_heap_set_inconsistent(void)
 {
     wndl_rt_heap_inconsistent = true;
     if (wndl_rt_heap->shared != NULL)
-        atomic_store(&wndl_rt_heap->shared->unsure, 1);
+        atomic_store(&wndl_rt_heap->shared->inconsistent, 1);
 }

@@ -6,18 +6,18 @@
 
 #include <errno.h>
 
-enum { OWN_STRIPES = WNDL_HEAP_LANES - 1 };
+enum { OWN_STRIPES = WNDL_HEAP_STRIPES - 1 };
 
 /* ---- who has which */
 
 static struct wndl_rt_stripe stripe_at(struct wndl_heap *heap, uint32_t index)
 {
-    struct wndl_heap_layout layout = wndl_heap_layout(heap->pairs);
-    size_t each = (layout.size - layout.counts) / WNDL_HEAP_LANES;
+    struct wndl_heap_layout layout = wndl_heap_layout(heap->sites);
+    size_t each = (layout.size - layout.counts) / WNDL_HEAP_STRIPES;
     uint8_t *counts = (uint8_t *)heap + layout.counts + index * each;
     return (struct wndl_rt_stripe){
         .heap = heap,
-        .totals = &heap->lane[index],
+        .totals = &heap->stripe[index],
         .counts = (struct wndl_heap_count *)(void *)counts,
         .shared = index == OWN_STRIPES,
     };
@@ -28,13 +28,13 @@ struct wndl_rt_stripe wndl_rt_stripe_shared(struct wndl_heap *heap)
     return stripe_at(heap, OWN_STRIPES);
 }
 
-static bool claim(struct wndl_heap_lane *stripe, uint32_t owner, int tid)
+static bool claim(struct wndl_heap_stripe *stripe, uint32_t owner, int tid)
 {
     return atomic_compare_exchange_strong(
         &stripe->owner, &owner, (uint32_t)tid);
 }
 
-static bool claim_from_ended(struct wndl_heap_lane *stripe, int pid, int tid)
+static bool claim_from_ended(struct wndl_heap_stripe *stripe, int pid, int tid)
 {
     uint32_t owner = atomic_load(&stripe->owner);
     return owner != 0 && !wndl_rt_is_careful() &&
@@ -46,11 +46,11 @@ struct wndl_rt_stripe wndl_rt_stripe_take(
     struct wndl_heap *heap, int pid, int tid)
 {
     for (uint32_t i = 0; i < OWN_STRIPES; i++) {
-        if (claim(&heap->lane[i], 0, tid))
+        if (claim(&heap->stripe[i], 0, tid))
             return stripe_at(heap, i);
     }
     for (uint32_t i = 0; i < OWN_STRIPES; i++) {
-        if (claim_from_ended(&heap->lane[i], pid, tid))
+        if (claim_from_ended(&heap->stripe[i], pid, tid))
             return stripe_at(heap, i);
     }
     return wndl_rt_stripe_shared(heap);
@@ -68,15 +68,15 @@ void wndl_rt_stripe_leave(const struct wndl_rt_stripe *stripe)
  * */
 int64_t wndl_rt_stripe_publish(const struct wndl_rt_stripe *stripe)
 {
-    struct wndl_heap_lane *t = stripe->totals;
+    struct wndl_heap_stripe *t = stripe->totals;
     int64_t published,
         live = (int64_t)(__atomic_load_n(&t->usable, __ATOMIC_RELAXED) -
                          __atomic_load_n(&t->usable_freed, __ATOMIC_RELAXED));
     if (stripe->shared) {
-        published = __atomic_exchange_n(&t->told, live, __ATOMIC_RELAXED);
+        published = __atomic_exchange_n(&t->published, live, __ATOMIC_RELAXED);
     } else {
-        published = t->told;
-        t->told = live;
+        published = t->published;
+        t->published = live;
     }
     return atomic_fetch_add_explicit(&stripe->heap->live_bytes,
                live - published, memory_order_relaxed) +

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stripes: where a thread counts: the lanes of rec/heap.h. A thread changes a
+ * stripes: where a thread counts: the stripes of rec/heap.h. A thread changes a
  * stripe of its own by plain stores, the shared last one atomically.
  */
 #ifndef WNDL_RT_HEAP_COUNT_STRIPES_H
@@ -13,7 +13,7 @@
 
 struct wndl_rt_stripe {
     struct wndl_heap *heap;
-    struct wndl_heap_lane *totals;
+    struct wndl_heap_stripe *totals;
     struct wndl_heap_count *counts; /* by site */
     bool shared;
 };
@@ -84,14 +84,15 @@ static inline bool wndl_rt_stripe_may_keep(
 static inline int64_t wndl_rt_stripe_unpublished(
     const struct wndl_rt_stripe *stripe)
 {
-    const struct wndl_heap_lane *t = stripe->totals;
-    return (int64_t)(__atomic_load_n(&t->usable, __ATOMIC_RELAXED) -
-                     __atomic_load_n(&t->usable_freed, __ATOMIC_RELAXED) -
-                     (uint64_t)__atomic_load_n(&t->told, __ATOMIC_RELAXED));
+    const struct wndl_heap_stripe *t = stripe->totals;
+    return (
+        int64_t)(__atomic_load_n(&t->usable, __ATOMIC_RELAXED) -
+                 __atomic_load_n(&t->usable_freed, __ATOMIC_RELAXED) -
+                 (uint64_t)__atomic_load_n(&t->published, __ATOMIC_RELAXED));
 }
 
 static inline void wndl_rt_stripe_count_alloc(
-    struct wndl_heap_lane *t, bool shared, const struct wndl_rt_sizes *sizes)
+    struct wndl_heap_stripe *t, bool shared, const struct wndl_rt_sizes *sizes)
 {
     wndl_rt_add(shared, &t->allocs, 1);
     wndl_rt_add(shared, &t->requested, sizes->requested);
@@ -99,7 +100,7 @@ static inline void wndl_rt_stripe_count_alloc(
 }
 
 static inline void wndl_rt_stripe_count_free(
-    struct wndl_heap_lane *t, bool shared, uint64_t usable)
+    struct wndl_heap_stripe *t, bool shared, uint64_t usable)
 {
     wndl_rt_add(shared, &t->frees, 1);
     wndl_rt_add(shared, &t->usable_freed, usable);

@@ -102,7 +102,7 @@ struct wndl_rt_heap_thread *wndl_rt_heap_thread_take(struct wndl_heap *heap)
     forget(t, tid);
     t->stripe = wndl_rt_stripe_take(heap, wndl_rt.pid, tid);
     /* Another one is taken only beside a thread that has the first. */
-    if (t->stripe.totals != &heap->lane[0])
+    if (t->stripe.totals != &heap->stripe[0])
         wndl_rt_blocks_share();
     return t;
 }
@@ -192,7 +192,7 @@ bool wndl_rt_heap_walk(struct wndl_rt_heap_thread *t,
     stack->walk.method = wndl_rt_walk_method(wndl_rt.unwind);
     stack->walk.jit = wndl_rt_jit_registry();
     wndl_unwind_resume_called(t->walks, regs, stacks, count, stack);
-    struct wndl_heap_lane *totals = t->stripe.totals;
+    struct wndl_heap_stripe *totals = t->stripe.totals;
     wndl_rt_stripe_add(&t->stripe, &totals->frames, stack->walk.count);
     wndl_rt_stripe_add(&t->stripe, &totals->frames_resumed, stack->resumed);
     *hash = wndl_rt_nodes_hash(&t->nodes, stack);

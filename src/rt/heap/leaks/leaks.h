@@ -20,7 +20,7 @@
 enum { WNDL_RT_LEAK_MAPPINGS = 64 * 1024 };
 
 struct wndl_rt_leak_search {
-    const struct wndl_heap_pair *sites;
+    const struct wndl_heap_site *sites;
     const _Atomic uint32_t *site_count; /* may pass the most */
     uint32_t most_sites;
     struct wndl_heap_leaks *leaks; /* by site: zeroes, to which is added */

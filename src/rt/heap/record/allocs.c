@@ -22,7 +22,7 @@ static struct wndl_rt_recent stand_in(const struct wndl_rt_alloc *alloc,
 
 /* The site plus one, or 0, which is counted. `loss`: why there is no node. */
 static uint32_t find_site(struct wndl_rt_heap_thread *t,
-    const struct wndl_heap_pair *site, enum wndl_loss loss)
+    const struct wndl_heap_site *site, enum wndl_loss loss)
 {
     if (loss != 0 && loss != WNDL_LOSS_NO_STACK) {
         wndl_rt_stripe_miss(&t->stripe, WNDL_HEAP_MISS_TREE_FULL);
@@ -30,7 +30,7 @@ static uint32_t find_site(struct wndl_rt_heap_thread *t,
     }
     uint32_t number = wndl_rt_sites_find(&wndl_rt_heap->sites, site);
     if (number == 0)
-        wndl_rt_stripe_miss(&t->stripe, WNDL_HEAP_MISS_PAIRS_FULL);
+        wndl_rt_stripe_miss(&t->stripe, WNDL_HEAP_MISS_SITES_FULL);
     return number;
 }
 
@@ -54,7 +54,7 @@ static WNDL_RT_NOINLINE uint32_t learn_site(struct wndl_rt_heap_thread *t,
     const struct wndl_rt_alloc *alloc, const struct wndl_resumed *stack,
     struct wndl_rt_recent *recent)
 {
-    struct wndl_heap_pair site = {
+    struct wndl_heap_site site = {
         .requested = alloc->requested,
         .usable = alloc->usable + 1,
         .end = stack->walk.end,
@@ -75,7 +75,7 @@ static uint32_t site_of(
     struct wndl_resumed stack;
     struct wndl_rt_stack_hash hash;
     if (!wndl_rt_heap_walk(t, alloc->regs, &stack, &hash)) {
-        const struct wndl_heap_pair site = {
+        const struct wndl_heap_site site = {
             .requested = alloc->requested,
             .usable = alloc->usable + 1,
             .end = WNDL_END_NO_RULE,

@@ -17,7 +17,7 @@ enum {
 static void count_growth(
     struct wndl_rt_heap_thread *t, uint64_t from, bool by_copy, bool is_first)
 {
-    const struct wndl_heap_pair *larger =
+    const struct wndl_heap_site *larger =
         &wndl_rt_heap->sites.sites[t->alloc_site - 1];
     /* A chain whose smaller blocks are sampled by chance is none. */
     if (larger->node == 0 || wndl_rt_heap->sample_below != 0)

@@ -91,7 +91,7 @@ static inline void wndl_rt_heap_count_plain_alloc(struct wndl_rt_heap_thread *t,
 static inline void wndl_rt_heap_count_plain_free(
     struct wndl_rt_heap_thread *t, const void *block, size_t usable)
 {
-    struct wndl_heap_lane *totals = t->stripe.totals;
+    struct wndl_heap_stripe *totals = t->stripe.totals;
     wndl_rt_stripe_count_free(totals, false, usable);
     if (t->last == (uintptr_t)block) {
         wndl_rt_add(false, &totals->temporary, 1);
