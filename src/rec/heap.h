@@ -7,8 +7,8 @@
  * kept by the process for itself.
  *
  * A site is a distinct (stack, requested size, usable size), so that bytes are
- * counts times sizes. Each thread counts in a stripe of its own as long as there
- * is one free, so that threads do not wait for each other; the last stripe is
+ * counts times sizes. Each thread counts in a stripe of its own as long as
+ * there is one free, so that threads do not wait for each other; the last is
  * for all others, who count there atomically. What a site's counts are is the
  * sum over the stripes: a block may be freed in another stripe than its own.
  *
@@ -89,8 +89,8 @@ struct wndl_heap_leaks {
 /*
  * A stripe's totals, of every block whether it is in a site or not.
  * What lives of its bytes is the difference of `usable` and `usable_freed`; the
- * header's `live_bytes` have `published` of that. What each call changes is in one
- * line of the cache: up to `temporary`.
+ * header's `live_bytes` have `published` of that. What each call changes is in
+ * one line of the cache: up to `temporary`.
  */
 struct wndl_heap_stripe {
     _Alignas(64) _Atomic uint32_t owner; /* tid, 0 while it is free */

@@ -407,7 +407,7 @@ static bool cook_snapshot(struct cook *k)
     return finish(&w);
 }
 
-/* Lists of `width` numbers; those of pairs say how far from the last it is. */
+/* Lists of `width` numbers; those of sites say how far from the last it is. */
 static bool cook_list(
     struct cook *k, uint32_t type, size_t width, bool by_distance)
 {
@@ -540,7 +540,7 @@ static bool cook_statement(struct cook *k)
         {"pause", 2, cook_pause},
         {"exit", 3, cook_exit},
         {"heap", 4, cook_heap},
-        {"pair", 5, cook_pair},
+        {"site", 5, cook_pair},
         {"snapshot", 4, cook_snapshot},
         {"counts", 2, cook_counts},
         {"live", 2, cook_live},

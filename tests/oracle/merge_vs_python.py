@@ -217,7 +217,7 @@ thread 0 1 app
 sample 0 4 0 0:10 0:20!
 sample 0 2 1 0:20!
 heap 0 0 0
-pair 0 0 100 12 0:10 0:30
+site 0 0 100 12 0:10 0:30
 snapshot 0 0 - 3 0 300 336 0 0 0 336 1 0
 counts 0 0 3 0 3 0 0
 done 0 0

@@ -278,7 +278,7 @@ static void what_was_counted_is_in_the_last_snapshot(void **state)
     count_at(&b, 3, first)->temporary = 1;
     atomic_store(&b.head->inherited, 9);
     b.head->own_allocator = 1;
-    atomic_store(&b.head->unsure, 1);
+    atomic_store(&b.head->inconsistent, 1);
     finish(&b);
     assert_string_equal(b.text,
         "HEAP 0 1 0\n"

@@ -524,7 +524,7 @@ static void threads_count_all(void **state)
     for (size_t i = 0; i < WNDL_HEAP_STRIPES; i++) {
         allocs += shared->stripe[i].allocs;
         frees += shared->stripe[i].frees;
-        told += shared->stripe[i].told;
+        told += shared->stripe[i].published;
         live += (int64_t)(shared->stripe[i].usable -
                           shared->stripe[i].usable_freed);
     }
