@@ -47,7 +47,7 @@ awk 'BEGIN {
             line = sprintf("%s %s:%x", line, x % 5 == 4 ? "-" : x % 3,
                 x % 41 * 4096 + x % 3)
         }
-        printf "pair %d %d %d %d%s\n", i % 2, i % 8, x * 37, i % 16, line
+        printf "site %d %d %d %d%s\n", i % 2, i % 8, x * 37, i % 16, line
         if (i % 5 == 0)
             printf "growth %d %d 2 %d %d %d %d 1 4096%s\n", i % 2, i / 5 % 2,
                 i, x * 100, x, x * 3, line

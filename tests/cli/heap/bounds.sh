@@ -45,7 +45,7 @@ awk -v snapshots=300 -v sites=2000 'BEGIN {
     print "meta 0 0 0 box / srv\nprocess 0 7 /gone/srv srv\nimage /gone/srv 01"
     print "heap 0 0 0"
     for (i = 0; i < sites; i++)
-        printf "pair 0 0 %d 0 0:%x\n", 1000 + i, 4096 + i
+        printf "site 0 0 %d 0 0:%x\n", 1000 + i, 4096 + i
     for (n = 1; n <= snapshots; n++) {
         printf "wait 1000\nsnapshot 0 3 - %d 0 %d %d 0 0 0 9000000 4000 0\n",
             sites * n, sites * n * 1000, sites * n * 1000

@@ -18,7 +18,7 @@ static const char recipe[] =
     "block 1 1 5000 0 0 0:10 0:20\n"
     "mark 0 0 0 began\n"
     "heap 0 1 0\n"
-    "pair 0 0 100 12 0:10 0:20\npair 0 2 10 6 0:30\n"
+    "site 0 0 100 12 0:10 0:20\nsite 0 2 10 6 0:30\n"
     "live 0 0 0 0 500 112 1\n"
     "snapshot 0 0 - 4 2 230 256 128 0 1 300 100\n"
     "counts 0 0 2 1 2 0 900 1 2 1 1 1 50\n"

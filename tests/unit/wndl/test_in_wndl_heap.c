@@ -284,7 +284,7 @@ static void file_that_ends_in_a_snapshot_says_so(void **state)
 {
     (void)state;
     static const char start[] = "meta 1 1 0 h / c\nprocess 0 1 /bin/a a\n"
-                                "heap 0 0 0\npair 0 0 7 0\nsnapshot 0 0 _ 1\n"
+                                "heap 0 0 0\nsite 0 0 7 0\nsnapshot 0 0 _ 1\n"
                                 "counts 0 0 1 0 0 0 0\n";
     struct wndl_profile p;
     char recipe[300];
