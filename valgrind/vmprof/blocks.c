@@ -77,3 +77,11 @@ void blocks_visit(void (*visit)(Addr ip, ULong fetches, ULong data))
     visit_sorted(runs, count, visit);
     VG_(free)(runs);
 }
+
+void blocks_forget(void)
+{
+    instructions = 0;
+    for (struct block *b = blocks; b != NULL; b = b->next)
+        for (UInt p = 0; p < b->part_count; p++)
+            b->parts[p].runs = 0;
+}

@@ -37,6 +37,9 @@ struct block {
 /* A block with room for these; its fields are the caller's to fill in. */
 struct block *blocks_add(UInt instruction_count, UInt part_count);
 
+/* Counts begin anew. */
+void blocks_forget(void);
+
 /* Calls `visit` once for each instruction that ran, in order of address. */
 void blocks_visit(void (*visit)(Addr ip, ULong fetches, ULong data));
 

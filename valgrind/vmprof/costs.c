@@ -2,6 +2,7 @@
 #include "costs.h"
 
 #include "blocks.h"
+#include "heap.h"
 #include "system.h"
 
 #include "pub_tool_hashtable.h"
@@ -35,7 +36,8 @@ static VgHashTable *sites;
 static VgHashTable *paths;
 static VgHashTable *mappings;
 
-static ULong span_length = 1 << 16;
+enum { FIRST_SPAN = 1 << 16 }; /* instructions */
+static ULong span_length = FIRST_SPAN;
 static struct fault_counts *spans; /* COST_SPANS rows */
 static UInt span_count;
 
@@ -189,14 +191,40 @@ const struct fault_counts *costs_span(UInt index)
 
 /* ---- all of them */
 
-void costs_fault(
-    const struct access *access, Addr page, UInt size, enum fault_kind kind)
+void costs_fault(const struct access *access, UInt size, enum fault_kind kind)
 {
     site_counts(access->ip)[size].n[access->kind][kind]++;
-    mapping_counts(page)[size].n[access->kind][kind]++;
+    mapping_counts(access->address)[size].n[access->kind][kind]++;
     span_counts()[size].n[access->kind][kind]++;
     if (opt.paths)
         path_counts(access->ip)[size].n[access->kind][kind]++;
+    if (opt.blocks)
+        heap_fault(access, size, kind);
+}
+
+static void free_path(void *node)
+{
+    struct path *path = node;
+    VG_(free)(path->ips);
+    VG_(free)(path);
+}
+
+static void free_mapping(void *node)
+{
+    struct mapping *mapping = node;
+    VG_(free)(mapping->name);
+    VG_(free)(mapping);
+}
+
+void costs_forget(void)
+{
+    VG_(HT_destruct)(sites, VG_(free));
+    VG_(HT_destruct)(paths, free_path);
+    VG_(HT_destruct)(mappings, free_mapping);
+    VG_(free)(spans);
+    span_length = FIRST_SPAN;
+    span_count = 0;
+    costs_init();
 }
 
 void costs_visit_sites(void (*visit)(Addr ip, const struct fault_counts *counts))

@@ -13,9 +13,11 @@ enum { COST_SPANS = 128, MAX_FRAMES = 64 };
 
 void costs_init(void);
 
-/* A fault in memory of index `size`, for the page at `page`. */
-void costs_fault(
-    const struct access *access, Addr page, UInt size, enum fault_kind kind);
+/* A fault in memory of index `size`. */
+void costs_fault(const struct access *access, UInt size, enum fault_kind kind);
+
+/* Counts begin anew. */
+void costs_forget(void);
 
 
 /* Each calls `visit` with every row there is. */

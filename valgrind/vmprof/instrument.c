@@ -13,6 +13,7 @@
 
 #include "blocks.h"
 #include "pages.h"
+#include "stacks.h"
 
 #include "pub_tool_libcassert.h"
 #include "pub_tool_machine.h"
@@ -47,14 +48,14 @@ struct build {
 
 static VG_REGPARM(2) void on_fetch(Addr ip, UWord length)
 {
-    const struct access access = {ip, ACCESS_FETCH, False};
+    const struct access access = {ip, ACCESS_FETCH, False, 0};
     pages_access(&access, ip, length);
 }
 
 static VG_REGPARM(3) void on_data(Addr ip, Addr address, UWord packed)
 {
     const struct access access = {
-        ip, ACCESS_DATA, (packed & PACK_WRITE) != 0};
+        ip, ACCESS_DATA, (packed & PACK_WRITE) != 0, 0};
     pages_access(&access, address, packed & PACK_SIZE);
     if (pages_is_referenced(ip))
         return;
@@ -146,19 +147,40 @@ static void add_call(struct build *b, IRDirty *call, IRExpr *guard)
 
 /* ---- counters */
 
+static IRExpr *load_counter(struct build *b, const ULong *counter)
+{
+    return assign(b, Ity_I64,
+        IRExpr_Load(Iend_LE, Ity_I64, constant(b, (UWord)counter)));
+}
+
 static void add_to_counter(struct build *b, ULong *counter, IRExpr *amount)
 {
-    IRExpr *address = constant(b, (UWord)counter);
-    IRExpr *old =
-        assign(b, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, address));
-    IRExpr *sum =
-        assign(b, Ity_I64, IRExpr_Binop(Iop_Add64, old, amount));
-    addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, address, sum));
+    IRExpr *sum = assign(b, Ity_I64,
+        IRExpr_Binop(Iop_Add64, load_counter(b, counter), amount));
+    addStmtToIRSB(
+        b->out, IRStmt_Store(Iend_LE, constant(b, (UWord)counter), sum));
 }
 
 static IRExpr *number(ULong value)
 {
     return IRExpr_Const(IRConst_U64(value));
+}
+
+static VG_REGPARM(1) void on_stack(Addr ip)
+{
+    stacks_take(ip);
+}
+
+static void check_stack(struct build *b)
+{
+    IRExpr *now = load_counter(b, &instructions);
+    IRExpr *due = load_counter(b, &next_stack);
+    IRExpr *is_due =
+        assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, due, now));
+    add_call(b,
+        unsafeIRDirty_0_N(1, "on_stack", VG_(fnptr_to_fnentry)(&on_stack),
+            mkIRExprVec_1(constant(b, b->ip))),
+        is_due);
 }
 
 /* Ends the part: all before here ran as often as this place is reached, or,
@@ -180,6 +202,8 @@ static void end_part(struct build *b, IRExpr *guard)
         add_to_counter(b, &instructions, number(b->part_fetches));
     b->part_fetches = 0;
     b->part++;
+    if (opt.stacks_every != 0)
+        check_stack(b);
 }
 
 static void add_entry(struct build *b, UInt fetches, UInt data)
@@ -355,13 +379,13 @@ static UInt loaded_size(IRLoadGOp op)
 static void swap_data(struct build *b, const IRCAS *cas)
 {
     UInt size = size_of(b, cas->dataLo) * (cas->dataHi == NULL ? 1 : 2);
-    access_data(b, (struct data){cas->addr, size}, True, True);
+    access_data(b, (struct data){.address = cas->addr, .size = size}, True, True);
 }
 
 static void helper_data(struct build *b, const IRDirty *call)
 {
     Bool always = call->guard->tag == Iex_Const;
-    struct data d = {call->mAddr, (UInt)call->mSize};
+    struct data d = {.address = call->mAddr, .size = (UInt)call->mSize};
     d.guard = always ? NULL : call->guard;
     access_data(
         b, d, call->mFx != Ifx_Write, call->mFx != Ifx_Read);
@@ -374,25 +398,29 @@ static void visit_access(struct build *b, const IRStmt *s)
         const IRExpr *load = s->Ist.WrTmp.data;
         UInt size = (UInt)sizeofIRType(load->Iex.Load.ty);
         access_data(
-            b, (struct data){load->Iex.Load.addr, size}, True, False);
+            b, (struct data){.address = load->Iex.Load.addr, .size = size},
+            True, False);
         break;
     }
     case Ist_Store:
         access_data(b,
-            (struct data){s->Ist.Store.addr, size_of(b, s->Ist.Store.data)},
+            (struct data){.address = s->Ist.Store.addr,
+                .size = size_of(b, s->Ist.Store.data)},
             False, True);
         break;
     case Ist_LoadG: {
         const IRLoadG *load = s->Ist.LoadG.details;
-        struct data d = {load->addr, loaded_size(load->cvt)};
-        d.guard = load->guard;
+        const struct data d = {.address = load->addr,
+            .size = loaded_size(load->cvt),
+            .guard = load->guard};
         access_data(b, d, True, False);
         break;
     }
     case Ist_StoreG: {
         const IRStoreG *store = s->Ist.StoreG.details;
-        struct data d = {store->addr, size_of(b, store->data)};
-        d.guard = store->guard;
+        const struct data d = {.address = store->addr,
+            .size = size_of(b, store->data),
+            .guard = store->guard};
         access_data(b, d, False, True);
         break;
     }
@@ -446,7 +474,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in,
     const VexGuestLayout *layout, const VexGuestExtents *extents,
     const VexArchInfo *host, IRType guest_word, IRType host_word)
 {
-    (void)closure, (void)extents, (void)host;
+    (void)closure, (void)host;
     if (guest_word != host_word)
         VG_(tool_panic)("host and guest words differ");
     struct build b = {
@@ -462,6 +490,9 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in,
     for (; b.at < in->stmts_used; b.at++)
         visit_statement(&b, in->stmts[b.at]);
     end_part(&b, NULL);
+    for (UShort i = 0; opt.startup != 0 && i < extents->n_used; i++)
+        stacks_note_start(
+            extents->base[i], extents->base[i] + extents->len[i]);
     b.block->part_count = b.part;
     b.block->instruction_count = b.entry;
     return b.out;

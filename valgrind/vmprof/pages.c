@@ -212,7 +212,7 @@ static void bring_in(
                            : was_dirty ? FAULT_DIRTY
                                        : FAULT_CLEAN;
     total_faults[size].n[access->kind][kind]++;
-    costs_fault(access, numbers[page] << opt.page_shift, size, kind);
+    costs_fault(access, size, kind);
 }
 
 static void access_page(const struct access *access, UWord number)
@@ -232,14 +232,23 @@ static void access_page(const struct access *access, UWord number)
     write_tags[i] = all_dirty ? read_tags[i] : NO_TAG;
 }
 
+/* The part of an access that lies in the page `number`. */
+static void access_page_at(struct access *access, UWord number, Addr address)
+{
+    Addr start = number << opt.page_shift;
+    access->address = address > start ? address : start;
+    access_page(access, number);
+}
+
 void pages_access(const struct access *access, Addr address, SizeT size)
 {
+    struct access here = *access;
     UWord last = (address + size - 1) >> opt.page_shift;
     for (UWord number = address >> opt.page_shift; number <= last; number++) {
         UWord tag = number << opt.page_shift;
         const UWord *tags = access->is_write ? write_tags : read_tags;
         if (tags[number % TAGS] != tag)
-            access_page(access, number);
+            access_page_at(&here, number, address);
     }
 }
 
@@ -294,6 +303,13 @@ void pages_unmap(Addr start, SizeT size)
         if (slots[slot] != 0)
             unmap_page(slots[slot] - 1);
     }
+}
+
+void pages_forget_counts(void)
+{
+    VG_(memset)(total_faults, 0, sizeof total_faults);
+    for (UInt size = 0; size < opt.size_count; size++)
+        memories[size].swapped_peak = memories[size].swapped;
 }
 
 void pages_summarize(struct pages_summary *summary)

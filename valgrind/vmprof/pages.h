@@ -41,6 +41,9 @@ void pages_unmap(Addr start, SizeT size);
 /* All sizes' totals. */
 extern struct fault_counts total_faults[MAX_SIZES];
 
+/* Counts begin anew; what is in memory stays there. */
+void pages_forget_counts(void);
+
 struct pages_summary {
     ULong distinct;        /* pages ever touched */
     ULong peak_mapped;     /* bytes */

@@ -12,6 +12,8 @@
 
 static ULong mapped;
 static ULong mapped_peak;
+static Addr brk_start = ~(Addr)0;
+static Addr brk_end;
 
 static void add_mapped(SizeT size)
 {
@@ -56,7 +58,7 @@ const HChar *system_mapping_name(Addr address)
         const HChar *path = VG_(am_get_filename)(segment);
         return path == NULL ? "[other]" : path;
     }
-    if (segment->isCH)
+    if (segment->isCH || (address >= brk_start && address < brk_end))
         return "[heap]";
     return is_stack(segment, address) ? "[stack]" : "[anonymous]";
 }
@@ -73,7 +75,8 @@ static void touch(ThreadId tid, Addr address, SizeT size, Bool is_write)
 {
     if (size == 0)
         return;
-    const struct access access = {VG_(get_IP)(tid), ACCESS_DATA, is_write};
+    const struct access access = {
+        VG_(get_IP)(tid), ACCESS_DATA, is_write, address};
     pages_access(&access, address, size);
 }
 
@@ -112,7 +115,11 @@ static void on_startup(
 
 static void on_brk(Addr start, SizeT size, ThreadId tid)
 {
-    (void)start, (void)tid;
+    (void)tid;
+    if (start < brk_start)
+        brk_start = start;
+    if (start + size > brk_end)
+        brk_end = start + size;
     add_mapped(size);
 }
 

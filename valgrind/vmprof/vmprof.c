@@ -5,16 +5,21 @@
  */
 #include "vmprof.h"
 
+#include "blocks.h"
 #include "costs.h"
+#include "heap.h"
 #include "instrument.h"
 #include "pages.h"
+#include "stacks.h"
 #include "system.h"
 #include "write.h"
 
 #include "pub_tool_libcbase.h"
 #include "pub_tool_libcprint.h"
+#include "pub_tool_libcproc.h"
 #include "pub_tool_options.h"
 #include "pub_tool_tooliface.h"
+#include "pub_tool_vkiscnums.h"
 
 struct options opt = {
     .memory = {64 << 20},
@@ -77,7 +82,11 @@ static Bool process_option(const HChar *arg)
             VG_(fmsg_bad_option)(arg, "a power of two from 4K to 1G\n");
     } else if (VG_STR_CLO(arg, "--vmprof-out-file", opt.out)) {
     } else if (VG_BOOL_CLO(arg, "--paths", opt.paths)) {
+    } else if (VG_BOOL_CLO(arg, "--blocks", opt.blocks)) {
     } else if (VG_BOOL_CLO(arg, "--system", opt.system)) {
+    } else if (VG_BINT_CLO(arg, "--startup", opt.startup, 0, 1LL << 60)) {
+    } else if (VG_BINT_CLO(
+                   arg, "--stacks-every", opt.stacks_every, 0, 1LL << 60)) {
     } else {
         return False;
     }
@@ -90,6 +99,9 @@ static void print_usage(void)
         "    --mem=SIZE[,SIZE...]        real memory, as 64M [64M]\n"
         "    --page=SIZE                 bytes of a page [4K]\n"
         "    --paths=no|yes              faults by call path [yes]\n"
+        "    --blocks=no|yes             faults by heap block's site [no]\n"
+        "    --startup=N                 the first N instructions [0]\n"
+        "    --stacks-every=N            a stack each N instructions [0]\n"
         "    --system=no|yes             count the kernel's accesses [yes]\n"
         "    --vmprof-out-file=FILE      results [vmprof.out.%%p]\n");
 }
@@ -111,11 +123,56 @@ static void check_sizes(void)
     }
 }
 
+/* A forked child counts for itself. It goes on with its parent's memory. */
+static void after_fork(ThreadId tid)
+{
+    (void)tid;
+    blocks_forget();
+    pages_forget_counts();
+    costs_forget();
+    stacks_forget();
+    if (opt.blocks)
+        heap_forget();
+}
+
+/* An exec ends what was counted, unless it fails. */
+static void before_call(ThreadId tid, UInt number, UWord *args, UInt count)
+{
+    (void)tid, (void)args, (void)count;
+    if (number == __NR_execve || number == __NR_execveat)
+        write_results();
+}
+
+static void after_call(
+    ThreadId tid, UInt number, UWord *args, UInt count, SysRes result)
+{
+    (void)tid, (void)number, (void)args, (void)count, (void)result;
+}
+
+/* Results are written now and then, for a program that is killed. */
+static void on_start(ThreadId tid, ULong blocks)
+{
+    static UInt last;
+    static UInt wait = 10000; /* ms */
+    (void)tid, (void)blocks;
+    UInt now = VG_(read_millisecond_timer)();
+    if (now - last < wait)
+        return;
+    write_results();
+    last = VG_(read_millisecond_timer)();
+    if ((last - now) * 20 > wait)
+        wait = (last - now) * 20;
+}
+
 static void after_options(void)
 {
     check_sizes();
     pages_init();
     costs_init();
+    stacks_init();
+    if (opt.blocks)
+        heap_enable();
+    VG_(atfork)(NULL, NULL, after_fork);
 }
 
 static void finish(Int exit_code)
@@ -135,6 +192,9 @@ static void before_options(void)
     VG_(basic_tool_funcs)(after_options, instrument, finish);
     VG_(needs_command_line_options)(
         process_option, print_usage, print_debug_usage);
+    VG_(needs_syscall_wrapper)(before_call, after_call);
+    VG_(track_start_client_code)(on_start);
+    heap_prepare();
     system_init();
 }
 

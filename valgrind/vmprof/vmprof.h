@@ -7,6 +7,8 @@
  *   instrument.c  what is added to the program's code
  *   blocks.c      the superblocks that ran, and how often
  *   costs.c       faults by instruction, call path and mapping
+ *   heap.c        blocks of the heap and the sites that allocated them
+ *   stacks.c      a stack each so many instructions; the code that ran first
  *   system.c      memory that the kernel reads, writes, maps and unmaps
  *   write.c       the file of results
  */
@@ -35,11 +37,12 @@ struct options {
     ULong memory[MAX_SIZES]; /* bytes */
     UInt size_count;
     UInt page_shift; /* log2 of a page's bytes */
-    Bool paths;      /* faults by call path */
-    Bool system;     /* accesses of the kernel count too */
-    ULong startup;   /* instructions that count as the start */
-    ULong stacks_every; /* instructions from one stack to the next; 0: none */
-    const HChar *out;
+    Bool paths;         /* faults by call path */
+    Bool blocks;        /* faults by the site that allocated the block */
+    Bool system;        /* accesses of the kernel count too */
+    Long startup;       /* instructions that count as the start */
+    Long stacks_every;  /* instructions from one stack to the next; 0: none */
+    const HChar *out;   /* name of the file of results, with %p and %q */
 };
 extern struct options opt;
 
@@ -48,6 +51,7 @@ struct access {
     Addr ip;
     enum access_kind kind;
     Bool is_write;
+    Addr address; /* first byte in the page at hand; pages.c sets it */
 };
 
 #endif

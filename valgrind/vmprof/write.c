@@ -3,7 +3,9 @@
 
 #include "blocks.h"
 #include "costs.h"
+#include "heap.h"
 #include "pages.h"
+#include "stacks.h"
 
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_clientstate.h"
@@ -124,6 +126,34 @@ static void write_mapping(const HChar *name, const struct fault_counts *counts)
     }
 }
 
+static void write_heap_site(const Addr *ips, UInt count, ULong blocks,
+    ULong bytes, const struct fault_counts *counts)
+{
+    for (UInt size = 0; size < opt.size_count; size++) {
+        if (is_empty(&counts[size]))
+            continue;
+        VG_(fprintf)(file, "heap %u %llu %llu", size, blocks, bytes);
+        write_counts(&counts[size]);
+        for (UInt i = 0; i < count; i++)
+            VG_(fprintf)(file, " %lx", ips[i]);
+        VG_(fprintf)(file, "\n");
+    }
+}
+
+static void write_stack(
+    ThreadId tid, ULong at, ULong weight, const Addr *ips, UInt count)
+{
+    VG_(fprintf)(file, "stack %u %llu %llu", tid, at, weight);
+    for (UInt i = 0; i < count; i++)
+        VG_(fprintf)(file, " %lx", ips[i]);
+    VG_(fprintf)(file, "\n");
+}
+
+static void write_start(Addr start, Addr end)
+{
+    VG_(fprintf)(file, "start %lx %lx\n", start, end);
+}
+
 static void write_spans(void)
 {
     VG_(fprintf)(file, "spans %llu\n", costs_span_length());
@@ -175,24 +205,38 @@ static void write_head(void)
     }
 }
 
-void write_results(void)
+static void write_all(void)
 {
-    HChar *name = VG_(expand_file_name)("--vmprof-out-file", opt.out);
-    file = VG_(fopen)(
-        name, VKI_O_CREAT | VKI_O_TRUNC | VKI_O_WRONLY, 0600);
-    if (file == NULL) {
-        VG_(umsg)("vmprof: cannot write %s\n", name);
-        VG_(free)(name);
-        return;
-    }
     write_head();
     write_code();
     blocks_visit(write_run);
     costs_visit_sites(write_site);
     costs_visit_paths(write_path);
     costs_visit_mappings(write_mapping);
+    if (opt.blocks)
+        heap_visit_sites(write_heap_site);
     write_spans();
+    stacks_visit_start(write_start);
+    stacks_visit(write_stack);
     VG_(fprintf)(file, "end\n");
-    VG_(fclose)(file);
+}
+
+/* A reader sees the results of before or all of the new ones. */
+void write_results(void)
+{
+    HChar *name = VG_(expand_file_name)("--vmprof-out-file", opt.out);
+    SizeT room = VG_(strlen)(name) + sizeof ".part";
+    HChar *part = VG_(malloc)("vmprof.name", room);
+    VG_(snprintf)(part, (Int)room, "%s.part", name);
+    file = VG_(fopen)(part, VKI_O_CREAT | VKI_O_TRUNC | VKI_O_WRONLY, 0600);
+    if (file == NULL) {
+        VG_(umsg)("vmprof: cannot write %s\n", part);
+    } else {
+        write_all();
+        VG_(fclose)(file);
+        if (VG_(rename)(part, name) != 0)
+            VG_(umsg)("vmprof: cannot rename %s to %s\n", part, name);
+    }
+    VG_(free)(part);
     VG_(free)(name);
 }
