@@ -11,8 +11,8 @@ static UInt instruction_total;
 
 struct block *blocks_add(UInt instruction_count, UInt part_count)
 {
-    struct block *block = VG_(calloc)("vmprof.block", 1,
-        sizeof *block + part_count * sizeof *block->parts);
+    struct block *block = VG_(calloc)(
+        "vmprof.block", 1, sizeof *block + part_count * sizeof *block->parts);
     block->instructions = VG_(calloc)(
         "vmprof.block", instruction_count, sizeof *block->instructions);
     block->instruction_count = instruction_count;
@@ -38,9 +38,8 @@ static UInt collect_block(const struct block *block, struct run *runs)
             if (part->runs == 0)
                 continue;
             const struct block_instruction *at = &block->instructions[i];
-            runs[n++] =
-                (struct run){at->ip, part->runs * at->fetches,
-                part->runs * at->data};
+            runs[n++] = (struct run){
+                at->ip, part->runs * at->fetches, part->runs * at->data};
         }
     }
     return n;
@@ -69,8 +68,8 @@ static void visit_sorted(const struct run *runs, UInt count,
 void blocks_visit(void (*visit)(Addr ip, ULong fetches, ULong data))
 {
     UInt count = 0;
-    struct run *runs = VG_(malloc)(
-        "vmprof.runs", (instruction_total + 1) * sizeof *runs);
+    struct run *runs =
+        VG_(malloc)("vmprof.runs", (instruction_total + 1) * sizeof *runs);
     for (const struct block *b = blocks; b != NULL; b = b->next)
         count += collect_block(b, runs + count);
     VG_(ssort)(runs, count, sizeof *runs, compare_runs);

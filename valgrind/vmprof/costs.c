@@ -158,8 +158,8 @@ static void double_spans(void)
             VG_(memcpy)(to, from, row_size());
         add_counts(to, from + opt.size_count);
     }
-    VG_(memset)(spans + COST_SPANS / 2 * opt.size_count, 0,
-        COST_SPANS / 2 * row_size());
+    VG_(memset)
+    (spans + COST_SPANS / 2 * opt.size_count, 0, COST_SPANS / 2 * row_size());
     span_length *= 2;
     span_count = (span_count + 1) / 2;
 }
@@ -227,7 +227,8 @@ void costs_forget(void)
     costs_init();
 }
 
-void costs_visit_sites(void (*visit)(Addr ip, const struct fault_counts *counts))
+void costs_visit_sites(
+    void (*visit)(Addr ip, const struct fault_counts *counts))
 {
     VG_(HT_ResetIter)(sites);
     for (struct site *s; (s = VG_(HT_Next)(sites)) != NULL;)

@@ -19,9 +19,9 @@ void costs_fault(const struct access *access, UInt size, enum fault_kind kind);
 /* Counts begin anew. */
 void costs_forget(void);
 
-
 /* Each calls `visit` with every row there is. */
-void costs_visit_sites(void (*visit)(Addr ip, const struct fault_counts *counts));
+void costs_visit_sites(
+    void (*visit)(Addr ip, const struct fault_counts *counts));
 void costs_visit_paths(void (*visit)(
     const Addr *ips, UInt count, const struct fault_counts *counts));
 void costs_visit_mappings(

@@ -82,8 +82,7 @@ static Word compare_address(const void *key, const void *element)
 
 static void add_block(ThreadId tid, Addr start, SizeT size)
 {
-    struct heap_block *block =
-        VG_(OSetGen_AllocNode)(live, sizeof *block);
+    struct heap_block *block = VG_(OSetGen_AllocNode)(live, sizeof *block);
     struct heap_site *site = current_site(tid);
     *block = (struct heap_block){start, size == 0 ? 1 : size, site};
     site->blocks++;
@@ -171,10 +170,10 @@ static SizeT on_usable_size(ThreadId tid, void *p)
 /* Without --blocks the preload object is not there, and nothing calls these. */
 void heap_prepare(void)
 {
-    VG_(needs_malloc_replacement)(on_malloc, on_malloc, on_new_aligned,
-        on_malloc, on_new_aligned, on_memalign, on_calloc, on_free, on_free,
-        on_delete_aligned, on_free, on_delete_aligned, on_realloc,
-        on_usable_size, 0);
+    VG_(needs_malloc_replacement)
+    (on_malloc, on_malloc, on_new_aligned, on_malloc, on_new_aligned,
+        on_memalign, on_calloc, on_free, on_free, on_delete_aligned, on_free,
+        on_delete_aligned, on_realloc, on_usable_size, 0);
 }
 
 void heap_enable(void)

@@ -20,7 +20,7 @@
 
 /* How an access is described to its helper, in one word. */
 enum {
-    PACK_SIZE = 0xffff,     /* bytes of the access */
+    PACK_SIZE = 0xffff, /* bytes of the access */
     PACK_WRITE = 1 << 16,
     PACK_MORE = 1 << 17,    /* the instruction accesses data again */
     PACK_REFETCH = 1 << 18, /* the next instruction's fetch is not checked */
@@ -35,12 +35,12 @@ struct build {
     IRType word;
     Int at; /* statement of `in` */
     struct block *block;
-    UInt part;        /* index into block->parts */
+    UInt part; /* index into block->parts */
     UInt part_fetches;
-    UInt entry;       /* of block->instructions; those before it are done */
+    UInt entry; /* of block->instructions; those before it are done */
     Addr ip;
     UInt length;
-    UWord fetched;    /* page that a check stands for, or NO_PAGE */
+    UWord fetched; /* page that a check stands for, or NO_PAGE */
 };
 #define NO_PAGE (~(UWord)0)
 
@@ -85,8 +85,8 @@ static IRExpr *assign(struct build *b, IRType type, IRExpr *value)
     return IRExpr_RdTmp(temp);
 }
 
-static IRExpr *word_op(struct build *b, IROp op64, IROp op32, IRExpr *left,
-    IRExpr *right)
+static IRExpr *word_op(
+    struct build *b, IROp op64, IROp op32, IRExpr *left, IRExpr *right)
 {
     return assign(
         b, b->word, IRExpr_Binop(is_64(b) ? op64 : op32, left, right));
@@ -94,8 +94,8 @@ static IRExpr *word_op(struct build *b, IROp op64, IROp op32, IRExpr *left,
 
 static IRExpr *shifted_right(struct build *b, IRExpr *value, UInt bits)
 {
-    return word_op(b, Iop_Shr64, Iop_Shr32, value,
-        IRExpr_Const(IRConst_U8((UChar)bits)));
+    return word_op(
+        b, Iop_Shr64, Iop_Shr32, value, IRExpr_Const(IRConst_U8((UChar)bits)));
 }
 
 static IRExpr *masked(struct build *b, IRExpr *value, UWord mask)
@@ -149,14 +149,14 @@ static void add_call(struct build *b, IRDirty *call, IRExpr *guard)
 
 static IRExpr *load_counter(struct build *b, const ULong *counter)
 {
-    return assign(b, Ity_I64,
-        IRExpr_Load(Iend_LE, Ity_I64, constant(b, (UWord)counter)));
+    return assign(
+        b, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, constant(b, (UWord)counter)));
 }
 
 static void add_to_counter(struct build *b, ULong *counter, IRExpr *amount)
 {
-    IRExpr *sum = assign(b, Ity_I64,
-        IRExpr_Binop(Iop_Add64, load_counter(b, counter), amount));
+    IRExpr *sum = assign(
+        b, Ity_I64, IRExpr_Binop(Iop_Add64, load_counter(b, counter), amount));
     addStmtToIRSB(
         b->out, IRStmt_Store(Iend_LE, constant(b, (UWord)counter), sum));
 }
@@ -175,8 +175,7 @@ static void check_stack(struct build *b)
 {
     IRExpr *now = load_counter(b, &instructions);
     IRExpr *due = load_counter(b, &next_stack);
-    IRExpr *is_due =
-        assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, due, now));
+    IRExpr *is_due = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, due, now));
     add_call(b,
         unsafeIRDirty_0_N(1, "on_stack", VG_(fnptr_to_fnentry)(&on_stack),
             mkIRExprVec_1(constant(b, b->ip))),
@@ -195,8 +194,8 @@ static void end_part(struct build *b, IRExpr *guard)
     if (part->count == 0)
         return;
     IRExpr *times = guard == NULL
-        ? number(1)
-        : assign(b, Ity_I64, IRExpr_Unop(Iop_1Uto64, guard));
+                        ? number(1)
+                        : assign(b, Ity_I64, IRExpr_Unop(Iop_1Uto64, guard));
     add_to_counter(b, &part->runs, times);
     if (b->part_fetches != 0)
         add_to_counter(b, &instructions, number(b->part_fetches));
@@ -287,8 +286,8 @@ static enum next_step next_step(const struct build *b)
     return NEXT_END;
 }
 
-static UWord pack(struct build *b, UInt size, Bool is_write, Bool has_more,
-    IRExpr *guard)
+static UWord pack(
+    struct build *b, UInt size, Bool is_write, Bool has_more, IRExpr *guard)
 {
     UWord packed = size | (is_write ? PACK_WRITE : 0) |
                    (UWord)b->length << PACK_LENGTH_SHIFT;
@@ -310,8 +309,7 @@ static IRExpr *misses_tags(
     const UInt log2 = is_64(b) ? 3 : 2; /* of a tag's bytes */
     UWord *tags = is_write ? write_tags : read_tags;
     UWord page_mask = ~(((UWord)1 << opt.page_shift) - 1);
-    IRExpr *offset = masked(b,
-        shifted_right(b, address, opt.page_shift - log2),
+    IRExpr *offset = masked(b, shifted_right(b, address, opt.page_shift - log2),
         (UWord)(TAGS - 1) << log2);
     IRExpr *tag = load_word(
         b, word_op(b, Iop_Add64, Iop_Add32, offset, constant(b, (UWord)tags)));
@@ -332,8 +330,7 @@ static void check_data(struct build *b, const struct data *d)
     IRExpr *miss = misses_tags(b, d->address, d->size, d->is_write);
     add_call(b,
         unsafeIRDirty_0_N(3, "on_data", VG_(fnptr_to_fnentry)(&on_data),
-            mkIRExprVec_3(
-                constant(b, b->ip), d->address, constant(b, packed))),
+            mkIRExprVec_3(constant(b, b->ip), d->address, constant(b, packed))),
         both(b, miss, d->guard));
 }
 
@@ -379,7 +376,8 @@ static UInt loaded_size(IRLoadGOp op)
 static void swap_data(struct build *b, const IRCAS *cas)
 {
     UInt size = size_of(b, cas->dataLo) * (cas->dataHi == NULL ? 1 : 2);
-    access_data(b, (struct data){.address = cas->addr, .size = size}, True, True);
+    access_data(
+        b, (struct data){.address = cas->addr, .size = size}, True, True);
 }
 
 static void helper_data(struct build *b, const IRDirty *call)
@@ -387,8 +385,7 @@ static void helper_data(struct build *b, const IRDirty *call)
     Bool always = call->guard->tag == Iex_Const;
     struct data d = {.address = call->mAddr, .size = (UInt)call->mSize};
     d.guard = always ? NULL : call->guard;
-    access_data(
-        b, d, call->mFx != Ifx_Write, call->mFx != Ifx_Read);
+    access_data(b, d, call->mFx != Ifx_Write, call->mFx != Ifx_Read);
 }
 
 static void visit_access(struct build *b, const IRStmt *s)
@@ -397,9 +394,9 @@ static void visit_access(struct build *b, const IRStmt *s)
     case Ist_WrTmp: {
         const IRExpr *load = s->Ist.WrTmp.data;
         UInt size = (UInt)sizeofIRType(load->Iex.Load.ty);
-        access_data(
-            b, (struct data){.address = load->Iex.Load.addr, .size = size},
-            True, False);
+        access_data(b,
+            (struct data){.address = load->Iex.Load.addr, .size = size}, True,
+            False);
         break;
     }
     case Ist_Store:
@@ -491,8 +488,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in,
         visit_statement(&b, in->stmts[b.at]);
     end_part(&b, NULL);
     for (UShort i = 0; opt.startup != 0 && i < extents->n_used; i++)
-        stacks_note_start(
-            extents->base[i], extents->base[i] + extents->len[i]);
+        stacks_note_start(extents->base[i], extents->base[i] + extents->len[i]);
     b.block->part_count = b.part;
     b.block->instruction_count = b.entry;
     return b.out;

@@ -97,7 +97,8 @@ static void grow_pages(void)
 {
     UInt old = page_room;
     page_room = page_room == 0 ? 1024 : page_room + page_room / 2;
-    numbers = VG_(realloc)("vmprof.pages", numbers, page_room * sizeof *numbers);
+    numbers =
+        VG_(realloc)("vmprof.pages", numbers, page_room * sizeof *numbers);
     flags = VG_(realloc)("vmprof.pages", flags, page_room);
     SizeT row = opt.size_count * sizeof *states;
     states = VG_(realloc)("vmprof.states", states, page_room * row);
@@ -125,8 +126,7 @@ static UInt page_at(UWord number, Bool *is_new)
     UInt page = slots[slot] == 0 ? add_page(slot, number) : slots[slot] - 1;
     *is_new = (flags[page] & UNMAPPED) != 0;
     if (*is_new)
-        flags[page] =
-            system_is_private(number << opt.page_shift) ? PRIVATE : 0;
+        flags[page] = system_is_private(number << opt.page_shift) ? PRIVATE : 0;
     return page;
 }
 

@@ -45,8 +45,8 @@ extern struct fault_counts total_faults[MAX_SIZES];
 void pages_forget_counts(void);
 
 struct pages_summary {
-    ULong distinct;        /* pages ever touched */
-    ULong peak_mapped;     /* bytes */
+    ULong distinct;           /* pages ever touched */
+    ULong peak_mapped;        /* bytes */
     ULong swapped[MAX_SIZES]; /* peak of dirty anonymous pages that were out */
 };
 void pages_summarize(struct pages_summary *summary);

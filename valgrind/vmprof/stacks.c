@@ -31,11 +31,11 @@ static XArray *starts; /* of struct range */
 void stacks_init(void)
 {
     next_stack = opt.stacks_every;
-    stacks = VG_(newXA)(VG_(malloc), "vmprof.stacks", VG_(free),
-        sizeof(struct stack));
+    stacks = VG_(newXA)(
+        VG_(malloc), "vmprof.stacks", VG_(free), sizeof(struct stack));
     frames = VG_(newXA)(VG_(malloc), "vmprof.frames", VG_(free), sizeof(Addr));
-    starts = VG_(newXA)(VG_(malloc), "vmprof.starts", VG_(free),
-        sizeof(struct range));
+    starts = VG_(newXA)(
+        VG_(malloc), "vmprof.starts", VG_(free), sizeof(struct range));
 }
 
 void stacks_take(Addr ip)
@@ -57,13 +57,13 @@ void stacks_take(Addr ip)
     next_stack += stack.weight * opt.stacks_every;
 }
 
-void stacks_visit(void (*visit)(ThreadId tid, ULong at, ULong weight,
-    const Addr *ips, UInt count))
+void stacks_visit(void (*visit)(
+    ThreadId tid, ULong at, ULong weight, const Addr *ips, UInt count))
 {
     for (Word i = 0; i < VG_(sizeXA)(stacks); i++) {
         const struct stack *s = VG_(indexXA)(stacks, i);
-        visit(s->tid, s->at, s->weight,
-            VG_(indexXA)(frames, (Word)s->first), s->count);
+        visit(s->tid, s->at, s->weight, VG_(indexXA)(frames, (Word)s->first),
+            s->count);
     }
 }
 

@@ -14,8 +14,8 @@ extern ULong next_stack;
 void stacks_take(Addr ip);
 
 /* `weight`: how often it was due since the stack before. */
-void stacks_visit(void (*visit)(ThreadId tid, ULong at, ULong weight,
-    const Addr *ips, UInt count));
+void stacks_visit(void (*visit)(
+    ThreadId tid, ULong at, ULong weight, const Addr *ips, UInt count));
 
 /* [start, end) is about to run for the first time. */
 void stacks_note_start(Addr start, Addr end);

@@ -95,15 +95,15 @@ static Bool process_option(const HChar *arg)
 
 static void print_usage(void)
 {
-    VG_(printf)(
-        "    --mem=SIZE[,SIZE...]        real memory, as 64M [64M]\n"
-        "    --page=SIZE                 bytes of a page [4K]\n"
-        "    --paths=no|yes              faults by call path [yes]\n"
-        "    --blocks=no|yes             faults by heap block's site [no]\n"
-        "    --startup=N                 the first N instructions [0]\n"
-        "    --stacks-every=N            a stack each N instructions [0]\n"
-        "    --system=no|yes             count the kernel's accesses [yes]\n"
-        "    --vmprof-out-file=FILE      results [vmprof.out.%%p]\n");
+    VG_(printf)
+    ("    --mem=SIZE[,SIZE...]        real memory, as 64M [64M]\n"
+     "    --page=SIZE                 bytes of a page [4K]\n"
+     "    --paths=no|yes              faults by call path [yes]\n"
+     "    --blocks=no|yes             faults by heap block's site [no]\n"
+     "    --startup=N                 the first N instructions [0]\n"
+     "    --stacks-every=N            a stack each N instructions [0]\n"
+     "    --system=no|yes             count the kernel's accesses [yes]\n"
+     "    --vmprof-out-file=FILE      results [vmprof.out.%%p]\n");
 }
 
 static void print_debug_usage(void)
@@ -118,8 +118,8 @@ static void check_sizes(void)
     for (UInt i = 0; i < opt.size_count; i++) {
         ULong frames = opt.memory[i] >> opt.page_shift;
         if (frames < 2 || frames > 1 << 28)
-            VG_(fmsg_bad_option)(
-                "--mem", "from 2 to %d pages of memory\n", 1 << 28);
+            VG_(fmsg_bad_option)
+            ("--mem", "from 2 to %d pages of memory\n", 1 << 28);
     }
 }
 
@@ -190,8 +190,8 @@ static void before_options(void)
     VG_(details_bug_reports_to)("windlass");
     VG_(details_avg_translation_sizeB)(700);
     VG_(basic_tool_funcs)(after_options, instrument, finish);
-    VG_(needs_command_line_options)(
-        process_option, print_usage, print_debug_usage);
+    VG_(needs_command_line_options)
+    (process_option, print_usage, print_debug_usage);
     VG_(needs_syscall_wrapper)(before_call, after_call);
     VG_(track_start_client_code)(on_start);
     heap_prepare();

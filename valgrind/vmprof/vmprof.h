@@ -36,13 +36,13 @@ struct fault_counts {
 struct options {
     ULong memory[MAX_SIZES]; /* bytes */
     UInt size_count;
-    UInt page_shift; /* log2 of a page's bytes */
-    Bool paths;         /* faults by call path */
-    Bool blocks;        /* faults by the site that allocated the block */
-    Bool system;        /* accesses of the kernel count too */
-    Long startup;       /* instructions that count as the start */
-    Long stacks_every;  /* instructions from one stack to the next; 0: none */
-    const HChar *out;   /* name of the file of results, with %p and %q */
+    UInt page_shift;   /* log2 of a page's bytes */
+    Bool paths;        /* faults by call path */
+    Bool blocks;       /* faults by the site that allocated the block */
+    Bool system;       /* accesses of the kernel count too */
+    Long startup;      /* instructions that count as the start */
+    Long stacks_every; /* instructions from one stack to the next; 0: none */
+    const HChar *out;  /* name of the file of results, with %p and %q */
 };
 extern struct options opt;
 

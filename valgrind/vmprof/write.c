@@ -55,16 +55,17 @@ void write_note_code(Addr start, SizeT size)
         VG_(free)(c.path);
         return;
     }
-    codes = VG_(realloc)(
-        "vmprof.code", codes, (code_count + 1) * sizeof *codes);
+    codes =
+        VG_(realloc)("vmprof.code", codes, (code_count + 1) * sizeof *codes);
     codes[code_count++] = c;
 }
 
 static void write_code(void)
 {
     for (UInt i = 0; i < code_count; i++)
-        VG_(fprintf)(file, "code %lx %lx %llx %s\n", codes[i].start,
-            codes[i].end, codes[i].offset, codes[i].path);
+        VG_(fprintf)
+        (file, "code %lx %lx %llx %s\n", codes[i].start, codes[i].end,
+            codes[i].offset, codes[i].path);
 }
 
 /* ---- counts */
@@ -193,12 +194,14 @@ static void write_head(void)
     blocks_visit(add_data);
     VG_(fprintf)(file, "windlass-vmprof 1\n");
     write_command();
-    VG_(fprintf)(file, "pid %d\npage %lu\ninstructions %llu\ndata %llu\n",
-        VG_(getpid)(), (UWord)1 << opt.page_shift, instructions, data_total);
-    VG_(fprintf)(file, "pages %llu\nmapped %llu\n", summary.distinct,
-        summary.peak_mapped);
+    VG_(fprintf)
+    (file, "pid %d\npage %lu\ninstructions %llu\ndata %llu\n", VG_(getpid)(),
+        (UWord)1 << opt.page_shift, instructions, data_total);
+    VG_(fprintf)
+    (file, "pages %llu\nmapped %llu\n", summary.distinct, summary.peak_mapped);
     for (UInt size = 0; size < opt.size_count; size++) {
-        VG_(fprintf)(file, "memory %u %llu %llu", size, opt.memory[size],
+        VG_(fprintf)
+        (file, "memory %u %llu %llu", size, opt.memory[size],
             summary.swapped[size]);
         write_counts(&total_faults[size]);
         VG_(fprintf)(file, "\n");

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* windlass vmprof: which code would page if there were only so much memory. */
+#include "cli/core/command.h"
+#include "cli/core/input.h"
+#include "cli/core/output.h"
+#include "cli/core/terminal.h"
+#include "cli/valgrind/launch.h"
+#include "cli/valgrind/vm_profile.h"
+#include "out/callgrind.h"
+#include "out/vm_text.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { USUAL_ROWS = 20 };
+
+struct vmprof_options {
+    const char *mem;
+    const char *page;
+    bool blocks;
+    bool no_paths;
+    bool no_system;
+    bool trace_children;
+    uint64_t startup;
+    uint64_t stacks_every;
+    uint64_t rows;
+    const char *callgrind;
+    const char *show;
+    uint64_t show_mem;
+    bool quiet;
+    const char *out;
+    struct wndl_option_list valgrind;
+    struct wndl_symbol_options symbols;
+};
+
+#define AT(field) offsetof(struct vmprof_options, field)
+
+static const struct wndl_option option_table[] = {
+    {0, "mem", "SIZES", NULL, "64M", NULL,
+        "simulate real memory of this size, or of several, as 64M,256M",
+        WNDL_OPT_TEXT, AT(mem)},
+    {0, "page", "SIZE", NULL, "4K", NULL, "bytes of a page, as 2M",
+        WNDL_OPT_TEXT, AT(page)},
+    {0, "blocks", NULL, NULL, NULL, NULL,
+        "also count faults by the site that allocated the heap block; the "
+        "program runs on Valgrind's allocator",
+        WNDL_OPT_FLAG, AT(blocks)},
+    {0, "no-paths", NULL, NULL, NULL, NULL,
+        "count no faults by call path, which is faster", WNDL_OPT_FLAG,
+        AT(no_paths)},
+    {0, "no-system", NULL, NULL, NULL, NULL,
+        "leave out what system calls read and write", WNDL_OPT_FLAG,
+        AT(no_system)},
+    {0, "startup", "N", NULL, NULL, NULL,
+        "record the order in which code runs in the first N instructions",
+        WNDL_OPT_COUNT, AT(startup)},
+    {0, "stacks-every", "N", NULL, NULL, NULL,
+        "record a stack every N instructions", WNDL_OPT_COUNT,
+        AT(stacks_every)},
+    {0, "trace-children", NULL, NULL, NULL, NULL,
+        "profile the programs that the command starts, too", WNDL_OPT_FLAG,
+        AT(trace_children)},
+    {0, "vg", "OPTION", NULL, NULL, NULL,
+        "pass OPTION on to Valgrind; may be given again", WNDL_OPT_LIST,
+        AT(valgrind)},
+    {'o', "output", "OUT", NULL, "vmprof.%p.vm", NULL,
+        "write the results here; %p stands for the process", WNDL_OPT_TEXT,
+        AT(out)},
+    {0, "show", "FILE", NULL, NULL, NULL,
+        "show the results of an earlier run instead of running a command",
+        WNDL_OPT_TEXT, AT(show)},
+    {0, "show-mem", "SIZE", NULL, NULL, NULL,
+        "show the faults in memory of this size (the smallest)", WNDL_OPT_SIZE,
+        AT(show_mem)},
+    {0, "callgrind", "OUT", NULL, NULL, NULL,
+        "with --show: write a call graph for KCachegrind", WNDL_OPT_TEXT,
+        AT(callgrind)},
+    {'n', "rows", "N", NULL, NULL, NULL, "show N rows of each table (20)",
+        WNDL_OPT_COUNT, AT(rows)},
+    {'q', "quiet", NULL, NULL, NULL, NULL, "show no report after the run",
+        WNDL_OPT_FLAG, AT(quiet)},
+    WNDL_SYMBOL_OPTION_ROWS(struct vmprof_options, symbols),
+    {0},
+};
+
+static const struct wndl_example examples[] = {
+    {"windlass vmprof --mem 64M,128M,256M -- ./app",
+        "see how much memory the program needs before it pages"},
+    {"windlass vmprof --show vmprof.4711.vm --callgrind callgrind.out.vm",
+        "look at the same in KCachegrind"},
+    {NULL, NULL},
+};
+
+/* ---- results */
+
+static bool write_callgrind(FILE *out, void *context)
+{
+    const struct wndl_vm_profile *profile = context;
+    const char *command = profile->vm.command;
+    return wndl_callgrind_write(out, &profile->graph,
+        (struct wndl_bytes){(const uint8_t *)command, strlen(command)},
+        wndl_mem_libc());
+}
+
+static int show_text(
+    const struct vmprof_options *o, const struct wndl_vm_profile *profile)
+{
+    struct wndl_buf text;
+    const struct wndl_vm_text_layout layout = {
+        .memory = profile->memory,
+        .max_rows = o->rows == 0 ? USUAL_ROWS : o->rows,
+    };
+    wndl_buf_init(&text, wndl_mem_libc());
+    int exit_code = WNDL_EXIT_OK;
+    if (!wndl_vm_text(&text, &profile->vm, &profile->graph, &layout))
+        exit_code = wndl_cli_error("out of memory");
+    else if (o->show != NULL)
+        fwrite(text.data, 1, text.size, stdout);
+    else
+        fwrite(text.data, 1, text.size, stderr);
+    wndl_buf_free(&text);
+    return exit_code;
+}
+
+static int show_file(const struct vmprof_options *o, const char *path)
+{
+    struct wndl_input input;
+    struct wndl_vm_profile profile;
+    if (!wndl_input_open(&input, path))
+        return WNDL_EXIT_FAILURE;
+    bool is_open = wndl_vm_profile_open(
+        &profile, input.bytes, input.name, o->show_mem, &o->symbols);
+    wndl_input_close(&input);
+    if (!is_open)
+        return WNDL_EXIT_FAILURE;
+    const struct wndl_output output = {.path = o->callgrind,
+        .write = write_callgrind,
+        .context = &profile,
+        .open_with = "kcachegrind"};
+    int exit_code = o->callgrind == NULL ? show_text(o, &profile)
+                                         : wndl_output_write(&output);
+    wndl_vm_profile_close(&profile);
+    return exit_code;
+}
+
+/* ---- the run */
+
+/* Our pid stands for that of the command, so that its results are found. */
+static void expand_name(const char *pattern, pid_t pid, struct wndl_buf *name)
+{
+    for (const char *p = pattern; *p != '\0'; p++) {
+        if (p[0] == '%' && p[1] == 'p') {
+            wndl_buf_printf(name, "%ld", (long)pid);
+            p++;
+        } else {
+            wndl_buf_byte(name, (uint8_t)*p);
+        }
+    }
+    wndl_buf_byte(name, '\0');
+}
+
+struct texts {
+    char mem[128], page[64], startup[64], stacks[64], out[PATH_MAX + 64];
+};
+
+static void fill_options(
+    const struct vmprof_options *o, struct texts *t, const char *options[16])
+{
+    size_t n = 0;
+    snprintf(t->mem, sizeof t->mem, "--mem=%s", o->mem);
+    snprintf(t->page, sizeof t->page, "--page=%s", o->page);
+    snprintf(t->startup, sizeof t->startup, "--startup=%" PRIu64, o->startup);
+    snprintf(t->stacks, sizeof t->stacks, "--stacks-every=%" PRIu64,
+        o->stacks_every);
+    snprintf(t->out, sizeof t->out, "--vmprof-out-file=%s", o->out);
+    options[n++] = t->mem;
+    options[n++] = t->page;
+    options[n++] = t->startup;
+    options[n++] = t->stacks;
+    options[n++] = t->out;
+    options[n++] = o->no_paths ? "--paths=no" : "--paths=yes";
+    options[n++] = o->no_system ? "--system=no" : "--system=yes";
+    options[n++] = o->blocks ? "--blocks=yes" : "--blocks=no";
+    options[n++] =
+        o->trace_children ? "--trace-children=yes" : "--trace-children=no";
+    options[n] = NULL;
+}
+
+static int run_command(
+    const struct vmprof_options *o, struct wndl_operands operands)
+{
+    struct texts texts;
+    const char *options[16];
+    fill_options(o, &texts, options);
+    pid_t pid = -1;
+    const struct wndl_valgrind_run run = {
+        .tool = "vmprof",
+        .replaces_malloc = o->blocks,
+        .tool_options = options,
+        .options = &o->valgrind,
+        .command = operands.texts,
+    };
+    int exit_code = wndl_valgrind_run(&run, &pid);
+    if (o->quiet || pid < 0)
+        return exit_code;
+    struct wndl_buf name;
+    wndl_buf_init(&name, wndl_mem_libc());
+    expand_name(o->out, pid, &name);
+    if (name.failed)
+        return wndl_cli_error("out of memory");
+    wndl_cli_note("results: %s", (const char *)name.data);
+    if (access((const char *)name.data, R_OK) == 0)
+        show_file(o, (const char *)name.data);
+    else
+        wndl_cli_note("warning: the run left no results; Valgrind's own "
+                      "messages above say why");
+    wndl_buf_free(&name);
+    return exit_code;
+}
+
+static int run_vmprof(const void *options, struct wndl_operands operands)
+{
+    const struct vmprof_options *o = options;
+    const char *problem = NULL;
+    if (o->show == NULL && operands.count == 0)
+        problem = "there is no command to run";
+    else if (o->show != NULL && operands.count != 0)
+        problem = "--show takes no command";
+    else if (o->show == NULL && o->callgrind != NULL)
+        problem = "--callgrind needs --show";
+    if (problem != NULL) {
+        wndl_cli_error("%s; see 'windlass vmprof --help'", problem);
+        return WNDL_EXIT_USAGE;
+    }
+    return o->show == NULL ? run_command(o, operands) : show_file(o, o->show);
+}
+
+const struct wndl_command wndl_cmd_vmprof = {
+    .name = "vmprof",
+    .summary = "find the code that pages when memory is short",
+    .operands = "[-- CMD [ARG...]]",
+    .description =
+        "Runs a command under Valgrind as if the machine had only so much "
+        "real memory, and counts page faults by function, line and mapping. "
+        "The simulation is exact and repeatable: every instruction fetch and "
+        "every access to data goes to a page, and when memory is full a clock "
+        "picks the page that leaves.\n\n"
+        "A fault is dirty when the page that left had been written. A first "
+        "touch, the first access to a page, is a fault of its own kind.\n\n"
+        "With several sizes, all are simulated in one run and the report shows "
+        "the faults of each, with the knee of the curve.",
+    .options = option_table,
+    .options_size = sizeof(struct vmprof_options),
+    .examples = examples,
+    .max_operands = SIZE_MAX,
+    .operands_end_options = true,
+    .run = run_vmprof,
+};
