@@ -9,6 +9,8 @@
 
 #include "base/vec.h"
 
+#include <stdint.h>
+
 enum { WNDL_VM_MEMORIES = 16 };
 
 enum wndl_vm_access { WNDL_VM_FETCH, WNDL_VM_DATA, WNDL_VM_ACCESSES };
@@ -118,5 +120,34 @@ static inline void wndl_vm_free(struct wndl_vm *vm)
 {
     wndl_arena_free(&vm->arena);
 }
+
+/* ---- what is made of it */
+
+/* A function, in the order of first execution. */
+struct wndl_vm_started {
+    const char *name; /* as in the symbol table */
+    uint64_t size;    /* bytes of code */
+};
+
+/* One file whose code ran at the start. */
+struct wndl_vm_startup_file {
+    const char *path;
+    uint64_t pages;        /* that its code touched */
+    uint64_t packed_pages; /* were the functions that ran beside each other */
+    uint64_t unnamed;      /* pieces of code of no function */
+    struct wndl_vec functions; /* struct wndl_vm_started */
+};
+
+struct wndl_vm_startup {
+    struct wndl_arena arena;
+    struct wndl_vec files; /* struct wndl_vm_startup_file, as first run */
+};
+
+/* Blocks of the heap, by the line that allocated them. */
+struct wndl_vm_site {
+    const char *text;       /* "function (file:line)" */
+    uint64_t blocks, bytes; /* allocated in all */
+    struct wndl_vm_counts counts;
+};
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/vm/vm_graph.h"
 
-#include "analyze/vm/vm_places.h"
 #include "model/graph_stack.h"
 
 static const struct {
@@ -120,18 +119,17 @@ static bool has_paths(const struct wndl_vm *vm)
 }
 
 enum wndl_status wndl_vm_graph(struct wndl_callgraph *g,
-    const struct wndl_vm *vm, uint32_t memory,
+    struct wndl_vm_places *places, const struct wndl_vm *vm, uint32_t memory,
     const struct wndl_symbol_sources *sources, struct wndl_error *err)
 {
-    struct wndl_vm_places places;
     enum wndl_status status = add_events(g, err);
     if (status != WNDL_OK)
         return status;
-    status = wndl_vm_find_places(&places, g, vm, sources);
+    status = wndl_vm_find_places(places, g, vm, sources);
     if (status == WNDL_OK)
-        status = add_accesses(g, vm, &places);
+        status = add_accesses(g, vm, places);
     if (status == WNDL_OK)
         status = add_faults(
-            g, vm, &places, memory, has_paths(vm) ? WNDL_VM_PATH : WNDL_VM_AT);
+            g, vm, places, memory, has_paths(vm) ? WNDL_VM_PATH : WNDL_VM_AT);
     return status == WNDL_OK ? WNDL_OK : wndl_graph_fail(status, 0, err);
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/vm/vm_places.h"
 
+#include "analyze/vm/vm_code.h"
 #include "base/search.h"
 #include "model/graph_stack.h"
-#include "obj/core/object.h"
-#include "os/file.h"
-#include "symbolize/symbolizer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,55 +128,12 @@ static bool add_named(struct work *w, struct wndl_vm_place *address,
 
 /* ---- code of files */
 
-/* From avma to rva, or false where the file has no such code. */
-static bool find_bias(
-    const struct wndl_vm_code *code, struct wndl_mem *mem, uint64_t *bias)
-{
-    struct wndl_file file;
-    struct wndl_object *object;
-    bool found = false;
-    if (wndl_file_open(code->path, &file, NULL) != WNDL_OK)
-        return false;
-    if (wndl_object_open(file.bytes, code->path, mem, &object, NULL) ==
-        WNDL_OK) {
-        for (size_t i = 0; i < wndl_object_segment_count(object); i++) {
-            struct wndl_segment s = wndl_object_segment(object, i);
-            if (found || code->offset < (s.file_offset & ~UINT64_C(4095)) ||
-                code->offset >= s.file_offset + s.file_size || !s.executable)
-                continue;
-            found = true;
-            *bias = s.addr.v - s.file_offset + code->offset - code->start -
-                    wndl_object_image_base(object).v;
-        }
-        wndl_object_close(object);
-    }
-    wndl_file_close(&file);
-    return found;
-}
-
-static struct wndl_symbolizer *open_symbols(
-    const struct work *w, const char *path)
-{
-    const struct wndl_symbolizer_options options = {
-        .size = sizeof options,
-        .debug_dirs = w->sources->debug_dirs,
-        .debuginfod = w->sources->debuginfod,
-        .cache = w->sources->cache,
-    };
-    struct wndl_symbolizer *symbols = NULL;
-    if (wndl_symbolizer_open_with(w->mem, path, &options, &symbols, NULL) !=
-        WNDL_OK)
-        return NULL;
-    return symbols;
-}
-
 static bool look_up(struct work *w, struct wndl_vm_place *list, size_t count,
     const struct wndl_vm_code *code)
 {
-    uint64_t bias = 0;
-    if (!find_bias(code, w->mem, &bias))
-        return true;
-    struct wndl_symbolizer *symbols = open_symbols(w, code->path);
+    uint64_t bias;
+    struct wndl_symbolizer *symbols =
+        wndl_vm_code_open(code, w->sources, w->mem, &bias);
     if (symbols == NULL)
         return true;
     uint64_t *rvas = wndl_mem_zalloc(w->mem, count * sizeof *rvas);

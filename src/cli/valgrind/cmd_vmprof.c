@@ -7,7 +7,9 @@
 #include "cli/valgrind/launch.h"
 #include "cli/valgrind/vm_profile.h"
 #include "out/callgrind.h"
-#include "out/vm_text.h"
+#include "out/vm/json.h"
+#include "out/vm/order.h"
+#include "out/vm/text.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -29,6 +31,9 @@ struct vmprof_options {
     uint64_t stacks_every;
     uint64_t rows;
     const char *callgrind;
+    const char *order;
+    const char *section_order;
+    bool json;
     const char *show;
     uint64_t show_mem;
     bool quiet;
@@ -79,6 +84,15 @@ static const struct wndl_option option_table[] = {
     {0, "callgrind", "OUT", NULL, NULL, NULL,
         "with --show: write a call graph for KCachegrind", WNDL_OPT_TEXT,
         AT(callgrind)},
+    {0, "order-file", "OUT", NULL, NULL, NULL,
+        "with --show: write the functions that ran at the start, for lld's "
+        "--symbol-ordering-file",
+        WNDL_OPT_TEXT, AT(order)},
+    {0, "section-order-file", "OUT", NULL, NULL, NULL,
+        "with --show: the same for --section-ordering-file of gold and mold",
+        WNDL_OPT_TEXT, AT(section_order)},
+    {0, "json", NULL, NULL, NULL, NULL, "show the results as JSON",
+        WNDL_OPT_FLAG, AT(json)},
     {'n', "rows", "N", NULL, NULL, NULL, "show N rows of each table (20)",
         WNDL_OPT_COUNT, AT(rows)},
     {'q', "quiet", NULL, NULL, NULL, NULL, "show no report after the run",
@@ -106,24 +120,63 @@ static bool write_callgrind(FILE *out, void *context)
         wndl_mem_libc());
 }
 
-static int show_text(
+/* The start of the command's own file comes first. */
+static bool write_order(FILE *out, void *context)
+{
+    const struct wndl_vm_startup *startup =
+        &((const struct wndl_vm_profile *)context)->startup;
+    if (startup->files.len != 0)
+        wndl_vm_order_write(
+            out, wndl_vec_at(&startup->files, 0), WNDL_VM_ORDER_SYMBOLS);
+    return true;
+}
+
+static bool write_section_order(FILE *out, void *context)
+{
+    const struct wndl_vm_startup *startup =
+        &((const struct wndl_vm_profile *)context)->startup;
+    if (startup->files.len != 0)
+        wndl_vm_order_write(
+            out, wndl_vec_at(&startup->files, 0), WNDL_VM_ORDER_SECTIONS);
+    return true;
+}
+
+static int show_report(
     const struct vmprof_options *o, const struct wndl_vm_profile *profile)
 {
     struct wndl_buf text;
-    const struct wndl_vm_text_layout layout = {
-        .memory = profile->memory,
-        .max_rows = o->rows == 0 ? USUAL_ROWS : o->rows,
-    };
+    const struct wndl_vm_view view = wndl_vm_profile_view(profile);
     wndl_buf_init(&text, wndl_mem_libc());
     int exit_code = WNDL_EXIT_OK;
-    if (!wndl_vm_text(&text, &profile->vm, &profile->graph, &layout))
-        exit_code = wndl_cli_error("out of memory");
-    else if (o->show != NULL)
-        fwrite(text.data, 1, text.size, stdout);
+    bool whole = o->json ? wndl_vm_json(&text, &view)
+                         : wndl_vm_text(&text, &view,
+                               o->rows == 0 ? USUAL_ROWS : o->rows);
+    if (whole)
+        fwrite(text.data, 1, text.size, o->show != NULL ? stdout : stderr);
     else
-        fwrite(text.data, 1, text.size, stderr);
+        exit_code = wndl_cli_error("out of memory");
     wndl_buf_free(&text);
     return exit_code;
+}
+
+/* Files that were asked for, else the report. */
+static int show_profile(
+    const struct vmprof_options *o, struct wndl_vm_profile *profile)
+{
+    const struct wndl_output outputs[] = {
+        {o->callgrind, write_callgrind, profile, "kcachegrind"},
+        {o->order, write_order, profile, NULL},
+        {o->section_order, write_section_order, profile, NULL},
+    };
+    int exit_code = WNDL_EXIT_OK;
+    bool is_written = false;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        if (outputs[i].path == NULL || exit_code != WNDL_EXIT_OK)
+            continue;
+        is_written = true;
+        exit_code = wndl_output_write(&outputs[i]);
+    }
+    return is_written ? exit_code : show_report(o, profile);
 }
 
 static int show_file(const struct vmprof_options *o, const char *path)
@@ -137,12 +190,7 @@ static int show_file(const struct vmprof_options *o, const char *path)
     wndl_input_close(&input);
     if (!is_open)
         return WNDL_EXIT_FAILURE;
-    const struct wndl_output output = {.path = o->callgrind,
-        .write = write_callgrind,
-        .context = &profile,
-        .open_with = "kcachegrind"};
-    int exit_code = o->callgrind == NULL ? show_text(o, &profile)
-                                         : wndl_output_write(&output);
+    int exit_code = show_profile(o, &profile);
     wndl_vm_profile_close(&profile);
     return exit_code;
 }
@@ -230,8 +278,10 @@ static int run_vmprof(const void *options, struct wndl_operands operands)
         problem = "there is no command to run";
     else if (o->show != NULL && operands.count != 0)
         problem = "--show takes no command";
-    else if (o->show == NULL && o->callgrind != NULL)
-        problem = "--callgrind needs --show";
+    else if (o->show == NULL && (o->callgrind != NULL || o->order != NULL ||
+                                    o->section_order != NULL))
+        problem = "--callgrind, --order-file and --section-order-file need "
+                  "--show";
     if (problem != NULL) {
         wndl_cli_error("%s; see 'windlass vmprof --help'", problem);
         return WNDL_EXIT_USAGE;

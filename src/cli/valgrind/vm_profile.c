@@ -3,6 +3,8 @@
 
 #include "analyze/callgraph/callgraph.h"
 #include "analyze/vm/vm_graph.h"
+#include "analyze/vm/vm_sites.h"
+#include "analyze/vm/vm_startup.h"
 #include "cli/core/command.h"
 #include "cli/shared/debug_dirs.h"
 #include "in/vm.h"
@@ -36,7 +38,27 @@ static bool choose_memory(
     return false;
 }
 
-static bool build_graph(struct wndl_vm_profile *profile, const char *path,
+static bool find_all(struct wndl_vm_profile *profile,
+    const struct wndl_symbol_sources *sources, struct wndl_error *err)
+{
+    struct wndl_callgraph *g = &profile->graph;
+    struct wndl_vm_places places;
+    enum wndl_status status =
+        wndl_vm_graph(g, &places, &profile->vm, profile->memory, sources, err);
+    if (status != WNDL_OK)
+        return false;
+    wndl_vec_init(&profile->sites, &g->arena, sizeof(struct wndl_vm_site));
+    if (wndl_vm_sites_find(&profile->sites, &places, g, &profile->vm,
+            profile->memory) == WNDL_OK &&
+        wndl_vm_startup_find(&profile->startup, &profile->vm, sources,
+            g->arena.mem) == WNDL_OK &&
+        wndl_callgraph_finish(g, true))
+        return true;
+    wndl_fail(err, WNDL_NOMEM, "out of memory");
+    return false;
+}
+
+static bool name_code(struct wndl_vm_profile *profile, const char *path,
     const struct wndl_symbol_options *symbols)
 {
     struct wndl_error err = {0};
@@ -48,13 +70,7 @@ static bool build_graph(struct wndl_vm_profile *profile, const char *path,
         .debuginfod = symbols->debuginfod,
         .cache = wndl_symbol_cache(symbols, &cache),
     };
-    if (wndl_vm_graph(&profile->graph, &profile->vm, profile->memory, &sources,
-            &err) != WNDL_OK)
-        return say_failure(path, &err);
-    if (wndl_callgraph_finish(&profile->graph, true))
-        return true;
-    wndl_cli_error("out of memory");
-    return false;
+    return find_all(profile, &sources, &err) || say_failure(path, &err);
 }
 
 bool wndl_vm_profile_open(struct wndl_vm_profile *profile,
@@ -70,7 +86,7 @@ bool wndl_vm_profile_open(struct wndl_vm_profile *profile,
     else if (wndl_vm_read(&profile->vm, bytes, &err) != WNDL_OK)
         is_open = say_failure(path, &err);
     is_open = is_open && choose_memory(profile, path, memory) &&
-              build_graph(profile, path, symbols);
+              name_code(profile, path, symbols);
     if (!is_open)
         wndl_vm_profile_close(profile);
     return is_open;
@@ -78,6 +94,18 @@ bool wndl_vm_profile_open(struct wndl_vm_profile *profile,
 
 void wndl_vm_profile_close(struct wndl_vm_profile *profile)
 {
+    wndl_vm_startup_free(&profile->startup);
     wndl_callgraph_free(&profile->graph);
     wndl_vm_free(&profile->vm);
+}
+
+struct wndl_vm_view wndl_vm_profile_view(const struct wndl_vm_profile *profile)
+{
+    return (struct wndl_vm_view){
+        .vm = &profile->vm,
+        .graph = &profile->graph,
+        .startup = &profile->startup,
+        .sites = &profile->sites,
+        .memory = profile->memory,
+    };
 }

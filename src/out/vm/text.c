@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-#include "out/vm_text.h"
+#include "out/vm/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { IA, IF1, IFC, IFD, DA, DF1, DFC, DFD, EVENTS };
-
 /* The columns of a table, in order. */
 static const struct {
     const char *title;
     int event;
 } columns[] = {
-    {"Ia", IA},
-    {"Ifc", IFC},
-    {"Ifd", IFD},
-    {"Da", DA},
-    {"Dfc", DFC},
-    {"Dfd", DFD},
+    {"Ia", WNDL_VM_IA},
+    {"Ifc", WNDL_VM_IFC},
+    {"Ifd", WNDL_VM_IFD},
+    {"Da", WNDL_VM_DA},
+    {"Dfc", WNDL_VM_DFC},
+    {"Dfd", WNDL_VM_DFD},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns, COLUMN_WIDTH = 23 };
 
@@ -165,13 +163,13 @@ static void add_curve(struct wndl_buf *out, const struct wndl_vm *vm)
 struct row {
     uint32_t function;
     uint32_t place;
-    uint64_t costs[EVENTS];
+    uint64_t costs[WNDL_VM_EVENTS];
 };
 
 static uint64_t paging(const struct row *row)
 {
-    return row->costs[IFC] + row->costs[IFD] + row->costs[DFC] +
-           row->costs[DFD];
+    return row->costs[WNDL_VM_IFC] + row->costs[WNDL_VM_IFD] +
+           row->costs[WNDL_VM_DFC] + row->costs[WNDL_VM_DFD];
 }
 
 /* Most faults first, then most accesses. */
@@ -180,8 +178,8 @@ static int compare_rows(const void *a, const void *b)
     const struct row *x = a, *y = b;
     if (paging(x) != paging(y))
         return paging(x) > paging(y) ? -1 : 1;
-    if (x->costs[IA] != y->costs[IA])
-        return x->costs[IA] > y->costs[IA] ? -1 : 1;
+    if (x->costs[WNDL_VM_IA] != y->costs[WNDL_VM_IA])
+        return x->costs[WNDL_VM_IA] > y->costs[WNDL_VM_IA] ? -1 : 1;
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
@@ -193,8 +191,8 @@ static void add_title(struct wndl_buf *out, const char *what)
     wndl_buf_printf(out, "%s\n", what);
 }
 
-static void add_cells(struct wndl_buf *out, const uint64_t costs[EVENTS],
-    const uint64_t totals[EVENTS])
+static void add_cells(struct wndl_buf *out,
+    const uint64_t costs[WNDL_VM_EVENTS], const uint64_t totals[WNDL_VM_EVENTS])
 {
     for (int i = 0; i < COLUMNS; i++) {
         char number[32];
@@ -241,10 +239,10 @@ static void add_line_name(
 }
 
 static void sum_up(
-    const struct row *rows, size_t count, uint64_t totals[EVENTS])
+    const struct row *rows, size_t count, uint64_t totals[WNDL_VM_EVENTS])
 {
     for (size_t i = 0; i < count; i++)
-        for (int event = 0; event < EVENTS; event++)
+        for (int event = 0; event < WNDL_VM_EVENTS; event++)
             totals[event] += rows[i].costs[event];
 }
 
@@ -252,7 +250,7 @@ static void sum_up(
 static void add_table(struct wndl_buf *out, const struct wndl_callgraph *g,
     struct row *rows, size_t count, size_t max_rows, bool of_lines)
 {
-    uint64_t totals[EVENTS] = {0};
+    uint64_t totals[WNDL_VM_EVENTS] = {0};
     sum_up(rows, count, totals);
     if (count != 0)
         qsort(rows, count, sizeof *rows, compare_rows);
@@ -260,7 +258,7 @@ static void add_table(struct wndl_buf *out, const struct wndl_callgraph *g,
     add_cells(out, totals, totals);
     wndl_buf_text(out, "PROGRAM TOTALS\n");
     for (size_t i = 0; i < count && i < max_rows; i++) {
-        if (rows[i].costs[IA] == 0 && paging(&rows[i]) == 0)
+        if (rows[i].costs[WNDL_VM_IA] == 0 && paging(&rows[i]) == 0)
             break;
         add_cells(out, rows[i].costs, totals);
         if (of_lines)
@@ -281,51 +279,166 @@ static void add_code(struct wndl_buf *out, const struct wndl_callgraph *g,
         const uint64_t *costs = wndl_callgraph_costs(&g->self, place);
         row->place = place;
         row->function = function;
-        for (int event = 0; event < EVENTS; event++)
+        for (int event = 0; event < WNDL_VM_EVENTS; event++)
             row->costs[event] += costs[event];
     }
     add_table(out, g, rows, count, max_rows, of_lines);
 }
 
-/* ---- mappings */
+/* ---- callers, sites, time, start */
+
+struct inclusive {
+    uint32_t function;
+    uint64_t faults;
+};
+
+static int compare_inclusive(const void *a, const void *b)
+{
+    const struct inclusive *x = a, *y = b;
+    if (x->faults != y->faults)
+        return x->faults > y->faults ? -1 : 1;
+    return x->function < y->function ? -1 : x->function > y->function;
+}
+
+static uint64_t sum_of_faults(const uint64_t costs[WNDL_VM_EVENTS])
+{
+    return costs[WNDL_VM_IFC] + costs[WNDL_VM_IFD] + costs[WNDL_VM_DFC] +
+           costs[WNDL_VM_DFD];
+}
+
+static bool add_inclusive(
+    struct wndl_buf *out, const struct wndl_callgraph *g, size_t max_rows)
+{
+    const size_t count = g->functions.len;
+    struct inclusive *rows = wndl_mem_zalloc(out->mem, count * sizeof *rows);
+    uint64_t total = 0;
+    if (rows == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        rows[i].function = i;
+        rows[i].faults = sum_of_faults(wndl_callgraph_costs(&g->through, i));
+    }
+    for (uint32_t i = 0; i < g->places.len; i++)
+        total += sum_of_faults(wndl_callgraph_costs(&g->self, i));
+    qsort(rows, count, sizeof *rows, compare_inclusive);
+    wndl_buf_text(out, "\nFaults with callees     Function\n");
+    for (size_t i = 0; i < count && i < max_rows && rows[i].faults != 0; i++) {
+        char number[32];
+        wndl_buf_printf(out, "%14s (%5.1f%%)  ",
+            wndl_vm_number(rows[i].faults, number),
+            100.0 * (double)rows[i].faults / (double)total);
+        add_function_name(out, g, rows[i].function);
+    }
+    wndl_mem_free(out->mem, rows);
+    return true;
+}
+
+static void add_counts(struct wndl_buf *out, const struct wndl_vm_counts *c)
+{
+    for (int access = 0; access < WNDL_VM_ACCESSES; access++) {
+        for (int fault = 0; fault < WNDL_VM_FAULTS; fault++) {
+            char number[32];
+            wndl_buf_printf(
+                out, "%12s", wndl_vm_number(c->n[access][fault], number));
+        }
+    }
+}
+
+static void add_counts_title(struct wndl_buf *out, const char *what)
+{
+    wndl_buf_printf(out, "\n%12s%12s%12s%12s%12s%12s  %s\n", "I first",
+        "I clean", "I dirty", "D first", "D clean", "D dirty", what);
+}
 
 static void add_mappings(
     struct wndl_buf *out, const struct wndl_vm *vm, uint32_t memory)
 {
-    static const char *const titles[] = {
-        "I first", "I clean", "I dirty", "D first", "D clean", "D dirty"};
-    wndl_buf_text(out, "\n");
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        wndl_buf_printf(out, "%12s", titles[i]);
-    wndl_buf_text(out, "  Mapping\n");
+    add_counts_title(out, "Mapping");
     for (size_t i = 0; i < vm->rows.len; i++) {
         const struct wndl_vm_row *row = wndl_vec_at(&vm->rows, i);
         if (row->kind != WNDL_VM_MAPPING || row->memory != memory)
             continue;
-        for (int access = 0; access < WNDL_VM_ACCESSES; access++) {
-            for (int fault = 0; fault < WNDL_VM_FAULTS; fault++) {
-                char number[32];
-                wndl_buf_printf(out, "%12s",
-                    wndl_vm_number(row->counts.n[access][fault], number));
-            }
-        }
+        add_counts(out, &row->counts);
         wndl_buf_printf(out, "  %s\n", row->name);
     }
 }
 
-bool wndl_vm_text(struct wndl_buf *out, const struct wndl_vm *vm,
-    const struct wndl_callgraph *g, const struct wndl_vm_text_layout *layout)
+static void add_sites(
+    struct wndl_buf *out, const struct wndl_vec *sites, size_t max_rows)
 {
+    if (sites->len == 0)
+        return;
+    add_counts_title(out, "Heap blocks allocated by");
+    for (size_t i = 0; i < sites->len && i < max_rows; i++) {
+        const struct wndl_vm_site *site = wndl_vec_at(sites, i);
+        add_counts(out, &site->counts);
+        wndl_buf_printf(out, "  %s\n", site->text);
+    }
+}
+
+/* At most SPANS_SHOWN rows, each of several spans. */
+enum { SPANS_SHOWN = 16 };
+
+static void add_time(
+    struct wndl_buf *out, const struct wndl_vm *vm, uint32_t memory)
+{
+    struct wndl_vm_counts sums[SPANS_SHOWN] = {0};
+    uint64_t count =
+        vm->span_length == 0 ? 0 : vm->instructions / vm->span_length + 1;
+    uint64_t each = count / SPANS_SHOWN + 1;
+    for (size_t i = 0; i < vm->rows.len; i++) {
+        const struct wndl_vm_row *row = wndl_vec_at(&vm->rows, i);
+        if (row->kind != WNDL_VM_SPAN || row->memory != memory ||
+            row->index / each >= SPANS_SHOWN)
+            continue;
+        for (int access = 0; access < WNDL_VM_ACCESSES; access++)
+            for (int fault = 0; fault < WNDL_VM_FAULTS; fault++)
+                sums[row->index / each].n[access][fault] +=
+                    row->counts.n[access][fault];
+    }
+    add_counts_title(out, "After instructions");
+    for (uint64_t i = 0; i * each < count && i < SPANS_SHOWN; i++) {
+        char number[32];
+        add_counts(out, &sums[i]);
+        wndl_buf_printf(
+            out, "  %s\n", wndl_vm_number(i * each * vm->span_length, number));
+    }
+}
+
+static void add_startup(
+    struct wndl_buf *out, const struct wndl_vm_startup *startup)
+{
+    if (startup->files.len == 0)
+        return;
+    wndl_buf_text(out, "\nCode that ran at the start:\n"
+                       "  Pages  if packed  Functions  File\n");
+    for (size_t i = 0; i < startup->files.len; i++) {
+        const struct wndl_vm_startup_file *file =
+            wndl_vec_at(&startup->files, i);
+        wndl_buf_printf(out, "%7" PRIu64 "%11" PRIu64 "%11zu  %s\n",
+            file->pages, file->packed_pages, file->functions.len, file->path);
+    }
+}
+
+bool wndl_vm_text(
+    struct wndl_buf *out, const struct wndl_vm_view *view, size_t max_rows)
+{
+    const struct wndl_callgraph *g = view->graph;
     const size_t most =
         g->places.len > g->functions.len ? g->places.len : g->functions.len;
     struct row *rows = wndl_mem_zalloc(out->mem, (most + 1) * sizeof *rows);
     if (rows == NULL)
         return false;
-    add_head(out, vm, layout->memory);
-    add_curve(out, vm);
-    add_code(out, g, rows, layout->max_rows, false);
-    add_code(out, g, rows, layout->max_rows, true);
-    add_mappings(out, vm, layout->memory);
+    add_head(out, view->vm, view->memory);
+    add_curve(out, view->vm);
+    add_code(out, g, rows, max_rows, false);
+    add_code(out, g, rows, max_rows, true);
     wndl_mem_free(out->mem, rows);
+    if (!add_inclusive(out, g, max_rows))
+        return false;
+    add_mappings(out, view->vm, view->memory);
+    add_sites(out, view->sites, max_rows);
+    add_time(out, view->vm, view->memory);
+    add_startup(out, view->startup);
     return !out->failed;
 }
