@@ -23,7 +23,8 @@ enum {
     PACK_SIZE = 0xffff, /* bytes of the access */
     PACK_WRITE = 1 << 16,
     PACK_MORE = 1 << 17,    /* the instruction accesses data again */
-    PACK_REFETCH = 1 << 18, /* the next instruction's fetch is not checked */
+    PACK_REFETCH = 1 << 18, /* the next instruction is in the page where this
+                             * one ends, and its fetch is not checked */
     PACK_LENGTH_SHIFT = 19, /* bytes of the instruction */
 };
 
@@ -56,13 +57,14 @@ static VG_REGPARM(3) void on_data(Addr ip, Addr address, UWord packed)
 {
     const struct access access = {
         ip, ACCESS_DATA, (packed & PACK_WRITE) != 0, 0};
+    Addr last = ip + (packed >> PACK_LENGTH_SHIFT) - 1; /* byte */
     pages_access(&access, address, packed & PACK_SIZE);
-    if (pages_is_referenced(ip))
+    if (pages_is_referenced(last))
         return;
     if (packed & PACK_MORE)
         pages_forget_tags();
     else if (packed & PACK_REFETCH)
-        on_fetch(ip + (packed >> PACK_LENGTH_SHIFT), 1);
+        on_fetch(last, 1);
 }
 
 /* ---- IR */
@@ -271,13 +273,16 @@ static Bool is_access(const IRStmt *s)
 
 enum next_step { NEXT_ACCESS, NEXT_EXIT, NEXT_INSTRUCTION, NEXT_END };
 
-/* What comes next in the program's order after the statement at hand. */
-static enum next_step next_step(const struct build *b)
+/* What comes next in the program's order after the statement at hand; `ip` is
+ * of an instruction. */
+static enum next_step next_step(const struct build *b, Addr *ip)
 {
     for (Int i = b->at + 1; i < b->in->stmts_used; i++) {
         const IRStmt *s = b->in->stmts[i];
-        if (s->tag == Ist_IMark)
+        if (s->tag == Ist_IMark) {
+            *ip = s->Ist.IMark.addr + s->Ist.IMark.delta;
             return NEXT_INSTRUCTION;
+        }
         if (s->tag == Ist_Exit)
             return NEXT_EXIT;
         if (is_access(s))
@@ -291,11 +296,12 @@ static UWord pack(
 {
     UWord packed = size | (is_write ? PACK_WRITE : 0) |
                    (UWord)b->length << PACK_LENGTH_SHIFT;
-    enum next_step next = has_more ? NEXT_ACCESS : next_step(b);
+    Addr next_ip = 0;
+    enum next_step next = has_more ? NEXT_ACCESS : next_step(b, &next_ip);
     if (next == NEXT_ACCESS)
         return packed | PACK_MORE;
     if (next == NEXT_INSTRUCTION && guard == NULL)
-        return packed | PACK_REFETCH;
+        return page_of(next_ip) == b->fetched ? packed | PACK_REFETCH : packed;
     b->fetched = NO_PAGE;
     return packed;
 }
@@ -463,7 +469,8 @@ static void visit_statement(struct build *b, IRStmt *s)
         visit_access(b, s);
     addStmtToIRSB(b->out, s);
     /* What the instruction does after the exit counts apart. */
-    if (s->tag == Ist_Exit && next_step(b) == NEXT_ACCESS)
+    Addr next_ip;
+    if (s->tag == Ist_Exit && next_step(b, &next_ip) == NEXT_ACCESS)
         add_entry(b, 0, 0);
 }
 

@@ -119,7 +119,7 @@ static void check_sizes(void)
         ULong frames = opt.memory[i] >> opt.page_shift;
         if (frames < 2 || frames > 1 << 28)
             VG_(fmsg_bad_option)
-            ("--mem", "from 2 to %d pages of memory\n", 1 << 28);
+        ("--mem", "from 2 to %d pages of memory\n", 1 << 28);
     }
 }
 

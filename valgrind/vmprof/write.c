@@ -64,8 +64,8 @@ static void write_code(void)
 {
     for (UInt i = 0; i < code_count; i++)
         VG_(fprintf)
-        (file, "code %lx %lx %llx %s\n", codes[i].start, codes[i].end,
-            codes[i].offset, codes[i].path);
+    (file, "code %lx %lx %llx %s\n", codes[i].start, codes[i].end,
+        codes[i].offset, codes[i].path);
 }
 
 /* ---- counts */
