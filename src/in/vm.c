@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char FIRST_LINE[] = "windlass-vmprof 1";
+#define FIRST_LINE "windlass-vmprof 1"
 
 /* A line being read: words that are separated by one space. */
 struct line {
@@ -19,7 +19,7 @@ struct line {
 
 bool wndl_vm_is(struct wndl_bytes file)
 {
-    return wndl_bytes_start_with(file, FIRST_LINE);
+    return wndl_bytes_start_with(file, FIRST_LINE "\n");
 }
 
 /* ---- words */

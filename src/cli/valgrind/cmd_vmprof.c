@@ -270,6 +270,23 @@ static int run_command(
     return exit_code;
 }
 
+/* "64M,1G": at most so many, each at least two pages large. */
+static bool are_sizes(const char *text, unsigned most)
+{
+    for (unsigned count = 1; count <= most; count++) {
+        size_t digits = strspn(text, "0123456789");
+        if (digits == 0 || digits > 12 || text[0] == '0')
+            return false;
+        text += digits;
+        text += *text == 'K' || *text == 'M' || *text == 'G';
+        if (*text == '\0')
+            return true;
+        if (*text++ != ',')
+            return false;
+    }
+    return false;
+}
+
 static int run_vmprof(const void *options, struct wndl_operands operands)
 {
     const struct vmprof_options *o = options;
@@ -282,6 +299,10 @@ static int run_vmprof(const void *options, struct wndl_operands operands)
                                     o->section_order != NULL))
         problem = "--callgrind, --order-file and --section-order-file need "
                   "--show";
+    else if (!are_sizes(o->mem, WNDL_VM_MEMORIES))
+        problem = "--mem takes up to 16 sizes like 64M, separated by commas";
+    else if (!are_sizes(o->page, 1))
+        problem = "--page takes a size like 4K";
     if (problem != NULL) {
         wndl_cli_error("%s; see 'windlass vmprof --help'", problem);
         return WNDL_EXIT_USAGE;
