@@ -32,6 +32,7 @@ static const struct wndl_command *const commands[] = {
     &wndl_cmd_dump_syms,
     &wndl_cmd_unwind_info,
     &wndl_cmd_unwind_table,
+    &wndl_cmd_vmprof,
     &wndl_cmd_doctor,
     NULL,
 };

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/vm/vm_graph.h"
+
+#include "model/graph_stack.h"
+
+static const struct {
+    const char *name;
+    const char *text;
+} events[WNDL_VM_EVENTS] = {
+    [WNDL_VM_IA] = {"Ia", "instruction accesses"},
+    [WNDL_VM_IF1] = {"If1", "instruction pages touched first"},
+    [WNDL_VM_IFC] = {"Ifc", "clean instruction faults"},
+    [WNDL_VM_IFD] = {"Ifd", "dirty instruction faults"},
+    [WNDL_VM_DA] = {"Da", "data accesses"},
+    [WNDL_VM_DF1] = {"Df1", "data pages touched first"},
+    [WNDL_VM_DFC] = {"Dfc", "clean data faults"},
+    [WNDL_VM_DFD] = {"Dfd", "dirty data faults"},
+};
+
+static enum wndl_status add_events(
+    struct wndl_callgraph *g, struct wndl_error *err)
+{
+    enum wndl_status status = WNDL_OK;
+    for (uint32_t i = 0; i < WNDL_VM_EVENTS && status == WNDL_OK; i++) {
+        uint32_t index;
+        status =
+            wndl_graph_event(g, events[i].name, events[i].text, &index, err);
+    }
+    return status;
+}
+
+static uint32_t innermost(const struct wndl_vm_places *places, uint64_t ip)
+{
+    const struct wndl_vm_place *at = wndl_vm_place_at(places, ip);
+    return *(const uint32_t *)wndl_vec_at(
+        &places->places, at->first + at->count - 1);
+}
+
+static enum wndl_status add_accesses(struct wndl_callgraph *g,
+    const struct wndl_vm *vm, const struct wndl_vm_places *places)
+{
+    enum wndl_status status = WNDL_OK;
+    for (size_t i = 0; i < vm->ran.len && status == WNDL_OK; i++) {
+        const struct wndl_vm_ran *ran = wndl_vec_at(&vm->ran, i);
+        uint64_t costs[WNDL_CALLGRAPH_EVENTS] = {0};
+        costs[WNDL_VM_IA] = ran->fetches;
+        costs[WNDL_VM_DA] = ran->data;
+        status = wndl_callgraph_add_self(g, innermost(places, ran->ip), costs);
+    }
+    return status;
+}
+
+static void set_fault_costs(
+    uint64_t costs[WNDL_CALLGRAPH_EVENTS], const struct wndl_vm_counts *c)
+{
+    for (int fault = 0; fault < WNDL_VM_FAULTS; fault++) {
+        costs[WNDL_VM_IF1 + fault] = c->n[WNDL_VM_FETCH][fault];
+        costs[WNDL_VM_DF1 + fault] = c->n[WNDL_VM_DATA][fault];
+    }
+}
+
+static bool push_frames(struct wndl_vec *stack,
+    const struct wndl_vm_places *places, const struct wndl_vm_row *row)
+{
+    stack->len = 0;
+    for (uint32_t i = row->ip_count; i-- > 0;) {
+        const struct wndl_vm_place *at = wndl_vm_place_at(places, row->ips[i]);
+        for (uint32_t j = 0; j < at->count; j++) {
+            uint32_t *to = wndl_vec_push(stack);
+            if (to == NULL)
+                return false;
+            *to =
+                *(const uint32_t *)wndl_vec_at(&places->places, at->first + j);
+        }
+    }
+    return true;
+}
+
+static uint64_t sum_of(const uint64_t costs[WNDL_CALLGRAPH_EVENTS])
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < WNDL_VM_EVENTS; i++)
+        sum += costs[i];
+    return sum;
+}
+
+/* `kind`: paths, or instructions alone where there are none. */
+static enum wndl_status add_faults(struct wndl_callgraph *g,
+    const struct wndl_vm *vm, const struct wndl_vm_places *places,
+    uint32_t memory, enum wndl_vm_row_kind kind)
+{
+    struct wndl_vec stack;
+    wndl_vec_init(&stack, &g->arena, sizeof(uint32_t));
+    for (size_t i = 0; i < vm->rows.len; i++) {
+        const struct wndl_vm_row *row = wndl_vec_at(&vm->rows, i);
+        uint64_t costs[WNDL_CALLGRAPH_EVENTS] = {0};
+        if (row->kind != kind || row->memory != memory)
+            continue;
+        if (!push_frames(&stack, places, row))
+            return WNDL_NOMEM;
+        set_fault_costs(costs, &row->counts);
+        const struct wndl_callgraph_stack added = {
+            stack.data, stack.len, costs, sum_of(costs)};
+        enum wndl_status status = wndl_callgraph_add_stack(g, &added);
+        if (status != WNDL_OK)
+            return status;
+    }
+    return WNDL_OK;
+}
+
+static bool has_paths(const struct wndl_vm *vm)
+{
+    for (size_t i = 0; i < vm->rows.len; i++) {
+        const struct wndl_vm_row *row = wndl_vec_at(&vm->rows, i);
+        if (row->kind == WNDL_VM_PATH)
+            return true;
+    }
+    return false;
+}
+
+enum wndl_status wndl_vm_graph(struct wndl_callgraph *g,
+    struct wndl_vm_places *places, const struct wndl_vm *vm, uint32_t memory,
+    const struct wndl_symbol_sources *sources, struct wndl_error *err)
+{
+    enum wndl_status status = add_events(g, err);
+    if (status != WNDL_OK)
+        return status;
+    status = wndl_vm_find_places(places, g, vm, sources);
+    if (status == WNDL_OK)
+        status = add_accesses(g, vm, places);
+    if (status == WNDL_OK)
+        status = add_faults(
+            g, vm, places, memory, has_paths(vm) ? WNDL_VM_PATH : WNDL_VM_AT);
+    return status == WNDL_OK ? WNDL_OK : wndl_graph_fail(status, 0, err);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* vm_places: where in the source the addresses of a VM profile are. */
+#ifndef WNDL_ANALYZE_VM_VM_PLACES_H
+#define WNDL_ANALYZE_VM_VM_PLACES_H
+
+#include "analyze/names/profile_names.h"
+#include "model/callgraph.h"
+#include "model/vm.h"
+
+/* The places of one address: what is inlined there comes last. */
+struct wndl_vm_place {
+    uint64_t ip;
+    uint32_t first; /* index into `places` */
+    uint32_t count; /* at least 1 */
+};
+
+struct wndl_vm_places {
+    struct wndl_vec addresses; /* struct wndl_vm_place, by ip, distinct */
+    struct wndl_vec places;    /* uint32_t, of the graph */
+};
+
+/*
+ * Looks up every address of `vm`, one binary open at a time, and makes places
+ * of `g` of them; what is stored lives as `g` does. An address without a name
+ * is in the function "???" of its file. NOMEM.
+ */
+enum wndl_status wndl_vm_find_places(struct wndl_vm_places *places,
+    struct wndl_callgraph *g, const struct wndl_vm *vm,
+    const struct wndl_symbol_sources *sources) WNDL_MUST_USE;
+
+/* The places of `ip`, which is one of the addresses of `vm`. */
+const struct wndl_vm_place *wndl_vm_place_at(
+    const struct wndl_vm_places *places, uint64_t ip);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/vm/vm_sites.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Functions that pass a request on to the allocator. */
+static const char *const allocators[] = {"malloc", "calloc", "realloc",
+    "reallocarray", "memalign", "posix_memalign", "aligned_alloc", "valloc",
+    "strdup", "strndup", "__strdup", "g_malloc", "g_malloc0", "g_realloc",
+    "xmalloc", "xcalloc", "xrealloc", "PyMem_RawMalloc", "PyMem_Malloc",
+    "PyObject_Malloc"};
+
+static bool is_allocator(const char *name)
+{
+    if (wndl_text_starts_with(name, "operator new") ||
+        wndl_text_starts_with(name, "_Zn"))
+        return true;
+    for (size_t i = 0; i < sizeof allocators / sizeof *allocators; i++)
+        if (strcmp(name, allocators[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The id of "function (file:line)" for a place. */
+static bool text_of_place(
+    struct wndl_callgraph *g, uint32_t index, uint32_t *id)
+{
+    char text[1024];
+    const struct wndl_callgraph_place *place =
+        wndl_callgraph_place_at(g, index);
+    const struct wndl_callgraph_function *f =
+        wndl_callgraph_function_at(g, place->function);
+    const char *name = wndl_intern_text(&g->strings, f->name);
+    uint32_t file = place->file == 0 ? f->file : place->file;
+    if (file == 0)
+        snprintf(text, sizeof text, "%s (in %s)", name,
+            wndl_intern_text(&g->strings, f->object));
+    else
+        snprintf(text, sizeof text, "%s (%s:%u)", name,
+            wndl_intern_text(&g->strings, file), place->line);
+    return wndl_callgraph_text(g, text, id);
+}
+
+static uint32_t site_place(const struct wndl_vm_places *places,
+    const struct wndl_callgraph *g, const struct wndl_vm_row *row)
+{
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < row->ip_count; i++) {
+        const struct wndl_vm_place *at = wndl_vm_place_at(places, row->ips[i]);
+        for (uint32_t j = at->count; j-- > 0;) {
+            place =
+                *(const uint32_t *)wndl_vec_at(&places->places, at->first + j);
+            const struct wndl_callgraph_function *f =
+                wndl_callgraph_function_at(
+                    g, wndl_callgraph_place_at(g, place)->function);
+            const char *object = wndl_intern_text(&g->strings, f->object);
+            if (strstr(object, "vgpreload_") == NULL &&
+                !is_allocator(wndl_intern_text(&g->strings, f->name)))
+                return place;
+        }
+    }
+    return place;
+}
+
+static void add_counts(struct wndl_vm_site *to, const struct wndl_vm_row *from)
+{
+    to->blocks += from->blocks;
+    to->bytes += from->bytes;
+    for (int access = 0; access < WNDL_VM_ACCESSES; access++)
+        for (int fault = 0; fault < WNDL_VM_FAULTS; fault++)
+            to->counts.n[access][fault] += from->counts.n[access][fault];
+}
+
+static uint64_t faults_of(const struct wndl_vm_site *site)
+{
+    uint64_t sum = 0;
+    for (int access = 0; access < WNDL_VM_ACCESSES; access++)
+        for (int fault = 0; fault < WNDL_VM_FAULTS; fault++)
+            sum += site->counts.n[access][fault];
+    return sum;
+}
+
+static int compare_sites(const void *a, const void *b)
+{
+    const struct wndl_vm_site *x = a, *y = b;
+    if (faults_of(x) != faults_of(y))
+        return faults_of(x) > faults_of(y) ? -1 : 1;
+    return strcmp(x->text, y->text);
+}
+
+/* `index` leads from the text's id to the site's number above 0. */
+static bool add_row(struct wndl_vec *sites, struct wndl_map *index,
+    struct wndl_callgraph *g, uint32_t text, const struct wndl_vm_row *row)
+{
+    uint64_t *number = wndl_map_put(index, text);
+    if (number == NULL)
+        return false;
+    if (*number == 0) {
+        struct wndl_vm_site *site = wndl_vec_push(sites);
+        if (site == NULL)
+            return false;
+        *site =
+            (struct wndl_vm_site){.text = wndl_intern_text(&g->strings, text)};
+        *number = sites->len;
+    }
+    add_counts(wndl_vec_at(sites, *number - 1), row);
+    return true;
+}
+
+enum wndl_status wndl_vm_sites_find(struct wndl_vec *sites,
+    const struct wndl_vm_places *places, struct wndl_callgraph *g,
+    const struct wndl_vm *vm, uint32_t memory)
+{
+    struct wndl_map index;
+    wndl_map_init(&index, &g->arena);
+    for (size_t i = 0; i < vm->rows.len; i++) {
+        const struct wndl_vm_row *row = wndl_vec_at(&vm->rows, i);
+        uint32_t text;
+        if (row->kind != WNDL_VM_SITE || row->memory != memory)
+            continue;
+        if (!text_of_place(g, site_place(places, g, row), &text) ||
+            !add_row(sites, &index, g, text, row))
+            return WNDL_NOMEM;
+    }
+    if (sites->len != 0)
+        qsort(sites->data, sites->len, sites->element, compare_sites);
+    return WNDL_OK;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* vm_sites: faults by the line of the program that allocated the block. */
+#ifndef WNDL_ANALYZE_VM_VM_SITES_H
+#define WNDL_ANALYZE_VM_VM_SITES_H
+
+#include "analyze/vm/vm_places.h"
+
+/*
+ * Appends the sites of `vm` with faults in the memory of index `memory` to
+ * `sites` (struct wndl_vm_site), most faults first; texts live as `g`. A site
+ * is the innermost frame that is no allocation function. NOMEM.
+ */
+enum wndl_status wndl_vm_sites_find(struct wndl_vec *sites,
+    const struct wndl_vm_places *places, struct wndl_callgraph *g,
+    const struct wndl_vm *vm, uint32_t memory) WNDL_MUST_USE;
+
+#endif

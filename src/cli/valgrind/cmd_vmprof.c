@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* windlass vmprof: which code would page if there were only so much memory. */
+#include "cli/core/command.h"
+#include "cli/core/input.h"
+#include "cli/core/output.h"
+#include "cli/core/terminal.h"
+#include "cli/valgrind/launch.h"
+#include "cli/valgrind/vm_profile.h"
+#include "out/callgrind.h"
+#include "out/vm/json.h"
+#include "out/vm/order.h"
+#include "out/vm/text.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { USUAL_ROWS = 20 };
+
+struct vmprof_options {
+    const char *mem;
+    const char *page;
+    bool blocks;
+    bool no_paths;
+    bool no_system;
+    bool trace_children;
+    uint64_t startup;
+    uint64_t stacks_every;
+    uint64_t rows;
+    const char *callgrind;
+    const char *order;
+    const char *section_order;
+    bool json;
+    const char *show;
+    uint64_t show_mem;
+    bool quiet;
+    const char *out;
+    struct wndl_option_list valgrind;
+    struct wndl_symbol_options symbols;
+};
+
+#define AT(field) offsetof(struct vmprof_options, field)
+
+static const struct wndl_option option_table[] = {
+    {0, "mem", "SIZES", NULL, "64M", NULL,
+        "simulate real memory of this size, or of several, as 64M,256M",
+        WNDL_OPT_TEXT, AT(mem)},
+    {0, "page", "SIZE", NULL, "4K", NULL, "bytes of a page, as 2M",
+        WNDL_OPT_TEXT, AT(page)},
+    {0, "blocks", NULL, NULL, NULL, NULL,
+        "also count faults by the site that allocated the heap block; the "
+        "program runs on Valgrind's allocator",
+        WNDL_OPT_FLAG, AT(blocks)},
+    {0, "no-paths", NULL, NULL, NULL, NULL,
+        "count no faults by call path, which is faster", WNDL_OPT_FLAG,
+        AT(no_paths)},
+    {0, "no-system", NULL, NULL, NULL, NULL,
+        "leave out what system calls read and write", WNDL_OPT_FLAG,
+        AT(no_system)},
+    {0, "startup", "N", NULL, NULL, NULL,
+        "record the order in which code runs in the first N instructions",
+        WNDL_OPT_COUNT, AT(startup)},
+    {0, "stacks-every", "N", NULL, NULL, NULL,
+        "record a stack every N instructions", WNDL_OPT_COUNT,
+        AT(stacks_every)},
+    {0, "trace-children", NULL, NULL, NULL, NULL,
+        "profile the programs that the command starts, too", WNDL_OPT_FLAG,
+        AT(trace_children)},
+    {0, "vg", "OPTION", NULL, NULL, NULL,
+        "pass OPTION on to Valgrind; may be given again", WNDL_OPT_LIST,
+        AT(valgrind)},
+    {'o', "output", "OUT", NULL, "vmprof.%p.vm", NULL,
+        "write the results here; %p stands for the process", WNDL_OPT_TEXT,
+        AT(out)},
+    {0, "show", "FILE", NULL, NULL, NULL,
+        "show the results of an earlier run instead of running a command",
+        WNDL_OPT_TEXT, AT(show)},
+    {0, "show-mem", "SIZE", NULL, NULL, NULL,
+        "show the faults in memory of this size (the smallest)", WNDL_OPT_SIZE,
+        AT(show_mem)},
+    {0, "callgrind", "OUT", NULL, NULL, NULL,
+        "with --show: write a call graph for KCachegrind", WNDL_OPT_TEXT,
+        AT(callgrind)},
+    {0, "order-file", "OUT", NULL, NULL, NULL,
+        "with --show: write the functions that ran at the start, for lld's "
+        "--symbol-ordering-file",
+        WNDL_OPT_TEXT, AT(order)},
+    {0, "section-order-file", "OUT", NULL, NULL, NULL,
+        "with --show: the same for --section-ordering-file of gold and mold",
+        WNDL_OPT_TEXT, AT(section_order)},
+    {0, "json", NULL, NULL, NULL, NULL, "show the results as JSON",
+        WNDL_OPT_FLAG, AT(json)},
+    {'n', "rows", "N", NULL, NULL, NULL, "show N rows of each table (20)",
+        WNDL_OPT_COUNT, AT(rows)},
+    {'q', "quiet", NULL, NULL, NULL, NULL, "show no report after the run",
+        WNDL_OPT_FLAG, AT(quiet)},
+    WNDL_SYMBOL_OPTION_ROWS(struct vmprof_options, symbols),
+    {0},
+};
+
+static const struct wndl_example examples[] = {
+    {"windlass vmprof --mem 64M,128M,256M -- ./app",
+        "see how much memory the program needs before it pages"},
+    {"windlass vmprof --show vmprof.4711.vm --callgrind callgrind.out.vm",
+        "look at the same in KCachegrind"},
+    {NULL, NULL},
+};
+
+/* ---- results */
+
+static bool write_callgrind(FILE *out, void *context)
+{
+    const struct wndl_vm_profile *profile = context;
+    const char *command = profile->vm.command;
+    return wndl_callgrind_write(out, &profile->graph,
+        (struct wndl_bytes){(const uint8_t *)command, strlen(command)},
+        wndl_mem_libc());
+}
+
+/* The start of the command's own file comes first. */
+static bool write_order(FILE *out, void *context)
+{
+    const struct wndl_vm_startup *startup =
+        &((const struct wndl_vm_profile *)context)->startup;
+    if (startup->files.len != 0)
+        wndl_vm_order_write(
+            out, wndl_vec_at(&startup->files, 0), WNDL_VM_ORDER_SYMBOLS);
+    return true;
+}
+
+static bool write_section_order(FILE *out, void *context)
+{
+    const struct wndl_vm_startup *startup =
+        &((const struct wndl_vm_profile *)context)->startup;
+    if (startup->files.len != 0)
+        wndl_vm_order_write(
+            out, wndl_vec_at(&startup->files, 0), WNDL_VM_ORDER_SECTIONS);
+    return true;
+}
+
+static int show_report(
+    const struct vmprof_options *o, const struct wndl_vm_profile *profile)
+{
+    struct wndl_buf text;
+    const struct wndl_vm_view view = wndl_vm_profile_view(profile);
+    wndl_buf_init(&text, wndl_mem_libc());
+    int exit_code = WNDL_EXIT_OK;
+    bool whole = o->json ? wndl_vm_json(&text, &view)
+                         : wndl_vm_text(&text, &view,
+                               o->rows == 0 ? USUAL_ROWS : o->rows);
+    if (whole)
+        fwrite(text.data, 1, text.size, o->show != NULL ? stdout : stderr);
+    else
+        exit_code = wndl_cli_error("out of memory");
+    wndl_buf_free(&text);
+    return exit_code;
+}
+
+/* Files that were asked for, else the report. */
+static int show_profile(
+    const struct vmprof_options *o, struct wndl_vm_profile *profile)
+{
+    const struct wndl_output outputs[] = {
+        {o->callgrind, write_callgrind, profile, "kcachegrind"},
+        {o->order, write_order, profile, NULL},
+        {o->section_order, write_section_order, profile, NULL},
+    };
+    int exit_code = WNDL_EXIT_OK;
+    bool is_written = false;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        if (outputs[i].path == NULL || exit_code != WNDL_EXIT_OK)
+            continue;
+        is_written = true;
+        exit_code = wndl_output_write(&outputs[i]);
+    }
+    return is_written ? exit_code : show_report(o, profile);
+}
+
+static int show_file(const struct vmprof_options *o, const char *path)
+{
+    struct wndl_input input;
+    struct wndl_vm_profile profile;
+    if (!wndl_input_open(&input, path))
+        return WNDL_EXIT_FAILURE;
+    bool is_open = wndl_vm_profile_open(
+        &profile, input.bytes, input.name, o->show_mem, &o->symbols);
+    wndl_input_close(&input);
+    if (!is_open)
+        return WNDL_EXIT_FAILURE;
+    int exit_code = show_profile(o, &profile);
+    wndl_vm_profile_close(&profile);
+    return exit_code;
+}
+
+/* ---- the run */
+
+/* Our pid stands for that of the command, so that its results are found. */
+static void expand_name(const char *pattern, pid_t pid, struct wndl_buf *name)
+{
+    for (const char *p = pattern; *p != '\0'; p++) {
+        if (p[0] == '%' && p[1] == 'p') {
+            wndl_buf_printf(name, "%ld", (long)pid);
+            p++;
+        } else {
+            wndl_buf_byte(name, (uint8_t)*p);
+        }
+    }
+    wndl_buf_byte(name, '\0');
+}
+
+struct texts {
+    char mem[128], page[64], startup[64], stacks[64], out[PATH_MAX + 64];
+};
+
+static void fill_options(
+    const struct vmprof_options *o, struct texts *t, const char *options[16])
+{
+    size_t n = 0;
+    snprintf(t->mem, sizeof t->mem, "--mem=%s", o->mem);
+    snprintf(t->page, sizeof t->page, "--page=%s", o->page);
+    snprintf(t->startup, sizeof t->startup, "--startup=%" PRIu64, o->startup);
+    snprintf(t->stacks, sizeof t->stacks, "--stacks-every=%" PRIu64,
+        o->stacks_every);
+    snprintf(t->out, sizeof t->out, "--vmprof-out-file=%s", o->out);
+    options[n++] = t->mem;
+    options[n++] = t->page;
+    options[n++] = t->startup;
+    options[n++] = t->stacks;
+    options[n++] = t->out;
+    options[n++] = o->no_paths ? "--paths=no" : "--paths=yes";
+    options[n++] = o->no_system ? "--system=no" : "--system=yes";
+    options[n++] = o->blocks ? "--blocks=yes" : "--blocks=no";
+    options[n++] =
+        o->trace_children ? "--trace-children=yes" : "--trace-children=no";
+    options[n] = NULL;
+}
+
+static int run_command(
+    const struct vmprof_options *o, struct wndl_operands operands)
+{
+    struct texts texts;
+    const char *options[16];
+    fill_options(o, &texts, options);
+    pid_t pid = -1;
+    const struct wndl_valgrind_run run = {
+        .tool = "vmprof",
+        .replaces_malloc = o->blocks,
+        .tool_options = options,
+        .options = &o->valgrind,
+        .command = operands.texts,
+    };
+    int exit_code = wndl_valgrind_run(&run, &pid);
+    if (o->quiet || pid < 0)
+        return exit_code;
+    struct wndl_buf name;
+    wndl_buf_init(&name, wndl_mem_libc());
+    expand_name(o->out, pid, &name);
+    if (name.failed)
+        return wndl_cli_error("out of memory");
+    wndl_cli_note("results: %s", (const char *)name.data);
+    if (access((const char *)name.data, R_OK) == 0)
+        show_file(o, (const char *)name.data);
+    else
+        wndl_cli_note("warning: the run left no results; Valgrind's own "
+                      "messages above say why");
+    wndl_buf_free(&name);
+    return exit_code;
+}
+
+/* "64M,1G": at most so many, each at least two pages large. */
+static bool are_sizes(const char *text, unsigned most)
+{
+    for (unsigned count = 1; count <= most; count++) {
+        size_t digits = strspn(text, "0123456789");
+        if (digits == 0 || digits > 12 || text[0] == '0')
+            return false;
+        text += digits;
+        text += *text == 'K' || *text == 'M' || *text == 'G';
+        if (*text == '\0')
+            return true;
+        if (*text++ != ',')
+            return false;
+    }
+    return false;
+}
+
+static int run_vmprof(const void *options, struct wndl_operands operands)
+{
+    const struct vmprof_options *o = options;
+    const char *problem = NULL;
+    if (o->show == NULL && operands.count == 0)
+        problem = "there is no command to run";
+    else if (o->show != NULL && operands.count != 0)
+        problem = "--show takes no command";
+    else if (o->show == NULL && (o->callgrind != NULL || o->order != NULL ||
+                                    o->section_order != NULL))
+        problem = "--callgrind, --order-file and --section-order-file need "
+                  "--show";
+    else if (!are_sizes(o->mem, WNDL_VM_MEMORIES))
+        problem = "--mem takes up to 16 sizes like 64M, separated by commas";
+    else if (!are_sizes(o->page, 1))
+        problem = "--page takes a size like 4K";
+    if (problem != NULL) {
+        wndl_cli_error("%s; see 'windlass vmprof --help'", problem);
+        return WNDL_EXIT_USAGE;
+    }
+    return o->show == NULL ? run_command(o, operands) : show_file(o, o->show);
+}
+
+const struct wndl_command wndl_cmd_vmprof = {
+    .name = "vmprof",
+    .summary = "find the code that pages when memory is short",
+    .operands = "[-- CMD [ARG...]]",
+    .description =
+        "Runs a command under Valgrind as if the machine had only so much "
+        "real memory, and counts page faults by function, line and mapping. "
+        "The simulation is exact and repeatable: every instruction fetch and "
+        "every access to data goes to a page, and when memory is full a clock "
+        "picks the page that leaves.\n\n"
+        "A fault is dirty when the page that left had been written. A first "
+        "touch, the first access to a page, is a fault of its own kind.\n\n"
+        "With several sizes, all are simulated in one run and the report shows "
+        "the faults of each, with the knee of the curve.",
+    .options = option_table,
+    .options_size = sizeof(struct vmprof_options),
+    .examples = examples,
+    .max_operands = SIZE_MAX,
+    .operands_end_options = true,
+    .run = run_vmprof,
+};

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/valgrind/launch.h"
+
+#include "cli/core/command.h"
+#include "cli/core/find_program.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { EXIT_START = 125 };
+
+/* ---- what is needed */
+
+/* The first line that `valgrind --version` prints, without its end. */
+static bool ask_version(const char *valgrind, char *text, int size)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return false;
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execl(valgrind, valgrind, "--version", (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    FILE *answer = fdopen(ends[0], "r");
+    bool read = answer != NULL && fgets(text, size, answer) != NULL;
+    if (answer != NULL)
+        fclose(answer);
+    if (pid > 0)
+        waitpid(pid, NULL, 0);
+    if (read)
+        text[strcspn(text, "\n")] = '\0';
+    return pid > 0 && read;
+}
+
+static bool check_version(const char *valgrind)
+{
+    char version[64];
+    if (!ask_version(valgrind, version, sizeof version)) {
+        wndl_cli_error("%s --version does not answer", valgrind);
+        return false;
+    }
+    if (strcmp(version, WNDL_VALGRIND_VERSION) == 0)
+        return true;
+    wndl_cli_error("%s is %s, but the tools of this windlass were built for "
+                   "%s; build windlass again",
+        valgrind, version, WNDL_VALGRIND_VERSION);
+    return false;
+}
+
+/* The folder that Valgrind takes tools from. */
+static bool find_tools(const struct wndl_valgrind_run *run, char path[PATH_MAX])
+{
+    static const char *const places[] = {
+        "../../valgrind", WNDL_VALGRIND_FROM_BINDIR};
+    char self[PATH_MAX];
+    ssize_t size = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (size <= 0)
+        return false;
+    self[size] = '\0';
+    *strrchr(self, '/') = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char folder[2 * PATH_MAX];
+        snprintf(folder, sizeof folder, "%s/%s/%s", self, places[i],
+            run->replaces_malloc ? "malloc" : "plain");
+        char tool[3 * PATH_MAX];
+        snprintf(tool, sizeof tool, "%s/%s-amd64-linux", folder, run->tool);
+        if (access(tool, X_OK) == 0 && realpath(folder, path) != NULL)
+            return true;
+    }
+    wndl_cli_error("this windlass was built without the Valgrind tool %s; "
+                   "install Valgrind's headers and libraries (Debian: "
+                   "valgrind) and build windlass again",
+        run->tool);
+    return false;
+}
+
+/* ---- the command line */
+
+struct arguments {
+    const char *texts[256];
+    size_t count;
+};
+
+static bool add_argument(struct arguments *arguments, const char *text)
+{
+    const size_t room = sizeof arguments->texts / sizeof *arguments->texts;
+    if (arguments->count + 1 == room)
+        return false;
+    arguments->texts[arguments->count++] = text;
+    arguments->texts[arguments->count] = NULL;
+    return true;
+}
+
+static char **join_arguments(
+    const struct arguments *first, char *const *command)
+{
+    size_t count = 0;
+    while (command[count] != NULL)
+        count++;
+    char **all = calloc(first->count + count + 1, sizeof *all);
+    if (all == NULL)
+        return NULL;
+    memcpy(all, first->texts, first->count * sizeof *all);
+    memcpy(all + first->count, command, count * sizeof *all);
+    return all;
+}
+
+static char **command_line(
+    const struct wndl_valgrind_run *run, const char *valgrind, char *tool)
+{
+    struct arguments arguments = {0};
+    bool fits = add_argument(&arguments, valgrind) &&
+                add_argument(&arguments, tool) &&
+                add_argument(&arguments, "-q");
+    for (const char *const *o = run->tool_options; fits && *o != NULL; o++)
+        fits = add_argument(&arguments, *o);
+    for (size_t i = 0; fits && i < run->options->count; i++)
+        fits = add_argument(&arguments, run->options->texts[i]);
+    fits = fits && add_argument(&arguments, "--");
+    return fits ? join_arguments(&arguments, run->command) : NULL;
+}
+
+/* ---- the run */
+
+static int status_of(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The terminal sends these to the program too, which says what they do. */
+static void ignore_terminal(struct sigaction old[2])
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGINT, &ignore, &old[0]);
+    sigaction(SIGQUIT, &ignore, &old[1]);
+}
+
+static void restore_terminal(const struct sigaction old[2])
+{
+    sigaction(SIGINT, &old[0], NULL);
+    sigaction(SIGQUIT, &old[1], NULL);
+}
+
+static int run_line(char **line, const char *folder, pid_t *started)
+{
+    struct sigaction old[2];
+    int status = 0;
+    ignore_terminal(old);
+    pid_t pid = fork();
+    if (pid == 0) {
+        restore_terminal(old);
+        setenv("VALGRIND_LIB", folder, 1);
+        execv(line[0], line);
+        _exit(EXIT_START);
+    }
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    restore_terminal(old);
+    *started = pid;
+    if (pid > 0)
+        return status_of(status);
+    wndl_cli_error("cannot start a process: %s", strerror(errno));
+    return EXIT_START;
+}
+
+int wndl_valgrind_run(const struct wndl_valgrind_run *run, pid_t *pid)
+{
+    *pid = -1;
+    char valgrind[PATH_MAX];
+    char folder[PATH_MAX];
+    char tool[64];
+    if (!wndl_program_find("valgrind", valgrind)) {
+        wndl_cli_error("there is no valgrind; install it (Debian: valgrind)");
+        return EXIT_START;
+    }
+    if (!find_tools(run, folder) || !check_version(valgrind))
+        return EXIT_START;
+    snprintf(tool, sizeof tool, "--tool=%s", run->tool);
+    char **line = command_line(run, valgrind, tool);
+    if (line == NULL) {
+        wndl_cli_error("too many options for Valgrind");
+        return EXIT_START;
+    }
+    int exit_code = run_line(line, folder, pid);
+    free(line);
+    return exit_code;
+}

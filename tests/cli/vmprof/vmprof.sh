@@ -1,0 +1,106 @@
+#!/bin/sh
+# vmprof.sh WINDLASS WALK: runs, their status and their results; what is shown
+# of results; and what is said where a run is not possible.
+set -eu
+windlass=$(realpath "$1")
+walk=$(realpath "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export LC_ALL=C
+
+fail() {
+    echo "vmprof: $1"
+    shift
+    for file in "$@"; do
+        cat "$file"
+    done
+    exit 1
+}
+
+# run STATUS ARG...: windlass vmprof; leaves ./out and ./err.
+run() {
+    wanted=$1
+    shift
+    status=0
+    "$windlass" vmprof "$@" >out 2>err || status=$?
+    [ "$status" -eq "$wanted" ] ||
+        fail "status $status instead of $wanted: $*" err
+}
+
+# said PATTERN FILE: a line must match.
+said() {
+    grep -Eq -e "$1" "$2" || fail "no line of $2 matches: $1" "$2"
+}
+
+# The report after a run: the function that walks, the knee, the mapping.
+run 0 --mem 400K,800K,2M -o walk.%p.vm -- "$walk" 7
+[ ! -s out ] || fail "something was printed for the program" out
+said '^windlass: results: walk\.[0-9]+\.vm$' err
+said '^VM I accesses: [0-9,]+  \([0-9,]+ clean faults \+ [0-9,]+ dirty' err
+said '  800 KB  .*<- knee$' err
+said '2 MB +0 ' err
+said 'walk_at_random|main  \[' err
+results=$(echo walk.*.vm)
+[ -f "$results" ] || fail "there is no file of results"
+
+# The same again from the file, in each form; a size of those simulated.
+run 0 --show "$results" --show-mem 800K
+said '^.*, 800 KB of memory in pages of 4 KB$' out
+run 0 --show "$results" --json
+python3 - out <<'END' || fail "the JSON is not right" out
+import json, sys
+d = json.load(open(sys.argv[1]))
+lines = sum(line["self"].get("ia", 0) for line in d["lines"])
+assert lines == d["ia"], (lines, d["ia"])
+data = sum(line["self"].get("dfd", 0) for line in d["lines"])
+assert data == d["memories"][0]["dfd"], data
+mappings = sum(m["dfd"] for m in d["mappings"])
+assert mappings == data, (mappings, data)
+assert sum(t["dfd"] for t in d["time"]) == data
+END
+run 0 --show "$results" --callgrind graph
+said '^events: Ia If1 Ifc Ifd Da Df1 Dfc Dfd$' graph
+run 1 --show "$results" --show-mem 900K
+said 'no memory of 921600 bytes was simulated' err
+head -c 300 "$results" >cut
+run 1 --show cut
+said '^windlass: error: cut: the last line is missing' err
+
+# The start, for linkers.
+run 0 -q --startup 100000 -o start.vm -- "$walk" 7
+run 0 --show start.vm --order-file order
+said '^_start$' order
+said '^main$' order
+[ "$(sort order | uniq -d | wc -l)" -eq 0 ] || fail "a name twice" order
+run 0 --show start.vm --section-order-file order
+said '^\.text\.main$' order
+
+# The program's own status and signals.
+run 7 -q -o status.vm -- sh -c 'exit 7'
+run 143 -q -o killed.vm -- sh -c 'kill -TERM $$'
+[ -f killed.vm ] || fail "a program that a signal ended left no results"
+
+# A fork counts for itself, an exec writes what was counted.
+run 0 -q -o fork.%p.vm -- sh -c 'true & wait; exec true'
+[ "$(ls fork.*.vm | wc -l)" -ge 1 ] || fail "no results of a fork"
+
+# Results of an earlier run are there whole while new ones are written.
+[ -z "$(ls ./*.part 2>/dev/null)" ] || fail "parts of files are left"
+
+# What is not possible.
+run 2
+said 'there is no command to run' err
+run 2 --show a b
+for sizes in 1X 0 1M, ,1M 1MM ''; do
+    run 2 --mem "$sizes" -- true
+    said '--mem takes up to 16 sizes' err
+done
+PATH=/nowhere run 125 -- /bin/true
+said 'there is no valgrind; install it' err
+mkdir other
+printf '#!/bin/sh\necho valgrind-1.2.3\n' >other/valgrind
+chmod +x other/valgrind
+PATH=$work/other:$PATH run 125 -- /bin/true
+said 'valgrind is valgrind-1\.2\.3, but the tools .* were built for' err
+echo "vmprof: all right"
