@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/vm/vm_graph.h"
 
-#include "model/graph_stack.h"
+#include <string.h>
 
 static const struct {
     const char *name;
@@ -17,14 +17,15 @@ static const struct {
     [WNDL_VM_DFD] = {"Dfd", "dirty data faults"},
 };
 
-static enum wndl_status add_events(
-    struct wndl_callgraph *g, struct wndl_error *err)
+static enum wndl_status add_events(struct wndl_callgraph *g)
 {
     enum wndl_status status = WNDL_OK;
     for (uint32_t i = 0; i < WNDL_VM_EVENTS && status == WNDL_OK; i++) {
+        const char *name = events[i].name;
         uint32_t index;
-        status =
-            wndl_graph_event(g, events[i].name, events[i].text, &index, err);
+        status = wndl_callgraph_event(g,
+            (struct wndl_bytes){(const uint8_t *)name, strlen(name)},
+            events[i].text, &index);
     }
     return status;
 }
@@ -120,9 +121,9 @@ static bool has_paths(const struct wndl_vm *vm)
 
 enum wndl_status wndl_vm_graph(struct wndl_callgraph *g,
     struct wndl_vm_places *places, const struct wndl_vm *vm, uint32_t memory,
-    const struct wndl_symbol_sources *sources, struct wndl_error *err)
+    const struct wndl_symbol_sources *sources)
 {
-    enum wndl_status status = add_events(g, err);
+    enum wndl_status status = add_events(g);
     if (status != WNDL_OK)
         return status;
     status = wndl_vm_find_places(places, g, vm, sources);
@@ -131,5 +132,5 @@ enum wndl_status wndl_vm_graph(struct wndl_callgraph *g,
     if (status == WNDL_OK)
         status = add_faults(
             g, vm, places, memory, has_paths(vm) ? WNDL_VM_PATH : WNDL_VM_AT);
-    return status == WNDL_OK ? WNDL_OK : wndl_graph_fail(status, 0, err);
+    return status;
 }

@@ -7,7 +7,8 @@
 #include "analyze/names/profile_names.h"
 #include "model/vm.h"
 
-/* Fills `startup`, which ends with wndl_vm_startup_free() in any case. NOMEM. */
+/* Fills `startup`, which ends with wndl_vm_startup_free() in any case. NOMEM.
+ */
 enum wndl_status wndl_vm_startup_find(struct wndl_vm_startup *startup,
     const struct wndl_vm *vm, const struct wndl_symbol_sources *sources,
     struct wndl_mem *mem) WNDL_MUST_USE;

@@ -8,6 +8,7 @@
 #include "cli/core/command.h"
 #include "cli/shared/debug_dirs.h"
 #include "in/vm.h"
+#include "model/graph_stack.h"
 
 #include <inttypes.h>
 
@@ -44,9 +45,11 @@ static bool find_all(struct wndl_vm_profile *profile,
     struct wndl_callgraph *g = &profile->graph;
     struct wndl_vm_places places;
     enum wndl_status status =
-        wndl_vm_graph(g, &places, &profile->vm, profile->memory, sources, err);
-    if (status != WNDL_OK)
+        wndl_vm_graph(g, &places, &profile->vm, profile->memory, sources);
+    if (status != WNDL_OK) {
+        wndl_graph_fail(status, 0, err);
         return false;
+    }
     wndl_vec_init(&profile->sites, &g->arena, sizeof(struct wndl_vm_site));
     if (wndl_vm_sites_find(&profile->sites, &places, g, &profile->vm,
             profile->memory) == WNDL_OK &&

@@ -246,25 +246,33 @@ static void sum_up(
             totals[event] += rows[i].costs[event];
 }
 
-/* `rows` is of functions, or of lines. */
-static void add_table(struct wndl_buf *out, const struct wndl_callgraph *g,
-    struct row *rows, size_t count, size_t max_rows, bool of_lines)
+/* A table of functions, or of lines. */
+struct table {
+    struct row *rows;
+    size_t count;
+    size_t max_rows;
+    bool of_lines;
+};
+
+static void add_table(
+    struct wndl_buf *out, const struct wndl_callgraph *g, struct table table)
 {
     uint64_t totals[WNDL_VM_EVENTS] = {0};
-    sum_up(rows, count, totals);
-    if (count != 0)
-        qsort(rows, count, sizeof *rows, compare_rows);
-    add_title(out, of_lines ? "Line" : "Function");
+    sum_up(table.rows, table.count, totals);
+    if (table.count != 0)
+        qsort(table.rows, table.count, sizeof *table.rows, compare_rows);
+    add_title(out, table.of_lines ? "Line" : "Function");
     add_cells(out, totals, totals);
     wndl_buf_text(out, "PROGRAM TOTALS\n");
-    for (size_t i = 0; i < count && i < max_rows; i++) {
-        if (rows[i].costs[WNDL_VM_IA] == 0 && paging(&rows[i]) == 0)
+    for (size_t i = 0; i < table.count && i < table.max_rows; i++) {
+        const struct row *row = &table.rows[i];
+        if (row->costs[WNDL_VM_IA] == 0 && paging(row) == 0)
             break;
-        add_cells(out, rows[i].costs, totals);
-        if (of_lines)
-            add_line_name(out, g, rows[i].place);
+        add_cells(out, row->costs, totals);
+        if (table.of_lines)
+            add_line_name(out, g, row->place);
         else
-            add_function_name(out, g, rows[i].function);
+            add_function_name(out, g, row->function);
     }
 }
 
@@ -282,7 +290,7 @@ static void add_code(struct wndl_buf *out, const struct wndl_callgraph *g,
         for (int event = 0; event < WNDL_VM_EVENTS; event++)
             row->costs[event] += costs[event];
     }
-    add_table(out, g, rows, count, max_rows, of_lines);
+    add_table(out, g, (struct table){rows, count, max_rows, of_lines});
 }
 
 /* ---- callers, sites, time, start */

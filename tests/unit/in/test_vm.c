@@ -4,6 +4,7 @@
 
 #include "testlib.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char sample[] = "windlass-vmprof 1\n"
