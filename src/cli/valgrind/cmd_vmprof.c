@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* windlass vmprof: which code would page if there were only so much memory. */
+#include "base/text.h"
 #include "cli/core/command.h"
 #include "cli/core/input.h"
 #include "cli/core/output.h"
@@ -120,25 +121,43 @@ static bool write_callgrind(FILE *out, void *context)
         wndl_mem_libc());
 }
 
-/* The start of the command's own file comes first. */
+/* The file that the command is, else the one with most functions. */
+static const struct wndl_vm_startup_file *own_file(
+    const struct wndl_vm_profile *profile)
+{
+    const struct wndl_vm_startup_file *best = NULL;
+    const char *command = profile->vm.command;
+    const int length = (int)strcspn(command, " ");
+    for (size_t i = 0; i < profile->startup.files.len; i++) {
+        const struct wndl_vm_startup_file *file =
+            wndl_vec_at(&profile->startup.files, i);
+        char word[PATH_MAX];
+        snprintf(word, sizeof word, "%.*s", length, command);
+        if (wndl_text_ends_with(file->path, basename(word)))
+            return file;
+        if (best == NULL || file->functions.len > best->functions.len)
+            best = file;
+    }
+    return best;
+}
+
+static bool write_order_as(
+    FILE *out, const struct wndl_vm_profile *profile, enum wndl_vm_order order)
+{
+    const struct wndl_vm_startup_file *file = own_file(profile);
+    if (file != NULL)
+        wndl_vm_order_write(out, file, order);
+    return true;
+}
+
 static bool write_order(FILE *out, void *context)
 {
-    const struct wndl_vm_startup *startup =
-        &((const struct wndl_vm_profile *)context)->startup;
-    if (startup->files.len != 0)
-        wndl_vm_order_write(
-            out, wndl_vec_at(&startup->files, 0), WNDL_VM_ORDER_SYMBOLS);
-    return true;
+    return write_order_as(out, context, WNDL_VM_ORDER_SYMBOLS);
 }
 
 static bool write_section_order(FILE *out, void *context)
 {
-    const struct wndl_vm_startup *startup =
-        &((const struct wndl_vm_profile *)context)->startup;
-    if (startup->files.len != 0)
-        wndl_vm_order_write(
-            out, wndl_vec_at(&startup->files, 0), WNDL_VM_ORDER_SECTIONS);
-    return true;
+    return write_order_as(out, context, WNDL_VM_ORDER_SECTIONS);
 }
 
 static int show_report(
