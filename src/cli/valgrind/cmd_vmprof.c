@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* windlass vmprof: which code would page if there were only so much memory. */
+#include "analyze/vm/vm_recording.h"
 #include "base/text.h"
 #include "cli/core/command.h"
 #include "cli/core/input.h"
@@ -34,6 +35,7 @@ struct vmprof_options {
     const char *callgrind;
     const char *order;
     const char *section_order;
+    const char *recording;
     bool json;
     const char *show;
     uint64_t show_mem;
@@ -92,6 +94,10 @@ static const struct wndl_option option_table[] = {
     {0, "section-order-file", "OUT", NULL, NULL, NULL,
         "with --show: the same for --section-ordering-file of gold and mold",
         WNDL_OPT_TEXT, AT(section_order)},
+    {0, "recording", "OUT", NULL, NULL, NULL,
+        "with --show: write the stacks of --stacks-every as a recording; an "
+        "instruction counts as a nanosecond",
+        WNDL_OPT_TEXT, AT(recording)},
     {0, "json", NULL, NULL, NULL, NULL, "show the results as JSON",
         WNDL_OPT_FLAG, AT(json)},
     {'n', "rows", "N", NULL, NULL, NULL, "show N rows of each table (20)",
@@ -160,6 +166,16 @@ static bool write_section_order(FILE *out, void *context)
     return write_order_as(out, context, WNDL_VM_ORDER_SECTIONS);
 }
 
+static bool write_recording(FILE *out, void *context)
+{
+    const struct wndl_vm_profile *profile = context;
+    struct wndl_error err = {0};
+    if (wndl_vm_record(&profile->vm, fileno(out), &err) == WNDL_OK)
+        return true;
+    wndl_cli_fail(&err);
+    return false;
+}
+
 static int show_report(
     const struct vmprof_options *o, const struct wndl_vm_profile *profile)
 {
@@ -186,6 +202,7 @@ static int show_profile(
         {o->callgrind, write_callgrind, profile, "kcachegrind"},
         {o->order, write_order, profile, NULL},
         {o->section_order, write_section_order, profile, NULL},
+        {o->recording, write_recording, profile, "windlass report"},
     };
     int exit_code = WNDL_EXIT_OK;
     bool is_written = false;
@@ -306,6 +323,12 @@ static bool are_sizes(const char *text, unsigned most)
     return false;
 }
 
+static bool writes_file(const struct vmprof_options *o)
+{
+    return o->callgrind != NULL || o->recording != NULL || o->order != NULL ||
+           o->section_order != NULL;
+}
+
 static int run_vmprof(const void *options, struct wndl_operands operands)
 {
     const struct vmprof_options *o = options;
@@ -314,10 +337,9 @@ static int run_vmprof(const void *options, struct wndl_operands operands)
         problem = "there is no command to run";
     else if (o->show != NULL && operands.count != 0)
         problem = "--show takes no command";
-    else if (o->show == NULL && (o->callgrind != NULL || o->order != NULL ||
-                                    o->section_order != NULL))
-        problem = "--callgrind, --order-file and --section-order-file need "
-                  "--show";
+    else if (o->show == NULL && writes_file(o))
+        problem = "--callgrind, --recording, --order-file and "
+                  "--section-order-file need --show";
     else if (!are_sizes(o->mem, WNDL_VM_MEMORIES))
         problem = "--mem takes up to 16 sizes like 64M, separated by commas";
     else if (!are_sizes(o->page, 1))
