@@ -162,6 +162,11 @@ static void read_spans(struct line *line)
     line->vm->span_length = take_decimal(line);
 }
 
+static void read_stacks(struct line *line)
+{
+    line->vm->stacks_every = take_decimal(line);
+}
+
 static void read_memory(struct line *line)
 {
     struct wndl_vm *vm = line->vm;
@@ -301,6 +306,7 @@ static const struct {
     {"span", read_span},
     {"spans", read_spans},
     {"stack", read_stack},
+    {"stacks", read_stacks},
     {"start", read_start},
 };
 

@@ -92,9 +92,10 @@ struct wndl_vm {
     uint64_t page; /* bytes */
     uint64_t instructions;
     uint64_t data;
-    uint64_t pages;       /* distinct ones that were touched */
-    uint64_t mapped;      /* most bytes that were mapped at once */
-    uint64_t span_length; /* instructions */
+    uint64_t pages;        /* distinct ones that were touched */
+    uint64_t mapped;       /* most bytes that were mapped at once */
+    uint64_t span_length;  /* instructions */
+    uint64_t stacks_every; /* instructions; 0: there are no stacks */
     struct wndl_vm_memory memories[WNDL_VM_MEMORIES];
     uint32_t memory_count;
     struct wndl_vec code;   /* struct wndl_vm_code */

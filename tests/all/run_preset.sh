@@ -30,9 +30,44 @@ only_live_failed() {
     done
 }
 
+# What was skipped, each with its reason: whole tests, and cases of unit tests.
+# ctest's own log has the output of every test.
+skips() {
+    awk '/^[0-9]+\/[0-9]+ Test: / { name = $3 }
+        /^\[  SKIPPED \] [a-z]/ { print name "." $4 }' \
+        "build/$preset/Testing/Temporary/LastTest.log"
+    sed -n 's/^[[:space:]]*[0-9]* - \([a-zA-Z0-9_.]*\) (Skipped)$/\1/p' "$log"
+}
+
+# The first line of a skipped test says why.
+reason_of() {
+    awk -v wanted="$1" '/^[0-9]+\/[0-9]+ Test: / { name = $3 }
+        lines && name == wanted && !/^-+$/ { print; exit }
+        /^Output:$/ { lines = 1; next }
+        /^<end of output>$/ { lines = 0 }' \
+        "build/$preset/Testing/Temporary/LastTest.log"
+}
+
+# On the machine that CI runs on, as root on Debian 12, nothing is skipped but
+# what tests/all/skips lists. Elsewhere the list is for information.
+check_skips() {
+    unexpected=0
+    for name in $(skips | sort -u); do
+        echo "skipped: $name: $(reason_of "$name")"
+        grep -qx "$preset $name\|\* $name" tests/all/skips || {
+            echo "skipped: $name is not in tests/all/skips"
+            unexpected=1
+        }
+    done
+    [ "$unexpected" -eq 0 ] || [ "$(id -u)" -ne 0 ] ||
+        ! grep -q '^VERSION_ID="12"$' /etc/os-release
+}
+
 status=0
 ctest --preset "$preset" "$@" --output-log "$log" >/dev/null 2>&1 || status=$?
 tell
+skips_status=0
+check_skips || skips_status=1
 if [ $status -ne 0 ] && only_live_failed; then
     echo "run_preset: once more, by themselves:"
     status=0
@@ -40,4 +75,5 @@ if [ $status -ne 0 ] && only_live_failed; then
         >/dev/null 2>&1 || status=$?
     tell
 fi
+[ $status -ne 0 ] || exit $skips_status
 exit $status

@@ -122,7 +122,7 @@ def check_heap(seed):
     for i in range(60):
         stack = walk(random.choice([1, 3, 8]), 20)
         size, slop = random.randrange(1, 100), random.randrange(9)
-        lines.append('pair 0 0 %d %d %s' % (size, slop, frames_of(stack)))
+        lines.append('site 0 0 %d %d %s' % (size, slop, frames_of(stack)))
         allocs = random.randrange(1, 50)
         frees = random.randrange(allocs + 1)
         counts.append('%d %d %d 0 0 0' % (i, allocs, frees))

@@ -49,7 +49,7 @@ def of_heap(name, rng):
     lines = ['meta 0 0 0 h / app'] + HEAD + ['heap 0 1 0']
     counts = []
     for i in range(rng.randint(5, 30)):
-        lines.append('pair 0 %d %d %d %s' % (
+        lines.append('site 0 %d %d %d %s' % (
             rng.choice([0, 0, 1]), rng.randint(1, 99), rng.randint(0, 9),
             stack_of(rng)))
         counts += [i, rng.randint(1, 50), 0, 0, 0, 0]

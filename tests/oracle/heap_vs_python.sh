@@ -39,7 +39,7 @@ BEGIN {
     print "heap 0 3 0\nheap 1 3 512\nheap 2 3 4096"
     for (p = 0; p < 3; p++) {
         for (i = 0; i < 250; i++)
-            print "pair", p, next_number(8), next_number(300) ^ 2,
+            print "site", p, next_number(8), next_number(300) ^ 2,
                 next_number(64) stack()
         for (s = 0; s < 2; s++) {
             print "wait 1000\nsnapshot", p, 0, "- 100000 5 5 5 5"

@@ -220,6 +220,8 @@ static void write_all(void)
         heap_visit_sites(write_heap_site);
     write_spans();
     stacks_visit_start(write_start);
+    if (opt.stacks_every != 0)
+        VG_(fprintf)(file, "stacks %llu\n", (ULong)opt.stacks_every);
     stacks_visit(write_stack);
     VG_(fprintf)(file, "end\n");
 }

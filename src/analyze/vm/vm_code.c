@@ -5,8 +5,7 @@
 #include "os/file.h"
 #include "symbolize/symbolizer.h"
 
-/* From avma to rva, or false where the file has no such code. */
-static bool find_bias(
+bool wndl_vm_code_bias(
     const struct wndl_vm_code *code, struct wndl_mem *mem, uint64_t *bias)
 {
     struct wndl_file file;
@@ -32,8 +31,7 @@ static bool find_bias(
 }
 
 struct wndl_symbolizer *wndl_vm_code_open(const struct wndl_vm_code *code,
-    const struct wndl_symbol_sources *sources, struct wndl_mem *mem,
-    uint64_t *bias)
+    const struct wndl_symbol_sources *sources, struct wndl_mem *mem)
 {
     const struct wndl_symbolizer_options options = {
         .size = sizeof options,
@@ -42,8 +40,6 @@ struct wndl_symbolizer *wndl_vm_code_open(const struct wndl_vm_code *code,
         .cache = sources->cache,
     };
     struct wndl_symbolizer *symbols = NULL;
-    if (!find_bias(code, mem, bias))
-        return NULL;
     if (wndl_symbolizer_open_with(mem, code->path, &options, &symbols, NULL) !=
         WNDL_OK)
         return NULL;

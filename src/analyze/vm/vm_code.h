@@ -6,13 +6,18 @@
 #include "analyze/names/profile_names.h"
 #include "model/vm.h"
 
+#include <stdbool.h>
+
+/* What turns an avma of this code into an rva of its file. False where the file
+ * cannot be read or has no such code. */
+bool wndl_vm_code_bias(
+    const struct wndl_vm_code *code, struct wndl_mem *mem, uint64_t *bias);
+
 /*
- * Opens the symbols of the file of `code`. `bias` is what turns an avma of this
- * code into an rva. NULL where the file or its code cannot be read: such code
- * has no names. Ends with wndl_symbolizer_close().
+ * Opens the symbols of the file of `code`. NULL where the file cannot be read:
+ * such code has no names. Ends with wndl_symbolizer_close().
  */
 struct wndl_symbolizer *wndl_vm_code_open(const struct wndl_vm_code *code,
-    const struct wndl_symbol_sources *sources, struct wndl_mem *mem,
-    uint64_t *bias);
+    const struct wndl_symbol_sources *sources, struct wndl_mem *mem);
 
 #endif

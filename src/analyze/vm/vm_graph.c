@@ -60,12 +60,24 @@ static void set_fault_costs(
     }
 }
 
-static bool push_frames(struct wndl_vec *stack,
+/* An address in no file's code. */
+static bool is_nowhere(const struct wndl_callgraph *g,
+    const struct wndl_vm_places *places, const struct wndl_vm_place *at)
+{
+    uint32_t place = *(const uint32_t *)wndl_vec_at(&places->places, at->first);
+    uint32_t function = wndl_callgraph_place_at(g, place)->function;
+    return wndl_callgraph_function_at(g, function)->object == 0;
+}
+
+/* Valgrind's walks go on past the first function, to what is no code. */
+static bool push_frames(struct wndl_vec *stack, const struct wndl_callgraph *g,
     const struct wndl_vm_places *places, const struct wndl_vm_row *row)
 {
     stack->len = 0;
     for (uint32_t i = row->ip_count; i-- > 0;) {
         const struct wndl_vm_place *at = wndl_vm_place_at(places, row->ips[i]);
+        if (stack->len == 0 && i != 0 && is_nowhere(g, places, at))
+            continue;
         for (uint32_t j = 0; j < at->count; j++) {
             uint32_t *to = wndl_vec_push(stack);
             if (to == NULL)
@@ -97,7 +109,7 @@ static enum wndl_status add_faults(struct wndl_callgraph *g,
         uint64_t costs[WNDL_CALLGRAPH_EVENTS] = {0};
         if (row->kind != kind || row->memory != memory)
             continue;
-        if (!push_frames(&stack, places, row))
+        if (!push_frames(&stack, g, places, row))
             return WNDL_NOMEM;
         set_fault_costs(costs, &row->counts);
         const struct wndl_callgraph_stack added = {

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/vm/vm_places.h"
 
+#include "analyze/names/extents.h"
 #include "analyze/vm/vm_code.h"
 #include "base/search.h"
 #include "model/graph_stack.h"
 
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,20 +96,34 @@ static bool add_place(struct work *w, struct wndl_vm_place *address,
     return true;
 }
 
-static bool add_unnamed(
-    struct work *w, struct wndl_vm_place *address, const char *path)
+/* "libc.so.6+0x1234" by the start of the function, else "???". */
+static void unnamed_text(const struct wndl_extents *extents, uint64_t rva,
+    const char *path, char text[PATH_MAX + 32])
 {
-    static const uint8_t unnamed[] = "???";
-    const struct wndl_graph_frame frame = {
-        .name = {unnamed, 3},
-        .object = {(const uint8_t *)path, strlen(path)},
-    };
-    return add_place(w, address, &frame);
+    wndl_rva start;
+    const char *slash = strrchr(path, '/');
+    if (extents != NULL && wndl_extents_find(extents, (wndl_rva){rva}, &start))
+        snprintf(text, PATH_MAX + 32, "%s+0x%" PRIx64,
+            slash == NULL ? path : slash + 1, start.v);
+    else
+        snprintf(text, PATH_MAX + 32, "???");
 }
 
 static struct wndl_bytes bytes_of(const char *text)
 {
     return (struct wndl_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+static bool add_unnamed(struct work *w, struct wndl_vm_place *address,
+    const struct wndl_extents *extents, uint64_t rva, const char *path)
+{
+    char text[PATH_MAX + 32];
+    unnamed_text(extents, rva, path, text);
+    const struct wndl_graph_frame frame = {
+        .name = bytes_of(text),
+        .object = bytes_of(path),
+    };
+    return add_place(w, address, &frame);
 }
 
 /* Frames of an answer are innermost first; those of a graph outermost. */
@@ -128,27 +146,46 @@ static bool add_named(struct work *w, struct wndl_vm_place *address,
 
 /* ---- code of files */
 
-static bool look_up(struct work *w, struct wndl_vm_place *list, size_t count,
-    const struct wndl_vm_code *code)
-{
+/* Addresses in a row, and the code that they are in. */
+struct stretch {
+    struct wndl_vm_place *list;
+    size_t count;
+    const struct wndl_vm_code *code;
     uint64_t bias;
+};
+
+static bool look_up(struct work *w, const struct stretch *s)
+{
     struct wndl_symbolizer *symbols =
-        wndl_vm_code_open(code, w->sources, w->mem, &bias);
+        wndl_vm_code_open(s->code, w->sources, w->mem);
     if (symbols == NULL)
         return true;
-    uint64_t *rvas = wndl_mem_zalloc(w->mem, count * sizeof *rvas);
+    uint64_t *rvas = wndl_mem_zalloc(w->mem, s->count * sizeof *rvas);
     struct wndl_symbols *answers =
-        wndl_mem_zalloc(w->mem, count * sizeof *answers);
+        wndl_mem_zalloc(w->mem, s->count * sizeof *answers);
     bool whole = rvas != NULL && answers != NULL;
-    for (size_t i = 0; whole && i < count; i++)
-        rvas[i] = list[i].ip + bias;
+    for (size_t i = 0; whole && i < s->count; i++)
+        rvas[i] = s->list[i].ip + s->bias;
     whole = whole && wndl_symbolizer_lookup_batch(
-                         symbols, rvas, count, answers, NULL) != WNDL_NOMEM;
-    for (size_t i = 0; whole && i < count; i++)
-        whole = add_named(w, &list[i], &answers[i], code->path);
+                         symbols, rvas, s->count, answers, NULL) != WNDL_NOMEM;
+    for (size_t i = 0; whole && i < s->count; i++)
+        whole = add_named(w, &s->list[i], &answers[i], s->code->path);
     wndl_mem_free(w->mem, rvas);
     wndl_mem_free(w->mem, answers);
     wndl_symbolizer_close(symbols);
+    return whole;
+}
+
+static bool name_by_extents(struct work *w, const struct stretch *s)
+{
+    struct wndl_extents extents;
+    bool whole = true;
+    wndl_extents_open(&extents, s->code->path, w->mem);
+    for (size_t i = 0; whole && i < s->count; i++)
+        if (s->list[i].count == 0)
+            whole = add_unnamed(w, &s->list[i], &extents,
+                s->list[i].ip + s->bias, s->code->path);
+    wndl_extents_close(&extents);
     return whole;
 }
 
@@ -156,28 +193,35 @@ static bool name_rest(
     struct work *w, struct wndl_vm_place *list, size_t count, const char *path)
 {
     for (size_t i = 0; i < count; i++)
-        if (list[i].count == 0 && !add_unnamed(w, &list[i], path))
+        if (list[i].count == 0 &&
+            !add_unnamed(w, &list[i], NULL, list[i].ip, path))
             return false;
     return true;
+}
+
+/* The number of addresses below `end`. */
+static size_t count_below(const struct wndl_vec *addresses, uint64_t end)
+{
+    const struct wndl_vm_place *list = addresses->data;
+    return end == 0 ? 0
+                    : wndl_search_up_to(
+                          &list->ip, sizeof *list, addresses->len, end - 1);
 }
 
 /* Code that was mapped later stands for all that ran at its addresses. */
 static bool name_code(struct work *w, const struct wndl_vm_code *code)
 {
     struct wndl_vm_place *list = w->places->addresses.data;
-    const size_t all = w->places->addresses.len;
-    size_t from = code->start == 0 ? 0
-                                   : wndl_search_up_to(&list->ip, sizeof *list,
-                                         all, code->start - 1);
-    size_t to = code->end == 0 ? 0
-                               : wndl_search_up_to(&list->ip, sizeof *list, all,
-                                     code->end - 1);
+    size_t from = count_below(&w->places->addresses, code->start);
+    const size_t to = count_below(&w->places->addresses, code->end);
     while (from < to && list[from].count != 0)
         from++;
     if (from >= to)
         return true;
-    return look_up(w, list + from, to - from, code) &&
-           name_rest(w, list + from, to - from, code->path);
+    struct stretch s = {list + from, to - from, code, 0};
+    if (!wndl_vm_code_bias(code, w->mem, &s.bias))
+        return name_rest(w, s.list, s.count, code->path);
+    return look_up(w, &s) && name_by_extents(w, &s);
 }
 
 enum wndl_status wndl_vm_find_places(struct wndl_vm_places *places,

@@ -133,8 +133,10 @@ static bool read_file(struct work *w, const struct wndl_vm *vm,
 {
     size_t count = 0;
     uint64_t bias;
-    struct wndl_symbolizer *symbols =
-        wndl_vm_code_open(code, sources, w->startup->arena.mem, &bias);
+    struct wndl_mem *mem = w->startup->arena.mem;
+    struct wndl_symbolizer *symbols = NULL;
+    if (wndl_vm_code_bias(code, mem, &bias))
+        symbols = wndl_vm_code_open(code, sources, mem);
     if (symbols == NULL)
         return true;
     bool whole = wndl_symbolizer_functions(

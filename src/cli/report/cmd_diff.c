@@ -4,6 +4,8 @@
 #include "cli/report/diff_table.h"
 #include "cli/shared/dmd_report.h"
 #include "cli/shared/heap_report.h"
+#include "cli/valgrind/vm_diff.h"
+#include "in/vm.h"
 
 #include <string.h>
 
@@ -145,7 +147,10 @@ static int diff_inputs(const struct wndl_diff_options *o,
 {
     bool dmd[] = {
         wndl_dmd_json_guess(earlier->bytes), wndl_dmd_json_guess(later->bytes)};
-    if (dmd[0] != dmd[1])
+    bool vm[] = {wndl_vm_is(earlier->bytes), wndl_vm_is(later->bytes)};
+    if (vm[0] && vm[1])
+        return wndl_vm_diff_inputs(earlier, later, &o->symbols);
+    if (dmd[0] != dmd[1] || vm[0] != vm[1])
         return wndl_cli_error(
             "%s and %s are of different kinds", earlier->name, later->name);
     return dmd[0] ? diff_dmd(o, earlier, later)
@@ -268,6 +273,8 @@ const struct wndl_command wndl_cmd_diff = {
         "Two files of Mozilla's DMD (JSON, version 5, also compressed by gzip) "
         "are compared as heaps are. They must be of one mode. Percentages of "
         "records are of the difference of the two heaps.\n\n"
+        "Two results of 'windlass vmprof' are compared by their page "
+        "faults.\n\n"
         "The exit status is 1 if something grew by more than --threshold, or "
         "a file could not be read.",
     .options = option_table,

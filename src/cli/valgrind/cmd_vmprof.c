@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* windlass vmprof: which code would page if there were only so much memory. */
+#include "analyze/vm/vm_recording.h"
+#include "base/text.h"
 #include "cli/core/command.h"
 #include "cli/core/input.h"
 #include "cli/core/output.h"
@@ -33,6 +35,7 @@ struct vmprof_options {
     const char *callgrind;
     const char *order;
     const char *section_order;
+    const char *recording;
     bool json;
     const char *show;
     uint64_t show_mem;
@@ -91,6 +94,10 @@ static const struct wndl_option option_table[] = {
     {0, "section-order-file", "OUT", NULL, NULL, NULL,
         "with --show: the same for --section-ordering-file of gold and mold",
         WNDL_OPT_TEXT, AT(section_order)},
+    {0, "recording", "OUT", NULL, NULL, NULL,
+        "with --show: write the stacks of --stacks-every as a recording; an "
+        "instruction counts as a nanosecond",
+        WNDL_OPT_TEXT, AT(recording)},
     {0, "json", NULL, NULL, NULL, NULL, "show the results as JSON",
         WNDL_OPT_FLAG, AT(json)},
     {'n', "rows", "N", NULL, NULL, NULL, "show N rows of each table (20)",
@@ -120,25 +127,53 @@ static bool write_callgrind(FILE *out, void *context)
         wndl_mem_libc());
 }
 
-/* The start of the command's own file comes first. */
+/* The file that the command is, else the one with most functions. */
+static const struct wndl_vm_startup_file *own_file(
+    const struct wndl_vm_profile *profile)
+{
+    const struct wndl_vm_startup_file *best = NULL;
+    const char *command = profile->vm.command;
+    const int length = (int)strcspn(command, " ");
+    for (size_t i = 0; i < profile->startup.files.len; i++) {
+        const struct wndl_vm_startup_file *file =
+            wndl_vec_at(&profile->startup.files, i);
+        char word[PATH_MAX];
+        snprintf(word, sizeof word, "%.*s", length, command);
+        if (wndl_text_ends_with(file->path, basename(word)))
+            return file;
+        if (best == NULL || file->functions.len > best->functions.len)
+            best = file;
+    }
+    return best;
+}
+
+static bool write_order_as(
+    FILE *out, const struct wndl_vm_profile *profile, enum wndl_vm_order order)
+{
+    const struct wndl_vm_startup_file *file = own_file(profile);
+    if (file != NULL)
+        wndl_vm_order_write(out, file, order);
+    return true;
+}
+
 static bool write_order(FILE *out, void *context)
 {
-    const struct wndl_vm_startup *startup =
-        &((const struct wndl_vm_profile *)context)->startup;
-    if (startup->files.len != 0)
-        wndl_vm_order_write(
-            out, wndl_vec_at(&startup->files, 0), WNDL_VM_ORDER_SYMBOLS);
-    return true;
+    return write_order_as(out, context, WNDL_VM_ORDER_SYMBOLS);
 }
 
 static bool write_section_order(FILE *out, void *context)
 {
-    const struct wndl_vm_startup *startup =
-        &((const struct wndl_vm_profile *)context)->startup;
-    if (startup->files.len != 0)
-        wndl_vm_order_write(
-            out, wndl_vec_at(&startup->files, 0), WNDL_VM_ORDER_SECTIONS);
-    return true;
+    return write_order_as(out, context, WNDL_VM_ORDER_SECTIONS);
+}
+
+static bool write_recording(FILE *out, void *context)
+{
+    const struct wndl_vm_profile *profile = context;
+    struct wndl_error err = {0};
+    if (wndl_vm_record(&profile->vm, fileno(out), &err) == WNDL_OK)
+        return true;
+    wndl_cli_fail(&err);
+    return false;
 }
 
 static int show_report(
@@ -167,6 +202,7 @@ static int show_profile(
         {o->callgrind, write_callgrind, profile, "kcachegrind"},
         {o->order, write_order, profile, NULL},
         {o->section_order, write_section_order, profile, NULL},
+        {o->recording, write_recording, profile, "windlass report"},
     };
     int exit_code = WNDL_EXIT_OK;
     bool is_written = false;
@@ -287,6 +323,12 @@ static bool are_sizes(const char *text, unsigned most)
     return false;
 }
 
+static bool writes_file(const struct vmprof_options *o)
+{
+    return o->callgrind != NULL || o->recording != NULL || o->order != NULL ||
+           o->section_order != NULL;
+}
+
 static int run_vmprof(const void *options, struct wndl_operands operands)
 {
     const struct vmprof_options *o = options;
@@ -295,10 +337,9 @@ static int run_vmprof(const void *options, struct wndl_operands operands)
         problem = "there is no command to run";
     else if (o->show != NULL && operands.count != 0)
         problem = "--show takes no command";
-    else if (o->show == NULL && (o->callgrind != NULL || o->order != NULL ||
-                                    o->section_order != NULL))
-        problem = "--callgrind, --order-file and --section-order-file need "
-                  "--show";
+    else if (o->show == NULL && writes_file(o))
+        problem = "--callgrind, --recording, --order-file and "
+                  "--section-order-file need --show";
     else if (!are_sizes(o->mem, WNDL_VM_MEMORIES))
         problem = "--mem takes up to 16 sizes like 64M, separated by commas";
     else if (!are_sizes(o->page, 1))

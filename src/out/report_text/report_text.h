@@ -95,7 +95,7 @@ struct wndl_bytes wndl_text_name(const struct wndl_text *t,
 
 void wndl_text_spaces(const struct wndl_text *t, size_t count);
 
-/* "a.c:12" of a function's start or a line; empty when not known. */
+/* "FILE:12" of a function's start or a line; empty when not known. */
 void wndl_text_place(
     struct wndl_bytes file, uint32_t line, struct wndl_buf *place);
 

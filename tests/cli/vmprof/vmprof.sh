@@ -76,6 +76,21 @@ said '^main$' order
 run 0 --show start.vm --section-order-file order
 said '^\.text\.main$' order
 
+# Two runs side by side; stacks as a recording.
+run 0 -q --mem 400K -o other.vm -- "$walk" 8
+"$windlass" diff start.vm other.vm >out 2>err &&
+    fail "sizes differ, but nothing was said" out
+said 'no memory of 67108864 bytes was simulated' err
+"$windlass" diff "$results" other.vm >out 2>err || fail "no diff" err
+said ' faults$' out
+said ' in 400 KB of memory$' out
+said ' (walk_at_random|main)$' out
+run 0 -q --stacks-every 1000 -o stacks.vm -- "$walk" 7
+run 0 --show stacks.vm --recording stacks.wndl
+"$windlass" report --no-pager stacks.wndl >out
+said '^Samples .* stacks 100\.0% complete$' out
+said 'main|walk_at_random' out
+
 # The program's own status and signals.
 run 7 -q -o status.vm -- sh -c 'exit 7'
 run 143 -q -o killed.vm -- sh -c 'kill -TERM $$'

@@ -26,6 +26,7 @@ static const char sample[] = "windlass-vmprof 1\n"
                              "spans 65536\n"
                              "span 3 0 0 0 0 0 0 9\n"
                              "start 401000 401020\n"
+                             "stacks 500\n"
                              "stack 1 1000 2 401780 402a80 403000\n"
                              "later words that nobody knows yet\n"
                              "end\n";
@@ -92,6 +93,7 @@ static void reads_code_and_instructions(void **state)
     const struct wndl_vm_start *start = wndl_vec_at(&vm.starts, 0);
     assert_int_equal(start->end, 0x401020);
     const struct wndl_vm_stack *stack = wndl_vec_at(&vm.stacks, 0);
+    assert_int_equal(vm.stacks_every, 500);
     assert_int_equal(stack->weight, 2);
     assert_int_equal(stack->ip_count, 3);
     assert_int_equal(stack->ips[2], 0x403000);
