@@ -6,9 +6,10 @@
  *     nm -S --defined-only FILE | addresses each
  *     addresses frames PATH BASE
  *
- * COUNT random bytes of functions, each function as often as it is long; or
- * the middle byte of each function. The last makes stack frames in PATH, which
- * was linked to BASE, of the addresses that it reads.
+ * The first form picks COUNT random bytes of functions, each function as often
+ * as it is long. The second picks the middle byte of each function. The third
+ * reads addresses and prints them as stack frames in PATH, which is linked to
+ * BASE.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deep SECONDS: CPU work at the end of some 45 frames without frame
+ * deep SECONDS: does CPU work at the end of some 45 frames without frame
  * pointers, with alloca, callbacks through qsort and 4 KiB of locals.
  */
 #include <alloca.h>

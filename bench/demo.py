@@ -1,4 +1,4 @@
-# A few seconds of what Python programs do: objects, dicts, sorting, regular
+# demo.py: a few seconds of usual Python work: objects, dicts, sorting, regular
 # expressions, JSON. The demo and the benchmarks record Debian's python3 on it.
 import json
 import random

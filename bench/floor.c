@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * To be preloaded: what being interrupted costs by itself. The signals of an
- * engine ($FLOOR: perf or timer) at a rate ($FLOOR_HZ), and a handler that
- * does nothing. For programs of one thread.
+ * floor: a library to preload, which shows the cost of being interrupted. It
+ * raises the signals of an engine ($FLOOR: perf or timer) at a rate
+ * ($FLOOR_HZ), with a handler that does nothing. It is for programs of one
+ * thread.
  */
 #include <linux/perf_event.h>
 #include <signal.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_many pairs|live COUNT [DUMPS]: allocates COUNT blocks, of 16,384 stacks
- * and a new size for each round of them, freed at once; or of 128 stacks and
- * two sizes, which live to the end. Then asks for DUMPS snapshots.
+ * heap_many pairs|live COUNT [DUMPS]: allocates COUNT blocks, then asks for
+ * DUMPS snapshots. "pairs" uses 16,384 stacks and a new size for each round of
+ * them, and frees each block at once. "live" uses 128 stacks and two sizes, and
+ * keeps all blocks to the end.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static void make(size_t size)
 static void left(unsigned path, int depth, size_t size);
 static void right(unsigned path, int depth, size_t size);
 
-/* Behind a call that is not its last, a frame stays. */
+/* A frame stays if its function does something after the call. */
 static inline void go_on(unsigned path, int depth, size_t size)
 {
     if (depth == 0)

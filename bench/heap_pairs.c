@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_pairs PAIRS THREADS turn|random: pairs of malloc and free under a stack
- * of 26 frames by 128 paths, which part at every third frame, in each of the
- * threads. The paths take turns, so that mostly the inner frames change, or
- * follow each other by chance, which no processor can foresee. Prints ns per
- * pair, of the CPU time of all threads.
+ * heap_pairs PAIRS THREADS turn|random: makes pairs of malloc and free in each
+ * thread, under a stack of 26 frames with 128 paths, which part at every third
+ * frame. With "turn" the paths take turns, so that mostly the inner frames
+ * change. With "random" they follow by chance, which no processor can foresee.
+ * Prints ns per pair, of the CPU time of all threads.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void pair(size_t size)
     free(block);
 }
 
-/* Behind a call that is not its last, a frame stays. */
+/* A frame stays if its function does something after the call. */
 static inline void go_on(struct job job, int depth)
 {
     if (depth == 0) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""many_stacks.py OUT [STACKS [SAMPLES]]: a recording of that many distinct
-stacks, 15 to 35 frames deep, and samples of them in random order, by four
-threads. Always the same bytes."""
+"""many_stacks.py OUT [STACKS [SAMPLES]]: writes a recording with that many
+distinct stacks, 15 to 35 frames deep, and samples of them in random order, by
+four threads. The bytes are always the same."""
 import random
 import struct
 import sys

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * paired: runs several commands in turn, A B C A B C ..., and tells the CPU
- * time (user + system, of the whole process tree that was waited for) of
- * each as median and range, and as median of the per-round ratios to A; then
- * the most memory that one of its processes had at a time (VmHWM). On a
- * machine that other work shares, ratios inside a round are what to trust.
+ * paired: runs several commands in turn, A B C A B C ...
  *
  *     paired ROUNDS 'name=command' 'name=command' ...
+ *
+ * It prints the CPU time (user + system, of the whole process tree that was
+ * waited for) of each as median and range, and as median of the per-round
+ * ratios to A; then the most memory that one of its processes had at a time
+ * (VmHWM). On a machine that other work shares, trust the ratios inside a
+ * round.
  */
 #include <stdio.h>
 #include <stdlib.h>

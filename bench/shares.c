@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What bench/shares records of C whose stacks are odd: `shares alloca N` has
- * functions in the middle of the stack whose frames only their frame pointer
- * knows the size of, and sorts above them; `shares generated N` calls code that
- * it has generated, with frame records of which no rules tell, and that calls
- * back into C.
+ * shares: a C program with unusual stacks, which bench/shares records.
+ * `shares alloca N` sorts above functions with alloca, whose frame size only
+ * their frame pointer gives. `shares generated N` calls code that it has
+ * generated, which has frame records and no rules, and which calls back into C.
  */
 #include "../tests/fixtures/unwind/calls_back.h"
 

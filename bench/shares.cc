@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What bench/shares records of C++: numbers that are read, sorted and counted,
- * and every third of them an exception that is caught ten frames up, past
- * strings that have to be destroyed. */
+/* shares: a C++ program that bench/shares records. It reads, sorts and counts
+ * numbers. Every third of them throws an exception, which is caught ten frames
+ * up, past strings that have to be destroyed. */
 #include <algorithm>
 #include <cstdio>
 #include <map>

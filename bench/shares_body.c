@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linked into a runtime for 32-bit Arm in the place of wndl_arm_rows (--wrap),
- * for bench/shares to measure what going through code is good for: the body's
- * rule holds for all of a function, or with PROLOGUES for all from where its
- * prologue has come to that rule.
+ * shares_body: replaces wndl_arm_rows (--wrap) in a runtime for 32-bit Arm, so
+ * that bench/shares can measure the use of following code. The body's rule
+ * holds for all of a function, or with PROLOGUES for the part after its
+ * prologue has made that rule.
  */
 #include "unwind/arm/rows.h"
 

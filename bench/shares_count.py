@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""shares_count.py ROOT READELF TABLES: counts stacks for bench/shares, of what
-recdump -s says on standard input: all, complete ones, incomplete ones whose
-first or last frame is in code that .ARM.exidx says may not be unwound, and
-those where one is in code of a module of ROOT that no entry is of, unless the
-folder TABLES has a table of the module. With WHERE set, the last frames of the
-first and of the others go to standard error, most frequent first."""
+"""shares_count.py ROOT READELF TABLES: counts the stacks that recdump -s prints,
+for bench/shares. It reads standard input and prints four numbers:
+
+- all stacks
+- complete stacks
+- incomplete stacks whose first or last frame is in code that may not be unwound
+  by .ARM.exidx ("forbidden")
+- incomplete stacks where one of these is in code of a module of ROOT without an
+  entry ("untold"), unless the folder TABLES has a table of the module
+
+With WHERE set, the last frames of the forbidden and of the other incomplete
+stacks go to standard error, most frequent first."""
 import bisect
 import collections
 import os

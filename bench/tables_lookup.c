@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tables_lookup sizes|speed OBJ, misses OBJ TABLE, lines|lines-kept TABLE: the
- * unwind table of a binary beside other layouts of the same rows.
+ * tables_lookup: the unwind table of a binary beside other layouts of the same
+ * rows.
+ *
+ *     tables_lookup sizes|speed OBJ
+ *     tables_lookup misses OBJ TABLE
+ *     tables_lookup lines|lines-kept TABLE
  *
  * sizes: bytes of each layout, and the entropy of the rows. speed: ns of a
  * lookup at random addresses, the best of 5 runs in turns. Both verify every
  * row first.
- * misses: asks an unwinder for rules at addresses that it was never asked for,
- * with the table's module where OBJ, a library with as many, is loaded;
+ * misses: asks an unwinder for rules at addresses that are new to it. The
+ * table's module is where OBJ, a library with as many addresses, is loaded;
  * callgrind counts measured_miss().
  * lines: looks up random addresses with nothing of the table in the cache, or
- * (lines-kept) with its rules and dictionary; the misses of reading that
- * callgrind's cache has in measured_find(), 256 KiB large, are lines touched.
- * These take a table that was made before: under callgrind that would be long.
+ * (lines-kept) with its rules and dictionary. The read misses in
+ * measured_find() of callgrind's cache of 256 KiB are the lines touched.
+ * The last three read a table, because making one under callgrind takes long.
  */
 #include "os/file.h"
 #include "unwind/fast/cache.h"
@@ -121,7 +125,7 @@ static uint64_t sframe_row(uint32_t rule, uint64_t function_size)
     const int64_t slot =
         8 * (int64_t)(is_a64 ? rule & 0x3ff : rule >> 16 & 0xff);
     const uint64_t each = cfa < 128 && slot <= 128 ? 1 : cfa < 32768 ? 2 : 4;
-    /* Of AArch64 x30's is told too. */
+    /* AArch64 has the slot of x30 too. */
     const uint64_t saved = slot == 0                         ? 0
                            : is_a64 && (rule >> 10 & 1) == 0 ? 2
                                                              : 1;

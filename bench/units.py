@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes C++ units of templates that are inlined into each other, which need
-no header of any system: what bench/fetch makes a large PDB file of.
-
-    units.py FOLDER UNITS FUNCTIONS
+"""units.py FOLDER UNITS FUNCTIONS: writes C++ units of templates that are inlined
+into each other and need no header of any system. bench/fetch makes a large PDB
+file of them.
 """
 import os
 import sys

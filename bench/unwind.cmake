@@ -13,7 +13,7 @@ endfunction()
 
 wndl_unwind_bench(windlass windlass wndl_unwind)
 wndl_unwind_bench(libgcc libgcc)
-# Of the same program with frame pointers: all frames save RBP. And of one in
+# The same program with frame pointers, where all frames save RBP, and one in
 # which none does.
 wndl_unwind_bench(fp fp)
 wndl_unwind_bench(windlass_fp windlass wndl_unwind)
@@ -22,7 +22,7 @@ foreach(name fp windlass_fp)
   target_compile_definitions(unwind_${name} PRIVATE CHAIN_USES_QSORT=0)
 endforeach()
 wndl_unwind_bench(windlass_nofp windlass wndl_unwind)
-# Link-time optimisation would not know of the register.
+# Link-time optimisation would not know that the register is reserved.
 target_compile_options(unwind_windlass_nofp PRIVATE -ffixed-rbp -fno-lto)
 target_compile_definitions(unwind_windlass_nofp PRIVATE
   CHAIN_USES_QSORT=0 CHAIN_USES_ALLOCA=0)

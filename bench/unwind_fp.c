@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Frame pointers with bounds and alignment checked, in a program that is
- * compiled to have them: the least a walk can cost. */
+/* unwind_fp: walks frame pointers with bounds and alignment checked, in a
+ * program that is compiled to have them: the least a walk can cost. */
 #include "unwind_harness.h"
 
 static size_t walk_frame_pointers(const struct bench_leaf *leaf)

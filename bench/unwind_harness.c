@@ -18,14 +18,14 @@ enum {
 
 void *bench_addresses[BENCH_FRAMES];
 
-/* One measurement: walks of the stack at hand, into the sums. */
+/* The sums of one measurement: walks of the current stack. */
 struct measurement {
     const struct bench_method *method;
     size_t walks_per_leaf;
     uint64_t frames, ns, clock_ns;
 };
 
-/* What callgrind is told to collect in: nothing but walks. */
+/* Callgrind collects in this function, which does nothing but walk. */
 size_t measured_walk(
     const struct bench_method *method, const struct bench_leaf *leaf);
 

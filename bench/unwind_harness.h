@@ -13,7 +13,7 @@
 
 enum { BENCH_FRAMES = 512 };
 
-/* What a walk starts from: one leaf function's context. */
+/* The context of one leaf function, from which a walk starts. */
 struct bench_leaf {
     const void *ucontext; /* ucontext_t * */
     struct wndl_stack_range stack;
@@ -26,10 +26,10 @@ struct bench_method {
     size_t (*walk)(const struct bench_leaf *leaf);
 };
 
-/* Ends with a NULL name. */
+/* The methods of one program; a NULL name ends the list. */
 extern const struct bench_method bench_methods[];
 
-/* Where walks put addresses, so that none are spared the storing. */
+/* The addresses of a walk, stored so that no method can leave this out. */
 extern void *bench_addresses[BENCH_FRAMES];
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind_misses LIBRARY...: asks for the rules of return addresses that were
- * never asked for: of every 61st call in the code of the libraries. Prints how
- * many had one; callgrind counts what each measured_miss() costs.
+ * unwind_misses LIBRARY...: asks for the rules of new return addresses, those
+ * of every 61st call in the code of the libraries. Prints how many had a rule;
+ * callgrind counts the cost of each measured_miss().
  */
 #include "unwind/fast/cache.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// view.mjs MODULES CHROMIUM PAGE: how long the page takes until it shows its
-// flame graph, and the longest frame while it is used.
+// view.mjs MODULES CHROMIUM PAGE: measures how long the page takes to show its
+// flame graph, and the longest frame while the page is used.
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
