@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vm: what a run under the VM profiler counted: which code touched memory, and
- * which of its accesses would have been page faults in a real memory of each
- * size that was simulated.
+ * vm: the counts of a run under the VM profiler: which code touched memory, and
+ * which of its accesses would have been page faults, in a real memory of each
+ * simulated size.
  */
 #ifndef WNDL_MODEL_VM_H
 #define WNDL_MODEL_VM_H
@@ -17,7 +17,8 @@ enum wndl_vm_access { WNDL_VM_FETCH, WNDL_VM_DATA, WNDL_VM_ACCESSES };
 
 /*
  * A first touch is the first access to a page since it was mapped. Any other
- * fault is dirty when the page that left for it was written since it came in.
+ * fault is dirty if the page that was evicted for it had been written since it
+ * came in.
  */
 enum wndl_vm_fault {
     WNDL_VM_FIRST,
@@ -33,7 +34,7 @@ struct wndl_vm_counts {
 /* One simulated size of real memory. */
 struct wndl_vm_memory {
     uint64_t bytes;
-    uint64_t swapped; /* most dirty anonymous pages that were out at once */
+    uint64_t swapped; /* the most dirty anonymous pages out at once */
     struct wndl_vm_counts total;
 };
 
@@ -43,7 +44,7 @@ struct wndl_vm_code {
     const char *path;
 };
 
-/* How often an instruction ran, and its accesses to data. */
+/* The executions of an instruction, and its accesses to data. */
 struct wndl_vm_ran {
     uint64_t ip, fetches, data;
 };
@@ -57,8 +58,8 @@ enum wndl_vm_row_kind {
 };
 
 /*
- * Counts of something, in the memory of index `memory`. `ips` are avmas,
- * innermost first; those of callers are the last byte of the call.
+ * Counts of one thing in the memory of index `memory`. `ips` are avmas,
+ * innermost first; a caller's is the last byte of its call.
  */
 struct wndl_vm_row {
     enum wndl_vm_row_kind kind;
@@ -71,8 +72,10 @@ struct wndl_vm_row {
     uint64_t blocks, bytes; /* that a site allocated */
 };
 
-/* A stack that was taken after `at` instructions; it stands for `weight`
- * intervals. */
+/*
+ * A stack that was sampled after `at` instructions; it stands for `weight`
+ * intervals.
+ */
 struct wndl_vm_stack {
     uint32_t thread;
     uint64_t at, weight;
@@ -92,7 +95,7 @@ struct wndl_vm {
     uint64_t page; /* bytes */
     uint64_t instructions;
     uint64_t data;
-    uint64_t pages;       /* distinct ones that were touched */
+    uint64_t pages;       /* distinct pages that were touched */
     uint64_t mapped;      /* most bytes that were mapped at once */
     uint64_t span_length; /* instructions */
     struct wndl_vm_memory memories[WNDL_VM_MEMORIES];
@@ -104,7 +107,7 @@ struct wndl_vm {
     struct wndl_vec starts; /* struct wndl_vm_start */
 };
 
-/* An empty one, which stays where it is; ends with wndl_vm_free. */
+/* Makes an empty one, which must not move; ends with wndl_vm_free. */
 static inline void wndl_vm_init(struct wndl_vm *vm, struct wndl_mem *mem)
 {
     *vm = (struct wndl_vm){.command = ""};
@@ -121,7 +124,7 @@ static inline void wndl_vm_free(struct wndl_vm *vm)
     wndl_arena_free(&vm->arena);
 }
 
-/* ---- what is made of it */
+/* ---- results for reports */
 
 /* A function, in the order of first execution. */
 struct wndl_vm_started {
@@ -132,15 +135,17 @@ struct wndl_vm_started {
 /* One file whose code ran at the start. */
 struct wndl_vm_startup_file {
     const char *path;
-    uint64_t pages;        /* that its code touched */
-    uint64_t packed_pages; /* were the functions that ran beside each other */
-    uint64_t unnamed;      /* pieces of code of no function */
-    struct wndl_vec functions; /* struct wndl_vm_started */
+    uint64_t pages; /* pages that its code touched */
+    /* pages needed if the functions that ran stood together */
+    uint64_t packed_pages;
+    uint64_t unnamed;          /* pieces of code in no function */
+    struct wndl_vec functions; /* struct wndl_vm_started, in order */
 };
 
 struct wndl_vm_startup {
     struct wndl_arena arena;
-    struct wndl_vec files; /* struct wndl_vm_startup_file, as first run */
+    /* struct wndl_vm_startup_file, in order of first execution */
+    struct wndl_vec files;
 };
 
 /* Blocks of the heap, by the line that allocated them. */
