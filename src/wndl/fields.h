@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fields: what is in the payload of each chunk (docs/formats/wndl.md), field
- * by field. The writer and the reader both go by these tables, so that neither
- * can know another order than the other.
+ * fields: the payload of each chunk (docs/formats/wndl.md), field by field. The
+ * writer and the reader share these tables, so that their orders of fields
+ * cannot differ.
  *
  * A record is the start of a chunk's payload, or an element of a list in it.
  * Its table gives a kind and a name for each field:
  *
- *     uleb   an unsigned LEB128
- *     sleb   a signed LEB128
- *     str    a uleb count of bytes, and these bytes
- *     later  a uleb that older minors do not have: 0 where the payload ends
+ * uleb   an unsigned LEB128 sleb   a signed LEB128 str    a uleb count of
+ * bytes, and these bytes later  a uleb that older minors do not have: 0 where
+ * the payload ends
  *
  * A list is a uleb count of elements, and these elements. From the table of a
  * record `thrd` come
  *
- *     struct wndl_fields_thrd            its fields as the file has them
- *     void wndl_put_thrd(out, &fields)   appends them
- *     ... wndl_get_thrd(cursor)          reads them; the cursor may then have
- *                                        failed
- *     WNDL_LEAST_THRD                    bytes that the smallest one takes
+ * struct wndl_fields_thrd            its fields as the file has them void
+ * wndl_put_thrd(out, &fields)   appends them ... wndl_get_thrd(cursor)
+ * reads them; the cursor may then have failed WNDL_LEAST_THRD
+ * bytes that the smallest one takes
  */
 #ifndef WNDL_WNDL_FIELDS_H
 #define WNDL_WNDL_FIELDS_H
@@ -28,7 +26,7 @@
 #include "base/bytes.h"
 #include "rec/chunk.h"
 
-/* ---- META: a list of arguments stands between the two */
+/* ---- META: a list of arguments stands between the two records */
 
 #define WNDL_FIELDS_META(F)                                                    \
     F(uleb, time_base)                                                         \
@@ -61,7 +59,7 @@ enum {
     F(str, executable)                                                         \
     F(str, command)
 
-/* Then a list of losses. */
+/* A list of losses follows. */
 #define WNDL_FIELDS_PEND(F)                                                    \
     F(uleb, process)                                                           \
     F(uleb, time)                                                              \
@@ -124,7 +122,7 @@ enum {
     F(uleb, end)                                                               \
     F(uleb, bias)
 
-/* STAK and OSTK: then a list of nodes. */
+/* STAK and OSTK: a list of nodes follows. */
 #define WNDL_FIELDS_STAK(F)                                                    \
     F(uleb, process)                                                           \
     F(uleb, first)
@@ -134,7 +132,7 @@ enum {
     F(uleb, image)                                                             \
     F(sleb, address)
 
-/* SAMP and BLOK: then a list of samples or spans. */
+/* SAMP and BLOK: a list of samples or spans follows. */
 #define WNDL_FIELDS_SAMP(F)                                                    \
     F(uleb, thread)                                                            \
     F(uleb, time)
@@ -157,7 +155,7 @@ enum {
     F(uleb, flags)                                                             \
     F(uleb, sample_below)
 
-/* Then a list of sites. */
+/* A list of sites follows. */
 #define WNDL_FIELDS_HPAR(F)                                                    \
     F(uleb, process)                                                           \
     F(uleb, first)
@@ -167,7 +165,7 @@ enum {
     F(uleb, requested)                                                         \
     F(uleb, slop)
 
-/* Then two lists of numbers: totals and misses. */
+/* Two lists of numbers follow: totals and misses. */
 #define WNDL_FIELDS_HSNP(F)                                                    \
     F(uleb, process)                                                           \
     F(uleb, snapshot)                                                          \
@@ -176,7 +174,7 @@ enum {
     F(str, text)
 #define WNDL_FIELDS_NUMBER(F) F(uleb, value)
 
-/* Then a list of counts. */
+/* A list of counts follows. */
 #define WNDL_FIELDS_HCNT(F)                                                    \
     F(uleb, process)                                                           \
     F(uleb, snapshot)
@@ -188,7 +186,7 @@ enum {
     F(uleb, temporary)                                                         \
     F(uleb, lifetime)
 
-/* Then a list of moments. */
+/* A list of moments follows. */
 #define WNDL_FIELDS_HTIM(F)                                                    \
     F(uleb, process)                                                           \
     F(uleb, time)
@@ -197,7 +195,10 @@ enum {
     F(uleb, bytes)                                                             \
     F(uleb, blocks)
 
-/* HLEK, HGRO, HWRO and HTOG: then a list of what their names say. */
+/*
+ * HLEK, HGRO, HWRO and HTOG: a list follows: leaks, growths, wrong frees, or
+ * pairs of sites.
+ */
 #define WNDL_FIELDS_FINDINGS(F) F(uleb, process)
 #define WNDL_FIELDS_LEAKS(F)                                                   \
     F(uleb, site)                                                              \
@@ -336,14 +337,16 @@ WNDL_ALL_RECORDS(WNDL_RECORD_TYPE)
 WNDL_ALL_RECORDS(WNDL_RECORD_PUT)
 WNDL_ALL_RECORDS(WNDL_RECORD_GET)
 
-/* The count that a list begins with. */
+/* Appends the count that starts a list. */
 static inline void wndl_put_list(struct wndl_buf *out, uint64_t count)
 {
     wndl_buf_uleb(out, count);
 }
 
-/* The same, of elements of at least `least` bytes: 0 and a failed cursor when
- * that many cannot follow. */
+/*
+ * Reads the count that starts a list of elements of at least `least` bytes. If
+ * that many cannot follow, it returns 0 and the cursor has failed.
+ */
 static inline uint64_t wndl_get_list(struct wndl_cursor *c, unsigned least)
 {
     uint64_t count = wndl_cursor_uleb(c);
