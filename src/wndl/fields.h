@@ -7,17 +7,19 @@
  * A record is the start of a chunk's payload, or an element of a list in it.
  * Its table gives a kind and a name for each field:
  *
- * uleb   an unsigned LEB128 sleb   a signed LEB128 str    a uleb count of
- * bytes, and these bytes later  a uleb that older minors do not have: 0 where
- * the payload ends
+ *     uleb   an unsigned LEB128
+ *     sleb   a signed LEB128
+ *     str    a uleb count of bytes, and these bytes
+ *     later  a uleb that older minors do not have: 0 where the payload ends
  *
  * A list is a uleb count of elements, and these elements. From the table of a
  * record `thrd` come
  *
- * struct wndl_fields_thrd            its fields as the file has them void
- * wndl_put_thrd(out, &fields)   appends them ... wndl_get_thrd(cursor)
- * reads them; the cursor may then have failed WNDL_LEAST_THRD
- * bytes that the smallest one takes
+ *     struct wndl_fields_thrd            its fields as the file has them
+ *     void wndl_put_thrd(out, &fields)   appends them
+ *     ... wndl_get_thrd(cursor)          reads them; the cursor may then have
+ *                                        failed
+ *     WNDL_LEAST_THRD                    bytes that the smallest one takes
  */
 #ifndef WNDL_WNDL_FIELDS_H
 #define WNDL_WNDL_FIELDS_H

@@ -3,7 +3,7 @@
  * thread: one thread over many reads: where it is blocked, and since when. For
  * each thread, from its first read on,
  *
- * run + waiting + blocked == wall
+ *     run + waiting + blocked == wall
  *
  * `run` is the kernel's count; the other two are written as spans. Unknown is
  * only when, between two reads, the thread ran.

@@ -41,13 +41,15 @@
 #include "dbg/dwarf/ranges.h"
 #include "dbg/dwarf/unit.h"
 
-/* Opens a file: wndl_dwarf_open; `referrer` is NULL for the first. */
+/* Opens a file, as wndl_dwarf_open; `referrer` is NULL for the first one. */
 enum wndl_status wndl_dw_open(const struct wndl_dwarf_sections *sections,
     struct wndl_mem *mem, const struct wndl_dw_referrer *referrer,
     struct wndl_dwarf **out, struct wndl_error *err) WNDL_MUST_USE;
 
-/* Makes one of d->others that has no file: what it reads for `d` is of memory
- * of its own, and stays. NULL when memory is out. */
+/*
+ * Adds a reader without a file to d->others. Its memory is its own, so what it
+ * reads for `d` stays. NULL when memory is out.
+ */
 struct wndl_dwarf *wndl_dw_new_helper(struct wndl_dwarf *d);
 
 #endif

@@ -49,7 +49,8 @@ struct wndl_symbol {
 /*
  * Opens `bytes`, which must outlive the object. `path` is copied, is for errors
  * only, and may be NULL. On success *out ends with wndl_object_close.
- * MALFORMED, TRUNCATED, UNSUPPORTED, NOMEM.
+ * MALFORMED, TRUNCATED, UNSUPPORTED, NOMEM; NOT_FOUND as for
+ * wndl_object_open_source.
  */
 enum wndl_status wndl_object_open(struct wndl_bytes bytes, const char *path,
     struct wndl_mem *mem, struct wndl_object **out,

@@ -3,10 +3,12 @@
  * object_impl: the inside of an object, for the files of src/obj only. A
  * format's reader fills the tables at open; object.c answers from them.
  *
- * object.c       opening, and the answers section.c      sections by name, and
- * their bytes in the file compress.c     compressed sections inflate_many.c
- * several of them at once functions.c    sorted functions, and which one covers
- * an address name.c         names in string tables
+ *   object.c       opening, and the answers
+ *   section.c      sections by name, and their bytes in the file
+ *   compress.c     compressed sections
+ *   inflate_many.c several of them at once
+ *   functions.c    sorted functions, and which one covers an address
+ *   name.c         names in string tables
  */
 #ifndef WNDL_OBJ_CORE_OBJECT_IMPL_H
 #define WNDL_OBJ_CORE_OBJECT_IMPL_H

@@ -19,14 +19,16 @@ struct wndl_debugfile {
 /*
  * Finds the debug file of `object`. It searches in this order:
  *
- * DIR/.build-id/ab/cdef.debug   for each DIR of `dirs` FOLDER/LINK
- * FOLDER: where the binary really is FOLDER/.debug/LINK            LINK: the
- * name in .gnu_debuglink DIR/FOLDER/LINK               for each DIR
+ *   DIR/.build-id/ab/cdef.debug   for each DIR of `dirs`
+ *   FOLDER/LINK                   FOLDER: where the binary really is
+ *   FOLDER/.debug/LINK            LINK: the name in .gnu_debuglink
+ *   DIR/FOLDER/LINK               for each DIR
  *
  * For Mach-O, with the binary's UUID, in the part for its architecture:
  *
- * PATH.dSYM/Contents/Resources/DWARF/  PATH: the binary, and folders that it is
- * in DIR/NAME.dSYM/...                     for each DIR
+ *   PATH.dSYM/Contents/Resources/DWARF/  PATH: the binary, and folders
+ *                                        that it is in
+ *   DIR/NAME.dSYM/...                     for each DIR
  *
  * `dirs` ends with NULL; NULL itself means /usr/lib/debug alone. A candidate
  * with another build-id, a wrong CRC32 (debuglink) or damage is skipped.

@@ -30,9 +30,11 @@ struct wndl_splitfile_dwo {
 /*
  * Opens the first of these that exists, from number *next on:
  *
- * 0  name, if it is absolute, or COMP_DIR/NAME 1  FOLDER/NAME
- * FOLDER: where the debug file really is 2  FOLDER/last part of NAME 3  as 1,
- * in the folder of the binary 4  as 2, in the folder of the binary
+ *   0  name, if it is absolute, or COMP_DIR/NAME
+ *   1  FOLDER/NAME               FOLDER: where the debug file really is
+ *   2  FOLDER/last part of NAME
+ *   3  as 1, in the folder of the binary
+ *   4  as 2, in the folder of the binary
  *
  * *next becomes the number for the next call. NOT_FOUND when none is left:
  * `err` then has the first one that was skipped. NOMEM. On success `out` ends
@@ -52,8 +54,8 @@ enum wndl_status wndl_splitfile_open_package(
  * Opens the file that .gnu_debugaltlink or .debug_sup (DWARF 5, 7.3.6) of
  * places->debug names: the first of these that has the identity given there:
  *
- * the name, if it is absolute, or FOLDER/NAME DIR/.build-id/ab/cdef.debug   for
- * each DIR of places->dirs
+ *   the name, if it is absolute, or FOLDER/NAME
+ *   DIR/.build-id/ab/cdef.debug   for each DIR of places->dirs
  *
  * Statuses as above; NOT_FOUND also when there is no such section.
  */

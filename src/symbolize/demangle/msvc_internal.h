@@ -2,8 +2,9 @@
 /*
  * msvc_internal: what the files of the reader of Microsoft's names share.
  *
- * msvc         pieces of text; whole symbols msvc_name    names: scopes,
- * templates, operators msvc_type    types and signatures of functions
+ *   msvc         pieces of text; whole symbols
+ *   msvc_name    names: scopes, templates, operators
+ *   msvc_type    types and signatures of functions
  *
  * Text is built at the end of a pool, from pieces that the pool already has. A
  * name can refer to its own parts, and so stand for an astronomically long one.

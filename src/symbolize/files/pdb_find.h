@@ -20,9 +20,10 @@ struct wndl_pdb_file {
  * Finds the file. It searches in this order; NAME and PATH are those in the
  * image:
  *
- * FOLDER/NAME             FOLDER: where the binary really is PATH
- * if it is absolute FOLDER/NAME/ID/NAME     as symbol stores have it DIR/NAME,
- * DIR/NAME/ID/NAME   for each DIR of `dirs`
+ *   FOLDER/NAME             FOLDER: where the binary really is
+ *   PATH                    if it is absolute
+ *   FOLDER/NAME/ID/NAME     as symbol stores have it
+ *   DIR/NAME, DIR/NAME/ID/NAME   for each DIR of `dirs`
  *
  * `dirs` ends with NULL, or is NULL. A file of another build, or a damaged one,
  * is skipped. NOT_FOUND when none is left: `err` then has the first skipped
