@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vm_code: a file whose code ran, open for names. */
+/* vm_code: opens the symbols of a file whose code ran. */
 #ifndef WNDL_ANALYZE_VM_VM_CODE_H
 #define WNDL_ANALYZE_VM_VM_CODE_H
 
@@ -7,9 +7,9 @@
 #include "model/vm.h"
 
 /*
- * Opens the symbols of the file of `code`. `bias` is what turns an avma of this
- * code into an rva. NULL where the file or its code cannot be read: such code
- * has no names. Ends with wndl_symbolizer_close().
+ * Opens the symbols of the file of `code`. *bias converts an avma of this code
+ * to an rva. NULL if the file or its code cannot be read: such code has no
+ * names. Ends with wndl_symbolizer_close().
  */
 struct wndl_symbolizer *wndl_vm_code_open(const struct wndl_vm_code *code,
     const struct wndl_symbol_sources *sources, struct wndl_mem *mem,
