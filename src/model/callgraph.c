@@ -101,7 +101,7 @@ enum wndl_status wndl_callgraph_event(struct wndl_callgraph *g,
 
 /* ---- functions, places, calls */
 
-/* Where index + 1 of what has this hash belongs; NULL: memory is out. */
+/* The slot for index + 1 of the element with this hash; NULL: memory is out. */
 static uint64_t *slot_of(struct wndl_map *map, uint64_t hash,
     const struct wndl_vec *vec, const void *element,
     bool (*same)(const void *a, const void *b))
@@ -216,7 +216,7 @@ static bool call_of(
     return true;
 }
 
-/* The root is not in the index: what others call so is another function. */
+/* The root is not in the index: a function of the same name is another one. */
 static bool add_root(struct wndl_callgraph *g)
 {
     struct wndl_callgraph_function root = {0};
@@ -259,7 +259,7 @@ static void add_cost(
         to[i] += costs[i];
 }
 
-/* What is added to anything but calls from elsewhere is in the total too. */
+/* Adds a cost to the total, except for that of calls from elsewhere. */
 static enum wndl_status add_to_total(
     struct wndl_callgraph *g, const uint64_t *costs)
 {

@@ -161,7 +161,7 @@ static bool add_node(struct wndl_merged *m, uint32_t parent, uint32_t location,
     return true;
 }
 
-/* What is inlined comes before what it is inlined into. */
+/* Inlined functions come before the one that they are inlined into. */
 static bool add_nodes(
     struct wndl_merged *m, const struct wndl_merged_part *part)
 {

@@ -16,7 +16,7 @@ static void count_moments(
     }
 }
 
-/* When what the last call of wndl_costs_next told of began. */
+/* The start of the item from the last call of wndl_costs_next. */
 static uint64_t time_at(const struct wndl_profile *p, size_t at, bool ran)
 {
     if (ran)

@@ -11,7 +11,7 @@ struct list {
     struct wndl_process_heap *heap;
     struct wndl_heap_reader *of;
     uint32_t process;
-    uint64_t running; /* what the next element's difference counts from */
+    uint64_t running; /* base of the next element's difference */
 };
 
 enum wndl_status wndl_reader_no_heap(struct wndl_reader *r)
@@ -86,7 +86,7 @@ static enum wndl_status read_list(struct list *list, struct wndl_vec *to,
     return status;
 }
 
-/* Our number of a site that is told by its distance from the one before. */
+/* Our number of a site, from its distance to the previous one. */
 static uint32_t next_site(struct list *list, uint64_t distance)
 {
     if (__builtin_add_overflow(list->running, distance, &list->running))
@@ -233,7 +233,7 @@ static enum wndl_status read_counts(struct list *list, void *element)
     return found(counts->site);
 }
 
-/* Counts of a snapshot that is not kept are not looked at. */
+/* Counts of a snapshot that is not kept are ignored. */
 enum wndl_status wndl_read_hcnt(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct list list;

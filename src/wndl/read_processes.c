@@ -258,7 +258,7 @@ enum wndl_status wndl_read_unfo(struct wndl_reader *r, struct wndl_cursor *c)
     return kept ? WNDL_OK : WNDL_NOMEM;
 }
 
-/* Where sampling is paused already, or not at all, nothing changes. */
+/* If sampling is already paused, or not paused, nothing changes. */
 enum wndl_status wndl_read_paus(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct wndl_fields_paus paus = wndl_get_paus(c);

@@ -28,8 +28,10 @@ static uint32_t samples_in(struct wndl_bytes payload)
     return (uint32_t)wndl_get_list(&c, WNDL_LEAST_SAMPLE);
 }
 
-/* Moves the last chunk of `out` to what is kept, unless it defines what other
- * chunks refer to. */
+/*
+ * Moves the last chunk of `out` to the tail buffer, unless other chunks refer
+ * to it.
+ */
 static void keep_if_of_threads(struct wndl_recording *r, size_t start)
 {
     enum { HEAD = 8 };
@@ -371,7 +373,7 @@ void wndl_recording_end(struct wndl_recording *r, uint32_t process,
     wndl_recording_finish(r, &chunk);
 }
 
-/* What was written of it in vain is taken out of the file again. */
+/* Truncates the file to the end of the last successful write. */
 void wndl_recording_flush(struct wndl_recording *r)
 {
     size_t done = 0;
@@ -424,7 +426,7 @@ static void put_done(
     wndl_recording_flush(r);
 }
 
-/* What has been written to `from`, but not what a failed write left there. */
+/* Copies what was written to `from`, without the rest of a failed write. */
 static bool copy_file(struct wndl_recording *to, int from, uint64_t size)
 {
     enum { AT_ONCE = 256 * 1024 };

@@ -119,7 +119,7 @@ static bool find_by_name(struct wndl_arena *arena, struct wndl_object *object,
 /* A file that may be the table of a binary. True: that is all. */
 typedef bool visit_file(void *context, const char *path);
 
-/* Those under the name, of each folder. */
+/* Visits the files of that name, in each folder. */
 static bool visit_folders(
     const char *name, const char *suffix, visit_file *visit, void *context)
 {
@@ -174,7 +174,7 @@ struct wndl_unwind_table wndl_unwind_table_copy(struct wndl_arena *arena,
     return (struct wndl_unwind_table){.text_size = 0};
 }
 
-/* ---- telling of what is not taken */
+/* ---- reporting of files that are not used */
 
 struct refusing {
     struct wndl_object *object;

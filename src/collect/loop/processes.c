@@ -141,7 +141,7 @@ static struct wndl_recording_process origin_of(
     return origin;
 }
 
-/* Its end is waited for, and it is looked at from outside. */
+/* Watches for its end, and starts to read it from outside. */
 static bool attend(struct wndl_processes *all, struct wndl_process_entry *entry)
 {
     struct wndl_collector_process *p = entry->process;
@@ -184,7 +184,10 @@ static bool send_go(struct wndl_processes *all,
     return wndl_session_go(entry->socket, &go, memfd);
 }
 
-/* For want of a descriptor or of memory, as `why` says, or it is gone. */
+/*
+ * Refuses a process: `why` is a lack of descriptors or memory, or the process
+ * is gone.
+ */
 static void refuse(
     struct wndl_processes *all, struct wndl_process_entry *entry, int why)
 {
@@ -197,7 +200,10 @@ static void refuse(
             descriptors ? WNDL_UNRECORDED_DESCRIPTORS : WNDL_UNRECORDED_MEMORY);
 }
 
-/* One of another processor is run by an emulator, which is what is seen. */
+/*
+ * A process for another processor runs in an emulator, and that is what the
+ * kernel shows.
+ */
 static bool is_emulated(
     const struct wndl_process_entry *entry, uint32_t machine)
 {
@@ -277,7 +283,7 @@ static void take_ready(
     struct wndl_ready ready;
     if (wndl_session_ready(entry->socket, &ready, &entry->process->event_fd))
         all->other_engine += ready.engine != entry->engine;
-    /* The program's own module is there; what it is to know of it, now. */
+    /* The program's own module is listed; announce it now. */
     wndl_collector_process_take_stacks(entry->process, false);
     if (all->run->paused)
         wndl_collector_process_pause(entry->process, true);
@@ -357,8 +363,8 @@ static void on_message(void *owner)
 /* ---- while they run */
 
 /*
- * A perf event of a process that is being debugged would stop it: that is
- * what debuggers do at a SIGTRAP.
+ * A perf event would stop a process under a debugger: debuggers stop at a
+ * SIGTRAP.
  */
 static void look_for_debugger(
     struct wndl_processes *all, struct wndl_process_entry *entry)
@@ -372,7 +378,7 @@ static void look_for_debugger(
     wndl_collector_process_debugged(entry->process, debugged);
 }
 
-/* A pause of the program's own is none of blocked threads. */
+/* A pause by the program itself does not pause its blocked threads. */
 static void look_for_hold(
     struct wndl_processes *all, struct wndl_process_entry *entry)
 {
@@ -399,7 +405,7 @@ static void look_for_changes(
     all->events.replaced(all->events.owner, entry);
 }
 
-/* Of many processes not all are asked about each time. */
+/* With many processes, each drain asks only some of them. */
 static bool has_its_turn(
     const struct wndl_processes *all, const struct wndl_process_entry *entry)
 {
@@ -458,7 +464,7 @@ void wndl_processes_give_up(const struct wndl_processes *all)
     }
 }
 
-/* Each bounds what it takes; this is for many of them. */
+/* Each process limits its own cost; this limits the cost of many. */
 uint64_t wndl_processes_turn(struct wndl_processes *all, uint64_t now)
 {
     enum { COST_PARTS = 10 };

@@ -85,7 +85,7 @@ static uint64_t mix(uint64_t hash, bool is_read, uint64_t word)
     return wndl_hash_u64(hash ^ word) + !is_read;
 }
 
-/* Code does not change; where it lies above the stack it is left out. */
+/* Code does not change, so words of code above the stack are left out. */
 static void note_word(
     struct walk *walk, uint64_t address, bool is_read, uint64_t word)
 {
@@ -113,7 +113,7 @@ static bool read_for_walk(
     return is_read;
 }
 
-/* Whether the words are what they were when the stack was walked. */
+/* Whether the words are the same as when the stack was walked. */
 static bool is_unchanged(
     struct wndl_offcpu_subject *subject, const struct wndl_offcpu_stack *stack)
 {

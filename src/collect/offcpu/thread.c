@@ -54,7 +54,7 @@ void wndl_offcpu_thread_free(
 
 /* ---- times */
 
-/* Where a thread is: a node of the tree and how its walk ended. */
+/* The place of a thread: a node of the tree, and the end of its walk. */
 struct place {
     uint32_t node, ended;
 };
@@ -80,13 +80,15 @@ static void tell(struct wndl_offcpu_thread *thread,
         totals->waiting += span->end - span->start;
 }
 
-/* What became of the time since `told`. */
+/* The parts of the time since `told`. */
 struct passed {
     uint64_t start, end;
     uint64_t waited, blocked;
 };
 
-/* Takes on `now` as told. `keep`: blocked ns that may yet turn out as run. */
+/*
+ * Moves `told` to `now`. `keep`: blocked ns that may yet prove to be run time.
+ */
 static struct passed pass(struct wndl_offcpu_thread *thread,
     const struct wndl_offcpu_times *now, int64_t keep)
 {
@@ -161,7 +163,7 @@ static void go_on(struct wndl_offcpu_thread *thread,
         thread->due -= thread->due % together;
 }
 
-/* It has not run since the last look: the block lasts. */
+/* It has not run since the last read: the block goes on. */
 static void look_again(struct wndl_offcpu_thread *thread,
     struct wndl_offcpu_process *process, const struct wndl_offcpu_times *now)
 {
@@ -206,9 +208,9 @@ static void note_running(
 }
 
 /*
- * Where perf events are switched with the threads the kernel does not count
- * all of their waiting. When look after look saw it run or wait to, it was not
- * blocked from the first of them to the last.
+ * Where perf events are switched with the threads, the kernel does not count
+ * all of their waiting. A thread that ran or waited at several reads in a row
+ * was not blocked between the first and the last of them.
  */
 static void believe_looks(
     const struct wndl_offcpu_thread *thread, struct passed *p)
@@ -241,8 +243,8 @@ static void tell_running(
 }
 
 /*
- * It runs, or does so again and again. Where it was blocked since the last
- * look will be told with what is seen next, unless that takes too long.
+ * It runs, or runs again and again. Its blocks since the last read are written
+ * with the next one, unless that takes too long.
  */
 static void look_at_running(struct wndl_offcpu_thread *thread,
     struct wndl_offcpu_process *process, const struct wndl_offcpu_times *now)
@@ -268,7 +270,7 @@ static void look_at_blocked(struct wndl_offcpu_thread *thread,
     go_on(thread, process, now->time);
 }
 
-/* The kernel would not say where it is: its times are told all the same. */
+/* The kernel hides where it is blocked: its times are written anyway. */
 static void look_at_hidden(struct wndl_offcpu_thread *thread,
     struct wndl_offcpu_process *process, const struct wndl_offcpu_times *now)
 {
@@ -301,7 +303,7 @@ static enum seen not_seen(void)
     return wndl_offcpu_task_is_there(errno) ? SEEN_NOTHING : SEEN_GONE;
 }
 
-/* Later. False when it is gone. */
+/* Postpones the next read. False when it is gone. */
 static bool put_off(struct wndl_offcpu_thread *thread,
     const struct wndl_offcpu_process *process)
 {
@@ -310,8 +312,8 @@ static bool put_off(struct wndl_offcpu_thread *thread,
 }
 
 /*
- * The stack, of which *now is true as well: it was given no CPU from before
- * it was asked for until after it was read.
+ * Reads the stack, for which *now is valid too: the thread got no CPU from
+ * before the request until after the read.
  */
 static enum seen see(struct wndl_offcpu_thread *thread,
     struct wndl_offcpu_process *process, struct wndl_offcpu_times *now)

@@ -24,7 +24,7 @@ enum {
 
 /* ---- the executable */
 
-/* What of an executable's segments matters here. */
+/* The facts about an executable's segments. */
 struct looks {
     int fd;
     bool interpreted;
@@ -88,7 +88,7 @@ static bool read_segment(
     return true;
 }
 
-/* Of 32-bit ones as much is asked as of 64-bit ones. */
+/* 32-bit executables have the same requirements as 64-bit ones. */
 static bool read_segment32(
     int fd, const Elf64_Ehdr *e, unsigned index, struct segment *s)
 {
@@ -149,7 +149,9 @@ static enum wndl_unrecorded_reason reason_of_file(int fd, bool narrow)
                                           : WNDL_UNRECORDED_LIBC;
 }
 
-/* Such a one is started without LD_PRELOAD: ld.so(8), secure execution. */
+/*
+ * Whether it gains rights: ld.so(8) then ignores LD_PRELOAD (secure execution).
+ */
 static bool gains_rights(int fd)
 {
     struct stat st;
@@ -191,7 +193,7 @@ static bool lacks_our_variables(pid_t pid)
     return lacks;
 }
 
-/* What may not be looked at belongs to somebody else by now. */
+/* A process that may not be read belongs to another user by now. */
 static enum wndl_unrecorded_reason reason_of_hidden(pid_t pid)
 {
     char path[32];

@@ -7,8 +7,10 @@
 
 #include <string.h>
 
-/* Megabytes, of which most are used in large heaps only: they are not zeroed,
- * so that what is not used costs nothing, ten times a second. */
+/*
+ * Megabytes, most of which only large heaps use. They are not zeroed, so that
+ * unused parts cost nothing, ten times a second.
+ */
 static struct wndl_heap_part *new_part(void)
 {
     struct wndl_mem *mem = wndl_mem_libc();
@@ -23,7 +25,7 @@ static void free_part(struct wndl_heap_part *part)
     wndl_mem_free(wndl_mem_libc(), part);
 }
 
-/* Of a large heap not all of a snapshot is to be in memory at once. */
+/* The snapshot of a large heap should not be in memory as a whole. */
 static void write_out(struct wndl_recording *r)
 {
     enum { MUCH = 1024 * 1024 };
@@ -55,7 +57,10 @@ static bool is_ready(
            (site->node <= p->nodes || site->node > p->tree.max_nodes);
 }
 
-/* How many of the part can be written: up to the first that is not ready. */
+/*
+ * The number of the part's sites that can be written: up to the first that is
+ * not ready.
+ */
 static uint32_t ready_sites(
     const struct wndl_collector_process *p, const struct wndl_heap_part *part)
 {
@@ -81,7 +86,7 @@ static uint32_t site_count(const struct wndl_collector_heap *heap)
     return count < heap->request.sites ? count : heap->request.sites;
 }
 
-/* What a site refers to is there before it is. */
+/* A site's node is in the tree before the site is in the table. */
 static bool take_part(struct wndl_collector_process *p,
     struct wndl_heap_part *part, uint32_t end, bool last)
 {
@@ -202,8 +207,10 @@ static void put_live(
 
 /* ---- a snapshot while it runs */
 
-/* What follows the counts tells who reads the file meanwhile that they are all
- * there. */
+/*
+ * The chunk after the counts shows a concurrent reader of the file that they
+ * are complete.
+ */
 void wndl_collector_heap_snapshot(
     struct wndl_collector_process *p, enum wndl_snapshot_trigger why)
 {

@@ -62,7 +62,7 @@ static int try_timer(void)
     return 0;
 }
 
-/* A process of ours to be looked into: it waits for its end. */
+/* Starts a process of ours that waits for its end, for trial reads. */
 static pid_t start_still(void)
 {
     pid_t parent = getpid();

@@ -14,8 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Folders are named from here; what is recorded may be elsewhere when a walk
- * comes to a module. */
+/*
+ * Makes the table folders' paths absolute: a recorded program may have another
+ * directory when a walk comes to a module.
+ */
 static bool set_table_folders(void)
 {
     char here[PATH_MAX];
