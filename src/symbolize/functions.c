@@ -34,8 +34,10 @@ static void put_in_order(struct wndl_vec *functions)
     functions->len = kept;
 }
 
-/* Of two that are equal the one that was listed first is kept: that of the
- * last source. */
+/*
+ * Of two equal functions the first in the list is kept: that of the last
+ * source.
+ */
 static enum wndl_status list_all(struct wndl_listing *l)
 {
     struct wndl_symbolizer *s = l->s;

@@ -22,7 +22,8 @@
 enum { ENVIRONMENT_MAX = 1024 * 1024, PATIENCE_SECONDS = 60 };
 
 /*
- * Anybody may listen in /tmp; only the process's user, or root, may record it.
+ * In /tmp anybody may listen. We, root and the owner of the process may record
+ * it.
  */
 static bool may_record(uid_t user, pid_t pid)
 {

@@ -247,7 +247,7 @@ static int compare_u64(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Of two functions at an address the later one has it. */
+/* Of two functions at an address the later one owns it. */
 static int compare_funcs(const void *left, const void *right)
 {
     const struct wndl_bp_func *a = left;
@@ -316,8 +316,10 @@ static bool do_overlap(const struct wndl_vec *funcs)
     return false;
 }
 
-/* Functions that began, of which the last has what comes. All below `done`
- * is in `pieces`. */
+/*
+ * Functions that have begun; the last one owns the code that follows. All code
+ * below `done` is in `pieces`.
+ */
 struct flattening {
     struct wndl_vec open;
     struct wndl_vec pieces;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One module's stream: symbol records, then subsections of lines. Procedures
- * are hopped over by where they say that they end; what is inside of them is
- * read in body.c.
+ * are skipped by the end in their records; body.c reads their insides.
  */
 #include "dbg/pdb/internal.h"
 
@@ -146,7 +145,7 @@ static bool add_lines(struct wndl_pdb *pdb, struct wndl_pdb_module *module,
     return slot != NULL;
 }
 
-/* Of each: id, file, line, and maybe more files. */
+/* For each: id, file, line, and maybe more files. */
 static bool add_inlinees(struct wndl_pdb_module *module, struct wndl_bytes body)
 {
     struct wndl_cursor c = wndl_cursor_at(body, 0, false);

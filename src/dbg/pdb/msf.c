@@ -25,7 +25,7 @@ static uint32_t number_at(const uint8_t *bytes, size_t index)
     return wndl_cursor_u32(&c);
 }
 
-/* As much of `range` as lies in blocks that follow each other in the file. */
+/* The part of `range` whose blocks are contiguous in the file. */
 static struct wndl_bytes in_a_row(const struct wndl_msf *msf,
     const struct wndl_msf_stream *stream, struct wndl_msf_range range)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tables of the file: what it is of (stream 1), modules and where their
- * code is (stream 3, "DBI"), and the streams that these name.
+ * The tables of the file: its identity (stream 1), modules and the places of
+ * their code (stream 3, "DBI"), and the streams that these name.
  */
 #include "dbg/pdb/internal.h"
 
@@ -40,7 +40,7 @@ enum {
     OLD_SECTIONS = 10,
 };
 
-/* Of sections and what is in them. */
+/* Flags of contributions and of sections. */
 enum { CODE = 0x20, EXECUTE = 0x20000000 };
 
 struct opening {
@@ -221,7 +221,7 @@ static void sort_contributions(struct wndl_vec *list)
     }
 }
 
-/* section, offset, size, what it is, module, two checksums */
+/* section, offset, size, flags, module, two checksums */
 static bool add_contribution(struct wndl_pdb *pdb, struct wndl_cursor c)
 {
     struct wndl_cv_place place = {.section = wndl_cursor_u16(&c)};
@@ -374,8 +374,10 @@ static enum wndl_status read_publics(struct opening *o)
     return WNDL_OK;
 }
 
-/* version, size of the header, first and last number, bytes of records; what is
- * in another stream: hashes, and where every some records are */
+/*
+ * version, size of the header, first and last number, bytes of records; another
+ * stream has hashes, and the offsets of some records
+ */
 static enum wndl_status open_types(
     struct wndl_pdb *pdb, uint32_t number, struct wndl_pdb_types *types)
 {

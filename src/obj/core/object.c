@@ -211,7 +211,7 @@ static enum wndl_status copy_stored(struct wndl_object *object,
     return WNDL_OK;
 }
 
-/* Fills section->own if what is stored is not what is meant. */
+/* Fills section->own if the stored bytes are compressed or need relocation. */
 static enum wndl_status need_own(struct wndl_object *object,
     struct wndl_object_section *section, struct wndl_error *err)
 {

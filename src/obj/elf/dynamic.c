@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dynamic: the dynamic symbols and relocations of a file without section
- * headers, found as the dynamic linker does (gABI 4.1, "Dynamic Section").
- * The table of symbols has no length: the hash table beside it tells how many
- * there are.
+ * headers, found as the dynamic linker does (gABI 4.1, "Dynamic Section"). The
+ * table of symbols has no length; the hash table has the number of symbols.
  */
 #include "obj/elf/impl.h"
 

@@ -41,7 +41,7 @@ static bool begins(const struct wndl_object *object, const char *magic)
         wndl_bytes_slice(object->file, 0, strlen(magic)), magic);
 }
 
-/* Those who read symbol files do so before they ask here. */
+/* Readers of symbol files check for those before they call this. */
 static enum wndl_status refuse_format(
     const struct wndl_object *object, struct wndl_error *err)
 {

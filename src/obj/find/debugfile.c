@@ -14,7 +14,7 @@
 /* A build-id is a hash; none in use is longer. */
 enum { MAX_BUILD_ID = 64 };
 
-/* crc32 takes this much at once. */
+/* The most bytes that crc32 can take at once. */
 enum { CRC_STEP = 1 << 30 };
 
 static const char *const default_dirs[] = {"/usr/lib/debug", NULL};
@@ -26,7 +26,7 @@ struct search {
     struct wndl_buf path; /* of the candidate */
     struct wndl_bytes link;
     const uint32_t *crc;       /* to be checked, or NULL */
-    struct wndl_error refusal; /* of the first candidate passed over */
+    struct wndl_error refusal; /* of the first candidate that was skipped */
     struct wndl_debugfile *out;
 };
 
@@ -162,7 +162,7 @@ static enum wndl_status find_by_link(struct search *search)
 
 static const char bundle[] = ".dSYM/Contents/Resources/DWARF";
 
-/* What the bundle has under whatever name. */
+/* Tries all files in the bundle, whatever their names. */
 static enum wndl_status try_all_in(struct search *search, const char *folder)
 {
     enum { MOST = 64 };

@@ -72,8 +72,10 @@ static struct wndl_bytes long_name(
     return until(until(rest, '\n'), '/');
 }
 
-/* "#1/20": the name is the first 20 bytes of what follows (BSD). False when it
- * does not fit. */
+/*
+ * "#1/20": the name is the first 20 bytes of the contents (BSD). False when it
+ * does not fit.
+ */
 static bool set_name(
     const struct reading *r, const uint8_t *header, struct member *m)
 {

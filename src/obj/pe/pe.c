@@ -124,7 +124,7 @@ static enum wndl_status read_image(struct reading *r, struct wndl_error *err)
     return WNDL_OK;
 }
 
-/* Strings come right behind the symbols, and begin with their size. */
+/* Strings follow the symbols, and begin with their size. */
 static void find_symbols(struct reading *r)
 {
     uint64_t size = (uint64_t)r->symbol_count * SYMBOL;

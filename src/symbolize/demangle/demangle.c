@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle: libiberty behind limits; Microsoft's names are read by our own
- * reader, which has limits itself. A mangled name may refer back to its own
- * parts, so that a short one stands for an astronomically long one; output is
- * therefore taken through a callback that stops the work by longjmp. That is
- * sound because the callback interfaces keep their state on the stack, with
- * one exception, see `collect`.
+ * demangle: libiberty with limits; our own reader, which has limits itself,
+ * reads Microsoft's names. A mangled name may refer back to its own parts, so
+ * that a short one stands for an astronomically long one. Output therefore goes
+ * through a callback that stops the work by longjmp. That is sound because the
+ * callback interfaces keep their state on the stack, with one exception, see
+ * `collect`.
  */
 #include "symbolize/demangle/demangle.h"
 
@@ -19,10 +19,12 @@
 enum {
     MAX_MANGLED = 16 * 1024,
     MAX_DEMANGLED = 64 * 1024,
-    /* libiberty gives up on C++ names of some 1,000 characters, for fear of
-     * its own recursion; with up to this many it needs less than 1 MiB. */
+    /*
+     * libiberty refuses C++ names of more than some 1,000 characters, to limit
+     * its own recursion; with up to this many it needs less than 1 MiB.
+     */
     MAX_UNLIMITED = 4 * 1024,
-    /* What a D name could grow to at the most. */
+    /* The largest size to which a D name can grow. */
     MAX_D_GROWTH = 16 * 1024 * 1024,
     STYLE = DMGL_PARAMS | DMGL_ANSI,
 };

@@ -61,7 +61,7 @@ static void choose_symbols(struct wndl_symbolizer *s)
     s->has_symtab = in_separate || wndl_object_has_symtab(s->binary);
 }
 
-/* From a server. NOT_FOUND when that gives nothing, for whatever reason. */
+/* Fetches it from a server. NOT_FOUND when that fails, for whatever reason. */
 static enum wndl_status fetch_debugfile(struct wndl_symbolizer *s)
 {
     char path[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where answers of a binary change: by symbols, DWARF and stubs. */
+/* The places where a binary's answers change: by symbols, DWARF and stubs. */
 #include "symbolize/sources/binary.h"
 
 /* Functions are named after symbols. One that starts before the range may end
