@@ -366,7 +366,7 @@ static void read_file(struct reading *in)
         count_lost(in->dmd);
 }
 
-/* What is needed only while it is read is in `arena`. */
+/* Data that is needed only while reading is in `arena`. */
 static enum wndl_status read_source(struct wndl_dmd_source *source,
     struct wndl_arena *arena, struct wndl_dmd_file *dmd, struct wndl_error *err)
 {

@@ -18,7 +18,7 @@ static bool is_hex(uint8_t c)
     return is_digit(c) || (uint8_t)((c | 0x20) - 'a') < 6;
 }
 
-/* The next word, taken off. False at the end. */
+/* Takes the next word off. False at the end. */
 static bool take_word(struct wndl_bytes *line, struct wndl_bytes *word)
 {
     *line = wndl_line_trimmed(*line);
@@ -53,7 +53,10 @@ struct sample {
     struct wndl_bytes rest; /* of the line: a frame, or nothing */
 };
 
-/* Behind the time: perhaps the period, the event with a colon, the rest. */
+/*
+ * Parses the part after the time: perhaps the period, the event with a colon,
+ * the rest.
+ */
 static bool parse_event(struct wndl_bytes line, struct sample *sample)
 {
     struct wndl_bytes word;
@@ -91,7 +94,7 @@ bool wndl_perf_script_is(struct wndl_bytes line)
 
 /* ---- frames */
 
-/* Where the '(' is that the text's last ')' closes; 0: nowhere. */
+/* The place of the '(' that the text's last ')' closes; 0: none. */
 static size_t find_open(struct wndl_bytes text)
 {
     size_t open = 0;

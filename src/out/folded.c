@@ -15,7 +15,7 @@ static struct wndl_bytes name_of(
     return name.size == 0 ? (struct wndl_bytes){unknown, 1} : name;
 }
 
-/* What separates frames and lines must not be inside a name. */
+/* A name must not contain the characters that separate frames and lines. */
 static uint8_t tame(uint8_t c)
 {
     return c == ';' ? ':' : c >= 0x80 ? '?' : c < 0x20 || c == 0x7f ? ' ' : c;

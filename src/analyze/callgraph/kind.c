@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Text is looked at so far. */
+/* The bytes of text that are examined. */
 enum { LOOKED_AT = 256 * 1024 };
 
 static bool is_recording(struct wndl_bytes file)

@@ -62,7 +62,7 @@ static void write_asan(const struct wndl_fix *fix,
         add_number(out, symbol->column);
 }
 
-/* " (file:line)", " [file:line]", or what the text said of the place. */
+/* Writes " (file:line)", " [file:line]", or the place that the text had. */
 static void write_place(const struct wndl_fix *fix,
     const struct wndl_fix_frame *frame, const struct wndl_symbol_frame *symbol,
     struct wndl_buf *out)

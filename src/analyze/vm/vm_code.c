@@ -5,7 +5,7 @@
 #include "os/file.h"
 #include "symbolize/symbolizer.h"
 
-/* From avma to rva, or false where the file has no such code. */
+/* The difference of avma and rva; false if the file has no such code. */
 static bool find_bias(
     const struct wndl_vm_code *code, struct wndl_mem *mem, uint64_t *bias)
 {

@@ -161,7 +161,7 @@ static bool name_rest(
     return true;
 }
 
-/* Code that was mapped later stands for all that ran at its addresses. */
+/* Code that was mapped later replaces earlier code at its addresses. */
 static bool name_code(struct work *w, const struct wndl_vm_code *code)
 {
     struct wndl_vm_place *list = w->places->addresses.data;

@@ -129,7 +129,7 @@ size_t wndl_frame_path_word(const struct wndl_frame_scan *s, size_t end)
     while (start > s->taken && end - start < WNDL_FRAME_LONGEST_PATH &&
            wndl_frame_is_path_byte(wndl_frame_byte(s, start - 1)))
         start--;
-    /* The letter of an escape is none of the path. */
+    /* The letter of an escape is not part of the path. */
     return s->json && start > s->taken && start < end &&
                    wndl_frame_byte(s, start - 1) == '\\'
                ? start + 1

@@ -6,7 +6,7 @@
 /* Readers refuse a later one than their own, and take all earlier ones. */
 enum { FORMAT_VERSION = 66, GECKO_VERSION = 36 };
 
-/* ---- what the whole profile is */
+/* ---- the profile as a whole */
 
 static void write_command(struct wndl_firefox *w)
 {

@@ -9,7 +9,7 @@
 struct block {
     int64_t weight;   /* bytes; negative: freed */
     uint32_t stack;   /* + 1 */
-    uint64_t address; /* made up: it tells which row frees which */
+    uint64_t address; /* made up: connects a row with the one that frees it */
 };
 
 static bool add_block(struct wndl_vec *blocks, const struct block *block)
@@ -21,9 +21,9 @@ static bool add_block(struct wndl_vec *blocks, const struct block *block)
 }
 
 /*
- * What a recording knows of a stack: bytes that live, and in all. Readers
- * want events. The blocks that live are one that is never freed; the others
- * one that is.
+ * A recording has a stack's live bytes, and all its bytes. Readers want events.
+ * The live blocks become one that is never freed; the others become one that
+ * is.
  */
 static bool add_sum(const struct wndl_firefox *w, struct wndl_vec *blocks,
     const struct wndl_stack_sum *sum, bool freed)
@@ -134,7 +134,7 @@ static void write_counts(
     wndl_firefox_close(&c);
 }
 
-/* How it is drawn, as readers draw the memory of Firefox. */
+/* The way to draw it: as readers draw the memory of Firefox. */
 static const char display[] =
     "\"display\":{\"graphType\":\"line-accumulated\",\"unit\":\"bytes\","
     "\"color\":\"orange\",\"label\":\"Memory\",\n"

@@ -4,7 +4,7 @@
 #include "model/timeline.h"
 #include "out/firefox/firefox.h"
 
-/* What is in one row of a thread's samples. */
+/* A row of a thread's samples. */
 struct row {
     uint64_t time;
     uint64_t weight; /* ns of the time that is shown */
@@ -12,7 +12,7 @@ struct row {
     uint32_t stack;  /* + 1; 0: none */
 };
 
-/* Numbers of things by what they belong to: lists by `first` and `next`. */
+/* Lists of things by their owner, linked by `first` and `next`. */
 struct lists {
     uint32_t *first, *next; /* + 1; 0: the end */
 };

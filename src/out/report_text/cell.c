@@ -192,8 +192,9 @@ static size_t next_qualifier(struct wndl_bytes name, size_t i)
 }
 
 /*
- * A qualified name that is too long says more by its end: "...::f(...)", or
- * what follows the last "::" when that alone is too long. Writes into it.
+ * The end of a qualified name that is too long says more: "...::f(...)", or the
+ * part after the last "::" when that alone is too long. Changes the name in
+ * place.
  */
 static struct wndl_bytes drop_qualifiers(struct wndl_bytes name, size_t room)
 {

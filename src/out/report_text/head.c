@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_text_head: what was recorded, how, and how good it is. */
+/* report_text_head: the recording, its engine, and its quality. */
 #include "out/report_text/report_text.h"
 
 #include <string.h>
@@ -131,7 +131,7 @@ static void dropped_reasons(const struct wndl_text *t)
     wndl_buf_byte(t->out, '\n');
 }
 
-/* Stacks that stopped on the way, by how; what is left had no stack. */
+/* The stacks that were lost, by reason; the rest had no stack. */
 static void lost_reasons(const struct wndl_text *t,
     const struct wndl_quality *q, const uint64_t *ends)
 {

@@ -15,8 +15,8 @@ enum {
 };
 
 /*
- * What a row says right of its numbers. Borrowed, from the bufs too, which
- * the next row uses again.
+ * The cells to the right of a row's numbers. Borrowed, also from the bufs,
+ * which the next row overwrites.
  */
 struct cells {
     struct wndl_bytes first;
@@ -27,7 +27,7 @@ struct cells {
 
 /* Widths of a table. */
 struct columns {
-    size_t numbers;       /* what stands left of the name */
+    size_t numbers;       /* columns to the left of the name */
     size_t first, second; /* to fill up to */
     size_t module;
     bool narrow; /* nothing may be wider */
@@ -127,7 +127,7 @@ static size_t put_costs(const struct wndl_text *t, const struct wndl_row *row)
     return t->out->size - before;
 }
 
-/* All that is known of a thread's time; its share is of the time shown. */
+/* All times of a thread; its share is of the time shown. */
 static size_t put_times(const struct wndl_text *t, const struct wndl_row *row)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
@@ -171,7 +171,7 @@ static const struct {
         thread_cells},
 };
 
-/* A row of what has no stack says that, and no more. */
+/* A row without a stack has only its label. */
 static void fill_cells(const struct wndl_text *t, const struct wndl_row *row,
     const struct columns *c, struct cells *cells)
 {
@@ -213,7 +213,7 @@ static void fit_columns(const struct wndl_text *t, struct columns *c)
     if (!c->narrow)
         return;
     if (c->first + c->second > room && t->r->view == WNDL_BY_THREAD) {
-        room += c->module + 2 + GAP; /* the pid tells of the program too */
+        room += c->module + 2 + GAP; /* the pid stands for the program too */
         c->module = 0;
     }
     if (c->first + c->second <= room)
@@ -252,8 +252,8 @@ static struct columns measure_row(
 }
 
 /*
- * Fills a column of `width`; what an earlier one took too much, `*over`, is
- * made good here, and what this one takes too much is added.
+ * Fills a column of `width`. `*over` is the excess of earlier columns, which is
+ * made up for here; the excess of this one is added.
  */
 static void put_cell(const struct wndl_text *t, struct wndl_bytes text,
     size_t width, const struct columns *c, size_t *over)

@@ -51,7 +51,7 @@ static uint32_t next_sibling(const struct tree *tree, uint32_t index)
     return first_shown(tree, node_at(tree, index)->next_sibling);
 }
 
-/* Whether the node is one of several, and so stands on a branch. */
+/* Whether the node has siblings, and so is on a branch. */
 static bool is_branch(const struct tree *tree, uint32_t index)
 {
     uint32_t first = first_child(tree, node_at(tree, index)->parent);

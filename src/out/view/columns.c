@@ -30,7 +30,7 @@ void wndl_view_bytes(struct wndl_view_columns *c, const char *name,
         memcpy(to, values, count);
 }
 
-/* All lowest bytes, then all second ones: like stands with like. */
+/* All lowest bytes, then all second ones: equal values are then together. */
 static void put_u32(
     uint8_t *to, const uint64_t *values, size_t count, bool delta)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_head: what a page says of its recordings, for programs to read. */
+/* view_head: a page's description of its recordings, for programs to read. */
 #include "model/exported.h"
 #include "out/core/json_put.h"
 #include "out/view/view.h"

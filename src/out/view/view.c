@@ -5,7 +5,7 @@
 #include <libdeflate.h>
 #include <string.h>
 
-/* ---- columns of what recordings have in common */
+/* ---- columns that the recordings share */
 
 /* Each file once, though both recordings may have it. */
 static void add_sources(struct wndl_view_writer *w)
