@@ -67,6 +67,7 @@ enum wndl_status wndl_dmd_json_read(struct wndl_bytes file,
     struct wndl_mem *mem, struct wndl_dmd_file *dmd,
     struct wndl_error *err) WNDL_MUST_USE;
 
+/* Frees everything that the file gave. */
 void wndl_dmd_json_free(struct wndl_dmd_file *dmd);
 
 #endif

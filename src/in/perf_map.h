@@ -21,6 +21,7 @@ struct wndl_perf_map_line {
     struct wndl_bytes name; /* the rest of the line; borrowed */
 };
 
+/* Starts to read `file`, which is borrowed. */
 static inline struct wndl_perf_map wndl_perf_map_of(struct wndl_bytes file)
 {
     return (struct wndl_perf_map){.left = file};

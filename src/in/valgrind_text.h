@@ -5,7 +5,7 @@
  *   ==4711==    at 0x4C2FB55: malloc (vg_replace_malloc.c:299)
  *   ==4711==    by 0x10866D: main (in /tmp/app)
  *
- * with or without what is before "at". All other lines only part stacks.
+ * with or without the part before "at". All other lines only separate stacks.
  */
 #ifndef WNDL_IN_VALGRIND_TEXT_H
 #define WNDL_IN_VALGRIND_TEXT_H

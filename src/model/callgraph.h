@@ -145,6 +145,10 @@ enum wndl_status wndl_callgraph_add_call(struct wndl_callgraph *g,
 enum wndl_status wndl_callgraph_add_self(struct wndl_callgraph *g,
     uint32_t place, const uint64_t *costs) WNDL_MUST_USE;
 
+/*
+ * The function, place or call at `index`, which must be below the count. Valid
+ * until the next one is added.
+ */
 static inline struct wndl_callgraph_function *wndl_callgraph_function_at(
     const struct wndl_callgraph *g, uint32_t index)
 {

@@ -34,6 +34,7 @@ struct wndl_calltree {
     struct wndl_vec nodes; /* struct wndl_calltree_node */
 };
 
+/* The node at `index`, which is below the count. */
 static inline const struct wndl_calltree_node *wndl_calltree_at(
     const struct wndl_calltree *tree, uint32_t index)
 {

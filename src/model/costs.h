@@ -44,6 +44,7 @@ static inline void wndl_cost_add(struct wndl_cost *to, struct wndl_cost cost)
     to->time += cost.time;
 }
 
+/* The label of an item's stack: why it is not complete, or WNDL_LABEL_NONE. */
 enum wndl_label wndl_cost_item_label(const struct wndl_cost_item *item);
 
 /* "[lost]", for people; NULL for WNDL_LABEL_NONE. Static string. */

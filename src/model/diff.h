@@ -106,6 +106,7 @@ struct wndl_diff_key wndl_diff_key_at(const struct wndl_diff *d, uint32_t key);
 struct wndl_diff_recording *wndl_diff_recording(
     struct wndl_diff *d, const char *file, uint32_t group);
 
+/* The recording at `index`, which is below the count. */
 static inline const struct wndl_diff_recording *wndl_diff_recording_at(
     const struct wndl_diff *d, size_t index)
 {
@@ -135,6 +136,7 @@ struct wndl_diff_value {
     double sampling; /* standard error of the mean, from sampling alone */
 };
 
+/* The figure `place` over the recordings of `group`. */
 struct wndl_diff_value wndl_diff_value(
     const struct wndl_diff *d, struct wndl_diff_place place, uint32_t group);
 

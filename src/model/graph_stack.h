@@ -20,6 +20,10 @@ struct wndl_damage {
     const char *what; /* the first one's fault, for people; static */
 };
 
+/*
+ * Counts damage at `where`, as in `first`. `what` is kept, for the first one
+ * only.
+ */
 void wndl_damage_add(
     struct wndl_damage *damage, uint64_t where, const char *what);
 

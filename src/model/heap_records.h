@@ -133,11 +133,13 @@ static inline int64_t wndl_add_saturating(int64_t a, int64_t b)
                                                : INT64_MAX;
 }
 
+/* Usable bytes: requested + slop, clamped. */
 static inline int64_t wndl_heap_usable(const struct wndl_heap_figures *f)
 {
     return wndl_add_saturating(f->requested, f->slop);
 }
 
+/* The frame of that number, which must exist. */
 static inline const struct wndl_heap_frame *wndl_heap_frame_at(
     const struct wndl_heap_list *list, uint32_t frame)
 {

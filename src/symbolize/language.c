@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The names of source languages. */
 #include <windlass/symbolize.h>
 
 /* DWARF 5, 7.12, table 7.17, and later registrations. */

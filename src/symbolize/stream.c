@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Answers for a stream of addresses, which are looked up in blocks. */
 #include "symbolize/core/symbolizer_impl.h"
 
 /* Enough that the units of a block pay for their sorting. */

@@ -262,13 +262,14 @@ enum {
     R(wrong, WRONG)                                                            \
     R(together, TOGETHER)
 
-/* ---- what comes of the tables */
+/* ---- types and functions from the tables */
 
 typedef uint64_t wndl_field_uleb;
 typedef int64_t wndl_field_sleb;
 typedef struct wndl_bytes wndl_field_str;
 typedef uint64_t wndl_field_later;
 
+/* Append a value in the form of its kind. */
 static inline void wndl_put_uleb(struct wndl_buf *out, uint64_t value)
 {
     wndl_buf_uleb(out, value);
@@ -289,6 +290,10 @@ static inline void wndl_put_str(struct wndl_buf *out, struct wndl_bytes text)
     wndl_chunk_str(out, text);
 }
 
+/*
+ * Read a value of that kind. After a failure the cursor has failed and the
+ * value is 0 or empty.
+ */
 static inline uint64_t wndl_get_uleb(struct wndl_cursor *c)
 {
     return wndl_cursor_uleb(c);

@@ -21,8 +21,9 @@ struct wndl_reader {
     struct wndl_vec nodes;   /* struct wndl_vec of uint32_t, by process */
     struct wndl_vec outside; /* the same for the process's second tree (OSTK) */
     struct wndl_vec heaps;   /* struct wndl_heap_reader, by process */
-    struct wndl_intern image_ids; /* keys: build-ids, paths of what has none */
-    struct wndl_vec image_of_id;  /* uint32_t: our number, by id of the key */
+    /* keys: build-ids; paths of images without one */
+    struct wndl_intern image_ids;
+    struct wndl_vec image_of_id; /* uint32_t: our number, by id of the key */
     uint64_t gap_budget; /* lost numbers for which the file's size allows */
     bool has_meta;
     bool paused; /* the last of p->pauses has no end yet */

@@ -296,7 +296,7 @@ uint32_t wndl_recording_image(
     return number == NULL || *number == 0 ? 0 : *number - 1;
 }
 
-/* ---- stacks, and what refers to them */
+/* ---- stacks, samples and spans */
 
 void wndl_recording_nodes(struct wndl_node_list *list, struct wndl_recording *r,
     uint32_t type, const struct wndl_fields_stak *head, uint32_t count)

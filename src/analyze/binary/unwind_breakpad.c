@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A function's rows as STACK CFI records. */
 #include "analyze/binary/unwind_info_parts.h"
 
 /* A function's STACK CFI records being written. */

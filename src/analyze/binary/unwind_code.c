@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A binary's sections of code, and how much of them is covered. */
 #include "analyze/binary/unwind_info_parts.h"
 
 #include <elf.h>

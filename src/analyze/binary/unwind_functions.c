@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A binary's functions, from its records or entries. */
 #include "analyze/binary/unwind_info_parts.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A binary's ranges of equal rules, from its functions' rows. */
 #include "analyze/binary/unwind_info_parts.h"
 
 #include "unwind/core/rule.h"

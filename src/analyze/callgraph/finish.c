@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The last steps of a call graph: the root's calls, cycles, and orders. */
 #include "analyze/callgraph/callgraph.h"
 #include "analyze/callgraph/cycles.h"
 

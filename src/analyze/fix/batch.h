@@ -37,6 +37,7 @@ struct wndl_fix_batch {
     struct wndl_vec frames; /* struct wndl_fix_frame */
 };
 
+/* The frame at `index`, which is below the count. */
 static inline struct wndl_fix_frame *wndl_fix_frame_at(
     const struct wndl_fix_batch *batch, size_t index)
 {
@@ -64,6 +65,7 @@ struct wndl_fix_output {
     enum wndl_status status;
 };
 
+/* Starts an empty output to `sink`, which is borrowed. */
 void wndl_fix_output_init(struct wndl_fix_output *output,
     const struct wndl_fix_sink *sink, struct wndl_mem *mem);
 

@@ -69,6 +69,7 @@ void wndl_fix_modules_free(struct wndl_fix_modules *modules);
 bool wndl_fix_module_of(struct wndl_fix_modules *modules,
     struct wndl_bytes path, struct wndl_bytes hex, uint32_t *index);
 
+/* The module at `index`, which lives as long as `modules`. */
 struct wndl_fix_module *wndl_fix_module_at(
     const struct wndl_fix_modules *modules, uint32_t index);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The rows of a diff: the keys that pass the filters, in order. */
 #define _GNU_SOURCE 1
 #include "analyze/time/diff.h"
 

@@ -33,6 +33,10 @@ struct wndl_code_place {
     uint64_t rva;
 };
 
+/*
+ * Makes it empty for process `pid`, of index `process`. `recording` outlives
+ * it.
+ */
 void wndl_unlisted_code_init(struct wndl_unlisted_code *code,
     struct wndl_recording *recording, uint32_t process, pid_t pid);
 void wndl_unlisted_code_free(struct wndl_unlisted_code *code);

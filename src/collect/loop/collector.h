@@ -50,10 +50,10 @@ struct wndl_collector_unrecorded {
 /* The state of the recording. Texts belong to the collector. */
 struct wndl_collector_result {
     int exit_code; /* for us to return: the command's, or of our own failure */
-    const char *path;      /* of the recording */
-    uint64_t bytes;        /* its size */
-    uint64_t duration;     /* ns */
-    uint64_t cpu;          /* ns, of the command and what it waited for */
+    const char *path;  /* of the recording */
+    uint64_t bytes;    /* its size */
+    uint64_t duration; /* ns */
+    uint64_t cpu; /* ns, of the command and the processes that it waited for */
     uint64_t discarded;    /* samples that were overwritten by later ones */
     uint32_t left;         /* recorded processes that still run */
     uint32_t other_engine; /* processes with another engine, or none */
@@ -124,6 +124,10 @@ enum wndl_status wndl_collector_finish(
  */
 int wndl_collector_wait(struct wndl_collector *c);
 
+/*
+ * Fills `result` with the state now. Its texts and images are the collector's,
+ * and valid until the next call of any of its functions.
+ */
 void wndl_collector_result(
     struct wndl_collector *c, struct wndl_collector_result *result);
 

@@ -29,6 +29,7 @@ bool wndl_loop_open(struct wndl_loop *loop);
 bool wndl_loop_watch(
     const struct wndl_loop *loop, int fd, struct wndl_source *source);
 
+/* Stops to watch `fd`, before it is closed. */
 void wndl_loop_unwatch(const struct wndl_loop *loop, int fd);
 
 /*

@@ -23,6 +23,7 @@ struct wndl_signals {
  */
 bool wndl_signals_open(struct wndl_signals *signals, sigset_t *before);
 
+/* Closes the descriptor and ends the bystander. */
 void wndl_signals_close(struct wndl_signals *signals);
 
 /* Reads the signals that have arrived, and handles them. */

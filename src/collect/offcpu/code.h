@@ -22,6 +22,7 @@ struct wndl_offcpu_code {
     uint16_t machine; /* EM_*, 0: not known */
 };
 
+/* Makes it empty; the map is read at the first wndl_offcpu_code_refresh. */
 void wndl_offcpu_code_init(struct wndl_offcpu_code *code, pid_t pid);
 void wndl_offcpu_code_free(struct wndl_offcpu_code *code);
 

@@ -38,6 +38,7 @@ struct wndl_offcpu_shared *wndl_offcpu_shared_new(
 /* Frees it, after the last process. NULL is ignored. */
 void wndl_offcpu_shared_free(struct wndl_offcpu_shared *shared);
 
+/* The totals so far; they live as long as `shared`. */
 const struct wndl_offcpu_totals *wndl_offcpu_totals(
     const struct wndl_offcpu_shared *shared);
 

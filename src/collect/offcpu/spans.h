@@ -30,6 +30,7 @@ struct wndl_offcpu_tree {
     uint32_t written;
 };
 
+/* Makes an empty tree; frees it. */
 void wndl_offcpu_tree_init(struct wndl_offcpu_tree *tree);
 void wndl_offcpu_tree_free(struct wndl_offcpu_tree *tree);
 
@@ -67,6 +68,7 @@ struct wndl_offcpu_spans {
     uint32_t count;
 };
 
+/* Makes an empty list; frees it. */
 void wndl_offcpu_spans_init(struct wndl_offcpu_spans *spans);
 void wndl_offcpu_spans_free(struct wndl_offcpu_spans *spans);
 

@@ -50,6 +50,7 @@ struct wndl_offcpu_stack {
     bool is_walked;
 };
 
+/* Makes an empty one, which is not walked yet; frees its words. */
 void wndl_offcpu_stack_init(struct wndl_offcpu_stack *stack);
 void wndl_offcpu_stack_free(struct wndl_offcpu_stack *stack);
 

@@ -41,6 +41,7 @@ size_t wndl_offcpu_task_count(int folder);
 bool wndl_offcpu_task_each(
     int folder, void (*visit)(void *context, uint32_t tid), void *context);
 
+/* Makes the task of `tid`, without open files. */
 void wndl_offcpu_task_init(struct wndl_offcpu_task *task, uint32_t tid);
 
 /* Closes one file, if it is open, and adds its descriptor to *left. */

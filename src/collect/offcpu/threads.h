@@ -31,6 +31,7 @@ struct wndl_collector_threads {
     struct wndl_map by_tid;
 };
 
+/* Makes it empty for `process`. `recording` and *count outlive it. */
 void wndl_collector_threads_init(struct wndl_collector_threads *threads,
     struct wndl_recording *recording, uint32_t process, uint32_t *count);
 void wndl_collector_threads_free(struct wndl_collector_threads *threads);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_impl: what the files of collector_heap share. Each file's functions
- * stand under its name.
+ * heap_impl: the parts that the files of collector_heap share. Each file's
+ * functions stand under its name.
  */
 #ifndef WNDL_COLLECT_PROCESS_HEAP_IMPL_H
 #define WNDL_COLLECT_PROCESS_HEAP_IMPL_H
@@ -67,6 +67,7 @@ struct wndl_heap_sum {
     double tick; /* ns per tick of the TSC; 0: not known */
 };
 
+/* Reads all stripes and the header into `sum`. */
 void wndl_heap_sum_up(
     const struct wndl_collector_heap *heap, struct wndl_heap_sum *sum);
 

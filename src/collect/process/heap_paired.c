@@ -43,7 +43,7 @@ static void follow(struct follower *f, const struct wndl_heap_count *c)
     f->temporary += c->temporary;
 }
 
-/* Of all sites of the part. */
+/* Finds the followers of all sites of the part. */
 static void follow_part(const struct wndl_collector_heap *heap,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part,
     struct follower *followers)

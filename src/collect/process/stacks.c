@@ -299,7 +299,7 @@ static void take_nodes(
     }
 }
 
-/* What else is in the block can be anything if the tree's header is. */
+/* The rest of the block can be anything if the tree's header is damaged. */
 bool wndl_collector_process_is_intact(struct wndl_collector_process *p)
 {
     if (wndl_stacktree_intact(p->tree.tree, p->tree.max_nodes))

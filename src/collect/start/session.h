@@ -57,6 +57,10 @@ enum wndl_session_status {
 enum wndl_session_status wndl_session_hear(
     int socket, union wndl_session_first *first);
 
+/*
+ * Sends the answer to a hello, with the descriptor `memfd`, which stays the
+ * caller's. False when the process went away.
+ */
 bool wndl_session_go(int socket, const struct wndl_go *go, int memfd);
 
 /*

@@ -111,6 +111,7 @@ enum wndl_status wndl_breakpad_visit_functions(struct wndl_breakpad *breakpad,
         void *context, const struct wndl_breakpad_function *function),
     void *context) WNDL_MUST_USE;
 
+/* The damage so far. */
 void wndl_breakpad_get_stats(
     const struct wndl_breakpad *breakpad, struct wndl_breakpad_stats *stats);
 

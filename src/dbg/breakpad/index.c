@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* One pass over the text: its records by address and by id. */
 #include "dbg/breakpad/internal.h"
 
 #include <stdlib.h>

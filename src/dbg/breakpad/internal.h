@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * internal: what the files of the Breakpad reader share.
+ * internal: the parts that the files of the Breakpad reader share.
  *
  *   index     one pass over the text; records
  *   breakpad  one address: the records of its function; names
@@ -116,6 +116,7 @@ struct wndl_bp_fields {
     const uint8_t *end;
 };
 
+/* All that is left of the line. */
 static inline struct wndl_bytes wndl_bp_rest(struct wndl_bp_fields fields)
 {
     return (struct wndl_bytes){fields.at, (size_t)(fields.end - fields.at)};

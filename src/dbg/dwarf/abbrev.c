@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Abbreviation tables (DWARF 5, 7.5.3), and the steps by which DIEs are read.
+ */
 #include "dbg/dwarf/internal.h"
 
 #include "base/status.h"

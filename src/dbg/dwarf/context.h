@@ -122,6 +122,7 @@ void wndl_dw_release_pages_after(struct wndl_dwarf *d, uint64_t bytes);
  */
 bool wndl_dw_copy_vec(const struct wndl_vec *from, struct wndl_vec *to);
 
+/* The unit at `index` in d->units. */
 static inline struct wndl_dw_unit *wndl_dw_unit_at(
     const struct wndl_dwarf *d, size_t index)
 {

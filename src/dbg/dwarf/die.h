@@ -98,12 +98,14 @@ struct wndl_dw_die {
     struct wndl_dw_value slots[WNDL_DW_SLOTS];
 };
 
+/* Whether the DIE has that attribute, and it was read. */
 static inline bool wndl_dw_has(
     const struct wndl_dw_die *die, enum wndl_dw_slot slot)
 {
     return (die->has >> slot & 1) != 0;
 }
 
+/* Makes an empty table in `arena`. */
 void wndl_dw_abbrevs_init(
     struct wndl_dw_abbrevs *table, struct wndl_arena *arena);
 
@@ -119,6 +121,7 @@ enum wndl_status wndl_dw_root_abbrev(struct wndl_dwarf *d,
 enum wndl_status wndl_dw_load_abbrevs(
     struct wndl_dwarf *d, struct wndl_dw_unit *unit) WNDL_MUST_USE;
 
+/* The abbreviation with that code; NULL if there is none. */
 static inline const struct wndl_dw_abbrev *wndl_dw_abbrev_of(
     const struct wndl_dw_abbrevs *abbrevs, uint64_t code)
 {
@@ -152,6 +155,7 @@ enum wndl_status wndl_dw_read_code(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, struct wndl_cursor *c,
     struct wndl_dw_die *die) WNDL_MUST_USE;
 
+/* Reads the unit's root DIE. Damage when there is none. */
 enum wndl_status wndl_dw_read_root_die(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, struct wndl_dw_die *die) WNDL_MUST_USE;
 

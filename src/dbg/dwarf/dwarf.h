@@ -198,6 +198,7 @@ enum wndl_status wndl_dwarf_visit_functions(struct wndl_dwarf *dwarf,
 enum wndl_status wndl_dwarf_changes(struct wndl_dwarf *dwarf,
     struct wndl_dwarf_range range, struct wndl_vec *places) WNDL_MUST_USE;
 
+/* Counts and failures so far, over all files. */
 void wndl_dwarf_get_stats(
     const struct wndl_dwarf *dwarf, struct wndl_dwarf_stats *stats);
 

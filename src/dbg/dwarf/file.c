@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The tables of directories and files in the header of a line program. */
 #include "dbg/dwarf/internal.h"
 
 static const char *const SECTION = ".debug_line";

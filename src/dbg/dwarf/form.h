@@ -72,10 +72,15 @@ enum wndl_status wndl_dw_string(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, struct wndl_dw_value value,
     struct wndl_bytes inline_in, struct wndl_bytes *out) WNDL_MUST_USE;
 
+/*
+ * The address that a value means: in place, by index, or by an expression. A
+ * damaged or missing entry is damage.
+ */
 enum wndl_status wndl_dw_address(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, struct wndl_dw_value value,
     uint64_t *address) WNDL_MUST_USE;
 
+/* The address at `index` of the unit's part of .debug_addr. */
 enum wndl_status wndl_dw_address_at(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, uint64_t index,
     uint64_t *address) WNDL_MUST_USE;

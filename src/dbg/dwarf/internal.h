@@ -3,7 +3,7 @@
  * internal: the map of the DWARF reader. From the bottom, each file knows only
  * those above it in this list:
  *
- *   context.h  context.c        what a reader has, its budget, its damage
+ *   context.h  context.c        a reader's state, budget and damage
  *   other.h    supplementary.c  the supplementary file
  *   form.h     form.c           values of attributes, strings, addresses
  *   die.h      abbrev.c         abbreviation tables
@@ -25,8 +25,8 @@
  *              ahead.c          units read by several threads
  *
  * Conventions: a status other than OK, NOT_FOUND and NOMEM is damage and has
- * its detail in wndl_dwarf.detail. Offsets of DIEs are into .debug_info.
- * "DWARF 5" in comments is the standard of that name.
+ * its detail in wndl_dwarf.detail. Offsets of DIEs are into .debug_info. "DWARF
+ * 5" in comments is the standard of that name.
  */
 #ifndef WNDL_DBG_DWARF_INTERNAL_H
 #define WNDL_DBG_DWARF_INTERNAL_H

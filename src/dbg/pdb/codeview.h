@@ -88,6 +88,7 @@ struct wndl_cv_public {
     struct wndl_bytes name;
 };
 
+/* Reads the record. False for another kind, or one that is cut short. */
 bool wndl_cv_read_public(
     const struct wndl_cv_record *record, struct wndl_cv_public *symbol);
 
@@ -97,6 +98,7 @@ struct wndl_cv_inline_site {
     struct wndl_bytes annotations;
 };
 
+/* Reads the record. False for another kind, or one that is cut short. */
 bool wndl_cv_read_inline_site(
     const struct wndl_cv_record *record, struct wndl_cv_inline_site *site);
 
@@ -125,6 +127,7 @@ struct wndl_cv_annotations {
     struct wndl_cv_inline_range open;
 };
 
+/* Starts at the first annotation; borrows `program`. */
 void wndl_cv_annotations_start(
     struct wndl_cv_annotations *a, struct wndl_bytes program);
 

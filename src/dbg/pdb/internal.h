@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * internal: what the files of the PDB reader share. From the bottom:
+ * internal: the parts that the files of the PDB reader share. From the bottom:
  *
  *   msf         streams
  *   codeview    records
@@ -293,6 +293,7 @@ const struct wndl_pdb_lines *wndl_pdb_find_lines(
 enum wndl_status wndl_pdb_find_any_code(struct wndl_pdb *pdb, uint32_t number,
     uint32_t address, const struct wndl_pdb_code **code) WNDL_MUST_USE;
 
+/* The inlinee with that id; NULL if the module has none. */
 const struct wndl_pdb_inlinee *wndl_pdb_find_inlinee(
     const struct wndl_pdb_module *module, uint32_t id);
 
@@ -334,6 +335,10 @@ struct wndl_pdb_names {
     uint32_t start;
 };
 
+/*
+ * Fills `names` for the code of module `number`; names that are not known are
+ * empty.
+ */
 enum wndl_status wndl_pdb_name_code(struct wndl_pdb *pdb, uint32_t number,
     const struct wndl_pdb_code *code,
     struct wndl_pdb_names *names) WNDL_MUST_USE;

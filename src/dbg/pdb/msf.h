@@ -71,6 +71,7 @@ enum wndl_status wndl_msf_load(const struct wndl_msf *msf,
     const struct wndl_msf_stream *stream, struct wndl_msf_range range,
     struct wndl_mem *mem, struct wndl_msf_piece *piece) WNDL_MUST_USE;
 
+/* Frees the memory of a copy. `mem` is that of wndl_msf_load. */
 void wndl_msf_free(struct wndl_msf_piece *piece, struct wndl_mem *mem);
 
 #endif

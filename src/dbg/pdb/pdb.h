@@ -121,6 +121,9 @@ enum wndl_status wndl_pdb_open(const struct wndl_pdb_source *source,
 /* Closes it. NULL is ignored. */
 void wndl_pdb_close(struct wndl_pdb *pdb);
 
+/*
+ * The identity in the file, which lives as long as the wndl_pdb; its machine.
+ */
 const struct wndl_pdb_id *wndl_pdb_id(const struct wndl_pdb *pdb);
 uint16_t wndl_pdb_machine(const struct wndl_pdb *pdb);
 
@@ -160,6 +163,7 @@ enum wndl_status wndl_pdb_visit_stacks(struct wndl_pdb *pdb,
 enum wndl_status wndl_pdb_changes(struct wndl_pdb *pdb, uint64_t start,
     uint64_t end, struct wndl_vec *rvas) WNDL_MUST_USE;
 
+/* The damage so far. Strings in `stats` live as long as the wndl_pdb. */
 void wndl_pdb_get_stats(
     const struct wndl_pdb *pdb, struct wndl_pdb_stats *stats);
 

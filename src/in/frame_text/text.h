@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text: what the forms of frame_text share: reading around a number, within the
- * bounds of the text, and taking a frame that was found.
+ * text: the parts that the forms of frame_text share: reading around a number,
+ * within the bounds of the text, and taking a frame that was found.
  */
 #ifndef WNDL_IN_FRAME_TEXT_TEXT_H
 #define WNDL_IN_FRAME_TEXT_TEXT_H
@@ -22,6 +22,7 @@ struct wndl_frame_number {
     uint64_t value;
 };
 
+/* Whether the text at `at` begins with `wanted`. */
 static inline bool wndl_frame_at_text(
     const struct wndl_frame_scan *s, size_t at, const char *wanted)
 {
@@ -89,8 +90,16 @@ bool wndl_frame_number(
 /* Notes that no frame has bytes before `floor`. */
 void wndl_frame_set_floor(struct wndl_frame_scan *s, size_t floor);
 
+/*
+ * The end of the line that has `from`, which must not decrease from call to
+ * call.
+ */
 size_t wndl_frame_line_end(struct wndl_frame_scan *s, size_t from);
 
+/*
+ * Accepts a frame: the scan continues after it. False if it has a JSON string's
+ * quote in it, and is no frame.
+ */
 bool wndl_frame_emit(struct wndl_frame_scan *s, struct wndl_frame_text *frame);
 
 /* The last '(' before `before`, or WNDL_FRAME_NONE. */

@@ -20,8 +20,8 @@ struct wndl_object;
 
 struct wndl_section {
     struct wndl_bytes name;
-    wndl_svma addr; /* in an object file (.o, .ko): as wndl_object_open placed
-                      * what would be loaded */
+    /* in an object file (.o, .ko): the place that wndl_object_open gave it */
+    wndl_svma addr;
     uint64_t size; /* bytes in memory; of a compressed one, its inflated size */
     uint64_t offset; /* in the file, for messages */
     uint32_t type;   /* sh_type */

@@ -225,6 +225,7 @@ enum wndl_status wndl_object_inflate_run(struct wndl_mem *mem,
 bool wndl_object_needs_relocation(const struct wndl_object *object,
     const struct wndl_object_section *section);
 
+/* Frees section->own; the section's bytes are then those of the file again. */
 void wndl_object_disown(
     struct wndl_object *object, struct wndl_object_section *section);
 

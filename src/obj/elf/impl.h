@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * impl: what the files of ELF share.
+ * impl: the parts that the files of ELF share.
  *
  *   elf.c        headers, sections, segments
  *   notes.c      build-id, debuglink
@@ -39,6 +39,10 @@ struct wndl_elf_symbols {
     uint64_t count;
 };
 
+/*
+ * Opens the symbol table in `section`, with its string table. MALFORMED,
+ * TRUNCATED, LIMIT for more than 2^32 symbols.
+ */
 enum wndl_status wndl_elf_symbols_open(const struct wndl_object *object,
     const struct wndl_object_section *section, struct wndl_elf_symbols *symbols,
     struct wndl_error *err) WNDL_MUST_USE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * impl: what the files of Mach-O share.
+ * impl: the parts that the files of Mach-O share.
  *
  *   macho.c    header, load commands, sections, segments
  *   fat.c      architectures of a file
@@ -81,6 +81,7 @@ struct wndl_nlist {
 enum wndl_status wndl_nlists_open(const struct wndl_object *object,
     struct wndl_nlists *table, struct wndl_error *err) WNDL_MUST_USE;
 
+/* Reads entry `index`, which is below the count. Its name is borrowed. */
 struct wndl_nlist wndl_nlists_at(
     const struct wndl_nlists *table, uint64_t index);
 
@@ -88,6 +89,7 @@ struct wndl_nlist wndl_nlists_at(
 const struct wndl_object_section *wndl_macho_code_of(
     const struct wndl_object *object, const struct wndl_nlist *symbol);
 
+/* Whether there is a symbol table. */
 bool wndl_macho_has_symtab(const struct wndl_object *object);
 
 /* Appends the functions of a Mach-O file (struct wndl_function). */

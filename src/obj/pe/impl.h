@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * impl: what the files of PE share.
+ * impl: the parts that the files of PE share.
  *
  *   pe.c       headers, sections, the PDB that goes with it
  *   symbols.c  functions, by COFF symbols or else exports
@@ -32,6 +32,7 @@ struct wndl_pe {
 enum wndl_status wndl_pe_open(struct wndl_object *object, const char *arch,
     struct wndl_error *err) WNDL_MUST_USE;
 
+/* Whether there are COFF symbols. */
 bool wndl_pe_has_symtab(const struct wndl_object *object);
 
 /* Appends the functions of a PE file (struct wndl_function). */

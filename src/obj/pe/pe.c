@@ -16,7 +16,7 @@ enum {
     MOST_SECTIONS = 256, /* linkers make 20, and old loaders take 96 */
 };
 
-/* Of a section. */
+/* Flags of a section. */
 enum {
     HAS_CODE = 0x20,
     HAS_NO_BYTES = 0x80,

@@ -25,6 +25,7 @@ enum wndl_status wndl_pe_find_pdb(
  */
 struct wndl_bytes wndl_pe_pdb_name(const struct wndl_object *object);
 
+/* Whether it was opened as a PE file. */
 bool wndl_object_is_pe(const struct wndl_object *object);
 
 /* The file's bytes for the image from `rva` to the end of the section. */

@@ -17,6 +17,10 @@ struct wndl_json {
     bool first;
 };
 
+/*
+ * The parts of JSON: what comes before an element; the key of a member;
+ * brackets. `name` must not need escapes.
+ */
 void wndl_json_put_element(struct wndl_json *j);
 void wndl_json_put_key(struct wndl_json *j, const char *name);
 void wndl_json_put_open(struct wndl_json *j, char bracket);

@@ -51,6 +51,7 @@ struct wndl_firefox_column {
     bool first;
 };
 
+/* Opens a column, adds values to it, and closes it. */
 struct wndl_firefox_column wndl_firefox_open(
     struct wndl_firefox *w, const char *name);
 void wndl_firefox_number(struct wndl_firefox_column *column, uint64_t number);
@@ -66,6 +67,7 @@ void wndl_firefox_repeat(
 /* "length":count} */
 void wndl_firefox_length(struct wndl_firefox *w, size_t count);
 
+/* Appends `ns` as milliseconds, without zeros at its end. */
 void wndl_firefox_put_ms(struct wndl_buf *to, uint64_t ns);
 
 /* "4711", or "4711.1" after an exec. */

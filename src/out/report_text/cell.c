@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The contents of cells and lines: numbers, times, names. */
 #include "out/report_text/report_text.h"
 
 #include "model/short_name.h"

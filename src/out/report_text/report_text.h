@@ -105,6 +105,7 @@ void wndl_text_spaces(const struct wndl_text *t, size_t count);
 void wndl_text_place(
     struct wndl_bytes file, uint32_t line, struct wndl_buf *place);
 
+/* The name of a module. Borrowed from the symbolized. */
 struct wndl_bytes wndl_text_module_name(
     const struct wndl_text *t, uint32_t module);
 

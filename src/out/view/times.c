@@ -13,7 +13,7 @@ enum { NS_PER_US = 1000 };
 struct moment {
     uint64_t time; /* ns */
     uint32_t thread;
-    uint32_t index; /* into what it is of */
+    uint32_t index; /* in its list */
 };
 
 /* A recording's values for the i-th element of a list. */

@@ -88,6 +88,7 @@ void wndl_view_bytes(struct wndl_view_columns *c, const char *name,
 void wndl_view_numbers(struct wndl_view_columns *c, const char *name,
     const uint64_t *values, size_t count, bool delta);
 
+/* The profile of a recording of the page. */
 static inline const struct wndl_profile *wndl_view_profile(
     const struct wndl_view_writer *w, size_t recording)
 {

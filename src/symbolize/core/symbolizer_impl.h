@@ -145,6 +145,7 @@ struct wndl_symbolizer {
     bool no_demangle;
 };
 
+/* The lock is not part of the symbolizer's value, so `s` is const. */
 static inline void wndl_symbolizer_lock(const struct wndl_symbolizer *s)
 {
     pthread_mutex_lock((pthread_mutex_t *)&s->lock);
@@ -170,6 +171,7 @@ enum wndl_status wndl_symbolizer_no_memory(struct wndl_error *err);
 /* Fails with NOT_FOUND: the file is not of the build that options ask for. */
 enum wndl_status wndl_symbolizer_other_build(struct wndl_error *err);
 
+/* Notes damage outside of DWARF units. The first is kept. */
 void wndl_symbolizer_note_damage(
     struct wndl_symbolizer *s, const struct wndl_error *damage);
 
@@ -219,6 +221,7 @@ enum wndl_status wndl_symbolizer_open_cache(struct wndl_symbolizer *s,
  */
 void wndl_symbolizer_close_cache(struct wndl_symbolizer *s, bool is_whole);
 
+/* Whether the cache file has an answer for `rva`. */
 bool wndl_symbolizer_is_cached(const struct wndl_symbolizer *s, uint64_t rva);
 
 /*
@@ -229,6 +232,7 @@ enum wndl_status wndl_symbolizer_recall(const struct wndl_symbolizer *s,
     struct wndl_arena *arena, uint64_t rva,
     struct wndl_symbols *answer) WNDL_MUST_USE;
 
+/* Whether a Breakpad symbol file was opened instead of a binary. */
 static inline bool wndl_symbolizer_is_breakpad(const struct wndl_symbolizer *s)
 {
     return s->breakpad_text.size != 0;
@@ -247,6 +251,7 @@ static inline wndl_svma wndl_symbolizer_base(const struct wndl_symbolizer *s)
                              : wndl_object_image_base(s->binary);
 }
 
+/* Between a linked address and an offset from the image base. */
 static inline wndl_rva wndl_symbolizer_rva(
     const struct wndl_symbolizer *s, wndl_svma addr)
 {

@@ -30,6 +30,7 @@ enum wndl_status wndl_debug_map_open(const struct wndl_object *binary,
 /* Closes it. NULL is ignored. */
 void wndl_debug_map_close(struct wndl_debug_map *map);
 
+/* The frames of `addr`, as wndl_dwarf_lookup. */
 enum wndl_status wndl_debug_map_lookup(struct wndl_debug_map *map,
     wndl_svma addr, struct wndl_dwarf_frames *frames) WNDL_MUST_USE;
 
@@ -39,11 +40,13 @@ enum wndl_status wndl_debug_map_lookup(struct wndl_debug_map *map,
  */
 uint32_t wndl_debug_map_unit(const struct wndl_debug_map *map, wndl_svma addr);
 
+/* As wndl_dwarf_visit_functions, for all object files. */
 enum wndl_status wndl_debug_map_visit_functions(struct wndl_debug_map *map,
     enum wndl_status (*visit)(
         void *context, const struct wndl_dwarf_function *function),
     void *context) WNDL_MUST_USE;
 
+/* As wndl_dwarf_changes. */
 enum wndl_status wndl_debug_map_changes(struct wndl_debug_map *map,
     struct wndl_dwarf_range range, struct wndl_vec *places) WNDL_MUST_USE;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * impl: what the files of the debug map share.
+ * impl: the parts that the files of the debug map share.
  *
  *   object     an object file
  *   namesakes  members of an archive that have the same name
@@ -94,8 +94,10 @@ enum wndl_status wndl_debug_map_object_new(struct wndl_debug_map *map,
     const char *path, struct wndl_bytes bytes,
     struct wndl_debug_map_object **out, struct wndl_error *err) WNDL_MUST_USE;
 
+/* Closes the object file and its debug information. */
 void wndl_debug_map_object_close(struct wndl_debug_map_object *object);
 
+/* The piece of linked code at index `at` of map->by_source. */
 static inline const struct wndl_macho_linked *wndl_debug_map_linked_of(
     const struct wndl_debug_map *map, uint32_t at)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * msvc_internal: what the files of the reader of Microsoft's names share.
+ * msvc_internal: the parts that the files of the reader of Microsoft's names
+ * share.
  *
  *   msvc         pieces of text; whole symbols
  *   msvc_name    names: scopes, templates, operators
@@ -115,6 +116,7 @@ struct wndl_msvc_number {
     bool is_negative;
 };
 
+/* Reads a number; the second one returns it as text. */
 struct wndl_msvc_number wndl_msvc_take_number(struct wndl_msvc *m);
 struct wndl_msvc_text wndl_msvc_number(struct wndl_msvc *m);
 
@@ -153,6 +155,10 @@ unsigned wndl_msvc_more_qualifiers(struct wndl_msvc *m);
 struct wndl_msvc_text wndl_msvc_qualifier_text(
     struct wndl_msvc *m, unsigned qualifiers, bool is_spaced);
 
+/*
+ * Reads a type with these qualifiers; the second one returns its text without a
+ * name.
+ */
 struct wndl_msvc_type wndl_msvc_type(struct wndl_msvc *m, unsigned qualifiers);
 struct wndl_msvc_text wndl_msvc_type_text(
     struct wndl_msvc *m, const struct wndl_msvc_type *type);
@@ -167,6 +173,10 @@ struct wndl_msvc_signature {
     bool has_result;
 };
 
+/*
+ * Reads a function's signature; `has_this`: of a member function that is not
+ * static.
+ */
 struct wndl_msvc_signature wndl_msvc_signature(
     struct wndl_msvc *m, bool has_this);
 

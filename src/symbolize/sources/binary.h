@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * binary: what the files of a binary as a source of names share.
+ * binary: the parts that the files of a binary as a source of names share.
  *
  *   binary_answer     one address
  *   binary_functions  all functions
