@@ -176,7 +176,9 @@ static bool same(const struct wndl_dmd_block *a, const struct wndl_dmd_block *b)
            memcmp(a->stacks, b->stacks, sizeof a->stacks) == 0;
 }
 
-/* Two that differ may have one hash: the later is then kept as it is. */
+/*
+ * Two different blocks may have one hash: the later one is then kept separate.
+ */
 static void keep_block(struct reading *in, const struct wndl_dmd_block *block)
 {
     struct wndl_vec *blocks = &in->dmd->blocks;

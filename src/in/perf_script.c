@@ -150,12 +150,15 @@ struct reader {
     struct wndl_graph_stack stack;
     struct wndl_damage *damage;
     struct wndl_lines lines;
-    uint32_t samples;     /* event */
-    uint32_t event;       /* of the sample */
-    uint64_t period;      /* of it */
-    bool in_sample;       /* whose frames come now */
-    struct wndl_vec held; /* struct wndl_graph_frame: inlined ones, whose
-                           * object is that of the frame they are in */
+    uint32_t samples; /* event */
+    uint32_t event;   /* of the sample */
+    uint64_t period;  /* of it */
+    bool in_sample;   /* whose frames come now */
+    /*
+     * struct wndl_graph_frame: inlined ones, whose object is that of the frame
+     * around them
+     */
+    struct wndl_vec held;
 };
 
 /* Pushes the frame, and before it those inlined into it. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Costs have room for few events until there are more. */
+/* Costs have room for few events until more are added. */
 enum { FEW_EVENTS = 4 };
 
 static void init_vectors(struct wndl_callgraph *g, struct wndl_mem *mem)
@@ -114,7 +114,9 @@ static uint64_t *slot_of(struct wndl_map *map, uint64_t hash,
     }
 }
 
-/* A new element with its costs; false: memory is out, or numbers are. */
+/*
+ * Adds an element with its costs; false when memory, or the numbers, are out.
+ */
 static bool push_with_costs(
     struct wndl_vec *vec, const void *element, struct wndl_vec *costs)
 {

@@ -164,7 +164,9 @@ struct wndl_diff_value wndl_diff_value(
     };
 }
 
-/* The normal distribution's, of which 0.5 % are above and 0.5 % below. */
+/*
+ * The normal distribution's: 0.5 % are above it and 0.5 % below its negative.
+ */
 static const double normal = 2.5758293;
 
 /* The same for Student's t. */

@@ -352,7 +352,7 @@ static bool bracket_or_byte(struct namer *n, uint8_t c)
     }
 }
 
-/* False when the brackets make no sense, or memory is out. */
+/* False when the brackets are unbalanced, or memory is out. */
 static bool respell(struct namer *n)
 {
     bool sound = true;

@@ -25,7 +25,7 @@ struct writer {
     uint32_t next_place, next_call; /* in their orders */
 };
 
-/* As numbers are most of a file, they are not left to printf. */
+/* Numbers are most of a file, so they are not written by printf. */
 static void put_number(struct writer *w, uint64_t number)
 {
     uint8_t digits[20];
@@ -86,7 +86,7 @@ static void put_text(
 
 /* ---- costs */
 
-/* Zeros at the end may be left out, but for the first of all. */
+/* Zeros at the end may be left out, except for the first number. */
 static void put_costs(struct writer *w, const uint64_t *costs)
 {
     size_t count = w->g->events.len;

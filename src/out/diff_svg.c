@@ -139,7 +139,7 @@ static void put_tick(struct plot *p, int i)
     wndl_buf_text(p->out, "</text>\n");
 }
 
-/* A group is called by its first recording, the last part of that path. */
+/* A group is named after its first recording: the last part of that path. */
 static void group_label(struct plot *p, uint32_t group)
 {
     size_t i = 0;

@@ -86,7 +86,7 @@ static void add_text(struct wndl_buf *out, struct wndl_bytes s)
 
 static const char *mode_name(enum wndl_heap_mode mode)
 {
-    /* Scan is live with contents of blocks, which no report shows. */
+    /* Scan is live with contents of blocks, which reports do not show. */
     static const char *const names[] = {
         [WNDL_HEAP_MODE_LIVE] = "live",
         [WNDL_HEAP_MODE_CUMULATIVE] = "cumulative",

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* A frame's text has this length too: bytes are replaced one for one. */
+/* A frame's text has the same length: bytes are replaced one for one. */
 static struct wndl_bytes name_of(
     const struct wndl_calltree_node *node, const struct wndl_intern *strings)
 {

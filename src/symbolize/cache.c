@@ -100,7 +100,7 @@ static enum wndl_status read_file(const struct wndl_symbolizer *s,
     return status;
 }
 
-/* Empty also for a PDB file alone: nothing is kept of that. */
+/* Empty also for a PDB file alone, whose answers are not kept. */
 static struct wndl_bytes build_id_of(const struct wndl_symbolizer *s)
 {
     if (wndl_symbolizer_is_breakpad(s))
@@ -312,7 +312,10 @@ static enum wndl_status make_bytes(const struct wndl_symbolizer *s,
     return status;
 }
 
-/* With the file's answers as they are by now; alone, if that is too much. */
+/*
+ * Saves the new answers with the present ones of the file; alone, if that is
+ * too much.
+ */
 static enum wndl_status save_answers(const struct wndl_symbolizer *s,
     const struct wndl_vec *rvas, struct wndl_error *err)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* All functions: those that sources have ranges of, under the names that
- * lookups give them, then symbols that are in none of these. */
+/*
+ * All functions: first those whose ranges the sources know, under the names
+ * that lookups give them, then symbols outside of these.
+ */
 #include "symbolize/core/symbolizer_impl.h"
 
 #include <stdlib.h>

@@ -54,7 +54,7 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Counts how walks ended; returns the last time that anything was seen. */
+/* Counts the ends of walks; returns the time of the last event. */
 static uint64_t count_ends(struct wndl_profile *p)
 {
     uint64_t last = 0;

@@ -60,8 +60,9 @@ static bool begin_list(struct list *list, struct wndl_reader *r,
 }
 
 /*
- * Elements of at least `least` bytes to the end of `to`, each made by `read`:
- * NOT_FOUND leaves it out. All of them are left out when one is damaged.
+ * Reads elements of at least `least` bytes to the end of `to`, each by `read`,
+ * which returns NOT_FOUND to leave it out. If one is damaged, all of them are
+ * left out.
  */
 static enum wndl_status read_list(struct list *list, struct wndl_vec *to,
     unsigned least, enum wndl_status (*read)(struct list *list, void *element))
@@ -99,7 +100,7 @@ static enum wndl_status found(uint32_t number)
     return number == WNDL_NO_INDEX ? WNDL_NOT_FOUND : WNDL_OK;
 }
 
-/* Without a stack when that was lost: the blocks are there all the same. */
+/* 0 when the stack was lost: the blocks are kept without it. */
 static uint32_t known_node(const struct list *list, uint64_t number)
 {
     const struct wndl_vec *nodes = wndl_vec_at(&list->r->nodes, list->process);

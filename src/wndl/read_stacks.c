@@ -3,7 +3,7 @@
 #include "wndl/fields.h"
 #include "wndl/reader.h"
 
-/* A tree being read: its nodes' numbers, and whose it is. */
+/* A tree that is being read: the numbers of its nodes, and its process. */
 struct tree {
     struct wndl_vec *nodes;
     uint32_t process;

@@ -307,7 +307,9 @@ void wndl_recording_nodes(struct wndl_node_list *list, struct wndl_recording *r,
     wndl_put_list(&r->out, count);
 }
 
-/* A node of a stack is written whose image has this index + 1, or has none. */
+/*
+ * Counts a node of a stack for its image, the one with this index + 1, if any.
+ */
 static void count_node(struct wndl_recording *r, uint64_t image)
 {
     struct wndl_recording_image *all = r->announced.data;

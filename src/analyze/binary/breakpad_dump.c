@@ -281,7 +281,7 @@ static const char *pdb_machine_name(const struct wndl_pdb *pdb)
     }
 }
 
-/* Other tools ask for symbols of a Windows binary by its PDB file's name. */
+/* Other tools request symbols of a Windows binary by its PDB file's name. */
 static void add_name(struct dump *d, const struct wndl_object *object)
 {
     struct wndl_bytes name =

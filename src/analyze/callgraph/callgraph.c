@@ -202,7 +202,7 @@ static enum wndl_status add_kind(
     return wndl_callgraph_event(a->g, bytes, text, &a->event_of[*kind]);
 }
 
-/* Or the largest number there is, which the graph then does not take. */
+/* Adds up to UINT64_MAX, which the graph then refuses. */
 static void add_cost(uint64_t *cost, uint64_t more)
 {
     if (__builtin_add_overflow(*cost, more, cost))

@@ -156,7 +156,10 @@ static void spell_cycle(const struct wndl_callgraph *g,
     wndl_buf_byte(to, '>');
 }
 
-/* A name that nothing has, not even in a graph that this one was read from. */
+/*
+ * Makes a name that nothing has, not even in a graph from which this one was
+ * read.
+ */
 static bool name_cycle(struct wndl_callgraph *g,
     struct wndl_callgraph_cycle *cycle, uint32_t *number)
 {

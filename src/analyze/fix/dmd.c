@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fix_dmd: a DMD file whose frames are fixed and whose inlined frames become
- * entries of frameTable, under new ids that are put into the stacks before
- * that of the frame they are inlined in.
+ * fix_dmd: a DMD file with its frames fixed. Inlined frames become entries of
+ * frameTable, with new ids that are put into the stacks before the id of the
+ * frame that they are inlined in.
  */
 #include "analyze/fix/batch.h"
 #include "in/dmd_tables.h"
@@ -115,7 +115,7 @@ static size_t frame_of(
     return found;
 }
 
-/* Finds the entries that get company, and gives out ids. */
+/* Finds the entries with inlined frames, and gives out ids. */
 static bool number_entries(struct job *j, struct wndl_arena *arena)
 {
     size_t count = j->tables.frames.len;
@@ -151,7 +151,7 @@ static bool add_edit(
     return edit != NULL;
 }
 
-/* Sets *entry to that of a use, if it gets company, or to NONE. */
+/* Sets *entry to the entry of a use, if it has inlined frames, else to NONE. */
 static bool find_entry(
     struct job *j, const struct wndl_dmd_use *use, size_t *entry)
 {
@@ -198,7 +198,10 @@ static void copy_text(
     wndl_buf_add(out, j->text.data + from, to - from);
 }
 
-/* New entries look as the one they come before does, its blanks included. */
+/*
+ * New entries have the layout of the one that they come before, blanks
+ * included.
+ */
 static void write_entries(
     const struct job *j, size_t index, struct wndl_buf *out)
 {

@@ -58,7 +58,7 @@ static void copy_text(
 }
 
 /*
- * In a JSON string there is no other line: inlined frames come before their
+ * A JSON string cannot have another line: inlined frames come before their
  * frame, each ended by an escaped line end.
  */
 static void write_escaped_inlines(const struct wndl_fix *fix,

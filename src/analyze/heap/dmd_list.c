@@ -82,7 +82,7 @@ struct adding {
     struct wndl_map leaf_of; /* trace -> leaf in the list */
 };
 
-/* "#00: text" without its number, which is always that. */
+/* Drops the number of "#00: text", which is always 00. */
 static struct wndl_bytes without_number(struct wndl_bytes text)
 {
     size_t at = 1;

@@ -133,7 +133,7 @@ static void use_in(struct jit *j, enum wndl_jit_kind kind, const char *folder)
         use_file(j, kind, path);
 }
 
-/* ~/.debug/jit has a folder for each time that a runtime was run. */
+/* The folder ~/.debug/jit has a folder for each run of a runtime. */
 static void use_in_home(struct jit *j)
 {
     char folder[PATH_MAX], inner[PATH_MAX + NAME_MAX + 2];
@@ -178,8 +178,10 @@ static void use_files(struct jit *j)
 
 /* ---- processes */
 
-/* The parent, if `process` went on with its image: it runs the same command
- * and has not called exec since. */
+/*
+ * The parent, if `process` continued its image: it runs the same command and
+ * has not called exec since.
+ */
 static const struct wndl_process *forked_from(
     const struct wndl_profile *p, const struct wndl_process *process)
 {

@@ -174,8 +174,8 @@ static bool push_line(
 }
 
 /*
- * The waiting lines as they should be. False when they are damaged or memory
- * is out; some may have been pushed then.
+ * Pushes the waiting lines, corrected. False when they are damaged or memory is
+ * out; some may have been pushed then.
  */
 static bool push_lines(struct dump *d)
 {
@@ -235,7 +235,7 @@ static void own_lines(struct dump *d, struct code *code, size_t first)
         d->least_offset = lines[0].offset;
 }
 
-/* The lines that came before `code`, if they are of it. */
+/* Takes the lines that came before `code`, if they belong to it. */
 static void take_lines(struct dump *d, struct code *code)
 {
     size_t first = d->lines.len;

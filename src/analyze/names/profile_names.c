@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * The image at work; `symbols` is NULL when it has none. Its extents are
- * opened for the first frame that has no name.
+ * The current image; `symbols` is NULL when it has none. Its extents are opened
+ * for the first frame without a name.
  */
 struct work {
     struct wndl_symbolized *s;
@@ -52,7 +52,10 @@ static uint64_t start_of_unnamed(struct work *w, uint64_t address)
     return start.v;
 }
 
-/* Code in no image is one function: its addresses mean nothing to anyone. */
+/*
+ * Code in no image counts as one function: its addresses have no meaning for
+ * the user.
+ */
 static bool append_unnamed(struct work *w, uint32_t frame)
 {
     const struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);

@@ -42,7 +42,7 @@ static bool add_child(struct builder *b, struct wndl_calltree_node child)
     return true;
 }
 
-/* Most nodes have one child: the eldest is found without the map. */
+/* Most nodes have one child: the first is found without the map. */
 static bool child_of(struct builder *b, uint32_t parent,
     enum wndl_calltree_kind kind, uint32_t key, uint32_t *node)
 {

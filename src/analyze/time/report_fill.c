@@ -22,7 +22,10 @@ struct keys {
     uint32_t count;
 };
 
-/* Costs by key; `open` is how often a key is on the path at hand. */
+/*
+ * Costs by key; `open` is the number of times that a key is on the current
+ * path.
+ */
 struct sums {
     struct wndl_row *rows;
     uint32_t *open;
@@ -341,7 +344,7 @@ static int compare_by_total(const void *a, const void *b)
     return order != 0 ? order : compare_u64(x->label, y->label);
 }
 
-/* Most self first, then most total; the rest is for the same order always. */
+/* Most self first, then most total; the rest makes the order reproducible. */
 static int compare_rows(const void *a, const void *b)
 {
     const struct wndl_row *x = a, *y = b;

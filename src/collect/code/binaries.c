@@ -55,8 +55,8 @@ static bool is_same_file(struct place *place, uint64_t inode)
 }
 
 /*
- * By its path; by its path as the process sees it; or, if it has no path any
- * more, by the kernel's own link, which not everyone may follow.
+ * Finds the file by its path; by its path as the process sees it; or, if it has
+ * no path any more, by the kernel's own link, which not every user may follow.
  */
 static bool find_file(
     pid_t pid, const struct wndl_mapping *mapping, struct place *place)

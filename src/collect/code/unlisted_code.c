@@ -132,7 +132,10 @@ static bool is_same(const struct wndl_vec *a, const struct wndl_vec *b)
     return a->len == b->len;
 }
 
-/* True if it is another now; that of a process that has ended is kept. */
+/*
+ * Reads the map. True if it has changed; after the end of the process the last
+ * map is kept.
+ */
 static bool read_map(struct wndl_unlisted_code *code)
 {
     uint8_t room[MAPS_ROOM];

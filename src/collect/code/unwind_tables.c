@@ -87,7 +87,10 @@ enum wndl_status wndl_unwind_table_check(
 
 /* ---- finding it */
 
-/* False when it is not that binary's, not whole, or not there. */
+/*
+ * Copies a table. False when it belongs to another binary, is not whole, or
+ * does not exist.
+ */
 static bool copy_file(const char *path, struct wndl_arena *arena,
     struct wndl_object *object, struct wndl_unwind_table *copy)
 {
@@ -116,7 +119,7 @@ static bool find_by_name(struct wndl_arena *arena, struct wndl_object *object,
     return false;
 }
 
-/* A file that may be the table of a binary. True: that is all. */
+/* Visits a file that may be the table of a binary. True ends the visits. */
 typedef bool visit_file(void *context, const char *path);
 
 /* Visits the files of that name, in each folder. */

@@ -126,8 +126,8 @@ static void raise_limit(__rlimit_resource_t resource)
 }
 
 /*
- * The command has its own limits and dispositions by now. A block of shared
- * memory is a file as far as the limit of file sizes goes.
+ * Raises our limits, after the command has its own. A block of shared memory
+ * counts as a file under the limit of file sizes.
  */
 static void make_room(struct wndl_collector *c)
 {
@@ -313,7 +313,7 @@ static uint64_t see_to_the_clock(struct wndl_collector *c, uint64_t now)
     return earlier(next, wndl_processes_turn(&c->processes, now));
 }
 
-/* Waits for something to happen, at most until then, and sees to it. */
+/* Waits for an event until `until` at most, and handles it. */
 static void turn(struct wndl_collector *c, uint64_t until)
 {
     uint64_t now = wndl_clock_monotonic_ns();

@@ -62,7 +62,10 @@ static struct wndl_process_entry *add_entry(
     return entry;
 }
 
-/* A descriptor that a child of ours has too stays watched when it is closed. */
+/*
+ * A closed descriptor stays watched if a child of ours has it too, so it is
+ * removed first.
+ */
 static void forget(struct wndl_processes *all, struct wndl_process_entry *entry)
 {
     struct wndl_process_entry **link = &all->first;
@@ -80,7 +83,10 @@ static void forget(struct wndl_processes *all, struct wndl_process_entry *entry)
     wndl_mem_free(wndl_mem_libc(), entry);
 }
 
-/* No descriptor is left: who waits is let go with the one we have put by. */
+/*
+ * Refuses a process when no descriptor is left: the spare one is used to accept
+ * it and close.
+ */
 static void turn_away(struct wndl_processes *all)
 {
     pid_t pid;
@@ -211,7 +217,7 @@ static bool is_emulated(
     return executable != 0 && executable != machine;
 }
 
-/* The block is mapped here, too, where a limit is the same for all of them. */
+/* The block is mapped here too, and our limit is for all of them together. */
 static uint32_t nodes_for(pid_t pid, uint32_t heap_sites)
 {
     struct rlimit limit = {.rlim_cur = 0};
@@ -292,7 +298,7 @@ static void take_ready(
     entry->socket = -1;
 }
 
-/* Address space is scarce in 32 bits, and where it is limited. */
+/* Address space is scarce for 32-bit processes, and where it is limited. */
 static uint32_t sites_for(pid_t pid, uint32_t machine)
 {
     enum { LEAST = 1024, SHARE = 4 };

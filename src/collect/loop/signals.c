@@ -47,7 +47,10 @@ static void start_bystander(struct wndl_signals *s)
         stand_by(parent);
 }
 
-/* The sender may not have come to it yet. A new one has nothing pending. */
+/*
+ * Waits a moment: the sender may not have reached the bystander yet. A new one
+ * has nothing pending.
+ */
 static bool was_sent_to_all(struct wndl_signals *s, int number)
 {
     enum { A_MOMENT_US = 2000 };

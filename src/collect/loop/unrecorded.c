@@ -171,7 +171,10 @@ static void look_at_name(struct wndl_unrecorded_entry *s)
     s->executable[size > 0 ? size - 1 : 0] = '\0';
 }
 
-/* Its path has a part that the loader fills in with the word size. */
+/*
+ * Whether the runtime's path has a part that the loader replaces by the word
+ * size.
+ */
 static bool runtime_is_for_all(const struct wndl_unrecorded *all)
 {
     return all->run->request.runtime != NULL &&
@@ -275,7 +278,7 @@ static void meet(struct wndl_unrecorded *all, pid_t pid)
         look_at(all, s);
 }
 
-/* Numbers are given in turn, and from the start again after the highest. */
+/* Pids are given in turn, and from the start again after the highest. */
 static bool is_newer(pid_t pid, pid_t before, pid_t newest)
 {
     if (before == 0 || newest == 0)
@@ -333,7 +336,7 @@ static void meet_new(struct wndl_unrecorded *all)
     all->newest_pid = newest;
 }
 
-/* When something may be done again that began at `now` and at `cpu` ns. */
+/* The time when work may be repeated that began at `now` and at `cpu` ns. */
 static uint64_t later(uint64_t now, uint64_t cpu, uint32_t share)
 {
     return now + (wndl_clock_thread_cpu_ns() - cpu) * share;

@@ -77,7 +77,9 @@ static struct wndl_collector_thread *known_of(
 
 /* ---- names */
 
-/* Announces the thread, as of its birth if known. False: memory is out. */
+/*
+ * Announces the thread, at its start time if known. False when memory is out.
+ */
 static bool make_known(struct wndl_offcpu *w, struct wndl_offcpu_thread *thread)
 {
     if (known_of(w, thread) != NULL)
@@ -136,7 +138,7 @@ static struct wndl_offcpu_thread *make_room(struct wndl_offcpu *w)
     return wndl_vec_push(&w->threads);
 }
 
-/* Threads that were not there at the last listing began since. */
+/* Threads that were not in the last list began since. */
 static void look_at_birth(
     struct wndl_offcpu *w, struct wndl_offcpu_thread *thread, uint64_t now)
 {
@@ -271,8 +273,10 @@ static void write_some(struct wndl_offcpu *w, uint64_t now)
     }
 }
 
-/* Between 3/4 and 5/4 of the interval, so that it keeps step with no timer of
- * the program's. */
+/*
+ * Between 3/4 and 5/4 of the interval, so that reads do not stay in phase with
+ * a timer of the program.
+ */
 static uint64_t next_interval(struct wndl_offcpu *w)
 {
     w->random = wndl_hash_u64(w->random + 1);

@@ -11,8 +11,10 @@ static const uint64_t longest = UINT64_C(1000) * MS;
 static const uint64_t together = UINT64_C(64) * MS;
 static const uint64_t steady = UINT64_C(250) * MS;
 static const uint64_t state_kept = UINT64_C(100) * MS; /* between looks */
-/* The kernel counts a running thread's time at its ticks, mostly 250 a second
- * or more. */
+/*
+ * The kernel updates a running thread's time at its ticks, mostly 250 a second
+ * or more.
+ */
 static const int64_t lag = 4 * MS;
 
 static bool read_times(struct wndl_offcpu_thread *thread,
@@ -115,9 +117,9 @@ static struct passed pass(struct wndl_offcpu_thread *thread,
 }
 
 /*
- * The blocked time is in doubt by half of it at most: it is parted between
- * where the thread was (first) and where it is (last). In between it ran, and
- * waited to.
+ * The place of at most half of the blocked time is in doubt. It is split
+ * between the first place and the last place of the thread; in between it ran,
+ * and waited to run.
  */
 static void tell_passed(struct wndl_offcpu_thread *thread,
     struct wndl_offcpu_totals *totals, const struct passed *p,
@@ -148,7 +150,7 @@ static void tell_passed(struct wndl_offcpu_thread *thread,
 
 /* ---- a look */
 
-/* Looks of long blocks fall together, so that the recorder wakes less. */
+/* Reads of long blocks are aligned, so that the recorder wakes up less. */
 static void go_on(struct wndl_offcpu_thread *thread,
     const struct wndl_offcpu_process *process, uint64_t now)
 {
@@ -179,8 +181,8 @@ static void look_again(struct wndl_offcpu_thread *thread,
 }
 
 /*
- * The kernel counts that a thread waits for its first CPU only when it has
- * got one, and when it began is known to a tick only.
+ * The kernel counts the wait for a thread's first CPU only after the thread got
+ * one, and its start is known only to a tick.
  */
 static void note_unseen(
     struct wndl_offcpu_thread *thread, const struct wndl_offcpu_times *now)
@@ -191,8 +193,8 @@ static void note_unseen(
 }
 
 /*
- * Notes that it runs, and whether it comes along or waits to: that it may have
- * done since the look before the one that saw it come along.
+ * Notes that it runs, and whether it makes progress or waits to run. It may
+ * have waited since the read before the one that saw progress.
  */
 static void note_running(
     struct wndl_offcpu_thread *thread, const struct wndl_offcpu_times *now)
@@ -227,8 +229,8 @@ static void believe_looks(
 }
 
 /*
- * All up to when it was seen to run last. That it waits for a CPU the kernel
- * counts only when it gets one.
+ * Adds spans up to the last read that saw it run. The kernel counts a wait for
+ * a CPU only when it ends.
  */
 static void tell_running(
     struct wndl_offcpu_thread *thread, struct wndl_offcpu_process *process)

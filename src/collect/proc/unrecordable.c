@@ -43,7 +43,10 @@ static bool read_at(int fd, void *to, size_t size, uint64_t offset)
     return pread(fd, to, size, (off_t)offset) == (ssize_t)size;
 }
 
-/* elf(5): a note is its name's size, its content's, its type, and both. */
+/*
+ * elf(5): a note has the sizes of its name and of its contents, its type, and
+ * both.
+ */
 static bool has_go_note(int fd, const struct segment *s)
 {
     static const char go[] = "Go\0";
@@ -236,7 +239,7 @@ enum wndl_unrecorded_reason wndl_unrecordable_process(pid_t pid, bool narrow)
     return reason;
 }
 
-/* The kernel puts an image's vDSO and random bytes where chance has it. */
+/* The kernel puts an image's vDSO and random bytes at random addresses. */
 bool wndl_unrecordable_is_copy(pid_t pid, pid_t parent)
 {
     char own[AUXV_MAX];

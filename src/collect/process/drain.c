@@ -50,7 +50,7 @@ static void add_sample(struct wndl_collector_process *p,
     p->totals->cpu += event->cpu;
 }
 
-/* The ring belongs to a thread from now on, unless memory is out. */
+/* Gives the ring to a thread, unless memory is out. */
 static void begin_thread(struct wndl_collector_process *p,
     struct wndl_collector_ring *ring, const struct wndl_event *event)
 {

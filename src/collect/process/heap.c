@@ -35,7 +35,7 @@ static void write_out(struct wndl_recording *r)
 
 /* ---- HEAP */
 
-/* A process whose heap is not recorded after all never starts its clock. */
+/* A process whose heap is not recorded never starts its clock. */
 static bool has_begun(struct wndl_collector_process *p)
 {
     struct wndl_collector_heap *heap = p->heap;
@@ -49,7 +49,10 @@ static bool has_begun(struct wndl_collector_process *p)
 
 /* ---- HPAR */
 
-/* Published, with a stack that is in the file or never will be. */
+/*
+ * Whether the site is published, with a stack that is in the file or never will
+ * be.
+ */
 static bool is_ready(
     const struct wndl_collector_process *p, const struct wndl_heap_site *site)
 {
@@ -70,8 +73,10 @@ static uint32_t ready_sites(
     return count;
 }
 
-/* At the end: up to the last one. A gap is one that its thread did not live
- * to finish. */
+/*
+ * At the end: all sites up to the last. A gap is a site that its thread did not
+ * live to finish.
+ */
 static uint32_t last_sites(const struct wndl_heap_part *part, bool is_last)
 {
     uint32_t count = part->count;
@@ -160,7 +165,7 @@ static void put_snapshot(struct wndl_collector_process *p,
     wndl_recording_snapshot(p->recording, &snapshot);
 }
 
-/* For the summary: allocations by how complete their stacks are. */
+/* Counts allocations for the summary, by the completeness of their stacks. */
 static void count_ends(
     struct wndl_collector_process *p, struct wndl_heap_part *part)
 {

@@ -74,7 +74,7 @@ struct paired {
     bool is_together;
 };
 
-/* Megabytes, of which few are used as a rule: they are not zeroed. */
+/* Megabytes, most of them unused: they are not zeroed. */
 struct all_paired {
     uint32_t count, kind_count, found_count;
     struct paired list[MOST];

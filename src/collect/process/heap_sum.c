@@ -168,7 +168,10 @@ static uint64_t ns_of(uint64_t lifetime, double tick)
     return ns < 9e18 ? (uint64_t)ns : INT64_MAX;
 }
 
-/* A block may be made and freed in stripes that were read one by one. */
+/*
+ * A block may be allocated and freed in stripes that were read at different
+ * times.
+ */
 static void settle_sum(
     struct wndl_heap_site_sum *s, const struct wndl_heap_sum *sum)
 {

@@ -198,7 +198,9 @@ static bool row_covers(
            epoch >= row->first_epoch && epoch <= atomic_load(&row->last_epoch);
 }
 
-/* `hint` is where the last one was found; neighbours are often of one image. */
+/*
+ * `hint` is the last module that was found; neighbours are often in one image.
+ */
 static struct place place_in_modules(
     const struct wndl_collector_process *p, uint64_t key, uint32_t *hint)
 {
@@ -222,7 +224,7 @@ struct placed {
     struct place place;
 };
 
-/* Images of code that the loader does not know of are announced. */
+/* Announces images of code that the loader does not know. */
 static void place_unlisted(
     struct wndl_collector_process *p, struct placed *nodes, uint32_t count)
 {
@@ -265,9 +267,9 @@ static void put_nodes(struct wndl_collector_process *p,
 }
 
 /*
- * The next ones, up to `end` and up to the first that is not published yet; at
- * the end, up to the last: a gap is then a node that its thread did not live
- * to finish.
+ * Reads the next nodes, up to `end` and up to the first that is not published
+ * yet. At the end it reads up to the last: a gap is then a node that its thread
+ * did not live to finish.
  */
 static uint32_t read_nodes(const struct wndl_collector_process *p,
     struct placed *nodes, uint32_t end, bool last)

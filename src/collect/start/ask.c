@@ -100,7 +100,7 @@ static char ask_in_folder(const char *folder,
     return answer;
 }
 
-/* A variable of the process's, or NULL; `text` is its environment. */
+/* A variable of the process, or NULL; `text` is its environment. */
 static const char *variable(const char *text, size_t size, const char *name)
 {
     size_t length = strlen(name);

@@ -27,7 +27,10 @@ static int read_setting(const char *name)
     return value;
 }
 
-/* As the runtime will ask, but never running. Returns 0 or an errno. */
+/*
+ * Opens an event as the runtime will, but never starts it. Returns 0 or an
+ * errno.
+ */
 static int try_event(bool kernel)
 {
     struct perf_event_attr attr = {

@@ -16,8 +16,8 @@
 enum { BACKLOG = 128, VERSIONS_MAX = 0xffff };
 
 /*
- * $XDG_RUNTIME_DIR is the user's own; /tmp is for everyone, which the mode of
- * the folder answers. A socket's path has little room.
+ * $XDG_RUNTIME_DIR is the user's own; /tmp is for all users, so the folder's
+ * mode protects it. A socket's path must be short.
  */
 const char *wndl_session_root(unsigned choice)
 {

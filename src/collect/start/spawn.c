@@ -105,7 +105,7 @@ enum wndl_status wndl_spawn_fork(const struct wndl_spawn_request *request,
 int wndl_spawn_exec(struct wndl_spawn *spawn)
 {
     int why = 0;
-    /* A child that was killed by now says so by its status. */
+    /* If the child was killed meanwhile, its status says so. */
     if (send(spawn->hold, "", 1, MSG_NOSIGNAL) != 1 && errno != EPIPE)
         why = errno;
     close(spawn->hold);

@@ -346,7 +346,7 @@ static bool add_until(struct flattening *f, uint64_t limit)
     return true;
 }
 
-/* Sorted, of which some overlap, to pieces that do not. */
+/* Cuts sorted functions, some of which overlap, into pieces that do not. */
 static bool flatten(struct wndl_breakpad *b)
 {
     struct wndl_arena scratch;

@@ -349,7 +349,10 @@ static enum wndl_status start_reading(
     return WNDL_OK;
 }
 
-/* Tables are shared by units of one offset that size forms alike. */
+/*
+ * The key of a table: units share it if their offset and their sizes of forms
+ * are equal.
+ */
 static uint64_t table_key(const struct wndl_dw_unit *unit)
 {
     unsigned sizes = (unsigned)(unit->encoding.offset_size == 8) << 2 |
@@ -384,8 +387,8 @@ enum wndl_status wndl_dw_load_abbrevs(
 }
 
 /*
- * Attributes of a declaration that is not wanted. Their forms need not be
- * known to go past them.
+ * Skips the attributes of a declaration that is not wanted. Their forms need
+ * not be known.
  */
 static void skip_declaration(struct wndl_cursor *c)
 {

@@ -136,8 +136,8 @@ static void emit(struct sweep *s, uint64_t start, uint64_t end, uint32_t id)
 }
 
 /*
- * Each turn begins a range or ends one, so there are at most 2 * count turns
- * and as many segments.
+ * Each turn begins or ends a range, so there are at most 2 * count turns and as
+ * many segments.
  */
 static void run_sweep(struct sweep *s)
 {

@@ -139,7 +139,9 @@ struct spot {
     struct wndl_dw_chain chain; /* of inlined calls */
 };
 
-/* Names and place of a new frame. Damage of paths costs only the path. */
+/*
+ * Fills in names and place of a new frame. Damage of paths loses only the path.
+ */
 static enum wndl_status add_frame(
     const struct spot *spot, uint64_t named_by, struct place place)
 {
@@ -250,7 +252,7 @@ static enum wndl_status look_in_unit(struct wndl_dwarf *d,
         wndl_dw_lose_if_damaged(d, unit, fill_frames(&spot, is_hint));
     if (status != WNDL_OK || spot.code->root_state != WNDL_DW_UNIT_LOST)
         return status;
-    /* Reading names has shown that the unit of the function is damaged. */
+    /* Reading names has shown that the function's unit is damaged. */
     if (spot.in == d)
         return WNDL_NOT_FOUND;
     unit->split->dwarf = NULL;

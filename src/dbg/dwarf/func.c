@@ -59,7 +59,7 @@ static inline uint32_t small_code(struct wndl_cursor *c)
     return (code & 0x7f) | high << 7;
 }
 
-/* To the sibling, whose 4-byte reference is at a known place. */
+/* Moves to the sibling, whose 4-byte reference is at a known place. */
 static inline void jump(const struct walk *w, struct wndl_cursor *c,
     const struct wndl_dw_abbrev *abbrev)
 {
@@ -72,7 +72,7 @@ static inline void jump(const struct walk *w, struct wndl_cursor *c,
         wndl_cursor_skip(c, to - here);
 }
 
-/* Past one DIE, or false: it wants to be read, or is not of a simple form. */
+/* Skips one DIE. False if it must be read, or is not of a simple form. */
 static inline bool hurry_past(
     struct walk *w, struct wndl_cursor *c, const struct wndl_dw_abbrev *abbrev)
 {
@@ -248,8 +248,8 @@ static struct wndl_dw_func *func_at(
 }
 
 /*
- * Most functions are children of the unit or of a namespace. Only when none
- * of those is at the address are types and functions searched for more.
+ * Most functions are children of the unit or of a namespace. Types and
+ * functions are searched only if none of those is at the address.
  */
 enum wndl_status wndl_dw_find_func(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, uint64_t address, struct wndl_dw_func **func)
@@ -513,7 +513,10 @@ static enum wndl_status make_cover(
     return wndl_dw_make_cover(d, &d->ranges, false, &inlines->cover);
 }
 
-/* The number of ranges up to the last that can be of the innermost call. */
+/*
+ * The number of ranges up to the last one that may belong to the innermost
+ * call.
+ */
 static size_t upto(const struct wndl_dw_inlines *inlines, uint64_t address)
 {
     if (inlines->cover.count == 0)

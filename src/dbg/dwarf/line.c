@@ -8,8 +8,8 @@ static const char *const SECTION = ".debug_line";
 enum { MARK_EVERY = 128 };
 
 /*
- * The state machine of DWARF 5, 6.2.2. The first time a program is run all
- * through, to find its sequences; after that a part of it, to find a row.
+ * The state machine of DWARF 5, 6.2.2. The first run covers a whole program, to
+ * find its sequences; later runs cover a part of it, to find a row.
  */
 struct program {
     struct wndl_dwarf *d;
@@ -247,7 +247,7 @@ static void set_address(struct program *p, uint64_t size)
     p->op_index = 0;
 }
 
-/* DWARF 5, 6.2.5.3. Files were defined when it was run all through. */
+/* DWARF 5, 6.2.5.3. Files were defined in the first full run. */
 static enum wndl_status extended(struct program *p)
 {
     struct wndl_cursor rest = p->c;

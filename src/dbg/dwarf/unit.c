@@ -60,7 +60,7 @@ static unsigned read_rest(struct wndl_cursor *c, struct wndl_dw_unit *unit)
     return type;
 }
 
-/* Split units are of use only to the skeletons of another file. */
+/* Split units are used only through the skeletons of another file. */
 static bool is_wanted(const struct wndl_dwarf *d, unsigned type)
 {
     if (d->skeleton != NULL && type == UT_SPLIT_COMPILE)
@@ -159,7 +159,7 @@ static bool list_unit(struct wndl_vec *units, struct wndl_dw_unit *unit)
     return true;
 }
 
-/* The unit at `c`, known or new, goes into `all`, or it is counted why not. */
+/* Adds the unit at `c`, known or new, to `all`, or counts why it cannot. */
 static enum wndl_status add_unit(
     struct wndl_dwarf *d, struct wndl_cursor *c, struct wndl_vec *all)
 {

@@ -196,7 +196,7 @@ static int compare_lines(const void *left, const void *right)
     return (a->start > b->start) - (a->start < b->start);
 }
 
-/* They are in order as a rule, which is to be kept among equals. */
+/* They are usually in order; equal ones must keep it. */
 static void sort_lines(struct wndl_vec *list)
 {
     struct wndl_pdb_line *lines = list->data;

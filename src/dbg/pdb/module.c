@@ -28,7 +28,7 @@ static void damage(
     wndl_pdb_damage(pdb, WNDL_MALFORMED, section, at, what);
 }
 
-/* Copies of other modules are given back when there are too many. */
+/* Frees copies of other modules when there are too many. */
 static void make_room(struct wndl_pdb *pdb, uint64_t size)
 {
     if (pdb->copied + size <= MOST_COPIED)
@@ -286,7 +286,7 @@ static void put_in_order(
     list->len = kept;
 }
 
-/* To list a module goes all over it, and needs little of it again. */
+/* Listing a module reads all of it, and little of it again. */
 static void release_pages_after(
     struct wndl_pdb *pdb, const struct wndl_pdb_module *module)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names: of files, by their checksums; of inlined functions, by records of
- * types and ids, of which every MARK-th is remembered; and public symbols.
+ * types and ids, every MARK-th of which is remembered; and public symbols.
  */
 #include "dbg/pdb/internal.h"
 
@@ -198,8 +198,9 @@ static bool full_name(
 /* ---- ids of other modules */
 
 /*
- * A number with the highest bit set is of another module: which one in the list
- * of those that things are imported from, and which thing in the list of those.
+ * A number with the highest bit set belongs to another module: it has the index
+ * of the module in the list of imports, and the index of the id in that
+ * module's list.
  */
 enum {
     IMPORTED = (int)0x80000000,

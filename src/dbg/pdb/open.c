@@ -20,7 +20,7 @@ enum { DBI_HEADER = 64, MODULE_HEADER = 64, SECTION_HEADER = 40 };
 /* As many as an image may have. */
 enum { MOST_SECTIONS = 256 };
 
-/* Bytes of the streams that DBI consists of, in their order. */
+/* The sizes of the parts of DBI, in their order. */
 struct dbi {
     uint16_t publics;
     uint16_t records;
@@ -65,8 +65,10 @@ static enum wndl_status load_all(
 
 /* ---- stream 1 */
 
-/* The strings, then a hash table of their offsets and streams. Any number of
- * those may be of one string, so no more of it is read than is compared. */
+/*
+ * The strings, then a hash table of their offsets and streams. Any number of
+ * entries may have one string, so no more of it is read than is compared.
+ */
 static uint32_t find_named(struct wndl_cursor c, const char *name)
 {
     size_t size = strlen(name) + 1;
@@ -166,8 +168,8 @@ static uint32_t stream_of(const struct opening *o, unsigned which)
 }
 
 /*
- * A stream is one module's: two that share one would make us read more than
- * there is.
+ * A stream belongs to one module: two that share one would make us read more
+ * than there is.
  */
 static enum wndl_status read_modules(struct opening *o)
 {
@@ -271,7 +273,7 @@ static enum wndl_status read_contributions(struct opening *o)
 
 /* ---- other streams */
 
-/* Headers as in the image; if code was moved, as they were before. */
+/* Headers as in the image; if code was moved, those before the move. */
 static enum wndl_status read_sections(struct opening *o)
 {
     struct wndl_pdb *pdb = o->pdb;

@@ -60,7 +60,7 @@ size_t wndl_frame_line_end(struct wndl_frame_scan *s, size_t from)
     return s->line_end;
 }
 
-/* A '"' that no backslash hides ends a JSON string, and so any frame. */
+/* A '"' without a backslash before it ends a JSON string, and so any frame. */
 static size_t quote_in(const struct wndl_frame_scan *s, size_t from, size_t to)
 {
     for (size_t at = wndl_frame_first_of(s, '"', from, to); at < to;

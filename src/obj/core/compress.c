@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compress: sections that are stored compressed. How large one becomes is
- * believed only as far as its method can go, and as anything real does.
+ * compress: sections that are stored compressed. The size in a header is
+ * believed only up to the limits of the method and of any real section.
  */
 #include "obj/core/object_impl.h"
 #include "obj/packed/unpack.h"

@@ -94,7 +94,9 @@ static void sort_rivals(struct wndl_function *list, size_t count)
     }
 }
 
-/* Untyped labels inside a typed function are dropped. Returns how many stay. */
+/*
+ * Drops untyped labels inside a typed function. Returns the number that stay.
+ */
 static size_t drop_inner_labels(struct wndl_function *list, size_t count)
 {
     size_t kept = 0;

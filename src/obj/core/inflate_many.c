@@ -50,8 +50,10 @@ static void collect_jobs(struct workers *workers, struct wndl_object *object,
     }
 }
 
-/* The object's memory is not for several threads: zlib gets the C library's
- * for its state. */
+/*
+ * The object's memory is not for several threads: zlib's state comes from the C
+ * library.
+ */
 static void work(void *context, unsigned member)
 {
     struct workers *workers = context;

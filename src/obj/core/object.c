@@ -288,7 +288,7 @@ static enum wndl_status read_functions(
     return status;
 }
 
-/* A failure is kept too: it would be the same the next time. */
+/* A failure is kept too: the next try would fail in the same way. */
 static enum wndl_status need_functions(
     struct wndl_object *object, struct wndl_error *err)
 {

@@ -326,9 +326,8 @@ static enum wndl_status read_sections(struct wndl_object *object,
 }
 
 /*
- * Sections win over segments: they are kept right by strip and objcopy. Those
- * of a sound file do not overlap, so that no more notes are read than there
- * are bytes.
+ * Sections win over segments: strip and objcopy keep them right. Those of a
+ * sound file do not overlap, so no more notes are read than there are bytes.
  */
 static void find_build_id(struct wndl_object *object)
 {

@@ -109,7 +109,7 @@ static enum wndl_status resolver_name(const struct reader *r, uint64_t addr,
     return status == WNDL_NOMEM ? status : WNDL_OK;
 }
 
-/* The word that is linked into the slot at `addr`, 0 if none is. */
+/* The word that the linker put into the slot at `addr`; 0 if there is none. */
 static uint32_t linked_word(const struct wndl_object *object, uint64_t addr)
 {
     for (size_t i = 0; i < object->section_count; i++) {
@@ -130,7 +130,10 @@ static uint32_t linked_word(const struct wndl_object *object, uint64_t addr)
     return wndl_cursor_u32(&c);
 }
 
-/* Whether a function decides at load time; `from->addend` is its address. */
+/*
+ * Whether a resolver chooses the function at load time; its address is
+ * `from->addend`.
+ */
 static bool is_resolved(
     const struct wndl_object *object, struct relocation *from)
 {
@@ -218,7 +221,7 @@ static enum wndl_status add_dynamic_slots(
     return status;
 }
 
-/* By address; of equal ones, which damage makes, by place of the name. */
+/* By address; equal ones, which occur after damage, by place of the name. */
 static int compare_slots(const void *a, const void *b)
 {
     const struct wndl_plt_slot *x = a, *y = b;
@@ -250,7 +253,7 @@ static enum wndl_status read_slots(
     return WNDL_OK;
 }
 
-/* A failure is kept too: it would be the same the next time. */
+/* A failure is kept too: the next try would fail in the same way. */
 static enum wndl_status need_slots(
     struct wndl_object *object, struct wndl_error *err)
 {
@@ -282,8 +285,10 @@ static const struct wndl_plt_slot *find_slot(
 
 /* ---- the code of stubs */
 
-/* By its slot, or by its number in .rela.plt (on i386 its offset in .rel.plt),
- * or that of the loader. */
+/*
+ * A stub is known by its slot, by its number in .rela.plt (on i386 its offset
+ * in .rel.plt), or as that of the loader.
+ */
 struct stub {
     enum { TO_SLOT, TO_NUMBER, TO_LOADER } to;
     uint64_t value;
@@ -444,7 +449,7 @@ static uint64_t numbered_slot(const struct wndl_object *object, uint64_t number)
     return read_relocation(object, table, number).slot;
 }
 
-/* Stubs have 16 bytes; those of .plt.got have 8 where no endbr64 is due. */
+/* Stubs have 16 bytes; those of .plt.got have 8 if no endbr64 is needed. */
 static void place_x86(
     const struct wndl_object_section *section, uint64_t *offset, uint64_t *size)
 {
@@ -493,8 +498,10 @@ static const struct wndl_plt_slot *stub_at(
                                        : NULL;
 }
 
-/* Stubs begin at multiples of 8 (those of 8 bytes) or 16, on AArch64 at any
- * word, from which theirs is the first that fits. */
+/*
+ * Stubs begin at multiples of 8 (those of 8 bytes) or 16. On AArch64 they begin
+ * at any word; the first that fits is used.
+ */
 static enum wndl_status find_bare(struct wndl_object *object, uint64_t addr,
     struct wndl_symbol *entry, struct wndl_error *err)
 {

@@ -284,7 +284,7 @@ static bool is_named(
     return found.size == size && memcmp(found.data, name, size) == 0;
 }
 
-/* Nearly no file has it: that is seen by the names alone. */
+/* Few files have it, so names are compared first. */
 enum wndl_status wndl_object_find_variable(const struct wndl_object *object,
     const char *name, wndl_svma *addr, struct wndl_error *err)
 {

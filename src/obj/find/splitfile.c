@@ -51,7 +51,7 @@ static void add_bytes(struct wndl_buf *path, struct wndl_bytes bytes)
     wndl_buf_add(path, bytes.data, bytes.size);
 }
 
-/* Starts `path` with the folder that `object` really is in. */
+/* Starts `path` with the folder of `object`, after links are resolved. */
 static bool put_folder(struct wndl_buf *path, const struct wndl_object *object)
 {
     char folder[PATH_MAX];

@@ -143,7 +143,7 @@ static enum wndl_status check_magic(
     return WNDL_OK;
 }
 
-/* A member in the list of those that are called the same. */
+/* A member in the list of those with the same name. */
 struct listed {
     struct wndl_ar_member member;
     struct listed *last; /* of the list; in its first only */

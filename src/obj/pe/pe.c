@@ -157,8 +157,10 @@ static struct wndl_bytes name_of(struct reading *r, const uint8_t *name)
     return (struct wndl_bytes){(const uint8_t *)copy, size};
 }
 
-/* Debug sections are filled up to whole pages: the size in memory is theirs.
- * The file's own may be smaller, or larger. */
+/*
+ * The sizes in the file of debug sections are rounded up to whole pages, so
+ * their size in memory is used. The size in the file may be smaller or larger.
+ */
 static bool read_section(struct reading *r, struct wndl_cursor *c, size_t i)
 {
     struct wndl_object_section *section = &r->object->sections[i];

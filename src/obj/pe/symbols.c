@@ -48,7 +48,7 @@ static bool push(
     return true;
 }
 
-/* Eight bytes, or where it is among the strings. NULL when memory is out. */
+/* Eight bytes, or an offset into the strings. NULL when memory is out. */
 static const uint8_t *name_of(struct listing *l, const uint8_t bytes[8])
 {
     struct wndl_cursor c =
@@ -72,8 +72,10 @@ static void note_endless_names(struct wndl_object *object, const char *where)
     wndl_object_note_damage(object, &damage);
 }
 
-/* Linkers let symbols of the same name share it; that makes far less of it than
- * there is of code and symbols. */
+/*
+ * Linkers let symbols of the same name share its string, but real files have
+ * far less shared text than code and symbols.
+ */
 static enum wndl_status add_symbols(struct listing *l)
 {
     enum { SHARED = 4 };
@@ -183,8 +185,10 @@ static int compare_functions(const void *left, const void *right)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-/* Each ends where the next one begins. A label inside a function does not
- * end that. */
+/*
+ * Each function ends where the next one begins. A label inside a function does
+ * not end it.
+ */
 static void settle_ends(struct wndl_vec *functions)
 {
     struct wndl_function *list = functions->data;

@@ -42,7 +42,10 @@ static bool add_sum(const struct wndl_firefox *w, struct wndl_vec *blocks,
         return false;
     if (peak || !w->e->tells_gone || gone <= 0)
         return true;
-    /* Above all others, so that both rows of a stack find the same one. */
+    /*
+     * Above all other addresses, so that both rows of a stack find the same
+     * one.
+     */
     block.address = (uint64_t)1 << 32 | block.stack;
     block.weight = freed ? -gone : gone;
     return add_block(blocks, &block);
@@ -118,7 +121,7 @@ void wndl_firefox_write_allocations(
 
 /* ---- the curve */
 
-/* Readers want each value as the difference to the one before. */
+/* Readers want each value as the difference from the previous one. */
 static void write_counts(
     struct wndl_firefox *w, const struct wndl_process_heap *heap)
 {

@@ -240,8 +240,10 @@ static void put_name(const struct diff_text *t, uint32_t key, size_t room)
     wndl_buf_free(&spelled);
 }
 
-/* `start`: where the line begins in `out`, whose columns are all but those
- * bytes that go on with a character. */
+/*
+ * `start`: the line's start in `out`. Columns are all bytes except those that
+ * continue a character.
+ */
 static void end_row(const struct diff_text *t, uint32_t key, size_t start)
 {
     unsigned width = t->text.layout->width;
@@ -325,7 +327,7 @@ static void pair_heading(const struct diff_text *t)
 
 /* ---- a series */
 
-/* A character for each group, the higher the more, from nothing on. */
+/* A character for each group; a higher one means more, from nothing on. */
 static void put_spark(const struct diff_text *t, uint32_t key)
 {
     static const char ascii[] = "_.:-=+*#";

@@ -7,7 +7,8 @@
 
 enum {
     GAP = 2,
-    MAX_NAME = 60, /* names are lined up to this width, longer ones stick out */
+    /* names are aligned up to this width, longer ones stick out */
+    MAX_NAME = 60,
     MAX_PLACE = 26,
     LEAST_NAME = 16,
     LEAST_ROOM = 24,
@@ -201,8 +202,8 @@ static void widen_column(size_t *width, struct wndl_bytes text, size_t limit)
 }
 
 /*
- * On a narrow terminal the second column keeps a third of the room; where a
- * function starts is left out if that leaves too little for its name.
+ * On a narrow terminal the second column keeps a third of the room; a
+ * function's place is left out if that leaves too little for its name.
  */
 static void fit_columns(const struct wndl_text *t, struct columns *c)
 {
@@ -288,7 +289,7 @@ static void write_row(const struct wndl_text *t, const struct wndl_row *row,
     line_end(t);
 }
 
-/* A column that no row has anything in has no heading either. */
+/* A column that is empty in all rows has no heading. */
 static void put_heading(const struct wndl_text *t, const struct columns *c)
 {
     (void)views[t->r->view].numbers(t, NULL);

@@ -7,7 +7,10 @@
 
 enum { ALIGNMENT = 8 };
 
-/* The row of the head, and where the values go; NULL when memory is out. */
+/*
+ * Writes the head's row, and returns the place of the values; NULL when memory
+ * is out.
+ */
 static uint8_t *open_column(struct wndl_view_columns *c, const char *name,
     const char *form, size_t count, size_t element)
 {

@@ -9,7 +9,7 @@
 
 enum { NS_PER_US = 1000 };
 
-/* Something that a thread did, or that happened to it. */
+/* An event of a thread. */
 struct moment {
     uint64_t time; /* ns */
     uint32_t thread;

@@ -70,8 +70,10 @@ void wndl_debug_map_close(struct wndl_debug_map *map)
     wndl_mem_free(map->mem, map);
 }
 
-/* The last of `count` elements of `size` bytes that begins at `addr` or before.
- * Each begins with where it begins, and they are sorted by that. */
+/*
+ * The last of `count` elements of `size` bytes that begins at or before `addr`.
+ * Each element starts with its address, and they are sorted by it.
+ */
 static const void *last_up_to(
     const void *list, size_t count, size_t size, uint64_t addr)
 {
@@ -111,7 +113,7 @@ static enum wndl_status place_of(struct wndl_debug_map *map,
     return WNDL_OK;
 }
 
-/* As they are in the object, but for where functions begin. */
+/* Names and lines stay as in the object; the starts of functions are moved. */
 static enum wndl_status move_frames(
     struct wndl_debug_map *map, uint64_t by, struct wndl_dwarf_frames *frames)
 {
@@ -190,7 +192,7 @@ static int compare_ranges(const void *left, const void *right)
     return (a->start.v > b->start.v) - (a->start.v < b->start.v);
 }
 
-/* The piece that `address` of the object is in; NULL: it was not linked. */
+/* The piece with that address of the object; NULL: it was not linked. */
 static const struct placed *placed_at(
     const struct visiting *v, uint64_t address)
 {

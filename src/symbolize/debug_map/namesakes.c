@@ -83,7 +83,10 @@ static bool need_names(
     return has_memory && add_name(map, whole, first);
 }
 
-/* The member that has a function of the source's which no other has. */
+/*
+ * The member found by a function of the source that no other member has; else
+ * NULL.
+ */
 static const struct wndl_ar_member *find_by_name(
     const struct wndl_debug_map *map, const struct wndl_ar_member *first,
     uint32_t source)

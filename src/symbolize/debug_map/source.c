@@ -60,7 +60,10 @@ static enum wndl_status open_below(
     return wndl_file_open_told(text, &file->file, &file->facts, &ignored);
 }
 
-/* At its path, beside the binary if that is relative, and below the folders. */
+/*
+ * Searches at its path, beside the binary if that is relative, and below the
+ * folders.
+ */
 static enum wndl_status open_file(const struct opening *o,
     struct wndl_debug_map_file *file, struct wndl_error *err)
 {
@@ -183,7 +186,10 @@ static enum wndl_status open_member(const struct opening *o,
     return share_member(o, member->bytes, object, err);
 }
 
-/* The first function that was linked from it and is not in it, or NULL. */
+/*
+ * The first function that was linked from the source and is missing in it, or
+ * NULL.
+ */
 static const struct wndl_macho_linked *find_lacking(
     const struct opening *o, const struct wndl_debug_map_object *object)
 {

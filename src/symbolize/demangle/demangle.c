@@ -73,8 +73,8 @@ static bool run_callbacks(
 }
 
 /*
- * D has no callback interface, and each back reference ('Q') can double the
- * text at most.
+ * D has no callback interface. Each back reference ('Q') can at most double the
+ * text.
  */
 static bool run_d(const char *mangled, struct wndl_buf *text)
 {
@@ -113,7 +113,10 @@ static bool run_msvc(const char *mangled, struct wndl_buf *text)
     return wndl_msvc_demangle(name, text) && text->size <= MAX_DEMANGLED;
 }
 
-/* Legacy Rust names are valid Itanium names too, so Rust is asked first. */
+/*
+ * Legacy Rust names are valid Itanium names too, so the Rust demangler is tried
+ * first.
+ */
 static bool demangle_plain(const char *mangled, struct wndl_buf *text)
 {
     if (mangled[0] == '?' || starts(mangled, ".?"))
@@ -128,8 +131,10 @@ static bool demangle_plain(const char *mangled, struct wndl_buf *text)
            run_callbacks(demangle_cplus, mangled, text);
 }
 
-/* "f@VERSION" and "f@@VERSION": the name without it. Microsoft's mangled names
- * are full of them. */
+/*
+ * "f@VERSION" and "f@@VERSION": the name without the version. Microsoft's
+ * mangled names have many '@', so they are left as they are.
+ */
 static size_t unversioned_size(struct wndl_bytes name)
 {
     const uint8_t *at = name.size == 0 || wndl_msvc_is_mangled(name)

@@ -253,7 +253,7 @@ void wndl_cache_writer_free(struct wndl_cache_writer *writer)
     wndl_buf_free(&writer->strings);
 }
 
-/* Appends where the string begins, itself if it is new. */
+/* Appends the offset of the string, and the string if it is new. */
 static void add_string(struct wndl_cache_writer *writer, const char *text)
 {
     uint32_t id = 0;

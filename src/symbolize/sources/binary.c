@@ -52,7 +52,10 @@ static enum wndl_status begin_dwarf(
     return s->files == NULL ? wndl_symbolizer_no_memory(err) : WNDL_OK;
 }
 
-/* A debug file holds the full table; else the binary's, if only .dynsym. */
+/*
+ * A debug file has the full symbol table; else the binary's is used, even if
+ * that is only .dynsym.
+ */
 static void choose_symbols(struct wndl_symbolizer *s)
 {
     struct wndl_object *separate = s->debugfile.object;
