@@ -163,7 +163,7 @@ enum wndl_status wndl_pdb_visit_stacks(struct wndl_pdb *pdb,
 enum wndl_status wndl_pdb_changes(struct wndl_pdb *pdb, uint64_t start,
     uint64_t end, struct wndl_vec *rvas) WNDL_MUST_USE;
 
-/* The damage so far. Strings in `stats` live as long as the wndl_pdb. */
+/* The damage so far. */
 void wndl_pdb_get_stats(
     const struct wndl_pdb *pdb, struct wndl_pdb_stats *stats);
 
