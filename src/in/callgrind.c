@@ -17,13 +17,16 @@ struct reader {
     struct wndl_map names[SPACES];          /* number -> id of its text + 1 */
     uint32_t events[WNDL_CALLGRAPH_EVENTS]; /* the graph's, by column */
     unsigned event_count;
-    /* Which of them is the line: one behind the last, and 0, if none is. */
+    /*
+     * The index of the line number among the positions; position_count if there
+     * is none.
+     */
     unsigned position_count, line_position;
-    uint64_t positions[POSITIONS + 1];   /* of the line before */
+    uint64_t positions[POSITIONS + 1];   /* of the previous line */
     uint32_t object, file, line_file;    /* ids */
     uint32_t called_object, called_file; /* ids; NONE: as the caller's */
-    uint32_t function, callee;           /* NONE: not told yet */
-    uint64_t count;                      /* of the call to come */
+    uint32_t function, callee;           /* NONE: not known yet */
+    uint64_t count;                      /* of the next call */
     uint64_t callee_line;
     bool calling; /* the next costs are a call's */
 };
@@ -43,7 +46,7 @@ static bool is_digit(uint8_t c)
     return (uint8_t)(c - '0') < 10;
 }
 
-/* The next word, and the spaces behind it. False at the end. */
+/* Takes the next word, and the spaces after it. False at the end. */
 static bool take_word(struct wndl_bytes *line, struct wndl_bytes *word)
 {
     *line = wndl_line_trimmed(*line);
@@ -79,7 +82,7 @@ static bool number(struct wndl_bytes text, uint64_t *value)
     return wndl_line_number(text, value);
 }
 
-/* A position may be told by what it was before. */
+/* A position; it may be relative to the previous one. */
 static bool position(struct wndl_bytes text, uint64_t before, uint64_t *value)
 {
     if (wndl_bytes_is(text, "*")) {
@@ -107,9 +110,9 @@ static bool take_positions(const struct reader *r, struct wndl_bytes *line,
     return true;
 }
 
-/* ---- names: "(1) name" tells it, "(1)" means it */
+/* ---- names: "(1) name" defines one, "(1)" refers to it */
 
-/* Takes the number in brackets off a text. */
+/* Takes the number in brackets off the start of a text. */
 static bool take_number(struct wndl_bytes *text, uint64_t *value)
 {
     const uint8_t *end =
@@ -272,7 +275,7 @@ static bool read_calls(struct reader *r, struct wndl_bytes text)
 
 /* ---- lines */
 
-/* What is behind `key` if the line begins with it. */
+/* Whether the line begins with `key`; sets the part after it. */
 static bool has_key(
     struct wndl_bytes line, const char *key, struct wndl_bytes *rest)
 {
@@ -348,7 +351,7 @@ static bool read_name(struct reader *r, struct wndl_bytes line, bool *is_name)
     return true;
 }
 
-/* Told by Callgrind, and nothing to a call graph. */
+/* Lines of Callgrind that a call graph has no use for. */
 static bool is_passed_over(struct wndl_bytes line)
 {
     static const char *const keys[] = {
@@ -362,7 +365,7 @@ static bool is_passed_over(struct wndl_bytes line)
     return wndl_line_trimmed(line).size == 0;
 }
 
-/* Jumps may tell names for later. */
+/* Jumps may define names for later lines. */
 static bool read_jump(struct reader *r, struct wndl_bytes line, bool *is_jump)
 {
     struct wndl_bytes text;

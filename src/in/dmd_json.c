@@ -176,7 +176,9 @@ static bool same(const struct wndl_dmd_block *a, const struct wndl_dmd_block *b)
            memcmp(a->stacks, b->stacks, sizeof a->stacks) == 0;
 }
 
-/* Two that differ may have one hash: the later is then kept as it is. */
+/*
+ * Two different blocks may have one hash: the later one is then kept separate.
+ */
 static void keep_block(struct reading *in, const struct wndl_dmd_block *block)
 {
     struct wndl_vec *blocks = &in->dmd->blocks;
@@ -366,7 +368,7 @@ static void read_file(struct reading *in)
         count_lost(in->dmd);
 }
 
-/* What is needed only while it is read is in `arena`. */
+/* Data that is needed only while reading is in `arena`. */
 static enum wndl_status read_source(struct wndl_dmd_source *source,
     struct wndl_arena *arena, struct wndl_dmd_file *dmd, struct wndl_error *err)
 {

@@ -21,7 +21,10 @@ void wndl_dmd_source_close(struct wndl_dmd_source *source)
     source->window = NULL;
 }
 
-/* A file is one member or several; what fills up a tape behind it is 0. */
+/*
+ * A file has one member or several; a tape may be filled up with zeros after
+ * it.
+ */
 static bool is_behind_last(const struct wndl_gunzip *g)
 {
     size_t at = g->taken;
@@ -30,7 +33,7 @@ static bool is_behind_last(const struct wndl_gunzip *g)
     return g->between && at == g->file.size;
 }
 
-/* What was read of a member before damage is not given. */
+/* The part of a member before damage is not returned. */
 static enum wndl_status inflate_piece(
     struct wndl_dmd_source *s, struct wndl_bytes *piece, struct wndl_error *err)
 {

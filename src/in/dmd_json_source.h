@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dmd_json_source: the text of a DMD file in pieces, whether the file is
- * compressed by gzip (RFC 1952) or plain. A compressed one is never whole in
+ * dmd_json_source: the text of a DMD file in pieces; the file is plain or
+ * compressed by gzip (RFC 1952). The text of a compressed one is never whole in
  * memory.
  */
 #ifndef WNDL_IN_DMD_JSON_SOURCE_H
@@ -13,12 +13,15 @@ enum { WNDL_DMD_SOURCE_WINDOW = 128 << 10 };
 
 struct wndl_dmd_source {
     struct wndl_gunzip
-        gunzip; /* its file and what is taken, if that is plain */
+        gunzip; /* its file and position, also if that is plain */
     struct wndl_mem *mem;
     uint8_t *window; /* NULL: the file is plain */
 };
 
-/* `file` outlives the source. NOMEM alone; closed in any case. */
+/*
+ * Opens it. `file` outlives the source. Fails only with NOMEM. Ends with
+ * wndl_dmd_source_close, even after a failure.
+ */
 enum wndl_status wndl_dmd_source_open(struct wndl_dmd_source *source,
     struct wndl_bytes file, struct wndl_mem *mem) WNDL_MUST_USE;
 void wndl_dmd_source_close(struct wndl_dmd_source *source);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dmd_tables: reads as much JSON as it takes to get to the two tables; values
- * of other keys are passed over by their brackets alone.
+ * dmd_tables: reads only as much JSON as it needs to find the two tables;
+ * values of other keys are skipped by their brackets.
  */
 #include "in/dmd_tables.h"
 
@@ -95,7 +95,7 @@ static bool another(struct reader *r, uint8_t close)
     return c == ',';
 }
 
-/* Whether the bracket just opened closes at once, and if so behind it. */
+/* Whether the bracket that was just opened closes at once; if so, skips it. */
 static bool is_empty(struct reader *r, uint8_t close)
 {
     bool empty = peek(r) == close;
@@ -188,8 +188,8 @@ enum wndl_status wndl_dmd_tables_read(struct wndl_bytes file,
 }
 
 /*
- * The tables have names that nobody else uses; "version" and "invocation" say
- * something together only. A first key of another name tells at once.
+ * The tables have names that no other format uses; "version" and "invocation"
+ * count only together. A first key of another name decides at once.
  */
 static enum wndl_dmd_guess guess(struct reader *r)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dmd_tables: where in a DMD file (JSON, version 5) its frames are and where
- * its stacks use them, so that text can be put between. It must not know what
- * the frames say.
+ * dmd_tables: the positions of frames in a DMD file (JSON, version 5), and of
+ * their uses in stacks, so that text can be inserted. It must not know the
+ * meaning of frames.
  */
 #ifndef WNDL_IN_DMD_TABLES_H
 #define WNDL_IN_DMD_TABLES_H
@@ -35,18 +35,18 @@ struct wndl_dmd_tables {
 enum wndl_dmd_guess {
     WNDL_DMD_NO,
     WNDL_DMD_YES,
-    WNDL_DMD_TOO_SHORT, /* more of the file is needed to tell */
+    WNDL_DMD_TOO_SHORT, /* more of the file is needed for an answer */
 };
 
 /*
- * Whether a file that begins so is one: its first key is DMD's, and among
- * those there are "version" and "invocation", or one of a table.
+ * Whether a file that begins so is a DMD file: its first key is one of DMD's,
+ * and the keys include "version" and "invocation", or one of a table.
  */
 enum wndl_dmd_guess wndl_dmd_guess(struct wndl_bytes prefix);
 
 /*
- * Reads the two tables of a whole file into `arena`; a table that is not
- * there is empty. TRUNCATED, MALFORMED (`err` has the offset), NOMEM.
+ * Reads the two tables of a whole file into `arena`; a missing table is empty.
+ * TRUNCATED, MALFORMED (`err` has the offset), NOMEM.
  */
 enum wndl_status wndl_dmd_tables_read(struct wndl_bytes file,
     struct wndl_arena *arena, struct wndl_dmd_tables *tables,

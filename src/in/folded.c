@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The frames of a line, and the number behind them. */
+/* Splits a line into its frames and the number after them. */
 static bool split(
     struct wndl_bytes line, struct wndl_bytes *frames, uint64_t *number)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* folded: stacks one a line, "root;...;leaf N" (docs/formats/folded.md). */
+/*
+ * folded: one stack on each line, "root;...;leaf N" (docs/formats/folded.md).
+ */
 #ifndef WNDL_IN_FOLDED_H
 #define WNDL_IN_FOLDED_H
 
@@ -9,8 +11,8 @@
 bool wndl_folded_is(struct wndl_bytes line);
 
 /*
- * Adds the stacks to `g`, by the event "Samples". Lines that are none are
- * counted in `damage`. NOMEM, LIMIT.
+ * Adds the stacks to `g`, with the event "Samples". Other lines are counted in
+ * `damage`. NOMEM, LIMIT.
  */
 enum wndl_status wndl_folded_read(struct wndl_callgraph *g,
     struct wndl_bytes file, struct wndl_damage *damage,

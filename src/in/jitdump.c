@@ -85,7 +85,7 @@ static bool read_body(
     return true;
 }
 
-/* False at the end; what is left may be less than a record. */
+/* Takes a record. False at the end; the rest may be less than a record. */
 static bool take_record(
     struct wndl_jitdump *dump, uint32_t *kind, struct wndl_cursor *body)
 {

@@ -11,7 +11,7 @@ static int digit(uint8_t text)
     return text >= 'a' && text <= 'f' ? text - 'a' + 10 : -1;
 }
 
-/* Hex digits, perhaps after "0x", and the spaces behind them. */
+/* Reads hex digits, perhaps after "0x", and the spaces after them. */
 static uint64_t number(struct wndl_cursor *c)
 {
     uint64_t value = 0;

@@ -18,7 +18,7 @@ static bool is_hex(uint8_t c)
     return is_digit(c) || (uint8_t)((c | 0x20) - 'a') < 6;
 }
 
-/* The next word, taken off. False at the end. */
+/* Takes the next word off. False at the end. */
 static bool take_word(struct wndl_bytes *line, struct wndl_bytes *word)
 {
     *line = wndl_line_trimmed(*line);
@@ -53,7 +53,10 @@ struct sample {
     struct wndl_bytes rest; /* of the line: a frame, or nothing */
 };
 
-/* Behind the time: perhaps the period, the event with a colon, the rest. */
+/*
+ * Parses the part after the time: perhaps the period, the event with a colon,
+ * the rest.
+ */
 static bool parse_event(struct wndl_bytes line, struct sample *sample)
 {
     struct wndl_bytes word;
@@ -91,7 +94,7 @@ bool wndl_perf_script_is(struct wndl_bytes line)
 
 /* ---- frames */
 
-/* Where the '(' is that the text's last ')' closes; 0: nowhere. */
+/* The place of the '(' that the text's last ')' closes; 0: none. */
 static size_t find_open(struct wndl_bytes text)
 {
     size_t open = 0;
@@ -147,12 +150,15 @@ struct reader {
     struct wndl_graph_stack stack;
     struct wndl_damage *damage;
     struct wndl_lines lines;
-    uint32_t samples;     /* event */
-    uint32_t event;       /* of the sample */
-    uint64_t period;      /* of it */
-    bool in_sample;       /* whose frames come now */
-    struct wndl_vec held; /* struct wndl_graph_frame: inlined ones, whose
-                           * object is that of the frame they are in */
+    uint32_t samples; /* event */
+    uint32_t event;   /* of the sample */
+    uint64_t period;  /* of it */
+    bool in_sample;   /* whose frames come now */
+    /*
+     * struct wndl_graph_frame: inlined ones, whose object is that of the frame
+     * around them
+     */
+    struct wndl_vec held;
 };
 
 /* Pushes the frame, and before it those inlined into it. */

@@ -18,8 +18,8 @@
 bool wndl_perf_script_is(struct wndl_bytes line);
 
 /*
- * Adds the samples to `g`, by the event "Samples" and by the period of each
- * one's own event. Lines that are none are counted in `damage`. NOMEM, LIMIT.
+ * Adds the samples to `g`, with the event "Samples", and by their period with
+ * the event of each. Other lines are counted in `damage`. NOMEM, LIMIT.
  */
 enum wndl_status wndl_perf_script_read(struct wndl_callgraph *g,
     struct wndl_bytes file, struct wndl_damage *damage,

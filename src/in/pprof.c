@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What no profile has is damage: neither time nor memory shall go there. */
+/*
+ * Limits above those of any real profile: more is damage, and costs neither
+ * time nor memory.
+ */
 enum { MOST_LINES = 255, MOST_FRAMES = 1 << 16 };
 
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
@@ -36,7 +39,7 @@ struct line {
 struct location {
     uint64_t mapping, address;
     uint32_t first, count;        /* of lines, innermost first */
-    uint32_t first_place, places; /* 0 places: not asked for yet */
+    uint32_t first_place, places; /* 0 places: not looked up yet */
 };
 
 struct reader {
@@ -84,7 +87,7 @@ static bool take_field(struct wndl_cursor *c, struct field *field)
     return !c->failed && field->number != 0;
 }
 
-/* Of a message the next field; false at its end, and if it is damaged. */
+/* Reads the next field of a message; false at its end, and if it is damaged. */
 static bool next_field(struct wndl_cursor *c, struct field *field)
 {
     if (c->failed || c->next == c->end)
@@ -95,7 +98,7 @@ static bool next_field(struct wndl_cursor *c, struct field *field)
     return false;
 }
 
-/* One number, or a packed list of them. */
+/* Adds one number, or a packed list of them. */
 static bool add_numbers(
     struct wndl_vec *to, const struct field *field, struct wndl_cursor *c)
 {
@@ -121,7 +124,10 @@ static void damaged(struct reader *r, const uint8_t *where, const char *what)
 
 /* ---- messages that samples refer to */
 
-/* What an id stands for; a later one takes its place. False: no memory. */
+/*
+ * Adds the element of an id, which replaces an earlier one. False when memory
+ * is out.
+ */
 static bool add_as(
     struct wndl_map *map, uint64_t id, struct wndl_vec *to, const void *element)
 {
@@ -134,7 +140,7 @@ static bool add_as(
     return true;
 }
 
-/* NULL if there is none. */
+/* The element of an id; NULL if there is none. */
 static void *find(
     const struct wndl_map *map, uint64_t id, const struct wndl_vec *in)
 {
@@ -245,7 +251,10 @@ static bool add_message(struct reader *r, const struct field *f)
     return added;
 }
 
-/* All but the samples, which may come before what they refer to. */
+/*
+ * Reads all messages but the samples, which may come before those that they
+ * refer to.
+ */
 static bool add_messages(struct reader *r)
 {
     struct wndl_cursor c = wndl_cursor_at(r->file, 0, false);
@@ -260,7 +269,7 @@ static bool add_messages(struct reader *r)
     return true;
 }
 
-/* ---- what samples count */
+/* ---- the types of samples */
 
 static struct wndl_bytes text_of(const struct reader *r, uint64_t index)
 {

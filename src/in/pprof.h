@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pprof: profiles as Google's pprof reads them: the messages of
- * github.com/google/pprof's profile.proto, by gzip or as they are.
+ * pprof: profiles in the format of Google's pprof: the messages of
+ * github.com/google/pprof's profile.proto, compressed by gzip or plain.
  */
 #ifndef WNDL_IN_PPROF_H
 #define WNDL_IN_PPROF_H
 
 #include "model/graph_stack.h"
 
-/* Whether bytes that begin so are one, or compressed. */
+/* Whether a file that begins so is a profile, or compressed. */
 bool wndl_pprof_is(struct wndl_bytes file);
 
 /*
- * Adds its samples to `g`, by an event for each of its types. Samples and
- * other messages that cannot be read are counted in `damage`, by their offset
- * in the decompressed bytes. NOMEM, LIMIT; TRUNCATED and MALFORMED for
- * damaged compressed data, and if nothing tells what its samples are.
+ * Adds its samples to `g`, with an event for each of its types. Samples and
+ * other messages that cannot be read are counted in `damage`, with their offset
+ * in the decompressed bytes. NOMEM, LIMIT; TRUNCATED and MALFORMED for damaged
+ * compressed data, and if the types of the samples are missing.
  */
 enum wndl_status wndl_pprof_read(struct wndl_callgraph *g,
     struct wndl_bytes file, struct wndl_damage *damage,

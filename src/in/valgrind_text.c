@@ -30,7 +30,7 @@ static bool is_hex(uint8_t c)
     return (uint8_t)(c - '0') < 10 || (uint8_t)((c | 0x20) - 'a') < 6;
 }
 
-/* What is behind "at 0x4C2FB55: "; `first` says that it was "at". */
+/* Finds the part after "at 0x4C2FB55: "; `first`: it was "at", not "by". */
 static bool find_frame(
     struct wndl_bytes line, struct wndl_bytes *text, bool *first)
 {

@@ -5,7 +5,7 @@
  *   ==4711==    at 0x4C2FB55: malloc (vg_replace_malloc.c:299)
  *   ==4711==    by 0x10866D: main (in /tmp/app)
  *
- * with or without what is before "at". All other lines only part stacks.
+ * with or without the part before "at". All other lines only separate stacks.
  */
 #ifndef WNDL_IN_VALGRIND_TEXT_H
 #define WNDL_IN_VALGRIND_TEXT_H
@@ -16,10 +16,11 @@
 bool wndl_valgrind_text_is(struct wndl_bytes line);
 
 /*
- * Adds the stacks to `g`, by the event "Stacks", each as one. Valgrind does
- * not say which it cut: those of as many frames as any has that do not begin
- * in a function in which programs and threads start are below "[truncated]".
- * A "by" with nothing before it is counted in `damage`. NOMEM, LIMIT.
+ * Adds the stacks to `g`, with the event "Stacks", one for each. Valgrind does
+ * not mark truncated stacks. So stacks with the largest number of frames that
+ * do not begin in a function in which programs and threads start are put below
+ * "[truncated]". A "by" without an "at" before it is counted in `damage`.
+ * NOMEM, LIMIT.
  */
 enum wndl_status wndl_valgrind_text_read(struct wndl_callgraph *g,
     struct wndl_bytes file, struct wndl_damage *damage,

@@ -95,7 +95,7 @@ static void take_counts(struct line *line, struct wndl_vm_counts *counts)
             counts->n[access][fault] = take_decimal(line);
 }
 
-/* All that is left of the line: at least one address. */
+/* Takes the rest of the line: at least one address. */
 static const uint64_t *take_ips(struct line *line, uint32_t *count)
 {
     struct wndl_vec ips;
@@ -316,7 +316,7 @@ static bool is_word(struct wndl_bytes bytes, const char *word)
     return bytes.size == size && memcmp(bytes.data, word, size) == 0;
 }
 
-/* Lines that a later version adds are passed over. */
+/* Lines from a later version are skipped. */
 static void read_line(struct line *line)
 {
     const struct wndl_bytes word = take_word(line);

@@ -11,8 +11,8 @@
 bool wndl_vm_is(struct wndl_bytes file);
 
 /*
- * Reads `file` into `vm`, which is empty; nothing of `file` is kept. NOMEM;
- * MALFORMED with the line that is wrong; TRUNCATED where the end is missing.
+ * Reads `file` into `vm`, which is empty; keeps nothing of `file`. NOMEM;
+ * MALFORMED with the line number; TRUNCATED if the end is missing.
  */
 enum wndl_status wndl_vm_read(struct wndl_vm *vm, struct wndl_bytes file,
     struct wndl_error *err) WNDL_MUST_USE;

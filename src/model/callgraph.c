@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Costs have room for few events until there are more. */
+/* Costs have room for few events until more are added. */
 enum { FEW_EVENTS = 4 };
 
 static void init_vectors(struct wndl_callgraph *g, struct wndl_mem *mem)
@@ -101,7 +101,7 @@ enum wndl_status wndl_callgraph_event(struct wndl_callgraph *g,
 
 /* ---- functions, places, calls */
 
-/* Where index + 1 of what has this hash belongs; NULL: memory is out. */
+/* The slot for index + 1 of the element with this hash; NULL: memory is out. */
 static uint64_t *slot_of(struct wndl_map *map, uint64_t hash,
     const struct wndl_vec *vec, const void *element,
     bool (*same)(const void *a, const void *b))
@@ -114,7 +114,9 @@ static uint64_t *slot_of(struct wndl_map *map, uint64_t hash,
     }
 }
 
-/* A new element with its costs; false: memory is out, or numbers are. */
+/*
+ * Adds an element with its costs; false when memory, or the numbers, are out.
+ */
 static bool push_with_costs(
     struct wndl_vec *vec, const void *element, struct wndl_vec *costs)
 {
@@ -216,7 +218,7 @@ static bool call_of(
     return true;
 }
 
-/* The root is not in the index: what others call so is another function. */
+/* The root is not in the index: a function of the same name is another one. */
 static bool add_root(struct wndl_callgraph *g)
 {
     struct wndl_callgraph_function root = {0};
@@ -259,7 +261,7 @@ static void add_cost(
         to[i] += costs[i];
 }
 
-/* What is added to anything but calls from elsewhere is in the total too. */
+/* Adds a cost to the total, except for that of calls from elsewhere. */
 static enum wndl_status add_to_total(
     struct wndl_callgraph *g, const uint64_t *costs)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * costs: an iterator over the samples and blocks of a profile, as one list of
- * what its threads' time was spent on.
+ * costs: what the threads spent their time on.
  */
 #ifndef WNDL_MODEL_COSTS_H
 #define WNDL_MODEL_COSTS_H
 
 #include "model/profile.h"
 
-/* Which time is summed up. */
+/* The time that is summed. */
 enum wndl_time {
-    WNDL_TIME_CPU,     /* running: that of samples */
-    WNDL_TIME_BLOCKED, /* waiting for something else than a CPU */
+    WNDL_TIME_CPU,     /* running: the CPU time of samples */
+    WNDL_TIME_BLOCKED, /* waiting for something other than a CPU */
     WNDL_TIME_WALL,    /* both, and waiting for a CPU */
 };
 
@@ -20,13 +20,13 @@ struct wndl_cost {
     uint64_t time;    /* ns */
 };
 
-/* What stands for the part of a stack that is not there. */
+/* The text that stands for the missing part of a stack. */
 enum wndl_label {
     WNDL_LABEL_NONE, /* the stack reaches its thread's start */
     WNDL_LABEL_TRUNCATED,
     WNDL_LABEL_LOST,
     WNDL_LABEL_NO_STACK,
-    WNDL_LABEL_WAITING, /* time without a CPU, with a stack or without */
+    WNDL_LABEL_WAITING, /* time without a CPU, with or without a stack */
     WNDL_LABELS,
 };
 
@@ -44,14 +44,15 @@ static inline void wndl_cost_add(struct wndl_cost *to, struct wndl_cost cost)
     to->time += cost.time;
 }
 
+/* The label of an item's stack: why it is not complete, or WNDL_LABEL_NONE. */
 enum wndl_label wndl_cost_item_label(const struct wndl_cost_item *item);
 
-/* "[lost]"; NULL for none. Static string. */
+/* "[lost]", for people; NULL for WNDL_LABEL_NONE. Static string. */
 const char *wndl_label_text(enum wndl_label label);
 
 /*
- * The next of what belongs to `time`; `*at` starts as 0 and is moved on.
- * False at the end.
+ * The next item that belongs to `time`. `*at` starts as 0 and is advanced;
+ * `*item` is valid if the result is true. False at the end.
  */
 bool wndl_costs_next(const struct wndl_profile *p, enum wndl_time time,
     size_t *at, struct wndl_cost_item *item);

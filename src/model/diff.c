@@ -82,10 +82,10 @@ static double value_of(const struct wndl_diff_recording *recording,
 }
 
 /*
- * That of a share: what is of it and what is not are independent, and weigh
- * in by how far off each is, so that p and 1 - p are known equally well. A
- * sample of the usual size more than there were, of either kind, keeps what
- * was never seen from being certain. Everything is all of itself.
+ * The variance of a share. The cost in it and the cost outside of it are
+ * independent, and each weighs in by the other's size, so that p and 1 - p are
+ * known equally well. One sample of the usual size is added to either, so that
+ * a cost of 0 is not certain. The share of everything is exactly 1.
  */
 static double share_variance(const struct wndl_diff *d,
     const struct wndl_diff_recording *recording,
@@ -107,8 +107,10 @@ static double share_variance(const struct wndl_diff *d,
     return sum / (whole * whole);
 }
 
-/* How much time was spent in all is known, not estimated: only shares of it
- * are. Blocks of a heap are estimated one by one. */
+/*
+ * The total time of a recording is known, not estimated: only shares of it are
+ * estimates. The blocks of a heap are estimated one by one.
+ */
 static double variance_of(const struct wndl_diff *d,
     const struct wndl_diff_recording *recording,
     const struct wndl_diff_place *place)
@@ -126,7 +128,7 @@ static double variance_of(const struct wndl_diff *d,
 struct moments {
     uint32_t count;
     double mean;
-    double squares;  /* of what is off the mean, summed */
+    double squares;  /* sum of squared deviations from the mean */
     double variance; /* of the mean, by sampling */
 };
 
@@ -162,10 +164,12 @@ struct wndl_diff_value wndl_diff_value(
     };
 }
 
-/* The normal distribution's, of which 0.5 % are above and 0.5 % below. */
+/*
+ * The normal distribution's: 0.5 % are above it and 0.5 % below its negative.
+ */
 static const double normal = 2.5758293;
 
-/* The same of Student's t. */
+/* The same for Student's t. */
 static double student_t(uint32_t freedom)
 {
     static const double table[] = {0, 63.657, 9.925, 5.841, 4.604, 4.032, 3.707,

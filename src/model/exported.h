@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exported: what a writer of whole recordings is told, and the sums that
- * several of them need.
+ * exported: the request to a writer of whole recordings, and the sums that
+ * several writers need.
  */
 #ifndef WNDL_MODEL_EXPORTED_H
 #define WNDL_MODEL_EXPORTED_H
@@ -10,59 +10,65 @@
 #include "model/heap.h"
 #include "model/symbolized.h"
 
-/* Whatever is in the recording is written; some of it is shown first. */
+/*
+ * A writer writes the whole recording; `time`, `set` and `by_blocks` choose the
+ * part that is shown first.
+ */
 struct wndl_exported {
     const struct wndl_symbolized *symbolized;
-    bool of_heap;           /* its heaps, else what its threads did */
-    uint64_t pid;           /* of the only heap that counts; 0: all do */
-    bool tells_gone;        /* blocks that are gone were recorded too */
-    enum wndl_time time;    /* shown first */
-    enum wndl_heap_set set; /* the same of a heap */
-    bool by_blocks;         /* their number first, else their bytes */
-    bool zipped;            /* where the format leaves it open */
+    bool of_heap;        /* write the heaps, else what the threads did */
+    uint64_t pid;        /* of the only process whose heap is written; 0: all */
+    bool tells_gone;     /* freed blocks were recorded too */
+    enum wndl_time time; /* the time that is shown first */
+    enum wndl_heap_set set; /* the same for a heap */
+    bool by_blocks;         /* show counts of blocks first, else bytes */
+    bool zipped;            /* compress, where the format leaves it open */
 };
 
-/* Of all blocks of one stack; whole ones, or estimates from a sample. */
+/* Sums over all blocks of one stack: counts, or estimates from a sample. */
 struct wndl_stack_sum {
     uint32_t node; /* 0: no stack */
     uint8_t label; /* enum wndl_label */
     double blocks[WNDL_HEAP_SETS];
     double bytes[WNDL_HEAP_SETS]; /* usable */
-    double lifetime;              /* ns, of those that were freed */
+    double lifetime;              /* ns, summed over freed blocks */
 };
 
 /*
- * The sums of a heap, in the order in which its stacks come, in `arena`.
- * False when memory is out.
+ * Fills `sums` (struct wndl_stack_sum) with those of a heap, in the order of
+ * its stacks, in `arena`. False when memory is out.
  */
 bool wndl_exported_sum(struct wndl_vec *sums,
     const struct wndl_process_heap *heap, struct wndl_arena *arena);
 
-/* Rounded to whole ones; at most 2^53, which all readers of JSON can hold. */
+/* Rounded to an integer; at most 2^53, which every reader of JSON can hold. */
 uint64_t wndl_exported_round(double value);
 
-/* Whether the heap has counts and is of a process that counts. */
+/* Whether the heap has counts and belongs to a process that is written. */
 bool wndl_exported_has(
     const struct wndl_exported *e, const struct wndl_process_heap *heap);
 
-/* Whether the recording tells of those blocks. */
+/* Whether the recording has those blocks. */
 bool wndl_exported_tells(const struct wndl_exported *e, enum wndl_heap_set set);
 
-/* The name of a process's program. */
+/* The name of a process's program. Borrowed from `p`. */
 struct wndl_bytes wndl_exported_program(
     const struct wndl_profile *p, uint32_t process);
 
 /*
- * For each of frame_locations the frame whose it is, in `arena`, or NULL:
- * they stand in the order in which symbols were looked up.
+ * For each entry of frame_locations its frame, in `arena`; NULL when memory is
+ * out. Needed since the entries stand in the order of the lookups.
  */
 uint32_t *wndl_exported_frames(
     const struct wndl_symbolized *s, struct wndl_arena *arena);
 
-/* enum wndl_label of the stack of an allocation. */
+/* The enum wndl_label of an allocation's stack. */
 uint8_t wndl_exported_label(const struct wndl_alloc_site *site);
 
-/* The rva or address of the instruction that a frame is at. */
+/*
+ * The rva or address of the instruction that a frame executes: of a caller, its
+ * call site.
+ */
 uint64_t wndl_exported_address(const struct wndl_frame_key *frame);
 
 #endif

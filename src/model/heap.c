@@ -56,7 +56,7 @@ uint64_t wndl_heap_count(
     return 0;
 }
 
-/* Of numbers from a file, the second may be the larger one. */
+/* A difference of numbers from a file; 0 if the second is larger. */
 static uint64_t less(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;

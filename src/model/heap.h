@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap: what a recording tells of the heaps of its processes, as plain data
- * (docs/formats/wndl.md, HEAP and on). Of the counts only one snapshot's are
- * kept for each process, so that memory is bounded by what is distinct: 32
- * bytes a site, 48 a site that a snapshot counts.
+ * heap: the heaps of the recorded processes, as plain data
+ * (docs/formats/wndl.md, HEAP and on). For each process the counts of only one
+ * snapshot are kept, so that memory is bounded by what is distinct: 32 bytes a
+ * site, 48 a site that the snapshot counts.
  */
 #ifndef WNDL_MODEL_HEAP_H
 #define WNDL_MODEL_HEAP_H
 
 #include "model/profile.h"
 
-/* Where blocks of one size were allocated: a pair of the recording. */
+/* A site: where blocks of one size are allocated (docs/glossary.md). */
 struct wndl_alloc_site {
-    uint32_t node;            /* the profile's; 0: no stack */
+    uint32_t node;            /* of the profile; 0: no stack */
     uint8_t end;              /* enum wndl_walk_end */
     uint64_t requested, slop; /* bytes of one block */
 };
 
-/* What a snapshot counts of a site; of taken blocks, if it is sampled. */
+/* A site's counts in a snapshot; of sampled blocks, if the heap is sampled. */
 struct wndl_alloc_counts {
     uint32_t site;
     uint64_t allocs, frees;
@@ -26,7 +26,7 @@ struct wndl_alloc_counts {
     uint64_t lifetime;  /* ns, summed over freed blocks */
 };
 
-/* Blocks that nothing pointed to at the end; the others were reachable. */
+/* Leaked blocks of a site at the end; its other live blocks were reachable. */
 struct wndl_alloc_leaks {
     uint32_t site;
     uint64_t definite, indirect, possible;
@@ -35,17 +35,17 @@ struct wndl_alloc_leaks {
 /* Buffers that grew, by the stack of the call that made them. */
 struct wndl_alloc_growth {
     uint32_t node;
-    bool by_copy; /* else by realloc */
+    bool by_copy; /* by allocation and copy, else by realloc */
     uint64_t chains, steps;
     uint64_t allocated, final, doubling; /* bytes; docs/formats/wndl.md */
     uint64_t least_step, most_step;      /* bytes */
 };
 
 enum wndl_wrong_free {
-    WNDL_WRONG_FREE_OTHER = 0, /* of a later kind */
+    WNDL_WRONG_FREE_OTHER = 0, /* of a kind that this version does not know */
     WNDL_WRONG_FREE_FOREIGN = 1,
     WNDL_WRONG_FREE_TWICE = 2,
-    WNDL_WRONG_FREE_ALLOCATOR = 3, /* another one's block */
+    WNDL_WRONG_FREE_ALLOCATOR = 3, /* block of another allocator */
     WNDL_WRONG_FREES = 4,
 };
 
@@ -56,19 +56,19 @@ struct wndl_alloc_wrong {
     uint64_t address; /* of the first */
 };
 
-/* The blocks of `site` are always born just after one of `other`. */
+/* The blocks of `site` are always allocated just after one of `other`. */
 struct wndl_alloc_together {
     uint32_t site, other;
     uint64_t blocks;
 };
 
-/* How much was live at a time. */
+/* The live bytes and blocks at a time. */
 struct wndl_heap_moment {
     uint64_t time;          /* ns since the recording's start */
     uint64_t bytes, blocks; /* usable */
 };
 
-/* Of every block of a heap, whether it is at a site or not: HSNP's order. */
+/* Totals over every block of a heap, at a site or not. In HSNP's order. */
 enum wndl_heap_total {
     WNDL_HEAP_TOTAL_ALLOCS,
     WNDL_HEAP_TOTAL_FREES,
@@ -79,9 +79,11 @@ enum wndl_heap_total {
     WNDL_HEAP_TOTAL_TEMPORARY,
     WNDL_HEAP_TOTAL_PEAK_BYTES,
     WNDL_HEAP_TOTAL_PEAK_TIME, /* ns since the recording's start */
-    WNDL_HEAP_TOTAL_INHERITED, /* freed, but allocated before a fork */
-    WNDL_HEAP_TOTAL_OWN,    /* 1: calls inside the executable were not seen */
-    WNDL_HEAP_TOTAL_UNSURE, /* 1: frees of what never was were not told */
+    /* blocks freed that were allocated before a fork */
+    WNDL_HEAP_TOTAL_INHERITED,
+    WNDL_HEAP_TOTAL_OWN, /* 1: calls inside the executable were not seen */
+    /* 1: frees of unknown addresses were not reported */
+    WNDL_HEAP_TOTAL_UNSURE,
     WNDL_HEAP_TOTALS,
 };
 
@@ -97,7 +99,7 @@ enum wndl_snapshot_trigger {
     WNDL_SNAPSHOT_TIME,
     WNDL_SNAPSHOT_PEAK,
     WNDL_SNAPSHOT_STOP,
-    WNDL_SNAPSHOT_OTHER, /* of a later kind */
+    WNDL_SNAPSHOT_OTHER, /* of a kind that this version does not know */
     WNDL_SNAPSHOT_TRIGGERS,
 };
 
@@ -115,58 +117,67 @@ struct wndl_process_heap {
     uint32_t process;
     bool cumulative;
     bool leaks_wanted, leaks_known;
-    uint64_t sample_below;     /* bytes; 0: every block was taken */
+    uint64_t sample_below;     /* bytes; 0: every block was recorded */
     struct wndl_vec sites;     /* struct wndl_alloc_site */
     struct wndl_vec moments;   /* struct wndl_heap_moment, in order */
     struct wndl_vec snapshots; /* struct wndl_heap_snapshot, in order */
-    uint32_t kept;             /* of snapshots, WNDL_NO_INDEX: none */
-    struct wndl_vec counts;    /* struct wndl_alloc_counts of that one */
-    uint64_t lost;             /* blocks of that one whose site is damaged */
-    struct wndl_vec leaks;     /* struct wndl_alloc_leaks */
-    struct wndl_vec growths;   /* struct wndl_alloc_growth */
-    struct wndl_vec wrongs;    /* struct wndl_alloc_wrong */
-    struct wndl_vec together;  /* struct wndl_alloc_together */
+    uint32_t kept; /* index of the kept one in snapshots, or WNDL_NO_INDEX */
+    struct wndl_vec counts; /* struct wndl_alloc_counts of the kept snapshot */
+    uint64_t lost; /* blocks of the kept snapshot whose site is damaged */
+    struct wndl_vec leaks;    /* struct wndl_alloc_leaks */
+    struct wndl_vec growths;  /* struct wndl_alloc_growth */
+    struct wndl_vec wrongs;   /* struct wndl_alloc_wrong */
+    struct wndl_vec together; /* struct wndl_alloc_together */
 };
 
-/* A heap of `process` at the end of p->heaps; NULL when memory is out. */
+/*
+ * Appends a heap of `process` to p->heaps. NULL when memory is out. Valid until
+ * the next is added.
+ */
 struct wndl_process_heap *wndl_profile_heap(
     struct wndl_profile *p, uint32_t process);
 
-/* The snapshot whose counts are kept, or NULL. */
+/* The snapshot whose counts are kept, or NULL. Valid as long as the heap. */
 const struct wndl_heap_snapshot *wndl_heap_kept(
     const struct wndl_process_heap *heap);
 
-/* Blocks that a taken one of the site stands for: 1, or more if sampled. */
+/*
+ * The number of blocks that a recorded one of the site stands for: 1, or more
+ * if the heap is sampled.
+ */
 double wndl_alloc_weight(
     const struct wndl_process_heap *heap, const struct wndl_alloc_site *site);
 
-/* Blocks that are live by the counts. */
+/*
+ * The site's live blocks by these counts; 0 if it has more frees than allocs.
+ */
 static inline uint64_t wndl_alloc_live(const struct wndl_alloc_counts *counts)
 {
     return counts->allocs > counts->frees ? counts->allocs - counts->frees : 0;
 }
 
-/* Which blocks of the snapshot that was kept. */
+/* A set of blocks, as of the kept snapshot. */
 enum wndl_heap_set {
-    WNDL_HEAP_SET_LIVE,      /* at its time */
-    WNDL_HEAP_SET_PEAK,      /* that lived when most bytes did, until then */
-    WNDL_HEAP_SET_ALL,       /* that had been allocated until then */
-    WNDL_HEAP_SET_TEMPORARY, /* of those, freed before the next one */
+    WNDL_HEAP_SET_LIVE, /* live at its time */
+    WNDL_HEAP_SET_PEAK, /* live when the live bytes were most, until then */
+    WNDL_HEAP_SET_ALL,  /* all that had been allocated until then */
+    /* of those, freed before the thread's next allocation */
+    WNDL_HEAP_SET_TEMPORARY,
     WNDL_HEAP_SETS,
 };
 
-/* How many of those a site has; of taken ones, if it is sampled. */
+/* The number of a site's blocks in `set`; of sampled ones, if it is sampled. */
 uint64_t wndl_heap_count(
     const struct wndl_alloc_counts *counts, enum wndl_heap_set set);
 
-/* Of every block, whether it is at a site or not; bytes are usable ones. */
+/* Over every block, at a site or not; bytes are usable ones. */
 uint64_t wndl_heap_live_blocks(const struct wndl_heap_snapshot *snapshot);
 uint64_t wndl_heap_live_bytes(const struct wndl_heap_snapshot *snapshot);
 
-/* For people: "no room for stacks". Static string. */
+/* The reason of a miss for people: "no room for stacks". Static string. */
 const char *wndl_heap_missed_text(unsigned reason);
 
-/* For people: "when the process ended". Static string. */
+/* The trigger for people: "when the process ended". Static string. */
 const char *wndl_snapshot_trigger_text(unsigned why);
 
 #endif

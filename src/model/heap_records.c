@@ -35,7 +35,7 @@ bool wndl_heap_list_frame_of(
         wndl_map_put(&list->frame_index, (uint64_t)caller << 32 | id);
     if (found == NULL || list->frames.len >= UINT32_MAX)
         return false;
-    if (*found == 0) { /* frame 0, which nobody calls: so it is new */
+    if (*found == 0) { /* frame 0, which is nobody's caller: so it is new */
         struct wndl_heap_frame *fresh = wndl_vec_push(&list->frames);
         if (fresh == NULL)
             return false;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * heap_records: heap blocks by the stacks that allocated them, as plain data,
- * whichever file they are from. First what a file holds, blocks of one size
- * and one stack at a time; then the records that a report shows, of which
- * each sums up what has the same stack as far as it is shown.
+ * whichever file they come from. First the contents of a file: blocks of one
+ * size and one stack at a time. Then the records that a report shows; each sums
+ * the blocks whose stacks are equal as far as they are shown.
  *
- * Numbers of blocks and bytes have a sign: in a difference, what the earlier
- * file holds counts negative.
+ * Numbers of blocks and bytes have a sign: in a difference, those of the
+ * earlier file count negative.
  */
 #ifndef WNDL_MODEL_HEAP_RECORDS_H
 #define WNDL_MODEL_HEAP_RECORDS_H
@@ -14,13 +14,13 @@
 #include "base/intern.h"
 
 enum wndl_heap_mode {
-    WNDL_HEAP_MODE_LIVE,       /* blocks that lived when it was written */
-    WNDL_HEAP_MODE_CUMULATIVE, /* all that were ever allocated */
+    WNDL_HEAP_MODE_LIVE, /* blocks that were live when the file was written */
+    WNDL_HEAP_MODE_CUMULATIVE, /* all blocks that were ever allocated */
     WNDL_HEAP_MODE_DARK_MATTER,
     WNDL_HEAP_MODE_SCAN,
 };
 
-/* Which stack of a block; a reported one is of dark matter alone. */
+/* The kinds of stacks that a block has; "reported" only in dark matter mode. */
 enum wndl_heap_stack_kind {
     WNDL_HEAP_ALLOCATED,
     WNDL_HEAP_REPORTED,
@@ -29,9 +29,9 @@ enum wndl_heap_stack_kind {
 };
 
 /*
- * A frame, and the one that called it. A stack is the number of its innermost
- * frame. Frame 0 is above the outermost ones and has no text: as a stack it
- * means that there is none.
+ * A frame and its caller. A stack is the number of its innermost frame. Frame 0
+ * is above the outermost ones and has no text; as a stack it means that there
+ * is none.
  */
 struct wndl_heap_frame {
     uint32_t caller; /* smaller than its own number */
@@ -42,13 +42,13 @@ struct wndl_heap_frame {
 struct wndl_heap_blocks {
     uint32_t stacks[WNDL_HEAP_STACKS];
     uint64_t requested, slop; /* bytes of one block */
-    int64_t count;            /* blocks that were told of */
-    double weight;            /* blocks that each stands for: 1, or more */
-    int64_t freed, temporary; /* of those counted; cumulative only */
+    int64_t count;            /* blocks in the file */
+    double weight; /* blocks that each of them stands for: 1, or more */
+    int64_t freed, temporary; /* of those in the file; cumulative mode only */
     uint64_t lifetime;        /* ns, summed over freed ones */
 };
 
-/* Distinct frames and strings; blocks in the order they were added. */
+/* Distinct frames and strings; blocks in the order in which they were added. */
 struct wndl_heap_list {
     struct wndl_arena arena;
     struct wndl_intern strings;
@@ -59,20 +59,20 @@ struct wndl_heap_list {
 };
 
 /*
- * An empty list, which stays where it is and ends with wndl_heap_list_free.
- * Not for use by two threads at a time. False when memory is out.
+ * Makes an empty list, which must not move and ends with wndl_heap_list_free.
+ * One thread at a time. False when memory is out.
  */
 bool wndl_heap_list_init(struct wndl_heap_list *list, struct wndl_mem *mem);
 void wndl_heap_list_free(struct wndl_heap_list *list);
 
 /*
- * The frame `text` that `caller`, one of the list, called: added if new, the
- * text copied. False when memory is out.
+ * The frame `text` called by `caller`, a frame of the list; added if new, with
+ * a copy of the text. False when memory is out.
  */
 bool wndl_heap_list_frame(struct wndl_heap_list *list, uint32_t caller,
     struct wndl_bytes text, uint32_t *frame);
 
-/* The same of a text that has an id in the list's strings already. */
+/* The same for a text that already has an id in the list's strings. */
 bool wndl_heap_list_frame_of(
     struct wndl_heap_list *list, uint32_t caller, uint32_t id, uint32_t *frame);
 
@@ -80,31 +80,31 @@ bool wndl_heap_list_frame_of(
 bool wndl_heap_list_add(
     struct wndl_heap_list *list, const struct wndl_heap_blocks *blocks);
 
-/* ---- what a report shows */
+/* ---- records of a report */
 
-/* The innermost `count` frames from `leaf` on; none: there is no stack. */
+/* The innermost `count` frames from `leaf` on; 0: there is no stack. */
 struct wndl_heap_stack {
     uint32_t leaf;
     uint32_t count;
 };
 
 /*
- * Rounded to whole ones. The errors are standard errors of what was estimated
- * from a sample, in blocks and usable bytes; 0 where all was counted.
+ * Figures, rounded to integers. An error is the standard error of an estimate
+ * from a sample, in blocks and usable bytes; 0 where every block was counted.
  */
 struct wndl_heap_figures {
     int64_t blocks;
     int64_t requested, slop; /* bytes; usable = requested + slop */
     double blocks_error, bytes_error;
-    int64_t freed, temporary; /* blocks; cumulative only */
+    int64_t freed, temporary; /* blocks; cumulative mode only */
     uint64_t mean_lifetime;   /* ns, of freed blocks */
 };
 
-/* Blocks of `usable` bytes in a record; never 0 of them. */
+/* Blocks of `usable` bytes in a record; `blocks` is never 0. */
 struct wndl_heap_size {
     uint64_t usable;
     int64_t blocks;
-    bool sampled; /* the number is an estimate */
+    bool sampled; /* `blocks` is an estimate */
 };
 
 struct wndl_heap_record {
@@ -114,17 +114,17 @@ struct wndl_heap_record {
     uint32_t size_count;
 };
 
-/* Records in the order that was asked for, of the frames in `list`. */
+/* Records in the requested order, with frames of `list`. */
 struct wndl_heap_records {
     const struct wndl_heap_list *list;
     struct wndl_arena arena;
     struct wndl_vec records;        /* struct wndl_heap_record */
     struct wndl_vec sizes;          /* struct wndl_heap_size */
     struct wndl_heap_figures total; /* of the whole list */
-    struct wndl_heap_figures shown; /* of the records: what filters left */
+    struct wndl_heap_figures shown; /* of the records: what the filters left */
 };
 
-/* The sum, or the nearest number there is: files may hold any. */
+/* The sum, clamped to the range of int64_t: a file may hold any numbers. */
 static inline int64_t wndl_add_saturating(int64_t a, int64_t b)
 {
     int64_t sum;
@@ -133,11 +133,13 @@ static inline int64_t wndl_add_saturating(int64_t a, int64_t b)
                                                : INT64_MAX;
 }
 
+/* Usable bytes: requested + slop, clamped. */
 static inline int64_t wndl_heap_usable(const struct wndl_heap_figures *f)
 {
     return wndl_add_saturating(f->requested, f->slop);
 }
 
+/* The frame of that number, which must exist. */
 static inline const struct wndl_heap_frame *wndl_heap_frame_at(
     const struct wndl_heap_list *list, uint32_t frame)
 {

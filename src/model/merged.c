@@ -60,7 +60,7 @@ static bool new_module(
            copy_text(m, part, from->detail, &to->detail);
 }
 
-/* The next one of that name in the recordings before, else a new one. */
+/* The next module of that name in earlier recordings, else a new one. */
 static bool place_module(
     struct wndl_merged *m, const struct wndl_merged_part *part, uint32_t module)
 {
@@ -83,7 +83,10 @@ static bool place_module(
     return new_module(m, part, module);
 }
 
-/* By name for the next recording, in the order of their numbers. */
+/*
+ * Indexes the modules by name for the next recording, in the order of their
+ * numbers.
+ */
 static bool index_modules(struct wndl_merged *m)
 {
     wndl_map_init(&m->module_index, &m->profile.arena);
@@ -161,7 +164,7 @@ static bool add_node(struct wndl_merged *m, uint32_t parent, uint32_t location,
     return true;
 }
 
-/* What is inlined comes before what it is inlined into. */
+/* Inlined functions come before the one that they are inlined into. */
 static bool add_nodes(
     struct wndl_merged *m, const struct wndl_merged_part *part)
 {

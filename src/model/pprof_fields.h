@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pprof_fields: numbers of the fields of a pprof profile, as
- * github.com/google/pprof's profile.proto has them.
+ * pprof_fields: the field numbers of a pprof profile (profile.proto of
+ * github.com/google/pprof).
  */
 #ifndef WNDL_MODEL_PPROF_FIELDS_H
 #define WNDL_MODEL_PPROF_FIELDS_H

@@ -51,8 +51,10 @@ bool wndl_profile_frame(
         (uint64_t)key.image << 16 | (uint64_t)key.how << 8 | key.interrupted;
     uint64_t hash = wndl_hash_u64(
         key.address ^ wndl_hash_u64(rest ^ (uint64_t)key.process << 48));
-    /* The map holds (hash, index + 1); a hash that is taken by another frame
-     * gives the next one to try. */
+    /*
+     * The map holds (hash, index + 1); if another frame has the hash, try the
+     * next one.
+     */
     for (;; hash = wndl_hash_u64(hash + 1)) {
         uint64_t *found = wndl_map_put(&p->frame_index, hash);
         if (found == NULL || p->frames.len >= WNDL_NO_INDEX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report: what a report says, as plain data, before anyone lays it out.
- * analyze fills it in; out writes it as text or JSON.
+ * report: the contents of a report, as plain data without layout. analyze fills
+ * it in; out writes it as text or JSON.
  */
 #ifndef WNDL_MODEL_REPORT_H
 #define WNDL_MODEL_REPORT_H
@@ -9,7 +9,7 @@
 #include "model/calltree.h"
 #include "model/symbolized.h"
 
-/* What the rows of a table are. */
+/* The kind of a table's rows. */
 enum wndl_view {
     WNDL_BY_FUNCTION,
     WNDL_BY_LINE,
@@ -18,10 +18,11 @@ enum wndl_view {
 };
 
 /*
- * `key` is a function, a location, a module, a thread or a process. Self is
- * what ended there, total what passed through, each sample once. Of samples
- * and blocks, those of the report's `time` alone. What has no stack has a row
- * of its own with a label: `key` means nothing then.
+ * A row. `key` is a function, a location, a module, a thread or a process. Self
+ * is the cost of stacks that end there; total is that of stacks that pass
+ * through it, each sample once. Only samples and blocks of the report's `time`
+ * count. Costs without a stack have a row of their own with a label; `key` then
+ * means nothing.
  */
 struct wndl_row {
     uint32_t key;
@@ -29,26 +30,27 @@ struct wndl_row {
     struct wndl_cost self, total;
 };
 
-/* ns by what they were used for, whichever time a report is about. */
+/* ns by their use, whichever time the report is about. */
 struct wndl_times {
-    uint64_t sampled_cpu;   /* CPU time that samples stand for */
-    uint64_t unsampled_cpu; /* CPU time of threads in none of their samples */
+    uint64_t sampled_cpu; /* CPU time that samples stand for */
+    /* CPU time of threads that none of their samples has */
+    uint64_t unsampled_cpu;
     uint64_t blocked;
     uint64_t waiting; /* for a CPU */
 };
 
 /*
- * How good the samples, or the blocks, are.
- * kept == complete + guessed + truncated + lost.
+ * The quality of the samples, or of the blocks. kept == complete + guessed +
+ * truncated + lost.
  */
 struct wndl_quality {
-    uint64_t kept;     /* in the profile; of blocks, without waiting ones */
-    uint64_t complete; /* their stack reaches the thread's start */
-    uint64_t guessed;  /* it seems to, by frame pointers */
+    uint64_t kept;     /* in the profile; waiting blocks are not counted */
+    uint64_t complete; /* the stack reaches the thread's start */
+    uint64_t guessed;  /* the stack seems to reach it, by frame pointers */
     uint64_t truncated;
-    uint64_t lost;     /* the walk stopped on the way, by reason in ends[] */
+    uint64_t lost;     /* the walk stopped before it, by reason in ends[] */
     uint64_t dropped;  /* not in the profile, by reason in lost[] */
-    uint64_t overruns; /* ticks too fast to be samples: not dropped ones */
+    uint64_t overruns; /* ticks too fast to become samples; not in `dropped` */
 };
 
 struct wndl_report {
@@ -56,18 +58,20 @@ struct wndl_report {
     enum wndl_view view;
     enum wndl_time time;
     struct wndl_quality quality;        /* of samples */
-    struct wndl_quality blocked;        /* of blocks: no overruns */
+    struct wndl_quality blocked;        /* of blocks; without overruns */
     struct wndl_cost all;               /* of `time` */
-    struct wndl_times times;            /* of all threads */
-    struct wndl_times *times_of_thread; /* by index */
+    struct wndl_times times;            /* over all threads */
+    struct wndl_times *times_of_thread; /* by thread index */
     struct wndl_arena arena;
     struct wndl_vec rows;      /* struct wndl_row of `view`, by self */
     struct wndl_vec threads;   /* struct wndl_row of all, by self */
     struct wndl_vec processes; /* struct wndl_row, by self */
-    struct wndl_vec unnamed;   /* struct wndl_row: modules, what had no name */
-    struct wndl_cost own;      /* spent by the recorder, on the heap */
-    struct wndl_vec marks;     /* uint32_t: the profile's, by time */
-    struct wndl_calltree tree; /* without nodes unless asked for */
+    /* struct wndl_row: modules, costs without a name */
+    struct wndl_vec unnamed;
+    struct wndl_cost own; /* the recorder's own, on the heap */
+    /* uint32_t: indices in the profile's marks, by time */
+    struct wndl_vec marks;
+    struct wndl_calltree tree; /* without nodes unless requested */
 };
 
 #endif

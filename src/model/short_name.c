@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * short_name: one pass copies the name, respells it and notes its brackets;
- * then contents of brackets are given up until it is short enough.
+ * short_name: one pass copies the name, respells it and notes its brackets.
+ * Then contents of brackets are dropped until it is short enough.
  *
- * Which '<' is a bracket depends on what stands before it: C++ has operators
- * of it, expressions in template arguments, and compilers' words for lambdas;
- * Rust begins names with it.
+ * The text before a '<' decides whether it is a bracket: C++ has operators with
+ * it, expressions in template arguments, and compilers' words for lambdas; Rust
+ * begins names with it.
  */
 #include "model/short_name.h"
 
@@ -16,10 +16,10 @@
 
 enum { MAX_DEPTH = 64, MAX_LISTS = 1024, NONE = UINT32_MAX };
 
-/* Bytes: what stands for contents, and contents that are short enough. */
+/* Bytes: of the dots for dropped contents, and of contents that are kept. */
 enum { DOTS = 3, SHORT = 5 };
 
-/* In the order in which they are given up. */
+/* In the order in which they are dropped. */
 enum kind { ARGUMENTS, PARAMETERS, KEPT };
 
 /* A pair of brackets. Offsets are into the copied text. */
@@ -62,7 +62,7 @@ static struct wndl_bytes rest(const struct namer *n)
     return wndl_bytes_slice(n->name, n->next, n->name.size - n->next);
 }
 
-/* What the text ends with; 0 when it is empty. */
+/* The last byte of the text; 0 when it is empty. */
 static uint8_t last(const struct namer *n)
 {
     return n->text.size == 0 ? 0 : n->text.data[n->text.size - 1];
@@ -86,7 +86,7 @@ static void copy(struct namer *n, size_t size)
 
 /* ---- respelling */
 
-/* Where "std::..." starts that ends at `end`, or `end`. */
+/* The start of the "std::..." that ends at `end`, or `end`. */
 static size_t std_name(const struct namer *n, size_t end)
 {
     size_t start = end;
@@ -110,7 +110,7 @@ static void drop_inline_namespace(struct namer *n)
     }
 }
 
-/* Whether an argument is what the library takes when there is none. */
+/* Whether an argument is the library's default. */
 static bool is_default(struct wndl_bytes argument, struct wndl_bytes first)
 {
     static const char *const of_first[] = {"std::char_traits<", "std::less<",
@@ -352,7 +352,7 @@ static bool bracket_or_byte(struct namer *n, uint8_t c)
     }
 }
 
-/* False when the brackets make no sense, or memory is out. */
+/* False when the brackets are unbalanced, or memory is out. */
 static bool respell(struct namer *n)
 {
     bool sound = true;
@@ -391,7 +391,7 @@ static uint32_t longest_innermost(const struct namer *n)
     return best;
 }
 
-/* Lists inside of it, which follow it, are given up with it. */
+/* Drops a list's contents, and with them the lists inside, which follow it. */
 static size_t give_up(struct namer *n, uint32_t index)
 {
     struct list *list = list_at(n, index);

@@ -9,15 +9,15 @@
 #include "base/buf.h"
 
 /*
- * Appends `name` in the words of its source: std::string for
- * std::__cxx11::basic_string<char, ...>, no inline namespaces of the standard
- * library, no template arguments of it that are the default. What is still
- * longer than `limit` bytes loses the contents of template argument lists,
- * then of parameter lists, the innermost and longest first, until it fits or
- * has only short ones left: "ns::Class<...>::function(...) const".
+ * Appends `name` as its source would write it: std::string for
+ * std::__cxx11::basic_string<char, ...>, without the standard library's inline
+ * namespaces and its default template arguments. A name that is still longer
+ * than `limit` bytes loses the contents of template argument lists, then of
+ * parameter lists, the innermost and longest first, until it fits or only short
+ * ones remain: "ns::Class<...>::function(...) const".
  *
- * The result is never longer than `name` and has the qualified name of the
- * function whole. A name whose brackets make no sense is left as it is.
+ * The result is never longer than `name` and contains the function's whole
+ * qualified name. A name with unbalanced brackets is unchanged.
  */
 void wndl_short_name(
     struct wndl_bytes name, size_t limit, struct wndl_buf *out);

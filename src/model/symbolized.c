@@ -65,9 +65,9 @@ static bool same_location(const void *a, const void *b)
 }
 
 /*
- * Where (index + 1) of an element belongs: 0 there says that it is new. A
- * hash that is taken by another element gives the next one to try. NULL when
- * memory is out.
+ * The slot for an element's (index + 1): 0 in it means that the element is new.
+ * If another element has the hash, the next one is tried. NULL when memory is
+ * out.
  */
 static uint64_t *slot_of(struct wndl_map *map, uint64_t hash,
     const struct wndl_vec *vec, const void *element,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolized: the names for a profile's frames, as plain data: functions,
- * files and lines by number, and what each module's symbols were worth. It
- * must not know where names come from; analyze does.
+ * symbolized: the names for a profile's frames, as plain data: functions, files
+ * and lines by number, and the state of each module's symbols. It must not know
+ * where names come from; analyze does.
  */
 #ifndef WNDL_MODEL_SYMBOLIZED_H
 #define WNDL_MODEL_SYMBOLIZED_H
 
 #include "model/profile.h"
 
-/* What was known about a module's addresses, best first. */
+/* The best source of names for a module's addresses, best first. */
 enum wndl_symbols_state {
     WNDL_SYMBOLS_LINES,      /* debug information */
     WNDL_SYMBOLS_NAMES,      /* a full symbol table */
@@ -18,21 +18,22 @@ enum wndl_symbols_state {
     WNDL_SYMBOLS_UNREADABLE, /* the file is damaged or of another kind */
     WNDL_SYMBOLS_NO_FILE,    /* the file cannot be opened */
     WNDL_SYMBOLS_NOWHERE,    /* never in a file: vDSO, generated code */
-    WNDL_SYMBOLS_GENERATED,  /* generated, named by whoever made it */
+    WNDL_SYMBOLS_GENERATED,  /* generated, named by its generator */
 };
 
-/* Numbers below that are called "id" are of strings. */
+/* "id" means the id of a string. */
 struct wndl_module {
     uint32_t name;   /* id: last part of the path */
     uint32_t path;   /* id */
-    uint32_t detail; /* id: the error that stopped us, or 0 */
+    uint32_t detail; /* id: the error that prevented a lookup, or 0 */
     uint32_t units_damaged;
     enum wndl_symbols_state state;
 };
 
 /*
- * Distinct by module, name and file. An unnamed one is called module+0xrva
- * after its start, or after an address in it when that is not known.
+ * A function, distinct by module, name and file. A function without a name is
+ * called module+0xrva, after its start, or after an address in it if the start
+ * is not known.
  */
 struct wndl_function {
     uint32_t name; /* id */
@@ -50,16 +51,19 @@ struct wndl_location {
     bool inlined;  /* into the next location of its frame */
 };
 
-/* frame_locations[first, first + count) of a frame, innermost first. */
+/*
+ * The locations of a frame: frame_locations[first, first + count), innermost
+ * first.
+ */
 struct wndl_span {
     uint32_t first;
     uint32_t count; /* >= 1 */
 };
 
 /*
- * Invariants: spans.len == profile->frames.len; modules[i] for i <
- * profile->images.len is that image, the next one is for code in no image,
- * and further ones are for generated code that has names.
+ * Invariants: spans.len == profile->frames.len. For i < profile->images.len,
+ * modules[i] is that image; the next module is for code in no image; further
+ * ones are for generated code that has names.
  */
 struct wndl_symbolized {
     const struct wndl_profile *profile;
@@ -74,9 +78,9 @@ struct wndl_symbolized {
 };
 
 /*
- * Modules for the profile's images, named but without a state, and one empty
- * span for each frame. `s` stays where it is; `profile` outlives it. False
- * when memory is out.
+ * Makes modules for the profile's images, named but without a state, and an
+ * empty span for each frame. `s` must not move; `profile` outlives it. False
+ * when memory is out. Ends with wndl_symbolized_free.
  */
 bool wndl_symbolized_init(struct wndl_symbolized *s,
     const struct wndl_profile *profile, struct wndl_mem *mem);
@@ -84,7 +88,7 @@ void wndl_symbolized_free(struct wndl_symbolized *s);
 
 /*
  * The index of `function`, added if no other has its module, name and file;
- * `*fresh` says that it was. False when memory is out.
+ * *fresh says whether it was added. False when memory is out.
  */
 bool wndl_symbolized_function(struct wndl_symbolized *s,
     struct wndl_function function, uint32_t *index, bool *fresh);
@@ -94,17 +98,17 @@ bool wndl_symbolized_place(struct wndl_symbolized *s,
     const struct wndl_location *location, uint32_t *index);
 
 /*
- * Appends a location to the span of `frame`, which must be the one that the
- * last call was about, or one without locations. False: memory is out.
+ * Appends a location to the span of `frame`: the frame of the last call, or one
+ * without locations. False when memory is out.
  */
 bool wndl_symbolized_append(struct wndl_symbolized *s, uint32_t frame,
     const struct wndl_location *location);
 
-/* The id of a C string; false when memory is out. */
+/* The id of a C string, which is copied. False when memory is out. */
 bool wndl_symbolized_text(
     struct wndl_symbolized *s, const char *text, uint32_t *id);
 
-/* Location `i` of a frame's span, i < count, 0 the innermost. */
+/* Location `i` of a frame's span, i < count; 0 is the innermost. */
 static inline const struct wndl_location *wndl_symbolized_location(
     const struct wndl_symbolized *s, const struct wndl_span *span, uint32_t i)
 {
@@ -113,7 +117,7 @@ static inline const struct wndl_location *wndl_symbolized_location(
     return (const struct wndl_location *)wndl_vec_at(&s->locations, *at);
 }
 
-/* What symbols a module has, for people. Static string. */
+/* The state of a module's symbols, for people. Static string. */
 const char *wndl_symbols_state_text(enum wndl_symbols_state state);
 
 #endif

@@ -16,7 +16,7 @@ static void count_moments(
     }
 }
 
-/* When what the last call of wndl_costs_next told of began. */
+/* The start of the item from the last call of wndl_costs_next. */
 static uint64_t time_at(const struct wndl_profile *p, size_t at, bool ran)
 {
     if (ran)
@@ -26,7 +26,7 @@ static uint64_t time_at(const struct wndl_profile *p, size_t at, bool ran)
     return block->start;
 }
 
-/* Each thread's start moves to its end, which is the next one's start. */
+/* Each thread's start moves to its end, which is the next thread's start. */
 static void place_moments(struct wndl_timeline *line, size_t *next,
     const struct wndl_profile *p, enum wndl_time time)
 {
@@ -45,7 +45,7 @@ static void place_moments(struct wndl_timeline *line, size_t *next,
     }
 }
 
-/* A block that begins at a sample follows it; no two are wholly alike. */
+/* A block that begins at a sample follows it; no two moments are equal. */
 static int compare_moments(const void *a, const void *b)
 {
     const struct wndl_moment *x = a, *y = b;

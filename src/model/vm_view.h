@@ -6,13 +6,13 @@
 #include "model/callgraph.h"
 #include "model/vm.h"
 
-/* Events of the graph, in this order. */
+/* The graph's events, in this order. */
 enum wndl_vm_event {
     WNDL_VM_IA,  /* instructions fetched */
-    WNDL_VM_IF1, /* pages that they touched first */
+    WNDL_VM_IF1, /* first touches by instruction fetches */
     WNDL_VM_IFC, /* clean faults */
     WNDL_VM_IFD, /* dirty faults */
-    WNDL_VM_DA,  /* the same for data */
+    WNDL_VM_DA,  /* the same four for data */
     WNDL_VM_DF1,
     WNDL_VM_DFC,
     WNDL_VM_DFD,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * formats: which formats of binaries there are. It is above all rooms: each
- * format is read in one of its own, and what is the same for all is in core.
+ * formats: the list of all formats of binaries. It is above all rooms: each
+ * format is read in a room of its own, and core has the common parts.
  */
 #include "obj/elf/impl.h"
 #include "obj/macho/impl.h"
@@ -21,7 +21,7 @@ static const struct wndl_object_format macho = {
     .read_functions = wndl_macho_read_functions,
 };
 
-/* The last: it also refuses what is none of them. */
+/* The last one: it also refuses files of no known format. */
 static const struct wndl_object_format elf = {
     .open = wndl_elf_open,
     .has_symtab = wndl_elf_has_symtab,

@@ -14,16 +14,18 @@ struct writer {
     const struct wndl_callgraph *g;
     struct wndl_arena arena;
     struct wndl_buf name;
-    /* What it was told as, or 0 when it was not yet: an object or file by its
-     * string; a function by its index, for others may have its name, and
-     * behind them the cycles. */
+    /*
+     * The number under which it was defined, or 0. An object or file is indexed
+     * by its string; a function by its index, since others may have its name,
+     * and after the functions come the cycles.
+     */
     uint32_t *number[SPACES];
     uint32_t told[SPACES];
-    uint32_t object, file;          /* of what is being written */
+    uint32_t object, file;          /* the current ones */
     uint32_t next_place, next_call; /* in their orders */
 };
 
-/* As numbers are most of a file, they are not left to printf. */
+/* Numbers are most of a file, so they are not written by printf. */
 static void put_number(struct writer *w, uint64_t number)
 {
     uint8_t digits[20];
@@ -84,7 +86,7 @@ static void put_text(
 
 /* ---- costs */
 
-/* Zeros at the end may be left out, but for the first of all. */
+/* Zeros at the end may be left out, except for the first number. */
 static void put_costs(struct writer *w, const uint64_t *costs)
 {
     size_t count = w->g->events.len;
@@ -125,7 +127,7 @@ static void add_saturated(
 
 static const uint64_t nothing[WNDL_CALLGRAPH_EVENTS];
 
-/* What is called: a function, or the cycle that it is in. */
+/* Writes the callee: a function, or the cycle that it is in. */
 static void put_callee(struct writer *w, uint32_t callee, bool as_member)
 {
     const struct wndl_callgraph *g = w->g;
@@ -159,7 +161,7 @@ static uint32_t callee_line(
     return f->cycle != 0 && !as_member ? 0 : f->line;
 }
 
-/* A pair that is in stacks twice may be told at another place alone. */
+/* A pair that is in a stack twice is booked at another place only. */
 static void put_call(struct writer *w, uint32_t index)
 {
     const struct wndl_callgraph_call *call =
@@ -197,7 +199,7 @@ static void put_place(
     }
 }
 
-/* `index` is the function's, or a cycle's behind all of those. */
+/* `index` is the function's, or, after all of those, a cycle's. */
 static void begin_function(
     struct writer *w, uint32_t index, const struct wndl_callgraph_function *f)
 {
@@ -229,7 +231,7 @@ static void put_function(struct writer *w, uint32_t function)
 
 /* ---- cycles */
 
-/* What is spent in a member, or in what it calls outside of its cycle. */
+/* The cost in a member, or in its callees outside of its cycle. */
 struct share {
     uint64_t costs[WNDL_CALLGRAPH_EVENTS];
     uint64_t entered; /* how often it was called */

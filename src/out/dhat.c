@@ -9,9 +9,9 @@
 
 /*
  * Frame 0 is the root; then come all locations of all frames, in the order of
- * frame_locations, then labels, then processes. A stack is in the file once:
- * readers refuse a second time, which is why frames are told apart here
- * although they look the same.
+ * frame_locations, then labels, then processes. A stack is in the file once,
+ * since readers refuse a second time. So frames stay distinct here although
+ * they look the same.
  */
 struct writer {
     const struct wndl_exported *e;
@@ -49,7 +49,7 @@ static void choose_heaps(struct writer *w)
 
 /* ---- stacks */
 
-/* Leaf first; what is missing at the root, and the process, come last. */
+/* Leaf first; the label for a missing root, and the process, come last. */
 static void put_stack(
     struct writer *w, const struct wndl_stack_sum *sum, uint32_t process)
 {
@@ -83,7 +83,7 @@ static void put_pair(struct writer *w, const char *key,
         wndl_exported_round(sum->blocks[set]));
 }
 
-/* How much of it there was at most is not known: at least this. */
+/* The stack's own maximum is not known: this is a lower bound. */
 static void put_most(struct writer *w, const struct wndl_stack_sum *sum)
 {
     const double *bytes = sum->bytes, *blocks = sum->blocks;

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /*
- * Writes all heaps that count. False when memory is out; trouble with `out`
- * is the caller's to find, by ferror.
+ * Writes all selected heaps. False when memory is out. The caller checks `out`
+ * with ferror.
  */
 bool wndl_dhat_write(
     FILE *out, const struct wndl_exported *e, struct wndl_mem *mem);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In pixels: the plot, and what is around it. */
+/* In pixels: the plot, and its margins. */
 enum {
     LEFT = 90,
     TOP = 20,
@@ -18,7 +18,7 @@ enum {
     NAME_SIZE = 100,
 };
 
-/* Okabe and Ito's, which the colour-blind can tell apart. */
+/* Okabe and Ito's, which the colour-blind can distinguish. */
 static const char *const colors[WNDL_DIFF_SVG_LINES] = {"#0072b2", "#d55e00",
     "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888", "#000000"};
 
@@ -29,7 +29,7 @@ struct plot {
     double most; /* at the top */
 };
 
-/* ---- text, whatever a name holds */
+/* ---- text, with any characters in names */
 
 static void put_escaped(struct wndl_buf *out, struct wndl_bytes text)
 {
@@ -139,7 +139,7 @@ static void put_tick(struct plot *p, int i)
     wndl_buf_text(p->out, "</text>\n");
 }
 
-/* A group is called by its first recording, the last part of that path. */
+/* A group is named after its first recording: the last part of that path. */
 static void group_label(struct plot *p, uint32_t group)
 {
     size_t i = 0;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* diff_svg: the rows of a series as lines of a plot (SVG 1.1), by itself: no
- * script, no font and no file but its own. */
+/*
+ * diff_svg: the rows of a series as lines of a plot (SVG 1.1), which needs no
+ * script, no font and no other file.
+ */
 #ifndef WNDL_OUT_DIFF_SVG_H
 #define WNDL_OUT_DIFF_SVG_H
 
 #include "base/buf.h"
 #include "model/diff.h"
 
-/* At most so many lines have colours that can be told apart. */
+/* The number of lines whose colours can be distinguished. */
 enum { WNDL_DIFF_SVG_LINES = 8 };
 
 /*

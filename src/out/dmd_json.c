@@ -31,7 +31,7 @@ static void start_row(struct writer *w, bool *first)
     *first = false;
 }
 
-/* Blocks that there are, of which some were taken. */
+/* The number of all blocks, of which a part was sampled. */
 static int64_t number_of(const struct wndl_heap_blocks *blocks)
 {
     return llround((double)blocks->count * blocks->weight);
@@ -72,7 +72,7 @@ static void write_trace(struct writer *w, uint32_t leaf)
     wndl_buf_byte(&w->sink.text, ']');
 }
 
-/* Of all frames those that a block was allocated by. */
+/* Writes those frames in which a block was allocated. */
 static void write_traces(struct writer *w, const bool *is_leaf)
 {
     bool first = true;

@@ -19,7 +19,7 @@ enum kind {
 static const char *const kind_names[KINDS] = {
     "twice-reported", "unreported", "once-reported", "live", "cumulative"};
 
-/* What is being written: the records of one kind. */
+/* The current output: the records of one kind. */
 struct text {
     struct wndl_buf *out;
     const struct wndl_heap_records *r;
@@ -27,7 +27,7 @@ struct text {
     size_t count;          /* of the kind */
     int64_t blocks, bytes; /* of the kind */
     int64_t bytes_so_far;  /* usable, of those written */
-    int64_t heap_bytes;    /* of all, also of what filters left out */
+    int64_t heap_bytes;    /* of all blocks, also those that filters left out */
     size_t max;
 };
 
@@ -70,7 +70,7 @@ static double percent_of(int64_t part, int64_t whole)
     return whole == 0 ? 0 : 100 * (double)part / (double)whole;
 }
 
-/* What a terminal would take as a command is shown as '?'. */
+/* A character that controls a terminal becomes '?'. */
 static void add_text(struct wndl_buf *out, struct wndl_bytes s)
 {
     for (size_t i = 0; i < s.size; i++) {
@@ -86,7 +86,7 @@ static void add_text(struct wndl_buf *out, struct wndl_bytes s)
 
 static const char *mode_name(enum wndl_heap_mode mode)
 {
-    /* Scan is live with contents of blocks, which no report shows. */
+    /* Scan is live with contents of blocks, which reports do not show. */
     static const char *const names[] = {
         [WNDL_HEAP_MODE_LIVE] = "live",
         [WNDL_HEAP_MODE_CUMULATIVE] = "cumulative",
@@ -132,7 +132,7 @@ static void write_bytes(
     wndl_buf_text(t->out, " slop)\n");
 }
 
-/* Of a size, the sign is that of the number of blocks. */
+/* The sign of a size is that of its number of blocks. */
 static void write_sizes(
     const struct text *t, const struct wndl_heap_record *record)
 {
@@ -173,7 +173,7 @@ static void write_percents(
         percent_of(t->bytes_so_far, t->bytes));
 }
 
-/* Of what was estimated from a sample. */
+/* Writes the error of an estimate from a sample. */
 static void write_error(struct wndl_buf *out, const struct wndl_heap_figures *f)
 {
     if (f->blocks_error == 0)
@@ -185,8 +185,11 @@ static void write_error(struct wndl_buf *out, const struct wndl_heap_figures *f)
     wndl_buf_text(out, " blocks\n");
 }
 
-/* Of all blocks ever allocated: what became of them. A file of DMD does not
- * say it, and a difference has no mean lifetime. Of many not all were timed. */
+/*
+ * For all blocks ever allocated: how many were freed, and when. A DMD file does
+ * not have it, and a difference has no mean lifetime. The lifetime may not be
+ * known for all.
+ */
 static void write_gone(struct wndl_buf *out, const struct wndl_heap_figures *f)
 {
     static const struct {
@@ -283,7 +286,7 @@ static void sum_up(struct text *t)
     }
 }
 
-/* Returns what is to be said in the summary. */
+/* Returns the figures for the summary. */
 static struct text write_kind(struct wndl_buf *out,
     const struct wndl_heap_records *r, enum kind kind, size_t max)
 {

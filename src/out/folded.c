@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* A frame's text has this length too: bytes are replaced one for one. */
+/* A frame's text has the same length: bytes are replaced one for one. */
 static struct wndl_bytes name_of(
     const struct wndl_calltree_node *node, const struct wndl_intern *strings)
 {
@@ -15,7 +15,7 @@ static struct wndl_bytes name_of(
     return name.size == 0 ? (struct wndl_bytes){unknown, 1} : name;
 }
 
-/* What separates frames and lines must not be inside a name. */
+/* A name must not contain the characters that separate frames and lines. */
 static uint8_t tame(uint8_t c)
 {
     return c == ';' ? ':' : c >= 0x80 ? '?' : c < 0x20 || c == 0x7f ? ' ' : c;

@@ -11,7 +11,7 @@
 
 enum value { VALUE_SAMPLES, VALUE_CPU, VALUE_BLOCKED, VALUE_WAITING, VALUES };
 
-/* Of what one thread did in one place. */
+/* The costs of one thread in one place. */
 struct group {
     uint32_t thread, node;
     uint8_t label; /* enum wndl_label */
@@ -31,7 +31,7 @@ struct writer {
     struct wndl_intern ours;
     struct wndl_sink sink;
     struct wndl_buf message, inner;
-    uint64_t *starts; /* of images in one made-up address space */
+    uint64_t *starts; /* of images, in a made-up address space */
     uint64_t *limits;
     bool failed;
 };
@@ -63,7 +63,7 @@ static void write_strings_of(
     }
 }
 
-/* ---- what does not depend on samples */
+/* ---- parts that do not depend on samples */
 
 /* The message that was collected, as a field of the profile. */
 static void put_message(struct writer *w, unsigned field)
@@ -88,9 +88,9 @@ static uint64_t page_up(uint64_t size)
 }
 
 /*
- * Recordings have places in images, the format has addresses: images stand
- * one after the other in an address space of their own. One whose addresses
- * no file can have stands at 0.
+ * Recordings have places in images, the format has addresses. So images are
+ * laid out one after the other in a made-up address space. An image with
+ * impossible addresses is at 0.
  */
 static bool lay_out_images(struct writer *w)
 {
@@ -144,7 +144,7 @@ static void write_mapping(struct writer *w, size_t image)
     put_message(w, WNDL_PPROF_PROFILE_MAPPING);
 }
 
-/* The program's own stands first, by which pprof calls the profile. */
+/* The program's own image comes first, since pprof names the profile by it. */
 static size_t main_image(const struct wndl_profile *p)
 {
     const struct wndl_process *process = p->processes.data;
@@ -237,7 +237,7 @@ static void write_places(struct writer *w)
 
 /* ---- samples */
 
-/* Leaf first; the label stands for what is missing at the root. */
+/* Leaf first; the label stands for a missing root. */
 static void put_stack(struct writer *w, uint32_t node, unsigned label)
 {
     wndl_buf_clear(&w->inner);
@@ -305,7 +305,9 @@ static struct group *group_of(struct wndl_vec *groups, struct wndl_map *index,
     return group;
 }
 
-/* All that a thread did in the same place, in the order of the first time. */
+/*
+ * Sums all costs of a thread in the same place, in the order of the first time.
+ */
 static bool group_costs(struct writer *w, struct wndl_vec *groups)
 {
     struct wndl_map index;

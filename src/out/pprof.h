@@ -11,8 +11,8 @@
 #include <stdio.h>
 
 /*
- * Writes one file of all threads, or of all heaps. False when memory is out;
- * trouble with `out` is the caller's to find, by ferror.
+ * Writes one file for all threads, or for all heaps. False when memory is out.
+ * The caller checks `out` with ferror.
  */
 bool wndl_pprof_write(
     FILE *out, const struct wndl_exported *e, struct wndl_mem *mem);

@@ -41,14 +41,14 @@ bool wndl_push_is_service(const char *text)
     return is_all_of(text, "._/-");
 }
 
-/* Two underscores stand before names that servers keep for themselves. */
+/* Servers reserve names that begin with two underscores. */
 bool wndl_push_is_label(const char *text)
 {
     return is_all_of(text, "_") && strchr(digits, text[0]) == NULL &&
            strncmp(text, "__", 2) != 0;
 }
 
-/* None that ends a value in Pyroscope's NAME{LABEL=VALUE,...}. */
+/* No character that ends a value in Pyroscope's NAME{LABEL=VALUE,...}. */
 bool wndl_push_is_value(const char *text)
 {
     const char *c = text;
@@ -125,7 +125,7 @@ static void put_labels(struct wndl_buf *to, const struct wndl_push *push)
     wndl_buf_byte(to, '[');
     put_label(to, "__name__", push->kind);
     if (push->api == WNDL_PUSH_CONNECT) {
-        /* It is not what a program has allocated since it started. */
+        /* It is not the sum of allocations since the program's start. */
         wndl_buf_byte(to, ',');
         put_label(to, "__delta__", "false");
     }

@@ -8,8 +8,8 @@
 #include <inttypes.h>
 
 /*
- * Frames of the file are functions, and labels after them. What a frame of
- * the recording becomes in a stack, "1,2,", is made once for each.
+ * Frames of the file are functions, and labels after them. The text for a frame
+ * of the recording in a stack, "1,2,", is made once for each.
  */
 struct writer {
     const struct wndl_exported *e;
@@ -92,7 +92,7 @@ static void put_process(struct writer *w, uint32_t index)
     wndl_buf_printf(&w->sink.text, " [%" PRIu32 "]", process->pid);
 }
 
-/* Root first, where the label stands for what is missing. */
+/* Root first; the label stands for a missing root. */
 static void put_stack(struct writer *w, uint32_t node, unsigned label)
 {
     struct wndl_buf *to = &w->sink.text;
@@ -142,7 +142,7 @@ static void close_profile(struct writer *w)
     wndl_sink_flush(&w->sink);
 }
 
-/* What follows itself is one sample. */
+/* Equal stacks in a row become one sample. */
 static void write_thread(
     struct writer *w, const struct wndl_moment *moments, size_t count)
 {

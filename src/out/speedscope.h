@@ -8,9 +8,8 @@
 #include <stdio.h>
 
 /*
- * Writes a profile for each thread, of the time that is shown first, or
- * several for each heap. False when memory is out; trouble with `out` is the
- * caller's to find, by ferror.
+ * Writes a profile for each thread, of the time that is shown first, or several
+ * for each heap. False when memory is out. The caller checks `out` with ferror.
  */
 bool wndl_speedscope_write(
     FILE *out, const struct wndl_exported *e, struct wndl_mem *mem);

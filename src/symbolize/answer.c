@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One address: what is kept of it, or what the sources of names say. */
+/* One address: the kept answer, or that of the sources of names. */
 #include "symbolize/core/symbolizer_impl.h"
 
 static bool has_file(const struct wndl_symbols *answer)
@@ -7,8 +7,10 @@ static bool has_file(const struct wndl_symbols *answer)
     return answer->count != 0 && answer->frames[0].file[0] != '\0';
 }
 
-/* Programs may have a PDB file for some of their code and DWARF for the rest:
- * what has lines is known best. */
+/*
+ * A program may have a PDB file for some of its code and DWARF for the rest:
+ * the answer with lines is the best.
+ */
 static enum wndl_status ask_sources(struct wndl_symbolizer *s,
     struct wndl_arena *arena, uint64_t rva, struct wndl_symbols *answer)
 {

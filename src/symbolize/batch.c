@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many addresses at once, and those that were asked before. What is new is
+ * Many addresses at once, and those that were looked up before. New ones are
  * sorted by units, so that units are read once, by several threads, and their
- * addresses are worked out one after the other.
+ * addresses are looked up one after the other.
  */
 #include "symbolize/core/symbolizer_impl.h"
 
@@ -118,7 +118,7 @@ struct needed {
     size_t done;
 };
 
-/* What memory is missing for is not read ahead. */
+/* Addresses for which memory is missing are not read ahead. */
 static void list_needed(const struct wndl_symbolizer *s,
     const struct wndl_symbolize_job *jobs, size_t count,
     struct wndl_arena *scratch, struct needed *needed)
@@ -166,7 +166,10 @@ enum wndl_status wndl_symbolize_jobs(struct wndl_symbolizer *s,
     return do_jobs(s, arena, jobs, count);
 }
 
-/* Those that are not remembered, as jobs. False when memory is out. */
+/*
+ * Lists the addresses that are not remembered, as jobs. False when memory is
+ * out.
+ */
 static bool collect(const struct wndl_symbolizer *s, const uint64_t *rvas,
     size_t count, struct wndl_vec *jobs)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers that outlive the process: one file for each build and for each
- * choice of what it is symbolized from, read when a symbolizer is opened and
- * replaced as a whole when it is closed, so that nobody ever sees a half of
- * one. Of two processes that write at the same time, the later one's stays.
+ * Answers that outlive the process: one file for each build and each set of
+ * sources, read when a symbolizer is opened. It is replaced as a whole when the
+ * symbolizer is closed, so that no reader ever sees half a file. If two
+ * processes write at the same time, the later one's file stays.
  */
 #include "symbolize/core/symbolizer_impl.h"
 
@@ -21,8 +21,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 }
 
 /*
- * Of what there is in the file, by its sections: a build's files, stripped,
- * compressed or not, differ in these. The bytes are the build-id's affair.
+ * Hashes the sections of the file: stripped, compressed and full files of a
+ * build differ in these. The contents are identified by the build-id.
  */
 static uint64_t hash_object(const struct wndl_object *object, uint64_t hash)
 {
@@ -39,7 +39,10 @@ static uint64_t hash_object(const struct wndl_object *object, uint64_t hash)
     return hash;
 }
 
-/* Its size, its beginning and its end, where numbers are of what is before. */
+/*
+ * Hashes the size, the beginning and the end, whose numbers depend on what is
+ * before.
+ */
 static uint64_t hash_text(struct wndl_bytes text, uint64_t hash)
 {
     enum { ENDS = 64 << 10 };
@@ -83,7 +86,7 @@ static void note_trouble(
         s->cache.options.note(s->cache.options.context, err);
 }
 
-/* What is there now, if it is of use; *file is for wndl_file_close. */
+/* Reads the present file, if it is usable; *file ends with wndl_file_close. */
 static enum wndl_status read_file(const struct wndl_symbolizer *s,
     struct wndl_file *file, struct wndl_cache_file *answers,
     struct wndl_error *err)
@@ -97,7 +100,7 @@ static enum wndl_status read_file(const struct wndl_symbolizer *s,
     return status;
 }
 
-/* Empty also for a PDB file alone: nothing is kept of that. */
+/* Empty also for a PDB file alone, whose answers are not kept. */
 static struct wndl_bytes build_id_of(const struct wndl_symbolizer *s)
 {
     if (wndl_symbolizer_is_breakpad(s))
@@ -172,7 +175,9 @@ static enum wndl_status replace_file(const char *path, const char *made, int fd,
     return WNDL_OK;
 }
 
-/* A file that nobody else writes: O_EXCL, under one of many names. */
+/*
+ * Makes a file that no other process writes: O_EXCL, under one of many names.
+ */
 static int make_file(const char *path, struct wndl_buf *made)
 {
     enum { TRIES = 16 };
@@ -225,7 +230,10 @@ static int compare_rvas(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Addresses that were asked, ascending; *fresh: of them not in the file. */
+/*
+ * Lists the looked-up addresses, ascending; *fresh: how many are not in the
+ * file.
+ */
 static bool collect_asked(
     const struct wndl_symbolizer *s, struct wndl_vec *rvas, size_t *fresh)
 {
@@ -265,7 +273,7 @@ static bool copy_answer(struct wndl_cache_writer *writer,
     return true;
 }
 
-/* What was asked, and those answers of `old` that were not. */
+/* Merges the looked-up answers with those of `old` that were not looked up. */
 static bool merge_answers(const struct wndl_symbolizer *s,
     const struct wndl_vec *rvas, const struct wndl_cache_file *old,
     struct wndl_cache_writer *writer)
@@ -304,7 +312,10 @@ static enum wndl_status make_bytes(const struct wndl_symbolizer *s,
     return status;
 }
 
-/* With the file's answers as they are by now; alone, if that is too much. */
+/*
+ * Saves the new answers with the present ones of the file; alone, if that is
+ * too much.
+ */
 static enum wndl_status save_answers(const struct wndl_symbolizer *s,
     const struct wndl_vec *rvas, struct wndl_error *err)
 {

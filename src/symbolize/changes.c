@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Where in a piece of code answers change, for those who want them all. */
+/*
+ * The places in a piece of code where answers change, for listings of all
+ * answers.
+ */
 #include "symbolize/core/symbolizer_impl.h"
 #include "symbolize/symbolizer.h"
 

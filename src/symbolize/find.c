@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a name to the functions called so. Two tables, each made when a name
- * is in none before it: that of the symbol table's names costs little, the
- * other one takes all debug information and a demangled name for each.
+ * From a name to the functions that have it. There are two tables, each made
+ * when a name is in no earlier one. The first, of the names in the symbol
+ * table, costs little; the second needs all debug information and a demangled
+ * name for each.
  */
 #include "symbolize/core/symbolizer_impl.h"
 
@@ -130,7 +131,7 @@ static enum wndl_status make_table(struct wndl_symbolizer *s, unsigned which)
     return status;
 }
 
-/* How many from *first on are called `name`. */
+/* The number of functions from *first on with this name. */
 static size_t find_in(
     const struct wndl_name_table *table, const char *name, size_t *first)
 {

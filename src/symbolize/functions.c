@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* All functions: those that sources have ranges of, under the names that
- * lookups give them, then symbols that are in none of these. */
+/*
+ * All functions: first those whose ranges the sources know, under the names
+ * that lookups give them, then symbols outside of these.
+ */
 #include "symbolize/core/symbolizer_impl.h"
 
 #include <stdlib.h>
@@ -34,8 +36,10 @@ static void put_in_order(struct wndl_vec *functions)
     functions->len = kept;
 }
 
-/* Of two that are equal the one that was listed first is kept: that of the
- * last source. */
+/*
+ * Of two equal functions the first in the list is kept: that of the last
+ * source.
+ */
 static enum wndl_status list_all(struct wndl_listing *l)
 {
     struct wndl_symbolizer *s = l->s;

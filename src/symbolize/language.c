@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* The names of source languages. */
 #include <windlass/symbolize.h>
 
-/* DWARF 5, 7.12, table 7.17, and what was registered since then. */
+/* DWARF 5, 7.12, table 7.17, and later registrations. */
 static const char *const names[] = {
     [0x01] = "C89",
     [0x02] = "C",
@@ -51,7 +52,7 @@ static const char *const names[] = {
     [0x2f] = "Ada2012",
 };
 
-/* DW_LANG_Mips_Assembler: what assemblers say, for any machine. */
+/* DW_LANG_Mips_Assembler: assemblers write it for any machine. */
 enum { ASSEMBLER = 0x8001 };
 
 const char *wndl_symbol_language_name(uint16_t language)

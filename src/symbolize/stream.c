@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/* Answers for a stream of addresses, which are looked up in blocks. */
 #include "symbolize/core/symbolizer_impl.h"
 
-/* Enough that the units of a block pay for their sorting. */
+/* Enough that sorting a block by units pays. */
 enum { BLOCK = 4096 };
 
 /*
- * Answers [at, count) are still to be given; `order` finds the one of place i
- * among the jobs. `frames` are those of the block.
+ * Answers [at, count) have not been given yet; `order` has the job of each
+ * place. `frames` are those of the block.
  */
 struct wndl_symbol_stream {
     struct wndl_symbolizer *s;

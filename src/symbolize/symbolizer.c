@@ -16,7 +16,7 @@
 /* Bytes of .debug_info: less is read before a thread has started. */
 enum { WORTH_A_THREAD = 1 << 20 };
 
-/* Who reads a file that begins so. */
+/* The reader of a file that begins so. */
 static const struct wndl_name_source *source_of(struct wndl_bytes bytes)
 {
     if (wndl_pdb_is(bytes))
@@ -25,8 +25,10 @@ static const struct wndl_name_source *source_of(struct wndl_bytes bytes)
                                    : &wndl_source_binary;
 }
 
-/* On the bytes of a file that `path` is the name of. Where there are answers
- * already, what is deferred may not be needed. */
+/*
+ * Opens the bytes of the file `path`. Where there are answers already, the
+ * deferred work may not be needed.
+ */
 static enum wndl_status open_bytes(struct wndl_symbolizer *s,
     struct wndl_bytes bytes, const char *path,
     const struct wndl_symbolizer_options *options, struct wndl_error *err)
@@ -44,8 +46,10 @@ static enum wndl_status open_bytes(struct wndl_symbolizer *s,
     return WNDL_OK;
 }
 
-/* What a caller of an older header did not know of stays zero, and what one
- * of a newer header knows more than we do must be. */
+/*
+ * The options that we know. A caller with an older header leaves newer ones
+ * zero; a caller with a newer header must leave zero those that we do not know.
+ */
 static enum wndl_status known_options(
     const struct wndl_symbolizer_options *options,
     struct wndl_symbolizer_options *known, struct wndl_error *err)
@@ -62,7 +66,7 @@ static enum wndl_status known_options(
     return WNDL_OK;
 }
 
-/* What to open: a path, else bytes, else through a reader. */
+/* The thing to open: a path, else bytes, else a reader. */
 struct source {
     const char *path;
     struct wndl_bytes bytes;

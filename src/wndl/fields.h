@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fields: what is in the payload of each chunk (docs/formats/wndl.md), field
- * by field. The writer and the reader both go by these tables, so that neither
- * can know another order than the other.
+ * fields: the payload of each chunk (docs/formats/wndl.md), field by field. The
+ * writer and the reader share these tables, so that their orders of fields
+ * cannot differ.
  *
  * A record is the start of a chunk's payload, or an element of a list in it.
  * Its table gives a kind and a name for each field:
@@ -28,7 +28,7 @@
 #include "base/bytes.h"
 #include "rec/chunk.h"
 
-/* ---- META: a list of arguments stands between the two */
+/* ---- META: a list of arguments stands between the two records */
 
 #define WNDL_FIELDS_META(F)                                                    \
     F(uleb, time_base)                                                         \
@@ -61,7 +61,7 @@ enum {
     F(str, executable)                                                         \
     F(str, command)
 
-/* Then a list of losses. */
+/* A list of losses follows. */
 #define WNDL_FIELDS_PEND(F)                                                    \
     F(uleb, process)                                                           \
     F(uleb, time)                                                              \
@@ -124,7 +124,7 @@ enum {
     F(uleb, end)                                                               \
     F(uleb, bias)
 
-/* STAK and OSTK: then a list of nodes. */
+/* STAK and OSTK: a list of nodes follows. */
 #define WNDL_FIELDS_STAK(F)                                                    \
     F(uleb, process)                                                           \
     F(uleb, first)
@@ -134,7 +134,7 @@ enum {
     F(uleb, image)                                                             \
     F(sleb, address)
 
-/* SAMP and BLOK: then a list of samples or spans. */
+/* SAMP and BLOK: a list of samples or spans follows. */
 #define WNDL_FIELDS_SAMP(F)                                                    \
     F(uleb, thread)                                                            \
     F(uleb, time)
@@ -157,7 +157,7 @@ enum {
     F(uleb, flags)                                                             \
     F(uleb, sample_below)
 
-/* Then a list of sites. */
+/* A list of sites follows. */
 #define WNDL_FIELDS_HPAR(F)                                                    \
     F(uleb, process)                                                           \
     F(uleb, first)
@@ -167,7 +167,7 @@ enum {
     F(uleb, requested)                                                         \
     F(uleb, slop)
 
-/* Then two lists of numbers: totals and misses. */
+/* Two lists of numbers follow: totals and misses. */
 #define WNDL_FIELDS_HSNP(F)                                                    \
     F(uleb, process)                                                           \
     F(uleb, snapshot)                                                          \
@@ -176,7 +176,7 @@ enum {
     F(str, text)
 #define WNDL_FIELDS_NUMBER(F) F(uleb, value)
 
-/* Then a list of counts. */
+/* A list of counts follows. */
 #define WNDL_FIELDS_HCNT(F)                                                    \
     F(uleb, process)                                                           \
     F(uleb, snapshot)
@@ -188,7 +188,7 @@ enum {
     F(uleb, temporary)                                                         \
     F(uleb, lifetime)
 
-/* Then a list of moments. */
+/* A list of moments follows. */
 #define WNDL_FIELDS_HTIM(F)                                                    \
     F(uleb, process)                                                           \
     F(uleb, time)
@@ -197,7 +197,10 @@ enum {
     F(uleb, bytes)                                                             \
     F(uleb, blocks)
 
-/* HLEK, HGRO, HWRO and HTOG: then a list of what their names say. */
+/*
+ * HLEK, HGRO, HWRO and HTOG: a list follows: leaks, growths, wrong frees, or
+ * pairs of sites.
+ */
 #define WNDL_FIELDS_FINDINGS(F) F(uleb, process)
 #define WNDL_FIELDS_LEAKS(F)                                                   \
     F(uleb, site)                                                              \
@@ -259,13 +262,14 @@ enum {
     R(wrong, WRONG)                                                            \
     R(together, TOGETHER)
 
-/* ---- what comes of the tables */
+/* ---- types and functions from the tables */
 
 typedef uint64_t wndl_field_uleb;
 typedef int64_t wndl_field_sleb;
 typedef struct wndl_bytes wndl_field_str;
 typedef uint64_t wndl_field_later;
 
+/* Append a value in the form of its kind. */
 static inline void wndl_put_uleb(struct wndl_buf *out, uint64_t value)
 {
     wndl_buf_uleb(out, value);
@@ -286,6 +290,10 @@ static inline void wndl_put_str(struct wndl_buf *out, struct wndl_bytes text)
     wndl_chunk_str(out, text);
 }
 
+/*
+ * Read a value of that kind. After a failure the cursor has failed and the
+ * value is 0 or empty.
+ */
 static inline uint64_t wndl_get_uleb(struct wndl_cursor *c)
 {
     return wndl_cursor_uleb(c);
@@ -336,14 +344,16 @@ WNDL_ALL_RECORDS(WNDL_RECORD_TYPE)
 WNDL_ALL_RECORDS(WNDL_RECORD_PUT)
 WNDL_ALL_RECORDS(WNDL_RECORD_GET)
 
-/* The count that a list begins with. */
+/* Appends the count that starts a list. */
 static inline void wndl_put_list(struct wndl_buf *out, uint64_t count)
 {
     wndl_buf_uleb(out, count);
 }
 
-/* The same, of elements of at least `least` bytes: 0 and a failed cursor when
- * that many cannot follow. */
+/*
+ * Reads the count that starts a list of elements of at least `least` bytes. If
+ * that many cannot follow, it returns 0 and the cursor has failed.
+ */
 static inline uint64_t wndl_get_list(struct wndl_cursor *c, unsigned least)
 {
     uint64_t count = wndl_cursor_uleb(c);

@@ -54,7 +54,7 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Counts how walks ended; returns the last time that anything was seen. */
+/* Counts the ends of walks; returns the time of the last event. */
 static uint64_t count_ends(struct wndl_profile *p)
 {
     uint64_t last = 0;
@@ -75,7 +75,7 @@ static uint64_t count_ends(struct wndl_profile *p)
     return later(last, wndl_reader_last_of_heaps(p));
 }
 
-/* What the chunks do not say by themselves. */
+/* Computes what the chunks leave implicit. */
 static void conclude(struct wndl_reader *r)
 {
     struct wndl_profile *p = r->p;
@@ -101,7 +101,9 @@ static void conclude(struct wndl_reader *r)
                         : wndl_reader_narrow(p->unrecorded_processes.len);
 }
 
-/* What is read, in parts of whole pages of any size, to the end of `chunk`. */
+/*
+ * Releases the pages that have been read, whole pages up to the end of `chunk`.
+ */
 static void give_up(struct wndl_bytes *mapped, const struct wndl_chunk *chunk)
 {
     enum { PART = 4 * 1024 * 1024 };

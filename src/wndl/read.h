@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read: our own recordings (docs/formats/wndl.md) into a profile. It must not
- * know symbols: frames stay addresses in images.
+ * read: recordings (docs/formats/wndl.md) into a profile. It must not know
+ * symbols: frames stay addresses in images.
  */
 #ifndef WNDL_WNDL_READ_H
 #define WNDL_WNDL_READ_H
@@ -12,12 +12,12 @@
 #include "os/file.h"
 
 /*
- * Reads the recording `file` into `p`, as wndl_profile_init left it, which
- * keeps no pointer into `file`. The stacks of all processes become one tree.
+ * Reads the recording `file` into `p`, which wndl_profile_init made. `p` keeps
+ * no pointer into `file`. The stacks of all processes become one tree.
  *
- * Damage does not fail: a chunk that is damaged, or that is about something
- * which was in a damaged one, is left out and counted in p->chunks_damaged;
- * its samples, where their number is known, in p->lost[WNDL_LOST_DAMAGED].
+ * Damage is no failure. A chunk that is damaged, or that refers to something in
+ * a damaged one, is skipped and counted in p->chunks_damaged; its samples, if
+ * their number is known, are counted in p->lost[WNDL_LOST_DAMAGED].
  *
  * Fails as wndl_chunk_reader_init does, and with NOMEM.
  */
@@ -25,8 +25,8 @@ enum wndl_status wndl_reader_read(struct wndl_profile *p,
     struct wndl_bytes file, struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * The same of a file that is mapped; gives up its pages as it has read them,
- * so that what is in memory does not grow with the file.
+ * The same for a mapped file. It releases pages after it has read them, so that
+ * the resident memory does not grow with the file.
  */
 enum wndl_status wndl_reader_read_file(struct wndl_profile *p,
     const struct wndl_file *file, struct wndl_error *err) WNDL_MUST_USE;

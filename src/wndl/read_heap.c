@@ -11,7 +11,7 @@ struct list {
     struct wndl_process_heap *heap;
     struct wndl_heap_reader *of;
     uint32_t process;
-    uint64_t running; /* what the next element's difference counts from */
+    uint64_t running; /* base of the next element's difference */
 };
 
 enum wndl_status wndl_reader_no_heap(struct wndl_reader *r)
@@ -60,8 +60,9 @@ static bool begin_list(struct list *list, struct wndl_reader *r,
 }
 
 /*
- * Elements of at least `least` bytes to the end of `to`, each made by `read`:
- * NOT_FOUND leaves it out. All of them are left out when one is damaged.
+ * Reads elements of at least `least` bytes to the end of `to`, each by `read`,
+ * which returns NOT_FOUND to leave it out. If one is damaged, all of them are
+ * left out.
  */
 static enum wndl_status read_list(struct list *list, struct wndl_vec *to,
     unsigned least, enum wndl_status (*read)(struct list *list, void *element))
@@ -86,7 +87,7 @@ static enum wndl_status read_list(struct list *list, struct wndl_vec *to,
     return status;
 }
 
-/* Our number of a site that is told by its distance from the one before. */
+/* Our number of a site, from its distance to the previous one. */
 static uint32_t next_site(struct list *list, uint64_t distance)
 {
     if (__builtin_add_overflow(list->running, distance, &list->running))
@@ -99,7 +100,7 @@ static enum wndl_status found(uint32_t number)
     return number == WNDL_NO_INDEX ? WNDL_NOT_FOUND : WNDL_OK;
 }
 
-/* Without a stack when that was lost: the blocks are there all the same. */
+/* 0 when the stack was lost: the blocks are kept without it. */
 static uint32_t known_node(const struct list *list, uint64_t number)
 {
     const struct wndl_vec *nodes = wndl_vec_at(&list->r->nodes, list->process);
@@ -233,7 +234,7 @@ static enum wndl_status read_counts(struct list *list, void *element)
     return found(counts->site);
 }
 
-/* Counts of a snapshot that is not kept are not looked at. */
+/* Counts of a snapshot that is not kept are ignored. */
 enum wndl_status wndl_read_hcnt(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct list list;

@@ -151,8 +151,8 @@ enum wndl_status wndl_read_thrd(struct wndl_reader *r, struct wndl_cursor *c)
 }
 
 /*
- * Our index of the image, which may be known already. Of the paths that one
- * build was announced by, the last is the one to open.
+ * Our index of the image, which may be known already. If a build was announced
+ * with several paths, the last one is kept.
  */
 static enum wndl_status image_index(struct wndl_reader *r,
     struct wndl_bytes path, struct wndl_bytes build_id, uint32_t *index)
@@ -198,7 +198,7 @@ enum wndl_status wndl_read_imag(struct wndl_reader *r, struct wndl_cursor *c)
     return status;
 }
 
-/* Mappings are for information only; a wrong one is damage all the same. */
+/* Mappings are for information only, but a wrong one counts as damage. */
 enum wndl_status wndl_read_mmap(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct wndl_fields_mmap m = wndl_get_mmap(c);
@@ -258,7 +258,7 @@ enum wndl_status wndl_read_unfo(struct wndl_reader *r, struct wndl_cursor *c)
     return kept ? WNDL_OK : WNDL_NOMEM;
 }
 
-/* Where sampling is paused already, or not at all, nothing changes. */
+/* If sampling is already paused, or not paused, nothing changes. */
 enum wndl_status wndl_read_paus(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct wndl_fields_paus paus = wndl_get_paus(c);
@@ -280,7 +280,7 @@ enum wndl_status wndl_read_paus(struct wndl_reader *r, struct wndl_cursor *c)
     return WNDL_OK;
 }
 
-/* The processes in it are not read: we have counted them. */
+/* The number of processes is ignored: we have counted them. */
 enum wndl_status wndl_read_done(struct wndl_reader *r, struct wndl_cursor *c)
 {
     struct wndl_fields_done done = wndl_get_done(c);

@@ -3,13 +3,13 @@
 #include "wndl/fields.h"
 #include "wndl/reader.h"
 
-/* A tree being read: its nodes' numbers, and whose it is. */
+/* A tree that is being read: the numbers of its nodes, and its process. */
 struct tree {
     struct wndl_vec *nodes;
     uint32_t process;
 };
 
-/* One node; `*ours` is WNDL_NO_INDEX when what it hangs on was lost. */
+/* Reads a node; `*ours` is WNDL_NO_INDEX when its parent was lost. */
 static enum wndl_status read_node(struct wndl_reader *r, struct wndl_cursor *c,
     const struct tree *tree, uint64_t *address, uint32_t *ours)
 {
@@ -73,7 +73,7 @@ enum wndl_status wndl_read_ostk(struct wndl_reader *r, struct wndl_cursor *c)
     return read_nodes(r, c, &r->outside);
 }
 
-/* One sample at the end of p->samples, unless its stack was lost. */
+/* Reads a sample to the end of p->samples, unless its stack was lost. */
 static enum wndl_status read_sample(struct wndl_reader *r,
     struct wndl_cursor *c, const struct wndl_vec *nodes,
     struct wndl_sample *sample, uint64_t *lost)
@@ -123,7 +123,7 @@ enum wndl_status wndl_read_samp(struct wndl_reader *r, struct wndl_cursor *c)
     return status;
 }
 
-/* One block at the end of p->blocks, unless its stack was lost. */
+/* Reads a block to the end of p->blocks, unless its stack was lost. */
 static enum wndl_status read_block(struct wndl_reader *r, struct wndl_cursor *c,
     const struct wndl_vec *nodes, struct wndl_block *block)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* reader: a recording being read; what the files of read share. */
+/*
+ * reader: the state of a recording that is being read, shared by the files of
+ * read.
+ */
 #ifndef WNDL_WNDL_READER_H
 #define WNDL_WNDL_READER_H
 
@@ -8,52 +11,62 @@
 #include "model/profile.h"
 
 /*
- * The file's numbers and ours differ once a chunk is lost: maps[n] is our
- * number, or WNDL_NO_INDEX for what was lost.
+ * The state. The file's numbers and ours differ after a chunk is lost: maps[n]
+ * is our number for the file's n, or WNDL_NO_INDEX if n was lost.
  */
 struct wndl_reader {
     struct wndl_profile *p;
     struct wndl_arena scratch;
     struct wndl_vec processes, threads, images; /* uint32_t */
-    struct wndl_vec nodes;        /* struct wndl_vec of uint32_t, by process */
-    struct wndl_vec outside;      /* the same for its second tree */
-    struct wndl_vec heaps;        /* struct wndl_heap_reader, by process */
-    struct wndl_intern image_ids; /* keys: build-ids, paths of what has none */
-    struct wndl_vec image_of_id;  /* uint32_t */
-    uint64_t gap_budget; /* lost numbers that the file can account for */
+    struct wndl_vec nodes;   /* struct wndl_vec of uint32_t, by process */
+    struct wndl_vec outside; /* the same for the process's second tree (OSTK) */
+    struct wndl_vec heaps;   /* struct wndl_heap_reader, by process */
+    /* keys: build-ids; paths of images without one */
+    struct wndl_intern image_ids;
+    struct wndl_vec image_of_id; /* uint32_t: our number, by id of the key */
+    uint64_t gap_budget; /* lost numbers for which the file's size allows */
     bool has_meta;
-    bool paused;       /* the last of p->pauses has no end yet */
-    uint32_t counting; /* process whose snapshot may go on, or WNDL_NO_INDEX */
+    bool paused; /* the last of p->pauses has no end yet */
+    /* process whose snapshot may continue, or WNDL_NO_INDEX */
+    uint32_t counting;
 };
 
 /* The heap of a process. */
 struct wndl_heap_reader {
-    uint32_t heap;         /* of p->heaps, or WNDL_NO_INDEX */
-    struct wndl_vec sites; /* uint32_t */
+    uint32_t heap;         /* index in p->heaps, or WNDL_NO_INDEX */
+    struct wndl_vec sites; /* uint32_t: our number of a site, by the file's */
 };
 
-/* ---- numbers of the file */
+/* ---- the file's numbers */
 
+/*
+ * Our number for the file's `number`, or WNDL_NO_INDEX if it is unknown or
+ * lost.
+ */
 uint32_t wndl_reader_known(const struct wndl_vec *map, uint64_t number);
 
 /*
- * Leaves the numbers up to `number` as lost. A small file cannot make us take
- * much memory: what was lost had its size too. MALFORMED, NOMEM.
+ * Marks the numbers below `number` that are not known as lost. A small file
+ * cannot make us use much memory, since lost chunks took space in the file too.
+ * MALFORMED if `number` is known already or too large; NOMEM.
  */
 enum wndl_status wndl_reader_skip(
     struct wndl_reader *r, struct wndl_vec *map, uint64_t number);
 
-/* Makes `ours` known as `number`, and what was before it as lost. */
+/*
+ * Maps the file's `number` to `ours`, and marks unknown numbers before it as
+ * lost. MALFORMED, NOMEM.
+ */
 enum wndl_status wndl_reader_announce(
     struct wndl_reader *r, struct wndl_vec *map, uint64_t number, size_t ours);
 
-/* The number, or the largest one that there is room for. */
+/* The value, or UINT32_MAX if it is larger. */
 uint32_t wndl_reader_narrow(uint64_t value);
 
-/* An enum wndl_walk_end. */
+/* The enum wndl_walk_end for the file's number. */
 uint8_t wndl_reader_walk_end(uint64_t end);
 
-/* ---- chunks: OK, MALFORMED (the chunk is lost), NOMEM */
+/* ---- chunks: OK; MALFORMED, after which the chunk counts as lost; NOMEM */
 
 /* ---- read_processes */
 
@@ -88,13 +101,16 @@ enum wndl_status wndl_read_hgro(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_hwro(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_htog(struct wndl_reader *r, struct wndl_cursor *c);
 
-/* A process has been announced: it has no heap yet. OK, NOMEM. */
+/* Notes that a process has been announced and has no heap yet. OK, NOMEM. */
 enum wndl_status wndl_reader_no_heap(struct wndl_reader *r);
 
-/* When the file has been read: what may be missing at its end. */
+/* At the end of the file: marks the counts that may be missing. */
 void wndl_reader_conclude_heaps(struct wndl_reader *r);
 
-/* The last time that a heap was looked at. */
+/*
+ * The latest time of a snapshot or moment of any heap, ns since the recording's
+ * start.
+ */
 uint64_t wndl_reader_last_of_heaps(const struct wndl_profile *p);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tail_buffer: the last chunks of a recording of bounded size, in memory.
- * An older chunk makes room for a newer one.
+ * tail_buffer: the last chunks of a recording, in memory of a bounded size. A
+ * newer chunk replaces the oldest ones.
  *
- * Invariant: what is kept are the `used` bytes from `start` on, around the
- * end; each chunk behind its size and its count of samples.
+ * Invariant: the content is the `used` bytes from `start` on, modulo `size`.
+ * Each chunk follows its size and its count of samples.
  */
 #ifndef WNDL_WNDL_TAIL_BUFFER_H
 #define WNDL_WNDL_TAIL_BUFFER_H
@@ -15,23 +15,31 @@
 #include <stdint.h>
 
 struct wndl_tail_buffer {
-    uint8_t *bytes; /* NULL: nothing is kept */
+    uint8_t *bytes; /* NULL: no buffer */
     size_t size;
     size_t start, used;
-    uint64_t samples;   /* in it */
-    uint64_t discarded; /* samples that are no longer in it */
+    uint64_t samples;   /* samples in it */
+    uint64_t discarded; /* samples that were overwritten */
 };
 
-/* Room for `size` bytes, which are used as they are needed. */
+/*
+ * Reserves address space for `size` bytes; pages are used when they are
+ * written. False when memory is out. wndl_tail_buffer_free unmaps it; not
+ * initialised: all 0.
+ */
 bool wndl_tail_buffer_init(struct wndl_tail_buffer *tail, size_t size);
 void wndl_tail_buffer_free(struct wndl_tail_buffer *tail);
 
+/*
+ * Appends a copy of a chunk, which has `samples` samples, and drops the oldest
+ * chunks if there is no room.
+ */
 void wndl_tail_buffer_add(
     struct wndl_tail_buffer *tail, struct wndl_bytes chunk, uint32_t samples);
 
 /*
- * Appends the chunk that stands at `at` to `out` and returns where the next
- * one stands, at tail->used when there is none. The oldest stands at 0.
+ * Appends the chunk at offset `at` to `out` and returns the offset of the next
+ * one, which is tail->used after the last. The oldest chunk is at 0.
  */
 size_t wndl_tail_buffer_copy(
     const struct wndl_tail_buffer *tail, size_t at, struct wndl_buf *out);

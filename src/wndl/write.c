@@ -28,8 +28,10 @@ static uint32_t samples_in(struct wndl_bytes payload)
     return (uint32_t)wndl_get_list(&c, WNDL_LEAST_SAMPLE);
 }
 
-/* Moves the last chunk of `out` to what is kept, unless it defines what other
- * chunks refer to. */
+/*
+ * Moves the last chunk of `out` to the tail buffer, unless other chunks refer
+ * to it.
+ */
 static void keep_if_of_threads(struct wndl_recording *r, size_t start)
 {
     enum { HEAD = 8 };
@@ -294,7 +296,7 @@ uint32_t wndl_recording_image(
     return number == NULL || *number == 0 ? 0 : *number - 1;
 }
 
-/* ---- stacks, and what refers to them */
+/* ---- stacks, samples and spans */
 
 void wndl_recording_nodes(struct wndl_node_list *list, struct wndl_recording *r,
     uint32_t type, const struct wndl_fields_stak *head, uint32_t count)
@@ -305,7 +307,9 @@ void wndl_recording_nodes(struct wndl_node_list *list, struct wndl_recording *r,
     wndl_put_list(&r->out, count);
 }
 
-/* A node of a stack is written whose image has this index + 1, or has none. */
+/*
+ * Counts a node of a stack for its image, the one with this index + 1, if any.
+ */
 static void count_node(struct wndl_recording *r, uint64_t image)
 {
     struct wndl_recording_image *all = r->announced.data;
@@ -371,7 +375,7 @@ void wndl_recording_end(struct wndl_recording *r, uint32_t process,
     wndl_recording_finish(r, &chunk);
 }
 
-/* What was written of it in vain is taken out of the file again. */
+/* Truncates the file to the end of the last successful write. */
 void wndl_recording_flush(struct wndl_recording *r)
 {
     size_t done = 0;
@@ -424,7 +428,7 @@ static void put_done(
     wndl_recording_flush(r);
 }
 
-/* What has been written to `from`, but not what a failed write left there. */
+/* Copies what was written to `from`, without the rest of a failed write. */
 static bool copy_file(struct wndl_recording *to, int from, uint64_t size)
 {
     enum { AT_ONCE = 256 * 1024 };

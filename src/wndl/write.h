@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write: a .wndl file being written, chunk by chunk, in the order that
- * docs/formats/wndl.md asks for. It must not know where samples come from.
+ * write: writes a .wndl file chunk by chunk, in the order of
+ * docs/formats/wndl.md. It must not know where samples come from. One thread.
  *
- * Trouble is sticky: once memory or the disk has failed nothing more is
- * written, and wndl_recording_close says so. The file then ends with the last
- * flush that went well.
+ * Failures are sticky: after memory or the disk has failed nothing more is
+ * written, and wndl_recording_close returns the failure. The file then ends
+ * with the last flush that succeeded.
  */
 #ifndef WNDL_WNDL_WRITE_H
 #define WNDL_WNDL_WRITE_H
@@ -21,9 +21,9 @@
 
 struct wndl_recording_image {
     const char *path;
-    uint64_t nodes;      /* of stacks, that are in it */
+    uint64_t nodes;      /* number of stack nodes that are in it */
     uint64_t descriptor; /* svma of its __jit_debug_descriptor; 0: none */
-    bool is_searched;    /* for that */
+    bool is_searched;    /* whether the descriptor has been searched */
 };
 
 struct wndl_recording {
@@ -32,9 +32,10 @@ struct wndl_recording {
     uint64_t bytes;     /* written so far */
     struct wndl_buf out;
     struct wndl_tail_buffer
-        tail; /* of what threads did, if not all is written */
+        tail; /* of samples and blocks, if only the last are kept */
     struct wndl_arena arena;
-    struct wndl_intern images; /* keys: build-ids, paths of what has none */
+    /* keys: build-ids; paths of images without one */
+    struct wndl_intern images;
     struct wndl_vec numbers;   /* uint32_t by id of the key: index + 1 */
     struct wndl_vec announced; /* struct wndl_recording_image, by index */
     enum wndl_status status;
@@ -46,14 +47,14 @@ struct wndl_recording_meta {
     uint32_t engine;   /* enum wndl_engine */
     bool kernel_sampled;
     bool by_ticks;            /* the kernel is sampled by ticks beside PERF */
-    uint32_t max_frames;      /* 0: not told */
-    uint64_t offcpu_interval; /* ns, 0: blocked threads are not looked at */
+    uint32_t max_frames;      /* 0: not known */
+    uint64_t offcpu_interval; /* ns between reads of blocked threads; 0: none */
     char **command;           /* ends with NULL */
 };
 
 struct wndl_recording_process {
     uint32_t index;
-    uint32_t parent; /* index + 1, 0 for none */
+    uint32_t parent; /* index + 1; 0: none */
     uint32_t pid;
     uint32_t generation;
     uint64_t time; /* CLOCK_MONOTONIC ns, as all times here */
@@ -75,23 +76,28 @@ struct wndl_recording_mapping {
     uint64_t time, start, end, bias;
 };
 
-/* How a process image ended: PEND. */
+/* The end of a process image: PEND. */
 enum wndl_process_end {
     WNDL_ENDED_UNKNOWN = 0,
     WNDL_ENDED_EXIT = 1,
     WNDL_ENDED_EXEC = 2,
 };
 
-/* Starts a recording in `fd`, which stays the caller's. */
+/*
+ * Starts a recording in `fd`, which the caller owns and closes. `meta` is read
+ * at once. Ends with wndl_recording_free.
+ */
 void wndl_recording_open(
     struct wndl_recording *r, int fd, const struct wndl_recording_meta *meta);
 
 /*
- * From now on only the last `size` bytes of what threads did get into the
- * file, and only at the end. `fd` must be readable for wndl_recording_dump.
+ * From now on samples and blocks go into a buffer of the last `size` bytes,
+ * which is written to the file at the end only. wndl_recording_dump then needs
+ * a readable `fd`.
  */
 void wndl_recording_keep_tail(struct wndl_recording *r, size_t size);
 
+/* Write PROC, THRD and MMAP. The texts are copied. */
 void wndl_recording_process(
     struct wndl_recording *r, const struct wndl_recording_process *process);
 void wndl_recording_thread(
@@ -99,11 +105,11 @@ void wndl_recording_thread(
 void wndl_recording_mapping(
     struct wndl_recording *r, const struct wndl_recording_mapping *mapping);
 
-/* `cpu`: thread CPU ns that are in none of its samples. */
+/* Writes TEND. `cpu`: ns of thread CPU time that none of its samples has. */
 void wndl_recording_thread_end(
     struct wndl_recording *r, uint32_t thread, uint64_t time, uint64_t cpu);
 
-/* Something the program said of itself, in `thread`. */
+/* An annotation by the program, in `thread`: MARK. */
 struct wndl_recording_mark {
     uint32_t thread;
     uint32_t kind; /* enum wndl_mark_kind */
@@ -113,9 +119,9 @@ struct wndl_recording_mark {
 void wndl_recording_mark(
     struct wndl_recording *r, const struct wndl_recording_mark *mark);
 
-/* A process that cannot be recorded. */
+/* A process that could not be recorded: UNFO. */
 struct wndl_recording_unrecorded {
-    uint32_t parent; /* index + 1, 0 for none */
+    uint32_t parent; /* index + 1; 0: none */
     uint32_t pid;
     uint32_t reason; /* enum wndl_unrecorded_reason */
     uint64_t time;
@@ -125,74 +131,82 @@ struct wndl_recording_unrecorded {
 void wndl_recording_unrecorded(
     struct wndl_recording *r, const struct wndl_recording_unrecorded *process);
 
-/* Sampling was paused, or goes on. */
+/* Writes PAUS: sampling was paused, or resumed, at `time`. */
 void wndl_recording_paused(
     struct wndl_recording *r, uint64_t time, bool paused);
 
 /*
- * The index of an image, announced if new. Of one build-id there is one image,
- * by whatever path it was found: of copies, too, and of what links lead to. It
- * is announced anew, and has another index from then on, only by a path that
- * can be opened while its own cannot.
+ * The index of an image, which is announced (IMAG) if it is new. A build-id has
+ * one image, whichever path leads to it: copies and links too. It is announced
+ * again, and has another index from then on, only if its own path cannot be
+ * opened and `path` can.
  */
 uint32_t wndl_recording_image(
     struct wndl_recording *r, const char *path, struct wndl_bytes build_id);
 
-/* Valid until the next image is announced. NULL: none has that index. */
+/*
+ * The image `index`; NULL: there is none. Valid until the next image is
+ * announced.
+ */
 static inline struct wndl_recording_image *wndl_recording_announced(
     struct wndl_recording *r, uint32_t index)
 {
     return index < r->announced.len ? wndl_vec_at(&r->announced, index) : NULL;
 }
 
-/* The end of a process image with its counts of lost samples. */
+/* Writes PEND: the end of a process image with its counts of lost samples. */
 void wndl_recording_end(struct wndl_recording *r, uint32_t process,
     enum wndl_process_end how, const uint64_t lost[WNDL_LOSS_REASONS]);
 
-/* ---- stacks, and what refers to them */
+/* ---- stacks, samples and spans */
 
-/* A list of nodes being written. */
+/* A list of nodes that is being written. */
 struct wndl_node_list {
     struct wndl_recording *r;
     struct wndl_chunk_writer chunk;
-    uint32_t number;  /* of the next one */
-    uint64_t address; /* of the one before */
+    uint32_t number;  /* of the next node */
+    uint64_t address; /* of the previous node */
 };
 
-/* Of a chunk STAK or OSTK, which `count` nodes follow. */
+/* Begins a chunk STAK or OSTK, which has `count` nodes. */
 void wndl_recording_nodes(struct wndl_node_list *list, struct wndl_recording *r,
     uint32_t type, const struct wndl_fields_stak *head, uint32_t count);
 
 /*
- * `node` as the file has it but for `parent`, which is its number, and
- * `address`, which is absolute. The file wants parents before children; what
- * says otherwise becomes a root.
+ * Adds `node`: its fields are those of the file, but `parent` is the parent's
+ * number and `address` is absolute. The file wants parents before children; a
+ * node with a later parent becomes a root.
  */
 void wndl_node_list_add(
     struct wndl_node_list *list, const struct wndl_fields_node *node);
 void wndl_node_list_finish(struct wndl_node_list *list);
 
-/* Samples or spans of a thread, in the bytes of a list. */
+/* Samples or spans of a thread, encoded as the elements of a list. */
 struct wndl_recording_series {
     uint32_t thread;
-    uint64_t time; /* the first one counts from here */
+    uint64_t time; /* CLOCK_MONOTONIC ns; the base of the first one */
     uint32_t count;
     struct wndl_bytes bytes;
 };
 
-/* SAMP or BLOK. */
+/* Writes SAMP or BLOK. */
 void wndl_recording_series(struct wndl_recording *r, uint32_t type,
     const struct wndl_recording_series *series);
 
-/* ---- for the parts of the writer */
+/* ---- for the writer's own files */
 
-/* A chunk's payload is what goes to r->out between begin and finish. */
+/*
+ * Begin and finish a chunk. Its payload is everything that is appended to
+ * r->out between them.
+ */
 void wndl_recording_begin(
     struct wndl_recording *r, struct wndl_chunk_writer *chunk, uint32_t type);
 void wndl_recording_finish(
     struct wndl_recording *r, struct wndl_chunk_writer *chunk);
 
-/* A CLOCK_MONOTONIC time as the file has it. */
+/*
+ * The file's time, ns since the recording's start, for a CLOCK_MONOTONIC time.
+ */
 static inline uint64_t wndl_recording_time(
     const struct wndl_recording *r, uint64_t time)
 {
@@ -201,30 +215,36 @@ static inline uint64_t wndl_recording_time(
 
 /* ---- the file */
 
-/* Writes out what has been collected. */
+/* Writes all collected chunks to the file. */
 void wndl_recording_flush(struct wndl_recording *r);
 
-enum { WNDL_STATUS_UNKNOWN = 512 }; /* or it still ran */
+/* the command's status: not known, or it still ran */
+enum { WNDL_STATUS_UNKNOWN = 512 };
 
 struct wndl_recording_done {
     uint32_t status; /* exit code, 256 + signal, or WNDL_STATUS_UNKNOWN */
     uint32_t processes;
     uint32_t unrecorded;
-    uint64_t interrupted_calls; /* that returned EINTR because of us */
+    uint64_t interrupted_calls; /* calls that returned EINTR because of us */
 };
 
-/* All there is so far, as a recording of its own in `fd`. */
+/*
+ * Writes everything so far to `fd`, as a recording of its own. Fails when
+ * memory is out or the copy cannot be written; `r` itself goes on.
+ */
 enum wndl_status wndl_recording_dump(struct wndl_recording *r, int fd,
     const struct wndl_recording_done *done,
     struct wndl_error *err) WNDL_MUST_USE;
 
-/* Ends the recording. The status says whether all of it is in the file. */
+/*
+ * Ends the recording: writes what is left, and DONE. The status says whether
+ * all of it is in the file. wndl_recording_free must follow.
+ */
 enum wndl_status wndl_recording_close(struct wndl_recording *r,
     const struct wndl_recording_done *done,
     struct wndl_error *err) WNDL_MUST_USE;
 
-/* Gives back the memory, without another word in the file. Not opened: all 0.
- */
+/* Frees the memory without writing anything. `r` may be all 0. */
 void wndl_recording_free(struct wndl_recording *r);
 
 #endif

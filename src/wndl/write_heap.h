@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * write_heap: the chunks of a recorded heap, from the tables that the process
- * shares (rec/heap.h). It must not know when which of them is written.
+ * shares (rec/heap.h). It must not know when each is written. Failures are
+ * sticky, as in write.h.
  */
 #ifndef WNDL_WNDL_WRITE_HEAP_H
 #define WNDL_WNDL_WRITE_HEAP_H
@@ -10,16 +11,19 @@
 #include "rec/heap.h"
 #include "wndl/write.h"
 
-/* A process, and how many nodes of its stack tree are in the file. */
+/* A process, and the number of nodes of its stack tree in the file. */
 struct wndl_heap_process {
     uint32_t index, nodes;
 };
 
-/* HEAP. `flags`: enum wndl_heap_flag, or-ed. */
+/*
+ * Writes HEAP. `flags`: enum wndl_heap_flag, or-ed. `sample_below`: bytes; 0:
+ * every block is recorded.
+ */
 void wndl_recording_heap(struct wndl_recording *r, uint32_t process,
     uint32_t flags, uint64_t sample_below);
 
-/* HPAR: `count` sites from number `first` on. */
+/* Writes HPAR: `count` sites from number `first` on. */
 void wndl_recording_sites(struct wndl_recording *r,
     const struct wndl_heap_process *process, uint32_t first,
     const struct wndl_heap_site *sites, uint32_t count);
@@ -30,39 +34,44 @@ struct wndl_recording_snapshot {
     enum wndl_snapshot_trigger why;
     struct wndl_bytes text;
     uint64_t peak_time;                /* CLOCK_MONOTONIC ns */
-    uint64_t totals[WNDL_HEAP_TOTALS]; /* but for the peak's time */
+    uint64_t totals[WNDL_HEAP_TOTALS]; /* the peak's time is `peak_time` */
     uint64_t missed[WNDL_HEAP_MISSES];
 };
 
-/* HSNP. */
+/* Writes HSNP. */
 void wndl_recording_snapshot(
     struct wndl_recording *r, const struct wndl_recording_snapshot *snapshot);
 
-/* A site's counts, of all stripes. */
+/* A site's counts, summed over all stripes. */
 struct wndl_heap_site_sum {
     uint64_t allocs, frees, temporary;
     uint64_t lifetime; /* ns */
     int64_t at_peak;
 };
 
-/* HCNT, of those of `count` sites from number `first` on that have any. */
+/*
+ * Writes HCNT: the counts of those of `count` sites, from number `first` on,
+ * that have any.
+ */
 void wndl_recording_counts(struct wndl_recording *r,
     const struct wndl_fields_hcnt *snapshot, uint32_t first,
     const struct wndl_heap_site_sum *sums, uint32_t count);
 
-/* HTIM. */
+/* Writes HTIM: the live usable bytes and blocks now. */
 void wndl_recording_live(
     struct wndl_recording *r, uint32_t process, int64_t bytes, int64_t blocks);
 
-/* HLEK, of those of `count` sites from number `first` on that have any; false:
- * none has. */
+/*
+ * Writes HLEK: the leaks of those of `count` sites, from number `first` on,
+ * that have any. False if none has.
+ */
 bool wndl_recording_leaks(struct wndl_recording *r, uint32_t process,
     uint32_t first, const struct wndl_heap_leaks *leaks, uint32_t count);
 
-/* HLEK: leaks were looked for, and there are none. */
+/* Writes HLEK without elements: leaks were searched for, and there are none. */
 void wndl_recording_no_leaks(struct wndl_recording *r, uint32_t process);
 
-/* HGRO and HWRO, if there is any whose stack is in the file. */
+/* Write HGRO and HWRO, if there are any whose stack is in the file. */
 void wndl_recording_growths(struct wndl_recording *r,
     const struct wndl_heap_process *process,
     const struct wndl_heap_growth growths[WNDL_HEAP_GROWTHS]);
@@ -70,7 +79,7 @@ void wndl_recording_wrongs(struct wndl_recording *r,
     const struct wndl_heap_process *process,
     const struct wndl_heap_wrong wrongs[WNDL_HEAP_WRONGS]);
 
-/* HTOG. */
+/* Writes HTOG. */
 void wndl_recording_together(struct wndl_recording *r, uint32_t process,
     const struct wndl_fields_together *together, uint32_t count);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All functions are gone through in the order of their addresses, and all
- * places of each where an answer may change are looked up as a stream. FILE
- * and INLINE_ORIGIN records come first in the file but are known last: FUNC
- * records wait for them in memory.
+ * All functions are visited in the order of their addresses, and all places of
+ * each where an answer may change are looked up as a stream. FILE and
+ * INLINE_ORIGIN records come first in the file but are complete only at the
+ * end: FUNC records wait for them in memory.
  */
 #include "analyze/binary/breakpad_dump.h"
 
@@ -42,11 +42,11 @@ struct dump {
     size_t at;               /* in `code` */
     struct wndl_vec changes; /* uint64_t: of code[at - 1] */
     size_t at_change;
-    struct wndl_vec parts; /* struct part, asked for and not answered yet */
+    struct wndl_vec parts; /* struct part, requested and not answered yet */
     size_t at_part;
     bool is_pdb;
     bool has_stacks;         /* STACK WIN records */
-    enum wndl_status status; /* of what the stream cannot tell */
+    enum wndl_status status; /* of failures that the stream cannot report */
 };
 
 /* ---- which code */
@@ -58,7 +58,7 @@ static int compare_ranges(const void *left, const void *right)
     return (a->rva > b->rva) - (a->rva < b->rva);
 }
 
-/* In order, without what is in the one before. */
+/* Sorts the code, without overlaps. */
 static void put_in_order(struct wndl_vec *code)
 {
     struct wndl_symbol_range *list = code->data;
@@ -95,8 +95,8 @@ static bool add_code(
 }
 
 /*
- * A symbol without a size: a PUBLIC record says as much, unless lines are
- * known of what is up to `end`.
+ * A symbol without a size becomes a PUBLIC record, unless lines are known for
+ * the code up to `end`.
  */
 static enum wndl_status add_label(
     struct dump *d, const struct wndl_symbol_function *function, uint64_t end)
@@ -155,7 +155,7 @@ static bool next_range(struct dump *d)
     return d->status == WNDL_OK;
 }
 
-/* The next place to be looked up. */
+/* Gives the next place to look up. */
 static bool next_part(void *context, uint64_t *rva)
 {
     struct dump *d = context;
@@ -176,7 +176,7 @@ static bool next_part(void *context, uint64_t *rva)
     return true;
 }
 
-/* Puts what was made aside. */
+/* Moves the finished records to their list. */
 static bool keep_piece(struct dump *d)
 {
     struct wndl_buf *out = &d->text.out;
@@ -232,7 +232,7 @@ static bool write_out(struct dump *d)
     return taken;
 }
 
-/* What it is that write_out failed of. */
+/* The reason why write_out failed. */
 static enum wndl_status status_of(const struct dump *d)
 {
     return d->text.out.failed ? WNDL_NOMEM : WNDL_IO;
@@ -281,7 +281,7 @@ static const char *pdb_machine_name(const struct wndl_pdb *pdb)
     }
 }
 
-/* Other tools ask for symbols of a Windows binary by its PDB file's name. */
+/* Other tools request symbols of a Windows binary by its PDB file's name. */
 static void add_name(struct dump *d, const struct wndl_object *object)
 {
     struct wndl_bytes name =
@@ -295,7 +295,7 @@ static void add_name(struct dump *d, const struct wndl_object *object)
     wndl_buf_byte(&d->text.out, '\n');
 }
 
-/* A PDB file in the place of a binary. */
+/* For a PDB file instead of a binary. */
 static void add_pdb_module(struct dump *d, const struct wndl_pdb *pdb)
 {
     char text[WNDL_DEBUG_ID_TEXT];
@@ -438,7 +438,7 @@ static enum wndl_status write_stack(
     return status_of(d);
 }
 
-/* STACK WIN, of i386: nobody reads them of other code. */
+/* STACK WIN, for i386: readers ignore them for other code. */
 static enum wndl_status write_stacks(struct dump *d)
 {
     struct wndl_pdb *pdb = wndl_symbolizer_pdb(d->symbols);
@@ -463,7 +463,7 @@ static enum wndl_status write_unwinding(
     } else {
         status = wndl_unwind_info_open_arch(
             &info, d->path, d->arch, d->mem, refusal);
-        /* The same records are not told again in another form. */
+        /* The same records are not written again in another form. */
         const bool is_told =
             d->has_stacks && status == WNDL_OK &&
             strcmp(info.source, WNDL_STACK_RECORD_SECTION) == 0;

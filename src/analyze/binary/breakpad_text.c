@@ -15,7 +15,7 @@ struct line {
 /* A call that was inlined. Its ranges and children are lists; each of these
  * is an index or NONE. */
 struct call {
-    uint64_t start; /* what it is known by, with the next four */
+    uint64_t start; /* the identity of a call, with the next four */
     uint32_t parent;
     uint32_t origin;
     uint32_t file;
@@ -23,7 +23,7 @@ struct call {
     uint32_t depth;
     uint32_t first_child;
     uint32_t last_child;
-    uint32_t next; /* of its parent's children */
+    uint32_t next; /* in the list of its parent's children */
     uint32_t first_range;
     uint32_t last_range;
 };
@@ -253,7 +253,7 @@ static uint64_t hash_of(const struct call *call)
     return wndl_hash_u64(hash ^ ((uint64_t)call->file << 32 | call->line));
 }
 
-/* Behind the children of its parent, or of the function. */
+/* Appends the call to the children of its parent, or of the function. */
 static void link_call(struct wndl_breakpad_func *func, uint32_t index)
 {
     struct call *call = wndl_vec_at(&func->calls, index);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * breakpad_text: the FUNC records of a Breakpad symbol file, made from what is
- * known of one piece of code after the other (docs/formats/breakpad.md).
+ * breakpad_text: the FUNC records of a Breakpad symbol file, made from the
+ * answers for one piece of code after the other (docs/formats/breakpad.md).
  */
 #ifndef WNDL_ANALYZE_BINARY_BREAKPAD_TEXT_H
 #define WNDL_ANALYZE_BINARY_BREAKPAD_TEXT_H
@@ -12,24 +12,24 @@
 
 #include <windlass/symbolize.h>
 
-/* Strings under numbers; they are looked up by where they are first. */
+/* Numbered strings; they are found by the address of their first occurrence. */
 struct wndl_breakpad_strings {
     struct wndl_map numbers; /* address of a string -> its number + 1 */
     struct wndl_intern list; /* number 0 is the empty one */
 };
 
-/* A function that is being put together, [start, end) of it so far. */
+/* A function in the making; [start, end) is its extent so far. */
 struct wndl_breakpad_func {
     struct wndl_arena arena;
-    const char *name; /* NULL: there is none */
-    uint64_t key;     /* where it is said to start: tells equal names apart */
+    const char *name; /* NULL: no function */
+    uint64_t key; /* its start, from the answer: distinguishes equal names */
     uint64_t start;
     uint64_t end;
     struct wndl_vec lines;  /* struct line */
     struct wndl_vec calls;  /* struct call */
     struct wndl_vec ranges; /* struct range */
     struct wndl_map known;  /* hash of a call -> its index + 1 */
-    uint32_t last_call;     /* that is in no other; UINT32_MAX for none */
+    uint32_t last_call;     /* the last outermost one; UINT32_MAX: none */
 };
 
 struct wndl_breakpad_text {
@@ -37,29 +37,32 @@ struct wndl_breakpad_text {
     struct wndl_breakpad_strings files;
     struct wndl_breakpad_strings origins;
     struct wndl_breakpad_func func;
-    struct wndl_buf out; /* whole records; the caller takes them away */
+    struct wndl_buf out; /* whole records; the caller empties it */
 };
 
-/* False when memory is out; to be freed in any case. */
+/*
+ * Makes it empty. wndl_breakpad_text_free must be called even after a failure.
+ * False when memory is out.
+ */
 bool wndl_breakpad_text_init(struct wndl_breakpad_text *text,
     struct wndl_arena *arena, struct wndl_mem *mem);
 void wndl_breakpad_text_free(struct wndl_breakpad_text *text);
 
 /*
- * Adds code [start, end), rvas, not below what was added before. The strings
- * of `answer` stay where they are. False when memory is out.
+ * Adds code [start, end), rvas, not below code that was added before. The
+ * strings of `answer` must outlive `text`. False when memory is out.
  */
 bool wndl_breakpad_text_add(struct wndl_breakpad_text *text, uint64_t start,
     uint64_t end, const struct wndl_symbols *answer);
 
-/* Ends the last function, at the end or before anything else goes to `out`. */
+/* Ends the last function: at the end, or before the caller adds to `out`. */
 void wndl_breakpad_text_end(struct wndl_breakpad_text *text);
 
-/* A STACK WIN record. */
+/* Appends a STACK WIN record. */
 void wndl_breakpad_text_stack(
     struct wndl_buf *out, const struct wndl_pdb_stack *stack);
 
-/* A name without what would end its line. */
+/* Appends a name without the characters that would end its line. */
 void wndl_breakpad_text_name(struct wndl_buf *out, struct wndl_bytes name);
 
 #endif

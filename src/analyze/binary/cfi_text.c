@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A register that walks follow, as people are told of it. */
+/* A register that walks follow, by its name for people. */
 struct walked {
     const char *name;
     uint8_t reg;
@@ -67,7 +67,7 @@ struct style {
     const struct wndl_cfi_machine *machine;
 };
 
-/* The evaluation stack, of texts. What does not fit fails it. */
+/* The evaluation stack, of texts. A text that does not fit fails it. */
 struct terms {
     struct style style;
     unsigned depth;
@@ -91,7 +91,7 @@ static void push_term(struct terms *t, const char *format, ...)
     t->failed |= size >= TERM;
 }
 
-/* Takes `count` terms; they stay readable from the one that is returned on. */
+/* Takes `count` terms and returns the first; they stay readable. */
 static char (*take(struct terms *t, unsigned count))[TERM]
 {
     if (t->depth < count) {
@@ -122,7 +122,7 @@ static void register_name(struct style style, unsigned reg, char name[8])
         *c = (char)(*c >= 'A' && *c <= 'Z' ? *c + 32 : *c);
 }
 
-/* A value and what is added to it. */
+/* Pushes a value plus an offset. */
 static void push_sum(struct terms *t, const char *value, int64_t offset)
 {
     uint64_t size = offset < 0 ? -(uint64_t)offset : (uint64_t)offset;
@@ -176,8 +176,10 @@ static const struct {
     {0x2e, "!=", NULL},
 };
 
-/* Of a mask that takes addresses down to multiples of a power of two: that, as
- * Breakpad tells it; 0 for others. */
+/*
+ * If the mask rounds addresses down to multiples of a power of two, that power,
+ * as Breakpad writes it; else 0.
+ */
 static long long alignment_of(const char *mask)
 {
     char *end;
@@ -253,7 +255,7 @@ static void push_op(struct terms *t, uint8_t op, struct wndl_cursor *c)
     }
 }
 
-/* Pushes one term: what the expression gives. */
+/* Pushes one term: the value of the expression. */
 static void push_expression(
     struct terms *t, const struct wndl_cfi_rule *rule, const char *initial)
 {
@@ -378,8 +380,10 @@ static bool is_same(
     return a->kind == b->kind && a->reg == b->reg && a->offset == b->offset;
 }
 
-/* Said of the first row only if there is something to be said; that is always
- * so of a return address in a register. */
+/*
+ * Whether a register's rule is written. In a first row (no `before`) rules that
+ * are unset are not written, except for the return address.
+ */
 static bool is_said(const struct wndl_cfi_row *row,
     const struct wndl_cfi_row *before, unsigned reg)
 {
@@ -401,7 +405,7 @@ void wndl_cfi_text_breakpad(struct wndl_buf *text,
         space = " ";
     }
     for (unsigned i = 0; i <= machine->named; i++) {
-        /* The return address is told first, as dump_syms does. */
+        /* The return address comes first, as in dump_syms. */
         unsigned reg = i == 0 ? row->ra_reg : i - 1;
         char name[8];
         if ((i != 0 && reg == row->ra_reg) || !is_said(row, before, reg))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A function's rows as STACK CFI records. */
 #include "analyze/binary/unwind_info_parts.h"
 
 /* A function's STACK CFI records being written. */
@@ -28,7 +29,7 @@ static bool visit_record(void *context, const struct wndl_cfi_row *row)
     wndl_cfi_text_breakpad(
         r->text, r->info->machine, row, r->begun ? &r->before : NULL);
     if (r->begun && r->text->size == said) {
-        /* The row differs in what Breakpad has no name for. */
+        /* The row differs only in registers for which Breakpad has no name. */
         while (r->text->size > 0 && r->text->data[r->text->size - 1] != '\n')
             r->text->size--;
     } else {

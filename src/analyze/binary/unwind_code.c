@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/* A binary's sections of code, and how much of them is covered. */
 #include "analyze/binary/unwind_info_parts.h"
 
 #include <elf.h>
 
-/* More sections of code are not told of one by one; more segments not at all:
- * each row is held against each of them. */
+/*
+ * More sections of code are not listed one by one, and more segments not at
+ * all: each row is compared with each of them.
+ */
 enum { SECTIONS_MAX = 256 };
 
 void wndl_unwind_info_count_reject(struct wndl_unwind_info *info,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A binary's functions, from its records or entries. */
 #include "analyze/binary/unwind_info_parts.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@ static int compare_functions(const void *a, const void *b)
     return f->fde < g->fde ? -1 : f->fde > g->fde;
 }
 
-/* Where two overlap, lookups find the one that starts last. */
+/* Where two functions overlap, lookups find the one that starts last. */
 static void cut_overlaps(struct wndl_unwind_info *info)
 {
     for (size_t i = 0; i + 1 < info->functions.len; i++) {
@@ -54,7 +55,7 @@ static bool list_entries(struct wndl_unwind_info *info)
     return true;
 }
 
-/* A record whose length cannot be read takes the rest of the section along. */
+/* A record whose length cannot be read loses the rest of the section. */
 static bool list_records(struct wndl_unwind_info *info)
 {
     uint64_t next = 0;

@@ -138,8 +138,10 @@ enum wndl_status wndl_unwind_info_open(struct wndl_unwind_info *info,
     return wndl_unwind_info_open_arch(info, path, NULL, mem, err);
 }
 
-/* Whether the function has a rule at all: an entry of .ARM.exidx may say that
- * there is none. */
+/*
+ * Whether the function has a rule at all: an entry of .ARM.exidx may forbid
+ * unwinding.
+ */
 static bool has_rule(const struct wndl_unwind_info *info,
     const struct wndl_unwind_function *function)
 {

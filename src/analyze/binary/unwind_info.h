@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind_info: all call frame information of one binary, put in order: which
- * rule holds where, how much code it covers, and what could not be read.
+ * unwind_info: all call frame information of one binary, in order: the rule at
+ * each place, the amount of covered code, and the parts that could not be read.
  */
 #ifndef WNDL_ANALYZE_BINARY_UNWIND_INFO_H
 #define WNDL_ANALYZE_BINARY_UNWIND_INFO_H
@@ -14,9 +14,9 @@
 #include "obj/core/object.h"
 #include "os/file.h"
 
-/* [start, end) of code, svma. */
+/* A function: code [start, end), svma. */
 struct wndl_unwind_function {
-    uint64_t start, end; /* cut where the next one starts */
+    uint64_t start, end; /* end is cut at the next function's start */
     uint64_t fde;        /* offset of its record or entry */
 };
 
@@ -25,7 +25,7 @@ struct wndl_unwind_range {
     uint32_t rule; /* id of its text in `rules`, > 0 */
 };
 
-/* How a walk takes a row: unwind/core/rule.h. */
+/* The way in which a walk takes a row: unwind/core/rule.h. */
 enum wndl_unwind_way {
     WNDL_WAY_FAST,      /* CFA by SP or BP, return address below it */
     WNDL_WAY_REALIGNED, /* CFA was saved on the stack */
@@ -35,35 +35,35 @@ enum wndl_unwind_way {
     WNDL_WAYS,
 };
 
-/* Why something is not in `ranges`. */
+/* Why a part is not in `ranges`. */
 enum wndl_unwind_reject {
     WNDL_REJECT_DAMAGED_RECORD,
     WNDL_REJECT_UNSUPPORTED_RECORD,
-    WNDL_REJECT_DAMAGED_PROGRAM, /* from the damage on */
-    WNDL_REJECT_NO_CFA,          /* a row before anything was said of the CFA */
-    WNDL_REJECT_NO_CODE,         /* of an empty range, or outside of all code */
-    WNDL_REJECT_OVERLAP,         /* code that another function's covers too */
-    WNDL_REJECT_LIMIT,           /* programs that would take too long */
-    WNDL_REJECT_CANTUNWIND,      /* entries that forbid it */
+    WNDL_REJECT_DAMAGED_PROGRAM, /* from the damage to its end */
+    WNDL_REJECT_NO_CFA,          /* a row before the first rule for the CFA */
+    WNDL_REJECT_NO_CODE,    /* an empty range, or one outside of all code */
+    WNDL_REJECT_OVERLAP,    /* code that is covered by another function too */
+    WNDL_REJECT_LIMIT,      /* programs that would take too long */
+    WNDL_REJECT_CANTUNWIND, /* entries that forbid it */
     WNDL_REJECTS,
 };
 
 struct wndl_unwind_rejected {
     uint64_t count;          /* records; of NO_CFA, rows */
-    uint64_t bytes;          /* of code, where that is known */
-    struct wndl_error first; /* status OK: nothing more to say */
+    uint64_t bytes;          /* of code, where the number is known */
+    struct wndl_error first; /* the first one's error; status OK: no detail */
 };
 
 /* A section of code, or a segment where there are no sections. */
 struct wndl_unwind_section {
     const char *name;
     uint64_t start, size; /* svma, bytes */
-    uint64_t covered;     /* bytes of it */
+    uint64_t covered;     /* covered bytes of it */
 };
 
 /*
- * Invariants: functions and ranges are sorted and do not overlap; two ranges
- * that touch have different rules.
+ * The information. Invariants: functions and ranges are sorted and do not
+ * overlap; two adjacent ranges have different rules.
  */
 struct wndl_unwind_info {
     struct wndl_arena arena;
@@ -73,39 +73,41 @@ struct wndl_unwind_info {
     struct wndl_cfi_source cfi;
     const char *source; /* the section: ".eh_frame", ... or ".ARM.exidx" */
     struct wndl_cfi_section frame;
-    bool by_exidx; /* rows are of `arm`, and `frame` is empty */
+    bool by_exidx; /* rows come from `arm`, and `frame` is empty */
     struct wndl_arm_source arm;
     struct wndl_vec functions; /* struct wndl_unwind_function */
     struct wndl_vec ranges;    /* struct wndl_unwind_range */
     struct wndl_vec sections;  /* struct wndl_unwind_section */
-    struct wndl_intern rules;  /* their texts */
+    struct wndl_intern rules;  /* the texts of the rules */
     uint64_t rows;
-    bool knows_ways; /* false: of another machine than this one */
+    bool knows_ways; /* false: it is for another machine than this one */
     uint64_t ways[WNDL_WAYS];
     struct wndl_unwind_rejected rejected[WNDL_REJECTS];
 };
 
-/* wndl_unwind_info_open for one of several architectures in a file, as in
- * struct wndl_object_source. */
+/*
+ * wndl_unwind_info_open for one of several architectures in a file; `arch` is
+ * as in struct wndl_object_source.
+ */
 enum wndl_status wndl_unwind_info_open_arch(struct wndl_unwind_info *info,
     const char *path, const char *arch, struct wndl_mem *mem,
     struct wndl_error *err) WNDL_MUST_USE;
 
 /*
  * Reads `path`, which must be a program or a library of x86-64, i386, 32-bit
- * Arm or AArch64 (UNSUPPORTED). NOT_FOUND when it has no call frame
+ * Arm or AArch64 (else UNSUPPORTED). NOT_FOUND when it has no call frame
  * information, NOMEM; else as wndl_file_open and wndl_object_open. Damage
- * within is counted as rejected. Ends with wndl_unwind_info_close, after a
- * failure too.
+ * inside is counted as rejected. Ends with wndl_unwind_info_close, even after a
+ * failure.
  */
 enum wndl_status wndl_unwind_info_open(struct wndl_unwind_info *info,
     const char *path, struct wndl_mem *mem,
     struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * The same without rows, ranges and rules, which takes most of the time:
- * `covered` is by functions then, as if nothing in their programs were
- * rejected; entries of .ARM.exidx without a rule are left out.
+ * The same without rows, ranges and rules, which take most of the time.
+ * `covered` then counts whole functions, as if no program were rejected;
+ * entries of .ARM.exidx without a rule are left out.
  */
 enum wndl_status wndl_unwind_info_cover(struct wndl_unwind_info *info,
     const char *path, struct wndl_mem *mem,
@@ -113,15 +115,18 @@ enum wndl_status wndl_unwind_info_cover(struct wndl_unwind_info *info,
 
 void wndl_unwind_info_close(struct wndl_unwind_info *info);
 
-/* The one around `svma`, or NULL. They live as `info`. */
+/*
+ * The range, or function, that contains `svma`; NULL if none does. Valid as
+ * long as `info`.
+ */
 const struct wndl_unwind_range *wndl_unwind_info_find(
     const struct wndl_unwind_info *info, uint64_t svma);
 const struct wndl_unwind_function *wndl_unwind_info_function(
     const struct wndl_unwind_info *info, uint64_t svma);
 
 /*
- * The function's rows as Breakpad's STACK CFI records, addresses from the
- * image base. Nothing is added for what is rejected.
+ * Appends the function's rows as Breakpad's STACK CFI records, with addresses
+ * from the image base. Rejected parts add nothing.
  */
 void wndl_unwind_info_breakpad(struct wndl_buf *text,
     const struct wndl_unwind_info *info,

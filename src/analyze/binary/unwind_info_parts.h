@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind_info_parts: what the files that fill a struct wndl_unwind_info share:
- * its code, then its functions, then its rows.
+ * unwind_info_parts: the steps that fill a struct wndl_unwind_info: its code,
+ * then its functions, then its rows.
  */
 #ifndef WNDL_ANALYZE_BINARY_UNWIND_INFO_PARTS_H
 #define WNDL_ANALYZE_BINARY_UNWIND_INFO_PARTS_H
@@ -18,13 +18,15 @@ static inline size_t wndl_unwind_info_entry_of(
     return (size_t)(function->fde / WNDL_EXIDX_ENTRY);
 }
 
-/* Counts something that is not in `ranges`, of so many bytes of code; `why`
- * may be NULL. */
+/*
+ * Counts a part that is not in `ranges`, with `bytes` of code; `why` may be
+ * NULL.
+ */
 void wndl_unwind_info_count_reject(struct wndl_unwind_info *info,
     enum wndl_unwind_reject reason, uint64_t bytes,
     const struct wndl_error *why);
 
-/* Fills `sections`. False: no memory; so is that of the others. */
+/* Fills `sections`. False, here and below, when memory is out. */
 bool wndl_unwind_info_list_sections(struct wndl_unwind_info *info);
 
 /* Whether any of [start, end) is in a section. */
@@ -35,10 +37,10 @@ bool wndl_unwind_info_touches_code(
 void wndl_unwind_info_cover_code(
     struct wndl_unwind_info *info, uint64_t start, uint64_t end);
 
-/* Fills `functions`, of the records of `frame` or the entries of `arm`. */
+/* Fills `functions`, from the records of `frame` or the entries of `arm`. */
 bool wndl_unwind_info_list_functions(struct wndl_unwind_info *info);
 
-/* Fills `ranges` and `rules`, by the functions' rows. */
+/* Fills `ranges` and `rules`, from the functions' rows. */
 bool wndl_unwind_info_list_ranges(
     struct wndl_unwind_info *info, struct wndl_mem *mem);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A binary's ranges of equal rules, from its functions' rows. */
 #include "analyze/binary/unwind_info_parts.h"
 
 #include "unwind/core/rule.h"
@@ -9,13 +10,13 @@
  */
 enum { WORK_PER_BYTE = 16, WORK_AT_LEAST = 16 * 1024 * 1024 };
 
-/* What the rows of a function are read into. */
+/* The state of reading a function's rows. */
 struct reading {
     struct wndl_unwind_info *info;
     const struct wndl_unwind_function *function;
     struct wndl_buf text;
     uint64_t work;
-    uint64_t done; /* code before it is told of, svma */
+    uint64_t done; /* code before it is accounted for, svma */
     bool failed;
 };
 
@@ -37,7 +38,7 @@ static enum wndl_unwind_way way_of(const struct wndl_cfi_row *row)
     }
 }
 
-/* Grows the last range if its rule goes on. */
+/* Adds a range, or extends the last one if its rule is the same. */
 static bool add_range(
     struct wndl_unwind_info *info, uint64_t start, uint64_t end, uint32_t rule)
 {
@@ -79,7 +80,7 @@ static bool visit_row(void *context, const struct wndl_cfi_row *row)
     return !r->failed;
 }
 
-/* Damaged instructions lose the entry: an index has a length of its own. */
+/* Damaged instructions lose only the entry: the length of an index is known. */
 static void read_entry(
     struct reading *r, const struct wndl_unwind_function *function)
 {

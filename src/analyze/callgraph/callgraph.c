@@ -6,7 +6,7 @@
 /* A recording has so many kinds of costs at most. */
 enum { KINDS = 4 };
 
-/* Costs of what ended alike: one node, one label. */
+/* The costs of stacks with one node and one label. */
 struct ended {
     uint32_t node;
     uint32_t label; /* enum wndl_label */
@@ -202,7 +202,7 @@ static enum wndl_status add_kind(
     return wndl_callgraph_event(a->g, bytes, text, &a->event_of[*kind]);
 }
 
-/* Or the largest number there is, which the graph then does not take. */
+/* Adds up to UINT64_MAX, which the graph then refuses. */
 static void add_cost(uint64_t *cost, uint64_t more)
 {
     if (__builtin_add_overflow(*cost, more, cost))
@@ -296,7 +296,7 @@ static enum wndl_status add_heap_kinds(
     return status;
 }
 
-/* Whole ones; what is left over goes to the next. */
+/* Rounds down; the remainder goes to the next value. */
 static uint64_t take_whole(double value, double *left)
 {
     value += *left;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callgraph: a recording's stacks as a struct wndl_callgraph, and what can be
- * told of one when it is complete: cycles, and an order to write it in. Costs
- * one step for each frame of each distinct stack, whatever the samples are.
+ * callgraph: a recording's stacks as a struct wndl_callgraph, and the steps for
+ * a complete one: cycles, and an order for writers. It costs one step for each
+ * frame of each distinct stack, however many samples there are.
  */
 #ifndef WNDL_ANALYZE_CALLGRAPH_CALLGRAPH_H
 #define WNDL_ANALYZE_CALLGRAPH_CALLGRAPH_H
@@ -13,25 +13,27 @@
 #include "model/symbolized.h"
 
 /*
- * Adds samples and blocks by their time in ns, of each kind that `time` asks
- * for an event, and how many there were. What wndl_cost_item_label has a label
- * for is below a function of that name. NOMEM, LIMIT.
+ * Adds samples and blocks: an event for the time in ns of each kind that `time`
+ * includes, and an event for their number. Stacks for which
+ * wndl_cost_item_label has a label are below a function of that name. NOMEM,
+ * LIMIT.
  */
 enum wndl_status wndl_callgraph_add_time(struct wndl_callgraph *g,
     const struct wndl_symbolized *s, enum wndl_time time) WNDL_MUST_USE;
 
 /*
- * Adds the blocks of heaps, by usable bytes and number; `bytes` says which of
- * the two events comes first. Estimates are rounded so that sums stay right.
+ * Adds the blocks of heaps, by usable bytes and by number; `bytes` chooses
+ * which of the two events comes first. Estimates are rounded so that sums stay
+ * right. NOMEM, LIMIT.
  */
 enum wndl_status wndl_callgraph_add_heap(struct wndl_callgraph *g,
     const struct wndl_symbolized *s, const struct wndl_heap_choice *choice,
     bool bytes) WNDL_MUST_USE;
 
 /*
- * To be called once, when all has been added: gives the root those calls that
- * graphs from elsewhere leave out, finds cycles if they are to be collapsed,
- * and fills in the orders. False when memory is out.
+ * To be called once, after everything has been added. Gives the root the calls
+ * that graphs from elsewhere leave out, finds cycles if `collapse`, and fills
+ * in the orders. False when memory is out.
  */
 bool wndl_callgraph_finish(struct wndl_callgraph *g, bool collapse);
 

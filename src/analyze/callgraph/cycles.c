@@ -12,11 +12,12 @@ struct search {
     const struct wndl_callgraph *g;
     uint32_t *first;   /* by function, and one more: into callees */
     uint32_t *callees; /* by caller */
-    uint32_t *next;    /* by function: the callee to look at */
+    uint32_t *next;    /* by function: the next callee */
     uint32_t *number;  /* by function, from 1 on; 0: not visited */
     uint32_t *low;
-    uint32_t *component;      /* 0: not known yet */
-    uint32_t *path, *pending; /* stacks: the way down; what has no component */
+    uint32_t *component; /* 0: not known yet */
+    /* stacks: the current path; functions without a component yet */
+    uint32_t *path, *pending;
     uint32_t depth, waiting;
     uint32_t visited, components;
 };
@@ -155,7 +156,10 @@ static void spell_cycle(const struct wndl_callgraph *g,
     wndl_buf_byte(to, '>');
 }
 
-/* A name that nothing has, not even in a graph that this one was read from. */
+/*
+ * Makes a name that nothing has, not even in a graph from which this one was
+ * read.
+ */
 static bool name_cycle(struct wndl_callgraph *g,
     struct wndl_callgraph_cycle *cycle, uint32_t *number)
 {
@@ -239,7 +243,7 @@ static void fill_members(struct wndl_callgraph *g, struct gathering *to)
     }
 }
 
-/* What costs most is told first. */
+/* The most expensive member comes first. */
 static bool sort_members(struct wndl_callgraph *g, struct wndl_arena *arena)
 {
     struct member_order order = {

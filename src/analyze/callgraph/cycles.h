@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* callgraph_cycles: which functions of a call graph call each other. */
+/* callgraph_cycles: the cycles of functions that call each other. */
 #ifndef WNDL_ANALYZE_CALLGRAPH_CYCLES_H
 #define WNDL_ANALYZE_CALLGRAPH_CYCLES_H
 
 #include "model/callgraph.h"
 
 /*
- * Strongly connected components by function, numbered from 1 on, callees
- * before callers; `count` of them.
+ * The strongly connected component of each function, numbered from 1 on,
+ * callees before callers; there are `count`.
  */
 struct wndl_callgraph_components {
     uint32_t *of;
     uint32_t count;
 };
 
-/* In the memory of `arena`; however deep the graph is, the C stack is not.
- * False when memory is out. */
+/*
+ * Finds them, in `arena`; the depth of the C stack does not depend on the
+ * graph. False when memory is out.
+ */
 bool wndl_callgraph_components(const struct wndl_callgraph *g,
     struct wndl_arena *arena, struct wndl_callgraph_components *components);
 
 /*
- * Fills in g->cycles and g->members, and names them: each component of two
- * functions or more, in the order of g->function_order. False: memory is out.
+ * Fills in g->cycles and g->members, with names: each component of two
+ * functions or more, in the order of g->function_order. False when memory is
+ * out.
  */
 bool wndl_callgraph_find_cycles(struct wndl_callgraph *g,
     struct wndl_arena *arena,

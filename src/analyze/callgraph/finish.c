@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* The last steps of a call graph: the root's calls, cycles, and orders. */
 #include "analyze/callgraph/callgraph.h"
 #include "analyze/callgraph/cycles.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what the root calls */
+/* ---- the root's calls */
 
 static uint64_t *costs_of(uint64_t *all, uint32_t component)
 {
@@ -21,7 +22,10 @@ static void add_costs(
     }
 }
 
-/* By component: what passed through it, and what calls from outside told. */
+/*
+ * By component: the cost that passed through it, and the cost of recorded calls
+ * from outside.
+ */
 static void sum_flows(const struct wndl_callgraph *g, const uint32_t *of,
     uint64_t *spent, uint64_t *called)
 {
@@ -41,7 +45,7 @@ static void sum_flows(const struct wndl_callgraph *g, const uint32_t *of,
     }
 }
 
-/* Takes `called` off `spent`, as far as it goes. Whether anything is left. */
+/* Subtracts `called` from `spent`, down to 0. Whether anything is left. */
 static bool take_off(
     const struct wndl_callgraph *g, uint64_t *spent, const uint64_t *called)
 {
@@ -59,7 +63,7 @@ struct entry {
     const uint64_t *costs;
 };
 
-/* What costs most first. */
+/* The most expensive first. */
 static int by_cost(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
@@ -94,7 +98,7 @@ static bool find_entries(const struct wndl_callgraph *g,
     return true;
 }
 
-/* Makes `costs` no more than is left of the total, and takes it off that. */
+/* Limits `costs` to the rest of the total, and subtracts it from that. */
 static bool cut_costs(
     const struct wndl_callgraph *g, uint64_t *costs, uint64_t *left)
 {
@@ -108,10 +112,10 @@ static bool cut_costs(
 }
 
 /*
- * What no caller accounts for is the root's call. As each call between
- * components is counted in one and in the other, what the root then calls is
- * the total, if what calls cost adds up in the graphs that they are from;
- * where it does not, it is made to.
+ * The cost that no caller accounts for is the root's call. Each call between
+ * components counts in one and in the other. So the root's calls add up to the
+ * total, if the costs of calls add up in the source graphs; otherwise they are
+ * cut to the total.
  */
 static bool complete_root(struct wndl_callgraph *g, struct wndl_arena *arena,
     const struct wndl_callgraph_components *c)
@@ -223,7 +227,7 @@ static uint32_t *sorted(struct wndl_arena *arena, size_t count,
     return order;
 }
 
-/* Where each is in an order. */
+/* The position of each element in an order. */
 static uint32_t *ranks(
     struct wndl_arena *arena, const uint32_t *order, size_t count)
 {

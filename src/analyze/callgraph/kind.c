@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Text is looked at so far. */
+/* The bytes of text that are examined. */
 enum { LOOKED_AT = 256 * 1024 };
 
 static bool is_recording(struct wndl_bytes file)
@@ -19,7 +19,7 @@ static bool is_recording(struct wndl_bytes file)
     struct wndl_chunk_reader reader;
     struct wndl_error err = {0};
     enum wndl_status status = wndl_chunk_reader_init(&reader, file, &err);
-    /* Without a section it is the magic that is not right. */
+    /* Damage outside of any section means that the magic number is wrong. */
     return status != WNDL_MALFORMED || err.section[0] != '\0';
 }
 
@@ -33,7 +33,9 @@ static struct wndl_bytes head_of(struct wndl_bytes file)
         file.data, end == NULL ? LOOKED_AT : (size_t)(end - file.data)};
 }
 
-/* Whether most lines are stacks: one that ends in a number is in any text. */
+/*
+ * Whether most lines are stacks: any text has some line that ends in a number.
+ */
 static bool is_folded(struct wndl_bytes head)
 {
     struct wndl_lines lines = wndl_lines_of(head);

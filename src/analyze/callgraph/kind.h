@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph_kind: which kind of profile a file is, by what is in it. */
+/* graph_kind: the format of a profile, detected from its contents. */
 #ifndef WNDL_ANALYZE_CALLGRAPH_KIND_H
 #define WNDL_ANALYZE_CALLGRAPH_KIND_H
 
@@ -15,7 +15,7 @@ enum wndl_graph_kind {
     WNDL_GRAPH_FOLDED,
 };
 
-/* By its magic, or by its first lines. */
+/* Detects it by the magic number, or by the first lines. */
 enum wndl_graph_kind wndl_graph_kind_of(struct wndl_bytes file);
 
 #endif

@@ -5,20 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who is told of a module: whoever waits for it longer than that. */
+/* A module is reported as slow if it takes longer than that. */
 static const uint64_t ns_to_say = 1000000000;
 
-/* One in so many addresses tells how long the others will take. */
+/* After one in so many addresses, the time for the others is estimated. */
 enum { SHARE_TO_JUDGE = 8 };
 
-/* The order of looking up. */
+/* A frame's place in the order of lookups. */
 struct place {
     uint64_t rva;
     uint32_t module;
     uint32_t frame;
 };
 
-/* False for a path that is none: bad escapes, NUL bytes. */
+/* False if it is no valid path: bad escapes, NUL bytes. */
 static bool unescape_path(
     struct wndl_fix *fix, struct wndl_bytes raw, struct wndl_bytes *path)
 {
@@ -65,8 +65,10 @@ static void warn_of_module(struct wndl_fix *fix, struct wndl_fix_module *module,
         fix->listener.context, module->opened, &module->trouble);
 }
 
-/* A call is a byte before its return address; what a signal stopped did not
- * call. */
+/*
+ * A call is a byte before its return address; an interrupted frame did not
+ * call.
+ */
 static void step_back(struct wndl_fix *fix,
     const struct wndl_fix_module *module, struct wndl_fix_frame *frame)
 {
@@ -78,7 +80,7 @@ static void step_back(struct wndl_fix *fix,
         frame->rva--;
 }
 
-/* Sets frame->rva; *known says whether there is something to look up. */
+/* Sets frame->rva; *known says whether it can be looked up. */
 static enum wndl_status place_frame(
     struct wndl_fix *fix, struct wndl_fix_frame *frame, bool *known)
 {
@@ -134,9 +136,9 @@ static int compare_places(const void *left, const void *right)
 }
 
 /*
- * `done` of `count` addresses are behind us. Each of the others will take
- * half of what these took, less what it took to begin, by the first: more and
- * more of what they need is known.
+ * `done` of `count` addresses have been looked up. The estimate for each of the
+ * others is half of the mean so far, without the first one's start-up time,
+ * since more and more of what they need is known.
  */
 static void say_if_slow(struct wndl_fix *fix, struct wndl_fix_module *module,
     size_t done, size_t count)
@@ -151,8 +153,8 @@ static void say_if_slow(struct wndl_fix *fix, struct wndl_fix_module *module,
 }
 
 /*
- * Distinct addresses in ascending order: one, a share that tells how long the
- * others will take, then those.
+ * Looks up the distinct addresses in ascending order: one, then a share for the
+ * estimate, then the rest.
  */
 static enum wndl_status ask_module(struct wndl_fix *fix,
     struct wndl_fix_module *module, const struct wndl_vec *rvas,

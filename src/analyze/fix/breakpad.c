@@ -9,13 +9,13 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* What a binary's folder and files are called. */
+/* The names of a binary's folder and files. */
 struct place {
     struct wndl_arena *arena;
     const char *dir;
     const char *name;
     size_t size;
-    const char *kind; /* what the folder has behind the name */
+    const char *kind; /* suffix of the folder's name */
 };
 
 static const char *name_of(const char *path)

@@ -13,10 +13,10 @@
 #include "obj/find/debug_id.h"
 
 /*
- * The symbol file in folder `dir` for the binary at `path`, which need not be
- * there: that of `id`, or if that is NULL the only one there is; sets *several
- * if it is not. In memory of `arena`. NULL when there is none, or memory is
- * out.
+ * The path of the symbol file in folder `dir` for the binary at `path`, which
+ * need not exist: the one of `id`, or, if that is NULL, the only one. *several
+ * is set if there is more than one. In `arena`. NULL when there is none, or
+ * memory is out.
  */
 const char *wndl_fix_breakpad_path(struct wndl_arena *arena, const char *dir,
     const char *path, const struct wndl_debug_id *id, bool *several);

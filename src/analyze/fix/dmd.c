@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fix_dmd: a DMD file whose frames are fixed and whose inlined frames become
- * entries of frameTable, under new ids that are put into the stacks before
- * that of the frame they are inlined in.
+ * fix_dmd: a DMD file with its frames fixed. Inlined frames become entries of
+ * frameTable, with new ids that are put into the stacks before the id of the
+ * frame that they are inlined in.
  */
 #include "analyze/fix/batch.h"
 #include "in/dmd_tables.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is put before or in place of bytes of the file. */
+/* The edits: text before bytes of the file, or instead of them. */
 enum edit_kind { EDIT_FRAME, EDIT_ENTRY, EDIT_USE };
 
 struct edit {
@@ -19,8 +19,10 @@ struct edit {
     uint32_t index; /* of the frame of the batch, or the entry */
 };
 
-/* An entry: `frame` is its first in the batch with inlined frames, whose ids
- * count up from `first_id`; NONE if there is none. */
+/*
+ * An entry: `frame` is its first frame in the batch that has inlined ones,
+ * whose ids count up from `first_id`; NONE if there is none.
+ */
 struct entry {
     size_t frame;
     uint64_t first_id;
@@ -40,7 +42,7 @@ struct job {
     struct wndl_vec edits;
 };
 
-/* Ids are numbers of base 32; false for what DMD does not write. */
+/* Ids are numbers of base 32; false for ids that DMD does not write. */
 static bool number_of(struct wndl_bytes id, uint64_t *number)
 {
     *number = 0;
@@ -94,8 +96,10 @@ static uint64_t largest_id(const struct job *j)
     return largest;
 }
 
-/* The first frame in the text of `entry` that has inlined ones, or NONE. *next
- * is the first that is not before the entry, then behind it. */
+/*
+ * The first frame in the text of `entry` that has inlined ones, or NONE. *next
+ * is the first frame from the entry on; afterwards the first one after it.
+ */
 static size_t frame_of(
     const struct job *j, const struct wndl_dmd_frame *entry, size_t *next)
 {
@@ -111,7 +115,7 @@ static size_t frame_of(
     return found;
 }
 
-/* Finds the entries that get company, and gives out ids. */
+/* Finds the entries with inlined frames, and gives out ids. */
 static bool number_entries(struct job *j, struct wndl_arena *arena)
 {
     size_t count = j->tables.frames.len;
@@ -147,7 +151,7 @@ static bool add_edit(
     return edit != NULL;
 }
 
-/* Sets *entry to that of a use, if it gets company, or to NONE. */
+/* Sets *entry to the entry of a use, if it has inlined frames, else to NONE. */
 static bool find_entry(
     struct job *j, const struct wndl_dmd_use *use, size_t *entry)
 {
@@ -194,7 +198,10 @@ static void copy_text(
     wndl_buf_add(out, j->text.data + from, to - from);
 }
 
-/* New entries look as the one they come before does, its blanks included. */
+/*
+ * New entries have the layout of the one that they come before, blanks
+ * included.
+ */
 static void write_entries(
     const struct job *j, size_t index, struct wndl_buf *out)
 {
@@ -257,7 +264,7 @@ static void write_file(const struct job *j, struct wndl_fix_output *output)
     copy_text(j, &output->buf, done, j->text.size);
 }
 
-/* All that is to be known before the first byte is written. */
+/* Computes everything that must be known before the first byte is written. */
 static enum wndl_status prepare_job(
     struct job *j, struct wndl_fix *fix, struct wndl_arena *arena)
 {

@@ -58,7 +58,7 @@ static void copy_text(
 }
 
 /*
- * In a JSON string there is no other line: inlined frames come before their
+ * A JSON string cannot have another line: inlined frames come before their
  * frame, each ended by an escaped line end.
  */
 static void write_escaped_inlines(const struct wndl_fix *fix,
@@ -84,7 +84,7 @@ struct line {
     size_t last;
 };
 
-/* What stands around the frame is in the lines of what is inlined in it. */
+/* The lines of inlined frames repeat the text around the frame. */
 static void write_inlined_lines(const struct wndl_fix *fix,
     struct wndl_bytes text, const struct wndl_fix_batch *batch,
     const struct line *line, struct wndl_buf *out)
@@ -125,7 +125,7 @@ static void write_line(const struct wndl_fix *fix, struct wndl_bytes text,
     copy_text(out, text, done, line->end);
 }
 
-/* The line of frame `first`, somewhere behind `done`. */
+/* The line of frame `first`, which is after `done`. */
 static struct line line_of(struct wndl_bytes text,
     const struct wndl_fix_batch *batch, size_t first, size_t done)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fix: text in, the same text out with its stack frames named. Bytes that
- * are no frame stay as they are (docs/fix.md is the contract).
+ * fix: text in, the same text out with its stack frames named. Bytes outside of
+ * frames stay as they are (docs/fix.md is the contract).
  *
- * The frames of a batch are looked up module by module in the order of their
- * addresses; a module once opened stays open until wndl_fix_close. For one
- * thread at a time.
+ * The frames of a batch are looked up module by module, in the order of their
+ * addresses. An opened module stays open until wndl_fix_close. One thread at a
+ * time.
  */
 #ifndef WNDL_ANALYZE_FIX_FIX_H
 #define WNDL_ANALYZE_FIX_FIX_H
@@ -20,23 +20,24 @@ struct wndl_fix;
 
 /* All borrowed, for as long as the wndl_fix is open; lists end with NULL. */
 struct wndl_fix_options {
-    bool json;    /* frames stand in JSON strings, and are escaped so */
-    bool inlines; /* inlined frames too, as lines of their own */
+    bool json;    /* frames are inside JSON strings, and escaped */
+    bool inlines; /* add inlined frames, on lines of their own */
     const char *const *debug_dirs;             /* as in windlass/symbolize.h */
     bool debuginfod;                           /* the same */
     const struct wndl_symbolizer_cache *cache; /* the same */
     const char *const *sym_dirs;      /* folders searched before the path */
     const char *const *breakpad_dirs; /* folders of symbol files; NULL: none */
     const char *const *maps; /* "FROM=TO": paths that begin with FROM */
-    const char *local_dir;   /* searched for what is not at its path, or NULL */
-    const char *arch;        /* as in windlass/symbolize.h */
+    /* searched for files that are not at their path; or NULL */
+    const char *local_dir;
+    const char *arch; /* as in windlass/symbolize.h */
 };
 
 /*
- * Who hears what is not in the text, at most once of a module. `failed`: it
- * cannot be read. `slow`: so many distinct addresses take more than a second.
- * `lost`: parts of its debug information were damaged or not there; `err` is
- * about the first of `count`.
+ * The receiver of problems, each at most once for a module. `failed`: it cannot
+ * be read. `slow`: the lookups of so many distinct addresses take more than a
+ * second. `lost`: parts of its debug information were damaged or missing; `err`
+ * is about the first of `count`.
  */
 struct wndl_fix_listener {
     void *context;
@@ -48,38 +49,41 @@ struct wndl_fix_listener {
     uint64_t (*clock_ns)(void);
 };
 
-/* Where fixed text goes, in pieces. `write` says whether it was taken. */
+/* The receiver of fixed text, in pieces. `write` returns false if it failed. */
 struct wndl_fix_sink {
     void *context;
     bool (*write)(void *context, struct wndl_bytes piece);
 };
 
-/* Fails with NOMEM alone. `mem` and what `options` lends outlive *out. */
+/*
+ * Opens it. Fails only with NOMEM. `mem` and everything in `options` must
+ * outlive *out.
+ */
 enum wndl_status wndl_fix_open(struct wndl_mem *mem,
     const struct wndl_fix_options *options,
     const struct wndl_fix_listener *listener,
     struct wndl_fix **out) WNDL_MUST_USE;
 
-/* NULL is left alone. */
+/* Closes it. NULL is ignored. */
 void wndl_fix_close(struct wndl_fix *fix);
 
-/* At the end: tells the listener what was lost. */
+/* At the end: reports lost parts to the listener. */
 void wndl_fix_tell_lost(const struct wndl_fix *fix);
 
-/* Whether there is a frame in `text`; else it is its own answer. */
+/* Whether there is a frame in `text`. If not, the text needs no change. */
 bool wndl_fix_has_frames(const struct wndl_fix *fix, struct wndl_bytes text);
 
 /*
- * Gives `text` with its frames fixed to `sink`. `text` is whole lines, the
- * last perhaps unended. NOMEM; IO when the sink did not take all, of which
- * some was written then.
+ * Writes `text`, with its frames fixed, to `sink`. `text` has whole lines; the
+ * last may lack its end. NOMEM; IO when the sink failed, after some text may
+ * have been written.
  */
 enum wndl_status wndl_fix_text(struct wndl_fix *fix, struct wndl_bytes text,
     const struct wndl_fix_sink *sink) WNDL_MUST_USE;
 
 /*
- * The same for a whole DMD file, with inlined frames as frames of their own
- * in its tables. TRUNCATED and MALFORMED name the offset; nothing was written
+ * The same for a whole DMD file; inlined frames become frames of their own in
+ * its tables. TRUNCATED and MALFORMED have the offset; nothing was written
  * then.
  */
 enum wndl_status wndl_fix_dmd(struct wndl_fix *fix, struct wndl_bytes text,

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where Valgrind puts position-independent programs (not libraries). */
+/* Valgrind's address for position-independent programs (not libraries). */
 #define VALGRINDS_PROGRAMS UINT64_C(0x108000)
 
 /* The folder of -l and the debug folders. False when memory is out. */
@@ -366,7 +366,7 @@ static bool has_section(const struct wndl_object *object, const char *name)
     return false;
 }
 
-/* What to take off from `address`; false when it does not lie in the image. */
+/* The number to subtract from `address`; false when it is not in the image. */
 static bool start_of(const struct wndl_fix_module *module,
     enum wndl_frame_base base, uint64_t address, uint64_t *start)
 {
@@ -399,7 +399,10 @@ enum wndl_status wndl_fix_module_rva(struct wndl_fix_modules *modules,
     if (frame->base == WNDL_FRAME_RVA)
         return WNDL_OK;
     open_object(modules, module);
-    /* Of a symbol file without its binary what may be an offset is one. */
+    /*
+     * For a symbol file without its binary, a number that may be an offset is
+     * one.
+     */
     if (module->object == NULL)
         return frame->base == WNDL_FRAME_EITHER ? WNDL_OK : WNDL_NOT_FOUND;
     uint64_t start;

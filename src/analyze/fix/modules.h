@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fix_modules: the binaries that text names, each found and opened once, and
- * what an address in text means in them.
+ * fix_modules: the binaries in the text, each found and opened once, and the
+ * meaning of an address in the text.
  */
 #ifndef WNDL_ANALYZE_FIX_MODULES_H
 #define WNDL_ANALYZE_FIX_MODULES_H
@@ -19,27 +19,27 @@
 enum { WNDL_FIX_BUILD_ID_MAX = 64 };
 
 /*
- * One path of the text, or one build of it. `symbols` is open or NULL, and
- * `object`, which lies in `file`, too; `trouble` says why there are no symbols.
+ * One path in the text, or one build of it. `symbols` is open or NULL; so is
+ * `object`, whose bytes are in `file`. `trouble` says why there are no symbols.
  */
 struct wndl_fix_module {
     const char *path;   /* in the text, unescaped */
-    const char *opened; /* where it was looked for */
+    const char *opened; /* the path at which it was found or missed */
     uint8_t build_id[WNDL_FIX_BUILD_ID_MAX];
-    size_t build_id_size; /* 0: all builds will do */
+    size_t build_id_size; /* 0: any build */
     bool tried;
     bool object_tried;
     bool complained;
     bool said_slow;
-    uint64_t ns;          /* spent on it so far */
-    uint64_t ns_to_begin; /* of them until the batch's first answer */
+    uint64_t ns;          /* time spent on it so far */
+    uint64_t ns_to_begin; /* of these, until the batch's first answer */
     struct wndl_error trouble;
     struct wndl_symbolizer *symbols;
     struct wndl_file file;
-    struct wndl_bytes bytes; /* of the binary in it */
+    struct wndl_bytes bytes; /* of the binary in the file */
     struct wndl_object *object;
     uint64_t base;           /* svma of the image */
-    uint64_t span;           /* bytes from there to its end */
+    uint64_t span;           /* bytes from base to its end */
     struct wndl_map by_name; /* hash of a symbol's name -> its index + 1 */
     bool names_tried;
 };
@@ -51,42 +51,46 @@ struct wndl_fix_modules {
     struct wndl_buf key;
     struct wndl_vec list; /* struct wndl_fix_module * */
     const struct wndl_fix_options *options;
-    const char *const *debug_dirs; /* as in the options, and -l's */
+    const char *const *debug_dirs; /* those in the options, and that of -l */
 };
 
-/* False when memory is out; to be freed in any case. */
+/*
+ * Makes it empty. wndl_fix_modules_free must be called even after a failure.
+ * False when memory is out.
+ */
 bool wndl_fix_modules_init(struct wndl_fix_modules *modules,
     const struct wndl_fix_options *options, struct wndl_mem *mem);
 void wndl_fix_modules_free(struct wndl_fix_modules *modules);
 
 /*
- * The index of the module with that path, of which the build-id is `hex`
- * digits, if any. False when memory is out.
+ * The index of the module with that path, and with the build-id `hex` if that
+ * is not empty; added if new. False when memory is out.
  */
 bool wndl_fix_module_of(struct wndl_fix_modules *modules,
     struct wndl_bytes path, struct wndl_bytes hex, uint32_t *index);
 
+/* The module at `index`, which lives as long as `modules`. */
 struct wndl_fix_module *wndl_fix_module_at(
     const struct wndl_fix_modules *modules, uint32_t index);
 
 /*
- * Finds and opens its symbols, once. False when memory is out; a file that
- * cannot be read is told by `trouble`.
+ * Finds and opens its symbols, once. False when memory is out; `trouble` says
+ * why a file cannot be read.
  */
 bool wndl_fix_module_open(
     struct wndl_fix_modules *modules, struct wndl_fix_module *module);
 
 /*
- * The rva that `frame` means, whatever it counts from. NOT_FOUND when it is
- * not in the module or there is no module to ask; NOMEM.
+ * The rva of `frame`, whatever base its address has. NOT_FOUND when it is not
+ * in the module, or there is no module to ask; NOMEM.
  */
 enum wndl_status wndl_fix_module_rva(struct wndl_fix_modules *modules,
     struct wndl_fix_module *module, const struct wndl_frame_text *frame,
     uint64_t *rva) WNDL_MUST_USE;
 
 /*
- * Whether a signal handler returns to `rva`: the next older frame was
- * interrupted there and did not call. `module` was asked for an rva before.
+ * Whether a signal handler returns to `rva`: the next older frame was then
+ * interrupted, and did not call. Only after wndl_fix_module_rva for `module`.
  */
 bool wndl_fix_module_is_sigreturn(
     const struct wndl_fix_module *module, uint64_t rva);

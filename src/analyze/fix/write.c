@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fix_write: a frame in its fixed form. Each form keeps the shape that the
- * tool it is from gives to frames with names, where it has one.
+ * fix_write: a frame in its fixed form. Each form keeps the shape that its tool
+ * gives to frames with names, if there is one.
  */
 #include "analyze/fix/batch.h"
 #include "base/json.h"
@@ -23,8 +23,10 @@ static void add_bytes(struct wndl_buf *out, struct wndl_bytes bytes)
     wndl_buf_add(out, bytes.data, bytes.size);
 }
 
-/* A colon and a line or column, for which printf would take longer than for
- * all else. */
+/*
+ * Writes a colon and a line or column. printf would take longer than all the
+ * rest.
+ */
 static void add_number(struct wndl_buf *out, uint32_t line)
 {
     enum { MOST_DIGITS = 10 };
@@ -62,7 +64,7 @@ static void write_asan(const struct wndl_fix *fix,
         add_number(out, symbol->column);
 }
 
-/* " (file:line)", " [file:line]", or what the text said of the place. */
+/* Writes " (file:line)", " [file:line]", or the place that the text had. */
 static void write_place(const struct wndl_fix *fix,
     const struct wndl_fix_frame *frame, const struct wndl_symbol_frame *symbol,
     struct wndl_buf *out)

@@ -6,9 +6,8 @@
 #include "analyze/heap/report.h"
 
 /*
- * Adds to `list` the blocks that `choice` says, of all processes that count.
- * The mode of the list becomes that of what they are. False when memory is
- * out.
+ * Adds to `list` the blocks that `choice` selects, and sets the list's mode
+ * accordingly. False when memory is out.
  */
 bool wndl_heap_list_fill(struct wndl_heap_list *list,
     const struct wndl_symbolized *s, const struct wndl_heap_choice *choice);

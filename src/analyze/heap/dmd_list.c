@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Not in texts of frames otherwise: line ends would be taken for ours. */
+/* Whether it is one line: other texts would add line ends. */
 static bool is_one_line(struct wndl_bytes text)
 {
     return text.data != NULL && memchr(text.data, '\n', text.size) == NULL;
@@ -29,7 +29,7 @@ static void write_lines(const struct wndl_dmd_file *dmd, struct wndl_buf *out)
     }
 }
 
-/* The same lines, named. */
+/* The same lines, with names. */
 static bool take_lines(struct wndl_dmd_file *dmd, struct wndl_bytes lines)
 {
     const uint8_t *end = lines.data + lines.size;
@@ -82,7 +82,7 @@ struct adding {
     struct wndl_map leaf_of; /* trace -> leaf in the list */
 };
 
-/* "#00: text" without its number, which is always that. */
+/* Drops the number of "#00: text", which is always 00. */
 static struct wndl_bytes without_number(struct wndl_bytes text)
 {
     size_t at = 1;

@@ -6,13 +6,14 @@
 
 #include <stdlib.h>
 
-/* What docs/heap-report.md promises. */
+/* The thresholds of docs/heap-report.md. */
 enum {
     SLOP_LEAST = 16,      /* one in so many usable bytes */
     CLASS_LEAST_SLOP = 8, /* one in so many usable bytes */
     CLASS_SLOP_TIMES = 4, /* slop for each byte above the class below */
     GROWTH_LEAST_STEPS = 8,
-    GROWTH_TIMES = 2, /* bytes for each that doubling would have taken */
+    /* bytes for each byte that doubling would have allocated */
+    GROWTH_TIMES = 2,
     TOGETHER_LEAST = 16,
 };
 
@@ -29,7 +30,7 @@ static const struct wndl_process_heap *heap_of(const struct work *w, size_t row)
     return wndl_vec_at(&w->r->symbolized->profile->heaps, rows[row].heap);
 }
 
-/* ---- what is told by records: leaks, temporary blocks, slop */
+/* ---- findings from records: leaks, temporary blocks, slop */
 
 static bool wastes_bytes(const struct wndl_heap_figures *f)
 {
@@ -86,7 +87,7 @@ static bool add_leaks(struct work *w, enum wndl_finding_kind kind)
     return take_records(w, kind, WNDL_HEAP_BY_USABLE);
 }
 
-/* What lived at the end and is in none of the leaks. */
+/* Adds the blocks that were live at the end and are in none of the leaks. */
 static bool add_reachable_of(
     struct work *w, const struct wndl_process_heap *heap)
 {
@@ -260,7 +261,7 @@ static bool add_growths_of(struct work *w, struct wndl_findings_table *table,
     return true;
 }
 
-/* Grown step by step is what took much more than doubling would have. */
+/* Whether the buffers needed far more bytes than doubling would have. */
 static bool grows_just_enough(const struct wndl_finding *row)
 {
     const struct wndl_alloc_growth *g = &row->growth;
@@ -348,7 +349,7 @@ static bool is_any(const struct wndl_finding *row)
 
 /* ---- all of it */
 
-/* What is not told by records: rows of its own. */
+/* Findings that are not from records: rows of their own. */
 struct own_rows {
     enum wndl_finding_kind kind;
     bool (*add)(struct work *w, struct wndl_findings_table *table,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * findings_table: findings summed up by their stacks as far as those are shown.
+ * findings_table: findings summed by their stacks, as far as those are shown.
  */
 #ifndef WNDL_ANALYZE_HEAP_FINDINGS_TABLE_H
 #define WNDL_ANALYZE_HEAP_FINDINGS_TABLE_H
@@ -8,13 +8,13 @@
 #include "analyze/heap/stack_filter.h"
 #include "model/heap_report.h"
 
-/* What rows are told apart by: two stacks and two numbers. */
+/* The key of a row: two stacks and two numbers. */
 struct wndl_findings_key {
     uint32_t leaves[2];
     uint64_t extra[2];
 };
 
-/* A row, and what it adds up before it is rounded. */
+/* A row, and its sums before they are rounded. */
 struct wndl_heap_sums {
     struct wndl_finding finding;
     double blocks, requested, slop;
@@ -28,33 +28,36 @@ struct wndl_findings_table {
     struct wndl_vec rows; /* struct wndl_heap_sums */
 };
 
-/* `list` and `how` must outlive it; ends with wndl_findings_table_free in any
- * case. False when memory is out. */
+/*
+ * Makes an empty table. `list` and `how` must outlive it. Ends with
+ * wndl_findings_table_free, even after a failure. False when memory is out.
+ */
 bool wndl_findings_table_init(struct wndl_findings_table *table,
     const struct wndl_heap_list *list, const struct wndl_heap_grouping *how,
     struct wndl_mem *mem);
 void wndl_findings_table_free(struct wndl_findings_table *table);
 
 /*
- * The row of `key`, added with its stacks if new, valid until the next is
- * asked for; NULL if filters leave it out. False when memory is out.
+ * Sets *row to the row of `key`, added with its stacks if new; NULL if filters
+ * leave it out. Valid until the next call. False when memory is out.
  */
 bool wndl_findings_table_find(struct wndl_findings_table *table,
     const struct wndl_findings_key *key, struct wndl_heap_sums **row);
 
-/* Adds `count` blocks of the site's size, of which each stands for `weight`. */
+/* Adds `count` blocks of the site's size; each stands for `weight` blocks. */
 void wndl_findings_add(struct wndl_heap_sums *row,
     const struct wndl_alloc_site *site, uint64_t count, double weight);
 
-/* How rows are chosen and ordered. */
+/* The choice and the order of rows. */
 struct wndl_findings_order {
     bool (*wanted)(const struct wndl_finding *row);
-    uint64_t (*size)(const struct wndl_finding *row); /* the largest first */
+    /* the largest comes first */
+    uint64_t (*size)(const struct wndl_finding *row);
 };
 
 /*
- * Moves what is wanted to `to` (struct wndl_finding), in order, and sums its
- * blocks up. False when memory is out.
+ * Moves the wanted rows to `to` (struct wndl_finding), in order, and sums their
+ * blocks. False when memory is out.
  */
 bool wndl_findings_table_take(struct wndl_findings_table *table,
     const struct wndl_findings_order *order, struct wndl_vec *to,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a record adds up, before it is rounded. */
+/* The sums of a record, before they are rounded. */
 struct sums {
     double blocks, requested, slop;
     double blocks_variance, bytes_variance;
@@ -68,8 +68,10 @@ static void sum_up(struct sums *to, const struct wndl_heap_blocks *b)
     double count = (double)b->count;
     double estimate = count * b->weight;
     double usable = (double)b->requested + (double)b->slop;
-    /* A block that is taken with probability p stands for 1/p ones, whose
-     * number has the variance (1-p)/p^2. */
+    /*
+     * A block that is sampled with probability p stands for 1/p blocks; the
+     * variance of their number is (1-p)/p^2.
+     */
     double variance = fabs(count) * b->weight * (b->weight - 1);
     to->blocks += estimate;
     to->requested += estimate * (double)b->requested;
@@ -145,7 +147,10 @@ static int compare_parts(const void *a, const void *b)
     return (x->usable < y->usable) - (x->usable > y->usable);
 }
 
-/* The size that parts [*at, ...) begin with, which are then behind *at. */
+/*
+ * Takes the parts from *at on that have the first one's size, and moves *at
+ * after them.
+ */
 static struct wndl_heap_size take_size(const struct work *w, size_t *at)
 {
     const struct part *parts = w->parts.data;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_records: sums heap blocks up into records by their stacks, for a report.
+ * heap_records: sums heap blocks by their stacks into the records of a report.
  */
 #ifndef WNDL_ANALYZE_HEAP_RECORDS_H
 #define WNDL_ANALYZE_HEAP_RECORDS_H
@@ -17,21 +17,22 @@ enum wndl_heap_sort {
 enum { WNDL_HEAP_FILTERS = 16 };
 
 struct wndl_heap_grouping {
-    uint64_t max_frames; /* that tell stacks apart and are shown; > 0 */
+    uint64_t max_frames; /* that distinguish stacks and are shown; > 0 */
     enum wndl_heap_sort sort;
-    bool ignore_alloc_fns; /* at the top of stacks, unless nothing is left */
+    /* at the top of stacks, unless the stack has no others */
+    bool ignore_alloc_fns;
     /*
-     * At most WNDL_HEAP_FILTERS, then NULL; all must hold. "text": a frame of
-     * one of the stacks has it, also one that is not shown; "!text": none
-     * has; a backslash before the first character takes its meaning away.
+     * At most WNDL_HEAP_FILTERS, then NULL; all must be true. "text": a frame
+     * of one of the stacks contains it, also a frame that is not shown;
+     * "!text": none does. \! at the start matches a literal '!'.
      */
     const char *const *filters;
 };
 
 /*
- * Fills `r` with the records of `list`, which must outlive it: the largest
- * by size first, whichever its sign. What cancels out is left out. Ends with
- * wndl_heap_records_free in any case. False when memory is out.
+ * Fills `r` with the records of `list`, which must outlive it: the largest by
+ * absolute size first. Records that cancel out are left out. Ends with
+ * wndl_heap_records_free, even after a failure. False when memory is out.
  */
 bool wndl_heap_records_fill(struct wndl_heap_records *r,
     const struct wndl_heap_list *list, const struct wndl_heap_grouping *how,
@@ -39,8 +40,10 @@ bool wndl_heap_records_fill(struct wndl_heap_records *r,
 
 void wndl_heap_records_free(struct wndl_heap_records *r);
 
-/* An estimate as a whole number, and the standard error of one, both bounded
- * so that they fit 64 bits with a sign. */
+/*
+ * An estimate rounded to an integer; the standard error for a variance. Both
+ * are clamped so that they fit int64_t.
+ */
 int64_t wndl_heap_whole(double value);
 double wndl_heap_error(double variance);
 

@@ -30,7 +30,7 @@ static uint64_t whole(double value)
     return value < 1e18 ? (uint64_t)llround(value) : (uint64_t)1e18;
 }
 
-/* What a site's stack is like. */
+/* The state of a site's stack. */
 enum part { COMPLETE, GUESSED, TRUNCATED, LOST, NONE, PARTS };
 
 static enum part part_of(const struct wndl_alloc_site *site)
@@ -104,7 +104,7 @@ static void add_quality(
     add_bounded(&to->missed, q->missed);
 }
 
-/* Peaks are not at the same time: the highest stands for all. */
+/* Peaks are at different times: the sum has the highest. */
 static void add_sum(
     struct wndl_heap_report *r, uint32_t heap, const struct wndl_heap_sum *sum)
 {

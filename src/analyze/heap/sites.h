@@ -6,7 +6,7 @@
 #include "analyze/heap/stack_texts.h"
 #include "model/heap.h"
 
-/* Of what is compared: the earlier counts negative. */
+/* The side of a comparison: the earlier side counts negative. */
 enum wndl_heap_side {
     WNDL_HEAP_SIDE_ONLY,
     WNDL_HEAP_SIDE_EARLIER,
@@ -14,15 +14,17 @@ enum wndl_heap_side {
 };
 
 /*
- * Adds those blocks of the profile's heap `heap` to the stacks' list, whose
- * mode becomes that of what they are. Lifetimes are not compared. False when
- * memory is out.
+ * Adds those blocks of the profile's heap `heap` to the stacks' list, and sets
+ * the list's mode accordingly. Lifetimes are not compared. False when memory is
+ * out.
  */
 bool wndl_heap_sites_add(struct wndl_stack_texts *stacks,
     const struct wndl_process_heap *heap, enum wndl_heap_set set,
     enum wndl_heap_side side);
 
-/* Adds `count` blocks of one site, with nothing known of their lifetimes. */
+/*
+ * Adds `count` blocks of one site, without lifetimes. False when memory is out.
+ */
 bool wndl_heap_sites_add_one(struct wndl_stack_texts *stacks,
     const struct wndl_process_heap *heap, uint32_t site, uint64_t count);
 

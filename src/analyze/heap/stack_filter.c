@@ -56,7 +56,7 @@ static uint32_t held_by_frame(const struct wndl_stack_filter *w, uint32_t frame)
     return *(const uint32_t *)wndl_vec_at(&w->held, frame);
 }
 
-/* With what was added to the list since. */
+/* Adds the frames that the list got since the last call. */
 static bool catch_up(struct wndl_stack_filter *w)
 {
     if (w->held.len == w->list->frames.len)

@@ -15,7 +15,7 @@ static uint32_t **make_notes(struct wndl_stack_texts *stacks, size_t count)
         &stacks->arena, (count >> NOTES_SHIFT) + 1, sizeof(uint32_t *));
 }
 
-/* What is noted of the node or frame. NULL when memory is out. */
+/* The slot of the node or frame. NULL when memory is out. */
 static uint32_t *note_of(
     struct wndl_stack_texts *stacks, uint32_t **notes, uint32_t index)
 {
@@ -94,7 +94,7 @@ static bool add_text(
         (struct wndl_bytes){(const uint8_t *)text, strlen(text)}, f);
 }
 
-/* Of all the frame's locations, the outermost first. */
+/* Adds the texts of all the frame's locations, the outermost first. */
 static bool add_texts(
     struct wndl_stack_texts *stacks, uint32_t frame, uint32_t *begin)
 {

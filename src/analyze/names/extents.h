@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * extents: where the functions of a binary without symbols start, from its
- * call frame information, so that its samples can be summed by function.
+ * extents: the starts of functions in a binary without symbols, from its call
+ * frame information, so that its samples can be summed by function.
  */
 #ifndef WNDL_ANALYZE_NAMES_EXTENTS_H
 #define WNDL_ANALYZE_NAMES_EXTENTS_H
@@ -13,19 +13,22 @@
 
 struct wndl_extents {
     struct wndl_file file;
-    struct wndl_object *object; /* NULL: nothing will be found */
+    struct wndl_object *object; /* NULL: lookups find nothing */
     struct wndl_cfi_section header, frame;
 };
 
 /*
- * Opens the binary at `path`. One that cannot be read, or that has no search
- * table, is one in which nothing is found. Ends with wndl_extents_close.
+ * Opens the binary at `path`. If it cannot be read, or has no search table,
+ * lookups find nothing. Ends with wndl_extents_close.
  */
 void wndl_extents_open(
     struct wndl_extents *x, const char *path, struct wndl_mem *mem);
 void wndl_extents_close(struct wndl_extents *x);
 
-/* The start of the function around `at`; false when it is not known. */
+/*
+ * Sets *start to the start of the function around `at`; false when it is not
+ * known.
+ */
 bool wndl_extents_find(
     const struct wndl_extents *x, wndl_rva at, wndl_rva *start);
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One process at work. */
+/* The names of one process's code. */
 struct jit {
     struct wndl_jit_names names;
     struct wndl_arena arena;
@@ -133,7 +133,7 @@ static void use_in(struct jit *j, enum wndl_jit_kind kind, const char *folder)
         use_file(j, kind, path);
 }
 
-/* ~/.debug/jit has a folder for each time that a runtime was run. */
+/* The folder ~/.debug/jit has a folder for each run of a runtime. */
 static void use_in_home(struct jit *j)
 {
     char folder[PATH_MAX], inner[PATH_MAX + NAME_MAX + 2];
@@ -154,7 +154,7 @@ static void use_in_home(struct jit *j)
     closedir(dir);
 }
 
-/* Where the recording was made, and where it is read now. */
+/* Searches the folder of the recording, and the one where it is read now. */
 static void use_in_folders(struct jit *j)
 {
     struct wndl_bytes cwd = j->names.s->profile->cwd;
@@ -178,8 +178,10 @@ static void use_files(struct jit *j)
 
 /* ---- processes */
 
-/* The parent, if `process` went on with its image: it runs the same command
- * and has not called exec since. */
+/*
+ * The parent, if `process` continued its image: it runs the same command and
+ * has not called exec since.
+ */
 static const struct wndl_process *forked_from(
     const struct wndl_profile *p, const struct wndl_process *process)
 {
@@ -192,7 +194,7 @@ static const struct wndl_process *forked_from(
     return same ? parent : NULL;
 }
 
-/* "[JIT] node"; taken back if nothing is named by it. */
+/* Adds the module "[JIT] node"; it is removed again if no function is in it. */
 static bool add_module(struct jit *j, const struct wndl_process *process)
 {
     struct wndl_symbolized *s = j->names.s;
@@ -230,7 +232,7 @@ static bool start_names(struct jit *j)
     return j->names.next != NULL;
 }
 
-/* Of `count` addresses, all of one process. */
+/* Names `count` addresses, all of one process. */
 static bool name_process(struct jit *j)
 {
     enum { FORKS_MAX = 64 };
@@ -257,7 +259,7 @@ static int compare_addresses(const void *a, const void *b)
     return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* As of all frames: a return address is one past what ran. */
+/* The address of the byte that ran: a return address is one past it. */
 static struct wndl_jit_address address_of(
     const struct wndl_symbolized *s, uint32_t frame)
 {

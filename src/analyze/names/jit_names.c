@@ -28,7 +28,7 @@ static bool take_number(struct wndl_bytes *text, uint32_t *number)
     return true;
 }
 
-/* Where the file's name begins: it may have spaces if it has a whole path. */
+/* The start of the file's name, which may have spaces if it is a whole path. */
 static size_t start_of_file(struct wndl_bytes text)
 {
     static const char *const starts[] = {" /", " file://"};
@@ -50,7 +50,7 @@ bool wndl_jit_place(
     if (rest.size == 0 || !take_number(&rest, line))
         return false;
     if (take_number(&rest, &column))
-        *line = column; /* what came first was the column */
+        *line = column; /* the first number was the column */
     size_t start = start_of_file(rest);
     *file = (struct wndl_bytes){rest.data + start, rest.size - start};
     return file->size != 0;
@@ -81,8 +81,8 @@ static uint32_t first_at_or_above(
 }
 
 /*
- * The first address in [start, start + size) that has no name, from now on
- * taken to have one; NULL if there is none.
+ * The first address in [start, start + size) without a name, which counts as
+ * named from now on; NULL if there is none.
  */
 static const struct wndl_jit_address *claim_address(
     struct wndl_jit_names *names, uint64_t start, uint64_t size)
@@ -96,9 +96,9 @@ static const struct wndl_jit_address *claim_address(
 }
 
 /*
- * A function's file, by which functions of one name are told apart, is what
- * its name says, else `file`. `at` is where the frame is; a line of 0 says
- * that it is not known.
+ * Names a frame. The function's file, which distinguishes functions of one
+ * name, is the one in its name, else `file`. `at` is the frame's place; line 0
+ * means that it is not known.
  */
 static bool append_name(const struct wndl_jit_names *names, uint32_t frame,
     struct wndl_bytes name, struct wndl_bytes file,
@@ -174,8 +174,8 @@ static bool push_line(
 }
 
 /*
- * The waiting lines as they should be. False when they are damaged or memory
- * is out; some may have been pushed then.
+ * Pushes the waiting lines, corrected. False when they are damaged or memory is
+ * out; some may have been pushed then.
  */
 static bool push_lines(struct dump *d)
 {
@@ -190,9 +190,9 @@ static bool push_lines(struct dump *d)
 }
 
 /*
- * Node 20 writes freed memory for the name of a user's script: right in
- * length, but with NULs in it. When all lines are of the file that the code's
- * name ends with, their size tells.
+ * Node 20 writes freed memory as the file name of a user's script: with the
+ * right length, but with NULs in it. If all lines belong to the file at the end
+ * of the code's name, their size shows it.
  */
 static bool push_lines_of_one_file(struct dump *d, struct wndl_bytes name)
 {
@@ -235,7 +235,7 @@ static void own_lines(struct dump *d, struct code *code, size_t first)
         d->least_offset = lines[0].offset;
 }
 
-/* The lines that came before `code`, if they are of it. */
+/* Takes the lines that came before `code`, if they belong to it. */
 static void take_lines(struct dump *d, struct code *code)
 {
     size_t first = d->lines.len;
@@ -290,8 +290,8 @@ static bool read_codes(struct dump *d, struct wndl_jitdump *file)
 }
 
 /*
- * V8 tells offsets not from the start of the code but from that of an ELF
- * file in which it comes right after the header.
+ * V8's offsets count not from the start of the code but from that of an ELF
+ * file in which the code follows the header.
  */
 static uint64_t offset_of_code(const struct dump *d)
 {
@@ -299,7 +299,7 @@ static uint64_t offset_of_code(const struct dump *d)
     return d->least_offset >= ELF_HEADER_SIZE ? ELF_HEADER_SIZE : 0;
 }
 
-/* The last of the `count` lines, at least one, that is not behind `offset`. */
+/* The last of `count` (> 0) lines that is not after `offset`. */
 static struct wndl_jitdump_line line_of(
     const struct line *lines, size_t count, uint64_t offset)
 {

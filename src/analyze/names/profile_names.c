@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * The image at work; `symbols` is NULL when it has none. Its extents are
- * opened for the first frame that has no name.
+ * The current image; `symbols` is NULL when it has none. Its extents are opened
+ * for the first frame without a name.
  */
 struct work {
     struct wndl_symbolized *s;
@@ -52,7 +52,10 @@ static uint64_t start_of_unnamed(struct work *w, uint64_t address)
     return start.v;
 }
 
-/* Code in no image is one function: its addresses mean nothing to anyone. */
+/*
+ * Code in no image counts as one function: its addresses have no meaning for
+ * the user.
+ */
 static bool append_unnamed(struct work *w, uint32_t frame)
 {
     const struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
@@ -74,9 +77,9 @@ static bool append_unnamed(struct work *w, uint32_t frame)
 }
 
 /*
- * Where a function that is not inlined starts: its file, by which functions
- * of one name are told apart, is that of its first line, not that of the
- * line at hand, which may come from an included file.
+ * The start of a function that is not inlined. Its file, which distinguishes
+ * functions of one name, is that of its first line, not that of the current
+ * line, which may come from an included file.
  */
 static void find_start(struct work *w, const struct wndl_symbol_frame *from,
     const char **file, uint32_t *line)
@@ -97,9 +100,9 @@ static void find_start(struct work *w, const struct wndl_symbol_frame *from,
 }
 
 /*
- * The length of a name without what compilers append to their clones of a
- * function: ".cold", ".isra.0", ".lto_priv.1", as a suffix or, demangled, as
- * " [clone .cold]". The clones are one function to whoever wrote it.
+ * The length of a name without the marks of compilers' clones: ".cold",
+ * ".isra.0", ".lto_priv.1", as a suffix or, demangled, as " [clone .cold]". The
+ * clones are one function in the source.
  */
 static size_t length_without_clone(const char *name)
 {
@@ -136,13 +139,13 @@ static bool append_named(
         return false;
     struct wndl_function *known =
         wndl_vec_at(&w->s->functions, location.function);
-    /* Not known from inlined code; clones start on later lines. */
+    /* Inlined code does not show the start; clones start on later lines. */
     if (known->line == 0 || (function.line != 0 && function.line < known->line))
         known->line = function.line;
     return wndl_symbolized_append(w->s, frame, &location);
 }
 
-/* An answer without a name, by line information alone, is none. */
+/* An answer without a name, from line information alone, is ignored. */
 static bool append_frame(struct work *w, uint32_t frame)
 {
     struct wndl_symbols answer = {0};
@@ -272,7 +275,7 @@ static bool append_frames(struct work *w, const uint32_t *frames, size_t count)
     return kept;
 }
 
-/* Frames in no image: by the names that whoever made the code left. */
+/* Frames in no image: named by files of the code's generator. */
 static bool append_generated(
     struct work *w, const uint32_t *frames, size_t count)
 {

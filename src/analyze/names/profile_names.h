@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize: asks each image's symbols for the names of the profile's
- * frames. Each distinct frame is looked up once, one image open at a time.
+ * symbolize: finds the names of a profile's frames in the symbols of each
+ * image. Each distinct frame is looked up once; one image is open at a time.
  */
 #ifndef WNDL_ANALYZE_NAMES_PROFILE_NAMES_H
 #define WNDL_ANALYZE_NAMES_PROFILE_NAMES_H
@@ -12,7 +12,7 @@
 
 #include <windlass/symbolize.h>
 
-/* Where debug files are looked for: as in windlass/symbolize.h. */
+/* The places of debug files: as in windlass/symbolize.h. */
 struct wndl_symbol_sources {
     const char *const *debug_dirs;
     bool debuginfod;
@@ -20,10 +20,10 @@ struct wndl_symbol_sources {
 };
 
 /*
- * Fills `s`, as wndl_symbolized_init left it. An image without symbols is no
- * failure: its frames are called module+0xrva and its state says why; `log`
- * (NULL: nobody) hears it too, and which files the names of the others are
- * from. Fails with NOMEM alone.
+ * Fills `s`, which wndl_symbolized_init made. An image without symbols is no
+ * failure: its frames are called module+0xrva and its state says why. `log`
+ * (may be NULL) gets these reasons, and the files that gave names. Fails only
+ * with NOMEM.
  */
 enum wndl_status wndl_symbolize_profile(struct wndl_symbolized *s,
     const struct wndl_symbol_sources *sources, const struct wndl_log *log,

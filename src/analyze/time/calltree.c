@@ -16,14 +16,15 @@ struct builder {
     struct wndl_vec path;      /* struct step, those still to be built */
     uint32_t *trunk_of_thread; /* WNDL_LABELS each: tree node + 1, or 0 */
     bool with_threads;
-    const struct wndl_heap_choice *choice; /* of heaps: which blocks, */
-    bool bytes;                            /* their bytes or their number */
+    /* for heaps: the choice of blocks, */
+    const struct wndl_heap_choice *choice;
+    bool bytes; /* their bytes or their number */
     double carry;
 };
 
 struct step {
     uint32_t stack_node;
-    uint32_t *built; /* where its tree node is kept */
+    uint32_t *built; /* a cache of its tree node */
 };
 
 static struct wndl_calltree_node *node_at(
@@ -41,7 +42,7 @@ static bool add_child(struct builder *b, struct wndl_calltree_node child)
     return true;
 }
 
-/* Most nodes have one child: the eldest is found without the map. */
+/* Most nodes have one child: the first is found without the map. */
 static bool child_of(struct builder *b, uint32_t parent,
     enum wndl_calltree_kind kind, uint32_t key, uint32_t *node)
 {
@@ -76,7 +77,7 @@ static bool label_of(
            child_of(b, parent, WNDL_TREE_LABEL, id, node);
 }
 
-/* ---- what stacks hang below */
+/* ---- the labels above stacks */
 
 /* Whether any process has two threads; false too when memory is out, as
  * `*failed` says. */
@@ -113,7 +114,7 @@ static bool make_trunk(struct builder *b, uint32_t thread_index,
                *node, node);
 }
 
-/* What the stack of a sample or block hangs below. */
+/* Finds the tree node above the stack of a sample or block. */
 static bool find_trunk(
     struct builder *b, const struct wndl_cost_item *item, uint32_t *node)
 {
@@ -167,7 +168,7 @@ static uint32_t *built_slot(
                : (uint32_t *)(uintptr_t)*page + stack_node % PAGE;
 }
 
-/* Up to what is built already, then down again. */
+/* Goes up to a node that exists in the tree, and builds from there down. */
 static bool build_stack(
     struct builder *b, uint32_t trunk, uint32_t stack_node, uint32_t *node)
 {
@@ -358,7 +359,7 @@ bool wndl_calltree_build(struct wndl_calltree *tree, struct wndl_symbolized *s,
 
 /* ---- heaps */
 
-/* The walk's end as that of a sample: what is missing has the same labels. */
+/* Uses the walk's end as for a sample: missing parts have the same labels. */
 static bool find_heap_trunk(struct builder *b,
     const struct wndl_process_heap *heap, const struct wndl_alloc_site *site,
     uint32_t *node)
@@ -375,7 +376,7 @@ static bool find_heap_trunk(struct builder *b,
                    *node, node));
 }
 
-/* Whole ones; what is left over goes to the next, so that sums are right. */
+/* Rounds down; the remainder goes to the next value, so that sums are right. */
 static uint64_t take_whole(double value, double *carry)
 {
     value += *carry;

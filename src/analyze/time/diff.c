@@ -9,7 +9,7 @@ struct cost {
     double cost, variance;
 };
 
-/* One recording being added. */
+/* A recording that is being added. */
 struct adder {
     struct wndl_diff *d;
     const struct wndl_symbolized *s;
@@ -108,7 +108,7 @@ static bool key_of_location(struct adder *a, uint32_t caller,
     return wndl_diff_key(a->d, &k, key);
 }
 
-/* ---- by what code belongs to */
+/* ---- keys of code */
 
 static const struct wndl_span *span_of(const struct adder *a, uint32_t node)
 {
@@ -193,7 +193,7 @@ static void leave_node(void *context, uint32_t node)
         a->open[key_at(a, span, i)]--;
 }
 
-/* What has no stack is a row of its own. */
+/* Costs without a stack have a row of their own. */
 static bool sum_without(struct adder *a)
 {
     for (unsigned i = 0; i < WNDL_LABELS; i++) {
@@ -219,7 +219,7 @@ static bool sum_by_location(struct adder *a)
 
 /* ---- by path */
 
-/* Nodes on the way to what cost something. */
+/* Marks the nodes on the way to those that have a cost. */
 static bool *used_by(struct adder *a, const struct cost *of)
 {
     size_t count = a->s->profile->nodes.len;
@@ -286,7 +286,7 @@ static bool sum_by_path(struct adder *a)
     return true;
 }
 
-/* ---- what costs there are */
+/* ---- costs */
 
 static bool add_time_by_thread(
     struct adder *a, const struct wndl_cost_item *item, const struct cost *cost)
@@ -328,8 +328,10 @@ static double size_of(
     }
 }
 
-/* With p = 1 / weight to be taken, a taken block's estimate of their number
- * has the variance (1-p)/p^2. */
+/*
+ * A block that is sampled with p = 1 / weight gives an estimate of their number
+ * with the variance (1-p)/p^2.
+ */
 static bool add_site(struct adder *a, const struct wndl_process_heap *heap,
     const struct wndl_alloc_counts *counts,
     const struct wndl_heap_choice *choice)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diff: recordings as columns of a struct wndl_diff, one after the other, so
- * that only one has to be in memory at a time. Each costs one step for every
- * frame of every distinct stack.
+ * diff: adds recordings to a struct wndl_diff, one after the other, so that
+ * only one has to be in memory at a time. Each costs one step for every frame
+ * of every distinct stack.
  */
 #ifndef WNDL_ANALYZE_TIME_DIFF_H
 #define WNDL_ANALYZE_TIME_DIFF_H
@@ -13,10 +13,10 @@
 #include "model/symbolized.h"
 
 /*
- * Sums up what threads spent, or what the blocks of heaps take, by what
- * `d->by` says, as that of the last recording of `d`. A stack counts once
- * towards the total of each thing that is in it. Heaps are not by thread;
- * their unit is that of choice->grouping.sort. False when memory is out.
+ * Add the time of threads, or the blocks of heaps, to the last recording of
+ * `d`, by the key `d->by`. A stack counts once towards the total of each key in
+ * it. Heaps have no key for threads; their unit is that of
+ * choice->grouping.sort. False when memory is out.
  */
 bool wndl_diff_add_time(
     struct wndl_diff *d, const struct wndl_symbolized *s, enum wndl_time time);
@@ -24,9 +24,9 @@ bool wndl_diff_add_heap(struct wndl_diff *d, const struct wndl_symbolized *s,
     const struct wndl_heap_choice *choice);
 
 /*
- * To be called once, when all recordings are there: makes rows of what passes
- * all filters, as heap/records.h has them; the largest change first, of two
- * groups such as are beyond noise before others. False when memory is out.
+ * To be called once, after all recordings. Makes rows of the keys that pass all
+ * filters (as in heap/records.h), the largest change first; of two groups,
+ * changes beyond noise come before others. False when memory is out.
  */
 bool wndl_diff_finish(struct wndl_diff *d, const char *const *filters);
 

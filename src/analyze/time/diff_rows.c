@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The rows of a diff: the keys that pass the filters, in order. */
 #define _GNU_SOURCE 1
 #include "analyze/time/diff.h"
 
@@ -96,7 +97,10 @@ static int compare_texts(const struct wndl_diff *d, uint32_t a, uint32_t b)
     return order != 0 ? order : (x.size > y.size) - (x.size < y.size);
 }
 
-/* Keys are numbered as they came, which is the same for the same files. */
+/*
+ * Keys are numbered in order of occurrence, which is the same for the same
+ * files.
+ */
 static int compare_keys(const struct wndl_diff *d, uint32_t a, uint32_t b)
 {
     struct wndl_diff_key x = wndl_diff_key_at(d, a);

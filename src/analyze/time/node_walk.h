@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * node_walk: down and up again over all stack nodes of a profile, so that
- * what is on the path to a node can be kept count of. Takes no stack: deep
- * recursion of what was recorded is none of ours.
+ * node_walk: visits all stack nodes of a profile, down and up again, so that
+ * the visitor can keep counts for the path to a node. It needs no C stack,
+ * however deep the recorded recursion is.
  */
 #ifndef WNDL_ANALYZE_TIME_NODE_WALK_H
 #define WNDL_ANALYZE_TIME_NODE_WALK_H
@@ -14,7 +14,10 @@ struct wndl_node_walk {
     uint32_t *first_child, *next_sibling; /* by node; 0: none */
 };
 
-/* Links made in `arena`, with which they end. False when memory is out. */
+/*
+ * Makes the links in `arena`, with whose memory they end. False when memory is
+ * out.
+ */
 bool wndl_node_walk_init(struct wndl_node_walk *walk,
     const struct wndl_profile *profile, struct wndl_arena *arena);
 
@@ -24,7 +27,7 @@ struct wndl_node_visitor {
     void *context;
 };
 
-/* All nodes but the root above all roots, siblings in the order of numbers. */
+/* Visits all nodes except node 0, siblings in the order of their numbers. */
 void wndl_node_walk(
     const struct wndl_node_walk *walk, const struct wndl_node_visitor *visitor);
 

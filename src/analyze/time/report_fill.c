@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The stack nodes as a tree to walk down, with what each one cost. */
+/* The stack nodes as a tree that is walked down, with the cost of each. */
 struct stacks {
     const struct wndl_symbolized *s;
     uint32_t count;
@@ -16,13 +16,16 @@ struct stacks {
     struct wndl_cost without[WNDL_LABELS]; /* a stack */
 };
 
-/* What locations are counted as: key_of[location], or WNDL_NO_INDEX. */
+/* The row of each location: key_of[location], or WNDL_NO_INDEX. */
 struct keys {
     uint32_t *key_of;
     uint32_t count;
 };
 
-/* Costs by key; `open` is how often a key is on the path at hand. */
+/*
+ * Costs by key; `open` is the number of times that a key is on the current
+ * path.
+ */
 struct sums {
     struct wndl_row *rows;
     uint32_t *open;
@@ -165,7 +168,7 @@ static uint32_t key_of_location(
     }
 }
 
-/* The vDSO is an image without a file: nobody can do anything about it. */
+/* The vDSO is an image without a file, so the user cannot provide symbols. */
 static uint32_t unnamed_module(const struct wndl_symbolized *s, uint32_t index)
 {
     const struct wndl_location *location = wndl_vec_at(&s->locations, index);
@@ -179,9 +182,9 @@ static uint32_t unnamed_module(const struct wndl_symbolized *s, uint32_t index)
 }
 
 /*
- * One key for a line whether it was inlined or not: that of the first such
- * location. Locations are distinct by these fields and `inlined`, and the
- * twin is found through the map.
+ * A line has one key whether it is inlined or not: that of the first such
+ * location. Locations are distinct by these fields and `inlined`, and the twin
+ * is found through the map.
  */
 static bool merge_twins(const struct wndl_symbolized *s, struct keys *keys,
     struct wndl_arena *arena)
@@ -227,7 +230,7 @@ static bool make_keys(struct keys *keys, const struct wndl_symbolized *s,
     return view != WNDL_BY_LINE || merge_twins(s, keys, arena);
 }
 
-/* ---- rows that do not come from stacks */
+/* ---- rows without stacks */
 
 static void add_times(struct wndl_times *to, const struct wndl_times *times)
 {
@@ -237,7 +240,7 @@ static void add_times(struct wndl_times *to, const struct wndl_times *times)
     to->waiting += times->waiting;
 }
 
-/* Of all times, whichever the report is about. */
+/* Sums all kinds of time, whichever the report is about. */
 static bool sum_times(struct wndl_report *r)
 {
     const struct wndl_profile *p = r->symbolized->profile;
@@ -262,7 +265,7 @@ static bool sum_times(struct wndl_report *r)
     return true;
 }
 
-/* One row for each of `count` keys. */
+/* Makes a row for each of `count` keys. */
 static bool make_rows(struct wndl_vec *rows, size_t count)
 {
     if (!wndl_vec_reserve(rows, count))
@@ -341,7 +344,7 @@ static int compare_by_total(const void *a, const void *b)
     return order != 0 ? order : compare_u64(x->label, y->label);
 }
 
-/* Most self first, then most total; the rest is for the same order always. */
+/* Most self first, then most total; the rest makes the order reproducible. */
 static int compare_rows(const void *a, const void *b)
 {
     const struct wndl_row *x = a, *y = b;
@@ -354,7 +357,7 @@ static uint64_t all_times(const struct wndl_times *t)
     return t->sampled_cpu + t->unsampled_cpu + t->blocked + t->waiting;
 }
 
-/* Threads without a share stand in the order of what is known of them. */
+/* Threads without a cost are in the order of their other times. */
 static int compare_threads(const void *a, const void *b, void *context)
 {
     const struct wndl_row *x = a, *y = b;
@@ -418,7 +421,7 @@ static bool sum_unnamed(struct wndl_report *r, const struct stacks *t)
     return sum_by_key(t, &keys, &r->unnamed);
 }
 
-/* Where code of the object is that records heaps. */
+/* Whether the code is in the object that records heaps. */
 static bool is_own(
     const struct wndl_symbolized *s, const struct wndl_span *span)
 {

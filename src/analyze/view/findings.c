@@ -19,7 +19,7 @@ static const char *const kinds[WNDL_FINDINGS] = {
     [WNDL_FINDING_WRONG] = "wrong_frees",
 };
 
-/* Those of one heap. */
+/* The findings of one heap. */
 struct work {
     struct wndl_vec *findings;
     struct wndl_arena *arena;
@@ -43,7 +43,7 @@ static bool know_stack(struct work *w, uint32_t node, uint8_t end)
     return true;
 }
 
-/* Stacks that are in no finding may be new to the list, and are passed over. */
+/* Stacks that are in no finding may be new to the list, and are skipped. */
 static bool know_stacks(struct work *w, const struct wndl_process_heap *heap)
 {
     const struct wndl_alloc_site *sites = heap->sites.data;
@@ -64,7 +64,7 @@ static bool know_stacks(struct work *w, const struct wndl_process_heap *heap)
     return known;
 }
 
-/* ---- what it is */
+/* ---- the kind of a finding */
 
 /* Its lines as one. */
 static bool describe_finding(struct work *w, enum wndl_finding_kind kind,

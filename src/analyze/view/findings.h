@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_findings: what a page tells of the heaps of a recording. */
+/* view_findings: the findings on the heaps of a recording for a page. */
 #ifndef WNDL_ANALYZE_VIEW_FINDINGS_H
 #define WNDL_ANALYZE_VIEW_FINDINGS_H
 
@@ -7,8 +7,8 @@
 #include "out/view/view.h"
 
 /*
- * The findings of a report on each heap, at most 50 of a kind, the largest
- * first, in `findings`, a struct wndl_view_finding each, and `arena`. False
+ * Adds the findings of a report on each heap, at most 50 of a kind, the largest
+ * first, to `findings` (struct wndl_view_finding); texts are in `arena`. False
  * when memory is out.
  */
 bool wndl_view_findings(struct wndl_vec *findings,

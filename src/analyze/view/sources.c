@@ -11,7 +11,7 @@
 
 enum { MOST_FILES = 2000, NS_PER_SECOND = 1000000000 };
 
-/* A file, by what happened in it. */
+/* A file, with the cost of its code. */
 struct candidate {
     uint32_t file; /* id */
     uint32_t module;
@@ -25,7 +25,7 @@ struct work {
     struct candidate *files; /* by id */
 };
 
-/* ---- what happened where */
+/* ---- costs by file */
 
 static void count_events(struct work *w)
 {
@@ -45,7 +45,7 @@ static void count_events(struct work *w)
     }
 }
 
-/* What ended in a function counts more than what passed through. */
+/* The cost of stacks that end in a function counts more than that of others. */
 static void add_score(struct work *w, uint32_t node)
 {
     enum { SELF = 4 };

@@ -7,10 +7,10 @@
 #include "model/vm_view.h"
 
 /*
- * Fills `g`, which is empty, and `places`, which live as it does. Accesses are
- * self costs of their lines; faults, those in the memory of index `memory`, are
- * inclusive costs too where call paths were recorded. wndl_callgraph_finish is
- * left to the caller. NOMEM, LIMIT.
+ * Fills `g`, which is empty, and `places`, which live as long as `g`. Accesses
+ * are self costs of their lines. Faults, those in the memory of index `memory`,
+ * are inclusive costs too where call paths were recorded. The caller calls
+ * wndl_callgraph_finish. NOMEM, LIMIT.
  */
 enum wndl_status wndl_vm_graph(struct wndl_callgraph *g,
     struct wndl_vm_places *places, const struct wndl_vm *vm, uint32_t memory,

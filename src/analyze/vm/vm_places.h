@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vm_places: where in the source the addresses of a VM profile are. */
+/* vm_places: the source places of the addresses of a VM profile. */
 #ifndef WNDL_ANALYZE_VM_VM_PLACES_H
 #define WNDL_ANALYZE_VM_VM_PLACES_H
 
@@ -7,7 +7,7 @@
 #include "model/callgraph.h"
 #include "model/vm.h"
 
-/* The places of one address: what is inlined there comes last. */
+/* The places of one address; inlined ones come last. */
 struct wndl_vm_place {
     uint64_t ip;
     uint32_t first; /* index into `places` */
@@ -20,15 +20,15 @@ struct wndl_vm_places {
 };
 
 /*
- * Looks up every address of `vm`, one binary open at a time, and makes places
- * of `g` of them; what is stored lives as `g` does. An address without a name
- * is in the function "???" of its file. NOMEM.
+ * Looks up every address of `vm`, one binary open at a time, and adds places to
+ * `g`; the results live as long as `g`. An address without a name is in the
+ * function "???" of its file. NOMEM.
  */
 enum wndl_status wndl_vm_find_places(struct wndl_vm_places *places,
     struct wndl_callgraph *g, const struct wndl_vm *vm,
     const struct wndl_symbol_sources *sources) WNDL_MUST_USE;
 
-/* The places of `ip`, which is one of the addresses of `vm`. */
+/* The places of `ip`, which must be one of the addresses of `vm`. */
 const struct wndl_vm_place *wndl_vm_place_at(
     const struct wndl_vm_places *places, uint64_t ip);
 

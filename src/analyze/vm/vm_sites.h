@@ -7,8 +7,8 @@
 
 /*
  * Appends the sites of `vm` with faults in the memory of index `memory` to
- * `sites` (struct wndl_vm_site), most faults first; texts live as `g`. A site
- * is the innermost frame that is no allocation function. NOMEM.
+ * `sites` (struct wndl_vm_site), most faults first; texts live as long as `g`.
+ * A site is the innermost frame that is not an allocation function. NOMEM.
  */
 enum wndl_status wndl_vm_sites_find(struct wndl_vec *sites,
     const struct wndl_vm_places *places, struct wndl_callgraph *g,

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* vm_startup: the code that a program's start runs, for its linker to place
- * together. */
+/*
+ * vm_startup: the code that runs at a program's start, for a linker to place
+ * together.
+ */
 #ifndef WNDL_ANALYZE_VM_VM_STARTUP_H
 #define WNDL_ANALYZE_VM_VM_STARTUP_H
 
 #include "analyze/names/profile_names.h"
 #include "model/vm.h"
 
-/* Fills `startup`, which ends with wndl_vm_startup_free() in any case. NOMEM.
+/*
+ * Fills `startup`, which ends with wndl_vm_startup_free(), even after a
+ * failure. NOMEM.
  */
 enum wndl_status wndl_vm_startup_find(struct wndl_vm_startup *startup,
     const struct wndl_vm *vm, const struct wndl_symbol_sources *sources,

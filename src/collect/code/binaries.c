@@ -32,7 +32,7 @@ void wndl_binaries_free(struct wndl_binaries *binaries)
 
 /* ---- which file it is */
 
-/* A file that can be opened, and what tells it from others. */
+/* A file that can be opened, and the fields that identify it. */
 struct place {
     char open[PATH_MAX + 64];
     char name[PATH_MAX];
@@ -55,8 +55,8 @@ static bool is_same_file(struct place *place, uint64_t inode)
 }
 
 /*
- * By its path; by its path as the process sees it; or, if it has no path any
- * more, by the kernel's own link, which not everyone may follow.
+ * Finds the file by its path; by its path as the process sees it; or, if it has
+ * no path any more, by the kernel's own link, which not every user may follow.
  */
 static bool find_file(
     pid_t pid, const struct wndl_mapping *mapping, struct place *place)
@@ -82,7 +82,7 @@ static bool find_file(
     return is_same_file(place, mapping->inode);
 }
 
-/* ---- what is in it */
+/* ---- contents */
 
 static bool copy(struct wndl_arena *arena, struct wndl_bytes *bytes)
 {
@@ -140,7 +140,7 @@ static bool take_object(struct wndl_binaries *binaries,
            take_section(arena, object, ".eh_frame_hdr", &binary->eh_frame_hdr);
 }
 
-/* NULL for what is no binary of ours. */
+/* The cached binary; NULL for a file that we cannot use. */
 static struct wndl_binary *binary_of(
     struct wndl_binaries *binaries, struct wndl_bytes bytes, const char *name)
 {
@@ -185,7 +185,10 @@ static struct wndl_binary *read_vdso(struct wndl_binaries *binaries, pid_t pid,
 
 /* ---- the cache */
 
-/* NULL when memory is out; what it points to is NULL if it is new. */
+/*
+ * The cache's slot for a file, which holds NULL if it is new. NULL when memory
+ * is out.
+ */
 static struct wndl_binary **find(
     struct wndl_binaries *binaries, const void *key, size_t size, bool *is_new)
 {
@@ -201,7 +204,7 @@ static struct wndl_binary **find(
     return wndl_vec_at(&binaries->all, id);
 }
 
-/* One for each machine. */
+/* The vDSO's binary, one for each machine. */
 static struct wndl_binary *get_vdso(struct wndl_binaries *binaries,
     struct wndl_binaries_user user, const struct wndl_mapping *mapping)
 {

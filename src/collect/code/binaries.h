@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * binaries: what recorded processes map, opened once for all of them: what
- * the unwinder needs of each, copied, so that a file that is written to later
- * does no harm. One thread.
+ * binaries: the files that recorded processes map, opened once for all of them.
+ * The unwinder's sections are copied, so that a later write to the file does no
+ * harm. One thread.
  */
 #ifndef WNDL_COLLECT_CODE_BINARIES_H
 #define WNDL_COLLECT_CODE_BINARIES_H
@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 struct wndl_binary_section {
-    struct wndl_bytes bytes; /* empty: there is none */
+    struct wndl_bytes bytes; /* empty: the binary has none */
     uint64_t svma;
 };
 
@@ -22,9 +22,9 @@ struct wndl_binary_segment {
     uint64_t svma, file_offset, file_size;
 };
 
-/* Lives as the cache does. */
+/* A binary. It lives as long as the cache. */
 struct wndl_binary {
-    char *path;          /* as the kernel tells it */
+    char *path;          /* as the kernel reports it */
     uint64_t start, end; /* svma, of the whole image */
     struct wndl_bytes build_id;
     struct wndl_binary_section eh_frame, eh_frame_hdr;
@@ -32,34 +32,39 @@ struct wndl_binary {
     struct wndl_binary_segment *code; /* executable segments */
     size_t code_count;
     uint16_t machine; /* EM_* */
-    uint32_t image;   /* in the recording, index + 1; 0: not announced */
+    uint32_t image;   /* its index in the recording + 1; 0: not announced */
 };
 
 struct wndl_binaries {
     struct wndl_arena arena;
-    struct wndl_intern keys; /* what stat(2) tells, and the path */
-    struct wndl_vec all;     /* struct wndl_binary *, by id of the key */
-    const char *tables;      /* attached: as in struct wndl_shm */
+    /* the fields of stat(2) that identify a file, and its path */
+    struct wndl_intern keys;
+    struct wndl_vec all; /* struct wndl_binary *, by id of the key */
+    const char *tables;  /* attached unwind tables: as in struct wndl_shm */
 };
 
-/* False when memory is out. Borrows `tables`. */
+/* Makes an empty cache. Borrows `tables`. False when memory is out. */
 bool wndl_binaries_init(struct wndl_binaries *binaries, const char *tables);
 void wndl_binaries_free(struct wndl_binaries *binaries);
 
-/* Of which process, and of which ELF machine (EM_*) its binaries are. */
+/* The process that maps binaries, and the ELF machine (EM_*) of its code. */
 struct wndl_binaries_user {
     pid_t pid;
     uint16_t machine;
 };
 
 /*
- * The binary that is mapped there; NULL if it is none of that machine, or the
- * file of that path is another by now, or memory is out.
+ * The binary that is mapped by `mapping`. NULL if it is none of that machine,
+ * if the path has another file by now, or if memory is out. Valid as long as
+ * the cache.
  */
 struct wndl_binary *wndl_binaries_get(struct wndl_binaries *binaries,
     struct wndl_binaries_user user, const struct wndl_mapping *mapping);
 
-/* Where the mapping puts svma 0; false if it is no code of that binary. */
+/*
+ * Sets *bias to the address at which the mapping puts svma 0. False if the
+ * mapping is no code of that binary.
+ */
 bool wndl_binary_bias(const struct wndl_binary *binary,
     const struct wndl_mapping *mapping, uint64_t *bias);
 

@@ -17,7 +17,7 @@ enum { MAPS_ROOM = 64 * 1024, MAPPINGS_MAX = 64 * 1024 };
 static const uint64_t first_pause = 50 * UINT64_C(1000000);
 static const uint64_t last_pause = UINT64_C(1000000000);
 
-/* Looked into when it is first asked for. */
+/* A mapping of code; its file is read at the first lookup. */
 struct mapping {
     struct wndl_mapping at; /* its path is in the arena */
     bool looked_into;
@@ -44,7 +44,7 @@ void wndl_unlisted_code_free(struct wndl_unlisted_code *code)
 
 /* ---- one mapping */
 
-/* Where the linker put the byte at `offset` of the file. */
+/* The svma of the byte at `offset` of the file. */
 static bool svma_at(
     const struct wndl_object *object, uint64_t offset, uint64_t *svma)
 {
@@ -80,7 +80,7 @@ static void announce(struct wndl_unlisted_code *code,
     wndl_recording_mapping(code->recording, &mapping);
 }
 
-/* Not if the file of that name is another one by now. */
+/* Finds the mapping's image. None if another file has that name by now. */
 static void look_into(struct wndl_unlisted_code *code, struct mapping *m)
 {
     const char *path = (const char *)m->at.path.data;
@@ -106,7 +106,7 @@ struct reading {
     struct wndl_vec found; /* struct mapping */
 };
 
-/* The kernel tells them by address. */
+/* Adds a mapping; the kernel lists them by address. */
 static bool take(void *context, const struct wndl_mapping *m)
 {
     struct reading *r = context;
@@ -132,7 +132,10 @@ static bool is_same(const struct wndl_vec *a, const struct wndl_vec *b)
     return a->len == b->len;
 }
 
-/* True if it is another now; that of a process that has ended is kept. */
+/*
+ * Reads the map. True if it has changed; after the end of the process the last
+ * map is kept.
+ */
 static bool read_map(struct wndl_unlisted_code *code)
 {
     uint8_t room[MAPS_ROOM];

@@ -87,7 +87,10 @@ enum wndl_status wndl_unwind_table_check(
 
 /* ---- finding it */
 
-/* False when it is not that binary's, not whole, or not there. */
+/*
+ * Copies a table. False when it belongs to another binary, is not whole, or
+ * does not exist.
+ */
 static bool copy_file(const char *path, struct wndl_arena *arena,
     struct wndl_object *object, struct wndl_unwind_table *copy)
 {
@@ -116,10 +119,10 @@ static bool find_by_name(struct wndl_arena *arena, struct wndl_object *object,
     return false;
 }
 
-/* A file that may be the table of a binary. True: that is all. */
+/* Visits a file that may be the table of a binary. True ends the visits. */
 typedef bool visit_file(void *context, const char *path);
 
-/* Those under the name, of each folder. */
+/* Visits the files of that name, in each folder. */
 static bool visit_folders(
     const char *name, const char *suffix, visit_file *visit, void *context)
 {
@@ -174,7 +177,7 @@ struct wndl_unwind_table wndl_unwind_table_copy(struct wndl_arena *arena,
     return (struct wndl_unwind_table){.text_size = 0};
 }
 
-/* ---- telling of what is not taken */
+/* ---- reporting of files that are not used */
 
 struct refusing {
     struct wndl_object *object;

@@ -34,12 +34,12 @@ struct wndl_collector {
     uint64_t duration;   /* ns, of the recording */
     uint64_t discarded;  /* samples */
     bool left_behind;    /* another process goes on with the recording */
-    enum wndl_status outcome; /* of closing the recording */
+    enum wndl_status outcome; /* the status of closing the recording */
     void (*tell)(void *, const struct wndl_collector_result *); /* or NULL */
     void *tell_context;
 };
 
-/* ---- what is heard of processes */
+/* ---- events about processes */
 
 static void greeted(void *owner, pid_t pid)
 {
@@ -99,7 +99,7 @@ static enum wndl_status set_up(
     return WNDL_OK;
 }
 
-/* Of one that is not our child there is no end to be waited for. */
+/* A process that is not our child has no end that we could wait for. */
 static enum wndl_status hold_command(
     struct wndl_collector *c, sigset_t mask, struct wndl_error *err)
 {
@@ -126,8 +126,8 @@ static void raise_limit(__rlimit_resource_t resource)
 }
 
 /*
- * The command has its own limits and dispositions by now. A block of shared
- * memory is a file as far as the limit of file sizes goes.
+ * Raises our limits, after the command has its own. A block of shared memory
+ * counts as a file under the limit of file sizes.
  */
 static void make_room(struct wndl_collector *c)
 {
@@ -208,7 +208,10 @@ static enum wndl_status start(
     return WNDL_OK;
 }
 
-/* What is said on a closed stderr is not to go into the recording. */
+/*
+ * Opens the standard streams if they are closed: a message on a closed stderr
+ * must not go into the recording.
+ */
 static void fill_standard_streams(void)
 {
     int fd;
@@ -224,7 +227,10 @@ static uint64_t time_of(struct timeval t)
     return ((uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec) * 1000;
 }
 
-/* Of those that this process waited for, also before it became windlass. */
+/*
+ * The CPU time of children that this process waited for, also before it became
+ * windlass.
+ */
 static uint64_t children_cpu(void)
 {
     struct rusage usage = {0};
@@ -292,7 +298,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Does what has its time; when the next has. */
+/* Runs due timers; returns when the next is due. */
 static uint64_t see_to_the_clock(struct wndl_collector *c, uint64_t now)
 {
     uint64_t next = wndl_controller_turn(&c->controller, now);
@@ -307,7 +313,7 @@ static uint64_t see_to_the_clock(struct wndl_collector *c, uint64_t now)
     return earlier(next, wndl_processes_turn(&c->processes, now));
 }
 
-/* Waits for something to happen, at most until then, and sees to it. */
+/* Waits for an event until `until` at most, and handles it. */
 static void turn(struct wndl_collector *c, uint64_t until)
 {
     uint64_t now = wndl_clock_monotonic_ns();
@@ -322,8 +328,8 @@ static int status_of(const struct wndl_collector *c, int killed_from)
 }
 
 /*
- * What the command started last may not have said hello, and what it took
- * with it may not have been heard of.
+ * Runs a little longer: the last processes that the command started may not
+ * have said hello, and their descendants may not have been noticed.
  */
 static void settle(struct wndl_collector *c)
 {
@@ -376,7 +382,7 @@ int wndl_collector_wait(struct wndl_collector *c)
     return status_of(c, 128);
 }
 
-/* Everything of ours is close-on-exec; what is not came from the caller. */
+/* Closes the caller's descriptors. Ours are all close-on-exec. */
 static void close_callers_descriptors(void)
 {
     DIR *all = opendir("/proc/self/fd");

@@ -2,8 +2,8 @@
 /*
  * collector: records a command. It starts the command with the runtime
  * preloaded, gives each process that reports a block of shared memory, and
- * writes what they leave there to a file, and what is seen from outside. It
- * must not know of options and of what is told to the user.
+ * writes their data, and the data read from outside, to a file. It must not
+ * know of options, nor of messages to the user.
  */
 #ifndef WNDL_COLLECT_LOOP_COLLECTOR_H
 #define WNDL_COLLECT_LOOP_COLLECTOR_H
@@ -12,25 +12,25 @@
 #include "collect/process/process.h"
 #include "collect/start/engine.h"
 
-/* Exit codes of ours when the command did not run; its own is passed on. */
+/* Our exit codes when the command did not run. Otherwise we pass its own on. */
 enum {
-    WNDL_EXIT_START = 125,          /* trouble of our own */
+    WNDL_EXIT_START = 125,          /* windlass itself failed */
     WNDL_EXIT_NOT_EXECUTABLE = 126, /* the command cannot be run */
     WNDL_EXIT_NOT_FOUND = 127,      /* there is no such command */
 };
 
 struct wndl_collector_request {
-    char **command;           /* ends with NULL */
-    pid_t pid;                /* of one that runs; 0: it is to be started */
-    const char *file;         /* pattern: %p pid, %n program, %h host */
+    char **command;   /* ends with NULL */
+    pid_t pid;        /* of a running process; 0: `command` is to be started */
+    const char *file; /* pattern: %p pid, %n program, %h host */
     const char *runtime;      /* path of the preload object */
     uint64_t interval;        /* ns */
-    uint64_t offcpu_interval; /* ns, 0: blocked threads are not looked at */
+    uint64_t offcpu_interval; /* ns between reads of blocked threads; 0: none */
     uint32_t max_frames;
     uint32_t unwind;    /* enum wndl_unwind_policy */
-    uint64_t delay;     /* ns: it starts paused */
-    uint64_t duration;  /* ns after the delay: it ends; 0: with the command */
-    uint64_t tail_size; /* bytes of samples, the last ones; 0: all */
+    uint64_t delay;     /* ns; the recording starts paused for that long */
+    uint64_t duration;  /* ns after the delay; 0: until the command ends */
+    uint64_t tail_size; /* bytes: keep the last samples only; 0: all */
     bool only_first;    /* children are not recorded */
     char threads[WNDL_SHM_PATTERNS];         /* as in struct wndl_go */
     char tables[WNDL_SHM_TABLES];            /* as in struct wndl_shm */
@@ -47,16 +47,16 @@ struct wndl_collector_unrecorded {
     char name[64];   /* of its executable */
 };
 
-/* How things stand; texts are the collector's. */
+/* The state of the recording. Texts belong to the collector. */
 struct wndl_collector_result {
-    int exit_code;      /* to be ours: the command's, or of our own trouble */
-    const char *path;   /* of the recording */
-    uint64_t bytes;     /* its size */
-    uint64_t duration;  /* ns */
-    uint64_t cpu;       /* ns, of the command and what it waited for */
-    uint64_t discarded; /* samples that made room for later ones */
-    uint32_t left;      /* recorded processes that still run */
-    uint32_t other_engine; /* processes that took another engine, or none */
+    int exit_code; /* for us to return: the command's, or of our own failure */
+    const char *path;  /* of the recording */
+    uint64_t bytes;    /* its size */
+    uint64_t duration; /* ns */
+    uint64_t cpu; /* ns, of the command and the processes that it waited for */
+    uint64_t discarded;    /* samples that were overwritten by later ones */
+    uint32_t left;         /* recorded processes that still run */
+    uint32_t other_engine; /* processes with another engine, or none */
     uint32_t traced;       /* processes not sampled while being debugged */
     struct wndl_collector_totals totals;
     struct wndl_offcpu_totals offcpu;
@@ -70,39 +70,47 @@ struct wndl_collector;
 
 /*
  * Starts the command and its recording. On failure there is neither, and
- * *exit_code is what ours should be. wndl_collector_free gives it back.
+ * *exit_code is the one that we should return. Ends with wndl_collector_free.
+ * One thread.
  */
 enum wndl_status wndl_collector_start(
     const struct wndl_collector_request *request, struct wndl_collector **out,
     int *exit_code, struct wndl_error *err) WNDL_MUST_USE;
 
-/* Has `tell` called some times a second with how things stand; NULL: ends. */
+/*
+ * Calls `tell` some times a second with the state so far; NULL: stops calling.
+ * The state is valid until `tell` returns.
+ */
 void wndl_collector_tell(struct wndl_collector *c,
     void (*tell)(void *context, const struct wndl_collector_result *so_far),
     void *context);
 
-/* Where processes report; lives as long as the collector. */
+/*
+ * The path of the socket where processes report. Lives as long as the
+ * collector.
+ */
 const char *wndl_collector_socket(const struct wndl_collector *c);
 
 enum wndl_collector_stage {
-    WNDL_COLLECTOR_OVER,    /* nothing is left to be recorded */
-    WNDL_COLLECTOR_LEFT,    /* the command has ended, others go on */
-    WNDL_COLLECTOR_STOPPED, /* it is to end now, the command goes on */
+    WNDL_COLLECTOR_OVER, /* nothing is left to record */
+    WNDL_COLLECTOR_LEFT, /* the command has ended, other processes still run */
+    /* a request or signal ended it, the command still runs */
+    WNDL_COLLECTOR_STOPPED,
 };
 
-/* Records until the command has ended, or it is told to stop. */
+/* Records until the command has ended, or until it is asked to stop. */
 enum wndl_collector_stage wndl_collector_run(struct wndl_collector *c);
 
 /*
- * Records until all processes have ended, or it is told to stop. One that was
- * not started by us has its time to report.
+ * Records until all processes have ended, or until it is asked to stop. A
+ * process that we did not start has some time to report.
  */
 void wndl_collector_run_rest(struct wndl_collector *c);
 
 /*
- * Goes on in a process of its own, without the terminal and the descriptors
- * of the caller. Returns as fork() does; the one that is left behind may only
- * ask for the result and free.
+ * Forks and goes on in the child, without the terminal and the descriptors of
+ * the caller. Returns as fork() does. The parent may only call
+ * wndl_collector_result and wndl_collector_free.
  */
 pid_t wndl_collector_detach(struct wndl_collector *c);
 
@@ -111,15 +119,19 @@ enum wndl_status wndl_collector_finish(
     struct wndl_collector *c, struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * Waits for the end of the command and passes signals on to it. Returns what
- * our exit code should be.
+ * Waits for the end of the command and passes signals on to it. Returns the
+ * exit code for us.
  */
 int wndl_collector_wait(struct wndl_collector *c);
 
+/*
+ * Fills `result` with the state now. Its texts and images are the collector's,
+ * and valid until the next call of any of its functions.
+ */
 void wndl_collector_result(
     struct wndl_collector *c, struct wndl_collector_result *result);
 
-/* NULL is left alone. */
+/* Frees it. `c` may be NULL. */
 void wndl_collector_free(struct wndl_collector *c);
 
 #endif

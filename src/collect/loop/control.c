@@ -29,7 +29,7 @@ static void pause_all(struct wndl_controller *c, bool paused)
     if (run->paused == paused)
         return;
     run->paused = paused;
-    /* Not set yet: the delay at the start ends with this. */
+    /* Not set yet: the delay at the start ends here. */
     if (!paused && run->request.duration != 0 && c->end_at == UINT64_MAX)
         c->end_at = now + run->request.duration;
     wndl_processes_pause(c->processes, paused, now);

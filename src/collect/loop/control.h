@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * control: what can be done to a recording while it runs, and at its times.
- */
+/* control: requests to a running recording, and its delay and duration. */
 #ifndef WNDL_COLLECT_LOOP_CONTROL_H
 #define WNDL_COLLECT_LOOP_CONTROL_H
 
@@ -10,26 +8,30 @@
 struct wndl_controller {
     struct wndl_run *run;
     struct wndl_processes *processes;
-    uint64_t begin_at; /* CLOCK_MONOTONIC ns: the pause at the start ends */
-    uint64_t end_at;   /* the recording does */
+    uint64_t begin_at; /* CLOCK_MONOTONIC ns of the end of the first pause */
+    uint64_t end_at;   /* CLOCK_MONOTONIC ns of the end of the recording */
     unsigned dumps;
-    int asker; /* waits to hear of the end of the recording; -1 */
+    int asker; /* socket that waits for the recording's end; -1: none */
 };
 
-/* Begins with the delay and the duration that were asked for. */
+/* Sets the times of the requested delay and duration. */
 void wndl_controller_begin(struct wndl_controller *controller);
 
-/* Does what has its time; when the next has. */
+/*
+ * Runs what is due at `now`; returns when the next is due. CLOCK_MONOTONIC ns.
+ */
 uint64_t wndl_controller_turn(struct wndl_controller *controller, uint64_t now);
 
 /*
- * Does what was asked for and answers. Returns the socket, or -1 when it is
- * kept for an answer at the end.
+ * Carries out a request and answers. Returns the socket for the caller to
+ * close, or -1 if it is kept for an answer at the end.
  */
 int wndl_controller_take(struct wndl_controller *controller, int socket,
     const struct wndl_control *asked);
 
-/* Answers who asked for the end, which went well or not. */
+/*
+ * Answers the request to stop, if there is one. `well`: the recording is whole.
+ */
 void wndl_controller_tell_end(struct wndl_controller *controller, bool well);
 
 #endif

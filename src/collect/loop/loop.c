@@ -24,7 +24,7 @@ void wndl_loop_unwatch(const struct wndl_loop *loop, int fd)
     (void)epoll_ctl(loop->poll, EPOLL_CTL_DEL, fd, NULL);
 }
 
-/* One event at a time: handling one may take away what others point to. */
+/* One event at a time: handling one may free what the others point to. */
 void wndl_loop_wait(const struct wndl_loop *loop, uint64_t now, uint64_t until)
 {
     uint64_t wait =

@@ -62,7 +62,10 @@ static struct wndl_process_entry *add_entry(
     return entry;
 }
 
-/* A descriptor that a child of ours has too stays watched when it is closed. */
+/*
+ * A closed descriptor stays watched if a child of ours has it too, so it is
+ * removed first.
+ */
 static void forget(struct wndl_processes *all, struct wndl_process_entry *entry)
 {
     struct wndl_process_entry **link = &all->first;
@@ -80,7 +83,10 @@ static void forget(struct wndl_processes *all, struct wndl_process_entry *entry)
     wndl_mem_free(wndl_mem_libc(), entry);
 }
 
-/* No descriptor is left: who waits is let go with the one we have put by. */
+/*
+ * Refuses a process when no descriptor is left: the spare one is used to accept
+ * it and close.
+ */
 static void turn_away(struct wndl_processes *all)
 {
     pid_t pid;
@@ -141,7 +147,7 @@ static struct wndl_recording_process origin_of(
     return origin;
 }
 
-/* Its end is waited for, and it is looked at from outside. */
+/* Watches for its end, and starts to read it from outside. */
 static bool attend(struct wndl_processes *all, struct wndl_process_entry *entry)
 {
     struct wndl_collector_process *p = entry->process;
@@ -184,7 +190,10 @@ static bool send_go(struct wndl_processes *all,
     return wndl_session_go(entry->socket, &go, memfd);
 }
 
-/* For want of a descriptor or of memory, as `why` says, or it is gone. */
+/*
+ * Refuses a process: `why` is a lack of descriptors or memory, or the process
+ * is gone.
+ */
 static void refuse(
     struct wndl_processes *all, struct wndl_process_entry *entry, int why)
 {
@@ -197,7 +206,10 @@ static void refuse(
             descriptors ? WNDL_UNRECORDED_DESCRIPTORS : WNDL_UNRECORDED_MEMORY);
 }
 
-/* One of another processor is run by an emulator, which is what is seen. */
+/*
+ * A process for another processor runs in an emulator, and that is what the
+ * kernel shows.
+ */
 static bool is_emulated(
     const struct wndl_process_entry *entry, uint32_t machine)
 {
@@ -205,7 +217,7 @@ static bool is_emulated(
     return executable != 0 && executable != machine;
 }
 
-/* The block is mapped here, too, where a limit is the same for all of them. */
+/* The block is mapped here too, and our limit is for all of them together. */
 static uint32_t nodes_for(pid_t pid, uint32_t heap_sites)
 {
     struct rlimit limit = {.rlim_cur = 0};
@@ -277,7 +289,7 @@ static void take_ready(
     struct wndl_ready ready;
     if (wndl_session_ready(entry->socket, &ready, &entry->process->event_fd))
         all->other_engine += ready.engine != entry->engine;
-    /* The program's own module is there; what it is to know of it, now. */
+    /* The program's own module is listed; announce it now. */
     wndl_collector_process_take_stacks(entry->process, false);
     if (all->run->paused)
         wndl_collector_process_pause(entry->process, true);
@@ -286,7 +298,7 @@ static void take_ready(
     entry->socket = -1;
 }
 
-/* Address space is scarce in 32 bits, and where it is limited. */
+/* Address space is scarce for 32-bit processes, and where it is limited. */
 static uint32_t sites_for(pid_t pid, uint32_t machine)
 {
     enum { LEAST = 1024, SHARE = 4 };
@@ -357,8 +369,8 @@ static void on_message(void *owner)
 /* ---- while they run */
 
 /*
- * A perf event of a process that is being debugged would stop it: that is
- * what debuggers do at a SIGTRAP.
+ * A perf event would stop a process under a debugger: debuggers stop at a
+ * SIGTRAP.
  */
 static void look_for_debugger(
     struct wndl_processes *all, struct wndl_process_entry *entry)
@@ -372,7 +384,7 @@ static void look_for_debugger(
     wndl_collector_process_debugged(entry->process, debugged);
 }
 
-/* A pause of the program's own is none of blocked threads. */
+/* A pause by the program itself does not pause its blocked threads. */
 static void look_for_hold(
     struct wndl_processes *all, struct wndl_process_entry *entry)
 {
@@ -399,7 +411,7 @@ static void look_for_changes(
     all->events.replaced(all->events.owner, entry);
 }
 
-/* Of many processes not all are asked about each time. */
+/* With many processes, each drain asks only some of them. */
 static bool has_its_turn(
     const struct wndl_processes *all, const struct wndl_process_entry *entry)
 {
@@ -458,7 +470,7 @@ void wndl_processes_give_up(const struct wndl_processes *all)
     }
 }
 
-/* Each bounds what it takes; this is for many of them. */
+/* Each process limits its own cost; this limits the cost of many. */
 uint64_t wndl_processes_turn(struct wndl_processes *all, uint64_t now)
 {
     enum { COST_PARTS = 10 };

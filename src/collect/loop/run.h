@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * run: the recording that the parts of the collector work on. All of it is one
- * thread's.
- */
+/* run: the recording that all parts of the collector share. One thread. */
 #ifndef WNDL_COLLECT_LOOP_RUN_H
 #define WNDL_COLLECT_LOOP_RUN_H
 
@@ -15,16 +12,17 @@ struct wndl_run {
     struct wndl_collector_request request;
     struct wndl_recording recording;
     struct wndl_collector_totals totals;
-    struct wndl_collector_totals safe; /* as far as it is in the file */
+    /* the totals as far as they are in the file */
+    struct wndl_collector_totals safe;
     struct wndl_session session;
     struct wndl_loop loop;
     struct wndl_spawn spawn; /* the command */
-    int status;              /* of the command, as waitpid gives it */
-    bool ended;              /* the command has */
+    int status;              /* the command's, as from waitpid(2) */
+    bool ended;              /* the command has ended */
     bool paused;
     bool stopped; /* the recording is to end now */
-    int file;     /* of the recording */
-    char *path;   /* the same */
+    int file;     /* descriptor of the recording's file */
+    char *path;   /* its path */
 };
 
 #endif

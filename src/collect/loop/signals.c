@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Signals that are sent to us are meant for the command, unless they were sent
- * to our whole process group: the command has got those already. To know one
- * from the other there is a bystander, a process of our group that does
- * nothing: what is pending there was sent to all.
+ * to our whole process group: the command has received those already. The
+ * bystander distinguishes the two. It is a process of our group that does
+ * nothing: a signal that is pending there was sent to all.
  */
 #include "collect/loop/signals.h"
 
@@ -26,7 +26,7 @@ static void reap(struct wndl_signals *s)
 
 /* ---- the bystander */
 
-/* It has nothing of ours and goes with us. */
+/* The bystander has no resources of ours and ends with us. */
 static _Noreturn void stand_by(pid_t parent)
 {
     sigset_t all;
@@ -47,7 +47,10 @@ static void start_bystander(struct wndl_signals *s)
         stand_by(parent);
 }
 
-/* The sender may not have come to it yet. A new one has nothing pending. */
+/*
+ * Waits a moment: the sender may not have reached the bystander yet. A new one
+ * has nothing pending.
+ */
 static bool was_sent_to_all(struct wndl_signals *s, int number)
 {
     enum { A_MOMENT_US = 2000 };
@@ -62,8 +65,10 @@ static bool was_sent_to_all(struct wndl_signals *s, int number)
 
 /* ---- passing on */
 
-/* What a program of the recording sends to us was not meant for the command,
- * which it knows. */
+/*
+ * A program of the recording that sends us a signal did not mean the command,
+ * whose pid it knows.
+ */
 static bool is_of_the_recording(const struct wndl_signals *s, pid_t pid)
 {
     enum { GENERATIONS = 64 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes of the recording that never say hello. They are found by looking
- * for children of those that are known, and told by name: at the second look
- * that finds the same reason, or once they have ended. One that has no reason
- * not to say hello may still be loading its libraries.
+ * Processes of the recording that never say hello. They are found as children
+ * of known processes. One is reported by name at the second look that finds the
+ * same reason, or after it has ended. One that has no reason not to say hello
+ * may still be loading its libraries.
  */
 #include "collect/loop/unrecorded.h"
 
@@ -29,15 +29,16 @@ struct wndl_unrecorded_entry {
     uint32_t parent; /* index + 1, 0 for none */
     uint64_t first;  /* CLOCK_MONOTONIC ns: when it was found */
     enum wndl_unrecorded_reason reason; /* as of the last look */
-    bool is_copy;                       /* of its parent, as of then */
-    bool told;                          /* it is in the recording */
+    bool is_copy; /* start time of its parent, as of then */
+    bool told;    /* it is in the recording */
     char executable[PATH_MAX];
 };
 
 enum {
     COMMAND_MAX = 4096,
-    LOOKS = 2,       /* until a process is told */
-    LOOK_SHARE = 50, /* of our time may be looks: one part in so many */
+    LOOKS = 2, /* before a process is reported */
+    /* at most one part in so many of our time is spent on looks */
+    LOOK_SHARE = 50,
     SCAN_SHARE = 200 /* and scans */
 };
 
@@ -60,7 +61,7 @@ void wndl_unrecorded_begin(struct wndl_unrecorded *all)
     all->newest_pid = newest_pid();
 }
 
-/* ---- telling */
+/* ---- reporting */
 
 static void remember_name(
     struct wndl_unrecorded *all, const struct wndl_unrecorded_entry *s)
@@ -101,15 +102,16 @@ static bool had_time_to_load(const struct wndl_unrecorded_entry *s)
 }
 
 /*
- * A copy of one that is recorded says hello at once, if it was made by what
- * our hooks see; one by vfork() is soon another image.
+ * Whether it was cloned without our hooks. A copy of a recorded process says
+ * hello at once if our hooks saw its creation; a copy by vfork() soon becomes
+ * another image.
  */
 static bool is_bare_clone(const struct wndl_unrecorded_entry *s)
 {
     return s->is_copy && had_time_to_load(s);
 }
 
-/* It is gone, or we are: what is known of it is told. */
+/* The process is gone, or we end: reports what is known of it. */
 static void tell_late(
     struct wndl_unrecorded *all, struct wndl_unrecorded_entry *s)
 {
@@ -154,7 +156,9 @@ static struct wndl_unrecorded_entry *add_entry(
     return s;
 }
 
-/* The name of what may not be looked at is what it calls itself. */
+/*
+ * The name of a process that may not be read is the one that it gives itself.
+ */
 static void look_at_name(struct wndl_unrecorded_entry *s)
 {
     char name[PATH_MAX];
@@ -167,7 +171,10 @@ static void look_at_name(struct wndl_unrecorded_entry *s)
     s->executable[size > 0 ? size - 1 : 0] = '\0';
 }
 
-/* Its path has a part that the loader fills in with the word size. */
+/*
+ * Whether the runtime's path has a part that the loader replaces by the word
+ * size.
+ */
 static bool runtime_is_for_all(const struct wndl_unrecorded *all)
 {
     return all->run->request.runtime != NULL &&
@@ -185,7 +192,10 @@ static bool is_copy(
            wndl_unrecordable_is_copy(s->pid, l->pid);
 }
 
-/* What an emulator runs says hello for it, when it has got that far. */
+/*
+ * Whether it may still be loading: the program inside an emulator says hello
+ * for it, once it has got that far.
+ */
 static bool is_loading(
     const struct wndl_unrecorded_entry *s, enum wndl_unrecorded_reason reason)
 {
@@ -200,7 +210,7 @@ static bool runs(const struct wndl_unrecorded_entry *s)
            stat.start == s->start;
 }
 
-/* What is seen of one that ends meanwhile is nothing. */
+/* Examines a process. If it ends meanwhile, nothing is noted. */
 static void look_at(
     struct wndl_unrecorded *all, struct wndl_unrecorded_entry *s)
 {
@@ -237,7 +247,7 @@ static void look_at_all(struct wndl_unrecorded *all)
 
 /* ---- finding */
 
-/* Talks to us, or has been told to. */
+/* Whether the process is connected, or has been asked to connect. */
 static bool talks(const struct wndl_unrecorded *all, pid_t pid)
 {
     const struct wndl_process_entry *l = all->processes->first;
@@ -268,7 +278,7 @@ static void meet(struct wndl_unrecorded *all, pid_t pid)
         look_at(all, s);
 }
 
-/* Numbers are given in turn, and from the start again after the highest. */
+/* Pids are given in turn, and from the start again after the highest. */
 static bool is_newer(pid_t pid, pid_t before, pid_t newest)
 {
     if (before == 0 || newest == 0)
@@ -296,7 +306,7 @@ bool wndl_unrecorded_new(const struct wndl_unrecorded *all)
     return newest == 0 || newest != all->newest_pid;
 }
 
-/* Those that a recorded process tells of. */
+/* Adds the processes that recorded processes report as started. */
 static void meet_started(struct wndl_unrecorded *all)
 {
     for (const struct wndl_process_entry *l = all->processes->first; l != NULL;
@@ -314,7 +324,10 @@ static void meet_started(struct wndl_unrecorded *all)
     }
 }
 
-/* All processes of the system, for those that nobody tells of. */
+/*
+ * Searches all processes of the system for those that no recorded process
+ * reports.
+ */
 static void meet_new(struct wndl_unrecorded *all)
 {
     pid_t newest = newest_pid();
@@ -323,7 +336,7 @@ static void meet_new(struct wndl_unrecorded *all)
     all->newest_pid = newest;
 }
 
-/* When something may be done again that began at `now` and at `cpu` ns. */
+/* The time when work may be repeated that began at `now` and at `cpu` ns. */
 static uint64_t later(uint64_t now, uint64_t cpu, uint32_t share)
 {
     return now + (wndl_clock_thread_cpu_ns() - cpu) * share;
@@ -347,7 +360,7 @@ void wndl_unrecorded_look(struct wndl_unrecorded *all)
     }
 }
 
-/* ---- what is heard of them */
+/* ---- events about them */
 
 void wndl_unrecorded_greeted(struct wndl_unrecorded *all, pid_t pid)
 {

@@ -106,7 +106,7 @@ static bool is_same(
     return true;
 }
 
-/* Takes over `arena` and what was found in it. */
+/* Takes over `arena` and the modules in it. */
 static void replace(struct wndl_offcpu_code *code, struct wndl_arena *arena,
     const struct wndl_vec *found)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code: the modules of a process and their call frame
- * information, as its memory map tells.
+ * code: the modules of a process and their call frame information, from its
+ * memory map.
  */
 #ifndef WNDL_COLLECT_OFFCPU_CODE_H
 #define WNDL_COLLECT_OFFCPU_CODE_H
@@ -15,24 +15,26 @@ struct wndl_offcpu_code {
     struct wndl_remote_module *modules; /* by start */
     struct wndl_binary **binaries;      /* of each module */
     size_t count;
-    uint64_t changed;      /* how often the modules were others */
-    uint64_t again, pause; /* when the map may be read next; ns */
-    bool is_stale;         /* the map is read when it is needed next */
-    uint16_t machine;      /* EM_*, 0: not known */
+    uint64_t changed; /* number of changes of the modules so far */
+    /* ns: the earliest time of the next read of the map */
+    uint64_t again, pause;
+    bool is_stale;    /* the map must be read before the next use */
+    uint16_t machine; /* EM_*, 0: not known */
 };
 
+/* Makes it empty; the map is read at the first wndl_offcpu_code_refresh. */
 void wndl_offcpu_code_init(struct wndl_offcpu_code *code, pid_t pid);
 void wndl_offcpu_code_free(struct wndl_offcpu_code *code);
 
 /*
- * Reads the map, since it is stale, or code was met that is in no module; then
- * less and less often if that does not help. True if the modules are others
- * than before.
+ * Reads the map, if it is stale or an address was found in no module; then less
+ * and less often if that does not help. `now` is CLOCK_MONOTONIC ns. True if
+ * the modules have changed.
  */
 bool wndl_offcpu_code_refresh(struct wndl_offcpu_code *code,
     struct wndl_binaries *binaries, pid_t pid, uint64_t now);
 
-/* The place in the list of the module that covers `address`, or `count`. */
+/* The index of the module that covers `address`; `count` if none does. */
 size_t wndl_offcpu_code_find(
     const struct wndl_offcpu_code *code, uint64_t address);
 

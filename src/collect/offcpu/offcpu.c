@@ -16,10 +16,12 @@ static const uint64_t write_every = UINT64_C(1000) * MS;
 static const uint64_t name_every = UINT64_C(1000) * MS;
 static const uint64_t name_first = UINT64_C(100) * MS;
 static const uint64_t look_early = UINT64_C(3) * MS;
-/* A thread's end is for its ring to tell, which knows more; the ring is
- * drained more often than that. */
+/*
+ * A thread's ring should report its end, since it knows more; the ring is
+ * drained more often than this.
+ */
 static const uint64_t ring_first = UINT64_C(500) * MS;
-/* Blocks that last are told in pieces of an eighth of their length. */
+/* A block that lasts is written in pieces of an eighth of its length. */
 static const uint64_t longest_piece = UINT64_C(10000) * MS;
 /* Turns take at most one part of so many of the time. */
 enum { COST_PARTS = 30 };
@@ -30,7 +32,7 @@ struct wndl_offcpu {
     struct wndl_arena arena;
     struct wndl_vec threads; /* struct wndl_offcpu_thread */
     struct wndl_map by_tid;  /* place in `threads` + 1, 0: none */
-    size_t count;            /* of threads, as the kernel had it last */
+    size_t count;            /* number of threads, by the kernel's last list */
     uint64_t counted, listed, written;
     uint64_t random;
     bool is_paused;
@@ -75,7 +77,9 @@ static struct wndl_collector_thread *known_of(
 
 /* ---- names */
 
-/* Announces the thread, as of its birth if known. False: memory is out. */
+/*
+ * Announces the thread, at its start time if known. False when memory is out.
+ */
 static bool make_known(struct wndl_offcpu *w, struct wndl_offcpu_thread *thread)
 {
     if (known_of(w, thread) != NULL)
@@ -96,7 +100,10 @@ static void leave_out(struct wndl_offcpu_thread *thread)
     thread->ran.time = 0;
 }
 
-/* Names change; who is left out goes by the name. False when it is gone. */
+/*
+ * Reads the name: names change, and the user's choice of threads goes by name.
+ * False when the thread is gone.
+ */
 static bool look_at_name(
     struct wndl_offcpu *w, struct wndl_offcpu_thread *thread, uint64_t now)
 {
@@ -131,7 +138,7 @@ static struct wndl_offcpu_thread *make_room(struct wndl_offcpu *w)
     return wndl_vec_push(&w->threads);
 }
 
-/* Threads that were not there at the last listing began since. */
+/* Threads that were not in the last list began since. */
 static void look_at_birth(
     struct wndl_offcpu *w, struct wndl_offcpu_thread *thread, uint64_t now)
 {
@@ -146,8 +153,7 @@ static void look_at_birth(
 }
 
 /*
- * The kernel has a thread in its list for a moment after its ring has told of
- * its end.
+ * The kernel lists a thread for a moment after its ring has reported its end.
  */
 static void add_thread(struct wndl_offcpu *w, uint32_t tid, uint64_t now)
 {
@@ -204,7 +210,7 @@ static void write_thread(
     wndl_offcpu_spans_write(&thread->spans, recording, known->index);
 }
 
-/* It ended between the last count and now. */
+/* The thread ended between the last count and now. */
 static void take_end(
     struct wndl_offcpu *w, struct wndl_offcpu_thread *thread, uint64_t now)
 {
@@ -267,8 +273,10 @@ static void write_some(struct wndl_offcpu *w, uint64_t now)
     }
 }
 
-/* Between 3/4 and 5/4 of the interval, so that it keeps step with no timer of
- * the program's. */
+/*
+ * Between 3/4 and 5/4 of the interval, so that reads do not stay in phase with
+ * a timer of the program.
+ */
 static uint64_t next_interval(struct wndl_offcpu *w)
 {
     w->random = wndl_hash_u64(w->random + 1);
@@ -324,7 +332,8 @@ void wndl_offcpu_pause(struct wndl_offcpu *w, bool paused, uint64_t now)
     if (paused == w->is_paused)
         return;
     if (!paused) {
-        w->listed = 0; /* what began meanwhile is as old as the others */
+        /* threads that began meanwhile count as old as the others */
+        w->listed = 0;
         update_list(w, now);
     }
     for (size_t i = 0; i < w->threads.len; i++) {

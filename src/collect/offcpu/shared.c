@@ -6,7 +6,7 @@
 
 #include <sys/resource.h>
 
-/* At most so many are kept open, and no more than one of so many. */
+/* At most so many are kept open, and at most this part of the limit. */
 enum { DESCRIPTORS = 800, DESCRIPTOR_PARTS = 4 };
 
 static size_t descriptors(void)
@@ -18,7 +18,7 @@ static size_t descriptors(void)
     return limit.rlim_cur / DESCRIPTOR_PARTS;
 }
 
-/* Frame pointers alone lead nowhere: they are not known here. */
+/* Frame pointers are not available here, so they alone find nothing. */
 static enum wndl_walk_method method_of(uint32_t unwind)
 {
     if (unwind == WNDL_UNWIND_SCAN)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shared: what off-CPU sampling of all processes of a recording has in common:
- * the binaries that were opened, room to read stacks into, the sums.
+ * shared: the state that off-CPU sampling shares between all processes of a
+ * recording: the opened binaries, a buffer for stacks, the totals.
  */
 #ifndef WNDL_COLLECT_OFFCPU_SHARED_H
 #define WNDL_COLLECT_OFFCPU_SHARED_H
@@ -10,32 +10,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the whole recording, for the summary. */
+/* Totals of the whole recording, for the summary. */
 struct wndl_offcpu_totals {
     uint64_t blocked, waiting; /* thread ns */
-    uint64_t stacks;           /* blocked stacks that were unwound */
-    uint64_t complete;         /* of them, up to the thread's start */
-    uint32_t refused;          /* processes that could not be looked into */
-    int refused_errno;         /* why, of the last one */
+    uint64_t stacks;           /* stacks of blocked threads that were unwound */
+    uint64_t complete;         /* of those, complete ones */
+    uint32_t refused;          /* processes that could not be read */
+    int refused_errno;         /* the reason for the last of those */
 };
 
 struct wndl_offcpu_shared;
 
 struct wndl_offcpu_request {
-    size_t max_frames;  /* deeper stacks are cut */
-    uint32_t unwind;    /* enum wndl_unwind_policy */
-    const char *wanted; /* threads, as in struct wndl_go; borrowed */
+    size_t max_frames; /* deeper stacks are cut */
+    uint32_t unwind;   /* enum wndl_unwind_policy */
+    /* thread name patterns, as in struct wndl_go; borrowed */
+    const char *wanted;
     const char *tables; /* as in struct wndl_shm; borrowed */
-    bool is_alone;      /* nobody samples: CPU time is told at threads' ends */
+    /* no engine samples: CPU time is written at a thread's end */
+    bool is_alone;
 };
 
-/* NULL when memory is out. */
+/* Makes the shared state. NULL when memory is out. */
 struct wndl_offcpu_shared *wndl_offcpu_shared_new(
     const struct wndl_offcpu_request *request);
 
-/* NULL is left alone. After the last process. */
+/* Frees it, after the last process. NULL is ignored. */
 void wndl_offcpu_shared_free(struct wndl_offcpu_shared *shared);
 
+/* The totals so far; they live as long as `shared`. */
 const struct wndl_offcpu_totals *wndl_offcpu_totals(
     const struct wndl_offcpu_shared *shared);
 

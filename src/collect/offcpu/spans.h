@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spans: what was seen of a process from outside, on its way into the
- * recording: the second stack tree (OSTK) and what threads did while they did
- * not run (BLOK). One thread. Where memory is out things are left out.
+ * spans: the data that is read from outside, on its way into the recording: the
+ * second stack tree (OSTK), and the spans in which threads did not run (BLOK).
+ * One thread. Where memory is out, data is left out.
  */
 #ifndef WNDL_COLLECT_OFFCPU_SPANS_H
 #define WNDL_COLLECT_OFFCPU_SPANS_H
@@ -16,10 +16,13 @@
 struct wndl_offcpu_frame {
     uint64_t address; /* rva, or avma when in no image */
     uint32_t image;   /* index + 1, 0: none */
-    uint32_t flags;   /* as OSTK has them */
+    uint32_t flags;   /* as in OSTK */
 };
 
-/* Nodes have numbers from 1 on; `written` of them are in the recording. */
+/*
+ * The tree. Nodes have numbers from 1 on; the first `written` are in the
+ * recording.
+ */
 struct wndl_offcpu_tree {
     struct wndl_arena arena;
     struct wndl_vec nodes; /* by number - 1 */
@@ -27,32 +30,36 @@ struct wndl_offcpu_tree {
     uint32_t written;
 };
 
+/* Makes an empty tree; frees it. */
 void wndl_offcpu_tree_init(struct wndl_offcpu_tree *tree);
 void wndl_offcpu_tree_free(struct wndl_offcpu_tree *tree);
 
-/* The node of `frame` called by node `parent` (0: none). 0: no room. */
+/*
+ * The node of `frame` called by node `parent` (0: none), added if new. 0 when
+ * memory is out.
+ */
 uint32_t wndl_offcpu_tree_node(struct wndl_offcpu_tree *tree, uint32_t parent,
     const struct wndl_offcpu_frame *frame);
 
-/* Writes what is new. */
+/* Writes the new nodes. */
 void wndl_offcpu_tree_write(struct wndl_offcpu_tree *tree,
     struct wndl_recording *recording, uint32_t process);
 
-/* ---- times */
+/* ---- spans */
 
 enum wndl_span_kind { WNDL_SPAN_BLOCKED = 0, WNDL_SPAN_WAITING = 1 };
 
-/* Times are CLOCK_MONOTONIC ns. */
+/* A span of a thread. Times are CLOCK_MONOTONIC ns. */
 struct wndl_offcpu_span {
     uint64_t start, end;
     uint32_t kind;
     uint32_t node;  /* 0: no stack */
-    uint32_t ended; /* how the walk did, enum wndl_walk_end */
+    uint32_t ended; /* the end of the walk, enum wndl_walk_end */
 };
 
 /*
- * Of one thread, not written yet: `count` spans in `bytes`, the first gap of
- * which counts from `time`, and `last`, which may still grow.
+ * The unwritten spans of one thread: `count` spans in `bytes`, whose first gap
+ * counts from `time`, and `last`, which may still grow.
  */
 struct wndl_offcpu_spans {
     struct wndl_buf bytes;
@@ -61,15 +68,19 @@ struct wndl_offcpu_spans {
     uint32_t count;
 };
 
+/* Makes an empty list; frees it. */
 void wndl_offcpu_spans_init(struct wndl_offcpu_spans *spans);
 void wndl_offcpu_spans_free(struct wndl_offcpu_spans *spans);
 
-/* In order of time: one that starts before the last ended is left out. One
- * that goes on where the last one of its like ended makes that longer. */
+/*
+ * Adds a span, in order of time; one that starts before the previous one ended
+ * is dropped. A span that continues the previous one, with equal fields,
+ * extends it.
+ */
 void wndl_offcpu_spans_add(
     struct wndl_offcpu_spans *spans, const struct wndl_offcpu_span *span);
 
-/* Writes all; the tree must have been written. */
+/* Writes all spans; the tree must have been written before. */
 void wndl_offcpu_spans_write(struct wndl_offcpu_spans *spans,
     struct wndl_recording *recording, uint32_t thread);
 

@@ -6,7 +6,7 @@
 #include <elf.h>
 #include <string.h>
 
-/* The first read from SP up: most stacks that block are in it. */
+/* The first read from SP up: it covers most stacks of blocked threads. */
 enum { PAGE = WNDL_PROCESS_PAGE, FIRST_PAGES = 4, NEXT_PAGES = 2 };
 
 enum { RED_ZONE = 128 };
@@ -29,7 +29,7 @@ static size_t slot_of(uint64_t page)
     return page / PAGE % WNDL_OFFCPU_PAGES;
 }
 
-/* Reads `count` pages from `page` on. False if not even the first can be. */
+/* Reads `count` pages from `page` on. False if even the first one fails. */
 static bool read_pages(
     struct wndl_offcpu_memory *memory, pid_t pid, uint64_t page, size_t count)
 {
@@ -85,7 +85,7 @@ static uint64_t mix(uint64_t hash, bool is_read, uint64_t word)
     return wndl_hash_u64(hash ^ word) + !is_read;
 }
 
-/* Code does not change; where it lies above the stack it is left out. */
+/* Code does not change, so words of code above the stack are left out. */
 static void note_word(
     struct walk *walk, uint64_t address, bool is_read, uint64_t word)
 {
@@ -113,7 +113,7 @@ static bool read_for_walk(
     return is_read;
 }
 
-/* Whether the words are what they were when the stack was walked. */
+/* Whether the words are the same as when the stack was walked. */
 static bool is_unchanged(
     struct wndl_offcpu_subject *subject, const struct wndl_offcpu_stack *stack)
 {
@@ -168,8 +168,8 @@ static uint64_t jit_changes(struct wndl_offcpu_subject *subject, uint64_t jit)
 }
 
 /*
- * Generated code may come and go meanwhile: then again. Where it does so all
- * the time, the stack is lost.
+ * Generated code may change during the walk, which is then repeated. Where it
+ * changes all the time, the stack is lost.
  */
 static void walk_steadily(struct wndl_offcpu_subject *subject,
     struct wndl_offcpu_stack *stack, struct wndl_walk *walk)
@@ -189,7 +189,7 @@ static void walk_steadily(struct wndl_offcpu_subject *subject,
     walk->end = WNDL_END_NO_RULE;
 }
 
-/* Whether the walk came by code, or ended at some, that no module covers. */
+/* Whether the walk met, or ended at, code that no module covers. */
 static bool met_unknown_code(
     const struct wndl_offcpu_subject *subject, const struct wndl_walk *walk)
 {

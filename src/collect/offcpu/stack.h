@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack: the stack of a blocked thread of another process: its memory,
- * the walk, and the nodes that come of it. It must not know how a thread is
- * found or when it blocked.
+ * stack: the stack of a blocked thread of another process: its memory, the
+ * walk, and the nodes of the walk. It must not know how a thread is found or
+ * when it blocked.
  */
 #ifndef WNDL_COLLECT_OFFCPU_STACK_H
 #define WNDL_COLLECT_OFFCPU_STACK_H
@@ -15,8 +15,8 @@
 enum { WNDL_OFFCPU_PAGES = 64 };
 
 /*
- * Pages of the process that is looked at. Invariant: a slot holds its page as
- * it was in this look when its `look` is the memory's.
+ * Pages of the process that is being read. Invariant: a slot is valid if its
+ * `look` equals the memory's; it then has its page as of this read.
  */
 struct wndl_offcpu_memory {
     struct {
@@ -35,28 +35,29 @@ struct wndl_offcpu_shared {
     size_t max_frames;
     enum wndl_walk_method method;
     const char *wanted; /* patterns of thread names: rec/filter.h */
-    bool is_alone;      /* nobody samples */
-    size_t descriptors; /* that may still be opened */
+    bool is_alone;      /* no engine samples */
+    size_t descriptors; /* number that may still be opened */
 };
 
-/* A walked stack, and which words of it decided where the walk went. */
+/* A walked stack, and the words of it that determined the walk. */
 struct wndl_offcpu_stack {
     uint64_t pc, sp;
-    uint64_t changed;      /* of the code, then */
-    uint64_t hash;         /* of the words */
-    struct wndl_buf words; /* uint32_t each: bytes above SP - 128 */
+    uint64_t changed;      /* the code's `changed` at the walk */
+    uint64_t hash;         /* of those words */
+    struct wndl_buf words; /* uint32_t each: offset from SP - 128 in bytes */
     uint32_t node;
     uint32_t ended; /* enum wndl_walk_end */
     bool is_walked;
 };
 
+/* Makes an empty one, which is not walked yet; frees its words. */
 void wndl_offcpu_stack_init(struct wndl_offcpu_stack *stack);
 void wndl_offcpu_stack_free(struct wndl_offcpu_stack *stack);
 
-/* Whose stack it is. */
+/* The process whose stacks are read. */
 struct wndl_offcpu_subject {
     pid_t pid;
-    const _Atomic uint64_t *jit; /* where its registry is, or NULL */
+    const _Atomic uint64_t *jit; /* address of its registry; may be NULL */
     struct wndl_offcpu_shared *shared;
     struct wndl_offcpu_code code;
     struct wndl_offcpu_tree tree;
@@ -64,8 +65,8 @@ struct wndl_offcpu_subject {
 };
 
 /*
- * The stack at pc and sp, walked unless it is the one that `stack` has. False
- * if it cannot be read; errno tells why.
+ * Sets `stack` to the stack at pc and sp; it is walked only if it has changed.
+ * False, with errno, if it cannot be read.
  */
 bool wndl_offcpu_stack_take(struct wndl_offcpu_subject *subject,
     struct wndl_offcpu_stack *stack, uint64_t pc, uint64_t sp, uint64_t now);

@@ -11,8 +11,10 @@ static const uint64_t longest = UINT64_C(1000) * MS;
 static const uint64_t together = UINT64_C(64) * MS;
 static const uint64_t steady = UINT64_C(250) * MS;
 static const uint64_t state_kept = UINT64_C(100) * MS; /* between looks */
-/* The kernel counts a running thread's time at its ticks, mostly 250 a second
- * or more. */
+/*
+ * The kernel updates a running thread's time at its ticks, mostly 250 a second
+ * or more.
+ */
 static const int64_t lag = 4 * MS;
 
 static bool read_times(struct wndl_offcpu_thread *thread,
@@ -54,7 +56,7 @@ void wndl_offcpu_thread_free(
 
 /* ---- times */
 
-/* Where a thread is: a node of the tree and how its walk ended. */
+/* The place of a thread: a node of the tree, and the end of its walk. */
 struct place {
     uint32_t node, ended;
 };
@@ -80,13 +82,15 @@ static void tell(struct wndl_offcpu_thread *thread,
         totals->waiting += span->end - span->start;
 }
 
-/* What became of the time since `told`. */
+/* The parts of the time since `told`. */
 struct passed {
     uint64_t start, end;
     uint64_t waited, blocked;
 };
 
-/* Takes on `now` as told. `keep`: blocked ns that may yet turn out as run. */
+/*
+ * Moves `told` to `now`. `keep`: blocked ns that may yet prove to be run time.
+ */
 static struct passed pass(struct wndl_offcpu_thread *thread,
     const struct wndl_offcpu_times *now, int64_t keep)
 {
@@ -113,9 +117,9 @@ static struct passed pass(struct wndl_offcpu_thread *thread,
 }
 
 /*
- * The blocked time is in doubt by half of it at most: it is parted between
- * where the thread was (first) and where it is (last). In between it ran, and
- * waited to.
+ * The place of at most half of the blocked time is in doubt. It is split
+ * between the first place and the last place of the thread; in between it ran,
+ * and waited to run.
  */
 static void tell_passed(struct wndl_offcpu_thread *thread,
     struct wndl_offcpu_totals *totals, const struct passed *p,
@@ -146,7 +150,7 @@ static void tell_passed(struct wndl_offcpu_thread *thread,
 
 /* ---- a look */
 
-/* Looks of long blocks fall together, so that the recorder wakes less. */
+/* Reads of long blocks are aligned, so that the recorder wakes up less. */
 static void go_on(struct wndl_offcpu_thread *thread,
     const struct wndl_offcpu_process *process, uint64_t now)
 {
@@ -161,7 +165,7 @@ static void go_on(struct wndl_offcpu_thread *thread,
         thread->due -= thread->due % together;
 }
 
-/* It has not run since the last look: the block lasts. */
+/* It has not run since the last read: the block goes on. */
 static void look_again(struct wndl_offcpu_thread *thread,
     struct wndl_offcpu_process *process, const struct wndl_offcpu_times *now)
 {
@@ -177,8 +181,8 @@ static void look_again(struct wndl_offcpu_thread *thread,
 }
 
 /*
- * The kernel counts that a thread waits for its first CPU only when it has
- * got one, and when it began is known to a tick only.
+ * The kernel counts the wait for a thread's first CPU only after the thread got
+ * one, and its start is known only to a tick.
  */
 static void note_unseen(
     struct wndl_offcpu_thread *thread, const struct wndl_offcpu_times *now)
@@ -189,8 +193,8 @@ static void note_unseen(
 }
 
 /*
- * Notes that it runs, and whether it comes along or waits to: that it may have
- * done since the look before the one that saw it come along.
+ * Notes that it runs, and whether it makes progress or waits to run. It may
+ * have waited since the read before the one that saw progress.
  */
 static void note_running(
     struct wndl_offcpu_thread *thread, const struct wndl_offcpu_times *now)
@@ -206,9 +210,9 @@ static void note_running(
 }
 
 /*
- * Where perf events are switched with the threads the kernel does not count
- * all of their waiting. When look after look saw it run or wait to, it was not
- * blocked from the first of them to the last.
+ * Where perf events are switched with the threads, the kernel does not count
+ * all of their waiting. A thread that ran or waited at several reads in a row
+ * was not blocked between the first and the last of them.
  */
 static void believe_looks(
     const struct wndl_offcpu_thread *thread, struct passed *p)
@@ -225,8 +229,8 @@ static void believe_looks(
 }
 
 /*
- * All up to when it was seen to run last. That it waits for a CPU the kernel
- * counts only when it gets one.
+ * Adds spans up to the last read that saw it run. The kernel counts a wait for
+ * a CPU only when it ends.
  */
 static void tell_running(
     struct wndl_offcpu_thread *thread, struct wndl_offcpu_process *process)
@@ -241,8 +245,8 @@ static void tell_running(
 }
 
 /*
- * It runs, or does so again and again. Where it was blocked since the last
- * look will be told with what is seen next, unless that takes too long.
+ * It runs, or runs again and again. Its blocks since the last read are written
+ * with the next one, unless that takes too long.
  */
 static void look_at_running(struct wndl_offcpu_thread *thread,
     struct wndl_offcpu_process *process, const struct wndl_offcpu_times *now)
@@ -268,7 +272,7 @@ static void look_at_blocked(struct wndl_offcpu_thread *thread,
     go_on(thread, process, now->time);
 }
 
-/* The kernel would not say where it is: its times are told all the same. */
+/* The kernel hides where it is blocked: its times are written anyway. */
 static void look_at_hidden(struct wndl_offcpu_thread *thread,
     struct wndl_offcpu_process *process, const struct wndl_offcpu_times *now)
 {
@@ -301,7 +305,7 @@ static enum seen not_seen(void)
     return wndl_offcpu_task_is_there(errno) ? SEEN_NOTHING : SEEN_GONE;
 }
 
-/* Later. False when it is gone. */
+/* Postpones the next read. False when it is gone. */
 static bool put_off(struct wndl_offcpu_thread *thread,
     const struct wndl_offcpu_process *process)
 {
@@ -310,8 +314,8 @@ static bool put_off(struct wndl_offcpu_thread *thread,
 }
 
 /*
- * The stack, of which *now is true as well: it was given no CPU from before
- * it was asked for until after it was read.
+ * Reads the stack, for which *now is valid too: the thread got no CPU from
+ * before the request until after the read.
  */
 static enum seen see(struct wndl_offcpu_thread *thread,
     struct wndl_offcpu_process *process, struct wndl_offcpu_times *now)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * descriptor: where a binary tells debuggers of code that it generates: the
+ * descriptor: where a binary describes its generated code to debuggers: the
  * variable __jit_debug_descriptor (GDB's manual, "JIT Compilation Interface").
  */
 #ifndef WNDL_COLLECT_PROC_JIT_DESCRIPTOR_H
@@ -10,8 +10,10 @@
 
 #include <sys/types.h>
 
-/* svma; 0: it has none, or is not the file of that build-id (if not empty).
- * `path` as process `pid` sees it. */
+/*
+ * The variable's svma. 0 if the binary has none, or if the file does not have
+ * that build-id (empty: any). `path` is as process `pid` sees it.
+ */
 uint64_t wndl_descriptor_find(
     pid_t pid, const char *path, struct wndl_bytes build_id);
 

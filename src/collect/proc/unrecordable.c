@@ -24,7 +24,7 @@ enum {
 
 /* ---- the executable */
 
-/* What of an executable's segments matters here. */
+/* The facts about an executable's segments. */
 struct looks {
     int fd;
     bool interpreted;
@@ -43,7 +43,10 @@ static bool read_at(int fd, void *to, size_t size, uint64_t offset)
     return pread(fd, to, size, (off_t)offset) == (ssize_t)size;
 }
 
-/* elf(5): a note is its name's size, its content's, its type, and both. */
+/*
+ * elf(5): a note has the sizes of its name and of its contents, its type, and
+ * both.
+ */
 static bool has_go_note(int fd, const struct segment *s)
 {
     static const char go[] = "Go\0";
@@ -88,7 +91,7 @@ static bool read_segment(
     return true;
 }
 
-/* Of 32-bit ones as much is asked as of 64-bit ones. */
+/* 32-bit executables have the same requirements as 64-bit ones. */
 static bool read_segment32(
     int fd, const Elf64_Ehdr *e, unsigned index, struct segment *s)
 {
@@ -149,7 +152,9 @@ static enum wndl_unrecorded_reason reason_of_file(int fd, bool narrow)
                                           : WNDL_UNRECORDED_LIBC;
 }
 
-/* Such a one is started without LD_PRELOAD: ld.so(8), secure execution. */
+/*
+ * Whether it gains rights: ld.so(8) then ignores LD_PRELOAD (secure execution).
+ */
 static bool gains_rights(int fd)
 {
     struct stat st;
@@ -191,7 +196,7 @@ static bool lacks_our_variables(pid_t pid)
     return lacks;
 }
 
-/* What may not be looked at belongs to somebody else by now. */
+/* A process that may not be read belongs to another user by now. */
 static enum wndl_unrecorded_reason reason_of_hidden(pid_t pid)
 {
     char path[32];
@@ -234,7 +239,7 @@ enum wndl_unrecorded_reason wndl_unrecordable_process(pid_t pid, bool narrow)
     return reason;
 }
 
-/* The kernel puts an image's vDSO and random bytes where chance has it. */
+/* The kernel puts an image's vDSO and random bytes at random addresses. */
 bool wndl_unrecordable_is_copy(pid_t pid, pid_t parent)
 {
     char own[AUXV_MAX];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * unrecordable: why a process that never said hello could not.
- */
+/* unrecordable: the reason why a process that never said hello could not. */
 #ifndef WNDL_COLLECT_PROC_UNRECORDABLE_H
 #define WNDL_COLLECT_PROC_UNRECORDABLE_H
 
@@ -11,21 +9,20 @@
 #include <sys/types.h>
 
 /*
- * By its executable and its environment: WNDL_UNRECORDED_NONE when nothing
- * speaks against a hello of it. `narrow`: there is a runtime for 32-bit ones.
+ * The reason, by its executable and its environment; WNDL_UNRECORDED_NONE if
+ * there is none. `narrow`: there is a runtime for 32-bit processes.
  */
 enum wndl_unrecorded_reason wndl_unrecordable_process(pid_t pid, bool narrow);
 
 /*
- * Whether the process is a copy of `parent`, which has executed nothing since,
- * and no filter of system calls holds it back that does not hold us, too.
+ * Whether the process is a copy of `parent` that has executed no other program
+ * since, and has no filter of system calls that we do not have too.
  */
 bool wndl_unrecordable_is_copy(pid_t pid, pid_t parent);
 
 /*
- * The same for the executable `path` that has not been started yet: by itself
- * alone, be it of 32 or of 64 bits. NONE also for what cannot be read or is no
- * ELF file.
+ * The same for the executable `path` that has not been started yet, by its file
+ * alone, of 32 or 64 bits. NONE also if it cannot be read or is no ELF file.
  */
 enum wndl_unrecorded_reason wndl_unrecordable_executable(const char *path);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From shared memory to chunks. Order: modules, then the nodes that refer to
- * them, then the samples that refer to those. What a sample needs is there
- * before the sample is, so it is the other way round that things are looked
- * at.
+ * them, then the samples that refer to those. The program writes what a sample
+ * needs before the sample, so the collector reads in the opposite order.
  */
 #include "collect/process/process.h"
 
@@ -51,7 +50,7 @@ static void add_sample(struct wndl_collector_process *p,
     p->totals->cpu += event->cpu;
 }
 
-/* The ring belongs to a thread from now on, unless memory is out. */
+/* Gives the ring to a thread, unless memory is out. */
 static void begin_thread(struct wndl_collector_process *p,
     struct wndl_collector_ring *ring, const struct wndl_event *event)
 {
@@ -75,7 +74,7 @@ static void take_mark(struct wndl_collector_process *p,
     wndl_recording_mark(p->recording, &mark);
 }
 
-/* What is told of a thread between its samples. */
+/* Takes the events of a thread between its samples. */
 static void take_news(struct wndl_collector_process *p,
     struct wndl_collector_ring *ring, const struct wndl_event *event)
 {
@@ -135,8 +134,9 @@ static size_t take_events(struct wndl_collector_process *p,
 }
 
 /*
- * Nothing can be read from a ring any more whose position is impossible: from
- * where that leads on there may be something again, of a thread to be told.
+ * A ring with an impossible position cannot be read any more. After the
+ * position that it leads to there may be events again, of a thread that is to
+ * be announced.
  */
 static void give_up_if_damaged(struct wndl_collector_process *p, uint32_t slot)
 {
@@ -157,7 +157,7 @@ static void take_ring(
     struct wndl_collector_ring *ring = &p->rings[slot];
     give_up_if_damaged(p, slot);
     size_t size = wndl_ring_peek(&p->shm->rings[slot], ring->tail, room);
-    /* What is looked at later is at least as new as the samples. */
+    /* Data that is read later is at least as new as the samples. */
     wndl_collector_process_take_intact(p, last);
     ring->tail += take_events(p, ring, (struct wndl_bytes){room, size}, last);
     wndl_ring_release(&p->shm->rings[slot], ring->tail);

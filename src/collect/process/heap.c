@@ -7,8 +7,10 @@
 
 #include <string.h>
 
-/* Megabytes, of which most are used in large heaps only: they are not zeroed,
- * so that what is not used costs nothing, ten times a second. */
+/*
+ * Megabytes, most of which only large heaps use. They are not zeroed, so that
+ * unused parts cost nothing, ten times a second.
+ */
 static struct wndl_heap_part *new_part(void)
 {
     struct wndl_mem *mem = wndl_mem_libc();
@@ -23,7 +25,7 @@ static void free_part(struct wndl_heap_part *part)
     wndl_mem_free(wndl_mem_libc(), part);
 }
 
-/* Of a large heap not all of a snapshot is to be in memory at once. */
+/* The snapshot of a large heap should not be in memory as a whole. */
 static void write_out(struct wndl_recording *r)
 {
     enum { MUCH = 1024 * 1024 };
@@ -33,7 +35,7 @@ static void write_out(struct wndl_recording *r)
 
 /* ---- HEAP */
 
-/* A process whose heap is not recorded after all never starts its clock. */
+/* A process whose heap is not recorded never starts its clock. */
 static bool has_begun(struct wndl_collector_process *p)
 {
     struct wndl_collector_heap *heap = p->heap;
@@ -47,7 +49,10 @@ static bool has_begun(struct wndl_collector_process *p)
 
 /* ---- HPAR */
 
-/* Published, with a stack that is in the file or never will be. */
+/*
+ * Whether the site is published, with a stack that is in the file or never will
+ * be.
+ */
 static bool is_ready(
     const struct wndl_collector_process *p, const struct wndl_heap_site *site)
 {
@@ -55,7 +60,10 @@ static bool is_ready(
            (site->node <= p->nodes || site->node > p->tree.max_nodes);
 }
 
-/* How many of the part can be written: up to the first that is not ready. */
+/*
+ * The number of the part's sites that can be written: up to the first that is
+ * not ready.
+ */
 static uint32_t ready_sites(
     const struct wndl_collector_process *p, const struct wndl_heap_part *part)
 {
@@ -65,8 +73,10 @@ static uint32_t ready_sites(
     return count;
 }
 
-/* At the end: up to the last one. A gap is one that its thread did not live
- * to finish. */
+/*
+ * At the end: all sites up to the last. A gap is a site that its thread did not
+ * live to finish.
+ */
 static uint32_t last_sites(const struct wndl_heap_part *part, bool is_last)
 {
     uint32_t count = part->count;
@@ -81,7 +91,7 @@ static uint32_t site_count(const struct wndl_collector_heap *heap)
     return count < heap->request.sites ? count : heap->request.sites;
 }
 
-/* What a site refers to is there before it is. */
+/* A site's node is in the tree before the site is in the table. */
 static bool take_part(struct wndl_collector_process *p,
     struct wndl_heap_part *part, uint32_t end, bool last)
 {
@@ -155,7 +165,7 @@ static void put_snapshot(struct wndl_collector_process *p,
     wndl_recording_snapshot(p->recording, &snapshot);
 }
 
-/* For the summary: allocations by how complete their stacks are. */
+/* Counts allocations for the summary, by the completeness of their stacks. */
 static void count_ends(
     struct wndl_collector_process *p, struct wndl_heap_part *part)
 {
@@ -202,8 +212,10 @@ static void put_live(
 
 /* ---- a snapshot while it runs */
 
-/* What follows the counts tells who reads the file meanwhile that they are all
- * there. */
+/*
+ * The chunk after the counts shows a concurrent reader of the file that they
+ * are complete.
+ */
 void wndl_collector_heap_snapshot(
     struct wndl_collector_process *p, enum wndl_snapshot_trigger why)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap: how what a process counts of its heap (rec/heap.h) gets
- * into the recording. It must not know why anybody wants a snapshot.
+ * heap: moves the heap counts of a process (rec/heap.h) into the recording. It
+ * must not know why anybody wants a snapshot.
  *
- * The memory is foreign. Its header's first page is mapped; the tables are
- * read with pread(), which copies them, so that they hold still while they are
- * looked at, and which does not fill the holes of a sparse file, as touching
- * a mapping would.
+ * The memory is foreign. Its header's first page is mapped; the tables are read
+ * with pread(), which copies them, so that they do not change while they are
+ * read. Unlike touching a mapping, it does not fill the holes of a sparse file.
  */
 #ifndef WNDL_COLLECT_PROCESS_HEAP_H
 #define WNDL_COLLECT_PROCESS_HEAP_H
@@ -22,61 +21,63 @@ struct wndl_collector_process;
 
 struct wndl_collector_heap_request {
     uint32_t flags;        /* enum wndl_heap_flag, or-ed; 0: no heap */
-    uint32_t sites, nodes; /* that there shall be room for */
+    uint32_t sites, nodes; /* for which there is room */
     uint64_t sample_below; /* bytes; 0: every block */
     uint64_t every;        /* ns between snapshots; 0: none */
-    bool at_peaks;         /* a snapshot at each new one */
+    bool at_peaks;         /* a snapshot at each new peak */
 };
 
 enum { WNDL_COLLECTOR_HEAP_ENDS = 8 }; /* enum wndl_walk_end */
 
-/* Of all heaps. */
+/* Sums over all heaps. */
 struct wndl_collector_heap_totals {
     uint32_t heaps;
-    uint32_t own_allocators; /* of them, with calls that are not seen */
-    uint32_t sanitized;      /* processes: not of them */
+    uint32_t own_allocators; /* heaps with allocator calls that are not seen */
+    uint32_t sanitized;      /* processes under a sanitizer: without a heap */
     uint64_t allocs, frees, reallocs;
     uint64_t requested;               /* bytes of all allocs */
     uint64_t live_bytes, live_blocks; /* usable */
-    uint64_t peak;                    /* bytes: of the heap with the highest */
+    uint64_t peak;                    /* bytes: the highest of any heap */
     uint64_t missed[WNDL_HEAP_MISSES];
-    /* Of those that have ended. Allocations in sites, by how the walk of
-     * their stack ended. */
+    /*
+     * Counts of heaps that have ended: allocations in sites, by the end of the
+     * walk of their stack.
+     */
     uint64_t ends[WNDL_COLLECTOR_HEAP_ENDS];
-    uint64_t without;                /* in sites without a stack */
-    uint64_t frames, frames_resumed; /* of all walks */
+    uint64_t without;                /* allocations in sites without a stack */
+    uint64_t frames, frames_resumed; /* over all walks */
 };
 
 struct wndl_collector_heap;
 
 /*
- * Prepares the heap's part of a zeroed memory `memfd`, which stays the
- * caller's. NULL, with errno, when that cannot be had.
+ * Prepares the heap's part of `memfd`, a zeroed memory that stays the caller's.
+ * NULL, with errno, on failure.
  */
 struct wndl_collector_heap *wndl_collector_heap_new(
     const struct wndl_collector_heap_request *request, int memfd);
 
-/* NULL is left alone. */
+/* Frees it. NULL is ignored. */
 void wndl_collector_heap_free(struct wndl_collector_heap *heap);
 
 /*
- * Writes what is new, and takes the snapshots that have their time or were
- * asked for by the program. `p` must have a heap, as for all below.
+ * Writes new sites, and takes the snapshots that are due or that the program
+ * requested. `p` must have a heap, here and below.
  */
 void wndl_collector_heap_drain(struct wndl_collector_process *p);
 
+/* Takes a snapshot now, for the reason `why`. */
 void wndl_collector_heap_snapshot(
     struct wndl_collector_process *p, enum wndl_snapshot_trigger why);
 
 /*
- * The last snapshot, which is WNDL_SNAPSHOT_END or WNDL_SNAPSHOT_STOP, and
- * what is told at the end only. After the last drain. Adds to the totals of the
- * recording.
+ * After the last drain: takes the last snapshot, for WNDL_SNAPSHOT_END or
+ * WNDL_SNAPSHOT_STOP, and writes the findings. Adds to the recording's totals.
  */
 void wndl_collector_heap_end(
     struct wndl_collector_process *p, enum wndl_snapshot_trigger why);
 
-/* Adds what a heap that has not ended counts now. */
+/* Adds the current counts of a heap that has not ended. */
 void wndl_collector_heap_add(const struct wndl_collector_process *p,
     struct wndl_collector_heap_totals *totals);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is told of a heap when its process has ended: leaks, buffers that
- * grew, wrong frees.
+ * The findings in a heap after its process has ended: leaks, buffers that grew,
+ * wrong frees.
  */
 #include "collect/process/heap_impl.h"
 
-/* One chunk without any still says that they were looked for. */
+/* A chunk without any says that leaks were searched for. */
 static void put_leaks(
     struct wndl_collector_process *p, struct wndl_heap_part *part)
 {

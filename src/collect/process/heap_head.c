@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Of the header: up to the tables, which are read. */
+/* The header up to the tables is mapped; the tables are read. */
 static const size_t mapped = 4096;
 
 _Static_assert(offsetof(struct wndl_heap, growths) <= 4096,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_impl: what the parts of collector_heap share. Each part's functions
- * stand under its name.
+ * heap_impl: the parts that the files of collector_heap share. Each file's
+ * functions stand under its name.
  */
 #ifndef WNDL_COLLECT_PROCESS_HEAP_IMPL_H
 #define WNDL_COLLECT_PROCESS_HEAP_IMPL_H
@@ -10,7 +10,7 @@
 #include "collect/process/process.h"
 #include "wndl/write_heap.h"
 
-/* Pairs that are looked at: what is read of them stays in the caches. */
+/* The sites that are read at once: they stay in the CPU's caches. */
 enum { WNDL_HEAP_AT_ONCE = 2 * 1024 };
 
 struct wndl_collector_heap {
@@ -19,18 +19,18 @@ struct wndl_collector_heap {
     struct wndl_heap *head; /* mapped up to the growths */
     int fd;
     bool announced;
-    uint32_t written;      /* sites */
+    uint32_t written;      /* sites in the file */
     uint32_t snapshots;    /* so far */
-    uint64_t next;         /* CLOCK_MONOTONIC ns: the next one by time */
-    int64_t peak;          /* bytes, at the last one for a peak */
-    int64_t bytes, blocks; /* live, as last told */
+    uint64_t next;         /* CLOCK_MONOTONIC ns of the next snapshot by time */
+    int64_t peak;          /* bytes, at the last snapshot for a peak */
+    int64_t bytes, blocks; /* live, as last written */
 };
 
 /* ---- heap_head */
 
 /*
- * Reads a part of the tables, `offset` bytes into the heap's memory. What
- * cannot be read is zeroes.
+ * Reads a part of the tables, from `offset` bytes into the heap's memory. Bytes
+ * that cannot be read are 0.
  */
 void wndl_heap_read(const struct wndl_collector_heap *heap, size_t offset,
     void *to, size_t size);
@@ -44,27 +44,30 @@ struct wndl_heap_part {
     struct wndl_heap_leaks leaks[WNDL_HEAP_AT_ONCE];
 };
 
-/* The part that begins with site `first`, as far as it is in the file; false
- * if nothing is. */
+/*
+ * Reads the part that begins with site `first`, of the sites that are in the
+ * file. False if there is none.
+ */
 bool wndl_heap_next_part(const struct wndl_collector_heap *heap, uint32_t first,
     struct wndl_heap_part *part);
 
 /* ---- heap_sum */
 
-/* What the stripes and the header say at a moment. */
+/* The sums of the stripes and the header at one moment. */
 struct wndl_heap_sum {
     struct wndl_heap_stripe stripes; /* their sum */
     uint32_t used;                   /* a bit for each stripe that has counts */
     int64_t live_bytes, live_blocks;
     int64_t peak_bytes; /* at least live_bytes */
     uint64_t peak_time; /* CLOCK_MONOTONIC ns */
-    bool is_peak;       /* it is now */
+    bool is_peak;       /* now is the peak */
     uint32_t peak_stamp;
     uint32_t inherited;
     bool own_allocator, unsure;
     double tick; /* ns per tick of the TSC; 0: not known */
 };
 
+/* Reads all stripes and the header into `sum`. */
 void wndl_heap_sum_up(
     const struct wndl_collector_heap *heap, struct wndl_heap_sum *sum);
 
@@ -72,19 +75,19 @@ void wndl_heap_sum_up(
 void wndl_heap_sum_part(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
 
-/* One stripe's counts of the part's sites. */
+/* Reads one stripe's counts of the part's sites. */
 void wndl_heap_read_stripe(const struct wndl_collector_heap *heap,
     uint32_t stripe, struct wndl_heap_part *part);
 
 /* ---- heap_findings */
 
-/* HLEK, HGRO, HWRO and HTOG. */
+/* Writes HLEK, HGRO, HWRO and HTOG. */
 void wndl_heap_put_findings(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
 
 /* ---- heap_paired */
 
-/* HTOG. */
+/* Writes HTOG. */
 void wndl_heap_put_paired(struct wndl_collector_process *p,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part);
 

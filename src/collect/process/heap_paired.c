@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pairs whose blocks are born and freed together. An allocator now and then
- * gives more than it does else for the same request, where the rest of what it
- * had free was too small to be kept: such blocks are of another site, but of
- * the same kind, which is a stack and a request. Of a kind the site that nearly
- * all are of speaks for the others.
+ * Pairs whose blocks are allocated and freed together. An allocator now and
+ * then gives a larger block than usual for the same request, when the rest of a
+ * free block was too small to keep. Such a block belongs to another site, but
+ * to the same kind: a stack and a request. The site of nearly all blocks of a
+ * kind represents the others.
  */
 #include "collect/process/heap_impl.h"
 
@@ -13,12 +13,12 @@
 enum {
     LEAST = 8,        /* blocks */
     MOST = 16 * 1024, /* of them */
-    FEW = 8,          /* of a kind, one in so many may be of other sites */
+    FEW = 8, /* of a kind's blocks, at most one in so many is of other sites */
 };
 
-/* ---- what a site's blocks come after */
+/* ---- the sites that a site's blocks come after */
 
-/* Over all stripes. Times are less those of what came after others. */
+/* Over all stripes. `times` is reduced by those of blocks after other sites. */
 struct follower {
     uint32_t born_after, freed_after; /* site + 1, 0: none or several */
     uint64_t born_times, freed_times;
@@ -43,7 +43,7 @@ static void follow(struct follower *f, const struct wndl_heap_count *c)
     f->temporary += c->temporary;
 }
 
-/* Of all sites of the part. */
+/* Finds the followers of all sites of the part. */
 static void follow_part(const struct wndl_collector_heap *heap,
     const struct wndl_heap_sum *sum, struct wndl_heap_part *part,
     struct follower *followers)
@@ -74,7 +74,7 @@ struct paired {
     bool is_together;
 };
 
-/* Megabytes, of which few are used as a rule: they are not zeroed. */
+/* Megabytes, most of them unused: they are not zeroed. */
 struct all_paired {
     uint32_t count, kind_count, found_count;
     struct paired list[MOST];
@@ -83,7 +83,7 @@ struct all_paired {
     struct follower followers[WNDL_HEAP_AT_ONCE];
 };
 
-/* Each of the few that come after another one takes two off. */
+/* Each of the few blocks that come after another site takes two off. */
 static bool is_nearly(uint64_t times, uint64_t all)
 {
     return times <= all && all - times <= 2 * (all / FEW);
@@ -176,7 +176,10 @@ static struct kind *find_kind(
         compare_kinds);
 }
 
-/* What the part's sites come after, for those of which they are the other. */
+/*
+ * Fills in the followers of the part's sites, for pairs in which they are
+ * `other`.
+ */
 static void complete(
     const struct wndl_heap_part *part, struct all_paired *paired)
 {
@@ -225,8 +228,8 @@ static bool are_freed_together(const struct paired *c, uint64_t few)
 }
 
 /*
- * As often as each other, one just after the other and freed next to it. What
- * is temporary was gone before the next one was born.
+ * Whether each is as frequent as the other, comes just after it, and is freed
+ * next to it. Temporary blocks are freed before the next one is allocated.
  */
 static bool is_together(struct all_paired *paired, const struct paired *c)
 {
@@ -251,8 +254,10 @@ static int compare_sites(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Each may come after the other but for blocks that are not looked at: one of
- * them says more. The list is in the order of sites. */
+/*
+ * Each may come after the other, apart from ignored blocks: one pair is enough.
+ * The list is in the order of sites.
+ */
 static bool is_told_better(
     const struct all_paired *paired, const struct paired *c)
 {

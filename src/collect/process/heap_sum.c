@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the stripes of rec/heap.h to sums that can be believed: whoever writes
- * there may do so while we read, and a program may scribble over it.
+ * From the stripes of rec/heap.h to sums that can be trusted: the writers may
+ * write while we read, and a program may scribble over the memory.
  */
 #include "collect/process/heap_impl.h"
 
 #include "os/clock.h"
 
-enum { COUNT_BITS = 48 /* nobody can have counted further */ };
+enum { COUNT_BITS = 48 /* no real count is larger */ };
 
 /* As the process reads it. */
 static uint64_t ticks_now(void)
@@ -21,7 +21,7 @@ static uint64_t ticks_now(void)
 
 /* ---- the header */
 
-/* The same moment, in ticks of the TSC and in CLOCK_MONOTONIC ns. */
+/* One moment, in ticks of the TSC and in CLOCK_MONOTONIC ns. */
 struct moment {
     uint64_t ticks, time;
 };
@@ -89,7 +89,7 @@ static void add_lanes(const struct wndl_heap *head, struct wndl_heap_sum *sum)
     }
 }
 
-/* The header may lag behind its stripes: what lives now may be the peak. */
+/* The header may lag after its stripes: the live bytes now may be the peak. */
 static void find_peak(const struct wndl_heap *head, struct wndl_heap_sum *sum)
 {
     const struct moment start = {head->start_tsc, head->start_time};
@@ -138,7 +138,7 @@ void wndl_heap_read_stripe(const struct wndl_collector_heap *heap,
         part->counts, (size_t)part->count * sizeof part->counts[0]);
 }
 
-/* Of one stripe. There, frees may be more than allocs. */
+/* The counts of one stripe. In a stripe, frees may exceed allocs. */
 static bool is_impossible(const struct wndl_heap_count *c)
 {
     return (c->allocs | c->frees | c->temporary) >> COUNT_BITS != 0;
@@ -168,7 +168,10 @@ static uint64_t ns_of(uint64_t lifetime, double tick)
     return ns < 9e18 ? (uint64_t)ns : INT64_MAX;
 }
 
-/* A block may be made and freed in stripes that were read one by one. */
+/*
+ * A block may be allocated and freed in stripes that were read at different
+ * times.
+ */
 static void settle_sum(
     struct wndl_heap_site_sum *s, const struct wndl_heap_sum *sum)
 {

@@ -184,7 +184,7 @@ void wndl_collector_process_debugged(
     switch_event(p);
 }
 
-/* 0 for what nobody can have counted to: it was overwritten. */
+/* The counter; 0 if it is impossibly large: then it was overwritten. */
 static uint64_t counted(
     struct wndl_collector_process *p, const _Atomic uint64_t *counter)
 {
@@ -196,7 +196,7 @@ static uint64_t counted(
     return 0;
 }
 
-/* Adds to the sums what the block counted, and says what was lost. */
+/* Adds the block's counts to the sums, and fills in `lost`. */
 static void sum_up(
     struct wndl_collector_process *p, uint64_t lost[WNDL_LOSS_REASONS])
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collector_process: a recorded process image as the collector sees it, and
- * how what it left in shared memory gets into the recording. It must not know
- * of sockets and events.
+ * collector_process: a recorded process image on the collector's side. It moves
+ * the data in its shared memory into the recording. It must not know of sockets
+ * and events.
  *
- * The shared block is foreign memory: its writer shares it with a program
- * that may scribble over it.
+ * The shared block is foreign memory: its writer shares it with a program that
+ * may scribble over it.
  */
 #ifndef WNDL_COLLECT_PROCESS_PROCESS_H
 #define WNDL_COLLECT_PROCESS_PROCESS_H
@@ -25,22 +25,22 @@ enum {
     WNDL_FRAMES_BY = 8,      /* enum wndl_frame_how */
 };
 
-/* Of the whole recording. */
+/* Totals of the whole recording. */
 struct wndl_collector_totals {
     uint64_t samples;
-    uint64_t cpu; /* ns that they stand for */
+    uint64_t cpu; /* ns that the samples stand for */
     uint64_t ends[WNDL_WALK_END_COUNT];
     uint64_t lost[WNDL_LOSS_REASONS];
     uint64_t frames_by[WNDL_FRAMES_BY];
     uint64_t interrupted_calls;
-    uint64_t damaged; /* contents that were impossible and given up */
+    uint64_t damaged; /* impossible contents, which were given up */
     struct wndl_collector_heap_totals heap;
     uint32_t processes;
     uint32_t threads;
     uint32_t unrecorded;
 };
 
-/* A ring's reading end. `tid` 0: no thread has been announced in it. */
+/* The reading end of a ring. `tid` 0: no thread has been announced in it. */
 struct wndl_collector_ring {
     uint64_t tail;
     uint64_t time; /* of the last SAMPLE or THREAD event */
@@ -51,38 +51,38 @@ struct wndl_collector_ring {
 struct wndl_collector_process {
     struct wndl_recording *recording;
     struct wndl_collector_totals *totals;
-    struct wndl_shm *shm; /* NULL: it is only seen from outside */
+    struct wndl_shm *shm; /* NULL: it is only sampled from outside */
     struct wndl_stackreader tree;
     pid_t pid;
     dev_t device; /* of the executable, as is `inode`; 0: not known */
     ino_t inode;
     uint32_t index;
     uint32_t generation;
-    uint32_t nodes;        /* written */
-    uint32_t module_count; /* rows of the list */
-    uint32_t starts;       /* of the block's: looked at so far */
-    uint32_t modules_done; /* rows below have all been taken over */
+    uint32_t nodes;        /* number of nodes that are written */
+    uint32_t module_count; /* rows of the module list */
+    uint32_t starts; /* the block's count of starts that was last handled */
+    uint32_t modules_done; /* all rows below this one have been announced */
     bool gone;             /* replaced by an image that is not recorded */
     bool paused;
     bool debugged;
     bool emulated;    /* its addresses are not those that are seen outside */
-    int pid_fd;       /* readable when the process has ended */
-    int event_fd;     /* keeps the sampling going; -1 */
-    char *executable; /* PATH_MAX bytes each */
+    int pid_fd;       /* its addresses are not those that the kernel shows */
+    int event_fd;     /* readable after the process has ended */
+    char *executable; /* keeps the sampling alive; -1: none */
     char *directory;
     struct wndl_collector_threads threads;
     struct wndl_unlisted_code unlisted;
-    struct wndl_offcpu *offcpu; /* NULL: blocked threads are not looked at */
-    struct wndl_collector_heap *heap;  /* NULL: it is not recorded */
-    uint32_t images[WNDL_SHM_MODULES]; /* index + 1, 0: not taken */
+    struct wndl_offcpu *offcpu;        /* NULL: blocked threads are not read */
+    struct wndl_collector_heap *heap;  /* NULL: the heap is not recorded */
+    uint32_t images[WNDL_SHM_MODULES]; /* index + 1; 0: not announced */
     struct wndl_collector_ring rings[WNDL_SHM_THREADS];
 };
 
 /*
  * A new process image `pid`, announced in the recording as number
- * totals->processes, with a block of shared memory whose descriptor is put
- * into *memfd for the caller to close; without one if `memfd` is NULL. Its
- * heap is recorded as `heap` says. NULL, with errno, when that cannot be had.
+ * totals->processes. It has a block of shared memory, whose descriptor goes
+ * into *memfd for the caller to close; none if `memfd` is NULL. `heap` says how
+ * its heap is recorded. NULL, with errno, on failure.
  */
 struct wndl_collector_process *wndl_collector_process_new(
     struct wndl_recording *recording, struct wndl_collector_totals *totals,
@@ -90,42 +90,47 @@ struct wndl_collector_process *wndl_collector_process_new(
     const struct wndl_collector_heap_request *heap, int *memfd);
 
 /*
- * Moves what is there into the recording. `last` is said once the process no
- * longer writes: then nothing is left for later.
+ * Moves all new data into the recording. `last`: the process no longer writes,
+ * so that nothing is left for later.
  */
 void wndl_collector_process_drain(struct wndl_collector_process *p, bool last);
 
-/* Moves modules and nodes of stacks only; `last` as above. */
+/* Moves only modules and stack nodes; `last` as above. */
 void wndl_collector_process_take_stacks(
     struct wndl_collector_process *p, bool last);
 
-/* What else is in the block can be anything if the tree's header is not as it
- * was made: that counts as damage. */
+/*
+ * Whether the tree's header is as it was made. If not, the rest of the block
+ * can be anything; that counts as damage.
+ */
 bool wndl_collector_process_is_intact(struct wndl_collector_process *p);
 
-/* The same as take_stacks, of a block that is intact. */
+/* The same as wndl_collector_process_take_stacks, for an intact block. */
 void wndl_collector_process_take_intact(
     struct wndl_collector_process *p, bool last);
 
-/* Notes its working directory, if it is still there to be asked. */
+/* Reads its working directory, if it still runs. */
 void wndl_collector_process_look(struct wndl_collector_process *p);
 
 /* Whether the process runs another executable than when it was announced. */
 bool wndl_collector_process_replaced(const struct wndl_collector_process *p);
 
-/* Nothing of it is recorded for a while, or again. */
+/* Pauses or resumes its recording. */
 void wndl_collector_process_pause(
     struct wndl_collector_process *p, bool paused);
 
-/* A debugger would stop it at each sample of the perf engine. */
+/*
+ * Stops or resumes the sampling of a process under a debugger, which would stop
+ * it at each sample of the perf engine.
+ */
 void wndl_collector_process_debugged(
     struct wndl_collector_process *p, bool debugged);
 
-/* Drains for the last time, announces the end and gives back the block. */
+/* Drains for the last time, announces the end and frees the block. */
 void wndl_collector_process_end(
     struct wndl_collector_process *p, enum wndl_process_end how);
 
-/* After the end. */
+/* Frees it, after the end. */
 void wndl_collector_process_free(struct wndl_collector_process *p);
 
 #endif

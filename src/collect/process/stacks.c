@@ -46,7 +46,7 @@ static bool look_for_path(void *context, const struct wndl_mapping *m)
     return false;
 }
 
-/* The kernel's name for what is mapped there, for relative ones. */
+/* The kernel's name for the mapping, to replace a relative one. */
 static bool path_from_maps(
     const struct wndl_collector_process *p, uint64_t address, char *path)
 {
@@ -69,9 +69,9 @@ static bool same_file_name(struct wndl_bytes name, const char *path)
 }
 
 /*
- * The loader's name may be relative to the program's directory. What is no
- * longer mapped when we come to look (another module may be there by now) is
- * named by where the program is now.
+ * The loader's name may be relative to the program's directory. If the module
+ * is no longer mapped (another may be there by now), the program's current
+ * directory completes the name.
  */
 static void absolute_path(const struct wndl_collector_process *p,
     const struct wndl_shm_module *row, char path[PATH_MAX])
@@ -92,8 +92,8 @@ static void absolute_path(const struct wndl_collector_process *p,
 }
 
 /*
- * Without links, as the kernel tells it: who looks from outside knows it so.
- * Not if the process, in a root of its own, sees another file there.
+ * Replaces links, so that the path is the kernel's, as reads from outside see
+ * it. Not if the process, in a root of its own, sees another file there.
  */
 static void follow_links(pid_t pid, char path[PATH_MAX])
 {
@@ -108,7 +108,7 @@ static void follow_links(pid_t pid, char path[PATH_MAX])
     snprintf(path, PATH_MAX, "%s", real);
 }
 
-/* Tells the process, once for each place. */
+/* Gives the descriptor's address to the process, once for each place. */
 static void tell_descriptor(struct wndl_collector_process *p, uint64_t address)
 {
     for (size_t i = 0; i < WNDL_SHM_DESCRIPTORS; i++) {
@@ -198,7 +198,9 @@ static bool row_covers(
            epoch >= row->first_epoch && epoch <= atomic_load(&row->last_epoch);
 }
 
-/* `hint` is where the last one was found; neighbours are often of one image. */
+/*
+ * `hint` is the last module that was found; neighbours are often in one image.
+ */
 static struct place place_in_modules(
     const struct wndl_collector_process *p, uint64_t key, uint32_t *hint)
 {
@@ -222,7 +224,7 @@ struct placed {
     struct place place;
 };
 
-/* Images of code that the loader does not know of are announced. */
+/* Announces images of code that the loader does not know. */
 static void place_unlisted(
     struct wndl_collector_process *p, struct placed *nodes, uint32_t count)
 {
@@ -265,9 +267,9 @@ static void put_nodes(struct wndl_collector_process *p,
 }
 
 /*
- * The next ones, up to `end` and up to the first that is not published yet; at
- * the end, up to the last: a gap is then a node that its thread did not live
- * to finish.
+ * Reads the next nodes, up to `end` and up to the first that is not published
+ * yet. At the end it reads up to the last: a gap is then a node that its thread
+ * did not live to finish.
  */
 static uint32_t read_nodes(const struct wndl_collector_process *p,
     struct placed *nodes, uint32_t end, bool last)
@@ -299,7 +301,7 @@ static void take_nodes(
     }
 }
 
-/* What else is in the block can be anything if the tree's header is. */
+/* The rest of the block can be anything if the tree's header is damaged. */
 bool wndl_collector_process_is_intact(struct wndl_collector_process *p)
 {
     if (wndl_stacktree_intact(p->tree.tree, p->tree.max_nodes))
@@ -309,9 +311,9 @@ bool wndl_collector_process_is_intact(struct wndl_collector_process *p)
 }
 
 /*
- * A node's module is listed before there is the node. One that comes while
- * modules are taken is left for later: what is mapped at its address when it
- * is looked for from outside can be another module by then.
+ * A node's module is listed before the node. A module that arrives while
+ * modules are taken waits for the next time: by then another module may be
+ * mapped at its address.
  */
 void wndl_collector_process_take_intact(
     struct wndl_collector_process *p, bool last)

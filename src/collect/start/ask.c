@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The asking side of control.h. Where a recorder listens is told by the
- * environment of its processes; a recorder itself, and a process whose
- * environment was changed, is asked for at every one there is.
+ * The asking side of control.h. The environment of recorded processes has the
+ * path of the recorder's socket. For a recorder itself, and for a process whose
+ * environment was changed, every socket is asked.
  */
 #include "base/mem.h"
 #include "collect/proc/proc.h"
@@ -21,7 +21,10 @@
 
 enum { ENVIRONMENT_MAX = 1024 * 1024, PATIENCE_SECONDS = 60 };
 
-/* In /tmp anybody may listen; whose process it is may record it. */
+/*
+ * In /tmp anybody may listen. We, root and the owner of the process may record
+ * it.
+ */
 static bool may_record(uid_t user, pid_t pid)
 {
     char path[32];
@@ -31,7 +34,7 @@ static bool may_record(uid_t user, pid_t pid)
            (stat(path, &st) == 0 && st.st_uid == user);
 }
 
-/* The one who listens, which need not be the owner of what the path led to. */
+/* Checks the listener, which need not be the owner of the path. */
 static bool peer_may_record(int fd, pid_t pid)
 {
     struct ucred peer;
@@ -97,7 +100,7 @@ static char ask_in_folder(const char *folder,
     return answer;
 }
 
-/* A variable of the process's, or NULL; `text` is its environment. */
+/* A variable of the process, or NULL; `text` is its environment. */
 static const char *variable(const char *text, size_t size, const char *name)
 {
     size_t length = strlen(name);

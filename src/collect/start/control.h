@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control: asking a recorder that runs for something, through the
- * socket where its processes report. Question and answer are one message
- * each; the answer is a line of text behind one of the letters below.
+ * control: requests to a running recorder, through the socket where its
+ * processes report. Request and answer are one message each; the answer is a
+ * line of text after one of the letters below.
  */
 #ifndef WNDL_COLLECT_START_CONTROL_H
 #define WNDL_COLLECT_START_CONTROL_H
@@ -12,7 +12,7 @@
 
 #include <sys/types.h>
 
-/* In the place of a hello's version. */
+/* Stands where a hello has its version. */
 #define WNDL_CONTROL_MAGIC UINT32_C(0x4c544357)
 
 enum wndl_control_verb {
@@ -24,7 +24,7 @@ enum wndl_control_verb {
     WNDL_CONTROL_VERBS,
 };
 
-/* As long as a hello. */
+/* A request, as long as a hello. */
 struct wndl_control {
     uint32_t magic;
     uint32_t verb; /* enum wndl_control_verb */
@@ -39,13 +39,13 @@ enum {
     WNDL_CONTROL_LINE = 4352,
 };
 
-/* Answers with a line of text after `letter`. */
+/* Sends an answer: a line of text after `letter`. */
 void wndl_control_answer(int socket, char letter, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
  * Asks the recorder of `pid`; the answer goes to `line`. NOT_FOUND when there
- * is none, with what may be done in `err`; also for its failures.
+ * is none, with advice in `err`; a failed request has its reason in `err` too.
  */
 enum wndl_status wndl_control_ask(pid_t pid, enum wndl_control_verb verb,
     char line[WNDL_CONTROL_LINE], struct wndl_error *err) WNDL_MUST_USE;

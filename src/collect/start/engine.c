@@ -27,7 +27,10 @@ static int read_setting(const char *name)
     return value;
 }
 
-/* As the runtime will ask, but never running. Returns 0 or an errno. */
+/*
+ * Opens an event as the runtime will, but never starts it. Returns 0 or an
+ * errno.
+ */
 static int try_event(bool kernel)
 {
     struct perf_event_attr attr = {
@@ -62,7 +65,7 @@ static int try_timer(void)
     return 0;
 }
 
-/* A process of ours to be looked into: it waits for its end. */
+/* Starts a process of ours that waits for its end, for trial reads. */
 static pid_t start_still(void)
 {
     pid_t parent = getpid();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* engine: what samples running threads, as far as the kernel lets it. */
+/* engine: the sampler of running threads that the kernel allows. */
 #ifndef WNDL_COLLECT_START_ENGINE_H
 #define WNDL_COLLECT_START_ENGINE_H
 
@@ -8,18 +8,18 @@
 
 struct wndl_collector_engine {
     uint32_t engine;   /* enum wndl_engine */
-    uint32_t fallback; /* what a process may take instead, or NONE */
+    uint32_t fallback; /* what a process may use instead, or NONE */
     bool sample_kernel;
-    int refusal;  /* errno why perf events are not to be had; 0 if they are */
-    int paranoid; /* kernel.perf_event_paranoid, -2 if it cannot be read */
+    int refusal; /* errno of perf_event_open(2); 0: perf events are available */
+    int paranoid; /* kernel.perf_event_paranoid; -2: not readable */
 };
 
-/* The best engine that the kernel lets us have. */
+/* Sets `engine` to the best one that the kernel allows. */
 void wndl_collector_probe(struct wndl_collector_engine *engine);
 
 /*
- * The engine `wanted`, WNDL_ENGINE_NONE for the best. DENIED when this machine
- * refuses it, with the setting that does so.
+ * Sets it to `wanted`; WNDL_ENGINE_NONE means the best. DENIED when this
+ * machine refuses it, with the responsible setting in `err`.
  */
 enum wndl_status wndl_collector_choose(struct wndl_collector_engine *engine,
     enum wndl_engine wanted, struct wndl_error *err) WNDL_MUST_USE;

@@ -16,8 +16,8 @@
 enum { BACKLOG = 128, VERSIONS_MAX = 0xffff };
 
 /*
- * $XDG_RUNTIME_DIR is the user's own; /tmp is for everyone, which the mode of
- * the folder answers. A socket's path has little room.
+ * $XDG_RUNTIME_DIR is the user's own; /tmp is for all users, so the folder's
+ * mode protects it. A socket's path must be short.
  */
 const char *wndl_session_root(unsigned choice)
 {
@@ -43,8 +43,8 @@ static bool make_folder(struct wndl_session *session)
 }
 
 /*
- * Whoever can lock the file "lock" of a folder knows that its recorder is
- * gone. It has that name only once it is locked.
+ * If a process can lock the file "lock" of a folder, the folder's recorder is
+ * gone. The file gets that name only after it is locked.
  */
 static bool lock_folder(struct wndl_session *session)
 {
@@ -68,7 +68,7 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
-/* Others may put into /tmp what looks like ours: a link to any folder. */
+/* Other users may put a link to any folder into /tmp under such a name. */
 static int open_own_folder(const char *folder)
 {
     struct stat st;
@@ -183,7 +183,7 @@ enum wndl_session_status wndl_session_hear(
         return WNDL_SESSION_NOBODY;
     if (whole && first->hello.version == WNDL_SHM_VERSION)
         return WNDL_SESSION_PROCESS;
-    /* Whatever it says behind its version. */
+    /* Whatever follows its version. */
     first->hello = (struct wndl_hello){.refusal = WNDL_UNRECORDED_VERSION};
     return WNDL_SESSION_PROCESS;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * collector_session: the private folder with the socket where recorded
- * processes report, and the messages of rec/shm.h on the collector's side.
+ * processes report, and the collector's side of the messages of rec/shm.h.
  */
 #ifndef WNDL_COLLECT_START_SESSION_H
 #define WNDL_COLLECT_START_SESSION_H
@@ -12,37 +12,39 @@
 
 #include <sys/types.h>
 
-/* sun_path of struct sockaddr_un, unix(7). */
+/* The size of sun_path in struct sockaddr_un, unix(7). */
 enum { WNDL_SOCKET_PATH_MAX = 108 };
 
-/* What the names of the folders begin with. */
+/* The prefix of the folders' names. */
 #define WNDL_SESSION_FOLDER "windlass-"
 
 struct wndl_session {
     char folder[WNDL_SOCKET_PATH_MAX - sizeof "/socket"];
     char socket_path[WNDL_SOCKET_PATH_MAX];
     int listener; /* non-blocking, close-on-exec */
-    int lock;     /* of a file in the folder, while we live */
+    int lock;     /* lock on a file in the folder, held while we live */
 };
 
-/* Where such a folder is made: the first choice, the second; NULL: none. */
+/* The directory for such a folder: the first choice, the second; NULL: none. */
 const char *wndl_session_root(unsigned choice);
 
 /*
- * Makes folder and socket; only this user may enter. Takes away what recorders
- * that were killed have left.
+ * Makes the folder, which only this user may enter, and the socket. Removes
+ * folders of recorders that were killed.
  */
 enum wndl_status wndl_session_open(
     struct wndl_session *session, struct wndl_error *err) WNDL_MUST_USE;
 
-/* Takes them away. */
+/* Removes both. */
 void wndl_session_close(struct wndl_session *session);
 
-/* A process that wants to report, or -1; *pid is what the kernel says. */
+/* Accepts a process; -1: none. *pid is the kernel's answer. */
 int wndl_session_accept(const struct wndl_session *session, pid_t *pid);
 
-/* What has come first: a hello, or a question. A runtime of another version,
- * whose hello may say anything, is made to refuse for that. */
+/*
+ * The first message: a hello, or a request. A hello of another version may have
+ * any contents; its runtime is made to refuse for that reason.
+ */
 union wndl_session_first {
     struct wndl_hello hello;
     struct wndl_control control;
@@ -55,9 +57,16 @@ enum wndl_session_status {
 enum wndl_session_status wndl_session_hear(
     int socket, union wndl_session_first *first);
 
+/*
+ * Sends the answer to a hello, with the descriptor `memfd`, which stays the
+ * caller's. False when the process went away.
+ */
 bool wndl_session_go(int socket, const struct wndl_go *go, int memfd);
 
-/* False when the process went away. *event_fd is what it passed, or -1. */
+/*
+ * False when the process went away. *event_fd is the descriptor that it passed,
+ * or -1.
+ */
 bool wndl_session_ready(int socket, struct wndl_ready *ready, int *event_fd);
 
 #endif

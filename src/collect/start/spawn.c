@@ -14,8 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Folders are named from here; what is recorded may be elsewhere when a walk
- * comes to a module. */
+/*
+ * Makes the table folders' paths absolute: a recorded program may have another
+ * directory when a walk comes to a module.
+ */
 static bool set_table_folders(void)
 {
     char here[PATH_MAX];
@@ -103,7 +105,7 @@ enum wndl_status wndl_spawn_fork(const struct wndl_spawn_request *request,
 int wndl_spawn_exec(struct wndl_spawn *spawn)
 {
     int why = 0;
-    /* A child that was killed by now says so by its status. */
+    /* If the child was killed meanwhile, its status says so. */
     if (send(spawn->hold, "", 1, MSG_NOSIGNAL) != 1 && errno != EPIPE)
         why = errno;
     close(spawn->hold);

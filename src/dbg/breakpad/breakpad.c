@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    LONGEST_NAME = 64 << 10, /* what is longer is cut off */
+    LONGEST_NAME = 64 << 10, /* longer names are cut off */
     MOST = 4 << 20,          /* lines, and ranges, of a function */
     REVISION = 40,           /* digits of a revision's number */
 };
@@ -14,8 +14,8 @@ enum {
 /* ---- texts */
 
 /*
- * "PATH" of "hg:HOST/REPOSITORY:PATH:REVISION", which may be "git:" too; all
- * of it when it is none.
+ * "PATH" of "hg:HOST/REPOSITORY:PATH:REVISION", which may also begin with
+ * "git:"; for other names, the whole name.
  */
 static struct wndl_bytes shorten(struct wndl_bytes name)
 {
@@ -98,8 +98,10 @@ static bool name_of(struct wndl_breakpad *b, uint64_t at,
 
 /* ---- the records of a function */
 
-/* Of the last call. False when memory is out. A range of no size holds
- * nothing. */
+/*
+ * Adds a range of the last call. False when memory is out. A range of size 0
+ * covers nothing.
+ */
 static bool add_range(struct wndl_bp_body *body,
     const struct wndl_bp_call *call, uint64_t start, uint64_t size)
 {
@@ -182,7 +184,7 @@ static bool count_damage(struct wndl_breakpad *b, uint64_t at)
     return true;
 }
 
-/* What the kernel maps around the page that is read, as a rule. */
+/* The bytes around a read page that the kernel usually maps. */
 enum { LOOK = 64 * 1024 };
 
 static bool read_body(struct wndl_breakpad *b, uint64_t func)
@@ -269,8 +271,10 @@ static bool load_body(struct wndl_breakpad *b, uint64_t func)
 
 /* ---- one address */
 
-/* Of a sorted list of what begins with its start, the last up to `rva`; NULL
- * when there is none. */
+/*
+ * In a sorted list of elements that begin with their start, the last one up to
+ * `rva`; NULL when there is none.
+ */
 static const void *last_up_to(const struct wndl_vec *list, uint64_t rva)
 {
     size_t at = wndl_search_up_to(list->data, list->element, list->len, rva);
@@ -300,8 +304,10 @@ static const struct wndl_bp_line *line_at(
     return last != NULL && rva < last->end ? last : NULL;
 }
 
-/* The ranges of a depth, which are sorted when they are first asked for; so
- * must be those of the depths before. */
+/*
+ * The ranges of a depth, which are sorted at the first request; those of
+ * earlier depths must be sorted before.
+ */
 static struct wndl_vec ranges_of(struct wndl_bp_body *body, uint32_t depth)
 {
     size_t first = depth == 0 ? 0 : body->ends[depth - 1];
@@ -398,7 +404,7 @@ enum wndl_status wndl_breakpad_lookup(struct wndl_breakpad *breakpad,
 typedef enum wndl_status visit_function(
     void *context, const struct wndl_breakpad_function *function);
 
-/* Of the record at `at`. */
+/* Gives the frames for the record at `at`. */
 static enum wndl_status give(struct wndl_breakpad *b, uint64_t at,
     struct wndl_breakpad_function function, visit_function *visit,
     void *context)

@@ -3,16 +3,16 @@
  * breakpad: from an address to the functions, inlined frames, files and lines
  * that a Breakpad symbol file (.sym) gives for it.
  *
- * Opening goes once over all of the text and keeps where functions, public
- * symbols, files and origins of inlined code are; a function's lines and
- * inlined calls are read when an address of it is looked up. Records that are
- * none are left out and counted. Overlapping functions share: an address is of
- * the one that starts last, of equal starts of the shortest, then of the first
- * in the file. A public symbol reaches to the next record of an address. STACK
- * records are passed over (stack.h). What it must not know: where
- * files are, demangling.
+ * Opening reads all of the text once and keeps the positions of functions,
+ * public symbols, files and origins of inlined code. A function's lines and
+ * inlined calls are read at a lookup of one of its addresses. Lines that are no
+ * valid records are left out and counted. Where functions overlap, an address
+ * belongs to the one that starts last, of equal starts to the shortest, then to
+ * the first in the file. A public symbol reaches to the next record with an
+ * address. STACK records are skipped (stack.h). It must not know where files
+ * are, nor demangling.
  *
- * One wndl_breakpad is for one thread at a time.
+ * One thread at a time.
  */
 #ifndef WNDL_DBG_BREAKPAD_BREAKPAD_H
 #define WNDL_DBG_BREAKPAD_BREAKPAD_H
@@ -27,8 +27,10 @@ struct wndl_breakpad;
 struct wndl_breakpad_source {
     struct wndl_bytes text;
     const char *path; /* for messages; may be NULL */
-    /* Memory that holds the text may be given up if it comes back when it is
-     * read; NULL: it may not. */
+    /*
+     * Releases the memory of the text, whose bytes must come back at the next
+     * read; NULL: it cannot be released.
+     */
     void (*give_up)(void *context);
     void *context;
 };
@@ -40,10 +42,10 @@ struct wndl_breakpad_module {
 
 /*
  * One frame of an answer. Strings are NUL-terminated and live as long as the
- * wndl_breakpad; an unknown one is empty. The line is that of the code in the
- * innermost frame, and in others that of the call of the frame inside it; 0
- * when not known. File names of Mozilla's and others' servers, as in
- * "hg:HOST/REPOSITORY:PATH:REVISION", are shortened to PATH.
+ * wndl_breakpad; an unknown one is empty. The line of the innermost frame is
+ * that of its code, that of another frame is the call of the frame inside it; 0
+ * if not known. File names with a server, as Mozilla has them
+ * ("hg:HOST/REPOSITORY:PATH:REVISION"), are shortened to PATH.
  */
 struct wndl_breakpad_frame {
     struct wndl_bytes name;
@@ -55,11 +57,11 @@ struct wndl_breakpad_frame {
 
 /* Innermost first; only the last one has inlined == false. */
 struct wndl_breakpad_frames {
-    const struct wndl_breakpad_frame *frames; /* until the next lookup */
+    const struct wndl_breakpad_frame *frames; /* valid until the next lookup */
     size_t count;
 };
 
-/* size 0: a public symbol, where it ends is not known. */
+/* A function; size 0: a public symbol, whose end is not known. */
 struct wndl_breakpad_function {
     struct wndl_bytes name; /* as in struct wndl_breakpad_frame */
     uint64_t rva;
@@ -67,38 +69,41 @@ struct wndl_breakpad_function {
 };
 
 struct wndl_breakpad_stats {
-    uint32_t damaged;               /* records, and functions with some */
+    uint32_t damaged; /* damaged records, and functions that have some */
     struct wndl_error first_damage; /* status WNDL_OK when none */
 };
 
-/* Whether it begins as one does. */
+/* Whether `text` begins as a symbol file does. */
 bool wndl_breakpad_is(struct wndl_bytes text);
 
 /*
- * The MODULE record that `text` begins with. MALFORMED, UNSUPPORTED when it
- * does not begin so.
+ * Reads the MODULE record at the start of `text`. MALFORMED; UNSUPPORTED when
+ * there is none.
  */
 enum wndl_status wndl_breakpad_read_module(struct wndl_bytes text,
     struct wndl_breakpad_module *module, struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * The same errors, and NOMEM; `err` tells the path. On success *out is freed
- * by wndl_breakpad_close.
+ * Opens a symbol file. The same errors, and NOMEM; `err` has the path. On
+ * success *out ends with wndl_breakpad_close.
  */
 enum wndl_status wndl_breakpad_open(const struct wndl_breakpad_source *source,
     struct wndl_mem *mem, struct wndl_breakpad **out,
     struct wndl_error *err) WNDL_MUST_USE;
 
-/* NULL is left alone. */
+/* Closes it. NULL is ignored. */
 void wndl_breakpad_close(struct wndl_breakpad *breakpad);
 
-/* The frames of an offset from the image base. NOT_FOUND, NOMEM. */
+/*
+ * The frames of an offset from the image base, innermost first. NOT_FOUND,
+ * NOMEM.
+ */
 enum wndl_status wndl_breakpad_lookup(struct wndl_breakpad *breakpad,
     uint64_t rva, struct wndl_breakpad_frames *frames) WNDL_MUST_USE;
 
 /*
  * Calls `visit` with each function and public symbol; a function that others
- * overlap comes in pieces. Ends when that returns other than OK, and returns
+ * overlap comes in pieces. Stops at the first status other than OK, and returns
  * it. Else OK or NOMEM.
  */
 enum wndl_status wndl_breakpad_visit_functions(struct wndl_breakpad *breakpad,
@@ -106,6 +111,7 @@ enum wndl_status wndl_breakpad_visit_functions(struct wndl_breakpad *breakpad,
         void *context, const struct wndl_breakpad_function *function),
     void *context) WNDL_MUST_USE;
 
+/* The damage so far. */
 void wndl_breakpad_get_stats(
     const struct wndl_breakpad *breakpad, struct wndl_breakpad_stats *stats);
 

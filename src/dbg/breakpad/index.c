@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* One pass over the text: its records by address and by id. */
 #include "dbg/breakpad/internal.h"
 
 #include <stdlib.h>
@@ -247,7 +248,7 @@ static int compare_u64(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Of two functions at an address the later one has it. */
+/* Of two functions at an address the later one owns it. */
 static int compare_funcs(const void *left, const void *right)
 {
     const struct wndl_bp_func *a = left;
@@ -316,8 +317,10 @@ static bool do_overlap(const struct wndl_vec *funcs)
     return false;
 }
 
-/* Functions that began, of which the last has what comes. All below `done`
- * is in `pieces`. */
+/*
+ * Functions that have begun; the last one owns the code that follows. All code
+ * below `done` is in `pieces`.
+ */
 struct flattening {
     struct wndl_vec open;
     struct wndl_vec pieces;
@@ -343,7 +346,7 @@ static bool add_until(struct flattening *f, uint64_t limit)
     return true;
 }
 
-/* Sorted, of which some overlap, to pieces that do not. */
+/* Cuts sorted functions, some of which overlap, into pieces that do not. */
 static bool flatten(struct wndl_breakpad *b)
 {
     struct wndl_arena scratch;

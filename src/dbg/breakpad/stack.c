@@ -14,7 +14,7 @@ static enum wndl_status refuse(const struct wndl_breakpad_stack *record,
     return wndl_fail_at(err, WNDL_MALFORMED, "symbols", record->at, text);
 }
 
-/* Whether start and size are there, and of code that an address can tell. */
+/* Takes start and size. False if they are missing, or overflow an address. */
 static bool take_range(
     struct wndl_bp_fields *fields, struct wndl_breakpad_stack *record)
 {
@@ -36,8 +36,10 @@ static enum wndl_status read_cfi(struct wndl_bp_fields *fields,
     return WNDL_OK;
 }
 
-/* "4 1000 20 3 0 8 4 c 0 1 PROGRAM" or "0 1000 20 3 0 8 4 c 0 0 1": the last
- * number says whether there is a program; without, EBP's use is behind it. */
+/*
+ * "4 1000 20 3 0 8 4 c 0 1 PROGRAM" or "0 1000 20 3 0 8 4 c 0 0 1": the last
+ * number says whether there is a program; without one, EBP's use follows it.
+ */
 static enum wndl_status read_win(struct wndl_bp_fields *fields,
     struct wndl_breakpad_stack *record, struct wndl_error *err)
 {
@@ -85,7 +87,7 @@ enum wndl_status wndl_breakpad_stack_next(struct wndl_breakpad_stacks *stacks,
             continue;
         *record = (struct wndl_breakpad_stack){.at = at, .line = stacks->line};
         enum wndl_status status = read_record(&fields, record, err);
-        /* What it says may lack its end, and make sense. */
+        /* A record without a line end may be cut off and still look valid. */
         if (status == WNDL_OK && text.data[stacks->next - 1] != '\n')
             status = refuse(record, "the text ends in this record", err);
         return status;

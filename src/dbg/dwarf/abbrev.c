@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Abbreviation tables (DWARF 5, 7.5.3), and the steps by which DIEs are read.
+ */
 #include "dbg/dwarf/internal.h"
 
 #include "base/status.h"
@@ -170,7 +173,7 @@ static void note_size(
                              : (uint32_t)sum;
 }
 
-/* Of the last attribute, which is `at` bytes behind the first. */
+/* Notes the place of the last attribute, `at` bytes after the first. */
 static void note_place(
     struct wndl_dw_abbrev *abbrev, enum wndl_dw_slot slot, uint32_t at)
 {
@@ -311,7 +314,7 @@ void wndl_dw_abbrevs_init(
     table->sparse = false;
 }
 
-/* A table with what was read into d->new_abbrevs, or NULL. */
+/* A copy of the table in d->new_abbrevs, or NULL. */
 static struct wndl_dw_abbrevs *keep_table(struct wndl_dwarf *d)
 {
     struct wndl_dw_abbrevs *from = &d->new_abbrevs;
@@ -346,7 +349,10 @@ static enum wndl_status start_reading(
     return WNDL_OK;
 }
 
-/* Tables are shared by units of one offset that size forms alike. */
+/*
+ * The key of a table: units share it if their offset and their sizes of forms
+ * are equal.
+ */
 static uint64_t table_key(const struct wndl_dw_unit *unit)
 {
     unsigned sizes = (unsigned)(unit->encoding.offset_size == 8) << 2 |
@@ -381,8 +387,8 @@ enum wndl_status wndl_dw_load_abbrevs(
 }
 
 /*
- * Attributes of a declaration that is not wanted. Their forms need not be
- * known to go past them.
+ * Skips the attributes of a declaration that is not wanted. Their forms need
+ * not be known.
  */
 static void skip_declaration(struct wndl_cursor *c)
 {
@@ -398,7 +404,7 @@ static void skip_declaration(struct wndl_cursor *c)
     }
 }
 
-/* Reads just the declaration of `code`. NOT_FOUND when there is none. */
+/* Reads only the declaration of `code`. NOT_FOUND when there is none. */
 static enum wndl_status read_one(struct reading *r, uint64_t code)
 {
     for (;;) {
@@ -413,7 +419,7 @@ static enum wndl_status read_one(struct reading *r, uint64_t code)
     return abbrev == NULL ? WNDL_NOMEM : read_declaration(r, abbrev);
 }
 
-/* Whether the whole table is there already, or is asked for again. */
+/* Whether the whole table is loaded, or this is its second use. */
 static bool wants_whole_table(
     struct wndl_dwarf *d, const struct wndl_dw_unit *unit)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is read before it is looked up, by several threads: functions and line
- * tables of units. Which ones is found out by one thread, which also reads
- * what units share: headers, abbreviations, root DIEs, .dwo files. Each thread
- * has a helper, a reader with memory of its own; all else is only read by
- * them. A unit gets what was read when all threads have ended; what was found
- * damaged is left for lookups to read, which count it and tell.
+ * Reads functions and line tables of units in several threads, before lookups
+ * need them. One thread finds the units, and also reads what they share:
+ * headers, abbreviations, root DIEs, .dwo files. Each thread has a helper, a
+ * reader with memory of its own; everything else is read-only for them. A unit
+ * gets its data when all threads have ended. Damaged units are left to lookups,
+ * which count and report the damage.
  */
 #include "dbg/dwarf/internal.h"
 
@@ -19,7 +19,7 @@ enum { AT_A_TIME = WNDL_DW_RELEASE_AFTER * 3 / 4 };
 struct task {
     struct wndl_dwarf *d;
     struct wndl_dw_unit *unit;
-    uint64_t bytes; /* of .debug_info: how long it may take */
+    uint64_t bytes; /* of .debug_info: the expected work */
     bool wants_lines;
     bool is_read;
     uint64_t spent; /* of d->budget */
@@ -123,7 +123,7 @@ static void work(void *context, unsigned member)
     }
 }
 
-/* Gives the unit what was read, if it could be read in its turn too. */
+/* Gives the unit its data, if the lookup could have read it too. */
 static enum wndl_status hand_over(struct task *task)
 {
     struct wndl_dwarf *d = task->d;
@@ -187,7 +187,7 @@ static unsigned threads_for(
     return most < workers->threads ? (unsigned)most : workers->threads;
 }
 
-/* What was read before is given up, so that this is there for the lookups. */
+/* Releases pages that were read before, so that these stay for the lookups. */
 static void read_tasks(struct ahead *a, struct wndl_dwarf *d, unsigned threads)
 {
     enum wndl_status status = WNDL_OK;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For those who want to know all of a function: a place where a row of the
- * line table, an inlined call or another function begins or ends. All units
- * that a lookup would ask are asked, whichever of them would answer.
+ * For listings of a whole function: the places where a row of the line table,
+ * an inlined call or another function begins or ends. All units that a lookup
+ * would ask are asked, whichever of them would answer.
  */
 #include "dbg/dwarf/internal.h"
 
-/* What is looked for, and where what is found goes. */
+/* The search, and the list of its results. */
 struct search {
     uint64_t start;
     uint64_t end;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Functions, inlined calls, line sequences and units may all claim the same
- * bytes: an inlined call lies in its function, a linker may merge equal
- * functions or leave two units with the one copy it kept. Cut into segments
- * with one owner each, a lookup is one binary search.
+ * bytes: an inlined call is inside its function, and a linker may merge equal
+ * functions or leave two units with the one copy it kept. The ranges are cut
+ * into segments with one owner each, so that a lookup is one binary search.
  */
 #include "base/search.h"
 #include "dbg/dwarf/internal.h"
@@ -136,8 +136,8 @@ static void emit(struct sweep *s, uint64_t start, uint64_t end, uint32_t id)
 }
 
 /*
- * Each turn begins a range or ends one, so there are at most 2 * count turns
- * and as many segments.
+ * Each turn begins or ends a range, so there are at most 2 * count turns and as
+ * many segments.
  */
 static void run_sweep(struct sweep *s)
 {

@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "dbg/dwarf/form.h"
 
-/* The attributes that are kept; all others are skipped over. */
+/* The attributes that are kept; all others are skipped. */
 enum wndl_dw_slot {
     WNDL_DW_SIBLING,
     WNDL_DW_NAME,
@@ -32,21 +32,22 @@ enum wndl_dw_slot {
     WNDL_DW_NO_SLOT = WNDL_DW_SLOTS,
 };
 
-/* What a DIE is to us, by its tag. */
+/* The kind of a DIE, by its tag. */
 enum wndl_dw_die_kind {
     WNDL_DW_DIE_OTHER,
     WNDL_DW_DIE_UNIT,
     WNDL_DW_DIE_PARTIAL_UNIT,
-    WNDL_DW_DIE_SCOPE, /* namespace, module: full of functions */
-    WNDL_DW_DIE_BLOCK, /* lexical block and the like: may hold inlined calls */
+    WNDL_DW_DIE_SCOPE, /* namespace, module: contains functions */
+    /* lexical block and the like: may contain inlined calls */
+    WNDL_DW_DIE_BLOCK,
     WNDL_DW_DIE_FUNCTION,
     WNDL_DW_DIE_DECLARATION, /* function without code: declared or abstract */
     WNDL_DW_DIE_INLINED,
 };
 
 /*
- * One step of reading a DIE. Runs of attributes of known size that nobody
- * wants are one step with form WNDL_DW_SKIP.
+ * One step of reading a DIE. A run of attributes of known size that are not
+ * kept is one step with form WNDL_DW_SKIP.
  */
 struct wndl_dw_attr {
     uint16_t form;
@@ -65,17 +66,20 @@ struct wndl_dw_abbrev {
     uint16_t sibling_form; /* 0 when it has none */
     uint8_t kind;          /* enum wndl_dw_die_kind */
     bool children;
-    bool has_code; /* an attribute that says where */
-    /* Attributes of code and sibling, if `fixed_size` is known: bytes before
-     * them, and which of the attributes. */
+    bool has_code; /* it has an attribute of its code's address */
+    /*
+     * If `fixed_size` is known, the attributes of code and sibling: the bytes
+     * before each, and its index.
+     */
     uint8_t place_count;
     uint8_t place_attr[WNDL_DW_PLACES];
     uint16_t place_at[WNDL_DW_PLACES];
 };
 
 /*
- * Codes of real files count from 1 without gaps; then abbrev i has code i + 1
- * and `by_code` is empty. Otherwise by_code leads to indexes.
+ * An abbreviation table. Codes in real files count from 1 without gaps; abbrev
+ * i then has code i + 1, and `by_code` is empty. Otherwise by_code maps codes
+ * to indices.
  */
 struct wndl_dw_abbrevs {
     struct wndl_vec list;      /* struct wndl_dw_abbrev */
@@ -85,27 +89,29 @@ struct wndl_dw_abbrevs {
     bool sparse;
 };
 
-/* A DIE as far as it was asked for. */
+/* A DIE, as far as it was read. */
 struct wndl_dw_die {
     uint64_t offset;
-    const struct wndl_dw_abbrevs *table; /* where abbrev is from */
+    const struct wndl_dw_abbrevs *table; /* the table of abbrev */
     const struct wndl_dw_abbrev *abbrev; /* NULL: end of siblings */
     uint32_t has;                        /* bit per slot */
     struct wndl_dw_value slots[WNDL_DW_SLOTS];
 };
 
+/* Whether the DIE has that attribute, and it was read. */
 static inline bool wndl_dw_has(
     const struct wndl_dw_die *die, enum wndl_dw_slot slot)
 {
     return (die->has >> slot & 1) != 0;
 }
 
+/* Makes an empty table in `arena`. */
 void wndl_dw_abbrevs_init(
     struct wndl_dw_abbrevs *table, struct wndl_arena *arena);
 
 /*
- * Sets table and abbrev of `die`, the unit's root with that code, without
- * reading the whole table at its first use. NOT_FOUND: no such code.
+ * Sets table and abbrev of `die`, the unit's root DIE with that code. The first
+ * use does not read the whole table. NOT_FOUND: no such code.
  */
 enum wndl_status wndl_dw_root_abbrev(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, uint64_t code,
@@ -115,6 +121,7 @@ enum wndl_status wndl_dw_root_abbrev(struct wndl_dwarf *d,
 enum wndl_status wndl_dw_load_abbrevs(
     struct wndl_dwarf *d, struct wndl_dw_unit *unit) WNDL_MUST_USE;
 
+/* The abbreviation with that code; NULL if there is none. */
 static inline const struct wndl_dw_abbrev *wndl_dw_abbrev_of(
     const struct wndl_dw_abbrevs *abbrevs, uint64_t code)
 {
@@ -126,32 +133,35 @@ static inline const struct wndl_dw_abbrev *wndl_dw_abbrev_of(
     return index == NULL ? NULL : wndl_vec_at(&abbrevs->list, *index);
 }
 
-/* A cursor at `offset` of .debug_info that ends with the unit. */
+/* A cursor at `offset` of .debug_info that ends at the unit's end. */
 struct wndl_cursor wndl_dw_cursor_at(const struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, uint64_t offset);
 
-/* Reads the attributes of a DIE whose code was read, but fills no more slots
- * than are needed to know where its code is and its sibling. */
+/*
+ * Reads the attributes of a DIE whose code was read, but fills only the slots
+ * for the places of its code and its sibling.
+ */
 enum wndl_status wndl_dw_read_place(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, struct wndl_cursor *c,
     struct wndl_dw_die *die) WNDL_MUST_USE;
 
-/* Code and attributes. Damage when there is no DIE at the cursor. */
+/* Reads code and attributes. Damage when there is no DIE at the cursor. */
 enum wndl_status wndl_dw_read_die(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, struct wndl_cursor *c,
     struct wndl_dw_die *die) WNDL_MUST_USE;
 
-/* Reads a code: die->offset, and die->abbrev (NULL for 0). */
+/* Reads a code and sets die->offset and die->abbrev (NULL for 0). */
 enum wndl_status wndl_dw_read_code(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, struct wndl_cursor *c,
     struct wndl_dw_die *die) WNDL_MUST_USE;
 
+/* Reads the unit's root DIE. Damage when there is none. */
 enum wndl_status wndl_dw_read_root_die(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, struct wndl_dw_die *die) WNDL_MUST_USE;
 
 /*
- * Goes past the attributes of a DIE whose code was read. With *skipped set,
- * and where there is a DW_AT_sibling, past its children too; if not, *skipped
+ * Skips the attributes of a DIE whose code was read. If *skipped is set and
+ * there is a DW_AT_sibling, skips its children too; if there is none, *skipped
  * is cleared.
  */
 enum wndl_status wndl_dw_skip_die(struct wndl_dwarf *d,

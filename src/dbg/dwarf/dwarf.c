@@ -36,8 +36,10 @@ static void init(struct wndl_dwarf *d, struct wndl_mem *mem)
     wndl_shared_mem_init(&d->helpers_mem, mem);
 }
 
-/* Each list, table and program may be read some times over, not without end;
- * no list entry takes less than two bytes. */
+/*
+ * Each list, table and program may be read several times, but not without end;
+ * a list entry takes at least two bytes.
+ */
 static void init_budget(struct wndl_dwarf *d)
 {
     const struct wndl_dwarf_sections *in = &d->in;
@@ -125,7 +127,7 @@ struct place {
 };
 
 /*
- * Where an address is: `unit` of `d` tells its line, and `code` of `in` its
+ * The units of an address: `unit` of `d` has its line, and `code` of `in` its
  * function. They differ when the functions are in a .dwo file.
  */
 struct spot {
@@ -137,7 +139,9 @@ struct spot {
     struct wndl_dw_chain chain; /* of inlined calls */
 };
 
-/* Names and place of a new frame. Damage of paths costs only the path. */
+/*
+ * Fills in names and place of a new frame. Damage of paths loses only the path.
+ */
 static enum wndl_status add_frame(
     const struct spot *spot, uint64_t named_by, struct place place)
 {
@@ -207,8 +211,10 @@ static enum wndl_status find_func(struct spot *spot, struct wndl_dw_func **func)
     return status;
 }
 
-/* d->frames for an address that the unit is said to cover. If that is but a
- * hint, a unit with functions must have one there. */
+/*
+ * Fills d->frames for an address that the unit should cover. If that is only a
+ * hint, a unit with functions must have one there.
+ */
 static enum wndl_status fill_frames(struct spot *spot, bool is_hint)
 {
     struct wndl_dw_func *func = NULL;
@@ -246,7 +252,7 @@ static enum wndl_status look_in_unit(struct wndl_dwarf *d,
         wndl_dw_lose_if_damaged(d, unit, fill_frames(&spot, is_hint));
     if (status != WNDL_OK || spot.code->root_state != WNDL_DW_UNIT_LOST)
         return status;
-    /* Reading names has shown that the unit of the function is damaged. */
+    /* Reading names has shown that the function's unit is damaged. */
     if (spot.in == d)
         return WNDL_NOT_FOUND;
     unit->split->dwarf = NULL;

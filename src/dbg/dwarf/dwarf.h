@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf: from an address to the functions, inlined frames, files and lines
- * that DWARF 2 to 5 give for it.
+ * dwarf: from an address to the functions, inlined frames, files and lines that
+ * DWARF 2 to 5 give for it.
  *
- * Lazy by unit: .debug_aranges tells the unit of an address, and only where it
- * does not are all headers and root DIEs read; a unit's function tree and line
- * program are decoded when an address of it is first looked up, once. Damage
- * in a unit loses that unit, is counted, and the first one is described; a
- * damaged line program costs its unit the lines alone, and counts too. Other
- * files that DWARF refers to (.dwo files, their package, a supplementary file)
- * are asked for when first needed; without a .dwo file its skeleton unit still
- * gives lines. Code at address 0, 1, -1 or -2 is taken for what a linker
- * dropped, unless 0 is said to be a place. What it must not know: where files
- * are, ELF, demangling.
+ * It is lazy by unit: .debug_aranges gives the unit of an address; only where
+ * it does not are all headers and root DIEs read. A unit's function tree and
+ * line program are decoded once, at the first lookup of one of its addresses.
+ * Damage in a unit loses that unit and is counted, and the first damage is
+ * described; a damaged line program loses only the unit's lines, and is counted
+ * too. Other files to which DWARF refers (.dwo files, their package, a
+ * supplementary file) are requested when they are needed; without its .dwo file
+ * a skeleton unit still gives lines. Code at address 0, 1, -1 or -2 counts as
+ * dropped by the linker, unless `starts_at_zero` is set. It must not know where
+ * files are, ELF, or demangling.
  *
- * One wndl_dwarf is for one thread at a time.
+ * One thread at a time.
  */
 #ifndef WNDL_DBG_DWARF_DWARF_H
 #define WNDL_DBG_DWARF_DWARF_H
@@ -28,9 +28,9 @@
 struct wndl_dwarf;
 
 /*
- * Called when much of the sections was read that is not likely to be needed
- * again soon. Memory that holds them may be given up if their bytes come back
- * when they are read.
+ * Called after many bytes of the sections were read that are not likely to be
+ * needed again soon. The memory of the sections may be released if its bytes
+ * come back at the next read.
  */
 struct wndl_dwarf_memory {
     void *context;
@@ -38,8 +38,8 @@ struct wndl_dwarf_memory {
 };
 
 /*
- * The sections, borrowed for the life of the wndl_dwarf; absent ones empty.
- * In a .dwo file or package they have ".dwo" at the end of their names.
+ * The sections, borrowed for the life of the wndl_dwarf; absent ones are empty.
+ * In a .dwo file or package their names end in ".dwo".
  */
 struct wndl_dwarf_sections {
     struct wndl_bytes info, abbrev, line, line_str, str, str_offsets;
@@ -47,12 +47,12 @@ struct wndl_dwarf_sections {
     struct wndl_bytes cu_index;      /* of a package */
     struct wndl_dwarf_memory memory; /* give_up may be NULL */
     bool big_endian;
-    bool starts_at_zero; /* code at 0 and 1 is code: an object file's */
+    bool starts_at_zero; /* for an object file: code may be at 0 and 1 */
     const char *path;    /* for messages; may be NULL */
     const struct wndl_dwarf_files *files; /* borrowed; NULL: none */
 };
 
-/* What a skeleton unit says of its .dwo file. */
+/* A skeleton unit's reference to its .dwo file. */
 struct wndl_dwarf_split {
     struct wndl_bytes name;     /* DW_AT_dwo_name */
     struct wndl_bytes comp_dir; /* may be empty */
@@ -60,11 +60,11 @@ struct wndl_dwarf_split {
 };
 
 /*
- * How to get at other files, each asked for at most once: OK, NOT_FOUND when
- * there is none, NOMEM, or what is wrong with it; any but OK fills `err`. The
- * sections are borrowed like the first file's. `next` counts the candidates
- * for a .dwo file from 0: each call gives the first from *next on, and leaves
- * in *next the one to go on with if that was of another build.
+ * The functions that open other files; each file is requested at most once. OK,
+ * NOT_FOUND when there is none, NOMEM, or the file's own error; any but OK
+ * fills `err`. The sections are borrowed like the first file's. `next` counts
+ * the candidates for a .dwo file from 0: a call gives the first one from *next
+ * on, and sets *next to the one to try if that is of another build.
  */
 struct wndl_dwarf_files {
     void *context;
@@ -90,65 +90,71 @@ struct wndl_dwarf_frame {
     uint32_t line;
     uint32_t column;
     bool inlined;
-    uint16_t language;        /* DW_LANG_* of the unit that names it, or 0 */
+    uint16_t language;        /* DW_LANG_* of the unit with its name, or 0 */
     wndl_svma function_start; /* lowest address of the (inlined) function */
 };
 
 /* Innermost first; only the last one has inlined == false. */
 struct wndl_dwarf_frames {
-    const struct wndl_dwarf_frame *frames; /* until the next lookup */
+    const struct wndl_dwarf_frame *frames; /* valid until the next lookup */
     size_t count;
 };
 
 struct wndl_dwarf_stats {
-    uint32_t units;                 /* headers seen so far */
-    uint32_t units_damaged;         /* lost: malformed or truncated */
-    uint32_t units_skipped;         /* a version or kind we do not read */
+    uint32_t units;         /* headers read so far */
+    uint32_t units_damaged; /* lost: malformed or truncated */
+    uint32_t units_skipped; /* of a version or kind that is not supported */
     struct wndl_error first_damage; /* status WNDL_OK when none */
-    uint32_t files_missing;         /* needed, but not there or of no use */
+    uint32_t files_missing;         /* needed, but missing or unusable */
     struct wndl_error first_missing;
 };
 
 /*
- * MALFORMED only when not a single unit header can be read; NOT_FOUND when
- * .debug_info is empty. On success *out is freed by wndl_dwarf_close.
+ * Opens the reader. MALFORMED only when no unit header can be read; NOT_FOUND
+ * when .debug_info is empty; NOMEM. On success *out ends with wndl_dwarf_close.
  */
 enum wndl_status wndl_dwarf_open(const struct wndl_dwarf_sections *sections,
     struct wndl_mem *mem, struct wndl_dwarf **out,
     struct wndl_error *err) WNDL_MUST_USE;
 
+/* Closes it and all files that it opened. */
 void wndl_dwarf_close(struct wndl_dwarf *dwarf);
 
 /*
- * The frames of `addr` (a return address is passed minus one by the caller).
- * NOT_FOUND when no unit covers it. OK with one frame that has a line but no
- * name is possible (line table without a function, e.g. assembly).
+ * The frames of `addr`; for a return address the caller subtracts one.
+ * NOT_FOUND when no unit covers it; NOMEM. The answer can be OK with one frame
+ * that has a line but no name (a line table without a function, as from
+ * assembly).
  */
 enum wndl_status wndl_dwarf_lookup(struct wndl_dwarf *dwarf, wndl_svma addr,
     struct wndl_dwarf_frames *frames, struct wndl_error *err) WNDL_MUST_USE;
 
-/* The same when nothing else says that there is code: what .debug_aranges tells
- * of a unit is believed to be all, which saves reading all root DIEs. */
+/*
+ * The same for an address that may not be code: the ranges of a unit in
+ * .debug_aranges are taken as complete, which saves reading all root DIEs.
+ */
 enum wndl_status wndl_dwarf_lookup_unlikely(struct wndl_dwarf *dwarf,
     wndl_svma addr, struct wndl_dwarf_frames *frames,
     struct wndl_error *err) WNDL_MUST_USE;
 
-/* Lookups of addresses that are likely in one unit cost less one after the
- * other. UINT32_MAX when .debug_aranges knows none. */
+/*
+ * The number of the likely unit of `addr`; UINT32_MAX when .debug_aranges has
+ * none. Consecutive lookups in one unit are cheaper.
+ */
 uint32_t wndl_dwarf_likely_unit(struct wndl_dwarf *dwarf, wndl_svma addr);
 
-/* `threads` at the most, each for at least `bytes_each` of .debug_info. */
+/* At most `threads` threads, each for at least `bytes_each` of .debug_info. */
 struct wndl_dwarf_workers {
     unsigned threads;
     uint64_t bytes_each;
 };
 
 /*
- * Reads the units of addresses that are about to be looked up, in that order,
- * by several threads, which are made and joined within the call. Returns of
- * how many of the addresses, not 0: after so many lookups it may be called
- * again for the rest. Lookups say the same without it, but later; so failure
- * is not told.
+ * Reads the units of addresses that will be looked up, in that order, in
+ * several threads, which start and end within the call. Returns for how many of
+ * the addresses it has read, never 0; after that many lookups the caller may
+ * call it for the rest. Lookups give the same answers without it, only later;
+ * so it reports no failure.
  */
 size_t wndl_dwarf_read_ahead(struct wndl_dwarf *dwarf, const wndl_svma *addrs,
     size_t count, const struct wndl_dwarf_workers *workers);
@@ -168,14 +174,15 @@ struct wndl_dwarf_function {
     uint16_t language;
 };
 
-/* Makes all units known. OK or NOMEM. */
+/* Reads all unit headers and counts them. OK or NOMEM. */
 enum wndl_status wndl_dwarf_unit_count(
     struct wndl_dwarf *dwarf, size_t *count) WNDL_MUST_USE;
 
 /*
- * Calls `visit` with each function of unit `index`; what it is given is valid
- * for the call, names as long as the wndl_dwarf. Ends when that returns other
- * than OK, and returns it. Else OK, also for a unit that is lost, or NOMEM.
+ * Calls `visit` with each function of unit `index`. Its argument is valid
+ * during the call, the names in it as long as the wndl_dwarf. Stops at the
+ * first status other than OK, and returns it. Else OK, also for a lost unit, or
+ * NOMEM.
  */
 enum wndl_status wndl_dwarf_visit_functions(struct wndl_dwarf *dwarf,
     size_t index,
@@ -184,13 +191,14 @@ enum wndl_status wndl_dwarf_visit_functions(struct wndl_dwarf *dwarf,
     void *context) WNDL_MUST_USE;
 
 /*
- * Adds to `places` (uint64_t, svma) where in `range` lookups may answer
- * otherwise than for the byte before; in no order, more than once, and also
- * where they do not. OK or NOMEM.
+ * Adds to `places` (uint64_t, svma) each address in `range` where the answer
+ * may differ from that for the byte before. Unordered, with duplicates, and
+ * with addresses where it does not differ. OK or NOMEM.
  */
 enum wndl_status wndl_dwarf_changes(struct wndl_dwarf *dwarf,
     struct wndl_dwarf_range range, struct wndl_vec *places) WNDL_MUST_USE;
 
+/* Counts and failures so far, over all files. */
 void wndl_dwarf_get_stats(
     const struct wndl_dwarf *dwarf, struct wndl_dwarf_stats *stats);
 

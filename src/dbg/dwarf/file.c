@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The tables of directories and files in the header of a line program. */
 #include "dbg/dwarf/internal.h"
 
 static const char *const SECTION = ".debug_line";
@@ -6,7 +7,7 @@ static const char *const SECTION = ".debug_line";
 /* DWARF 5, 7.22, table 7.27. */
 enum { LNCT_PATH = 1, LNCT_DIRECTORY = 2, FORMAT_LIMIT = 255 };
 
-/* How the entries of a table are laid out (DWARF 5, 6.2.4). */
+/* The layout of a table's entries (DWARF 5, 6.2.4). */
 struct format {
     unsigned count;
     struct {
@@ -74,7 +75,7 @@ static enum wndl_status read_table(struct wndl_dwarf *d, struct wndl_cursor *c,
     return status;
 }
 
-/* A string in place, to be looked at later; false for the empty one. */
+/* Notes a string in place, to be read later; false for the empty one. */
 static bool read_name(struct wndl_cursor *c, struct wndl_dw_file *entry)
 {
     entry->name = wndl_cursor_offset(c);

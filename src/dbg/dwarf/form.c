@@ -3,7 +3,7 @@
 
 #include "base/status.h"
 
-/* How a form is laid out; values up to 16 are plain sizes in bytes. */
+/* The layout of a form; values up to 16 are sizes in bytes. */
 enum layout {
     L_ADDRESS = 32, /* address_size bytes */
     L_OFFSET,       /* offset_size bytes */
@@ -97,7 +97,7 @@ static struct form form_of(unsigned form)
     }
 }
 
-/* Bytes of a layout that is not told by its data, or VARIES. */
+/* The bytes of a layout; VARIES if its data contain the size. */
 static uint32_t layout_size(unsigned layout, struct wndl_dw_encoding encoding)
 {
     if (layout <= 16)
@@ -198,7 +198,10 @@ struct wndl_dw_value wndl_dw_read_form(
     return v;
 }
 
-/* Where entry `index` of a table at `base` is; past any section if nowhere. */
+/*
+ * The offset of entry `index` of a table at `base`; past any section if there
+ * is none.
+ */
 static uint64_t entry_at(uint64_t base, uint64_t index, unsigned size)
 {
     uint64_t at;
@@ -228,7 +231,7 @@ static enum wndl_status string_at(struct wndl_dwarf *d,
     return WNDL_OK;
 }
 
-/* Damage there is told of `d`, whose string it is. */
+/* Damage there is reported for `d`, which refers to the string. */
 static enum wndl_status supplementary_string(
     struct wndl_dwarf *d, uint64_t offset, struct wndl_bytes *out)
 {
@@ -281,7 +284,7 @@ enum wndl_status wndl_dw_address_at(struct wndl_dwarf *d,
     return WNDL_OK;
 }
 
-/* One operation that gives a number (DWARF 5, 7.7.1). False for others. */
+/* Reads an operation that gives a number (DWARF 5, 7.7.1). False for others. */
 static bool read_operand(struct wndl_cursor *c, uint64_t *number)
 {
     switch (wndl_cursor_u8(c)) {

@@ -10,8 +10,8 @@ struct walk {
     struct wndl_dwarf *d;
     const struct wndl_dw_unit *unit;
     struct wndl_cursor c;
-    uint64_t depth;   /* of the next DIE below the one the walk began at */
-    uint64_t deepest; /* the first inlined call that is passed over, or 0 */
+    uint64_t depth;   /* of the next DIE below the start of the walk */
+    uint64_t deepest; /* the first inlined call that is too deep, or 0 */
     bool skim;        /* go past functions and types by DW_AT_sibling */
     uint32_t jumped;  /* bit per kind: past them and their children */
     uint32_t stepped; /* bit per kind: past them alone */
@@ -20,8 +20,10 @@ struct walk {
     uint64_t func;        /* its DIE */
     uint32_t innermost;   /* the last of those wanted with a range there */
     const uint64_t *only; /* wanted are the inlined calls there, or NULL: all */
-    /* What an inlined call at each depth is in: another one, NO_PARENT, or
-     * for none of those wanted ELSEWHERE. Below the limit nobody asks. */
+    /*
+     * The owner of an inlined call at each depth: another one, NO_PARENT, or
+     * ELSEWHERE if it is not wanted. Not used below the limit.
+     */
     uint32_t parents[WNDL_DW_DEPTH_LIMIT + 2];
 };
 
@@ -44,7 +46,9 @@ static void start_walk(struct walk *w, struct wndl_dwarf *d,
     d->ranges.len = 0;
 }
 
-/* A code of one or two bytes. Larger ones, and what is cut off, fail. */
+/*
+ * Reads a code of one or two bytes. Larger ones, and one that is cut off, fail.
+ */
 static inline uint32_t small_code(struct wndl_cursor *c)
 {
     uint32_t code = wndl_cursor_u8(c);
@@ -55,7 +59,7 @@ static inline uint32_t small_code(struct wndl_cursor *c)
     return (code & 0x7f) | high << 7;
 }
 
-/* To the sibling, whose 4-byte reference is at a known place. */
+/* Moves to the sibling, whose 4-byte reference is at a known place. */
 static inline void jump(const struct walk *w, struct wndl_cursor *c,
     const struct wndl_dw_abbrev *abbrev)
 {
@@ -68,7 +72,7 @@ static inline void jump(const struct walk *w, struct wndl_cursor *c,
         wndl_cursor_skip(c, to - here);
 }
 
-/* Past one DIE, or false: it wants to be read, or is not of a simple form. */
+/* Skips one DIE. False if it must be read, or is not of a simple form. */
 static inline bool hurry_past(
     struct walk *w, struct wndl_cursor *c, const struct wndl_dw_abbrev *abbrev)
 {
@@ -90,9 +94,9 @@ static inline bool hurry_past(
 }
 
 /*
- * Goes past DIEs without reading them, as long as that is simple. Where it
- * stops, at damage for one, the careful way takes over. This loop is where
- * most of the time of large units goes.
+ * Skips DIEs without reading them, as long as that is simple. The full reader
+ * continues where this stops, for example at damage. Large units spend most of
+ * their time in this loop.
  */
 static void hurry(struct walk *w)
 {
@@ -170,7 +174,7 @@ static enum wndl_status step_over_other(
     return WNDL_OK;
 }
 
-/* One DIE of a unit, looking for functions. */
+/* Reads one DIE of a unit, in search of functions. */
 static enum wndl_status unit_step(struct walk *w)
 {
     struct wndl_dw_die die;
@@ -186,8 +190,8 @@ static enum wndl_status unit_step(struct walk *w)
 }
 
 /*
- * A unit may end without the codes 0 that close its DIEs; one cut short does
- * not get here, its length tells.
+ * A unit may lack the codes 0 at its end that close its DIEs. One that is cut
+ * short has been refused already, because of its length.
  */
 static enum wndl_status walk_unit(struct walk *w)
 {
@@ -244,8 +248,8 @@ static struct wndl_dw_func *func_at(
 }
 
 /*
- * Most functions are children of the unit or of a namespace. Only when none
- * of those is at the address are types and functions searched for more.
+ * Most functions are children of the unit or of a namespace. Types and
+ * functions are searched only if none of those is at the address.
  */
 enum wndl_status wndl_dw_find_func(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, uint64_t address, struct wndl_dw_func **func)
@@ -291,8 +295,10 @@ static bool holds(const struct wndl_dwarf *d, size_t first, uint64_t address)
     return false;
 }
 
-/* Adds an inlined call as the owner of what is inside of it, or sets that it
- * is elsewhere. */
+/*
+ * Adds an inlined call as the owner of the DIEs inside it, or notes that it is
+ * elsewhere.
+ */
 static enum wndl_status note_inlined(
     struct walk *w, const struct wndl_dw_die *die)
 {
@@ -345,9 +351,9 @@ static enum wndl_status step_over_inlined(
 }
 
 /*
- * One DIE of a function, looking for inlined calls. Those of a function in
- * the function come along where they cannot be skipped, but nobody will ask
- * for them here: their addresses belong to that one.
+ * Reads one DIE of a function, in search of inlined calls. Calls of a nested
+ * function are added too where they cannot be skipped; no lookup finds them
+ * here, since their addresses belong to that function.
  */
 static enum wndl_status func_step(struct walk *w)
 {
@@ -406,7 +412,7 @@ static enum wndl_status keep_inlines(
     return WNDL_OK;
 }
 
-/* Walks `func` for what is wanted; into d->calls and d->ranges. */
+/* Walks `func` for the wanted calls; adds to d->calls and d->ranges. */
 static enum wndl_status read_inlined(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, const struct wndl_dw_func *func,
     const uint64_t *only, uint32_t *innermost)
@@ -507,7 +513,10 @@ static enum wndl_status make_cover(
     return wndl_dw_make_cover(d, &d->ranges, false, &inlines->cover);
 }
 
-/* The number of ranges up to the last that can be of the innermost call. */
+/*
+ * The number of ranges up to the last one that may belong to the innermost
+ * call.
+ */
 static size_t upto(const struct wndl_dw_inlines *inlines, uint64_t address)
 {
     if (inlines->cover.count == 0)
@@ -518,8 +527,8 @@ static size_t upto(const struct wndl_dw_inlines *inlines, uint64_t address)
 }
 
 /*
- * All that is in a call that does not hold the address comes right after it,
- * and is passed over with it.
+ * The calls inside a call that does not cover the address follow it, and are
+ * skipped with it.
  */
 static uint32_t search(const struct wndl_dw_inlines *inlines, uint64_t address)
 {
@@ -597,9 +606,9 @@ static enum wndl_status find_alone(struct wndl_dwarf *d,
 }
 
 /*
- * A function that is asked for little costs little: first there are walks that
- * read only what holds an address, then all is read and searched in order, and
- * then sorted to be searched faster.
+ * A function with few lookups should cost little. The first lookups walk only
+ * the DIEs that cover the address; then all calls are read and searched in
+ * order; then they are sorted for faster searches.
  */
 enum { SINGLE_WALKS = 2, BEFORE_COVER = 10 };
 

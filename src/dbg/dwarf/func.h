@@ -5,18 +5,18 @@
 
 #include "dbg/dwarf/ranges.h"
 
-/* Limits of what is followed. */
+/* Limits of nesting and of references. */
 enum {
     WNDL_DW_DEPTH_LIMIT = 1024, /* nesting of inlined calls */
-    WNDL_DW_CHAIN_LIMIT = 16,   /* hops from a DIE to the one with its name */
+    WNDL_DW_CHAIN_LIMIT = 16,   /* steps from a DIE to the one with its name */
 };
 
-/* Parent of an inlined call that is directly in the function. */
+/* The parent of an inlined call that is directly in the function. */
 enum { WNDL_DW_NO_PARENT = UINT32_MAX };
 
-/* An inlined call. What it says is read again when it is asked for. */
+/* An inlined call. Its attributes are read again when they are needed. */
 struct wndl_dw_call {
-    uint32_t die;    /* bytes from that of its function */
+    uint32_t die;    /* offset from the DIE of its function */
     uint32_t parent; /* index < own index, or WNDL_DW_NO_PARENT */
 };
 
@@ -28,9 +28,9 @@ struct wndl_dw_inlined {
     uint32_t call_column;
 };
 
-/* What holds an address, innermost first. */
+/* The inlined calls at an address, innermost first. */
 struct wndl_dw_chain {
-    const struct wndl_dw_inlined *calls; /* until the next search */
+    const struct wndl_dw_inlined *calls; /* valid until the next search */
     size_t count;
 };
 
@@ -44,14 +44,15 @@ struct wndl_dw_inlines {
 
 struct wndl_dw_func {
     uint64_t die;
-    uint64_t start;                  /* lowest address */
-    struct wndl_dw_inlines *inlines; /* NULL until it pays to have them */
-    uint32_t searches;               /* for inlined calls */
+    uint64_t start; /* lowest address */
+    /* NULL until enough searches make them worthwhile */
+    struct wndl_dw_inlines *inlines;
+    uint32_t searches; /* searches for inlined calls so far */
 };
 
 enum wndl_dw_funcs_state {
     WNDL_DW_FUNCS_UNREAD,
-    WNDL_DW_FUNCS_SKIMMED, /* subtrees were skipped that could hold more */
+    WNDL_DW_FUNCS_SKIMMED, /* subtrees that may have more were skipped */
     WNDL_DW_FUNCS_ALL,
 };
 
@@ -64,7 +65,7 @@ struct wndl_dw_funcs {
 struct wndl_dw_names {
     struct wndl_bytes name;
     struct wndl_bytes linkage_name;
-    uint16_t language; /* of the unit that names it */
+    uint16_t language; /* of the unit with the name */
 };
 
 /* The function of `unit` at `address`. */
@@ -73,21 +74,20 @@ enum wndl_status wndl_dw_find_func(struct wndl_dwarf *d,
     struct wndl_dw_func **func) WNDL_MUST_USE;
 
 /*
- * Reads functions of a unit that is loaded, without changing it; with `skim`
- * not what is hidden in types and other functions.
+ * Reads the functions of a loaded unit, without changing the unit; `skim`
+ * leaves out those inside types and other functions.
  */
 enum wndl_status wndl_dw_read_funcs(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, bool skim,
     struct wndl_dw_funcs *funcs) WNDL_MUST_USE;
 
-/* All functions of the unit, however hidden. */
+/* Reads all functions of the unit, at any depth. */
 enum wndl_status wndl_dw_load_all_funcs(
     struct wndl_dwarf *d, struct wndl_dw_unit *unit) WNDL_MUST_USE;
 
 /*
- * The inlined calls of `func` that hold `address`: those with it in a range,
- * in calls that hold it too or have no ranges. The last such DIE is the
- * innermost.
+ * The inlined calls of `func` at `address`: those with it in a range, inside
+ * calls that have it too or have no ranges. The last such DIE is the innermost.
  */
 enum wndl_status wndl_dw_find_inlined(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, struct wndl_dw_func *func, uint64_t address,
@@ -98,8 +98,8 @@ enum wndl_status wndl_dw_load_inlines(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, struct wndl_dw_func *func) WNDL_MUST_USE;
 
 /*
- * The names of a function DIE of `unit`, followed to its origins. A damaged
- * reference loses the unit it is in and leaves the names empty.
+ * The names of a function DIE of `unit`, from it or its origins. A damaged
+ * reference loses the unit that it is in and leaves the names empty.
  */
 enum wndl_status wndl_dw_names_of(struct wndl_dwarf *d, uint64_t die,
     struct wndl_dw_names *names) WNDL_MUST_USE;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * .debug_aranges is asked first because it saves reading every root DIE, but
- * it may lack units and be wrong: only an answer with a function in it is
- * taken from there, or one of a unit that has none. Units that it does not
- * know are found by their root DIEs. Those of all units are read only when it
- * must be wrong: it knows the address, or there is known to be code.
+ * .debug_aranges is asked first since it saves reading every root DIE. But it
+ * may lack units and be wrong: an answer is used only if it has a function, or
+ * if its unit has none at all. Units that it lacks are found by their root
+ * DIEs. The root DIEs of all units are read only when it must be wrong: it has
+ * the address, or the address is known to be code.
  */
 #include "dbg/dwarf/internal.h"
 
-/* One set of .debug_aranges being read (DWARF 5, 6.1.2). */
+/* A set of .debug_aranges that is being read (DWARF 5, 6.1.2). */
 struct set {
     struct wndl_dwarf *d;
     struct wndl_cursor c;
@@ -138,7 +138,7 @@ static enum wndl_status add_unit(struct wndl_dwarf *d, uint32_t index)
     return wndl_dw_lose_if_damaged(d, unit, status);
 }
 
-/* The offsets of units that .debug_aranges tells something of. */
+/* The offsets of units that are in .debug_aranges. */
 static enum wndl_status find_told(struct wndl_dwarf *d, struct wndl_map *told)
 {
     for (size_t i = 0; i < d->hints.count; i++) {
@@ -165,7 +165,7 @@ static enum wndl_status add_units(
     return WNDL_OK;
 }
 
-/* Of all units, or of those that .debug_aranges does not know. */
+/* For all units, or only for those that .debug_aranges lacks. */
 static enum wndl_status load_unit_cover(struct wndl_dwarf *d, bool all)
 {
     struct wndl_map told;
@@ -191,7 +191,7 @@ static enum wndl_status load_unit_cover(struct wndl_dwarf *d, bool all)
     return WNDL_OK;
 }
 
-/* Adds what functions say of a unit whose root DIE says nothing. */
+/* Adds the ranges of functions of a unit whose root DIE has none. */
 static enum wndl_status add_funcs(struct wndl_dwarf *d, uint32_t index)
 {
     struct wndl_dw_unit *unit = wndl_dw_unit_at(d, index);

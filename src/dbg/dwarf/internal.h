@@ -3,7 +3,7 @@
  * internal: the map of the DWARF reader. From the bottom, each file knows only
  * those above it in this list:
  *
- *   context.h  context.c        what a reader has, its budget, its damage
+ *   context.h  context.c        a reader's state, budget and damage
  *   other.h    supplementary.c  the supplementary file
  *   form.h     form.c           values of attributes, strings, addresses
  *   die.h      abbrev.c         abbreviation tables
@@ -25,8 +25,8 @@
  *              ahead.c          units read by several threads
  *
  * Conventions: a status other than OK, NOT_FOUND and NOMEM is damage and has
- * its detail in wndl_dwarf.detail. Offsets of DIEs are into .debug_info.
- * "DWARF 5" in comments is the standard of that name.
+ * its detail in wndl_dwarf.detail. Offsets of DIEs are into .debug_info. "DWARF
+ * 5" in comments is the standard of that name.
  */
 #ifndef WNDL_DBG_DWARF_INTERNAL_H
 #define WNDL_DBG_DWARF_INTERNAL_H
@@ -41,13 +41,15 @@
 #include "dbg/dwarf/ranges.h"
 #include "dbg/dwarf/unit.h"
 
-/* Opens a file: wndl_dwarf_open; `referrer` is NULL for the first. */
+/* Opens a file, as wndl_dwarf_open; `referrer` is NULL for the first one. */
 enum wndl_status wndl_dw_open(const struct wndl_dwarf_sections *sections,
     struct wndl_mem *mem, const struct wndl_dw_referrer *referrer,
     struct wndl_dwarf **out, struct wndl_error *err) WNDL_MUST_USE;
 
-/* Makes one of d->others that has no file: what it reads for `d` is of memory
- * of its own, and stays. NULL when memory is out. */
+/*
+ * Adds a reader without a file to d->others. Its memory is its own, so what it
+ * reads for `d` stays. NULL when memory is out.
+ */
 struct wndl_dwarf *wndl_dw_new_helper(struct wndl_dwarf *d);
 
 #endif

@@ -4,12 +4,12 @@
 
 static const char *const SECTION = ".debug_line";
 
-/* So many bytes of a program are run again at the most to find a row. */
+/* The most bytes of a program that are run again to find a row. */
 enum { MARK_EVERY = 128 };
 
 /*
- * The state machine of DWARF 5, 6.2.2. The first time a program is run all
- * through, to find its sequences; after that a part of it, to find a row.
+ * The state machine of DWARF 5, 6.2.2. The first run covers a whole program, to
+ * find its sequences; later runs cover a part of it, to find a row.
  */
 struct program {
     struct wndl_dwarf *d;
@@ -117,7 +117,9 @@ static void reset(struct program *p)
     p->first_mark = p->d->new_marks.len;
 }
 
-/* Ends the rows so far at `end`, if they are about code that is there. */
+/*
+ * Ends the rows so far at `end`; they are kept unless their code was dropped.
+ */
 static enum wndl_status close_sequence(struct program *p, uint64_t end)
 {
     struct wndl_vec *marks = &p->d->new_marks;
@@ -145,9 +147,9 @@ static enum wndl_status close_sequence(struct program *p, uint64_t end)
 }
 
 /*
- * Adds the current row. Addresses of a sequence do not fall. Where a producer
- * lets them, what follows counts as a sequence of its own; so does what is
- * 4 GiB away.
+ * Adds the current row. Addresses in a sequence do not decrease. If a producer
+ * lets them, the rows from there on count as a sequence of their own; so do
+ * rows that are 4 GiB away.
  */
 static enum wndl_status append(struct program *p)
 {
@@ -170,7 +172,7 @@ static enum wndl_status append(struct program *p)
     return WNDL_OK;
 }
 
-/* To go on from here. Where there is no sequence, nobody will want to. */
+/* Sets a mark to go on from. Without a sequence none is needed. */
 static enum wndl_status set_mark(struct program *p)
 {
     uint64_t at = wndl_cursor_offset(&p->c) - p->opcodes;
@@ -245,7 +247,7 @@ static void set_address(struct program *p, uint64_t size)
     p->op_index = 0;
 }
 
-/* DWARF 5, 6.2.5.3. Files were defined when it was run all through. */
+/* DWARF 5, 6.2.5.3. Files were defined in the first full run. */
 static enum wndl_status extended(struct program *p)
 {
     struct wndl_cursor rest = p->c;
@@ -284,7 +286,7 @@ static void skip_unknown(struct program *p, unsigned opcode)
 
 /*
  * The part of the state machine that the plain opcodes change. A row is plain
- * that is neither before `last` nor behind `most`.
+ * unless it is before `last` or after `most`.
  */
 struct quick {
     struct wndl_cursor c;
@@ -339,7 +341,7 @@ static inline bool quick_special(struct quick *q, unsigned opcode)
     return true;
 }
 
-/* Only what compilers put between most rows (DWARF 5, 6.2.5.3). */
+/* Only the opcodes that compilers put between most rows (DWARF 5, 6.2.5.3). */
 static inline bool quick_extended(struct quick *q)
 {
     unsigned length = wndl_cursor_u8(&q->c);
@@ -350,7 +352,7 @@ static inline bool quick_extended(struct quick *q)
     return !q->c.failed;
 }
 
-/* One with an operand (DWARF 5, 6.2.5.2). */
+/* An opcode with an operand (DWARF 5, 6.2.5.2). */
 static inline bool quick_operand(
     const struct program *p, struct quick *q, unsigned opcode)
 {
@@ -369,7 +371,7 @@ static inline bool quick_operand(
     return true;
 }
 
-/* False, and nothing is changed but q->c, for what is not plain. */
+/* False for an opcode that is not plain; only q->c has changed then. */
 static inline bool quick_step(const struct program *p, struct quick *q)
 {
     unsigned opcode = wndl_cursor_u8(&q->c);
@@ -399,8 +401,8 @@ static inline bool quick_step(const struct program *p, struct quick *q)
 }
 
 /*
- * Takes the steps that are plain. The first that is not, the end and damage
- * among them, is left to the careful way, as if it had not been looked at.
+ * Runs plain opcodes. The first other one, also the end or damage, is left to
+ * the full interpreter, as if it had not been read.
  */
 static void hurry(struct program *p)
 {
@@ -458,7 +460,7 @@ static enum wndl_status standard(struct program *p, unsigned opcode)
     case 0x0a:
     case 0x0b:
         return WNDL_OK;
-    default: /* DW_LNS_set_isa, and what we do not know */
+    default: /* DW_LNS_set_isa, and unknown opcodes */
         skip_unknown(p, opcode);
         return WNDL_OK;
     }
@@ -476,7 +478,7 @@ static enum wndl_status step(struct program *p)
     return status;
 }
 
-/* Takes steps up to the end, or to the row that is wanted. */
+/* Runs the program to its end, or to the wanted row. */
 static enum wndl_status run_program(struct program *p)
 {
     enum wndl_status status = WNDL_OK;
@@ -525,7 +527,7 @@ static struct wndl_dw_lines *new_lines(struct wndl_dwarf *d)
     return lines;
 }
 
-/* OK also for a damaged table, of which what is sound is kept. */
+/* OK also for a damaged table, whose sound part is kept. */
 static enum wndl_status decode(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, struct wndl_dw_lines *lines)
 {
@@ -599,8 +601,10 @@ static const struct wndl_dw_mark *mark_before(
     return &marks[low];
 }
 
-/* The program was sound when it was run all through. *next: the address of
- * what ended the search. */
+/*
+ * The program was sound in its first full run. *next: the address that ended
+ * the search.
+ */
 static enum wndl_status seek(struct wndl_dwarf *d, struct wndl_dw_lines *lines,
     const struct wndl_dw_sequence *s, struct wndl_dw_row *row, uint64_t *next)
 {

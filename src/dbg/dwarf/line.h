@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* line: line programs, and the directories and files that they name. */
+/* line: line programs, and the directories and files in them. */
 #ifndef WNDL_DBG_DWARF_LINE_H
 #define WNDL_DBG_DWARF_LINE_H
 
 #include "dbg/dwarf/ranges.h"
 
-/* What a row of a line table says of its address, and up to the next row. */
+/* A row of a line table, valid from its address up to the next row. */
 struct wndl_dw_row {
     uint32_t offset; /* bytes from the start of the sequence */
     uint32_t line;
@@ -14,9 +14,9 @@ struct wndl_dw_row {
 };
 
 /*
- * The state of a line program between two opcodes, to go on from: rows are not
- * kept, they are read again from the last mark before them. `row` is the last
- * one that was added.
+ * The state of a line program between two opcodes, from which it can go on.
+ * Rows are not kept; they are read again from the last mark before them. `row`
+ * is the last row that was added.
  */
 struct wndl_dw_mark {
     struct wndl_dw_row row;
@@ -36,7 +36,7 @@ struct wndl_dw_sequence {
     uint32_t count;
 };
 
-/* DWARF 5, 6.2.4: how a line program is to be run. */
+/* The parameters of a line program (DWARF 5, 6.2.4). */
 struct wndl_dw_line_header {
     struct wndl_dw_encoding encoding;
     uint8_t min_inst_length;
@@ -47,9 +47,11 @@ struct wndl_dw_line_header {
     struct wndl_bytes opcode_lengths; /* of opcodes 1 to opcode_base - 1 */
 };
 
-/* What each special opcode does where an instruction is one operation (DWARF 5,
- * 6.2.5.1), so that none needs a division. `line_range` is 0 before they are
- * known. */
+/*
+ * The effect of each special opcode where an instruction has one operation
+ * (DWARF 5, 6.2.5.1), so that none needs a division. `line_range` is 0 until
+ * they are computed.
+ */
 struct wndl_dw_specials {
     uint8_t min_inst_length;
     int8_t line_base;
@@ -61,14 +63,14 @@ struct wndl_dw_specials {
     } of[256];
 };
 
-/* A directory or file entry; its string is looked at when it is asked for. */
+/* A directory or file entry; its string is read when it is needed. */
 struct wndl_dw_file {
     uint64_t name; /* with `kind`, a wndl_dw_value */
     uint32_t kind;
     uint32_t dir;
 };
 
-/* Shared by the units that name the same offset of .debug_line. */
+/* A line table, shared by units with the same offset into .debug_line. */
 struct wndl_dw_lines {
     struct wndl_vec dirs;       /* struct wndl_dw_file */
     struct wndl_vec files;      /* struct wndl_dw_file */
@@ -78,7 +80,8 @@ struct wndl_dw_lines {
     struct wndl_dw_line_header header;
     struct wndl_cursor program;
     uint8_t version;
-    bool is_damaged; /* in the header: then all is empty, or past it: no rows */
+    /* in the header: all is empty; after it: there are no rows */
+    bool is_damaged;
 };
 
 /* The row for `address`. */
@@ -86,7 +89,7 @@ enum wndl_status wndl_dw_find_row(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, uint64_t address,
     struct wndl_dw_row *row) WNDL_MUST_USE;
 
-/* The same, also when NOT_FOUND with *end, up to which it holds. */
+/* The same; sets *end, also when NOT_FOUND, up to which the answer holds. */
 enum wndl_status wndl_dw_find_row_until(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, uint64_t address, struct wndl_dw_row *row,
     uint64_t *end) WNDL_MUST_USE;
@@ -95,13 +98,15 @@ enum wndl_status wndl_dw_find_row_until(struct wndl_dwarf *d,
 enum wndl_status wndl_dw_load_lines(
     struct wndl_dwarf *d, struct wndl_dw_unit *unit) WNDL_MUST_USE;
 
-/* Reads the lines of a unit that is loaded and has some, without changing
- * it. OK also when they are damaged. */
+/*
+ * Reads the lines of a loaded unit that has some, without changing the unit. OK
+ * also when they are damaged.
+ */
 enum wndl_status wndl_dw_read_lines(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit,
     struct wndl_dw_lines **lines) WNDL_MUST_USE;
 
-/* The directory and file tables of a header, `c` at their start. */
+/* Reads the directory and file tables of a header; `c` is at their start. */
 enum wndl_status wndl_dw_read_files(struct wndl_dwarf *d, struct wndl_cursor *c,
     struct wndl_dw_encoding encoding,
     struct wndl_dw_lines *lines) WNDL_MUST_USE;
@@ -110,7 +115,7 @@ enum wndl_status wndl_dw_read_files(struct wndl_dwarf *d, struct wndl_cursor *c,
 enum wndl_status wndl_dw_read_file_entry(
     struct wndl_cursor *c, struct wndl_vec *files) WNDL_MUST_USE;
 
-/* Path of a file number of `unit`; empty when unknown. */
+/* The path of a file number of `unit`; empty when it is unknown. */
 enum wndl_status wndl_dw_path(struct wndl_dwarf *d, struct wndl_dw_unit *unit,
     uint32_t file, struct wndl_bytes *path) WNDL_MUST_USE;
 

@@ -40,7 +40,7 @@ static bool sort_segments(struct visit *v)
     return true;
 }
 
-/* Neighbours are one range: a function in the function may have cut it. */
+/* Adjacent ranges become one: a nested function may have cut them. */
 static bool add_range(struct wndl_vec *ranges, const struct wndl_dw_range *from)
 {
     struct wndl_dwarf_range *last =

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The names of a function: its DIE, and the DIEs to which that refers. */
 #include "dbg/dwarf/internal.h"
 
 /* A step from DIE to DIE that ends when both names are known. */

@@ -3,7 +3,7 @@
 #include "base/status.h"
 #include "dbg/dwarf/internal.h"
 
-/* Asks for the package, once. Only one that is of no use is noted. */
+/* Requests the package, once. Only an unusable one is noted. */
 static enum wndl_status load_package(struct wndl_dwarf *d)
 {
     if (d->package_is_tried)
@@ -24,7 +24,7 @@ static enum wndl_status load_package(struct wndl_dwarf *d)
     return WNDL_OK;
 }
 
-/* The unit of `other` with the id of the skeleton; NULL when there is none. */
+/* The unit of `other` with the skeleton's id; NULL when there is none. */
 static enum wndl_status find_by_id(
     struct wndl_dwarf *other, uint64_t id, struct wndl_dw_unit **found)
 {
@@ -82,7 +82,7 @@ static enum wndl_status try_package(struct wndl_dwarf *d,
                              : status;
 }
 
-/* `err` is of the first candidate that was passed over, if any was. */
+/* `err` is about the first candidate that was skipped, if any. */
 static enum wndl_status try_files(struct wndl_dwarf *d,
     const struct wndl_dw_unit *skeleton, struct wndl_error *first)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* other: the files that DWARF refers to: supplementary, .dwo, package. */
+/* other: the files to which DWARF refers: supplementary, .dwo, package. */
 #ifndef WNDL_DBG_DWARF_OTHER_H
 #define WNDL_DBG_DWARF_OTHER_H
 
@@ -7,8 +7,8 @@
 #include "dbg/dwarf/unit.h"
 
 /*
- * Where the functions of a skeleton unit are. While `dwarf` is NULL they are
- * not known; after `is_tried` they never will be.
+ * The place of a skeleton unit's functions. While `dwarf` is NULL it is not
+ * known; if `is_tried`, it never will be.
  */
 struct wndl_dw_split {
     struct wndl_bytes name; /* DW_AT_dwo_name */
@@ -31,7 +31,7 @@ struct wndl_dw_package {
     uint64_t columns_at;
     uint64_t offsets;
     uint64_t sizes;
-    uint64_t given; /* bytes of .debug_info.dwo, of all units so far */
+    uint64_t given; /* bytes of .debug_info.dwo in all units given so far */
 };
 
 /* Reads the header of the index in package->in. */
@@ -39,35 +39,39 @@ enum wndl_status wndl_dw_read_package(
     struct wndl_dw_package *package, struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * The sections of the unit with this id. NOT_FOUND when it has none;
- * MALFORMED also when the index would make looking through it, or through what
- * it says are units, cost more than its size allows.
+ * The sections of the unit with this id. NOT_FOUND when there is none;
+ * MALFORMED also when a search in the index, or in the units that it lists,
+ * would cost more than its size allows.
  */
 enum wndl_status wndl_dw_find_in_package(struct wndl_dw_package *package,
     uint64_t id, struct wndl_dwarf_sections *sections,
     struct wndl_error *err) WNDL_MUST_USE;
 
-/* What another file is opened for; `skeleton` is NULL but for a .dwo file. */
+/*
+ * The reader that opens another file; `skeleton` is set only for a .dwo file.
+ */
 struct wndl_dw_referrer {
     struct wndl_dwarf *d;
     const struct wndl_dw_unit *skeleton;
 };
 
-/* Opens what `sections` says as one of d->others. */
+/* Opens `sections` as one of d->others. */
 enum wndl_status wndl_dw_open_other(struct wndl_dwarf *d,
     struct wndl_dwarf_sections *sections, const struct wndl_dw_unit *skeleton,
     struct wndl_dwarf **out, struct wndl_error *err) WNDL_MUST_USE;
 
-/* Counts a file that is missing, for `err`. */
+/* Counts a missing file, with the reason `err`. */
 void wndl_dw_note_missing(struct wndl_dwarf *d, const struct wndl_error *err);
 
-/* Sets d->supplementary, once. OK also when it is missing, which is counted. */
+/*
+ * Opens d->supplementary, once. OK also when it is missing, which is counted.
+ */
 enum wndl_status wndl_dw_load_supplementary(struct wndl_dwarf *d) WNDL_MUST_USE;
 
 /*
- * From a skeleton unit to the one in its .dwo file, if that is there; that it
- * is missing is counted. Any other unit stays. OK, NOMEM, or NOT_FOUND when
- * the unit that is given is lost; it is loaded otherwise.
+ * Replaces a skeleton unit by the one in its .dwo file, if that exists; if it
+ * is missing, that is counted. Any other unit stays. The unit is loaded. OK,
+ * NOMEM, or NOT_FOUND when the given unit is lost.
  */
 enum wndl_status wndl_dw_find_code(
     struct wndl_dwarf **d, struct wndl_dw_unit **unit) WNDL_MUST_USE;

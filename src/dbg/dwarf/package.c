@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A package holds the sections of many .dwo files end to end, and an index
- * that tells where in each those of a unit are (DWARF 5, 7.3.5).
+ * A package has the sections of many .dwo files end to end, and an index of
+ * each unit's part of each section (DWARF 5, 7.3.5).
  */
 #include "base/status.h"
 #include "dbg/dwarf/internal.h"
@@ -79,9 +79,9 @@ static uint32_t u32_at(const struct wndl_dw_package *p, uint64_t offset)
 }
 
 /*
- * At most two thirds of the slots are used (DWARF 5, 7.3.5.3): a search takes
- * a few tries, and so many once in 10^22 times. Units lie beside each other,
- * but one may be asked for again.
+ * At most two thirds of the slots are used (DWARF 5, 7.3.5.3): a search takes a
+ * few tries, and as many as this once in 10^22 times. Units do not overlap, but
+ * a unit may be requested again.
  */
 enum { MOST_TRIES = 128, MOST_GIVEN = 8 };
 
@@ -108,7 +108,7 @@ static enum wndl_status find_row(const struct wndl_dw_package *p, uint64_t id,
     return damaged(p, p->hashes, "the index is too full to find units in", err);
 }
 
-/* That the same bytes are of many units takes a file made up for it. */
+/* Only a malicious file has many units with the same bytes. */
 static enum wndl_status count_given(struct wndl_dw_package *p,
     const struct wndl_dwarf_sections *sections, struct wndl_error *err)
 {

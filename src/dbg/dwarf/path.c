@@ -23,7 +23,7 @@ static enum wndl_status entry_name(struct wndl_dwarf *d,
     return wndl_dw_string(d, unit, v, d->in.line, name);
 }
 
-/* As POSIX has it or as Windows does: cross compilers' output is read too. */
+/* By POSIX or Windows rules: cross compilers' output is read too. */
 static bool is_absolute(struct wndl_bytes path)
 {
     const uint8_t *p = path.data;

@@ -166,7 +166,7 @@ static enum wndl_status read_list(struct list *l)
     return status == WNDL_NOT_FOUND ? WNDL_OK : status;
 }
 
-/* Where in .debug_rnglists list `index` is (DWARF 5, 7.28). */
+/* The offset of list `index` in .debug_rnglists (DWARF 5, 7.28). */
 static enum wndl_status list_offset(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, uint64_t index, uint64_t *offset)
 {

@@ -20,8 +20,8 @@ struct wndl_dw_cover {
 };
 
 /*
- * Segments of `ranges` (struct wndl_dw_range), each with the owner of the
- * highest id, or with `first_wins` of the lowest. Sorts `ranges`.
+ * Makes segments of `ranges` (struct wndl_dw_range), each owned by the highest
+ * id, or with `first_wins` by the lowest. Sorts `ranges`.
  */
 enum wndl_status wndl_dw_make_cover(struct wndl_dwarf *d,
     struct wndl_vec *ranges, bool first_wins,
@@ -35,7 +35,7 @@ const struct wndl_dw_range *wndl_dw_cover_find(
     const struct wndl_dw_cover *cover, uint64_t address);
 
 /*
- * Adds the ranges of `die` with `id` to d->ranges; none is not an error.
+ * Adds the ranges of `die`, with `id`, to d->ranges; having none is no error.
  * Ranges of dropped code are left out.
  */
 enum wndl_status wndl_dw_add_ranges(struct wndl_dwarf *d,

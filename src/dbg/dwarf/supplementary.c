@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Other files that DWARF refers to. Each is a struct wndl_dwarf of its own,
+ * Other files to which DWARF refers. Each is a struct wndl_dwarf of its own,
  * opened when it is first needed and closed with the one that needed it; they
  * refer to no further ones. The supplementary file has strings and names.
  */

@@ -40,7 +40,7 @@ static uint64_t read_offset(struct wndl_cursor *c, uint8_t offset_size)
     return offset_size == 8 ? wndl_cursor_u64(c) : wndl_cursor_u32(c);
 }
 
-/* What comes after the version. Returns the unit type. */
+/* Reads the part after the version. Returns the unit type. */
 static unsigned read_rest(struct wndl_cursor *c, struct wndl_dw_unit *unit)
 {
     struct wndl_dw_encoding *e = &unit->encoding;
@@ -60,7 +60,7 @@ static unsigned read_rest(struct wndl_cursor *c, struct wndl_dw_unit *unit)
     return type;
 }
 
-/* Split units are of use only to the skeletons of another file. */
+/* Split units are used only through the skeletons of another file. */
 static bool is_wanted(const struct wndl_dwarf *d, unsigned type)
 {
     if (d->skeleton != NULL && type == UT_SPLIT_COMPILE)
@@ -159,7 +159,7 @@ static bool list_unit(struct wndl_vec *units, struct wndl_dw_unit *unit)
     return true;
 }
 
-/* The unit at `c`, known or new, goes into `all`, or it is counted why not. */
+/* Adds the unit at `c`, known or new, to `all`, or counts why it cannot. */
 static enum wndl_status add_unit(
     struct wndl_dwarf *d, struct wndl_cursor *c, struct wndl_vec *all)
 {
@@ -252,7 +252,7 @@ enum wndl_status wndl_dw_unit_starting_at(
     if (d->has_all_units || wndl_cursor_left(&c) == 0 ||
         read_header(d, &c, &header) != WNDL_OK || !header.is_wanted)
         return WNDL_NOT_FOUND;
-    /* Units do not overlap: what claims to start here is not one. */
+    /* Units do not overlap: this offset is inside one. */
     size_t index = first_after(d, offset);
     if (index < d->units.len &&
         wndl_dw_unit_at(d, index)->offset < header.unit.end)
@@ -284,7 +284,7 @@ static uint64_t offset_slot(
     return wndl_dw_has(die, slot) ? die->slots[slot].u : otherwise;
 }
 
-/* DWARF 5, 7.26 and 7.28: bases that are not told are past the headers. */
+/* DWARF 5, 7.26 and 7.28: bases that are missing are just after the headers. */
 static void take_bases(struct wndl_dw_unit *unit, const struct wndl_dw_die *die)
 {
     bool v5 = unit->encoding.version >= 5;
@@ -297,7 +297,7 @@ static void take_bases(struct wndl_dw_unit *unit, const struct wndl_dw_die *die)
     unit->rnglists_base = offset_slot(die, WNDL_DW_RNGLISTS_BASE, 0);
 }
 
-/* What a unit in a .dwo file has from its skeleton (DWARF 5, 3.1.3). */
+/* Copies what a unit in a .dwo file has from its skeleton (DWARF 5, 3.1.3). */
 static void inherit(
     struct wndl_dw_unit *unit, const struct wndl_dw_unit *skeleton)
 {

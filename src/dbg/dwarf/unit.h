@@ -10,7 +10,7 @@
 enum wndl_dw_root_state {
     WNDL_DW_ROOT_UNREAD,
     WNDL_DW_ROOT_READ,
-    WNDL_DW_UNIT_LOST, /* damaged: answers nothing any more */
+    WNDL_DW_UNIT_LOST, /* damaged: gives no more answers */
 };
 
 struct wndl_dw_unit {
@@ -18,19 +18,19 @@ struct wndl_dw_unit {
     uint64_t dies;   /* of its root DIE */
     uint64_t end;
     uint64_t abbrev_offset;
-    uint32_t number; /* as they became known */
+    uint32_t number; /* in the order in which they became known */
     struct wndl_dw_encoding encoding;
     uint8_t root_state; /* enum wndl_dw_root_state */
     bool is_partial;    /* no code of its own */
     bool is_counted;    /* as damaged */
-    bool is_unranged;   /* root DIE without ranges: code if functions say so */
-    bool is_ahead;      /* being read by ahead.c */
+    bool is_unranged;   /* root DIE without ranges: its functions' are used */
+    bool is_ahead;      /* ahead.c is reading it */
     bool lines_tried;
     /* From the root DIE: */
     bool has_lines;
     bool has_rnglists_base;
     bool has_addr_base;
-    uint16_t language; /* DW_LANG_*, 0: not said */
+    uint16_t language; /* DW_LANG_*, 0: not known */
     struct wndl_bytes comp_dir;
     uint64_t stmt_list;
     uint64_t base; /* for range lists */
@@ -38,30 +38,30 @@ struct wndl_dw_unit {
     uint64_t str_offsets_base;
     uint64_t rnglists_base;      /* before version 5: added to DW_AT_ranges */
     struct wndl_dw_split *split; /* of a skeleton, else NULL */
-    /* When looked into: */
+    /* Set at the first use: */
     struct wndl_dw_abbrevs *abbrevs;
     struct wndl_dw_lines *lines;
     struct wndl_dw_funcs funcs;
 };
 
 /*
- * Makes all units known: those that .debug_aranges leads to become known one
- * by one. MALFORMED when there is not a single header.
+ * Makes all units known; before, only those become known that .debug_aranges
+ * leads to. MALFORMED when there is no header.
  */
 enum wndl_status wndl_dw_load_headers(struct wndl_dwarf *d) WNDL_MUST_USE;
 
-/* MALFORMED when there is not a single header. */
+/* Checks the first header. MALFORMED when there is none. */
 enum wndl_status wndl_dw_check_first(struct wndl_dwarf *d) WNDL_MUST_USE;
 
-/* The unit with its header at `offset`. OK, NOT_FOUND, NOMEM. */
+/* The unit whose header is at `offset`. OK, NOT_FOUND, NOMEM. */
 enum wndl_status wndl_dw_unit_starting_at(struct wndl_dwarf *d, uint64_t offset,
     struct wndl_dw_unit **unit) WNDL_MUST_USE;
 
-/* Reads the root DIE once. `die` may be NULL when only the unit is wanted. */
+/* Reads the root DIE, once. `die` may be NULL. */
 enum wndl_status wndl_dw_load_root(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, struct wndl_dw_die *die) WNDL_MUST_USE;
 
-/* Root and abbreviations. NOT_FOUND when the unit is lost. */
+/* Reads root DIE and abbreviations. NOT_FOUND when the unit is lost. */
 enum wndl_status wndl_dw_load_unit(
     struct wndl_dwarf *d, struct wndl_dw_unit *unit) WNDL_MUST_USE;
 
@@ -69,16 +69,20 @@ enum wndl_status wndl_dw_load_unit(
 uint64_t wndl_dw_split_id(const struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, const struct wndl_dw_die *root);
 
-/* The unit that holds the DIE or header at `offset`. OK, NOT_FOUND, NOMEM. */
+/*
+ * The unit that contains the DIE or header at `offset`. OK, NOT_FOUND, NOMEM.
+ */
 enum wndl_status wndl_dw_unit_of(struct wndl_dwarf *d, uint64_t offset,
     struct wndl_dw_unit **unit) WNDL_MUST_USE;
 
-/* The unit that .debug_aranges tells for `address`, or NULL. A hint. */
+/* The unit for `address` in .debug_aranges, or NULL. A hint. */
 enum wndl_status wndl_dw_hinted_unit(struct wndl_dwarf *d, uint64_t address,
     struct wndl_dw_unit **unit) WNDL_MUST_USE;
 
-/* The unit whose root DIE, or else whose functions, cover `address`. Without
- * `is_code` what .debug_aranges tells of a unit is believed to be all. */
+/*
+ * The unit whose root DIE, or else whose functions, cover `address`. Without
+ * `is_code` the ranges of a unit in .debug_aranges are taken as complete.
+ */
 enum wndl_status wndl_dw_find_unit(struct wndl_dwarf *d, uint64_t address,
     bool is_code, struct wndl_dw_unit **unit) WNDL_MUST_USE;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in one function: the tree of inlined calls, and lines. */
+/* The contents of one function: the tree of inlined calls, and lines. */
 #include "dbg/pdb/internal.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@ enum {
     DEEPEST = 1024,         /* nesting of scopes that we follow */
     HAVE_COLUMNS = 1,       /* flag of lines */
     HIDDEN_FROM = 0xf00f00, /* lines that debuggers step over: */
-    HIDDEN_ALSO = 0xfeefee, /* what they belong to is not told */
+    HIDDEN_ALSO = 0xfeefee, /* lines without a place in the source */
 };
 
 /* ---- inlined calls */
@@ -19,7 +19,7 @@ struct reading {
     const struct wndl_pdb_code *code;
 };
 
-/* What a scope is that is in no inlined call. */
+/* Values for a scope that is in no inlined call. */
 enum { IN_FUNCTION = -1, IN_OTHERS = -2 };
 
 static int32_t current_site(const struct wndl_pdb_body *body)
@@ -82,8 +82,10 @@ static bool add_site(
     return true;
 }
 
-/* What is in code inside of this is that code's alone: its inlined calls count
- * from there. False when memory is out. */
+/*
+ * Code inside of this code has its contents to itself, and its inlined calls
+ * count from its own start. False when memory is out.
+ */
 static bool enter_scope(struct reading *r, const struct wndl_cv_record *record)
 {
     struct wndl_pdb_body *body = &r->pdb->body;
@@ -165,7 +167,7 @@ static bool is_hidden(uint32_t line)
 }
 
 struct block {
-    uint32_t start; /* what offsets count from */
+    uint32_t start; /* base of the offsets */
     uint32_t file;
     struct wndl_cursor lines;
     struct wndl_cursor columns;
@@ -194,7 +196,7 @@ static int compare_lines(const void *left, const void *right)
     return (a->start > b->start) - (a->start < b->start);
 }
 
-/* They are in order as a rule, which is to be kept among equals. */
+/* They are usually in order; equal ones must keep it. */
 static void sort_lines(struct wndl_vec *list)
 {
     struct wndl_pdb_line *lines = list->data;
@@ -206,7 +208,7 @@ static void sort_lines(struct wndl_vec *list)
     }
 }
 
-/* Of each block: file, how many lines, bytes of the block. */
+/* For each block: file, number of lines, bytes of the block. */
 static enum wndl_status read_lines(
     struct wndl_vec *list, struct wndl_bytes body, uint32_t start)
 {

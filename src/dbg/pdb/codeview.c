@@ -185,7 +185,7 @@ enum annotation {
     CHANGE_COLUMN_END,
 };
 
-/* One, two or four bytes, big-endian, told apart by the top bits. */
+/* One, two or four bytes, big-endian; the top bits say how many. */
 static uint32_t take_number(struct wndl_cursor *c)
 {
     uint32_t first = wndl_cursor_u8(c);
@@ -255,8 +255,10 @@ static bool end_row(struct wndl_cv_annotations *a, uint32_t length,
     return close_open(a, end, range);
 }
 
-/* Both are told: a row begins there and has that length, which the next
- * offset does not count from the end of. */
+/*
+ * A row with its start and its length; the next offset counts from its start,
+ * not from its end.
+ */
 static bool whole_row(struct wndl_cv_annotations *a, uint32_t length,
     uint32_t offset, struct wndl_cv_inline_range *range)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * codeview: the records that PDB files are full of, one at a time. What it
- * must not know: files.
- */
+/* codeview: the records of PDB files, one at a time. It must not know files. */
 #ifndef WNDL_DBG_PDB_CODEVIEW_H
 #define WNDL_DBG_PDB_CODEVIEW_H
 
@@ -47,37 +44,40 @@ enum wndl_cv_subsection_kind {
     WNDL_CV_EXPORTS = 0xf8,
 };
 
-/* A symbol or type record; `body` is what comes after its kind. */
+/* A symbol or type record; `body` is the part after its kind. */
 struct wndl_cv_record {
     uint16_t kind;
-    uint64_t at; /* of the record, in what the cursor is over */
+    uint64_t at; /* offset of the record in the cursor's bytes */
     struct wndl_bytes body;
 };
 
-/* False at the end, and where a record reaches past it (c->failed). */
+/*
+ * Reads the next record. False at the end, and where a record reaches past it
+ * (c->failed).
+ */
 bool wndl_cv_next(struct wndl_cursor *c, struct wndl_cv_record *record);
 
-/* Where something is. */
+/* An address: a section and an offset into it. */
 struct wndl_cv_place {
     uint32_t offset;
     uint16_t section; /* from 1 on */
 };
 
-/* Procedures, thunks, separated code, trampolines: what has code. */
+/* A record with code: procedure, thunk, separated code, trampoline. */
 struct wndl_cv_code {
-    uint32_t end; /* where the record is that ends the scope; 0: has none */
+    uint32_t end; /* offset of the record that ends its scope; 0: none */
     uint32_t size;
     struct wndl_cv_place place;
-    struct wndl_cv_place other; /* of SEPCODE the parent, of TRAMPOLINE what
-                                 * it jumps to */
+    /* SEPCODE: the parent; TRAMPOLINE: its target */
+    struct wndl_cv_place other;
     struct wndl_bytes name;
 };
 
-/* False if it is none of them, or cut short. */
+/* Reads such a record. False if it is none of them, or cut short. */
 bool wndl_cv_read_code(
     const struct wndl_cv_record *record, struct wndl_cv_code *code);
 
-/* Records that have an end record of their own, and those. */
+/* Whether a record of this kind has an end record, or is one. */
 bool wndl_cv_opens_scope(uint16_t kind);
 bool wndl_cv_closes_scope(uint16_t kind);
 
@@ -88,6 +88,7 @@ struct wndl_cv_public {
     struct wndl_bytes name;
 };
 
+/* Reads the record. False for another kind, or one that is cut short. */
 bool wndl_cv_read_public(
     const struct wndl_cv_record *record, struct wndl_cv_public *symbol);
 
@@ -97,18 +98,20 @@ struct wndl_cv_inline_site {
     struct wndl_bytes annotations;
 };
 
+/* Reads the record. False for another kind, or one that is cut short. */
 bool wndl_cv_read_inline_site(
     const struct wndl_cv_record *record, struct wndl_cv_inline_site *site);
 
 /*
- * One piece of code of an inlined call. `start` and `end` count from where
- * the function begins; end == UINT32_MAX: as far as that goes.
+ * A piece of code of an inlined call. `start` and `end` count from the
+ * function's start; end == UINT32_MAX: up to the function's end.
  */
 struct wndl_cv_inline_range {
     uint32_t start;
     uint32_t end;
-    int32_t line;  /* from the line that the inlined function begins at */
-    uint32_t file; /* offset among checksums; UINT32_MAX: as the function's */
+    int32_t line; /* from the first line of the inlined function */
+    /* offset in the checksums; UINT32_MAX: the function's file */
+    uint32_t file;
 };
 
 /* The state of an annotation program. */
@@ -119,25 +122,26 @@ struct wndl_cv_annotations {
     int32_t line;
     uint32_t file;
     bool is_open; /* `open` has no end yet */
-    bool has_end; /* it has: `open_end` */
+    bool has_end; /* `open` ends at `open_end` */
     uint32_t open_end;
     struct wndl_cv_inline_range open;
 };
 
+/* Starts at the first annotation; borrows `program`. */
 void wndl_cv_annotations_start(
     struct wndl_cv_annotations *a, struct wndl_bytes program);
 
-/* The next range. False at the end, also for damage (a->c.failed). */
+/* Reads the next range. False at the end, also after damage (a->c.failed). */
 bool wndl_cv_annotations_next(
     struct wndl_cv_annotations *a, struct wndl_cv_inline_range *range);
 
-/* What a type or id record tells of a name. */
+/* The name in a type or id record. */
 struct wndl_cv_named {
     uint32_t scope; /* of LF_FUNC_ID an id, of LF_MFUNC_ID a type; 0 none */
     struct wndl_bytes name;
 };
 
-/* False for other kinds, or one cut short. */
+/* Reads it. False for other kinds, or a record that is cut short. */
 bool wndl_cv_read_named(
     const struct wndl_cv_record *record, struct wndl_cv_named *named);
 

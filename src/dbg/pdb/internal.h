@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * internal: what the files of the PDB reader share. From the bottom:
+ * internal: the parts that the files of the PDB reader share. From the bottom:
  *
  *   msf         streams
  *   codeview    records
  *   context     damage, and names that last
  *   map         addresses: sections, and code that was moved after linking
- *   open        the file's tables: modules, sections, whose code is whose
- *   module      a module: which functions and lines it has
+ *   open        the file's tables: modules, sections, contributions
+ *   module      a module's functions and lines
  *   body        a function: inlined calls, lines
  *   name        names of files, types, ids and public symbols
- *   stack       what code does to the stack
+ *   stack       the stack use of code
  *   pdb         one address
  *   list        all functions; all addresses of one
  *
- * Inside, addresses are "linked": offsets from the image base in the order
- * that the linker put the code in. If a tool has moved it since, tables (OMAP)
- * lead from there to rvas and back.
+ * Internal addresses are "linked": offsets from the image base in the linker's
+ * order of the code. If a tool has moved code since, tables (OMAP) lead from
+ * there to rvas and back.
  */
 #ifndef WNDL_DBG_PDB_INTERNAL_H
 #define WNDL_DBG_PDB_INTERNAL_H
@@ -30,10 +30,10 @@
 
 enum {
     WNDL_PDB_NO_MODULE = -1,
-    WNDL_PDB_NOWHERE = -1, /* an address that is none */
+    WNDL_PDB_NOWHERE = -1, /* not an address */
 };
 
-/* A section of the image, of linked addresses. */
+/* A section of the image, in linked addresses. */
 struct wndl_pdb_section {
     uint32_t start;
     uint32_t size;
@@ -47,14 +47,14 @@ struct wndl_pdb_contribution {
     uint32_t module;
 };
 
-/* A procedure, thunk or such: addresses, and where its record is. */
+/* A procedure, thunk or the like: its addresses and its record. */
 struct wndl_pdb_code {
     uint32_t start;
     uint32_t end;
     uint32_t at;
 };
 
-/* Lines of [start, end), and where their subsection is. */
+/* The lines of [start, end), and the place of their subsection. */
 struct wndl_pdb_lines {
     uint32_t start;
     uint32_t end;
@@ -62,23 +62,23 @@ struct wndl_pdb_lines {
     uint32_t size;
 };
 
-/* Where a function that is inlined begins. */
+/* The start of an inlined function in its file. */
 struct wndl_pdb_inlinee {
     uint32_t id;
-    uint32_t file; /* offset among checksums */
+    uint32_t file; /* offset in the checksums */
     uint32_t line;
 };
 
-/* An id that other modules refer to by a number of this module's own. */
+/* An id of this module to which others refer, by this module's own number. */
 struct wndl_pdb_export {
     uint32_t number;
     uint32_t id;
 };
 
 /*
- * `bytes` are of the stream: symbols first, lines from `lines_at` on; empty
- * until asked for. Lists are sorted by address or id, of equals in the order
- * of the file, once is_listed.
+ * A module. `bytes` are those of the stream: first symbols, then lines from
+ * `lines_at` on; empty until they are needed. If is_listed, the lists are
+ * sorted by address or id; equals are in the order of the file.
  */
 struct wndl_pdb_module {
     uint32_t stream;
@@ -95,9 +95,9 @@ struct wndl_pdb_module {
     uint64_t name_hash;
     uint32_t imports_at;
     uint32_t imports_size;
-    uint64_t stretch; /* the last whose changes it was asked for */
+    uint64_t stretch; /* the last stretch whose changes were listed */
     bool is_listed;
-    bool is_deep; /* records inside of others were listed too */
+    bool is_deep; /* nested records were listed too */
     bool is_damaged;
 };
 
@@ -125,12 +125,14 @@ struct wndl_pdb_line {
     uint32_t column;
 };
 
-/* What the function and the lines that were asked for last consist of: ranges
- * sorted by depth and start, lines by start. */
+/*
+ * The contents of the function and of the lines of the last lookup: ranges
+ * sorted by depth and start, lines by start.
+ */
 struct wndl_pdb_body {
     uint32_t code_module;
-    uint32_t code_at;   /* of its record; UINT32_MAX for none */
-    uint64_t code_size; /* bytes of records that are in it */
+    uint32_t code_at;   /* offset of its record; UINT32_MAX: none */
+    uint64_t code_size; /* bytes of the records in it */
     uint32_t lines_module;
     uint32_t lines_at;
     struct wndl_vec sites;  /* struct wndl_pdb_site */
@@ -146,16 +148,19 @@ struct wndl_pdb_types {
     uint32_t count;
     uint32_t header_size;
     uint32_t records_size;
-    struct wndl_msf_piece places; /* numbers and offsets, some of each */
-    struct wndl_vec marks; /* without: uint32_t, offset of each MARK-th */
+    struct wndl_msf_piece places; /* numbers and offsets, of some records */
+    /* if there are no places: uint32_t, offset of each MARK-th */
+    struct wndl_vec marks;
     struct wndl_map names; /* number -> id in `names` + 1 */
     bool is_marked;
 };
 
-/* Code that was moved: from `from` on to the next entry, it is at `to`. */
+/*
+ * A table of moved code: the code at `from`, up to the next entry, is at `to`.
+ */
 struct wndl_pdb_moved {
     struct wndl_msf_piece piece;
-    size_t count; /* 0: nothing was */
+    size_t count; /* 0: no code was moved */
 };
 
 /* Public symbols, by address. */
@@ -163,7 +168,7 @@ struct wndl_pdb_publics {
     struct wndl_msf_stream records;
     struct wndl_msf_piece order; /* offsets of records, of 4 bytes */
     size_t count;
-    struct wndl_msf_piece thunks; /* what each jumps to: an rva of 4 bytes */
+    struct wndl_msf_piece thunks; /* the target of each: an rva of 4 bytes */
     uint32_t thunks_start;
     uint32_t thunk_size;
     size_t thunk_count;
@@ -192,12 +197,12 @@ struct wndl_pdb {
     struct wndl_map imported; /* module and id -> id in `names` + 1 */
     struct wndl_map named;    /* name_hash -> module + 1, once is_named */
     bool is_named;
-    uint64_t stretches; /* how many were asked for changes */
+    uint64_t stretches; /* number of stretches with listed changes */
     uint64_t copied;    /* bytes of modules that are copies */
-    uint64_t searched;  /* bytes that were gone over for changes */
-    uint64_t touched;   /* bytes of others, since memory was given up */
+    uint64_t searched;  /* bytes that were searched for changes */
+    uint64_t touched;   /* other bytes read since memory was released */
     struct wndl_pdb_body body;
-    struct wndl_buf scratch; /* of records that are not in a row */
+    struct wndl_buf scratch; /* records that are not contiguous in the file */
     struct wndl_buf text;
     struct wndl_vec frames; /* struct wndl_pdb_frame */
 };
@@ -208,14 +213,16 @@ struct wndl_pdb {
 void wndl_pdb_damage(struct wndl_pdb *pdb, enum wndl_status status,
     const char *section, uint64_t offset, const char *what);
 
-/* A longer name is cut off. */
+/* The longest name; longer ones are cut off. */
 enum { WNDL_PDB_LONGEST_NAME = 64 << 10 };
 
-/* Gives a name that lasts. False when memory is out. */
+/*
+ * Makes a copy of a name that lives as long as `pdb`. False when memory is out.
+ */
 bool wndl_pdb_intern(
     struct wndl_pdb *pdb, struct wndl_bytes text, struct wndl_bytes *kept);
 
-/* open: all but what is in modules. */
+/* open: reads all tables but the modules. */
 enum wndl_status wndl_pdb_read_tables(
     struct wndl_pdb *pdb, struct wndl_error *err) WNDL_MUST_USE;
 
@@ -228,25 +235,27 @@ uint32_t wndl_pdb_address(
 /* The end of the section that holds `address`; 0 when none does. */
 uint32_t wndl_pdb_section_end(const struct wndl_pdb *pdb, uint32_t address);
 
-/* Either way, or NOWHERE. */
+/* From an rva to a linked address, and back; or NOWHERE. */
 uint32_t wndl_pdb_to_linked(const struct wndl_pdb *pdb, uint64_t rva);
 uint32_t wndl_pdb_from_linked(const struct wndl_pdb *pdb, uint32_t address);
 
-/* A piece of code that was moved as one, from `start` on. */
+/* A piece of code that was moved as one; it begins at `start`. */
 struct wndl_pdb_stretch {
     uint64_t start;
     uint64_t end;
-    uint32_t other; /* where `start` is on the other side, or NOWHERE */
+    uint32_t other; /* address of `start` on the other side, or NOWHERE */
 };
 
-/* The one around an rva, or a linked address, not beyond `end`. */
+/* The stretch around an rva, or a linked address, cut at `end`. */
 struct wndl_pdb_stretch wndl_pdb_stretch_at(
     const struct wndl_pdb *pdb, uint64_t rva, uint64_t end);
 struct wndl_pdb_stretch wndl_pdb_stretch_from(
     const struct wndl_pdb *pdb, uint64_t address, uint64_t end);
 
-/* The last index whose element begins at or before `address`, when a list's
- * elements begin with their (uint32_t) address; or -1. */
+/*
+ * The index of the last element whose address is at or before `address`, or -1.
+ * The elements of the list begin with their (uint32_t) address.
+ */
 ptrdiff_t wndl_pdb_last_before(const struct wndl_vec *list, uint32_t address);
 
 /* The contribution that holds `address`, or NULL. */
@@ -255,12 +264,14 @@ const struct wndl_pdb_contribution *wndl_pdb_contribution_at(
 
 /* module */
 
-/* Lists what is in it, if that was not done, and has its bytes there, also
- * when they are damaged. NOMEM. */
+/*
+ * Lists the module's contents, once, and loads its bytes, even when they are
+ * damaged. NOMEM.
+ */
 enum wndl_status wndl_pdb_need_module(
     struct wndl_pdb *pdb, uint32_t number) WNDL_MUST_USE;
 
-/* The symbols, and what there is of lines; a cursor. */
+/* A cursor on the symbols from `at` on; the bytes of a subsection of lines. */
 struct wndl_cursor wndl_pdb_symbols(
     const struct wndl_pdb_module *module, uint32_t at);
 struct wndl_bytes wndl_pdb_subsection(
@@ -270,31 +281,38 @@ struct wndl_bytes wndl_pdb_subsection(
 bool wndl_pdb_code_at(const struct wndl_pdb_module *module, uint32_t at,
     struct wndl_cv_code *code, uint16_t *kind);
 
-/* What covers `address`, the first of those that start last; or NULL. */
+/*
+ * The entry that covers `address`: the first of those that start last; or NULL.
+ */
 const struct wndl_pdb_code *wndl_pdb_find_code(
     const struct wndl_pdb_module *module, uint32_t address);
 const struct wndl_pdb_lines *wndl_pdb_find_lines(
     const struct wndl_pdb_module *module, uint32_t address);
 
-/* The same once records inside of others are listed too. NOT_FOUND, NOMEM. */
+/* The same after nested records have been listed too. NOT_FOUND, NOMEM. */
 enum wndl_status wndl_pdb_find_any_code(struct wndl_pdb *pdb, uint32_t number,
     uint32_t address, const struct wndl_pdb_code **code) WNDL_MUST_USE;
 
+/* The inlinee with that id; NULL if the module has none. */
 const struct wndl_pdb_inlinee *wndl_pdb_find_inlinee(
     const struct wndl_pdb_module *module, uint32_t id);
 
-/* body: both fill pdb->body; NOMEM. */
+/* body: both fill pdb->body. OK or NOMEM. */
 enum wndl_status wndl_pdb_need_sites(struct wndl_pdb *pdb, uint32_t number,
     const struct wndl_pdb_code *code) WNDL_MUST_USE;
 enum wndl_status wndl_pdb_need_lines(struct wndl_pdb *pdb, uint32_t number,
     const struct wndl_pdb_lines *lines) WNDL_MUST_USE;
 
-/* name: all give names that last; false when memory is out. */
+/*
+ * name: these give names that live as long as `pdb`; false when memory is out.
+ */
 bool wndl_pdb_file_name(struct wndl_pdb *pdb,
     const struct wndl_pdb_module *module, uint32_t checksum,
     struct wndl_bytes *name);
-/* Of an id as the module has it. It may be another's that has the name: that
- * is listed too, and the bytes of this one may be gone when memory is out. */
+/*
+ * The name of an id of the module. It may be in another module: that is listed
+ * too, and the bytes of this one may be gone when memory is out.
+ */
 bool wndl_pdb_inlinee_name(struct wndl_pdb *pdb, uint32_t number, uint32_t id,
     struct wndl_bytes *name);
 
@@ -307,7 +325,9 @@ bool wndl_pdb_find_public(struct wndl_pdb *pdb, uint32_t address,
 bool wndl_pdb_public_at(struct wndl_pdb *pdb, size_t i,
     struct wndl_cv_public *symbol, uint32_t *address);
 
-/* pdb: names of a piece of code, that last. NOMEM. */
+/*
+ * pdb: the names of a piece of code; they live as long as `pdb`. OK or NOMEM.
+ */
 struct wndl_pdb_names {
     struct wndl_bytes name;
     struct wndl_bytes linkage_name;
@@ -315,6 +335,10 @@ struct wndl_pdb_names {
     uint32_t start;
 };
 
+/*
+ * Fills `names` for the code of module `number`; names that are not known are
+ * empty.
+ */
 enum wndl_status wndl_pdb_name_code(struct wndl_pdb *pdb, uint32_t number,
     const struct wndl_pdb_code *code,
     struct wndl_pdb_names *names) WNDL_MUST_USE;

@@ -12,7 +12,7 @@ static enum wndl_status visit_module(
         struct wndl_pdb_code code =
             *(struct wndl_pdb_code *)wndl_vec_at(&module->code, i);
         uint32_t start = wndl_pdb_from_linked(pdb, code.start);
-        /* A name may have been looked for in another module. */
+        /* The search for a name may have loaded another module. */
         status = wndl_pdb_need_module(pdb, number);
         if (status == WNDL_OK)
             status = wndl_pdb_name_code(pdb, number, &code, &names);
@@ -68,8 +68,10 @@ enum wndl_status wndl_pdb_visit_publics(
 
 /* ---- changes */
 
-/* Each place takes a byte of the file at least; what else would be found are
- * the same again, by code that is said to have been moved to many places. */
+/*
+ * Each place takes at least a byte of the file. Any more are repetitions, by
+ * code that is recorded as moved to many places.
+ */
 struct places {
     struct wndl_pdb_stretch within;
     struct wndl_vec *rvas;
@@ -173,7 +175,7 @@ static enum wndl_status add_publics(
     return pdb->scratch.failed ? WNDL_NOMEM : WNDL_OK;
 }
 
-/* Once for each stretch, no matter how many contributions it has there. */
+/* Once for each stretch, however many contributions it has there. */
 static enum wndl_status add_module(
     struct wndl_pdb *pdb, uint32_t number, const struct places *p)
 {
@@ -211,8 +213,10 @@ static enum wndl_status add_stretch(
     return status == WNDL_OK ? add_publics(pdb, p) : status;
 }
 
-/* A function that was moved in pieces is gone over for each of them. Tools
- * make some dozens of one. */
+/*
+ * A function that was moved in pieces is searched for each of them. Tools make
+ * some dozens of pieces.
+ */
 static uint64_t most_searched(const struct wndl_pdb *pdb)
 {
     enum { PIECES = 64 };

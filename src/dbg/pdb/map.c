@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a place is, and where that was moved. */
+/* The address of a place, before and after a move. */
 #include "dbg/pdb/internal.h"
 
 uint32_t wndl_pdb_address(
@@ -54,7 +54,7 @@ const struct wndl_pdb_contribution *wndl_pdb_contribution_at(
 
 struct moved {
     uint32_t from;
-    uint32_t to; /* 0: it is gone */
+    uint32_t to; /* 0: it was dropped */
 };
 
 static struct moved entry(const struct wndl_pdb_moved *moved, size_t i)
@@ -64,7 +64,7 @@ static struct moved entry(const struct wndl_pdb_moved *moved, size_t i)
     return (struct moved){from, wndl_cursor_u32(&c)};
 }
 
-/* How many entries begin at or before `address`. */
+/* The number of entries that begin at or before `address`. */
 static size_t entries_to(const struct wndl_pdb_moved *moved, uint64_t address)
 {
     size_t low = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One module's stream: symbol records, then subsections of lines. Procedures
- * are hopped over by where they say that they end; what is inside of them is
- * read in body.c.
+ * are skipped by the end in their records; body.c reads their insides.
  */
 #include "dbg/pdb/internal.h"
 
@@ -29,7 +28,7 @@ static void damage(
     wndl_pdb_damage(pdb, WNDL_MALFORMED, section, at, what);
 }
 
-/* Copies of other modules are given back when there are too many. */
+/* Frees copies of other modules when there are too many. */
 static void make_room(struct wndl_pdb *pdb, uint64_t size)
 {
     if (pdb->copied + size <= MOST_COPIED)
@@ -146,7 +145,7 @@ static bool add_lines(struct wndl_pdb *pdb, struct wndl_pdb_module *module,
     return slot != NULL;
 }
 
-/* Of each: id, file, line, and maybe more files. */
+/* For each: id, file, line, and maybe more files. */
 static bool add_inlinees(struct wndl_pdb_module *module, struct wndl_bytes body)
 {
     struct wndl_cursor c = wndl_cursor_at(body, 0, false);
@@ -287,7 +286,7 @@ static void put_in_order(
     list->len = kept;
 }
 
-/* To list a module goes all over it, and needs little of it again. */
+/* Listing a module reads all of it, and little of it again. */
 static void release_pages_after(
     struct wndl_pdb *pdb, const struct wndl_pdb_module *module)
 {

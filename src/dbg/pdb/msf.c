@@ -25,7 +25,7 @@ static uint32_t number_at(const uint8_t *bytes, size_t index)
     return wndl_cursor_u32(&c);
 }
 
-/* As much of `range` as lies in blocks that follow each other in the file. */
+/* The part of `range` whose blocks are contiguous in the file. */
 static struct wndl_bytes in_a_row(const struct wndl_msf *msf,
     const struct wndl_msf_stream *stream, struct wndl_msf_range range)
 {
@@ -41,7 +41,7 @@ static struct wndl_bytes in_a_row(const struct wndl_msf *msf,
         size < range.size ? size : range.size);
 }
 
-/* Fills `to` from where `done` bytes of `range` are there. */
+/* Fills `to`, whose first `done` bytes of `range` exist. */
 static bool copy_rest(const struct wndl_msf *msf,
     const struct wndl_msf_stream *stream, struct wndl_msf_range range,
     uint8_t *to)
@@ -153,8 +153,10 @@ static enum wndl_status read_directory(struct wndl_msf *msf,
     return WNDL_OK;
 }
 
-/* The directory is a stream too; where its blocks are is in blocks that
- * follow each other. */
+/*
+ * The directory is a stream too; the numbers of its blocks are in contiguous
+ * blocks.
+ */
 static enum wndl_status open_directory(
     struct wndl_msf *msf, struct wndl_arena *arena, struct wndl_error *err)
 {

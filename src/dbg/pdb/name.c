@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names: of files, by their checksums; of inlined functions, by records of
- * types and ids, of which every MARK-th is remembered; and public symbols.
+ * types and ids, every MARK-th of which is remembered; and public symbols.
  */
 #include "dbg/pdb/internal.h"
 
 enum {
     WINDOW = (64 << 10) + (16 << 10), /* bytes of records at a time */
     MARK = 64,
-    CHECK_AT_MOST = 4096, /* bytes of a file's name that are looked at first */
+    CHECK_AT_MOST = 4096, /* bytes of a file's name that are read first */
 };
 
 /* ---- files */
@@ -103,8 +103,10 @@ static uint32_t number_at(struct wndl_bytes list, uint64_t index)
     return wndl_cursor_u32(&c);
 }
 
-/* Where to begin to look for record `number`: at *at, which is that of *first.
- * Both lists begin with the first record. */
+/*
+ * The start of a search for record `number`: *at is the offset of record
+ * *first. Both lists begin with the first record.
+ */
 static void start_of(const struct wndl_pdb_types *types, uint32_t number,
     uint32_t *first, uint32_t *at)
 {
@@ -196,8 +198,9 @@ static bool full_name(
 /* ---- ids of other modules */
 
 /*
- * A number with the highest bit set is of another module: which one in the list
- * of those that things are imported from, and which thing in the list of those.
+ * A number with the highest bit set belongs to another module: it has the index
+ * of the module in the list of imports, and the index of the id in that
+ * module's list.
  */
 enum {
     IMPORTED = (int)0x80000000,
@@ -206,7 +209,7 @@ enum {
     THING_MASK = 0xfffff,
 };
 
-/* Of each module: its name, how many, the numbers that it has for them. */
+/* For each module: its name, the number of ids, the ids as it numbers them. */
 static bool find_import(const struct wndl_pdb_module *module, uint32_t id,
     uint32_t *name, uint32_t *number)
 {
@@ -225,8 +228,10 @@ static bool find_import(const struct wndl_pdb_module *module, uint32_t id,
     return !c.failed && (id & THING_MASK) < count;
 }
 
-/* By the hash of its name; UINT32_MAX when there is none. The first of a name
- * has it. */
+/*
+ * Finds a module by the hash of its name; UINT32_MAX when there is none. The
+ * first of several is used.
+ */
 static enum wndl_status find_module(
     struct wndl_pdb *pdb, uint64_t hash, uint32_t *number)
 {
@@ -245,8 +250,10 @@ static enum wndl_status find_module(
     return WNDL_OK;
 }
 
-/* The file's number of what the module calls `id`; 0, which none has, when
- * that is not told. */
+/*
+ * The file's number of the module's `id`; 0, which no record has, when it is
+ * not known.
+ */
 static enum wndl_status settle_id(
     struct wndl_pdb *pdb, uint32_t number, uint32_t *id)
 {
@@ -321,13 +328,13 @@ bool wndl_pdb_public_at(struct wndl_pdb *pdb, size_t i,
     *address = wndl_pdb_address(pdb, symbol->place);
     if (*address == (uint32_t)WNDL_PDB_NOWHERE)
         return false;
-    /* What assemblers wrote is not said to be code. */
+    /* Symbols from assemblers are not marked as code. */
     const struct wndl_pdb_section *section =
         wndl_vec_at(&pdb->sections, symbol->place.section - 1u);
     return symbol->is_code || section->is_code;
 }
 
-/* Data in between is passed over, so many at most. */
+/* Data symbols in between are skipped, at most this many. */
 enum { MOST_PASSED = 64 };
 
 bool wndl_pdb_find_public(struct wndl_pdb *pdb, uint32_t address,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tables of the file: what it is of (stream 1), modules and where their
- * code is (stream 3, "DBI"), and the streams that these name.
+ * The tables of the file: its identity (stream 1), modules and the places of
+ * their code (stream 3, "DBI"), and the streams that these name.
  */
 #include "dbg/pdb/internal.h"
 
@@ -20,7 +20,7 @@ enum { DBI_HEADER = 64, MODULE_HEADER = 64, SECTION_HEADER = 40 };
 /* As many as an image may have. */
 enum { MOST_SECTIONS = 256 };
 
-/* Bytes of the streams that DBI consists of, in their order. */
+/* The sizes of the parts of DBI, in their order. */
 struct dbi {
     uint16_t publics;
     uint16_t records;
@@ -40,7 +40,7 @@ enum {
     OLD_SECTIONS = 10,
 };
 
-/* Of sections and what is in them. */
+/* Flags of contributions and of sections. */
 enum { CODE = 0x20, EXECUTE = 0x20000000 };
 
 struct opening {
@@ -65,8 +65,10 @@ static enum wndl_status load_all(
 
 /* ---- stream 1 */
 
-/* The strings, then a hash table of their offsets and streams. Any number of
- * those may be of one string, so no more of it is read than is compared. */
+/*
+ * The strings, then a hash table of their offsets and streams. Any number of
+ * entries may have one string, so no more of it is read than is compared.
+ */
 static uint32_t find_named(struct wndl_cursor c, const char *name)
 {
     size_t size = strlen(name) + 1;
@@ -166,8 +168,8 @@ static uint32_t stream_of(const struct opening *o, unsigned which)
 }
 
 /*
- * A stream is one module's: two that share one would make us read more than
- * there is.
+ * A stream belongs to one module: two that share one would make us read more
+ * than there is.
  */
 static enum wndl_status read_modules(struct opening *o)
 {
@@ -221,7 +223,7 @@ static void sort_contributions(struct wndl_vec *list)
     }
 }
 
-/* section, offset, size, what it is, module, two checksums */
+/* section, offset, size, flags, module, two checksums */
 static bool add_contribution(struct wndl_pdb *pdb, struct wndl_cursor c)
 {
     struct wndl_cv_place place = {.section = wndl_cursor_u16(&c)};
@@ -271,7 +273,7 @@ static enum wndl_status read_contributions(struct opening *o)
 
 /* ---- other streams */
 
-/* Headers as in the image; if code was moved, as they were before. */
+/* Headers as in the image; if code was moved, those before the move. */
 static enum wndl_status read_sections(struct opening *o)
 {
     struct wndl_pdb *pdb = o->pdb;
@@ -374,8 +376,10 @@ static enum wndl_status read_publics(struct opening *o)
     return WNDL_OK;
 }
 
-/* version, size of the header, first and last number, bytes of records; what is
- * in another stream: hashes, and where every some records are */
+/*
+ * version, size of the header, first and last number, bytes of records; another
+ * stream has hashes, and the offsets of some records
+ */
 static enum wndl_status open_types(
     struct wndl_pdb *pdb, uint32_t number, struct wndl_pdb_types *types)
 {

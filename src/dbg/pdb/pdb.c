@@ -103,7 +103,7 @@ static enum wndl_status kept(bool done)
     return done ? WNDL_OK : WNDL_NOMEM;
 }
 
-/* Of what is not led on from: procedures and thunks. */
+/* Names procedures and thunks: their records have names of their own. */
 static enum wndl_status name_plain(struct wndl_pdb *pdb,
     const struct wndl_cv_code *code, uint32_t start,
     struct wndl_pdb_names *names)
@@ -119,7 +119,7 @@ static enum wndl_status name_plain(struct wndl_pdb *pdb,
                 wndl_pdb_intern(pdb, symbol, &names->linkage_name));
 }
 
-/* The name of what is at a place, if that is a procedure. */
+/* The name of the code at a place, if it is a procedure. */
 static enum wndl_status name_place(struct wndl_pdb *pdb,
     struct wndl_cv_place place, struct wndl_pdb_names *names)
 {
@@ -326,7 +326,7 @@ static enum wndl_status look_in_thunks(struct wndl_pdb *pdb, uint32_t address)
     return WNDL_OK;
 }
 
-/* A public symbol reaches as far as what its module contributes. */
+/* A public symbol reaches to the end of its module's contribution. */
 static enum wndl_status look_in_publics(struct wndl_pdb *pdb, uint32_t address)
 {
     struct wndl_bytes name;

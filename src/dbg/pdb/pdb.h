@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pdb: from an address to the functions, inlined frames, files and lines that
- * a PDB file of version 7 gives for it.
+ * pdb: from an address to the functions, inlined frames, files and lines that a
+ * PDB file of version 7 gives for it.
  *
- * Opening reads what the file is made of and which module (object file) each
- * piece of code came from. A module's functions are listed when one of its
- * addresses is looked up, and a function's inlined calls and lines when one of
- * its own is. What is damaged is left out and counted. Addresses are offsets
- * from the image base (rva). What it must not know: where files are,
- * demangling.
+ * Opening reads the list of streams and the module (object file) of each piece
+ * of code. A module's functions are listed at the first lookup of one of its
+ * addresses, and so are a function's inlined calls and lines. Damaged parts are
+ * left out and counted. Addresses are offsets from the image base (rva). It
+ * must not know where files are, nor demangling.
  *
- * One wndl_pdb is for one thread at a time.
+ * One thread at a time.
  */
 #ifndef WNDL_DBG_PDB_PDB_H
 #define WNDL_DBG_PDB_PDB_H
@@ -22,7 +21,7 @@
 
 struct wndl_pdb;
 
-/* What tells builds apart. */
+/* The identity of a build. */
 struct wndl_pdb_id {
     uint8_t guid[16]; /* as stored: its first three fields little-endian */
     uint32_t age;
@@ -40,17 +39,19 @@ enum wndl_pdb_machine {
 struct wndl_pdb_source {
     struct wndl_bytes file;
     const char *path; /* for messages; may be NULL */
-    /* Memory that holds the file may be given up if it comes back when it is
-     * read; NULL: it may not. */
+    /*
+     * Releases the memory of the file, whose bytes must come back at the next
+     * read; NULL: it cannot be released.
+     */
     void (*give_up)(struct wndl_bytes file);
 };
 
 /*
  * One frame of an answer. Strings are NUL-terminated and live as long as the
- * wndl_pdb; an unknown one is empty. The line is that of the code in the
- * innermost frame, and in others that of the call of the frame inside it; 0
- * when not known. `linkage_name` is that of the public symbol, if there is
- * one where the function starts.
+ * wndl_pdb; an unknown one is empty. The line of the innermost frame is that of
+ * its code, that of another frame is the call of the frame inside it; 0 if not
+ * known. `linkage_name` is that of the public symbol at the function's start,
+ * if there is one.
  */
 struct wndl_pdb_frame {
     struct wndl_bytes name;
@@ -65,11 +66,11 @@ struct wndl_pdb_frame {
 
 /* Innermost first; only the last one has inlined == false. */
 struct wndl_pdb_frames {
-    const struct wndl_pdb_frame *frames; /* until the next lookup */
+    const struct wndl_pdb_frame *frames; /* valid until the next lookup */
     size_t count;
 };
 
-/* size 0: a public symbol, where it ends is not known. */
+/* A function; size 0: a public symbol, whose end is not known. */
 struct wndl_pdb_function {
     struct wndl_bytes name; /* as in struct wndl_pdb_frame */
     struct wndl_bytes linkage_name;
@@ -78,7 +79,7 @@ struct wndl_pdb_function {
     uint64_t size;
 };
 
-/* By what a record's code finds its caller. */
+/* The way to the caller of a record's code. */
 enum wndl_pdb_stack_type {
     WNDL_PDB_FPO = 0,
     WNDL_PDB_TRAP = 1,
@@ -87,7 +88,7 @@ enum wndl_pdb_stack_type {
     WNDL_PDB_FRAME_DATA = 4, /* by a program */
 };
 
-/* What [rva, rva + size) of i386 code has on the stack, in bytes. */
+/* The stack use of [rva, rva + size) of i386 code, in bytes. */
 struct wndl_pdb_stack {
     uint64_t rva;
     uint32_t size;
@@ -106,33 +107,36 @@ struct wndl_pdb_stats {
     struct wndl_error first_damage; /* status WNDL_OK when none */
 };
 
-/* Whether it begins as one does. */
+/* Whether `file` begins as a PDB file does. */
 bool wndl_pdb_is(struct wndl_bytes file);
 
 /*
- * MALFORMED, TRUNCATED, UNSUPPORTED, NOMEM; `err` tells the path. On success
- * *out is freed by wndl_pdb_close.
+ * Opens a PDB file. MALFORMED, TRUNCATED, UNSUPPORTED, NOMEM; `err` has the
+ * path. On success *out ends with wndl_pdb_close.
  */
 enum wndl_status wndl_pdb_open(const struct wndl_pdb_source *source,
     struct wndl_mem *mem, struct wndl_pdb **out,
     struct wndl_error *err) WNDL_MUST_USE;
 
-/* NULL is left alone. */
+/* Closes it. NULL is ignored. */
 void wndl_pdb_close(struct wndl_pdb *pdb);
 
+/*
+ * The identity in the file, which lives as long as the wndl_pdb; its machine.
+ */
 const struct wndl_pdb_id *wndl_pdb_id(const struct wndl_pdb *pdb);
 uint16_t wndl_pdb_machine(const struct wndl_pdb *pdb);
 
-/* The frames of an address. NOT_FOUND, NOMEM. */
+/* The frames of an address, innermost first. NOT_FOUND, NOMEM. */
 enum wndl_status wndl_pdb_lookup(struct wndl_pdb *pdb, uint64_t rva,
     struct wndl_pdb_frames *frames) WNDL_MUST_USE;
 
-/* Which module an address is of, to sort many by; they cost least so. */
+/* The number of the module of an address. Lookups are cheapest in its order. */
 uint32_t wndl_pdb_module_of(const struct wndl_pdb *pdb, uint64_t rva);
 
 /*
- * Calls `visit` with each function, or with each public symbol of code. Ends
- * when that returns other than OK, and returns it. Else OK or NOMEM.
+ * Calls `visit` with each function, or with each public symbol of code. Stops
+ * at the first status other than OK, and returns it. Else OK or NOMEM.
  */
 typedef enum wndl_status (*wndl_pdb_visit)(
     void *context, const struct wndl_pdb_function *function);
@@ -142,21 +146,24 @@ enum wndl_status wndl_pdb_visit_publics(
     struct wndl_pdb *pdb, wndl_pdb_visit visit, void *context) WNDL_MUST_USE;
 
 /*
- * The same with each record of what code does to the stack, in the order of the
- * file; with one whose code was moved after linking for each piece of it. What
- * is told is at most some times the bytes of the file.
- * `program` is valid until `visit` returns.
+ * The same with each record of stack use, in the order of the file. A record
+ * whose code was moved after linking comes once for each piece. The records
+ * amount to at most a few times the bytes of the file. `program` is valid until
+ * `visit` returns.
  */
 typedef enum wndl_status (*wndl_pdb_visit_stack)(
     void *context, const struct wndl_pdb_stack *stack);
 enum wndl_status wndl_pdb_visit_stacks(struct wndl_pdb *pdb,
     wndl_pdb_visit_stack visit, void *context) WNDL_MUST_USE;
 
-/* Adds to `rvas` (uint64_t) where in [start, end) answers may be others than
- * for the byte before, in any order. OK or NOMEM. */
+/*
+ * Adds to `rvas` (uint64_t) each address in [start, end) where the answer may
+ * differ from that for the byte before, in any order. OK or NOMEM.
+ */
 enum wndl_status wndl_pdb_changes(struct wndl_pdb *pdb, uint64_t start,
     uint64_t end, struct wndl_vec *rvas) WNDL_MUST_USE;
 
+/* The damage so far. */
 void wndl_pdb_get_stats(
     const struct wndl_pdb *pdb, struct wndl_pdb_stats *stats);
 

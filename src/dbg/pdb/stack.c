@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What i386 code does to the stack: records of two streams. The newer have a
- * program that finds the caller; the older ("FPO") have sizes only.
+ * The stack use of i386 code: records of two streams. The newer have a program
+ * that finds the caller; the older ("FPO") have sizes only.
  */
 #include "dbg/pdb/internal.h"
 
@@ -11,8 +11,10 @@ enum {
     WORD = 4,
     STRINGS_HEADER = 12,
     LONGEST_PROGRAM = 1024,
-    /* Bytes that are told of, for each of the file: any number of records may
-     * have the same program, and be of code in any number of pieces. */
+    /*
+     * Bytes of output for each byte of the file: any number of records may have
+     * the same program, and code in any number of pieces.
+     */
     TOLD_PER_BYTE = 4,
     TOLD_AT_LEAST = 64 * 1024,
 };
@@ -23,7 +25,7 @@ struct visiting {
     struct wndl_pdb *pdb;
     wndl_pdb_visit_stack visit;
     void *context;
-    uint64_t left; /* bytes that may be told of yet */
+    uint64_t left; /* bytes that may still be given out */
 };
 
 static void damage(
@@ -32,7 +34,7 @@ static void damage(
     wndl_pdb_damage(v->pdb, status, section, at, what);
 }
 
-/* One for each piece of its code that was moved as one. */
+/* Visits once for each piece of code that was moved as one. */
 static enum wndl_status visit_stretches(
     struct visiting *v, const struct wndl_pdb_stack *linked, uint64_t record)
 {
@@ -137,7 +139,7 @@ static enum wndl_status read_old_record(
 typedef enum wndl_status (*read_one)(
     struct visiting *v, struct wndl_cursor *c, uint64_t at);
 
-/* Records of `size` bytes; behind a number of 4 bytes, if one is there. */
+/* Reads records of `size` bytes, which may follow a number of 4 bytes. */
 static enum wndl_status read_stream(struct visiting *v,
     const struct wndl_msf_stream *stream, size_t size, read_one read)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "in/core/gunzip.h"
 
-/* zlib takes at most this much at once. */
+/* The most bytes that zlib reads at once. */
 enum { INPUT_STEP = 1 << 30 };
 
 bool wndl_gunzip_is_gzip(struct wndl_bytes file)

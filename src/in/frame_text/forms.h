@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forms: one function a form of frame, called with a number that stands where
- * the form has one. True, with the frame, if it is one. The two that end in
- * `_begins` note the first number of a form that has two.
+ * forms: a function for each form of frame, called with a number that stands
+ * where the form has one. True, with the frame, if the text has that form. The
+ * two whose name ends in `_begins` note the first number of a form that has
+ * two.
  */
 #ifndef WNDL_IN_FRAME_TEXT_FORMS_H
 #define WNDL_IN_FRAME_TEXT_FORMS_H
@@ -22,8 +23,8 @@ bool wndl_frame_glibc(struct wndl_frame_scan *s,
     const struct wndl_frame_number *n, struct wndl_frame_text *frame);
 
 /*
- * "path() [0xADDRESS]" and, by backtrace_symbols_fd, "path[0xADDRESS]": a
- * program that is loaded where it was linked to.
+ * "path() [0xADDRESS]", and from backtrace_symbols_fd "path[0xADDRESS]": of a
+ * program that is loaded at its linked address.
  */
 bool wndl_frame_glibc_absolute(struct wndl_frame_scan *s,
     const struct wndl_frame_number *n, struct wndl_frame_text *frame);
@@ -54,7 +55,7 @@ bool wndl_frame_named(struct wndl_frame_scan *s,
 bool wndl_frame_unnamed(struct wndl_frame_scan *s,
     const struct wndl_frame_number *n, struct wndl_frame_text *frame);
 
-/* "path+0xOFF", and neither more digits nor a size behind it. */
+/* "path+0xOFF", with neither more digits nor a size after it. */
 bool wndl_frame_plain(struct wndl_frame_scan *s,
     const struct wndl_frame_number *n, struct wndl_frame_text *frame);
 

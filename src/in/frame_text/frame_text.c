@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frame_text: every form has a "0x" in it, and what stands around the first
- * or last of them decides. The search goes from one "0x" to the next.
+ * frame_text: every form has a "0x" in it, and the text around the first or
+ * last of them decides. The search goes from one "0x" to the next.
  */
 #include "in/frame_text/frame_text.h"
 
@@ -18,7 +18,7 @@ static void enter_line(struct wndl_frame_scan *s, size_t at)
     wndl_frame_set_floor(s, newline + 1);
 }
 
-/* Most numbers are told by what is before them to be in no frame. */
+/* For most numbers the text before them shows that they are in no frame. */
 static bool is_plausible(const struct wndl_frame_scan *s, size_t start)
 {
     if (start < 3)
@@ -45,7 +45,7 @@ struct form {
         struct wndl_frame_text *frame);
 };
 
-/* Those of one `before` in the order in which they are tried. */
+/* Forms with the same `before` are in the order of the tries. */
 static const struct form forms[] = {
     {'+', ']', wndl_frame_bracketed},
     {'+', ')', wndl_frame_named},

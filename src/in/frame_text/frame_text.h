@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frame_text: finds stack frames in text, in the forms in which programs and
- * tools print them (docs/fix.md has the list). It must not know what is at
- * the addresses.
+ * frame_text: finds stack frames in text, in the forms that programs and tools
+ * print (docs/fix.md has the list). It must not know what is at the addresses.
  *
- * Text without frames costs a memchr. Hostile text costs linear time: what
- * was searched backwards once is not searched again. Takes no memory; one
- * scan is for one thread, several may go on at once. Nothing here fails: what
- * is not exactly a frame is text.
+ * Text without frames costs a memchr. Hostile text costs linear time: no part
+ * is searched backwards twice. It needs no memory. A scan is for one thread;
+ * several may run at once. It cannot fail: anything that is not exactly a frame
+ * is text.
  */
 #ifndef WNDL_IN_FRAME_TEXT_FRAME_TEXT_H
 #define WNDL_IN_FRAME_TEXT_FRAME_TEXT_H
@@ -25,19 +24,19 @@ enum wndl_frame_form {
     WNDL_FRAME_PLAIN,     /* path+0xOFF */
 };
 
-/* What wndl_frame_text.address counts from. */
+/* The base of wndl_frame_text.address. */
 enum wndl_frame_base {
     WNDL_FRAME_RVA,       /* the image base */
     WNDL_FRAME_SVMA,      /* 0, as linked */
-    WNDL_FRAME_EITHER,    /* the tool is not known: one of these two */
+    WNDL_FRAME_EITHER,    /* one of these two: the tool is not known */
     WNDL_FRAME_IN_SYMBOL, /* the start of the symbol `name` */
     WNDL_FRAME_VALGRINDS, /* 0, as Valgrind loads programs */
 };
 
 /*
- * One frame. Offsets are from the start of the scanned text; start < end, the
- * bytes between are what the answer replaces and hold no line end. `name` may
- * be empty, `path` may not; both lie in the line and are borrowed from the
+ * One frame. Offsets are from the start of the scanned text. start < end; the
+ * bytes between them are replaced by the answer and contain no line end. `name`
+ * may be empty, `path` may not; both are in the line and borrowed from the
  * text.
  */
 struct wndl_frame_text {
@@ -50,39 +49,43 @@ struct wndl_frame_text {
     struct wndl_bytes build_id; /* its hex digits, or empty */
     uint64_t address;
     bool return_address; /* the call is one byte before it */
-    bool perhaps;        /* other text looks so too */
+    bool perhaps;        /* text that is no frame can look like this */
 };
 
 /*
- * Invariants: line <= taken <= next <= text.size. Nothing before `taken` is
- * part of a frame to come. Positions of searches that found nothing:
- * [taken, no_bracket) is without '[', and so on. `hash` and `open` are where
- * the beginnings of an ASAN and a NAMED frame were seen, NONE if they were
- * not.
+ * Invariants: line <= taken <= next <= text.size. No later frame has bytes
+ * before `taken`. Searches that found nothing are remembered: [taken,
+ * no_bracket) has no '[', and so on. `hash` and `open` are the starts of an
+ * ASAN and a NAMED frame, or NONE.
  */
 struct wndl_frame_scan {
     struct wndl_bytes text;
-    bool json; /* frames are parts of JSON strings */
+    bool json; /* frames are inside JSON strings */
     size_t next;
-    size_t entered; /* line ends before it are known of */
+    size_t entered; /* line ends before it have been handled */
     size_t line;
     size_t taken;
-    size_t line_end; /* of a line that was asked for, may be behind */
-    size_t in_at;    /* next " (in " or end of its line, may be behind */
+    /* of the last requested line; may be before the current place */
+    size_t line_end;
+    /* next " (in " or end of line; may be before the current place */
+    size_t in_at;
     size_t no_bracket;
     size_t no_hash;
     size_t no_open;
     size_t hash;
-    size_t hash_after; /* behind its address */
+    size_t hash_after; /* after its address */
     size_t open;
     size_t open_after;
 };
 
-/* Over `text`, which begins at the start of a line and outlives the scan. */
+/*
+ * Starts a scan of `text`, which begins at the start of a line and outlives the
+ * scan.
+ */
 void wndl_frame_scan_init(
     struct wndl_frame_scan *scan, struct wndl_bytes text, bool json);
 
-/* The next frame in the order of the text. False when there is none. */
+/* Finds the next frame in the order of the text. False when there is none. */
 bool wndl_frame_scan_next(
     struct wndl_frame_scan *scan, struct wndl_frame_text *frame);
 

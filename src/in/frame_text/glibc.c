@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What backtrace_symbols() prints. */
+/* The output of backtrace_symbols(). */
 #include "in/frame_text/forms.h"
 
 /*
- * Where the path of "path(" starts: with the line if that begins with a path,
- * which may have blanks in it, else with the word.
+ * The start of the path of "path(": the start of the line if that begins with a
+ * path, which may have blanks in it, else the start of the word.
  */
 static size_t path_before(const struct wndl_frame_scan *s, size_t open)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What Mozilla's programs print, and wndl_print_stack. */
+/* The output of Mozilla's programs, and of wndl_print_stack. */
 #include "in/frame_text/forms.h"
 
 /*
- * The last "#digits: " that ends before `before`, in [no_hash, before): its
- * end, or WNDL_FRAME_NONE, and then notes how far there is none.
+ * The end of the last "#digits: " that ends before `before`, in [no_hash,
+ * before); or WNDL_FRAME_NONE, and then no_hash is advanced.
  */
 static size_t hash_before(struct wndl_frame_scan *s, size_t before)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is printed by others. */
+/* The output of other programs. */
 #include "in/frame_text/forms.h"
 
 /* Back over one word; blanks within brackets are part of it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What sanitizers print. */
+/* The output of sanitizers. */
 #include "in/frame_text/forms.h"
 
 /* A build-id has 20 bytes as a rule. */

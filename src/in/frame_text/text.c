@@ -60,7 +60,7 @@ size_t wndl_frame_line_end(struct wndl_frame_scan *s, size_t from)
     return s->line_end;
 }
 
-/* A '"' that no backslash hides ends a JSON string, and so any frame. */
+/* A '"' without a backslash before it ends a JSON string, and so any frame. */
 static size_t quote_in(const struct wndl_frame_scan *s, size_t from, size_t to)
 {
     for (size_t at = wndl_frame_first_of(s, '"', from, to); at < to;
@@ -129,7 +129,7 @@ size_t wndl_frame_path_word(const struct wndl_frame_scan *s, size_t end)
     while (start > s->taken && end - start < WNDL_FRAME_LONGEST_PATH &&
            wndl_frame_is_path_byte(wndl_frame_byte(s, start - 1)))
         start--;
-    /* The letter of an escape is none of the path. */
+    /* The letter of an escape is not part of the path. */
     return s->json && start > s->taken && start < end &&
                    wndl_frame_byte(s, start - 1) == '\\'
                ? start + 1

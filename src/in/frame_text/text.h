@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text: what the forms of frame_text share: looking around a number, within the
- * bounds of the text, and taking what was found.
+ * text: the parts that the forms of frame_text share: reading around a number,
+ * within the bounds of the text, and taking a frame that was found.
  */
 #ifndef WNDL_IN_FRAME_TEXT_TEXT_H
 #define WNDL_IN_FRAME_TEXT_TEXT_H
@@ -10,18 +10,19 @@
 
 #include <string.h>
 
-/* Longer than PATH_MAX: no path. */
+/* Longer than PATH_MAX: a longer word is no path. */
 enum { WNDL_FRAME_LONGEST_PATH = 4096 };
 
 #define WNDL_FRAME_NONE SIZE_MAX
 
-/* A number at hand: "0x" at `start`, its digits up to `end`. */
+/* The current number: "0x" at `start`, its digits up to `end`. */
 struct wndl_frame_number {
     size_t start;
     size_t end;
     uint64_t value;
 };
 
+/* Whether the text at `at` begins with `wanted`. */
 static inline bool wndl_frame_at_text(
     const struct wndl_frame_scan *s, size_t at, const char *wanted)
 {
@@ -30,7 +31,7 @@ static inline bool wndl_frame_at_text(
            memcmp(s->text.data + at, wanted, size) == 0;
 }
 
-/* The byte at `at`; a line end for what is outside. */
+/* The byte at `at`; outside of the text a line end. */
 static inline uint8_t wndl_frame_byte(
     const struct wndl_frame_scan *s, size_t at)
 {
@@ -76,28 +77,41 @@ static inline bool wndl_frame_is_blank(uint8_t c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The value plus 1 of a hexadecimal digit; 0 for all that is none. */
+/* The value plus 1 of a hexadecimal digit; 0 for other bytes. */
 extern const uint8_t wndl_frame_hex_digits[256];
 
-/* False without digits and for what does not fit 64 bits. */
+/*
+ * Reads the number at `start`. False without digits, and if it does not fit 64
+ * bits.
+ */
 bool wndl_frame_number(
     const struct wndl_frame_scan *s, size_t start, struct wndl_frame_number *n);
 
-/* Nothing before `floor` can be part of a frame. */
+/* Notes that no frame has bytes before `floor`. */
 void wndl_frame_set_floor(struct wndl_frame_scan *s, size_t floor);
 
+/*
+ * The end of the line that has `from`, which must not decrease from call to
+ * call.
+ */
 size_t wndl_frame_line_end(struct wndl_frame_scan *s, size_t from);
 
+/*
+ * Accepts a frame: the scan continues after it. False if it has a JSON string's
+ * quote in it, and is no frame.
+ */
 bool wndl_frame_emit(struct wndl_frame_scan *s, struct wndl_frame_text *frame);
 
 /* The last '(' before `before`, or WNDL_FRAME_NONE. */
 size_t wndl_frame_open_before(struct wndl_frame_scan *s, size_t before);
 
-/* May be a byte of a path that stands in text without being marked. */
+/* Whether `c` may be in a path that has no quotes around it. */
 bool wndl_frame_is_path_byte(uint8_t c);
 
-/* Where the path that ends at `end` starts, at most
- * WNDL_FRAME_LONGEST_PATH before. */
+/*
+ * The start of the path that ends at `end`, at most WNDL_FRAME_LONGEST_PATH
+ * before it.
+ */
 size_t wndl_frame_path_word(const struct wndl_frame_scan *s, size_t end);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Valgrind prints. */
+/* The output of Valgrind. */
 #include "in/frame_text/forms.h"
 
 /* The next " (in " of the line, or the line's end. */

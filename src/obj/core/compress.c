@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compress: sections that are stored compressed. How large one becomes is
- * believed only as far as its method can go, and as anything real does.
+ * compress: sections that are stored compressed. The size in a header is
+ * believed only up to the limits of the method and of any real section.
  */
 #include "obj/core/object_impl.h"
 #include "obj/packed/unpack.h"
@@ -74,7 +74,9 @@ void wndl_object_detect_packing(
         section->view.size = packed.size;
 }
 
-/* What the method's own limits say of the size, before any memory is taken. */
+/*
+ * Checks the size against the method's own limits, before any memory is used.
+ */
 static const char *find_lie(const struct wndl_packed *packed)
 {
     /* Deflate's best: 258 bytes from 2 bits, 1032 bytes from one. */
@@ -119,7 +121,7 @@ enum wndl_status wndl_object_inflate_begin(struct wndl_object *object,
     status = check_packed(section, packed, err);
     if (status != WNDL_OK)
         return status;
-    /* Not of the arena: it would zero hundreds of megabytes for nothing. */
+    /* Not in the arena, which would zero hundreds of megabytes for nothing. */
     size_t size = packed->size == 0 ? 1 : (size_t)packed->size;
     section->own = object->mem->resize(object->mem, NULL, size);
     if (section->own == NULL)

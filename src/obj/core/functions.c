@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * functions: function symbols in the order of their addresses, and a flat
- * list of which one covers what, so that a lookup is one binary search. It
- * is often made for a few lookups only: it takes little memory, and looks at
- * no name.
+ * functions: function symbols in the order of their addresses, and a flat list
+ * of the one that covers each address, so that a lookup is one binary search.
+ * It is often made for a few lookups only, so it needs little memory and reads
+ * no names.
  */
 #include "base/search.h"
 #include "obj/core/object_impl.h"
@@ -22,9 +22,9 @@ static uint64_t size_of(const struct wndl_function *f)
 }
 
 /*
- * Of one address: typed before untyped, long before short. What is still
- * equal is an alias: the last in the table is taken, as llvm-symbolizer does.
- * Local symbols come first in a table, so they are the last choice.
+ * Order at one address: typed before untyped, long before short. Equal ones are
+ * aliases: the last in the table is used, as llvm-symbolizer does. Local
+ * symbols come first in a table, so they are the last choice.
  */
 static int compare_rivals(const void *left, const void *right)
 {
@@ -36,8 +36,10 @@ static int compare_rivals(const void *left, const void *right)
     return by != 0 ? by : compare_u64(b->order, a->order);
 }
 
-/* Sorting by digits of addresses. Those that are the same in all functions
- * are passed over. */
+/*
+ * Sorts by digits of addresses, and skips digits that are the same in all
+ * functions.
+ */
 enum { DIGIT = 11, DIGITS = 1 << DIGIT };
 
 static unsigned digit_of(const struct wndl_function *f, unsigned shift)
@@ -92,7 +94,9 @@ static void sort_rivals(struct wndl_function *list, size_t count)
     }
 }
 
-/* Untyped labels inside a typed function are dropped. Returns how many stay. */
+/*
+ * Drops untyped labels inside a typed function. Returns the number that stay.
+ */
 static size_t drop_inner_labels(struct wndl_function *list, size_t count)
 {
     size_t kept = 0;
@@ -148,7 +152,7 @@ static bool emit(struct sweep *sweep, uint64_t start, uint32_t function)
     return last != NULL;
 }
 
-/* Emits what covers [at, next) once nothing new starts in between. */
+/* Emits the covers of [at, next), where nothing new starts. */
 static bool close_until(struct sweep *sweep, uint64_t at, uint64_t next)
 {
     while (at < next) {
@@ -173,7 +177,7 @@ static bool sweep_all(struct sweep *sweep)
         size_t end = i;
         while (end < sweep->count && sweep->all[end].start == at)
             end++;
-        /* The first of equal starts is the one wanted: it goes on top. */
+        /* The first of equal starts is the best one: it goes on top. */
         for (size_t j = end; j > i; j--)
             sweep->open[sweep->depth++] = (uint32_t)(j - 1);
         uint64_t next = end < sweep->count ? sweep->all[end].start : UINT64_MAX;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inflate_many: several compressed sections at once, each by one thread, for
- * a file whose debug information is about to be read. What it could not do is
- * left to wndl_object_section_bytes, which tells why.
+ * inflate_many: several compressed sections at once, each in one thread, for a
+ * file whose debug information will be read. Sections that fail are left to
+ * wndl_object_section_bytes, which reports the reason.
  */
 #include "base/workers.h"
 #include "obj/core/object_impl.h"
@@ -11,7 +11,7 @@
 
 enum { MOST = 16 };
 
-/* Below this, inflating takes no longer than starting threads may. */
+/* Below this, inflating takes no longer than starting threads. */
 static const uint64_t WORTH_A_THREAD = UINT64_C(1) << 20;
 
 struct job {
@@ -50,8 +50,10 @@ static void collect_jobs(struct workers *workers, struct wndl_object *object,
     }
 }
 
-/* The object's memory is not for several threads: zlib gets the C library's
- * for its state. */
+/*
+ * The object's memory is not for several threads: zlib's state comes from the C
+ * library.
+ */
 static void work(void *context, unsigned member)
 {
     struct workers *workers = context;

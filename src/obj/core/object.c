@@ -211,7 +211,7 @@ static enum wndl_status copy_stored(struct wndl_object *object,
     return WNDL_OK;
 }
 
-/* Fills section->own if what is stored is not what is meant. */
+/* Fills section->own if the stored bytes are compressed or need relocation. */
 static enum wndl_status need_own(struct wndl_object *object,
     struct wndl_object_section *section, struct wndl_error *err)
 {
@@ -288,7 +288,7 @@ static enum wndl_status read_functions(
     return status;
 }
 
-/* A failure is kept too: it would be the same the next time. */
+/* A failure is kept too: the next try would fail in the same way. */
 static enum wndl_status need_functions(
     struct wndl_object *object, struct wndl_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object_impl: what an object is made of, for the files of src/obj only. A
+ * object_impl: the inside of an object, for the files of src/obj only. A
  * format's reader fills the tables at open; object.c answers from them.
  *
  *   object.c       opening, and the answers
@@ -31,24 +31,30 @@ struct wndl_object_section {
     uint32_t link;
     uint32_t info;
     uint8_t packing; /* enum wndl_packing */
-    bool added;      /* not the file's own */
-    uint8_t *own;    /* inflated or relocated: view.size bytes of `mem`, NULL
-                      * until asked for */
+    bool added;      /* not from the file */
+    /*
+     * its bytes, inflated or relocated: view.size bytes of `mem`; NULL until
+     * requested
+     */
+    uint8_t *own;
 };
 
-/* A function symbol. `name` is of a string table, and ends there. */
+/* A function symbol. `name` is in a string table, and ends inside it. */
 struct wndl_function {
     uint64_t start; /* svma */
-    uint64_t end;   /* without a size: at the latest, until all are known */
+    /* without a size: the latest possible end, until all are known */
+    uint64_t end;
     const uint8_t *name;
-    uint32_t order;  /* position among all that were read */
+    uint32_t order;  /* position in the order of reading */
     uint8_t kind;    /* enum wndl_symbol_kind */
     uint8_t binding; /* STB_* */
     bool has_size;
 };
 
-/* From `start` (svma) to the next entry's, `function` is the one there, as
- * long as it has not ended. */
+/*
+ * From `start` (svma) to the next entry's, `function` is the function there,
+ * unless it has ended.
+ */
 struct wndl_cover {
     uint64_t start;
     uint32_t function; /* index into list */
@@ -56,9 +62,9 @@ struct wndl_cover {
 
 /*
  * `list` is sorted by address; `covers` is sorted by start, starts are
- * distinct. `symbols` says the same as `list`, once someone wants to see all.
- * While `status` is NOT_FOUND with `tried` false nothing was read yet; after
- * that `status` is what every caller gets.
+ * distinct. `symbols` is `list` in another form, made at the first request.
+ * While `status` is NOT_FOUND and `tried` is false, nothing has been read;
+ * after that every caller gets `status`.
  */
 struct wndl_functions {
     struct wndl_function *list;
@@ -71,7 +77,7 @@ struct wndl_functions {
     bool tried;
 };
 
-/* A slot of the global offset table, and whose address is in it. */
+/* A slot of the global offset table, and the name of its function. */
 struct wndl_plt_slot {
     uint64_t addr; /* svma */
     struct wndl_bytes name;
@@ -90,11 +96,12 @@ struct wndl_macho;
 struct wndl_pe;
 
 /*
- * A format of binaries: obj/formats.c lists them all. `open` fills the tables
- * of a new object; `arch` is as in struct wndl_object_source. The others are
- * asked of objects of the format alone: `read_functions` appends its functions
- * (struct wndl_function); `relocate` changes section->own, and is asked only
- * where `needs_relocation` holds. Both are NULL where nothing is relocated.
+ * A format of binaries; obj/formats.c lists them all. `open` fills the tables
+ * of a new object; `arch` is as in struct wndl_object_source. The other
+ * functions are called for objects of the format only: `read_functions` appends
+ * its functions (struct wndl_function). `relocate` changes section->own, and is
+ * called only if `needs_relocation` is true. Both are NULL for a format without
+ * relocation.
  */
 struct wndl_object_format {
     bool (*is)(struct wndl_bytes file);
@@ -114,7 +121,8 @@ struct wndl_object {
     struct wndl_arena arena;
     struct wndl_mem *mem;
     const struct wndl_object_format *format;
-    const struct wndl_object_format *const *formats; /* it was chosen from */
+    /* from which it was chosen */
+    const struct wndl_object_format *const *formats;
     struct wndl_bytes file;
     const char *path;
     bool big_endian;
@@ -132,33 +140,34 @@ struct wndl_object {
     struct wndl_bytes dynamic; /* PT_DYNAMIC, empty when there is none */
     struct wndl_functions functions;
     struct wndl_plt plt;
-    struct wndl_error damage;  /* the first that cost a part, not all */
-    uint8_t *inner_bytes;      /* of `mem`: what .gnu_debugdata unpacks to */
-    struct wndl_object *inner; /* open on them, or NULL */
+    /* the first damage that cost a part of an answer */
+    struct wndl_error damage;
+    uint8_t *inner_bytes;      /* of `mem`: the unpacked .gnu_debugdata */
+    struct wndl_object *inner; /* the object in them, or NULL */
 };
 
 /*
- * Opens `source` by the first of `formats` that it is of, or else by the last,
- * whose `is` is not asked. The list ends with NULL.
+ * Opens `source` by the first of `formats` whose `is` accepts it, or else by
+ * the last, whose `is` is not called. The list ends with NULL.
  */
 enum wndl_status wndl_object_open_any(
     const struct wndl_object_format *const *formats,
     const struct wndl_object_source *source, struct wndl_mem *mem,
     struct wndl_object **out, struct wndl_error *err) WNDL_MUST_USE;
 
-/* The bytes of a section as they are in the file. NOT_FOUND for NOBITS. */
+/* The bytes of a section as stored in the file. NOT_FOUND for NOBITS. */
 enum wndl_status wndl_object_stored_bytes(const struct wndl_object *object,
     const struct wndl_object_section *section, struct wndl_bytes *bytes,
     struct wndl_error *err) WNDL_MUST_USE;
 
-/* Keeps the first, with the object's path. */
+/* Notes damage, with the object's path. The first is kept. */
 void wndl_object_note_damage(
     struct wndl_object *object, const struct wndl_error *damage);
 
 /*
- * The name at `offset` of a string table; data is NULL when it does not end.
- * One of 64 KiB or more is as good as none: it is given as "". That bounds what
- * a table costs whose entries all point into one long string.
+ * The name at `offset` of a string table; its data is NULL if it does not end.
+ * A name of 64 KiB or more is given as "". That bounds the cost of a table
+ * whose entries all point into one long string.
  */
 struct wndl_bytes wndl_object_name_at(
     struct wndl_bytes strings, uint64_t offset);
@@ -166,8 +175,10 @@ struct wndl_bytes wndl_object_name_at(
 /* The same for a name that is known to end. */
 struct wndl_bytes wndl_object_ended_name(const uint8_t *name);
 
-/* Makes object->functions of those that were read (struct wndl_function),
- * which are lost. False when memory is out. */
+/*
+ * Makes object->functions from `read` (struct wndl_function), whose contents
+ * are lost. False when memory is out.
+ */
 bool wndl_functions_build(struct wndl_object *object, struct wndl_vec *read);
 
 /* The function that covers `addr`. False when none does. */
@@ -179,26 +190,30 @@ bool wndl_functions_spell_out(struct wndl_object *object);
 
 /*
  * Sets packing, and view.size to the inflated size, from the section's first
- * bytes. A header cut short is left for wndl_object_inflate to complain about.
+ * bytes. wndl_object_inflate reports a header that is cut short.
  */
 void wndl_object_detect_packing(
     const struct wndl_object *object, struct wndl_object_section *section);
 
-/* What the header of a packed section says. */
+/* The header of a packed section. */
 struct wndl_packed {
     struct wndl_bytes body; /* the compressed stream */
     uint64_t size;          /* inflated, as claimed */
     uint32_t method;        /* ELFCOMPRESS_* */
-    bool failed;            /* no room for the header, or not one */
+    bool failed;            /* no room for the header, or no valid one */
 };
 
-/* Inflates a packed section into section->own, which is to be given back by
- * wndl_object_disown on failure. */
+/*
+ * Inflates a packed section into section->own. After a failure the caller must
+ * call wndl_object_disown.
+ */
 enum wndl_status wndl_object_inflate(struct wndl_object *object,
     struct wndl_object_section *section, struct wndl_error *err) WNDL_MUST_USE;
 
-/* Its two halves: checks and memory; and the work, which needs no object and
- * may be done by any thread that may use `mem`. */
+/*
+ * Its two halves: the first checks and allocates; the second does the work,
+ * without the object, in any thread that may use `mem`.
+ */
 enum wndl_status wndl_object_inflate_begin(struct wndl_object *object,
     struct wndl_object_section *section, struct wndl_packed *packed,
     struct wndl_error *err) WNDL_MUST_USE;
@@ -206,14 +221,15 @@ enum wndl_status wndl_object_inflate_run(struct wndl_mem *mem,
     struct wndl_object_section *section, const struct wndl_packed *packed,
     struct wndl_error *err) WNDL_MUST_USE;
 
-/* Whether the section's bytes are other ones once it is relocated. */
+/* Whether relocation changes the section's bytes. */
 bool wndl_object_needs_relocation(const struct wndl_object *object,
     const struct wndl_object_section *section);
 
+/* Frees section->own; the section's bytes are then those of the file again. */
 void wndl_object_disown(
     struct wndl_object *object, struct wndl_object_section *section);
 
-/* The section that wndl_object_section_bytes means by `name`, or NULL. */
+/* The section that wndl_object_section_bytes finds by `name`, or NULL. */
 struct wndl_object_section *wndl_object_find_section(
     const struct wndl_object *object, const char *name);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* section: which section a name means, and its bytes as the file has them. */
+/* section: the section that a name means, and its bytes in the file. */
 #include "base/text.h"
 #include "obj/core/object_impl.h"
 
@@ -48,9 +48,9 @@ static bool section_is(
 }
 
 /*
- * Type units have sections of their own in .o files, in groups (SHF_GROUP):
- * the one without a group is meant. In .dwo files they come without groups
- * before the one that is meant. One that was added goes before the binary's.
+ * In .o files type units have sections of their own, in groups (SHF_GROUP): the
+ * one without a group is used. In .dwo files they come without groups before
+ * the right one. A section that was added goes before the binary's.
  */
 struct wndl_object_section *wndl_object_find_section(
     const struct wndl_object *object, const char *name)

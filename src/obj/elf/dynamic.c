@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dynamic: the dynamic symbols and relocations of a file without section
- * headers, found as the dynamic linker does (gABI 4.1, "Dynamic Section").
- * The table of symbols has no length: the hash table beside it tells how many
- * there are.
+ * headers, found as the dynamic linker does (gABI 4.1, "Dynamic Section"). The
+ * table of symbols has no length; the hash table has the number of symbols.
  */
 #include "obj/elf/impl.h"
 
@@ -101,9 +100,9 @@ static uint64_t count_by_hash(
 }
 
 /*
- * Buckets hold the first symbol of their chain, chains are a word for each
- * symbol from the `first` one that is hashed on, odd at their ends; the chain
- * that begins last is the last. 0 when the table is cut short.
+ * Buckets hold the first symbol of their chain. Chains have a word for each
+ * symbol from the `first` hashed one on, odd at their ends; the chain that
+ * begins last is the last. 0 when the table is cut short.
  */
 static uint64_t count_by_gnu_hash(
     const struct wndl_object *object, struct wndl_bytes hash)

@@ -41,7 +41,7 @@ static bool begins(const struct wndl_object *object, const char *magic)
         wndl_bytes_slice(object->file, 0, strlen(magic)), magic);
 }
 
-/* Those who read symbol files do so before they ask here. */
+/* Readers of symbol files check for those before they call this. */
 static enum wndl_status refuse_format(
     const struct wndl_object *object, struct wndl_error *err)
 {
@@ -326,9 +326,8 @@ static enum wndl_status read_sections(struct wndl_object *object,
 }
 
 /*
- * Sections win over segments: they are kept right by strip and objcopy. Those
- * of a sound file do not overlap, so that no more notes are read than there
- * are bytes.
+ * Sections win over segments: strip and objcopy keep them right. Those of a
+ * sound file do not overlap, so no more notes are read than there are bytes.
  */
 static void find_build_id(struct wndl_object *object)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * impl: what the files of ELF share.
+ * impl: the parts that the files of ELF share.
  *
  *   elf.c        headers, sections, segments
  *   notes.c      build-id, debuglink
@@ -15,8 +15,10 @@
 
 #include "obj/core/object_impl.h"
 
-/* Fills type, machine, tables and image base from an ELF file; there is but
- * one architecture to choose. */
+/*
+ * Fills type, machine, tables and image base from an ELF file. `arch` has no
+ * effect, since there is only one architecture.
+ */
 enum wndl_status wndl_elf_open(struct wndl_object *object, const char *arch,
     struct wndl_error *err) WNDL_MUST_USE;
 
@@ -30,75 +32,85 @@ struct wndl_elf_symbols {
     const char *name; /* of the section, for messages */
     struct wndl_bytes entries;
     struct wndl_bytes strings;
-    uint64_t names_end;        /* of those that end; while functions are read */
+    /* end of the last name that ends; set while functions are read */
+    uint64_t names_end;
     struct wndl_bytes indexes; /* SHT_SYMTAB_SHNDX, or empty */
     uint64_t stride;
     uint64_t count;
 };
 
+/*
+ * Opens the symbol table in `section`, with its string table. MALFORMED,
+ * TRUNCATED, LIMIT for more than 2^32 symbols.
+ */
 enum wndl_status wndl_elf_symbols_open(const struct wndl_object *object,
     const struct wndl_object_section *section, struct wndl_elf_symbols *symbols,
     struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * The same for the dynamic symbols, by PT_DYNAMIC alone. NOT_FOUND without
- * them, MALFORMED when it does not tell how many there are, TRUNCATED.
+ * The same for the dynamic symbols, by PT_DYNAMIC alone. NOT_FOUND if there are
+ * none, MALFORMED when their number is missing, TRUNCATED.
  */
 enum wndl_status wndl_elf_dynamic_open(const struct wndl_object *object,
     struct wndl_elf_symbols *symbols, struct wndl_error *err) WNDL_MUST_USE;
 
-/* What the file has of memory from `addr` to the end of its segment. */
+/* The file's bytes for the memory from `addr` to the end of its segment. */
 struct wndl_bytes wndl_elf_loaded_bytes(
     const struct wndl_object *object, uint64_t addr);
 
-/* What PT_DYNAMIC tells of relocations; what it does not is empty, or 0. */
+/* The tables for relocation, by PT_DYNAMIC; empty, or 0, where it has none. */
 struct wndl_elf_dynamic_tables {
     struct wndl_bytes relocations[2]; /* of the linkage table, and all others */
-    struct wndl_bytes symbols;        /* and what comes after them */
+    /* from the symbols on, with the bytes after them */
+    struct wndl_bytes symbols;
     struct wndl_bytes strings;
-    uint64_t got; /* svma of what linkage table slots are counted from */
+    uint64_t got; /* svma: the base of linkage table slots */
 };
 
-/* Relocations without addends of their own if `narrow`, else with them. */
+/* The tables; `narrow`: of relocations without addends, else with addends. */
 struct wndl_elf_dynamic_tables wndl_elf_dynamic_tables(
     const struct wndl_object *object, bool narrow);
 
-/* Where symbol `index` is, 0 if it is not in the file. False: no such. */
+/*
+ * The address of symbol `index`, 0 if it is not defined in the file. False if
+ * there is no such symbol.
+ */
 bool wndl_elf_symbol_address(
     const struct wndl_elf_symbols *symbols, uint32_t index, uint64_t *address);
 
 /*
- * Gives the sections of a relocatable file that would be loaded addresses
- * that do not overlap, those with code first, and sets the image base to the
- * first of them.
+ * Gives the loadable sections of a relocatable file addresses that do not
+ * overlap, those with code first, and sets the image base to the first of them.
  */
 enum wndl_status wndl_elf_place_sections(
     struct wndl_object *object, struct wndl_error *err) WNDL_MUST_USE;
 
-/* A debug section of a relocatable file, with relocations. */
+/* Whether it is a debug section of a relocatable file, with relocations. */
 bool wndl_elf_needs_relocation(const struct wndl_object *object,
     const struct wndl_object_section *section);
 
 /*
- * Applies them to section->own. Single entries that are wrong are noted as
- * damage and left out; UNSUPPORTED for other machines than reloc.c names.
+ * Applies the relocations to section->own. Single wrong entries are noted as
+ * damage and left out; UNSUPPORTED for machines that reloc.c does not name.
  */
 enum wndl_status wndl_elf_relocate(struct wndl_object *object,
     struct wndl_object_section *section, struct wndl_error *err) WNDL_MUST_USE;
 
 /*
  * Appends the functions of .symtab, else of .dynsym, else of the dynamic
- * symbols, to `functions` (of struct wndl_function). NOT_FOUND when there
- * are none of them.
+ * symbols, to `functions` (struct wndl_function). NOT_FOUND when there are none
+ * of these.
  */
 enum wndl_status wndl_elf_read_functions(const struct wndl_object *object,
     struct wndl_vec *functions, struct wndl_error *err) WNDL_MUST_USE;
 
-/* Whether there is .symtab, or .gnu_debugdata. */
+/* Whether there is .symtab or .gnu_debugdata. */
 bool wndl_elf_has_symtab(const struct wndl_object *object);
 
-/* Appends those of .symtab; or of .dynsym with .gnu_debugdata, or alone if
- * that is damaged. */
+/*
+ * Appends the functions of .symtab; or of .dynsym with .gnu_debugdata, which is
+ * left out if it is damaged.
+ */
 enum wndl_status wndl_elf_read_all_functions(struct wndl_object *object,
     struct wndl_vec *functions, struct wndl_error *err) WNDL_MUST_USE;
 

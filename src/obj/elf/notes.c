@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * notes: who a file is (build-id) and where its debug file is called
- * what (.gnu_debuglink).
+ * notes: the identity of a file (build-id), and the name of its debug file
+ * (.gnu_debuglink).
  */
 #include "obj/elf/impl.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plt: what the stubs of a procedure linkage table call (psABIs of x86-64,
+ * plt: the targets of stubs in a procedure linkage table (psABIs of x86-64,
  * i386 and AArch64, "Procedure Linkage Table"). A stub jumps through a slot of
  * the global offset table, and the dynamic relocation of that slot has the
- * name. All of it is loaded, so stripped binaries have it.
+ * name. All of these are loaded, so stripped binaries have them.
  */
 #include "obj/elf/impl.h"
 
@@ -96,7 +96,7 @@ static bool is_bound(const struct wndl_object *object, uint32_t type)
     return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
 }
 
-/* The function that decides at load time goes by the name of its choices. */
+/* A resolver, which chooses at load time, has the name of its choices. */
 static enum wndl_status resolver_name(const struct reader *r, uint64_t addr,
     struct wndl_bytes *name, struct wndl_error *err)
 {
@@ -109,7 +109,7 @@ static enum wndl_status resolver_name(const struct reader *r, uint64_t addr,
     return status == WNDL_NOMEM ? status : WNDL_OK;
 }
 
-/* The word that is linked into the slot at `addr`, 0 if none is. */
+/* The word that the linker put into the slot at `addr`; 0 if there is none. */
 static uint32_t linked_word(const struct wndl_object *object, uint64_t addr)
 {
     for (size_t i = 0; i < object->section_count; i++) {
@@ -130,7 +130,10 @@ static uint32_t linked_word(const struct wndl_object *object, uint64_t addr)
     return wndl_cursor_u32(&c);
 }
 
-/* Whether a function decides at load time; `from->addend` is its address. */
+/*
+ * Whether a resolver chooses the function at load time; its address is
+ * `from->addend`.
+ */
 static bool is_resolved(
     const struct wndl_object *object, struct relocation *from)
 {
@@ -218,7 +221,7 @@ static enum wndl_status add_dynamic_slots(
     return status;
 }
 
-/* By address; of equal ones, which damage makes, by place of the name. */
+/* By address; equal ones, which occur after damage, by place of the name. */
 static int compare_slots(const void *a, const void *b)
 {
     const struct wndl_plt_slot *x = a, *y = b;
@@ -250,7 +253,7 @@ static enum wndl_status read_slots(
     return WNDL_OK;
 }
 
-/* A failure is kept too: it would be the same the next time. */
+/* A failure is kept too: the next try would fail in the same way. */
 static enum wndl_status need_slots(
     struct wndl_object *object, struct wndl_error *err)
 {
@@ -280,10 +283,12 @@ static const struct wndl_plt_slot *find_slot(
                                                             : NULL;
 }
 
-/* ---- what a stub does */
+/* ---- the code of stubs */
 
-/* By its slot, or by its number in .rela.plt (on i386 its offset in .rel.plt),
- * or that of the loader. */
+/*
+ * A stub is known by its slot, by its number in .rela.plt (on i386 its offset
+ * in .rel.plt), or as that of the loader.
+ */
 struct stub {
     enum { TO_SLOT, TO_NUMBER, TO_LOADER } to;
     uint64_t value;
@@ -376,8 +381,10 @@ static bool decode_arm(struct wndl_bytes code, uint64_t addr, struct stub *stub)
     return true;
 }
 
-/* Where the stub around `offset` is. With checks of targets or signatures one
- * has 24 bytes instead of 16, whatever the section says. */
+/*
+ * The start of the stub around `offset`. A stub with checks of targets or
+ * signatures has 24 bytes instead of 16, whatever the section's header says.
+ */
 static void place_arm(struct wndl_bytes code, uint64_t *offset, uint64_t *size)
 {
     enum { USUAL = 16, LONG = 24, HEADER = 32 };
@@ -427,7 +434,7 @@ static uint64_t slots_start(const struct wndl_object *object)
     return start;
 }
 
-/* The slot of relocation `number` of the PLT's; 0 when there is none. */
+/* The slot of relocation `number` of the PLT; 0 when there is none. */
 static uint64_t numbered_slot(const struct wndl_object *object, uint64_t number)
 {
     const char *name = is_narrow(object) ? ".rel.plt" : ".rela.plt";
@@ -442,7 +449,7 @@ static uint64_t numbered_slot(const struct wndl_object *object, uint64_t number)
     return read_relocation(object, table, number).slot;
 }
 
-/* Stubs have 16 bytes; those of .plt.got have 8 where no endbr64 is due. */
+/* Stubs have 16 bytes; those of .plt.got have 8 if no endbr64 is needed. */
 static void place_x86(
     const struct wndl_object_section *section, uint64_t *offset, uint64_t *size)
 {
@@ -451,7 +458,7 @@ static void place_x86(
     *offset -= *offset % *size;
 }
 
-/* ---- without section headers, where nothing tells where the stubs are */
+/* ---- files without section headers, which do not say where stubs are */
 
 static struct wndl_bytes code_at(
     const struct wndl_object *object, uint64_t addr, uint64_t size)
@@ -467,8 +474,10 @@ static struct wndl_bytes code_at(
     return (struct wndl_bytes){0};
 }
 
-/* What jumps through the slot of a function is its stub: code does so by
- * pieces of at least that many bytes that begin at `addr`. */
+/*
+ * Code that jumps through a function's slot is its stub: a piece of at least
+ * that many bytes that begins at `addr`.
+ */
 static const struct wndl_plt_slot *stub_at(
     const struct wndl_object *object, uint64_t addr)
 {
@@ -489,8 +498,10 @@ static const struct wndl_plt_slot *stub_at(
                                        : NULL;
 }
 
-/* Stubs begin at multiples of 8 (those of 8 bytes) or 16, on AArch64 at any
- * word, from which theirs is the first that fits. */
+/*
+ * Stubs begin at multiples of 8 (those of 8 bytes) or 16. On AArch64 they begin
+ * at any word; the first that fits is used.
+ */
 static enum wndl_status find_bare(struct wndl_object *object, uint64_t addr,
     struct wndl_symbol *entry, struct wndl_error *err)
 {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reloc: relocatable files (.o, .ko; gABI 4.1, "Relocation"). Their
- * sections all begin at 0, so each is given a place of its own, and what
- * debug sections say of addresses and of each other is worked out in a
- * private copy. Programs may keep such relocations too, but have them applied
- * already: they are not asked.
+ * reloc: relocatable files (.o, .ko; gABI 4.1, "Relocation"). Their sections
+ * all begin at 0, so each gets an address of its own, and relocations of debug
+ * sections are applied to a private copy. Programs may keep such relocations
+ * too, but those have been applied already and are ignored.
  */
 #include "obj/elf/impl.h"
 
 #include <elf.h>
 #include <string.h>
 
-/* Not 0, which in debug information means code that is gone. */
+/* Not 0, which in debug information means dropped code. */
 static const uint64_t FIRST_PLACE = 0x10000;
 
 /* ---- places */
@@ -56,7 +55,7 @@ enum wndl_status wndl_elf_place_sections(
 
 /* ---- types */
 
-/* How many bytes are changed, and from what the value counts. */
+/* The number of bytes that change, and the base of the value. */
 struct kind {
     uint16_t machine, type;
     uint8_t size;
@@ -64,9 +63,9 @@ struct kind {
 };
 
 /*
- * What compilers use in debug sections, by the psABIs of x86-64 (4.4), i386
- * (4.4), AArch64 (5.7), Arm (5.6) and 64-bit PowerPC (3.5). Offsets of
- * thread-local variables are of no use here; their size is 0.
+ * The relocations that compilers use in debug sections, by the psABIs of x86-64
+ * (4.4), i386 (4.4), AArch64 (5.7), Arm (5.6) and 64-bit PowerPC (3.5). Offsets
+ * of thread-local variables are of no use here; their size is 0.
  */
 static const struct kind kinds[] = {
     {EM_X86_64, R_X86_64_NONE, 0, false},
@@ -181,7 +180,7 @@ static void store(
     }
 }
 
-/* What is wrong with an entry, NULL if nothing is. */
+/* The fault of an entry; NULL if there is none. */
 static const char *apply(const struct job *job, const struct relocation *r)
 {
     const struct kind *kind = find_kind(job->object->machine, r->type);
@@ -203,7 +202,7 @@ static const char *apply(const struct job *job, const struct relocation *r)
     return NULL;
 }
 
-/* An entry that is wrong is left out, and the first such is remembered. */
+/* A wrong entry is left out, and the first one is remembered. */
 static void apply_all(const struct job *job)
 {
     uint64_t count = job->entries.size / entry_size(job);

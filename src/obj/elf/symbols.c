@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbols: which entries of an ELF symbol table are functions (gABI 4.1,
+ * symbols: the entries of an ELF symbol table that are functions (gABI 4.1,
  * "Symbol Table").
  *
- * Typed functions are. So are untyped labels in executable sections: hand-
- * written assembly often has nothing better, and functions.c drops those that
- * lie inside a typed function.
+ * Typed functions are. So are untyped labels in executable sections:
+ * handwritten assembly often has nothing better, and functions.c drops those
+ * that lie inside a typed function.
  */
 #include "obj/elf/impl.h"
 
@@ -41,7 +41,7 @@ static struct raw_symbol read_symbol(
     return raw;
 }
 
-/* What most symbols are told by that are no functions. */
+/* The byte that excludes most symbols that are no functions. */
 static unsigned read_info(const struct wndl_elf_symbols *table, uint64_t index)
 {
     uint64_t at = table->object->address_size == 8
@@ -70,7 +70,7 @@ static const struct wndl_object_section *section_of(
     return &table->object->sections[section];
 }
 
-/* What a symbol's value counts from: in relocatable files its section. */
+/* The base of a symbol's value: in relocatable files its section. */
 static uint64_t base_of(const struct wndl_elf_symbols *table,
     const struct wndl_object_section *section)
 {
@@ -78,7 +78,7 @@ static uint64_t base_of(const struct wndl_elf_symbols *table,
     return relocatable && section != NULL ? section->view.addr.v : 0;
 }
 
-/* Where a symbol without a size ends at the latest. */
+/* The latest possible end of a symbol without a size. */
 static uint64_t limit_of(const struct wndl_elf_symbols *table,
     const struct wndl_object_section *section, uint64_t value)
 {
@@ -115,7 +115,7 @@ static bool is_typed(unsigned info)
            ELF64_ST_TYPE(info) == STT_GNU_IFUNC;
 }
 
-/* Where it ends, or without a size at the latest. */
+/* The end of a symbol, or without a size the latest possible one. */
 static uint64_t end_of(const struct wndl_elf_symbols *table,
     const struct wndl_object_section *section, const struct raw_symbol *raw)
 {
@@ -284,7 +284,7 @@ static bool is_named(
     return found.size == size && memcmp(found.data, name, size) == 0;
 }
 
-/* Nearly no file has it: that is seen by the names alone. */
+/* Few files have it, so names are compared first. */
 enum wndl_status wndl_object_find_variable(const struct wndl_object *object,
     const char *name, wndl_svma *addr, struct wndl_error *err)
 {

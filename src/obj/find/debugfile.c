@@ -14,7 +14,7 @@
 /* A build-id is a hash; none in use is longer. */
 enum { MAX_BUILD_ID = 64 };
 
-/* crc32 takes this much at once. */
+/* The most bytes that crc32 can take at once. */
 enum { CRC_STEP = 1 << 30 };
 
 static const char *const default_dirs[] = {"/usr/lib/debug", NULL};
@@ -26,7 +26,7 @@ struct search {
     struct wndl_buf path; /* of the candidate */
     struct wndl_bytes link;
     const uint32_t *crc;       /* to be checked, or NULL */
-    struct wndl_error refusal; /* of the first candidate passed over */
+    struct wndl_error refusal; /* of the first candidate that was skipped */
     struct wndl_debugfile *out;
 };
 
@@ -41,7 +41,10 @@ static bool crc_matches(const struct search *search, struct wndl_bytes bytes)
     return (uint32_t)crc == *search->crc;
 }
 
-/* By CRC a file without a build-id will do, but not one with another's. */
+/*
+ * With a CRC a file without a build-id is accepted, but not one with another
+ * build-id.
+ */
 static enum wndl_status check_identity(const struct search *search,
     const struct wndl_debugfile *candidate, struct wndl_error *err)
 {
@@ -130,7 +133,7 @@ static enum wndl_status find_by_build_id(struct search *search)
     return status;
 }
 
-/* The link is a name; one with a slash would lead out of the folders. */
+/* The link must be a name: one with a slash would lead out of the folders. */
 static bool is_plain_name(struct wndl_bytes name)
 {
     return name.size != 0 && name.size <= NAME_MAX &&
@@ -162,7 +165,7 @@ static enum wndl_status find_by_link(struct search *search)
 
 static const char bundle[] = ".dSYM/Contents/Resources/DWARF";
 
-/* What the bundle has under whatever name. */
+/* Tries all files in the bundle, whatever their names. */
 static enum wndl_status try_all_in(struct search *search, const char *folder)
 {
     enum { MOST = 64 };
@@ -184,7 +187,7 @@ static enum wndl_status try_all_in(struct search *search, const char *folder)
     return status;
 }
 
-/* The bundle called after the first `size` bytes of `path`. */
+/* Tries the bundle that is named after the first `size` bytes of `path`. */
 static enum wndl_status try_bundle(
     struct search *search, const char *path, size_t size, const char *name)
 {
@@ -199,8 +202,10 @@ static enum wndl_status try_bundle(
     return status == WNDL_NOT_FOUND ? try_all_in(search, folder) : status;
 }
 
-/* Beside the binary, of which `path` is the first `size` bytes, and beside the
- * folders that it is in: App.app/Contents/MacOS/App, for one. */
+/*
+ * Searches beside the binary, whose path is the first `size` bytes of `path`,
+ * and beside its parent folders: App.app/Contents/MacOS/App, for example.
+ */
 static enum wndl_status find_bundle_above(
     struct search *search, const char *path, size_t size, const char *name)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * debugfile: the separate file that holds a stripped binary's debug
- * information, found on this machine. What it must not know: the network, and
- * what is inside beyond the file's identity.
+ * information, found on this machine. It must not know the network, nor the
+ * file's contents beyond its identity.
  */
 #ifndef WNDL_OBJ_FIND_DEBUGFILE_H
 #define WNDL_OBJ_FIND_DEBUGFILE_H
@@ -17,23 +17,23 @@ struct wndl_debugfile {
 };
 
 /*
- * Looks for the debug file of `object`, in this order:
+ * Finds the debug file of `object`. It searches in this order:
  *
  *   DIR/.build-id/ab/cdef.debug   for each DIR of `dirs`
  *   FOLDER/LINK                   FOLDER: where the binary really is
  *   FOLDER/.debug/LINK            LINK: the name in .gnu_debuglink
  *   DIR/FOLDER/LINK               for each DIR
  *
- * of Mach-O, with the binary's UUID, in the part for its architecture:
+ * For Mach-O, with the binary's UUID, in the part for its architecture:
  *
  *   PATH.dSYM/Contents/Resources/DWARF/  PATH: the binary, and folders
  *                                        that it is in
  *   DIR/NAME.dSYM/...                     for each DIR
  *
  * `dirs` ends with NULL; NULL itself means /usr/lib/debug alone. A candidate
- * with another build-id, a wrong CRC32 (debuglink) or damage is passed over.
- * NOT_FOUND when none is left: `err` then tells of the first passed over, if
- * any was. NOMEM. On success `out` is for wndl_debugfile_close.
+ * with another build-id, a wrong CRC32 (debuglink) or damage is skipped.
+ * NOT_FOUND when none is left: `err` then has the first one that was skipped,
+ * if any. NOMEM. On success `out` ends with wndl_debugfile_close.
  */
 enum wndl_status wndl_debugfile_find(const struct wndl_object *object,
     const char *const *dirs, struct wndl_mem *mem, struct wndl_debugfile *out,
@@ -41,14 +41,14 @@ enum wndl_status wndl_debugfile_find(const struct wndl_object *object,
 
 /*
  * Opens the debug file at `path`, which must have the build-id of `object`.
- * NOT_FOUND when it has not, the errors of opening an object, NOMEM. On
- * success `out` is for wndl_debugfile_close.
+ * NOT_FOUND if it has another, the errors of opening an object, NOMEM. On
+ * success `out` ends with wndl_debugfile_close.
  */
 enum wndl_status wndl_debugfile_open(const struct wndl_object *object,
     const char *path, struct wndl_mem *mem, struct wndl_debugfile *out,
     struct wndl_error *err) WNDL_MUST_USE;
 
-/* One that is not open, or all zeroes, is left alone. */
+/* Closes it. One that is not open, or all zeroes, is ignored. */
 void wndl_debugfile_close(struct wndl_debugfile *debugfile);
 
 #endif

@@ -11,7 +11,7 @@ static const char *const default_dirs[] = {"/usr/lib/debug", NULL};
 /* Numbers of candidates for a .dwo file, as the header has them. */
 enum { BY_COMP_DIR, IN_DEBUG_FOLDER, IN_BINARY_FOLDER = 3, CANDIDATES = 5 };
 
-/* What a debug file says of its supplementary file. */
+/* A debug file's reference to its supplementary file. */
 struct link {
     struct wndl_bytes name;
     struct wndl_bytes id;
@@ -22,7 +22,10 @@ static bool is_absolute(struct wndl_bytes path)
     return path.size > 0 && path.data[0] == '/';
 }
 
-/* Opens `path`, which it ends, or tells in *err, if nothing is there yet. */
+/*
+ * Terminates `path` and opens it; if that fails, sets *err, unless it is set
+ * already.
+ */
 static enum wndl_status try_path(
     struct wndl_buf *path, struct wndl_debugfile *out, struct wndl_error *first)
 {
@@ -48,7 +51,7 @@ static void add_bytes(struct wndl_buf *path, struct wndl_bytes bytes)
     wndl_buf_add(path, bytes.data, bytes.size);
 }
 
-/* Starts `path` with the folder that `object` really is in. */
+/* Starts `path` with the folder of `object`, after links are resolved. */
 static bool put_folder(struct wndl_buf *path, const struct wndl_object *object)
 {
     char folder[PATH_MAX];
@@ -81,7 +84,7 @@ static bool put_original(
     return is_absolute(dwo->name) || is_absolute(dwo->comp_dir);
 }
 
-/* Path of candidate `number`. False when there is no such candidate. */
+/* The path of candidate `number`. False when there is no such candidate. */
 static bool put_candidate(struct wndl_buf *path,
     const struct wndl_splitfile_places *places, unsigned number,
     const struct wndl_splitfile_dwo *dwo)
@@ -178,7 +181,7 @@ static bool read_debug_sup(
     return !c.failed && is_so == is_supplementary;
 }
 
-/* By its build-id, or by what its own .debug_sup says. */
+/* Checks the build-id, or the file's own .debug_sup. */
 static bool has_identity(struct wndl_object *object, struct wndl_bytes id)
 {
     struct link own;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * splitfile: the files that a debug file refers to by name, found on this
+ * splitfile: the files to which a debug file refers by name, found on this
  * machine: .dwo files, the package of them (.dwp), and the supplementary file
- * that dwz moves to what several debug files share. What it must not know:
+ * to which dwz moves the data that several debug files share. It must not know
  * DWARF beyond the sections that name such files.
  */
 #ifndef WNDL_OBJ_FIND_SPLITFILE_H
@@ -11,7 +11,7 @@
 #include "obj/find/debugfile.h"
 
 /*
- * Where to look. `debug` is what DWARF is read from: `binary` itself or its
+ * The places of a search. DWARF is read from `debug`: `binary` itself or its
  * separate debug file. `dirs` are as for wndl_debugfile_find. All borrowed.
  */
 struct wndl_splitfile_places {
@@ -21,14 +21,14 @@ struct wndl_splitfile_places {
     struct wndl_mem *mem;
 };
 
-/* A .dwo file as the unit `name`s it that was compiled in `comp_dir`. */
+/* A .dwo file, by the name in its unit, which was compiled in `comp_dir`. */
 struct wndl_splitfile_dwo {
     struct wndl_bytes name;
     struct wndl_bytes comp_dir;
 };
 
 /*
- * Opens the first that is there of these, from number *next on:
+ * Opens the first of these that exists, from number *next on:
  *
  *   0  name, if it is absolute, or COMP_DIR/NAME
  *   1  FOLDER/NAME               FOLDER: where the debug file really is
@@ -36,23 +36,23 @@ struct wndl_splitfile_dwo {
  *   3  as 1, in the folder of the binary
  *   4  as 2, in the folder of the binary
  *
- * *next becomes the number to go on with. NOT_FOUND when none is left: `err`
- * then tells of the first passed over. NOMEM. On success `out` is for
- * wndl_debugfile_close. Its identity is for the caller to check.
+ * *next becomes the number for the next call. NOT_FOUND when none is left:
+ * `err` then has the first one that was skipped. NOMEM. On success `out` ends
+ * with wndl_debugfile_close. The caller must check its identity.
  */
 enum wndl_status wndl_splitfile_open_dwo(
     const struct wndl_splitfile_places *places,
     const struct wndl_splitfile_dwo *dwo, unsigned *next,
     struct wndl_debugfile *out, struct wndl_error *err) WNDL_MUST_USE;
 
-/* As above: BINARY.dwp, then DEBUG.dwp. */
+/* The same for a package: BINARY.dwp, then DEBUG.dwp. */
 enum wndl_status wndl_splitfile_open_package(
     const struct wndl_splitfile_places *places, struct wndl_debugfile *out,
     struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * Opens what .gnu_debugaltlink or .debug_sup (DWARF 5, 7.3.6) of places->debug
- * names, the first of these that has the identity told there:
+ * Opens the file that .gnu_debugaltlink or .debug_sup (DWARF 5, 7.3.6) of
+ * places->debug names: the first of these that has the identity given there:
  *
  *   the name, if it is absolute, or FOLDER/NAME
  *   DIR/.build-id/ab/cdef.debug   for each DIR of places->dirs

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trie of exports: a node has what is exported under the name that led to
- * it, and edges, each with a piece of name, to the nodes below.
+ * The trie of exports: a node has the export of the name that leads to it, and
+ * edges, each with a piece of name, to the nodes below.
  */
 #include "obj/macho/impl.h"
 
@@ -13,8 +13,10 @@ enum { KIND = 0x3, ABSOLUTE = 0x2, REEXPORT = 0x8 };
 /* As long as any name that we read. */
 enum { LONGEST_NAME = 1 << 16 };
 
-/* A node that is to be visited; its name is the first `length` bytes of what
- * led there, and then the edge. */
+/*
+ * A node that is still to be visited. Its name is the first `length` bytes of
+ * its parent's, and then the edge.
+ */
 struct pending {
     uint64_t node;
     struct wndl_bytes edge;
@@ -45,7 +47,10 @@ static bool push_edges(struct walk *w, struct wndl_cursor *c, uint32_t length)
     return true;
 }
 
-/* Sets the address. False for what is elsewhere or no place. */
+/*
+ * Sets the address. False for an export in another library, or one without an
+ * address.
+ */
 static bool read_terminal(struct wndl_cursor terminal, uint64_t *offset)
 {
     uint64_t flags = wndl_cursor_uleb(&terminal);
@@ -82,9 +87,9 @@ static enum wndl_status visit(
 }
 
 /*
- * A node takes two bytes at least, and is below one other: visiting more than
- * there can be, or more of names than a trie of that size has, is going in
- * circles.
+ * A node takes two bytes at least, and is below one other. A walk that visits
+ * more nodes, or more bytes of names, than a trie of that size can have is in a
+ * cycle.
  */
 static enum wndl_status walk(struct walk *w, add_function *add, void *context)
 {

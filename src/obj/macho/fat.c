@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Files with several architectures, and the names of architectures. */
 #include "obj/macho/impl.h"
 
 #include <stdio.h>

@@ -51,8 +51,10 @@ static uint16_t machine_of(uint32_t cpu)
     }
 }
 
-/* Libraries, bundles, kernel extensions and the like; also dSYM files, which
- * say where all is in what they belong to. */
+/*
+ * Libraries, bundles, kernel extensions and the like; also dSYM files, which
+ * have the addresses of their image.
+ */
 static uint16_t type_of(uint32_t kind)
 {
     switch (kind) {
@@ -97,7 +99,7 @@ static uint64_t take_address(const struct reading *r, struct wndl_cursor *c)
                                         : wndl_cursor_u32(c);
 }
 
-/* What ELF calls a section whose name was cut off at 16 bytes; else NULL. */
+/* ELF's name for a section whose name was cut off at 16 bytes; else NULL. */
 static const char *whole_name(struct wndl_bytes name)
 {
     static const char *const longer[] = {".debug_str_offsets",
@@ -168,7 +170,7 @@ static enum wndl_status add_section(
     return WNDL_OK;
 }
 
-/* What is not in memory has no place in the image. */
+/* A segment that is not loaded has no place in the image. */
 static bool is_loaded(struct wndl_bytes name)
 {
     return !wndl_bytes_is(name, "__PAGEZERO") &&
@@ -222,7 +224,7 @@ static void read_part(struct wndl_macho_part *part, struct wndl_cursor *c)
     part->size = wndl_cursor_u32(c);
 }
 
-/* `c` is what is behind the command's kind and size. */
+/* `c` is at the bytes after the command's kind and size. */
 static enum wndl_status read_command(struct reading *r, uint32_t kind,
     struct wndl_cursor *c, struct wndl_error *err)
 {

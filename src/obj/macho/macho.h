@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * macho: what is peculiar to Apple's binaries: several in one file, and a list
- * of the object files that debug information was left in.
+ * macho: the peculiarities of Apple's binaries: several in one file, and a list
+ * of the object files in which debug information was left.
  *
- * Bytes and names that are given out are borrowed from what was read. Any
- * thread may read different objects.
+ * Bytes and names in results are borrowed from the input. Different threads may
+ * read different objects.
  */
 #ifndef WNDL_OBJ_MACHO_MACHO_H
 #define WNDL_OBJ_MACHO_MACHO_H
@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "obj/core/object.h"
 
-/* Whether it is Mach-O, for one processor or (also archives) for several. */
+/* Whether it is Mach-O for one architecture, or (also archives) for several. */
 bool wndl_macho_is(struct wndl_bytes bytes);
 bool wndl_macho_is_fat(struct wndl_bytes bytes);
 
@@ -20,41 +20,46 @@ bool wndl_macho_is_fat(struct wndl_bytes bytes);
 enum { WNDL_MACHO_ARCH = 40 };
 
 /*
- * The part of `bytes` for the architecture called `arch`, or without one (NULL)
- * for that of this build, else the only one. All of them where there is but
- * one, fat or not. NOT_FOUND names those that there are. TRUNCATED, MALFORMED.
+ * The part of `bytes` for the architecture `arch`; if that is NULL, for that of
+ * this build, else the only one. A file with one architecture gives that part,
+ * whatever `arch` is. NOT_FOUND, with the names of those in the file;
+ * TRUNCATED, MALFORMED.
  */
 enum wndl_status wndl_macho_choose(struct wndl_bytes bytes, const char *arch,
     struct wndl_bytes *part, struct wndl_error *err) WNDL_MUST_USE;
 
-/* The name of the architecture at `index` of the file, which may be one only,
- * into `name`. False after the last. */
+/*
+ * Writes the name of architecture `index` of the file, which may have only one,
+ * into `name`. False after the last.
+ */
 bool wndl_macho_arch_at(
     struct wndl_bytes bytes, size_t index, char name[WNDL_MACHO_ARCH]);
 
-/* That of an object. False if it is not Mach-O. */
+/* The architecture of an object. False if it is not Mach-O. */
 bool wndl_macho_arch_of(
     const struct wndl_object *object, char name[WNDL_MACHO_ARCH]);
 
-/* Whether it is Mach-O and was not linked: its code begins at 0, and what is
- * elsewhere knows it by names only. */
+/*
+ * Whether it is Mach-O and was not linked. Its code then begins at 0, and other
+ * files know its functions only by name.
+ */
 bool wndl_macho_is_object_file(const struct wndl_object *object);
 
 /* An object file that has the debug information of some functions. */
 struct wndl_macho_source {
     struct wndl_bytes path; /* "x.o" or "lib.a(x.o)"; ends with a NUL */
-    uint64_t modified;      /* seconds since 1970, or 0: not told */
+    uint64_t modified;      /* seconds since 1970; 0: not known */
 };
 
-/* Code that was linked from an object file, where it is called `name`. */
+/* Code that was linked from an object file, in which it has the name `name`. */
 struct wndl_macho_linked {
     uint64_t start; /* svma */
     uint64_t end;
-    struct wndl_bytes name; /* as it is in symbol tables, with its underscore */
+    struct wndl_bytes name; /* as in symbol tables, with its underscore */
     uint32_t source;
 };
 
-/* `linked` is sorted by start. Memory is of the arena that was given. */
+/* `linked` is sorted by start. The memory is the caller's arena. */
 struct wndl_macho_map {
     struct wndl_macho_source *sources;
     size_t source_count;
@@ -62,16 +67,18 @@ struct wndl_macho_map {
     size_t linked_count;
 };
 
-/* Reads the debug map of a linked image. NOT_FOUND if it has none; NOMEM, and
- * damage of the symbol table. */
+/*
+ * Reads the debug map of a linked image. NOT_FOUND if it has none; NOMEM, and
+ * the errors of a damaged symbol table.
+ */
 enum wndl_status wndl_macho_read_map(const struct wndl_object *object,
     struct wndl_arena *arena, struct wndl_macho_map *map,
     struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * Adds to `addresses`, which is empty, where each symbol that is defined in an
- * object file is, by the hash of its name as in struct wndl_macho_linked. OK,
- * NOMEM, and damage of the symbol table.
+ * Adds the address of each symbol that is defined in an object file to
+ * `addresses`, which is empty; the key is the hash of its name, as in struct
+ * wndl_macho_linked. OK, NOMEM, and the errors of a damaged symbol table.
  */
 struct wndl_map;
 enum wndl_status wndl_macho_read_names(const struct wndl_object *object,

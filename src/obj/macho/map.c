@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The debug map: stabs that tell, for each object file that was linked, which
- * functions were taken from it and where they went. Variables (N_STSYM,
- * N_GSYM) are passed over.
+ * The debug map: stabs that list, for each object file that was linked, the
+ * functions from it and their addresses. Variables (N_STSYM, N_GSYM) are
+ * skipped.
  */
 #include "base/map.h"
 #include "obj/macho/impl.h"
@@ -31,7 +31,7 @@ static bool add_source(struct mapping *m, const struct wndl_nlist *stab)
     return true;
 }
 
-/* A function with a name, then one without that tells its size. */
+/* A function with a name, then one without a name that has its size. */
 static bool add_function(struct mapping *m, const struct wndl_nlist *stab)
 {
     if (stab->name.size == 0) {
@@ -78,7 +78,7 @@ static int compare_linked(const void *left, const void *right)
     return (a->source > b->source) - (a->source < b->source);
 }
 
-/* One whose size was not told, or is too much, reaches to the next. */
+/* A function without a size, or with too large a one, reaches to the next. */
 static void settle_ends(struct mapping *m)
 {
     struct wndl_macho_linked *list = m->linked.data;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions have no sizes here: they reach to whatever begins next, by symbols,
+ * Functions have no sizes here. Each reaches to the next start, by symbols,
  * exports or the list of starts, which stripping leaves.
  */
 #include "base/map.h"
@@ -103,8 +103,10 @@ static uint64_t end_of(const struct wndl_object_section *section)
                                                    : start + section->view.size;
 }
 
-/* What the compiler called _x is x. What has no underscore is a label of the
- * assembler's. */
+/*
+ * The compiler's _x is x in the source. A name without an underscore is an
+ * assembler's label.
+ */
 static bool push(struct listing *l, const struct wndl_nlist *symbol,
     const struct wndl_object_section *section)
 {
@@ -148,7 +150,7 @@ static enum wndl_status add_symbols(struct listing *l, struct wndl_error *err)
     return status;
 }
 
-/* Among as many as symbols can tell apart. */
+/* Only among as many sections as symbols can number. */
 static const struct wndl_object_section *code_at(
     const struct wndl_object *object, uint64_t address)
 {
@@ -231,7 +233,7 @@ static void settle_ends(struct listing *l)
     }
 }
 
-/* What is damaged is told, and what is not is used. */
+/* Damage is noted, and the sound part is used. */
 static enum wndl_status note(struct listing *l, enum wndl_status status,
     const struct wndl_error *damage, struct wndl_error *err)
 {

@@ -72,8 +72,10 @@ static struct wndl_bytes long_name(
     return until(until(rest, '\n'), '/');
 }
 
-/* "#1/20": the name is the first 20 bytes of what follows (BSD). False when it
- * does not fit. */
+/*
+ * "#1/20": the name is the first 20 bytes of the contents (BSD). False when it
+ * does not fit.
+ */
 static bool set_name(
     const struct reading *r, const uint8_t *header, struct member *m)
 {
@@ -141,7 +143,7 @@ static enum wndl_status check_magic(
     return WNDL_OK;
 }
 
-/* A member in the list of those that are called the same. */
+/* A member in the list of those with the same name. */
 struct listed {
     struct wndl_ar_member member;
     struct listed *last; /* of the list; in its first only */

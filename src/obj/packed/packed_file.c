@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is unpacked goes to a file without a name, not to the heap: it can be
- * given up and mapped again like any other.
+ * Unpacked bytes go to a file without a name, not to the heap, so that their
+ * pages can be released and mapped again like those of any other file.
  */
 #include "obj/packed/packed_file.h"
 #include "obj/packed/unpack.h"
@@ -15,7 +15,7 @@
 
 enum { STEP = 64 * 1024 };
 
-/* Where the unpacked bytes go; `status` is the first that is not OK. */
+/* The receiver of unpacked bytes; `status` is the first that is not OK. */
 struct sink {
     int fd;
     uint64_t packed; /* bytes that all is from */

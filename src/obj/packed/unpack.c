@@ -6,7 +6,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* zlib takes and gives at most this much at once. */
+/* The most bytes that zlib reads or writes at once. */
 static const uint64_t MAX_STEP = UINT32_C(1) << 30;
 
 bool wndl_unpack_plausible(uint64_t packed, uint64_t size)
@@ -53,8 +53,8 @@ static int run_zlib(z_stream *z, struct wndl_bytes body, uint64_t size)
 }
 
 /*
- * libdeflate takes all at once and less than half of zlib's time, but does not
- * tell what went wrong, and where.
+ * libdeflate takes less than half of zlib's time, but works on the whole and
+ * does not report the error or its place.
  */
 static bool run_libdeflate(struct wndl_unpack *unpack)
 {
@@ -165,7 +165,7 @@ static enum wndl_status run_xz(
 enum wndl_status wndl_unpack_xz(
     struct wndl_bytes packed, struct wndl_buf *out, uint64_t *taken)
 {
-    /* Of the dictionary: `xz -9` takes 64 MiB. */
+    /* The largest dictionary: `xz -9` uses 64 MiB. */
     const uint64_t most_memory = UINT64_C(256) << 20;
     const lzma_allocator allocator = {xz_alloc, xz_free, out->mem};
     lzma_stream xz = LZMA_STREAM_INIT;

@@ -128,7 +128,7 @@ static enum wndl_status find_directory(struct wndl_bytes archive,
     return WNDL_OK;
 }
 
-/* ---- what is in it */
+/* ---- contents */
 
 /* Numbers of 32 bits that are all ones are in the extra field instead, in
  * this order (APPNOTE 4.5.3). False when one is not. */
@@ -211,7 +211,7 @@ static enum wndl_status check_entry(
     return WNDL_OK;
 }
 
-/* A local header, of which the member's bytes are what follows. */
+/* A local header; the member's bytes follow it. */
 static bool read_local(struct wndl_cursor *c, struct entry *e)
 {
     uint32_t signature = wndl_cursor_u32(c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * impl: what the files of PE share.
+ * impl: the parts that the files of PE share.
  *
  *   pe.c       headers, sections, the PDB that goes with it
  *   symbols.c  functions, by COFF symbols or else exports
@@ -19,17 +19,20 @@ struct wndl_pe_part {
 
 struct wndl_pe {
     struct wndl_bytes symbols; /* 18 bytes each */
-    struct wndl_bytes strings; /* offsets in it count its size field */
+    struct wndl_bytes strings; /* offsets into it include its size field */
     struct wndl_pe_part exports;
     struct wndl_pe_part exceptions;
     struct wndl_pe_part debug;
 };
 
-/* Fills what an object has of a PE file; there is but one architecture to
- * choose. */
+/*
+ * Fills an object from a PE file. `arch` has no effect, since there is only one
+ * architecture.
+ */
 enum wndl_status wndl_pe_open(struct wndl_object *object, const char *arch,
     struct wndl_error *err) WNDL_MUST_USE;
 
+/* Whether there are COFF symbols. */
 bool wndl_pe_has_symtab(const struct wndl_object *object);
 
 /* Appends the functions of a PE file (struct wndl_function). */

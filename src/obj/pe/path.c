@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The names of Windows files. */
 #include "obj/pe/pe.h"
 
 #include <string.h>

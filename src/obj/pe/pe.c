@@ -16,7 +16,7 @@ enum {
     MOST_SECTIONS = 256, /* linkers make 20, and old loaders take 96 */
 };
 
-/* Of a section. */
+/* Flags of a section. */
 enum {
     HAS_CODE = 0x20,
     HAS_NO_BYTES = 0x80,
@@ -124,7 +124,7 @@ static enum wndl_status read_image(struct reading *r, struct wndl_error *err)
     return WNDL_OK;
 }
 
-/* Strings come right behind the symbols, and begin with their size. */
+/* Strings follow the symbols, and begin with their size. */
 static void find_symbols(struct reading *r)
 {
     uint64_t size = (uint64_t)r->symbol_count * SYMBOL;
@@ -157,8 +157,10 @@ static struct wndl_bytes name_of(struct reading *r, const uint8_t *name)
     return (struct wndl_bytes){(const uint8_t *)copy, size};
 }
 
-/* Debug sections are filled up to whole pages: the size in memory is theirs.
- * The file's own may be smaller, or larger. */
+/*
+ * The sizes in the file of debug sections are rounded up to whole pages, so
+ * their size in memory is used. The size in the file may be smaller or larger.
+ */
 static bool read_section(struct reading *r, struct wndl_cursor *c, size_t i)
 {
     struct wndl_object_section *section = &r->object->sections[i];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of a PE file: COFF symbols, which Microsoft's linker leaves out,
- * or else what is exported. Neither has sizes: each reaches to the next. */
+/*
+ * The functions of a PE file: COFF symbols, which Microsoft's linker leaves
+ * out, or else exports. Neither has sizes: each reaches to the next.
+ */
 #include "obj/pe/impl.h"
 
 #include <elf.h>
@@ -27,7 +29,7 @@ static const struct wndl_object_section *code_at(
     return NULL;
 }
 
-/* What C calls x is _x on i386. */
+/* The x of C is _x on i386. */
 static bool push(
     struct listing *l, const struct wndl_function *from, const uint8_t *name)
 {
@@ -46,7 +48,7 @@ static bool push(
     return true;
 }
 
-/* Eight bytes, or where it is among the strings. NULL when memory is out. */
+/* Eight bytes, or an offset into the strings. NULL when memory is out. */
 static const uint8_t *name_of(struct listing *l, const uint8_t bytes[8])
 {
     struct wndl_cursor c =
@@ -56,7 +58,7 @@ static const uint8_t *name_of(struct listing *l, const uint8_t bytes[8])
             &l->object->arena, bytes, strnlen((const char *)bytes, 8));
     struct wndl_bytes name =
         wndl_object_name_at(l->object->pe->strings, wndl_cursor_u32(&c));
-    /* One that does not end was looked through as far as names go. */
+    /* A name that does not end was read up to the longest length. */
     uint64_t cost = name.size != 0 ? name.size : UINT16_MAX;
     l->names_left -= cost < l->names_left ? cost : l->names_left;
     return name.data == NULL ? (const uint8_t *)"" : name.data;
@@ -70,8 +72,10 @@ static void note_endless_names(struct wndl_object *object, const char *where)
     wndl_object_note_damage(object, &damage);
 }
 
-/* Linkers let symbols of the same name share it; that makes far less of it than
- * there is of code and symbols. */
+/*
+ * Linkers let symbols of the same name share its string, but real files have
+ * far less shared text than code and symbols.
+ */
 static enum wndl_status add_symbols(struct listing *l)
 {
     enum { SHARED = 4 };
@@ -110,8 +114,10 @@ static enum wndl_status add_symbols(struct listing *l)
     return WNDL_OK;
 }
 
-/* A string of the image, which ends in its section; "" if there is none or it
- * is longer than a name is. */
+/*
+ * A string of the image, which ends in its section; "" if there is none, or if
+ * it is too long for a name.
+ */
 static const uint8_t *text_at(struct listing *l, uint32_t rva)
 {
     struct wndl_bytes bytes = wndl_pe_loaded(l->object, rva);
@@ -131,9 +137,11 @@ static uint32_t number_at(struct wndl_bytes list, uint64_t index, unsigned size)
     return c.failed ? UINT32_MAX : (uint32_t)number;
 }
 
-/* Names, the number of each, and addresses by number; one within the exports
- * themselves is the name of another library's. Each has a name of its own, so
- * that all together are no longer than the file. */
+/*
+ * Names, the number of each, and addresses by number. An address inside the
+ * exports themselves is the name of another library's function. Each export has
+ * a name of its own, so that all names together are no longer than the file.
+ */
 static enum wndl_status add_exports(struct listing *l)
 {
     const struct wndl_object *object = l->object;
@@ -177,8 +185,10 @@ static int compare_functions(const void *left, const void *right)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-/* Each ends where the next one begins. A label inside a function does not
- * end that. */
+/*
+ * Each function ends where the next one begins. A label inside a function does
+ * not end it.
+ */
 static void settle_ends(struct wndl_vec *functions)
 {
     struct wndl_function *list = functions->data;

@@ -14,7 +14,7 @@ static void zlib_free(void *opaque, void *old)
     wndl_mem_free(opaque, old);
 }
 
-/* The fastest level: most of what is written repeats itself closely. */
+/* The fastest level: most of the text repeats itself closely. */
 static bool start_packing(struct wndl_sink *sink, struct wndl_mem *mem)
 {
     enum { GZIP = 16, MEMORY_LEVEL = 8 }; /* zlib's windowBits, its default */

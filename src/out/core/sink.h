@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sink: where a writer of a long file puts it. It is collected and handed on
- * in pieces, compressed if asked, so that memory does not grow with the file.
+ * sink: the output of a writer of a long file. The text is collected and
+ * written in pieces, compressed if requested, so that memory does not grow with
+ * the file.
  */
 #ifndef WNDL_OUT_CORE_SINK_H
 #define WNDL_OUT_CORE_SINK_H
@@ -11,25 +12,27 @@
 #include <stdio.h>
 #include <zlib.h>
 
-/* After a failure `failed` stays set and nothing more is written. */
+/* A sink. After a failure `failed` stays set and nothing more is written. */
 struct wndl_sink {
-    struct wndl_buf text; /* add to it */
+    struct wndl_buf text; /* the writer appends to it */
     FILE *out;
     struct wndl_buf packed;
     z_stream stream;
     bool zipped, failed;
 };
 
-/* Stays where it is; ends with wndl_sink_close in any case. */
+/* Opens a sink, which must not move. Ends with wndl_sink_close in any case. */
 void wndl_sink_open(
     struct wndl_sink *sink, FILE *out, bool zipped, struct wndl_mem *mem);
 
-/* Hands on what was added if it is much: call it after each row or so. */
+/*
+ * Writes the collected text if it is long. To be called after each row or so.
+ */
 void wndl_sink_flush(struct wndl_sink *sink);
 
 /*
- * Hands on the rest. False when memory was out; trouble with the file is the
- * caller's to find, by ferror.
+ * Writes the rest and frees. False when memory was out. The caller checks the
+ * file with ferror.
  */
 bool wndl_sink_close(struct wndl_sink *sink);
 

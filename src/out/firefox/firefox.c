@@ -3,10 +3,10 @@
 
 #include "base/json.h"
 
-/* Readers refuse a later one than their own, and take all earlier ones. */
+/* Readers refuse later versions than their own, and accept all earlier ones. */
 enum { FORMAT_VERSION = 66, GECKO_VERSION = 36 };
 
-/* ---- what the whole profile is */
+/* ---- the profile as a whole */
 
 static void write_command(struct wndl_firefox *w)
 {
@@ -17,7 +17,7 @@ static void write_command(struct wndl_firefox *w)
     }
 }
 
-/* Category 0 is the one that readers ask for by its colour. */
+/* Readers find category 0 by its colour. */
 static const char categories[] =
     "\"categories\":[\n"
     "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},\n"

@@ -9,7 +9,7 @@
 struct block {
     int64_t weight;   /* bytes; negative: freed */
     uint32_t stack;   /* + 1 */
-    uint64_t address; /* made up: it tells which row frees which */
+    uint64_t address; /* made up: connects a row with the one that frees it */
 };
 
 static bool add_block(struct wndl_vec *blocks, const struct block *block)
@@ -21,9 +21,9 @@ static bool add_block(struct wndl_vec *blocks, const struct block *block)
 }
 
 /*
- * What a recording knows of a stack: bytes that live, and in all. Readers
- * want events. The blocks that live are one that is never freed; the others
- * one that is.
+ * A recording has a stack's live bytes, and all its bytes. Readers want events.
+ * The live blocks become one that is never freed; the others become one that
+ * is.
  */
 static bool add_sum(const struct wndl_firefox *w, struct wndl_vec *blocks,
     const struct wndl_stack_sum *sum, bool freed)
@@ -42,7 +42,10 @@ static bool add_sum(const struct wndl_firefox *w, struct wndl_vec *blocks,
         return false;
     if (peak || !w->e->tells_gone || gone <= 0)
         return true;
-    /* Above all others, so that both rows of a stack find the same one. */
+    /*
+     * Above all other addresses, so that both rows of a stack find the same
+     * one.
+     */
     block.address = (uint64_t)1 << 32 | block.stack;
     block.weight = freed ? -gone : gone;
     return add_block(blocks, &block);
@@ -118,7 +121,7 @@ void wndl_firefox_write_allocations(
 
 /* ---- the curve */
 
-/* Readers want each value as the difference to the one before. */
+/* Readers want each value as the difference from the previous one. */
 static void write_counts(
     struct wndl_firefox *w, const struct wndl_process_heap *heap)
 {
@@ -134,7 +137,7 @@ static void write_counts(
     wndl_firefox_close(&c);
 }
 
-/* How it is drawn, as readers draw the memory of Firefox. */
+/* The way to draw it: as readers draw the memory of Firefox. */
 static const char display[] =
     "\"display\":{\"graphType\":\"line-accumulated\",\"unit\":\"bytes\","
     "\"color\":\"orange\",\"label\":\"Memory\",\n"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Columns and values of the profile's tables. */
 #include "out/firefox/firefox.h"
 
 struct wndl_firefox_column wndl_firefox_open(

@@ -85,7 +85,7 @@ bool wndl_firefox_collect_stacks(struct wndl_firefox *w)
     return true;
 }
 
-/* What is in one row of the stack table. */
+/* A row of the stack table. */
 struct row {
     uint64_t frame;
     uint32_t offset;
@@ -156,7 +156,7 @@ static void write_stacks(struct wndl_firefox *w)
 
 /* ---- frames */
 
-/* Of a row; the labels come after the last one. */
+/* The frame of a row; the labels come after the last one. */
 struct frame {
     const struct wndl_frame_key *key;
     const struct wndl_location *location;

@@ -4,7 +4,7 @@
 #include "model/timeline.h"
 #include "out/firefox/firefox.h"
 
-/* What is in one row of a thread's samples. */
+/* A row of a thread's samples. */
 struct row {
     uint64_t time;
     uint64_t weight; /* ns of the time that is shown */
@@ -12,7 +12,7 @@ struct row {
     uint32_t stack;  /* + 1; 0: none */
 };
 
-/* Numbers of things by what they belong to: lists by `first` and `next`. */
+/* Lists of things by their owner, linked by `first` and `next`. */
 struct lists {
     uint32_t *first, *next; /* + 1; 0: the end */
 };
@@ -67,8 +67,9 @@ static bool is_shown(const struct wndl_firefox *w, const struct wndl_moment *m)
 }
 
 /*
- * A block has a row at its start, which weighs all of it, and one at its end,
- * so that readers see that no CPU was used between. No row is before another.
+ * A block has a row at its start, with all of its weight, and one at its end,
+ * so that readers see that no CPU was used in between. Rows are in order of
+ * time.
  */
 static void add_moment(
     struct threads *t, const struct wndl_moment *m, uint64_t next)
@@ -88,7 +89,7 @@ static void add_moment(
     add_row(t, &row);
 }
 
-/* Readers do not count the CPU of the first row: that is the thread's start. */
+/* Readers ignore the CPU of the first row, so that is the thread's start. */
 static void add_moments(struct threads *t, uint32_t index)
 {
     const struct wndl_thread *thread = wndl_vec_at(&t->w->p->threads, index);
@@ -263,7 +264,7 @@ static void write_head(struct threads *t, const struct wndl_thread *thread)
     write_pauses(w);
 }
 
-/* Readers know from samples alone for how long there is anything to show. */
+/* Readers know the length of a recording from samples alone. */
 static void add_lifetime(struct threads *t, const struct wndl_process *process)
 {
     const struct row start = {.time = process->start};

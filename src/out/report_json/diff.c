@@ -84,7 +84,7 @@ static void put_groups(struct diff_json *h)
     wndl_json_put_open(&h->j, '{');
     if (h->d->recordings.len > h->d->groups)
         put_change(h, WNDL_DIFF_AMOUNT, &c);
-    else /* nobody knows the noise */
+    else /* the noise is not known */
         number_member(h, "change", WNDL_DIFF_AMOUNT, c.change);
     wndl_json_put_close(&h->j, '}');
 }

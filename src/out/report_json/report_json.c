@@ -18,7 +18,7 @@ static void put_costs(struct wndl_json *j, const struct wndl_row *row)
 
 /* ---- quality */
 
-/* Those that are not 0. */
+/* Writes the counts that are not 0. */
 static void counts_by_name(struct wndl_json *j, const uint64_t *counts,
     const char *const *names, unsigned count)
 {

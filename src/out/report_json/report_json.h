@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_json: a report for programs to read (docs/formats/report-json.md). */
+/* report_json: a report as JSON (docs/formats/report-json.md). */
 #ifndef WNDL_OUT_REPORT_JSON_REPORT_JSON_H
 #define WNDL_OUT_REPORT_JSON_REPORT_JSON_H
 
@@ -8,7 +8,7 @@
 
 struct wndl_json_layout {
     size_t max_rows;
-    bool marks; /* write them, and not just their number */
+    bool marks; /* write the marks, not only their number */
 };
 
 /* Appends the report as one object and '\n'. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The contents of cells and lines: numbers, times, names. */
 #include "out/report_text/report_text.h"
 
 #include "model/short_name.h"
@@ -192,8 +193,9 @@ static size_t next_qualifier(struct wndl_bytes name, size_t i)
 }
 
 /*
- * A qualified name that is too long says more by its end: "...::f(...)", or
- * what follows the last "::" when that alone is too long. Writes into it.
+ * The end of a qualified name that is too long says more: "...::f(...)", or the
+ * part after the last "::" when that alone is too long. Changes the name in
+ * place.
  */
 static struct wndl_bytes drop_qualifiers(struct wndl_bytes name, size_t room)
 {

@@ -11,10 +11,10 @@ enum { SHARE_WIDTH = 8, TIME_WIDTH = 9, BYTES_WIDTH = 15, WIDE = 100 };
 /* A difference being written. */
 struct diff_text {
     const struct wndl_diff *d;
-    struct wndl_text text; /* for what is as in other reports */
+    struct wndl_text text; /* for the parts that other reports have too */
     struct wndl_buf *out;
     bool series, with_total;
-    uint32_t first_group; /* of those that have columns */
+    uint32_t first_group; /* the first one with a column */
 };
 
 /* ---- numbers */
@@ -43,7 +43,7 @@ static const char *sign_of(double value)
     return value < 0 ? "-" : value > 0 ? "+" : "";
 }
 
-/* What is compared, in a column of compared_width. */
+/* Writes the compared figure, in a column of compared_width. */
 static void put_compared(
     const struct diff_text *t, double value, bool is_change)
 {
@@ -135,7 +135,10 @@ static void describe_group(const struct diff_text *t, uint32_t group)
     }
 }
 
-/* How all changed, whose noise nobody can tell from one recording each. */
+/*
+ * Describes the change as a whole; with one recording each its noise is not
+ * known.
+ */
 static void describe_change(const struct diff_text *t)
 {
     char text[WNDL_NUMBER_SIZE];
@@ -162,14 +165,14 @@ static void put_head(const struct diff_text *t)
     describe_change(t);
 }
 
-/* ---- what a row is called */
+/* ---- the name of a row */
 
 static struct wndl_bytes text_of(const struct diff_text *t, uint32_t id)
 {
     return wndl_intern_get(&t->d->strings, id);
 }
 
-/* The innermost functions are at the end, which is what must be seen. */
+/* The innermost functions are at the end, and must be visible. */
 static void put_path(const struct diff_text *t, uint32_t key, size_t room)
 {
     enum { DOTS = 4 };
@@ -237,8 +240,10 @@ static void put_name(const struct diff_text *t, uint32_t key, size_t room)
     wndl_buf_free(&spelled);
 }
 
-/* `start`: where the line begins in `out`, whose columns are all but those
- * bytes that go on with a character. */
+/*
+ * `start`: the line's start in `out`. Columns are all bytes except those that
+ * continue a character.
+ */
 static void end_row(const struct diff_text *t, uint32_t key, size_t start)
 {
     unsigned width = t->text.layout->width;
@@ -322,7 +327,7 @@ static void pair_heading(const struct diff_text *t)
 
 /* ---- a series */
 
-/* A character for each group, the higher the more, from nothing on. */
+/* A character for each group; a higher one means more, from nothing on. */
 static void put_spark(const struct diff_text *t, uint32_t key)
 {
     static const char ascii[] = "_.:-=+*#";

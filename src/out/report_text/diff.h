@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_text_diff: what several recordings spent on the same things, for
- * people to read: of two groups how they differ, of more a series.
+ * report_text_diff: the costs of the same things in several recordings, as
+ * text: for two groups the differences, for more a series.
  */
 #ifndef WNDL_OUT_REPORT_TEXT_DIFF_H
 #define WNDL_OUT_REPORT_TEXT_DIFF_H
@@ -10,8 +10,8 @@
 #include "out/report_text/report_text.h"
 
 /*
- * Appends it to `out`. Of the layout, `marks`, `min_percent` and `next` mean
- * nothing here.
+ * Appends it to `out`. The layout's `marks`, `min_percent` and `next` have no
+ * effect.
  */
 void wndl_report_text_diff(const struct wndl_diff *d,
     const struct wndl_text_layout *layout, struct wndl_buf *out);

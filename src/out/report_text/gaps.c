@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_text_gaps: what the recording does not hold, and why. */
+/* report_text_gaps: the gaps in a recording, and their reasons. */
 #include "out/report_text/report_text.h"
 
 #include <inttypes.h>
@@ -75,7 +75,7 @@ static void unfollowed_process(
     wndl_buf_byte(t->out, '\n');
 }
 
-/* More may have been counted than there are told of. */
+/* More may have been counted than are listed. */
 static void put_unfollowed(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;

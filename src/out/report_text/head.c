@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_text_head: what was recorded, how, and how good it is. */
+/* report_text_head: the recording, its engine, and its quality. */
 #include "out/report_text/report_text.h"
 
 #include <string.h>
@@ -131,7 +131,7 @@ static void dropped_reasons(const struct wndl_text *t)
     wndl_buf_byte(t->out, '\n');
 }
 
-/* Stacks that stopped on the way, by how; what is left had no stack. */
+/* The stacks that were lost, by reason; the rest had no stack. */
 static void lost_reasons(const struct wndl_text *t,
     const struct wndl_quality *q, const uint64_t *ends)
 {
@@ -277,7 +277,10 @@ static void put_heap(const struct wndl_text *t)
 
 /* ---- lists */
 
-/* Rows that do not show as 0.0%, of rows that come by `cost`: ten at most. */
+/*
+ * The number of rows, in order of `cost`, that do not show as 0.0%; ten at
+ * most.
+ */
 static size_t worth_listing(const struct wndl_text *t,
     const struct wndl_vec *rows, uint64_t (*cost)(const struct wndl_row *row))
 {
@@ -373,7 +376,10 @@ static void unnamed_module(
     wndl_buf_printf(t->out, ": %s\n", why_unnamed(module->state));
 }
 
-/* Self of the modules from `first` on; each sample was in one place only. */
+/*
+ * The self time of the modules from `first` on; each sample is in one place
+ * only.
+ */
 static uint64_t unnamed_time(const struct wndl_text *t, size_t first)
 {
     uint64_t time = 0;

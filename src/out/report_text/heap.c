@@ -11,7 +11,7 @@ enum { LEAST_PARTS = 3, MAX_LISTED = 10, BEFORE_COMMAND = 60 };
 /* A head being written. */
 struct head {
     const struct wndl_heap_report *r;
-    struct wndl_text text; /* for what is as in other reports */
+    struct wndl_text text; /* for the parts that other reports have too */
     struct wndl_buf *out;
 };
 
@@ -26,9 +26,9 @@ static const struct wndl_heap_row *row_at(const struct head *h, size_t i)
     return wndl_vec_at(&h->r->rows, i);
 }
 
-/* ---- what was recorded how */
+/* ---- how it was recorded */
 
-/* Where it is not what the mode is for. */
+/* Names the set of blocks where it is not the mode's own. */
 static void put_shown(const struct head *h)
 {
     bool is_peak = strcmp(h->r->which, "peak") == 0;

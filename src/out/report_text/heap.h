@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_text_heap: what a report on recorded heaps says before its records,
- * for people to read.
+ * report_text_heap: the part of a report on recorded heaps before its records,
+ * as text.
  */
 #ifndef WNDL_OUT_REPORT_TEXT_HEAP_H
 #define WNDL_OUT_REPORT_TEXT_HEAP_H
@@ -10,14 +10,16 @@
 #include "model/heap_report.h"
 
 /*
- * Appends the head, the processes if there are several, and the findings, of
- * each kind the first few. `width`: columns that commands are cut to, 0: not.
+ * Appends the head, the processes if there are several, and the first few
+ * findings of each kind. Commands are cut to `width` columns; 0: not cut.
  */
 void wndl_report_text_heap(
     const struct wndl_heap_report *r, unsigned width, struct wndl_buf *out);
 
-/* Of its head the lines on how much there was and how good it is, after those
- * on what was recorded if they are wanted. */
+/*
+ * Appends the head's lines on amounts and quality; if `recorded`, after those
+ * on the recording.
+ */
 void wndl_report_text_heap_figures(
     const struct wndl_heap_report *r, bool recorded, struct wndl_buf *out);
 
@@ -25,16 +27,16 @@ void wndl_report_text_heap_figures(
 const char *wndl_report_finding_title(enum wndl_finding_kind kind);
 
 /*
- * What a finding is, in lines as they are in the report but for its stack; of
- * two stacks only where they end.
+ * Appends the lines of a finding in the report without its stack; of two stacks
+ * it has only the innermost frames.
  */
 void wndl_report_finding_text(const struct wndl_heap_report *r,
     enum wndl_finding_kind kind, const struct wndl_finding *row,
     struct wndl_buf *out);
 
-/* ---- for the other files of report_text_heap alone */
+/* ---- private to the files of report_text_heap */
 
-/* The findings of all kinds; `out` is where the others write, too. */
+/* Appends the findings of all kinds to `out`. */
 void wndl_text_findings(const struct wndl_heap_report *r, struct wndl_buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_text_heap_findings: what in a heap is worth a look. */
+/* report_text_heap_findings: the findings in a heap. */
 #include "out/report_text/heap.h"
 #include "out/report_text/report_text.h"
 
@@ -58,7 +58,7 @@ static double put_share(int64_t part, int64_t whole)
     return whole <= 0 ? 0 : 100 * (double)part / (double)whole;
 }
 
-/* ---- a row of each kind: what follows the first two columns */
+/* ---- a row of each kind: the part after the first two columns */
 
 static void leak_row(const struct findings *f, const struct wndl_finding *row)
 {
@@ -168,7 +168,7 @@ enum title_sum { SUM_NONE, SUM_BYTES, SUM_SLOP };
 struct kind {
     const char *title;
     void (*row)(const struct findings *f, const struct wndl_finding *row);
-    enum title_sum sum; /* what follows the title */
+    enum title_sum sum; /* the sum after the title */
 };
 
 static const struct kind kinds[WNDL_FINDINGS] = {
@@ -216,7 +216,7 @@ static void one_kind(const struct findings *f, const struct kind *kind,
     wndl_buf_byte(f->out, '\n');
 }
 
-/* What nothing is told of though there may be some. */
+/* Findings that may exist but are not known. */
 static void not_known(const struct wndl_heap_report *r, struct wndl_buf *out)
 {
     uint64_t unsure = r->all.totals[WNDL_HEAP_TOTAL_UNSURE];
@@ -243,7 +243,7 @@ static void not_known(const struct wndl_heap_report *r, struct wndl_buf *out)
     wndl_buf_text(out, ", as blocks may have been allocated unseen\n\n");
 }
 
-/* Leaks were looked for in one heap at least. */
+/* Leaks were searched for in one heap at least. */
 static void no_leaks(const struct wndl_heap_report *r, struct wndl_buf *out)
 {
     const struct wndl_heap_row *rows = r->rows.data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "out/report_text/report_text.h"
 
-/* Not idle is what was cut off, dropped or never seen. */
+/* The reason why there is no CPU time. */
 static const char *why_no_cpu_time(const struct wndl_profile *p)
 {
     if (p->engine == WNDL_SAMPLER_OUTSIDE)
@@ -30,7 +30,7 @@ static void no_samples(const struct wndl_text *t)
             p->engine == WNDL_SAMPLER_OUTSIDE ? "" : " -r 10000");
 }
 
-/* Of the time asked for; there may be some of another. */
+/* There is nothing of the requested time; there may be of another. */
 static void nothing_to_show(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
@@ -53,14 +53,14 @@ bool wndl_report_has_rows(const struct wndl_report *r)
     return r->all.samples != 0;
 }
 
-/* Threads without a sample are told of when anything is known of them. */
+/* Threads without a sample are shown when any of their times is known. */
 static bool has_times(const struct wndl_report *r)
 {
     const struct wndl_times *t = &r->times;
     return t->sampled_cpu + t->unsampled_cpu + t->blocked + t->waiting != 0;
 }
 
-/* Whether `next` goes on from what was shown, or is where there is more. */
+/* Whether `next` continues from this report, or shows more. */
 static bool has_next(const struct wndl_report *r)
 {
     const struct wndl_profile *p = r->symbolized->profile;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_text: a report for people to read. It must not know whether it goes
- * to a terminal; the layout says what that means.
+ * report_text: a report as text. It must not know whether it goes to a
+ * terminal; the layout has the consequences.
  */
 #ifndef WNDL_OUT_REPORT_TEXT_REPORT_TEXT_H
 #define WNDL_OUT_REPORT_TEXT_REPORT_TEXT_H
@@ -11,41 +11,41 @@
 
 struct wndl_text_layout {
     unsigned width;     /* columns to fit in; 0: names are never cut */
-    bool full_names;    /* leave names as they were demangled */
-    bool utf8;          /* lines of trees may be drawn */
+    bool full_names;    /* names stay as they were demangled */
+    bool utf8;          /* trees may use line-drawing characters */
     bool marks;         /* instead of the table */
     size_t max_rows;    /* of the table */
     double min_percent; /* of the tree's nodes */
     const char *next;   /* the command to try next, or NULL */
 };
 
-/* Whether there are stacks of the report's time to show. */
+/* Whether the report has stacks for its time. */
 bool wndl_report_has_rows(const struct wndl_report *r);
 
 /*
- * Appends the report to `out`: its head, then the marks if they are asked
- * for, or the call tree if it has one, else the table of rows.
+ * Appends the report to `out`: its head, then the marks if requested, or the
+ * call tree if there is one, else the table of rows.
  */
 void wndl_report_text(const struct wndl_report *r,
     const struct wndl_text_layout *layout, struct wndl_buf *out);
 
-/* Of the head the lines on what was recorded, how, and how good it is. */
+/* Appends the head's lines on the recording and its quality. */
 void wndl_report_text_figures(
     const struct wndl_report *r, struct wndl_buf *out);
 
-/* "1,234,567 bytes", "1 block": a number with its noun. */
+/* Appends a number with its noun: "1,234,567 bytes", "1 block". */
 void wndl_text_count(struct wndl_buf *out, uint64_t count, const char *noun);
 
-/* ---- for the other files of report_text alone */
+/* ---- private to the files of report_text */
 
-/* A report being written. */
+/* A report in the making. */
 struct wndl_text {
     const struct wndl_report *r;
     const struct wndl_text_layout *layout;
     struct wndl_buf *out;
 };
 
-/* ---- cell.c: what stands in a cell or a line */
+/* ---- cell.c: contents of a cell or a line */
 
 enum { WNDL_NUMBER_SIZE = 32 };
 
@@ -55,39 +55,42 @@ char *wndl_text_number(uint64_t value, char text[WNDL_NUMBER_SIZE]);
 /* "1.234 s", "12.3 ms", "250 us": four digits or fewer. */
 char *wndl_text_time(uint64_t ns, char text[WNDL_NUMBER_SIZE]);
 
-/* The same for a column: four digits always, "62.00 ms", "0" for nothing. */
+/* The same for a column: always four digits, "62.00 ms", or "0". */
 char *wndl_text_time_cell(uint64_t ns, char text[WNDL_NUMBER_SIZE]);
 
-/* The share of `ns` in all of the time shown; 0 when there is none. */
+/*
+ * The share of `ns` in all of the time that is shown, in percent; 0 if there is
+ * none.
+ */
 double wndl_text_percent(const struct wndl_text *t, uint64_t ns);
 
-/* "CPU", "blocked", "wall": the time that is shown. */
+/* "CPU", "blocked", "wall": the time that is shown. Static string. */
 const char *wndl_text_time_kind(const struct wndl_text *t);
 
-/* Whether blocked threads were looked at when this was recorded. */
+/* Whether the recording has reads of blocked threads. */
 bool wndl_text_has_blocks(const struct wndl_text *t);
 
 /* Starts a line of the head. */
 void wndl_text_label(const struct wndl_text *t, const char *text);
 
 /*
- * NUL-separated arguments as a line, or `executable` if there are none, cut
- * to what `used` columns before it leave of the width.
+ * Appends NUL-separated arguments as a line, or `executable` if there are none,
+ * cut to the width minus `used` columns.
  */
 void wndl_text_command(const struct wndl_text *t, struct wndl_bytes arguments,
     struct wndl_bytes executable, unsigned used);
 
 /*
- * `s` cut to `columns` (0: not cut) with "..." at its end, and with '?' for
- * what a terminal would take as a command. Returns the columns it took.
+ * Appends `s`, cut to `columns` (0: not cut) with "..." at its end, and with
+ * '?' for characters that control a terminal. Returns its columns.
  */
 size_t wndl_text_cut(
     const struct wndl_text *t, struct wndl_bytes s, size_t columns);
 size_t wndl_text_columns(struct wndl_bytes s);
 
 /*
- * The name of a function as model/short_name.h has it, without what qualifies
- * it if it is too long for `room` columns (0: any); kept in `buf`, or `name`
+ * The name of a function as in model/short_name.h, without its qualifiers if it
+ * is too long for `room` columns (0: any). It is in `buf`, or it is `name`
  * itself.
  */
 struct wndl_bytes wndl_text_name(const struct wndl_text *t,
@@ -95,17 +98,21 @@ struct wndl_bytes wndl_text_name(const struct wndl_text *t,
 
 void wndl_text_spaces(const struct wndl_text *t, size_t count);
 
-/* "FILE:12" of a function's start or a line; empty when not known. */
+/*
+ * Sets `place` to "FILE:12", of a function's start or a line; empty when it is
+ * not known.
+ */
 void wndl_text_place(
     struct wndl_bytes file, uint32_t line, struct wndl_buf *place);
 
+/* The name of a module. Borrowed from the symbolized. */
 struct wndl_bytes wndl_text_module_name(
     const struct wndl_text *t, uint32_t module);
 
 /* "[libc.so.6]"; "[vdso]" has its brackets already. */
 void wndl_text_module(const struct wndl_text *t, struct wndl_bytes name);
 
-/* ---- parts of the report */
+/* ---- parts of the report, each appended */
 
 /* The lines on the command and when it was recorded. */
 void wndl_text_recorded(const struct wndl_text *t);

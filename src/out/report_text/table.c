@@ -7,7 +7,8 @@
 
 enum {
     GAP = 2,
-    MAX_NAME = 60, /* names are lined up to this width, longer ones stick out */
+    /* names are aligned up to this width, longer ones stick out */
+    MAX_NAME = 60,
     MAX_PLACE = 26,
     LEAST_NAME = 16,
     LEAST_ROOM = 24,
@@ -15,8 +16,8 @@ enum {
 };
 
 /*
- * What a row says right of its numbers. Borrowed, from the bufs too, which
- * the next row uses again.
+ * The cells to the right of a row's numbers. Borrowed, also from the bufs,
+ * which the next row overwrites.
  */
 struct cells {
     struct wndl_bytes first;
@@ -27,7 +28,7 @@ struct cells {
 
 /* Widths of a table. */
 struct columns {
-    size_t numbers;       /* what stands left of the name */
+    size_t numbers;       /* columns to the left of the name */
     size_t first, second; /* to fill up to */
     size_t module;
     bool narrow; /* nothing may be wider */
@@ -127,7 +128,7 @@ static size_t put_costs(const struct wndl_text *t, const struct wndl_row *row)
     return t->out->size - before;
 }
 
-/* All that is known of a thread's time; its share is of the time shown. */
+/* All times of a thread; its share is of the time shown. */
 static size_t put_times(const struct wndl_text *t, const struct wndl_row *row)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
@@ -171,7 +172,7 @@ static const struct {
         thread_cells},
 };
 
-/* A row of what has no stack says that, and no more. */
+/* A row without a stack has only its label. */
 static void fill_cells(const struct wndl_text *t, const struct wndl_row *row,
     const struct columns *c, struct cells *cells)
 {
@@ -201,8 +202,8 @@ static void widen_column(size_t *width, struct wndl_bytes text, size_t limit)
 }
 
 /*
- * On a narrow terminal the second column keeps a third of the room; where a
- * function starts is left out if that leaves too little for its name.
+ * On a narrow terminal the second column keeps a third of the room; a
+ * function's place is left out if that leaves too little for its name.
  */
 static void fit_columns(const struct wndl_text *t, struct columns *c)
 {
@@ -213,7 +214,7 @@ static void fit_columns(const struct wndl_text *t, struct columns *c)
     if (!c->narrow)
         return;
     if (c->first + c->second > room && t->r->view == WNDL_BY_THREAD) {
-        room += c->module + 2 + GAP; /* the pid tells of the program too */
+        room += c->module + 2 + GAP; /* the pid stands for the program too */
         c->module = 0;
     }
     if (c->first + c->second <= room)
@@ -252,8 +253,8 @@ static struct columns measure_row(
 }
 
 /*
- * Fills a column of `width`; what an earlier one took too much, `*over`, is
- * made good here, and what this one takes too much is added.
+ * Fills a column of `width`. `*over` is the excess of earlier columns, which is
+ * made up for here; the excess of this one is added.
  */
 static void put_cell(const struct wndl_text *t, struct wndl_bytes text,
     size_t width, const struct columns *c, size_t *over)
@@ -288,7 +289,7 @@ static void write_row(const struct wndl_text *t, const struct wndl_row *row,
     line_end(t);
 }
 
-/* A column that no row has anything in has no heading either. */
+/* A column that is empty in all rows has no heading. */
 static void put_heading(const struct wndl_text *t, const struct columns *c)
 {
     (void)views[t->r->view].numbers(t, NULL);

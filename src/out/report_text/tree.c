@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_text_tree: the call tree, root first. Only where it branches does it
- * move to the right, so that deep stacks stay on the screen.
+ * report_text_tree: the call tree, root first. It moves to the right only where
+ * it branches, so that deep stacks stay on the screen.
  */
 #include "out/report_text/report_text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Is drawn for each branch that a line is in, and before its own node. */
+/* The text for each branch that a line is in, and before its own node. */
 struct strokes {
     const char *passing, *blank, *middle, *last;
 };
@@ -35,7 +35,10 @@ static const struct wndl_calltree_node *node_at(
 /* The first node from `index` on, along siblings, that is shown; or 0. */
 static uint32_t first_shown(const struct tree *tree, uint32_t index)
 {
-    /* Siblings come by total, so the first that is too small is the end. */
+    /*
+     * Siblings are in order of total, so the first one that is too small ends
+     * them.
+     */
     if (index == 0 || (double)node_at(tree, index)->total.time < tree->least)
         return 0;
     return index;
@@ -51,7 +54,7 @@ static uint32_t next_sibling(const struct tree *tree, uint32_t index)
     return first_shown(tree, node_at(tree, index)->next_sibling);
 }
 
-/* Whether the node is one of several, and so stands on a branch. */
+/* Whether the node has siblings, and so is on a branch. */
 static bool is_branch(const struct tree *tree, uint32_t index)
 {
     uint32_t first = first_child(tree, node_at(tree, index)->parent);
@@ -134,7 +137,7 @@ static void draw_node(const struct tree *tree, uint32_t index, bool on_branch)
     wndl_buf_byte(t->out, '\n');
 }
 
-/* Draws a node; false when memory is out. Its branch is on the list then. */
+/* Draws a node, whose branch is then on the list. False when memory is out. */
 static bool enter_node(struct tree *tree, uint32_t index)
 {
     bool on_branch = is_branch(tree, index);

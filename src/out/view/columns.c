@@ -7,7 +7,10 @@
 
 enum { ALIGNMENT = 8 };
 
-/* The row of the head, and where the values go; NULL when memory is out. */
+/*
+ * Writes the head's row, and returns the place of the values; NULL when memory
+ * is out.
+ */
 static uint8_t *open_column(struct wndl_view_columns *c, const char *name,
     const char *form, size_t count, size_t element)
 {
@@ -30,7 +33,7 @@ void wndl_view_bytes(struct wndl_view_columns *c, const char *name,
         memcpy(to, values, count);
 }
 
-/* All lowest bytes, then all second ones: like stands with like. */
+/* All lowest bytes, then all second ones: equal values are then together. */
 static void put_u32(
     uint8_t *to, const uint64_t *values, size_t count, bool delta)
 {

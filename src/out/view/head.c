@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_head: what a page says of its recordings, for programs to read. */
+/* view_head: a page's description of its recordings, for programs to read. */
 #include "model/exported.h"
 #include "out/core/json_put.h"
 #include "out/view/view.h"
@@ -229,7 +229,7 @@ static void put_finding(struct wndl_json *j,
     wndl_json_put_close(j, '}');
 }
 
-/* Findings of a recording that are still to be put; heaps come in order. */
+/* Findings of a recording that are still to be written; heaps come in order. */
 struct findings {
     size_t recording;
     const struct wndl_view_finding *next, *end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_heap: how heaps grew, and their blocks by stack. */
+/* view_heap: the curves of heaps, and their blocks by stack. */
 #include "model/exported.h"
 #include "out/view/view.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The page's strings. */
 #include "out/view/view.h"
 
 #include "base/utf8.h"

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* view_times: what threads did, by thread and in order of time. */
+/*
+ * view_times: the samples, blocks, marks and pauses, by thread and in order of
+ * time.
+ */
 #include "out/view/view.h"
 
 #include <stdlib.h>
 
 enum { NS_PER_US = 1000 };
 
-/* Something that a thread did, or that happened to it. */
+/* An event of a thread. */
 struct moment {
     uint64_t time; /* ns */
     uint32_t thread;
-    uint32_t index; /* into what it is of */
+    uint32_t index; /* in its list */
 };
 
-/* What one list of a recording has of its i-th element. */
+/* A recording's values for the i-th element of a list. */
 struct kind {
     const struct wndl_vec *(*list)(const struct wndl_profile *p);
     struct moment (*moment)(const void *element);
@@ -38,7 +41,7 @@ static int compare_moments(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* By thread first: what is of one comes in its order already, most often. */
+/* By thread first: the moments of one thread are usually in order already. */
 static bool sort_moments(struct wndl_view_writer *w, struct moment *moments,
     size_t count, size_t threads)
 {
@@ -98,7 +101,7 @@ static bool open_line(
     return !w->failed;
 }
 
-/* What a column has of a moment; `part` is of its recording. */
+/* A column's value for a moment; `part` is its recording. */
 typedef uint64_t value_of(struct wndl_view_writer *w,
     const struct wndl_merged_part *part, const struct moment *moment);
 
@@ -165,7 +168,7 @@ static uint64_t sample_node(struct wndl_view_writer *w,
     return part->nodes[sample_at(part, moment)->node];
 }
 
-/* What rounding took from a sample is the next one's. */
+/* The remainder of rounding a sample goes to the next one. */
 static uint64_t sample_cpu(struct wndl_view_writer *w,
     const struct wndl_merged_part *part, const struct moment *moment)
 {

@@ -5,7 +5,7 @@
 #include <libdeflate.h>
 #include <string.h>
 
-/* ---- columns of what recordings have in common */
+/* ---- columns that the recordings share */
 
 /* Each file once, though both recordings may have it. */
 static void add_sources(struct wndl_view_writer *w)
@@ -153,7 +153,9 @@ static bool merge_recordings(struct wndl_view_writer *w)
 
 /* ---- writing */
 
-/* JSON inside of a page: nothing in it may look like the page's own. */
+/*
+ * JSON inside of a page must not contain what looks like the page's own tags.
+ */
 static void write_head(FILE *out, const struct wndl_buf *head)
 {
     const uint8_t *p = head->data, *end = p + head->size;

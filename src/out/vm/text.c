@@ -110,8 +110,8 @@ static int compare_memories(const void *a, const void *b)
 }
 
 /*
- * The knee is the size after which more memory saves least for what it costs:
- * the point that lies farthest below the line from the first to the last.
+ * The knee is the size after which more memory saves least for its cost: the
+ * point that is farthest below the line from the first to the last.
  */
 static uint32_t find_knee(const struct wndl_vm_memory *sorted, uint32_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text: a VM profile for people to read, as cg_annotate lays one out. */
+/* text: a VM profile as text, in the layout of cg_annotate. */
 #ifndef WNDL_OUT_VM_TEXT_H
 #define WNDL_OUT_VM_TEXT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* error: failures that several files tell of, and damage. */
+/* error: failures that several files report, and damage. */
 #include "symbolize/core/symbolizer_impl.h"
 
 enum wndl_status wndl_symbolizer_no_memory(struct wndl_error *err)

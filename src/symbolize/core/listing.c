@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* listing: functions that are being listed, and what they are in. */
+/* listing: a list of functions in the making, and their ranges. */
 #include "symbolize/core/symbolizer_impl.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* source: what is done with all sources of names of a symbolizer. */
+/* source: the operations on all sources of a symbolizer. */
 #include "symbolize/core/symbolizer_impl.h"
 
 enum wndl_status wndl_symbolizer_need_open(struct wndl_symbolizer *s)

@@ -70,8 +70,10 @@ void wndl_debug_map_close(struct wndl_debug_map *map)
     wndl_mem_free(map->mem, map);
 }
 
-/* The last of `count` elements of `size` bytes that begins at `addr` or before.
- * Each begins with where it begins, and they are sorted by that. */
+/*
+ * The last of `count` elements of `size` bytes that begins at or before `addr`.
+ * Each element starts with its address, and they are sorted by it.
+ */
 static const void *last_up_to(
     const void *list, size_t count, size_t size, uint64_t addr)
 {
@@ -94,7 +96,7 @@ uint32_t wndl_debug_map_unit(const struct wndl_debug_map *map, wndl_svma addr)
     return linked == NULL ? UINT32_MAX : linked->source;
 }
 
-/* Opens the object, and tells where the piece is in it. NOT_FOUND, NOMEM. */
+/* Opens the object and finds the piece's address in it. NOT_FOUND, NOMEM. */
 static enum wndl_status place_of(struct wndl_debug_map *map,
     const struct wndl_macho_linked *linked,
     struct wndl_debug_map_object **object, uint64_t *start)
@@ -111,7 +113,7 @@ static enum wndl_status place_of(struct wndl_debug_map *map,
     return WNDL_OK;
 }
 
-/* As they are in the object, but for where functions begin. */
+/* Names and lines stay as in the object; the starts of functions are moved. */
 static enum wndl_status move_frames(
     struct wndl_debug_map *map, uint64_t by, struct wndl_dwarf_frames *frames)
 {
@@ -127,8 +129,11 @@ static enum wndl_status move_frames(
     return WNDL_OK;
 }
 
-/* What only has a line lies between two functions, and dSYM files do not tell
- * of it either; unless it is of an assembler, which knows no functions. */
+/*
+ * An answer with only a line is for the padding between two functions, which
+ * dSYM files do not have either; unless it is from an assembler, which has no
+ * functions.
+ */
 static bool is_filling(const struct wndl_dwarf_frames *frames)
 {
     enum { ASSEMBLER = 0x8001 }; /* DW_LANG_Mips_Assembler */
@@ -159,7 +164,7 @@ enum wndl_status wndl_debug_map_lookup(struct wndl_debug_map *map,
 
 /* ---- all functions of an object */
 
-/* Where a piece is in its object. */
+/* The place of a piece in its object. */
 struct placed {
     uint64_t start;
     const struct wndl_macho_linked *linked;
@@ -187,7 +192,7 @@ static int compare_ranges(const void *left, const void *right)
     return (a->start.v > b->start.v) - (a->start.v < b->start.v);
 }
 
-/* The piece that `address` of the object is in; NULL: it was not linked. */
+/* The piece with that address of the object; NULL: it was not linked. */
 static const struct placed *placed_at(
     const struct visiting *v, uint64_t address)
 {
@@ -199,7 +204,7 @@ static const struct placed *placed_at(
     return address - found->start < size ? found : NULL;
 }
 
-/* Gives on what of the function was linked, where it is now. */
+/* Passes on the linked parts of a function, at their linked addresses. */
 static enum wndl_status move_function(
     void *context, const struct wndl_dwarf_function *function)
 {

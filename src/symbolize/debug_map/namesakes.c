@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Members of an archive that are called the same. Which of them was linked is
- * told by its functions: each is opened once for the names of those, and a name
- * that only one of them has leads to it. So the cost is that of the members,
- * however many sources there are.
+ * Members of an archive that have the same name. Their functions show which one
+ * was linked: each member is opened once for the names of its functions, and a
+ * name that only one of them has leads to it. So the cost is that of the
+ * members, however many sources there are.
  */
 #include "symbolize/debug_map/impl.h"
 
 /* In `namesakes`: a name that several have. */
 enum { SEVERAL = 1 };
 
-/* Where no name tells them apart, so many are compared with what was linked. */
+/*
+ * Where no name distinguishes them, so many are compared with the linked code.
+ */
 enum { MOST_COMPARED = 64 };
 
 static uint64_t key_of(const struct wndl_ar_member *first, uint64_t name)
@@ -18,7 +20,9 @@ static uint64_t key_of(const struct wndl_ar_member *first, uint64_t name)
     return name ^ wndl_hash_u64((uintptr_t)first);
 }
 
-/* None, if the member is of no use. False when memory is out. */
+/*
+ * Reads the names; none if the member is not usable. False when memory is out.
+ */
 static bool read_names(const struct wndl_debug_map *map,
     const struct wndl_ar_member *member, struct wndl_map *names)
 {
@@ -79,7 +83,10 @@ static bool need_names(
     return has_memory && add_name(map, whole, first);
 }
 
-/* The member that has a function of the source's which no other has. */
+/*
+ * The member found by a function of the source that no other member has; else
+ * NULL.
+ */
 static const struct wndl_ar_member *find_by_name(
     const struct wndl_debug_map *map, const struct wndl_ar_member *first,
     uint32_t source)

@@ -60,7 +60,10 @@ static enum wndl_status open_below(
     return wndl_file_open_told(text, &file->file, &file->facts, &ignored);
 }
 
-/* At its path, beside the binary if that is relative, and below the folders. */
+/*
+ * Searches at its path, beside the binary if that is relative, and below the
+ * folders.
+ */
 static enum wndl_status open_file(const struct opening *o,
     struct wndl_debug_map_file *file, struct wndl_error *err)
 {
@@ -84,7 +87,7 @@ static enum wndl_status open_file(const struct opening *o,
     return status;
 }
 
-/* NULL when memory is out; what is wrong with the file is in its error. */
+/* NULL when memory is out; the file's failure is in its error. */
 static struct wndl_debug_map_file *need_file(const struct opening *o)
 {
     struct wndl_debug_map *map = o->map;
@@ -108,7 +111,7 @@ static struct wndl_debug_map_file *need_file(const struct opening *o)
 
 /* ---- opening it */
 
-/* That it was changed is seen by its time, if the linker wrote that down. */
+/* A changed file has another time, if the linker wrote the time down. */
 static enum wndl_status open_plain(const struct opening *o,
     struct wndl_debug_map_file *file, struct wndl_debug_map_object **object,
     struct wndl_error *err)
@@ -143,7 +146,7 @@ static enum wndl_status need_archive(const struct opening *o,
     return status;
 }
 
-/* Any number of sources may name one member: they share what was opened. */
+/* Any number of sources may name one member: they share the opened one. */
 static enum wndl_status share_member(const struct opening *o,
     struct wndl_bytes bytes, struct wndl_debug_map_object **object,
     struct wndl_error *err)
@@ -183,7 +186,10 @@ static enum wndl_status open_member(const struct opening *o,
     return share_member(o, member->bytes, object, err);
 }
 
-/* The first function that was linked from it and is not in it, or NULL. */
+/*
+ * The first function that was linked from the source and is missing in it, or
+ * NULL.
+ */
 static const struct wndl_macho_linked *find_lacking(
     const struct opening *o, const struct wndl_debug_map_object *object)
 {
@@ -199,7 +205,7 @@ static const struct wndl_macho_linked *find_lacking(
     return NULL;
 }
 
-/* Where the linker wrote no time down. */
+/* Checks the contents, where the linker wrote no time down. */
 static enum wndl_status check_content(const struct opening *o,
     const struct wndl_debug_map_object *object, struct wndl_error *err)
 {
@@ -240,7 +246,9 @@ static void note_missing(
         map->first_missing = *err;
 }
 
-/* One without debug information has none to lose. */
+/*
+ * An object without debug information is no loss: it is not counted as missing.
+ */
 enum wndl_status wndl_debug_map_object_need(struct wndl_debug_map *map,
     uint32_t source, struct wndl_debug_map_object **object)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle: libiberty behind limits; Microsoft's names are read by our own
- * reader, which has limits itself. A mangled name may refer back to its own
- * parts, so that a short one stands for an astronomically long one; output is
- * therefore taken through a callback that stops the work by longjmp. That is
- * sound because the callback interfaces keep their state on the stack, with
- * one exception, see `collect`.
+ * demangle: libiberty with limits; our own reader, which has limits itself,
+ * reads Microsoft's names. A mangled name may refer back to its own parts, so
+ * that a short one stands for an astronomically long one. Output therefore goes
+ * through a callback that stops the work by longjmp. That is sound because the
+ * callback interfaces keep their state on the stack, with one exception, see
+ * `collect`.
  */
 #include "symbolize/demangle/demangle.h"
 
@@ -19,10 +19,12 @@
 enum {
     MAX_MANGLED = 16 * 1024,
     MAX_DEMANGLED = 64 * 1024,
-    /* libiberty gives up on C++ names of some 1,000 characters, for fear of
-     * its own recursion; with up to this many it needs less than 1 MiB. */
+    /*
+     * libiberty refuses C++ names of more than some 1,000 characters, to limit
+     * its own recursion; with up to this many it needs less than 1 MiB.
+     */
     MAX_UNLIMITED = 4 * 1024,
-    /* What a D name could grow to at the most. */
+    /* The largest size to which a D name can grow. */
     MAX_D_GROWTH = 16 * 1024 * 1024,
     STYLE = DMGL_PARAMS | DMGL_ANSI,
 };
@@ -71,8 +73,8 @@ static bool run_callbacks(
 }
 
 /*
- * D has no callback interface, and each back reference ('Q') can double the
- * text at most.
+ * D has no callback interface. Each back reference ('Q') can at most double the
+ * text.
  */
 static bool run_d(const char *mangled, struct wndl_buf *text)
 {
@@ -111,7 +113,10 @@ static bool run_msvc(const char *mangled, struct wndl_buf *text)
     return wndl_msvc_demangle(name, text) && text->size <= MAX_DEMANGLED;
 }
 
-/* Legacy Rust names are valid Itanium names too, so Rust is asked first. */
+/*
+ * Legacy Rust names are valid Itanium names too, so the Rust demangler is tried
+ * first.
+ */
 static bool demangle_plain(const char *mangled, struct wndl_buf *text)
 {
     if (mangled[0] == '?' || starts(mangled, ".?"))
@@ -126,8 +131,10 @@ static bool demangle_plain(const char *mangled, struct wndl_buf *text)
            run_callbacks(demangle_cplus, mangled, text);
 }
 
-/* "f@VERSION" and "f@@VERSION": the name without it. Microsoft's mangled names
- * are full of them. */
+/*
+ * "f@VERSION" and "f@@VERSION": the name without the version. Microsoft's
+ * mangled names have many '@', so they are left as they are.
+ */
 static size_t unversioned_size(struct wndl_bytes name)
 {
     const uint8_t *at = name.size == 0 || wndl_msvc_is_mangled(name)

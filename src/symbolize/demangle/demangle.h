@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle: names as people write them, each distinct one worked out once.
+ * demangle: names as people write them; each distinct name is demangled once.
  * C++ (Itanium and Microsoft's), Rust (legacy and v0) and D.
  */
 #ifndef WNDL_SYMBOLIZE_DEMANGLE_DEMANGLE_H
@@ -8,23 +8,26 @@
 
 #include "base/intern.h"
 
-/* results holds one const char * for each id of names. */
+/* `results` has a const char * for each id of `names`. */
 struct wndl_demangler {
     struct wndl_intern names;
     struct wndl_vec results;
     struct wndl_arena *arena;
 };
 
-/* False when memory is out. Everything lives as long as the arena. */
+/*
+ * Makes it empty. Everything lives as long as the arena. False when memory is
+ * out. One thread.
+ */
 bool wndl_demangler_init(
     struct wndl_demangler *demangler, struct wndl_arena *arena);
 
 /*
- * `name` demangled, or the name itself when it is not mangled, too long, or
- * would become too long. A symbol version ("f@@V1") is left out. A clone
- * made by the compiler keeps its mark: "f(int) [clone .cold]" in C++; in C,
- * where there is nothing to tell apart, "f.cold" as it is. NULL when memory
- * is out.
+ * `name` demangled; or the name itself when it is not mangled, too long, or
+ * would become too long. A symbol version ("f@@V1") is dropped. A clone made by
+ * the compiler keeps its mark: "f(int) [clone .cold]" in C++; in C, where the
+ * names are distinct anyway, "f.cold" as it is. Lives as long as the arena.
+ * NULL when memory is out.
  */
 const char *wndl_demangle(
     struct wndl_demangler *demangler, struct wndl_bytes name);

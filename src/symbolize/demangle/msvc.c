@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of text, and what a whole symbol is: a function, a variable, or
- * something that the compiler made. */
+/*
+ * Pieces of text, and whole symbols: a function, a variable, or a symbol made
+ * by the compiler.
+ */
 #include "symbolize/demangle/msvc_internal.h"
 
 #include <ctype.h>
@@ -87,7 +89,7 @@ static void put_space(struct wndl_buf *pool, size_t start)
         wndl_buf_byte(pool, ' ');
 }
 
-/* All that will be needed is there at first, so that nothing moves. */
+/* All the room that is needed is made first, so that nothing moves. */
 struct wndl_msvc_text wndl_msvc_make(
     struct wndl_msvc *m, const char *pattern, ...)
 {
@@ -147,7 +149,7 @@ struct function_class {
     bool is_free;
     bool is_static;
     bool is_virtual;
-    bool is_plain_c; /* what it takes is not told */
+    bool is_plain_c; /* its parameters are not written */
     enum { NO_ADJUSTMENT, FIXED, OF_BASE, OF_BASES_BASE } adjustment;
 };
 
@@ -225,7 +227,7 @@ static struct wndl_msvc_text head_of(struct wndl_msvc *m,
         make(m, is_c ? "extern \"C\" " : ""), result, s->convention);
 }
 
-/* A conversion's name is what it returns. */
+/* A conversion's name is the type that it returns. */
 static void name_conversion(struct wndl_msvc *m, struct wndl_msvc_part *name,
     const struct wndl_msvc_signature *s)
 {
@@ -278,14 +280,14 @@ static struct wndl_msvc_text variable(
         wndl_msvc_name_text(m, name), type.behind);
 }
 
-/* ---- what the compiler made */
+/* ---- symbols made by the compiler */
 
 static struct wndl_msvc_part part(struct wndl_msvc_text text)
 {
     return (struct wndl_msvc_part){.text = text};
 }
 
-/* What leads to virtual functions or bases. */
+/* Tables of virtual functions or bases. */
 static struct wndl_msvc_text table(struct wndl_msvc *m, const char *called)
 {
     struct wndl_msvc_name name = wndl_msvc_scopes(m, part(make(m, called)));
@@ -357,8 +359,10 @@ static struct wndl_msvc_text guard(struct wndl_msvc *m, const char *called)
                : make(m, "${$}", text, wndl_msvc_number(m));
 }
 
-/* What runs before and after main for a variable. Old versions of clang left
- * out some of the marks around that. */
+/*
+ * Code that runs before and after main for a variable. Old versions of clang
+ * left out some of the marks around it.
+ */
 static struct wndl_msvc_text initializer(
     struct wndl_msvc *m, const char *pattern)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * msvc_internal: what the files of the reader of Microsoft's names share.
+ * msvc_internal: the parts that the files of the reader of Microsoft's names
+ * share.
  *
  *   msvc         pieces of text; whole symbols
  *   msvc_name    names: scopes, templates, operators
  *   msvc_type    types and signatures of functions
  *
- * Text is put together at the end of a pool, from pieces that are in it
- * already. A name can refer to its own parts, and so stand for an
- * astronomically long one: the pool is bounded, and once it is full the name
- * has failed. So is the nesting of what is read.
+ * Text is built at the end of a pool, from pieces that the pool already has. A
+ * name can refer to its own parts, and so stand for an astronomically long one.
+ * So the pool is bounded, and a name that fills it has failed. The nesting is
+ * bounded too.
  */
 #ifndef WNDL_SYMBOLIZE_DEMANGLE_MSVC_INTERNAL_H
 #define WNDL_SYMBOLIZE_DEMANGLE_MSVC_INTERNAL_H
@@ -32,8 +33,10 @@ enum wndl_msvc_kind {
     WNDL_MSVC_MEMBER_POINTER,
 };
 
-/* As in declarations: what is before the name and what is behind it. A
- * function's calling convention comes last in what is before. */
+/*
+ * A type as in a declaration: the text before the name and the text after it. A
+ * function's calling convention comes last in the text before.
+ */
 struct wndl_msvc_type {
     enum wndl_msvc_kind kind;
     struct wndl_msvc_text before;
@@ -41,7 +44,10 @@ struct wndl_msvc_type {
     struct wndl_msvc_text behind;
 };
 
-/* What digits refer to; template arguments have their own. */
+/*
+ * The parts that digits refer to; template arguments have a memory of their
+ * own.
+ */
 struct wndl_msvc_memory {
     struct wndl_msvc_text names[WNDL_MSVC_REMEMBERED];
     struct wndl_msvc_type types[WNDL_MSVC_REMEMBERED];
@@ -50,19 +56,19 @@ struct wndl_msvc_memory {
 };
 
 struct wndl_msvc {
-    struct wndl_cursor c; /* fails for all: see its `failed` */
+    struct wndl_cursor c; /* its `failed` is the state of the whole reader */
     struct wndl_buf *pool;
     struct wndl_msvc_memory memory;
     uint32_t depth;
-    bool is_whole;  /* return types and such are told */
-    bool is_clangs; /* which refers to fewer names */
+    bool is_whole;  /* return types and the like are written too */
+    bool is_clangs; /* a name by clang, which refers to fewer parts */
 };
 
 enum wndl_msvc_name_kind {
     WNDL_MSVC_NAME,
-    WNDL_MSVC_CONSTRUCTOR, /* called as its class is */
+    WNDL_MSVC_CONSTRUCTOR, /* its name is that of the class */
     WNDL_MSVC_DESTRUCTOR,
-    WNDL_MSVC_CONVERSION, /* called as what it returns is */
+    WNDL_MSVC_CONVERSION, /* its name is that of the type that it returns */
 };
 
 /* The last part of a name; `arguments` are a template's. */
@@ -72,7 +78,7 @@ struct wndl_msvc_part {
     struct wndl_msvc_text arguments;
 };
 
-/* With scopes, "a::b::" or empty. */
+/* A name with scopes; `scope` is "a::b::" or empty. */
 struct wndl_msvc_name {
     struct wndl_msvc_text scope;
     struct wndl_msvc_part last;
@@ -80,26 +86,27 @@ struct wndl_msvc_name {
 
 struct wndl_msvc_symbol {
     struct wndl_msvc_text text;
-    struct wndl_msvc_text last; /* of its name */
+    struct wndl_msvc_text last; /* the last part of its name */
 };
 
 /* msvc */
 
-/* The character `i` from here, 0 behind the end. */
+/* The character `i` from here, 0 after the end. */
 char wndl_msvc_peek(const struct wndl_msvc *m, size_t i);
-/* Passes over `text` if it is next. */
+/* Whether `text` is next; if so, skips it. */
 bool wndl_msvc_take(struct wndl_msvc *m, const char *text);
 struct wndl_msvc_text wndl_msvc_fail(struct wndl_msvc *m);
 
-/* Whether the pool takes so much more. All that is written to it asks. */
+/* Whether the pool has room for `size` more bytes. Every writer asks first. */
 bool wndl_msvc_has_room(const struct wndl_msvc *m, size_t size);
 
-/* One level deeper; false when that is too deep. Undone by depth--. */
+/* Goes one level deeper; false if that is too deep. Undone by depth--. */
 bool wndl_msvc_enter(struct wndl_msvc *m);
 
 /*
- * Text by a pattern: each '$' stands for a struct wndl_msvc_text, '#' for a
- * space if there is a letter, digit or '>' before it; the rest is itself.
+ * Text from a pattern: each '$' stands for a struct wndl_msvc_text, each '#'
+ * for a space if there is a letter, digit or '>' before it; other characters
+ * stand for themselves.
  */
 struct wndl_msvc_text wndl_msvc_make(
     struct wndl_msvc *m, const char *pattern, ...);
@@ -109,23 +116,24 @@ struct wndl_msvc_number {
     bool is_negative;
 };
 
+/* Reads a number; the second one returns it as text. */
 struct wndl_msvc_number wndl_msvc_take_number(struct wndl_msvc *m);
 struct wndl_msvc_text wndl_msvc_number(struct wndl_msvc *m);
 
-/* A whole one, from its '?' on. */
+/* Reads a whole symbol, from its '?' on. */
 struct wndl_msvc_symbol wndl_msvc_symbol(struct wndl_msvc *m);
 
-/* All of wndl_msvc_demangle, by the switches that `m` has. */
+/* wndl_msvc_demangle with the switches that `m` has. */
 bool wndl_msvc_run(struct wndl_msvc *m, struct wndl_bytes name);
 
 /* name */
 
-/* Scopes, up to the '@' that ends the name whose last part is known. */
+/* Reads the scopes, up to the '@' that ends a name whose last part is known. */
 struct wndl_msvc_name wndl_msvc_scopes(
     struct wndl_msvc *m, struct wndl_msvc_part last);
 struct wndl_msvc_name wndl_msvc_symbol_name(struct wndl_msvc *m);
 struct wndl_msvc_text wndl_msvc_type_name(struct wndl_msvc *m);
-/* One that type names may begin with, without scopes. */
+/* Reads the first part of a type name, without scopes. */
 struct wndl_msvc_part wndl_msvc_type_part(struct wndl_msvc *m);
 struct wndl_msvc_text wndl_msvc_name_text(
     struct wndl_msvc *m, const struct wndl_msvc_name *name);
@@ -139,21 +147,25 @@ enum wndl_msvc_qualifier {
     WNDL_MSVC_UNALIGNED = 8,
 };
 
-/* Of what a pointer points to. */
+/* The qualifiers of a pointer's target. */
 unsigned wndl_msvc_qualifiers(struct wndl_msvc *m);
-/* Of pointers, and of `this`. */
+/* The qualifiers of pointers, and of `this`. */
 unsigned wndl_msvc_more_qualifiers(struct wndl_msvc *m);
 /* "const volatile", each with a space before it if is_spaced. */
 struct wndl_msvc_text wndl_msvc_qualifier_text(
     struct wndl_msvc *m, unsigned qualifiers, bool is_spaced);
 
+/*
+ * Reads a type with these qualifiers; the second one returns its text without a
+ * name.
+ */
 struct wndl_msvc_type wndl_msvc_type(struct wndl_msvc *m, unsigned qualifiers);
 struct wndl_msvc_text wndl_msvc_type_text(
     struct wndl_msvc *m, const struct wndl_msvc_type *type);
-/* Of what is returned or thrown: qualifiers come after a '?'. */
+/* The type of a result or of a thrown object: qualifiers follow a '?'. */
 struct wndl_msvc_type wndl_msvc_result(struct wndl_msvc *m);
 
-/* `behind` is what the function itself has behind its name. */
+/* `behind` is the text after the function's own name. */
 struct wndl_msvc_signature {
     struct wndl_msvc_type result;
     struct wndl_msvc_text convention;
@@ -161,6 +173,10 @@ struct wndl_msvc_signature {
     bool has_result;
 };
 
+/*
+ * Reads a function's signature; `has_this`: of a member function that is not
+ * static.
+ */
 struct wndl_msvc_signature wndl_msvc_signature(
     struct wndl_msvc *m, bool has_this);
 

@@ -131,7 +131,7 @@ static struct wndl_msvc_part operator_name(struct wndl_msvc *m)
 
 /* ---- templates */
 
-/* "&f": of what inherits in other ways than once, numbers follow. */
+/* "&f": numbers follow if the class has more than single inheritance. */
 static struct wndl_msvc_text address_of(struct wndl_msvc *m)
 {
     uint8_t kind = wndl_cursor_u8(&m->c);
@@ -150,7 +150,7 @@ static struct wndl_msvc_text address_of(struct wndl_msvc *m)
     return make(m, "{$}", list);
 }
 
-/* Of data members; of virtual bases', there is a third number. */
+/* Offsets of data members; of virtual bases' there is a third number. */
 static struct wndl_msvc_text offsets(struct wndl_msvc *m)
 {
     struct wndl_msvc_text list = {0};
@@ -167,8 +167,9 @@ static struct wndl_msvc_text type_argument(
     return wndl_msvc_type_text(m, &type);
 }
 
-/* Of a parameter declared auto, the type comes first, and values are without
- * their '$'. */
+/*
+ * For a parameter declared auto, the type comes first, and values have no '$'.
+ */
 static struct wndl_msvc_text argument(struct wndl_msvc *m)
 {
     bool is_value = take(m, "$M");
@@ -209,7 +210,7 @@ static struct wndl_msvc_text arguments(struct wndl_msvc *m)
 
 static struct wndl_msvc_part symbol_part(struct wndl_msvc *m);
 
-/* After its "?$". What is in it is remembered in there only. */
+/* The part after "?$". Its own parts are remembered inside it only. */
 static struct wndl_msvc_part template(struct wndl_msvc *m)
 {
     struct wndl_msvc_part part = {0};
@@ -224,7 +225,10 @@ static struct wndl_msvc_part template(struct wndl_msvc *m)
     return part;
 }
 
-/* As a scope or type, which others refer to; it has a name of its own. */
+/*
+ * A template as a scope or type, to which digits refer; it has a memory of its
+ * own.
+ */
 static struct wndl_msvc_text kept_template(struct wndl_msvc *m)
 {
     struct wndl_msvc_part part = template(m);
@@ -238,8 +242,8 @@ static struct wndl_msvc_text kept_template(struct wndl_msvc *m)
 /* ---- scopes */
 
 /*
- * "?A0x1234@". Digits refer to it if Microsoft's compiler wrote it; clang does
- * not count it, but writes it again, from which the two can be told apart.
+ * "?A0x1234@". Digits refer to it if Microsoft's compiler wrote it. clang does
+ * not count it but writes it again, which distinguishes the two.
  */
 static struct wndl_msvc_text nameless(struct wndl_msvc *m)
 {
@@ -295,7 +299,10 @@ static struct wndl_msvc_text scope(struct wndl_msvc *m)
     return take(m, "?A") ? nameless(m) : simple_name(m);
 }
 
-/* What is called as its class is; its own arguments come after. */
+/*
+ * A constructor or destructor: its name is that of its class; its own arguments
+ * follow.
+ */
 static struct wndl_msvc_text structor(struct wndl_msvc *m,
     const struct wndl_msvc_part *part, struct wndl_msvc_text class)
 {

@@ -35,7 +35,7 @@ unsigned wndl_msvc_qualifiers(struct wndl_msvc *m)
     return 0;
 }
 
-/* 'E': of 64 bits, which is not told. */
+/* 'E': 64 bits, which is not written */
 unsigned wndl_msvc_more_qualifiers(struct wndl_msvc *m)
 {
     unsigned qualifiers = 0;
@@ -64,7 +64,7 @@ static struct wndl_msvc_text convention(struct wndl_msvc *m)
     return make(m, names[which]);
 }
 
-/* Those of one letter are not remembered. */
+/* Parameters of one letter are not remembered. */
 static struct wndl_msvc_type parameter(struct wndl_msvc *m)
 {
     struct wndl_msvc_memory *memory = &m->memory;
@@ -145,7 +145,7 @@ static struct wndl_msvc_type function(struct wndl_msvc *m, bool has_this)
 
 /* ---- pointers and arrays */
 
-/* What is between what is pointed to and the name. */
+/* The text between the target of a pointer and the name. */
 struct pointer {
     unsigned qualifiers;
     const char *mark;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers are little-endian. The header's CRC is of all that comes after it,
- * so that damage anywhere is seen before anything is used; what is used is
- * checked all the same, for a CRC is easily made.
+ * Numbers are little-endian. The header's CRC covers everything after it, so
+ * that damage is found before anything is used. Contents are checked when they
+ * are used all the same, since anyone can make a valid CRC.
  */
 #include "symbolize/files/cache_file.h"
 
@@ -11,7 +11,7 @@
 #include <windlass/version.h>
 
 enum {
-    CRC_START = 16, /* where what the CRC is of begins */
+    CRC_START = 16, /* start of the bytes that the CRC covers */
     HEADER_SIZE = 120,
     ANSWER_SIZE = 16,
     FRAME_SIZE = 32,
@@ -20,7 +20,7 @@ enum {
 
 static const char magic[8] = "WNDLSYMC";
 
-/* Which windlass wrote it: another one may answer otherwise. */
+/* The version of windlass that wrote it: another one may answer differently. */
 static uint32_t writer_version(void)
 {
     return WNDL_VERSION_MAJOR << 24 | WNDL_VERSION_MINOR << 12 |
@@ -253,7 +253,7 @@ void wndl_cache_writer_free(struct wndl_cache_writer *writer)
     wndl_buf_free(&writer->strings);
 }
 
-/* Appends where the string begins, itself if it is new. */
+/* Appends the offset of the string, and the string if it is new. */
 static void add_string(struct wndl_cache_writer *writer, const char *text)
 {
     uint32_t id = 0;

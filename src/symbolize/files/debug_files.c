@@ -67,7 +67,10 @@ static const struct wanted whole_file[] = {
     {NULL, 0},
 };
 
-/* Of a .dwo file or package. Lines and addresses are in the first file. */
+/*
+ * The sections of a .dwo file or package. Lines and addresses are in the first
+ * file.
+ */
 static const struct wanted split_file[] = {
     WANTED(".debug_info.dwo", info),
     WANTED(".debug_abbrev.dwo", abbrev),
@@ -112,7 +115,7 @@ static enum wndl_status take_over(struct wndl_debug_files *files,
     return WNDL_OK;
 }
 
-/* What loading came to: a section that cannot be read is an error here. */
+/* The result of loading: a section that cannot be read is an error here. */
 static enum wndl_status check_loaded(enum wndl_status loaded,
     const struct wndl_error *damage, struct wndl_error *err)
 {

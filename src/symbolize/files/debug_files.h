@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_files: gives the DWARF reader the sections it asks for, of the file
- * it begins with and of those that one refers to.
+ * debug_files: gives the DWARF reader the sections that it asks for: of its
+ * first file, and of the files to which that one refers.
  */
 #ifndef WNDL_SYMBOLIZE_FILES_DEBUG_FILES_H
 #define WNDL_SYMBOLIZE_FILES_DEBUG_FILES_H
@@ -12,29 +12,31 @@
 
 struct wndl_debug_files;
 
-/* A copy of a list that ends with NULL, and of its strings. NULL when memory
- * is out. */
+/*
+ * A copy of a list that ends with NULL, and of its strings, in `arena`. NULL
+ * when memory is out.
+ */
 const char *const *wndl_debug_dirs_copy(
     struct wndl_arena *arena, const char *const *dirs);
 
 /*
- * What finds the files that `debug`, the binary itself or its debug file,
- * refers to. `dirs` (NULL-terminated; NULL: the usual one) is copied, the
- * objects are borrowed. It lives in `arena`; wndl_debug_files_close comes
- * before that is freed, and after the DWARF reader that uses it is closed.
- * NULL when memory is out.
+ * Makes a finder for the files to which `debug`, the binary itself or its debug
+ * file, refers. `dirs` (ends with NULL; may be NULL: the usual one) is copied,
+ * the objects are borrowed. It lives in `arena`. wndl_debug_files_close must
+ * come before the end of the arena, and after the DWARF reader that uses it is
+ * closed. NULL when memory is out.
  */
 struct wndl_debug_files *wndl_debug_files_new(struct wndl_arena *arena,
     struct wndl_object *binary, struct wndl_object *debug,
     const char *const *dirs);
 
-/* Unmaps what was opened. NULL is left alone. */
+/* Unmaps the opened files. NULL is ignored. */
 void wndl_debug_files_close(struct wndl_debug_files *files);
 
 /*
- * Fills `sections` of the file that it begins with. A section that is there
- * but cannot be read is left out, and the first such told in *damage, whose
- * status is WNDL_OK otherwise. NOMEM.
+ * Fills `sections` of the first file. A section that exists but cannot be read
+ * is left out; the first such failure is in *damage, whose status is otherwise
+ * WNDL_OK. NOMEM.
  */
 enum wndl_status wndl_debug_files_start(struct wndl_debug_files *files,
     struct wndl_dwarf_sections *sections,

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As in elfutils/debuginfod.h, which need not be there to build. */
+/* As in elfutils/debuginfod.h, which need not be installed to build. */
 struct client;
 struct library {
     struct client *(*begin)(void);
@@ -18,7 +18,7 @@ struct library {
     void (*end)(struct client *client);
 };
 
-/* Never unloaded: it has libcurl initialised for good. */
+/* Never unloaded: it initialises libcurl for the whole process. */
 static bool load(struct library *library)
 {
     void *handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -27,7 +27,7 @@ static bool load(struct library *library)
     void *begin = dlsym(handle, "debuginfod_begin");
     void *find = dlsym(handle, "debuginfod_find_debuginfo");
     void *end = dlsym(handle, "debuginfod_end");
-    /* POSIX has object and function pointers be the same to dlsym. */
+    /* POSIX requires that dlsym's pointers can be functions. */
     memcpy(&library->begin, &begin, sizeof begin);
     memcpy(&library->find, &find, sizeof find);
     memcpy(&library->end, &end, sizeof end);

@@ -126,7 +126,7 @@ static enum wndl_status try_all(struct search *s, const char *const *dirs)
     return status;
 }
 
-/* Why there is none. */
+/* Reports why there is none. */
 static enum wndl_status report_missing(
     const struct search *s, struct wndl_error *err)
 {

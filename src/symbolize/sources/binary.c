@@ -52,7 +52,10 @@ static enum wndl_status begin_dwarf(
     return s->files == NULL ? wndl_symbolizer_no_memory(err) : WNDL_OK;
 }
 
-/* A debug file holds the full table; else the binary's, if only .dynsym. */
+/*
+ * A debug file has the full symbol table; else the binary's is used, even if
+ * that is only .dynsym.
+ */
 static void choose_symbols(struct wndl_symbolizer *s)
 {
     struct wndl_object *separate = s->debugfile.object;
@@ -61,7 +64,7 @@ static void choose_symbols(struct wndl_symbolizer *s)
     s->has_symtab = in_separate || wndl_object_has_symtab(s->binary);
 }
 
-/* From a server. NOT_FOUND when that gives nothing, for whatever reason. */
+/* Fetches it from a server. NOT_FOUND when that fails, for whatever reason. */
 static enum wndl_status fetch_debugfile(struct wndl_symbolizer *s)
 {
     char path[PATH_MAX];

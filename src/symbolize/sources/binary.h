@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * binary: what the files of a binary as a source of names share.
+ * binary: the parts that the files of a binary as a source of names share.
  *
  *   binary_answer     one address
  *   binary_functions  all functions
@@ -12,14 +12,14 @@
 
 #include "symbolize/core/symbolizer_impl.h"
 
-/* The function symbol at `addr`. NOT_FOUND, also for damage; NOMEM. */
+/* The function symbol at `addr`. NOT_FOUND, also after damage; NOMEM. */
 enum wndl_status wndl_binary_symbol(struct wndl_symbolizer *s, wndl_svma addr,
     struct wndl_symbol *symbol) WNDL_MUST_USE;
 
-/* Whether a symbol's name is to be preferred to DWARF's. */
+/* Whether a symbol's name is better than DWARF's. */
 bool wndl_binary_symbol_is_sure(const struct wndl_symbol *symbol);
 
-/* As in struct wndl_name_source. */
+/* The functions of struct wndl_name_source. */
 enum wndl_status wndl_binary_resolve(struct wndl_symbolizer *s,
     struct wndl_arena *arena, uint64_t rva,
     struct wndl_symbols *answer) WNDL_MUST_USE;

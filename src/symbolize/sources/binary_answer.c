@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One address: what the symbol table, DWARF and the linkage table say, joined.
+ * One address: the answers of the symbol table, DWARF and the linkage table,
+ * joined.
  */
 #include "symbolize/sources/binary.h"
 
@@ -34,9 +35,9 @@ static bool fill_from_symbol(struct wndl_symbolizer *s,
 }
 
 /*
- * The symbol knows which clone of a function it is (.cold, .part, .isra) and
- * has the full name of what DWARF calls by its last part only. One without a
- * size or type is no more than a guess, and yields to DWARF.
+ * A symbol's name shows the clone of a function (.cold, .part, .isra), and is
+ * complete where DWARF has only its last part. A symbol without a size or type
+ * is only a guess; DWARF's name is used then.
  */
 bool wndl_binary_symbol_is_sure(const struct wndl_symbol *symbol)
 {
@@ -75,7 +76,7 @@ enum wndl_status wndl_binary_symbol(
     return status == WNDL_OK || status == WNDL_NOMEM ? status : WNDL_NOT_FOUND;
 }
 
-/* None is as good as damage. OK or NOMEM. */
+/* Damage counts as no answer. OK or NOMEM. */
 static enum wndl_status ask_dwarf(struct wndl_symbolizer *s, wndl_svma addr,
     bool is_likely, struct wndl_dwarf_frames *frames)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Where answers of a binary change: by symbols, DWARF and stubs. */
+/* The places where a binary's answers change: by symbols, DWARF and stubs. */
 #include "symbolize/sources/binary.h"
 
-/* Functions are named after symbols. One that starts before the range may end
- * in it: at most the one before. */
+/*
+ * Functions are named after symbols. A symbol that starts before the range may
+ * end in it: at most the one before.
+ */
 static enum wndl_status add_symbols(struct wndl_symbolizer *s,
     struct wndl_dwarf_range range, struct wndl_vec *places)
 {

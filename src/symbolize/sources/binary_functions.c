@@ -61,7 +61,9 @@ static enum wndl_status add_function(
     return status;
 }
 
-/* One that lookups answer with: not every symbol of an address is. */
+/*
+ * Adds a symbol that lookups answer with: of several at an address, only one.
+ */
 static enum wndl_status add_symbol(
     struct wndl_listing *l, const struct wndl_symbol *symbol)
 {

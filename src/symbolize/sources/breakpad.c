@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Breakpad symbol file in the place of a binary. Addresses in it count from
- * the image base; what that was is not told.
+ * A Breakpad symbol file instead of a binary. Its addresses count from the
+ * image base, which it does not contain.
  */
 #include "dbg/breakpad/breakpad.h"
 #include "obj/find/debug_id.h"
@@ -17,7 +17,7 @@ static void give_up(void *context)
     wndl_file_give_up(&s->file);
 }
 
-/* Whether it is of the build that is asked for, if one is. */
+/* Whether it is of the requested build, if one is requested. */
 static enum wndl_status check_id(const struct wndl_breakpad_module *module,
     const struct wndl_symbolizer_options *options, struct wndl_error *err)
 {
@@ -64,8 +64,10 @@ static enum wndl_status open_text(struct wndl_symbolizer *s)
     return wndl_breakpad_open(&source, s->mem, &s->breakpad, NULL);
 }
 
-/* Names may be mangled, depending on who wrote them: C++, Rust and D, and what
- * Microsoft's compiler made. */
+/*
+ * Names may be mangled, depending on the tool that wrote them: C++, Rust and D,
+ * and Microsoft's compiler's.
+ */
 static bool is_mangled(struct wndl_bytes name)
 {
     if (wndl_msvc_is_mangled(name))

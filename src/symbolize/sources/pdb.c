@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PDB files: beside a PE image, or in its place. What they do not know is
- * asked of the image's own symbols and DWARF, if there is one.
+ * PDB files: beside a PE image, or instead of it. For code that they do not
+ * know, the image's own symbols and DWARF are asked, if there is an image.
  */
 #include "dbg/pdb/pdb.h"
 #include "obj/find/debug_id.h"
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Whether it is of the build that is asked for, if one is. */
+/* Whether it is of the requested build, if one is requested. */
 static enum wndl_status check_id(const struct wndl_pdb *pdb,
     const struct wndl_symbolizer_options *options, struct wndl_error *err)
 {
@@ -56,8 +56,10 @@ enum wndl_status wndl_symbolizer_find_pdb(
     return status == WNDL_NOT_FOUND ? WNDL_OK : status;
 }
 
-/* On i386 also names that are not C++ have something before or after them,
- * which tells how they are called: _f, _f@8, @f@8. */
+/*
+ * On i386 names that are not C++ have marks of their calling convention too:
+ * _f, _f@8, @f@8.
+ */
 static struct wndl_bytes undecorated(
     const struct wndl_symbolizer *s, struct wndl_bytes name)
 {
@@ -73,8 +75,10 @@ struct named {
     bool is_thunk;
 };
 
-/* As people write it: by its linkage name, which tells types, if that can be
- * read. */
+/*
+ * The name for people: from its linkage name, which has types, if that can be
+ * demangled.
+ */
 static const char *readable(struct wndl_symbolizer *s, const struct named *from)
 {
     struct wndl_bytes linkage_name = from->linkage_name;
@@ -177,7 +181,7 @@ static enum wndl_status list_publics(struct wndl_listing *l)
     return wndl_pdb_visit_publics(l->s->pdb, add_public, l);
 }
 
-/* It counts from the image base. */
+/* The reader counts from the image base. */
 static enum wndl_status changes(struct wndl_symbolizer *s,
     struct wndl_dwarf_range range, struct wndl_vec *places)
 {

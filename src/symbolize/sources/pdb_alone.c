@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A PDB file whose image is not there. Nothing but its name tells that it is
- * the right one, unless a build is asked for.
+ * A PDB file whose image is missing. Only its name identifies it, unless a
+ * build is requested.
  */
 #include "obj/find/debug_id.h"
 #include "obj/pe/pe.h"
@@ -21,7 +21,7 @@ struct search {
     struct wndl_bytes folder; /* the first part of the path */
     struct wndl_bytes stem;   /* of the name */
     char id[WNDL_DEBUG_ID_TEXT];
-    size_t id_size; /* of `id` without the age; 0: any build will do */
+    size_t id_size; /* of `id` without the age; 0: any build */
     char path[PATH_MAX];
     struct wndl_error refusal;
 };
@@ -45,7 +45,9 @@ static void refuse(struct search *f, const struct wndl_error *err)
     wndl_error_set_file(&f->refusal, f->path);
 }
 
-/* Sets path to FOLDER + STEM.pdb, and with an id /ID/STEM.pdb behind it. */
+/*
+ * Sets path to FOLDER + STEM.pdb, followed by /ID/STEM.pdb if there is an id.
+ */
 static bool set_path(struct search *f, struct wndl_bytes folder, const char *id)
 {
     struct wndl_buf path;
@@ -66,7 +68,7 @@ static bool set_path(struct search *f, struct wndl_bytes folder, const char *id)
     return fits;
 }
 
-/* What is at `path`. NOT_FOUND when it is no good, or NOMEM. */
+/* Opens the file at `path`. NOT_FOUND when it is not usable, or NOMEM. */
 static enum wndl_status try_path(struct search *f)
 {
     struct wndl_symbolizer *s = f->s;
@@ -89,7 +91,7 @@ static enum wndl_status try_path(struct search *f)
     return status == WNDL_NOMEM ? status : WNDL_NOT_FOUND;
 }
 
-/* Of the folders in a symbol store's, the one that has the file. */
+/* Tries the folders of a symbol store for the one that has the file. */
 static enum wndl_status try_store(struct search *f, struct wndl_bytes folder)
 {
     char only[NAME_MAX + 1];
