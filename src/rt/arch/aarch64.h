@@ -77,7 +77,7 @@ enum {
     ".cfi_endproc\n"                                                           \
     ".size syscall, . - syscall\n"
 
-/* A system call's arguments, in order: which registers. */
+/* The registers of a system call's arguments, in order. */
 static inline int wndl_arch_argument(unsigned n)
 {
     return (int)n;

@@ -28,7 +28,10 @@ enum {
     WNDL_ARCH_HAS_REX = 1, /* bytes 0x40 to 0x4f are prefixes */
 };
 
-/* Room below it for what tells one of our timers from another. */
+/*
+ * The upper half of a value that marks our timers. The room below distinguishes
+ * them.
+ */
 #define WNDL_ARCH_MARK UINT64_C(0x776e646c00000000)
 
 #define WNDL_ARCH_SYSCALL "\x0f\x05"
