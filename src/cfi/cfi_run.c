@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interpreter of call frame instructions: DWARF 5, 6.4.2, 6.4.3 and
- * 7.24. The row is made in place, the caller's.
+ * The interpreter of call frame instructions: DWARF 5, 6.4.2, 6.4.3 and 7.24.
+ * It builds the row in place, in the caller's memory.
  */
 #include "cfi/cfi_ops.h"
 #include "cfi/encoded.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records and instructions: DWARF 5, 6.4.1 and 7.24. */
+/* frame_writer: records and instructions by DWARF 5, 6.4.1 and 7.24. */
 #include "cfi_import/core/frame_writer.h"
 
 #include "cfi/cfi_ops.h"

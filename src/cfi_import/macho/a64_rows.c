@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers are saved where the body's rules have them: a store to there saves,
- * a load from there ends it, and any other is of no interest. Code is gone
- * through once, in the order of addresses. Behind a jump, what holds is what
- * held where a branch before it came from, else the body's rules: so for each
- * branch forward from elsewhere than the body it is kept what held there.
+ * a64_rows: registers are saved where the body's rules have them. A store to
+ * such a place saves a register, and a load from it ends that; any other is
+ * ignored. The code is read once, in the order of addresses. After a jump, the
+ * state is that at a branch to there from before it, else the body's rules. So
+ * the state is kept at each forward branch that does not come from the body.
  */
 #include "cfi_import/macho/a64_rows.h"
 

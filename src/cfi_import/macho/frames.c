@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mach-o/compact_unwind_encoding.h (Apple) is what is known of the format. An
- * encoding tells how a function's body finds its caller. What a prologue does
- * before that is read from its code, where it is of pushes and what goes with
- * them, or of arm64's stores, and makes what the encoding tells.
+ * frames: the format is documented in mach-o/compact_unwind_encoding.h (Apple)
+ * only. An encoding says how a function's body finds its caller. The prologue
+ * before that is read from the code, if it consists of pushes and their usual
+ * companions, or of arm64's stores, and makes the state of the encoding.
  */
 #include "cfi_import/macho/frames.h"
 #include "cfi_import/core/source_impl.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Codes tell the last step first, as they are undone; those of an epilogue tell
- * what its instructions undo, in the order of these. So both are read as steps
- * from the last to the first, and put in order when all are there.
+ * arm64: the codes list the last step first, the order in which steps are
+ * undone. Those of an epilogue list what its instructions undo, in their order.
+ * So both are read as steps from the last to the first, and reversed at the
+ * end.
  */
 #include "cfi_import/pe/arm64.h"
 

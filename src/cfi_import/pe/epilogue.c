@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. */
+/*
+ * epilogue: instructions by Intel 64 and IA-32 Architectures Software
+ * Developer's Manual, volume 2.
+ */
 #include "cfi_import/pe/epilogue.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * STACK CFI INIT begins a function, the STACK CFI records behind it change its
- * rules from an address on. What rows cannot say loses its function; code whose
- * CFA is said not to be known is left out of it.
+ * frames: STACK CFI INIT begins a function, and the STACK CFI records after it
+ * change its rules from an address on. A rule that no row can express loses its
+ * function. Code whose CFA is declared unknown is left out of it.
  */
 #include "cfi_import/stack_record/frames.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * STACK WIN: what MSVC and LLVM tell of i386 code in PDB files. A record is of
- * a range of code, and ranges lie within each other: the innermost one holds.
+ * win: STACK WIN, the rules for i386 code in PDB files by MSVC and LLVM. A
+ * record covers a range of code. Ranges are nested: the innermost one holds.
  *
- * A program assigns values to the caller's registers, among them where to look
- * for the return address: .raSearch, which is above what the function itself
- * has on the stack. What it has pushed for a call is not told.
+ * A program assigns values to the caller's registers. One of them is the place
+ * from which the return address is searched: .raSearch, which is above the
+ * function's own part of the stack. What the function has pushed for a call is
+ * not recorded.
  */
 #include "cfi_import/stack_record/win.h"
 

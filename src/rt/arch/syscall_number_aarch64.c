@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands before the system calls of a libc: moves between registers,
- * constants, sums of a register and a constant, loads. The nearest one that
- * fills X0 is the one, if what it takes that from is the same since.
+ * syscall_number_aarch64: the code before the system calls of a libc consists
+ * of moves between registers, constants, sums of a register and a constant, and
+ * loads. The last one that sets X0 counts, if its source is unchanged since.
  */
 #include "rt/arch/syscall_number.h"
 

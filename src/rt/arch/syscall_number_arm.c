@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands before the system calls of a libc, as ARM code or as Thumb's:
- * moves between registers and constants, mixed with what leaves r0 alone. It is
- * read in order, for Thumb's instructions cannot be read backwards: what begins
- * in the middle of one is right again a few later.
+ * syscall_number_arm: the code before the system calls of a libc, as ARM or
+ * Thumb code, consists of moves between registers and constants, mixed with
+ * instructions that do not change r0. It is read forward, because Thumb code
+ * cannot be read backwards. If the start is in the middle of an instruction,
+ * the reading is right again a few instructions later.
  */
 #include "rt/arch/syscall_number.h"
 

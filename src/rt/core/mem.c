@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory functions that compilers call by name, kept inside the object:
- * the program's own may be interposed by things that must not run in our
- * signal handler (sanitizers, other recorders).
+ * mem: the memory functions that compilers call by name, inside the object. The
+ * program's own may be interposed by code that must not run in our signal
+ * handler (sanitizers, other recorders).
  */
 #include <stddef.h>
 #include <stdint.h>

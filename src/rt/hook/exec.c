@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replacing the program. The libc's functions of the exec family do not call
- * each other by name, so each is here. What could not be started with our
- * variables is tried as it was asked for: they may be too much.
+ * exec: replacing the program. libc's exec functions do not call each other by
+ * name, so each is hooked. If the start fails with our variables, it is tried
+ * again as requested, because the variables may be too large.
  */
 #include "os/raw.h"
 #include "rt/core/environment.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Generated code: what programs register of it for exceptions (libgcc's
- * functions; the parameters and what they mean are theirs) and what they tell
- * debuggers (GDB's manual, "JIT Compilation Interface").
+ * jit: generated code that programs register for exceptions (libgcc's
+ * functions; the parameters and their meaning are libgcc's) and for debuggers
+ * (GDB's manual, "JIT Compilation Interface").
  *
- * The real functions are looked for at each call: they may be in a library
- * that only the caller's depends on, and that may be unloaded.
+ * The real functions are looked up at each call. They may be in a library on
+ * which only the caller's library depends, and which may be unloaded.
  */
 #include "os/dlfind.h"
 #include "rt/core/real.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signal masks, without the engine's signals: many programs block all signals
- * in their worker threads, which would go unsampled. What a thread asked for
- * is what it is shown.
+ * mask: signal masks, without the engine's signals. Many programs block all
+ * signals in their worker threads, which would then not be sampled. Each thread
+ * sees the mask that it asked for.
  */
 #include "os/raw.h"
 #include "rt/core/real.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program may lock all its memory, which fills it. The shared block has room
- * for far more than most programs need, gigabytes where the heap is recorded:
- * it stays as it is, and each other mapping is locked by itself.
+ * mlock: a program may lock all its memory, which makes all of it resident. The
+ * shared block has room for far more than most programs need, gigabytes if the
+ * heap is recorded. It stays unlocked, and each other mapping is locked by
+ * itself.
  */
 #include "os/maps.h"
 #include "os/raw.h"

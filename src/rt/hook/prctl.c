@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process that gives up its chances for new privileges is about to enter a
- * sandbox, as browsers do: no filter can be had without. Once it is in there,
- * calls that it never makes itself may be taken for an attack; so we stop
- * making them.
+ * prctl: a process that gives up new privileges is about to enter a sandbox, as
+ * browsers do: no filter is possible without. Inside, calls that the program
+ * never makes itself may be treated as an attack, so we stop making them.
  */
 #include "os/raw.h"
 #include "rt/core/real.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Actions of signals. Those of the engine's signals are kept from the kernel
- * (signals/dispositions.h); all others pass through.
+ * signal: actions of signals. Those of the engine's signals are kept from the
+ * kernel (signals/dispositions.h). All others pass through.
  */
 #include "os/raw.h"
 #include "rt/arch/arch.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * New threads: seen from their start, before any code of theirs, to their
+ * thread: new threads, from their start, before any code of theirs, to their
  * end, after it.
  */
 #include "rt/hook/thread.h"

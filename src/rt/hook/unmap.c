@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program may give back everything that it finds mapped and does not know.
- * The shared block and this object stay: the next sample would otherwise be
- * the end of it. (What it unmaps behind the libc's back is gone, with it.)
+ * unmap: a program may unmap everything that it finds mapped and does not know.
+ * The shared block and this object stay mapped, because the next sample would
+ * otherwise crash. (Mappings that it unmaps without libc are gone, and it with
+ * them.)
  */
 #include "os/dlfind.h"
 #include "rt/core/real.h"

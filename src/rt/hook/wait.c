@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for signals. What waits for all of them would get the engine's, too:
- * those are kept from it. The timer is parked as for any blocked call.
+ * wait: waiting for signals. A wait for all of them would get the engine's,
+ * too, which are kept from it. The timer is parked as for any blocked call.
  */
 #include "os/raw.h"
 #include "rt/arch/arch.h"

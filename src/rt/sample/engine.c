@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What interrupts the program: starting an engine, the handler of its signal,
- * and the threads it samples.
+ * engine: interrupts the program. It starts an engine, has the handler of its
+ * signal, and adds the threads that it samples.
  */
 #include "rt/sample/engine_impl.h"
 

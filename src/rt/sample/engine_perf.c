@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PERF: one task-clock event, opened by the first thread and inherited by all
- * it starts. SIGTRAP is raised by the very instruction stream that runs, so
- * blocked system calls are left alone.
+ * threads that it starts. SIGTRAP is raised by the very instruction stream that
+ * runs, so blocked system calls are not interrupted.
  *
- * An event that may not see the kernel keeps silent there. Timers on the CPU
- * clock then tick beside it, which are handled on the way back to the
- * program. Each of the event's samples stands for one interval, outside of
- * the kernel; a tick behind a system call takes what is left:
+ * An event that may not see the kernel is silent there. Timers on the CPU clock
+ * then tick beside it, and are handled on the way back to the program. Each of
+ * the event's samples stands for one interval outside of the kernel. A tick
+ * after a system call takes the rest:
  *
- *     debt + CPU time since the last sample = what this sample takes + debt
+ *     debt + CPU time since the last sample = the sample's time + debt
  *
- * A tick leaves what the event's next sample will stand for.
+ * A tick leaves the time that the event's next sample will stand for.
  */
 #include "os/raw.h"
 #include "rt/core/rt.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TIMER: a timer on CLOCK_MONOTONIC for each thread. It interrupts blocked
- * calls, which are made to go on, and is then parked: a timer on the thread's
- * CPU clock, which cannot fire before the thread runs again, takes its place
- * until then. So a call is interrupted once, and an idle thread costs nothing.
+ * TIMER: a timer on CLOCK_MONOTONIC for each thread. It interrupts a blocked
+ * call, which the handler makes go on, and is then parked. Until the thread
+ * runs again, a timer on its CPU clock, which cannot fire before, takes its
+ * place. So a call is interrupted once, and an idle thread costs nothing.
  */
 #include "os/raw.h"
 #include "rt/arch/arch.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What programs tell by windlass/profile.h. Called by the program, in any
- * thread and in its signal handlers.
+ * mark: annotations of programs by windlass/profile.h. The program calls these
+ * in any thread and in its signal handlers.
  */
 #include "os/raw.h"
 #include "rt/core/rt.h"

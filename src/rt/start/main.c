@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Where the loader and fork() come in.
- */
+/* main: the entry points from the loader and fork(). */
 #include "os/raw.h"
 #include "rt/core/environment.h"
 #include "rt/core/real.h"

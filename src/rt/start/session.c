@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Whatever fails, the program runs on unrecorded. */
+/*
+ * session: the talk with the collector. If anything fails, the program runs on
+ * unrecorded.
+ */
 #include "rt/start/session.h"
 
 #include "os/raw.h"

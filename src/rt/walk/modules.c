@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows are only added; a module that was unloaded keeps its row, closed at the
- * unload epoch it was last there.
+ * modules: rows are only added. A module that was unloaded keeps its row, which
+ * is closed at the unload epoch in which it was last there.
  */
 #include "rt/walk/modules.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unwind tables of the program's modules, attached to them by name or found in
- * a list of folders by build-id, and copied when a walk first comes to a
- * module: open, mmap and read are all that takes. What was copied stays.
+ * unwind_tables: tables of the program's modules, which are attached to them by
+ * name or found in a list of folders by build-id. A table is copied when a walk
+ * first reaches its module, by open, mmap and read only. A copy stays.
  */
 #include "rt/walk/unwind_tables.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crash: the handler of fatal signals. It tells of the signal, puts back what
- * handled it before, and sends it again to its own thread with what the kernel
- * told of it: it arrives as soon as this handler returns, at the same
- * instruction with the same registers.
+ * crash: the handler of fatal signals. It reports the signal, restores the
+ * former handler, and sends the signal again to its own thread, with the
+ * kernel's information. The signal arrives as soon as this handler returns, at
+ * the same instruction with the same registers.
  */
 #include "base/status.h"
 #include "os/dlfind.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_stack: a walk by the slow path alone, which needs no memory but the
- * stack, and reads no word before the kernel has said that it is there.
+ * print_stack: a walk by the slow path only. That needs no memory but the
+ * stack, and reads no word before the kernel has said that it is mapped.
  */
 #include "unwind/crash/print_stack.h"
 

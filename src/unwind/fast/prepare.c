@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prepare: the rules of places that walks have not come to yet: of what is
- * behind each call, as calls can be told by their bytes alone. What only looks
- * like one costs an entry of the cache, and is never asked for.
+ * prepare: caches rules of code that walks have not visited yet: the rules
+ * after each call, as far as calls can be recognised by their bytes alone.
+ * Bytes that only look like a call cost an entry of the cache, and are never
+ * looked up.
  */
 #include "os/dlfind.h"
 #include "unwind/fast/cache.h"

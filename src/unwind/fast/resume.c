@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * resume: walks that take from the last one what is the same.
+ * resume: walks that take over the unchanged part of the last walk.
  *
  * A frame's state is its word (pc, interrupted, how), SP and FP. From a state,
  * the hot loop's step to the caller is a function of
- * - the rule of the pc, the same for as long as the generation is,
+ * - the rule of the pc, which is constant within a generation,
  * - SP and FP, and
  * - the words that it reads: the return address and, if it is saved, FP.
- * So where a walk comes to a state that the last one was in, and the words
- * that the last one read from there on still hold what was read, each further
- * step gives what it gave: to compare is to walk. Nothing is left to chance:
- * an address that was reused with another value is a word that differs.
+ *
+ * Suppose a walk reaches a state of the last walk, and the words that the last
+ * walk read from there on still have the same values. Then each further step
+ * has the same result: to compare is to walk. Nothing is left to chance: an
+ * address that was reused with another value is a word that differs.
  *
  * Every other step (signal frames, full CFI, frame pointers, the end) may
- * depend on more: registers that are not followed, which stacks were given,
- * what is loaded. It is taken anew each time, in its place: the frame it
- * starts from is a barrier, whose one word never compares equal. The one
- * exception is the end by CFI that says so, which depends on the pc alone.
- * A word that never compares equal also stands before and behind those that
- * are compared, so that no loop need count them.
+ * depend on more: registers that are not tracked, the given stacks, the loaded
+ * modules. It is taken anew each time, in its place. The frame from which it
+ * starts is a barrier, whose one word never compares equal. The one exception
+ * is an end by CFI, which depends on the pc alone. A word that never compares
+ * equal is also before and after those that are compared, so that no loop need
+ * count them.
  *
- * What compares reads nothing that a walk would not: the hot loop's words are
- * between its SP and the end of the range, `high`; from one barrier to the
- * next it is all in one range, and `high` does not rise from frame to frame.
- * So where the range is now at least as long as it was at the first of them,
- * all their words are in it.
+ * Comparing reads nothing that a walk would not read. The hot loop's words are
+ * between its SP and the end of the range, `high`. From one barrier to the next
+ * all words are in one range, and `high` does not rise from frame to frame. So
+ * if the range is now at least as long as it was at the first of them, all
+ * their words are in it.
  */
 #include "unwind/fast/resume.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The walk of the caller's own stack starts here: a compiled function may
- * already have overwritten the registers by the time it could read them. This
- * one makes room for a struct wndl_regs, fills in the caller's four registers,
- * and hands it on to wndl_unwind_self_from as the fourth argument.
+ * self: the start of the walk of the caller's own stack. A compiled function
+ * may overwrite its caller's registers before it can read them. This one makes
+ * room for a struct wndl_regs, fills in the caller's four registers, and passes
+ * it to wndl_unwind_self_from as the fourth argument.
  */
 #include <stddef.h>
 #include <windlass/unwind.h>

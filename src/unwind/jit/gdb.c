@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_gdb: what just-in-time compilers tell GDB: ELF files in memory, one for
- * each piece of code, in a list that starts in __jit_debug_descriptor ("JIT
- * Compilation Interface" of GDB's manual, version 1).
+ * gdb: the data that just-in-time compilers provide for GDB: ELF files in
+ * memory, one for each piece of code, in a list that starts in
+ * __jit_debug_descriptor ("JIT Compilation Interface" of GDB's manual, version
+ * 1).
  */
 #include "unwind/core/arch.h"
 #include "unwind/jit/registry.h"

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit: two tables, of which walks see one while the other is changed. They
- * change places when it is done; before the old one is written again, or what
- * it names is given back, everybody has left it.
+ * registry: two tables, of which walks see one while the other is changed. They
+ * change places when the change is complete. Before the old one is written
+ * again, or memory that it refers to is freed, every walk has left it.
  *
- * Why nobody reads what is being written: a walk counts itself into a side and
- * then looks again whether that is the current one. A change publishes the
- * other side first and looks at the count after that. In the one order of
- * these four, either the walk is counted when the change looks, or the walk
- * looks when the other side is current already, and turns back.
+ * Why nobody reads a table that is being written: a walk counts itself into a
+ * side and then checks that this is still the current one. A change publishes
+ * the other side first and reads the count after that. In the total order of
+ * these four, either the walk is counted when the change reads the count, or
+ * the other side is already current when the walk checks, and the walk turns
+ * back.
  */
 #include "unwind/jit/registry.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libgcc's unwinder is called with a block of all core registers, and works in
- * it: the rules of the function that PC is in are done one after the other,
- * each of which moves the block's SP; a pop writes the registers first, SP
- * then. Last of all PC becomes LR. So between two of these SP is that of the
- * function, or its CFA, or one between them; where it was is known by the
+ * landing_arm: libgcc's unwinder, which works in a block of all core registers
+ * that it gets. It carries out the rules of PC's function one after the other.
+ * Each of them moves the block's SP; a pop writes the registers first, SP then.
+ * Last of all PC becomes LR. So between two of these steps SP is that of the
+ * function, or its CFA, or between them. Its original value is found by the
  * return address of the function that it had called, which is right below and
- * is the block's PC.
+ * equals the block's PC.
  */
 #include "unwind/slow/landing_arm.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find: the rule of an address. The index leads to the block's record, the
- * record to the phrase that covers the place, the phrase to the rule.
+ * find: looks up the rule of an address. The index leads to the block's record,
+ * the record to the phrase that covers the place, and the phrase to the rule.
  */
 #include "unwind/table/bits.h"
 #include "unwind/table/chrome.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * open: the header of a table, and what the processor has to look it up with.
+ * open: reads the header of a table, and chooses the processor's kernels for
+ * look-ups.
  */
 #include "unwind/table/table.h"
 

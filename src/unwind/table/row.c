@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules of a table as what a walk goes by. */
+/* row: rules of a table in the form that walks use. */
 #include "unwind/table/a64_rows.h"
 #include "unwind/table/chrome.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every row is expanded once more, by src/cfi alone, and compared with what the
- * table says register by register: nothing of what made the table is trusted.
+ * verify: expands every row once more, by src/cfi only, and compares it with
+ * the table's rule register by register. It trusts nothing that made the table.
  */
 #include "rec/crc32c.h"
 #include "unwind_tables/table/rows.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The allocation functions, before those of whatever allocator there is: it is
- * the next to define them. Each leaves errno as that does.
+ * malloc: the hooked allocation functions. The program's allocator is the next
+ * object that defines them. Each hook leaves errno as the allocator does.
  */
 #include "rt/heap/count/block_marks.h"
 #include "rt/heap/hook/bootstrap.h"

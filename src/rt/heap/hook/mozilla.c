@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of Mozilla's allocator: extras.h. */
+/* mozilla: the functions of Mozilla's allocator (extras.h). */
 #include "rt/heap/count/thread.h"
 #include "rt/heap/hook/entry.h"
 #include "rt/heap/hook/extras.h"

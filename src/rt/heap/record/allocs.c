@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocations: record.h. */
+/* allocs: allocations (record.h). */
 #include "base/hash.h"
 #include "rt/core/rt.h"
 #include "rt/heap/count/block_marks.h"
