@@ -41,7 +41,7 @@ static bool overlap(struct range a, struct range b)
     return a.start < b.end && b.start < a.end;
 }
 
-/* `wanted` but for `kept`. */
+/* `wanted` without `kept`. */
 static int unmap_around(struct range wanted, struct range kept)
 {
     int result = 0;

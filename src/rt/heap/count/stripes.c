@@ -64,8 +64,7 @@ void wndl_rt_stripe_leave(const struct wndl_rt_stripe *stripe)
 
 /* ---- what is live */
 
-/* What others publish of the shared stripe at the same time adds up with this.
- * */
+/* Bytes that others publish for the shared stripe at the same time add up. */
 int64_t wndl_rt_stripe_publish(const struct wndl_rt_stripe *stripe)
 {
     struct wndl_heap_stripe *t = stripe->totals;
