@@ -15,8 +15,10 @@ struct code {
     const struct wndl_dlmodule *module;
 };
 
-/* Most bytes end no call: so much is seen before one is looked at. A segment
- * may hold constants, too: sanitizers must not look. */
+/*
+ * Quickly skips bytes that end no call, as most do. A segment may contain
+ * constants, too: sanitizers must not check the reads.
+ */
 __attribute__((no_sanitize("address", "thread"))) static bool
 may_be_behind_call(const uint8_t *ra)
 {

@@ -99,7 +99,7 @@ _Static_assert(sizeof(struct wndl_regs) == 40 //
                    && offsetof(struct wndl_regs, bx) == 24,
     "the room that is made");
 
-/* 40 bytes of room, and lr. ARM code on its own: there may be no Thumb. */
+/* 40 bytes of room, and lr. ARM code, because Thumb may not exist. */
 __asm__(".text\n\t"
         ".syntax unified\n\t"
         ".arm\n\t"

@@ -119,7 +119,7 @@ enum wndl_status wndl_jit_gdb_file(
     return find_frame(&headers, &source->frame) ? WNDL_OK : WNDL_NOT_FOUND;
 }
 
-/* Of our own memory. */
+/* For our own memory. */
 static const uint8_t *take_here(void *context, uint64_t address, size_t size)
 {
     (void)context;

@@ -32,7 +32,7 @@ static __attribute__((noinline)) bool has_code(
            WNDL_CODE_ROW;
 }
 
-/* Whether code that returns to `ra` has its frame record where SP is. */
+/* Whether code that returns to `ra` has its frame record at SP. */
 static __attribute__((noinline)) bool has_record_at_sp(
     const struct wndl_space *space, uint64_t ra)
 {
