@@ -181,7 +181,7 @@ static void write_function(struct reading *r, const struct function *f)
             r, WNDL_LIMIT, f->entry, "more rules than a file of this size has");
 }
 
-/* ---- where it is told */
+/* ---- records */
 
 /* Reads the header, epilogues and codes. */
 static enum wndl_status read_xdata(

@@ -146,7 +146,7 @@ static struct step step_of_thumb(const uint8_t *code, size_t left)
     return step;
 }
 
-/* ---- what r0 is */
+/* ---- the value of r0 */
 
 static struct step next(const uint8_t *code, size_t left, bool thumb)
 {

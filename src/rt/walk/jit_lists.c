@@ -44,7 +44,7 @@ static struct {
     struct jit_list lists[MAX_LISTS];
 } state;
 
-/* ---- reading what may not be there */
+/* ---- reading memory that may be unmapped */
 
 static struct iovec part(uint64_t address, size_t size)
 {
@@ -82,7 +82,7 @@ static bool has_changed(struct jit_list *list)
     return size != list->last_size || memcmp(now, list->last, size) != 0;
 }
 
-/* ---- taking it over */
+/* ---- registering a list */
 
 struct taking {
     struct wndl_jit_change change;

@@ -251,7 +251,7 @@ static bool find_any(const struct wanted *wanted, struct wndl_table *table)
                find_table(wanted, WNDL_TABLE_CHROME_SUFFIX, table));
 }
 
-/* ---- what is there already */
+/* ---- tables found so far */
 
 /* NULL after the last one. */
 static const struct found *next_found(uint32_t *at)
@@ -330,7 +330,7 @@ static const struct wndl_table *find_attached(const struct wanted *wanted)
     return NULL;
 }
 
-/* ---- either way */
+/* ---- both ways */
 
 /* A sandbox may end the program when a thread opens a file. */
 static const struct wndl_table *load(const struct wndl_dlmodule *module)

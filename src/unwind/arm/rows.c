@@ -89,7 +89,7 @@ static bool is_same(const struct state *a, const struct state *b)
            (a->by_base ? a->base == b->base : a->depth == b->depth);
 }
 
-/* ---- what instructions do */
+/* ---- effects of instructions */
 
 /*
  * The registers of `mask`, stored from `slot` on, that are where the body has

@@ -45,7 +45,7 @@ static uint32_t code_at(const struct text *text, uint64_t addr, unsigned size)
     return load(&text->segment, at, size);
 }
 
-/* ---- what signal handlers return to */
+/* ---- the code to which signal handlers return */
 
 enum { SYS_SIGRETURN = 119, SYS_RT_SIGRETURN = 173, SYS_EXIT = 1 };
 

@@ -6,7 +6,7 @@
 #include <elf.h>
 #include <string.h>
 
-/* ---- against the binary */
+/* ---- comparison with the binary */
 
 enum {
     WORD = 4,
@@ -165,7 +165,7 @@ enum wndl_status wndl_chrome_v2_verify(const struct wndl_chrome_v2 *table,
     return status;
 }
 
-/* ---- what is in it */
+/* ---- contents */
 
 struct wndl_bytes wndl_chrome_v2_sequence(
     const struct wndl_chrome_v2 *table, uint32_t at)

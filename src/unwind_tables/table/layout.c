@@ -452,7 +452,7 @@ static enum written write_blocks(struct laying *l)
     return WRITTEN;
 }
 
-/* ---- all of it */
+/* ---- the whole layout */
 
 static bool init_layout(struct laying *l, unsigned block_shift)
 {

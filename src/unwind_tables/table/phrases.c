@@ -373,7 +373,7 @@ static void fit(struct finder *f, uint32_t dict_max)
     }
 }
 
-/* ---- all of it */
+/* ---- the search */
 
 /* One for each counted row, and each rule. */
 static uint32_t most_nodes(const struct wndl_phrase_text *text)

@@ -27,7 +27,7 @@ struct verifying {
     uint64_t done; /* svma; rows before it are done */
 };
 
-/* ---- what rules say */
+/* ---- comparison of rules */
 
 /* A register without a rule is unchanged. */
 static struct wndl_cfi_rule stated_rule(const struct wndl_cfi_rule *rule)
@@ -78,7 +78,7 @@ static bool rule_agrees(
     return status == WNDL_OK && same_row(&row, truth, v->source->arch);
 }
 
-/* ---- where they are held against each other */
+/* ---- comparison of look-ups */
 
 static void look_up(
     const struct verifying *v, uint64_t svma, const struct wndl_cfi_row *truth)

@@ -19,7 +19,7 @@ static bool is_alone(void)
     return __atomic_load_n(alone, __ATOMIC_RELAXED) != 0;
 }
 
-/* ---- where there are other threads */
+/* ---- with other threads */
 
 static bool grow_old_among_others(struct wndl_rt_entry *e)
 {
@@ -141,8 +141,8 @@ static enum wndl_rt_found hold_among_others(
     return found;
 }
 
-/* ---- the owner's turns, as of who is alone: functions of their own, so that
- * no other saves registers for them. */
+/* ---- turns of the owner, or of the only thread: functions of their own, so
+ * that no other saves registers for them. */
 
 static WNDL_RT_NOINLINE enum wndl_rt_found put_as_owner(
     const struct wndl_rt_block *block, struct wndl_rt_block *before,
@@ -264,14 +264,13 @@ void wndl_rt_blocks_each(
 
 /* ---- forks */
 
-/* The child would lack the owner. The owner forks itself, or there is none. */
+/* Ends the turns of an owner that does not fork: the child would lack it. */
 static void end_others_youth(void)
 {
     if (wndl_rt_owner_is_other() && young_lock.by_fork)
         (void)end_youth_held();
     if (wndl_rt_owner_is_other())
-        wndl_rt_blocks_share(); /* or the child would trust what is left of
-                                 * it */
+        wndl_rt_blocks_share(); /* or the child trusts its remains */
 }
 
 void wndl_rt_blocks_hold_all(void)

@@ -70,7 +70,7 @@ static _Atomic unsigned unloading;
 /* A module that is being loaded is listed before it is relocated. */
 static unsigned tries;
 
-/* ---- what is led */
+/* ---- functions to redirect */
 
 bool wndl_rt_is_stub(const void *function)
 {

@@ -193,7 +193,7 @@ int wndl_rt_hook_posix_memalign(
     return result;
 }
 
-/* ---- the other end */
+/* ---- frees */
 
 void wndl_rt_hook_free(void *, const struct wndl_regs *) WNDL_RT_CALLED_BY_ASM;
 WNDL_RT_HEAP_ENTRY("free", "wndl_rt_hook_free", 1);

@@ -36,7 +36,7 @@ static void *move_in_arena(void *arena, void *block, size_t size)
 #define MOVER_OF_moz_xrealloc move_anywhere
 #define MOVER_OF_moz_arena_realloc move_in_arena
 
-/* ---- before them */
+/* ---- requested bytes */
 
 static size_t length_of(const char *text, size_t most)
 {

@@ -94,7 +94,7 @@ static void follow_roots(struct search *s)
     wndl_rt_heap_threads_each(root_of_thread, s);
 }
 
-/* ---- what is left */
+/* ---- unreached blocks */
 
 static void follow_leaks(struct search *s, struct wndl_rt_area *a)
 {
@@ -175,7 +175,7 @@ static bool make_more_room(struct search *s)
     return true;
 }
 
-/* ---- all of it */
+/* ---- the whole search */
 
 static void search_all(void *search)
 {

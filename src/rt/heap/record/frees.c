@@ -8,7 +8,7 @@
 #include "rt/heap/record/copy_growth.h"
 #include "rt/heap/record/untracked.h"
 
-/* ---- counted */
+/* ---- counting */
 
 /* With 47 bits: the clock may have wrapped. */
 uint64_t wndl_rt_free_lifetime(const struct wndl_rt_block *block)
@@ -67,7 +67,7 @@ void wndl_rt_free_count(
         address, memory_order_relaxed);
 }
 
-/* ---- taken out of the table */
+/* ---- removal from the table */
 
 /* Whether a block in no site may have been untracked. */
 static bool may_be_known(const void *block)
@@ -120,7 +120,7 @@ void wndl_rt_heap_keep(
         wndl_rt_blocks_mark(freed->block.address);
 }
 
-/* ---- freed */
+/* ---- frees */
 
 static bool end_others(struct wndl_rt_heap_thread *t, uint64_t address,
     enum wndl_rt_other allocator)
