@@ -52,8 +52,7 @@ struct wndl_jit_rule {
 
 /*
  * Code at [start, start + size), `size` > 0. The first rule has offset 0; the
- * offsets of those after it rise and are below `size`. +struct wndl_jit; The
- * registry. Its contents are private; wndl_jit_init makes one.
+ * offsets of those after it rise and are below `size`.
  */
 struct wndl_jit_code {
     uint64_t start, size; /* avma */
@@ -61,6 +60,7 @@ struct wndl_jit_code {
     size_t rule_count; /* > 0 */
 };
 
+/* The registry. Its contents are private; wndl_jit_init makes one. */
 struct wndl_jit;
 
 /*

@@ -25,8 +25,7 @@
  * Signal rule: none of this may be called from a signal handler.
  *
  * Pointer parameters may be NULL only where it says so; `err` always may. It
- * receives the detail of a failure. +struct wndl_symbolizer; An open binary,
- * and a stream of answers from it. Their contents are private.
+ * receives the detail of a failure.
  */
 #ifndef WINDLASS_SYMBOLIZE_H
 #define WINDLASS_SYMBOLIZE_H
@@ -40,6 +39,7 @@
 extern "C" {
 #endif
 
+/* An open binary, and a stream of answers from it. Contents are private. */
 struct wndl_symbolizer;
 struct wndl_symbol_stream;
 
@@ -57,8 +57,8 @@ struct wndl_symbol_stream;
  * something, because of damage or a missing file, are not kept.
  */
 struct wndl_symbolizer_cache {
-    const char *folder; /* borrowed during open only +    void (*note)(void
-                         * *context NULL: nothing is reported */
+    const char *folder; /* borrowed during open only */
+    /* NULL: nothing is reported. */
     void (*note)(void *context, const struct wndl_error *err);
     void *context; /* for `note`; valid until close returns */
 };

@@ -31,8 +31,7 @@ extern "C" {
  * The tracked registers, by their x86-64 names; on i386 they are the lower
  * halves. RBX is one because ld.so's lazy-binding trampoline uses it as CFA
  * base. A register that is not in `valid` is not known. Without IP and SP a
- * walk has no frames and ends as NO_RULE. +struct wndl_regs { The registers
- * from which a walk starts.
+ * walk has no frames and ends as NO_RULE.
  */
 enum wndl_reg_mask {
     WNDL_REG_IP = 1,
@@ -41,6 +40,7 @@ enum wndl_reg_mask {
     WNDL_REG_BX = 8, /* RBX */
 };
 
+/* The registers from which a walk starts. */
 struct wndl_regs {
     uint64_t ip, sp, fp, bx;
     uint32_t valid; /* enum wndl_reg_mask, or-ed */
@@ -314,11 +314,11 @@ struct wndl_remote_module {
     size_t table_size;
     /* Not 0: the table is Chromium's unwind info v2 (`unwind-table build
      * --format chrome-v2`). These are the svma and the size in bytes of the
-     * module's .text; the module is of EM_ARM. +struct wndl_remote { Another
-     * address space. All pointers are borrowed during the walk. */
+     * module's .text; the module is of EM_ARM. */
     uint64_t table_text, table_text_size;
 };
 
+/* Another address space. All pointers are borrowed during the walk. */
 struct wndl_remote {
     /* Copies `size` bytes at avma `address` to `to`. Returns false if they are
      * not readable. `context` is its first argument. */
