@@ -94,8 +94,11 @@ static inline void wndl_heap_on_alloc(const void *block, size_t size)
 
 /*
  * Reports the end of a block. Call it before the allocator can give the memory
- * to another thread. `block` is the address that wndl_heap_on_alloc got; NULL
- * and any other address are ignored.
+ * to another thread.
+ *
+ * `block` is the address that wndl_heap_on_alloc got. NULL is ignored. A block
+ * of another allocator stays as it is; one of malloc's may be recorded as a
+ * wrong free.
  */
 static inline void wndl_heap_on_free(const void *block)
 {
