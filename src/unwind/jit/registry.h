@@ -79,7 +79,7 @@ bool wndl_jit_frames_size(const void *eh_frame, size_t most, size_t *size);
 /*
  * A replacement of all that walks see, which waits for nobody. The caller may
  * have interrupted walks or changes; begin returns false if one is in the way.
- * `side` is the side that nobody sees meanwhile, and has seen since the last
+ * `side` is not visible to walks meanwhile. Nobody has read it since the last
  * replacement ended.
  */
 struct wndl_jit_change {
