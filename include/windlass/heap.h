@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * windlass/heap.h: what a program with an allocator of its own can tell the
- * recorder of its heap, and ask of it. This header is all that is needed:
- * nothing is linked, and in a program whose heap is not recorded each function
- * is a load and a branch. WNDL_HEAP_DISABLE, defined before, leaves nothing at
- * all. (A libc before glibc 2.34 wants -ldl.)
+ * windlass/heap.h: how a program with its own allocator works with the
+ * recorder.
+ *
+ * The program reports its blocks and asks for snapshots. This header is all
+ * that is needed: nothing is linked, and in a program whose heap is not
+ * recorded each function is a load and a branch. With WNDL_HEAP_DISABLE defined
+ * before the include, no code is left at all. (A libc before glibc 2.34 needs
+ * -ldl.)
  *
  *     void *block = pool_take(pool, size);
  *     wndl_heap_on_alloc(block, size);
@@ -12,7 +15,7 @@
  *     wndl_heap_on_free(block);
  *     pool_give_back(pool, block);
  *
- * Any thread may call any of these at any time; in a signal handler nothing is
+ * Any thread may call any of these at any time. In a signal handler nothing is
  * recorded. errno is kept.
  */
 #ifndef WINDLASS_HEAP_H
@@ -29,8 +32,8 @@ extern "C" {
 #endif
 
 /*
- * Private: what the recorder shows, as "wndl_rt_heap_table". It only grows:
- * `size` tells how far.
+ * Private: the recorder's functions, which it exports as "wndl_rt_heap_table".
+ * The table only grows: `size` is that of the recorder's.
  */
 struct wndl_heap_table {
     size_t size;
@@ -49,7 +52,7 @@ static inline const struct wndl_heap_table *wndl_heap_table_find(void)
 
 #else
 
-/* Private. Two threads may look at once: they find the same. */
+/* Private. Threads may race here: all of them find the same table. */
 static inline const struct wndl_heap_table *wndl_heap_table_find(void)
 {
     static const struct wndl_heap_table *found;
@@ -73,10 +76,14 @@ static inline int wndl_heap_active(void)
 }
 
 /*
- * A block of an allocator that the recorder does not know, with the caller's
- * stack. Memory that it was cut out of may be a block of its own: each counts.
- * It is not looked for leaks. Where blocks are sampled, those that are not
- * taken are not in the totals either.
+ * Reports a new block, with the caller's stack.
+ *
+ * `block` is its address, `size` its bytes. NULL is ignored. Nothing is read
+ * from the block.
+ *
+ * The block counts in addition to the memory that it was cut from, if that is a
+ * block, too. It is not searched for leaks. If blocks are sampled, those that
+ * are not sampled are missing in the totals, too.
  */
 static inline void wndl_heap_on_alloc(const void *block, size_t size)
 {
@@ -85,7 +92,14 @@ static inline void wndl_heap_on_alloc(const void *block, size_t size)
         table->on_alloc(block, size);
 }
 
-/* Its end, before it can be given to another. Others' blocks are let be. */
+/*
+ * Reports the end of a block. Call it before the allocator can give the memory
+ * to another thread.
+ *
+ * `block` is the address that wndl_heap_on_alloc got. NULL is ignored. A block
+ * of another allocator stays as it is; one of malloc's may be recorded as a
+ * wrong free.
+ */
 static inline void wndl_heap_on_free(const void *block)
 {
     const struct wndl_heap_table *table = wndl_heap_table_find();
@@ -94,9 +108,12 @@ static inline void wndl_heap_on_free(const void *block)
 }
 
 /*
- * Has a snapshot of the heap recorded, named `text` (copied; 199 bytes are
- * kept). Returns 1 when it has been taken, 0 when nothing is recorded or it was
- * not taken within two seconds.
+ * Asks the recorder for a snapshot of the heap, and waits for it.
+ *
+ * `text` names the snapshot. It is copied; 199 bytes are kept. NULL means "".
+ *
+ * Returns 1 if the snapshot was made. Returns 0 if nothing is recorded, or if
+ * it was not made within two seconds.
  */
 static inline int wndl_heap_dump(const char *text)
 {

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * windlass/profile.h: what a program can tell the recorder that may be
- * recording it. This header is all that is needed: nothing is linked, and in
- * a program that is not recorded each function is a load and a branch.
- * WNDL_PROFILE_DISABLE, defined before, leaves nothing at all. (A libc before
- * glibc 2.34 wants -ldl.)
+ * windlass/profile.h: how a program annotates the recording made of it.
+ *
+ * This header is all that is needed: nothing is linked, and in a program that
+ * is not recorded each function is a load and a branch. With
+ * WNDL_PROFILE_DISABLE defined before the include, no code is left at all. (A
+ * libc before glibc 2.34 needs -ldl.)
  *
  *     uint64_t start = wndl_profile_now();
  *     load(level);
  *     wndl_profile_mark_span("load", start, wndl_profile_now() - start);
  *
- * Any thread may call any of these at any time, except that the first call
- * of a source file must not be made in a signal handler. Nothing can fail:
- * what does not fit the recording's buffers is lost and counted. Texts are
- * copied, up to 200 bytes; errno is kept.
+ * Any thread may call any of these at any time, with one exception: the first
+ * call of a source file must not be made in a signal handler. No call fails:
+ * events that do not fit the recording's buffers are lost and counted. Texts
+ * are copied, up to 200 bytes; NULL means "". Times are nanoseconds of
+ * CLOCK_MONOTONIC. errno is kept.
  */
 #ifndef WINDLASS_PROFILE_H
 #define WINDLASS_PROFILE_H
@@ -32,8 +34,8 @@ extern "C" {
 struct wndl_jit;
 
 /*
- * Private: what the recorder shows, as "wndl_rt_profile". It only grows:
- * `size` tells how far.
+ * Private: the recorder's functions, which it exports as "wndl_rt_profile". The
+ * table only grows: `size` is that of the recorder's.
  */
 struct wndl_profile_table {
     size_t size;
@@ -43,7 +45,7 @@ struct wndl_profile_table {
     void (*name_thread)(const char *name);
     void (*pause)(int paused);
     int (*active)(void);
-    void (*use_jit)(struct wndl_jit *jit); /* the first that may be missing */
+    void (*use_jit)(struct wndl_jit *jit); /* the first that may be absent */
 };
 
 #ifdef WNDL_PROFILE_DISABLE
@@ -55,7 +57,7 @@ static inline const struct wndl_profile_table *wndl_profile_table_find(void)
 
 #else
 
-/* Private. Two threads may look at once: they find the same. */
+/* Private. Threads may race here: all of them find the same table. */
 static inline const struct wndl_profile_table *wndl_profile_table_find(void)
 {
     static const struct wndl_profile_table *found;
@@ -81,14 +83,16 @@ static inline int wndl_profile_active(void)
     return table == NULL ? 0 : table->active();
 }
 
-/* CLOCK_MONOTONIC in ns, for the marks; 0 when not recorded. */
+/*
+ * The time for marks: CLOCK_MONOTONIC in ns; 0 if the process is not recorded.
+ */
 static inline uint64_t wndl_profile_now(void)
 {
     const struct wndl_profile_table *table = wndl_profile_table_find();
     return table == NULL ? 0 : table->now();
 }
 
-/* This happened now, in this thread. */
+/* Marks this moment in the calling thread. `text` is its label. */
 static inline void wndl_profile_mark(const char *text)
 {
     const struct wndl_profile_table *table = wndl_profile_table_find();
@@ -96,7 +100,10 @@ static inline void wndl_profile_mark(const char *text)
         table->mark(text, table->now(), 0);
 }
 
-/* This went on for `duration` ns from `start` (of wndl_profile_now()). */
+/*
+ * Marks a span of time in the calling thread. `text` is its label, `start` a
+ * time from wndl_profile_now(), `duration` the length in ns.
+ */
 static inline void wndl_profile_mark_span(
     const char *text, uint64_t start, uint64_t duration)
 {
@@ -105,7 +112,10 @@ static inline void wndl_profile_mark_span(
         table->mark(text, start, duration);
 }
 
-/* This should have been done `by` ns ago. */
+/*
+ * Marks a deadline that the calling thread missed. `text` is its label, `by`
+ * how late it is now, in ns.
+ */
 static inline void wndl_profile_missed_deadline(const char *text, uint64_t by)
 {
     const struct wndl_profile_table *table = wndl_profile_table_find();
@@ -114,8 +124,9 @@ static inline void wndl_profile_missed_deadline(const char *text, uint64_t by)
 }
 
 /*
- * Names the calling thread, in the recording and, for it is the same name, in
- * the system; 15 bytes are kept. Does nothing when not recorded.
+ * Names the calling thread. The recording uses the name that the system has, so
+ * this changes that, too. `name` is copied; 15 bytes are kept. It must not be
+ * NULL. Does nothing if the process is not recorded.
  */
 static inline void wndl_profile_name_thread(const char *name)
 {
@@ -125,9 +136,9 @@ static inline void wndl_profile_name_thread(const char *name)
 }
 
 /*
- * No samples of this process, and of children that it forks, until
- * wndl_profile_resume(). Does not nest. Marks are still recorded. A recording
- * that is paused from outside stays so.
+ * Stops sampling this process, and children that it forks, until
+ * wndl_profile_resume(). Calls do not nest. Marks are still recorded. A
+ * recording that was paused from outside stays paused.
  */
 static inline void wndl_profile_pause(void)
 {
@@ -144,10 +155,15 @@ static inline void wndl_profile_resume(void)
 }
 
 /*
- * Lets samples' stacks go through generated code that is registered in `jit`
- * (windlass/jit.h), from now on and in children that are forked. One registry
- * in a process; NULL: none. It has to stay where it is until the process ends.
- * Does nothing when not recorded, or by an older recorder.
+ * Makes samples' stacks go through generated code (windlass/jit.h). It holds
+ * from now on, and in children that are forked.
+ *
+ * `jit` is the registry of that code. It has to stay in place until the process
+ * ends. A process has one registry; a second call replaces it, and NULL removes
+ * it.
+ *
+ * Does nothing if the process is not recorded, or if the recorder is older than
+ * this function.
  */
 static inline void wndl_profile_use_jit(struct wndl_jit *jit)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass/version.h: which windlass this is, at compile time and run time. */
+/*
+ * windlass/version.h: the version of windlass, at compile time and at run time.
+ */
 #ifndef WINDLASS_VERSION_H
 #define WINDLASS_VERSION_H
 
@@ -15,8 +17,9 @@ extern "C" {
 #define WNDL_VERSION_STRING "0.1.0"
 
 /*
- * The version of the library that was loaded, as "major.minor.patch".
- * The string is static and never freed. Any thread, any signal handler.
+ * The version of the library that was loaded, as "major.minor.patch". It may
+ * differ from WNDL_VERSION_STRING, which is that of the header. The string is
+ * static: it is never NULL and never freed. Any thread, any signal handler.
  */
 WNDL_API const char *wndl_version(void);
 

@@ -2,9 +2,10 @@
 /*
  * addr: three kinds of addresses that must not be mixed up.
  *
- *   avma  where something is in a running process
- *   svma  where the linker put it (ELF p_vaddr, sh_addr, st_value, DWARF)
- *   rva   distance from the image base, the lowest PT_LOAD's svma
+ *   avma  the address in a running process
+ *   svma  the address that the linker assigned (ELF p_vaddr, sh_addr,
+ *         st_value, DWARF)
+ *   rva   the distance from the image base, the lowest PT_LOAD's svma
  *
  *   avma = svma + load bias        rva = svma - image base svma
  *
@@ -27,7 +28,7 @@ typedef struct {
     uint64_t v;
 } wndl_rva;
 
-/* Load bias: what was added to every svma of an image, modulo 2^64. */
+/* The load bias, added to every svma of an image, modulo 2^64. */
 typedef struct {
     uint64_t v;
 } wndl_bias;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 /*
- * Small allocations are cut from blocks of BLOCK_SIZE; one of LARGE_SIZE or
- * more gets a block of its own, which can then grow by realloc and without
- * leaving a hole.
+ * Small allocations are cut from blocks of BLOCK_SIZE. One of LARGE_SIZE or
+ * more gets a block of its own, which can then grow by realloc without leaving
+ * a hole.
  */
 enum { BLOCK_SIZE = 64 * 1024, LARGE_SIZE = 16 * 1024, ALIGNMENT = 16 };
 
@@ -66,7 +66,7 @@ void wndl_arena_free(struct wndl_arena *arena)
 
 void *wndl_arena_alloc(struct wndl_arena *arena, size_t size)
 {
-    size_t need = rounded(size == 0 ? 1 : size); /* NULL is for failure */
+    size_t need = rounded(size == 0 ? 1 : size); /* NULL means failure */
     if (need < size)
         return NULL;
     if (need >= LARGE_SIZE) {

@@ -126,7 +126,7 @@ void wndl_buf_printf(struct wndl_buf *buf, const char *format, ...)
     va_copy(again, args);
     int size = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    buf->failed = buf->failed || size < 0; /* more than an int can count */
+    buf->failed = buf->failed || size < 0; /* more than an int can hold */
     uint8_t *to = wndl_buf_reserve(buf, (size_t)size + 1);
     if (to != NULL) {
         vsnprintf((char *)to, (size_t)size + 1, format, again);

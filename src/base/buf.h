@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * buf: bytes to be written out, collected. Memory failure is sticky, checked
- * once at the end, so that writers read like prose.
+ * buf: a growing buffer of bytes to be written. Memory failure is sticky and
+ * checked once at the end, so that writers need no checks.
  */
 #ifndef WNDL_BASE_BUF_H
 #define WNDL_BASE_BUF_H
@@ -25,13 +25,13 @@ static inline void wndl_buf_init(struct wndl_buf *buf, struct wndl_mem *mem)
 
 void wndl_buf_free(struct wndl_buf *buf);
 
-/* Forgets the content, keeps the memory. */
+/* Empties the buffer and keeps its memory. */
 static inline void wndl_buf_clear(struct wndl_buf *buf)
 {
     buf->size = 0;
 }
 
-/* As wndl_buf_reserve(), where there is no room yet. */
+/* wndl_buf_reserve(), if there is no room yet. */
 uint8_t *wndl_buf_grow(struct wndl_buf *buf, size_t size);
 
 /* Room for `size` more bytes at data + size; NULL on failure. */
@@ -48,10 +48,10 @@ void wndl_buf_byte(struct wndl_buf *buf, uint8_t byte);
 void wndl_buf_u32le(struct wndl_buf *buf, uint32_t value);
 void wndl_buf_u64le(struct wndl_buf *buf, uint64_t value);
 
-/* As wndl_buf_uleb(), for any number. */
+/* wndl_buf_uleb() for any number. */
 void wndl_buf_long_uleb(struct wndl_buf *buf, uint64_t value);
 
-/* Most numbers are of one byte. */
+/* Appends a ULEB128. Most numbers have one byte. */
 static inline void wndl_buf_uleb(struct wndl_buf *buf, uint64_t value)
 {
     if (value < 0x80 && buf->size < buf->cap && !buf->failed)
@@ -61,9 +61,9 @@ static inline void wndl_buf_uleb(struct wndl_buf *buf, uint64_t value)
 }
 
 void wndl_buf_sleb(struct wndl_buf *buf, int64_t value);
-/* The same as "%llu", in a tenth of the time. */
+/* Appends a number like "%llu", in a tenth of the time. */
 void wndl_buf_decimal(struct wndl_buf *buf, uint64_t value);
-/* RFC 4648, section 4. */
+/* Appends `bytes` as base64 (RFC 4648, section 4). */
 void wndl_buf_base64(struct wndl_buf *buf, struct wndl_bytes bytes);
 void wndl_buf_printf(struct wndl_buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

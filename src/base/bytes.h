@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bytes: foreign bytes and the bounds-checked cursor that reads them.
+ * bytes: foreign bytes, and the bounds-checked cursor that reads them.
  *
  * A read past the end gives 0, moves the cursor to its end and sets `failed`;
- * so does a LEB128 that does not fit 64 bits. A reader takes as many fields as
- * it likes and checks `failed` once per record. Nothing here allocates, locks
- * or calls more of libc than mem*: it is part of the signal-safe base.
+ * so does a LEB128 that does not fit 64 bits. A reader may read many fields and
+ * check `failed` once per record. Nothing here allocates, locks or calls more
+ * of libc than mem*: it is part of the signal-safe base.
  */
 #ifndef WNDL_BASE_BYTES_H
 #define WNDL_BASE_BYTES_H
@@ -14,8 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers at any alignment, in the order of this machine. The caller knows that
- * their bytes are there. */
+/*
+ * Numbers at any alignment, in the byte order of this machine. The caller makes
+ * sure that their bytes exist.
+ */
 static inline uint16_t wndl_load_u16(const uint8_t *p)
 {
     uint16_t v;
@@ -37,16 +39,15 @@ static inline uint64_t wndl_load_u64(const uint8_t *p)
     return v;
 }
 
-/* Borrowed bytes; who lends them says for how long. */
+/* Borrowed bytes. The lender says for how long. */
 struct wndl_bytes {
     const uint8_t *data;
     size_t size;
 };
 
 /*
- * Invariant: start <= next <= end. `start` is the origin that offsets are
- * told from, so a cursor over a part of a section still reports section
- * offsets.
+ * Invariant: start <= next <= end. Offsets count from `start`, so that a cursor
+ * over a part of a section still reports section offsets.
  */
 struct wndl_cursor {
     const uint8_t *next;
@@ -56,7 +57,7 @@ struct wndl_cursor {
     bool failed;
 };
 
-/* Bytes [offset, offset + size) of `b`, or empty when they are not all in. */
+/* Bytes [offset, offset + size) of `b`, or empty if some are outside. */
 static inline struct wndl_bytes wndl_bytes_slice(
     struct wndl_bytes b, uint64_t offset, uint64_t size)
 {
@@ -90,14 +91,14 @@ static inline size_t wndl_cursor_left(const struct wndl_cursor *c)
     return (size_t)(c->end - c->next);
 }
 
-/* Sets the sticky failure and gives up the rest of the bytes. */
+/* Sets the sticky failure and skips the rest of the bytes. */
 static inline void wndl_cursor_fail(struct wndl_cursor *c)
 {
     c->next = c->end;
     c->failed = true;
 }
 
-/* A pointer to the next `size` bytes, consumed; NULL when they are not in. */
+/* Consumes the next `size` bytes. NULL if there are fewer. */
 static inline const uint8_t *wndl_cursor_take(
     struct wndl_cursor *c, uint64_t size)
 {
@@ -115,7 +116,7 @@ static inline void wndl_cursor_skip(struct wndl_cursor *c, uint64_t size)
     (void)wndl_cursor_take(c, size);
 }
 
-/* Consumes `size` bytes and returns a cursor over just them. */
+/* Consumes `size` bytes and returns a cursor over them. */
 static inline struct wndl_cursor wndl_cursor_sub(
     struct wndl_cursor *c, uint64_t size)
 {
@@ -166,13 +167,16 @@ static inline uint64_t wndl_cursor_u64(struct wndl_cursor *c)
     return c->big_endian ? __builtin_bswap64(v) : v;
 }
 
-/* An unsigned number of 1 to 8 bytes (3 too: DW_FORM_strx3). */
+/* Reads an unsigned number of 1 to 8 bytes (also 3: DW_FORM_strx3). */
 uint64_t wndl_cursor_uint(struct wndl_cursor *c, unsigned size);
 
-/* LEB128 of two bytes and more, out of line. */
+/* Reads a LEB128 of two or more bytes, out of line. */
 uint64_t wndl_cursor_uleb_rest(struct wndl_cursor *c);
 
-/* DWARF 5, 7.6. More than 64 significant bits fail; zero padding does not. */
+/*
+ * Reads a ULEB128 (DWARF 5, 7.6). More than 64 significant bits fail; zero
+ * padding does not.
+ */
 static inline uint64_t wndl_cursor_uleb(struct wndl_cursor *c)
 {
     if (c->next != c->end && *c->next < 0x80)
@@ -182,15 +186,15 @@ static inline uint64_t wndl_cursor_uleb(struct wndl_cursor *c)
 
 int64_t wndl_cursor_sleb(struct wndl_cursor *c);
 
-/* A NUL-terminated string, without its NUL, which is consumed. */
+/* Consumes a NUL-terminated string, which is returned without its NUL. */
 struct wndl_bytes wndl_cursor_cstr(struct wndl_cursor *c);
 
-/* The NUL-terminated string at `offset` of `b`; data is NULL when unended. */
+/* The NUL-terminated string at `offset` of `b`; data is NULL without a NUL. */
 struct wndl_bytes wndl_bytes_cstr(struct wndl_bytes b, uint64_t offset);
 
 bool wndl_bytes_equal(struct wndl_bytes a, struct wndl_bytes b);
 
-/* Compare with a C string. */
+/* Compares with a C string. */
 bool wndl_bytes_is(struct wndl_bytes a, const char *text);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* One that does not stand for itself. */
+/* Escapes a byte that cannot stand for itself. */
 static void escaped_ascii(struct wndl_buf *buf, uint8_t c)
 {
     if (c == '"' || c == '\\')
@@ -18,7 +18,7 @@ static void escaped_ascii(struct wndl_buf *buf, uint8_t c)
         wndl_buf_printf(buf, "\\u%04x", c);
 }
 
-/* How many bytes from `from` on stand for themselves. */
+/* The number of bytes from `from` on that stand for themselves. */
 static size_t plain_bytes(struct wndl_bytes s, size_t from)
 {
     size_t i = from;
@@ -63,7 +63,7 @@ void wndl_json_text(struct wndl_buf *buf, const char *text)
         buf, (struct wndl_bytes){(const uint8_t *)text, strlen(text)});
 }
 
-/* Four hex digits at the cursor, or a failed cursor. */
+/* Reads four hex digits at the cursor, or fails the cursor. */
 static uint32_t hex4(struct wndl_cursor *c)
 {
     uint32_t value = 0;
@@ -94,7 +94,7 @@ static void add_utf8(struct wndl_buf *buf, uint32_t code)
         wndl_buf_byte(buf, (uint8_t)(0x80 | (code >> 6 * more & 0x3f)));
 }
 
-/* \uXXXX, of which "\u" is read; two of them for what is above U+FFFF. */
+/* Reads \uXXXX after its "\u"; two of them for code above U+FFFF. */
 static void unescape_unicode(struct wndl_buf *buf, struct wndl_cursor *c)
 {
     uint32_t code = hex4(c);

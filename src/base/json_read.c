@@ -91,7 +91,7 @@ uint8_t wndl_json_peek(struct wndl_json_reader *r)
     return 0;
 }
 
-/* True if it was there. */
+/* True if it was next. */
 static bool expect(struct wndl_json_reader *r, uint8_t wanted, const char *what)
 {
     uint8_t c = wndl_json_peek(r);
@@ -127,7 +127,9 @@ bool wndl_json_another(struct wndl_json_reader *r, uint8_t closing)
     return c == ',';
 }
 
-/* Where in the piece a string goes on to: its end quote or the piece's end. */
+/*
+ * The end of a string's part in this piece: its end quote or the piece's end.
+ */
 static const uint8_t *scan(
     const struct wndl_json_reader *r, bool *escaped, bool *plain)
 {
@@ -139,7 +141,7 @@ static const uint8_t *scan(
     return p;
 }
 
-/* What is between the quotes, of which the first was taken. */
+/* The text between the quotes, of which the first was consumed. */
 static struct wndl_bytes take_inside(struct wndl_json_reader *r, bool *plain)
 {
     bool escaped = false;
@@ -185,7 +187,7 @@ struct wndl_bytes wndl_json_read_string(struct wndl_json_reader *r)
     return (struct wndl_bytes){0};
 }
 
-/* Keeps a string that the next piece would take away. */
+/* Keeps a part of a string before the next piece replaces it. */
 static struct wndl_bytes keep(struct wndl_json_reader *r, struct wndl_bytes s)
 {
     if (s.data == r->text.data || s.size == 0)
@@ -210,7 +212,7 @@ struct wndl_bytes wndl_json_read_key(struct wndl_json_reader *r)
     return r->status == WNDL_OK ? key : (struct wndl_bytes){0};
 }
 
-/* Whether a value of letters and digits may go on so. */
+/* Whether a value of letters and digits may continue with this. */
 static bool is_of_word(uint8_t c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
@@ -252,7 +254,7 @@ bool wndl_json_read_null(struct wndl_json_reader *r)
     return r->status == WNDL_OK;
 }
 
-/* The brackets that are open, a bit each: 1 for '{'. */
+/* The open brackets, a bit each: 1 for '{'. */
 struct nesting {
     uint8_t bits[WNDL_JSON_DEPTH_MAX / 8];
     unsigned depth;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lines: text, line by line. */
+/* lines: reads text line by line. */
 #ifndef WNDL_BASE_LINES_H
 #define WNDL_BASE_LINES_H
 
@@ -7,7 +7,7 @@
 
 struct wndl_lines {
     struct wndl_bytes left;
-    uint64_t number; /* of the line that was given last, from 1 on */
+    uint64_t number; /* of the last line read, from 1 on */
 };
 
 static inline struct wndl_lines wndl_lines_of(struct wndl_bytes file)
@@ -15,13 +15,13 @@ static inline struct wndl_lines wndl_lines_of(struct wndl_bytes file)
     return (struct wndl_lines){.left = file};
 }
 
-/* The next line without its end, borrowed. False behind the last. */
+/* Reads the next line without its end, borrowed. False after the last. */
 bool wndl_lines_next(struct wndl_lines *lines, struct wndl_bytes *line);
 
-/* Without the spaces and tabs before and behind it. */
+/* The line without leading and trailing spaces and tabs. */
 struct wndl_bytes wndl_line_trimmed(struct wndl_bytes line);
 
-/* A number of digits alone that fits; else false. */
+/* Reads a number of digits only that fits; else false. */
 bool wndl_line_number(struct wndl_bytes text, uint64_t *value);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * log: leveled talk, sent to whoever the caller names. Libraries print
- * nothing by themselves: a NULL log is silence.
+ * log: messages with levels, for a sink of the caller. Libraries print nothing
+ * by themselves: a NULL log is silence.
  */
 #ifndef WNDL_BASE_LOG_H
 #define WNDL_BASE_LOG_H
 
 enum wndl_log_level {
     WNDL_LOG_WARNING, /* something was lost */
-    WNDL_LOG_INFO,    /* what was found and used */
+    WNDL_LOG_INFO,    /* something was found and used */
 };
 
 /* Messages above `level` are dropped before they are formatted. */

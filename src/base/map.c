@@ -65,7 +65,7 @@ static uint64_t *put_zero(struct wndl_map *map)
     return &map->zero_value;
 }
 
-/* Whether one more is one too many for the slots that there are. */
+/* Whether one more key would exceed the limit of the slots. */
 static bool is_full(const struct wndl_map *map)
 {
     size_t size = (size_t)1 << map->log2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * map: 64-bit key to 64-bit value, open addressing, in an arena. Keys are
- * never removed one by one.
+ * map: a hash table from 64-bit keys to 64-bit values, with open addressing, in
+ * an arena. Keys are never removed one by one.
  */
 #ifndef WNDL_BASE_MAP_H
 #define WNDL_BASE_MAP_H
@@ -18,9 +18,9 @@ struct wndl_map_slot {
 };
 
 /*
- * Invariants: slots is NULL or holds 1 << log2 slots, of which at most three
- * quarters are taken; a slot is taken when its key is not 0. Key 0 lives
- * beside the slots.
+ * Invariants: slots is NULL or has 1 << log2 slots, of which at most three
+ * quarters are used; a slot is used if its key is not 0. Key 0 is stored
+ * outside of the slots.
  */
 struct wndl_map {
     struct wndl_map_slot *slots;
@@ -39,7 +39,7 @@ static inline void wndl_map_init(struct wndl_map *map, struct wndl_arena *arena)
 /* The value of `key`, or NULL. Valid until the next wndl_map_put. */
 uint64_t *wndl_map_get(const struct wndl_map *map, uint64_t key);
 
-/* The value of `key`, added as 0 if new. NULL when memory is out. */
+/* The value of `key`, which is added as 0 if it is new. NULL without memory. */
 uint64_t *wndl_map_put(struct wndl_map *map, uint64_t key);
 
 #endif

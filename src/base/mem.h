@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mem: the one door to the heap. Everything in windlass that allocates is
- * handed a wndl_mem, so that a test can meter it or make any one allocation
- * fail; there is no other malloc outside this folder, and none in `rt`.
+ * mem: the only way to the heap. Everything in windlass that allocates gets a
+ * wndl_mem, so that a test can count allocations or make any one of them fail.
+ * There is no other malloc outside this folder, and none in `rt`.
  */
 #ifndef WNDL_BASE_MEM_H
 #define WNDL_BASE_MEM_H
@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 /*
- * resize(mem, NULL, n) allocates, resize(mem, p, n) keeps the first
- * min(old, n) bytes, resize(mem, p, 0) frees and returns NULL. NULL for n > 0
- * is failure, after which p is still valid. Memory is aligned as malloc does.
+ * resize(mem, NULL, n) allocates. resize(mem, p, n) keeps the first min(old, n)
+ * bytes. resize(mem, p, 0) frees and returns NULL. NULL for n > 0 is failure,
+ * after which p is still valid. Memory is aligned as malloc does.
  */
 struct wndl_mem {
     void *(*resize)(struct wndl_mem *mem, void *old, size_t size);
@@ -27,7 +27,7 @@ static inline void wndl_mem_free(struct wndl_mem *mem, void *old)
         (void)mem->resize(mem, old, 0);
 }
 
-/* `size` zeroed bytes, or NULL. */
+/* Allocates `size` zeroed bytes; NULL on failure. */
 void *wndl_mem_zalloc(struct wndl_mem *mem, size_t size);
 
 #endif

@@ -13,7 +13,7 @@ static inline void wndl_protobuf_tag(
     wndl_buf_uleb(to, field << 3 | wire);
 }
 
-/* A field of any integer type that is not zigzag; 0, which is implied, not. */
+/* Adds a field of any integer type but zigzag. 0 is implied and omitted. */
 static inline void wndl_protobuf_number(
     struct wndl_buf *to, unsigned field, uint64_t value)
 {
@@ -23,7 +23,7 @@ static inline void wndl_protobuf_number(
     wndl_buf_uleb(to, value);
 }
 
-/* A string, bytes, a message, or a packed list that is made already. */
+/* Adds a string, bytes, a message, or a packed list that is complete. */
 static inline void wndl_protobuf_bytes(
     struct wndl_buf *to, unsigned field, const struct wndl_buf *inner)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * search: binary search in what is sorted. Nothing here allocates, locks or
- * calls libc: it is part of the signal-safe base.
+ * search: binary search in sorted data. Nothing here allocates, locks or calls
+ * libc: it is part of the signal-safe base.
  */
 #ifndef WNDL_BASE_SEARCH_H
 #define WNDL_BASE_SEARCH_H

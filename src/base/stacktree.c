@@ -9,18 +9,18 @@
 
 /*
  * A slot is 0 or a published node's index below a tag of its hash; it is set
- * once. The children of PARENTS consecutive nodes have a line of slots in
- * common; those that find no place near (slotlines.h) are in the overflow, a
- * hash table for the whole tree.
+ * once. The children of PARENTS consecutive nodes share a line of slots. Those
+ * that find no place near (slotlines.h) are in the overflow, a hash table for
+ * the whole tree.
  *
- * Invariants: a line has no used slot after a free one; nothing that was
- * looked for in a line with a free slot is elsewhere; max_nodes <= 3/4 of the
- * overflow's slots, so that every probe of it meets a free one.
+ * Invariants: a line has no used slot after a free one; no child of a line with
+ * a free slot is elsewhere; max_nodes <= 3/4 of the overflow's slots, so that
+ * every probe of it meets a free one.
  */
 enum {
     LINE_BYTES = 64,
     PARENTS = 10,
-    INDEX_BITS = 22, /* of a slot; the rest is the tag */
+    INDEX_BITS = 22, /* bits of a slot; the rest is the tag */
     LOG2_MIN = 4,
 };
 
@@ -48,7 +48,7 @@ static size_t line_count(uint32_t max_nodes)
     return (size_t)max_nodes / PARENTS + 1;
 }
 
-/* All slots: those of the lines and 1 << log2 of the overflow. */
+/* The number of all slots: those of the lines and 1 << log2 of the overflow. */
 static size_t all_slots(uint32_t max_nodes, uint32_t log2)
 {
     return line_count(max_nodes) * WNDL_SLOTLINE_SLOTS + ((size_t)1 << log2);
@@ -89,11 +89,11 @@ const struct wndl_stacknode *wndl_stacktree_node(
     return node_at(tree, index);
 }
 
-/* A new published node, or 0 when there is no room. */
+/* A new published node, or 0 if there is no room. */
 static uint32_t new_node(
     struct wndl_stacktree *tree, uint32_t parent, uint64_t key)
 {
-    /* The look before the add keeps `count` from running away when full. */
+    /* The check before the add keeps `count` from growing when full. */
     if (atomic_load_explicit(&tree->count, memory_order_relaxed) >=
         tree->max_nodes)
         return 0;
@@ -107,18 +107,18 @@ static uint32_t new_node(
     return index;
 }
 
-/* What is looked for; `mine` is the node made for it, 0 as long as none. */
+/* A search. `mine` is the node made for it, 0 if none is yet. */
 struct wanted {
     uint64_t key;
     uint32_t parent;
-    uint32_t tag; /* in place */
+    uint32_t tag; /* at its place in a slot */
     uint32_t mine;
 };
 
 enum outcome { OTHER, FOUND, FULL };
 
 /*
- * Looks at one slot, and takes it if it is free. FOUND: *index is the node;
+ * Checks one slot, and takes it if it is free. FOUND: *index is the node;
  * OTHER: the slot is another node's; FULL: there is no room for a node.
  */
 static enum outcome look(struct wndl_stacktree *tree, _Atomic uint32_t *slot,
@@ -142,7 +142,7 @@ static enum outcome look(struct wndl_stacktree *tree, _Atomic uint32_t *slot,
     return node->key == w->key && node->parent == w->parent ? FOUND : OTHER;
 }
 
-/* Whether there is anything to look at: the slot is free, or has the tag. */
+/* Whether the slot must be checked: it is free, or has the tag. */
 static inline bool may_be(uint32_t here, uint32_t tag)
 {
     return here == 0 || ((here ^ tag) >> INDEX_BITS) == 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stacktree: every distinct stack of a process as a path in one tree, in a
- * block of memory of fixed size that may be shared between processes. Insert
- * is lock-free and signal-safe; a reader in another process follows along by
- * index.
+ * stacktree: all distinct stacks of a process as paths in one tree, in a block
+ * of memory of fixed size that processes may share. Insert is lock-free and
+ * signal-safe; a reader in another process follows by index.
  */
 #ifndef WNDL_BASE_STACKTREE_H
 #define WNDL_BASE_STACKTREE_H
@@ -13,10 +12,10 @@
 #include <stdint.h>
 
 /*
- * Node 0 is the root and is never stored. A node is published by writing
- * `key` last (release); key 0 means "not yet". Invariant: parent < own index,
- * except that an orphan (lost the race to insert the same pair) is published
- * too and simply never referred to.
+ * Node 0 is the root and is never stored. A node is published by writing `key`
+ * last (release); key 0 means "not yet". Invariant: parent < own index. An
+ * orphan has lost the race to insert the same pair; it is published, too, but
+ * nothing refers to it.
  */
 struct wndl_stacknode {
     _Alignas(8) uint64_t key; /* caller's: address and flags; never 0 */
@@ -24,38 +23,38 @@ struct wndl_stacknode {
     uint32_t reserved;
 };
 
-/* `max_nodes` is at most this. */
+/* The maximum of `max_nodes`. */
 enum { WNDL_STACKTREE_MAX = 4 * 1024 * 1024 - 1 };
 
-struct wndl_stacktree; /* lives at the start of the block */
+struct wndl_stacktree; /* at the start of the block */
 
 /* Bytes of a tree for up to `max_nodes` nodes. */
 size_t wndl_stacktree_size(uint32_t max_nodes);
 
-/* Makes a tree of zeroed memory of wndl_stacktree_size(max_nodes) bytes. */
+/* Makes a tree of wndl_stacktree_size(max_nodes) zeroed bytes. */
 struct wndl_stacktree *wndl_stacktree_init(void *memory, uint32_t max_nodes);
 
 /*
- * Whether the header still says what wndl_stacktree_init(max_nodes) wrote:
- * asked by a reader whose writer may scribble over the block.
+ * Whether the header is still as wndl_stacktree_init(max_nodes) wrote it, for a
+ * reader whose writer may damage the block.
  */
 bool wndl_stacktree_intact(
     const struct wndl_stacktree *tree, uint32_t max_nodes);
 
 /*
- * The node for (parent, key), added if new. 0 when the tree is full. Any
- * thread, any signal handler, no locks, no system calls.
+ * The node for (parent, key), which is added if it is new. 0 if the tree is
+ * full. Any thread, any signal handler, no locks, no system calls.
  */
 uint32_t wndl_stacktree_insert(
     struct wndl_stacktree *tree, uint32_t parent, uint64_t key);
 
-/* Where node `index` is, or will be: they follow each other. */
+/* The place of node `index`, existing or future. Nodes are consecutive. */
 const struct wndl_stacknode *wndl_stacktree_node(
     const struct wndl_stacktree *tree, uint32_t index);
 
 /*
- * How another process reads along. It goes by its own `max_nodes`, not by
- * what the block says now: whoever writes there may scribble over it.
+ * The reader in another process. It uses its own `max_nodes`, not that of the
+ * block, which its writer may damage.
  */
 struct wndl_stackreader {
     const struct wndl_stacktree *tree;
@@ -68,12 +67,12 @@ struct wndl_stackreader wndl_stackreader_init(
     const struct wndl_stacktree *tree, uint32_t max_nodes);
 
 /*
- * Nodes handed out so far; those with key 0 are about to be published. What
- * their threads wrote before they inserted them is seen after this.
+ * The number of nodes so far. Those with key 0 are about to be published. After
+ * this call the reader sees what threads wrote before they inserted them.
  */
 uint32_t wndl_stackreader_count(const struct wndl_stackreader *reader);
 
-/* Node `index`, 1 <= index <= count. False when not yet published. */
+/* Reads node `index`, 1 <= index <= count. False if not yet published. */
 bool wndl_stackreader_get(const struct wndl_stackreader *reader, uint32_t index,
     struct wndl_stacknode *node);
 

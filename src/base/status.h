@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * status: filling in a caller's wndl_error, and turning it into one line.
- * Inside of windlass a wndl_error is zeroed by whoever declares it; what is
- * behind a public header zeroes the one it is given.
+ * status: fills in a caller's wndl_error, and formats it as one line. In
+ * windlass whoever declares a wndl_error zeroes it; functions of public headers
+ * zero the one they are given.
  */
 #ifndef WNDL_BASE_STATUS_H
 #define WNDL_BASE_STATUS_H
@@ -12,27 +12,28 @@
 #include <windlass/status.h>
 
 /*
- * Record `status` and a printf-style sentence in `err` (which may be NULL),
- * keeping file, section and offset that were set before. Returns `status`, so
- * that a failing function ends in `return wndl_fail(...)`.
+ * Records `status` and a printf-style sentence in `err`, which may be NULL.
+ * File, section and offset stay as they are. Returns `status`, so that a
+ * failing function ends in `return wndl_fail(...)`.
  */
 enum wndl_status wndl_fail(struct wndl_error *err, enum wndl_status status,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* As wndl_fail, with the errno of the system call that failed. */
+/* The same, with the errno of the system call that failed. */
 enum wndl_status wndl_fail_errno(struct wndl_error *err, int sys_errno,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* As wndl_fail, for damage at `offset` of `section`. */
+/* The same, for damage at `offset` of `section`. */
 enum wndl_status wndl_fail_at(struct wndl_error *err, enum wndl_status status,
     const char *section, uint64_t offset, const char *what);
 
-/* Name the file an error is about. NULL `err` or `path` does nothing. */
+/* Sets the file that an error is about. NULL `err` or `path` does nothing. */
 void wndl_error_set_file(struct wndl_error *err, const char *path);
 
 /*
- * "FILE: SECTION+0xOFFSET: WHAT (errno text)" into `text`, parts that are not
- * known left out. Always NUL-terminated when `size` > 0. Returns `text`.
+ * Formats "FILE: SECTION+0xOFFSET: WHAT (errno text)" into `text`, without the
+ * parts that are not known. Always NUL-terminated if `size` > 0. Returns
+ * `text`.
  */
 char *wndl_error_text(const struct wndl_error *err, char *text, size_t size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text: the ends of strings and of foreign bytes. */
+/* text: tests of the starts and ends of strings and of foreign bytes. */
 #ifndef WNDL_BASE_TEXT_H
 #define WNDL_BASE_TEXT_H
 

@@ -32,10 +32,10 @@ static inline void *wndl_vec_at(const struct wndl_vec *vec, size_t index)
     return (unsigned char *)vec->data + index * vec->element;
 }
 
-/* Room for `extra` more elements. False when memory is out. */
+/* Makes room for `extra` more elements. False if memory is out. */
 bool wndl_vec_reserve(struct wndl_vec *vec, size_t extra);
 
-/* A new zeroed element at the end, or NULL when memory is out. */
+/* Appends a zeroed element. NULL if memory is out. */
 void *wndl_vec_push(struct wndl_vec *vec);
 
 #endif

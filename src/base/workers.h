@@ -10,19 +10,19 @@
 
 #include <pthread.h>
 
-/* How many processors this thread may run on, at least 1. */
+/* The number of processors this thread may run on, at least 1. */
 unsigned wndl_workers_cores(void);
 
 /*
- * Calls work(context, index) on up to `wanted` threads at a time, the caller's
- * among them, once on each. Indices count from 0. There are fewer workers when
- * threads are not available, but never none. Signals are blocked in all but the
- * caller's. Returns when all have.
+ * Calls work(context, index) on up to `wanted` threads at a time, including the
+ * caller's, once on each. Indices count from 0. There are fewer workers if
+ * threads are not available, but at least one. Signals are blocked in all but
+ * the caller's. Returns when all have.
  */
 void wndl_workers_run(unsigned wanted,
     void (*work)(void *context, unsigned index), void *context);
 
-/* Memory of `real`, which need not be for several threads, for several. */
+/* Makes `real`, which need not be for several threads, usable by several. */
 struct wndl_shared_mem {
     struct wndl_mem mem; /* first: a wndl_mem is cast back */
     struct wndl_mem *real;

@@ -3,7 +3,9 @@
 
 #include "cfi/encoded.h"
 
-/* DWARF 5, 7.7.1: those that 6.4.2 leaves for call frame information. */
+/*
+ * DWARF 5, 7.7.1: the operations that 6.4.2 allows in call frame information.
+ */
 enum {
     OP_ADDR = 0x03,
     OP_DEREF = 0x06,
@@ -58,9 +60,9 @@ enum {
 enum { STACK = 64, OPERATIONS = 1024 };
 
 /*
- * Values have the width of an address (DWARF 5, 2.5.1, the generic type):
- * a 4-byte section's are kept zero-extended. As in cfi_run, the first failure
- * sticks and values after it are harmless.
+ * An evaluation. Values have the width of an address (DWARF 5, 2.5.1, the
+ * generic type): those of a 4-byte section are kept zero-extended. As in
+ * cfi_run, the first failure sticks, and values after it are harmless.
  */
 struct evaluation {
     struct wndl_expr_view view;
@@ -93,7 +95,7 @@ static uint64_t pop(struct evaluation *e)
     return e->stack[--e->depth];
 }
 
-/* The value `below` under the top. */
+/* The value `below` entries under the top. */
 static uint64_t peek(struct evaluation *e, unsigned below)
 {
     if (below >= e->depth) {
@@ -217,7 +219,7 @@ static void run_stack(struct evaluation *e, uint8_t op)
         push(e, top);
         push(e, second);
         break;
-    default: /* DW_OP_rot: the top goes under the two below it */
+    default: /* DW_OP_rot: the top moves below the two under it */
         top = pop(e);
         second = pop(e);
         third = pop(e);
@@ -266,7 +268,7 @@ static uint64_t remainder_of(struct evaluation *e, uint64_t a, uint64_t b)
     return 0;
 }
 
-/* Shifting by the width or more leaves nothing but copies of the sign. */
+/* A shift by the width or more leaves only copies of the sign. */
 static uint64_t shifted(
     const struct evaluation *e, uint8_t op, uint64_t a, uint64_t by)
 {
@@ -334,7 +336,7 @@ static void run_binary(struct evaluation *e, uint8_t op)
 
 enum group { UNKNOWN, CONST, STACKED, UNARY, BINARY };
 
-/* Operations below DW_OP_lit0 that share a way to run. */
+/* The groups of operations below DW_OP_lit0 that run alike. */
 static const uint8_t group_of[OP_LIT0] = {
     [OP_ADDR] = CONST,
     [OP_CONST1U... OP_CONSTS] = CONST,
@@ -350,7 +352,7 @@ static const uint8_t group_of[OP_LIT0] = {
     [OP_EQ... OP_NE] = BINARY,
 };
 
-/* The operations that stand alone. */
+/* Runs an operation without a group. */
 static void run_other(struct evaluation *e, uint8_t op)
 {
     switch (op) {
@@ -428,7 +430,7 @@ enum wndl_status wndl_expr_eval(struct wndl_bytes expr,
     return e.status;
 }
 
-/* What the step of one register needs to know. */
+/* The inputs of a step of one register. */
 struct step {
     struct wndl_expr_view callee;
     uint64_t cfa;
@@ -465,7 +467,7 @@ static enum wndl_status load(
                : WNDL_IO;
 }
 
-/* NOT_FOUND when the rule leaves the register without a value. */
+/* NOT_FOUND if the rule leaves the register without a value. */
 static enum wndl_status recover(const struct step *s,
     const struct wndl_cfi_rule *rule, unsigned reg, uint64_t *value)
 {
@@ -502,7 +504,7 @@ static enum wndl_status recover(const struct step *s,
 enum { X18 = 18, X30 = 30, A64_SP = 31, A64_PC = 32 };
 enum { R3 = 3, R12 = 12, ARM_SP = 13, ARM_LR = 14, ARM_PC = 15 };
 
-/* DWARF numbers of the stack pointer: i386's is .eh_frame's. */
+/* DWARF numbers of the stack pointer. i386's is that of .eh_frame. */
 static unsigned stack_pointer(const struct wndl_cfi_section *frame)
 {
     if (frame->family == WNDL_CFI_AARCH64)
@@ -512,7 +514,7 @@ static unsigned stack_pointer(const struct wndl_cfi_section *frame)
     return frame->address_size == 4 ? 4 : 7;
 }
 
-/* The return address becomes the PC, and calls change registers. */
+/* The return address becomes PC; registers that calls change become invalid. */
 static void finish_aarch64(
     const struct wndl_cfi_row *row, struct wndl_cfi_regs *caller)
 {
@@ -526,7 +528,7 @@ static void finish_aarch64(
     }
 }
 
-/* The same. Bit 0 of an address tells of Thumb code; it is not in pc. */
+/* The same. Bit 0 of an address marks Thumb code; it is not in pc. */
 static void finish_arm(
     const struct wndl_cfi_row *row, struct wndl_cfi_regs *caller)
 {

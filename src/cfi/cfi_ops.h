@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cfi_ops: the numbers of call frame instructions. DWARF 5, 7.24; LSB 5.0
- * Core, 10.5.2 for those of GNU; aadwarf64, 4.4 for AArch64's.
- * For who interprets or writes them.
+ * cfi_ops: the numbers of call frame instructions. DWARF 5, 7.24; LSB 5.0 Core,
+ * 10.5.2 for GNU's; aadwarf64, 4.4 for AArch64's. For code that interprets or
+ * writes them.
  */
 #ifndef WNDL_CFI_CFI_OPS_H
 #define WNDL_CFI_CFI_OPS_H

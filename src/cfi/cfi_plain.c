@@ -12,16 +12,16 @@ enum {
     LONGEST_ADVANCE = UINT16_MAX,
 };
 
-/* Up to the FDE's augmentation data. */
+/* An FDE up to its augmentation data. */
 struct fde_head {
-    uint32_t length; /* of all that follows it */
-    uint32_t cie;    /* how far back from here */
-    int32_t start;   /* from here */
+    uint32_t length; /* of all after it */
+    uint32_t cie;    /* distance back from here */
+    int32_t start;   /* relative to here */
     int32_t range;
     uint8_t augmentation;
 } __attribute__((packed, may_alias));
 
-/* Up to the first letter of the augmentation. */
+/* A CIE up to the first letter of the augmentation. */
 struct cie_head {
     uint32_t length, id;
     uint8_t version, z;
@@ -32,7 +32,7 @@ struct span {
     const uint8_t *next, *end;
 };
 
-/* NULL when there are not as many. */
+/* NULL if there are fewer bytes. */
 static inline const uint8_t *take(struct span *s, size_t size)
 {
     const uint8_t *taken = s->next;
@@ -42,8 +42,10 @@ static inline const uint8_t *take(struct span *s, size_t size)
     return taken;
 }
 
-/* The first `size` bytes of the record, and what is behind them; NULL when it
- * is shorter, or longer than its section. */
+/*
+ * The first `size` bytes of the record, and the bytes after them. NULL if the
+ * record is shorter, or exceeds its section.
+ */
 static inline const void *record_at(const struct wndl_cfi_section *frame,
     uint64_t offset, size_t size, struct span *rest)
 {
@@ -59,7 +61,7 @@ static inline const void *record_at(const struct wndl_cfi_section *frame,
     return head;
 }
 
-/* Whether an FDE's addresses are pcrel|sdata4, and nothing else is said. */
+/* Whether an FDE's addresses are pcrel|sdata4, and nothing else is given. */
 static bool is_usual(struct span letters, struct span data)
 {
     bool usual = false;
@@ -102,7 +104,7 @@ static inline bool read_cie(const struct wndl_cfi_section *frame,
     return is_usual(letters, data);
 }
 
-/* LEB128 of one or two bytes. */
+/* Reads a LEB128 of one or two bytes. */
 static inline bool read_short(struct span *s, uint32_t *value)
 {
     if (s->next == s->end)
@@ -116,7 +118,9 @@ static inline bool read_short(struct span *s, uint32_t *value)
     return true;
 }
 
-/* The initial instructions: where the CFA and the return address are. */
+/*
+ * Runs the initial instructions: the place of the CFA and the return address.
+ */
 static inline bool run_initial(
     const struct wndl_cfi_abi *abi, struct span s, struct wndl_cfi_plain *row)
 {
@@ -161,7 +165,7 @@ static inline bool change_cfa(
     }
 }
 
-/* A register is saved, or is what it was at first. */
+/* Handles a register that is saved, or restored to its initial rule. */
 static inline bool change_register(const struct wndl_cfi_abi *abi, unsigned op,
     struct span *s, struct wndl_cfi_plain *row)
 {
@@ -175,7 +179,7 @@ static inline bool change_register(const struct wndl_cfi_abi *abi, unsigned op,
     return op >= CFA_RESTORE || (words >= 2 && words < 128);
 }
 
-/* What remember_state has put aside. */
+/* The states that remember_state has saved. */
 struct states {
     unsigned depth;
     struct wndl_cfi_plain rows[REMEMBERED];
@@ -203,7 +207,7 @@ static inline bool read_distance(
     return true;
 }
 
-/* The FDE's instructions, up to the row `left` bytes from here. */
+/* Runs the FDE's instructions, up to the row `left` bytes from here. */
 static __attribute__((noinline)) bool run(const struct wndl_cfi_abi *abi,
     struct span s, uint32_t left, struct wndl_cfi_plain *row)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interpreter of call frame instructions: DWARF 5, 6.4.2, 6.4.3 and
- * 7.24. The row is made in place, the caller's.
+ * The interpreter of call frame instructions: DWARF 5, 6.4.2, 6.4.3 and 7.24.
+ * It builds the row in place, in the caller's memory.
  */
 #include "cfi/cfi_ops.h"
 #include "cfi/encoded.h"
 
 /*
- * Compilers nest remember_state once. Each level costs the rules of all
- * registers, on the stack: of AArch64 there is room for half as many.
+ * The limit of nested remember_state. Compilers nest it once. Each level costs
+ * the rules of all registers, on the stack; AArch64 has room for half as many.
  */
 enum { REMEMBERED = 8, REMEMBERED_RULES = REMEMBERED * WNDL_CFI_X86_REGS };
 
@@ -19,18 +19,18 @@ struct remembered {
 
 /*
  * The state between two instructions. row->end is the location counter, and
- * row->start its last value that is not above `target`: the run is over when
- * row->end > target, and then the row is the one that covers target.
+ * row->start its last value that is not above `target`. The run ends when
+ * row->end > target; the row then covers target.
  *
  * Reads and checks are sticky: a helper that fails sets `status` (a cursor its
- * `failed`) and goes on with a harmless value; the loop looks once per
+ * `failed`) and continues with a harmless value. The loop checks once per
  * instruction.
  *
- * Only the first `depth` of `remembered` are filled, the others are not even
- * zeroed; nor is `initial` before the CIE's program has ended. Of the top one
- * the regs are not filled either while `regs_stand`: they are the row's, as
- * no rule has changed since. Between a state remembered for an epilogue and
- * its return only the CFA changes, mostly.
+ * Only the first `depth` of `remembered` are set, the others are not even
+ * zeroed; nor is `initial` before the CIE's program has ended. The registers of
+ * the top one are not set either while `regs_stand`: they are the row's, as no
+ * rule has changed since. Between a state remembered for an epilogue and its
+ * return, mostly only the CFA changes.
  */
 struct machine {
     const struct wndl_cfi_section *frame;
@@ -41,7 +41,7 @@ struct machine {
     bool in_cie;
     bool plain; /* factors so small that run_common cannot overflow */
     bool regs_stand;
-    unsigned regs; /* how many are tracked */
+    unsigned regs; /* number of tracked ones */
     unsigned depth;
     enum wndl_status status;
     const char *what;
@@ -65,7 +65,7 @@ static void copy_rules(
         to[i] = from[i];
 }
 
-/* Where those of the state are that was remembered `depth` deep. */
+/* The registers' rules of the state that was remembered at `depth`. */
 static struct wndl_cfi_rule *rules_of(struct machine *m, unsigned depth)
 {
     return &m->remembered_regs[depth * m->regs];
@@ -77,7 +77,7 @@ static __attribute__((noinline)) void fill_remembered(struct machine *m)
     m->regs_stand = false;
 }
 
-/* Registers we do not track (vector, control) have rules of no interest. */
+/* Rules of registers that we do not track (vector, control) are ignored. */
 static void set_rule(struct machine *m, uint64_t reg, struct wndl_cfi_rule rule)
 {
     if (reg >= m->regs)
@@ -163,7 +163,7 @@ static void def_cfa(struct machine *m, uint64_t reg, int64_t offset)
     };
 }
 
-/* DWARF 5, 6.4.2.2: half a change needs a register and offset to change. */
+/* DWARF 5, 6.4.2.2: changing a half needs a CFA of register and offset. */
 static struct wndl_cfi_rule *plain_cfa(struct machine *m)
 {
     if (m->row->cfa.kind != WNDL_RULE_REGISTER)
@@ -197,7 +197,7 @@ static void remember_state(struct machine *m)
     m->regs_stand = true;
 }
 
-/* The CFA too: compilers count on that and 6.4.2.4 can be read so. */
+/* Restores the CFA, too: compilers rely on it, and 6.4.2.4 permits it. */
 static void restore_state(struct machine *m)
 {
     if (m->depth == 0) {
@@ -291,7 +291,7 @@ static void run_cfa(struct machine *m, uint8_t op)
     }
 }
 
-/* The instructions whose first operand is a register. */
+/* Runs an instruction whose first operand is a register. */
 static void run_register(struct machine *m, uint8_t op)
 {
     uint64_t reg = wndl_cursor_uleb(&m->c);
@@ -346,7 +346,7 @@ enum group {
     SIGNING,
 };
 
-/* On other machines the number is GNU_window_save's, SPARC's. */
+/* On other machines the number is SPARC's GNU_window_save. */
 static void run_signing(struct machine *m)
 {
     if (m->frame->family != WNDL_CFI_AARCH64)
@@ -435,7 +435,7 @@ static void run_one(struct machine *m)
     }
 }
 
-/* A LEB128 of at most two bytes; 0 when it is longer, or cut off. */
+/* A LEB128 of at most two bytes; 0 if it is longer, or truncated. */
 static unsigned short_uleb(
     const uint8_t *p, const uint8_t *end, unsigned *value)
 {
@@ -446,7 +446,7 @@ static unsigned short_uleb(
     return end - p > 1 && p[1] < 0x80 ? 2 : 0;
 }
 
-/* Whether it was to remember or to restore a state, and could be done. */
+/* Whether it was remember or restore, and succeeded. */
 static inline bool run_state(struct machine *m, unsigned op)
 {
     if (op == CFA_REMEMBER_STATE && has_room(m))
@@ -460,8 +460,8 @@ static inline bool run_state(struct machine *m, unsigned op)
 
 /*
  * Runs the seven instructions that make up nearly all programs, while their
- * operands are short; stops before any other. This, and not run_one, decides
- * what a lookup costs.
+ * operands are short, and stops before any other. The cost of a lookup depends
+ * on this, and not on run_one.
  */
 static void run_common(struct machine *m)
 {
@@ -503,7 +503,7 @@ static void run_common(struct machine *m)
     row->end = loc;
 }
 
-/* Runs to the end of the program or beyond target. */
+/* Runs to the end of the program, or past target. */
 static enum wndl_status run(struct machine *m, struct wndl_error *err)
 {
     for (;;) {
@@ -521,7 +521,7 @@ static enum wndl_status run(struct machine *m, struct wndl_error *err)
     }
 }
 
-/* A cursor over `program` whose offsets are the section's. */
+/* A cursor over `program` with offsets in the section. */
 static struct wndl_cursor program_cursor(
     const struct wndl_cfi_section *frame, struct wndl_bytes program)
 {
@@ -533,8 +533,10 @@ static struct wndl_cursor program_cursor(
     };
 }
 
-/* Whether one byte times code_align, from a location in the FDE, and two bytes
- * times data_align stay far from overflow. */
+/*
+ * Whether one byte times code_align, from a location in the FDE, and two bytes
+ * times data_align are far from overflow.
+ */
 static bool has_plain_factors(
     const struct wndl_cfi_section *frame, const struct wndl_fde *fde)
 {
@@ -544,7 +546,7 @@ static bool has_plain_factors(
            fde->cie.data_align >= -MOST && fde->end <= last - 256u * MOST;
 }
 
-/* Runs the initial instructions and gets ready for the first row. */
+/* Runs the initial instructions and prepares the first row. */
 static enum wndl_status start(struct machine *m,
     const struct wndl_cfi_section *frame, const struct wndl_fde *fde,
     struct wndl_cfi_row *row, struct wndl_error *err)
@@ -579,7 +581,7 @@ static enum wndl_status start(struct machine *m,
     return status;
 }
 
-/* The row that covers `target`, which is not before the one there is. */
+/* Runs to the row that covers `target`, which is not before the current row. */
 static enum wndl_status run_to_row(
     struct machine *m, uint64_t target, struct wndl_error *err)
 {

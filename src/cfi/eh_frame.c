@@ -4,10 +4,10 @@
 enum { TERMINATOR = 4 /* bytes of the zero length that ends .eh_frame */ };
 
 /*
- * The head of a record: DWARF 5, 6.4.1 and 7.24, LSB 5.0 Core, 10.6.1.
- * In .eh_frame the id is always 4 bytes: 0 for a CIE, else how far back from
- * the id the CIE is. In .debug_frame it is as wide as the format: all ones
- * for a CIE, else the CIE's offset.
+ * The head of a record: DWARF 5, 6.4.1 and 7.24, LSB 5.0 Core, 10.6.1. In
+ * .eh_frame the id always has 4 bytes: 0 for a CIE, else the distance from the
+ * id back to the CIE. In .debug_frame it is as wide as the format: all ones for
+ * a CIE, else the CIE's offset.
  */
 struct record {
     uint64_t offset;
@@ -71,10 +71,10 @@ static enum wndl_status open_record(const struct wndl_cfi_section *frame,
 }
 
 /*
- * The letters of an augmentation that starts with 'z', LSB 5.0 Core,
- * 10.6.1.1.1. 'B' (AArch64 pointer keys) and 'G' (memory tagging) carry no
- * data and change no rule. A letter we do not know may hide the 'R' that
- * follows it, so it is refused.
+ * Reads the letters of an augmentation that starts with 'z', LSB 5.0 Core,
+ * 10.6.1.1.1. 'B' (AArch64 pointer keys) and 'G' (memory tagging) have no data
+ * and change no rule. An unknown letter may hide the 'R' after it, so it is
+ * refused.
  */
 static enum wndl_status read_letters(const struct wndl_cfi_section *frame,
     struct wndl_bytes letters, struct wndl_cursor *data, struct wndl_cie *cie)
@@ -104,7 +104,7 @@ static enum wndl_status read_letters(const struct wndl_cfi_section *frame,
     return status == WNDL_OK && data->failed ? WNDL_MALFORMED : status;
 }
 
-/* `c` stands after the return address register. */
+/* `c` is after the return address register. */
 static enum wndl_status read_augmentation(const struct wndl_cfi_section *frame,
     struct wndl_bytes text, struct wndl_cursor *c, struct wndl_cie *cie)
 {
@@ -118,7 +118,7 @@ static enum wndl_status read_augmentation(const struct wndl_cfi_section *frame,
     return read_letters(frame, text, &data, cie);
 }
 
-/* .debug_frame version 4 names its sizes; ours are the section's. */
+/* .debug_frame version 4 has its own sizes; ours are the section's. */
 static bool sizes_agree(const struct wndl_cfi_section *frame, uint8_t version,
     struct wndl_cursor *c)
 {
@@ -174,7 +174,9 @@ static enum wndl_status find_cie(const struct wndl_cfi_section *frame,
     return read_cie(frame, &record, cie, err);
 }
 
-/* The two addresses, the augmentation data (an LSDA pointer: passed over). */
+/*
+ * Reads the two addresses, and skips the augmentation data (an LSDA pointer).
+ */
 static enum wndl_status read_fde(const struct wndl_cfi_section *frame,
     struct record *record, struct wndl_fde *fde, struct wndl_error *err)
 {
@@ -220,10 +222,9 @@ enum wndl_status wndl_fde_parse(const struct wndl_cfi_section *frame,
 }
 
 /*
- * Ends at the zero length word, for where the section of a mapped file ends
- * is not always known. Damaged records are passed over as long as their
- * lengths can be read; when no other one covers pc, the first damage is the
- * answer.
+ * Ends at the zero length word, because the end of a mapped file's section is
+ * not always known. Damaged records are skipped as long as their lengths can be
+ * read. If no other record covers pc, the first damage is the answer.
  */
 enum wndl_status wndl_fde_scan(const struct wndl_cfi_section *frame,
     uint64_t pc, struct wndl_fde *fde, struct wndl_error *err)

@@ -13,7 +13,7 @@ struct table {
     uint8_t encoding;
 };
 
-/* Counted from the header itself, whatever the caller's data_base is. */
+/* The header with itself as the base, whatever the caller's data_base is. */
 static struct wndl_cfi_section with_datarel(const struct wndl_cfi_section *hdr)
 {
     struct wndl_cfi_section own = *hdr;
@@ -41,7 +41,7 @@ static unsigned format_size(const struct wndl_cfi_section *hdr, uint8_t format)
     }
 }
 
-/* Up to and with eh_frame_ptr. */
+/* Reads up to and including eh_frame_ptr. */
 static enum wndl_status open_hdr(const struct wndl_cfi_section *hdr,
     struct wndl_cursor *c, uint8_t encodings[3], uint64_t *frame_addr)
 {
@@ -60,7 +60,7 @@ static enum wndl_status open_hdr(const struct wndl_cfi_section *hdr,
     return c->failed ? WNDL_TRUNCATED : status;
 }
 
-/* A count that the bytes do not hold is cut to what they do. */
+/* A count that exceeds the bytes is reduced. */
 static enum wndl_status open_table(
     const struct wndl_cfi_section *hdr, struct table *table)
 {
@@ -86,20 +86,20 @@ static enum wndl_status open_table(
     return WNDL_OK;
 }
 
-/* datarel|sdata4: both count from the header. */
+/* datarel|sdata4: both are relative to the header. */
 struct usual_entry {
     int32_t start, record;
 } __attribute__((packed, may_alias));
 
-/* What all linkers write: pcrel|sdata4, udata4, datarel|sdata4. */
+/* The form that all linkers write: pcrel|sdata4, udata4, datarel|sdata4. */
 struct usual_hdr {
     uint8_t head[4];
-    int32_t frame; /* from here */
+    int32_t frame; /* relative to here */
     uint32_t count;
     struct usual_entry entries[];
 } __attribute__((packed, may_alias));
 
-/* NULL when it is another, or too short for its fields. */
+/* NULL if it is of another form, or too short. */
 static const struct usual_hdr *usual_hdr(const struct wndl_cfi_section *hdr)
 {
     static const uint8_t head[4] = {HDR_VERSION, 0x1b, 0x03, USUAL};
@@ -111,8 +111,8 @@ static const struct usual_hdr *usual_hdr(const struct wndl_cfi_section *hdr)
 }
 
 /*
- * The address of the record, by the usual table. Sums wrap at the width of an
- * address, and it is the sums that are sorted.
+ * Finds the address of the record in the usual table. Sums wrap at the width of
+ * an address, and it is the sums that are sorted.
  */
 static enum wndl_status search_usual(const struct wndl_cfi_section *hdr,
     const struct usual_hdr *usual, uint64_t pc, uint64_t *record)
@@ -151,7 +151,7 @@ enum wndl_status wndl_eh_frame_hdr_frame_addr(
     return open_hdr(&own, &c, encodings, addr);
 }
 
-/* Field 0 of an entry is where its code starts, field 1 is its record. */
+/* Field 0 of an entry is the start of its code, field 1 is its record. */
 static enum wndl_status any_field(const struct wndl_cfi_section *hdr,
     const struct table *table, uint64_t entry, unsigned field, uint64_t *value)
 {
@@ -160,7 +160,7 @@ static enum wndl_status any_field(const struct wndl_cfi_section *hdr,
     return wndl_cfi_read_encoded(hdr, &c, table->encoding, value);
 }
 
-/* The same by a table of any fixed size fields. */
+/* The same in a table with any fields of fixed size. */
 static enum wndl_status search_any(const struct wndl_cfi_section *hdr,
     const struct table *table, uint64_t pc, uint64_t *record)
 {

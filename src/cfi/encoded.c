@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cfi/encoded.h"
 
-/* The bytes of the value alone, sign-extended where the format is signed. */
+/* Reads only the value's bytes, sign-extended if the format is signed. */
 static bool read_format(const struct wndl_cfi_section *section,
     struct wndl_cursor *c, uint8_t format, uint64_t *value)
 {
@@ -43,7 +43,7 @@ static uint64_t place(
     return section->addr + (uint64_t)(c->next - section->bytes.data);
 }
 
-/* DW_EH_PE_aligned: the value starts at the next multiple of its size. */
+/* DW_EH_PE_aligned: the value is at the next multiple of its size. */
 static void skip_padding(
     const struct wndl_cfi_section *section, struct wndl_cursor *c)
 {

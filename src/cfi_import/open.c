@@ -9,7 +9,7 @@
 
 #include <elf.h>
 
-/* .eh_frame of Arm has no more than the stubs of .plt. */
+/* On Arm, .eh_frame has only the stubs of .plt. */
 static enum wndl_status open_debug_frame_of_arm(struct wndl_cfi_source *cfi,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err)
@@ -36,7 +36,7 @@ static enum wndl_status open_debug_frame(struct wndl_cfi_source *cfi,
     return wndl_cfi_source_find(cfi, object, ".debug_frame", err);
 }
 
-/* The first form that a binary has is the one that counts. */
+/* The first form that a binary has is used. */
 static enum wndl_status (*const forms[])(struct wndl_cfi_source *cfi,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err) = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * open: finds the call frame information of a binary, whichever of the rooms
- * reads its form.
+ * open: finds the call frame information of a binary, whichever room reads its
+ * form.
  */
 #ifndef WNDL_CFI_IMPORT_OPEN_H
 #define WNDL_CFI_IMPORT_OPEN_H
@@ -9,7 +9,7 @@
 #include "cfi_import/core/source.h"
 
 /*
- * NOT_FOUND when there is none, NOMEM, and what a section's bytes may fail of.
+ * NOT_FOUND if there is none, NOMEM, or the failure of a section's bytes.
  * Memory is the arena's, whose owner keeps the object open meanwhile. The
  * functions may lie anywhere, overlap, and come in any order.
  */

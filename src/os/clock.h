@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* CLOCK_MONOTONIC: what event and sample times are in. */
+/* CLOCK_MONOTONIC, the clock of events and samples. */
 uint64_t wndl_clock_monotonic_ns(void);
 
 /* CLOCK_REALTIME, since 1970. */

@@ -8,13 +8,13 @@
 
 enum { PAGE = 4096, EXIDX_ENTRY = 8 };
 
-/* Another libc, musl for one, has none, and must be able to load us. */
+/* Other libcs, such as musl, have none, and must be able to load us. */
 #pragma weak _dl_find_object
 
 /*
- * glibc knows an executable with gaps between its segments (as one has that
- * is aligned to more than a page) segment by segment. Its whole extent is in
- * the program headers the kernel tells of.
+ * Extends the module to the executable's whole extent, which the kernel's
+ * program headers give. glibc treats an executable with gaps between its
+ * segments, as one aligned to more than a page has, segment by segment.
  */
 static void widen_to_executable(struct wndl_dlmodule *module)
 {
@@ -62,8 +62,8 @@ bool wndl_dlfind(uint64_t pc, struct wndl_dlmodule *module)
 }
 
 /*
- * Of an executable the kernel tells where they are. What it tells is of ld.so
- * when that was started to run the program, so it must be of this image.
+ * The executable's headers, whose place the kernel gives. If ld.so was started
+ * to run the program, it gives ld.so's, so they must be of this image.
  */
 static struct wndl_bytes headers_by_kernel(const struct wndl_dlmodule *module)
 {
@@ -76,10 +76,10 @@ static struct wndl_bytes headers_by_kernel(const struct wndl_dlmodule *module)
 }
 
 /*
- * The ELF header is at map_start in every image whose first segment starts
- * at file offset 0, which is what linkers make unless told otherwise. Of what
- * follows its page nobody knows whether it is mapped: tools that add segments
- * (patchelf, BOLT) move the program headers to one of those.
+ * The ELF header is at map_start in every image whose first segment starts at
+ * file offset 0, which is the linkers' default. Memory after its page may be
+ * unmapped: tools that add segments (patchelf, BOLT) move the program headers
+ * there.
  */
 static struct wndl_bytes program_headers(const struct wndl_dlmodule *module)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emulator: programs of other processors, run by qemu's user emulators. Those
- * hand their environment on, so that both they and the program have a runtime
- * preloaded: the program is what is to be recorded. Signal-safe.
+ * emulator: programs of other processors, run by qemu's user emulators.
+ * Emulators pass their environment on, so that both they and the program have a
+ * runtime preloaded. The program is the one to record. Signal-safe.
  */
 #ifndef WNDL_OS_EMULATOR_H
 #define WNDL_OS_EMULATOR_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the file of this name runs programs that have a runtime. */
+/* Whether a file of this name runs programs that have a runtime. */
 static inline bool wndl_emulator_has_name(const char *path)
 {
     static const char *const names[] = {"qemu-aarch64", "qemu-arm"};

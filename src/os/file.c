@@ -31,7 +31,7 @@ static enum wndl_status map_descriptor(int fd, struct wndl_file *file,
     void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (map == MAP_FAILED)
         return wndl_fail_errno(err, errno, "cannot map the file");
-    /* In huge pages a look at one byte would count as 2 MiB of memory. */
+    /* With huge pages, reading one byte would count as 2 MiB of memory. */
     (void)madvise(map, size, MADV_NOHUGEPAGE);
     file->bytes = (struct wndl_bytes){map, size};
     return WNDL_OK;
@@ -44,8 +44,8 @@ static enum wndl_status open_with(const char *path, int flags,
     struct stat st;
     file->bytes = (struct wndl_bytes){0};
     wndl_error_set_file(err, path);
-    /* Being opened is enough to set a device to work, and some paths are
-     * those that a file told. */
+    /* Checks first: merely opening a device may activate it, and some paths
+     * come from files. */
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         return wndl_fail(err, WNDL_UNSUPPORTED, "is not a regular file");
     /* O_NONBLOCK: opening a FIFO without a writer would wait for one. */

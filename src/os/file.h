@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file: a regular file as read-only bytes in memory. What it must not know:
- * what is in it.
+ * file: a regular file as read-only bytes in memory. It must not know the
+ * contents.
  *
- * The bytes are a private mapping: a file that another process truncates
- * while it is mapped raises SIGBUS on the pages that went away, as with every
- * mapping. Files replaced by rename, as package managers do, are safe.
+ * The bytes are a private mapping. If another process truncates the file while
+ * it is mapped, reading the lost pages raises SIGBUS, as with every mapping.
+ * Files replaced by rename, as package managers do, are safe.
  */
 #ifndef WNDL_OS_FILE_H
 #define WNDL_OS_FILE_H
@@ -19,16 +19,18 @@ struct wndl_file {
 };
 
 /*
- * Maps all of `path`. IO when the system refuses, UNSUPPORTED for what is not
- * a regular file (nothing waits on a pipe), TRUNCATED for an empty one; `err`
- * names the path. On success the bytes live until wndl_file_close; on failure
- * `file` is as after wndl_file_close. Any thread.
+ * Maps all of `path`. IO if the system refuses, UNSUPPORTED if it is not a
+ * regular file (nothing waits on a pipe), TRUNCATED if it is empty; `err` names
+ * the path. On success the bytes live until wndl_file_close; on failure `file`
+ * is as after wndl_file_close. Any thread.
  */
 enum wndl_status wndl_file_open(const char *path, struct wndl_file *file,
     struct wndl_error *err) WNDL_MUST_USE;
 
-/* The same for an open file, which may be closed right after; `err` tells no
- * path. */
+/*
+ * The same for an open file, which may be closed right after. `err` has no
+ * path.
+ */
 enum wndl_status wndl_file_of_descriptor(
     int fd, struct wndl_file *file, struct wndl_error *err) WNDL_MUST_USE;
 
@@ -37,27 +39,27 @@ struct wndl_file_facts {
     int64_t modified; /* ns since 1970 */
 };
 
-/* As wndl_file_open; `facts` are of the file that was mapped. */
+/* The same as wndl_file_open, with `facts` of the file that was mapped. */
 enum wndl_status wndl_file_open_told(const char *path, struct wndl_file *file,
     struct wndl_file_facts *facts, struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * As wndl_file_open, but IO if `path` is a symbolic link: for folders that
- * others may write to.
+ * The same, but IO if `path` is a symbolic link: for folders that others may
+ * write to.
  */
 enum wndl_status wndl_file_open_itself(const char *path, struct wndl_file *file,
     struct wndl_file_facts *facts, struct wndl_error *err) WNDL_MUST_USE;
 
-/* Takes the bytes out of the process's memory until they are read again. */
+/* Removes the bytes from the process's memory until they are read again. */
 void wndl_file_give_up(const struct wndl_file *file);
 
-/* Unmaps. A file that is not mapped is left alone. */
+/* Unmaps the file. A file that is not mapped is ignored. */
 void wndl_file_close(struct wndl_file *file);
 
 /*
- * The folder that the file `path` really is in, symbolic links followed:
- * absolute, without a final slash, so "" for the root. False when it cannot
- * be told or does not fit `size` bytes. Any thread.
+ * The folder that really contains the file `path`, with symbolic links
+ * resolved. It is absolute, without a final slash, so "" for the root. False if
+ * it is not known or does not fit `size` bytes. Any thread.
  */
 bool wndl_file_real_folder(const char *path, char *folder, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As in curl/curl.h, which need not be there to build. */
+/* As in curl/curl.h, which the build does not need. */
 enum {
     OPTION_WRITE_DATA = 10001,
     OPTION_URL = 10002,
@@ -38,7 +38,7 @@ struct library {
     void (*free_list)(struct list *list);
 };
 
-/* POSIX has object and function pointers be the same to dlsym. */
+/* POSIX makes object and function pointers interchangeable for dlsym. */
 static bool find(void *handle, const char *name, void *function)
 {
     void *found = dlsym(handle, name);
@@ -46,7 +46,7 @@ static bool find(void *handle, const char *name, void *function)
     return found != NULL;
 }
 
-/* Never unloaded: it is initialised for good. */
+/* Never unloaded: it is initialised once. */
 static bool load(struct library *l)
 {
     void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
@@ -62,7 +62,7 @@ static bool load(struct library *l)
            find(handle, "curl_slist_free_all", &l->free_list);
 }
 
-/* What does not fit is read and forgotten. */
+/* Text that does not fit is dropped. */
 static size_t keep_text(char *bytes, size_t one, size_t size, void *context)
 {
     struct wndl_http_answer *answer = context;

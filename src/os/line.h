@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * line: a line of text, put together and written in signal handlers: bare
- * system calls, no libc, errno kept.
+ * line: a line of text, built and written in signal handlers: bare system
+ * calls, no libc, errno kept.
  */
 #ifndef WNDL_OS_LINE_H
 #define WNDL_OS_LINE_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A line that fits is written at once, and so does not mix with others'. */
+/* A line that fits is written at once, so that it does not mix with others. */
 struct wndl_line {
     int fd;
     size_t used;
@@ -25,16 +25,18 @@ static inline void wndl_line_init(struct wndl_line *line, int fd)
 void wndl_line_char(struct wndl_line *line, char c);
 void wndl_line_text(struct wndl_line *line, const char *text);
 
-/* Foreign text: control characters, which could end the line, become '?'. */
+/*
+ * Adds foreign text. Control characters, which could end the line, become '?'.
+ */
 void wndl_line_foreign(struct wndl_line *line, const char *text);
 
-/* "0x1f". */
+/* Adds a number like "0x1f". */
 void wndl_line_hex(struct wndl_line *line, uint64_t value);
 
-/* With zeros before it for at least `digits`, at most 20. */
+/* Adds a number of at least `digits` digits, at most 20, with leading zeros. */
 void wndl_line_decimal(struct wndl_line *line, uint64_t value, unsigned digits);
 
-/* Adds the newline and writes what there is. What cannot be is lost. */
+/* Adds the newline and writes the line. A failed write is ignored. */
 void wndl_line_end(struct wndl_line *line);
 
 #endif

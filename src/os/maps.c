@@ -30,7 +30,7 @@ static int digit(uint8_t text)
     return -1;
 }
 
-/* Digits of `base` 10 or 16; none, or more than 64 bits, fail. */
+/* Reads digits of `base` 10 or 16. None, or more than 64 bits, fail. */
 static uint64_t number(struct wndl_cursor *c, int base)
 {
     uint64_t value = 0;
@@ -100,7 +100,7 @@ bool wndl_maps_line(struct wndl_cursor *c, struct wndl_mapping *mapping)
     return !c->failed;
 }
 
-/* What is in the room: `used` bytes, of which whole lines are handed out. */
+/* The contents of the room: `used` bytes, of which whole lines are read. */
 struct reader {
     int fd;
     uint8_t *room;
@@ -124,7 +124,7 @@ static bool fill(struct reader *r)
     return true;
 }
 
-/* Bytes up to and with the last newline in the room. */
+/* The bytes up to and including the last newline in the room. */
 static size_t whole_lines(const struct reader *r)
 {
     const uint8_t *newline = memrchr(r->room, '\n', r->used);
@@ -137,7 +137,7 @@ static void drop(struct reader *r, size_t size)
     r->used -= size;
 }
 
-/* Steps over the rest of a line that did not fit. */
+/* Skips the rest of a line that did not fit. */
 static void skip_long_line(struct reader *r)
 {
     const uint8_t *newline = memchr(r->room, '\n', r->used);

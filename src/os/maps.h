@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps: /proc/PID/maps, line by line (proc_pid_maps(5)). Signal-safe: bare
+ * maps: reads /proc/PID/maps line by line (proc_pid_maps(5)). Signal-safe: bare
  * system calls, the caller's memory, no allocation.
  */
 #ifndef WNDL_OS_MAPS_H
@@ -27,11 +27,11 @@ struct wndl_mapping {
 bool wndl_maps_line(struct wndl_cursor *c, struct wndl_mapping *mapping);
 
 /*
- * Calls visit for each mapping of the file `path` names ("/proc/self/maps"),
- * until it returns false. `room` holds what is being read; a line that does
- * not fit is skipped, so give at least 512 bytes, and PATH_MAX + 128 to lose
- * none. False when the file cannot be read, or not to its end. The mapping's
- * path lives until visit returns.
+ * Calls `visit` for each mapping in the file `path` ("/proc/self/maps"), until
+ * it returns false. `room` is the read buffer. A line that does not fit is
+ * skipped: at least 512 bytes are needed, and PATH_MAX + 128 to lose none.
+ * False if the file cannot be read, or not to its end. The mapping's path is
+ * valid until visit returns.
  */
 bool wndl_maps_each(const char *path, struct wndl_bytes room,
     bool (*visit)(void *context, const struct wndl_mapping *mapping),

@@ -8,10 +8,10 @@
 enum { PAGE = 4096, SIGNAL_SET = 8 };
 
 /*
- * The kernel reads the signal set before it looks at what to do with it, and
- * -1 is nothing that it does: EINVAL says that the set was read, EFAULT that
- * it could not be. Unlike others that would tell, the call needs no descriptor
- * and no sandbox forbids it.
+ * The kernel reads the signal set before it checks the operation, and -1 is no
+ * operation: EINVAL means that the set was read, EFAULT that it could not be.
+ * Unlike other calls with this effect, it needs no descriptor, and no sandbox
+ * forbids it.
  */
 static bool is_page_readable(uint64_t page)
 {
@@ -34,7 +34,7 @@ static bool is_readable(
     return true;
 }
 
-/* Sanitizers must not look at it: it may be other functions' objects. */
+/* Sanitizers must not check it: it may be other functions' objects. */
 __attribute__((no_sanitize("address", "thread"))) bool wndl_own_memory_read(
     struct wndl_own_memory *memory, uint64_t address, void *to, size_t size)
 {

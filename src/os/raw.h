@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * raw: system calls made directly, for code that runs inside another program:
- * no errno, no libc, no cancellation point, nothing that could be interposed.
- * Each returns what the kernel does: a result, or -errno.
+ * raw: direct system calls, for code that runs inside another program: no
+ * errno, no libc, no cancellation point, nothing that could be interposed. Each
+ * returns the kernel's result, which may be -errno.
  */
 #ifndef WNDL_OS_RAW_H
 #define WNDL_OS_RAW_H
@@ -45,8 +45,8 @@ static inline long wndl_raw4(long number, long a, long b, long c, long d)
 #elif defined(__i386__)
 
 /*
- * By the old gate, whose return address needs no vDSO. The sixth argument
- * goes in EBP, which may be the frame pointer here: it is set around the call.
+ * The old gate has a return address that needs no vDSO. The sixth argument is
+ * in EBP, which may be the frame pointer here: it is set around the call.
  */
 static inline long wndl_raw6(
     long number, const long a[static 4], long fifth, long sixth)
@@ -102,7 +102,7 @@ static inline long wndl_raw4(long number, long a, long b, long c, long d)
 
 #elif defined(__arm__)
 
-/* The number goes in r7, which may be the frame pointer here. */
+/* The number is in r7, which may be the frame pointer here. */
 static inline long wndl_raw6(
     long number, const long a[static 4], long fifth, long sixth)
 {
@@ -133,14 +133,14 @@ static inline long wndl_raw4(long number, long a, long b, long c, long d)
 #error "bare system calls are written for x86-64, i386, AArch64 and Arm"
 #endif
 
-/* What the kernel of a 32-bit program calls otherwise. */
+/* The calls that have another name in 32-bit programs. */
 #ifdef SYS_mmap2
 enum { WNDL_SYS_MMAP = SYS_mmap2 }; /* its offset is in pages */
 #else
 enum { WNDL_SYS_MMAP = SYS_mmap };
 #endif
 
-/* Ours is the timespec of the calls that are named without "64". */
+/* Our timespec is that of the calls whose names lack "64". */
 _Static_assert(sizeof(struct timespec) == 2 * sizeof(long),
     "the libc's time_t is the kernel's");
 
@@ -160,8 +160,8 @@ static inline int wndl_raw_getpid(void)
 }
 
 /*
- * By the one call to wait that no program with threads is without: a sandbox
- * may take nanosleep() for an attack. Signals cut it short.
+ * Sleeps by a futex wait, the one wait that every program with threads needs: a
+ * sandbox may treat nanosleep() as an attack. Signals cut it short.
  */
 static inline void wndl_raw_sleep(long ns)
 {
@@ -173,8 +173,8 @@ static inline void wndl_raw_sleep(long ns)
 }
 
 /*
- * Before the next of many tries to go on where another thread is at work. One
- * of a higher priority than that would yield to nobody: it sleeps.
+ * Pauses between attempts while another thread is at work. A thread of a higher
+ * priority would yield to nobody, so it sleeps after some attempts.
  */
 static inline void wndl_raw_pause(unsigned tries)
 {

@@ -7,7 +7,7 @@
 
 enum { MAGIC_SIZE = 8, HEADER_CRC_AT = 20, CHUNK_HEADER_SIZE = 8 };
 
-/* No text file, and not one that a transfer as text would leave whole. */
+/* Not a text file, and damaged by any transfer as text. */
 static const uint8_t magic[MAGIC_SIZE] = {
     0x89, 'W', 'N', 'D', 'L', '\r', '\n', 0x1a};
 

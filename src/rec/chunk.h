@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chunk: the frame of a recording (docs/formats/wndl.md): file header, typed
- * chunks with their CRC. It must not know what is in the payloads.
+ * chunk: the frame of a recording (docs/formats/wndl.md). It is a file header
+ * and typed chunks, each with its CRC. This file must not know what payloads
+ * contain.
  *
  *     struct wndl_chunk_writer w;
  *     wndl_chunk_file_header(&buf);
@@ -26,7 +27,7 @@ enum {
     WNDL_CHUNK_MAX = 16 * 1024 * 1024,
 };
 
-/* The four letters as a little-endian u32. */
+/* A chunk's type: its four letters as a little-endian u32. */
 #define WNDL_CHUNK_TYPE(a, b, c, d)                                            \
     ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 |                \
         (uint32_t)(d) << 24)
@@ -58,27 +59,30 @@ enum {
 
 /* ---- writing */
 
-/* A chunk being written: its payload is what goes to `out` until finish. */
+/*
+ * A chunk that is being written. Its payload is all that is appended to `out`
+ * until wndl_chunk_finish.
+ */
 struct wndl_chunk_writer {
     struct wndl_buf *out;
-    size_t start; /* of its header in `out` */
+    size_t start; /* of the chunk's header in `out` */
 };
 
-/* The 24 bytes that every recording starts with. */
+/* Appends the 24 bytes that every recording starts with. */
 void wndl_chunk_file_header(struct wndl_buf *out);
 
-/* Starts a chunk at the end of `out`; one at a time for each buffer. */
+/* Starts a chunk at the end of `out`. One at a time for each buffer. */
 void wndl_chunk_begin(
     struct wndl_chunk_writer *w, struct wndl_buf *out, uint32_t type);
 
 /*
- * Fills in the size and appends the CRC. NOMEM when `out` has failed; LIMIT
- * when the payload is over WNDL_CHUNK_MAX, and then the chunk is taken out of
- * `out` again, which stays well formed.
+ * Fills in the size and appends the CRC. NOMEM if `out` has failed. LIMIT if
+ * the payload is longer than WNDL_CHUNK_MAX; the chunk is then removed from
+ * `out`, which stays well formed.
  */
 enum wndl_status wndl_chunk_finish(struct wndl_chunk_writer *w) WNDL_MUST_USE;
 
-/* A `str` field: uleb size and raw bytes. */
+/* Appends a `str` field: its size as uleb, and the raw bytes. */
 void wndl_chunk_str(struct wndl_buf *out, struct wndl_bytes s);
 
 /* ---- reading */
@@ -91,26 +95,26 @@ struct wndl_chunk {
 
 struct wndl_chunk_reader {
     struct wndl_cursor cursor;
-    uint32_t damaged;    /* chunks skipped because of a wrong CRC */
+    uint32_t damaged;    /* chunks skipped for a wrong CRC */
     bool cut;            /* the file ends inside a chunk */
-    uint64_t damaged_at; /* the payload of the first of those */
+    uint64_t damaged_at; /* offset of the first damaged payload */
 };
 
 /*
- * Checks the file header. UNSUPPORTED for another major version or for
- * feature bits we do not know, MALFORMED for what is not a recording,
+ * Checks the file header. UNSUPPORTED for another major version or for feature
+ * bits that we do not know, MALFORMED for a file that is not a recording,
  * TRUNCATED for less than a header. `file` must outlive the reader.
  */
 enum wndl_status wndl_chunk_reader_init(struct wndl_chunk_reader *r,
     struct wndl_bytes file, struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * The next whole chunk with a right CRC. False at the end; `cut` says then
- * whether it was a clean one.
+ * Reads the next whole chunk with a right CRC. False at the end; `cut` then
+ * says whether the file ends inside a chunk.
  */
 bool wndl_chunk_next(struct wndl_chunk_reader *r, struct wndl_chunk *chunk);
 
-/* A `str` field. The bytes are borrowed; empty after a failed read. */
+/* Reads a `str` field. Its bytes are borrowed; empty after a failed read. */
 struct wndl_bytes wndl_chunk_read_str(struct wndl_cursor *c);
 
 #endif

@@ -30,8 +30,10 @@ static uint8_t *put_text(uint8_t *to, struct wndl_bytes text)
     return to + size;
 }
 
-/* The first byte: the kind, and above three bits a sample's end or a mark's
- * kind. */
+/*
+ * The first byte has the kind and, above three bits, a sample's end or a mark's
+ * kind.
+ */
 size_t wndl_event_put(
     uint8_t to[WNDL_EVENT_MAX], const struct wndl_event *event)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * filter: which threads the user wants to see. Signal-safe.
- */
+/* filter: the threads that the user wants to see. Signal-safe. */
 #ifndef WNDL_REC_FILTER_H
 #define WNDL_REC_FILTER_H
 
@@ -16,9 +14,10 @@ struct wndl_filter_thread {
 };
 
 /*
- * Whether one of `patterns`, separated by commas, is meant for the thread;
- * none at all is for all. "*" is any thread, "main" the initial one, "pid:N"
- * all of process N, anything else a part of the name in any case.
+ * Whether one of `patterns`, separated by commas, matches the thread. No
+ * patterns at all match every thread. "*" matches any thread, "main" the
+ * initial one, "pid:N" all of process N; anything else matches a part of the
+ * name, without regard to case.
  */
 bool wndl_filter_has(
     const char *patterns, const struct wndl_filter_thread *thread);

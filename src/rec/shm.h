@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shm: what a recorded process and the collector share: one block of memory
- * per process image, and three messages over a SOCK_SEQPACKET socket.
+ * shm: the memory and the messages between a recorded process and the
+ * collector. They share one block of memory per process image, and exchange
+ * three messages over a SOCK_SEQPACKET socket.
  *
  *   process -> collector   hello
  *   collector -> process   go      with the block's memfd, sized and zeroed
  *   process -> collector   ready   with the perf event's descriptor if any
  *
  * The process then closes all three descriptors: it holds none while its
- * program runs. A hello with a refusal is all there is to that talk. The
- * collector holds the event, so sampling ends with it. It treats the block as
- * foreign bytes.
+ * program runs. A hello with a refusal gets no answer. The collector holds the
+ * event, so sampling ends with the collector. It treats the block as foreign
+ * bytes.
  */
 #ifndef WNDL_REC_SHM_H
 #define WNDL_REC_SHM_H
@@ -21,30 +22,30 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Names the socket for the recorded processes. */
+/* The environment variable with the socket's path, for recorded processes. */
 #define WNDL_SESSION_ENV "WINDLASS_SESSION"
 
 enum {
     WNDL_SHM_VERSION = 8,
-    WNDL_SHM_THREADS = 2048, /* at a time; an ended one's ring is used again */
+    WNDL_SHM_THREADS = 2048, /* at a time; rings of ended ones are reused */
     WNDL_SHM_MODULES = 1024,
     WNDL_SHM_STRINGS = 512 * 1024,
-    WNDL_SHM_NODES = 700 * 1000, /* of the tree of stacks */
-    /* The same where a heap is recorded and address space is not scarce. */
+    WNDL_SHM_NODES = 700 * 1000, /* of the stack tree */
+    /* The same, if a heap is recorded and address space is not scarce. */
     WNDL_SHM_NODES_HEAP = WNDL_STACKTREE_MAX,
     WNDL_SHM_BUILD_ID = 32,
-    WNDL_SHM_EPOCHS = 4095, /* the last one stays for good */
+    WNDL_SHM_EPOCHS = 4095, /* the last one never ends */
     WNDL_SHM_PATTERNS = 256,
     WNDL_SHM_STARTS = 16,
     WNDL_SHM_DESCRIPTORS = 4,
     WNDL_SHM_TABLES = 4096,
     WNDL_FRAMES_RESUMED = 7,     /* compared with the last walk's, not walked */
-    WNDL_FRAMES_MAX = 32 * 1024, /* most that --max-frames may ask for */
+    WNDL_FRAMES_MAX = 32 * 1024, /* maximum of --max-frames */
 };
 
 #define WNDL_SHM_MAGIC UINT32_C(0x4d485357)
 
-/* Reasons for which a sample is not there: docs/formats/wndl.md, PEND. */
+/* Reasons for which a sample is missing: docs/formats/wndl.md, PEND. */
 enum wndl_loss {
     WNDL_LOSS_NONE = 0,
     WNDL_LOSS_RING_FULL = 1,
@@ -58,7 +59,7 @@ enum wndl_loss {
 };
 
 /*
- * What interrupts a running thread. Also META's `engine`.
+ * The way in which a running thread is interrupted. Also META's `engine`.
  *
  * PERF  one perf task-clock event per process, synchronous SIGTRAP; never
  *       interrupts a blocked call. Where it may not see the kernel, TICK
@@ -66,10 +67,10 @@ enum wndl_loss {
  * TICK  CPU-time timers of each thread, SIGPROF: never interrupt a blocked
  *       call, come at the kernel's tick (250 Hz on Debian) at most.
  * TIMER CLOCK_MONOTONIC timers of each thread, SIGPROF: any rate. A timer is
- *       parked while its thread is blocked, and the call it interrupted is
- *       made to go on.
- * OUTSIDE  nothing in the process: blocked threads are looked at by the
- *       collector, running ones are only counted.
+ *       parked while its thread is blocked, and the handler makes the call
+ *       that it interrupted go on.
+ * OUTSIDE  nothing in the process: the collector reads the stacks of blocked
+ *       threads and only counts running ones.
  */
 enum wndl_engine {
     WNDL_ENGINE_NONE = 0,
@@ -79,38 +80,40 @@ enum wndl_engine {
     WNDL_ENGINE_OUTSIDE = 4,
 };
 
-/* The ways that a walk may take from one frame to the next. */
+/* The ways in which a walk may find a caller. */
 enum wndl_unwind_policy {
     WNDL_UNWIND_AUTO = 0, /* CFI, and frame pointers where there is none */
     WNDL_UNWIND_CFI = 1,
     WNDL_UNWIND_FP = 2,
-    WNDL_UNWIND_SCAN = 3, /* as AUTO, and where neither goes on by scanning */
+    WNDL_UNWIND_SCAN = 3, /* AUTO, and a scan of the stack where neither
+                           * helps */
 };
 
 /*
- * Why a process is not recorded: hello, and UNFO in docs/formats/wndl.md. The
- * runtime says those it knows of itself; the collector finds out the others.
+ * Reasons for which a process is not recorded: hello, and UNFO in
+ * docs/formats/wndl.md. The runtime reports those that it knows; the collector
+ * finds the others.
  */
 enum wndl_unrecorded_reason {
     WNDL_UNRECORDED_NONE = 0, /* in UNFO: not known */
     WNDL_UNRECORDED_STATIC = 1,
-    WNDL_UNRECORDED_SETUID = 2, /* or with file capabilities */
-    WNDL_UNRECORDED_LIBC = 3,   /* another libc than glibc, or too old a one */
-    WNDL_UNRECORDED_GO = 4,     /* its runtime owns all signals */
+    WNDL_UNRECORDED_SETUID = 2,      /* or with file capabilities */
+    WNDL_UNRECORDED_LIBC = 3,        /* not glibc, or too old a glibc */
+    WNDL_UNRECORDED_GO = 4,          /* its runtime owns all signals */
     WNDL_UNRECORDED_EMULATED = 5,    /* Valgrind, qemu */
     WNDL_UNRECORDED_ENVIRONMENT = 6, /* started without our variables */
     WNDL_UNRECORDED_MACHINE = 7, /* no runtime for its word size or processor */
-    WNDL_UNRECORDED_DESCRIPTORS = 8, /* none was free, not even for a moment */
+    WNDL_UNRECORDED_DESCRIPTORS = 8, /* no free one, not even for a moment */
     WNDL_UNRECORDED_MEMORY = 9,      /* the block could not be mapped */
     WNDL_UNRECORDED_SANDBOX = 10,
-    WNDL_UNRECORDED_CLONE = 11, /* made by a clone() that passed by our hooks */
-    WNDL_UNRECORDED_VERSION =
-        12, /* its runtime is of another version than we */
+    WNDL_UNRECORDED_CLONE = 11, /* made by a clone() that avoided our hooks */
+    /* its runtime is of another version than the collector */
+    WNDL_UNRECORDED_VERSION = 12,
     WNDL_UNRECORDED_REASONS = 13,
 };
 
 /*
- * A module a sampled stack touched. Readable once `ready`. It was mapped
+ * A module that is in a sampled stack. Readable once `ready`. It was mapped
  * while the unload epoch was in [first_epoch, last_epoch].
  */
 struct wndl_shm_module {
@@ -125,31 +128,32 @@ struct wndl_shm_module {
     _Atomic uint32_t ready;
 };
 
-/* Invariant: used counters only grow; they may pass the limit, never more
- * than the limit is stored. */
+/*
+ * The block. Invariant: used counters only grow. They may exceed the limit, but
+ * no more than the limit is stored.
+ */
 struct wndl_shm {
     uint32_t magic, version;
-    _Atomic uint32_t stop; /* set by the collector: no more samples, ever */
-    /* Odd while paused: +1 by the collector at each change. Sampling costs
-     * next to nothing meanwhile. What is used of the CPU then counts for no
-     * sample. */
+    _Atomic uint32_t stop; /* set by the collector: sampling has ended */
+    /* Odd while paused: the collector adds 1 at each change. Sampling then
+     * costs next to nothing, and CPU time counts for no sample. */
     _Atomic uint32_t paused;
-    /* Odd while the program itself wants no samples: windlass/profile.h. */
+    /* Odd while the program itself pauses sampling: windlass/profile.h. */
     _Atomic uint32_t held;
-    /* Walks, counted by the process for `record -v`: frames by enum
+    /* Frames of walks, counted by the process for `record -v`: by enum
      * wndl_frame_how, and once more in FRAMES_RESUMED. */
     _Atomic uint64_t frames_by[8];
-    /* Blocked calls that had to return EINTR because of us. */
+    /* Blocked calls that returned EINTR because of us. */
     _Atomic uint64_t interrupted_calls;
-    /* Where the process has its registry of generated code: windlass/jit.h;
-     * 0: nowhere. */
+    /* The avma of the process's registry of generated code (windlass/jit.h); 0:
+     * none. */
     _Atomic uint64_t jit;
-    /* Where modules tell debuggers of generated code (__jit_debug_descriptor),
-     * avma, as the collector finds them; 0: no more of them. */
+    /* The avma of __jit_debug_descriptor of modules that report generated code
+     * to debuggers, found by the collector; 0: the end. */
     _Atomic uint64_t descriptors[WNDL_SHM_DESCRIPTORS];
-    /* Processes that this one, or they themselves before they had a block of
-     * their own, made another program of: the last ones, in turn. Not all of
-     * those say hello. */
+    /* The last processes that this one started as another program, in turn.
+     * Those that such a process started before it had a block of its own count,
+     * too. Not all of them say hello. */
     _Atomic uint32_t starts;
     _Atomic uint32_t started[WNDL_SHM_STARTS];
     _Atomic uint32_t module_count;
@@ -158,23 +162,25 @@ struct wndl_shm {
     _Atomic uint64_t ring_used[WNDL_SHM_THREADS / 64]; /* a bit each */
     struct wndl_shm_module modules[WNDL_SHM_MODULES];
     uint8_t strings[WNDL_SHM_STRINGS];
-    /* Unwind tables that are attached to modules, by the collector before it
-     * hands out the block: unwind/table/named.h. */
+    /* The paths of unwind tables that are attached to modules
+     * (unwind/table/named.h). The collector sets them before it hands out the
+     * block. */
     char tables[WNDL_SHM_TABLES];
     _Alignas(4096) struct wndl_ring rings[WNDL_SHM_THREADS];
     _Alignas(4096) uint8_t tree[]; /* struct wndl_stacktree */
 };
 
-/* With a tree of up to `nodes`. */
+/* The size of a block whose tree has room for `nodes`. */
 static inline size_t wndl_shm_size(uint32_t nodes)
 {
     return sizeof(struct wndl_shm) + wndl_stacktree_size(nodes);
 }
 
 /*
- * A stack tree key: address (48 bits), then struct wndl_frame's interrupted
- * (1) and how (3), then in the top 12 bits an unload epoch: the first one of
- * the module's row, or if it is in none, that of the walk.
+ * A key of the stack tree. From the lowest bit on it has: the address (48
+ * bits), struct wndl_frame's interrupted (1) and how (3), and an unload epoch
+ * (12). That is the first epoch of the module's row or, without a row, that of
+ * the walk.
  */
 enum {
     WNDL_KEY_INTERRUPTED_SHIFT = 48,
@@ -182,8 +188,10 @@ enum {
     WNDL_KEY_EPOCH_SHIFT = 52,
 };
 
-/* Each epoch but the last one closes a row, unless there is no free one: code
- * of another module than its row's is never taken for that one's. */
+/*
+ * Each epoch but the last one closes a row, unless no row is free. Code of
+ * another module is thus never attributed to a row.
+ */
 _Static_assert(WNDL_SHM_EPOCHS < 1 << (64 - WNDL_KEY_EPOCH_SHIFT) &&
                    WNDL_SHM_MODULES < WNDL_SHM_EPOCHS,
     "an epoch has no room in a key, or modules have more room than they");
@@ -191,39 +199,37 @@ _Static_assert(WNDL_SHM_EPOCHS < 1 << (64 - WNDL_KEY_EPOCH_SHIFT) &&
 struct wndl_hello {
     uint32_t version; /* first in every version's */
     uint32_t machine; /* EM_X86_64, EM_386, EM_AARCH64 */
-    uint32_t refusal; /* enum wndl_unrecorded_reason: != 0 wants no answer */
+    uint32_t refusal; /* enum wndl_unrecorded_reason; not 0: no answer */
     uint32_t traced;  /* by a debugger, at its start */
 };
 
-/* The same bytes on every machine: no padding that depends on alignment. */
+/* The same bytes on every machine: no padding depends on alignment. */
 struct wndl_go {
     uint32_t version;
     uint32_t engine;            /* enum wndl_engine to try first */
-    uint32_t fallback;          /* enum wndl_engine to try then, or NONE */
+    uint32_t fallback;          /* enum wndl_engine to try next, or NONE */
     uint32_t sample_kernel;     /* do not ask for exclude_kernel */
     uint64_t interval;          /* ns */
     uint32_t max_frames;        /* 1 to WNDL_FRAMES_MAX */
     uint32_t unwind;            /* enum wndl_unwind_policy */
     uint32_t heap;              /* enum wndl_heap_flag, or-ed: rec/heap.h */
-    uint32_t heap_sites;        /* room for so many, if WNDL_HEAP_ON */
+    uint32_t heap_sites;        /* capacity, if WNDL_HEAP_ON */
     uint64_t heap_sample_below; /* bytes, 2^32 at most; 0: every block */
-    uint32_t nodes;             /* room in the tree for so many */
+    uint32_t nodes;             /* capacity of the tree */
     uint32_t reserved;
-    /*
-     * Which threads are sampled: patterns separated by commas, none for all.
-     * A pattern is "main", "pid:N", "*", or a part of the name in any case.
-     */
+    /* The sampled threads: patterns separated by commas, none for all. A
+     * pattern is "main", "pid:N", "*", or a part of the name in any case. */
     char threads[WNDL_SHM_PATTERNS];
 };
 
 struct wndl_ready {
-    uint32_t engine; /* that runs; WNDL_ENGINE_NONE when none could start */
+    uint32_t engine; /* the running one; NONE if none could start */
     uint32_t sys_errno;
 };
 
 /*
- * 64-bit collectors talk to 32-bit programs: no field's place may depend on
- * the word size.
+ * 64-bit collectors serve 32-bit programs: no field's offset may depend on the
+ * word size.
  */
 _Static_assert(
     sizeof(struct wndl_stacknode) == 16 &&

@@ -5,7 +5,7 @@
 
 enum { ENTRY = 8, WORD = 4 };
 
-/* A function's rows being written. */
+/* A function whose rows are being written. */
 struct writing {
     struct wndl_frame_writer *writer;
     struct wndl_frame_function function;
@@ -52,7 +52,7 @@ enum wndl_status wndl_arm_cfi_open(struct wndl_cfi_source *cfi,
         if (function.start >= function.end)
             continue;
         status = wndl_arm_source_rows(&source, i, visit, &w, &why);
-        /* What cannot be unwound is said to be so: nothing is lost. */
+        /* Code that cannot be unwound is marked as such: nothing is lost. */
         if (status != WNDL_OK && status != WNDL_NOT_FOUND)
             wndl_cfi_source_lose(cfi, &why);
         if (w.failed || (w.begun && !wndl_frame_writer_end(&writer)))

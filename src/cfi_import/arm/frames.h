@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frames: what .ARM.exidx and the code of 32-bit Arm say, as call frame
+ * frames: the rules of .ARM.exidx and 32-bit Arm code, as call frame
  * information.
  */
 #ifndef WNDL_CFI_IMPORT_ARM_FRAMES_H
@@ -8,7 +8,7 @@
 
 #include "cfi_import/core/source.h"
 
-/* 32-bit Arm's. NOT_FOUND for others, and when there is none. */
+/* For 32-bit Arm. NOT_FOUND for others, and if there is none. */
 enum wndl_status wndl_arm_cfi_open(struct wndl_cfi_source *cfi,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err) WNDL_MUST_USE;

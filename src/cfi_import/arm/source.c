@@ -3,10 +3,10 @@
 
 #include <elf.h>
 
-/* Times that code may be followed; entries in order have it once. */
+/* How often code may be followed; with entries in order it is once. */
 enum { TIMES_MAX = 8 };
 
-/* Each entry out of order may have all of the code behind it. */
+/* Each entry that is out of order may have all of the code after it. */
 static bool is_in_order(const struct wndl_arm_source *source)
 {
     const uint64_t code_end = source->code_addr + source->code.size;

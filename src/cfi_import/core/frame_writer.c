@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Records and instructions: DWARF 5, 6.4.1 and 7.24. */
+/* frame_writer: records and instructions by DWARF 5, 6.4.1 and 7.24. */
 #include "cfi_import/core/frame_writer.h"
 
 #include "cfi/cfi_ops.h"
 
 #include <string.h>
 
-/* Mostly some 10 bytes are written for each that was read. */
+/* Mostly some 10 bytes are written for each byte read. */
 enum {
     CIE_VERSION = 3,
     BYTES_PER_BYTE = 32,
@@ -21,7 +21,7 @@ static void put_address(struct wndl_frame_writer *w, uint64_t address)
         wndl_buf_u32le(&w->out, (uint32_t)address);
 }
 
-/* The length of the record that begins at `start` and ends here. */
+/* Sets the length of the record that begins at `start` and ends here. */
 static void close_record(struct wndl_frame_writer *w, size_t start)
 {
     if (w->out.failed)
@@ -31,7 +31,7 @@ static void close_record(struct wndl_frame_writer *w, size_t start)
         w->out.data[start + i] = (uint8_t)(size >> 8 * i);
 }
 
-/* Offsets are in bytes: they need not be of words. */
+/* Offsets are in bytes, because they need not be multiples of words. */
 static uint64_t write_cie(
     struct wndl_frame_writer *w, uint8_t ra_reg, const char *augmentation)
 {
@@ -189,7 +189,7 @@ bool wndl_frame_writer_end(struct wndl_frame_writer *w)
 
 bool wndl_frame_writer_end_at(struct wndl_frame_writer *w, uint64_t end)
 {
-    /* Behind length, CIE and start. */
+    /* After length, CIE and start. */
     const size_t at = w->fde + 2 * sizeof(uint32_t) + w->word;
     if (w->out.failed)
         return true;

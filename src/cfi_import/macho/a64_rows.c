@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers are saved where the body's rules have them: a store to there saves,
- * a load from there ends it, and any other is of no interest. Code is gone
- * through once, in the order of addresses. Behind a jump, what holds is what
- * held where a branch before it came from, else the body's rules: so for each
- * branch forward from elsewhere than the body it is kept what held there.
+ * a64_rows: registers are saved where the body's rules have them. A store to
+ * such a place saves a register, and a load from it ends that; any other is
+ * ignored. The code is read once, in the order of addresses. After a jump, the
+ * state is that at a branch to there from before it, else the body's rules. So
+ * the state is kept at each forward branch that does not come from the body.
  */
 #include "cfi_import/macho/a64_rows.h"
 
@@ -13,15 +13,15 @@ enum {
     FP = 29,
     SP = 31,
     LINK = 16,     /* from X29 to the CFA */
-    BRANCHES = 64, /* that are kept at most; the body's rules hold for more */
+    BRANCHES = 64, /* maximum that is kept; for more the body's rules hold */
 };
 
-/* The rules at an instruction. */
+/* The state at an instruction. */
 struct state {
     int64_t depth;  /* bytes from SP to the CFA, */
-    bool known;     /* if so */
-    bool framed;    /* the CFA is known by X29 */
-    uint32_t saved; /* of the registers that the body's rules have */
+    bool known;     /* if it is known */
+    bool framed;    /* the CFA counts from X29 */
+    uint32_t saved; /* those of the body's saved registers */
 };
 
 struct branch {
@@ -31,20 +31,20 @@ struct branch {
 
 struct following {
     const struct wndl_a64_function *function;
-    struct wndl_frame_writer *writer; /* NULL: only looking */
+    struct wndl_frame_writer *writer; /* NULL: a trial */
     struct state state, body;
-    struct state last; /* that was written */
-    bool reached;      /* the body's rules */
+    struct state last; /* written last */
+    bool reached;      /* the body's rules were reached */
     struct branch branches[BRANCHES];
     unsigned branch_count;
 };
 
-/* A change of SP, or a register and its place. */
+/* An access: a change of SP, or a register and its place. */
 struct access {
     bool is_load, is_pair;
     bool is_core; /* 64 bits of a general register */
     bool writes_back;
-    int64_t by; /* what is added to SP */
+    int64_t by; /* added to SP */
     int64_t at; /* from SP before that */
     uint8_t regs[2];
 };
@@ -68,7 +68,7 @@ static struct state state_of_body(const struct wndl_cfi_row *body)
     return s;
 }
 
-/* How deep a frame by X29 is does not matter. */
+/* With a frame by X29 the depth does not matter. */
 static bool same_rules(const struct state *a, const struct state *b)
 {
     return a->framed == b->framed && a->saved == b->saved &&
@@ -114,7 +114,7 @@ static bool read_pair(uint32_t word, struct access *a)
     return true;
 }
 
-/* One register, anywhere near or behind; vectors matter for what they add. */
+/* One register; vector registers matter for the change of SP. */
 static bool read_single(uint32_t word, struct access *a)
 {
     const uint32_t form = word >> 10 & 3;
@@ -134,7 +134,7 @@ static bool read_single(uint32_t word, struct access *a)
     return true;
 }
 
-/* `at` is from SP. */
+/* `at` is relative to SP. */
 static void take_register(
     struct following *f, const struct access *a, unsigned reg, int64_t at)
 {
@@ -143,7 +143,7 @@ static void take_register(
     struct state *s = &f->state;
     if (reg == SP || rule->kind != WNDL_RULE_OFFSET)
         return;
-    /* X29 is loaded from where it is, even if SP has been lost sight of. */
+    /* X29 is loaded from its slot, even if SP is unknown. */
     if (reg == FP && a->is_load && s->framed) {
         s->depth = at - rule->offset;
         s->known = true;
@@ -157,7 +157,8 @@ static void move_sp(struct following *f, int64_t by)
 {
     struct state *s = &f->state;
     const bool is_body = same_rules(s, &f->body);
-    /* A frame by SP has its size: the next function's prologue, if any. */
+    /* A frame by SP has its size: this is the next function's prologue, if
+     * any. */
     if (is_body && !s->framed && by < 0)
         return;
     s->depth -= by;
@@ -208,7 +209,7 @@ static bool sets_sp(uint32_t word)
 
 enum flow { GOES_ON, CALLS, RETURNS, JUMPS };
 
-/* *to: where it may go to instead, from the instruction; 0: not known. */
+/* *to: the other target, relative to the instruction; 0: not known. */
 static enum flow read_flow(uint32_t word, int64_t *to)
 {
     *to = 0;
@@ -237,7 +238,7 @@ static void keep_branch(struct following *f, uint64_t at, int64_t by)
         (struct branch){at + (uint64_t)by, f->state};
 }
 
-/* What holds behind a jump. */
+/* The state after a jump. */
 static struct state state_from_branches(struct following *f, uint64_t at)
 {
     struct state s = f->body;
@@ -252,7 +253,7 @@ static struct state state_from_branches(struct following *f, uint64_t at)
     return s;
 }
 
-/* Whether the caller's registers are all where they were. */
+/* Whether the caller's registers are all unchanged. */
 static bool is_entry(const struct state *s)
 {
     return !s->framed && s->known && s->depth == 0 && s->saved == 0;
@@ -272,7 +273,7 @@ static void take(struct following *f, uint32_t word)
         f->state.known = false;
 }
 
-/* False where the code does not do what its rules tell. */
+/* False if the code contradicts its rules. */
 static bool follow_one(struct following *f, uint64_t at, uint32_t word)
 {
     int64_t to;

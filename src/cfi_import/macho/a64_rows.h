@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * a64_rows: the rows of an AArch64 function of which only the rules of its body
- * are known: its code is followed from the start to where it has made them, and
- * from there on for what undoes them.
+ * a64_rows: the rows of an AArch64 function for which only the rules of its
+ * body are known. Its code is followed from the start until it has made them,
+ * and from there to the instructions that undo them.
  *
  * Specification: Arm Architecture Reference Manual for A-profile (DDI 0487),
  * C4.1, for the instructions that change SP, save and load registers, or
@@ -18,15 +18,15 @@
 struct wndl_a64_function {
     uint64_t start, end;    /* svma */
     struct wndl_bytes code; /* all of it */
-    /* CFA by SP, or by X29, which is saved with X30 below it; registers at
-     * offsets from the CFA. */
+    /* The CFA counts from SP, or from X29, which is saved with X30 below the
+     * CFA. Registers are at offsets from the CFA. */
     const struct wndl_cfi_row *body;
 };
 
 /*
- * Rows of the function that the writer has begun. False, and nothing is
- * written, where the code does not come to the body's rules. Takes time by the
- * code's size.
+ * Writes rows of the function that the writer has begun. False, and nothing is
+ * written, if the code does not reach the body's rules. The time is linear in
+ * the code's size.
  */
 bool wndl_a64_write_rows(
     struct wndl_frame_writer *w, const struct wndl_a64_function *function);

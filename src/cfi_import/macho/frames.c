@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mach-o/compact_unwind_encoding.h (Apple) is what is known of the format. An
- * encoding tells how a function's body finds its caller. What a prologue does
- * before that is read from its code, where it is of pushes and what goes with
- * them, or of arm64's stores, and makes what the encoding tells.
+ * frames: the format is documented in mach-o/compact_unwind_encoding.h (Apple)
+ * only. An encoding says how a function's body finds its caller. The prologue
+ * before that is read from the code, if it consists of pushes and their usual
+ * companions, or of arm64's stores, and makes the state of the encoding.
  */
 #include "cfi_import/macho/frames.h"
 #include "cfi_import/core/source_impl.h"
@@ -20,7 +20,7 @@ enum {
     PAGE_REGULAR = 2,
     PAGE_COMPRESSED = 3,
     WORD = 8,
-    /* Bytes of programs that are run, for each of __eh_frame. */
+    /* Bytes of programs to run, for each byte of __eh_frame. */
     WORK_PER_BYTE = 16,
     WORK_AT_LEAST = 16 * 1024 * 1024,
 };
@@ -46,10 +46,10 @@ struct reading {
     struct wndl_pe_unwind *unwind;
     const struct wndl_arch *arch;
     const struct wndl_symbol *symbols; /* by address */
-    size_t symbol_count, symbol;       /* that is looked at next */
+    size_t symbol_count, symbol;       /* the next to be examined */
     uint32_t common_at, common_count;
     uint64_t entries; /* so far */
-    uint64_t done;    /* svma up to which functions have been */
+    uint64_t done;    /* svma; functions before it are done */
     uint64_t work;
 };
 
@@ -82,7 +82,7 @@ static void set_offset(struct wndl_cfi_row *row, uint8_t reg, int64_t offset)
         (struct wndl_cfi_rule){.kind = WNDL_RULE_OFFSET, .offset = offset};
 }
 
-/* DWARF's number of a register that encodings name; 0: none. */
+/* The DWARF number of an encoding's register; 0: none. */
 static uint8_t register_of(uint32_t number)
 {
     static const uint8_t numbers[8] = {0, 3, 12, 13, 14, 15, 6, 0};
@@ -104,7 +104,9 @@ static void start_row(const struct entry *e, uint8_t reg, int64_t offset,
     set_offset(row, ra, -WORD);
 }
 
-/* RBP is saved below the return address, five registers somewhere below. */
+/*
+ * RBP is saved below the return address, five registers somewhere below that.
+ */
 static void read_rbp_frame(const struct entry *e, struct wndl_cfi_row *row)
 {
     const uint8_t fp = wndl_arch_x86_64.fp;
@@ -119,15 +121,16 @@ static void read_rbp_frame(const struct entry *e, struct wndl_cfi_row *row)
 }
 
 /*
- * Which `count` of six registers, and in which order, is one number: each digit
- * is an index among those that are left. False for a number too large.
+ * Unpacks a permutation: one number that stands for `count` of six registers in
+ * some order. Each digit is an index among the registers that are left. False
+ * for a number too large.
  */
 static bool unpack(uint32_t packed, unsigned count, uint8_t regs[6])
 {
     bool used[7] = {false};
     uint32_t digits[6];
     for (unsigned i = count; i-- > 0;) {
-        /* Six registers have no choice left for the last one. */
+        /* The last of six registers has no choice left. */
         const unsigned choices = 6 - i;
         digits[i] = packed % choices;
         packed /= choices;
@@ -165,7 +168,7 @@ static struct wndl_bytes code_of(const struct reading *r, const struct entry *e)
         r->text, e->start - r->text_addr, e->end - e->start);
 }
 
-/* What "sub rsp, N" subtracts, and the pushes before it. */
+/* Reads the operand of "sub rsp, N", and the pushes before it. */
 static bool read_indirect(
     const struct reading *r, const struct entry *e, struct wndl_cfi_row *row)
 {
@@ -179,7 +182,7 @@ static bool read_indirect(
 
 /* ---- prologues */
 
-/* Bytes of a prologue's instruction, and its step; 0 for any other. */
+/* The bytes of a prologue's instruction, and its step; 0 for any other. */
 static size_t read_step(
     struct wndl_bytes code, size_t at, struct wndl_pe_step *step)
 {
@@ -223,14 +226,14 @@ static bool same_rules(
     return true;
 }
 
-/* Pushes of registers that callers do not get back make room only. */
+/* Pushes of registers that need not be preserved only make room. */
 static bool is_saved(const struct wndl_pe_step *step)
 {
     static const uint16_t saved = 1u << 3 | 1u << 5 | 0xf000;
     return (saved >> step->reg & 1) != 0;
 }
 
-/* Whether the code makes the body's rules; its steps are r->unwind's then. */
+/* Whether the code makes the body's rules. Its steps are then r->unwind's. */
 static bool follow_prologue(
     struct reading *r, struct wndl_bytes code, const struct wndl_cfi_row *body)
 {
@@ -279,7 +282,7 @@ static void end_function(struct reading *r, const struct entry *e)
         lose_more(r, e);
 }
 
-/* By the function's code; false where that does not agree with its body. */
+/* Writes a function by its code; false if that contradicts its body. */
 static bool write_followed(
     struct reading *r, const struct entry *e, const struct wndl_cfi_row *body)
 {
@@ -307,7 +310,7 @@ static void write_function(
     end_function(r, e);
 }
 
-/* Functions that are next to each other and have one encoding are one entry. */
+/* Neighbouring functions with one encoding are one entry. */
 static void write_functions(
     struct reading *r, const struct entry *e, struct wndl_cfi_row *body)
 {
@@ -335,7 +338,7 @@ static bool copy_row(void *context, const struct wndl_cfi_row *row)
     return true;
 }
 
-/* What __eh_frame has of it. */
+/* Copies its FDE from __eh_frame. */
 static void copy_function(struct reading *r, const struct entry *e)
 {
     struct wndl_fde fde;
@@ -359,7 +362,7 @@ static void copy_function(struct reading *r, const struct entry *e)
     end_function(r, e);
 }
 
-/* *good: whether `body` is a function's rules. */
+/* *good: whether `body` has a function's rules. */
 static enum mode read_x86_64(const struct reading *r, const struct entry *e,
     struct wndl_cfi_row *body, bool *good)
 {
@@ -375,8 +378,10 @@ static enum mode read_x86_64(const struct reading *r, const struct entry *e,
     return mode;
 }
 
-/* The same for arm64, whose modes have other numbers. Registers are saved in
- * pairs, the first one of each higher up. */
+/*
+ * The same for arm64, whose modes have other numbers. Registers are saved in
+ * pairs, with the first of each higher.
+ */
 static enum mode read_arm64(const struct entry *e, struct wndl_cfi_row *body)
 {
     enum { FRAMELESS = 2, ARM64_DWARF = 3, FRAME = 4, PAIRS = 5 };
@@ -448,7 +453,7 @@ static uint32_t encoding_at(
                : UINT32_MAX;
 }
 
-/* Where an entry's function starts, from the image base. */
+/* The start of an entry's function, from the image base. */
 static uint64_t start_at(
     const struct reading *r, const struct page *p, uint32_t i, uint64_t *at)
 {
@@ -478,7 +483,7 @@ static void read_entries(struct reading *r, const struct page *p)
     }
 }
 
-/* An entry takes 4 bytes at least: that bounds how many there are. */
+/* An entry has at least 4 bytes, which bounds their number. */
 static void read_page(struct reading *r, struct page *p)
 {
     struct wndl_cursor c = wndl_cursor_at(r->info, p->at, false);

@@ -7,7 +7,7 @@
 
 #include "cfi_import/core/source.h"
 
-/* Apple's. NOT_FOUND when there is none. */
+/* For Apple's binaries. NOT_FOUND if there is none. */
 enum wndl_status wndl_macho_cfi_open(struct wndl_cfi_source *cfi,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err) WNDL_MUST_USE;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Codes tell the last step first, as they are undone; those of an epilogue tell
- * what its instructions undo, in the order of these. So both are read as steps
- * from the last to the first, and put in order when all are there.
+ * arm64: the codes list the last step first, the order in which steps are
+ * undone. Those of an epilogue list what its instructions undo, in their order.
+ * So both are read as steps from the last to the first, and reversed at the
+ * end.
  */
 #include "cfi_import/pe/arm64.h"
 
 #include "unwind/core/arch.h"
 
 enum {
-    FIRST = 19, /* of the registers that are saved: x19 to x28 */
+    FIRST = 19, /* of the saved registers: x19 to x28 */
     LAST = 28,
     FP = 29,
     LR = 30,
     WORD = 8,
-    SLOT = 16,         /* the stack is allocated by */
-    SP_LEAST = 512,    /* bytes that an instruction which stores can allocate */
-    ALLOC_MOST = 4080, /* that the usual one does */
+    SLOT = 16,         /* unit of stack allocation */
+    SP_LEAST = 512,    /* maximum that a storing instruction allocates */
+    ALLOC_MOST = 4080, /* maximum of the usual instruction */
 };
 
 struct reading {
@@ -47,12 +48,12 @@ static enum wndl_status alloc(struct reading *r, uint32_t size)
 
 /* ---- codes that save */
 
-/* Vector registers are not told of. */
+/* Vector registers are not recorded. */
 struct saving {
     uint8_t reg, count;
     bool is_vector;
-    uint32_t at;    /* from SP, once that is */
-    uint32_t alloc; /* bytes lower */
+    uint32_t at;    /* from SP after that */
+    uint32_t alloc; /* bytes by which SP is lowered */
 };
 
 static struct wndl_arm64_step step_of(const struct saving *s)
@@ -72,7 +73,7 @@ static enum wndl_status save(struct reading *r, const struct saving *s)
     return add(r, step_of(s));
 }
 
-/* 2 bytes: so many bits of which register, 6 of the place; _x allocates. */
+/* 2 bytes: so many bits of the register, 6 of the place; _x allocates. */
 static enum wndl_status save_indexed(
     struct reading *r, struct saving s, unsigned code)
 {
@@ -89,8 +90,10 @@ static enum wndl_status save_lower(
     return save(r, &s);
 }
 
-/* The second byte is 0, pair, lower, 5 bits of the register; the third 2 bits
- * of its kind and 6 of the place. */
+/*
+ * The second byte has 0, pair, lower, and 5 bits of the register; the third has
+ * 2 bits of the kind and 6 of the place.
+ */
 static enum wndl_status save_any(struct reading *r)
 {
     const uint8_t which = wndl_cursor_u8(&r->codes);
@@ -118,14 +121,16 @@ static enum wndl_status save_with_lr(
                       .saved = 2, .regs = {(uint8_t)reg, LR}, .saved_at = at});
 }
 
-/* A pair behind the one that the step before it saves, which is told next: it
- * gets what that has when all are there. */
+/*
+ * A pair after that of the step before, which is the next code. It gets its
+ * registers when all codes are read.
+ */
 static enum wndl_status save_next(struct reading *r)
 {
     return add(r, (struct wndl_arm64_step){.saved = UINT8_MAX});
 }
 
-/* 11001000 and on: pairs and single ones of x19 and on, d8 and on. */
+/* From 11001000 on: pairs and single ones of x19 and up, d8 and up. */
 static enum wndl_status read_saving(struct reading *r, unsigned code)
 {
     const uint32_t lower = code & 63, lower5 = code & 31;
@@ -249,7 +254,7 @@ static void reverse(struct wndl_arm64_steps *steps)
     }
 }
 
-/* Each "next" is a pair of what the one before it saves. */
+/* Each "next" is the pair after that of the step before it. */
 static enum wndl_status resolve_next(struct reading *r)
 {
     struct wndl_arm64_step *list = r->steps->list;
@@ -299,13 +304,14 @@ enum wndl_status wndl_arm64_steps_read(struct wndl_arm64_steps *steps,
 
 /* ---- packed */
 
-/* An entry's second word: how much is saved of what, and allocated. */
+/* An entry's second word: the saved registers, and the allocation. */
 struct packed {
-    uint32_t floats, ints;  /* registers; of floats one less, or none */
-    uint32_t chain;         /* how LR is saved */
-    bool homes;             /* so are x0 to x7 */
+    uint32_t floats, ints;  /* numbers of registers; of floats one less, or
+                             * none */
+    uint32_t chain;         /* the way in which LR is saved */
+    bool homes;             /* x0 to x7 are saved, too */
     uint32_t saved, locals; /* bytes */
-    bool lowered;           /* SP has been, for what is saved */
+    bool lowered;           /* SP was lowered for the saved registers */
 };
 
 enum { UNCHAINED = 0, SAVES_LR = 1, SIGNED = 2, CHAINED = 3 };
@@ -341,7 +347,7 @@ static enum wndl_status unpack_ints(struct reading *r, struct packed *p)
     return status;
 }
 
-/* Neither their registers nor what is in them is told of. */
+/* Neither these registers nor their contents are recorded. */
 static enum wndl_status unpack_vectors(struct reading *r, struct packed *p)
 {
     enum wndl_status status = WNDL_OK;
@@ -381,8 +387,10 @@ static enum wndl_status unpack_locals(
     return status;
 }
 
-/* An epilogue needs neither the frame pointer nor what came in x0 to x7; but
- * room that is made when those are saved is given back. */
+/*
+ * An epilogue needs neither the frame pointer nor the contents of x0 to x7. But
+ * it frees the room that saving them made.
+ */
 static enum wndl_status unpack(
     struct reading *r, struct packed p, bool is_prologue)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arm64: what a function of ARM64 Windows does to the stack: unwind codes
- * (.xdata), or the word that stands for the usual ones (.pdata), as steps, and
- * what rows come of them. Knows nothing of files.
+ * arm64: the effect of an ARM64 Windows function on the stack. Unwind codes
+ * (.xdata), or the word for the usual ones (.pdata), become steps, and steps
+ * become rows. It knows no files.
  *
- * Specification: "ARM64 exception handling" (Microsoft); for what that leaves
- * open, the printer in LLVM (ARMWinEHPrinter.cpp).
+ * Specification: "ARM64 exception handling" (Microsoft); where that is silent,
+ * the printer in LLVM (ARMWinEHPrinter.cpp).
  */
 #ifndef WNDL_CFI_IMPORT_PE_ARM64_H
 #define WNDL_CFI_IMPORT_PE_ARM64_H
@@ -16,14 +16,14 @@
 
 enum {
     WNDL_ARM64_INSTRUCTION = 4, /* bytes */
-    WNDL_ARM64_STEPS = 1024,    /* codes are of 255 words at most */
+    WNDL_ARM64_STEPS = 1024,    /* codes have 255 words at most */
 };
 
-/* What one instruction does. In this order: */
+/* The effects of one instruction, in this order: */
 struct wndl_arm64_step {
-    bool signs;        /* the return address gets a signature */
+    bool signs;        /* signs the return address */
     uint32_t alloc;    /* bytes */
-    uint8_t saved;     /* how many registers: the first and its next, or LR */
+    uint8_t saved;     /* number of registers: one, a pair, or one and LR */
     uint8_t regs[2];   /* DWARF's numbers */
     uint32_t saved_at; /* of the first, from SP */
     bool sets_fp;
@@ -31,8 +31,8 @@ struct wndl_arm64_step {
 };
 
 /*
- * In the order in which they are taken. Those before `own` were taken in the
- * functions that this is a part of.
+ * Steps in the order of execution. Those before `own` belong to the functions
+ * of which this is a part.
  */
 struct wndl_arm64_steps {
     struct wndl_arm64_step list[WNDL_ARM64_STEPS];
@@ -40,26 +40,28 @@ struct wndl_arm64_steps {
 };
 
 /*
- * Those of the codes from bytes[first] on. MALFORMED, UNSUPPORTED: *why says of
- * what, and is static.
+ * Reads the steps of the codes from bytes[first] on. MALFORMED, UNSUPPORTED:
+ * *why is the reason, a static string.
  */
 enum wndl_status wndl_arm64_steps_read(struct wndl_arm64_steps *steps,
     struct wndl_bytes codes, uint32_t first, const char **why) WNDL_MUST_USE;
 
-/* Those that the second word of an entry stands for: of the prologue, and of
- * the epilogue, which undoes less. */
+/*
+ * Unpacks the steps of an entry's second word: those of the prologue, and those
+ * of the epilogue, which undoes fewer.
+ */
 enum wndl_status wndl_arm64_steps_unpack(struct wndl_arm64_steps *prologue,
     struct wndl_arm64_steps *epilogue, uint32_t word,
     const char **why) WNDL_MUST_USE;
 
-/* Rules while steps are taken. */
+/* The rules in the course of steps. */
 struct wndl_arm64_state {
     struct wndl_cfi_row row;
     int64_t depth; /* bytes from SP to the CFA */
-    bool framed;   /* the CFA is known by the frame pointer */
+    bool framed;   /* the CFA counts from the frame pointer */
 };
 
-/* Where a function starts that is called. */
+/* The state at the start of a function that was called. */
 struct wndl_arm64_state wndl_arm64_state_at_entry(void);
 
 void wndl_arm64_state_step(

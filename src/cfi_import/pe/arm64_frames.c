@@ -14,11 +14,11 @@ enum {
     IS_ELSEWHERE = 0,
     IS_PACKED = 1,
     IS_PACKED_PART = 2, /* neither prologue nor epilogue */
-    /* Steps that are taken, for each byte of the list: any number of functions
-     * may have the same codes. */
+    /* Steps to execute, for each byte of the list. Any number of functions may
+     * share codes. */
     WORK_PER_BYTE = 64,
     WORK_AT_LEAST = 16 * 1024 * 1024,
-    WORK_PER_EPILOGUE = 16, /* to tell of it, without its steps */
+    WORK_PER_EPILOGUE = 16, /* for the epilogue itself, without steps */
 };
 
 struct reading {
@@ -26,20 +26,20 @@ struct reading {
     const struct wndl_object *object;
     struct wndl_frame_writer writer;
     struct wndl_arm64_steps *prologue, *epilogue;
-    uint64_t done; /* rva up to which functions have been */
+    uint64_t done; /* rva; functions before it are done */
     uint64_t work, most_work;
 };
 
 /* One function. */
 struct function {
-    uint64_t entry;            /* offset of it in .pdata */
+    uint64_t entry;            /* offset of its entry in .pdata */
     uint32_t start, size;      /* rva, bytes */
-    struct wndl_bytes codes;   /* empty when packed */
+    struct wndl_bytes codes;   /* empty if packed */
     struct wndl_cursor scopes; /* of epilogues, `scope_count` words */
     uint32_t scope_count;
-    bool has_last;      /* an epilogue at the end, */
-    uint32_t last_code; /* of these codes unless packed */
-    bool is_part;       /* what is in `prologue` was done before it */
+    bool has_last;      /* it has an epilogue at the end, */
+    uint32_t last_code; /* of these codes, unless packed */
+    bool is_part;       /* the steps of `prologue` were executed before it */
 };
 
 static void lose(
@@ -88,13 +88,13 @@ static struct wndl_arm64_state write_prologue(
     return state;
 }
 
-/* Instructions of it, with the one that leaves the function. */
+/* Its instructions, with the one that leaves the function. */
 static uint32_t epilogue_length(const struct wndl_arm64_steps *steps)
 {
     return steps->count - steps->own + 1;
 }
 
-/* Each instruction undoes a step; `body` holds again behind them. */
+/* Each instruction undoes a step. After them the body's rules hold again. */
 static void write_epilogue(struct reading *r,
     const struct wndl_arm64_state *body, uint64_t at, uint64_t end)
 {
@@ -110,8 +110,10 @@ static void write_epilogue(struct reading *r,
 
 /* ---- epilogues */
 
-/* *at: where it is in the function; set for one at the end. False, and told of,
- * when there is none there. */
+/*
+ * *at: its place in the function, which is set for one at the end. False, after
+ * a report, if there is no epilogue.
+ */
 static bool read_epilogue(struct reading *r, const struct function *f,
     uint32_t first_code, uint64_t *at, uint64_t done)
 {
@@ -179,9 +181,9 @@ static void write_function(struct reading *r, const struct function *f)
             r, WNDL_LIMIT, f->entry, "more rules than a file of this size has");
 }
 
-/* ---- where it is told */
+/* ---- records */
 
-/* The header, epilogues, codes. */
+/* Reads the header, epilogues and codes. */
 static enum wndl_status read_xdata(
     struct reading *r, struct function *f, uint32_t rva, const char **why)
 {
@@ -235,8 +237,10 @@ static enum wndl_status read_steps(
     return wndl_arm64_steps_read(r->prologue, f->codes, 0, why);
 }
 
-/* They are to be in order. `next` is where the one behind starts: a wild end
- * loses its own function alone. */
+/*
+ * Functions must be in order. `next` is the start of the next one: an absurd
+ * end loses its own function only.
+ */
 static void read_function(
     struct reading *r, struct function *f, uint32_t word, uint32_t next)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. */
+/*
+ * epilogue: instructions by Intel 64 and IA-32 Architectures Software
+ * Developer's Manual, volume 2.
+ */
 #include "cfi_import/pe/epilogue.h"
 
 #include <string.h>
@@ -15,7 +18,7 @@ bool wndl_pe_shape_of(
         if (step->kind == WNDL_PE_MACHINE)
             return false;
         if (step->kind == WNDL_PE_ALLOC && shape->pops != 0)
-            return false; /* between pushes: not to be freed at once */
+            return false; /* between pushes: not freed in one step */
         if (step->kind == WNDL_PE_PUSH && shape->pops == WNDL_PE_PUSHES)
             return false;
         if (step->kind == WNDL_PE_PUSH)
@@ -30,7 +33,7 @@ bool wndl_pe_shape_of(
     return shape->pops != 0 || shape->allocated != 0;
 }
 
-/* A number of 1 or 4 bytes, with its sign; bytes that are not there are 0. */
+/* A signed number of 1 or 4 bytes. Missing bytes are 0. */
 static int64_t number_at(struct wndl_bytes code, size_t at, size_t size)
 {
     struct wndl_cursor c = wndl_cursor_at(code, at, false);
@@ -43,8 +46,7 @@ static size_t if_inside(struct wndl_bytes code, size_t at, size_t size)
     return at <= code.size && size <= code.size - at ? size : 0;
 }
 
-/* "add rsp, N", or "sub rsp, -N", which is shorter for 128: bytes of it, or
- * 0. */
+/* The bytes of "add rsp, N", or of the shorter "sub rsp, -128"; or 0. */
 static size_t add_at(
     const struct wndl_pe_shape *shape, struct wndl_bytes code, size_t at)
 {
@@ -76,8 +78,10 @@ static size_t lea_at(
     return p[2] >> 6 == 2 ? if_inside(code, at, 7 + sib) : 0;
 }
 
-/* "mov rsp, frame" of either form; "mov rsp, r11", as where a function keeps
- * the end of its stack while it takes registers back from there. */
+/*
+ * "mov rsp, frame" in either form, or "mov rsp, r11", if a function keeps the
+ * end of its stack there while it restores registers.
+ */
 static size_t mov_at(
     const struct wndl_pe_shape *shape, struct wndl_bytes code, size_t at)
 {
@@ -104,7 +108,7 @@ static size_t freeing_at(
     return size == 0 ? mov_at(shape, code, at) : size;
 }
 
-/* Where the pops that begin at `at` end; 0: they are not there. */
+/* The end of the pops that begin at `at`; 0: there are none. */
 static size_t end_of_pops(
     const struct wndl_pe_shape *shape, struct wndl_bytes code, size_t at)
 {
@@ -140,7 +144,7 @@ static size_t indirect_at(struct wndl_bytes code, size_t at)
     return if_inside(code, at, 2 + sib + (is_wide ? 4 : mod));
 }
 
-/* Bytes of what ends an epilogue: a return, or a jump to elsewhere; or 0. */
+/* The bytes of an epilogue's end, a return or a jump elsewhere; or 0. */
 static size_t exit_at(struct wndl_bytes code, size_t at)
 {
     if (if_inside(code, at, 1) == 0)
@@ -168,7 +172,7 @@ static size_t exit_at(struct wndl_bytes code, size_t at)
     }
 }
 
-/* Pops and an exit, all that was allocated being freed before `at`. */
+/* Pops and an exit, with all of the allocation freed before `at`. */
 static bool ends_at(const struct wndl_pe_shape *shape, struct wndl_bytes code,
     size_t at, struct wndl_pe_epilogue *epilogue)
 {
@@ -195,7 +199,7 @@ bool wndl_pe_epilogue_find(const struct wndl_pe_shape *shape,
         const size_t freeing = freeing_at(shape, code, at);
         if (freeing != 0 && ends_at(shape, code, at + freeing, epilogue))
             return true;
-        /* Nothing to be freed: the pops are all there is to see. */
+        /* Nothing is allocated: there are only the pops. */
         if (shape->allocated == 0 && ends_at(shape, code, at, epilogue))
             return true;
     }

@@ -9,8 +9,8 @@
 
 enum {
     ENTRY = 12, /* bytes */
-    /* Slots of unwind codes that are read, for each byte of the list; any
-     * number of functions may have the same chain of 32 times 255. */
+    /* Slots of unwind codes to read, for each byte of the list. Any number of
+     * functions may share a chain of 32 times 255. */
     WORK_PER_BYTE = 16,
     WORK_AT_LEAST = 16 * 1024 * 1024,
 };
@@ -20,7 +20,7 @@ struct reading {
     const struct wndl_object *object;
     struct wndl_frame_writer writer;
     struct wndl_pe_unwind *unwind;
-    uint64_t done;   /* rva up to which functions have been */
+    uint64_t done;   /* rva; functions before it are done */
     uint32_t length; /* of the last one, bytes */
     uint64_t work, most_work;
 };
@@ -38,7 +38,7 @@ static void lose_more(struct reading *r, uint64_t entry)
     lose(r, WNDL_LIMIT, entry, "more rules than a file of this size has");
 }
 
-/* What is right next to it: other parts of the same function, mostly. */
+/* Its neighbours, mostly other parts of the same function. */
 struct next_to {
     uint32_t before, behind; /* bytes */
 };
@@ -96,8 +96,10 @@ static void write_function(struct reading *r, const struct wndl_pe_function *f,
         lose_more(r, entry);
 }
 
-/* They are to be in order: that bounds what is looked at for epilogues. `next`
- * is where the one behind starts: a wild end loses its own function alone. */
+/*
+ * Functions must be in order, which bounds the search for epilogues. `next` is
+ * the start of the next one: an absurd end loses its own function only.
+ */
 static void read_function(struct reading *r, const struct wndl_pe_function *f,
     uint32_t next, uint64_t entry)
 {

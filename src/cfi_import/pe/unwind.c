@@ -61,7 +61,7 @@ static enum wndl_status fail(
 
 /* ---- codes */
 
-/* The steps of one info are found from its last to its first. */
+/* Steps are filled in from the last to the first. */
 static enum wndl_status add_step(struct reading *r, struct wndl_pe_step step)
 {
     if (r->unwind->count == WNDL_PE_STEPS)
@@ -70,15 +70,17 @@ static enum wndl_status add_step(struct reading *r, struct wndl_pe_step step)
     return WNDL_OK;
 }
 
-/* The operand in the slots behind, of 2 bytes that count eights, or of 4. */
+/* The operand in the next slots: 2 bytes that count eights, or 4. */
 static uint32_t operand(struct info *info, bool wide)
 {
     return wide ? wndl_cursor_u32(&info->slots)
                 : (uint32_t)wndl_cursor_u16(&info->slots) * WORD;
 }
 
-/* The first tells how long they are and whether one is at the very end, the
- * others where they begin; what begins at the end fills up. */
+/*
+ * The first code has the length of epilogues, and whether one is at the very
+ * end; the others have their starts. Padding begins at the end.
+ */
 static void add_epilogue(
     struct wndl_pe_unwind *u, bool *seen, uint8_t at, uint8_t bits)
 {
@@ -130,7 +132,7 @@ static enum wndl_status read_code(
             break;
         add_epilogue(r->unwind, seen_epilogue, at, bits);
         return WNDL_OK;
-    case SAVE_XMM128: /* vector registers are not told of */
+    case SAVE_XMM128: /* vector registers are not recorded */
     case SAVE_XMM128_FAR:
         (void)operand(info, (byte & 15) == SAVE_XMM128_FAR);
         return WNDL_OK;
@@ -144,7 +146,7 @@ static enum wndl_status read_code(
     return fail(r, WNDL_UNSUPPORTED, "an unwind code that is not known");
 }
 
-/* In the order in which they are taken: codes tell the last one first. */
+/* Codes are in reverse order of execution. */
 static void reverse(struct wndl_pe_step *steps, size_t count)
 {
     for (size_t i = 0; i < count / 2; i++) {
@@ -154,7 +156,7 @@ static void reverse(struct wndl_pe_step *steps, size_t count)
     }
 }
 
-/* From the one furthest from the end on. */
+/* The furthest from the end comes first. */
 static int compare(const void *left, const void *right)
 {
     const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
@@ -184,7 +186,7 @@ static enum wndl_status read_codes(struct reading *r, struct info *info)
 
 /* ---- infos */
 
-/* *next: the function that this is a part of; 0: of none. */
+/* *next: the function of which this is a part; 0: none. */
 static enum wndl_status read_info(
     struct reading *r, uint32_t rva, uint32_t *next)
 {
@@ -216,7 +218,7 @@ static enum wndl_status read_info(
     return WNDL_OK;
 }
 
-/* Where the unwind information is when an entry names another entry. */
+/* The place of the unwind information, if an entry refers to another. */
 static uint32_t direct(const struct reading *r, uint32_t unwind)
 {
     if ((unwind & IS_INDIRECT) == 0)
@@ -227,8 +229,10 @@ static uint32_t direct(const struct reading *r, uint32_t unwind)
     return wndl_cursor_u32(&c);
 }
 
-/* Registers are saved below the frame pointer, where one was set, else above
- * where SP is in the end. */
+/*
+ * Registers are saved below the frame pointer, if it was set, else above the
+ * final SP.
+ */
 static int64_t base_of(const struct wndl_pe_unwind *unwind)
 {
     struct wndl_pe_state state = wndl_pe_state_at_entry(0);

@@ -12,12 +12,14 @@ static void write_row(
 /* A function whose prologue has been written. */
 struct body {
     const struct wndl_x64_function *function;
-    const struct wndl_cfi_row *row; /* of all but epilogues */
+    const struct wndl_cfi_row *row; /* of all its code but epilogues */
     struct wndl_pe_shape shape;
 };
 
-/* The return address is behind what is to be popped. Registers that were put
- * elsewhere have been taken back before the stack was freed. */
+/*
+ * The return address is above the words to be popped. Registers that were saved
+ * elsewhere were restored before the stack was freed.
+ */
 static void write_pops(
     struct wndl_frame_writer *w, const struct body *b, uint64_t at)
 {
@@ -36,7 +38,7 @@ static void write_pops(
     }
 }
 
-/* `base`: of the bytes that it was found in, svma. */
+/* `base` is the svma of the bytes with the epilogue. */
 static void write_epilogue(struct wndl_frame_writer *w, const struct body *b,
     uint64_t base, const struct wndl_pe_epilogue *epilogue)
 {
@@ -45,7 +47,7 @@ static void write_epilogue(struct wndl_frame_writer *w, const struct body *b,
         write_row(w, b->row, base + epilogue->end);
 }
 
-/* Bytes to look for epilogues in, and where the function is in them. */
+/* Bytes with epilogues, and the function's place in them. */
 struct place {
     struct wndl_bytes code;
     size_t before;
@@ -59,8 +61,10 @@ static struct place place_of(const struct wndl_x64_function *f)
     return (struct place){f->around, f->before, f->start - f->before};
 }
 
-/* Of one that has begun in front of the function the rest: a part that has
- * nothing of its own to do first. Returns where that ends, or 0. */
+/*
+ * Writes the rest of an epilogue that began before the function. Such a part
+ * does nothing of its own first. Returns its end, or 0.
+ */
 static size_t write_rest(
     struct wndl_frame_writer *w, const struct body *b, const struct place *p)
 {

@@ -20,8 +20,10 @@ enum {
     OP_BREGX = 0x92,
 };
 
-/* Bytes of one expression, and how deep it nests: real ones have a dozen, and
- * three. */
+/*
+ * Maximum bytes of one expression, and its maximum depth; real ones have a
+ * dozen, and three.
+ */
 enum { EXPR_MAX = 128, NESTING = 24 };
 
 void wndl_stack_record_begin(struct wndl_stack_record_terms *t)
@@ -117,7 +119,7 @@ static uint16_t result(
     return wndl_stack_record_add(t, &term);
 }
 
-/* Down to a multiple, which a mask does for powers of two. */
+/* Rounds down to a multiple, by a mask for powers of two. */
 static uint16_t align(struct wndl_stack_record_terms *t, uint16_t a,
     const struct wndl_stack_record_term *unit)
 {
@@ -172,7 +174,7 @@ static uint16_t memory(struct wndl_stack_record_terms *t, uint16_t address)
     return 0;
 }
 
-/* Decimal, with or without a minus. False: it is no number. */
+/* Decimal, with or without a minus. False: it is not a number. */
 static bool read_number(
     struct wndl_stack_record_terms *t, struct wndl_bytes word, int64_t *value)
 {
@@ -219,8 +221,8 @@ struct writing {
     struct wndl_stack_record_terms *terms;
     uint8_t out[EXPR_MAX];
     size_t size;
-    unsigned depth; /* of the stack that it is run on */
-    bool keeps_cfa; /* at the bottom of that, for more than one use */
+    unsigned depth; /* depth of the stack */
+    bool keeps_cfa; /* at the bottom, for several uses */
     bool failed;
 };
 
@@ -258,7 +260,7 @@ static void put_offset(struct writing *w, int64_t offset)
 static void put_cfa(struct writing *w)
 {
     if (!w->keeps_cfa)
-        return; /* it is what the stack has at the start */
+        return; /* it is on the stack at the start */
     put(w, OP_PICK);
     put(w, (uint8_t)(w->depth++ - 1)); /* counted from the top */
 }
@@ -303,8 +305,10 @@ static void put_term(struct writing *w, uint16_t at, unsigned nesting)
     put_offset(w, term.offset);
 }
 
-/* Uses of the CFA, and whether it is what comes first. Gives up as put_term
- * does, which is what tells. */
+/*
+ * Counts uses of the CFA, and checks whether it comes first. Gives up like
+ * put_term, which reports it.
+ */
 static unsigned count_cfa(const struct wndl_stack_record_terms *t, uint16_t at,
     unsigned nesting, unsigned *budget)
 {
@@ -375,7 +379,7 @@ void wndl_stack_record_cfa_rule(
     }
 }
 
-/* Whether a value is so many bytes from the CFA. */
+/* Whether a value is at a fixed distance from the CFA. */
 static bool by_cfa(const struct wndl_stack_record_terms *t, uint16_t at,
     uint16_t cfa, int64_t *offset)
 {
@@ -402,7 +406,7 @@ void wndl_stack_record_rule(struct wndl_stack_record_terms *t, uint16_t at,
         rule->kind = WNDL_RULE_UNDEFINED;
     } else if (term->kind == WNDL_STACK_RECORD_REGISTER && term->offset == 0 &&
                term->reg == reg) {
-        /* Of SP, "nothing said" is the CFA. */
+        /* For SP, no rule means the CFA. */
         rule->kind = reg == t->sp ? WNDL_RULE_SAME : WNDL_RULE_UNSET;
     } else if (is_word && by_cfa(t, term->a, cfa, &offset)) {
         rule->kind = WNDL_RULE_OFFSET;

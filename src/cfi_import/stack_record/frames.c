@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * STACK CFI INIT begins a function, the STACK CFI records behind it change its
- * rules from an address on. What rows cannot say loses its function; code whose
- * CFA is said not to be known is left out of it.
+ * frames: STACK CFI INIT begins a function, and the STACK CFI records after it
+ * change its rules from an address on. A rule that no row can express loses its
+ * function. Code whose CFA is declared unknown is left out of it.
  */
 #include "cfi_import/stack_record/frames.h"
 
@@ -58,13 +58,13 @@ static void set_rule(struct wndl_stack_record_reading *r,
     const int reg = wndl_bytes_is(name, ".ra")
                         ? (int)row->ra_reg
                         : wndl_stack_record_register(r->machine, name);
-    /* Of registers that no row has nothing is lost. */
+    /* Registers that no row has are omitted without loss. */
     if (reg >= 0)
         wndl_stack_record_rule(
             r->terms, value, 0, (unsigned)reg, &row->regs[reg]);
 }
 
-/* False, with `why` in the terms, for what does not become a row. */
+/* False, with `why` in the terms, if it cannot become a row. */
 static bool read_rules(struct wndl_stack_record_reading *r,
     struct wndl_bytes text, struct wndl_cfi_row *row)
 {
@@ -92,13 +92,13 @@ static bool read_rules(struct wndl_stack_record_reading *r,
 
 /* ---- functions */
 
-/* The function that is being written. */
+/* The function being written. */
 struct function {
     struct wndl_breakpad_stack init;
     struct wndl_cfi_row row;
     bool begun; /* its INIT is good */
     bool open;  /* it is being written: its CFA is known */
-    bool lost;  /* what is behind its INIT is of no use */
+    bool lost;  /* records after its INIT are useless */
 };
 
 static void lose_function(struct wndl_stack_record_reading *r,
@@ -136,7 +136,7 @@ static void end_function_early(
     f->open = false;
 }
 
-/* The rules as they are now; nothing where the CFA is not known. */
+/* The current rules; nothing if the CFA is not known. */
 static void write_row(struct wndl_stack_record_reading *r, struct function *f)
 {
     const struct wndl_frame_function function = {
@@ -208,8 +208,10 @@ static void keep_win(struct wndl_stack_record_reading *r, struct wndl_vec *win,
         *kept = *record;
 }
 
-/* CFI is written as it comes, WIN kept: its ranges are within each other.
- * False when there is none of either. */
+/*
+ * CFI is written at once. WIN is kept, because its ranges are nested. False if
+ * there is none of either.
+ */
 static bool read_all(struct wndl_stack_record_reading *r,
     struct wndl_bytes text, struct wndl_vec *win)
 {
@@ -224,7 +226,8 @@ static bool read_all(struct wndl_stack_record_reading *r,
            !r->failed) {
         found = true;
         if (status != WNDL_OK) {
-            /* It may have begun a function, or said what holds in this one. */
+            /* The lost record may have begun a function, or changed this
+             * one. */
             wndl_cfi_source_lose(r->cfi, &err);
             if (f.open)
                 wndl_frame_writer_undo(&r->writer);

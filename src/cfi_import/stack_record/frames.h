@@ -8,7 +8,7 @@
 
 #include "cfi_import/core/source.h"
 
-/* Of Breakpad's symbol files. NOT_FOUND for others, and when it has none. */
+/* For Breakpad's symbol files. NOT_FOUND for others, and if there are none. */
 enum wndl_status wndl_stack_record_cfi_open(struct wndl_cfi_source *cfi,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err) WNDL_MUST_USE;

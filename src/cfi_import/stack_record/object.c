@@ -27,7 +27,7 @@ static int digit_of(uint8_t c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Pairs of digits, at most `most`; how many bytes, 0 for what is not that. */
+/* Reads pairs of digits, at most `most`. Returns the bytes; 0 if malformed. */
 static size_t read_hex(struct wndl_bytes text, uint8_t *bytes, size_t most)
 {
     if (text.size % 2 != 0 || text.size / 2 > most)
@@ -42,7 +42,7 @@ static size_t read_hex(struct wndl_bytes text, uint8_t *bytes, size_t most)
     return text.size / 2;
 }
 
-/* Of a debug id, the GUID without the age behind it. */
+/* The GUID of a debug id, without the age after it. */
 static size_t read_guid(
     const struct wndl_breakpad_module *module, uint8_t *bytes)
 {

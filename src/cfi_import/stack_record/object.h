@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object: a Breakpad symbol file in the place of the binary that it is of,
- * for who wants its call frame information.
+ * object: a Breakpad symbol file in place of its binary, for users of its call
+ * frame information.
  */
 #ifndef WNDL_CFI_IMPORT_STACK_RECORD_OBJECT_H
 #define WNDL_CFI_IMPORT_STACK_RECORD_OBJECT_H
@@ -9,11 +9,11 @@
 #include "obj/core/object.h"
 
 /*
- * Opens what `source` is, a binary or a Breakpad symbol file. The latter has
- * one section, of its text (WNDL_STACK_RECORD_SECTION), code from the first to
- * the last address that its records are of, and image base 0, from which its
- * addresses count. Its build-id is what INFO CODE_ID says; of Windows and
- * macOS, what the debug id is made of; else it has none. As
+ * Opens `source`, a binary or a Breakpad symbol file. The latter becomes an
+ * object with one section, its text (WNDL_STACK_RECORD_SECTION). It has code
+ * from the first to the last address of its records, and image base 0, from
+ * which its addresses count. Its build-id is INFO CODE_ID; for Windows and
+ * macOS it is derived from the debug id; else it has none. Errors as for
  * wndl_object_open_source.
  */
 enum wndl_status wndl_symbol_file_object_open(

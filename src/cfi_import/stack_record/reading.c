@@ -20,7 +20,7 @@ static const struct wndl_stack_record_machine machines[] = {
             "x29", "x30", "sp", "pc"}},
 };
 
-/* Second names, of Breakpad's own. */
+/* Breakpad's second names. */
 static const struct {
     uint16_t machine;
     uint8_t reg;

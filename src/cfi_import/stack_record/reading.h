@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reading: what the readers of STACK CFI (frames.c) and STACK WIN (win.c)
- * share: the machine that the records are of, and what becomes of them.
+ * reading: the common part of the readers of STACK CFI (frames.c) and STACK WIN
+ * (win.c): the machine of the records, and their results.
  */
 #ifndef WNDL_CFI_IMPORT_STACK_RECORD_READING_H
 #define WNDL_CFI_IMPORT_STACK_RECORD_READING_H
@@ -10,7 +10,7 @@
 #include "cfi_import/stack_record/expr.h"
 #include "dbg/breakpad/stack.h"
 
-/* Code behind this is not believed in: images have less. */
+/* Code beyond this is not accepted: images are smaller. */
 #define WNDL_STACK_RECORD_CODE_MAX (UINT64_C(1) << 32)
 
 struct wndl_stack_record_machine {
@@ -26,15 +26,15 @@ struct wndl_stack_record_reading {
     struct wndl_frame_writer writer;
     struct wndl_stack_record_terms *terms;
     struct wndl_arena *arena;
-    uint64_t base; /* svma that addresses of records count from */
+    uint64_t base; /* svma from which addresses in records count */
     bool failed;   /* memory is out */
 };
 
-/* Of an ELF machine number; NULL: no records of it are read. */
+/* By ELF machine number; NULL: its records are not supported. */
 const struct wndl_stack_record_machine *wndl_stack_record_machine_of(
     uint16_t machine);
 
-/* The number of a register, with "$" or without; -1. */
+/* The number of a register, with "$" or without; -1 if unknown. */
 int wndl_stack_record_register(
     const struct wndl_stack_record_machine *machine, struct wndl_bytes name);
 

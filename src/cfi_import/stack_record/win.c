@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * STACK WIN: what MSVC and LLVM tell of i386 code in PDB files. A record is of
- * a range of code, and ranges lie within each other: the innermost one holds.
+ * win: STACK WIN, the rules for i386 code in PDB files by MSVC and LLVM. A
+ * record covers a range of code. Ranges are nested: the innermost one holds.
  *
- * A program assigns values to the caller's registers, among them where to look
- * for the return address: .raSearch, which is above what the function itself
- * has on the stack. What it has pushed for a call is not told.
+ * A program assigns values to the caller's registers. One of them is the place
+ * from which the return address is searched: .raSearch, which is above the
+ * function's own part of the stack. What the function has pushed for a call is
+ * not recorded.
  */
 #include "cfi_import/stack_record/win.h"
 
@@ -14,9 +15,8 @@
 
 enum {
     NAMES = 32,  /* in one program */
-    RANGES = 64, /* within each other */
-    /* Any number of ranges may be within one, and each reads its program
-     * again. */
+    RANGES = 64, /* maximum depth */
+    /* Any number of ranges may be in one, and each reads its program again. */
     LONGEST_PROGRAM = 1024,
     ESP = 4,
     EIP = 8,
@@ -49,7 +49,7 @@ static uint16_t make_constant(struct program *p, int64_t value)
     return make_term(p, WNDL_STACK_RECORD_NUMBER, 0, value);
 }
 
-/* What a name stands for at the start; 0: nothing. */
+/* The initial value of a name; 0: none. */
 static uint16_t first_value(struct program *p, struct wndl_bytes name)
 {
     const struct wndl_breakpad_stack *s = p->record;
@@ -69,7 +69,7 @@ static uint16_t first_value(struct program *p, struct wndl_bytes name)
     return wndl_bytes_is(name, ".cbCalleeParams") ? make_constant(p, 0) : 0;
 }
 
-/* NULL, and failed, when there are too many. */
+/* NULL, after a failure, if there are too many. */
 static struct variable *find_variable(struct program *p, struct wndl_bytes name)
 {
     for (unsigned i = 0; i < p->count; i++)
@@ -89,7 +89,7 @@ static bool is_name(struct wndl_bytes word)
     return word.size > 1 && (word.data[0] == '$' || word.data[0] == '.');
 }
 
-/* "NAME VALUE =": the name is what was pushed below. */
+/* "NAME VALUE =": the name was pushed below the value. */
 static void assign_variable(struct program *p,
     struct wndl_stack_record_operands *stack,
     struct wndl_bytes names[WNDL_STACK_RECORD_DEPTH])
@@ -133,7 +133,7 @@ static void run_program(struct program *p, struct wndl_bytes text)
             t, WNDL_MALFORMED, "a program that does not end");
 }
 
-/* The name is to stay. */
+/* The name must stay valid. */
 static uint16_t value_of(struct program *p, const char *name)
 {
     const struct wndl_bytes bytes = {(const uint8_t *)name, strlen(name)};
@@ -141,8 +141,10 @@ static uint16_t value_of(struct program *p, const char *name)
     return v == NULL ? 0 : v->value;
 }
 
-/* What Breakpad makes of records without a program: by the stack pointer, and
- * EBP in the place of the first register that was saved, if it was. */
+/*
+ * Breakpad's program for records without one: by the stack pointer, and EBP in
+ * place of the first saved register, if it was saved.
+ */
 static struct wndl_bytes default_program(bool allocates_bp)
 {
     static const char plain[] = "$eip .raSearchStart ^ = "
@@ -156,7 +158,7 @@ static struct wndl_bytes default_program(bool allocates_bp)
                : (struct wndl_bytes){(const uint8_t *)plain, sizeof plain - 1};
 }
 
-/* Whether the program says where the caller is. */
+/* Whether the program assigns the caller's registers. */
 static bool has_caller(
     struct wndl_stack_record_terms *t, uint16_t eip, uint16_t esp)
 {
@@ -200,12 +202,13 @@ static bool read_row(struct wndl_stack_record_reading *r,
 struct nest {
     struct wndl_stack_record_reading *r;
     const struct wndl_breakpad_stack *around[RANGES]; /* innermost last */
-    uint64_t ends[RANGES]; /* where they do, not behind those around them */
+    uint64_t ends[RANGES]; /* their own ends, not beyond the enclosing
+                            * range's */
     unsigned depth;
     bool failed;
 };
 
-/* From `at` on the rules are those of the innermost range. */
+/* From `at` on the innermost range's rules hold. */
 static void write_row(struct nest *n, uint64_t at)
 {
     struct wndl_cfi_row row;
@@ -222,7 +225,7 @@ static void write_row(struct nest *n, uint64_t at)
     wndl_frame_writer_row(&n->r->writer, &row);
 }
 
-/* Leaves the ranges that end at `at` or before; never the outermost. */
+/* Leaves ranges that end at `at` or before, but never the outermost. */
 static void leave_ranges(struct nest *n, uint64_t at)
 {
     while (n->depth > 1 && n->ends[n->depth - 1] <= at) {
@@ -252,7 +255,10 @@ static void enter_range(
     write_row(n, record->start);
 }
 
-/* Records from `first` on, as many as start within its range; how many. */
+/*
+ * Writes the records from `first` on that start in its range. Returns their
+ * number.
+ */
 static size_t write_function(struct wndl_stack_record_reading *r,
     const struct wndl_vec *list, size_t first)
 {
@@ -281,7 +287,7 @@ static size_t write_function(struct wndl_stack_record_reading *r,
     return i - first;
 }
 
-/* Of equal ranges the last one is the innermost: frame data goes before FPO. */
+/* Of equal ranges the last is the innermost: frame data precedes FPO. */
 static int compare_records(const void *left, const void *right)
 {
     const struct wndl_breakpad_stack *a = left, *b = right;

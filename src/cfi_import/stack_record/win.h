@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* win: STACK WIN records, which i386 code of Windows has. */
+/* win: STACK WIN records, for i386 code of Windows. */
 #ifndef WNDL_CFI_IMPORT_STACK_RECORD_WIN_H
 #define WNDL_CFI_IMPORT_STACK_RECORD_WIN_H
 

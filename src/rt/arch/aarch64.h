@@ -24,8 +24,10 @@ enum {
     WNDL_ARCH_RED_ZONE = 0,
 };
 
-/* The TCB, of 16 bytes, is followed by the static TLS; glibc's own structure
- * of the thread is before it. */
+/*
+ * The static TLS is after the TCB of 16 bytes. glibc's own structure of the
+ * thread is before it.
+ */
 #define WNDL_ARCH_TLS_IS_ABOVE 1
 
 #define WNDL_ARCH_MAY_BE_EMULATED 1
@@ -34,7 +36,7 @@ enum {
 
 #define WNDL_ARCH_SYSCALL "\x01\0\0\xd4"
 
-/* "mov x8, #139; svc #0" is how unwinders and debuggers know it. */
+/* Unwinders and debuggers recognise it by "mov x8, #139; svc #0". */
 #define WNDL_ARCH_RESTORER                                                     \
     ".text\n"                                                                  \
     ".p2align 4\n"                                                             \
@@ -45,13 +47,13 @@ enum {
     "svc #0\n"                                                                 \
     ".size wndl_rt_restorer, . - wndl_rt_restorer\n"
 
-/* No register is free in which a mark could be left. */
+/* No register is free for a mark. */
 #define WNDL_ARCH_HAS_WAY_BACK 0
 #define WNDL_ARCH_HAS_TRANSFER 0
 
 /*
- * syscall(3). The libc's forgets the first argument, whose register is the
- * result's; here X7 keeps it, which has none of the six.
+ * syscall(3). libc's forgets the first argument, whose register is the
+ * result's. Here X7 keeps it, which none of the six uses.
  */
 #define WNDL_ARCH_HAS_SYSCALL 1
 #define WNDL_ARCH_SYSCALL_FUNCTION                                             \
@@ -77,7 +79,7 @@ enum {
     ".cfi_endproc\n"                                                           \
     ".size syscall, . - syscall\n"
 
-/* A system call's arguments, in order: which registers. */
+/* The registers of a system call's arguments, in order. */
 static inline int wndl_arch_argument(unsigned n)
 {
     return (int)n;
@@ -109,7 +111,7 @@ static inline bool wndl_arch_is_redone(const ucontext_t *context)
     return false;
 }
 
-/* The kernel leaves no trace of a call that it wants to be made again. */
+/* The kernel leaves no trace when it restarts a call. */
 static inline bool wndl_arch_was_called(const ucontext_t *context)
 {
     (void)context;
@@ -132,7 +134,9 @@ static inline bool wndl_arch_came_back(const ucontext_t *context)
     return false;
 }
 
-/* `before`: what the register of the result held, the first argument. */
+/*
+ * `before` is the earlier value of the result's register: the first argument.
+ */
 static inline void wndl_arch_redo(ucontext_t *context, uint64_t before)
 {
     wndl_arch_set(context, 0, before);
@@ -152,7 +156,7 @@ static inline void wndl_arch_skip(ucontext_t *context, long result)
     context->uc_mcontext.pc += WNDL_ARCH_SYSCALL_BYTES;
 }
 
-/* Whether `svc #0` is there. Code may be execute-only: then none is. */
+/* Whether `svc #0` is there. False for execute-only code. */
 static inline bool wndl_arch_is_syscall(uint64_t address)
 {
     struct wndl_own_memory memory = {0};
@@ -174,8 +178,10 @@ static inline uint64_t wndl_arch_thread_pointer(void)
     return pointer;
 }
 
-/* The generic timer counts as many as it says in a second, at every
- * processor the same; emulators have it, too. */
+/*
+ * The generic timer has the frequency that it reports, equal on all processors.
+ * Emulators have it, too.
+ */
 #define WNDL_ARCH_TICKS_ARE_NS 1
 static inline uint64_t wndl_arch_ticks(void)
 {

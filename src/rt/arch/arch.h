@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch: all that the runtime knows of the processor it runs on: the registers
- * in a signal's context, how a system call looks, what the kernel's signal
- * structures are like. Signal-safe.
+ * arch: all that the runtime knows of its processor: the registers in a
+ * signal's context, the form of a system call, the kernel's signal structures.
+ * Signal-safe.
  */
 #ifndef WNDL_RT_ARCH_ARCH_H
 #define WNDL_RT_ARCH_ARCH_H

@@ -24,15 +24,17 @@ enum {
     WNDL_ARCH_RED_ZONE = 0,
 };
 
-/* The TCB, of 8 bytes, is followed by the static TLS; glibc's own structure of
- * the thread is before it. */
+/*
+ * The static TLS is after the TCB of 8 bytes. glibc's own structure of the
+ * thread is before it.
+ */
 #define WNDL_ARCH_TLS_IS_ABOVE 1
 
 #define WNDL_ARCH_MAY_BE_EMULATED 1
 
 #define WNDL_ARCH_MARK UINT64_C(0x776c0000)
 
-/* "mov r7, #173; svc #0" is how unwinders and debuggers know it. */
+/* Unwinders and debuggers recognise it by "mov r7, #173; svc #0". */
 #define WNDL_ARCH_RESTORER                                                     \
     ".text\n"                                                                  \
     ".syntax unified\n"                                                        \
@@ -45,13 +47,13 @@ enum {
     "svc #0\n"                                                                 \
     ".size wndl_rt_restorer, . - wndl_rt_restorer\n"
 
-/* No register is free in which a mark could be left. */
+/* No register is free for a mark. */
 #define WNDL_ARCH_HAS_WAY_BACK 0
 #define WNDL_ARCH_HAS_TRANSFER 0
 
 /*
- * syscall(3). The libc's forgets the first argument, whose register is the
- * result's; here R8 keeps it, which has none of the seven.
+ * syscall(3). libc's forgets the first argument, whose register is the
+ * result's. Here R8 keeps it, which none of the seven uses.
  */
 #define WNDL_ARCH_HAS_SYSCALL 1
 #define WNDL_ARCH_SYSCALL_FUNCTION                                             \
@@ -105,7 +107,7 @@ static inline uint64_t wndl_arch_sp(const ucontext_t *context)
     return context->uc_mcontext.arm_sp;
 }
 
-/* `svc #0`, of 2 bytes or, in ARM code, of 4; this is the least. */
+/* `svc #0` has 2 bytes, or 4 in ARM code; this is the minimum. */
 enum { WNDL_ARCH_SYSCALL_BYTES = 2 };
 
 static inline unsigned wndl_arch_syscall_size(const ucontext_t *context)
@@ -120,7 +122,7 @@ static inline bool wndl_arch_is_redone(const ucontext_t *context)
     return false;
 }
 
-/* The kernel leaves no trace of a call that it wants to be made again. */
+/* The kernel leaves no trace when it restarts a call. */
 static inline bool wndl_arch_was_called(const ucontext_t *context)
 {
     (void)context;
@@ -143,7 +145,9 @@ static inline bool wndl_arch_came_back(const ucontext_t *context)
     return false;
 }
 
-/* `before`: what the register of the result held, the first argument. */
+/*
+ * `before` is the earlier value of the result's register: the first argument.
+ */
 static inline void wndl_arch_redo(ucontext_t *context, uint64_t before)
 {
     wndl_arch_set(context, 0, before);
@@ -177,8 +181,8 @@ static inline bool wndl_arch_is_syscall(uint64_t address)
 }
 
 /*
- * Thumb code of the libc calls by a function of its own, "push {r7, lr}; mov
- * r7, ip; svc #0": arguments are told by the code before that call.
+ * libc's Thumb code calls through a function of its own, "push {r7, lr}; mov
+ * r7, ip; svc #0". The code before that call shows the arguments.
  */
 static inline uint64_t wndl_arch_call_site(const ucontext_t *context)
 {
@@ -199,7 +203,7 @@ static inline uint64_t wndl_arch_thread_pointer(void)
     return (uintptr_t)__builtin_thread_pointer();
 }
 
-/* The generic timer's counter is not every kernel's to read. */
+/* Not every kernel lets programs read the generic timer's counter. */
 #define WNDL_ARCH_TICKS_ARE_NS 1
 static inline uint64_t wndl_arch_ticks(void)
 {

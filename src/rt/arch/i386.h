@@ -25,7 +25,7 @@ enum {
 
 #define WNDL_ARCH_MARK UINT64_C(0x776c0000)
 
-/* "sysenter" is followed by it, and the kernel returns behind that. */
+/* In libc it follows "sysenter", and the kernel returns to after it. */
 #define WNDL_ARCH_SYSCALL "\xcd\x80"
 
 #define WNDL_ARCH_RESTORER                                                     \
@@ -72,7 +72,7 @@ static inline uint64_t wndl_arch_sp(const ucontext_t *context)
     return wndl_arch_get(context, REG_ESP);
 }
 
-/* The libc calls through the vDSO, whose own `int` is there to call again. */
+/* libc calls through the vDSO, which has an `int` of its own for restarts. */
 static inline bool wndl_arch_was_called(
     const ucontext_t *context __attribute__((unused)))
 {
@@ -110,7 +110,7 @@ static inline bool wndl_arch_came_back(const ucontext_t *context)
     return false;
 }
 
-/* There is no register free that could keep where to return to. */
+/* No register is free that could keep the return address. */
 #define WNDL_ARCH_HAS_SYSCALL 0
 #define WNDL_ARCH_HAS_TRANSFER 0
 
@@ -132,7 +132,7 @@ static inline bool wndl_arch_is_syscall(uint64_t address)
     return memcmp(code, WNDL_ARCH_SYSCALL, WNDL_ARCH_SYSCALL_BYTES) == 0;
 }
 
-/* Whether `code` stands at `address`, and is within its page. */
+/* Whether `code` is at `address`, within its page. */
 static inline bool wndl_arch_is_code(
     uint64_t address, const void *code, size_t size)
 {
@@ -141,10 +141,9 @@ static inline bool wndl_arch_is_code(
 }
 
 /*
- * The libc's code calls the vDSO's, which goes "pop %ebp; pop %edx; pop %ecx;
- * ret" after the instruction, by "call *%gs:0x10". With six arguments it does
- * that by a function of its own, which goes "pop %ebp; pop %edi; pop %ebx;
- * ret" then.
+ * libc calls the vDSO's code by "call *%gs:0x10". After the instruction that
+ * has "pop %ebp; pop %edx; pop %ecx; ret". With six arguments libc calls it in
+ * a function of its own, which then has "pop %ebp; pop %edi; pop %ebx; ret".
  */
 static inline uint64_t wndl_arch_call_site(const ucontext_t *context)
 {
@@ -175,13 +174,13 @@ static inline uint64_t wndl_arch_thread_pointer(void)
     return tcb;
 }
 
-/* Whether there are emulators in which the runtime is to work. */
+/* Whether the runtime must work in emulators. */
 #define WNDL_ARCH_MAY_BE_EMULATED 0
 
 #define WNDL_ARCH_TLS_IS_ABOVE 0
 #define WNDL_ARCH_KEEPS_NUMBER 0
 
-/* The processor's clock, which the collector reads too. */
+/* The processor's clock, which the collector reads, too. */
 #define WNDL_ARCH_TICKS_ARE_NS 0
 static inline uint64_t wndl_arch_ticks(void)
 {

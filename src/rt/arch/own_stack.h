@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_stack: a walk takes some 6 KiB of stack, which the program's may not
- * have left beside the kernel's signal frame: alternate signal stacks of
- * 8 KiB are common. So each thread's memory holds a stack for its walks.
+ * own_stack: a stack for walks in each thread's memory. A walk takes some 6 KiB
+ * of stack. After the kernel's signal frame the program's stack may not have
+ * that left: alternate signal stacks of 8 KiB are common.
  */
 #ifndef WNDL_RT_ARCH_OWN_STACK_H
 #define WNDL_RT_ARCH_OWN_STACK_H
@@ -10,8 +10,8 @@
 enum { WNDL_RT_OWN_STACK = 16 * 1024 };
 
 /*
- * Calls `function` on the stack that ends at `top`, a multiple of 16. No
- * signal with a handler may come meanwhile: the kernel would not see that an
+ * Calls `function` on the stack that ends at `top`, a multiple of 16. No signal
+ * with a handler may arrive meanwhile: the kernel would not notice that an
  * alternate stack is in use.
  */
 void wndl_rt_call_on(void *top, void (*function)(void *), void *argument);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entries of .ARM.exidx refer to their personality routines, that linkers bring
- * them along; unwinders take their own, by number. Without these here the
- * runtime would need libgcc_s.
+ * personality_arm: the personality routines of .ARM.exidx. Entries refer to
+ * them so that linkers include them; unwinders use their own, by number.
+ * Without these the runtime would need libgcc_s.
  */
 void __aeabi_unwind_cpp_pr0(void);
 void __aeabi_unwind_cpp_pr1(void);

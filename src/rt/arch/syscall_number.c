@@ -5,15 +5,15 @@
 
 enum { ACCUMULATOR = 0, NO_REGISTER = -1, LONGEST = 15 };
 
-/* What an instruction of those that stand before system calls does. */
+/* The effect of an instruction that may precede a system call. */
 struct step {
     size_t size;   /* 0: not one of them */
     int writes;    /* register, or NO_REGISTER */
     int from;      /* register that `writes` is a copy of, or NO_REGISTER */
-    int64_t value; /* that is written, -1 when not known */
+    int64_t value; /* the value written; -1: not known */
 };
 
-/* A ModRM byte and what follows it. */
+/* A ModRM byte and the bytes after it. */
 struct operands {
     int reg, rm; /* registers; rm is NO_REGISTER for memory */
     size_t size;
@@ -41,7 +41,7 @@ static struct operands operands_at(const uint8_t *code, unsigned rex)
     return o;
 }
 
-/* Bytes of the constant that ends a two-operand instruction; -1: not known. */
+/* Bytes of the constant that ends a two-operand instruction; -1: unknown. */
 static int constant_of(uint8_t opcode)
 {
     switch (opcode) {
@@ -67,7 +67,7 @@ static int constant_of(uint8_t opcode)
     }
 }
 
-/* Of a two-operand instruction that writes its `reg`. */
+/* For a two-operand instruction that writes its `reg`. */
 static bool writes_reg(uint8_t opcode)
 {
     return opcode == 0x8b || opcode == 0x8d || opcode == 0x33 ||
@@ -105,7 +105,7 @@ static struct step step_of_operands(
     return step;
 }
 
-/* Those of two bytes: nop, cmov, setcc, movzx, movsx. */
+/* Instructions of two bytes: nop, cmov, setcc, movzx, movsx. */
 static struct step step_of_two(const uint8_t *code, unsigned rex)
 {
     struct operands o = operands_at(code + 1, rex);
@@ -134,7 +134,7 @@ static struct step step_of_constant(
     };
 }
 
-/* `code` has LONGEST bytes, of which some may be behind the instruction. */
+/* `code` has LONGEST bytes, some of which may be after the instruction. */
 static struct step step_at(const uint8_t *code)
 {
     unsigned rex = 0;
@@ -156,7 +156,7 @@ static struct step step_at(const uint8_t *code)
     return step;
 }
 
-/* Whether the code from `at` on leads to its end and leaves both alone. */
+/* Whether the code from `at` on leads to its end and changes neither. */
 static bool leads_to_end(const uint8_t *code, size_t size, int kept)
 {
     size_t at = 0;
@@ -184,8 +184,8 @@ static long number_by(const struct step *step, const ucontext_t *context)
 }
 
 /*
- * The nearest instruction that fills the register is the one, if what is read
- * as one is not the rest of one with a prefix.
+ * The last instruction that sets the register counts, unless what is read as an
+ * instruction is the rest of one with a prefix.
  */
 long wndl_rt_number(const uint8_t *code, size_t size, const ucontext_t *context)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * syscall_number: which system call an instruction made. The kernel leaves no
- * trace of it once the call has returned, but the code in front of it says what
- * it put into the register. Signal-safe.
+ * syscall_number: finds which system call an instruction made. The kernel
+ * leaves no trace of the number once the call has returned, but the code before
+ * it shows what it put into the register. Signal-safe.
  */
 #ifndef WNDL_RT_ARCH_SYSCALL_NUMBER_H
 #define WNDL_RT_ARCH_SYSCALL_NUMBER_H
@@ -13,18 +13,18 @@
 #include <ucontext.h>
 
 /*
- * `code` is what stands right before the instruction, `size` bytes that may
- * begin in the middle of another one. `context` is from after the call: a
- * number that came from a register is read there. -1 when the code is not
+ * The number of the call. `code` is the `size` bytes right before the
+ * instruction, which may begin in the middle of another one. `context` is from
+ * after the call: a number from a register is read there. -1 if the code is not
  * that plain.
  */
 long wndl_rt_number(
     const uint8_t *code, size_t size, const ucontext_t *context);
 
 /*
- * Where the number stays in its register the result takes the place of the
- * first argument: what that was, as plain AArch64 code in front of the call
- * has made it. False when the code is not that plain.
+ * The first argument, where the number stays in its register and the result
+ * replaces that argument. It is computed from plain AArch64 code before the
+ * call. False if the code is not that plain.
  */
 bool wndl_rt_first_argument(const uint8_t *code, size_t size,
     const ucontext_t *context, uint64_t *first);

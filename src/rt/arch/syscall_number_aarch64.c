@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands before the system calls of a libc: moves between registers,
- * constants, sums of a register and a constant, loads. The nearest one that
- * fills X0 is the one, if what it takes that from is the same since.
+ * syscall_number_aarch64: the code before the system calls of a libc consists
+ * of moves between registers, constants, sums of a register and a constant, and
+ * loads. The last one that sets X0 counts, if its source is unchanged since.
  */
 #include "rt/arch/syscall_number.h"
 
@@ -10,11 +10,11 @@
 
 enum { SIZE = 4, SP = 31, ZERO = 31, NONE = -1 };
 
-/* What an instruction does. */
+/* The effect of an instruction. */
 struct step {
     bool is_known;
     int writes, too; /* registers, or NONE */
-    bool is_first;   /* what `writes` becomes can be told: `from` + `value` */
+    bool is_first;   /* the new value of `writes` is known: `from` + `value` */
     int from;        /* register, or NONE; as SP, if `of_sp` */
     bool of_sp, of_32_bits;
     uint64_t value;
@@ -40,7 +40,7 @@ static struct step known(uint32_t code, int from, uint64_t value)
     return step;
 }
 
-/* movz, movn: of 16 bits, moved by as many. */
+/* movz, movn: 16 bits, shifted by a multiple of 16. */
 static struct step constant(uint32_t code)
 {
     uint64_t value = (uint64_t)(code >> 5 & 0xffff) << (code >> 21 & 3) * 16;
@@ -51,7 +51,7 @@ static struct step constant(uint32_t code)
     return known(code, NONE, value);
 }
 
-/* add, sub, of 12 bits. */
+/* add, sub, with 12 bits. */
 static struct step sum(uint32_t code)
 {
     uint64_t value = code >> 10 & 0xfff;
@@ -65,8 +65,10 @@ static struct step sum(uint32_t code)
     return step;
 }
 
-/* Loads and stores of one register or two; only those that leave the address
- * register alone. */
+/*
+ * Loads and stores of one register or two that do not change the address
+ * register.
+ */
 static struct step memory(uint32_t code)
 {
     struct step step = {.is_known = true, .writes = NONE, .too = NONE};
@@ -119,7 +121,7 @@ static uint32_t load(const uint8_t *code)
     return word;
 }
 
-/* Whether the code from `at` on leaves the register alone. */
+/* Whether the code from `at` on does not change the register. */
 static bool is_kept(const uint8_t *code, size_t at, size_t size, int kept)
 {
     for (; at < size; at += SIZE) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands before the system calls of a libc, as ARM code or as Thumb's:
- * moves between registers and constants, mixed with what leaves r0 alone. It is
- * read in order, for Thumb's instructions cannot be read backwards: what begins
- * in the middle of one is right again a few later.
+ * syscall_number_arm: the code before the system calls of a libc, as ARM or
+ * Thumb code, consists of moves between registers and constants, mixed with
+ * instructions that do not change r0. It is read forward, because Thumb code
+ * cannot be read backwards. If the start is in the middle of an instruction,
+ * the reading is right again a few instructions later.
  */
 #include "rt/arch/syscall_number.h"
 
@@ -11,10 +12,12 @@
 
 enum { ALL = 0xffff, IS_SP = 13, IS_PC = 15, IN_STEP = 6 };
 
-/* What an instruction does. `writes`: a mask of registers; ALL: not known. */
+/*
+ * The effect of an instruction. `writes`: a mask of registers; ALL: not known.
+ */
 struct step {
     uint16_t writes;
-    bool is_known; /* what it writes becomes `value`, or register `from` */
+    bool is_known; /* the new value is `value`, or register `from` */
     bool is_a_move;
     uint8_t from, size;
     uint32_t value;
@@ -75,7 +78,7 @@ static struct step step_of_arm(uint32_t code)
 
 /* ---- Thumb code */
 
-/* Of 16 bits. */
+/* A 16-bit instruction. */
 static struct step step_of_half(uint32_t h)
 {
     const unsigned low = h & 7, mid = h >> 8 & 7;
@@ -103,11 +106,11 @@ static struct step step_of_half(uint32_t h)
     if (is(h, 0xf000, 0x9000))
         return writes(loads ? 1u << mid : 0);
     if (is(h, 0xf500, 0xb100) || (is(h, 0xf000, 0xd000) && h < 0xde00))
-        return writes(0); /* jumps under a condition that was not met */
+        return writes(0); /* jumps whose condition was not met */
     return writes(ALL);
 }
 
-/* Of 32 bits: the first half on top. */
+/* A 32-bit instruction; the first half is on top. */
 static struct step step_of_word(uint32_t w)
 {
     const unsigned rd = w >> 8 & 15, rt = w >> 12 & 15;
@@ -143,7 +146,7 @@ static struct step step_of_thumb(const uint8_t *code, size_t left)
     return step;
 }
 
-/* ---- what r0 is */
+/* ---- the value of r0 */
 
 static struct step next(const uint8_t *code, size_t left, bool thumb)
 {
@@ -154,7 +157,7 @@ static struct step next(const uint8_t *code, size_t left, bool thumb)
     return step_of_arm(word);
 }
 
-/* What was last put into r0, forgotten when that changes. */
+/* The last value put into r0, dropped when that changes. */
 static void follow(struct step *first, const struct step *step)
 {
     if ((step->writes & 1) != 0)

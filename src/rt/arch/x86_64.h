@@ -28,14 +28,17 @@ enum {
     WNDL_ARCH_HAS_REX = 1, /* bytes 0x40 to 0x4f are prefixes */
 };
 
-/* Room below it for what tells one of our timers from another. */
+/*
+ * The upper half of a value that marks our timers. The room below distinguishes
+ * them.
+ */
 #define WNDL_ARCH_MARK UINT64_C(0x776e646c00000000)
 
 #define WNDL_ARCH_SYSCALL "\x0f\x05"
 
 /*
- * The bytes by which debuggers and unwinders know a signal frame; to be put
- * where wndl_rt_restorer is to be defined.
+ * The code by whose bytes debuggers and unwinders recognise a signal frame. It
+ * belongs where wndl_rt_restorer is defined.
  */
 #define WNDL_ARCH_RESTORER                                                     \
     ".text\n"                                                                  \
@@ -48,14 +51,14 @@ enum {
     ".size wndl_rt_restorer, . - wndl_rt_restorer\n"
 
 /*
- * As the libc's way back from a handler of the program's, but it leaves a mark
- * where that goes right behind a system call: in rcx, which a call does not
- * keep, and where it leaves its place. So a result that the handler is the
- * cause of can be told from one that has just come. A call that was to go on,
- * and has not yet, is another mark's: it ends, as the handler would have ended
- * it. The kernel's ucontext_t is at the stack pointer; unwinders go by the
- * CFI, which says where in it each register is. People know it by the libc's
- * name.
+ * A restorer for handlers of the program's, like libc's, that leaves a mark if
+ * it returns to just after a system call. The mark is in rcx, which a call does
+ * not preserve, and in which it leaves its own address. It distinguishes a
+ * result that the handler has caused from one that has just arrived. A call
+ * that was to continue, and has not yet, has another mark: it ends, as the
+ * handler would have ended it. The kernel's ucontext_t is at the stack pointer;
+ * unwinders use the CFI, which has each register's place in it. People know it
+ * by libc's name.
  */
 #define WNDL_ARCH_CAME_BACK UINT64_C(0x776e646c6261636b)
 #define WNDL_ARCH_REDONE UINT64_C(0x776e646c7265646f)
@@ -107,11 +110,11 @@ enum {
     ".size __restore_rt, . - __restore_rt\n"
 
 /*
- * Code that goes on with a transfer that was cut short: the call is made for
- * the rest until that is done or cannot be, then the sum is returned as if it
- * was one call. It begins with the registers of the call for the rest, the
- * sum so far in r11 and the place to return to in rcx, and keeps below the
- * red zone, from the stack pointer up: that place, the sum, the number.
+ * Code that continues a transfer that was cut short. It repeats the call for
+ * the rest until that is complete or fails, and then returns the sum as if it
+ * was one call. It begins with the registers of the call for the rest, the sum
+ * so far in r11 and the address to return to in rcx. It keeps below the red
+ * zone, from the stack pointer up: that address, the sum, the number.
  */
 #define WNDL_ARCH_HAS_TRANSFER 1
 #define WNDL_ARCH_TRANSFER                                                     \
@@ -149,11 +152,10 @@ enum {
     "wndl_rt_transfer_end:\n"
 
 /*
- * syscall(3). The libc's forgets the number; here RBX keeps it, behind a last
- * instruction from which rt/arch/syscall_number.h reads that, so that a call
- * which was
- * interrupted can go on. Calls after which two return on one stack keep off
- * the stack as the libc's do.
+ * syscall(3). libc's forgets the number. Here RBX keeps it, until after a last
+ * instruction from which rt/arch/syscall_number.h reads it, so that an
+ * interrupted call can continue. Calls after which two threads return on one
+ * stack do not use the stack, like libc's.
  */
 #define WNDL_ARCH_HAS_SYSCALL 1
 #define WNDL_ARCH_SYSCALL_ARGUMENTS                                            \
@@ -195,7 +197,7 @@ enum {
     ".cfi_endproc\n"                                                           \
     ".size syscall, . - syscall\n"
 
-/* A system call's arguments, in order, as indices of gregs. */
+/* The registers of a system call's arguments, in order, as indices of gregs. */
 static inline int wndl_arch_argument(unsigned n)
 {
     static const signed char at[] = {
@@ -203,8 +205,10 @@ static inline int wndl_arch_argument(unsigned n)
     return at[n];
 }
 
-/* The register that an instruction encodes as `number`; -1 for one that does
- * not keep its value over a system call. */
+/*
+ * The register that an instruction encodes as `number`; -1 for one that a
+ * system call does not preserve.
+ */
 static inline int wndl_arch_encoded(unsigned number)
 {
     static const signed char at[] = {-1, -1, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
@@ -233,16 +237,16 @@ static inline uint64_t wndl_arch_sp(const ucontext_t *context)
     return wndl_arch_get(context, REG_RSP);
 }
 
-/* Whether the call where the context stands is to go on, and has not yet. */
+/* Whether the call at the context must continue, and has not yet. */
 static inline bool wndl_arch_is_redone(const ucontext_t *context)
 {
     return wndl_arch_get(context, REG_RCX) == WNDL_ARCH_REDONE;
 }
 
 /*
- * Whether the call at `pc`, where the context stands, has been made before:
- * `syscall` leaves its return address in RCX, and the kernel leaves it there
- * when it wants a call to be made again.
+ * Whether the call at `pc`, the context's, was made before. `syscall` leaves
+ * its return address in RCX, and the kernel keeps it there when it restarts a
+ * call.
  */
 static inline bool wndl_arch_was_called(const ucontext_t *context)
 {
@@ -251,19 +255,22 @@ static inline bool wndl_arch_was_called(const ucontext_t *context)
                wndl_arch_pc(context) + WNDL_ARCH_SYSCALL_BYTES;
 }
 
-/* Whether a call that has just returned did so with `code`, an -errno. */
+/* Whether a call that has just returned has the result `code`, an -errno. */
 static inline bool wndl_arch_returned(const ucontext_t *context, long code)
 {
     return context->uc_mcontext.gregs[REG_RAX] == code;
 }
 
-/* What a call that has just returned did return. */
+/* The result of a call that has just returned. */
 static inline long wndl_arch_result(const ucontext_t *context)
 {
     return (long)context->uc_mcontext.gregs[REG_RAX];
 }
 
-/* Into WNDL_ARCH_TRANSFER, of call `number`, of which `done` bytes are. */
+/*
+ * Enters WNDL_ARCH_TRANSFER for call `number`, of which `done` bytes are
+ * complete.
+ */
 static inline void wndl_arch_transfer(
     ucontext_t *context, uint64_t code, long number, uint64_t done)
 {
@@ -275,21 +282,23 @@ static inline void wndl_arch_transfer(
     wndl_arch_set(context, REG_RIP, code);
 }
 
-/* A handler of the program's has come back to behind a call. */
+/* Marks that a handler of the program's has returned to after a call. */
 static inline void wndl_arch_set_came_back(ucontext_t *context)
 {
     if (wndl_arch_get(context, REG_RCX) == wndl_arch_get(context, REG_RIP))
         wndl_arch_set(context, REG_RCX, WNDL_ARCH_CAME_BACK);
 }
 
-/* Whether a handler of the program's has come back there. */
+/* Whether that mark is there. */
 static inline bool wndl_arch_came_back(const ucontext_t *context)
 {
     return wndl_arch_get(context, REG_RCX) == WNDL_ARCH_CAME_BACK;
 }
 
-/* Back to before the instruction, as the kernel does for SA_RESTART: `before`
- * is what the register of the result held, the number. */
+/*
+ * Moves back to before the instruction, as the kernel does for SA_RESTART.
+ * `before` is the earlier value of the result's register: the number.
+ */
 static inline void wndl_arch_redo(ucontext_t *context, uint64_t before)
 {
     wndl_arch_set(context, REG_RCX, WNDL_ARCH_REDONE);
@@ -298,13 +307,15 @@ static inline void wndl_arch_redo(ucontext_t *context, uint64_t before)
         context, REG_RIP, wndl_arch_pc(context) - WNDL_ARCH_SYSCALL_BYTES);
 }
 
-/* Before the instruction: which call it is to make. */
+/* The number of the call, before its instruction. */
 static inline long wndl_arch_number(const ucontext_t *context)
 {
     return (long)wndl_arch_get(context, REG_RAX);
 }
 
-/* From before the instruction to behind it, as if the call had returned. */
+/*
+ * Moves from before the instruction to after it, as if the call had returned.
+ */
 static inline void wndl_arch_skip(ucontext_t *context, long result)
 {
     wndl_arch_set(context, REG_RCX, WNDL_ARCH_CAME_BACK);
@@ -319,13 +330,13 @@ static inline bool wndl_arch_is_syscall(uint64_t address)
     return memcmp(code, WNDL_ARCH_SYSCALL, WNDL_ARCH_SYSCALL_BYTES) == 0;
 }
 
-/* Where the code that a call's number can be read from ends; 0: nowhere. */
+/* The end of the code that shows a call's number; 0: none. */
 static inline uint64_t wndl_arch_call_site(const ucontext_t *context)
 {
     return wndl_arch_pc(context) - WNDL_ARCH_SYSCALL_BYTES;
 }
 
-/* Of the calling thread; it is in the thread's TCB. */
+/* The calling thread's, which its TCB contains. */
 static inline uint64_t wndl_arch_thread_pointer(void)
 {
     uint64_t pointer = 0;
@@ -336,13 +347,13 @@ static inline uint64_t wndl_arch_thread_pointer(void)
     return pointer;
 }
 
-/* Whether there are emulators in which the runtime is to work. */
+/* Whether the runtime must work in emulators. */
 #define WNDL_ARCH_MAY_BE_EMULATED 0
 
 #define WNDL_ARCH_TLS_IS_ABOVE 0
 #define WNDL_ARCH_KEEPS_NUMBER 0
 
-/* The processor's clock, which the collector reads too. */
+/* The processor's clock, which the collector reads, too. */
 #define WNDL_ARCH_TICKS_ARE_NS 0
 static inline uint64_t wndl_arch_ticks(void)
 {

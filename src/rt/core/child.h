@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * child: processes of our own, which the program does not notice: no atfork
- * handler runs, no signal tells of their end, no wait of others sees them.
+ * child: processes of our own that the program does not notice. No atfork
+ * handler runs, their end raises no signal, and no wait of the program's sees
+ * them.
  */
 #ifndef WNDL_RT_CORE_CHILD_H
 #define WNDL_RT_CORE_CHILD_H
@@ -16,8 +17,8 @@
 #include <sys/wait.h>
 
 /*
- * Forks. Returns 0 in the child, which may make bare system calls only and
- * must end with wndl_rt_child_exit(); in the parent its id, or -errno.
+ * Forks. Returns 0 in the child, which may make bare system calls only and must
+ * end with wndl_rt_child_exit(). Returns its id in the parent, or -errno.
  */
 static inline long wndl_rt_child_fork(void)
 {
@@ -31,8 +32,11 @@ static inline _Noreturn void wndl_rt_child_exit(int status)
         (void)wndl_raw3(SYS_exit_group, status, 0, 0);
 }
 
-/* In the child: the end of the thread that made it is its own, too. It would
- * keep open what that had, and have init for a parent, whom it would signal. */
+/*
+ * In the child: makes it end with the thread that made it. It would otherwise
+ * keep that thread's descriptors open, and become a child of init, whom it
+ * would signal at its end.
+ */
 static inline void wndl_rt_child_end_with(long parent)
 {
     (void)wndl_raw3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
@@ -41,10 +45,11 @@ static inline void wndl_rt_child_end_with(long parent)
 }
 
 /*
- * As wndl_rt_child_fork(); no handler of the program's runs in the child, no
- * debugger of the program gets it, and it does not outlive the calling thread.
- * It shares the descriptors, and may neither open nor close any: of its own it
- * would close all at its end, which file systems are told of.
+ * Forks like wndl_rt_child_fork(). No handler of the program's runs in the
+ * child, the program's debugger does not get it, and it does not outlive the
+ * calling thread. It shares the descriptors, and may neither open nor close
+ * any. With descriptors of its own it would close all of them at its end, which
+ * file systems notice.
  */
 static inline long wndl_rt_child_fork_alone(void)
 {
@@ -62,17 +67,19 @@ static inline long wndl_rt_child_fork_alone(void)
     return child;
 }
 
-/* In the child: a fault leaves no core. Nor can it open what shows its memory
- * any more, unless it is root's. */
+/*
+ * In the child: prevents a core dump after a fault. From then on only root can
+ * open the files of /proc that show its memory.
+ */
 static inline void wndl_rt_child_leave_no_core(void)
 {
     (void)wndl_raw3(SYS_prctl, PR_SET_DUMPABLE, 0, 0);
 }
 
 /*
- * Waits for its end. Returns the status as wait(2) has it, or -1. Who stops the
- * program's process group need not let all of it go on: a child that is stopped
- * is killed.
+ * Waits for the end of `child`. Returns the status of wait(2), or -1. A stopped
+ * child is killed, because whoever stops the program's process group need not
+ * continue all of it.
  */
 static inline int wndl_rt_child_wait(long child)
 {

@@ -9,13 +9,13 @@
 
 enum {
     ENTRY_MAX = 4096,
-    /* The stack may be a small one: a larger environment is left alone. */
+    /* The stack may be small: a larger environment is not changed. */
     ROOM_MAX = 128 * 1024,
 };
 
 static const char PRELOAD[] = "LD_PRELOAD=";
 static const char SESSION[] = WNDL_SESSION_ENV "=";
-/* With and without the hooks of malloc: whichever it was stays preloaded. */
+/* With and without malloc's hooks. The one that was preloaded stays so. */
 static const char *const OBJECTS[] = {
     "/libwindlass-rt.so", "/libwindlass-heap.so"};
 
@@ -127,7 +127,7 @@ struct wndl_rt_addition wndl_rt_environment_lacks(char *const environment[])
     return addition;
 }
 
-/* "LD_PRELOAD=" with our object before what the program asks for. */
+/* "LD_PRELOAD=" with our object before the program's own list. */
 static void write_preload(char *to, const struct wndl_rt_addition *addition)
 {
     memcpy(to, PRELOAD, sizeof PRELOAD - 1);
@@ -142,7 +142,7 @@ static void write_preload(char *to, const struct wndl_rt_addition *addition)
     *to = '\0';
 }
 
-/* Another thread may be changing the environment: nothing is counted anew. */
+/* Another thread may change the environment meanwhile: nothing is recounted. */
 char *const *wndl_rt_environment_add(char *const environment[],
     const struct wndl_rt_addition *addition, void *room)
 {

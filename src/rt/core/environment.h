@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * environment: what makes a process recorded, LD_PRELOAD with this object and
- * WINDLASS_SESSION, kept from the start of the process and given to the
- * programs that it starts with an environment of their own making.
+ * environment: the variables that make a process recorded. They are LD_PRELOAD
+ * with this object and WINDLASS_SESSION. They are kept from the start of the
+ * process, and given to programs that it starts with an environment of its own
+ * making.
  */
 #ifndef WNDL_RT_CORE_ENVIRONMENT_H
 #define WNDL_RT_CORE_ENVIRONMENT_H
@@ -11,45 +12,49 @@
 #include <stddef.h>
 
 /*
- * Keeps the entry of LD_PRELOAD that names this object, as it is written
- * there. At the start of the process, once.
+ * Keeps the entry of LD_PRELOAD that names this object, as it is written there.
+ * Call it once, at the start of the process.
  */
 void wndl_rt_environment_start(char *const environment[]);
 
 /*
- * Keeps the path of the session's socket. Returns the kept path, or NULL when
- * it is too long for one. `environment.c` is done with the argument then.
+ * Keeps the path of the session's socket, a copy. Returns the kept path, or
+ * NULL if it is too long for a socket.
  */
 const char *wndl_rt_environment_join(const char *session);
 
 /*
- * "WINDLASS_SESSION=..." of the kept path. Lives as long as the process.
+ * The assignment "WINDLASS_SESSION=..." with the kept path. It lives as long as
+ * the process.
  */
 char *wndl_rt_environment_session(void);
 
-/* What has to be added to an environment, none of it when `size` is 0. */
+/* The variables that an environment lacks. None if `size` is 0. */
 struct wndl_rt_addition {
-    size_t count;      /* variables there */
-    size_t preload_at; /* of LD_PRELOAD; `count` when it is not there */
+    size_t count;      /* number of variables in the environment */
+    size_t preload_at; /* index of LD_PRELOAD; `count` if it is absent */
     const char *list;  /* its value */
     size_t list_size;
     bool preload, session;
-    size_t size; /* bytes of room that the new one takes */
+    size_t size; /* bytes of room for the new environment */
 };
 
 /*
- * Compares `environment` (NULL for none) to what a recorded child needs.
- * Both: any thread, signal-safe, also in a child of vfork.
+ * Compares `environment` (NULL for none) with the needs of a recorded child.
+ * This and the next: any thread, signal-safe, also in a child of vfork.
  */
 struct wndl_rt_addition wndl_rt_environment_lacks(char *const environment[]);
 
-/* The environment with what it lacks, in `room`, which borrows from it. */
+/*
+ * Makes the environment with the additions. It is in `room`, and borrows from
+ * the old one.
+ */
 char *const *wndl_rt_environment_add(char *const environment[],
     const struct wndl_rt_addition *addition, void *room);
 
 /*
- * The environment for a new program, on the caller's stack: a child of vfork
- * must leave no other memory behind.
+ * Makes the environment of a new program on the caller's stack, because a child
+ * of vfork must leave no other memory changed.
  */
 #define WNDL_RT_ENVIRONMENT(result, environment)                               \
     do {                                                                       \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layers below report failures through these; in here nobody reads the
- * detail, and formatting it would need stdio.
+ * fail: the functions by which the layers below report failures. In the runtime
+ * nobody reads the detail, and formatting it would need stdio.
  */
 #include "base/status.h"
 

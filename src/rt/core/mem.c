@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory functions that compilers call by name, kept inside the object:
- * the program's own may be interposed by things that must not run in our
- * signal handler (sanitizers, other recorders).
+ * mem: the memory functions that compilers call by name, inside the object. The
+ * program's own may be interposed by code that must not run in our signal
+ * handler (sanitizers, other recorders).
  */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
-/* Where other types are stored, at any address. */
+/* A word at any address, where other types are stored. */
 struct word {
     uint64_t v;
 } __attribute__((packed, may_alias));
@@ -58,7 +58,7 @@ void *memcpy(void *restrict to, const void *restrict from, size_t size)
     uint8_t *t = to;
     const uint8_t *f = from;
 #if defined(__x86_64__) || defined(__i386__)
-    /* The string instruction takes long to begin. */
+    /* The string instruction starts slowly. */
     if (size >= LARGE) {
         copy_large(to, from, size);
         return to;
@@ -139,7 +139,7 @@ int strcmp(const char *a, const char *b)
     return (unsigned char)*a - (unsigned char)*b;
 }
 
-/* What clang makes of memcmp() == 0. */
+/* clang makes this of memcmp() == 0. */
 int bcmp(const void *a, const void *b, size_t size)
 {
     return memcmp(a, b, size);

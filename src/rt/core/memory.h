@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * memory: memory of our own in the program.
- */
+/* memory: our own memory in the program. */
 #ifndef WNDL_RT_CORE_MEMORY_H
 #define WNDL_RT_CORE_MEMORY_H
 
@@ -9,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Zeroed memory of our own, NULL when there is none. Core dumps are the
- * program's: it stays out of them.
+ * Maps zeroed memory; NULL if there is none. It is left out of core dumps,
+ * which are the program's.
  */
 uint8_t *wndl_rt_map_undumped(size_t size);
 

@@ -12,7 +12,7 @@ static size_t to_page_end(uint64_t address)
     return WNDL_RT_PAGE - (size_t)(address % WNDL_RT_PAGE);
 }
 
-/* Emulators do not have the call. */
+/* For emulators, which lack the call. */
 static size_t read_by_pages(
     uint8_t *to, size_t room, const struct iovec *parts, size_t count)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * read_parts: reading what may not be there of the program's memory.
- */
+/* read_parts: reads memory of the program that may be unreadable. */
 #ifndef WNDL_RT_CORE_READ_PARTS_H
 #define WNDL_RT_CORE_READ_PARTS_H
 
@@ -9,8 +7,8 @@
 #include <sys/uio.h>
 
 /*
- * Copies `parts`, one behind the other, up to the first byte that cannot be
- * read or the end of the room. Returns how many bytes. Signal-safe.
+ * Copies `parts`, one after the other, up to the first byte that cannot be read
+ * or the end of the room. Returns the number of bytes. Signal-safe.
  */
 size_t wndl_rt_read_parts(
     void *to, size_t room, const struct iovec *parts, size_t count);

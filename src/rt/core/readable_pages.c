@@ -14,7 +14,7 @@
 
 #include <cpuid.h>
 
-/* Of the extended features: the system lets programs use protection keys. */
+/* Of the extended features: whether the system enables protection keys. */
 enum { LEAF = 7, OSPKE = 1 << 4, WHOLE_PAGES = 1 };
 
 static bool has_keys(void)
@@ -23,7 +23,7 @@ static bool has_keys(void)
     return __get_cpuid_count(LEAF, 0, &a, &b, &c, &d) != 0 && (c & OSPKE) != 0;
 }
 
-/* RDPKRU and WRPKRU, by their bytes: not every assembler knows them. */
+/* RDPKRU and WRPKRU, as bytes, because not every assembler knows them. */
 static uint32_t open_keys(void)
 {
     uint32_t rights, zero;
@@ -39,7 +39,7 @@ static uint32_t open_keys(void)
     return rights;
 }
 
-/* They were all open where there are none. */
+/* Without keys all of them were open. */
 static void restore_keys(uint32_t rights)
 {
     if (rights == 0)
@@ -67,7 +67,7 @@ static void restore_keys(uint32_t rights)
 
 #endif
 
-/* Emulators have not, and tell of other addresses than the program's. */
+/* Not in emulators, which report other addresses than the program's. */
 static bool has_own_addresses(void)
 {
     uint64_t from = 1, to = 0;
@@ -76,7 +76,7 @@ static bool has_own_addresses(void)
     return wndl_raw6(SYS_process_vm_readv, a, 1, 0) == sizeof to && to == from;
 }
 
-/* Any of them may share the memory. True when it is not known. */
+/* Any child may share the memory. True if it is not known. */
 static bool has_children(void)
 {
     char first;
@@ -95,7 +95,7 @@ static bool is_alone(void)
            !has_children();
 }
 
-/* The engine's handler leaves memory as it is. */
+/* The engine's handler does not change memory. */
 static uint64_t handled_signals(void)
 {
     uint64_t handled = 0;
@@ -130,7 +130,8 @@ void wndl_rt_own_pages_begin(struct wndl_rt_own_pages *pages)
     pages->pagemap = wndl_raw_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     if (pages->pagemap < 0)
         return;
-    /* Before the look: a handler may start what shares the memory. */
+    /* Before the check: a handler may start a process that shares the
+     * memory. */
     pages->mask = set_mask(SIG_BLOCK, handled_signals());
     pages->in_place = is_alone();
     if (pages->in_place)
@@ -161,7 +162,7 @@ void wndl_rt_own_pages_end_copy(struct wndl_rt_own_pages *pages)
     restore_keys(pages->rights);
 }
 
-/* An entry of pagemap: guards and poisoned pages pass for swapped ones. */
+/* An entry of pagemap. Guards and poisoned pages look like swapped ones. */
 static enum wndl_rt_page state_of(
     const struct wndl_rt_own_pages *pages, uint64_t entry)
 {

@@ -45,7 +45,7 @@ static const struct {
     {"prctl", offsetof(struct wndl_rt_real, prctl)},
 };
 
-/* Two threads may do this at once: they write the same values. */
+/* Two threads may do this at the same time: they write the same values. */
 const struct wndl_rt_real *wndl_rt_real(void)
 {
     if (atomic_load_explicit(&resolved, memory_order_acquire))

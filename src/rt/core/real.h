@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * real: the libc's functions, which stand after the hooks of the same names.
- */
+/* real: libc's own functions, which our hooks of the same names replace. */
 #ifndef WNDL_RT_CORE_REAL_H
 #define WNDL_RT_CORE_REAL_H
 
@@ -14,7 +12,10 @@ typedef int wndl_rt_spawn(pid_t *, const char *,
     const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
     char *const[], char *const[]);
 
-/* Found when the object is loaded. NULL for what this libc does not have. */
+/*
+ * They are found when the object is loaded. NULL for those that this libc
+ * lacks.
+ */
 struct wndl_rt_real {
     int (*sigaction)(int, const struct sigaction *, struct sigaction *);
     sighandler_t (*signal)(int, sighandler_t);
@@ -50,7 +51,7 @@ struct wndl_rt_real {
     int (*prctl)(int, ...);
 };
 
-/* Finds them at the first call. Not for signal handlers. */
+/* The functions, found at the first call. Not for signal handlers. */
 const struct wndl_rt_real *wndl_rt_real(void);
 
 #endif

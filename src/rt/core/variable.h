@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * variable: the variables of an environment.
- */
+/* variable: access to the variables of an environment. */
 #ifndef WNDL_RT_CORE_VARIABLE_H
 #define WNDL_RT_CORE_VARIABLE_H
 

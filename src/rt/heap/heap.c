@@ -17,8 +17,10 @@
 
 #include <sys/mman.h>
 
-/* Calls after which a thread may have the blocks for itself: what that and its
- * end cost is some 1000. */
+/*
+ * Calls after which a thread may own the blocks. The begin and end of that cost
+ * as much as some 1000 calls.
+ */
 enum { OWNER_AFTER = 4096 };
 
 void wndl_rt_heap_end_thread(void)
@@ -67,7 +69,7 @@ void wndl_rt_heap_settle(void)
     wndl_rt_untracked_settle();
 }
 
-/* The last store makes all that was stored before it known. */
+/* The last store publishes all stores before it. */
 void wndl_rt_heap_start(const struct wndl_go *go)
 {
     if ((go->heap & WNDL_HEAP_ON) == 0 || go->heap_sites == 0)
@@ -111,8 +113,10 @@ void wndl_rt_heap_unload(bool begins)
 
 /* ---- the end */
 
-/* Of blocks that were not sampled nothing is known: they may point to others.
- * Blocks that were freed unseen would all be leaks. */
+/*
+ * Nothing is known of blocks that were not sampled: they may point to others.
+ * Blocks that were freed unseen would all be leaks.
+ */
 static bool are_all_known(void)
 {
     return wndl_rt_heap->sample_below == 0 &&
@@ -137,7 +141,7 @@ static void find_leaks(void)
         atomic_store(&shared->leaks_known, 1);
 }
 
-/* What is live at the end may be the peak. */
+/* The live bytes at the end may be the peak. */
 __attribute__((destructor)) static void finish(void)
 {
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter();

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What stands for the recording of the heap where malloc is left alone.
- */
+/* heap_none: heap recording in the object that leaves malloc alone. */
 #include "rt/heap/heap.h"
 
 size_t wndl_rt_heap_shared_size(const struct wndl_go *go)

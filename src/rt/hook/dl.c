@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unloading. dlopen() must not be hooked: what it does depends on its caller.
+ * dl: unloading of modules. dlopen() must not be hooked: its result depends on
+ * its caller.
  */
 #include "os/raw.h"
 #include "rt/core/real.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replacing the program. The libc's functions of the exec family do not call
- * each other by name, so each is here. What could not be started with our
- * variables is tried as it was asked for: they may be too much.
+ * exec: replacing the program. libc's exec functions do not call each other by
+ * name, so each is hooked. If the start fails with our variables, it is tried
+ * again as requested, because the variables may be too large.
  */
 #include "os/raw.h"
 #include "rt/core/environment.h"
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-/* A child of vfork shares this memory but has no engine running. */
+/* A child of vfork shares this memory, but has no running engine. */
 static bool pause_engine(void)
 {
     wndl_rt_note_start(wndl_raw_getpid());
@@ -24,7 +24,7 @@ static bool pause_engine(void)
     return true;
 }
 
-/* Only a failed exec comes back. */
+/* Only a failed exec returns. */
 static int came_back(bool paused, int result)
 {
     if (paused)
@@ -94,7 +94,7 @@ WNDL_RT_HOOK int execvp(const char *file, char *const arguments[])
     return execvpe(file, arguments, environ);
 }
 
-/* How many arguments stand before the NULL; `first` is one of them. */
+/* The number of arguments before the NULL, including `first`. */
 static size_t count_list(const char *first, va_list list)
 {
     size_t count = 0;
@@ -111,8 +111,9 @@ static void fill_list(char **to, const char *first, va_list *list)
 }
 
 /*
- * The list as an array, on the caller's stack: a child of vfork must leave no
- * other memory behind. What follows the NULL in `list` is left to be read.
+ * Makes an array of the list on the caller's stack, because a child of vfork
+ * must leave no other memory changed. Arguments after the NULL stay unread in
+ * `list`.
  */
 #define LIST_TO_ARRAY(array, first, list)                                      \
     do {                                                                       \

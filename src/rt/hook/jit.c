@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Generated code: what programs register of it for exceptions (libgcc's
- * functions; the parameters and what they mean are theirs) and what they tell
- * debuggers (GDB's manual, "JIT Compilation Interface").
+ * jit: generated code that programs register for exceptions (libgcc's
+ * functions; the parameters and their meaning are libgcc's) and for debuggers
+ * (GDB's manual, "JIT Compilation Interface").
  *
- * The real functions are looked for at each call: they may be in a library
- * that only the caller's depends on, and that may be unloaded.
+ * The real functions are looked up at each call. They may be in a library on
+ * which only the caller's library depends, and which may be unloaded.
  */
 #include "os/dlfind.h"
 #include "rt/core/real.h"
@@ -15,7 +15,7 @@
 
 #include <dlfcn.h>
 
-/* No header of theirs declares them. */
+/* No header of libgcc declares them. */
 void __register_frame(const void *begin);
 void __register_frame_table(void *begin);
 void __register_frame_info(const void *begin, void *object);
@@ -29,7 +29,7 @@ void *__deregister_frame_info(const void *begin);
 void *__deregister_frame_info_bases(const void *begin);
 void __jit_debug_register_code(void);
 
-/* From the library that `caller` is in and those it needs. */
+/* Finds a function in the library of `caller` and those that it needs. */
 static void *find_for(const void *caller, const char *name)
 {
     struct wndl_dlmodule module;
@@ -44,8 +44,9 @@ static void *find_for(const void *caller, const char *name)
 }
 
 /*
- * Who called the first of our functions that this thread is in. The libgcc's
- * call each other by name, or jump there: those calls are passed on only.
+ * The caller of the outermost of our functions in this thread. libgcc's
+ * functions call each other by name, or jump to each other: such calls are only
+ * passed on.
  */
 static __thread const void *asker;
 
@@ -63,7 +64,7 @@ static void leave(bool is_first)
         asker = NULL;
 }
 
-/* NULL if there is none: who asks first whether there is now finds ours. */
+/* NULL if there is none. A caller that tests for the function finds ours. */
 static void *find_real(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
@@ -77,7 +78,7 @@ static bool is_recorded(void)
 
 /* ---- for exceptions */
 
-/* Where what is registered counts from. */
+/* The bases of registered addresses. */
 struct bases {
     uint64_t text, data;
 };
@@ -184,7 +185,7 @@ WNDL_RT_HOOK void __register_frame_info_table_bases(
         add_table(begin, bases_of(text, data));
 }
 
-/* Before the real one: what it frees may be what begins the list. */
+/* Called before the real one, which may free the start of the list. */
 WNDL_RT_HOOK void __deregister_frame(void *begin)
 {
     bool is_first = enter(CALLER);

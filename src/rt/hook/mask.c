@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signal masks, without the engine's signals: many programs block all signals
- * in their worker threads, which would go unsampled. What a thread asked for
- * is what it is shown.
+ * mask: signal masks, without the engine's signals. Many programs block all
+ * signals in their worker threads, which would then not be sampled. Each thread
+ * sees the mask that it asked for.
  */
 #include "os/raw.h"
 #include "rt/core/real.h"
@@ -31,7 +31,7 @@ static uint64_t mask_after(int how, uint64_t blocked, uint64_t named)
     }
 }
 
-/* A child of vfork shares this memory, not this mask. */
+/* A child of vfork shares this memory, but not this mask. */
 static int set_mask(
     mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
@@ -68,7 +68,7 @@ WNDL_RT_HOOK int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
     return set_mask(wndl_rt_real()->pthread_sigmask, how, set, old);
 }
 
-/* The first 32 signals as an int: what is left of BSD. */
+/* The first 32 signals as an int, from BSD. */
 static int set_mask_by_int(int how, int mask)
 {
     sigset_t set = {0};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program may lock all its memory, which fills it. The shared block has room
- * for far more than most programs need, gigabytes where the heap is recorded:
- * it stays as it is, and each other mapping is locked by itself.
+ * mlock: a program may lock all its memory, which makes all of it resident. The
+ * shared block has room for far more than most programs need, gigabytes if the
+ * heap is recorded. It stays unlocked, and each other mapping is locked by
+ * itself.
  */
 #include "os/maps.h"
 #include "os/raw.h"
@@ -12,7 +13,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-/* Each is filled as by mlockall(), which does not tell where that fails. */
+/* Each is filled as by mlockall(), which does not report failures of that. */
 static bool lock_other(void *any, const struct wndl_mapping *m)
 {
     *(bool *)any = true;
@@ -31,9 +32,8 @@ static bool lock_others_of(const char *path)
 }
 
 /*
- * False where there is no telling what they are, or a sandbox refuses.
- * Emulators know the first file alone, which is empty where the first thread
- * has ended.
+ * False if the mappings are not known, or a sandbox refuses. Emulators have
+ * only the first file, which is empty if the first thread has ended.
  */
 static bool lock_others(void)
 {
@@ -43,9 +43,9 @@ static bool lock_others(void)
 }
 
 /*
- * At first nothing is filled; what is mapped from then on is as asked for. Not
- * all kernels know of that: theirs fill the block, too, as all do where the
- * rest cannot be: a program that locks relies on its memory.
+ * First, nothing is filled, and later mappings are locked as requested. Kernels
+ * without that option fill the block, too, and so do all if the other mappings
+ * cannot be locked: a program that locks relies on its memory.
  */
 static int lock_all(int flags)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process that gives up its chances for new privileges is about to enter a
- * sandbox, as browsers do: no filter can be had without. Once it is in there,
- * calls that it never makes itself may be taken for an attack; so we stop
- * making them.
+ * prctl: a process that gives up new privileges is about to enter a sandbox, as
+ * browsers do: no filter is possible without. Inside, calls that the program
+ * never makes itself may be treated as an attack, so we stop making them.
  */
 #include "os/raw.h"
 #include "rt/core/real.h"
@@ -17,7 +16,7 @@
 #include <stdarg.h>
 #include <sys/prctl.h>
 
-/* Timers that have to be set anew at each sample give way to steady ones. */
+/* Replaces timers that must be set anew at each sample by periodic ones. */
 static void steady_timers(void)
 {
     for (uint32_t slot = 0; slot < WNDL_SHM_THREADS; slot++) {
@@ -30,7 +29,7 @@ static void steady_timers(void)
     }
 }
 
-/* A thread that is just being sampled may start its timer once more. */
+/* A thread that is being sampled may start its timer once more. */
 static void expect_sandbox(void)
 {
     if (wndl_rt.shm == NULL || wndl_raw_getpid() != wndl_rt.pid)
@@ -46,8 +45,8 @@ static void expect_sandbox(void)
 }
 
 /*
- * Reading the processor's clock would be the end of the program: of this
- * thread, and of those it makes. Which have it back is not followed.
+ * Reading the processor's clock would end this thread and those it makes. Which
+ * of them enable it again is not tracked.
  */
 static void lose_clock(void)
 {
@@ -66,7 +65,7 @@ WNDL_RT_HOOK int prctl(int option, ...)
         expect_sandbox();
     if (option == PR_SET_TSC && arguments[0] != PR_TSC_ENABLE)
         lose_clock();
-    /* There, no call but read(), write() and the end is allowed. */
+    /* In that mode only read(), write() and exit are allowed. */
     if (option == PR_SET_SECCOMP && arguments[0] == SECCOMP_MODE_STRICT) {
         lose_clock();
         wndl_rt_engine_end_thread();

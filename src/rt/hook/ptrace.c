@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process that offers itself to a debugger is no longer sampled: each
- * signal of ours would stop it there. What it then executes says that it is
- * traced, and gets an engine that debuggers know to pass over.
+ * ptrace: a process that offers itself to a debugger is no longer sampled,
+ * because each signal of ours would stop it there. The program that it then
+ * executes says that it is traced, and gets an engine that debuggers know how
+ * to ignore.
  */
 #include "os/raw.h"
 #include "rt/core/real.h"

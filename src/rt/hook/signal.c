@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Actions of signals. Those of the engine's signals are kept from the kernel
- * (signals/dispositions.h); all others pass through.
+ * signal: actions of signals. Those of the engine's signals are kept from the
+ * kernel (signals/dispositions.h). All others pass through.
  */
 #include "os/raw.h"
 #include "rt/arch/arch.h"
@@ -10,11 +10,11 @@
 #include "rt/signals/dispositions.h"
 #include "rt/signals/pending.h"
 
-/* Exported by the libc, declared nowhere. */
+/* Exported by libc, but declared nowhere. */
 int __sigaction(int number, const struct sigaction *new, struct sigaction *old);
 sighandler_t bsd_signal(int number, sighandler_t handler);
 
-/* Of each signal: those of ours that its handler is to be spared. */
+/* By signal: those of ours that are blocked in its handler. */
 static _Atomic uint64_t spared[_NSIG];
 
 static uint64_t word_of(const sigset_t *set)
@@ -37,9 +37,9 @@ static bool has_handler(int number)
 }
 
 /*
- * Handlers are sampled, too; and a timer's signal that waited for one to end
- * would be taken for what interrupted a call. But a signal that the program
- * has plans for is blocked where it says so.
+ * Handlers are sampled, too. A timer's signal that waited for the end of one
+ * would be taken for one that interrupted a call. A signal that the program
+ * handles itself is blocked as it asks.
  */
 static uint64_t not_to_wait(void)
 {
@@ -58,7 +58,7 @@ static uint64_t not_to_wait(void)
 __asm__(WNDL_ARCH_WAY_BACK);
 extern void wndl_rt_way_back(void) __attribute__((visibility("hidden")));
 
-/* The libc gives each handler a way back of its own. */
+/* libc gives each handler its own restorer. */
 static void give_way_back(int number)
 {
     struct {
@@ -142,7 +142,7 @@ static sighandler_t set_kept(int number, sighandler_t handler, int flags)
     return old.sa_handler;
 }
 
-/* Those of ours that siginterrupt() let interrupt calls. */
+/* Those of ours that interrupt calls, by siginterrupt(). */
 static _Atomic uint64_t interrupting;
 
 WNDL_RT_HOOK sighandler_t signal(int number, sighandler_t handler)
@@ -226,7 +226,7 @@ WNDL_RT_HOOK int sigignore(int number)
     return 0;
 }
 
-/* What is not seen to arrive was dropped: signals/pending.h. */
+/* A signal that does not arrive was dropped: signals/pending.h. */
 WNDL_RT_HOOK int raise(int number)
 {
     if (number != SIGPROF || !wndl_rt_signal_is_kept(number))

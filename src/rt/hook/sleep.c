@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sleeping. The kernel says what is left of an interrupted sleep, which may
- * be one that only we interrupted: then the program is not to be told.
+ * sleep: sleeping. The kernel reports the rest of an interrupted sleep. If only
+ * we interrupted it, the program must not notice.
  */
 #include "rt/core/real.h"
 #include "rt/core/rt.h"

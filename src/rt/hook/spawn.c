@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Starting another program: it is to be recorded too.
- */
+/* spawn: starting another program, which must be recorded, too. */
 #include "rt/core/environment.h"
 #include "rt/core/real.h"
 #include "rt/core/rt.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * System calls that a program makes by syscall(3).
- */
+/* syscall: system calls that a program makes by syscall(3). */
 #include "rt/arch/arch.h"
 
 #if WNDL_ARCH_HAS_SYSCALL

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * New threads: seen from their start, before any code of theirs, to their
+ * thread: new threads, from their start, before any code of theirs, to their
  * end, after it.
  */
 #include "rt/hook/thread.h"
@@ -16,11 +16,11 @@
 
 enum { STARTS = 256 };
 
-/* What a new thread is to run, until it has read it. */
+/* The function of a new thread, until that has read it. */
 static struct start {
     void *(*routine)(void *);
     void *argument;
-    uint64_t blocked; /* of our signals, as the new thread inherits it */
+    uint64_t blocked; /* of our signals, as the new thread inherits them */
     atomic_flag taken;
 } starts[STARTS];
 
@@ -39,13 +39,13 @@ static void leave_start(struct start *start)
     atomic_flag_clear_explicit(&start->taken, memory_order_release);
 }
 
-/* Its destructor is how the end of a thread is heard of. */
+/* Its destructor reports the end of a thread. */
 static pthread_key_t end_key;
 static bool has_end_key;
 
 /*
- * Destructors are called round after round, as long as they leave something
- * behind: the last round is ours.
+ * Destructors are called in rounds, as long as a value is set: the last round
+ * is ours.
  */
 static void on_end(void *round)
 {

@@ -3,7 +3,9 @@
 #ifndef WNDL_RT_HOOK_THREAD_H
 #define WNDL_RT_HOOK_THREAD_H
 
-/* Before the first sample, once per process image. */
+/*
+ * Prepares the hook. Call it once per process image, before the first sample.
+ */
 void wndl_rt_thread_hook_start(void);
 
 #endif

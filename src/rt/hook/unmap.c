@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program may give back everything that it finds mapped and does not know.
- * The shared block and this object stay: the next sample would otherwise be
- * the end of it. (What it unmaps behind the libc's back is gone, with it.)
+ * unmap: a program may unmap everything that it finds mapped and does not know.
+ * The shared block and this object stay mapped, because the next sample would
+ * otherwise crash. (Mappings that it unmaps without libc are gone, and it with
+ * them.)
  */
 #include "os/dlfind.h"
 #include "rt/core/real.h"
@@ -40,7 +41,7 @@ static bool overlap(struct range a, struct range b)
     return a.start < b.end && b.start < a.end;
 }
 
-/* `wanted` but for `kept`. */
+/* `wanted` without `kept`. */
 static int unmap_around(struct range wanted, struct range kept)
 {
     int result = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for signals. What waits for all of them would get the engine's, too:
- * those are kept from it. The timer is parked as for any blocked call.
+ * wait: waiting for signals. A wait for all of them would get the engine's,
+ * too, which are kept from it. The timer is parked as for any blocked call.
  */
 #include "os/raw.h"
 #include "rt/arch/arch.h"
@@ -41,8 +41,10 @@ static struct timespec left_until(int64_t end)
     return (struct timespec){.tv_sec = left / NANOS, .tv_nsec = left % NANOS};
 }
 
-/* As the real one, but what the engine sends. A timeout that overflows, or is
- * none at all, is the kernel's to refuse. */
+/*
+ * Waits like the real one, without the engine's signals. An overflowing
+ * timeout, or none, is left to the kernel.
+ */
 static int wait_in_kernel(
     const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
@@ -62,7 +64,7 @@ static int wait_in_kernel(
     return number;
 }
 
-/* Ours are blocked meanwhile, so that none slips into the handler. */
+/* Ours are blocked meanwhile, so that none reaches the handler. */
 static int wait_for(
     const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
@@ -115,11 +117,13 @@ WNDL_RT_HOOK int sigwait(const sigset_t *set, int *number)
     return 0;
 }
 
-/* Such a descriptor would be told to be readable while our signal is on its
- * way to the handler. */
+/*
+ * Such a descriptor would be reported as readable while our signal is on its
+ * way to the handler.
+ */
 WNDL_RT_HOOK int signalfd(int fd, const sigset_t *set, int flags)
 {
-    /* The header says that it never is NULL; the kernel is not so sure. */
+    /* The header declares that it is never NULL; the kernel allows it. */
     const sigset_t *volatile given = set;
     if (given == NULL || wndl_rt.engine != WNDL_ENGINE_TIMER ||
         !asks_for_ours(set))

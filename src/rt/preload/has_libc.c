@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Asked of the compiler, not built: is there a libc to build a runtime on? */
+/*
+ * A test for the compiler, which is not built: is there a libc for a runtime?
+ */
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>

@@ -11,16 +11,16 @@ enum { EVERY = 100000000, WAITING = 64 };
 
 static const char folder[] = "/proc/self/task";
 
-static _Atomic uint64_t next; /* CLOCK_MONOTONIC ns, of the next time */
+static _Atomic uint64_t next; /* CLOCK_MONOTONIC ns, of the next search */
 
 /*
- * Those that were not known the last time: one that is just beginning makes
- * itself known soon. Used by who has moved `next` on.
+ * Threads that were unknown at the last search. A thread that just begins
+ * announces itself soon. Used by the caller that moved `next`.
  */
 static int waiting[WAITING];
 static size_t waiting_count;
 
-/* As the kernel gives it. */
+/* The kernel's form. */
 struct entry {
     uint64_t inode;
     int64_t offset;
@@ -53,7 +53,7 @@ static bool has_waited(int tid)
     return false;
 }
 
-/* Of one time: what is found, and who has to wait for the next one. */
+/* One search: the threads found, and those that wait for the next one. */
 struct search {
     bool (*start)(struct wndl_rt_thread *thread);
     int found[WAITING];
@@ -86,7 +86,7 @@ static void look_at_all(struct search *s, int fd, uint8_t *room, size_t size)
     }
 }
 
-/* Those that ended without a word would hide as many that are new. */
+/* Threads that ended without notice would hide as many new ones. */
 static bool are_unknown(uint32_t count)
 {
     if (count != 0 && count < wndl_rt_threads_known())

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What interrupts the program: starting an engine, the handler of its signal,
- * and the threads it samples.
+ * engine: interrupts the program. It starts an engine, has the handler of its
+ * signal, and adds the threads that it samples.
  */
 #include "rt/sample/engine_impl.h"
 
@@ -70,7 +70,7 @@ static void on_other_tick(struct wndl_rt_sample *sample, uint64_t overruns)
         wndl_rt_tick_on_tick(sample, overruns);
 }
 
-/* A tick on the way into a call that blocks ends it before it has begun. */
+/* A tick on the way into a blocking call ends the call before it begins. */
 static void on_tick(struct wndl_rt_sample *sample, uint64_t overruns)
 {
     bool interrupted = !wndl_arch_came_back(sample->context) &&
@@ -128,8 +128,8 @@ static bool is_plain(
 }
 
 /*
- * All signals wait while a sample is taken: a handler of the program that
- * jumps out of ours would leave a walk half done.
+ * All signals wait while a sample is taken: a handler of the program that jumps
+ * out of ours would leave a walk unfinished.
  */
 static bool install_handler(int number)
 {
@@ -148,7 +148,7 @@ static bool install_handler(int number)
     return true;
 }
 
-/* Sets the disposition of `number` to one without a handler. */
+/* Sets a disposition of `number` without a handler. */
 static void set_plain(int number, void (*disposition)(int))
 {
     struct kernel_sigaction plain = {0};
@@ -175,9 +175,9 @@ static uint64_t set_mask(int how, uint64_t mask)
 /*
  * An event that overflows inside execve() raises its signal in the new image,
  * although it is removed there. The thread that opened the event can stop it
- * for all; another one can only have the signal ignored, which the new image
- * inherits: that it is blocked, too, tells it why. The kernel takes timers
- * and their signals away by itself.
+ * for all. Any other thread can only have the signal ignored, which the new
+ * image inherits. That the signal is also blocked marks this case. The kernel
+ * removes timers and their signals by itself.
  */
 static void silence_event(void)
 {
@@ -189,7 +189,7 @@ static void silence_event(void)
     set_plain(SIGTRAP, SIG_IGN);
 }
 
-/* What the program wants of our signals is the new image's. */
+/* The new image gets the program's settings of our signals. */
 void wndl_rt_engine_pause(void)
 {
     uint64_t ignored = wndl_rt_signal_ignored();
@@ -236,7 +236,7 @@ static bool is_recorded(void)
     return wndl_rt.shm != NULL && wndl_raw_getpid() == wndl_rt.pid;
 }
 
-/* Memory of this id may be that of a thread which ended without a word. */
+/* The memory of this id may be that of a thread that ended without notice. */
 static bool add_thread(void)
 {
     struct wndl_rt_thread *t = wndl_rt_thread_of(wndl_raw_gettid());
@@ -261,7 +261,7 @@ void wndl_rt_engine_add_thread(void)
     (void)set_mask(SIG_SETMASK, mask);
 }
 
-/* Our signals stay blocked: nobody would be there for them. */
+/* Our signals stay blocked: there is no handler for them any more. */
 void wndl_rt_engine_end_thread(void)
 {
     if (!is_recorded())
@@ -304,7 +304,7 @@ void wndl_rt_engine_stop(void)
 
 /* ---- start */
 
-/* A descriptor, or -errno. */
+/* Returns a descriptor, or -errno. */
 static int start_perf_with(bool kernel)
 {
     if (!install_handler(SIGTRAP) || (!kernel && !install_handler(SIGPROF)))
@@ -320,7 +320,7 @@ static int start_perf_with(bool kernel)
     return fd;
 }
 
-/* A process may have fewer rights than the one that the recorder asked for. */
+/* A process may have fewer rights than the recorder expected. */
 static int start_perf(bool kernel)
 {
     int fd = start_perf_with(kernel);
@@ -331,7 +331,7 @@ static int start_perf(bool kernel)
     return fd;
 }
 
-/* The initial thread's timer shows whether there are any to be had. */
+/* The initial thread's timer shows whether timers are available. */
 static int start_timer(void)
 {
     if (!install_handler(SIGPROF))
@@ -340,7 +340,7 @@ static int start_timer(void)
     return add_thread() ? 0 : -EAGAIN;
 }
 
-/* A descriptor or 0, or -errno. */
+/* Returns a descriptor or 0, or -errno. */
 static int start_engine(const struct wndl_go *go, uint32_t engine)
 {
     wndl_rt.engine = engine;
@@ -362,7 +362,7 @@ static void read_settings(const struct wndl_go *go)
     wndl_rt.unwind = go->unwind;
     memcpy(wndl_rt.threads, go->threads, sizeof wndl_rt.threads);
     wndl_rt.threads[sizeof wndl_rt.threads - 1] = '\0';
-    /* Memory for stacks stays through a fork. */
+    /* Memory for stacks survives a fork. */
     if (wndl_rt.max_frames == 0)
         wndl_rt.max_frames = go->max_frames;
     if (wndl_rt.max_frames == 0 || wndl_rt.max_frames > WNDL_FRAMES_MAX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * engine_impl: what each way of interrupting the program does with a signal.
- * All of it runs in the handler, or with all signals blocked.
+ * engine_impl: each engine's work at a signal. All of it runs in the handler,
+ * or with all signals blocked.
  */
 #ifndef WNDL_RT_SAMPLE_ENGINE_IMPL_H
 #define WNDL_RT_SAMPLE_ENGINE_IMPL_H
@@ -10,16 +10,16 @@
 #include "rt/sample/sample.h"
 #include "rt/sample/timer.h"
 
-/* Tells our perf events from the program's own. */
+/* Marks our perf events among the program's own. */
 #define WNDL_RT_PERF_MARK UINT64_C(0x776e646c)
 
 /*
- * engine_perf.c: one event, inherited by all threads that this one will
+ * engine_perf.c: opens one event, inherited by all threads that this one will
  * start. Returns its descriptor, or -errno.
  */
 long wndl_rt_perf_open(bool kernel);
 
-/* The event's own signal, and that of a tick beside it. */
+/* Handle the event's own signal, and that of a tick beside it. */
 void wndl_rt_perf_on_event(struct wndl_rt_sample *sample);
 void wndl_rt_perf_on_tick(struct wndl_rt_sample *sample);
 bool wndl_rt_perf_add_thread(struct wndl_rt_thread *thread);
@@ -33,8 +33,10 @@ void wndl_rt_timer_on_wall(struct wndl_rt_sample *sample);
 void wndl_rt_timer_on_tick(struct wndl_rt_sample *sample);
 bool wndl_rt_timer_add_thread(struct wndl_rt_thread *thread);
 
-/* For the calling thread, outside of the handler: it got the timer's signal
- * otherwise. */
+/*
+ * Handles the timer's signal when the calling thread got it outside of the
+ * handler.
+ */
 void wndl_rt_timer_park(uint32_t slot);
 
 #endif

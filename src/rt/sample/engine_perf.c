@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PERF: one task-clock event, opened by the first thread and inherited by all
- * it starts. SIGTRAP is raised by the very instruction stream that runs, so
- * blocked system calls are left alone.
+ * threads that it starts. SIGTRAP is raised by the very instruction stream that
+ * runs, so blocked system calls are not interrupted.
  *
- * An event that may not see the kernel keeps silent there. Timers on the CPU
- * clock then tick beside it, which are handled on the way back to the
- * program. Each of the event's samples stands for one interval, outside of
- * the kernel; a tick behind a system call takes what is left:
+ * An event that may not see the kernel is silent there. Timers on the CPU clock
+ * then tick beside it, and are handled on the way back to the program. Each of
+ * the event's samples stands for one interval outside of the kernel. A tick
+ * after a system call takes the rest:
  *
- *     debt + CPU time since the last sample = what this sample takes + debt
+ *     debt + CPU time since the last sample = the sample's time + debt
  *
- * A tick leaves what the event's next sample will stand for.
+ * A tick leaves the time that the event's next sample will stand for.
  */
 #include "os/raw.h"
 #include "rt/core/rt.h"
@@ -22,11 +22,13 @@
 #include <sys/resource.h>
 
 enum {
-    SHORTEST = 1000000, /* between ticks; more often is of no use */
+    SHORTEST = 1000000, /* between ticks; more often is useless */
     SOME_FAULTS = 2000000,
     MUCH = 100000000,
-    FAULT_AT_MOST = 8000, /* of a page that is there or made anew */
-    NOTHING = 8,          /* parts of an interval; less than one is nothing */
+    FAULT_AT_MOST = 8000, /* ns of a fault for a page that exists or is made
+                           * anew */
+    NOTHING = 8,          /* parts of an interval; less than one counts as
+                           * nothing */
 };
 
 long wndl_rt_perf_open(bool kernel)
@@ -48,7 +50,7 @@ long wndl_rt_perf_open(bool kernel)
     return wndl_raw6(SYS_perf_event_open, a, PERF_FLAG_FD_CLOEXEC, 0);
 }
 
-/* Without ticks a thread is sampled all the same. */
+/* Without ticks a thread is still sampled. */
 bool wndl_rt_perf_add_thread(struct wndl_rt_thread *t)
 {
     uint64_t every = wndl_rt.interval > SHORTEST ? wndl_rt.interval : SHORTEST;
@@ -57,7 +59,7 @@ bool wndl_rt_perf_add_thread(struct wndl_rt_thread *t)
     return true;
 }
 
-/* A timer that could not be made is not asked for at each sample. */
+/* A timer that could not be made is not requested again at each sample. */
 static void add_found_thread(struct wndl_rt_thread *t)
 {
     if (wndl_rt.with_ticks && t->tick < 0 && t->looks == 1)
@@ -69,7 +71,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* What is in no sample yet. */
+/* The time that is in no sample yet. */
 static uint64_t open_time(const struct wndl_rt_sample *sample)
 {
     return sample->thread->debt + sample->cpu - sample->thread->last_cpu;
@@ -95,7 +97,7 @@ static uint64_t count_faults(void)
     return (uint64_t)usage.ru_minflt;
 }
 
-/* Page faults leave no trace in the context, but they are counted. */
+/* Page faults leave no trace in the context, but the kernel counts them. */
 static bool is_by_faults(const struct wndl_rt_thread *t, uint64_t ns)
 {
     return ns > MUCH || (ns > SOME_FAULTS &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TICK: a timer on each thread's CPU clock. It is looked at when the kernel's
- * timer ticks, so it comes no more often than that.
+ * TICK: a timer on each thread's CPU clock. The kernel checks it at its own
+ * timer tick, so it fires no more often than that.
  */
 #include "rt/core/rt.h"
 #include "rt/sample/discover.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TIMER: a timer on CLOCK_MONOTONIC for each thread. It interrupts blocked
- * calls, which are made to go on, and is then parked: a timer on the thread's
- * CPU clock, which cannot fire before the thread runs again, takes its place
- * until then. So a call is interrupted once, and an idle thread costs nothing.
+ * TIMER: a timer on CLOCK_MONOTONIC for each thread. It interrupts a blocked
+ * call, which the handler makes go on, and is then parked. Until the thread
+ * runs again, a timer on its CPU clock, which cannot fire before, takes its
+ * place. So a call is interrupted once, and an idle thread costs nothing.
  */
 #include "os/raw.h"
 #include "rt/arch/arch.h"
@@ -14,15 +14,15 @@
 
 enum {
     AT_NEXT_TICK = 1,
-    LATER = 20000000,   /* CPU ns, where there is nothing to be sampled */
-    STANDING_STILL = 8, /* used less of an interval than one part in so many */
-    SHARE = 4,          /* times what a look takes, at least, between two */
+    LATER = 20000000,   /* CPU ns, if nothing is to be sampled */
+    STANDING_STILL = 8, /* CPU use of less than an interval's part in so many */
+    SHARE = 4,          /* minimum distance of looks, in times of a look */
     OUT_OF_STEP = 997   /* one part in so many of an interval */
 };
 
 /*
- * The kernel's tick takes what it finds at work for all that there was since
- * the last one. Were the timer in step with it, that could be always us.
+ * The kernel's tick attributes all time since the last one to whatever runs. If
+ * the timer were in step with it, that could always be us.
  */
 static uint64_t every(void)
 {
@@ -69,7 +69,7 @@ static void remember(
     sample->thread->look_cpu = sample->cpu;
 }
 
-/* The timer was started in this look: its signal comes in `first` ns. */
+/* For a timer that was started in this look: its signal comes in `first` ns. */
 static void expect(const struct wndl_rt_sample *sample, uint64_t first)
 {
     uint64_t took = wndl_raw_clock_ns(CLOCK_MONOTONIC) - sample->now;
@@ -77,9 +77,9 @@ static void expect(const struct wndl_rt_sample *sample, uint64_t first)
 }
 
 /*
- * A call cannot have begun before the timer's signal was due, which would have
- * come earlier, nor have used the CPU. Only what is beyond that is known to
- * have been waited.
+ * The call cannot have begun before the timer's signal was due, which would
+ * have come earlier, nor have used the CPU. Only the rest has surely been
+ * waited.
  */
 static uint64_t waited(const struct wndl_rt_sample *sample)
 {
@@ -90,8 +90,8 @@ static uint64_t waited(const struct wndl_rt_sample *sample)
 }
 
 /*
- * A thread that lost the CPU to another one has stood still, too: it takes
- * two looks to tell.
+ * A thread that lost the CPU to another one has stood still, too, so two looks
+ * are needed.
  */
 static bool stands_still(const struct wndl_rt_sample *sample)
 {
@@ -102,7 +102,7 @@ static bool stands_still(const struct wndl_rt_sample *sample)
     return before && t->stood_still;
 }
 
-/* Whether the thread was blocked, as far as one can tell. */
+/* Whether the thread was blocked, as far as that is visible. */
 static bool is_blocked(const struct wndl_rt_sample *sample, bool interrupted)
 {
     bool still = stands_still(sample);
@@ -110,8 +110,8 @@ static bool is_blocked(const struct wndl_rt_sample *sample, bool interrupted)
 }
 
 /*
- * A thread that shares the CPU is looked at too often: there, half an
- * interval of CPU time makes a sample.
+ * A thread that shares the CPU is examined too often. There, half an interval
+ * of CPU time makes a sample.
  */
 static bool is_too_often(const struct wndl_rt_sample *sample)
 {
@@ -123,8 +123,8 @@ static bool is_too_often(const struct wndl_rt_sample *sample)
 }
 
 /*
- * Where a look takes as long as an interval, as in an emulator that goes step
- * by step, the next signal would come before the program has gone on.
+ * If a look takes as long as an interval, as in an emulator that steps, the
+ * next signal would come before the program has advanced.
  */
 static void leave_time(const struct wndl_rt_sample *sample)
 {

@@ -24,7 +24,7 @@ void wndl_rt_thread_exit(struct wndl_ring *ring, uint64_t cpu)
     (void)wndl_rt_event_put(ring, &event);
 }
 
-/* A collector that was killed could not say that it stops. */
+/* A collector that was killed could not announce its end. */
 void wndl_rt_lose_to_full_ring(void)
 {
     wndl_rt_lose(WNDL_LOSS_RING_FULL, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events: writing to a thread's ring. Its own thread writes, with all signals
- * blocked; once that has ended, whoever has found out.
+ * events: writes to a thread's ring. The writer is the thread itself, with all
+ * signals blocked, or after its end whoever noticed that.
  */
 #ifndef WNDL_RT_SAMPLE_EVENTS_H
 #define WNDL_RT_SAMPLE_EVENTS_H
@@ -9,13 +9,16 @@
 #include "rec/event.h"
 #include "rec/ring.h"
 
-/* False when there is no room. */
+/* Writes an event. False if there is no room. */
 bool wndl_rt_event_put(struct wndl_ring *ring, const struct wndl_event *event);
 
-/* The ring's thread has ended; `cpu` ns of it are in no sample. */
+/* Notes that the ring's thread has ended. `cpu` ns of it are in no sample. */
 void wndl_rt_thread_exit(struct wndl_ring *ring, uint64_t cpu);
 
-/* There is no room. If nobody is there to make any, recording ends. */
+/*
+ * Counts an event that did not fit the ring. Ends the recording if the
+ * collector, which would make room, is gone.
+ */
 void wndl_rt_lose_to_full_ring(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What programs tell by windlass/profile.h. Called by the program, in any
- * thread and in its signal handlers.
+ * mark: annotations of programs by windlass/profile.h. The program calls these
+ * in any thread and in its signal handlers.
  */
 #include "os/raw.h"
 #include "rt/core/rt.h"
@@ -38,7 +38,7 @@ static void unblock_signals(uint64_t before)
         SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, KERNEL_SIGSET_BYTES);
 }
 
-/* The ring has one writer: no signal may come meanwhile. */
+/* Writes an event. The ring has one writer: signals must not interrupt it. */
 static void tell(const struct wndl_event *event)
 {
     if (!is_recorded())
@@ -87,7 +87,7 @@ static void missed_deadline(const char *text, uint64_t by)
     });
 }
 
-/* The kernel's name is where everybody looks for it. */
+/* Sets the kernel's name, which all tools read. */
 static void name_thread(const char *name)
 {
     if (!is_recorded())
@@ -117,14 +117,14 @@ static int active(void)
     return is_recorded() && wndl_rt_pauses() % 2 == 0;
 }
 
-/* Ours may be another version than what the program is linked with. */
+/* Our version may differ from that of the program's library. */
 static void use_jit(struct wndl_jit *jit)
 {
     if (jit == NULL || wndl_jit_is_known(jit))
         wndl_rt_jit_use(jit);
 }
 
-/* Found by name: the only symbol here that programs see. */
+/* The program finds it by its name. It sees no other symbol of this file. */
 WNDL_RT_HOOK const struct wndl_profile_table wndl_rt_profile = {
     .size = sizeof wndl_rt_profile,
     .now = now,

@@ -39,7 +39,10 @@ bool wndl_rt_restart_is_due(const ucontext_t *context)
            wndl_rt_restart_is_behind_call(context);
 }
 
-/* A module's code goes on across a page; of other code only this is there. */
+/*
+ * Bytes that can be read before an address. A module's code continues across
+ * pages; of other code only this page is known to be readable.
+ */
 static size_t readable_before(uint64_t address)
 {
     struct wndl_dlmodule module;
@@ -50,8 +53,10 @@ static size_t readable_before(uint64_t address)
     return on_page < LOOK_BACK ? on_page : LOOK_BACK;
 }
 
-/* A call that has returned: what it was, how it is told a time, and what the
- * register of its result held before. */
+/*
+ * A call that has returned: its number, the form of its timeout, and the value
+ * of its result's register before the call.
+ */
 struct made {
     long number;
     uint64_t before;
@@ -89,7 +94,7 @@ struct kernel_sigaction {
     uint64_t mask;
 };
 
-/* Whether the program has a function for a signal, and what its flags are. */
+/* Whether the program handles a signal, and the flags of its action. */
 static bool is_caught(int number, unsigned long *flags)
 {
     struct kernel_sigaction action = {0};
@@ -100,8 +105,8 @@ static bool is_caught(int number, unsigned long *flags)
 }
 
 /*
- * Whether a handler of the program's runs as soon as the mask is `blocked`:
- * one without any of the flags `unlike`.
+ * Whether a handler of the program's runs as soon as the mask is `blocked`, one
+ * without any of the flags `unlike`.
  */
 static bool has_pending(uint64_t blocked, unsigned long unlike)
 {
@@ -127,7 +132,7 @@ static uint64_t mask_of(const ucontext_t *context)
     return blocked;
 }
 
-/* As the kernel has it in 64-bit programs, and in 32-bit ones. */
+/* The kernel's forms in 64-bit programs, and in 32-bit ones. */
 struct wide_time {
     int64_t seconds, ns;
 };
@@ -135,7 +140,7 @@ struct narrow_time {
     int32_t seconds, ns;
 };
 
-/* Of what ns counts too many, UINT64_MAX. */
+/* UINT64_MAX if the time in ns overflows. */
 static uint64_t ns_at(uint64_t address, bool wide)
 {
     const void *from = (const void *)(uintptr_t)address;
@@ -157,7 +162,7 @@ static void put_ns(struct wndl_rt_time *to, uint64_t ns, bool wide)
         to, wide ? (const void *)&t : &narrow, wide ? sizeof t : sizeof narrow);
 }
 
-/* The argument shall point to what is left of what it points to now. */
+/* Makes the argument point to the rest of the time. */
 static void shorten(ucontext_t *context, const struct wndl_rt_call *call,
     uint64_t waited, struct wndl_rt_time *rest)
 {
@@ -213,7 +218,7 @@ void wndl_rt_restart_or_count(
         atomic_fetch_add(&wndl_rt.shm->interrupted_calls, 1);
 }
 
-/* As if the program's signal had come first. */
+/* Acts as if the program's signal had come first. */
 static void yield_behind_call(ucontext_t *context)
 {
     struct made made;
@@ -252,7 +257,7 @@ extern const uint8_t wndl_rt_transfer[] __attribute__((visibility("hidden")));
 extern const uint8_t wndl_rt_transfer_end[]
     __attribute__((visibility("hidden")));
 
-/* Those that transfer everything unless they are interrupted. */
+/* Calls that transfer everything unless they are interrupted. */
 static bool is_transfer(long number, const ucontext_t *context)
 {
     if (number == SYS_recvfrom)

@@ -8,8 +8,8 @@
 #include <time.h>
 
 /*
- * A row of `calls`. 32-bit programs have two of each call that is told a time,
- * the newer of which takes that as 64-bit programs do.
+ * A row of `calls`. 32-bit programs have two variants of each call with a
+ * timeout. The newer one has the timeout of 64-bit programs.
  */
 #define CALL(name, how, at)                                                    \
     {                                                                          \
@@ -85,7 +85,7 @@ static const struct {
 #endif
 };
 
-/* Those that SA_RESTART restarts, beside the ones above that it does. */
+/* Calls that SA_RESTART restarts, in addition to some of the above. */
 static const long restarted[] = {
 #ifdef SYS_open
     SYS_open,
@@ -93,7 +93,7 @@ static const long restarted[] = {
     SYS_wait4, SYS_waitid, SYS_openat, SYS_fcntl, SYS_flock, SYS_mq_timedsend,
     SYS_mq_timedreceive, SYS_ioctl, SYS_getrandom, SYS_splice, SYS_sendfile};
 
-/* Of those calls that have both, what was asked for. */
+/* For calls with both forms, the one that was requested. */
 static bool is_absolute(long number, const ucontext_t *context)
 {
     int flags = (int)wndl_rt_restart_argument(context, 1);

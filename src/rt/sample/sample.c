@@ -14,7 +14,7 @@
 
 enum { NAME_EVERY = 64 };
 
-/* What was learnt before a fork or an unloading is void. */
+/* Drops what was learnt before a fork or an unloading. */
 static void catch_up(struct wndl_rt_thread *t)
 {
     uint32_t age =
@@ -46,7 +46,7 @@ static bool announce(struct wndl_rt_thread *t, uint64_t now)
     return t->announced;
 }
 
-/* Names change; who is left out goes by the name. */
+/* Names change; threads are left out by name. */
 static void look_at_name(struct wndl_rt_thread *t)
 {
     char name[WNDL_EVENT_NAME_MAX] = {0};
@@ -71,8 +71,8 @@ static void tell_name(struct wndl_rt_thread *t, uint64_t now)
 }
 
 /*
- * Often while the thread is young: names are set soon after birth. TIMER does
- * not look often at what is left out.
+ * Often while the thread is young, because names are set soon after the start.
+ * TIMER rarely examines threads that are left out.
  */
 static bool is_time_for_name(const struct wndl_rt_thread *t)
 {
@@ -112,7 +112,7 @@ static void count_frames(const struct wndl_resumed *stack)
             &by[WNDL_FRAMES_RESUMED], stack->resumed, memory_order_relaxed);
 }
 
-/* Walks and writes the event. Returns 0, or why there is none. */
+/* Walks and writes the event. Returns 0, or the reason for the loss. */
 static enum wndl_loss record(
     const struct wndl_rt_sample *sample, struct wndl_event *event)
 {
@@ -140,7 +140,7 @@ static enum wndl_loss record(
 
 __asm__(WNDL_RT_CALL_ON);
 
-/* A call of record(), to be made on another stack. */
+/* A call of record(), made on another stack. */
 struct recording {
     const struct wndl_rt_sample *sample;
     struct wndl_event *event;
@@ -193,7 +193,7 @@ static void forget_time(struct wndl_rt_thread *t, uint64_t cpu)
     t->debt = 0;
 }
 
-/* What is used of the CPU during a pause is in no sample. */
+/* CPU time during a pause is in no sample. */
 static bool is_paused(struct wndl_rt_thread *t, uint64_t cpu)
 {
     uint32_t pauses = wndl_rt_pauses();
@@ -204,10 +204,7 @@ static bool is_paused(struct wndl_rt_thread *t, uint64_t cpu)
     return changed || pauses % 2 != 0;
 }
 
-/*
- * A thread whose CPU clock went back is another one that was given the same
- * id.
- */
+/* If a thread's CPU clock went back, the id belongs to another thread. */
 enum wndl_rt_verdict wndl_rt_sample_begin(struct wndl_rt_sample *sample)
 {
     struct wndl_rt_thread *t = sample->thread;
@@ -252,7 +249,7 @@ bool wndl_rt_event_emit(
            (t->announced && wndl_rt_event_put(ring_of(t), event));
 }
 
-/* Those that live for a moment say all there is to say at their end. */
+/* Threads that live only for a moment write all their events at their end. */
 void wndl_rt_thread_exit_self(struct wndl_rt_thread *t)
 {
     uint64_t cpu = wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);

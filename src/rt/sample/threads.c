@@ -23,10 +23,10 @@ enum {
 };
 
 /*
- * Which slot a thread has. `tid` is 0 when the row was never used and GONE
- * when its thread has ended; a probe for a tid starts at tid modulo the table
- * and ends at a 0. A row's slot is read by its own thread, and by the sweep
- * once that has ended.
+ * The slot of each thread. `tid` is 0 if the row was never used, and GONE if
+ * its thread has ended. A probe for a tid starts at tid modulo the table and
+ * ends at a 0. Its own thread reads a row's slot, and the sweep does after the
+ * thread has ended.
  */
 static struct {
     _Atomic int tid;
@@ -34,8 +34,8 @@ static struct {
 } rows[ROWS];
 
 /*
- * Slot i serves ring i. Memory stays with its slot. Free slots are a stack,
- * linked by index + 1.
+ * Slot i has ring i. Memory stays with its slot. Free slots are a stack, linked
+ * by index + 1.
  */
 static struct {
     struct wndl_rt_thread *memory;
@@ -44,7 +44,7 @@ static struct {
 
 static __thread struct wndl_rt_thread *self;
 
-static _Atomic uint64_t top;   /* index + 1, and a count of changes above */
+static _Atomic uint64_t top;   /* index + 1, and above it a count of changes */
 static _Atomic uint32_t fresh; /* slots from here on were never used */
 static _Atomic uint32_t used;
 static _Atomic uint32_t limit = FIRST_LIMIT; /* of `used`, before a sweep */
@@ -59,7 +59,7 @@ static void push_free(uint32_t slot)
     } while (!atomic_compare_exchange_weak(&top, &old, new));
 }
 
-/* WNDL_SHM_THREADS for none. */
+/* WNDL_SHM_THREADS if there is none. */
 static uint32_t pop_free(void)
 {
     uint64_t old = atomic_load(&top);
@@ -91,8 +91,8 @@ static uint32_t take_fresh(void)
 }
 
 /*
- * One whose ring is about to be full of what ended threads left there is
- * passed over while there are others.
+ * A slot whose ring is nearly full of ended threads' events is skipped while
+ * there are others.
  */
 static uint32_t take_slot(void)
 {
@@ -132,7 +132,7 @@ static uint32_t find_row(int tid)
     return ROWS;
 }
 
-/* There are more rows than slots: one is free. */
+/* There are more rows than slots, so one is free. */
 static void add_row(int tid, uint32_t slot)
 {
     for (uint32_t i = first_row(tid);; i = (i + 1) % ROWS) {
@@ -151,7 +151,7 @@ static void free_slot(uint32_t slot)
     push_free(slot);
 }
 
-/* They have ended without a word. */
+/* Frees those that have ended without notice. */
 void wndl_rt_threads_sweep(void)
 {
     for (uint32_t i = 0; i < ROWS; i++) {
@@ -205,7 +205,7 @@ void wndl_rt_thread_renew(struct wndl_rt_thread *t)
     wndl_resume_forget(t->walks);
     t->announced = false;
     t->left_out = false;
-    t->named = true; /* of nothing to tell */
+    t->named = true; /* there is no name to write */
     t->stood_still = false;
     t->last_cpu = 0;
     t->look_time = 0;
@@ -287,7 +287,7 @@ void wndl_rt_thread_free(struct wndl_rt_thread *t)
     free_slot(t->slot);
 }
 
-/* Timers do not pass a fork. */
+/* Timers do not survive a fork. */
 void wndl_rt_threads_forget(void)
 {
     for (uint32_t i = 0; i < ROWS; i++)

@@ -35,8 +35,8 @@ static int *id_of(struct wndl_rt_thread *t, enum wndl_rt_timer_kind kind)
 }
 
 /*
- * As the kernel numbers the clocks of threads. CLOCK_THREAD_CPUTIME_ID is the
- * calling thread's, which need not be the one.
+ * The kernel's number of a thread's clock. CLOCK_THREAD_CPUTIME_ID is always
+ * the calling thread's.
  */
 static clockid_t cpu_clock_of(int tid)
 {
@@ -89,7 +89,7 @@ void wndl_rt_timer_stop(
         (void)wndl_raw4(SYS_timer_settime, id, 0, (long)&never, 0);
 }
 
-/* One that is kept sends nothing more, its thread being gone. */
+/* A timer that is kept sends nothing, because its thread is gone. */
 static void drop(int *id)
 {
     if (*id >= 0 && !wndl_rt_is_careful())

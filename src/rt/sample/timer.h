@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timer: the kernel's timers that send SIGPROF to one thread. They carry the
- * thread's slot, so that the handler need not ask who it is. Signal-safe.
+ * timer: kernel timers that send SIGPROF to one thread. The signal carries the
+ * thread's slot, so that the handler need not ask for the thread's id.
+ * Signal-safe.
  */
 #ifndef WNDL_RT_SAMPLE_TIMER_H
 #define WNDL_RT_SAMPLE_TIMER_H
@@ -10,7 +11,7 @@
 
 #include <signal.h>
 
-/* What a timer counts. */
+/* The clock of a timer. */
 enum wndl_rt_timer_kind {
     WNDL_RT_TIMER_WALL = 0, /* CLOCK_MONOTONIC */
     WNDL_RT_TIMER_TICK = 1, /* the thread's CPU time, at the kernel's tick */
@@ -27,9 +28,9 @@ bool wndl_rt_timer_sent(
     const siginfo_t *info, struct wndl_rt_timer_signal *from);
 
 /*
- * (Re)starts a timer of any thread, which is made if need be: first after
- * `first` ns, then each `every` ns, 0 for never. False: the kernel has none
- * for us.
+ * Starts or restarts a timer of any thread, and makes it if needed. It fires
+ * after `first` ns, then every `every` ns; 0 for once only. False: the kernel
+ * has no timer left for us.
  */
 bool wndl_rt_timer_start(struct wndl_rt_thread *thread,
     enum wndl_rt_timer_kind kind, uint64_t first, uint64_t every);
@@ -37,7 +38,7 @@ bool wndl_rt_timer_start(struct wndl_rt_thread *thread,
 void wndl_rt_timer_stop(
     const struct wndl_rt_thread *thread, enum wndl_rt_timer_kind kind);
 
-/* Takes both down. Any thread may. */
+/* Deletes both timers. Any thread. */
 void wndl_rt_timers_drop(struct wndl_rt_thread *thread);
 
 #endif

@@ -7,14 +7,14 @@
 #include "rt/signals/pending.h"
 
 /*
- * For SIGTRAP and SIGPROF. Guarded by `lock`, which is held with all signals
- * blocked. Starts as the default action: we are the first in the process to
- * ask.
+ * The actions of SIGTRAP and SIGPROF. Guarded by `lock`, which is held with all
+ * signals blocked. They start as the default action, because no code of the
+ * process has set them before us.
  */
 static struct sigaction actions[2];
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 
-/* Those of ours that the thread asked to have blocked. */
+/* Those of ours that the thread asked to block. */
 static __thread uint64_t blocked_here;
 
 void wndl_rt_mask_remember(uint64_t blocked)
@@ -60,7 +60,7 @@ void wndl_rt_signal_exchange(
     struct sigaction before = *kept;
     if (new != NULL) {
         *kept = *new;
-        kept->sa_flags |= WNDL_ARCH_SA_RESTORER; /* as the libc adds */
+        kept->sa_flags |= WNDL_ARCH_SA_RESTORER; /* libc adds it, too */
     }
     release(mask);
     if (old != NULL)
@@ -74,7 +74,7 @@ static void ignore_if(int number, uint64_t set)
         wndl_rt_signal_exchange(number, &ignore, NULL);
 }
 
-/* What is both ignored and blocked was made so by the pause before an exec. */
+/* A signal both ignored and blocked was made so by the pause before an exec. */
 uint64_t wndl_rt_signal_inherit(uint64_t blocked)
 {
     uint64_t paused = blocked & wndl_rt.ignored & wndl_rt_signal_bit(SIGTRAP);
@@ -95,14 +95,14 @@ uint64_t wndl_rt_signal_ignored(void)
     return (ignored_bit(SIGTRAP) | ignored_bit(SIGPROF)) & wndl_rt.signals;
 }
 
-/* Another thread of the parent's may have held it. */
+/* Another thread of the parent may have held it. */
 void wndl_rt_signal_after_fork(void)
 {
     atomic_flag_clear(&lock);
     wndl_rt_pending_forget();
 }
 
-/* As if the handler were not there: the program dies of the signal. */
+/* Acts as without our handler: the program dies of the signal. */
 static void default_action(int number)
 {
     const long standard[8] = {0}; /* struct kernel_sigaction of SIG_DFL */
@@ -129,13 +129,13 @@ static void call_handler(const struct sigaction *action, int number,
         action->sa_handler(number);
 }
 
-/* By an instruction, which a mask does not hold back. */
+/* Raised by an instruction, which a mask does not prevent. */
 static bool is_raised(int number, const siginfo_t *info)
 {
     return number == SIGTRAP && info->si_code > 0;
 }
 
-/* An ignored signal that an instruction raised kills all the same. */
+/* An ignored signal that an instruction raised still kills. */
 bool wndl_rt_signal_chain(int number, siginfo_t *info, void *ucontext)
 {
     struct sigaction action;

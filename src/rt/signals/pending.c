@@ -6,7 +6,7 @@
 
 enum state { FREE, FULL, IN_WORK };
 
-/* `waiter` is a thread that waits for it in sigwait(), 0 for none. */
+/* `waiter` is a thread that waits in sigwait(), 0 for none. */
 static struct {
     _Atomic int state;
     _Atomic int waiter;

@@ -37,8 +37,8 @@ bool wndl_rt_is_emulator(void)
 }
 
 /*
- * Go's linker leaves its build id in a note. Its runtime asks the kernel for
- * each signal, and takes one that it did not expect for the end.
+ * Go's linker writes its build id to a note. Go's runtime sets a handler for
+ * each signal, and treats an unexpected one as fatal.
  */
 enum wndl_unrecorded_reason wndl_rt_ineligible_executable(void)
 {
@@ -59,7 +59,7 @@ bool wndl_rt_has_address_space(void)
     return true;
 }
 
-/* What the talk needs, and what recording needs, all to no effect. */
+/* Tries the calls of the talk and of recording, all without effect. */
 static void try_talk(void)
 {
     int fd =
@@ -93,15 +93,15 @@ static void try_recording(void)
     (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0);
 }
 
-/* How far the trial comes. */
+/* The progress of the trial. */
 enum { MAY_TALK = 1, MAY_RECORD, MAY_MAKE_BARRIERS, MAY_LOCK };
 
-/* False: it is not known how it ended. */
+/* False: its result is not known. */
 static bool try_in_child(volatile uint8_t *came)
 {
     long child = wndl_rt_child_fork();
     if (child == 0) {
-        uint64_t all = ~UINT64_C(0); /* no handler of the program's either */
+        uint64_t all = ~UINT64_C(0); /* none of the program's handlers either */
         (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, 0,
             WNDL_ARCH_SIGSET_BYTES);
         wndl_rt_child_leave_no_core();
@@ -119,7 +119,7 @@ static bool try_in_child(volatile uint8_t *came)
     return child >= 0 && wndl_rt_child_wait(child) >= 0;
 }
 
-/* A filter may answer a call with the end of the process. */
+/* A filter may answer a call by ending the process. */
 enum wndl_unrecorded_reason wndl_rt_ineligible_sandbox(bool *talk)
 {
     *talk = true;

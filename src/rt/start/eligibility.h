@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * eligibility: which processes are better left alone, and why. At the start of
- * a process image and in forked children; signals must be blocked.
+ * eligibility: which processes must not be recorded, and why. For the start of
+ * a process image and for forked children. Signals must be blocked.
  */
 #ifndef WNDL_RT_START_ELIGIBILITY_H
 #define WNDL_RT_START_ELIGIBILITY_H
@@ -11,30 +11,30 @@
 #include <stdbool.h>
 
 /*
- * Whether this runs in Valgrind. Neither a new process nor an event about the
- * CPU may be asked for then.
+ * Whether this runs in Valgrind. If so, neither a new process nor an event on
+ * the CPU may be requested.
  */
 bool wndl_rt_is_emulated(char *const environment[]);
 
 /*
  * Whether this process is an emulator, whose program has a runtime of its own.
- * That one says hello for both.
+ * That runtime says hello for both.
  */
 bool wndl_rt_is_emulator(void);
 
-/* What about the executable speaks against it, or NONE. */
+/* The reason not to record this executable, or NONE. */
 enum wndl_unrecorded_reason wndl_rt_ineligible_executable(void);
 
 /*
- * Whether the block's address space can be had, and as much again is left to
- * the program: a limit on it is the program's to use.
+ * Whether there is address space for the block, and as much again for the
+ * program. If a limit is set, most of it must stay the program's.
  */
 bool wndl_rt_has_address_space(void);
 
 /*
- * How far a sandbox lets us go: NONE when there is none or it allows all that
- * we do; SANDBOX when it would end the process for it. *talk is false when
- * not even that may be told.
+ * Whether a sandbox allows our calls. NONE if there is none or it allows all of
+ * them; SANDBOX if it would end the process for one. *talk is false if not even
+ * a hello may be sent.
  */
 enum wndl_unrecorded_reason wndl_rt_ineligible_sandbox(bool *talk);
 

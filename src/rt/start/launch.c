@@ -19,7 +19,7 @@ enum { PATIENCE_SECONDS = 5, NOTIFY = 3, DECIMAL = 16 };
 static const char OPTIONS[] = "WINDLASS_OPTIONS=";
 
 struct launch {
-    char **options; /* the variable's place in the environment */
+    char **options; /* of the variable in the environment */
     char **environment;
     char executable[PATH_MAX];
 };
@@ -39,7 +39,7 @@ static size_t count_of(char **environment)
     return count;
 }
 
-/* The collector is not to be recorded itself. */
+/* The collector must not be recorded itself. */
 static void copy_without_us(char **to, char **environment)
 {
     for (; *environment != NULL; environment++) {
@@ -58,7 +58,10 @@ static size_t directory_size(const char *path)
     return size;
 }
 
-/* Beside this object, or as installed; those of other processors are deeper. */
+/*
+ * Finds it beside this object, or as installed. Objects of other processors are
+ * in deeper folders.
+ */
 static bool find_executable(char to[PATH_MAX])
 {
     static const char *const places[] = {
@@ -84,7 +87,7 @@ static bool find_executable(char to[PATH_MAX])
     return false;
 }
 
-/* Whoever asked for a recording this way looks at the program's errors. */
+/* Whoever asked for a recording this way reads the program's errors. */
 static void complain(void)
 {
     static const char text[] =
@@ -109,7 +112,7 @@ static const char *decimal(char text[DECIMAL], unsigned number)
     return at;
 }
 
-/* Its own session, none of the program's descriptors but the errors'. */
+/* Starts a session of its own, without the program's descriptors but stderr. */
 static void detach(int notify)
 {
     (void)wndl_raw3(SYS_setsid, 0, 0, 0);
@@ -146,7 +149,7 @@ static void start_collector(const struct launch *launch, int notify)
         (void)wndl_rt_child_wait(child);
 }
 
-/* What the collector writes is the path, and perhaps a newline. */
+/* The collector writes the path, and perhaps a newline. */
 static const char *read_session(int notified)
 {
     char path[sizeof((struct sockaddr_un *)NULL)->sun_path + 1];

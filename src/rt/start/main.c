@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Where the loader and fork() come in.
- */
+/* main: the entry points from the loader and fork(). */
 #include "os/raw.h"
 #include "rt/core/environment.h"
 #include "rt/core/real.h"
@@ -26,9 +24,8 @@
 enum { KERNEL_SIGSET_BYTES = 8 };
 
 /*
- * What pthread_atfork() is made of in glibc. Both
- * are weak: a program of another libc gets this object preloaded too, and is
- * to run on, unrecorded.
+ * glibc builds pthread_atfork() on this. Both are weak: a program with another
+ * libc also gets this object preloaded, and must run on, unrecorded.
  */
 extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void),
     void *) __attribute__((weak));
@@ -40,7 +37,7 @@ static bool is_glibc(void)
     return __register_atfork != NULL && _dl_find_object != NULL;
 }
 
-/* Of the thread that forks, around fork(). */
+/* Set around fork(), in the thread that forks. */
 static __thread uint64_t mask_before;
 
 static uint64_t set_mask(uint64_t mask, int how)
@@ -51,7 +48,7 @@ static uint64_t set_mask(uint64_t mask, int how)
     return before;
 }
 
-/* A timer's signal would send the parent back to the start of a long fork. */
+/* A timer's signal would make the parent restart a long fork. */
 static void before_fork(void)
 {
     mask_before =
@@ -66,9 +63,9 @@ static void after_fork_in_parent(void)
 }
 
 /*
- * The block is the parent's. It is unmapped rather than left out of the fork,
- * so that a child made behind fork()'s back still finds what it may touch.
- * Our signals are ours also in a child that is not recorded.
+ * The block is the parent's. It is unmapped rather than omitted from the fork,
+ * so that a child made without fork()'s hooks still has mapped memory there.
+ * Our signals stay ours even in a child that is not recorded.
  */
 static void after_fork_in_child(void)
 {
@@ -115,7 +112,7 @@ __attribute__((constructor)) static void start(
 {
     (void)count;
     (void)arguments;
-    /* Another libc calls constructors without arguments. */
+    /* Other libcs call constructors without arguments. */
     if (!is_glibc())
         environment = environ;
     else

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Whatever fails, the program runs on unrecorded. */
+/*
+ * session: the talk with the collector. If anything fails, the program runs on
+ * unrecorded.
+ */
 #include "rt/start/session.h"
 
 #include "os/raw.h"
@@ -43,7 +46,7 @@ static int connect_to(const char *path)
         (int)wndl_raw3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return fd;
-    /* The time to send bounds connect() too. */
+    /* The send timeout limits connect(), too. */
     if (set_patience(fd, SO_SNDTIMEO) && set_patience(fd, SO_RCVTIMEO) &&
         wndl_raw3(SYS_connect, fd, (long)&address, sizeof address) == 0)
         return fd;
@@ -59,7 +62,7 @@ static bool has_free_descriptor(int fd)
     return other >= 0;
 }
 
-/* False when the soft limit is the hard one. *before is what it was. */
+/* False if the soft limit is the hard one. *before receives the old value. */
 static bool raise_limit(struct rlimit64 *before)
 {
     if (wndl_raw4(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)before) != 0 ||
@@ -70,14 +73,14 @@ static bool raise_limit(struct rlimit64 *before)
 }
 
 /*
- * A connection to the collector beside which one more descriptor is free:
- * the soft limit on them may be raised until close_talk().
+ * A connection to the collector, with one more descriptor free. The soft limit
+ * on descriptors may be raised until close_talk().
  */
 struct talk {
     int socket; /* or -errno */
     bool cramped;
     bool raised;
-    struct rlimit64 limit; /* if raised: as it was */
+    struct rlimit64 limit; /* its old value, if raised */
 };
 
 static struct talk open_talk(void)
@@ -125,7 +128,7 @@ static bool send_with(int fd, const void *bytes, size_t size, int passed)
            (long)size;
 }
 
-/* Fills `bytes`; the passed descriptor, or -1. */
+/* Fills `bytes`. Returns the passed descriptor, or -1. */
 static int receive_with(int fd, void *bytes, size_t size)
 {
     union control control = {0};
@@ -149,7 +152,7 @@ static int receive_with(int fd, void *bytes, size_t size)
     return -1;
 }
 
-/* Core dumps are the program's: the block stays out of them. */
+/* Core dumps are the program's: the block is left out of them. */
 static bool map_block(int memfd, const struct wndl_go *go)
 {
     size_t size = wndl_rt_heap_shared_size(go);
@@ -169,14 +172,14 @@ static bool map_block(int memfd, const struct wndl_go *go)
     return true;
 }
 
-/* Having a block to write to, starts the engine and says which. */
+/* Starts the engine, with a mapped block, and reports it. */
 static void run_engine(int socket, const struct wndl_go *go)
 {
     struct wndl_ready ready;
     wndl_rt_thread_hook_start();
     int event = wndl_rt_engine_start(go, &ready);
     uint32_t epoch;
-    /* The collector is to look for what generates code in it. */
+    /* The collector will search it for generated code. */
     if (ready.engine != WNDL_ENGINE_NONE)
         (void)wndl_rt_module_note(getauxval(AT_ENTRY), &epoch);
     (void)send_with(socket, &ready, sizeof ready, event);
@@ -184,7 +187,7 @@ static void run_engine(int socket, const struct wndl_go *go)
         wndl_raw_close(event);
 }
 
-/* proc_pid_status(5). Where it cannot be read nobody is said to trace. */
+/* proc_pid_status(5). Unreadable means not traced. */
 static bool is_traced(void)
 {
     static const char name[] = "\nTracerPid:\t";
@@ -214,9 +217,9 @@ static bool say_hello(
 }
 
 /*
- * The collector looks at blocked threads from outside. Yama (where there is
- * none the call just fails) lets ancestors only, which it no longer is once
- * the process has been orphaned.
+ * Permits the collector to read the process. It reads blocked threads from
+ * outside, which Yama allows to ancestors only, and the collector is none once
+ * the process is orphaned. Without Yama the call just fails.
  */
 static void let_collector_look(int socket)
 {
@@ -229,7 +232,7 @@ static void let_collector_look(int socket)
         (void)wndl_raw3(SYS_prctl, PR_SET_PTRACER, peer.pid, 0);
 }
 
-/* Returns a reason not to record that has come up on the way. */
+/* Returns a reason not to record that has occurred meanwhile. */
 static enum wndl_unrecorded_reason record(int socket)
 {
     struct wndl_go go;
@@ -238,7 +241,7 @@ static enum wndl_unrecorded_reason record(int socket)
         return WNDL_UNRECORDED_NONE;
     bool known = go.version == WNDL_SHM_VERSION;
     bool mapped = known && map_block(memfd, &go);
-    /* The engine may need the one descriptor that is free. */
+    /* The engine may need the one free descriptor. */
     wndl_raw_close(memfd);
     if (mapped) {
         let_collector_look(socket);
@@ -249,7 +252,7 @@ static enum wndl_unrecorded_reason record(int socket)
     return known && !mapped ? WNDL_UNRECORDED_MEMORY : WNDL_UNRECORDED_NONE;
 }
 
-/* Returns a reason not to record, to be told in a talk of its own. */
+/* Returns a reason not to record, to be reported in a second talk. */
 static enum wndl_unrecorded_reason ask(enum wndl_unrecorded_reason refusal)
 {
     bool traced = is_traced();

@@ -14,18 +14,18 @@ enum {
     MAX_LISTS = WNDL_SHM_DESCRIPTORS,
     MOST_CODE = 8192,
     MOST_FILES = 4096,
-    ROOM = 4 << 20,    /* of records of all code */
-    SCRATCH = 1 << 20, /* of one file */
+    ROOM = 4 << 20,    /* for records of all code */
+    SCRATCH = 1 << 20, /* for one file */
     GLANCE = 1024,
-    REST = 50, /* times as long as a change took */
+    REST = 50, /* rest after a change, in times of its duration */
 };
 
 typedef struct wndl_jit_gdb_descriptor descriptor;
 typedef struct wndl_jit_gdb_entry entry;
 
 /*
- * To see whether a list has changed, its descriptor is read, and the entry that
- * changed last: code made in the place of other code may have the same entry.
+ * A list. A change is detected by reading its descriptor, and the entry that
+ * changed last: code that replaces other code may have the same entry.
  */
 struct jit_list {
     uint64_t address; /* of the descriptor */
@@ -34,17 +34,17 @@ struct jit_list {
     size_t last_size;
 };
 
-/* Used by who has `busy`. */
+/* Used by the holder of `busy`. */
 static struct {
     _Atomic uint32_t busy;
-    _Atomic uint64_t hooked[MAX_LISTS]; /* descriptors; any thread */
+    _Atomic uint64_t hooked[MAX_LISTS]; /* hooked descriptors; any thread */
     struct wndl_jit *jit;
     uint8_t *room; /* ROOM for each side, then SCRATCH */
-    uint64_t rest; /* nothing is taken before that: CLOCK_MONOTONIC ns */
+    uint64_t rest; /* no change is read before: CLOCK_MONOTONIC ns */
     struct jit_list lists[MAX_LISTS];
 } state;
 
-/* ---- reading what may not be there */
+/* ---- reading memory that may be unmapped */
 
 static struct iovec part(uint64_t address, size_t size)
 {
@@ -82,13 +82,13 @@ static bool has_changed(struct jit_list *list)
     return size != list->last_size || memcmp(now, list->last, size) != 0;
 }
 
-/* ---- taking it over */
+/* ---- registering a list */
 
 struct taking {
     struct wndl_jit_change change;
     uint8_t *records, *scratch;
     size_t used, scratch_used;
-    uint64_t last; /* address of what was read last */
+    uint64_t last; /* address of the last one read */
     size_t files;
 };
 
@@ -103,7 +103,7 @@ static const uint8_t *take(void *context, uint64_t address, size_t size)
     return to;
 }
 
-/* Where its records are; nothing if it is not taken over. */
+/* The place of its records; empty if it is not registered. */
 static struct iovec take_file(struct taking *t, const entry *e)
 {
     struct wndl_jit_source source;
@@ -138,7 +138,7 @@ static void take_list(struct taking *t, struct jit_list *list)
     list->last_size = 0;
     if (is_hooked(list->address) || !read_at(list->address, &d, sizeof d))
         return;
-    /* One of another version is remembered, too: it has not changed. */
+    /* One of another version is noted, too, as unchanged. */
     const entry *first = d.version == WNDL_JIT_GDB_VERSION ? d.first : NULL;
     for (const entry *at = first; at != NULL; at = e.next) {
         if (t->files++ >= MOST_FILES || !read_at((uintptr_t)at, &e, sizeof e))
@@ -163,7 +163,7 @@ static bool make_registry(void)
         size + 2 * ROOM + SCRATCH, PROT_READ | PROT_WRITE, flags, -1);
     if (memory == NULL)
         return false;
-    /* A fork in between leaves the child without a registry, not with half. */
+    /* After a fork in between the child has no registry, not half of one. */
     struct wndl_jit *jit = wndl_jit_init(memory, MOST_CODE);
     state.room = memory + size;
     wndl_rt_jit_look_first(jit);

@@ -10,7 +10,7 @@
 /* Each registry has room for twice as many as the one before. */
 enum { REGISTRIES = 7, FIRST_ROOM = 1024 };
 
-/* Memory of copies, given back when all of it is free. */
+/* Memory of copies, unmapped when all of it is free. */
 struct chunk {
     size_t size, used;
     size_t copies;
@@ -24,8 +24,8 @@ struct copy {
 enum { CHUNK = 16 * WNDL_RT_PAGE };
 
 /*
- * Under the lock but for `newest` and `first`. Those made lead from the last to
- * the first and from there to `programs`.
+ * Guarded by the lock, except `newest` and `first`. Registries are linked from
+ * the last to the first, and from there to `programs`.
  */
 static struct {
     _Atomic uint32_t locked;
@@ -33,7 +33,7 @@ static struct {
     struct wndl_jit *registries[REGISTRIES];
     _Atomic(struct wndl_jit *) programs;
     _Atomic(struct wndl_jit *) newest;
-    _Atomic(struct wndl_jit *) first; /* leads to all these; or NULL */
+    _Atomic(struct wndl_jit *) first; /* refers to all these; or NULL */
 } state;
 
 static void lock(void)
@@ -107,7 +107,7 @@ void wndl_rt_jit_publish(void)
         atomic_store(&wndl_rt.shm->jit, (uintptr_t)wndl_rt_jit_registry());
 }
 
-/* The one of this number, made if there are all before it; or NULL. */
+/* Registry `i`, which is made if all before it exist; or NULL. */
 static struct wndl_jit *registry(size_t i)
 {
     const size_t room = (size_t)FIRST_ROOM << i;
@@ -187,7 +187,7 @@ void wndl_rt_jit_use(struct wndl_jit *jit)
     unlock();
 }
 
-/* Who was at it in the parent's other threads is not here to end it. */
+/* Changes by the parent's other threads will not end here. */
 void wndl_rt_jit_after_fork(void)
 {
     if (atomic_load(&state.locked) != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows are only added; a module that was unloaded keeps its row, closed at the
- * unload epoch it was last there.
+ * modules: rows are only added. A module that was unloaded keeps its row, which
+ * is closed at the unload epoch in which it was last there.
  */
 #include "rt/walk/modules.h"
 
@@ -53,7 +53,7 @@ static uint64_t padded(uint64_t size)
     return (size + 3) & ~UINT64_C(3);
 }
 
-/* Name and contents are padded to 4; Go counts that as part of its name. */
+/* Name and contents are padded to 4; Go counts the padding as its name. */
 static bool find_note(struct wndl_cursor notes, struct note *wanted)
 {
     size_t wanted_size = strlen(wanted->name) + 1;
@@ -108,7 +108,7 @@ struct wndl_bytes wndl_rt_module_build_id(const struct wndl_dlmodule *module)
     return module_note(module, &id) ? id.contents : (struct wndl_bytes){0};
 }
 
-/* Copies the path into the shared strings; false when they are full. */
+/* Copies the path into the shared strings; false if they are full. */
 static bool keep_path(struct wndl_shm_module *row, const char *path)
 {
     size_t size = strlen(path);
@@ -153,9 +153,9 @@ bool wndl_rt_module_path(
 }
 
 /*
- * An emulator's file names are relative to a folder of its own, and the
- * collector takes the emulator for the executable; but in the list of
- * mappings it gives the names that files have outside.
+ * The module's path. An emulator's file names are relative to a folder of its
+ * own, and the collector takes the emulator for the executable. But the
+ * emulator's list of mappings has the names that files have outside.
  */
 static const char *path_of(
     const struct wndl_dlmodule *module, char name[WNDL_RT_MODULE_PATH])
@@ -167,7 +167,7 @@ static const char *path_of(
     return module->name;
 }
 
-/* False when the list is full. */
+/* False if the list is full. */
 static bool add_row(const struct wndl_dlmodule *module, uint32_t *epoch)
 {
     if (row_count() == WNDL_SHM_MODULES)
@@ -228,8 +228,8 @@ static bool gone(const struct wndl_shm_module *row)
 }
 
 /*
- * A module that goes and comes back at the same place, under the same name
- * and of the same size, is taken for the same one.
+ * A module that is unloaded and loaded again at the same place, with the same
+ * name and size, is taken for the same one.
  */
 void wndl_rt_modules_recheck(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * modules: the list of the program's modules, in the memory that is shared with
- * the collector.
+ * modules: the list of the program's modules, in the memory shared with the
+ * collector.
  */
 #ifndef WNDL_RT_WALK_MODULES_H
 #define WNDL_RT_WALK_MODULES_H
@@ -15,25 +15,25 @@
 enum { WNDL_RT_MODULE_PATH = 1024 };
 
 /*
- * Makes sure that the module of a code address is listed. `*epoch` becomes the
- * first epoch of its row; it is left alone if there is no module.
+ * Makes sure that the module of a code address is listed. *epoch receives the
+ * first epoch of its row, and is left alone if there is no module.
  */
 bool wndl_rt_module_note(uint64_t address, uint32_t *epoch);
 
-/* The GNU build-id, in the module's memory; empty: it has none. */
+/* The GNU build-id, in the module's memory; empty if it has none. */
 struct wndl_bytes wndl_rt_module_build_id(const struct wndl_dlmodule *module);
 
 /*
  * The path of the file that its first page is mapped from, without links; under
- * an emulator, the path outside of it. False when it is not known. Signal-safe.
+ * an emulator, the path outside of it. False if it is not known. Signal-safe.
  */
 bool wndl_rt_module_path(
     const struct wndl_dlmodule *module, char path[WNDL_RT_MODULE_PATH]);
 
-/* Whether Go's linker made it. */
+/* Whether Go's linker made the module. */
 bool wndl_rt_module_is_go(const struct wndl_dlmodule *module);
 
-/* Looks for listed modules that are gone. */
+/* Searches for listed modules that were unloaded. */
 void wndl_rt_modules_recheck(void);
 
 #endif

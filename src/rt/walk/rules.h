@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules: the unwinder of all threads, which keeps the rules of the code that
- * walks have come to.
+ * rules: the unwinder of all threads. It caches the rules of code that walks
+ * have visited.
  */
 #ifndef WNDL_RT_WALK_RULES_H
 #define WNDL_RT_WALK_RULES_H
 
 struct wndl_unwinder;
 
-/* Made by the first thread that asks. NULL when there is no room. */
+/* The unwinder, made at the first call. NULL if there is no memory. */
 struct wndl_unwinder *wndl_rt_unwinder(void);
 
-/* A module has gone: what any thread learnt of code is void. */
+/* Voids what all threads know of code, because a module was unloaded. */
 void wndl_rt_rules_forget(void);
 
 #endif

@@ -6,15 +6,15 @@
 
 enum { PAGE_SHIFT = 12 };
 
-/* With a page's number where its key has the address, bits between are 0. */
+/* Moves the epoch to its place in a key. */
 static uint64_t epoch_part(uint64_t known)
 {
     return known >> WNDL_KEY_EPOCH_SHIFT << WNDL_KEY_EPOCH_SHIFT;
 }
 
 /*
- * A code page is remembered once its module is listed, with the epoch that its
- * keys have: nodes of a module stay the same when others are unloaded.
+ * Notes a module. A code page is remembered once its module is listed, with the
+ * epoch of its keys: nodes of a module stay the same if others are unloaded.
  */
 static bool note_module(
     struct wndl_rt_known *known, uint64_t address, uint64_t *epoch)
@@ -31,7 +31,7 @@ static bool note_module(
     return true;
 }
 
-/* The node of a frame whose caller's is *node. */
+/* The node of a frame. *node is its caller's at first. */
 static enum wndl_loss add_frame(
     struct wndl_rt_known *known, const struct wndl_frame *frame, uint32_t *node)
 {

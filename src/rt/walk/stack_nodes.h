@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * stack_nodes: stacks become nodes of the process's stack tree.
- */
+/* stack_nodes: turns stacks into nodes of the process's stack tree. */
 #ifndef WNDL_RT_WALK_STACK_NODES_H
 #define WNDL_RT_WALK_STACK_NODES_H
 
@@ -12,17 +10,17 @@
 enum { WNDL_RT_PAGES = 256 /* a power of two */ };
 
 /*
- * What a thread knows: code pages whose module is listed, and the epoch of
- * unloading that this is of. A page is its number, and as in a key the epoch.
- * Zeroed memory knows nothing. For one user at a time: a signal handler that
- * may interrupt one needs another.
+ * A thread's knowledge: code pages whose module is listed, and the unload epoch
+ * for which this holds. A page is its number, with the epoch as in a key.
+ * Zeroed memory knows nothing. It serves one user at a time: a signal handler
+ * that may interrupt one needs its own.
  */
 struct wndl_rt_known {
-    uint32_t epoch; /* of wndl_rt.epoch */
+    uint32_t epoch; /* value of wndl_rt.epoch */
     uint64_t pages[WNDL_RT_PAGES];
 };
 
-/* `epoch` is in its place. */
+/* The key of a frame. `epoch` is shifted to its place already. */
 static inline uint64_t wndl_rt_tree_key(
     const struct wndl_frame *frame, uint64_t epoch)
 {
@@ -32,9 +30,9 @@ static inline uint64_t wndl_rt_tree_key(
 }
 
 /*
- * The leaf's node. What is as at the last walk carries its nodes, but for
- * those that there was no room for. Returns 0, or why the stack cannot be
- * kept. Signal-safe.
+ * Adds the stack, and sets *node to its leaf's node. Frames that are unchanged
+ * since the last walk carry their nodes, except those for which there was no
+ * room. Returns 0, or why the stack cannot be kept. Signal-safe.
  */
 enum wndl_loss wndl_rt_tree_add(struct wndl_rt_known *known,
     const struct wndl_resumed *stack, uint32_t *node);

@@ -12,8 +12,8 @@
 enum {
     CHECKED = 64 * WNDL_RT_PAGE,
     CAREFUL_SIZE = 1024 * 1024,
-    PLACE_SHIFT = 14,             /* small stacks are this large */
-    WAYS = 2,                     /* places that an address may have */
+    PLACE_SHIFT = 14,             /* size of small stacks */
+    WAYS = 2,                     /* places for an address */
     LEAST_GAP = 128 * 1024 * 1024 /* below the initial stack: Linux's mmap.c */
 };
 
@@ -22,10 +22,10 @@ static bool within(const struct wndl_stack_range *range, uint64_t address)
     return address >= range->low && address < range->high;
 }
 
-/* What is sought in the list of mappings, and what was found. */
+/* A search in the list of mappings, and its result. */
 struct search {
     uint64_t sp;
-    uint64_t tp; /* thread pointer: a thread's TCB tops its stack */
+    uint64_t tp; /* thread pointer: a thread's TCB is the top of its stack */
     struct wndl_stack_range at_tp, initial;
 };
 
@@ -42,7 +42,7 @@ static bool look_at(void *context, const struct wndl_mapping *m)
     return true;
 }
 
-/* The kernel reads a mask before it sees that there is nothing to do. */
+/* The kernel reads a mask before it notices that nothing is to be done. */
 static bool is_readable(uint64_t page)
 {
     enum { NOTHING = -1 };
@@ -57,7 +57,7 @@ static bool are_readable(uint64_t from, uint64_t to)
     return from >= to;
 }
 
-/* From a page's start. */
+/* `from` is a page's start. */
 static bool are_mapped(uint64_t from, uint64_t size)
 {
     uint8_t resident[CHECKED / WNDL_RT_PAGE];
@@ -67,8 +67,8 @@ static bool are_mapped(uint64_t from, uint64_t size)
 }
 
 /*
- * In a child forked by a thread, the initial thread runs on what was that
- * thread's stack: so what sp is in decides first.
+ * In a child forked by a thread, the initial thread runs on that thread's
+ * former stack. So the mapping with sp decides first.
  */
 static struct wndl_stack_range own_stack(const struct search *s)
 {
@@ -80,8 +80,9 @@ static struct wndl_stack_range own_stack(const struct search *s)
 }
 
 /*
- * Without a look at the mappings. A thread's stack ends at its TCB, the
- * initial one with the name of the executable; what lies between can be read.
+ * Looks up the stack without the list of mappings. A thread's stack ends at its
+ * TCB, the initial one at the name of the executable. Memory between is
+ * readable.
  */
 static bool look_up_carefully(struct wndl_rt_stacks *stacks, uint64_t sp)
 {
@@ -109,9 +110,9 @@ static bool look_up(
 }
 
 /*
- * Nothing else is mapped just below the initial stack, whose limit says how
- * far. When it has grown, what was just below it is mapped: so the kernel is
- * asked, but not by a read, at which the stack would grow.
+ * Nothing else is mapped just below the initial stack, as far as its limit. If
+ * the stack has grown, memory just below its old end is mapped. So the kernel
+ * is asked, but not by a read, which would make the stack grow.
  */
 static bool may_be_own(const struct wndl_rt_stacks *stacks, uint64_t sp)
 {
@@ -134,7 +135,7 @@ static struct wndl_rt_other_stack *places_of(
     return &stacks->others[hash % (WNDL_RT_OTHER_STACKS / WAYS) * WAYS];
 }
 
-/* From `to` on, for pages that lie before `end`. */
+/* Checks pages from `to` on that are before `end`. */
 static void look_further(struct wndl_rt_other_stack *other, uint64_t end)
 {
     while (other->high < end && is_readable(other->high))
@@ -142,7 +143,7 @@ static void look_further(struct wndl_rt_other_stack *other, uint64_t end)
     other->ends = other->high < end;
 }
 
-/* The one that was looked up last is the first. */
+/* The last one looked up is the first. */
 static bool add_other(struct wndl_rt_stacks *stacks, uint64_t sp)
 {
     uint64_t from = sp & ~(uint64_t)(WNDL_RT_PAGE - 1);
@@ -168,7 +169,7 @@ static void forget_unmapped(struct wndl_rt_stacks *stacks)
         stacks->others[i].high = 0;
 }
 
-/* Cut to what is mapped for sure; false when that is nothing. */
+/* Cuts it to the surely mapped part; false if that is empty. */
 static bool give_other(struct wndl_rt_other_stack *other, uint64_t sp,
     struct wndl_stack_range *range)
 {

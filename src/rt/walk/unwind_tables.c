@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unwind tables of the program's modules, attached to them by name or found in
- * a list of folders by build-id, and copied when a walk first comes to a
- * module: open, mmap and read are all that takes. What was copied stays.
+ * unwind_tables: tables of the program's modules, which are attached to them by
+ * name or found in a list of folders by build-id. A table is copied when a walk
+ * first reaches its module, by open, mmap and read only. A copy stays.
  */
 #include "rt/walk/unwind_tables.h"
 
@@ -31,8 +31,10 @@ enum {
 static const char *folders = "";       /* separated by colons */
 static char attached[WNDL_SHM_TABLES]; /* unwind/table/named.h */
 
-/* Tables found so far, which are never taken back. `file`: in `attached`, NULL
- * for what was found by build-id. */
+/*
+ * Tables found so far, which are never dropped. `file` is in `attached`, and
+ * NULL for a table found by build-id.
+ */
 static struct {
     _Atomic uint32_t taken;
     struct found {
@@ -45,7 +47,7 @@ static struct {
 
 /* ---- files */
 
-/* "/<build-id>" and what is behind it, NUL-terminated. */
+/* "/<build-id>" and a suffix, NUL-terminated. */
 static void write_name(char *to, struct wndl_bytes id, const char *suffix)
 {
     static const char digits[] = "0123456789abcdef";
@@ -57,7 +59,7 @@ static void write_name(char *to, struct wndl_bytes id, const char *suffix)
     memcpy(to, suffix, strlen(suffix) + 1);
 }
 
-/* *size is less than MOST; -1 for what has none. */
+/* *size is less than MOST; -1 for other files. */
 static int open_sized(const char *path, size_t *size)
 {
     enum { MOST = 1 << 30 };
@@ -97,7 +99,7 @@ static bool read_from_start(int fd, uint8_t *to, size_t size)
     return true;
 }
 
-/* A copy, which nobody can cut short while it is used, or write to. */
+/* A copy, which nobody can truncate or write to while it is used. */
 static struct wndl_bytes copy_of(int fd, size_t size)
 {
     uint8_t *copy = wndl_raw_map(
@@ -112,7 +114,7 @@ static struct wndl_bytes copy_of(int fd, size_t size)
     return (struct wndl_bytes){0};
 }
 
-/* What a table is looked for; of a module without a build-id, `id` is empty. */
+/* A module whose table is wanted. `id` is empty if it has no build-id. */
 struct wanted {
     const struct wndl_dlmodule *module;
     struct wndl_bytes id;
@@ -125,8 +127,10 @@ static bool is_own(struct wndl_bytes bytes)
                0;
 }
 
-/* How much to copy of a file of `size` bytes, by its first ones; 0 when it is
- * no table of the module. */
+/*
+ * The bytes to copy from a file of `size` bytes, by its first ones; 0 if it is
+ * not the module's table.
+ */
 static size_t size_to_copy(
     struct wndl_bytes head, size_t size, const struct wanted *wanted)
 {
@@ -144,8 +148,10 @@ static size_t size_to_copy(
     return told <= size ? (size_t)told : 0;
 }
 
-/* Nothing of it is kept but the first bytes until they are found to be right:
- * whatever lies there may be large. */
+/*
+ * Copies a file, but keeps only the first bytes until they are found to be
+ * right, because any file there may be large.
+ */
 static struct wndl_bytes copy_file(
     const char *path, const struct wanted *wanted)
 {
@@ -187,7 +193,7 @@ static bool open_chrome(struct wndl_bytes bytes, const struct wanted *wanted,
            wndl_table_open_chrome(bytes, &of, table, NULL) == WNDL_OK;
 }
 
-/* False when they are no table of the module. */
+/* False if the bytes are not the module's table. */
 static bool open_bytes(struct wndl_bytes bytes, const struct wanted *wanted,
     struct wndl_table *table)
 {
@@ -198,7 +204,7 @@ static bool open_bytes(struct wndl_bytes bytes, const struct wanted *wanted,
                WNDL_OK;
 }
 
-/* Of the file of that path, if it is the module's. */
+/* Opens the file of that path, if it is the module's table. */
 static bool open_table(
     const char *path, const struct wanted *wanted, struct wndl_table *table)
 {
@@ -219,7 +225,7 @@ static size_t up_to_colon(const char *text)
     return size;
 }
 
-/* In the first folder that has it. */
+/* Opens it in the first folder that has it. */
 static bool find_table(
     const struct wanted *wanted, const char *suffix, struct wndl_table *table)
 {
@@ -245,9 +251,9 @@ static bool find_any(const struct wanted *wanted, struct wndl_table *table)
                find_table(wanted, WNDL_TABLE_CHROME_SUFFIX, table));
 }
 
-/* ---- what is there already */
+/* ---- tables found so far */
 
-/* NULL behind the last one. */
+/* NULL after the last one. */
 static const struct found *next_found(uint32_t *at)
 {
     while (*at < WNDL_RT_UNWIND_TABLES) {
@@ -268,7 +274,7 @@ static const struct wndl_table *find_known(struct wndl_bytes id)
     return NULL;
 }
 
-/* Another module of the same name may not be what the table is of. */
+/* Another module of the same name may not be that of the table. */
 static const struct wndl_table *find_known_file(
     const char *file, const struct wanted *wanted)
 {
@@ -324,9 +330,9 @@ static const struct wndl_table *find_attached(const struct wanted *wanted)
     return NULL;
 }
 
-/* ---- either way */
+/* ---- both ways */
 
-/* A sandbox may not let threads open files, and end the program for it. */
+/* A sandbox may end the program when a thread opens a file. */
 static const struct wndl_table *load(const struct wndl_dlmodule *module)
 {
     struct wndl_table table;
@@ -344,7 +350,7 @@ static const struct wndl_table *load(const struct wndl_dlmodule *module)
     return keep(&table, wanted.id, NULL);
 }
 
-/* A copy of the list: programs write over their variables. */
+/* Copies the list, because programs overwrite their variables. */
 void wndl_rt_unwind_tables_start(char *const environment[])
 {
     const char *list =

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * unwind_tables: where the unwind tables of the program's modules are.
- */
+/* unwind_tables: finds the unwind tables of the program's modules. */
 #ifndef WNDL_RT_WALK_UNWIND_TABLES_H
 #define WNDL_RT_WALK_UNWIND_TABLES_H
 
 #include "rec/shm.h"
 
-enum {
-    WNDL_RT_UNWIND_TABLES = 256
-}; /* in use; of more modules there are none */
+enum { WNDL_RT_UNWIND_TABLES = 256 }; /* at a time; further modules have none */
 
-/* Keeps the list of folders. At the start of the process, once, before any
- * sample. */
+/*
+ * Keeps the list of folders. Call it once, at the start of the process, before
+ * any sample.
+ */
 void wndl_rt_unwind_tables_start(char *const environment[]);
 
-/* Keeps what is attached (unwind/table/named.h), if nothing is so far. As
- * above, and in a forked child, while nobody else walks. */
+/*
+ * Keeps the attached tables (unwind/table/named.h), if none are kept so far. As
+ * above, and in a forked child while nobody else walks.
+ */
 void wndl_rt_unwind_tables_attach(const char tables[WNDL_SHM_TABLES]);
 
 #endif

@@ -72,15 +72,17 @@ static void jumps(
     i->target = (uint32_t)target;
 }
 
-/* As stubs of procedure linkage tables leave. */
+/* The exit of a stub of a procedure linkage table. */
 static void leaves_stub(struct wndl_arm_insn *i)
 {
     is(i, WNDL_ARM_JUMP);
     i->base = IP;
 }
 
-/* A transfer at sp of one register or two: before or behind a change of sp by
- * `amount`, or at it. `form` is P, U and W. */
+/*
+ * A transfer at sp of one register or two, before or after a change of sp by
+ * `amount`, or at it. `form` is P, U and W.
+ */
 struct transfer {
     uint32_t mask;
     uint32_t form;
@@ -133,7 +135,7 @@ static void decode_16_misc(struct wndl_arm_insn *i, uint32_t h, uint64_t pc)
     }
 }
 
-/* Of high registers: add, mov, bx, blx. */
+/* Instructions of high registers: add, mov, bx, blx. */
 static void decode_16_high(struct wndl_arm_insn *i, uint32_t h)
 {
     const unsigned rd = bits(h, 0, 3) | bits(h, 7, 1) << 3;
@@ -302,7 +304,7 @@ static void decode_t32_single(struct wndl_arm_insn *i, uint32_t w)
         is(i, WNDL_ARM_MOVES_SP);
     else if (loads && of_word && mask == 1u << PC)
         is(i, WNDL_ARM_JUMP);
-    /* To pc and from sp is a return, but for what is at sp + amount. */
+    /* Loading pc from sp is a return, except for the memory at sp + amount. */
     if (i->kind == WNDL_ARM_LOAD && mask == 1u << PC)
         is(i, WNDL_ARM_JUMP);
 }
@@ -361,7 +363,7 @@ static void decode_a32_immediate(struct wndl_arm_insn *i, uint32_t w)
     case 0x03400000:
         sets(i, WNDL_ARM_TOP, rd, wide);
         return;
-    default: /* comparisons, and what writes to the status, have no rd */
+    default: /* comparisons and writes to the status have no rd */
         if (rd == SP && (w & 0x01800000) != 0x01000000)
             is(i, WNDL_ARM_MOVES_SP);
     }
@@ -401,7 +403,8 @@ static void decode_a32_single(struct wndl_arm_insn *i, uint32_t w)
     const bool writes = (form & 5) != 4;
     const bool of_word = (w & 0x00400000) == 0;
     if (bits(w, 16, 4) == SP && of_word && (w & 0x02000000) == 0)
-        /* Behind the change of sp there is no W: it is always written. */
+        /* After a post-indexed change of sp there is no W: it is always
+         * written. */
         transfer(i, &(struct transfer){
                         mask, writes ? form | 1 : form, w & 0xfff, loads});
     else if (bits(w, 16, 4) == SP && writes)
@@ -454,8 +457,10 @@ static void decode_a32(struct wndl_arm_insn *i, uint32_t w, uint64_t pc)
     }
 }
 
-/* Where a table branch leads to by the first entry of its table, which is
- * behind it; 0: it is none by pc. */
+/*
+ * The target of a table branch by the first entry of its table, which is after
+ * it; 0 if it is not relative to pc.
+ */
 static uint64_t first_of_table(uint32_t w, uint64_t pc, struct wndl_cursor *c)
 {
     const bool of_halfwords = (w & 0x10) != 0;

@@ -8,7 +8,7 @@ enum {
     ENTRY = 8,
     WORD = 4,
     CANTUNWIND = 1,
-    /* An instruction more than a word of the longest table has bytes. */
+    /* One instruction more than the longest table has bytes. */
     OPS_MAX = 1024,
 };
 
@@ -21,7 +21,7 @@ static uint32_t word_at(
     return wndl_cursor_u32(&c);
 }
 
-/* The place that 31 bits of the word at `addr` are relative to it. */
+/* The address that the low 31 bits of the word at `addr` refer to. */
 static uint64_t prel31(uint32_t word, uint64_t addr)
 {
     const uint32_t offset = (word & ~top_bit) | (word & top_bit >> 1) << 1;
@@ -57,7 +57,9 @@ enum wndl_status wndl_exidx_find(
 
 /* ---- entries */
 
-/* Models 0 to 2: the first word has the model, and how many words follow. */
+/*
+ * Models 0 to 2: the first word has the model, and the number of words after.
+ */
 static enum wndl_status read_compact(struct wndl_exidx_entry *entry,
     struct wndl_bytes bytes, uint64_t offset, struct wndl_error *err)
 {
@@ -82,7 +84,7 @@ static enum wndl_status read_compact(struct wndl_exidx_entry *entry,
     return WNDL_OK;
 }
 
-/* Instructions as GNU's personalities have them, if they can be. */
+/* Instructions in the form of GNU's personalities, if they are valid. */
 static void read_generic(
     struct wndl_exidx_entry *entry, struct wndl_bytes table, uint64_t offset)
 {
@@ -139,7 +141,7 @@ enum wndl_status wndl_exidx_read(const struct wndl_exidx *x, size_t i,
 
 /* ---- instructions */
 
-/* Sets `truncated` behind the end. */
+/* Sets `truncated` after the end. */
 static uint32_t take(struct wndl_exidx_code *code, bool *truncated)
 {
     if (code->next >= code->end) {
@@ -195,20 +197,20 @@ static enum wndl_status take_1011(
         return next == 0 || next > 0xf ? WNDL_MALFORMED : WNDL_OK;
     case 0xb2:
         return take_large(code, op);
-    case 0xb3: /* FSTMFDX: a word more than the registers have */
+    case 0xb3: /* FSTMFDX: a word more than its registers */
         next = take(code, &truncated);
         skip(op, ((next & 0xf) + 1) * 8 + WORD);
         return truncated ? WNDL_TRUNCATED : WNDL_OK;
     case 0xb4: /* the return address's authentication code */
         skip(op, WORD);
         return WNDL_OK;
-    case 0xb5: /* vsp is that code's modifier */
+    case 0xb5: /* vsp is the modifier of that code */
         op->kind = WNDL_EXIDX_NOTHING;
         return WNDL_OK;
     case 0xb6:
     case 0xb7:
         return WNDL_MALFORMED;
-    default: /* FSTMFDX of d8 on */
+    default: /* FSTMFDX from d8 on */
         skip(op, ((byte & 7) + 1) * 8 + WORD);
         return WNDL_OK;
     }
@@ -284,8 +286,9 @@ enum wndl_status wndl_exidx_next(
 /* ---- the row */
 
 /*
- * vsp by the registers that the function's body has: register `base` +
- * `offset`. Slots are told from `slots_base` until the CFA is known.
+ * The state of the frame. vsp is by the registers of the function's body:
+ * register `base` + `offset`. Slots count from `slots_base` until the CFA is
+ * known.
  */
 struct frame {
     uint8_t base;
@@ -307,7 +310,7 @@ static void pop(struct frame *f, uint16_t mask)
     f->saved |= mask;
 }
 
-/* Registers from r0 to r3 and r12 are nobody's after a return. */
+/* After a return, r0 to r3 and r12 are not preserved. */
 static bool is_kept(unsigned reg)
 {
     return (reg >= WNDL_ARM_R4 && reg <= 11) || reg >= WNDL_ARM_LR;
@@ -327,7 +330,7 @@ static bool fill(struct wndl_cfi_row *row, const struct frame *f)
             continue;
         if (f->slot_base[reg] != f->base)
             return false;
-        /* A popped pc is where the walk goes on. */
+        /* A popped pc is where the walk continues. */
         struct wndl_cfi_rule *rule =
             &row->regs[reg == WNDL_ARM_PC ? WNDL_ARM_LR : reg];
         rule->kind = WNDL_RULE_OFFSET;
@@ -336,7 +339,7 @@ static bool fill(struct wndl_cfi_row *row, const struct frame *f)
     return true;
 }
 
-/* False: it is a register that was popped before. */
+/* False: the register was popped before. */
 static bool set_vsp(struct frame *f, uint8_t reg)
 {
     const bool popped = (f->saved >> reg & 1) != 0;
@@ -369,8 +372,10 @@ static enum wndl_status run(
     return WNDL_LIMIT;
 }
 
-/* Whether these are instructions of a function that makes calls, as all have
- * that have a personality: it keeps lr. What follows the end is ends, too. */
+/*
+ * Whether these are instructions of a function that makes calls, as all with a
+ * personality do: it saves lr. All after the end are ends, too.
+ */
 static bool is_code(struct wndl_exidx_code code)
 {
     struct wndl_exidx_op op = {.kind = WNDL_EXIDX_NOTHING};

@@ -11,8 +11,9 @@ enum {
 };
 
 /*
- * Where the CFA is: sp + depth, or, with `by_base`, the body's register + base.
- * `saved` are those of the body's saved registers that are in their slots.
+ * The place of the CFA: sp + depth or, with `by_base`, the body's register +
+ * base. `saved` are those of the body's saved registers that are in their
+ * slots.
  */
 struct state {
     int64_t depth, base;
@@ -20,7 +21,7 @@ struct state {
     bool by_base;
 };
 
-/* `state` holds from `at` on. */
+/* `state` is valid from `at` on. */
 struct step {
     uint64_t at;
     struct state state;
@@ -29,16 +30,16 @@ struct step {
 struct steps {
     struct step list[STEPS_MAX];
     unsigned count;
-    uint64_t end; /* of what was followed */
+    uint64_t end; /* end of the code that was followed */
 };
 
-/* Code that is jumped to out of a prologue. */
+/* Code that is the target of a jump out of a prologue. */
 struct targets {
     struct step list[TARGETS_MAX];
     unsigned count;
 };
 
-/* What an instruction is followed with. */
+/* The state in which an instruction is followed. */
 struct following {
     const struct wndl_cfi_row *body;
     struct state state;
@@ -88,10 +89,12 @@ static bool is_same(const struct state *a, const struct state *b)
            (a->by_base ? a->base == b->base : a->depth == b->depth);
 }
 
-/* ---- what instructions do */
+/* ---- effects of instructions */
 
-/* Those of `mask` that are stored from `slot` on, to where the body has them.
- * Slots are from the CFA. */
+/*
+ * The registers of `mask`, stored from `slot` on, that are where the body has
+ * them. Slots are relative to the CFA.
+ */
 static uint16_t in_place(
     const struct wndl_cfi_row *body, uint16_t mask, int64_t slot)
 {
@@ -107,12 +110,12 @@ static uint16_t in_place(
     return found;
 }
 
-/* False: where sp is after it cannot be told. */
+/* False: sp is not known after it. */
 static bool follow_add(struct following *f, const struct wndl_arm_insn *i)
 {
     struct state *s = &f->state;
     const bool of_base = f->body->cfa.reg != WNDL_ARM_SP;
-    int64_t below; /* of the CFA, what `base` is */
+    int64_t below; /* distance below the CFA of the value of `base` */
     if (i->base == WNDL_ARM_SP)
         below = s->depth;
     else if (s->by_base && i->base == f->body->cfa.reg)
@@ -156,8 +159,10 @@ static void follow_constant(struct following *f, const struct wndl_arm_insn *i)
 
 /* ---- prologues */
 
-/* False: it is not of a prologue that can be followed. A stored pc is no return
- * address, as a loaded one is. */
+/*
+ * False: it is not part of a prologue that can be followed. A stored pc is not
+ * a return address, unlike a loaded one.
+ */
 static bool follow_down(struct following *f, const struct wndl_arm_insn *i)
 {
     struct state *s = &f->state;
@@ -208,7 +213,7 @@ static bool leaves_function(const struct wndl_arm_insn *i)
            (i->kind == WNDL_ARM_POP && (i->mask >> WNDL_ARM_PC & 1) != 0);
 }
 
-/* Whether a branch leads to `at` in the same state. */
+/* Whether a branch to `at` has the same state. */
 static bool is_target(
     const struct targets *targets, uint64_t at, const struct state *state)
 {
@@ -220,15 +225,21 @@ static bool is_target(
     return false;
 }
 
-/* What is done under a condition is not done where the prologue goes on; that
- * is known of what leaves. False: it may be part of the prologue. */
+/*
+ * An instruction under a condition is not executed where the prologue
+ * continues. That is certain for one that leaves. False: it may be part of the
+ * prologue.
+ */
 static bool is_beside(const struct wndl_arm_insn *i)
 {
     return i->kind == WNDL_ARM_OTHER || i->kind == WNDL_ARM_LOAD ||
            i->kind == WNDL_ARM_BRANCH || leaves_function(i);
 }
 
-/* True if it comes to the body's rule; `steps` has how, or how far it came. */
+/*
+ * True if it reaches the body's rule. `steps` has the states up to there, or as
+ * far as it got.
+ */
 static bool follow_prologue(const struct wndl_arm_function *function,
     const struct wndl_arm_code *code, struct steps *steps,
     struct targets *targets)
@@ -248,7 +259,7 @@ static bool follow_prologue(const struct wndl_arm_function *function,
         steps->end = at + i.size;
         const bool always = conditional == 0 && !i.conditional;
         conditional -= conditional > 0;
-        /* It goes on behind an early return that was jumped over. */
+        /* It continues after an early return that was jumped over. */
         const bool over = always && leaves_function(&i) &&
                           i.kind != WNDL_ARM_POP &&
                           is_target(targets, at + i.size, &f.state);
@@ -270,7 +281,7 @@ static bool follow_prologue(const struct wndl_arm_function *function,
 
 /* ---- epilogues */
 
-/* False: it is of no epilogue. */
+/* False: it is not part of an epilogue. */
 static bool follow_up(struct following *f, const struct wndl_arm_insn *i)
 {
     struct state *s = &f->state;
@@ -282,7 +293,7 @@ static bool follow_up(struct following *f, const struct wndl_arm_insn *i)
         s->saved &= (uint16_t)~in_place(f->body, i->mask, i->amount - s->depth);
         return true;
     case WNDL_ARM_POP:
-        /* Below a frame of unknown size nothing can be told. */
+        /* Below a frame of unknown size nothing is known. */
         if (s->by_base && s->depth == 0)
             return false;
         s->saved &= (uint16_t)~in_place(f->body, i->mask, -s->depth);
@@ -292,7 +303,7 @@ static bool follow_up(struct following *f, const struct wndl_arm_insn *i)
     case WNDL_ARM_ADD:
         if (!follow_add(f, i))
             return false;
-        /* Of it or of what it made: it may be popped next. */
+        /* Of it, or of its result: it may be popped next. */
         s->by_base &= i->reg != WNDL_ARM_SP || i->base == WNDL_ARM_SP;
         return true;
     case WNDL_ARM_ADDREG:
@@ -306,16 +317,20 @@ static bool follow_up(struct following *f, const struct wndl_arm_insn *i)
     }
 }
 
-/* Code that may be an epilogue: its instructions are all under a condition that
- * is their own, or none is. */
+/*
+ * Code that may be an epilogue. Its instructions are all under one condition of
+ * their own, or none is.
+ */
 struct candidate {
     uint64_t at;
     unsigned most; /* instructions */
     bool conditional;
 };
 
-/* Whether what begins at `at` undoes all of the body's rule and leaves. `f` is
- * what is known there; `steps` has how. */
+/*
+ * Whether the code from `at` on undoes all of the body's rule and leaves. `f`
+ * is the state there; `steps` receives the states.
+ */
 static bool follow_epilogue(const struct wndl_arm_function *function,
     const struct wndl_arm_code *code, struct following f,
     const struct candidate *c, struct steps *steps)
@@ -344,7 +359,7 @@ static bool follow_epilogue(const struct wndl_arm_function *function,
 
 /* ---- rows */
 
-/* A function being gone through. `state` holds from `from` on. */
+/* A function being read. `state` is valid from `from` on. */
 struct going {
     const struct wndl_arm_function *function;
     struct wndl_arm_code code;
@@ -390,7 +405,7 @@ static void take_steps(struct going *g, const struct steps *steps)
         change_state(g, steps->list[i].at, &steps->list[i].state);
 }
 
-/* Behind a jump: as what jumps here has it, else the body's. */
+/* After a jump: the state of a jump to here, else the body's. */
 static void change_behind_jump(
     struct going *g, uint64_t at, const struct targets *targets)
 {
@@ -402,7 +417,7 @@ static void change_behind_jump(
     change_state(g, at, &next);
 }
 
-/* An epilogue begins with one of these. */
+/* Whether an epilogue may begin with it. */
 static bool may_begin(const struct following *f, const struct wndl_arm_insn *i)
 {
     const uint8_t base = f->body->cfa.reg;
@@ -411,7 +426,7 @@ static bool may_begin(const struct following *f, const struct wndl_arm_insn *i)
                (i->reg == WNDL_ARM_SP || (i->reg == base && i->base == base)));
 }
 
-/* Keeps what an epilogue will go by. */
+/* Keeps the state that an epilogue will need. */
 static void note_saved(struct following *f, const struct wndl_arm_insn *i)
 {
     struct following probe = *f;
@@ -424,7 +439,7 @@ static void note_saved(struct following *f, const struct wndl_arm_insn *i)
     }
 }
 
-/* Frames by another register than sp may grow behind the prologue. */
+/* A frame by another register than sp may grow after the prologue. */
 static void deepen_frame(
     struct following *fresh, struct following *f, const struct wndl_arm_insn *i)
 {
@@ -438,10 +453,10 @@ static void deepen_frame(
 }
 
 /*
- * Linkers merge the entries of neighbours that say the same: a function may
- * begin at a push of lr where the body's rule holds, if from there a prologue
- * makes that rule again, which that of a function without a frame is already:
- * no instruction makes it. *depth: as behind the first one.
+ * Linkers merge the entries of neighbours with equal rules. So a function may
+ * begin at a push of lr within the body's rule, if from there a prologue makes
+ * that rule again. A function without a frame has the rule already, by no
+ * instruction. *depth receives that after the first one.
  */
 static bool begin_again(struct going *g, const struct wndl_arm_insn *i,
     uint64_t at, struct steps *steps, int64_t *depth)
@@ -459,8 +474,10 @@ static bool begin_again(struct going *g, const struct wndl_arm_insn *i,
     return true;
 }
 
-/* An epilogue under a condition, as where a stack protector has been looked at:
- * amid it, the condition is taken to hold; behind it, not to have held. */
+/*
+ * An epilogue under a condition, as after the check of a stack protector.
+ * Within it the condition is taken to hold, after it not to have held.
+ */
 static bool take_conditional(struct going *g, const struct following *f,
     const struct candidate *c, struct steps *steps)
 {
@@ -473,7 +490,7 @@ static bool take_conditional(struct going *g, const struct following *f,
     return true;
 }
 
-/* Tells of all from `at` on; sp is `depth` below the CFA there, if known. */
+/* Reports all from `at` on. sp is `depth` below the CFA there, if known. */
 static void go_through(
     struct going *g, uint64_t at, int64_t depth, const struct targets *targets)
 {
@@ -523,7 +540,7 @@ static void go_through(
     }
 }
 
-/* As Thumb code, else as ARM code, else as far as it goes as Thumb code. */
+/* As Thumb code, else as ARM code, else the first part as Thumb code. */
 static enum wndl_arm_prologue choose_prologue(
     struct going *g, struct steps *steps, struct targets *targets)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rows: the rules at each instruction of a 32-bit Arm function of which
- * only the rule of its body is known, as .ARM.exidx has it. Its prologue is
- * followed from the start until it comes to that rule; an epilogue is what
- * undoes all of it up to a return. Whether code is Thumb or ARM is what fits:
- * stripped binaries do not say.
+ * .ARM.exidx gives only the rule of its body. The prologue is followed from the
+ * start until it has made that rule. An epilogue is code that undoes all of it
+ * up to a return. Thumb or ARM is whichever fits, because stripped binaries do
+ * not say.
  *
  * Signal-safe, as exidx.h.
  */
@@ -15,23 +15,24 @@
 #include "unwind/arm/exidx.h"
 
 struct wndl_arm_function {
-    struct wndl_bytes code; /* of a section or segment around it */
+    struct wndl_bytes code; /* of the section or segment that contains it */
     uint64_t code_addr;
-    uint64_t start, end;             /* as code_addr: svma or avma */
-    const struct wndl_cfi_row *body; /* of wndl_exidx_row */
+    uint64_t start, end;             /* like code_addr: svma or avma */
+    const struct wndl_cfi_row *body; /* from wndl_exidx_row */
 };
 
-/* How far the code agreed with the rule. */
+/* The extent to which the code agrees with the rule. */
 enum wndl_arm_prologue {
-    WNDL_ARM_FOLLOWED,     /* its prologue makes the body's rule */
-    WNDL_ARM_PARTLY,       /* up to an instruction; the body's from there on */
+    WNDL_ARM_FOLLOWED,     /* the prologue makes the body's rule */
+    WNDL_ARM_PARTLY,       /* up to an instruction; the body's rule holds
+                            * after it */
     WNDL_ARM_NOT_FOLLOWED, /* the body's rule holds for all of it */
 };
 
 /*
- * Calls visit for each row in order, from start to end without gaps, until it
- * returns false. An address in a row has the row's rule even where the code is
- * none (data between functions).
+ * Calls `visit` for each row in order, from start to end without gaps, until it
+ * returns false. An address in a row has the row's rule even if it is not code
+ * (data between functions).
  */
 enum wndl_arm_prologue wndl_arm_rows(const struct wndl_arm_function *function,
     bool (*visit)(void *context, const struct wndl_cfi_row *row),

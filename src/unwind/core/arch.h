@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch: what the unwinder must know of a processor. This is the one place
- * that does: the constants are of the processor that the code is built for,
- * by whose rules the hot loop steps; the tables are of all, for the slow
- * path, which walks other processes too.
+ * arch: the unwinder's knowledge of processors, all in this place. The
+ * constants are of the processor that the code is built for, by whose rules the
+ * hot loop steps. The tables are of all processors, for the slow path, which
+ * walks other processes, too.
  */
 #ifndef WNDL_UNWIND_CORE_ARCH_H
 #define WNDL_UNWIND_CORE_ARCH_H
@@ -15,12 +15,12 @@
 #include <ucontext.h>
 
 /*
- * WORD      bytes of an address and of a stack slot
- * START_GAP how much less than the kernel left it SP is when ld.so calls
- * RED_ZONE  bytes below SP that code without calls may use
- * DWARF_*   register numbers of the psABIs (figure 3.36 of x86-64's, table
+ * WORD      bytes of an address and of a stack slot START_GAP bytes by which SP
+ * is at most below the kernel's when ld.so calls RED_ZONE  bytes below SP that
+ * code without calls may use DWARF_*   register numbers of the psABIs (figure
+ * 3.36 of x86-64's, table
  *           2.14 of i386's, where .eh_frame has the same numbers), of
- *           aadwarf64, 4.1, where PC is where `ra` is once a step is made, and
+ *           aadwarf64, 4.1, where PC is the place of `ra` after a step, and
  *           of aadwarf32, 4.1, where BX is r7, Thumb code's frame pointer
  * GREG_*    places in a ucontext_t's gregs; AArch64's are regs, sp and pc,
  *           those of 32-bit Arm arm_r0 to arm_pc
@@ -105,18 +105,21 @@ enum { WNDL_GREGS_MAX = 33, WNDL_NO_REG = 0xff };
 struct wndl_arch {
     uint8_t family; /* enum wndl_cfi_family */
     uint8_t word;
-    /* DWARF numbers. `ra` is the column of the return address, `pc` where that
-     * is once a step has been made; they are one where calls push it. */
+    /* DWARF numbers. `ra` is the column of the return address, `pc` its place
+     * after a step. They are equal where calls push it. */
     uint8_t bx, fp, sp, ra, pc;
-    bool reads_code; /* x86's, to find what CFI does not tell */
-    uint8_t gregs;   /* how many matter */
-    uint8_t dwarf_of_greg[WNDL_GREGS_MAX]; /* WNDL_NO_REG: of no interest */
+    bool reads_code; /* x86's, for what CFI does not say */
+    uint8_t gregs;   /* number of those that matter */
+    uint8_t dwarf_of_greg[WNDL_GREGS_MAX]; /* WNDL_NO_REG: not used */
 };
 
 extern const struct wndl_arch wndl_arch_x86_64, wndl_arch_i386,
     wndl_arch_aarch64, wndl_arch_arm;
 
-/* Of an ELF machine number, 0 for this process's. NULL: not known. */
+/*
+ * The description of an ELF machine number, 0 for this process's. NULL:
+ * unknown.
+ */
 const struct wndl_arch *wndl_arch_of(uint16_t machine);
 
 #endif

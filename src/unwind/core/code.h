@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code: what a look-up of a pc comes to, wherever its rules are kept: in a
- * module's call frame information, in a table, or in a registry of generated
- * code.
+ * code: the result of looking up a pc, wherever its rules are: in a module's
+ * call frame information, in a table, or in a registry of generated code.
  */
 #ifndef WNDL_UNWIND_CORE_CODE_H
 #define WNDL_UNWIND_CORE_CODE_H
@@ -16,8 +15,10 @@ enum wndl_code_kind {
     WNDL_CODE_BAD,       /* damaged or unsupported CFI */
 };
 
-/* The CFI of one pc, or what a table says. Points into the module's sections,
- * or into the table. */
+/*
+ * The CFI of one pc, or a table's row. It points into the module's sections or
+ * the table.
+ */
 struct wndl_code {
     struct wndl_cfi_section frame;
     struct wndl_cfi_row row;

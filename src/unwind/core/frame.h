@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * frame: struct wndl_frame as the one word that it is.
- */
+/* frame: struct wndl_frame as one word. */
 #ifndef WNDL_UNWIND_CORE_FRAME_H
 #define WNDL_UNWIND_CORE_FRAME_H
 
@@ -14,7 +12,7 @@ enum {
 
 #define WNDL_FRAME_ADDRESS ((UINT64_C(1) << 48) - 1)
 
-/* A bit-field store would be a load, a mask and a store. */
+/* Stored as a word, because a bit-field store is a load, a mask and a store. */
 typedef uint64_t __attribute__((may_alias)) wndl_frame_word;
 
 _Static_assert(sizeof(struct wndl_frame) == sizeof(wndl_frame_word),

@@ -22,8 +22,8 @@ enum {
 static const struct wndl_rule needs_full_step = {.kind = WNDL_ENTRY_FULL};
 
 /*
- * The linkers' CFA of a PLT: a word above SP, and one more once it has pushed,
- * which by `pc & 15` it has from the byte `push_end` on.
+ * The CFA of a PLT by linkers: a word above SP, and one more after its push,
+ * from byte `push_end` on by `pc & 15`.
  */
 static bool plt_push_end(const struct wndl_cfi_rule *cfa, unsigned *push_end)
 {
@@ -59,7 +59,7 @@ static bool is_saved_at(const struct wndl_cfi_rule *rule, int64_t at)
            is_breg(rule, OP_BREG_SP, false, &offset) && offset == at;
 }
 
-/* In words; false when it is none or does not fit [low, high]. */
+/* Converts to words; false if it is no multiple or not in [low, high]. */
 static bool words(int64_t bytes, int64_t low, int64_t high, int64_t *out)
 {
     *out = bytes / WNDL_WORD;
@@ -99,8 +99,8 @@ static bool fp_slot(const struct wndl_cfi_rule *rule, int8_t *slot)
 }
 
 /*
- * gcc's realigned frames: the CFA was pushed beside the saved FP, to which
- * FP points.
+ * gcc's realigned frames: the CFA was pushed next to the saved FP, to which FP
+ * points.
  */
 static struct wndl_rule realign_rule(const struct wndl_cfi_row *row)
 {
@@ -162,12 +162,13 @@ struct wndl_rule wndl_rule_of_row(const struct wndl_cfi_row *row, uint64_t pc)
         return needs_full_step;
     if (ra->kind == WNDL_RULE_UNDEFINED)
         return (struct wndl_rule){.kind = WNDL_ENTRY_STOP};
-    /* Where calls do not push: rows of many more shapes. */
+    /* Where calls do not push, rows have many more shapes. */
     if (WNDL_DWARF_PC != WNDL_DWARF_RA)
         return needs_full_step;
     if (row->signal_frame && row->cfa.kind == WNDL_RULE_VAL_EXPR)
         return sigreturn_rule(row);
-    /* The rest presume what calls do: RA right below the CFA, SP = CFA. */
+    /* The rest assumes the effect of calls: RA right below the CFA, SP =
+     * CFA. */
     if (row->signal_frame || ra->kind != WNDL_RULE_OFFSET ||
         ra->offset != -WNDL_WORD ||
         row->regs[WNDL_DWARF_SP].kind != WNDL_RULE_UNSET)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rule: a CFI row boiled down to the 4 bytes that the hot loop steps by.
- * Knows the shapes of x86 rows, of the word size it is built for; not where a
- * row comes from, nor how the stack is read.
+ * rule: a CFI row reduced to the 4 bytes by which the hot loop steps. This file
+ * knows the shapes of rows for the word size it is built for. It does not know
+ * where a row comes from, nor how the stack is read.
  */
 #ifndef WNDL_UNWIND_CORE_RULE_H
 #define WNDL_UNWIND_CORE_RULE_H
@@ -12,7 +12,7 @@
 
 enum wndl_entry_kind {
     WNDL_ENTRY_EMPTY = 0, /* no rule */
-    /* CFA = SP + cfa. Every slot is in [SP, CFA): needs no check. */
+    /* CFA = SP + cfa. All slots are in [SP, CFA) and need no check. */
     WNDL_ENTRY_SP,
     WNDL_ENTRY_FP,        /* CFA = FP + cfa */
     WNDL_ENTRY_SP_LOW,    /* as SP, but FP was popped: its slot is below SP */
@@ -23,10 +23,13 @@ enum wndl_entry_kind {
     WNDL_ENTRY_NO_FDE,    /* in a module, no CFI: frame pointer */
     WNDL_ENTRY_NO_MODULE, /* in no module */
     WNDL_ENTRY_BAD,       /* damaged or unsupported CFI */
-    WNDL_ENTRY_NO_CODE,   /* no address that code could have */
+    WNDL_ENTRY_NO_CODE,   /* not a possible address of code */
 };
 
-/* `fp_slot` of a row that leaves FP alone: the slot of the return address. */
+/*
+ * The `fp_slot` of a row that does not change FP: the slot of the return
+ * address.
+ */
 enum { WNDL_SLOT_NONE = -1 };
 
 struct wndl_rule {
@@ -38,10 +41,10 @@ struct wndl_rule {
 _Static_assert(sizeof(struct wndl_rule) == sizeof(int32_t), "one word");
 
 /*
- * A rule in one word, as it is kept: the CFA in its lower half, the slot above
- * that, the kind on top. SP is the one kind whose word is negative, and of that
- * the upper half, with its sign, is the slot, which is negative too: a step of
- * the hot loop takes it apart with two instructions.
+ * A rule in one word, as the cache has it. The lower half is the CFA, the slot
+ * is above it, and the kind is on top. Only the kind SP has a negative word,
+ * whose upper half, with its sign, is the slot, which is negative, too. A step
+ * of the hot loop thus unpacks it with two instructions.
  */
 static inline int32_t wndl_rule_bits(struct wndl_rule rule)
 {
@@ -62,7 +65,7 @@ static inline struct wndl_rule wndl_rule_of_bits(int32_t bits)
 /* The rule of `row` at `pc`, a looked-up address. */
 struct wndl_rule wndl_rule_of_row(const struct wndl_cfi_row *row, uint64_t pc);
 
-/* The same, of a row that is plain; such rules hold wherever the row does. */
+/* The same for a plain row. Such a rule holds wherever the row does. */
 struct wndl_rule wndl_rule_of_plain(const struct wndl_cfi_plain *row);
 
 #endif

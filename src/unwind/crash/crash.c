@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crash: the handler of fatal signals. It tells of the signal, puts back what
- * handled it before, and sends it again to its own thread with what the kernel
- * told of it: it arrives as soon as this handler returns, at the same
- * instruction with the same registers.
+ * crash: the handler of fatal signals. It reports the signal, restores the
+ * former handler, and sends the signal again to its own thread, with the
+ * kernel's information. The signal arrives as soon as this handler returns, at
+ * the same instruction with the same registers.
  */
 #include "base/status.h"
 #include "os/dlfind.h"
@@ -38,9 +38,9 @@ static const struct {
 };
 
 /*
- * A handler has nothing else by which it could find it. `before` is written
- * before the first handler is installed, and not again. `telling` is the
- * thread that writes, or 0.
+ * The handler's state, which it cannot find in any other way. `before` is
+ * written before the first handler is installed, and not again. `telling` is
+ * the thread that writes, or 0.
  */
 static struct {
     struct sigaction before[SIGNALS];
@@ -102,7 +102,7 @@ static void print_crash(int fd, const siginfo_t *info, const void *context)
     wndl_print_stack_from(fd, &regs, 0);
 }
 
-/* Until nobody writes, or for too long: false. */
+/* Waits until no other thread writes. False: it took too long. */
 static bool wait_for_turn(int tid)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};

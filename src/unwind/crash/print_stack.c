@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_stack: a walk by the slow path alone, which needs no memory but the
- * stack, and reads no word before the kernel has said that it is there.
+ * print_stack: a walk by the slow path only. That needs no memory but the
+ * stack, and reads no word before the kernel has said that it is mapped.
  */
 #include "unwind/crash/print_stack.h"
 
@@ -31,7 +31,7 @@ static bool read_own(void *memory, uint64_t address, void *to, size_t size)
     return wndl_own_memory_read(memory, address, to, size);
 }
 
-/* The program's own file, whose name the loader does not keep. */
+/* Adds the path of the program's own file, which the loader does not keep. */
 static void add_program(struct wndl_line *line)
 {
     char path[PATH_MAX];
@@ -93,8 +93,8 @@ void wndl_print_stack_from(int fd, const struct wndl_regs *regs, size_t skip)
 }
 
 /*
- * The registers at one instruction of the function that this is inlined in;
- * into registers that none of them is.
+ * The registers at one instruction of the function into which this is inlined.
+ * They are stored in registers other than those.
  */
 static inline __attribute__((always_inline)) void registers_here(
     struct wndl_regs *regs)

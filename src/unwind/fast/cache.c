@@ -5,7 +5,9 @@
 #include "unwind/space/space.h"
 #include "unwind/table/set.h"
 
-/* Of no kind, and not free: the rule of a slot that somebody is filling. */
+/*
+ * CLAIMED: of no kind, and not free: the rule of a slot that is being filled.
+ */
 enum { FREE = 0, CLAIMED = 1 << 16 };
 
 static __attribute__((noinline)) struct wndl_rule compile_any(uint64_t pc)
@@ -51,12 +53,12 @@ static bool is_free(const struct wndl_entry *e)
     return atomic_load_explicit(&e->key, memory_order_relaxed) == 0;
 }
 
-/* A pc, and what its sets were found to be. */
+/* A pc, and the state of its sets. */
 struct search {
     struct wndl_unwinder *u;
     uint64_t pc;
     wndl_generation generation;
-    struct wndl_entry *found;  /* NULL: it is not there */
+    struct wndl_entry *found;  /* NULL: the pc is not there */
     struct wndl_entry *vacant; /* NULL: no free or out-dated slot */
 };
 
@@ -77,14 +79,16 @@ static void search_set(struct search *s, uint32_t home)
     }
 }
 
-/* Other bits of the hash than the home's, so that keys of one over-full set
- * go to many. */
+/*
+ * The second set's place. It uses other bits of the hash than the home's, so
+ * that keys of one over-full set are spread over many.
+ */
 static uint32_t second_home(uint64_t pc)
 {
     return wndl_cache_home(pc * 0xff51afd7ed558ccdu);
 }
 
-/* The rule as of one moment; false when the slot is changing hands. */
+/* Reads a consistent rule; false if the slot is being changed. */
 static bool read_rule(const struct search *s, struct wndl_rule *rule)
 {
     uint32_t changes = wndl_cache_changes(s->u);
@@ -95,14 +99,14 @@ static bool read_rule(const struct search *s, struct wndl_rule *rule)
            wndl_cache_changes(s->u) == changes;
 }
 
-/* Any slot of the second set, by turns. */
+/* The slot of the second set to displace, each in turn. */
 static struct wndl_entry *victim(const struct search *s)
 {
     uint32_t turn = wndl_cache_changes(s->u) % WNDL_CACHE_WAYS;
     return wndl_cache_at(s->u, wndl_cache_place(second_home(s->pc), turn));
 }
 
-/* False when another is at work on the slot. */
+/* False if another thread changes the slot. */
 static bool keep(struct wndl_unwinder *u, struct wndl_entry *e, uint64_t pc,
     wndl_generation generation, struct wndl_rule rule)
 {
@@ -121,8 +125,10 @@ static bool keep(struct wndl_unwinder *u, struct wndl_entry *e, uint64_t pc,
     return true;
 }
 
-/* Where the home is taken: what is there of it, or no rule and the slot to keep
- * it in. A slot that is changing hands is left alone. */
+/*
+ * Searches if the home slot is used: returns the pc's entry, or no rule and the
+ * slot to keep it in. A slot that is being changed is left alone.
+ */
 static __attribute__((noinline)) struct wndl_found search(
     struct wndl_unwinder *u, uint64_t pc, wndl_generation generation)
 {
@@ -140,7 +146,7 @@ static __attribute__((noinline)) struct wndl_found search(
     return result;
 }
 
-/* A free home ends the search for any pc: mostly that of a new one. */
+/* A free home slot ends the search, mostly for a new pc. */
 struct wndl_found wndl_cache_find(
     struct wndl_unwinder *u, uint64_t pc, wndl_generation generation)
 {
@@ -175,7 +181,7 @@ struct wndl_unwinder *wndl_unwinder_init(void *memory)
     return memory;
 }
 
-/* Generations begin anew: nothing of their first time may be left. */
+/* When generations wrap, clears all slots of their first use. */
 static void forget_all(struct wndl_unwinder *u)
 {
     for (size_t i = 0; i < WNDL_CACHE_ENTRIES; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cache: the rules of pcs seen before, and the compiling of those that were
- * not. One for any number of threads, and for signal handlers that interrupt
- * them within it: nobody ever waits.
+ * cache: the rules of pcs seen before, and the compiling of new ones. It serves
+ * any number of threads, and signal handlers that interrupt them within it.
+ * Nobody ever waits.
  */
 #ifndef WNDL_UNWIND_FAST_CACHE_H
 #define WNDL_UNWIND_FAST_CACHE_H
@@ -15,10 +15,10 @@
 #include <stddef.h>
 
 /*
- * 256 KiB: 16,384 entries in sets of 16, and a second set for each key. With
- * 10,000 live pcs 4 % of them have a home set that is over-full; with the
- * second set, one or two of them are turned out. A set is searched from the
- * key's own slot on, a cache line at a time: the first look is mostly the last.
+ * The cache takes 256 KiB: 16,384 entries in sets of 16, and a second set for
+ * each key. With 10,000 live pcs 4 % of them have an over-full home set; with
+ * the second set, one or two of them are displaced. A set is searched from the
+ * key's own slot on, a cache line at a time, so the first read mostly succeeds.
  */
 enum {
     WNDL_CACHE_LOG2 = 14,
@@ -27,23 +27,26 @@ enum {
 };
 
 /*
- * The rule of one pc, four entries to a cache line. The pc is a return
- * address, or an interrupted pc + 1: in both cases the rule is that of pc - 1,
- * so one entry serves both. `key` is the pc, with the generation above the
- * pc's bits where a word has room for both.
+ * The rule of one pc, four entries to a cache line. The pc is a return address,
+ * or an interrupted pc + 1. In both cases the rule is that of pc - 1, so one
+ * entry serves both. `key` is the pc, with the generation above the pc's bits
+ * where a word has room for both.
  *
  * A slot is free (key 0, rule 0), claimed (a rule of no kind, not 0), or full.
- * Who turns a rule into a claim owns the slot until it has written, in this
- * order, the key, the count of changes, and the rule. Who reads a key and then
- * its rule has
- *   a rule of no kind: the slot is free or claimed; or
- *   the rule of that key; or
- *   the rule of a key that came after it: then the count of changes rose
- *   between the two readings.
- * A rule is written and read in one piece: what a wrong one does is bounded.
+ * Whoever turns a rule into a claim owns the slot until he has written, in this
+ * order, the key, the count of changes, and the rule. Whoever reads a key and
+ * then its rule gets
+ * - a rule of no kind: the slot is free or claimed; or
+ * - the rule of that key; or
+ * - the rule of a later key: then the count of changes has risen between the
+ *   two reads.
+ *
+ * A rule is written and read in one piece, so the damage of a wrong one is
+ * bounded.
  */
 struct wndl_entry {
-    _Atomic uint32_t links; /* what its callers had: the last one's below */
+    _Atomic uint32_t links; /* links to the last two callers; the last is the
+                             * lower half */
     _Atomic int32_t rule;   /* wndl_rule_bits() */
     _Atomic uintptr_t key;
 #if __SIZEOF_POINTER__ == 4
@@ -54,18 +57,19 @@ struct wndl_entry {
 _Static_assert(sizeof(struct wndl_entry) == 16, "four to a cache line");
 
 /*
- * Invariants: the second set has a key of this generation only if the first
- * has been full of such keys since; each half of `links` is the link to some
- * entry. Zeroed memory is an empty cache.
+ * The cache. Invariants: the second set has a key of this generation only if
+ * the first has been full of such keys since; each half of `links` is a link to
+ * some entry. Zeroed memory is an empty cache.
  */
 struct wndl_unwinder {
     _Alignas(64) struct wndl_entry slots[WNDL_CACHE_ENTRIES];
-    struct wndl_entry outside; /* free for ever: stands for what is not kept */
-    _Atomic uint32_t changes;  /* slots filled, or filled anew */
-    _Atomic uint32_t generation; /* of the rules that still hold */
+    struct wndl_entry outside;   /* always free: stands for a rule that is not
+                                * kept */
+    _Atomic uint32_t changes;    /* slots filled, or filled anew */
+    _Atomic uint32_t generation; /* of the valid rules */
 };
 
-/* What wndl_entry_is() compares with: for the whole of a walk. */
+/* The value that wndl_entry_is() compares with, for a whole walk. */
 typedef uintptr_t wndl_generation;
 
 enum { WNDL_PC_BITS = 48 };
@@ -81,11 +85,13 @@ static inline wndl_generation wndl_cache_generation(
 #endif
 }
 
-/* An aligned word is read in one piece, and what depends on it after it; an
- * atomic load would not be folded into the comparison. */
+/*
+ * An aligned word is read in one piece, and dependent reads come after it. The
+ * compiler would not fold an atomic load into the comparison.
+ */
 typedef uintptr_t __attribute__((may_alias)) wndl_key;
 
-/* The key of a free slot is some impossible pc's: its rule has no kind. */
+/* A free slot's key is an impossible pc: its rule has no kind. */
 __attribute__((no_sanitize("thread"))) static inline bool wndl_entry_is(
     const struct wndl_entry *e, uint64_t pc, wndl_generation generation)
 {
@@ -98,7 +104,7 @@ __attribute__((no_sanitize("thread"))) static inline bool wndl_entry_is(
 #endif
 }
 
-/* As it is stored: wndl_rule_of_bits() takes it apart. */
+/* The rule as it is stored. wndl_rule_of_bits() unpacks it. */
 static inline int32_t wndl_entry_rule(const struct wndl_entry *e)
 {
     return atomic_load_explicit(&e->rule, memory_order_acquire);
@@ -122,8 +128,10 @@ static inline struct wndl_entry *wndl_cache_at(
     return (struct wndl_entry *)(void *)((uint8_t *)u->slots + offset);
 }
 
-/* To `outside` too, which lies behind the slots: in eights of a byte offset,
- * of which one half of a word has room for all. */
+/*
+ * A link to an entry, or to `outside`, which is after the slots. It is the byte
+ * offset divided by eight, so that all links fit half a word.
+ */
 enum { WNDL_CACHE_LINK = 8 };
 
 _Static_assert(
@@ -144,24 +152,24 @@ static inline struct wndl_entry *wndl_cache_linked(
     return wndl_cache_at(u, link * WNDL_CACHE_LINK);
 }
 
-/* Where to look in the `look`-th place, look < WNDL_CACHE_WAYS. */
+/* The slot to read in attempt `look` < WNDL_CACHE_WAYS. */
 static inline uint32_t wndl_cache_place(uint32_t home, uint32_t look)
 {
     return home ^ look * (uint32_t)sizeof(struct wndl_entry);
 }
 
-/* What a look-up comes to. */
+/* The result of a look-up. */
 struct wndl_found {
-    struct wndl_entry *entry; /* `outside` when the rule is not kept */
+    struct wndl_entry *entry; /* `outside` if the rule is not kept */
     struct wndl_rule rule;
-    bool kept; /* by this look-up: counted among the changes */
+    bool kept; /* this look-up added it, and counted a change */
 };
 
 /* The rule of `pc`, compiled now if it is new. Any thread, any handler. */
 struct wndl_found wndl_cache_find(
     struct wndl_unwinder *u, uint64_t pc, wndl_generation generation);
 
-/* Where it mostly is, without a call; NULL when it is not there. */
+/* Reads its usual slot, without a call. NULL if it is not there. */
 static inline struct wndl_entry *wndl_cache_peek(struct wndl_unwinder *u,
     uint64_t pc, wndl_generation generation, int32_t *rule_bits)
 {

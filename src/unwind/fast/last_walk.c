@@ -16,7 +16,9 @@ static size_t max_words(size_t max_frames)
     return 2 * max_frames + WNDL_RESUME_SPARE_WORDS;
 }
 
-/* Of two walks, which stay apart also while one is put before the other. */
+/*
+ * Words of two walks, which stay apart even while one is joined to the other.
+ */
 static size_t all_words(size_t max_frames)
 {
     return 2 * max_words(max_frames) + WNDL_RESUME_SPARE_WORDS;
@@ -70,8 +72,8 @@ void wndl_resume_forget(struct wndl_resume *r)
 }
 
 /*
- * Where frames, states and words are moved from, and how far: in variables of
- * its own, of which the compiler knows that no store changes them.
+ * The source of frames, states and words, and the distance of their move. In
+ * variables of its own, so that the compiler knows that no store changes them.
  */
 struct move {
     wndl_frame_word *const frames;
@@ -82,8 +84,9 @@ struct move {
 };
 
 /*
- * A frame's words, of which there are mostly one or two: always both, for a
- * branch would be taken by chance. What is behind them is overwritten.
+ * Moves a frame's words, of which there are mostly one or two. Both are always
+ * moved, because a branch would be unpredictable. Words after them are
+ * overwritten.
  */
 static inline void move_words(
     const struct move *m, size_t from, size_t end, uint32_t frame)

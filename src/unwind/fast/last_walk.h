@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * last_walk: the memory of a resumed walk: its frames, and what is left of the
- * walk before it. resume.c tells what it is for.
+ * last_walk: the memory of a resumed walk: its frames, and the rest of the walk
+ * before it. resume.c explains its use.
  */
 #ifndef WNDL_UNWIND_FAST_LAST_WALK_H
 #define WNDL_UNWIND_FAST_LAST_WALK_H
@@ -13,49 +13,51 @@ struct word {
 };
 
 struct state {
-    uint64_t sp, fp, high; /* as the walker's */
-    uint32_t words;        /* index of the frame's first */
+    uint64_t sp, fp, high; /* as in the walker */
+    uint32_t words;        /* index of the frame's first word */
 };
 
 /*
- * What the hot loop leaves of a frame: all else that there is to know of it is
- * made of that and of its caller's. Stored and read in the same pieces, which
- * need not wait for the memory.
+ * The hot loop's note of a frame. Everything else about the frame follows from
+ * its note and its caller's. It is stored and read in the same pieces, so that
+ * reads need not wait for memory.
  */
 struct note {
     uint64_t sp, fp;
-    uint64_t pc;    /* the frame's word, less the bits of the loop's frames */
-    uint64_t fp_at; /* where the step read FP: where it did not, the pc is */
+    uint64_t pc;    /* the frame's word, without the bits of the loop's
+                     * frames */
+    uint64_t fp_at; /* where the step read FP; if it did not, where it read
+                     * the pc */
 };
 
 /*
- * Two walks: that under way, from index 0 on, and the last one, whose
- * outermost frame is at the end of the arrays. Of the last one, the frames
- * from `top` on are there. Both are innermost first, and so are their words:
- * those of frame i are from state[i].words to state[i + 1].words.
+ * Two walks. The one under way starts at index 0. The last one has its
+ * outermost frame at the end of the arrays; its frames from `top` on are still
+ * there. Both are innermost first, and so are their words. Those of frame i are
+ * from states[i].words to states[i + 1].words.
  */
 struct wndl_resume {
     struct wndl_unwinder *u;
-    uint32_t max, end; /* frames of a walk; of both */
+    uint32_t max, end; /* frames of one walk; of both */
     uint32_t words_end;
     uint32_t top;
     uint32_t words;   /* of the walk under way */
     uint32_t next;    /* frame of the last walk that may be met next */
-    uint32_t changed; /* frames before what is of the last walk */
+    uint32_t changed; /* frames before those of the last walk */
     uint32_t walks;
-    bool joined;   /* the walk under way has been put before that */
+    bool joined;   /* the walk under way is joined to the last */
     bool spoiled;  /* a barrier found no room */
     bool called;   /* the first frame is a return address */
-    bool compared; /* from where the last walk may be met on it is as now */
-    uint64_t high; /* where the range ends that the walk starts in; 0: none */
+    bool compared; /* nothing differs from where the last walk may be met on */
+    uint64_t high; /* end of the range in which the walk starts; 0: none */
     wndl_generation generation;
     enum wndl_walk_method method;
-    uintptr_t never; /* 0: what the words of barriers are at */
+    uintptr_t never; /* 0; the address of barriers' words */
     wndl_frame_word *frames;
     struct state *states;
     struct word *list;
-    uint32_t *frame_of; /* the last walk's words' frames */
-    uint32_t *carried;  /* as the last walk's frames: from `max` on */
+    uint32_t *frame_of; /* frames of the last walk's words */
+    uint32_t *carried;  /* like the last walk's frames: from `max` on */
     struct note *notes; /* of one run of the hot loop */
 };
 
@@ -66,7 +68,7 @@ static inline struct word changes_always(const struct wndl_resume *r)
     return (struct word){(uintptr_t)&r->never, 1};
 }
 
-/* One for each frame, and for some that others then took the place of. */
+/* One for each frame, and for some that others then replaced. */
 static inline void add_barrier(struct wndl_resume *r, size_t frame)
 {
     if (r->words < 2 * frame + WNDL_RESUME_SPARE_WORDS - 2)
@@ -77,7 +79,7 @@ static inline void add_barrier(struct wndl_resume *r, size_t frame)
 
 /*
  * Whether the frame, with this SP and FP in the range that ends at `high`, is
- * one of the last walk's, which is then `next`.
+ * one of the last walk's. `next` is then its index.
  */
 static inline bool meets(struct wndl_resume *r, wndl_frame_word frame,
     uint64_t sp, uint64_t fp, uint64_t high)
@@ -107,7 +109,7 @@ static inline void joined(struct wndl_resume *r, uint32_t count, uint32_t k)
     r->joined = true;
 }
 
-/* Puts the walk under way, of `count` frames, before the last one's `k`. */
+/* Joins the walk under way, of `count` frames, to frame `k` of the last one. */
 void wndl_resume_join(struct wndl_resume *r, uint32_t count, uint32_t k);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prepare: the rules of places that walks have not come to yet: of what is
- * behind each call, as calls can be told by their bytes alone. What only looks
- * like one costs an entry of the cache, and is never asked for.
+ * prepare: caches rules of code that walks have not visited yet: the rules
+ * after each call, as far as calls can be recognised by their bytes alone.
+ * Bytes that only look like a call cost an entry of the cache, and are never
+ * looked up.
  */
 #include "os/dlfind.h"
 #include "unwind/fast/cache.h"
@@ -14,8 +15,10 @@ struct code {
     const struct wndl_dlmodule *module;
 };
 
-/* Most bytes end no call: so much is seen before one is looked at. A segment
- * may hold constants, too: sanitizers must not look. */
+/*
+ * Quickly skips bytes that end no call, as most do. A segment may contain
+ * constants, too: sanitizers must not check the reads.
+ */
 __attribute__((no_sanitize("address", "thread"))) static bool
 may_be_behind_call(const uint8_t *ra)
 {

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * resume: walks that take from the last one what is the same.
+ * resume: walks that take over the unchanged part of the last walk.
  *
  * A frame's state is its word (pc, interrupted, how), SP and FP. From a state,
  * the hot loop's step to the caller is a function of
- * - the rule of the pc, the same for as long as the generation is,
+ * - the rule of the pc, which is constant within a generation,
  * - SP and FP, and
  * - the words that it reads: the return address and, if it is saved, FP.
- * So where a walk comes to a state that the last one was in, and the words
- * that the last one read from there on still hold what was read, each further
- * step gives what it gave: to compare is to walk. Nothing is left to chance:
- * an address that was reused with another value is a word that differs.
+ *
+ * Suppose a walk reaches a state of the last walk, and the words that the last
+ * walk read from there on still have the same values. Then each further step
+ * has the same result: to compare is to walk. Nothing is left to chance: an
+ * address that was reused with another value is a word that differs.
  *
  * Every other step (signal frames, full CFI, frame pointers, the end) may
- * depend on more: registers that are not followed, which stacks were given,
- * what is loaded. It is taken anew each time, in its place: the frame it
- * starts from is a barrier, whose one word never compares equal. The one
- * exception is the end by CFI that says so, which depends on the pc alone.
- * A word that never compares equal also stands before and behind those that
- * are compared, so that no loop need count them.
+ * depend on more: registers that are not tracked, the given stacks, the loaded
+ * modules. It is taken anew each time, in its place. The frame from which it
+ * starts is a barrier, whose one word never compares equal. The one exception
+ * is an end by CFI, which depends on the pc alone. A word that never compares
+ * equal is also before and after those that are compared, so that no loop need
+ * count them.
  *
- * What compares reads nothing that a walk would not: the hot loop's words are
- * between its SP and the end of the range, `high`; from one barrier to the
- * next it is all in one range, and `high` does not rise from frame to frame.
- * So where the range is now at least as long as it was at the first of them,
- * all their words are in it.
+ * Comparing reads nothing that a walk would not read. The hot loop's words are
+ * between its SP and the end of the range, `high`. From one barrier to the next
+ * all words are in one range, and `high` does not rise from frame to frame. So
+ * if the range is now at least as long as it was at the first of them, all
+ * their words are in it.
  */
 #include "unwind/fast/resume.h"
 
@@ -34,14 +35,14 @@
 
 enum { LINKS = 256, AT_ONCE = 8 };
 
-/* What a run of the hot loop came to. */
+/* The result of a run of the hot loop. */
 enum outcome {
     ENDED,
-    LEFT, /* something else is needed */
+    LEFT, /* another kind of step is needed */
     MET,  /* the last frame is the last walk's `next` */
 };
 
-/* The frame that the loop came to last was none, or its caller's place. */
+/* Handles a last frame that is not real, or is its caller's place. */
 static enum outcome land_noted(struct wndl_resume *r, struct walker *w)
 {
     const uint32_t last = (uint32_t)wndl_walker_last(w);
@@ -62,8 +63,8 @@ static inline bool has_fp(const struct note *note, const struct note *caller)
 
 /*
  * Makes frames, states and words of the first `count` notes, from the last of
- * them on: they end before `frame` and `word`. A frame without FP has its one
- * word written twice.
+ * them on. They end before `frame` and `word`. A frame without FP gets its one
+ * word twice.
  */
 static inline void write_noted(const struct wndl_resume *r, uint32_t count,
     uint64_t high, uint32_t frame, uint32_t word)
@@ -99,7 +100,7 @@ static inline void write_noted(const struct wndl_resume *r, uint32_t count,
     }
 }
 
-/* The notes become part of the walk under way. */
+/* Adds the notes to the walk under way. */
 static void append_noted(
     struct wndl_resume *r, struct walker *w, uint32_t count, uint64_t high)
 {
@@ -111,7 +112,7 @@ static void append_noted(
     r->frames[last] = r->notes[count].pc + wndl_frame_bits(false, WNDL_HOW_CFI);
 }
 
-/* What the loop came to, `count` steps on. */
+/* Takes over the result of the loop, `count` steps further. */
 static enum outcome commit_noted(struct wndl_resume *r, struct walker *w,
     const struct hot *h, uint32_t count, bool met)
 {
@@ -125,19 +126,19 @@ static enum outcome commit_noted(struct wndl_resume *r, struct walker *w,
     return count > 0 ? land_noted(r, w) : LEFT;
 }
 
-/* What the hot loop goes by. */
+/* The inputs of the hot loop. */
 struct ground {
     struct wndl_unwinder *u;
     wndl_generation generation;
-    uint64_t high; /* where the range of sp ends */
-    uint32_t room; /* for so many frames more */
+    uint64_t high; /* end of sp's range */
+    uint32_t room; /* for so many more frames */
 };
 
 /*
- * The entry of the caller of `callee`. Where threads walk all the time, each
- * link that one of them writes takes the line from the others: an entry gets
- * its first two at once, and others only from few walks. Where callers take
- * turns, a newer link is no better than an older one.
+ * The entry of the caller of `callee`. If threads walk all the time, each link
+ * that one of them writes takes the cache line from the others. So an entry
+ * gets its first two links at once, and others in few walks only. Where callers
+ * alternate, a newer link is no better than an older one.
  */
 static inline uintptr_t caller_of(const struct ground *g, uintptr_t callee,
     uint64_t pc, uint32_t *changes, bool link)
@@ -155,10 +156,10 @@ static inline uintptr_t caller_of(const struct ground *g, uintptr_t callee,
 }
 
 /*
- * As walk.c's hot_steps(), which explains it; it leaves notes, and it ends
- * where the walk meets the last one. From *run on, whose frame the first note
- * has, which is what it came to then, in *count steps; false when nothing may
- * be taken from it.
+ * Runs like walk.c's hot_steps(), which explains it, but leaves notes, and ends
+ * where the walk meets the last one. It starts from *run, whose frame is the
+ * first note's. *run receives the final state, *count the number of steps.
+ * False if the results must not be used.
  */
 READS_STACK __attribute__((always_inline)) static inline bool run_noting(
     struct wndl_resume *r, const struct ground *g, struct hot *run,
@@ -199,7 +200,7 @@ READS_STACK __attribute__((always_inline)) static inline bool run_noting(
     return LIKELY(wndl_cache_changes(g->u) == changes);
 }
 
-/* Some frames more by the hot loop, unless the cache has changed meanwhile. */
+/* Takes more steps by the hot loop, unless the cache has changed meanwhile. */
 static enum outcome step_noting(struct wndl_resume *r, struct walker *w)
 {
     struct hot h = {.sp = w->sp,
@@ -220,7 +221,7 @@ READS_STACK static inline bool is_changed(const struct word *word)
     return load(word->at) != word->value;
 }
 
-/* The first from `word` on that does not hold what it did. */
+/* The first word from `word` on that has changed. */
 READS_STACK static const struct word *first_changed(const struct word *word)
 {
     for (;; word += AT_ONCE) {
@@ -231,7 +232,7 @@ READS_STACK static const struct word *first_changed(const struct word *word)
     }
 }
 
-/* Behind the last before `word` that does not hold what it did. */
+/* The word after the last one before `word` that has changed. */
 READS_STACK static const struct word *last_changed(const struct word *word)
 {
     for (;; word -= AT_ONCE) {
@@ -250,10 +251,10 @@ static uint32_t first_frame_changed(const struct wndl_resume *r, uint32_t k)
 }
 
 /*
- * Which frame of the last walk may be met first. All that is left of it is
- * compared from its end on, so that what changed near the top makes no
- * difference: where its words surely are in the range from `sp` to `high`, and
- * none of them is a barrier's.
+ * The frame of the last walk that may be met first. All remaining words are
+ * compared from the end on, so that changes near the top do not matter. That
+ * holds where the words are surely in the range from `sp` to `high`, and none
+ * of them is a barrier's.
  */
 READS_STACK static uint32_t first_to_meet(
     struct wndl_resume *r, uint64_t sp, uint64_t high)
@@ -265,7 +266,7 @@ READS_STACK static uint32_t first_to_meet(
     if (k == r->end || r->states[k].high > high)
         return k;
     struct word *first = &r->list[r->states[k].words];
-    first[-1] = changes_always(r); /* was of a frame that is gone */
+    first[-1] = changes_always(r); /* it was of a frame that is gone */
     const struct word *word = last_changed(&r->list[r->words_end]);
     if (word > first && word[-1].at == (uintptr_t)&r->never)
         return k;
@@ -275,7 +276,7 @@ READS_STACK static uint32_t first_to_meet(
     return r->frame_of[word - r->list - 1] + 1;
 }
 
-/* The walker goes on from the joined walk's frame `at`. */
+/* The walker continues from the joined walk's frame `at`. */
 static void place_walker(struct wndl_resume *r, struct walker *w, uint32_t at)
 {
     w->walk->frames = (struct wndl_frame *)&r->frames[r->top];
@@ -288,8 +289,8 @@ static void place_walker(struct wndl_resume *r, struct walker *w, uint32_t at)
 }
 
 /*
- * Takes the joined walk apart behind the last frame that the walker has
- * written. The words before `words` go with it.
+ * Splits the joined walk after the last frame that the walker has written. The
+ * words before `words` go with that.
  */
 static void take_apart(struct wndl_resume *r, struct walker *w, uint32_t words)
 {
@@ -310,11 +311,11 @@ static void take_apart(struct wndl_resume *r, struct walker *w, uint32_t words)
     w->out_end = &r->frames[r->max];
 }
 
-/* How the step from a barrier went. */
+/* The result of the step from a barrier. */
 enum passing {
-    PASSED, /* to the frame that was next */
-    OVER,   /* it was the end, and is */
-    APART,  /* to another: the walk is taken apart, and goes on */
+    PASSED, /* to the next frame of the joined walk */
+    OVER,   /* it was the end, and still is */
+    APART,  /* to another frame: the walk is split, and continues */
     APART_OVER,
 };
 
@@ -337,8 +338,10 @@ static enum passing pass_barrier(
     return goes_on ? APART : APART_OVER;
 }
 
-/* Goes on from frame `k`, at which the walk under way was joined with what
- * is left of the last one. False at the end. */
+/*
+ * Continues from frame `k`, at which the walk under way was joined to the rest
+ * of the last one. False at the end.
+ */
 static bool go_on_joined(struct wndl_resume *r, struct walker *w, uint32_t k)
 {
     uint32_t f = r->compared ? r->end : first_frame_changed(r, k);
@@ -358,7 +361,7 @@ static bool go_on_joined(struct wndl_resume *r, struct walker *w, uint32_t k)
     return true;
 }
 
-/* The walk has met the last one at frame `next` of that. False at the end. */
+/* Handles meeting the last walk at its frame `next`. False at the end. */
 static bool go_on_met(struct wndl_resume *r, struct walker *w)
 {
     uint32_t count = (uint32_t)wndl_walker_last(w);
@@ -370,7 +373,7 @@ static bool go_on_met(struct wndl_resume *r, struct walker *w)
     return go_on_joined(r, w, k);
 }
 
-/* Some frames more. False at the end. */
+/* Takes some more steps. False at the end. */
 static bool go_on(struct wndl_resume *r, struct walker *w)
 {
     bool is_hot = w->high != 0 && w->rule.kind != WNDL_ENTRY_NO_CODE &&
@@ -384,12 +387,12 @@ static bool go_on(struct wndl_resume *r, struct walker *w)
     r->states[last] = (struct state){w->sp, w->fp, w->high, r->words};
     if (w->rule.kind != WNDL_ENTRY_STOP || !is_hot)
         add_barrier(r, last);
-    /* A frame has no room for all the bits of what is no address. */
+    /* A frame lacks room for all bits of an impossible address. */
     r->spoiled |= w->rule.kind == WNDL_ENTRY_NO_CODE;
     return wndl_walker_step(w);
 }
 
-/* Frames that are the same from the root on. */
+/* The number of frames that are unchanged, from the root on. */
 static uint32_t count_same(const struct wndl_resume *r, uint32_t count)
 {
     uint32_t same = 0;
@@ -408,7 +411,7 @@ static void fill_result(struct wndl_resume *r, struct wndl_resumed *result)
     result->resumed = r->joined ? result->walk.count - r->changed : 0;
 }
 
-/* Puts the walk where the next one looks for it. */
+/* Moves the walk to where the next one expects it. */
 static void finish_walk(struct wndl_resume *r, const struct walker *w)
 {
     if (r->joined)
@@ -444,7 +447,7 @@ static void walk_anew(struct wndl_resume *r, const struct wndl_regs *regs,
     finish_walk(r, &w);
 }
 
-/* What is left of the last walk, if that means anything. */
+/* Prepares the rest of the last walk, if that is usable. */
 static void look_back(struct wndl_resume *r, const struct wndl_regs *regs,
     const struct wndl_stack_range *stacks, size_t stack_count,
     enum wndl_walk_method method)
@@ -460,7 +463,7 @@ static void look_back(struct wndl_resume *r, const struct wndl_regs *regs,
     r->next = first_to_meet(r, regs->sp, r->high);
 }
 
-/* The last walk again, all of whose steps are the hot loop's. */
+/* Whether the last walk repeats; all its steps are the hot loop's. */
 static bool is_repeated(
     const struct wndl_resume *r, const struct wndl_regs *regs)
 {
@@ -480,9 +483,9 @@ static void end_whole(struct wndl_walk *walk)
 }
 
 /*
- * The usual walk: the hot loop goes from its first frame to where it meets the
- * last one, which is as it was from there on. False, and nothing is done, if it
- * does not come to that.
+ * The usual walk: the hot loop runs from its first frame to where it meets the
+ * last walk, which is unchanged from there on. False, with nothing done, if
+ * that is not so.
  */
 static __attribute__((noinline)) bool walk_shortly(
     struct wndl_resume *r, const struct wndl_regs *regs)

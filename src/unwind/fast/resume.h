@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * resume: what windlass/unwind.h does not show of resumed walks.
- */
+/* resume: the part of resumed walks that windlass/unwind.h does not show. */
 #ifndef WNDL_UNWIND_FAST_RESUME_H
 #define WNDL_UNWIND_FAST_RESUME_H
 
 #include <windlass/unwind.h>
 
 /*
- * As wndl_unwind_resume, from where a call returns to: regs->ip is the return
- * address, the other registers are as they are behind the call. Frame 0 is
- * not interrupted. One struct wndl_resume is for walks of one kind.
+ * Walks like wndl_unwind_resume, but from the return address of a call: that is
+ * regs->ip, and the other registers are as after the call. Frame 0 is not
+ * interrupted. A struct wndl_resume is for walks of one kind.
  * Async-signal-safe.
  */
 void wndl_unwind_resume_called(struct wndl_resume *last,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The walk of the caller's own stack starts here: a compiled function may
- * already have overwritten the registers by the time it could read them. This
- * one makes room for a struct wndl_regs, fills in the caller's four registers,
- * and hands it on to wndl_unwind_self_from as the fourth argument.
+ * self: the start of the walk of the caller's own stack. A compiled function
+ * may overwrite its caller's registers before it can read them. This one makes
+ * room for a struct wndl_regs, fills in the caller's four registers, and passes
+ * it to wndl_unwind_self_from as the fourth argument.
  */
 #include <stddef.h>
 #include <windlass/unwind.h>
@@ -99,7 +99,7 @@ _Static_assert(sizeof(struct wndl_regs) == 40 //
                    && offsetof(struct wndl_regs, bx) == 24,
     "the room that is made");
 
-/* 40 bytes of room, and lr. ARM code on its own: there may be no Thumb. */
+/* 40 bytes of room, and lr. ARM code, because Thumb may not exist. */
 __asm__(".text\n\t"
         ".syntax unified\n\t"
         ".arm\n\t"

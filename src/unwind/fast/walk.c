@@ -17,7 +17,7 @@ static bool is_readable(const struct walker *w, uint64_t address, size_t size)
     return is_within(address, size, w->red_zone, w->red_zone_end);
 }
 
-/* The reader of wndl_cfi_memory. */
+/* The memory reader for wndl_cfi_memory. */
 READS_STACK static bool read_stack(
     void *context, uint64_t address, void *to, size_t size)
 {
@@ -44,14 +44,14 @@ void wndl_walker_set_sp(struct walker *w, uint64_t sp)
     w->high = wndl_range_end(w->stacks, w->stack_count, sp);
 }
 
-/* False, so that a step can end with it. */
+/* Returns false, so that a step can end with it. */
 static bool end_walk(struct walker *w, enum wndl_walk_end end)
 {
     w->walk->end = end;
     return false;
 }
 
-/* Takes a frame back that was none. */
+/* Removes a frame that was not real. */
 static void unpush_frame(struct walker *w)
 {
     w->walk->fp_frames -=
@@ -62,7 +62,7 @@ static void unpush_frame(struct walker *w)
 static bool push_frame(
     struct walker *w, uint64_t pc, bool interrupted, enum wndl_frame_how how);
 
-/* From the last frame's state to its caller, whose frame is in its place. */
+/* Replaces the last frame by its caller. */
 static bool replace_frame(struct walker *w, const struct wndl_fp_state *caller)
 {
     w->fp = caller->fp;
@@ -78,7 +78,7 @@ static bool is_caller_of_interrupted(const struct walker *w)
     return last > 0 && w->walk->frames[last - 1].interrupted;
 }
 
-/* The last frame written, a return address, cannot be one. */
+/* Ends the walk, because the last frame's return address is impossible. */
 static bool ended_by_bad_pc(struct walker *w, uint64_t pc)
 {
     struct wndl_fp_state state = {.sp = w->sp, .fp = w->fp};
@@ -121,8 +121,10 @@ static bool push_frame(
     return true;
 }
 
-/* One step by a rule that the hot loop left because of its kind or because
- * of what it would have read. */
+/*
+ * Takes one step by a rule that the hot loop refused for its kind, or because
+ * of the memory it would read.
+ */
 static bool step_checked(struct walker *w)
 {
     const struct wndl_rule rule = w->rule;
@@ -194,9 +196,9 @@ static void load_anchor(const struct walker *w, struct wndl_full *full)
 }
 
 /*
- * A rule that needs more registers than the hot loop follows: walk again
- * from where all were known, exactly, to one frame past this one. The end is
- * the next anchor, so that no frame is walked again more than once.
+ * Takes a step by a rule that needs more registers than the hot loop tracks. It
+ * walks again from where all were known, exactly, to one frame past this one.
+ * The end is the next anchor, so that no frame is walked again more than once.
  */
 static bool step_full(struct walker *w)
 {
@@ -278,7 +280,7 @@ bool wndl_walker_step(struct walker *w)
     return end_walk(w, WNDL_END_BAD_CFI);
 }
 
-/* What the hot loop found last: the rule of `pc` is `rule` or not known. */
+/* The result of the hot loop: the rule of `pc` is `rule` or not known. */
 bool wndl_walker_land(struct walker *w, uint64_t pc)
 {
     if (w->rule.kind == WNDL_ENTRY_EMPTY)
@@ -286,17 +288,17 @@ bool wndl_walker_land(struct walker *w, uint64_t pc)
     return w->rule.kind == WNDL_ENTRY_NO_CODE ? ended_by_bad_pc(w, pc) : true;
 }
 
-/* What a hot loop goes by. */
+/* The inputs of a hot loop. */
 struct ground {
     struct wndl_unwinder *u;
     wndl_generation generation;
     uint32_t changes; /* of the cache, when its first rule was read */
-    uint64_t high;    /* where the range of sp ends */
+    uint64_t high;    /* end of sp's range */
     uint64_t bits;    /* of its frames */
     const wndl_frame_word *out_end;
 };
 
-/* From the last frame to its caller, who is written at out[n]. */
+/* Steps from the last frame to its caller, which is written to out[n]. */
 READS_STACK __attribute__((always_inline)) static inline bool hot_step(
     struct ground *g, struct hot *h, unsigned n)
 {
@@ -315,17 +317,17 @@ READS_STACK __attribute__((always_inline)) static inline bool hot_step(
 }
 
 /*
- * The hot loop: frames by SP and FP rules until something else is needed, or
- * there is room for less than two. The caller's entry is guessed by a link
- * before its key, the return address, is there to compare: the loads of one
- * frame do not wait for the other's. When others have changed the cache
- * meanwhile, the rules may have been of other keys: then it is false, and
- * nothing may be taken from it.
+ * The hot loop: frames by SP and FP rules, until another kind of step is needed
+ * or there is room for less than two. A link predicts the caller's entry before
+ * its key, the return address, is loaded for comparison, so that the loads of
+ * one frame do not wait for the other's. If other threads have changed the
+ * cache meanwhile, the rules may belong to other keys: then it returns false,
+ * and the results must not be used.
  */
 READS_STACK __attribute__((always_inline)) static inline bool hot_steps(
     struct ground *g, struct hot *h)
 {
-    /* Kept in a register, not made anew for each frame. */
+    /* Kept in a register, not computed for each frame. */
     g->bits = wndl_frame_bits(false, WNDL_HOW_CFI);
     OPAQUE(g->bits);
     const wndl_frame_word *const last = g->out_end - 1;
@@ -339,7 +341,7 @@ READS_STACK __attribute__((always_inline)) static inline bool hot_steps(
     return LIKELY(wndl_cache_changes(g->u) == g->changes);
 }
 
-/* What a hot loop came to. False: the end. */
+/* Takes over the result of a hot loop. False: the end. */
 static bool take_hot(struct walker *w, const struct hot *h)
 {
     if (h->out == w->out)
@@ -353,7 +355,7 @@ static bool take_hot(struct walker *w, const struct hot *h)
         w, h->out[-1] - wndl_frame_bits(false, WNDL_HOW_CFI));
 }
 
-/* By the hot loop as far as that goes. SP must be in a range. */
+/* Steps by the hot loop as far as possible. SP must be in a range. */
 READS_STACK static bool step_many(struct walker *w)
 {
     struct ground g = {
@@ -362,7 +364,7 @@ READS_STACK static bool step_many(struct walker *w)
     return !hot_steps(&g, &h) || take_hot(w, &h);
 }
 
-/* Frame 0 is given; false when `regs` does not say enough to go on. */
+/* Frame 0; false if `regs` does not suffice to go on. */
 bool wndl_walker_start(struct walker *w, bool interrupted)
 {
     const struct wndl_regs *regs = w->regs;
@@ -375,7 +377,7 @@ bool wndl_walker_start(struct walker *w, bool interrupted)
     *w->out++ = wndl_frame_make(regs->ip, interrupted, WNDL_HOW_CONTEXT);
     w->fp = (regs->valid & WNDL_REG_FP) != 0 ? regs->fp : 0;
     wndl_walker_set_sp(w, regs->sp);
-    /* An SP that is in no stack has no red zone that could be read. */
+    /* An SP outside of all stacks has no readable red zone. */
     w->red_zone_end = w->high == 0 ? 0 : regs->sp;
     w->red_zone = w->high == 0 ? 0 : regs->sp - WNDL_RED_ZONE;
     w->anchor.source = ANCHOR_REGS;
@@ -395,8 +397,9 @@ void wndl_walker_init(
         .method = walk->method};
 }
 
-/* A walk that has something to it that the hot loop does not know of, which
- * has come to `h` alone. */
+/*
+ * Continues a walk that the hot loop alone cannot finish, from its state `h`.
+ */
 static __attribute__((noinline)) void walk_on(
     struct walker *w, const struct hot *h, bool interrupted)
 {
@@ -411,8 +414,10 @@ static __attribute__((noinline)) void walk_on(
     w->walk->count = (size_t)(w->out - (wndl_frame_word *)w->walk->frames);
 }
 
-/* Frame 0, with its rule, for the hot loop to go on from. False when that
- * cannot. */
+/*
+ * Prepares frame 0, with its rule, for the hot loop. False if that is not
+ * possible.
+ */
 READS_STACK __attribute__((always_inline)) static inline bool hot_start(
     struct ground *g, struct hot *h, const struct wndl_regs *regs,
     bool interrupted)
@@ -439,8 +444,8 @@ struct stacks {
 };
 
 /*
- * Most walks are the hot loop's from beginning to end: those need no more than
- * it does. The others go on from where it has come to.
+ * Most walks are hot loop only, and need no more preparation than that. The
+ * others continue from its end.
  */
 READS_STACK __attribute__((always_inline)) static inline void walk_from(
     struct wndl_unwinder *u, const struct wndl_regs *regs, struct stacks stacks,
@@ -484,7 +489,7 @@ READS_STACK void wndl_unwind_regs(struct wndl_unwinder *u,
 #define CALLED_BY_ASM __attribute__((used))
 #endif
 
-/* Where wndl_unwind_self goes on, with its caller's registers. */
+/* Continues wndl_unwind_self, with its caller's registers. */
 void wndl_unwind_self_from(struct wndl_unwinder *u,
     const struct wndl_stack_range *stack, struct wndl_walk *walk,
     struct wndl_regs *regs) CALLED_BY_ASM;

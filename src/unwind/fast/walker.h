@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walker: a walk of this process's own memory under way: what walk.c, which
- * takes the steps, shares with resume.c, which takes only those it must.
+ * walker: a walk of this process's own memory. walk.c, which takes all steps,
+ * shares it with resume.c, which takes only those it must.
  */
 #ifndef WNDL_UNWIND_FAST_WALKER_H
 #define WNDL_UNWIND_FAST_WALKER_H
@@ -16,8 +16,8 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 
 /*
- * Stack words belong to other functions' objects: sanitizers must not look at
- * these loads, nor the compiler at their type.
+ * Loads a stack word. Stack words belong to other functions' objects, so
+ * neither sanitizers nor the compiler's type rules may apply to these loads.
  */
 #define READS_STACK __attribute__((no_sanitize("address", "thread")))
 
@@ -30,7 +30,10 @@ READS_STACK static inline uint64_t load(uint64_t address)
     return ((const struct stack_word *)(uintptr_t)address)->v;
 }
 
-/* Where the registers that the hot loop does not follow were last known. */
+/*
+ * The last place at which the registers are known that the hot loop does not
+ * track.
+ */
 enum anchor_source {
     ANCHOR_REGS,  /* as the caller gave them */
     ANCHOR_STACK, /* as a ucontext_t's gregs, at `gregs` on the stack */
@@ -39,16 +42,16 @@ enum anchor_source {
 
 struct anchor {
     enum anchor_source source;
-    size_t frame; /* index of the frame whose registers they are */
+    size_t frame; /* index of the frame that has them */
     uint64_t gregs;
     struct wndl_full full;
 };
 
 /*
- * The last frame written is the one to be stepped from: `rule` is its rule,
- * `link` leads to where that is kept, `sp` and `fp` are its registers; `fp` is
- * 0 when not known, which no rule accepts. sp is in the range that ends at
- * `high`, or in none, then high = 0.
+ * A walk. The next step starts from the last frame written. `rule` is its rule,
+ * `link` its entry, `sp` and `fp` its registers; `fp` is 0 if it is not known,
+ * which no rule accepts. sp is in the range that ends at `high`; high = 0: in
+ * none.
  */
 struct walker {
     struct wndl_unwinder *u;
@@ -59,7 +62,7 @@ struct walker {
     uint64_t sp, fp, high;
     const struct wndl_stack_range *stacks;
     size_t stack_count;
-    uint64_t red_zone, red_zone_end; /* readable too */
+    uint64_t red_zone, red_zone_end; /* also readable */
     const struct wndl_regs *regs;
     struct wndl_walk *walk;
     struct wndl_space space;
@@ -71,25 +74,26 @@ static inline size_t wndl_walker_last(const struct walker *w)
     return (size_t)(w->out - (wndl_frame_word *)w->walk->frames) - 1;
 }
 
-/* All but the registers and the stacks. */
+/* Sets all but the registers and the stacks. */
 void wndl_walker_init(
     struct walker *w, struct wndl_unwinder *u, struct wndl_walk *walk);
 
-/* Frame 0 is given, but for its rule; false when `regs` does not say enough
- * to go on. */
+/* Sets frame 0, except its rule. False if `regs` does not suffice to go on. */
 bool wndl_walker_start(struct walker *w, bool interrupted);
 
-/* One step by what the hot loops do not do themselves. False: the end. */
+/* Takes a step that the hot loops do not take themselves. False: the end. */
 bool wndl_walker_step(struct walker *w);
 
 /*
- * After a hot loop: the rule of `pc`, the last frame's, is in place or not
- * known. May take that frame back or replace it. False: the end.
+ * Continues after a hot loop: the rule of `pc`, the last frame's, is in place
+ * or not known. May remove or replace that frame. False: the end.
  */
 bool wndl_walker_land(struct walker *w, uint64_t pc);
 
-/* Where the range that `sp` is in ends; 0: it is in none. A range that no user
- * stack can be in is not gone into: sums of its addresses could overflow. */
+/*
+ * The end of the range that contains `sp`; 0 if there is none. A range that no
+ * user stack can have is ignored, because sums of its addresses could overflow.
+ */
 static inline uint64_t wndl_range_end(
     const struct wndl_stack_range *stacks, size_t count, uint64_t sp)
 {
@@ -103,13 +107,12 @@ static inline uint64_t wndl_range_end(
 
 void wndl_walker_set_sp(struct walker *w, uint64_t sp);
 
-/* Of the last frame: `pc` is a return address, or an interrupted pc + 1. */
+/* Sets the rule of the last frame. `pc` is as in struct wndl_entry. */
 void wndl_walker_find_rule(struct walker *w, uint64_t pc);
 
 /*
- * To the entry of a caller, to which no link led. *changes counts what this
- * does itself. A pc that none can be may be found in a free slot, whose rule
- * has no kind.
+ * A link to a caller's entry, which no link reached. *changes adds the changes
+ * made here. An impossible pc may match a free slot, whose rule has no kind.
  */
 static inline uintptr_t find_caller(struct wndl_unwinder *u, uint64_t pc,
     wndl_generation generation, uint32_t *changes)
@@ -125,15 +128,15 @@ static inline uintptr_t find_caller(struct wndl_unwinder *u, uint64_t pc,
 }
 
 /*
- * To where the entry of the caller was last time. Frame by frame, the hot loops
- * wait for this load alone, and for no sum of addresses before it.
+ * The link to the last caller. The hot loops wait for this load only, frame by
+ * frame, and for no sum of addresses before it.
  */
 static inline uintptr_t linked(struct wndl_unwinder *u, uintptr_t callee)
 {
 #if defined(__x86_64__) && !defined(__ILP32__)
-    uintptr_t link; /* whose upper bits the load clears */
-    /* A relaxed load, but not into the register that `callee` is in: that would
-     * have to be saved first, at every frame. */
+    uintptr_t link; /* the load clears its upper bits */
+    /* A relaxed load, but not into the register that holds `callee`, which
+     * would then have to be saved at every frame. */
     __asm__("movzwl (%1,%2,8), %k0" : "=&r"(link) : "r"(u->slots), "r"(callee));
     return link;
 #else
@@ -142,8 +145,10 @@ static inline uintptr_t linked(struct wndl_unwinder *u, uintptr_t callee)
 #endif
 }
 
-/* Before that. The processor foresees which of the two it is, or neither, and
- * goes on from there before the return address is in. */
+/*
+ * The link to the caller before that. The processor predicts which of the two
+ * it is, or neither, and goes on before the return address has arrived.
+ */
 static inline uintptr_t linked_before(struct wndl_unwinder *u, uintptr_t callee)
 {
     return atomic_load_explicit(
@@ -160,7 +165,7 @@ static inline void link_caller(
         at, links << 16 | (uint32_t)caller, memory_order_relaxed);
 }
 
-/* Whether it leads to the entry of this pc. */
+/* Whether the link is to the entry of this pc. */
 static inline bool leads_to(struct wndl_unwinder *u, uintptr_t link,
     uint64_t pc, wndl_generation generation)
 {
@@ -172,7 +177,7 @@ static inline int32_t linked_rule(struct wndl_unwinder *u, uintptr_t link)
     return wndl_entry_rule(wndl_cache_linked(u, link));
 }
 
-/* To the entry of the caller of `callee`, which is linked to it. */
+/* A link to the entry of the caller of `callee`, which is then linked to it. */
 static inline uintptr_t wndl_walker_caller(struct wndl_unwinder *u,
     uintptr_t callee, uint64_t pc, wndl_generation generation,
     uint32_t *changes)
@@ -188,28 +193,30 @@ static inline uintptr_t wndl_walker_caller(struct wndl_unwinder *u,
     return caller;
 }
 
-/* The last frame's state, in the hands of a hot loop. */
+/* The last frame's state, in a hot loop. */
 struct hot {
     wndl_frame_word *out;
     uint64_t sp, fp;
     uintptr_t link;
-    int64_t rule; /* as wndl_rule_bits() has it */
+    int64_t rule; /* as wndl_rule_bits() makes it */
 };
 
-/* A step of the hot loops: the CFA, and where from there FP is, in words. */
+/* A step of the hot loops: the CFA, and the words from there to FP. */
 struct hot_step {
     uint64_t cfa;
     int64_t slot;
 };
 
-/* The compiler is not to know where `x` is from: it would share what it makes
- * of it on a rare path with the usual one, and make that longer. */
+/*
+ * Hides the origin of `x` from the compiler, which would otherwise share its
+ * value on a rare path with the usual one, and make that longer.
+ */
 #define OPAQUE(x) __asm__("" : "+r"(x))
 
 /*
- * By an FP rule; false when the rule is another, or needs checking. A slot is
- * below the CFA: where it is not below sp, as the difference of two addresses
- * that may be any tells, the CFA is above sp.
+ * A step by an FP rule. False if the rule is another, or needs a check. A slot
+ * is below the CFA. If it is not below sp, which the difference of two
+ * arbitrary addresses shows, the CFA is above sp.
  */
 static inline bool look_by_fp(const struct hot *h, struct hot_step *step)
 {
@@ -224,8 +231,10 @@ static inline bool look_by_fp(const struct hot *h, struct hot_step *step)
                0;
 }
 
-/* False when something else is needed than an SP or FP rule, or when not all
- * that the step reads is below `high`, where the range of sp ends. */
+/*
+ * A step by an SP or FP rule. False if the rule is of another kind, or if the
+ * step would read at or above `high`, where the range of sp ends.
+ */
 READS_STACK __attribute__((always_inline)) static inline bool hot_look(
     const struct hot *h, uint64_t high, struct hot_step *step)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit_gdb: what just-in-time compilers tell GDB: ELF files in memory, one for
- * each piece of code, in a list that starts in __jit_debug_descriptor ("JIT
- * Compilation Interface" of GDB's manual, version 1).
+ * gdb: the data that just-in-time compilers provide for GDB: ELF files in
+ * memory, one for each piece of code, in a list that starts in
+ * __jit_debug_descriptor ("JIT Compilation Interface" of GDB's manual, version
+ * 1).
  */
 #include "unwind/core/arch.h"
 #include "unwind/jit/registry.h"
@@ -118,7 +119,7 @@ enum wndl_status wndl_jit_gdb_file(
     return find_frame(&headers, &source->frame) ? WNDL_OK : WNDL_NOT_FOUND;
 }
 
-/* Of our own memory. */
+/* For our own memory. */
 static const uint8_t *take_here(void *context, uint64_t address, size_t size)
 {
     (void)context;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit: two tables, of which walks see one while the other is changed. They
- * change places when it is done; before the old one is written again, or what
- * it names is given back, everybody has left it.
+ * registry: two tables, of which walks see one while the other is changed. They
+ * change places when the change is complete. Before the old one is written
+ * again, or memory that it refers to is freed, every walk has left it.
  *
- * Why nobody reads what is being written: a walk counts itself into a side and
- * then looks again whether that is the current one. A change publishes the
- * other side first and looks at the count after that. In the one order of
- * these four, either the walk is counted when the change looks, or the walk
- * looks when the other side is current already, and turns back.
+ * Why nobody reads a table that is being written: a walk counts itself into a
+ * side and then checks that this is still the current one. A change publishes
+ * the other side first and reads the count after that. In the total order of
+ * these four, either the walk is counted when the change reads the count, or
+ * the other side is already current when the walk checks, and the walk turns
+ * back.
  */
 #include "unwind/jit/registry.h"
 
@@ -39,7 +40,7 @@ bool wndl_jit_is_known(const struct wndl_jit *jit)
     return jit->version == WNDL_JIT_VERSION;
 }
 
-/* Said before each walk: a store would take the line from other threads. */
+/* Called before each walk: a store would take the cache line from others. */
 void wndl_jit_look_also(struct wndl_jit *jit, struct wndl_jit *also)
 {
     if (atomic_load_explicit(&jit->also, memory_order_relaxed) != also)
@@ -77,7 +78,7 @@ void wndl_jit_leave(const struct wndl_jit_hold *hold)
     leave_side(hold->jit, hold->side);
 }
 
-/* How many of `count` start at or before `pc`. */
+/* The number of those of `count` that start at or before `pc`. */
 static size_t count_up_to(
     const struct wndl_jit_entry *entries, size_t count, uint64_t pc)
 {
@@ -92,7 +93,7 @@ static const struct wndl_jit_entry *find_entry(
     return upto == 0 || pc >= entries[upto - 1].end ? NULL : &entries[upto - 1];
 }
 
-/* Where `pc` is registered; NULL, and nothing is held, if it is not. */
+/* The entry of `pc`, which is held; NULL, and nothing is held, if none. */
 static const struct wndl_jit_entry *hold_entry(
     struct wndl_jit *jit, uint64_t pc, struct wndl_jit_hold *hold)
 {
@@ -199,7 +200,7 @@ static void wait_until_left(struct wndl_jit *jit, uint32_t side)
         wndl_raw_pause(tries);
 }
 
-/* One change at a time: others wait. */
+/* One change at a time; others wait. */
 static struct wndl_jit_change begin_change(struct wndl_jit *jit)
 {
     for (unsigned tries = 0; atomic_exchange(&jit->changing, 1) != 0; tries++)
@@ -213,7 +214,7 @@ static struct wndl_jit_change begin_change(struct wndl_jit *jit)
         jit->entries[to], count, jit->max, count, count, to};
 }
 
-/* Sorts [from, count). Shell's: much of it mostly is. */
+/* Sorts [from, count) by Shell's method, because much of it is sorted. */
 static void sort_entries(
     struct wndl_jit_entry *entries, size_t from, size_t count)
 {
@@ -229,7 +230,7 @@ static void sort_entries(
         }
 }
 
-/* Into its place: of one piece of code, as most changes are. */
+/* Inserts the last one, as most changes have one piece of code. */
 static void insert_last(struct wndl_jit_entry *entries, size_t at, size_t last)
 {
     const struct wndl_jit_entry moved = entries[last];
@@ -238,7 +239,7 @@ static void insert_last(struct wndl_jit_entry *entries, size_t at, size_t last)
     entries[at] = moved;
 }
 
-/* Puts what is new where it belongs; false if there is code twice. */
+/* Merges the new pieces; false if code is there twice. */
 static bool merge_new(struct wndl_jit_change *c)
 {
     struct wndl_jit_entry *e = c->entries;
@@ -257,9 +258,9 @@ static bool merge_new(struct wndl_jit_change *c)
 }
 
 /*
- * It takes effect if `status` is OK, which it may no longer be after that
- * (MALFORMED: code twice), and then nobody reads what was there before. Else it
- * is as if it had not been.
+ * Ends a change. It takes effect if `status` is OK and no code is there twice
+ * (MALFORMED). Afterwards nobody reads the former table. Else nothing has
+ * changed.
  */
 static enum wndl_status end_change(struct wndl_jit *jit,
     struct wndl_jit_change *change, enum wndl_status status)
@@ -333,8 +334,8 @@ enum wndl_status wndl_jit_add(
 /* ---- call frame information */
 
 /*
- * LuaJIT's do not: they name a function that is asked for the caller. Such code
- * is as if nothing was told of it.
+ * Whether an FDE defines the CFA. LuaJIT's do not: they name a function that
+ * finds the caller. Such code is as if it had no FDE.
  */
 static bool tells_cfa(
     const struct wndl_cfi_section *frame, const struct wndl_fde *fde)

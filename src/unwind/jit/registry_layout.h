@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registry_layout: what a registry is made of, for who writes it and for who
- * reads it from another process: of the same word size and version.
+ * registry_layout: the structure of a registry, for its writer and for readers
+ * in other processes of the same word size and version.
  */
 #ifndef WNDL_UNWIND_JIT_REGISTRY_LAYOUT_H
 #define WNDL_UNWIND_JIT_REGISTRY_LAYOUT_H
@@ -24,23 +24,23 @@ struct wndl_jit_entry {
 };
 
 /*
- * Walks use side changes % 2. The other side is written only while a change
- * is made, and its end is the next number: who reads the same number before
- * and after has read nothing that was being written.
+ * The registry. Walks use side changes % 2. The other side is written only
+ * during a change, whose end is the next number. Whoever reads the same number
+ * before and after has read nothing that was being written.
  */
 struct wndl_jit {
     uint32_t version;
     _Atomic uint32_t changes;
     _Atomic uint32_t readers[2]; /* walks in each side */
-    _Atomic uint32_t changing;   /* 1: somebody is */
+    _Atomic uint32_t changing;   /* 1: a change is under way */
     size_t max;
     size_t counts[2];
     struct wndl_jit_entry *entries[2]; /* sorted, not overlapping */
-    size_t same; /* so many are the same on both sides, if there are as many */
-    _Atomic(struct wndl_jit *) also; /* for what is not in this one, or NULL */
+    size_t same; /* first entries that are the same on both sides */
+    _Atomic(struct wndl_jit *) also; /* searched next, or NULL */
 };
 
-/* The row that `rule` stands for. */
+/* Makes the row that `rule` stands for. */
 void wndl_jit_row_of_rule(
     struct wndl_cfi_row *row, const struct wndl_jit_rule *rule);
 

@@ -4,7 +4,7 @@
 #include "unwind/core/arch.h"
 #include "unwind/jit/registry_layout.h"
 
-/* Of registries that lead from one to the next. */
+/* Limit of registries that refer to each other. */
 enum { CHAIN_MAX = 16 };
 
 static bool read_at(
@@ -118,9 +118,9 @@ static size_t read_record(
 }
 
 /*
- * The FDE and its CIE, brought together: the CIE first, then the FDE, whose
- * pointer to the CIE is made to fit and whose address is as it was. The FDE's
- * offset in `frame`, or 0.
+ * Copies the FDE and its CIE: the CIE first, then the FDE. The FDE's pointer to
+ * the CIE is adapted; its address stays as it was. Returns the FDE's offset in
+ * `frame`, or 0.
  */
 static size_t read_fde(const struct wndl_remote *remote,
     const struct wndl_jit_entry *e, struct wndl_jit_copy *copy,
@@ -142,7 +142,7 @@ static size_t read_fde(const struct wndl_remote *remote,
     back = (uint32_t)cie + ID;
     __builtin_memcpy(fde + ID, &back, sizeof back);
     __builtin_memcpy(copy->bytes + cie, fde, size);
-    /* The rest of a registry's sections is always as here; theirs may be
+    /* The rest of a registry's section is always as here; theirs may be
      * anything. */
     *frame = (struct wndl_cfi_section){
         .bytes = {copy->bytes, cie + size},

@@ -5,7 +5,7 @@
 
 enum {
     PROLOGUE_BYTES = 48,
-    SEARCH_WORDS = 4096, /* beyond what the prologue made room for */
+    SEARCH_WORDS = 4096, /* words beyond the prologue's room */
 };
 
 static bool read_bytes(
@@ -16,8 +16,10 @@ static bool read_bytes(
 
 /* ---- the function's first instructions */
 
-/* Instructions of prologues on machines of `word`, 0: on both. A register's
- * push lowers SP by a word. */
+/*
+ * Instructions of prologues on machines with `word`, 0: on both. A register's
+ * push lowers SP by a word.
+ */
 static const struct {
     uint8_t word, size, bytes[5];
     bool pushes;
@@ -51,7 +53,7 @@ static int64_t i32_at(const uint8_t *bytes)
     return (int32_t)value;
 }
 
-/* sub $n,%rsp, without its REX prefix. 0: it is another. */
+/* sub $n,%rsp, without its REX prefix. 0: it is another instruction. */
 static size_t size_of_sub(struct wndl_bytes code, uint64_t *lowers)
 {
     if (code.size < 6 || code.data[1] != 0xec ||
@@ -63,7 +65,7 @@ static size_t size_of_sub(struct wndl_bytes code, uint64_t *lowers)
     return is_short ? 3 : 6;
 }
 
-/* The size of an instruction at `code`, 0 if it is none of the known. */
+/* The size of a known instruction at `code`; 0 if it is unknown. */
 static size_t size_of_known(
     struct wndl_bytes code, uint8_t word, uint64_t *lowers)
 {
@@ -83,7 +85,7 @@ static size_t size_of_known(
     return size == 0 ? 0 : size + 1;
 }
 
-/* mov %rsp,%rbp. 0: it is another. */
+/* mov %rsp,%rbp. 0: it is another instruction. */
 static size_t size_of_set(struct wndl_bytes code, uint8_t word)
 {
     size_t rex = word == 8;
@@ -95,7 +97,10 @@ static size_t size_of_set(struct wndl_bytes code, uint8_t word)
     return sets ? rex + 2 : 0;
 }
 
-/* How far below RBP the code from `start` to `pc` has put SP, at the least. */
+/*
+ * The minimum distance below RBP to which the code from `start` to `pc` has
+ * moved SP.
+ */
 static uint64_t room_made(
     const struct wndl_space *space, uint64_t start, uint64_t pc)
 {
@@ -149,8 +154,10 @@ static bool is_stub_of(
                wndl_call_operand(space, b + at + 2, stub + at + 6), start);
 }
 
-/* The call that returns to `address`; of the function at `start`, if that is
- * known? */
+/*
+ * The kind of call that returns to `address`, and whether it is of the function
+ * at `start`, if that is known.
+ */
 static enum call call_before(
     const struct wndl_space *space, uint64_t address, uint64_t start)
 {
@@ -199,8 +206,8 @@ static bool goes_on(
 }
 
 /*
- * Whether it can be that `regs` are those of the function of `code`, and
- * `word` its return address; then `how` well that is known.
+ * Whether `regs` may be those of the function of `code`, and `word` its return
+ * address. `how` is the certainty of that.
  */
 static bool fits(const struct wndl_space *space, const struct wndl_code *code,
     const struct wndl_cfi_regs *regs, uint64_t word, enum wndl_frame_how *how)
@@ -219,8 +226,9 @@ static bool fits(const struct wndl_space *space, const struct wndl_code *code,
 }
 
 /*
- * vfork() has popped its return address into a register. It is still below
- * SP, or another of the same function is, where its child has made a call.
+ * Handles vfork(), which has popped its return address into a register. The
+ * address is still below SP, or another one of the same function is, if its
+ * child has made a call.
  */
 static bool find_popped(const struct wndl_space *space,
     const struct wndl_code *code, struct wndl_cfi_regs *regs,
@@ -242,9 +250,9 @@ static bool find_popped(const struct wndl_space *space,
 }
 
 /*
- * The frame pointer's distance below the return address: a word as usual,
- * also where a copy of that stands over the saved one (gcc's realigned
- * frames: a CFA by expression).
+ * The frame pointer's distance below the return address. It is a word, also if
+ * a copy of that is above the saved one (gcc's realigned frames: a CFA by
+ * expression).
  */
 static bool below_return_address(const struct wndl_arch *arch,
     const struct wndl_cfi_rule *cfa, uint64_t *distance)

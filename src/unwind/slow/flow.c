@@ -4,22 +4,22 @@
 #include "unwind/space/call.h"
 
 enum {
-    LONGEST = 11, /* bytes of the instructions that are known */
+    LONGEST = 11, /* bytes of the longest known instruction */
     AT_MOST = 48, /* instructions */
     SP = 4,       /* registers, as instructions encode them */
     FP = 5,
 };
 
-/* Where the code is, and SP and RBP there. */
+/* The place in the code, and SP and RBP there. */
 struct flow {
     const struct wndl_space *space;
     uint64_t pc, sp, fp;
-    uint64_t first_sp; /* what is popped below it is pushed on the way */
+    uint64_t first_sp; /* words popped below it were pushed on the way */
     bool pops_fp;
-    bool returns; /* the next thing is to return */
+    bool returns; /* the next step is the return */
 };
 
-/* Bytes of a ModRM byte and what belongs to it. */
+/* The bytes of a ModRM byte and its operands. */
 static size_t size_of_operands(const uint8_t *code)
 {
     unsigned mod = code[0] >> 6, rm = code[0] & 7;
@@ -36,7 +36,10 @@ static bool is_sp(const uint8_t *operands)
     return operands[0] >> 6 == 3 && (operands[0] & 7) == SP;
 }
 
-/* Bytes behind the operands of an instruction that leaves SP alone, or -1. */
+/*
+ * The bytes after the operands of an instruction that does not change SP, or
+ * -1.
+ */
 static int constant_of(uint8_t opcode, const uint8_t *operands)
 {
     switch (opcode) {
@@ -109,7 +112,7 @@ static bool move_sp(struct flow *f, const uint8_t *operands)
     return true;
 }
 
-/* Those of two bytes: endbr64, long nops, jumps. */
+/* Instructions of two bytes: endbr64, long nops, jumps. */
 static bool follow_two(struct flow *f, const uint8_t *code, size_t prefix)
 {
     if (code[0] == 0x1f || code[0] == 0x1e)
@@ -119,7 +122,7 @@ static bool follow_two(struct flow *f, const uint8_t *code, size_t prefix)
     return false;
 }
 
-/* Calls come back; a jump to elsewhere ends as a return from here does. */
+/* Calls return. A jump elsewhere ends in the same way as a return here. */
 static bool follow_indirect(
     struct flow *f, const uint8_t *operands, size_t prefix)
 {

@@ -17,8 +17,10 @@ enum {
     IP = 12,
 };
 
-/* What a branch that was passed over is taken with: registers that frames are
- * made by. Small, for signal handlers' stacks. */
+/*
+ * The registers that are kept for a branch that was passed over: those on which
+ * frames are based. They are few, for signal handlers' stacks.
+ */
 static const uint8_t kept[] = {7, 11, WNDL_ARM_SP, WNDL_ARM_LR};
 enum { KEPT = sizeof kept };
 
@@ -27,21 +29,21 @@ struct way {
     uint16_t valid;
 };
 
-/* Code that has been gone through. */
+/* A stretch of code that has been followed. */
 struct stretch {
     uint32_t from, to;
 };
 
-/* Code being followed, with what registers have there. */
+/* The code being followed, with the registers there. */
 struct flow {
     const struct wndl_space *space;
-    const struct wndl_cfi_regs *before; /* where it began */
+    const struct wndl_cfi_regs *before; /* at the start */
     struct wndl_cfi_regs now;
-    uint64_t pushed_lr;  /* 0: it was not, or what it had is not known */
-    uint64_t lr_slot;    /* that lr was loaded from; 0: none */
-    bool popped_lr;      /* for good: what is jumped to is called last */
+    uint64_t pushed_lr;  /* 0: it was not pushed, or its value was unknown */
+    uint64_t lr_slot;    /* from which lr was loaded; 0: none */
+    bool popped_lr;      /* for good: the target of a jump is the last call */
     bool is_another;     /* not the caller but a function further up */
-    int64_t conditional; /* instructions under a condition that follow */
+    int64_t conditional; /* number of the next instructions under a condition */
     struct way ways[WAYS_MAX];
     struct stretch stretches[STRETCHES_MAX];
     unsigned way_count, ways_taken, stretch_count, steps;
@@ -63,7 +65,7 @@ static void forget(struct wndl_cfi_regs *regs, unsigned number)
     regs->valid &= ~(UINT64_C(1) << number);
 }
 
-/* Functions do not give these back. */
+/* Forgets registers that functions do not preserve. */
 static void forget_scratch(struct wndl_cfi_regs *regs)
 {
     for (unsigned reg = 0; reg < WNDL_ARM_PC; reg++) {
@@ -72,7 +74,7 @@ static void forget_scratch(struct wndl_cfi_regs *regs)
     }
 }
 
-/* What was pushed on the way is as it was where this began. */
+/* Restores a register. If it was pushed on the way, it is as at the start. */
 static bool restore(struct flow *f, unsigned reg, uint64_t slot)
 {
     uint64_t value;
@@ -90,7 +92,7 @@ static bool restore(struct flow *f, unsigned reg, uint64_t slot)
     return true;
 }
 
-/* Those of `mask`, from `slot` on. */
+/* Restores those of `mask`, from `slot` on. */
 static bool restore_all(struct flow *f, unsigned mask, uint64_t slot)
 {
     for (unsigned reg = 0; reg < WNDL_ARM_REGS; reg++) {
@@ -145,12 +147,12 @@ static bool load(struct flow *f, const struct wndl_arm_insn *i)
 }
 
 /*
- * libgcc's unwinder keeps all of its caller's registers, and loads lr from
- * among them. While it unwinds, it writes over them those of the function that
- * it has come to: then sp is another than that of its return. Where it goes on
- * behind a landing pad, which has called it by way of __cxa_end_cleanup, it
- * begins by the return address, in pc, that the pad's function had. Above lr
- * its frame has pc alone: other code that loads lr mostly has nothing there.
+ * libgcc's unwinder saves all of its caller's registers, and loads lr from
+ * among them. While it unwinds, it overwrites them with those of the function
+ * that it has reached. Then sp is not that of its return. If it continues after
+ * a landing pad, which has called it through __cxa_end_cleanup, it starts from
+ * the return address, in pc, of the pad's function. Its frame has only pc above
+ * lr; other code that loads lr mostly has nothing there.
  */
 static bool has_come_to_another(struct flow *f)
 {
@@ -192,7 +194,7 @@ static bool follow_return(struct flow *f)
     return has(&f->now, WNDL_ARM_LR);
 }
 
-/* Under a condition it is taken not to be done. */
+/* Under a condition it is taken not to be executed. */
 static bool may_be_passed_over(const struct wndl_arm_insn *i)
 {
     switch ((enum wndl_arm_kind)i->kind) {
@@ -209,7 +211,7 @@ static bool may_be_passed_over(const struct wndl_arm_insn *i)
     }
 }
 
-/* False where nothing can be told behind it. A return sets PC. */
+/* False if nothing is known after it. A return sets PC. */
 static bool follow(struct flow *f, const struct wndl_arm_insn *i)
 {
     switch ((enum wndl_arm_kind)i->kind) {
@@ -232,11 +234,11 @@ static bool follow(struct flow *f, const struct wndl_arm_insn *i)
         return true;
     case WNDL_ARM_RETURN:
         return follow_return(f);
-    case WNDL_ARM_JUMP: /* to where nobody knows, it may be a tail call */
+    case WNDL_ARM_JUMP: /* to an unknown target, it may be a tail call */
         return i->target != 0 ||
                ((f->popped_lr || i->base == IP) && follow_return(f));
     case WNDL_ARM_ADDREG:
-    case WNDL_ARM_MOVES_SP: /* a frame pointer may lead back */
+    case WNDL_ARM_MOVES_SP: /* a frame pointer may restore it */
         forget(&f->now, WNDL_ARM_SP);
         return true;
     default:
@@ -261,7 +263,7 @@ static void keep_way(struct flow *f, uint64_t at)
         way->regs[i] = (uint32_t)f->now.regs[kept[i]];
 }
 
-/* The first of them that was not gone yet: returns where it begins; 0: none. */
+/* The start of the first one that was not followed yet; 0: none. */
 static uint64_t take_way(struct flow *f)
 {
     if (f->ways_taken == f->way_count)
@@ -281,7 +283,7 @@ static uint64_t take_way(struct flow *f)
     return way->at;
 }
 
-/* False where it has been gone through, or there is no room to note it. */
+/* False if it was followed already, or there is no room to note it. */
 static bool enter(struct flow *f, uint64_t at)
 {
     for (unsigned i = 0; i < f->stretch_count; i++) {
@@ -295,7 +297,7 @@ static bool enter(struct flow *f, uint64_t at)
     return true;
 }
 
-/* Up to a return, whose address is in PC then. */
+/* Follows code up to a return, whose address is then in PC. */
 static bool follow_way(
     struct flow *f, const struct wndl_arm_code *code, uint64_t at)
 {
@@ -327,7 +329,7 @@ static bool follow_way(
     return false;
 }
 
-/* What the caller has; false where it can be none. */
+/* Sets the caller's registers; false if it is impossible. */
 static bool take(const struct flow *f, struct wndl_full *full)
 {
     struct wndl_cfi_regs caller = f->now;
@@ -346,7 +348,7 @@ static bool take(const struct flow *f, struct wndl_full *full)
     return true;
 }
 
-/* The first way to a return that can be one. */
+/* Finds the first way to a possible return. */
 static bool follow_all(
     struct flow *f, const struct wndl_arm_code *code, struct wndl_full *full)
 {
@@ -358,8 +360,10 @@ static bool follow_all(
     return false;
 }
 
-/* From a stub of a procedure linkage table, which leaves all alone but ip, to
- * where what it jumps to returns. */
+/*
+ * Steps from a stub of a procedure linkage table, which changes ip only, to the
+ * return of its target.
+ */
 static bool step_from_stub(const struct wndl_space *space,
     const struct wndl_arm_code *code, struct wndl_full *full)
 {
@@ -374,7 +378,7 @@ static bool step_from_stub(const struct wndl_space *space,
     const uint64_t pc = full->regs.regs[WNDL_ARM_PC];
     struct wndl_cursor c = wndl_cursor_at(code->bytes, pc - code->addr, false);
     uint32_t word = wndl_cursor_u32(&c);
-    /* Elsewhere a blx of Thumb code looks the same. */
+    /* Elsewhere a blx in Thumb code looks the same. */
     if (!full->interrupted || !has(&full->regs, WNDL_ARM_LR) || pc % WORD != 0)
         return false;
     for (unsigned i = 1;
@@ -431,7 +435,7 @@ bool wndl_flow_arm_step_in(const struct wndl_space *space,
     struct wndl_full thumb = *full;
     const bool is_thumb = step_as(space, &code, &thumb);
     if (is_arm ? is_thumb && !is_same(&other, &thumb) : !is_thumb)
-        return false; /* neither, or nobody knows which */
+        return false; /* neither, or not known which */
     *full = is_arm ? other : thumb;
     return true;
 }

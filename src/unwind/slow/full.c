@@ -13,7 +13,7 @@
 #include "unwind/space/call.h"
 #include "unwind/table/a64_rows.h"
 
-/* glibc's note of where the kernel left the stack pointer. */
+/* glibc's copy of the initial stack pointer, set by the kernel. */
 extern void *__libc_stack_end __attribute__((weak));
 
 static void set_register(
@@ -56,9 +56,9 @@ void wndl_full_init(struct wndl_full *full, const struct wndl_arch *arch,
 }
 
 /*
- * Code that runs before the program's own start, ld.so's, has no CFI that
- * says so; but nothing called it when the stack is as the kernel left it, to
- * within what ld.so has taken of it by then.
+ * Code that runs before the program's own start, ld.so's, has no CFI that marks
+ * it as outermost. But it has no caller if the stack is as the kernel left it,
+ * to within the part that ld.so has used by then.
  */
 static bool at_program_start(const struct wndl_space *space, uint64_t sp)
 {
@@ -81,7 +81,7 @@ static struct wndl_step stepped(enum wndl_frame_how how)
     return (struct wndl_step){.more = true, .how = how};
 }
 
-/* By what no more than PC and SP tell: other registers are as they were. */
+/* A step of PC and SP only: other registers stay as they are. */
 static struct wndl_step stepped_alone(void)
 {
     return (struct wndl_step){.more = true, .keeps = true, .how = WNDL_HOW_FP};
@@ -102,8 +102,10 @@ static bool step_null_call(
     return true;
 }
 
-/* Of a return address as it is kept: AArch64's may be signed, that of Thumb
- * code is odd. */
+/*
+ * The code address of a stored return address. AArch64's may be signed; that of
+ * Thumb code is odd.
+ */
 static uint64_t code_address(const struct wndl_space *space, uint64_t ra)
 {
     if (space->arch->family == WNDL_CFI_AARCH64)
@@ -111,7 +113,7 @@ static uint64_t code_address(const struct wndl_space *space, uint64_t ra)
     return space->arch->family == WNDL_CFI_ARM ? ra & ~UINT64_C(1) : ra;
 }
 
-/* False where it is known that no call is before it. */
+/* False if it is known that no call precedes it. */
 static bool may_be_behind_call(const struct wndl_space *space, uint64_t ra)
 {
     return space->arch->family != WNDL_CFI_ARM ||
@@ -142,8 +144,8 @@ static bool is_generated(const struct wndl_space *space, uint64_t pc)
 }
 
 /*
- * A return address is believed when it is in a module, or when frame pointers
- * lead on from it to one that is: just-in-time compiled code is in none.
+ * A return address is plausible if it is in a module, or if frame pointers lead
+ * on from it to one that is. Just-in-time compiled code is in no module.
  */
 static bool is_plausible(
     const struct wndl_space *space, struct wndl_fp_state state)
@@ -176,7 +178,7 @@ static struct wndl_step guess(
     return stepped(WNDL_HOW_FP);
 }
 
-/* Behind a call that does not return, the next function begins. */
+/* The next function begins after a call that does not return. */
 static bool is_behind_arm_call(const struct wndl_space *space, uint64_t pc)
 {
     return space->arch->family == WNDL_CFI_ARM && space->remote == NULL &&
@@ -185,8 +187,8 @@ static bool is_behind_arm_call(const struct wndl_space *space, uint64_t pc)
 }
 
 /*
- * No call returns to the first instruction of a function that code without
- * CFI precedes: the address was put on the stack to be returned to first, as
+ * No call returns to the first instruction of a function that code without CFI
+ * precedes: the address was put on the stack as the first to return to, as
  * makecontext does. It is the entry of a coroutine. On i386 the address is in
  * no function at all.
  */
@@ -201,7 +203,7 @@ static bool at_coroutine_entry(
                wndl_leaf_is_behind_ret(space, state->pc));
 }
 
-/* On 32-bit Arm no CFI tells of threads' starts. */
+/* On 32-bit Arm no CFI marks threads' starts. */
 static bool at_thread_start(
     const struct wndl_space *space, const struct wndl_fp_state *state)
 {
@@ -210,8 +212,8 @@ static bool at_thread_start(
 }
 
 /*
- * What CFI gave for a return address leads nowhere: on i386, the leaf may have
- * pushed a register that its CFI does not tell of.
+ * The return address by CFI leads nowhere: on i386, the leaf may have pushed a
+ * register without CFI for it.
  */
 static struct wndl_step without_push(
     const struct wndl_space *space, struct wndl_fp_state *state)
@@ -225,9 +227,9 @@ static struct wndl_step without_push(
 }
 
 /*
- * What CFI gave for a return address is in a module, but in code without CFI,
- * and no call is before it: position-independent code keeps the address of its
- * module's data in a register, which the leaf has pushed.
+ * The return address by CFI is in a module, but in code without CFI, and no
+ * call precedes it. Position-independent code keeps the address of its module's
+ * data in a register, which the leaf has pushed.
  */
 static bool is_saved_register(
     const struct wndl_space *space, const struct wndl_fp_state *state)
@@ -238,7 +240,7 @@ static bool is_saved_register(
            !wndl_call_before(space, state->pc, &call);
 }
 
-/* By frame pointers, or by what is known of such code. */
+/* Steps by frame pointers, or by what else is known of such code. */
 static struct wndl_step known_step(
     const struct wndl_space *space, struct wndl_fp_state *state, bool in_module)
 {
@@ -258,7 +260,7 @@ static struct wndl_step known_step(
         wndl_flow_return(space, state, &pops_fp))
         return pops_fp ? stepped(WNDL_HOW_FP) : stepped_alone();
     bool was_interrupted = state->interrupted;
-    /* Of generated code, before its frame is made and behind that. */
+    /* For generated code, before its frame is made and after that. */
     const bool may_be_leaf =
         space->arch->word == 4 &&
         (in_module || (was_interrupted && space->arch->reads_code));
@@ -275,7 +277,7 @@ static struct wndl_step known_step(
     return step;
 }
 
-/* A frame pointer of 0 is an end of its own only to who goes by them. */
+/* A frame pointer of 0 is an end only for walks by frame pointers. */
 static bool is_scanned(const struct wndl_space *space, enum wndl_walk_end end)
 {
     return (space->method & WNDL_WALK_SCAN) != 0 && space->arch->reads_code &&
@@ -311,10 +313,11 @@ static bool is_record(const struct wndl_space *space,
 }
 
 /*
- * Stubs of a procedure linkage table have no CFI, but they leave the return
- * address alone that their caller put into a register; so does generated code
- * before its prologue, and behind its epilogue. Where that leads to code
- * without CFI it may be out of date: such code may have made calls itself.
+ * Stubs of a procedure linkage table have no CFI, but they do not change the
+ * return address that their caller put into a register. Neither does generated
+ * code before its prologue and after its epilogue. If the address is in code
+ * without CFI, it may be out of date, because such code may have made calls
+ * itself.
  */
 static __attribute__((noinline)) bool step_by_link(
     const struct wndl_space *space, struct wndl_full *full)
@@ -330,7 +333,7 @@ static __attribute__((noinline)) bool step_by_link(
         return false;
     const uint64_t fp = has_register(regs, arch->fp) ? regs->regs[arch->fp] : 0;
     if (fp != 0 && is_record(space, regs, fp, NULL))
-        return false; /* x29 leads to the caller, too, and knows its SP */
+        return false; /* x29 also leads to the caller, and its SP is known */
     if (is_record(space, regs, regs->regs[arch->sp], &fp))
         regs->regs[arch->sp] += 2u * arch->word;
     set_register(regs, arch->pc, ra);
@@ -352,8 +355,10 @@ static struct wndl_fp_state fp_state(
     };
 }
 
-/* Of 32-bit Arm: code that is no root's, followed to its return. The libc's
- * near a thread's start is such code: the start itself has no way to one. */
+/*
+ * For 32-bit Arm: follows code that is no root's to its return. libc's code
+ * near a thread's start is such; the start itself has no way to a return.
+ */
 static bool step_by_flow(const struct wndl_space *space, struct wndl_full *full)
 {
     const struct wndl_fp_state state = fp_state(space->arch, full);
@@ -408,9 +413,9 @@ static bool is_in_register(
 }
 
 /*
- * The CFA is so low that the return address would be below SP. Such are rows
- * behind the jump tables of i386's memcpy(), which count each ret's pops on.
- * Not vfork()'s, which keeps the return address in a register.
+ * The CFA is so low that the return address would be below SP. Such rows are
+ * after the jump tables of i386's memcpy(), which count each ret's pops on.
+ * vfork() is different: it keeps the return address in a register.
  */
 static bool is_below_sp(const struct wndl_space *space,
     const struct wndl_code *code, const struct wndl_full *full)
@@ -423,7 +428,7 @@ static bool is_below_sp(const struct wndl_space *space,
            !is_in_register(space->arch, &code->row.regs[code->row.ra_reg]);
 }
 
-/* From there: to a return address behind what such code pushes. */
+/* Steps from there to a return address above such code's pushes. */
 static struct wndl_step step_from_below(
     const struct wndl_space *space, struct wndl_full *full)
 {
@@ -451,7 +456,7 @@ static struct wndl_step cfi_step(const struct wndl_space *space,
         space->find_fp(space, code, full, &how))
         status = wndl_cfi_step(
             &code->frame, &code->row, &full->regs, &space->memory, &caller);
-    /* Tables in Chromium's format say so of code that they have nothing of. */
+    /* Chromium's tables say that of code that they do not contain. */
     if (status == WNDL_IO && arch->family == WNDL_CFI_ARM &&
         !full->interrupted &&
         is_in_register(arch, &code->row.regs[code->row.ra_reg]))
@@ -465,8 +470,8 @@ static struct wndl_step cfi_step(const struct wndl_space *space,
         how = WNDL_HOW_FP;
     uint64_t sp = caller.regs[arch->sp];
     uint64_t callee_sp = full->regs.regs[arch->sp];
-    /* Leaves that keep their return address in a register have no frame:
-     * vfork(), and many of AArch64. */
+    /* Leaves with their return address in a register have no frame: vfork(),
+     * and many on AArch64. */
     bool frameless = full->interrupted && sp == callee_sp &&
                      is_in_register(arch, &code->row.regs[code->row.ra_reg]);
     /* A signal handler may run on a stack of its own, anywhere. */
@@ -479,7 +484,7 @@ static struct wndl_step cfi_step(const struct wndl_space *space,
     return stepped(how);
 }
 
-/* The copy is too much for a signal handler's stack. */
+/* The copy is too large for a signal handler's stack. */
 static __attribute__((noinline)) struct wndl_step step_outside_there(
     const struct wndl_space *space, struct wndl_full *full, uint64_t pc)
 {
@@ -493,7 +498,7 @@ static __attribute__((noinline)) struct wndl_step step_outside_there(
                                  : ended(WNDL_END_BAD_CFI);
 }
 
-/* By what is registered of generated code, or by frame pointer. */
+/* Steps by the registry of generated code, or by frame pointer. */
 static struct wndl_step step_outside(
     const struct wndl_space *space, struct wndl_full *full, uint64_t pc)
 {

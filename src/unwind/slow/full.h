@@ -1,63 +1,66 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * full: the slow, exact step: every register, any rule, any address space.
- * And the guess by frame pointer, for code that no CFI covers.
+ * full: the slow, exact step: every register, any rule, any address space. It
+ * also has the guess by frame pointer, for code without CFI.
  */
 #ifndef WNDL_UNWIND_SLOW_FULL_H
 #define WNDL_UNWIND_SLOW_FULL_H
 
 #include "unwind/space/space.h"
 
-/* Where a walk is. `interrupted`: the instruction pointer is that of an
- * interrupted instruction, not a return address. */
+/*
+ * The place of a walk. `interrupted`: the instruction pointer is that of an
+ * interrupted instruction, not a return address.
+ */
 struct wndl_full {
     struct wndl_cfi_regs regs;
     bool interrupted;
     bool called_by_it; /* the frame below is interrupted */
 };
 
-/* What a step came to: a caller (`how` it was found), or the `end`. */
+/* The result of a step: a caller (`how` it was found), or the `end`. */
 struct wndl_step {
     bool more;
-    bool keeps;    /* of the registers, all but PC and SP */
-    bool replaces; /* the frame stepped from was none: the caller is instead */
+    bool keeps;    /* all registers but PC and SP */
+    bool replaces; /* the frame stepped from was not real: the caller
+                    * replaces it */
     enum wndl_frame_how how;
     enum wndl_walk_end end;
 };
 
-/* The three registers that the guess needs and finds. fp 0: not known. */
+/* The three registers of the guess. fp 0: not known. */
 struct wndl_fp_state {
     uint64_t pc, sp, fp;
     bool interrupted;
     bool called_by_it;
 };
 
-/* The registers that `regs` knows. */
+/* Sets the registers that `regs` has. */
 void wndl_full_init(struct wndl_full *full, const struct wndl_arch *arch,
     const struct wndl_regs *regs);
 
 /*
- * To the caller. END_BAD_PC says that `full` itself was no frame: its pc, a
- * return address, is in no module and leads nowhere.
+ * Steps to the caller. END_BAD_PC means that `full` itself was not a frame: its
+ * pc, a return address, is in no module and leads nowhere.
  */
 struct wndl_step wndl_full_step(
     const struct wndl_space *space, struct wndl_full *full);
 
 /*
- * The same from code without an FDE, or in no module if not `in_module`, by
- * what the space's method allows.
+ * The same from code without an FDE, or outside of modules if not `in_module`,
+ * in the ways that the space's method allows.
  */
 struct wndl_step wndl_fp_step(const struct wndl_space *space,
     struct wndl_fp_state *state, bool in_module);
 
 /*
- * The walk from `regs`, every frame of it by wndl_full_step. space->arch may
- * be NULL: then there are no frames, and the end is NO_RULE.
+ * Walks from `regs`, each frame by wndl_full_step. space->arch may be NULL:
+ * then there are no frames, and the end is NO_RULE.
  */
 void wndl_full_walk(const struct wndl_space *space,
     const struct wndl_regs *regs, struct wndl_walk *walk);
 
-/* How a walk ended that found a return address of 0, with this SP. */
+/* The end of a walk that found a return address of 0, with this SP. */
 enum wndl_walk_end wndl_root_end(const struct wndl_space *space, uint64_t sp);
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Before libgcc goes to the function that catches an exception, or has
- * something to clean up, it writes that function's registers over its own
- * caller's in its frame. The return address then is of that function, and
- * signed if that one signs; but SP is that of the frame that libgcc's own lies
- * below, until the last instruction. Where the function has a frame record at
- * SP, as compilers make it, the frame pointer, which is written too, says where
- * SP is.
+ * landing_a64: libgcc before it enters the function that catches an exception,
+ * or that has something to clean up. It writes that function's registers over
+ * its own caller's in its frame. The return address then is that function's,
+ * and signed if that one signs. But SP is that of the frame above libgcc's own,
+ * until the last instruction. If the function has a frame record at SP, as
+ * compilers make it, the frame pointer, which is also written, shows where SP
+ * is.
  *
- * Functions that do so are known by their saving of x0, which is what landing
- * pads are told in. By unwind tables, which do not have x0, they are not.
+ * Such functions of libgcc are recognised by their saving of x0, in which
+ * landing pads get their argument. Unwind tables do not have x0, so by them
+ * they are not recognised.
  */
 #include "unwind/slow/landing_a64.h"
 
@@ -31,7 +32,7 @@ static __attribute__((noinline)) bool has_code(
            WNDL_CODE_ROW;
 }
 
-/* Whether code that returns to `ra` has its frame record where SP is. */
+/* Whether code that returns to `ra` has its frame record at SP. */
 static __attribute__((noinline)) bool has_record_at_sp(
     const struct wndl_space *space, uint64_t ra)
 {

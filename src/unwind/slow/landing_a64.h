@@ -8,8 +8,10 @@
 
 #include "unwind/slow/full.h"
 
-/* Rights the SP of `caller`, that `code` has stepped to. True: by its frame
- * pointer. */
+/*
+ * Corrects the SP of `caller`, the result of a step from `code`. True: by its
+ * frame pointer.
+ */
 bool wndl_landing_a64_right(const struct wndl_space *space,
     const struct wndl_code *code, struct wndl_cfi_regs *caller);
 

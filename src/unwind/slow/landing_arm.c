@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libgcc's unwinder is called with a block of all core registers, and works in
- * it: the rules of the function that PC is in are done one after the other,
- * each of which moves the block's SP; a pop writes the registers first, SP
- * then. Last of all PC becomes LR. So between two of these SP is that of the
- * function, or its CFA, or one between them; where it was is known by the
+ * landing_arm: libgcc's unwinder, which works in a block of all core registers
+ * that it gets. It carries out the rules of PC's function one after the other.
+ * Each of them moves the block's SP; a pop writes the registers first, SP then.
+ * Last of all PC becomes LR. So between two of these steps SP is that of the
+ * function, or its CFA, or between them. Its original value is found by the
  * return address of the function that it had called, which is right below and
- * is the block's PC.
+ * equals the block's PC.
  */
 #include "unwind/slow/landing_arm.h"
 
@@ -19,10 +19,10 @@ enum { WORD = 4, MOST = 4096 };
 
 struct landing {
     const struct wndl_space *space;
-    const struct wndl_cfi_row *row; /* of what the block's PC is in */
+    const struct wndl_cfi_row *row; /* of the code of the block's PC */
     struct wndl_cfi_regs *block;
-    uint64_t saved; /* bytes that the row has registers in */
-    uint64_t most;  /* how far below the block's SP is looked */
+    uint64_t saved; /* bytes of the row's saved registers */
+    uint64_t most;  /* maximum distance of the search below the block's SP */
 };
 
 static bool is_word(
@@ -32,7 +32,7 @@ static bool is_word(
     return wndl_space_word(space, at, &value) && value == expected;
 }
 
-/* Whether a return address is where the row has it, with the CFA there. */
+/* Whether, with that CFA, a return address is where the row has it. */
 static bool is_cfa(const struct landing *l, uint64_t cfa)
 {
     uint64_t ra;
@@ -42,13 +42,13 @@ static bool is_cfa(const struct landing *l, uint64_t cfa)
            wndl_arm_is_behind_call(l->space->remote, ra);
 }
 
-/* Whether what was called with this SP returned to the block's PC. */
+/* Whether the callee with this SP returned to the block's PC. */
 static bool has_called(const struct landing *l, uint64_t sp)
 {
     return is_word(l->space, sp - WORD, l->block->regs[WNDL_ARM_PC]);
 }
 
-/* The SP that the function has, at or below the block's. */
+/* The function's SP, at or below the block's. */
 static void right_sp(const struct landing *l)
 {
     uint64_t *sp = &l->block->regs[WNDL_ARM_SP];
@@ -61,7 +61,7 @@ static void right_sp(const struct landing *l)
     }
 }
 
-/* Whether SP is above that of the function. */
+/* Whether SP is above the function's. */
 static bool has_moved(const struct landing *l)
 {
     const uint64_t sp = l->block->regs[WNDL_ARM_SP];
@@ -71,7 +71,7 @@ static bool has_moved(const struct landing *l)
     return by != 0 && by <= l->most;
 }
 
-/* Whether the register in the block was popped, with the CFA there. */
+/* Whether, with that CFA, the register in the block was popped. */
 static bool is_popped(const struct landing *l, unsigned reg, uint64_t cfa)
 {
     const struct wndl_cfi_rule *rule = &l->row->regs[reg];
@@ -79,7 +79,7 @@ static bool is_popped(const struct landing *l, unsigned reg, uint64_t cfa)
            is_word(l->space, cfa + (uint64_t)rule->offset, l->block->regs[reg]);
 }
 
-/* The frame pointer that the function has, if it was written over. */
+/* The function's frame pointer, if it was overwritten. */
 static void right_base(const struct landing *l)
 {
     const unsigned base = l->row->cfa.reg;
@@ -128,7 +128,7 @@ __attribute__((noinline)) void wndl_landing_arm_right(
 
 /* ---- the last instructions */
 
-/* All registers are loaded from a block that r0 leads to. */
+/* The code that loads all registers from a block at r0. */
 static const uint8_t last[] = {
     0x00, 0xf1, 0x34, 0x01, /*  0 add.w r1, r0, #52 */
     0x91, 0xe8, 0x38, 0x00, /*  4 ldmia.w r1, {r3, r4, r5} */

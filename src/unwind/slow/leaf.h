@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * leaf: i386 code that is called in passing, of which CFI says nothing or not
- * all: the thunks that every position-independent function calls for its own
- * address (the C startup files bring theirs without CFI), the entry of the
- * vDSO's functions, and string functions of the libc that push a register
- * unsaid. What tells a return address is the call before it.
+ * leaf: i386 code that is called in passing, and has no or incomplete CFI.
+ * There are the thunks that every position-independent function calls for its
+ * own address (the C startup files have theirs without CFI), the entry of the
+ * vDSO's functions, and string functions of libc that push a register without
+ * CFI for it. A return address is recognised by the call before it.
  */
 #ifndef WNDL_UNWIND_SLOW_LEAF_H
 #define WNDL_UNWIND_SLOW_LEAF_H
@@ -12,19 +12,19 @@
 #include "unwind/slow/full.h"
 
 /*
- * Steps from interrupted code to its caller if the word at SP is where a
- * direct call returns to, of that code or of up to 16 bytes before it.
+ * Steps from interrupted code to its caller, if the word at SP is the return
+ * address of a direct call of that code, or of up to 16 bytes before it.
  */
 bool wndl_leaf_called(
     const struct wndl_space *space, struct wndl_fp_state *state);
 
-/* Steps to what a call returns to, if it is among the `words` at SP. */
+/* Steps to a call's return address, if it is among the `words` at SP. */
 bool wndl_leaf_pushed(const struct wndl_space *space,
     struct wndl_fp_state *state, unsigned words);
 
 /*
- * Whether there is a ret, and no call, before the return address `ra`: where
- * makecontext() lets coroutines end, behind itself.
+ * Whether there is a ret, and no call, before the return address `ra`.
+ * makecontext() lets coroutines end at such an address, just after itself.
  */
 bool wndl_leaf_is_behind_ret(const struct wndl_space *space, uint64_t ra);
 

@@ -5,8 +5,10 @@
 
 enum { WORDS = 64 };
 
-/* Whether code at `at` only jumps on, to an address that it loads: a stub of
- * a procedure linkage table. */
+/*
+ * Whether code at `at` only jumps to an address that it loads: a stub of a
+ * procedure linkage table.
+ */
 static bool jumps_on(const struct wndl_space *space, uint64_t at)
 {
     enum { ENDBR = 4, BND = 0xf2, JMP = 0xff };
@@ -20,7 +22,7 @@ static bool jumps_on(const struct wndl_space *space, uint64_t at)
     return c[0] == JMP && (c[1] >> 3 & 7) == 4;
 }
 
-/* Functions with an FDE do not call by being called. */
+/* A function with an FDE does not make a call by being called. */
 static bool may_come_here(
     const struct wndl_space *space, const struct wndl_call *call)
 {
@@ -34,7 +36,7 @@ static bool may_come_here(
     return kind == WNDL_CODE_NO_FDE;
 }
 
-/* False only if the caller's caller, as far as SP tells, is none. */
+/* False only if the caller's caller, as far as SP shows it, is impossible. */
 static bool leads_on(const struct wndl_space *space, uint64_t ra, uint64_t sp)
 {
     struct wndl_code code;
@@ -58,7 +60,7 @@ static bool is_aligned(const struct wndl_space *space, uint64_t sp)
     return space->arch->word == 4 || sp % 16 == 0;
 }
 
-/* Whether a frame pointer may be `fp` where SP is `sp`. */
+/* Whether a frame pointer may be `fp` if SP is `sp`. */
 static bool is_link(const struct wndl_space *space, uint64_t fp, uint64_t sp)
 {
     uint64_t saved;
@@ -66,7 +68,7 @@ static bool is_link(const struct wndl_space *space, uint64_t fp, uint64_t sp)
            wndl_space_word(space, fp, &saved);
 }
 
-/* A frame pointer that was not kept is mostly pushed first of all. */
+/* A frame pointer that is used otherwise is mostly the first one pushed. */
 static uint64_t fp_of_caller(const struct wndl_space *space,
     const struct wndl_fp_state *state, uint64_t ra_at)
 {

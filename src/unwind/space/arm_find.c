@@ -7,13 +7,13 @@
 
 enum {
     WORD = 4,
-    /* Code that is gone through for one address at most. */
+    /* Code that is read for one address, at most. */
     REACH = 32768,
-    /* Behind the address: an epilogue of the most instructions. */
+    /* After the address: the longest epilogue. */
     AHEAD = 128,
 };
 
-/* A pc may be anywhere in a module, its data too: sanitizers must not look. */
+/* A pc may be anywhere in a module, even in data: sanitizers must not check. */
 __attribute__((no_sanitize("address", "thread"))) static uint32_t load(
     const struct wndl_bytes *code, uint64_t at, unsigned size)
 {
@@ -24,13 +24,13 @@ __attribute__((no_sanitize("address", "thread"))) static uint32_t load(
     return value;
 }
 
-/* Where code is: a segment of this process, or what another's reader reads. */
+/* The code: a segment of this process, or the reader of another. */
 struct text {
     struct wndl_bytes segment;
     const struct wndl_remote *remote; /* NULL: this process */
 };
 
-/* Of the code at `addr`; 0 where there is none. */
+/* The code at `addr`; 0 if there is none. */
 static uint32_t code_at(const struct text *text, uint64_t addr, unsigned size)
 {
     uint32_t value = 0;
@@ -45,14 +45,13 @@ static uint32_t code_at(const struct text *text, uint64_t addr, unsigned size)
     return load(&text->segment, at, size);
 }
 
-/* ---- what signal handlers return to */
+/* ---- the code to which signal handlers return */
 
 enum { SYS_SIGRETURN = 119, SYS_RT_SIGRETURN = 173, SYS_EXIT = 1 };
 
 /*
- * The number that code at `addr` puts into r7 before it asks the kernel for
- * something; 0: it does not. `is_second`: the address is of the second one of
- * these two instructions.
+ * The number that code at `addr` puts into r7 before a system call; 0: it does
+ * not. `is_second`: the address is of the second of these two instructions.
  */
 static uint32_t call_number(
     const struct text *text, uint64_t addr, bool is_second)
@@ -89,7 +88,7 @@ static void sigreturn_row(int64_t at, struct wndl_cfi_row *row)
 static enum wndl_code_kind find_sigreturn(
     const struct text *text, uint64_t pc, struct wndl_code *code)
 {
-    /* In struct sigframe and, behind siginfo_t, in struct rt_sigframe. */
+    /* In struct sigframe and, after siginfo_t, in struct rt_sigframe. */
     enum { AT = 32, RT_AT = 160 };
     const uint64_t addr = pc + (pc & 1);
     uint32_t number = call_number(text, addr, false);
@@ -140,7 +139,7 @@ bool wndl_arm_starts_thread(
 
 /* ---- functions */
 
-/* The rows of a function, until that of `pc`. */
+/* The rows of a function, up to that of `pc`. */
 struct search {
     uint64_t pc;
     struct wndl_cfi_row *row;
@@ -155,13 +154,13 @@ static bool visit(void *context, const struct wndl_cfi_row *row)
     return false;
 }
 
-/* Code that has a rule, and up to where it goes. */
+/* Code with a rule, and its end. */
 struct body {
     struct wndl_bytes code;
     uint64_t code_addr, end;
 };
 
-/* From the body's rule to that of `pc`. */
+/* Replaces the body's rule by that of `pc`. */
 static __attribute__((noinline)) void refine(
     const struct body *b, uint64_t pc, struct wndl_code *code)
 {
@@ -178,7 +177,7 @@ static __attribute__((noinline)) void refine(
         (void)wndl_arm_rows(&function, visit, &s);
 }
 
-/* The same of another process: of a copy of its code, all or nothing. */
+/* The same for another process: with a copy of its code, all or nothing. */
 static __attribute__((noinline)) void refine_there(
     const struct wndl_remote *remote, uint64_t end, uint64_t pc,
     struct wndl_code *code)
@@ -193,8 +192,10 @@ static __attribute__((noinline)) void refine_there(
     refine(&b, pc, code);
 }
 
-/* As the index says; the row is of the function's body, and the function's
- * start as the index has it. */
+/*
+ * Finds the entry in the index. The row is of the function's body, and the
+ * function's start is the index's.
+ */
 static enum wndl_code_kind find_body(
     const struct wndl_exidx *exidx, size_t i, struct wndl_code *code)
 {
@@ -210,7 +211,7 @@ static enum wndl_code_kind find_body(
     return status == WNDL_OK ? WNDL_CODE_ROW : WNDL_CODE_BAD;
 }
 
-/* Where the next function starts; behind the last is what ends the module. */
+/* The start of the next function; after the last, the end of the module. */
 static uint64_t end_of(const struct wndl_exidx *exidx, size_t i, uint64_t last)
 {
     return i + 1 < wndl_exidx_count(exidx) ? wndl_exidx_start(exidx, i + 1)

@@ -2,12 +2,14 @@
 #include "unwind/space/call.h"
 
 enum {
-    CALL_BYTES = 7, /* the longest, but for its prefixes */
+    CALL_BYTES = 7, /* the longest, without its prefixes */
     DIRECT_BYTES = 5,
 };
 
-/* The size of an instruction ff /2 of which `size` bytes are there; 0 if it is
- * none, or longer. */
+/*
+ * The size of an instruction ff /2 with `size` bytes available; 0 if it is
+ * another, or longer.
+ */
 static size_t size_of_indirect(const uint8_t *code, size_t size)
 {
     if (code[0] != 0xff || (code[1] >> 3 & 7) != 2)

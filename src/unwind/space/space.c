@@ -8,8 +8,8 @@
 #include "unwind/table/set.h"
 
 /*
- * A module's CFI: both sections with the same kind of address, and `bias`
- * from that to avma.
+ * A module's CFI: both sections with the same kind of address, and `bias` from
+ * that to avma.
  */
 struct module_cfi {
     struct wndl_cfi_section hdr; /* bytes empty: none */
@@ -32,12 +32,12 @@ static enum wndl_code_kind local_cfi(uint64_t pc, struct module_cfi *cfi)
             .address_size = WNDL_WORD},
         .frame = {.address_size = WNDL_WORD, .family = WNDL_ARCH_HERE->family},
     };
-    /* What tools that remove sections leave behind: a header of nothing. */
+    /* Tools that remove sections leave a header of zeroes. */
     if (cfi->hdr.bytes.size == 0)
         return WNDL_CODE_NO_FDE;
     if (wndl_eh_frame_hdr_frame_addr(&cfi->hdr, &cfi->frame.addr) != WNDL_OK)
         return WNDL_CODE_BAD;
-    /* Both are in one segment: its end is looked up once. */
+    /* Both are in one segment, whose end is looked up once. */
     const struct wndl_bytes bytes = cfi->hdr.bytes;
     const uint64_t at = cfi->frame.addr - hdr_addr;
     cfi->frame.bytes = at < bytes.size
@@ -93,7 +93,7 @@ static struct module_cfi remote_debug_frame(
     };
 }
 
-/* `pc` is of the sections' kind. */
+/* `pc` is an address of the sections' kind. */
 static enum wndl_status find_fde(
     const struct module_cfi *cfi, uint64_t pc, struct wndl_fde *fde)
 {
@@ -107,7 +107,7 @@ static enum wndl_status find_fde(
     if (status != WNDL_OK)
         return status;
     status = wndl_fde_parse(&cfi->frame, offset, fde, NULL, NULL);
-    if (status == WNDL_NOT_FOUND) /* the table names a CIE */
+    if (status == WNDL_NOT_FOUND) /* the table has a CIE */
         return WNDL_MALFORMED;
     if (status == WNDL_OK && (pc < fde->start || pc >= fde->end))
         return WNDL_NOT_FOUND;
@@ -142,7 +142,7 @@ static enum wndl_code_kind find_in(
     return status == WNDL_OK ? WNDL_CODE_ROW : WNDL_CODE_BAD;
 }
 
-/* The first of both sections that has a row; else what the first one said. */
+/* The first of both sections that has a row; else the first one's result. */
 static enum wndl_code_kind find_by_remote_cfi(
     const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
 {
@@ -172,7 +172,7 @@ static enum wndl_code_kind find_by_cfi(
     return kind == WNDL_CODE_ROW ? find_in(&cfi, pc, code) : kind;
 }
 
-/* What a table says of `pc`, a svma. It does not know where functions start. */
+/* Looks up `pc`, a svma, in a table, which lacks functions' starts. */
 static enum wndl_code_kind find_in_table(const struct wndl_table *table,
     const struct wndl_arch *arch, uint64_t pc, struct wndl_code *code)
 {
@@ -216,7 +216,7 @@ static enum wndl_code_kind find_by_remote_table(
         &table, wndl_arch_of(remote->machine), pc - m->bias, code);
 }
 
-/* Where CFI tells nothing, or is damaged. */
+/* For code without CFI, or with damaged CFI. */
 static enum wndl_code_kind find_by_table(
     const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
 {
@@ -227,8 +227,10 @@ static enum wndl_code_kind find_by_table(
                                     : WNDL_CODE_NO_MODULE;
 }
 
-/* 32-bit Arm's: a table has the rules of each instruction, and comes first.
- * What signal handlers return to is in none. */
+/*
+ * For 32-bit Arm: a table has the rules of each instruction, and comes first.
+ * It lacks the code to which signal handlers return.
+ */
 static enum wndl_code_kind find_arm(uint64_t pc, struct wndl_code *code)
 {
     struct wndl_dlmodule module;
@@ -238,8 +240,10 @@ static enum wndl_code_kind find_arm(uint64_t pc, struct wndl_code *code)
     return kind == WNDL_CODE_ROW ? kind : wndl_arm_code_find(&module, pc, code);
 }
 
-/* Call frame information, then the table, then the index: what the others have
- * no row of, or is damaged, may be in the next. */
+/*
+ * Call frame information, then the table, then the index. A row that one lacks,
+ * or has damaged, may be in the next.
+ */
 static enum wndl_code_kind find_arm_there(
     const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
 {
@@ -259,7 +263,7 @@ static enum wndl_code_kind find_arm_there(
     return by_table == WNDL_CODE_NO_MODULE ? by_cfi : by_table;
 }
 
-/* Whose code the walk is in. */
+/* Whether the walked code is Arm's. */
 static bool is_arm(const struct wndl_remote *remote)
 {
     const struct wndl_arch *arch =
@@ -276,12 +280,12 @@ enum wndl_code_kind wndl_code_find(
     enum wndl_code_kind kind = find_by_cfi(remote, pc, code);
     if (kind != WNDL_CODE_NO_FDE && kind != WNDL_CODE_BAD)
         return kind;
-    /* A table is of this very build: where it is there, its holes count. */
+    /* A table is of this very build: if there is one, its gaps count. */
     const enum wndl_code_kind other = find_by_table(remote, pc, code);
     return other == WNDL_CODE_NO_MODULE ? kind : other;
 }
 
-/* A pc may be anywhere in a module, its data too: sanitizers must not look. */
+/* A pc may be anywhere in a module, even in data: sanitizers must not check. */
 __attribute__((no_sanitize("address", "thread"))) static void copy_code(
     uint8_t *to, const uint8_t *from, size_t size)
 {

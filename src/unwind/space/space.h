@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * space: an address space as the slow paths see it: how memory is read, and
- * which CFI covers a pc. The hot loop goes around this.
+ * space: an address space for the slow paths: how memory is read, and which CFI
+ * covers a pc. The hot loop does not use it.
  */
 #ifndef WNDL_UNWIND_SPACE_SPACE_H
 #define WNDL_UNWIND_SPACE_SPACE_H
@@ -19,25 +19,27 @@ struct wndl_space {
     struct wndl_cfi_memory memory;
     const struct wndl_remote *remote; /* NULL: this process */
     const struct wndl_arch *arch;
-    struct wndl_jit *jit; /* NULL: none, as always for other processes */
+    struct wndl_jit *jit;         /* NULL: none; always for other processes */
     enum wndl_walk_method method; /* with SCAN or-ed, or without */
-    /* NULL, or what finds an RBP that is not known: find_fp.h. */
+    /* NULL, or the function that finds an unknown RBP: find_fp.h. */
     bool (*find_fp)(const struct wndl_space *space,
         const struct wndl_code *code, struct wndl_full *full,
         enum wndl_frame_how *how);
 };
 
-/* `code` is filled for WNDL_CODE_ROW. `remote` NULL: this process; else its
- * machine is known. */
+/*
+ * Finds the rules of `pc`. `code` is set for WNDL_CODE_ROW. `remote` NULL: this
+ * process; else its machine must be known.
+ */
 enum wndl_code_kind wndl_code_find(
     const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code);
 
-/* The row of most pcs of this process, and soon; false says nothing. */
+/* A fast look-up for most pcs of this process. False: nothing is known. */
 bool wndl_code_find_plain(uint64_t pc, struct wndl_cfi_plain *row);
 
 /*
- * Copies `size` bytes of code. False where none of a module's is, or when they
- * cannot be read.
+ * Copies `size` bytes of code. False if they are in no module or cannot be
+ * read.
  */
 bool wndl_code_read(
     const struct wndl_space *space, uint64_t address, void *to, size_t size);
@@ -45,8 +47,10 @@ bool wndl_code_read(
 /* Whether a module covers `pc`. */
 bool wndl_code_is_mapped(const struct wndl_remote *remote, uint64_t pc);
 
-/* User addresses are below 2^47, or 2^32, or of AArch64 2^48; the first page is
- * never mapped. */
+/*
+ * Whether an address can be code's. User addresses are below 2^47, or 2^32, or
+ * on AArch64 2^48; the first page is never mapped.
+ */
 static inline bool wndl_code_is_possible(uint64_t pc)
 {
     const unsigned bits = WNDL_DWARF_PC != WNDL_DWARF_RA ? 48 : 47;
@@ -60,7 +64,7 @@ static inline enum wndl_walk_method wndl_space_method(
     return (enum wndl_walk_method)(space->method & 3);
 }
 
-/* False when not all of it can be read. */
+/* Reads a word. False if not all of it can be read. */
 static inline bool wndl_space_word(
     const struct wndl_space *space, uint64_t address, uint64_t *value)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bits: kernels that look-ups in a table count with, on the bits of a word and
- * on bytes side by side. One set is in plain C; x86-64 has one with POPCNT and
- * one with BMI2 besides. Operands are as good as random: no kernel branches on
- * them where a mask does.
+ * bits: kernels for look-ups in a table, which count the bits of a word and
+ * compare bytes side by side. One set is in plain C. x86-64 also has one with
+ * POPCNT and one with BMI2. Operands are nearly random, so no kernel branches
+ * on them where a mask will do.
  */
 #ifndef WNDL_UNWIND_TABLE_BITS_H
 #define WNDL_UNWIND_TABLE_BITS_H
@@ -22,15 +22,15 @@
 /* The kernels of one processor. */
 struct bits {
     unsigned (*count)(uint64_t word);
-    /* Where the `n`-th set bit is, from 0; 64: there are fewer. */
+    /* The index of the `n`-th set bit, from 0; 64: there are fewer. */
     unsigned (*select)(uint64_t word, unsigned n);
-    /* How many bits on top are 0; of 0 some 63. */
+    /* The number of 0 bits at the top; 63 for 0. */
     unsigned (*zeros)(uint64_t word);
     /* wndl_table_rule_of_code(). */
     uint32_t (*rule_of_code)(bool is_a64, uint32_t code);
 };
 
-/* The bits of each half of a byte, and then those of each byte. */
+/* The number of bits in each half of a byte, and then in each byte. */
 static inline uint64_t half_sums(uint64_t x)
 {
     x -= x >> 1 & BYTES_OF(0x55);
@@ -47,8 +47,10 @@ static inline unsigned portable_count(uint64_t word)
     return (unsigned)(byte_sums(half_sums(word)) * BYTES_OF(1) >> 56);
 }
 
-/* The bit at which the first of 8 bytes that is above n begins, 64: none is.
- * The bytes, like n, are below 128, and each is not below the one before. */
+/*
+ * The bit at which the first of 8 bytes begins that is above n; 64: none is.
+ * The bytes and n are below 128, and no byte is below the one before it.
+ */
 static inline unsigned first_above(uint64_t bytes, unsigned n)
 {
     const uint64_t above =
@@ -56,8 +58,10 @@ static inline unsigned first_above(uint64_t bytes, unsigned n)
     return above == 0 ? 64 : (unsigned)__builtin_ctzll(above) & ~7u;
 }
 
-/* Where the n-th set bit of 4 is: 2 bits for each value of the 4 and each n.
- * The first word is of the n 0 and 1, the second of 2 and 3. */
+/*
+ * The place of the n-th set bit of 4: 2 bits for each value of the 4 and each
+ * n. The first word is for the n 0 and 1, the second for 2 and 3.
+ */
 static inline unsigned select_of_4(uint64_t four, unsigned n)
 {
     const uint64_t first = UINT64_C(0x498e4dc349824100);
@@ -67,11 +71,11 @@ static inline unsigned select_of_4(uint64_t four, unsigned n)
     return (unsigned)(places >> (four << 2 | (n & 1) << 1)) & 3;
 }
 
-/* The byte up to which there are more than n; the half of it; the bit. */
+/* Finds the byte with the bit, then its half, then the bit. */
 INLINED unsigned portable_select(uint64_t word, unsigned n)
 {
     const uint64_t halves = half_sums(word);
-    const uint64_t sums = byte_sums(halves) * BYTES_OF(1); /* up to each */
+    const uint64_t sums = byte_sums(halves) * BYTES_OF(1); /* up to each byte */
     unsigned at = first_above(sums, n);
     if (at == 64)
         return 64;
@@ -110,7 +114,7 @@ __attribute__((target("lzcnt"))) static inline unsigned bmi2_zeros(
     return (unsigned)_lzcnt_u64(word);
 }
 
-/* The code's bits to where wndl_table_rule_of_code() has them. */
+/* Moves the code's bits to their places in wndl_table_rule_of_code(). */
 __attribute__((target("bmi2"))) static inline uint32_t bmi2_rule_of_code(
     bool is_a64, uint32_t code)
 {
@@ -125,9 +129,10 @@ static const struct bits bmi2_bits = {
 #endif
 
 /*
- * not_above_8: of each of 8 bytes a bit, whether it is not above `limit`; above
- * those bits anything. not_above_16: the same of 16, with 255 for a larger
- * limit; *first gets the first 8 of them, which are not read twice.
+ * not_above_8: a bit for each of 8 bytes, set if it is not above `limit`. Bits
+ * above those are arbitrary. not_above_16: the same for 16 bytes, with 255 for
+ * a larger limit; *first receives the first 8 of them, which are not read
+ * twice.
  */
 #if defined(__x86_64__)
 static inline uint32_t not_above(__m128i bytes, __m128i limits)
@@ -176,8 +181,10 @@ static inline uint32_t not_above_16(
 }
 #endif
 
-/* `a` where the mask is all ones, `b` where it is 0: compilers make no branch
- * of it, as they do of conditions that are as good as random. */
+/*
+ * `a` if the mask is all ones, `b` if it is 0. Compilers make no branch of it,
+ * as they do of conditions that are nearly random.
+ */
 static inline uint32_t either(uint32_t mask, uint32_t a, uint32_t b)
 {
     return b ^ ((a ^ b) & mask);

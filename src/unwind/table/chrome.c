@@ -4,7 +4,7 @@
 #include <elf.h>
 #include <stddef.h>
 
-/* Bytes of instructions of one sequence, at most; real ones have a dozen. */
+/* Maximum bytes of instructions of one sequence; real ones have a dozen. */
 enum { SEQUENCE_MAX = 4096, INSTRUCTION = (1 << 24) - 1 };
 
 enum wndl_status wndl_table_open_chrome(struct wndl_bytes bytes,
@@ -56,7 +56,7 @@ enum wndl_status wndl_table_chrome_row(
         return WNDL_MALFORMED;
     const uint64_t left = all.size - at;
     const uint32_t size = left < SEQUENCE_MAX ? (uint32_t)left : SEQUENCE_MAX;
-    /* Plain bytes are words' with the highest byte first. */
+    /* Plain bytes are those of words, with the highest byte first. */
     const struct wndl_exidx_entry entry = {
         .kind = WNDL_EXIDX_INLINE,
         .code = {all.data + at, 0, size, true},
@@ -68,7 +68,7 @@ enum wndl_status wndl_table_chrome_row(
 
 /* ---- the binary */
 
-/* One section header, of which a name, an address and a place matter. */
+/* A section header, of which name, address and place are used. */
 struct header {
     uint32_t name;
     uint64_t addr, offset, size;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/table/chrome_v2.h"
 
-/* INSN_MAX and LIST_MAX: bytes of one sequence, and of one function's pairs, at
- * most; a lookup takes no longer than they do. */
+/*
+ * INSN_MAX and LIST_MAX: maximum bytes of one sequence, and of one function's
+ * pairs. They bound the time of a lookup.
+ */
 enum {
     WORD = 4,
     SHIPPED = 32,
@@ -33,7 +35,7 @@ uint64_t wndl_chrome_v2_size(struct wndl_bytes head)
     const unsigned parts = (unsigned)next / 8;
     c = wndl_cursor_at(head, 0, false);
     for (unsigned i = 0; i < parts; i++) {
-        /* Pages, and functions, which two parts of bytes follow. */
+        /* Pages and functions come first, then two parts of bytes. */
         const uint32_t unit = i == 0 || i + 3 == parts ? WORD : 1;
         if (wndl_cursor_u32(&c) != next)
             return 0;
@@ -83,8 +85,10 @@ void wndl_chrome_v2_function(const struct wndl_chrome_v2 *t, uint32_t i,
     *offsets = word >> 16;
 }
 
-/* The page that function `i` starts in: the last one whose first function is
- * not after it. */
+/*
+ * The page in which function `i` starts: the last one whose first function is
+ * not after it.
+ */
 static uint32_t page_of(const struct wndl_chrome_v2 *t, uint32_t i)
 {
     uint32_t low = 0, high = t->page_count;
@@ -109,7 +113,7 @@ bool wndl_chrome_v2_fits(const struct wndl_chrome_v2 *t, uint64_t text_size)
     return (page << WNDL_CHROME_V2_PAGE_SHIFT) + start <= text_size;
 }
 
-/* The first of [begin, end) that starts behind `key`. */
+/* The first of [begin, end) that starts after `key`. */
 static uint32_t first_behind(
     const struct wndl_chrome_v2 *t, uint32_t begin, uint32_t end, uint32_t key)
 {
@@ -138,7 +142,7 @@ bool wndl_chrome_v2_pair(struct wndl_cursor *pairs,
     return true;
 }
 
-/* The first pair at or below `from_start`; they are in descending order. */
+/* The first pair at or below `from_start`; pairs are in descending order. */
 static enum wndl_status find_pair(const struct wndl_chrome_v2 *t, uint32_t at,
     uint64_t from_start, struct wndl_chrome_v2_place *place)
 {
@@ -191,7 +195,7 @@ enum wndl_status wndl_chrome_v2_find(const struct wndl_chrome_v2 *t,
 
 /* ---- instructions */
 
-/* False: they are not all on the stack. */
+/* False: some of them are not on the stack. */
 static bool pop(struct wndl_chrome_v2_frame *f, uint16_t mask)
 {
     const uint64_t size = (uint64_t)__builtin_popcount(mask) * WORD;
@@ -210,7 +214,7 @@ static bool pop(struct wndl_chrome_v2_frame *f, uint16_t mask)
     return true;
 }
 
-/* False: there is none of that kind here, or sp leaves the stack. */
+/* False: the kind is not allowed here, or sp leaves the stack. */
 static bool run_one(struct wndl_chrome_v2_frame *f,
     const struct wndl_exidx_op *op, uint32_t lowest)
 {
@@ -238,7 +242,7 @@ enum wndl_status wndl_chrome_v2_run(
 {
     const uint32_t size =
         instructions.size > INSN_MAX ? INSN_MAX : (uint32_t)instructions.size;
-    /* Plain bytes are words' with the highest byte first. */
+    /* Plain bytes are those of words, with the highest byte first. */
     struct wndl_exidx_code code = {instructions.data, 0, size, true};
     struct wndl_chrome_v2_frame f = *frame;
     const uint32_t pc = f.regs[WNDL_ARM_PC], sp = f.regs[WNDL_ARM_SP];

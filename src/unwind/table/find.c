@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find: the rule of an address. The index leads to the block's record, the
- * record to the phrase that covers the place, the phrase to the rule.
+ * find: looks up the rule of an address. The index leads to the block's record,
+ * the record to the phrase that covers the place, and the phrase to the rule.
  */
 #include "unwind/table/bits.h"
 #include "unwind/table/chrome.h"
@@ -10,24 +10,29 @@
 /* ---- records */
 
 /*
- * A block's record: how many starts of phrases follow the first, which is at 0;
- * their upper parts in unary, with a 0 for each bucket; their lower bytes; a
- * bit for each phrase, whether its id takes two bytes; the ids.
+ * A block's record has, in this order: the number of starts of phrases after
+ * the first, which is at 0; their upper parts in unary, with a 0 for each
+ * bucket; their lower bytes; a bit for each phrase that says whether its id has
+ * two bytes; the ids.
  */
 struct record {
     const uint8_t *start, *unary, *low, *mask, *ids;
     uint32_t count;
 };
 
-/* What covers a place in a block: the phrase, and how far behind its start the
- * place is; what is farther than 255 may be anything above. */
+/*
+ * A place in a block: its phrase, and the distance from that one's start. A
+ * distance above 255 may have any value above that.
+ */
 struct found {
     uint64_t phrase;
     uint32_t behind;
 };
 
-/* Where the ids are is only known after what lies before them, which is all
- * in the table: it ends with bytes that belong to nothing. */
+/*
+ * The place of the ids depends on the parts before them. Reading ahead stays in
+ * the table, which ends with unused bytes.
+ */
 INLINED bool read_record(
     const struct wndl_table *t, const uint8_t *record, struct record *r)
 {
@@ -42,8 +47,8 @@ INLINED bool read_record(
 }
 
 /*
- * How many of the starts are in buckets up to some bucket: the ones before the
- * zero of that number. `before` are the bits before it, at least 56 or all, the
+ * The number of starts in buckets up to some bucket: the ones before the zero
+ * of that number. `before` has the bits before it, at least 56 or all, the
  * nearest on top, then zeros.
  */
 struct starts {
@@ -62,7 +67,7 @@ INLINED bool starts_in_one(const struct record *r, uint32_t bucket,
     return at < 64;
 }
 
-/* False: it is not in the first two. In which of them it is, is no branch. */
+/* False: it is not in the first two. Choosing between them takes no branch. */
 INLINED bool starts_in_two(const struct record *r, uint32_t bucket,
     const struct bits *bits, struct starts *s)
 {
@@ -81,11 +86,11 @@ INLINED bool starts_in_two(const struct record *r, uint32_t bucket,
 }
 
 /*
- * The starts in offset's bucket that are behind it are the last of those up to
- * its bucket: so many of the ones before the zero, and of the low bytes before
- * the next bucket's. What may go either way is no branch here, which would be
- * guessed wrong. Before a record there are bytes of the table, and behind all
- * records 64 more, that may be read. False: there are 8 or more.
+ * Finds the start that covers `offset`. The starts after it in its bucket are
+ * the last of those up to its bucket. Their number is that of the ones before
+ * the zero, and of the low bytes before the next bucket's. Unpredictable
+ * choices are not branches here. Bytes of the table before a record, and 64
+ * bytes after all records, may be read. False: there are 8 or more.
  */
 INLINED bool find_start(const struct record *r, uint32_t offset,
     struct starts s, const struct bits *bits, struct found *f)
@@ -97,8 +102,9 @@ INLINED bool find_start(const struct record *r, uint32_t offset,
         UINT64_C(1) << (63 - MOST);
     const uint32_t back = bits->zeros(stay);
     const uint64_t k = s.up_to - back;
-    /* A 0 for each bucket from the start's to offset's. Of many there are
-     * fewer bits, and before the first there is no 1: that is far enough. */
+    /* A 0 for each bucket from the start's to offset's. If there are many,
+     * fewer bits are available, and before the first there is no 1: that is far
+     * enough. */
     const uint32_t buckets = bits->zeros(s.before << (back & 63));
     const uint32_t behind =
         (buckets << WNDL_TABLE_BUCKET) + low - (r->low + k)[-1];
@@ -121,8 +127,10 @@ static inline uint32_t bucket_of(
     return at - start;
 }
 
-/* From the k-th start, whose unary part is before `at`, back to the last that
- * is not behind `offset`. */
+/*
+ * Goes back from the k-th start, whose unary part is before `at`, to the last
+ * that is not after `offset`.
+ */
 static struct found go_back(
     const struct record *r, uint32_t offset, uint32_t k, uint32_t at)
 {
@@ -139,7 +147,7 @@ static struct found go_back(
         k, offset - (bucket << WNDL_TABLE_BUCKET | r->low[k - 1])};
 }
 
-/* Of any record: of its words the one that the zero is in. */
+/* For any record: searches its words for the zero. */
 static struct found find_start_slowly(const struct record *r, uint32_t offset)
 {
     const uint32_t all = (uint32_t)(r->low - r->unary) * 8;
@@ -155,11 +163,13 @@ static struct found find_start_slowly(const struct record *r, uint32_t offset)
         }
         bucket -= portable_count(zeros);
     }
-    return (struct found){0, offset}; /* a record that lies */
+    return (struct found){0, offset}; /* a malformed record */
 }
 
-/* How many of the phrases before the k-th have ids of two bytes, k < 64;
- * *is_long gets all ones when that has, or 0. */
+/*
+ * The number of phrases before the k-th with ids of two bytes, k < 64. *is_long
+ * receives all ones if the k-th has one, else 0.
+ */
 INLINED uint32_t long_ids(
     uint64_t mask, uint64_t k, const struct bits *bits, uint32_t *is_long)
 {
@@ -170,7 +180,7 @@ INLINED uint32_t long_ids(
 
 /* ---- phrases */
 
-/* Rule 0 is known without a look, which may be at a cold line. */
+/* Rule 0 is known without reading a line that may be cold. */
 static inline uint32_t rule_of_number(
     const struct wndl_table *t, uint32_t number)
 {
@@ -187,8 +197,10 @@ INLINED uint32_t rule_of(
     return bits->rule_of_code(false, code);
 }
 
-/* Of AArch64's many are numbers, as good as at random: no branch. Rules lie
- * behind the dictionary; where there is no number, the phrase is read again. */
+/*
+ * Many of AArch64's rules are numbers, nearly at random: no branch. Rules are
+ * after the dictionary; if there is no number, the phrase is read again.
+ */
 INLINED uint32_t a64_rule(const struct wndl_table *t, uint32_t phrase,
     uint32_t code, const struct bits *bits)
 {
@@ -200,8 +212,10 @@ INLINED uint32_t a64_rule(const struct wndl_table *t, uint32_t phrase,
            (bits->rule_of_code(true, code) & told);
 }
 
-/* The rule `at` behind the start of the phrase at `place`. Behind the
- * dictionary there are at least as many bytes as a phrase has. */
+/*
+ * The rule `at` bytes after the start of the phrase at `place`. After the
+ * dictionary there are at least as many bytes as a phrase has.
+ */
 INLINED uint32_t rule_in_phrase(const struct wndl_table *t, uint32_t place,
     uint32_t at, const struct bits *bits)
 {
@@ -217,7 +231,7 @@ INLINED uint32_t rule_in_phrase(const struct wndl_table *t, uint32_t place,
     return t->is_a64 ? a64_rule(t, place, code, bits) : rule_of(t, code, bits);
 }
 
-/* The same, of the phrase whose id that is. */
+/* The same for the phrase with that id. */
 INLINED uint32_t rule_of_id(const struct wndl_table *t, const uint8_t *id,
     uint32_t is_long, uint32_t at, const struct bits *bits)
 {
@@ -230,7 +244,7 @@ INLINED uint32_t rule_of_id(const struct wndl_table *t, const uint8_t *id,
 
 /* ---- blocks */
 
-/* A block whose phrases have no ids: rows of a start and a rule each. */
+/* Looks up a block whose phrases have no ids: rows of a start and a rule. */
 static __attribute__((noinline)) uint32_t find_plain(
     const struct wndl_table *t, const uint8_t *record, uint32_t offset)
 {
@@ -252,7 +266,7 @@ static __attribute__((noinline)) uint32_t find_plain(
                                  8);
 }
 
-/* Before its id are `longs` of two bytes, and the others of one. */
+/* Before its id there are `longs` ids of two bytes; the others have one. */
 INLINED uint32_t rule_at(const struct wndl_table *t, const struct record *r,
     struct found f, const struct bits *bits)
 {
@@ -265,7 +279,7 @@ INLINED uint32_t rule_at(const struct wndl_table *t, const struct record *r,
     return rule_of_id(t, r->ids + f.phrase + longs, is_long, f.behind, bits);
 }
 
-/* What few records need, apart, so that the others keep nothing for it. */
+/* The rare cases, in a function of their own, so that others pay nothing. */
 static __attribute__((noinline)) uint32_t find_slowly(
     const struct wndl_table *t, const uint8_t *record, uint32_t offset)
 {
@@ -284,8 +298,8 @@ INLINED uint32_t find_by_starts(const struct wndl_table *t,
     if (__builtin_expect(
             !find_start(r, offset, s, bits, &f) || f.phrase >= 64, 0))
         return find_slowly(t, r->start, offset);
-    /* Now, so that what it is made of is not kept, nor what was read of the
-     * table: there are just enough registers that callers need not save. */
+    /* Computed now, so that its inputs need not be kept, nor what was read of
+     * the table: there are just enough registers that callers need not save. */
     __asm__("" : "+r"(f.behind), "+r"(t));
     const uint32_t longs =
         long_ids(wndl_load_u64(r->mask), f.phrase, bits, &is_long);
@@ -304,11 +318,11 @@ INLINED uint32_t find_in_two(const struct wndl_table *t, const uint8_t *record,
     return find_by_starts(t, &r, offset, s, bits);
 }
 
-/* find_in_two() by some bits, out of line. */
+/* find_in_two() with given kernels, out of line. */
 typedef uint32_t in_two_fn(
     const struct wndl_table *t, const uint8_t *record, uint32_t offset);
 
-/* Of many buckets' zeros a good part is in the second word. */
+/* With many buckets, a good part of the zeros is in the second word. */
 INLINED uint32_t find_in_record(const struct wndl_table *t,
     const uint8_t *record, uint32_t offset, const struct bits *bits,
     in_two_fn *in_two)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * named: unwind tables that are attached to modules by name: the list of
- * them as text, as it is handed on to recorded processes, and which module a
- * name means. Signal-safe.
+ * named: unwind tables that are attached to modules by name. It has the list of
+ * them as text, which recorded processes get, and matches a name with a module.
+ * Signal-safe.
  *
  * The list has for each table "MODULE", NUL, "FILE", NUL, and ends with an
- * empty MODULE. Who takes it from others ends it with three NULs: then whatever
- * is before them, nothing behind them is read.
+ * empty MODULE. Whoever gets it from others appends three NULs: then nothing
+ * after them is read, whatever the list contains.
  */
 #ifndef WNDL_UNWIND_TABLE_NAMED_H
 #define WNDL_UNWIND_TABLE_NAMED_H
@@ -14,13 +14,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Borrows from the list. */
+/* An entry, which borrows from the list. */
 struct wndl_table_named {
-    const char *module; /* a file's whole path, or its last part alone */
+    const char *module; /* a file's whole path, or only its last part */
     const char *file;
 };
 
-/* The entry at *at, which is then at the next one. False behind the last. */
+/* Reads the entry at *at, and moves that to the next. False after the last. */
 static inline bool wndl_table_named_next(
     const char **at, struct wndl_table_named *named)
 {
@@ -32,7 +32,7 @@ static inline bool wndl_table_named_next(
     return true;
 }
 
-/* Whether `module` means the file of that path, to which no link leads. */
+/* Whether `module` means the file `path`, which has no links in it. */
 static inline bool wndl_table_names(const char *module, const char *path)
 {
     const char *last = path;

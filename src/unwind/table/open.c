@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * open: the header of a table, and what the processor has to look it up with.
+ * open: reads the header of a table, and chooses the processor's kernels for
+ * look-ups.
  */
 #include "unwind/table/table.h"
 
@@ -29,8 +30,10 @@ static enum wndl_status fail(
 /* ---- the header */
 
 #if defined(__x86_64__)
-/* AMD's processors before Zen 3 have it in microcode, which takes some hundred
- * cycles. */
+/*
+ * AMD's processors before Zen 3 have it in microcode, which takes some hundred
+ * cycles.
+ */
 static bool has_fast_pdep(void)
 {
     unsigned a, b, c, d;
@@ -63,8 +66,10 @@ static size_t index_size(uint32_t blocks)
            WNDL_TABLE_LINE_BLOCKS * WNDL_TABLE_LINE;
 }
 
-/* Everything lies behind the header without gaps, so that its sizes say where
- * it is, and how large the file is. */
+/*
+ * Everything is after the header without gaps, so that its sizes give all
+ * places, and the size of the file.
+ */
 static uint64_t size_of_all(const struct wndl_table *t)
 {
     return WNDL_TABLE_HEADER + (uint64_t)index_size(t->block_count) +
@@ -82,7 +87,7 @@ static void lay_out(struct wndl_table *t)
     t->records_end = t->records + t->records_size;
 }
 
-/* Of the header, in its order; returns the size that the file should have. */
+/* Reads the header in order. Returns the size that the file should have. */
 static uint32_t read_header(struct wndl_cursor *c, struct wndl_table *t)
 {
     t->machine = wndl_cursor_u16(c);
@@ -111,7 +116,7 @@ static uint32_t read_header(struct wndl_cursor *c, struct wndl_table *t)
     return size;
 }
 
-/* Rule 0 is that of no information; lookups go by it where bytes lie. */
+/* Rule 0 must be that of no information: lookups use it for bad bytes. */
 static bool is_sane(const struct wndl_table *t)
 {
     if (t->block_shift < WNDL_TABLE_BLOCK_MIN ||

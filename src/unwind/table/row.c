@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules of a table as what a walk goes by. */
+/* row: rules of a table in the form that walks use. */
 #include "unwind/table/a64_rows.h"
 #include "unwind/table/chrome.h"
 
@@ -31,7 +31,7 @@ static void read_rule(struct wndl_cursor *c, struct wndl_cfi_rule *rule)
     wndl_cursor_fail(c);
 }
 
-/* A row that is told in full. */
+/* Reads a full row. */
 static enum wndl_status read_row(
     const struct wndl_table *t, uint32_t offset, struct wndl_cfi_row *row)
 {
@@ -52,7 +52,7 @@ static enum wndl_status read_row(
     return c.failed || row->ra_reg >= WNDL_CFI_REGS ? WNDL_MALFORMED : WNDL_OK;
 }
 
-/* All registers but those that the table knows of. */
+/* Clears all registers but those of the table. */
 static void forget_others(
     struct wndl_cfi_row *row, const struct wndl_arch *arch)
 {
@@ -78,7 +78,7 @@ static void plain_row(
     }
 }
 
-/* False when the rule has no sense. */
+/* False if the rule is impossible. */
 static bool read_plain(
     const struct wndl_arch *arch, uint32_t rule, struct wndl_cfi_row *row)
 {

@@ -5,7 +5,7 @@
 
 enum { SLOTS_LOG2 = 9, SLOTS = 1 << SLOTS_LOG2, PROBES = 16 };
 
-/* Code in pieces of 256 KiB: most of it is of one module. */
+/* Code in pieces of 256 KiB, most of which are in one module. */
 enum { PIECE_LOG2 = 18, PIECES_LOG2 = 10 };
 
 /* A module, and its table; NULL: it has none. */
@@ -15,11 +15,11 @@ struct known {
 };
 
 /*
- * A place that a module starts at, which the slot keeps for ever, and what was
- * found there in some generation: it holds in that one only. Invariant: a
- * slot's generation rises, but that it is CLAIMED while somebody writes: who
- * reads the same one before and after has read what is of it. A table is one
- * for ever, so that who has read its address may go by it.
+ * A slot. It belongs forever to a place where a module starts, and has what was
+ * found there in some generation, which is valid in that one only. Invariant: a
+ * slot's generation rises, except that it is CLAIMED during a write. Whoever
+ * reads the same one before and after has read its contents. A table lives
+ * forever, so whoever has read its address may use it.
  */
 struct slot {
     _Atomic uint32_t generation; /* 0: nothing was found yet */
@@ -30,9 +30,9 @@ struct slot {
 
 static struct {
     wndl_table_loader *load; /* NULL: there are no tables */
-    /* Times that modules were unloaded: one less than the generation. */
+    /* The number of unloads: the generation minus one. */
     _Atomic uint32_t unloads;
-    _Atomic uint16_t pieces[1 << PIECES_LOG2]; /* slot that was of some code */
+    _Atomic uint16_t pieces[1 << PIECES_LOG2]; /* the last slot of this code */
     struct slot slots[SLOTS];
 } set;
 
@@ -46,8 +46,10 @@ void wndl_table_set_forget(void)
     atomic_fetch_add(&set.unloads, 1);
 }
 
-/* Taken before anything is asked about modules: what is found then and kept as
- * of this generation was so when it began, or later. */
+/*
+ * Read before any question about modules. Results that are kept for this
+ * generation are then from its begin, or later.
+ */
 static uint32_t generation_now(void)
 {
     return atomic_load_explicit(&set.unloads, memory_order_acquire) + 1;
@@ -55,7 +57,7 @@ static uint32_t generation_now(void)
 
 /* ---- slots */
 
-/* The slot of that place, taken now if it is new. NULL: there is no room. */
+/* The slot of that place, added if it is new. NULL: there is no room. */
 static struct slot *find_slot(uintptr_t start)
 {
     const uint32_t home = (uint32_t)(start >> 12) * 0x9e3779b1u;
@@ -72,7 +74,7 @@ static struct slot *find_slot(uintptr_t start)
     return NULL;
 }
 
-/* False when it has nothing of this generation. */
+/* False if it has nothing of this generation. */
 static inline bool read_slot(
     struct slot *s, uint32_t generation, struct known *known)
 {
@@ -90,7 +92,7 @@ static inline bool read_slot(
            generation;
 }
 
-/* Nothing when another writes, or has written what is newer. */
+/* Does nothing if another thread writes, or has written a newer one. */
 static void write_slot(
     struct slot *s, uint32_t generation, const struct known *known)
 {
@@ -98,8 +100,8 @@ static void write_slot(
     if (old >= generation ||
         !atomic_compare_exchange_strong(&s->generation, &old, CLAIMED))
         return;
-    /* Released each: who reads one of them then reads the claim, or what came
-     * after it. */
+    /* Each has release order: whoever reads one of them then reads the claim,
+     * or something newer. */
     atomic_store_explicit(&s->end, known->end, memory_order_release);
     atomic_store_explicit(&s->bias, known->bias, memory_order_release);
     atomic_store_explicit(
@@ -107,7 +109,7 @@ static void write_slot(
     atomic_store_explicit(&s->generation, generation, memory_order_release);
 }
 
-/* NULL: there is no room to keep what its table is. */
+/* NULL: there is no room to keep its table. */
 static struct slot *find_module(const struct wndl_dlmodule *module,
     uint32_t generation, struct known *known)
 {
@@ -142,7 +144,7 @@ static inline _Atomic uint16_t *piece_of(uint64_t pc)
     return &set.pieces[hash >> (32 - PIECES_LOG2)];
 }
 
-/* The module that was last seen in this piece of code, if it is the one. */
+/* The module last seen in this piece of code, if it covers the pc. */
 static inline bool find_by_piece(
     uint64_t pc, uint32_t generation, struct known *known)
 {
@@ -181,8 +183,10 @@ static __attribute__((noinline)) struct wndl_rule rule_by_module(
     return rule.kind == WNDL_ENTRY_BAD ? no_rule : rule;
 }
 
-/* Another module may lie in a gap of the one that was seen: what that has no
- * rule for is looked for anew. */
+/*
+ * Another module may be in a gap of the one seen last. If that has no rule, the
+ * module is looked up anew.
+ */
 struct wndl_rule wndl_table_set_rule(uint64_t pc)
 {
     struct known known;

@@ -16,7 +16,7 @@ enum {
 static const uint8_t refuse[] = {0x80, 0x00};
 static const uint8_t finish[] = {0xb0};
 
-/* An address of a function: from this many halfwords on. */
+/* An address in a function: from this number of halfwords on. */
 struct pair {
     uint32_t offset, sequence;
 };
@@ -24,7 +24,7 @@ struct pair {
 struct function {
     uint32_t start; /* bytes from the start of .text */
     uint32_t first_pair, pair_count;
-    uint32_t offsets; /* where its pairs are written */
+    uint32_t offsets; /* place of its pairs */
 };
 
 struct building {
@@ -34,10 +34,10 @@ struct building {
     struct wndl_vec functions, pairs;
     struct wndl_intern sequences;
     struct wndl_vec uses;   /* uint32_t for each sequence */
-    struct wndl_vec places; /* uint32_t: of each in the instruction table */
-    struct wndl_buf now;    /* of a function being told */
+    struct wndl_vec places; /* uint32_t: places in the instruction table */
+    struct wndl_buf now;    /* of the current function */
     uint64_t next;          /* svma: end of the last function */
-    const char *why;        /* it does not fit; NULL: no memory */
+    const char *why;        /* reason for a failure; NULL: no memory */
     bool failed;
 };
 
@@ -81,7 +81,7 @@ static bool add_filler(
     return begin_function(b, start) && add_pair(b, 0, sequence);
 }
 
-/* Puts what undoes the row before what undoes the rows before that. */
+/* Puts the undoing of the row before that of earlier rows. */
 static bool add_row(struct building *b, const struct wndl_chrome_v2_function *f,
     size_t i, struct wndl_buf *step)
 {
@@ -119,8 +119,10 @@ static bool add_rows(
     return told;
 }
 
-/* Code before the first function is refused; in gaps there are thunks, which
- * have a return address in lr. */
+/*
+ * Code before the first function is refused. Gaps contain thunks, which have a
+ * return address in lr.
+ */
 static bool fill_gap(struct building *b, uint64_t start)
 {
     if (start == b->next)
@@ -152,7 +154,7 @@ static bool visit_function(
 
 /* ---- tables */
 
-/* A sequence by its worth: how often it is used, for its bytes. */
+/* A sequence and its value: uses by its size. */
 struct ranked {
     uint32_t id, uses, size;
 };
@@ -167,7 +169,7 @@ static int compare_worth(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Those that are used most for their size get the smallest numbers. */
+/* Those used most for their size get the smallest numbers. */
 static bool write_instructions(struct building *b, struct wndl_buf *out)
 {
     const size_t count = b->uses.len;
@@ -179,7 +181,7 @@ static bool write_instructions(struct building *b, struct wndl_buf *out)
     for (uint32_t i = 0; i < count; i++)
         ranked[i] = (struct ranked){i, *(uint32_t *)wndl_vec_at(&b->uses, i),
             (uint32_t)wndl_intern_get(&b->sequences, i).size};
-    if (count > 1) /* id 0 is of no bytes, and used by nobody */
+    if (count > 1) /* id 0 has no bytes and no users */
         qsort(ranked + 1, count - 1, sizeof *ranked, compare_worth);
     for (size_t i = 1; i < count; i++) {
         const struct wndl_bytes bytes =
@@ -193,7 +195,7 @@ static bool write_instructions(struct building *b, struct wndl_buf *out)
     return true;
 }
 
-/* Each list of pairs once, from the last address to the first. */
+/* Writes each list of pairs once, from the last address to the first. */
 static bool write_offsets(struct building *b, struct wndl_buf *out)
 {
     struct wndl_intern lists;
@@ -235,7 +237,7 @@ static bool write_offsets(struct building *b, struct wndl_buf *out)
     return fits;
 }
 
-/* Pages say which function is the first that starts in them. */
+/* Each page has the number of the first function that starts in it. */
 static void write_pages(const struct building *b, struct wndl_buf *pages,
     struct wndl_buf *functions, struct wndl_buf *continued)
 {
@@ -320,7 +322,7 @@ static enum wndl_status gather_functions(
         wndl_chrome_v2_functions(object, &b->binary, visit_function, b, err);
     if (status != WNDL_OK)
         return status;
-    /* Nothing is known of what is behind the last function. */
+    /* Nothing is known of the code after the last function. */
     if (!b->failed && b->functions.len != 0 &&
         (b->next - b->binary.text) % PAGE != 0)
         b->failed =

@@ -3,13 +3,13 @@
 
 enum { WORD = 4 };
 
-/* What has been written so far leaves vsp `at` bytes above the CFA. */
+/* The output so far, after which vsp is `at` bytes above the CFA. */
 struct writing {
     struct wndl_buf *out;
     int64_t at;
 };
 
-/* vsp += amount. One instruction, two of them up to 0x200, else ULEB128. */
+/* vsp += amount. One instruction, up to 0x200 two of them, else ULEB128. */
 static bool add_move(struct wndl_buf *out, int64_t amount)
 {
     const int64_t size = amount < 0 ? -amount : amount;
@@ -37,7 +37,7 @@ static bool move_to(struct writing *w, int64_t to)
     return said;
 }
 
-/* r4 on up to one, and lr, in one byte; else by mask. */
+/* r4 up to some register, and lr, in one byte; else by mask. */
 static void add_pop(struct wndl_buf *out, uint16_t mask)
 {
     const uint32_t low = (mask & ~(1u << WNDL_ARM_LR)) >> WNDL_ARM_R4;
@@ -55,8 +55,10 @@ static bool is_saved(const struct wndl_cfi_row *row, unsigned reg)
     return row != NULL && row->regs[reg].kind == WNDL_RULE_OFFSET;
 }
 
-/* Of those saved since, the one with the lowest slot at or above `from`;
- * WNDL_ARM_REGS: none. */
+/*
+ * The register with the lowest slot at or above `from`, of those saved since;
+ * WNDL_ARM_REGS: none.
+ */
 static unsigned lowest(const struct wndl_cfi_row *before,
     const struct wndl_cfi_row *row, int64_t from)
 {
@@ -71,7 +73,7 @@ static unsigned lowest(const struct wndl_cfi_row *before,
     return found;
 }
 
-/* Registers that lie side by side in order are popped at once. */
+/* Registers side by side in order are popped together. */
 static bool add_pops(struct writing *w, const struct wndl_cfi_row *before,
     const struct wndl_cfi_row *row)
 {
@@ -93,7 +95,7 @@ static bool add_pops(struct writing *w, const struct wndl_cfi_row *before,
     return true;
 }
 
-/* Of 32 bits: their differences are numbers too. */
+/* 32 bits, so that differences do not overflow. */
 static bool is_near(const struct wndl_cfi_rule *rule)
 {
     return rule->offset >= -(int64_t)UINT32_MAX && rule->offset <= UINT32_MAX;
@@ -116,7 +118,7 @@ static bool is_plain(const struct wndl_cfi_row *row)
     return row->ra_reg == WNDL_ARM_LR;
 }
 
-/* What `before` has saved must be where it was. */
+/* The registers saved by `before` must have the same slots. */
 static bool keeps_slots(
     const struct wndl_cfi_row *before, const struct wndl_cfi_row *row)
 {
@@ -138,7 +140,7 @@ bool wndl_chrome_v2_encode_step(struct wndl_buf *out,
     if (!is_plain(row) || !keeps_slots(before, row))
         return false;
     struct writing w = {out, -row->cfa.offset};
-    /* What undoes `before` begins with its register: that has to be there. */
+    /* The undoing of `before` starts with its register, which must be valid. */
     if (!from_sp && row->cfa.reg == before->cfa.reg &&
         row->cfa.offset != before->cfa.offset)
         return false;

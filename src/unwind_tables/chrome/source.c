@@ -6,17 +6,18 @@
 #include <stdlib.h>
 
 /*
- * Each address of a function repeats what undoes the rows before: these bound
- * what a lying file makes of that. Compilers' functions have some ten rows.
+ * Each address of a function repeats the undoing of the rows before. These
+ * bound the effect of a malicious file. Compilers' functions have some ten
+ * rows.
  */
 enum { ROWS_MAX = 4096, UNDOING_MAX = 256 /* bytes */ };
 
-/* Rows of one function being kept. */
+/* The rows of one function that are kept. */
 struct keeping {
     struct wndl_vec rows; /* struct wndl_cfi_row */
     struct wndl_buf scratch;
     size_t undoing;    /* bytes of instructions that undo all rows so far */
-    uint64_t told_end; /* 0: all is told */
+    uint64_t told_end; /* 0: all rows are kept */
     bool failed;
 };
 
@@ -42,7 +43,7 @@ static bool is_same(const struct wndl_cfi_row *a, const struct wndl_cfi_row *b)
     return same;
 }
 
-/* A register that is restored while the frame is there is in its slot still. */
+/* A register restored within the frame still has its slot. */
 static void keep_slots(
     const struct wndl_cfi_row *before, struct wndl_cfi_row *row)
 {
@@ -80,7 +81,7 @@ static bool visit_row(void *context, const struct wndl_cfi_row *row)
     return !k->failed;
 }
 
-/* What `keeping` has, as a function. */
+/* The kept rows as a function. */
 static struct wndl_chrome_v2_function kept_function(
     const struct keeping *k, uint64_t start, uint64_t end)
 {
@@ -147,7 +148,7 @@ static int compare_records(const void *a, const void *b)
     return x->fde < y->fde ? -1 : x->fde > y->fde;
 }
 
-/* False when memory is out. Code at 0 was thrown away by the linker. */
+/* False if memory is out. The linker has discarded code at 0. */
 static bool list_records(const struct walking *w,
     const struct wndl_cfi_section *frame, struct wndl_vec *records)
 {
@@ -234,8 +235,10 @@ static enum wndl_status walk_source(struct walking *w,
                                 : status;
 }
 
-/* Where .text is: what addresses count from. Its bytes are not in a file of
- * debug information, which may have .debug_frame. */
+/*
+ * The place of .text, from which addresses count. A file of debug information
+ * may have .debug_frame, but lacks the bytes of .text.
+ */
 static enum wndl_status find_text(const struct wndl_object *object,
     struct wndl_chrome_v2_binary *binary, struct wndl_error *err)
 {

@@ -6,12 +6,12 @@
 #include <elf.h>
 #include <string.h>
 
-/* ---- against the binary */
+/* ---- comparison with the binary */
 
 enum {
     WORD = 4,
-    STACK = 0x100000, /* bytes that are made up, at the most */
-    SPARE = 0x400,    /* of them above the CFA */
+    STACK = 0x100000, /* maximum of made-up bytes */
+    SPARE = 0x400,    /* of these, above the CFA */
     STACK_ADDR = 0x40000000,
 };
 
@@ -24,13 +24,13 @@ struct verifying {
     uint8_t *stack;
 };
 
-/* What each word of the stack is: none is another's. */
+/* The value of a word of the stack. All values differ. */
 static uint32_t word_of(uint32_t addr)
 {
     return addr ^ 0x5a000000u;
 }
 
-/* The stack grows from its end; `below` bytes of it are under the CFA. */
+/* The stack grows from its end. `below` bytes of it are under the CFA. */
 static void set_frame(struct wndl_chrome_v2_frame *f,
     const struct wndl_cfi_row *row, const uint8_t *stack)
 {
@@ -45,7 +45,7 @@ static void set_frame(struct wndl_chrome_v2_frame *f,
     f->stack_addr = STACK_ADDR;
 }
 
-/* What the row itself says of the caller. */
+/* Computes the caller by the row itself. */
 static void expect(const struct wndl_chrome_v2_frame *f,
     const struct wndl_cfi_row *row, uint32_t regs[WNDL_ARM_REGS])
 {
@@ -59,7 +59,7 @@ static void expect(const struct wndl_chrome_v2_frame *f,
     regs[WNDL_ARM_PC] = regs[WNDL_ARM_LR];
 }
 
-/* Whether walks find the same: they take what undoes a frame as one row. */
+/* Whether walks find the same: they use a frame's undoing as one row. */
 static bool is_found(const struct verifying *v, uint64_t pc,
     const struct wndl_chrome_v2_frame *frame,
     const uint32_t expected[WNDL_ARM_REGS])
@@ -102,7 +102,7 @@ static bool is_right(const struct verifying *v, uint64_t pc,
            memcmp(regs, frame.regs, sizeof regs) == 0;
 }
 
-/* [start, end) of one row, or of what has none. */
+/* Checks [start, end) of one row, or of code without rules. */
 static void check(struct verifying *v, uint64_t start, uint64_t end,
     const struct wndl_cfi_row *row)
 {
@@ -165,7 +165,7 @@ enum wndl_status wndl_chrome_v2_verify(const struct wndl_chrome_v2 *table,
     return status;
 }
 
-/* ---- what is in it */
+/* ---- contents */
 
 struct wndl_bytes wndl_chrome_v2_sequence(
     const struct wndl_chrome_v2 *table, uint32_t at)
@@ -182,7 +182,7 @@ struct wndl_bytes wndl_chrome_v2_sequence(
     return (struct wndl_bytes){0};
 }
 
-/* Of one list of pairs; kept, for functions share them. */
+/* The result for a list of pairs, kept because functions share them. */
 struct list {
     uint32_t addresses;
     uint64_t naive;

@@ -23,7 +23,7 @@ static void put_zeros(struct wndl_buf *out, size_t count)
         wndl_buf_byte(out, 0);
 }
 
-/* What the table is of. */
+/* The source of the table. */
 struct subject {
     const struct wndl_table_source *source;
     const struct wndl_table_rows *rows;
@@ -123,7 +123,7 @@ static enum wndl_status build(struct wndl_object *object,
         wndl_table_source_open(&source, object, arena, err);
     if (status != WNDL_OK)
         return status;
-    /* The binary that such a file is of has one. */
+    /* The binary of such a file has one. */
     if (subject.build_id.size == 0 &&
         wndl_object_has_added(object, WNDL_STACK_RECORD_SECTION))
         return wndl_fail(err, WNDL_NOT_FOUND,

@@ -6,24 +6,25 @@
 #include <string.h>
 
 /*
- * Blocks are as large as may be while they have about so many rows, and records
- * of so many bytes: rows far apart make large ones of few rows, of which a
- * lookup would touch one more line of cache. The largest are for code that
- * hardly has rows: their 64 stretches alone fill the word that is counted in.
+ * Limits of blocks. A block is as large as possible with about so many rows,
+ * and a record of so many bytes. Code with few rows gives large blocks of few
+ * rows, of which a lookup would touch one more cache line. The largest are for
+ * code with hardly any rows: their 64 stretches alone fill the word that
+ * lookups count in.
  */
 enum { ROWS_PER_BLOCK = 96, ROWS_PER_LARGEST = 8, RECORD_SIZE = 96 };
 
-/* Hot phrases are filled up to units. */
+/* Hot phrases are padded to units. */
 enum {
     DICT_MAX = WNDL_TABLE_DICT_MAX - WNDL_TABLE_HOT * (WNDL_TABLE_HOT_UNIT - 1)
 };
 
-/* All rows, cut at blocks' starts too: what goes into records. */
+/* All rows, also cut at starts of blocks, as records need them. */
 struct text {
     struct wndl_phrase_text phrases;
     uint32_t *starts; /* bytes from the start of its block */
-    uint32_t *rules;  /* numbers, those that occur most first */
-    uint16_t *codes;  /* of the rules; WNDL_PHRASE_NO_RULE: it has none */
+    uint32_t *rules;  /* numbers, the most frequent first */
+    uint16_t *codes;  /* of the rules; WNDL_PHRASE_NO_RULE: none */
     uint8_t *lengths;
     uint32_t *blocks;
 };
@@ -35,7 +36,7 @@ struct laying {
     struct text text;
     struct wndl_phrases found;
     uint32_t *places; /* of phrases in the dictionary, in units of 2 */
-    uint32_t *names;  /* of phrases; NO_NAME: it is not hot */
+    uint32_t *names;  /* of phrases; NO_NAME: not hot */
     bool is_a64;
 };
 
@@ -72,7 +73,7 @@ static int compare_ranked(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* What a phrase says for the rule of a number. */
+/* A phrase's code for the rule of a number. */
 static uint16_t code_of(const struct laying *l, uint32_t number)
 {
     uint32_t code;
@@ -83,7 +84,7 @@ static uint16_t code_of(const struct laying *l, uint32_t number)
     return code < WNDL_PHRASE_NO_RULE ? (uint16_t)code : WNDL_PHRASE_NO_RULE;
 }
 
-/* Numbers by rank; that of no information stays 0. NULL: memory is out. */
+/* Ranks numbers. That of no information stays 0. NULL: memory is out. */
 static uint32_t *rank_rules(struct laying *l)
 {
     const size_t n = l->rows->rules.len;
@@ -144,7 +145,7 @@ static void add_row(
     (*count)++;
 }
 
-/* The lengths of a block's rows but the last, which ends with the block. */
+/* Measures a block's rows but the last, which ends with the block. */
 static void measure_rows(struct text *t, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i + 1 < end; i++) {
@@ -202,7 +203,7 @@ static uint32_t hot_units(const struct wndl_phrase *p)
            WNDL_TABLE_HOT_UNIT;
 }
 
-/* Those used most that are not too large have names, by size, then by use. */
+/* Names the most used of those that are not too large, by size, then use. */
 static void name_hot(struct laying *l, const struct ranked *order, size_t n)
 {
     const struct wndl_phrase *phrases = l->found.phrases.data;
@@ -228,7 +229,7 @@ static void name_hot(struct laying *l, const struct ranked *order, size_t n)
     l->out->phrase_count = hot;
 }
 
-/* At the beginning of the dictionary. */
+/* Writes them to the beginning of the dictionary. */
 static bool write_hot(struct laying *l)
 {
     uint8_t bytes[WNDL_TABLE_HOT * WNDL_TABLE_HOT_CLASSES *
@@ -264,7 +265,7 @@ static bool add_cold(struct laying *l, uint32_t index)
     return add_bytes(&l->out->dict, bytes, size);
 }
 
-/* Those used most are first. What finds no room has no place. */
+/* The most used come first. Those that do not fit have no place. */
 static bool write_dictionary(struct laying *l)
 {
     const struct wndl_phrase *phrases = l->found.phrases.data;
@@ -290,7 +291,7 @@ static bool write_dictionary(struct laying *l)
 
 /* ---- records */
 
-/* A block's phrases. */
+/* The phrases of a block. */
 struct block {
     const struct wndl_phrase_cut *cuts;
     uint32_t count;
@@ -327,7 +328,7 @@ static void set_bit(uint8_t *bits, uint32_t at)
     bits[at >> 3] |= (uint8_t)(1u << (at & 7));
 }
 
-/* How many starts there are, their upper parts, their lower bytes. */
+/* Writes the number of starts, their upper parts, their lower bytes. */
 static uint8_t *write_starts(
     const struct laying *l, const struct block *b, uint8_t *to)
 {
@@ -344,7 +345,7 @@ static uint8_t *write_starts(
     return to;
 }
 
-/* Names of one byte, or places of two, and which is which. */
+/* Writes names of one byte or places of two, and a bit for each. */
 static uint8_t *write_ids(
     const struct laying *l, const struct block *b, uint8_t *to)
 {
@@ -376,7 +377,7 @@ static bool align_records(struct wndl_table_layout *out)
     return add_bytes(&out->records, zeros, -out->records.len & (unit - 1));
 }
 
-/* The cuts of the next block are taken from *cut. */
+/* Takes the cuts of the next block from *cut. */
 static struct block next_block(
     const struct laying *l, uint32_t number, size_t *cut)
 {
@@ -391,10 +392,10 @@ static struct block next_block(
     return b;
 }
 
-/* What writing the blocks came to. */
+/* The result of writing the blocks. */
 enum written { WRITTEN, OUT_OF_MEMORY, TOO_LONG };
 
-/* The index entry of a block, whose record follows if it needs one. */
+/* Writes the index entry of a block, and its record if it needs one. */
 static enum written write_block(
     struct laying *l, const struct block *b, size_t line_start, uint32_t *entry)
 {
@@ -423,7 +424,7 @@ static enum written write_line(struct laying *l, uint32_t first, size_t *cut)
     const size_t start = out->records.len;
     put_number(&to, (uint32_t)start, 4);
     for (uint32_t i = first; i < first + WNDL_TABLE_LINE_BLOCKS; i++) {
-        uint32_t entry = WNDL_TABLE_UNIFORM; /* behind the last: no rule */
+        uint32_t entry = WNDL_TABLE_UNIFORM; /* after the last: no rule */
         if (i < out->block_count) {
             const struct block b = next_block(l, i, cut);
             const enum written written = write_block(l, &b, start, &entry);
@@ -451,7 +452,7 @@ static enum written write_blocks(struct laying *l)
     return WRITTEN;
 }
 
-/* ---- all of it */
+/* ---- the whole layout */
 
 static bool init_layout(struct laying *l, unsigned block_shift)
 {
@@ -472,8 +473,7 @@ static bool init_layout(struct laying *l, unsigned block_shift)
     return true;
 }
 
-/* Records that lie too far from their line's first are counted in larger
- * units. */
+/* If records are too far from their line's first, a larger unit is used. */
 static enum written lay_out_blocks(struct laying *l, unsigned block_shift)
 {
     if (!init_layout(l, block_shift) ||

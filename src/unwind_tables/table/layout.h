@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layout: rows as the blocks of an unwind table: which rows are in which block,
- * the dictionary of phrases, each block's record and the index of all.
+ * layout: arranges rows as the blocks of an unwind table. It makes the rows of
+ * each block, the dictionary of phrases, each block's record and the index of
+ * all.
  *
  * Specification: docs/formats/unwind-table.md.
  */
@@ -21,10 +22,10 @@ struct wndl_table_layout {
     struct wndl_vec dict, records, index;         /* uint8_t */
     int32_t hot_ends[WNDL_TABLE_HOT_CLASSES - 1]; /* names */
     uint32_t phrase_count;
-    uint32_t uniform_blocks, plain_blocks; /* of one rule; without phrases */
+    uint32_t uniform_blocks, plain_blocks; /* with one rule; without phrases */
 };
 
-/* False when memory is out. */
+/* False if memory is out. */
 bool wndl_table_lay_out(struct wndl_table_layout *layout,
     const struct wndl_table_rows *rows, uint16_t machine,
     struct wndl_arena *arena);

@@ -7,22 +7,22 @@
 #include <string.h>
 
 /*
- * Rounds: in the first ones unused phrases may still come into use, later they
- * are dropped. Costs are in bits.
+ * Rounds. In the first ones unused phrases may still be used; later they are
+ * dropped. Costs are in bits.
  */
 enum {
     ROUNDS = 5,
     HOPEFUL_ROUNDS = 2,
-    COUNTED_ROWS = 3000000, /* about so many rows tell of all */
+    COUNTED_ROWS = 3000000, /* sample of rows that is representative */
     COMMON = 3000,          /* occurrences of a phrase that will be hot */
-    RARE = 3,               /* fewer are not worth a place */
+    RARE = 3,               /* fewer do not deserve a place */
 };
 static const float start_cost = 9.6f, hot_cost = 9, cold_cost = 17,
                    literal_cost = 60, never = 1e9f;
 
 /*
- * A phrase, as the one before it and one more row. parent 0: the first row.
- * Node 0 is none; parents come before their children.
+ * A phrase: that of its parent and one more row. parent 0: the first row. Node
+ * 0 is none. Parents precede their children.
  */
 struct node {
     uint32_t parent, token; /* length of the row before << 16 | rule */
@@ -33,7 +33,7 @@ struct node {
     bool keep;
 };
 
-/* Invariant: `slots` has more slots than there may be nodes. */
+/* Invariant: `slots` has more slots than there can be nodes. */
 struct trie {
     struct node *nodes;
     uint32_t *slots;
@@ -43,10 +43,10 @@ struct trie {
 struct finder {
     const struct wndl_phrase_text *text;
     struct trie trie;
-    uint32_t *best_rows; /* of one block: phrase from each row on */
+    uint32_t *best_rows; /* of one block: the best phrase at each row */
     uint32_t *best_node;
     float *best;
-    uint32_t longest; /* rows of a block */
+    uint32_t longest; /* maximum rows of a block */
 };
 
 uint32_t wndl_phrase_size(uint32_t rows)
@@ -94,12 +94,14 @@ static void add_node(struct trie *t, uint32_t *slot, struct node node)
     t->nodes[t->count++] = node;
 }
 
-/* Those not to keep, and not on the way to one, are gone. Uses `cost` of those
- * that are only on the way: never. */
+/*
+ * Drops phrases that are neither kept nor the start of a kept one. The latter
+ * get a `cost` of never.
+ */
 static void prune(struct trie *t)
 {
     uint32_t kept = 1;
-    uint32_t *number = t->slots; /* as many as nodes, at least */
+    uint32_t *number = t->slots; /* at least as many as nodes */
     for (uint32_t i = t->count; i-- > 1;) {
         if (t->nodes[i].keep)
             t->nodes[t->nodes[i].parent].keep = true;
@@ -126,12 +128,12 @@ static void prune(struct trie *t)
 /* A phrase that grows row by row from its first one. */
 struct walk {
     const struct wndl_phrase_text *text;
-    uint32_t row, end; /* the last row taken; where the block ends */
+    uint32_t row, end; /* the last row so far; end of the block */
     uint32_t sum;      /* of lengths before the last row */
     uint32_t rows;
 };
 
-/* The token of the next row. False: no phrase goes on. */
+/* The token of the next row. False: the phrase cannot continue. */
 static inline bool next_token(struct walk *w, uint32_t *token)
 {
     const uint32_t length = w->text->lengths[w->row];
@@ -152,8 +154,10 @@ static struct walk walk_from(
     return (struct walk){text, row, end, 0, 1};
 }
 
-/* Counts what begins at a row. Of what was never seen only the first new row is
- * added: what is rare never grows long. */
+/*
+ * Counts the phrases that begin at a row. Of an unseen one only the first new
+ * row is added, so that rare phrases do not grow long.
+ */
 static void count_from(struct finder *f, uint32_t row, uint32_t end)
 {
     struct trie *t = &f->trie;
@@ -179,7 +183,7 @@ static uint32_t block_rows(const struct wndl_phrase_text *text, uint32_t block)
     return text->blocks[block + 1] - text->blocks[block];
 }
 
-/* Of all rows the rule alone; of some blocks all phrases. */
+/* Counts the rules of all rows, and all phrases of some blocks. */
 static void count_all(struct finder *f)
 {
     const struct wndl_phrase_text *t = f->text;
@@ -199,7 +203,7 @@ static float dictionary_cost(const struct node *n, float uses)
     return 8.0f * (float)wndl_phrase_size(n->rows) / uses;
 }
 
-/* Of a phrase that was not used: by how often it occurs. */
+/* The cost of an unused phrase, by its occurrences. */
 static float hoped_cost(const struct node *n, float times)
 {
     const float uses = (float)n->count * times / 2;
@@ -224,7 +228,7 @@ static int compare_down(const void *a, const void *b)
     return x > y ? -1 : x < y;
 }
 
-/* The uses from which on a phrase is among the hot ones. */
+/* The number of uses from which a phrase is hot. */
 static uint32_t hot_from(const struct trie *t, struct wndl_arena *arena)
 {
     struct wndl_vec uses;
@@ -240,7 +244,7 @@ static uint32_t hot_from(const struct trie *t, struct wndl_arena *arena)
     return *(uint32_t *)wndl_vec_at(&uses, WNDL_PHRASE_HOT);
 }
 
-/* After a round, by what was used in it; counts begin anew. */
+/* Sets costs by the uses in a round; counts start again. */
 static void next_costs(struct trie *t, unsigned round, struct wndl_arena *arena)
 {
     const uint32_t hot = hot_from(t, arena);
@@ -276,7 +280,7 @@ static void try_phrase(
     f->best_rows[at] = w->rows;
 }
 
-/* The cheapest cut of a block from its `at`-th row on. */
+/* The cheapest cut of a block from row `at` on. */
 static void cut_from(
     struct finder *f, uint32_t first, uint32_t at, uint32_t end)
 {
@@ -306,7 +310,7 @@ static void cut_block(struct finder *f, uint32_t block)
         cut_from(f, first, at, first + rows);
 }
 
-/* False when memory is out, which only keeping the cuts can come to. */
+/* False if memory is out, which only keeping the cuts needs. */
 static bool cut_all(struct finder *f, struct wndl_vec *cuts)
 {
     for (uint32_t b = 0; b < f->text->block_count; b++) {
@@ -338,7 +342,7 @@ static uint64_t dictionary_size(const struct trie *t)
     return size;
 }
 
-/* Phrases used less often are never used again; single rows last. */
+/* Forbids phrases with fewer uses; single rows are the last to go. */
 static void forbid_below(struct trie *t, uint32_t uses)
 {
     const bool singles = uses > UINT32_MAX / 2;
@@ -355,7 +359,7 @@ static void clear_counts(struct trie *t)
         t->nodes[i].count = 0;
 }
 
-/* Cuts with fewer and fewer phrases until those that are used fit. */
+/* Cuts with fewer and fewer phrases until those in use fit. */
 static void fit(struct finder *f, uint32_t dict_max)
 {
     uint32_t uses = 2;
@@ -369,9 +373,9 @@ static void fit(struct finder *f, uint32_t dict_max)
     }
 }
 
-/* ---- all of it */
+/* ---- the search */
 
-/* One for each row that is counted, and each rule. */
+/* One for each counted row, and each rule. */
 static uint32_t most_nodes(const struct wndl_phrase_text *text)
 {
     const uint32_t rows = text->blocks[text->block_count];

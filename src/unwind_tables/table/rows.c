@@ -5,20 +5,20 @@
 #include "unwind/table/format.h"
 
 /*
- * A common initial program may be run for each of very many functions. Real
- * files run less than their own size.
+ * Work for each byte of source. A common initial program may run for very many
+ * functions. Real files need less than their own size.
  */
 enum { WORK_PER_BYTE = 16, WORK_AT_LEAST = 16 * 1024 * 1024 };
 
-/* The rows being read. */
+/* The rows as they are read. */
 struct reading {
     struct wndl_table_rows *rows;
     const struct wndl_arch *arch;
     struct wndl_arena *arena;
     struct wndl_map numbers;  /* of rules, by their 4 bytes */
-    struct wndl_intern texts; /* of rows told in full */
-    struct wndl_map full_at;  /* where a text is, by its id */
-    struct wndl_buf text;     /* of one */
+    struct wndl_intern texts; /* of full rows */
+    struct wndl_map full_at;  /* place of a text, by its id */
+    struct wndl_buf text;     /* of one row */
     const struct wndl_table_function *function;
     uint64_t done; /* svma up to which there are rows */
     enum wndl_status status;
@@ -42,8 +42,8 @@ static bool plain_a64_rule(const struct wndl_cfi_row *row, uint32_t *rule)
 }
 
 /*
- * Whether the row is one that x86's calls make: the return address is right
- * below the CFA, which SP is after the return; FP is saved or as it was.
+ * Whether the row is that of x86's calls: the return address is right below the
+ * CFA, which SP is after the return; FP is saved or unchanged.
  */
 static bool plain_x86_rule(const struct wndl_arch *arch,
     const struct wndl_cfi_row *row, uint32_t *rule)
@@ -75,7 +75,7 @@ static bool plain_rule(const struct wndl_arch *arch,
     switch ((enum wndl_cfi_family)arch->family) {
     case WNDL_CFI_AARCH64:
         return plain_a64_rule(row, rule);
-    case WNDL_CFI_ARM: /* callers want r4 to r11: all rows are full */
+    case WNDL_CFI_ARM: /* callers need r4 to r11: all rows are full */
         return false;
     case WNDL_CFI_X86:
         break;
@@ -127,7 +127,7 @@ static void write_row(struct wndl_buf *out, const struct wndl_cfi_row *row)
     }
 }
 
-/* False when memory is out, or as r->status says. */
+/* False if memory is out, or for the reason in r->status. */
 static bool full_rule(
     struct reading *r, const struct wndl_cfi_row *row, uint32_t *rule)
 {
@@ -155,7 +155,7 @@ static bool full_rule(
     return true;
 }
 
-/* The number of a rule, given anew if it is. */
+/* The number of a rule, added if it is new. */
 static bool number_of(struct reading *r, uint32_t rule, uint32_t *number)
 {
     uint64_t *found = wndl_map_put(&r->numbers, rule);
@@ -252,7 +252,7 @@ static void read_function(struct reading *r,
     if (status == WNDL_OK)
         status = wndl_cfi_rows(&source->frame, &fde, visit_row, r, NULL);
     r->rows->lost += status != WNDL_OK;
-    /* What is behind damage is not known, be it padding's length or less. */
+    /* Code after damage has no rule, even if it is as short as padding. */
     if (r->status == WNDL_OK && r->done < f->end) {
         if (!add_run(r, r->done, 0) && r->status == WNDL_OK)
             r->status = WNDL_NOMEM;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rows: all call frame information of one binary as the rows of an unwind
- * table: where a rule begins to hold, and which. What it must not know: how
- * tables are laid out.
+ * table: the start of each rule, and its number. It must not know the layout of
+ * tables.
  */
 #ifndef WNDL_UNWIND_TABLES_TABLE_ROWS_H
 #define WNDL_UNWIND_TABLES_TABLE_ROWS_H
@@ -13,9 +13,9 @@
 #include "obj/core/object.h"
 #include "unwind/core/arch.h"
 
-/* [start, end) of code, svma, and where its record is. */
+/* A function: code at [start, end), svma, and its record. */
 struct wndl_table_function {
-    uint64_t start, end; /* cut where the next one starts */
+    uint64_t start, end; /* at most the start of the next */
     uint64_t fde;
 };
 
@@ -26,7 +26,7 @@ struct wndl_table_source {
     uint64_t size;    /* bytes of it */
     struct wndl_cfi_section frame;
     struct wndl_vec functions; /* struct wndl_table_function */
-    uint64_t lost;             /* records that could not be read */
+    uint64_t lost;             /* unreadable records */
 };
 
 /* A rule from `start` on, up to the next row. */
@@ -36,34 +36,36 @@ struct wndl_table_run {
 };
 
 /*
- * Invariants: runs are sorted, neighbours have different rules, the last one is
- * of rule 0, which is that of no information.
+ * The rows. Invariants: runs are sorted, neighbours have different rules, the
+ * last one has rule 0, which means no information.
  */
 struct wndl_table_rows {
     uint64_t base;          /* svma, a multiple of the largest block */
     struct wndl_vec runs;   /* struct wndl_table_run */
     struct wndl_vec rules;  /* uint32_t, as in the file */
-    struct wndl_vec full;   /* uint8_t: the rows that are told in full */
+    struct wndl_vec full;   /* uint8_t: the full rows */
     struct wndl_vec counts; /* uint32_t: runs of each rule */
-    uint64_t lost;          /* functions whose rows are not all there */
+    uint64_t lost;          /* functions with incomplete rows */
 };
 
-/* Code between functions up to so many bytes is padding: it has the rule of
- * what is before it. */
+/*
+ * The maximum size of padding. Such code between functions has the rule of the
+ * code before it.
+ */
 enum { WNDL_TABLE_PADDING = 15 };
 
 /*
- * Lists the functions that there is call frame information of
- * (cfi_import/open.h). NOT_FOUND when there is none, or of no function: such a
- * table would stand before what else the binary has, and be right whatever it
- * says. UNSUPPORTED for what is no program or library of a machine that is
- * known. Memory is the arena's, whose owner keeps the object open meanwhile.
+ * Lists the functions with call frame information (cfi_import/open.h).
+ * NOT_FOUND if there is none, or if it has no function: such a table would
+ * replace the binary's other information, and be right whatever it contains.
+ * UNSUPPORTED unless the object is a program or library of a known machine.
+ * Memory is the arena's, whose owner keeps the object open meanwhile.
  */
 enum wndl_status wndl_table_source_open(struct wndl_table_source *source,
     struct wndl_object *object, struct wndl_arena *arena,
     struct wndl_error *err) WNDL_MUST_USE;
 
-/* LIMIT when the code spans 4 GiB or rules do not fit the format. */
+/* LIMIT if the code spans 4 GiB, or rules do not fit the format. */
 enum wndl_status wndl_table_rows_read(struct wndl_table_rows *rows,
     const struct wndl_table_source *source, struct wndl_arena *arena,
     struct wndl_error *err) WNDL_MUST_USE;

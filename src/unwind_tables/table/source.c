@@ -37,7 +37,7 @@ static void sort_functions(struct wndl_table_source *source)
     }
 }
 
-/* False when memory is out. */
+/* False if memory is out. */
 static bool list_functions(
     struct wndl_table_source *source, const struct wndl_object *object)
 {

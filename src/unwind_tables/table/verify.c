@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every row is expanded once more, by src/cfi alone, and compared with what the
- * table says register by register: nothing of what made the table is trusted.
+ * verify: expands every row once more, by src/cfi only, and compares it with
+ * the table's rule register by register. It trusts nothing that made the table.
  */
 #include "rec/crc32c.h"
 #include "unwind_tables/table/rows.h"
@@ -24,12 +24,12 @@ struct verifying {
     const struct wndl_table_source *source;
     const struct wndl_table_function *function;
     struct wndl_table_verdict *verdict;
-    uint64_t done; /* svma up to which rows have been seen */
+    uint64_t done; /* svma; rows before it are done */
 };
 
-/* ---- what rules say */
+/* ---- comparison of rules */
 
-/* A register of which nothing is said is as it was. */
+/* A register without a rule is unchanged. */
 static struct wndl_cfi_rule stated_rule(const struct wndl_cfi_rule *rule)
 {
     struct wndl_cfi_rule r = *rule;
@@ -38,7 +38,7 @@ static struct wndl_cfi_rule stated_rule(const struct wndl_cfi_rule *rule)
     return r;
 }
 
-/* Registers that the table does not know of are not compared. */
+/* Registers that the table lacks are not compared. */
 static bool same_row(const struct wndl_cfi_row *table,
     const struct wndl_cfi_row *truth, const struct wndl_arch *arch)
 {
@@ -61,7 +61,7 @@ static bool same_row(const struct wndl_cfi_row *table,
     return true;
 }
 
-/* NULL: code that nothing is said of. */
+/* NULL: code without rules. */
 static bool rule_agrees(
     const struct verifying *v, uint64_t svma, const struct wndl_cfi_row *truth)
 {
@@ -78,7 +78,7 @@ static bool rule_agrees(
     return status == WNDL_OK && same_row(&row, truth, v->source->arch);
 }
 
-/* ---- where they are held against each other */
+/* ---- comparison of look-ups */
 
 static void look_up(
     const struct verifying *v, uint64_t svma, const struct wndl_cfi_row *truth)
@@ -113,7 +113,7 @@ static bool visit_row(void *context, const struct wndl_cfi_row *row)
     return true;
 }
 
-/* Padding may have the rule of what is before it. */
+/* Padding may have the rule of the code before it. */
 static void verify_function(
     struct verifying *v, const struct wndl_table_function *f)
 {
@@ -126,7 +126,7 @@ static void verify_function(
     enum wndl_status status = wndl_fde_parse(frame, f->fde, &fde, NULL, NULL);
     if (status == WNDL_OK)
         status = wndl_cfi_rows(frame, &fde, visit_row, v, NULL);
-    /* Damaged: what is behind it is code that nothing is said of. */
+    /* Damaged: the code after it has no rules. */
     if (v->done < f->end)
         look_up_all(v, v->done, f->end, NULL);
     v->done = f->end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * block_marks: a quick look at whether there may be a block. Any thread, any
+ * block_marks: a quick test whether there may be a block. Any thread, any
  * signal handler.
  */
 #ifndef WNDL_RT_HEAP_COUNT_BLOCK_MARKS_H
@@ -13,14 +13,15 @@
 #include <stdint.h>
 
 /*
- * How many blocks are marked, by 128 bytes of where they are. Blocks that are
- * next to each other are freed one after the other more often than not: the
- * counts of 8 KiB are in one line of the cache.
+ * The number of marked blocks in each 128 bytes of addresses. Neighbours are
+ * often freed one after the other, so the counts of 8 KiB share a cache line.
  */
 enum { WNDL_RT_MARKS = 1 << 20, WNDL_RT_MARKED_SHIFT = 7 };
 extern WNDL_RT_HIDDEN _Atomic uint8_t wndl_rt_block_marks[WNDL_RT_MARKS];
 
-/* Heaps begin at multiples of 64 MiB: each has a beginning of its own here. */
+/*
+ * Heaps begin at multiples of 64 MiB. The second term spreads their beginnings.
+ */
 static inline _Atomic uint8_t *wndl_rt_block_mark_of(uint64_t address)
 {
     uint32_t at = (uint32_t)(address >> WNDL_RT_MARKED_SHIFT) +
@@ -29,8 +30,8 @@ static inline _Atomic uint8_t *wndl_rt_block_mark_of(uint64_t address)
 }
 
 /*
- * A quick look at whether there may be a block at `address`: always true of
- * one that wndl_rt_blocks_mark() was told of.
+ * A quick test whether there may be a block at `address`. It is always true for
+ * a block that was given to wndl_rt_blocks_mark().
  */
 static inline bool wndl_rt_blocks_maybe(uint64_t address)
 {

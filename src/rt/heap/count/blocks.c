@@ -5,11 +5,11 @@
 #include "rt/heap/count/owner.h"
 #include "rt/heap/count/shards.h"
 
-/* For the end of youth: taken before shards' locks. */
+/* Serializes the end of youth. Acquired before shards' locks. */
 static struct wndl_rt_lock young_lock;
 static _Atomic bool is_stuck; /* some stayed young when others came */
 
-/* Is not 0 while the process has one thread: only that can change it. */
+/* Not 0 while the process has one thread, which alone can change it. */
 static const char nobody_tells;
 static const char *alone = &nobody_tells;
 static bool is_shared;
@@ -19,7 +19,7 @@ static bool is_alone(void)
     return __atomic_load_n(alone, __ATOMIC_RELAXED) != 0;
 }
 
-/* ---- where there are other threads */
+/* ---- with other threads */
 
 static bool grow_old_among_others(struct wndl_rt_entry *e)
 {
@@ -34,8 +34,8 @@ static bool grow_old_among_others(struct wndl_rt_entry *e)
 }
 
 /*
- * All that are young, which others are to find, too. What has no room to go to
- * is lost. False: the owner may still be at work. Under young_lock.
+ * Moves all young blocks to their shards, where others find them. One without
+ * room there is lost. False: the owner may still be at work. Under young_lock.
  */
 static bool end_youth_held(void)
 {
@@ -109,7 +109,7 @@ static WNDL_RT_NOINLINE enum wndl_rt_found put_among_others(
     return found;
 }
 
-/* Who could not be told of one that was young cannot tell. */
+/* If young blocks are stuck, the answer is not known. */
 static enum wndl_rt_found unless_stuck(enum wndl_rt_found found)
 {
     return found == WNDL_RT_BLOCK_ABSENT &&
@@ -141,8 +141,8 @@ static enum wndl_rt_found hold_among_others(
     return found;
 }
 
-/* ---- the owner's turns, as of who is alone: functions of their own, so that
- * no other saves registers for them. */
+/* ---- turns of the owner, or of the only thread: functions of their own, so
+ * that no other saves registers for them. */
 
 static WNDL_RT_NOINLINE enum wndl_rt_found put_as_owner(
     const struct wndl_rt_block *block, struct wndl_rt_block *before,
@@ -264,13 +264,13 @@ void wndl_rt_blocks_each(
 
 /* ---- forks */
 
-/* An owner would not be there in the child: it forks, or there is none. */
+/* Ends the turns of an owner that does not fork: the child would lack it. */
 static void end_others_youth(void)
 {
     if (wndl_rt_owner_is_other() && young_lock.by_fork)
         (void)end_youth_held();
     if (wndl_rt_owner_is_other())
-        wndl_rt_blocks_share(); /* or the child would trust its remains */
+        wndl_rt_blocks_share(); /* or the child trusts its remains */
 }
 
 void wndl_rt_blocks_hold_all(void)

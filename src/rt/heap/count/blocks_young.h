@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blocks_young: blocks that have just been made. Most do not grow old. What a
- * thread has just made that works on the table without locks is here, by where
- * it is, until another one needs its place: it is in its shard only then, or
- * when other threads come. No block is in both.
+ * blocks_young: blocks that were just made. Most of them are freed soon. A
+ * thread that works without locks keeps its new blocks here, by address, until
+ * another block needs the place or other threads come. Only then they move to
+ * their shard. No block is in both.
  *
- * For who works on the table alone.
+ * For the thread that works on the table alone.
  */
 #ifndef WNDL_RT_HEAP_COUNT_BLOCKS_YOUNG_H
 #define WNDL_RT_HEAP_COUNT_BLOCKS_YOUNG_H
@@ -16,17 +16,19 @@ enum { WNDL_RT_YOUNG = 256 };
 
 extern WNDL_RT_HIDDEN struct wndl_rt_entry wndl_rt_young[WNDL_RT_YOUNG];
 
-/* Some are, or there is an owner, who may put some here. */
+/* True if there are such blocks, or an owner, who may put some here. */
 extern WNDL_RT_HIDDEN _Atomic bool wndl_rt_has_young;
 
-/* Moves one to its shard, where its address is in no entry. False: it stays. */
+/*
+ * Moves a block to its shard, where no entry has its address. False: it stays.
+ */
 bool wndl_rt_young_grow_old(struct wndl_rt_entry *e);
 
 /* Takes a block that is not young. */
 enum wndl_rt_found wndl_rt_young_take_old(
     uint64_t address, struct wndl_rt_block *block);
 
-/* These are as those of blocks.h. */
+/* These are like those of blocks.h. */
 enum wndl_rt_found wndl_rt_young_hold(
     uint64_t address, const struct wndl_rt_look_at *look);
 
@@ -35,7 +37,7 @@ static inline struct wndl_rt_entry *wndl_rt_young_at(uint64_t address)
     return &wndl_rt_young[(address >> 4) % WNDL_RT_YOUNG];
 }
 
-/* A quick look. */
+/* A quick test. */
 static inline bool wndl_rt_young_may_be_old(uint64_t address)
 {
     const struct wndl_rt_shard *s = wndl_rt_shard_of(address);

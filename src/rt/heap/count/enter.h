@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * enter: whether a thread is at work, recording a call of an allocation
- * function: what that calls in turn, and what signal handlers allocate
- * meanwhile, is not recorded.
+ * enter: marks a thread as busy while it records a call of an allocation
+ * function. Calls that the function makes in turn, and allocations by signal
+ * handlers meanwhile, are not recorded.
  */
 #ifndef WNDL_RT_HEAP_COUNT_ENTER_H
 #define WNDL_RT_HEAP_COUNT_ENTER_H
@@ -15,7 +15,7 @@
 
 struct wndl_rt_heap_thread;
 
-/* The calling thread's. `self` is NULL before its first call. */
+/* The calling thread's state. `self` is NULL before its first call. */
 struct wndl_rt_heap_here {
     struct wndl_rt_heap_thread *self;
     volatile bool busy;
@@ -23,7 +23,7 @@ struct wndl_rt_heap_here {
 
 extern WNDL_RT_HIDDEN __thread struct wndl_rt_heap_here wndl_rt_heap_here;
 
-/* The calling thread is at work. */
+/* Whether the calling thread is busy. */
 static inline bool wndl_rt_heap_is_busy(void)
 {
     return wndl_rt_heap_here.busy;
@@ -32,8 +32,8 @@ static inline bool wndl_rt_heap_is_busy(void)
 struct wndl_rt_heap_thread *wndl_rt_heap_enter_slowly(void);
 
 /*
- * The calling thread's, which is at work until leave(). NULL: the call is not
- * to be recorded, and must be given to untracked.h.
+ * Makes the calling thread busy until leave(), and returns its memory. NULL:
+ * the call must not be recorded, but given to untracked.h.
  */
 static inline struct wndl_rt_heap_thread *wndl_rt_heap_enter(void)
 {

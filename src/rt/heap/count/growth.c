@@ -2,8 +2,8 @@
 #include "rt/heap/count/growth.h"
 
 /*
- * Those by realloc are at even places and those by copy at odd ones. NULL
- * when there is no room.
+ * Rows of realloc are at even places, those of copies at odd ones. NULL if
+ * there is no room.
  */
 static struct wndl_heap_growth *find(
     struct wndl_heap *heap, uint32_t node, bool by_copy)
@@ -50,8 +50,8 @@ static void note_step(struct wndl_heap_growth *g, uint64_t step)
 }
 
 /*
- * Doubling goes from one power of two to the next: those above from's, up to
- * to's, are twice the difference of the two.
+ * Doubling goes from one power of two to the next. The sum of those above
+ * `from`'s, up to `to`'s, is twice the difference of the two.
  */
 void wndl_rt_heap_grown(
     struct wndl_heap *heap, const struct wndl_rt_growth *growth)

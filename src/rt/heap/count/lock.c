@@ -35,7 +35,7 @@ static bool try_lock(void *context)
            atomic_exchange_explicit(&l->held, 1, memory_order_acquire) == 0;
 }
 
-/* Who holds it may have no CPU just now, or be forking, or be no more. */
+/* The holder may have no CPU now, or be forking, or have died. */
 bool wndl_rt_lock_slowly(struct wndl_rt_lock *l)
 {
     if (wndl_rt_is_lost(l))

@@ -6,7 +6,7 @@
 #include "rt/heap/count/lock.h"
 
 enum {
-    OWNERS = 32,      /* threads that can have been one */
+    OWNERS = 32,      /* number of threads that can ever be one */
     NEVER = -1,       /* turns */
     LONG_ENOUGH = 16, /* times the turns that it took to become one */
     /* linux/membarrier.h */
@@ -17,19 +17,19 @@ enum {
 __thread struct wndl_rt_owner_here wndl_rt_owner_here;
 
 /*
- * Which thread may want to be the owner. Of any number of threads that are at
- * work at once, each writes to it twice in `after` turns only.
+ * The thread that may want to be the owner. Of any number of threads at work at
+ * the same time, each writes to it only twice in `after` turns.
  */
 static struct {
     _Alignas(64) _Atomic(const struct wndl_rt_owner_here *) by;
     _Atomic bool is_disturbed; /* others had turns since `by` was set */
-    _Atomic uint32_t after;    /* turns of nobody else's */
+    _Atomic uint32_t after;    /* turns without any other thread's */
 } wish = {.after = (uint32_t)NEVER};
 
 static struct wndl_rt_owner owners[OWNERS];
-static uint32_t given;                             /* of them */
+static uint32_t given;                             /* number of them */
 static struct wndl_rt_owner *owner;                /* NULL: there is none */
-static _Atomic uint32_t allowed = (uint32_t)NEVER; /* the least turns */
+static _Atomic uint32_t allowed = (uint32_t)NEVER; /* minimum of turns */
 
 static void wish_after(uint32_t turns)
 {
@@ -51,7 +51,7 @@ void wndl_rt_owner_forbid(void)
     wish_after((uint32_t)NEVER);
 }
 
-/* When it was so twice in a row, nobody else having had turns in between. */
+/* True if it was so twice in a row, and nobody else had a turn in between. */
 bool wndl_rt_owner_is_time(void)
 {
     struct wndl_rt_owner_here *here = &wndl_rt_owner_here;
@@ -97,8 +97,8 @@ static bool is_between_turns(void *context)
 }
 
 /*
- * A barrier that was refused is no matter for long: the owner, who sees that it
- * is on no more, comes here itself.
+ * A refused barrier does not matter for long: the owner, who sees that it is no
+ * longer on, comes here itself.
  */
 bool wndl_rt_owner_end(void)
 {
@@ -117,7 +117,7 @@ bool wndl_rt_owner_end(void)
     return !o->is_slow;
 }
 
-/* Where threads take turns more often than that, locks are cheaper. */
+/* If threads alternate more often than that, locks are cheaper. */
 void wndl_rt_owner_gone(void)
 {
     const struct wndl_rt_owner *o = owner;

@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * owner: the one thread that works on the block table without a lock while the
- * process has others. Many programs with threads have one that does all of the
- * allocating but for a call now and then, as servers with threads that sleep:
- * it pays for a lock at each allocation and each free, and for the table's
- * memory, where blocks that are freed soon need not be, for nothing.
+ * process has others. In many programs with threads one of them does nearly all
+ * of the allocating, as in servers with threads that sleep. That thread would
+ * pay for a lock at each allocation and free, and for memory of the table that
+ * blocks which are freed soon do not need.
  *
- * A turn is what the owner does between enter() and leave(). That others keep
- * out of each other's way is the table's to see to, by locks (blocks.c):
+ * A turn is the time of the owner between enter() and leave(). All other
+ * threads exclude each other by the table's locks (blocks.c):
  *
- * - The owner begins while it holds every lock, and the table notes it. Who
- *   holds one looks for that after it has the lock, and if so works on nothing:
- *   either it held the lock before the owner did, who sees all that it changed,
- *   or after that, and it sees the note.
- * - To end it, one clears `is_on`, makes a barrier in all threads, and waits
- *   for the turn that may be going on. The owner makes `turns` odd and then
- *   looks at `is_on`. It may look before others see the store, for which each
- *   turn would need a barrier of its own; membarrier(2) makes one there just
- *   when it is needed, whatever the owner does at that time. What it did
- *   before that barrier is seen behind it: if it had looked already, that
- *   `turns` is odd. What it does after it sees all before it: that it is on no
- *   more. There is no third.
+ * - The owner begins while it holds every lock, and the table notes that.
+ *   Whoever holds a lock checks for the note after it has the lock, and if it
+ *   is there works on nothing. Either it held the lock before the owner did,
+ *   who then sees all its changes, or after that, and it sees the note.
+ * - To end the owner, a thread clears `is_on`, makes a barrier in all threads,
+ *   and waits for the turn that may be under way. The owner makes `turns` odd
+ *   and then reads `is_on`. It may read that before others see the store, which
+ *   would need a barrier in each turn. membarrier(2) makes one in the owner
+ *   just when it is needed, whatever the owner does at that time. Others see
+ *   after the barrier what the owner did before it: if it had read `is_on`
+ *   already, they see that `turns` is odd. The owner sees after the barrier
+ *   what others did before it: that it is no longer on. There is no third case.
  * - The thread that made the barrier waits for an even number, which the owner
- *   stores with release order, and takes the note back with such a store: who
+ *   stores with release order, and removes the note with such a store. Whoever
  *   reads that sees all that the owner changed.
  *
- * The kernel makes the barrier by an interrupt in processors that run a thread
- * of the process now; all others have passed one to get there. Where it does
- * not know the call, or the process may be punished for it, there is no owner.
+ * The kernel makes the barrier by an interrupt of the processors that run a
+ * thread of the process. All other threads have passed a barrier when they were
+ * switched out. Without the call, or where the process may be punished for it,
+ * there is no owner.
  *
- * enter(), leave(): any thread, not within a turn already; no signal handler
- * that may interrupt one. All others in the comments below.
+ * enter(), leave(): any thread that is not within a turn; no signal handler
+ * that may interrupt one. The comments below say it for all others.
  */
 #ifndef WNDL_RT_HEAP_COUNT_OWNER_H
 #define WNDL_RT_HEAP_COUNT_OWNER_H
@@ -40,23 +41,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of one thread for ever: nobody else's turn can be taken for one of it. */
+/*
+ * An owner's state. It belongs to one thread forever, so that no other thread's
+ * turn can be mistaken for one of it.
+ */
 struct wndl_rt_owner {
-    _Alignas(64) _Atomic uint32_t turns; /* odd in one; the thread's alone */
+    _Alignas(64) _Atomic uint32_t turns; /* odd in a turn; only the thread
+                                          * writes it */
     _Atomic bool is_on;
-    uint32_t began; /* `turns` when it began; under the table's locks */
-    bool is_slow;   /* somebody has waited in vain; likewise */
+    uint32_t began; /* `turns` at its begin; under the table's locks */
+    bool is_slow;   /* a wait for it has failed; likewise */
 };
 
-/* The calling thread's. `own` is NULL if it has never been the owner. */
+/* The calling thread's state. `own` is NULL if it has never been the owner. */
 struct wndl_rt_owner_here {
     struct wndl_rt_owner *own;
-    uint32_t shared; /* turns among others since it was asked last */
+    uint32_t shared; /* turns among others since the last check */
 };
 
 extern __thread struct wndl_rt_owner_here wndl_rt_owner_here;
 
-/* A thread looks for others once in so many turns, of which it tells them. */
+/*
+ * A thread checks for others, and publishes its turns, once in so many turns.
+ */
 enum { WNDL_RT_OWNER_STEP = 16 };
 
 static inline bool wndl_rt_owner_is_here(void)
@@ -72,8 +79,8 @@ static inline void wndl_rt_owner_leave(struct wndl_rt_owner *o)
 }
 
 /*
- * Begins a turn if the calling thread is the owner: until leave() nobody else
- * works on the table. NULL: it is not.
+ * Begins a turn if the calling thread is the owner. Until leave() nobody else
+ * works on the table. NULL: it is not the owner.
  */
 static inline struct wndl_rt_owner *wndl_rt_owner_enter(void)
 {
@@ -104,24 +111,28 @@ static inline bool wndl_rt_owner_wished(void)
 }
 
 /*
- * There may be owners from now on, after `after` turns or more, if the system
- * and what is known of sandboxes allow it. It takes some 10 ms where the
- * process has other threads already: to be called before it has. Again in a
- * forked child. forbid(): who calls end() after it may end the last.
+ * Allows owners, after `after` turns or more, if the system and the known
+ * sandboxes allow it. It takes some 10 ms if the process has other threads
+ * already, so it is best called before. Call it again in a forked child. After
+ * forbid(), a caller of end() may end the last owner.
  */
 void wndl_rt_owner_allow(uint32_t after);
 void wndl_rt_owner_forbid(void);
 
-/* The calling thread is the owner, if it can be. It holds all locks. */
+/*
+ * Makes the calling thread the owner, if that is possible. It holds all locks.
+ */
 bool wndl_rt_owner_begin(void);
 
-/* There is one, and it is not the calling thread. As end(). */
+/*
+ * Whether there is an owner other than the calling thread. Rules as for end().
+ */
 bool wndl_rt_owner_is_other(void);
 
 /*
- * The owner, if there is one, has no turn any more. There is one until gone().
- * False: it has, or that cannot be told. One thread at a time, by a lock that
- * who calls begin() holds, too; the owner as well, but not in a turn.
+ * Waits until the owner, if there is one, is in no turn. It remains the owner
+ * until gone(). False: it may be in a turn. For one thread at a time, under a
+ * lock that callers of begin() hold, too; also for the owner outside of a turn.
  */
 bool wndl_rt_owner_end(void);
 void wndl_rt_owner_gone(void);

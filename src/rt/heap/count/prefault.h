@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prefault: asking for pages of the shared memory some at a time, before what
- * grows there from one end to the other. A page that is asked for by being
- * written to takes the kernel twice as long as one of several, and turns more
- * out of the processor's caches. The first pages are left to that: small
- * programs touch no memory for this.
+ * prefault: requests pages of the shared memory several at a time, before a
+ * table that grows from one end to the other reaches them. Requesting a page by
+ * a write takes the kernel twice as long as one of several, and displaces more
+ * of the processor's caches. The first pages are not requested, so that small
+ * programs touch no extra memory.
  *
- * Signal handlers: yes. Where the system has no such request, or none may be
- * made, nothing is lost.
+ * Signal handlers may call it. Where the system lacks the request, or forbids
+ * it, nothing is lost.
  */
 #ifndef WNDL_RT_HEAP_COUNT_PREFAULT_H
 #define WNDL_RT_HEAP_COUNT_PREFAULT_H
@@ -16,13 +16,15 @@
 
 enum { WNDL_RT_PREFAULT = 32 * 1024 /* bytes */ };
 
-/* How much of each table is there, in bytes from its start; or is left alone.
- * A thread's own. */
+/*
+ * The bytes of each table, from its start, that were requested or left alone.
+ * It belongs to one thread.
+ */
 struct wndl_rt_prefault {
     size_t nodes, sites, counts;
 };
 
-/* Of new tables. */
+/* The state for new tables. */
 static inline struct wndl_rt_prefault wndl_rt_prefault_none(void)
 {
     return (struct wndl_rt_prefault){
@@ -31,7 +33,9 @@ static inline struct wndl_rt_prefault wndl_rt_prefault_none(void)
 
 void wndl_rt_prefault_fetch(size_t *there, const void *table, size_t offset);
 
-/* `offset` bytes from the table's start on there is something new. */
+/*
+ * Prepares the table's memory for a new entry at `offset` bytes from its start.
+ */
 static inline void wndl_rt_prefault_of(
     size_t *there, const void *table, size_t offset)
 {

@@ -13,7 +13,7 @@ enum {
 
 struct wndl_rt_shard wndl_rt_shards[WNDL_RT_SHARDS];
 
-/* At least two in three are used from there on: 24 bytes a block. */
+/* From there on at least two in three are used: 24 bytes a block. */
 static uint32_t next_room(uint32_t room)
 {
     if (room == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shards: the table that blocks are in once they are not young any more. A
- * shard's lock is its user's to take; who works here alone takes none.
+ * shards: the table of blocks that are no longer young. The user of a shard
+ * takes its lock, unless it works here alone.
  */
 #ifndef WNDL_RT_HEAP_COUNT_SHARDS_H
 #define WNDL_RT_HEAP_COUNT_SHARDS_H
@@ -12,20 +12,20 @@
 
 enum {
     WNDL_RT_SHARDS = 256,
-    WNDL_RT_REGION_SHIFT = 20, /* blocks of one region are of one shard */
+    WNDL_RT_REGION_SHIFT = 20, /* blocks of one region are in one shard */
 };
 
 /*
- * address << 16 | generation << 8 | grown << 7 | time >> 40, and
- * time << 24 | site. The first is 0 in a free entry.
+ * An entry. `first` is address << 16 | generation << 8 | grown << 7 | time >>
+ * 40, and `second` is time << 24 | site. `first` is 0 in a free entry.
  */
 struct wndl_rt_entry {
     uint64_t first, second;
 };
 
 /*
- * Open addressing, probed linearly; an entry is moved when one before it is
- * removed, so that a free entry always ends a probe.
+ * A hash table with open addressing and linear probing. When an entry is
+ * removed, later ones move up, so that a free entry always ends a probe.
  */
 struct wndl_rt_shard {
     _Alignas(64) struct wndl_rt_lock lock;
@@ -83,20 +83,20 @@ static inline bool wndl_rt_entry_is_at(
     return wndl_rt_entry_address(e) == address;
 }
 
-/* What wndl_rt_blocks_hold() is to do with a block. */
+/* The action of wndl_rt_blocks_hold() on a block. */
 struct wndl_rt_look_at {
     void (*at)(void *context, struct wndl_rt_block *block);
     void *context;
 };
 
-/* `e` is NULL where there is none. */
+/* `e` is NULL if there is no block. */
 enum wndl_rt_found wndl_rt_entry_look(
     struct wndl_rt_entry *e, const struct wndl_rt_look_at *look);
 
-/* Makes room for more. False: there is no memory, and none left. */
+/* Makes room for more entries. False: there is no memory, and no room left. */
 bool wndl_rt_shard_grow(struct wndl_rt_shard *s);
 
-/* The block's place, or the free one where it would be. */
+/* The block's entry, or the free one where it would be. */
 static inline struct wndl_rt_entry *wndl_rt_shard_find(
     const struct wndl_rt_shard *s, uint64_t address)
 {
@@ -134,7 +134,7 @@ static inline void wndl_rt_shard_remove(
     s->used--;
 }
 
-/* Gets what will be looked at for this block into the caches. */
+/* Prefetches the memory that will be read for this block. */
 static inline void wndl_rt_shard_expect(uint64_t address)
 {
     const struct wndl_rt_shard *s = wndl_rt_shard_of(address);

@@ -8,7 +8,8 @@
 
 enum {
     NODES = 32,       /* that share a line: few of them are leaves */
-    NUMBER_BITS = 22, /* of a slot: site + 1; the rest is a tag of the hash */
+    NUMBER_BITS = 22, /* bits of a slot: site + 1; the rest is a tag of the
+                       * hash */
 };
 
 #define NUMBERS ((1u << NUMBER_BITS) - 1)
@@ -31,7 +32,7 @@ static bool is_same(
            a->usable == b->usable && a->end == b->end;
 }
 
-/* The look before the add keeps `count` from running away when full. */
+/* The check before the add keeps `count` from growing when full. */
 static uint32_t add(
     const struct wndl_rt_sites *table, const struct wndl_heap_site *wanted)
 {
@@ -49,8 +50,11 @@ static uint32_t add(
     return at + 1;
 }
 
-/* `tag` is in place; two that add the same at once make two sites, of which one
- * is in the index: the other one, `mine`, is never counted. */
+/*
+ * A search. `tag` is at its place in a slot. Two threads that add the same site
+ * at the same time make two, of which one is in the index; the other one,
+ * `mine`, is never counted.
+ */
 struct search {
     const struct wndl_rt_sites *table;
     const struct wndl_heap_site *wanted;
@@ -59,7 +63,7 @@ struct search {
 
 enum outcome { OTHER, FOUND, FULL };
 
-/* Looks at a slot that is free or has the tag, and takes it if it is free. */
+/* Checks a slot that is free or has the tag, and takes it if it is free. */
 static enum outcome look(struct search *s, _Atomic uint32_t *slot)
 {
     uint32_t here = atomic_load_explicit(slot, memory_order_acquire);
@@ -91,9 +95,9 @@ static enum outcome look_in_line(struct search *s, uint64_t line)
 }
 
 /*
- * Those of a few nodes that follow each other have a line of the index in
- * common. What finds no place near (base/slotlines.h) is anywhere, by hash.
- * More than half of the index is free.
+ * Sites of a few consecutive nodes share a line of the index. Those that find
+ * no place near (base/slotlines.h) are anywhere, by hash. More than half of the
+ * index is free.
  */
 uint32_t wndl_rt_sites_find(
     const struct wndl_rt_sites *table, const struct wndl_heap_site *wanted)

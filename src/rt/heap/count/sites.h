@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sites: the distinct (stack, sizes) of allocations, the sites of rec/heap.h,
- * in the shared memory. Lock-free; any thread, any signal handler.
+ * sites: the distinct (stack, sizes) of allocations in the shared memory, as
+ * defined in rec/heap.h. Lock-free; any thread, any signal handler.
  */
 #ifndef WNDL_RT_HEAP_COUNT_SITES_H
 #define WNDL_RT_HEAP_COUNT_SITES_H
@@ -16,9 +16,9 @@ struct wndl_rt_sites {
 };
 
 /*
- * What a thread remembers of sites, by what stands for a stack and sizes: 96
- * bits, which any two of a million sites have in common in one of 2^56
- * programs. Zeroed memory remembers nothing.
+ * A thread's cache of sites. Its key is a hash of stack and sizes with 96 bits.
+ * Two of a million sites have the same key in one of 2^56 programs. Zeroed
+ * memory is an empty cache.
  */
 enum { WNDL_RT_RECENT_SITES = 4096, WNDL_RT_RECENT_WAYS = 4 };
 
@@ -27,14 +27,14 @@ struct wndl_rt_recent {
     uint32_t b, number; /* of the site, plus one */
 };
 
-/* The line of the cache that it may be in. */
+/* The cache line that may contain the key. */
 static inline uint64_t wndl_rt_recent_line(const struct wndl_rt_recent *wanted)
 {
     return wanted->a / (UINT64_MAX / WNDL_RT_RECENT_SITES + 1) /
            WNDL_RT_RECENT_WAYS * WNDL_RT_RECENT_WAYS;
 }
 
-/* 0: it is not remembered. */
+/* 0: it is not there. */
 static inline uint32_t wndl_rt_recent_find(
     const struct wndl_rt_recent recent[WNDL_RT_RECENT_SITES],
     const struct wndl_rt_recent *wanted)
@@ -47,7 +47,7 @@ static inline uint32_t wndl_rt_recent_find(
     return 0;
 }
 
-/* What is new comes first, and the last one is forgotten. */
+/* Puts a new key first, and drops the last one of its line. */
 static inline void wndl_rt_recent_keep(
     struct wndl_rt_recent recent[WNDL_RT_RECENT_SITES],
     const struct wndl_rt_recent *wanted)
@@ -59,8 +59,8 @@ static inline void wndl_rt_recent_keep(
 }
 
 /*
- * The number of the site, which is added if it is new, plus one. 0 when there
- * is no room. `usable` is as in the memory: bytes + 1.
+ * The number of the site plus one. A new site is added. 0 if there is no room.
+ * `usable` is as in the memory: bytes + 1.
  */
 uint32_t wndl_rt_sites_find(
     const struct wndl_rt_sites *table, const struct wndl_heap_site *wanted);

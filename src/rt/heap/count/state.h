@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * state: what the recording of the heap goes by, in all its parts.
- */
+/* state: the state of heap recording that all its parts use. */
 #ifndef WNDL_RT_HEAP_COUNT_STATE_H
 #define WNDL_RT_HEAP_COUNT_STATE_H
 
@@ -12,13 +10,16 @@
 
 #define WNDL_RT_LIKELY(x) __builtin_expect(!!(x), 1)
 
-/* So that what is done often need not save registers for what is not. */
+/*
+ * Keeps rare work out of line, so that frequent work need not save registers
+ * for it.
+ */
 #define WNDL_RT_NOINLINE __attribute__((noinline))
 
 /*
- * `shared` is NULL while nothing is recorded. In a page of its own, which a
- * child that is forked behind the libc's back finds empty: the shared memory
- * is its parent's.
+ * The state. `shared` is NULL while nothing is recorded. It is in a page of its
+ * own, which is empty in a child that was forked without libc, because the
+ * shared memory is its parent's.
  */
 struct wndl_rt_heap_state {
     struct wndl_heap *shared;
@@ -26,32 +27,34 @@ struct wndl_rt_heap_state {
     uint64_t sample_below; /* bytes; 0: every block is sampled */
     uint64_t quick_below;  /* the same, or 0: record/unsampled.h */
     bool cumulative;
-    bool leaks; /* to be looked for */
-    bool
-        inherits; /* blocks of its forefathers, of which not all were sampled */
+    bool leaks; /* leaks will be searched */
+    /* it has blocks of its ancestors, of which not all were sampled */
+    bool inherits;
 };
 
 extern WNDL_RT_HIDDEN struct wndl_rt_heap_state *wndl_rt_heap;
 
-/* What that is before the first recording. */
+/* The state before the first recording. */
 extern WNDL_RT_HIDDEN struct wndl_rt_heap_state wndl_rt_heap_none;
 
-/* Of the process: its forefathers' blocks are still in the table. */
+/* The generation of the process. Its ancestors' blocks stay in the table. */
 extern WNDL_RT_HIDDEN uint8_t wndl_rt_heap_generation;
 
-/* Blocks may have been allocated unseen: a free of what is unknown may be
- * right. */
+/*
+ * True if blocks may have been allocated unseen. A free of an unknown block may
+ * then be right.
+ */
 extern WNDL_RT_HIDDEN bool wndl_rt_heap_inconsistent;
 void wndl_rt_heap_set_inconsistent(void);
 
 enum {
     WNDL_RT_TICK_SHIFT = 6,
-    /* The time of a block's allocation is even, or one of these. */
+    /* A block's time of allocation is even, or one of these. */
     WNDL_RT_UNTIMED = 0,
-    WNDL_RT_TIMED_FOR_MORE = 1, /* or'd: it stands for others, too */
+    WNDL_RT_TIMED_FOR_MORE = 1, /* or-ed: it stands for others, too */
 };
 
-/* In ticks, even. */
+/* The time in ticks, even. */
 static inline uint64_t wndl_rt_heap_now(void)
 {
     return wndl_rt_tsc() >> WNDL_RT_TICK_SHIFT & ~UINT64_C(1);

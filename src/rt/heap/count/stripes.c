@@ -8,7 +8,7 @@
 
 enum { OWN_STRIPES = WNDL_HEAP_STRIPES - 1 };
 
-/* ---- who has which */
+/* ---- owners of stripes */
 
 static struct wndl_rt_stripe stripe_at(struct wndl_heap *heap, uint32_t index)
 {
@@ -62,10 +62,9 @@ void wndl_rt_stripe_leave(const struct wndl_rt_stripe *stripe)
         atomic_store(&stripe->totals->owner, 0);
 }
 
-/* ---- what is live */
+/* ---- live bytes and the peak */
 
-/* What others publish of the shared stripe at the same time adds up with this.
- * */
+/* Bytes that others publish for the shared stripe at the same time add up. */
 int64_t wndl_rt_stripe_publish(const struct wndl_rt_stripe *stripe)
 {
     struct wndl_heap_stripe *t = stripe->totals;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stripes: where a thread counts: the stripes of rec/heap.h. A thread changes a
- * stripe of its own by plain stores, the shared last one atomically.
+ * stripes: the stripes of rec/heap.h, in which threads count. A thread changes
+ * its own stripe by plain stores, and the shared last one atomically.
  */
 #ifndef WNDL_RT_HEAP_COUNT_STRIPES_H
 #define WNDL_RT_HEAP_COUNT_STRIPES_H
@@ -19,16 +19,16 @@ struct wndl_rt_stripe {
 };
 
 /*
- * A stripe for thread `tid`: one of its own if there is one. Stripes of threads
- * that have ended without a word are free: `pid` is the process.
+ * Takes a stripe for thread `tid`, its own if one is free. Stripes of threads
+ * that have ended without notice are free; `pid` is the process.
  */
 struct wndl_rt_stripe wndl_rt_stripe_take(
     struct wndl_heap *heap, int pid, int tid);
 
-/* The shared one, for whoever has none. */
+/* The shared stripe. */
 struct wndl_rt_stripe wndl_rt_stripe_shared(struct wndl_heap *heap);
 
-/* It is free for another thread. What was counted stays. */
+/* Frees the stripe for another thread. Its counts stay. */
 void wndl_rt_stripe_leave(const struct wndl_rt_stripe *stripe);
 
 struct wndl_rt_sizes {
@@ -55,20 +55,23 @@ static inline void wndl_rt_stripe_miss(
     wndl_rt_stripe_add(stripe, &stripe->totals->missed[why], 1);
 }
 
-/* Adds what the header does not have yet. Returns all that is live, in bytes.
- * */
+/* Adds to the header the bytes that it lacks. Returns all live bytes. */
 int64_t wndl_rt_stripe_publish(const struct wndl_rt_stripe *stripe);
 
-/* What is live now is a peak, if there was none higher. */
+/* Notes a peak, if the live bytes exceed the last one. */
 void wndl_rt_stripe_note_peak(const struct wndl_rt_stripe *stripe);
 
-/* The same, where what is live is what the header has and `unpublished` bytes,
- * which stay so. */
+/*
+ * The same, if the header and `unpublished` bytes together are live. These stay
+ * unpublished.
+ */
 void wndl_rt_stripe_note_rise(
     const struct wndl_rt_stripe *stripe, int64_t unpublished);
 
-/* A stripe keeps up to this much of what is live to itself, or this share of
- * the peak. */
+/*
+ * The live bytes that a stripe may keep unpublished: these, or this share of
+ * the peak.
+ */
 enum { WNDL_RT_KEPT = 1024, WNDL_RT_KEPT_SHIFT = 10 };
 
 static inline bool wndl_rt_stripe_may_keep(
@@ -80,7 +83,7 @@ static inline bool wndl_rt_stripe_may_keep(
                WNDL_RT_KEPT_SHIFT;
 }
 
-/* Bytes that the header does not have yet. */
+/* Bytes that the header lacks. */
 static inline int64_t wndl_rt_stripe_unpublished(
     const struct wndl_rt_stripe *stripe)
 {
@@ -106,8 +109,10 @@ static inline void wndl_rt_stripe_count_free(
     wndl_rt_add(shared, &t->usable_freed, usable);
 }
 
-/* A block was allocated, whether it is of a site or not. After
- * wndl_rt_site_add_alloc(). */
+/*
+ * Counts an allocation, whether it is in a site or not. Call it after
+ * wndl_rt_site_add_alloc().
+ */
 static inline void wndl_rt_stripe_add_alloc(
     const struct wndl_rt_stripe *stripe, const struct wndl_rt_sizes *sizes)
 {
@@ -117,8 +122,8 @@ static inline void wndl_rt_stripe_add_alloc(
 }
 
 /*
- * While more and more is live every moment is a peak: only the last of them,
- * before something is freed, need be one.
+ * Whether the heap is higher than the noted peak. While it grows, each moment
+ * is a peak, so only the last of them, before a free, need be noted.
  */
 static inline bool wndl_rt_stripe_has_risen(
     const struct wndl_rt_stripe *stripe, int64_t unpublished)
@@ -130,7 +135,7 @@ static inline bool wndl_rt_stripe_has_risen(
                atomic_load_explicit(&heap->peak_bytes, memory_order_relaxed);
 }
 
-/* A block was freed. Before wndl_rt_site_add_free(). */
+/* Counts a free. Call it before wndl_rt_site_add_free(). */
 static inline __attribute__((always_inline)) void wndl_rt_stripe_add_free(
     const struct wndl_rt_stripe *stripe, uint64_t usable)
 {
@@ -142,8 +147,10 @@ static inline __attribute__((always_inline)) void wndl_rt_stripe_add_free(
         (void)wndl_rt_stripe_publish(stripe);
 }
 
-/* Whether an allocation, or a free, is to be counted, and no more, in a stripe
- * that is its thread's own. */
+/*
+ * Whether an allocation, or a free, needs no more than counting in a stripe of
+ * the thread's own.
+ */
 static inline bool wndl_rt_stripe_only_counts_alloc(
     const struct wndl_rt_stripe *stripe, uint64_t usable)
 {
@@ -159,7 +166,9 @@ static inline bool wndl_rt_stripe_only_counts_free(
            wndl_rt_stripe_may_keep(stripe, (int64_t)usable - unpublished);
 }
 
-/* What the stripe has of the site is about to be other than at the peak. */
+/*
+ * Saves the stripe's part of the site as it was at the peak, before it changes.
+ */
 static inline void wndl_rt_site_keep_peak(
     const struct wndl_rt_stripe *stripe, struct wndl_heap_count *c)
 {
@@ -175,10 +184,10 @@ static inline void wndl_rt_site_keep_peak(
 }
 
 /*
- * Whether a block is timed that the stripe has had `order` others of the site
- * before, once not all are: one of EVERY. What a program does in turns must not
- * decide which: multiples of an irrational number, of which WNDL_GOLDEN is
- * 64 bits, fall evenly into whatever a turn has.
+ * Whether a block's lifetime is measured once only one of EVERY is. `order` is
+ * the number of blocks of the site that the stripe made before. A period in the
+ * program must not decide that. Multiples of an irrational number, of which
+ * WNDL_GOLDEN is 64 bits, are evenly spread over any period.
  */
 static inline bool wndl_rt_site_times(uint64_t order)
 {
@@ -204,9 +213,10 @@ static inline void wndl_rt_site_add_free(
 }
 
 /*
- * What came `before` is a site plus one, or 0. If it is the same more often
- * than not, that is `*after` in the end (Boyer and Moore's majority vote), and
- * each time that it is not takes two off the `*times` that it could be.
+ * Counts what came `before`, a site plus one, or 0 for nothing. If it is the
+ * same more often than not, it is in *after in the end (Boyer and Moore's
+ * majority vote). Each time it is another one takes two off the maximum of
+ * *times.
  */
 static inline void wndl_rt_count_together(
     uint32_t *after, uint32_t *times, uint32_t before)

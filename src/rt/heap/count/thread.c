@@ -16,7 +16,7 @@
 
 enum { FIRST_LIMIT = 64, ALIGNMENT = 64 };
 
-/* All that were ever made; none is given back. */
+/* All that were ever made; none is freed. */
 static _Atomic(struct wndl_rt_heap_thread *) all;
 static _Atomic uint32_t made;
 static _Atomic uint32_t limit = FIRST_LIMIT; /* of `made`, before a sweep */
@@ -33,7 +33,7 @@ static struct wndl_rt_heap_thread *claim_free(int tid)
     return NULL;
 }
 
-/* Those whose threads have ended without a word. */
+/* Frees those whose threads have ended without notice. */
 static void sweep(void)
 {
     struct wndl_rt_heap_thread *t = atomic_load(&all);
@@ -101,7 +101,7 @@ struct wndl_rt_heap_thread *wndl_rt_heap_thread_take(struct wndl_heap *heap)
         return NULL;
     forget(t, tid);
     t->stripe = wndl_rt_stripe_take(heap, wndl_rt.pid, tid);
-    /* Another one is taken only beside a thread that has the first. */
+    /* Another stripe is used only if a thread has the first. */
     if (t->stripe.totals != &heap->stripe[0])
         wndl_rt_blocks_share();
     return t;
@@ -154,7 +154,7 @@ void wndl_rt_heap_threads_each(
     }
 }
 
-/* What was learnt before an unloading is void. */
+/* After an unloading, drops what was learnt before. */
 static void catch_up(struct wndl_rt_heap_thread *t)
 {
     uint32_t age =
@@ -168,7 +168,7 @@ static void catch_up(struct wndl_rt_heap_thread *t)
     wndl_resume_forget(t->walks);
 }
 
-/* As wndl_rt_stacks_around(), which is asked where that is not clear. */
+/* Like wndl_rt_stacks_around(), which decides where this cannot. */
 static inline size_t stacks_around(struct wndl_rt_heap_thread *t, uint64_t sp,
     struct wndl_stack_range stacks[WNDL_RT_STACKS_GIVEN])
 {

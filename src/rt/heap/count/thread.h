@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread: what a thread remembers of its own allocations. It is reached
- * through TLS, as the allocator's own caches are: where threads share that,
- * they cannot call malloc at once either.
+ * thread: a thread's memory of its own allocations. It is found through TLS,
+ * like the allocator's own caches. Threads that share TLS cannot call malloc at
+ * the same time anyway.
  */
 #ifndef WNDL_RT_HEAP_COUNT_THREAD_H
 #define WNDL_RT_HEAP_COUNT_THREAD_H
@@ -21,14 +21,14 @@ enum {
 /* Used by its own thread only, while that is busy. */
 struct wndl_rt_heap_thread {
     struct wndl_rt_stripe stripe;
-    uint64_t last;       /* its last allocation, 0 when that is gone */
+    uint64_t last;       /* its last allocation, 0 if it was freed */
     uint64_t last_size;  /* requested; its site is `alloc_site` */
     uint32_t alloc_site; /* site + 1 of its last allocation, 0 for none */
-    uint32_t free_site;  /* the same of its last free */
+    uint32_t free_site;  /* the same for its last free */
     uint64_t random;
-    uint32_t rules_age; /* of wndl_rt.rules_age */
+    uint32_t rules_age; /* value of wndl_rt.rules_age */
     uint32_t generation;
-    struct wndl_resume *walks; /* frames carry their nodes, 0 for none */
+    struct wndl_resume *walks; /* frames carry their nodes; 0: none */
     struct wndl_rt_stacks stacks;
     struct wndl_rt_nodes nodes;
     struct wndl_rt_prefault prefault;
@@ -36,27 +36,27 @@ struct wndl_rt_heap_thread {
     _Atomic uint64_t freed_last[WNDL_RT_FREED]; /* addresses */
     uint32_t freed_next;
     _Atomic int owner;                /* tid, 0 when it is free */
-    struct wndl_rt_heap_thread *next; /* of all that there are */
+    struct wndl_rt_heap_thread *next; /* list of all */
     uint8_t scratch[WNDL_RT_SCRATCH];
 };
 
 /*
- * For the calling thread, which is none's yet: with a stripe and nothing that
- * it remembers. From the second stripe on, blocks are shared. NULL: no memory.
- * Not for signal handlers that interrupt it.
+ * Makes the calling thread's memory, with a stripe and empty caches. From the
+ * second stripe on, blocks are shared. NULL: no memory. Not for signal handlers
+ * that interrupt it.
  */
 struct wndl_rt_heap_thread *wndl_rt_heap_thread_take(struct wndl_heap *heap);
 
-/* The calling thread's: it is free for another, and so is its stripe. */
+/* Frees the calling thread's memory and its stripe. */
 void wndl_rt_heap_thread_leave(struct wndl_rt_heap_thread *thread);
 
-/* In a forked child: all are free, and no stripe is anybody's. */
+/* In a forked child: frees all memory; no stripe has an owner. */
 void wndl_rt_heap_threads_forget(void);
 
-/* Whether any thread has freed this just before. */
+/* Whether any thread freed this address just before. */
 bool wndl_rt_heap_threads_freed(uint64_t address);
 
-/* Whether the memory of any of these is in [start, end). */
+/* Whether any thread's memory is in [start, end). */
 bool wndl_rt_heap_threads_are_in(uintptr_t start, uintptr_t end);
 
 /* Calls `visit` with the stack of each thread whose stack is known. */
@@ -65,14 +65,14 @@ void wndl_rt_heap_threads_each(
     void *context);
 
 /*
- * Walks the stack. `regs` are those behind the call of the allocation function.
- * False: it cannot be read. *hash stands for it.
+ * Walks the stack. `regs` are the registers after the call of the allocation
+ * function. *hash receives the stack's hash. False: the stack cannot be read.
  */
 bool wndl_rt_heap_walk(struct wndl_rt_heap_thread *thread,
     const struct wndl_regs *regs, struct wndl_resumed *stack,
     struct wndl_rt_stack_hash *hash);
 
-/* The same, for its leaf's node. Returns 0, or why there is none. */
+/* The same, and finds the leaf's node. Returns 0, or why there is none. */
 enum wndl_loss wndl_rt_heap_stack(struct wndl_rt_heap_thread *thread,
     const struct wndl_regs *regs, uint32_t *node);
 

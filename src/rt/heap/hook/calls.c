@@ -52,7 +52,7 @@ static void *move_from_bootstrap(void *block, size_t size)
     return moved;
 }
 
-/* `by`: NULL for the allocator's realloc. */
+/* `by` is NULL for the allocator's own realloc. */
 static void *move(const struct wndl_rt_allocator *a,
     const struct wndl_rt_mover *by, void *block, size_t size)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * calls: recording what a call of the allocator has come to, whichever of its
- * functions was called.
- */
+/* calls: records the result of an allocator's function, whichever it was. */
 #ifndef WNDL_RT_HEAP_HOOK_CALLS_H
 #define WNDL_RT_HEAP_HOOK_CALLS_H
 
@@ -18,15 +15,15 @@ static inline size_t wndl_rt_call_usable(
     return usable < requested ? requested : usable;
 }
 
-/* Each returns the block, which may be NULL in the first. */
+/* Both return the block, which may be NULL in the first. */
 void *wndl_rt_call_untracked(
     const struct wndl_rt_allocator *a, void *block, size_t size);
 void *wndl_rt_call_sampled(struct wndl_rt_heap_thread *t, void *block,
     size_t requested, size_t usable, const struct wndl_regs *regs);
 
 /*
- * Records the block that the allocator has made, or NULL, for a thread that has
- * entered, which leaves; `t` is NULL where it could not. Returns the block.
+ * Records the allocator's result, a block or NULL, for a thread that has
+ * entered, and leaves. `t` is NULL if it could not enter. Returns the block.
  */
 static inline __attribute__((always_inline)) void *wndl_rt_call_record_inline(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_allocator *a,
@@ -49,15 +46,15 @@ void *wndl_rt_call_record(struct wndl_rt_heap_thread *t,
     const struct wndl_rt_allocator *a, void *block, size_t size,
     const struct wndl_regs *regs);
 
-/* A form of the allocator's realloc. */
+/* A variant of the allocator's realloc. */
 struct wndl_rt_mover {
     void *(*move)(void *context, void *block, size_t size);
     void *context;
 };
 
 /*
- * Calls the allocator's realloc, or `by` if that is not NULL, and records what
- * comes of it. `a` is NULL before the allocator is known.
+ * Calls the allocator's realloc, or `by` if that is not NULL, and records the
+ * result. `a` is NULL before the allocator is known.
  */
 void *wndl_rt_call_move(const struct wndl_rt_allocator *a,
     const struct wndl_rt_mover *by, void *block, size_t size,

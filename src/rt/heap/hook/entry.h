@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * entry: where the hooked allocation functions begin. A compiled function
- * may have overwritten its caller's registers before it could read them. These
- * put them as a struct wndl_regs on the stack, as they are behind the call,
- * and hand it on as the last argument.
+ * entry: the entry points of the hooked allocation functions. A compiled
+ * function may overwrite its caller's registers before it can read them. These
+ * put them on the stack as a struct wndl_regs, as they are after the call, and
+ * pass that as the last argument.
  *
- * WNDL_RT_HEAP_ENTRY(name, function, count): `name`, of `count` arguments,
+ * WNDL_RT_HEAP_ENTRY(name, function, count): `name`, with `count` arguments,
  * calls `function`, which has one more.
  */
 #ifndef WNDL_RT_HEAP_HOOK_ENTRY_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <windlass/unwind.h>
 
-/* What an entry calls. */
+/* A function that an entry calls. */
 #define WNDL_RT_CALLED_BY_ASM __attribute__((used, visibility("hidden")))
 
 #define WNDL_RT_HEAP_ENTRY(name, function, count)                              \

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As Itanium C++ ABI, 5.1, mangles std::size_t. */
+/* std::size_t as mangled by Itanium C++ ABI, 5.1. */
 #if UINTPTR_MAX == UINT64_MAX
 #define SIZE "m"
 #else

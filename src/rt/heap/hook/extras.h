@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * extras: which functions allocators may have beside the standard's: C++'s
- * operators, and what Mozilla's has in Firefox's executable, by which most of
- * Firefox allocates (mfbt/mozmemory and memory/mozalloc there): its strdup and
- * strndup too, which call no malloc that we could see.
+ * extras: the functions that allocators may have beside the standard's. They
+ * are C++'s operators, and those of Mozilla's allocator in Firefox's
+ * executable, by which most of Firefox allocates (mfbt/mozmemory and
+ * memory/mozalloc there). Mozilla's strdup and strndup are among them, because
+ * they call no malloc that we could see.
  */
 #ifndef WNDL_RT_HEAP_HOOK_EXTRAS_H
 #define WNDL_RT_HEAP_HOOK_EXTRAS_H
@@ -13,7 +14,7 @@
 
 /*
  * NEW(tag, blocks, name) and DELETE(tag, blocks, name). In the names SIZE,
- * ALIGNED and NOTHROW are types, mangled.
+ * ALIGNED and NOTHROW stand for mangled types.
  */
 #define WNDL_RT_NEW_OPERATORS(NEW, DELETE)                                     \
     NEW(new, BLOCKS, "_Znw" SIZE)                                              \
@@ -40,10 +41,9 @@
         "_ZdaPv" ALIGNED NOTHROW)
 
 /*
- * name, bytes requested
- * name, block, bytes requested
- * name, block
- * Those of arenas have the arena first. Overflows are refused by them.
+ * MAKE: name, bytes requested. MOVE: name, block, bytes requested. END: name,
+ * block. Functions of arenas have the arena first. They refuse overflows
+ * themselves.
  */
 #define WNDL_RT_MOZILLA(MAKE, MOVE, END)                                       \
     MAKE(moz_xmalloc, a)                                                       \

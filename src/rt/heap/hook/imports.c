@@ -56,21 +56,21 @@ enum {
 #endif
 #endif
 
-/* What the loader keeps for debuggers. */
+/* The loader's data for debuggers. */
 static const struct r_debug *debug;
 
 static const struct wndl_rt_import *imports;
 static size_t import_count;
 
-/* Modules are appended to the loader's list: what follows this is new. */
+/* Modules are appended to the loader's list: those after this are new. */
 static _Atomic(const struct link_map *) last;
 static atomic_flag at_work = ATOMIC_FLAG_INIT;
 static _Atomic unsigned unloading;
 
-/* A module that is being loaded is in the list before it is relocated. */
+/* A module that is being loaded is listed before it is relocated. */
 static unsigned tries;
 
-/* ---- what is led */
+/* ---- functions to redirect */
 
 bool wndl_rt_is_stub(const void *function)
 {
@@ -81,7 +81,7 @@ bool wndl_rt_is_stub(const void *function)
            symbol != NULL && symbol->st_shndx == SHN_UNDEF;
 }
 
-/* What all modules import, though a stub of it may stand before it. */
+/* The function that all modules import, though a stub of it may precede it. */
 static void *first_of(const char *name)
 {
     void *first = dlsym(RTLD_DEFAULT, name);
@@ -142,7 +142,7 @@ static uintptr_t entry_of(const struct module *m, ElfW(Sxword) tag)
     return 0;
 }
 
-/* It imports what it defines from itself. */
+/* Whether it imports what it defines from itself. */
 static bool is_symbolic(const struct module *m)
 {
     for (const ElfW(Dyn) *d = m->dynamic; d->d_tag != DT_NULL; d++) {
@@ -152,7 +152,7 @@ static bool is_symbolic(const struct module *m)
     return (entry_of(m, DT_FLAGS) & DF_SYMBOLIC) != 0;
 }
 
-/* The loader has made addresses of most, not of the vDSO's. */
+/* The loader has relocated the addresses in most, not in the vDSO's. */
 static const void *table_of(const struct module *m, ElfW(Sxword) tag)
 {
     uintptr_t at = entry_of(m, tag);
@@ -161,7 +161,7 @@ static const void *table_of(const struct module *m, ElfW(Sxword) tag)
     return (const void *)(at < m->bias ? at + m->bias : at);
 }
 
-/* Adds 0 to what is there. Where that cannot be tried, nothing is known. */
+/* Tries to add 0 to the slot. If that is impossible, it is not known. */
 static bool is_read_only(void **slot)
 {
     enum { WAKE_OP_PRIVATE = 5 | 128, ADD = 1 << 28 };
@@ -170,8 +170,9 @@ static bool is_read_only(void **slot)
 }
 
 /*
- * False: not now. What shall be read-only is not so yet while the loader, that
- * calls malloc, relocates it: it is left to the loader until then.
+ * False: not now. Memory that will be read-only is still writable while the
+ * loader, which calls malloc, relocates it. It is left to the loader until
+ * then.
  */
 static bool set(const struct module *m, void **slot, void *value)
 {
@@ -181,7 +182,7 @@ static bool set(const struct module *m, void **slot, void *value)
         if (tries + 1 < MOST_TRIES)
             return false;
         if (wndl_rt_is_careful())
-            return true;  /* its sandbox may refuse to tell */
+            return true;  /* its sandbox may prevent the check */
         is_fixed = false; /* and will never be */
     }
     if (is_fixed && wndl_raw3(SYS_mprotect, (long)page, WNDL_RT_PAGE,
@@ -194,8 +195,8 @@ static bool set(const struct module *m, void **slot, void *value)
 }
 
 /*
- * False: it has not been relocated yet. What leads elsewhere is left so, and
- * what is not bound yet where a module will import its own.
+ * False: it is not yet relocated. A slot with another target is left as it is,
+ * and so is an unbound one for which a module will import its own.
  */
 static bool lead(const struct module *m, void **slot, bool is_own,
     const struct wndl_rt_import *import)
@@ -252,7 +253,7 @@ static bool lead_all(const struct module *m, struct relocations table)
     return done;
 }
 
-/* The list does not change while its lock is held, as it is for visits. */
+/* The list does not change while its lock is held, as it is during visits. */
 static const struct link_map *end_of_list(void)
 {
     const struct link_map *m = debug->r_map;
@@ -266,7 +267,7 @@ struct round {
     bool done;
 };
 
-/* Ours must not lead to themselves. */
+/* Our functions must not be redirected to themselves. */
 static int visit(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
@@ -320,7 +321,7 @@ bool wndl_rt_imports_follow(void)
         atomic_load_explicit(&last, memory_order_acquire);
     if (imports == NULL || (end != NULL && end->l_next == NULL) ||
         atomic_load_explicit(&unloading, memory_order_relaxed) != 0 ||
-        debug->r_state != RT_CONSISTENT) /* more are to come */
+        debug->r_state != RT_CONSISTENT) /* more will be loaded */
         return false;
     lead_modules();
     return true;
@@ -335,7 +336,7 @@ void wndl_rt_imports_after_fork(void)
 
 void wndl_rt_imports_unload(bool begins)
 {
-    /* A destructor may have forked: the child begins with none. */
+    /* A destructor may have forked. The child begins without unloads. */
     if (begins)
         atomic_fetch_add(&unloading, 1);
     else if (atomic_load(&unloading) != 0)

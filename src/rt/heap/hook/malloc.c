@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The allocation functions, before those of whatever allocator there is: it is
- * the next to define them. Each leaves errno as that does.
+ * malloc: the hooked allocation functions. The program's allocator is the next
+ * object that defines them. Each hook leaves errno as the allocator does.
  */
 #include "rt/heap/count/block_marks.h"
 #include "rt/heap/hook/bootstrap.h"
@@ -12,7 +12,7 @@
 
 #include <errno.h>
 
-/* The program's allocator can neither free it nor tell its size. */
+/* The program's allocator can neither free it nor report its size. */
 static void *record_libcs(
     void *block, size_t size, const struct wndl_regs *regs)
 {
@@ -45,7 +45,7 @@ static WNDL_RT_NOINLINE void *allocate(
     return wndl_rt_call_record_inline(t, a, a->malloc(size), size, regs);
 }
 
-/* What `t`, which has entered quickly, has got. */
+/* Records a block for `t`, which has entered quickly. */
 static inline __attribute__((always_inline)) void *record_quickly(
     struct wndl_rt_heap_thread *t, void *block, size_t size,
     const struct wndl_regs *regs)
@@ -193,7 +193,7 @@ int wndl_rt_hook_posix_memalign(
     return result;
 }
 
-/* ---- the other end */
+/* ---- frees */
 
 void wndl_rt_hook_free(void *, const struct wndl_regs *) WNDL_RT_CALLED_BY_ASM;
 WNDL_RT_HEAP_ENTRY("free", "wndl_rt_hook_free", 1);
@@ -207,7 +207,7 @@ static inline __attribute__((always_inline)) void end_inline(
     wndl_rt_heap_leave();
 }
 
-/* Of `t`, which has entered quickly. */
+/* For `t`, which has entered quickly. */
 static WNDL_RT_NOINLINE void end(
     struct wndl_rt_heap_thread *t, void *block, const struct wndl_regs *regs)
 {
@@ -232,7 +232,7 @@ static WNDL_RT_NOINLINE void release(void *block, const struct wndl_regs *regs)
     a->free(block);
 }
 
-/* Blocks from before the real ones are known have marks. */
+/* Blocks from before the real functions are known have marks. */
 void wndl_rt_hook_free(void *block, const struct wndl_regs *regs)
 {
     struct wndl_rt_heap_thread *t = wndl_rt_heap_enter_quickly(0);
@@ -267,7 +267,7 @@ void *wndl_rt_hook_reallocarray(
     void *, size_t, size_t, const struct wndl_regs *) WNDL_RT_CALLED_BY_ASM;
 WNDL_RT_HEAP_ENTRY("reallocarray", "wndl_rt_hook_reallocarray", 3);
 
-/* Many allocators have none, and the libc's would come back to us. */
+/* Many allocators lack it, and libc's would call us again. */
 void *wndl_rt_hook_reallocarray(
     void *block, size_t count, size_t size, const struct wndl_regs *regs)
 {

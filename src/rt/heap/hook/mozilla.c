@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of Mozilla's allocator: extras.h. */
+/* mozilla: the functions of Mozilla's allocator (extras.h). */
 #include "rt/heap/count/thread.h"
 #include "rt/heap/hook/entry.h"
 #include "rt/heap/hook/extras.h"
@@ -8,14 +8,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What a call asks for, by its arguments `a`, `b` and `c`. */
+/* The bytes requested by a call, from its arguments `a`, `b` and `c`. */
 #define ARRAY(count, size) ((count) * (size))
 #define TEXT (strlen((const char *)a) + 1)
 #define START_OF_TEXT (length_of((const char *)a, b) + 1)
 
 /* ---- the allocator's own */
 
-/* All are handed on with three arguments, as C++'s operators are. */
+/* All are called with three arguments, like C++'s operators. */
 typedef void *function(uintptr_t, uintptr_t, uintptr_t);
 #define CALL_REAL(name, a, b, c)                                               \
     ((function *)wndl_rt_mozilla_functions[WNDL_RT_FUNCTION_##name].real)(     \
@@ -36,7 +36,7 @@ static void *move_in_arena(void *arena, void *block, size_t size)
 #define MOVER_OF_moz_xrealloc move_anywhere
 #define MOVER_OF_moz_arena_realloc move_in_arena
 
-/* ---- before them */
+/* ---- requested bytes */
 
 static size_t length_of(const char *text, size_t most)
 {

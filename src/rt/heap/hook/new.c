@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 /*
- * All are handed on with three arguments, which is what the longest have:
- * where a function has fewer the System V ABIs let the others be.
+ * All are called with three arguments, the most that any has. Functions with
+ * fewer ignore the others in the System V ABIs.
  */
 struct arguments {
     uintptr_t first, second, third;
 };
 
-/* What a new of these makes only a delete of the same ends. */
+/* A block of a kind of new is freed by a delete of the same kind only. */
 enum blocks { BLOCKS, ALIGNED_BLOCKS };
 
 typedef void *maker(uintptr_t, uintptr_t, uintptr_t);
@@ -26,10 +26,10 @@ typedef void ender(uintptr_t, uintptr_t, uintptr_t);
 static __thread const void *deleting;
 
 /*
- * Some call malloc, as an import that leads to us: then the block has been
- * recorded there. Some of these give a part of what that gave, for which no
- * other function of the allocator need be prepared; their delete frees the
- * whole, as an import, too.
+ * Some call malloc, through an import redirected to us: then the block has been
+ * recorded there. Some of these return a part of that block, for which no other
+ * function of the allocator is made. Their delete frees the whole, through an
+ * import, too.
  */
 static _Atomic bool mallocs[2], pads[2]; /* by enum blocks */
 
@@ -54,8 +54,8 @@ static bool is_recorded(const struct wndl_rt_heap_thread *t, enum blocks blocks,
 }
 
 /*
- * It may throw, or call the program's new-handler, which does what it likes:
- * so we are not at work meanwhile.
+ * It may throw, or call the program's new-handler, which may do anything, so
+ * the thread is not busy meanwhile.
  */
 static void *make(enum blocks blocks, void *real, const struct arguments *a,
     const struct wndl_regs *regs)
@@ -71,7 +71,7 @@ static void *make(enum blocks blocks, void *real, const struct arguments *a,
     return wndl_rt_heap_made(block, (size_t)a->first, regs);
 }
 
-/* Some call free, as an import that leads to us. */
+/* Some call free, through an import redirected to us. */
 static void end(enum blocks blocks, void *real, const struct arguments *a,
     const struct wndl_regs *regs)
 {

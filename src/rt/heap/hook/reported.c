@@ -109,7 +109,7 @@ static int active(void)
     return wndl_rt_heap->shared != NULL;
 }
 
-/* Found by name. */
+/* The program finds it by its name. */
 WNDL_RT_HOOK const struct wndl_heap_table wndl_rt_heap_table = {
     .size = sizeof wndl_rt_heap_table,
     .on_alloc = wndl_rt_report_alloc,

@@ -15,7 +15,7 @@ bool wndl_rt_is_libcs[sizeof(struct wndl_rt_allocator) / WNDL_RT_MEMBER];
 
 static __thread bool resolving;
 
-/* The program's allocator stands before us: only imports lead here. */
+/* The program's allocator precedes us: only imports lead here. */
 static bool is_before_us;
 
 #define ENTRY(name)                                                            \
@@ -41,7 +41,7 @@ static const struct {
     size_t offset;
     void *entry;
 } table[] = {
-    FUNCTION(malloc), /* is looked at first */
+    FUNCTION(malloc), /* the first to be resolved */
     FUNCTION(calloc),
     FUNCTION(realloc),
     FUNCTION(reallocarray),
@@ -60,10 +60,10 @@ static struct wndl_rt_import
     imports[FUNCTIONS + WNDL_RT_NEW_FUNCTIONS + WNDL_RT_MOZILLA_FUNCTIONS];
 static size_t others; /* of C++ and of Mozilla, the last of these */
 
-/* Modules that are loaded later have to be led to us, too. */
+/* Modules that are loaded later have to be redirected, too. */
 static bool leads;
 
-/* What all others import. Where a stub leads is ours. */
+/* The function that all others import. A stub that leads to ours is ours. */
 static void *first_of(size_t i)
 {
     void *first = dlsym(RTLD_DEFAULT, table[i].name);
@@ -86,7 +86,7 @@ static void resolve_one(size_t i)
         __ATOMIC_RELAXED);
 }
 
-/* It tells of no other allocator's blocks than those of its own module. */
+/* It reports sizes only of the blocks of its own module's allocator. */
 static size_t unknown_size(void *block)
 {
     (void)block;
@@ -106,8 +106,10 @@ static bool is_libc(const struct wndl_dlmodule *allocator)
     return version != NULL && is_in(allocator, version);
 }
 
-/* Some modules have only a function or two before the libc's: aligned blocks
- * of a pool, and the free() that knows them. */
+/*
+ * Some modules define only a function or two before libc's, such as aligned
+ * blocks of a pool, and the free() that knows them.
+ */
 static bool makes_all(const struct wndl_dlmodule *allocator)
 {
     const void *const makers[] = {wndl_rt_resolved.next.malloc,
@@ -140,7 +142,7 @@ static bool may_keep_sizes(const struct wndl_dlmodule *allocator)
 #endif
 }
 
-/* What it says of a block of its own is believed of all. */
+/* The result for one of its blocks is taken to hold for all. */
 static bool keeps_sizes(const struct wndl_dlmodule *allocator)
 {
     if (!may_keep_sizes(allocator))
@@ -153,7 +155,7 @@ static bool keeps_sizes(const struct wndl_dlmodule *allocator)
     return keeps;
 }
 
-/* An allocator that we stand before calls our malloc in the others. */
+/* An allocator that we precede calls our malloc in its other functions. */
 static void find_others(const struct wndl_dlmodule *allocator)
 {
     size_t count = wndl_rt_imports_find(allocator, wndl_rt_new_functions,
@@ -164,7 +166,7 @@ static void find_others(const struct wndl_dlmodule *allocator)
     others = count;
 }
 
-/* A sanitizer's may not be asked for a size before it has started. */
+/* A sanitizer's must not be asked for a size before it has started. */
 static void look_at_allocator(void)
 {
     struct wndl_dlmodule allocator = {0};
@@ -179,7 +181,7 @@ static void look_at_allocator(void)
     leads = is_before_us || others != 0;
 }
 
-/* Two threads may do this at once: they write the same values. */
+/* Two threads may do this at the same time: they write the same values. */
 static const struct wndl_rt_allocator *resolve_all(void)
 {
     if (resolving)

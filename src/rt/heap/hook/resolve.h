@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * resolve: which functions are the program's allocator's: those of the next
- * object that defines them, or of the program itself.
+ * resolve: finds the functions of the program's allocator. They are those of
+ * the next object that defines them, or of the program itself.
  */
 #ifndef WNDL_RT_HEAP_HOOK_RESOLVE_H
 #define WNDL_RT_HEAP_HOOK_RESOLVE_H
@@ -13,10 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What each call looks at is in one line of the cache: up to `keeps_sizes`. */
+/*
+ * The members up to `keeps_sizes`, which each call reads, are in one cache
+ * line.
+ */
 struct wndl_rt_resolved {
     _Alignas(64) _Atomic bool resolved;
-    _Atomic bool ready; /* and no module has to be looked at before a call */
+    _Atomic bool ready; /* resolved, and no module must be checked before a
+                         * call */
     struct wndl_rt_allocator next;
 };
 
@@ -27,8 +31,8 @@ _Static_assert(
 extern WNDL_RT_HIDDEN struct wndl_rt_resolved wndl_rt_resolved;
 
 /*
- * Of the functions that a program's own allocator does not have, the libc's are
- * called, as without us.
+ * Whether a function is libc's. Where a program's own allocator lacks a
+ * function, libc's is called, as without us.
  */
 enum { WNDL_RT_MEMBER = sizeof(void (*)(void)) };
 extern WNDL_RT_HIDDEN bool
@@ -36,7 +40,7 @@ extern WNDL_RT_HIDDEN bool
 #define WNDL_RT_IS_LIBCS(name)                                                 \
     wndl_rt_is_libcs[offsetof(struct wndl_rt_allocator, name) / WNDL_RT_MEMBER]
 
-/* NULL while they are being looked for. */
+/* NULL while they are being looked up. */
 const struct wndl_rt_allocator *wndl_rt_resolve(void);
 
 static inline const struct wndl_rt_allocator *wndl_rt_real_allocator(void)
@@ -48,20 +52,20 @@ static inline const struct wndl_rt_allocator *wndl_rt_real_allocator(void)
 }
 
 /*
- * Sees to it that the program's calls come here if it has an allocator of its
- * own, and returns whether it has. Those inside the allocator do not come.
+ * Redirects the program's calls to us if it has an allocator of its own, and
+ * returns whether it has. Calls inside the allocator are not redirected.
  */
 bool wndl_rt_heap_lead_imports(void);
 
 /*
- * The allocator tells how large its blocks are. If not, only what is known of
- * each block tells that when it is freed: then all are sampled.
+ * Whether the allocator reports the size of a block. If not, the size of a
+ * freed block is known from our own table only, and so all blocks are sampled.
  */
 bool wndl_rt_heap_knows_sizes(void);
 
 /*
- * The allocator keeps sizes, and nothing has to be looked at before it is
- * called. After wndl_rt_heap_lead_imports().
+ * Whether the allocator keeps sizes, and no check is needed before a call. For
+ * use after wndl_rt_heap_lead_imports().
  */
 bool wndl_rt_heap_is_plain(void);
 

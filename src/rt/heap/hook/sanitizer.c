@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Another libc has none, and must be able to load us. */
+/* Other libcs have none, and must be able to load us. */
 #pragma weak _dl_find_object
 
 /* ---- one module: gABI 4.1, "Dynamic Section" */
 
-/* The loader has made addresses of most, not of the vDSO's. */
+/* The loader has relocated the addresses in most, not in the vDSO's. */
 static const void *table_of(const struct link_map *m, ElfW(Sxword) tag)
 {
     for (const ElfW(Dyn) *d = m->l_ld; d->d_tag != DT_NULL; d++) {
@@ -24,7 +24,7 @@ static const void *table_of(const struct link_map *m, ElfW(Sxword) tag)
 }
 
 /*
- * The table has no length. GNU's hash table is four numbers, as many words as
+ * The table has no length. GNU's hash table has four numbers, as many words as
  * the third says, the buckets, and the chains, of which each last one is odd.
  */
 static size_t count_by_gnu(const uint32_t *hash)
@@ -57,7 +57,7 @@ static bool is_start(const char *name)
     static const char *const starts[] = {"__asan_init", "__hwasan_init",
         "__lsan_init", "__memprof_init", "__msan_init", "__tsan_init"};
     if (name[0] != '_' || name[1] != '_')
-        return false; /* as nearly all: there may be many */
+        return false; /* as in nearly all: there may be many */
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
         if (strcmp(name, starts[i]) == 0)
             return true;
@@ -66,9 +66,9 @@ static bool is_start(const char *name)
 }
 
 /*
- * Where GCC has linked one statically, its own functions are not shown. What
- * the program may define for it is, and what it stands before; UBSan, which
- * leaves malloc alone, does not stand before this one.
+ * If GCC has linked a sanitizer statically, its own functions are not exported.
+ * Those that the program may define for it are, and those that it replaces.
+ * UBSan, which leaves malloc alone, does not replace this one.
  */
 static bool has_sanitizer(const struct link_map *m)
 {

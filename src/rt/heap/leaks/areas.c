@@ -7,7 +7,7 @@
 
 #include <sys/mman.h>
 
-enum { LEAST_MAPPED = 64 * 1024 }; /* blocks that have a mapping of their own */
+enum { LEAST_MAPPED = 64 * 1024 }; /* for blocks with a mapping of their own */
 
 /* ---- the list */
 
@@ -39,7 +39,7 @@ static bool add_area(struct wndl_rt_areas *s, const struct wndl_mapping *m)
     return true;
 }
 
-/* The kernel may have made one mapping of our memory and the program's. */
+/* The kernel may have joined our memory and the program's in one mapping. */
 static bool keep_area(void *context, const struct wndl_mapping *m)
 {
     struct wndl_rt_areas *s = context;
@@ -53,8 +53,10 @@ static bool keep_area(void *context, const struct wndl_mapping *m)
            (behind.start >= behind.end || add_area(s, &behind));
 }
 
-/* Emulators know the first one alone, which is empty where the first thread has
- * ended. */
+/*
+ * Emulators have only the first file, which is empty if the first thread has
+ * ended.
+ */
 bool wndl_rt_areas_list(struct wndl_rt_areas *s)
 {
     uint8_t room[WNDL_RT_SCRATCH];
@@ -67,8 +69,10 @@ bool wndl_rt_areas_list(struct wndl_rt_areas *s)
 
 /* ---- blocks */
 
-/* Sites of the process before are not known: the block may end with its
- * page. */
+/*
+ * The usable size. After a fork the parent's sites are unknown: assume one
+ * word, because the block may end with its page.
+ */
 static size_t size_of(
     const struct wndl_rt_areas *s, const struct wndl_rt_block *b)
 {
@@ -95,13 +99,13 @@ size_t wndl_rt_areas_size_at(const struct wndl_rt_areas *s, uintptr_t start)
     return sized.size;
 }
 
-/* What the program reported is a part of something else. */
+/* A block that the program reported is a part of another. */
 static bool is_whole(const struct wndl_rt_block *b)
 {
     return b->address % WNDL_RT_BLOCK_ALIGNMENT == 0;
 }
 
-/* The last of `count` areas that starts at or before `address`, or NULL. */
+/* The last of `count` areas that start at or before `address`, or NULL. */
 static struct wndl_rt_area *area_before(
     struct wndl_rt_area *areas, size_t count, uintptr_t address)
 {
@@ -116,7 +120,7 @@ static struct wndl_rt_area *area_before(
     return low == 0 ? NULL : &areas[low - 1];
 }
 
-/* Beside it the mapping may hold what is none of the allocator's. */
+/* Otherwise the mapping may hold memory that is not the allocator's. */
 static bool is_mapped_alone(uintptr_t start, size_t size)
 {
     return size >= LEAST_MAPPED && start % WNDL_RT_PAGE <= 64;
@@ -154,7 +158,7 @@ void wndl_rt_areas_add(void *context, const struct wndl_rt_block *b)
         s->near = s->all;
         return;
     }
-    /* Those that were made since the first look are not asked for. */
+    /* Blocks made since the first visit are not in it. */
     if (a->blocks == 0 || start < a->bitmap.low || start > a->bitmap.high)
         return;
     wndl_rt_block_bitmap_add(&a->bitmap, start);

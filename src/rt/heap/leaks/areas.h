@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * areas: the mappings of the process that can be written, or may have blocks in
- * them, with the starts of their blocks.
+ * areas: the process's mappings that are writable or may contain blocks, with
+ * the starts of their blocks.
  */
 #ifndef WNDL_RT_HEAP_LEAKS_AREAS_H
 #define WNDL_RT_HEAP_LEAKS_AREAS_H
@@ -15,58 +15,60 @@
 
 struct wndl_rt_area {
     uintptr_t start, end;
-    bool is_read; /* it can be, and be written */
-    bool is_heap; /* an allocator's, or ours */
+    bool is_read; /* readable and writable */
+    bool is_heap; /* an allocator's, or our own */
     bool is_anonymous;
-    uint8_t *pages; /* enum wndl_rt_page; NULL: nothing is known of them */
+    uint8_t *pages; /* enum wndl_rt_page; NULL: pages are not known */
     size_t blocks;
-    uintptr_t high;                     /* the end of the last of them */
-    size_t reach;                       /* from the first to the next area's */
-    struct wndl_rt_block_bitmap bitmap; /* where there are any */
+    uintptr_t high;                     /* end of its last block */
+    size_t reach;                       /* from its first block to the next
+                                         * area's */
+    struct wndl_rt_block_bitmap bitmap; /* if there are blocks */
 };
 
 struct wndl_rt_areas {
     const struct wndl_rt_leak_search *wanted;
-    uintptr_t ours; /* the search's own memory, which is in none of them */
+    uintptr_t ours; /* the search's own memory, in no area */
     size_t ours_size;
     struct wndl_rt_area *all; /* sorted; room for wanted->most_mappings */
     size_t count;
-    bool too_many;               /* what is in others is not known */
+    bool too_many;               /* the contents of further ones are not
+                                  * known */
     struct wndl_rt_area **heaps; /* those with blocks, sorted */
     size_t heap_count;
-    struct wndl_rt_area *near; /* the one that was found last */
-    struct wndl_rt_area *read; /* the one that was read last */
-    struct wndl_rt_pointer_filter
-        filter; /* its gap is the largest without any block */
+    struct wndl_rt_area *near; /* the last one found */
+    struct wndl_rt_area *read; /* the last one read */
+    /* its gap is the largest one without blocks */
+    struct wndl_rt_pointer_filter filter;
     size_t block_count, block_room;
     struct wndl_rt_own_pages own;
-    uint8_t *pages; /* their states */
+    uint8_t *pages; /* states of all pages */
     size_t page_count;
 };
 
-/* Fills in `all`. False: that cannot be read, or there are too many. */
+/* Fills in `all`. False: mappings cannot be read, or are too many. */
 bool wndl_rt_areas_list(struct wndl_rt_areas *s);
 
 /*
- * Of struct wndl_rt_areas; for each of all blocks: count, then, when there are
- * heaps, add.
+ * Add blocks to a struct wndl_rt_areas. `count` is called for each of all
+ * blocks; then, if there are heaps, `add` is.
  */
 void wndl_rt_areas_count(void *areas, const struct wndl_rt_block *b);
 void wndl_rt_areas_add(void *areas, const struct wndl_rt_block *b);
 
-/* The memory that the heaps need, with the blocks that were counted. */
+/* The size of the memory for the heaps, given the counted blocks. */
 size_t wndl_rt_areas_heap_size(struct wndl_rt_areas *s);
 
-/* Makes them, in zeroed memory of that size, aligned to 8. */
+/* Makes the heaps in zeroed memory of that size, aligned to 8. */
 void wndl_rt_areas_make_heaps(struct wndl_rt_areas *s, uint8_t *memory);
 
-/* After all blocks were added. */
+/* Finds the largest gap. For use after all blocks were added. */
 void wndl_rt_areas_find_gap(struct wndl_rt_areas *s);
 
-/* Usable bytes of the block at `start`, 0 if it is gone. */
+/* Usable bytes of the block at `start`; 0 if it is gone. */
 size_t wndl_rt_areas_size_at(const struct wndl_rt_areas *s, uintptr_t start);
 
-/* The one whose blocks `address` may be in. */
+/* The area whose blocks may contain `address`. */
 static inline struct wndl_rt_area *wndl_rt_areas_heap_before(
     struct wndl_rt_areas *s, uintptr_t address)
 {
@@ -93,18 +95,22 @@ static inline uintptr_t wndl_rt_area_page(
 }
 
 /*
- * Pages whose state is asked for: of areas that are read from one end to the
- * other, or have blocks. 0: of none.
+ * The number of pages whose state is needed: those of areas that are read from
+ * one end to the other, or have blocks. 0: none.
  */
 size_t wndl_rt_area_page_count(const struct wndl_rt_area *a);
 
-/* Asks for the states of pages; `sharing` is MAP_SHARED if a copy of the
- * process is to change them. Where nothing can be said, the kernel copies. */
+/*
+ * Gets the states of pages. `sharing` is MAP_SHARED if a copy of the process
+ * will change them. Where nothing is known of a page, the kernel copies it.
+ */
 void wndl_rt_areas_look_at_pages(struct wndl_rt_areas *s, int sharing);
 void wndl_rt_areas_forget_pages(struct wndl_rt_areas *s);
 
-/* Of the pages from `start` on those that are alike. *size is made less, if
- * others come before its end. */
+/*
+ * The state of the pages from `start` on. *size is reduced to those of the same
+ * state.
+ */
 enum wndl_rt_page wndl_rt_areas_pages_at(
     struct wndl_rt_areas *s, uintptr_t start, size_t *size);
 

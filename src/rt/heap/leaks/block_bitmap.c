@@ -3,7 +3,7 @@
 
 enum { BITS = 64 };
 
-/* Where `address` is among the bits of level 0. */
+/* The index of `address` among the bits of level 0. */
 static size_t place_of(const struct wndl_rt_block_bitmap *s, uintptr_t address)
 {
     return (address - s->low) / WNDL_RT_BLOCK_ALIGNMENT;

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-enum { COPY_FROM = 4 * 1024 }; /* blocks: for less no copy is made */
+enum { COPY_FROM = 4 * 1024 }; /* blocks: below it no copy is made */
 
-/* A sandbox may answer a fork with the end of the process. */
+/* A sandbox may end the process for a fork. */
 bool wndl_rt_copy_is_wanted(const struct wndl_rt_areas *s)
 {
     return !s->own.in_place && s->own.pagemap >= 0 &&
@@ -19,7 +19,7 @@ bool wndl_rt_copy_is_wanted(const struct wndl_rt_areas *s)
            wndl_raw3(SYS_prctl, PR_GET_SECCOMP, 0, 0) == 0;
 }
 
-/* All of it: what a copy has written may be a part. */
+/* Drops all results, because a copy may have written only a part. */
 static void take_back(const struct wndl_rt_areas *s)
 {
     uint32_t count = atomic_load(s->wanted->site_count);
@@ -32,9 +32,9 @@ static void take_back(const struct wndl_rt_areas *s)
 }
 
 /*
- * In a copy. What stays behind in a fork (MADV_DONTFORK, what devices map so),
- * or was unmapped before it, leads to nothing there: what only that pointed to
- * would seem to be lost.
+ * For a copy: whether it has all areas. Memory that a fork omits
+ * (MADV_DONTFORK, devices' mappings), or that was unmapped before, leads to
+ * nothing there. Blocks to which only that points would seem lost.
  */
 static bool has_all_areas(const struct wndl_rt_areas *s)
 {
@@ -49,7 +49,7 @@ static bool has_all_areas(const struct wndl_rt_areas *s)
     return true;
 }
 
-/* The first page that was touched; all the same whether there is none. */
+/* The first touched page. If there is none, the result does not matter. */
 static uint8_t *first_touched(const struct wndl_rt_area *a)
 {
     size_t count = wndl_rt_area_page_count(a), i = 0;
@@ -58,8 +58,10 @@ static uint8_t *first_touched(const struct wndl_rt_area *a)
     return &a->pages[i];
 }
 
-/* In a copy: tells the process of what was wiped in it (MADV_WIPEONFORK). All
- * pages of a mapping are, or none. */
+/*
+ * For a copy: reports to the process the pages wiped in the copy
+ * (MADV_WIPEONFORK). In a mapping all of them are, or none.
+ */
 static void note_wiped(const struct wndl_rt_areas *s)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -103,8 +105,10 @@ static bool leads_to_blocks(
     return false;
 }
 
-/* Mostly it is what random numbers come from, and none of them is an address
- * of a block. */
+/*
+ * Wiped memory is mostly the state of random numbers, without the address of
+ * any block. Whether that is so.
+ */
 static bool was_wiped_in_vain(struct wndl_rt_follower *s)
 {
     s->areas->near = s->areas->heaps[0];
@@ -134,8 +138,10 @@ static _Noreturn void be_copy(const struct copied *c)
     wndl_rt_child_exit(0);
 }
 
-/* A page that could be read a moment ago and is not in the copy ends that, and
- * no more. */
+/*
+ * A page that was readable a moment ago and is not in the copy ends the copy,
+ * and no more.
+ */
 bool wndl_rt_copy_search(
     struct wndl_rt_follower *s, void (*search)(void *context), void *context)
 {

@@ -4,8 +4,9 @@
 #include "rt/core/read_parts.h"
 
 enum {
-    REGIONS = 1024,        /* of the heaps, that words are ordered by */
-    ORDERED = 4 * REGIONS, /* words: it does not pay for less */
+    REGIONS = 1024,        /* regions of the heaps, by which words are
+                            * ordered */
+    ORDERED = 4 * REGIONS, /* words: fewer are not worth it */
 };
 
 void wndl_rt_follow_push(struct wndl_rt_follower *s, uintptr_t start,
@@ -21,7 +22,7 @@ void wndl_rt_follow_push(struct wndl_rt_follower *s, uintptr_t start,
             .start = start, .size = end - start, .following = following};
 }
 
-/* What a block becomes when an address in it is found. */
+/* The reach of a block when an address in it is found. */
 static enum wndl_rt_reach reached(const struct wndl_rt_follower *s,
     uintptr_t start, enum wndl_rt_reach old, enum wndl_rt_reach following,
     bool surely)
@@ -42,8 +43,8 @@ static enum wndl_rt_reach reached(const struct wndl_rt_follower *s,
 }
 
 /*
- * The last word of what can be used of a block may be the allocator's: glibc
- * points to it as the start of the next one, when that is free.
+ * The last word of a block's usable size may be the allocator's: glibc points
+ * to it as the start of the next block, if that is free.
  */
 static void look_at(
     struct wndl_rt_follower *s, uintptr_t word, enum wndl_rt_reach following)
@@ -76,7 +77,7 @@ static void drop(struct wndl_rt_parts *pending, size_t size)
         pending->count--;
 }
 
-/* All that is pending in one is followed alike. */
+/* All pending parts of one list are followed in the same way. */
 static enum wndl_rt_reach next_state(const struct wndl_rt_parts *pending)
 {
     return (enum wndl_rt_reach)pending->parts[pending->count - 1].following;
@@ -90,8 +91,10 @@ static uintptr_t next_pending(
     return p->start;
 }
 
-/* Takes what is pending into s->parts, as much as is copied at once, and tells
- * how many parts. */
+/*
+ * Moves pending parts to s->parts, as many as one copy holds, and returns their
+ * number.
+ */
 static size_t gather(struct wndl_rt_follower *s, struct wndl_rt_parts *pending)
 {
     size_t count = 0, room = WNDL_RT_COPIED;
@@ -108,7 +111,7 @@ static size_t gather(struct wndl_rt_follower *s, struct wndl_rt_parts *pending)
     return count;
 }
 
-/* Of what comes after `got` bytes only the page cannot be read. */
+/* After `got` bytes only one page is unreadable. */
 static void put_back(struct wndl_rt_follower *s, size_t count, size_t got,
     enum wndl_rt_reach following)
 {
@@ -129,7 +132,7 @@ static void put_back(struct wndl_rt_follower *s, size_t count, size_t got,
     }
 }
 
-/* What only the kernel can read safely. */
+/* Copies memory that only the kernel can read safely. */
 static size_t copy(
     struct wndl_rt_follower *s, struct wndl_rt_parts *pending, uintptr_t *found)
 {
@@ -141,7 +144,7 @@ static size_t copy(
         &s->areas->filter, s->copied, got / sizeof *s->copied, found);
 }
 
-/* In what is pending, until WNDL_RT_WORDS are found or more. */
+/* Searches pending parts until WNDL_RT_WORDS words or more are found. */
 static size_t find_words(
     struct wndl_rt_follower *s, struct wndl_rt_parts *pending)
 {
@@ -164,7 +167,7 @@ static size_t find_words(
     return count;
 }
 
-/* As if there were no gap. */
+/* The place without the gap. */
 static uintptr_t place_of(
     const struct wndl_rt_pointer_filter *filter, uintptr_t word)
 {
@@ -172,7 +175,7 @@ static uintptr_t place_of(
     return word < filter->gap ? place : place - (filter->gap_end - filter->gap);
 }
 
-/* The smallest with which there are no more than REGIONS. */
+/* The smallest shift that gives at most REGIONS. */
 static unsigned region_shift(const struct wndl_rt_pointer_filter *filter)
 {
     unsigned shift = 0;
@@ -182,9 +185,9 @@ static unsigned region_shift(const struct wndl_rt_pointer_filter *filter)
 }
 
 /*
- * Blocks that are near each other are looked at together, and so are pushed
- * and read: to go to and fro takes three times as long where the heap is
- * larger than the caches.
+ * Orders words by region. Blocks near each other are then examined together,
+ * and so pushed and read together. Without this it takes three times as long if
+ * the heap is larger than the caches.
  */
 static const uintptr_t *by_region(struct wndl_rt_follower *s, size_t count)
 {
@@ -214,8 +217,8 @@ static void follow_all(
 }
 
 /*
- * What is sure comes first: most of what is possible is reached by then, and
- * each is followed with much of its kind by one system call.
+ * Sure parts come first. Most blocks that are only possible are reached by
+ * then, and one system call reads many parts of a kind.
  */
 void wndl_rt_follow(struct wndl_rt_follower *s)
 {

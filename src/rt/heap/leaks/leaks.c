@@ -16,7 +16,7 @@
 
 enum {
     RESERVED = 512,
-    /* Bytes above the thread pointer and below it, at most. */
+    /* maximum of bytes above the thread pointer, and below it */
     THREAD_STRUCT = 4096,
     STATIC_TLS = 256 * 1024,
     ABOVE = WNDL_ARCH_TLS_IS_ABOVE ? STATIC_TLS : THREAD_STRUCT,
@@ -24,8 +24,8 @@ enum {
 };
 
 /*
- * Two mappings hold all that a search needs, which for most blocks is some
- * bits: the table of blocks tells the rest.
+ * A search. Two mappings hold all that it needs, which is some bits for most
+ * blocks: the table of blocks has the rest.
  */
 struct search {
     const struct wndl_rt_leak_search *wanted;
@@ -57,7 +57,7 @@ static void root_around_blocks(struct search *s, const struct wndl_rt_area *a)
     root(s, from, a->end);
 }
 
-/* What follows a module's data in the same mapping may be a heap. */
+/* Memory after a module's data in the same mapping may be a heap. */
 static void root_in_heap(struct search *s, const struct wndl_rt_area *a)
 {
     struct wndl_dlmodule module;
@@ -94,7 +94,7 @@ static void follow_roots(struct search *s)
     wndl_rt_heap_threads_each(root_of_thread, s);
 }
 
-/* ---- what is left */
+/* ---- unreached blocks */
 
 static void follow_leaks(struct search *s, struct wndl_rt_area *a)
 {
@@ -112,7 +112,7 @@ static void follow_leaks(struct search *s, struct wndl_rt_area *a)
     }
 }
 
-/* Most sites have no leaks: what is not written to takes no memory. */
+/* Most sites have no leaks. Memory that is not written to stays unmapped. */
 static void add_leak(void *context, const struct wndl_rt_block *b)
 {
     struct search *s = context;
@@ -159,7 +159,7 @@ static bool make_room(struct search *s)
     return true;
 }
 
-/* For the blocks that were counted. */
+/* Makes room for the blocks that were counted. */
 static bool make_more_room(struct search *s)
 {
     size_t pending =
@@ -175,7 +175,7 @@ static bool make_more_room(struct search *s)
     return true;
 }
 
-/* ---- all of it */
+/* ---- the whole search */
 
 static void search_all(void *search)
 {
@@ -207,7 +207,7 @@ static void search_among_blocks(struct search *s)
     wndl_raw_unmap(s->more, s->more_size);
 }
 
-/* Where nothing can be read all would seem to be lost. */
+/* If nothing can be read, all blocks would seem lost. */
 static bool can_read(struct search *s)
 {
     struct iovec probe = {s, sizeof *s};

@@ -6,18 +6,20 @@
 #include <immintrin.h>
 #endif
 
-/* A processor does not fetch ahead across pages by itself, and waiting for
- * memory would take longer than all else. */
+/*
+ * The distance of prefetches. A processor does not prefetch across pages by
+ * itself, and waiting for memory would take longer than all else.
+ */
 enum { LINE = 64 / sizeof(uintptr_t), AHEAD = 2048 / sizeof(uintptr_t) };
 
-/* What comes behind the words is none of our business. */
+/* Memory after the words must not be read. */
 static inline void fetch_ahead(const uintptr_t *words, size_t i, size_t count)
 {
     if (i + AHEAD < count)
         __builtin_prefetch(&words[i + AHEAD]);
 }
 
-/* No branch is taken by what a word is, for no processor could foresee it. */
+/* No branch depends on a word's value, which no processor could predict. */
 static inline size_t keep_some(const struct wndl_rt_pointer_filter *s,
     const uintptr_t *words, size_t count, uintptr_t *found)
 {
@@ -53,13 +55,13 @@ bool wndl_rt_pointer_filter_has_avx2(void)
 
 #define WITH_AVX2 __attribute__((target("avx2")))
 
-/* What is compared has its sign changed: there are signed comparisons only. */
+/* Flips the signs, because there are signed comparisons only. */
 WITH_AVX2 static inline __m256i all_four(uintptr_t value)
 {
     return _mm256_set1_epi64x((int64_t)value ^ INT64_MIN);
 }
 
-/* The same as keep_portably(); most lines have no such word. */
+/* Like keep_portably(). Most lines have no such word. */
 WITH_AVX2 static size_t keep_by_lines(const struct wndl_rt_pointer_filter *s,
     const uintptr_t *words, size_t count, uintptr_t *found)
 {

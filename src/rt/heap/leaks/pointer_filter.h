@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pointer_filter: of many words those that may be addresses in blocks, which
- * are few. Memory takes the time, where the processor has AVX2.
+ * pointer_filter: selects the words that may be addresses in blocks, which are
+ * few of many. With AVX2 the speed of memory is the limit.
  *
  * Any thread; any signal handler.
  */
@@ -12,17 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Blocks are in [low, high), but none of them in [gap, gap_end). */
+/* Blocks are in [low, high), but none of them is in [gap, gap_end). */
 struct wndl_rt_pointer_filter {
     uintptr_t low, high, gap, gap_end;
-    bool has_avx2; /* as below says; false works on any processor */
+    bool has_avx2; /* result of the function below; false works on any
+                    * processor */
 };
 
 bool wndl_rt_pointer_filter_has_avx2(void);
 
 /*
- * Keeps those of `count` words that may be addresses in blocks, in their order,
- * and tells how many. `found` has room for `count`.
+ * Copies those of `count` words that may be addresses in blocks to `found`, in
+ * their order, and returns their number. `found` has room for `count`.
  */
 size_t wndl_rt_pointer_filter_keep(const struct wndl_rt_pointer_filter *filter,
     const uintptr_t *words, size_t count, uintptr_t *found);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * allocator: the allocator that the program has, and the sizes of its blocks.
- */
+/* allocator: the program's allocator, and the sizes of its blocks. */
 #ifndef WNDL_RT_HEAP_RECORD_ALLOCATOR_H
 #define WNDL_RT_HEAP_RECORD_ALLOCATOR_H
 
@@ -10,14 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The functions behind the hooked ones. NULL for what there is not. */
+/* The functions that the hooks call. NULL for those that do not exist. */
 struct wndl_rt_allocator {
     void *(*malloc)(size_t);
     void *(*calloc)(size_t, size_t);
     void *(*realloc)(void *, size_t);
     void (*free)(void *);
     size_t (*usable)(void *);
-    bool keeps_sizes; /* as wndl_rt_kept_size() reads them */
+    bool keeps_sizes; /* wndl_rt_kept_size() can read them */
     void *(*reallocarray)(void *, size_t, size_t);
     void *(*aligned_alloc)(size_t, size_t);
     int (*posix_memalign)(void **, size_t, size_t);
@@ -27,8 +25,9 @@ struct wndl_rt_allocator {
 };
 
 /*
- * glibc has a word before each block: the size from there to the next block's
- * word, and three flags. False: it does not say, for a mapping of its own.
+ * Reads a size that glibc keeps. It has a word before each block, with the
+ * distance to the next block's word and three flags. False: the block is a
+ * mapping of its own, of which that does not hold.
  */
 static inline bool wndl_rt_kept_size(const void *block, size_t *usable)
 {
@@ -39,8 +38,9 @@ static inline bool wndl_rt_kept_size(const void *block, size_t *usable)
 }
 
 /*
- * The bytes that a block has. The allocator's function for that is called last:
- * glibc's looks at the block behind this one, too, which may be in no cache.
+ * The usable bytes of a block. The allocator's function for that is the last
+ * choice: glibc's also reads the memory after the block, which may be in no
+ * cache.
  */
 static inline size_t wndl_rt_usable(
     const struct wndl_rt_allocator *allocator, void *block)

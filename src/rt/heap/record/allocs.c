@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocations: record.h. */
+/* allocs: allocations (record.h). */
 #include "base/hash.h"
 #include "rt/core/rt.h"
 #include "rt/heap/count/block_marks.h"
@@ -20,7 +20,10 @@ static struct wndl_rt_recent stand_in(const struct wndl_rt_alloc *alloc,
     };
 }
 
-/* The site plus one, or 0, which is counted. `loss`: why there is no node. */
+/*
+ * The site plus one, or 0, which is counted. `loss` is the reason for a missing
+ * node.
+ */
 static uint32_t find_site(struct wndl_rt_heap_thread *t,
     const struct wndl_heap_site *site, enum wndl_loss loss)
 {
@@ -34,7 +37,7 @@ static uint32_t find_site(struct wndl_rt_heap_thread *t,
     return number;
 }
 
-/* The newest site is this thread's: what it makes next comes after it. */
+/* The newest site is this thread's. The next new one follows it. */
 static void prefault_next(
     struct wndl_rt_heap_thread *t, uint32_t node, uint32_t number)
 {
@@ -88,7 +91,7 @@ static uint32_t site_of(
                                        : learn_site(t, alloc, &stack, &wanted);
 }
 
-/* Its free was not seen, or was untracked and is in the totals already. */
+/* Its free was missed, or was untracked and is in the totals already. */
 static void end_missed(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_block *block)
 {
@@ -103,8 +106,10 @@ static void end_missed(
         wndl_rt_free_count(t, &freed);
 }
 
-/* All, until so many have ended: of those that end, not of those that live on,
- * enough are to be timed. */
+/*
+ * All blocks are measured until so many have ended. That counts those that
+ * ended, not those that live on, so that enough are measured.
+ */
 static inline uint64_t time_of_alloc(
     const struct wndl_rt_heap_thread *t, uint32_t site)
 {
@@ -119,7 +124,7 @@ static inline uint64_t time_of_alloc(
     return wndl_rt_heap_now() | WNDL_RT_TIMED_FOR_MORE;
 }
 
-/* False: it could not be remembered. */
+/* False: there was no room for it. */
 static bool remember(
     struct wndl_rt_heap_thread *t, const void *address, uint32_t site)
 {

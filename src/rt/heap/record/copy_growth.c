@@ -10,8 +10,8 @@
 #include <sys/uio.h>
 
 enum {
-    COMPARED = 64,    /* bytes of both ends of a copy */
-    LEAST_COPIED = 16 /* bytes: what is smaller is equal by chance */
+    COMPARED = 64,    /* bytes compared at both ends of a copy */
+    LEAST_COPIED = 16 /* bytes: less is equal by chance */
 };
 
 static void count_growth(
@@ -19,7 +19,8 @@ static void count_growth(
 {
     const struct wndl_heap_site *larger =
         &wndl_rt_heap->sites.sites[t->alloc_site - 1];
-    /* A chain whose smaller blocks are sampled by chance is none. */
+    /* Without all its smaller blocks, which sampling may omit, a chain is
+     * useless. */
     if (larger->node == 0 || wndl_rt_heap->sample_below != 0)
         return;
     wndl_rt_heap_grown(wndl_rt_heap->shared, &(struct wndl_rt_growth){
@@ -50,7 +51,7 @@ void wndl_rt_heap_regrown(
         count_growth(t, from, false, !smaller->block.grown);
 }
 
-/* Blocks belong to the program, whatever it keeps in them. */
+/* Blocks belong to the program, whatever types they hold. */
 struct word {
     uint64_t v;
 } __attribute__((packed, may_alias));
@@ -76,7 +77,7 @@ static bool is_equal(
     }
 }
 
-/* Whether a block holds what is in a smaller one. */
+/* Whether a block holds the contents of a smaller one. */
 struct copy {
     const uint8_t *from, *to;
     size_t size;   /* of the smaller one */
@@ -85,7 +86,7 @@ struct copy {
     bool found;
 };
 
-/* Whole pages of a block may be protected from being read. */
+/* Whole pages of a block may be protected from reading. */
 static bool read_ends(
     const struct copy *c, size_t end, uint8_t ends[2 * COMPARED])
 {
@@ -97,7 +98,7 @@ static bool read_ends(
            wndl_rt_read_parts(ends, 2 * end, from, 2) == 2 * end;
 }
 
-/* The address may be another block's by now. */
+/* The address may be another block's now. */
 static void look_for_copy(void *context, struct wndl_rt_block *block)
 {
     struct copy *c = context;
@@ -120,7 +121,7 @@ static void look_for_copy(void *context, struct wndl_rt_block *block)
         block->grown = true;
 }
 
-/* What grows by more than by doubling does not grow just enough. */
+/* A block that more than doubles does not grow just enough. */
 void wndl_rt_heap_look_for_copy(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_block *smaller)
 {

@@ -8,9 +8,9 @@
 #include "rt/heap/record/copy_growth.h"
 #include "rt/heap/record/untracked.h"
 
-/* ---- counted */
+/* ---- counting */
 
-/* Of 47 bits: the clock may have gone past their end. */
+/* With 47 bits: the clock may have wrapped. */
 uint64_t wndl_rt_free_lifetime(const struct wndl_rt_block *block)
 {
     const uint64_t mask = (UINT64_C(1) << 47) - 1;
@@ -67,9 +67,9 @@ void wndl_rt_free_count(
         address, memory_order_relaxed);
 }
 
-/* ---- taken out of the table */
+/* ---- removal from the table */
 
-/* Whether a block that is in no site may be one that was untracked. */
+/* Whether a block in no site may have been untracked. */
 static bool may_be_known(const void *block)
 {
     return wndl_rt_heap->sample_below != 0 || wndl_rt_untracked_at(block) != 0;
@@ -120,7 +120,7 @@ void wndl_rt_heap_keep(
         wndl_rt_blocks_mark(freed->block.address);
 }
 
-/* ---- freed */
+/* ---- frees */
 
 static bool end_others(struct wndl_rt_heap_thread *t, uint64_t address,
     enum wndl_rt_other allocator)
@@ -133,7 +133,7 @@ static bool end_others(struct wndl_rt_heap_thread *t, uint64_t address,
     return true;
 }
 
-/* 0: nobody knows. */
+/* 0: not known. */
 static unsigned kind_of_wrong(struct wndl_rt_heap_thread *t, uint64_t address)
 {
     if (wndl_rt_heap->sample_below != 0)
@@ -156,7 +156,7 @@ static WNDL_RT_NOINLINE void record_wrong(struct wndl_rt_heap_thread *t,
         wndl_rt_heap_wrong(wndl_rt_heap->shared, node, kind, address);
 }
 
-/* Nobody knows it. */
+/* Ends a block that is in no table. */
 static WNDL_RT_NOINLINE void end_unknown(struct wndl_rt_heap_thread *t,
     uint64_t address, const struct wndl_regs *regs)
 {
@@ -175,7 +175,7 @@ void wndl_rt_heap_freed(struct wndl_rt_heap_thread *t,
     wndl_rt_free_count(t, freed);
 }
 
-/* In one piece: its parts are shorter than the calls of them. */
+/* All inline, because its parts are shorter than calls of them. */
 __attribute__((flatten)) void wndl_rt_heap_end_any(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_allocator *real,
     void *block, const struct wndl_regs *regs)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unsampled: blocks that are not sampled, as most are not where that goes by
- * chance. They are only counted: in line, for no function for it would be as
- * short as its call. For a thread that is at work.
+ * unsampled: blocks that are not sampled, which are most of them if sampling is
+ * random. They are only counted. That is inline, because it is shorter than a
+ * call. For a thread that is busy.
  *
- * Where blocks are below wndl_rt_heap->quick_below all that they need is
- * plain: sizes are before them, nothing is inherited or has to be looked at
- * before a call. Then the hooks save no more registers than they must.
+ * Blocks below wndl_rt_heap->quick_below are plain: sizes are before them,
+ * nothing is inherited, and no check is needed before a call. The hooks then
+ * save only the registers they must.
  */
 #ifndef WNDL_RT_HEAP_RECORD_UNSAMPLED_H
 #define WNDL_RT_HEAP_RECORD_UNSAMPLED_H
@@ -16,8 +16,10 @@
 #include "rt/heap/record/record.h"
 #include "rt/heap/record/untracked.h"
 
-/* With probability size / sample_below, which is 2^32 at most, by the upper
- * half of Knuth's MMIX generator. */
+/*
+ * Draws with probability size / sample_below, which is 2^32 at most, by the
+ * upper half of Knuth's MMIX generator.
+ */
 static inline bool wndl_rt_heap_draws(
     struct wndl_rt_heap_thread *t, uint64_t size, uint64_t sample_below)
 {
@@ -34,8 +36,8 @@ static inline bool wndl_rt_heap_samples(
 }
 
 /*
- * The calling thread's, if it is not at work and `size` is below what is plain.
- * As wndl_rt_heap_enter(), for a page of nothing has no `quick_below`.
+ * Enters like wndl_rt_heap_enter(), if `size` is below that of plain blocks. An
+ * empty page of state has no `quick_below`, and so gives NULL.
  */
 static inline struct wndl_rt_heap_thread *wndl_rt_heap_enter_quickly(
     uint64_t size)
@@ -51,7 +53,7 @@ static inline struct wndl_rt_heap_thread *wndl_rt_heap_enter_quickly(
     return self;
 }
 
-/* `site` is the block's plus one, 0 for none. */
+/* `site` is the block's site plus one, 0 for none. */
 static inline void wndl_rt_heap_count_alloc(struct wndl_rt_heap_thread *t,
     const void *block, struct wndl_rt_sizes sizes, uint32_t site)
 {
@@ -62,7 +64,7 @@ static inline void wndl_rt_heap_count_alloc(struct wndl_rt_heap_thread *t,
     t->alloc_site = site;
 }
 
-/* Of a block that is not from before. */
+/* For a block that was made during the recording. */
 static inline __attribute__((always_inline)) void wndl_rt_heap_count_free(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_allocator *real,
     void *block)
@@ -78,7 +80,7 @@ static inline __attribute__((always_inline)) void wndl_rt_heap_count_free(
     }
 }
 
-/* The same of a block that is plain, where the stripe only counts it. */
+/* The same for a plain block, if the stripe only counts it. */
 static inline void wndl_rt_heap_count_plain_alloc(struct wndl_rt_heap_thread *t,
     const void *block, struct wndl_rt_sizes sizes)
 {
@@ -99,7 +101,7 @@ static inline void wndl_rt_heap_count_plain_free(
     }
 }
 
-/* The block is to be freed. */
+/* Records that the block will be freed. */
 static inline __attribute__((always_inline)) void wndl_rt_heap_end(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_allocator *real,
     void *block, const struct wndl_regs *regs)

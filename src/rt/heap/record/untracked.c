@@ -15,10 +15,10 @@ static _Atomic uint32_t early_count;
 static uintptr_t high; /* of these */
 static bool settled;
 
-/* By where they are: enum wndl_rt_untracked. */
+/* By place: enum wndl_rt_untracked. */
 static _Atomic uint8_t untracked[UNTRACKED];
 
-/* By where they are: the generation that has made a block there. */
+/* By place: the generation that made a block there. */
 static _Atomic uint8_t own[OWN];
 
 static _Atomic uint8_t *untracked_of(uintptr_t block)
@@ -75,7 +75,7 @@ static bool forget_early(void *block)
     return false;
 }
 
-/* Most of the others are above them. */
+/* Most other blocks are above them. */
 bool wndl_rt_untracked_take_early(void *block)
 {
     if (wndl_rt_heap->shared == NULL || (uintptr_t)block > high ||

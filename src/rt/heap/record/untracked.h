@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * untracked: blocks from before the recording, and calls that are counted but
- * not recorded: of signal handlers, of the allocator itself. Any thread, any
- * signal handler.
+ * not recorded, such as those of signal handlers and of the allocator itself.
+ * Any thread, any signal handler.
  */
 #ifndef WNDL_RT_HEAP_RECORD_UNTRACKED_H
 #define WNDL_RT_HEAP_RECORD_UNTRACKED_H
@@ -15,8 +15,10 @@
 
 enum { WNDL_RT_EARLY = 512 };
 
-/* Of a block, or of others that share its place: which calls may have been
- * untracked. */
+/*
+ * The calls for a block, or for others that share its place, that may have been
+ * untracked.
+ */
 enum wndl_rt_untracked {
     WNDL_RT_UNTRACKED_ALLOC = 1,
     WNDL_RT_UNTRACKED_FREE = 2
@@ -26,9 +28,9 @@ void wndl_rt_untracked_note(const void *block, enum wndl_rt_untracked what);
 uint8_t wndl_rt_untracked_at(const void *block);
 
 /*
- * Blocks that were not sampled are in no table. What a process that `inherits`
- * makes itself is known by its place instead, modulo 4 MiB: what it inherited
- * and shares one of these passes for its own, but none of its own for that.
+ * Blocks that were not sampled are in no table. A process that `inherits` knows
+ * its own blocks by their place, modulo 4 MiB. An inherited block that shares a
+ * place is taken for its own, but none of its own for an inherited one.
  */
 void wndl_rt_untracked_note_own(const void *block);
 bool wndl_rt_untracked_is_own(const void *block);
@@ -46,18 +48,18 @@ static inline bool wndl_rt_untracked_is_inherited(const void *block)
 }
 
 /*
- * Whether the block is from before the recording; it is forgotten. Those that
- * are have a mark: block_marks.h.
+ * Whether the block is from before the recording. It is then forgotten. Such
+ * blocks have a mark: block_marks.h.
  */
 bool wndl_rt_untracked_take_early(void *block);
 
-/* Blocks are not from before any more, with a recording or without. */
+/* Ends the collecting of blocks from before, with a recording or without. */
 void wndl_rt_untracked_settle(void);
 
-/* What is left of the blocks from before, and how many. */
+/* The remaining blocks from before. Returns their number. */
 size_t wndl_rt_untracked_roots(struct wndl_rt_root roots[WNDL_RT_EARLY]);
 
-/* Calls of a thread that could not enter. */
+/* Count calls of a thread that could not enter. */
 void wndl_rt_untracked_alloc(void *block, size_t requested, size_t usable);
 void wndl_rt_untracked_free(const struct wndl_rt_allocator *real, void *block);
 
