@@ -19,7 +19,8 @@
 enum wndl_status wndl_fail(struct wndl_error *err, enum wndl_status status,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* As wndl_fail, with the errno of the system call that failed. */
+/* As wndl_fail, with the errno of the system call that failed. WHAT is "cannot
+ * open the file" and the like, maybe with "; advice": see wndl_error_text. */
 enum wndl_status wndl_fail_errno(struct wndl_error *err, int sys_errno,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -31,8 +32,10 @@ enum wndl_status wndl_fail_at(struct wndl_error *err, enum wndl_status status,
 void wndl_error_set_file(struct wndl_error *err, const char *path);
 
 /*
- * "FILE: SECTION+0xOFFSET: WHAT (errno text)" into `text`, parts that are not
- * known left out. Always NUL-terminated when `size` > 0. Returns `text`.
+ * Writes "FILE: SECTION+0xOFFSET: WHAT" into `text`, without the parts that are
+ * not known. With an errno: "cannot open FILE: ERRNO TEXT" if WHAT is "cannot
+ * open the file", else "FILE: WHAT: ERRNO TEXT"; advice, after a semicolon in
+ * WHAT, comes last. Always NUL-terminated when `size` > 0. Returns `text`.
  */
 char *wndl_error_text(const struct wndl_error *err, char *text, size_t size);
 

@@ -44,8 +44,8 @@ static enum wndl_status open_with(const char *path, int flags,
     struct stat st;
     file->bytes = (struct wndl_bytes){0};
     wndl_error_set_file(err, path);
-    /* Being opened is enough to set a device to work, and some paths are
-     * those that a file told. */
+    /* Opening a device may already start it, and some paths come from files
+     * that are not trusted. */
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         return wndl_fail(err, WNDL_UNSUPPORTED, "is not a regular file");
     /* O_NONBLOCK: opening a FIFO without a writer would wait for one. */

@@ -84,7 +84,7 @@ static enum wndl_status read_all(struct wndl_symbolizer *s,
         int refused = reader->read_at(reader->context, at, s->read + at,
             size - at < STEP ? size - at : STEP);
         if (refused != 0)
-            return wndl_fail_errno(err, refused, "cannot read the binary");
+            return wndl_fail_errno(err, refused, "cannot read the file");
     }
     return WNDL_OK;
 }

@@ -21,8 +21,20 @@ struct wndl_example {
     const char *what; /* one sentence without a full stop */
 };
 
+/* The groups of `windlass --help`, in its order. */
+enum wndl_command_group {
+    WNDL_GROUP_RECORD,
+    WNDL_GROUP_LOOK,
+    WNDL_GROUP_CONVERT,
+    WNDL_GROUP_SIMULATE,
+    WNDL_GROUP_SYMBOLS,
+    WNDL_GROUP_UNWINDING,
+    WNDL_GROUP_COUNT,
+};
+
 struct wndl_command {
     const char *name;
+    enum wndl_command_group group;
     const char *summary;     /* "record a program and all its children" */
     const char *operands;    /* "[--] COMMAND [ARG...]", "FILE" */
     const char *description; /* paragraphs, separated by an empty line */

@@ -15,13 +15,13 @@
 
 static int failed_write(const char *path)
 {
-    return wndl_cli_error("%s: cannot be written: %s", path, strerror(errno));
+    return wndl_cli_error("cannot write %s: %s", path, strerror(errno));
 }
 
 static int write_to_stdout(const struct wndl_output *o)
 {
     if (!o->write(stdout, o->context))
-        return wndl_cli_error("out of memory; the output is not whole");
+        return wndl_cli_error("out of memory; the output is incomplete");
     if (fflush(stdout) != 0 || ferror(stdout))
         return failed_write("standard output");
     return WNDL_EXIT_OK;
@@ -49,11 +49,13 @@ static bool is_same_file(const char *one, const char *other)
 bool wndl_output_may_write(const char *path, const char *input)
 {
     if (is_recording(path))
-        wndl_cli_error("%s: is a recording, which is never written over; "
-                       "name another file with -o",
+        wndl_cli_error("cannot write %s: it is a recording, and recordings are "
+                       "never overwritten; name another file with -o",
             path);
     else if (input != NULL && is_same_file(path, input))
-        wndl_cli_error("%s: is what is read; name another file with -o", path);
+        wndl_cli_error(
+            "cannot write %s: it is the input; name another file with -o",
+            path);
     else
         return true;
     return false;
@@ -249,6 +251,5 @@ int wndl_cli_flush(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return WNDL_EXIT_OK;
-    return wndl_cli_error(
-        "standard output: cannot be written: %s", strerror(errno));
+    return wndl_cli_error("cannot write standard output: %s", strerror(errno));
 }

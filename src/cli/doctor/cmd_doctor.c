@@ -6,6 +6,7 @@
 #include "cli/core/shell_word.h"
 #include "cli/doctor/doctor.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <windlass/version.h>
@@ -130,13 +131,15 @@ static int run(const void *parsed, struct wndl_operands operands)
     bool written = !out.failed && fflush(stdout) == 0;
     wndl_buf_free(&out);
     if (!written)
-        return wndl_cli_error("cannot write to standard output");
+        return wndl_cli_error(
+            "cannot write standard output: %s", strerror(errno));
     return works(&d) ? WNDL_EXIT_OK : WNDL_EXIT_FAILURE;
 }
 
 const struct wndl_command wndl_cmd_doctor = {
     .name = "doctor",
-    .summary = "say what can be recorded on this machine, and how well",
+    .group = WNDL_GROUP_RECORD,
+    .summary = "check what can be recorded on this machine, and how well",
     .operands = "[COMMAND]",
     .description =
         "Tries what recording needs, as the user that asks, and says what it "

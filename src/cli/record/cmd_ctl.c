@@ -73,7 +73,8 @@ static int run(const void *parsed, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_ctl = {
     .name = "ctl",
-    .summary = "pause, go on with, end or write a running recording",
+    .group = WNDL_GROUP_RECORD,
+    .summary = "pause, resume, stop or dump a running recording",
     .operands = "PID ACTION",
     .description =
         "Asks the recorder of process PID for something and prints its "

@@ -23,7 +23,8 @@ static int run(const void *parsed, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_heap = {
     .name = "heap",
-    .summary = "record who allocates a program's memory and holds it",
+    .group = WNDL_GROUP_RECORD,
+    .summary = "record who allocates and holds a program's memory",
     .operands = "[--] COMMAND [ARG...]",
     .description =
         "Runs COMMAND and counts what it and all processes it starts allocate "

@@ -19,6 +19,7 @@ static int run(const void *parsed, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_record = {
     .name = "record",
+    .group = WNDL_GROUP_RECORD,
     .summary = "record a program and all its children",
     .operands = "[--] COMMAND [ARG...]",
     .description =

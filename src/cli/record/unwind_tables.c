@@ -62,13 +62,13 @@ static bool resolve_module(
 {
     const bool by_path = strchr(named->module, '/') != NULL;
     if (by_path && realpath(named->module, module) == NULL) {
-        wndl_cli_error("%s: no module of --unwind-table: %s", named->module,
+        wndl_cli_error("--unwind-table: cannot open %s: %s", named->module,
             strerror(errno));
         return false;
     }
     if (realpath(named->file, file) == NULL) {
         wndl_cli_error(
-            "%s: cannot be opened: %s", named->file, strerror(errno));
+            "--unwind-table: cannot open %s: %s", named->file, strerror(errno));
         return false;
     }
     if (by_path)

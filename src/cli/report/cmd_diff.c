@@ -252,7 +252,8 @@ static int run_diff(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_diff = {
     .name = "diff",
-    .summary = "show what changed from one recording to the next",
+    .group = WNDL_GROUP_LOOK,
+    .summary = "compare recordings",
     .operands = "EARLIER LATER [FILE...]",
     .description =
         "Shows how recordings differ: of time, each function's share of it; of "

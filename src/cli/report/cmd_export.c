@@ -181,7 +181,8 @@ static int run_export(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_export = {
     .name = "export",
-    .summary = "write a recording in a format of other tools",
+    .group = WNDL_GROUP_CONVERT,
+    .summary = "convert a recording for other tools",
     .operands = "FILE",
     .description =
         "Writes the stacks of a recording for another tool to read, with the "

@@ -205,7 +205,8 @@ static int run_merge(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_merge = {
     .name = "merge",
-    .summary = "sum profiles of many kinds up to one call graph",
+    .group = WNDL_GROUP_CONVERT,
+    .summary = "merge profiles into one call graph",
     .operands = "FILE...",
     .description =
         "Sums the stacks of all files up to one approximate call graph, in "

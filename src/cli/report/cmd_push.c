@@ -341,7 +341,8 @@ static int run_push(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_push = {
     .name = "push",
-    .summary = "send a recording to a server that collects profiles",
+    .group = WNDL_GROUP_CONVERT,
+    .summary = "send a recording to a profile server",
     .operands = "URL FILE",
     .description =
         "Sends what 'windlass export -f pprof' writes to a server like "

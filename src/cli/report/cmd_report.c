@@ -315,7 +315,8 @@ static int run_report(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_report = {
     .name = "report",
-    .summary = "show where the time of a recording went",
+    .group = WNDL_GROUP_LOOK,
+    .summary = "show where the time or the memory of a recording went",
     .operands = "FILE [LATER-FILE]",
     .description =
         "Shows how good the samples of a recording are, and in which "

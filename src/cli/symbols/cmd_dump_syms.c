@@ -126,14 +126,15 @@ static int run_dump_syms(const void *options, struct wndl_operands operands)
     int exit_code = dump_to(&target, operands.texts[0], o);
     end_target(&target);
     if (target.sys_errno != 0)
-        exit_code = wndl_cli_error("%s: cannot be written: %s",
+        exit_code = wndl_cli_error("cannot write %s: %s",
             to_stdout ? "standard output" : o->out, strerror(target.sys_errno));
     return exit_code;
 }
 
 const struct wndl_command wndl_cmd_dump_syms = {
     .name = "dump-syms",
-    .summary = "write a binary's symbols as a file of Breakpad's",
+    .group = WNDL_GROUP_SYMBOLS,
+    .summary = "write a Breakpad symbol file for a binary",
     .operands = "OBJ",
     .description =
         "Writes what is known of the code of a program or library as a "

@@ -97,10 +97,10 @@ static int report(const struct wndl_fix_stream *stream, const char *name,
         return WNDL_EXIT_OK;
     case WNDL_FIX_CANNOT_READ:
         return wndl_cli_error(
-            "%s: cannot be read: %s", name, strerror(stream->sys_errno));
+            "cannot read %s: %s", name, strerror(stream->sys_errno));
     case WNDL_FIX_CANNOT_WRITE:
         return wndl_cli_error(
-            "cannot write: standard output: %s", strerror(stream->sys_errno));
+            "cannot write standard output: %s", strerror(stream->sys_errno));
     default:
         return wndl_cli_error("out of memory");
     }
@@ -153,7 +153,7 @@ static int run_fix(const void *options, struct wndl_operands operands)
     const char *path = operands.texts[0];
     int input = open(path, O_RDONLY | O_CLOEXEC);
     if (input < 0)
-        return wndl_cli_error("%s: cannot be read: %s", path, strerror(errno));
+        return wndl_cli_error("cannot open %s: %s", path, strerror(errno));
     int exit_code = run_stream(o, input, path);
     close(input);
     return exit_code;
@@ -161,6 +161,7 @@ static int run_fix(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_fix = {
     .name = "fix",
+    .group = WNDL_GROUP_SYMBOLS,
     .summary = "name the functions and lines in printed stacks",
     .operands = "[FILE]",
     .description =

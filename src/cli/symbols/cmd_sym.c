@@ -66,18 +66,20 @@ static int answer_block(struct work *w)
     struct wndl_symbols *answers =
         wndl_arena_calloc(&w->scratch, count, sizeof *answers);
     if (answers == NULL || !look_up(w, answers))
-        return wndl_cli_error("out of memory; the output is not whole");
+        return wndl_cli_error("out of memory; the output is incomplete");
     for (size_t i = 0; i < count; i++) {
         if (!queries[i].has_address)
             answers[i] = (struct wndl_symbols){0};
         wndl_sym_write_answer(&w->out, &w->style, &queries[i], &answers[i]);
         if (w->out.size >= PIECE && !w->out.failed && !flush_output(w))
-            return wndl_cli_error("standard output does not take it");
+            return wndl_cli_error(
+                "cannot write standard output: %s", strerror(errno));
     }
     if (w->out.failed)
-        return wndl_cli_error("out of memory; the output is not whole");
+        return wndl_cli_error("out of memory; the output is incomplete");
     return flush_output(w) ? WNDL_EXIT_OK
-                           : wndl_cli_error("standard output does not take it");
+                           : wndl_cli_error("cannot write standard output: %s",
+                                 strerror(errno));
 }
 
 static void begin_block(struct work *w)
@@ -116,7 +118,7 @@ static int answer_lines(struct work *w, struct input *in, bool all)
             break;
         char *stop = newline == NULL ? end : newline;
         if (!wndl_sym_read_query(&w->reader, line, (size_t)(stop - line)))
-            return wndl_cli_error("out of memory; the output is not whole");
+            return wndl_cli_error("out of memory; the output is incomplete");
         line = newline == NULL ? end : newline + 1;
     }
     int exit_code = answer_block(w);
@@ -137,7 +139,7 @@ static int answer_input(struct work *w, struct input *in)
         while (got < 0 && errno == EINTR);
         if (got < 0)
             return wndl_cli_error(
-                "standard input cannot be read: %s", strerror(errno));
+                "cannot read standard input: %s", strerror(errno));
         in->size += (size_t)got;
         bool all = got == 0 || in->size == sizeof in->bytes;
         exit_code = answer_lines(w, in, all);
@@ -171,9 +173,10 @@ static int list_functions(struct work *w)
             written = flush_output(w);
     }
     if (w->out.failed)
-        return wndl_cli_error("out of memory; the output is not whole");
+        return wndl_cli_error("out of memory; the output is incomplete");
     return written ? WNDL_EXIT_OK
-                   : wndl_cli_error("standard output does not take it");
+                   : wndl_cli_error(
+                         "cannot write standard output: %s", strerror(errno));
 }
 
 static void set_style(struct work *w, const struct wndl_sym_options *o,
@@ -306,6 +309,7 @@ static int run_sym(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_sym = {
     .name = "sym",
+    .group = WNDL_GROUP_SYMBOLS,
     .summary = "show functions, files and lines of addresses in a binary",
     .operands = "[ADDR...]",
     .description =

@@ -46,14 +46,14 @@ static const struct wndl_example examples[] = {
 static bool print_text(struct wndl_buf *out)
 {
     if (out->failed) {
-        wndl_cli_error("out of memory; the output is not whole");
+        wndl_cli_error("out of memory; the output is incomplete");
         return false;
     }
     fwrite(out->data, 1, out->size, stdout);
     wndl_buf_clear(out);
     if (!ferror(stdout))
         return true;
-    wndl_cli_error("standard output: cannot be written: %s", strerror(errno));
+    wndl_cli_error("cannot write standard output: %s", strerror(errno));
     return false;
 }
 
@@ -164,7 +164,8 @@ static int run_unwind_info(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_unwind_info = {
     .name = "unwind-info",
-    .summary = "tell what an unwinder has to go by in a binary",
+    .group = WNDL_GROUP_UNWINDING,
+    .summary = "show the unwind information of a binary",
     .operands = "OBJ",
     .description =
         "Reads the call frame information of a program or shared library "

@@ -126,7 +126,7 @@ static int print_table(
     else
         wndl_unwind_table_say(stdout, table);
     if (!whole)
-        return wndl_cli_error("out of memory; the output is not whole");
+        return wndl_cli_error("out of memory; the output is incomplete");
     return wndl_cli_flush();
 }
 
@@ -261,7 +261,8 @@ static int run_unwind_table(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_unwind_table = {
     .name = "unwind-table",
-    .summary = "keep what unwinders need of a binary in a small file",
+    .group = WNDL_GROUP_UNWINDING,
+    .summary = "build and inspect compact unwind tables",
     .operands = "build OBJ -o FILE | show FILE | verify OBJ FILE",
     .description =
         "An unwind table has the rules of a binary's call frame information "

@@ -312,6 +312,7 @@ static int run_vmprof(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_vmprof = {
     .name = "vmprof",
+    .group = WNDL_GROUP_SIMULATE,
     .summary = "find the code that pages when memory is short",
     .operands = "[-- CMD [ARG...]]",
     .description =

@@ -310,6 +310,7 @@ static int run_view(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_view = {
     .name = "view",
+    .group = WNDL_GROUP_LOOK,
     .summary = "show a recording in a web browser",
     .operands = "FILE [LATER]",
     .description =

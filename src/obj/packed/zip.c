@@ -284,7 +284,7 @@ static enum wndl_status open_member(const char *path, const char *mark,
     char archive[PATH_MAX];
     size_t size = (size_t)(mark - path);
     if (size >= sizeof archive)
-        return wndl_fail_errno(err, ENAMETOOLONG, "cannot open the archive");
+        return wndl_fail_errno(err, ENAMETOOLONG, "cannot open the file");
     memcpy(archive, path, size);
     archive[size] = '\0';
     enum wndl_status status = wndl_file_open(archive, file, err);

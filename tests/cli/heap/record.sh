@@ -203,7 +203,7 @@ if [ "$(id -u)" = 0 ] && mkdir disk &&
     "$heapdump" disk/full.wndl >dump || status=unreadable
     umount disk
     [ "$status" = 125 ] || fail "full disk: exit status $status"
-    grep -q "disk/full.wndl: cannot write; .*No space left" said ||
+    grep -q "cannot write .*disk/full.wndl: No space left" said ||
         fail "full disk: $(cat said)"
     [ -f six ] || fail "the command did not go on"
 fi

@@ -110,8 +110,8 @@ cp plugin.so.wut damaged.wut
 printf '\377\377' | dd of=damaged.wut bs=1 seek=400 conv=notrunc 2>/dev/null
 refused "takes MODULE=FILE, not 'plugin.so'" --unwind-table plugin.so
 refused "takes MODULE=FILE, not '=x'" --unwind-table =x
-refused 'none.wut: cannot be opened' --unwind-table plugin.so=none.wut
-refused 'no/plugin.so: no module' --unwind-table no/plugin.so=plugin.so.wut
+refused 'cannot open none.wut: No such' --unwind-table plugin.so=none.wut
+refused 'cannot open no/plugin.so: No such' --unwind-table no/plugin.so=plugin.so.wut
 refused 'plugin.c: is neither' --unwind-table plugin.so=plugin.c
 refused 'cut.wut: ' --unwind-table plugin.so=cut.wut
 refused 'damaged.wut: is damaged' --unwind-table plugin.so=damaged.wut

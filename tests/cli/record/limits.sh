@@ -33,7 +33,7 @@ if [ "$(id -u)" = 0 ] && mkdir disk &&
     "$recdump" disk/full.wndl >dump || status=unreadable
     umount disk
     [ "$status" = 125 ] || fail "full disk: exit status $status"
-    grep -q "disk/full.wndl: cannot write; .*No space left" said ||
+    grep -q "cannot write .*disk/full.wndl: No space left" said ||
         fail "full disk: $(cat said)"
     grep -q '^done 0 ' dump || fail "a full disk, and all is well"
     told=$(sed -n 's/^windlass: \([0-9]*\) samples kept.*/\1/p' said)

@@ -226,7 +226,7 @@ fails 2 "-C and --no-demangle do not go together" -e prog -C --no-demangle
 fails 2 "--all-functions takes no addresses" -e prog --all-functions 1
 fails 2 "--build-id takes hexadecimal digits" --build-id xy
 fails 2 "--style takes one of" -e prog --style elsewise
-fails 1 "nowhere: cannot open the file" -e nowhere 1
+fails 1 "cannot open nowhere: No such" -e nowhere 1
 fails 1 "no file with build-id abcd" --build-id abcd
 fails 1 "one.c: " -e one.c 1
 head -c 3000 prog >cut

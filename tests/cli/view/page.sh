@@ -73,12 +73,12 @@ if command -v python3 >/dev/null; then
     python3 "$here/serve.py" out.html "$windlass" view a.wndl 2>err
     grep -q 'until Ctrl-C' err
 fi
-says 1 "a.wndl: is a recording" -o a.wndl b.wndl
+says 1 "cannot write a.wndl: it is a recording" -o a.wndl b.wndl
 says 1 "none.wndl" -o none.html none.wndl
 [ ! -e none.html ] || fail "a page of nothing"
-says 1 "cannot be written" -o none/none.html a.wndl
+says 1 "cannot write none/none.html: No such" -o none/none.html a.wndl
 if [ -c /dev/full ]; then
-    says 1 "cannot be written" -o /dev/full a.wndl
+    says 1 "cannot write /dev/full: No space" -o /dev/full a.wndl
 fi
 says 2 "--port is at most 65535" --port 65536 a.wndl
 says 2 "-o does not" --port 8080 -o out.html a.wndl
