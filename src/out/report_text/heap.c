@@ -64,11 +64,10 @@ static void put_unseen(const struct head *h)
         return;
     wndl_text_label(&h->text, "");
     wndl_text_count(h->out, count, "heap");
-    wndl_buf_text(h->out,
-        " where the executable has an allocator inside: what is "
-        "called in there by itself is not seen\n");
+    wndl_buf_text(h->out, " with an allocator in the executable: calls that "
+                          "the executable makes to it are not seen\n");
     wndl_text_label(&h->text, "");
-    wndl_buf_text(h->out, "blocks that are freed in there count as live\n");
+    wndl_buf_text(h->out, "blocks that are freed there count as live\n");
 }
 
 /* The snapshot of the only heap, or when each process ended, or nothing. */

@@ -27,7 +27,7 @@ for flags in "" "-Wl,-z,relro,-z,now" "-Wl,-z,norelro,-z,lazy -fno-plt"; do
         "$windlass" heap --mode $mode -o r.wndl -- ./own ./plugin.so \
             >out 2>said || fail "it does not run: $(cat said)"
         [ "$(cat out)" = "done" ] || fail "another output"
-        grep -q '^windlass: 1 heap where the executable has an allocator inside' said ||
+        grep -q '^windlass: 1 heap with an allocator in the executable' said ||
             fail "what is not seen is not told: $(cat said)"
         "$windlass" report r.wndl >report
         grep -q '^Wrong frees: those of what was never .* not known of 1 heap,' \

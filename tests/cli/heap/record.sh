@@ -239,7 +239,7 @@ wrong() {
     [ "$status" -eq 2 ] || fail "$*: exit status $status"
 }
 wrong heap --sample-below 100
-grep -q -e '--sample-below goes with --stacks partial' said || fail "$(cat said)"
+grep -q -e '--sample-below needs --stacks partial' said || fail "$(cat said)"
 wrong heap --stacks partial --sample-below 4294967297
 grep -q -e '--sample-below takes at most 4G' said || fail "$(cat said)"
 wrong heap --snapshot-every 0.01

@@ -66,5 +66,5 @@ rm windlass-linked
 ! ls -d windlass-* >/dev/null 2>&1 || fail "a folder was left: $(ls)"
 
 "$windlass" record -o 'a%xb' true 2>said && fail "%x was taken"
-grep -q -- "--output knows %n, %p, %h and %%, not what is in 'a%xb'" said ||
+grep -q -- "--output knows only %n, %p, %h and %%: 'a%xb'" said ||
     fail "$(cat said)"

@@ -347,7 +347,7 @@ static void others_tables_are_refused_by_name(void **state)
     struct wndl_table_verdict verdict;
     uint8_t *bytes = exact(libc->bytes, libc->size);
     bytes[VERSION_AT]++;
-    expect_refusal(bytes, libc->size, "another version");
+    expect_refusal(bytes, libc->size, "(expected 2)");
     bytes[0]++;
     expect_refusal(bytes, libc->size, "not an unwind table");
     free(bytes);
