@@ -172,8 +172,8 @@ int wndl_dmd_report(const struct wndl_dmd_report *report)
     struct reading in = {.report = report};
     const struct wndl_heap_set_options *of = &report->heap->of;
     if (of->blocks != 0 || of->snapshot != 0 || of->process != 0) {
-        wndl_cli_error("%s is a file of DMD: --blocks, --snapshot and "
-                       "--process are for recordings",
+        wndl_cli_error("%s is a DMD file: --blocks, --snapshot and --process "
+                       "are for recordings",
             report->inputs[0]->name);
         return WNDL_EXIT_USAGE;
     }

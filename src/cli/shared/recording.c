@@ -84,8 +84,8 @@ void wndl_cli_recording_note_whole(
     wndl_buf_init(&word, wndl_mem_libc());
     wndl_shell_word(&word, path);
     wndl_buf_byte(&word, '\0');
-    wndl_cli_note("warning: the recording is cut short or damaged; what is "
-                  "left of it is %s. See: windlass report %s",
+    wndl_cli_note("warning: the recording is cut short or damaged; the rest of "
+                  "it is %s. See: windlass report %s",
         done, word.failed ? "FILE" : (const char *)word.data);
     wndl_buf_free(&word);
 }

@@ -126,7 +126,7 @@ then
         status=0
         "$windlass" $command none.wndl >out 2>said || status=$?
         [ $status -eq 1 ] && [ ! -s out ] || fail "$command: status $status"
-        grep -q 'no heap is in the recording: no process could be recorded' \
+        grep -q 'the recording holds no heap: no process could be recorded' \
             said || fail "$command: $(cat said)"
     done
 fi

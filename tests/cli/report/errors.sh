@@ -126,8 +126,8 @@ fi
 # What has but some lines that end in numbers is no profile.
 printf '# Title\n\nThis is text 12\nof more lines\n' >text
 printf 'a;b 1\n\0\nc;d 2\n' >zeros
-refuses 1 'error: text: is no profile' merge text
-refuses 1 'error: zeros: is no profile' merge zeros
+refuses 1 'error: text: unknown profile format' merge text
+refuses 1 'error: zeros: unknown profile format' merge zeros
 
 # A recording or what is read is not written over.
 cp "$windlass" program
