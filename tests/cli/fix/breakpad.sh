@@ -221,7 +221,7 @@ code=0
 echo nothing | "$windlass" fix -b nosuchdir -b out >out2 2>err
 [ "$(cat out2)" = nothing ] &&
     grep -q 'warning: -b nosuchdir: No such file or directory' err &&
-    grep -q 'warning: -b out: is not a folder' err || {
+    grep -q 'warning: -b out: not a folder' err || {
     echo "breakpad: a missing folder:"
     cat err
     failed=1

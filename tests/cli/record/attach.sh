@@ -20,7 +20,7 @@ for name in plugin.so program; do
         --remove-section=.eh_frame_hdr whole/$name bare/$name
     "$windlass" unwind-table build whole/$name -o $name.wut 2>said ||
         fail "no table of $name: $(cat said)"
-    grep -q 'record with --unwind-table' said || fail "not told: $(cat said)"
+    grep -q 'attach it with .windlass record --unwind-table' said || fail "not told: $(cat said)"
 done
 "$windlass" unwind-table verify whole/plugin.so plugin.so.wut >/dev/null ||
     fail "the table is wrong"

@@ -77,7 +77,7 @@ objcopy -O binary --only-section=.eh_frame "$libc" "$work/frames" &&
 expect_failure 'is not an unwind table' \
     "$windlass" unwind-table show "$libc"
 expect_failure 'build OBJ -o FILE' "$windlass" unwind-table build "$libc"
-expect_failure 'none of build, show and verify' \
+expect_failure 'use build, show or verify' \
     "$windlass" unwind-table mend "$libc"
 expect_failure "unknown action 'mend'" "$windlass" unwind-table mend
 expect_failure 'an action is missing' "$windlass" unwind-table
