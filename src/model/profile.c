@@ -119,7 +119,7 @@ const char *wndl_loss_name(unsigned reason)
         "too many different stacks",
         "too many threads",
         "too many modules",
-        "a sample was being taken",
+        "another sample was in progress",
         "the stack was not found",
         "ticks came too fast",
     };

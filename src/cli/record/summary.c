@@ -18,7 +18,7 @@ static const char *const loss_names[WNDL_LOSS_REASONS] = {
     [WNDL_LOSS_TREE_FULL] = "too many different stacks",
     [WNDL_LOSS_THREADS_FULL] = "too many threads",
     [WNDL_LOSS_MODULES_FULL] = "too many modules",
-    [WNDL_LOSS_BUSY] = "a sample was being taken",
+    [WNDL_LOSS_BUSY] = "another sample was in progress",
     [WNDL_LOSS_NO_STACK] = "the stack was not found",
 };
 
