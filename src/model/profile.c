@@ -133,9 +133,9 @@ const char *wndl_walk_end_text(unsigned end)
         "too deep",
         "no unwind information",
         "left the stack",
-        "went in circles",
+        "the stack goes in circles",
         "damaged unwind information",
-        "returned into no code",
+        "the return address is not in code",
         "by frame pointer only",
     };
     return end < WNDL_WALK_OTHER ? names[end] : "another end";

@@ -248,7 +248,7 @@ enum wndl_status wndl_symbolizer_section(const struct wndl_symbolizer *s,
                              : s->pdb != NULL  ? s->pdb_path
                                                : s->breakpad_path);
     return wndl_fail(
-        err, WNDL_NOT_FOUND, "no section that is loaded is called %s", name);
+        err, WNDL_NOT_FOUND, "no loaded section has the name %s", name);
 }
 
 void wndl_symbolizer_get_info(

@@ -11,9 +11,9 @@ static const char *const end_names[WNDL_WALK_END_COUNT] = {
     [WNDL_END_TRUNCATED] = "deeper than --max-frames",
     [WNDL_END_NO_RULE] = "no unwind information",
     [WNDL_END_BAD_READ] = "left the stack",
-    [WNDL_END_NO_PROGRESS] = "went in circles",
+    [WNDL_END_NO_PROGRESS] = "the stack goes in circles",
     [WNDL_END_BAD_CFI] = "damaged unwind information",
-    [WNDL_END_BAD_PC] = "returned into no code",
+    [WNDL_END_BAD_PC] = "the return address is not in code",
     [WNDL_END_FP_ROOT] = "by frame pointer only",
 };
 

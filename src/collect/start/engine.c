@@ -143,7 +143,8 @@ static enum wndl_status refuse_perf(
             err, engine->refusal, "the kernel refuses perf events");
     return wndl_fail_errno(err, engine->refusal,
         "the kernel refuses perf events; the setting "
-        "kernel.perf_event_paranoid is %d, and --engine timer needs none",
+        "kernel.perf_event_paranoid is %d, and --engine timer does without "
+        "them",
         engine->paranoid);
 }
 

@@ -84,6 +84,6 @@ enum wndl_status wndl_table_source_open(struct wndl_table_source *source,
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     if (status == WNDL_OK && source->functions.len == 0)
         return wndl_fail(
-            err, WNDL_NOT_FOUND, "%s has rules of no code", source->name);
+            err, WNDL_NOT_FOUND, "%s has no rules for any code", source->name);
     return status;
 }

@@ -127,7 +127,7 @@ END
 same "fix -b"
 cat >wanted <<'END'
 windlass: error: failed to read `/not/here/many`
-windlass: several builds of it have symbol files, and it is not there to tell which it is
+windlass: several builds of it have symbol files, and there is no binary to choose by
 END
 mv err out
 same "fix -b, standard error"

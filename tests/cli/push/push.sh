@@ -159,7 +159,7 @@ status=0
 LD_LIBRARY_PATH=$work/none "$windlass" push "$url" time.wndl 2>said ||
     status=$?
 [ $status -eq 1 ] || fail "without libcurl: status $status"
-says 'libcurl.so.4 is not there; on Debian: libcurl4'
+says 'cannot load libcurl.so.4; install it (Debian: libcurl4)'
 
 # What cannot be sent.
 push 1 "$url" no-such-file

@@ -40,7 +40,7 @@ grep -q '^done 1 512 ' dump || fail "not finished when stop had answered"
 grep -q '^paused' dump || fail "the pause is not told"
 kill -0 $recorder || fail "the recorder did not wait for the command"
 "$windlass" ctl "$target" status 2>answer && fail "status after the stop"
-grep -q "in no recording" answer || fail "after the stop: $(cat answer)"
+grep -q "in no running recording" answer || fail "after the stop: $(cat answer)"
 status=0
 wait $recorder || status=$?
 [ "$status" -eq 3 ] || fail "exit status $status after a stop"

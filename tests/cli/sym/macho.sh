@@ -319,7 +319,7 @@ map() {
             -o p.$arch.other.o
         without '/other.cc:' >less
         compare p.$arch less
-        grep -q 'other.o: was built anew' have.err ||
+        grep -q 'other.o: was built again' have.err ||
             fail "stale: $(cat have.err)"
         mv kept p.$arch.other.o
         compare p.$arch want

@@ -276,6 +276,6 @@ same "section of an object file" <<'END'
 other
 object.c:2
 END
-fails 1 "no section that is loaded is called .none" -e object.o -j .none 0
+fails 1 "no loaded section has the name .none" -e object.o -j .none 0
 fails 2 "do not go together" -e object.o -j .text --rva 0
 exit $failed

@@ -71,7 +71,7 @@ objcopy -O binary --only-section=.eh_frame "$libc" "$work/frames" &&
     for action in "verify $work/none $work/libc.wut" \
         "build $work/none -o $work/none.wut"; do
         # shellcheck disable=SC2086 # several words
-        expect_failure 'error: [^:]*/none: .eh_frame has rules of no code' \
+        expect_failure 'error: [^:]*/none: .eh_frame has no rules for any code' \
             "$windlass" unwind-table $action
     done
 expect_failure 'is not an unwind table' \

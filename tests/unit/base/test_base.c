@@ -430,9 +430,9 @@ static void errors_name_file_section_and_offset(void **state)
     wndl_error_set_file(&io, "/a/b;c");
     assert_string_equal(wndl_error_text(&io, line, sizeof line),
         "cannot open /a/b;c: No such file or directory; try another");
-    (void)wndl_fail_errno(&io, ENOENT, "cannot run the command");
+    (void)wndl_fail_errno(&io, ENOENT, "cannot wait for events");
     assert_string_equal(wndl_error_text(&io, line, sizeof line),
-        "/a/b;c: cannot run the command: No such file or directory");
+        "/a/b;c: cannot wait for events: No such file or directory");
     assert_int_equal(wndl_fail(NULL, WNDL_NOMEM, "x"), WNDL_NOMEM);
     assert_string_equal(wndl_status_name(WNDL_DENIED), "permission denied");
 }
