@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In pixels: the plot, and what is around it. */
+/* In pixels: the plot and its margins. */
 enum {
     LEFT = 90,
     TOP = 20,
@@ -18,7 +18,7 @@ enum {
     NAME_SIZE = 100,
 };
 
-/* Okabe and Ito's, which the colour-blind can tell apart. */
+/* Colours by Okabe and Ito, which colour-blind people can distinguish. */
 static const char *const colors[WNDL_DIFF_SVG_LINES] = {"#0072b2", "#d55e00",
     "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888", "#000000"};
 

@@ -46,7 +46,7 @@ struct wndl_command {
     size_t min_operands;
     size_t max_operands;
     bool operands_end_options; /* options stop at the first operand */
-    bool operands_in_groups;   /* "--" behind the first one is one, too */
+    bool operands_in_groups;   /* "--" after the first one is one, too */
     /* Returns the exit code. `options` is of options_size bytes. */
     int (*run)(const void *options, struct wndl_operands operands);
 };

@@ -336,15 +336,15 @@ static void check_descriptors(struct wndl_doctor *d)
 static void check_folder(struct wndl_doctor *d)
 {
     char folder[200];
-    bool told = getcwd(folder, sizeof folder) != NULL;
+    bool known = getcwd(folder, sizeof folder) != NULL;
     if (access(".", W_OK | X_OK) == 0) {
         wndl_doctor_find(d, "output", WNDL_DOCTOR_OK,
-            "recordings can be written in %s", told ? folder : "this folder");
+            "recordings can be written in %s", known ? folder : "this folder");
         return;
     }
     struct wndl_doctor_finding *f = wndl_doctor_find(d, "output",
         WNDL_DOCTOR_LIMITED, "recordings cannot be written in %s: %s",
-        told ? folder : "this folder", strerror(errno));
+        known ? folder : "this folder", strerror(errno));
     wndl_doctor_advise(f, "name another place: record -o FILE");
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_collect: `windlass collect`, which the runtime starts where the
- * environment alone asks for a recording: records a process that is there
- * already. Says nothing but errors, and those before the recording begins.
+ * cmd_collect: `windlass collect`, which the runtime starts if only the
+ * environment asks for a recording. It records a process that already runs, and
+ * prints only errors, before the recording begins.
  */
 #include "cli/core/command.h"
 #include "cli/core/help.h"
@@ -55,12 +55,12 @@ static char **command_of(pid_t pid)
 static bool notify_starter(int fd, const char *socket)
 {
     size_t size = strlen(socket);
-    bool told = write(fd, socket, size) == (ssize_t)size;
+    bool sent = write(fd, socket, size) == (ssize_t)size;
     close(fd);
-    return told;
+    return sent;
 }
 
-/* Who reads what the program says is not to wait for us. */
+/* Readers of the program's stderr must not wait for the collector. */
 static void leave_errors(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);

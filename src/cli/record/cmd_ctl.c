@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_ctl: `windlass ctl`, asks a recorder that runs for something.
+ * cmd_ctl: `windlass ctl`, sends an action to a running recorder.
  */
 #include "cli/core/command.h"
 #include "collect/start/control.h"

@@ -13,7 +13,7 @@ enum {
     SAMPLE_BELOW = 4096,
 };
 
-/* What is drawn is a number of 32 bits, of which it takes a share. */
+/* The random number that decides has 32 bits. */
 #define SAMPLE_BELOW_MAX (UINT64_C(1) << 32)
 
 #define FIELD(name) offsetof(struct wndl_record_options, name)
@@ -203,7 +203,7 @@ static bool join_patterns(
     return used < WNDL_SHM_PATTERNS;
 }
 
-/* One that is empty would be in every name. */
+/* An empty pattern would be in every name. */
 static bool has_empty_pattern(const struct wndl_option_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -222,7 +222,7 @@ static bool is_too_short(double seconds)
     return seconds != 0 && seconds < 0.001;
 }
 
-/* What the collector fills in for. */
+/* Whether the collector can expand each % of `pattern`. */
 static bool is_known_pattern(const char *pattern)
 {
     for (const char *c = strchr(pattern, '%'); c != NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass diff: what became more and less from one recording to the next. */
+/* windlass diff: compares recordings. */
 #include "cli/core/command.h"
 #include "cli/report/diff_table.h"
 #include "cli/shared/dmd_report.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass export: a recording for other tools. */
+/* windlass export: converts a recording for other tools. */
 #include "base/text.h"
 #include "cli/core/command.h"
 #include "cli/core/output.h"
@@ -17,7 +17,7 @@ struct export_options {
     struct wndl_symbol_options symbols;
 };
 
-/* What the number of a stack is; of heaps all but the first. */
+/* The number of a stack; all but the first are for heaps. */
 enum value { VALUE_AUTO, VALUE_BYTES, VALUE_BLOCKS, VALUE_TEMPORARY };
 
 static const struct wndl_option option_table[] = {
@@ -61,7 +61,7 @@ static const struct wndl_example examples[] = {
     {NULL, NULL},
 };
 
-/* Empty output does not say that there is another time. */
+/* Empty output does not show that there is time of another kind. */
 static void say_if_none(
     const struct wndl_profile *p, const struct export_options *o)
 {
@@ -84,7 +84,7 @@ static const struct wndl_export_format *format_of(
     return &wndl_export_formats[o->format];
 }
 
-/* Options that would have no effect; says so. */
+/* Reports options that would have no effect. */
 static bool is_contradiction(
     const struct export_options *o, const struct wndl_export_job *job)
 {
@@ -172,7 +172,7 @@ static int run_export(const void *options, struct wndl_operands operands)
     wndl_input_close(&input);
     if (!is_loaded)
         return WNDL_EXIT_FAILURE;
-    /* Data on stdout has no place to say it. */
+    /* The data on stdout has no place for the warning. */
     wndl_cli_recording_note_whole(&recording, operands.texts[0], "exported");
     int exit_code = export_recording(&recording, o, operands.texts[0]);
     wndl_cli_recording_close(&recording);

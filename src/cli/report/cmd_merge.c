@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass merge: profiles of many kinds as one call graph. */
+/* windlass merge: merges profiles into one call graph. */
 #include "analyze/callgraph/callgraph.h"
 #include "analyze/callgraph/kind.h"
 #include "cli/core/command.h"
@@ -44,7 +44,7 @@ static const struct wndl_example examples[] = {
 struct merge {
     const struct merge_options *o;
     struct wndl_callgraph g;
-    struct wndl_buf command; /* that it is the output of */
+    struct wndl_buf command; /* "windlass merge FILE..." */
 };
 
 /* ---- files of other tools */
@@ -53,7 +53,7 @@ struct merge {
 static const struct {
     enum wndl_status (*read)(struct wndl_callgraph *g, struct wndl_bytes file,
         struct wndl_damage *damage, struct wndl_error *err);
-    const char *unit; /* of what is lost by damage */
+    const char *unit; /* in which damage is counted */
 } readers[] = {
     [WNDL_GRAPH_CALLGRIND] = {wndl_callgrind_read, "line"},
     [WNDL_GRAPH_PPROF] = {wndl_pprof_read, "byte"},
@@ -88,7 +88,7 @@ static bool add_foreign(
 
 /* ---- recordings */
 
-/* Both what threads did and what was allocated, if it is there. */
+/* Adds both the time and the heap, if they are recorded. */
 static enum wndl_status add_loaded(
     struct merge *m, const struct wndl_cli_recording *loaded)
 {

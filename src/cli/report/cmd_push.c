@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass push: a recording to a server that collects profiles. */
+/* windlass push: sends a recording to a profile server. */
 #include "base/utf8.h"
 #include "cli/core/command.h"
 #include "cli/shared/heap_report.h"
@@ -59,16 +59,16 @@ static const struct wndl_example examples[] = {
 struct job {
     const struct push_options *o;
     const char *server;
-    char *shown; /* the server without what may be a password */
+    char *shown; /* the server without a password */
     struct wndl_cli_recording loaded;
     struct wndl_push_label labels[WNDL_OPTION_LIST_MAX];
     char *name;
 };
 
-/* ---- what was given */
+/* ---- arguments */
 
-/* Where NAME:PASSWORD@ begins and ends, if that is there: at the last '@', for
- * a password that should have been escaped may hold anything. */
+/* The start and end of NAME:PASSWORD@, if there is one. The last '@' ends it: a
+ * password that is not escaped may hold any character. */
 static void find_user(const char *url, size_t *start, size_t *end)
 {
     const char *scheme = strstr(url, "://");
@@ -160,7 +160,7 @@ static bool check_options(struct job *job)
     return false;
 }
 
-/* The program's, with what no server takes replaced. */
+/* The program's name, with '_' for characters that servers refuse. */
 static char *name_of(const struct job *job)
 {
     if (job->o->name != NULL)
@@ -182,7 +182,7 @@ static char *name_of(const struct job *job)
 
 /* ---- sending */
 
-/* What a server says, for people: some of it, on one line. */
+/* Appends the start of the server's answer, on one line. */
 static void put_said(struct wndl_buf *to, const struct wndl_http_answer *answer)
 {
     enum { SHOWN = 300 };
@@ -201,7 +201,7 @@ static int say_refused(
     const struct job *job, const struct wndl_http_answer *answer)
 {
     if (answer->redirect[0] != '\0') {
-        /* One to a path of the same server has what we were given. */
+        /* A redirect to a path of the same server repeats the password. */
         char *shown = without_user(answer->redirect);
         wndl_cli_error("%s redirects to %s; nothing was sent there", job->shown,
             shown == NULL ? "another address" : shown);
@@ -271,7 +271,7 @@ static int send_profile(
     return exit_code;
 }
 
-/* Of the heaps or of the time, which are profiles of their own. */
+/* Sends the heaps or the time, each as a profile of its own. */
 static int send_part(const struct job *job, bool of_heap)
 {
     const struct wndl_heap_set_options usual = {0};

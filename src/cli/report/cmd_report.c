@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass report: where the time of a recording went. */
+/* windlass report: shows where the time or memory of a recording went. */
 #include "analyze/time/calltree.h"
 #include "analyze/time/report_fill.h"
 #include "cli/core/command.h"
@@ -91,7 +91,7 @@ static const struct wndl_example examples[] = {
     {NULL, NULL},
 };
 
-/* Of which there is something, when there is nothing of the time shown. */
+/* The kind of time that the recording has, if it lacks the one shown. */
 static const char *other_time(const struct wndl_report *report)
 {
     const struct wndl_profile *p = report->symbolized->profile;
@@ -273,7 +273,7 @@ static int report_dmd(const struct wndl_input *input,
     return wndl_dmd_report(&report);
 }
 
-/* As DMD's own tool: what became more and less. */
+/* Compares two DMD files, as DMD's own tool does. */
 static int report_two(const struct wndl_input *earlier, const char *path,
     const struct report_options *o)
 {

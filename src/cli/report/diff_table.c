@@ -61,7 +61,7 @@ static const char *contradiction(const struct wndl_diff_table *table)
     return NULL;
 }
 
-/* The first recording says what it is all about. */
+/* The first recording decides the subject of the table. */
 static int begin_table(
     struct wndl_diff_table *table, const struct wndl_cli_recording *loaded)
 {
@@ -154,7 +154,7 @@ int wndl_diff_table_add(struct wndl_diff_table *table,
 
 /* ---- the threshold */
 
-/* Of all that the first group spent. */
+/* Whether the change exceeds the threshold, in percent of the first group. */
 static bool is_above(
     const struct wndl_diff_table *table, const struct wndl_diff_change *c)
 {

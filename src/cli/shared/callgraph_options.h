@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* callgraph_options: what commands that write call graphs can be told. */
+/* callgraph_options: the options of commands that write call graphs. */
 #ifndef WNDL_CLI_SHARED_CALLGRAPH_OPTIONS_H
 #define WNDL_CLI_SHARED_CALLGRAPH_OPTIONS_H
 

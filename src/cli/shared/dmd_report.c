@@ -12,10 +12,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Of each kind of record, as DMD's own tool has it. */
+/* The limit for each kind of record, that of DMD's own tool. */
 enum { MAX_RECORDS = 1000 };
 
-/* What of the files outlives the reading of them. */
+/* The data that outlives the files. */
 struct reading {
     const struct wndl_dmd_report *report;
     struct wndl_heap_list list;
@@ -110,7 +110,7 @@ static int read_files(struct reading *in)
     return exit_code;
 }
 
-/* What would make this report again. */
+/* Writes the command line that makes this report. */
 static void write_command(
     const struct wndl_dmd_report *report, struct wndl_buf *command)
 {

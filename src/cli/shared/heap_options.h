@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_options: what commands that show heap blocks by their stacks can be
- * told about which and how.
+ * heap_options: the options of commands that show heap blocks by their stacks:
+ * which blocks, and how.
  */
 #ifndef WNDL_CLI_SHARED_HEAP_OPTIONS_H
 #define WNDL_CLI_SHARED_HEAP_OPTIONS_H
@@ -28,7 +28,7 @@ struct wndl_heap_options {
 _Static_assert(WNDL_OPTION_LIST_MAX <= (int)WNDL_HEAP_FILTERS,
     "all filters that can be given can be applied");
 
-/* Of max_frames, as the table below says. */
+/* The default of max_frames in the table below. */
 enum { WNDL_HEAP_USUAL_FRAMES = 8 };
 
 /* Whether any of them was given. */

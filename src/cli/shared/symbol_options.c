@@ -4,7 +4,7 @@
 #include "base/status.h"
 #include "cli/core/command.h"
 
-/* That a file cannot be written is as true of the next ones. */
+/* If one file cannot be written, the next ones cannot either: one report. */
 static void say_cache_error(void *context, const struct wndl_error *err)
 {
     static bool is_told;

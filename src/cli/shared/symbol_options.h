@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_options: what all commands that show names can be told about where
- * those are from.
+ * symbol_options: the options of all commands that show names: where the names
+ * come from.
  */
 #ifndef WNDL_CLI_SHARED_SYMBOL_OPTIONS_H
 #define WNDL_CLI_SHARED_SYMBOL_OPTIONS_H
@@ -56,8 +56,8 @@ struct wndl_symbol_options {
     }
 
 /*
- * What --cache says, into *cache; NULL when it was not given. What `options`
- * has is borrowed; trouble with the files is told on stderr.
+ * The cache of --cache, in *cache; NULL if the option is not given. Borrows the
+ * texts of `options`; errors with the files are reported on stderr.
  */
 const struct wndl_symbolizer_cache *wndl_symbol_cache(
     const struct wndl_symbol_options *options,

@@ -279,7 +279,7 @@ static bool parse_bytes(
 static const char *const names[WNDL_ARM_REGS] = {"r0", "r1", "r2", "r3", "r4",
     "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc"};
 
-/* "sp=1000" up to a comma or the end; what is behind it, or NULL. */
+/* Reads "sp=1000" up to a comma or the end; returns the rest, or NULL. */
 static const char *parse_register(
     const char *text, uint32_t regs[WNDL_ARM_REGS])
 {

@@ -14,7 +14,7 @@
 
 enum { EXIT_START = 125 };
 
-/* ---- what is needed */
+/* ---- Valgrind and its tools */
 
 /* The first line that `valgrind --version` prints, without its end. */
 static bool ask_version(const char *valgrind, char *text, int size)

@@ -11,7 +11,7 @@ enum { SHARE_WIDTH = 8, TIME_WIDTH = 9, BYTES_WIDTH = 15, WIDE = 100 };
 /* A difference being written. */
 struct diff_text {
     const struct wndl_diff *d;
-    struct wndl_text text; /* for what is as in other reports */
+    struct wndl_text text; /* for the parts that all reports share */
     struct wndl_buf *out;
     bool series, with_total;
     uint32_t first_group; /* of those that have columns */
@@ -43,7 +43,7 @@ static const char *sign_of(double value)
     return value < 0 ? "-" : value > 0 ? "+" : "";
 }
 
-/* What is compared, in a column of compared_width. */
+/* Writes the compared value, in a column of compared_width. */
 static void put_compared(
     const struct diff_text *t, double value, bool is_change)
 {
@@ -135,7 +135,7 @@ static void describe_group(const struct diff_text *t, uint32_t group)
     }
 }
 
-/* How all changed, whose noise nobody can tell from one recording each. */
+/* The change of the total. One recording each gives no noise. */
 static void describe_change(const struct diff_text *t)
 {
     char text[WNDL_NUMBER_SIZE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_text_diff: what several recordings spent on the same things, for
- * people to read: of two groups how they differ, of more a series.
+ * report_text_diff: the cost of the same things in several recordings, as text:
+ * the difference of two groups, or a series of more.
  */
 #ifndef WNDL_OUT_REPORT_TEXT_DIFF_H
 #define WNDL_OUT_REPORT_TEXT_DIFF_H

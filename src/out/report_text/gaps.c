@@ -76,19 +76,19 @@ static void unfollowed_process(
     wndl_buf_byte(t->out, '\n');
 }
 
-/* More may have been counted than there are told of. */
+/* Lists the processes that are named; more may have been counted. */
 static void put_unfollowed(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
-    const struct wndl_vec *told = &p->unrecorded_processes;
-    size_t listed = told->len < MAX_LISTED ? told->len : MAX_LISTED;
+    const struct wndl_vec *named = &p->unrecorded_processes;
+    size_t listed = named->len < MAX_LISTED ? named->len : MAX_LISTED;
     if (p->unrecorded == 0)
         return;
     wndl_text_label(t, "Not seen");
     wndl_buf_printf(t->out, "%u child process%s could not be recorded%s\n",
         p->unrecorded, p->unrecorded == 1 ? "" : "es", listed ? ":" : "");
     for (size_t i = 0; i < listed; i++)
-        unfollowed_process(t, wndl_vec_at(told, i));
+        unfollowed_process(t, wndl_vec_at(named, i));
     if (listed != 0 && listed < p->unrecorded)
         wndl_buf_printf(
             t->out, "             and %zu more\n", p->unrecorded - listed);

@@ -130,7 +130,7 @@ static void dropped_reasons(const struct wndl_text *t)
     wndl_buf_byte(t->out, '\n');
 }
 
-/* Stacks that stopped on the way, by how; what is left had no stack. */
+/* Stacks that are not complete, by reason; the rest had no stack. */
 static void lost_reasons(const struct wndl_text *t,
     const struct wndl_quality *q, const uint64_t *ends)
 {

@@ -11,7 +11,7 @@ enum { LEAST_PARTS = 3, MAX_LISTED = 10, BEFORE_COMMAND = 60 };
 /* A head being written. */
 struct head {
     const struct wndl_heap_report *r;
-    struct wndl_text text; /* for what is as in other reports */
+    struct wndl_text text; /* for the parts that all reports share */
     struct wndl_buf *out;
 };
 
@@ -28,7 +28,7 @@ static const struct wndl_heap_row *row_at(const struct head *h, size_t i)
 
 /* ---- what was recorded how */
 
-/* Where it is not what the mode is for. */
+/* Names the blocks of the records, if they are not those of the mode. */
 static void put_shown(const struct head *h)
 {
     bool is_peak = strcmp(h->r->which, "peak") == 0;
@@ -93,7 +93,7 @@ static void put_when(const struct head *h)
     wndl_text_cut(&h->text, s->text, 0);
 }
 
-/* The figures come with snapshots: without the end there may be none. */
+/* The totals come with snapshots: without its end a recording may lack them. */
 static bool figures_are_known(const struct head *h)
 {
     const struct wndl_profile *p = h->r->symbolized->profile;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_text_heap: what a report on recorded heaps says before its records,
- * for people to read.
+ * report_text_heap: the text before the records of a report on heaps.
  */
 #ifndef WNDL_OUT_REPORT_TEXT_HEAP_H
 #define WNDL_OUT_REPORT_TEXT_HEAP_H
@@ -16,8 +15,8 @@
 void wndl_report_text_heap(
     const struct wndl_heap_report *r, unsigned width, struct wndl_buf *out);
 
-/* Of its head the lines on how much there was and how good it is, after those
- * on what was recorded if they are wanted. */
+/* Appends the lines of the head on amounts and quality, after those on the
+ * recording if `recorded`. */
 void wndl_report_text_heap_figures(
     const struct wndl_heap_report *r, bool recorded, struct wndl_buf *out);
 
@@ -25,8 +24,8 @@ void wndl_report_text_heap_figures(
 const char *wndl_report_finding_title(enum wndl_finding_kind kind);
 
 /*
- * What a finding is, in lines as they are in the report but for its stack; of
- * two stacks only where they end.
+ * Appends the lines of a finding as in the report, without its stack; of two
+ * stacks only the ends.
  */
 void wndl_report_finding_text(const struct wndl_heap_report *r,
     enum wndl_finding_kind kind, const struct wndl_finding *row,

@@ -216,7 +216,7 @@ static void one_kind(const struct findings *f, const struct kind *kind,
     wndl_buf_byte(f->out, '\n');
 }
 
-/* What nothing is told of though there may be some. */
+/* Says which findings are unknown, though there may be some. */
 static void not_known(const struct wndl_heap_report *r, struct wndl_buf *out)
 {
     uint64_t unsure = r->all.totals[WNDL_HEAP_TOTAL_UNSURE];

@@ -30,7 +30,7 @@ static void no_samples(const struct wndl_text *t)
             p->engine == WNDL_SAMPLER_OUTSIDE ? "" : " -r 10000");
 }
 
-/* Of the time asked for; there may be some of another. */
+/* No stacks of the time shown; there may be others. */
 static void nothing_to_show(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
@@ -52,7 +52,7 @@ bool wndl_report_has_rows(const struct wndl_report *r)
     return r->all.samples != 0;
 }
 
-/* Threads without a sample are told of when anything is known of them. */
+/* Threads without samples are listed if anything is known of them. */
 static bool has_times(const struct wndl_report *r)
 {
     const struct wndl_times *t = &r->times;

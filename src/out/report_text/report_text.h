@@ -29,7 +29,7 @@ bool wndl_report_has_rows(const struct wndl_report *r);
 void wndl_report_text(const struct wndl_report *r,
     const struct wndl_text_layout *layout, struct wndl_buf *out);
 
-/* Of the head the lines on what was recorded, how, and how good it is. */
+/* Appends the lines of the head on the recording and its quality. */
 void wndl_report_text_figures(
     const struct wndl_report *r, struct wndl_buf *out);
 
@@ -45,7 +45,7 @@ struct wndl_text {
     struct wndl_buf *out;
 };
 
-/* ---- cell.c: what stands in a cell or a line */
+/* ---- cell.c: the text of a cell or a line */
 
 enum { WNDL_NUMBER_SIZE = 32 };
 
@@ -64,7 +64,7 @@ double wndl_text_percent(const struct wndl_text *t, uint64_t ns);
 /* "CPU", "blocked", "wall": the time that is shown. */
 const char *wndl_text_time_kind(const struct wndl_text *t);
 
-/* Whether blocked threads were looked at when this was recorded. */
+/* Whether blocked threads were sampled. */
 bool wndl_text_has_blocks(const struct wndl_text *t);
 
 /* Starts a line of the head. */

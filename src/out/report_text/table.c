@@ -213,7 +213,7 @@ static void fit_columns(const struct wndl_text *t, struct columns *c)
     if (!c->narrow)
         return;
     if (c->first + c->second > room && t->r->view == WNDL_BY_THREAD) {
-        room += c->module + 2 + GAP; /* the pid tells of the program too */
+        room += c->module + 2 + GAP; /* the pid stands for the program too */
         c->module = 0;
     }
     if (c->first + c->second <= room)
