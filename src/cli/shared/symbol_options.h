@@ -21,8 +21,8 @@ struct wndl_symbol_options {
  * above. Those of where debug files are, and all. */
 #define WNDL_DEBUG_FILE_OPTION_ROWS(type, field)                               \
     {0, "debug-dir", "DIR", NULL, NULL, NULL,                                  \
-        "search separate debug files in DIR, then in the folders of "          \
-        "$WINDLASS_DEBUG_DIRS and in /usr/lib/debug; may be repeated",         \
+        "search DIR for separate debug files, then the folders of "            \
+        "$WINDLASS_DEBUG_DIRS and /usr/lib/debug; may be repeated",            \
         WNDL_OPT_LIST, offsetof(type, field.debug_dirs)},                      \
     {                                                                          \
         0, "debuginfod", NULL, NULL, NULL, NULL,                               \

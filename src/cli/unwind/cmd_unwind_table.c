@@ -143,8 +143,8 @@ static int show_table(const struct table_options *o, const char *path)
         wndl_error_set_file(&err, path);
         exit_code = wndl_cli_fail(&err);
     } else if (wndl_arch_of(table.machine) == NULL || table.machine == 0) {
-        exit_code = wndl_cli_error(
-            "%s: is for another machine than x86-64, i386, AArch64 and Arm",
+        exit_code = wndl_cli_error("%s: unsupported machine (supported: "
+                                   "x86-64, i386, AArch64 and Arm)",
             path);
     } else {
         exit_code = print_table(o, &table);

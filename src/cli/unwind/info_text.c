@@ -19,11 +19,11 @@ static const char *const way_names[WNDL_WAYS][2] = {
 
 static const char *const reject_names[WNDL_REJECTS][2] = {
     [WNDL_REJECT_DAMAGED_RECORD] = {"damaged records", "damaged_record"},
-    [WNDL_REJECT_UNSUPPORTED_RECORD] = {"records of a kind that is not read",
+    [WNDL_REJECT_UNSUPPORTED_RECORD] = {"records of an unsupported kind",
         "unsupported_record"},
     [WNDL_REJECT_DAMAGED_PROGRAM] = {"damaged programs", "damaged_program"},
     [WNDL_REJECT_NO_CFA] = {"rows without a CFA", "no_cfa"},
-    [WNDL_REJECT_NO_CODE] = {"records of no code", "no_code"},
+    [WNDL_REJECT_NO_CODE] = {"records without code", "no_code"},
     [WNDL_REJECT_OVERLAP] = {"overlapping functions", "overlap"},
     [WNDL_REJECT_LIMIT] = {"programs that take too long", "limit"},
     [WNDL_REJECT_CANTUNWIND] = {"entries that forbid unwinding", "cantunwind"},
