@@ -319,7 +319,7 @@ def check_errors():
     assert 'none: unknown profile format' in refused('a.folded', 'none')
     assert 'large: line 2: ' in refused('large')
     assert 'No such file' in refused('a.folded', 'absent')
-    assert 'never written over' in refused('-o', 'r.wndl', 'a.folded')
+    assert 'never overwritten' in refused('-o', 'r.wndl', 'a.folded')
     assert 'odd: skipped 2 lines that could not be read; the first is ' \
         'line 2: ' in merge('odd')
     done = subprocess.run([windlass, 'merge', '-'], input=b'a;b 1\n',

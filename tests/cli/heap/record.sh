@@ -246,7 +246,7 @@ wrong heap --snapshot-every 0.01
 wrong heap --mode both
 for option in --at-peaks --mode=live --stacks=full; do
     wrong record $option
-    grep -q -e '--heap only' said || fail "$option: $(cat said)"
+    grep -q -e 'need --heap' said || fail "$option: $(cat said)"
 done
 for status in 127 126; do
     heap_status=0

@@ -510,7 +510,7 @@ static void a_binary_without_rows_is_refused(void **state)
 {
     (void)state;
     assert_refused(
-        put_functions, EM_PPC64, WNDL_UNSUPPORTED, "another machine");
+        put_functions, EM_PPC64, WNDL_UNSUPPORTED, "unsupported machine");
     assert_refused(
         put_nothing, EM_X86_64, WNDL_NOT_FOUND, ".eh_frame has no rules for");
 }
