@@ -32,8 +32,8 @@ int wndl_output_write(const struct wndl_output *output);
 
 /*
  * Whether a command may write over `path`, which need not exist: not if it is
- * a recording, or the file `input` (NULL: none) that it reads. False: said why
- * on stderr.
+ * a recording, or the file `input` (NULL: none) that it reads. False, with an
+ * error on stderr.
  */
 bool wndl_output_may_write(const char *path, const char *input);
 

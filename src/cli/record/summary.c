@@ -159,7 +159,7 @@ static void say_left(const struct wndl_collector_result *result, pid_t other)
             n, n == 1 ? " is" : "es are");
 }
 
-/* A process that was gone too early has no name. */
+/* A process that ended too early has no name. */
 static void say_one_unfollowed(const struct wndl_collector_unrecorded *u)
 {
     const char *reason = refusal_names[u->reason % WNDL_UNRECORDED_REASONS];

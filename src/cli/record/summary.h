@@ -13,7 +13,7 @@ void wndl_record_say_engine(const struct wndl_collector_engine *engine);
 
 /*
  * Running counts, for people who wait: on a terminal one line that changes,
- * else a line every 2 s. Zeroed at first; `said` is an own line on the screen.
+ * else a line every 2 s. Zeroed at first; `said`: the screen shows the line.
  */
 struct wndl_record_progress {
     bool said;

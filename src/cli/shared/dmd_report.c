@@ -64,7 +64,7 @@ static void warn_of_losses(
             input->name, dmd->frames_lost);
 }
 
-/* What a diff may compare: scan is live, with contents that no text shows. */
+/* The mode for a comparison: scan is live with contents, not shown in text. */
 static enum wndl_heap_mode shown_mode(enum wndl_heap_mode mode)
 {
     return mode == WNDL_HEAP_MODE_SCAN ? WNDL_HEAP_MODE_LIVE : mode;

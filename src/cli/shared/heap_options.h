@@ -11,7 +11,7 @@
 
 /* Which blocks of a recording. */
 struct wndl_heap_set_options {
-    unsigned blocks;   /* 0: not said; else enum wndl_heap_set + 1 */
+    unsigned blocks;   /* 0: not given; else enum wndl_heap_set + 1 */
     uint64_t snapshot; /* counts from 1; 0: the last */
     uint64_t process;  /* pid; 0: all */
 };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In text, and as JSON's names. */
+/* For text, and for JSON. */
 static const char *const way_names[WNDL_WAYS][2] = {
     [WNDL_WAY_FAST] = {"by the stack or frame pointer", "fast"},
     [WNDL_WAY_REALIGNED] = {"by a saved address (realigned stacks)",
@@ -29,7 +29,7 @@ static const char *const reject_names[WNDL_REJECTS][2] = {
     [WNDL_REJECT_CANTUNWIND] = {"entries that forbid unwinding", "cantunwind"},
 };
 
-/* 100.0 % is said of all of it only. */
+/* Rounded down: 100.0 % means all of it. */
 static uint32_t tenths(const struct wndl_unwind_section *s)
 {
     unsigned __int128 share = (unsigned __int128)s->covered * 1000;

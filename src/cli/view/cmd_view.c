@@ -84,7 +84,7 @@ static bool sum_up_heaps(
     return filled;
 }
 
-/* As reports on its time and on its heaps begin. */
+/* Writes the heads of the reports on its time and its heaps. */
 static bool sum_up(
     const struct wndl_cli_recording *loaded, struct wndl_buf *lines)
 {

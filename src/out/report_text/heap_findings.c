@@ -242,7 +242,7 @@ static void not_known(const struct wndl_heap_report *r, struct wndl_buf *out)
     wndl_buf_text(out, ", where blocks may have been allocated unseen\n\n");
 }
 
-/* Leaks were looked for in one heap at least. */
+/* Leaks were searched in at least one heap. */
 static void no_leaks(const struct wndl_heap_report *r, struct wndl_buf *out)
 {
     const struct wndl_heap_row *rows = r->rows.data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_text_marks: what the program said of itself, in order of time. */
+/* report_text_marks: the marks of the program, in order of time. */
 #include "out/report_text/report_text.h"
 
 #include <stdio.h>

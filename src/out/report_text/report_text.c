@@ -59,7 +59,7 @@ static bool has_times(const struct wndl_report *r)
     return t->sampled_cpu + t->unsampled_cpu + t->blocked + t->waiting != 0;
 }
 
-/* Whether `next` goes on from what was shown, or is where there is more. */
+/* Whether `next` continues from this report, or shows where there is more. */
 static bool has_next(const struct wndl_report *r)
 {
     const struct wndl_profile *p = r->symbolized->profile;
