@@ -158,8 +158,8 @@ void wndl_help_program(FILE *out, const struct wndl_command *const *commands)
     put_wrapped(out, program_text, 0);
     for (unsigned group = 0; group < WNDL_GROUP_COUNT; group++)
         help_group(out, commands, (enum wndl_command_group)group);
-    fprintf(out, "\n'windlass COMMAND --help' shows the options of a command, "
-                 "'windlass --version' the\nlibraries that are built in.\n"
+    fprintf(out, "\n'windlass COMMAND --help' shows the options of a command,\n"
+                 "'windlass --version' the libraries that are built in.\n"
                  "Start with: windlass record -- COMMAND\n");
 }
 
