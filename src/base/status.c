@@ -80,19 +80,39 @@ void wndl_error_set_file(struct wndl_error *err, const char *path)
     snprintf(err->file, sizeof err->file, "%s", path);
 }
 
+/* "cannot open PATH: No such file or directory; advice": a clause that ends in
+ * "the file" names the path there, and a semicolon begins advice. */
+static void refusal_text(const struct wndl_error *err, char *text, size_t size)
+{
+    static const char object[] = "the file";
+    const size_t length = sizeof object - 1;
+    const size_t clause = strcspn(err->what, ";");
+    const char *advice = err->what + clause;
+    const char *reason = strerror(err->sys_errno);
+    if (err->file[0] != '\0' && clause >= length &&
+        memcmp(advice - length, object, length) == 0)
+        snprintf(text, size, "%.*s%s: %s%s", (int)(clause - length), err->what,
+            err->file, reason, advice);
+    else
+        snprintf(text, size, "%s%s%.*s: %s%s", err->file,
+            err->file[0] != '\0' ? ": " : "", (int)clause, err->what, reason,
+            advice);
+}
+
 char *wndl_error_text(const struct wndl_error *err, char *text, size_t size)
 {
+    char place[64] = "";
     if (size == 0)
         return text;
-    char place[64] = "";
+    if (err->sys_errno != 0) {
+        refusal_text(err, text, size);
+        return text;
+    }
     if (err->section[0] != '\0')
         snprintf(place, sizeof place, "%s+0x%llx: ", err->section,
             (unsigned long long)err->offset);
-    snprintf(text, size, "%s%s%s%s%s%s%s", err->file,
+    snprintf(text, size, "%s%s%s%s", err->file,
         err->file[0] != '\0' ? ": " : "", place,
-        err->what[0] != '\0' ? err->what : wndl_status_name(err->status),
-        err->sys_errno != 0 ? " (" : "",
-        err->sys_errno != 0 ? strerror(err->sys_errno) : "",
-        err->sys_errno != 0 ? ")" : "");
+        err->what[0] != '\0' ? err->what : wndl_status_name(err->status));
     return text;
 }

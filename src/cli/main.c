@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main: finds the command and hands over. Knows the list of commands and
- * nothing of what they do.
+ * main: finds the command and runs it. Knows the list of commands, and nothing
+ * about the work they do.
  */
 #include "cli/core/command.h"
 #include "cli/core/help.h"
@@ -21,23 +21,23 @@ static const struct wndl_command *const commands[] = {
     &wndl_cmd_record,
     &wndl_cmd_heap,
     &wndl_cmd_ctl,
+    &wndl_cmd_doctor,
     &wndl_cmd_report,
     &wndl_cmd_diff,
-    &wndl_cmd_export,
     &wndl_cmd_view,
+    &wndl_cmd_export,
     &wndl_cmd_merge,
     &wndl_cmd_push,
+    &wndl_cmd_vmprof,
     &wndl_cmd_fix,
     &wndl_cmd_sym,
     &wndl_cmd_dump_syms,
     &wndl_cmd_unwind_info,
     &wndl_cmd_unwind_table,
-    &wndl_cmd_vmprof,
-    &wndl_cmd_doctor,
     NULL,
 };
 
-/* What we start ourselves. */
+/* Commands that windlass starts itself. */
 static const struct wndl_command *const hidden[] = {&wndl_cmd_collect, NULL};
 
 static const struct wndl_command *find_in(
@@ -85,8 +85,8 @@ static int run_command(const struct wndl_command *command, char **argv)
 static int say_version(void)
 {
     printf("windlass %s\n", wndl_version());
-    printf("built with: zlib %s, libdeflate %s, zstd %s, liblzma %s, "
-           "libiberty demangler; reads Microsoft's names itself\n",
+    printf("built with: zlib %s, libdeflate %s, zstd %s, liblzma %s, the "
+           "libiberty demangler and a Microsoft demangler of its own\n",
         zlibVersion(), LIBDEFLATE_VERSION_STRING, ZSTD_versionString(),
         lzma_version_string());
     printf("viewer: %s\n",
@@ -94,13 +94,13 @@ static int say_version(void)
     return WNDL_EXIT_OK;
 }
 
-/* `windlass --man [COMMAND]`: what the build makes the man pages with. */
+/* `windlass --man [COMMAND]`: the source of a man page, for the build. */
 static int say_man(const char *name)
 {
     const struct wndl_command *command =
         name == NULL ? NULL : find_command(name);
     if (name != NULL && command == NULL)
-        return wndl_cli_error("there is no command '%s'", name);
+        return wndl_cli_error("unknown command '%s'", name);
     if (command != NULL)
         wndl_man_command(stdout, command);
     else
@@ -108,7 +108,7 @@ static int say_man(const char *name)
     return WNDL_EXIT_OK;
 }
 
-/* `windlass --commands`: which man pages there are to make. */
+/* `windlass --commands`: the names of the man pages, for the build. */
 static int list_commands(void)
 {
     for (const struct wndl_command *const *c = commands; *c != NULL; c++)
@@ -118,7 +118,7 @@ static int list_commands(void)
 
 static int usage_error(const char *word)
 {
-    wndl_cli_error("there is no command '%s'; see 'windlass --help'", word);
+    wndl_cli_error("unknown command '%s'; see 'windlass --help'", word);
     return WNDL_EXIT_USAGE;
 }
 
@@ -148,13 +148,12 @@ static int run(int argc, char **argv)
     return WNDL_EXIT_OK;
 }
 
-/* What a full disk took is an error of every command, said once. */
+/* A full disk is an error of every command, reported once. */
 int main(int argc, char **argv)
 {
     int exit_code = run(argc, argv);
     bool is_whole = fflush(stdout) == 0 && !ferror(stdout);
     if (is_whole || exit_code != WNDL_EXIT_OK)
         return exit_code;
-    return wndl_cli_error(
-        "standard output: cannot be written: %s", strerror(errno));
+    return wndl_cli_error("cannot write standard output: %s", strerror(errno));
 }

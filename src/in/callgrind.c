@@ -151,7 +151,7 @@ static bool find_name(
         *known = (uint64_t)*id + 1;
     }
     if (*known == 0)
-        damaged(r, "a number that no name was told for");
+        damaged(r, "a number without a name");
     *id = *known == 0 ? 0 : (uint32_t)(*known - 1);
     return true;
 }
@@ -250,9 +250,9 @@ static enum wndl_status read_costs(
     } else {
         memcpy(r->positions, positions, sizeof positions);
         if (!take_costs(r, line, costs))
-            damaged(r, "no costs of the kinds that 'events:' tells");
+            damaged(r, "no costs of the kinds in 'events:'");
         else if (r->function == NONE || (r->calling && r->callee == NONE))
-            damaged(r, "costs of no function");
+            damaged(r, "costs without a function");
         else
             status = add_costs(r, costs);
     }
@@ -399,7 +399,7 @@ static enum wndl_status read_line(
     if (!done && has_key(line, "positions:", &text))
         read_positions(r, text);
     else if (!done && !is_passed_over(line))
-        damaged(r, "no line of a callgrind file");
+        damaged(r, "not a line of a callgrind file");
     return WNDL_OK;
 }
 
@@ -422,8 +422,8 @@ enum wndl_status wndl_callgrind_read(struct wndl_callgraph *g,
     while (status == WNDL_OK && wndl_lines_next(&r.lines, &line))
         status = read_line(&r, line, err);
     if (status == WNDL_OK && r.event_count == 0)
-        status = wndl_fail(
-            err, WNDL_MALFORMED, "no line 'events:' tells what its costs are");
+        status =
+            wndl_fail(err, WNDL_MALFORMED, "no line 'events:' names its costs");
     wndl_arena_free(&r.arena);
     return status;
 }

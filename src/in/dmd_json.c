@@ -38,7 +38,7 @@ static bool ok(const struct reading *in)
 
 static void no_memory(struct reading *in)
 {
-    wndl_json_fail(&in->json, WNDL_NOMEM, "no memory for what is in it");
+    wndl_json_fail(&in->json, WNDL_NOMEM, "no memory for its contents");
 }
 
 /* A trace's number; its entry is made, known or not. */
@@ -101,8 +101,7 @@ static void read_mode(struct reading *in)
             return;
         }
     }
-    wndl_json_fail_at(
-        &in->json, WNDL_UNSUPPORTED, start, "a mode that is not known");
+    wndl_json_fail_at(&in->json, WNDL_UNSUPPORTED, start, "an unknown mode");
 }
 
 static void read_invocation(struct reading *in)
@@ -222,7 +221,7 @@ static void read_block(struct reading *in)
             &in->json, WNDL_MALFORMED, start, "a block without its req");
     else if (block.count == 0)
         wndl_json_fail_at(
-            &in->json, WNDL_MALFORMED, start, "a block of which num is 0");
+            &in->json, WNDL_MALFORMED, start, "a block whose num is 0");
     else if (!count_bytes(in, &block))
         wndl_json_fail_at(&in->json, WNDL_LIMIT, start,
             "more blocks or bytes in all than 2^53");
@@ -293,7 +292,7 @@ static void read_version(struct reading *in)
     uint64_t version = wndl_json_read_u64(&in->json);
     if (ok(in) && version != VERSION)
         wndl_json_fail_at(&in->json, WNDL_UNSUPPORTED, start,
-            "a DMD file of another version than 5");
+            "unsupported DMD version (expected 5)");
 }
 
 static enum part part_of(struct wndl_bytes key)
@@ -313,7 +312,7 @@ static void read_part(struct reading *in)
         wndl_json_skip(&in->json);
     } else if (in->seen >> part & 1) {
         wndl_json_fail(
-            &in->json, WNDL_MALFORMED, "a part of the file stands here again");
+            &in->json, WNDL_MALFORMED, "a part of the file is repeated here");
     } else {
         in->seen |= 1u << part;
         readers[part](in);

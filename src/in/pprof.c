@@ -308,7 +308,7 @@ static enum wndl_status add_events(struct reader *r, struct wndl_error *err)
     r->counted = r->types.len;
     if (r->types.len == 0)
         return wndl_fail(
-            err, WNDL_MALFORMED, "nothing tells what its samples count");
+            err, WNDL_MALFORMED, "nothing says what its samples count");
     if (r->types.len > WNDL_CALLGRAPH_EVENTS)
         return wndl_fail(err, WNDL_LIMIT, "more than %d kinds of costs",
             WNDL_CALLGRAPH_EVENTS);
@@ -419,7 +419,7 @@ static const char *why_damaged(const struct reader *r)
         const struct location *location =
             find(&r->location_of, ids[i], &r->locations);
         if (location == NULL)
-            return "a sample at a location that is not there";
+            return "a sample at a location that does not exist";
         frames += 1 + (size_t)location->count;
     }
     return frames > MOST_FRAMES ? "a stack of too many frames" : NULL;

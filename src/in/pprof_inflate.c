@@ -20,7 +20,7 @@ static enum wndl_status inflate_some(
         return wndl_gunzip_fail(g, status, err);
     if (out->size > WNDL_PPROF_MOST)
         return wndl_fail(
-            err, WNDL_LIMIT, "decompressed it is larger than 512 MiB");
+            err, WNDL_LIMIT, "it is larger than 512 MiB when decompressed");
     if (status == WNDL_NOT_FOUND)
         return is_used_up ? WNDL_NOT_FOUND : WNDL_OK;
     if (is_used_up && got != STEP)

@@ -355,8 +355,8 @@ enum wndl_status wndl_vm_read(
         if (line.out_of_memory)
             return wndl_fail(err, WNDL_NOMEM, "no memory for the results");
         if (line.bad)
-            return wndl_fail(err, WNDL_MALFORMED,
-                "line %" PRIu64 " is not as it should be", lines.number);
+            return wndl_fail(err, WNDL_MALFORMED, "line %" PRIu64 " is invalid",
+                lines.number);
     }
     return check_whole(vm, has_end, err);
 }

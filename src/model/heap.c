@@ -77,7 +77,7 @@ uint64_t wndl_heap_live_bytes(const struct wndl_heap_snapshot *snapshot)
 const char *wndl_heap_missed_text(unsigned reason)
 {
     static const char *const texts[WNDL_HEAP_MISSED_REASONS] = {
-        "made while the recorder was at work or had to keep still",
+        "made while the recorder was busy or had to pause",
         "too many different sites and sizes",
         "too many different stacks",
         "no memory to remember them",
@@ -94,7 +94,7 @@ const char *wndl_snapshot_trigger_text(unsigned why)
         "when the process ended",
         "asked for by windlass ctl",
         "asked for by the program",
-        "when its time had come",
+        "by --snapshot-every",
         "at a new peak",
         "when the recording was stopped",
         "for another reason",

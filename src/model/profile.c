@@ -121,7 +121,7 @@ const char *wndl_loss_name(unsigned reason)
         "too many different stacks",
         "too many threads",
         "too many modules",
-        "a sample was being taken",
+        "another sample was in progress",
         "the stack was not found",
         "ticks came too fast",
     };
@@ -135,9 +135,9 @@ const char *wndl_walk_end_text(unsigned end)
         "too deep",
         "no unwind information",
         "left the stack",
-        "went in circles",
+        "the stack goes in circles",
         "damaged unwind information",
-        "returned into no code",
+        "the return address is not in code",
         "by frame pointer only",
     };
     return end < WNDL_WALK_OTHER ? names[end] : "another end";

@@ -136,10 +136,10 @@ enum wndl_status wndl_http_post(const struct wndl_http_post *post,
     *answer = (struct wndl_http_answer){0};
     if (!load(&l))
         return wndl_fail(err, WNDL_UNSUPPORTED,
-            "libcurl.so.4 is not there; on Debian: libcurl4");
+            "cannot load libcurl.so.4; install it (Debian: libcurl4)");
     struct easy *easy = l.begin();
     if (easy == NULL)
-        return wndl_fail(err, WNDL_IO, "libcurl does not start");
+        return wndl_fail(err, WNDL_IO, "libcurl cannot be started");
     struct list *headers = NULL;
     enum wndl_status status =
         list_headers(&l, post, &headers) && prepare(&l, easy, post, answer) &&

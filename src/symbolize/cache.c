@@ -165,13 +165,13 @@ static enum wndl_status replace_file(const char *path, const char *made, int fd,
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return wndl_fail_errno(err, n == 0 ? ENOSPC : errno,
-                "cannot write the file of symbols");
+            return wndl_fail_errno(
+                err, n == 0 ? ENOSPC : errno, "cannot write to this folder");
         done += (size_t)n;
     }
     if (rename(made, path) != 0)
         return wndl_fail_errno(
-            err, errno, "cannot replace the file of symbols");
+            err, errno, "cannot replace a file in this folder");
     return WNDL_OK;
 }
 
@@ -204,14 +204,13 @@ static enum wndl_status write_file(const struct wndl_symbolizer *s,
     struct wndl_buf made;
     wndl_error_set_file(err, s->cache.folder);
     if (mkdir(s->cache.folder, 0777) != 0 && errno != EEXIST)
-        return wndl_fail_errno(
-            err, errno, "cannot make the folder for symbols");
+        return wndl_fail_errno(err, errno, "cannot create the folder");
     wndl_buf_init(&made, s->mem);
     int fd = make_file(s->cache.path, &made);
     enum wndl_status status = WNDL_OK;
     if (fd < 0) {
-        status = wndl_fail_errno(
-            err, errno, "cannot make a file in the folder for symbols");
+        status =
+            wndl_fail_errno(err, errno, "cannot create a file in this folder");
     } else {
         const char *path = (const char *)made.data;
         status = replace_file(s->cache.path, path, fd, bytes, err);

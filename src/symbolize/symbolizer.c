@@ -88,7 +88,7 @@ static enum wndl_status read_all(struct wndl_symbolizer *s,
         int refused = reader->read_at(reader->context, at, s->read + at,
             size - at < STEP ? size - at : STEP);
         if (refused != 0)
-            return wndl_fail_errno(err, refused, "cannot read the binary");
+            return wndl_fail_errno(err, refused, "cannot read the file");
     }
     return WNDL_OK;
 }
@@ -252,7 +252,7 @@ enum wndl_status wndl_symbolizer_section(const struct wndl_symbolizer *s,
                              : s->pdb != NULL  ? s->pdb_path
                                                : s->breakpad_path);
     return wndl_fail(
-        err, WNDL_NOT_FOUND, "no section that is loaded is called %s", name);
+        err, WNDL_NOT_FOUND, "no loaded section has the name %s", name);
 }
 
 void wndl_symbolizer_get_info(

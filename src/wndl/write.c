@@ -385,7 +385,7 @@ void wndl_recording_flush(struct wndl_recording *r)
             done += (size_t)n;
         else if (errno != EINTR)
             r->status = wndl_fail_errno(&r->err, errno,
-                "cannot write; the recording ends where this happened");
+                "cannot write the file; the recording ends there");
     }
     if (r->status == WNDL_OK)
         r->bytes += done;
@@ -456,7 +456,7 @@ enum wndl_status wndl_recording_dump(struct wndl_recording *r, int fd,
     wndl_buf_init(&copy.out, wndl_mem_libc());
     if (copy.status == WNDL_OK && !copy_file(&copy, r->fd, r->bytes))
         copy.status = wndl_fail_errno(
-            &copy.err, errno, "cannot read what has been written so far");
+            &copy.err, errno, "cannot read the recording so far");
     put_kept(&copy);
     put_done(&copy, done);
     wndl_buf_free(&copy.out);

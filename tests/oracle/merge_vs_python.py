@@ -316,11 +316,11 @@ def check_errors():
     write('none', 'nothing of it\n')
     write('large', 'a 18446744073709551615\nb 1\n')
     write('odd', 'a;b 1\nodd\n\nodder\nc 2\nd 3\n')
-    assert 'none: is no profile' in refused('a.folded', 'none')
+    assert 'none: unknown profile format' in refused('a.folded', 'none')
     assert 'large: line 2: ' in refused('large')
     assert 'No such file' in refused('a.folded', 'absent')
-    assert 'never written over' in refused('-o', 'r.wndl', 'a.folded')
-    assert 'odd: passed over 2 lines that could not be read; the first is ' \
+    assert 'never overwritten' in refused('-o', 'r.wndl', 'a.folded')
+    assert 'odd: skipped 2 lines that could not be read; the first is ' \
         'line 2: ' in merge('odd')
     done = subprocess.run([windlass, 'merge', '-'], input=b'a;b 1\n',
                           capture_output=True, check=True)

@@ -457,8 +457,8 @@ static enum wndl_status write_unwinding(
         return status;
     if (d->is_pdb) {
         wndl_fail(refusal, WNDL_NOT_FOUND,
-            "rules for unwinding are in PDB files of i386 code only, and not "
-            "in all of these");
+            "only PDB files of i386 code hold unwind rules, and not all of "
+            "them");
         wndl_error_set_file(refusal, d->path);
     } else {
         status = wndl_unwind_info_open_arch(

@@ -23,9 +23,9 @@ static enum wndl_status add_text(struct wndl_object *object,
     wndl_buf_init(&text, mem);
     enum wndl_status status = wndl_pdb_visit_stacks(pdb, add_stack, &text);
     if (status == WNDL_OK && text.size == 0)
-        status = wndl_fail(err, WNDL_NOT_FOUND, "has no records of the stack");
+        status = wndl_fail(err, WNDL_NOT_FOUND, "has no unwind records");
     else if (status != WNDL_OK)
-        (void)wndl_fail(err, status, "its records of the stack are not there");
+        (void)wndl_fail(err, status, "its unwind records are missing");
     if (status == WNDL_OK)
         status = wndl_object_add_section(object, WNDL_STACK_RECORD_SECTION,
             (struct wndl_bytes){text.data, text.size});

@@ -89,7 +89,7 @@ static enum wndl_status open_object(struct wndl_unwind_info *info,
             err, WNDL_UNSUPPORTED, "is not a program or a shared library");
     if (info->machine == NULL)
         return wndl_fail(err, WNDL_UNSUPPORTED,
-            "is for another machine than x86-64, i386, Arm and AArch64");
+            "unsupported machine (supported: x86-64, i386, Arm and AArch64)");
     status = find_rules(info, err);
     if (status == WNDL_NOT_FOUND)
         wndl_pe_tell_no_stacks(&stacks, err);

@@ -314,8 +314,8 @@ bool wndl_fix_module_open(
         return false;
     if (several)
         (void)wndl_fail(&module->trouble, WNDL_NOT_FOUND,
-            "several builds of it have symbol files, and it is not there to "
-            "tell which it is");
+            "several builds of it have symbol files, and there is no binary to "
+            "choose by");
     return true;
 }
 

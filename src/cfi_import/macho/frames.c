@@ -346,7 +346,7 @@ static void copy_function(struct reading *r, const struct entry *e)
         wndl_fde_parse(&r->eh_frame, e->encoding & 0xffffff, &fde, NULL, NULL);
     if (status != WNDL_OK || fde.start != e->start) {
         lose(r, WNDL_MALFORMED, e->at,
-            "a function whose record in __eh_frame is not there");
+            "a function without its record in __eh_frame");
         return;
     }
     r->work += fde.cie.program.size + fde.program.size;
@@ -498,7 +498,7 @@ static void read_page(struct reading *r, struct page *p)
     const uint64_t size =
         (uint64_t)p->count * (p->kind == PAGE_REGULAR ? 8 : 4);
     if (c.failed || p->entries_at + size > r->info.size)
-        lose(r, WNDL_TRUNCATED, p->at, "a page that is not all there");
+        lose(r, WNDL_TRUNCATED, p->at, "a page that is cut short");
     else if (p->kind != PAGE_REGULAR && p->kind != PAGE_COMPRESSED)
         lose(r, WNDL_UNSUPPORTED, p->at, "a page of a kind that is not known");
     else if (r->entries > r->info.size / 4)

@@ -69,7 +69,7 @@ static struct wndl_arm64_step step_of(const struct saving *s)
 static enum wndl_status save(struct reading *r, const struct saving *s)
 {
     if (!s->is_vector && s->reg + s->count - 1 > LR)
-        return fail(r, WNDL_MALFORMED, "a register that there is not");
+        return fail(r, WNDL_MALFORMED, "a register that does not exist");
     return add(r, step_of(s));
 }
 
@@ -116,7 +116,7 @@ static enum wndl_status save_with_lr(
     struct reading *r, unsigned reg, uint32_t at)
 {
     if (reg >= LR)
-        return fail(r, WNDL_MALFORMED, "a register that there is not");
+        return fail(r, WNDL_MALFORMED, "a register that does not exist");
     return add(r, (struct wndl_arm64_step){
                       .saved = 2, .regs = {(uint8_t)reg, LR}, .saved_at = at});
 }
@@ -272,7 +272,7 @@ static enum wndl_status resolve_next(struct reading *r)
         if (last.saved != 2 || last.regs[1] != last.regs[0] + 1 ||
             last.regs[1] + 2 > LR)
             return fail(r, WNDL_UNSUPPORTED,
-                "a next pair of registers where it is not known behind which");
+                "a next pair of registers without a pair before it");
     }
     return WNDL_OK;
 }

@@ -204,8 +204,8 @@ static enum wndl_status read_xdata(
         f->scopes = wndl_cursor_sub(&c, f->scope_count * (uint64_t)WORD);
     const uint64_t size = words * (uint64_t)WORD;
     f->codes = (struct wndl_bytes){wndl_cursor_take(&c, size), size};
-    *why = c.failed ? "its unwind information is not in the file, or not all"
-                    : "unwind information of another version than 0";
+    *why = c.failed ? "its unwind information is missing or cut short"
+                    : "unwind information of an unknown version";
     if (c.failed)
         return WNDL_TRUNCATED;
     return (head >> 18 & 3) != 0 ? WNDL_UNSUPPORTED : WNDL_OK;

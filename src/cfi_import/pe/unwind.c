@@ -211,10 +211,10 @@ static enum wndl_status read_info(
     if (bytes.size < HEADER || info->slots.failed ||
         ((info->flags & IS_CHAINED) != 0 && c.failed))
         return fail(r, WNDL_TRUNCATED,
-            "its unwind information is not in the file, or not all");
+            "its unwind information is missing or cut short");
     if (info->version != 1 && info->version != 2)
-        return fail(r, WNDL_UNSUPPORTED,
-            "unwind information of another version than 1 and 2");
+        return fail(
+            r, WNDL_UNSUPPORTED, "unwind information of an unknown version");
     return WNDL_OK;
 }
 
@@ -255,7 +255,7 @@ enum wndl_status wndl_pe_unwind_read(const struct wndl_object *object,
     do {
         if (r.info_count == WNDL_PE_CHAIN)
             return fail(&r, WNDL_LIMIT,
-                "unwind information that leads to other 32 times");
+                "a chain of more than 32 pieces of unwind information");
         status = read_info(&r, rva, &rva);
         rva = direct(&r, rva);
     } while (rva != 0 && status == WNDL_OK);

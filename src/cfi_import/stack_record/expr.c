@@ -128,8 +128,8 @@ static uint16_t align(struct wndl_stack_record_terms *t, uint16_t a,
     mask.offset = (int64_t)-n;
     if (n != 0 && (n & (n - 1)) == 0)
         return result(t, OP_AND, a, wndl_stack_record_add(t, &mask));
-    wndl_stack_record_fail(t, WNDL_UNSUPPORTED,
-        "an address that is aligned to what is no power of two");
+    wndl_stack_record_fail(
+        t, WNDL_UNSUPPORTED, "an alignment that is not a power of two");
     return 0;
 }
 
@@ -159,7 +159,7 @@ static uint16_t operate(
     if (op != 0)
         return result(t, op, a, b);
     wndl_stack_record_fail(
-        t, WNDL_UNSUPPORTED, "an operator that rules have none of");
+        t, WNDL_UNSUPPORTED, "an operator that rules cannot express");
     return 0;
 }
 
@@ -345,7 +345,7 @@ static void set_expression(struct wndl_stack_record_terms *t, uint16_t term,
     const unsigned uses = count_cfa(t, term, 0, &budget);
     if (uses != 0 && !given) {
         wndl_stack_record_fail(
-            t, WNDL_MALFORMED, "a CFA that is told by itself");
+            t, WNDL_MALFORMED, "a CFA that is computed from itself");
         return;
     }
     w.keeps_cfa = uses > 1 || !begins_with_cfa(t, term);

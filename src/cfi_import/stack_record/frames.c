@@ -44,7 +44,7 @@ static uint16_t read_value(
         return 0;
     if (stack.depth != 1)
         wndl_stack_record_fail(
-            t, WNDL_MALFORMED, "a rule that has not one value");
+            t, WNDL_MALFORMED, "a rule without exactly one value");
     return wndl_stack_record_pop(t, &stack);
 }
 

@@ -248,7 +248,7 @@ static void enter_range(
     if (n->depth != 0 && end > n->ends[n->depth - 1]) {
         end = n->ends[n->depth - 1];
         wndl_stack_record_lose(n->r, record, WNDL_MALFORMED,
-            "a range that ends behind the one it starts in: it is cut there");
+            "a range that ends after the one it starts in: it is cut there");
     }
     n->around[n->depth] = record;
     n->ends[n->depth++] = end;

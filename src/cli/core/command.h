@@ -21,8 +21,20 @@ struct wndl_example {
     const char *what; /* one sentence without a full stop */
 };
 
+/* The groups of `windlass --help`, in its order. */
+enum wndl_command_group {
+    WNDL_GROUP_RECORD,
+    WNDL_GROUP_LOOK,
+    WNDL_GROUP_CONVERT,
+    WNDL_GROUP_SIMULATE,
+    WNDL_GROUP_SYMBOLS,
+    WNDL_GROUP_UNWINDING,
+    WNDL_GROUP_COUNT,
+};
+
 struct wndl_command {
     const char *name;
+    enum wndl_command_group group;
     const char *summary;     /* "record a program and all its children" */
     const char *operands;    /* "[--] COMMAND [ARG...]", "FILE" */
     const char *description; /* paragraphs, separated by an empty line */
@@ -34,7 +46,7 @@ struct wndl_command {
     size_t min_operands;
     size_t max_operands;
     bool operands_end_options; /* options stop at the first operand */
-    bool operands_in_groups;   /* "--" behind the first one is one, too */
+    bool operands_in_groups;   /* "--" after the first one is one, too */
     /* Returns the exit code. `options` is of options_size bytes. */
     int (*run)(const void *options, struct wndl_operands operands);
 };

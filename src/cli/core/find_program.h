@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program: which file a command's name stands for.
+ * program: finds the file of a command.
  */
 #ifndef WNDL_CLI_CORE_FIND_PROGRAM_H
 #define WNDL_CLI_CORE_FIND_PROGRAM_H
@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* Its path, as execvp() goes about it. False when there is none. */
+/* The path that execvp() would run. False if there is none. */
 bool wndl_program_find(const char *command, char path[PATH_MAX]);
 
 #endif

@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-enum { HELP_COLUMN = 26, HELP_WIDTH = 78, HELP_SIZE = 1024 };
+enum { NAME_COLUMN = 14, HELP_COLUMN = 26, HELP_WIDTH = 78, HELP_SIZE = 1024 };
 
 static const char program_text[] =
     "windlass records where a program's time goes, without privileges and "
     "without frame pointers, and shows it by function, inlined frame, file "
     "and line.";
 
-/* Words of `text` wrapped at HELP_WIDTH, later lines indented by `indent`. */
+/* Writes `text`, wrapped at HELP_WIDTH; later lines are indented. */
 static void put_wrapped(FILE *out, const char *text, int indent)
 {
     int column = indent;
@@ -112,12 +112,12 @@ void wndl_help_env_options(FILE *out, const struct wndl_option *rows)
 }
 
 static const struct wndl_option help_row = {
-    .letter = 'h', .name = "help", .help = "say this and stop"};
+    .letter = 'h', .name = "help", .help = "show this help"};
 
 void wndl_help_command(FILE *out, const struct wndl_command *command)
 {
-    fprintf(out, "Usage: windlass %s [OPTION...] %s\n\n", command->name,
-        command->operands);
+    fprintf(out, "Usage: windlass %s [OPTION...]%s%s\n\n", command->name,
+        *command->operands == '\0' ? "" : " ", command->operands);
     put_wrapped(out, command->description, 0);
     fprintf(out, "\nOptions:\n");
     for (const struct wndl_option *o = next_shown(command->options);
@@ -132,16 +132,35 @@ void wndl_help_command(FILE *out, const struct wndl_command *command)
         fprintf(out, "  %s\n      %s\n", e->command, e->what);
 }
 
+static const char *const group_titles[WNDL_GROUP_COUNT] = {
+    [WNDL_GROUP_RECORD] = "Record a program",
+    [WNDL_GROUP_LOOK] = "Look at recordings",
+    [WNDL_GROUP_CONVERT] = "Convert and send profiles",
+    [WNDL_GROUP_SIMULATE] = "Simulate memory",
+    [WNDL_GROUP_SYMBOLS] = "Find symbols",
+    [WNDL_GROUP_UNWINDING] = "Inspect unwinding",
+};
+
+static void help_group(FILE *out, const struct wndl_command *const *commands,
+    enum wndl_command_group group)
+{
+    fprintf(out, "\n%s:\n", group_titles[group]);
+    for (; *commands != NULL; commands++) {
+        const struct wndl_command *c = *commands;
+        if (c->group == group)
+            fprintf(out, "  %-*s%s\n", NAME_COLUMN, c->name, c->summary);
+    }
+}
+
 void wndl_help_program(FILE *out, const struct wndl_command *const *commands)
 {
     fprintf(out, "Usage: windlass COMMAND [OPTION...] [ARGUMENT...]\n\n");
     put_wrapped(out, program_text, 0);
-    fprintf(out, "\nCommands:\n");
-    for (; *commands != NULL; commands++)
-        fprintf(out, "  %-11s %s\n", (*commands)->name, (*commands)->summary);
-    fprintf(out,
-        "\n'windlass COMMAND --help' tells more; 'windlass --version' what "
-        "is built in.\nStart with: windlass record -- COMMAND\n");
+    for (unsigned group = 0; group < WNDL_GROUP_COUNT; group++)
+        help_group(out, commands, (enum wndl_command_group)group);
+    fprintf(out, "\n'windlass COMMAND --help' shows the options of a command,\n"
+                 "'windlass --version' the libraries that are built in.\n"
+                 "Start with: windlass record -- COMMAND\n");
 }
 
 /* man(7): a leading dot or quote is a request, a backslash an escape. */
@@ -208,6 +227,18 @@ void wndl_man_command(FILE *out, const struct wndl_command *command)
     fprintf(out, ".SH SEE ALSO\n.BR windlass (1)\n");
 }
 
+static void man_group(FILE *out, const struct wndl_command *const *commands,
+    enum wndl_command_group group)
+{
+    fprintf(out, ".SS %s\n", group_titles[group]);
+    for (; *commands != NULL; commands++) {
+        if ((*commands)->group != group)
+            continue;
+        fprintf(out, ".TP\n.BR windlass\\-%s (1)\n", (*commands)->name);
+        man_text(out, (*commands)->summary);
+    }
+}
+
 void wndl_man_program(FILE *out, const struct wndl_command *const *commands)
 {
     man_head(out, "", "a native profiling toolkit");
@@ -215,10 +246,8 @@ void wndl_man_program(FILE *out, const struct wndl_command *const *commands)
     fprintf(out, ".SH DESCRIPTION\n");
     man_text(out, program_text);
     fprintf(out, ".SH COMMANDS\n");
-    for (; *commands != NULL; commands++) {
-        fprintf(out, ".TP\n.BR windlass\\-%s (1)\n", (*commands)->name);
-        man_text(out, (*commands)->summary);
-    }
+    for (unsigned group = 0; group < WNDL_GROUP_COUNT; group++)
+        man_group(out, commands, (enum wndl_command_group)group);
 }
 
 static void completion_words(FILE *out, const struct wndl_command *command)

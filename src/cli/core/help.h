@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * help: what `--help`, the man pages and the shell completions say, made from
- * the tables of the commands.
+ * help: writes `--help`, the man pages and the shell completions from the
+ * tables of the commands.
  */
 #ifndef WNDL_CLI_CORE_HELP_H
 #define WNDL_CLI_CORE_HELP_H
@@ -13,10 +13,10 @@
 /* The whole `windlass COMMAND --help`. */
 void wndl_help_command(FILE *out, const struct wndl_command *command);
 
-/* What $WINDLASS_OPTIONS may hold, by the rows of its table. */
+/* The options that $WINDLASS_OPTIONS may hold: `rows` is their table. */
 void wndl_help_env_options(FILE *out, const struct wndl_option *rows);
 
-/* `windlass --help`; `commands` ends with NULL. */
+/* `windlass --help`, in groups; `commands` ends with NULL. */
 void wndl_help_program(FILE *out, const struct wndl_command *const *commands);
 
 /* windlass-COMMAND(1) as man(7) source. */

@@ -34,7 +34,7 @@ static enum wndl_status read_stdin(struct wndl_buf *all, struct wndl_error *err)
     if (all->failed)
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     if (ferror(stdin))
-        return wndl_fail_errno(err, errno, "cannot be read");
+        return wndl_fail_errno(err, errno, "cannot read the file");
     return WNDL_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * input: a whole file, or all of standard input, as bytes: what a command
- * looks at before it knows which kind of file that is.
+ * input: a whole file, or all of standard input, as bytes, for commands that
+ * detect the kind of file from its contents.
  */
 #ifndef WNDL_CLI_CORE_INPUT_H
 #define WNDL_CLI_CORE_INPUT_H
@@ -13,7 +13,7 @@ struct wndl_input {
     const char *path;
     const char *name; /* for messages: the path, or "standard input" */
     struct wndl_bytes bytes;
-    uint32_t owner; /* user id of the file's; ours if it cannot be told */
+    uint32_t owner; /* user id of the file's owner; else our own */
     struct wndl_file file;
     struct wndl_buf all; /* of standard input, which may be a pipe */
 };

@@ -17,7 +17,7 @@ struct parser {
     const struct wndl_command *command;
     void *options;
     char *problem;
-    char **next; /* the argument to look at */
+    char **next; /* the next argument */
 };
 
 static bool complain(struct parser *p, const char *what, const char *about)
@@ -36,7 +36,7 @@ static bool set_count(
         value = value * 10 + (uint64_t)(*c - '0');
     if (c == text || *c != '\0' || value == 0 || value > COUNT_MAX) {
         snprintf(p->problem, PROBLEM_SIZE,
-            "--%s takes a whole number from 1 up, not '%s'", option->name,
+            "--%s takes a whole number of at least 1, not '%s'", option->name,
             text);
         return false;
     }
@@ -59,7 +59,7 @@ static bool set_real(
     return true;
 }
 
-/* How often 2^10 is in the unit that `letter` means, -1 for none. */
+/* The power of 2^10 that `letter` stands for; -1 for an unknown letter. */
 static int unit_of(char letter)
 {
     static const char letters[] = "KMG";
@@ -124,8 +124,11 @@ static bool set_list(
         (struct wndl_option_list *)((char *)p->options + option->offset);
     if (list->replaceable)
         *list = (struct wndl_option_list){0};
-    if (list->count == WNDL_OPTION_LIST_MAX)
-        return complain(p, "given too often: --", option->name);
+    if (list->count == WNDL_OPTION_LIST_MAX) {
+        snprintf(p->problem, PROBLEM_SIZE, "--%s given more than %d times",
+            option->name, WNDL_OPTION_LIST_MAX);
+        return false;
+    }
     list->texts[list->count++] = text;
     return true;
 }
@@ -191,6 +194,19 @@ static const struct wndl_option *find_letter(
     return NULL;
 }
 
+static bool needs_value(struct parser *p, const char *spelled)
+{
+    snprintf(p->problem, PROBLEM_SIZE, "%s needs a value", spelled);
+    return false;
+}
+
+static bool takes_no_value(struct parser *p, const char *spelled)
+{
+    snprintf(p->problem, PROBLEM_SIZE, "%.*s takes no value",
+        (int)strcspn(spelled, "="), spelled);
+    return false;
+}
+
 /* `attached` is the text after "=" or after the letter, or NULL. */
 static bool take_value(struct parser *p, const struct wndl_option *option,
     const char *attached, const char *spelled)
@@ -198,7 +214,7 @@ static bool take_value(struct parser *p, const struct wndl_option *option,
     if (attached != NULL)
         return set_value(p, attached, option);
     if (*p->next == NULL)
-        return complain(p, "a value is missing after", spelled);
+        return needs_value(p, spelled);
     return set_value(p, *p->next++, option);
 }
 
@@ -212,11 +228,9 @@ static bool parse_env_option(struct parser *p, const char *word)
     const struct wndl_option *option =
         find_long(p->command->env_options, word, size);
     if (option == NULL)
-        return complain(p, "there is no option", word);
+        return complain(p, "unknown option", word);
     if ((option->type == WNDL_OPT_FLAG) != (value == NULL))
-        return complain(p,
-            value == NULL ? "a value is missing after" : "no value goes with",
-            word);
+        return value == NULL ? needs_value(p, word) : takes_no_value(p, word);
     return set_value(p, value, option);
 }
 
@@ -260,7 +274,7 @@ static const char *env_option_text(void)
     return text == NULL || asks_for_help(text) ? "" : text;
 }
 
-/* The environment's own text goes to the programs we start as it is. */
+/* Parses a copy: programs that are started inherit the variable unchanged. */
 static bool parse_environment(struct parser *p)
 {
     static char *words;
@@ -286,11 +300,11 @@ static bool parse_long(struct parser *p, const char *argument)
     const struct wndl_option *option =
         find_long(p->command->options, name, size);
     if (option == NULL)
-        return complain(p, "there is no option", argument);
+        return complain(p, "unknown option", argument);
     if (option->type != WNDL_OPT_FLAG)
         return take_value(p, option, attached, argument);
     if (attached != NULL)
-        return complain(p, "no value goes with", argument);
+        return takes_no_value(p, argument);
     return set_value(p, NULL, option);
 }
 
@@ -299,7 +313,7 @@ static bool parse_letters(struct parser *p, const char *argument)
     for (const char *c = argument + 1; *c != '\0'; c++) {
         const struct wndl_option *option = find_letter(p->command, *c);
         if (option == NULL)
-            return complain(p, "there is no option", argument);
+            return complain(p, "unknown option", argument);
         if (option->type != WNDL_OPT_FLAG)
             return take_value(p, option, c[1] == '\0' ? NULL : c + 1, argument);
         set_value(p, NULL, option);
@@ -330,7 +344,7 @@ static enum wndl_parse_result check_operands(
     if (operands->count < p->command->min_operands)
         say_missing(p, operands->count);
     else if (operands->count > p->command->max_operands)
-        complain(p, "one argument too many:",
+        complain(p, "unexpected argument",
             operands->texts[p->command->max_operands]);
     else
         return WNDL_PARSE_OK;

@@ -35,8 +35,8 @@ enum wndl_option_type {
 
 enum { WNDL_OPTION_LIST_MAX = 16 };
 
-/* What WNDL_OPTIONS_ENV holds: options by their long names, without dashes,
- * separated by spaces or commas. */
+/* The variable with options: long names without dashes, separated by spaces
+ * or commas. */
 #define WNDL_OPTIONS_ENV "WINDLASS_OPTIONS"
 
 /* For options that would have no effect, even if given as they are anyway. */
@@ -59,7 +59,7 @@ struct wndl_option_list {
 struct wndl_option {
     char letter;          /* 0 when there is only a long name */
     const char *name;     /* without the dashes */
-    const char *value;    /* what to call the value, NULL for a flag */
+    const char *value;    /* the name of the value, NULL for a flag */
     const char *choices;  /* "fn|line|module", of a choice; wndl_choices_size */
     const char *fallback; /* default as text, NULL for none */
     const char *env;      /* variable asked when not given, or NULL */
@@ -75,8 +75,8 @@ struct wndl_option {
     }
 
 /*
- * The size of the choices that are shown. After "||" stand older words for
- * the first of them, in their order: "auto|live|all||usual" accepts "usual"
+ * The size of the choices that are shown. After "||" come older words for
+ * the first choices, in their order: "auto|live|all||usual" accepts "usual"
  * as "auto".
  */
 static inline int wndl_choices_size(const char *choices)
@@ -87,7 +87,7 @@ static inline int wndl_choices_size(const char *choices)
 
 struct wndl_command;
 
-/* What is left after the options: texts of argv, not copied. */
+/* The arguments without the options: texts of argv, not copied. */
 struct wndl_operands {
     char **texts; /* texts[count] is NULL */
     size_t count;
@@ -96,7 +96,7 @@ struct wndl_operands {
 enum wndl_parse_result {
     WNDL_PARSE_OK,
     WNDL_PARSE_HELP,  /* -h or --help was there */
-    WNDL_PARSE_ERROR, /* `problem` says what */
+    WNDL_PARSE_ERROR, /* `problem` says which error */
 };
 
 /*

@@ -15,13 +15,13 @@
 
 static int failed_write(const char *path)
 {
-    return wndl_cli_error("%s: cannot be written: %s", path, strerror(errno));
+    return wndl_cli_error("cannot write %s: %s", path, strerror(errno));
 }
 
 static int write_to_stdout(const struct wndl_output *o)
 {
     if (!o->write(stdout, o->context))
-        return wndl_cli_error("out of memory; the output is not whole");
+        return wndl_cli_error("out of memory; the output is incomplete");
     if (fflush(stdout) != 0 || ferror(stdout))
         return failed_write("standard output");
     return WNDL_EXIT_OK;
@@ -49,17 +49,19 @@ static bool is_same_file(const char *one, const char *other)
 bool wndl_output_may_write(const char *path, const char *input)
 {
     if (is_recording(path))
-        wndl_cli_error("%s: is a recording, which is never written over; "
-                       "name another file with -o",
+        wndl_cli_error("cannot write %s: it is a recording, and recordings are "
+                       "never overwritten; name another file with -o",
             path);
     else if (input != NULL && is_same_file(path, input))
-        wndl_cli_error("%s: is what is read; name another file with -o", path);
+        wndl_cli_error(
+            "cannot write %s: it is the input; name another file with -o",
+            path);
     else
         return true;
     return false;
 }
 
-/* Pipes and devices have no size, and are not ours to remove. */
+/* Pipes and devices have no size, and must not be removed. */
 static bool is_regular(FILE *out)
 {
     struct stat facts;
@@ -79,24 +81,24 @@ static void say_written(const struct wndl_output *o, long size)
 
 /* ---- files */
 
-/* What ends a command while it writes, unless it is ignored. */
+/* Signals that end a command while it writes, unless they are ignored. */
 static const int endings[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 enum { ENDINGS = sizeof endings / sizeof *endings };
 
-/* The file beside the one that it is to be, for who ends by a signal. */
+/* The unfinished file, for the handler of signals. */
 static char beside[PATH_MAX];
 
-/* What is written: that file, or the one itself. */
+/* The output: the file beside, or the file itself. */
 struct target {
     FILE *out;
     bool is_beside;
-    struct sigaction were[ENDINGS]; /* until it is there */
+    struct sigaction were[ENDINGS]; /* restored when the file is moved */
 };
 
 static void end_by(int number)
 {
     (void)unlink(beside);
-    raise(number); /* what it does by default, when this returns */
+    raise(number); /* takes effect when this returns */
 }
 
 static void guard_target(struct target *t)
@@ -118,8 +120,8 @@ static void unguard_target(const struct target *t)
     }
 }
 
-/* False: the one before, whose access the new one is to give, is of an owner or
- * a group that it cannot be given. `old` is NULL where there was none. */
+/* Gives the new file the owner, group and access of the old one (NULL: none).
+ * False if the owner or group cannot be given. */
 static bool take_after(int fd, const struct stat *old)
 {
     if (old != NULL)
@@ -157,8 +159,8 @@ static bool open_beside(
     return t->is_beside;
 }
 
-/* In place: what a link leads to, pipes and devices; files of folders that no
- * other can be made in, and of others. */
+/* Opens links, pipes and devices in place, and files that cannot be replaced by
+ * a new one. */
 static bool open_target(struct target *t, const char *path)
 {
     struct stat old;
@@ -195,7 +197,7 @@ static bool copy_file(const char *from, const char *to)
     return copied;
 }
 
-/* Containers have single files mounted, which no other can be moved over. */
+/* A single file that a container mounts cannot be replaced by a move. */
 static bool move_to_place(const char *path)
 {
     return rename(beside, path) == 0 ||
@@ -249,6 +251,5 @@ int wndl_cli_flush(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return WNDL_EXIT_OK;
-    return wndl_cli_error(
-        "standard output: cannot be written: %s", strerror(errno));
+    return wndl_cli_error("cannot write standard output: %s", strerror(errno));
 }

@@ -15,30 +15,33 @@ struct wndl_output {
 };
 
 /*
- * Writes it and says so on stderr. A recording is never written over. A regular
- * file is written beside its place and moved there when it is whole, with the
- * access that the one before gave: what was there stays until then, and to
- * programs that have it mapped for ever. Symbolic links, pipes and devices are
- * written to, and so are files whose folder no other can be made in, whose
- * owner and group no other can be given, or that are mount points: of those,
- * what was there is lost also where writing fails. Who is ended by SIGHUP,
- * SIGINT, SIGTERM or SIGXFSZ leaves nothing beside. The exit code. One at a
- * time.
+ * Writes the file and notes it on stderr. A recording is never overwritten.
+ *
+ * A regular file is written beside its place, with the access of the old file,
+ * and moved there when it is whole: the old file stays until then, and for
+ * programs that have mapped it for ever. SIGHUP, SIGINT, SIGTERM and SIGXFSZ
+ * remove the unfinished file.
+ *
+ * Symbolic links, pipes and devices are written in place. So are files whose
+ * folder takes no new file, whose owner and group cannot be given to another,
+ * and mount points: their old contents are lost even if writing fails.
+ *
+ * Returns the exit code. One output at a time.
  */
 int wndl_output_write(const struct wndl_output *output);
 
 /*
  * Whether a command may write over `path`, which need not exist: not if it is
- * a recording, or the file `input` (NULL: none) that it reads. False: said why
- * on stderr.
+ * a recording, or the file `input` (NULL: none) that it reads. False, with an
+ * error on stderr.
  */
 bool wndl_output_may_write(const char *path, const char *input);
 
 /* Writes the struct wndl_buf `bytes`; for struct wndl_output. */
 bool wndl_output_bytes(FILE *out, void *bytes);
 
-/* Writes out what standard output still holds. The exit code; trouble is said
- * on stderr. */
+/* Flushes standard output. Reports errors on stderr and returns the exit
+ * code. */
 int wndl_cli_flush(void);
 
 #endif

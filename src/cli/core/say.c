@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names from foreign files are told, too: none shall command a terminal. */
+/* Messages hold names from foreign files, which must not control a terminal. */
 static void put_tame(const char *text)
 {
     static const char controls[] =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shell_word: what a shell reads as one word, for commands that people are
- * told to type. Must not know the commands.
+ * shell_word: quotes text as one word of a shell, for commands that are printed
+ * to be typed. Must not know the commands.
  */
 #ifndef WNDL_CLI_CORE_SHELL_WORD_H
 #define WNDL_CLI_CORE_SHELL_WORD_H

@@ -3,6 +3,7 @@
 
 #include "cli/core/command.h"
 
+#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdlib.h>
@@ -70,7 +71,7 @@ int wndl_pager_show(const struct wndl_buf *text, bool wanted)
     FILE *out = wndl_pager_open(wanted);
     fwrite(text->data, 1, text->size, out);
     if (!wndl_pager_close(out))
-        return wndl_cli_error("cannot write the report: standard output "
-                              "does not take it");
+        return wndl_cli_error(
+            "cannot write standard output: %s", strerror(errno));
     return WNDL_EXIT_OK;
 }

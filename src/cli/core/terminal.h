@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * terminal: whether somebody is looking at stdout, and how wide the screen
- * is; and the pager.
+ * terminal: whether stdout is a terminal, and how wide it is; and the pager.
  */
 #ifndef WNDL_CLI_CORE_TERMINAL_H
 #define WNDL_CLI_CORE_TERMINAL_H
@@ -11,22 +10,22 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Columns of the terminal at stdout; 0 when it is none. */
+/* Columns of the terminal at stdout; 0 if stdout is none. */
 unsigned wndl_terminal_width(void);
 
 /* Whether the locale's characters are UTF-8. */
 bool wndl_terminal_utf8(void);
 
 /*
- * Where to write what may be long: to $PAGER (less when not set) if `wanted`
- * and stdout is a terminal, else to stdout. Ends with wndl_pager_close.
+ * Opens the output for a long text: $PAGER (less if not set) if `wanted` and
+ * stdout is a terminal, else stdout. Ends with wndl_pager_close.
  */
 FILE *wndl_pager_open(bool wanted);
 
 /* False when something could not be written. */
 bool wndl_pager_close(FILE *out);
 
-/* All of `text` through these two; says what goes wrong. The exit code. */
+/* Writes `text` through these two. Reports errors and returns the exit code. */
 int wndl_pager_show(const struct wndl_buf *text, bool wanted);
 
 #endif

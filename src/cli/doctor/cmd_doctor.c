@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass doctor: whether and how well recording works here. */
+/* windlass doctor: checks whether and how well recording works here. */
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/core/command.h"
 #include "cli/core/shell_word.h"
 #include "cli/doctor/doctor.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <windlass/version.h>
@@ -15,14 +16,14 @@ struct doctor_options {
 };
 
 static const struct wndl_option option_table[] = {
-    {0, "json", NULL, NULL, NULL, NULL, "write JSON for programs to read",
-        WNDL_OPT_FLAG, offsetof(struct doctor_options, json)},
+    {0, "json", NULL, NULL, NULL, NULL, "write JSON", WNDL_OPT_FLAG,
+        offsetof(struct doctor_options, json)},
     {0},
 };
 
 static const struct wndl_example examples[] = {
-    {"windlass doctor", "what this machine allows"},
-    {"windlass doctor ./server", "and whether this program can be recorded"},
+    {"windlass doctor", "check this machine"},
+    {"windlass doctor ./server", "check this machine and a program"},
     {NULL, NULL},
 };
 
@@ -41,7 +42,7 @@ static const char *const states[] = {
     [WNDL_DOCTOR_NO] = "no",
 };
 
-/* What is named in it may have any name. */
+/* Names in the text may hold any bytes. */
 static void write_plain(struct wndl_buf *out, const char *text)
 {
     wndl_utf8_plain(
@@ -130,21 +131,22 @@ static int run(const void *parsed, struct wndl_operands operands)
     bool written = !out.failed && fflush(stdout) == 0;
     wndl_buf_free(&out);
     if (!written)
-        return wndl_cli_error("cannot write to standard output");
+        return wndl_cli_error(
+            "cannot write standard output: %s", strerror(errno));
     return works(&d) ? WNDL_EXIT_OK : WNDL_EXIT_FAILURE;
 }
 
 const struct wndl_command wndl_cmd_doctor = {
     .name = "doctor",
-    .summary = "say what can be recorded on this machine, and how well",
+    .group = WNDL_GROUP_RECORD,
+    .summary = "check what can be recorded on this machine, and how well",
     .operands = "[COMMAND]",
     .description =
-        "Tries what recording needs, as the user that asks, and says what it "
-        "found, one line a check: \"ok\", \"limited\" (recording works, but "
-        "not as well as it could) or \"no\", with the setting that decides "
-        "on it, its value, and what to do. With COMMAND also whether that "
-        "program can be recorded and what will be known about its code; it "
-        "is not run.\n\n"
+        "Checks what recording needs, as the current user, and prints one line "
+        "for each check: \"ok\", \"limited\" (recording works, but not as well "
+        "as it could) or \"no\", with the setting that decides, its value, and "
+        "what to do. With COMMAND, also checks whether that program can be "
+        "recorded and what is known about its code; the program is not run.\n\n"
         "The exit status is 1 if recording does not work.",
     .options = option_table,
     .options_size = sizeof(struct doctor_options),

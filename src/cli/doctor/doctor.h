@@ -19,10 +19,10 @@ struct wndl_doctor_finding {
     const char *check; /* a word, static */
     enum wndl_doctor_state state;
     bool stops;       /* without this nothing can be recorded */
-    char found[256];  /* what is the case */
-    char setting[48]; /* what decides on it, "" if there is no such thing */
-    char value[160];  /* of the setting, "" if it has none */
-    char advice[256]; /* what to do, "" if there is nothing to be done */
+    char found[256];  /* the result of the check */
+    char setting[48]; /* the setting that decides, or "" */
+    char value[160];  /* of the setting, or "" */
+    char advice[256]; /* what to do, or "" */
 };
 
 enum { WNDL_DOCTOR_MAX = 32 };
@@ -44,16 +44,16 @@ void wndl_doctor_setting(struct wndl_doctor_finding *finding,
 void wndl_doctor_advise(struct wndl_doctor_finding *finding, const char *advice,
     ...) __attribute__((format(printf, 2, 3)));
 
-/* What this machine allows this user. */
+/* Checks the machine, as this user. */
 void wndl_doctor_machine(struct wndl_doctor *d);
 
 struct wndl_object;
 
-/* What of the heap of a program would be recorded. */
+/* Checks whether the heap of a program can be recorded. */
 void wndl_doctor_heap(struct wndl_doctor *d, struct wndl_object *program);
 
-/* Whether `command`, as a shell would find it, can be recorded, and what will
- * be known about its code. */
+/* Checks whether `command`, as a shell would find it, can be recorded, and
+ * what is known about its code. */
 void wndl_doctor_program(struct wndl_doctor *d, const char *command);
 
 #endif

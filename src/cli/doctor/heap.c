@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `windlass heap` would see of a program: whose malloc it has. */
+/* Checks which malloc a program has, and whether `windlass heap` records it. */
 #include "cli/doctor/doctor.h"
 
 #include "obj/core/object.h"
@@ -102,19 +102,19 @@ void wndl_doctor_heap(struct wndl_doctor *d, struct wndl_object *object)
     if (has_sanitizer(object)) {
         struct wndl_doctor_finding *f =
             wndl_doctor_find(d, "heap", WNDL_DOCTOR_NO,
-                "not recorded: it has a sanitizer's runtime, whose malloc "
-                "cannot be looked into");
+                "not recorded: it has the runtime of a sanitizer, whose malloc "
+                "cannot be recorded");
         wndl_doctor_advise(f, "record a build without -fsanitize");
         return;
     }
     if (has_function(object, "malloc")) {
         struct wndl_doctor_finding *f =
             wndl_doctor_find(d, "heap", WNDL_DOCTOR_LIMITED,
-                "it has a malloc of its own: what its libraries allocate is "
-                "recorded, what it allocates itself is not");
+                "it has a malloc of its own: allocations of its libraries are "
+                "recorded, its own are not");
         wndl_doctor_advise(f,
-            "let it tell of its blocks by windlass/heap.h, or record a build "
-            "that uses the C library's malloc");
+            "let it report its blocks with windlass/heap.h, or record a "
+            "build that uses the C library's malloc");
         return;
     }
     if (other == NULL)
@@ -124,5 +124,5 @@ void wndl_doctor_heap(struct wndl_doctor *d, struct wndl_object *object)
             "allocated by the C library, unless a library has a malloc too");
     else
         wndl_doctor_find(d, "heap", WNDL_DOCTOR_OK,
-            "allocated by %s, which is recorded as well", other);
+            "allocated by %s, which is recorded too", other);
 }

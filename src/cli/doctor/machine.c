@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* "6.1", as far as it is of that form. */
+/* Reads "6.1"; zeros if the text has another form. */
 static void version_of(const char *text, unsigned version[2])
 {
     version[0] = version[1] = 0;
@@ -45,8 +45,8 @@ static void check_kernel(struct wndl_doctor *d)
     if (!is_before(version, 5, 13))
         return;
     f->state = WNDL_DOCTOR_LIMITED;
-    wndl_doctor_advise(
-        f, "perf events that do not interrupt blocked calls came with 5.13");
+    wndl_doctor_advise(f, "Linux 5.13 and newer have perf events that do not "
+                          "interrupt blocked calls");
     if (!is_before(version, 5, 10))
         return;
     f->state = WNDL_DOCTOR_NO;
@@ -80,10 +80,10 @@ static void check_perf(
             "refused: %s; timers are used instead", strerror(engine->refusal));
     else if (!engine->sample_kernel)
         f = wndl_doctor_find(d, "perf events", WNDL_DOCTOR_LIMITED,
-            "to be had, but not for time in the kernel");
+            "available, but not for time in the kernel");
     else
         f = wndl_doctor_find(d, "perf events", WNDL_DOCTOR_OK,
-            "to be had, for time in the kernel too");
+            "available, also for time in the kernel");
     if (engine->paranoid == -2) {
         if (refused)
             wndl_doctor_advise(f, "the kernel has none, or a sandbox or "
@@ -96,14 +96,14 @@ static void check_perf(
         wndl_doctor_advise(
             f, "as root: sysctl kernel.perf_event_paranoid=1 (or 2)");
     else if (refused)
-        wndl_doctor_advise(f, "it is not that setting: the kernel is older "
-                              "than 5.13, or a sandbox or container forbids "
-                              "them");
+        wndl_doctor_advise(f,
+            "the setting allows them: the kernel is older than 5.13, or a "
+            "sandbox or container forbids them");
     else if (!engine->sample_kernel)
         wndl_doctor_advise(f, "as root: sysctl kernel.perf_event_paranoid=1");
 }
 
-/* The kernel's tick, which is what CPU-time timers go by. */
+/* The rate of the kernel's tick, with which CPU-time timers fire. */
 static long ticks_per_second(void)
 {
     struct timespec tick;
@@ -112,7 +112,7 @@ static long ticks_per_second(void)
     return 1000000000 / tick.tv_nsec;
 }
 
-/* The errno why there is none; 0 if there is one. */
+/* 0, or the errno with which the kernel refuses. */
 static int try_timer(clockid_t clock)
 {
     struct sigevent event = {.sigev_notify = SIGEV_NONE};
@@ -127,14 +127,15 @@ static bool check_timers(struct wndl_doctor *d)
 {
     int why = try_timer(CLOCK_MONOTONIC);
     if (why == 0)
-        wndl_doctor_find(d, "timers", WNDL_DOCTOR_OK, "at any rate");
+        wndl_doctor_find(d, "timers", WNDL_DOCTOR_OK, "available, of any rate");
     else
         wndl_doctor_find(
             d, "timers", WNDL_DOCTOR_NO, "refused: %s", strerror(why));
     int why_cpu = try_timer(CLOCK_THREAD_CPUTIME_ID);
     if (why_cpu == 0)
         wndl_doctor_find(d, "CPU timers", WNDL_DOCTOR_OK,
-            "at most %ld ticks a second, the kernel's", ticks_per_second());
+            "at most %ld per second, the rate of the kernel's tick",
+            ticks_per_second());
     else
         wndl_doctor_find(
             d, "CPU timers", WNDL_DOCTOR_NO, "refused: %s", strerror(why_cpu));
@@ -151,7 +152,7 @@ static void check_engines(struct wndl_doctor *d)
         return;
     d->findings[d->count - 1].stops = true;
     wndl_doctor_advise(&d->findings[d->count - 1],
-        "nothing can sample: ask who made this sandbox");
+        "no engine works: ask the administrator of this sandbox");
 }
 
 static void check_outside(struct wndl_doctor *d)
@@ -170,10 +171,10 @@ static void check_outside(struct wndl_doctor *d)
     struct wndl_doctor_finding *f;
     if (allowed)
         f = wndl_doctor_find(d, "blocked time", WNDL_DOCTOR_OK,
-            "threads can be looked at while they wait");
+            "threads can be sampled while they are blocked");
     else
         f = wndl_doctor_find(d, "blocked time", WNDL_DOCTOR_LIMITED,
-            "threads cannot be looked at while they wait: %s",
+            "threads cannot be sampled while they are blocked: %s",
             strerror(err.sys_errno));
     if (scope >= 0)
         wndl_doctor_setting(f, "kernel.yama.ptrace_scope", "%d", scope);
@@ -192,38 +193,37 @@ static void check_sandbox(struct wndl_doctor *d)
     else
         wndl_doctor_find(d, "sandbox", WNDL_DOCTOR_LIMITED,
             "system calls are filtered (seccomp mode %d), as in containers; "
-            "the other lines say what is refused",
+            "the other lines show what is refused",
             mode);
 }
 
-/* ---- what the program is given */
+/* ---- the runtime and its resources */
 
 static void check_32_bits(struct wndl_doctor *d, const char *path)
 {
     if (wndl_runtime_is_for(path, "lib32")) {
-        wndl_doctor_find(d, "32-bit programs", WNDL_DOCTOR_OK,
-            "recorded too, by a runtime of their own");
+        wndl_doctor_find(
+            d, "32-bit programs", WNDL_DOCTOR_OK, "can be recorded");
         return;
     }
     struct wndl_doctor_finding *f =
         wndl_doctor_find(d, "32-bit programs", WNDL_DOCTOR_LIMITED,
-            "cannot be recorded: this build has no runtime "
-            "for them");
+            "cannot be recorded: this build has no runtime for them");
     wndl_doctor_advise(f,
         "build windlass where there is a 32-bit libc (Debian: gcc-multilib)");
 }
 
-/* They are for emulators: that there is none is no lack. */
+/* Runtimes for emulators: a missing one is no defect. */
 static void check_other_processors(struct wndl_doctor *d, const char *path)
 {
     if (wndl_runtime_is_for(path, "lib/aarch64-linux-gnu"))
         wndl_doctor_find(d, "AArch64 programs", WNDL_DOCTOR_OK,
-            "recorded too, in an emulator: windlass record -- qemu-aarch64 "
+            "can be recorded in an emulator: windlass record -- qemu-aarch64 "
             "-L /usr/aarch64-linux-gnu PROGRAM");
     if (wndl_runtime_is_for(path, "lib/arm-linux-gnueabihf"))
         wndl_doctor_find(d, "32-bit Arm programs", WNDL_DOCTOR_OK,
-            "recorded too, in an emulator: windlass record -- qemu-arm "
-            "-L /usr/arm-linux-gnueabihf PROGRAM");
+            "can be recorded in an emulator: windlass record -- qemu-arm -L "
+            "/usr/arm-linux-gnueabihf PROGRAM");
 }
 
 static void check_runtime(struct wndl_doctor *d)
@@ -232,16 +232,15 @@ static void check_runtime(struct wndl_doctor *d)
     struct wndl_doctor_finding *f;
     if (path == NULL) {
         f = wndl_doctor_find(d, "preload", WNDL_DOCTOR_NO,
-            "libwindlass-rt.so is not where this windlass was built or "
-            "installed");
-        wndl_doctor_advise(f, "install it again");
+            "cannot find libwindlass-rt.so beside this windlass");
+        wndl_doctor_advise(f, "install windlass again");
     } else {
         bool can = wndl_runtime_can_be_preloaded(path);
         f = wndl_doctor_find(
             d, "preload", can ? WNDL_DOCTOR_OK : WNDL_DOCTOR_NO, "%s", path);
         if (!can)
-            wndl_doctor_advise(f, "the loader's list is split at spaces and "
-                                  "colons: install windlass elsewhere");
+            wndl_doctor_advise(f, "the loader splits its list at spaces and "
+                                  "colons: install windlass in another folder");
     }
     f->stops = f->state == WNDL_DOCTOR_NO;
     if (!f->stops) {
@@ -295,8 +294,8 @@ static void check_socket(struct wndl_doctor *d)
     const char *folder = getenv("XDG_RUNTIME_DIR");
     if (wndl_session_open(&session, &err) == WNDL_OK) {
         int length = (int)(strrchr(session.folder, '/') - session.folder);
-        wndl_doctor_find(d, "socket", WNDL_DOCTOR_OK,
-            "made in a folder of its own in %.*s", length, session.folder);
+        wndl_doctor_find(d, "socket", WNDL_DOCTOR_OK, "can be created in %.*s",
+            length, session.folder);
         wndl_session_close(&session);
         return;
     }
@@ -306,8 +305,8 @@ static void check_socket(struct wndl_doctor *d)
     f->stops = true;
     if (folder != NULL)
         wndl_doctor_setting(f, "XDG_RUNTIME_DIR", "%s", folder);
-    wndl_doctor_advise(f, "set XDG_RUNTIME_DIR to a folder of yours that can "
-                          "be written to, with a short path");
+    wndl_doctor_advise(f, "set XDG_RUNTIME_DIR to a folder that you can write "
+                          "to, with a short path");
 }
 
 /* The recorder raises its own limit to the hard one. */
@@ -322,7 +321,7 @@ static void check_descriptors(struct wndl_doctor *d)
     bool enough = processes >= ENOUGH;
     struct wndl_doctor_finding *f = wndl_doctor_find(d, "descriptors",
         enough ? WNDL_DOCTOR_OK : WNDL_DOCTOR_LIMITED,
-        "enough for some %llu processes at a time", processes);
+        "enough for about %llu processes at a time", processes);
     wndl_doctor_setting(f, "ulimit -Hn", "%llu", most);
     if (enough)
         return;
@@ -332,33 +331,33 @@ static void check_descriptors(struct wndl_doctor *d)
         f->state = WNDL_DOCTOR_NO;
 }
 
-/* ---- what is written, and what is read again */
+/* ---- output, and debug files */
 
 static void check_folder(struct wndl_doctor *d)
 {
     char folder[200];
-    bool told = getcwd(folder, sizeof folder) != NULL;
+    bool known = getcwd(folder, sizeof folder) != NULL;
     if (access(".", W_OK | X_OK) == 0) {
         wndl_doctor_find(d, "output", WNDL_DOCTOR_OK,
-            "recordings can be written in %s", told ? folder : "this folder");
+            "recordings can be written in %s", known ? folder : "this folder");
         return;
     }
     struct wndl_doctor_finding *f = wndl_doctor_find(d, "output",
         WNDL_DOCTOR_LIMITED, "recordings cannot be written in %s: %s",
-        told ? folder : "this folder", strerror(errno));
+        known ? folder : "this folder", strerror(errno));
     wndl_doctor_advise(f, "name another place: record -o FILE");
 }
 
-/* Of those that the user named. */
+/* Checks the folders that the user named. */
 static void check_named_folders(
     struct wndl_doctor *d, const struct wndl_debug_dirs *dirs)
 {
     for (size_t i = 0; i + 1 < dirs->count; i++) {
         if (access(dirs->list[i], R_OK | X_OK) == 0)
             continue;
-        struct wndl_doctor_finding *f = wndl_doctor_find(d, "debug files",
-            WNDL_DOCTOR_LIMITED, "cannot be looked for in %.100s: %s",
-            dirs->list[i], strerror(errno));
+        struct wndl_doctor_finding *f =
+            wndl_doctor_find(d, "debug files", WNDL_DOCTOR_LIMITED,
+                "cannot search %.100s: %s", dirs->list[i], strerror(errno));
         wndl_doctor_setting(
             f, WNDL_DEBUG_DIRS_ENV, "%s", getenv(WNDL_DEBUG_DIRS_ENV));
     }
@@ -372,15 +371,15 @@ static void check_debug_files(struct wndl_doctor *d)
     check_named_folders(d, &dirs);
     if (access(folder, R_OK | X_OK) == 0) {
         wndl_doctor_find(d, "debug files", WNDL_DOCTOR_OK,
-            "looked for in %s; nothing is fetched (debuginfod is not used)",
+            "searched in %s; nothing is downloaded without --debuginfod",
             folder);
         return;
     }
-    struct wndl_doctor_finding *f = wndl_doctor_find(d, "debug files",
-        WNDL_DOCTOR_LIMITED,
-        "there is no %s: system libraries have exported names only", folder);
-    wndl_doctor_advise(f, "install their -dbgsym, -dbg or -debuginfo "
-                          "packages; nothing is fetched by itself");
+    struct wndl_doctor_finding *f =
+        wndl_doctor_find(d, "debug files", WNDL_DOCTOR_LIMITED,
+            "no folder %s: system libraries have exported names only", folder);
+    wndl_doctor_advise(f, "install their -dbgsym, -dbg or -debuginfo packages, "
+                          "or use --debuginfod");
 }
 
 void wndl_doctor_machine(struct wndl_doctor *d)

@@ -47,7 +47,7 @@ static void follow_scripts(struct wndl_doctor *d, char path[PATH_MAX])
     char interpreter[PATH_MAX];
     for (int i = 0; i < FOLLOWED && interpreter_of(path, interpreter); i++) {
         wndl_doctor_find(d, "script", WNDL_DOCTOR_OK,
-            "%.100s is run by %.100s, which is what is looked at", path,
+            "%.100s is run by %.100s; the next lines are about that", path,
             interpreter);
         snprintf(path, PATH_MAX, "%s", interpreter);
     }
@@ -61,10 +61,10 @@ static const struct {
     [WNDL_UNRECORDED_STATIC] =
         {"statically linked: nothing can be loaded into it",
             "link it dynamically"},
-    [WNDL_UNRECORDED_SETUID] = {"started with other rights (set-user-ID, "
-                                "set-group-ID or capabilities): the loader "
-                                "refuses to load into it",
-        "record as the user whose rights it gets, or a copy of it"},
+    [WNDL_UNRECORDED_SETUID] =
+        {"started with other rights (set-user-ID, set-group-ID or "
+         "capabilities): the loader refuses to preload into it",
+            "record as the user whose rights it gets, or a copy of it"},
     [WNDL_UNRECORDED_LIBC] = {"made for another C library than glibc (musl?)",
         "build it for glibc 2.35 or newer"},
     [WNDL_UNRECORDED_GO] = {"written in Go, whose runtime owns all signals",
@@ -87,7 +87,7 @@ static void check_refusal(struct wndl_doctor *d, const char *path)
     wndl_doctor_advise(f, "%s", refusals[why].advice);
 }
 
-/* ---- what is known of its code */
+/* ---- names and unwind information of its code */
 
 static bool has_section(struct wndl_object *object, const char *name)
 {
@@ -128,15 +128,16 @@ static void check_names(struct wndl_doctor *d, struct wndl_object *object)
                         &debug, NULL) == WNDL_OK;
     if (has_section(object, ".debug_info"))
         wndl_doctor_find(d, "names", WNDL_DOCTOR_OK,
-            "functions, inlined ones and lines: it has debug information");
+            "functions, inlined functions and lines: it has debug information");
     else if (separate && has_section(debug.object, ".debug_info"))
         wndl_doctor_find(d, "names", WNDL_DOCTOR_OK,
-            "functions, inlined ones and lines: there is %.150s",
+            "functions, inlined functions and lines: debug information is in "
+            "%.150s",
             wndl_object_path(debug.object));
     else if (has_symbols(object) || (separate && has_symbols(debug.object))) {
         f = wndl_doctor_find(d, "names", WNDL_DOCTOR_LIMITED,
-            "functions, but no lines and no inlined ones: it has symbols, but "
-            "no debug information");
+            "functions, but no lines and no inlined functions: it has symbols, "
+            "but no debug information");
         wndl_doctor_advise(f, "compile with -g, or install its -dbgsym "
                               "package");
     } else {
@@ -185,7 +186,7 @@ static void check_code(struct wndl_doctor *d, const char *path)
     wndl_file_close(&file);
 }
 
-/* Said, when it is a program of another system. */
+/* Reports a program of another system. */
 static bool is_foreign(struct wndl_doctor *d, const char *path)
 {
     struct wndl_file file;
@@ -196,7 +197,7 @@ static bool is_foreign(struct wndl_doctor *d, const char *path)
     wndl_file_close(&file);
     if (foreign)
         wndl_doctor_find(d, "program", WNDL_DOCTOR_NO,
-            "%.150s is no Linux program: it is a %s file", path,
+            "%.150s is not a Linux program: it is a %s file", path,
             pe ? "PE" : "Mach-O")
             ->stops = true;
     return foreign;
@@ -207,7 +208,7 @@ void wndl_doctor_program(struct wndl_doctor *d, const char *command)
     char path[PATH_MAX];
     if (!wndl_program_find(command, path)) {
         struct wndl_doctor_finding *f = wndl_doctor_find(d, "program",
-            WNDL_DOCTOR_NO, "there is no program '%.150s'", command);
+            WNDL_DOCTOR_NO, "cannot find the program '%.150s'", command);
         f->stops = true;
         return;
     }

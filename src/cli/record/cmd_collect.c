@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_collect: `windlass collect`, which the runtime starts where the
- * environment alone asks for a recording: records a process that is there
- * already. Says nothing but errors, and those before the recording begins.
+ * cmd_collect: `windlass collect`, which the runtime starts if only the
+ * environment asks for a recording. It records a process that already runs, and
+ * prints only errors, before the recording begins.
  */
 #include "cli/core/command.h"
 #include "cli/core/help.h"
@@ -26,12 +26,13 @@ struct collect_options {
 };
 
 static const struct wndl_option options[] = {
-    {0, "pid", "PID", NULL, NULL, NULL, "the process to be recorded",
-        WNDL_OPT_COUNT, offsetof(struct collect_options, pid)},
-    {0, "notify", "FD", NULL, NULL, NULL, "where to write the socket's path",
-        WNDL_OPT_COUNT, offsetof(struct collect_options, notify)},
+    {0, "pid", "PID", NULL, NULL, NULL, "the process to record", WNDL_OPT_COUNT,
+        offsetof(struct collect_options, pid)},
+    {0, "notify", "FD", NULL, NULL, NULL,
+        "the descriptor to write the path of the socket to", WNDL_OPT_COUNT,
+        offsetof(struct collect_options, notify)},
     {0, "help-options", NULL, NULL, NULL, NULL,
-        "list what WINDLASS_OPTIONS may hold, on stderr", WNDL_OPT_FLAG,
+        "list the options for WINDLASS_OPTIONS on stderr", WNDL_OPT_FLAG,
         offsetof(struct collect_options, help_options)},
     {0},
 };
@@ -54,12 +55,12 @@ static char **command_of(pid_t pid)
 static bool notify_starter(int fd, const char *socket)
 {
     size_t size = strlen(socket);
-    bool told = write(fd, socket, size) == (ssize_t)size;
+    bool sent = write(fd, socket, size) == (ssize_t)size;
     close(fd);
-    return told;
+    return sent;
 }
 
-/* Who reads what the program says is not to wait for us. */
+/* Readers of the program's stderr must not wait for the collector. */
 static void leave_errors(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -95,7 +96,7 @@ static int run(const void *parsed, struct wndl_operands operands)
         return WNDL_EXIT_OK;
     }
     if (o->pid == 0 || o->notify == 0)
-        return wndl_cli_error("'windlass collect' is for our own use; see "
+        return wndl_cli_error("'windlass collect' is for internal use; see "
                               "'windlass record --help'");
     struct wndl_collector_request request = {
         .command = command_of((pid_t)o->pid), .pid = (pid_t)o->pid};
@@ -116,8 +117,8 @@ const struct wndl_command wndl_cmd_collect = {
     .name = "collect",
     .summary = "record a program that asks for it",
     .operands = "",
-    .description = "What a program starts for itself when libwindlass-rt.so "
-                   "is preloaded and WINDLASS_OPTIONS is set.",
+    .description = "A program starts this for itself when libwindlass-rt.so is "
+                   "preloaded and WINDLASS_OPTIONS is set.",
     .options = options,
     .options_size = sizeof(struct collect_options),
     .env_options = wndl_record_option_rows,

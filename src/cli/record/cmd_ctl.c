@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_ctl: `windlass ctl`, asks a recorder that runs for something.
+ * cmd_ctl: `windlass ctl`, sends an action to a running recorder.
  */
 #include "cli/core/command.h"
 #include "collect/start/control.h"
@@ -25,8 +25,8 @@ static const char *const verbs[WNDL_CONTROL_VERBS] = {
 };
 
 static const struct wndl_example examples[] = {
-    {"windlass ctl $(pidof server) status", "what is being recorded"},
-    {"windlass ctl 4711 dump", "write what is there so far and say where"},
+    {"windlass ctl $(pidof server) status", "show the state of the recording"},
+    {"windlass ctl 4711 dump", "write the recording so far and print its path"},
     {NULL, NULL},
 };
 
@@ -73,29 +73,24 @@ static int run(const void *parsed, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_ctl = {
     .name = "ctl",
-    .summary = "pause, go on with, end or write a running recording",
+    .group = WNDL_GROUP_RECORD,
+    .summary = "pause, resume, stop or dump a running recording",
     .operands = "PID ACTION",
     .description =
-        "Asks the recorder of process PID for something and prints its "
-        "answer, one line. PID is a command that is being recorded, any of "
-        "its processes, or the 'windlass record' itself. ACTION is one of:\n"
-        "\n"
-        "status: tell how the recording stands.\n"
-        "\n"
-        "pause: take no samples from now on, at next to no cost; processes "
-        "that start meanwhile start paused. Heaps do not pause: a block that "
-        "is "
-        "freed later has to be known.\n"
-        "\n"
-        "resume: go on; also ends the wait of 'record --delay'.\n"
-        "\n"
+        "Sends ACTION to the recorder of process PID and prints its answer, "
+        "one line. PID is a command that is being recorded, any of its "
+        "processes, or the 'windlass record' itself. ACTION is one of:\n\n"
+        "status: show the state of the recording.\n\n"
+        "pause: stop sampling for now, at next to no cost; processes that "
+        "start meanwhile start paused. Heaps do not pause: blocks that are "
+        "freed later must be known.\n\n"
+        "resume: sample again; also ends the wait of 'record --delay'.\n\n"
         "stop: end the recording for good and print its path. The command "
-        "goes on, and 'windlass record' still waits for it and passes its "
-        "status on.\n"
-        "\n"
-        "dump: write what is there so far, and print the path. With 'record "
-        "--buffer' that is a file of its own each time, else the recording, "
-        "which may be read while it grows.",
+        "keeps running; 'windlass record' still waits for it and exits with "
+        "its status.\n\n"
+        "dump: write the recording so far and print its path. With 'record "
+        "--buffer' each dump is a new file; otherwise it is the recording "
+        "itself, which can be read while it grows.",
     .options = options,
     .options_size = sizeof(struct no_options),
     .examples = examples,

@@ -5,11 +5,11 @@
 
 static const struct wndl_example examples[] = {
     {"windlass heap ./server --port 8080",
-        "record who holds the memory at the end and at the peak"},
+        "see which code holds memory at the end and at the peak"},
     {"windlass heap --mode cumulative ./convert in out",
-        "record every allocation ever made, and how long it lived"},
+        "record every allocation, and how long each block lived"},
     {"windlass heap --stacks partial --snapshot-every 60 ./server",
-        "cheaper, with a snapshot each minute"},
+        "record at lower cost, with a snapshot each minute"},
     {NULL, NULL},
 };
 
@@ -23,28 +23,28 @@ static int run(const void *parsed, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_heap = {
     .name = "heap",
-    .summary = "record who allocates a program's memory and holds it",
+    .group = WNDL_GROUP_RECORD,
+    .summary = "record who allocates and holds a program's memory",
     .operands = "[--] COMMAND [ARG...]",
     .description =
-        "Runs COMMAND and counts what it and all processes it starts allocate "
-        "by malloc, C++ new and their kind: each block with its size and its "
-        "whole stack. The recording holds what lived at the end and at the "
-        "peak, what nothing pointed to any more at the end (leaks), and what "
-        "was live over time; look at it with 'windlass report'. 'windlass ctl "
-        "PID dump' adds a snapshot while COMMAND runs.\n"
-        "\n"
-        "The command's standard streams are left alone, and its exit status is "
-        "passed on; 128 + N says that signal N killed it. Trouble of windlass "
-        "itself gives 125, a command that cannot be executed 126, one that is "
-        "not found 127. What is recorded of a program that is killed is what "
-        "it had counted until then. What cannot be recorded is as with "
-        "'windlass record'; nor are the heaps of programs with a sanitizer "
-        "that has a malloc of its own (-fsanitize=address, thread, ...).\n"
-        "\n"
-        "Options are also taken from the variable WINDLASS_OPTIONS, by their "
-        "long names and separated by spaces: WINDLASS_OPTIONS='mode=cumulative "
-        "no-children'. To record CPU samples in the same recording use "
-        "'windlass record --heap'.",
+        "Runs COMMAND and records the allocations of it and of all processes "
+        "that it starts (malloc, C++ new and the like): each block with its "
+        "size and its whole stack. The recording holds the blocks that were "
+        "live at the end and at the peak, leaks (blocks that nothing pointed "
+        "to at the end), and the live bytes over time. Show it with 'windlass "
+        "report'. 'windlass ctl PID dump' adds a snapshot while COMMAND "
+        "runs.\n\n"
+        "COMMAND keeps its standard streams, and windlass exits with its exit "
+        "status: 128 + N if signal N killed it. If windlass itself fails, the "
+        "status is 125; if COMMAND cannot be executed, 126; if it is not "
+        "found, 127. If a program is killed, its recording holds the counts up "
+        "to that moment. 'windlass record --help' lists the programs that "
+        "cannot be recorded; the heap of a program with a sanitizer that has a "
+        "malloc of its own (-fsanitize=address, thread, ...) cannot be "
+        "recorded either.\n\n"
+        "The variable WINDLASS_OPTIONS holds options too, by their long names, "
+        "separated by spaces: WINDLASS_OPTIONS='mode=cumulative no-children'. "
+        "'windlass record --heap' records CPU samples and the heap together.",
     .options = wndl_heap_option_rows,
     .options_size = sizeof(struct wndl_record_options),
     .env_options = wndl_heap_option_rows,

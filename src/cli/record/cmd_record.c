@@ -19,36 +19,32 @@ static int run(const void *parsed, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_record = {
     .name = "record",
+    .group = WNDL_GROUP_RECORD,
     .summary = "record a program and all its children",
     .operands = "[--] COMMAND [ARG...]",
     .description =
         "Runs COMMAND and samples the call stacks of all its threads, and of "
-        "all processes it starts, while they use the CPU; where they are "
-        "blocked is looked at from outside. The recording holds everything; "
-        "look at it with 'windlass report'. What COMMAND leaves running in "
-        "the background goes on being recorded, by a process of its own; "
-        "'windlass ctl' can pause, end and write a recording while it runs."
-        "\n\n"
-        "The command's standard streams are left alone, and its exit status is "
-        "passed on; 128 + N says that signal N killed it. Trouble of windlass "
-        "itself gives 125, a command that cannot be executed 126, one that is "
-        "not found 127. "
-        "SIGINT, SIGTERM, SIGHUP and SIGQUIT sent to windlass alone are passed "
-        "on to the command.\n"
-        "\n"
-        "Not recorded, but named at the end: programs that are statically "
-        "linked, set-user-ID, made for another libc than glibc, written in Go, "
-        "run by Valgrind, or kept from it by their sandbox. "
-        "Threads that use the CPU for "
-        "less than a sampling interval in all leave no sample. A program "
-        "built with gcc's AddressSanitizer starts only with "
-        "ASAN_OPTIONS=verify_asan_link_order=0.\n"
-        "\n"
-        "Options are also taken from the variable WINDLASS_OPTIONS, by their "
-        "long names and separated by spaces: WINDLASS_OPTIONS='rate=5000 "
-        "no-children'. With it set, a program can be recorded without this "
-        "command, by LD_PRELOAD of libwindlass-rt.so; WINDLASS_OPTIONS=help "
-        "lists them then.",
+        "all processes that it starts: running threads by their CPU time, "
+        "blocked threads from outside. Show the recording with 'windlass "
+        "report'. Processes that COMMAND leaves in the background are still "
+        "recorded after it ends; 'windlass ctl' pauses, stops or dumps a "
+        "running recording.\n\n"
+        "COMMAND keeps its standard streams, and windlass exits with its exit "
+        "status: 128 + N if signal N killed it. If windlass itself fails, the "
+        "status is 125; if COMMAND cannot be executed, 126; if it is not "
+        "found, 127. SIGINT, SIGTERM, SIGHUP and SIGQUIT that are sent to "
+        "windlass alone are passed on to COMMAND.\n\n"
+        "Some programs cannot be recorded and are named at the end: statically "
+        "linked ones, set-user-ID ones, those built for another libc than "
+        "glibc, those written in Go, run by Valgrind, or locked into a sandbox "
+        "that forbids it. A thread that uses the CPU for less than one "
+        "sampling interval in all leaves no sample. A program built with gcc's "
+        "AddressSanitizer starts only with "
+        "ASAN_OPTIONS=verify_asan_link_order=0.\n\n"
+        "The variable WINDLASS_OPTIONS holds options too, by their long names, "
+        "separated by spaces: WINDLASS_OPTIONS='rate=5000 no-children'. With "
+        "it, LD_PRELOAD of libwindlass-rt.so records a program without this "
+        "command; WINDLASS_OPTIONS=help then lists the options.",
     .options = wndl_record_option_rows,
     .options_size = sizeof(struct wndl_record_options),
     .env_options = wndl_record_option_rows,

@@ -45,8 +45,7 @@ void wndl_heap_list_live(
     list_live(text, size, totals, "");
 }
 
-/* Of blocks that were taken; those left out by chance have no stack to be
- * complete. */
+/* The number of recorded blocks; blocks left out by chance have no stack. */
 static uint64_t with_a_stack(const struct wndl_collector_heap_totals *t)
 {
     uint64_t sum = t->without;
@@ -73,16 +72,17 @@ static void say_missed(const struct wndl_collector_heap_totals *t)
 static void say_frames(const struct wndl_collector_heap_totals *t)
 {
     if (t->frames != 0)
-        wndl_cli_note("frames: %" PRIu64 " of allocations' stacks, %.1f %% as "
-                      "at the allocation before",
+        wndl_cli_note("frames: %" PRIu64
+                      " in the stacks of allocations, %.1f %% reused from the "
+                      "previous allocation",
             t->frames, 100.0 * (double)t->frames_resumed / (double)t->frames);
 }
 
 static void say_sanitized(uint32_t count)
 {
     if (count != 0)
-        wndl_cli_note("%" PRIu32 " process%s with a sanitizer's runtime (that "
-                      "of -fsanitize=address, thread, ...): %s not recorded",
+        wndl_cli_note("%" PRIu32 " process%s with a sanitizer's runtime "
+                      "(-fsanitize=address, thread, ...): %s not recorded",
             count, count == 1 ? "" : "es",
             count == 1 ? "its heap is" : "their heaps are");
 }
@@ -109,9 +109,8 @@ void wndl_heap_say_summary(const struct wndl_collector_result *result)
     say_frames(t);
     say_missed(t);
     if (t->own_allocators != 0)
-        wndl_cli_note(
-            "%" PRIu32
-            " heap%s where the executable has an allocator inside: what is "
-            "called in there by itself is not seen",
+        wndl_cli_note("%" PRIu32
+                      " heap%s with an allocator in the executable: calls that "
+                      "the executable makes to it are not seen",
             t->own_allocators, wndl_record_plural(t->own_allocators));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* heap_top: what a recorded heap's report begins with, in a few lines. */
+/* heap_top: the start of a heap's report, in a few lines. */
 #include "cli/record/summary.h"
 #include "cli/shared/heap_report.h"
 
@@ -10,7 +10,7 @@
 
 enum { SITES = 5, NAMES = 3, NAME_BYTES = 48 };
 
-/* Of "function (file:line)" the function, of "??? (path + 0x10)" the place. */
+/* The function of "function (file:line)", the place of "??? (path + 0x10)". */
 static struct wndl_bytes name_of(struct wndl_bytes text)
 {
     size_t at = text.size;

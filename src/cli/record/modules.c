@@ -20,7 +20,7 @@ enum { MOST = 12, NAMED = 3 };
 struct module {
     const struct wndl_recording_image *image;
     char section[40]; /* "": it has no CFI */
-    uint32_t tenths;  /* of a percent of that, covered */
+    uint32_t tenths;  /* covered share of the section, in 0.1 % */
 };
 
 static int compare_nodes(const void *a, const void *b)
@@ -31,7 +31,7 @@ static int compare_nodes(const void *a, const void *b)
     return p->image < q->image ? -1 : p->image > q->image;
 }
 
-/* Those with less of it first, and of the same, what stacks are more in. */
+/* Modules with less coverage first; if equal, those with more nodes. */
 static int compare_shares(const void *a, const void *b)
 {
     const struct module *p = a, *q = b;
@@ -40,7 +40,7 @@ static int compare_shares(const void *a, const void *b)
     return compare_nodes(a, b);
 }
 
-/* Whether an unwind table told the rules of it. */
+/* Whether the rules of the module come from an unwind table. */
 static bool has_table(const char *path, const char *tables)
 {
     char real[PATH_MAX];
@@ -64,8 +64,8 @@ static bool has_table(const char *path, const char *tables)
     return has;
 }
 
-/* False for what is not read: the vDSO, what is not there any more, or has an
- * unwind table. */
+/* False for modules that are not read: the vDSO, files that are gone, and
+ * modules with an unwind table. */
 static bool read_coverage(struct module *m, const char *tables)
 {
     struct wndl_unwind_info info;
@@ -84,7 +84,7 @@ static bool read_coverage(struct module *m, const char *tables)
     return status == WNDL_NOT_FOUND || m->section[0] != '\0';
 }
 
-/* The modules that are told of, first what most nodes are in. NULL: none. */
+/* The modules to report, those with most nodes first. NULL: no memory. */
 static struct module *list_modules(
     const struct wndl_collector_result *result, size_t *count)
 {
@@ -110,8 +110,7 @@ static void say_each(const struct module *modules, size_t count)
         const struct module *m = &modules[i];
         const char *s = m->image->nodes == 1 ? "" : "s";
         if (m->section[0] == '\0')
-            wndl_cli_note("there is no CFI in %s, %" PRIu64
-                          " node%s of the stack tree",
+            wndl_cli_note("no CFI in %s, %" PRIu64 " node%s of the stack tree",
                 m->image->path, m->image->nodes, s);
         else
             wndl_cli_note("CFI covers %" PRIu32 ".%" PRIu32
@@ -127,7 +126,7 @@ static const char *base_name(const char *path)
     return strrchr(path, '/') + 1;
 }
 
-/* "CFI covers 90.1 % of .text of a.so, 97.8 % of b.so; more of 3 others". */
+/* "CFI covers 90.1 % of .text of a.so, 97.8 % of b.so". */
 static void say_least(struct module *modules, size_t count)
 {
     struct wndl_buf text;
@@ -143,8 +142,8 @@ static void say_least(struct module *modules, size_t count)
         wndl_buf_printf(&text, "%s", base_name(m->image->path));
     }
     if (count > NAMED)
-        wndl_buf_printf(&text, ", no less of %zu other%s", count - NAMED,
-            count - NAMED == 1 ? "" : "s");
+        wndl_buf_printf(&text, ", at least as much of %zu other%s",
+            count - NAMED, count - NAMED == 1 ? "" : "s");
     wndl_buf_byte(&text, '\0');
     if (!text.failed)
         wndl_cli_note("CFI covers %s", (const char *)text.data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_modules: what `windlass record` and `windlass heap` tell of the
+ * record_modules: the report of `windlass record` and `windlass heap` on the
  * modules that stacks go through.
  */
 #ifndef WNDL_CLI_RECORD_MODULES_H
@@ -9,10 +9,10 @@
 #include "collect/loop/collector.h"
 
 /*
- * On stderr, for the modules that most of the stacks' nodes are in: how much of
- * their code has unwind information; of those with least, or of each if
- * `verbose`. Reads the modules' call frame information, each once; says nothing
- * of what cannot be read, or was walked by an unwind table.
+ * Prints on stderr how much of the code has unwind information, for the modules
+ * with most nodes of the stack tree: for those with least, or for each if
+ * `verbose`. Reads the call frame information of each module once. Leaves out
+ * modules that cannot be read, or that were walked by an unwind table.
  */
 void wndl_record_say_modules(
     const struct wndl_collector_result *result, bool verbose);

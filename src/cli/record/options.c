@@ -13,7 +13,7 @@ enum {
     SAMPLE_BELOW = 4096,
 };
 
-/* What is drawn is a number of 32 bits, of which it takes a share. */
+/* The random number that decides has 32 bits. */
 #define SAMPLE_BELOW_MAX (UINT64_C(1) << 32)
 
 #define FIELD(name) offsetof(struct wndl_record_options, name)
@@ -23,101 +23,96 @@ enum {
 #define MAX_FRAMES                                                             \
     {                                                                          \
         0, "max-frames", "N", NULL, "512", NULL,                               \
-            "cut stacks that are deeper than N frames, up to 32768",           \
+            "cut stacks deeper than N frames; N is at most 32768",             \
             WNDL_OPT_COUNT, FIELD(max_frames)                                  \
     }
 
 #define UNWIND                                                                 \
     {                                                                          \
         0, "unwind", NULL, "auto|cfi|fp|scan", "auto", NULL,                   \
-            "find callers by call frame information, by frame pointers, by "   \
-            "the "                                                             \
-            "first and where there is none by the second, or where neither "   \
-            "goes "                                                            \
-            "on by what looks like a return address, which may be wrong",      \
+            "how to find callers: cfi: by call frame information (CFI); fp: "  \
+            "by frame pointers; auto: by CFI, then by frame pointers; scan: "  \
+            "as auto, then by guessing return addresses from the contents of " \
+            "the stack, which may be wrong",                                   \
             WNDL_OPT_CHOICE, FIELD(unwind)                                     \
     }
 
 #define UNWIND_TABLE                                                           \
     {                                                                          \
         0, "unwind-table", "MODULE=FILE", NULL, NULL, NULL,                    \
-            "take the unwind table in FILE, windlass's or Chromium's, for "    \
-            "the "                                                             \
-            "program or library MODULE, a path or a file's name; may be "      \
-            "given "                                                           \
-            "again",                                                           \
+            "use the unwind table in FILE, windlass's or Chromium's, for the " \
+            "program or library MODULE, a path or a file name; may be "        \
+            "repeated",                                                        \
             WNDL_OPT_LIST, FIELD(tables)                                       \
     }
 
 #define OUTPUT(pattern)                                                        \
     {                                                                          \
         'o', "output", "FILE", NULL, pattern, NULL,                            \
-            "where to write; %n is the program's name, %p its pid, %h the "    \
-            "host",                                                            \
+            "write the recording to FILE; %n stands for the program's name, "  \
+            "%p for its pid, %h for the host name",                            \
             WNDL_OPT_TEXT, FIELD(output)                                       \
     }
 
 #define NO_CHILDREN                                                            \
     {                                                                          \
         0, "no-children", NULL, NULL, NULL, NULL,                              \
-            "record only the program itself, not what it starts",              \
+            "record only the program itself, not the processes that it "       \
+            "starts",                                                          \
             WNDL_OPT_FLAG, FIELD(no_children)                                  \
     }
 
 #define QUIET                                                                  \
     {                                                                          \
-        'q', "quiet", NULL, NULL, NULL, NULL, "say nothing but errors",        \
+        'q', "quiet", NULL, NULL, NULL, NULL, "print only errors",             \
             WNDL_OPT_FLAG, FIELD(quiet)                                        \
     }
 
 #define MODE                                                                   \
     {                                                                          \
         0, "mode", NULL, "live|cumulative", "live", NULL,                      \
-            "tell of the heap which blocks were alive at the end, at the "     \
-            "peak and "                                                        \
-            "at each snapshot, or also how long blocks lived and which lived " \
-            "for "                                                             \
-            "a moment only",                                                   \
+            "what to record of the heap: live: the blocks that were live at "  \
+            "the end, at the peak and at each snapshot; cumulative: also how " \
+            "long blocks lived, and which were freed right away",              \
             WNDL_OPT_CHOSEN, FIELD(mode)                                       \
     }
 
 #define STACKS                                                                 \
     {                                                                          \
         0, "stacks", NULL, "full|partial", "full", NULL,                       \
-            "take the stack of every block, or of smaller ones by chance "     \
-            "only: "                                                           \
-            "that costs less, and their figures are estimates",                \
+            "record the stack of every block (full), or choose small blocks "  \
+            "by chance (partial), which costs less and makes their figures "   \
+            "estimates",                                                       \
             WNDL_OPT_CHOSEN, FIELD(stacks)                                     \
     }
 
 #define SAMPLE_BELOW_ROW                                                       \
     {                                                                          \
         0, "sample-below", "BYTES", NULL, NULL, NULL,                          \
-            "with --stacks partial: blocks below BYTES are taken by chance, "  \
-            "the "                                                             \
-            "smaller the rarer; 4096 when not given",                          \
+            "with --stacks partial: choose blocks below BYTES by chance, the " \
+            "smaller the rarer; 4096 if not given",                            \
             WNDL_OPT_SIZE, FIELD(sample_below)                                 \
     }
 
 #define SNAPSHOT_EVERY                                                         \
     {0, "snapshot-every", "SEC", NULL, NULL, NULL,                             \
-        "take a snapshot of the heap every SEC seconds too", WNDL_OPT_REAL,    \
+        "also take a snapshot of the heap every SEC seconds", WNDL_OPT_REAL,   \
         FIELD(snapshot_every)},                                                \
         WNDL_OPTION_OLD_NAME("every", WNDL_OPT_REAL, FIELD(snapshot_every))
 
 #define AT_PEAKS                                                               \
     {                                                                          \
         0, "at-peaks", NULL, NULL, NULL, NULL,                                 \
-            "take a snapshot of the heap also when it is larger than ever, "   \
-            "by 5 "                                                            \
-            "% or more",                                                       \
+            "also take a snapshot of the heap whenever it reaches a new "      \
+            "maximum, at least 5 % above the last",                            \
             WNDL_OPT_FLAG, FIELD(at_peaks)                                     \
     }
 
 #define NO_LEAKS                                                               \
     {                                                                          \
         0, "no-leaks", NULL, NULL, NULL, NULL,                                 \
-            "do not look for blocks at the end that nothing points to",        \
+            "do not search for leaks at the end (blocks that nothing points "  \
+            "to)",                                                             \
             WNDL_OPT_FLAG, FIELD(no_leaks)                                     \
     }
 
@@ -128,37 +123,39 @@ const struct wndl_option wndl_record_option_rows[] = {
         "samples per second of CPU time of each thread, up to 20000",
         WNDL_OPT_COUNT, FIELD(rate)},
     {0, "engine", NULL, "auto|perf|tick|timer|outside", "auto", NULL,
-        "what interrupts a running thread: perf events of the kernel, timers "
-        "that come with its tick, timers of any rate, or nothing: then only "
-        "blocked threads are looked at",
+        "what samples running threads: perf: perf events of the kernel; tick: "
+        "timers that fire with the kernel's tick; timer: timers of any rate; "
+        "outside: nothing, and only blocked threads are sampled; auto: perf if "
+        "the kernel allows it, else timer",
         WNDL_OPT_CHOICE, FIELD(engine)},
     {0, "threads", "PATTERN[,PATTERN]", NULL, NULL, NULL,
-        "sample only threads whose name contains PATTERN in any case; 'main' "
-        "is each process's first thread, 'pid:N' all of process N",
+        "sample only threads whose name contains PATTERN, ignoring case; "
+        "'main' stands for the first thread of each process, 'pid:N' for all "
+        "threads of process N",
         WNDL_OPT_LIST, FIELD(threads)},
     MAX_FRAMES,
     UNWIND,
     UNWIND_TABLE,
     {0, "no-off-cpu", NULL, NULL, NULL, NULL,
-        "do not look at threads that do not run", WNDL_OPT_FLAG,
-        FIELD(no_off_cpu)},
+        "do not sample threads that are blocked or wait for a CPU",
+        WNDL_OPT_FLAG, FIELD(no_off_cpu)},
     WNDL_OPTION_OLD_NAME("no-blocked", WNDL_OPT_FLAG, FIELD(no_off_cpu)),
     {'d', "duration", "SEC", NULL, NULL, NULL,
-        "end the recording after SEC seconds; the command goes on",
+        "stop recording after SEC seconds; the command keeps running",
         WNDL_OPT_REAL, FIELD(duration)},
     {0, "delay", "SEC", NULL, NULL, NULL,
-        "start paused and begin after SEC seconds, from which the "
-        "duration counts",
+        "start paused and begin to record after SEC seconds; --duration counts "
+        "from then",
         WNDL_OPT_REAL, FIELD(delay)},
     {0, "buffer", "SIZE", NULL, NULL, NULL,
-        "keep only the last SIZE bytes of samples, such as 64M, in memory of "
-        "the recorder; they are written at the end, however the command "
-        "ends, and by 'windlass ctl PID dump'; a recorder that is killed "
-        "loses them",
+        "keep only the last SIZE bytes of samples, such as 64M, in the "
+        "recorder's memory; it writes them when the command ends in any way, "
+        "and for 'windlass ctl PID dump'; if the recorder is killed, they are "
+        "lost",
         WNDL_OPT_SIZE, FIELD(buffer)},
     {0, "heap", NULL, NULL, NULL, NULL,
         "record the heap too, as 'windlass heap' does; the next six options "
-        "are about that",
+        "are for the heap",
         WNDL_OPT_FLAG, FIELD(heap)},
     MODE,
     STACKS,
@@ -170,8 +167,8 @@ const struct wndl_option wndl_record_option_rows[] = {
     NO_CHILDREN,
     QUIET,
     {'v', "verbose", NULL, NULL, NULL, NULL,
-        "show running counts: samples, frames by how they were found, ends "
-        "of stacks by reason",
+        "show running counts: samples, frames by how they were found, stacks "
+        "by how they ended",
         WNDL_OPT_FLAG, FIELD(verbose)},
     {0},
 };
@@ -206,7 +203,7 @@ static bool join_patterns(
     return used < WNDL_SHM_PATTERNS;
 }
 
-/* One that is empty would be in every name. */
+/* An empty pattern would be in every name. */
 static bool has_empty_pattern(const struct wndl_option_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -225,7 +222,7 @@ static bool is_too_short(double seconds)
     return seconds != 0 && seconds < 0.001;
 }
 
-/* What the collector fills in for. */
+/* Whether the collector can expand each % of `pattern`. */
 static bool is_known_pattern(const char *pattern)
 {
     for (const char *c = strchr(pattern, '%'); c != NULL;
@@ -240,13 +237,12 @@ static bool check_output(const char *output, char *problem)
 {
     if (*output == '\0' || strcmp(output, "-") == 0)
         snprintf(problem, PROBLEM_SIZE,
-            "--output takes the name of a file, not '%s': standard output is "
-            "the command's",
+            "--output takes the name of a file, not '%s': the command uses "
+            "standard output",
             output);
     else if (!is_known_pattern(output))
         snprintf(problem, PROBLEM_SIZE,
-            "--output knows %%n, %%p, %%h and %%%%, not what is in '%s'",
-            output);
+            "--output knows only %%n, %%p, %%h and %%%%: '%s'", output);
     else
         return true;
     return false;
@@ -271,10 +267,11 @@ static bool check_heap(const struct wndl_record_options *o, char *problem)
                  o->snapshot_every != 0 || o->at_peaks || o->no_leaks;
     if (given && !o->heap)
         snprintf(problem, PROBLEM_SIZE,
-            "what is given for the heap goes with --heap only");
+            "--mode, --stacks, --sample-below, --snapshot-every, --at-peaks "
+            "and --no-leaks need --heap");
     else if (o->sample_below != 0 && o->stacks.index == 0)
-        snprintf(problem, PROBLEM_SIZE,
-            "--sample-below goes with --stacks partial only");
+        snprintf(
+            problem, PROBLEM_SIZE, "--sample-below needs --stacks partial");
     else if (o->sample_below > SAMPLE_BELOW_MAX)
         snprintf(problem, PROBLEM_SIZE, "--sample-below takes at most 4G");
     else if (o->snapshot_every != 0 &&
@@ -301,7 +298,7 @@ static bool check_options(const struct wndl_record_options *o, char *problem)
         snprintf(problem, PROBLEM_SIZE, "--buffer takes at least %dK",
             BUFFER_MIN / 1024);
     else if (has_empty_pattern(&o->threads))
-        snprintf(problem, PROBLEM_SIZE, "--threads takes no empty PATTERN");
+        snprintf(problem, PROBLEM_SIZE, "--threads: a PATTERN is empty");
     else
         return check_times(o, problem) && check_heap(o, problem) &&
                check_output(o->output, problem);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_options: what `windlass record` and `windlass heap` can be told, and
- * what of that the collector is asked for.
+ * record_options: the options of `windlass record` and `windlass heap`, and the
+ * request to the collector that they make.
  */
 #ifndef WNDL_CLI_RECORD_OPTIONS_H
 #define WNDL_CLI_RECORD_OPTIONS_H
@@ -34,8 +34,8 @@ extern const struct wndl_option wndl_record_option_rows[];
 extern const struct wndl_option wndl_heap_option_rows[];
 
 /*
- * Fills in what the options say; `request` borrows their texts. False when
- * they make no sense; `problem` is then one line.
+ * Fills in `request`, which borrows the texts of the options. False if the
+ * options contradict each other; `problem` is then one line.
  */
 bool wndl_record_options_apply(const struct wndl_record_options *options,
     struct wndl_collector_request *request, char problem[160]);

@@ -15,7 +15,7 @@ static int say_error(const struct wndl_error *err)
     return WNDL_EXIT_START;
 }
 
-/* What the command left running is recorded on without us. */
+/* Records the processes that the command left running, without a terminal. */
 static _Noreturn void go_on_alone(struct wndl_collector *c)
 {
     wndl_collector_run_rest(c);
@@ -24,7 +24,7 @@ static _Noreturn void go_on_alone(struct wndl_collector *c)
     _exit(whole ? WNDL_EXIT_OK : WNDL_EXIT_FAILURE);
 }
 
-/* Ends the recording, or leaves it to another process: its pid. */
+/* Ends the recording, or hands it to another process and returns its pid. */
 static pid_t finish_recording(
     struct wndl_collector *c, enum wndl_collector_stage stage)
 {
@@ -52,8 +52,8 @@ static int record_to_the_end(
     pid_t other = finish_recording(c, stage);
     wndl_collector_result(c, &result);
     if (!o->quiet && stage == WNDL_COLLECTOR_STOPPED)
-        wndl_cli_note("the recording has ended; the command goes on, and its "
-                      "end is waited for");
+        wndl_cli_note("the recording has ended; the command keeps running, and "
+                      "windlass waits for it");
     if (!o->quiet)
         wndl_record_say_summary(o, &result, other);
     if (stage == WNDL_COLLECTOR_STOPPED)
@@ -96,12 +96,12 @@ int wndl_record_run(const struct wndl_record_options *o,
     int exit_code = WNDL_EXIT_START;
     request.runtime = runtime;
     if (runtime == NULL)
-        wndl_cli_error("%s is not where this windlass was built or "
-                       "installed; install it again",
+        wndl_cli_error(
+            "cannot find %s beside this windlass; install windlass again",
             name);
     else if (!wndl_runtime_can_be_preloaded(runtime))
-        wndl_cli_error("'%s' cannot be preloaded: the loader's list is split "
-                       "at spaces and colons; install windlass elsewhere",
+        wndl_cli_error("cannot preload '%s': the loader splits its list at "
+                       "spaces and colons; install windlass in another folder",
             runtime);
     else
         exit_code = record_command(o, &request);

@@ -18,7 +18,7 @@ static const char *const loss_names[WNDL_LOSS_REASONS] = {
     [WNDL_LOSS_TREE_FULL] = "too many different stacks",
     [WNDL_LOSS_THREADS_FULL] = "too many threads",
     [WNDL_LOSS_MODULES_FULL] = "too many modules",
-    [WNDL_LOSS_BUSY] = "a sample was being taken",
+    [WNDL_LOSS_BUSY] = "another sample was in progress",
     [WNDL_LOSS_NO_STACK] = "the stack was not found",
 };
 
@@ -55,12 +55,12 @@ void wndl_record_say_engine(const struct wndl_collector_engine *engine)
     if (engine->engine == WNDL_ENGINE_TIMER && engine->refusal != 0)
         say_timers(engine);
     else if (engine->engine == WNDL_ENGINE_TICK)
-        wndl_cli_note("timers that come with the kernel's tick fire no faster "
-                      "than that, often 250 Hz");
+        wndl_cli_note("engine tick: timers fire no faster than the kernel's "
+                      "tick, often 250 Hz");
     else if (!engine->sample_kernel)
-        wndl_cli_note("time in the kernel is sampled by its tick only, often "
-                      "250 Hz, because the setting "
-                      "kernel.perf_event_paranoid is %d; 1 would allow more",
+        wndl_cli_note("time in the kernel is sampled only by the kernel's "
+                      "tick, often 250 Hz, because kernel.perf_event_paranoid "
+                      "is %d; 1 would allow the full rate",
             engine->paranoid);
 }
 
@@ -73,8 +73,8 @@ static void say_frames(const struct wndl_collector_totals *t)
 }
 
 /*
- * What is not in samples: starting up, threads that lived for less than an
- * interval, what could not be followed.
+ * CPU time that is in no sample: of the start, of threads that lived for less
+ * than an interval, of processes that could not be followed.
  */
 static void say_cpu(const struct wndl_collector_result *result)
 {
@@ -90,7 +90,7 @@ static void say_cpu(const struct wndl_collector_result *result)
                       "samples",
             sampled < all ? sampled : all, all);
     else if (result->discarded == 0)
-        /* Nobody waited for some of its processes: they are in no account. */
+        /* Processes that nobody waited for are in no account. */
         wndl_cli_note("%.2f s of CPU time are in samples, of which the "
                       "command accounts for %.2f s",
             sampled, all);
@@ -103,13 +103,13 @@ static void say_blocked(const struct wndl_offcpu_totals *w)
                       "waiting for a CPU",
             (double)w->blocked / 1e9, (double)w->waiting / 1e9);
     if (w->refused != 0)
-        wndl_cli_note("blocked threads of %" PRIu32 " process%s could not be "
-                      "looked at: %s",
+        wndl_cli_note("blocked threads of %" PRIu32
+                      " process%s could not be sampled: %s",
             w->refused, w->refused == 1 ? "" : "es",
             strerror(w->refused_errno));
 }
 
-/* Samples that are not in the recording, as report counts them. */
+/* The number of samples that are not in the recording, as report counts. */
 static uint64_t dropped(const struct wndl_collector_totals *t)
 {
     uint64_t count = 0;
@@ -133,16 +133,16 @@ static void say_losses(const struct wndl_collector_totals *t)
     if (reasons[0] != '\0')
         wndl_cli_note("dropped: %s", reasons);
     if (t->lost[WNDL_LOSS_OVERRUN] != 0)
-        wndl_cli_note("%" PRIu64 " timer ticks came too fast to be samples of "
-                      "their own; CPU times take account of them",
+        wndl_cli_note("%" PRIu64 " timer ticks came too fast to be separate "
+                      "samples; CPU times include them",
             t->lost[WNDL_LOSS_OVERRUN]);
     if (t->interrupted_calls != 0)
         wndl_cli_note("%" PRIu64 " blocking call%s of the program returned "
                       "EINTR because of the sampling",
             t->interrupted_calls, wndl_record_plural(t->interrupted_calls));
     if (t->damaged != 0)
-        wndl_cli_note("%" PRIu64 " time%s the program had overwritten the "
-                      "recorder's memory; what stood there is lost",
+        wndl_cli_note("the program overwrote the recorder's memory %" PRIu64
+                      " time%s; the data there is lost",
             t->damaged, wndl_record_plural(t->damaged));
 }
 
@@ -150,16 +150,16 @@ static void say_left(const struct wndl_collector_result *result, pid_t other)
 {
     uint32_t n = result->left;
     if (other > 0)
-        wndl_cli_note("%" PRIu32 " process%s still run%s and go%s on being "
-                      "recorded, until %s or 'windlass ctl %d stop'",
-            n, n == 1 ? "" : "es", n == 1 ? "s" : "", n == 1 ? "es" : "",
+        wndl_cli_note("%" PRIu32 " process%s still run%s and %s recorded until "
+                      "%s, or until 'windlass ctl %d stop'",
+            n, n == 1 ? "" : "es", n == 1 ? "s" : "", n == 1 ? "is" : "are",
             n == 1 ? "it ends" : "they end", (int)other);
     else if (n != 0)
         wndl_cli_note("%" PRIu32 " process%s still running, no longer recorded",
             n, n == 1 ? " is" : "es are");
 }
 
-/* It may have no name: it was gone before it could be looked at. */
+/* A process that ended too early has no name. */
 static void say_one_unfollowed(const struct wndl_collector_unrecorded *u)
 {
     const char *reason = refusal_names[u->reason % WNDL_UNRECORDED_REASONS];
@@ -184,8 +184,8 @@ static void say_unfollowed(const struct wndl_collector_result *result)
 static void say_engines(const struct wndl_collector_result *result)
 {
     if (result->other_engine != 0)
-        wndl_cli_note("%" PRIu32 " process%s sampled in another way than the "
-                      "first, or not at all",
+        wndl_cli_note("%" PRIu32 " process%s sampled with another engine than "
+                      "the first, or not at all",
             result->other_engine, result->other_engine == 1 ? "" : "es");
     if (result->traced != 0)
         wndl_cli_note("%" PRIu32 " process%s not sampled while a debugger was "
@@ -193,7 +193,7 @@ static void say_engines(const struct wndl_collector_result *result)
             result->traced, result->traced == 1 ? " was" : "es were");
 }
 
-/* The last line is there to be copied. */
+/* The last line is meant to be copied. */
 static void say_next(const char *path)
 {
     struct wndl_buf word;

@@ -11,18 +11,22 @@ static const char *const end_names[WNDL_WALK_END_COUNT] = {
     [WNDL_END_TRUNCATED] = "deeper than --max-frames",
     [WNDL_END_NO_RULE] = "no unwind information",
     [WNDL_END_BAD_READ] = "left the stack",
-    [WNDL_END_NO_PROGRESS] = "went in circles",
+    [WNDL_END_NO_PROGRESS] = "the stack goes in circles",
     [WNDL_END_BAD_CFI] = "damaged unwind information",
-    [WNDL_END_BAD_PC] = "returned into no code",
+    [WNDL_END_BAD_PC] = "the return address is not in code",
     [WNDL_END_FP_ROOT] = "by frame pointer only",
 };
 
-static const char *const how_names[WNDL_FRAMES_BY] = {
-    [WNDL_HOW_CONTEXT] = "interrupted",
-    [WNDL_HOW_CFI] = "by call frame information",
-    [WNDL_HOW_FP] = "by frame pointer",
-    [WNDL_HOW_SCAN] = "by scanning the stack",
-    [WNDL_FRAMES_RESUMED] = "the same as at the sample before",
+/* In the order in which they are printed. */
+static const struct {
+    unsigned how;
+    const char *before, *name;
+} frame_names[] = {
+    {WNDL_HOW_CFI, ", ", "by CFI"},
+    {WNDL_HOW_FP, ", ", "by frame pointer"},
+    {WNDL_HOW_SCAN, ", ", "by scanning the stack"},
+    {WNDL_HOW_CONTEXT, ", ", "innermost"},
+    {WNDL_FRAMES_RESUMED, "; ", "reused from the previous sample"},
 };
 
 void wndl_record_list_reasons(
@@ -41,7 +45,15 @@ void wndl_record_list_reasons(
 void wndl_record_list_frames(
     char *text, size_t size, const struct wndl_collector_totals *totals)
 {
-    wndl_record_list_reasons(text, size, totals->frames_by, how_names);
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof frame_names / sizeof *frame_names; i++) {
+        uint64_t count = totals->frames_by[frame_names[i].how];
+        if (count == 0 || used >= size)
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%" PRIu64 " %s",
+            used == 0 ? "" : frame_names[i].before, count, frame_names[i].name);
+    }
 }
 
 void wndl_record_list_ends(
@@ -54,7 +66,7 @@ void wndl_record_list_ends(
     wndl_record_list_reasons(text, size, totals->ends, names);
 }
 
-/* In hundredths, rounded down: 100.00 % is said of all of them only. */
+/* In hundredths, rounded down: 100.00 % means all of them. */
 void wndl_record_say_complete(
     const char *what, const uint64_t ends[WNDL_WALK_END_COUNT], uint64_t all)
 {

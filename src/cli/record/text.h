@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* text: what record says of frames, of the ends of stacks and of reasons. */
+/* text: how record writes frames, ends of stacks and reasons. */
 #ifndef WNDL_CLI_RECORD_TEXT_H
 #define WNDL_CLI_RECORD_TEXT_H
 
 #include "collect/loop/collector.h"
 
-/* What is added to a noun of which there are so many. */
+/* The plural ending of a noun with this count. */
 static inline const char *wndl_record_plural(uint64_t count)
 {
     return count == 1 ? "" : "s";
@@ -21,7 +21,7 @@ void wndl_record_list_ends(
 void wndl_record_list_reasons(char *text, size_t size, const uint64_t *counts,
     const char *const names[8]);
 
-/* How many of `all` have stacks that end as they should. */
+/* Prints the share of `all` whose stacks are complete. */
 void wndl_record_say_complete(
     const char *what, const uint64_t ends[WNDL_WALK_END_COUNT], uint64_t all);
 

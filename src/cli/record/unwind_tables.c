@@ -22,7 +22,7 @@ static bool say_error(const struct wndl_error *err)
     return false;
 }
 
-/* OK too for a path that is no binary's, or not the one that is meant. */
+/* OK also for the path of no binary, or of another binary. */
 static enum wndl_status check_path(const struct wndl_table_named *named,
     const char *path, struct wndl_error *err)
 {
@@ -56,19 +56,19 @@ static bool is_for_command(
     return true;
 }
 
-/* Of one that was given by its path, where it lies; `named` is that then. */
+/* A module that was given by its path gets its real path in `named`. */
 static bool resolve_module(
     struct wndl_table_named *named, char module[PATH_MAX], char file[PATH_MAX])
 {
     const bool by_path = strchr(named->module, '/') != NULL;
     if (by_path && realpath(named->module, module) == NULL) {
-        wndl_cli_error("%s: no module of --unwind-table: %s", named->module,
+        wndl_cli_error("--unwind-table: cannot open %s: %s", named->module,
             strerror(errno));
         return false;
     }
     if (realpath(named->file, file) == NULL) {
         wndl_cli_error(
-            "%s: cannot be opened: %s", named->file, strerror(errno));
+            "--unwind-table: cannot open %s: %s", named->file, strerror(errno));
         return false;
     }
     if (by_path)
@@ -89,15 +89,15 @@ static bool check_table(
     return is_for_command(named, command);
 }
 
-/* The list goes on at *at; there is room for its end behind `size`. */
+/* Appends at *at; the end of the list has room after `size`. */
 static bool append_table(
     const struct wndl_table_named *named, char *list, size_t size, size_t *at)
 {
     const size_t module = strlen(named->module) + 1;
     const size_t file = strlen(named->file) + 1;
     if (module + file > size - *at) {
-        wndl_cli_error("--unwind-table: names of modules and files take more "
-                       "than %d characters in all",
+        wndl_cli_error("--unwind-table: the names of modules and files exceed "
+                       "%d characters in all",
             WNDL_SHM_TABLES - 3);
         return false;
     }
@@ -140,7 +140,7 @@ bool wndl_record_tables_attach(const struct wndl_option_list *options,
 
 /* ---- after */
 
-/* What became of one: of the modules that stacks came to. */
+/* Reports on one table, by the modules that stacks reached. */
 static void say_one(const struct wndl_table_named *named,
     const struct wndl_collector_result *result, bool is_over)
 {
@@ -159,13 +159,13 @@ static void say_one(const struct wndl_table_named *named,
                 wndl_error_text(&err, text, sizeof text), real);
     }
     if (!met && is_over)
-        wndl_cli_note("warning: %s was not used: no stack came to '%s'; a "
-                      "module is named by its path or its file's name, not by "
-                      "a link's",
+        wndl_cli_note(
+            "warning: %s was not used: no stack reached '%s'; name a module by "
+            "its path or file name, not by the name of a link",
             named->file, named->module);
 }
 
-/* What is damaged may have been taken where it was not read whole. */
+/* A damaged table may have been used in part. */
 static void say_found(void *context, const struct wndl_error *err)
 {
     const char *path = context;
@@ -174,7 +174,7 @@ static void say_found(void *context, const struct wndl_error *err)
         wndl_error_text(err, text, sizeof text), path);
 }
 
-/* Of what folders have for the modules that stacks came to. */
+/* Reports on tables from folders, of the modules that stacks reached. */
 static void say_folders(const struct wndl_collector_result *result)
 {
     for (size_t i = 0; i < result->image_count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_tables: --unwind-table of `windlass record` and `windlass heap`: which
- * files are attached to which modules, and what became of that.
+ * record_tables: --unwind-table of `windlass record` and `windlass heap`:
+ * attaches files to modules, and reports which were not used.
  */
 #ifndef WNDL_CLI_RECORD_UNWIND_TABLES_H
 #define WNDL_CLI_RECORD_UNWIND_TABLES_H
@@ -9,17 +9,17 @@
 #include "cli/record/options.h"
 
 /*
- * Puts what is attached into the request, whose command is there. False, having
- * said why, for a file that is no table, and for one that is not of the module
- * where that is known before it is loaded: it is given by its path, or is the
- * program, or another file that the command names.
+ * Puts the attached tables into the request, whose command is set. False, with
+ * an error on stderr, for a file that is no table, and for a table of another
+ * module if the module is known before it is loaded: it is given by its path,
+ * or is the program, or another file on the command line.
  */
 bool wndl_record_tables_attach(const struct wndl_option_list *options,
     struct wndl_collector_request *request);
 
-/* On stderr, of each that was not used, and of those in folders that are under
- * the name of a module's but not its table: why. `is_over`: nothing is recorded
- * any more. */
+/* Reports on stderr why a table was not used: each attached one, and those in
+ * folders that have a module's name but belong to another binary. `is_over`:
+ * the recording has ended. */
 void wndl_record_tables_say(
     const struct wndl_collector_result *result, bool is_over);
 

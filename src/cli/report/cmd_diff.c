@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass diff: what became more and less from one recording to the next. */
+/* windlass diff: compares recordings. */
 #include "cli/core/command.h"
 #include "cli/report/diff_table.h"
 #include "cli/shared/dmd_report.h"
@@ -11,37 +11,37 @@
 
 static const struct wndl_option option_table[] = {
     {0, "by", "WHAT", "auto|fn|line|module|thread|path||usual", "auto", NULL,
-        "what the rows are; auto: records of two heaps, else functions",
+        "show one row for each function, line, module, thread or call path; "
+        "auto: records for two heaps, else functions",
         WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, by)},
     {0, "time", "KIND", "auto|cpu|blocked|wall||usual", "auto", NULL,
-        "samples: which time: using the CPU, blocked, or both with the time "
-        "spent waiting for a CPU; auto: using the CPU",
+        "which time of samples: cpu: using the CPU; blocked: waiting for "
+        "something else; wall: both, and waiting for a CPU; auto: cpu",
         WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, time)},
     {0, "compare", "WHAT", "auto|share|amount||usual", "auto", NULL,
-        "what of a row: its share of all in its recording, or how much it is; "
-        "auto: shares of time, amounts of heaps",
+        "compare the share of each row in its recording, or its amount; auto: "
+        "shares of time, amounts of heaps",
         WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, compare)},
     {0, "threshold", "PERCENT", NULL, NULL, NULL,
-        "exit with status 1 if a row grew by more than PERCENT of all and by "
-        "more than the noise",
+        "exit with status 1 if a row grew by more than PERCENT of the total "
+        "and by more than the noise",
         WNDL_OPT_REAL, offsetof(struct wndl_diff_options, threshold)},
     {0, "plot", "OUT", NULL, NULL, NULL,
-        "write the first 8 rows of the table as an SVG picture, too",
+        "also draw the first 8 rows of the table as an SVG picture",
         WNDL_OPT_TEXT, offsetof(struct wndl_diff_options, plot)},
     {'n', "rows", "N", NULL, NULL, NULL,
-        "how many rows to show: 30, or all with --json; of records 1000",
+        "show N rows; if not given 30, or all with --json; 1000 records",
         WNDL_OPT_COUNT, offsetof(struct wndl_diff_options, rows)},
     {0, "full-names", NULL, NULL, NULL, NULL,
-        "show long C++ names whole, not as Class<...>::function(...)",
+        "show long C++ names in full, not as Class<...>::function(...)",
         WNDL_OPT_FLAG, offsetof(struct wndl_diff_options, full_names)},
-    {0, "json", NULL, NULL, NULL, NULL,
-        "of recordings: write JSON for programs to read", WNDL_OPT_FLAG,
-        offsetof(struct wndl_diff_options, json)},
+    {0, "json", NULL, NULL, NULL, NULL, "write JSON (recordings only)",
+        WNDL_OPT_FLAG, offsetof(struct wndl_diff_options, json)},
     {0, "no-pager", NULL, NULL, NULL, NULL,
-        "write to the terminal itself, not through $PAGER", WNDL_OPT_FLAG,
+        "write directly to the terminal, not through $PAGER", WNDL_OPT_FLAG,
         offsetof(struct wndl_diff_options, no_pager)},
     {0, "heap", NULL, NULL, NULL, NULL,
-        "compare the heaps of recordings that have samples too", WNDL_OPT_FLAG,
+        "compare the heaps of recordings that also have samples", WNDL_OPT_FLAG,
         offsetof(struct wndl_diff_options, of_heap)},
     WNDL_HEAP_FILTER_ROWS(struct wndl_diff_options, heap, ""),
     WNDL_SYMBOL_OPTION_ROWS(struct wndl_diff_options, symbols),
@@ -50,19 +50,19 @@ static const struct wndl_option option_table[] = {
 
 static const struct wndl_example examples[] = {
     {"windlass diff monday.cpu.wndl friday.cpu.wndl",
-        "which functions have another share of the time"},
+        "show how the shares of functions changed"},
     {"windlass diff --threshold 2 old.*.cpu.wndl -- new.*.cpu.wndl",
-        "the same of several recordings each, failing if one grew by more "
-        "than 2 % of all"},
+        "compare the means of several recordings, and fail if a function grew "
+        "by more than 2 % of all"},
     {"windlass diff --filter parse_ --plot parse.svg v1.wndl v2.wndl v3.wndl",
-        "how the share of those functions went from one to the next"},
+        "draw how the share of those functions changed over three versions"},
     {"windlass diff --filter cache_ monday.heap.wndl friday.heap.wndl",
-        "what those functions hold in the second recording that they did not "
-        "in the first"},
+        "show what those functions hold in the second recording more than in "
+        "the first"},
     {"windlass diff --by fn monday.heap.wndl friday.heap.wndl",
-        "which functions hold more"},
+        "show which functions hold more"},
     {"windlass diff dmd-browser-4711-1.json.gz dmd-browser-4711-2.json.gz",
-        "what the second of two DMD files holds that the first did not"},
+        "show what the second of two DMD files holds more than the first"},
     {NULL, NULL},
 };
 
@@ -78,7 +78,7 @@ static int diff_dmd(const struct wndl_diff_options *o,
     const struct wndl_input *earlier, const struct wndl_input *later)
 {
     if (o->json || wants_table(o) || o->time != 0) {
-        wndl_cli_error("%s is a file of DMD: --json, --by and the like are for "
+        wndl_cli_error("%s is a DMD file: --json, --by and the like are for "
                        "recordings; see 'windlass diff --help'",
             earlier->name);
         return WNDL_EXIT_USAGE;
@@ -151,8 +151,8 @@ static int diff_inputs(const struct wndl_diff_options *o,
     if (vm[0] && vm[1])
         return wndl_vm_diff_inputs(earlier, later, &o->symbols);
     if (dmd[0] != dmd[1] || vm[0] != vm[1])
-        return wndl_cli_error(
-            "%s and %s are of different kinds", earlier->name, later->name);
+        return wndl_cli_error("%s and %s are files of different kinds",
+            earlier->name, later->name);
     return dmd[0] ? diff_dmd(o, earlier, later)
                   : diff_recordings(o, earlier, later);
 }
@@ -245,7 +245,7 @@ static int run_diff(const void *options, struct wndl_operands operands)
     const struct wndl_diff_options *o = options;
     if (has_empty_group(operands)) {
         wndl_cli_error(
-            "a file is missing behind --; see 'windlass diff --help'");
+            "a file is missing after --; see 'windlass diff --help'");
         return WNDL_EXIT_USAGE;
     }
     if (operands.count == 2)
@@ -257,26 +257,27 @@ static int run_diff(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_diff = {
     .name = "diff",
-    .summary = "show what changed from one recording to the next",
+    .group = WNDL_GROUP_LOOK,
+    .summary = "compare recordings",
     .operands = "EARLIER LATER [FILE...]",
     .description =
-        "Shows how recordings differ: of time, each function's share of it; of "
-        "heaps (windlass heap) for each stack the blocks and bytes of LATER "
-        "less those of EARLIER, or with --by what functions, lines, modules "
-        "or call paths hold. Things are the same if their names are, so that "
-        "builds may differ. A change that is more than the noise has an "
-        "asterisk: docs/diff.md tells how that is found.\n\n"
-        "-- between files makes two groups of them, of several recordings of "
-        "the same each, whose means are compared: EARLIER... -- LATER... "
-        "More than two files, or groups, are a series: a table and a plot "
-        "from the first to the last.\n\n"
-        "Two files of Mozilla's DMD (JSON, version 5, also compressed by gzip) "
-        "are compared as heaps are. They must be of one mode. Percentages of "
-        "records are of the difference of the two heaps.\n\n"
+        "Shows how recordings differ. For time, it compares the share of each "
+        "function; for heaps (windlass heap), the blocks and bytes of LATER "
+        "minus those of EARLIER for each stack, or with --by the memory that "
+        "functions, lines, modules or call paths hold. Things are matched by "
+        "name, so builds may differ. An asterisk marks a change that is larger "
+        "than the noise (docs/diff.md).\n\n"
+        "-- between files makes two groups, each of several recordings of the "
+        "same program, and compares their means: EARLIER... -- LATER... More "
+        "than two files, or groups, are a series: a table and a plot from the "
+        "first to the last.\n\n"
+        "Two DMD files of Mozilla (JSON, version 5, plain or gzip) are "
+        "compared like heaps; they must have the same mode. Percentages of "
+        "records are shares of the difference between the heaps.\n\n"
         "Two results of 'windlass vmprof' are compared by their page "
         "faults.\n\n"
         "The exit status is 1 if something grew by more than --threshold, or "
-        "a file could not be read.",
+        "if a file could not be read.",
     .options = option_table,
     .options_size = sizeof(struct wndl_diff_options),
     .examples = examples,

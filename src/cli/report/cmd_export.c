@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass export: a recording for other tools. */
+/* windlass export: converts a recording for other tools. */
 #include "base/text.h"
 #include "cli/core/command.h"
 #include "cli/core/output.h"
@@ -17,7 +17,7 @@ struct export_options {
     struct wndl_symbol_options symbols;
 };
 
-/* What the number of a stack is; of heaps all but the first. */
+/* The number of a stack; all but the first are for heaps. */
 enum value { VALUE_AUTO, VALUE_BYTES, VALUE_BLOCKS, VALUE_TEMPORARY };
 
 static const struct wndl_option option_table[] = {
@@ -25,18 +25,18 @@ static const struct wndl_option option_table[] = {
         WNDL_EXPORT_FORMAT_HELP, WNDL_OPT_CHOICE,
         offsetof(struct export_options, format)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
-        "which time to write the stacks of: using the CPU, blocked, or both "
-        "with the time spent waiting for a CPU",
+        "which time to write: cpu: using the CPU; blocked: waiting for "
+        "something else; wall: both, and waiting for a CPU",
         WNDL_OPT_CHOSEN, offsetof(struct export_options, time)},
     {0, "value", "WHAT", "auto|bytes|blocks|temporary||usual", "auto", NULL,
-        "what to count of a heap: bytes, blocks, or the blocks that were "
-        "freed before the next allocation; auto: time if there are samples, "
-        "else bytes",
+        "what to count of a heap: bytes, blocks, or temporary: the blocks that "
+        "were freed before the next allocation; auto: time if there are "
+        "samples, else bytes",
         WNDL_OPT_CHOICE, offsetof(struct export_options, value)},
     WNDL_HEAP_SET_ROWS(struct export_options, heap),
     WNDL_CYCLES_ROW("callgrind: ", struct export_options, cycles),
     {'o', "output", "OUT", NULL, "-", NULL,
-        "where to write it, - for standard output", WNDL_OPT_TEXT,
+        "write to OUT, - for standard output", WNDL_OPT_TEXT,
         offsetof(struct export_options, out)},
     WNDL_SYMBOL_OPTION_ROWS(struct export_options, symbols),
     {0},
@@ -46,22 +46,22 @@ static const struct wndl_example examples[] = {
     {"windlass export -f folded app.4711.cpu.wndl | flamegraph.pl > app.svg",
         "draw a flame graph"},
     {"windlass export --time wall -o app.folded app.4711.cpu.wndl",
-        "write where all of the threads' time went"},
+        "write where the time of all threads went"},
     {"windlass export -f firefox --time wall -o app.json.gz app.4711.cpu.wndl",
-        "write all of it for profiler.firefox.com"},
+        "write the whole recording for profiler.firefox.com"},
     {"windlass export -f pprof -o app.pb.gz app.4711.cpu.wndl",
-        "write it for go tool pprof"},
+        "write the recording for go tool pprof"},
     {"windlass export --blocks peak app.4711.heap.wndl | flamegraph.pl > "
      "app.svg",
-        "draw who held the memory at the peak"},
+        "draw which code held memory at the peak"},
     {"windlass export -f dmd -o app.json.gz app.4711.heap.wndl",
-        "write a heap as Mozilla's DMD would"},
+        "write a heap for Mozilla's DMD"},
     {"windlass export -f callgrind -o callgrind.out.app app.4711.cpu.wndl",
         "write a call graph for KCachegrind"},
     {NULL, NULL},
 };
 
-/* Empty output does not say that there is another time. */
+/* Empty output does not show that there is time of another kind. */
 static void say_if_none(
     const struct wndl_profile *p, const struct export_options *o)
 {
@@ -84,7 +84,7 @@ static const struct wndl_export_format *format_of(
     return &wndl_export_formats[o->format];
 }
 
-/* Options that would have no effect; says so. */
+/* Reports options that would have no effect. */
 static bool is_contradiction(
     const struct export_options *o, const struct wndl_export_job *job)
 {
@@ -150,8 +150,8 @@ static int export_recording(struct wndl_cli_recording *recording,
     if (!job.exported.of_heap)
         say_if_none(p, o);
     else if (o->value == VALUE_TEMPORARY && !job.exported.tells_gone)
-        wndl_cli_note("warning: not all temporary blocks are in the "
-                      "recording: windlass heap --mode cumulative tells them");
+        wndl_cli_note("warning: the recording does not hold all temporary "
+                      "blocks: 'windlass heap --mode cumulative' records them");
     struct writing writing = {format_of(o), &job};
     const struct wndl_output output = {.path = o->out,
         .write = write_format,
@@ -172,7 +172,7 @@ static int run_export(const void *options, struct wndl_operands operands)
     wndl_input_close(&input);
     if (!is_loaded)
         return WNDL_EXIT_FAILURE;
-    /* Data on stdout has no place to say it. */
+    /* The data on stdout has no place for the warning. */
     wndl_cli_recording_note_whole(&recording, operands.texts[0], "exported");
     int exit_code = export_recording(&recording, o, operands.texts[0]);
     wndl_cli_recording_close(&recording);
@@ -181,12 +181,12 @@ static int run_export(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_export = {
     .name = "export",
-    .summary = "write a recording in a format of other tools",
+    .group = WNDL_GROUP_CONVERT,
+    .summary = "convert a recording for other tools",
     .operands = "FILE",
-    .description =
-        "Writes the stacks of a recording for another tool to read, with the "
-        "names that 'windlass report' shows. The same recording and the same "
-        "binaries give the same bytes.",
+    .description = "Writes a recording in the format of another tool, with the "
+                   "names that 'windlass report' shows. The same recording and "
+                   "the same binaries give the same bytes.",
     .options = option_table,
     .options_size = sizeof(struct export_options),
     .examples = examples,

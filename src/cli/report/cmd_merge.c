@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass merge: profiles of many kinds as one call graph. */
+/* windlass merge: merges profiles into one call graph. */
 #include "analyze/callgraph/callgraph.h"
 #include "analyze/callgraph/kind.h"
 #include "cli/core/command.h"
@@ -25,7 +25,7 @@ struct merge_options {
 
 static const struct wndl_option option_table[] = {
     {'o', "output", "OUT", NULL, "-", NULL,
-        "where to write it, - for standard output", WNDL_OPT_TEXT,
+        "write to OUT, - for standard output", WNDL_OPT_TEXT,
         offsetof(struct merge_options, out)},
     WNDL_CYCLES_ROW("", struct merge_options, cycles),
     WNDL_SYMBOL_OPTION_ROWS(struct merge_options, symbols),
@@ -34,17 +34,17 @@ static const struct wndl_option option_table[] = {
 
 static const struct wndl_example examples[] = {
     {"windlass merge -o callgrind.out.app app.*.cpu.wndl",
-        "sum several runs up for KCachegrind"},
+        "merge several runs for KCachegrind"},
     {"valgrind --num-callers=50 ./app 2>&1 | windlass merge - > "
      "callgrind.out.stacks",
-        "look at very many stacks as one graph"},
+        "show many stacks as one graph"},
     {NULL, NULL},
 };
 
 struct merge {
     const struct merge_options *o;
     struct wndl_callgraph g;
-    struct wndl_buf command; /* that it is the output of */
+    struct wndl_buf command; /* "windlass merge FILE..." */
 };
 
 /* ---- files of other tools */
@@ -53,7 +53,7 @@ struct merge {
 static const struct {
     enum wndl_status (*read)(struct wndl_callgraph *g, struct wndl_bytes file,
         struct wndl_damage *damage, struct wndl_error *err);
-    const char *unit; /* of what is lost by damage */
+    const char *unit; /* in which damage is counted */
 } readers[] = {
     [WNDL_GRAPH_CALLGRIND] = {wndl_callgrind_read, "line"},
     [WNDL_GRAPH_PPROF] = {wndl_pprof_read, "byte"},
@@ -67,7 +67,7 @@ static void say_damage(const struct wndl_input *input,
 {
     if (damage->count == 0)
         return;
-    wndl_cli_note("warning: %s: passed over %" PRIu64 " %s%s"
+    wndl_cli_note("warning: %s: skipped %" PRIu64 " %s%s"
                   " that could not be read; the first is %s %" PRIu64 ": %s",
         input->name, damage->count, unit, damage->count == 1 ? "" : "s", unit,
         damage->first, damage->what);
@@ -88,7 +88,7 @@ static bool add_foreign(
 
 /* ---- recordings */
 
-/* Both what threads did and what was allocated, if it is there. */
+/* Adds both the time and the heap, if they are recorded. */
 static enum wndl_status add_loaded(
     struct merge *m, const struct wndl_cli_recording *loaded)
 {
@@ -112,8 +112,8 @@ static bool add_recording(struct merge *m, const struct wndl_input *input)
         return false;
     const struct wndl_profile *p = &loaded.profile;
     if (!p->finished || p->cut || p->chunks_damaged != 0)
-        wndl_cli_note("warning: %s: is cut short or damaged; what is left of "
-                      "it is merged",
+        wndl_cli_note(
+            "warning: %s is cut short or damaged; the rest of it is merged",
             input->name);
     enum wndl_status status = add_loaded(m, &loaded);
     wndl_cli_recording_close(&loaded);
@@ -135,9 +135,9 @@ static bool add_bytes(struct merge *m, const struct wndl_input *input)
         return add_recording(m, input);
     if (kind != WNDL_GRAPH_UNKNOWN)
         return add_foreign(m, input, kind);
-    wndl_cli_error("%s: is no profile that is known: a recording, a callgrind "
-                   "file, a profile of pprof's, what perf script prints, "
-                   "Valgrind's stacks, folded stacks",
+    wndl_cli_error("%s: unknown profile format (supported: recordings, "
+                   "callgrind files, pprof profiles, output of perf script, "
+                   "Valgrind's stacks, folded stacks)",
         input->name);
     return false;
 }
@@ -157,7 +157,7 @@ static bool add_file(struct merge *m, const char *path)
     m->g.of_calls = false;
     bool added = add_bytes(m, &input);
     if (added && m->g.stacks == stacks && !m->g.of_calls)
-        wndl_cli_note("warning: %s: holds no stacks", input.name);
+        wndl_cli_note("warning: %s holds no stacks", input.name);
     m->g.of_calls |= of_calls;
     wndl_input_close(&input);
     return added;
@@ -205,14 +205,15 @@ static int run_merge(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_merge = {
     .name = "merge",
-    .summary = "sum profiles of many kinds up to one call graph",
+    .group = WNDL_GROUP_CONVERT,
+    .summary = "merge profiles into one call graph",
     .operands = "FILE...",
     .description =
-        "Sums the stacks of all files up to one approximate call graph, in "
-        "the format of Callgrind, for KCachegrind and callgrind_annotate.\n\n"
-        "What a file is is told by what is in it: recordings of time and "
-        "heaps, callgrind files, profiles of pprof's, what perf script "
-        "prints, stacks as Valgrind prints them, folded stacks.",
+        "Adds up the stacks of all files in one approximate call graph, in "
+        "Callgrind's format, for KCachegrind and callgrind_annotate.\n\n"
+        "The format of each file is detected from its contents: recordings of "
+        "time and heaps, callgrind files, pprof profiles, the output of perf "
+        "script, stacks printed by Valgrind, folded stacks.",
     .options = option_table,
     .options_size = sizeof(struct merge_options),
     .examples = examples,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass push: a recording to a server that collects profiles. */
+/* windlass push: sends a recording to a profile server. */
 #include "base/utf8.h"
 #include "cli/core/command.h"
 #include "cli/shared/heap_report.h"
@@ -24,24 +24,24 @@ struct push_options {
 
 static const struct wndl_option option_table[] = {
     {0, "api", "API", "ingest|push|parca", "ingest", NULL,
-        "how to send it: ingest: to Pyroscope's /ingest; push: to its "
-        "/push.v1.PusherService/Push; parca: to Parca's /profiles/writeraw",
+        "the API of the server: ingest: Pyroscope's /ingest; push: Pyroscope's "
+        "/push.v1.PusherService/Push; parca: Parca's /profiles/writeraw",
         WNDL_OPT_CHOICE, offsetof(struct push_options, api)},
     {0, "name", "NAME", NULL, NULL, NULL,
-        "what the service is called there, of letters, digits and ._/-; "
-        "usually the program",
+        "name of the service on the server: letters, digits and ._/-; default: "
+        "the name of the program",
         WNDL_OPT_TEXT, offsetof(struct push_options, name)},
     {0, "label", "NAME=VALUE", NULL, NULL, NULL,
-        "a label to find it by; may be given again", WNDL_OPT_LIST,
+        "add a label to find the profile by; may be repeated", WNDL_OPT_LIST,
         offsetof(struct push_options, labels)},
     {'H', "header", "NAME: VALUE", NULL, NULL, "WINDLASS_PUSH_HEADER",
-        "a line to add to the request's header, such as 'Authorization: "
-        "Bearer TOKEN' or 'X-Scope-OrgID: TENANT'; may be given again. "
-        "Others on the machine can see what a command is called with, so a "
-        "secret belongs in the environment",
+        "add a line to the header of the request, such as 'Authorization: "
+        "Bearer TOKEN' or 'X-Scope-OrgID: TENANT'; may be repeated. Other "
+        "users of the machine can see the arguments of a command, so give "
+        "secrets in the environment",
         WNDL_OPT_LIST, offsetof(struct push_options, headers)},
     {0, "timeout", "SECONDS", NULL, "60", NULL,
-        "how long it may take to send it and to be answered", WNDL_OPT_REAL,
+        "give up after SECONDS without a complete answer", WNDL_OPT_REAL,
         offsetof(struct push_options, timeout)},
     WNDL_SYMBOL_OPTION_ROWS(struct push_options, symbols),
     {0},
@@ -52,23 +52,23 @@ static const struct wndl_example examples[] = {
         "send a profile to Pyroscope"},
     {"windlass push --api parca --label env=staging http://localhost:7070 "
      "app.4711.cpu.wndl",
-        "send it to Parca, to be found by a label"},
+        "send it to Parca, with a label to find it by"},
     {NULL, NULL},
 };
 
 struct job {
     const struct push_options *o;
     const char *server;
-    char *shown; /* the server without what may be a password */
+    char *shown; /* the server without a password */
     struct wndl_cli_recording loaded;
     struct wndl_push_label labels[WNDL_OPTION_LIST_MAX];
     char *name;
 };
 
-/* ---- what was given */
+/* ---- arguments */
 
-/* Where NAME:PASSWORD@ begins and ends, if that is there: at the last '@', for
- * a password that should have been escaped may hold anything. */
+/* The start and end of NAME:PASSWORD@, if there is one. The last '@' ends it: a
+ * password that is not escaped may hold any character. */
 static void find_user(const char *url, size_t *start, size_t *end)
 {
     const char *scheme = strstr(url, "://");
@@ -103,7 +103,7 @@ static bool check_server(const char *url)
         strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
     if (http && is_plain(url) && strpbrk(url, " ?#") == NULL)
         return true;
-    wndl_cli_error("URL is the address of a server, such as "
+    wndl_cli_error("URL must be the address of a server, such as "
                    "http://localhost:4040, without a query");
     return false;
 }
@@ -160,7 +160,7 @@ static bool check_options(struct job *job)
     return false;
 }
 
-/* The program's, with what no server takes replaced. */
+/* The program's name, with '_' for characters that servers refuse. */
 static char *name_of(const struct job *job)
 {
     if (job->o->name != NULL)
@@ -182,7 +182,7 @@ static char *name_of(const struct job *job)
 
 /* ---- sending */
 
-/* What a server says, for people: some of it, on one line. */
+/* Appends the start of the server's answer, on one line. */
 static void put_said(struct wndl_buf *to, const struct wndl_http_answer *answer)
 {
     enum { SHOWN = 300 };
@@ -201,10 +201,10 @@ static int say_refused(
     const struct job *job, const struct wndl_http_answer *answer)
 {
     if (answer->redirect[0] != '\0') {
-        /* One to a path of the same server has what we were given. */
+        /* A redirect to a path of the same server repeats the password. */
         char *shown = without_user(answer->redirect);
-        wndl_cli_error("%s: sends us on to %s; nothing was sent there",
-            job->shown, shown == NULL ? "another address" : shown);
+        wndl_cli_error("%s redirects to %s; nothing was sent there", job->shown,
+            shown == NULL ? "another address" : shown);
         free(shown);
         return WNDL_EXIT_FAILURE;
     }
@@ -271,7 +271,7 @@ static int send_profile(
     return exit_code;
 }
 
-/* Of the heaps or of the time, which are profiles of their own. */
+/* Sends the heaps or the time, each as a profile of its own. */
 static int send_part(const struct job *job, bool of_heap)
 {
     const struct wndl_heap_set_options usual = {0};
@@ -301,8 +301,8 @@ static int send_all(const struct job *job)
     bool time = p->samples.len + p->blocks.len != 0;
     bool heaps = p->heaps.len != 0;
     if (!time && !heaps)
-        return wndl_cli_error("the recording holds neither samples nor a heap: "
-                              "nothing is sent");
+        return wndl_cli_error(
+            "the recording holds neither samples nor a heap; nothing was sent");
     int exit_code = time ? send_part(job, false) : WNDL_EXIT_OK;
     return heaps && exit_code == WNDL_EXIT_OK ? send_part(job, true)
                                               : exit_code;
@@ -341,15 +341,15 @@ static int run_push(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_push = {
     .name = "push",
-    .summary = "send a recording to a server that collects profiles",
+    .group = WNDL_GROUP_CONVERT,
+    .summary = "send a recording to a profile server",
     .operands = "URL FILE",
     .description =
-        "Sends what 'windlass export -f pprof' writes to a server like "
-        "Pyroscope or Parca, with the names of functions, files and lines. "
-        "Time and a recorded heap are profiles of their own; programs and "
-        "threads are labels of their samples.\n\n"
-        "Nothing is sent but to URL: a server that is elsewhere by now is "
-        "named and not followed.",
+        "Sends the profile that 'windlass export -f pprof' writes to a server "
+        "such as Pyroscope or Parca, with the names of functions, files and "
+        "lines. The time and the heap of a recording are sent as separate "
+        "profiles; programs and threads are labels of their samples.\n\n"
+        "Redirects are reported, not followed.",
     .options = option_table,
     .options_size = sizeof(struct push_options),
     .examples = examples,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass report: where the time of a recording went. */
+/* windlass report: shows where the time or memory of a recording went. */
 #include "analyze/time/calltree.h"
 #include "analyze/time/report_fill.h"
 #include "cli/core/command.h"
@@ -33,43 +33,42 @@ enum { USUAL_ROWS = 30 };
 
 static const struct wndl_option option_table[] = {
     {0, "by", "WHAT", "fn|line|module|thread", "fn", NULL,
-        "what the rows of the table are", WNDL_OPT_CHOSEN,
-        offsetof(struct report_options, by)},
+        "show one row for each function, line, module or thread",
+        WNDL_OPT_CHOSEN, offsetof(struct report_options, by)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
-        "which time to show: using the CPU, blocked, or both with the time "
-        "spent waiting for a CPU",
+        "which time to show: cpu: using the CPU; blocked: waiting for "
+        "something else; wall: both, and waiting for a CPU",
         WNDL_OPT_CHOSEN, offsetof(struct report_options, time)},
     {0, "tree", NULL, NULL, NULL, NULL,
         "show the call tree instead of the table", WNDL_OPT_FLAG,
         offsetof(struct report_options, tree)},
     {0, "marks", NULL, NULL, NULL, NULL,
-        "show what the program marked (windlass/profile.h) instead of the "
+        "show the marks of the program (windlass/profile.h) instead of the "
         "table",
         WNDL_OPT_FLAG, offsetof(struct report_options, marks)},
     {'n', "rows", "N", NULL, NULL, NULL,
-        "how many rows of the table, or records of a heap, to show: 30, or all "
-        "with --json or --marks",
+        "show N rows of the table or N records of a heap; if not given 30, or "
+        "all with --json or --marks",
         WNDL_OPT_COUNT, offsetof(struct report_options, rows)},
     {0, "min-percent", "PERCENT", NULL, "0.5", NULL,
-        "leave out what has a smaller share of the time from the tree",
+        "leave out branches of the tree with less than PERCENT of the time",
         WNDL_OPT_REAL, offsetof(struct report_options, min_percent)},
     WNDL_OPTION_OLD_NAME(
         "min", WNDL_OPT_REAL, offsetof(struct report_options, min_percent)),
     {0, "full-names", NULL, NULL, NULL, NULL,
-        "show long C++ names whole, not as Class<...>::function(...)",
+        "show long C++ names in full, not as Class<...>::function(...)",
         WNDL_OPT_FLAG, offsetof(struct report_options, full_names)},
     {0, "json", NULL, NULL, NULL, NULL,
-        "write JSON for programs to read, with the whole tree for --tree and "
-        "all marks for --marks",
+        "write JSON, with the whole tree for --tree and all marks for --marks",
         WNDL_OPT_FLAG, offsetof(struct report_options, json)},
     {0, "no-pager", NULL, NULL, NULL, NULL,
-        "write to the terminal itself, not through $PAGER", WNDL_OPT_FLAG,
+        "write directly to the terminal, not through $PAGER", WNDL_OPT_FLAG,
         offsetof(struct report_options, no_pager)},
     {'v', "verbose", NULL, NULL, NULL, NULL,
-        "say on standard error which file each module's names come from",
+        "print on standard error which file the names of each module come from",
         WNDL_OPT_FLAG, offsetof(struct report_options, verbose)},
     {0, "heap", NULL, NULL, NULL, NULL,
-        "show the heap of a recording that has samples too", WNDL_OPT_FLAG,
+        "show the heap of a recording that also has samples", WNDL_OPT_FLAG,
         offsetof(struct report_options, of_heap)},
     WNDL_HEAP_OPTION_ROWS(struct report_options, heap),
     WNDL_SYMBOL_OPTION_ROWS(struct report_options, symbols),
@@ -77,21 +76,22 @@ static const struct wndl_option option_table[] = {
 };
 
 static const struct wndl_example examples[] = {
-    {"windlass report app.4711.cpu.wndl", "the 30 functions that cost most"},
+    {"windlass report app.4711.cpu.wndl",
+        "show the 30 functions that used the CPU most"},
     {"windlass report --tree app.4711.cpu.wndl",
-        "the same as a call tree, from main down"},
+        "show the call tree, from main down"},
     {"windlass report --by line -n 10 app.4711.cpu.wndl",
-        "the ten hottest lines"},
+        "show the ten hottest lines"},
     {"windlass report --filter parse_ --blocks peak app.4711.heap.wndl",
-        "what the functions that begin so held at the peak"},
+        "show what functions with parse_ in their names held at the peak"},
     {"windlass report --sort-by num-blocks dmd-browser-4711.json.gz",
-        "what a file of Mozilla's DMD says, most blocks first"},
+        "show a DMD file of Mozilla, most blocks first"},
     {"windlass report --time blocked --tree app.4711.cpu.wndl",
-        "what its threads were waiting for"},
+        "show where threads waited"},
     {NULL, NULL},
 };
 
-/* Of which there is something, when there is nothing of the time shown. */
+/* The kind of time that the recording has, if it lacks the one shown. */
 static const char *other_time(const struct wndl_report *report)
 {
     const struct wndl_profile *p = report->symbolized->profile;
@@ -256,8 +256,7 @@ static int report_dmd(const struct wndl_input *input,
     const struct wndl_input *later, const struct report_options *o)
 {
     if (!is_for_dmd(o)) {
-        wndl_cli_error("%s is a file of DMD, of which there is but one report: "
-                       "--tree, --json and the like are for "
+        wndl_cli_error("%s is a DMD file: --tree, --json and the like are for "
                        "recordings; see 'windlass report --help'",
             input->name);
         return WNDL_EXIT_USAGE;
@@ -274,7 +273,7 @@ static int report_dmd(const struct wndl_input *input,
     return wndl_dmd_report(&report);
 }
 
-/* As DMD's own tool: what became more and less. */
+/* Compares two DMD files, as DMD's own tool does. */
 static int report_two(const struct wndl_input *earlier, const char *path,
     const struct report_options *o)
 {
@@ -285,7 +284,7 @@ static int report_two(const struct wndl_input *earlier, const char *path,
     if (wndl_dmd_json_guess(earlier->bytes) && wndl_dmd_json_guess(later.bytes))
         exit_code = report_dmd(earlier, &later, o);
     else
-        wndl_cli_error("%s and %s are compared by 'windlass diff'",
+        wndl_cli_error("to compare %s and %s, use 'windlass diff'",
             earlier->name, later.name);
     wndl_input_close(&later);
     return exit_code;
@@ -315,26 +314,27 @@ static int run_report(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_report = {
     .name = "report",
-    .summary = "show where the time of a recording went",
+    .group = WNDL_GROUP_LOOK,
+    .summary = "show where the time or the memory of a recording went",
     .operands = "FILE [LATER-FILE]",
     .description =
-        "Shows how good the samples of a recording are, and in which "
-        "functions, lines, modules or threads its time went. Self is what was "
-        "spent in the function itself, inlined code counted for the inlined "
-        "function; total adds what it called, each sample once however deep "
-        "the recursion.\n\n"
-        "The time is that of the CPU; --time blocked shows where threads "
-        "waited for something else, if that was recorded. FILE may be - for "
-        "standard input.\n\n"
-        "Of a heap (windlass heap) it shows which stacks allocated how much, "
-        "and what is worth a look: leaks, buffers that grow just enough, "
-        "temporary allocations and others, as docs/heap-report.md tells.\n\n"
-        "A file of Mozilla's DMD (JSON, version 5, also compressed by gzip) is "
-        "told in DMD's own layout: which stacks allocated how much. Frames "
-        "without names get them from the binaries as they are now; the file "
-        "itself stays as it is. Of two of them the difference is told.\n\n"
-        "Names come from the binaries and their debug files as they are now; "
-        "one that is not the build that was recorded is not used. Modules "
+        "Shows how complete the samples of a recording are, and in which "
+        "functions, lines, modules or threads its time went. Self is the time "
+        "in the function itself, where inlined code counts for the inlined "
+        "function; total adds the functions that it called, and counts each "
+        "sample once however deep the recursion.\n\n"
+        "The time is CPU time; --time blocked shows where threads waited for "
+        "something else, if that was recorded. FILE may be - for standard "
+        "input.\n\n"
+        "For a heap (windlass heap) it shows which stacks allocated how much, "
+        "and findings: leaks, buffers that grow just enough, temporary "
+        "allocations and others (docs/heap-report.md).\n\n"
+        "DMD files of Mozilla (JSON, version 5, plain or gzip) are shown in "
+        "DMD's own layout; two files are compared. Frames without names are "
+        "named from the binaries as they are now; the file itself is not "
+        "changed.\n\n"
+        "Names come from the binaries and their debug files as they are now; a "
+        "binary of another build than the recorded one is not used. Modules "
         "without symbols are listed with their share of the time.",
     .options = option_table,
     .options_size = sizeof(struct report_options),

@@ -50,9 +50,9 @@ static const char *contradiction(const struct wndl_diff_table *table)
             return "--time is for samples; this is on heaps";
         if (table->d.by == WNDL_DIFF_BY_THREAD)
             return "--by thread is for samples; this is on heaps";
-        return of_records ? "-f and -a are for records, of two heaps and "
-                            "without --by"
-                          : NULL;
+        return of_records
+                   ? "-f and -a are for records, of two heaps without --by"
+                   : NULL;
     }
     if (of_records || heap->sort != WNDL_HEAP_BY_USABLE ||
         wndl_heap_set_given(&heap->of))
@@ -61,7 +61,7 @@ static const char *contradiction(const struct wndl_diff_table *table)
     return NULL;
 }
 
-/* The first recording says what it is all about. */
+/* The first recording decides the subject of the table. */
 static int begin_table(
     struct wndl_diff_table *table, const struct wndl_cli_recording *loaded)
 {
@@ -93,13 +93,13 @@ static int no_time(const struct wndl_diff_table *table,
                                     : "; try --time blocked");
 }
 
-/* One of the first recording and `file` tells of more than the other. */
+/* One of the first recording and `file` holds freed blocks, one does not. */
 static int tells_less(const struct wndl_diff_table *table, const char *file)
 {
     const char *first = wndl_diff_recording_at(&table->d, 0)->file;
     bool is_first = table->set == WNDL_HEAP_SET_LIVE;
-    return wndl_cli_error("%s: does not tell of blocks that are gone, as %s "
-                          "does; --blocks live compares those that are not",
+    return wndl_cli_error("%s does not hold freed blocks, as %s does; --blocks "
+                          "live compares only live blocks",
         is_first ? first : file, is_first ? file : first);
 }
 
@@ -144,7 +144,7 @@ int wndl_diff_table_add(struct wndl_diff_table *table,
     }
     struct wndl_diff_recording *recording =
         wndl_diff_recording(&table->d, file, group);
-    /* That of everything is there also where nothing is added. */
+    /* The sum of everything exists even if nothing is added. */
     if (recording == NULL || wndl_diff_sum(recording, 0) == NULL)
         return wndl_cli_error("out of memory");
     recording->whole = p->finished && !p->cut && p->chunks_damaged == 0;
@@ -154,7 +154,7 @@ int wndl_diff_table_add(struct wndl_diff_table *table,
 
 /* ---- the threshold */
 
-/* Of all that the first group spent. */
+/* Whether the change exceeds the threshold, in percent of the first group. */
 static bool is_above(
     const struct wndl_diff_table *table, const struct wndl_diff_change *c)
 {
@@ -206,7 +206,7 @@ static double percent_in_both(const struct wndl_diff *d)
     return sum;
 }
 
-/* What was renamed is something else to us. */
+/* A renamed function is a different one. */
 static void note_strangers(const struct wndl_diff_table *table)
 {
     const struct wndl_diff_recording *first =
@@ -214,8 +214,8 @@ static void note_strangers(const struct wndl_diff_table *table)
     const struct wndl_diff_recording *last =
         wndl_diff_recording_at(&table->d, table->d.recordings.len - 1);
     if (percent_in_both(&table->d) < 1)
-        wndl_cli_note("%s and %s have next to nothing in common: things are "
-                      "the same if their names and their modules' are",
+        wndl_cli_note("%s and %s have almost nothing in common: things are "
+                      "matched by their own name and the name of their module",
             first->file, last->file);
 }
 
@@ -247,7 +247,7 @@ static bool write_plot(FILE *out, void *context)
     return made;
 }
 
-/* A picture of no row would be taken for one of nothing that changed. */
+/* A picture without rows would look as if nothing had changed. */
 static int plot(struct wndl_diff_table *table)
 {
     const struct wndl_output output = {.path = table->o->plot,
@@ -258,7 +258,7 @@ static int plot(struct wndl_diff_table *table)
         return WNDL_EXIT_OK;
     if (table->d.rows.len != 0)
         return wndl_output_write(&output);
-    wndl_cli_note("%s is not written: there are no rows", table->o->plot);
+    wndl_cli_note("did not write %s: there are no rows", table->o->plot);
     return WNDL_EXIT_OK;
 }
 
@@ -268,7 +268,7 @@ int wndl_diff_table_show(struct wndl_diff_table *table)
     if (!wndl_diff_finish(&table->d, o->heap.filters.texts))
         return wndl_cli_error("out of memory");
     if (table->d.rows.len == 0 && o->heap.filters.count != 0)
-        wndl_cli_note("nothing fits --filter");
+        wndl_cli_note("nothing matches --filter");
     note_strangers(table);
     struct wndl_buf text;
     wndl_buf_init(&text, wndl_mem_libc());

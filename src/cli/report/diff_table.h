@@ -36,17 +36,17 @@ struct wndl_diff_table {
     enum wndl_heap_set set; /* of it, that of the first */
 };
 
-/* The options stay where they are. It ends with wndl_diff_table_free in any
- * case. False when memory is out, which was said. */
+/* Borrows the options. Ends with wndl_diff_table_free in any case. False, with
+ * an error on stderr, when memory is out. */
 bool wndl_diff_table_init(
     struct wndl_diff_table *table, const struct wndl_diff_options *o);
 void wndl_diff_table_free(struct wndl_diff_table *table);
 
-/* Adds a recording to its group. The exit code; trouble is said on stderr. */
+/* Adds a recording to its group. Reports errors and returns the exit code. */
 int wndl_diff_table_add(struct wndl_diff_table *table,
     const struct wndl_cli_recording *loaded, const char *file, uint32_t group);
 
-/* Writes what was added. WNDL_EXIT_FAILURE too where something grew by more
+/* Writes the table. Returns WNDL_EXIT_FAILURE also if something grew by more
  * than the threshold. */
 int wndl_diff_table_show(struct wndl_diff_table *table);
 

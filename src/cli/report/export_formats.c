@@ -10,33 +10,33 @@
 
 /*
  * A format is a row: its name, its help and the fields of struct
- * wndl_export_format. Everything that export says of formats is made of them.
+ * wndl_export_format. The help of export is made from the rows.
  */
 #define FORMATS(ROW)                                                           \
-    ROW("folded", "a stack a line, for flame graphs",                          \
+    ROW("folded", "one stack per line, for flame graphs",                      \
         .write_sums = wndl_export_folded,                                      \
         .open_with = "flamegraph.pl, speedscope.app or profiler.firefox.com")  \
-    ROW("dmd", "a heap as JSON of Mozilla's DMD",                              \
+    ROW("dmd", "a heap as JSON for Mozilla's DMD",                             \
         .write_sums = wndl_export_dmd, .of_heap = true,                        \
         .open_with = "Mozilla's dmd.py --no-fix-stacks, or windlass report")   \
-    ROW("pprof", "all of the recording for Google's pprof",                    \
+    ROW("pprof", "the whole recording for Google's pprof",                     \
         .write = wndl_pprof_write, .open_with = "go tool pprof -http=:")       \
     ROW("callgrind", "a call graph for KCachegrind",                           \
         .write_sums = wndl_export_callgrind,                                   \
         .open_with = "kcachegrind or callgrind_annotate")                      \
-    ROW("speedscope", "JSON, threads one by one",                              \
+    ROW("speedscope", "JSON for speedscope, thread by thread",                 \
         .write = wndl_speedscope_write,                                        \
         .open_with = "speedscope, or www.speedscope.app")                      \
-    ROW("dhat", "a heap as JSON of Valgrind's DHAT", .write = wndl_dhat_write, \
-        .of_heap = true,                                                       \
+    ROW("dhat", "a heap as JSON for Valgrind's DHAT",                          \
+        .write = wndl_dhat_write, .of_heap = true,                             \
         .open_with = "Valgrind's dh_view.html, or profiler.firefox.com")       \
-    ROW("firefox", "all of it as JSON for the Firefox Profiler",               \
+    ROW("firefox", "the whole recording as JSON for the Firefox Profiler",     \
         .write = wndl_firefox_write, .of_both = true,                          \
         .open_with = "profiler.firefox.com")                                   \
-    ROW("json", "as report --json with --tree and --marks",                    \
+    ROW("json", "the JSON of report --json with --tree and --marks",           \
         .write_sums = wndl_export_json,                                        \
-        .open_with = "jq; docs/formats/report-json.md (of a heap "             \
-                     "heap-json.md) says what is in it")
+        .open_with = "jq; docs/formats/report-json.md (heaps: heap-json.md) "  \
+                     "describes it")
 
 #define FIELDS(word, help, ...) {.name = word, __VA_ARGS__},
 #define NAME(name, ...) "|" name

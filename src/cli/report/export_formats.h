@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export_formats: what `windlass export` can write, a row for each format. */
+/* export_formats: the formats that `windlass export` writes. */
 #ifndef WNDL_CLI_REPORT_EXPORT_FORMATS_H
 #define WNDL_CLI_REPORT_EXPORT_FORMATS_H
 

@@ -12,7 +12,7 @@
 #include "out/report_json/heap.h"
 #include "out/report_json/report_json.h"
 
-/* What a line's number counts: the time a sample was asked to stand for. */
+/* The unit of a line's number: the sampling interval. */
 static uint64_t unit_of(const struct wndl_profile *p)
 {
     enum { MILLISECOND = 1000000 };

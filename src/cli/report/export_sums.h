@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-/* A recording and what is chosen of it. */
+/* A recording, and the choice of its contents. */
 struct wndl_export_job {
     struct wndl_symbolized *symbolized; /* new strings are added to it */
     struct wndl_exported exported;      /* all of it */

@@ -7,20 +7,20 @@
 
 #include <inttypes.h>
 
-/* Who wants rules for unwinding is told by those who look for them when there
- * are none, but not why, nor of some that the PDB file has lost. */
+/* Commands report missing unwind rules themselves; this reports the reason, and
+ * the records that are damaged in the PDB file. */
 static void add_stacks(struct wndl_object *object)
 {
     char text[600];
-    struct wndl_pe_stacks told;
-    (void)!wndl_pe_add_stacks(object, wndl_mem_libc(), &told);
-    const struct wndl_cfi_source_lost lost = told.lost;
-    if (told.why.status != WNDL_OK)
-        wndl_cli_note("warning: no rules of a PDB file: %s",
-            wndl_error_text(&told.why, text, sizeof text));
+    struct wndl_pe_stacks stacks;
+    (void)!wndl_pe_add_stacks(object, wndl_mem_libc(), &stacks);
+    const struct wndl_cfi_source_lost lost = stacks.lost;
+    if (stacks.why.status != WNDL_OK)
+        wndl_cli_note("warning: no unwind rules from a PDB file: %s",
+            wndl_error_text(&stacks.why, text, sizeof text));
     if (lost.count == 0)
         return;
-    wndl_cli_note("warning: damaged records of the stack: %" PRIu64
+    wndl_cli_note("warning: damaged unwind records of a PDB file: %" PRIu64
                   "; first: %s",
         lost.count, wndl_error_text(&lost.first, text, sizeof text));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* callgraph_options: what commands that write call graphs can be told. */
+/* callgraph_options: the options of commands that write call graphs. */
 #ifndef WNDL_CLI_SHARED_CALLGRAPH_OPTIONS_H
 #define WNDL_CLI_SHARED_CALLGRAPH_OPTIONS_H
 
@@ -12,9 +12,9 @@ enum wndl_cycles { WNDL_CYCLES_COLLAPSE, WNDL_CYCLES_KEEP };
 #define WNDL_CYCLES_ROW(about, type, field)                                    \
     {                                                                          \
         0, "cycles", "HOW", "collapse|keep", "collapse", NULL,                 \
-            about "functions that call each other: collapse them into one, "   \
-                  "with its members below it, or keep them as they are for "   \
-                  "the reader to deal with",                                   \
+            about "cycles of functions that call each other: collapse: show "  \
+                  "a cycle as one function with its members below it; keep: "  \
+                  "leave it to the tool that reads the file",                  \
             WNDL_OPT_CHOICE, offsetof(type, field)                             \
     }
 

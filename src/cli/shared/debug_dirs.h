@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_dirs: the folders in which separate debug files are looked for.
+ * debug_dirs: the folders that are searched for separate debug files.
  */
 #ifndef WNDL_CLI_SHARED_DEBUG_DIRS_H
 #define WNDL_CLI_SHARED_DEBUG_DIRS_H

@@ -12,10 +12,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Of each kind of record, as DMD's own tool has it. */
+/* The limit for each kind of record, that of DMD's own tool. */
 enum { MAX_RECORDS = 1000 };
 
-/* What of the files outlives the reading of them. */
+/* The data that outlives the files. */
 struct reading {
     const struct wndl_dmd_report *report;
     struct wndl_heap_list list;
@@ -64,7 +64,7 @@ static void warn_of_losses(
             input->name, dmd->frames_lost);
 }
 
-/* What a diff may compare: scan is live, with contents that no text shows. */
+/* The mode for a comparison: scan is live with contents, not shown in text. */
 static enum wndl_heap_mode shown_mode(enum wndl_heap_mode mode)
 {
     return mode == WNDL_HEAP_MODE_SCAN ? WNDL_HEAP_MODE_LIVE : mode;
@@ -110,7 +110,7 @@ static int read_files(struct reading *in)
     return exit_code;
 }
 
-/* What would make this report again. */
+/* Writes the command line that makes this report. */
 static void write_command(
     const struct wndl_dmd_report *report, struct wndl_buf *command)
 {
@@ -172,8 +172,8 @@ int wndl_dmd_report(const struct wndl_dmd_report *report)
     struct reading in = {.report = report};
     const struct wndl_heap_set_options *of = &report->heap->of;
     if (of->blocks != 0 || of->snapshot != 0 || of->process != 0) {
-        wndl_cli_error("%s is a file of DMD: --blocks, --snapshot and "
-                       "--process are for recordings",
+        wndl_cli_error("%s is a DMD file: --blocks, --snapshot and --process "
+                       "are for recordings",
             report->inputs[0]->name);
         return WNDL_EXIT_USAGE;
     }

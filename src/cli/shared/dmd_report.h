@@ -8,7 +8,7 @@
 #include "cli/shared/symbol_options.h"
 #include "in/dmd_json.h"
 
-/* Of two inputs the first is the earlier one. */
+/* The first of two inputs is the earlier one. */
 struct wndl_dmd_report {
     const char *command; /* "report", for the text's head */
     const struct wndl_input *inputs[2];
@@ -19,7 +19,8 @@ struct wndl_dmd_report {
     bool paged;
 };
 
-/* Writes it to standard output; trouble is told on stderr. The exit code. */
+/* Writes the report to standard output, and errors to stderr. Returns the exit
+ * code. */
 int wndl_dmd_report(const struct wndl_dmd_report *report);
 
 #endif

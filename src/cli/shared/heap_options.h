@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_options: what commands that show heap blocks by their stacks can be
- * told about which and how.
+ * heap_options: the options of commands that show heap blocks by their stacks:
+ * which blocks, and how.
  */
 #ifndef WNDL_CLI_SHARED_HEAP_OPTIONS_H
 #define WNDL_CLI_SHARED_HEAP_OPTIONS_H
@@ -11,7 +11,7 @@
 
 /* Which blocks of a recording. */
 struct wndl_heap_set_options {
-    unsigned blocks;   /* 0: not said; else enum wndl_heap_set + 1 */
+    unsigned blocks;   /* 0: not given; else enum wndl_heap_set + 1 */
     uint64_t snapshot; /* counts from 1; 0: the last */
     uint64_t process;  /* pid; 0: all */
 };
@@ -28,7 +28,7 @@ struct wndl_heap_options {
 _Static_assert(WNDL_OPTION_LIST_MAX <= (int)WNDL_HEAP_FILTERS,
     "all filters that can be given can be applied");
 
-/* Of max_frames, as the table below says. */
+/* The default of max_frames in the table below. */
 enum { WNDL_HEAP_USUAL_FRAMES = 8 };
 
 /* Whether any of them was given. */
@@ -41,16 +41,17 @@ static inline bool wndl_heap_set_given(const struct wndl_heap_set_options *o)
  * struct above. */
 #define WNDL_HEAP_SET_ROWS(type, field)                                        \
     {0, "blocks", "WHICH", "auto|live|peak|all||usual", "auto", NULL,          \
-        "recorded heap: which blocks: those that live, that lived at the "     \
-        "peak, or all that were ever allocated; auto: all if those that are "  \
-        "gone were recorded, else live",                                       \
+        "which blocks of a recorded heap: live: at the end; peak: live at "    \
+        "the peak; all: ever allocated; auto: all if freed blocks were "       \
+        "recorded too, else live",                                             \
         WNDL_OPT_CHOICE, offsetof(type, field.blocks)},                        \
         {0, "snapshot", "N", NULL, NULL, NULL,                                 \
-            "recorded heap: the N-th snapshot of each process, not the last",  \
+            "of a recorded heap: the N-th snapshot of each process, not the "  \
+            "last",                                                            \
             WNDL_OPT_COUNT, offsetof(type, field.snapshot)},                   \
     {                                                                          \
         0, "process", "PID", NULL, NULL, NULL,                                 \
-            "recorded heap: of this process alone", WNDL_OPT_COUNT,            \
+            "of a recorded heap: this process only", WNDL_OPT_COUNT,           \
             offsetof(type, field.process)                                      \
     }
 
@@ -63,24 +64,24 @@ static inline bool wndl_heap_set_given(const struct wndl_heap_set_options *o)
 #define WNDL_HEAP_FILTER_ROWS(type, field, of_what)                            \
     WNDL_HEAP_SET_ROWS(type, field.of),                                        \
         {'f', "max-frames", "N", NULL, "8", NULL,                              \
-            "heap: how many frames of a stack are shown and tell it apart",    \
+            "heap: show N frames of each stack; stacks with the same N "       \
+            "frames are one record",                                           \
             WNDL_OPT_COUNT, offsetof(type, field.max_frames)},                 \
         {'s', "sort-by", "WHAT", "usable|req|slop|num-blocks", "usable", NULL, \
-            "heap: what is the largest: usable or requested bytes, what was "  \
-            "not requested, or the number of blocks",                          \
+            "heap: sort by usable bytes, requested bytes, slop (bytes that "   \
+            "were not requested) or number of blocks",                         \
             WNDL_OPT_CHOICE, offsetof(type, field.sort)},                      \
         {'a', "ignore-alloc-fns", NULL, NULL, NULL, NULL,                      \
             "heap: leave out allocation functions at the top of stacks",       \
             WNDL_OPT_FLAG, offsetof(type, field.ignore_alloc_fns)},            \
         {0, "filter", "TEXT", NULL, NULL, NULL,                                \
-            of_what                                                            \
-            "show only what has TEXT in a frame, or with '!' before it "       \
-            "what has not; a backslash before TEXT takes the meaning of its "  \
-            "first character away; may be given again",                        \
+            of_what "show only entries with TEXT in a frame, or with '!' "     \
+                    "before TEXT only those without it; \\! at the start "     \
+                    "matches a literal '!'; may be repeated",                  \
             WNDL_OPT_LIST, offsetof(type, field.filters)},                     \
     {                                                                          \
         0, "no-fix-stacks", NULL, NULL, NULL, NULL,                            \
-            "DMD: leave frames as they are in the file", WNDL_OPT_FLAG,        \
+            "DMD: show frames as they are in the file", WNDL_OPT_FLAG,         \
             offsetof(type, field.no_fix_stacks)                                \
     }
 

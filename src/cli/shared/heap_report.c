@@ -96,19 +96,18 @@ bool wndl_heap_has(const struct wndl_profile *p,
                        "middle of a chunk",
             file);
     else if (p->heaps.len == 0 && is_of_heaps(p))
-        wndl_cli_error("%s: no heap is in the recording: no process could be "
-                       "recorded; 'windlass doctor COMMAND' may tell why",
+        wndl_cli_error("%s: the recording holds no heap: no process could be "
+                       "recorded; 'windlass doctor COMMAND' may say why",
             file);
     else if (p->heaps.len == 0)
         wndl_cli_error(
-            "%s: no heap is in the recording; see 'windlass heap'", file);
+            "%s: the recording holds no heap; see 'windlass heap'", file);
     else if (p->wanted_snapshot != WNDL_LAST_SNAPSHOT)
         wndl_cli_error("%s: no heap has a snapshot %" PRIu64
-                       "; 'windlass report --json' lists what there is",
+                       "; 'windlass report --json' lists the snapshots",
             file, p->wanted_snapshot + 1);
     else
-        wndl_cli_error("%s: no heap of a process %" PRIu64
-                       " is in the recording",
+        wndl_cli_error("%s: the recording holds no heap of process %" PRIu64,
             file, choice->pid);
     return false;
 }

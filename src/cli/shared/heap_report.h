@@ -15,27 +15,27 @@ struct wndl_heap_show {
     bool paged;
 };
 
-/* Whether a report on it is on its heaps: all there is, or `wanted`. */
+/* Whether a report shows the heaps: there is nothing else, or `wanted`. */
 bool wndl_heap_shown_of(const struct wndl_profile *p, bool wanted);
 
-/* Whether blocks that are gone were recorded too. */
+/* Whether freed blocks were recorded too. */
 bool wndl_heap_tells_gone(const struct wndl_profile *p);
 
 /*
- * What the options choose of these recordings: all blocks ever allocated
- * unless they say so if all of them tell of blocks that are gone, else those
- * that live. Stacks are told apart by one frame and none is filtered out.
+ * The blocks that the options choose in these recordings. The default is all
+ * blocks ever allocated if all recordings hold freed blocks, else the live
+ * ones. Stacks differ by one frame, and none is filtered out.
  */
 struct wndl_heap_choice wndl_heap_choose(
     const struct wndl_heap_set_options *options,
     const struct wndl_cli_recording *loaded, size_t count);
 
-/* Whether anything of it is in the recording; if not, said of its file on
- * stderr. */
+/* Whether the recording holds any of the chosen heaps; reports an error on its
+ * file if not. */
 bool wndl_heap_has(const struct wndl_profile *p,
     const struct wndl_heap_choice *choice, const char *file);
 
-/* Writes the report to standard output; trouble is told on stderr. The exit
+/* Writes the report to standard output, and errors to stderr. Returns the exit
  * code. */
 int wndl_heap_report(
     const struct wndl_cli_recording *loaded, const struct wndl_heap_show *show);

@@ -53,7 +53,7 @@ bool wndl_cli_recording_open(struct wndl_cli_recording *loaded,
     const struct wndl_input *input, const struct wndl_symbol_options *symbols,
     uint64_t snapshot, bool verbose)
 {
-    /* The report itself tells of damage: twice is for those who ask. */
+    /* The report itself mentions damage; --verbose reports it here too. */
     const struct wndl_log log = {.write = write_log, .level = WNDL_LOG_INFO};
     struct wndl_error err = {0};
     if (read_input(&loaded->profile, input, snapshot, &err) != WNDL_OK) {
@@ -84,8 +84,8 @@ void wndl_cli_recording_note_whole(
     wndl_buf_init(&word, wndl_mem_libc());
     wndl_shell_word(&word, path);
     wndl_buf_byte(&word, '\0');
-    wndl_cli_note("warning: the recording is cut short or damaged; what is "
-                  "left of it is %s. See: windlass report %s",
+    wndl_cli_note("warning: the recording is cut short or damaged; the rest of "
+                  "it is %s. See: windlass report %s",
         done, word.failed ? "FILE" : (const char *)word.data);
     wndl_buf_free(&word);
 }

@@ -28,8 +28,8 @@ bool wndl_cli_recording_open(struct wndl_cli_recording *loaded,
 void wndl_cli_recording_close(struct wndl_cli_recording *loaded);
 
 /*
- * Says on stderr if the recording, read from `path`, is not whole; what is
- * left of it is `done` ("exported").
+ * Warns on stderr if the recording, read from `path`, is not whole; the rest of
+ * it is `done` ("exported").
  */
 void wndl_cli_recording_note_whole(const struct wndl_cli_recording *loaded,
     const char *path, const char *done);

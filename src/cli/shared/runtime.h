@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime: where the objects are that are preloaded into recorded programs.
+ * runtime: finds the objects that are preloaded into recorded programs.
  */
 #ifndef WNDL_CLI_SHARED_RUNTIME_H
 #define WNDL_CLI_SHARED_RUNTIME_H
@@ -17,8 +17,8 @@ char *wndl_runtime_find(const char *name);
 /* ld.so splits LD_PRELOAD at spaces and colons (ld.so(8)). */
 bool wndl_runtime_can_be_preloaded(const char *path);
 
-/* Whether what was found is loaded into other programs too, those in which
- * $LIB stands for `library` ("lib32"). */
+/* Whether there is a runtime beside it for programs in which $LIB stands for
+ * `library` ("lib32"). */
 bool wndl_runtime_is_for(const char *path, const char *library);
 
 #endif

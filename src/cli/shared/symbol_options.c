@@ -4,7 +4,7 @@
 #include "base/status.h"
 #include "cli/core/command.h"
 
-/* That a file cannot be written is as true of the next ones. */
+/* If one file cannot be written, the next ones cannot either: one report. */
 static void say_cache_error(void *context, const struct wndl_error *err)
 {
     static bool is_told;
@@ -17,7 +17,7 @@ static void say_cache_error(void *context, const struct wndl_error *err)
         return;
     is_told = is_told || !unread;
     wndl_cli_note("--cache: %s%s", wndl_error_text(err, text, sizeof text),
-        unread ? "; it is written anew" : "");
+        unread ? "; it is replaced" : "");
 }
 
 const struct wndl_symbolizer_cache *wndl_symbol_cache(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_options: what all commands that show names can be told about where
- * those are from.
+ * symbol_options: the options of all commands that show names: where the names
+ * come from.
  */
 #ifndef WNDL_CLI_SHARED_SYMBOL_OPTIONS_H
 #define WNDL_CLI_SHARED_SYMBOL_OPTIONS_H
@@ -21,13 +21,13 @@ struct wndl_symbol_options {
  * above. Those of where debug files are, and all. */
 #define WNDL_DEBUG_FILE_OPTION_ROWS(type, field)                               \
     {0, "debug-dir", "DIR", NULL, NULL, NULL,                                  \
-        "look for separate debug files here, then in the folders of "          \
-        "$WINDLASS_DEBUG_DIRS and in /usr/lib/debug; may be given again",      \
+        "search DIR for separate debug files, then the folders of "            \
+        "$WINDLASS_DEBUG_DIRS and /usr/lib/debug; may be repeated",            \
         WNDL_OPT_LIST, offsetof(type, field.debug_dirs)},                      \
     {                                                                          \
         0, "debuginfod", NULL, NULL, NULL, NULL,                               \
-            "fetch debug files that are not here from the servers of "         \
-            "$DEBUGINFOD_URLS, which may take long and tells them which",      \
+            "fetch missing debug files from the servers of $DEBUGINFOD_URLS; " \
+            "slow, and reveals the build-ids to those servers",                \
             WNDL_OPT_FLAG, offsetof(type, field.debuginfod)                    \
     }
 
@@ -35,30 +35,29 @@ struct wndl_symbol_options {
     WNDL_DEBUG_FILE_OPTION_ROWS(type, field),                                  \
     {                                                                          \
         0, "cache", "DIR", NULL, NULL, NULL,                                   \
-            "keep what was found out about binaries with a build-id in files " \
-            "here, and do not look for it again",                              \
+            "cache the symbols of binaries with a build-id in files in DIR",   \
             WNDL_OPT_TEXT, offsetof(type, field.cache)                         \
     }
 
 #define WNDL_ARCH_OPTION_ROW(type, field)                                      \
     {                                                                          \
         0, "arch", "ARCH", NULL, NULL, NULL,                                   \
-            "of Mach-O files for several architectures, read this one: "       \
-            "x86_64, arm64, ...; without it that of this windlass, else the "  \
-            "only one",                                                        \
+            "read this architecture of a Mach-O file for several ones: "       \
+            "x86_64, arm64, ...; default: this machine's, or the only one "    \
+            "present",                                                         \
             WNDL_OPT_TEXT, offsetof(type, field.arch)                          \
     }
 
 #define WNDL_LIST_ARCHES_OPTION_ROW(type, field)                               \
     {                                                                          \
         0, "list-arches", NULL, NULL, NULL, NULL,                              \
-            "show instead which architectures OBJ is for", WNDL_OPT_FLAG,      \
+            "list the architectures in OBJ instead", WNDL_OPT_FLAG,            \
             offsetof(type, field)                                              \
     }
 
 /*
- * What --cache says, into *cache; NULL when it was not given. What `options`
- * has is borrowed; trouble with the files is told on stderr.
+ * The cache of --cache, in *cache; NULL if the option is not given. Borrows the
+ * texts of `options`; errors with the files are reported on stderr.
  */
 const struct wndl_symbolizer_cache *wndl_symbol_cache(
     const struct wndl_symbol_options *options,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass dump-syms: a binary's symbols as a file of Breakpad's. */
+/* windlass dump-syms: writes a Breakpad symbol file for a binary. */
 #include "analyze/binary/breakpad_dump.h"
 #include "cli/core/command.h"
 #include "cli/core/output.h"
@@ -20,7 +20,7 @@ struct dump_options {
 
 static const struct wndl_option option_table[] = {
     {'o', "output", "FILE", NULL, NULL, NULL,
-        "write to this file instead of standard output", WNDL_OPT_TEXT,
+        "write to FILE instead of standard output", WNDL_OPT_TEXT,
         offsetof(struct dump_options, out)},
     WNDL_ARCH_OPTION_ROW(struct dump_options, symbols),
     WNDL_LIST_ARCHES_OPTION_ROW(struct dump_options, list_arches),
@@ -29,13 +29,13 @@ static const struct wndl_option option_table[] = {
 };
 
 static const struct wndl_example examples[] = {
-    {"windlass dump-syms -o app.sym ./app", "the symbols of a program"},
-    {"windlass sym --ids ./app",
-        "the ID of DIR/app/ID/app.sym, where 'windlass fix -b DIR' looks"},
+    {"windlass dump-syms -o app.sym ./app", "write the symbols of a program"},
+    {"windlass sym --ids ./app", "show the ID of DIR/app/ID/app.sym, the file "
+                                 "that 'windlass fix -b DIR' reads"},
     {NULL, NULL},
 };
 
-/* Where it goes. Nothing is touched before there is something to write. */
+/* The output. It is opened when there is something to write. */
 struct target {
     const char *path; /* NULL: standard output */
     FILE *out;        /* NULL: not open yet */
@@ -70,7 +70,7 @@ static void end_target(struct target *target)
                                      : fclose(target->out) == 0);
 }
 
-/* What the file may lack. */
+/* Reports what is missing in the file. */
 static void say_report(const struct wndl_breakpad_report *report)
 {
     char text[600];
@@ -126,31 +126,32 @@ static int run_dump_syms(const void *options, struct wndl_operands operands)
     int exit_code = dump_to(&target, operands.texts[0], o);
     end_target(&target);
     if (target.sys_errno != 0)
-        exit_code = wndl_cli_error("%s: cannot be written: %s",
+        exit_code = wndl_cli_error("cannot write %s: %s",
             to_stdout ? "standard output" : o->out, strerror(target.sys_errno));
     return exit_code;
 }
 
 const struct wndl_command wndl_cmd_dump_syms = {
     .name = "dump-syms",
-    .summary = "write a binary's symbols as a file of Breakpad's",
+    .group = WNDL_GROUP_SYMBOLS,
+    .summary = "write a Breakpad symbol file for a binary",
     .operands = "OBJ",
     .description =
-        "Writes what is known of the code of a program or library as a "
-        "Breakpad symbol file: functions, files and lines, inlined calls, "
-        "and how to unwind. Binary and debug files are not needed any more to "
-        "fix stacks then: 'windlass fix -b DIR' takes such files, and so do "
-        "others' tools.\n\n"
-        "Functions have the names that 'windlass sym -C' shows. One that is in "
-        "several pieces has a FUNC record for each; a symbol without size and "
-        "lines has a PUBLIC record. Columns and lines of code that is in no "
-        "function are not in the file. Rules for unwinding are there for "
-        "x86-64, i386, AArch64 and 32-bit Arm; of Mach-O, those of "
-        "__unwind_info; of 64-bit Windows' files, those of .pdata; of 32-bit "
-        "ones', what their PDB file says (STACK WIN). What Breakpad has no "
-        "words for (shifts and comparisons, as of the stubs in .plt) is "
-        ".undef: that code has no rule, and neither has what is called by "
-        "nobody for its return address (.ra).",
+        "Writes the functions, files and lines, inlined calls and unwind rules "
+        "of a program or library as a Breakpad symbol file. 'windlass fix -b "
+        "DIR' and other tools can then name stacks without the binary and its "
+        "debug files.\n\n"
+        "Functions have the names that 'windlass sym -C' shows. A function in "
+        "several pieces has a FUNC record for each piece; a symbol without "
+        "size and lines has a PUBLIC record. Columns, and the lines of code "
+        "outside of functions, are left out.\n\n"
+        "Unwind rules are written for x86-64, i386, AArch64 and 32-bit Arm; "
+        "those of Mach-O files come from __unwind_info, those of 64-bit "
+        "Windows files from .pdata, those of 32-bit Windows files from their "
+        "PDB file (STACK WIN). Rules that Breakpad cannot express (shifts and "
+        "comparisons, as for the stubs in .plt) are written as .undef: that "
+        "code has no rule, and code that nobody calls has none for its return "
+        "address (.ra).",
     .options = option_table,
     .options_size = sizeof(struct dump_options),
     .examples = examples,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass fix: text in, the same text with its stack frames named out. */
+/* windlass fix: copies text and names its stack frames. */
 #include "analyze/fix/fix.h"
 #include "cli/core/command.h"
 #include "cli/core/sigbus_guard.h"
@@ -27,26 +27,25 @@ struct fix_options {
 
 static const struct wndl_option option_table[] = {
     {'j', "json", NULL, NULL, NULL, NULL,
-        "the text is JSON: frames stand in strings, and so do their names",
-        WNDL_OPT_FLAG, offsetof(struct fix_options, json)},
+        "the text is JSON: look for frames in its strings", WNDL_OPT_FLAG,
+        offsetof(struct fix_options, json)},
     {0, "inlines", NULL, NULL, NULL, NULL,
         "add a line for each inlined frame, innermost first", WNDL_OPT_FLAG,
         offsetof(struct fix_options, inlines)},
     {'l', "local", "DIR", NULL, NULL, NULL,
-        "look here, by their names, for binaries that are not at their paths",
+        "search DIR, by file name, for binaries that are not at their paths",
         WNDL_OPT_TEXT, offsetof(struct fix_options, local_dir)},
     {'b', "breakpad", "DIR", NULL, NULL, NULL,
-        "prefer Breakpad symbol files found here, in "
-        "NAME/ID/NAME.sym; names come with [FILE:LINE] then; may be given "
-        "again",
+        "prefer the Breakpad symbol files DIR/NAME/ID/NAME.sym; their lines "
+        "are written as [FILE:LINE]; may be repeated",
         WNDL_OPT_LIST, offsetof(struct fix_options, breakpad_dirs)},
     {0, "map", "FROM=TO", NULL, NULL, NULL,
         "read paths that begin with FROM as if they began with TO; may be "
-        "given again",
+        "repeated",
         WNDL_OPT_LIST, offsetof(struct fix_options, maps)},
     {0, "sym-dir", "DIR", NULL, NULL, NULL,
-        "prefer binaries found here, by path or name, if their build-id is the "
-        "same: ones that were not stripped; may be given again",
+        "prefer binaries in DIR with the same build-id, found by path or name, "
+        "such as ones that are not stripped; may be repeated",
         WNDL_OPT_LIST, offsetof(struct fix_options, sym_dirs)},
     WNDL_ARCH_OPTION_ROW(struct fix_options, symbols),
     WNDL_SYMBOL_OPTION_ROWS(struct fix_options, symbols),
@@ -56,9 +55,9 @@ static const struct wndl_option option_table[] = {
 static const struct wndl_example examples[] = {
     {"./crashes 2>&1 | windlass fix", "name the frames of a crash"},
     {"windlass fix --inlines log.txt >named.txt",
-        "a whole log, inlined frames too"},
+        "name the frames of a whole log, and add inlined frames"},
     {"windlass fix -j --map /builds/app=. dmd.json >fixed.json",
-        "JSON from a machine where the program was elsewhere"},
+        "fix JSON from a machine where the program had another path"},
     {NULL, NULL},
 };
 
@@ -75,7 +74,7 @@ static bool are_maps(const struct wndl_option_list *maps)
     return true;
 }
 
-/* What is not there has no symbol files: as likely as not a slip. */
+/* A missing folder has no symbol files: probably a typing error. */
 static void say_missing(const struct wndl_option_list *dirs)
 {
     for (size_t i = 0; i < dirs->count; i++) {
@@ -84,7 +83,7 @@ static void say_missing(const struct wndl_option_list *dirs)
             wndl_cli_note(
                 "warning: -b %s: %s", dirs->texts[i], strerror(errno));
         else if (!S_ISDIR(st.st_mode))
-            wndl_cli_note("warning: -b %s: is not a folder", dirs->texts[i]);
+            wndl_cli_note("warning: -b %s: not a folder", dirs->texts[i]);
     }
 }
 
@@ -97,10 +96,10 @@ static int report(const struct wndl_fix_stream *stream, const char *name,
         return WNDL_EXIT_OK;
     case WNDL_FIX_CANNOT_READ:
         return wndl_cli_error(
-            "%s: cannot be read: %s", name, strerror(stream->sys_errno));
+            "cannot read %s: %s", name, strerror(stream->sys_errno));
     case WNDL_FIX_CANNOT_WRITE:
         return wndl_cli_error(
-            "cannot write: standard output: %s", strerror(stream->sys_errno));
+            "cannot write standard output: %s", strerror(stream->sys_errno));
     default:
         return wndl_cli_error("out of memory");
     }
@@ -145,7 +144,7 @@ static int run_fix(const void *options, struct wndl_operands operands)
     if (!are_maps(&o->maps))
         return WNDL_EXIT_USAGE;
     say_missing(&o->breakpad_dirs);
-    /* A reader that goes away is no failure: head does. */
+    /* A reader that goes away, such as head, is no failure. */
     signal(SIGPIPE, SIG_IGN);
     wndl_sigbus_guard_install();
     if (operands.count == 0 || strcmp(operands.texts[0], "-") == 0)
@@ -153,7 +152,7 @@ static int run_fix(const void *options, struct wndl_operands operands)
     const char *path = operands.texts[0];
     int input = open(path, O_RDONLY | O_CLOEXEC);
     if (input < 0)
-        return wndl_cli_error("%s: cannot be read: %s", path, strerror(errno));
+        return wndl_cli_error("cannot open %s: %s", path, strerror(errno));
     int exit_code = run_stream(o, input, path);
     close(input);
     return exit_code;
@@ -161,39 +160,41 @@ static int run_fix(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_fix = {
     .name = "fix",
+    .group = WNDL_GROUP_SYMBOLS,
     .summary = "name the functions and lines in printed stacks",
     .operands = "[FILE]",
     .description =
-        "Copies text from FILE or standard input to standard output and puts "
-        "functions, files and lines in place of the addresses in stack frames. "
-        "Everything else passes byte for byte. A line leaves as soon as its "
-        "frames are known; what comes fast is looked up binary by binary.\n\n"
-        "These are frames: '#01: ???[path +0x1a2b]', as Mozilla's programs and "
-        "windlass print them; backtrace_symbols' 'path(name+0x1a) [0x55...]'; "
-        "AddressSanitizer's '#1 0x55... (path+0x1a2b)'; Valgrind's 'by "
-        "0x1091a2: ??? (in path)', in programs; 'name (0x55... path+0x1a2b)'; "
-        "'??? (path) 0x1a2b'; and 'path+0x1a2b', where path has a slash, or "
-        "is a .so or a .ko.\n\n"
-        "A frame becomes 'function (file:line)', the outermost function at "
-        "that address and the line of its call; 'function (path + 0x1a2b)' if "
-        "no line is known. If nothing is known the line stays as it is, but "
-        "for Mozilla's form, in which the brackets become parentheses. A "
-        "binary that cannot be read is told once on standard error, and the "
-        "exit status is 0 all the same.\n\n"
-        "With -b, a binary's names are those of "
-        "DIR/NAME/ID/NAME.sym, or DIR/STEM.pdb/ID/STEM.sym for STEM.dll and "
-        "STEM.exe, ID being the build that 'windlass sym --ids' tells. If the "
-        "binary is not there, the file is used that is the only one of its "
-        "name. Binaries without such a file are read as ever.\n\n"
-        "With --inlines each inlined frame gets a line of its own before that "
-        "of its function, with the same number and marked [inlined]. In JSON "
-        "it goes into the same string, ended by \\n; in a file of Mozilla's "
-        "DMD it becomes a frame of the tables.\n\n"
-        "Mozilla's fix-stacks, whose place this takes, differs in this: it "
-        "fixes only the last frame of a line, stops at wrong escapes, invalid "
-        "UTF-8 and numbers of more than 64 bits, changes line ends, may call "
-        "hot code cold, leaves the compilation directory off file names, and "
-        "ignores -l with -j.",
+        "Copies text from FILE or standard input to standard output, and "
+        "replaces the addresses in stack frames by functions, files and lines. "
+        "All other bytes are copied unchanged. Each line is written as soon as "
+        "its frames are resolved; when input arrives faster, lookups are "
+        "batched by binary.\n\n"
+        "These forms are frames: '#01: ???[path +0x1a2b]', printed by "
+        "Mozilla's programs and windlass; 'path(name+0x1a) [0x55...]' of "
+        "backtrace_symbols(); '#1 0x55... (path+0x1a2b)' of AddressSanitizer; "
+        "'by 0x1091a2: ??? (in path)' of Valgrind, in programs; 'name (0x55... "
+        "path+0x1a2b)'; '??? (path) 0x1a2b'; and 'path+0x1a2b', if path has a "
+        "slash or ends in .so or .ko.\n\n"
+        "A frame becomes 'function (file:line)', with the outermost function "
+        "at that address and the line of its call, or 'function (path + "
+        "0x1a2b)' if no line is known. If nothing is known, the line stays as "
+        "it is, except that Mozilla's form gets parentheses for its brackets. "
+        "A binary that cannot be read is reported once on standard error; the "
+        "exit status is still 0.\n\n"
+        "With -b, the names of a binary come from DIR/NAME/ID/NAME.sym, or "
+        "from DIR/STEM.pdb/ID/STEM.sym for STEM.dll and STEM.exe. ID is the "
+        "build that 'windlass sym --ids' prints. If the binary is missing, the "
+        "only file with its name is used. Binaries without such a file are "
+        "read as usual.\n\n"
+        "With --inlines each inlined frame gets a line of its own before the "
+        "line of its function, with the same number, marked [inlined]. In JSON "
+        "it goes into the same string and ends in \\n; in a DMD file of "
+        "Mozilla it becomes a frame of the tables.\n\n"
+        "Differences from Mozilla's fix-stacks, which this replaces: "
+        "fix-stacks fixes only the last frame of a line, stops at wrong "
+        "escapes, invalid UTF-8 and numbers of more than 64 bits, changes line "
+        "ends, may call hot code cold, leaves the compilation directory off "
+        "file names, and ignores -l with -j.",
     .options = option_table,
     .options_size = sizeof(struct fix_options),
     .examples = examples,

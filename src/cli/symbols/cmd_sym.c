@@ -15,11 +15,12 @@
 
 static const struct wndl_example examples[] = {
     {"windlass sym -e app -fCi 0x401136",
-        "the function at an address, and those it was inlined into"},
+        "show the function at an address, and the functions it was inlined "
+        "into"},
     {"windlass sym -e app --style json main+0x10 | jq .frames",
-        "the same for a program to read, from the name of a function"},
+        "show an address relative to a function, as JSON"},
     {"windlass sym -e libx.so --all-functions -C",
-        "all functions of a library"},
+        "list all functions of a library"},
     {NULL, NULL},
 };
 
@@ -58,7 +59,7 @@ static bool look_up(struct work *w, struct wndl_symbols *answers)
 /* Bytes of output that are worth a system call. */
 enum { PIECE = 64 * 1024 };
 
-/* Answers what was read. Without memory the output is not whole. */
+/* Answers the queries of a block. Without memory the output is incomplete. */
 static int answer_block(struct work *w)
 {
     size_t count = w->reader.list.len;
@@ -66,18 +67,20 @@ static int answer_block(struct work *w)
     struct wndl_symbols *answers =
         wndl_arena_calloc(&w->scratch, count, sizeof *answers);
     if (answers == NULL || !look_up(w, answers))
-        return wndl_cli_error("out of memory; the output is not whole");
+        return wndl_cli_error("out of memory; the output is incomplete");
     for (size_t i = 0; i < count; i++) {
         if (!queries[i].has_address)
             answers[i] = (struct wndl_symbols){0};
         wndl_sym_write_answer(&w->out, &w->style, &queries[i], &answers[i]);
         if (w->out.size >= PIECE && !w->out.failed && !flush_output(w))
-            return wndl_cli_error("standard output does not take it");
+            return wndl_cli_error(
+                "cannot write standard output: %s", strerror(errno));
     }
     if (w->out.failed)
-        return wndl_cli_error("out of memory; the output is not whole");
+        return wndl_cli_error("out of memory; the output is incomplete");
     return flush_output(w) ? WNDL_EXIT_OK
-                           : wndl_cli_error("standard output does not take it");
+                           : wndl_cli_error("cannot write standard output: %s",
+                                 strerror(errno));
 }
 
 static void begin_block(struct work *w)
@@ -98,13 +101,13 @@ static int answer_operands(struct work *w, struct wndl_operands operands)
 
 /* ---- standard input */
 
-/* What was read and not answered yet; at most one line that is not whole. */
+/* Input that is not answered yet; at most the last line is incomplete. */
 struct input {
     size_t size;
     char bytes[1 << 20];
 };
 
-/* Lines that are there, and at the end or if it is too long what is left. */
+/* Answers whole lines; `all`: also the rest, at the end or if too long. */
 static int answer_lines(struct work *w, struct input *in, bool all)
 {
     char *line = in->bytes;
@@ -116,7 +119,7 @@ static int answer_lines(struct work *w, struct input *in, bool all)
             break;
         char *stop = newline == NULL ? end : newline;
         if (!wndl_sym_read_query(&w->reader, line, (size_t)(stop - line)))
-            return wndl_cli_error("out of memory; the output is not whole");
+            return wndl_cli_error("out of memory; the output is incomplete");
         line = newline == NULL ? end : newline + 1;
     }
     int exit_code = answer_block(w);
@@ -125,7 +128,7 @@ static int answer_lines(struct work *w, struct input *in, bool all)
     return exit_code;
 }
 
-/* Whatever a read gives is answered before the next one may have to wait. */
+/* Each piece is answered before the next read, which may have to wait. */
 static int answer_input(struct work *w, struct input *in)
 {
     int exit_code = WNDL_EXIT_OK;
@@ -137,7 +140,7 @@ static int answer_input(struct work *w, struct input *in)
         while (got < 0 && errno == EINTR);
         if (got < 0)
             return wndl_cli_error(
-                "standard input cannot be read: %s", strerror(errno));
+                "cannot read standard input: %s", strerror(errno));
         in->size += (size_t)got;
         bool all = got == 0 || in->size == sizeof in->bytes;
         exit_code = answer_lines(w, in, all);
@@ -171,9 +174,10 @@ static int list_functions(struct work *w)
             written = flush_output(w);
     }
     if (w->out.failed)
-        return wndl_cli_error("out of memory; the output is not whole");
+        return wndl_cli_error("out of memory; the output is incomplete");
     return written ? WNDL_EXIT_OK
-                   : wndl_cli_error("standard output does not take it");
+                   : wndl_cli_error(
+                         "cannot write standard output: %s", strerror(errno));
 }
 
 static void set_style(struct work *w, const struct wndl_sym_options *o,
@@ -203,13 +207,13 @@ static void say_missing(const struct wndl_symbolizer_info *info)
     if (info->files_missing == 0)
         return;
     wndl_error_text(&info->first_missing, text, sizeof text);
-    wndl_cli_note("warning: %u file%s of debug information %s missing, and "
-                  "functions and inlined frames with them: %s",
+    wndl_cli_note("warning: %u file%s of debug information %s missing, along "
+                  "with functions and inlined frames: %s",
         info->files_missing, info->files_missing == 1 ? "" : "s",
         info->files_missing == 1 ? "is" : "are", text);
 }
 
-/* Answers may lack what was lost. */
+/* Reports damage: answers may be incomplete. */
 static void say_damage(const struct work *w)
 {
     char text[600];
@@ -306,39 +310,41 @@ static int run_sym(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_sym = {
     .name = "sym",
+    .group = WNDL_GROUP_SYMBOLS,
     .summary = "show functions, files and lines of addresses in a binary",
     .operands = "[ADDR...]",
     .description =
-        "Shows which line of which file the code at each ADDR is of. Takes "
-        "addresses and options as addr2line does, and writes as it does.\n\n"
+        "Shows the function, file and line of the code at each ADDR. Reads "
+        "addresses and options as addr2line does, and writes in its format.\n\n"
         "ADDR is hexadecimal, with or without 0x, and counts as in the "
-        "binary's own tables: what nm and objdump show. For one in a running "
-        "process, take off what the binary was moved by; for a return "
-        "address, ask for the byte before it. ADDR may also be the name of a "
-        "function, mangled or not, with +0xOFFSET or +OFFSET after it; where "
-        "several are called so, each is answered. A name of nothing but the "
-        "letters a to f and digits needs +0.\n\n"
-        "Without ADDR they are read from standard input, one a line, and "
-        "answered as they come. What is not known is ??:0, and no error.\n\n"
-        "Where it differs from GNU addr2line: stubs of the linkage table have "
-        "names; a function has the name of its symbol, which tells its clones "
-        "(.cold, .part) apart; what lies between functions is not taken for "
-        "the one before; the file of a symbol without a line is not told, nor "
-        "the place of a variable, nor discriminators. Where it differs from "
-        "llvm-symbolizer: numbers are always hexadecimal, linkage table stubs "
-        "have names, and demangled names are spelled as c++filt does.\n\n"
-        "With --all-functions, each line is the addresses of a function, "
+        "binary's own tables, as nm and objdump show it. For an address in a "
+        "running process, subtract the load bias; for a return address, ask "
+        "for the byte before it. ADDR may also be the name of a function, "
+        "mangled or not, with +0xOFFSET or +OFFSET after it; if several "
+        "functions have the name, each is shown. A name that consists only of "
+        "digits and the letters a to f needs +0.\n\n"
+        "Without ADDR, addresses are read from standard input, one per line, "
+        "and answered as they arrive. An unknown address gives ??:0, which is "
+        "no error.\n\n"
+        "Differences from GNU addr2line: stubs of the linkage table have "
+        "names; a function has the name of its symbol, which distinguishes its "
+        "clones (.cold, .part); code between functions does not belong to the "
+        "function before; the file of a symbol without a line is not shown, "
+        "nor the place of a variable, nor discriminators. Differences from "
+        "llvm-symbolizer: numbers are always hexadecimal, stubs of the linkage "
+        "table have names, and demangled names are spelled as by c++filt.\n\n"
+        "With --all-functions, each line holds the addresses of a function, "
         "START-END, separated by commas if it is in several pieces, and its "
-        "name. Where the end is not known, it is left out.\n\n"
-        "Of binaries for Windows, the PDB file is looked for beside them, "
-        "where "
-        "it was written and in the debug folders, also as symbol stores have "
-        "it. One may stand for OBJ, or is found by the name of one that is not "
-        "there; addresses count from the start of the image then.\n\n"
-        "Of Mach-O binaries, debug information is looked for in NAME.dSYM "
-        "beside them, or in a debug folder, and then in the object files and "
-        "archives that they were linked from.\n\n"
-        "A Breakpad symbol file may stand for OBJ. Addresses in it count from "
+        "name. An unknown END is left out.\n\n"
+        "The PDB file of a Windows binary is searched beside the binary, at "
+        "the path where it was written, and in the debug folders, also in the "
+        "layout of symbol stores. A PDB file may be given as OBJ, or is found "
+        "by the name of a missing binary; addresses then count from the start "
+        "of the image.\n\n"
+        "The debug information of a Mach-O binary is searched in NAME.dSYM "
+        "beside it, in the debug folders, and then in the object files and "
+        "archives that it was linked from.\n\n"
+        "A Breakpad symbol file may be given as OBJ. Its addresses count from "
         "the start of the image, and it has no columns.",
     .options = wndl_sym_option_table,
     .options_size = sizeof(struct wndl_sym_options),

@@ -126,7 +126,7 @@ static enum wndl_fix_end pass_lines(struct flow *f)
     return pass_on(f, f->lines, frames);
 }
 
-/* A DMD file is taken whole; more is read until it is known to be one. */
+/* Reads until the input is known to be a DMD file, which is read whole. */
 static bool must_be_whole(struct flow *f)
 {
     if (f->dmd == WNDL_DMD_TOO_SHORT)

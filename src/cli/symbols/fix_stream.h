@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fix_stream: carries text through a wndl_fix. Input that is there is taken
- * in large pieces, input that waits line by line.
+ * fix_stream: carries text through a wndl_fix. Available input is read in large
+ * pieces, slow input line by line.
  */
 #ifndef WNDL_CLI_SYMBOLS_FIX_STREAM_H
 #define WNDL_CLI_SYMBOLS_FIX_STREAM_H
@@ -22,7 +22,7 @@ struct wndl_fix_stream {
     const char *name; /* of the input, for messages */
     int input;
     int output;
-    bool dmd;      /* the input may be a DMD file, which is taken whole */
+    bool dmd;      /* the input may be a DMD file, which is read whole */
     int sys_errno; /* of what could not be read or written */
 };
 

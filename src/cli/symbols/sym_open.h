@@ -22,7 +22,7 @@ struct wndl_sym_opening {
 /* Reads --build-id; false if it is not two hexadecimal digits for each byte. */
 bool wndl_sym_read_build_id(struct wndl_sym_opening *opening);
 
-/* The binary of -e or of --build-id. NULL: said why on stderr. */
+/* The binary of -e or of --build-id. NULL, with an error on stderr. */
 struct wndl_symbolizer *wndl_sym_open(struct wndl_sym_opening *opening);
 
 #endif

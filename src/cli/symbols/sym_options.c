@@ -3,50 +3,54 @@
 
 const struct wndl_option wndl_sym_option_table[] = {
     {'e', "exe", "OBJ", NULL, NULL, NULL,
-        "the program or library that the addresses are in", WNDL_OPT_TEXT,
+        "read addresses of the program or library OBJ", WNDL_OPT_TEXT,
         offsetof(struct wndl_sym_options, path)},
     {0, "build-id", "ID", NULL, NULL, NULL,
-        "instead of -e: the one with this build-id (hexadecimal) in "
+        "instead of -e: the binary with this build-id (hexadecimal) in "
         ".build-id/ of the debug folders",
         WNDL_OPT_TEXT, offsetof(struct wndl_sym_options, build_id)},
     {0, "style", "STYLE", "gnu|llvm|json", "gnu", NULL,
-        "write as addr2line or llvm-symbolizer does, or a JSON object a line",
+        "write in the format of addr2line or llvm-symbolizer, or one JSON "
+        "object per line",
         WNDL_OPT_CHOICE, offsetof(struct wndl_sym_options, format)},
     {'f', "functions", NULL, NULL, NULL, NULL,
-        "show names of functions, which styles other than gnu do anyway",
+        "show the names of functions; always on in styles other than gnu",
         WNDL_OPT_FLAG, offsetof(struct wndl_sym_options, functions)},
     {'C', "demangle", NULL, NULL, NULL, NULL,
-        "show names as in the source, which styles other than gnu do anyway",
+        "show demangled names, as in the source; always on in styles other "
+        "than gnu",
         WNDL_OPT_FLAG, offsetof(struct wndl_sym_options, demangle)},
     {0, "no-demangle", NULL, NULL, NULL, NULL,
-        "show names as in the symbol table", WNDL_OPT_FLAG,
+        "show mangled names, as in the symbol table", WNDL_OPT_FLAG,
         offsetof(struct wndl_sym_options, no_demangle)},
     {'i', "inlines", NULL, NULL, NULL, NULL,
-        "show what inlined code was inlined into, which styles other than gnu "
-        "do anyway",
+        "show the functions that code was inlined into; always on in styles "
+        "other than gnu",
         WNDL_OPT_FLAG, offsetof(struct wndl_sym_options, inlines)},
     {'p', "pretty-print", NULL, NULL, NULL, NULL,
         "write each frame on one line", WNDL_OPT_FLAG,
         offsetof(struct wndl_sym_options, pretty)},
-    {'s', "basenames", NULL, NULL, NULL, NULL, "leave out the folders of files",
-        WNDL_OPT_FLAG, offsetof(struct wndl_sym_options, basenames)},
+    {'s', "basenames", NULL, NULL, NULL, NULL,
+        "show file names without their folders", WNDL_OPT_FLAG,
+        offsetof(struct wndl_sym_options, basenames)},
     {'a', "addresses", NULL, NULL, NULL, NULL,
         "write the address before each answer", WNDL_OPT_FLAG,
         offsetof(struct wndl_sym_options, addresses)},
     {'j', "section", "NAME", NULL, NULL, NULL,
-        "addresses count from the start of this section; those in an object "
-        "file do from the first one with code",
+        "addresses count from the start of section NAME; in an object file the "
+        "default is the first section with code",
         WNDL_OPT_TEXT, offsetof(struct wndl_sym_options, section)},
     {0, "rva", NULL, NULL, NULL, NULL,
-        "addresses count from the start of the image, not as it was linked",
+        "addresses are relative to the start of the image, not absolute as "
+        "linked",
         WNDL_OPT_FLAG, offsetof(struct wndl_sym_options, rva)},
     {0, "all-functions", NULL, NULL, NULL, NULL,
         "list all functions with their addresses instead", WNDL_OPT_FLAG,
         offsetof(struct wndl_sym_options, all_functions)},
     {0, "ids", NULL, NULL, NULL, NULL,
-        "show instead what builds the binaries are: build-id, and the debug id "
-        "as Breakpad, Microsoft's and Apple's tools write it; takes OBJ... for "
-        "ADDR...",
+        "show the identity of builds instead: the build-id, and the debug id "
+        "in the form of Breakpad's, Microsoft's and Apple's tools; takes "
+        "OBJ... in place of ADDR...",
         WNDL_OPT_FLAG, offsetof(struct wndl_sym_options, ids)},
     WNDL_ARCH_OPTION_ROW(struct wndl_sym_options, symbols),
     WNDL_LIST_ARCHES_OPTION_ROW(struct wndl_sym_options, list_arches),

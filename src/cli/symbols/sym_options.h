@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sym_options: what `windlass sym` can be told. */
+/* sym_options: the options of `windlass sym`. */
 #ifndef WNDL_CLI_SYMBOLS_SYM_OPTIONS_H
 #define WNDL_CLI_SYMBOLS_SYM_OPTIONS_H
 
@@ -27,7 +27,7 @@ struct wndl_sym_options {
 
 extern const struct wndl_option wndl_sym_option_table[];
 
-/* What is wrong with them, for so many operands; NULL: nothing. */
+/* The contradiction in the options with so many operands, or NULL. */
 const char *wndl_sym_contradiction(
     const struct wndl_sym_options *o, size_t operands);
 

@@ -16,8 +16,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* All of the text, as a number; what is too large loses its upper bits, as it
- * does in addr2line. */
+/* Reads the whole text as a number; a number that is too large loses its upper
+ * bits, as in addr2line. */
 static bool read_number(
     const char *text, size_t size, int base, uint64_t *number)
 {

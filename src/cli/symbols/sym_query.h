@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sym_query: what `windlass sym` is asked: addresses and names of functions,
+ * sym_query: the queries of `windlass sym`: addresses and names of functions,
  * as texts.
  */
 #ifndef WNDL_CLI_SYMBOLS_SYM_QUERY_H
@@ -21,13 +21,13 @@ struct wndl_sym_query {
 
 struct wndl_sym_reader {
     struct wndl_symbolizer *symbols;
-    uint64_t image_base;  /* what addresses count from: 0 for rvas */
+    uint64_t image_base;  /* the base of addresses: 0 for rvas */
     uint64_t mask;        /* the bits of an address */
     struct wndl_vec list; /* struct wndl_sym_query */
 };
 
 /*
- * Appends what `text` asks for: hexadecimal digits with or without 0x, and
+ * Appends the query in `text`: hexadecimal digits with or without 0x, and
  * after a blank anything, as nm prints it; else the name of a function, with
  * +0xHEX or +DECIMAL after it or without. A name that several functions have
  * asks for each of them. False when memory is out.

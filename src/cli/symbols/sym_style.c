@@ -30,8 +30,8 @@ static const char *file_of(
 
 /* ---- GNU */
 
-/* The version behind the name of a symbol: "f@@V2". What Windows' names have
- * behind an '@' is none: "?f@@YAHH@Z", "@f@8", "_f@8". */
+/* The version after the name of a symbol: "f@@V2". The '@' in names of Windows
+ * begins no version: "?f@@YAHH@Z", "@f@8", "_f@8". */
 static const char *version_of(const char *symbol)
 {
     const char *at = strchr(symbol, '@');
@@ -42,8 +42,8 @@ static const char *version_of(const char *symbol)
     return at[1 + strspn(at + 1, "0123456789")] == '\0' ? "" : at;
 }
 
-/* Where the symbol table alone has the name, with the version it has there,
- * as in "f(int)@@V2". */
+/* A name that only the symbol table has gets its version there, as in
+ * "f(int)@@V2". */
 static void gnu_name(struct wndl_buf *out, const struct wndl_sym_style *style,
     const struct wndl_symbol_frame *frame)
 {

@@ -21,7 +21,7 @@ struct wndl_sym_style {
     bool pretty;    /* a line per frame */
     bool basenames;
     unsigned digits;     /* of an address of the binary */
-    uint64_t image_base; /* what is added to an rva to write it */
+    uint64_t image_base; /* added to an rva before it is written */
     uint64_t link_base;  /* the binary's image base */
 };
 

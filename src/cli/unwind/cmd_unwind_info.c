@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass unwind-info: what an unwinder has to go by in a binary. */
+/* windlass unwind-info: shows the unwind information of a binary. */
 #include "cli/core/command.h"
 #include "cli/unwind/info_text.h"
 
@@ -19,41 +19,41 @@ struct unwind_info_options {
 
 static const struct wndl_option option_table[] = {
     {0, "lookup", "ADDR", NULL, NULL, NULL,
-        "the rule at this address, in hexadecimal as the binary is linked; "
-        "may be given again",
+        "show the rule at ADDR (hexadecimal, as the binary is linked); may be "
+        "repeated",
         WNDL_OPT_LIST, offsetof(struct unwind_info_options, lookups)},
     {0, "dump", NULL, NULL, NULL, NULL,
-        "all rules, one line for each range of addresses", WNDL_OPT_FLAG,
+        "show all rules, one line for each range of addresses", WNDL_OPT_FLAG,
         offsetof(struct unwind_info_options, dump)},
     {0, "breakpad", NULL, NULL, NULL, NULL,
-        "all rules as STACK CFI records of Breakpad symbol files",
+        "show all rules as STACK CFI records of Breakpad symbol files",
         WNDL_OPT_FLAG, offsetof(struct unwind_info_options, breakpad)},
     {0, "json", NULL, NULL, NULL, NULL,
-        "the sums, and what --lookup asks for, as JSON", WNDL_OPT_FLAG,
+        "show the totals, and the answers to --lookup, as JSON", WNDL_OPT_FLAG,
         offsetof(struct unwind_info_options, json)},
     {0},
 };
 
 static const struct wndl_example examples[] = {
     {"windlass unwind-info /lib/x86_64-linux-gnu/libc.so.6",
-        "how much of the libc can be unwound through"},
+        "show how much of the libc has unwind rules"},
     {"windlass unwind-info --lookup 0x1234 ./app",
-        "how the caller is found from one instruction"},
+        "show how the caller is found from one instruction"},
     {NULL, NULL},
 };
 
-/* Writes and empties it. False, and said, when it could not be. */
+/* Writes and empties it. False, with an error on stderr, on failure. */
 static bool print_text(struct wndl_buf *out)
 {
     if (out->failed) {
-        wndl_cli_error("out of memory; the output is not whole");
+        wndl_cli_error("out of memory; the output is incomplete");
         return false;
     }
     fwrite(out->data, 1, out->size, stdout);
     wndl_buf_clear(out);
     if (!ferror(stdout))
         return true;
-    wndl_cli_error("standard output: cannot be written: %s", strerror(errno));
+    wndl_cli_error("cannot write standard output: %s", strerror(errno));
     return false;
 }
 
@@ -99,15 +99,15 @@ static bool write_out(struct wndl_buf *out, const struct wndl_unwind_info *info,
     return true;
 }
 
-/* Data on stdout has no place to say it. */
+/* The data on stdout has no place for the warning. */
 static void say_rejected(const struct wndl_unwind_info *info, const char *path)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < WNDL_REJECTS; i++)
         count += i == WNDL_REJECT_NO_CODE ? 0 : info->rejected[i].count;
     if (count != 0)
-        wndl_cli_note("warning: %s: some of it was rejected; without --dump "
-                      "and --breakpad it is told what",
+        wndl_cli_note("warning: %s: some of it was rejected; run without "
+                      "--dump and --breakpad to see why",
             path);
 }
 
@@ -164,34 +164,34 @@ static int run_unwind_info(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_unwind_info = {
     .name = "unwind-info",
-    .summary = "tell what an unwinder has to go by in a binary",
+    .group = WNDL_GROUP_UNWINDING,
+    .summary = "show the unwind information of a binary",
     .operands = "OBJ",
     .description =
-        "Reads the call frame information of a program or shared library "
-        "(.eh_frame; .debug_frame where there is none) for x86-64, i386, "
-        "AArch64 or 32-bit Arm (.debug_frame; .ARM.exidx where there is none), "
-        "and tells how many rules it has, how much of each section of code "
-        "they "
-        "cover, and what was rejected for which reason. Of 64-bit Windows' "
-        "files it reads .pdata, and of x86-64 where functions give their "
-        "stack back, which that does not say, in their code; of macOS' x86-64 "
-        "and arm64 "
-        "files, __unwind_info.\n\n"
-        "A rule says how to find the caller's registers by those of the code "
-        "(\"old\"): let cfa=oldBP+16 in RA=*(cfa-8) SP=cfa BP=*(cfa-16) "
-        "BX=oldBX. The CFA is what the stack pointer will be after the return, "
-        "*(...) the word at an address, RA the return address. It is unknown "
-        "in functions that nobody called. AArch64's frame pointer is FP; "
-        "oldLR is the return address while that is still in x30, and where it "
-        "is \"(RA signed)\" its upper bits are a signature.\n\n"
-        "Of 32-bit Windows' files without call frame information it reads what "
-        "their PDB file says, if that is found.\n\n"
-        "OBJ may be a Breakpad symbol file: its STACK CFI and STACK WIN "
-        "records are read.\n\n"
-        "What .ARM.exidx says holds in a function's body; its prologue and "
-        "epilogues are told from the code.\n\n"
-        "In --breakpad's records, what Breakpad has no words for (shifts and "
-        "comparisons, as of the stubs in .plt) is .undef.",
+        "Reads the call frame information of a program or shared library and "
+        "shows how many rules it has, how much of each code section they "
+        "cover, and what was rejected for which reason. It reads .eh_frame, or "
+        ".debug_frame if there is none, for x86-64, i386, AArch64 and 32-bit "
+        "Arm (.debug_frame, or .ARM.exidx if there is none). From 64-bit "
+        "Windows files it reads .pdata, and for x86-64 also the code, where "
+        "functions free their stack frame, which .pdata does not describe. "
+        "From x86-64 and arm64 macOS files it reads __unwind_info; from 32-bit "
+        "Windows files without call frame information, their PDB file if it is "
+        "found.\n\n"
+        "A rule says how to compute the registers of the caller from those of "
+        "the code (\"old\"): let cfa=oldBP+16 in RA=*(cfa-8) SP=cfa "
+        "BP=*(cfa-16) BX=oldBX. The CFA is the value of the stack pointer "
+        "after the return, *(...) the word at an address, RA the return "
+        "address. RA is unknown in functions that nobody called. The frame "
+        "pointer of AArch64 is FP; oldLR is the return address while it is "
+        "still in x30, and \"(RA signed)\" means that its upper bits are a "
+        "signature.\n\n"
+        "OBJ may be a Breakpad symbol file with STACK CFI and STACK WIN "
+        "records.\n\n"
+        ".ARM.exidx describes the body of a function; the rules of its "
+        "prologue and epilogues come from the code.\n\n"
+        "--breakpad writes rules that Breakpad cannot express (shifts and "
+        "comparisons, as for the stubs in .plt) as .undef.",
     .options = option_table,
     .options_size = sizeof(struct unwind_info_options),
     .examples = examples,

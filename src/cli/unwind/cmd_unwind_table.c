@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass unwind-table: makes unwind tables, shows them, holds them against
- * the binaries that they are of. */
+/* windlass unwind-table: builds unwind tables, shows them, and compares them
+ * with their binaries. */
 #include "cli/core/command.h"
 #include "cli/core/output.h"
 #include "cli/shared/binary.h"
@@ -26,30 +26,31 @@ struct table_options {
 };
 
 static const struct wndl_option option_table[] = {
-    {'o', "output", "FILE", NULL, NULL, NULL,
-        "build: write the table to this file", WNDL_OPT_TEXT,
-        offsetof(struct table_options, out)},
+    {'o', "output", "FILE", NULL, NULL, NULL, "build: write the table to FILE",
+        WNDL_OPT_TEXT, offsetof(struct table_options, out)},
     {0, "dump", NULL, NULL, NULL, NULL,
-        "show: all rows, one line for each range of addresses", WNDL_OPT_FLAG,
-        offsetof(struct table_options, dump)},
+        "show: list all rows, one line for each range of addresses",
+        WNDL_OPT_FLAG, offsetof(struct table_options, dump)},
     {0, "format", "FORMAT", "windlass|chrome-v2", "windlass", NULL,
-        "of the table: windlass's own, or Chromium's unwind info v2, which is "
-        "of 32-bit Arm",
+        "the format of the table: windlass: windlass's own; chrome-v2: "
+        "Chromium's unwind info v2, for 32-bit Arm",
         WNDL_OPT_CHOICE, offsetof(struct table_options, format)},
     {0, "header", "HEADER", "shipped|design", "shipped", NULL,
-        "build, chrome-v2: eight words as shipped, or ten as designed",
+        "build, chrome-v2: write a header of eight words as shipped, or of ten "
+        "words as designed",
         WNDL_OPT_CHOICE, offsetof(struct table_options, header)},
     {0, "lookup", "OFFSET", NULL, NULL, NULL,
-        "show, chrome-v2: what is found at this offset from the start of "
-        ".text, in hexadecimal",
+        "show, chrome-v2: look up this offset (hexadecimal) from the start of "
+        ".text",
         WNDL_OPT_TEXT, offsetof(struct table_options, lookup)},
     {0},
 };
 
 static const struct wndl_example examples[] = {
-    {"windlass unwind-table build -o app.wut ./app", "the table of a program"},
+    {"windlass unwind-table build -o app.wut ./app",
+        "build the table of a program"},
     {"windlass unwind-table verify ./app app.wut",
-        "look up every row of it and compare"},
+        "compare every row of the table with the program"},
     {NULL, NULL},
 };
 
@@ -64,8 +65,8 @@ static void say_built(const struct wndl_table_stats *s, size_t size)
         (double)size / (double)(s->functions == 0 ? 1 : s->functions));
     if (s->lost != 0)
         wndl_cli_note("warning: records that are damaged or not read: %" PRIu64
-                      "; their code has no rules in the table, or not all; see "
-                      "'windlass unwind-info'",
+                      "; the table has no rules, or not all, for their code; "
+                      "see 'windlass unwind-info'",
             s->lost);
 }
 
@@ -91,8 +92,8 @@ static int build_table(const struct table_options *o, const char *path)
             say_built(&stats, bytes.size);
         if (exit_code == WNDL_EXIT_OK &&
             wndl_object_build_id(binary.object).size == 0)
-            wndl_cli_note("there is no build-id to find the table by, or to "
-                          "know it by: record with --unwind-table");
+            wndl_cli_note("there is no build-id to find or check the table by: "
+                          "attach it with 'windlass record --unwind-table'");
     }
     wndl_buf_free(&bytes);
     wndl_binary_close(&binary);
@@ -111,7 +112,7 @@ static bool open_table(struct wndl_file *file, struct wndl_table *table,
         return true;
     if (wndl_chrome_v2_open(file->bytes, &chrome, NULL) == WNDL_OK)
         (void)wndl_fail(err, WNDL_UNSUPPORTED,
-            "is Chromium's unwind info v2: use --format chrome-v2");
+            "is Chromium's unwind info v2; use --format chrome-v2");
     wndl_error_set_file(err, path);
     wndl_file_close(file);
     return false;
@@ -126,7 +127,7 @@ static int print_table(
     else
         wndl_unwind_table_say(stdout, table);
     if (!whole)
-        return wndl_cli_error("out of memory; the output is not whole");
+        return wndl_cli_error("out of memory; the output is incomplete");
     return wndl_cli_flush();
 }
 
@@ -142,8 +143,8 @@ static int show_table(const struct table_options *o, const char *path)
         wndl_error_set_file(&err, path);
         exit_code = wndl_cli_fail(&err);
     } else if (wndl_arch_of(table.machine) == NULL || table.machine == 0) {
-        exit_code = wndl_cli_error(
-            "%s: is for another machine than x86-64, i386, AArch64 and Arm",
+        exit_code = wndl_cli_error("%s: unsupported machine (supported: "
+                                   "x86-64, i386, AArch64 and Arm)",
             path);
     } else {
         exit_code = print_table(o, &table);
@@ -173,7 +174,7 @@ static int verify_table(const char *binary, const char *path)
     return wndl_unwind_table_verify(&checked, binary, path);
 }
 
-/* What a line without the action, or one of its files, lacks; or NULL. */
+/* The operand that is missing on the line, or NULL. */
 static const char *missing_word(const char *verb, size_t count)
 {
     const bool of_binary = strcmp(verb, "show") != 0;
@@ -189,13 +190,12 @@ static int refuse_use(
     if (count == 0)
         wndl_cli_error("an action is missing: build, show or verify; %s", help);
     else if (needs_chrome)
-        wndl_cli_error("encode, run, --lookup and --header are of "
-                       "--format chrome-v2; %s",
+        wndl_cli_error(
+            "encode, run, --lookup and --header need --format chrome-v2; %s",
             help);
     else if (!known)
-        wndl_cli_error("unknown action '%s': it is none of build, show and "
-                       "verify; %s",
-            verb, help);
+        wndl_cli_error(
+            "unknown action '%s': use build, show or verify; %s", verb, help);
     else if (missing_word(verb, count) != NULL)
         wndl_cli_error("%s is missing after '%s'; %s",
             missing_word(verb, count), verb, help);
@@ -206,7 +206,7 @@ static int refuse_use(
     return WNDL_EXIT_USAGE;
 }
 
-/* -1: it is used in another way. */
+/* -1: the operands and options fit no action. */
 static int run_chrome(
     const struct table_options *o, const struct wndl_operands *operands)
 {
@@ -242,8 +242,8 @@ static int run_unwind_table(const void *options, struct wndl_operands operands)
         const int exit_code = run_chrome(o, &operands);
         if (exit_code >= 0)
             return exit_code;
-        wndl_cli_error("not an action on tables of chrome-v2, or not with "
-                       "these options; see 'windlass unwind-table --help'");
+        wndl_cli_error("this action or option does not go with --format "
+                       "chrome-v2; see 'windlass unwind-table --help'");
         return WNDL_EXIT_USAGE;
     }
     if (o->header == 0 && o->lookup == NULL && (builds || shows || verifies) &&
@@ -261,31 +261,34 @@ static int run_unwind_table(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_unwind_table = {
     .name = "unwind-table",
-    .summary = "keep what unwinders need of a binary in a small file",
+    .group = WNDL_GROUP_UNWINDING,
+    .summary = "build and inspect compact unwind tables",
     .operands = "build OBJ -o FILE | show FILE | verify OBJ FILE",
     .description =
-        "An unwind table has the rules of a binary's call frame information "
-        "(.eh_frame; .debug_frame where there is none; .pdata of 64-bit "
-        "Windows' files; __unwind_info of macOS'; .ARM.exidx) in about a "
-        "tenth of its size, at every instruction. Named <build-id>.wut, it "
-        "is found in the folders of $WINDLASS_UNWIND_TABLES when the binary "
-        "is recorded; under any name, it is attached by --unwind-table of "
-        "'windlass record'. Of x86-64, i386, AArch64 and 32-bit Arm.\n\n"
+        "An unwind table holds, in about a tenth of the size, the rules at "
+        "every instruction that a binary has as call frame information "
+        "(.eh_frame, or .debug_frame if there is none; .pdata of 64-bit "
+        "Windows files; __unwind_info of macOS files; .ARM.exidx), for x86-64, "
+        "i386, AArch64 and 32-bit Arm. A table with the name <build-id>.wut is "
+        "found in the folders of $WINDLASS_UNWIND_TABLES when the binary is "
+        "recorded; a table with another name is attached by 'windlass record "
+        "--unwind-table'.\n\n"
         "build: make the table of OBJ, a program or shared library, or a "
         "Breakpad symbol file with its build-id (INFO CODE_ID).\n\n"
-        "show: tell what a table is of and what takes its bytes.\n\n"
-        "verify: look up the first, middle and last address of every row that "
-        "OBJ has, and compare with the row.\n\n"
-        "With --format chrome-v2, the same of Chromium's unwind info v2, for "
-        "32-bit Arm, of .debug_frame where there is one, else of .ARM.exidx "
-        "and the code. Such a file does not say what it is of; named "
-        "<build-id>.cuw2, it is found where no <build-id>.wut is; or it is "
-        "attached as the other is. Two more "
-        "actions try it out on raw bytes, all in hexadecimal:\n\n"
-        "encode OBJ ADDRESS: the instructions that each row of the function at "
-        "ADDRESS comes to.\n\n"
-        "run INSTRUCTIONS REGISTERS STACK: what registers (r4=1,sp=7f00) are "
-        "after instructions, with the bytes of the stack from sp on.",
+        "show: print the binary that a table belongs to, and the sizes of its "
+        "parts.\n\n"
+        "verify: look up the first, middle and last address of every row in "
+        "OBJ, and compare the table with the row.\n\n"
+        "With --format chrome-v2, the actions work on Chromium's unwind info "
+        "v2, for 32-bit Arm, built from .debug_frame, or from .ARM.exidx and "
+        "the code if there is none. Such a file does not name its binary; with "
+        "the name <build-id>.cuw2 it is found if there is no <build-id>.wut, "
+        "or it is attached by --unwind-table. Two more actions test the format "
+        "on raw bytes, all in hexadecimal:\n\n"
+        "encode OBJ ADDRESS: print the instructions of each row of the "
+        "function at ADDRESS.\n\n"
+        "run INSTRUCTIONS REGISTERS STACK: print the registers (r4=1,sp=7f00) "
+        "after the instructions; STACK holds the bytes from sp on.",
     .options = option_table,
     .options_size = sizeof(struct table_options),
     .examples = examples,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In text, and as JSON's names. */
+/* For text, and for JSON. */
 static const char *const way_names[WNDL_WAYS][2] = {
     [WNDL_WAY_FAST] = {"by the stack or frame pointer", "fast"},
     [WNDL_WAY_REALIGNED] = {"by a saved address (realigned stacks)",
@@ -19,17 +19,17 @@ static const char *const way_names[WNDL_WAYS][2] = {
 
 static const char *const reject_names[WNDL_REJECTS][2] = {
     [WNDL_REJECT_DAMAGED_RECORD] = {"damaged records", "damaged_record"},
-    [WNDL_REJECT_UNSUPPORTED_RECORD] = {"records of a kind that is not read",
+    [WNDL_REJECT_UNSUPPORTED_RECORD] = {"records of an unsupported kind",
         "unsupported_record"},
     [WNDL_REJECT_DAMAGED_PROGRAM] = {"damaged programs", "damaged_program"},
     [WNDL_REJECT_NO_CFA] = {"rows without a CFA", "no_cfa"},
-    [WNDL_REJECT_NO_CODE] = {"records of no code", "no_code"},
+    [WNDL_REJECT_NO_CODE] = {"records without code", "no_code"},
     [WNDL_REJECT_OVERLAP] = {"overlapping functions", "overlap"},
     [WNDL_REJECT_LIMIT] = {"programs that take too long", "limit"},
     [WNDL_REJECT_CANTUNWIND] = {"entries that forbid unwinding", "cantunwind"},
 };
 
-/* 100.0 % is said of all of it only. */
+/* Rounded down: 100.0 % means all of it. */
 static uint32_t tenths(const struct wndl_unwind_section *s)
 {
     unsigned __int128 share = (unsigned __int128)s->covered * 1000;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind_info_text: what `windlass unwind-info` prints. */
+/* unwind_info_text: the output of `windlass unwind-info`. */
 #ifndef WNDL_CLI_UNWIND_INFO_TEXT_H
 #define WNDL_CLI_UNWIND_INFO_TEXT_H
 
 #include "analyze/binary/unwind_info.h"
 
-/* The sums, for people. */
+/* Prints the totals as text. */
 void wndl_unwind_info_say(
     struct wndl_buf *out, const struct wndl_unwind_info *info);
 
 /*
- * The same as one JSON object, and in "lookups" what holds at each of `count`
- * addresses (svma).
+ * Prints the totals as one JSON object, with the rules at each of `count`
+ * addresses (svma) in "lookups".
  */
 void wndl_unwind_info_json(struct wndl_buf *out,
     const struct wndl_unwind_info *info, const uint64_t *addresses,
@@ -25,7 +25,7 @@ struct wndl_unwind_info_share {
 struct wndl_unwind_info_share wndl_unwind_info_share(
     const struct wndl_unwind_info *info);
 
-/* What holds at `svma`, in one or two lines. */
+/* Prints the rule at `svma`, in one or two lines. */
 void wndl_unwind_info_say_at(
     struct wndl_buf *out, const struct wndl_unwind_info *info, uint64_t svma);
 

@@ -20,8 +20,8 @@ static bool parse_hex(const char *text, uint64_t *value)
     *value = strtoull(text, &end, 16);
     if (end != text && *end == '\0' && errno == 0 && *text != '-')
         return true;
-    wndl_cli_error("'%s' is no hexadecimal number; see 'windlass unwind-table "
-                   "--help'",
+    wndl_cli_error(
+        "'%s' is not a hexadecimal number; see 'windlass unwind-table --help'",
         text);
     return false;
 }
@@ -42,8 +42,7 @@ static void say_built(const struct wndl_chrome_v2_stats *s, size_t size)
         s->functions, s->addresses, s->source, size);
     if (s->refused != 0 || s->untold != 0)
         wndl_cli_note("functions without rules: %" PRIu64
-                      ", not to their end: %" PRIu64
-                      "; they refuse to be unwound",
+                      ", not to their end: %" PRIu64 "; they cannot be unwound",
             s->refused, s->untold);
     if (s->lost != 0)
         wndl_cli_note("warning: records that are damaged or not read: %" PRIu64
@@ -266,9 +265,9 @@ static bool parse_bytes(
         }
         if (*size == BYTES_MAX ||
             strspn(digits, "0123456789abcdefABCDEF") != 2) {
-            wndl_cli_error("'%s' is no list of bytes in hexadecimal, at most "
-                           "%d",
-                text, BYTES_MAX);
+            wndl_cli_error(
+                "'%s' is not a list of at most %d bytes in hexadecimal", text,
+                BYTES_MAX);
             return false;
         }
         bytes[(*size)++] = (uint8_t)strtoul(digits, NULL, 16);
@@ -280,7 +279,7 @@ static bool parse_bytes(
 static const char *const names[WNDL_ARM_REGS] = {"r0", "r1", "r2", "r3", "r4",
     "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc"};
 
-/* "sp=1000" up to a comma or the end; what is behind it, or NULL. */
+/* Reads "sp=1000" up to a comma or the end; returns the rest, or NULL. */
 static const char *parse_register(
     const char *text, uint32_t regs[WNDL_ARM_REGS])
 {
@@ -302,8 +301,9 @@ static bool parse_registers(const char *text, uint32_t regs[WNDL_ARM_REGS])
     for (const char *c = text; *c != '\0';) {
         c = parse_register(c, regs);
         if (c == NULL) {
-            wndl_cli_error(
-                "'%s' are no registers, such as r4=1,sp=7f00,lr=10001", text);
+            wndl_cli_error("'%s' is not a list of registers, such as "
+                           "r4=1,sp=7f00,lr=10001",
+                text);
             return false;
         }
     }

@@ -25,7 +25,7 @@ static const char *machine_name(uint16_t machine)
     return machine == EM_386 ? "i386" : "unknown machine";
 }
 
-/* Where one part ends the next begins (unwind_tables/table/layout.c). */
+/* A part begins where the one before ends (unwind_tables/table/layout.c). */
 void wndl_unwind_table_say(FILE *out, const struct wndl_table *t)
 {
     uint32_t kinds[WNDL_TABLE_ROW + 1] = {0};

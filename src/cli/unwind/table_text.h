@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind_table_text: what 'windlass unwind-table show' prints of a table. */
+/* unwind_table_text: the output of 'windlass unwind-table show'. */
 #ifndef WNDL_CLI_UNWIND_TABLE_TEXT_H
 #define WNDL_CLI_UNWIND_TABLE_TEXT_H
 
@@ -7,10 +7,10 @@
 
 #include <stdio.h>
 
-/* What it is of, and where its bytes are. */
+/* Prints the binary of the table, and the sizes of its parts. */
 void wndl_unwind_table_say(FILE *out, const struct wndl_table *table);
 
-/* All rows, a line each. False when memory is out. */
+/* Prints all rows, one per line. False when memory is out. */
 bool wndl_unwind_table_dump(FILE *out, const struct wndl_table *table);
 
 #endif

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* table_verify: holds an unwind table, of whichever format, against the binary
- * that it is of. */
+/* table_verify: compares an unwind table of either format with its binary. */
 #ifndef WNDL_CLI_UNWIND_TABLE_VERIFY_H
 #define WNDL_CLI_UNWIND_TABLE_VERIFY_H
 
 #include "os/file.h"
 #include "unwind_tables/table/table.h"
 
-/* What to do with a table of one format. */
+/* The operations on tables of one format. */
 struct wndl_checked_table {
     void *table; /* of the format's own type */
     bool (*open)(struct wndl_file *file, void *table, const char *path,
         struct wndl_error *err);
     enum wndl_status (*verify)(const void *table, struct wndl_object *object,
         struct wndl_table_verdict *verdict, struct wndl_error *err);
-    bool owns_damage; /* what `verify` finds damaged is the table's file */
+    bool owns_damage; /* damage that `verify` finds is in the table */
 };
 
 /* Says whether the table in `path` is right. The exit code. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* windlass vmprof: which code would page if there were only so much memory. */
+/* windlass vmprof: finds the code that pages when memory is short. */
 #include "analyze/vm/vm_recording.h"
 #include "base/text.h"
 #include "cli/core/command.h"
@@ -49,19 +49,20 @@ struct vmprof_options {
 
 static const struct wndl_option option_table[] = {
     {0, "mem", "SIZES", NULL, "64M", NULL,
-        "simulate real memory of this size, or of several, as 64M,256M",
+        "simulate real memory of this size, or of several sizes, such as "
+        "64M,256M",
         WNDL_OPT_TEXT, AT(mem)},
-    {0, "page", "SIZE", NULL, "4K", NULL, "bytes of a page, as 2M",
+    {0, "page", "SIZE", NULL, "4K", NULL, "size of a page, such as 2M",
         WNDL_OPT_TEXT, AT(page)},
     {0, "blocks", NULL, NULL, NULL, NULL,
         "also count faults by the site that allocated the heap block; the "
         "program runs on Valgrind's allocator",
         WNDL_OPT_FLAG, AT(blocks)},
     {0, "no-paths", NULL, NULL, NULL, NULL,
-        "count no faults by call path, which is faster", WNDL_OPT_FLAG,
+        "do not count faults by call path, which is faster", WNDL_OPT_FLAG,
         AT(no_paths)},
     {0, "no-system", NULL, NULL, NULL, NULL,
-        "leave out what system calls read and write", WNDL_OPT_FLAG,
+        "leave out the memory that system calls read and write", WNDL_OPT_FLAG,
         AT(no_system)},
     {0, "startup", "N", NULL, NULL, NULL,
         "record the order in which code runs in the first N instructions",
@@ -70,20 +71,20 @@ static const struct wndl_option option_table[] = {
         "record a stack every N instructions", WNDL_OPT_COUNT,
         AT(stacks_every)},
     {0, "trace-children", NULL, NULL, NULL, NULL,
-        "profile the programs that the command starts, too", WNDL_OPT_FLAG,
+        "also profile the programs that the command starts", WNDL_OPT_FLAG,
         AT(trace_children)},
     {0, "vg", "OPTION", NULL, NULL, NULL,
-        "pass OPTION on to Valgrind; may be given again", WNDL_OPT_LIST,
+        "pass OPTION to Valgrind; may be repeated", WNDL_OPT_LIST,
         AT(valgrind)},
     {'o', "output", "OUT", NULL, "vmprof.%p.vm", NULL,
-        "write the results here; %p stands for the process", WNDL_OPT_TEXT,
+        "write the results to OUT; %p stands for the pid", WNDL_OPT_TEXT,
         AT(out)},
     {0, "show", "FILE", NULL, NULL, NULL,
         "show the results of an earlier run instead of running a command",
         WNDL_OPT_TEXT, AT(show)},
     {0, "show-mem", "SIZE", NULL, NULL, NULL,
-        "show the faults in memory of this size (the smallest)", WNDL_OPT_SIZE,
-        AT(show_mem)},
+        "show the faults in memory of this size (default: the smallest)",
+        WNDL_OPT_SIZE, AT(show_mem)},
     {0, "callgrind", "OUT", NULL, NULL, NULL,
         "with --show: write a call graph for KCachegrind", WNDL_OPT_TEXT,
         AT(callgrind)},
@@ -100,8 +101,8 @@ static const struct wndl_option option_table[] = {
         WNDL_OPT_TEXT, AT(recording)},
     {0, "json", NULL, NULL, NULL, NULL, "show the results as JSON",
         WNDL_OPT_FLAG, AT(json)},
-    {'n', "rows", "N", NULL, NULL, NULL, "show N rows of each table (20)",
-        WNDL_OPT_COUNT, AT(rows)},
+    {'n', "rows", "N", NULL, NULL, NULL,
+        "show N rows of each table (default 20)", WNDL_OPT_COUNT, AT(rows)},
     {'q', "quiet", NULL, NULL, NULL, NULL, "show no report after the run",
         WNDL_OPT_FLAG, AT(quiet)},
     WNDL_SYMBOL_OPTION_ROWS(struct vmprof_options, symbols),
@@ -112,7 +113,7 @@ static const struct wndl_example examples[] = {
     {"windlass vmprof --mem 64M,128M,256M -- ./app",
         "see how much memory the program needs before it pages"},
     {"windlass vmprof --show vmprof.4711.vm --callgrind callgrind.out.vm",
-        "look at the same in KCachegrind"},
+        "show the results of that run in KCachegrind"},
     {NULL, NULL},
 };
 
@@ -233,7 +234,7 @@ static int show_file(const struct vmprof_options *o, const char *path)
 
 /* ---- the run */
 
-/* Our pid stands for that of the command, so that its results are found. */
+/* %p is the pid of the command, as in the name that Valgrind writes. */
 static void expand_name(const char *pattern, pid_t pid, struct wndl_buf *name)
 {
     for (const char *p = pattern; *p != '\0'; p++) {
@@ -300,8 +301,8 @@ static int run_command(
     if (access((const char *)name.data, R_OK) == 0)
         show_file(o, (const char *)name.data);
     else
-        wndl_cli_note("warning: the run left no results; Valgrind's own "
-                      "messages above say why");
+        wndl_cli_note(
+            "warning: the run left no results; see Valgrind's messages above");
     wndl_buf_free(&name);
     return exit_code;
 }
@@ -334,7 +335,7 @@ static int run_vmprof(const void *options, struct wndl_operands operands)
     const struct vmprof_options *o = options;
     const char *problem = NULL;
     if (o->show == NULL && operands.count == 0)
-        problem = "there is no command to run";
+        problem = "COMMAND is missing";
     else if (o->show != NULL && operands.count != 0)
         problem = "--show takes no command";
     else if (o->show == NULL && writes_file(o))
@@ -353,8 +354,9 @@ static int run_vmprof(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_vmprof = {
     .name = "vmprof",
+    .group = WNDL_GROUP_SIMULATE,
     .summary = "find the code that pages when memory is short",
-    .operands = "[-- CMD [ARG...]]",
+    .operands = "[--] [COMMAND [ARG...]]",
     .description =
         "Runs a command under Valgrind as if the machine had only so much "
         "real memory, and counts page faults by function, line and mapping. "

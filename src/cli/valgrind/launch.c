@@ -14,7 +14,7 @@
 
 enum { EXIT_START = 125 };
 
-/* ---- what is needed */
+/* ---- Valgrind and its tools */
 
 /* The first line that `valgrind --version` prints, without its end. */
 static bool ask_version(const char *valgrind, char *text, int size)
@@ -46,13 +46,13 @@ static bool check_version(const char *valgrind)
 {
     char version[64];
     if (!ask_version(valgrind, version, sizeof version)) {
-        wndl_cli_error("%s --version does not answer", valgrind);
+        wndl_cli_error("%s --version gives no answer", valgrind);
         return false;
     }
     if (strcmp(version, WNDL_VALGRIND_VERSION) == 0)
         return true;
-    wndl_cli_error("%s is %s, but the tools of this windlass were built for "
-                   "%s; build windlass again",
+    wndl_cli_error(
+        "%s is %s, but this windlass was built for %s; build windlass again",
         valgrind, version, WNDL_VALGRIND_VERSION);
     return false;
 }
@@ -180,7 +180,7 @@ int wndl_valgrind_run(const struct wndl_valgrind_run *run, pid_t *pid)
     char folder[PATH_MAX];
     char tool[64];
     if (!wndl_program_find("valgrind", valgrind)) {
-        wndl_cli_error("there is no valgrind; install it (Debian: valgrind)");
+        wndl_cli_error("cannot find valgrind; install it (Debian: valgrind)");
         return EXIT_START;
     }
     if (!find_tools(run, folder) || !check_version(valgrind))

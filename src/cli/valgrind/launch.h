@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What stands between "valgrind" and the command, each a whole option. */
+/* A run: each text is a whole option, between "valgrind" and the command. */
 struct wndl_valgrind_run {
     const char *tool;     /* "vmprof" */
     bool replaces_malloc; /* the program runs on Valgrind's allocator */

@@ -25,7 +25,7 @@ bool wndl_vm_profile_open(struct wndl_vm_profile *profile,
     const struct wndl_symbol_options *symbols);
 void wndl_vm_profile_close(struct wndl_vm_profile *profile);
 
-/* What a writer takes; lives as `profile`. */
+/* The view for writers; lives as long as `profile`. */
 struct wndl_vm_view wndl_vm_profile_view(const struct wndl_vm_profile *profile);
 
 #endif

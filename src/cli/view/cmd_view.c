@@ -31,21 +31,21 @@ struct view_options {
 
 static const struct wndl_option option_table[] = {
     {'o', "output", "OUT", NULL, NULL, NULL,
-        "write the page to a file, - for standard output, and serve nothing",
+        "write the page to OUT, - for standard output, instead of serving it",
         WNDL_OPT_TEXT, offsetof(struct view_options, out)},
     {0, "port", "N", NULL, NULL, NULL,
-        "serve it on this port of 127.0.0.1, not on one that is free",
+        "serve the page on port N of 127.0.0.1 (default: any free port)",
         WNDL_OPT_COUNT, offsetof(struct view_options, port)},
     WNDL_SYMBOL_OPTION_ROWS(struct view_options, symbols),
     {0},
 };
 
 static const struct wndl_example examples[] = {
-    {"windlass view app.4711.cpu.wndl", "look at a recording"},
+    {"windlass view app.4711.cpu.wndl", "show a recording"},
     {"windlass view -o app.html app.4711.cpu.wndl",
         "write a page that can be sent to others"},
     {"windlass view -o app.html monday.cpu.wndl friday.cpu.wndl",
-        "show what became slower and faster"},
+        "show which functions became slower and faster"},
     {NULL, NULL},
 };
 
@@ -84,7 +84,7 @@ static bool sum_up_heaps(
     return filled;
 }
 
-/* As reports on its time and on its heaps begin. */
+/* Writes the heads of the reports on its time and its heaps. */
 static bool sum_up(
     const struct wndl_cli_recording *loaded, struct wndl_buf *lines)
 {
@@ -159,7 +159,7 @@ static int write_file(const struct view_options *o, struct shown *shown)
 
 /* ---- serving */
 
-/* What Ctrl-C and kill say, as something to read from; -1: there is none. */
+/* A descriptor from which Ctrl-C and kill can be read; -1: none. */
 static int await_signals(void)
 {
     sigset_t signals;
@@ -178,8 +178,8 @@ static bool has_desktop(void)
            (getenv("DISPLAY") != NULL || getenv("WAYLAND_DISPLAY") != NULL);
 }
 
-/* A desktop without xdg-open is not told of: the address is there to click
- * on. Whoever waits for it must not die with us, nor we wait for it. */
+/* Without xdg-open the printed address is there to click on. The browser must
+ * not end with windlass, nor windlass wait for the browser. */
 static void open_browser(const char *url)
 {
     char name[] = "xdg-open";
@@ -213,7 +213,7 @@ static int serve_at(
         return wndl_cli_error("signalfd: %s", strerror(errno));
     printf("%s\n", server->url);
     bool is_told = fflush(stdout) == 0;
-    wndl_cli_note("shown at that address of this machine until Ctrl-C");
+    wndl_cli_note("serving the page at this address until Ctrl-C");
     if (is_told && has_desktop())
         open_browser(server->url);
     enum wndl_status status =
@@ -233,7 +233,7 @@ static int serve_page(uint16_t port, struct wndl_bytes page)
     return exit_code;
 }
 
-/* The page as it is in memory; the recordings need not stay there with it. */
+/* Writes the page to memory, so that the recordings can be freed. */
 static int write_memory(struct shown *shown, char **page, size_t *size)
 {
     FILE *out = open_memstream(page, size);
@@ -246,7 +246,7 @@ static int write_memory(struct shown *shown, char **page, size_t *size)
 
 /* ---- the command */
 
-/* As diff: what is compared is heaps if one of them is of nothing else. */
+/* As diff: heaps are compared if one recording holds nothing else. */
 static bool are_comparable(const struct shown *shown)
 {
     const struct wndl_heap_set_options usual = {0};
@@ -293,13 +293,13 @@ static int run_view(const void *options, struct wndl_operands operands)
     char *page = NULL;
     size_t size = 0;
     if (o->port > UINT16_MAX)
-        return usage_error("--port is at most 65535");
+        return usage_error("--port takes at most 65535");
     if (o->port != 0 && o->out != NULL)
-        return usage_error("--port is for serving, which -o does not");
+        return usage_error("--port and -o exclude each other");
     if (wndl_view_page().size == 0)
         return wndl_cli_error(
-            "this windlass was built without its viewer, for which npm is "
-            "needed; see 'windlass export --help' for other ones");
+            "this windlass was built without the viewer, which needs npm; "
+            "'windlass export --help' lists other viewers");
     int exit_code = make_page(o, operands, &page, &size);
     if (exit_code == WNDL_EXIT_OK && o->out == NULL)
         exit_code = serve_page((uint16_t)o->port,
@@ -310,17 +310,18 @@ static int run_view(const void *options, struct wndl_operands operands)
 
 const struct wndl_command wndl_cmd_view = {
     .name = "view",
+    .group = WNDL_GROUP_LOOK,
     .summary = "show a recording in a web browser",
     .operands = "FILE [LATER]",
     .description =
-        "Shows a recording, of time, of heaps or of both, or how a later one "
-        "differs from FILE, on a page that holds all of it, with the sources "
-        "of what took the most where they are here as they were, and asks "
-        "nobody for anything.\n\n"
-        "Without -o the page is served to browsers of this machine until "
-        "Ctrl-C, at an address that nobody can guess, which is printed, and "
-        "opened with xdg-open if there is a desktop: other users can see the "
-        "address while that runs.",
+        "Shows a recording of time, of heaps or of both, or how LATER differs "
+        "from FILE, as one self-contained page, with the source of the hottest "
+        "functions if it is available and unchanged. The page makes no network "
+        "requests.\n\n"
+        "Without -o, windlass serves the page to browsers on this machine "
+        "until Ctrl-C. It prints the address, which nobody can guess, and "
+        "opens it with xdg-open if there is a desktop; while xdg-open runs, "
+        "other users can see the address.",
     .options = option_table,
     .options_size = sizeof(struct view_options),
     .examples = examples,

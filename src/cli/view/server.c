@@ -110,7 +110,7 @@ void wndl_server_close(struct wndl_server *server)
     server->fd = -1;
 }
 
-/* ---- what is asked, and what is said to it */
+/* ---- requests and answers */
 
 /* All of it, or nothing is given away by how long it takes. */
 static bool is_same(const char *a, const char *b, size_t size)
@@ -239,7 +239,7 @@ static void hang_up(struct client *c)
     c->fd = -1;
 }
 
-/* What follows the head is not looked at: nobody asks for more than a page. */
+/* Bytes after the head are ignored: a request for a page has no body. */
 static void look_at_request(struct work *w, struct client *c)
 {
     c->request[c->asked] = '\0';
@@ -270,7 +270,7 @@ static void read_request(struct work *w, struct client *c)
         c->deadline = now() + PATIENCE;
 }
 
-/* Where the answer goes on. */
+/* Continues the answer. */
 static struct wndl_bytes still_to_send(const struct client *c)
 {
     if (c->sent < c->head_size)

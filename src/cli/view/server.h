@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * serve: one page, over HTTP, for browsers of this machine that were told
- * where it is. It knows nothing of what is in the page.
+ * serve: one page, over HTTP, for browsers on this machine that know its
+ * address. It does not know the contents of the page.
  *
  * The address has a random token in its path. Requests that do not name this
  * very server as their host are refused, so that no site that was made to

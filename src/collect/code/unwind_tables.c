@@ -47,7 +47,7 @@ static enum wndl_status open_chrome(struct wndl_bytes bytes,
         return wndl_table_open_chrome(bytes, &of, &table, err);
     }
     return wndl_fail(err, WNDL_NOT_FOUND,
-        "counts from .text, which the binary's section headers do not tell");
+        "counts from .text, which the binary's section headers do not name");
 }
 
 static bool is_own(struct wndl_bytes bytes)

@@ -175,7 +175,7 @@ static enum wndl_status let_go(
     *exit_code = absent ? WNDL_EXIT_NOT_FOUND : WNDL_EXIT_NOT_EXECUTABLE;
     unlink(c->run.path);
     wndl_error_set_file(err, c->run.request.command[0]);
-    return wndl_fail_errno(err, why, "cannot run the command");
+    return wndl_fail_errno(err, why, "cannot run the file");
 }
 
 static enum wndl_status begin(

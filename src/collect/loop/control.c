@@ -209,7 +209,7 @@ int wndl_controller_take(
         return -1;
     default:
         wndl_control_answer(
-            socket, WNDL_CONTROL_FAILED, "this recorder cannot do that");
+            socket, WNDL_CONTROL_FAILED, "this recorder does not support that");
         return socket;
     }
 }

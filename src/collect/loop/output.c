@@ -51,9 +51,9 @@ enum wndl_status wndl_output_open(struct wndl_run *run, struct wndl_error *err)
     wndl_error_set_file(err, run->path);
     if (run->request.pid != 0)
         return wndl_fail_errno(err, errno,
-            "cannot make the recording; name another file with output=");
+            "cannot create the file; name another file with output=");
     return wndl_fail_errno(
-        err, errno, "cannot make the recording; name another file with -o");
+        err, errno, "cannot create the file; name another file with -o");
 }
 
 void wndl_output_flush(const struct wndl_processes *processes)

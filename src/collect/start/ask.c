@@ -143,8 +143,7 @@ enum wndl_status wndl_control_ask(pid_t pid, enum wndl_control_verb verb,
     if (answer == WNDL_CONTROL_FAILED)
         return wndl_fail(err, WNDL_DENIED, "%s", line);
     return wndl_fail(err, WNDL_NOT_FOUND,
-        "process %d is in no recording that runs: give the pid of a command "
-        "that is being recorded, of one of its processes, or of its 'windlass "
-        "record'",
+        "process %d is in no running recording; give the pid of a recorded "
+        "command, of one of its processes, or of its 'windlass record'",
         (int)pid);
 }

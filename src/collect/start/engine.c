@@ -146,7 +146,8 @@ static enum wndl_status refuse_perf(
             err, engine->refusal, "the kernel refuses perf events");
     return wndl_fail_errno(err, engine->refusal,
         "the kernel refuses perf events; the setting "
-        "kernel.perf_event_paranoid is %d, and --engine timer needs none",
+        "kernel.perf_event_paranoid is %d, and --engine timer does without "
+        "them",
         engine->paranoid);
 }
 
@@ -155,9 +156,9 @@ static enum wndl_status refuse_outside(int why, struct wndl_error *err)
     int scope = read_setting("yama/ptrace_scope");
     if (scope == -2)
         return wndl_fail_errno(
-            err, why, "the kernel does not let a program be looked into");
+            err, why, "the kernel refuses to read another process");
     return wndl_fail_errno(err, why,
-        "the kernel does not let a program be looked into; the setting "
+        "the kernel refuses to read another process; the setting "
         "kernel.yama.ptrace_scope is %d",
         scope);
 }

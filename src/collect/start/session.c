@@ -133,7 +133,7 @@ enum wndl_status wndl_session_open(
     remove_left_folders();
     if (!make_folder(session))
         return wndl_fail_errno(
-            err, errno, "cannot make a folder for the recording's socket");
+            err, errno, "cannot create a folder for the recording's socket");
     if (listen_at(session) && lock_folder(session))
         return WNDL_OK;
     enum wndl_status status =

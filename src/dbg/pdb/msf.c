@@ -204,7 +204,7 @@ enum wndl_status wndl_msf_open(struct wndl_bytes file, struct wndl_arena *arena,
             "the file ends within its header");
     if (msf->block_size < SMALLEST_BLOCK || msf->block_size > LARGEST_BLOCK ||
         (msf->block_size & (msf->block_size - 1)) != 0)
-        return wndl_fail_at(err, WNDL_MALFORMED, "file", MAGIC_SIZE,
-            "a block size that is none");
+        return wndl_fail_at(
+            err, WNDL_MALFORMED, "file", MAGIC_SIZE, "an invalid block size");
     return open_directory(msf, arena, err);
 }

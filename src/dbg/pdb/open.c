@@ -108,7 +108,7 @@ static enum wndl_status read_info(struct opening *o)
     wndl_msf_free(&piece, pdb->mem);
     return guid != NULL ? WNDL_OK
                         : wndl_fail_at(o->err, WNDL_TRUNCATED, "stream 1", 0,
-                              "the file does not tell what it is of");
+                              "the file does not name its binary");
 }
 
 /* ---- DBI */
@@ -138,7 +138,7 @@ static enum wndl_status read_dbi_header(struct opening *o)
         return WNDL_OK;
     return wndl_fail_at(o->err,
         o->dbi.bytes.size == 0 ? WNDL_UNSUPPORTED : WNDL_TRUNCATED, "stream 3",
-        0, "the file has no information of code");
+        0, "the file has no information on code");
 }
 
 static struct wndl_bytes modules_of(const struct opening *o)
@@ -309,7 +309,7 @@ static enum wndl_status read_sections(struct opening *o)
     return pdb->sections.len != 0
                ? WNDL_OK
                : wndl_fail_at(o->err, WNDL_UNSUPPORTED, "stream 3", 0,
-                     "the file does not tell where sections are");
+                     "the file does not list the sections");
 }
 
 static enum wndl_status read_moved(

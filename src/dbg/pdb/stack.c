@@ -86,7 +86,7 @@ static bool find_program(struct visiting *v, uint32_t offset,
         return true;
     if (!pdb->scratch.failed)
         damage(v, WNDL_MALFORMED, record,
-            "a program that is not there, too long or no text");
+            "a program that is missing, too long or not text");
     return false;
 }
 

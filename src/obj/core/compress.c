@@ -86,7 +86,7 @@ static const char *find_lie(const struct wndl_packed *packed)
         return "claims to inflate to more than deflate can";
     if (packed->method == COMPRESS_ZSTD &&
         !wndl_zstd_may_give(packed->body, packed->size))
-        return "claims another size than its zstd data";
+        return "states another size than its zstd data";
     if (!wndl_unpack_plausible(packed->body.size, packed->size))
         return "claims to inflate to more than is plausible";
     return NULL;

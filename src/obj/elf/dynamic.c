@@ -152,11 +152,11 @@ enum wndl_status wndl_elf_dynamic_open(const struct wndl_object *object,
     symbols->stride = d.stride == 0 ? least : d.stride;
     if (symbols->stride < least || symbols->stride > UINT32_MAX)
         return wndl_fail_at(err, WNDL_MALFORMED, DYNAMIC, 0,
-            "symbols of another size than their class has them");
+            "symbols of the wrong size for their class");
     symbols->count = count_symbols(object, &d);
     if (symbols->count == 0)
         return wndl_fail_at(err, WNDL_MALFORMED, DYNAMIC, 0,
-            "no hash table tells how many symbols there are");
+            "no hash table to count the symbols");
     struct wndl_bytes entries = wndl_elf_loaded_bytes(object, d.symbols);
     struct wndl_bytes strings = wndl_elf_loaded_bytes(object, d.strings);
     symbols->entries =

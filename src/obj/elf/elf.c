@@ -46,11 +46,10 @@ static enum wndl_status refuse_format(
     const struct wndl_object *object, struct wndl_error *err)
 {
     if (begins(object, "Microsoft C/C++ "))
-        return wndl_fail(
-            err, WNDL_UNSUPPORTED, "a PDB file, which is no binary");
+        return wndl_fail(err, WNDL_UNSUPPORTED, "a PDB file, not a binary");
     if (begins(object, "MODULE "))
-        return wndl_fail(err, WNDL_UNSUPPORTED,
-            "a Breakpad symbol file, which is no binary");
+        return wndl_fail(
+            err, WNDL_UNSUPPORTED, "a Breakpad symbol file, not a binary");
     return wndl_fail(err, WNDL_UNSUPPORTED,
         "not an ELF, PE, PDB, Mach-O or Breakpad symbol file");
 }
@@ -160,7 +159,7 @@ static enum wndl_status check_table(const struct wndl_object *object,
 {
     if (table->stride < table->entry_size)
         return wndl_fail_at(err, WNDL_MALFORMED, table->name, 0,
-            "entries smaller than their class has them");
+            "entries too small for their class");
     uint64_t size;
     if (__builtin_mul_overflow(table->count, table->stride, &size) ||
         wndl_bytes_slice(object->file, table->offset, size).size == 0)
@@ -266,7 +265,7 @@ static enum wndl_status section_names(const struct wndl_object *object,
     if (status == WNDL_OK)
         return WNDL_OK;
     return wndl_fail_at(err, status == WNDL_NOT_FOUND ? WNDL_MALFORMED : status,
-        SECTION_NAMES, 0, "the names' section is not in the file");
+        SECTION_NAMES, 0, "the section of the names is not in the file");
 }
 
 static enum wndl_status name_section(struct wndl_object_section *section,

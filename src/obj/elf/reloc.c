@@ -191,7 +191,7 @@ static const char *apply(const struct job *job, const struct relocation *r)
     if (kind->size == 0)
         return NULL;
     if (r->offset > size || kind->size > size - r->offset)
-        return "a relocation behind the end of its section";
+        return "a relocation after the end of its section";
     if (!wndl_elf_symbol_address(&job->symbols, r->symbol, &value))
         return "a relocation's symbol does not exist";
     uint8_t *at = job->target->own + r->offset;

@@ -234,7 +234,7 @@ enum wndl_status wndl_elf_symbols_open(const struct wndl_object *object,
     table->stride = section->entry_size == 0 ? least : section->entry_size;
     if (table->stride < least)
         return wndl_fail_at(err, WNDL_MALFORMED, table->name, 0,
-            "symbols smaller than their class has them");
+            "symbols too small for their class");
     table->count = table->entries.size / table->stride;
     if (table->count > UINT32_MAX)
         return wndl_fail_at(

@@ -57,7 +57,7 @@ static enum wndl_status check_identity(const struct search *search,
             "the debug file belongs to another build of the binary");
     if (search->crc != NULL && !crc_matches(search, candidate->file.bytes))
         return wndl_fail(err, WNDL_NOT_FOUND,
-            "the debug file's CRC32 is not the one of .gnu_debuglink");
+            "the debug file's CRC32 differs from .gnu_debuglink");
     return WNDL_OK;
 }
 

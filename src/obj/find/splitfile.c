@@ -241,7 +241,8 @@ enum wndl_status wndl_splitfile_open_supplementary(
         !read_debug_sup(places->debug, false, &link)) {
         wndl_error_set_file(err, wndl_object_path(places->debug));
         return wndl_fail(err, WNDL_NOT_FOUND,
-            "no sound .gnu_debugaltlink or .debug_sup, but references by it");
+            "references to a supplementary file, but no valid "
+            ".gnu_debugaltlink or .debug_sup");
     }
     wndl_buf_init(&path, places->mem);
     enum wndl_status status = try_name(&path, places, &link, out, &first);

@@ -317,7 +317,7 @@ enum wndl_status wndl_macho_open(
     if (!wndl_macho_read_magic(
             m->bytes, &object->big_endian, &object->address_size))
         return wndl_fail_at(err, WNDL_MALFORMED, "Mach-O header", m->offset,
-            "what there is for the architecture is no binary");
+            "the part for the architecture is not a binary");
     struct wndl_cursor c = wndl_cursor_at(m->bytes, 4, object->big_endian);
     m->cpu = wndl_cursor_u32(&c);
     m->subtype = wndl_cursor_u32(&c);

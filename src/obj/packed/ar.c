@@ -224,5 +224,5 @@ enum wndl_status wndl_ar_find(const struct wndl_ar *ar, struct wndl_bytes name,
         list_of(ar, name, ANY_TIME) == NULL
             ? "no such member"
             : "the archive's member is not the one that was linked: its time "
-              "is another");
+              "differs");
 }

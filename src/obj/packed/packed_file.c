@@ -37,7 +37,7 @@ static bool put(struct sink *sink, const uint8_t *bytes, size_t size)
             continue;
         if (n <= 0) {
             sink->status =
-                wndl_fail_errno(sink->err, errno, "no room to unpack the file");
+                wndl_fail_errno(sink->err, errno, "cannot unpack the file");
             break;
         }
         bytes += n;
@@ -148,7 +148,7 @@ enum wndl_status wndl_packed_file_unpack(
     };
     enum wndl_status status;
     if (sink.fd < 0)
-        status = wndl_fail_errno(err, errno, "no room to unpack the file");
+        status = wndl_fail_errno(err, errno, "cannot unpack the file");
     else
         status = unpack(file->bytes, &sink);
     if (status == WNDL_OK)

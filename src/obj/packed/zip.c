@@ -181,7 +181,7 @@ static enum wndl_status find_entry(struct wndl_bytes archive,
         uint64_t at = wndl_cursor_offset(&c);
         if (!read_entry(&c, entry))
             return wndl_fail_at(err, WNDL_MALFORMED, DIRECTORY, at,
-                "an entry that is none, or is cut short");
+                "an entry that is damaged or cut short");
         if (!wndl_bytes_equal(entry->name, name))
             continue;
         uint64_t *wide[] = {&entry->size, &entry->packed, &entry->local};
@@ -251,7 +251,7 @@ static enum wndl_status read_member(struct wndl_bytes archive,
             "no header where the directory says");
     if (!agree(entry, &local))
         return wndl_fail_at(err, WNDL_MALFORMED, LOCAL_HEADER, entry->local,
-            "says something else than the directory");
+            "contradicts the directory");
     uint64_t at = wndl_cursor_offset(&c);
     if (entry->size > wndl_cursor_left(&c))
         return wndl_fail_at(err, WNDL_TRUNCATED, LOCAL_HEADER, at,
@@ -284,7 +284,7 @@ static enum wndl_status open_member(const char *path, const char *mark,
     char archive[PATH_MAX];
     size_t size = (size_t)(mark - path);
     if (size >= sizeof archive)
-        return wndl_fail_errno(err, ENAMETOOLONG, "cannot open the archive");
+        return wndl_fail_errno(err, ENAMETOOLONG, "cannot open the file");
     memcpy(archive, path, size);
     archive[size] = '\0';
     enum wndl_status status = wndl_file_open(archive, file, err);

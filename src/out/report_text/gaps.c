@@ -24,14 +24,14 @@ static void put_damage(const struct wndl_text *t)
     }
     if (p->chunks_unknown != 0) {
         wndl_text_label(t, "Newer");
-        wndl_buf_printf(t->out, "%u chunk%s for a later windlass left out\n",
+        wndl_buf_printf(t->out, "%u chunk%s of a newer windlass left out\n",
             p->chunks_unknown, plural(p->chunks_unknown));
     }
     if (p->cut || !p->finished) {
         wndl_text_label(t, "Cut short");
         wndl_buf_text(
             t->out, p->cut ? "the recording ends in the middle of a chunk\n"
-                           : "the recorder still runs, or was stopped "
+                           : "the recorder is still running, or was stopped "
                              "before its end\n");
     }
 }
@@ -59,7 +59,8 @@ static void interrupted_calls(const struct wndl_text *t)
     if (p->interrupted_calls == 0)
         return;
     wndl_text_label(t, "Disturbed");
-    wndl_buf_printf(t->out, "%s blocked call%s returned EINTR because of us\n",
+    wndl_buf_printf(t->out,
+        "%s blocked call%s returned EINTR because of the recorder\n",
         wndl_text_number(p->interrupted_calls, count),
         plural(p->interrupted_calls));
 }
@@ -79,15 +80,15 @@ static void unfollowed_process(
 static void put_unfollowed(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
-    const struct wndl_vec *told = &p->unrecorded_processes;
-    size_t listed = told->len < MAX_LISTED ? told->len : MAX_LISTED;
+    const struct wndl_vec *named = &p->unrecorded_processes;
+    size_t listed = named->len < MAX_LISTED ? named->len : MAX_LISTED;
     if (p->unrecorded == 0)
         return;
     wndl_text_label(t, "Not seen");
     wndl_buf_printf(t->out, "%u child process%s could not be recorded%s\n",
         p->unrecorded, p->unrecorded == 1 ? "" : "es", listed ? ":" : "");
     for (size_t i = 0; i < listed; i++)
-        unfollowed_process(t, wndl_vec_at(told, i));
+        unfollowed_process(t, wndl_vec_at(named, i));
     if (listed != 0 && listed < p->unrecorded)
         wndl_buf_printf(
             t->out, "             and %zu more\n", p->unrecorded - listed);

@@ -99,8 +99,7 @@ static void time_shown(const struct wndl_text *t)
         t->r->time == WNDL_TIME_BLOCKED ? "of blocked time\n"
         : wndl_text_has_blocks(t)
             ? "of wall time: using the CPU, blocked, waiting for a CPU\n"
-            : "of CPU time: blocked threads were not looked at while "
-              "recording\n");
+            : "of CPU time: blocked threads were not sampled\n");
 }
 
 /* ---- quality */
@@ -209,13 +208,13 @@ static void cpu_time(const struct wndl_text *t)
     wndl_buf_text(t->out, wndl_text_time(times->sampled_cpu, text));
     if (t->r->quality.overruns != 0)
         wndl_buf_printf(t->out,
-            "; %s timer ticks came too fast to be samples of their own",
+            "; %s timer ticks came too fast to be separate samples",
             wndl_text_number(t->r->quality.overruns, text));
     wndl_buf_byte(t->out, '\n');
     if (times->unsampled_cpu == 0)
         return;
     wndl_text_label(t, "");
-    wndl_buf_printf(t->out, "%s more is in none of the samples\n",
+    wndl_buf_printf(t->out, "%s more is in no sample\n",
         wndl_text_time(times->unsampled_cpu, text));
 }
 
@@ -271,7 +270,7 @@ static void put_heap(const struct wndl_text *t)
         return;
     wndl_text_label(t, "");
     wndl_buf_printf(t->out,
-        "which took %.1f%% of the time: what is in libwindlass-heap.so\n",
+        "which took %.1f%% of the time: the samples in libwindlass-heap.so\n",
         wndl_text_percent(t, t->r->own.time));
 }
 
@@ -422,9 +421,9 @@ static void unnamed_modules(const struct wndl_text *t)
             wndl_text_percent(t, unnamed_time(t, listed)), count - listed);
     if (debug_files_would_help(t))
         wndl_buf_text(t->out,
-            "  Such code is shown as module+0xaddress. Debug files have its "
-            "names: install\n  the -dbgsym or -dbg packages, or say where such "
-            "files are: --debug-dir DIR\n");
+            "  Such code is shown as module+0xaddress. To name it, "
+            "install the -dbgsym or -dbg\n  packages, or name the "
+            "folder of the debug files: --debug-dir DIR\n");
 }
 
 void wndl_text_recorded(const struct wndl_text *t)

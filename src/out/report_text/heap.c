@@ -36,24 +36,23 @@ static void put_shown(const struct head *h)
     if (!is_peak && (!is_all || h->r->cumulative))
         return;
     wndl_text_label(&h->text, "Records");
-    wndl_buf_text(h->out, is_peak ? "of the blocks that lived at the peak\n"
+    wndl_buf_text(h->out, is_peak ? "of the blocks that were live at the peak\n"
                                   : "of all blocks ever allocated\n");
 }
 
 static void put_mode(const struct head *h)
 {
     wndl_text_label(&h->text, "Heap");
-    wndl_buf_text(h->out, h->r->cumulative
-                              ? "all blocks, also those that are gone"
-                              : "live blocks");
+    wndl_buf_text(h->out,
+        h->r->cumulative ? "all blocks, also freed ones" : "live blocks");
     if (h->r->sample_below == 0) {
         wndl_buf_text(h->out, ", all with their stacks\n");
         put_shown(h);
         return;
     }
-    wndl_buf_text(h->out, "; stacks of those below ");
+    wndl_buf_text(h->out, "; stacks of blocks below ");
     wndl_text_count(h->out, h->r->sample_below, "byte");
-    wndl_buf_text(h->out, " by chance: a ~ marks estimates\n");
+    wndl_buf_text(h->out, " by chance: ~ marks estimates\n");
     put_shown(h);
 }
 
@@ -64,11 +63,10 @@ static void put_unseen(const struct head *h)
         return;
     wndl_text_label(&h->text, "");
     wndl_text_count(h->out, count, "heap");
-    wndl_buf_text(h->out,
-        " where the executable has an allocator inside: what is "
-        "called in there by itself is not seen\n");
+    wndl_buf_text(h->out, " with an allocator in the executable: calls that "
+                          "the executable makes to it are not seen\n");
     wndl_text_label(&h->text, "");
-    wndl_buf_text(h->out, "blocks that are freed in there count as live\n");
+    wndl_buf_text(h->out, "blocks that are freed there count as live\n");
 }
 
 /* The snapshot of the only heap, or when each process ended, or nothing. */
@@ -95,7 +93,7 @@ static void put_when(const struct head *h)
     wndl_text_cut(&h->text, s->text, 0);
 }
 
-/* The figures come with snapshots: without the end there may be none. */
+/* The totals come with snapshots: without its end a recording may lack them. */
 static bool figures_are_known(const struct head *h)
 {
     const struct wndl_profile *p = h->r->symbolized->profile;
@@ -149,6 +147,8 @@ static void put_live(const struct head *h)
     wndl_text_count(h->out, h->r->all.live_bytes, "byte");
     wndl_buf_text(h->out, " in ");
     wndl_text_count(h->out, h->r->all.live_blocks, "block");
+    if (h->r->rows.len > 1)
+        wndl_buf_printf(h->out, " of %zu processes", h->r->rows.len);
     put_when(h);
     wndl_buf_byte(h->out, '\n');
     put_snapshots(h);
@@ -229,7 +229,7 @@ static void put_stacks(const struct head *h)
     if (q->missed == 0)
         return;
     wndl_text_label(&h->text, "");
-    wndl_buf_text(h->out, "those are in the figures above, in no record\n");
+    wndl_buf_text(h->out, "those are in the totals above, but in no record\n");
 }
 
 static void put_gaps(const struct head *h)

@@ -143,16 +143,16 @@ static void together_row(
     wndl_buf_text(f->out, " of\n");
     put_stack(f, row->stack);
     wndl_buf_text(
-        f->out, "    are born just after, and freed with, those of\n");
+        f->out, "    are allocated just after, and freed with, those of\n");
     put_stack(f, row->other);
 }
 
 static void wrong_row(const struct findings *f, const struct wndl_finding *row)
 {
     static const char *const texts[WNDL_WRONG_FREES] = {
-        [WNDL_WRONG_FREE_OTHER] = "wrong in a way not known here",
-        [WNDL_WRONG_FREE_FOREIGN] = "of what was never allocated",
-        [WNDL_WRONG_FREE_TWICE] = "of what was freed before",
+        [WNDL_WRONG_FREE_OTHER] = "wrong in an unknown way",
+        [WNDL_WRONG_FREE_FOREIGN] = "of memory that was never allocated",
+        [WNDL_WRONG_FREE_TWICE] = "of blocks that were freed before",
         [WNDL_WRONG_FREE_ALLOCATOR] = "of another allocator's blocks",
     };
     wndl_text_count(f->out, positive(row->figures.blocks), "free");
@@ -222,25 +222,24 @@ static void not_known(const struct wndl_heap_report *r, struct wndl_buf *out)
     uint64_t unsure = r->all.totals[WNDL_HEAP_TOTAL_UNSURE];
     uint64_t own = r->all.totals[WNDL_HEAP_TOTAL_OWN];
     if (r->sample_below != 0) {
-        wndl_buf_text(out,
-            "Leaks, buffers that grow and wrong frees: not looked for "
-            "where blocks are taken by chance\n\n");
+        wndl_buf_text(out, "Leaks, buffers that grow and wrong frees: not "
+                           "searched where blocks are chosen by chance\n\n");
         return;
     }
     if (own != 0) {
-        wndl_buf_text(out, "Leaks: not looked for in ");
+        wndl_buf_text(out, "Leaks: not searched in ");
         wndl_text_count(out, own, "heap");
-        wndl_buf_text(out, ", as blocks may have been freed unseen\n\n");
+        wndl_buf_text(out, ", where blocks may have been freed unseen\n\n");
     } else if (!r->findings.leaks_known) {
-        wndl_buf_text(out, "Leaks: not known; they are looked for when a "
-                           "process ends by itself\n\n");
+        wndl_buf_text(out, "Leaks: not known; they are searched when a process "
+                           "ends by itself\n\n");
     }
     if (unsure == 0)
         return;
-    wndl_buf_text(out, "Wrong frees: those of what was never allocated are "
-                       "not known of ");
+    wndl_buf_text(out, "Wrong frees: frees of memory that was never allocated "
+                       "are not known in ");
     wndl_text_count(out, unsure, "heap");
-    wndl_buf_text(out, ", as blocks may have been allocated unseen\n\n");
+    wndl_buf_text(out, ", where blocks may have been allocated unseen\n\n");
 }
 
 /* Leaks were searched for in one heap at least. */

@@ -5,8 +5,8 @@
 static const char *why_no_cpu_time(const struct wndl_profile *p)
 {
     if (p->engine == WNDL_SAMPLER_OUTSIDE)
-        return "seen from outside, the time on the CPU leaves none";
-    return "nothing used CPU time for as long as the interval between two";
+        return "time on the CPU is not sampled from outside";
+    return "no thread used the CPU for a whole sampling interval";
 }
 
 static void no_samples(const struct wndl_text *t)
@@ -14,14 +14,14 @@ static void no_samples(const struct wndl_text *t)
     const struct wndl_profile *p = t->r->symbolized->profile;
     bool whole = p->finished && !p->cut && p->chunks_damaged == 0;
     if (!whole || t->r->quality.dropped != 0)
-        wndl_buf_text(t->out, "No samples: what there is of the recording "
-                              "holds none.\n\n"
-                              "Next: windlass record COMMAND\n");
+        wndl_buf_text(t->out,
+            "No samples: this part of the recording holds none.\n\n"
+            "Next: windlass record COMMAND\n");
     else if (p->processes.len == 0)
-        wndl_buf_text(t->out, "No samples: the command could not be recorded. "
-                              "Is it statically linked,\nset-user-ID, or made "
-                              "for another libc?\n\n"
-                              "Next: windlass record --help\n");
+        wndl_buf_text(t->out,
+            "No samples: the command could not be recorded. Is it statically "
+            "linked,\nset-user-ID, or built for another libc?\n\n"
+            "Next: windlass record --help\n");
     else
         wndl_buf_printf(t->out,
             "No samples: %s.\n\n"
@@ -41,9 +41,8 @@ static void nothing_to_show(const struct wndl_text *t)
             why_no_cpu_time(p), wndl_text_time(t->r->times.blocked, text));
     else if (t->r->time == WNDL_TIME_BLOCKED && p->samples.len != 0)
         wndl_buf_printf(t->out, "No blocked time: %s.\n",
-            p->blocked_interval == 0
-                ? "blocked threads were not looked at while recording"
-                : "no thread was seen blocked");
+            p->blocked_interval == 0 ? "blocked threads were not sampled"
+                                     : "no thread was blocked when sampled");
     else
         no_samples(t);
 }

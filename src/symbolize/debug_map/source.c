@@ -120,7 +120,7 @@ static enum wndl_status open_plain(const struct opening *o,
     if (wanted != 0 &&
         (uint64_t)(file->facts.modified / INT64_C(1000000000)) != wanted)
         return wndl_fail(err, WNDL_NOT_FOUND,
-            "was changed after it was linked: its time is another");
+            "was changed after it was linked: its time differs");
     enum wndl_status status = WNDL_OK;
     if (file->object == NULL)
         status = wndl_debug_map_object_new(
@@ -214,7 +214,7 @@ static enum wndl_status check_content(const struct opening *o,
     if (lacking == NULL)
         return WNDL_OK;
     return wndl_fail(err, WNDL_NOT_FOUND,
-        "was built anew after it was linked: %.100s is not in it",
+        "was built again after it was linked: %.100s is not in it",
         (const char *)lacking->name.data);
 }
 

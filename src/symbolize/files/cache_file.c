@@ -75,7 +75,7 @@ static enum wndl_status check_header(struct wndl_bytes bytes,
 {
     if (bytes.size < sizeof magic ||
         memcmp(bytes.data, magic, sizeof magic) != 0)
-        return wrong(err, 0, "not a file of symbols by windlass");
+        return wrong(err, 0, "not a symbol cache file of windlass");
     if (bytes.size < HEADER_SIZE)
         return wndl_fail_at(
             err, WNDL_TRUNCATED, "file", bytes.size, "ends inside its header");
@@ -84,7 +84,7 @@ static enum wndl_status check_header(struct wndl_bytes bytes,
             "written by another version of windlass");
     if (h->size > bytes.size)
         return wndl_fail_at(err, WNDL_TRUNCATED, "file", bytes.size,
-            "ends before what its header tells of");
+            "ends before the data that its header lists");
     if (h->size != bytes.size || h->crc != crc_of(bytes))
         return wrong(err, sizeof magic + 4, "its checksum is wrong");
     struct wndl_bytes wanted = {key->build_id, WNDL_CACHE_BUILD_ID_MAX};
@@ -135,7 +135,7 @@ static enum wndl_status check_frames(struct wndl_bytes bytes,
         bool inlined = i + 1 < answer->count;
         if (outside || wndl_cursor_u16(&c) != (inlined ? FLAG_INLINED : 0))
             return wrong(err, offset_in(bytes, file->frames) + at,
-                "a frame that cannot be");
+                "an impossible frame");
     }
     return WNDL_OK;
 }

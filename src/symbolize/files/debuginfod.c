@@ -55,10 +55,11 @@ enum wndl_status wndl_debuginfod_fetch(
         return wndl_fail(err, WNDL_NOT_FOUND, "the binary has no build-id");
     if (!load(&library))
         return wndl_fail(err, WNDL_UNSUPPORTED,
-            "libdebuginfod.so.1 is not there; on Debian: libdebuginfod1");
+            "cannot load libdebuginfod.so.1; install it (Debian: "
+            "libdebuginfod1)");
     struct client *client = library.begin();
     if (client == NULL)
-        return wndl_fail(err, WNDL_IO, "libdebuginfod does not start");
+        return wndl_fail(err, WNDL_IO, "libdebuginfod cannot be started");
     int fd = library.find(client, build_id.data, (int)build_id.size, &found);
     library.end(client);
     if (fd < 0)

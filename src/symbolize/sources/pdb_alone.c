@@ -113,7 +113,7 @@ static enum wndl_status try_store(struct search *f, struct wndl_bytes folder)
     if (count > 1 && set_path(f, folder, NULL)) {
         struct wndl_error err = {0};
         (void)wndl_fail(&err, WNDL_NOT_FOUND,
-            "several builds are there, and no binary to tell which it is");
+            "there are several builds, and no binary to choose by");
         refuse(f, &err);
     }
     return WNDL_NOT_FOUND;

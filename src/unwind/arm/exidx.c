@@ -74,8 +74,8 @@ static enum wndl_status read_compact(struct wndl_exidx_entry *entry,
     code->next = entry->model == 0 ? 1 : 2;
     code->end = WORD;
     if ((top & 0x70) != 0 || entry->model > 2 || (inlined && entry->model != 0))
-        return wndl_fail_at(err, WNDL_UNSUPPORTED, name, offset,
-            "a compact model that there is none of");
+        return wndl_fail_at(
+            err, WNDL_UNSUPPORTED, name, offset, "an unknown compact model");
     if (entry->model != 0)
         code->end += more * WORD;
     if (wndl_bytes_slice(bytes, offset, code->end).data == NULL)
@@ -403,7 +403,7 @@ enum wndl_status wndl_exidx_row(const struct wndl_exidx_entry *entry,
         status = run(entry->code, &f, &why);
     }
     if (status == WNDL_OK && !fill(row, &f)) {
-        why = "no row says it: slots by two registers, or a popped sp";
+        why = "no row can express it: slots by two registers, or a popped sp";
         status = WNDL_UNSUPPORTED;
     }
     if (status == WNDL_OK)

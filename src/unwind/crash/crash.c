@@ -68,7 +68,7 @@ static void add_cause(struct wndl_line *line, const siginfo_t *info)
         return;
     wndl_line_text(line, " at address ");
     if (info->si_code == SI_KERNEL)
-        wndl_line_text(line, "that the kernel does not tell");
+        wndl_line_text(line, "that the kernel does not report");
     else
         wndl_line_hex(line, (uintptr_t)info->si_addr);
     if (info->si_signo != SIGSEGV)
@@ -144,7 +144,7 @@ static enum wndl_status give_stack(struct wndl_error *err)
         return WNDL_OK;
     int why = errno;
     wndl_raw_unmap(memory, STACK_SIZE);
-    return wndl_fail_errno(err, why, "the signal stack cannot be set");
+    return wndl_fail_errno(err, why, "cannot set the signal stack");
 }
 
 static enum wndl_status install_handler(unsigned i, struct wndl_error *err)
@@ -157,7 +157,7 @@ static enum wndl_status install_handler(unsigned i, struct wndl_error *err)
     if (state.before[i].sa_handler == SIG_IGN ||
         sigaction(fatal[i].number, &handler, NULL) == 0)
         return WNDL_OK;
-    return wndl_fail_errno(err, errno, "a signal handler cannot be set");
+    return wndl_fail_errno(err, errno, "cannot set a signal handler");
 }
 
 enum wndl_status wndl_install_crash_handler(int fd, struct wndl_error *err)

@@ -142,7 +142,7 @@ enum wndl_status wndl_table_open_head(struct wndl_bytes head,
     table->crc = wndl_cursor_u32(&c);
     if (wndl_cursor_u16(&c) != WNDL_TABLE_VERSION)
         return fail(err, WNDL_UNSUPPORTED,
-            "is an unwind table of another version than 2");
+            "unsupported unwind table version (expected 2)");
     uint32_t size = read_header(&c, table);
     if (size > file_size)
         return fail(err, WNDL_TRUNCATED, "is an unwind table cut short");

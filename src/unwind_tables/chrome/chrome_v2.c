@@ -143,7 +143,7 @@ static bool visit_function(
     if ((f->start - b->binary.text) % HALF != 0)
         b->why = "a function starts at an odd offset in .text";
     else if (f->start < b->next)
-        b->why = "functions overlap, which the format cannot say";
+        b->why = "functions overlap, which the format cannot express";
     else if (f->end - b->binary.text > UINT32_MAX)
         b->why = "has 4 GiB of code or more";
     b->failed = b->why != NULL || !fill_gap(b, f->start) ||
@@ -331,7 +331,7 @@ static enum wndl_status gather_functions(
         return b->why == NULL ? wndl_fail(err, WNDL_NOMEM, "out of memory")
                               : wndl_fail(err, WNDL_LIMIT, "%s", b->why);
     if (b->functions.len == 0)
-        return wndl_fail(err, WNDL_NOT_FOUND, "has rules of no code in .text");
+        return wndl_fail(err, WNDL_NOT_FOUND, "has no rules for code in .text");
     return status;
 }
 

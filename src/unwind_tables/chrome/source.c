@@ -182,7 +182,7 @@ static enum wndl_status walk_frame(struct walking *w,
         struct wndl_fde fde;
         if (i + 1 < records->len && r[1].start < r->end)
             return wndl_fail_at(err, WNDL_LIMIT, ".debug_frame", r[1].fde,
-                "functions overlap, which the format cannot say");
+                "functions overlap, which the format cannot express");
         begin_function(k);
         enum wndl_status status =
             wndl_fde_parse(frame, r->fde, &fde, NULL, NULL);
@@ -268,8 +268,8 @@ enum wndl_status wndl_chrome_v2_functions(struct wndl_object *object,
     *binary = (struct wndl_chrome_v2_binary){0};
     if (wndl_object_machine(object) != EM_ARM || !wndl_object_is_image(object))
         return wndl_fail(err, WNDL_UNSUPPORTED,
-            "is no program or shared library of 32-bit Arm, which this format "
-            "is for");
+            "is not a program or shared library for 32-bit Arm, as this format "
+            "requires");
     enum wndl_status status = find_text(object, binary, err);
     if (status != WNDL_OK)
         return status;

@@ -160,8 +160,8 @@ enum wndl_status wndl_chrome_v2_verify(const struct wndl_chrome_v2 *table,
     wndl_arena_free(&arena);
     if (status == WNDL_OK && !wndl_chrome_v2_fits(table, binary.text_size))
         return wndl_fail(err, WNDL_MALFORMED,
-            "its .text ends before the last function that the table tells of: "
-            "that is of another binary");
+            "its .text ends before the last function in the table, which is "
+            "for another binary");
     return status;
 }
 

@@ -127,8 +127,8 @@ static enum wndl_status build(struct wndl_object *object,
     if (subject.build_id.size == 0 &&
         wndl_object_has_added(object, WNDL_STACK_RECORD_SECTION))
         return wndl_fail(err, WNDL_NOT_FOUND,
-            "has no INFO CODE_ID record with the build-id, which its table "
-            "would be held against");
+            "has no INFO CODE_ID record with the build-id that its table "
+            "needs");
     if (subject.build_id.size > WNDL_TABLE_BUILD_ID_MAX)
         return wndl_fail(
             err, WNDL_LIMIT, "has a build-id of more than 32 bytes");

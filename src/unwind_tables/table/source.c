@@ -73,7 +73,7 @@ enum wndl_status wndl_table_source_open(struct wndl_table_source *source,
             err, WNDL_UNSUPPORTED, "is not a program or a shared library");
     if (wndl_object_machine(object) == 0 || source->arch == NULL)
         return wndl_fail(err, WNDL_UNSUPPORTED,
-            "is for another machine than x86-64, i386, AArch64 and Arm");
+            "unsupported machine (supported: x86-64, i386, AArch64 and Arm)");
     struct wndl_cfi_source cfi;
     enum wndl_status status = wndl_cfi_source_open(&cfi, object, arena, err);
     source->name = cfi.name;
@@ -84,6 +84,6 @@ enum wndl_status wndl_table_source_open(struct wndl_table_source *source,
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     if (status == WNDL_OK && source->functions.len == 0)
         return wndl_fail(
-            err, WNDL_NOT_FOUND, "%s has rules of no code", source->name);
+            err, WNDL_NOT_FOUND, "%s has no rules for any code", source->name);
     return status;
 }

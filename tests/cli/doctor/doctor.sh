@@ -60,7 +60,7 @@ chmod +x script
 doctor 0 ./script
 expect "^ok +script +./script is run by $work/here"
 doctor 1 ./not-there
-expect "^no +program +there is no program './not-there'"
+expect "^no +program +cannot find the program './not-there'"
 printf 'int main(void) { return 0; }\n' >static.c
 if cc -static -g -o static static.c 2>/dev/null; then
     doctor 1 ./static
@@ -104,7 +104,7 @@ cp "$windlass" 'with space/cli/windlass'
 cp "$runtime" 'with space/rt/libwindlass-rt.so'
 tried=lone/cli/windlass
 doctor 1
-expect '^no +preload +libwindlass-rt.so is not where'
+expect '^no +preload +cannot find libwindlass-rt.so'
 tried='with space/cli/windlass'
 doctor 1
 expect '^no +preload +/.*with space/rt/libwindlass-rt.so; .*spaces'

@@ -93,7 +93,7 @@ open("program.pdb", "wb").write(pdb)' $(awk 'NR == 1 { print $4, $5 }' ours)
 grep -q 'damaged records: 1; first: .*program.pdb: frame data+0x' said ||
     fail "a damaged record: $(cat said)"
 "$windlass" unwind-table build -o table program.exe 2>err
-grep -q 'damaged records of the stack: 1; first: .*frame data+0x' err ||
+grep -q 'damaged unwind records of a PDB file: 1; first: .*frame data+0x' err ||
     fail "a damaged record in a table: $(cat err)"
 mv whole.pdb program.pdb
 
@@ -115,7 +115,7 @@ grep -q 'nor has a PDB file: program.pdb: .*belongs to another build' err ||
     fail "another build: $(cat err)"
 "$windlass" unwind-table build -o table alone/program.exe >out 2>err &&
     fail "a table of another build: $(cat out)"
-grep -q 'no rules of a PDB file: .*alone/program.pdb: .*another build' err ||
+grep -q 'no unwind rules from a PDB file: .*alone/program.pdb: .*another build' err ||
     fail "a table of another build: $(cat err)"
 mv away.pdb program.pdb
 

@@ -127,7 +127,7 @@ END
 same "fix -b"
 cat >wanted <<'END'
 windlass: error: failed to read `/not/here/many`
-windlass: several builds of it have symbol files, and it is not there to tell which it is
+windlass: several builds of it have symbol files, and there is no binary to choose by
 END
 mv err out
 same "fix -b, standard error"
@@ -221,7 +221,7 @@ code=0
 echo nothing | "$windlass" fix -b nosuchdir -b out >out2 2>err
 [ "$(cat out2)" = nothing ] &&
     grep -q 'warning: -b nosuchdir: No such file or directory' err &&
-    grep -q 'warning: -b out: is not a folder' err || {
+    grep -q 'warning: -b out: not a folder' err || {
     echo "breakpad: a missing folder:"
     cat err
     failed=1

@@ -58,7 +58,7 @@ for options in "" "--mode cumulative" "--stacks partial"; do
 done
 rm -f r.wndl
 "$windlass" heap -o r.wndl -- "$fixtures/sandbox" strict >out 2>said || true
-grep -q 'only counted: made while the recorder was at work or had to keep still 10[01]$' \
+grep -q 'only counted: made while the recorder was busy or had to pause 10[01]$' \
     said || fail "without any call: $(cat said)"
 
 # A program that gives up the processor's clock.

@@ -27,12 +27,12 @@ for flags in "" "-Wl,-z,relro,-z,now" "-Wl,-z,norelro,-z,lazy -fno-plt"; do
         "$windlass" heap --mode $mode -o r.wndl -- ./own ./plugin.so \
             >out 2>said || fail "it does not run: $(cat said)"
         [ "$(cat out)" = "done" ] || fail "another output"
-        grep -q '^windlass: 1 heap where the executable has an allocator inside' said ||
+        grep -q '^windlass: 1 heap with an allocator in the executable' said ||
             fail "what is not seen is not told: $(cat said)"
         "$windlass" report r.wndl >report
-        grep -q '^Wrong frees: those of what was never .* not known of 1 heap,' \
+        grep -q '^Wrong frees: frees of memory that was never .* not known in 1 heap,' \
             report || fail "what is not looked for is not told: $(cat report)"
-        grep -q '^Leaks: not looked for in 1 heap, as blocks may have been freed' \
+        grep -q '^Leaks: not searched in 1 heap, where blocks may have been freed' \
             report && ! grep -q '^Leaks, ' report ||
             fail "leaks that may be none: $(cat report)"
         "$heapdump" r.wndl >dump || fail "the recording cannot be read"

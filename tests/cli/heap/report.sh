@@ -67,7 +67,7 @@ heap partial.wndl --stacks partial -- "$fixtures/growing"
 "$windlass" report --blocks all -f 1 partial.wndl >report
 grep -q '^Allocated .* in 9,[0-9]* blocks' report ||
     fail "partial: totals: $(cat report)"
-grep -q '^Leaks, buffers that grow and wrong frees: not looked for' report ||
+grep -q '^Leaks, buffers that grow and wrong frees: not searched' report ||
     fail "partial: what is not known is not told: $(cat report)"
 grep -q '~' report || fail "partial: no estimates: $(cat report)"
 "$windlass" report --json --blocks all -f 1 partial.wndl >report.json
@@ -90,7 +90,7 @@ cc -O1 -o busy busy.c
     fail "with samples: $(cat said)"
 "$windlass" report both.wndl >report
 grep -A1 '^Heap  *recorded too: --heap$' report | grep -q \
-    '^  *which took [0-9.]*% of the time: what is in libwindlass-heap.so$' ||
+    '^  *which took [0-9.]*% of the time: the samples in libwindlass-heap.so$' ||
     fail "what the recorder took: $(cat report)"
 
 # A chunk that is damaged is told with its place; what was in it is not.
@@ -126,7 +126,7 @@ then
         status=0
         "$windlass" $command none.wndl >out 2>said || status=$?
         [ $status -eq 1 ] && [ ! -s out ] || fail "$command: status $status"
-        grep -q 'no heap is in the recording: no process could be recorded' \
+        grep -q 'the recording holds no heap: no process could be recorded' \
             said || fail "$command: $(cat said)"
     done
 fi

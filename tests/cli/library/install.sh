@@ -48,7 +48,7 @@ cc -Wall -Werror user.c $(pkg-config --cflags windlass) \
     "$(find "$prefix" -name libwindlass.a)" $(pkg-config --static --libs windlass | tr ' ' '\n' | grep -v windlass) -o user-static
 ./user-static
 for command in $("$prefix/bin/windlass" --help |
-    awk '/^Commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }'); do
+    awk '/^  [a-z]/ { print $1 }'); do
     [ -s "$prefix/share/man/man1/windlass-$command.1" ] || {
         echo "there is no manual page of windlass $command"
         exit 1

@@ -140,7 +140,7 @@ for code in 422 500; do
     count=$((count + 1))
 done
 push 1 "$url/elsewhere" time.wndl
-says 'sends us on to http://127.0.0.1:1/x; nothing was sent there'
+says 'redirects to http://127.0.0.1:1/x; nothing was sent there'
 push 1 "$url/gone" time.wndl
 says 'Empty reply from server'
 push 1 --timeout 0.5 "$url/silent" time.wndl
@@ -159,7 +159,7 @@ status=0
 LD_LIBRARY_PATH=$work/none "$windlass" push "$url" time.wndl 2>said ||
     status=$?
 [ $status -eq 1 ] || fail "without libcurl: status $status"
-says 'libcurl.so.4 is not there; on Debian: libcurl4'
+says 'cannot load libcurl.so.4; install it (Debian: libcurl4)'
 
 # What cannot be sent.
 push 1 "$url" no-such-file

@@ -20,7 +20,7 @@ for name in plugin.so program; do
         --remove-section=.eh_frame_hdr whole/$name bare/$name
     "$windlass" unwind-table build whole/$name -o $name.wut 2>said ||
         fail "no table of $name: $(cat said)"
-    grep -q 'record with --unwind-table' said || fail "not told: $(cat said)"
+    grep -q 'attach it with .windlass record --unwind-table' said || fail "not told: $(cat said)"
 done
 "$windlass" unwind-table verify whole/plugin.so plugin.so.wut >/dev/null ||
     fail "the table is wrong"
@@ -83,7 +83,7 @@ record 0 --unwind-table program=program.wut \
     bare/program "$work/bare/plugin.so"
 usual_stacks
 cmp -s expected stacks || fail "by another's path: $(cat expected stacks)"
-grep -q 'program.wut was not used: no stack came to .*/other/plugin.so' said ||
+grep -q 'program.wut was not used: no stack reached .*/other/plugin.so' said ||
     fail "a module that was not loaded: $(cat said)"
 
 # Cut short by the program while it is used.
@@ -110,8 +110,8 @@ cp plugin.so.wut damaged.wut
 printf '\377\377' | dd of=damaged.wut bs=1 seek=400 conv=notrunc 2>/dev/null
 refused "takes MODULE=FILE, not 'plugin.so'" --unwind-table plugin.so
 refused "takes MODULE=FILE, not '=x'" --unwind-table =x
-refused 'none.wut: cannot be opened' --unwind-table plugin.so=none.wut
-refused 'no/plugin.so: no module' --unwind-table no/plugin.so=plugin.so.wut
+refused 'cannot open none.wut: No such' --unwind-table plugin.so=none.wut
+refused 'cannot open no/plugin.so: No such' --unwind-table no/plugin.so=plugin.so.wut
 refused 'plugin.c: is neither' --unwind-table plugin.so=plugin.c
 refused 'cut.wut: ' --unwind-table plugin.so=cut.wut
 refused 'damaged.wut: is damaged' --unwind-table plugin.so=damaged.wut
@@ -135,7 +135,7 @@ record 0 --unwind-table plugin.so=windlass.wut -- sh run.sh
 grep -q "windlass.wut: .*by its build-id; it was not used for $work/bare/plugin.so" \
     said || fail "another's table: $(cat said)"
 record 0 --unwind-table unknown=plugin.so.wut -- sh run.sh
-grep -q "plugin.so.wut was not used: no stack came to 'unknown'" said ||
+grep -q "plugin.so.wut was not used: no stack reached 'unknown'" said ||
     fail "an unknown module: $(cat said)"
 # One without a build-id of another build cannot be told: it does no harm.
 "$windlass" unwind-table build other/plugin.so -o other.wut 2>/dev/null
@@ -169,7 +169,7 @@ END
     # Where none else comes to the module, its table is told to be unused.
     record 0 --unwind-table plugin.so=plugin.so.wut -- \
         suid/program "$work/bare/plugin.so"
-    grep -q "plugin.so.wut was not used: no stack came to 'plugin.so'" said ||
+    grep -q "plugin.so.wut was not used: no stack reached 'plugin.so'" said ||
         fail "set-user-ID alone: $(cat said)"
 fi
 

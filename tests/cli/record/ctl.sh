@@ -40,7 +40,7 @@ grep -q '^done 1 512 ' dump || fail "not finished when stop had answered"
 grep -q '^paused' dump || fail "the pause is not told"
 kill -0 $recorder || fail "the recorder did not wait for the command"
 "$windlass" ctl "$target" status 2>answer && fail "status after the stop"
-grep -q "in no recording" answer || fail "after the stop: $(cat answer)"
+grep -q "in no running recording" answer || fail "after the stop: $(cat answer)"
 status=0
 wait $recorder || status=$?
 [ "$status" -eq 3 ] || fail "exit status $status after a stop"
@@ -51,7 +51,7 @@ record 3 --duration 0.5 -- "$burn" 1500 3
 grep -q '^done 1 512 ' dump || fail "--duration: it did not end"
 [ "$(samples_of 1)" -lt 900 ] || fail "--duration: all was sampled"
 at_least 20 "$(samples_of 1)" "samples in half a second"
-grep -q 'the command goes on' said || fail "--duration: $(cat said)"
+grep -q 'the command keeps running' said || fail "--duration: $(cat said)"
 record 3 --delay 100 -- "$burn" 200 3
 [ "$(samples_of 1)" -eq 0 ] || fail "--delay: samples before"
 record 3 --delay 0.3 -- "$burn" 1200 3
@@ -62,7 +62,7 @@ recorder=$!
 sleep 0.8
 "$windlass" ctl "$recorder" resume >/dev/null || fail "the delay does not end"
 wait $recorder
-grep -q 'the command goes on' said || fail "--duration: it did not begin"
+grep -q 'the command keeps running' said || fail "--duration: it did not begin"
 
 # A process that starts in a pause is paused.
 "$windlass" record --delay 100 -o late.wndl \

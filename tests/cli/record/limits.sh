@@ -33,7 +33,7 @@ if [ "$(id -u)" = 0 ] && mkdir disk &&
     "$recdump" disk/full.wndl >dump || status=unreadable
     umount disk
     [ "$status" = 125 ] || fail "full disk: exit status $status"
-    grep -q "disk/full.wndl: cannot write; .*No space left" said ||
+    grep -q "cannot write .*disk/full.wndl: No space left" said ||
         fail "full disk: $(cat said)"
     grep -q '^done 0 ' dump || fail "a full disk, and all is well"
     told=$(sed -n 's/^windlass: \([0-9]*\) samples kept.*/\1/p' said)
@@ -66,5 +66,5 @@ rm windlass-linked
 ! ls -d windlass-* >/dev/null 2>&1 || fail "a folder was left: $(ls)"
 
 "$windlass" record -o 'a%xb' true 2>said && fail "%x was taken"
-grep -q -- "--output knows %n, %p, %h and %%, not what is in 'a%xb'" said ||
+grep -q -- "--output knows only %n, %p, %h and %%: 'a%xb'" said ||
     fail "$(cat said)"

@@ -17,7 +17,7 @@ at_least 100 "$(samples_of 1)" "samples at the rate of the command line"
 grep -q '^limits [0-9]* [0-9]* 100 ' dump || grep -q '^limits 1 0 100 ' dump ||
     fail "max-frames: $(grep ^limits dump)"
 WINDLASS_OPTIONS="rat=100" "$windlass" record true 2>said && fail "taken"
-grep -q "WINDLASS_OPTIONS: there is no option 'rat=100'" said ||
+grep -q "WINDLASS_OPTIONS: unknown option 'rat=100'" said ||
     fail "$(cat said)"
 
 # finished FILE: waits until the recording is.

@@ -19,7 +19,7 @@ grep '^windlass: CFI covers ' said | grep -qF "$(cat share) of .text of bare" ||
     fail "not the coverage of bare: $(cat share), $(cat said)"
 
 record 0 -v -r 1000 --unwind scan -- "$bare" 400
-grep -q 'frames: .*by scanning the stack [0-9]' said || fail "not told: $(cat said)"
+grep -q 'frames: .*[0-9] by scanning the stack' said || fail "not told: $(cat said)"
 complete_above 90
 "$windlass" export -o folded.txt r.wndl 2>/dev/null
 grep -q 'main;.*burn' folded.txt || fail "main was not found: $(cat folded.txt)"

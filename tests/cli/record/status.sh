@@ -20,9 +20,9 @@ record 139 -- "$burn" 20 -11
 grep -q '^done 1 267 ' dump || fail "signal 11 is not in the recording"
 
 record 0 -v -- "$burn" 2500 0
-grep -q 'processes run, [0-9]* samples; frames: interrupted' said ||
+grep -q 'processes run, [0-9]* samples; frames: [0-9]' said ||
     fail "-v counts nothing: $(cat said)"
-grep -q '^windlass: frames: .*by call frame information [0-9]' said ||
+grep -q '^windlass: frames: [0-9]* by CFI' said ||
     fail "-v: no frames in the summary: $(cat said)"
 record 0 --engine outside -- sleep 0.4
 grep -q '^limits 4 ' dump || fail "not seen from outside"

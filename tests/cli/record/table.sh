@@ -108,7 +108,7 @@ cp "tables/$id.wut" "other/$id.wut"
 printf '\003' | dd of="other/$id.wut" bs=1 seek=12 conv=notrunc 2>/dev/null
 record 0 -r 1000 -- stripped/tabled 100 20
 complete_above 95
-tells_why "is an unwind table of another version than 2"
+tells_why "unsupported unwind table version (expected 2)"
 cp "tables/$id.wut" "other/$id.wut"
 record 0 -r 1000 -- stripped/tabled 100 20
 grep "$id.wut" said && fail "told of a good table"

@@ -101,9 +101,9 @@ refuses 1 'error: cut.json: JSON' diff named.json cut.json
 refuses 1 'error: .*different modes' diff named.json lost.json
 refuses 1 'error: absent.json: ' diff named.json absent.json
 refuses 2 'LATER|operand|missing' diff named.json
-refuses 2 'named.json is a file of DMD' report --json named.json
+refuses 2 'named.json is a DMD file' report --json named.json
 echo something >plain
-refuses 2 'named.json and plain are compared by .windlass diff' report \
+refuses 2 'to compare named.json and plain, use .windlass diff' report \
     named.json plain
 # Two are what diff tells of them.
 sed 's/"req": 10,/"req": 20,/' named.json >grown.json
@@ -112,8 +112,8 @@ sed 's/"req": 10,/"req": 20,/' named.json >grown.json
 cmp -s named.json grown.json && fail "nothing has grown"
 sed 's/^# windlass report/# windlass diff/' two | cmp -s - difference ||
     fail "report of two: $(diff two difference)"
-refuses 2 'named.json is a file of DMD' report --blocks peak named.json
-refuses 2 'named.json is a file of DMD' diff --process 7 named.json named.json
+refuses 2 'named.json is a DMD file' report --blocks peak named.json
+refuses 2 'named.json is a DMD file' diff --process 7 named.json named.json
 refuses 2 'one of usable.req.slop.num-blocks' report -s size named.json
 
 # ---- a great many records

@@ -85,11 +85,11 @@ for accepted in 'report --heap -s req' 'export --value bytes' \
         failed=1
     }
 done
-refuses 1 'error: no/such/folder: cannot be written: No such' \
+refuses 1 'error: cannot write no/such/folder: No such' \
     export -o no/such/folder good.wndl
 [ -e no ] && failed=1
 cp good.wndl before.wndl
-refuses 1 'good.wndl: is a recording' export -o good.wndl good.wndl
+refuses 1 'cannot write good.wndl: it is a recording' export -o good.wndl good.wndl
 cmp before.wndl good.wndl || failed=1
 
 # Only a file that could not be written whole goes away: no pipe, no device
@@ -118,7 +118,7 @@ fi
 # A device that is always full, of our own.
 if [ "$(id -u)" = 0 ] && mknod full c 1 7 2>/dev/null &&
     dd if=/dev/zero of=full bs=1 count=1 2>&1 | grep -q 'No space'; then
-    refuses 1 'error: full: cannot be written: No space' \
+    refuses 1 'error: cannot write full: No space' \
         merge -o full stacks
     [ -c full ] || failed=1
 fi
@@ -126,16 +126,16 @@ fi
 # What has but some lines that end in numbers is no profile.
 printf '# Title\n\nThis is text 12\nof more lines\n' >text
 printf 'a;b 1\n\0\nc;d 2\n' >zeros
-refuses 1 'error: text: is no profile' merge text
-refuses 1 'error: zeros: is no profile' merge zeros
+refuses 1 'error: text: unknown profile format' merge text
+refuses 1 'error: zeros: unknown profile format' merge zeros
 
 # A recording or what is read is not written over.
 cp "$windlass" program
-refuses 1 'good.wndl: is a recording' dump-syms -o good.wndl program
+refuses 1 'cannot write good.wndl: it is a recording' dump-syms -o good.wndl program
 cmp before.wndl good.wndl || failed=1
 ln -s program same
-refuses 1 'same: is what is read' dump-syms -o same program
-refuses 1 'program: is what is read' dump-syms -o program program
+refuses 1 'cannot write same: it is the input' dump-syms -o same program
+refuses 1 'cannot write program: it is the input' dump-syms -o program program
 cmp "$windlass" program || failed=1
 
 # A pipe will do for a file.

@@ -146,7 +146,7 @@ done
 "$windlass" fix --inlines stack >plain
 "$windlass" fix --inlines --cache kept-fix stack >got 2>errors
 same "fix with a damaged file" plain got
-grep -q 'its checksum is wrong; it is written anew' errors ||
+grep -q 'its checksum is wrong; it is replaced' errors ||
     fail "a damaged file is not told of"
 "$windlass" fix --inlines --cache kept-fix stack >got 2>errors
 same "fix after a damaged file" plain got

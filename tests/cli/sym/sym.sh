@@ -226,7 +226,7 @@ fails 2 "-C and --no-demangle do not go together" -e prog -C --no-demangle
 fails 2 "--all-functions takes no addresses" -e prog --all-functions 1
 fails 2 "--build-id takes hexadecimal digits" --build-id xy
 fails 2 "--style takes one of" -e prog --style elsewise
-fails 1 "nowhere: cannot open the file" -e nowhere 1
+fails 1 "cannot open nowhere: No such" -e nowhere 1
 fails 1 "no file with build-id abcd" --build-id abcd
 fails 1 "one.c: " -e one.c 1
 head -c 3000 prog >cut
@@ -276,6 +276,6 @@ same "section of an object file" <<'END'
 other
 object.c:2
 END
-fails 1 "no section that is loaded is called .none" -e object.o -j .none 0
+fails 1 "no loaded section has the name .none" -e object.o -j .none 0
 fails 2 "do not go together" -e object.o -j .text --rva 0
 exit $failed

@@ -158,7 +158,7 @@ grep -q 'damaged records: 1; first: .*a record is longer' "$work/out" ||
     fail "damaged length"
 # An unknown augmentation in the first CIE, which two of three use.
 damage augmentation 10 'Q'
-grep -q 'kind that is not read: 2; first: ' "$work/out" || fail "augmentation"
+grep -q 'records of an unsupported kind: 2; first: ' "$work/out" || fail "augmentation"
 # An instruction that there is none of, behind the first two rows.
 damage program 42 '\077'
 grep -q 'damaged programs: 1, [0-9]* bytes of code; first: ' "$work/out" ||

@@ -155,7 +155,7 @@ same_run 'sp=1010,lr=3,pc=3' '01 a8 b0' 'sp=1000,lr=9' \
     '00000000 01000000 02000000 03000000'
 same_run 'refuse' '80 00' sp=1000 00
 same_run 'lead out of' 'a8 b0' sp=1000 '00 00 00 00'
-same_run 'no list of bytes' 'a8 b' sp=1000 00
+same_run 'is not a list of at most' 'a8 b' sp=1000 00
 same_run 'are no registers' 'b0' sp=10x0 00
 
 # --- refusals
@@ -173,10 +173,10 @@ grep -q "$work/cut" "$work/err" || fail "the file is not named"
 table show --dump "$work/frame.shipped" 2>/dev/null && fail "--dump is not ours"
 "$windlass" unwind-table show --lookup 10 "$work/frame.shipped" \
     2>"$work/err" && fail "--lookup is chrome-v2's"
-grep -q 'are of --format chrome-v2' "$work/err" || fail "not told: --lookup"
+grep -q 'need --format chrome-v2' "$work/err" || fail "not told: --lookup"
 "$windlass" unwind-table encode "$work/frame.so" "$address" 2>"$work/err" &&
     fail "encode is chrome-v2's"
-grep -q 'are of --format chrome-v2' "$work/err" || fail "not told: encode"
+grep -q 'need --format chrome-v2' "$work/err" || fail "not told: encode"
 for file in frame.shipped frame.design; do
     "$windlass" unwind-table show "$work/$file" 2>"$work/err" &&
         fail "$file is none of ours"

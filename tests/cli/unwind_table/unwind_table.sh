@@ -71,13 +71,13 @@ objcopy -O binary --only-section=.eh_frame "$libc" "$work/frames" &&
     for action in "verify $work/none $work/libc.wut" \
         "build $work/none -o $work/none.wut"; do
         # shellcheck disable=SC2086 # several words
-        expect_failure 'error: [^:]*/none: .eh_frame has rules of no code' \
+        expect_failure 'error: [^:]*/none: .eh_frame has no rules for any code' \
             "$windlass" unwind-table $action
     done
 expect_failure 'is not an unwind table' \
     "$windlass" unwind-table show "$libc"
 expect_failure 'build OBJ -o FILE' "$windlass" unwind-table build "$libc"
-expect_failure 'none of build, show and verify' \
+expect_failure 'use build, show or verify' \
     "$windlass" unwind-table mend "$libc"
 expect_failure "unknown action 'mend'" "$windlass" unwind-table mend
 expect_failure 'an action is missing' "$windlass" unwind-table
@@ -103,7 +103,7 @@ if (
 ); then
     fail "a table was written beyond the limit of a file's size"
 fi
-grep -q 't.wut: cannot be written: ' "$work/err" || fail "$(cat "$work/err")"
+grep -q 'cannot write [^ ]*t.wut: ' "$work/err" || fail "$(cat "$work/err")"
 if (
     ulimit -c 0
     ulimit -f 1
@@ -137,7 +137,7 @@ wait
 [ -p "$work/kept/pipe" ] && cmp -s "$work/piped" "$work/before" ||
     fail "a pipe did not get it"
 if [ -c /dev/full ]; then
-    expect_failure '/dev/full: cannot be written: ' \
+    expect_failure 'cannot write /dev/full: ' \
         "$windlass" unwind-table build /bin/sh -o /dev/full
     [ -c /dev/full ] || fail "/dev/full is gone"
 fi
@@ -152,7 +152,7 @@ if [ "$(id -u)" -ne 0 ]; then
     cmp -s "$kept" "$work/libc.wut" || fail "not written in place"
     chmod 755 "$work/kept"
     chmod 444 "$kept"
-    expect_failure 't.wut: cannot be written: ' \
+    expect_failure 'cannot write [^ ]*t.wut: ' \
         "$windlass" unwind-table build /bin/sh -o "$kept"
     cmp -s "$kept" "$work/libc.wut" || fail "a read-only table was changed"
 fi

@@ -28,7 +28,7 @@ says() {
 "$make_recording" b.wndl <"$here/../report/golden/blocked.recipe"
 case $("$windlass" --version) in
 *"viewer: no (built without npm)"*)
-    says 1 "built without its viewer" -o out.html a.wndl
+    says 1 "built without the viewer" -o out.html a.wndl
     [ ! -e out.html ] || fail "wrote a page without a viewer"
     exit 0
     ;;
@@ -53,7 +53,7 @@ if "$windlass" view -o whole.html a.wndl 2>&1 | grep 'cut short'; then
 fi
 "$make_recording" h.wndl <"$here/../report/heap_golden/two_processes.recipe"
 for pair in "a.wndl h.wndl" "h.wndl a.wndl"; do
-    says 1 "no heap is in the recording" -o mixed.html $pair
+    says 1 "the recording holds no heap" -o mixed.html $pair
     cp err view.err
     if "$windlass" diff $pair >out 2>err; then fail "diff of $pair"; fi
     cmp err view.err
@@ -73,15 +73,15 @@ if command -v python3 >/dev/null; then
     python3 "$here/serve.py" out.html "$windlass" view a.wndl 2>err
     grep -q 'until Ctrl-C' err
 fi
-says 1 "a.wndl: is a recording" -o a.wndl b.wndl
+says 1 "cannot write a.wndl: it is a recording" -o a.wndl b.wndl
 says 1 "none.wndl" -o none.html none.wndl
 [ ! -e none.html ] || fail "a page of nothing"
-says 1 "cannot be written" -o none/none.html a.wndl
+says 1 "cannot write none/none.html: No such" -o none/none.html a.wndl
 if [ -c /dev/full ]; then
-    says 1 "cannot be written" -o /dev/full a.wndl
+    says 1 "cannot write /dev/full: No space" -o /dev/full a.wndl
 fi
-says 2 "--port is at most 65535" --port 65536 a.wndl
-says 2 "-o does not" --port 8080 -o out.html a.wndl
+says 2 "--port takes at most 65535" --port 65536 a.wndl
+says 2 "--port and -o exclude" --port 8080 -o out.html a.wndl
 
 # Sources are in the page if they are what the program was made of.
 command -v gcc >/dev/null && command -v python3 >/dev/null ||

@@ -105,17 +105,17 @@ run 0 -q -o fork.%p.vm -- sh -c 'true & wait; exec true'
 
 # What is not possible.
 run 2
-said 'there is no command to run' err
+said 'COMMAND is missing' err
 run 2 --show a b
 for sizes in 1X 0 1M, ,1M 1MM ''; do
     run 2 --mem "$sizes" -- true
     said '--mem takes up to 16 sizes' err
 done
 PATH=/nowhere run 125 -- /bin/true
-said 'there is no valgrind; install it' err
+said 'cannot find valgrind; install it' err
 mkdir other
 printf '#!/bin/sh\necho valgrind-1.2.3\n' >other/valgrind
 chmod +x other/valgrind
 PATH=$work/other:$PATH run 125 -- /bin/true
-said 'valgrind is valgrind-1\.2\.3, but the tools .* were built for' err
+said 'valgrind is valgrind-1\.2\.3, but this windlass was built for' err
 echo "vmprof: all right"

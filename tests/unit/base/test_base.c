@@ -422,9 +422,17 @@ static void errors_name_file_section_and_offset(void **state)
     assert_string_equal(wndl_error_text(&err, line, sizeof line),
         "/a/b.so: .debug_info+0x1f: unit ends early");
     struct wndl_error io = {0};
-    assert_int_equal(wndl_fail_errno(&io, ENOENT, "cannot open"), WNDL_IO);
+    assert_int_equal(
+        wndl_fail_errno(&io, ENOENT, "cannot open the file; try another"),
+        WNDL_IO);
     assert_string_equal(wndl_error_text(&io, line, sizeof line),
-        "cannot open (No such file or directory)");
+        "cannot open the file: No such file or directory; try another");
+    wndl_error_set_file(&io, "/a/b;c");
+    assert_string_equal(wndl_error_text(&io, line, sizeof line),
+        "cannot open /a/b;c: No such file or directory; try another");
+    (void)wndl_fail_errno(&io, ENOENT, "cannot wait for events");
+    assert_string_equal(wndl_error_text(&io, line, sizeof line),
+        "/a/b;c: cannot wait for events: No such file or directory");
     assert_int_equal(wndl_fail(NULL, WNDL_NOMEM, "x"), WNDL_NOMEM);
     assert_string_equal(wndl_status_name(WNDL_DENIED), "permission denied");
 }

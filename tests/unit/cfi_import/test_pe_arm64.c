@@ -111,7 +111,7 @@ static void test_refused_codes(void **state)
     (void)state;
     const char *const no_end = "unwind codes without an end";
     const char *const unknown = "an unwind code that is not known";
-    const char *const no_register = "a register that there is not";
+    const char *const no_register = "a register that does not exist";
     assert_codes(CODES("\x02"), no_end);
     assert_codes(CODES("\xc1"), no_end);
     assert_codes(CODES("\xe0\x01"), no_end);
@@ -126,11 +126,11 @@ static void test_refused_codes(void **state)
     assert_codes(CODES("\xdf\x01\xe4"), "a frame of scalable vectors");
     assert_codes(CODES("\xe9\xe4"), "a frame of the system's own");
     assert_codes(CODES("\xe6\x02\xe4"),
-        "a next pair of registers where it is not known behind which");
-    assert_codes(CODES("\xe6\xe4"),
-        "a next pair of registers where it is not known behind which");
+        "a next pair of registers without a pair before it");
+    assert_codes(
+        CODES("\xe6\xe4"), "a next pair of registers without a pair before it");
     assert_codes(CODES("\xe6\x81\xe4"),
-        "a next pair of registers where it is not known behind which");
+        "a next pair of registers without a pair before it");
 }
 
 /* ---- packed */

@@ -127,11 +127,11 @@ static void problems_are_told_with_the_word_that_is_wrong(void **state)
         const char *words[4];
         const char *named;
     } cases[] = {
-        {{"--nothing", "in", NULL}, "--nothing"},
+        {{"--nothing", "in", NULL}, "unknown option '--nothing'"},
         {{"-x", "in", NULL}, "-x"},
         {{"-qx", "in", NULL}, "-qx"},
-        {{"--quiet=1", "in", NULL}, "--quiet=1"},
-        {{"in", "--out", NULL}, "--out"},
+        {{"--quiet=1", "in", NULL}, "--quiet takes no value"},
+        {{"in", "--out", NULL}, "--out needs a value"},
         {{"in", "-n", "0", NULL}, "'0'"},
         {{"in", "-n", "7x", NULL}, "'7x'"},
         {{"in", "-n", "99999999999999", NULL}, "'99999999999999'"},
@@ -143,7 +143,7 @@ static void problems_are_told_with_the_word_that_is_wrong(void **state)
         {{"in", "--size=M", NULL}, "'M'"},
         {{"in", "--size=1Mb", NULL}, "'1Mb'"},
         {{"in", "--size=1025G", NULL}, "'1025G'"},
-        {{"a", "b", "c", NULL}, "'c'"},
+        {{"a", "b", "c", NULL}, "unexpected argument 'c'"},
         {{NULL}, "FILE"},
     };
     struct wndl_command c = sample();

@@ -146,7 +146,7 @@ static void lines_that_are_wrong_are_passed_over(void **state)
 static void costs_of_nothing_are_passed_over(void **state)
 {
     (void)state;
-    static const struct wndl_damage damage = {2, 2, "costs of no function"};
+    static const struct wndl_damage damage = {2, 2, "costs without a function"};
     assert_graph_read(wndl_callgrind_read,
         over("events: N\n7 2\nfn=a\ncalls=1 2\n3 4\n"),
         "events: N\nsummary: 0\n\nfl=(1) ???\nfn=(1) [root]\n\ntotals: 0\n",

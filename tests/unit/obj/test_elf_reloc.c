@@ -242,9 +242,9 @@ static void wrong_entries_are_left_out_and_told(void **state)
     check_bad_entry(&(struct entry){0, 99, OF_F, 0},
         "a relocation of a type that is not known");
     check_bad_entry(&(struct entry){INFO_SIZE - 3, R_X86_64_32, OF_F, 0},
-        "a relocation behind the end of its section");
+        "a relocation after the end of its section");
     check_bad_entry(&(struct entry){UINT64_MAX, R_X86_64_64, OF_F, 0},
-        "a relocation behind the end of its section");
+        "a relocation after the end of its section");
     check_bad_entry(&(struct entry){0, R_X86_64_32, 4, 0},
         "a relocation's symbol does not exist");
 }

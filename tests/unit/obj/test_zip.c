@@ -206,7 +206,7 @@ static void headers_that_do_not_agree_are_refused(void **state)
 {
     (void)state;
     const char *const here = "local file header";
-    const char *const other = "says something else than the directory";
+    const char *const other = "contradicts the directory";
     const char *const there = "central directory";
     expect(&(struct made){.name = "a"}, WNDL_OK, NULL, NULL);
     expect(&(struct made){.name = "a", .local_name = "b"}, WNDL_MALFORMED, here,

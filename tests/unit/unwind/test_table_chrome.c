@@ -65,15 +65,15 @@ static void others_are_refused_by_name(void **state)
     const struct wndl_bytes bytes = make(&b);
     struct wndl_table_chrome_of other = of;
     other.machine = EM_AARCH64;
-    refused(bytes, other, WNDL_UNSUPPORTED, "of 32-bit Arm alone");
+    refused(bytes, other, WNDL_UNSUPPORTED, "for 32-bit Arm only");
     other = of;
     other.text_size = 0xbe;
-    refused(bytes, other, WNDL_MALFORMED, "of another binary");
+    refused(bytes, other, WNDL_MALFORMED, "for another binary");
     b.data[0] = 36;
-    refused(bytes, of, WNDL_MALFORMED, "is no Chromium unwind info v2");
+    refused(bytes, of, WNDL_MALFORMED, "is not Chromium unwind info v2");
     b.data[0] = 32;
     b.data[4] = 2;
-    refused(bytes, of, WNDL_MALFORMED, "no whole Chromium unwind info v2");
+    refused(bytes, of, WNDL_MALFORMED, "damaged Chromium unwind info v2");
     wndl_buf_free(&b);
 }
 

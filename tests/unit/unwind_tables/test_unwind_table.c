@@ -347,7 +347,7 @@ static void others_tables_are_refused_by_name(void **state)
     struct wndl_table_verdict verdict;
     uint8_t *bytes = exact(libc->bytes, libc->size);
     bytes[VERSION_AT]++;
-    expect_refusal(bytes, libc->size, "another version");
+    expect_refusal(bytes, libc->size, "(expected 2)");
     bytes[0]++;
     expect_refusal(bytes, libc->size, "not an unwind table");
     free(bytes);
@@ -510,9 +510,9 @@ static void a_binary_without_rows_is_refused(void **state)
 {
     (void)state;
     assert_refused(
-        put_functions, EM_PPC64, WNDL_UNSUPPORTED, "another machine");
+        put_functions, EM_PPC64, WNDL_UNSUPPORTED, "unsupported machine");
     assert_refused(
-        put_nothing, EM_X86_64, WNDL_NOT_FOUND, ".eh_frame has rules of no");
+        put_nothing, EM_X86_64, WNDL_NOT_FOUND, ".eh_frame has no rules for");
 }
 
 /* ---- the tables of a process */
