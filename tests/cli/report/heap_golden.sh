@@ -44,7 +44,7 @@ check mixed
     try export --time wall sampled.wndl
     try diff --blocks all two_processes.wndl two_processes.wndl
     try diff --process 100 two_processes.wndl two_processes.wndl
-    sed 's/^counts 0 0 100 80/counts 0 0 100 70/; s/^pair 0 0 24 0/pair 0 0 20 4/
+    sed 's/^counts 0 0 100 80/counts 0 0 100 70/; s/^site 0 0 24 0/site 0 0 20 4/
         /^snapshot 0 0/s/640 600/640 590/' "$cases/two_processes.recipe" |
         "$make_recording" changed.wndl
     try diff --blocks live --process 100 two_processes.wndl changed.wndl
