@@ -123,5 +123,5 @@ mv away.pdb program.pdb
 build other x86_64 -O1
 "$windlass" dump-syms other.pdb >out 2>err
 grep -q '^STACK' out && fail "x86-64 has $(grep -c '^STACK' out) records"
-grep -q 'no STACK CFI.*of i386 code only' err || fail "x86-64: $(cat err)"
+grep -q 'no STACK CFI.*only PDB files of i386 code' err || fail "x86-64: $(cat err)"
 exit $failed

@@ -194,7 +194,7 @@ printf 'file      %s\nbreakpad  ABC1\n' two/gone.so/ABC1/gone.so.sym >wanted
 same "ids of a symbol file"
 code=0
 "$windlass" sym -e two/gone.so/ABC1/gone.so.sym -j .text 0 >out 2>err || code=$?
-[ $code = 1 ] && grep -q 'no section' err || {
+[ $code = 1 ] && grep -q 'no loaded section' err || {
     echo "breakpad: a section of a symbol file: $code"
     cat err
     failed=1

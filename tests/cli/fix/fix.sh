@@ -396,7 +396,7 @@ grep -q 'cut short' err || { echo 'fix: silent on a cut file'; failed=1; }
 # Errors of its own.
 status=0
 "$windlass" fix absent >out 2>err || status=$?
-{ [ $status -eq 1 ] && grep -q 'error: absent: ' err; } || failed=1
+{ [ $status -eq 1 ] && grep -q 'error: cannot open absent: ' err; } || failed=1
 status=0
 "$windlass" fix . >out 2>err || status=$?
 { [ $status -eq 1 ] && grep -q 'directory' err; } || failed=1

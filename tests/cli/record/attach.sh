@@ -123,7 +123,7 @@ many=
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
     many="$many --unwind-table $(printf '%0300d' $i)=plugin.so.wut"
 done
-refused 'more than 4093 characters' $many
+refused 'exceed 4093 characters' $many
 
 # --- and what is found out only then
 

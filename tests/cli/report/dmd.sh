@@ -99,7 +99,7 @@ refuses 1 'error: old.json: JSON\+0xc: .*version' report old.json
 refuses 1 'error: number.json: JSON\+0x57: .*whole number' report number.json
 refuses 1 'error: cut.json: JSON' diff named.json cut.json
 refuses 1 'error: .*different modes' diff named.json lost.json
-refuses 1 'error: absent.json: ' diff named.json absent.json
+refuses 1 'error: cannot open absent.json: ' diff named.json absent.json
 refuses 2 'LATER|operand|missing' diff named.json
 refuses 2 'named.json is a DMD file' report --json named.json
 echo something >plain

@@ -36,7 +36,7 @@ head -c 20 good.wndl >short.wndl
 printf '\211WNDL\r\n\032\002\000\000\000\000\000\000\000\000\000\000\000\010\271\067\251' \
     >damaged.wndl
 
-refuses 1 'error: absent.wndl: .*No such file' report absent.wndl
+refuses 1 'error: cannot open absent.wndl: No such file' report absent.wndl
 refuses 1 'error: text.wndl: .*not a windlass recording' report text.wndl
 refuses 1 'error: empty.wndl: ' report empty.wndl
 refuses 1 'error: short.wndl: header\+0x14: ' report short.wndl

@@ -487,7 +487,7 @@ split_troubles() {
     build trouble g++ -g -gsplit-dwarf || return 0
     mv trouble/program-unit_2.dwo other
     troubled "one missing" trouble/program \
-        "^1 missing: .*program-unit_2.dwo: cannot"
+        "^1 missing: cannot open .*program-unit_2.dwo: No such"
     cp trouble/program-unit_1.dwo trouble/program-unit_2.dwo
     troubled "another build's" trouble/program \
         "^1 missing: .*unit_2.dwo: .*another"
@@ -561,7 +561,7 @@ dwz_shared() {
 
 troubled_dwz() {
     mv "$2/.dwz/common" "$2/common"
-    troubled "$1: missing" "$2/one" "^1 missing: .*/.dwz/common: cannot"
+    troubled "$1: missing" "$2/one" "^1 missing: cannot open .*/.dwz/common: No such"
     cp "$2/two" "$2/.dwz/common"
     troubled "$1: another" "$2/one" "^1 missing: .*/.dwz/common: .*another"
 }

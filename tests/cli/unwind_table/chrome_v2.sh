@@ -156,7 +156,7 @@ same_run 'sp=1010,lr=3,pc=3' '01 a8 b0' 'sp=1000,lr=9' \
 same_run 'refuse' '80 00' sp=1000 00
 same_run 'lead out of' 'a8 b0' sp=1000 '00 00 00 00'
 same_run 'is not a list of at most' 'a8 b' sp=1000 00
-same_run 'are no registers' 'b0' sp=10x0 00
+same_run 'is not a list of registers' 'b0' sp=10x0 00
 
 # --- refusals
 
