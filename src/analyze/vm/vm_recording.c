@@ -292,6 +292,7 @@ enum wndl_status wndl_vm_record(
     wndl_map_init(&w.numbers, &w.arena);
     bool whole = write_all(&w);
     enum wndl_status status = wndl_recording_close(&r, &done, err);
+    wndl_recording_free(&r);
     wndl_arena_free(&w.arena);
     return whole ? status
                  : wndl_fail(err, WNDL_NOMEM, "no memory for the recording");
