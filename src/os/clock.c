@@ -15,6 +15,11 @@ uint64_t wndl_clock_monotonic_ns(void)
     return now_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t wndl_clock_boot_ns(void)
+{
+    return now_ns(CLOCK_BOOTTIME);
+}
+
 uint64_t wndl_clock_realtime_ns(void)
 {
     return now_ns(CLOCK_REALTIME);

@@ -11,6 +11,9 @@
 /* CLOCK_MONOTONIC, the clock of events and samples. */
 uint64_t wndl_clock_monotonic_ns(void);
 
+/* CLOCK_BOOTTIME, the clock of processes' starts in proc(5). */
+uint64_t wndl_clock_boot_ns(void);
+
 /* CLOCK_REALTIME, since 1970. */
 uint64_t wndl_clock_realtime_ns(void);
 

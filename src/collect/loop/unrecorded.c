@@ -39,7 +39,8 @@ enum {
     LOOKS = 2, /* before a process is reported */
     /* at most one part in so many of our time is spent on looks */
     LOOK_SHARE = 50,
-    SCAN_SHARE = 200 /* and scans */
+    SCAN_SHARE = 200, /* and scans */
+    PROBED_MAX = 256  /* numbers of new processes that are tried in turn */
 };
 
 /* The system's newest process or thread (proc(5), loadavg); 0: not known. */
@@ -104,11 +105,12 @@ static bool had_time_to_load(const struct wndl_unrecorded_entry *s)
 /*
  * Whether it was cloned without our hooks. A copy of a recorded process says
  * hello at once if our hooks saw its creation; a copy by vfork() soon becomes
- * another image.
+ * another image. Its age counts, not the time since it was found: a search may
+ * come late.
  */
 static bool is_bare_clone(const struct wndl_unrecorded_entry *s)
 {
-    return s->is_copy && had_time_to_load(s);
+    return s->is_copy && wndl_proc_age(s->start) > LOADING_NS;
 }
 
 /* The process is gone, or we end: reports what is known of it. */
@@ -268,6 +270,8 @@ static void meet(struct wndl_unrecorded *all, pid_t pid)
         return;
     if (pid != all->run->spawn.pid && !is_known(all, stat.parent))
         return;
+    if (!wndl_proc_is_process(pid))
+        return;
     if (all->run->request.engine.engine == WNDL_ENGINE_OUTSIDE) {
         wndl_processes_add_silent(all->processes, pid);
         return;
@@ -276,6 +280,17 @@ static void meet(struct wndl_unrecorded *all, pid_t pid)
         add_entry(all, pid, wndl_processes_parent(all->processes, pid));
     if (s != NULL)
         look_at(all, s);
+}
+
+/*
+ * Looks at each number of few: this costs by how many processes are new, a
+ * search of /proc by how many there are.
+ */
+static void probe_numbers(
+    struct wndl_unrecorded *all, pid_t before, pid_t newest)
+{
+    for (pid_t pid = before + 1; pid <= newest; pid++)
+        meet(all, pid);
 }
 
 /* Pids are given in turn, and from the start again after the highest. */
@@ -331,7 +346,10 @@ static void meet_started(struct wndl_unrecorded *all)
 static void meet_new(struct wndl_unrecorded *all)
 {
     pid_t newest = newest_pid();
-    if (newest == 0 || newest != all->newest_pid)
+    pid_t before = all->newest_pid;
+    if (before != 0 && newest >= before && newest - before < PROBED_MAX)
+        probe_numbers(all, before, newest);
+    else
         scan_proc(all, newest);
     all->newest_pid = newest;
 }

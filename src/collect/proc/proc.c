@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/proc/proc.h"
 
+#include "os/clock.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -63,6 +65,13 @@ bool wndl_proc_stat(pid_t pid, struct wndl_proc_stat *stat)
     return true;
 }
 
+uint64_t wndl_proc_age(uint64_t start)
+{
+    uint64_t tick = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
+    uint64_t now = wndl_clock_boot_ns();
+    return start < now / tick ? now - start * tick : 0;
+}
+
 /* A number of /proc/PID/status. */
 static uint64_t status_field(pid_t pid, const char *field, int base)
 {
@@ -71,6 +80,11 @@ static uint64_t status_field(pid_t pid, const char *field, int base)
     text[size] = '\0';
     const char *at = strstr(text, field);
     return at == NULL ? 0 : strtoull(at + strlen(field), NULL, base);
+}
+
+bool wndl_proc_is_process(pid_t pid)
+{
+    return (pid_t)status_field(pid, "\nTgid:", 10) == pid;
 }
 
 pid_t wndl_proc_tracer(pid_t pid)

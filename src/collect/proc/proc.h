@@ -31,6 +31,15 @@ struct wndl_proc_stat {
 /* False on failure. */
 bool wndl_proc_stat(pid_t pid, struct wndl_proc_stat *stat);
 
+/* The time since `start` of struct wndl_proc_stat, in ns. */
+uint64_t wndl_proc_age(uint64_t start);
+
+/*
+ * Whether `pid` is a process. /proc/TID exists for each thread, too, though no
+ * listing has it.
+ */
+bool wndl_proc_is_process(pid_t pid);
+
 /* The process that traces `pid`; 0: none. */
 pid_t wndl_proc_tracer(pid_t pid);
 
