@@ -31,7 +31,8 @@ record() {
     shift
     rm -f r.wndl dump
     status=0
-    "$windlass" record -o r.wndl "$@" 2>said || status=$?
+    # shellcheck disable=SC2086 # a prefix of words, or nothing
+    ${record_as-} "$windlass" record -o r.wndl "$@" 2>said || status=$?
     [ "$status" -eq "$expected" ] ||
         fail "exit status $status instead of $expected: $*: $(cat said)"
     "$recdump" r.wndl >dump || fail "the recording cannot be read"
