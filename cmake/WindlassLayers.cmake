@@ -40,7 +40,7 @@ endfunction()
 # An argument that names a target stands for the target's file. NEEDS names
 # targets without which there is no such test. LIVE is a test that watches
 # programs as they run: it has the machine for itself, because a busy machine
-# is another machine to it (tests/all/run_preset.sh knows the label). Tests
+# is another machine to it. Tests
 # with the same LOCK take turns.
 function(wndl_cli_test)
   cmake_parse_arguments(CLI "LIVE" "NAME;SCRIPT;TIMEOUT;LOCK" "ARGS;NEEDS"

@@ -409,7 +409,7 @@ static void map_of_another_user_is_used_if_he_recorded(void **state)
 {
     (void)state;
     if (geteuid() != 0)
-        skip();
+        SKIP("not root");
     static const uint32_t owners[] = {0, OTHER_USER};
     for (size_t i = 0; i < 2; i++) {
         struct fixture f;

@@ -331,7 +331,7 @@ static void stacks_of_32_bit_programs_are_whole(void **state)
 {
     (void)state;
     if (access(WNDL_BUILT_FIXTURES "/record/blocked_32", X_OK) != 0)
-        skip();
+        SKIP("no compiler for 32-bit programs");
     check_program("blocked_32");
 }
 
@@ -440,7 +440,7 @@ static void times_are_told_where_stacks_are_refused(void **state)
     enum { NOBODY = 65534 };
     struct bench b;
     if (geteuid() != 0)
-        skip();
+        SKIP("not root");
     set_up(&b, "blocked_O2");
     assert_int_equal(seteuid(NOBODY), 0);
     turn_for(&b, 300);
