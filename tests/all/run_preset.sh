@@ -20,22 +20,25 @@ show_failures() {
         shown' "$log"
 }
 
-# "NAME: REASON" of whole tests and of cases of unit tests, from ctest's log of
-# every test's output. The reason is the last line before a case's end that says
-# "skipped: ...", and the first line of a whole test.
+# What ctest's log of every test's output says of skips, "NAME: REASON" each:
+# whole tests, whose first line is the reason; cases of unit tests, after a line
+# "skipped: REASON"; and parts of other tests, NAME:REASON in one word.
 skips() {
     sed -n 's/^[[:space:]]*[0-9]* - \([a-zA-Z0-9_.]*\) (Skipped)$/\1/p' "$log" \
         >"build/$preset/skipped.list"
     awk -v list="build/$preset/skipped.list" '
         BEGIN { while ((getline name < list) > 0) whole[name] = 1 }
         /^[0-9]+\/[0-9]+ Test: / { name = $3; reason = "" }
-        /^<end of output>$/ { lines = 0 }
-        lines == 1 && name in whole && !/^-+$/ {
-            sub(/^skipped: /, ""); print name ": " $0; lines = 2
+        /^<end of output>$/ { inside = 0 }
+        inside && /^\[  SKIPPED \] [a-z]/ { print name "." $4 ": " reason }
+        inside && !/^-+$/ && !(seen[name]++) && name in whole {
+            sub(/^skipped: /, ""); print name ": " $0
         }
-        lines && sub(/^skipped: /, "") { reason = $0 }
-        /^\[  SKIPPED \] [a-z]/ { print name "." $4 ": " reason }
-        /^Output:$/ { lines = 1 }' \
+        inside && sub(/^skipped: /, "") && !(name in whole) {
+            reason = $0
+            if (name !~ /^unit[.]/) { gsub(/ /, "_"); print name ":" $0 ": " reason }
+        }
+        /^Output:$/ { inside = 1 }' \
         "build/$preset/Testing/Temporary/LastTest.log" | sort -u
 }
 
@@ -45,7 +48,7 @@ check_skips() {
     sed 's/^/skipped: /' "build/$preset/skips.list"
     awk -v preset="$preset" '
         FNR == NR { if (!/^#/) allowed[$1 " " $2] = 1; next }
-        { sub(/:.*/, "") }
+        { sub(/: .*/, "") }
         !(("* " $0) in allowed) && !((preset " " $0) in allowed) {
             print "skipped: " $0 " is not in tests/all/skips"; bad = 1
         }

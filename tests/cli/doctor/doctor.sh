@@ -2,6 +2,7 @@
 # doctor.sh WINDLASS RUNTIME: what it says of this machine, of programs, and
 # of what is made to be wrong.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
 runtime=$(realpath "$2")
 work=$(mktemp -d)
@@ -130,7 +131,7 @@ grep -qF "record \$'./a\\033[31m\\012b\\\\c'" said || {
 }
 
 # ---- for programs to read
-command -v python3 >/dev/null 2>&1 || exit 0
+have python3 || exit 0
 doctor 1 --json ./not-there
 python3 - said <<'END'
 import json, sys

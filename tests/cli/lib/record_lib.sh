@@ -4,6 +4,7 @@
 #   WINDLASS RECDUMP FIXTURES
 # and run in a folder of their own, which goes away with them.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$1
 recdump=$2
 fixtures=$3

@@ -24,7 +24,8 @@ touch -d '1 hour ago' "/tmp/perf-$(cat pid).map"
 "$windlass" report -v --no-pager r.wndl 2>&1 >/dev/null |
     grep -q "perf-$(cat pid).map: not used" || fail "it was not told of"
 
-node=$(command -v node) || exit 0
+have node || exit 0
+node=$(command -v node)
 rm -f "/tmp/perf-$(cat pid).map"
 cat >count.js <<'END'
 'use strict';

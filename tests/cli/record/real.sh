@@ -233,9 +233,9 @@ for part in ${WINDLASS_PARTS:-xz sqlite3 gxx make git redis python3 node}; do
     python3) program=/usr/bin/python3 ;;
     *) program=$part ;;
     esac
-    if command -v $program >/dev/null; then
+    if have $program; then
         real_$part
     else
-        echo "$program is not here: skipped"
+        echo "skipped: no $program"
     fi
 done

@@ -84,7 +84,7 @@ python3 "$here/record/shares_views.py" "$windlass" >compared 2>&1 ||
 # Reads, as a user to whom the kernel may be closed.
 as_user=
 if [ "$(id -u)" -eq 0 ]; then
-    command -v setpriv >/dev/null || exit 0
+    have setpriv || exit 0
     as_user="setpriv --reuid=1000 --regid=1000 --clear-groups"
     chmod 777 "$work"
 fi

@@ -115,7 +115,7 @@ grep "$id.wut" said && fail "told of a good table"
 
 # Of what its first bytes show to be no table of the program, nothing else is
 # read: its memory would be seen to grow by all of it.
-command -v python3 >/dev/null || exit 0
+have python3 || exit 0
 large=$((300 * 1024)) # KiB
 for as in zeros cut longer text; do
     rm -f r.wndl "other/$id.wut"

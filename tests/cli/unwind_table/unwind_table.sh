@@ -2,6 +2,7 @@
 # unwind_table.sh WINDLASS: `windlass unwind-table` of real libraries, of
 # damaged files and of the wrong ones; its rows against GNU readelf's.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$1
 here=$(dirname "$0")
 work=$(mktemp -d)
@@ -43,7 +44,7 @@ awk -v size="$size" '/ bytes / { sum[$0 ~ /^all/] += $(NF - 3) }
 
 # --- every row that readelf knows
 
-if command -v readelf >/dev/null && command -v python3 >/dev/null; then
+if have readelf && have python3; then
     "$windlass" unwind-table show --dump "$work/libc.wut" >"$work/dump"
     readelf -wF "$libc" >"$work/rows" 2>/dev/null || true
     python3 "$here/../../oracle/unwind_table_vs_readelf.py" "$work/dump" "$work/rows" ||

@@ -2,6 +2,7 @@
 # page.sh WINDLASS MAKE_RECORDING: the command around the page: what it writes
 # and where, and what it says when it cannot.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
 make_recording=$(realpath "$2")
 here=$(cd "$(dirname "$0")" && pwd)
@@ -60,7 +61,7 @@ for pair in "a.wndl h.wndl" "h.wndl a.wndl"; do
 done
 [ ! -e mixed.html ] || fail "a page of what cannot be compared"
 says 0 "wrote hh.html" -o hh.html h.wndl h.wndl
-if command -v python3 >/dev/null; then
+if have python3; then
     python3 "$here/../lib/view_page.py" out.html >dump
     grep -q '^samples.node u32 p \[[0-9, ]*\]$' dump
     python3 "$here/../lib/view_page.py" two.html >dump
