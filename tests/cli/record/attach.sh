@@ -43,7 +43,7 @@ usual_stacks() {
 
 cp whole/* bare
 record 0 -- bare/program "$work/bare/plugin.so"
-complete_above 95
+complete_above 99.9
 usual_stacks
 grep -q ';main;plugin;deep;deep;.*;burn$' stacks ||
     fail "not even as a whole: $(cat folded.txt)"
@@ -63,14 +63,14 @@ for way in "$both" "--unwind-table ./bare/program=program.wut \
     --unwind-table ./link.so=$work/plugin.so.wut"; do
     for engine in auto timer; do
         record 0 --engine $engine $way -- bare/program "$work/bare/plugin.so"
-        complete_above 95
+        complete_above 99.9
         usual_stacks
         cmp -s expected stacks || fail "$way: $(cat expected stacks)"
         grep -q warning said && fail "$way: $(cat said)"
     done
 done
 record 0 $both -- bare/program clean "$work/bare/plugin.so"
-complete_above 90
+complete_above 99.9
 usual_stacks
 cmp -s expected stacks || fail "without an environment: $(cat expected stacks)"
 
@@ -90,7 +90,7 @@ grep -q 'program.wut was not used: no stack reached .*/other/plugin.so' said ||
 cp plugin.so.wut used.wut
 record 0 --unwind-table program=program.wut --unwind-table plugin.so=used.wut \
     -- bare/program "$work/bare/plugin.so" "$work/used.wut"
-complete_above 90
+complete_above 99.9
 
 # --- refused before the program runs
 
@@ -162,7 +162,7 @@ END
     grep -Eq "^unfollowed [0-9]+ 2 .*/suid/program$" dump ||
         fail "a set-user-ID child is not told: $(cat said)"
     grep -q 'set-user-ID' said || fail "not told why: $(cat said)"
-    complete_above 90
+    complete_above 99.9
     usual_stacks
     cmp -s expected stacks ||
         fail "beside a set-user-ID child: $(cat expected stacks)"

@@ -14,7 +14,7 @@ at_least 10000 "$(samples_of 1)" "samples"
 grep -q 'samples made room' said || fail "nothing was discarded: $(cat said)"
 awk '$1 == "more" && $2 > 1000 { ok = 1 } END { exit !ok }' dump ||
     fail "the recording does not say what was discarded"
-complete_above 98
+complete_above 99.9
 "$windlass" report r.wndl >report || fail "no report"
 grep -q '[89][0-9]\.[0-9]%.* burn ' report || fail "$(cat report)"
 

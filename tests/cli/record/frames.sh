@@ -16,7 +16,7 @@ go_through() {
 
 # check_through WHAT CALLER
 check_through() {
-    complete_above 95
+    complete_above 99.9
     "$windlass" export -o folded.txt r.wndl 2>/dev/null
     grep -q "$2;.*;burn" folded.txt ||
         fail "$1: $2 was not found: $(cat folded.txt)"
@@ -106,5 +106,5 @@ define i32 @main() {
 END
 for kind in mcjit orc; do
     record 0 -r 1000 -- "$lli" -jit-kind=$kind hot.ll
-    complete_above 90
+    complete_above 99.9
 done

@@ -48,4 +48,4 @@ awk '{ used += $1 + $2 } END { print used }' used >both
 awk -v used="$(cat both)" '$1 == "thread" { ms += $6 / 1e6 }
     END { exit !(ms > 0.95 * used && ms < 1.1 * used) }' dump ||
     fail "sampled CPU time is not what was used: $(cat both) ms"
-complete_above 98
+complete_above 99.9

@@ -11,7 +11,7 @@ for engine in $(engines); do
         perf)
             # One thread began before it, two inside.
             at_least 550 "$(samples_of 1)" "samples"
-            complete_above 98
+            complete_above 99.9
             ;;
         tick | timer)
             at_least 25 "$(samples_of 1)" "samples"

@@ -5,7 +5,7 @@ burn=$fixtures/burn
 
 record 0 -- "$burn" 200 0
 at_least 30 "$(samples_of 1)" "samples"
-complete_above 98
+complete_above 99.9
 grep -q "windlass report r.wndl" said || fail "the next command is not told"
 grep -q 'samples kept, 0 dropped' said || fail "no word of what was dropped"
 grep -q '^err 200$' said || fail "the command's stderr is lost"

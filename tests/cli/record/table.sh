@@ -40,7 +40,7 @@ goes_blocked() {
 }
 
 record 0 -r 1000 -- whole/tabled 300 300
-complete_above 95
+complete_above 99.9
 usual_stacks
 grep -q 'main;down;down;.*;inner;burn' stacks ||
     fail "not even as a whole: $(cat folded.txt)"
@@ -55,7 +55,7 @@ WINDLASS_UNWIND_TABLES=$work/other:$work/tables
 export WINDLASS_UNWIND_TABLES
 for engine in auto timer; do
     record 0 --engine $engine -r 1000 -- stripped/tabled 300 300
-    complete_above 95
+    complete_above 99.9
     usual_stacks
     cmp -s expected stacks ||
         fail "$engine: other stacks: $(cat expected stacks)"
@@ -67,14 +67,14 @@ done
 # Folders are named from where windlass was started, however many they are.
 WINDLASS_UNWIND_TABLES=$(printf 'none%04d:' $(seq 1000))other:tables
 record 0 -r 1000 -- sh -c 'cd stripped && exec ./tabled 300 0'
-complete_above 95
+complete_above 99.9
 usual_stacks
 cmp -s expected stacks || fail "from another folder: $(cat expected stacks)"
 WINDLASS_UNWIND_TABLES=$work/other:$work/tables
 
 # The program's own table comes first where there is .eh_frame too.
 record 0 -r 1000 -- whole/tabled 300 0
-complete_above 95
+complete_above 99.9
 usual_stacks
 cmp -s expected stacks || fail "with both: $(cat expected stacks)"
 
@@ -97,17 +97,17 @@ tells_why() {
 
 head -c 500 "tables/$id.wut" >"other/$id.wut"
 record 0 -r 1000 -- stripped/tabled 100 20
-complete_above 95
+complete_above 99.9
 tells_why "is an unwind table cut short"
 "$windlass" unwind-table build "$windlass" -o "other/$id.wut" 2>/dev/null ||
     fail "no table of windlass itself"
 record 0 -r 1000 -- stripped/tabled 100 20
-complete_above 95
+complete_above 99.9
 tells_why "is an unwind table for another binary, by its build-id"
 cp "tables/$id.wut" "other/$id.wut"
 printf '\003' | dd of="other/$id.wut" bs=1 seek=12 conv=notrunc 2>/dev/null
 record 0 -r 1000 -- stripped/tabled 100 20
-complete_above 95
+complete_above 99.9
 tells_why "unsupported unwind table version (expected 2)"
 cp "tables/$id.wut" "other/$id.wut"
 record 0 -r 1000 -- stripped/tabled 100 20
