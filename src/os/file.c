@@ -72,7 +72,7 @@ enum wndl_status wndl_file_of_descriptor(
     return map_descriptor(fd, file, &facts, err);
 }
 
-enum wndl_status wndl_file_open_told(const char *path, struct wndl_file *file,
+enum wndl_status wndl_file_open_facts(const char *path, struct wndl_file *file,
     struct wndl_file_facts *facts, struct wndl_error *err)
 {
     return open_with(path, 0, file, facts, err);

@@ -92,7 +92,7 @@ static enum wndl_status open_object(struct wndl_unwind_info *info,
             "unsupported machine (supported: x86-64, i386, Arm and AArch64)");
     status = find_rules(info, err);
     if (status == WNDL_NOT_FOUND)
-        wndl_pe_tell_no_stacks(&stacks, err);
+        wndl_pe_explain_no_stacks(&stacks, err);
     return status;
 }
 

@@ -133,7 +133,7 @@ static int run_stream(const struct fix_options *o, int input, const char *name)
             &stream.fix) != WNDL_OK)
         return wndl_cli_error("out of memory");
     enum wndl_fix_end end = wndl_fix_stream_run(&stream);
-    wndl_fix_tell_lost(stream.fix);
+    wndl_fix_report_lost(stream.fix);
     wndl_fix_close(stream.fix);
     return report(&stream, name, end);
 }

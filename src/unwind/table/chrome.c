@@ -20,8 +20,8 @@ enum wndl_status wndl_table_open_chrome(struct wndl_bytes bytes,
     if (status != WNDL_OK)
         return status;
     if (table->chrome.instructions.size >= INSTRUCTION)
-        return wndl_fail(err, WNDL_LIMIT,
-            "has more instructions than lookups can tell apart");
+        return wndl_fail(
+            err, WNDL_LIMIT, "has more instructions than a lookup can address");
     if (!wndl_chrome_v2_fits(&table->chrome, of->text_size))
         return wndl_fail(err, WNDL_MALFORMED,
             "is for another binary: it has functions after the end of .text");
