@@ -25,8 +25,8 @@ static const struct wndl_option option_table[] = {
         WNDL_EXPORT_FORMAT_HELP, WNDL_OPT_CHOICE,
         offsetof(struct export_options, format)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
-        "which time to write: cpu: using the CPU; blocked: waiting for "
-        "something else; wall: both, and waiting for a CPU",
+        "which time to write: cpu: using the CPU; blocked: waiting for a lock, "
+        "I/O or the like; wall: both, and waiting for a CPU",
         WNDL_OPT_CHOSEN, offsetof(struct export_options, time)},
     {0, "value", "WHAT", "auto|bytes|blocks|temporary||usual", "auto", NULL,
         "what to count of a heap: bytes, blocks, or temporary: the blocks that "

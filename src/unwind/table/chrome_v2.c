@@ -52,7 +52,7 @@ enum wndl_status wndl_chrome_v2_open(
     *t = (struct wndl_chrome_v2){.design = next == DESIGN};
     if ((next != SHIPPED && next != DESIGN) || bytes.size < next)
         return wndl_fail(err, WNDL_MALFORMED,
-            "is not Chromium unwind info v2: its first part is at neither 32 "
+            "not Chromium unwind info v2: its first part is at neither 32 "
             "nor 40");
     c = wndl_cursor_at(bytes, 0, false);
     if (!take_part(&c, bytes, WORD, &next, &t->pages) ||
@@ -61,7 +61,7 @@ enum wndl_status wndl_chrome_v2_open(
         !take_part(&c, bytes, 1, &next, &t->offsets) ||
         !take_part(&c, bytes, 1, &next, &t->instructions))
         return wndl_fail(err, WNDL_MALFORMED,
-            "is damaged Chromium unwind info v2: its parts do not follow each "
+            "damaged Chromium unwind info v2: its parts do not follow each "
             "other, or go beyond the file");
     t->page_count = (uint32_t)(t->pages.size / WORD);
     t->function_count = (uint32_t)(t->functions.size / WORD);

@@ -268,7 +268,7 @@ enum wndl_status wndl_chrome_v2_functions(struct wndl_object *object,
     *binary = (struct wndl_chrome_v2_binary){0};
     if (wndl_object_machine(object) != EM_ARM || !wndl_object_is_image(object))
         return wndl_fail(err, WNDL_UNSUPPORTED,
-            "is not a program or shared library for 32-bit Arm, as this format "
+            "not a program or shared library for 32-bit Arm, as this format "
             "requires");
     enum wndl_status status = find_text(object, binary, err);
     if (status != WNDL_OK)
