@@ -72,9 +72,10 @@ bool wndl_exported_has(
     return heap->counts.len != 0 && (e->pid == 0 || e->pid == process->pid);
 }
 
-bool wndl_exported_tells(const struct wndl_exported *e, enum wndl_heap_set set)
+bool wndl_exported_has_set(
+    const struct wndl_exported *e, enum wndl_heap_set set)
 {
-    return e->tells_gone || set == WNDL_HEAP_SET_LIVE ||
+    return e->has_freed || set == WNDL_HEAP_SET_LIVE ||
            set == WNDL_HEAP_SET_PEAK;
 }
 

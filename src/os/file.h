@@ -40,7 +40,7 @@ struct wndl_file_facts {
 };
 
 /* The same as wndl_file_open, with `facts` of the file that was mapped. */
-enum wndl_status wndl_file_open_told(const char *path, struct wndl_file *file,
+enum wndl_status wndl_file_open_facts(const char *path, struct wndl_file *file,
     struct wndl_file_facts *facts, struct wndl_error *err) WNDL_MUST_USE;
 
 /*

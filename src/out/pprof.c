@@ -379,7 +379,7 @@ static void write_sum(
     uint64_t any = 0;
     put_stack(w, sum->node, sum->label);
     for (unsigned i = 0; i < WNDL_HEAP_SETS; i++) {
-        if (!wndl_exported_tells(w->e, i))
+        if (!wndl_exported_has_set(w->e, i))
             continue;
         uint64_t blocks = wndl_exported_round(sum->blocks[i]);
         wndl_buf_uleb(&w->inner, blocks);
@@ -405,7 +405,7 @@ static void write_heap(struct writer *w, const struct wndl_process_heap *heap)
 static void write_heaps(struct writer *w)
 {
     for (unsigned i = 0; i < WNDL_HEAP_SETS; i++) {
-        if (!wndl_exported_tells(w->e, i))
+        if (!wndl_exported_has_set(w->e, i))
             continue;
         put_type(w, WNDL_PPROF_PROFILE_SAMPLE_TYPE, heap_types[i][0], "count");
         put_type(w, WNDL_PPROF_PROFILE_SAMPLE_TYPE, heap_types[i][1], "bytes");

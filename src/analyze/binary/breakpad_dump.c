@@ -464,10 +464,10 @@ static enum wndl_status write_unwinding(
         status = wndl_unwind_info_open_arch(
             &info, d->path, d->arch, d->mem, refusal);
         /* The same records are not written again in another form. */
-        const bool is_told =
+        const bool is_written =
             d->has_stacks && status == WNDL_OK &&
             strcmp(info.source, WNDL_STACK_RECORD_SECTION) == 0;
-        if (status == WNDL_OK && !is_told && !write_rules(d, &info, refusal))
+        if (status == WNDL_OK && !is_written && !write_rules(d, &info, refusal))
             status = status_of(d);
         else if (status != WNDL_NOMEM)
             status = WNDL_OK;

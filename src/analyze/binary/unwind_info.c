@@ -86,13 +86,13 @@ static enum wndl_status open_object(struct wndl_unwind_info *info,
     info->knows_ways = wndl_arch_of(machine) == WNDL_ARCH_HERE;
     if (!wndl_object_is_image(info->object))
         return wndl_fail(
-            err, WNDL_UNSUPPORTED, "is not a program or a shared library");
+            err, WNDL_UNSUPPORTED, "not a program or a shared library");
     if (info->machine == NULL)
         return wndl_fail(err, WNDL_UNSUPPORTED,
             "unsupported machine (supported: x86-64, i386, Arm and AArch64)");
     status = find_rules(info, err);
     if (status == WNDL_NOT_FOUND)
-        wndl_pe_tell_no_stacks(&stacks, err);
+        wndl_pe_explain_no_stacks(&stacks, err);
     return status;
 }
 

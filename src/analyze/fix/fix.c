@@ -34,7 +34,7 @@ void wndl_fix_close(struct wndl_fix *fix)
     wndl_mem_free(fix->mem, fix);
 }
 
-void wndl_fix_tell_lost(const struct wndl_fix *fix)
+void wndl_fix_report_lost(const struct wndl_fix *fix)
 {
     for (uint32_t i = 1; i < fix->modules.list.len; i++) {
         const struct wndl_fix_module *module =
@@ -133,13 +133,13 @@ static struct line line_of(struct wndl_bytes text,
         &wndl_fix_frame_at(batch, first)->text;
     const uint8_t *before =
         memrchr(text.data + done, '\n', frame->start - done);
-    const uint8_t *behind =
+    const uint8_t *after =
         memchr(text.data + frame->end, '\n', text.size - frame->end);
     struct line line = {done, text.size, first, first + 1};
     if (before != NULL)
         line.start = (size_t)(before - text.data) + 1;
-    if (behind != NULL)
-        line.end = (size_t)(behind - text.data) + 1;
+    if (after != NULL)
+        line.end = (size_t)(after - text.data) + 1;
     while (line.last < batch->frames.len &&
            wndl_fix_frame_at(batch, line.last)->text.start < line.end)
         line.last++;

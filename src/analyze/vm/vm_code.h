@@ -8,8 +8,10 @@
 
 #include <stdbool.h>
 
-/* What turns an avma of this code into an rva of its file. False where the file
- * cannot be read or has no such code. */
+/*
+ * The number to add to an avma of this code for the rva in its file. False if
+ * the file cannot be read or has no such code.
+ */
 bool wndl_vm_code_bias(
     const struct wndl_vm_code *code, struct wndl_mem *mem, uint64_t *bias);
 

@@ -82,7 +82,7 @@ static bool place_code(struct work *w)
     return true;
 }
 
-/* What was mapped last stands for all that ran at its addresses. */
+/* The last code mapped at an address stands for all that ran there. */
 static const struct placed_code *code_at(const struct work *w, uint64_t ip)
 {
     for (size_t i = w->codes.len; i-- > 0;) {

@@ -89,8 +89,8 @@ enum {
 #define SAMPLE_BELOW_ROW                                                       \
     {                                                                          \
         0, "sample-below", "BYTES", NULL, NULL, NULL,                          \
-            "with --stacks partial: choose blocks below BYTES by chance, the " \
-            "smaller the rarer; 4096 if not given",                            \
+            "with --stacks partial: choose blocks below BYTES by chance, "     \
+            "small ones more rarely (default: 4096)",                          \
             WNDL_OPT_SIZE, FIELD(sample_below)                                 \
     }
 
@@ -125,8 +125,8 @@ const struct wndl_option wndl_record_option_rows[] = {
     {0, "engine", NULL, "auto|perf|tick|timer|outside", "auto", NULL,
         "what samples running threads: perf: perf events of the kernel; tick: "
         "timers that fire with the kernel's tick; timer: timers of any rate; "
-        "outside: nothing, and only blocked threads are sampled; auto: perf if "
-        "the kernel allows it, else timer",
+        "outside: none, only blocked threads are sampled; auto: perf if the "
+        "kernel allows it, else timer",
         WNDL_OPT_CHOICE, FIELD(engine)},
     {0, "threads", "PATTERN[,PATTERN]", NULL, NULL, NULL,
         "sample only threads whose name contains PATTERN, ignoring case; "
@@ -149,9 +149,9 @@ const struct wndl_option wndl_record_option_rows[] = {
         WNDL_OPT_REAL, FIELD(delay)},
     {0, "buffer", "SIZE", NULL, NULL, NULL,
         "keep only the last SIZE bytes of samples, such as 64M, in the "
-        "recorder's memory; it writes them when the command ends in any way, "
-        "and for 'windlass ctl PID dump'; if the recorder is killed, they are "
-        "lost",
+        "recorder's memory; they are written when the command ends, however it "
+        "ends, and by 'windlass ctl PID dump', but lost if the recorder is "
+        "killed",
         WNDL_OPT_SIZE, FIELD(buffer)},
     {0, "heap", NULL, NULL, NULL, NULL,
         "record the heap too, as 'windlass heap' does; the next six options "
@@ -167,8 +167,8 @@ const struct wndl_option wndl_record_option_rows[] = {
     NO_CHILDREN,
     QUIET,
     {'v', "verbose", NULL, NULL, NULL, NULL,
-        "show running counts: samples, frames by how they were found, stacks "
-        "by how they ended",
+        "show counts while recording: samples, frames found by each way of "
+        "unwinding, complete and incomplete stacks",
         WNDL_OPT_FLAG, FIELD(verbose)},
     {0},
 };
@@ -287,8 +287,7 @@ static bool check_options(const struct wndl_record_options *o, char *problem)
 {
     if (o->rate > RATE_MAX)
         snprintf(problem, PROBLEM_SIZE,
-            "--rate takes at most %d, one sample every 50 us, not '%" PRIu64
-            "'",
+            "--rate takes at most %d (a sample every 50 us), not '%" PRIu64 "'",
             RATE_MAX, o->rate);
     else if (o->max_frames > WNDL_FRAMES_MAX)
         snprintf(problem, PROBLEM_SIZE,

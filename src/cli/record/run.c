@@ -45,9 +45,9 @@ static int record_to_the_end(
     struct wndl_collector_result result;
     struct wndl_record_progress progress = {0};
     if (o->verbose)
-        wndl_collector_tell(c, wndl_record_say_progress, &progress);
+        wndl_collector_set_progress(c, wndl_record_say_progress, &progress);
     enum wndl_collector_stage stage = wndl_collector_run(c);
-    wndl_collector_tell(c, NULL, NULL);
+    wndl_collector_set_progress(c, NULL, NULL);
     wndl_record_end_progress(&progress);
     pid_t other = finish_recording(c, stage);
     wndl_collector_result(c, &result);

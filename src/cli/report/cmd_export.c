@@ -25,8 +25,8 @@ static const struct wndl_option option_table[] = {
         WNDL_EXPORT_FORMAT_HELP, WNDL_OPT_CHOICE,
         offsetof(struct export_options, format)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
-        "which time to write: cpu: using the CPU; blocked: waiting for "
-        "something else; wall: both, and waiting for a CPU",
+        "which time to write: cpu: using the CPU; blocked: waiting for a lock, "
+        "I/O or the like; wall: both, and waiting for a CPU",
         WNDL_OPT_CHOSEN, offsetof(struct export_options, time)},
     {0, "value", "WHAT", "auto|bytes|blocks|temporary||usual", "auto", NULL,
         "what to count of a heap: bytes, blocks, or temporary: the blocks that "
@@ -118,7 +118,7 @@ static void fill_job(struct wndl_export_job *job,
         .of_heap = o->value != VALUE_AUTO || format_of(o)->of_heap ||
                    wndl_heap_shown_of(p, false),
         .pid = job->heaps.pid,
-        .tells_gone = wndl_heap_tells_gone(p),
+        .has_freed = wndl_heap_has_freed(p),
         .time = o->time.index,
         .set = job->heaps.set,
         .by_blocks = o->value > VALUE_BYTES,
@@ -149,7 +149,7 @@ static int export_recording(struct wndl_cli_recording *recording,
         return WNDL_EXIT_FAILURE;
     if (!job.exported.of_heap)
         say_if_none(p, o);
-    else if (o->value == VALUE_TEMPORARY && !job.exported.tells_gone)
+    else if (o->value == VALUE_TEMPORARY && !job.exported.has_freed)
         wndl_cli_note("warning: the recording does not hold all temporary "
                       "blocks: 'windlass heap --mode cumulative' records them");
     struct writing writing = {format_of(o), &job};

@@ -279,7 +279,7 @@ static int send_part(const struct job *job, bool of_heap)
     const struct wndl_exported part = {
         .symbolized = &job->loaded.symbolized,
         .of_heap = of_heap,
-        .tells_gone = wndl_heap_tells_gone(&job->loaded.profile),
+        .has_freed = wndl_heap_has_freed(&job->loaded.profile),
         .set = choice.set,
     };
     char *data = NULL;

@@ -36,8 +36,8 @@ static const struct wndl_option option_table[] = {
         "show one row for each function, line, module or thread",
         WNDL_OPT_CHOSEN, offsetof(struct report_options, by)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
-        "which time to show: cpu: using the CPU; blocked: waiting for "
-        "something else; wall: both, and waiting for a CPU",
+        "which time to show: cpu: using the CPU; blocked: waiting for a lock, "
+        "I/O or the like; wall: both, and waiting for a CPU",
         WNDL_OPT_CHOSEN, offsetof(struct report_options, time)},
     {0, "tree", NULL, NULL, NULL, NULL,
         "show the call tree instead of the table", WNDL_OPT_FLAG,
@@ -47,8 +47,8 @@ static const struct wndl_option option_table[] = {
         "table",
         WNDL_OPT_FLAG, offsetof(struct report_options, marks)},
     {'n', "rows", "N", NULL, NULL, NULL,
-        "show N rows of the table or N records of a heap; if not given 30, or "
-        "all with --json or --marks",
+        "show N rows of the table or N records of a heap (default: 30; all "
+        "with --json or --marks)",
         WNDL_OPT_COUNT, offsetof(struct report_options, rows)},
     {0, "min-percent", "PERCENT", NULL, "0.5", NULL,
         "leave out branches of the tree with less than PERCENT of the time",
@@ -322,10 +322,9 @@ const struct wndl_command wndl_cmd_report = {
         "functions, lines, modules or threads its time went. Self is the time "
         "in the function itself, where inlined code counts for the inlined "
         "function; total adds the functions that it called, and counts each "
-        "sample once however deep the recursion.\n\n"
-        "The time is CPU time; --time blocked shows where threads waited for "
-        "something else, if that was recorded. FILE may be - for standard "
-        "input.\n\n"
+        "sample once, also for recursive functions.\n\n"
+        "The time is CPU time; --time blocked shows where threads were "
+        "blocked, if that was recorded. FILE may be - for standard input.\n\n"
         "For a heap (windlass heap) it shows which stacks allocated how much, "
         "and findings: leaks, buffers that grow just enough, temporary "
         "allocations and others (docs/heap-report.md).\n\n"

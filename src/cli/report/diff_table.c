@@ -94,7 +94,7 @@ static int no_time(const struct wndl_diff_table *table,
 }
 
 /* One of the first recording and `file` holds freed blocks, one does not. */
-static int tells_less(const struct wndl_diff_table *table, const char *file)
+static int says_less(const struct wndl_diff_table *table, const char *file)
 {
     const char *first = wndl_diff_recording_at(&table->d, 0)->file;
     bool is_first = table->set == WNDL_HEAP_SET_LIVE;
@@ -114,7 +114,7 @@ static int add_heap(struct wndl_diff_table *table,
     if (!wndl_heap_has(&loaded->profile, &choice, file))
         return WNDL_EXIT_FAILURE;
     if (choice.set != table->set)
-        return tells_less(table, file);
+        return says_less(table, file);
     if (!wndl_diff_add_heap(&table->d, &loaded->symbolized, &choice))
         return wndl_cli_error("out of memory");
     return WNDL_EXIT_OK;

@@ -46,7 +46,7 @@ static bool name_frames(
             wndl_mem_libc(), &options, &wndl_cli_fix_listener, &fix) != WNDL_OK)
         return false;
     bool named = wndl_dmd_name_frames(dmd, fix) == WNDL_OK;
-    wndl_fix_tell_lost(fix);
+    wndl_fix_report_lost(fix);
     wndl_fix_close(fix);
     return named;
 }

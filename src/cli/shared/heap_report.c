@@ -29,7 +29,7 @@ bool wndl_heap_shown_of(const struct wndl_profile *p, bool wanted)
     return wanted || (is_of_heaps(p) && !others);
 }
 
-bool wndl_heap_tells_gone(const struct wndl_profile *p)
+bool wndl_heap_has_freed(const struct wndl_profile *p)
 {
     const struct wndl_process_heap *heaps = p->heaps.data;
     for (size_t i = 0; i < p->heaps.len; i++) {
@@ -46,7 +46,7 @@ struct wndl_heap_choice wndl_heap_choose(
     static const char *const no_filters[] = {NULL};
     bool cumulative = true;
     for (size_t i = 0; i < count; i++)
-        cumulative = cumulative && wndl_heap_tells_gone(&loaded[i].profile);
+        cumulative = cumulative && wndl_heap_has_freed(&loaded[i].profile);
     enum wndl_heap_set usual =
         cumulative ? WNDL_HEAP_SET_ALL : WNDL_HEAP_SET_LIVE;
     return (struct wndl_heap_choice){

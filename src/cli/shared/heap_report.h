@@ -19,7 +19,7 @@ struct wndl_heap_show {
 bool wndl_heap_shown_of(const struct wndl_profile *p, bool wanted);
 
 /* Whether freed blocks were recorded too. */
-bool wndl_heap_tells_gone(const struct wndl_profile *p);
+bool wndl_heap_has_freed(const struct wndl_profile *p);
 
 /*
  * The blocks that the options choose in these recordings. The default is all

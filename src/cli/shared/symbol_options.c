@@ -7,15 +7,15 @@
 /* If one file cannot be written, the next ones cannot either: one report. */
 static void say_cache_error(void *context, const struct wndl_error *err)
 {
-    static bool is_told;
+    static bool is_reported;
     char text[600];
     (void)context;
     bool unread = err->status == WNDL_MALFORMED ||
                   err->status == WNDL_TRUNCATED ||
                   err->status == WNDL_UNSUPPORTED;
-    if (!unread && is_told)
+    if (!unread && is_reported)
         return;
-    is_told = is_told || !unread;
+    is_reported = is_reported || !unread;
     wndl_cli_note("--cache: %s%s", wndl_error_text(err, text, sizeof text),
         unread ? "; it is replaced" : "");
 }

@@ -42,9 +42,9 @@ struct wndl_symbol_options {
 #define WNDL_ARCH_OPTION_ROW(type, field)                                      \
     {                                                                          \
         0, "arch", "ARCH", NULL, NULL, NULL,                                   \
-            "read this architecture of a Mach-O file for several ones: "       \
-            "x86_64, arm64, ...; default: this machine's, or the only one "    \
-            "present",                                                         \
+            "of a Mach-O file for several architectures, read this one: "      \
+            "x86_64, arm64, ... (default: this machine's, or the only one "    \
+            "present)",                                                        \
             WNDL_OPT_TEXT, offsetof(type, field.arch)                          \
     }
 

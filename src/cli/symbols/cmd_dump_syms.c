@@ -149,9 +149,8 @@ const struct wndl_command wndl_cmd_dump_syms = {
         "those of Mach-O files come from __unwind_info, those of 64-bit "
         "Windows files from .pdata, those of 32-bit Windows files from their "
         "PDB file (STACK WIN). Rules that Breakpad cannot express (shifts and "
-        "comparisons, as for the stubs in .plt) are written as .undef: that "
-        "code has no rule, and code that nobody calls has none for its return "
-        "address (.ra).",
+        "comparisons, as for the stubs in .plt) are written as .undef, as is "
+        "the return address (.ra) of code without a caller.",
     .options = option_table,
     .options_size = sizeof(struct dump_options),
     .examples = examples,

@@ -358,13 +358,13 @@ const struct wndl_command wndl_cmd_vmprof = {
     .summary = "find the code that pages when memory is short",
     .operands = "[--] [COMMAND [ARG...]]",
     .description =
-        "Runs a command under Valgrind as if the machine had only so much "
-        "real memory, and counts page faults by function, line and mapping. "
-        "The simulation is exact and repeatable: every instruction fetch and "
-        "every access to data goes to a page, and when memory is full a clock "
-        "picks the page that leaves.\n\n"
-        "A fault is dirty when the page that left had been written. A first "
-        "touch, the first access to a page, is a fault of its own kind.\n\n"
+        "Runs a command under Valgrind as if the machine had only as much real "
+        "memory as --mem says, and counts page faults by function, line and "
+        "mapping. The simulation is exact and repeatable: every instruction "
+        "fetch and every access to data counts as a use of its page, and when "
+        "memory is full the clock algorithm picks the page to evict.\n\n"
+        "A fault is dirty if the evicted page had been written to. The first "
+        "access to a page is counted apart, as a first touch.\n\n"
         "With several sizes, all are simulated in one run and the report shows "
         "the faults of each, with the knee of the curve.",
     .options = option_table,

@@ -212,12 +212,12 @@ static int serve_at(
     if (signals < 0)
         return wndl_cli_error("signalfd: %s", strerror(errno));
     printf("%s\n", server->url);
-    bool is_told = fflush(stdout) == 0;
+    bool is_printed = fflush(stdout) == 0;
     wndl_cli_note("serving the page at this address until Ctrl-C");
-    if (is_told && has_desktop())
+    if (is_printed && has_desktop())
         open_browser(server->url);
     enum wndl_status status =
-        is_told ? wndl_server_run(server, page, signals, err) : WNDL_OK;
+        is_printed ? wndl_server_run(server, page, signals, err) : WNDL_OK;
     close(signals);
     return status == WNDL_OK ? WNDL_EXIT_OK : wndl_cli_fail(err);
 }

@@ -280,8 +280,10 @@ static struct wndl_bytes still_to_send(const struct client *c)
     return (struct wndl_bytes){c->body.data + sent, c->body.size - sent};
 }
 
-/* A client that still sends would take a close for a reset, and lose the
- * answer: it is told that we are done, and may hang up itself. */
+/*
+ * Sends the next part of the answer. After the last one only our side is shut:
+ * a close would reset a client that still sends, which then loses the answer.
+ */
 static void send_answer(struct client *c)
 {
     struct wndl_bytes part = still_to_send(c);

@@ -33,10 +33,11 @@ struct wndl_collector {
     uint64_t drain;      /* when to drain next */
     uint64_t duration;   /* ns, of the recording */
     uint64_t discarded;  /* samples */
-    bool left_behind;    /* another process goes on with the recording */
+    bool left_after;     /* another process goes on with the recording */
     enum wndl_status outcome; /* the status of closing the recording */
-    void (*tell)(void *, const struct wndl_collector_result *); /* or NULL */
-    void *tell_context;
+    void (*progress)(
+        void *, const struct wndl_collector_result *); /* or NULL */
+    void *progress_context;
 };
 
 /* ---- events about processes */
@@ -275,22 +276,22 @@ static uint64_t duration_of(const struct wndl_collector *c)
     return wndl_clock_monotonic_ns() - c->run.recording.time_base;
 }
 
-void wndl_collector_tell(struct wndl_collector *c,
-    void (*tell)(void *context, const struct wndl_collector_result *so_far),
+void wndl_collector_set_progress(struct wndl_collector *c,
+    void (*progress)(void *context, const struct wndl_collector_result *so_far),
     void *context)
 {
-    c->tell = tell;
-    c->tell_context = context;
+    c->progress = progress;
+    c->progress_context = context;
 }
 
-/* Calls `tell`, if set. */
+/* Calls `progress`, if set. */
 static void report(struct wndl_collector *c)
 {
     struct wndl_collector_result so_far;
-    if (c->tell == NULL)
+    if (c->progress == NULL)
         return;
     wndl_collector_result(c, &so_far);
-    c->tell(c->tell_context, &so_far);
+    c->progress(c->progress_context, &so_far);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -413,7 +414,7 @@ pid_t wndl_collector_detach(struct wndl_collector *c)
     c->discarded = c->run.recording.tail.discarded;
     pid_t pid = fork();
     if (pid > 0)
-        c->left_behind = true;
+        c->left_after = true;
     if (pid != 0)
         return pid;
     leave_caller();
@@ -448,7 +449,7 @@ enum wndl_status wndl_collector_finish(
         wndl_error_set_file(err, c->run.path);
     c->duration = duration_of(c);
     wndl_session_close(&c->run.session);
-    wndl_controller_tell_end(&c->controller, c->outcome == WNDL_OK);
+    wndl_controller_send_end(&c->controller, c->outcome == WNDL_OK);
     return c->outcome;
 }
 
@@ -487,7 +488,7 @@ static void close_if_open(int fd)
 }
 
 /* The session is the other one's by now. */
-static void leave_behind(struct wndl_collector *c)
+static void leave_after(struct wndl_collector *c)
 {
     wndl_processes_leave_all(&c->processes);
     wndl_unrecorded_end(&c->unrecorded);
@@ -497,8 +498,8 @@ void wndl_collector_free(struct wndl_collector *c)
 {
     if (c == NULL)
         return;
-    if (c->left_behind)
-        leave_behind(c);
+    if (c->left_after)
+        leave_after(c);
     else
         wndl_session_close(&c->run.session);
     wndl_recording_free(&c->run.recording);

@@ -78,11 +78,11 @@ enum wndl_status wndl_collector_start(
     int *exit_code, struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * Calls `tell` some times a second with the state so far; NULL: stops calling.
- * The state is valid until `tell` returns.
+ * Calls `progress` a few times a second with the state so far; NULL stops the
+ * calls. The state is valid until `progress` returns.
  */
-void wndl_collector_tell(struct wndl_collector *c,
-    void (*tell)(void *context, const struct wndl_collector_result *so_far),
+void wndl_collector_set_progress(struct wndl_collector *c,
+    void (*progress)(void *context, const struct wndl_collector_result *so_far),
     void *context);
 
 /*

@@ -142,7 +142,7 @@ static void heap_status(
             heap.live_blocks == 1 ? "" : "s", heap.allocs);
 }
 
-static void tell_status(const struct wndl_controller *c, int socket)
+static void send_status(const struct wndl_controller *c, int socket)
 {
     char full[PATH_MAX];
     char heap[120];
@@ -167,7 +167,7 @@ static void stop(struct wndl_controller *c, int socket)
     c->asker = socket;
 }
 
-void wndl_controller_tell_end(struct wndl_controller *c, bool well)
+void wndl_controller_send_end(struct wndl_controller *c, bool well)
 {
     char full[PATH_MAX];
     if (c->asker < 0)
@@ -196,10 +196,10 @@ int wndl_controller_take(
     case WNDL_CONTROL_START:
     case WNDL_CONTROL_PAUSE:
         pause_all(c, asked->verb == WNDL_CONTROL_PAUSE);
-        tell_status(c, socket);
+        send_status(c, socket);
         return socket;
     case WNDL_CONTROL_STATUS:
-        tell_status(c, socket);
+        send_status(c, socket);
         return socket;
     case WNDL_CONTROL_DUMP:
         dump(c, socket);

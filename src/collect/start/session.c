@@ -183,7 +183,7 @@ enum wndl_session_status wndl_session_hear(
         return WNDL_SESSION_NOBODY;
     if (whole && first->hello.version == WNDL_SHM_VERSION)
         return WNDL_SESSION_PROCESS;
-    /* Whatever follows its version. */
+    /* The fields after its version are of an unknown form. */
     first->hello = (struct wndl_hello){.refusal = WNDL_UNRECORDED_VERSION};
     return WNDL_SESSION_PROCESS;
 }

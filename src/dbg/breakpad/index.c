@@ -248,7 +248,7 @@ static int compare_u64(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Of two functions at an address the later one owns it. */
+/* Among functions at the same address the later one owns it. */
 static int compare_funcs(const void *left, const void *right)
 {
     const struct wndl_bp_func *a = left;

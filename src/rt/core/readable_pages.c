@@ -14,7 +14,7 @@
 
 #include <cpuid.h>
 
-/* Of the extended features: whether the system enables protection keys. */
+/* CPUID leaf 7: bit OSPKE of ECX says that protection keys are enabled. */
 enum { LEAF = 7, OSPKE = 1 << 4, WHOLE_PAGES = 1 };
 
 static bool has_keys(void)

@@ -98,7 +98,7 @@ static int pass_on(
     struct sigaction ours;
     if (number <= 0 || number >= _NSIG)
         return wndl_rt_real()->sigaction(number, new, old);
-    uint64_t told = atomic_load(&spared[number]);
+    uint64_t hidden = atomic_load(&spared[number]);
     uint64_t left_out = 0;
     if (new != NULL) {
         ours = *new;
@@ -110,7 +110,7 @@ static int pass_on(
     if (result != 0)
         return result;
     if (old != NULL)
-        set_word(&old->sa_mask, word_of(&old->sa_mask) | told);
+        set_word(&old->sa_mask, word_of(&old->sa_mask) | hidden);
     if (new == NULL)
         return 0;
     give_way_back(number);
@@ -142,7 +142,7 @@ static sighandler_t set_kept(int number, sighandler_t handler, int flags)
     return old.sa_handler;
 }
 
-/* Those of ours that interrupt calls, by siginterrupt(). */
+/* Our signals that interrupt calls, by siginterrupt(). */
 static _Atomic uint64_t interrupting;
 
 WNDL_RT_HOOK sighandler_t signal(int number, sighandler_t handler)

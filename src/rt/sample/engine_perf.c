@@ -110,7 +110,7 @@ void wndl_rt_perf_on_tick(struct wndl_rt_sample *sample)
     uint64_t open = open_time(sample);
     uint64_t left = smaller(wndl_rt.interval, sample->cpu - t->perf_cpu);
     if (open <= left + wndl_rt.interval / NOTHING ||
-        (!wndl_rt_restart_is_behind_call(sample->context) &&
+        (!wndl_rt_restart_is_after_call(sample->context) &&
             !is_by_faults(t, open - left)) ||
         !wndl_rt_sample_take(sample, open - left))
         return;

@@ -26,7 +26,7 @@ bool wndl_rt_restart_is_at_call(const ucontext_t *context)
            wndl_arch_is_syscall(pc);
 }
 
-bool wndl_rt_restart_is_behind_call(const ucontext_t *context)
+bool wndl_rt_restart_is_after_call(const ucontext_t *context)
 {
     uint64_t pc = wndl_arch_pc(context);
     return pc % WNDL_RT_PAGE >= WNDL_ARCH_SYSCALL_BYTES &&
@@ -36,7 +36,7 @@ bool wndl_rt_restart_is_behind_call(const ucontext_t *context)
 bool wndl_rt_restart_is_due(const ucontext_t *context)
 {
     return wndl_arch_returned(context, -EINTR) &&
-           wndl_rt_restart_is_behind_call(context);
+           wndl_rt_restart_is_after_call(context);
 }
 
 /*
@@ -190,11 +190,11 @@ static void set_timeout(ucontext_t *context, const struct wndl_rt_call *call,
     } else if (call->timeout == WNDL_RT_TIMEOUT_TIMESPEC) {
         shorten(context, call, waited, rest);
     } else if (call->timeout == WNDL_RT_TIMEOUT_SLEEP) {
-        uint64_t told = wndl_rt_restart_argument(context, at + 1);
-        if (told == 0)
+        uint64_t written = wndl_rt_restart_argument(context, at + 1);
+        if (written == 0)
             shorten(context, call, waited, rest);
         else
-            set_argument(context, at, told);
+            set_argument(context, at, written);
     }
 }
 
@@ -219,7 +219,7 @@ void wndl_rt_restart_or_count(
 }
 
 /* Acts as if the program's signal had come first. */
-static void yield_behind_call(ucontext_t *context)
+static void yield_after_call(ucontext_t *context)
 {
     struct made made;
     if (!find_call(context, &made))
@@ -233,7 +233,7 @@ static void yield_behind_call(ucontext_t *context)
 void wndl_rt_restart_yield(ucontext_t *context)
 {
     if (wndl_rt_restart_is_due(context))
-        yield_behind_call(context);
+        yield_after_call(context);
     else if (wndl_rt_restart_is_at_call(context) &&
              wndl_arch_was_called(context) &&
              wndl_rt_restart_is_interruptible(
@@ -246,7 +246,7 @@ void wndl_rt_restart_came_back(ucontext_t *context)
 {
     if (wndl_arch_is_redone(context) && wndl_rt_restart_is_at_call(context))
         wndl_arch_skip(context, -EINTR);
-    else if (wndl_rt_restart_is_behind_call(context))
+    else if (wndl_rt_restart_is_after_call(context))
         wndl_arch_set_came_back(context);
 }
 
@@ -278,7 +278,7 @@ bool wndl_rt_restart_transfer(ucontext_t *context)
     long done = wndl_arch_result(context);
     uint64_t pc = wndl_arch_pc(context);
     if (done <= 0 || (uint64_t)done >= wndl_rt_restart_argument(context, 2) ||
-        !wndl_rt_restart_is_behind_call(context) || wndl_rt_is_careful() ||
+        !wndl_rt_restart_is_after_call(context) || wndl_rt_is_careful() ||
         (pc >= (uintptr_t)wndl_rt_transfer &&
             pc < (uintptr_t)wndl_rt_transfer_end) ||
         !find_call(context, &made) || !is_transfer(made.number, context) ||

@@ -61,7 +61,7 @@ static void look_at_name(struct wndl_rt_thread *t)
     t->named = false;
 }
 
-static void tell_name(struct wndl_rt_thread *t, uint64_t now)
+static void announce_name(struct wndl_rt_thread *t, uint64_t now)
 {
     if (t->named)
         return;
@@ -228,7 +228,7 @@ enum wndl_rt_verdict wndl_rt_sample_begin(struct wndl_rt_sample *sample)
         wndl_rt_lose_to_full_ring();
         return WNDL_RT_SKIP;
     }
-    tell_name(t, sample->now);
+    announce_name(t, sample->now);
     return WNDL_RT_TAKE;
 }
 
@@ -237,7 +237,7 @@ void wndl_rt_thread_announce(struct wndl_rt_thread *t)
     uint64_t now = wndl_raw_clock_ns(CLOCK_MONOTONIC);
     look_at_name(t);
     if (!t->left_out && announce(t, now))
-        tell_name(t, now);
+        announce_name(t, now);
 }
 
 bool wndl_rt_event_emit(
@@ -261,7 +261,7 @@ void wndl_rt_thread_exit_self(struct wndl_rt_thread *t)
         return;
     uint64_t now = wndl_raw_clock_ns(CLOCK_MONOTONIC);
     if (announce(t, now))
-        tell_name(t, now);
+        announce_name(t, now);
     if (t->announced)
         wndl_rt_thread_exit(
             ring_of(t), paused ? 0 : cpu - t->last_cpu + t->debt);

@@ -14,7 +14,7 @@
 static struct sigaction actions[2];
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 
-/* Those of ours that the thread asked to block. */
+/* Our signals that the thread asked to block. */
 static __thread uint64_t blocked_here;
 
 void wndl_rt_mask_remember(uint64_t blocked)

@@ -144,8 +144,8 @@ static size_t size_to_copy(
     }
     if (WNDL_ARCH_MACHINE != EM_ARM)
         return 0;
-    const uint64_t told = wndl_chrome_v2_size(head);
-    return told <= size ? (size_t)told : 0;
+    const uint64_t needed = wndl_chrome_v2_size(head);
+    return needed <= size ? (size_t)needed : 0;
 }
 
 /*

@@ -250,11 +250,11 @@ static struct wndl_msvc_text function(
     name_conversion(m, &name->last, &s);
     struct wndl_msvc_text head =
         head_of(m, &class, is_c || class.is_plain_c, &s);
-    struct wndl_msvc_text behind = {0};
+    struct wndl_msvc_text after = {0};
     if (m->is_whole)
-        behind = s.result.behind;
+        after = s.result.after;
     return make(m, "$#$$$$", head, wndl_msvc_name_text(m, name), adjustment,
-        s.behind, behind);
+        s.after, after);
 }
 
 /* ---- variables */
@@ -277,7 +277,7 @@ static struct wndl_msvc_text variable(
     return make(m, "$$$$#$$", make(m, is_member ? accesses[which] : ""),
         make(m, is_member ? "static " : ""), type.before,
         wndl_msvc_qualifier_text(m, qualifiers, true),
-        wndl_msvc_name_text(m, name), type.behind);
+        wndl_msvc_name_text(m, name), type.after);
 }
 
 /* ---- symbols made by the compiler */
@@ -316,7 +316,7 @@ static struct wndl_msvc_text type_descriptor(struct wndl_msvc *m)
     struct wndl_msvc_type type = wndl_msvc_result(m);
     if (!take(m, "@8"))
         return wndl_msvc_fail(m);
-    return make(m, "$#`RTTI Type Descriptor'$", type.before, type.behind);
+    return make(m, "$#`RTTI Type Descriptor'$", type.before, type.after);
 }
 
 static struct wndl_msvc_text base_class(struct wndl_msvc *m)

@@ -303,7 +303,7 @@ static bool follow_up(struct following *f, const struct wndl_arm_insn *i)
     case WNDL_ARM_ADD:
         if (!follow_add(f, i))
             return false;
-        /* Of it, or of its result: it may be popped next. */
+        /* SP set from the base counts by SP: a pop of the base may follow. */
         s->by_base &= i->reg != WNDL_ARM_SP || i->base == WNDL_ARM_SP;
         return true;
     case WNDL_ARM_ADDREG:
@@ -406,7 +406,7 @@ static void take_steps(struct going *g, const struct steps *steps)
 }
 
 /* After a jump: the state of a jump to here, else the body's. */
-static void change_behind_jump(
+static void change_after_jump(
     struct going *g, uint64_t at, const struct targets *targets)
 {
     struct state next = body_state(g->function->body);
@@ -519,7 +519,7 @@ static void go_through(
             conditional = i.amount + 1;
         } else if (always && leaves_function(&i)) {
             f = fresh;
-            change_behind_jump(g, at + i.size, targets);
+            change_after_jump(g, at + i.size, targets);
         } else if (always && is_same(&g->state, &body) &&
                    begin_again(g, &i, at, &steps, &fresh.state.depth)) {
             at = steps.end - i.size;
@@ -532,7 +532,7 @@ static void go_through(
                 take_steps(g, &steps);
                 at = steps.end - i.size;
                 f = fresh;
-                change_behind_jump(g, steps.end, targets);
+                change_after_jump(g, steps.end, targets);
             }
         } else if (always && may_begin(&f, &i)) {
             change_state(g, at + i.size, &body);

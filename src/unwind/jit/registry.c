@@ -337,7 +337,7 @@ enum wndl_status wndl_jit_add(
  * Whether an FDE defines the CFA. LuaJIT's do not: they name a function that
  * finds the caller. Such code is as if it had no FDE.
  */
-static bool tells_cfa(
+static bool has_cfa_rule(
     const struct wndl_cfi_section *frame, const struct wndl_fde *fde)
 {
     struct wndl_cfi_row row;
@@ -358,7 +358,7 @@ static enum wndl_status add_fdes(
             continue;
         if (status != WNDL_OK)
             return status;
-        if (!tells_cfa(&from->frame, &fde))
+        if (!has_cfa_rule(&from->frame, &fde))
             continue;
         const struct wndl_jit_entry entry = {.start = fde.start,
             .end = fde.end,

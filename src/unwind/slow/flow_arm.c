@@ -168,7 +168,7 @@ static bool has_come_to_another(struct flow *f)
     }
     const uint64_t pc = all.regs[WNDL_ARM_PC];
     const bool returns = wndl_code_is_mapped(f->space->remote, pc - 1) &&
-                         wndl_arm_is_behind_call(f->space->remote, pc);
+                         wndl_arm_is_after_call(f->space->remote, pc);
     if (all.regs[WNDL_ARM_SP] == f->now.regs[WNDL_ARM_SP] &&
         (pc == all.regs[WNDL_ARM_LR] || !returns))
         return false;
@@ -334,7 +334,7 @@ static bool take(const struct flow *f, struct wndl_full *full)
 {
     struct wndl_cfi_regs caller = f->now;
     const uint64_t ra = caller.regs[WNDL_ARM_PC];
-    const bool returns = wndl_arm_is_behind_call(f->space->remote, ra);
+    const bool returns = wndl_arm_is_after_call(f->space->remote, ra);
     const uint64_t sp = caller.regs[WNDL_ARM_SP];
     const uint64_t sp_before = f->before->regs[WNDL_ARM_SP];
     if (!has(&caller, WNDL_ARM_SP) || sp < sp_before ||
@@ -387,7 +387,7 @@ static bool step_from_stub(const struct wndl_space *space,
          i++)
         word = wndl_cursor_u32(&c);
     if (c.failed || word >> 12 != JUMP ||
-        !wndl_arm_is_behind_call(space->remote, ra))
+        !wndl_arm_is_after_call(space->remote, ra))
         return false;
     set(&full->regs, WNDL_ARM_PC, ra & ~UINT64_C(1));
     full->interrupted = false;
@@ -405,7 +405,7 @@ static bool step_as(const struct wndl_space *space,
         return false;
     if (!full->interrupted) {
         forget(&f.now, WNDL_ARM_LR);
-        if (!wndl_arm_is_behind_call(space->remote, pc | code->thumb))
+        if (!wndl_arm_is_after_call(space->remote, pc | code->thumb))
             return false;
     }
     return follow_all(&f, code, full);

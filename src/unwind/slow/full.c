@@ -114,11 +114,11 @@ static uint64_t code_address(const struct wndl_space *space, uint64_t ra)
 }
 
 /* False if it is known that no call precedes it. */
-static bool may_be_behind_call(const struct wndl_space *space, uint64_t ra)
+static bool may_be_after_call(const struct wndl_space *space, uint64_t ra)
 {
     return space->arch->family != WNDL_CFI_ARM ||
            !wndl_code_is_mapped(space->remote, code_address(space, ra)) ||
-           wndl_arm_is_behind_call(space->remote, ra);
+           wndl_arm_is_after_call(space->remote, ra);
 }
 
 /* {caller's frame pointer, return address} are at the frame pointer. */
@@ -131,7 +131,7 @@ static bool read_link(const struct wndl_space *space, uint64_t sp, uint64_t fp,
     *caller = (struct wndl_fp_state){.sp = fp + 2 * word};
     bool is_there = wndl_space_word(space, fp, &caller->fp) &&
                     wndl_space_word(space, fp + word, &caller->pc) &&
-                    may_be_behind_call(space, caller->pc);
+                    may_be_after_call(space, caller->pc);
     caller->pc = code_address(space, caller->pc);
     return is_there;
 }
@@ -179,11 +179,11 @@ static struct wndl_step guess(
 }
 
 /* The next function begins after a call that does not return. */
-static bool is_behind_arm_call(const struct wndl_space *space, uint64_t pc)
+static bool is_after_arm_call(const struct wndl_space *space, uint64_t pc)
 {
     return space->arch->family == WNDL_CFI_ARM && space->remote == NULL &&
-           (wndl_arm_is_behind_call(NULL, pc) ||
-               wndl_arm_is_behind_call(NULL, pc | 1));
+           (wndl_arm_is_after_call(NULL, pc) ||
+               wndl_arm_is_after_call(NULL, pc | 1));
 }
 
 /*
@@ -196,11 +196,10 @@ static bool at_coroutine_entry(
     const struct wndl_space *space, const struct wndl_fp_state *state)
 {
     struct wndl_code code;
-    if (state->interrupted || is_behind_arm_call(space, state->pc))
+    if (state->interrupted || is_after_arm_call(space, state->pc))
         return false;
     return wndl_code_find(space->remote, state->pc, &code) == WNDL_CODE_ROW ||
-           (space->arch->word == 4 &&
-               wndl_leaf_is_behind_ret(space, state->pc));
+           (space->arch->word == 4 && wndl_leaf_is_after_ret(space, state->pc));
 }
 
 /* On 32-bit Arm no CFI marks threads' starts. */
@@ -328,7 +327,7 @@ static __attribute__((noinline)) bool step_by_link(
     if (!full->interrupted || !has_register(regs, arch->ra))
         return false;
     const uint64_t ra = code_address(space, regs->regs[arch->ra]);
-    if (!may_be_behind_call(space, regs->regs[arch->ra]) ||
+    if (!may_be_after_call(space, regs->regs[arch->ra]) ||
         wndl_code_find(space->remote, ra - 1, &code) != WNDL_CODE_ROW)
         return false;
     const uint64_t fp = has_register(regs, arch->fp) ? regs->regs[arch->fp] : 0;

@@ -42,7 +42,7 @@ bool wndl_leaf_pushed(
     return false;
 }
 
-bool wndl_leaf_is_behind_ret(const struct wndl_space *space, uint64_t ra)
+bool wndl_leaf_is_after_ret(const struct wndl_space *space, uint64_t ra)
 {
     struct wndl_call call;
     uint8_t last;

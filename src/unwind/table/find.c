@@ -26,7 +26,7 @@ struct record {
  */
 struct found {
     uint64_t phrase;
-    uint32_t behind;
+    uint32_t after;
 };
 
 /*
@@ -106,10 +106,10 @@ INLINED bool find_start(const struct record *r, uint32_t offset,
      * fewer bits are available, and before the first there is no 1: that is far
      * enough. */
     const uint32_t buckets = bits->zeros(s.before << (back & 63));
-    const uint32_t behind =
+    const uint32_t after =
         (buckets << WNDL_TABLE_BUCKET) + low - (r->low + k)[-1];
     f->phrase = k;
-    f->behind = behind < offset ? behind : offset;
+    f->after = after < offset ? after : offset;
     return back != MOST;
 }
 
@@ -206,10 +206,10 @@ INLINED uint32_t a64_rule(const struct wndl_table *t, uint32_t phrase,
 {
     const uint32_t number = code - WNDL_TABLE_CODE_NUMBER;
     const uint32_t is_number = 0u - (number - 1 < t->rule_count - 1);
-    const uint32_t told = 0u - (code < WNDL_TABLE_CODE_NUMBER);
+    const uint32_t is_code = 0u - (code < WNDL_TABLE_CODE_NUMBER);
     const uint32_t at = either(is_number, t->dict_size + 4 * number, phrase);
     return (wndl_load_u32(t->dict + at) & is_number) |
-           (bits->rule_of_code(true, code) & told);
+           (bits->rule_of_code(true, code) & is_code);
 }
 
 /*
@@ -276,7 +276,7 @@ INLINED uint32_t rule_at(const struct wndl_table *t, const struct record *r,
     for (; k >= 64; k -= 64, mask += 8)
         longs += bits->count(wndl_load_u64(mask));
     longs += long_ids(wndl_load_u64(mask), k, bits, &is_long);
-    return rule_of_id(t, r->ids + f.phrase + longs, is_long, f.behind, bits);
+    return rule_of_id(t, r->ids + f.phrase + longs, is_long, f.after, bits);
 }
 
 /* The rare cases, in a function of their own, so that others pay nothing. */
@@ -300,10 +300,10 @@ INLINED uint32_t find_by_starts(const struct wndl_table *t,
         return find_slowly(t, r->start, offset);
     /* Computed now, so that its inputs need not be kept, nor what was read of
      * the table: there are just enough registers that callers need not save. */
-    __asm__("" : "+r"(f.behind), "+r"(t));
+    __asm__("" : "+r"(f.after), "+r"(t));
     const uint32_t longs =
         long_ids(wndl_load_u64(r->mask), f.phrase, bits, &is_long);
-    return rule_of_id(t, r->ids + f.phrase + longs, is_long, f.behind, bits);
+    return rule_of_id(t, r->ids + f.phrase + longs, is_long, f.after, bits);
 }
 
 INLINED uint32_t find_in_two(const struct wndl_table *t, const uint8_t *record,

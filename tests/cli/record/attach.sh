@@ -112,9 +112,9 @@ refused "takes MODULE=FILE, not 'plugin.so'" --unwind-table plugin.so
 refused "takes MODULE=FILE, not '=x'" --unwind-table =x
 refused 'cannot open none.wut: No such' --unwind-table plugin.so=none.wut
 refused 'cannot open no/plugin.so: No such' --unwind-table no/plugin.so=plugin.so.wut
-refused 'plugin.c: is neither' --unwind-table plugin.so=plugin.c
+refused 'plugin.c: neither' --unwind-table plugin.so=plugin.c
 refused 'cut.wut: ' --unwind-table plugin.so=cut.wut
-refused 'damaged.wut: is damaged' --unwind-table plugin.so=damaged.wut
+refused 'damaged.wut: a damaged' --unwind-table plugin.so=damaged.wut
 refused 'windlass.wut: .*another binary, by its build-id' \
     --unwind-table whole/plugin.so=windlass.wut
 refused 'plugin.so.wut: .*another binary, by its build-id' \

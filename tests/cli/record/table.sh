@@ -98,12 +98,12 @@ tells_why() {
 head -c 500 "tables/$id.wut" >"other/$id.wut"
 record 0 -r 1000 -- stripped/tabled 100 20
 complete_above 99.9
-tells_why "is an unwind table cut short"
+tells_why "an unwind table cut short"
 "$windlass" unwind-table build "$windlass" -o "other/$id.wut" 2>/dev/null ||
     fail "no table of windlass itself"
 record 0 -r 1000 -- stripped/tabled 100 20
 complete_above 99.9
-tells_why "is an unwind table for another binary, by its build-id"
+tells_why "an unwind table for another binary, by its build-id"
 cp "tables/$id.wut" "other/$id.wut"
 printf '\003' | dd of="other/$id.wut" bs=1 seek=12 conv=notrunc 2>/dev/null
 record 0 -r 1000 -- stripped/tabled 100 20

@@ -171,7 +171,7 @@ for file in "$work/rules.s" /dev/null "$work"; do
     grep -q "^windlass: error: .*$file" "$work/err" || fail "$file: no error"
 done
 cc -c -o "$work/rules.o" "$work/rules.s"
-"$windlass" unwind-info "$work/rules.o" 2>&1 | grep -q 'is not a program' ||
+"$windlass" unwind-info "$work/rules.o" 2>&1 | grep -q 'not a program' ||
     fail "an object file"
 "$windlass" unwind-info --dump --json "$work/rules.so" 2>/dev/null &&
     fail "options that exclude each other"

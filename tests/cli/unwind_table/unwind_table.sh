@@ -54,7 +54,7 @@ fi
 # --- refusals
 
 head -c 1000 "$work/libc.wut" >"$work/short.wut"
-expect_failure 'short.wut: is an unwind table cut short' \
+expect_failure 'short.wut: an unwind table cut short' \
     "$windlass" unwind-table show "$work/short.wut"
 cp "$work/libc.wut" "$work/damaged.wut"
 printf 'x' | dd of="$work/damaged.wut" bs=1 seek=5000 conv=notrunc 2>/dev/null
@@ -75,7 +75,7 @@ objcopy -O binary --only-section=.eh_frame "$libc" "$work/frames" &&
         expect_failure 'error: [^:]*/none: .eh_frame has no rules for any code' \
             "$windlass" unwind-table $action
     done
-expect_failure 'is not an unwind table' \
+expect_failure 'not an unwind table' \
     "$windlass" unwind-table show "$libc"
 expect_failure 'build OBJ -o FILE' "$windlass" unwind-table build "$libc"
 expect_failure 'use build, show or verify' \

@@ -158,7 +158,7 @@ static void order_does_not_matter_and_the_last_start_wins(void **state)
     wndl_breakpad_close(b);
 }
 
-static void what_encloses_goes_on_behind_what_is_in_it(void **state)
+static void what_encloses_goes_on_after_what_is_in_it(void **state)
 {
     (void)state;
     static const char text[] = "MODULE Linux x86 0 a\n"
@@ -391,7 +391,7 @@ int main(void)
         cmocka_unit_test(an_address_has_its_function_inlined_calls_and_lines),
         cmocka_unit_test(module_tells_what_the_file_is_of),
         cmocka_unit_test(order_does_not_matter_and_the_last_start_wins),
-        cmocka_unit_test(what_encloses_goes_on_behind_what_is_in_it),
+        cmocka_unit_test(what_encloses_goes_on_after_what_is_in_it),
         cmocka_unit_test(damage_costs_the_record_and_is_counted),
         cmocka_unit_test(all_functions_are_visited_until_it_is_enough),
         cmocka_unit_test(a_file_cut_anywhere_is_read),

@@ -142,7 +142,7 @@ static void interrupt_after(uint64_t time, uint64_t cpu, uint64_t late)
     assert_int_equal(seen.gone_on, 1);
 }
 
-static void no_time_is_made_up_behind_a_long_look(void **state)
+static void no_time_is_made_up_after_a_long_look(void **state)
 {
     (void)state;
     interrupt_after(40 * MS, 40 * MS, 0);
@@ -150,7 +150,7 @@ static void no_time_is_made_up_behind_a_long_look(void **state)
 }
 
 /* The look lost the processor itself. */
-static void no_time_is_made_up_behind_a_look_that_was_interrupted(void **state)
+static void no_time_is_made_up_after_a_look_that_was_interrupted(void **state)
 {
     (void)state;
     interrupt_after(40 * MS, 0, 0);
@@ -182,9 +182,9 @@ static void nothing_is_known_before_the_first_look(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(no_time_is_made_up_behind_a_long_look, set_up),
+        cmocka_unit_test_setup(no_time_is_made_up_after_a_long_look, set_up),
         cmocka_unit_test_setup(
-            no_time_is_made_up_behind_a_look_that_was_interrupted, set_up),
+            no_time_is_made_up_after_a_look_that_was_interrupted, set_up),
         cmocka_unit_test_setup(a_late_signal_tells_of_waiting, set_up),
         cmocka_unit_test_setup(nothing_is_known_before_the_first_look, set_up),
     };

@@ -145,7 +145,7 @@ static const uint8_t poll_room[IN_FRONT + 8] = {
     [IN_FRONT] = 0xb8, 7, 0, 0, 0, 0x0f, 0x05, 0xc3};
 static const uint8_t *const poll_code = poll_room + IN_FRONT;
 
-static void stand_behind(const uint8_t *code, size_t offset, long result)
+static void stand_after(const uint8_t *code, size_t offset, long result)
 {
     context.uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)(code + offset);
     context.uc_mcontext.gregs[REG_RAX] = result;
@@ -155,7 +155,7 @@ static void an_interrupted_call_is_made_again(void **state)
 {
     (void)state;
     struct wndl_rt_time rest;
-    stand_behind(poll_code, 7, -EINTR);
+    stand_after(poll_code, 7, -EINTR);
     context.uc_mcontext.gregs[REG_RDX] = 200;
     assert_true(wndl_rt_restart_is_due(&context));
     assert_true(wndl_rt_restart(&context, 30 * 1000 * 1000 + 999999, &rest));
@@ -169,11 +169,11 @@ static void a_timeout_never_becomes_endless(void **state)
 {
     (void)state;
     struct wndl_rt_time rest;
-    stand_behind(poll_code, 7, -EINTR);
+    stand_after(poll_code, 7, -EINTR);
     context.uc_mcontext.gregs[REG_RDX] = 20;
     assert_true(wndl_rt_restart(&context, UINT64_C(1) << 50, &rest));
     assert_int_equal(context.uc_mcontext.gregs[REG_RDX], 0);
-    stand_behind(poll_code, 7, -EINTR);
+    stand_after(poll_code, 7, -EINTR);
     context.uc_mcontext.gregs[REG_RDX] = UINT32_MAX; /* -1: for ever */
     assert_true(wndl_rt_restart(&context, UINT64_C(1) << 50, &rest));
     assert_int_equal((int)context.uc_mcontext.gregs[REG_RDX], -1);
@@ -182,11 +182,11 @@ static void a_timeout_never_becomes_endless(void **state)
 static void what_did_not_fail_so_is_left_alone(void **state)
 {
     (void)state;
-    stand_behind(poll_code, 7, 1);
+    stand_after(poll_code, 7, 1);
     assert_false(wndl_rt_restart_is_due(&context));
-    stand_behind(poll_code, 5, -EINTR);
+    stand_after(poll_code, 5, -EINTR);
     assert_false(wndl_rt_restart_is_due(&context));
-    stand_behind(poll_code, 7, -EAGAIN);
+    stand_after(poll_code, 7, -EAGAIN);
     assert_false(wndl_rt_restart_is_due(&context));
 }
 #endif

@@ -46,11 +46,11 @@ static bool keep_area(void *context, const struct wndl_mapping *m)
     uint64_t ours = s->ours;
     if (ours < m->start || ours >= m->end)
         return add_area(s, m);
-    struct wndl_mapping before = *m, behind = *m;
+    struct wndl_mapping before = *m, after = *m;
     before.end = ours;
-    behind.start = ours + s->ours_size;
+    after.start = ours + s->ours_size;
     return (before.start == before.end || add_area(s, &before)) &&
-           (behind.start >= behind.end || add_area(s, &behind));
+           (after.start >= after.end || add_area(s, &after));
 }
 
 /*
