@@ -6,6 +6,7 @@
  *   notes.c      build-id, debuglink
  *   symbols.c    symbol tables, function symbols
  *   minidebug.c  all functions, also those in .gnu_debugdata
+ *   opd.c        function descriptors
  *   dynamic.c    symbols of files without section headers
  *   reloc_kinds.c what relocations do, by machine
  *   reloc.c      places and relocations of .o and .ko files
