@@ -2,6 +2,7 @@
 #include "analyze/fix/fix.h"
 
 #include "analyze/fix/batch.h"
+#include "in/frame_text/control.h"
 
 #include <string.h>
 
@@ -166,7 +167,8 @@ bool wndl_fix_has_frames(const struct wndl_fix *fix, struct wndl_bytes text)
     struct wndl_frame_scan scan;
     struct wndl_frame_text frame;
     wndl_frame_scan_init(&scan, text, fix->options.json);
-    return wndl_frame_scan_next(&scan, &frame);
+    return wndl_frame_scan_next(&scan, &frame) ||
+           wndl_frame_has_controls(text, fix->options.json);
 }
 
 enum wndl_status wndl_fix_text(struct wndl_fix *fix, struct wndl_bytes text,

@@ -258,8 +258,9 @@ static bool close_image(struct work *w)
     if (info.first_damage.status != WNDL_OK) {
         char text[512];
         wndl_error_text(&info.first_damage, text, sizeof text);
-        wndl_log(w->log, WNDL_LOG_WARNING, "%s: damaged, %u units lost: %s",
-            path, info.units_damaged, text);
+        bool sound = info.first_damage.status == WNDL_UNSUPPORTED;
+        wndl_log(w->log, WNDL_LOG_WARNING, "%s: %s, %u units lost: %s", path,
+            sound ? "unsupported" : "damaged", info.units_damaged, text);
         kept = wndl_symbolized_text(w->s, text, &module->detail);
     }
     wndl_symbolizer_close(w->symbols);

@@ -81,6 +81,9 @@ int wndl_cli_error(const char *format, ...)
 struct wndl_error;
 int wndl_cli_fail(const struct wndl_error *err);
 
+/* The word for what an error says of a file: "damaged", or "unsupported". */
+const char *wndl_cli_damage(const struct wndl_error *err);
+
 /* "windlass: ..." on stderr. */
 void wndl_cli_note(const char *format, ...)
     __attribute__((format(printf, 1, 2)));

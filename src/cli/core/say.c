@@ -51,6 +51,11 @@ int wndl_cli_fail(const struct wndl_error *err)
     return wndl_cli_error("%s", wndl_error_text(err, text, sizeof text));
 }
 
+const char *wndl_cli_damage(const struct wndl_error *err)
+{
+    return err->status == WNDL_UNSUPPORTED ? "unsupported" : "damaged";
+}
+
 void wndl_cli_note(const char *format, ...)
 {
     va_list args;

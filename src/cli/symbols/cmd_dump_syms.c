@@ -81,7 +81,7 @@ static void say_report(const struct wndl_breakpad_report *report)
             info->files_missing == 1 ? "is" : "are",
             wndl_error_text(&info->first_missing, text, sizeof text));
     if (info->first_damage.status != WNDL_OK)
-        wndl_cli_note("warning: damaged: %s",
+        wndl_cli_note("warning: %s: %s", wndl_cli_damage(&info->first_damage),
             wndl_error_text(&info->first_damage, text, sizeof text));
     if (report->no_unwinding.status != WNDL_OK)
         wndl_cli_note("no STACK CFI records: %s",

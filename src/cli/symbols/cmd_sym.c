@@ -224,12 +224,14 @@ static void say_damage(const struct work *w)
         return;
     wndl_error_text(&info.first_damage, text, sizeof text);
     if (info.units_damaged == 0)
-        wndl_cli_note("warning: damaged: %s", text);
+        wndl_cli_note(
+            "warning: %s: %s", wndl_cli_damage(&info.first_damage), text);
     else
-        wndl_cli_note("warning: %u unit%s of debug information %s damaged "
+        wndl_cli_note("warning: %u unit%s of debug information %s %s "
                       "and left out: %s",
             info.units_damaged, info.units_damaged == 1 ? "" : "s",
-            info.units_damaged == 1 ? "is" : "are", text);
+            info.units_damaged == 1 ? "is" : "are",
+            wndl_cli_damage(&info.first_damage), text);
 }
 
 /* Addresses from here on count from the section. */

@@ -289,12 +289,32 @@ static const struct wndl_bp_func *func_at(
     return last != NULL && rva < last->end ? last : NULL;
 }
 
+/*
+ * No record says where the image ends: the last public symbol reaches to the
+ * end of its page, or of the last function.
+ */
+static bool is_past_end(const struct wndl_breakpad *b, uint64_t rva)
+{
+    enum { PAGE = 4096 };
+    const struct wndl_bp_public *last =
+        wndl_vec_at(&b->publics, b->publics.len - 1);
+    uint64_t end = last->start | (PAGE - 1);
+    if (b->funcs.len != 0) {
+        const struct wndl_bp_func *func =
+            wndl_vec_at(&b->funcs, b->funcs.len - 1);
+        end = func->end > end ? func->end : end;
+    }
+    return rva > end;
+}
+
 /* The last one up to `rva`, unless a function starts after it. */
 static const struct wndl_bp_public *public_at(
     const struct wndl_breakpad *b, uint64_t rva, uint64_t func)
 {
     const struct wndl_bp_public *last = last_up_to(&b->publics, rva);
-    return last == NULL || last->start < func ? NULL : last;
+    if (last == NULL || last->start < func || is_past_end(b, rva))
+        return NULL;
+    return last;
 }
 
 static const struct wndl_bp_line *line_at(

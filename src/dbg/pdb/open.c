@@ -189,6 +189,7 @@ static enum wndl_status read_modules(struct opening *o)
         struct wndl_bytes name = wndl_cursor_cstr(&c);
         (void)wndl_cursor_cstr(&c);
         module->name_hash = wndl_hash_bytes(name.data, name.size);
+        module->folded_hash = wndl_pdb_folded_hash(name);
         wndl_cursor_skip(&c, -wndl_cursor_offset(&c) & 3);
         module->stream = number;
         claimed += wndl_msf_stream(&pdb->msf, number).size;

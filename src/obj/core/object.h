@@ -153,10 +153,10 @@ struct wndl_section wndl_object_section(
 /*
  * The contents of the first section of that name, inflated if it is compressed
  * (SHF_COMPRESSED with zlib or zstd; .zdebug_* by its name .debug_*). Debug
- * sections of object files are relocated, for x86-64, i386, AArch64, Arm and
- * 64-bit PowerPC; UNSUPPORTED for others. NOT_FOUND when absent or SHT_NOBITS,
- * UNSUPPORTED for other compressions, LIMIT when its inflated size is not
- * plausible. The bytes live as long as the object. `info` may be NULL.
+ * sections of object files are relocated, for the machines in
+ * obj/elf/reloc_kinds.c; UNSUPPORTED for others. NOT_FOUND when absent or
+ * SHT_NOBITS, UNSUPPORTED for other compressions, LIMIT when its inflated size
+ * is not plausible. The bytes live as long as the object. `info` may be NULL.
  */
 enum wndl_status wndl_object_section_bytes(struct wndl_object *object,
     const char *name, struct wndl_bytes *bytes, struct wndl_section *info,

@@ -6,7 +6,9 @@
  *   notes.c      build-id, debuglink
  *   symbols.c    symbol tables, function symbols
  *   minidebug.c  all functions, also those in .gnu_debugdata
+ *   opd.c        function descriptors
  *   dynamic.c    symbols of files without section headers
+ *   reloc_kinds.c what relocations do, by machine
  *   reloc.c      places and relocations of .o and .ko files
  *   plt.c        names of stubs
  */
@@ -91,7 +93,8 @@ bool wndl_elf_needs_relocation(const struct wndl_object *object,
 
 /*
  * Applies the relocations to section->own. Single wrong entries are noted as
- * damage and left out; UNSUPPORTED for machines that reloc.c does not name.
+ * damage and left out; UNSUPPORTED for machines that reloc_kinds.c does not
+ * name.
  */
 enum wndl_status wndl_elf_relocate(struct wndl_object *object,
     struct wndl_object_section *section, struct wndl_error *err) WNDL_MUST_USE;
@@ -103,6 +106,13 @@ enum wndl_status wndl_elf_relocate(struct wndl_object *object,
  */
 enum wndl_status wndl_elf_read_functions(const struct wndl_object *object,
     struct wndl_vec *functions, struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * Moves functions (struct wndl_function) that are descriptors in .opd to their
+ * code.
+ */
+void wndl_elf_follow_descriptors(
+    struct wndl_object *object, struct wndl_vec *functions);
 
 /* Whether there is .symtab or .gnu_debugdata. */
 bool wndl_elf_has_symtab(const struct wndl_object *object);

@@ -445,6 +445,17 @@ debug_file() {
     check "$1: package of a stripped program" away/program
     mv away/program.dwp away/program.debug.dwp
     check "$1: package of a debug file" away/program
+    # The package's sections in the debug file itself.
+    for section in $(readelf -SW away/program.debug.dwp |
+        grep -oE '[.]debug_[a-z_]*([.]dwo|_index)'); do
+        objcopy --dump-section "$section=away/section" \
+            away/program.debug.dwp /dev/null
+        objcopy --add-section "$section=away/section" away/program.debug
+    done
+    rm away/program.debug.dwp
+    objcopy --strip-all --add-gnu-debuglink=away/program.debug "$1/program" \
+        away/program
+    check "$1: package within a debug file" away/program
     rm -r away
 }
 
