@@ -78,7 +78,7 @@ static int build_table(const struct table_options *o, const char *path)
     struct wndl_error err = {0};
     if (!wndl_output_may_write(o->out, path))
         return WNDL_EXIT_FAILURE;
-    if (!wndl_binary_open(&binary, path, &err))
+    if (!wndl_binary_open_whole(&binary, path, &err))
         return wndl_cli_fail(&err);
     wndl_buf_init(&bytes, wndl_mem_libc());
     int exit_code;
@@ -267,8 +267,9 @@ const struct wndl_command wndl_cmd_unwind_table = {
     .description =
         "An unwind table holds, in about a tenth of the size, the rules at "
         "every instruction that a binary has as call frame information "
-        "(.eh_frame, or .debug_frame if there is none; .pdata of 64-bit "
-        "Windows files; __unwind_info of macOS files; .ARM.exidx), for x86-64, "
+        "(.eh_frame, and .debug_frame, also of the debug file, for the code "
+        "that .eh_frame leaves out; .pdata of 64-bit Windows files; "
+        "__unwind_info of macOS files; .ARM.exidx), for x86-64, "
         "i386, AArch64 and 32-bit Arm. A table with the name <build-id>.wut is "
         "found in the folders of $WINDLASS_UNWIND_TABLES when the binary is "
         "recorded; a table with another name is attached by 'windlass record "
