@@ -89,7 +89,7 @@ struct wndl_bytes wndl_exported_program(
 /* A return address is one past its call. */
 uint64_t wndl_exported_address(const struct wndl_frame_key *frame)
 {
-    bool is_return = !frame->interrupted && frame->address != 0;
+    bool is_return = frame->exact == WNDL_EXACT_NOT && frame->address != 0;
     return frame->address - (is_return ? 1 : 0);
 }
 

@@ -38,6 +38,15 @@ struct wndl_thread {
     uint64_t unsampled_cpu;
 };
 
+/* Why an address is where the code was, and no return address. */
+enum wndl_exact {
+    WNDL_EXACT_NOT = 0, /* it is a return address */
+    WNDL_EXACT_INTERRUPTED,
+    /* A signal handler returns to it: no call is before it, only the code that
+     * ends the signal is at it. */
+    WNDL_EXACT_SIGNAL_RETURN,
+};
+
 /*
  * A frame: an address in an image. Each distinct frame has one index. An
  * address in no image is specific to its process.
@@ -45,7 +54,7 @@ struct wndl_thread {
 struct wndl_frame_key {
     uint32_t image;   /* WNDL_NO_INDEX: `address` is an avma in no image */
     uint32_t process; /* index if `image` is none, else WNDL_NO_INDEX */
-    uint8_t interrupted;
+    uint8_t exact;    /* enum wndl_exact */
     uint8_t how;      /* enum wndl_frame_how */
     uint64_t address; /* rva, raw (a return address is one past its call) */
 };

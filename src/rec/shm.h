@@ -26,7 +26,7 @@
 #define WNDL_SESSION_ENV "WINDLASS_SESSION"
 
 enum {
-    WNDL_SHM_VERSION = 8,
+    WNDL_SHM_VERSION = 9,
     WNDL_SHM_THREADS = 2048, /* at a time; rings of ended ones are reused */
     WNDL_SHM_MODULES = 1024,
     WNDL_SHM_STRINGS = 512 * 1024,
@@ -39,6 +39,8 @@ enum {
     WNDL_SHM_STARTS = 16,
     WNDL_SHM_DESCRIPTORS = 4,
     WNDL_SHM_TABLES = 4096,
+    WNDL_SHM_MADE = 128, /* unwind tables that the collector makes */
+    WNDL_SHM_MADE_BYTES = 32 * 1024 * 1024, /* of all; only used pages exist */
     WNDL_FRAMES_RESUMED = 7,     /* compared with the last walk's, not walked */
     WNDL_FRAMES_MAX = 32 * 1024, /* maximum of --max-frames */
 };
@@ -129,6 +131,17 @@ struct wndl_shm_module {
 };
 
 /*
+ * An unwind table that the collector has made for a module, because a part of
+ * its code has rules in a .debug_frame only.
+ */
+struct wndl_shm_made {
+    _Alignas(8) uint64_t start; /* avma of the module's image: [start, end) */
+    uint64_t end;
+    uint64_t bias;         /* avma - svma */
+    uint32_t offset, size; /* in made_bytes */
+};
+
+/*
  * The block. Invariant: used counters only grow. They may exceed the limit, but
  * no more than the limit is stored.
  */
@@ -166,6 +179,11 @@ struct wndl_shm {
      * (unwind/table/named.h). The collector sets them before it hands out the
      * block. */
     char tables[WNDL_SHM_TABLES];
+    /* Written by the collector only, at any time: rows below made_count stay
+     * as they are. */
+    _Atomic uint32_t made_count;
+    struct wndl_shm_made made[WNDL_SHM_MADE];
+    _Alignas(4096) uint8_t made_bytes[WNDL_SHM_MADE_BYTES];
     _Alignas(4096) struct wndl_ring rings[WNDL_SHM_THREADS];
     _Alignas(4096) uint8_t tree[]; /* struct wndl_stacktree */
 };
@@ -235,6 +253,9 @@ _Static_assert(
     sizeof(struct wndl_stacknode) == 16 &&
         sizeof(struct wndl_ring) == WNDL_RING_BYTES + 128 &&
         sizeof(struct wndl_shm_module) == 88 &&
+        sizeof(struct wndl_shm_made) == 32 &&
+        offsetof(struct wndl_shm, made) % 8 == 0 &&
+        offsetof(struct wndl_shm, made_bytes) % 4096 == 0 &&
         offsetof(struct wndl_shm, frames_by) == 24 &&
         offsetof(struct wndl_shm, lost) % 8 == 0 &&
         offsetof(struct wndl_shm, modules) ==

@@ -31,6 +31,7 @@ struct part {
 struct dump {
     const char *path;
     const char *arch;
+    const char *const *debug_dirs;
     struct wndl_mem *mem;
     const struct wndl_breakpad_sink *sink;
     struct wndl_arena arena;
@@ -461,8 +462,10 @@ static enum wndl_status write_unwinding(
             "them");
         wndl_error_set_file(refusal, d->path);
     } else {
-        status = wndl_unwind_info_open_arch(
-            &info, d->path, d->arch, d->mem, refusal);
+        const struct wndl_unwind_info_request request = {
+            d->path, d->arch, d->debug_dirs};
+        status =
+            wndl_unwind_info_open_request(&info, &request, d->mem, refusal);
         /* The same records are not written again in another form. */
         const bool is_written =
             d->has_stacks && status == WNDL_OK &&
@@ -510,6 +513,8 @@ enum wndl_status wndl_breakpad_dump(const struct wndl_breakpad_request *request,
 {
     struct dump d = {.path = request->path,
         .arch = request->options == NULL ? NULL : request->options->arch,
+        .debug_dirs =
+            request->options == NULL ? NULL : request->options->debug_dirs,
         .mem = request->mem,
         .sink = &request->sink};
     *report = (struct wndl_breakpad_report){0};

@@ -4,6 +4,7 @@
 #include "cli/core/command.h"
 #include "cli/record/summary.h"
 #include "cli/record/unwind_tables.h"
+#include "cli/shared/debug_dirs.h"
 #include "cli/shared/runtime.h"
 
 #include <stdlib.h>
@@ -95,6 +96,9 @@ int wndl_record_run(const struct wndl_record_options *o,
     char *runtime = wndl_runtime_find(name);
     int exit_code = WNDL_EXIT_START;
     request.runtime = runtime;
+    struct wndl_debug_dirs dirs;
+    wndl_debug_dirs_init(&dirs, NULL);
+    request.debug_dirs = dirs.list;
     if (runtime == NULL)
         wndl_cli_error(
             "cannot find %s beside this windlass; install windlass again",

@@ -78,7 +78,7 @@ static int build_table(const struct table_options *o, const char *path)
     struct wndl_error err = {0};
     if (!wndl_output_may_write(o->out, path))
         return WNDL_EXIT_FAILURE;
-    if (!wndl_binary_open(&binary, path, &err))
+    if (!wndl_binary_open_whole(&binary, path, &err))
         return wndl_cli_fail(&err);
     wndl_buf_init(&bytes, wndl_mem_libc());
     int exit_code;
@@ -267,12 +267,13 @@ const struct wndl_command wndl_cmd_unwind_table = {
     .description =
         "An unwind table holds the unwind rules of a binary in about a tenth "
         "of the size of its call frame information. It is built from "
-        ".eh_frame, or .debug_frame if there is none, from .pdata of 64-bit "
-        "Windows files, __unwind_info of macOS files, or .ARM.exidx, for "
-        "x86-64, i386, AArch64 and 32-bit Arm. A table with the name "
-        "<build-id>.wut is found in the folders of $WINDLASS_UNWIND_TABLES "
-        "when the binary is recorded; a table with another name is attached by "
-        "'windlass record --unwind-table'.\n\n"
+        ".eh_frame, and from .debug_frame, also of the debug file, for the "
+        "code that .eh_frame leaves out; from .pdata of 64-bit Windows files, "
+        "__unwind_info of macOS files, or .ARM.exidx; for x86-64, i386, "
+        "AArch64 and 32-bit Arm. A table with the name <build-id>.wut is found "
+        "in the folders of $WINDLASS_UNWIND_TABLES when the binary is "
+        "recorded; a table with another name is attached by 'windlass record "
+        "--unwind-table'.\n\n"
         "build: make the table of OBJ, a program or shared library, or a "
         "Breakpad symbol file with its build-id (INFO CODE_ID).\n\n"
         "show: print the binary that a table belongs to, and the sizes of its "

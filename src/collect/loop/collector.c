@@ -159,10 +159,12 @@ static void open_recording(struct wndl_collector *c)
         .max_frames = r->max_frames,
         .unwind = r->unwind,
         .wanted = r->threads,
-        .tables = r->tables,
+        .binaries = &c->run.binaries,
         .is_alone = r->engine.engine == WNDL_ENGINE_OUTSIDE,
     };
-    if (r->offcpu_interval != 0)
+    c->run.has_binaries =
+        wndl_binaries_init(&c->run.binaries, r->tables, r->debug_dirs);
+    if (r->offcpu_interval != 0 && c->run.has_binaries)
         c->processes.offcpu = wndl_offcpu_shared_new(&watched);
 }
 
@@ -504,6 +506,8 @@ void wndl_collector_free(struct wndl_collector *c)
         wndl_session_close(&c->run.session);
     wndl_recording_free(&c->run.recording);
     wndl_offcpu_shared_free(c->processes.offcpu);
+    if (c->run.has_binaries)
+        wndl_binaries_free(&c->run.binaries);
     close_if_open(c->run.file);
     close_if_open(c->processes.reserve);
     wndl_signals_close(&c->signals);

@@ -32,8 +32,9 @@ struct wndl_collector_request {
     uint64_t duration;  /* ns after the delay; 0: until the command ends */
     uint64_t tail_size; /* bytes: keep the last samples only; 0: all */
     bool only_first;    /* children are not recorded */
-    char threads[WNDL_SHM_PATTERNS];         /* as in struct wndl_go */
-    char tables[WNDL_SHM_TABLES];            /* as in struct wndl_shm */
+    char threads[WNDL_SHM_PATTERNS]; /* as in struct wndl_go */
+    char tables[WNDL_SHM_TABLES];    /* as in struct wndl_shm */
+    const char *const *debug_dirs;   /* as in obj/find/debugfile.h; borrowed */
     struct wndl_collector_engine engine;     /* NONE: no CPU samples */
     struct wndl_collector_heap_request heap; /* `sites` is filled in */
 };

@@ -166,6 +166,16 @@ static bool attend(struct wndl_processes *all, struct wndl_process_entry *entry)
     return true;
 }
 
+/* Gives a process the rules that its runtime cannot read. */
+static void give_tables(
+    struct wndl_processes *all, struct wndl_collector_process *p)
+{
+    const struct wndl_binaries_user user = {p->pid, p->machine};
+    p->modules_given = p->module_count;
+    if (all->run->has_binaries && !p->emulated)
+        wndl_made_tables_give(&p->made, p->shm, &all->run->binaries, &user);
+}
+
 static bool send_go(struct wndl_processes *all,
     const struct wndl_process_entry *entry, int memfd)
 {
@@ -187,6 +197,7 @@ static bool send_go(struct wndl_processes *all,
     memcpy(go.threads, r->threads, sizeof go.threads);
     if (r->tables[0] != '\0')
         memcpy(entry->process->shm->tables, r->tables, sizeof r->tables);
+    give_tables(all, entry->process);
     return wndl_session_go(entry->socket, &go, memfd);
 }
 
@@ -242,6 +253,7 @@ static void begin_process(struct wndl_processes *all,
         return;
     }
     all->events.greeted(all->events.owner, entry->pid);
+    entry->process->machine = (uint16_t)machine;
     entry->process->emulated = is_emulated(entry, machine);
     wndl_collector_process_pause(entry->process, all->run->paused);
     bool begun = attend(all, entry) && send_go(all, entry, memfd);
@@ -431,6 +443,9 @@ void wndl_processes_drain(struct wndl_processes *all)
             continue;
         count++;
         wndl_collector_process_drain(l->process, false);
+        if (l->process->shm != NULL &&
+            l->process->module_count > l->process->modules_given)
+            give_tables(all, l->process);
         look_for_hold(all, l);
         if (has_its_turn(all, l))
             look_for_changes(all, l);

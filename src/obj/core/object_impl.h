@@ -133,6 +133,12 @@ struct wndl_object {
     struct wndl_bytes build_id;
     struct wndl_object_section *sections;
     size_t section_count;
+    /*
+     * sections of a file without section headers, found by its segments: they
+     * have a name, and are not counted
+     */
+    struct wndl_object_section *loaded;
+    size_t loaded_count;
     struct wndl_segment *segments; /* PT_LOAD only, in table order */
     size_t segment_count;
     struct wndl_macho *macho;  /* NULL for others */

@@ -11,6 +11,7 @@
  *   reloc_kinds.c what relocations do, by machine
  *   reloc.c      places and relocations of .o and .ko files
  *   plt.c        names of stubs
+ *   eh_frame.c   call frame information of files without section headers
  */
 #ifndef WNDL_OBJ_ELF_IMPL_H
 #define WNDL_OBJ_ELF_IMPL_H
@@ -55,6 +56,13 @@ enum wndl_status wndl_elf_symbols_open(const struct wndl_object *object,
  */
 enum wndl_status wndl_elf_dynamic_open(const struct wndl_object *object,
     struct wndl_elf_symbols *symbols, struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * Fills object->loaded by the segment PT_GNU_EH_FRAME, if it leads to whole
+ * records. NOMEM.
+ */
+enum wndl_status wndl_elf_find_eh_frame(struct wndl_object *object,
+    const struct wndl_segment *header, struct wndl_error *err) WNDL_MUST_USE;
 
 /* The file's bytes for the memory from `addr` to the end of its segment. */
 struct wndl_bytes wndl_elf_loaded_bytes(

@@ -8,6 +8,7 @@
 #include "rt/sample/events.h"
 #include "rt/walk/jit_lists.h"
 #include "rt/walk/jit_registry.h"
+#include "rt/walk/unwind_tables.h"
 
 #include <string.h>
 #include <sys/prctl.h>
@@ -216,6 +217,7 @@ enum wndl_rt_verdict wndl_rt_sample_begin(struct wndl_rt_sample *sample)
         wndl_rt_thread_renew(t);
     if (is_paused(t, sample->cpu))
         return WNDL_RT_SKIP;
+    wndl_rt_unwind_tables_take();
     catch_up(t);
     t->looks++;
     if (is_time_for_name(t))

@@ -245,7 +245,7 @@ static enum wndl_unrecorded_reason record(int socket)
     wndl_raw_close(memfd);
     if (mapped) {
         let_collector_look(socket);
-        wndl_rt_unwind_tables_attach(wndl_rt.shm->tables);
+        wndl_rt_unwind_tables_share();
         run_engine(socket, &go);
         wndl_rt_heap_start(&go);
     }

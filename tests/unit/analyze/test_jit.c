@@ -41,7 +41,7 @@ static void add_address(struct fixture *f, uint32_t process, uint64_t address)
     struct wndl_frame_key key = {.image = WNDL_NO_INDEX,
         .process = process,
         .address = address,
-        .interrupted = 1};
+        .exact = WNDL_EXACT_INTERRUPTED};
     assert_true(f->count < MAX_FRAMES);
     assert_true(wndl_profile_frame(&f->profile, key, &f->frames[f->count++]));
 }
