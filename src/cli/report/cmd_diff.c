@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const struct wndl_option option_table[] = {
-    {0, "by", "WHAT", "auto|fn|line|module|thread|path||usual", "auto", NULL,
+    {0, "by", "WHAT", "auto|fn|line|module|thread|path||usual|function", "auto",
+        NULL,
         "show one row for each function, line, module, thread or call path; "
         "auto: records for two heaps, else functions",
         WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, by)},

@@ -32,7 +32,7 @@ struct report_options {
 enum { USUAL_ROWS = 30 };
 
 static const struct wndl_option option_table[] = {
-    {0, "by", "WHAT", "fn|line|module|thread", "fn", NULL,
+    {0, "by", "WHAT", "fn|line|module|thread||function", "fn", NULL,
         "show one row for each function, line, module or thread",
         WNDL_OPT_CHOSEN, offsetof(struct report_options, by)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
@@ -72,6 +72,24 @@ static const struct wndl_option option_table[] = {
         offsetof(struct report_options, of_heap)},
     WNDL_HEAP_OPTION_ROWS(struct report_options, heap),
     WNDL_SYMBOL_OPTION_ROWS(struct report_options, symbols),
+    WNDL_OPTION_OF_OTHERS(
+        'i', "input", "did you mean 'windlass report FILE'? It needs no -i"),
+    WNDL_OPTION_OF_OTHERS(0, "stdio",
+        "the report is text already; leave it out ('windlass view' is the "
+        "nearest to a TUI)"),
+    WNDL_OPTION_OF_OTHERS('g', "call-graph", "did you mean '--tree'?"),
+    WNDL_OPTION_OF_OTHERS(0, "sort", "did you mean '--by WHAT'?"),
+    WNDL_OPTION_OF_OTHERS('F', "fields", "the nearest option is '--by WHAT'"),
+    WNDL_OPTION_OF_OTHERS(
+        0, "percent-limit", "did you mean '--min-percent PERCENT'?"),
+    WNDL_OPTION_OF_OTHERS(0, "children",
+        "the table has self and total already; leave it out ('--tree' is the "
+        "nearest)"),
+    WNDL_OPTION_OF_OTHERS(0, "no-children",
+        "the table is by self already; leave it out ('--tree' is the "
+        "nearest)"),
+    WNDL_OPTION_OF_OTHERS(0, "flamegraph",
+        "did you mean 'windlass view', which draws flame graphs?"),
     {0},
 };
 

@@ -315,7 +315,7 @@ static bool are_sizes(const char *text, unsigned most)
         if (digits == 0 || digits > 12 || text[0] == '0')
             return false;
         text += digits;
-        text += *text == 'K' || *text == 'M' || *text == 'G';
+        text += *text != '\0' && strchr("KMGkmg", *text) != NULL;
         if (*text == '\0')
             return true;
         if (*text++ != ',')
