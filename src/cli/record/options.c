@@ -50,7 +50,8 @@ enum {
     {                                                                          \
         'o', "output", "FILE", NULL, pattern, NULL,                            \
             "write the recording to FILE; %n stands for the program's name, "  \
-            "%p for its pid, %h for the host name",                            \
+            "%p for its pid, %h for the host name; a recording that is there " \
+            "is kept as FILE.old, any other file is an error",                 \
             WNDL_OPT_TEXT, FIELD(output)                                       \
     }
 

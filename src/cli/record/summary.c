@@ -241,6 +241,9 @@ void wndl_record_say_summary(const struct wndl_record_options *options,
     say_left(result, other);
     if (options->heap && t->heap.heaps != 0 && other <= 0)
         wndl_heap_say_top(result->path);
+    if (result->kept_old)
+        wndl_cli_note(
+            "the recording that was there is now %s.old", result->path);
     wndl_cli_note(
         "wrote %s (%.1f kB)", result->path, (double)result->bytes / 1e3);
     say_next(result->path);
