@@ -7,7 +7,9 @@
 #include "cli/core/terminal.h"
 #include "cli/shared/dmd_report.h"
 #include "cli/shared/heap_report.h"
+#include "cli/shared/newest.h"
 #include "cli/shared/recording.h"
+#include "cli/view/page.h"
 #include "out/report_json/report_json.h"
 #include "out/report_text/report_text.h"
 
@@ -126,6 +128,8 @@ static void next_command(struct wndl_buf *command,
             command, "windlass report --time %s ", other_time(report));
     else if (o->marks)
         wndl_buf_text(command, "windlass report ");
+    else if (o->tree && wndl_view_page().size != 0)
+        wndl_buf_text(command, "windlass view ");
     else if (o->tree)
         wndl_buf_printf(command,
             "windlass export -f folded %s-o stacks.folded ",
@@ -222,6 +226,9 @@ static int report_heap(const struct wndl_cli_recording *loaded,
         .rows = o->rows,
         .json = o->json,
         .paged = !o->no_pager && !o->json,
+        .next = wndl_view_page().size != 0
+                    ? "windlass view"
+                    : "windlass export -f folded -o heap.folded",
     };
     if (o->tree || o->marks || o->by.given || o->time.given) {
         wndl_cli_error("--by, --time, --tree and --marks are for samples; "
@@ -308,7 +315,7 @@ static int report_two(const struct wndl_input *earlier, const char *path,
     return exit_code;
 }
 
-static int run_report(const void *options, struct wndl_operands operands)
+static int report_files(const void *options, struct wndl_operands operands)
 {
     const struct report_options *o = options;
     struct wndl_input input;
@@ -330,11 +337,21 @@ static int run_report(const void *options, struct wndl_operands operands)
     return exit_code;
 }
 
+static int run_report(const void *options, struct wndl_operands operands)
+{
+    struct wndl_newest newest;
+    int exit_code = WNDL_EXIT_USAGE;
+    if (wndl_newest_fill(&newest, &operands, 1))
+        exit_code = report_files(options, operands);
+    wndl_newest_free(&newest);
+    return exit_code;
+}
+
 const struct wndl_command wndl_cmd_report = {
     .name = "report",
     .group = WNDL_GROUP_LOOK,
     .summary = "show where the time or the memory of a recording went",
-    .operands = "FILE [LATER-FILE]",
+    .operands = "[FILE [LATER-FILE]]",
     .description =
         "Shows how complete the samples of a recording are, and in which "
         "functions, lines, modules or threads its time went. Self is the time "
@@ -342,7 +359,8 @@ const struct wndl_command wndl_cmd_report = {
         "function; total adds the functions that it called, and counts each "
         "sample once however deep the recursion.\n\n"
         "The time is CPU time; --time blocked shows where threads waited for "
-        "something else, if that was recorded. FILE may be - for standard "
+        "something else, if that was recorded. Without FILE, it is the newest "
+        "recording in this folder that is yours; FILE may be - for standard "
         "input.\n\n"
         "For a heap (windlass heap) it shows which stacks allocated how much, "
         "and findings: leaks, buffers that grow just enough, temporary "
@@ -357,7 +375,6 @@ const struct wndl_command wndl_cmd_report = {
     .options = option_table,
     .options_size = sizeof(struct report_options),
     .examples = examples,
-    .min_operands = 1,
     .max_operands = 2,
     .run = run_report,
 };
