@@ -4,6 +4,7 @@
 #include "cli/report/diff_table.h"
 #include "cli/shared/dmd_report.h"
 #include "cli/shared/heap_report.h"
+#include "cli/shared/known_file.h"
 #include "cli/shared/newest.h"
 #include "cli/valgrind/vm_diff.h"
 #include "in/vm.h"
@@ -147,6 +148,9 @@ static int diff_recordings(const struct wndl_diff_options *o,
 static int diff_inputs(const struct wndl_diff_options *o,
     const struct wndl_input *earlier, const struct wndl_input *later)
 {
+    if (!wndl_known_file_is_taken(earlier, WNDL_TAKES_DMD | WNDL_TAKES_VM) ||
+        !wndl_known_file_is_taken(later, WNDL_TAKES_DMD | WNDL_TAKES_VM))
+        return WNDL_EXIT_FAILURE;
     bool dmd[] = {
         wndl_dmd_json_guess(earlier->bytes), wndl_dmd_json_guess(later->bytes)};
     bool vm[] = {wndl_vm_is(earlier->bytes), wndl_vm_is(later->bytes)};

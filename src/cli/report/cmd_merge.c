@@ -6,6 +6,7 @@
 #include "cli/core/output.h"
 #include "cli/shared/callgraph_options.h"
 #include "cli/shared/heap_report.h"
+#include "cli/shared/known_file.h"
 #include "cli/shared/newest.h"
 #include "cli/shared/recording.h"
 #include "in/callgrind.h"
@@ -131,6 +132,8 @@ static bool add_recording(struct merge *m, const struct wndl_input *input)
 
 static bool add_bytes(struct merge *m, const struct wndl_input *input)
 {
+    if (!wndl_known_file_is_taken(input, WNDL_TAKES_GRAPHS))
+        return false;
     enum wndl_graph_kind kind = wndl_graph_kind_of(input->bytes);
     if (kind == WNDL_GRAPH_RECORDING)
         return add_recording(m, input);

@@ -7,6 +7,7 @@
 #include "cli/core/terminal.h"
 #include "cli/shared/dmd_report.h"
 #include "cli/shared/heap_report.h"
+#include "cli/shared/known_file.h"
 #include "cli/shared/newest.h"
 #include "cli/shared/recording.h"
 #include "cli/view/page.h"
@@ -306,7 +307,10 @@ static int report_two(const struct wndl_input *earlier, const char *path,
     if (!wndl_input_open(&later, path))
         return WNDL_EXIT_FAILURE;
     int exit_code = WNDL_EXIT_USAGE;
-    if (wndl_dmd_json_guess(earlier->bytes) && wndl_dmd_json_guess(later.bytes))
+    if (!wndl_known_file_is_taken(&later, WNDL_TAKES_DMD))
+        exit_code = WNDL_EXIT_FAILURE;
+    else if (wndl_dmd_json_guess(earlier->bytes) &&
+             wndl_dmd_json_guess(later.bytes))
         exit_code = report_dmd(earlier, &later, o);
     else
         wndl_cli_error("to compare %s and %s, use 'windlass diff'",
@@ -326,8 +330,10 @@ static int report_files(const void *options, struct wndl_operands operands)
     }
     if (!wndl_input_open(&input, operands.texts[0]))
         return WNDL_EXIT_FAILURE;
-    int exit_code;
-    if (operands.count == 2)
+    int exit_code = WNDL_EXIT_FAILURE;
+    if (!wndl_known_file_is_taken(&input, WNDL_TAKES_DMD))
+        ; /* it is said */
+    else if (operands.count == 2)
         exit_code = report_two(&input, operands.texts[1], o);
     else if (wndl_dmd_json_guess(input.bytes))
         exit_code = report_dmd(&input, NULL, o);

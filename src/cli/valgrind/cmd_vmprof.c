@@ -6,6 +6,7 @@
 #include "cli/core/input.h"
 #include "cli/core/output.h"
 #include "cli/core/terminal.h"
+#include "cli/shared/known_file.h"
 #include "cli/valgrind/launch.h"
 #include "cli/valgrind/vm_profile.h"
 #include "in/vm.h"
@@ -225,8 +226,9 @@ static int show_file(const struct vmprof_options *o, const char *path)
     struct wndl_vm_profile profile;
     if (!wndl_input_open(&input, path))
         return WNDL_EXIT_FAILURE;
-    bool is_open = wndl_vm_profile_open(
-        &profile, input.bytes, input.name, o->show_mem, &o->symbols);
+    bool is_open = wndl_known_file_is_taken(&input, WNDL_TAKES_VM) &&
+                   wndl_vm_profile_open(&profile, input.bytes, input.name,
+                       o->show_mem, &o->symbols);
     wndl_input_close(&input);
     if (!is_open)
         return WNDL_EXIT_FAILURE;
