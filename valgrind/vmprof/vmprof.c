@@ -39,7 +39,8 @@ static ULong parse_size(const HChar **text)
     ULong size = (ULong)VG_(strtoll10)(*text, &end);
     if (end == *text)
         return 0;
-    UInt shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    const HChar unit = (HChar)(*end & ~0x20); /* in upper case */
+    UInt shift = unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0;
     *text = end + (shift != 0);
     return size << shift;
 }

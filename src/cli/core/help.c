@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { NAME_COLUMN = 14, HELP_COLUMN = 26, HELP_WIDTH = 78, HELP_SIZE = 1024 };
+enum { HELP_COLUMN = 26, HELP_WIDTH = 78, HELP_SIZE = 1024 };
 
 static const char program_text[] =
     "windlass records where a program's time goes, without privileges and "
@@ -133,22 +133,35 @@ void wndl_help_command(FILE *out, const struct wndl_command *command)
 }
 
 static const char *const group_titles[WNDL_GROUP_COUNT] = {
-    [WNDL_GROUP_RECORD] = "Record a program",
-    [WNDL_GROUP_LOOK] = "Look at recordings",
-    [WNDL_GROUP_CONVERT] = "Convert and send profiles",
-    [WNDL_GROUP_SIMULATE] = "Simulate memory",
-    [WNDL_GROUP_SYMBOLS] = "Find symbols",
-    [WNDL_GROUP_UNWINDING] = "Inspect unwinding",
+    [WNDL_GROUP_RECORD] = "record a program",
+    [WNDL_GROUP_LOOK] = "look at recordings",
+    [WNDL_GROUP_CONVERT] = "convert and send profiles",
+    [WNDL_GROUP_SIMULATE] = "simulate memory",
+    [WNDL_GROUP_SYMBOLS] = "find symbols",
+    [WNDL_GROUP_UNWINDING] = "inspect unwinding",
 };
+
+/* The width of the longest name and a gap. */
+static int name_column(const struct wndl_command *const *commands)
+{
+    enum { GAP = 2 };
+    size_t longest = 0;
+    for (; *commands != NULL; commands++) {
+        const size_t size = strlen((*commands)->name);
+        longest = size > longest ? size : longest;
+    }
+    return (int)longest + GAP;
+}
 
 static void help_group(FILE *out, const struct wndl_command *const *commands,
     enum wndl_command_group group)
 {
-    fprintf(out, "\n%s:\n", group_titles[group]);
+    const int column = name_column(commands);
+    fprintf(out, "\nCommands: %s\n", group_titles[group]);
     for (; *commands != NULL; commands++) {
         const struct wndl_command *c = *commands;
         if (c->group == group)
-            fprintf(out, "  %-*s%s\n", NAME_COLUMN, c->name, c->summary);
+            fprintf(out, "  %-*s%s\n", column, c->name, c->summary);
     }
 }
 
@@ -159,7 +172,9 @@ void wndl_help_program(FILE *out, const struct wndl_command *const *commands)
     for (unsigned group = 0; group < WNDL_GROUP_COUNT; group++)
         help_group(out, commands, (enum wndl_command_group)group);
     fprintf(out, "\n'windlass COMMAND --help' shows the options of a command,\n"
-                 "'windlass --version' the libraries that are built in.\n"
+                 "'windlass --version' the libraries that are built in. A "
+                 "command of perf,\nsamply or heaptrack is answered with what "
+                 "it means here ('windlass top').\n"
                  "Start with: windlass record -- COMMAND\n");
 }
 

@@ -9,7 +9,7 @@ enum {
     RATE_MAX = 20000,
     BUFFER_MIN = 256 * 1024,
     SECONDS_MAX = 1000 * 1000 * 1000,
-    PROBLEM_SIZE = 160,
+    PROBLEM_SIZE = WNDL_PROBLEM_SIZE,
     SAMPLE_BELOW = 4096,
 };
 
@@ -50,7 +50,8 @@ enum {
     {                                                                          \
         'o', "output", "FILE", NULL, pattern, NULL,                            \
             "write the recording to FILE; %n stands for the program's name, "  \
-            "%p for its pid, %h for the host name",                            \
+            "%p for its pid, %h for the host name; a recording that is there " \
+            "is kept as FILE.old, any other file is an error",                 \
             WNDL_OPT_TEXT, FIELD(output)                                       \
     }
 
@@ -116,6 +117,34 @@ enum {
             WNDL_OPT_FLAG, FIELD(no_leaks)                                     \
     }
 
+/* ---- options of perf, samply and heaptrack */
+
+#define OTHERS_PID                                                             \
+    WNDL_OPTION_OF_OTHERS('p', "pid",                                          \
+        "windlass cannot record a process that runs already; did you mean "    \
+        "to start it, with 'windlass record -- COMMAND'?")
+#define OTHERS_CALL_GRAPH                                                      \
+    WNDL_OPTION_OF_OTHERS('g', "call-graph",                                   \
+        "every sample has its whole stack; leave it out (the nearest option "  \
+        "is --unwind)")
+#define OTHERS_ALL                                                             \
+    WNDL_OPTION_OF_OTHERS('a', "all-cpus",                                     \
+        "windlass records a command with all that it starts, not the whole "   \
+        "machine; did you mean 'windlass record -- COMMAND'?")
+#define OTHERS_EVENT                                                           \
+    WNDL_OPTION_OF_OTHERS('e', "event",                                        \
+        "windlass samples CPU time and waits, no other events; the nearest "   \
+        "option is --engine")
+#define OTHERS_COUNT                                                           \
+    WNDL_OPTION_OF_OTHERS('c', "count",                                        \
+        "samples are by time; the nearest option is --rate HZ (-r)")
+#define OTHERS_TID                                                             \
+    WNDL_OPTION_OF_OTHERS('t', "tid", "the nearest option is --threads PATTERN")
+#define OTHERS_SAVE_ONLY                                                       \
+    WNDL_OPTION_OF_OTHERS('s', "save-only",                                    \
+        "the recording is always saved, and nothing is opened; leave it out "  \
+        "('windlass view' is the nearest to samply's page)")
+
 /* ---- the tables */
 
 const struct wndl_option wndl_record_option_rows[] = {
@@ -170,6 +199,16 @@ const struct wndl_option wndl_record_option_rows[] = {
         "show counts while recording: samples, frames found by each way of "
         "unwinding, complete and incomplete stacks",
         WNDL_OPT_FLAG, FIELD(verbose)},
+    WNDL_OPTION_OF_OTHERS(
+        'F', "freq", "perf's -F is --rate here: did you mean '-r HZ'?"),
+    WNDL_OPTION_OF_OTHERS('n', "no-inherit", "did you mean '--no-children'?"),
+    OTHERS_PID,
+    OTHERS_CALL_GRAPH,
+    OTHERS_ALL,
+    OTHERS_EVENT,
+    OTHERS_COUNT,
+    OTHERS_TID,
+    OTHERS_SAVE_ONLY,
     {0},
 };
 
@@ -189,6 +228,12 @@ const struct wndl_option wndl_heap_option_rows[] = {
     {'v', "verbose", NULL, NULL, NULL, NULL,
         "show running counts: live bytes and blocks, allocations",
         WNDL_OPT_FLAG, FIELD(verbose)},
+    OTHERS_PID,
+    OTHERS_CALL_GRAPH,
+    OTHERS_SAVE_ONLY,
+    WNDL_OPTION_OF_OTHERS('r', "record-only",
+        "the recording is only written; leave it out ('windlass report' is "
+        "the nearest to its analysis)"),
     {0},
 };
 
@@ -319,7 +364,7 @@ static void apply_heap(const struct wndl_record_options *o,
 }
 
 bool wndl_record_options_apply(const struct wndl_record_options *o,
-    struct wndl_collector_request *request, char problem[160])
+    struct wndl_collector_request *request, char problem[WNDL_PROBLEM_SIZE])
 {
     if (!check_options(o, problem))
         return false;

@@ -85,7 +85,7 @@ int wndl_record_run(const struct wndl_record_options *o,
     struct wndl_operands operands, const char *command)
 {
     struct wndl_collector_request request = {.command = operands.texts};
-    char problem[160];
+    char problem[WNDL_PROBLEM_SIZE];
     if (!wndl_record_options_apply(o, &request, problem)) {
         wndl_cli_error("%s; see 'windlass %s --help'", problem, command);
         return WNDL_EXIT_USAGE;

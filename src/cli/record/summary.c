@@ -6,6 +6,7 @@
 #include "cli/record/modules.h"
 #include "cli/record/text.h"
 #include "cli/record/unwind_tables.h"
+#include "cli/view/page.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -200,7 +201,11 @@ static void say_next(const char *path)
     wndl_buf_init(&word, wndl_mem_libc());
     wndl_shell_word(&word, path);
     wndl_buf_byte(&word, '\0');
-    if (!word.failed)
+    if (!word.failed && wndl_view_page().size != 0)
+        wndl_cli_note("next, in the terminal or in a browser:\n\n    windlass "
+                      "report %s\n    windlass view %s",
+            (const char *)word.data, (const char *)word.data);
+    else if (!word.failed)
         wndl_cli_note(
             "next:\n\n    windlass report %s", (const char *)word.data);
     wndl_buf_free(&word);
@@ -241,6 +246,9 @@ void wndl_record_say_summary(const struct wndl_record_options *options,
     say_left(result, other);
     if (options->heap && t->heap.heaps != 0 && other <= 0)
         wndl_heap_say_top(result->path);
+    if (result->kept_old)
+        wndl_cli_note(
+            "the recording that was there is now %s.old", result->path);
     wndl_cli_note(
         "wrote %s (%.1f kB)", result->path, (double)result->bytes / 1e3);
     say_next(result->path);

@@ -4,13 +4,16 @@
 #include "cli/report/diff_table.h"
 #include "cli/shared/dmd_report.h"
 #include "cli/shared/heap_report.h"
+#include "cli/shared/known_file.h"
+#include "cli/shared/newest.h"
 #include "cli/valgrind/vm_diff.h"
 #include "in/vm.h"
 
 #include <string.h>
 
 static const struct wndl_option option_table[] = {
-    {0, "by", "WHAT", "auto|fn|line|module|thread|path||usual", "auto", NULL,
+    {0, "by", "WHAT", "auto|fn|line|module|thread|path||usual|function", "auto",
+        NULL,
         "show one row for each function, line, module, thread or call path; "
         "auto: records for two heaps, else functions",
         WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, by)},
@@ -145,6 +148,9 @@ static int diff_recordings(const struct wndl_diff_options *o,
 static int diff_inputs(const struct wndl_diff_options *o,
     const struct wndl_input *earlier, const struct wndl_input *later)
 {
+    if (!wndl_known_file_is_taken(earlier, WNDL_TAKES_DMD | WNDL_TAKES_VM) ||
+        !wndl_known_file_is_taken(later, WNDL_TAKES_DMD | WNDL_TAKES_VM))
+        return WNDL_EXIT_FAILURE;
     bool dmd[] = {
         wndl_dmd_json_guess(earlier->bytes), wndl_dmd_json_guess(later->bytes)};
     bool vm[] = {wndl_vm_is(earlier->bytes), wndl_vm_is(later->bytes)};
@@ -240,9 +246,14 @@ static bool has_empty_group(struct wndl_operands operands)
     return false;
 }
 
-static int run_diff(const void *options, struct wndl_operands operands)
+static int compare_files(const void *options, struct wndl_operands operands)
 {
     const struct wndl_diff_options *o = options;
+    if (operands.count == 1) {
+        wndl_cli_error("LATER is missing; without any file, the last two "
+                       "recordings here are compared");
+        return WNDL_EXIT_USAGE;
+    }
     if (has_empty_group(operands)) {
         wndl_cli_error(
             "a file is missing after --; see 'windlass diff --help'");
@@ -255,11 +266,21 @@ static int run_diff(const void *options, struct wndl_operands operands)
     return diff_groups(o, operands);
 }
 
+static int run_diff(const void *options, struct wndl_operands operands)
+{
+    struct wndl_newest newest;
+    int exit_code = WNDL_EXIT_USAGE;
+    if (wndl_newest_fill(&newest, &operands, WNDL_NEWEST_MAX))
+        exit_code = compare_files(options, operands);
+    wndl_newest_free(&newest);
+    return exit_code;
+}
+
 const struct wndl_command wndl_cmd_diff = {
     .name = "diff",
     .group = WNDL_GROUP_LOOK,
     .summary = "compare recordings",
-    .operands = "EARLIER LATER [FILE...]",
+    .operands = "[EARLIER LATER [FILE...]]",
     .description =
         "Shows how recordings differ. For time, it compares the share of each "
         "function; for heaps (windlass heap), the blocks and bytes of LATER "
@@ -274,6 +295,8 @@ const struct wndl_command wndl_cmd_diff = {
         "Two DMD files of Mozilla (JSON, version 5, plain or gzip) are "
         "compared like heaps; they must have the same mode. The percentage of "
         "a record is its share of the whole difference.\n\n"
+        "Without files, it compares the newest recording in this folder that "
+        "is yours with the last one before it of the same kind.\n\n"
         "Two results of 'windlass vmprof' are compared by their page "
         "faults.\n\n"
         "The exit status is 1 if something grew by more than --threshold, or "
@@ -281,7 +304,6 @@ const struct wndl_command wndl_cmd_diff = {
     .options = option_table,
     .options_size = sizeof(struct wndl_diff_options),
     .examples = examples,
-    .min_operands = 2,
     .max_operands = SIZE_MAX,
     .operands_in_groups = true,
     .run = run_diff,

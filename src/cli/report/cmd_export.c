@@ -6,6 +6,7 @@
 #include "cli/report/export_formats.h"
 #include "cli/shared/callgraph_options.h"
 #include "cli/shared/heap_report.h"
+#include "cli/shared/newest.h"
 
 struct export_options {
     unsigned format;                /* index into wndl_export_formats */
@@ -160,7 +161,7 @@ static int export_recording(struct wndl_cli_recording *recording,
     return wndl_output_write(&output);
 }
 
-static int run_export(const void *options, struct wndl_operands operands)
+static int export_file(const void *options, struct wndl_operands operands)
 {
     const struct export_options *o = options;
     struct wndl_cli_recording recording;
@@ -179,18 +180,28 @@ static int run_export(const void *options, struct wndl_operands operands)
     return exit_code;
 }
 
+static int run_export(const void *options, struct wndl_operands operands)
+{
+    struct wndl_newest newest;
+    int exit_code = WNDL_EXIT_USAGE;
+    if (wndl_newest_fill(&newest, &operands, 1))
+        exit_code = export_file(options, operands);
+    wndl_newest_free(&newest);
+    return exit_code;
+}
+
 const struct wndl_command wndl_cmd_export = {
     .name = "export",
     .group = WNDL_GROUP_CONVERT,
     .summary = "convert a recording for other tools",
-    .operands = "FILE",
+    .operands = "[FILE]",
     .description = "Writes a recording in the format of another tool, with the "
                    "names that 'windlass report' shows. The same recording and "
-                   "the same binaries give the same bytes.",
+                   "the same binaries give the same bytes. Without FILE, it "
+                   "is the newest recording in this folder that is yours.",
     .options = option_table,
     .options_size = sizeof(struct export_options),
     .examples = examples,
-    .min_operands = 1,
     .max_operands = 1,
     .run = run_export,
 };

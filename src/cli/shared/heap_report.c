@@ -114,12 +114,12 @@ bool wndl_heap_has(const struct wndl_profile *p,
 
 /* ---- one */
 
-static void add_next(struct wndl_buf *out, const char *path)
+static void add_next(struct wndl_buf *out, const struct wndl_heap_show *show)
 {
-    if (strcmp(path, "-") == 0)
+    if (strcmp(show->path, "-") == 0)
         return;
-    wndl_buf_text(out, "Next: windlass export -f folded -o heap.folded ");
-    wndl_shell_word(out, path);
+    wndl_buf_printf(out, "Next: %s ", show->next);
+    wndl_shell_word(out, show->path);
     wndl_buf_byte(out, '\n');
 }
 
@@ -129,7 +129,7 @@ static void write_text(const struct wndl_heap_report *r,
     wndl_report_text_heap(r, wndl_terminal_width(), out);
     wndl_dmd_text_records(
         out, &r->records, show->rows == 0 ? USUAL_RECORDS : show->rows);
-    add_next(out, show->path);
+    add_next(out, show);
 }
 
 int wndl_heap_report(

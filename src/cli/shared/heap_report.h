@@ -13,6 +13,7 @@ struct wndl_heap_show {
     uint64_t rows;    /* of records; 0: as many as usual */
     bool json;
     bool paged;
+    const char *next; /* the command to try next, before the file */
 };
 
 /* Whether a report shows the heaps: there is nothing else, or `wanted`. */

@@ -5,6 +5,7 @@
 #include "cli/core/command.h"
 #include "cli/core/shell_word.h"
 #include "cli/shared/debug_dirs.h"
+#include "cli/shared/known_file.h"
 #include "wndl/read.h"
 
 static enum wndl_status read_input(struct wndl_profile *profile,
@@ -56,6 +57,8 @@ bool wndl_cli_recording_open(struct wndl_cli_recording *loaded,
     /* The report itself mentions damage; --verbose reports it here too. */
     const struct wndl_log log = {.write = write_log, .level = WNDL_LOG_INFO};
     struct wndl_error err = {0};
+    if (!wndl_known_file_is_taken(input, WNDL_TAKES_RECORDINGS))
+        return false;
     if (read_input(&loaded->profile, input, snapshot, &err) != WNDL_OK) {
         wndl_input_error(input, &err);
         return false;

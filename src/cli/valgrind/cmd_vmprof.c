@@ -6,12 +6,15 @@
 #include "cli/core/input.h"
 #include "cli/core/output.h"
 #include "cli/core/terminal.h"
+#include "cli/shared/known_file.h"
 #include "cli/valgrind/launch.h"
 #include "cli/valgrind/vm_profile.h"
+#include "in/vm.h"
 #include "out/callgrind.h"
 #include "out/vm/json.h"
 #include "out/vm/order.h"
 #include "out/vm/text.h"
+#include "wndl/put_aside.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -77,8 +80,9 @@ static const struct wndl_option option_table[] = {
         "pass OPTION to Valgrind; may be repeated", WNDL_OPT_LIST,
         AT(valgrind)},
     {'o', "output", "OUT", NULL, "vmprof.%p.vm", NULL,
-        "write the results to OUT; %p stands for the pid", WNDL_OPT_TEXT,
-        AT(out)},
+        "write the results to OUT; %p stands for the pid; results that are "
+        "there are kept as OUT.old, any other file is an error",
+        WNDL_OPT_TEXT, AT(out)},
     {0, "show", "FILE", NULL, NULL, NULL,
         "show the results of an earlier run instead of running a command",
         WNDL_OPT_TEXT, AT(show)},
@@ -222,8 +226,9 @@ static int show_file(const struct vmprof_options *o, const char *path)
     struct wndl_vm_profile profile;
     if (!wndl_input_open(&input, path))
         return WNDL_EXIT_FAILURE;
-    bool is_open = wndl_vm_profile_open(
-        &profile, input.bytes, input.name, o->show_mem, &o->symbols);
+    bool is_open = wndl_known_file_is_taken(&input, WNDL_TAKES_VM) &&
+                   wndl_vm_profile_open(&profile, input.bytes, input.name,
+                       o->show_mem, &o->symbols);
     wndl_input_close(&input);
     if (!is_open)
         return WNDL_EXIT_FAILURE;
@@ -275,11 +280,36 @@ static void fill_options(
     options[n] = NULL;
 }
 
+static bool are_results(const char *path)
+{
+    struct wndl_file file;
+    if (wndl_file_open(path, &file, NULL) != WNDL_OK)
+        return false;
+    const bool are = wndl_vm_is(file.bytes);
+    wndl_file_close(&file);
+    return are;
+}
+
+/* Earlier results of this name are kept. A pid makes a name of its own. */
+static bool make_room(const char *out, bool *moved)
+{
+    struct wndl_error err = {0};
+    *moved = false;
+    if (strchr(out, '%') != NULL ||
+        wndl_put_aside(out, are_results, moved, &err) == WNDL_OK)
+        return true;
+    wndl_cli_fail(&err);
+    return false;
+}
+
 static int run_command(
     const struct vmprof_options *o, struct wndl_operands operands)
 {
     struct texts texts;
     const char *options[16];
+    bool moved;
+    if (!make_room(o->out, &moved))
+        return WNDL_EXIT_FAILURE;
     fill_options(o, &texts, options);
     pid_t pid = -1;
     const struct wndl_valgrind_run run = {
@@ -290,6 +320,8 @@ static int run_command(
         .command = operands.texts,
     };
     int exit_code = wndl_valgrind_run(&run, &pid);
+    if (moved)
+        wndl_put_back(o->out); /* if there are no new ones */
     if (o->quiet || pid < 0)
         return exit_code;
     struct wndl_buf name;
@@ -315,7 +347,7 @@ static bool are_sizes(const char *text, unsigned most)
         if (digits == 0 || digits > 12 || text[0] == '0')
             return false;
         text += digits;
-        text += *text == 'K' || *text == 'M' || *text == 'G';
+        text += *text != '\0' && strchr("KMGkmg", *text) != NULL;
         if (*text == '\0')
             return true;
         if (*text++ != ',')

@@ -462,6 +462,7 @@ void wndl_collector_result(
         .exit_code =
             c->outcome == WNDL_OK ? status_of(c, 128) : WNDL_EXIT_START,
         .path = c->run.path,
+        .kept_old = c->run.kept_old,
         .bytes = c->run.recording.bytes,
         .duration = c->duration != 0 ? c->duration : duration_of(c),
         .cpu = children_cpu() - c->cpu_before,

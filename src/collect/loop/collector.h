@@ -52,6 +52,7 @@ struct wndl_collector_unrecorded {
 struct wndl_collector_result {
     int exit_code; /* for us to return: the command's, or of our own failure */
     const char *path;  /* of the recording */
+    bool kept_old;     /* an earlier one is now "PATH.old" */
     uint64_t bytes;    /* its size */
     uint64_t duration; /* ns */
     uint64_t cpu; /* ns, of the command and the processes that it waited for */

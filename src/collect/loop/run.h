@@ -23,9 +23,10 @@ struct wndl_run {
     int status;        /* the command's, as from waitpid(2) */
     bool ended;        /* the command has ended */
     bool paused;
-    bool stopped; /* the recording is to end now */
-    int file;     /* descriptor of the recording's file */
-    char *path;   /* its path */
+    bool stopped;  /* the recording is to end now */
+    int file;      /* descriptor of the recording's file */
+    char *path;    /* its path */
+    bool kept_old; /* an earlier recording there was put aside */
 };
 
 #endif
