@@ -1,7 +1,7 @@
 #!/bin/sh
 # crash.sh WINDLASS FIXTURES: what crashing programs tell of themselves: the
-# first line, how they end, and the names and lines of the frames, found by a
-# stack fixer that looks the printed offsets up as they are.
+# first line, how they end, and the names and lines of the frames, found by
+# windlass fix, which looks the printed offsets up as they are.
 set -eu
 windlass=$1
 fixtures=$2/crash
@@ -19,32 +19,13 @@ fail() {
     failed=1
 }
 
-# "function (file:line)" for each frame, by addr2line.
-fix_by_addr2line() {
-    while read -r line; do
-        at=$(echo "$line" | sed -n 's/^#[0-9]*: ???\[\(.*\) +\(0x[0-9a-f]*\)]$/\2 -e \1/p')
-        if [ -n "$at" ]; then
-            # shellcheck disable=SC2086
-            echo "${line%%:*}: $(addr2line -f $at | paste -sd ' ')"
-        else
-            echo "$line"
-        fi
-    done
-}
-
-fix() {
-    if "$windlass" --help | grep -q '^ *fix '; then
-        "$windlass" fix
-    else
-        fix_by_addr2line
-    fi
-}
-
 # run MODE: leaves out, err and fixed.
 run() {
     mode=$1
     "$fixtures/crash" "$mode" >"$work/out" 2>"$work/err"
-    head -n 30 "$work/err" | fix >"$work/fixed"
+    head -n 30 "$work/err" >"$work/head"
+    "$windlass" fix <"$work/head" >"$work/fixed" ||
+        fail "windlass fix: exit status $?"
 }
 
 # says FILE PATTERN
@@ -131,7 +112,8 @@ says out '^exited with 7$'
 
 mode=assert
 "$fixtures/assert" >"$work/out" 2>"$work/err" && fail "did not abort"
-fix <"$work/err" >"$work/fixed"
+"$windlass" fix <"$work/err" >"$work/fixed" ||
+    fail "windlass fix: exit status $?"
 says err 'assert.c:[0-9]+: not true: b != 0$'
 says fixed '^#02: divide .*assert.c:24'
 says fixed '^#03: main '

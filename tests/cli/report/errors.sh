@@ -107,7 +107,7 @@ for to in fifo link; do
     for command in 'export good.wndl' 'merge stacks'; do
         # shellcheck disable=SC2086 # two words
         "$windlass" $command >want 2>err
-        cat fifo >got &
+        timeout 60 cat fifo >got &
         "$windlass" $command -o $to 2>err || {
             echo "report_errors: $command to a $to: $(cat err)"
             failed=1

@@ -3,6 +3,7 @@
 serves FILE there, to whom it should and to nobody else. Its standard input is
 ours to close."""
 import re
+import select
 import socket
 import subprocess
 import sys
@@ -109,6 +110,7 @@ def main(file, *command):
     server = subprocess.Popen(command, stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE)
     try:
+        assert select.select([server.stdout], [], [], PATIENCE)[0], "no address"
         url = server.stdout.readline().decode()
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/[0-9a-f]{32}/)\n", url)
         assert found, url
