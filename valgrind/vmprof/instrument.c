@@ -25,7 +25,8 @@ enum {
     PACK_MORE = 1 << 17,    /* the instruction accesses data again */
     PACK_REFETCH = 1 << 18, /* the next instruction is in the page where this
                              * one ends, and its fetch is not checked */
-    PACK_LENGTH_SHIFT = 19, /* bytes of the instruction */
+    PACK_PUSHED = 1 << 19,  /* the instruction lowered SP by a word before */
+    PACK_LENGTH_SHIFT = 20, /* bytes of the instruction */
 };
 
 /* What is being built. */
@@ -49,14 +50,15 @@ struct build {
 
 static VG_REGPARM(2) void on_fetch(Addr ip, UWord length)
 {
-    const struct access access = {ip, ACCESS_FETCH, False, 0};
+    const struct access access = {ip, {ip, 0}, ACCESS_FETCH, False, 0};
     pages_access(&access, ip, length);
 }
 
 static VG_REGPARM(3) void on_data(Addr ip, Addr address, UWord packed)
 {
+    UInt pushed = (packed & PACK_PUSHED) != 0 ? sizeof(UWord) : 0;
     const struct access access = {
-        ip, ACCESS_DATA, (packed & PACK_WRITE) != 0, 0};
+        ip, {ip, pushed}, ACCESS_DATA, (packed & PACK_WRITE) != 0, 0};
     Addr last = ip + (packed >> PACK_LENGTH_SHIFT) - 1; /* byte */
     pages_access(&access, address, packed & PACK_SIZE);
     if (pages_is_referenced(last))
@@ -173,14 +175,16 @@ static VG_REGPARM(1) void on_stack(Addr ip)
     stacks_take(ip);
 }
 
-static void check_stack(struct build *b)
+/* At the start of a block all registers are in their places. */
+static void check_stack(struct build *b, const IRStmt *mark)
 {
+    Addr ip = mark->Ist.IMark.addr + mark->Ist.IMark.delta;
     IRExpr *now = load_counter(b, &instructions);
     IRExpr *due = load_counter(b, &next_stack);
     IRExpr *is_due = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, due, now));
     add_call(b,
         unsafeIRDirty_0_N(1, "on_stack", VG_(fnptr_to_fnentry)(&on_stack),
-            mkIRExprVec_1(constant(b, b->ip))),
+            mkIRExprVec_1(constant(b, ip))),
         is_due);
 }
 
@@ -203,8 +207,6 @@ static void end_part(struct build *b, IRExpr *guard)
         add_to_counter(b, &instructions, number(b->part_fetches));
     b->part_fetches = 0;
     b->part++;
-    if (opt.stacks_every != 0)
-        check_stack(b);
 }
 
 static void add_entry(struct build *b, UInt fetches, UInt data)
@@ -291,10 +293,31 @@ static enum next_step next_step(const struct build *b, Addr *ip)
     return NEXT_END;
 }
 
+/* A segment, "addr32", "bnd", "notrack", or REX. */
+static Bool is_prefix(const struct build *b, UChar byte)
+{
+    return byte == 0x3e || byte == 0x64 || byte == 0x65 || byte == 0x67 ||
+           byte == 0xf2 || (is_64(b) && (byte & 0xf0) == 0x40);
+}
+
+/* Whether the instruction pushes: the code is x86 on both machines. */
+static Bool is_push(const struct build *b)
+{
+    const UChar *code = (const UChar *)b->ip;
+    UInt i = 0;
+    while (i + 1 < b->length && is_prefix(b, code[i]))
+        i++;
+    UInt extension = i + 1 < b->length ? code[i + 1] >> 3 & 7 : 0;
+    return (code[i] & 0xf8) == 0x50 || code[i] == 0x68 || code[i] == 0x6a ||
+           code[i] == 0xe8 ||
+           (code[i] == 0xff && (extension == 2 || extension == 6));
+}
+
 static UWord pack(
     struct build *b, UInt size, Bool is_write, Bool has_more, IRExpr *guard)
 {
     UWord packed = size | (is_write ? PACK_WRITE : 0) |
+                   (is_write && is_push(b) ? PACK_PUSHED : 0) |
                    (UWord)b->length << PACK_LENGTH_SHIFT;
     Addr next_ip = 0;
     enum next_step next = has_more ? NEXT_ACCESS : next_step(b, &next_ip);
@@ -491,6 +514,8 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in,
     while (b.at < in->stmts_used && in->stmts[b.at]->tag != Ist_IMark)
         addStmtToIRSB(b.out, in->stmts[b.at++]);
     b.block = new_block(in);
+    if (opt.stacks_every != 0 && b.at < in->stmts_used)
+        check_stack(&b, in->stmts[b.at]);
     for (; b.at < in->stmts_used; b.at++)
         visit_statement(&b, in->stmts[b.at]);
     end_part(&b, NULL);
