@@ -5,6 +5,7 @@
  *   vmprof.c      the tool as Valgrind sees it: options, start, end
  *   pages.c       pages, real memory of several sizes, the clock
  *   instrument.c  what is added to the program's code
+ *   batch.c       accesses in a row, and what simulates them
  *   blocks.c      the superblocks that ran, and how often
  *   costs.c       faults by instruction, call path and mapping
  *   heap.c        blocks of the heap and the sites that allocated them
