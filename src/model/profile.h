@@ -113,7 +113,8 @@ enum wndl_sampler {
     WNDL_SAMPLER_CPU_TIMERS = 2,
     WNDL_SAMPLER_TIMERS = 3,
     WNDL_SAMPLER_OUTSIDE = 4,
-    WNDL_SAMPLERS = 5,
+    WNDL_SAMPLER_COUNTED = 5, /* instructions, under Valgrind: 1 ns each */
+    WNDL_SAMPLERS = 6,
 };
 
 /* Reasons why samples are missing: docs/formats/wndl.md, PEND. */

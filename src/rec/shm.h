@@ -80,6 +80,7 @@ enum wndl_engine {
     WNDL_ENGINE_TICK = 2,
     WNDL_ENGINE_TIMER = 3,
     WNDL_ENGINE_OUTSIDE = 4,
+    WNDL_ENGINE_COUNTED = 5, /* vmprof's: nothing of rt runs */
 };
 
 /* The ways in which a walk may find a caller. */

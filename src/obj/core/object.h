@@ -132,6 +132,9 @@ bool wndl_object_is_relocatable(const struct wndl_object *object);
 /* The svma of rva 0: the lowest PT_LOAD, rounded down to its page. */
 wndl_svma wndl_object_image_base(const struct wndl_object *object);
 
+/* Where an ELF program or ld.so starts; 0: nowhere, or not known. */
+wndl_svma wndl_object_entry(const struct wndl_object *object);
+
 /*
  * The GNU build-id bytes, empty when there is none. Lives as long as the
  * object.

@@ -130,6 +130,7 @@ struct wndl_object {
     uint16_t machine;
     uint16_t type; /* ET_* */
     wndl_svma image_base;
+    wndl_svma entry; /* 0: none */
     struct wndl_bytes build_id;
     struct wndl_object_section *sections;
     size_t section_count;

@@ -84,8 +84,8 @@ static enum wndl_status read_header(
         wndl_cursor_at(object->file, EI_NIDENT, object->big_endian);
     object->type = wndl_cursor_u16(&c);
     object->machine = wndl_cursor_u16(&c);
-    wndl_cursor_skip(&c, 4);     /* e_version */
-    (void)read_word(&c, object); /* e_entry */
+    wndl_cursor_skip(&c, 4); /* e_version */
+    object->entry.v = read_word(&c, object);
     header->segment_offset = read_word(&c, object);
     header->section_offset = read_word(&c, object);
     wndl_cursor_skip(&c, 4 + 2); /* e_flags, e_ehsize */

@@ -67,6 +67,14 @@ static void put_date(const struct wndl_text *t)
     wndl_buf_byte(t->out, '\n');
 }
 
+static void put_count_of(const struct wndl_text *t, uint64_t instructions)
+{
+    char text[WNDL_NUMBER_SIZE];
+    wndl_buf_printf(t->out,
+        "every %s instructions, counted under Valgrind: one counts as 1 ns\n",
+        wndl_text_number(instructions, text));
+}
+
 static void put_sampling(const struct wndl_text *t)
 {
     static const char *const engines[WNDL_SAMPLERS] = {
@@ -80,6 +88,10 @@ static void put_sampling(const struct wndl_text *t)
     wndl_text_label(t, "Sampled");
     if (p->engine == WNDL_SAMPLER_OUTSIDE) {
         wndl_buf_text(t->out, "from outside: only blocked threads\n");
+        return;
+    }
+    if (p->engine == WNDL_SAMPLER_COUNTED) {
+        put_count_of(t, p->interval);
         return;
     }
     wndl_buf_printf(t->out, "every %s of CPU time, %s, %s\n",

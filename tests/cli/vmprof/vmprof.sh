@@ -88,7 +88,8 @@ said ' (walk_at_random|main)$' out
 run 0 -q --stacks-every 1000 -o stacks.vm -- "$walk" 7
 run 0 --show stacks.vm --recording stacks.wndl
 "$windlass" report --no-pager stacks.wndl >out
-said '^Samples .* stacks 100\.0% complete$' out
+said '^Samples .* 0 dropped, 0 truncated, 0 lost; stacks 100\.0% complete$' out
+said '^Sampled +every 1,000 instructions, counted under Valgrind' out
 said 'main|walk_at_random' out
 
 # The program's own status and signals.
