@@ -144,9 +144,9 @@ static void open_recording(struct wndl_collector *c)
     const struct wndl_recording_meta meta = {
         .interval = r->interval,
         .engine = r->engine.engine,
-        .kernel_sampled = r->engine.sample_kernel,
-        .by_ticks =
-            r->engine.engine == WNDL_ENGINE_PERF && !r->engine.sample_kernel,
+        .kernel_sampled = r->engine.engine == WNDL_ENGINE_TICK ||
+                          r->engine.engine == WNDL_ENGINE_TIMER,
+        .by_ticks = r->engine.engine == WNDL_ENGINE_PERF,
         .max_frames = r->max_frames,
         .offcpu_interval = r->offcpu_interval,
         .command = r->command,

@@ -47,10 +47,9 @@ struct wndl_rt {
     uint32_t max_frames; /* of a stack; the innermost are kept */
     uint32_t unwind;     /* enum wndl_unwind_policy */
     int pid;
-    int collector;      /* its pid, 0: not known */
-    bool with_ticks;    /* PERF, and ticks for time in the kernel */
-    bool with_barriers; /* membarrier() is allowed */
-    bool with_locks;    /* mlock() and munlock() are allowed */
+    int collector;                   /* its pid, 0: not known */
+    bool with_barriers;              /* membarrier() is allowed */
+    bool with_locks;                 /* mlock() and munlock() are allowed */
     char threads[WNDL_SHM_PATTERNS]; /* patterns of the threads to sample */
     /* Last value of the clock before the program disabled it; 0: enabled. */
     _Alignas(8) uint64_t tsc_end;

@@ -305,29 +305,17 @@ void wndl_rt_engine_stop(void)
 /* ---- start */
 
 /* Returns a descriptor, or -errno. */
-static int start_perf_with(bool kernel)
+static int start_perf(void)
 {
-    if (!install_handler(SIGTRAP) || (!kernel && !install_handler(SIGPROF)))
+    if (!install_handler(SIGTRAP) || !install_handler(SIGPROF))
         return -EINVAL;
-    int fd = (int)wndl_rt_perf_open(kernel);
-    if (fd < 0)
-        return fd;
-    wndl_rt.signals = wndl_rt_signal_bit(SIGTRAP);
-    if (!kernel)
-        wndl_rt.signals |= wndl_rt_signal_bit(SIGPROF);
-    wndl_rt.with_ticks = !kernel;
-    (void)add_thread();
-    return fd;
-}
-
-/* A process may have fewer rights than the recorder expected. */
-static int start_perf(bool kernel)
-{
-    int fd = start_perf_with(kernel);
-    if (kernel && fd == -EACCES)
-        fd = start_perf_with(false);
-    if (fd < 0)
+    int fd = (int)wndl_rt_perf_open();
+    if (fd < 0) {
         set_plain(SIGTRAP, SIG_DFL);
+        return fd;
+    }
+    wndl_rt.signals = wndl_rt_signal_bit(SIGTRAP) | wndl_rt_signal_bit(SIGPROF);
+    (void)add_thread();
     return fd;
 }
 
@@ -341,13 +329,12 @@ static int start_timer(void)
 }
 
 /* Returns a descriptor or 0, or -errno. */
-static int start_engine(const struct wndl_go *go, uint32_t engine)
+static int start_engine(uint32_t engine)
 {
     wndl_rt.engine = engine;
-    wndl_rt.with_ticks = false;
     switch (engine) {
     case WNDL_ENGINE_PERF:
-        return start_perf(go->sample_kernel != 0);
+        return start_perf();
     case WNDL_ENGINE_TICK:
     case WNDL_ENGINE_TIMER:
         return start_timer();
@@ -375,7 +362,7 @@ int wndl_rt_engine_start(const struct wndl_go *go, struct wndl_ready *ready)
     *ready = (struct wndl_ready){0};
     read_settings(go);
     for (size_t i = 0; i < 2; i++) {
-        int event = start_engine(go, engines[i]);
+        int event = start_engine(engines[i]);
         if (event >= 0) {
             ready->engine = engines[i];
             return engines[i] == WNDL_ENGINE_PERF ? event : -1;

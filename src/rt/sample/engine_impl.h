@@ -17,7 +17,7 @@
  * engine_perf.c: opens one event, inherited by all threads that this one will
  * start. Returns its descriptor, or -errno.
  */
-long wndl_rt_perf_open(bool kernel);
+long wndl_rt_perf_open(void);
 
 /* Handle the event's own signal, and that of a tick beside it. */
 void wndl_rt_perf_on_event(struct wndl_rt_sample *sample);

@@ -4,9 +4,11 @@
  * threads that it starts. SIGTRAP is raised by the very instruction stream that
  * runs, so blocked system calls are not interrupted.
  *
- * An event that may not see the kernel is silent there. Timers on the CPU clock
- * then tick beside it, and are handled on the way back to the program. Each of
- * the event's samples stands for one interval outside of the kernel. A tick
+ * The event is silent in the kernel, even where it might see it. A signal that
+ * it raised inside execve() would reach the new image, which dies of it. The
+ * kernel drops only timers and their signals there. So timers on the CPU clock
+ * tick beside the event, and are handled on the way back to the program. Each
+ * of the event's samples stands for one interval outside of the kernel. A tick
  * after a system call takes the rest:
  *
  *     debt + CPU time since the last sample = the sample's time + debt
@@ -31,7 +33,7 @@ enum {
                            * nothing */
 };
 
-long wndl_rt_perf_open(bool kernel)
+long wndl_rt_perf_open(void)
 {
     struct perf_event_attr attr = {
         .type = PERF_TYPE_SOFTWARE,
@@ -43,7 +45,7 @@ long wndl_rt_perf_open(bool kernel)
         .remove_on_exec = 1,
         .inherit = 1,
         .inherit_thread = 1,
-        .exclude_kernel = !kernel,
+        .exclude_kernel = 1,
         .exclude_hv = 1,
     };
     const long a[] = {(long)&attr, 0, -1, -1};
@@ -54,15 +56,14 @@ long wndl_rt_perf_open(bool kernel)
 bool wndl_rt_perf_add_thread(struct wndl_rt_thread *t)
 {
     uint64_t every = wndl_rt.interval > SHORTEST ? wndl_rt.interval : SHORTEST;
-    if (wndl_rt.with_ticks)
-        (void)wndl_rt_timer_start(t, WNDL_RT_TIMER_TICK, every, every);
+    (void)wndl_rt_timer_start(t, WNDL_RT_TIMER_TICK, every, every);
     return true;
 }
 
 /* A timer that could not be made is not requested again at each sample. */
 static void add_found_thread(struct wndl_rt_thread *t)
 {
-    if (wndl_rt.with_ticks && t->tick < 0 && t->looks == 1)
+    if (t->tick < 0 && t->looks == 1)
         (void)wndl_rt_perf_add_thread(t);
 }
 
@@ -81,8 +82,7 @@ void wndl_rt_perf_on_event(struct wndl_rt_sample *sample)
 {
     struct wndl_rt_thread *t = sample->thread;
     uint64_t open = open_time(sample);
-    uint64_t taken =
-        wndl_rt.with_ticks ? smaller(open, wndl_rt.interval) : open;
+    uint64_t taken = smaller(open, wndl_rt.interval);
     add_found_thread(t);
     t->perf_cpu = sample->cpu;
     if (wndl_rt_sample_take(sample, taken))

@@ -39,8 +39,8 @@ bool wndl_rt_restart_is_due(const ucontext_t *context)
 
 /*
  * Copies memory of the program that may be unreadable: code that may only be
- * executed, or whose file was truncated. A sandbox may forbid the call that never
- * faults.
+ * executed, or whose file was truncated. A sandbox may forbid the call that
+ * never faults.
  */
 static bool read_memory(uint64_t address, void *to, size_t size)
 {
