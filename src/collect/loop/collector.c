@@ -439,6 +439,7 @@ enum wndl_status wndl_collector_finish(
         .processes = c->run.totals.processes,
         .unrecorded = c->run.totals.unrecorded,
         .interrupted_calls = c->run.totals.interrupted_calls,
+        .cpu = children_cpu() - c->cpu_before,
     };
     c->discarded = c->run.recording.tail.discarded;
     c->outcome = wndl_recording_close(&c->run.recording, &done, err);

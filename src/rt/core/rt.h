@@ -53,6 +53,8 @@ struct wndl_rt {
     char threads[WNDL_SHM_PATTERNS]; /* patterns of the threads to sample */
     /* Last value of the clock before the program disabled it; 0: enabled. */
     _Alignas(8) uint64_t tsc_end;
+    _Atomic uint64_t ahead;     /* CPU ns of ended threads' samples beyond
+                                 * what the threads used */
     _Atomic bool careful;       /* there may be a sandbox: hook/prctl.c */
     _Atomic uint32_t epoch;     /* of unloading: walk/modules.c */
     _Atomic uint32_t held;      /* the block's, kept for forked children */

@@ -24,6 +24,13 @@ void wndl_rt_perf_on_event(struct wndl_rt_sample *sample);
 void wndl_rt_perf_on_tick(struct wndl_rt_sample *sample);
 bool wndl_rt_perf_add_thread(struct wndl_rt_thread *thread);
 
+/*
+ * The same for the calling thread, which begins, and the signal for its first
+ * sample. `waited`: it found the thread in a call.
+ */
+bool wndl_rt_perf_begin_thread(struct wndl_rt_thread *thread);
+void wndl_rt_perf_on_first(struct wndl_rt_sample *sample, bool waited);
+
 /* engine_tick.c */
 void wndl_rt_tick_on_tick(struct wndl_rt_sample *sample, uint64_t overruns);
 bool wndl_rt_tick_add_thread(struct wndl_rt_thread *thread);
