@@ -175,6 +175,9 @@ struct wndl_profile {
     uint32_t unrecorded;       /* >= unrecorded_processes.len */
     uint64_t discarded;        /* samples that were overwritten by later ones */
     uint64_t interrupted_calls; /* calls that returned EINTR because of us */
+    /* ns of CPU time of the command and of all processes that were waited for,
+     * recorded or not; 0: not known */
+    uint64_t cpu;
 
     uint64_t lost[WNDL_LOST_REASONS]; /* samples, by reason */
     uint64_t ends[WNDL_WALK_ENDS];    /* kept samples, by walk end */

@@ -64,8 +64,8 @@ enum wndl_loss {
  * The way in which a running thread is interrupted. Also META's `engine`.
  *
  * PERF  one perf task-clock event per process, synchronous SIGTRAP; never
- *       interrupts a blocked call. Where it may not see the kernel, TICK
- *       timers run beside it and stand for the time spent there.
+ *       interrupts a blocked call. It leaves out the kernel: TICK timers run
+ *       beside it and stand for the time spent there.
  * TICK  CPU-time timers of each thread, SIGPROF: never interrupt a blocked
  *       call, come at the kernel's tick (250 Hz on Debian) at most.
  * TIMER CLOCK_MONOTONIC timers of each thread, SIGPROF: any rate. A timer is
@@ -227,15 +227,13 @@ struct wndl_go {
     uint32_t version;
     uint32_t engine;            /* enum wndl_engine to try first */
     uint32_t fallback;          /* enum wndl_engine to try next, or NONE */
-    uint32_t sample_kernel;     /* do not ask for exclude_kernel */
-    uint64_t interval;          /* ns */
     uint32_t max_frames;        /* 1 to WNDL_FRAMES_MAX */
+    uint64_t interval;          /* ns */
     uint32_t unwind;            /* enum wndl_unwind_policy */
     uint32_t heap;              /* enum wndl_heap_flag, or-ed: rec/heap.h */
     uint32_t heap_sites;        /* capacity, if WNDL_HEAP_ON */
-    uint64_t heap_sample_below; /* bytes, 2^32 at most; 0: every block */
     uint32_t nodes;             /* capacity of the tree */
-    uint32_t reserved;
+    uint64_t heap_sample_below; /* bytes, 2^32 at most; 0: every block */
     /* The sampled threads: patterns separated by commas, none for all. A
      * pattern is "main", "pid:N", "*", or a part of the name in any case. */
     char threads[WNDL_SHM_PATTERNS];
@@ -263,7 +261,7 @@ _Static_assert(
             offsetof(struct wndl_shm, ring_used) + WNDL_SHM_THREADS / 8 &&
         offsetof(struct wndl_shm, rings) % 4096 == 0 &&
         sizeof(struct wndl_hello) == 16 &&
-        sizeof(struct wndl_go) == 56 + WNDL_SHM_PATTERNS &&
+        sizeof(struct wndl_go) == 48 + WNDL_SHM_PATTERNS &&
         sizeof(struct wndl_ready) == 8,
     "the block and the messages are the same on every machine");
 

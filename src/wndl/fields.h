@@ -107,7 +107,8 @@ enum {
     F(uleb, processes)                                                         \
     F(uleb, unrecorded)                                                        \
     F(later, discarded)                                                        \
-    F(later, interrupted_calls)
+    F(later, interrupted_calls)                                                \
+    F(later, cpu)
 
 /* ---- images and stacks */
 

@@ -292,5 +292,6 @@ enum wndl_status wndl_read_done(struct wndl_reader *r, struct wndl_cursor *c)
     r->p->unrecorded = wndl_reader_narrow(done.unrecorded);
     r->p->discarded = done.discarded;
     r->p->interrupted_calls = done.interrupted_calls;
+    r->p->cpu = done.cpu;
     return WNDL_OK;
 }

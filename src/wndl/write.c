@@ -421,6 +421,7 @@ static void put_done(
         .unrecorded = done->unrecorded,
         .discarded = r->tail.discarded,
         .interrupted_calls = done->interrupted_calls,
+        .cpu = done->cpu,
     };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_DONE);
     wndl_put_done(&r->out, &fields);

@@ -226,6 +226,7 @@ struct wndl_recording_done {
     uint32_t processes;
     uint32_t unrecorded;
     uint64_t interrupted_calls; /* calls that returned EINTR because of us */
+    uint64_t cpu; /* ns of the command and its children; 0: not known */
 };
 
 /*

@@ -240,6 +240,21 @@ static void add_times(struct wndl_times *to, const struct wndl_times *times)
     to->waiting += times->waiting;
 }
 
+/*
+ * Time before the recording of a process began, and that of processes that were
+ * not recorded, is known only as a part of the command's.
+ */
+static void add_unrecorded(struct wndl_report *r)
+{
+    const struct wndl_profile *p = r->symbolized->profile;
+    uint64_t sampled = r->times.sampled_cpu;
+    if (p->engine == WNDL_SAMPLER_UNKNOWN || p->discarded != 0 ||
+        p->cpu < sampled)
+        return;
+    if (p->cpu - sampled > r->times.unsampled_cpu)
+        r->times.unsampled_cpu = p->cpu - sampled;
+}
+
 /* Sums all kinds of time, whichever the report is about. */
 static bool sum_times(struct wndl_report *r)
 {
@@ -262,6 +277,7 @@ static bool sum_times(struct wndl_report *r)
         r->times_of_thread[i].unsampled_cpu = threads[i].unsampled_cpu;
         add_times(&r->times, &r->times_of_thread[i]);
     }
+    add_unrecorded(r);
     return true;
 }
 

@@ -58,11 +58,6 @@ void wndl_record_say_engine(const struct wndl_collector_engine *engine)
     else if (engine->engine == WNDL_ENGINE_TICK)
         wndl_cli_note("engine tick: timers fire no faster than the kernel's "
                       "tick, often 250 Hz");
-    else if (!engine->sample_kernel)
-        wndl_cli_note("time in the kernel is sampled only by the kernel's "
-                      "tick, often 250 Hz, because kernel.perf_event_paranoid "
-                      "is %d; 1 would allow the full rate",
-            engine->paranoid);
 }
 
 static void say_frames(const struct wndl_collector_totals *t)

@@ -145,9 +145,9 @@ static void open_recording(struct wndl_collector *c)
     const struct wndl_recording_meta meta = {
         .interval = r->interval,
         .engine = r->engine.engine,
-        .kernel_sampled = r->engine.sample_kernel,
-        .by_ticks =
-            r->engine.engine == WNDL_ENGINE_PERF && !r->engine.sample_kernel,
+        .kernel_sampled = r->engine.engine == WNDL_ENGINE_TICK ||
+                          r->engine.engine == WNDL_ENGINE_TIMER,
+        .by_ticks = r->engine.engine == WNDL_ENGINE_PERF,
         .max_frames = r->max_frames,
         .offcpu_interval = r->offcpu_interval,
         .command = r->command,
@@ -442,6 +442,7 @@ enum wndl_status wndl_collector_finish(
         .processes = c->run.totals.processes,
         .unrecorded = c->run.totals.unrecorded,
         .interrupted_calls = c->run.totals.interrupted_calls,
+        .cpu = children_cpu() - c->cpu_before,
     };
     c->discarded = c->run.recording.tail.discarded;
     c->outcome = wndl_recording_close(&c->run.recording, &done, err);

@@ -226,7 +226,7 @@ static void cpu_time(const struct wndl_text *t)
     if (times->unsampled_cpu == 0)
         return;
     wndl_text_label(t, "");
-    wndl_buf_printf(t->out, "%s more is in no sample\n",
+    wndl_buf_printf(t->out, "%s more is in none of the samples\n",
         wndl_text_time(times->unsampled_cpu, text));
 }
 

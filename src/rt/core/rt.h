@@ -47,13 +47,14 @@ struct wndl_rt {
     uint32_t max_frames; /* of a stack; the innermost are kept */
     uint32_t unwind;     /* enum wndl_unwind_policy */
     int pid;
-    int collector;      /* its pid, 0: not known */
-    bool with_ticks;    /* PERF, and ticks for time in the kernel */
-    bool with_barriers; /* membarrier() is allowed */
-    bool with_locks;    /* mlock() and munlock() are allowed */
+    int collector;                   /* its pid, 0: not known */
+    bool with_barriers;              /* membarrier() is allowed */
+    bool with_locks;                 /* mlock() and munlock() are allowed */
     char threads[WNDL_SHM_PATTERNS]; /* patterns of the threads to sample */
     /* Last value of the clock before the program disabled it; 0: enabled. */
     _Alignas(8) uint64_t tsc_end;
+    _Atomic uint64_t ahead;     /* CPU ns of ended threads' samples beyond
+                                 * what the threads used */
     _Atomic bool careful;       /* there may be a sandbox: hook/prctl.c */
     _Atomic uint32_t epoch;     /* of unloading: walk/modules.c */
     _Atomic uint32_t held;      /* the block's, kept for forked children */

@@ -194,6 +194,30 @@ static void forget_time(struct wndl_rt_thread *t, uint64_t cpu)
     t->debt = 0;
 }
 
+uint64_t wndl_rt_thread_open(const struct wndl_rt_thread *t, uint64_t cpu)
+{
+    int64_t open = t->debt + (int64_t)(cpu - t->last_cpu);
+    return open > 0 ? (uint64_t)open : 0;
+}
+
+void wndl_rt_thread_begin_now(struct wndl_rt_thread *t)
+{
+    forget_time(t, wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+}
+
+/* Of MurmurHash3: mixes all bits into the high ones. */
+static uint64_t mix(uint64_t bits)
+{
+    bits = (bits ^ bits >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    bits = (bits ^ bits >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return bits ^ bits >> 33;
+}
+
+uint64_t wndl_rt_first_interval(const struct wndl_rt_thread *t)
+{
+    return 1 + mix(wndl_rt_tsc() ^ (uint64_t)t->tid << 32) % wndl_rt.interval;
+}
+
 /* CPU time during a pause is in no sample. */
 static bool is_paused(struct wndl_rt_thread *t, uint64_t cpu)
 {
@@ -251,6 +275,26 @@ bool wndl_rt_event_emit(
            (t->announced && wndl_rt_event_put(ring_of(t), event));
 }
 
+/*
+ * The CPU ns that no sample has counted, for the end of a thread. A thread
+ * whose only sample stands for more than it used leaves that to the others.
+ */
+static uint64_t rest_of(const struct wndl_rt_thread *t, uint64_t cpu)
+{
+    int64_t open = t->debt + (int64_t)(cpu - t->last_cpu);
+    if (open <= 0) {
+        atomic_fetch_add(&wndl_rt.ahead, (uint64_t)-open);
+        return 0;
+    }
+    uint64_t rest = (uint64_t)open;
+    uint64_t ahead = atomic_load(&wndl_rt.ahead);
+    uint64_t used;
+    do
+        used = ahead < rest ? ahead : rest;
+    while (!atomic_compare_exchange_weak(&wndl_rt.ahead, &ahead, ahead - used));
+    return rest - used;
+}
+
 /* Threads that live only for a moment write all their events at their end. */
 void wndl_rt_thread_exit_self(struct wndl_rt_thread *t)
 {
@@ -265,6 +309,5 @@ void wndl_rt_thread_exit_self(struct wndl_rt_thread *t)
     if (announce(t, now))
         announce_name(t, now);
     if (t->announced)
-        wndl_rt_thread_exit(
-            ring_of(t), paused ? 0 : cpu - t->last_cpu + t->debt);
+        wndl_rt_thread_exit(ring_of(t), paused ? 0 : rest_of(t, cpu));
 }

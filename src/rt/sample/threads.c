@@ -213,6 +213,7 @@ void wndl_rt_thread_renew(struct wndl_rt_thread *t)
     t->perf_cpu = 0;
     t->debt = 0;
     t->faults = 0;
+    t->first = 0;
     memset(t->name, 0, sizeof t->name);
     memset(&t->stacks, 0, sizeof t->stacks);
 }
@@ -297,4 +298,5 @@ void wndl_rt_threads_forget(void)
     atomic_store(&fresh, 0);
     atomic_store(&used, 0);
     atomic_store(&limit, FIRST_LIMIT);
+    atomic_store(&wndl_rt.ahead, 0);
 }

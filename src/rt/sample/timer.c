@@ -97,6 +97,11 @@ static void drop(int *id)
     *id = -1;
 }
 
+void wndl_rt_timer_drop_wall(struct wndl_rt_thread *t)
+{
+    drop(&t->timer);
+}
+
 void wndl_rt_timers_drop(struct wndl_rt_thread *t)
 {
     drop(&t->timer);

@@ -28,7 +28,6 @@ chmod +x windlass
 windlass=$work/windlass
 
 record 0 --engine perf -- "$fixtures/reads" 500 >used
-grep -q 'paranoid is 2' said || fail "it is not said what the ticks are for"
 # By where the samples are: below read_some() and below compute_some().
 "$windlass_alone" report -n 20 r.wndl >report
 # The second percentage of a row: a time of 0 has no unit.

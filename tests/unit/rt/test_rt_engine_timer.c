@@ -60,6 +60,17 @@ enum wndl_rt_verdict wndl_rt_sample_begin(struct wndl_rt_sample *sample)
     return WNDL_RT_TAKE;
 }
 
+uint64_t wndl_rt_thread_open(const struct wndl_rt_thread *t, uint64_t cpu)
+{
+    return cpu - t->last_cpu;
+}
+
+uint64_t wndl_rt_first_interval(const struct wndl_rt_thread *t)
+{
+    (void)t;
+    return MS;
+}
+
 bool wndl_rt_sample_take(const struct wndl_rt_sample *sample, uint64_t cpu)
 {
     (void)sample;
