@@ -79,7 +79,7 @@ static int open_dump(struct wndl_controller *c, char path[PATH_MAX])
     do {
         c->dumps++;
         dump_name(c, path);
-        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     } while (fd < 0 && errno == EEXIST);
     return fd;
 }
@@ -105,9 +105,11 @@ static void dump_kept(struct wndl_controller *c, int socket)
     if (wndl_recording_dump(&c->run->recording, fd, &done, &err) == WNDL_OK)
         wndl_control_answer(
             socket, WNDL_CONTROL_DONE, "%s", full_path(path, full));
-    else
+    else {
         wndl_control_answer(socket, WNDL_CONTROL_FAILED, "%s: %s", path,
             wndl_error_text(&err, text, sizeof text));
+        (void)unlink(path);
+    }
     close(fd);
 }
 

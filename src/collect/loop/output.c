@@ -45,7 +45,7 @@ enum wndl_status wndl_output_open(struct wndl_run *run, struct wndl_error *err)
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     }
     run->path = (char *)path.data;
-    run->file = open(run->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    run->file = open(run->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (run->file >= 0)
         return WNDL_OK;
     wndl_error_set_file(err, run->path);
