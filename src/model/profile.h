@@ -165,6 +165,11 @@ struct wndl_profile {
     uint32_t unrecorded;       /* >= unrecorded_processes.len */
     uint64_t discarded;        /* samples that were overwritten by later ones */
     uint64_t interrupted_calls; /* calls that returned EINTR because of us */
+    uint64_t command_cpu;       /* ns of the command, as its parent sees it */
+    /* While the file could not be written. */
+    struct {
+        uint64_t times, duration /* ns */, samples;
+    } unwritten;
 
     uint64_t lost[WNDL_LOST_REASONS]; /* samples, by reason */
     uint64_t ends[WNDL_WALK_ENDS];    /* kept samples, by walk end */

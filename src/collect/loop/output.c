@@ -62,6 +62,7 @@ void wndl_output_flush(const struct wndl_processes *processes)
     wndl_recording_flush(&run->recording);
     if (run->recording.status != WNDL_OK)
         wndl_processes_give_up(processes);
-    else if (run->recording.tail.bytes == NULL)
+    else if (run->recording.tail.bytes == NULL &&
+             run->recording.write_error == 0)
         run->safe = run->totals;
 }

@@ -218,6 +218,23 @@ static void cpu_time(const struct wndl_text *t)
         wndl_text_time(times->unsampled_cpu, text));
 }
 
+/* Of threads and processes too short for a sample, or not recorded. */
+static void unsampled_processes(const struct wndl_text *t)
+{
+    const uint64_t least = 5000000; /* the parent's clock has no more digits */
+    const struct wndl_profile *p = t->r->symbolized->profile;
+    const struct wndl_times *times = &t->r->times;
+    const uint64_t seen = times->sampled_cpu + times->unsampled_cpu;
+    char text[WNDL_NUMBER_SIZE], all[WNDL_NUMBER_SIZE];
+    if (p->discarded != 0 || p->command_cpu < seen + least)
+        return;
+    wndl_text_label(t, "");
+    wndl_buf_printf(t->out,
+        "%s of the command's %s is in none of the samples\n",
+        wndl_text_time(p->command_cpu - times->sampled_cpu, text),
+        wndl_text_time(p->command_cpu, all));
+}
+
 static void blocked_time(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
@@ -438,6 +455,7 @@ static void put_figures(const struct wndl_text *t)
     put_sampling(t);
     put_quality(t);
     cpu_time(t);
+    unsampled_processes(t);
     blocked_time(t);
 }
 
