@@ -7,6 +7,7 @@
 #include "cli/core/find_program.h"
 #include "cli/core/habits.h"
 #include "cli/core/help.h"
+#include "cli/core/sigbus_guard.h"
 #include "cli/core/suggest.h"
 #include "cli/view/page.h"
 #include "rec/chunk.h"
@@ -246,6 +247,7 @@ static int run(int argc, char **argv)
 /* A full disk is an error of every command, reported once. */
 int main(int argc, char **argv)
 {
+    wndl_sigbus_guard_install();
     int exit_code = run(argc, argv);
     bool is_whole = fflush(stdout) == 0 && !ferror(stdout);
     if (is_whole || exit_code != WNDL_EXIT_OK)

@@ -177,7 +177,11 @@ struct wndl_profile {
     uint64_t interrupted_calls; /* calls that returned EINTR because of us */
     /* ns of CPU time of the command and of all processes that were waited for,
      * recorded or not; 0: not known */
-    uint64_t cpu;
+    uint64_t command_cpu;
+    /* While the file could not be written. */
+    struct {
+        uint64_t times, duration /* ns */, samples;
+    } unwritten;
 
     uint64_t lost[WNDL_LOST_REASONS]; /* samples, by reason */
     uint64_t ends[WNDL_WALK_ENDS];    /* kept samples, by walk end */

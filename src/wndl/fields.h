@@ -101,6 +101,11 @@ enum {
     F(uleb, time)                                                              \
     F(uleb, state)
 
+#define WNDL_FIELDS_UNWR(F)                                                    \
+    F(uleb, time)                                                              \
+    F(uleb, duration)                                                          \
+    F(uleb, samples)
+
 #define WNDL_FIELDS_DONE(F)                                                    \
     F(uleb, time)                                                              \
     F(uleb, status)                                                            \
@@ -240,6 +245,7 @@ enum {
     R(mark, MARK)                                                              \
     R(unfo, UNFO)                                                              \
     R(paus, PAUS)                                                              \
+    R(unwr, UNWR)                                                              \
     R(done, DONE)                                                              \
     R(imag, IMAG)                                                              \
     R(mmap, MMAP)                                                              \

@@ -249,10 +249,10 @@ static void add_unrecorded(struct wndl_report *r)
     const struct wndl_profile *p = r->symbolized->profile;
     uint64_t sampled = r->times.sampled_cpu;
     if (p->engine == WNDL_SAMPLER_UNKNOWN || p->discarded != 0 ||
-        p->cpu < sampled)
+        p->command_cpu < sampled)
         return;
-    if (p->cpu - sampled > r->times.unsampled_cpu)
-        r->times.unsampled_cpu = p->cpu - sampled;
+    if (p->command_cpu - sampled > r->times.unsampled_cpu)
+        r->times.unsampled_cpu = p->command_cpu - sampled;
 }
 
 /* Sums all kinds of time, whichever the report is about. */

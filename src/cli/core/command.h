@@ -8,6 +8,8 @@
 
 #include "cli/core/options.h"
 
+#include <stdio.h>
+
 /* Exit codes; collect/loop/collector.h has those of a command that cannot
  * run. */
 enum {
@@ -84,6 +86,12 @@ int wndl_cli_fail(const struct wndl_error *err);
 
 /* The word for what an error says of a file: "damaged", or "unsupported". */
 const char *wndl_cli_damage(const struct wndl_error *err);
+/*
+ * Writes a text with names from foreign files or other processes, which must
+ * not control a terminal: their control characters, and bytes that are not
+ * UTF-8, as \x1b.
+ */
+void wndl_cli_put_tame(FILE *out, const char *text);
 
 /* "windlass: ..." on stderr. */
 void wndl_cli_note(const char *format, ...)

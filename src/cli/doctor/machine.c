@@ -286,7 +286,7 @@ static void check_socket(struct wndl_doctor *d)
 {
     struct wndl_session session;
     struct wndl_error err = {0};
-    const char *folder = getenv("XDG_RUNTIME_DIR");
+    const char *folder = getenv("TMPDIR");
     if (wndl_session_open(&session, &err) == WNDL_OK) {
         int length = (int)(strrchr(session.folder, '/') - session.folder);
         wndl_doctor_find(d, "socket", WNDL_DOCTOR_OK, "can be created in %.*s",
@@ -299,8 +299,8 @@ static void check_socket(struct wndl_doctor *d)
         WNDL_DOCTOR_NO, "%s", wndl_error_text(&err, text, sizeof text));
     f->stops = true;
     if (folder != NULL)
-        wndl_doctor_setting(f, "XDG_RUNTIME_DIR", "%s", folder);
-    wndl_doctor_advise(f, "set XDG_RUNTIME_DIR to a folder that you can write "
+        wndl_doctor_setting(f, "TMPDIR", "%s", folder);
+    wndl_doctor_advise(f, "set TMPDIR to a folder of yours that can be written "
                           "to, with a short path");
 }
 

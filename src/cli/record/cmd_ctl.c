@@ -69,7 +69,8 @@ static int run(const void *parsed, struct wndl_operands operands)
     }
     if (wndl_control_ask(pid, verb, line, &err) != WNDL_OK)
         return wndl_cli_fail(&err);
-    printf("%s\n", line);
+    wndl_cli_put_tame(stdout, line);
+    putchar('\n');
     return WNDL_EXIT_OK;
 }
 

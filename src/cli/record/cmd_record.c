@@ -30,7 +30,7 @@ const struct wndl_command wndl_cmd_record = {
         "recorded after it ends; 'windlass ctl' pauses, stops or dumps a "
         "running recording.\n\n"
         "COMMAND keeps its standard streams, and windlass exits with its exit "
-        "status: 128 + N if signal N killed it. If windlass itself fails, the "
+        "status: 128 + N if signal N killed it. If windlass cannot start, the "
         "status is 125; if COMMAND cannot be executed, 126; if it is not "
         "found, 127. SIGINT, SIGTERM, SIGHUP and SIGQUIT that are sent to "
         "windlass alone are passed on to COMMAND.\n\n"

@@ -7,7 +7,9 @@
 #include "cli/shared/debug_dirs.h"
 #include "cli/shared/runtime.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static int say_error(const struct wndl_error *err)
@@ -40,6 +42,19 @@ static pid_t finish_recording(
     return other;
 }
 
+/* Says at once what else nobody would see before the end. */
+static void say_writing(const struct wndl_collector_writing *w)
+{
+    if (w->error == 0)
+        wndl_cli_note("%s can be written again; %" PRIu64
+                      " sample%s lost meanwhile",
+            w->path, w->lost, w->lost == 1 ? " was" : "s were");
+    else
+        wndl_cli_note("cannot write %s: %s; samples are lost until it can be "
+                      "written again",
+            w->path, strerror(w->error));
+}
+
 static int record_to_the_end(
     const struct wndl_record_options *o, struct wndl_collector *c)
 {
@@ -47,6 +62,7 @@ static int record_to_the_end(
     struct wndl_record_progress progress = {0};
     if (o->verbose)
         wndl_collector_set_progress(c, wndl_record_say_progress, &progress);
+    wndl_collector_warn(c, say_writing);
     enum wndl_collector_stage stage = wndl_collector_run(c);
     wndl_collector_set_progress(c, NULL, NULL);
     wndl_record_end_progress(&progress);

@@ -209,7 +209,7 @@ static void say_next(const char *path)
 static void say_samples(const struct wndl_collector_result *result)
 {
     const struct wndl_collector_totals *t = &result->totals;
-    uint64_t kept = t->samples - result->discarded;
+    uint64_t kept = t->samples - result->discarded - result->unwritten;
     wndl_cli_note("%" PRIu64 " sample%s kept, %" PRIu64
                   " dropped, in %.2f s, of %" PRIu32 " thread%s; %" PRIu32
                   " process%s seen",
@@ -234,6 +234,10 @@ void wndl_record_say_summary(const struct wndl_record_options *options,
     wndl_record_say_modules(result, options->verbose);
     wndl_record_tables_say(result, other <= 0 && result->left == 0);
     say_discarded(result->discarded);
+    if (result->unwritten != 0)
+        wndl_cli_note("%" PRIu64
+                      " sample%s lost while the file could not be written",
+            result->unwritten, result->unwritten == 1 ? " was" : "s were");
     say_losses(t);
     say_unfollowed(result);
     if (!options->no_samples)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/shared/heap_report.h"
 
+#include "base/utf8.h"
 #include "cli/core/command.h"
 #include "cli/core/shell_word.h"
 #include "cli/core/terminal.h"
@@ -126,9 +127,13 @@ static void add_next(struct wndl_buf *out, const struct wndl_heap_show *show)
 static void write_text(const struct wndl_heap_report *r,
     const struct wndl_heap_show *show, struct wndl_buf *out)
 {
+    struct wndl_buf records;
+    wndl_buf_init(&records, out->mem);
     wndl_report_text_heap(r, wndl_terminal_width(), out);
     wndl_dmd_text_records(
-        out, &r->records, show->rows == 0 ? USUAL_RECORDS : show->rows);
+        &records, &r->records, show->rows == 0 ? USUAL_RECORDS : show->rows);
+    wndl_utf8_plain_lines(out, &records);
+    wndl_buf_free(&records);
     add_next(out, show);
 }
 
@@ -218,11 +223,15 @@ static void write_diff(const struct wndl_heap_difference *d,
             d, show->rows == 0 ? SIZE_MAX : show->rows, out);
         return;
     }
-    describe_side(out, "Earlier", &d->sides[0]);
-    describe_side(out, "Later", &d->sides[1]);
-    wndl_buf_byte(out, '\n');
+    struct wndl_buf text;
+    wndl_buf_init(&text, out->mem);
+    describe_side(&text, "Earlier", &d->sides[0]);
+    describe_side(&text, "Later", &d->sides[1]);
+    wndl_buf_byte(&text, '\n');
     wndl_dmd_text_records(
-        out, &d->records, show->rows == 0 ? DIFF_RECORDS : show->rows);
+        &text, &d->records, show->rows == 0 ? DIFF_RECORDS : show->rows);
+    wndl_utf8_plain_lines(out, &text);
+    wndl_buf_free(&text);
 }
 
 static bool make_diff(const struct wndl_cli_recording loaded[2],

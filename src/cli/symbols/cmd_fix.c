@@ -2,7 +2,6 @@
 /* windlass fix: copies text and names its stack frames. */
 #include "analyze/fix/fix.h"
 #include "cli/core/command.h"
-#include "cli/core/sigbus_guard.h"
 #include "cli/shared/debug_dirs.h"
 #include "cli/shared/fix_listener.h"
 #include "cli/shared/symbol_options.h"
@@ -147,7 +146,6 @@ static int run_fix(const void *options, struct wndl_operands operands)
     say_missing(&o->breakpad_dirs);
     /* A reader that goes away, such as head, is no failure. */
     signal(SIGPIPE, SIG_IGN);
-    wndl_sigbus_guard_install();
     if (operands.count == 0 || strcmp(operands.texts[0], "-") == 0)
         return run_stream(o, STDIN_FILENO, "standard input");
     const char *path = operands.texts[0];

@@ -2,7 +2,6 @@
 /* windlass sym: functions, files and lines of addresses in one binary. */
 #include "base/status.h"
 #include "cli/core/command.h"
-#include "cli/core/sigbus_guard.h"
 #include "cli/symbols/sym_ids.h"
 #include "cli/symbols/sym_open.h"
 #include "cli/symbols/sym_options.h"
@@ -299,7 +298,6 @@ static int run_sym(const void *options, struct wndl_operands operands)
         wndl_cli_error("%s; see 'windlass sym --help'", problem);
         return WNDL_EXIT_USAGE;
     }
-    wndl_sigbus_guard_install();
     if (o->ids || o->list_arches)
         return print_of_files(o, operands);
     struct work w = {.symbols = wndl_sym_open(&opening)};

@@ -38,6 +38,9 @@ struct wndl_collector {
     void (*progress)(
         void *, const struct wndl_collector_result *); /* or NULL */
     void *progress_context;
+    void (*warn)(const struct wndl_collector_writing *); /* or NULL */
+    bool warned;  /* the last warning was that writing fails */
+    uint64_t cpu; /* ns, of the command; set when another goes on */
 };
 
 /* ---- events about processes */
@@ -286,6 +289,29 @@ void wndl_collector_set_progress(struct wndl_collector *c,
     c->progress_context = context;
 }
 
+void wndl_collector_warn(struct wndl_collector *c,
+    void (*warn)(const struct wndl_collector_writing *writing))
+{
+    c->warn = warn;
+}
+
+/* Calls `warn`, if set, when the file can no longer be written, or again. */
+static void warn(struct wndl_collector *c)
+{
+    const struct wndl_recording *r = &c->run.recording;
+    const struct wndl_collector_writing writing = {
+        .path = c->run.path,
+        .error = r->write_error,
+        .lost = r->lost_before + r->unwritten,
+        .is_over = r->status != WNDL_OK,
+    };
+    const bool failing = r->write_error != 0;
+    if (c->warn == NULL || failing == c->warned)
+        return;
+    c->warned = failing;
+    c->warn(&writing);
+}
+
 /* Calls `progress`, if set. */
 static void report(struct wndl_collector *c)
 {
@@ -309,6 +335,7 @@ static uint64_t see_to_the_clock(struct wndl_collector *c, uint64_t now)
         wndl_processes_drain(&c->processes);
         wndl_unrecorded_look(&c->unrecorded);
         wndl_output_flush(&c->processes);
+        warn(c);
         report(c);
         c->drain = now + DRAIN_EVERY_MS * NS_PER_MS;
     }
@@ -414,6 +441,7 @@ pid_t wndl_collector_detach(struct wndl_collector *c)
     wndl_output_flush(&c->processes);
     c->duration = duration_of(c);
     c->discarded = c->run.recording.tail.discarded;
+    c->cpu = children_cpu() - c->cpu_before;
     pid_t pid = fork();
     if (pid > 0)
         c->left_after = true;
@@ -432,6 +460,13 @@ static uint32_t status_for_file(const struct wndl_collector *c)
     return known ? (uint32_t)status_of(c, 256) : WNDL_STATUS_UNKNOWN;
 }
 
+/* The command's, and that of the processes that it waited for. */
+static uint64_t cpu_of(const struct wndl_collector *c)
+{
+    const uint64_t now = children_cpu(); /* 0 in a child that goes on */
+    return now > c->cpu_before ? now - c->cpu_before : c->cpu;
+}
+
 enum wndl_status wndl_collector_finish(
     struct wndl_collector *c, struct wndl_error *err)
 {
@@ -442,7 +477,7 @@ enum wndl_status wndl_collector_finish(
         .processes = c->run.totals.processes,
         .unrecorded = c->run.totals.unrecorded,
         .interrupted_calls = c->run.totals.interrupted_calls,
-        .cpu = children_cpu() - c->cpu_before,
+        .cpu = cpu_of(c),
     };
     c->discarded = c->run.recording.tail.discarded;
     c->outcome = wndl_recording_close(&c->run.recording, &done, err);
@@ -456,21 +491,27 @@ enum wndl_status wndl_collector_finish(
     return c->outcome;
 }
 
+/* Of the totals that are in the result. */
+static uint64_t unwritten_of(const struct wndl_recording *r)
+{
+    return r->lost_before + (r->status == WNDL_OK ? r->unwritten : 0);
+}
+
 void wndl_collector_result(
     struct wndl_collector *c, struct wndl_collector_result *result)
 {
     *result = (struct wndl_collector_result){
-        .exit_code =
-            c->outcome == WNDL_OK ? status_of(c, 128) : WNDL_EXIT_START,
+        .exit_code = status_of(c, 128),
         .path = c->run.path,
         .kept_old = c->run.kept_old,
         .bytes = c->run.recording.bytes,
         .duration = c->duration != 0 ? c->duration : duration_of(c),
-        .cpu = children_cpu() - c->cpu_before,
+        .cpu = cpu_of(c),
         .left = wndl_processes_running(&c->processes),
         .other_engine = c->processes.other_engine,
         .traced = c->processes.traced,
         .discarded = c->discarded,
+        .unwritten = unwritten_of(&c->run.recording),
         .tables = c->run.request.tables,
         .images = c->run.recording.announced.data,
         .image_count = c->run.recording.announced.len,

@@ -57,6 +57,7 @@ struct wndl_collector_result {
     uint64_t duration; /* ns */
     uint64_t cpu; /* ns, of the command and the processes that it waited for */
     uint64_t discarded;    /* samples that were overwritten by later ones */
+    uint64_t unwritten;    /* samples lost while the file was not writable */
     uint32_t left;         /* recorded processes that still run */
     uint32_t other_engine; /* processes with another engine, or none */
     uint32_t traced;       /* processes not sampled while being debugged */
@@ -86,6 +87,18 @@ enum wndl_status wndl_collector_start(
 void wndl_collector_set_progress(struct wndl_collector *c,
     void (*progress)(void *context, const struct wndl_collector_result *so_far),
     void *context);
+
+/* Whether the recording's file can be written. */
+struct wndl_collector_writing {
+    const char *path;
+    int error;     /* errno; 0: it can be written again */
+    uint64_t lost; /* samples lost because of it so far */
+    bool is_over;  /* nothing more will be written */
+};
+
+/* Calls `warn` when the file cannot be written any more, and when it can. */
+void wndl_collector_warn(struct wndl_collector *c,
+    void (*warn)(const struct wndl_collector_writing *writing));
 
 /*
  * The path of the socket where processes report. Lives as long as the

@@ -71,7 +71,7 @@ static enum wndl_status open_file(struct wndl_run *run, struct wndl_error *err)
     const enum wndl_status status = make_room(run, err);
     if (status != WNDL_OK)
         return status;
-    run->file = open(run->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    run->file = open(run->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (run->file >= 0) {
         wndl_put_aside_hold(run->file);
         return WNDL_OK;
@@ -101,6 +101,7 @@ void wndl_output_flush(const struct wndl_processes *processes)
     wndl_recording_flush(&run->recording);
     if (run->recording.status != WNDL_OK)
         wndl_processes_give_up(processes);
-    else if (run->recording.tail.bytes == NULL)
+    else if (run->recording.tail.bytes == NULL &&
+             run->recording.write_error == 0)
         run->safe = run->totals;
 }

@@ -32,6 +32,7 @@ struct wndl_offcpu {
     struct wndl_arena arena;
     struct wndl_vec threads; /* struct wndl_offcpu_thread */
     struct wndl_map by_tid;  /* place in `threads` + 1, 0: none */
+    size_t full;             /* no place in `threads` before it is free */
     size_t count;            /* number of threads, by the kernel's last list */
     uint64_t counted, listed, written;
     uint64_t random;
@@ -131,9 +132,9 @@ static bool look_at_name(
 /* A free place in the list, or a new one; NULL when memory is out. */
 static struct wndl_offcpu_thread *make_room(struct wndl_offcpu *w)
 {
-    for (size_t i = 0; i < w->threads.len; i++) {
-        if (thread_at(w, i)->task.tid == 0)
-            return thread_at(w, i);
+    for (; w->full < w->threads.len; w->full++) {
+        if (thread_at(w, w->full)->task.tid == 0)
+            return thread_at(w, w->full);
     }
     return wndl_vec_push(&w->threads);
 }
@@ -236,6 +237,8 @@ static void forget(struct wndl_offcpu *w, struct wndl_offcpu_thread *thread)
             w->process.subject.shared->is_alone ? thread->run : 0);
     }
     wndl_offcpu_thread_free(thread, &w->process);
+    const size_t place = (size_t)(thread - thread_at(w, 0));
+    w->full = place < w->full ? place : w->full;
 }
 
 /* ---- turns */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/start/session.h"
 
+#include "collect/proc/proc.h"
+#include "collect/start/root.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -15,21 +18,10 @@
 
 enum { BACKLOG = 128, VERSIONS_MAX = 0xffff };
 
-/*
- * $XDG_RUNTIME_DIR is the user's own; /tmp is for all users, so the folder's
- * mode protects it. A socket's path must be short.
- */
-const char *wndl_session_root(unsigned choice)
-{
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
-    if (choice == 1)
-        return "/tmp";
-    return runtime != NULL && runtime[0] == '/' ? runtime : NULL;
-}
-
+/* A socket's path must be short. */
 static bool make_folder(struct wndl_session *session)
 {
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < WNDL_SESSION_ROOTS; i++) {
         const char *root = wndl_session_root(i);
         if (root == NULL)
             continue;
@@ -39,6 +31,7 @@ static bool make_folder(struct wndl_session *session)
         if (fits && mkdtemp(session->folder) != NULL)
             return true;
     }
+    session->folder[0] = '\0';
     return false;
 }
 
@@ -95,7 +88,7 @@ static void remove_if_left(const char *folder)
 
 static void remove_left_folders(void)
 {
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < WNDL_SESSION_ROOTS; i++) {
         char pattern[256];
         glob_t found;
         const char *root = wndl_session_root(i);
@@ -132,8 +125,9 @@ enum wndl_status wndl_session_open(
     *session = (struct wndl_session){.listener = -1, .lock = -1};
     remove_left_folders();
     if (!make_folder(session))
-        return wndl_fail_errno(
-            err, errno, "cannot create a folder for the recording's socket");
+        return wndl_fail_errno(err, errno,
+            "cannot create a folder for the recording's socket; set TMPDIR to "
+            "a folder of yours that can be written to, with a short path");
     if (listen_at(session) && lock_folder(session))
         return WNDL_OK;
     enum wndl_status status =
@@ -154,6 +148,26 @@ void wndl_session_close(struct wndl_session *session)
     *session = (struct wndl_session){.listener = -1, .lock = -1};
 }
 
+/* Whether we started it, or one of its ancestors. */
+static bool is_descendant(pid_t pid)
+{
+    enum { GENERATIONS_MAX = 1024 };
+    struct wndl_proc_stat stat = {.parent = pid};
+    for (unsigned i = 0; i < GENERATIONS_MAX && stat.parent > 1; i++) {
+        if (stat.parent == getpid())
+            return true;
+        if (!wndl_proc_stat(stat.parent, &stat))
+            return false;
+    }
+    return false;
+}
+
+static bool is_welcome(const struct ucred *peer)
+{
+    return peer->pid > 0 && (peer->uid == geteuid() || peer->uid == 0 ||
+                                (geteuid() == 0 && is_descendant(peer->pid)));
+}
+
 int wndl_session_accept(const struct wndl_session *session, pid_t *pid)
 {
     int fd =
@@ -163,7 +177,7 @@ int wndl_session_accept(const struct wndl_session *session, pid_t *pid)
     struct ucred peer;
     socklen_t size = sizeof peer;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-        peer.pid > 0) {
+        is_welcome(&peer)) {
         *pid = peer.pid;
         return fd;
     }

@@ -25,9 +25,6 @@ struct wndl_session {
     int lock;     /* lock on a file in the folder, held while we live */
 };
 
-/* The directory for such a folder: the first choice, the second; NULL: none. */
-const char *wndl_session_root(unsigned choice);
-
 /*
  * Makes the folder, which only this user may enter, and the socket. Removes
  * folders of recorders that were killed.
@@ -38,7 +35,10 @@ enum wndl_status wndl_session_open(
 /* Removes both. */
 void wndl_session_close(struct wndl_session *session);
 
-/* Accepts a process; -1: none. *pid is the kernel's answer. */
+/*
+ * Accepts a process of this user or root; a recorder of root's accepts its own
+ * descendants, whoever they became. -1: none. *pid is the kernel's answer.
+ */
 int wndl_session_accept(const struct wndl_session *session, pid_t *pid);
 
 /*

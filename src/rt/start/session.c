@@ -12,6 +12,7 @@
 #include "rt/hook/thread.h"
 #include "rt/sample/engine.h"
 #include "rt/start/eligibility.h"
+#include "rt/start/peer.h"
 #include "rt/walk/modules.h"
 #include "rt/walk/unwind_tables.h"
 
@@ -48,7 +49,8 @@ static int connect_to(const char *path)
         return fd;
     /* The send timeout limits connect(), too. */
     if (set_patience(fd, SO_SNDTIMEO) && set_patience(fd, SO_RCVTIMEO) &&
-        wndl_raw3(SYS_connect, fd, (long)&address, sizeof address) == 0)
+        wndl_raw3(SYS_connect, fd, (long)&address, sizeof address) == 0 &&
+        wndl_rt_peer_may_record(fd))
         return fd;
     wndl_raw_close(fd);
     return -ECONNREFUSED;
@@ -160,7 +162,8 @@ static bool map_block(int memfd, const struct wndl_go *go)
         wndl_raw_map(size, PROT_READ | PROT_WRITE, MAP_SHARED, memfd);
     if (shm == NULL)
         return false;
-    if (shm->magic != WNDL_SHM_MAGIC || shm->version != WNDL_SHM_VERSION) {
+    if (!wndl_rt_block_is_whole(memfd, shm, size) ||
+        shm->magic != WNDL_SHM_MAGIC || shm->version != WNDL_SHM_VERSION) {
         wndl_raw_unmap(shm, size);
         return false;
     }

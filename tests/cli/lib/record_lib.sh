@@ -45,6 +45,22 @@ samples_of() {
     awk "\$1 == \"thread\" && ($1) { n += \$5 } END { print n + 0 }" dump
 }
 
+# child_of PID: waits until it has one.
+child_of() {
+    child=
+    while [ -z "$child" ]; do
+        read -r child _ <"/proc/$1/task/$1/children" || true
+    done
+    echo "$child"
+}
+
+# wait_for_cpu MS PID: until the process's first thread has used that much.
+wait_for_cpu() {
+    while [ "$(awk '{ print int($1 / 1e6) }' "/proc/$2/schedstat")" -lt "$1" ]; do
+        sleep 0.02
+    done
+}
+
 # at_least NUMBER COUNT WHAT
 at_least() {
     [ "$2" -ge "$1" ] || fail "$2 $3, fewer than $1"

@@ -28,7 +28,7 @@ done
 grep -q 'no build-id' said || fail "show: $(cat said)"
 
 # usual_stacks: those with a tenth of the samples and more, in ./stacks; by the
-# names of what was not stripped.
+# names of what was not stripped; what burn() calls counts for burn().
 usual_stacks() {
     mkdir kept
     mv bare/* kept
@@ -36,8 +36,9 @@ usual_stacks() {
     "$windlass" export -f folded -o folded.txt r.wndl 2>/dev/null
     mv kept/* bare
     rmdir kept
-    awk '{ weight[NR] = $NF; all += $NF; sub(/ [0-9]+$/, ""); text[NR] = $0 }
-        END { for (i in text) if (weight[i] * 10 > all) print text[i] }' \
+    awk '{ weight = $NF; all += weight; sub(/ [0-9]+$/, "")
+            sub(/;burn;.*/, ";burn"); of[$0] += weight }
+        END { for (text in of) if (of[text] * 10 > all) print text }' \
         folded.txt | sort -u >stacks
 }
 
