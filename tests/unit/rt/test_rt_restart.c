@@ -203,7 +203,7 @@ static void what_did_not_fail_so_is_left_alone(void **state)
     stand_after(poll_code, 7, -EAGAIN);
     assert_false(wndl_rt_restart_is_due(&context));
     /* "jmp *%rcx" gets there, too. */
-    stand_behind(poll_code, 7, -EINTR);
+    stand_after(poll_code, 7, -EINTR);
     context.uc_mcontext.gregs[REG_R11] ^= 1;
     assert_false(wndl_rt_restart_is_due(&context));
 }
@@ -219,10 +219,10 @@ static void code_that_cannot_be_read_is_left_alone(void **state)
     assert_int_equal(mprotect(page, WNDL_RT_PAGE, PROT_NONE), 0);
     for (int careful = 0; careful < 2; careful++) {
         atomic_store(&wndl_rt.careful, careful != 0);
-        stand_behind(page + IN_FRONT, 7, -EINTR);
+        stand_after(page + IN_FRONT, 7, -EINTR);
         assert_true(wndl_rt_restart_is_due(&context));
         assert_false(wndl_rt_restart(&context, 0, &rest));
-        stand_behind(page + IN_FRONT, 5, SYS_poll);
+        stand_after(page + IN_FRONT, 5, SYS_poll);
         assert_true(wndl_rt_restart_is_at_call(&context));
         wndl_rt_restart_yield(&context);
         wndl_rt_restart_came_back(&context);
