@@ -45,13 +45,18 @@ samples_of() {
     awk "\$1 == \"thread\" && ($1) { n += \$5 } END { print n + 0 }" dump
 }
 
-# child_of PID: waits until it has one.
+# child_of PID: the recorder's command, once it runs. Fails if the recorder ends
+# before. (Another child of the recorder is a copy of itself.)
 child_of() {
-    child=
-    while [ -z "$child" ]; do
-        read -r child _ <"/proc/$1/task/$1/children" || true
-    done
-    echo "$child"
+    while exe=$(readlink "/proc/$1/exe"); do
+        for child in $(cat "/proc/$1/task/$1/children"); do
+            [ "$(readlink "/proc/$child/exe")" = "$exe" ] || {
+                echo "$child"
+                return
+            }
+        done
+    done 2>/dev/null
+    return 1
 }
 
 # wait_for_cpu MS PID: until the process's first thread has used that much.
