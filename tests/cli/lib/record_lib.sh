@@ -50,7 +50,8 @@ samples_of() {
 child_of() {
     while exe=$(readlink "/proc/$1/exe"); do
         for child in $(cat "/proc/$1/task/$1/children"); do
-            [ "$(readlink "/proc/$child/exe")" = "$exe" ] || {
+            of=$(readlink "/proc/$child/exe") || continue
+            [ "$of" = "$exe" ] || {
                 echo "$child"
                 return
             }
