@@ -48,10 +48,10 @@ samples_of() {
 # child_of PID: the recorder's command, once it runs. Fails if the recorder ends
 # before. (Another child of the recorder is a copy of itself.)
 child_of() {
-    while exe=$(readlink "/proc/$1/exe"); do
+    while [ -e "/proc/$1/exe" ]; do
         for child in $(cat "/proc/$1/task/$1/children"); do
             of=$(readlink "/proc/$child/exe") || continue
-            [ "$of" = "$exe" ] || {
+            [ "$of" = "$(readlink "/proc/$1/exe")" ] || {
                 echo "$child"
                 return
             }
