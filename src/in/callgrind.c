@@ -134,7 +134,7 @@ static bool intern(struct reader *r, struct wndl_bytes name, uint32_t *id)
     return wndl_intern_add(&r->g->strings, name, id);
 }
 
-/* False when memory is out; a number that means nothing is no name. */
+/* False when memory is out. A number that was not defined has no name. */
 static bool find_name(
     struct reader *r, enum space space, struct wndl_bytes text, uint32_t *id)
 {

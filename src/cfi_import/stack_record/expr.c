@@ -260,7 +260,7 @@ static void put_offset(struct writing *w, int64_t offset)
 static void put_cfa(struct writing *w)
 {
     if (!w->keeps_cfa)
-        return; /* it is on the stack at the start */
+        return; /* the CFA is on the stack at the start */
     put(w, OP_PICK);
     put(w, (uint8_t)(w->depth++ - 1)); /* counted from the top */
 }

@@ -99,7 +99,7 @@ static bool set_choice(struct parser *p, const char *text,
         }
         c += size;
         if (strncmp(c, "||", 2) == 0)
-            index = -1u; /* older words begin again with the first */
+            index = -1u; /* older words follow, in the same order */
         c += strspn(c, "|");
     }
     snprintf(p->problem, PROBLEM_SIZE, "--%s takes one of %.*s, not '%s'",
