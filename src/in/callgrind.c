@@ -14,8 +14,9 @@ struct reader {
     struct wndl_damage *damage;
     struct wndl_arena arena;
     struct wndl_lines lines;
-    struct wndl_map names[SPACES];          /* number -> id of its text + 1 */
-    uint32_t events[WNDL_CALLGRAPH_EVENTS]; /* the graph's, by column */
+    struct wndl_map names[SPACES]; /* number -> id of its text + 1 */
+    uint32_t events
+        [WNDL_CALLGRAPH_EVENTS]; /* by column: index of the graph's event */
     unsigned event_count;
     /*
      * The index of the line number among the positions; position_count if there

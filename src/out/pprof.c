@@ -306,7 +306,8 @@ static struct group *group_of(struct wndl_vec *groups, struct wndl_map *index,
 }
 
 /*
- * Sums all costs of a thread in the same place, in the order of the first time.
+ * Sums all costs of a thread in the same place. Sums are in the order in which
+ * places first occurred.
  */
 static bool group_costs(struct writer *w, struct wndl_vec *groups)
 {

@@ -328,7 +328,10 @@ bool wndl_fix_module_open(
     return true;
 }
 
-/* All functions by their names; of equal names a global one. */
+/*
+ * Indexes all functions by name; of functions with one name a global one is
+ * kept.
+ */
 static enum wndl_status index_names(struct wndl_fix_module *module)
 {
     const struct wndl_symbol *symbols;

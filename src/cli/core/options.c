@@ -244,7 +244,7 @@ static void make_replaceable(struct parser *p)
     }
 }
 
-/* The texts of options are parts of `words`, for good. */
+/* Values of options point into `words`, which must not be freed. */
 static bool parse_env_options(struct parser *p, char *words)
 {
     static const char separators[] = " ,\t\n";

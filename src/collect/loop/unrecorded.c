@@ -29,7 +29,7 @@ struct wndl_unrecorded_entry {
     uint32_t parent; /* index + 1, 0 for none */
     uint64_t first;  /* CLOCK_MONOTONIC ns: when it was found */
     enum wndl_unrecorded_reason reason; /* as of the last look */
-    bool is_copy;     /* start time of its parent, as of then */
+    bool is_copy;     /* a fork without exec, as of the last look */
     bool is_reported; /* it is in the recording */
     char executable[PATH_MAX];
 };

@@ -419,7 +419,10 @@ static enum wndl_status read_one(struct reading *r, uint64_t code)
     return abbrev == NULL ? WNDL_NOMEM : read_declaration(r, abbrev);
 }
 
-/* Whether the whole table is loaded, or this is its second use. */
+/*
+ * Whether to read the whole table: it is loaded already, or used for the second
+ * time.
+ */
 static bool wants_whole_table(
     struct wndl_dwarf *d, const struct wndl_dw_unit *unit)
 {

@@ -17,10 +17,9 @@ struct walk {
     uint32_t stepped; /* bit per kind: skip these DIEs alone */
     bool has_skipped;
     struct wndl_vec *funcs;
-    uint64_t func;      /* its DIE */
-    uint32_t innermost; /* the last wanted call with a range there */
-    const uint64_t
-        *only; /* the inlined calls at this address are wanted; NULL: all */
+    uint64_t func;        /* its DIE */
+    uint32_t innermost;   /* the last wanted call with a range at *only */
+    const uint64_t *only; /* the address of the wanted calls; NULL: all */
     /*
      * The owner of an inlined call at each depth: another one, NO_PARENT, or
      * ELSEWHERE if it is not wanted. Not used below the limit.

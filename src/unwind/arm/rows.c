@@ -44,7 +44,7 @@ struct following {
     const struct wndl_cfi_row *body;
     struct state state;
     uint8_t const_reg; /* has `constant` */
-    uint8_t alias_reg; /* is `alias` below the CFA */
+    uint8_t alias_reg; /* the value of this register is `alias` below the CFA */
     int64_t constant, alias;
 };
 
@@ -237,8 +237,8 @@ static bool is_beside(const struct wndl_arm_insn *i)
 }
 
 /*
- * True if it reaches the body's rule. `steps` has the states up to there, or as
- * far as it got.
+ * Follows a prologue. True if it reaches the body's rule. `steps` receives the
+ * states up to there, or up to where the prologue could not be followed.
  */
 static bool follow_prologue(const struct wndl_arm_function *function,
     const struct wndl_arm_code *code, struct steps *steps,

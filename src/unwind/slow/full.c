@@ -419,9 +419,10 @@ static bool is_in_register(
 }
 
 /*
- * The CFA is so low that the return address would be below SP. Such rows are
- * after the jump tables of i386's memcpy(), which count each ret's pops on.
- * vfork() is different: it keeps the return address in a register.
+ * The CFA is so low that the return address would be below SP. i386's memcpy()
+ * has such rows after its jump tables, since its CFI counts the pops of all
+ * returns before. vfork() is different: it keeps the return address in a
+ * register.
  */
 static bool is_below_sp(const struct wndl_space *space,
     const struct wndl_code *code, const struct wndl_full *full)

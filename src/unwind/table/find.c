@@ -89,11 +89,11 @@ INLINED bool starts_in_two(const struct record *r, uint32_t bucket,
 }
 
 /*
- * Finds the start that covers `offset`. The starts after it in its bucket are
- * the last of those up to its bucket. Their number is that of the ones before
- * the zero, and of the low bytes before the next bucket's. Unpredictable
- * choices are not branches here. Bytes of the table before a record, and 64
- * bytes after all records, may be read. False: there are 8 or more.
+ * Finds the last start up to `offset`. It counts back from the last start of
+ * offset's bucket over those above `offset`: as long as there are ones before
+ * the bucket's zero, and low bytes are larger. Unpredictable choices are not
+ * branches here. Bytes of the table before a record, and 64 bytes after all
+ * records, may be read. False: there are 8 or more.
  */
 INLINED bool find_start(const struct record *r, uint32_t offset,
     struct starts s, const struct bits *bits, struct found *f)
@@ -170,8 +170,8 @@ static struct found find_start_slowly(const struct record *r, uint32_t offset)
 }
 
 /*
- * The number of phrases before the k-th with ids of two bytes, k < 64. *is_long
- * receives all ones if the k-th has one, else 0.
+ * The number of ids of two bytes before that of the k-th phrase, k < 64.
+ * *is_long receives all ones if the k-th has one, else 0.
  */
 INLINED uint32_t long_ids(
     uint64_t mask, uint64_t k, const struct bits *bits, uint32_t *is_long)

@@ -21,8 +21,8 @@ static const float start_cost = 9.6f, hot_cost = 9, cold_cost = 17,
                    literal_cost = 60, never = 1e9f;
 
 /*
- * A phrase: that of its parent and one more row. parent 0: the first row. Node
- * 0 is none. Parents precede their children.
+ * A phrase: its parent's phrase and one more row. parent 0: it has only that
+ * row. Node 0 is no phrase. Parents precede their children.
  */
 struct node {
     uint32_t parent, token; /* length of the row before << 16 | rule */
