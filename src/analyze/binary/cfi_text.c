@@ -16,7 +16,7 @@ struct walked {
 
 struct wndl_cfi_machine {
     const char *breakpad_prefix; /* before the names, "r" or "e" */
-    const char *breakpad_mark;   /* before all that, "$" */
+    const char *breakpad_mark;   /* before prefix and name, "$" */
     uint8_t named;               /* registers that have a name */
     uint8_t named_plainly;       /* registers from this one on have no prefix */
     uint8_t sp, ra;

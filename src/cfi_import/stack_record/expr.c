@@ -306,8 +306,8 @@ static void put_term(struct writing *w, uint16_t at, unsigned nesting)
 }
 
 /*
- * Counts uses of the CFA, and checks whether it comes first. Gives up like
- * put_term, which reports it.
+ * Counts uses of the CFA, and checks whether it comes first. Gives up on the
+ * terms on which put_term() fails.
  */
 static unsigned count_cfa(const struct wndl_stack_record_terms *t, uint16_t at,
     unsigned nesting, unsigned *budget)

@@ -303,7 +303,10 @@ static bool follow_up(struct following *f, const struct wndl_arm_insn *i)
     case WNDL_ARM_ADD:
         if (!follow_add(f, i))
             return false;
-        /* SP set from the base counts by SP: a pop of the base may follow. */
+        /*
+         * Once SP is set from the base, the CFA counts from SP: a pop of the
+         * base may follow.
+         */
         s->by_base &= i->reg != WNDL_ARM_SP || i->base == WNDL_ARM_SP;
         return true;
     case WNDL_ARM_ADDREG:

@@ -6,11 +6,10 @@
 #include <string.h>
 
 /*
- * Limits of blocks. A block is as large as possible with about so many rows,
- * and a record of so many bytes. Code with few rows gives large blocks of few
- * rows, of which a lookup would touch one more cache line. The largest are for
- * code with hardly any rows: their 64 stretches alone fill the word that
- * lookups count in.
+ * Limits of blocks. A block is the largest that has about ROWS_PER_BLOCK rows
+ * and a record of RECORD_SIZE bytes. Large blocks of few rows would cost a
+ * lookup one more cache line, so the largest size is only for code with hardly
+ * any rows: their 64 stretches alone fill the word in which lookups count.
  */
 enum { ROWS_PER_BLOCK = 96, ROWS_PER_LARGEST = 8, RECORD_SIZE = 96 };
 
