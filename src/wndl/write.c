@@ -255,7 +255,7 @@ static bool announce_image(struct wndl_recording *r, const char *path,
     return image->path != NULL;
 }
 
-/* The number of the image of that key. NULL when memory is out. */
+/* The number of the image with that key. NULL when memory is out. */
 static uint32_t *number_of(
     struct wndl_recording *r, const char *path, struct wndl_bytes build_id)
 {

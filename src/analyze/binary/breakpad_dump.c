@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All functions are visited in the order of their addresses, and all places of
- * each where an answer may change are looked up as a stream. FILE and
+ * Visits all functions in the order of their addresses. In each, every place
+ * where the answer may change is looked up; the lookups are a stream. FILE and
  * INLINE_ORIGIN records come first in the file but are complete only at the
  * end: FUNC records wait for them in memory.
  */
@@ -22,7 +22,7 @@
 
 enum { PIECE = 1 << 20 };
 
-/* Code between two places where an answer may change. */
+/* The code between two places where the answer may change. */
 struct part {
     uint64_t start;
     uint64_t end;
@@ -47,7 +47,7 @@ struct dump {
     size_t at_part;
     bool is_pdb;
     bool has_stacks;         /* STACK WIN records */
-    enum wndl_status status; /* of failures that the stream cannot report */
+    enum wndl_status status; /* set by failures that the stream cannot report */
 };
 
 /* ---- which code */

@@ -17,7 +17,7 @@
 /* Valgrind's address for position-independent programs (not libraries). */
 #define VALGRINDS_PROGRAMS UINT64_C(0x108000)
 
-/* The folder of -l and the debug folders. False when memory is out. */
+/* Lists the folder of -l and the debug folders. False when memory is out. */
 static bool list_debug_dirs(struct wndl_fix_modules *modules)
 {
     const struct wndl_fix_options *o = modules->options;
@@ -188,14 +188,17 @@ static const char *find_file(
     return local == NULL || file_exists(local) ? local : path;
 }
 
-/* What the text has goes before --arch. */
+/* The slice that the text names goes before --arch. */
 static const char *arch_of(const struct wndl_fix_modules *modules,
     const struct wndl_fix_module *module)
 {
     return module->arch != NULL ? module->arch : modules->options->arch;
 }
 
-/* Without it, all builds will do. */
+/*
+ * Opens the binary, once. If it cannot be read, debug files of any build are
+ * used.
+ */
 static void open_object(
     struct wndl_fix_modules *modules, struct wndl_fix_module *module)
 {
@@ -243,7 +246,10 @@ static bool open_at(struct wndl_fix_modules *modules,
     return false;
 }
 
-/* In the folders of --sym-dir, by its whole path and by its name. */
+/*
+ * Looks for the binary in the folders of --sym-dir, by its whole path and by
+ * its name.
+ */
 static bool open_in_sym_dirs(
     struct wndl_fix_modules *modules, struct wndl_fix_module *module)
 {
@@ -285,7 +291,10 @@ static const char *pdb_name(
                : wndl_arena_copy(&modules->arena, name.data, name.size);
 }
 
-/* By the id of the text's or the binary's build, or of the only build there. */
+/*
+ * Looks for the symbol file of the text's or the binary's build, or of the only
+ * build there.
+ */
 static bool open_in_breakpad_dirs(struct wndl_fix_modules *modules,
     struct wndl_fix_module *module, bool *several)
 {
@@ -427,7 +436,10 @@ bool wndl_fix_module_open(
     return true;
 }
 
-/* All functions by their names; of equal names a global one. */
+/*
+ * Indexes all functions by name; of functions with one name a global one is
+ * kept.
+ */
 static enum wndl_status index_names(struct wndl_fix_module *module)
 {
     const struct wndl_symbol *symbols;
@@ -511,8 +523,8 @@ enum wndl_status wndl_fix_module_rva(struct wndl_fix_modules *modules,
         return module->object == NULL || *rva < module->span ? WNDL_OK
                                                              : WNDL_NOT_FOUND;
     /*
-     * For a symbol file without its binary, a number that may be an offset is
-     * one.
+     * A symbol file without its binary: a number that may be an offset counts
+     * as one.
      */
     if (module->object == NULL)
         return frame->base == WNDL_FRAME_EITHER ? WNDL_OK : WNDL_NOT_FOUND;

@@ -182,9 +182,9 @@ static uint32_t unnamed_module(const struct wndl_symbolized *s, uint32_t index)
 }
 
 /*
- * A line has one key whether it is inlined or not: that of the first such
- * location. Locations are distinct by these fields and `inlined`, and the twin
- * is found through the map.
+ * Gives a line one key, whether it is inlined or not: that of its first
+ * location. Two locations that differ only in `inlined` are twins, found
+ * through the map.
  */
 static bool merge_twins(const struct wndl_symbolized *s, struct keys *keys,
     struct wndl_arena *arena)
@@ -344,7 +344,7 @@ static int compare_u64(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* More is less: it comes first. */
+/* Orders costs, the larger first. */
 static int compare_costs(const struct wndl_cost *a, const struct wndl_cost *b)
 {
     int order = compare_u64(b->time, a->time);

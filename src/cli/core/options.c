@@ -153,7 +153,7 @@ static bool set_choice(struct parser *p, const char *text,
         }
         c += size;
         if (strncmp(c, "||", 2) == 0)
-            index = -1u; /* older words begin again with the first */
+            index = -1u; /* older words follow, in the same order */
         c += strspn(c, "|");
     }
     struct wndl_suggestion s = wndl_suggest(text, length);
@@ -303,7 +303,7 @@ static void make_replaceable(struct parser *p)
     }
 }
 
-/* The texts of options are parts of `words`, for good. */
+/* Values of options point into `words`, which must not be freed. */
 static bool parse_env_options(struct parser *p, char *words)
 {
     static const char separators[] = " ,\t\n";

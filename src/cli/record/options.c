@@ -91,7 +91,7 @@ enum {
     {                                                                          \
         0, "sample-below", "BYTES", NULL, NULL, NULL,                          \
             "with --stacks partial: choose blocks below BYTES by chance, "     \
-            "small ones more rarely (default: 4096)",                          \
+            "small ones more rarely (default 4096)",                           \
             WNDL_OPT_SIZE, FIELD(sample_below)                                 \
     }
 

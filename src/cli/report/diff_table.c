@@ -47,9 +47,9 @@ static const char *contradiction(const struct wndl_diff_table *table)
         heap->max_frames != WNDL_HEAP_USUAL_FRAMES || heap->ignore_alloc_fns;
     if (table->of_heap) {
         if (table->o->time != 0)
-            return "--time is for samples; this is on heaps";
+            return "--time is for samples, not for heaps";
         if (table->d.by == WNDL_DIFF_BY_THREAD)
-            return "--by thread is for samples; this is on heaps";
+            return "--by thread is for samples, not for heaps";
         return of_records
                    ? "-f and -a are for records, of two heaps without --by"
                    : NULL;

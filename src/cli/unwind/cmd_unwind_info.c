@@ -159,8 +159,8 @@ static int run_unwind_info(const void *options, struct wndl_operands operands)
     const struct unwind_info_options *o = options;
     uint64_t addresses[WNDL_OPTION_LIST_MAX];
     if (o->dump + o->breakpad + (o->json || o->lookups.count != 0) > 1) {
-        wndl_cli_error("--dump, --breakpad and --lookup or --json exclude each "
-                       "other; see 'windlass unwind-info --help'");
+        wndl_cli_error("use only one of --dump, --breakpad, and --lookup or "
+                       "--json; see 'windlass unwind-info --help'");
         return WNDL_EXIT_USAGE;
     }
     if (!parse_addresses(&o->lookups, addresses))

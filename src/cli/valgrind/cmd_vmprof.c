@@ -132,7 +132,7 @@ static bool write_callgrind(FILE *out, void *context)
         wndl_mem_libc());
 }
 
-/* The file that the command is, else the one with most functions. */
+/* The command's own file, else the file with the most functions. */
 static const struct wndl_vm_startup_file *own_file(
     const struct wndl_vm_profile *profile)
 {
@@ -199,7 +199,7 @@ static int show_report(
     return exit_code;
 }
 
-/* Files that were asked for, else the report. */
+/* Writes the files that were asked for, else the report. */
 static int show_profile(
     const struct vmprof_options *o, struct wndl_vm_profile *profile)
 {

@@ -296,7 +296,7 @@ static int show_files(const void *options, struct wndl_operands operands)
     if (o->port > UINT16_MAX)
         return usage_error("--port takes at most 65535");
     if (o->port != 0 && o->out != NULL)
-        return usage_error("--port and -o exclude each other");
+        return usage_error("use either --port or -o");
     if (wndl_view_page().size == 0)
         return wndl_cli_error(
             "this windlass was built without the viewer, which needs npm; "

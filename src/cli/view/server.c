@@ -112,7 +112,7 @@ void wndl_server_close(struct wndl_server *server)
 
 /* ---- requests and answers */
 
-/* All of it, or nothing is given away by how long it takes. */
+/* Always compares all bytes, so that the time reveals nothing. */
 static bool is_same(const char *a, const char *b, size_t size)
 {
     unsigned differs = 0;
@@ -158,7 +158,7 @@ static bool is_for_us(const struct wndl_server *server, const char *request)
            names_us(server, rest_of_line(value));
 }
 
-/* Its last "/" is easily lost when the address is copied. */
+/* The last "/" may be missing: it is easily lost when the address is copied. */
 static bool is_page(const struct wndl_server *server, const char *path)
 {
     size_t size = strlen(path);
@@ -199,7 +199,7 @@ static const char headers[] =
     "Cross-Origin-Opener-Policy: same-origin\r\n"
     "Connection: close\r\n";
 
-/* Also of a request that `judge` cut. */
+/* Works also on a request that judge_request() has cut to pieces. */
 static bool asks_for_head(const char *request)
 {
     return strcspn(request, " ") == 4 && memcmp(request, "HEAD", 4) == 0;
@@ -253,7 +253,7 @@ static void look_at_request(struct work *w, struct client *c)
         answer(c, TOO_LONG, w->page);
 }
 
-/* Patience is not renewed: a request comes at once, or somebody plays. */
+/* The deadline is not extended: real clients send a request at once. */
 static void read_request(struct work *w, struct client *c)
 {
     ssize_t size = recv(c->fd, c->request + c->asked,
@@ -323,7 +323,7 @@ static void serve_client(struct work *w, struct client *c)
         wait_for_end(c);
 }
 
-/* A free place, or that of who would be the next to be sent away. */
+/* A free place, or that of the client with the earliest deadline. */
 static struct client *find_place(struct work *w)
 {
     struct client *first = &w->clients[0];

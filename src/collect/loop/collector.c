@@ -103,7 +103,10 @@ static enum wndl_status set_up(
     return WNDL_OK;
 }
 
-/* A process that is not our child has no end that we could wait for. */
+/*
+ * Forks the command, which waits to be executed. A process that was given
+ * counts as ended, because only a child's end can be waited for.
+ */
 static enum wndl_status hold_command(
     struct wndl_collector *c, sigset_t mask, struct wndl_error *err)
 {
@@ -130,8 +133,8 @@ static void raise_limit(__rlimit_resource_t resource)
 }
 
 /*
- * Raises our limits, after the command has its own. A block of shared memory
- * counts as a file under the limit of file sizes.
+ * Raises our limits; the command has started with its own by now. A block of
+ * shared memory counts as a file under the limit of file sizes.
  */
 static void make_room(struct wndl_collector *c)
 {
@@ -532,7 +535,7 @@ static void close_if_open(int fd)
         close(fd);
 }
 
-/* The session is the other one's by now. */
+/* Leaves the session to the process that goes on with the recording. */
 static void leave_after(struct wndl_collector *c)
 {
     wndl_processes_leave_all(&c->processes);

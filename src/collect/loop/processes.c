@@ -126,7 +126,7 @@ bool wndl_processes_listen(struct wndl_processes *all)
         &all->run->loop, all->run->session.listener, &all->on_listener);
 }
 
-/* The same pid again is the same process after exec. */
+/* A known pid is the same process after exec(). */
 static struct wndl_recording_process origin_of(
     struct wndl_processes *all, pid_t pid)
 {
@@ -217,7 +217,7 @@ static void refuse(
 }
 
 /*
- * A process for another processor runs in an emulator, and that is what the
+ * A process of another processor runs in an emulator, whose executable the
  * kernel shows.
  */
 static bool is_emulated(
@@ -227,7 +227,10 @@ static bool is_emulated(
     return executable != 0 && executable != machine;
 }
 
-/* The block is mapped here too, and our limit is for all of them together. */
+/*
+ * The memory is mapped here too, where one limit holds for all processes
+ * together.
+ */
 static uint32_t nodes_for(pid_t pid, uint32_t heap_sites)
 {
     struct rlimit limit = {.rlim_cur = 0};
@@ -264,7 +267,7 @@ static void begin_process(struct wndl_processes *all,
     refuse(all, entry, why);
 }
 
-/* Its process has ended, as far as we are concerned. */
+/* Ends the entry: its process has ended, or we stop recording it. */
 static void end_entry(
     struct wndl_process_entry *entry, enum wndl_process_end how)
 {

@@ -29,7 +29,7 @@ struct wndl_unrecorded_entry {
     uint32_t parent; /* index + 1, 0 for none */
     uint64_t first;  /* CLOCK_MONOTONIC ns: when it was found */
     enum wndl_unrecorded_reason reason; /* as of the last look */
-    bool is_copy;     /* start time of its parent, as of then */
+    bool is_copy;     /* a fork without exec, as of the last look */
     bool is_reported; /* it is in the recording */
     char executable[PATH_MAX];
 };
@@ -284,8 +284,8 @@ static void meet(struct wndl_unrecorded *all, pid_t pid)
 }
 
 /*
- * Looks at each number of few: this costs by how many processes are new, a
- * search of /proc by how many there are.
+ * Probes the few new numbers one by one. The cost depends on the number of new
+ * processes; that of a search of /proc, on the number of all.
  */
 static void probe_numbers(
     struct wndl_unrecorded *all, pid_t before, pid_t newest)
@@ -355,7 +355,10 @@ static void meet_new(struct wndl_unrecorded *all)
     all->newest_pid = newest;
 }
 
-/* The time when work may be repeated that began at `now` and at `cpu` ns. */
+/*
+ * The time at which work may be repeated that began at `now`, with our CPU time
+ * at `cpu` ns.
+ */
 static uint64_t later(uint64_t now, uint64_t cpu, uint32_t share)
 {
     return now + (wndl_clock_thread_cpu_ns() - cpu) * share;

@@ -67,7 +67,7 @@ static struct wndl_offcpu_thread *thread_at(
     return wndl_vec_at(&w->threads, i);
 }
 
-/* NULL: it has not been wanted so far. */
+/* The thread as the recording knows it; NULL if it is not announced yet. */
 static struct wndl_collector_thread *known_of(
     const struct wndl_offcpu *w, const struct wndl_offcpu_thread *thread)
 {
@@ -139,7 +139,7 @@ static struct wndl_offcpu_thread *make_room(struct wndl_offcpu *w)
     return wndl_vec_push(&w->threads);
 }
 
-/* Threads that were not in the last list began since. */
+/* A thread that was not in the last list began after it. */
 static void look_at_birth(
     struct wndl_offcpu *w, struct wndl_offcpu_thread *thread, uint64_t now)
 {
@@ -223,7 +223,7 @@ static void take_end(
     uint64_t *at = wndl_map_get(&w->by_tid, thread->task.tid);
     if (at != NULL)
         *at = 0;
-    w->count = 0; /* another may have begun in its stead */
+    w->count = 0; /* another thread may have begun in its place */
 }
 
 static void forget(struct wndl_offcpu *w, struct wndl_offcpu_thread *thread)

@@ -292,7 +292,7 @@ enum seen {
     SEEN_BLOCKED,
     SEEN_HIDDEN,
     SEEN_MOVING,
-    SEEN_NOTHING, /* we had no room to look */
+    SEEN_NOTHING, /* there was no memory for the read */
     SEEN_GONE,
 };
 

@@ -45,7 +45,7 @@ static bool copy_text(struct wndl_breakpad *b, uint64_t at,
     *kept = (struct wndl_bytes){(const uint8_t *)"", 0};
     if (text.size == 0)
         return true;
-    /* A NUL ends it, for all who take it for a C string. */
+    /* A NUL ends the text, as it does for readers of C strings. */
     text.size = strnlen((const char *)text.data, text.size);
     uint64_t *known = wndl_map_put(&b->texts, at);
     if (known == NULL)
@@ -307,7 +307,7 @@ static bool is_past_end(const struct wndl_breakpad *b, uint64_t rva)
     return rva > end;
 }
 
-/* The last one up to `rva`, unless a function starts after it. */
+/* The last PUBLIC record up to `rva`, unless a function starts after it. */
 static const struct wndl_bp_public *public_at(
     const struct wndl_breakpad *b, uint64_t rva, uint64_t func)
 {
@@ -365,7 +365,9 @@ static struct wndl_breakpad_frame *add_frame(
     return frame;
 }
 
-/* Frames of the chain, innermost first, then that of the function. */
+/*
+ * Adds the frames of inlined calls, innermost first, then that of the function.
+ */
 static bool add_frames(struct wndl_breakpad *b, uint64_t rva, uint64_t func)
 {
     const struct wndl_bp_call *chain[WNDL_BP_DEEPEST];

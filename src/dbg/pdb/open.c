@@ -17,7 +17,7 @@ enum {
 
 enum { DBI_HEADER = 64, MODULE_HEADER = 64, SECTION_HEADER = 40 };
 
-/* As many as an image may have. */
+/* The most sections that an image may have. */
 enum { MOST_SECTIONS = 256 };
 
 /* The sizes of the parts of DBI, in their order. */
@@ -30,7 +30,7 @@ struct dbi {
     uint32_t streams_size; /* numbers of more streams */
 };
 
-/* Numbers of streams that are of use to us, by their index in that list. */
+/* The streams that we use, by their index in that list. */
 enum {
     FPO = 0,
     TO_LINKED = 3,

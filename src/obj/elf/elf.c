@@ -153,7 +153,7 @@ struct table {
     uint16_t stride, entry_size;
 };
 
-/* All of a header table is in the file, so its count is bounded by it too. */
+/* All of a header table must be in the file, which bounds its count. */
 static enum wndl_status check_table(const struct wndl_object *object,
     const struct table *table, struct wndl_error *err)
 {

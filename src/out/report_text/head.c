@@ -180,7 +180,7 @@ static void guessed_and_truncated(
     }
 }
 
-/* Rounded down: 100.0 is for all of them only. */
+/* Rounds down, so that 100.0 means all of them. */
 static void complete_share(
     const struct wndl_text *t, const struct wndl_quality *q)
 {

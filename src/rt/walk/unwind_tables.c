@@ -130,8 +130,8 @@ static bool is_own(struct wndl_bytes bytes)
 }
 
 /*
- * The bytes to copy from a file of `size` bytes, by its first ones; 0 if it is
- * not the module's table.
+ * The number of bytes to copy from a file of `size` bytes that begins with
+ * `head`; 0 if it is not the module's table.
  */
 static size_t size_to_copy(
     struct wndl_bytes head, size_t size, const struct wanted *wanted)
@@ -227,7 +227,7 @@ static size_t up_to_colon(const char *text)
     return size;
 }
 
-/* Opens it in the first folder that has it. */
+/* Opens the table in the first folder that has it. */
 static bool find_table(
     const struct wanted *wanted, const char *suffix, struct wndl_table *table)
 {

@@ -142,8 +142,10 @@ struct wndl_msvc_text wndl_msvc_number(struct wndl_msvc *m)
 
 /* ---- functions */
 
-/* "A" to "X": private, protected, public; of each twice plain, static,
- * virtual, and virtual by another base. */
+/*
+ * "A" to "X": private, protected, public; each has two letters for plain,
+ * static, virtual, and virtual through another base.
+ */
 struct function_class {
     const char *access;
     bool is_free;
@@ -186,7 +188,7 @@ static struct function_class take_class(struct wndl_msvc *m)
     return class;
 }
 
-/* They have 32 bits. */
+/* Takes a distance, a number of 32 bits. */
 static struct wndl_msvc_text distance(struct wndl_msvc *m)
 {
     struct wndl_msvc_number number = wndl_msvc_take_number(m);

@@ -246,7 +246,10 @@ static bool step_fp(struct walker *w, bool in_module)
     return push_frame(w, state.pc, false, step.how);
 }
 
-/* One step by what the hot loop does not do itself. False: the end. */
+/*
+ * Takes one step of a kind that the hot loop does not handle. False at the end
+ * of the walk.
+ */
 bool wndl_walker_step(struct walker *w)
 {
     if (wndl_space_method(&w->space) == WNDL_WALK_FP)
@@ -280,7 +283,10 @@ bool wndl_walker_step(struct walker *w)
     return end_walk(w, WNDL_END_BAD_CFI);
 }
 
-/* The result of the hot loop: the rule of `pc` is `rule` or not known. */
+/*
+ * Finds the rule of `pc` unless the hot loop has left it in `rule`. False at
+ * the end of the walk.
+ */
 bool wndl_walker_land(struct walker *w, uint64_t pc)
 {
     if (w->rule.kind == WNDL_ENTRY_EMPTY)
@@ -341,7 +347,7 @@ READS_STACK __attribute__((always_inline)) static inline bool hot_steps(
     return LIKELY(wndl_cache_changes(g->u) == g->changes);
 }
 
-/* Takes over the result of a hot loop. False: the end. */
+/* Takes over the result of a hot loop. False at the end of the walk. */
 static bool take_hot(struct walker *w, const struct hot *h)
 {
     if (h->out == w->out)

@@ -81,7 +81,7 @@ static struct wndl_step stepped(enum wndl_frame_how how)
     return (struct wndl_step){.more = true, .how = how};
 }
 
-/* A step of PC and SP only: other registers stay as they are. */
+/* A step that sets PC and SP only; other registers keep their values. */
 static struct wndl_step stepped_alone(void)
 {
     return (struct wndl_step){.more = true, .keeps = true, .how = WNDL_HOW_FP};
@@ -121,7 +121,10 @@ static bool may_be_after_call(const struct wndl_space *space, uint64_t ra)
            wndl_arm_is_after_call(space->remote, ra);
 }
 
-/* {caller's frame pointer, return address} are at the frame pointer. */
+/*
+ * Reads the caller's frame pointer and the return address, which are at the
+ * frame pointer.
+ */
 static bool read_link(const struct wndl_space *space, uint64_t sp, uint64_t fp,
     struct wndl_fp_state *caller)
 {
@@ -178,7 +181,10 @@ static struct wndl_step guess(
     return stepped(WNDL_HOW_FP);
 }
 
-/* The next function begins after a call that does not return. */
+/*
+ * Whether a call precedes the address. If that call does not return, the
+ * address may be in the next function.
+ */
 static bool is_after_arm_call(const struct wndl_space *space, uint64_t pc)
 {
     return space->arch->family == WNDL_CFI_ARM && space->remote == NULL &&
@@ -239,7 +245,7 @@ static bool is_saved_register(
            !wndl_call_before(space, state->pc, &call);
 }
 
-/* Steps by frame pointers, or by what else is known of such code. */
+/* Steps by frame pointers, or by other knowledge of code without CFI. */
 static struct wndl_step known_step(
     const struct wndl_space *space, struct wndl_fp_state *state, bool in_module)
 {
@@ -259,7 +265,7 @@ static struct wndl_step known_step(
         wndl_flow_return(space, state, &pops_fp))
         return pops_fp ? stepped(WNDL_HOW_FP) : stepped_alone();
     bool was_interrupted = state->interrupted;
-    /* For generated code, before its frame is made and after that. */
+    /* the code may have no frame yet, or none any more */
     const bool may_be_leaf =
         space->arch->word == 4 &&
         (in_module || (was_interrupted && space->arch->reads_code));
@@ -355,8 +361,9 @@ static struct wndl_fp_state fp_state(
 }
 
 /*
- * For 32-bit Arm: follows code that is no root's to its return. libc's code
- * near a thread's start is such; the start itself has no way to a return.
+ * For 32-bit Arm, follows code without CFI to its return, unless it is a root.
+ * libc's code near a thread's start can be followed; the start itself has no
+ * path to a return.
  */
 static bool step_by_flow(const struct wndl_space *space, struct wndl_full *full)
 {
@@ -412,9 +419,10 @@ static bool is_in_register(
 }
 
 /*
- * The CFA is so low that the return address would be below SP. Such rows are
- * after the jump tables of i386's memcpy(), which count each ret's pops on.
- * vfork() is different: it keeps the return address in a register.
+ * The CFA is so low that the return address would be below SP. i386's memcpy()
+ * has such rows after its jump tables, since its CFI counts the pops of all
+ * returns before. vfork() is different: it keeps the return address in a
+ * register.
  */
 static bool is_below_sp(const struct wndl_space *space,
     const struct wndl_code *code, const struct wndl_full *full)
@@ -427,7 +435,7 @@ static bool is_below_sp(const struct wndl_space *space,
            !is_in_register(space->arch, &code->row.regs[code->row.ra_reg]);
 }
 
-/* Steps from there to a return address above such code's pushes. */
+/* Steps from such code to a return address above its pushes. */
 static struct wndl_step step_from_below(
     const struct wndl_space *space, struct wndl_full *full)
 {
@@ -455,7 +463,7 @@ static struct wndl_step cfi_step(const struct wndl_space *space,
         space->find_fp(space, code, full, &how))
         status = wndl_cfi_step(
             &code->frame, &code->row, &full->regs, &space->memory, &caller);
-    /* Chromium's tables say that of code that they do not contain. */
+    /* Chromium's tables also answer so for code that they do not contain. */
     if (status == WNDL_IO && arch->family == WNDL_CFI_ARM &&
         !full->interrupted &&
         is_in_register(arch, &code->row.regs[code->row.ra_reg]))

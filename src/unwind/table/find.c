@@ -47,9 +47,9 @@ INLINED bool read_record(
 }
 
 /*
- * The number of starts in buckets up to some bucket: the ones before the zero
- * of that number. `before` has the bits before it, at least 56 or all, the
- * nearest on top, then zeros.
+ * The number of starts in buckets up to some bucket: the number of ones before
+ * the zero of that bucket. `before` has the bits before it, at least 56 or all,
+ * the nearest on top, then zeros.
  */
 struct starts {
     uint64_t before;
@@ -67,7 +67,10 @@ INLINED bool starts_in_one(const struct record *r, uint32_t bucket,
     return at < 64;
 }
 
-/* False: it is not in the first two. Choosing between them takes no branch. */
+/*
+ * False: the zero is not in the first two words. Choosing between them takes no
+ * branch.
+ */
 INLINED bool starts_in_two(const struct record *r, uint32_t bucket,
     const struct bits *bits, struct starts *s)
 {
@@ -86,11 +89,11 @@ INLINED bool starts_in_two(const struct record *r, uint32_t bucket,
 }
 
 /*
- * Finds the start that covers `offset`. The starts after it in its bucket are
- * the last of those up to its bucket. Their number is that of the ones before
- * the zero, and of the low bytes before the next bucket's. Unpredictable
- * choices are not branches here. Bytes of the table before a record, and 64
- * bytes after all records, may be read. False: there are 8 or more.
+ * Finds the last start up to `offset`. It counts back from the last start of
+ * offset's bucket over those above `offset`: as long as there are ones before
+ * the bucket's zero, and low bytes are larger. Unpredictable choices are not
+ * branches here. Bytes of the table before a record, and 64 bytes after all
+ * records, may be read. False: there are 8 or more.
  */
 INLINED bool find_start(const struct record *r, uint32_t offset,
     struct starts s, const struct bits *bits, struct found *f)
@@ -167,13 +170,13 @@ static struct found find_start_slowly(const struct record *r, uint32_t offset)
 }
 
 /*
- * The number of phrases before the k-th with ids of two bytes, k < 64. *is_long
- * receives all ones if the k-th has one, else 0.
+ * The number of ids of two bytes before that of the k-th phrase, k < 64.
+ * *is_long receives all ones if the k-th has one, else 0.
  */
 INLINED uint32_t long_ids(
     uint64_t mask, uint64_t k, const struct bits *bits, uint32_t *is_long)
 {
-    const uint64_t up_to = mask << (~k & 63); /* the k-th on top */
+    const uint64_t up_to = mask << (~k & 63); /* the k-th bit is the top bit */
     *is_long = (uint32_t)((int64_t)up_to >> 63);
     return bits->count(up_to << 1);
 }
@@ -298,8 +301,10 @@ INLINED uint32_t find_by_starts(const struct wndl_table *t,
     if (__builtin_expect(
             !find_start(r, offset, s, bits, &f) || f.phrase >= 64, 0))
         return find_slowly(t, r->start, offset);
-    /* Computed now, so that its inputs need not be kept, nor what was read of
-     * the table: there are just enough registers that callers need not save. */
+    /*
+     * Computed now, so that neither its inputs nor bytes of the table stay in
+     * registers: there are just enough registers that callers need not save.
+     */
     __asm__("" : "+r"(f.after), "+r"(t));
     const uint32_t longs =
         long_ids(wndl_load_u64(r->mask), f.phrase, bits, &is_long);

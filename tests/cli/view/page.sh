@@ -82,7 +82,7 @@ if [ -c /dev/full ]; then
     says 1 "cannot write /dev/full: No space" -o /dev/full a.wndl
 fi
 says 2 "--port takes at most 65535" --port 65536 a.wndl
-says 2 "--port and -o exclude" --port 8080 -o out.html a.wndl
+says 2 "use either --port or -o" --port 8080 -o out.html a.wndl
 
 # Sources are in the page if they are what the program was made of.
 command -v gcc >/dev/null && command -v python3 >/dev/null ||
