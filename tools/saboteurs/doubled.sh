@@ -1,6 +1,6 @@
 #!/bin/sh
 # Doubles the byte in the middle of standard output, and of the file that -o
-# names.
+# names or that exportmake writes, `exportmake FORMAT FILE ...`.
 double() {
     half=$(($(wc -c <"$1") / 2))
     head -c $((half + 1)) "$1"
@@ -14,7 +14,10 @@ double_file() {
 output=$(mktemp)
 status=0
 "$0.real" "$@" >"$output" || status=$?
-[ ! -s "$output" ] || double "$output"
+[ ! -s "$output" ] || double "$output" || status=1
+case $0 in
+*/exportmake) double_file "$2" ;;
+esac
 while [ $# -ge 1 ]; do
     case $1 in
     -o | --output) [ $# -lt 2 ] || double_file "$2" ;;

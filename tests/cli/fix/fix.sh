@@ -388,7 +388,7 @@ done
 
 # A line leaves while the input waits; the reader may go.
 mkfifo lines answers
-"$windlass" fix <lines >answers &
+timeout 60 "$windlass" fix <lines >answers &
 fixer=$!
 exec 3>lines 4<answers
 printf '#01: f[%s +0x%s]\nrest' "$p" "$pie" >&3
@@ -407,7 +407,7 @@ seq 1000000 | { "$windlass" fix || echo "fix: status $?" >status; } | head -n 1 
 cp "$p" short
 rm -f lines answers
 mkfifo lines answers
-"$windlass" fix <lines >answers 2>err &
+timeout 60 "$windlass" fix <lines >answers 2>err &
 fixer=$!
 exec 3>lines 4<answers
 printf '#01: f[short +0x%s]\n' "$pie" >&3

@@ -180,7 +180,7 @@ done
 
 # Answers come as questions do.
 mkfifo ask told
-"$windlass" sym -e prog -fps <ask >told &
+timeout 60 "$windlass" sym -e prog -fps <ask >told &
 exec 3>ask 4<told
 for name in main two main; do
     echo $name >&3
