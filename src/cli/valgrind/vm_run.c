@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 /* %p is the pid of the command, as in the name that Valgrind writes. */
 static void expand_name(const char *pattern, pid_t pid, struct wndl_buf *name)
@@ -53,6 +53,33 @@ static void fill_options(const struct wndl_vmprof_options *o, struct texts *t,
     options[n] = NULL;
 }
 
+/* Results of this run, not of one before: the tool renames a new file. */
+static bool is_new(const char *path, const struct stat *before)
+{
+    struct stat now;
+    return stat(path, &now) == 0 &&
+           (now.st_ino != before->st_ino || now.st_dev != before->st_dev ||
+               now.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+               now.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
+}
+
+/* The exit code: the command's, unless it hides that there are no results. */
+static int show_results(const struct wndl_vmprof_options *o, const char *path,
+    const struct stat *before, int exit_code)
+{
+    if (!is_new(path, before)) {
+        wndl_cli_error("the run left no results; see Valgrind's messages "
+                       "above; if it gives up on debug information, strip "
+                       "the program");
+        return exit_code == 0 ? WNDL_EXIT_FAILURE : exit_code;
+    }
+    if (o->quiet)
+        return exit_code;
+    wndl_cli_note("results: %s", path);
+    wndl_vm_show(o, path);
+    return exit_code;
+}
+
 int wndl_vm_run(
     const struct wndl_vmprof_options *o, struct wndl_operands operands)
 {
@@ -67,20 +94,18 @@ int wndl_vm_run(
         .options = &o->valgrind,
         .command = operands.texts,
     };
+    struct stat before = {0};
+    if (stat(o->out, &before) != 0)
+        before = (struct stat){0};
     int exit_code = wndl_valgrind_run(&run, &pid);
-    if (o->quiet || pid < 0)
+    if (pid < 0)
         return exit_code;
     struct wndl_buf name;
     wndl_buf_init(&name, wndl_mem_libc());
     expand_name(o->out, pid, &name);
-    if (name.failed)
-        return wndl_cli_error("out of memory");
-    wndl_cli_note("results: %s", (const char *)name.data);
-    if (access((const char *)name.data, R_OK) == 0)
-        wndl_vm_show(o, (const char *)name.data);
-    else
-        wndl_cli_note(
-            "warning: the run left no results; see Valgrind's messages above");
+    exit_code = name.failed ? wndl_cli_error("out of memory")
+                            : show_results(o, (const char *)name.data, &before,
+                                  exit_code);
     wndl_buf_free(&name);
     return exit_code;
 }
