@@ -200,3 +200,29 @@ void wndl_vm_startup_free(struct wndl_vm_startup *startup)
 {
     wndl_arena_free(&startup->arena);
 }
+
+/* ---- the program's own */
+
+static struct wndl_bytes file_name(const char *path, size_t size)
+{
+    size_t start = size;
+    while (start != 0 && path[start - 1] != '/')
+        start--;
+    return (struct wndl_bytes){(const uint8_t *)path + start, size - start};
+}
+
+const struct wndl_vm_startup_file *wndl_vm_startup_own(
+    const struct wndl_vm_startup *startup, const char *command)
+{
+    const struct wndl_bytes wanted = file_name(command, strcspn(command, " "));
+    const struct wndl_vm_startup_file *best = NULL;
+    for (size_t i = 0; i < startup->files.len; i++) {
+        const struct wndl_vm_startup_file *file =
+            wndl_vec_at(&startup->files, i);
+        if (wndl_bytes_equal(file_name(file->path, strlen(file->path)), wanted))
+            return file;
+        if (best == NULL || file->functions.len > best->functions.len)
+            best = file;
+    }
+    return best;
+}
