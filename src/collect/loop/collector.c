@@ -259,7 +259,7 @@ enum wndl_status wndl_collector_start(
     connect_parts(c);
     c->run.request = *request;
     c->cpu_before = children_cpu();
-    c->run.session.listener = -1;
+    c->run.session.listener = c->run.session.nameless = -1;
     c->run.loop.poll = c->signals.fd = c->run.file = -1;
     c->processes.reserve = c->controller.asker = -1;
     c->controller.begin_at = c->controller.end_at = UINT64_MAX;

@@ -87,43 +87,72 @@ static void forget(struct wndl_processes *all, struct wndl_process_entry *entry)
  * Refuses a process when no descriptor is left: the spare one is used to accept
  * it and close.
  */
-static void turn_away(struct wndl_processes *all)
+static void turn_away(struct wndl_processes *all, int listener)
 {
-    pid_t pid;
+    struct ucred peer;
     if (all->reserve < 0)
         return;
     close(all->reserve);
-    int fd = wndl_session_accept(&all->run->session, &pid);
+    int fd = wndl_session_accept(listener, &peer);
     if (fd >= 0) {
         close(fd);
         all->events.refused(
-            all->events.owner, pid, WNDL_UNRECORDED_DESCRIPTORS);
+            all->events.owner, peer.pid, WNDL_UNRECORDED_DESCRIPTORS);
     }
     all->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-static void accept_one(void *owner)
+/*
+ * Whether a process may talk to us: ours, root's, or one that has become
+ * another user since a recorded process started it, or was recorded itself.
+ */
+static bool may_talk(const struct wndl_processes *all, const struct ucred *peer)
 {
-    struct wndl_processes *all = owner;
-    pid_t pid;
-    int fd = wndl_session_accept(&all->run->session, &pid);
+    return peer->uid == geteuid() || peer->uid == 0 ||
+           wndl_processes_find(all, peer->pid) != NULL ||
+           wndl_processes_parent(all, peer->pid) != 0;
+}
+
+static void accept_one(struct wndl_processes *all, int listener)
+{
+    struct ucred peer;
+    int fd = wndl_session_accept(listener, &peer);
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE)
-            turn_away(all);
+            turn_away(all, listener);
         return;
     }
-    struct wndl_process_entry *entry = add_entry(all, pid, fd);
-    if (entry == NULL)
+    struct wndl_process_entry *entry =
+        may_talk(all, &peer) ? add_entry(all, peer.pid, fd) : NULL;
+    if (entry == NULL) {
         close(fd);
-    else if (!wndl_loop_watch(&all->run->loop, fd, &entry->on_socket))
+        return;
+    }
+    entry->is_strange = peer.uid != geteuid() && peer.uid != 0;
+    if (!wndl_loop_watch(&all->run->loop, fd, &entry->on_socket))
         forget(all, entry);
+}
+
+static void accept_in_folder(void *owner)
+{
+    struct wndl_processes *all = owner;
+    accept_one(all, all->run->session.listener);
+}
+
+static void accept_nameless(void *owner)
+{
+    struct wndl_processes *all = owner;
+    accept_one(all, all->run->session.nameless);
 }
 
 bool wndl_processes_listen(struct wndl_processes *all)
 {
-    all->on_listener = (struct wndl_source){accept_one, all};
-    return wndl_loop_watch(
-        &all->run->loop, all->run->session.listener, &all->on_listener);
+    all->on_listener = (struct wndl_source){accept_in_folder, all};
+    all->on_nameless = (struct wndl_source){accept_nameless, all};
+    return wndl_loop_watch(&all->run->loop, all->run->session.listener,
+               &all->on_listener) &&
+           wndl_loop_watch(
+               &all->run->loop, all->run->session.nameless, &all->on_nameless);
 }
 
 /* A known pid is the same process after exec(). */
@@ -372,7 +401,10 @@ static void on_message(void *owner)
         take_hello(all, entry, &first.hello);
         break;
     case WNDL_SESSION_CONTROL:
-        take_question(all, entry, &first.control);
+        if (entry->is_strange)
+            forget(all, entry);
+        else
+            take_question(all, entry, &first.control);
         break;
     case WNDL_SESSION_NOBODY:
         forget(all, entry);

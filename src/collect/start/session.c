@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/start/session.h"
 
-#include "collect/proc/proc.h"
 #include "collect/start/root.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,31 +104,52 @@ static void remove_left_folders(void)
     }
 }
 
-static bool listen_at(struct wndl_session *session)
+/* Returns a socket that listens, or -1. */
+static int listen_at(const struct sockaddr_un *address, size_t size)
+{
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 &&
+        bind(fd, (const struct sockaddr *)address, (socklen_t)size) == 0 &&
+        listen(fd, BACKLOG) == 0)
+        return fd;
+    int why = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = why;
+    return -1;
+}
+
+/*
+ * The second socket has the first one's path in a name that is no file's. A
+ * process that has become another user, or has another root directory, reaches
+ * only that one.
+ */
+static bool listen_for_all(struct wndl_session *session)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(session->socket_path, sizeof session->socket_path, "%s/socket",
         session->folder);
-    memcpy(address.sun_path, session->socket_path,
-        strlen(session->socket_path) + 1);
-    session->listener =
-        socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    return session->listener >= 0 &&
-           bind(session->listener, (struct sockaddr *)&address,
-               sizeof address) == 0 &&
-           listen(session->listener, BACKLOG) == 0;
+    size_t size = strlen(session->socket_path) + 1;
+    memcpy(address.sun_path, session->socket_path, size);
+    session->listener = listen_at(&address, sizeof address);
+    size_t head = offsetof(struct sockaddr_un, sun_path) + 1;
+    address.sun_path[0] = '\0';
+    memcpy(address.sun_path + 1, session->socket_path, size - 1);
+    session->nameless = listen_at(&address, head + size - 1);
+    return session->listener >= 0 && session->nameless >= 0;
 }
 
 enum wndl_status wndl_session_open(
     struct wndl_session *session, struct wndl_error *err)
 {
-    *session = (struct wndl_session){.listener = -1, .lock = -1};
+    *session =
+        (struct wndl_session){.listener = -1, .nameless = -1, .lock = -1};
     remove_left_folders();
     if (!make_folder(session))
         return wndl_fail_errno(err, errno,
             "cannot create a folder for the recording's socket; set TMPDIR to "
             "a folder of yours that can be written to, with a short path");
-    if (listen_at(session) && lock_folder(session))
+    if (listen_for_all(session) && lock_folder(session))
         return WNDL_OK;
     enum wndl_status status =
         wndl_fail_errno(err, errno, "cannot listen on the recording's socket");
@@ -142,45 +163,24 @@ void wndl_session_close(struct wndl_session *session)
         return;
     if (session->listener >= 0)
         close(session->listener);
+    if (session->nameless >= 0)
+        close(session->nameless);
     remove_folder(session->folder);
     if (session->lock >= 0)
         close(session->lock);
-    *session = (struct wndl_session){.listener = -1, .lock = -1};
+    *session =
+        (struct wndl_session){.listener = -1, .nameless = -1, .lock = -1};
 }
 
-/* Whether we started it, or one of its ancestors. */
-static bool is_descendant(pid_t pid)
+int wndl_session_accept(int listener, struct ucred *peer)
 {
-    enum { GENERATIONS_MAX = 1024 };
-    struct wndl_proc_stat stat = {.parent = pid};
-    for (unsigned i = 0; i < GENERATIONS_MAX && stat.parent > 1; i++) {
-        if (stat.parent == getpid())
-            return true;
-        if (!wndl_proc_stat(stat.parent, &stat))
-            return false;
-    }
-    return false;
-}
-
-static bool is_welcome(const struct ucred *peer)
-{
-    return peer->pid > 0 && (peer->uid == geteuid() || peer->uid == 0 ||
-                                (geteuid() == 0 && is_descendant(peer->pid)));
-}
-
-int wndl_session_accept(const struct wndl_session *session, pid_t *pid)
-{
-    int fd =
-        accept4(session->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    socklen_t size = sizeof *peer;
+    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return -1;
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-        is_welcome(&peer)) {
-        *pid = peer.pid;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &size) == 0 &&
+        peer->pid > 0)
         return fd;
-    }
     close(fd);
     return -1;
 }
