@@ -205,7 +205,7 @@ static bool read_entries(const struct wndl_rt_own_pages *pages, uintptr_t start,
     return true;
 }
 
-/* PAGEMAP_SCAN of Linux 6.7, which older headers lack: linux/fs.h. */
+/* PAGEMAP_SCAN(2const), of Linux 6.7, which older headers lack. */
 struct scan {
     uint64_t size, flags, start, end, walk_end, regions, room, max_pages;
     uint64_t inverted, all, any, returned; /* categories */
