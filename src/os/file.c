@@ -17,6 +17,7 @@ static enum wndl_status map_descriptor(int fd, struct wndl_file *file,
     if (fstat(fd, &st) != 0)
         return wndl_fail_errno(err, errno, "cannot examine the file");
     facts->owner = st.st_uid;
+    facts->is_open = (st.st_mode & (S_IWGRP | S_IWOTH)) != 0;
     facts->modified =
         st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
     if (S_ISDIR(st.st_mode))

@@ -36,6 +36,7 @@ enum wndl_status wndl_file_of_descriptor(
 
 struct wndl_file_facts {
     uint32_t owner;   /* user id */
+    bool is_open;     /* others than the owner may write to it */
     int64_t modified; /* ns since 1970 */
 };
 

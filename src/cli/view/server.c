@@ -2,6 +2,8 @@
 #define _GNU_SOURCE 1
 #include "cli/view/server.h"
 
+#include "cli/view/peer.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -343,6 +345,10 @@ static void accept_client(struct work *w)
     int fd = accept4(w->server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
+    if (!wndl_peer_is_ours(fd)) {
+        close(fd);
+        return;
+    }
     struct client *c = find_place(w);
     c->fd = fd;
     c->asked = c->sent = c->head_size = 0;

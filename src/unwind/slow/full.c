@@ -204,6 +204,8 @@ static bool at_coroutine_entry(
     struct wndl_code code;
     if (state->interrupted || is_after_arm_call(space, state->pc))
         return false;
+    if (space->arch->reads_code && wndl_leaf_ends_there(space, state->pc))
+        return true;
     return wndl_code_find(space->remote, state->pc, &code) == WNDL_CODE_ROW ||
            (space->arch->word == 4 && wndl_leaf_is_after_ret(space, state->pc));
 }

@@ -28,4 +28,11 @@ bool wndl_leaf_pushed(const struct wndl_space *space,
  */
 bool wndl_leaf_is_after_ret(const struct wndl_space *space, uint64_t ra);
 
+/*
+ * Whether the code at the return address `ra` only makes a call, and halts if
+ * that returns: it ends the process. boost.context lets its fibers end at such
+ * an address.
+ */
+bool wndl_leaf_ends_there(const struct wndl_space *space, uint64_t ra);
+
 #endif

@@ -148,3 +148,73 @@ kill -CONT $stopped
 pkill -P $stopped sleep || true
 pkill -P $running sleep || true
 wait 2>/dev/null || true
+
+# A page is for this user alone, although all may connect.
+server=$(dirname "$recdump")/servefile
+if [ -x "$server" ] && command -v curl >out; then
+    echo page >page.html
+    mkfifo hold
+    "$server" page.html <hold >address 2>errors &
+    serving=$!
+    exec 9>hold
+    until [ -s address ]; do sleep 0.1; done
+    url=$(head -1 address)
+    [ "$(curl -s "$url")" = page ] || fail "no page: $(cat address errors)"
+    $other curl -s "$url" >stolen && fail "another user got the page"
+    [ ! -s stolen ] || fail "another user got: $(cat stolen)"
+    exec 9>&-
+    wait $serving || true
+fi
+
+# Kept answers are ours alone, and others' are not believed.
+if command -v gcc >out; then
+    echo 'int right(void) { return 1; } int main(void) { return right(); }' >p.c
+    gcc -g -Wl,--build-id -o p p.c
+    at=$(nm p | awk '$3 == "right" { print "0x" $1 }')
+    (umask 0 && "$windlass" sym -f -e p --cache kept "$at") >plain
+    grep -q right plain || fail "no name: $(cat plain)"
+    [ "$(stat -c %a kept)" = 700 ] || fail "the cache's folder is not private"
+    for file in kept/*; do
+        [ "$(stat -c %a "$file")" = 600 ] || fail "$file is not private"
+        cp "$file" copy
+        chown 65534 "$file"
+    done
+    "$windlass" sym -f -e p --cache kept "$at" >got 2>said
+    cmp -s plain got || fail "another answer: $(cat got)"
+    grep -q "not read: this cache file is another user's" said ||
+        fail "another's cache: $(cat said)"
+fi
+
+# A library that is cut short while the recorder reads it. strace makes the time
+# between mapping and reading long enough.
+if command -v strace >out && command -v gcc >out; then
+    cat >l.c <<'END'
+#include <time.h>
+static volatile unsigned long x;
+void work(void) { clock_t e = clock() + CLOCKS_PER_SEC / 2; while (clock() < e) x++; }
+END
+    cat >m.c <<'END'
+#include <dlfcn.h>
+#include <unistd.h>
+int main(void)
+{
+    void *l = dlopen("./l.so", RTLD_NOW);
+    void (*work)(void) = (void (*)(void))dlsym(l, "work");
+    work();
+    if (truncate("./l.so", 0) != 0)
+        return 1;
+    sleep(3);
+    _exit(7);
+}
+END
+    gcc -O1 -g -shared -fPIC -o l.so l.c && gcc -O1 -g -o m m.c -ldl
+    status=0
+    timeout 60 strace -o trace -P "$work/l.so" -e trace=mmap \
+        -e inject=mmap:delay_exit=1500000 \
+        "$windlass" record -o cut.wndl ./m >out 2>said || status=$?
+    if grep -q 'l.so' trace || [ -s trace ]; then
+        [ "$status" = 7 ] || fail "a cut library: status $status: $(cat said)"
+        "$recdump" cut.wndl >dump && grep -q '^done 1 ' dump ||
+            fail "a cut library ends the recording"
+    fi
+fi
