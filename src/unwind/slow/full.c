@@ -244,6 +244,10 @@ static bool at_coroutine_entry(
     struct wndl_code code;
     if (state->interrupted || is_behind_arm_call(space, state->pc))
         return false;
+    /* Walks by frame pointers alone come to code with CFI, too. */
+    if (wndl_space_method(space) == WNDL_WALK_FP &&
+        wndl_code_find(space->remote, state->pc - 1, &code) == WNDL_CODE_ROW)
+        return false;
     return wndl_code_find(space->remote, state->pc, &code) == WNDL_CODE_ROW ||
            (space->arch->word == 4 &&
                wndl_leaf_is_behind_ret(space, state->pc));
