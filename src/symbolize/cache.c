@@ -105,7 +105,7 @@ static enum wndl_status read_file(const struct wndl_symbolizer *s,
     *answers = (struct wndl_cache_file){0};
     struct wndl_file_facts facts;
     enum wndl_status status =
-        wndl_file_open_told(s->cache.path, file, &facts, err);
+        wndl_file_open_itself(s->cache.path, file, &facts, err);
     if (status == WNDL_OK)
         status = check_owner(&facts, err);
     if (status == WNDL_OK)

@@ -47,7 +47,8 @@ void wndl_walker_set_sp(struct walker *w, uint64_t sp)
 /* Returns false, so that a step can end with it. */
 static bool end_walk(struct walker *w, enum wndl_walk_end end)
 {
-    w->walk->end = end;
+    w->walk->end =
+        end == WNDL_END_COMPLETE && w->skips ? WNDL_END_FP_ROOT : end;
     return false;
 }
 
@@ -239,6 +240,7 @@ static bool step_fp(struct walker *w, bool in_module)
         unpush_frame(w);
     if (!step.more)
         return end_walk(w, step.end);
+    w->skips = w->skips || step.skips;
     if (step.replaces)
         return replace_frame(w, &state);
     w->fp = state.fp;
@@ -376,6 +378,7 @@ bool wndl_walker_start(struct walker *w, bool interrupted)
     const struct wndl_regs *regs = w->regs;
     const uint32_t needed = WNDL_REG_IP | WNDL_REG_SP;
     w->walk->fp_frames = 0;
+    w->skips = false;
     w->out = (wndl_frame_word *)w->walk->frames;
     w->out_end = w->out + w->walk->max_frames;
     if ((regs->valid & needed) != needed)

@@ -63,6 +63,7 @@ struct walker {
     const struct wndl_stack_range *stacks;
     size_t stack_count;
     uint64_t red_zone, red_zone_end; /* also readable */
+    bool skips; /* callers may be missing: its end is a guess */
     const struct wndl_regs *regs;
     struct wndl_walk *walk;
     struct wndl_space space;

@@ -165,6 +165,46 @@ static bool is_plausible(
     return false;
 }
 
+/*
+ * A frame pointer may be that of a function further out, if code without CFI
+ * keeps none. The call before the return address shows that where it leads
+ * elsewhere.
+ */
+static bool may_be_caller(const struct wndl_space *space,
+    const struct wndl_fp_state *state, uint64_t ra)
+{
+    struct wndl_call call;
+    if (space->arch->family != WNDL_CFI_X86 ||
+        !wndl_code_is_mapped(space->remote, state->pc) ||
+        !wndl_code_is_mapped(space->remote, ra))
+        return true;
+    return wndl_call_before(space, ra, &call) &&
+           wndl_call_may_reach(space, &call, state->pc - !state->interrupted);
+}
+
+/*
+ * A function of x86 that aligns its stack, as i386's main does, has a copy of
+ * its return address below RBP's link. It has saved its CFA right below where
+ * RBP points, or a few registers further down.
+ */
+static void find_aligned_cfa(
+    const struct wndl_space *space, uint64_t fp, struct wndl_fp_state *caller)
+{
+    enum { SAVED = 4, FARTHEST = 32 }; /* words */
+    const unsigned word = space->arch->word;
+    uint64_t cfa, ra;
+    if (space->arch->family != WNDL_CFI_X86)
+        return;
+    for (unsigned i = 1; i <= SAVED; i++) {
+        if (!wndl_space_word(space, fp - i * word, &cfa) || cfa <= caller->sp ||
+            cfa - caller->sp > FARTHEST * word ||
+            !wndl_space_word(space, cfa - word, &ra) || ra != caller->pc)
+            continue;
+        caller->sp = cfa;
+        return;
+    }
+}
+
 static struct wndl_step guess(
     const struct wndl_space *space, struct wndl_fp_state *state)
 {
@@ -177,8 +217,14 @@ static struct wndl_step guess(
         return ended(wndl_root_end(space, caller.sp));
     if (!is_plausible(space, caller))
         return ended(WNDL_END_NO_RULE);
+    /* Walks by frame pointers alone skip callers without one, and say so. */
+    struct wndl_step step = stepped(WNDL_HOW_FP);
+    step.skips = !may_be_caller(space, state, caller.pc);
+    if (step.skips && wndl_space_method(space) != WNDL_WALK_FP)
+        return ended(WNDL_END_NO_RULE);
+    find_aligned_cfa(space, state->fp, &caller);
     *state = caller;
-    return stepped(WNDL_HOW_FP);
+    return step;
 }
 
 /*
@@ -206,6 +252,10 @@ static bool at_coroutine_entry(
         return false;
     if (space->arch->reads_code && wndl_leaf_ends_there(space, state->pc))
         return true;
+    /* Walks by frame pointers alone come to code with CFI, too. */
+    if (wndl_space_method(space) == WNDL_WALK_FP &&
+        wndl_code_find(space->remote, state->pc - 1, &code) == WNDL_CODE_ROW)
+        return false;
     return wndl_code_find(space->remote, state->pc, &code) == WNDL_CODE_ROW ||
            (space->arch->word == 4 && wndl_leaf_is_after_ret(space, state->pc));
 }
@@ -262,10 +312,6 @@ static struct wndl_step known_step(
         if (step.more)
             return step;
     }
-    bool pops_fp;
-    if (in_module && space->arch->reads_code && space->arch->word == 8 &&
-        wndl_flow_return(space, state, &pops_fp))
-        return pops_fp ? stepped(WNDL_HOW_FP) : stepped_alone();
     bool was_interrupted = state->interrupted;
     /* the code may have no frame yet, or none any more */
     const bool may_be_leaf =
@@ -273,6 +319,10 @@ static struct wndl_step known_step(
         (in_module || (was_interrupted && space->arch->reads_code));
     if (may_be_leaf && was_interrupted && wndl_leaf_called(space, state))
         return stepped_alone();
+    bool pops_fp;
+    if (in_module && space->arch->reads_code &&
+        wndl_flow_return(space, state, &pops_fp))
+        return pops_fp ? stepped(WNDL_HOW_FP) : stepped_alone();
     struct wndl_step step = guess(space, state);
     if (!step.more && may_be_leaf && (was_interrupted || state->called_by_it) &&
         wndl_leaf_pushed(space, state, 2))
