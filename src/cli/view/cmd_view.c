@@ -337,6 +337,7 @@ const struct wndl_command wndl_cmd_view = {
     .options = option_table,
     .options_size = sizeof(struct view_options),
     .examples = examples,
+    .takes_recordings = true,
     .max_operands = 2,
     .run = run_view,
 };
