@@ -106,8 +106,10 @@ static int say_version(const char *next)
     printf("recordings: format %d.%d; files of a newer major version mean that "
            "a newer windlass wrote them\n",
         WNDL_FILE_MAJOR, WNDL_FILE_MINOR);
-    printf("viewer: %s\n",
-        wndl_view_page().size != 0 ? "yes" : "no (built without npm)");
+    if (wndl_view_problem() == NULL)
+        printf("viewer: yes\n");
+    else
+        printf("viewer: no (%s)\n", wndl_view_problem());
     return WNDL_EXIT_OK;
 }
 
