@@ -4,6 +4,7 @@
  * about the work they do.
  */
 #include "cli/core/command.h"
+#include "cli/core/completion.h"
 #include "cli/core/find_program.h"
 #include "cli/core/habits.h"
 #include "cli/core/help.h"
@@ -106,8 +107,10 @@ static int say_version(const char *next)
     printf("recordings: format %d.%d; files of a newer major version mean that "
            "a newer windlass wrote them\n",
         WNDL_FILE_MAJOR, WNDL_FILE_MINOR);
-    printf("viewer: %s\n",
-        wndl_view_page().size != 0 ? "yes" : "no (built without npm)");
+    if (wndl_view_problem() == NULL)
+        printf("viewer: yes\n");
+    else
+        printf("viewer: no (%s)\n", wndl_view_problem());
     return WNDL_EXIT_OK;
 }
 
@@ -205,10 +208,24 @@ static int say_help(const char *word)
     return WNDL_EXIT_OK;
 }
 
-static int say_completion(const char *word)
+static int complete_bash(const char *next)
 {
-    (void)word;
+    (void)next;
     wndl_completion_bash(stdout, commands);
+    return WNDL_EXIT_OK;
+}
+
+static int complete_zsh(const char *next)
+{
+    (void)next;
+    wndl_completion_zsh(stdout, commands);
+    return WNDL_EXIT_OK;
+}
+
+static int complete_fish(const char *next)
+{
+    (void)next;
+    wndl_completion_fish(stdout, commands);
     return WNDL_EXIT_OK;
 }
 
@@ -224,7 +241,9 @@ static const struct own_word {
     {"-V", say_version},
     {"--man", say_man},
     {"--commands", list_commands},
-    {"--completion-bash", say_completion},
+    {"--completion-bash", complete_bash},
+    {"--completion-zsh", complete_zsh},
+    {"--completion-fish", complete_fish},
 };
 
 static int run(int argc, char **argv)

@@ -45,6 +45,11 @@ struct wndl_command {
     const struct wndl_option
         *env_options; /* of $WINDLASS_OPTIONS; NULL: not read */
     const struct wndl_example *examples; /* ends with a NULL command */
+    /* "pause|stop": the words of the operand `action_at`, which counts from 0;
+     * NULL: there is no such operand */
+    const char *actions;
+    size_t action_at;
+    bool takes_recordings; /* the operands are recordings */
     size_t min_operands;
     size_t max_operands;
     bool operands_end_options; /* options stop at the first operand */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/core/help.h"
 
+#include "cli/core/completion.h"
+
 #include <string.h>
 
 enum { HELP_COLUMN = 26, HELP_WIDTH = 78, HELP_SIZE = 1024 };
@@ -40,14 +42,6 @@ static const char *shown_value(const struct wndl_option *option)
     return option->choices != NULL ? option->choices
            : option->value != NULL ? option->value
                                    : "";
-}
-
-/* The first row from `row` on that help shows; the table's end if none. */
-static const struct wndl_option *next_shown(const struct wndl_option *row)
-{
-    while (row->name != NULL && row->help == NULL)
-        row++;
-    return row;
 }
 
 static int spell_option(
@@ -104,8 +98,8 @@ void wndl_help_env_options(FILE *out, const struct wndl_option *rows)
 {
     fprintf(out, "%s holds any of these, separated by spaces or commas:\n\n",
         WNDL_OPTIONS_ENV);
-    const struct wndl_option *o = next_shown(rows);
-    for (; o->name != NULL; o = next_shown(o + 1))
+    const struct wndl_option *o = wndl_option_shown(rows);
+    for (; o->name != NULL; o = wndl_option_shown(o + 1))
         help_env_option(out, o);
     fprintf(
         out, "\nExample: %s=\"rate=5000 output=app.wndl\"\n", WNDL_OPTIONS_ENV);
@@ -120,8 +114,8 @@ void wndl_help_command(FILE *out, const struct wndl_command *command)
         *command->operands == '\0' ? "" : " ", command->operands);
     put_wrapped(out, command->description, 0);
     fprintf(out, "\nOptions:\n");
-    for (const struct wndl_option *o = next_shown(command->options);
-         o->name != NULL; o = next_shown(o + 1))
+    for (const struct wndl_option *o = wndl_option_shown(command->options);
+         o->name != NULL; o = wndl_option_shown(o + 1))
         help_option(out, o);
     help_option(out, &help_row);
     if (command->examples == NULL)
@@ -227,8 +221,8 @@ void wndl_man_command(FILE *out, const struct wndl_command *command)
     fprintf(out, ".SH DESCRIPTION\n");
     man_text(out, command->description);
     fprintf(out, ".SH OPTIONS\n");
-    for (const struct wndl_option *o = next_shown(command->options);
-         o->name != NULL; o = next_shown(o + 1))
+    for (const struct wndl_option *o = wndl_option_shown(command->options);
+         o->name != NULL; o = wndl_option_shown(o + 1))
         man_option(out, o);
     man_option(out, &help_row);
     if (command->examples != NULL)
@@ -263,29 +257,4 @@ void wndl_man_program(FILE *out, const struct wndl_command *const *commands)
     fprintf(out, ".SH COMMANDS\n");
     for (unsigned group = 0; group < WNDL_GROUP_COUNT; group++)
         man_group(out, commands, (enum wndl_command_group)group);
-}
-
-static void completion_words(FILE *out, const struct wndl_command *command)
-{
-    fprintf(out, "    %s) words=\"", command->name);
-    for (const struct wndl_option *o = next_shown(command->options);
-         o->name != NULL; o = next_shown(o + 1))
-        fprintf(out, "--%s ", o->name);
-    fprintf(out, "--help\" ;;\n");
-}
-
-void wndl_completion_bash(FILE *out, const struct wndl_command *const *commands)
-{
-    fprintf(out, "_windlass() {\n  local words=\n");
-    fprintf(out, "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    words=\"");
-    for (size_t i = 0; commands[i] != NULL; i++)
-        fprintf(out, "%s ", commands[i]->name);
-    fprintf(out, "--help --version\"\n  else\n    case \"${COMP_WORDS[1]}\" "
-                 "in\n");
-    for (size_t i = 0; commands[i] != NULL; i++)
-        completion_words(out, commands[i]);
-    fprintf(out,
-        "    esac\n  fi\n"
-        "  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\""
-        "))\n}\ncomplete -o default -F _windlass windlass\n");
 }

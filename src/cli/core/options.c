@@ -401,6 +401,27 @@ static void say_missing(struct parser *p, size_t given)
         (int)strcspn(word, " "), word);
 }
 
+/* Whether the action, if one is given, is among those of the command. */
+static bool check_action(struct parser *p, const struct wndl_operands *operands)
+{
+    const struct wndl_command *c = p->command;
+    if (c->actions == NULL || operands->count <= c->action_at)
+        return true;
+    const char *word = operands->texts[c->action_at];
+    const size_t size = strlen(word);
+    for (const char *at = c->actions; *at != '\0'; at += strspn(at, "|")) {
+        const size_t length = strcspn(at, "|");
+        if (length == size && memcmp(at, word, size) == 0)
+            return true;
+        at += length;
+    }
+    struct wndl_suggestion s = wndl_suggest(word, size);
+    wndl_suggest_try_choices(&s, c->actions);
+    snprintf(p->problem, PROBLEM_SIZE, "'%s' is not an action", word);
+    add_suggestion(p, &s, "");
+    return false;
+}
+
 static enum wndl_parse_result check_operands(
     struct parser *p, const struct wndl_operands *operands)
 {
@@ -409,7 +430,7 @@ static enum wndl_parse_result check_operands(
     else if (operands->count > p->command->max_operands)
         complain(p, "unexpected argument",
             operands->texts[p->command->max_operands]);
-    else
+    else if (check_action(p, operands))
         return WNDL_PARSE_OK;
     return WNDL_PARSE_ERROR;
 }

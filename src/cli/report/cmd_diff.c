@@ -304,6 +304,7 @@ const struct wndl_command wndl_cmd_diff = {
     .options = option_table,
     .options_size = sizeof(struct wndl_diff_options),
     .examples = examples,
+    .takes_recordings = true,
     .max_operands = SIZE_MAX,
     .operands_in_groups = true,
     .run = run_diff,

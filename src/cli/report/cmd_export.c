@@ -202,6 +202,7 @@ const struct wndl_command wndl_cmd_export = {
     .options = option_table,
     .options_size = sizeof(struct export_options),
     .examples = examples,
+    .takes_recordings = true,
     .max_operands = 1,
     .run = run_export,
 };

@@ -231,6 +231,7 @@ const struct wndl_command wndl_cmd_merge = {
     .options = option_table,
     .options_size = sizeof(struct merge_options),
     .examples = examples,
+    .takes_recordings = true,
     .max_operands = SIZE_MAX,
     .run = run_merge,
 };

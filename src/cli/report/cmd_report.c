@@ -381,6 +381,7 @@ const struct wndl_command wndl_cmd_report = {
     .options = option_table,
     .options_size = sizeof(struct report_options),
     .examples = examples,
+    .takes_recordings = true,
     .max_operands = 2,
     .run = run_report,
 };

@@ -38,7 +38,7 @@ static bool name_frames(
     wndl_debug_dirs_init(&debug_dirs, &report->symbols->debug_dirs);
     const struct wndl_fix_options options = {
         .debug_dirs = debug_dirs.list,
-        .debuginfod = report->symbols->debuginfod,
+        .debuginfod = wndl_asks_debuginfod(report->symbols),
         .cache = wndl_symbol_cache(report->symbols, &cache),
         .sym_dirs = none,
         .maps = none,

@@ -55,6 +55,10 @@ struct wndl_symbol_options {
             offsetof(type, field)                                              \
     }
 
+/* Whether servers are to be asked for debug files. Says on stderr, once, if
+ * --debuginfod is given and none is named. */
+bool wndl_asks_debuginfod(const struct wndl_symbol_options *options);
+
 /*
  * The cache of --cache, in *cache; NULL if the option is not given. Borrows the
  * texts of `options`; errors with the files are reported on stderr.

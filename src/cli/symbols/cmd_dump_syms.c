@@ -109,7 +109,7 @@ static int dump_to(
     const struct wndl_symbolizer_options options = {
         .size = sizeof options,
         .debug_dirs = dirs.list,
-        .debuginfod = o->symbols.debuginfod,
+        .debuginfod = wndl_asks_debuginfod(&o->symbols),
         .arch = o->symbols.arch,
     };
     const struct wndl_breakpad_request request = {

@@ -114,7 +114,7 @@ static int run_stream(const struct fix_options *o, int input, const char *name)
         .json = o->json,
         .inlines = o->inlines,
         .debug_dirs = debug_dirs.list,
-        .debuginfod = o->symbols.debuginfod,
+        .debuginfod = wndl_asks_debuginfod(&o->symbols),
         .cache = wndl_symbol_cache(&o->symbols, &cache),
         .sym_dirs = o->sym_dirs.texts,
         .breakpad_dirs =

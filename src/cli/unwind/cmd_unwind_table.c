@@ -293,6 +293,7 @@ const struct wndl_command wndl_cmd_unwind_table = {
     .options = option_table,
     .options_size = sizeof(struct table_options),
     .examples = examples,
+    .actions = "build|show|verify|encode|run",
     .min_operands = 0,
     .max_operands = 4,
     .run = run_unwind_table,

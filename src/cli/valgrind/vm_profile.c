@@ -71,7 +71,7 @@ static bool name_code(struct wndl_vm_profile *profile, const char *path,
     wndl_debug_dirs_init(&dirs, &symbols->debug_dirs);
     const struct wndl_symbol_sources sources = {
         .debug_dirs = dirs.list,
-        .debuginfod = symbols->debuginfod,
+        .debuginfod = wndl_asks_debuginfod(symbols),
         .cache = wndl_symbol_cache(symbols, &cache),
     };
     return find_all(profile, &sources, &err) || say_failure(path, &err);

@@ -299,8 +299,9 @@ static int show_files(const void *options, struct wndl_operands operands)
         return usage_error("use either --port or -o");
     if (wndl_view_page().size == 0)
         return wndl_cli_error(
-            "this windlass was built without the viewer, which needs npm; "
-            "'windlass export --help' lists other viewers");
+            "this windlass was built without the viewer (%s); './run build' "
+            "builds it, and 'windlass export --help' lists other viewers",
+            wndl_view_problem());
     int exit_code = make_page(o, operands, &page, &size);
     if (exit_code == WNDL_EXIT_OK && o->out == NULL)
         exit_code = serve_page((uint16_t)o->port,
@@ -337,6 +338,7 @@ const struct wndl_command wndl_cmd_view = {
     .options = option_table,
     .options_size = sizeof(struct view_options),
     .examples = examples,
+    .takes_recordings = true,
     .max_operands = 2,
     .run = run_view,
 };

@@ -83,6 +83,14 @@ refuses 2 'this report is on a heap' report --heap --time cpu both.wndl
 refuses 2 'this report is on a heap' report --heap --by fn both.wndl
 refuses 2 'not for a heap' export --value bytes --time cpu both.wndl
 refuses 2 'error: --by is for the table' report --tree --by fn good.wndl
+# --debuginfod without a server is said, once.
+for command in report export; do
+    DEBUGINFOD_URLS='' "$windlass" $command --debuginfod both.wndl >out 2>err
+    [ "$(grep -c 'variable DEBUGINFOD_URLS is not set' err)" = 1 ] || {
+        echo "report_errors: $command --debuginfod: $(cat err)"
+        failed=1
+    }
+done
 for accepted in 'report --heap -s req' 'export --value bytes' \
     'export -f firefox'; do
     # shellcheck disable=SC2086
