@@ -145,7 +145,7 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A file that is named without a command: it is looked at, or recorded. */
+/* A file that is named without a command is reported on, or recorded. */
 static bool say_of_file(const char *word)
 {
     char path[PATH_MAX];

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* What the earlier file's name then ends in. */
+/* The ending that the earlier file's name then has. */
 #define WNDL_PUT_ASIDE_SUFFIX ".old"
 
 /*

@@ -10,8 +10,8 @@
  * fetches the next instruction again then.
  *
  * Accesses in a row are one batch, which is checked right before the last of
- * them. A write ends its batch: if it extends the stack, Valgrind runs it again,
- * and no access before it is lost.
+ * them. A write ends its batch: if it extends the stack, Valgrind runs it
+ * again, and no access before it is lost.
  */
 #include "instrument.h"
 

@@ -296,7 +296,7 @@ static void add_name(struct dump *d, const struct wndl_object *object)
     wndl_buf_byte(&d->text.out, '\n');
 }
 
-/* For a PDB file instead of a binary. */
+/* Writes the module record of a PDB file that is read instead of a binary. */
 static void add_pdb_module(struct dump *d, const struct wndl_pdb *pdb)
 {
     char text[WNDL_DEBUG_ID_TEXT];

@@ -291,7 +291,7 @@ static bool find_call(
     return true;
 }
 
-/* From the outermost call inwards. */
+/* Adds inlined calls from the outermost one inwards. */
 static bool add_calls(struct wndl_breakpad_text *text, uint64_t start,
     uint64_t end, const struct wndl_symbols *answer)
 {

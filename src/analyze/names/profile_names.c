@@ -52,7 +52,7 @@ static uint64_t start_of_unnamed(struct work *w, uint64_t address)
     return start.v;
 }
 
-/* Of stripped libcs; debuggers call it so, too. */
+/* The function is named so for stripped libcs; debuggers call it that, too. */
 static const char signal_return[] = "<signal handler called>";
 
 /*

@@ -89,7 +89,7 @@ static uint64_t sum_of(const uint64_t costs[WNDL_CALLGRAPH_EVENTS])
     return sum;
 }
 
-/* What faults are added to, and from. */
+/* The graph that faults are added to, and their source. */
 struct adder {
     struct wndl_callgraph *g;
     struct wndl_vm_walks *walks;

@@ -6,7 +6,7 @@
 #include "analyze/vm/vm_places.h"
 #include "model/vm_view.h"
 
-/* What is filled. */
+/* The graph to fill. */
 struct wndl_vm_graph {
     struct wndl_callgraph *graph;  /* empty at first */
     struct wndl_vm_places *places; /* they live as long as the graph */

@@ -71,7 +71,7 @@ void wndl_completion_choices(FILE *out, const char *choices, char separator)
 
 /* ---- bash */
 
-/* What both words are when the tables below have been asked. */
+/* The kinds of both words, according to the tables below. */
 static const char bash_start[] =
     "# windlass: completion for bash, made by windlass --completion-bash.\n"
     "_windlass_files() {\n"

@@ -20,7 +20,7 @@ void wndl_completion_fish(
 
 /* ---- private to the files of completion */
 
-/* What a value or an operand is. */
+/* The kind of a value or an operand. */
 enum wndl_completed {
     WNDL_COMPLETED_NONE,
     WNDL_COMPLETED_FILES,

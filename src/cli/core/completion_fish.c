@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/core/completion.h"
 
-/* What fish shows of operands and values; files are its own. */
+/* The operands and values that fish offers; it completes files by itself. */
 static const char *const lists[] = {
     [WNDL_COMPLETED_NONE] = NULL,
     [WNDL_COMPLETED_FILES] = NULL,

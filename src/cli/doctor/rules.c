@@ -147,7 +147,7 @@ static uint32_t bare_tenths(const char *path)
     return bare < LEAST ? 0 : (uint32_t)(bare * 1000 / all);
 }
 
-/* Those with the largest share first. */
+/* Orders by share, the largest first. */
 static int compare_modules(const void *a, const void *b)
 {
     const struct module *m = a, *n = b;

@@ -93,7 +93,7 @@ static int no_time(const struct wndl_diff_table *table,
                                     : "; try --time blocked");
 }
 
-/* One of the first recording and `file` holds freed blocks, one does not. */
+/* Reports that either the first recording or `file` holds no freed blocks. */
 static int says_less(const struct wndl_diff_table *table, const char *file)
 {
     const char *first = wndl_diff_recording_at(&table->d, 0)->file;

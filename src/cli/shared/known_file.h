@@ -8,7 +8,7 @@
 
 #include "cli/core/input.h"
 
-/* What a command reads beside recordings. */
+/* The kinds of files that a command reads beside recordings. */
 enum wndl_taken {
     WNDL_TAKES_RECORDINGS = 0,
     WNDL_TAKES_DMD = 1,    /* Mozilla's DMD */

@@ -494,7 +494,7 @@ enum wndl_status wndl_collector_finish(
     return c->outcome;
 }
 
-/* Of the totals that are in the result. */
+/* Copies the totals that are in the result. */
 static uint64_t unwritten_of(const struct wndl_recording *r)
 {
     return r->lost_before + (r->status == WNDL_OK ? r->unwritten : 0);

@@ -166,7 +166,7 @@ static void go_on(struct wndl_offcpu_thread *thread,
         thread->due -= thread->due % together;
 }
 
-/* It has not run since the last read: the block goes on. */
+/* Continues the block of a thread that has not run since the last read. */
 static void look_again(struct wndl_offcpu_thread *thread,
     struct wndl_offcpu_process *process, const struct wndl_offcpu_times *now)
 {

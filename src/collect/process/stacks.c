@@ -59,7 +59,7 @@ static bool path_from_maps(
            s.found;
 }
 
-/* Both end in the same file name. */
+/* Whether both paths end in the same file name. */
 static bool same_file_name(struct wndl_bytes name, const char *path)
 {
     struct wndl_bytes a = wndl_path_name(name);

@@ -166,7 +166,7 @@ static enum wndl_status add_units(
     return WNDL_OK;
 }
 
-/* For all units, or only for those that .debug_aranges lacks. */
+/* Makes the cover of all units, or only of those that .debug_aranges lacks. */
 static enum wndl_status load_unit_cover(struct wndl_dwarf *d, bool all)
 {
     struct wndl_map listed;

@@ -237,7 +237,7 @@ uint32_t wndl_pdb_address(
 /* The end of the section that holds `address`; 0 when none does. */
 uint32_t wndl_pdb_section_end(const struct wndl_pdb *pdb, uint32_t address);
 
-/* From an rva to a linked address, and back; or NOWHERE. */
+/* Convert an rva to a linked address, and back; NOWHERE if there is none. */
 uint32_t wndl_pdb_to_linked(const struct wndl_pdb *pdb, uint64_t rva);
 uint32_t wndl_pdb_from_linked(const struct wndl_pdb *pdb, uint32_t address);
 

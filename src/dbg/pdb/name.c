@@ -252,7 +252,7 @@ static bool name_module(struct wndl_pdb *pdb, uint64_t hash, uint64_t number)
     return found != NULL;
 }
 
-/* Of several modules with a name, the first. */
+/* The first of several modules with a name. */
 static bool name_modules(struct wndl_pdb *pdb)
 {
     for (size_t i = 0; i < pdb->modules.len && !pdb->is_named; i++) {
@@ -368,7 +368,7 @@ bool wndl_pdb_public_at(struct wndl_pdb *pdb, size_t i,
 /* Data symbols in between are skipped, at most this many. */
 enum { MOST_PASSED = 64 };
 
-/* Of several at one address, the one whose record says that it is code. */
+/* Prefers the symbol at an address whose record says that it is code. */
 static void prefer_marked(
     struct wndl_pdb *pdb, size_t i, struct wndl_cv_public *symbol)
 {

@@ -159,8 +159,8 @@ struct wndl_section wndl_object_section(
  * sections of object files are relocated, for the machines in
  * obj/elf/reloc_kinds.c; UNSUPPORTED for others. NOT_FOUND when absent or
  * SHT_NOBITS, UNSUPPORTED for other compressions, LIMIT when its inflated size
- * is not plausible. The bytes live as long as the object. `info` may be NULL. In
- * an ELF file without section headers the segments lead to .eh_frame_hdr and
+ * is not plausible. The bytes live as long as the object. `info` may be NULL.
+ * In an ELF file without section headers the segments lead to .eh_frame_hdr and
  * .eh_frame, up to the latter's end mark.
  */
 enum wndl_status wndl_object_section_bytes(struct wndl_object *object,

@@ -52,8 +52,8 @@ struct wndl_function {
 };
 
 /*
- * From `start` (svma) to the next entry's, `function` is the function there,
- * unless it has ended.
+ * Addresses from `start` (svma) to the next entry's start belong to `function`,
+ * up to its end.
  */
 struct wndl_cover {
     uint64_t start;

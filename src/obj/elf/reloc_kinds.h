@@ -28,7 +28,7 @@ struct wndl_reloc_kind {
     uint8_t action;
 };
 
-/* Those of a machine; none for a machine that is not known. */
+/* The kinds of a machine; none for a machine that is not known. */
 struct wndl_reloc_kinds {
     const struct wndl_reloc_kind *list;
     size_t count;

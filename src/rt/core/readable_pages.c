@@ -39,7 +39,7 @@ static uint32_t open_keys(void)
     return rights;
 }
 
-/* Without keys all of them were open. */
+/* Restores the rights. 0: there are no protection keys, or all were open. */
 static void restore_keys(uint32_t rights)
 {
     if (rights == 0)
@@ -67,7 +67,10 @@ static void restore_keys(uint32_t rights)
 
 #endif
 
-/* Not in emulators, which report other addresses than the program's. */
+/*
+ * Whether the kernel reports the program's addresses; in emulators it reports
+ * others.
+ */
 static bool has_own_addresses(void)
 {
     uint64_t from = 1, to = 0;

@@ -14,7 +14,7 @@
 int __sigaction(int number, const struct sigaction *new, struct sigaction *old);
 sighandler_t bsd_signal(int number, sighandler_t handler);
 
-/* By signal: those of ours that are blocked in its handler. */
+/* For each signal, our signals that are blocked in its handler. */
 static _Atomic uint64_t spared[_NSIG];
 
 static uint64_t word_of(const sigset_t *set)

@@ -154,7 +154,10 @@ static void record_there(void *recording)
     r->loss = record(r->sample, r->event);
 }
 
-/* In a sandbox there may be signals that cannot be blocked. */
+/*
+ * Records on the sampler's own stack, except in a sandbox, where some signals
+ * cannot be blocked.
+ */
 static enum wndl_loss record_on_own_stack(
     const struct wndl_rt_sample *sample, struct wndl_event *event)
 {

@@ -6,7 +6,7 @@
 #include "rt/walk/rules.h"
 #include "unwind/table/set.h"
 
-/* Those below `count` do not change. A table that is damaged has no bytes. */
+/* Tables below `count` do not change. A damaged table has no bytes. */
 static struct {
     _Atomic uint32_t count;
     _Atomic bool busy;
@@ -73,7 +73,7 @@ static bool is_of(const struct taken *taken, const struct wndl_dlmodule *module,
                &taken->table, WNDL_ARCH_MACHINE, build_id, NULL) == WNDL_OK;
 }
 
-/* Of two at one place the later one is of the module that is there now. */
+/* The later of two at one place belongs to the module that is there now. */
 const struct wndl_table *wndl_rt_made_table(
     const struct wndl_dlmodule *module, struct wndl_bytes build_id)
 {

@@ -129,8 +129,8 @@ static inline uintptr_t find_caller(struct wndl_unwinder *u, uint64_t pc,
 }
 
 /*
- * The link to the last caller. The hot loops wait for this load only, frame by
- * frame, and for no sum of addresses before it.
+ * The link to the last caller. From one frame to the next, the hot loops wait
+ * for this load only, not for a computation of its address.
  */
 static inline uintptr_t linked(struct wndl_unwinder *u, uintptr_t callee)
 {

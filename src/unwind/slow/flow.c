@@ -434,7 +434,7 @@ static bool follow_one(struct flow *f, const struct wndl_x86 *x, uint64_t from)
 
 /* ---- instructions of two bytes and more */
 
-/* Those that change the general register in ModRM.reg. */
+/* Instructions that change the general register in ModRM.reg. */
 static bool is_to_reg(const struct wndl_x86 *x)
 {
     const uint8_t op = x->opcode;
@@ -448,7 +448,7 @@ static bool is_to_reg(const struct wndl_x86 *x)
     return x->map == WNDL_X86_0F3A && op == 0xf0;
 }
 
-/* Those that change the general register in ModRM.rm. */
+/* Instructions that change the general register in ModRM.rm. */
 static bool is_to_rm(const struct wndl_x86 *x)
 {
     const uint8_t op = x->opcode;

@@ -249,7 +249,7 @@ static bool follow(struct flow *f, const struct wndl_arm_insn *i)
     }
 }
 
-/* Each target once. */
+/* Keeps a way for later, once for each target. */
 static void keep_way(struct flow *f, uint64_t at)
 {
     if (at == 0 || f->way_count == WAYS_MAX)

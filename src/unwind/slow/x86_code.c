@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/slow/x86_code.h"
 
-/* What comes after an opcode. */
+/* The parts after an opcode. */
 enum {
     MODRM = 1,
     IMM8 = 2,
@@ -277,7 +277,7 @@ static void read_modrm(struct reading *r)
         x->displacement = (int32_t)wndl_cursor_u32(&r->c);
 }
 
-/* Of a jump of x86-64, the prefix 66 does not shorten the distance. */
+/* The prefix 66 does not shorten the distance of a jump of x86-64. */
 static bool is_16_bit(const struct reading *r)
 {
     const struct wndl_x86 *x = r->out;
