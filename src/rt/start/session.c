@@ -36,8 +36,9 @@ static bool set_patience(int fd, int option)
 }
 
 /*
- * Makes a call of the talk. A stop of the process and its continuation interrupt
- * the calls that have a timeout (signal(7)), although all signals are blocked.
+ * Makes a call of the talk. A stop of the process and its continuation
+ * interrupt the calls that have a timeout (signal(7)), although all signals are
+ * blocked.
  */
 static long call(long number, long a, long b, long c)
 {
