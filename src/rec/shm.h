@@ -154,6 +154,9 @@ struct wndl_shm {
     _Atomic uint32_t paused;
     /* Odd while the program itself pauses sampling: windlass/profile.h. */
     _Atomic uint32_t held;
+    /* Set by the program: it entered a sandbox that forbids our calls, and
+     * nothing is recorded any more. */
+    _Atomic uint32_t silent;
     /* Frames of walks, counted by the process for `record -v`: by enum
      * wndl_frame_how, and once more in FRAMES_RESUMED. */
     _Atomic uint64_t frames_by[8];

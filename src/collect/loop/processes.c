@@ -296,10 +296,25 @@ static void begin_process(struct wndl_processes *all,
     refuse(all, entry, why);
 }
 
+/* A process that silenced itself has no event to stop any more. */
+static void look_for_silence(
+    struct wndl_processes *all, struct wndl_process_entry *entry)
+{
+    struct wndl_collector_process *p = entry->process;
+    if (p->shm == NULL || p->silent || atomic_load(&p->shm->silent) == 0)
+        return;
+    p->silent = true;
+    if (p->event_fd >= 0)
+        close(p->event_fd);
+    p->event_fd = -1;
+    all->events.refused(all->events.owner, entry->pid, WNDL_UNRECORDED_SANDBOX);
+}
+
 /* Ends the entry: its process has ended, or we stop recording it. */
 static void end_entry(
     struct wndl_process_entry *entry, enum wndl_process_end how)
 {
+    look_for_silence(entry->all, entry);
     if (!entry->process->gone)
         wndl_collector_process_end(entry->process, how);
     forget(entry->all, entry);
@@ -481,6 +496,7 @@ void wndl_processes_drain(struct wndl_processes *all)
             l->process->module_count > l->process->modules_given)
             give_tables(all, l->process);
         look_for_hold(all, l);
+        look_for_silence(all, l);
         if (has_its_turn(all, l))
             look_for_changes(all, l);
     }

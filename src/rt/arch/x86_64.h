@@ -178,7 +178,11 @@ enum {
     "je 1f\n"                                                                  \
     "cmp $435, %edi\n" /* clone3 */                                            \
     "je 1f\n"                                                                  \
-    "push %rbx\n"                                                              \
+    "cmp $157, %edi\n" /* prctl */                                             \
+    "je 4f\n"                                                                  \
+    "cmp $317, %edi\n" /* seccomp */                                           \
+    "je 4f\n"                                                                  \
+    "0: push %rbx\n"                                                           \
     ".cfi_adjust_cfa_offset 8\n"                                               \
     ".cfi_rel_offset %rbx, 0\n"                                                \
     "mov %rdi, %rbx\n" WNDL_ARCH_SYSCALL_ARGUMENTS "mov 16(%rsp), %r9\n"       \
@@ -195,6 +199,24 @@ enum {
     "ret\n"                                                                    \
     "3: mov %rax, %rdi\n"                                                      \
     "jmp wndl_rt_set_errno\n"                                                  \
+    "4: push %rdi\n"                                                           \
+    "push %rsi\n"                                                              \
+    "push %rdx\n"                                                              \
+    "push %rcx\n"                                                              \
+    "push %r8\n"                                                               \
+    "push %r9\n"                                                               \
+    "sub $8, %rsp\n"                                                           \
+    ".cfi_adjust_cfa_offset 56\n"                                              \
+    "call wndl_rt_expect_call\n"                                               \
+    "add $8, %rsp\n"                                                           \
+    "pop %r9\n"                                                                \
+    "pop %r8\n"                                                                \
+    "pop %rcx\n"                                                               \
+    "pop %rdx\n"                                                               \
+    "pop %rsi\n"                                                               \
+    "pop %rdi\n"                                                               \
+    ".cfi_adjust_cfa_offset -56\n"                                             \
+    "jmp 0b\n"                                                                 \
     ".cfi_endproc\n"                                                           \
     ".size syscall, . - syscall\n"
 

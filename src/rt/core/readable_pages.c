@@ -94,7 +94,7 @@ static bool has_children(void)
 /* In a child of vfork the parent's other threads run on. */
 static bool is_alone(void)
 {
-    return wndl_raw_getpid() == wndl_rt.pid && wndl_own_threads_count() == 1 &&
+    return wndl_rt_is_own_process() && wndl_own_threads_count() == 1 &&
            !has_children();
 }
 

@@ -44,7 +44,7 @@ static bool has_handler(int number)
 static uint64_t not_to_wait(void)
 {
     uint64_t ours = wndl_rt.signals;
-    if (ours == 0 || wndl_raw_getpid() != wndl_rt.pid)
+    if (ours == 0 || !wndl_rt_is_own_process())
         return 0;
     if (has_handler(SIGTRAP))
         ours &= ~wndl_rt_signal_bit(SIGTRAP);
@@ -114,7 +114,7 @@ static int pass_on(
     if (new == NULL)
         return 0;
     give_way_back(number);
-    if (wndl_raw_getpid() == wndl_rt.pid)
+    if (wndl_rt_is_own_process())
         atomic_store(&spared[number], left_out);
     return 0;
 }

@@ -121,6 +121,9 @@ static void on_signal(int number, siginfo_t *info, void *ucontext)
 {
     struct wndl_rt_sample sample = {.context = ucontext};
     struct wndl_rt_timer_signal from;
+    if (wndl_rt_is_silent() &&
+        (number == SIGTRAP ? is_perf(info) : wndl_rt_timer_sent(info, &from)))
+        return;
     if (number == SIGTRAP && is_perf(info))
         on_perf(&sample);
     else if (number == SIGPROF && wndl_rt_timer_sent(info, &from))
@@ -253,7 +256,7 @@ static bool start_timers(struct wndl_rt_thread *t)
 
 static bool is_recorded(void)
 {
-    return wndl_rt.shm != NULL && wndl_raw_getpid() == wndl_rt.pid;
+    return wndl_rt.shm != NULL && wndl_rt_is_own_process();
 }
 
 /* The memory of this id may be that of a thread that ended without notice. */
@@ -320,6 +323,19 @@ void wndl_rt_engine_stop(void)
     if (t != NULL)
         wndl_rt_timers_drop(t);
     (void)set_mask(SIG_SETMASK, mask);
+}
+
+void wndl_rt_engine_silence(void)
+{
+    bool had_filter = wndl_rt.filtered;
+    (void)set_mask(SIG_BLOCK, wndl_rt.signals);
+    atomic_store(&wndl_rt.silent, true);
+    atomic_store(&wndl_rt.shm->silent, 1);
+    if (had_filter)
+        return;
+    wndl_rt_timers_drop_all();
+    if (wndl_rt.engine == WNDL_ENGINE_PERF && opened_the_event())
+        (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0);
 }
 
 /* ---- start */

@@ -20,7 +20,7 @@ enum { KERNEL_SIGSET_BYTES = 8 };
 static bool is_recorded(void)
 {
     return wndl_rt.shm != NULL && atomic_load(&wndl_rt.shm->stop) == 0 &&
-           wndl_raw_getpid() == wndl_rt.pid;
+           wndl_rt_is_own_process();
 }
 
 static uint64_t block_signals(void)

@@ -41,6 +41,11 @@ void wndl_rt_timer_stop(
 /* Deletes the one on CLOCK_MONOTONIC. */
 void wndl_rt_timer_drop_wall(struct wndl_rt_thread *thread);
 
+/*
+ * Deletes those of all threads, before a sandbox forbids it.
+ */
+void wndl_rt_timers_drop_all(void);
+
 /* Deletes both timers. Any thread. */
 void wndl_rt_timers_drop(struct wndl_rt_thread *thread);
 
