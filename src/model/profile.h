@@ -129,6 +129,7 @@ enum {
 enum {
     WNDL_WALK_COMPLETE = 0,
     WNDL_WALK_TRUNCATED = 1,
+    WNDL_WALK_NO_RULE = 2,
     WNDL_WALK_FP_ROOT = 7,
     WNDL_WALK_OTHER = 8, /* an end that this version does not know */
     WNDL_WALK_ENDS = 9,

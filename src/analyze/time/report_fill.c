@@ -2,6 +2,8 @@
 #define _GNU_SOURCE 1
 #include "analyze/time/report_fill.h"
 
+#include "analyze/time/lost_places.h"
+
 #include "analyze/time/node_walk.h"
 
 #include <stdlib.h>
@@ -507,7 +509,7 @@ bool wndl_report_fill(struct wndl_report *r, const struct wndl_symbolized *s,
         return false;
     sort_threads(r);
     if (!make_stacks(&stacks, r, &r->arena) || !sum_unnamed(r, &stacks) ||
-        !sum_view(r, &stacks))
+        !sum_view(r, &stacks) || !wndl_lost_places_find(r))
         return false;
     sum_own(r, &stacks);
     if (view != WNDL_BY_THREAD)
