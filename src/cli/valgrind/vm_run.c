@@ -112,6 +112,9 @@ int wndl_vm_run(
     struct texts texts;
     const char *options[16];
     bool moved;
+    struct stat before = {0};
+    if (stat(o->out, &before) != 0)
+        before = (struct stat){0};
     if (!make_room(o->out, &moved))
         return WNDL_EXIT_FAILURE;
     fill_options(o, &texts, options);
@@ -123,9 +126,6 @@ int wndl_vm_run(
         .options = &o->valgrind,
         .command = operands.texts,
     };
-    struct stat before = {0};
-    if (stat(o->out, &before) != 0)
-        before = (struct stat){0};
     int exit_code = wndl_valgrind_run(&run, &pid);
     if (moved)
         wndl_put_back(o->out); /* if there are no new ones */

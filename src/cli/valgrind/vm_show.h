@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vm_show: `windlass vmprof --show`: results of the VM profiler, in each form. */
+/* vm_show: shows the results of the VM profiler, or writes them to files. */
 #ifndef WNDL_CLI_VALGRIND_VM_SHOW_H
 #define WNDL_CLI_VALGRIND_VM_SHOW_H
 
