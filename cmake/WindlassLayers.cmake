@@ -86,7 +86,7 @@ function(wndl_fuzz_target name)
   if(WINDLASS_FUZZ)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     add_test(NAME fuzz.${subject} COMMAND ${name} -seed=1 -runs=150000
-      -max_total_time=30 -rss_limit_mb=1024 -timeout=10 ${corpus})
+      -max_total_time=15 -rss_limit_mb=1024 -timeout=10 ${corpus})
   else()
     target_sources(${name} PRIVATE replay.c)
     add_test(NAME corpus.${subject} COMMAND ${name} ${corpus})
