@@ -67,14 +67,22 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Of ascending values; of an even number of them, the mean of the middle two.
+ */
+static double median(const double *sorted, int count)
+{
+    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
 static void show(struct contender *c, int rounds)
 {
     qsort(c->cpu, (size_t)rounds, sizeof(double), ascending);
     qsort(c->wall, (size_t)rounds, sizeof(double), ascending);
     qsort(c->ratio, (size_t)rounds, sizeof(double), ascending);
     printf("%-24s %7.3f [%.3f-%.3f] %7.3f %6.3fx [%.3f-%.3f] %6.0f\n", c->name,
-        c->cpu[rounds / 2], c->cpu[0], c->cpu[rounds - 1], c->wall[rounds / 2],
-        c->ratio[rounds / 2], c->ratio[0], c->ratio[rounds - 1], c->peak);
+        median(c->cpu, rounds), c->cpu[0], c->cpu[rounds - 1],
+        median(c->wall, rounds), median(c->ratio, rounds), c->ratio[0],
+        c->ratio[rounds - 1], c->peak);
 }
 
 static int parse_contenders(struct contender *c, char **argv)

@@ -8,8 +8,8 @@
  *     tables_lookup lines|lines-kept TABLE
  *
  * sizes: bytes of each layout, and the entropy of the rows. speed: ns of a
- * lookup at random addresses, the best of 5 runs in turns. Both verify every
- * row first.
+ * lookup at random addresses, the best of 5 runs in turns and the worst. Both
+ * verify every row first.
  * misses: asks an unwinder for rules at addresses that are new to it. The
  * table's module is where OBJ, a library with as many addresses, is loaded;
  * callgrind counts measured_miss().
@@ -305,7 +305,7 @@ static bool print_speed(void)
         "unwind table", "unwind table without BMI2",
         "unwind table without popcnt"};
     enum { FINDS = sizeof finds / sizeof finds[0] };
-    double best[FINDS] = {1e9, 1e9, 1e9, 1e9};
+    double best[FINDS] = {1e9, 1e9, 1e9, 1e9}, worst[FINDS] = {0};
     uint64_t *addresses =
         wndl_arena_calloc(&of.arena, QUERIES, sizeof *addresses);
     if (addresses == NULL || !make_deltas())
@@ -316,10 +316,11 @@ static bool print_speed(void)
         for (unsigned i = 0; i < FINDS; i++) {
             const double ns = ns_of(finds[i], addresses);
             best[i] = ns < best[i] ? ns : best[i];
+            worst[i] = ns > worst[i] ? ns : worst[i];
         }
     for (unsigned i = 0; i < FINDS; i++)
-        printf("%-28s %6.1f ns, %.2f times as fast\n", names[i], best[i],
-            best[0] / best[i]);
+        printf("%-28s %6.1f ns (to %.1f), %.2f times as fast\n", names[i],
+            best[i], worst[i], best[0] / best[i]);
     return true;
 }
 

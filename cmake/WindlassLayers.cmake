@@ -40,7 +40,7 @@ endfunction()
 # An argument that names a target stands for the target's file. NEEDS names
 # targets without which there is no such test. LIVE is a test that watches
 # programs as they run: it has the machine for itself, because a busy machine
-# is another machine to it (tests/all/run_preset.sh knows the label). Tests
+# is another machine to it. Tests
 # with the same LOCK take turns.
 function(wndl_cli_test)
   cmake_parse_arguments(CLI "LIVE" "NAME;SCRIPT;TIMEOUT;LOCK" "ARGS;NEEDS"
@@ -86,7 +86,7 @@ function(wndl_fuzz_target name)
   if(WINDLASS_FUZZ)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     add_test(NAME fuzz.${subject} COMMAND ${name} -seed=1 -runs=150000
-      -max_total_time=30 -rss_limit_mb=1024 -timeout=10 ${corpus})
+      -max_total_time=15 -rss_limit_mb=1024 -timeout=10 ${corpus})
   else()
     target_sources(${name} PRIVATE replay.c)
     add_test(NAME corpus.${subject} COMMAND ${name} ${corpus})

@@ -1,6 +1,7 @@
 # Sets WINDLASS_VIEW_PAGE to the page that 'windlass view' fills in, which
 # viewer/ is bundled into, or to nothing if there is to be none; and
-# WINDLASS_VIEW_NOTICE to the licences of what is in it.
+# WINDLASS_VIEW_NOTICE to the licences of what is in it. WINDLASS_VIEW_PROBLEM
+# says why there is none.
 #
 # WINDLASS_VIEWER:
 #   AUTO  bundle it if node and npm are there and can fetch its libraries;
@@ -64,6 +65,7 @@ function(bundle from to)
 endfunction()
 
 set(WINDLASS_VIEW_PAGE "")
+set(WINDLASS_VIEW_PROBLEM "left out by -DWINDLASS_VIEWER=OFF")
 set(WINDLASS_VIEW_NOTICE "")
 set(viewer_from ${CMAKE_SOURCE_DIR}/viewer)
 set(viewer_to ${CMAKE_BINARY_DIR}/viewer)
@@ -71,12 +73,14 @@ if(IS_ABSOLUTE "${WINDLASS_VIEWER}")
   set(WINDLASS_VIEW_PAGE ${WINDLASS_VIEWER})
 elseif(WINDLASS_VIEWER STREQUAL AUTO AND
     (WINDLASS_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL Debug))
+  set(WINDLASS_VIEW_PROBLEM "not in builds for tests")
   message(STATUS "Viewer: no, as WINDLASS_VIEWER is not ON")
 elseif(WINDLASS_VIEWER)
   fetch_libraries(${viewer_from} ${viewer_to} problem)
   if(problem AND NOT WINDLASS_VIEWER STREQUAL AUTO)
     message(FATAL_ERROR "No viewer: ${problem}")
   elseif(problem)
+    string(REGEX REPLACE ":.*" "" WINDLASS_VIEW_PROBLEM "${problem}")
     message(STATUS "Viewer: no, ${problem}")
   else()
     bundle(${viewer_from} ${viewer_to})

@@ -6,8 +6,8 @@
 #
 # One page for each function, from the comment before it, and one for the
 # header, windlass-HEADER.3, from its first comment and its types. A function
-# without a comment is told of on the page of the one before it. What has a
-# comment that begins with "Private" is left out.
+# without a comment shares the page of the one before it. Functions whose
+# comment begins with "Private" are left out.
 
 function escaped(text) {
     gsub(/\\/, "\\e", text)

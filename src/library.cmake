@@ -1,5 +1,5 @@
-# libwindlass: the layers behind include/windlass/, shared and static, and how
-# other builds find them.
+# libwindlass: the layers that implement include/windlass/, shared and static,
+# and how other builds find them.
 set(public_layers base os obj dbg cfi unwind symbolize)
 set(objects "")
 foreach(layer ${public_layers})

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An assertion that tells how the program came there.
+ * An assertion that prints the stack when it fails.
  *
  *   cc -g assert.c $(pkg-config --cflags --libs windlass) -o assert
  *   ./assert 2>&1 | windlass fix
@@ -28,8 +28,8 @@ static int divide(int a, int b)
 int main(int argc, char **argv)
 {
     (void)argv;
-    /* What else may go wrong is told of as well. */
+    /* Crashes print their stack too. */
     if (wndl_install_crash_handler(STDERR_FILENO, NULL) != WNDL_OK)
-        fputs("crashes will not be told of\n", stderr);
+        fputs("crashes will not print a stack\n", stderr);
     return divide(6, argc - 1);
 }

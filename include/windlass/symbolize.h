@@ -148,7 +148,7 @@ struct wndl_symbol_function {
 };
 
 /*
- * What the symbolizer has read so far, for messages like "no debug info for
+ * The symbol sources read so far, for messages like "no debug info for
  * libx.so". Pointers are valid until close.
  */
 struct wndl_symbolizer_info {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/utf8.h"
 
+#include <string.h>
+
 /* RFC 3629, section 4. */
 size_t wndl_utf8_length(const uint8_t *p, size_t left)
 {
@@ -31,12 +33,18 @@ size_t wndl_utf8_length(const uint8_t *p, size_t left)
     return 0;
 }
 
+bool wndl_utf8_controls(const uint8_t *p, size_t left)
+{
+    return p[0] < 0x20 || p[0] == 0x7f ||
+           (p[0] == 0xc2 && left > 1 && p[1] >= 0x80 && p[1] < 0xa0);
+}
+
 void wndl_utf8_plain(struct wndl_buf *buf, struct wndl_bytes s)
 {
     for (size_t i = 0; i < s.size;) {
         uint8_t c = s.data[i];
         size_t length = c < 0x80 ? 1 : wndl_utf8_length(&s.data[i], s.size - i);
-        if (c < 0x20 || c == 0x7f)
+        if (wndl_utf8_controls(&s.data[i], s.size - i))
             wndl_buf_byte(buf, ' ');
         else if (length == 0)
             wndl_buf_text(buf, "\xef\xbf\xbd");
@@ -44,6 +52,21 @@ void wndl_utf8_plain(struct wndl_buf *buf, struct wndl_bytes s)
             wndl_buf_add(buf, &s.data[i], length);
         i += length == 0 ? 1 : length;
     }
+}
+
+void wndl_utf8_plain_lines(struct wndl_buf *buf, const struct wndl_buf *text)
+{
+    for (size_t from = 0; from < text->size;) {
+        const uint8_t *line = text->data + from;
+        const uint8_t *end = memchr(line, '\n', text->size - from);
+        const size_t size =
+            end == NULL ? text->size - from : (size_t)(end - line);
+        wndl_utf8_plain(buf, (struct wndl_bytes){line, size});
+        if (end != NULL)
+            wndl_buf_byte(buf, '\n');
+        from += size + 1;
+    }
+    buf->failed |= text->failed;
 }
 
 void wndl_utf8_repaired(struct wndl_buf *buf, struct wndl_bytes s)

@@ -13,10 +13,19 @@
 size_t wndl_utf8_length(const uint8_t *p, size_t left);
 
 /*
- * Appends `s` for readers that print it unchanged. Control characters of ASCII
- * become spaces, bytes that are not UTF-8 become U+FFFD.
+ * Whether the character at `p` controls a terminal: U+0000 to U+001F, U+007F to
+ * U+009F. `left` > 0 is the number of bytes.
+ */
+bool wndl_utf8_controls(const uint8_t *p, size_t left);
+
+/*
+ * Appends `s` for readers that print it unchanged. Control characters become
+ * spaces, bytes that are not UTF-8 become U+FFFD.
  */
 void wndl_utf8_plain(struct wndl_buf *buf, struct wndl_bytes s);
+
+/* The same for lines of text; fails if `text` has. */
+void wndl_utf8_plain_lines(struct wndl_buf *buf, const struct wndl_buf *text);
 
 /* Appends `s` with U+FFFD for bytes that are not UTF-8. */
 void wndl_utf8_repaired(struct wndl_buf *buf, struct wndl_bytes s);

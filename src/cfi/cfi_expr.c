@@ -249,7 +249,7 @@ static void run_unary(struct evaluation *e, uint8_t op)
     }
 }
 
-/* Signed; the one quotient that does not fit wraps to itself. */
+/* Divides signed values; the one quotient that overflows wraps. */
 static uint64_t quotient(struct evaluation *e, uint64_t a, uint64_t b)
 {
     if (b == 0) {
@@ -305,7 +305,7 @@ static uint64_t arithmetic(
     }
 }
 
-/* Signed: DWARF 5, 2.5.1.5. */
+/* Compares signed values (DWARF 5, 2.5.1.5). */
 static bool compared(uint8_t op, int64_t a, int64_t b)
 {
     switch (op) {
@@ -504,7 +504,7 @@ static enum wndl_status recover(const struct step *s,
 enum { X18 = 18, X30 = 30, A64_SP = 31, A64_PC = 32 };
 enum { R3 = 3, R12 = 12, ARM_SP = 13, ARM_LR = 14, ARM_PC = 15 };
 
-/* DWARF numbers of the stack pointer. i386's is that of .eh_frame. */
+/* The DWARF number of the stack pointer; for i386 the one of .eh_frame. */
 static unsigned stack_pointer(const struct wndl_cfi_section *frame)
 {
     if (frame->family == WNDL_CFI_AARCH64)
@@ -528,7 +528,10 @@ static void finish_aarch64(
     }
 }
 
-/* The same. Bit 0 of an address marks Thumb code; it is not in pc. */
+/*
+ * The same for 32-bit Arm. Bit 0 of a return address marks Thumb code and is
+ * cleared in pc.
+ */
 static void finish_arm(
     const struct wndl_cfi_row *row, struct wndl_cfi_regs *caller)
 {

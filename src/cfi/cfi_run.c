@@ -65,7 +65,7 @@ static void copy_rules(
         to[i] = from[i];
 }
 
-/* The registers' rules of the state that was remembered at `depth`. */
+/* The rules of registers in the state that was remembered at `depth`. */
 static struct wndl_cfi_rule *rules_of(struct machine *m, unsigned depth)
 {
     return &m->remembered_regs[depth * m->regs];
@@ -446,7 +446,7 @@ static unsigned short_uleb(
     return end - p > 1 && p[1] < 0x80 ? 2 : 0;
 }
 
-/* Whether it was remember or restore, and succeeded. */
+/* Runs remember_state or restore_state. False if `op` is neither, or fails. */
 static inline bool run_state(struct machine *m, unsigned op)
 {
     if (op == CFA_REMEMBER_STATE && has_room(m))

@@ -2,6 +2,7 @@
 #include "cfi_import/open.h"
 
 #include "cfi_import/arm/frames.h"
+#include "cfi_import/elf/frames.h"
 #include "cfi_import/macho/frames.h"
 #include "cfi_import/pe/frames.h"
 #include "cfi_import/stack_record/frames.h"
@@ -20,22 +21,6 @@ static enum wndl_status open_debug_frame_of_arm(struct wndl_cfi_source *cfi,
                : WNDL_NOT_FOUND;
 }
 
-static enum wndl_status open_eh_frame(struct wndl_cfi_source *cfi,
-    struct wndl_object *object, struct wndl_arena *arena,
-    struct wndl_error *err)
-{
-    (void)arena;
-    return wndl_cfi_source_find(cfi, object, ".eh_frame", err);
-}
-
-static enum wndl_status open_debug_frame(struct wndl_cfi_source *cfi,
-    struct wndl_object *object, struct wndl_arena *arena,
-    struct wndl_error *err)
-{
-    (void)arena;
-    return wndl_cfi_source_find(cfi, object, ".debug_frame", err);
-}
-
 /* The first form that a binary has is used. */
 static enum wndl_status (*const forms[])(struct wndl_cfi_source *cfi,
     struct wndl_object *object, struct wndl_arena *arena,
@@ -46,8 +31,7 @@ static enum wndl_status (*const forms[])(struct wndl_cfi_source *cfi,
     wndl_pe_cfi_open,
     wndl_pe_arm64_cfi_open,
     wndl_macho_cfi_open,
-    open_eh_frame,
-    open_debug_frame,
+    wndl_elf_cfi_open,
 };
 
 static const char *nothing_in(const struct wndl_object *object)

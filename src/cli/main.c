@@ -4,15 +4,24 @@
  * about the work they do.
  */
 #include "cli/core/command.h"
+#include "cli/core/completion.h"
+#include "cli/core/find_program.h"
+#include "cli/core/habits.h"
 #include "cli/core/help.h"
+#include "cli/core/sigbus_guard.h"
+#include "cli/core/suggest.h"
 #include "cli/view/page.h"
+#include "rec/chunk.h"
 
 #include <errno.h>
 #include <libdeflate.h>
+#include <limits.h>
 #include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <windlass/version.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -25,6 +34,7 @@ static const struct wndl_command *const commands[] = {
     &wndl_cmd_report,
     &wndl_cmd_diff,
     &wndl_cmd_view,
+    &wndl_cmd_ls,
     &wndl_cmd_export,
     &wndl_cmd_merge,
     &wndl_cmd_push,
@@ -39,6 +49,10 @@ static const struct wndl_command *const commands[] = {
 
 /* Commands that windlass starts itself. */
 static const struct wndl_command *const hidden[] = {&wndl_cmd_collect, NULL};
+
+/* Words that are no commands, for suggestions. */
+static const char *const other_words[] = {
+    "help", "version", "--help", "--version", NULL};
 
 static const struct wndl_command *find_in(
     const struct wndl_command *const *list, const char *name)
@@ -60,7 +74,7 @@ static int run_command(const struct wndl_command *command, char **argv)
     if (options == NULL)
         return wndl_cli_error("out of memory");
     struct wndl_operands operands;
-    char problem[160];
+    char problem[WNDL_PROBLEM_SIZE];
     int exit_code = WNDL_EXIT_OK;
     switch (wndl_options_parse(command, argv, options, &operands, problem)) {
     case WNDL_PARSE_OK:
@@ -82,15 +96,21 @@ static int run_command(const struct wndl_command *command, char **argv)
     return exit_code;
 }
 
-static int say_version(void)
+static int say_version(const char *next)
 {
+    (void)next;
     printf("windlass %s\n", wndl_version());
     printf("built with: zlib %s, libdeflate %s, zstd %s, liblzma %s, the "
            "libiberty demangler and a Microsoft demangler of its own\n",
         zlibVersion(), LIBDEFLATE_VERSION_STRING, ZSTD_versionString(),
         lzma_version_string());
-    printf("viewer: %s\n",
-        wndl_view_page().size != 0 ? "yes" : "no (built without npm)");
+    printf("recordings: format %d.%d; files of a newer major version mean that "
+           "a newer windlass wrote them\n",
+        WNDL_FILE_MAJOR, WNDL_FILE_MINOR);
+    if (wndl_view_problem() == NULL)
+        printf("viewer: yes\n");
+    else
+        printf("viewer: no (%s)\n", wndl_view_problem());
     return WNDL_EXIT_OK;
 }
 
@@ -109,18 +129,122 @@ static int say_man(const char *name)
 }
 
 /* `windlass --commands`: the names of the man pages, for the build. */
-static int list_commands(void)
+static int list_commands(const char *next)
 {
+    (void)next;
     for (const struct wndl_command *const *c = commands; *c != NULL; c++)
         printf("%s\n", (*c)->name);
     return WNDL_EXIT_OK;
 }
 
+/* ---- words that are no command */
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A file that is named without a command is reported on, or recorded. */
+static bool say_of_file(const char *word)
+{
+    char path[PATH_MAX];
+    const bool is_path = access(word, R_OK) == 0 && !is_folder(word);
+    if (strchr(word, '/') != NULL && wndl_program_find(word, path))
+        wndl_cli_error("'%s' is a program, not a command; did you mean "
+                       "'windlass record %s'?",
+            word, word);
+    else if (is_path)
+        wndl_cli_error(
+            "'%s' is a file, not a command; did you mean 'windlass report %s'?",
+            word, word);
+    else
+        return false;
+    return true;
+}
+
+static const char *nearest_command(const char *word)
+{
+    struct wndl_suggestion s = wndl_suggest(word, strlen(word));
+    for (const struct wndl_command *const *c = commands; *c != NULL; c++)
+        wndl_suggest_try(&s, (*c)->name, strlen((*c)->name));
+    for (const char *const *w = other_words; *w != NULL; w++)
+        wndl_suggest_try(&s, *w, strlen(*w));
+    return s.best;
+}
+
 static int usage_error(const char *word)
 {
-    wndl_cli_error("unknown command '%s'; see 'windlass --help'", word);
+    const char *habit = wndl_habit_of(word);
+    const char *nearest = nearest_command(word);
+    const bool is_option = word[0] == '-';
+    if (habit != NULL)
+        wndl_cli_error("'%s' %s", word, habit);
+    else if (!is_option && nearest == NULL && say_of_file(word))
+        return WNDL_EXIT_USAGE;
+    else if (nearest != NULL)
+        wndl_cli_error("unknown %s '%s'; did you mean '%s'? See 'windlass "
+                       "--help'",
+            is_option ? "option" : "command", word, nearest);
+    else
+        wndl_cli_error("unknown %s '%s'; see 'windlass --help'",
+            is_option ? "option" : "command", word);
     return WNDL_EXIT_USAGE;
 }
+
+/* ---- words of the program itself */
+
+/* `windlass help [COMMAND]` */
+static int say_help(const char *word)
+{
+    const struct wndl_command *command =
+        word == NULL ? NULL : find_command(word);
+    if (word != NULL && command == NULL)
+        return usage_error(word);
+    if (command != NULL)
+        wndl_help_command(stdout, command);
+    else
+        wndl_help_program(stdout, commands);
+    return WNDL_EXIT_OK;
+}
+
+static int complete_bash(const char *next)
+{
+    (void)next;
+    wndl_completion_bash(stdout, commands);
+    return WNDL_EXIT_OK;
+}
+
+static int complete_zsh(const char *next)
+{
+    (void)next;
+    wndl_completion_zsh(stdout, commands);
+    return WNDL_EXIT_OK;
+}
+
+static int complete_fish(const char *next)
+{
+    (void)next;
+    wndl_completion_fish(stdout, commands);
+    return WNDL_EXIT_OK;
+}
+
+static const struct own_word {
+    const char *word;
+    int (*run)(const char *next); /* the word after it, or NULL */
+} own_words[] = {
+    {"help", say_help},
+    {"--help", say_help},
+    {"-h", say_help},
+    {"version", say_version},
+    {"--version", say_version},
+    {"-V", say_version},
+    {"--man", say_man},
+    {"--commands", list_commands},
+    {"--completion-bash", complete_bash},
+    {"--completion-zsh", complete_zsh},
+    {"--completion-fish", complete_fish},
+};
 
 static int run(int argc, char **argv)
 {
@@ -132,25 +256,17 @@ static int run(int argc, char **argv)
     const struct wndl_command *command = find_command(word);
     if (command != NULL)
         return run_command(command, argv + 2);
-    if (strcmp(word, "--version") == 0)
-        return say_version();
-    if (strcmp(word, "--man") == 0)
-        return say_man(argv[2]);
-    if (strcmp(word, "--commands") == 0)
-        return list_commands();
-    if (strcmp(word, "--completion-bash") == 0) {
-        wndl_completion_bash(stdout, commands);
-        return WNDL_EXIT_OK;
+    for (size_t i = 0; i < sizeof own_words / sizeof *own_words; i++) {
+        if (strcmp(own_words[i].word, word) == 0)
+            return own_words[i].run(argv[2]);
     }
-    if (strcmp(word, "-h") != 0 && strcmp(word, "--help") != 0)
-        return usage_error(word);
-    wndl_help_program(stdout, commands);
-    return WNDL_EXIT_OK;
+    return usage_error(word);
 }
 
 /* A full disk is an error of every command, reported once. */
 int main(int argc, char **argv)
 {
+    wndl_sigbus_guard_install();
     int exit_code = run(argc, argv);
     bool is_whole = fflush(stdout) == 0 && !ferror(stdout);
     if (is_whole || exit_code != WNDL_EXIT_OK)

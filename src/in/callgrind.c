@@ -14,8 +14,9 @@ struct reader {
     struct wndl_damage *damage;
     struct wndl_arena arena;
     struct wndl_lines lines;
-    struct wndl_map names[SPACES];          /* number -> id of its text + 1 */
-    uint32_t events[WNDL_CALLGRAPH_EVENTS]; /* the graph's, by column */
+    struct wndl_map names[SPACES]; /* number -> id of its text + 1 */
+    uint32_t events
+        [WNDL_CALLGRAPH_EVENTS]; /* by column: index of the graph's event */
     unsigned event_count;
     /*
      * The index of the line number among the positions; position_count if there
@@ -134,7 +135,7 @@ static bool intern(struct reader *r, struct wndl_bytes name, uint32_t *id)
     return wndl_intern_add(&r->g->strings, name, id);
 }
 
-/* False when memory is out; a number that means nothing is no name. */
+/* False when memory is out. A number that was not defined has no name. */
 static bool find_name(
     struct reader *r, enum space space, struct wndl_bytes text, uint32_t *id)
 {

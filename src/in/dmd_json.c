@@ -41,7 +41,7 @@ static void no_memory(struct reading *in)
     wndl_json_fail(&in->json, WNDL_NOMEM, "no memory for its contents");
 }
 
-/* A trace's number; its entry is made, known or not. */
+/* The number of a trace; makes its entry if there is none. */
 static uint32_t trace_of(struct reading *in, struct wndl_bytes id)
 {
     uint32_t index = 0;
@@ -157,7 +157,7 @@ static void read_block_field(
         wndl_json_skip(&in->json);
 }
 
-/* False for more bytes than can be summed up. */
+/* Adds the bytes of a block. False if the sum overflows. */
 static bool count_bytes(struct reading *in, const struct wndl_dmd_block *block)
 {
     uint64_t bytes;

@@ -25,7 +25,7 @@ void wndl_dmd_source_close(struct wndl_dmd_source *source)
  * A file has one member or several; a tape may be filled up with zeros after
  * it.
  */
-static bool is_behind_last(const struct wndl_gunzip *g)
+static bool is_after_last(const struct wndl_gunzip *g)
 {
     size_t at = g->taken;
     while (at < g->file.size && g->file.data[at] == 0)
@@ -39,7 +39,7 @@ static enum wndl_status inflate_piece(
 {
     struct wndl_gunzip *g = &s->gunzip;
     size_t got = 0;
-    while (got == 0 && !is_behind_last(g)) {
+    while (got == 0 && !is_after_last(g)) {
         enum wndl_status status = WNDL_TRUNCATED;
         if (g->taken != g->file.size)
             status =

@@ -27,8 +27,8 @@ enum wndl_status wndl_jitdump_open(
     wndl_cursor_skip(c, 2 * 4); /* machine, padding */
     dump->pid = wndl_cursor_u32(c);
     if (version != VERSION)
-        return wndl_fail(
-            err, WNDL_UNSUPPORTED, "is of version %u, not 1", version);
+        return wndl_fail(err, WNDL_UNSUPPORTED,
+            "unsupported jitdump version %u (expected 1)", version);
     if (size < HEADER_SIZE || size > file.size)
         return wndl_fail(err, WNDL_MALFORMED, "impossible header size");
     *c = wndl_cursor_at(file, size, c->big_endian);

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Limits above those of any real profile: more is damage, and costs neither
- * time nor memory.
+ * Limits above those of any real profile. A file that exceeds them is damaged,
+ * and is refused before it costs time or memory.
  */
 enum { MOST_LINES = 255, MOST_FRAMES = 1 << 16 };
 
@@ -125,7 +125,7 @@ static void damaged(struct reader *r, const uint8_t *where, const char *what)
 /* ---- messages that samples refer to */
 
 /*
- * Adds the element of an id, which replaces an earlier one. False when memory
+ * Adds an element under its id, and replaces an earlier one. False when memory
  * is out.
  */
 static bool add_as(
@@ -337,7 +337,7 @@ static struct wndl_bytes last_part(struct wndl_bytes path)
                : (struct wndl_bytes){path.data + start, path.size - start};
 }
 
-/* Code without a name: "app+0x1234", or its address alone. */
+/* Names code without a name: "app+0x1234", or its address alone. */
 static bool push_unnamed(struct reader *r, struct location *location,
     const struct mapping *m, struct wndl_bytes object)
 {
@@ -403,7 +403,7 @@ static bool push_location(struct reader *r, struct location *location)
     return true;
 }
 
-/* NULL, or why not. */
+/* Why the profile is damaged, or NULL. */
 static const char *why_damaged(const struct reader *r)
 {
     const uint64_t *values = r->values.data;

@@ -30,28 +30,33 @@ static bool is_hex(uint8_t c)
     return (uint8_t)(c - '0') < 10 || (uint8_t)((c | 0x20) - 'a') < 6;
 }
 
-/* Finds the part after "at 0x4C2FB55: "; `first`: it was "at", not "by". */
-static bool find_frame(
-    struct wndl_bytes line, struct wndl_bytes *text, bool *first)
+/* The parts of "at 0x4C2FB55: text"; `first`: it was "at", not "by". */
+struct frame_line {
+    struct wndl_bytes address;
+    struct wndl_bytes text;
+    bool first;
+};
+
+static bool find_frame(struct wndl_bytes line, struct frame_line *frame)
 {
     line = without_prefix(line);
-    *first = wndl_bytes_start_with(line, "at 0x");
-    if (!*first && !wndl_bytes_start_with(line, "by 0x"))
+    frame->first = wndl_bytes_start_with(line, "at 0x");
+    if (!frame->first && !wndl_bytes_start_with(line, "by 0x"))
         return false;
     size_t i = 5;
     while (i < line.size && is_hex(line.data[i]))
         i++;
     if (i == 5 || !wndl_bytes_start_with(from(line, i), ": "))
         return false;
-    *text = wndl_line_trimmed(from(line, i + 2));
-    return text->size != 0;
+    frame->address = (struct wndl_bytes){line.data + 3, i - 3};
+    frame->text = wndl_line_trimmed(from(line, i + 2));
+    return frame->text.size != 0;
 }
 
 bool wndl_valgrind_text_is(struct wndl_bytes line)
 {
-    struct wndl_bytes text;
-    bool first;
-    return find_frame(line, &text, &first);
+    struct frame_line frame;
+    return find_frame(line, &frame);
 }
 
 /* The " (" that the text's last ')' closes, or its size. */
@@ -88,11 +93,17 @@ static bool take_line(struct wndl_bytes place, struct wndl_graph_frame *frame)
     return true;
 }
 
-/* "name (file:line)", "name (in object)", "name". */
-static struct wndl_graph_frame parse(struct wndl_bytes text)
+/*
+ * "name (file:line)", "name (in object)", "name". Code without a name has its
+ * address for one, as in Callgrind's files.
+ */
+static struct wndl_graph_frame parse(const struct frame_line *line)
 {
+    struct wndl_bytes text = line->text;
     size_t at = find_place(text);
     struct wndl_graph_frame frame = {.name = {text.data, at}};
+    if (wndl_bytes_is(frame.name, "???"))
+        frame.name = line->address;
     if (at == text.size)
         return frame;
     struct wndl_bytes place = {text.data + at + 2, text.size - at - 3};
@@ -116,14 +127,14 @@ struct reader {
 static size_t most_frames(struct wndl_bytes file)
 {
     struct wndl_lines lines = wndl_lines_of(file);
-    struct wndl_bytes line, text;
+    struct wndl_bytes line;
+    struct frame_line frame;
     size_t frames = 0, most = 0;
-    bool first;
     while (wndl_lines_next(&lines, &line)) {
-        if (!find_frame(line, &text, &first))
+        if (!find_frame(line, &frame))
             frames = 0;
         else
-            frames = first ? 1 : frames + 1;
+            frames = frame.first ? 1 : frames + 1;
         most = frames > most ? frames : most;
     }
     return most;
@@ -160,10 +171,9 @@ static enum wndl_status end_stack(struct reader *r, struct wndl_error *err)
 static enum wndl_status read_line(struct reader *r, struct wndl_bytes line,
     struct wndl_damage *damage, struct wndl_error *err)
 {
-    struct wndl_bytes text;
-    bool first;
-    bool is_frame = find_frame(line, &text, &first);
-    if (!is_frame || first) {
+    struct frame_line found;
+    bool is_frame = find_frame(line, &found);
+    if (!is_frame || found.first) {
         enum wndl_status status = end_stack(r, err);
         if (status != WNDL_OK || !is_frame)
             return status;
@@ -171,7 +181,7 @@ static enum wndl_status read_line(struct reader *r, struct wndl_bytes line,
         wndl_damage_add(damage, r->lines.number, "a stack without its start");
         return WNDL_OK;
     }
-    const struct wndl_graph_frame frame = parse(text);
+    const struct wndl_graph_frame frame = parse(&found);
     r->outer = frame.name;
     return wndl_graph_stack_push(&r->stack, &frame)
                ? WNDL_OK

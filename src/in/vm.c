@@ -24,6 +24,12 @@ bool wndl_vm_is(struct wndl_bytes file)
 
 /* ---- words */
 
+static bool is_word(struct wndl_bytes bytes, const char *word)
+{
+    size_t size = strlen(word);
+    return bytes.size == size && memcmp(bytes.data, word, size) == 0;
+}
+
 static struct wndl_bytes take_word(struct line *line)
 {
     const uint8_t *space = line->rest.size == 0
@@ -95,8 +101,17 @@ static void take_counts(struct line *line, struct wndl_vm_counts *counts)
             counts->n[access][fault] = take_decimal(line);
 }
 
-/* Takes the rest of the line: at least one address. */
-static const uint64_t *take_ips(struct line *line, uint32_t *count)
+/* Takes the word if it is all that is left. */
+static bool take_last(struct line *line, const char *word)
+{
+    if (!is_word(line->rest, word))
+        return false;
+    line->rest.size = 0;
+    return true;
+}
+
+/* Takes the rest of the line: at least one address, and perhaps "cut". */
+static const uint64_t *take_ips(struct line *line, uint32_t *count, bool *cut)
 {
     struct wndl_vec ips;
     wndl_vec_init(&ips, &line->vm->arena, sizeof(uint64_t));
@@ -108,6 +123,7 @@ static const uint64_t *take_ips(struct line *line, uint32_t *count)
             return NULL;
         }
         *to = ip;
+        *cut = take_last(line, "cut");
     } while (line->rest.size != 0 && !line->bad);
     *count = (uint32_t)ips.len;
     return ips.data;
@@ -232,7 +248,7 @@ static void read_path(struct line *line)
     struct wndl_vm_row row = {.kind = WNDL_VM_PATH};
     row.memory = take_memory(line);
     take_counts(line, &row.counts);
-    row.ips = take_ips(line, &row.ip_count);
+    row.ips = take_ips(line, &row.ip_count, &row.cut);
     add_row(line, &row);
 }
 
@@ -252,7 +268,7 @@ static void read_heap(struct line *line)
     row.blocks = take_decimal(line);
     row.bytes = take_decimal(line);
     take_counts(line, &row.counts);
-    row.ips = take_ips(line, &row.ip_count);
+    row.ips = take_ips(line, &row.ip_count, &row.cut);
     add_row(line, &row);
 }
 
@@ -270,7 +286,7 @@ static void read_stack(struct line *line)
     struct wndl_vm_stack stack = {.thread = (uint32_t)take_decimal(line)};
     stack.at = take_decimal(line);
     stack.weight = take_decimal(line);
-    stack.ips = take_ips(line, &stack.ip_count);
+    stack.ips = take_ips(line, &stack.ip_count, &stack.cut);
     struct wndl_vm_stack *row = push(line, &line->vm->stacks);
     if (row != NULL)
         *row = stack;
@@ -309,12 +325,6 @@ static const struct {
     {"stacks", read_stacks},
     {"start", read_start},
 };
-
-static bool is_word(struct wndl_bytes bytes, const char *word)
-{
-    size_t size = strlen(word);
-    return bytes.size == size && memcmp(bytes.data, word, size) == 0;
-}
 
 /* Lines from a later version are skipped. */
 static void read_line(struct line *line)

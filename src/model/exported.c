@@ -72,9 +72,10 @@ bool wndl_exported_has(
     return heap->counts.len != 0 && (e->pid == 0 || e->pid == process->pid);
 }
 
-bool wndl_exported_tells(const struct wndl_exported *e, enum wndl_heap_set set)
+bool wndl_exported_has_set(
+    const struct wndl_exported *e, enum wndl_heap_set set)
 {
-    return e->tells_gone || set == WNDL_HEAP_SET_LIVE ||
+    return e->has_freed || set == WNDL_HEAP_SET_LIVE ||
            set == WNDL_HEAP_SET_PEAK;
 }
 
@@ -88,7 +89,7 @@ struct wndl_bytes wndl_exported_program(
 /* A return address is one past its call. */
 uint64_t wndl_exported_address(const struct wndl_frame_key *frame)
 {
-    bool is_return = !frame->interrupted && frame->address != 0;
+    bool is_return = frame->exact == WNDL_EXACT_NOT && frame->address != 0;
     return frame->address - (is_return ? 1 : 0);
 }
 

@@ -18,7 +18,7 @@ struct wndl_exported {
     const struct wndl_symbolized *symbolized;
     bool of_heap;        /* write the heaps, else what the threads did */
     uint64_t pid;        /* of the only process whose heap is written; 0: all */
-    bool tells_gone;     /* freed blocks were recorded too */
+    bool has_freed;      /* freed blocks were recorded too */
     enum wndl_time time; /* the time that is shown first */
     enum wndl_heap_set set; /* the same for a heap */
     bool by_blocks;         /* show counts of blocks first, else bytes */
@@ -49,7 +49,8 @@ bool wndl_exported_has(
     const struct wndl_exported *e, const struct wndl_process_heap *heap);
 
 /* Whether the recording has those blocks. */
-bool wndl_exported_tells(const struct wndl_exported *e, enum wndl_heap_set set);
+bool wndl_exported_has_set(
+    const struct wndl_exported *e, enum wndl_heap_set set);
 
 /* The name of a process's program. Borrowed from `p`. */
 struct wndl_bytes wndl_exported_program(

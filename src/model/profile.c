@@ -40,15 +40,14 @@ static bool same_frame(
     const struct wndl_frame_key *a, const struct wndl_frame_key *b)
 {
     return a->address == b->address && a->image == b->image &&
-           a->process == b->process && a->interrupted == b->interrupted &&
-           a->how == b->how;
+           a->process == b->process && a->exact == b->exact && a->how == b->how;
 }
 
 bool wndl_profile_frame(
     struct wndl_profile *p, struct wndl_frame_key key, uint32_t *index)
 {
     uint64_t rest =
-        (uint64_t)key.image << 16 | (uint64_t)key.how << 8 | key.interrupted;
+        (uint64_t)key.image << 16 | (uint64_t)key.how << 8 | key.exact;
     uint64_t hash = wndl_hash_u64(
         key.address ^ wndl_hash_u64(rest ^ (uint64_t)key.process << 48));
     /*

@@ -38,6 +38,15 @@ struct wndl_thread {
     uint64_t unsampled_cpu;
 };
 
+/* Why an address is where the code was, and no return address. */
+enum wndl_exact {
+    WNDL_EXACT_NOT = 0, /* it is a return address */
+    WNDL_EXACT_INTERRUPTED,
+    /* A signal handler returns to it: no call is before it, only the code that
+     * ends the signal is at it. */
+    WNDL_EXACT_SIGNAL_RETURN,
+};
+
 /*
  * A frame: an address in an image. Each distinct frame has one index. An
  * address in no image is specific to its process.
@@ -45,7 +54,7 @@ struct wndl_thread {
 struct wndl_frame_key {
     uint32_t image;   /* WNDL_NO_INDEX: `address` is an avma in no image */
     uint32_t process; /* index if `image` is none, else WNDL_NO_INDEX */
-    uint8_t interrupted;
+    uint8_t exact;    /* enum wndl_exact */
     uint8_t how;      /* enum wndl_frame_how */
     uint64_t address; /* rva, raw (a return address is one past its call) */
 };
@@ -104,7 +113,8 @@ enum wndl_sampler {
     WNDL_SAMPLER_CPU_TIMERS = 2,
     WNDL_SAMPLER_TIMERS = 3,
     WNDL_SAMPLER_OUTSIDE = 4,
-    WNDL_SAMPLERS = 5,
+    WNDL_SAMPLER_COUNTED = 5, /* instructions, under Valgrind: 1 ns each */
+    WNDL_SAMPLERS = 6,
 };
 
 /* Reasons why samples are missing: docs/formats/wndl.md, PEND. */
@@ -119,6 +129,7 @@ enum {
 enum {
     WNDL_WALK_COMPLETE = 0,
     WNDL_WALK_TRUNCATED = 1,
+    WNDL_WALK_NO_RULE = 2,
     WNDL_WALK_FP_ROOT = 7,
     WNDL_WALK_OTHER = 8, /* an end that this version does not know */
     WNDL_WALK_ENDS = 9,
@@ -165,6 +176,13 @@ struct wndl_profile {
     uint32_t unrecorded;       /* >= unrecorded_processes.len */
     uint64_t discarded;        /* samples that were overwritten by later ones */
     uint64_t interrupted_calls; /* calls that returned EINTR because of us */
+    /* ns of CPU time of the command and of all processes that were waited for,
+     * recorded or not; 0: not known */
+    uint64_t command_cpu;
+    /* While the file could not be written. */
+    struct {
+        uint64_t times, duration /* ns */, samples;
+    } unwritten;
 
     uint64_t lost[WNDL_LOST_REASONS]; /* samples, by reason */
     uint64_t ends[WNDL_WALK_ENDS];    /* kept samples, by walk end */

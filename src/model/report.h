@@ -53,11 +53,23 @@ struct wndl_quality {
     uint64_t overruns; /* ticks too fast to become samples; not in `dropped` */
 };
 
+/* The functions in which most of the lost stacks of samples end. */
+enum { WNDL_LOST_PLACES = 3 };
+struct wndl_lost_place {
+    uint32_t function;
+    uint64_t count;
+};
+struct wndl_lost_in {
+    struct wndl_lost_place places[WNDL_LOST_PLACES];
+    size_t count;
+};
+
 struct wndl_report {
     const struct wndl_symbolized *symbolized;
     enum wndl_view view;
     enum wndl_time time;
     struct wndl_quality quality;        /* of samples */
+    struct wndl_lost_in lost_in;        /* none up to 1 % of lost ones */
     struct wndl_quality blocked;        /* of blocks; without overruns */
     struct wndl_cost all;               /* of `time` */
     struct wndl_times times;            /* over all threads */

@@ -25,9 +25,9 @@ enum kind { ARGUMENTS, PARAMETERS, KEPT };
 /* A pair of brackets. Offsets are into the copied text. */
 struct list {
     size_t open, close;
-    size_t comma;     /* before the argument at hand; `open` for the first */
-    size_t first_end; /* of the first argument */
-    size_t defaults;  /* all from this comma on are default; 0: none is */
+    size_t comma;     /* before the current argument; `open` for the first */
+    size_t first_end; /* end of the first argument */
+    size_t defaults;  /* arguments after it are default ones; 0: none */
     size_t shown;     /* bytes between the brackets that are left */
     uint32_t parent;  /* index, NONE at the top */
     uint32_t depth;
@@ -352,7 +352,7 @@ static bool bracket_or_byte(struct namer *n, uint8_t c)
     }
 }
 
-/* False when the brackets are unbalanced, or memory is out. */
+/* Respells the name. False when brackets are unbalanced, or memory is out. */
 static bool respell(struct namer *n)
 {
     bool sound = true;

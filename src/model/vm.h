@@ -9,9 +9,11 @@
 
 #include "base/vec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
-enum { WNDL_VM_MEMORIES = 16 };
+/* Simulated sizes, and frames of a call path, at most. */
+enum { WNDL_VM_MEMORIES = 16, WNDL_VM_FRAMES = 64 };
 
 enum wndl_vm_access { WNDL_VM_FETCH, WNDL_VM_DATA, WNDL_VM_ACCESSES };
 
@@ -29,6 +31,30 @@ enum wndl_vm_fault {
 struct wndl_vm_counts {
     uint64_t n[WNDL_VM_ACCESSES][WNDL_VM_FAULTS];
 };
+
+static inline void wndl_vm_counts_add(
+    struct wndl_vm_counts *to, const struct wndl_vm_counts *from)
+{
+    for (int access = 0; access < WNDL_VM_ACCESSES; access++)
+        for (int fault = 0; fault < WNDL_VM_FAULTS; fault++)
+            to->n[access][fault] += from->n[access][fault];
+}
+
+/* First touches of both kinds of access. */
+static inline uint64_t wndl_vm_counts_first(const struct wndl_vm_counts *c)
+{
+    return c->n[WNDL_VM_FETCH][WNDL_VM_FIRST] +
+           c->n[WNDL_VM_DATA][WNDL_VM_FIRST];
+}
+
+/* Faults that more memory would avoid: clean and dirty ones. */
+static inline uint64_t wndl_vm_counts_paging(const struct wndl_vm_counts *c)
+{
+    uint64_t sum = 0;
+    for (int access = 0; access < WNDL_VM_ACCESSES; access++)
+        sum += c->n[access][WNDL_VM_CLEAN] + c->n[access][WNDL_VM_DIRTY];
+    return sum;
+}
 
 /* One simulated size of real memory. */
 struct wndl_vm_memory {
@@ -58,7 +84,8 @@ enum wndl_vm_row_kind {
 
 /*
  * Counts of something, in the memory of index `memory`. `ips` are avmas,
- * innermost first; those of callers are the last byte of the call.
+ * innermost first; those of callers are the last byte of the call. A `cut` path
+ * has more callers than were recorded.
  */
 struct wndl_vm_row {
     enum wndl_vm_row_kind kind;
@@ -66,6 +93,7 @@ struct wndl_vm_row {
     struct wndl_vm_counts counts;
     const uint64_t *ips;
     uint32_t ip_count;
+    bool cut;
     const char *name;       /* of a mapping, else NULL */
     uint64_t index;         /* of a span */
     uint64_t blocks, bytes; /* that a site allocated */
@@ -78,6 +106,7 @@ struct wndl_vm_stack {
     uint64_t at, weight;
     const uint64_t *ips;
     uint32_t ip_count;
+    bool cut; /* outer frames are missing */
 };
 
 /* Code [start, end) that ran for the first time, in order. */
@@ -142,6 +171,13 @@ struct wndl_vm_startup_file {
 struct wndl_vm_startup {
     struct wndl_arena arena;
     struct wndl_vec files; /* struct wndl_vm_startup_file, as first run */
+};
+
+/* Faults by how far their call paths go: to the outermost function, or not. */
+struct wndl_vm_paths {
+    uint64_t complete;
+    uint64_t cut;  /* at WNDL_VM_FRAMES */
+    uint64_t lost; /* Valgrind found no caller, or a wrong one */
 };
 
 /* Blocks of the heap, by the line that allocated them. */

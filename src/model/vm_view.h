@@ -24,7 +24,8 @@ struct wndl_vm_view {
     const struct wndl_callgraph *graph;
     const struct wndl_vm_startup *startup;
     const struct wndl_vec *sites; /* struct wndl_vm_site */
-    uint32_t memory;              /* index of the size whose faults are shown */
+    const struct wndl_vm_paths *paths;
+    uint32_t memory; /* index of the size whose faults are shown */
 };
 
 #endif

@@ -48,7 +48,7 @@ bool wndl_dlfind(uint64_t pc, struct wndl_dlmodule *module)
     {
         .map_start = (uintptr_t)found.dlfo_map_start,
         .map_end = (uintptr_t)found.dlfo_map_end, .bias = {map->l_addr},
-        .name = map->l_name == NULL ? "" : map->l_name,
+        .name = map->l_name == NULL ? "" : map->l_name, .link_map = map,
 #if DLFO_STRUCT_HAS_EH_COUNT
         .exidx = {
             found.dlfo_eh_frame, (size_t)found.dlfo_eh_count * EXIDX_ENTRY},
@@ -76,32 +76,112 @@ static struct wndl_bytes headers_by_kernel(const struct wndl_dlmodule *module)
 }
 
 /*
- * The ELF header is at map_start in every image whose first segment starts at
- * file offset 0, which is the linkers' default. Memory after its page may be
+ * The module's ELF header. It is at map_start in every image whose first
+ * segment starts at file offset 0, which is the linkers' default. NULL: there
+ * is none.
+ */
+static const ElfW(Ehdr) * elf_header(const struct wndl_dlmodule *module)
+{
+    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)(uintptr_t)module->map_start;
+    const uint64_t mapped = module->map_end - module->map_start;
+    const bool is_there =
+        mapped >= sizeof *header &&
+        __builtin_memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+        header->e_phentsize == sizeof(ElfW(Phdr));
+    return is_there ? header : NULL;
+}
+
+/*
+ * The headers on the page of the ELF header. Memory after that page may be
  * unmapped: tools that add segments (patchelf, BOLT) move the program headers
  * there.
  */
-static struct wndl_bytes program_headers(const struct wndl_dlmodule *module)
+static struct wndl_bytes headers_on_first_page(
+    const struct wndl_dlmodule *module)
 {
-    uint64_t mapped = module->map_end - module->map_start;
-    const struct wndl_bytes page = {
-        (const uint8_t *)(uintptr_t)module->map_start,
-        mapped < PAGE ? mapped : PAGE,
-    };
-    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)(const void *)page.data;
-    if (page.size < sizeof *header ||
-        __builtin_memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        header->e_phentsize != sizeof(ElfW(Phdr)))
-        return headers_by_kernel(module);
-    struct wndl_bytes headers = wndl_bytes_slice(
-        page, header->e_phoff, (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)));
-    return headers.size != 0 ? headers : headers_by_kernel(module);
+    const ElfW(Ehdr) *header = elf_header(module);
+    const uint64_t mapped = module->map_end - module->map_start;
+    if (header == NULL)
+        return (struct wndl_bytes){0};
+    return wndl_bytes_slice((struct wndl_bytes){(const uint8_t *)header,
+                                mapped < PAGE ? mapped : PAGE},
+        header->e_phoff, (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)));
+}
+
+/*
+ * Three adjacent fields of glibc's own part of struct link_map. ld.so has read
+ * these headers when it loaded the module: they are mapped as long as it is.
+ */
+struct loader_headers {
+    const uint8_t *headers; /* l_phdr */
+    uintptr_t entry;        /* l_entry */
+    ElfW(Half) count;       /* l_phnum */
+};
+
+static struct loader_headers read_loader_headers(
+    const void *link_map, size_t at)
+{
+    struct loader_headers found;
+    __builtin_memcpy(&found, (const uint8_t *)link_map + at, sizeof found);
+    return found;
+}
+
+/* Whether these fields can be those of the module of this ELF header. */
+static bool fits(const struct loader_headers *found, const ElfW(Ehdr) * header,
+    wndl_bias bias)
+{
+    return header != NULL && found->count == header->e_phnum &&
+           found->entry == (uintptr_t)(header->e_entry + bias.v);
+}
+
+/*
+ * The offset of these fields in struct link_map, which differs between versions
+ * of glibc. It is found in the record of the module that has this code, whose
+ * headers are known. 0: not found.
+ */
+static size_t loader_headers_at(void)
+{
+    enum { FIRST = sizeof(struct link_map), WORDS = 128 };
+    struct wndl_dlmodule own;
+    if (!wndl_dlfind((uintptr_t)&loader_headers_at, &own))
+        return 0;
+    const struct wndl_bytes known = headers_on_first_page(&own);
+    for (size_t at = FIRST; known.size != 0 && at < WORDS * sizeof(uintptr_t);
+         at += sizeof(uintptr_t)) {
+        const struct loader_headers found =
+            read_loader_headers(own.link_map, at);
+        if (found.headers == known.data &&
+            fits(&found, elf_header(&own), own.bias))
+            return at;
+    }
+    return 0;
+}
+
+static struct wndl_bytes headers_by_loader(const struct wndl_dlmodule *module)
+{
+    const size_t at = module->link_map == NULL ? 0 : loader_headers_at();
+    if (at == 0)
+        return (struct wndl_bytes){0};
+    const struct loader_headers found =
+        read_loader_headers(module->link_map, at);
+    if (found.headers == NULL ||
+        !fits(&found, elf_header(module), module->bias))
+        return (struct wndl_bytes){0};
+    return (struct wndl_bytes){found.headers, found.count * sizeof(ElfW(Phdr))};
+}
+
+struct wndl_bytes wndl_dlmodule_headers(const struct wndl_dlmodule *module)
+{
+    struct wndl_bytes headers = headers_on_first_page(module);
+    if (headers.size == 0)
+        headers = headers_by_kernel(module);
+    return headers.size != 0 ? headers : headers_by_loader(module);
 }
 
 struct wndl_bytes wndl_dlmodule_around(
     const struct wndl_dlmodule *module, uint64_t address)
 {
-    struct wndl_bytes headers = program_headers(module);
+    const struct wndl_bytes headers = wndl_dlmodule_headers(module);
     const ElfW(Phdr) *ph = (const ElfW(Phdr) *)(const void *)headers.data;
     size_t count = headers.size / sizeof *ph;
     uint64_t svma = wndl_svma_of_avma((wndl_avma){address}, module->bias).v;

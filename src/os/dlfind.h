@@ -19,6 +19,7 @@ struct wndl_dlmodule {
     uint64_t map_start, map_end; /* avma */
     wndl_bias bias;
     const char *name;            /* link_map's; "" for the main program */
+    const void *link_map;        /* ld.so's record of it; NULL: not known */
     const uint8_t *eh_frame_hdr; /* PT_GNU_EH_FRAME; NULL if it has none */
     struct wndl_bytes exidx;     /* PT_ARM_EXIDX; empty if it has none */
 };
@@ -27,10 +28,15 @@ struct wndl_dlmodule {
 bool wndl_dlfind(uint64_t pc, struct wndl_dlmodule *module);
 
 /*
+ * The program headers in memory (ElfW(Phdr)), if they are where they are surely
+ * mapped: on the page of the ELF header, where the kernel says (the main
+ * program), or where ld.so says. Else empty.
+ */
+struct wndl_bytes wndl_dlmodule_headers(const struct wndl_dlmodule *module);
+
+/*
  * The bytes from `address` to the end of the module's readable, file-backed
- * segment that contains it, by the program headers in memory. Empty if no
- * segment does, or if the headers are not where they are surely mapped: on the
- * page of the ELF header, or for the main program where the kernel says.
+ * segment that contains it, by its program headers. Empty if no segment does.
  */
 struct wndl_bytes wndl_dlmodule_from(
     const struct wndl_dlmodule *module, uint64_t address);

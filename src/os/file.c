@@ -17,12 +17,13 @@ static enum wndl_status map_descriptor(int fd, struct wndl_file *file,
     if (fstat(fd, &st) != 0)
         return wndl_fail_errno(err, errno, "cannot examine the file");
     facts->owner = st.st_uid;
+    facts->is_open = (st.st_mode & (S_IWGRP | S_IWOTH)) != 0;
     facts->modified =
         st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
     if (S_ISDIR(st.st_mode))
-        return wndl_fail(err, WNDL_UNSUPPORTED, "is a folder, not a file");
+        return wndl_fail(err, WNDL_UNSUPPORTED, "a folder, not a file");
     if (!S_ISREG(st.st_mode))
-        return wndl_fail(err, WNDL_UNSUPPORTED, "is not a regular file");
+        return wndl_fail(err, WNDL_UNSUPPORTED, "not a regular file");
     if (st.st_size == 0)
         return wndl_fail(err, WNDL_TRUNCATED, "the file is empty");
     if ((uint64_t)st.st_size > SIZE_MAX)
@@ -47,7 +48,7 @@ static enum wndl_status open_with(const char *path, int flags,
     /* Checks first: merely opening a device may activate it, and some paths
      * come from files. */
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-        return wndl_fail(err, WNDL_UNSUPPORTED, "is not a regular file");
+        return wndl_fail(err, WNDL_UNSUPPORTED, "not a regular file");
     /* O_NONBLOCK: opening a FIFO without a writer would wait for one. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
     if (fd < 0)
@@ -72,7 +73,7 @@ enum wndl_status wndl_file_of_descriptor(
     return map_descriptor(fd, file, &facts, err);
 }
 
-enum wndl_status wndl_file_open_told(const char *path, struct wndl_file *file,
+enum wndl_status wndl_file_open_facts(const char *path, struct wndl_file *file,
     struct wndl_file_facts *facts, struct wndl_error *err)
 {
     return open_with(path, 0, file, facts, err);

@@ -36,11 +36,12 @@ enum wndl_status wndl_file_of_descriptor(
 
 struct wndl_file_facts {
     uint32_t owner;   /* user id */
+    bool is_open;     /* others than the owner may write to it */
     int64_t modified; /* ns since 1970 */
 };
 
 /* The same as wndl_file_open, with `facts` of the file that was mapped. */
-enum wndl_status wndl_file_open_told(const char *path, struct wndl_file *file,
+enum wndl_status wndl_file_open_facts(const char *path, struct wndl_file *file,
     struct wndl_file_facts *facts, struct wndl_error *err) WNDL_MUST_USE;
 
 /*

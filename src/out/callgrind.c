@@ -20,7 +20,7 @@ struct writer {
      * and after the functions come the cycles.
      */
     uint32_t *number[SPACES];
-    uint32_t told[SPACES];
+    uint32_t last_number[SPACES];
     uint32_t object, file;          /* the current ones */
     uint32_t next_place, next_call; /* in their orders */
 };
@@ -66,7 +66,7 @@ static void put_numbered(struct writer *w, const char *key, enum space space,
     uint32_t *number = &w->number[space][index];
     bool fresh = *number == 0;
     if (fresh)
-        *number = ++w->told[space];
+        *number = ++w->last_number[space];
     put(w, key);
     put(w, "=(");
     put_number(w, *number);

@@ -97,7 +97,7 @@ static void put_most(struct writer *w, const struct wndl_stack_sum *sum)
 static void write_sum(
     struct writer *w, const struct wndl_stack_sum *sum, uint32_t process)
 {
-    bool gone = w->e->tells_gone;
+    bool gone = w->e->has_freed;
     unsigned which = gone ? WNDL_HEAP_SET_ALL : WNDL_HEAP_SET_LIVE;
     if (wndl_exported_round(sum->blocks[which]) == 0)
         return;
@@ -184,7 +184,7 @@ static void write_frames(struct writer *w)
 static void write_head(struct writer *w)
 {
     struct wndl_buf *to = &w->sink.text;
-    bool gone = w->e->tells_gone;
+    bool gone = w->e->has_freed;
     const struct wndl_process *process =
         w->first == NULL ? NULL
                          : wndl_vec_at(&w->p->processes, w->first->process);

@@ -65,7 +65,7 @@ static void write_strings_of(
 
 /* ---- parts that do not depend on samples */
 
-/* The message that was collected, as a field of the profile. */
+/* Writes the collected message as a field of the profile. */
 static void put_message(struct writer *w, unsigned field)
 {
     wndl_protobuf_bytes(&w->sink.text, field, &w->message);
@@ -237,7 +237,7 @@ static void write_places(struct writer *w)
 
 /* ---- samples */
 
-/* Leaf first; the label stands for a missing root. */
+/* Writes a stack, the leaf first; the label stands for a missing root. */
 static void put_stack(struct writer *w, uint32_t node, unsigned label)
 {
     wndl_buf_clear(&w->inner);
@@ -306,7 +306,8 @@ static struct group *group_of(struct wndl_vec *groups, struct wndl_map *index,
 }
 
 /*
- * Sums all costs of a thread in the same place, in the order of the first time.
+ * Sums all costs of a thread in the same place. Sums are in the order in which
+ * places first occurred.
  */
 static bool group_costs(struct writer *w, struct wndl_vec *groups)
 {
@@ -379,7 +380,7 @@ static void write_sum(
     uint64_t any = 0;
     put_stack(w, sum->node, sum->label);
     for (unsigned i = 0; i < WNDL_HEAP_SETS; i++) {
-        if (!wndl_exported_tells(w->e, i))
+        if (!wndl_exported_has_set(w->e, i))
             continue;
         uint64_t blocks = wndl_exported_round(sum->blocks[i]);
         wndl_buf_uleb(&w->inner, blocks);
@@ -405,7 +406,7 @@ static void write_heap(struct writer *w, const struct wndl_process_heap *heap)
 static void write_heaps(struct writer *w)
 {
     for (unsigned i = 0; i < WNDL_HEAP_SETS; i++) {
-        if (!wndl_exported_tells(w->e, i))
+        if (!wndl_exported_has_set(w->e, i))
             continue;
         put_type(w, WNDL_PPROF_PROFILE_SAMPLE_TYPE, heap_types[i][0], "count");
         put_type(w, WNDL_PPROF_PROFILE_SAMPLE_TYPE, heap_types[i][1], "bytes");

@@ -223,7 +223,7 @@ static void write_heaps(struct writer *w)
             continue;
         w->failed = !wndl_exported_sum(&sums, heap, &w->arena);
         for (unsigned k = 0; k < WNDL_HEAP_SETS && !w->failed; k++) {
-            if (wndl_exported_tells(w->e, k))
+            if (wndl_exported_has_set(w->e, k))
                 write_measure(w, &sums, heap->process, k);
         }
     }

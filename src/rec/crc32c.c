@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What a byte's eight shifts leave of the reflected polynomial 0x82f63b78. */
+/* Remainders of each byte value, by the reflected polynomial 0x82f63b78. */
 static const uint32_t byte_table[256] = {
     0x00000000,
     0xf26b8303,

@@ -114,7 +114,7 @@ struct wndl_heap_stripe {
                                 * too */
     wndl_heap_number reserved_2;
     wndl_heap_number missed[WNDL_HEAP_MISSES];
-    /* Of all walks. Resumed ones were as in the thread's last walk. */
+    /* Sums over all walks. Resumed frames were as in the thread's last walk. */
     wndl_heap_number frames, frames_resumed;
 };
 

@@ -26,7 +26,7 @@
 #define WNDL_SESSION_ENV "WINDLASS_SESSION"
 
 enum {
-    WNDL_SHM_VERSION = 8,
+    WNDL_SHM_VERSION = 9,
     WNDL_SHM_THREADS = 2048, /* at a time; rings of ended ones are reused */
     WNDL_SHM_MODULES = 1024,
     WNDL_SHM_STRINGS = 512 * 1024,
@@ -39,6 +39,8 @@ enum {
     WNDL_SHM_STARTS = 16,
     WNDL_SHM_DESCRIPTORS = 4,
     WNDL_SHM_TABLES = 4096,
+    WNDL_SHM_MADE = 128, /* unwind tables that the collector makes */
+    WNDL_SHM_MADE_BYTES = 32 * 1024 * 1024, /* of all; only used pages exist */
     WNDL_FRAMES_RESUMED = 7,     /* compared with the last walk's, not walked */
     WNDL_FRAMES_MAX = 32 * 1024, /* maximum of --max-frames */
 };
@@ -62,8 +64,8 @@ enum wndl_loss {
  * The way in which a running thread is interrupted. Also META's `engine`.
  *
  * PERF  one perf task-clock event per process, synchronous SIGTRAP; never
- *       interrupts a blocked call. Where it may not see the kernel, TICK
- *       timers run beside it and stand for the time spent there.
+ *       interrupts a blocked call. It leaves out the kernel: TICK timers run
+ *       beside it and stand for the time spent there.
  * TICK  CPU-time timers of each thread, SIGPROF: never interrupt a blocked
  *       call, come at the kernel's tick (250 Hz on Debian) at most.
  * TIMER CLOCK_MONOTONIC timers of each thread, SIGPROF: any rate. A timer is
@@ -78,6 +80,7 @@ enum wndl_engine {
     WNDL_ENGINE_TICK = 2,
     WNDL_ENGINE_TIMER = 3,
     WNDL_ENGINE_OUTSIDE = 4,
+    WNDL_ENGINE_COUNTED = 5, /* vmprof's: nothing of rt runs */
 };
 
 /* The ways in which a walk may find a caller. */
@@ -129,6 +132,17 @@ struct wndl_shm_module {
 };
 
 /*
+ * An unwind table that the collector has made for a module, because a part of
+ * its code has rules in a .debug_frame only.
+ */
+struct wndl_shm_made {
+    _Alignas(8) uint64_t start; /* avma of the module's image: [start, end) */
+    uint64_t end;
+    uint64_t bias;         /* avma - svma */
+    uint32_t offset, size; /* in made_bytes */
+};
+
+/*
  * The block. Invariant: used counters only grow. They may exceed the limit, but
  * no more than the limit is stored.
  */
@@ -140,6 +154,9 @@ struct wndl_shm {
     _Atomic uint32_t paused;
     /* Odd while the program itself pauses sampling: windlass/profile.h. */
     _Atomic uint32_t held;
+    /* Set by the program: it entered a sandbox that forbids our calls, and
+     * nothing is recorded any more. */
+    _Atomic uint32_t silent;
     /* Frames of walks, counted by the process for `record -v`: by enum
      * wndl_frame_how, and once more in FRAMES_RESUMED. */
     _Atomic uint64_t frames_by[8];
@@ -166,6 +183,11 @@ struct wndl_shm {
      * (unwind/table/named.h). The collector sets them before it hands out the
      * block. */
     char tables[WNDL_SHM_TABLES];
+    /* Written by the collector only, at any time: rows below made_count stay
+     * as they are. */
+    _Atomic uint32_t made_count;
+    struct wndl_shm_made made[WNDL_SHM_MADE];
+    _Alignas(4096) uint8_t made_bytes[WNDL_SHM_MADE_BYTES];
     _Alignas(4096) struct wndl_ring rings[WNDL_SHM_THREADS];
     _Alignas(4096) uint8_t tree[]; /* struct wndl_stacktree */
 };
@@ -208,15 +230,13 @@ struct wndl_go {
     uint32_t version;
     uint32_t engine;            /* enum wndl_engine to try first */
     uint32_t fallback;          /* enum wndl_engine to try next, or NONE */
-    uint32_t sample_kernel;     /* do not ask for exclude_kernel */
-    uint64_t interval;          /* ns */
     uint32_t max_frames;        /* 1 to WNDL_FRAMES_MAX */
+    uint64_t interval;          /* ns */
     uint32_t unwind;            /* enum wndl_unwind_policy */
     uint32_t heap;              /* enum wndl_heap_flag, or-ed: rec/heap.h */
     uint32_t heap_sites;        /* capacity, if WNDL_HEAP_ON */
-    uint64_t heap_sample_below; /* bytes, 2^32 at most; 0: every block */
     uint32_t nodes;             /* capacity of the tree */
-    uint32_t reserved;
+    uint64_t heap_sample_below; /* bytes, 2^32 at most; 0: every block */
     /* The sampled threads: patterns separated by commas, none for all. A
      * pattern is "main", "pid:N", "*", or a part of the name in any case. */
     char threads[WNDL_SHM_PATTERNS];
@@ -235,13 +255,16 @@ _Static_assert(
     sizeof(struct wndl_stacknode) == 16 &&
         sizeof(struct wndl_ring) == WNDL_RING_BYTES + 128 &&
         sizeof(struct wndl_shm_module) == 88 &&
+        sizeof(struct wndl_shm_made) == 32 &&
+        offsetof(struct wndl_shm, made) % 8 == 0 &&
+        offsetof(struct wndl_shm, made_bytes) % 4096 == 0 &&
         offsetof(struct wndl_shm, frames_by) == 24 &&
         offsetof(struct wndl_shm, lost) % 8 == 0 &&
         offsetof(struct wndl_shm, modules) ==
             offsetof(struct wndl_shm, ring_used) + WNDL_SHM_THREADS / 8 &&
         offsetof(struct wndl_shm, rings) % 4096 == 0 &&
         sizeof(struct wndl_hello) == 16 &&
-        sizeof(struct wndl_go) == 56 + WNDL_SHM_PATTERNS &&
+        sizeof(struct wndl_go) == 48 + WNDL_SHM_PATTERNS &&
         sizeof(struct wndl_ready) == 8,
     "the block and the messages are the same on every machine");
 

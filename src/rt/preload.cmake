@@ -1,7 +1,7 @@
 # The folder that LD_PRELOAD names as "preload/$LIB" (ld.so(8)): 64-bit
 # programs find the runtime there, and 32-bit ones theirs. Where that cannot
 # be built, for want of 32-bit headers and libraries, theirs is an empty one:
-# ld.so would tell the program that it is not there.
+# ld.so would complain in the program's output that it is missing.
 set(preload ${CMAKE_CURRENT_BINARY_DIR}/preload)
 set(m32 -m32 -Wno-psabi) # no notes on what gcc 10 did otherwise
 if(CMAKE_C_LIBRARY_ARCHITECTURE)

@@ -86,13 +86,28 @@ static void note_trouble(
         s->cache.options.note(s->cache.options.context, err);
 }
 
+/* Whoever writes the file decides what names are shown. */
+static enum wndl_status check_owner(
+    const struct wndl_file_facts *facts, struct wndl_error *err)
+{
+    if (!facts->is_open && (facts->owner == geteuid() || facts->owner == 0))
+        return WNDL_OK;
+    return wndl_fail(err, WNDL_DENIED,
+        facts->is_open ? "not read: others may write to this cache file"
+                       : "not read: this cache file is another user's");
+}
+
 /* Reads the present file, if it is usable; *file ends with wndl_file_close. */
 static enum wndl_status read_file(const struct wndl_symbolizer *s,
     struct wndl_file *file, struct wndl_cache_file *answers,
     struct wndl_error *err)
 {
     *answers = (struct wndl_cache_file){0};
-    enum wndl_status status = wndl_file_open(s->cache.path, file, err);
+    struct wndl_file_facts facts;
+    enum wndl_status status =
+        wndl_file_open_itself(s->cache.path, file, &facts, err);
+    if (status == WNDL_OK)
+        status = check_owner(&facts, err);
     if (status == WNDL_OK)
         status = wndl_cache_file_read(file->bytes, &s->cache.key, answers, err);
     if (status != WNDL_OK)
@@ -191,7 +206,7 @@ static int make_file(const char *path, struct wndl_buf *made)
             return -1;
         }
         fd = open((const char *)made->data,
-            O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+            O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd < 0 && errno != EEXIST)
             return -1;
     }
@@ -203,7 +218,7 @@ static enum wndl_status write_file(const struct wndl_symbolizer *s,
 {
     struct wndl_buf made;
     wndl_error_set_file(err, s->cache.folder);
-    if (mkdir(s->cache.folder, 0777) != 0 && errno != EEXIST)
+    if (mkdir(s->cache.folder, 0700) != 0 && errno != EEXIST)
         return wndl_fail_errno(err, errno, "cannot create the folder");
     wndl_buf_init(&made, s->mem);
     int fd = make_file(s->cache.path, &made);

@@ -83,7 +83,7 @@ static int compare_names(const void *left, const void *right)
     return (a->range.rva > b->range.rva) - (a->range.rva < b->range.rva);
 }
 
-/* Each name and address once. */
+/* Keeps each pair of name and address once. */
 static size_t without_doubles(struct named *entries, size_t count)
 {
     size_t kept = 0;

@@ -37,8 +37,8 @@ static void put_in_order(struct wndl_vec *functions)
 }
 
 /*
- * Of two equal functions the first in the list is kept: that of the last
- * source.
+ * Among equal functions the first in the list is kept, which is that of the
+ * last source.
  */
 static enum wndl_status list_all(struct wndl_listing *l)
 {

@@ -73,7 +73,7 @@ struct source {
     const struct wndl_symbolizer_reader *reader;
 };
 
-/* All of it, a piece at a time. */
+/* Reads the whole file, a piece at a time. */
 static enum wndl_status read_all(struct wndl_symbolizer *s,
     const struct wndl_symbolizer_reader *reader, struct wndl_error *err)
 {

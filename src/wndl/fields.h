@@ -101,13 +101,19 @@ enum {
     F(uleb, time)                                                              \
     F(uleb, state)
 
+#define WNDL_FIELDS_UNWR(F)                                                    \
+    F(uleb, time)                                                              \
+    F(uleb, duration)                                                          \
+    F(uleb, samples)
+
 #define WNDL_FIELDS_DONE(F)                                                    \
     F(uleb, time)                                                              \
     F(uleb, status)                                                            \
     F(uleb, processes)                                                         \
     F(uleb, unrecorded)                                                        \
     F(later, discarded)                                                        \
-    F(later, interrupted_calls)
+    F(later, interrupted_calls)                                                \
+    F(later, cpu)
 
 /* ---- images and stacks */
 
@@ -239,6 +245,7 @@ enum {
     R(mark, MARK)                                                              \
     R(unfo, UNFO)                                                              \
     R(paus, PAUS)                                                              \
+    R(unwr, UNWR)                                                              \
     R(done, DONE)                                                              \
     R(imag, IMAG)                                                              \
     R(mmap, MMAP)                                                              \

@@ -26,6 +26,7 @@ static enum wndl_status read_chunk(
         {WNDL_CHUNK_TEND, wndl_read_tend},
         {WNDL_CHUNK_UNFO, wndl_read_unfo},
         {WNDL_CHUNK_PAUS, wndl_read_paus},
+        {WNDL_CHUNK_UNWR, wndl_read_unwr},
         {WNDL_CHUNK_DONE, wndl_read_done},
         {WNDL_CHUNK_HEAP, wndl_read_heap},
         {WNDL_CHUNK_HPAR, wndl_read_hpar},

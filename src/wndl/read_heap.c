@@ -44,7 +44,9 @@ enum wndl_status wndl_read_heap(struct wndl_reader *r, struct wndl_cursor *c)
     return WNDL_OK;
 }
 
-/* A chunk of `process`, as the file has it; false: it has no heap. */
+/*
+ * Begins a chunk of `process`, an index of the file. False if that has no heap.
+ */
 static bool begin_list(struct list *list, struct wndl_reader *r,
     struct wndl_cursor *c, uint64_t process)
 {
@@ -172,7 +174,10 @@ static void read_missed(struct wndl_cursor *c, uint64_t *missed)
     }
 }
 
-/* The counts of an earlier one make room. */
+/*
+ * Keeps the last snapshot if it is wanted, and drops the counts of an earlier
+ * one.
+ */
 static void keep_if_wanted(const struct wndl_reader *r,
     struct wndl_process_heap *heap, uint64_t number)
 {

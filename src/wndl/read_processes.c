@@ -280,6 +280,17 @@ enum wndl_status wndl_read_paus(struct wndl_reader *r, struct wndl_cursor *c)
     return WNDL_OK;
 }
 
+enum wndl_status wndl_read_unwr(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    const struct wndl_fields_unwr unwr = wndl_get_unwr(c);
+    if (c->failed)
+        return WNDL_MALFORMED;
+    r->p->unwritten.times++;
+    r->p->unwritten.duration += unwr.duration;
+    r->p->unwritten.samples += unwr.samples;
+    return WNDL_OK;
+}
+
 /* The number of processes is ignored: we have counted them. */
 enum wndl_status wndl_read_done(struct wndl_reader *r, struct wndl_cursor *c)
 {
@@ -292,5 +303,6 @@ enum wndl_status wndl_read_done(struct wndl_reader *r, struct wndl_cursor *c)
     r->p->unrecorded = wndl_reader_narrow(done.unrecorded);
     r->p->discarded = done.discarded;
     r->p->interrupted_calls = done.interrupted_calls;
+    r->p->command_cpu = done.cpu;
     return WNDL_OK;
 }

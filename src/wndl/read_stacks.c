@@ -9,6 +9,26 @@ struct tree {
     uint32_t process;
 };
 
+/* Whether the frame of a node is where a signal interrupted the code. */
+static bool is_interrupted(const struct wndl_profile *p, uint32_t node)
+{
+    if (node == WNDL_NO_INDEX || node == 0)
+        return false;
+    const struct wndl_node *of = wndl_vec_at(&p->nodes, node);
+    const struct wndl_frame_key *key = wndl_vec_at(&p->frames, of->frame);
+    return key->exact == WNDL_EXACT_INTERRUPTED;
+}
+
+/* Only the code that signal handlers return to has an interrupted caller. */
+static uint8_t exactness(
+    const struct wndl_profile *p, uint64_t flags, uint32_t parent)
+{
+    if ((flags & 1) != 0)
+        return WNDL_EXACT_INTERRUPTED;
+    return is_interrupted(p, parent) ? WNDL_EXACT_SIGNAL_RETURN
+                                     : WNDL_EXACT_NOT;
+}
+
 /* Reads a node; `*ours` is WNDL_NO_INDEX when its parent was lost. */
 static enum wndl_status read_node(struct wndl_reader *r, struct wndl_cursor *c,
     const struct tree *tree, uint64_t *address, uint32_t *ours)
@@ -25,7 +45,7 @@ static enum wndl_status read_node(struct wndl_reader *r, struct wndl_cursor *c,
         .image = image == 0 ? WNDL_NO_INDEX
                             : wndl_reader_known(&r->images, image - 1),
         .process = image == 0 ? tree->process : WNDL_NO_INDEX,
-        .interrupted = node.flags & 1,
+        .exact = exactness(r->p, node.flags, parent),
         .how = node.flags >> 1 & 3,
         .address = *address,
     };

@@ -80,6 +80,7 @@ enum wndl_status wndl_read_mark(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_tend(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_unfo(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_paus(struct wndl_reader *r, struct wndl_cursor *c);
+enum wndl_status wndl_read_unwr(struct wndl_reader *r, struct wndl_cursor *c);
 enum wndl_status wndl_read_done(struct wndl_reader *r, struct wndl_cursor *c);
 
 /* ---- read_stacks */

@@ -29,10 +29,10 @@ static uint32_t samples_in(struct wndl_bytes payload)
 }
 
 /*
- * Moves the last chunk of `out` to the tail buffer, unless other chunks refer
- * to it.
+ * Removes the last chunk of `out`, unless other chunks refer to it: moves it to
+ * the tail buffer, if there is one.
  */
-static void keep_if_of_threads(struct wndl_recording *r, size_t start)
+static void take_if_of_threads(struct wndl_recording *r, size_t start)
 {
     enum { HEAD = 8 };
     struct wndl_bytes chunk = {r->out.data + start, r->out.size - start};
@@ -44,7 +44,10 @@ static void keep_if_of_threads(struct wndl_recording *r, size_t start)
     uint32_t samples =
         sampled ? samples_in(wndl_bytes_slice(chunk, HEAD, chunk.size - HEAD))
                 : 0;
-    wndl_tail_buffer_add(&r->tail, chunk, samples);
+    if (r->tail.bytes != NULL)
+        wndl_tail_buffer_add(&r->tail, chunk, samples);
+    else
+        r->unwritten += samples;
     r->out.size = start;
 }
 
@@ -54,8 +57,8 @@ void wndl_recording_finish(
     enum wndl_status status = wndl_chunk_finish(chunk);
     if (status != WNDL_OK && r->status == WNDL_OK)
         r->status = wndl_fail(&r->err, status, "a chunk could not be made");
-    if (status == WNDL_OK && r->tail.bytes != NULL)
-        keep_if_of_threads(r, chunk->start);
+    if (status == WNDL_OK && (r->tail.bytes != NULL || r->write_error != 0))
+        take_if_of_threads(r, chunk->start);
 }
 
 static void put_command(struct wndl_buf *out, char **command)
@@ -252,7 +255,7 @@ static bool announce_image(struct wndl_recording *r, const char *path,
     return image->path != NULL;
 }
 
-/* The number of the image of that key. NULL when memory is out. */
+/* The number of the image with that key. NULL when memory is out. */
 static uint32_t *number_of(
     struct wndl_recording *r, const char *path, struct wndl_bytes build_id)
 {
@@ -375,23 +378,75 @@ void wndl_recording_end(struct wndl_recording *r, uint32_t process,
     wndl_recording_finish(r, &chunk);
 }
 
-/* Truncates the file to the end of the last successful write. */
+/* Writes all of `out`, or nothing. Returns 0 or an errno. */
+static int write_out(const struct wndl_recording *r)
+{
+    for (size_t done = 0; done < r->out.size;) {
+        const ssize_t n = pwrite(r->fd, r->out.data + done, r->out.size - done,
+            (off_t)(r->bytes + done));
+        if (n > 0) {
+            done += (size_t)n;
+        } else if (n == 0 || errno != EINTR) {
+            const int why = n == 0 ? ENOSPC : errno;
+            (void)!ftruncate(r->fd, (off_t)r->bytes);
+            return why;
+        }
+    }
+    return 0;
+}
+
+/* Ends the recording where the file ends. */
+static void end_if_failing(struct wndl_recording *r)
+{
+    if (r->write_error != 0 && r->status == WNDL_OK)
+        r->status = wndl_fail_errno(&r->err, r->write_error,
+            "cannot write the file; the recording ends there");
+}
+
+/* Says what was dropped while the file could not be written. */
+static void put_unwritten(struct wndl_recording *r)
+{
+    struct wndl_chunk_writer chunk;
+    const uint64_t now = wndl_clock_monotonic_ns();
+    const struct wndl_fields_unwr fields = {
+        .time = wndl_recording_time(r, now),
+        .duration = now - r->failing,
+        .samples = r->unwritten,
+    };
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_UNWR);
+    wndl_put_unwr(&r->out, &fields);
+    wndl_recording_finish(r, &chunk);
+    r->lost_before += r->unwritten;
+    r->unwritten = 0;
+}
+
+static void note_failure(struct wndl_recording *r, int why)
+{
+    enum { WAITING_MAX = 64 * 1024 * 1024 };
+    if (r->write_error == 0)
+        r->failing = wndl_clock_monotonic_ns();
+    r->write_error = why;
+    if (r->out.size > WAITING_MAX)
+        end_if_failing(r);
+}
+
 void wndl_recording_flush(struct wndl_recording *r)
 {
-    size_t done = 0;
-    while (r->status == WNDL_OK && done < r->out.size) {
-        ssize_t n = write(r->fd, r->out.data + done, r->out.size - done);
-        if (n >= 0)
-            done += (size_t)n;
-        else if (errno != EINTR)
-            r->status = wndl_fail_errno(&r->err, errno,
-                "cannot write the file; the recording ends there");
+    if (r->status == WNDL_OK) {
+        const bool failed_before = r->write_error != 0;
+        const int why = write_out(r);
+        if (why != 0) {
+            note_failure(r, why);
+            return;
+        }
+        r->bytes += r->out.size;
+        r->write_error = 0;
+        wndl_buf_clear(&r->out);
+        if (failed_before)
+            put_unwritten(r); /* with the next flush */
     }
-    if (r->status == WNDL_OK)
-        r->bytes += done;
-    else
-        (void)!ftruncate(r->fd, (off_t)r->bytes);
-    wndl_buf_clear(&r->out);
+    if (r->status != WNDL_OK)
+        wndl_buf_clear(&r->out);
 }
 
 void wndl_recording_keep_tail(struct wndl_recording *r, size_t size)
@@ -405,8 +460,10 @@ static void put_kept(struct wndl_recording *r)
     enum { AT_ONCE = 1024 * 1024 };
     for (size_t at = 0; at < r->tail.used;) {
         at = wndl_tail_buffer_copy(&r->tail, at, &r->out);
-        if (r->out.size >= AT_ONCE)
+        if (r->out.size >= AT_ONCE) {
             wndl_recording_flush(r);
+            end_if_failing(r);
+        }
     }
 }
 
@@ -421,11 +478,13 @@ static void put_done(
         .unrecorded = done->unrecorded,
         .discarded = r->tail.discarded,
         .interrupted_calls = done->interrupted_calls,
+        .cpu = done->cpu,
     };
     wndl_recording_begin(r, &chunk, WNDL_CHUNK_DONE);
     wndl_put_done(&r->out, &fields);
     wndl_recording_finish(r, &chunk);
     wndl_recording_flush(r);
+    end_if_failing(r);
 }
 
 /* Copies what was written to `from`, without the rest of a failed write. */
@@ -442,6 +501,7 @@ static bool copy_file(struct wndl_recording *to, int from, uint64_t size)
         to->out.size += (size_t)n;
         at += (uint64_t)n;
         wndl_recording_flush(to);
+        end_if_failing(to);
     }
     return true;
 }
@@ -453,6 +513,7 @@ enum wndl_status wndl_recording_dump(struct wndl_recording *r, int fd,
     struct wndl_recording copy = *r;
     copy.fd = fd;
     copy.bytes = 0;
+    end_if_failing(&copy); /* it would lack what could not be written */
     wndl_buf_init(&copy.out, wndl_mem_libc());
     if (copy.status == WNDL_OK && !copy_file(&copy, r->fd, r->bytes))
         copy.status = wndl_fail_errno(

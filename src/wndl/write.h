@@ -3,9 +3,11 @@
  * write: writes a .wndl file chunk by chunk, in the order of
  * docs/formats/wndl.md. It must not know where samples come from. One thread.
  *
- * Failures are sticky: after memory or the disk has failed nothing more is
- * written, and wndl_recording_close returns the failure. The file then ends
- * with the last flush that succeeded.
+ * A write that fails is tried again with the next flush. Meanwhile samples,
+ * blocks and marks are dropped; all that later chunks refer to is kept, up to a
+ * limit. UNWR then says what was dropped. Other failures are sticky: nothing
+ * more is written, and wndl_recording_close returns the failure. The file
+ * always ends with the last flush that succeeded.
  */
 #ifndef WNDL_WNDL_WRITE_H
 #define WNDL_WNDL_WRITE_H
@@ -38,6 +40,10 @@ struct wndl_recording {
     struct wndl_intern images;
     struct wndl_vec numbers;   /* uint32_t by id of the key: index + 1 */
     struct wndl_vec announced; /* struct wndl_recording_image, by index */
+    int write_error;           /* errno of the last flush; 0: it was written */
+    uint64_t failing;          /* CLOCK_MONOTONIC ns of the first that failed */
+    uint64_t unwritten;        /* samples dropped since then */
+    uint64_t lost_before;      /* samples dropped in earlier such times */
     enum wndl_status status;
     struct wndl_error err;
 };
@@ -226,6 +232,7 @@ struct wndl_recording_done {
     uint32_t processes;
     uint32_t unrecorded;
     uint64_t interrupted_calls; /* calls that returned EINTR because of us */
+    uint64_t cpu; /* ns of the command and its children; 0: not known */
 };
 
 /*

@@ -181,7 +181,7 @@ static void export_all(struct wndl_symbolized *s, size_t variant)
     const struct wndl_exported e = {
         .symbolized = s,
         .of_heap = variant % 2 != 0,
-        .tells_gone = variant / 2 % 2 != 0,
+        .has_freed = variant / 2 % 2 != 0,
         .time = variant / 4 % 3,
         .set = variant / 12 % WNDL_HEAP_SETS,
     };

@@ -94,7 +94,7 @@ static bool write_exported(
         .symbolized = &n->symbolized,
         .exported = {.symbolized = &n->symbolized,
             .of_heap = n->profile.samples.len == 0,
-            .tells_gone = true,
+            .has_freed = true,
             .time = time,
             .set = WNDL_HEAP_SET_ALL},
         .heaps = {.set = WNDL_HEAP_SET_ALL,

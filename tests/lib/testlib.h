@@ -18,6 +18,16 @@
 #include "base/mem.h"
 
 /*
+ * Skips the test. `why`: what the machine lacks, for the list of skips. It is
+ * asked of the machine, not of what is tested.
+ */
+#define SKIP(why)                                                              \
+    do {                                                                       \
+        print_message("skipped: %s\n", why);                                   \
+        skip();                                                                \
+    } while (0)
+
+/*
  * A heap that fails on request. `budget` allocations succeed, all later ones
  * fail; `live` counts what was not freed.
  */

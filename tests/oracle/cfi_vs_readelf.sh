@@ -17,6 +17,7 @@
 #     files are held against that of 19, their CFAs too;
 #   readelf knows nothing of signing.
 set -eu
+. "$(dirname "$0")/../lib/have.sh"
 cfidump=$1
 shift
 here=$(dirname "$0")
@@ -79,7 +80,7 @@ made_for_a64() {
     fi
 }
 made_files=
-if command -v aarch64-linux-gnu-gcc >/dev/null; then
+if have aarch64-linux-gnu-gcc; then
     cross="aarch64-linux-gnu-gcc -fasynchronous-unwind-tables"
     # shellcheck disable=SC2086
     {
@@ -96,7 +97,7 @@ set -- "$@" $made_files
 
 expression='DW_OP_[a-z0-9_]+( [0-9A-Zx+-]+)?'
 for file; do
-    [ -r "$file" ] || continue
+    have "$file" || continue
     a64=0
     readelf -h "$file" | grep -q 'Machine: *AArch64' && a64=1
     section=.debug_frame
@@ -117,7 +118,7 @@ for file; do
     differ "$file" readelf
 
     if [ $a64 = 1 ]; then
-        command -v llvm-dwarfdump-19 >/dev/null || continue
+        have llvm-dwarfdump-19 || continue
         cp "$work/rows" "$work/ours"
         llvm-dwarfdump-19 --eh-frame "$file" |
             awk -v section="$section" -v cfa=1 \
@@ -125,7 +126,7 @@ for file; do
         differ "$file" llvm-dwarfdump
         continue
     fi
-    command -v llvm-dwarfdump >/dev/null || continue
+    have llvm-dwarfdump || continue
     sed 's/CFA=[^:]*: //' "$work/rows" >"$work/ours"
     llvm-dwarfdump --eh-frame "$file" |
         awk -v section="$section" -f "$here/../lib/llvm_rows.awk" \

@@ -9,7 +9,7 @@ differs from that tool on purpose, this script expects what windlass does:
 
 - Records of equal size: the tool leaves them in the order of the file, which
   two files of one program have not in common. Here the larger usable size, the
-  more blocks and then the frames' text decide.
+  larger requested size, the more blocks and then the frames' text decide.
 - Filters: the tool looks at the frames that are shown of the allocating stack,
   and goes on to number the records as if all were there. Here all frames of
   all stacks are looked at, and records are numbered as shown.
@@ -118,7 +118,7 @@ def order(o):
     def key(item):
         (_, stacks), r = item
         text = tuple(tuple(f.encode() for f in s) for s in stacks)
-        return (-abs(by(r)), -abs(r[1] + r[2]), -abs(r[0]), text)
+        return (-abs(by(r)), -abs(r[1] + r[2]), -abs(r[1]), -abs(r[0]), text)
 
     return key
 

@@ -2,6 +2,7 @@
 # export_vs_folded.sh EXPORTMAKE WINDLASS MAKE_RECORDING: every format holds
 # the same stacks with the same costs as folded ones do.
 set -eu
+. "$(dirname "$0")/../lib/have.sh"
 exportmake=$(realpath "$1")
 windlass=$(realpath "$2")
 make_recording=$(realpath "$3")
@@ -33,7 +34,7 @@ make() {
 # go's own reader, where there is one. What it prints of hostile names cannot
 # be told apart again.
 compare_raw() {
-    command -v go >/dev/null || return 0
+    have go || return 0
     HOME=$work go tool pprof -raw pprof >raw 2>err ||
         { echo "$1: pprof: $(cat err)"; failed=1; }
     [ "$1" = hostile ] || compare "$@" pprof-raw=raw

@@ -5,6 +5,7 @@
 #
 #     plt_vs_objdump.sh ELFDUMP FRAMESDUMP
 set -eu
+. "$(dirname "$0")/../lib/have.sh"
 export LC_ALL=C
 elfdump=$1
 framesdump=$2
@@ -91,7 +92,10 @@ int main(int argc, char **argv)
 END
 compare_made() {
     out=$work/made$checked
-    "$@" -o "$out" "$work/a.c" 2>/dev/null || return 0
+    "$@" -o "$out" "$work/a.c" 2>/dev/null || {
+        echo "skipped: $*: not compiled"
+        return 0
+    }
     strip "$out"
     compare "$out"
 }
@@ -117,7 +121,7 @@ compare_arm() {
     compare_made aarch64-linux-gnu-gcc -O1 -Wl,-z,now "$@"
     compare_made aarch64-linux-gnu-gcc -O1 -Wl,-z,lazy "$@"
 }
-if command -v aarch64-linux-gnu-gcc >/dev/null; then
+if have aarch64-linux-gnu-gcc; then
     objdump=aarch64-linux-gnu-objdump
     strip() {
         aarch64-linux-gnu-strip "$@"
@@ -134,7 +138,7 @@ for binary in /usr/lib/x86_64-linux-gnu/libstdc++.so.6 /usr/bin/xz \
     /usr/lib/x86_64-linux-gnu/libLLVM-14.so.1 \
     /usr/bin/python3 /lib/x86_64-linux-gnu/libc.so.6 \
     /lib/i386-linux-gnu/libc.so.6; do
-    [ ! -f "$binary" ] || compare "$binary"
+    ! have "$binary" || compare "$binary"
 done
 
 echo "$checked stubs compared"

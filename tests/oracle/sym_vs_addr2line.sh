@@ -27,6 +27,7 @@
 # of files alone; in C++ with mangled names, as its demangler spells them
 # otherwise (">>" for "> >").
 set -eu
+. "$(dirname "$0")/../lib/have.sh"
 export LC_ALL=C
 windlass=$(realpath "$1")
 tree=$(realpath "$2")
@@ -121,7 +122,7 @@ compare_llvm() {
 }
 
 compare_json() {
-    command -v python3 >/dev/null || return 0
+    have python3 || return 0
     "$llvm" --output-style=JSON --no-demangle -e prog <some >llvm
     "$windlass" sym --style json --no-demangle -e prog <some >ours
     "$windlass" sym --style json --no-demangle -e prog --all-functions >all

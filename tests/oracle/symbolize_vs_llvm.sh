@@ -7,6 +7,7 @@
 #
 #     symbolize_vs_llvm.sh FRAMESDUMP
 set -eu
+. "$(dirname "$0")/../lib/have.sh"
 export LC_ALL=C
 framesdump=$1
 llvm=$(command -v llvm-symbolizer-19 || command -v llvm-symbolizer) || exit 77
@@ -88,7 +89,10 @@ END
 make_with() {
     out=$work/$1
     shift
-    "$@" "$work/a.cc" -o "$out" 2>/dev/null || return 0
+    "$@" "$work/a.cc" -o "$out" 2>/dev/null || {
+        echo "skipped: $*: not compiled"
+        return 0
+    }
     compare "$out"
 }
 make_with gcc5 g++ -O2 -g
@@ -117,7 +121,7 @@ libc=/lib/x86_64-linux-gnu/libc.so.6
 id=$(readelf -n "$libc" 2>/dev/null | sed -n 's/.*Build ID: //p')
 rest=${id#??}
 debug=/usr/lib/debug/.build-id/${id%"$rest"}/$rest.debug
-[ ! -f "$debug" ] || compare "$libc" "$debug"
+! have "$debug" || compare "$libc" "$debug"
 
 echo "$checked stacks compared"
 exit $failed

@@ -28,14 +28,21 @@ struct block_part {
  */
 struct block {
     struct block *next;
+    UWord key; /* address: Valgrind's name for it */
+    struct batch *batches;
     struct block_instruction *instructions;
     UInt instruction_count;
     UInt part_count;
     struct block_part parts[];
 };
 
+void blocks_init(void);
+
 /* A block with room for these; its fields are the caller's to fill in. */
-struct block *blocks_add(UInt instruction_count, UInt part_count);
+struct block *blocks_add(Addr address, UInt instruction_count, UInt part_count);
+
+/* The code of the block at `address` never runs again; its counts are kept. */
+void blocks_retire(Addr address);
 
 /* Counts begin anew. */
 void blocks_forget(void);

@@ -4,12 +4,11 @@
 #include "blocks.h"
 #include "heap.h"
 #include "system.h"
+#include "walk.h"
 
 #include "pub_tool_hashtable.h"
 #include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
-#include "pub_tool_stacktrace.h"
-#include "pub_tool_threadstate.h"
 
 struct site {
     struct site *next;
@@ -22,6 +21,7 @@ struct path {
     UWord key; /* hash of what follows */
     Addr *ips;
     UInt ip_count;
+    Bool cut; /* outer frames are missing */
     struct fault_counts counts[];
 };
 
@@ -67,18 +67,10 @@ static struct fault_counts *site_counts(Addr ip)
 
 /* ---- call paths */
 
-static UWord hash_words(const Addr *words, UInt count)
-{
-    ULong hash = count;
-    for (UInt i = 0; i < count; i++)
-        hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15ULL ^ hash >> 29;
-    return (UWord)(hash ^ hash >> 32);
-}
-
 static Word compare_paths(const void *a, const void *b)
 {
     const struct path *x = a, *y = b;
-    if (x->ip_count != y->ip_count)
+    if (x->ip_count != y->ip_count || x->cut != y->cut)
         return 1;
     return VG_(memcmp)(x->ips, y->ips, x->ip_count * sizeof *x->ips);
 }
@@ -90,23 +82,24 @@ static struct path *add_path(const struct path *wanted)
     SizeT size = wanted->ip_count * sizeof *wanted->ips;
     path->key = wanted->key;
     path->ip_count = wanted->ip_count;
+    path->cut = wanted->cut;
     path->ips = VG_(malloc)("vmprof.path", size);
     VG_(memcpy)(path->ips, wanted->ips, size);
     VG_(HT_add_node)(paths, path);
     return path;
 }
 
-/* A fault is often followed by another of the same access. */
-static struct fault_counts *path_counts(Addr ip)
+static struct fault_counts *path_counts(const struct access *access)
 {
-    Addr ips[MAX_FRAMES];
-    struct path wanted = {.ips = ips};
-    wanted.ip_count = VG_(get_StackTrace)(
-        VG_(get_running_tid)(), ips, MAX_FRAMES, NULL, NULL, 0);
-    if (wanted.ip_count == 0)
-        wanted.ip_count = 1;
-    ips[0] = ip;
-    wanted.key = hash_words(ips, wanted.ip_count);
+    struct walk walk;
+    walk_stack(&walk, &access->at);
+    walk.ips[0] = access->ip;
+    const struct path wanted = {
+        .key = walk_hash(walk.ips, walk.count),
+        .ips = walk.ips,
+        .ip_count = walk.count,
+        .cut = walk.cut,
+    };
     struct path *path = VG_(HT_gen_lookup)(paths, &wanted, compare_paths);
     return (path == NULL ? add_path(&wanted) : path)->counts;
 }
@@ -197,7 +190,7 @@ void costs_fault(const struct access *access, UInt size, enum fault_kind kind)
     mapping_counts(access->address)[size].n[access->kind][kind]++;
     span_counts()[size].n[access->kind][kind]++;
     if (opt.paths)
-        path_counts(access->ip)[size].n[access->kind][kind]++;
+        path_counts(access)[size].n[access->kind][kind]++;
     if (opt.blocks)
         heap_fault(access, size, kind);
 }
@@ -236,11 +229,11 @@ void costs_visit_sites(
 }
 
 void costs_visit_paths(void (*visit)(
-    const Addr *ips, UInt count, const struct fault_counts *counts))
+    const Addr *ips, UInt count, Bool cut, const struct fault_counts *counts))
 {
     VG_(HT_ResetIter)(paths);
     for (struct path *p; (p = VG_(HT_Next)(paths)) != NULL;)
-        visit(p->ips, p->ip_count, p->counts);
+        visit(p->ips, p->ip_count, p->cut, p->counts);
 }
 
 void costs_visit_mappings(

@@ -9,7 +9,7 @@
 
 #include "vmprof.h"
 
-enum { COST_SPANS = 128, MAX_FRAMES = 64 };
+enum { COST_SPANS = 128 };
 
 void costs_init(void);
 
@@ -23,7 +23,7 @@ void costs_forget(void);
 void costs_visit_sites(
     void (*visit)(Addr ip, const struct fault_counts *counts));
 void costs_visit_paths(void (*visit)(
-    const Addr *ips, UInt count, const struct fault_counts *counts));
+    const Addr *ips, UInt count, Bool cut, const struct fault_counts *counts));
 void costs_visit_mappings(
     void (*visit)(const HChar *name, const struct fault_counts *counts));
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "heap.h"
 
+#include "walk.h"
+
 #include "pub_tool_hashtable.h"
 #include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
@@ -33,14 +35,6 @@ static OSet *live; /* of struct heap_block, by `start` */
 
 /* ---- sites */
 
-static UWord hash_ips(const Addr *ips, UInt count)
-{
-    ULong hash = count;
-    for (UInt i = 0; i < count; i++)
-        hash = (hash ^ ips[i]) * 0x9e3779b97f4a7c15ULL ^ hash >> 29;
-    return (UWord)(hash ^ hash >> 32);
-}
-
 static Word compare_sites(const void *a, const void *b)
 {
     const struct heap_site *x = a, *y = b;
@@ -63,7 +57,7 @@ static struct heap_site *current_site(ThreadId tid)
     struct heap_site wanted = {0};
     wanted.ip_count =
         VG_(get_StackTrace)(tid, wanted.ips, SITE_FRAMES, NULL, NULL, 0);
-    wanted.key = hash_ips(wanted.ips, wanted.ip_count);
+    wanted.key = walk_hash(wanted.ips, wanted.ip_count);
     struct heap_site *site = VG_(HT_gen_lookup)(sites, &wanted, compare_sites);
     return site == NULL ? add_site(&wanted) : site;
 }

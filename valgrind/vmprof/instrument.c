@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Each access is compared with the tags of pages.h in the program's own code,
- * and a helper runs only where the comparison fails.
+ * Accesses are compared with the tags of pages.h in the program's own code, and
+ * a helper runs only where a comparison fails.
  *
  * The order of accesses is the processor's: an instruction is fetched, then
  * reads and writes. One check of its page at the start of a run of
  * instructions stands for all fetches of the run, as long as nothing takes the
  * page's mark in between. Only an access to data can do that; its helper
  * fetches the next instruction again then.
+ *
+ * Accesses in a row are one batch, which is checked right before the last of
+ * them. A write ends its batch: if it extends the stack, Valgrind runs it
+ * again, and no access before it is lost.
  */
 #include "instrument.h"
 
+#include "batch.h"
 #include "blocks.h"
 #include "pages.h"
 #include "stacks.h"
 
 #include "pub_tool_libcassert.h"
 #include "pub_tool_machine.h"
-
-/* How an access is described to its helper, in one word. */
-enum {
-    PACK_SIZE = 0xffff, /* bytes of the access */
-    PACK_WRITE = 1 << 16,
-    PACK_MORE = 1 << 17,    /* the instruction accesses data again */
-    PACK_REFETCH = 1 << 18, /* the next instruction is in the page where this
-                             * one ends, and its fetch is not checked */
-    PACK_LENGTH_SHIFT = 19, /* bytes of the instruction */
-};
 
 /* What is being built. */
 struct build {
@@ -42,32 +37,19 @@ struct build {
     Addr ip;
     UInt length;
     UWord fetched; /* page that a check stands for, or NO_PAGE */
+    struct batch_event events[BATCH_EVENTS]; /* not yet checked */
+    IRExpr *addresses[BATCH_DATA];           /* of those that access data */
+    UInt event_count;
+    UInt data_count;
 };
 #define NO_PAGE (~(UWord)0)
 
-/* ---- helpers, called by the program's code */
-
-static VG_REGPARM(2) void on_fetch(Addr ip, UWord length)
-{
-    const struct access access = {ip, ACCESS_FETCH, False, 0};
-    pages_access(&access, ip, length);
-}
-
-static VG_REGPARM(3) void on_data(Addr ip, Addr address, UWord packed)
-{
-    const struct access access = {
-        ip, ACCESS_DATA, (packed & PACK_WRITE) != 0, 0};
-    Addr last = ip + (packed >> PACK_LENGTH_SHIFT) - 1; /* byte */
-    pages_access(&access, address, packed & PACK_SIZE);
-    if (pages_is_referenced(last))
-        return;
-    if (packed & PACK_MORE)
-        pages_forget_tags();
-    else if (packed & PACK_REFETCH)
-        on_fetch(last, 1);
-}
-
 /* ---- IR */
+
+static Addr ip_of(const IRStmt *mark)
+{
+    return mark->Ist.IMark.addr + mark->Ist.IMark.delta;
+}
 
 static Bool is_64(const struct build *b)
 {
@@ -103,6 +85,16 @@ static IRExpr *shifted_right(struct build *b, IRExpr *value, UInt bits)
 static IRExpr *masked(struct build *b, IRExpr *value, UWord mask)
 {
     return word_op(b, Iop_And64, Iop_And32, value, constant(b, mask));
+}
+
+static IRExpr *xored(struct build *b, IRExpr *left, IRExpr *right)
+{
+    return word_op(b, Iop_Xor64, Iop_Xor32, left, right);
+}
+
+static IRExpr *ored(struct build *b, IRExpr *left, IRExpr *right)
+{
+    return word_op(b, Iop_Or64, Iop_Or32, left, right);
 }
 
 static IRExpr *differs(struct build *b, IRExpr *left, IRExpr *right)
@@ -173,14 +165,16 @@ static VG_REGPARM(1) void on_stack(Addr ip)
     stacks_take(ip);
 }
 
-static void check_stack(struct build *b)
+/* At the start of a block all registers are in their places. */
+static void check_stack(struct build *b, const IRStmt *mark)
 {
+    Addr ip = ip_of(mark);
     IRExpr *now = load_counter(b, &instructions);
     IRExpr *due = load_counter(b, &next_stack);
     IRExpr *is_due = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, due, now));
     add_call(b,
         unsafeIRDirty_0_N(1, "on_stack", VG_(fnptr_to_fnentry)(&on_stack),
-            mkIRExprVec_1(constant(b, b->ip))),
+            mkIRExprVec_1(constant(b, ip))),
         is_due);
 }
 
@@ -203,8 +197,6 @@ static void end_part(struct build *b, IRExpr *guard)
         add_to_counter(b, &instructions, number(b->part_fetches));
     b->part_fetches = 0;
     b->part++;
-    if (opt.stacks_every != 0)
-        check_stack(b);
 }
 
 static void add_entry(struct build *b, UInt fetches, UInt data)
@@ -216,44 +208,14 @@ static void add_entry(struct build *b, UInt fetches, UInt data)
     b->part_fetches += fetches;
 }
 
-/* ---- fetches */
+/* ---- what follows in the program */
 
 static UWord page_of(Addr address)
 {
     return address >> opt.page_shift;
 }
 
-static void check_fetch(struct build *b, Addr ip, UInt length)
-{
-    UWord page = page_of(ip);
-    IRExpr *tag = load_word(b, constant(b, (UWord)&read_tags[page % TAGS]));
-    IRExpr *guard = differs(b, tag, constant(b, page << opt.page_shift));
-    add_call(b,
-        unsafeIRDirty_0_N(2, "on_fetch", VG_(fnptr_to_fnentry)(&on_fetch),
-            mkIRExprVec_2(constant(b, ip), constant(b, length))),
-        guard);
-}
-
-static void fetch(struct build *b, const IRStmt *mark)
-{
-    b->ip = mark->Ist.IMark.addr + mark->Ist.IMark.delta;
-    b->length = mark->Ist.IMark.len;
-    UInt length = b->length == 0 ? 1 : b->length;
-    UWord last = page_of(b->ip + length - 1);
-    add_entry(b, 1, 0);
-    if (page_of(b->ip) != last || b->fetched != last) {
-        Addr second = last << opt.page_shift;
-        UInt first_length = second > b->ip ? (UInt)(second - b->ip) : length;
-        check_fetch(b, b->ip, first_length);
-        if (first_length < length)
-            check_fetch(b, second, length - first_length);
-    }
-    b->fetched = last;
-}
-
-/* ---- data */
-
-/* Whether a statement accesses data, and under which condition. */
+/* Whether a statement accesses data. */
 static Bool is_access(const IRStmt *s)
 {
     switch (s->tag) {
@@ -271,6 +233,13 @@ static Bool is_access(const IRStmt *s)
     }
 }
 
+static Bool is_conditional(const IRStmt *s)
+{
+    return s->tag == Ist_StoreG || s->tag == Ist_LoadG ||
+           (s->tag == Ist_Dirty &&
+               s->Ist.Dirty.details->guard->tag != Iex_Const);
+}
+
 enum next_step { NEXT_ACCESS, NEXT_EXIT, NEXT_INSTRUCTION, NEXT_END };
 
 /* What comes next in the program's order after the statement at hand; `ip` is
@@ -280,7 +249,7 @@ static enum next_step next_step(const struct build *b, Addr *ip)
     for (Int i = b->at + 1; i < b->in->stmts_used; i++) {
         const IRStmt *s = b->in->stmts[i];
         if (s->tag == Ist_IMark) {
-            *ip = s->Ist.IMark.addr + s->Ist.IMark.delta;
+            *ip = ip_of(s);
             return NEXT_INSTRUCTION;
         }
         if (s->tag == Ist_Exit)
@@ -291,36 +260,168 @@ static enum next_step next_step(const struct build *b, Addr *ip)
     return NEXT_END;
 }
 
-static UWord pack(
-    struct build *b, UInt size, Bool is_write, Bool has_more, IRExpr *guard)
+/* Whether another access to data surely follows, in the same function. */
+static Bool goes_on(const struct build *b)
 {
-    UWord packed = size | (is_write ? PACK_WRITE : 0) |
-                   (UWord)b->length << PACK_LENGTH_SHIFT;
-    Addr next_ip = 0;
-    enum next_step next = has_more ? NEXT_ACCESS : next_step(b, &next_ip);
-    if (next == NEXT_ACCESS)
-        return packed | PACK_MORE;
-    if (next == NEXT_INSTRUCTION && guard == NULL)
-        return page_of(next_ip) == b->fetched ? packed | PACK_REFETCH : packed;
-    b->fetched = NO_PAGE;
-    return packed;
+    Addr end = b->ip + b->length;
+    for (Int i = b->at + 1; i < b->in->stmts_used; i++) {
+        const IRStmt *s = b->in->stmts[i];
+        if (s->tag == Ist_Exit || (s->tag == Ist_IMark && ip_of(s) != end))
+            return False;
+        if (s->tag == Ist_IMark)
+            end += s->Ist.IMark.len;
+        if (is_access(s))
+            return !is_conditional(s);
+    }
+    return False;
 }
 
-/* True where the tags do not say that the access changes nothing. */
-static IRExpr *misses_tags(
-    struct build *b, IRExpr *address, UInt size, Bool is_write)
+/* A segment, "addr32", "bnd", "notrack", or REX. */
+static Bool is_prefix(const struct build *b, UChar byte)
 {
-    if (size > 32 || (size & (size - 1)) != 0)
-        return NULL;
+    return byte == 0x3e || byte == 0x64 || byte == 0x65 || byte == 0x67 ||
+           byte == 0xf2 || (is_64(b) && (byte & 0xf0) == 0x40);
+}
+
+/* Whether the instruction pushes: the code is x86 on both machines. */
+static Bool is_push(const struct build *b)
+{
+    const UChar *code = (const UChar *)b->ip;
+    UInt i = 0;
+    while (i + 1 < b->length && is_prefix(b, code[i]))
+        i++;
+    UInt extension = i + 1 < b->length ? code[i + 1] >> 3 & 7 : 0;
+    return (code[i] & 0xf8) == 0x50 || code[i] == 0x68 || code[i] == 0x6a ||
+           code[i] == 0xe8 ||
+           (code[i] == 0xff && (extension == 2 || extension == 6));
+}
+
+/* ---- batches */
+
+/* What a tag must equal if an access is to change nothing. */
+struct tagged {
+    IRExpr *tag;
+    IRExpr *wanted;
+};
+
+static struct tagged fetch_tag(struct build *b, Addr code)
+{
+    UWord page = page_of(code);
+    return (struct tagged){
+        load_word(b, constant(b, (UWord)&read_tags[page % TAGS])),
+        constant(b, page << opt.page_shift),
+    };
+}
+
+/* An access that is not aligned equals no tag. */
+static struct tagged data_tag(
+    struct build *b, const struct batch_event *e, IRExpr *address)
+{
     const UInt log2 = is_64(b) ? 3 : 2; /* of a tag's bytes */
-    UWord *tags = is_write ? write_tags : read_tags;
+    UWord *tags = e->is_write ? write_tags : read_tags;
     UWord page_mask = ~(((UWord)1 << opt.page_shift) - 1);
     IRExpr *offset = masked(b, shifted_right(b, address, opt.page_shift - log2),
         (UWord)(TAGS - 1) << log2);
-    IRExpr *tag = load_word(
-        b, word_op(b, Iop_Add64, Iop_Add32, offset, constant(b, (UWord)tags)));
-    return differs(b, tag, masked(b, address, page_mask | (size - 1)));
+    return (struct tagged){
+        load_word(b,
+            word_op(b, Iop_Add64, Iop_Add32, offset, constant(b, (UWord)tags))),
+        masked(b, address, page_mask | (e->size - 1)),
+    };
 }
+
+static Bool has_tag(const struct batch_event *e)
+{
+    return e->kind == ACCESS_FETCH ||
+           (e->size <= 32 && (e->size & (e->size - 1)) == 0);
+}
+
+/* True where an access of the batch may change something; NULL: always. */
+static IRExpr *misses_tags(struct build *b)
+{
+    IRExpr *differences = NULL;
+    UInt data = 0;
+    for (UInt i = 0; i < b->event_count; i++) {
+        const struct batch_event *e = &b->events[i];
+        if (!has_tag(e))
+            return NULL;
+        struct tagged t = e->kind == ACCESS_FETCH
+                              ? fetch_tag(b, e->code)
+                              : data_tag(b, e, b->addresses[data++]);
+        if (b->event_count == 1)
+            return differs(b, t.tag, t.wanted);
+        IRExpr *difference = xored(b, t.tag, t.wanted);
+        differences =
+            differences == NULL ? difference : ored(b, differences, difference);
+    }
+    return differs(b, differences, constant(b, 0));
+}
+
+static IRExpr **batch_arguments(struct build *b, const struct batch *batch)
+{
+    IRExpr *first = constant(b, (UWord)batch);
+    IRExpr **a = b->addresses;
+    switch (b->data_count) {
+    case 0:
+        return mkIRExprVec_1(first);
+    case 1:
+        return mkIRExprVec_2(first, a[0]);
+    case 2:
+        return mkIRExprVec_3(first, a[0], a[1]);
+    default:
+        return mkIRExprVec_4(first, a[0], a[1], a[2]);
+    }
+}
+
+/* Adds the check of the batch, of whose last access `guard` is, or NULL. */
+static void check_batch(struct build *b, IRExpr *guard)
+{
+    const struct batch_event *last = &b->events[b->event_count - 1];
+    const struct at at = {
+        b->ip, last->is_write && is_push(b) ? sizeofIRType(b->word) : 0};
+    const struct batch *batch =
+        batch_add(&b->block->batches, &at, b->events, b->event_count);
+    IRExpr *miss = misses_tags(b);
+    const HChar *name;
+    void *helper = batch_helper(b->data_count, &name);
+    UInt count = 1 + b->data_count;
+    add_call(b,
+        unsafeIRDirty_0_N(count < 3 ? (Int)count : 3, name,
+            VG_(fnptr_to_fnentry)(helper), batch_arguments(b, batch)),
+        both(b, miss, guard));
+    b->event_count = b->data_count = 0;
+}
+
+/* ---- fetches */
+
+static void check_fetch(struct build *b, Addr first, UInt length)
+{
+    b->events[b->event_count++] = (struct batch_event){
+        .ip = b->ip,
+        .code = first,
+        .size = (UShort)length,
+        .kind = ACCESS_FETCH,
+    };
+    if (b->event_count == BATCH_EVENTS || !goes_on(b))
+        check_batch(b, NULL);
+}
+
+static void fetch(struct build *b, const IRStmt *mark)
+{
+    b->ip = ip_of(mark);
+    b->length = mark->Ist.IMark.len == 0 ? 1 : mark->Ist.IMark.len;
+    UWord last = page_of(b->ip + b->length - 1);
+    add_entry(b, 1, 0);
+    if (page_of(b->ip) != last || b->fetched != last) {
+        Addr second = last << opt.page_shift;
+        UInt first = second > b->ip ? (UInt)(second - b->ip) : b->length;
+        check_fetch(b, b->ip, first);
+        if (first < b->length)
+            check_fetch(b, second, b->length - first);
+    }
+    b->fetched = last;
+}
+
+/* ---- data */
 
 struct data {
     IRExpr *address;
@@ -330,14 +431,40 @@ struct data {
     IRExpr *guard; /* or NULL */
 };
 
+/* The fetch of the next instruction is the helper's, where it is in the page
+ * that a check stands for. */
+static void set_next(
+    struct build *b, struct batch_event *e, const struct data *d)
+{
+    Addr next_ip = 0;
+    enum next_step next = d->has_more ? NEXT_ACCESS : next_step(b, &next_ip);
+    e->has_more = next == NEXT_ACCESS;
+    if (e->has_more)
+        return;
+    if (next == NEXT_INSTRUCTION && d->guard == NULL) {
+        if (page_of(next_ip) == b->fetched)
+            e->next_ip = next_ip;
+        return;
+    }
+    b->fetched = NO_PAGE;
+}
+
 static void check_data(struct build *b, const struct data *d)
 {
-    UWord packed = pack(b, d->size, d->is_write, d->has_more, d->guard);
-    IRExpr *miss = misses_tags(b, d->address, d->size, d->is_write);
-    add_call(b,
-        unsafeIRDirty_0_N(3, "on_data", VG_(fnptr_to_fnentry)(&on_data),
-            mkIRExprVec_3(constant(b, b->ip), d->address, constant(b, packed))),
-        both(b, miss, d->guard));
+    struct batch_event *e = &b->events[b->event_count++];
+    *e = (struct batch_event){
+        .ip = b->ip,
+        .code = b->ip + b->length - 1,
+        .size = (UShort)d->size,
+        .kind = ACCESS_DATA,
+        .is_write = d->is_write,
+    };
+    b->addresses[b->data_count++] = d->address;
+    set_next(b, e, d);
+    if (d->is_write || d->guard != NULL || b->event_count == BATCH_EVENTS ||
+        b->data_count == BATCH_DATA || !has_tag(e) ||
+        (!d->has_more && !goes_on(b)))
+        check_batch(b, d->guard);
 }
 
 static void count_data(struct build *b, UInt count, IRExpr *guard)
@@ -439,7 +566,7 @@ static void visit_access(struct build *b, const IRStmt *s)
 
 /* Entries and parts that a block needs at most: a guarded access takes two
  * entries and ends two parts. */
-static struct block *new_block(const IRSB *in)
+static struct block *new_block(const IRSB *in, Addr address)
 {
     UInt entries = 1, parts = 1;
     for (Int i = 0; i < in->stmts_used; i++) {
@@ -451,7 +578,7 @@ static struct block *new_block(const IRSB *in)
             parts += 2;
         }
     }
-    return blocks_add(entries, parts);
+    return blocks_add(address, entries, parts);
 }
 
 static void visit_statement(struct build *b, IRStmt *s)
@@ -478,7 +605,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in,
     const VexGuestLayout *layout, const VexGuestExtents *extents,
     const VexArchInfo *host, IRType guest_word, IRType host_word)
 {
-    (void)closure, (void)host;
+    (void)host;
     if (guest_word != host_word)
         VG_(tool_panic)("host and guest words differ");
     struct build b = {
@@ -490,7 +617,9 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in,
     };
     while (b.at < in->stmts_used && in->stmts[b.at]->tag != Ist_IMark)
         addStmtToIRSB(b.out, in->stmts[b.at++]);
-    b.block = new_block(in);
+    b.block = new_block(in, closure->nraddr);
+    if (opt.stacks_every != 0 && b.at < in->stmts_used)
+        check_stack(&b, in->stmts[b.at]);
     for (; b.at < in->stmts_used; b.at++)
         visit_statement(&b, in->stmts[b.at]);
     end_part(&b, NULL);

@@ -2,21 +2,12 @@
 #include "stacks.h"
 
 #include "blocks.h"
-#include "costs.h"
+#include "walk.h"
 
 #include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
-#include "pub_tool_stacktrace.h"
 #include "pub_tool_threadstate.h"
 #include "pub_tool_xarray.h"
-
-struct stack {
-    ULong at; /* instructions before it */
-    ULong weight;
-    ThreadId tid;
-    UInt count;
-    UWord first; /* index into `frames` */
-};
 
 struct range {
     Addr start;
@@ -40,30 +31,27 @@ void stacks_init(void)
 
 void stacks_take(Addr ip)
 {
-    Addr ips[MAX_FRAMES];
-    ThreadId tid = VG_(get_running_tid)();
-    UInt count = VG_(get_StackTrace)(tid, ips, MAX_FRAMES, NULL, NULL, 0);
-    ips[0] = ip;
+    struct walk walk;
+    walk_stack(&walk, &(struct at){ip, 0});
     struct stack stack = {
         .at = instructions,
         .weight = (instructions - next_stack) / opt.stacks_every + 1,
-        .tid = tid,
-        .count = count == 0 ? 1 : count,
+        .tid = VG_(get_running_tid)(),
+        .count = walk.count,
+        .cut = walk.cut,
         .first = (UWord)VG_(sizeXA)(frames),
     };
     VG_(addToXA)(stacks, &stack);
     for (UInt i = 0; i < stack.count; i++)
-        VG_(addToXA)(frames, &ips[i]);
+        VG_(addToXA)(frames, &walk.ips[i]);
     next_stack += stack.weight * opt.stacks_every;
 }
 
-void stacks_visit(void (*visit)(
-    ThreadId tid, ULong at, ULong weight, const Addr *ips, UInt count))
+void stacks_visit(void (*visit)(const struct stack *stack, const Addr *ips))
 {
     for (Word i = 0; i < VG_(sizeXA)(stacks); i++) {
         const struct stack *s = VG_(indexXA)(stacks, i);
-        visit(s->tid, s->at, s->weight, VG_(indexXA)(frames, (Word)s->first),
-            s->count);
+        visit(s, VG_(indexXA)(frames, (Word)s->first));
     }
 }
 

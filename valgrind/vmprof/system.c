@@ -75,8 +75,8 @@ static void touch(ThreadId tid, Addr address, SizeT size, Bool is_write)
 {
     if (size == 0)
         return;
-    const struct access access = {
-        VG_(get_IP)(tid), ACCESS_DATA, is_write, address};
+    Addr ip = VG_(get_IP)(tid);
+    const struct access access = {ip, {ip, 0}, ACCESS_DATA, is_write, address};
     pages_access(&access, address, size);
 }
 

@@ -39,7 +39,8 @@ static ULong parse_size(const HChar **text)
     ULong size = (ULong)VG_(strtoll10)(*text, &end);
     if (end == *text)
         return 0;
-    UInt shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    const HChar unit = (HChar)(*end & ~0x20); /* in upper case */
+    UInt shift = unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0;
     *text = end + (shift != 0);
     return size << shift;
 }
@@ -149,6 +150,12 @@ static void after_call(
     (void)tid, (void)number, (void)args, (void)count, (void)result;
 }
 
+static void on_discard(Addr address, VexGuestExtents extents)
+{
+    (void)extents;
+    blocks_retire(address);
+}
+
 /* Results are written now and then, for a program that is killed. */
 static void on_start(ThreadId tid, ULong blocks)
 {
@@ -167,6 +174,7 @@ static void on_start(ThreadId tid, ULong blocks)
 static void after_options(void)
 {
     check_sizes();
+    blocks_init();
     pages_init();
     costs_init();
     stacks_init();
@@ -190,6 +198,7 @@ static void before_options(void)
     VG_(details_bug_reports_to)("windlass");
     VG_(details_avg_translation_sizeB)(700);
     VG_(basic_tool_funcs)(after_options, instrument, finish);
+    VG_(needs_superblock_discards)(on_discard);
     VG_(needs_command_line_options)
     (process_option, print_usage, print_debug_usage);
     VG_(needs_syscall_wrapper)(before_call, after_call);

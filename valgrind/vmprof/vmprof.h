@@ -5,11 +5,13 @@
  *   vmprof.c      the tool as Valgrind sees it: options, start, end
  *   pages.c       pages, real memory of several sizes, the clock
  *   instrument.c  what is added to the program's code
+ *   batch.c       accesses in a row, and what simulates them
  *   blocks.c      the superblocks that ran, and how often
  *   costs.c       faults by instruction, call path and mapping
  *   heap.c        blocks of the heap and the sites that allocated them
  *   stacks.c      a stack each so many instructions; the code that ran first
  *   system.c      memory that the kernel reads, writes, maps and unmaps
+ *   walk.c        call paths
  *   write.c       the file of results
  */
 #ifndef VMPROF_H
@@ -46,9 +48,17 @@ struct options {
 };
 extern struct options opt;
 
+/* The registers of the running thread: those of the instruction at `ip`, which
+ * has lowered the stack pointer by `pushed` bytes. */
+struct at {
+    Addr ip;
+    UInt pushed;
+};
+
 /* One access: what the instruction at `ip` does. */
 struct access {
     Addr ip;
+    struct at at; /* for walks: this instruction, or one shortly after */
     enum access_kind kind;
     Bool is_write;
     Addr address; /* first byte in the page at hand; pages.c sets it */

@@ -102,17 +102,22 @@ static void write_site(Addr ip, const struct fault_counts *counts)
     }
 }
 
+static void write_ips(const Addr *ips, UInt count, Bool cut)
+{
+    for (UInt i = 0; i < count; i++)
+        VG_(fprintf)(file, " %lx", ips[i]);
+    VG_(fprintf)(file, cut ? " cut\n" : "\n");
+}
+
 static void write_path(
-    const Addr *ips, UInt count, const struct fault_counts *counts)
+    const Addr *ips, UInt count, Bool cut, const struct fault_counts *counts)
 {
     for (UInt size = 0; size < opt.size_count; size++) {
         if (is_empty(&counts[size]))
             continue;
         VG_(fprintf)(file, "path %u", size);
         write_counts(&counts[size]);
-        for (UInt i = 0; i < count; i++)
-            VG_(fprintf)(file, " %lx", ips[i]);
-        VG_(fprintf)(file, "\n");
+        write_ips(ips, count, cut);
     }
 }
 
@@ -135,19 +140,14 @@ static void write_heap_site(const Addr *ips, UInt count, ULong blocks,
             continue;
         VG_(fprintf)(file, "heap %u %llu %llu", size, blocks, bytes);
         write_counts(&counts[size]);
-        for (UInt i = 0; i < count; i++)
-            VG_(fprintf)(file, " %lx", ips[i]);
-        VG_(fprintf)(file, "\n");
+        write_ips(ips, count, False);
     }
 }
 
-static void write_stack(
-    ThreadId tid, ULong at, ULong weight, const Addr *ips, UInt count)
+static void write_stack(const struct stack *s, const Addr *ips)
 {
-    VG_(fprintf)(file, "stack %u %llu %llu", tid, at, weight);
-    for (UInt i = 0; i < count; i++)
-        VG_(fprintf)(file, " %lx", ips[i]);
-    VG_(fprintf)(file, "\n");
+    VG_(fprintf)(file, "stack %u %llu %llu", s->tid, s->at, s->weight);
+    write_ips(ips, s->count, s->cut);
 }
 
 static void write_start(Addr start, Addr end)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All functions are visited in the order of their addresses, and all places of
- * each where an answer may change are looked up as a stream. FILE and
+ * Visits all functions in the order of their addresses. In each, every place
+ * where the answer may change is looked up; the lookups are a stream. FILE and
  * INLINE_ORIGIN records come first in the file but are complete only at the
  * end: FUNC records wait for them in memory.
  */
@@ -22,7 +22,7 @@
 
 enum { PIECE = 1 << 20 };
 
-/* Code between two places where an answer may change. */
+/* The code between two places where the answer may change. */
 struct part {
     uint64_t start;
     uint64_t end;
@@ -31,6 +31,7 @@ struct part {
 struct dump {
     const char *path;
     const char *arch;
+    const char *const *debug_dirs;
     struct wndl_mem *mem;
     const struct wndl_breakpad_sink *sink;
     struct wndl_arena arena;
@@ -46,7 +47,7 @@ struct dump {
     size_t at_part;
     bool is_pdb;
     bool has_stacks;         /* STACK WIN records */
-    enum wndl_status status; /* of failures that the stream cannot report */
+    enum wndl_status status; /* set by failures that the stream cannot report */
 };
 
 /* ---- which code */
@@ -295,7 +296,7 @@ static void add_name(struct dump *d, const struct wndl_object *object)
     wndl_buf_byte(&d->text.out, '\n');
 }
 
-/* For a PDB file instead of a binary. */
+/* Writes the module record of a PDB file that is read instead of a binary. */
 static void add_pdb_module(struct dump *d, const struct wndl_pdb *pdb)
 {
     char text[WNDL_DEBUG_ID_TEXT];
@@ -461,13 +462,15 @@ static enum wndl_status write_unwinding(
             "them");
         wndl_error_set_file(refusal, d->path);
     } else {
-        status = wndl_unwind_info_open_arch(
-            &info, d->path, d->arch, d->mem, refusal);
+        const struct wndl_unwind_info_request request = {
+            d->path, d->arch, d->debug_dirs};
+        status =
+            wndl_unwind_info_open_request(&info, &request, d->mem, refusal);
         /* The same records are not written again in another form. */
-        const bool is_told =
+        const bool is_written =
             d->has_stacks && status == WNDL_OK &&
             strcmp(info.source, WNDL_STACK_RECORD_SECTION) == 0;
-        if (status == WNDL_OK && !is_told && !write_rules(d, &info, refusal))
+        if (status == WNDL_OK && !is_written && !write_rules(d, &info, refusal))
             status = status_of(d);
         else if (status != WNDL_NOMEM)
             status = WNDL_OK;
@@ -510,6 +513,8 @@ enum wndl_status wndl_breakpad_dump(const struct wndl_breakpad_request *request,
 {
     struct dump d = {.path = request->path,
         .arch = request->options == NULL ? NULL : request->options->arch,
+        .debug_dirs =
+            request->options == NULL ? NULL : request->options->debug_dirs,
         .mem = request->mem,
         .sink = &request->sink};
     *report = (struct wndl_breakpad_report){0};

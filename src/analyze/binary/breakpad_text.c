@@ -62,26 +62,26 @@ static bool number_of(
 /* ---- writing */
 
 static void add_number(
-    struct wndl_buf *out, uint64_t number, unsigned base, char behind)
+    struct wndl_buf *out, uint64_t number, unsigned base, char after)
 {
     enum { MOST = 21 };
     uint8_t digits[MOST];
     size_t at = sizeof digits;
-    digits[--at] = (uint8_t)behind;
+    digits[--at] = (uint8_t)after;
     do
         digits[--at] = (uint8_t) "0123456789abcdef"[number % base];
     while ((number /= base) != 0);
     wndl_buf_add(out, digits + at, sizeof digits - at);
 }
 
-static void add_hex(struct wndl_buf *out, uint64_t number, char behind)
+static void add_hex(struct wndl_buf *out, uint64_t number, char after)
 {
-    add_number(out, number, 16, behind);
+    add_number(out, number, 16, after);
 }
 
-static void add_decimal(struct wndl_buf *out, uint32_t number, char behind)
+static void add_decimal(struct wndl_buf *out, uint32_t number, char after)
 {
-    add_number(out, number, 10, behind);
+    add_number(out, number, 10, after);
 }
 
 void wndl_breakpad_text_name(struct wndl_buf *out, struct wndl_bytes name)
@@ -291,7 +291,7 @@ static bool find_call(
     return true;
 }
 
-/* From the outermost call inwards. */
+/* Adds inlined calls from the outermost one inwards. */
 static bool add_calls(struct wndl_breakpad_text *text, uint64_t start,
     uint64_t end, const struct wndl_symbols *answer)
 {

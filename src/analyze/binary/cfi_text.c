@@ -16,9 +16,9 @@ struct walked {
 
 struct wndl_cfi_machine {
     const char *breakpad_prefix; /* before the names, "r" or "e" */
-    const char *breakpad_mark;   /* before all that, "$" */
+    const char *breakpad_mark;   /* before prefix and name, "$" */
     uint8_t named;               /* registers that have a name */
-    uint8_t named_plainly;       /* from this one on without the prefix */
+    uint8_t named_plainly;       /* registers from this one on have no prefix */
     uint8_t sp, ra;
     const char *names[WNDL_CFI_REGS];
     struct walked walked[10]; /* ends with a NULL name */
@@ -61,7 +61,7 @@ const struct wndl_cfi_machine *wndl_cfi_machine_of(uint16_t elf_machine)
 
 enum { DEPTH = 12, TERM = 160 };
 
-/* Two ways to write one thing. */
+/* The two ways in which rules are written. */
 struct style {
     bool is_breakpad;
     const struct wndl_cfi_machine *machine;

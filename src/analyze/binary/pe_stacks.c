@@ -34,35 +34,35 @@ static enum wndl_status add_text(struct wndl_object *object,
 }
 
 enum wndl_status wndl_pe_add_stacks(struct wndl_object *object,
-    struct wndl_mem *mem, struct wndl_pe_stacks *told)
+    struct wndl_mem *mem, struct wndl_pe_stacks *stacks)
 {
     struct wndl_pdb_file file;
     struct wndl_pdb_stats stats = {0};
-    *told = (struct wndl_pe_stacks){0};
+    *stacks = (struct wndl_pe_stacks){0};
     if (!wndl_object_is_pe(object) || wndl_object_machine(object) != EM_386 ||
         wndl_object_has_section(object, ".eh_frame") ||
         wndl_object_has_section(object, ".debug_frame"))
         return WNDL_OK;
     enum wndl_status status =
-        wndl_pdb_file_find(object, NULL, mem, &file, &told->why);
+        wndl_pdb_file_find(object, NULL, mem, &file, &stacks->why);
     if (status == WNDL_OK) {
-        status = add_text(object, file.pdb, mem, &told->why);
+        status = add_text(object, file.pdb, mem, &stacks->why);
         wndl_pdb_get_stats(file.pdb, &stats);
-        wndl_error_set_file(&told->why, file.path);
+        wndl_error_set_file(&stacks->why, file.path);
     }
-    told->lost =
+    stacks->lost =
         (struct wndl_cfi_source_lost){stats.damaged, stats.first_damage};
     wndl_pdb_file_close(&file, mem);
     return status;
 }
 
-void wndl_pe_tell_no_stacks(
-    const struct wndl_pe_stacks *told, struct wndl_error *err)
+void wndl_pe_explain_no_stacks(
+    const struct wndl_pe_stacks *stacks, struct wndl_error *err)
 {
-    const char *slash = strrchr(told->why.file, '/');
-    const char *name = slash == NULL ? told->why.file : slash + 1;
-    if (told->why.status != WNDL_OK)
+    const char *slash = strrchr(stacks->why.file, '/');
+    const char *name = slash == NULL ? stacks->why.file : slash + 1;
+    if (stacks->why.status != WNDL_OK)
         (void)wndl_fail(err, WNDL_NOT_FOUND,
             "has no call frame information, nor has a PDB file: %.40s%s%s",
-            name, *name == '\0' ? "" : ": ", told->why.what);
+            name, *name == '\0' ? "" : ": ", stacks->why.what);
 }

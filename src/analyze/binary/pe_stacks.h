@@ -24,13 +24,13 @@ struct wndl_pe_stacks {
  * NOMEM.
  */
 enum wndl_status wndl_pe_add_stacks(struct wndl_object *object,
-    struct wndl_mem *mem, struct wndl_pe_stacks *told) WNDL_MUST_USE;
+    struct wndl_mem *mem, struct wndl_pe_stacks *stacks) WNDL_MUST_USE;
 
 /*
  * Fails `err` with the message that there are no rules, and why the PDB file
- * gave none. `err` stays as it is if told->why is WNDL_OK.
+ * gave none. `err` stays as it is if stacks->why is WNDL_OK.
  */
-void wndl_pe_tell_no_stacks(
-    const struct wndl_pe_stacks *told, struct wndl_error *err);
+void wndl_pe_explain_no_stacks(
+    const struct wndl_pe_stacks *stacks, struct wndl_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include "analyze/binary/pe_stacks.h"
 #include "analyze/binary/unwind_info_parts.h"
 #include "base/search.h"
+#include "cfi_import/elf/frames.h"
 #include "cfi_import/open.h"
 #include "cfi_import/stack_record/object.h"
 #include "obj/pe/pe.h"
@@ -66,11 +67,24 @@ static enum wndl_status find_rules(
     return status;
 }
 
+/* Adds what debug files have. */
+static enum wndl_status add_rules(struct wndl_unwind_info *info,
+    const struct wndl_unwind_info_request *request, struct wndl_mem *mem,
+    struct wndl_pe_stacks *stacks)
+{
+    enum wndl_status status = wndl_pe_add_stacks(info->object, mem, stacks);
+    if (status != WNDL_NOMEM)
+        status =
+            wndl_elf_cfi_add_debug_file(info->object, request->debug_dirs, mem);
+    return status;
+}
+
 static enum wndl_status open_object(struct wndl_unwind_info *info,
-    const char *path, const char *arch, struct wndl_mem *mem,
+    const struct wndl_unwind_info_request *request, struct wndl_mem *mem,
     struct wndl_error *err)
 {
-    const struct wndl_object_source source = {info->file.bytes, path, arch};
+    const struct wndl_object_source source = {
+        info->file.bytes, request->path, request->arch};
     enum wndl_status status =
         wndl_symbol_file_object_open(&source, mem, &info->object, err);
     if (status != WNDL_OK) {
@@ -78,7 +92,7 @@ static enum wndl_status open_object(struct wndl_unwind_info *info,
         return status;
     }
     struct wndl_pe_stacks stacks;
-    if (wndl_pe_add_stacks(info->object, mem, &stacks) == WNDL_NOMEM)
+    if (add_rules(info, request, mem, &stacks) == WNDL_NOMEM)
         return no_memory(err);
     reject_lost(info, WNDL_REJECT_DAMAGED_RECORD, &stacks.lost);
     const uint16_t machine = wndl_object_machine(info->object);
@@ -86,19 +100,19 @@ static enum wndl_status open_object(struct wndl_unwind_info *info,
     info->knows_ways = wndl_arch_of(machine) == WNDL_ARCH_HERE;
     if (!wndl_object_is_image(info->object))
         return wndl_fail(
-            err, WNDL_UNSUPPORTED, "is not a program or a shared library");
+            err, WNDL_UNSUPPORTED, "not a program or a shared library");
     if (info->machine == NULL)
         return wndl_fail(err, WNDL_UNSUPPORTED,
             "unsupported machine (supported: x86-64, i386, Arm and AArch64)");
     status = find_rules(info, err);
     if (status == WNDL_NOT_FOUND)
-        wndl_pe_tell_no_stacks(&stacks, err);
+        wndl_pe_explain_no_stacks(&stacks, err);
     return status;
 }
 
 /* All but the rows. */
 static enum wndl_status open_functions(struct wndl_unwind_info *info,
-    const char *path, const char *arch, struct wndl_mem *mem,
+    const struct wndl_unwind_info_request *request, struct wndl_mem *mem,
     struct wndl_error *err)
 {
     *info = (struct wndl_unwind_info){0};
@@ -109,10 +123,10 @@ static enum wndl_status open_functions(struct wndl_unwind_info *info,
         &info->ranges, &info->arena, sizeof(struct wndl_unwind_range));
     wndl_vec_init(
         &info->sections, &info->arena, sizeof(struct wndl_unwind_section));
-    enum wndl_status status = wndl_file_open(path, &info->file, err);
+    enum wndl_status status = wndl_file_open(request->path, &info->file, err);
     if (status == WNDL_OK)
-        status = open_object(info, path, arch, mem, err);
-    wndl_error_set_file(status == WNDL_OK ? NULL : err, path);
+        status = open_object(info, request, mem, err);
+    wndl_error_set_file(status == WNDL_OK ? NULL : err, request->path);
     if (status != WNDL_OK)
         return status;
     if (!wndl_intern_init(&info->rules, &info->arena) ||
@@ -122,11 +136,11 @@ static enum wndl_status open_functions(struct wndl_unwind_info *info,
     return WNDL_OK;
 }
 
-enum wndl_status wndl_unwind_info_open_arch(struct wndl_unwind_info *info,
-    const char *path, const char *arch, struct wndl_mem *mem,
+enum wndl_status wndl_unwind_info_open_request(struct wndl_unwind_info *info,
+    const struct wndl_unwind_info_request *request, struct wndl_mem *mem,
     struct wndl_error *err)
 {
-    enum wndl_status status = open_functions(info, path, arch, mem, err);
+    enum wndl_status status = open_functions(info, request, mem, err);
     if (status == WNDL_OK && !wndl_unwind_info_list_ranges(info, mem))
         return no_memory(err);
     return status;
@@ -135,7 +149,8 @@ enum wndl_status wndl_unwind_info_open_arch(struct wndl_unwind_info *info,
 enum wndl_status wndl_unwind_info_open(struct wndl_unwind_info *info,
     const char *path, struct wndl_mem *mem, struct wndl_error *err)
 {
-    return wndl_unwind_info_open_arch(info, path, NULL, mem, err);
+    const struct wndl_unwind_info_request request = {.path = path};
+    return wndl_unwind_info_open_request(info, &request, mem, err);
 }
 
 /*
@@ -156,7 +171,8 @@ static bool has_rule(const struct wndl_unwind_info *info,
 enum wndl_status wndl_unwind_info_cover(struct wndl_unwind_info *info,
     const char *path, struct wndl_mem *mem, struct wndl_error *err)
 {
-    enum wndl_status status = open_functions(info, path, NULL, mem, err);
+    const struct wndl_unwind_info_request request = {.path = path};
+    enum wndl_status status = open_functions(info, &request, mem, err);
     for (size_t i = 0; i < info->functions.len && status == WNDL_OK; i++) {
         const struct wndl_unwind_function *f = wndl_vec_at(&info->functions, i);
         if (f->start < f->end && has_rule(info, f))

@@ -86,16 +86,23 @@ struct wndl_unwind_info {
 };
 
 /*
- * wndl_unwind_info_open for one of several architectures in a file; `arch` is
- * as in struct wndl_object_source.
+ * What to read. `arch` is as in struct wndl_object_source; `debug_dirs` is the
+ * list of folders for debug files, as in obj/find/debugfile.h.
  */
-enum wndl_status wndl_unwind_info_open_arch(struct wndl_unwind_info *info,
-    const char *path, const char *arch, struct wndl_mem *mem,
+struct wndl_unwind_info_request {
+    const char *path, *arch;
+    const char *const *debug_dirs;
+};
+
+/* wndl_unwind_info_open for such a request. */
+enum wndl_status wndl_unwind_info_open_request(struct wndl_unwind_info *info,
+    const struct wndl_unwind_info_request *request, struct wndl_mem *mem,
     struct wndl_error *err) WNDL_MUST_USE;
 
 /*
  * Reads `path`, which must be a program or a library of x86-64, i386, 32-bit
- * Arm or AArch64 (else UNSUPPORTED). NOT_FOUND when it has no call frame
+ * Arm or AArch64 (else UNSUPPORTED), and the .debug_frame of its debug file if
+ * it has none. NOT_FOUND when it has no call frame
  * information, NOMEM; else as wndl_file_open and wndl_object_open. Damage
  * inside is counted as rejected. Ends with wndl_unwind_info_close, even after a
  * failure.

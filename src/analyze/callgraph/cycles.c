@@ -72,7 +72,7 @@ static void lower_to(uint32_t *low, uint32_t to)
         *low = to;
 }
 
-/* All of the function's callees are done. */
+/* Ends the visit of a function, all of whose callees are done. */
 static void leave_function(struct search *s, uint32_t function)
 {
     s->depth--;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/fix/batch.h"
 #include "base/json.h"
+#include "in/frame_text/control.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,21 +33,51 @@ static bool unescape_path(
     return path->size != 0 && memchr(path->data, '\0', path->size) == NULL;
 }
 
+/* Makes a copy in the arena without control sequences, if there are any. */
+static bool strip_controls(struct wndl_fix_batch *batch,
+    const struct wndl_fix *fix, struct wndl_bytes *text, struct wndl_vec *cuts)
+{
+    bool json = fix->options.json;
+    bool complete;
+    if (!wndl_frame_has_controls(*text, json))
+        return true;
+    uint8_t *copy = wndl_arena_alloc(&batch->arena, text->size);
+    if (copy == NULL)
+        return false;
+    text->size = wndl_frame_strip_controls(*text, json, copy, cuts, &complete);
+    text->data = copy;
+    return complete;
+}
+
+/* From the copy to the text. No frame is empty. */
+static void uncut_frame(
+    const struct wndl_vec *cuts, struct wndl_frame_text *frame)
+{
+    if (cuts->len == 0)
+        return;
+    frame->start = wndl_frame_uncut(cuts, frame->start);
+    frame->end = wndl_frame_uncut(cuts, frame->end - 1) + 1;
+}
+
 static bool find_frames(
     struct wndl_fix_batch *batch, struct wndl_fix *fix, struct wndl_bytes text)
 {
     struct wndl_frame_scan scan;
     struct wndl_frame_text found;
+    struct wndl_vec cuts;
+    wndl_vec_init(&cuts, &batch->arena, sizeof(struct wndl_frame_cut));
+    if (!strip_controls(batch, fix, &text, &cuts))
+        return false;
     wndl_frame_scan_init(&scan, text, fix->options.json);
     while (wndl_frame_scan_next(&scan, &found)) {
         struct wndl_fix_frame *frame = wndl_vec_push(&batch->frames);
         if (frame == NULL)
             return false;
+        uncut_frame(&cuts, &found);
         frame->text = found;
         struct wndl_bytes path;
         if (unescape_path(fix, found.path, &path) &&
-            !wndl_fix_module_of(
-                &fix->modules, path, found.build_id, &frame->module))
+            !wndl_fix_module_of(&fix->modules, path, &found, &frame->module))
             return false;
         if (fix->path.failed)
             return false;
@@ -67,16 +98,17 @@ static void warn_of_module(struct wndl_fix *fix, struct wndl_fix_module *module,
 
 /*
  * A call is a byte before its return address; an interrupted frame did not
- * call.
+ * call, and nobody called before the start of a function that no call ends at.
  */
-static void step_back(struct wndl_fix *fix,
-    const struct wndl_fix_module *module, struct wndl_fix_frame *frame)
+static void step_back(struct wndl_fix *fix, struct wndl_fix_module *module,
+    struct wndl_fix_frame *frame)
 {
     bool interrupted = fix->interrupted;
     if (!frame->text.return_address)
         return;
     fix->interrupted = wndl_fix_module_is_sigreturn(module, frame->rva);
-    if (!fix->interrupted && !interrupted && frame->rva != 0)
+    if (!fix->interrupted && !interrupted && frame->rva != 0 &&
+        !wndl_fix_module_is_entry(module, frame->rva))
         frame->rva--;
 }
 

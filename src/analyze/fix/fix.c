@@ -2,6 +2,7 @@
 #include "analyze/fix/fix.h"
 
 #include "analyze/fix/batch.h"
+#include "in/frame_text/control.h"
 
 #include <string.h>
 
@@ -34,7 +35,7 @@ void wndl_fix_close(struct wndl_fix *fix)
     wndl_mem_free(fix->mem, fix);
 }
 
-void wndl_fix_tell_lost(const struct wndl_fix *fix)
+void wndl_fix_report_lost(const struct wndl_fix *fix)
 {
     for (uint32_t i = 1; i < fix->modules.list.len; i++) {
         const struct wndl_fix_module *module =
@@ -133,13 +134,13 @@ static struct line line_of(struct wndl_bytes text,
         &wndl_fix_frame_at(batch, first)->text;
     const uint8_t *before =
         memrchr(text.data + done, '\n', frame->start - done);
-    const uint8_t *behind =
+    const uint8_t *after =
         memchr(text.data + frame->end, '\n', text.size - frame->end);
     struct line line = {done, text.size, first, first + 1};
     if (before != NULL)
         line.start = (size_t)(before - text.data) + 1;
-    if (behind != NULL)
-        line.end = (size_t)(behind - text.data) + 1;
+    if (after != NULL)
+        line.end = (size_t)(after - text.data) + 1;
     while (line.last < batch->frames.len &&
            wndl_fix_frame_at(batch, line.last)->text.start < line.end)
         line.last++;
@@ -166,7 +167,8 @@ bool wndl_fix_has_frames(const struct wndl_fix *fix, struct wndl_bytes text)
     struct wndl_frame_scan scan;
     struct wndl_frame_text frame;
     wndl_frame_scan_init(&scan, text, fix->options.json);
-    return wndl_frame_scan_next(&scan, &frame);
+    return wndl_frame_scan_next(&scan, &frame) ||
+           wndl_frame_has_controls(text, fix->options.json);
 }
 
 enum wndl_status wndl_fix_text(struct wndl_fix *fix, struct wndl_bytes text,

@@ -68,7 +68,7 @@ enum wndl_status wndl_fix_open(struct wndl_mem *mem,
 void wndl_fix_close(struct wndl_fix *fix);
 
 /* At the end: reports lost parts to the listener. */
-void wndl_fix_tell_lost(const struct wndl_fix *fix);
+void wndl_fix_report_lost(const struct wndl_fix *fix);
 
 /* Whether there is a frame in `text`. If not, the text needs no change. */
 bool wndl_fix_has_frames(const struct wndl_fix *fix, struct wndl_bytes text);

@@ -5,8 +5,11 @@
 #include "obj/find/debug_id.h"
 #include "obj/packed/zip.h"
 #include "obj/pe/pe.h"
+#include "symbolize/files/debuginfod.h"
 #include "symbolize/symbolizer.h"
 
+#include <elf.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +17,7 @@
 /* Valgrind's address for position-independent programs (not libraries). */
 #define VALGRINDS_PROGRAMS UINT64_C(0x108000)
 
-/* The folder of -l and the debug folders. False when memory is out. */
+/* Lists the folder of -l and the debug folders. False when memory is out. */
 static bool list_debug_dirs(struct wndl_fix_modules *modules)
 {
     const struct wndl_fix_options *o = modules->options;
@@ -82,25 +85,30 @@ static void set_build_id(struct wndl_fix_module *module, struct wndl_bytes hex)
 }
 
 static bool find_key(struct wndl_fix_modules *modules, struct wndl_bytes path,
-    struct wndl_bytes hex, uint32_t *index)
+    struct wndl_bytes hex, struct wndl_bytes arch, uint32_t *index)
 {
     struct wndl_buf *key = &modules->key;
-    if (hex.size == 0)
+    if (hex.size == 0 && arch.size == 0)
         return wndl_intern_add(&modules->paths, path, index);
     wndl_buf_clear(key);
     wndl_buf_add(key, path.data, path.size);
     wndl_buf_byte(key, 0);
     wndl_buf_add(key, hex.data, hex.size);
+    wndl_buf_byte(key, 0);
+    wndl_buf_add(key, arch.data, arch.size);
     struct wndl_bytes bytes = {key->data, key->size};
     return !key->failed && wndl_intern_add(&modules->paths, bytes, index);
 }
 
 bool wndl_fix_module_of(struct wndl_fix_modules *modules,
-    struct wndl_bytes path, struct wndl_bytes hex, uint32_t *index)
+    struct wndl_bytes path, const struct wndl_frame_text *frame,
+    uint32_t *index)
 {
+    struct wndl_bytes hex = frame->build_id;
+    struct wndl_bytes arch = frame->arch;
     if (hex.size / 2 > WNDL_FIX_BUILD_ID_MAX)
         hex.size = 0;
-    if (!find_key(modules, path, hex, index))
+    if (!find_key(modules, path, hex, arch, index))
         return false;
     if (*index < modules->list.len)
         return true;
@@ -111,6 +119,11 @@ bool wndl_fix_module_of(struct wndl_fix_modules *modules,
     if (slot == NULL)
         return false;
     module->path = wndl_intern_text(&modules->paths, *index);
+    if (arch.size != 0) {
+        module->arch = wndl_arena_copy(&modules->arena, arch.data, arch.size);
+        if (module->arch == NULL)
+            return false;
+    }
     set_build_id(module, hex);
     wndl_map_init(&module->by_name, &modules->arena);
     *slot = module;
@@ -175,7 +188,17 @@ static const char *find_file(
     return local == NULL || file_exists(local) ? local : path;
 }
 
-/* Without it, all builds will do. */
+/* The slice that the text names goes before --arch. */
+static const char *arch_of(const struct wndl_fix_modules *modules,
+    const struct wndl_fix_module *module)
+{
+    return module->arch != NULL ? module->arch : modules->options->arch;
+}
+
+/*
+ * Opens the binary, once. If it cannot be read, debug files of any build are
+ * used.
+ */
 static void open_object(
     struct wndl_fix_modules *modules, struct wndl_fix_module *module)
 {
@@ -186,7 +209,7 @@ static void open_object(
             module->opened, &module->file, &module->bytes, NULL) != WNDL_OK)
         return;
     const struct wndl_object_source source = {
-        module->bytes, module->opened, modules->options->arch};
+        module->bytes, module->opened, arch_of(modules, module)};
     if (wndl_object_open_source(&source, modules->mem, &module->object, NULL) !=
         WNDL_OK) {
         module->object = NULL;
@@ -211,7 +234,7 @@ static bool open_at(struct wndl_fix_modules *modules,
         .debug_dirs = modules->debug_dirs,
         .debuginfod = modules->options->debuginfod,
         .cache = modules->options->cache,
-        .arch = modules->options->arch,
+        .arch = arch_of(modules, module),
         .build_id = build.size == 0 ? NULL : build.data,
         .build_id_size = build.size,
     };
@@ -223,7 +246,10 @@ static bool open_at(struct wndl_fix_modules *modules,
     return false;
 }
 
-/* In the folders of --sym-dir, by its whole path and by its name. */
+/*
+ * Looks for the binary in the folders of --sym-dir, by its whole path and by
+ * its name.
+ */
 static bool open_in_sym_dirs(
     struct wndl_fix_modules *modules, struct wndl_fix_module *module)
 {
@@ -265,7 +291,10 @@ static const char *pdb_name(
                : wndl_arena_copy(&modules->arena, name.data, name.size);
 }
 
-/* By the id of the text's or the binary's build, or of the only build there. */
+/*
+ * Looks for the symbol file of the text's or the binary's build, or of the only
+ * build there.
+ */
 static bool open_in_breakpad_dirs(struct wndl_fix_modules *modules,
     struct wndl_fix_module *module, bool *several)
 {
@@ -289,10 +318,97 @@ static bool open_in_breakpad_dirs(struct wndl_fix_modules *modules,
             path = wndl_fix_breakpad_path(
                 &modules->arena, *dir, name, wanted, several);
         if (path != NULL &&
-            open_at(modules, module, path, (struct wndl_bytes){0}))
+            open_at(modules, module, path, (struct wndl_bytes){0})) {
+            module->is_breakpad = true;
             return true;
+        }
     }
     return false;
+}
+
+/* Sanitizers call arm64e arm64, and x86_64h x86_64. */
+static bool open_sibling(
+    struct wndl_fix_modules *modules, struct wndl_fix_module *module)
+{
+    static const char *const siblings[][2] = {
+        {"arm64", "arm64e"}, {"x86_64", "x86_64h"}, {"aarch64", "arm64"}};
+    const char *arch = module->arch;
+    size_t count = sizeof siblings / sizeof siblings[0];
+    struct wndl_bytes build = {module->build_id, module->build_id_size};
+    for (size_t i = 0; i < count && arch != NULL; i++) {
+        if (strcmp(arch, siblings[i][0]) != 0)
+            continue;
+        module->arch = siblings[i][1];
+        struct wndl_error trouble = module->trouble;
+        if (open_at(modules, module, module->opened, build))
+            return true;
+        module->trouble = trouble;
+        module->arch = arch;
+    }
+    return false;
+}
+
+/* "DIR/.build-id/ab/cdef" and `suffix`; NULL when memory is out. */
+static const char *build_id_path(struct wndl_fix_modules *modules,
+    const struct wndl_fix_module *module, const char *dir, const char *suffix)
+{
+    struct wndl_buf *path = &modules->key;
+    wndl_buf_clear(path);
+    wndl_buf_printf(path, "%s/.build-id/%02x/", dir, module->build_id[0]);
+    for (size_t i = 1; i < module->build_id_size; i++)
+        wndl_buf_printf(path, "%02x", module->build_id[i]);
+    wndl_buf_text(path, suffix);
+    return path->failed
+               ? NULL
+               : wndl_arena_copy(&modules->arena, path->data, path->size);
+}
+
+static bool open_build(struct wndl_fix_modules *modules,
+    struct wndl_fix_module *module, const char *path)
+{
+    struct wndl_bytes build = {module->build_id, module->build_id_size};
+    struct wndl_error trouble = module->trouble;
+    if (path != NULL && file_exists(path) &&
+        open_at(modules, module, path, build)) {
+        module->opened = path;
+        module->object_tried = false;
+        return true;
+    }
+    module->trouble = trouble;
+    return false;
+}
+
+/* Asks a server, if that is wanted. */
+static bool open_fetched(
+    struct wndl_fix_modules *modules, struct wndl_fix_module *module)
+{
+    char path[PATH_MAX];
+    struct wndl_bytes build = {module->build_id, module->build_id_size};
+    if (!modules->options->debuginfod ||
+        wndl_debuginfod_fetch(build, path, sizeof path, NULL) != WNDL_OK)
+        return false;
+    return open_build(
+        modules, module, wndl_arena_copy(&modules->arena, path, strlen(path)));
+}
+
+/*
+ * The binary is gone, or another build is in its place: the files of the debug
+ * folders with the build-id that the text has.
+ */
+static bool open_by_build_id(
+    struct wndl_fix_modules *modules, struct wndl_fix_module *module)
+{
+    const char *const *dir = modules->debug_dirs;
+    if (module->build_id_size < 2 || module->object != NULL ||
+        module->trouble.status == WNDL_NOMEM)
+        return false;
+    for (; dir != NULL && *dir != NULL; dir++)
+        if (open_build(modules, module,
+                build_id_path(modules, module, *dir, ".debug")) ||
+            open_build(
+                modules, module, build_id_path(modules, module, *dir, "")))
+            return true;
+    return open_fetched(modules, module);
 }
 
 bool wndl_fix_module_open(
@@ -308,7 +424,8 @@ bool wndl_fix_module_open(
     if (open_in_breakpad_dirs(modules, module, &several) ||
         open_in_sym_dirs(modules, module) ||
         open_at(modules, module, module->opened,
-            (struct wndl_bytes){module->build_id, module->build_id_size}))
+            (struct wndl_bytes){module->build_id, module->build_id_size}) ||
+        open_sibling(modules, module) || open_by_build_id(modules, module))
         return true;
     if (module->trouble.status == WNDL_NOMEM)
         return false;
@@ -319,7 +436,10 @@ bool wndl_fix_module_open(
     return true;
 }
 
-/* All functions by their names; of equal names a global one. */
+/*
+ * Indexes all functions by name; of functions with one name a global one is
+ * kept.
+ */
 static enum wndl_status index_names(struct wndl_fix_module *module)
 {
     const struct wndl_symbol *symbols;
@@ -396,12 +516,15 @@ enum wndl_status wndl_fix_module_rva(struct wndl_fix_modules *modules,
     uint64_t *rva)
 {
     *rva = frame->address;
-    if (frame->base == WNDL_FRAME_RVA)
+    if (frame->base == WNDL_FRAME_RVA && !module->is_breakpad)
         return WNDL_OK;
     open_object(modules, module);
+    if (frame->base == WNDL_FRAME_RVA)
+        return module->object == NULL || *rva < module->span ? WNDL_OK
+                                                             : WNDL_NOT_FOUND;
     /*
-     * For a symbol file without its binary, a number that may be an offset is
-     * one.
+     * A symbol file without its binary: a number that may be an offset counts
+     * as one.
      */
     if (module->object == NULL)
         return frame->base == WNDL_FRAME_EITHER ? WNDL_OK : WNDL_NOT_FOUND;
@@ -458,4 +581,55 @@ bool wndl_fix_module_is_sigreturn(
             return true;
     }
     return false;
+}
+
+/* The lengths of indirect calls: FF /2. */
+static bool is_x86_call_before(const uint8_t *end)
+{
+    static const uint8_t lengths[] = {2, 3, 4, 6, 7};
+    if (end[-5] == 0xe8)
+        return true;
+    for (size_t i = 0; i < sizeof lengths; i++)
+        if (end[-lengths[i]] == 0xff && (end[1 - lengths[i]] & 0x38) == 0x10)
+            return true;
+    return false;
+}
+
+/* BL, BLR, and BLRAA and the like. */
+static bool is_aarch64_call(uint32_t code)
+{
+    return (code & 0xfc000000) == 0x94000000 ||
+           (code & 0xfffffc1f) == 0xd63f0000 ||
+           (code & 0xfefff800) == 0xd63f0800;
+}
+
+/* True also where that cannot be known. */
+static bool may_return_to(const struct wndl_fix_module *module, uint64_t rva)
+{
+    enum { LONGEST = 7 };
+    if (rva < LONGEST)
+        return true;
+    struct wndl_bytes code = code_at(module, rva - LONGEST, LONGEST);
+    if (code.size != LONGEST)
+        return true;
+    struct wndl_cursor c = wndl_cursor_at(code, LONGEST - 4, false);
+    switch (wndl_object_machine(module->object)) {
+    case EM_X86_64:
+    case EM_386:
+        return is_x86_call_before(code.data + LONGEST);
+    case EM_AARCH64:
+        return is_aarch64_call(wndl_cursor_u32(&c));
+    default:
+        return true;
+    }
+}
+
+bool wndl_fix_module_is_entry(struct wndl_fix_module *module, uint64_t rva)
+{
+    struct wndl_symbol symbol;
+    wndl_svma addr = {module->base + rva};
+    return module->object != NULL && !may_return_to(module, rva) &&
+           wndl_object_find_function(module->object, addr, &symbol, NULL) ==
+               WNDL_OK &&
+           symbol.addr.v == addr.v;
 }

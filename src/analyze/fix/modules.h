@@ -25,11 +25,13 @@ enum { WNDL_FIX_BUILD_ID_MAX = 64 };
 struct wndl_fix_module {
     const char *path;   /* in the text, unescaped */
     const char *opened; /* the path at which it was found or missed */
+    const char *arch;   /* in the text; NULL: that of the options */
     uint8_t build_id[WNDL_FIX_BUILD_ID_MAX];
     size_t build_id_size; /* 0: any build */
     bool tried;
     bool object_tried;
     bool complained;
+    bool is_breakpad; /* `symbols` are a Breakpad file, which has no end */
     bool said_slow;
     uint64_t ns;          /* time spent on it so far */
     uint64_t ns_to_begin; /* of these, until the batch's first answer */
@@ -47,7 +49,8 @@ struct wndl_fix_module {
 struct wndl_fix_modules {
     struct wndl_mem *mem;
     struct wndl_arena arena;
-    struct wndl_intern paths; /* "path", NUL, build-id -> index of a module */
+    /* "path", NUL, build-id, NUL, architecture -> index of a module */
+    struct wndl_intern paths;
     struct wndl_buf key;
     struct wndl_vec list; /* struct wndl_fix_module * */
     const struct wndl_fix_options *options;
@@ -63,11 +66,13 @@ bool wndl_fix_modules_init(struct wndl_fix_modules *modules,
 void wndl_fix_modules_free(struct wndl_fix_modules *modules);
 
 /*
- * The index of the module with that path, and with the build-id `hex` if that
- * is not empty; added if new. False when memory is out.
+ * The index of the module with that path, and with the build-id and the
+ * architecture of `frame` if that has them; added if new. False when memory is
+ * out.
  */
 bool wndl_fix_module_of(struct wndl_fix_modules *modules,
-    struct wndl_bytes path, struct wndl_bytes hex, uint32_t *index);
+    struct wndl_bytes path, const struct wndl_frame_text *frame,
+    uint32_t *index);
 
 /* The module at `index`, which lives as long as `modules`. */
 struct wndl_fix_module *wndl_fix_module_at(
@@ -87,6 +92,12 @@ bool wndl_fix_module_open(
 enum wndl_status wndl_fix_module_rva(struct wndl_fix_modules *modules,
     struct wndl_fix_module *module, const struct wndl_frame_text *frame,
     uint64_t *rva) WNDL_MUST_USE;
+
+/*
+ * Whether `rva` is the start of a function, without a call before it that would
+ * return there. Only after wndl_fix_module_rva for `module`.
+ */
+bool wndl_fix_module_is_entry(struct wndl_fix_module *module, uint64_t rva);
 
 /*
  * Whether a signal handler returns to `rva`: the next older frame was then

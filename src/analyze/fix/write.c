@@ -5,6 +5,7 @@
  */
 #include "analyze/fix/batch.h"
 #include "base/json.h"
+#include "in/frame_text/control.h"
 
 #include <string.h>
 
@@ -108,6 +109,15 @@ static bool is_known(const struct wndl_fix_frame *frame)
     return count != 0 && frame->answer.frames[count - 1].function[0] != '\0';
 }
 
+/* A colour that began within the frame goes on after it. */
+static void keep_controls(const struct wndl_fix *fix, struct wndl_bytes text,
+    const struct wndl_frame_text *frame, struct wndl_buf *out)
+{
+    struct wndl_bytes old = {
+        text.data + frame->start, frame->end - frame->start};
+    wndl_frame_copy_controls(old, fix->options.json, out);
+}
+
 void wndl_fix_write_frame(const struct wndl_fix *fix, struct wndl_bytes text,
     const struct wndl_fix_frame *frame, struct wndl_buf *out)
 {
@@ -115,9 +125,11 @@ void wndl_fix_write_frame(const struct wndl_fix *fix, struct wndl_bytes text,
     if (is_known(frame)) {
         write_symbol(
             fix, frame, &frame->answer.frames[frame->answer.count - 1], out);
+        keep_controls(fix, text, t, out);
     } else if (t->form == WNDL_FRAME_BRACKETED && frame->module != 0) {
         add_bytes(out, t->name);
         write_place(fix, frame, NULL, out);
+        keep_controls(fix, text, t, out);
     } else {
         wndl_buf_add(out, text.data + t->start, t->end - t->start);
     }

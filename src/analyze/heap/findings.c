@@ -128,7 +128,7 @@ static bool add_which(struct work *w, enum wndl_finding_kind kind,
     for (size_t i = 0; i < w->r->rows.len; i++) {
         const struct wndl_process_heap *heap = heap_of(w, i);
         if (set == WNDL_HEAP_SET_TEMPORARY && !heap->cumulative)
-            continue; /* it does not count them all */
+            continue; /* its count is not complete */
         if (!wndl_heap_sites_add(w->stacks, heap, set, WNDL_HEAP_SIDE_ONLY))
             return false;
     }

@@ -244,8 +244,8 @@ static int compare_records(const void *a, const void *b, void *context)
 {
     const struct work *w = context;
     const struct wndl_heap_record *x = a, *y = b;
-    const enum wndl_heap_sort by[] = {
-        w->how->sort, WNDL_HEAP_BY_USABLE, WNDL_HEAP_BY_BLOCKS};
+    const enum wndl_heap_sort by[] = {w->how->sort, WNDL_HEAP_BY_USABLE,
+        WNDL_HEAP_BY_REQUESTED, WNDL_HEAP_BY_BLOCKS};
     for (size_t i = 0; i < sizeof by / sizeof by[0]; i++) {
         uint64_t p = size_by(x, by[i]), q = size_by(y, by[i]);
         if (p != q)

@@ -57,7 +57,7 @@ static void add_module_place(const struct wndl_symbolized *s,
         wndl_vec_at(&s->modules, function->module);
     struct wndl_bytes path = wndl_intern_get(&s->strings, module->path);
     uint64_t address = key->address;
-    if (!key->interrupted && address != 0) /* a return address */
+    if (key->exact == WNDL_EXACT_NOT && address != 0) /* a return address */
         address--;
     wndl_buf_text(text, " (");
     wndl_buf_add(text, path.data, path.size);

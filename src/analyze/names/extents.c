@@ -28,11 +28,10 @@ void wndl_extents_open(
         x->object = NULL;
         return;
     }
-    if (load_section(x, ".eh_frame_hdr", &x->header) &&
-        load_section(x, ".eh_frame", &x->frame))
-        return;
-    wndl_object_close(x->object);
-    x->object = NULL;
+    if (!load_section(x, ".eh_frame_hdr", &x->header))
+        x->header.bytes = (struct wndl_bytes){0};
+    if (!load_section(x, ".eh_frame", &x->frame))
+        x->frame.bytes = (struct wndl_bytes){0};
 }
 
 void wndl_extents_close(struct wndl_extents *x)
@@ -43,19 +42,53 @@ void wndl_extents_close(struct wndl_extents *x)
     *x = (struct wndl_extents){0};
 }
 
+static uint64_t svma_of(const struct wndl_extents *x, wndl_rva at)
+{
+    return wndl_svma_of_rva(at, wndl_object_image_base(x->object)).v;
+}
+
+static bool find_fde(
+    const struct wndl_extents *x, uint64_t pc, struct wndl_fde *fde)
+{
+    uint64_t offset;
+    if (x->header.bytes.size == 0)
+        return wndl_fde_scan(&x->frame, pc, fde, NULL) == WNDL_OK;
+    return wndl_eh_frame_hdr_find(&x->header, &x->frame, pc, &offset) ==
+               WNDL_OK &&
+           wndl_fde_parse(&x->frame, offset, fde, NULL, NULL) == WNDL_OK &&
+           pc >= fde->start && pc < fde->end;
+}
+
 bool wndl_extents_find(
     const struct wndl_extents *x, wndl_rva at, wndl_rva *start)
 {
+    struct wndl_fde fde;
+    if (x->object == NULL || x->header.bytes.size == 0 ||
+        !find_fde(x, svma_of(x, at), &fde))
+        return false;
+    *start = wndl_rva_of_svma(
+        (wndl_svma){fde.start}, wndl_object_image_base(x->object));
+    return true;
+}
+
+/* Bytes of the assembly code at which ld.so starts, at most. */
+enum { START_CODE = 64 };
+
+static bool is_at_entry(const struct wndl_extents *x, uint64_t pc)
+{
+    const uint64_t entry = wndl_object_entry(x->object).v;
+    return entry != 0 && pc >= entry && pc - entry < START_CODE;
+}
+
+bool wndl_extents_is_outermost(const struct wndl_extents *x, wndl_rva at)
+{
+    struct wndl_fde fde;
+    struct wndl_cfi_row row;
     if (x->object == NULL)
         return false;
-    wndl_svma base = wndl_object_image_base(x->object);
-    uint64_t pc = wndl_svma_of_rva(at, base).v;
-    uint64_t offset;
-    struct wndl_fde fde;
-    if (wndl_eh_frame_hdr_find(&x->header, &x->frame, pc, &offset) != WNDL_OK ||
-        wndl_fde_parse(&x->frame, offset, &fde, NULL, NULL) != WNDL_OK ||
-        pc < fde.start || pc >= fde.end)
-        return false;
-    *start = wndl_rva_of_svma((wndl_svma){fde.start}, base);
-    return true;
+    const uint64_t pc = svma_of(x, at);
+    if (!find_fde(x, pc, &fde))
+        return is_at_entry(x, pc);
+    return wndl_cfi_row_at(&x->frame, &fde, pc, &row, NULL) == WNDL_OK &&
+           row.regs[row.ra_reg].kind == WNDL_RULE_UNDEFINED;
 }

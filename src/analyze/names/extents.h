@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * extents: the starts of functions in a binary without symbols, from its call
- * frame information, so that its samples can be summed by function.
+ * extents: what call frame information says of functions: their starts, so that
+ * samples of a binary without symbols can be summed by function, and which have
+ * no caller.
  */
 #ifndef WNDL_ANALYZE_NAMES_EXTENTS_H
 #define WNDL_ANALYZE_NAMES_EXTENTS_H
@@ -31,5 +32,11 @@ void wndl_extents_close(struct wndl_extents *x);
  */
 bool wndl_extents_find(
     const struct wndl_extents *x, wndl_rva at, wndl_rva *start);
+
+/*
+ * Whether a frame at `at` is the outermost one: its CFI says that it has no
+ * caller, or it has no CFI and is where the program or ld.so starts.
+ */
+bool wndl_extents_is_outermost(const struct wndl_extents *x, wndl_rva at);
 
 #endif

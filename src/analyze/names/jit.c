@@ -264,7 +264,7 @@ static struct wndl_jit_address address_of(
     const struct wndl_symbolized *s, uint32_t frame)
 {
     const struct wndl_frame_key *key = wndl_vec_at(&s->profile->frames, frame);
-    bool as_it_is = key->interrupted || key->address == 0;
+    bool as_it_is = key->exact != WNDL_EXACT_NOT || key->address == 0;
     return (struct wndl_jit_address){
         key->address - !as_it_is, key->process, frame};
 }

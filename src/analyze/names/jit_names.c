@@ -344,7 +344,8 @@ enum wndl_status wndl_jit_names_from_dump(struct wndl_jit_names *names,
     if (status != WNDL_OK)
         return status;
     if (dump.pid != pid)
-        return wndl_fail(err, WNDL_NOT_FOUND, "is of process %u", dump.pid);
+        return wndl_fail(
+            err, WNDL_NOT_FOUND, "belongs to process %u", dump.pid);
     wndl_arena_init(&d.arena, names->s->arena.mem);
     wndl_vec_init(&d.codes, &d.arena, sizeof(struct code));
     wndl_vec_init(&d.lines, &d.arena, sizeof(struct line));

@@ -33,8 +33,8 @@ static uint64_t address_of_frame(
     const struct wndl_symbolized *s, uint32_t frame)
 {
     const struct wndl_frame_key *key = wndl_vec_at(&s->profile->frames, frame);
-    return key->interrupted || key->address == 0 ? key->address
-                                                 : key->address - 1;
+    return key->exact != WNDL_EXACT_NOT || key->address == 0 ? key->address
+                                                             : key->address - 1;
 }
 
 /* The start of the function without a name; the address itself if unknown. */
@@ -52,6 +52,9 @@ static uint64_t start_of_unnamed(struct work *w, uint64_t address)
     return start.v;
 }
 
+/* The function is named so for stripped libcs; debuggers call it that, too. */
+static const char signal_return[] = "<signal handler called>";
+
 /*
  * Code in no image counts as one function: its addresses have no meaning for
  * the user.
@@ -60,8 +63,12 @@ static bool append_unnamed(struct work *w, uint32_t frame)
 {
     const struct wndl_module *module = wndl_vec_at(&w->s->modules, w->module);
     const char *module_name = wndl_intern_text(&w->s->strings, module->name);
+    const struct wndl_frame_key *key =
+        wndl_vec_at(&w->s->profile->frames, frame);
     char name[512];
-    if (w->module == w->s->profile->images.len)
+    if (key->exact == WNDL_EXACT_SIGNAL_RETURN)
+        snprintf(name, sizeof name, "%s", signal_return);
+    else if (w->module == w->s->profile->images.len)
         snprintf(name, sizeof name, "%s", module_name);
     else
         snprintf(name, sizeof name, "%.480s+0x%llx", module_name,
@@ -258,8 +265,9 @@ static bool close_image(struct work *w)
     if (info.first_damage.status != WNDL_OK) {
         char text[512];
         wndl_error_text(&info.first_damage, text, sizeof text);
-        wndl_log(w->log, WNDL_LOG_WARNING, "%s: damaged, %u units lost: %s",
-            path, info.units_damaged, text);
+        bool sound = info.first_damage.status == WNDL_UNSUPPORTED;
+        wndl_log(w->log, WNDL_LOG_WARNING, "%s: %s, %u units lost: %s", path,
+            sound ? "unsupported" : "damaged", info.units_damaged, text);
         kept = wndl_symbolized_text(w->s, text, &module->detail);
     }
     wndl_symbolizer_close(w->symbols);

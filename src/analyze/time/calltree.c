@@ -13,7 +13,7 @@ struct builder {
     struct wndl_map children;  /* (parent, key and kind) -> younger sibling */
     struct wndl_map built;     /* (trunk, stack node / PAGE) -> address of */
                                /* PAGE tree nodes */
-    struct wndl_vec path;      /* struct step, those still to be built */
+    struct wndl_vec path;      /* struct step: the steps still to be built */
     uint32_t *trunk_of_thread; /* WNDL_LABELS each: tree node + 1, or 0 */
     bool with_threads;
     /* for heaps: the choice of blocks, */
@@ -65,7 +65,7 @@ static bool child_of(struct builder *b, uint32_t parent,
         return false;
     *node = *slot == 0 ? fresh : (uint32_t)*slot;
     *slot = *node;
-    node_at(b, eldest)->next_sibling = *node; /* any: it has some */
+    node_at(b, eldest)->next_sibling = *node; /* any child; the node has some */
     return *node != fresh || add_child(b, child);
 }
 
@@ -79,8 +79,10 @@ static bool label_of(
 
 /* ---- the labels above stacks */
 
-/* Whether any process has two threads; false too when memory is out, as
- * `*failed` says. */
+/*
+ * Whether any process has two threads; false too when memory is out, which sets
+ * `*failed`.
+ */
 static bool has_process_of_threads(struct builder *b, bool *failed)
 {
     const struct wndl_profile *p = b->s->profile;

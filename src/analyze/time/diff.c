@@ -138,7 +138,7 @@ static bool make_keys(struct adder *a)
     }
     uint32_t keys = wndl_intern_count(&a->d->keys);
     a->open = wndl_arena_calloc(&a->scratch, keys, sizeof(uint32_t));
-    /* There from now on: a walk cannot fail. */
+    /* Rows exist for all keys now, so a walk cannot fail. */
     return a->open != NULL && wndl_diff_sum(a->to, keys - 1) != NULL;
 }
 
@@ -278,7 +278,7 @@ static bool sum_by_path(struct adder *a)
         struct wndl_diff_sum *above = wndl_vec_at(&a->to->sums, caller);
         sum->cost[WNDL_DIFF_TOTAL] += sum->cost[WNDL_DIFF_SELF];
         sum->variance[WNDL_DIFF_TOTAL] += sum->variance[WNDL_DIFF_SELF];
-        if (caller == 0) /* which has been summed up */
+        if (caller == 0) /* which was summed up before */
             continue;
         above->cost[WNDL_DIFF_TOTAL] += sum->cost[WNDL_DIFF_TOTAL];
         above->variance[WNDL_DIFF_TOTAL] += sum->variance[WNDL_DIFF_TOTAL];

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE 1
 #include "analyze/time/report_fill.h"
 
+#include "analyze/time/lost_places.h"
+
 #include "analyze/time/node_walk.h"
 
 #include <stdlib.h>
@@ -182,9 +184,9 @@ static uint32_t unnamed_module(const struct wndl_symbolized *s, uint32_t index)
 }
 
 /*
- * A line has one key whether it is inlined or not: that of the first such
- * location. Locations are distinct by these fields and `inlined`, and the twin
- * is found through the map.
+ * Gives a line one key, whether it is inlined or not: that of its first
+ * location. Two locations that differ only in `inlined` are twins, found
+ * through the map.
  */
 static bool merge_twins(const struct wndl_symbolized *s, struct keys *keys,
     struct wndl_arena *arena)
@@ -240,6 +242,21 @@ static void add_times(struct wndl_times *to, const struct wndl_times *times)
     to->waiting += times->waiting;
 }
 
+/*
+ * Time before the recording of a process began, and that of processes that were
+ * not recorded, is known only as a part of the command's.
+ */
+static void add_unrecorded(struct wndl_report *r)
+{
+    const struct wndl_profile *p = r->symbolized->profile;
+    uint64_t sampled = r->times.sampled_cpu;
+    if (p->engine == WNDL_SAMPLER_UNKNOWN || p->discarded != 0 ||
+        p->command_cpu < sampled)
+        return;
+    if (p->command_cpu - sampled > r->times.unsampled_cpu)
+        r->times.unsampled_cpu = p->command_cpu - sampled;
+}
+
 /* Sums all kinds of time, whichever the report is about. */
 static bool sum_times(struct wndl_report *r)
 {
@@ -262,6 +279,7 @@ static bool sum_times(struct wndl_report *r)
         r->times_of_thread[i].unsampled_cpu = threads[i].unsampled_cpu;
         add_times(&r->times, &r->times_of_thread[i]);
     }
+    add_unrecorded(r);
     return true;
 }
 
@@ -328,7 +346,7 @@ static int compare_u64(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* More is less: it comes first. */
+/* Orders costs, the larger first. */
 static int compare_costs(const struct wndl_cost *a, const struct wndl_cost *b)
 {
     int order = compare_u64(b->time, a->time);
@@ -491,7 +509,7 @@ bool wndl_report_fill(struct wndl_report *r, const struct wndl_symbolized *s,
         return false;
     sort_threads(r);
     if (!make_stacks(&stacks, r, &r->arena) || !sum_unnamed(r, &stacks) ||
-        !sum_view(r, &stacks))
+        !sum_view(r, &stacks) || !wndl_lost_places_find(r))
         return false;
     sum_own(r, &stacks);
     if (view != WNDL_BY_THREAD)

@@ -5,8 +5,21 @@
 #include "os/file.h"
 #include "symbolize/symbolizer.h"
 
-bool wndl_vm_code_bias(
-    const struct wndl_vm_code *code, struct wndl_mem *mem, uint64_t *bias)
+static bool find_segment(const struct wndl_object *object, uint64_t offset,
+    struct wndl_segment *segment)
+{
+    for (size_t i = 0; i < wndl_object_segment_count(object); i++) {
+        *segment = wndl_object_segment(object, i);
+        if (segment->executable &&
+            offset >= (segment->file_offset & ~UINT64_C(4095)) &&
+            offset < segment->file_offset + segment->file_size)
+            return true;
+    }
+    return false;
+}
+
+bool wndl_vm_code_place(const struct wndl_vm_code *code, struct wndl_mem *mem,
+    struct wndl_vm_code_place *place)
 {
     struct wndl_file file;
     struct wndl_object *object;
@@ -15,14 +28,12 @@ bool wndl_vm_code_bias(
         return false;
     if (wndl_object_open(file.bytes, code->path, mem, &object, NULL) ==
         WNDL_OK) {
-        for (size_t i = 0; i < wndl_object_segment_count(object); i++) {
-            struct wndl_segment s = wndl_object_segment(object, i);
-            if (found || code->offset < (s.file_offset & ~UINT64_C(4095)) ||
-                code->offset >= s.file_offset + s.file_size || !s.executable)
-                continue;
-            found = true;
-            *bias = s.addr.v - s.file_offset + code->offset - code->start -
-                    wndl_object_image_base(object).v;
+        struct wndl_segment s;
+        found = find_segment(object, code->offset, &s);
+        if (found) {
+            place->to_svma =
+                s.addr.v - s.file_offset + code->offset - code->start;
+            place->to_rva = place->to_svma - wndl_object_image_base(object).v;
         }
         wndl_object_close(object);
     }

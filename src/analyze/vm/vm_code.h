@@ -8,10 +8,15 @@
 
 #include <stdbool.h>
 
-/* What turns an avma of this code into an rva of its file. False where the file
- * cannot be read or has no such code. */
-bool wndl_vm_code_bias(
-    const struct wndl_vm_code *code, struct wndl_mem *mem, uint64_t *bias);
+/* The numbers to add to an avma of some code for addresses of its file. */
+struct wndl_vm_code_place {
+    uint64_t to_rva;
+    uint64_t to_svma; /* its negative is the load bias */
+};
+
+/* False if the file cannot be read or has no such code. */
+bool wndl_vm_code_place(const struct wndl_vm_code *code, struct wndl_mem *mem,
+    struct wndl_vm_code_place *place);
 
 /*
  * Opens the symbols of the file of `code`. NULL where the file cannot be read:

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/vm/vm_graph.h"
 
+#include "analyze/vm/vm_walk.h"
+
 #include <string.h>
 
 static const struct {
@@ -60,24 +62,14 @@ static void set_fault_costs(
     }
 }
 
-/* An address in no file's code. */
-static bool is_nowhere(const struct wndl_callgraph *g,
-    const struct wndl_vm_places *places, const struct wndl_vm_place *at)
-{
-    uint32_t place = *(const uint32_t *)wndl_vec_at(&places->places, at->first);
-    uint32_t function = wndl_callgraph_place_at(g, place)->function;
-    return wndl_callgraph_function_at(g, function)->object == 0;
-}
-
-/* Valgrind's walks go on past the first function, to what is no code. */
-static bool push_frames(struct wndl_vec *stack, const struct wndl_callgraph *g,
-    const struct wndl_vm_places *places, const struct wndl_vm_row *row)
+/* The first `count` frames of `row`, outermost first. */
+static bool push_frames(struct wndl_vec *stack,
+    const struct wndl_vm_places *places, const struct wndl_vm_row *row,
+    uint32_t count)
 {
     stack->len = 0;
-    for (uint32_t i = row->ip_count; i-- > 0;) {
+    for (uint32_t i = count; i-- > 0;) {
         const struct wndl_vm_place *at = wndl_vm_place_at(places, row->ips[i]);
-        if (stack->len == 0 && i != 0 && is_nowhere(g, places, at))
-            continue;
         for (uint32_t j = 0; j < at->count; j++) {
             uint32_t *to = wndl_vec_push(stack);
             if (to == NULL)
@@ -97,28 +89,67 @@ static uint64_t sum_of(const uint64_t costs[WNDL_CALLGRAPH_EVENTS])
     return sum;
 }
 
+/* The graph that faults are added to, and their source. */
+struct adder {
+    struct wndl_callgraph *g;
+    struct wndl_vm_walks *walks;
+    const struct wndl_vm_places *places;
+    struct wndl_vm_paths *paths;
+    struct wndl_vec stack; /* uint32_t: places, outermost first */
+};
+
+static void count_path(
+    struct wndl_vm_paths *paths, enum wndl_walk_end end, uint64_t faults)
+{
+    *(end == WNDL_END_COMPLETE      ? &paths->complete
+        : end == WNDL_END_TRUNCATED ? &paths->cut
+                                    : &paths->lost) += faults;
+}
+
+static enum wndl_status add_fault(
+    struct adder *a, const struct wndl_vm_row *row)
+{
+    uint64_t costs[WNDL_CALLGRAPH_EVENTS] = {0};
+    enum wndl_walk_end end;
+    const uint32_t count =
+        wndl_vm_walk_count(a->walks, row->ips, row->ip_count, row->cut, &end);
+    if (!push_frames(&a->stack, a->places, row, count))
+        return WNDL_NOMEM;
+    set_fault_costs(costs, &row->counts);
+    const uint64_t faults = sum_of(costs);
+    if (row->kind == WNDL_VM_PATH)
+        count_path(a->paths, end, faults);
+    const struct wndl_callgraph_stack added = {
+        a->stack.data, a->stack.len, costs, faults};
+    return wndl_callgraph_add_stack(a->g, &added);
+}
+
 /* `kind`: paths, or instructions alone where there are none. */
-static enum wndl_status add_faults(struct wndl_callgraph *g,
-    const struct wndl_vm *vm, const struct wndl_vm_places *places,
+static enum wndl_status add_rows(struct adder *a, const struct wndl_vm *vm,
     uint32_t memory, enum wndl_vm_row_kind kind)
 {
-    struct wndl_vec stack;
-    wndl_vec_init(&stack, &g->arena, sizeof(uint32_t));
     for (size_t i = 0; i < vm->rows.len; i++) {
         const struct wndl_vm_row *row = wndl_vec_at(&vm->rows, i);
-        uint64_t costs[WNDL_CALLGRAPH_EVENTS] = {0};
         if (row->kind != kind || row->memory != memory)
             continue;
-        if (!push_frames(&stack, g, places, row))
-            return WNDL_NOMEM;
-        set_fault_costs(costs, &row->counts);
-        const struct wndl_callgraph_stack added = {
-            stack.data, stack.len, costs, sum_of(costs)};
-        enum wndl_status status = wndl_callgraph_add_stack(g, &added);
+        enum wndl_status status = add_fault(a, row);
         if (status != WNDL_OK)
             return status;
     }
-    return WNDL_OK;
+    return a->walks->failed ? WNDL_NOMEM : WNDL_OK;
+}
+
+static enum wndl_status add_faults(struct adder *a, const struct wndl_vm *vm,
+    uint32_t memory, enum wndl_vm_row_kind kind)
+{
+    struct wndl_vm_walks walks;
+    wndl_vec_init(&a->stack, &a->g->arena, sizeof(uint32_t));
+    a->walks = &walks;
+    enum wndl_status status = WNDL_NOMEM;
+    if (wndl_vm_walks_init(&walks, vm, a->g->arena.mem))
+        status = add_rows(a, vm, memory, kind);
+    wndl_vm_walks_free(&walks);
+    return status;
 }
 
 static bool has_paths(const struct wndl_vm *vm)
@@ -131,18 +162,20 @@ static bool has_paths(const struct wndl_vm *vm)
     return false;
 }
 
-enum wndl_status wndl_vm_graph(struct wndl_callgraph *g,
-    struct wndl_vm_places *places, const struct wndl_vm *vm, uint32_t memory,
+enum wndl_status wndl_vm_graph(struct wndl_vm_graph *graph,
+    const struct wndl_vm *vm, uint32_t memory,
     const struct wndl_symbol_sources *sources)
 {
+    struct wndl_callgraph *g = graph->graph;
+    struct adder a = {.g = g, .places = graph->places, .paths = graph->paths};
     enum wndl_status status = add_events(g);
     if (status != WNDL_OK)
         return status;
-    status = wndl_vm_find_places(places, g, vm, sources);
+    status = wndl_vm_find_places(graph->places, g, vm, sources);
     if (status == WNDL_OK)
-        status = add_accesses(g, vm, places);
+        status = add_accesses(g, vm, graph->places);
     if (status == WNDL_OK)
         status = add_faults(
-            g, vm, places, memory, has_paths(vm) ? WNDL_VM_PATH : WNDL_VM_AT);
+            &a, vm, memory, has_paths(vm) ? WNDL_VM_PATH : WNDL_VM_AT);
     return status;
 }

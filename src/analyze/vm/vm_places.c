@@ -3,6 +3,7 @@
 
 #include "analyze/names/extents.h"
 #include "analyze/vm/vm_code.h"
+#include "analyze/vm/vm_code_map.h"
 #include "base/search.h"
 #include "model/graph_stack.h"
 
@@ -151,7 +152,7 @@ struct stretch {
     struct wndl_vm_place *list;
     size_t count;
     const struct wndl_vm_code *code;
-    uint64_t bias;
+    uint64_t to_rva;
 };
 
 static bool look_up(struct work *w, const struct stretch *s)
@@ -165,7 +166,7 @@ static bool look_up(struct work *w, const struct stretch *s)
         wndl_mem_zalloc(w->mem, s->count * sizeof *answers);
     bool whole = rvas != NULL && answers != NULL;
     for (size_t i = 0; whole && i < s->count; i++)
-        rvas[i] = s->list[i].ip + s->bias;
+        rvas[i] = s->list[i].ip + s->to_rva;
     whole = whole && wndl_symbolizer_lookup_batch(
                          symbols, rvas, s->count, answers, NULL) != WNDL_NOMEM;
     for (size_t i = 0; whole && i < s->count; i++)
@@ -184,7 +185,7 @@ static bool name_by_extents(struct work *w, const struct stretch *s)
     for (size_t i = 0; whole && i < s->count; i++)
         if (s->list[i].count == 0)
             whole = add_unnamed(w, &s->list[i], &extents,
-                s->list[i].ip + s->bias, s->code->path);
+                s->list[i].ip + s->to_rva, s->code->path);
     wndl_extents_close(&extents);
     return whole;
 }
@@ -208,20 +209,34 @@ static size_t count_below(const struct wndl_vec *addresses, uint64_t end)
                           &list->ip, sizeof *list, addresses->len, end - 1);
 }
 
-/* Code that was mapped later stands for all that ran at its addresses. */
-static bool name_code(struct work *w, const struct wndl_vm_code *code)
+static bool name_piece(struct work *w, const struct wndl_vm_code *code,
+    const struct wndl_vm_piece *piece)
 {
     struct wndl_vm_place *list = w->places->addresses.data;
-    size_t from = count_below(&w->places->addresses, code->start);
-    const size_t to = count_below(&w->places->addresses, code->end);
-    while (from < to && list[from].count != 0)
-        from++;
-    if (from >= to)
+    struct wndl_vm_code_place place;
+    const size_t from = count_below(&w->places->addresses, piece->start);
+    const size_t to = count_below(&w->places->addresses, piece->end);
+    if (from == to)
         return true;
     struct stretch s = {list + from, to - from, code, 0};
-    if (!wndl_vm_code_bias(code, w->mem, &s.bias))
+    if (!wndl_vm_code_place(code, w->mem, &place))
         return name_rest(w, s.list, s.count, code->path);
+    s.to_rva = place.to_rva;
     return look_up(w, &s) && name_by_extents(w, &s);
+}
+
+static bool name_pieces(struct work *w, const struct wndl_vm *vm)
+{
+    struct wndl_vm_code_map map;
+    if (!wndl_vm_code_map_fill(&map, &w->g->arena, vm))
+        return false;
+    for (size_t i = 0; i < map.pieces.len; i++) {
+        const struct wndl_vm_piece *piece = wndl_vec_at(&map.pieces, i);
+        if (!name_piece(w, wndl_vec_at(&vm->code, piece->code), piece))
+            return false;
+    }
+    return name_rest(
+        w, w->places->addresses.data, w->places->addresses.len, "");
 }
 
 enum wndl_status wndl_vm_find_places(struct wndl_vm_places *places,
@@ -231,12 +246,7 @@ enum wndl_status wndl_vm_find_places(struct wndl_vm_places *places,
     struct work w = {places, g, sources, g->arena.mem};
     wndl_vec_init(&places->addresses, &g->arena, sizeof(struct wndl_vm_place));
     wndl_vec_init(&places->places, &g->arena, sizeof(uint32_t));
-    if (!collect_addresses(&places->addresses, vm))
-        return WNDL_NOMEM;
-    for (size_t i = vm->code.len; i-- > 0;)
-        if (!name_code(&w, wndl_vec_at(&vm->code, i)))
-            return WNDL_NOMEM;
-    return name_rest(&w, places->addresses.data, places->addresses.len, "")
+    return collect_addresses(&places->addresses, vm) && name_pieces(&w, vm)
                ? WNDL_OK
                : WNDL_NOMEM;
 }

@@ -2,6 +2,7 @@
 #include "analyze/vm/vm_recording.h"
 
 #include "analyze/vm/vm_code.h"
+#include "analyze/vm/vm_walk.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "obj/core/object.h"
@@ -10,29 +11,23 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <windlass/unwind.h>
 
 enum { PROCESS = 0, INTERRUPTED = 1, BY_CFI = 1 << 1 };
 
 /* Code of a file, as the recording knows it. */
 struct placed_code {
-    const struct wndl_vm_code *code;
-    uint64_t bias; /* from avma to rva */
+    uint64_t to_rva; /* added to an avma */
     uint32_t image;
     bool is_known; /* the file can be read */
-};
-
-/* A node of the stack tree; numbers count from 1. */
-struct node {
-    struct wndl_fields_node fields;
 };
 
 struct work {
     const struct wndl_vm *vm;
     struct wndl_recording *r;
     struct wndl_arena arena;
-    struct wndl_vec codes;   /* struct placed_code */
-    struct wndl_vec nodes;   /* struct node */
+    struct wndl_vm_walks walks;
+    struct wndl_vec codes;   /* struct placed_code, by index of the code */
+    struct wndl_vec nodes;   /* struct wndl_fields_node; numbers are from 1 */
     struct wndl_map numbers; /* hash of a node -> number of one with it */
     struct wndl_vec threads; /* uint32_t: tid by index of the thread */
 };
@@ -65,8 +60,9 @@ static bool place_code(struct work *w)
         struct placed_code *placed = wndl_vec_push(&w->codes);
         if (placed == NULL)
             return false;
-        *placed = (struct placed_code){.code = code};
-        placed->is_known = wndl_vm_code_bias(code, w->arena.mem, &placed->bias);
+        struct wndl_vm_code_place place = {0};
+        placed->is_known = wndl_vm_code_place(code, w->arena.mem, &place);
+        placed->to_rva = place.to_rva;
         placed->image = wndl_recording_image(
             w->r, code->path, read_build_id(w, code->path));
         const struct wndl_recording_mapping mapping = {
@@ -75,23 +71,22 @@ static bool place_code(struct work *w)
             .time = w->r->time_base,
             .start = code->start,
             .end = code->end,
-            .bias = -placed->bias,
+            .bias = -place.to_svma,
         };
         wndl_recording_mapping(w->r, &mapping);
     }
     return true;
 }
 
-/* What was mapped last stands for all that ran at its addresses. */
+/* The last code mapped at an address stands for all that ran there. */
 static const struct placed_code *code_at(const struct work *w, uint64_t ip)
 {
-    for (size_t i = w->codes.len; i-- > 0;) {
-        const struct placed_code *placed = wndl_vec_at(&w->codes, i);
-        if (placed->is_known && ip >= placed->code->start &&
-            ip < placed->code->end)
-            return placed;
-    }
-    return NULL;
+    const struct wndl_vm_piece *piece =
+        wndl_vm_code_map_find(&w->walks.map, ip);
+    if (piece == NULL)
+        return NULL;
+    const struct placed_code *placed = wndl_vec_at(&w->codes, piece->code);
+    return placed->is_known ? placed : NULL;
 }
 
 /* ---- the stack tree */
@@ -102,12 +97,12 @@ static struct wndl_fields_node node_fields(
     const struct work *w, uint64_t ip, uint32_t parent, bool is_leaf)
 {
     const struct placed_code *placed = code_at(w, ip);
-    const uint64_t address = is_leaf ? ip : ip + 1;
+    const uint64_t to_rva = placed == NULL ? 0 : placed->to_rva;
     return (struct wndl_fields_node){
         .parent = parent,
         .flags = is_leaf ? INTERRUPTED : BY_CFI,
         .image = placed == NULL ? 0 : placed->image + 1,
-        .address = (int64_t)(placed == NULL ? address : address + placed->bias),
+        .address = (int64_t)((is_leaf ? ip : ip + 1) + to_rva),
     };
 }
 
@@ -129,33 +124,38 @@ static uint32_t number_of(struct work *w, const struct wndl_fields_node *fields)
         if (number == NULL)
             return 0;
         if (*number != 0) {
-            const struct node *node = wndl_vec_at(&w->nodes, *number - 1);
-            if (is_same(&node->fields, fields))
+            if (is_same(wndl_vec_at(&w->nodes, *number - 1), fields))
                 return (uint32_t)*number;
             continue;
         }
-        struct node *node = wndl_vec_push(&w->nodes);
+        struct wndl_fields_node *node = wndl_vec_push(&w->nodes);
         if (node == NULL)
             return 0;
-        node->fields = *fields;
+        *node = *fields;
         return (uint32_t)(*number = w->nodes.len);
     }
 }
 
-/* The outermost frames may be no code: Valgrind's walks go on too far. */
-static uint32_t leaf_of(struct work *w, const struct wndl_vm_stack *stack)
+/* The stack's leaf in the tree, whose number is 0 when memory is out. */
+struct walked {
+    uint32_t leaf;
+    enum wndl_walk_end end;
+};
+
+static struct walked add_stack(
+    struct work *w, const struct wndl_vm_stack *stack)
 {
-    uint32_t parent = 0;
-    for (uint32_t i = stack->ip_count; i-- > 0;) {
+    struct walked walked = {0};
+    for (uint32_t i = wndl_vm_walk_count(
+             &w->walks, stack->ips, stack->ip_count, stack->cut, &walked.end);
+         i-- > 0;) {
         const struct wndl_fields_node fields =
-            node_fields(w, stack->ips[i], parent, i == 0);
-        if (parent == 0 && i != 0 && fields.image == 0)
-            continue;
-        parent = number_of(w, &fields);
-        if (parent == 0)
-            return 0;
+            node_fields(w, stack->ips[i], walked.leaf, i == 0);
+        walked.leaf = number_of(w, &fields);
+        if (walked.leaf == 0)
+            break;
     }
-    return parent;
+    return walked;
 }
 
 static void write_nodes(struct work *w)
@@ -164,10 +164,8 @@ static void write_nodes(struct work *w)
     const struct wndl_fields_stak head = {PROCESS, 1};
     wndl_recording_nodes(
         &list, w->r, WNDL_CHUNK_STAK, &head, (uint32_t)w->nodes.len);
-    for (size_t i = 0; i < w->nodes.len; i++) {
-        const struct node *node = wndl_vec_at(&w->nodes, i);
-        wndl_node_list_add(&list, &node->fields);
-    }
+    for (size_t i = 0; i < w->nodes.len; i++)
+        wndl_node_list_add(&list, wndl_vec_at(&w->nodes, i));
     wndl_node_list_finish(&list);
 }
 
@@ -191,7 +189,7 @@ static bool find_threads(struct work *w)
 }
 
 static bool write_samples(
-    struct work *w, uint32_t thread, const uint32_t *leaves)
+    struct work *w, uint32_t thread, const struct walked *walked)
 {
     const uint32_t tid = *(uint32_t *)wndl_vec_at(&w->threads, thread);
     struct wndl_buf bytes;
@@ -206,8 +204,8 @@ static bool write_samples(
         const struct wndl_fields_sample sample = {
             .time = stack->at - last,
             .cpu = stack->weight * w->vm->stacks_every,
-            .node = leaves[i],
-            .end = WNDL_END_COMPLETE,
+            .node = walked[i].leaf,
+            .end = walked[i].end,
         };
         last = stack->at;
         wndl_put_sample(&bytes, &sample);
@@ -221,7 +219,7 @@ static bool write_samples(
     return whole;
 }
 
-static bool write_threads(struct work *w, const uint32_t *leaves)
+static bool write_threads(struct work *w, const struct walked *walked)
 {
     for (uint32_t i = 0; i < w->threads.len; i++) {
         const struct wndl_recording_thread thread = {
@@ -232,7 +230,7 @@ static bool write_threads(struct work *w, const uint32_t *leaves)
             .name = i == 0 ? "main" : "thread",
         };
         wndl_recording_thread(w->r, &thread);
-        if (!write_samples(w, i, leaves))
+        if (!write_samples(w, i, walked))
             return false;
     }
     return true;
@@ -241,16 +239,17 @@ static bool write_threads(struct work *w, const uint32_t *leaves)
 static bool write_stacks(struct work *w)
 {
     const size_t count = w->vm->stacks.len;
-    uint32_t *leaves = wndl_arena_calloc(&w->arena, count + 1, sizeof *leaves);
-    if (leaves == NULL)
+    struct walked *walked =
+        wndl_arena_calloc(&w->arena, count + 1, sizeof *walked);
+    if (walked == NULL)
         return false;
     for (size_t i = 0; i < count; i++) {
-        leaves[i] = leaf_of(w, wndl_vec_at(&w->vm->stacks, i));
-        if (leaves[i] == 0)
+        walked[i] = add_stack(w, wndl_vec_at(&w->vm->stacks, i));
+        if (walked[i].leaf == 0)
             return false;
     }
     write_nodes(w);
-    return find_threads(w) && write_threads(w, leaves);
+    return !w->walks.failed && find_threads(w) && write_threads(w, walked);
 }
 
 /* ---- the recording */
@@ -280,19 +279,25 @@ enum wndl_status wndl_vm_record(
     struct wndl_recording r;
     char *command[] = {(char *)vm->command, NULL};
     const struct wndl_recording_meta meta = {
-        .interval = vm->stacks_every, .command = command};
+        .interval = vm->stacks_every,
+        .engine = WNDL_ENGINE_COUNTED,
+        .max_frames = WNDL_VM_FRAMES,
+        .command = command,
+    };
     const struct wndl_recording_done done = {
         .status = WNDL_STATUS_UNKNOWN, .processes = 1};
     wndl_recording_open(&r, fd, &meta);
     struct work w = {.vm = vm, .r = &r};
     wndl_arena_init(&w.arena, vm->arena.mem);
     wndl_vec_init(&w.codes, &w.arena, sizeof(struct placed_code));
-    wndl_vec_init(&w.nodes, &w.arena, sizeof(struct node));
+    wndl_vec_init(&w.nodes, &w.arena, sizeof(struct wndl_fields_node));
     wndl_vec_init(&w.threads, &w.arena, sizeof(uint32_t));
     wndl_map_init(&w.numbers, &w.arena);
-    bool whole = write_all(&w);
+    bool whole =
+        wndl_vm_walks_init(&w.walks, vm, vm->arena.mem) && write_all(&w);
     enum wndl_status status = wndl_recording_close(&r, &done, err);
     wndl_recording_free(&r);
+    wndl_vm_walks_free(&w.walks);
     wndl_arena_free(&w.arena);
     return whole ? status
                  : wndl_fail(err, WNDL_NOMEM, "no memory for the recording");

@@ -65,22 +65,17 @@ static uint32_t site_place(const struct wndl_vm_places *places,
     return place;
 }
 
-static void add_counts(struct wndl_vm_site *to, const struct wndl_vm_row *from)
+static void add_site(struct wndl_vm_site *to, const struct wndl_vm_row *from)
 {
     to->blocks += from->blocks;
     to->bytes += from->bytes;
-    for (int access = 0; access < WNDL_VM_ACCESSES; access++)
-        for (int fault = 0; fault < WNDL_VM_FAULTS; fault++)
-            to->counts.n[access][fault] += from->counts.n[access][fault];
+    wndl_vm_counts_add(&to->counts, &from->counts);
 }
 
 static uint64_t faults_of(const struct wndl_vm_site *site)
 {
-    uint64_t sum = 0;
-    for (int access = 0; access < WNDL_VM_ACCESSES; access++)
-        for (int fault = 0; fault < WNDL_VM_FAULTS; fault++)
-            sum += site->counts.n[access][fault];
-    return sum;
+    return wndl_vm_counts_first(&site->counts) +
+           wndl_vm_counts_paging(&site->counts);
 }
 
 static int compare_sites(const void *a, const void *b)
@@ -106,7 +101,7 @@ static bool add_row(struct wndl_vec *sites, struct wndl_map *index,
             (struct wndl_vm_site){.text = wndl_intern_text(&g->strings, text)};
         *number = sites->len;
     }
-    add_counts(wndl_vec_at(sites, *number - 1), row);
+    add_site(wndl_vec_at(sites, *number - 1), row);
     return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "analyze/vm/vm_code.h"
 #include "base/map.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,16 +43,11 @@ static bool collect_pieces(struct wndl_vec *pieces,
 /* The first piece that ends after `rva`. */
 static size_t first_piece(const struct wndl_vec *pieces, uint64_t rva)
 {
-    size_t low = 0, high = pieces->len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct piece *piece = wndl_vec_at(pieces, middle);
-        if (piece->end <= rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct piece *list = pieces->data;
+    size_t count = pieces->len == 0 ? 0
+                                    : wndl_search_up_to(&list->start,
+                                          sizeof *list, pieces->len, rva);
+    return count != 0 && list[count - 1].end > rva ? count - 1 : count;
 }
 
 /* ---- one file */
@@ -115,14 +111,14 @@ static bool add_range(struct work *w, uint64_t start, uint64_t end)
 }
 
 static bool add_ranges(struct work *w, const struct wndl_vm *vm,
-    const struct wndl_vm_code *code, uint64_t bias)
+    const struct wndl_vm_code *code, uint64_t to_rva)
 {
     for (size_t i = 0; i < vm->starts.len; i++) {
         const struct wndl_vm_start *range = wndl_vec_at(&vm->starts, i);
         if (range->start < code->start || range->start >= code->end)
             continue;
         uint64_t end = range->end < code->end ? range->end : code->end;
-        if (!add_range(w, range->start + bias, end + bias))
+        if (!add_range(w, range->start + to_rva, end + to_rva))
             return false;
     }
     return true;
@@ -132,17 +128,17 @@ static bool read_file(struct work *w, const struct wndl_vm *vm,
     const struct wndl_vm_code *code, const struct wndl_symbol_sources *sources)
 {
     size_t count = 0;
-    uint64_t bias;
+    struct wndl_vm_code_place place;
     struct wndl_mem *mem = w->startup->arena.mem;
     struct wndl_symbolizer *symbols = NULL;
-    if (wndl_vm_code_bias(code, mem, &bias))
+    if (wndl_vm_code_place(code, mem, &place))
         symbols = wndl_vm_code_open(code, sources, mem);
     if (symbols == NULL)
         return true;
     bool whole = wndl_symbolizer_functions(
                      symbols, &w->functions, &count, NULL) != WNDL_NOMEM &&
                  collect_pieces(&w->pieces, w->functions, count) &&
-                 add_ranges(w, vm, code, bias);
+                 add_ranges(w, vm, code, place.to_rva);
     w->file->packed_pages = (w->packed + w->page - 1) / w->page;
     wndl_symbolizer_close(symbols);
     return whole;
@@ -203,4 +199,30 @@ enum wndl_status wndl_vm_startup_find(struct wndl_vm_startup *startup,
 void wndl_vm_startup_free(struct wndl_vm_startup *startup)
 {
     wndl_arena_free(&startup->arena);
+}
+
+/* ---- the program's own */
+
+static struct wndl_bytes file_name(const char *path, size_t size)
+{
+    size_t start = size;
+    while (start != 0 && path[start - 1] != '/')
+        start--;
+    return (struct wndl_bytes){(const uint8_t *)path + start, size - start};
+}
+
+const struct wndl_vm_startup_file *wndl_vm_startup_own(
+    const struct wndl_vm_startup *startup, const char *command)
+{
+    const struct wndl_bytes wanted = file_name(command, strcspn(command, " "));
+    const struct wndl_vm_startup_file *best = NULL;
+    for (size_t i = 0; i < startup->files.len; i++) {
+        const struct wndl_vm_startup_file *file =
+            wndl_vec_at(&startup->files, i);
+        if (wndl_bytes_equal(file_name(file->path, strlen(file->path)), wanted))
+            return file;
+        if (best == NULL || file->functions.len > best->functions.len)
+            best = file;
+    }
+    return best;
 }

@@ -18,4 +18,11 @@ enum wndl_status wndl_vm_startup_find(struct wndl_vm_startup *startup,
     struct wndl_mem *mem) WNDL_MUST_USE;
 void wndl_vm_startup_free(struct wndl_vm_startup *startup);
 
+/*
+ * The program's own file: the one that the first word of `command` names, else
+ * the one of most functions. NULL: no code ran at the start.
+ */
+const struct wndl_vm_startup_file *wndl_vm_startup_own(
+    const struct wndl_vm_startup *startup, const char *command);
+
 #endif

@@ -6,7 +6,10 @@
 /* How often code may be followed; with entries in order it is once. */
 enum { TIMES_MAX = 8 };
 
-/* Each entry that is out of order may have all of the code after it. */
+/*
+ * Whether entries are in order. One that is not might claim all of the code
+ * after it.
+ */
 static bool is_in_order(const struct wndl_arm_source *source)
 {
     const uint64_t code_end = source->code_addr + source->code.size;

@@ -45,6 +45,14 @@ enum wndl_status wndl_cfi_source_find(struct wndl_cfi_source *cfi,
     return frame->bytes.size == 0 ? WNDL_NOT_FOUND : WNDL_OK;
 }
 
+const char *wndl_cfi_source_section(
+    const struct wndl_cfi_source *cfi, uint64_t fde)
+{
+    if (cfi->origins.len == 0 || cfi->more == NULL)
+        return cfi->name;
+    return fde >= cfi->more_from ? cfi->more : ".eh_frame";
+}
+
 uint64_t wndl_cfi_source_origin(const struct wndl_cfi_source *cfi, uint64_t fde)
 {
     const struct wndl_frame_origin *list = cfi->origins.data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * source: the call frame information of a binary in any form, as a section that
- * src/cfi reads. .eh_frame and .debug_frame are used as they are. Windows'
+ * src/cfi reads. .eh_frame or .debug_frame alone are used as they are. Windows'
  * .pdata, Apple's __unwind_info and Breakpad's STACK records are converted to
  * .debug_frame.
  */
@@ -25,9 +25,12 @@ struct wndl_cfi_source_lost {
 };
 
 struct wndl_cfi_source {
-    const char *name; /* ".eh_frame", ".pdata", "STACK", ... */
+    const char *name; /* ".eh_frame", ".pdata", "STACK", ... or both of ELF */
     struct wndl_cfi_section frame;
-    uint64_t size;           /* bytes read */
+    uint64_t size; /* bytes read */
+    /* NULL, or the section of the records from offset `more_from` on */
+    const char *more;
+    uint64_t more_from;
     struct wndl_vec origins; /* struct wndl_frame_origin; empty: used as is */
     struct wndl_cfi_source_lost damaged, unsupported;
 };
@@ -41,8 +44,11 @@ enum wndl_status wndl_cfi_source_find(struct wndl_cfi_source *cfi,
     struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * The offset in `name` of the record of which the FDE at that offset was made.
+ * The section, and the offset in it, of the record of which the FDE at that
+ * offset was made.
  */
+const char *wndl_cfi_source_section(
+    const struct wndl_cfi_source *cfi, uint64_t fde);
 uint64_t wndl_cfi_source_origin(
     const struct wndl_cfi_source *cfi, uint64_t fde);
 

@@ -68,7 +68,10 @@ static struct state state_of_body(const struct wndl_cfi_row *body)
     return s;
 }
 
-/* With a frame by X29 the depth does not matter. */
+/*
+ * Whether two states have the same rules. If the CFA is based on X29, the depth
+ * does not matter.
+ */
 static bool same_rules(const struct state *a, const struct state *b)
 {
     return a->framed == b->framed && a->saved == b->saved &&
@@ -114,7 +117,10 @@ static bool read_pair(uint32_t word, struct access *a)
     return true;
 }
 
-/* One register; vector registers matter for the change of SP. */
+/*
+ * Reads an access to one register. Vector registers matter only by their change
+ * of SP.
+ */
 static bool read_single(uint32_t word, struct access *a)
 {
     const uint32_t form = word >> 10 & 3;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * frames: the format is documented in mach-o/compact_unwind_encoding.h (Apple)
- * only. An encoding says how a function's body finds its caller. The prologue
- * before that is read from the code, if it consists of pushes and their usual
- * companions, or of arm64's stores, and makes the state of the encoding.
+ * only. An encoding says how a function's body finds its caller. The rules of
+ * the prologue come from its code, if it consists of pushes and their usual
+ * companions, or of arm64's stores, and ends in the state that the encoding
+ * describes.
  */
 #include "cfi_import/macho/frames.h"
 #include "cfi_import/core/source_impl.h"
@@ -233,7 +234,10 @@ static bool is_saved(const struct wndl_pe_step *step)
     return (saved >> step->reg & 1) != 0;
 }
 
-/* Whether the code makes the body's rules. Its steps are then r->unwind's. */
+/*
+ * Whether the prologue ends in the body's rules. If so, its steps are in
+ * r->unwind.
+ */
 static bool follow_prologue(
     struct reading *r, struct wndl_bytes code, const struct wndl_cfi_row *body)
 {
@@ -338,7 +342,7 @@ static bool copy_row(void *context, const struct wndl_cfi_row *row)
     return true;
 }
 
-/* Copies its FDE from __eh_frame. */
+/* Copies the function's FDE from __eh_frame. */
 static void copy_function(struct reading *r, const struct entry *e)
 {
     struct wndl_fde fde;
@@ -380,7 +384,7 @@ static enum mode read_x86_64(const struct reading *r, const struct entry *e,
 
 /*
  * The same for arm64, whose modes have other numbers. Registers are saved in
- * pairs, with the first of each higher.
+ * pairs, the first of each at the higher address.
  */
 static enum mode read_arm64(const struct entry *e, struct wndl_cfi_row *body)
 {

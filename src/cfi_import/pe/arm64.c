@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arm64: the codes list the last step first, the order in which steps are
- * undone. Those of an epilogue list what its instructions undo, in their order.
- * So both are read as steps from the last to the first, and reversed at the
- * end.
+ * arm64: the codes of a prologue list its last step first, the order in which
+ * steps are undone. The codes of an epilogue list the steps that its
+ * instructions undo, in the order of the instructions. So both are read as
+ * steps from the last to the first, and reversed at the end.
  */
 #include "cfi_import/pe/arm64.h"
 
@@ -73,7 +73,7 @@ static enum wndl_status save(struct reading *r, const struct saving *s)
     return add(r, step_of(s));
 }
 
-/* 2 bytes: so many bits of the register, 6 of the place; _x allocates. */
+/* Codes of 2 bytes: the register's bits, then 6 bits of its place. */
 static enum wndl_status save_indexed(
     struct reading *r, struct saving s, unsigned code)
 {
@@ -122,15 +122,18 @@ static enum wndl_status save_with_lr(
 }
 
 /*
- * A pair after that of the step before, which is the next code. It gets its
- * registers when all codes are read.
+ * A pair after that of the step before, which is the next code. Its registers
+ * are set when all codes are read.
  */
 static enum wndl_status save_next(struct reading *r)
 {
     return add(r, (struct wndl_arm64_step){.saved = UINT8_MAX});
 }
 
-/* From 11001000 on: pairs and single ones of x19 and up, d8 and up. */
+/*
+ * Reads codes from 11001000 on: pairs and single registers, from x19 and from
+ * d8 up.
+ */
 static enum wndl_status read_saving(struct reading *r, unsigned code)
 {
     const uint32_t lower = code & 63, lower5 = code & 31;
@@ -254,7 +257,7 @@ static void reverse(struct wndl_arm64_steps *steps)
     }
 }
 
-/* Each "next" is the pair after that of the step before it. */
+/* Gives each "next" the pair after that of the step before it. */
 static enum wndl_status resolve_next(struct reading *r)
 {
     struct wndl_arm64_step *list = r->steps->list;
@@ -306,8 +309,7 @@ enum wndl_status wndl_arm64_steps_read(struct wndl_arm64_steps *steps,
 
 /* An entry's second word: the saved registers, and the allocation. */
 struct packed {
-    uint32_t floats, ints;  /* numbers of registers; of floats one less, or
-                             * none */
+    uint32_t floats, ints;  /* numbers of registers, `floats` less 1; 0: none */
     uint32_t chain;         /* the way in which LR is saved */
     bool homes;             /* x0 to x7 are saved, too */
     uint32_t saved, locals; /* bytes */
@@ -316,7 +318,7 @@ struct packed {
 
 enum { UNCHAINED = 0, SAVES_LR = 1, SIGNED = 2, CHAINED = 3 };
 
-/* The first that saves makes room for all. */
+/* The first step that saves registers makes room for all. */
 static enum wndl_status add_saving(
     struct reading *r, struct packed *p, struct saving s)
 {

@@ -88,13 +88,19 @@ static struct wndl_arm64_state write_prologue(
     return state;
 }
 
-/* Its instructions, with the one that leaves the function. */
+/*
+ * The number of instructions of an epilogue, with the one that leaves the
+ * function.
+ */
 static uint32_t epilogue_length(const struct wndl_arm64_steps *steps)
 {
     return steps->count - steps->own + 1;
 }
 
-/* Each instruction undoes a step. After them the body's rules hold again. */
+/*
+ * Writes an epilogue, each of whose instructions undoes a step. After it the
+ * body's rules hold again.
+ */
 static void write_epilogue(struct reading *r,
     const struct wndl_arm64_state *body, uint64_t at, uint64_t end)
 {

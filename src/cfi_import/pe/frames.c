@@ -40,14 +40,14 @@ static void lose_more(struct reading *r, uint64_t entry)
 
 /* Its neighbours, mostly other parts of the same function. */
 struct next_to {
-    uint32_t before, behind; /* bytes */
+    uint32_t before, after; /* bytes */
 };
 
 static struct next_to look_around(
     const struct reading *r, const struct wndl_pe_function *f, uint32_t next)
 {
     const uint32_t most = WNDL_PE_EPILOGUE_MAX;
-    struct next_to n = {.behind = f->end == next ? most : 0};
+    struct next_to n = {.after = f->end == next ? most : 0};
     if (f->start == r->done)
         n.before = r->length < most ? r->length : most;
     return n;
@@ -60,8 +60,8 @@ static struct wndl_bytes code_around(const struct reading *r,
     struct wndl_bytes code = wndl_pe_loaded(r->object, f->start - n->before);
     if (code.size < least)
         return (struct wndl_bytes){0};
-    if (code.size > (uint64_t)least + n->behind)
-        code.size = least + n->behind;
+    if (code.size > (uint64_t)least + n->after)
+        code.size = least + n->after;
     return code;
 }
 

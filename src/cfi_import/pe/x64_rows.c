@@ -101,7 +101,7 @@ static void look_for_epilogues(
     }
 }
 
-static uint32_t write_told_epilogues(
+static uint32_t write_listed_epilogues(
     struct wndl_frame_writer *w, const struct body *b)
 {
     const struct wndl_pe_unwind *u = b->function->unwind;
@@ -149,7 +149,7 @@ uint32_t wndl_x64_write_rows(
         !wndl_pe_shape_of(function->unwind, &b.shape))
         return 0;
     if (function->unwind->version == 2)
-        return write_told_epilogues(w, &b);
+        return write_listed_epilogues(w, &b);
     look_for_epilogues(w, &b);
     return 0;
 }

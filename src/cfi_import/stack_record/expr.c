@@ -260,7 +260,7 @@ static void put_offset(struct writing *w, int64_t offset)
 static void put_cfa(struct writing *w)
 {
     if (!w->keeps_cfa)
-        return; /* it is on the stack at the start */
+        return; /* the CFA is on the stack at the start */
     put(w, OP_PICK);
     put(w, (uint8_t)(w->depth++ - 1)); /* counted from the top */
 }
@@ -306,8 +306,8 @@ static void put_term(struct writing *w, uint16_t at, unsigned nesting)
 }
 
 /*
- * Counts uses of the CFA, and checks whether it comes first. Gives up like
- * put_term, which reports it.
+ * Counts uses of the CFA, and checks whether it comes first. Gives up on the
+ * terms on which put_term() fails.
  */
 static unsigned count_cfa(const struct wndl_stack_record_terms *t, uint16_t at,
     unsigned nesting, unsigned *budget)

@@ -287,7 +287,7 @@ static size_t write_function(struct wndl_stack_record_reading *r,
     return i - first;
 }
 
-/* Of equal ranges the last is the innermost: frame data precedes FPO. */
+/* Among equal ranges the last is the innermost: frame data precedes FPO. */
 static int compare_records(const void *left, const void *right)
 {
     const struct wndl_breakpad_stack *a = left, *b = right;

@@ -8,6 +8,8 @@
 
 #include "cli/core/options.h"
 
+#include <stdio.h>
+
 /* Exit codes; collect/loop/collector.h has those of a command that cannot
  * run. */
 enum {
@@ -43,6 +45,11 @@ struct wndl_command {
     const struct wndl_option
         *env_options; /* of $WINDLASS_OPTIONS; NULL: not read */
     const struct wndl_example *examples; /* ends with a NULL command */
+    /* "pause|stop": the words of the operand `action_at`, which counts from 0;
+     * NULL: there is no such operand */
+    const char *actions;
+    size_t action_at;
+    bool takes_recordings; /* the operands are recordings */
     size_t min_operands;
     size_t max_operands;
     bool operands_end_options; /* options stop at the first operand */
@@ -59,6 +66,7 @@ extern const struct wndl_command wndl_cmd_report;
 extern const struct wndl_command wndl_cmd_diff;
 extern const struct wndl_command wndl_cmd_export;
 extern const struct wndl_command wndl_cmd_view;
+extern const struct wndl_command wndl_cmd_ls;
 extern const struct wndl_command wndl_cmd_merge;
 extern const struct wndl_command wndl_cmd_push;
 extern const struct wndl_command wndl_cmd_fix;
@@ -80,6 +88,15 @@ int wndl_cli_error(const char *format, ...)
 /* The same of what `err` says. */
 struct wndl_error;
 int wndl_cli_fail(const struct wndl_error *err);
+
+/* The word for what an error says of a file: "damaged", or "unsupported". */
+const char *wndl_cli_damage(const struct wndl_error *err);
+/*
+ * Writes a text with names from foreign files or other processes, which must
+ * not control a terminal: their control characters, and bytes that are not
+ * UTF-8, as \x1b.
+ */
+void wndl_cli_put_tame(FILE *out, const char *text);
 
 /* "windlass: ..." on stderr. */
 void wndl_cli_note(const char *format, ...)

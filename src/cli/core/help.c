@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/core/help.h"
 
+#include "cli/core/completion.h"
+
 #include <string.h>
 
-enum { NAME_COLUMN = 14, HELP_COLUMN = 26, HELP_WIDTH = 78, HELP_SIZE = 1024 };
+enum { HELP_COLUMN = 26, HELP_WIDTH = 78, HELP_SIZE = 1024 };
 
 static const char program_text[] =
     "windlass records where a program's time goes, without privileges and "
@@ -40,14 +42,6 @@ static const char *shown_value(const struct wndl_option *option)
     return option->choices != NULL ? option->choices
            : option->value != NULL ? option->value
                                    : "";
-}
-
-/* The first row from `row` on that help shows; the table's end if none. */
-static const struct wndl_option *next_shown(const struct wndl_option *row)
-{
-    while (row->name != NULL && row->help == NULL)
-        row++;
-    return row;
 }
 
 static int spell_option(
@@ -104,8 +98,8 @@ void wndl_help_env_options(FILE *out, const struct wndl_option *rows)
 {
     fprintf(out, "%s holds any of these, separated by spaces or commas:\n\n",
         WNDL_OPTIONS_ENV);
-    const struct wndl_option *o = next_shown(rows);
-    for (; o->name != NULL; o = next_shown(o + 1))
+    const struct wndl_option *o = wndl_option_shown(rows);
+    for (; o->name != NULL; o = wndl_option_shown(o + 1))
         help_env_option(out, o);
     fprintf(
         out, "\nExample: %s=\"rate=5000 output=app.wndl\"\n", WNDL_OPTIONS_ENV);
@@ -120,8 +114,8 @@ void wndl_help_command(FILE *out, const struct wndl_command *command)
         *command->operands == '\0' ? "" : " ", command->operands);
     put_wrapped(out, command->description, 0);
     fprintf(out, "\nOptions:\n");
-    for (const struct wndl_option *o = next_shown(command->options);
-         o->name != NULL; o = next_shown(o + 1))
+    for (const struct wndl_option *o = wndl_option_shown(command->options);
+         o->name != NULL; o = wndl_option_shown(o + 1))
         help_option(out, o);
     help_option(out, &help_row);
     if (command->examples == NULL)
@@ -133,22 +127,35 @@ void wndl_help_command(FILE *out, const struct wndl_command *command)
 }
 
 static const char *const group_titles[WNDL_GROUP_COUNT] = {
-    [WNDL_GROUP_RECORD] = "Record a program",
-    [WNDL_GROUP_LOOK] = "Look at recordings",
-    [WNDL_GROUP_CONVERT] = "Convert and send profiles",
-    [WNDL_GROUP_SIMULATE] = "Simulate memory",
-    [WNDL_GROUP_SYMBOLS] = "Find symbols",
-    [WNDL_GROUP_UNWINDING] = "Inspect unwinding",
+    [WNDL_GROUP_RECORD] = "record a program",
+    [WNDL_GROUP_LOOK] = "look at recordings",
+    [WNDL_GROUP_CONVERT] = "convert and send profiles",
+    [WNDL_GROUP_SIMULATE] = "simulate memory",
+    [WNDL_GROUP_SYMBOLS] = "find symbols",
+    [WNDL_GROUP_UNWINDING] = "inspect unwinding",
 };
+
+/* The width of the longest name and a gap. */
+static int name_column(const struct wndl_command *const *commands)
+{
+    enum { GAP = 2 };
+    size_t longest = 0;
+    for (; *commands != NULL; commands++) {
+        const size_t size = strlen((*commands)->name);
+        longest = size > longest ? size : longest;
+    }
+    return (int)longest + GAP;
+}
 
 static void help_group(FILE *out, const struct wndl_command *const *commands,
     enum wndl_command_group group)
 {
-    fprintf(out, "\n%s:\n", group_titles[group]);
+    const int column = name_column(commands);
+    fprintf(out, "\nCommands: %s\n", group_titles[group]);
     for (; *commands != NULL; commands++) {
         const struct wndl_command *c = *commands;
         if (c->group == group)
-            fprintf(out, "  %-*s%s\n", NAME_COLUMN, c->name, c->summary);
+            fprintf(out, "  %-*s%s\n", column, c->name, c->summary);
     }
 }
 
@@ -159,7 +166,9 @@ void wndl_help_program(FILE *out, const struct wndl_command *const *commands)
     for (unsigned group = 0; group < WNDL_GROUP_COUNT; group++)
         help_group(out, commands, (enum wndl_command_group)group);
     fprintf(out, "\n'windlass COMMAND --help' shows the options of a command,\n"
-                 "'windlass --version' the libraries that are built in.\n"
+                 "'windlass --version' the libraries that are built in. A "
+                 "command of perf,\nsamply or heaptrack is answered with what "
+                 "it means here ('windlass top').\n"
                  "Start with: windlass record -- COMMAND\n");
 }
 
@@ -212,8 +221,8 @@ void wndl_man_command(FILE *out, const struct wndl_command *command)
     fprintf(out, ".SH DESCRIPTION\n");
     man_text(out, command->description);
     fprintf(out, ".SH OPTIONS\n");
-    for (const struct wndl_option *o = next_shown(command->options);
-         o->name != NULL; o = next_shown(o + 1))
+    for (const struct wndl_option *o = wndl_option_shown(command->options);
+         o->name != NULL; o = wndl_option_shown(o + 1))
         man_option(out, o);
     man_option(out, &help_row);
     if (command->examples != NULL)
@@ -248,29 +257,4 @@ void wndl_man_program(FILE *out, const struct wndl_command *const *commands)
     fprintf(out, ".SH COMMANDS\n");
     for (unsigned group = 0; group < WNDL_GROUP_COUNT; group++)
         man_group(out, commands, (enum wndl_command_group)group);
-}
-
-static void completion_words(FILE *out, const struct wndl_command *command)
-{
-    fprintf(out, "    %s) words=\"", command->name);
-    for (const struct wndl_option *o = next_shown(command->options);
-         o->name != NULL; o = next_shown(o + 1))
-        fprintf(out, "--%s ", o->name);
-    fprintf(out, "--help\" ;;\n");
-}
-
-void wndl_completion_bash(FILE *out, const struct wndl_command *const *commands)
-{
-    fprintf(out, "_windlass() {\n  local words=\n");
-    fprintf(out, "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    words=\"");
-    for (size_t i = 0; commands[i] != NULL; i++)
-        fprintf(out, "%s ", commands[i]->name);
-    fprintf(out, "--help --version\"\n  else\n    case \"${COMP_WORDS[1]}\" "
-                 "in\n");
-    for (size_t i = 0; commands[i] != NULL; i++)
-        completion_words(out, commands[i]);
-    fprintf(out,
-        "    esac\n  fi\n"
-        "  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\""
-        "))\n}\ncomplete -o default -F _windlass windlass\n");
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * help: writes `--help`, the man pages and the shell completions from the
- * tables of the commands.
+ * help: writes `--help` and the man pages from the tables of the commands.
  */
 #ifndef WNDL_CLI_CORE_HELP_H
 #define WNDL_CLI_CORE_HELP_H
@@ -24,9 +23,5 @@ void wndl_man_command(FILE *out, const struct wndl_command *command);
 
 /* windlass(1). */
 void wndl_man_program(FILE *out, const struct wndl_command *const *commands);
-
-/* A bash completion function for all commands. */
-void wndl_completion_bash(
-    FILE *out, const struct wndl_command *const *commands);
 
 #endif

@@ -2,7 +2,6 @@
 #include "cli/core/input.h"
 
 #include "cli/core/command.h"
-#include "cli/core/sigbus_guard.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -60,7 +59,6 @@ bool wndl_input_open(struct wndl_input *input, const char *path)
         .owner = owner_of(path),
     };
     wndl_buf_init(&input->all, wndl_mem_libc());
-    wndl_sigbus_guard_install();
     if (open_any(input, &err) == WNDL_OK)
         return true;
     wndl_input_error(input, &err);

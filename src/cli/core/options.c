@@ -2,13 +2,15 @@
 #include "cli/core/options.h"
 
 #include "cli/core/command.h"
+#include "cli/core/suggest.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROBLEM_SIZE = 160 };
+enum { PROBLEM_SIZE = WNDL_PROBLEM_SIZE };
 
 #define COUNT_MAX UINT64_C(1000000000000)
 #define SIZE_LIMIT (UINT64_C(1) << 40)
@@ -25,6 +27,58 @@ static bool complain(struct parser *p, const char *what, const char *about)
     snprintf(p->problem, PROBLEM_SIZE, "%s '%s'", what, about);
     return false;
 }
+
+/* ---- what was meant */
+
+static void add_problem(struct parser *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Appends to the problem, as far as there is room. */
+static void add_problem(struct parser *p, const char *format, ...)
+{
+    const size_t used = strlen(p->problem);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(p->problem + used, PROBLEM_SIZE - used, format, args);
+    va_end(args);
+}
+
+/* `dashes` come before the word. */
+static void add_suggestion(
+    struct parser *p, const struct wndl_suggestion *s, const char *dashes)
+{
+    if (s->best != NULL)
+        add_problem(
+            p, "; did you mean '%s%.*s'?", dashes, (int)s->best_size, s->best);
+}
+
+/* `word` is without dashes and value. */
+static bool is_unknown(struct parser *p, const struct wndl_option *rows,
+    const char *argument, const char *word)
+{
+    struct wndl_suggestion s = wndl_suggest(word, strcspn(word, "="));
+    for (const struct wndl_option *o = rows; o->name != NULL; o++) {
+        if (o->type != WNDL_OPT_OTHERS)
+            wndl_suggest_try(&s, o->name, strlen(o->name));
+    }
+    wndl_suggest_try(&s, "help", 4);
+    complain(p, "unknown option", argument);
+    add_suggestion(p, &s, word == argument ? "" : "--");
+    return false;
+}
+
+/* Answers an option of another tool. */
+static bool is_of_others(
+    struct parser *p, const char *argument, const struct wndl_option *option)
+{
+    const size_t size =
+        argument[1] == '-' ? strcspn(argument, "=") : strlen("-x");
+    snprintf(p->problem, PROBLEM_SIZE, "%.*s: %s", (int)size, argument,
+        option->value);
+    return false;
+}
+
+/* ---- values */
 
 static bool set_count(
     struct parser *p, const char *text, const struct wndl_option *option)
@@ -62,9 +116,9 @@ static bool set_real(
 /* The power of 2^10 that `letter` stands for; -1 for an unknown letter. */
 static int unit_of(char letter)
 {
-    static const char letters[] = "KMG";
+    static const char letters[] = "KMGkmg";
     const char *at = letter == '\0' ? NULL : strchr(letters, letter);
-    return letter == '\0' ? 0 : at == NULL ? -1 : (int)(at - letters) + 1;
+    return letter == '\0' ? 0 : at == NULL ? -1 : (int)(at - letters) % 3 + 1;
 }
 
 static bool set_size(
@@ -78,8 +132,8 @@ static bool set_size(
                   (*end == '\0' || end[1] == '\0');
     if (!number || value == 0 || value > SIZE_LIMIT >> 10 * unit) {
         snprintf(p->problem, PROBLEM_SIZE,
-            "--%s takes a size up to 1024G such as 64M, not '%s'", option->name,
-            text);
+            "--%s takes a size from 1 to 1024G such as 64M, not '%s'",
+            option->name, text);
         return false;
     }
     *(uint64_t *)((char *)p->options + option->offset) = value << 10 * unit;
@@ -99,12 +153,15 @@ static bool set_choice(struct parser *p, const char *text,
         }
         c += size;
         if (strncmp(c, "||", 2) == 0)
-            index = -1u; /* older words begin again with the first */
+            index = -1u; /* older words follow, in the same order */
         c += strspn(c, "|");
     }
-    snprintf(p->problem, PROBLEM_SIZE, "--%s takes one of %.*s, not '%s'",
+    struct wndl_suggestion s = wndl_suggest(text, length);
+    wndl_suggest_try_choices(&s, option->choices);
+    snprintf(p->problem, PROBLEM_SIZE, "--%s takes one of %.*s, not '%.80s'",
         option->name, wndl_choices_size(option->choices), option->choices,
         text);
+    add_suggestion(p, &s, "");
     return false;
 }
 
@@ -156,6 +213,8 @@ static bool set_value(
         return set_chosen(p, text, option);
     case WNDL_OPT_LIST:
         return set_list(p, text, option);
+    case WNDL_OPT_OTHERS:
+        break;
     }
     return false;
 }
@@ -227,8 +286,8 @@ static bool parse_env_option(struct parser *p, const char *word)
     const char *value = word[size] == '=' ? word + size + 1 : NULL;
     const struct wndl_option *option =
         find_long(p->command->env_options, word, size);
-    if (option == NULL)
-        return complain(p, "unknown option", word);
+    if (option == NULL || option->type == WNDL_OPT_OTHERS)
+        return is_unknown(p, p->command->env_options, word, word);
     if ((option->type == WNDL_OPT_FLAG) != (value == NULL))
         return value == NULL ? needs_value(p, word) : takes_no_value(p, word);
     return set_value(p, value, option);
@@ -244,7 +303,7 @@ static void make_replaceable(struct parser *p)
     }
 }
 
-/* The texts of options are parts of `words`, for good. */
+/* Values of options point into `words`, which must not be freed. */
 static bool parse_env_options(struct parser *p, char *words)
 {
     static const char separators[] = " ,\t\n";
@@ -300,7 +359,9 @@ static bool parse_long(struct parser *p, const char *argument)
     const struct wndl_option *option =
         find_long(p->command->options, name, size);
     if (option == NULL)
-        return complain(p, "unknown option", argument);
+        return is_unknown(p, p->command->options, argument, name);
+    if (option->type == WNDL_OPT_OTHERS)
+        return is_of_others(p, argument, option);
     if (option->type != WNDL_OPT_FLAG)
         return take_value(p, option, attached, argument);
     if (attached != NULL)
@@ -313,7 +374,9 @@ static bool parse_letters(struct parser *p, const char *argument)
     for (const char *c = argument + 1; *c != '\0'; c++) {
         const struct wndl_option *option = find_letter(p->command, *c);
         if (option == NULL)
-            return complain(p, "unknown option", argument);
+            return is_unknown(p, p->command->options, argument, argument + 1);
+        if (option->type == WNDL_OPT_OTHERS)
+            return is_of_others(p, argument, option);
         if (option->type != WNDL_OPT_FLAG)
             return take_value(p, option, c[1] == '\0' ? NULL : c + 1, argument);
         set_value(p, NULL, option);
@@ -338,6 +401,27 @@ static void say_missing(struct parser *p, size_t given)
         (int)strcspn(word, " "), word);
 }
 
+/* Whether the action, if one is given, is among those of the command. */
+static bool check_action(struct parser *p, const struct wndl_operands *operands)
+{
+    const struct wndl_command *c = p->command;
+    if (c->actions == NULL || operands->count <= c->action_at)
+        return true;
+    const char *word = operands->texts[c->action_at];
+    const size_t size = strlen(word);
+    for (const char *at = c->actions; *at != '\0'; at += strspn(at, "|")) {
+        const size_t length = strcspn(at, "|");
+        if (length == size && memcmp(at, word, size) == 0)
+            return true;
+        at += length;
+    }
+    struct wndl_suggestion s = wndl_suggest(word, size);
+    wndl_suggest_try_choices(&s, c->actions);
+    snprintf(p->problem, PROBLEM_SIZE, "'%s' is not an action", word);
+    add_suggestion(p, &s, "");
+    return false;
+}
+
 static enum wndl_parse_result check_operands(
     struct parser *p, const struct wndl_operands *operands)
 {
@@ -346,14 +430,14 @@ static enum wndl_parse_result check_operands(
     else if (operands->count > p->command->max_operands)
         complain(p, "unexpected argument",
             operands->texts[p->command->max_operands]);
-    else
+    else if (check_action(p, operands))
         return WNDL_PARSE_OK;
     return WNDL_PARSE_ERROR;
 }
 
 enum wndl_parse_result wndl_options_parse(const struct wndl_command *command,
     char **argv, void *options, struct wndl_operands *operands,
-    char problem[160])
+    char problem[WNDL_PROBLEM_SIZE])
 {
     struct parser p = {command, options, problem, argv};
     *operands = (struct wndl_operands){argv, 0};

@@ -9,10 +9,13 @@
  *   WNDL_OPT_TEXT    const char *    NULL when not given and no default
  *   WNDL_OPT_COUNT   uint64_t        decimal, 1 to 10^12
  *   WNDL_OPT_REAL    double          decimal, > 0
- *   WNDL_OPT_SIZE    uint64_t        bytes, 1 to 2^40; K, M, G after it
+ *   WNDL_OPT_SIZE    uint64_t        bytes, 1 to 2^40; k, m, g after it in
+ *                                    either case
  *   WNDL_OPT_CHOICE  unsigned        index into `choices`
  *   WNDL_OPT_CHOSEN  struct wndl_option_choice, the same and whether given
  *   WNDL_OPT_LIST    struct wndl_option_list, one text for each time given
+ *   WNDL_OPT_OTHERS  none            an option of other tools: `value` says
+ *                                    what to type here
  */
 #ifndef WNDL_CLI_CORE_OPTIONS_H
 #define WNDL_CLI_CORE_OPTIONS_H
@@ -31,9 +34,13 @@ enum wndl_option_type {
     WNDL_OPT_CHOICE,
     WNDL_OPT_CHOSEN,
     WNDL_OPT_LIST,
+    WNDL_OPT_OTHERS,
 };
 
-enum { WNDL_OPTION_LIST_MAX = 16 };
+enum {
+    WNDL_OPTION_LIST_MAX = 16,
+    WNDL_PROBLEM_SIZE = 320, /* bytes of a line that says what is wrong */
+};
 
 /* The variable with options: long names without dashes, separated by spaces
  * or commas. */
@@ -74,6 +81,13 @@ struct wndl_option {
         0, old, NULL, NULL, NULL, NULL, NULL, type, offset                     \
     }
 
+/* A row for an option that other tools have; `hint` is what is said after
+ * "-g: ". */
+#define WNDL_OPTION_OF_OTHERS(letter, name, hint)                              \
+    {                                                                          \
+        letter, name, hint, NULL, NULL, NULL, NULL, WNDL_OPT_OTHERS, 0         \
+    }
+
 /*
  * The size of the choices that are shown. After "||" come older words for
  * the first choices, in their order: "auto|live|all||usual" accepts "usual"
@@ -107,6 +121,6 @@ enum wndl_parse_result {
  */
 enum wndl_parse_result wndl_options_parse(const struct wndl_command *command,
     char **argv, void *options, struct wndl_operands *operands,
-    char problem[160]);
+    char problem[WNDL_PROBLEM_SIZE]);
 
 #endif

@@ -88,12 +88,8 @@ enum { ENDINGS = sizeof endings / sizeof *endings };
 /* The unfinished file, for the handler of signals. */
 static char beside[PATH_MAX];
 
-/* The output: the file beside, or the file itself. */
-struct target {
-    FILE *out;
-    bool is_beside;
-    struct sigaction were[ENDINGS]; /* restored when the file is moved */
-};
+/* The actions of those signals, restored when the file is moved. */
+static struct sigaction were[ENDINGS];
 
 static void end_by(int number)
 {
@@ -101,22 +97,22 @@ static void end_by(int number)
     raise(number); /* takes effect when this returns */
 }
 
-static void guard_target(struct target *t)
+static void guard_target(void)
 {
     const struct sigaction action = {
         .sa_handler = end_by, .sa_flags = (int)SA_RESETHAND};
     for (int i = 0; i < ENDINGS; i++) {
-        sigaction(endings[i], NULL, &t->were[i]);
-        if (t->were[i].sa_handler == SIG_DFL)
+        sigaction(endings[i], NULL, &were[i]);
+        if (were[i].sa_handler == SIG_DFL)
             sigaction(endings[i], &action, NULL);
     }
 }
 
-static void unguard_target(const struct target *t)
+static void unguard_target(void)
 {
     for (int i = 0; i < ENDINGS; i++) {
-        if (t->were[i].sa_handler == SIG_DFL)
-            sigaction(endings[i], &t->were[i], NULL);
+        if (were[i].sa_handler == SIG_DFL)
+            sigaction(endings[i], &were[i], NULL);
     }
 }
 
@@ -146,27 +142,48 @@ static FILE *make_beside(const struct stat *old)
 }
 
 static bool open_beside(
-    struct target *t, const char *path, const struct stat *old)
+    struct wndl_output_file *t, const char *path, const struct stat *old)
 {
     const int length = snprintf(beside, sizeof beside, "%s.XXXXXX", path);
     if (length < 0 || (size_t)length >= sizeof beside)
         return false;
-    guard_target(t);
+    guard_target();
     t->out = make_beside(old);
     t->is_beside = t->out != NULL;
     if (!t->is_beside)
-        unguard_target(t);
+        unguard_target();
     return t->is_beside;
 }
 
-/* Opens links, pipes and devices in place, and files that cannot be replaced by
- * a new one. */
-static bool open_target(struct target *t, const char *path)
+/* Links in /dev and /proc stand for open files, which others may have open. */
+static bool is_of_system(const char *path)
+{
+    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
+/* Follows a link that a user made; the rest stays as it is. */
+static const char *follow_link(const char *path, char to[PATH_MAX])
+{
+    char text[PATH_MAX];
+    struct stat st;
+    if (lstat(path, &st) != 0 || !S_ISLNK(st.st_mode) || is_of_system(path))
+        return path;
+    const ssize_t size = readlink(path, text, sizeof text - 1);
+    text[size < 0 ? 0 : size] = '\0';
+    if (is_of_system(text) || realpath(path, to) == NULL || is_of_system(to))
+        return path;
+    return to;
+}
+
+bool wndl_output_file_open(struct wndl_output_file *t, const char *path)
 {
     struct stat old;
+    *t = (struct wndl_output_file){0};
+    path = follow_link(path, t->path);
+    if (path != t->path)
+        snprintf(t->path, sizeof t->path, "%s", path);
     const bool exists = lstat(path, &old) == 0;
     const bool is_file = exists ? S_ISREG(old.st_mode) : errno == ENOENT;
-    *t = (struct target){0};
     if (is_file && (!exists || access(path, W_OK) == 0) &&
         open_beside(t, path, exists ? &old : NULL))
         return true;
@@ -204,30 +221,40 @@ static bool move_to_place(const char *path)
            (errno == EBUSY && copy_file(beside, path));
 }
 
-static bool finish_target(const struct target *t, const char *path, bool whole)
+/* Closes the file. False, with the reason in errno, if not all is in it. */
+static bool close_written(FILE *out)
 {
+    const bool failed = ferror(out);
+    const int error = errno;
+    if (fclose(out) != 0)
+        return false;
+    errno = failed && error == 0 ? EIO : error;
+    return !failed;
+}
+
+bool wndl_output_file_end(struct wndl_output_file *t, bool whole)
+{
+    whole = close_written(t->out) && whole;
     if (!t->is_beside)
         return whole;
-    const bool moved = whole && move_to_place(path);
+    const bool moved = whole && move_to_place(t->path);
     const int error = errno;
     (void)unlink(beside); /* if it is there */
-    unguard_target(t);
+    unguard_target();
     errno = error;
     return moved;
 }
 
 static int write_to_file(const struct wndl_output *o)
 {
-    struct target t;
+    struct wndl_output_file t;
     if (!wndl_output_may_write(o->path, NULL))
         return WNDL_EXIT_FAILURE;
-    if (!open_target(&t, o->path))
+    if (!wndl_output_file_open(&t, o->path))
         return failed_write(o->path);
     bool whole = o->write(t.out, o->context);
     long size = is_regular(t.out) ? ftell(t.out) : -1;
-    bool written = !ferror(t.out);
-    written = fclose(t.out) == 0 && written;
-    if (finish_target(&t, o->path, whole && written)) {
+    if (wndl_output_file_end(&t, whole)) {
         say_written(o, size);
         return WNDL_EXIT_OK;
     }

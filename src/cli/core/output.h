@@ -3,6 +3,7 @@
 #ifndef WNDL_CLI_CORE_OUTPUT_H
 #define WNDL_CLI_CORE_OUTPUT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -14,19 +15,38 @@ struct wndl_output {
     const char *open_with; /* "kcachegrind"; NULL: nothing but windlass */
 };
 
+/* A file that is being written. */
+struct wndl_output_file {
+    FILE *out;
+    bool is_beside;      /* it is moved to `path` when it is whole */
+    char path[PATH_MAX]; /* where a symbolic link leads */
+};
+
 /*
- * Writes the file and notes it on stderr. A recording is never overwritten.
+ * Opens a file to be written. False, with the reason in errno.
  *
- * A regular file is written beside its place, with the access of the old file,
- * and moved there when it is whole: the old file stays until then, and for
- * programs that have mapped it for ever. SIGHUP, SIGINT, SIGTERM and SIGXFSZ
- * remove the unfinished file.
+ * A regular file, or the one that a symbolic link leads to, is written beside
+ * its place, with the access of the old file, and moved there when it is whole:
+ * the old file stays until then, and for programs that have mapped it for ever.
+ * SIGHUP, SIGINT, SIGTERM and SIGXFSZ remove the unfinished file.
  *
- * Symbolic links, pipes and devices are written in place. So are files whose
- * folder takes no new file, whose owner and group cannot be given to another,
- * and mount points: their old contents are lost even if writing fails.
+ * Pipes, devices and links in /dev and /proc are written in place. So are files
+ * whose folder takes no new file, whose owner and group cannot be given to
+ * another, and mount points: their old contents are lost even if writing fails.
  *
- * Returns the exit code. One output at a time.
+ * One file at a time.
+ */
+bool wndl_output_file_open(struct wndl_output_file *file, const char *path);
+
+/*
+ * Closes the file and moves it to its place, if all is `whole` and written.
+ * False: it is not there, with the reason in errno if writing failed.
+ */
+bool wndl_output_file_end(struct wndl_output_file *file, bool whole);
+
+/*
+ * Writes such a file and notes it on stderr. A recording is never overwritten.
+ * Returns the exit code.
  */
 int wndl_output_write(const struct wndl_output *output);
 

@@ -2,6 +2,7 @@
 #include "cli/core/command.h"
 
 #include "base/status.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,18 +10,19 @@
 #include <string.h>
 
 /* Messages hold names from foreign files, which must not control a terminal. */
-static void put_tame(const char *text)
+void wndl_cli_put_tame(FILE *out, const char *text)
 {
-    static const char controls[] =
-        "\1\2\3\4\5\6\a\b\t\v\f\r\16\17\20\21\22\23\24\25\26\27\30\31\32"
-        "\33\34\35\36\37\177";
-    for (;;) {
-        size_t plain = strcspn(text, controls);
-        fwrite(text, 1, plain, stderr);
-        if (text[plain] == '\0')
-            return;
-        fprintf(stderr, "\\x%02x", (unsigned)text[plain]);
-        text += plain + 1;
+    const uint8_t *p = (const uint8_t *)text;
+    for (size_t left = strlen(text); left > 0;) {
+        const size_t length = p[0] < 0x80 ? 1 : wndl_utf8_length(p, left);
+        const size_t size = length == 0 ? 1 : length;
+        if (length != 0 && (p[0] == '\n' || !wndl_utf8_controls(p, left)))
+            fwrite(p, 1, size, out);
+        else
+            for (size_t i = 0; i < size; i++)
+                fprintf(out, "\\x%02x", p[i]);
+        left -= size;
+        p += size;
     }
 }
 
@@ -31,7 +33,7 @@ static void say(const char *kind, const char *format, va_list args)
         text = NULL;
     fflush(stdout);
     fprintf(stderr, "windlass: %s", kind);
-    put_tame(text == NULL ? format : text);
+    wndl_cli_put_tame(stderr, text == NULL ? format : text);
     fputc('\n', stderr);
     free(text);
 }
@@ -49,6 +51,11 @@ int wndl_cli_fail(const struct wndl_error *err)
 {
     char text[600];
     return wndl_cli_error("%s", wndl_error_text(err, text, sizeof text));
+}
+
+const char *wndl_cli_damage(const struct wndl_error *err)
+{
+    return err->status == WNDL_UNSUPPORTED ? "unsupported" : "damaged";
 }
 
 void wndl_cli_note(const char *format, ...)

@@ -4,14 +4,16 @@
 #include <stdbool.h>
 #include <string.h>
 
-static bool is_control(char c)
+/* Whether this byte begins a control character, or is the rest of one. */
+static bool is_control(const char *text)
 {
-    return (unsigned char)c < ' ' || c == '\177';
+    const uint8_t c = (uint8_t)*text;
+    return c < ' ' || c == 0x7f || c == 0xc2 || (c >= 0x80 && c < 0xa0);
 }
 
 static bool has_controls(const char *text)
 {
-    while (*text != '\0' && !is_control(*text))
+    while (*text != '\0' && !is_control(text))
         text++;
     return *text != '\0';
 }
@@ -21,8 +23,8 @@ static void put_escaped(struct wndl_buf *command, const char *text)
 {
     wndl_buf_text(command, "$'");
     for (; *text != '\0'; text++) {
-        if (is_control(*text)) {
-            wndl_buf_printf(command, "\\%03o", (unsigned)*text);
+        if (is_control(text)) {
+            wndl_buf_printf(command, "\\%03o", (unsigned)(uint8_t)*text);
             continue;
         }
         if (*text == '\'' || *text == '\\')

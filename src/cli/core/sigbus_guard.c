@@ -14,7 +14,7 @@ static volatile sig_atomic_t is_told;
 static void put_zeros(int number, siginfo_t *info, void *context)
 {
     static const char text[] =
-        "windlass: a binary was cut short while it was read; what it held is "
+        "windlass: a file was cut short while it was read; what it held is "
         "not known\n";
     int before = errno;
     uintptr_t page = (uintptr_t)info->si_addr & ~(page_size - 1);
@@ -33,6 +33,9 @@ void wndl_sigbus_guard_install(void)
     struct sigaction action = {
         .sa_sigaction = put_zeros, .sa_flags = SA_SIGINFO | SA_RESTART};
     page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+    struct sigaction before;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGBUS, &action, NULL);
+    if (sigaction(SIGBUS, &action, &before) == 0 &&
+        before.sa_handler == SIG_IGN)
+        sigaction(SIGBUS, &before, NULL); /* commands inherit that */
 }

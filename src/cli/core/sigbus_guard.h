@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sigbus_guard: lets a command survive SIGBUS when another program truncates a
- * file that it has mapped.
+ * sigbus_guard: lets every command, recorders included, survive SIGBUS when
+ * another program truncates a file that is mapped. Programs that are run by a
+ * command start with the default action, as execve(2) says.
  */
 #ifndef WNDL_CLI_CORE_SIGBUS_GUARD_H
 #define WNDL_CLI_CORE_SIGBUS_GUARD_H

@@ -49,6 +49,13 @@ void wndl_doctor_machine(struct wndl_doctor *d);
 
 struct wndl_object;
 
+/*
+ * Checks how much of the code of the program at `path` and of its libraries has
+ * unwind rules.
+ */
+void wndl_doctor_rules(
+    struct wndl_doctor *d, struct wndl_object *program, const char *path);
+
 /* Checks whether the heap of a program can be recorded. */
 void wndl_doctor_heap(struct wndl_doctor *d, struct wndl_object *program);
 

@@ -61,7 +61,10 @@ static const char *one_at(struct wndl_bytes strings, uint64_t offset,
     return one_in(name, list, count);
 }
 
-/* One of those that it is linked with: ELF, "Dynamic Section". */
+/*
+ * The first name in `list` of a library that it is linked with (ELF, "Dynamic
+ * Section").
+ */
 static const char *one_needed(
     struct wndl_object *object, const char *const *list, size_t count)
 {

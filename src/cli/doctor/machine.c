@@ -78,12 +78,9 @@ static void check_perf(
     if (refused)
         f = wndl_doctor_find(d, "perf events", WNDL_DOCTOR_LIMITED,
             "refused: %s; timers are used instead", strerror(engine->refusal));
-    else if (!engine->sample_kernel)
-        f = wndl_doctor_find(d, "perf events", WNDL_DOCTOR_LIMITED,
-            "available, but not for time in the kernel");
     else
         f = wndl_doctor_find(d, "perf events", WNDL_DOCTOR_OK,
-            "available, also for time in the kernel");
+            "available; time in the kernel is sampled by the kernel's tick");
     if (engine->paranoid == -2) {
         if (refused)
             wndl_doctor_advise(f, "the kernel has none, or a sandbox or "
@@ -99,8 +96,6 @@ static void check_perf(
         wndl_doctor_advise(f,
             "the setting allows them: the kernel is older than 5.13, or a "
             "sandbox or container forbids them");
-    else if (!engine->sample_kernel)
-        wndl_doctor_advise(f, "as root: sysctl kernel.perf_event_paranoid=1");
 }
 
 /* The rate of the kernel's tick, with which CPU-time timers fire. */
@@ -291,7 +286,7 @@ static void check_socket(struct wndl_doctor *d)
 {
     struct wndl_session session;
     struct wndl_error err = {0};
-    const char *folder = getenv("XDG_RUNTIME_DIR");
+    const char *folder = getenv("TMPDIR");
     if (wndl_session_open(&session, &err) == WNDL_OK) {
         int length = (int)(strrchr(session.folder, '/') - session.folder);
         wndl_doctor_find(d, "socket", WNDL_DOCTOR_OK, "can be created in %.*s",
@@ -304,8 +299,8 @@ static void check_socket(struct wndl_doctor *d)
         WNDL_DOCTOR_NO, "%s", wndl_error_text(&err, text, sizeof text));
     f->stops = true;
     if (folder != NULL)
-        wndl_doctor_setting(f, "XDG_RUNTIME_DIR", "%s", folder);
-    wndl_doctor_advise(f, "set XDG_RUNTIME_DIR to a folder that you can write "
+        wndl_doctor_setting(f, "TMPDIR", "%s", folder);
+    wndl_doctor_advise(f, "set TMPDIR to a folder of yours that can be written "
                           "to, with a short path");
 }
 

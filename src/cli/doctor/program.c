@@ -149,20 +149,6 @@ static void check_names(struct wndl_doctor *d, struct wndl_object *object)
     wndl_debugfile_close(&debug);
 }
 
-static void check_frames(struct wndl_doctor *d, struct wndl_object *object)
-{
-    if (has_section(object, ".eh_frame")) {
-        wndl_doctor_find(d, "stacks", WNDL_DOCTOR_OK,
-            "whole: it has call frame information");
-        return;
-    }
-    struct wndl_doctor_finding *f =
-        wndl_doctor_find(d, "stacks", WNDL_DOCTOR_LIMITED,
-            "by frame pointers only: it has no call frame information");
-    wndl_doctor_advise(f, "compile with -fasynchronous-unwind-tables, or with "
-                          "-fno-omit-frame-pointer");
-}
-
 static void check_code(struct wndl_doctor *d, const char *path)
 {
     struct wndl_file file;
@@ -175,7 +161,7 @@ static void check_code(struct wndl_doctor *d, const char *path)
     if (status == WNDL_OK) {
         check_bits(d, object);
         check_names(d, object);
-        check_frames(d, object);
+        wndl_doctor_rules(d, object, path);
         wndl_doctor_heap(d, object);
         wndl_object_close(object);
     } else {

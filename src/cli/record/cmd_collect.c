@@ -90,7 +90,7 @@ static int run(const void *parsed, struct wndl_operands operands)
 {
     (void)operands;
     const struct collect_options *o = parsed;
-    char problem[160];
+    char problem[WNDL_PROBLEM_SIZE];
     if (o->help_options) {
         wndl_help_env_options(stderr, wndl_record_option_rows);
         return WNDL_EXIT_OK;

@@ -62,12 +62,15 @@ static int run(const void *parsed, struct wndl_operands operands)
     bool known = read_pid(operands.texts[0], &pid);
     if (!known || !read_verb(operands.texts[1], &verb)) {
         wndl_cli_error("'%s' is not %s; see 'windlass ctl --help'",
-            operands.texts[known], known ? "an action" : "a process number");
+            operands.texts[known],
+            known ? "an action (status, pause, resume, stop or dump)"
+                  : "a process id");
         return WNDL_EXIT_USAGE;
     }
     if (wndl_control_ask(pid, verb, line, &err) != WNDL_OK)
         return wndl_cli_fail(&err);
-    printf("%s\n", line);
+    wndl_cli_put_tame(stdout, line);
+    putchar('\n');
     return WNDL_EXIT_OK;
 }
 
@@ -78,12 +81,12 @@ const struct wndl_command wndl_cmd_ctl = {
     .operands = "PID ACTION",
     .description =
         "Sends ACTION to the recorder of process PID and prints its answer, "
-        "one line. PID is a command that is being recorded, any of its "
-        "processes, or the 'windlass record' itself. ACTION is one of:\n\n"
+        "one line. PID is the process id of a recorded command, of any of its "
+        "processes, or of 'windlass record' itself. ACTION is one of:\n\n"
         "status: show the state of the recording.\n\n"
         "pause: stop sampling for now, at next to no cost; processes that "
-        "start meanwhile start paused. Heaps do not pause: blocks that are "
-        "freed later must be known.\n\n"
+        "start meanwhile start paused. The recording of heaps does not pause, "
+        "since later frees refer to blocks allocated now.\n\n"
         "resume: sample again; also ends the wait of 'record --delay'.\n\n"
         "stop: end the recording for good and print its path. The command "
         "keeps running; 'windlass record' still waits for it and exits with "
@@ -94,6 +97,8 @@ const struct wndl_command wndl_cmd_ctl = {
     .options = options,
     .options_size = sizeof(struct no_options),
     .examples = examples,
+    .actions = "resume|status|pause|stop|dump||start",
+    .action_at = 1,
     .min_operands = 2,
     .max_operands = 2,
     .run = run,

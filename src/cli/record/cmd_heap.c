@@ -35,7 +35,7 @@ const struct wndl_command wndl_cmd_heap = {
         "report'. 'windlass ctl PID dump' adds a snapshot while COMMAND "
         "runs.\n\n"
         "COMMAND keeps its standard streams, and windlass exits with its exit "
-        "status: 128 + N if signal N killed it. If windlass itself fails, the "
+        "status: 128 + N if signal N killed it. If windlass cannot start, the "
         "status is 125; if COMMAND cannot be executed, 126; if it is not "
         "found, 127. If a program is killed, its recording holds the counts up "
         "to that moment. 'windlass record --help' lists the programs that "

@@ -30,7 +30,7 @@ const struct wndl_command wndl_cmd_record = {
         "recorded after it ends; 'windlass ctl' pauses, stops or dumps a "
         "running recording.\n\n"
         "COMMAND keeps its standard streams, and windlass exits with its exit "
-        "status: 128 + N if signal N killed it. If windlass itself fails, the "
+        "status: 128 + N if signal N killed it. If windlass cannot start, the "
         "status is 125; if COMMAND cannot be executed, 126; if it is not "
         "found, 127. SIGINT, SIGTERM, SIGHUP and SIGQUIT that are sent to "
         "windlass alone are passed on to COMMAND.\n\n"
@@ -42,9 +42,10 @@ const struct wndl_command wndl_cmd_record = {
         "AddressSanitizer starts only with "
         "ASAN_OPTIONS=verify_asan_link_order=0.\n\n"
         "The variable WINDLASS_OPTIONS holds options too, by their long names, "
-        "separated by spaces: WINDLASS_OPTIONS='rate=5000 no-children'. With "
-        "it, LD_PRELOAD of libwindlass-rt.so records a program without this "
-        "command; WINDLASS_OPTIONS=help then lists the options.",
+        "separated by spaces: WINDLASS_OPTIONS='rate=5000 no-children'. If it "
+        "is set, a program that runs with libwindlass-rt.so in LD_PRELOAD is "
+        "recorded without this command; WINDLASS_OPTIONS=help then lists the "
+        "options.",
     .options = wndl_record_option_rows,
     .options_size = sizeof(struct wndl_record_options),
     .env_options = wndl_record_option_rows,

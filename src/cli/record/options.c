@@ -9,7 +9,7 @@ enum {
     RATE_MAX = 20000,
     BUFFER_MIN = 256 * 1024,
     SECONDS_MAX = 1000 * 1000 * 1000,
-    PROBLEM_SIZE = 160,
+    PROBLEM_SIZE = WNDL_PROBLEM_SIZE,
     SAMPLE_BELOW = 4096,
 };
 
@@ -50,7 +50,8 @@ enum {
     {                                                                          \
         'o', "output", "FILE", NULL, pattern, NULL,                            \
             "write the recording to FILE; %n stands for the program's name, "  \
-            "%p for its pid, %h for the host name",                            \
+            "%p for its pid, %h for the host name; a recording that is there " \
+            "is kept as FILE.old, any other file is an error",                 \
             WNDL_OPT_TEXT, FIELD(output)                                       \
     }
 
@@ -89,8 +90,8 @@ enum {
 #define SAMPLE_BELOW_ROW                                                       \
     {                                                                          \
         0, "sample-below", "BYTES", NULL, NULL, NULL,                          \
-            "with --stacks partial: choose blocks below BYTES by chance, the " \
-            "smaller the rarer; 4096 if not given",                            \
+            "with --stacks partial: choose blocks below BYTES by chance, "     \
+            "small ones more rarely (default 4096)",                           \
             WNDL_OPT_SIZE, FIELD(sample_below)                                 \
     }
 
@@ -116,6 +117,34 @@ enum {
             WNDL_OPT_FLAG, FIELD(no_leaks)                                     \
     }
 
+/* ---- options of perf, samply and heaptrack */
+
+#define OTHERS_PID                                                             \
+    WNDL_OPTION_OF_OTHERS('p', "pid",                                          \
+        "windlass cannot record a process that runs already; did you mean "    \
+        "to start it, with 'windlass record -- COMMAND'?")
+#define OTHERS_CALL_GRAPH                                                      \
+    WNDL_OPTION_OF_OTHERS('g', "call-graph",                                   \
+        "every sample has its whole stack; leave it out (the nearest option "  \
+        "is --unwind)")
+#define OTHERS_ALL                                                             \
+    WNDL_OPTION_OF_OTHERS('a', "all-cpus",                                     \
+        "windlass records a command with all that it starts, not the whole "   \
+        "machine; did you mean 'windlass record -- COMMAND'?")
+#define OTHERS_EVENT                                                           \
+    WNDL_OPTION_OF_OTHERS('e', "event",                                        \
+        "windlass samples CPU time and waits, no other events; the nearest "   \
+        "option is --engine")
+#define OTHERS_COUNT                                                           \
+    WNDL_OPTION_OF_OTHERS('c', "count",                                        \
+        "samples are by time; the nearest option is --rate HZ (-r)")
+#define OTHERS_TID                                                             \
+    WNDL_OPTION_OF_OTHERS('t', "tid", "the nearest option is --threads PATTERN")
+#define OTHERS_SAVE_ONLY                                                       \
+    WNDL_OPTION_OF_OTHERS('s', "save-only",                                    \
+        "the recording is always saved, and nothing is opened; leave it out "  \
+        "('windlass view' is the nearest to samply's page)")
+
 /* ---- the tables */
 
 const struct wndl_option wndl_record_option_rows[] = {
@@ -125,8 +154,8 @@ const struct wndl_option wndl_record_option_rows[] = {
     {0, "engine", NULL, "auto|perf|tick|timer|outside", "auto", NULL,
         "what samples running threads: perf: perf events of the kernel; tick: "
         "timers that fire with the kernel's tick; timer: timers of any rate; "
-        "outside: nothing, and only blocked threads are sampled; auto: perf if "
-        "the kernel allows it, else timer",
+        "outside: none, only blocked threads are sampled; auto: perf if the "
+        "kernel allows it, else timer",
         WNDL_OPT_CHOICE, FIELD(engine)},
     {0, "threads", "PATTERN[,PATTERN]", NULL, NULL, NULL,
         "sample only threads whose name contains PATTERN, ignoring case; "
@@ -149,9 +178,9 @@ const struct wndl_option wndl_record_option_rows[] = {
         WNDL_OPT_REAL, FIELD(delay)},
     {0, "buffer", "SIZE", NULL, NULL, NULL,
         "keep only the last SIZE bytes of samples, such as 64M, in the "
-        "recorder's memory; it writes them when the command ends in any way, "
-        "and for 'windlass ctl PID dump'; if the recorder is killed, they are "
-        "lost",
+        "recorder's memory; they are written when the command ends, however it "
+        "ends, and by 'windlass ctl PID dump', but lost if the recorder is "
+        "killed",
         WNDL_OPT_SIZE, FIELD(buffer)},
     {0, "heap", NULL, NULL, NULL, NULL,
         "record the heap too, as 'windlass heap' does; the next six options "
@@ -167,9 +196,19 @@ const struct wndl_option wndl_record_option_rows[] = {
     NO_CHILDREN,
     QUIET,
     {'v', "verbose", NULL, NULL, NULL, NULL,
-        "show running counts: samples, frames by how they were found, stacks "
-        "by how they ended",
+        "show counts while recording: samples, frames found by each way of "
+        "unwinding, complete and incomplete stacks",
         WNDL_OPT_FLAG, FIELD(verbose)},
+    WNDL_OPTION_OF_OTHERS(
+        'F', "freq", "perf's -F is --rate here: did you mean '-r HZ'?"),
+    WNDL_OPTION_OF_OTHERS('n', "no-inherit", "did you mean '--no-children'?"),
+    OTHERS_PID,
+    OTHERS_CALL_GRAPH,
+    OTHERS_ALL,
+    OTHERS_EVENT,
+    OTHERS_COUNT,
+    OTHERS_TID,
+    OTHERS_SAVE_ONLY,
     {0},
 };
 
@@ -189,6 +228,12 @@ const struct wndl_option wndl_heap_option_rows[] = {
     {'v', "verbose", NULL, NULL, NULL, NULL,
         "show running counts: live bytes and blocks, allocations",
         WNDL_OPT_FLAG, FIELD(verbose)},
+    OTHERS_PID,
+    OTHERS_CALL_GRAPH,
+    OTHERS_SAVE_ONLY,
+    WNDL_OPTION_OF_OTHERS('r', "record-only",
+        "the recording is only written; leave it out ('windlass report' is "
+        "the nearest to its analysis)"),
     {0},
 };
 
@@ -287,8 +332,7 @@ static bool check_options(const struct wndl_record_options *o, char *problem)
 {
     if (o->rate > RATE_MAX)
         snprintf(problem, PROBLEM_SIZE,
-            "--rate takes at most %d, one sample every 50 us, not '%" PRIu64
-            "'",
+            "--rate takes at most %d (a sample every 50 us), not '%" PRIu64 "'",
             RATE_MAX, o->rate);
     else if (o->max_frames > WNDL_FRAMES_MAX)
         snprintf(problem, PROBLEM_SIZE,
@@ -320,7 +364,7 @@ static void apply_heap(const struct wndl_record_options *o,
 }
 
 bool wndl_record_options_apply(const struct wndl_record_options *o,
-    struct wndl_collector_request *request, char problem[160])
+    struct wndl_collector_request *request, char problem[WNDL_PROBLEM_SIZE])
 {
     if (!check_options(o, problem))
         return false;

@@ -38,6 +38,6 @@ extern const struct wndl_option wndl_heap_option_rows[];
  * options contradict each other; `problem` is then one line.
  */
 bool wndl_record_options_apply(const struct wndl_record_options *options,
-    struct wndl_collector_request *request, char problem[160]);
+    struct wndl_collector_request *request, char problem[WNDL_PROBLEM_SIZE]);
 
 #endif

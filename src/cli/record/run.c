@@ -4,9 +4,12 @@
 #include "cli/core/command.h"
 #include "cli/record/summary.h"
 #include "cli/record/unwind_tables.h"
+#include "cli/shared/debug_dirs.h"
 #include "cli/shared/runtime.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static int say_error(const struct wndl_error *err)
@@ -39,15 +42,29 @@ static pid_t finish_recording(
     return other;
 }
 
+/* Says at once what else nobody would see before the end. */
+static void say_writing(const struct wndl_collector_writing *w)
+{
+    if (w->error == 0)
+        wndl_cli_note("%s can be written again; %" PRIu64
+                      " sample%s lost meanwhile",
+            w->path, w->lost, w->lost == 1 ? " was" : "s were");
+    else
+        wndl_cli_note("cannot write %s: %s; samples are lost until it can be "
+                      "written again",
+            w->path, strerror(w->error));
+}
+
 static int record_to_the_end(
     const struct wndl_record_options *o, struct wndl_collector *c)
 {
     struct wndl_collector_result result;
     struct wndl_record_progress progress = {0};
     if (o->verbose)
-        wndl_collector_tell(c, wndl_record_say_progress, &progress);
+        wndl_collector_set_progress(c, wndl_record_say_progress, &progress);
+    wndl_collector_warn(c, say_writing);
     enum wndl_collector_stage stage = wndl_collector_run(c);
-    wndl_collector_tell(c, NULL, NULL);
+    wndl_collector_set_progress(c, NULL, NULL);
     wndl_record_end_progress(&progress);
     pid_t other = finish_recording(c, stage);
     wndl_collector_result(c, &result);
@@ -84,7 +101,7 @@ int wndl_record_run(const struct wndl_record_options *o,
     struct wndl_operands operands, const char *command)
 {
     struct wndl_collector_request request = {.command = operands.texts};
-    char problem[160];
+    char problem[WNDL_PROBLEM_SIZE];
     if (!wndl_record_options_apply(o, &request, problem)) {
         wndl_cli_error("%s; see 'windlass %s --help'", problem, command);
         return WNDL_EXIT_USAGE;
@@ -95,6 +112,9 @@ int wndl_record_run(const struct wndl_record_options *o,
     char *runtime = wndl_runtime_find(name);
     int exit_code = WNDL_EXIT_START;
     request.runtime = runtime;
+    struct wndl_debug_dirs dirs;
+    wndl_debug_dirs_init(&dirs, NULL);
+    request.debug_dirs = dirs.list;
     if (runtime == NULL)
         wndl_cli_error(
             "cannot find %s beside this windlass; install windlass again",

@@ -6,6 +6,7 @@
 #include "cli/record/modules.h"
 #include "cli/record/text.h"
 #include "cli/record/unwind_tables.h"
+#include "cli/view/page.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,11 +58,6 @@ void wndl_record_say_engine(const struct wndl_collector_engine *engine)
     else if (engine->engine == WNDL_ENGINE_TICK)
         wndl_cli_note("engine tick: timers fire no faster than the kernel's "
                       "tick, often 250 Hz");
-    else if (!engine->sample_kernel)
-        wndl_cli_note("time in the kernel is sampled only by the kernel's "
-                      "tick, often 250 Hz, because kernel.perf_event_paranoid "
-                      "is %d; 1 would allow the full rate",
-            engine->paranoid);
 }
 
 static void say_frames(const struct wndl_collector_totals *t)
@@ -200,7 +196,11 @@ static void say_next(const char *path)
     wndl_buf_init(&word, wndl_mem_libc());
     wndl_shell_word(&word, path);
     wndl_buf_byte(&word, '\0');
-    if (!word.failed)
+    if (!word.failed && wndl_view_page().size != 0)
+        wndl_cli_note("next, in the terminal or in a browser:\n\n    windlass "
+                      "report %s\n    windlass view %s",
+            (const char *)word.data, (const char *)word.data);
+    else if (!word.failed)
         wndl_cli_note(
             "next:\n\n    windlass report %s", (const char *)word.data);
     wndl_buf_free(&word);
@@ -209,7 +209,7 @@ static void say_next(const char *path)
 static void say_samples(const struct wndl_collector_result *result)
 {
     const struct wndl_collector_totals *t = &result->totals;
-    uint64_t kept = t->samples - result->discarded;
+    uint64_t kept = t->samples - result->discarded - result->unwritten;
     wndl_cli_note("%" PRIu64 " sample%s kept, %" PRIu64
                   " dropped, in %.2f s, of %" PRIu32 " thread%s; %" PRIu32
                   " process%s seen",
@@ -234,6 +234,10 @@ void wndl_record_say_summary(const struct wndl_record_options *options,
     wndl_record_say_modules(result, options->verbose);
     wndl_record_tables_say(result, other <= 0 && result->left == 0);
     say_discarded(result->discarded);
+    if (result->unwritten != 0)
+        wndl_cli_note("%" PRIu64
+                      " sample%s lost while the file could not be written",
+            result->unwritten, result->unwritten == 1 ? " was" : "s were");
     say_losses(t);
     say_unfollowed(result);
     if (!options->no_samples)
@@ -241,6 +245,9 @@ void wndl_record_say_summary(const struct wndl_record_options *options,
     say_left(result, other);
     if (options->heap && t->heap.heaps != 0 && other <= 0)
         wndl_heap_say_top(result->path);
+    if (result->kept_old)
+        wndl_cli_note(
+            "the recording that was there is now %s.old", result->path);
     wndl_cli_note(
         "wrote %s (%.1f kB)", result->path, (double)result->bytes / 1e3);
     say_next(result->path);

@@ -66,7 +66,10 @@ void wndl_record_list_ends(
     wndl_record_list_reasons(text, size, totals->ends, names);
 }
 
-/* In hundredths, rounded down: 100.00 % means all of them. */
+/*
+ * Prints the share in hundredths of a percent, rounded down: 100.00 % means
+ * all.
+ */
 void wndl_record_say_complete(
     const char *what, const uint64_t ends[WNDL_WALK_END_COUNT], uint64_t all)
 {

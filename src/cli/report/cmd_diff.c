@@ -4,19 +4,22 @@
 #include "cli/report/diff_table.h"
 #include "cli/shared/dmd_report.h"
 #include "cli/shared/heap_report.h"
+#include "cli/shared/known_file.h"
+#include "cli/shared/newest.h"
 #include "cli/valgrind/vm_diff.h"
 #include "in/vm.h"
 
 #include <string.h>
 
 static const struct wndl_option option_table[] = {
-    {0, "by", "WHAT", "auto|fn|line|module|thread|path||usual", "auto", NULL,
+    {0, "by", "WHAT", "auto|fn|line|module|thread|path||usual|function", "auto",
+        NULL,
         "show one row for each function, line, module, thread or call path; "
         "auto: records for two heaps, else functions",
         WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, by)},
     {0, "time", "KIND", "auto|cpu|blocked|wall||usual", "auto", NULL,
-        "which time of samples: cpu: using the CPU; blocked: waiting for "
-        "something else; wall: both, and waiting for a CPU; auto: cpu",
+        "which time of samples: cpu: using the CPU; blocked: waiting for a "
+        "lock, I/O or the like; wall: both, and waiting for a CPU; auto: cpu",
         WNDL_OPT_CHOICE, offsetof(struct wndl_diff_options, time)},
     {0, "compare", "WHAT", "auto|share|amount||usual", "auto", NULL,
         "compare the share of each row in its recording, or its amount; auto: "
@@ -30,7 +33,7 @@ static const struct wndl_option option_table[] = {
         "also draw the first 8 rows of the table as an SVG picture",
         WNDL_OPT_TEXT, offsetof(struct wndl_diff_options, plot)},
     {'n', "rows", "N", NULL, NULL, NULL,
-        "show N rows; if not given 30, or all with --json; 1000 records",
+        "show N rows (default: 30; all with --json; 1000 records of heaps)",
         WNDL_OPT_COUNT, offsetof(struct wndl_diff_options, rows)},
     {0, "full-names", NULL, NULL, NULL, NULL,
         "show long C++ names in full, not as Class<...>::function(...)",
@@ -57,12 +60,12 @@ static const struct wndl_example examples[] = {
     {"windlass diff --filter parse_ --plot parse.svg v1.wndl v2.wndl v3.wndl",
         "draw how the share of those functions changed over three versions"},
     {"windlass diff --filter cache_ monday.heap.wndl friday.heap.wndl",
-        "show what those functions hold in the second recording more than in "
-        "the first"},
+        "show how much more memory those functions hold in the second "
+        "recording"},
     {"windlass diff --by fn monday.heap.wndl friday.heap.wndl",
         "show which functions hold more"},
     {"windlass diff dmd-browser-4711-1.json.gz dmd-browser-4711-2.json.gz",
-        "show what the second of two DMD files holds more than the first"},
+        "show how much more the second DMD file holds than the first"},
     {NULL, NULL},
 };
 
@@ -145,6 +148,9 @@ static int diff_recordings(const struct wndl_diff_options *o,
 static int diff_inputs(const struct wndl_diff_options *o,
     const struct wndl_input *earlier, const struct wndl_input *later)
 {
+    if (!wndl_known_file_is_taken(earlier, WNDL_TAKES_DMD | WNDL_TAKES_VM) ||
+        !wndl_known_file_is_taken(later, WNDL_TAKES_DMD | WNDL_TAKES_VM))
+        return WNDL_EXIT_FAILURE;
     bool dmd[] = {
         wndl_dmd_json_guess(earlier->bytes), wndl_dmd_json_guess(later->bytes)};
     bool vm[] = {wndl_vm_is(earlier->bytes), wndl_vm_is(later->bytes)};
@@ -240,9 +246,14 @@ static bool has_empty_group(struct wndl_operands operands)
     return false;
 }
 
-static int run_diff(const void *options, struct wndl_operands operands)
+static int compare_files(const void *options, struct wndl_operands operands)
 {
     const struct wndl_diff_options *o = options;
+    if (operands.count == 1) {
+        wndl_cli_error("LATER is missing; without any file, the last two "
+                       "recordings here are compared");
+        return WNDL_EXIT_USAGE;
+    }
     if (has_empty_group(operands)) {
         wndl_cli_error(
             "a file is missing after --; see 'windlass diff --help'");
@@ -255,25 +266,37 @@ static int run_diff(const void *options, struct wndl_operands operands)
     return diff_groups(o, operands);
 }
 
+static int run_diff(const void *options, struct wndl_operands operands)
+{
+    struct wndl_newest newest;
+    int exit_code = WNDL_EXIT_USAGE;
+    if (wndl_newest_fill(&newest, &operands, WNDL_NEWEST_MAX))
+        exit_code = compare_files(options, operands);
+    wndl_newest_free(&newest);
+    return exit_code;
+}
+
 const struct wndl_command wndl_cmd_diff = {
     .name = "diff",
     .group = WNDL_GROUP_LOOK,
     .summary = "compare recordings",
-    .operands = "EARLIER LATER [FILE...]",
+    .operands = "[EARLIER LATER [FILE...]]",
     .description =
         "Shows how recordings differ. For time, it compares the share of each "
         "function; for heaps (windlass heap), the blocks and bytes of LATER "
         "minus those of EARLIER for each stack, or with --by the memory that "
-        "functions, lines, modules or call paths hold. Things are matched by "
-        "name, so builds may differ. An asterisk marks a change that is larger "
-        "than the noise (docs/diff.md).\n\n"
-        "-- between files makes two groups, each of several recordings of the "
-        "same program, and compares their means: EARLIER... -- LATER... More "
-        "than two files, or groups, are a series: a table and a plot from the "
-        "first to the last.\n\n"
+        "functions, lines, modules or call paths hold. Rows are matched by "
+        "name, so the recordings may be of different builds. An asterisk marks "
+        "a change that is larger than the noise (docs/diff.md).\n\n"
+        "With EARLIER... -- LATER..., the means of two groups of recordings "
+        "are compared; each group holds recordings of the same program. More "
+        "than two files or groups are shown as a series, in one table and one "
+        "plot.\n\n"
         "Two DMD files of Mozilla (JSON, version 5, plain or gzip) are "
-        "compared like heaps; they must have the same mode. Percentages of "
-        "records are shares of the difference between the heaps.\n\n"
+        "compared like heaps; they must have the same mode. The percentage of "
+        "a record is its share of the whole difference.\n\n"
+        "Without files, it compares the newest recording in this folder that "
+        "is yours with the last one before it of the same kind.\n\n"
         "Two results of 'windlass vmprof' are compared by their page "
         "faults.\n\n"
         "The exit status is 1 if something grew by more than --threshold, or "
@@ -281,7 +304,7 @@ const struct wndl_command wndl_cmd_diff = {
     .options = option_table,
     .options_size = sizeof(struct wndl_diff_options),
     .examples = examples,
-    .min_operands = 2,
+    .takes_recordings = true,
     .max_operands = SIZE_MAX,
     .operands_in_groups = true,
     .run = run_diff,

@@ -6,6 +6,7 @@
 #include "cli/report/export_formats.h"
 #include "cli/shared/callgraph_options.h"
 #include "cli/shared/heap_report.h"
+#include "cli/shared/newest.h"
 
 struct export_options {
     unsigned format;                /* index into wndl_export_formats */
@@ -25,8 +26,8 @@ static const struct wndl_option option_table[] = {
         WNDL_EXPORT_FORMAT_HELP, WNDL_OPT_CHOICE,
         offsetof(struct export_options, format)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
-        "which time to write: cpu: using the CPU; blocked: waiting for "
-        "something else; wall: both, and waiting for a CPU",
+        "which time to write: cpu: using the CPU; blocked: waiting for a lock, "
+        "I/O or the like; wall: both, and waiting for a CPU",
         WNDL_OPT_CHOSEN, offsetof(struct export_options, time)},
     {0, "value", "WHAT", "auto|bytes|blocks|temporary||usual", "auto", NULL,
         "what to count of a heap: bytes, blocks, or temporary: the blocks that "
@@ -118,7 +119,7 @@ static void fill_job(struct wndl_export_job *job,
         .of_heap = o->value != VALUE_AUTO || format_of(o)->of_heap ||
                    wndl_heap_shown_of(p, false),
         .pid = job->heaps.pid,
-        .tells_gone = wndl_heap_tells_gone(p),
+        .has_freed = wndl_heap_has_freed(p),
         .time = o->time.index,
         .set = job->heaps.set,
         .by_blocks = o->value > VALUE_BYTES,
@@ -149,7 +150,7 @@ static int export_recording(struct wndl_cli_recording *recording,
         return WNDL_EXIT_FAILURE;
     if (!job.exported.of_heap)
         say_if_none(p, o);
-    else if (o->value == VALUE_TEMPORARY && !job.exported.tells_gone)
+    else if (o->value == VALUE_TEMPORARY && !job.exported.has_freed)
         wndl_cli_note("warning: the recording does not hold all temporary "
                       "blocks: 'windlass heap --mode cumulative' records them");
     struct writing writing = {format_of(o), &job};
@@ -160,7 +161,7 @@ static int export_recording(struct wndl_cli_recording *recording,
     return wndl_output_write(&output);
 }
 
-static int run_export(const void *options, struct wndl_operands operands)
+static int export_file(const void *options, struct wndl_operands operands)
 {
     const struct export_options *o = options;
     struct wndl_cli_recording recording;
@@ -179,18 +180,29 @@ static int run_export(const void *options, struct wndl_operands operands)
     return exit_code;
 }
 
+static int run_export(const void *options, struct wndl_operands operands)
+{
+    struct wndl_newest newest;
+    int exit_code = WNDL_EXIT_USAGE;
+    if (wndl_newest_fill(&newest, &operands, 1))
+        exit_code = export_file(options, operands);
+    wndl_newest_free(&newest);
+    return exit_code;
+}
+
 const struct wndl_command wndl_cmd_export = {
     .name = "export",
     .group = WNDL_GROUP_CONVERT,
     .summary = "convert a recording for other tools",
-    .operands = "FILE",
+    .operands = "[FILE]",
     .description = "Writes a recording in the format of another tool, with the "
                    "names that 'windlass report' shows. The same recording and "
-                   "the same binaries give the same bytes.",
+                   "the same binaries give the same bytes. Without FILE, it "
+                   "is the newest recording in this folder that is yours.",
     .options = option_table,
     .options_size = sizeof(struct export_options),
     .examples = examples,
-    .min_operands = 1,
+    .takes_recordings = true,
     .max_operands = 1,
     .run = run_export,
 };

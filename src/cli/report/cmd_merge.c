@@ -6,6 +6,8 @@
 #include "cli/core/output.h"
 #include "cli/shared/callgraph_options.h"
 #include "cli/shared/heap_report.h"
+#include "cli/shared/known_file.h"
+#include "cli/shared/newest.h"
 #include "cli/shared/recording.h"
 #include "in/callgrind.h"
 #include "in/folded.h"
@@ -130,6 +132,8 @@ static bool add_recording(struct merge *m, const struct wndl_input *input)
 
 static bool add_bytes(struct merge *m, const struct wndl_input *input)
 {
+    if (!wndl_known_file_is_taken(input, WNDL_TAKES_GRAPHS))
+        return false;
     enum wndl_graph_kind kind = wndl_graph_kind_of(input->bytes);
     if (kind == WNDL_GRAPH_RECORDING)
         return add_recording(m, input);
@@ -191,7 +195,7 @@ static int merge_all(struct merge *m, struct wndl_operands operands)
     return wndl_output_write(&output);
 }
 
-static int run_merge(const void *options, struct wndl_operands operands)
+static int merge_files(const void *options, struct wndl_operands operands)
 {
     struct merge m = {.o = options};
     if (!wndl_callgraph_init(&m.g, wndl_mem_libc()))
@@ -203,11 +207,21 @@ static int run_merge(const void *options, struct wndl_operands operands)
     return exit_code;
 }
 
+static int run_merge(const void *options, struct wndl_operands operands)
+{
+    struct wndl_newest newest;
+    int exit_code = WNDL_EXIT_USAGE;
+    if (wndl_newest_fill(&newest, &operands, 1))
+        exit_code = merge_files(options, operands);
+    wndl_newest_free(&newest);
+    return exit_code;
+}
+
 const struct wndl_command wndl_cmd_merge = {
     .name = "merge",
     .group = WNDL_GROUP_CONVERT,
     .summary = "merge profiles into one call graph",
-    .operands = "FILE...",
+    .operands = "[FILE...]",
     .description =
         "Adds up the stacks of all files in one approximate call graph, in "
         "Callgrind's format, for KCachegrind and callgrind_annotate.\n\n"
@@ -217,7 +231,7 @@ const struct wndl_command wndl_cmd_merge = {
     .options = option_table,
     .options_size = sizeof(struct merge_options),
     .examples = examples,
-    .min_operands = 1,
+    .takes_recordings = true,
     .max_operands = SIZE_MAX,
     .run = run_merge,
 };

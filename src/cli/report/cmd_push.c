@@ -140,8 +140,8 @@ static bool read_labels(struct job *job, const struct wndl_option_list *given)
             continue;
         free(text);
         job->labels[i] = (struct wndl_push_label){NULL, NULL};
-        wndl_cli_error("--label takes NAME=VALUE, a name of letters, digits "
-                       "and _ and a value without ,={}\", not '%s'",
+        wndl_cli_error("--label takes NAME=VALUE, not '%s'; NAME has letters, "
+                       "digits and _, VALUE none of ,={}\"",
             given->texts[i]);
         return false;
     }
@@ -279,7 +279,7 @@ static int send_part(const struct job *job, bool of_heap)
     const struct wndl_exported part = {
         .symbolized = &job->loaded.symbolized,
         .of_heap = of_heap,
-        .tells_gone = wndl_heap_tells_gone(&job->loaded.profile),
+        .has_freed = wndl_heap_has_freed(&job->loaded.profile),
         .set = choice.set,
     };
     char *data = NULL;

@@ -7,7 +7,10 @@
 #include "cli/core/terminal.h"
 #include "cli/shared/dmd_report.h"
 #include "cli/shared/heap_report.h"
+#include "cli/shared/known_file.h"
+#include "cli/shared/newest.h"
 #include "cli/shared/recording.h"
+#include "cli/view/page.h"
 #include "out/report_json/report_json.h"
 #include "out/report_text/report_text.h"
 
@@ -32,12 +35,12 @@ struct report_options {
 enum { USUAL_ROWS = 30 };
 
 static const struct wndl_option option_table[] = {
-    {0, "by", "WHAT", "fn|line|module|thread", "fn", NULL,
+    {0, "by", "WHAT", "fn|line|module|thread||function", "fn", NULL,
         "show one row for each function, line, module or thread",
         WNDL_OPT_CHOSEN, offsetof(struct report_options, by)},
     {0, "time", "KIND", "cpu|blocked|wall", "cpu", NULL,
-        "which time to show: cpu: using the CPU; blocked: waiting for "
-        "something else; wall: both, and waiting for a CPU",
+        "which time to show: cpu: using the CPU; blocked: waiting for a lock, "
+        "I/O or the like; wall: both, and waiting for a CPU",
         WNDL_OPT_CHOSEN, offsetof(struct report_options, time)},
     {0, "tree", NULL, NULL, NULL, NULL,
         "show the call tree instead of the table", WNDL_OPT_FLAG,
@@ -47,8 +50,8 @@ static const struct wndl_option option_table[] = {
         "table",
         WNDL_OPT_FLAG, offsetof(struct report_options, marks)},
     {'n', "rows", "N", NULL, NULL, NULL,
-        "show N rows of the table or N records of a heap; if not given 30, or "
-        "all with --json or --marks",
+        "show N rows of the table or N records of a heap (default: 30; all "
+        "with --json or --marks)",
         WNDL_OPT_COUNT, offsetof(struct report_options, rows)},
     {0, "min-percent", "PERCENT", NULL, "0.5", NULL,
         "leave out branches of the tree with less than PERCENT of the time",
@@ -72,6 +75,24 @@ static const struct wndl_option option_table[] = {
         offsetof(struct report_options, of_heap)},
     WNDL_HEAP_OPTION_ROWS(struct report_options, heap),
     WNDL_SYMBOL_OPTION_ROWS(struct report_options, symbols),
+    WNDL_OPTION_OF_OTHERS(
+        'i', "input", "did you mean 'windlass report FILE'? It needs no -i"),
+    WNDL_OPTION_OF_OTHERS(0, "stdio",
+        "the report is text already; leave it out ('windlass view' is the "
+        "nearest to a TUI)"),
+    WNDL_OPTION_OF_OTHERS('g', "call-graph", "did you mean '--tree'?"),
+    WNDL_OPTION_OF_OTHERS(0, "sort", "did you mean '--by WHAT'?"),
+    WNDL_OPTION_OF_OTHERS('F', "fields", "the nearest option is '--by WHAT'"),
+    WNDL_OPTION_OF_OTHERS(
+        0, "percent-limit", "did you mean '--min-percent PERCENT'?"),
+    WNDL_OPTION_OF_OTHERS(0, "children",
+        "the table has self and total already; leave it out ('--tree' is the "
+        "nearest)"),
+    WNDL_OPTION_OF_OTHERS(0, "no-children",
+        "the table is by self already; leave it out ('--tree' is the "
+        "nearest)"),
+    WNDL_OPTION_OF_OTHERS(0, "flamegraph",
+        "did you mean 'windlass view', which draws flame graphs?"),
     {0},
 };
 
@@ -108,6 +129,8 @@ static void next_command(struct wndl_buf *command,
             command, "windlass report --time %s ", other_time(report));
     else if (o->marks)
         wndl_buf_text(command, "windlass report ");
+    else if (o->tree && wndl_view_page().size != 0)
+        wndl_buf_text(command, "windlass view ");
     else if (o->tree)
         wndl_buf_printf(command,
             "windlass export -f folded %s-o stacks.folded ",
@@ -204,6 +227,9 @@ static int report_heap(const struct wndl_cli_recording *loaded,
         .rows = o->rows,
         .json = o->json,
         .paged = !o->no_pager && !o->json,
+        .next = wndl_view_page().size != 0
+                    ? "windlass view"
+                    : "windlass export -f folded -o heap.folded",
     };
     if (o->tree || o->marks || o->by.given || o->time.given) {
         wndl_cli_error("--by, --time, --tree and --marks are for samples; "
@@ -281,7 +307,10 @@ static int report_two(const struct wndl_input *earlier, const char *path,
     if (!wndl_input_open(&later, path))
         return WNDL_EXIT_FAILURE;
     int exit_code = WNDL_EXIT_USAGE;
-    if (wndl_dmd_json_guess(earlier->bytes) && wndl_dmd_json_guess(later.bytes))
+    if (!wndl_known_file_is_taken(&later, WNDL_TAKES_DMD))
+        exit_code = WNDL_EXIT_FAILURE;
+    else if (wndl_dmd_json_guess(earlier->bytes) &&
+             wndl_dmd_json_guess(later.bytes))
         exit_code = report_dmd(earlier, &later, o);
     else
         wndl_cli_error("to compare %s and %s, use 'windlass diff'",
@@ -290,7 +319,7 @@ static int report_two(const struct wndl_input *earlier, const char *path,
     return exit_code;
 }
 
-static int run_report(const void *options, struct wndl_operands operands)
+static int report_files(const void *options, struct wndl_operands operands)
 {
     const struct report_options *o = options;
     struct wndl_input input;
@@ -301,8 +330,10 @@ static int run_report(const void *options, struct wndl_operands operands)
     }
     if (!wndl_input_open(&input, operands.texts[0]))
         return WNDL_EXIT_FAILURE;
-    int exit_code;
-    if (operands.count == 2)
+    int exit_code = WNDL_EXIT_FAILURE;
+    if (!wndl_known_file_is_taken(&input, WNDL_TAKES_DMD))
+        ; /* it is said */
+    else if (operands.count == 2)
         exit_code = report_two(&input, operands.texts[1], o);
     else if (wndl_dmd_json_guess(input.bytes))
         exit_code = report_dmd(&input, NULL, o);
@@ -312,19 +343,30 @@ static int run_report(const void *options, struct wndl_operands operands)
     return exit_code;
 }
 
+static int run_report(const void *options, struct wndl_operands operands)
+{
+    struct wndl_newest newest;
+    int exit_code = WNDL_EXIT_USAGE;
+    if (wndl_newest_fill(&newest, &operands, 1))
+        exit_code = report_files(options, operands);
+    wndl_newest_free(&newest);
+    return exit_code;
+}
+
 const struct wndl_command wndl_cmd_report = {
     .name = "report",
     .group = WNDL_GROUP_LOOK,
     .summary = "show where the time or the memory of a recording went",
-    .operands = "FILE [LATER-FILE]",
+    .operands = "[FILE [LATER-FILE]]",
     .description =
         "Shows how complete the samples of a recording are, and in which "
         "functions, lines, modules or threads its time went. Self is the time "
         "in the function itself, where inlined code counts for the inlined "
         "function; total adds the functions that it called, and counts each "
-        "sample once however deep the recursion.\n\n"
-        "The time is CPU time; --time blocked shows where threads waited for "
-        "something else, if that was recorded. FILE may be - for standard "
+        "sample once, also for recursive functions.\n\n"
+        "The time is CPU time; --time blocked shows where threads were "
+        "blocked, if that was recorded. Without FILE, it is the newest "
+        "recording in this folder that is yours; FILE may be - for standard "
         "input.\n\n"
         "For a heap (windlass heap) it shows which stacks allocated how much, "
         "and findings: leaks, buffers that grow just enough, temporary "
@@ -339,7 +381,7 @@ const struct wndl_command wndl_cmd_report = {
     .options = option_table,
     .options_size = sizeof(struct report_options),
     .examples = examples,
-    .min_operands = 1,
+    .takes_recordings = true,
     .max_operands = 2,
     .run = run_report,
 };

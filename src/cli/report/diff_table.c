@@ -47,9 +47,9 @@ static const char *contradiction(const struct wndl_diff_table *table)
         heap->max_frames != WNDL_HEAP_USUAL_FRAMES || heap->ignore_alloc_fns;
     if (table->of_heap) {
         if (table->o->time != 0)
-            return "--time is for samples; this is on heaps";
+            return "--time is for samples, not for heaps";
         if (table->d.by == WNDL_DIFF_BY_THREAD)
-            return "--by thread is for samples; this is on heaps";
+            return "--by thread is for samples, not for heaps";
         return of_records
                    ? "-f and -a are for records, of two heaps without --by"
                    : NULL;
@@ -93,8 +93,8 @@ static int no_time(const struct wndl_diff_table *table,
                                     : "; try --time blocked");
 }
 
-/* One of the first recording and `file` holds freed blocks, one does not. */
-static int tells_less(const struct wndl_diff_table *table, const char *file)
+/* Reports that either the first recording or `file` holds no freed blocks. */
+static int says_less(const struct wndl_diff_table *table, const char *file)
 {
     const char *first = wndl_diff_recording_at(&table->d, 0)->file;
     bool is_first = table->set == WNDL_HEAP_SET_LIVE;
@@ -114,7 +114,7 @@ static int add_heap(struct wndl_diff_table *table,
     if (!wndl_heap_has(&loaded->profile, &choice, file))
         return WNDL_EXIT_FAILURE;
     if (choice.set != table->set)
-        return tells_less(table, file);
+        return says_less(table, file);
     if (!wndl_diff_add_heap(&table->d, &loaded->symbolized, &choice))
         return wndl_cli_error("out of memory");
     return WNDL_EXIT_OK;

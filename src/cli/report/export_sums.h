@@ -26,8 +26,10 @@ bool wndl_export_folded(FILE *out, struct wndl_export_job *job);
 bool wndl_export_dmd(FILE *out, struct wndl_export_job *job);
 bool wndl_export_callgrind(FILE *out, struct wndl_export_job *job);
 
-/* As `windlass report --json --tree --marks` has it; of heaps with whole
- * stacks. */
+/*
+ * Writes the JSON of `windlass report --json --tree --marks`; heaps have whole
+ * stacks.
+ */
 bool wndl_export_json(FILE *out, struct wndl_export_job *job);
 
 #endif

@@ -2,8 +2,10 @@
 #include "cli/shared/binary.h"
 
 #include "analyze/binary/pe_stacks.h"
+#include "cfi_import/elf/frames.h"
 #include "cfi_import/stack_record/object.h"
 #include "cli/core/command.h"
+#include "cli/shared/debug_dirs.h"
 
 #include <inttypes.h>
 
@@ -39,6 +41,22 @@ bool wndl_binary_open(
     }
     wndl_error_set_file(err, path);
     wndl_file_close(&b->file);
+    return false;
+}
+
+bool wndl_binary_open_whole(
+    struct wndl_binary *b, const char *path, struct wndl_error *err)
+{
+    struct wndl_debug_dirs dirs;
+    if (!wndl_binary_open(b, path, err))
+        return false;
+    wndl_debug_dirs_init(&dirs, NULL);
+    if (wndl_elf_cfi_add_debug_file(b->object, dirs.list, wndl_mem_libc()) ==
+        WNDL_OK)
+        return true;
+    wndl_fail(err, WNDL_NOMEM, "out of memory");
+    wndl_error_set_file(err, path);
+    wndl_binary_close(b);
     return false;
 }
 

@@ -16,6 +16,10 @@ struct wndl_binary {
 bool wndl_binary_open(
     struct wndl_binary *binary, const char *path, struct wndl_error *err);
 
+/* The same, with the unwind rules of its debug file (cfi_import/elf). */
+bool wndl_binary_open_whole(
+    struct wndl_binary *binary, const char *path, struct wndl_error *err);
+
 void wndl_binary_close(struct wndl_binary *binary);
 
 #endif

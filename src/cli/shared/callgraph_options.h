@@ -12,9 +12,9 @@ enum wndl_cycles { WNDL_CYCLES_COLLAPSE, WNDL_CYCLES_KEEP };
 #define WNDL_CYCLES_ROW(about, type, field)                                    \
     {                                                                          \
         0, "cycles", "HOW", "collapse|keep", "collapse", NULL,                 \
-            about "cycles of functions that call each other: collapse: show "  \
-                  "a cycle as one function with its members below it; keep: "  \
-                  "leave it to the tool that reads the file",                  \
+            about "cycles of functions that call each other: collapse: "       \
+                  "show a cycle as one function with its members below it; "   \
+                  "keep: write the functions of a cycle one by one",           \
             WNDL_OPT_CHOICE, offsetof(type, field)                             \
     }
 

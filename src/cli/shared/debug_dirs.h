@@ -19,9 +19,9 @@ struct wndl_debug_dirs {
 };
 
 /*
- * Those of `given` (NULL: none), then those of $WINDLASS_DEBUG_DIRS, separated
- * by colons, then the system's. `given` outlives `dirs`, which stays where it
- * is.
+ * Lists the folders of `given` (NULL: none), then those of
+ * $WINDLASS_DEBUG_DIRS, separated by colons, then the system's. `given`
+ * outlives `dirs`, which is not moved.
  */
 void wndl_debug_dirs_init(
     struct wndl_debug_dirs *dirs, const struct wndl_option_list *given);

@@ -2,6 +2,7 @@
 #include "cli/shared/dmd_report.h"
 
 #include "analyze/heap/dmd_list.h"
+#include "base/utf8.h"
 #include "cli/core/command.h"
 #include "cli/core/shell_word.h"
 #include "cli/core/terminal.h"
@@ -37,7 +38,7 @@ static bool name_frames(
     wndl_debug_dirs_init(&debug_dirs, &report->symbols->debug_dirs);
     const struct wndl_fix_options options = {
         .debug_dirs = debug_dirs.list,
-        .debuginfod = report->symbols->debuginfod,
+        .debuginfod = wndl_asks_debuginfod(report->symbols),
         .cache = wndl_symbol_cache(report->symbols, &cache),
         .sym_dirs = none,
         .maps = none,
@@ -46,7 +47,7 @@ static bool name_frames(
             wndl_mem_libc(), &options, &wndl_cli_fix_listener, &fix) != WNDL_OK)
         return false;
     bool named = wndl_dmd_name_frames(dmd, fix) == WNDL_OK;
-    wndl_fix_tell_lost(fix);
+    wndl_fix_report_lost(fix);
     wndl_fix_close(fix);
     return named;
 }
@@ -146,8 +147,9 @@ static int show_records(struct reading *in)
     const struct wndl_heap_grouping how = {heap->max_frames, heap->sort,
         heap->ignore_alloc_fns, heap->filters.texts};
     struct wndl_heap_records records;
-    struct wndl_buf command, text;
+    struct wndl_buf command, text, plain;
     wndl_buf_init(&command, wndl_mem_libc());
+    wndl_buf_init(&plain, wndl_mem_libc());
     wndl_buf_init(&text, wndl_mem_libc());
     write_command(in->report, &command);
     int exit_code = WNDL_EXIT_FAILURE;
@@ -159,9 +161,11 @@ static int show_records(struct reading *in)
             in->report->count);
         wndl_dmd_text_records(&text, &records,
             in->report->rows == 0 ? MAX_RECORDS : in->report->rows);
-        exit_code = wndl_pager_show(&text, in->report->paged);
+        wndl_utf8_plain_lines(&plain, &text);
+        exit_code = wndl_pager_show(&plain, in->report->paged);
     }
     wndl_heap_records_free(&records);
+    wndl_buf_free(&plain);
     wndl_buf_free(&text);
     wndl_buf_free(&command);
     return exit_code;

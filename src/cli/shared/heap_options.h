@@ -46,8 +46,8 @@ static inline bool wndl_heap_set_given(const struct wndl_heap_set_options *o)
         "recorded too, else live",                                             \
         WNDL_OPT_CHOICE, offsetof(type, field.blocks)},                        \
         {0, "snapshot", "N", NULL, NULL, NULL,                                 \
-            "of a recorded heap: the N-th snapshot of each process, not the "  \
-            "last",                                                            \
+            "of a recorded heap: the N-th snapshot of each process "           \
+            "(default: the last)",                                             \
             WNDL_OPT_COUNT, offsetof(type, field.snapshot)},                   \
     {                                                                          \
         0, "process", "PID", NULL, NULL, NULL,                                 \

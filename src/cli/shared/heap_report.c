@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/shared/heap_report.h"
 
+#include "base/utf8.h"
 #include "cli/core/command.h"
 #include "cli/core/shell_word.h"
 #include "cli/core/terminal.h"
@@ -29,7 +30,7 @@ bool wndl_heap_shown_of(const struct wndl_profile *p, bool wanted)
     return wanted || (is_of_heaps(p) && !others);
 }
 
-bool wndl_heap_tells_gone(const struct wndl_profile *p)
+bool wndl_heap_has_freed(const struct wndl_profile *p)
 {
     const struct wndl_process_heap *heaps = p->heaps.data;
     for (size_t i = 0; i < p->heaps.len; i++) {
@@ -46,7 +47,7 @@ struct wndl_heap_choice wndl_heap_choose(
     static const char *const no_filters[] = {NULL};
     bool cumulative = true;
     for (size_t i = 0; i < count; i++)
-        cumulative = cumulative && wndl_heap_tells_gone(&loaded[i].profile);
+        cumulative = cumulative && wndl_heap_has_freed(&loaded[i].profile);
     enum wndl_heap_set usual =
         cumulative ? WNDL_HEAP_SET_ALL : WNDL_HEAP_SET_LIVE;
     return (struct wndl_heap_choice){
@@ -114,22 +115,26 @@ bool wndl_heap_has(const struct wndl_profile *p,
 
 /* ---- one */
 
-static void add_next(struct wndl_buf *out, const char *path)
+static void add_next(struct wndl_buf *out, const struct wndl_heap_show *show)
 {
-    if (strcmp(path, "-") == 0)
+    if (strcmp(show->path, "-") == 0)
         return;
-    wndl_buf_text(out, "Next: windlass export -f folded -o heap.folded ");
-    wndl_shell_word(out, path);
+    wndl_buf_printf(out, "Next: %s ", show->next);
+    wndl_shell_word(out, show->path);
     wndl_buf_byte(out, '\n');
 }
 
 static void write_text(const struct wndl_heap_report *r,
     const struct wndl_heap_show *show, struct wndl_buf *out)
 {
+    struct wndl_buf records;
+    wndl_buf_init(&records, out->mem);
     wndl_report_text_heap(r, wndl_terminal_width(), out);
     wndl_dmd_text_records(
-        out, &r->records, show->rows == 0 ? USUAL_RECORDS : show->rows);
-    add_next(out, show->path);
+        &records, &r->records, show->rows == 0 ? USUAL_RECORDS : show->rows);
+    wndl_utf8_plain_lines(out, &records);
+    wndl_buf_free(&records);
+    add_next(out, show);
 }
 
 int wndl_heap_report(
@@ -218,11 +223,15 @@ static void write_diff(const struct wndl_heap_difference *d,
             d, show->rows == 0 ? SIZE_MAX : show->rows, out);
         return;
     }
-    describe_side(out, "Earlier", &d->sides[0]);
-    describe_side(out, "Later", &d->sides[1]);
-    wndl_buf_byte(out, '\n');
+    struct wndl_buf text;
+    wndl_buf_init(&text, out->mem);
+    describe_side(&text, "Earlier", &d->sides[0]);
+    describe_side(&text, "Later", &d->sides[1]);
+    wndl_buf_byte(&text, '\n');
     wndl_dmd_text_records(
-        out, &d->records, show->rows == 0 ? DIFF_RECORDS : show->rows);
+        &text, &d->records, show->rows == 0 ? DIFF_RECORDS : show->rows);
+    wndl_utf8_plain_lines(out, &text);
+    wndl_buf_free(&text);
 }
 
 static bool make_diff(const struct wndl_cli_recording loaded[2],

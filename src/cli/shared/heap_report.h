@@ -13,13 +13,14 @@ struct wndl_heap_show {
     uint64_t rows;    /* of records; 0: as many as usual */
     bool json;
     bool paged;
+    const char *next; /* the command to try next, before the file */
 };
 
 /* Whether a report shows the heaps: there is nothing else, or `wanted`. */
 bool wndl_heap_shown_of(const struct wndl_profile *p, bool wanted);
 
 /* Whether freed blocks were recorded too. */
-bool wndl_heap_tells_gone(const struct wndl_profile *p);
+bool wndl_heap_has_freed(const struct wndl_profile *p);
 
 /*
  * The blocks that the options choose in these recordings. The default is all

@@ -5,6 +5,7 @@
 #include "cli/core/command.h"
 #include "cli/core/shell_word.h"
 #include "cli/shared/debug_dirs.h"
+#include "cli/shared/known_file.h"
 #include "wndl/read.h"
 
 static enum wndl_status read_input(struct wndl_profile *profile,
@@ -37,8 +38,8 @@ static enum wndl_status find_names(struct wndl_cli_recording *loaded,
     struct wndl_debug_dirs dirs;
     wndl_debug_dirs_init(&dirs, &symbols->debug_dirs);
     struct wndl_symbolizer_cache cache;
-    const struct wndl_symbol_sources sources = {
-        dirs.list, symbols->debuginfod, wndl_symbol_cache(symbols, &cache)};
+    const struct wndl_symbol_sources sources = {dirs.list,
+        wndl_asks_debuginfod(symbols), wndl_symbol_cache(symbols, &cache)};
     if (!wndl_symbolized_init(
             &loaded->symbolized, &loaded->profile, wndl_mem_libc()))
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
@@ -56,6 +57,8 @@ bool wndl_cli_recording_open(struct wndl_cli_recording *loaded,
     /* The report itself mentions damage; --verbose reports it here too. */
     const struct wndl_log log = {.write = write_log, .level = WNDL_LOG_INFO};
     struct wndl_error err = {0};
+    if (!wndl_known_file_is_taken(input, WNDL_TAKES_RECORDINGS))
+        return false;
     if (read_input(&loaded->profile, input, snapshot, &err) != WNDL_OK) {
         wndl_input_error(input, &err);
         return false;

@@ -10,8 +10,10 @@
 /* The file name of the one that counts the heap too, or of the other one. */
 const char *wndl_runtime_name(bool heap);
 
-/* Its path, for free(), beside this executable as built or installed; NULL
- * when it is not there. */
+/*
+ * The path of the runtime `name`, beside this executable as built or as
+ * installed. The caller frees it. NULL when the file does not exist.
+ */
 char *wndl_runtime_find(const char *name);
 
 /* ld.so splits LD_PRELOAD at spaces and colons (ld.so(8)). */

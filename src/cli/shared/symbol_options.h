@@ -42,9 +42,9 @@ struct wndl_symbol_options {
 #define WNDL_ARCH_OPTION_ROW(type, field)                                      \
     {                                                                          \
         0, "arch", "ARCH", NULL, NULL, NULL,                                   \
-            "read this architecture of a Mach-O file for several ones: "       \
-            "x86_64, arm64, ...; default: this machine's, or the only one "    \
-            "present",                                                         \
+            "of a Mach-O file for several architectures, read this one: "      \
+            "x86_64, arm64, ... (default: this machine's, or the only one "    \
+            "present)",                                                        \
             WNDL_OPT_TEXT, offsetof(type, field.arch)                          \
     }
 
@@ -54,6 +54,10 @@ struct wndl_symbol_options {
             "list the architectures in OBJ instead", WNDL_OPT_FLAG,            \
             offsetof(type, field)                                              \
     }
+
+/* Whether servers are to be asked for debug files. Says on stderr, once, if
+ * --debuginfod is given and none is named. */
+bool wndl_asks_debuginfod(const struct wndl_symbol_options *options);
 
 /*
  * The cache of --cache, in *cache; NULL if the option is not given. Borrows the

@@ -3,7 +3,6 @@
 #include "analyze/binary/breakpad_dump.h"
 #include "cli/core/command.h"
 #include "cli/core/output.h"
-#include "cli/core/sigbus_guard.h"
 #include "cli/shared/debug_dirs.h"
 #include "cli/shared/symbol_options.h"
 #include "cli/symbols/sym_ids.h"
@@ -35,11 +34,12 @@ static const struct wndl_example examples[] = {
     {NULL, NULL},
 };
 
-/* The output. It is opened when there is something to write. */
+/* The output. A file is opened when there is something to write. */
 struct target {
     const char *path; /* NULL: standard output */
-    FILE *out;        /* NULL: not open yet */
-    int sys_errno;    /* why it cannot be written, or 0 */
+    struct wndl_output_file file;
+    FILE *out;     /* NULL: not open yet */
+    int sys_errno; /* why it cannot be written, or 0 */
 };
 
 static bool is_written(struct target *target, bool written)
@@ -49,25 +49,36 @@ static bool is_written(struct target *target, bool written)
     return written;
 }
 
+static FILE *open_target(struct target *target)
+{
+    if (target->path == NULL)
+        return stdout;
+    return wndl_output_file_open(&target->file, target->path) ? target->file.out
+                                                              : NULL;
+}
+
 static bool write_piece(void *context, struct wndl_bytes piece)
 {
     struct target *target = context;
     errno = 0;
     if (target->out == NULL)
-        target->out = target->path == NULL ? stdout : fopen(target->path, "we");
+        target->out = open_target(target);
     return is_written(target,
         target->out != NULL &&
             (piece.size == 0 ||
                 fwrite(piece.data, 1, piece.size, target->out) == piece.size));
 }
 
-static void end_target(struct target *target)
+/* `whole`: all was given to write_piece(). */
+static void end_target(struct target *target, bool whole)
 {
     errno = 0;
-    if (target->out != NULL)
-        (void)is_written(target, target->path == NULL
-                                     ? fflush(target->out) == 0
-                                     : fclose(target->out) == 0);
+    if (target->out == NULL)
+        return;
+    if (target->path == NULL)
+        (void)is_written(target, fflush(target->out) == 0);
+    else if (!wndl_output_file_end(&target->file, whole) && whole)
+        (void)is_written(target, false);
 }
 
 /* Reports what is missing in the file. */
@@ -81,7 +92,7 @@ static void say_report(const struct wndl_breakpad_report *report)
             info->files_missing == 1 ? "is" : "are",
             wndl_error_text(&info->first_missing, text, sizeof text));
     if (info->first_damage.status != WNDL_OK)
-        wndl_cli_note("warning: damaged: %s",
+        wndl_cli_note("warning: %s: %s", wndl_cli_damage(&info->first_damage),
             wndl_error_text(&info->first_damage, text, sizeof text));
     if (report->no_unwinding.status != WNDL_OK)
         wndl_cli_note("no STACK CFI records: %s",
@@ -98,7 +109,7 @@ static int dump_to(
     const struct wndl_symbolizer_options options = {
         .size = sizeof options,
         .debug_dirs = dirs.list,
-        .debuginfod = o->symbols.debuginfod,
+        .debuginfod = wndl_asks_debuginfod(&o->symbols),
         .arch = o->symbols.arch,
     };
     const struct wndl_breakpad_request request = {
@@ -122,9 +133,8 @@ static int run_dump_syms(const void *options, struct wndl_operands operands)
     struct target target = {.path = to_stdout ? NULL : o->out};
     if (!to_stdout && !wndl_output_may_write(o->out, operands.texts[0]))
         return WNDL_EXIT_FAILURE;
-    wndl_sigbus_guard_install();
     int exit_code = dump_to(&target, operands.texts[0], o);
-    end_target(&target);
+    end_target(&target, exit_code == WNDL_EXIT_OK);
     if (target.sys_errno != 0)
         exit_code = wndl_cli_error("cannot write %s: %s",
             to_stdout ? "standard output" : o->out, strerror(target.sys_errno));
@@ -149,9 +159,8 @@ const struct wndl_command wndl_cmd_dump_syms = {
         "those of Mach-O files come from __unwind_info, those of 64-bit "
         "Windows files from .pdata, those of 32-bit Windows files from their "
         "PDB file (STACK WIN). Rules that Breakpad cannot express (shifts and "
-        "comparisons, as for the stubs in .plt) are written as .undef: that "
-        "code has no rule, and code that nobody calls has none for its return "
-        "address (.ra).",
+        "comparisons, as for the stubs in .plt) are written as .undef, as is "
+        "the return address (.ra) of code without a caller.",
     .options = option_table,
     .options_size = sizeof(struct dump_options),
     .examples = examples,

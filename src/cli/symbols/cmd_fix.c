@@ -2,7 +2,6 @@
 /* windlass fix: copies text and names its stack frames. */
 #include "analyze/fix/fix.h"
 #include "cli/core/command.h"
-#include "cli/core/sigbus_guard.h"
 #include "cli/shared/debug_dirs.h"
 #include "cli/shared/fix_listener.h"
 #include "cli/shared/symbol_options.h"
@@ -33,7 +32,8 @@ static const struct wndl_option option_table[] = {
         "add a line for each inlined frame, innermost first", WNDL_OPT_FLAG,
         offsetof(struct fix_options, inlines)},
     {'l', "local", "DIR", NULL, NULL, NULL,
-        "search DIR, by file name, for binaries that are not at their paths",
+        "search DIR for a file of the same name if a binary is missing at its "
+        "path",
         WNDL_OPT_TEXT, offsetof(struct fix_options, local_dir)},
     {'b', "breakpad", "DIR", NULL, NULL, NULL,
         "prefer the Breakpad symbol files DIR/NAME/ID/NAME.sym; their lines "
@@ -44,8 +44,8 @@ static const struct wndl_option option_table[] = {
         "repeated",
         WNDL_OPT_LIST, offsetof(struct fix_options, maps)},
     {0, "sym-dir", "DIR", NULL, NULL, NULL,
-        "prefer binaries in DIR with the same build-id, found by path or name, "
-        "such as ones that are not stripped; may be repeated",
+        "prefer the file in DIR with a binary's path or name if it has the "
+        "same build-id, for example one that is not stripped; may be repeated",
         WNDL_OPT_LIST, offsetof(struct fix_options, sym_dirs)},
     WNDL_ARCH_OPTION_ROW(struct fix_options, symbols),
     WNDL_SYMBOL_OPTION_ROWS(struct fix_options, symbols),
@@ -114,7 +114,7 @@ static int run_stream(const struct fix_options *o, int input, const char *name)
         .json = o->json,
         .inlines = o->inlines,
         .debug_dirs = debug_dirs.list,
-        .debuginfod = o->symbols.debuginfod,
+        .debuginfod = wndl_asks_debuginfod(&o->symbols),
         .cache = wndl_symbol_cache(&o->symbols, &cache),
         .sym_dirs = o->sym_dirs.texts,
         .breakpad_dirs =
@@ -133,7 +133,7 @@ static int run_stream(const struct fix_options *o, int input, const char *name)
             &stream.fix) != WNDL_OK)
         return wndl_cli_error("out of memory");
     enum wndl_fix_end end = wndl_fix_stream_run(&stream);
-    wndl_fix_tell_lost(stream.fix);
+    wndl_fix_report_lost(stream.fix);
     wndl_fix_close(stream.fix);
     return report(&stream, name, end);
 }
@@ -146,7 +146,6 @@ static int run_fix(const void *options, struct wndl_operands operands)
     say_missing(&o->breakpad_dirs);
     /* A reader that goes away, such as head, is no failure. */
     signal(SIGPIPE, SIG_IGN);
-    wndl_sigbus_guard_install();
     if (operands.count == 0 || strcmp(operands.texts[0], "-") == 0)
         return run_stream(o, STDIN_FILENO, "standard input");
     const char *path = operands.texts[0];
@@ -169,12 +168,12 @@ const struct wndl_command wndl_cmd_fix = {
         "All other bytes are copied unchanged. Each line is written as soon as "
         "its frames are resolved; when input arrives faster, lookups are "
         "batched by binary.\n\n"
-        "These forms are frames: '#01: ???[path +0x1a2b]', printed by "
-        "Mozilla's programs and windlass; 'path(name+0x1a) [0x55...]' of "
+        "Stack frames are recognised in these forms: '#01: ???[path +0x1a2b]' "
+        "of Mozilla's programs and windlass; 'path(name+0x1a) [0x55...]' of "
         "backtrace_symbols(); '#1 0x55... (path+0x1a2b)' of AddressSanitizer; "
-        "'by 0x1091a2: ??? (in path)' of Valgrind, in programs; 'name (0x55... "
-        "path+0x1a2b)'; '??? (path) 0x1a2b'; and 'path+0x1a2b', if path has a "
-        "slash or ends in .so or .ko.\n\n"
+        "'by 0x1091a2: ??? (in path)' of Valgrind, if path is a program; 'name "
+        "(0x55... path+0x1a2b)'; '??? (path) 0x1a2b'; and 'path+0x1a2b', if "
+        "path has a slash or ends in .so or .ko.\n\n"
         "A frame becomes 'function (file:line)', with the outermost function "
         "at that address and the line of its call, or 'function (path + "
         "0x1a2b)' if no line is known. If nothing is known, the line stays as "
@@ -183,9 +182,9 @@ const struct wndl_command wndl_cmd_fix = {
         "exit status is still 0.\n\n"
         "With -b, the names of a binary come from DIR/NAME/ID/NAME.sym, or "
         "from DIR/STEM.pdb/ID/STEM.sym for STEM.dll and STEM.exe. ID is the "
-        "build that 'windlass sym --ids' prints. If the binary is missing, the "
-        "only file with its name is used. Binaries without such a file are "
-        "read as usual.\n\n"
+        "build that 'windlass sym --ids' prints. If the binary is missing, so "
+        "that its ID is not known, a symbol file of its name is used if there "
+        "is only one. Binaries without such a file are read as usual.\n\n"
         "With --inlines each inlined frame gets a line of its own before the "
         "line of its function, with the same number, marked [inlined]. In JSON "
         "it goes into the same string and ends in \\n; in a DMD file of "
@@ -193,8 +192,8 @@ const struct wndl_command wndl_cmd_fix = {
         "Differences from Mozilla's fix-stacks, which this replaces: "
         "fix-stacks fixes only the last frame of a line, stops at wrong "
         "escapes, invalid UTF-8 and numbers of more than 64 bits, changes line "
-        "ends, may call hot code cold, leaves the compilation directory off "
-        "file names, and ignores -l with -j.",
+        "ends, may name a hot function after its cold part (.cold), leaves the "
+        "compilation directory off file names, and ignores -l with -j.",
     .options = option_table,
     .options_size = sizeof(struct fix_options),
     .examples = examples,

@@ -2,7 +2,6 @@
 /* windlass sym: functions, files and lines of addresses in one binary. */
 #include "base/status.h"
 #include "cli/core/command.h"
-#include "cli/core/sigbus_guard.h"
 #include "cli/symbols/sym_ids.h"
 #include "cli/symbols/sym_open.h"
 #include "cli/symbols/sym_options.h"
@@ -224,12 +223,14 @@ static void say_damage(const struct work *w)
         return;
     wndl_error_text(&info.first_damage, text, sizeof text);
     if (info.units_damaged == 0)
-        wndl_cli_note("warning: damaged: %s", text);
+        wndl_cli_note(
+            "warning: %s: %s", wndl_cli_damage(&info.first_damage), text);
     else
-        wndl_cli_note("warning: %u unit%s of debug information %s damaged "
+        wndl_cli_note("warning: %u unit%s of debug information %s %s "
                       "and left out: %s",
             info.units_damaged, info.units_damaged == 1 ? "" : "s",
-            info.units_damaged == 1 ? "is" : "are", text);
+            info.units_damaged == 1 ? "is" : "are",
+            wndl_cli_damage(&info.first_damage), text);
 }
 
 /* Addresses from here on count from the section. */
@@ -297,7 +298,6 @@ static int run_sym(const void *options, struct wndl_operands operands)
         wndl_cli_error("%s; see 'windlass sym --help'", problem);
         return WNDL_EXIT_USAGE;
     }
-    wndl_sigbus_guard_install();
     if (o->ids || o->list_arches)
         return print_of_files(o, operands);
     struct work w = {.symbols = wndl_sym_open(&opening)};
@@ -316,33 +316,33 @@ const struct wndl_command wndl_cmd_sym = {
     .description =
         "Shows the function, file and line of the code at each ADDR. Reads "
         "addresses and options as addr2line does, and writes in its format.\n\n"
-        "ADDR is hexadecimal, with or without 0x, and counts as in the "
-        "binary's own tables, as nm and objdump show it. For an address in a "
-        "running process, subtract the load bias; for a return address, ask "
-        "for the byte before it. ADDR may also be the name of a function, "
-        "mangled or not, with +0xOFFSET or +OFFSET after it; if several "
-        "functions have the name, each is shown. A name that consists only of "
-        "digits and the letters a to f needs +0.\n\n"
+        "ADDR is hexadecimal, with or without 0x, and is the address that nm "
+        "and objdump show. For an address in a running process, subtract the "
+        "load bias; for a return address, ask for the byte before it. ADDR may "
+        "also be the name of a function, mangled or not, with +0xOFFSET or "
+        "+OFFSET after it; if several functions have the name, each is shown. "
+        "A name that consists only of digits and the letters a to f needs "
+        "+0.\n\n"
         "Without ADDR, addresses are read from standard input, one per line, "
         "and answered as they arrive. An unknown address gives ??:0, which is "
         "no error.\n\n"
         "Differences from GNU addr2line: stubs of the linkage table have "
         "names; a function has the name of its symbol, which distinguishes its "
-        "clones (.cold, .part); code between functions does not belong to the "
-        "function before; the file of a symbol without a line is not shown, "
-        "nor the place of a variable, nor discriminators. Differences from "
+        "clones (.cold, .part); code between two functions belongs to neither; "
+        "the file of a symbol without line information, the places of "
+        "variables, and discriminators are not shown. Differences from "
         "llvm-symbolizer: numbers are always hexadecimal, stubs of the linkage "
         "table have names, and demangled names are spelled as by c++filt.\n\n"
         "With --all-functions, each line holds the addresses of a function, "
         "START-END, separated by commas if it is in several pieces, and its "
         "name. An unknown END is left out.\n\n"
-        "The PDB file of a Windows binary is searched beside the binary, at "
-        "the path where it was written, and in the debug folders, also in the "
-        "layout of symbol stores. A PDB file may be given as OBJ, or is found "
-        "by the name of a missing binary; addresses then count from the start "
-        "of the image.\n\n"
-        "The debug information of a Mach-O binary is searched in NAME.dSYM "
-        "beside it, in the debug folders, and then in the object files and "
+        "For a Windows binary, the PDB file is looked for in the binary's "
+        "folder, at the path where it was written, and in the debug folders, "
+        "also in the layout of symbol stores. A PDB file may be given as OBJ, "
+        "or is found by the name of a missing binary; addresses then count "
+        "from the start of the image.\n\n"
+        "For a Mach-O binary, debug information is looked for in NAME.dSYM in "
+        "its folder, in the debug folders, and then in the object files and "
         "archives that it was linked from.\n\n"
         "A Breakpad symbol file may be given as OBJ. Its addresses count from "
         "the start of the image, and it has no columns.",

@@ -58,7 +58,7 @@ static enum wndl_fix_end write_all(
     return WNDL_FIX_DONE;
 }
 
-/* One read; more of a waiting input is not waited for. */
+/* Reads once, and does not wait for more input. */
 static enum wndl_fix_end read_some(struct flow *f)
 {
     struct wndl_fix_stream *stream = f->stream;
@@ -84,7 +84,7 @@ static enum wndl_fix_end read_some(struct flow *f)
     return WNDL_FIX_DONE;
 }
 
-/* As wndl_fix_sink wants it. */
+/* Writes a piece of the result (struct wndl_fix_sink). */
 static bool take_piece(void *context, struct wndl_bytes piece)
 {
     struct flow *f = context;

@@ -47,7 +47,7 @@ static void print_hex(const char *label, struct wndl_bytes bytes)
     putchar('\n');
 }
 
-/* With dashes, as Microsoft writes it or Apple does. */
+/* Prints a GUID with dashes, in Microsoft's form or Apple's. */
 static void print_guid(const struct wndl_debug_id *id, bool is_apple)
 {
     printf(is_apple ? "uuid      " : "guid      ");

@@ -87,7 +87,7 @@ struct wndl_symbolizer *wndl_sym_open(struct wndl_sym_opening *opening)
                                        ? !opening->o->demangle
                                        : opening->o->no_demangle;
     opening->options.debug_dirs = opening->dirs.list;
-    opening->options.debuginfod = opening->o->symbols.debuginfod;
+    opening->options.debuginfod = wndl_asks_debuginfod(&opening->o->symbols);
     opening->options.arch = opening->o->symbols.arch;
     opening->options.cache =
         wndl_symbol_cache(&opening->o->symbols, &opening->cache);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* windlass unwind-info: shows the unwind information of a binary. */
 #include "cli/core/command.h"
+#include "cli/shared/debug_dirs.h"
 #include "cli/unwind/info_text.h"
 
 #include <errno.h>
@@ -137,7 +138,12 @@ static int print_info(const char *path, const struct unwind_info_options *o,
     struct wndl_error err = {0};
     int exit_code = WNDL_EXIT_OK;
     wndl_buf_init(&out, wndl_mem_libc());
-    if (wndl_unwind_info_open(&info, path, wndl_mem_libc(), &err) != WNDL_OK)
+    struct wndl_debug_dirs dirs;
+    wndl_debug_dirs_init(&dirs, NULL);
+    const struct wndl_unwind_info_request request = {
+        .path = path, .debug_dirs = dirs.list};
+    if (wndl_unwind_info_open_request(&info, &request, wndl_mem_libc(), &err) !=
+        WNDL_OK)
         exit_code = wndl_cli_fail(&err);
     else if (!write_out(&out, &info, o, addresses) || !print_text(&out))
         exit_code = WNDL_EXIT_FAILURE;
@@ -153,8 +159,8 @@ static int run_unwind_info(const void *options, struct wndl_operands operands)
     const struct unwind_info_options *o = options;
     uint64_t addresses[WNDL_OPTION_LIST_MAX];
     if (o->dump + o->breakpad + (o->json || o->lookups.count != 0) > 1) {
-        wndl_cli_error("--dump, --breakpad and --lookup or --json exclude each "
-                       "other; see 'windlass unwind-info --help'");
+        wndl_cli_error("use only one of --dump, --breakpad, and --lookup or "
+                       "--json; see 'windlass unwind-info --help'");
         return WNDL_EXIT_USAGE;
     }
     if (!parse_addresses(&o->lookups, addresses))
@@ -170,19 +176,20 @@ const struct wndl_command wndl_cmd_unwind_info = {
     .description =
         "Reads the call frame information of a program or shared library and "
         "shows how many rules it has, how much of each code section they "
-        "cover, and what was rejected for which reason. It reads .eh_frame, or "
-        ".debug_frame if there is none, for x86-64, i386, AArch64 and 32-bit "
-        "Arm (.debug_frame, or .ARM.exidx if there is none). From 64-bit "
-        "Windows files it reads .pdata, and for x86-64 also the code, where "
-        "functions free their stack frame, which .pdata does not describe. "
-        "From x86-64 and arm64 macOS files it reads __unwind_info; from 32-bit "
-        "Windows files without call frame information, their PDB file if it is "
-        "found.\n\n"
+        "cover, and what was rejected for which reason. It reads .eh_frame, "
+        "and .debug_frame for the code that .eh_frame leaves out, for x86-64, "
+        "i386 and AArch64; a stripped .debug_frame is read from the debug "
+        "file, in the folders of $WINDLASS_DEBUG_DIRS and /usr/lib/debug. For "
+        "32-bit Arm it reads .debug_frame, or .ARM.exidx if there is none. "
+        "From 64-bit Windows files it reads .pdata, and for x86-64 also the "
+        "code of epilogues, which .pdata does not describe. From x86-64 and "
+        "arm64 macOS files it reads __unwind_info; from 32-bit Windows files "
+        "without call frame information, their PDB file if it is found.\n\n"
         "A rule says how to compute the registers of the caller from those of "
         "the code (\"old\"): let cfa=oldBP+16 in RA=*(cfa-8) SP=cfa "
         "BP=*(cfa-16) BX=oldBX. The CFA is the value of the stack pointer "
         "after the return, *(...) the word at an address, RA the return "
-        "address. RA is unknown in functions that nobody called. The frame "
+        "address. RA is unknown in functions without a caller. The frame "
         "pointer of AArch64 is FP; oldLR is the return address while it is "
         "still in x30, and \"(RA signed)\" means that its upper bits are a "
         "signature.\n\n"

@@ -78,7 +78,7 @@ static int build_table(const struct table_options *o, const char *path)
     struct wndl_error err = {0};
     if (!wndl_output_may_write(o->out, path))
         return WNDL_EXIT_FAILURE;
-    if (!wndl_binary_open(&binary, path, &err))
+    if (!wndl_binary_open_whole(&binary, path, &err))
         return wndl_cli_fail(&err);
     wndl_buf_init(&bytes, wndl_mem_libc());
     int exit_code;
@@ -112,7 +112,7 @@ static bool open_table(struct wndl_file *file, struct wndl_table *table,
         return true;
     if (wndl_chrome_v2_open(file->bytes, &chrome, NULL) == WNDL_OK)
         (void)wndl_fail(err, WNDL_UNSUPPORTED,
-            "is Chromium's unwind info v2; use --format chrome-v2");
+            "Chromium's unwind info v2; use --format chrome-v2");
     wndl_error_set_file(err, path);
     wndl_file_close(file);
     return false;
@@ -265,12 +265,13 @@ const struct wndl_command wndl_cmd_unwind_table = {
     .summary = "build and inspect compact unwind tables",
     .operands = "build OBJ -o FILE | show FILE | verify OBJ FILE",
     .description =
-        "An unwind table holds, in about a tenth of the size, the rules at "
-        "every instruction that a binary has as call frame information "
-        "(.eh_frame, or .debug_frame if there is none; .pdata of 64-bit "
-        "Windows files; __unwind_info of macOS files; .ARM.exidx), for x86-64, "
-        "i386, AArch64 and 32-bit Arm. A table with the name <build-id>.wut is "
-        "found in the folders of $WINDLASS_UNWIND_TABLES when the binary is "
+        "An unwind table holds the unwind rules of a binary in about a tenth "
+        "of the size of its call frame information. It is built from "
+        ".eh_frame, and from .debug_frame, also of the debug file, for the "
+        "code that .eh_frame leaves out; from .pdata of 64-bit Windows files, "
+        "__unwind_info of macOS files, or .ARM.exidx; for x86-64, i386, "
+        "AArch64 and 32-bit Arm. A table with the name <build-id>.wut is found "
+        "in the folders of $WINDLASS_UNWIND_TABLES when the binary is "
         "recorded; a table with another name is attached by 'windlass record "
         "--unwind-table'.\n\n"
         "build: make the table of OBJ, a program or shared library, or a "
@@ -281,10 +282,10 @@ const struct wndl_command wndl_cmd_unwind_table = {
         "OBJ, and compare the table with the row.\n\n"
         "With --format chrome-v2, the actions work on Chromium's unwind info "
         "v2, for 32-bit Arm, built from .debug_frame, or from .ARM.exidx and "
-        "the code if there is none. Such a file does not name its binary; with "
-        "the name <build-id>.cuw2 it is found if there is no <build-id>.wut, "
-        "or it is attached by --unwind-table. Two more actions test the format "
-        "on raw bytes, all in hexadecimal:\n\n"
+        "the code if there is none. Such a file does not name its binary: call "
+        "it <build-id>.cuw2, which is used if there is no <build-id>.wut, or "
+        "attach it by --unwind-table. Two more actions test the format on raw "
+        "bytes, all in hexadecimal:\n\n"
         "encode OBJ ADDRESS: print the instructions of each row of the "
         "function at ADDRESS.\n\n"
         "run INSTRUCTIONS REGISTERS STACK: print the registers (r4=1,sp=7f00) "
@@ -292,6 +293,7 @@ const struct wndl_command wndl_cmd_unwind_table = {
     .options = option_table,
     .options_size = sizeof(struct table_options),
     .examples = examples,
+    .actions = "build|show|verify|encode|run",
     .min_operands = 0,
     .max_operands = 4,
     .run = run_unwind_table,

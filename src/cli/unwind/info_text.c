@@ -130,7 +130,9 @@ void wndl_unwind_info_say_at(
     else
         wndl_buf_printf(out,
             "function [0x%" PRIx64 " .. 0x%" PRIx64 "], %s+0x%" PRIx64 "\n",
-            f->start, f->end - 1, info->source,
+            f->start, f->end - 1,
+            info->by_exidx ? info->source
+                           : wndl_cfi_source_section(&info->cfi, f->fde),
             wndl_cfi_source_origin(&info->cfi, f->fde));
     if (range != NULL)
         wndl_unwind_info_say_range(out, info, range);

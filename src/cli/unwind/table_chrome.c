@@ -40,10 +40,10 @@ static void say_built(const struct wndl_chrome_v2_stats *s, size_t size)
     wndl_cli_note("%" PRIu64 " functions, %" PRIu64 " addresses of %s in %zu "
                   "bytes",
         s->functions, s->addresses, s->source, size);
-    if (s->refused != 0 || s->untold != 0)
+    if (s->refused != 0 || s->uncovered != 0)
         wndl_cli_note("functions without rules: %" PRIu64
                       ", not to their end: %" PRIu64 "; they cannot be unwound",
-            s->refused, s->untold);
+            s->refused, s->uncovered);
     if (s->lost != 0)
         wndl_cli_note("warning: records that are damaged or not read: %" PRIu64
                       "; see 'windlass unwind-info'",
@@ -218,9 +218,9 @@ static bool say_function(void *context, const struct wndl_chrome_v2_function *f)
             step.size == 0 ? "" : " ");
         say_hex((struct wndl_bytes){step.data, step.size});
     }
-    if (f->row_count == 0 || f->told_end < f->end)
+    if (f->row_count == 0 || f->rows_end < f->end)
         printf("+0x%" PRIx64 ": 80 00\n",
-            f->row_count == 0 ? 0 : f->told_end - f->start);
+            f->row_count == 0 ? 0 : f->rows_end - f->start);
     wndl_buf_free(&step);
     return false;
 }

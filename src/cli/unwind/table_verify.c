@@ -32,7 +32,7 @@ static int verify_in(const struct wndl_checked_table *checked,
     struct wndl_binary binary;
     struct wndl_table_verdict verdict;
     struct wndl_error err = {0};
-    if (!wndl_binary_open(&binary, binary_path, &err))
+    if (!wndl_binary_open_whole(&binary, binary_path, &err))
         return wndl_cli_fail(&err);
     enum wndl_status status =
         checked->verify(checked->table, binary.object, &verdict, &err);

@@ -44,8 +44,9 @@ static bool find_all(struct wndl_vm_profile *profile,
 {
     struct wndl_callgraph *g = &profile->graph;
     struct wndl_vm_places places;
+    struct wndl_vm_graph graph = {g, &places, &profile->paths};
     enum wndl_status status =
-        wndl_vm_graph(g, &places, &profile->vm, profile->memory, sources);
+        wndl_vm_graph(&graph, &profile->vm, profile->memory, sources);
     if (status != WNDL_OK) {
         wndl_graph_fail(status, 0, err);
         return false;
@@ -70,7 +71,7 @@ static bool name_code(struct wndl_vm_profile *profile, const char *path,
     wndl_debug_dirs_init(&dirs, &symbols->debug_dirs);
     const struct wndl_symbol_sources sources = {
         .debug_dirs = dirs.list,
-        .debuginfod = symbols->debuginfod,
+        .debuginfod = wndl_asks_debuginfod(symbols),
         .cache = wndl_symbol_cache(symbols, &cache),
     };
     return find_all(profile, &sources, &err) || say_failure(path, &err);
@@ -109,6 +110,7 @@ struct wndl_vm_view wndl_vm_profile_view(const struct wndl_vm_profile *profile)
         .graph = &profile->graph,
         .startup = &profile->startup,
         .sites = &profile->sites,
+        .paths = &profile->paths,
         .memory = profile->memory,
     };
 }

@@ -12,6 +12,7 @@ struct wndl_vm_profile {
     struct wndl_callgraph graph;
     struct wndl_vm_startup startup;
     struct wndl_vec sites; /* struct wndl_vm_site */
+    struct wndl_vm_paths paths;
     uint32_t memory; /* index of the size that the graph's faults are of */
 };
 

@@ -7,6 +7,7 @@
 #include "cli/core/command.h"
 #include "cli/core/output.h"
 #include "cli/shared/heap_report.h"
+#include "cli/shared/newest.h"
 #include "cli/shared/recording.h"
 #include "cli/view/page.h"
 #include "cli/view/server.h"
@@ -212,12 +213,12 @@ static int serve_at(
     if (signals < 0)
         return wndl_cli_error("signalfd: %s", strerror(errno));
     printf("%s\n", server->url);
-    bool is_told = fflush(stdout) == 0;
+    bool is_printed = fflush(stdout) == 0;
     wndl_cli_note("serving the page at this address until Ctrl-C");
-    if (is_told && has_desktop())
+    if (is_printed && has_desktop())
         open_browser(server->url);
     enum wndl_status status =
-        is_told ? wndl_server_run(server, page, signals, err) : WNDL_OK;
+        is_printed ? wndl_server_run(server, page, signals, err) : WNDL_OK;
     close(signals);
     return status == WNDL_OK ? WNDL_EXIT_OK : wndl_cli_fail(err);
 }
@@ -287,7 +288,7 @@ static int usage_error(const char *what)
     return WNDL_EXIT_USAGE;
 }
 
-static int run_view(const void *options, struct wndl_operands operands)
+static int show_files(const void *options, struct wndl_operands operands)
 {
     const struct view_options *o = options;
     char *page = NULL;
@@ -295,11 +296,12 @@ static int run_view(const void *options, struct wndl_operands operands)
     if (o->port > UINT16_MAX)
         return usage_error("--port takes at most 65535");
     if (o->port != 0 && o->out != NULL)
-        return usage_error("--port and -o exclude each other");
+        return usage_error("use either --port or -o");
     if (wndl_view_page().size == 0)
         return wndl_cli_error(
-            "this windlass was built without the viewer, which needs npm; "
-            "'windlass export --help' lists other viewers");
+            "this windlass was built without the viewer (%s); './run build' "
+            "builds it, and 'windlass export --help' lists other viewers",
+            wndl_view_problem());
     int exit_code = make_page(o, operands, &page, &size);
     if (exit_code == WNDL_EXIT_OK && o->out == NULL)
         exit_code = serve_page((uint16_t)o->port,
@@ -308,16 +310,27 @@ static int run_view(const void *options, struct wndl_operands operands)
     return exit_code;
 }
 
+static int run_view(const void *options, struct wndl_operands operands)
+{
+    struct wndl_newest newest;
+    int exit_code = WNDL_EXIT_USAGE;
+    if (wndl_newest_fill(&newest, &operands, 1))
+        exit_code = show_files(options, operands);
+    wndl_newest_free(&newest);
+    return exit_code;
+}
+
 const struct wndl_command wndl_cmd_view = {
     .name = "view",
     .group = WNDL_GROUP_LOOK,
     .summary = "show a recording in a web browser",
-    .operands = "FILE [LATER]",
+    .operands = "[FILE [LATER]]",
     .description =
         "Shows a recording of time, of heaps or of both, or how LATER differs "
         "from FILE, as one self-contained page, with the source of the hottest "
-        "functions if it is available and unchanged. The page makes no network "
-        "requests.\n\n"
+        "functions if it is available and unchanged. Without FILE, it is the "
+        "newest recording in this folder that is yours. The page makes no "
+        "network requests.\n\n"
         "Without -o, windlass serves the page to browsers on this machine "
         "until Ctrl-C. It prints the address, which nobody can guess, and "
         "opens it with xdg-open if there is a desktop; while xdg-open runs, "
@@ -325,7 +338,7 @@ const struct wndl_command wndl_cmd_view = {
     .options = option_table,
     .options_size = sizeof(struct view_options),
     .examples = examples,
-    .min_operands = 1,
+    .takes_recordings = true,
     .max_operands = 2,
     .run = run_view,
 };

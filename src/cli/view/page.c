@@ -25,11 +25,21 @@ struct wndl_bytes wndl_view_page(void)
         (size_t)(wndl_view_page_end - wndl_view_page_start)};
 }
 
+const char *wndl_view_problem(void)
+{
+    return NULL;
+}
+
 #else
 
 struct wndl_bytes wndl_view_page(void)
 {
     return (struct wndl_bytes){0};
+}
+
+const char *wndl_view_problem(void)
+{
+    return WNDL_VIEW_PROBLEM;
 }
 
 #endif

@@ -8,4 +8,7 @@
 /* The page that out/view/view.h wants; empty without a viewer. Never freed. */
 struct wndl_bytes wndl_view_page(void);
 
+/* Why there is none: "npm ci failed"; NULL if there is one. Static string. */
+const char *wndl_view_problem(void);
+
 #endif

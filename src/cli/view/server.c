@@ -2,6 +2,8 @@
 #define _GNU_SOURCE 1
 #include "cli/view/server.h"
 
+#include "cli/view/peer.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -112,7 +114,7 @@ void wndl_server_close(struct wndl_server *server)
 
 /* ---- requests and answers */
 
-/* All of it, or nothing is given away by how long it takes. */
+/* Always compares all bytes, so that the time reveals nothing. */
 static bool is_same(const char *a, const char *b, size_t size)
 {
     unsigned differs = 0;
@@ -158,7 +160,7 @@ static bool is_for_us(const struct wndl_server *server, const char *request)
            names_us(server, rest_of_line(value));
 }
 
-/* Its last "/" is easily lost when the address is copied. */
+/* The last "/" may be missing: it is easily lost when the address is copied. */
 static bool is_page(const struct wndl_server *server, const char *path)
 {
     size_t size = strlen(path);
@@ -199,7 +201,7 @@ static const char headers[] =
     "Cross-Origin-Opener-Policy: same-origin\r\n"
     "Connection: close\r\n";
 
-/* Also of a request that `judge` cut. */
+/* Works also on a request that judge_request() has cut to pieces. */
 static bool asks_for_head(const char *request)
 {
     return strcspn(request, " ") == 4 && memcmp(request, "HEAD", 4) == 0;
@@ -253,7 +255,7 @@ static void look_at_request(struct work *w, struct client *c)
         answer(c, TOO_LONG, w->page);
 }
 
-/* Patience is not renewed: a request comes at once, or somebody plays. */
+/* The deadline is not extended: real clients send a request at once. */
 static void read_request(struct work *w, struct client *c)
 {
     ssize_t size = recv(c->fd, c->request + c->asked,
@@ -280,8 +282,10 @@ static struct wndl_bytes still_to_send(const struct client *c)
     return (struct wndl_bytes){c->body.data + sent, c->body.size - sent};
 }
 
-/* A client that still sends would take a close for a reset, and lose the
- * answer: it is told that we are done, and may hang up itself. */
+/*
+ * Sends the next part of the answer. After the last one only our side is shut:
+ * a close would reset a client that still sends, which then loses the answer.
+ */
 static void send_answer(struct client *c)
 {
     struct wndl_bytes part = still_to_send(c);
@@ -321,7 +325,7 @@ static void serve_client(struct work *w, struct client *c)
         wait_for_end(c);
 }
 
-/* A free place, or that of who would be the next to be sent away. */
+/* A free place, or that of the client with the earliest deadline. */
 static struct client *find_place(struct work *w)
 {
     struct client *first = &w->clients[0];
@@ -341,6 +345,10 @@ static void accept_client(struct work *w)
     int fd = accept4(w->server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
+    if (!wndl_peer_is_ours(fd)) {
+        close(fd);
+        return;
+    }
     struct client *c = find_place(w);
     c->fd = fd;
     c->asked = c->sent = c->head_size = 0;

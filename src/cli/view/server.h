@@ -5,7 +5,7 @@
  *
  * The address has a random token in its path. Requests that do not name this
  * very server as their host are refused, so that no site that was made to
- * resolve to this machine gets to see it.
+ * resolve to this machine gets to see it. So are connections of other users.
  */
 #ifndef WNDL_CLI_VIEW_SERVER_H
 #define WNDL_CLI_VIEW_SERVER_H

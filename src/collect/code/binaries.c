@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/code/binaries.h"
 
+#include "collect/code/made_tables.h"
 #include "collect/code/unwind_tables.h"
 #include "obj/core/object.h"
 #include "os/file.h"
@@ -16,9 +17,11 @@ enum { VDSO_MAX = 64 * 1024, SEGMENTS_MAX = 64 };
 static const char vdso[] = "[vdso]";
 static const char deleted[] = " (deleted)";
 
-bool wndl_binaries_init(struct wndl_binaries *binaries, const char *tables)
+bool wndl_binaries_init(struct wndl_binaries *binaries, const char *tables,
+    const char *const *debug_dirs)
 {
     binaries->tables = tables;
+    binaries->debug_dirs = debug_dirs;
     wndl_arena_init(&binaries->arena, wndl_mem_libc());
     wndl_vec_init(
         &binaries->all, &binaries->arena, sizeof(struct wndl_binary *));
@@ -135,6 +138,12 @@ static bool take_object(struct wndl_binaries *binaries,
     binary->build_id = wndl_object_build_id(object);
     binary->unwind_table =
         wndl_unwind_table_copy(arena, object, binary->path, binaries->tables);
+    binary->made_table = (struct wndl_bytes){0};
+    if (binary->unwind_table.bytes.size == 0) {
+        binary->made_table =
+            wndl_made_table_of(object, binaries->debug_dirs, arena);
+        binary->unwind_table.bytes = binary->made_table;
+    }
     return copy(arena, &binary->build_id) &&
            take_section(arena, object, ".eh_frame", &binary->eh_frame) &&
            take_section(arena, object, ".eh_frame_hdr", &binary->eh_frame_hdr);

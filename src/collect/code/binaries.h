@@ -29,6 +29,7 @@ struct wndl_binary {
     struct wndl_bytes build_id;
     struct wndl_binary_section eh_frame, eh_frame_hdr;
     struct wndl_unwind_table unwind_table;
+    struct wndl_bytes made_table;     /* made_tables.h; empty: none is needed */
     struct wndl_binary_segment *code; /* executable segments */
     size_t code_count;
     uint16_t machine; /* EM_* */
@@ -41,10 +42,15 @@ struct wndl_binaries {
     struct wndl_intern keys;
     struct wndl_vec all; /* struct wndl_binary *, by id of the key */
     const char *tables;  /* attached unwind tables: as in struct wndl_shm */
+    const char *const *debug_dirs; /* as in obj/find/debugfile.h */
 };
 
-/* Makes an empty cache. Borrows `tables`. False when memory is out. */
-bool wndl_binaries_init(struct wndl_binaries *binaries, const char *tables);
+/*
+ * Makes an empty cache. Borrows both: attached tables, and the folders for
+ * debug files. False when memory is out.
+ */
+bool wndl_binaries_init(struct wndl_binaries *binaries, const char *tables,
+    const char *const *debug_dirs);
 void wndl_binaries_free(struct wndl_binaries *binaries);
 
 /* The process that maps binaries, and the ELF machine (EM_*) of its code. */

@@ -21,7 +21,7 @@ static const uint64_t last_pause = UINT64_C(1000000000);
 struct mapping {
     struct wndl_mapping at; /* its path is in the arena */
     bool looked_into;
-    bool told; /* the next two hold */
+    bool is_known; /* the next two hold */
     uint32_t image;
     uint64_t rva; /* of its start */
 };
@@ -63,8 +63,8 @@ static void announce(struct wndl_unlisted_code *code,
     const struct wndl_object *object, struct mapping *m)
 {
     uint64_t svma;
-    m->told = svma_at(object, m->at.offset, &svma);
-    if (!m->told)
+    m->is_known = svma_at(object, m->at.offset, &svma);
+    if (!m->is_known)
         return;
     m->rva = svma - wndl_object_image_base(object).v;
     m->image = wndl_recording_image(code->recording,
@@ -196,7 +196,7 @@ bool wndl_unlisted_code_find(const struct wndl_unlisted_code *code,
     uint64_t address, struct wndl_code_place *place)
 {
     const struct mapping *m = mapping_of(code, address);
-    if (m == NULL || !m->told)
+    if (m == NULL || !m->is_known)
         return false;
     place->image = m->image;
     place->rva = m->rva + (address - m->at.start);

@@ -27,7 +27,8 @@ static enum wndl_status open_own(
             wndl_object_build_id(object), err);
     if (status == WNDL_OK &&
         wndl_crc32c(0, bytes.data + at, bytes.size - at) != table.crc)
-        status = wndl_fail(err, WNDL_MALFORMED, "is damaged: the checksum");
+        status = wndl_fail(err, WNDL_MALFORMED,
+            "a damaged unwind table: its checksum is wrong");
     return status;
 }
 
@@ -67,7 +68,7 @@ static enum wndl_status open_either(struct wndl_bytes bytes,
         return open_own(bytes, object, err);
     if (wndl_chrome_v2_open(bytes, &chrome, NULL) != WNDL_OK)
         return wndl_fail(err, WNDL_MALFORMED,
-            "is neither an unwind table nor Chromium's unwind info v2");
+            "neither an unwind table nor Chromium's unwind info v2");
     return object == NULL ? WNDL_OK : open_chrome(bytes, object, found, err);
 }
 

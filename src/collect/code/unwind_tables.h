@@ -15,7 +15,8 @@
 struct wndl_unwind_table {
     struct wndl_bytes bytes;
     /*
-     * Of Chromium's unwind info v2: svma and size of .text; size 0: our format.
+     * For Chromium's unwind info v2, the svma and size of .text. A size of 0
+     * says that the table is in our format.
      */
     uint64_t text, text_size;
 };

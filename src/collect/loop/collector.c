@@ -33,10 +33,14 @@ struct wndl_collector {
     uint64_t drain;      /* when to drain next */
     uint64_t duration;   /* ns, of the recording */
     uint64_t discarded;  /* samples */
-    bool left_behind;    /* another process goes on with the recording */
+    bool left_after;     /* another process goes on with the recording */
     enum wndl_status outcome; /* the status of closing the recording */
-    void (*tell)(void *, const struct wndl_collector_result *); /* or NULL */
-    void *tell_context;
+    void (*progress)(
+        void *, const struct wndl_collector_result *); /* or NULL */
+    void *progress_context;
+    void (*warn)(const struct wndl_collector_writing *); /* or NULL */
+    bool warned;  /* the last warning was that writing fails */
+    uint64_t cpu; /* ns, of the command; set when another goes on */
 };
 
 /* ---- events about processes */
@@ -99,7 +103,10 @@ static enum wndl_status set_up(
     return WNDL_OK;
 }
 
-/* A process that is not our child has no end that we could wait for. */
+/*
+ * Forks the command, which waits to be executed. A process that was given
+ * counts as ended, because only a child's end can be waited for.
+ */
 static enum wndl_status hold_command(
     struct wndl_collector *c, sigset_t mask, struct wndl_error *err)
 {
@@ -126,8 +133,8 @@ static void raise_limit(__rlimit_resource_t resource)
 }
 
 /*
- * Raises our limits, after the command has its own. A block of shared memory
- * counts as a file under the limit of file sizes.
+ * Raises our limits; the command has started with its own by now. A block of
+ * shared memory counts as a file under the limit of file sizes.
  */
 static void make_room(struct wndl_collector *c)
 {
@@ -144,9 +151,9 @@ static void open_recording(struct wndl_collector *c)
     const struct wndl_recording_meta meta = {
         .interval = r->interval,
         .engine = r->engine.engine,
-        .kernel_sampled = r->engine.sample_kernel,
-        .by_ticks =
-            r->engine.engine == WNDL_ENGINE_PERF && !r->engine.sample_kernel,
+        .kernel_sampled = r->engine.engine == WNDL_ENGINE_TICK ||
+                          r->engine.engine == WNDL_ENGINE_TIMER,
+        .by_ticks = r->engine.engine == WNDL_ENGINE_PERF,
         .max_frames = r->max_frames,
         .offcpu_interval = r->offcpu_interval,
         .command = r->command,
@@ -158,10 +165,12 @@ static void open_recording(struct wndl_collector *c)
         .max_frames = r->max_frames,
         .unwind = r->unwind,
         .wanted = r->threads,
-        .tables = r->tables,
+        .binaries = &c->run.binaries,
         .is_alone = r->engine.engine == WNDL_ENGINE_OUTSIDE,
     };
-    if (r->offcpu_interval != 0)
+    c->run.has_binaries =
+        wndl_binaries_init(&c->run.binaries, r->tables, r->debug_dirs);
+    if (r->offcpu_interval != 0 && c->run.has_binaries)
         c->processes.offcpu = wndl_offcpu_shared_new(&watched);
 }
 
@@ -250,7 +259,7 @@ enum wndl_status wndl_collector_start(
     connect_parts(c);
     c->run.request = *request;
     c->cpu_before = children_cpu();
-    c->run.session.listener = -1;
+    c->run.session.listener = c->run.session.nameless = -1;
     c->run.loop.poll = c->signals.fd = c->run.file = -1;
     c->processes.reserve = c->controller.asker = -1;
     c->controller.begin_at = c->controller.end_at = UINT64_MAX;
@@ -275,22 +284,45 @@ static uint64_t duration_of(const struct wndl_collector *c)
     return wndl_clock_monotonic_ns() - c->run.recording.time_base;
 }
 
-void wndl_collector_tell(struct wndl_collector *c,
-    void (*tell)(void *context, const struct wndl_collector_result *so_far),
+void wndl_collector_set_progress(struct wndl_collector *c,
+    void (*progress)(void *context, const struct wndl_collector_result *so_far),
     void *context)
 {
-    c->tell = tell;
-    c->tell_context = context;
+    c->progress = progress;
+    c->progress_context = context;
 }
 
-/* Calls `tell`, if set. */
+void wndl_collector_warn(struct wndl_collector *c,
+    void (*warn)(const struct wndl_collector_writing *writing))
+{
+    c->warn = warn;
+}
+
+/* Calls `warn`, if set, when the file can no longer be written, or again. */
+static void warn(struct wndl_collector *c)
+{
+    const struct wndl_recording *r = &c->run.recording;
+    const struct wndl_collector_writing writing = {
+        .path = c->run.path,
+        .error = r->write_error,
+        .lost = r->lost_before + r->unwritten,
+        .is_over = r->status != WNDL_OK,
+    };
+    const bool failing = r->write_error != 0;
+    if (c->warn == NULL || failing == c->warned)
+        return;
+    c->warned = failing;
+    c->warn(&writing);
+}
+
+/* Calls `progress`, if set. */
 static void report(struct wndl_collector *c)
 {
     struct wndl_collector_result so_far;
-    if (c->tell == NULL)
+    if (c->progress == NULL)
         return;
     wndl_collector_result(c, &so_far);
-    c->tell(c->tell_context, &so_far);
+    c->progress(c->progress_context, &so_far);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -306,6 +338,7 @@ static uint64_t see_to_the_clock(struct wndl_collector *c, uint64_t now)
         wndl_processes_drain(&c->processes);
         wndl_unrecorded_look(&c->unrecorded);
         wndl_output_flush(&c->processes);
+        warn(c);
         report(c);
         c->drain = now + DRAIN_EVERY_MS * NS_PER_MS;
     }
@@ -411,9 +444,10 @@ pid_t wndl_collector_detach(struct wndl_collector *c)
     wndl_output_flush(&c->processes);
     c->duration = duration_of(c);
     c->discarded = c->run.recording.tail.discarded;
+    c->cpu = children_cpu() - c->cpu_before;
     pid_t pid = fork();
     if (pid > 0)
-        c->left_behind = true;
+        c->left_after = true;
     if (pid != 0)
         return pid;
     leave_caller();
@@ -429,6 +463,13 @@ static uint32_t status_for_file(const struct wndl_collector *c)
     return known ? (uint32_t)status_of(c, 256) : WNDL_STATUS_UNKNOWN;
 }
 
+/* The command's, and that of the processes that it waited for. */
+static uint64_t cpu_of(const struct wndl_collector *c)
+{
+    const uint64_t now = children_cpu(); /* 0 in a child that goes on */
+    return now > c->cpu_before ? now - c->cpu_before : c->cpu;
+}
+
 enum wndl_status wndl_collector_finish(
     struct wndl_collector *c, struct wndl_error *err)
 {
@@ -439,6 +480,7 @@ enum wndl_status wndl_collector_finish(
         .processes = c->run.totals.processes,
         .unrecorded = c->run.totals.unrecorded,
         .interrupted_calls = c->run.totals.interrupted_calls,
+        .cpu = cpu_of(c),
     };
     c->discarded = c->run.recording.tail.discarded;
     c->outcome = wndl_recording_close(&c->run.recording, &done, err);
@@ -448,24 +490,31 @@ enum wndl_status wndl_collector_finish(
         wndl_error_set_file(err, c->run.path);
     c->duration = duration_of(c);
     wndl_session_close(&c->run.session);
-    wndl_controller_tell_end(&c->controller, c->outcome == WNDL_OK);
+    wndl_controller_send_end(&c->controller, c->outcome == WNDL_OK);
     return c->outcome;
+}
+
+/* Copies the totals that are in the result. */
+static uint64_t unwritten_of(const struct wndl_recording *r)
+{
+    return r->lost_before + (r->status == WNDL_OK ? r->unwritten : 0);
 }
 
 void wndl_collector_result(
     struct wndl_collector *c, struct wndl_collector_result *result)
 {
     *result = (struct wndl_collector_result){
-        .exit_code =
-            c->outcome == WNDL_OK ? status_of(c, 128) : WNDL_EXIT_START,
+        .exit_code = status_of(c, 128),
         .path = c->run.path,
+        .kept_old = c->run.kept_old,
         .bytes = c->run.recording.bytes,
         .duration = c->duration != 0 ? c->duration : duration_of(c),
-        .cpu = children_cpu() - c->cpu_before,
+        .cpu = cpu_of(c),
         .left = wndl_processes_running(&c->processes),
         .other_engine = c->processes.other_engine,
         .traced = c->processes.traced,
         .discarded = c->discarded,
+        .unwritten = unwritten_of(&c->run.recording),
         .tables = c->run.request.tables,
         .images = c->run.recording.announced.data,
         .image_count = c->run.recording.announced.len,
@@ -486,8 +535,8 @@ static void close_if_open(int fd)
         close(fd);
 }
 
-/* The session is the other one's by now. */
-static void leave_behind(struct wndl_collector *c)
+/* Leaves the session to the process that goes on with the recording. */
+static void leave_after(struct wndl_collector *c)
 {
     wndl_processes_leave_all(&c->processes);
     wndl_unrecorded_end(&c->unrecorded);
@@ -497,12 +546,14 @@ void wndl_collector_free(struct wndl_collector *c)
 {
     if (c == NULL)
         return;
-    if (c->left_behind)
-        leave_behind(c);
+    if (c->left_after)
+        leave_after(c);
     else
         wndl_session_close(&c->run.session);
     wndl_recording_free(&c->run.recording);
     wndl_offcpu_shared_free(c->processes.offcpu);
+    if (c->run.has_binaries)
+        wndl_binaries_free(&c->run.binaries);
     close_if_open(c->run.file);
     close_if_open(c->processes.reserve);
     wndl_signals_close(&c->signals);

@@ -32,8 +32,9 @@ struct wndl_collector_request {
     uint64_t duration;  /* ns after the delay; 0: until the command ends */
     uint64_t tail_size; /* bytes: keep the last samples only; 0: all */
     bool only_first;    /* children are not recorded */
-    char threads[WNDL_SHM_PATTERNS];         /* as in struct wndl_go */
-    char tables[WNDL_SHM_TABLES];            /* as in struct wndl_shm */
+    char threads[WNDL_SHM_PATTERNS]; /* as in struct wndl_go */
+    char tables[WNDL_SHM_TABLES];    /* as in struct wndl_shm */
+    const char *const *debug_dirs;   /* as in obj/find/debugfile.h; borrowed */
     struct wndl_collector_engine engine;     /* NONE: no CPU samples */
     struct wndl_collector_heap_request heap; /* `sites` is filled in */
 };
@@ -51,10 +52,12 @@ struct wndl_collector_unrecorded {
 struct wndl_collector_result {
     int exit_code; /* for us to return: the command's, or of our own failure */
     const char *path;  /* of the recording */
+    bool kept_old;     /* an earlier one is now "PATH.old" */
     uint64_t bytes;    /* its size */
     uint64_t duration; /* ns */
     uint64_t cpu; /* ns, of the command and the processes that it waited for */
     uint64_t discarded;    /* samples that were overwritten by later ones */
+    uint64_t unwritten;    /* samples lost while the file was not writable */
     uint32_t left;         /* recorded processes that still run */
     uint32_t other_engine; /* processes with another engine, or none */
     uint32_t traced;       /* processes not sampled while being debugged */
@@ -78,12 +81,24 @@ enum wndl_status wndl_collector_start(
     int *exit_code, struct wndl_error *err) WNDL_MUST_USE;
 
 /*
- * Calls `tell` some times a second with the state so far; NULL: stops calling.
- * The state is valid until `tell` returns.
+ * Calls `progress` a few times a second with the state so far; NULL stops the
+ * calls. The state is valid until `progress` returns.
  */
-void wndl_collector_tell(struct wndl_collector *c,
-    void (*tell)(void *context, const struct wndl_collector_result *so_far),
+void wndl_collector_set_progress(struct wndl_collector *c,
+    void (*progress)(void *context, const struct wndl_collector_result *so_far),
     void *context);
+
+/* Whether the recording's file can be written. */
+struct wndl_collector_writing {
+    const char *path;
+    int error;     /* errno; 0: it can be written again */
+    uint64_t lost; /* samples lost because of it so far */
+    bool is_over;  /* nothing more will be written */
+};
+
+/* Calls `warn` when the file cannot be written any more, and when it can. */
+void wndl_collector_warn(struct wndl_collector *c,
+    void (*warn)(const struct wndl_collector_writing *writing));
 
 /*
  * The path of the socket where processes report. Lives as long as the

@@ -79,7 +79,7 @@ static int open_dump(struct wndl_controller *c, char path[PATH_MAX])
     do {
         c->dumps++;
         dump_name(c, path);
-        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     } while (fd < 0 && errno == EEXIST);
     return fd;
 }
@@ -105,10 +105,18 @@ static void dump_kept(struct wndl_controller *c, int socket)
     if (wndl_recording_dump(&c->run->recording, fd, &done, &err) == WNDL_OK)
         wndl_control_answer(
             socket, WNDL_CONTROL_DONE, "%s", full_path(path, full));
-    else
+    else {
         wndl_control_answer(socket, WNDL_CONTROL_FAILED, "%s: %s", path,
             wndl_error_text(&err, text, sizeof text));
+        (void)unlink(path);
+    }
     close(fd);
+}
+
+static bool is_written(const struct wndl_controller *c)
+{
+    return c->run->recording.write_error == 0 &&
+           c->run->recording.status == WNDL_OK;
 }
 
 static void dump(struct wndl_controller *c, int socket)
@@ -122,8 +130,14 @@ static void dump(struct wndl_controller *c, int socket)
         return;
     }
     wndl_output_flush(c->processes);
-    wndl_control_answer(
-        socket, WNDL_CONTROL_DONE, "%s", full_path(c->run->path, full));
+    if (!is_written(c))
+        wndl_control_answer(socket, WNDL_CONTROL_FAILED,
+            "cannot write %s: %s; it ends where the disk was full",
+            full_path(c->run->path, full),
+            strerror(c->run->recording.write_error));
+    else
+        wndl_control_answer(
+            socket, WNDL_CONTROL_DONE, "%s", full_path(c->run->path, full));
 }
 
 /* ---- the others */
@@ -142,20 +156,39 @@ static void heap_status(
             heap.live_blocks == 1 ? "" : "s", heap.allocs);
 }
 
-static void tell_status(const struct wndl_controller *c, int socket)
+/* "; it cannot be written: No space left on device, ...", if so. */
+static void writing_status(
+    const struct wndl_controller *c, char *text, size_t size)
+{
+    const struct wndl_recording *r = &c->run->recording;
+    text[0] = '\0';
+    if (!is_written(c))
+        snprintf(text, size,
+            "; the file cannot be written: %s, %" PRIu64 " sample%s lost%s",
+            strerror(r->write_error), r->lost_before + r->unwritten,
+            r->lost_before + r->unwritten == 1 ? "" : "s",
+            r->status == WNDL_OK ? " so far" : ", the recording has ended");
+}
+
+static void send_status(const struct wndl_controller *c, int socket)
 {
     char full[PATH_MAX];
     char heap[120];
+    char writing[200];
+    const struct wndl_recording *r = &c->run->recording;
     uint64_t time = wndl_clock_monotonic_ns() - c->run->recording.time_base;
     heap_status(c, heap, sizeof heap);
+    writing_status(c, writing, sizeof writing);
     wndl_control_answer(socket, WNDL_CONTROL_DONE,
         "%s %s for %.1f s: %" PRIu64 " samples, %" PRIu32 " of %" PRIu32
-        " processes run%s%s",
+        " processes run%s%s%s",
         c->run->paused ? "paused:" : "recording", full_path(c->run->path, full),
         (double)time / 1e9,
-        c->run->totals.samples - c->run->recording.tail.discarded,
+        c->run->totals.samples - r->tail.discarded - r->lost_before -
+            r->unwritten,
         wndl_processes_running(c->processes), c->run->totals.processes, heap,
-        c->run->paused && heap[0] != '\0' ? "; heaps do not pause" : "");
+        c->run->paused && heap[0] != '\0' ? "; heaps do not pause" : "",
+        writing);
 }
 
 /* The answer comes when the file is whole. */
@@ -167,7 +200,7 @@ static void stop(struct wndl_controller *c, int socket)
     c->asker = socket;
 }
 
-void wndl_controller_tell_end(struct wndl_controller *c, bool well)
+void wndl_controller_send_end(struct wndl_controller *c, bool well)
 {
     char full[PATH_MAX];
     if (c->asker < 0)
@@ -196,10 +229,10 @@ int wndl_controller_take(
     case WNDL_CONTROL_START:
     case WNDL_CONTROL_PAUSE:
         pause_all(c, asked->verb == WNDL_CONTROL_PAUSE);
-        tell_status(c, socket);
+        send_status(c, socket);
         return socket;
     case WNDL_CONTROL_STATUS:
-        tell_status(c, socket);
+        send_status(c, socket);
         return socket;
     case WNDL_CONTROL_DUMP:
         dump(c, socket);

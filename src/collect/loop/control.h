@@ -32,6 +32,6 @@ int wndl_controller_take(struct wndl_controller *controller, int socket,
 /*
  * Answers the request to stop, if there is one. `well`: the recording is whole.
  */
-void wndl_controller_tell_end(struct wndl_controller *controller, bool well);
+void wndl_controller_send_end(struct wndl_controller *controller, bool well);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/loop/output.h"
 
+#include "wndl/put_aside.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -35,6 +37,51 @@ static void expand(
     wndl_buf_byte(path, '\0');
 }
 
+static const char *name_option(const struct wndl_run *run)
+{
+    return run->request.pid != 0 ? "output=" : "-o";
+}
+
+static enum wndl_status cannot_create(
+    const struct wndl_run *run, struct wndl_error *err)
+{
+    const int number = errno;
+    wndl_error_set_file(err, run->path);
+    return wndl_fail_errno(err, number,
+        "cannot create the file; name another file with %s", name_option(run));
+}
+
+/* An earlier recording of this name is kept; other files are in the way. */
+static enum wndl_status make_room(struct wndl_run *run, struct wndl_error *err)
+{
+    struct wndl_error why = {0};
+    const enum wndl_status status =
+        wndl_put_aside(run->path, wndl_recording_is_at, &run->kept_old, &why);
+    if (status == WNDL_OK)
+        return WNDL_OK;
+    wndl_error_set_file(err, why.file);
+    if (why.sys_errno != 0)
+        return wndl_fail_errno(err, why.sys_errno, "%s", why.what);
+    return wndl_fail(err, status, "%s; name another file with %s", why.what,
+        name_option(run));
+}
+
+static enum wndl_status open_file(struct wndl_run *run, struct wndl_error *err)
+{
+    const enum wndl_status status = make_room(run, err);
+    if (status != WNDL_OK)
+        return status;
+    run->file = open(run->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (run->file >= 0) {
+        wndl_put_aside_hold(run->file);
+        return WNDL_OK;
+    }
+    (void)cannot_create(run, err);
+    if (run->kept_old)
+        wndl_put_back(run->path);
+    return WNDL_IO;
+}
+
 enum wndl_status wndl_output_open(struct wndl_run *run, struct wndl_error *err)
 {
     struct wndl_buf path;
@@ -45,15 +92,7 @@ enum wndl_status wndl_output_open(struct wndl_run *run, struct wndl_error *err)
         return wndl_fail(err, WNDL_NOMEM, "out of memory");
     }
     run->path = (char *)path.data;
-    run->file = open(run->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (run->file >= 0)
-        return WNDL_OK;
-    wndl_error_set_file(err, run->path);
-    if (run->request.pid != 0)
-        return wndl_fail_errno(err, errno,
-            "cannot create the file; name another file with output=");
-    return wndl_fail_errno(
-        err, errno, "cannot create the file; name another file with -o");
+    return open_file(run, err);
 }
 
 void wndl_output_flush(const struct wndl_processes *processes)
@@ -62,6 +101,7 @@ void wndl_output_flush(const struct wndl_processes *processes)
     wndl_recording_flush(&run->recording);
     if (run->recording.status != WNDL_OK)
         wndl_processes_give_up(processes);
-    else if (run->recording.tail.bytes == NULL)
+    else if (run->recording.tail.bytes == NULL &&
+             run->recording.write_error == 0)
         run->safe = run->totals;
 }

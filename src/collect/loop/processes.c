@@ -87,46 +87,75 @@ static void forget(struct wndl_processes *all, struct wndl_process_entry *entry)
  * Refuses a process when no descriptor is left: the spare one is used to accept
  * it and close.
  */
-static void turn_away(struct wndl_processes *all)
+static void turn_away(struct wndl_processes *all, int listener)
 {
-    pid_t pid;
+    struct ucred peer;
     if (all->reserve < 0)
         return;
     close(all->reserve);
-    int fd = wndl_session_accept(&all->run->session, &pid);
+    int fd = wndl_session_accept(listener, &peer);
     if (fd >= 0) {
         close(fd);
         all->events.refused(
-            all->events.owner, pid, WNDL_UNRECORDED_DESCRIPTORS);
+            all->events.owner, peer.pid, WNDL_UNRECORDED_DESCRIPTORS);
     }
     all->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-static void accept_one(void *owner)
+/*
+ * Whether a process may talk to us: ours, root's, or one that has become
+ * another user since a recorded process started it, or was recorded itself.
+ */
+static bool may_talk(const struct wndl_processes *all, const struct ucred *peer)
 {
-    struct wndl_processes *all = owner;
-    pid_t pid;
-    int fd = wndl_session_accept(&all->run->session, &pid);
+    return peer->uid == geteuid() || peer->uid == 0 ||
+           wndl_processes_find(all, peer->pid) != NULL ||
+           wndl_processes_parent(all, peer->pid) != 0;
+}
+
+static void accept_one(struct wndl_processes *all, int listener)
+{
+    struct ucred peer;
+    int fd = wndl_session_accept(listener, &peer);
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE)
-            turn_away(all);
+            turn_away(all, listener);
         return;
     }
-    struct wndl_process_entry *entry = add_entry(all, pid, fd);
-    if (entry == NULL)
+    struct wndl_process_entry *entry =
+        may_talk(all, &peer) ? add_entry(all, peer.pid, fd) : NULL;
+    if (entry == NULL) {
         close(fd);
-    else if (!wndl_loop_watch(&all->run->loop, fd, &entry->on_socket))
+        return;
+    }
+    entry->is_strange = peer.uid != geteuid() && peer.uid != 0;
+    if (!wndl_loop_watch(&all->run->loop, fd, &entry->on_socket))
         forget(all, entry);
+}
+
+static void accept_in_folder(void *owner)
+{
+    struct wndl_processes *all = owner;
+    accept_one(all, all->run->session.listener);
+}
+
+static void accept_nameless(void *owner)
+{
+    struct wndl_processes *all = owner;
+    accept_one(all, all->run->session.nameless);
 }
 
 bool wndl_processes_listen(struct wndl_processes *all)
 {
-    all->on_listener = (struct wndl_source){accept_one, all};
-    return wndl_loop_watch(
-        &all->run->loop, all->run->session.listener, &all->on_listener);
+    all->on_listener = (struct wndl_source){accept_in_folder, all};
+    all->on_nameless = (struct wndl_source){accept_nameless, all};
+    return wndl_loop_watch(&all->run->loop, all->run->session.listener,
+               &all->on_listener) &&
+           wndl_loop_watch(
+               &all->run->loop, all->run->session.nameless, &all->on_nameless);
 }
 
-/* The same pid again is the same process after exec. */
+/* A known pid is the same process after exec(). */
 static struct wndl_recording_process origin_of(
     struct wndl_processes *all, pid_t pid)
 {
@@ -166,6 +195,16 @@ static bool attend(struct wndl_processes *all, struct wndl_process_entry *entry)
     return true;
 }
 
+/* Gives a process the rules that its runtime cannot read. */
+static void give_tables(
+    struct wndl_processes *all, struct wndl_collector_process *p)
+{
+    const struct wndl_binaries_user user = {p->pid, p->machine};
+    p->modules_given = p->module_count;
+    if (all->run->has_binaries && !p->emulated)
+        wndl_made_tables_give(&p->made, p->shm, &all->run->binaries, &user);
+}
+
 static bool send_go(struct wndl_processes *all,
     const struct wndl_process_entry *entry, int memfd)
 {
@@ -175,7 +214,6 @@ static bool send_go(struct wndl_processes *all,
         .version = WNDL_SHM_VERSION,
         .engine = entry->engine,
         .fallback = as_asked ? r->engine.fallback : WNDL_ENGINE_NONE,
-        .sample_kernel = !as_asked || r->engine.sample_kernel,
         .interval = r->interval,
         .max_frames = r->max_frames,
         .unwind = r->unwind,
@@ -187,6 +225,7 @@ static bool send_go(struct wndl_processes *all,
     memcpy(go.threads, r->threads, sizeof go.threads);
     if (r->tables[0] != '\0')
         memcpy(entry->process->shm->tables, r->tables, sizeof r->tables);
+    give_tables(all, entry->process);
     return wndl_session_go(entry->socket, &go, memfd);
 }
 
@@ -207,7 +246,7 @@ static void refuse(
 }
 
 /*
- * A process for another processor runs in an emulator, and that is what the
+ * A process of another processor runs in an emulator, whose executable the
  * kernel shows.
  */
 static bool is_emulated(
@@ -217,7 +256,10 @@ static bool is_emulated(
     return executable != 0 && executable != machine;
 }
 
-/* The block is mapped here too, and our limit is for all of them together. */
+/*
+ * The memory is mapped here too, where one limit holds for all processes
+ * together.
+ */
 static uint32_t nodes_for(pid_t pid, uint32_t heap_sites)
 {
     struct rlimit limit = {.rlim_cur = 0};
@@ -242,6 +284,7 @@ static void begin_process(struct wndl_processes *all,
         return;
     }
     all->events.greeted(all->events.owner, entry->pid);
+    entry->process->machine = (uint16_t)machine;
     entry->process->emulated = is_emulated(entry, machine);
     wndl_collector_process_pause(entry->process, all->run->paused);
     bool begun = attend(all, entry) && send_go(all, entry, memfd);
@@ -253,10 +296,25 @@ static void begin_process(struct wndl_processes *all,
     refuse(all, entry, why);
 }
 
-/* Its process has ended, as far as we are concerned. */
+/* A process that silenced itself has no event to stop any more. */
+static void look_for_silence(
+    struct wndl_processes *all, struct wndl_process_entry *entry)
+{
+    struct wndl_collector_process *p = entry->process;
+    if (p->shm == NULL || p->silent || atomic_load(&p->shm->silent) == 0)
+        return;
+    p->silent = true;
+    if (p->event_fd >= 0)
+        close(p->event_fd);
+    p->event_fd = -1;
+    all->events.refused(all->events.owner, entry->pid, WNDL_UNRECORDED_SANDBOX);
+}
+
+/* Ends the entry: its process has ended, or we stop recording it. */
 static void end_entry(
     struct wndl_process_entry *entry, enum wndl_process_end how)
 {
+    look_for_silence(entry->all, entry);
     if (!entry->process->gone)
         wndl_collector_process_end(entry->process, how);
     forget(entry->all, entry);
@@ -358,7 +416,10 @@ static void on_message(void *owner)
         take_hello(all, entry, &first.hello);
         break;
     case WNDL_SESSION_CONTROL:
-        take_question(all, entry, &first.control);
+        if (entry->is_strange)
+            forget(all, entry);
+        else
+            take_question(all, entry, &first.control);
         break;
     case WNDL_SESSION_NOBODY:
         forget(all, entry);
@@ -431,7 +492,11 @@ void wndl_processes_drain(struct wndl_processes *all)
             continue;
         count++;
         wndl_collector_process_drain(l->process, false);
+        if (l->process->shm != NULL &&
+            l->process->module_count > l->process->modules_given)
+            give_tables(all, l->process);
         look_for_hold(all, l);
+        look_for_silence(all, l);
         if (has_its_turn(all, l))
             look_for_changes(all, l);
     }

@@ -16,6 +16,7 @@ struct wndl_process_entry {
     struct wndl_processes *all;
     pid_t pid;
     int socket;          /* -1 once the handshake is over */
+    bool is_strange;     /* another user's: may say hello, and ask nothing */
     uint32_t engine;     /* enum wndl_engine that we gave it */
     uint32_t heap_sites; /* number of sites for which it has room */
     uint64_t turn;       /* CLOCK_MONOTONIC ns of the next turn of `offcpu` */
@@ -41,7 +42,7 @@ struct wndl_processes {
     struct wndl_processes_events events;
     struct wndl_process_entry *first;
     struct wndl_offcpu_shared *offcpu; /* NULL: no reads from outside */
-    struct wndl_source on_listener;
+    struct wndl_source on_listener, on_nameless;
     int reserve;   /* a spare descriptor for a refusal when none is left; -1 */
     uint64_t turn; /* CLOCK_MONOTONIC ns: no `offcpu` has a turn before */
     uint32_t drains;  /* number of drains so far */

@@ -3,6 +3,7 @@
 #ifndef WNDL_COLLECT_LOOP_RUN_H
 #define WNDL_COLLECT_LOOP_RUN_H
 
+#include "collect/code/binaries.h"
 #include "collect/loop/collector.h"
 #include "collect/loop/loop.h"
 #include "collect/start/session.h"
@@ -17,12 +18,15 @@ struct wndl_run {
     struct wndl_session session;
     struct wndl_loop loop;
     struct wndl_spawn spawn; /* the command */
-    int status;              /* the command's, as from waitpid(2) */
-    bool ended;              /* the command has ended */
+    struct wndl_binaries binaries;
+    bool has_binaries; /* memory sufficed for their cache */
+    int status;        /* the command's, as from waitpid(2) */
+    bool ended;        /* the command has ended */
     bool paused;
-    bool stopped; /* the recording is to end now */
-    int file;     /* descriptor of the recording's file */
-    char *path;   /* its path */
+    bool stopped;  /* the recording is to end now */
+    int file;      /* descriptor of the recording's file */
+    char *path;    /* its path */
+    bool kept_old; /* an earlier recording there was put aside */
 };
 
 #endif

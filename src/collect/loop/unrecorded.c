@@ -29,8 +29,8 @@ struct wndl_unrecorded_entry {
     uint32_t parent; /* index + 1, 0 for none */
     uint64_t first;  /* CLOCK_MONOTONIC ns: when it was found */
     enum wndl_unrecorded_reason reason; /* as of the last look */
-    bool is_copy; /* start time of its parent, as of then */
-    bool told;    /* it is in the recording */
+    bool is_copy;     /* a fork without exec, as of the last look */
+    bool is_reported; /* it is in the recording */
     char executable[PATH_MAX];
 };
 
@@ -78,12 +78,12 @@ static void remember_name(
         slash == NULL ? s->executable : slash + 1);
 }
 
-static void tell_entry(
+static void report_entry(
     struct wndl_unrecorded *all, struct wndl_unrecorded_entry *s)
 {
     char command[COMMAND_MAX];
     size_t size = wndl_proc_command(s->pid, command, sizeof command);
-    const struct wndl_recording_unrecorded told = {
+    const struct wndl_recording_unrecorded report = {
         .parent = s->parent,
         .pid = (uint32_t)s->pid,
         .reason = s->reason,
@@ -91,10 +91,10 @@ static void tell_entry(
         .executable = s->executable,
         .command = {(const uint8_t *)command, size},
     };
-    wndl_recording_unrecorded(&all->run->recording, &told);
+    wndl_recording_unrecorded(&all->run->recording, &report);
     remember_name(all, s);
     all->run->totals.unrecorded++;
-    s->told = true;
+    s->is_reported = true;
 }
 
 static bool had_time_to_load(const struct wndl_unrecorded_entry *s)
@@ -113,14 +113,15 @@ static bool is_bare_clone(const struct wndl_unrecorded_entry *s)
     return s->is_copy && wndl_proc_age(s->start) > LOADING_NS;
 }
 
-/* The process is gone, or we end: reports what is known of it. */
-static void tell_late(
+/* Reports a process that is gone, or one that outlives the recording. */
+static void report_late(
     struct wndl_unrecorded *all, struct wndl_unrecorded_entry *s)
 {
     if (s->reason == WNDL_UNRECORDED_NONE && is_bare_clone(s))
         s->reason = WNDL_UNRECORDED_CLONE;
-    if (!s->told && (s->reason != WNDL_UNRECORDED_NONE || had_time_to_load(s)))
-        tell_entry(all, s);
+    if (!s->is_reported &&
+        (s->reason != WNDL_UNRECORDED_NONE || had_time_to_load(s)))
+        report_entry(all, s);
 }
 
 /* ---- the list */
@@ -229,7 +230,7 @@ static void look_at(
                  !is_loading(s, reason);
     s->reason = reason;
     if (again)
-        tell_entry(all, s);
+        report_entry(all, s);
 }
 
 static void look_at_all(struct wndl_unrecorded *all)
@@ -237,11 +238,11 @@ static void look_at_all(struct wndl_unrecorded *all)
     for (struct wndl_unrecorded_entry **link = &all->first; *link != NULL;) {
         struct wndl_unrecorded_entry *s = *link;
         if (!runs(s)) {
-            tell_late(all, s);
+            report_late(all, s);
             drop_entry(link);
             continue;
         }
-        if (!s->told)
+        if (!s->is_reported)
             look_at(all, s);
         link = &s->next;
     }
@@ -283,8 +284,8 @@ static void meet(struct wndl_unrecorded *all, pid_t pid)
 }
 
 /*
- * Looks at each number of few: this costs by how many processes are new, a
- * search of /proc by how many there are.
+ * Probes the few new numbers one by one. The cost depends on the number of new
+ * processes; that of a search of /proc, on the number of all.
  */
 static void probe_numbers(
     struct wndl_unrecorded *all, pid_t before, pid_t newest)
@@ -354,7 +355,10 @@ static void meet_new(struct wndl_unrecorded *all)
     all->newest_pid = newest;
 }
 
-/* The time when work may be repeated that began at `now` and at `cpu` ns. */
+/*
+ * The time at which work may be repeated that began at `now`, with our CPU time
+ * at `cpu` ns.
+ */
 static uint64_t later(uint64_t now, uint64_t cpu, uint32_t share)
 {
     return now + (wndl_clock_thread_cpu_ns() - cpu) * share;
@@ -397,7 +401,7 @@ void wndl_unrecorded_refused(
         return;
     s->reason = reason;
     look_at_name(s);
-    tell_entry(all, s);
+    report_entry(all, s);
 }
 
 void wndl_unrecorded_replaced(
@@ -413,7 +417,7 @@ void wndl_unrecorded_replaced(
 void wndl_unrecorded_end(struct wndl_unrecorded *all)
 {
     while (all->first != NULL) {
-        tell_late(all, all->first);
+        report_late(all, all->first);
         drop_entry(&all->first);
     }
 }

@@ -32,6 +32,7 @@ struct wndl_offcpu {
     struct wndl_arena arena;
     struct wndl_vec threads; /* struct wndl_offcpu_thread */
     struct wndl_map by_tid;  /* place in `threads` + 1, 0: none */
+    size_t full;             /* no place in `threads` before it is free */
     size_t count;            /* number of threads, by the kernel's last list */
     uint64_t counted, listed, written;
     uint64_t random;
@@ -66,7 +67,7 @@ static struct wndl_offcpu_thread *thread_at(
     return wndl_vec_at(&w->threads, i);
 }
 
-/* NULL: it has not been wanted so far. */
+/* The thread as the recording knows it; NULL if it is not announced yet. */
 static struct wndl_collector_thread *known_of(
     const struct wndl_offcpu *w, const struct wndl_offcpu_thread *thread)
 {
@@ -131,14 +132,14 @@ static bool look_at_name(
 /* A free place in the list, or a new one; NULL when memory is out. */
 static struct wndl_offcpu_thread *make_room(struct wndl_offcpu *w)
 {
-    for (size_t i = 0; i < w->threads.len; i++) {
-        if (thread_at(w, i)->task.tid == 0)
-            return thread_at(w, i);
+    for (; w->full < w->threads.len; w->full++) {
+        if (thread_at(w, w->full)->task.tid == 0)
+            return thread_at(w, w->full);
     }
     return wndl_vec_push(&w->threads);
 }
 
-/* Threads that were not in the last list began since. */
+/* A thread that was not in the last list began after it. */
 static void look_at_birth(
     struct wndl_offcpu *w, struct wndl_offcpu_thread *thread, uint64_t now)
 {
@@ -222,7 +223,7 @@ static void take_end(
     uint64_t *at = wndl_map_get(&w->by_tid, thread->task.tid);
     if (at != NULL)
         *at = 0;
-    w->count = 0; /* another may have begun in its stead */
+    w->count = 0; /* another thread may have begun in its place */
 }
 
 static void forget(struct wndl_offcpu *w, struct wndl_offcpu_thread *thread)
@@ -236,6 +237,8 @@ static void forget(struct wndl_offcpu *w, struct wndl_offcpu_thread *thread)
             w->process.subject.shared->is_alone ? thread->run : 0);
     }
     wndl_offcpu_thread_free(thread, &w->process);
+    const size_t place = (size_t)(thread - thread_at(w, 0));
+    w->full = place < w->full ? place : w->full;
 }
 
 /* ---- turns */

@@ -40,8 +40,8 @@ struct wndl_offcpu_shared *wndl_offcpu_shared_new(
     shared->descriptors = descriptors();
     shared->frames =
         wndl_mem_zalloc(mem, shared->max_frames * sizeof *shared->frames);
-    if (wndl_binaries_init(&shared->binaries, request->tables) &&
-        shared->frames != NULL)
+    shared->binaries = request->binaries;
+    if (shared->frames != NULL)
         return shared;
     wndl_offcpu_shared_free(shared);
     return NULL;
@@ -51,7 +51,6 @@ void wndl_offcpu_shared_free(struct wndl_offcpu_shared *shared)
 {
     if (shared == NULL)
         return;
-    wndl_binaries_free(&shared->binaries);
     wndl_mem_free(wndl_mem_libc(), shared->frames);
     wndl_mem_free(wndl_mem_libc(), shared);
 }

@@ -20,13 +20,14 @@ struct wndl_offcpu_totals {
 };
 
 struct wndl_offcpu_shared;
+struct wndl_binaries;
 
 struct wndl_offcpu_request {
     size_t max_frames; /* deeper stacks are cut */
     uint32_t unwind;   /* enum wndl_unwind_policy */
     /* thread name patterns, as in struct wndl_go; borrowed */
     const char *wanted;
-    const char *tables; /* as in struct wndl_shm; borrowed */
+    struct wndl_binaries *binaries; /* the recording's; borrowed */
     /* no engine samples: CPU time is written at a thread's end */
     bool is_alone;
 };

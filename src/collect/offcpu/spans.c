@@ -113,9 +113,9 @@ static void close_last(struct wndl_offcpu_spans *spans)
     if (last->end <= last->start)
         return;
     if (spans->count == 0)
-        spans->time = spans->told = last->start;
+        spans->time = spans->written = last->start;
     const struct wndl_fields_span span = {
-        .gap = last->start - spans->told,
+        .gap = last->start - spans->written,
         .duration = last->end - last->start,
         .kind = last->kind,
         .node = last->node,
@@ -123,7 +123,7 @@ static void close_last(struct wndl_offcpu_spans *spans)
     };
     wndl_put_span(&spans->bytes, &span);
     spans->count++;
-    spans->told = last->end;
+    spans->written = last->end;
     last->start = last->end;
 }
 

@@ -64,7 +64,7 @@ struct wndl_offcpu_span {
 struct wndl_offcpu_spans {
     struct wndl_buf bytes;
     struct wndl_offcpu_span last;
-    uint64_t time, told;
+    uint64_t time, written;
     uint32_t count;
 };
 

@@ -255,7 +255,7 @@ static void take_walk(struct wndl_offcpu_subject *subject,
     walk_steadily(subject, stack, &walk);
     if (met_unknown_code(subject, &walk) &&
         wndl_offcpu_code_refresh(
-            &subject->code, &shared->binaries, subject->pid, now))
+            &subject->code, shared->binaries, subject->pid, now))
         walk_steadily(subject, stack, &walk);
     stack->node = put_stack(subject, &walk);
     stack->ended = walk.end;
@@ -276,7 +276,7 @@ bool wndl_offcpu_stack_take(struct wndl_offcpu_subject *subject,
     }
     if (subject->code.is_stale)
         (void)wndl_offcpu_code_refresh(
-            &subject->code, &subject->shared->binaries, subject->pid, now);
+            &subject->code, subject->shared->binaries, subject->pid, now);
     if (stack->is_walked && stack->pc == pc && stack->sp == sp &&
         stack->changed == subject->code.changed && is_unchanged(subject, stack))
         return true;

@@ -29,7 +29,7 @@ struct wndl_offcpu_memory {
 
 struct wndl_offcpu_shared {
     struct wndl_offcpu_totals totals;
-    struct wndl_binaries binaries;
+    struct wndl_binaries *binaries;
     struct wndl_offcpu_memory memory;
     struct wndl_frame *frames;
     size_t max_frames;

@@ -72,7 +72,7 @@ static struct place place_of(const struct wndl_offcpu_thread *thread)
     return (struct place){thread->stack.node, thread->stack.ended};
 }
 
-static void tell(struct wndl_offcpu_thread *thread,
+static void add_span(struct wndl_offcpu_thread *thread,
     struct wndl_offcpu_totals *totals, const struct wndl_offcpu_span *span)
 {
     wndl_offcpu_spans_add(&thread->spans, span);
@@ -82,14 +82,15 @@ static void tell(struct wndl_offcpu_thread *thread,
         totals->waiting += span->end - span->start;
 }
 
-/* The parts of the time since `told`. */
+/* The parts of the time since `reported`. */
 struct passed {
     uint64_t start, end;
     uint64_t waited, blocked;
 };
 
 /*
- * Moves `told` to `now`. `keep`: blocked ns that may yet prove to be run time.
+ * Moves `reported` to `now`. `keep`: blocked ns that may yet prove to be run
+ * time.
  */
 static struct passed pass(struct wndl_offcpu_thread *thread,
     const struct wndl_offcpu_times *now, int64_t keep)
@@ -121,7 +122,7 @@ static struct passed pass(struct wndl_offcpu_thread *thread,
  * between the first place and the last place of the thread; in between it ran,
  * and waited to run.
  */
-static void tell_passed(struct wndl_offcpu_thread *thread,
+static void report_passed(struct wndl_offcpu_thread *thread,
     struct wndl_offcpu_totals *totals, const struct passed *p,
     struct place before, struct place after)
 {
@@ -144,7 +145,7 @@ static void tell_passed(struct wndl_offcpu_thread *thread,
             .ended = after.ended},
     };
     for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++)
-        tell(thread, totals, &spans[i]);
+        add_span(thread, totals, &spans[i]);
     thread->since = p->end - last;
 }
 
@@ -165,14 +166,14 @@ static void go_on(struct wndl_offcpu_thread *thread,
         thread->due -= thread->due % together;
 }
 
-/* It has not run since the last read: the block goes on. */
+/* Continues the block of a thread that has not run since the last read. */
 static void look_again(struct wndl_offcpu_thread *thread,
     struct wndl_offcpu_process *process, const struct wndl_offcpu_times *now)
 {
     struct place place = place_of(thread);
     struct passed p = pass(thread, now, 0);
     uint64_t since = thread->since;
-    tell_passed(thread, &process->subject.shared->totals, &p, nowhere, place);
+    report_passed(thread, &process->subject.shared->totals, &p, nowhere, place);
     thread->since = since;
     go_on(thread, process, now->time);
     if (thread->due - now->time > state_kept)
@@ -232,7 +233,7 @@ static void believe_looks(
  * Adds spans up to the last read that saw it run. The kernel counts a wait for
  * a CPU only when it ends.
  */
-static void tell_running(
+static void report_running(
     struct wndl_offcpu_thread *thread, struct wndl_offcpu_process *process)
 {
     const struct wndl_offcpu_times *now = &thread->ran;
@@ -240,7 +241,7 @@ static void tell_running(
     struct passed p =
         pass(thread, now, lag + (int64_t)(now->time - thread->moved));
     believe_looks(thread, &p);
-    tell_passed(thread, &process->subject.shared->totals, &p, before, before);
+    report_passed(thread, &process->subject.shared->totals, &p, before, before);
     thread->is_blocked = false;
 }
 
@@ -256,7 +257,7 @@ static void look_at_running(struct wndl_offcpu_thread *thread,
         note_unseen(thread, now);
     note_running(thread, now);
     if (now->time - thread->reported.time >= longest)
-        tell_running(thread, process);
+        report_running(thread, process);
 }
 
 static void look_at_blocked(struct wndl_offcpu_thread *thread,
@@ -267,7 +268,7 @@ static void look_at_blocked(struct wndl_offcpu_thread *thread,
     believe_looks(thread, &p);
     thread->is_blocked = true;
     thread->ran.time = 0;
-    tell_passed(
+    report_passed(
         thread, &process->subject.shared->totals, &p, before, place_of(thread));
     go_on(thread, process, now->time);
 }
@@ -291,7 +292,7 @@ enum seen {
     SEEN_BLOCKED,
     SEEN_HIDDEN,
     SEEN_MOVING,
-    SEEN_NOTHING, /* we had no room to look */
+    SEEN_NOTHING, /* there was no memory for the read */
     SEEN_GONE,
 };
 
@@ -375,7 +376,7 @@ void wndl_offcpu_thread_ended(struct wndl_offcpu_thread *thread,
 {
     struct wndl_offcpu_times then = thread->reported;
     if (thread->ran.time != 0) {
-        tell_running(thread, process);
+        report_running(thread, process);
         return;
     }
     if (!thread->is_blocked || time <= then.time)
@@ -395,7 +396,7 @@ bool wndl_offcpu_thread_settle(
     if (thread->is_blocked && now.slices == thread->reported.slices)
         return true;
     note_running(thread, &now);
-    tell_running(thread, process);
+    report_running(thread, process);
     return true;
 }
 

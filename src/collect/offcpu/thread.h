@@ -17,10 +17,10 @@
 enum { WNDL_OFFCPU_UNKNOWN = -1 };
 
 /*
- * Invariants: all time before `told` is in the spans, except `owed` (blocked
- * ns; < 0 when too much was written, since the run time of a running thread
- * lags). If `is_blocked`, the thread was blocked in `stack` when its slices
- * were told.slices.
+ * Invariants: all time before `reported` is in the spans, except `owed`
+ * (blocked ns; < 0 when too much was written, since the run time of a running
+ * thread lags). If `is_blocked`, the thread was blocked in `stack` when its
+ * slices were reported.slices.
  */
 struct wndl_offcpu_thread {
     struct wndl_offcpu_task task; /* tid 0: free */
@@ -33,7 +33,7 @@ struct wndl_offcpu_thread {
     uint64_t moved; /* the last read before it moved */
     uint64_t came;  /* the first read that saw it run, after a block */
     int64_t owed;
-    uint64_t run;    /* run time up to `told`, ns, without what was skipped */
+    uint64_t run;    /* run time up to `reported`, ns, without skips */
     uint64_t unseen; /* ns before its first read that are not explained */
     uint64_t since;  /* start of the block */
     uint64_t due;    /* time of the next read */

@@ -235,7 +235,7 @@ void wndl_collector_heap_snapshot(
 /* ---- while it runs */
 
 /* If anything has changed. */
-static void tell_live(
+static void report_live(
     struct wndl_collector_process *p, const struct wndl_heap_sum *sum)
 {
     if (sum->live_bytes != p->heap->bytes ||
@@ -284,7 +284,7 @@ void wndl_collector_heap_drain(struct wndl_collector_process *p)
         return;
     take_sites(p, false);
     wndl_heap_sum_up(p->heap, &sum);
-    tell_live(p, &sum);
+    report_live(p, &sum);
     see_to_program(p);
     see_to_clock(p);
     see_to_peak(p, &sum);
@@ -335,7 +335,7 @@ void wndl_collector_heap_end(
     take_sites(p, true);
     see_to_program(p);
     wndl_heap_sum_up(p->heap, &sum);
-    tell_live(p, &sum);
+    report_live(p, &sum);
     add_sum(&sum, &p->totals->heap);
     struct wndl_heap_part *part = new_part();
     if (part == NULL)

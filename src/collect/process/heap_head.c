@@ -14,7 +14,7 @@
 static const size_t mapped = 4096;
 
 _Static_assert(offsetof(struct wndl_heap, growths) <= 4096,
-    "what is looked at often is in the page that is mapped");
+    "the fields that are read often are in the mapped page");
 
 struct wndl_collector_heap *wndl_collector_heap_new(
     const struct wndl_collector_heap_request *request, int memfd)

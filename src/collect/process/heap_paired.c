@@ -258,7 +258,7 @@ static int compare_sites(const void *a, const void *b)
  * Each may come after the other, apart from ignored blocks: one pair is enough.
  * The list is in the order of sites.
  */
-static bool is_told_better(
+static bool has_better_turned(
     const struct all_paired *paired, const struct paired *c)
 {
     const struct paired wanted = {.site = c->other};
@@ -277,7 +277,7 @@ static void take_those_together(struct all_paired *paired)
         paired->list[i].is_together = is_together(paired, &paired->list[i]);
     for (uint32_t i = 0; i < paired->count; i++) {
         const struct paired *c = &paired->list[i];
-        if (c->is_together && !is_told_better(paired, c))
+        if (c->is_together && !has_better_turned(paired, c))
             paired->found[paired->found_count++] =
                 (struct wndl_fields_together){
                     .site = c->site,

@@ -26,7 +26,7 @@ struct moment {
     uint64_t ticks, time;
 };
 
-/* In ns. Processors tick with 0.1 to 10 GHz. */
+/* The length of a tick in ns; processors have 0.1 to 10 GHz. */
 static double tick_length(struct moment start, struct moment now)
 {
     if (start.ticks == 0 || start.time == 0 || now.ticks <= start.ticks ||

@@ -10,6 +10,7 @@
 #ifndef WNDL_COLLECT_PROCESS_PROCESS_H
 #define WNDL_COLLECT_PROCESS_PROCESS_H
 
+#include "collect/code/made_tables.h"
 #include "collect/code/unlisted_code.h"
 #include "collect/offcpu/offcpu.h"
 #include "collect/offcpu/threads.h"
@@ -61,10 +62,14 @@ struct wndl_collector_process {
     uint32_t nodes;        /* number of nodes that are written */
     uint32_t module_count; /* rows of the module list */
     uint32_t starts; /* the block's count of starts that was last handled */
-    uint32_t modules_done; /* all rows below this one have been announced */
-    bool gone;             /* replaced by an image that is not recorded */
+    uint32_t modules_done;  /* all rows below this one have been announced */
+    uint32_t modules_given; /* rows when `made` was last brought up to date */
+    struct wndl_made_tables made;
+    uint16_t machine; /* EM_*, as its runtime says; 0: it has none */
+    bool gone;        /* replaced by an image that is not recorded */
     bool paused;
     bool debugged;
+    bool silent;      /* it records nothing any more, and that is reported */
     bool emulated;    /* its addresses are not those that are seen outside */
     int pid_fd;       /* its addresses are not those that the kernel shows */
     int event_fd;     /* readable after the process has ended */

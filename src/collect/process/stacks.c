@@ -59,7 +59,7 @@ static bool path_from_maps(
            s.found;
 }
 
-/* Both end in the same file name. */
+/* Whether both paths end in the same file name. */
 static bool same_file_name(struct wndl_bytes name, const char *path)
 {
     struct wndl_bytes a = wndl_path_name(name);
@@ -109,13 +109,13 @@ static void follow_links(pid_t pid, char path[PATH_MAX])
 }
 
 /* Gives the descriptor's address to the process, once for each place. */
-static void tell_descriptor(struct wndl_collector_process *p, uint64_t address)
+static void give_descriptor(struct wndl_collector_process *p, uint64_t address)
 {
     for (size_t i = 0; i < WNDL_SHM_DESCRIPTORS; i++) {
-        _Atomic uint64_t *told = &p->shm->descriptors[i];
-        uint64_t before = atomic_load(told);
+        _Atomic uint64_t *place = &p->shm->descriptors[i];
+        uint64_t before = atomic_load(place);
         if (before == 0)
-            atomic_store(told, address);
+            atomic_store(place, address);
         if (before == 0 || before == address)
             return;
     }
@@ -132,7 +132,7 @@ static void look_for_descriptor(struct wndl_collector_process *p,
         image->descriptor = wndl_descriptor_find(p->pid, path, build_id);
     image->is_searched = true;
     if (image->descriptor != 0)
-        tell_descriptor(p, p->shm->modules[index].bias + image->descriptor);
+        give_descriptor(p, p->shm->modules[index].bias + image->descriptor);
 }
 
 void wndl_collector_process_look(struct wndl_collector_process *p)

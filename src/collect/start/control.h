@@ -46,6 +46,8 @@ void wndl_control_answer(int socket, char letter, const char *format, ...)
 /*
  * Asks the recorder of `pid`; the answer goes to `line`. NOT_FOUND when there
  * is none, with advice in `err`; a failed request has its reason in `err` too.
+ * A recorder that says nothing for two seconds is given up; one that has said
+ * that the process is its own has a minute to do what is asked.
  */
 enum wndl_status wndl_control_ask(pid_t pid, enum wndl_control_verb verb,
     char line[WNDL_CONTROL_LINE], struct wndl_error *err) WNDL_MUST_USE;

@@ -31,7 +31,7 @@ static int read_setting(const char *name)
  * Opens an event as the runtime will, but never starts it. Returns 0 or an
  * errno.
  */
-static int try_event(bool kernel)
+static int try_event(void)
 {
     struct perf_event_attr attr = {
         .type = PERF_TYPE_SOFTWARE,
@@ -43,7 +43,7 @@ static int try_event(bool kernel)
         .remove_on_exec = 1,
         .inherit = 1,
         .inherit_thread = 1,
-        .exclude_kernel = !kernel,
+        .exclude_kernel = 1,
         .exclude_hv = 1,
     };
     int fd = (int)syscall(
@@ -114,13 +114,9 @@ static void probe_perf(struct wndl_collector_engine *engine)
     *engine = (struct wndl_collector_engine){
         .engine = WNDL_ENGINE_PERF,
         .fallback = WNDL_ENGINE_TIMER,
-        .sample_kernel = true,
+        .refusal = try_event(),
         .paranoid = read_setting("perf_event_paranoid"),
     };
-    if (try_event(true) == 0)
-        return;
-    engine->sample_kernel = false;
-    engine->refusal = try_event(false);
 }
 
 static void take_engine(
@@ -128,7 +124,6 @@ static void take_engine(
 {
     engine->engine = taken;
     engine->fallback = WNDL_ENGINE_NONE;
-    engine->sample_kernel = true; /* a timer runs in the kernel too */
 }
 
 void wndl_collector_probe(struct wndl_collector_engine *engine)

@@ -9,7 +9,6 @@
 struct wndl_collector_engine {
     uint32_t engine;   /* enum wndl_engine */
     uint32_t fallback; /* what a process may use instead, or NONE */
-    bool sample_kernel;
     int refusal; /* errno of perf_event_open(2); 0: perf events are available */
     int paranoid; /* kernel.perf_event_paranoid; -2: not readable */
 };

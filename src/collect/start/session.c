@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/start/session.h"
 
+#include "collect/start/root.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,21 +18,10 @@
 
 enum { BACKLOG = 128, VERSIONS_MAX = 0xffff };
 
-/*
- * $XDG_RUNTIME_DIR is the user's own; /tmp is for all users, so the folder's
- * mode protects it. A socket's path must be short.
- */
-const char *wndl_session_root(unsigned choice)
-{
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
-    if (choice == 1)
-        return "/tmp";
-    return runtime != NULL && runtime[0] == '/' ? runtime : NULL;
-}
-
+/* A socket's path must be short. */
 static bool make_folder(struct wndl_session *session)
 {
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < WNDL_SESSION_ROOTS; i++) {
         const char *root = wndl_session_root(i);
         if (root == NULL)
             continue;
@@ -39,6 +31,7 @@ static bool make_folder(struct wndl_session *session)
         if (fits && mkdtemp(session->folder) != NULL)
             return true;
     }
+    session->folder[0] = '\0';
     return false;
 }
 
@@ -95,7 +88,7 @@ static void remove_if_left(const char *folder)
 
 static void remove_left_folders(void)
 {
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < WNDL_SESSION_ROOTS; i++) {
         char pattern[256];
         glob_t found;
         const char *root = wndl_session_root(i);
@@ -111,30 +104,52 @@ static void remove_left_folders(void)
     }
 }
 
-static bool listen_at(struct wndl_session *session)
+/* Returns a socket that listens, or -1. */
+static int listen_at(const struct sockaddr_un *address, size_t size)
+{
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 &&
+        bind(fd, (const struct sockaddr *)address, (socklen_t)size) == 0 &&
+        listen(fd, BACKLOG) == 0)
+        return fd;
+    int why = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = why;
+    return -1;
+}
+
+/*
+ * The second socket has the first one's path in a name that is no file's. A
+ * process that has become another user, or has another root directory, reaches
+ * only that one.
+ */
+static bool listen_for_all(struct wndl_session *session)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(session->socket_path, sizeof session->socket_path, "%s/socket",
         session->folder);
-    memcpy(address.sun_path, session->socket_path,
-        strlen(session->socket_path) + 1);
-    session->listener =
-        socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    return session->listener >= 0 &&
-           bind(session->listener, (struct sockaddr *)&address,
-               sizeof address) == 0 &&
-           listen(session->listener, BACKLOG) == 0;
+    size_t size = strlen(session->socket_path) + 1;
+    memcpy(address.sun_path, session->socket_path, size);
+    session->listener = listen_at(&address, sizeof address);
+    size_t head = offsetof(struct sockaddr_un, sun_path) + 1;
+    address.sun_path[0] = '\0';
+    memcpy(address.sun_path + 1, session->socket_path, size - 1);
+    session->nameless = listen_at(&address, head + size - 1);
+    return session->listener >= 0 && session->nameless >= 0;
 }
 
 enum wndl_status wndl_session_open(
     struct wndl_session *session, struct wndl_error *err)
 {
-    *session = (struct wndl_session){.listener = -1, .lock = -1};
+    *session =
+        (struct wndl_session){.listener = -1, .nameless = -1, .lock = -1};
     remove_left_folders();
     if (!make_folder(session))
-        return wndl_fail_errno(
-            err, errno, "cannot create a folder for the recording's socket");
-    if (listen_at(session) && lock_folder(session))
+        return wndl_fail_errno(err, errno,
+            "cannot create a folder for the recording's socket; set TMPDIR to "
+            "a folder of yours that can be written to, with a short path");
+    if (listen_for_all(session) && lock_folder(session))
         return WNDL_OK;
     enum wndl_status status =
         wndl_fail_errno(err, errno, "cannot listen on the recording's socket");
@@ -148,25 +163,24 @@ void wndl_session_close(struct wndl_session *session)
         return;
     if (session->listener >= 0)
         close(session->listener);
+    if (session->nameless >= 0)
+        close(session->nameless);
     remove_folder(session->folder);
     if (session->lock >= 0)
         close(session->lock);
-    *session = (struct wndl_session){.listener = -1, .lock = -1};
+    *session =
+        (struct wndl_session){.listener = -1, .nameless = -1, .lock = -1};
 }
 
-int wndl_session_accept(const struct wndl_session *session, pid_t *pid)
+int wndl_session_accept(int listener, struct ucred *peer)
 {
-    int fd =
-        accept4(session->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    socklen_t size = sizeof *peer;
+    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return -1;
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-        peer.pid > 0) {
-        *pid = peer.pid;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &size) == 0 &&
+        peer->pid > 0)
         return fd;
-    }
     close(fd);
     return -1;
 }
@@ -183,7 +197,7 @@ enum wndl_session_status wndl_session_hear(
         return WNDL_SESSION_NOBODY;
     if (whole && first->hello.version == WNDL_SHM_VERSION)
         return WNDL_SESSION_PROCESS;
-    /* Whatever follows its version. */
+    /* The fields after its version are of an unknown form. */
     first->hello = (struct wndl_hello){.refusal = WNDL_UNRECORDED_VERSION};
     return WNDL_SESSION_PROCESS;
 }

@@ -10,6 +10,7 @@
 #include "collect/start/control.h"
 #include "rec/shm.h"
 
+#include <sys/socket.h>
 #include <sys/types.h>
 
 /* The size of sun_path in struct sockaddr_un, unix(7). */
@@ -22,11 +23,9 @@ struct wndl_session {
     char folder[WNDL_SOCKET_PATH_MAX - sizeof "/socket"];
     char socket_path[WNDL_SOCKET_PATH_MAX];
     int listener; /* non-blocking, close-on-exec */
+    int nameless; /* the same, for those who cannot reach the folder */
     int lock;     /* lock on a file in the folder, held while we live */
 };
-
-/* The directory for such a folder: the first choice, the second; NULL: none. */
-const char *wndl_session_root(unsigned choice);
 
 /*
  * Makes the folder, which only this user may enter, and the socket. Removes
@@ -38,8 +37,8 @@ enum wndl_status wndl_session_open(
 /* Removes both. */
 void wndl_session_close(struct wndl_session *session);
 
-/* Accepts a process; -1: none. *pid is the kernel's answer. */
-int wndl_session_accept(const struct wndl_session *session, pid_t *pid);
+/* Accepts a process; -1: none. *peer is the kernel's answer. */
+int wndl_session_accept(int listener, struct ucred *peer);
 
 /*
  * The first message: a hello, or a request. A hello of another version may have

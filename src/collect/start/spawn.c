@@ -56,7 +56,10 @@ static bool set_environment(const struct wndl_spawn_request *request)
            setenv(WNDL_SESSION_ENV, request->session, 1) == 0;
 }
 
-/* In the child. `hold` ends without a byte when the recording is off. */
+/*
+ * Executes the command, in the child. `hold` ends without a byte if the
+ * recording was given up.
+ */
 static _Noreturn void run_command(
     const struct wndl_spawn_request *request, int hold, int failure)
 {

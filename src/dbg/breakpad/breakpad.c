@@ -45,7 +45,7 @@ static bool copy_text(struct wndl_breakpad *b, uint64_t at,
     *kept = (struct wndl_bytes){(const uint8_t *)"", 0};
     if (text.size == 0)
         return true;
-    /* A NUL ends it, for all who take it for a C string. */
+    /* A NUL ends the text, as it does for readers of C strings. */
     text.size = strnlen((const char *)text.data, text.size);
     uint64_t *known = wndl_map_put(&b->texts, at);
     if (known == NULL)
@@ -289,12 +289,32 @@ static const struct wndl_bp_func *func_at(
     return last != NULL && rva < last->end ? last : NULL;
 }
 
-/* The last one up to `rva`, unless a function starts after it. */
+/*
+ * No record says where the image ends: the last public symbol reaches to the
+ * end of its page, or of the last function.
+ */
+static bool is_past_end(const struct wndl_breakpad *b, uint64_t rva)
+{
+    enum { PAGE = 4096 };
+    const struct wndl_bp_public *last =
+        wndl_vec_at(&b->publics, b->publics.len - 1);
+    uint64_t end = last->start | (PAGE - 1);
+    if (b->funcs.len != 0) {
+        const struct wndl_bp_func *func =
+            wndl_vec_at(&b->funcs, b->funcs.len - 1);
+        end = func->end > end ? func->end : end;
+    }
+    return rva > end;
+}
+
+/* The last PUBLIC record up to `rva`, unless a function starts after it. */
 static const struct wndl_bp_public *public_at(
     const struct wndl_breakpad *b, uint64_t rva, uint64_t func)
 {
     const struct wndl_bp_public *last = last_up_to(&b->publics, rva);
-    return last == NULL || last->start < func ? NULL : last;
+    if (last == NULL || last->start < func || is_past_end(b, rva))
+        return NULL;
+    return last;
 }
 
 static const struct wndl_bp_line *line_at(
@@ -345,7 +365,9 @@ static struct wndl_breakpad_frame *add_frame(
     return frame;
 }
 
-/* Frames of the chain, innermost first, then that of the function. */
+/*
+ * Adds the frames of inlined calls, innermost first, then that of the function.
+ */
 static bool add_frames(struct wndl_breakpad *b, uint64_t rva, uint64_t func)
 {
     const struct wndl_bp_call *chain[WNDL_BP_DEEPEST];

@@ -248,7 +248,7 @@ static int compare_u64(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Of two functions at an address the later one owns it. */
+/* Among functions at the same address the later one owns it. */
 static int compare_funcs(const void *left, const void *right)
 {
     const struct wndl_bp_func *a = left;
@@ -286,7 +286,7 @@ void wndl_bp_sort(
         }
 }
 
-/* The first of each id stays. */
+/* Keeps the first text of each id. */
 static void drop_doubles(struct wndl_vec *texts)
 {
     struct wndl_bp_text *list = texts->data;
@@ -297,7 +297,7 @@ static void drop_doubles(struct wndl_vec *texts)
     texts->len = kept;
 }
 
-/* The first of those at one address stays. */
+/* Keeps the first record at each address. */
 static void drop_double_publics(struct wndl_vec *publics)
 {
     struct wndl_bp_public *list = publics->data;

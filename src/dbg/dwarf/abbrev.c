@@ -157,7 +157,7 @@ static bool add_attr(struct reading *r, struct wndl_dw_abbrev *abbrev,
     return true;
 }
 
-/* Keeps fixed_size and sibling_at of `abbrev` true for one more attribute. */
+/* Updates fixed_size and sibling_at of `abbrev` for one more attribute. */
 static void note_size(
     struct wndl_dw_abbrev *abbrev, bool is_sibling, unsigned form, int64_t size)
 {
@@ -246,7 +246,7 @@ static enum wndl_status read_declaration(
     return status == WNDL_NOT_FOUND ? WNDL_OK : status;
 }
 
-/* From the dense form, where by_code is empty, to the sparse one. */
+/* Changes from the dense form, where by_code is empty, to the sparse one. */
 static enum wndl_status make_sparse(struct wndl_dw_abbrevs *table)
 {
     for (size_t i = 0; i + 1 < table->list.len; i++) {
@@ -294,7 +294,7 @@ static enum wndl_status read_entry(struct reading *r)
     return status == WNDL_OK ? set_code(r, code, at) : status;
 }
 
-/* Books the bytes from `start` to the cursor. */
+/* Takes the bytes from `start` to the cursor off the budget. */
 static enum wndl_status spend(struct reading *r, uint64_t start)
 {
     uint64_t bytes = wndl_cursor_offset(&r->c) - start;
@@ -328,7 +328,7 @@ static struct wndl_dw_abbrevs *keep_table(struct wndl_dwarf *d)
     return table;
 }
 
-/* Into d->new_abbrevs, which is emptied. */
+/* Starts to read into d->new_abbrevs, which is emptied. */
 static enum wndl_status start_reading(
     struct wndl_dwarf *d, const struct wndl_dw_unit *unit, struct reading *r)
 {
@@ -419,7 +419,10 @@ static enum wndl_status read_one(struct reading *r, uint64_t code)
     return abbrev == NULL ? WNDL_NOMEM : read_declaration(r, abbrev);
 }
 
-/* Whether the whole table is loaded, or this is its second use. */
+/*
+ * Whether to read the whole table: it is loaded already, or used for the second
+ * time.
+ */
 static bool wants_whole_table(
     struct wndl_dwarf *d, const struct wndl_dw_unit *unit)
 {

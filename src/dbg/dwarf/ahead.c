@@ -84,7 +84,7 @@ static enum wndl_status add_unit(
     return add_lines(a, d, unit) ? WNDL_OK : WNDL_NOMEM;
 }
 
-/* As a lookup does. */
+/* Adds an address, as a lookup would read it. */
 static enum wndl_status add_address(
     struct ahead *a, struct wndl_dwarf *d, uint64_t address)
 {
@@ -161,7 +161,7 @@ static bool sort_tasks(struct ahead *a)
     return true;
 }
 
-/* `count` of them, as of now. */
+/* Makes `count` helpers, copies of the reader as it is now. */
 static bool get_helpers(struct ahead *a, struct wndl_dwarf *d, unsigned count)
 {
     while (d->helpers.len < count) {

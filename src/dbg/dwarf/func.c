@@ -13,13 +13,13 @@ struct walk {
     uint64_t depth;   /* of the next DIE below the start of the walk */
     uint64_t deepest; /* the first inlined call that is too deep, or 0 */
     bool skim;        /* go past functions and types by DW_AT_sibling */
-    uint32_t jumped;  /* bit per kind: past them and their children */
-    uint32_t stepped; /* bit per kind: past them alone */
+    uint32_t jumped;  /* bit per kind: skip these DIEs and their children */
+    uint32_t stepped; /* bit per kind: skip these DIEs alone */
     bool has_skipped;
     struct wndl_vec *funcs;
     uint64_t func;        /* its DIE */
-    uint32_t innermost;   /* the last of those wanted with a range there */
-    const uint64_t *only; /* wanted are the inlined calls there, or NULL: all */
+    uint32_t innermost;   /* the last wanted call with a range at *only */
+    const uint64_t *only; /* the address of the wanted calls; NULL: all */
     /*
      * The owner of an inlined call at each depth: another one, NO_PARENT, or
      * ELSEWHERE if it is not wanted. Not used below the limit.
@@ -579,7 +579,7 @@ static enum wndl_status read_call(struct wndl_dwarf *d,
     return WNDL_OK;
 }
 
-/* From the innermost one outwards, into d->chain. */
+/* Reads the calls from the innermost one outwards into d->chain. */
 static enum wndl_status read_chain(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, uint64_t func,
     const struct wndl_dw_inlines *inlines, uint32_t innermost)
@@ -591,7 +591,7 @@ static enum wndl_status read_chain(struct wndl_dwarf *d,
     return status;
 }
 
-/* By a walk that reads no more than it must. */
+/* Finds the calls by a walk that reads only the DIEs that it needs. */
 static enum wndl_status find_alone(struct wndl_dwarf *d,
     struct wndl_dw_unit *unit, const struct wndl_dw_func *func,
     uint64_t address)

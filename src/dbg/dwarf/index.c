@@ -139,11 +139,12 @@ static enum wndl_status add_unit(struct wndl_dwarf *d, uint32_t index)
 }
 
 /* The offsets of units that are in .debug_aranges. */
-static enum wndl_status find_told(struct wndl_dwarf *d, struct wndl_map *told)
+static enum wndl_status find_listed(
+    struct wndl_dwarf *d, struct wndl_map *listed)
 {
     for (size_t i = 0; i < d->hints.count; i++) {
         uint64_t *unit = wndl_vec_at(&d->hinted, d->hints.segments[i].id);
-        uint64_t *known = wndl_map_put(told, *unit);
+        uint64_t *known = wndl_map_put(listed, *unit);
         if (known == NULL)
             return WNDL_NOMEM;
         *known = 1;
@@ -165,18 +166,18 @@ static enum wndl_status add_units(
     return WNDL_OK;
 }
 
-/* For all units, or only for those that .debug_aranges lacks. */
+/* Makes the cover of all units, or only of those that .debug_aranges lacks. */
 static enum wndl_status load_unit_cover(struct wndl_dwarf *d, bool all)
 {
-    struct wndl_map told;
+    struct wndl_map listed;
     struct wndl_arena scratch;
     if (wndl_dw_load_headers(d) == WNDL_NOMEM)
         return WNDL_NOMEM;
     wndl_arena_init(&scratch, d->mem);
-    wndl_map_init(&told, &scratch);
-    enum wndl_status status = all ? WNDL_OK : find_told(d, &told);
+    wndl_map_init(&listed, &scratch);
+    enum wndl_status status = all ? WNDL_OK : find_listed(d, &listed);
     if (status == WNDL_OK)
-        status = add_units(d, &told);
+        status = add_units(d, &listed);
     wndl_arena_free(&scratch);
     if (status != WNDL_OK)
         return status;

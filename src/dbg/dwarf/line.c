@@ -4,7 +4,7 @@
 
 static const char *const SECTION = ".debug_line";
 
-/* The most bytes of a program that are run again to find a row. */
+/* The most bytes of a program that a lookup runs again to find a row. */
 enum { MARK_EVERY = 128 };
 
 /*
@@ -25,14 +25,14 @@ struct program {
     uint32_t column;
     bool is_open; /* a row of the sequence was seen */
     bool is_seeking;
-    bool is_found;   /* when seeking: `row` is the one */
-    uint64_t wanted; /* when seeking: its address */
+    bool is_found;   /* when seeking: `row` is the wanted row */
+    uint64_t wanted; /* when seeking: address of the wanted row */
     uint64_t start;
     uint64_t last;          /* address of the last row */
     struct wndl_dw_row row; /* the last row */
     uint32_t const_add;     /* bytes of DW_LNS_const_add_pc */
     uint64_t opcodes;       /* where they begin */
-    uint64_t next_mark;     /* is to be set there */
+    uint64_t next_mark;     /* offset at which it is set */
     size_t first_mark;
 };
 
@@ -61,7 +61,9 @@ static void read_fields(struct wndl_cursor *c, struct wndl_dw_line_header *h)
     h->opcode_lengths = (struct wndl_bytes){wndl_cursor_take(c, size), size};
 }
 
-/* Version to tables. Leaves p->c at the program. */
+/*
+ * Reads the header, from the version to the tables. Leaves p->c at the program.
+ */
 static enum wndl_status read_header(struct program *p)
 {
     struct wndl_dw_line_header *h = &p->header;
@@ -147,9 +149,8 @@ static enum wndl_status close_sequence(struct program *p, uint64_t end)
 }
 
 /*
- * Adds the current row. Addresses in a sequence do not decrease. If a producer
- * lets them, the rows from there on count as a sequence of their own; so do
- * rows that are 4 GiB away.
+ * Adds the current row. Addresses in a sequence do not decrease. Where a
+ * producer lets them decrease, or jump by 4 GiB, a new sequence begins.
  */
 static enum wndl_status append(struct program *p)
 {
@@ -172,7 +173,10 @@ static enum wndl_status append(struct program *p)
     return WNDL_OK;
 }
 
-/* Sets a mark to go on from. Without a sequence none is needed. */
+/*
+ * Sets a mark, from which a later run can start. Outside of a sequence none is
+ * needed.
+ */
 static enum wndl_status set_mark(struct program *p)
 {
     uint64_t at = wndl_cursor_offset(&p->c) - p->opcodes;
@@ -317,7 +321,7 @@ static inline unsigned short_leb(struct wndl_cursor *c, uint32_t *v)
     return 0;
 }
 
-/* As append, where that is simple. */
+/* Adds a row as append() does, in the simple case. */
 static inline bool add_quick_row(
     struct quick *q, uint64_t address, uint32_t line)
 {
@@ -401,8 +405,8 @@ static inline bool quick_step(const struct program *p, struct quick *q)
 }
 
 /*
- * Runs plain opcodes. The first other one, also the end or damage, is left to
- * the full interpreter, as if it had not been read.
+ * Runs plain opcodes. Stops before the first other opcode, the end, or damage,
+ * which the full interpreter then reads.
  */
 static void hurry(struct program *p)
 {
@@ -527,7 +531,7 @@ static struct wndl_dw_lines *new_lines(struct wndl_dwarf *d)
     return lines;
 }
 
-/* OK also for a damaged table, whose sound part is kept. */
+/* Returns OK for a damaged table too, and keeps its sound part. */
 static enum wndl_status decode(struct wndl_dwarf *d,
     const struct wndl_dw_unit *unit, struct wndl_dw_lines *lines)
 {

@@ -23,7 +23,10 @@ static enum wndl_status entry_name(struct wndl_dwarf *d,
     return wndl_dw_string(d, unit, v, d->in.line, name);
 }
 
-/* By POSIX or Windows rules: cross compilers' output is read too. */
+/*
+ * Whether a path is absolute by the rules of POSIX or of Windows: cross
+ * compilers' output is read too.
+ */
 static bool is_absolute(struct wndl_bytes path)
 {
     const uint8_t *p = path.data;

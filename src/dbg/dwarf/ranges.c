@@ -38,7 +38,9 @@ static enum wndl_status add_to(struct list *l, uint64_t start, uint64_t end)
         l->d, l->unit, (struct wndl_dw_range){start & max, end & max, l->id});
 }
 
-/* From the base address; nothing when its code was dropped. */
+/*
+ * Adds a range of offsets from the base address; none if its code was dropped.
+ */
 static enum wndl_status add_offsets(
     struct list *l, uint64_t start, uint64_t end)
 {

@@ -99,7 +99,10 @@ struct header {
     bool failed; /* cut off */
 };
 
-/* Makes it a unit of `d`, to be listed; lost if its header is damaged. */
+/*
+ * Makes the header a unit of `d`, to be listed; the unit is lost if the header
+ * is damaged.
+ */
 static enum wndl_status make_unit(struct wndl_dwarf *d,
     const struct header *header, struct wndl_dw_unit **unit)
 {
@@ -123,8 +126,8 @@ static enum wndl_status make_unit(struct wndl_dwarf *d,
 enum { LEAST = 2 + 4 + 1 };
 
 /*
- * The header at `c`, which moves to the next unit. Damage only when the
- * length is, so that the next unit cannot be found.
+ * The header at `c`, which moves to the next unit. Fails only if the length is
+ * damaged, so that the next unit cannot be found.
  */
 static enum wndl_status read_header(
     struct wndl_dwarf *d, struct wndl_cursor *c, struct header *header)

@@ -220,7 +220,7 @@ static void add_line(struct wndl_cv_annotations *a, uint32_t delta)
     a->line = (int32_t)((uint32_t)a->line + delta);
 }
 
-/* The open range, if there is one, ends at `end`. */
+/* Ends the open range, if there is one, at `end`. */
 static bool close_open(struct wndl_cv_annotations *a, uint32_t end,
     struct wndl_cv_inline_range *range)
 {
@@ -231,7 +231,7 @@ static bool close_open(struct wndl_cv_annotations *a, uint32_t end,
     return was_open && range->start < end;
 }
 
-/* A row at a->code begins, which ends the one before. */
+/* Begins a row at a->code, which ends the row before. */
 static bool begin_row(
     struct wndl_cv_annotations *a, struct wndl_cv_inline_range *range)
 {
@@ -329,7 +329,10 @@ bool wndl_cv_annotations_next(
 
 /* ---- types and ids */
 
-/* A number that leaves keep: below 0x8000 itself, else its kind. */
+/*
+ * Skips a numeric leaf: a value below 0x8000 is the number itself, another one
+ * the kind of the number that follows.
+ */
 static void skip_numeric(struct wndl_cursor *c)
 {
     uint16_t kind = wndl_cursor_u16(c);

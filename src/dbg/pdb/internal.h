@@ -93,6 +93,7 @@ struct wndl_pdb_module {
     struct wndl_vec inlinees; /* struct wndl_pdb_inlinee */
     struct wndl_vec exports;  /* struct wndl_pdb_export */
     uint64_t name_hash;
+    uint64_t folded_hash; /* of the name in lower case */
     uint32_t imports_at;
     uint32_t imports_size;
     uint64_t stretch; /* the last stretch whose changes were listed */
@@ -195,7 +196,8 @@ struct wndl_pdb {
     struct wndl_intern names;
     struct wndl_map files;    /* offset of a name -> id in `names` + 1 */
     struct wndl_map imported; /* module and id -> id in `names` + 1 */
-    struct wndl_map named;    /* name_hash -> module + 1, once is_named */
+    /* name_hash, else folded_hash -> module + 1, once is_named */
+    struct wndl_map named;
     bool is_named;
     uint64_t stretches; /* number of stretches with listed changes */
     uint64_t copied;    /* bytes of modules that are copies */
@@ -235,7 +237,7 @@ uint32_t wndl_pdb_address(
 /* The end of the section that holds `address`; 0 when none does. */
 uint32_t wndl_pdb_section_end(const struct wndl_pdb *pdb, uint32_t address);
 
-/* From an rva to a linked address, and back; or NOWHERE. */
+/* Convert an rva to a linked address, and back; NOWHERE if there is none. */
 uint32_t wndl_pdb_to_linked(const struct wndl_pdb *pdb, uint64_t rva);
 uint32_t wndl_pdb_from_linked(const struct wndl_pdb *pdb, uint32_t address);
 
@@ -315,6 +317,9 @@ bool wndl_pdb_file_name(struct wndl_pdb *pdb,
  */
 bool wndl_pdb_inlinee_name(struct wndl_pdb *pdb, uint32_t number, uint32_t id,
     struct wndl_bytes *name);
+
+/* The hash of a module's name in lower case. */
+uint64_t wndl_pdb_folded_hash(struct wndl_bytes name);
 
 /* The public symbol of code at or last before `address`, in its section.
  * False when there is none. */

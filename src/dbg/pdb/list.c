@@ -175,7 +175,9 @@ static enum wndl_status add_publics(
     return pdb->scratch.failed ? WNDL_NOMEM : WNDL_OK;
 }
 
-/* Once for each stretch, however many contributions it has there. */
+/*
+ * Adds a module once for each stretch, however many contributions it has there.
+ */
 static enum wndl_status add_module(
     struct wndl_pdb *pdb, uint32_t number, const struct places *p)
 {

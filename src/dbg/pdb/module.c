@@ -11,9 +11,9 @@
 
 enum {
     SIGNATURE = 4,          /* both its value and its size */
-    MOST_COPIED = 64 << 20, /* bytes of modules that are copies at a time */
+    MOST_COPIED = 64 << 20, /* bytes of copied modules at a time */
     EXTRA_FILES = 1,        /* signature of lists of inlined functions */
-    MOST_TOUCHED = 8 << 20, /* bytes of modules in the file at a time */
+    MOST_TOUCHED = 8 << 20, /* bytes of mapped modules at a time */
 };
 
 static void damage(

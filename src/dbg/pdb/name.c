@@ -229,23 +229,55 @@ static bool find_import(const struct wndl_pdb_module *module, uint32_t id,
 }
 
 /*
- * Finds a module by the hash of its name; UINT32_MAX when there is none. The
- * first of several is used.
+ * Paths of Windows are the same in any case, and its linker writes those of
+ * imports in lower case. FNV-1a: of its own, because a name must not be copied
+ * to be folded.
  */
-static enum wndl_status find_module(
-    struct wndl_pdb *pdb, uint64_t hash, uint32_t *number)
+uint64_t wndl_pdb_folded_hash(struct wndl_bytes name)
 {
-    uint64_t *found;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < name.size; i++) {
+        uint8_t c = name.data[i];
+        bool upper = c >= 'A' && c <= 'Z';
+        hash = (hash ^ (upper ? c + ('a' - 'A') : c)) * UINT64_C(0x100000001b3);
+    }
+    return wndl_hash_u64(hash);
+}
+
+static bool name_module(struct wndl_pdb *pdb, uint64_t hash, uint64_t number)
+{
+    uint64_t *found = wndl_map_put(&pdb->named, hash);
+    if (found != NULL && *found == 0)
+        *found = number;
+    return found != NULL;
+}
+
+/* The first of several modules with a name. */
+static bool name_modules(struct wndl_pdb *pdb)
+{
     for (size_t i = 0; i < pdb->modules.len && !pdb->is_named; i++) {
         const struct wndl_pdb_module *module = wndl_vec_at(&pdb->modules, i);
-        found = wndl_map_put(&pdb->named, module->name_hash);
-        if (found == NULL)
-            return WNDL_NOMEM;
-        if (*found == 0)
-            *found = i + 1;
+        if (!name_module(pdb, module->name_hash, i + 1) ||
+            !name_module(pdb, module->folded_hash, i + 1))
+            return false;
     }
     pdb->is_named = true;
-    found = wndl_map_get(&pdb->named, hash);
+    return true;
+}
+
+/*
+ * Finds a module by its name as written, else in any case; UINT32_MAX when
+ * there is none.
+ */
+static enum wndl_status find_module(
+    struct wndl_pdb *pdb, struct wndl_bytes name, uint32_t *number)
+{
+    if (!name_modules(pdb))
+        return WNDL_NOMEM;
+    const uint64_t *found =
+        wndl_map_get(&pdb->named, wndl_hash_bytes(name.data, name.size));
+    if (found == NULL)
+        found = wndl_map_get(&pdb->named, wndl_pdb_folded_hash(name));
     *number = found == NULL ? UINT32_MAX : (uint32_t)(*found - 1);
     return WNDL_OK;
 }
@@ -270,8 +302,7 @@ static enum wndl_status settle_id(
     if (pdb->scratch.failed)
         return WNDL_NOMEM;
     uint32_t from;
-    uint64_t hash = wndl_hash_bytes(text.data, text.size);
-    if (find_module(pdb, hash, &from) != WNDL_OK)
+    if (find_module(pdb, text, &from) != WNDL_OK)
         return WNDL_NOMEM;
     if (from == UINT32_MAX)
         return WNDL_OK;
@@ -337,6 +368,19 @@ bool wndl_pdb_public_at(struct wndl_pdb *pdb, size_t i,
 /* Data symbols in between are skipped, at most this many. */
 enum { MOST_PASSED = 64 };
 
+/* Prefers the symbol at an address whose record says that it is code. */
+static void prefer_marked(
+    struct wndl_pdb *pdb, size_t i, struct wndl_cv_public *symbol)
+{
+    struct wndl_cv_public other;
+    size_t least = i < MOST_PASSED ? 0 : i - MOST_PASSED;
+    while (!symbol->is_code && i > least && read_public(pdb, --i, &other) &&
+           other.place.section == symbol->place.section &&
+           other.place.offset == symbol->place.offset)
+        if (other.is_code)
+            *symbol = other;
+}
+
 bool wndl_pdb_find_public(struct wndl_pdb *pdb, uint32_t address,
     uint32_t *start, struct wndl_bytes *name)
 {
@@ -354,6 +398,7 @@ bool wndl_pdb_find_public(struct wndl_pdb *pdb, uint32_t address,
     }
     for (size_t i = low; i > 0 && low - i < MOST_PASSED; i--)
         if (wndl_pdb_public_at(pdb, i - 1, &symbol, start)) {
+            prefer_marked(pdb, i - 1, &symbol);
             *name = symbol.name;
             return *start <= address &&
                    wndl_pdb_section_end(pdb, *start) == end;

@@ -17,7 +17,7 @@ enum {
 
 enum { DBI_HEADER = 64, MODULE_HEADER = 64, SECTION_HEADER = 40 };
 
-/* As many as an image may have. */
+/* The most sections that an image may have. */
 enum { MOST_SECTIONS = 256 };
 
 /* The sizes of the parts of DBI, in their order. */
@@ -30,7 +30,7 @@ struct dbi {
     uint32_t streams_size; /* numbers of more streams */
 };
 
-/* Numbers of streams that are of use to us, by their index in that list. */
+/* The streams that we use, by their index in that list. */
 enum {
     FPO = 0,
     TO_LINKED = 3,
@@ -189,6 +189,7 @@ static enum wndl_status read_modules(struct opening *o)
         struct wndl_bytes name = wndl_cursor_cstr(&c);
         (void)wndl_cursor_cstr(&c);
         module->name_hash = wndl_hash_bytes(name.data, name.size);
+        module->folded_hash = wndl_pdb_folded_hash(name);
         wndl_cursor_skip(&c, -wndl_cursor_offset(&c) & 3);
         module->stream = number;
         claimed += wndl_msf_stream(&pdb->msf, number).size;

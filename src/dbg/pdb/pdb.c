@@ -285,7 +285,7 @@ static enum wndl_status add_function(struct wndl_pdb *pdb, uint32_t number,
     return WNDL_OK;
 }
 
-/* In a module. NOT_FOUND when it has no code there. */
+/* Looks in one module. NOT_FOUND when it has no code at the address. */
 static enum wndl_status look_in_module(
     struct wndl_pdb *pdb, uint32_t number, uint32_t address)
 {

@@ -12,7 +12,7 @@
 
 #include <zlib.h>
 
-/* Whether a file that begins so is compressed. */
+/* Whether `file`, the beginning of a file, is compressed by gzip. */
 bool wndl_gunzip_is_gzip(struct wndl_bytes file);
 
 struct wndl_gunzip {

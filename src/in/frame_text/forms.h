@@ -37,6 +37,13 @@ bool wndl_frame_asan_begins(struct wndl_frame_scan *s,
 bool wndl_frame_asan(struct wndl_frame_scan *s,
     const struct wndl_frame_number *n, struct wndl_frame_text *frame);
 
+/*
+ * "(path+0xOFF)" of a sanitizer's summary, and of ThreadSanitizer's frames,
+ * which have no address before it.
+ */
+bool wndl_frame_sanitized(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
 /* ---- valgrind */
 
 /* "at 0xADDRESS: name (in path)" */

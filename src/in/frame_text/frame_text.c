@@ -51,6 +51,7 @@ static const struct form forms[] = {
     {'+', ')', wndl_frame_named},
     {'+', ')', wndl_frame_asan},
     {'+', ')', wndl_frame_glibc},
+    {'+', ')', wndl_frame_sanitized},
     {'+', 0, wndl_frame_plain},
     {' ', 0, wndl_frame_unnamed},
     {' ', ':', wndl_frame_valgrind},

@@ -46,6 +46,7 @@ struct wndl_frame_text {
     size_t end;
     struct wndl_bytes name;
     struct wndl_bytes path;
+    struct wndl_bytes arch;     /* of Apple's, after the path; or empty */
     struct wndl_bytes build_id; /* its hex digits, or empty */
     uint64_t address;
     bool return_address; /* the call is one byte before it */

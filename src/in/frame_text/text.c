@@ -88,6 +88,29 @@ bool wndl_frame_emit(struct wndl_frame_scan *s, struct wndl_frame_text *frame)
     return true;
 }
 
+/* As lipo, LLVM and sanitizers name them. */
+struct wndl_bytes wndl_frame_take_arch(struct wndl_bytes *path)
+{
+    static const char *const names[] = {"i386", "i486", "i586", "i686",
+        "x86_64", "x86_64h", "arm", "armv4t", "armv5", "armv6", "armv6m",
+        "armv7", "armv7f", "armv7s", "armv7k", "armv7m", "armv7em", "armv8",
+        "thumbv7", "arm64", "arm64e", "arm64v8", "arm64_32", "arm64_32_v8",
+        "aarch64", "ppc", "ppc7400", "ppc970", "ppc64", "riscv32", "riscv64"};
+    const uint8_t *colon =
+        path->size == 0 ? NULL : memrchr(path->data, ':', path->size);
+    if (colon == NULL || colon == path->data)
+        return (struct wndl_bytes){0};
+    size_t before = (size_t)(colon - path->data);
+    struct wndl_bytes arch = {colon + 1, path->size - before - 1};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!wndl_bytes_is(arch, names[i]))
+            continue;
+        path->size = before;
+        return arch;
+    }
+    return (struct wndl_bytes){0};
+}
+
 size_t wndl_frame_open_before(struct wndl_frame_scan *s, size_t before)
 {
     size_t open = wndl_frame_last_of(s, '(', s->no_open, before);

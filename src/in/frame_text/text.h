@@ -102,6 +102,12 @@ size_t wndl_frame_line_end(struct wndl_frame_scan *s, size_t from);
  */
 bool wndl_frame_emit(struct wndl_frame_scan *s, struct wndl_frame_text *frame);
 
+/*
+ * Takes ":ARCH" off the end of `path`, where sanitizers on Apple's systems
+ * write the architecture, and returns it; empty if there is none.
+ */
+struct wndl_bytes wndl_frame_take_arch(struct wndl_bytes *path);
+
 /* The last '(' before `before`, or WNDL_FRAME_NONE. */
 size_t wndl_frame_open_before(struct wndl_frame_scan *s, size_t before);
 

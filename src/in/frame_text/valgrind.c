@@ -3,7 +3,7 @@
 #include "in/frame_text/forms.h"
 
 /* The next " (in " of the line, or the line's end. */
-static size_t in_behind(struct wndl_frame_scan *s, size_t from)
+static size_t in_after(struct wndl_frame_scan *s, size_t from)
 {
     size_t end = wndl_frame_line_end(s, from);
     if (s->in_at >= from && s->in_at <= end)
@@ -31,7 +31,7 @@ bool wndl_frame_valgrind(struct wndl_frame_scan *s,
     if (!is_after_word(s, n->start) || !wndl_frame_at_text(s, n->end, ": "))
         return false;
     size_t start = n->end + 2;
-    size_t in = in_behind(s, start);
+    size_t in = in_after(s, start);
     size_t end = wndl_frame_line_end(s, start);
     size_t close = wndl_frame_first_of(s, ')', in, end);
     if (close == end)

@@ -63,7 +63,7 @@ static void sort_by_digit(const struct wndl_function *from, size_t count,
         to[at[digit_of(&from[i], shift)]++] = from[i];
 }
 
-/* By address, into `to`; `from` is lost. */
+/* Sorts by address into `to`; the contents of `from` are lost. */
 static void sort_by_start(
     struct wndl_function *from, size_t count, struct wndl_function *to)
 {

@@ -171,6 +171,11 @@ wndl_svma wndl_object_image_base(const struct wndl_object *object)
     return object->image_base;
 }
 
+wndl_svma wndl_object_entry(const struct wndl_object *object)
+{
+    return object->entry;
+}
+
 struct wndl_bytes wndl_object_build_id(const struct wndl_object *object)
 {
     return object->build_id;

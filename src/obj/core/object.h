@@ -132,6 +132,9 @@ bool wndl_object_is_relocatable(const struct wndl_object *object);
 /* The svma of rva 0: the lowest PT_LOAD, rounded down to its page. */
 wndl_svma wndl_object_image_base(const struct wndl_object *object);
 
+/* Where an ELF program or ld.so starts; 0: nowhere, or not known. */
+wndl_svma wndl_object_entry(const struct wndl_object *object);
+
 /*
  * The GNU build-id bytes, empty when there is none. Lives as long as the
  * object.
@@ -153,10 +156,12 @@ struct wndl_section wndl_object_section(
 /*
  * The contents of the first section of that name, inflated if it is compressed
  * (SHF_COMPRESSED with zlib or zstd; .zdebug_* by its name .debug_*). Debug
- * sections of object files are relocated, for x86-64, i386, AArch64, Arm and
- * 64-bit PowerPC; UNSUPPORTED for others. NOT_FOUND when absent or SHT_NOBITS,
- * UNSUPPORTED for other compressions, LIMIT when its inflated size is not
- * plausible. The bytes live as long as the object. `info` may be NULL.
+ * sections of object files are relocated, for the machines in
+ * obj/elf/reloc_kinds.c; UNSUPPORTED for others. NOT_FOUND when absent or
+ * SHT_NOBITS, UNSUPPORTED for other compressions, LIMIT when its inflated size
+ * is not plausible. The bytes live as long as the object. `info` may be NULL.
+ * In an ELF file without section headers the segments lead to .eh_frame_hdr and
+ * .eh_frame, up to the latter's end mark.
  */
 enum wndl_status wndl_object_section_bytes(struct wndl_object *object,
     const char *name, struct wndl_bytes *bytes, struct wndl_section *info,

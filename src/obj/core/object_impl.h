@@ -52,8 +52,8 @@ struct wndl_function {
 };
 
 /*
- * From `start` (svma) to the next entry's, `function` is the function there,
- * unless it has ended.
+ * Addresses from `start` (svma) to the next entry's start belong to `function`,
+ * up to its end.
  */
 struct wndl_cover {
     uint64_t start;
@@ -130,9 +130,16 @@ struct wndl_object {
     uint16_t machine;
     uint16_t type; /* ET_* */
     wndl_svma image_base;
+    wndl_svma entry; /* 0: none */
     struct wndl_bytes build_id;
     struct wndl_object_section *sections;
     size_t section_count;
+    /*
+     * sections of a file without section headers, found by its segments: they
+     * have a name, and are not counted
+     */
+    struct wndl_object_section *loaded;
+    size_t loaded_count;
     struct wndl_segment *segments; /* PT_LOAD only, in table order */
     size_t segment_count;
     struct wndl_macho *macho;  /* NULL for others */

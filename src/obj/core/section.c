@@ -71,6 +71,9 @@ struct wndl_object_section *wndl_object_find_section(
         if (!last_wins && !in_group)
             return section;
     }
+    for (size_t i = 0; i < object->loaded_count && found == NULL; i++)
+        if (section_is(&object->loaded[i], name))
+            found = &object->loaded[i];
     return found;
 }
 

@@ -84,8 +84,8 @@ static enum wndl_status read_header(
         wndl_cursor_at(object->file, EI_NIDENT, object->big_endian);
     object->type = wndl_cursor_u16(&c);
     object->machine = wndl_cursor_u16(&c);
-    wndl_cursor_skip(&c, 4);     /* e_version */
-    (void)read_word(&c, object); /* e_entry */
+    wndl_cursor_skip(&c, 4); /* e_version */
+    object->entry.v = read_word(&c, object);
     header->segment_offset = read_word(&c, object);
     header->section_offset = read_word(&c, object);
     wndl_cursor_skip(&c, 4 + 2); /* e_flags, e_ehsize */
@@ -153,7 +153,7 @@ struct table {
     uint16_t stride, entry_size;
 };
 
-/* All of a header table is in the file, so its count is bounded by it too. */
+/* All of a header table must be in the file, which bounds its count. */
 static enum wndl_status check_table(const struct wndl_object *object,
     const struct table *table, struct wndl_error *err)
 {
@@ -207,8 +207,10 @@ static void add_note_segment(struct wndl_object *object,
             wndl_elf_find_build_id(notes, alignment, object->big_endian);
 }
 
+/* `eh_frame` receives PT_GNU_EH_FRAME, and is left alone if there is none. */
 static enum wndl_status read_segments(struct wndl_object *object,
-    const struct header *header, struct wndl_error *err)
+    const struct header *header, struct wndl_segment *eh_frame,
+    struct wndl_error *err)
 {
     struct table table = {PROGRAM_HEADERS, header->segment_offset,
         header->segment_count, header->segment_stride,
@@ -234,6 +236,8 @@ static enum wndl_status read_segments(struct wndl_object *object,
         if (type == PT_DYNAMIC)
             object->dynamic = wndl_bytes_slice(
                 object->file, segment.file_offset, segment.file_size);
+        if (type == PT_GNU_EH_FRAME)
+            *eh_frame = segment;
         if (type == PT_NOTE)
             add_note_segment(object, &segment, alignment, &unread);
     }
@@ -352,15 +356,19 @@ enum wndl_status wndl_elf_open(
 {
     (void)arch;
     struct header header = {0};
+    struct wndl_segment eh_frame = {0};
     enum wndl_status status = read_ident(object, err);
     if (status == WNDL_OK)
         status = read_header(object, &header, err);
     if (status == WNDL_OK)
         status = extend_counts(object, &header, err);
     if (status == WNDL_OK)
-        status = read_segments(object, &header, err);
+        status = read_segments(object, &header, &eh_frame, err);
     if (status == WNDL_OK)
         status = read_sections(object, &header, err);
+    if (status == WNDL_OK && object->section_count == 0 &&
+        eh_frame.file_size != 0)
+        status = wndl_elf_find_eh_frame(object, &eh_frame, err);
     if (status != WNDL_OK)
         return status;
     find_image_base(object);

@@ -6,9 +6,12 @@
  *   notes.c      build-id, debuglink
  *   symbols.c    symbol tables, function symbols
  *   minidebug.c  all functions, also those in .gnu_debugdata
+ *   opd.c        function descriptors
  *   dynamic.c    symbols of files without section headers
+ *   reloc_kinds.c what relocations do, by machine
  *   reloc.c      places and relocations of .o and .ko files
  *   plt.c        names of stubs
+ *   eh_frame.c   call frame information of files without section headers
  */
 #ifndef WNDL_OBJ_ELF_IMPL_H
 #define WNDL_OBJ_ELF_IMPL_H
@@ -54,6 +57,13 @@ enum wndl_status wndl_elf_symbols_open(const struct wndl_object *object,
 enum wndl_status wndl_elf_dynamic_open(const struct wndl_object *object,
     struct wndl_elf_symbols *symbols, struct wndl_error *err) WNDL_MUST_USE;
 
+/*
+ * Fills object->loaded by the segment PT_GNU_EH_FRAME, if it leads to whole
+ * records. NOMEM.
+ */
+enum wndl_status wndl_elf_find_eh_frame(struct wndl_object *object,
+    const struct wndl_segment *header, struct wndl_error *err) WNDL_MUST_USE;
+
 /* The file's bytes for the memory from `addr` to the end of its segment. */
 struct wndl_bytes wndl_elf_loaded_bytes(
     const struct wndl_object *object, uint64_t addr);
@@ -91,7 +101,8 @@ bool wndl_elf_needs_relocation(const struct wndl_object *object,
 
 /*
  * Applies the relocations to section->own. Single wrong entries are noted as
- * damage and left out; UNSUPPORTED for machines that reloc.c does not name.
+ * damage and left out; UNSUPPORTED for machines that reloc_kinds.c does not
+ * name.
  */
 enum wndl_status wndl_elf_relocate(struct wndl_object *object,
     struct wndl_object_section *section, struct wndl_error *err) WNDL_MUST_USE;
@@ -103,6 +114,13 @@ enum wndl_status wndl_elf_relocate(struct wndl_object *object,
  */
 enum wndl_status wndl_elf_read_functions(const struct wndl_object *object,
     struct wndl_vec *functions, struct wndl_error *err) WNDL_MUST_USE;
+
+/*
+ * Moves functions (struct wndl_function) that are descriptors in .opd to their
+ * code.
+ */
+void wndl_elf_follow_descriptors(
+    struct wndl_object *object, struct wndl_vec *functions);
 
 /* Whether there is .symtab or .gnu_debugdata. */
 bool wndl_elf_has_symtab(const struct wndl_object *object);

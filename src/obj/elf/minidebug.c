@@ -84,7 +84,7 @@ bool wndl_elf_has_symtab(const struct wndl_object *object)
            wndl_object_find_section(object, SECTION) != NULL;
 }
 
-enum wndl_status wndl_elf_read_all_functions(struct wndl_object *object,
+static enum wndl_status read_both(struct wndl_object *object,
     struct wndl_vec *functions, struct wndl_error *err)
 {
     enum wndl_status own = wndl_elf_read_functions(object, functions, err);
@@ -100,4 +100,13 @@ enum wndl_status wndl_elf_read_all_functions(struct wndl_object *object,
     if (added != WNDL_NOT_FOUND)
         wndl_object_note_damage(object, &damage);
     return own;
+}
+
+enum wndl_status wndl_elf_read_all_functions(struct wndl_object *object,
+    struct wndl_vec *functions, struct wndl_error *err)
+{
+    enum wndl_status status = read_both(object, functions, err);
+    if (status == WNDL_OK)
+        wndl_elf_follow_descriptors(object, functions);
+    return status;
 }

@@ -83,7 +83,7 @@ static enum wndl_status symbol_name(const struct reader *r, uint32_t symbol,
     return WNDL_OK;
 }
 
-/* Both x86 machines call these the same. */
+/* These relocations have the same numbers on both x86 machines. */
 _Static_assert((int)R_386_JMP_SLOT == (int)R_X86_64_JUMP_SLOT &&
                    (int)R_386_GLOB_DAT == (int)R_X86_64_GLOB_DAT,
     "types of relocations");
@@ -96,7 +96,9 @@ static bool is_bound(const struct wndl_object *object, uint32_t type)
     return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
 }
 
-/* A resolver, which chooses at load time, has the name of its choices. */
+/*
+ * A resolver chooses a function at load time; it has the name of that function.
+ */
 static enum wndl_status resolver_name(const struct reader *r, uint64_t addr,
     struct wndl_bytes *name, struct wndl_error *err)
 {
@@ -221,7 +223,10 @@ static enum wndl_status add_dynamic_slots(
     return status;
 }
 
-/* By address; equal ones, which occur after damage, by place of the name. */
+/*
+ * Orders slots by address; equal ones, which occur after damage, by place of
+ * the name.
+ */
 static int compare_slots(const void *a, const void *b)
 {
     const struct wndl_plt_slot *x = a, *y = b;
@@ -286,8 +291,8 @@ static const struct wndl_plt_slot *find_slot(
 /* ---- the code of stubs */
 
 /*
- * A stub is known by its slot, by its number in .rela.plt (on i386 its offset
- * in .rel.plt), or as that of the loader.
+ * A stub is identified by its slot, or by its number in .rela.plt (on i386 its
+ * offset in .rel.plt), or it is the one that calls the loader.
  */
 struct stub {
     enum { TO_SLOT, TO_NUMBER, TO_LOADER } to;

@@ -6,6 +6,7 @@
  * too, but those have been applied already and are ignored.
  */
 #include "obj/elf/impl.h"
+#include "obj/elf/reloc_kinds.h"
 
 #include <elf.h>
 #include <string.h>
@@ -53,72 +54,6 @@ enum wndl_status wndl_elf_place_sections(
         "the sections are larger than the address space");
 }
 
-/* ---- types */
-
-/* The number of bytes that change, and the base of the value. */
-struct kind {
-    uint16_t machine, type;
-    uint8_t size;
-    bool relative; /* to the place */
-};
-
-/*
- * The relocations that compilers use in debug sections, by the psABIs of x86-64
- * (4.4), i386 (4.4), AArch64 (5.7), Arm (5.6) and 64-bit PowerPC (3.5). Offsets
- * of thread-local variables are of no use here; their size is 0.
- */
-static const struct kind kinds[] = {
-    {EM_X86_64, R_X86_64_NONE, 0, false},
-    {EM_X86_64, R_X86_64_64, 8, false},
-    {EM_X86_64, R_X86_64_32, 4, false},
-    {EM_X86_64, R_X86_64_32S, 4, false},
-    {EM_X86_64, R_X86_64_16, 2, false},
-    {EM_X86_64, R_X86_64_8, 1, false},
-    {EM_X86_64, R_X86_64_PC32, 4, true},
-    {EM_X86_64, R_X86_64_PC64, 8, true},
-    {EM_X86_64, R_X86_64_DTPOFF32, 0, false},
-    {EM_X86_64, R_X86_64_DTPOFF64, 0, false},
-    {EM_386, R_386_NONE, 0, false},
-    {EM_386, R_386_32, 4, false},
-    {EM_386, R_386_16, 2, false},
-    {EM_386, R_386_8, 1, false},
-    {EM_386, R_386_PC32, 4, true},
-    {EM_386, R_386_TLS_LDO_32, 0, false},
-    {EM_AARCH64, R_AARCH64_NONE, 0, false},
-    {EM_AARCH64, 256, 0, false}, /* the NONE of old */
-    {EM_AARCH64, R_AARCH64_ABS64, 8, false},
-    {EM_AARCH64, R_AARCH64_ABS32, 4, false},
-    {EM_AARCH64, R_AARCH64_ABS16, 2, false},
-    {EM_AARCH64, R_AARCH64_PREL64, 8, true},
-    {EM_AARCH64, R_AARCH64_PREL32, 4, true},
-    {EM_AARCH64, R_AARCH64_TLS_DTPREL, 0, false},
-    {EM_ARM, R_ARM_NONE, 0, false},
-    {EM_ARM, R_ARM_ABS32, 4, false},
-    {EM_ARM, R_ARM_REL32, 4, true},
-    {EM_ARM, R_ARM_TLS_LDO32, 0, false},
-    {EM_PPC64, R_PPC64_NONE, 0, false},
-    {EM_PPC64, R_PPC64_ADDR64, 8, false},
-    {EM_PPC64, R_PPC64_ADDR32, 4, false},
-    {EM_PPC64, R_PPC64_REL32, 4, true},
-    {EM_PPC64, R_PPC64_REL64, 8, true},
-    {EM_PPC64, R_PPC64_DTPREL64, 0, false},
-};
-
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
-static const struct kind *find_kind(uint16_t machine, uint32_t type)
-{
-    for (size_t i = 0; i < KINDS; i++)
-        if (kinds[i].machine == machine && kinds[i].type == type)
-            return &kinds[i];
-    return NULL;
-}
-
-static bool knows_machine(uint16_t machine)
-{
-    return find_kind(machine, 0) != NULL;
-}
-
 /* ---- applying */
 
 struct job {
@@ -127,6 +62,7 @@ struct job {
     const char *name; /* of the section of relocations */
     struct wndl_bytes entries;
     struct wndl_elf_symbols symbols;
+    struct wndl_reloc_kinds kinds;
     bool has_addends; /* SHT_RELA */
 };
 
@@ -143,63 +79,179 @@ static size_t entry_size(const struct job *job)
     return is_64 ? sizeof(Elf64_Rel) : sizeof(Elf32_Rel);
 }
 
+/*
+ * The 64-bit MIPS has a symbol, a special symbol and three types, each applied
+ * to the result of the one before (MIPSpro ELF-64, 2.9). The bytes keep their
+ * order in little-endian files. Debug sections need the first type only; more
+ * than one gives a type that no table has.
+ */
+static void read_mips64_info(struct wndl_cursor *c, struct relocation *r)
+{
+    r->symbol = wndl_cursor_u32(c);
+    wndl_cursor_skip(c, 1);
+    unsigned third = wndl_cursor_u8(c);
+    unsigned second = wndl_cursor_u8(c);
+    r->type = wndl_cursor_u8(c) | second << 8 | third << 16;
+}
+
+/* SPARC V9 keeps data of its own in the upper bits of a type. */
+static void read_info(
+    const struct job *job, struct wndl_cursor *c, struct relocation *r)
+{
+    uint16_t machine = job->object->machine;
+    if (job->object->address_size == 4) {
+        uint32_t info = wndl_cursor_u32(c);
+        r->type = ELF32_R_TYPE(info);
+        r->symbol = ELF32_R_SYM(info);
+    } else if (machine == EM_MIPS) {
+        read_mips64_info(c, r);
+    } else {
+        uint64_t info = wndl_cursor_u64(c);
+        r->type = (uint32_t)ELF64_R_TYPE(info);
+        r->symbol = (uint32_t)ELF64_R_SYM(info);
+        if (machine == EM_SPARCV9)
+            r->type &= 0xff;
+    }
+}
+
 static struct relocation read_entry(const struct job *job, uint64_t index)
 {
     struct wndl_cursor c = wndl_cursor_at(
         job->entries, index * entry_size(job), job->object->big_endian);
     struct relocation r = {0};
-    if (job->object->address_size == 8) {
-        r.offset = wndl_cursor_u64(&c);
-        uint64_t info = wndl_cursor_u64(&c);
-        r.type = (uint32_t)ELF64_R_TYPE(info);
-        r.symbol = (uint32_t)ELF64_R_SYM(info);
-        r.addend = job->has_addends ? wndl_cursor_u64(&c) : 0;
-    } else {
-        r.offset = wndl_cursor_u32(&c);
-        uint32_t info = wndl_cursor_u32(&c);
-        r.type = ELF32_R_TYPE(info);
-        r.symbol = ELF32_R_SYM(info);
-        r.addend = job->has_addends ? wndl_cursor_u32(&c) : 0;
-    }
+    bool is_64 = job->object->address_size == 8;
+    r.offset = is_64 ? wndl_cursor_u64(&c) : wndl_cursor_u32(&c);
+    read_info(job, &c, &r);
+    if (job->has_addends)
+        r.addend = is_64 ? wndl_cursor_u64(&c) : wndl_cursor_u32(&c);
     return r;
 }
 
-static uint64_t load(const struct job *job, const uint8_t *at, unsigned size)
+/* ---- places of a relocation */
+
+/* The bits at `at`: `bytes` of them hold `kind->bits`, or a LEB128 number. */
+struct field {
+    uint8_t *at;
+    unsigned bytes;
+    unsigned bits;
+    bool leb;
+};
+
+/* False if it goes beyond the end of the section. */
+static bool find_field(const struct job *job,
+    const struct wndl_reloc_kind *kind, uint64_t offset, struct field *field)
 {
-    struct wndl_cursor c = wndl_cursor_at(
-        (struct wndl_bytes){at, size}, 0, job->object->big_endian);
-    return wndl_cursor_uint(&c, size);
+    enum { MOST_LEB = 10 };
+    uint64_t size = job->target->view.size;
+    *field = (struct field){.leb = kind->bits == WNDL_RELOC_LEB};
+    if (offset >= size)
+        return false;
+    uint64_t room = size - offset;
+    field->at = job->target->own + offset;
+    field->bits = kind->bits;
+    field->bytes = (kind->bits + 7u) / 8;
+    if (!field->leb)
+        return field->bytes <= room;
+    field->bytes = 1;
+    while (field->bytes < MOST_LEB && field->bytes <= room &&
+           (field->at[field->bytes - 1] & 0x80) != 0)
+        field->bytes++;
+    field->bits = 7 * field->bytes;
+    return field->bytes <= room;
+}
+
+static uint64_t load_leb(const struct field *field)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < field->bytes; i++)
+        value |= (uint64_t)(field->at[i] & 0x7f) << 7 * i;
+    return value;
+}
+
+static void store_leb(const struct field *field, uint64_t value)
+{
+    for (unsigned i = 0; i < field->bytes; i++, value >>= 7)
+        field->at[i] =
+            (uint8_t)((value & 0x7f) | (i + 1 < field->bytes ? 0x80 : 0));
+}
+
+static uint64_t mask_of(const struct field *field)
+{
+    return field->bits >= 64 ? UINT64_MAX : (UINT64_C(1) << field->bits) - 1;
+}
+
+/* All of its bytes, of which `bits` are the field. */
+static uint64_t load_bytes(const struct job *job, const struct field *field)
+{
+    struct wndl_cursor c =
+        wndl_cursor_at((struct wndl_bytes){field->at, field->bytes}, 0,
+            job->object->big_endian);
+    return wndl_cursor_uint(&c, field->bytes);
+}
+
+static uint64_t load(const struct job *job, const struct field *field)
+{
+    if (field->leb)
+        return load_leb(field);
+    return load_bytes(job, field) & mask_of(field);
 }
 
 static void store(
-    const struct job *job, uint8_t *at, unsigned size, uint64_t value)
+    const struct job *job, const struct field *field, uint64_t value)
 {
-    for (unsigned i = 0; i < size; i++) {
-        unsigned byte = job->object->big_endian ? size - 1 - i : i;
-        at[i] = (uint8_t)(value >> 8 * byte);
+    uint64_t mask = mask_of(field);
+    if (field->leb) {
+        store_leb(field, value);
+        return;
+    }
+    value = (load_bytes(job, field) & ~mask) | (value & mask);
+    for (unsigned i = 0; i < field->bytes; i++) {
+        unsigned byte = job->object->big_endian ? field->bytes - 1 - i : i;
+        field->at[i] = (uint8_t)(value >> 8 * byte);
     }
 }
 
-/* The fault of an entry; NULL if there is none. */
-static const char *apply(const struct job *job, const struct relocation *r)
+/* ---- applying */
+
+static uint64_t combine(
+    enum wndl_reloc_action action, uint64_t old, uint64_t value, uint64_t place)
 {
-    const struct kind *kind = find_kind(job->object->machine, r->type);
-    if (kind == NULL)
-        return "a relocation of a type that is not known";
+    switch (action) {
+    case WNDL_RELOC_RELATIVE:
+        return value - place;
+    case WNDL_RELOC_ADD:
+        return old + value;
+    case WNDL_RELOC_SUBTRACT:
+        return old - value;
+    default:
+        return value;
+    }
+}
+
+/* Without addends of its own the file has them at the places. */
+static enum wndl_status apply(
+    const struct job *job, const struct relocation *r, const char **what)
+{
+    struct field field;
     uint64_t value = 0;
-    uint64_t size = job->target->view.size;
-    if (kind->size == 0)
-        return NULL;
-    if (r->offset > size || kind->size > size - r->offset)
-        return "a relocation after the end of its section";
+    const struct wndl_reloc_kind *kind =
+        wndl_reloc_kind_find(job->kinds, r->type);
+    *what = "a relocation of a type that is not known";
+    if (kind == NULL)
+        return WNDL_UNSUPPORTED;
+    if (kind->action == WNDL_RELOC_NOTHING)
+        return WNDL_OK;
+    *what = "a relocation after the end of its section";
+    if (!find_field(job, kind, r->offset, &field))
+        return WNDL_MALFORMED;
+    *what = "a relocation's symbol does not exist";
     if (!wndl_elf_symbol_address(&job->symbols, r->symbol, &value))
-        return "a relocation's symbol does not exist";
-    uint8_t *at = job->target->own + r->offset;
-    value += job->has_addends ? r->addend : load(job, at, kind->size);
-    if (kind->relative)
-        value -= job->target->view.addr.v + r->offset;
-    store(job, at, kind->size, value);
-    return NULL;
+        return WNDL_MALFORMED;
+    uint64_t old = load(job, &field);
+    value += job->has_addends ? r->addend : old;
+    uint64_t place = job->target->view.addr.v + r->offset;
+    store(job, &field, combine(kind->action, old, value, place));
+    return WNDL_OK;
 }
 
 /* A wrong entry is left out, and the first one is remembered. */
@@ -208,12 +260,13 @@ static void apply_all(const struct job *job)
     uint64_t count = job->entries.size / entry_size(job);
     for (uint64_t i = 0; i < count; i++) {
         struct relocation r = read_entry(job, i);
-        const char *what = apply(job, &r);
-        if (what == NULL)
-            continue;
         struct wndl_error damage = {0};
+        const char *what;
+        enum wndl_status status = apply(job, &r, &what);
+        if (status == WNDL_OK)
+            continue;
         (void)wndl_fail_at(
-            &damage, WNDL_MALFORMED, job->name, i * entry_size(job), what);
+            &damage, status, job->name, i * entry_size(job), what);
         wndl_object_note_damage(job->object, &damage);
     }
 }
@@ -226,6 +279,7 @@ static enum wndl_status apply_section(struct wndl_object *object,
         .object = object,
         .target = target,
         .name = (const char *)from->view.name.data,
+        .kinds = wndl_reloc_kinds_of(object->machine),
         .has_addends = from->view.type == SHT_RELA,
     };
     if (from->link >= object->section_count)
@@ -256,7 +310,8 @@ bool wndl_elf_needs_relocation(
     struct wndl_bytes name = section->view.name;
     bool is_debug = section->packing == WNDL_PACKING_ZDEBUG ||
                     wndl_bytes_is(wndl_bytes_slice(name, 0, 7), ".debug_");
-    if (object->type != ET_REL || !is_debug)
+    bool is_opd = object->machine == EM_PPC64 && wndl_bytes_is(name, ".opd");
+    if (object->type != ET_REL || (!is_debug && !is_opd))
         return false;
     for (size_t i = 0; i < object->section_count; i++)
         if (is_for(object, &object->sections[i], section))
@@ -271,7 +326,7 @@ enum wndl_status wndl_elf_relocate(struct wndl_object *object,
 {
     uint64_t unread = object->file.size;
     enum wndl_status status = WNDL_OK;
-    if (!knows_machine(object->machine))
+    if (wndl_reloc_kinds_of(object->machine).count == 0)
         return wndl_fail_at(err, WNDL_UNSUPPORTED,
             (const char *)section->view.name.data, 0,
             "the relocations of this machine are not known");

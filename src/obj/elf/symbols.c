@@ -3,9 +3,9 @@
  * symbols: the entries of an ELF symbol table that are functions (gABI 4.1,
  * "Symbol Table").
  *
- * Typed functions are. So are untyped labels in executable sections:
- * handwritten assembly often has nothing better, and functions.c drops those
- * that lie inside a typed function.
+ * Typed functions are. So are untyped labels and data in executable sections:
+ * handwritten assembly often has nothing better, GHC calls its code data, and
+ * functions.c drops those that lie inside a typed function.
  */
 #include "obj/elf/impl.h"
 
@@ -95,12 +95,16 @@ static uint64_t limit_of(const struct wndl_elf_symbols *table,
     return value;
 }
 
-/* ARM ELF, "Mapping symbols": $a, $d, $t, $x mark code and data, not names. */
+/*
+ * ARM ELF, "Mapping symbols": $a, $d, $t, $x mark code and data, not names.
+ * RISC-V writes the instruction set after it: "$xrv64i2p1".
+ */
 static bool is_marker(const uint8_t *name)
 {
     bool local_label = name[0] == '.' && name[1] == 'L';
     bool mapping = name[0] == '$' && name[1] != '\0' &&
-                   (name[2] == '\0' || name[2] == '.');
+                   (name[2] == '\0' || name[2] == '.' ||
+                       (name[1] == 'x' && name[2] == 'r' && name[3] == 'v'));
     return name[0] == '\0' || local_label || mapping;
 }
 
@@ -113,6 +117,12 @@ static bool is_typed(unsigned info)
 {
     return ELF64_ST_TYPE(info) == STT_FUNC ||
            ELF64_ST_TYPE(info) == STT_GNU_IFUNC;
+}
+
+static bool may_be_code(unsigned info)
+{
+    return ELF64_ST_TYPE(info) == STT_NOTYPE ||
+           ELF64_ST_TYPE(info) == STT_OBJECT;
 }
 
 /* The end of a symbol, or without a size the latest possible one. */
@@ -154,7 +164,7 @@ static enum wndl_status add_symbol(const struct wndl_elf_symbols *table,
 {
     unsigned info = read_info(table, index);
     bool typed = is_typed(info);
-    if (!typed && ELF64_ST_TYPE(info) != STT_NOTYPE)
+    if (!typed && !may_be_code(info))
         return WNDL_OK;
     struct raw_symbol raw = read_symbol(table, index);
     if (raw.section == SHN_UNDEF || raw.section == SHN_COMMON)

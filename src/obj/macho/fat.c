@@ -174,7 +174,7 @@ static enum wndl_status fail_missing(
                 size == 0 ? "" : ", ", one.name);
     if (arch == NULL)
         return wndl_fail(err, WNDL_NOT_FOUND,
-            "is for several architectures; choose one with --arch: %s", list);
+            "holds several architectures; choose one with --arch: %s", list);
     return wndl_fail(err, WNDL_NOT_FOUND,
         "has nothing for the architecture %s, but for %s", arch, list);
 }

@@ -102,6 +102,7 @@ const char *wndl_json_engine(uint32_t engine)
         [WNDL_SAMPLER_CPU_TIMERS] = "thread-cpu-timers",
         [WNDL_SAMPLER_TIMERS] = "thread-timers",
         [WNDL_SAMPLER_OUTSIDE] = "outside",
+        [WNDL_SAMPLER_COUNTED] = "instructions-counted",
     };
     return names[engine < WNDL_SAMPLERS ? engine : 0];
 }

@@ -50,7 +50,7 @@ static void pack_part(
     } while (sink->stream.avail_out == 0 && result != Z_STREAM_END);
 }
 
-/* In parts that zlib can count. */
+/* Compresses the text in parts whose size zlib can count. */
 static void pack_text(struct wndl_sink *sink, int flush)
 {
     const size_t most = 1 << 30;

@@ -40,7 +40,7 @@ static bool add_sum(const struct wndl_firefox *w, struct wndl_vec *blocks,
     };
     if (!freed && live > 0 && !add_block(blocks, &block))
         return false;
-    if (peak || !w->e->tells_gone || gone <= 0)
+    if (peak || !w->e->has_freed || gone <= 0)
         return true;
     /*
      * Above all other addresses, so that both rows of a stack find the same

@@ -36,7 +36,7 @@ static bool make_lists(
     return lists->first != NULL && lists->next != NULL;
 }
 
-/* The last one added becomes the first. */
+/* Adds a thing at the front of its owner's list. */
 static void add_to_list(struct lists *lists, uint32_t owner, size_t thing)
 {
     lists->next[thing] = lists->first[owner];

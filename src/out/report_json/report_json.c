@@ -66,6 +66,10 @@ static void put_samples(struct wndl_json *j)
     wndl_json_put_open(j, '{');
     quality_fields(j, &j->r->quality);
     wndl_json_put_number(j, "discarded", p->discarded);
+    if (p->unwritten.times != 0)
+        wndl_json_put_number(j, "unwritten", p->unwritten.samples);
+    if (p->command_cpu != 0)
+        wndl_json_put_number(j, "command_cpu_ns", p->command_cpu);
     wndl_json_put_number(j, "cpu_ns", j->r->times.sampled_cpu);
     wndl_json_put_number(j, "unsampled_cpu_ns", j->r->times.unsampled_cpu);
     wndl_json_put_number(j, "overruns", j->r->quality.overruns);

@@ -2,6 +2,7 @@
 /* The contents of cells and lines: numbers, times, names. */
 #include "out/report_text/report_text.h"
 
+#include "base/utf8.h"
 #include "model/short_name.h"
 
 #include <stdio.h>
@@ -130,15 +131,12 @@ void wndl_text_command(const struct wndl_text *t, struct wndl_bytes arguments,
     wndl_buf_free(&line);
 }
 
-/* Bytes of the character at `i`; a lone continuation byte is one. */
+/* Bytes of the character at `i`; 1 for a byte that is not UTF-8. */
 static size_t character_size(struct wndl_bytes s, size_t i)
 {
-    size_t size = 1;
-    if (s.data[i] >= 0xc0) {
-        while (i + size < s.size && (s.data[i + size] & 0xc0) == 0x80)
-            size++;
-    }
-    return size;
+    const size_t size =
+        s.data[i] < 0x80 ? 1 : wndl_utf8_length(s.data + i, s.size - i);
+    return size == 0 ? 1 : size;
 }
 
 size_t wndl_text_columns(struct wndl_bytes s)
@@ -159,7 +157,7 @@ size_t wndl_text_cut(
     size_t i = 0;
     for (size_t used = 0; used < room; used++) {
         size_t size = character_size(s, i);
-        bool command = s.data[i] < 0x20 || s.data[i] == 0x7f ||
+        bool command = wndl_utf8_controls(s.data + i, s.size - i) ||
                        (size == 1 && s.data[i] >= 0x80);
         if (command)
             wndl_buf_byte(t->out, '?');

@@ -11,7 +11,7 @@ enum { SHARE_WIDTH = 8, TIME_WIDTH = 9, BYTES_WIDTH = 15, WIDE = 100 };
 /* A difference being written. */
 struct diff_text {
     const struct wndl_diff *d;
-    struct wndl_text text; /* for the parts that other reports have too */
+    struct wndl_text text; /* for the parts shared with other reports */
     struct wndl_buf *out;
     bool series, with_total;
     uint32_t first_group; /* the first one with a column */
@@ -327,7 +327,7 @@ static void pair_heading(const struct diff_text *t)
 
 /* ---- a series */
 
-/* A character for each group; a higher one means more, from nothing on. */
+/* Draws a character for each group, on a scale that begins at 0. */
 static void put_spark(const struct diff_text *t, uint32_t key)
 {
     static const char ascii[] = "_.:-=+*#";

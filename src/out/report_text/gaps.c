@@ -52,6 +52,20 @@ static void put_pauses(const struct wndl_text *t)
         wndl_text_time(paused, text));
 }
 
+static void put_unwritten(const struct wndl_text *t)
+{
+    const struct wndl_profile *p = t->r->symbolized->profile;
+    char text[WNDL_NUMBER_SIZE], count[WNDL_NUMBER_SIZE];
+    if (p->unwritten.times == 0)
+        return;
+    wndl_text_label(t, "Not written");
+    wndl_buf_printf(t->out, " %s time%s, for %s in all, ",
+        wndl_text_number(p->unwritten.times, count), plural(p->unwritten.times),
+        wndl_text_time(p->unwritten.duration, text));
+    wndl_text_count(t->out, p->unwritten.samples, "sample");
+    wndl_buf_text(t->out, ": the disk was full\n");
+}
+
 static void interrupted_calls(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
@@ -114,6 +128,7 @@ void wndl_text_gaps(const struct wndl_text *t)
 {
     put_damage(t);
     put_pauses(t);
+    put_unwritten(t);
     interrupted_calls(t);
     put_unfollowed(t);
     damaged_modules(t);

@@ -67,6 +67,14 @@ static void put_date(const struct wndl_text *t)
     wndl_buf_byte(t->out, '\n');
 }
 
+static void put_count_of(const struct wndl_text *t, uint64_t instructions)
+{
+    char text[WNDL_NUMBER_SIZE];
+    wndl_buf_printf(t->out,
+        "every %s instructions, counted under Valgrind: one counts as 1 ns\n",
+        wndl_text_number(instructions, text));
+}
+
 static void put_sampling(const struct wndl_text *t)
 {
     static const char *const engines[WNDL_SAMPLERS] = {
@@ -80,6 +88,10 @@ static void put_sampling(const struct wndl_text *t)
     wndl_text_label(t, "Sampled");
     if (p->engine == WNDL_SAMPLER_OUTSIDE) {
         wndl_buf_text(t->out, "from outside: only blocked threads\n");
+        return;
+    }
+    if (p->engine == WNDL_SAMPLER_COUNTED) {
+        put_count_of(t, p->interval);
         return;
     }
     wndl_buf_printf(t->out, "every %s of CPU time, %s, %s\n",
@@ -151,6 +163,35 @@ static void lost_reasons(const struct wndl_text *t,
     wndl_buf_byte(t->out, '\n');
 }
 
+/* Where lost stacks end, and what helps if the walk had no rule there. */
+static void lost_places(const struct wndl_text *t, const uint64_t *ends)
+{
+    const struct wndl_symbolized *s = t->r->symbolized;
+    const struct wndl_lost_in *in = &t->r->lost_in;
+    enum { MAX_NAME = 60 };
+    if (in->count == 0)
+        return;
+    wndl_text_label(t, "");
+    wndl_buf_text(t->out, "lost in: ");
+    for (size_t i = 0; i < in->count; i++) {
+        const struct wndl_function *f =
+            wndl_vec_at(&s->functions, in->places[i].function);
+        char count[WNDL_NUMBER_SIZE];
+        wndl_buf_text(t->out, i == 0 ? "" : ", ");
+        wndl_text_cut(t, wndl_intern_get(&s->strings, f->name), MAX_NAME);
+        wndl_buf_byte(t->out, ' ');
+        wndl_text_module(t, wndl_text_module_name(t, f->module));
+        wndl_buf_printf(
+            t->out, " (%s)", wndl_text_number(in->places[i].count, count));
+    }
+    wndl_buf_byte(t->out, '\n');
+    if (ends[WNDL_WALK_NO_RULE] == 0)
+        return;
+    wndl_text_label(t, "");
+    wndl_buf_text(t->out, "remedy: install the module's debug package, or "
+                          "record with --unwind scan\n");
+}
+
 static void guessed_and_truncated(
     const struct wndl_text *t, const struct wndl_quality *q)
 {
@@ -168,7 +209,7 @@ static void guessed_and_truncated(
     }
 }
 
-/* Rounded down: 100.0 is for all of them only. */
+/* Rounds down, so that 100.0 means all of them. */
 static void complete_share(
     const struct wndl_text *t, const struct wndl_quality *q)
 {
@@ -192,6 +233,7 @@ static void put_quality(const struct wndl_text *t)
     complete_share(t, q);
     dropped_reasons(t);
     lost_reasons(t, q, p->ends);
+    lost_places(t, p->ends);
     guessed_and_truncated(t, q);
     if (p->discarded == 0)
         return;
@@ -214,7 +256,7 @@ static void cpu_time(const struct wndl_text *t)
     if (times->unsampled_cpu == 0)
         return;
     wndl_text_label(t, "");
-    wndl_buf_printf(t->out, "%s more is in no sample\n",
+    wndl_buf_printf(t->out, "%s more is in none of the samples\n",
         wndl_text_time(times->unsampled_cpu, text));
 }
 

@@ -94,16 +94,21 @@ static void put_when(const struct head *h)
 }
 
 /* The totals come with snapshots: without its end a recording may lack them. */
-static bool figures_are_known(const struct head *h)
+static bool row_is_known(const struct head *h, const struct wndl_heap_row *row)
 {
     const struct wndl_profile *p = h->r->symbolized->profile;
-    if (p->finished && !p->cut && p->chunks_damaged == 0)
-        return true;
+    return (p->finished && !p->cut && p->chunks_damaged == 0) ||
+           wndl_heap_kept(heap_at(h, row->heap)) != NULL;
+}
+
+/* A sum that lacks one of them is none. */
+static bool figures_are_known(const struct head *h)
+{
     for (size_t i = 0; i < h->r->rows.len; i++) {
-        if (wndl_heap_kept(heap_at(h, row_at(h, i)->heap)) != NULL)
-            return true;
+        if (!row_is_known(h, row_at(h, i)))
+            return false;
     }
-    return h->r->rows.len == 0;
+    return true;
 }
 
 static void not_known(const struct head *h)
@@ -282,12 +287,16 @@ static void process_row(const struct head *h, const struct wndl_heap_row *row)
         wndl_vec_at(&p->processes, heap_at(h, row->heap)->process);
     char live_text[WNDL_NUMBER_SIZE], peak_text[WNDL_NUMBER_SIZE];
     char allocs[WNDL_NUMBER_SIZE];
-    wndl_buf_printf(h->out, "  %15s %15s %13s %8u  ",
-        wndl_text_number(row->sum.live_bytes, live_text),
-        wndl_text_number(
-            row->sum.totals[WNDL_HEAP_TOTAL_PEAK_BYTES], peak_text),
-        wndl_text_number(row->sum.totals[WNDL_HEAP_TOTAL_ALLOCS], allocs),
-        process->pid);
+    if (row_is_known(h, row))
+        wndl_buf_printf(h->out, "  %15s %15s %13s %8u  ",
+            wndl_text_number(row->sum.live_bytes, live_text),
+            wndl_text_number(
+                row->sum.totals[WNDL_HEAP_TOTAL_PEAK_BYTES], peak_text),
+            wndl_text_number(row->sum.totals[WNDL_HEAP_TOTAL_ALLOCS], allocs),
+            process->pid);
+    else
+        wndl_buf_printf(h->out, "  %15s %15s %13s %8u  ", "not known", "", "",
+            process->pid);
     wndl_text_command(
         &h->text, process->command, process->executable, BEFORE_COMMAND);
     wndl_buf_byte(h->out, '\n');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * report_text: a report as text. It must not know whether it goes to a
- * terminal; the layout has the consequences.
+ * terminal; the caller sets the layout for it.
  */
 #ifndef WNDL_OUT_REPORT_TEXT_REPORT_TEXT_H
 #define WNDL_OUT_REPORT_TEXT_REPORT_TEXT_H

@@ -25,20 +25,9 @@ struct diff {
 
 /* ---- totals */
 
-static uint64_t faults_of(const struct wndl_vm_view *view)
+static const struct wndl_vm_counts *total_of(const struct wndl_vm_view *view)
 {
-    const struct wndl_vm_counts *c = &view->vm->memories[view->memory].total;
-    uint64_t sum = 0;
-    for (int access = 0; access < WNDL_VM_ACCESSES; access++)
-        sum += c->n[access][WNDL_VM_CLEAN] + c->n[access][WNDL_VM_DIRTY];
-    return sum;
-}
-
-static uint64_t first_touches_of(const struct wndl_vm_view *view)
-{
-    const struct wndl_vm_counts *c = &view->vm->memories[view->memory].total;
-    return c->n[WNDL_VM_FETCH][WNDL_VM_FIRST] +
-           c->n[WNDL_VM_DATA][WNDL_VM_FIRST];
+    return &view->vm->memories[view->memory].total;
 }
 
 static void add_values(struct wndl_buf *out, uint64_t earlier, uint64_t later)
@@ -68,8 +57,10 @@ static void add_totals(struct wndl_buf *out, const struct wndl_vm_view *a,
     wndl_buf_printf(out, "%18s %18s %18s %8s  in %" PRIu64 " KB of memory\n",
         "earlier", "later", "change", "",
         a->vm->memories[a->memory].bytes >> 10);
-    add_total(out, "faults", faults_of(a), faults_of(b));
-    add_total(out, "first touches", first_touches_of(a), first_touches_of(b));
+    add_total(out, "faults", wndl_vm_counts_paging(total_of(a)),
+        wndl_vm_counts_paging(total_of(b)));
+    add_total(out, "first touches", wndl_vm_counts_first(total_of(a)),
+        wndl_vm_counts_first(total_of(b)));
     add_total(out, "pages touched", a->vm->pages, b->vm->pages);
     add_total(out, "most pages in swap at once",
         a->vm->memories[a->memory].swapped, b->vm->memories[b->memory].swapped);

@@ -174,6 +174,16 @@ static void add_sites(struct wndl_buf *out, const struct wndl_vec *sites)
     wndl_buf_byte(out, ']');
 }
 
+static void add_paths(struct wndl_buf *out, const struct wndl_vm_paths *paths)
+{
+    add_key(out, "paths");
+    wndl_buf_byte(out, '{');
+    add_number(out, "complete", paths->complete);
+    add_number(out, "cut", paths->cut);
+    add_number(out, "lost", paths->lost);
+    wndl_buf_byte(out, '}');
+}
+
 static void add_startup(
     struct wndl_buf *out, const struct wndl_vm_startup *startup)
 {
@@ -205,6 +215,7 @@ bool wndl_vm_json(struct wndl_buf *out, const struct wndl_vm_view *view)
     add_number(out, "pages", vm->pages);
     add_number(out, "most_bytes_mapped", vm->mapped);
     add_memories(out, vm);
+    add_paths(out, view->paths);
     add_functions(out, view->graph);
     add_lines(out, view->graph);
     add_rows(out, view, "mappings", WNDL_VM_MAPPING);

@@ -96,11 +96,7 @@ static void add_head(
 
 static uint64_t faults_of(const struct wndl_vm_memory *m)
 {
-    uint64_t sum = 0;
-    for (int access = 0; access < WNDL_VM_ACCESSES; access++)
-        sum += m->total.n[access][WNDL_VM_CLEAN] +
-               m->total.n[access][WNDL_VM_DIRTY];
-    return sum;
+    return wndl_vm_counts_paging(&m->total);
 }
 
 static int compare_memories(const void *a, const void *b)
@@ -314,6 +310,19 @@ static uint64_t sum_of_faults(const uint64_t costs[WNDL_VM_EVENTS])
            costs[WNDL_VM_DFD];
 }
 
+/* How far the call paths of faults and first touches go. */
+static void add_paths(struct wndl_buf *out, const struct wndl_vm_paths *paths)
+{
+    const uint64_t all = paths->complete + paths->cut + paths->lost;
+    if (all == 0)
+        return;
+    wndl_buf_printf(out,
+        "Call paths: %.1f%% complete, %.1f%% cut at %d frames, %.1f%% lost\n",
+        100.0 * (double)paths->complete / (double)all,
+        100.0 * (double)paths->cut / (double)all, WNDL_VM_FRAMES,
+        100.0 * (double)paths->lost / (double)all);
+}
+
 static bool add_inclusive(
     struct wndl_buf *out, const struct wndl_callgraph *g, size_t max_rows)
 {
@@ -399,10 +408,7 @@ static void add_time(
         if (row->kind != WNDL_VM_SPAN || row->memory != memory ||
             row->index / each >= SPANS_SHOWN)
             continue;
-        for (int access = 0; access < WNDL_VM_ACCESSES; access++)
-            for (int fault = 0; fault < WNDL_VM_FAULTS; fault++)
-                sums[row->index / each].n[access][fault] +=
-                    row->counts.n[access][fault];
+        wndl_vm_counts_add(&sums[row->index / each], &row->counts);
     }
     add_counts_title(out, "After instructions");
     for (uint64_t i = 0; i * each < count && i < SPANS_SHOWN; i++) {
@@ -444,6 +450,7 @@ bool wndl_vm_text(
     wndl_mem_free(out->mem, rows);
     if (!add_inclusive(out, g, max_rows))
         return false;
+    add_paths(out, view->paths);
     add_mappings(out, view->vm, view->memory);
     add_sites(out, view->sites, max_rows);
     add_time(out, view->vm, view->memory);

@@ -111,13 +111,6 @@ static inline bool wndl_arch_is_redone(const ucontext_t *context)
     return false;
 }
 
-/* The kernel leaves no trace when it restarts a call. */
-static inline bool wndl_arch_was_called(const ucontext_t *context)
-{
-    (void)context;
-    return true;
-}
-
 static inline bool wndl_arch_returned(const ucontext_t *context, long code)
 {
     return (long)wndl_arch_get(context, 0) == code;
@@ -164,6 +157,18 @@ static inline bool wndl_arch_is_syscall(uint64_t address)
     return address % sizeof code == 0 &&
            wndl_own_memory_read(&memory, address, code, sizeof code) &&
            memcmp(code, WNDL_ARCH_SYSCALL, sizeof code) == 0;
+}
+
+/* The kernel leaves no trace when it restarts a call. */
+static inline bool wndl_arch_is_at_call(const ucontext_t *context)
+{
+    return wndl_arch_is_syscall(wndl_arch_pc(context));
+}
+
+static inline bool wndl_arch_is_after_call(const ucontext_t *context)
+{
+    return wndl_arch_is_syscall(
+        wndl_arch_pc(context) - WNDL_ARCH_SYSCALL_BYTES);
 }
 
 static inline uint64_t wndl_arch_call_site(const ucontext_t *context)

@@ -6,6 +6,7 @@
 #ifndef WNDL_RT_ARCH_ARM_H
 #define WNDL_RT_ARCH_ARM_H
 
+#include "os/own_memory.h"
 #include "os/raw.h"
 
 #include <elf.h>
@@ -122,13 +123,6 @@ static inline bool wndl_arch_is_redone(const ucontext_t *context)
     return false;
 }
 
-/* The kernel leaves no trace when it restarts a call. */
-static inline bool wndl_arch_was_called(const ucontext_t *context)
-{
-    (void)context;
-    return true;
-}
-
 static inline bool wndl_arch_returned(const ucontext_t *context, long code)
 {
     return (long)context->uc_mcontext.arm_r0 == code;
@@ -172,12 +166,26 @@ static inline bool wndl_arch_is_syscall(uint64_t address)
 {
     enum { THUMB_SVC = 0xdf00 };
     static const uint32_t arm_svc = 0xef000000;
-    uint16_t half;
+    struct wndl_own_memory memory = {0};
+    uint16_t halves[2];
     uint32_t word;
-    memcpy(&half, (const void *)(uintptr_t)address, sizeof half);
-    memcpy(
-        &word, (const void *)(uintptr_t)(address & ~UINT64_C(3)), sizeof word);
-    return address % 2 == 0 && (half == THUMB_SVC || word == arm_svc);
+    if (address % 2 != 0 || !wndl_own_memory_read(&memory,
+                                address & ~UINT64_C(3), halves, sizeof halves))
+        return false;
+    memcpy(&word, halves, sizeof word);
+    return halves[address / 2 % 2] == THUMB_SVC || word == arm_svc;
+}
+
+/* The kernel leaves no trace when it restarts a call. */
+static inline bool wndl_arch_is_at_call(const ucontext_t *context)
+{
+    return wndl_arch_is_syscall(wndl_arch_pc(context));
+}
+
+static inline bool wndl_arch_is_after_call(const ucontext_t *context)
+{
+    return wndl_arch_is_syscall(
+        wndl_arch_pc(context) - WNDL_ARCH_SYSCALL_BYTES);
 }
 
 /*
@@ -189,11 +197,15 @@ static inline uint64_t wndl_arch_call_site(const ucontext_t *context)
     static const uint8_t by_function[] = {0x80, 0xb5, 0x67, 0x46, 0, 0xdf};
     enum { LR = 1, CALL = 4 };
     const uint64_t pc = wndl_arch_pc(context);
-    const uint32_t *stack = (const uint32_t *)(uintptr_t)wndl_arch_sp(context);
+    struct wndl_own_memory memory = {0};
+    uint8_t before[sizeof by_function];
+    uint32_t stack[LR + 1];
     if (wndl_arch_syscall_size(context) == 2 &&
-        pc % WNDL_RT_PAGE >= sizeof by_function &&
-        memcmp((const void *)(uintptr_t)(pc - sizeof by_function), by_function,
-            sizeof by_function) == 0)
+        wndl_own_memory_read(
+            &memory, pc - sizeof before, before, sizeof before) &&
+        memcmp(before, by_function, sizeof before) == 0 &&
+        wndl_own_memory_read(
+            &memory, wndl_arch_sp(context), stack, sizeof stack))
         return (stack[LR] & ~UINT32_C(1)) - CALL;
     return pc - wndl_arch_syscall_size(context);
 }

@@ -5,6 +5,8 @@
 #ifndef WNDL_RT_ARCH_I386_H
 #define WNDL_RT_ARCH_I386_H
 
+#include "os/own_memory.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -72,13 +74,6 @@ static inline uint64_t wndl_arch_sp(const ucontext_t *context)
     return wndl_arch_get(context, REG_ESP);
 }
 
-/* libc calls through the vDSO, which has an `int` of its own for restarts. */
-static inline bool wndl_arch_was_called(
-    const ucontext_t *context __attribute__((unused)))
-{
-    return true;
-}
-
 static inline bool wndl_arch_returned(const ucontext_t *context, long code)
 {
     return context->uc_mcontext.gregs[REG_EAX] == code;
@@ -126,18 +121,27 @@ static inline void wndl_arch_skip(ucontext_t *context, long result)
         context, REG_EIP, wndl_arch_pc(context) + WNDL_ARCH_SYSCALL_BYTES);
 }
 
-static inline bool wndl_arch_is_syscall(uint64_t address)
-{
-    const void *code = (const void *)(uintptr_t)address;
-    return memcmp(code, WNDL_ARCH_SYSCALL, WNDL_ARCH_SYSCALL_BYTES) == 0;
-}
-
-/* Whether `code` is at `address`, within its page. */
+/* Whether `code`, of at most 8 bytes, is at `address`. */
 static inline bool wndl_arch_is_code(
     uint64_t address, const void *code, size_t size)
 {
-    return address % WNDL_RT_PAGE <= WNDL_RT_PAGE - size &&
-           memcmp((const void *)(uintptr_t)address, code, size) == 0;
+    struct wndl_own_memory memory = {0};
+    uint8_t found[8];
+    return wndl_own_memory_read(&memory, address, found, size) &&
+           memcmp(found, code, size) == 0;
+}
+
+/* libc calls through the vDSO, which has an `int` of its own for restarts. */
+static inline bool wndl_arch_is_at_call(const ucontext_t *context)
+{
+    return wndl_arch_is_code(
+        wndl_arch_pc(context), WNDL_ARCH_SYSCALL, WNDL_ARCH_SYSCALL_BYTES);
+}
+
+static inline bool wndl_arch_is_after_call(const ucontext_t *context)
+{
+    return wndl_arch_is_code(wndl_arch_pc(context) - WNDL_ARCH_SYSCALL_BYTES,
+        WNDL_ARCH_SYSCALL, WNDL_ARCH_SYSCALL_BYTES);
 }
 
 /*
@@ -154,7 +158,11 @@ static inline uint64_t wndl_arch_call_site(const ucontext_t *context)
     uint64_t pc = wndl_arch_pc(context);
     if (!wndl_arch_is_code(pc, way_out, sizeof way_out))
         return pc - WNDL_ARCH_SYSCALL_BYTES;
-    const uint32_t *stack = (const uint32_t *)(uintptr_t)wndl_arch_sp(context);
+    struct wndl_own_memory memory = {0};
+    uint32_t stack[2 * SAVED + 2];
+    if (!wndl_own_memory_read(
+            &memory, wndl_arch_sp(context), stack, sizeof stack))
+        return 0;
     uint64_t back = stack[SAVED];
     if (!wndl_arch_is_code(back - sizeof way_in, way_in, sizeof way_in))
         return 0;

@@ -5,6 +5,7 @@
 #ifndef WNDL_RT_ARCH_X86_64_H
 #define WNDL_RT_ARCH_X86_64_H
 
+#include "os/own_memory.h"
 #include "os/raw.h"
 
 #include <asm/hwcap2.h>
@@ -52,7 +53,8 @@ enum {
 
 /*
  * A restorer for handlers of the program's, like libc's, that leaves a mark if
- * it returns to just after a system call. The mark is in rcx, which a call does
+ * it returns to just after a system call, according to the registers that
+ * `syscall` sets. Code may be unreadable. The mark is in rcx, which a call does
  * not preserve, and in which it leaves its own address. It distinguishes a
  * result that the handler has caused from one that has just arrived. A call
  * that was to continue, and has not yet, has another mark: it ends, as the
@@ -93,14 +95,13 @@ enum {
     "movabs $0x776e646c7265646f, %rcx\n"                                       \
     "cmp %rcx, 152(%rsp)\n"                                                    \
     "jne 0f\n"                                                                 \
-    "cmpw $0x050f, (%rax)\n"                                                   \
-    "jne 1f\n"                                                                 \
     "movq $-4, 144(%rsp)\n" /* rax: -EINTR */                                  \
     "addq $2, 168(%rsp)\n"                                                     \
     "jmp 2f\n"                                                                 \
     "0: cmp %rax, 152(%rsp)\n"                                                 \
     "jne 1f\n"                                                                 \
-    "cmpw $0x050f, -2(%rax)\n"                                                 \
+    "mov 64(%rsp), %rcx\n" /* r11: the flags before the call */                \
+    "cmp %rcx, 176(%rsp)\n"                                                    \
     "jne 1f\n"                                                                 \
     "2: movabs $0x776e646c6261636b, %rax\n"                                    \
     "mov %rax, 152(%rsp)\n"                                                    \
@@ -177,7 +178,11 @@ enum {
     "je 1f\n"                                                                  \
     "cmp $435, %edi\n" /* clone3 */                                            \
     "je 1f\n"                                                                  \
-    "push %rbx\n"                                                              \
+    "cmp $157, %edi\n" /* prctl */                                             \
+    "je 4f\n"                                                                  \
+    "cmp $317, %edi\n" /* seccomp */                                           \
+    "je 4f\n"                                                                  \
+    "0: push %rbx\n"                                                           \
     ".cfi_adjust_cfa_offset 8\n"                                               \
     ".cfi_rel_offset %rbx, 0\n"                                                \
     "mov %rdi, %rbx\n" WNDL_ARCH_SYSCALL_ARGUMENTS "mov 16(%rsp), %r9\n"       \
@@ -194,6 +199,24 @@ enum {
     "ret\n"                                                                    \
     "3: mov %rax, %rdi\n"                                                      \
     "jmp wndl_rt_set_errno\n"                                                  \
+    "4: push %rdi\n"                                                           \
+    "push %rsi\n"                                                              \
+    "push %rdx\n"                                                              \
+    "push %rcx\n"                                                              \
+    "push %r8\n"                                                               \
+    "push %r9\n"                                                               \
+    "sub $8, %rsp\n"                                                           \
+    ".cfi_adjust_cfa_offset 56\n"                                              \
+    "call wndl_rt_expect_call\n"                                               \
+    "add $8, %rsp\n"                                                           \
+    "pop %r9\n"                                                                \
+    "pop %r8\n"                                                                \
+    "pop %rcx\n"                                                               \
+    "pop %rdx\n"                                                               \
+    "pop %rsi\n"                                                               \
+    "pop %rdi\n"                                                               \
+    ".cfi_adjust_cfa_offset -56\n"                                             \
+    "jmp 0b\n"                                                                 \
     ".cfi_endproc\n"                                                           \
     ".size syscall, . - syscall\n"
 
@@ -244,15 +267,26 @@ static inline bool wndl_arch_is_redone(const ucontext_t *context)
 }
 
 /*
- * Whether the call at `pc`, the context's, was made before. `syscall` leaves
- * its return address in RCX, and the kernel keeps it there when it restarts a
- * call.
+ * Whether the last `syscall` left `address` as its return address. It leaves
+ * that in RCX and the flags in R11. Other code does not come to have both: an
+ * indirect jump may leave its target in RCX.
  */
-static inline bool wndl_arch_was_called(const ucontext_t *context)
+static inline bool wndl_arch_syscall_left(
+    const ucontext_t *context, uint64_t address)
+{
+    return wndl_arch_get(context, REG_RCX) == address &&
+           wndl_arch_get(context, REG_R11) == wndl_arch_get(context, REG_EFL);
+}
+
+/*
+ * Whether the context is right before a call that was made before. The kernel
+ * keeps RCX when it restarts a call.
+ */
+static inline bool wndl_arch_is_at_call(const ucontext_t *context)
 {
     return wndl_arch_is_redone(context) ||
-           wndl_arch_get(context, REG_RCX) ==
-               wndl_arch_pc(context) + WNDL_ARCH_SYSCALL_BYTES;
+           wndl_arch_syscall_left(
+               context, wndl_arch_pc(context) + WNDL_ARCH_SYSCALL_BYTES);
 }
 
 /* Whether a call that has just returned has the result `code`, an -errno. */
@@ -285,7 +319,7 @@ static inline void wndl_arch_transfer(
 /* Marks that a handler of the program's has returned to after a call. */
 static inline void wndl_arch_set_came_back(ucontext_t *context)
 {
-    if (wndl_arch_get(context, REG_RCX) == wndl_arch_get(context, REG_RIP))
+    if (wndl_arch_syscall_left(context, wndl_arch_pc(context)))
         wndl_arch_set(context, REG_RCX, WNDL_ARCH_CAME_BACK);
 }
 
@@ -293,6 +327,23 @@ static inline void wndl_arch_set_came_back(ucontext_t *context)
 static inline bool wndl_arch_came_back(const ucontext_t *context)
 {
     return wndl_arch_get(context, REG_RCX) == WNDL_ARCH_CAME_BACK;
+}
+
+static inline bool wndl_arch_is_syscall(uint64_t address)
+{
+    struct wndl_own_memory memory = {0};
+    uint8_t code[WNDL_ARCH_SYSCALL_BYTES];
+    return wndl_own_memory_read(&memory, address, code, sizeof code) &&
+           memcmp(code, WNDL_ARCH_SYSCALL, sizeof code) == 0;
+}
+
+/* Whether the context is right after a call. The mark outlives the place. */
+static inline bool wndl_arch_is_after_call(const ucontext_t *context)
+{
+    return wndl_arch_syscall_left(context, wndl_arch_pc(context)) ||
+           (wndl_arch_came_back(context) &&
+               wndl_arch_is_syscall(
+                   wndl_arch_pc(context) - WNDL_ARCH_SYSCALL_BYTES));
 }
 
 /*
@@ -322,12 +373,6 @@ static inline void wndl_arch_skip(ucontext_t *context, long result)
     wndl_arch_set(context, REG_RAX, (uint64_t)result);
     wndl_arch_set(
         context, REG_RIP, wndl_arch_pc(context) + WNDL_ARCH_SYSCALL_BYTES);
-}
-
-static inline bool wndl_arch_is_syscall(uint64_t address)
-{
-    const void *code = (const void *)(uintptr_t)address;
-    return memcmp(code, WNDL_ARCH_SYSCALL, WNDL_ARCH_SYSCALL_BYTES) == 0;
 }
 
 /* The end of the code that shows a call's number; 0: none. */

@@ -14,7 +14,7 @@
 
 #include <cpuid.h>
 
-/* Of the extended features: whether the system enables protection keys. */
+/* CPUID leaf 7: bit OSPKE of ECX says that protection keys are enabled. */
 enum { LEAF = 7, OSPKE = 1 << 4, WHOLE_PAGES = 1 };
 
 static bool has_keys(void)
@@ -39,7 +39,7 @@ static uint32_t open_keys(void)
     return rights;
 }
 
-/* Without keys all of them were open. */
+/* Restores the rights. 0: there are no protection keys, or all were open. */
 static void restore_keys(uint32_t rights)
 {
     if (rights == 0)
@@ -67,7 +67,10 @@ static void restore_keys(uint32_t rights)
 
 #endif
 
-/* Not in emulators, which report other addresses than the program's. */
+/*
+ * Whether the kernel reports the program's addresses; in emulators it reports
+ * others.
+ */
 static bool has_own_addresses(void)
 {
     uint64_t from = 1, to = 0;
@@ -91,7 +94,7 @@ static bool has_children(void)
 /* In a child of vfork the parent's other threads run on. */
 static bool is_alone(void)
 {
-    return wndl_raw_getpid() == wndl_rt.pid && wndl_own_threads_count() == 1 &&
+    return wndl_rt_is_own_process() && wndl_own_threads_count() == 1 &&
            !has_children();
 }
 
@@ -174,17 +177,24 @@ static enum wndl_rt_page state_of(
     return pages->in_place ? WNDL_RT_PAGE_PRESENT : WNDL_RT_PAGE_OTHER;
 }
 
-bool wndl_rt_own_pages_look(const struct wndl_rt_own_pages *pages,
-    uintptr_t start, size_t count, uint8_t *states)
+static void set_state(const struct wndl_rt_page_states *states, size_t page,
+    enum wndl_rt_page state)
+{
+    states->pages[page] = (uint8_t)state;
+    states->parts[page / WNDL_RT_PAGES_PART] = 1;
+}
+
+/* Reads the entry of each page: of all kernels. */
+static bool read_entries(const struct wndl_rt_own_pages *pages, uintptr_t start,
+    const struct wndl_rt_page_states *states)
 {
     enum { ENTRIES = 512 };
     uint64_t room[ENTRIES];
     long at = (long)(start / WNDL_RT_PAGE * sizeof room[0]);
-    if (pages->pagemap < 0 ||
-        wndl_raw3(SYS_lseek, pages->pagemap, at, SEEK_SET) != at)
+    if (wndl_raw3(SYS_lseek, pages->pagemap, at, SEEK_SET) != at)
         return false;
-    for (size_t done = 0; done < count;) {
-        size_t left = count - done;
+    for (size_t done = 0; done < states->count;) {
+        size_t left = states->count - done;
         size_t wanted = left < ENTRIES ? left : ENTRIES;
         long got = wndl_raw_read(pages->pagemap, room, wanted * sizeof room[0]);
         if (got < (long)sizeof room[0])
@@ -192,8 +202,88 @@ bool wndl_rt_own_pages_look(const struct wndl_rt_own_pages *pages,
         for (size_t i = 0; i < (size_t)got / sizeof room[0]; i++, done++) {
             enum wndl_rt_page state = state_of(pages, room[i]);
             if (state != WNDL_RT_PAGE_UNTOUCHED)
-                states[done] = (uint8_t)state;
+                set_state(states, done, state);
         }
     }
     return true;
+}
+
+/* PAGEMAP_SCAN(2const), of Linux 6.7, which older headers lack. */
+struct scan {
+    uint64_t size, flags, start, end, walk_end, regions, room, max_pages;
+    uint64_t inverted, all, any, returned; /* categories */
+};
+struct region {
+    uint64_t start, end, categories;
+};
+enum {
+    SCAN_PRESENT = 1 << 3,
+    SCAN_SWAPPED = 1 << 4, /* guards and poisoned pages, too */
+    SCAN_REGIONS = 128,
+};
+#define SCAN_CALL 0xc0606610L
+
+static void take_region(const struct wndl_rt_own_pages *pages,
+    const struct region *region, uintptr_t start,
+    const struct wndl_rt_page_states *states)
+{
+    const bool is_present =
+        pages->in_place && (region->categories & SCAN_SWAPPED) == 0;
+    size_t page = (size_t)(region->start - start) / WNDL_RT_PAGE;
+    const size_t end = (size_t)(region->end - start) / WNDL_RT_PAGE;
+    for (; page < end && page < states->count; page++)
+        set_state(states, page,
+            is_present ? WNDL_RT_PAGE_PRESENT : WNDL_RT_PAGE_OTHER);
+}
+
+/*
+ * Asks for the touched pages alone: the kernel passes over page tables that do
+ * not exist. False if it cannot be asked so.
+ */
+static bool scan_pages(const struct wndl_rt_own_pages *pages, uintptr_t start,
+    const struct wndl_rt_page_states *states)
+{
+    struct region regions[SCAN_REGIONS];
+    start &= ~(uintptr_t)(WNDL_RT_PAGE - 1);
+    const uint64_t end = start + (uint64_t)states->count * WNDL_RT_PAGE;
+    struct scan scan = {
+        .size = sizeof scan,
+        .start = start,
+        .end = end,
+        .regions = (uintptr_t)regions,
+        .room = SCAN_REGIONS,
+        .any = SCAN_PRESENT | SCAN_SWAPPED,
+        .returned = SCAN_PRESENT | SCAN_SWAPPED,
+    };
+    while (scan.start < end) {
+        const long count =
+            wndl_raw3(SYS_ioctl, pages->pagemap, SCAN_CALL, (long)&scan);
+        if (count < 0 || count > SCAN_REGIONS || scan.walk_end <= scan.start)
+            return false;
+        for (long i = 0; i < count; i++)
+            take_region(pages, &regions[i], start, states);
+        scan.start = scan.walk_end;
+    }
+    return true;
+}
+
+bool wndl_rt_own_pages_look(const struct wndl_rt_own_pages *pages,
+    uintptr_t start, const struct wndl_rt_page_states *states)
+{
+    return pages->pagemap >= 0 && (scan_pages(pages, start, states) ||
+                                      read_entries(pages, start, states));
+}
+
+size_t wndl_rt_pages_next_touched(
+    const struct wndl_rt_page_states *states, size_t from, size_t end)
+{
+    while (from < end) {
+        if (states->parts[from / WNDL_RT_PAGES_PART] == 0)
+            from = (from / WNDL_RT_PAGES_PART + 1) * WNDL_RT_PAGES_PART;
+        else if (states->pages[from] == WNDL_RT_PAGE_UNTOUCHED)
+            from++;
+        else
+            return from;
+    }
+    return end;
 }

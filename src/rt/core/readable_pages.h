@@ -58,12 +58,33 @@ void wndl_rt_own_pages_begin_copy(struct wndl_rt_own_pages *pages);
 void wndl_rt_own_pages_end_copy(struct wndl_rt_own_pages *pages);
 
 /*
- * Classifies `count` pages from `start` on, one enum wndl_rt_page each. They
- * are of private memory without a file. `states` is zeroed before, and written
- * only for pages that hold something, so that large address space costs no
- * memory. False: nothing is known.
+ * The states of the pages of an area, one enum wndl_rt_page each. Large address
+ * space of which little is touched costs little time and no memory: nothing is
+ * written for untouched pages, and nothing need be read of a part without any
+ * other.
+ */
+struct wndl_rt_page_states {
+    uint8_t *pages; /* NULL: nothing is known */
+    uint8_t *parts; /* of WNDL_RT_PAGES_PART pages; 0: all are untouched */
+    size_t count;   /* of pages */
+};
+
+enum { WNDL_RT_PAGES_PART = 512 };
+
+static inline size_t wndl_rt_pages_part_count(size_t pages)
+{
+    return (pages + WNDL_RT_PAGES_PART - 1) / WNDL_RT_PAGES_PART;
+}
+
+/* The first page from `from` on that was touched, or `end`. */
+size_t wndl_rt_pages_next_touched(
+    const struct wndl_rt_page_states *states, size_t from, size_t end);
+
+/*
+ * Classifies the pages from `start` on, of private memory without a file. The
+ * states are zeroed before. False: nothing is known.
  */
 bool wndl_rt_own_pages_look(const struct wndl_rt_own_pages *pages,
-    uintptr_t start, size_t count, uint8_t *states);
+    uintptr_t start, const struct wndl_rt_page_states *states);
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef WNDL_RT_CORE_RT_H
 #define WNDL_RT_CORE_RT_H
 
+#include "os/raw.h"
 #include "rec/shm.h"
 #include "rt/arch/arch.h"
 
@@ -47,14 +48,17 @@ struct wndl_rt {
     uint32_t max_frames; /* of a stack; the innermost are kept */
     uint32_t unwind;     /* enum wndl_unwind_policy */
     int pid;
-    int collector;      /* its pid, 0: not known */
-    bool with_ticks;    /* PERF, and ticks for time in the kernel */
-    bool with_barriers; /* membarrier() is allowed */
-    bool with_locks;    /* mlock() and munlock() are allowed */
+    int collector;                   /* its pid, 0: not known */
+    bool with_barriers;              /* membarrier() is allowed */
+    bool with_locks;                 /* mlock() and munlock() are allowed */
     char threads[WNDL_SHM_PATTERNS]; /* patterns of the threads to sample */
     /* Last value of the clock before the program disabled it; 0: enabled. */
     _Alignas(8) uint64_t tsc_end;
+    _Atomic uint64_t ahead;     /* CPU ns of ended threads' samples beyond
+                                 * what the threads used */
     _Atomic bool careful;       /* there may be a sandbox: hook/prctl.c */
+    _Atomic bool silent;        /* its filter forbids even that */
+    bool filtered;              /* a filter is known to be in force */
     _Atomic uint32_t epoch;     /* of unloading: walk/modules.c */
     _Atomic uint32_t held;      /* the block's, kept for forked children */
     _Atomic uint32_t unmaps;    /* +1 when the program unmaps memory */
@@ -79,6 +83,24 @@ extern struct wndl_rt wndl_rt;
 static inline bool wndl_rt_is_careful(void)
 {
     return atomic_load_explicit(&wndl_rt.careful, memory_order_relaxed);
+}
+
+/*
+ * Whether nothing is recorded any more, because a filter does not let through
+ * the calls that we would make. The runtime then makes none.
+ */
+static inline bool wndl_rt_is_silent(void)
+{
+    return atomic_load_explicit(&wndl_rt.silent, memory_order_relaxed);
+}
+
+/*
+ * Whether this is the recorded process, and no child of vfork(), which shares
+ * its memory. False when silent: hooks then pass everything on.
+ */
+static inline bool wndl_rt_is_own_process(void)
+{
+    return !wndl_rt_is_silent() && wndl_raw_getpid() == wndl_rt.pid;
 }
 
 /* The processor's clock. A program may disable reading it. */

@@ -16,7 +16,7 @@ WNDL_RT_HOOK int dlclose(void *handle)
     wndl_rt_heap_unload(true);
     int result = wndl_rt_real()->dlclose(handle);
     wndl_rt_heap_unload(false);
-    if (wndl_rt.shm != NULL && wndl_raw_getpid() == wndl_rt.pid)
+    if (wndl_rt.shm != NULL && wndl_rt_is_own_process())
         wndl_rt_modules_recheck();
     return result;
 }

@@ -17,8 +17,10 @@
 /* A child of vfork shares this memory, but has no running engine. */
 static bool pause_engine(void)
 {
+    if (wndl_rt_is_silent())
+        return false;
     wndl_rt_note_start(wndl_raw_getpid());
-    if (wndl_rt.signals == 0 || wndl_raw_getpid() != wndl_rt.pid)
+    if (wndl_rt.signals == 0 || !wndl_rt_is_own_process())
         return false;
     wndl_rt_engine_pause();
     return true;

@@ -38,7 +38,7 @@ static int set_mask(
     uint64_t ours = wndl_rt.signals;
     uint64_t blocked = wndl_rt_mask_blocked();
     uint64_t named = set == NULL ? 0 : word_of(set) & ours;
-    if ((named | blocked) == 0 || wndl_raw_getpid() != wndl_rt.pid)
+    if ((named | blocked) == 0 || !wndl_rt_is_own_process())
         return real(how, set, old);
     uint64_t wanted = set == NULL ? blocked : mask_after(how, blocked, named);
     sigset_t rest = {0};
@@ -98,7 +98,7 @@ WNDL_RT_HOOK int siggetmask(void)
 WNDL_RT_HOOK int sigpending(sigset_t *set)
 {
     int result = wndl_rt_real()->sigpending(set);
-    if (result != 0 || wndl_rt.signals == 0 || wndl_raw_getpid() != wndl_rt.pid)
+    if (result != 0 || wndl_rt.signals == 0 || !wndl_rt_is_own_process())
         return result;
     uint64_t word =
         word_of(set) | (wndl_rt_pending_here() & wndl_rt_mask_blocked());

@@ -14,7 +14,7 @@
 int __sigaction(int number, const struct sigaction *new, struct sigaction *old);
 sighandler_t bsd_signal(int number, sighandler_t handler);
 
-/* By signal: those of ours that are blocked in its handler. */
+/* For each signal, our signals that are blocked in its handler. */
 static _Atomic uint64_t spared[_NSIG];
 
 static uint64_t word_of(const sigset_t *set)
@@ -44,7 +44,7 @@ static bool has_handler(int number)
 static uint64_t not_to_wait(void)
 {
     uint64_t ours = wndl_rt.signals;
-    if (ours == 0 || wndl_raw_getpid() != wndl_rt.pid)
+    if (ours == 0 || !wndl_rt_is_own_process())
         return 0;
     if (has_handler(SIGTRAP))
         ours &= ~wndl_rt_signal_bit(SIGTRAP);
@@ -98,7 +98,7 @@ static int pass_on(
     struct sigaction ours;
     if (number <= 0 || number >= _NSIG)
         return wndl_rt_real()->sigaction(number, new, old);
-    uint64_t told = atomic_load(&spared[number]);
+    uint64_t hidden = atomic_load(&spared[number]);
     uint64_t left_out = 0;
     if (new != NULL) {
         ours = *new;
@@ -110,11 +110,11 @@ static int pass_on(
     if (result != 0)
         return result;
     if (old != NULL)
-        set_word(&old->sa_mask, word_of(&old->sa_mask) | told);
+        set_word(&old->sa_mask, word_of(&old->sa_mask) | hidden);
     if (new == NULL)
         return 0;
     give_way_back(number);
-    if (wndl_raw_getpid() == wndl_rt.pid)
+    if (wndl_rt_is_own_process())
         atomic_store(&spared[number], left_out);
     return 0;
 }
@@ -142,7 +142,7 @@ static sighandler_t set_kept(int number, sighandler_t handler, int flags)
     return old.sa_handler;
 }
 
-/* Those of ours that interrupt calls, by siginterrupt(). */
+/* Our signals that interrupt calls, by siginterrupt(). */
 static _Atomic uint64_t interrupting;
 
 WNDL_RT_HOOK sighandler_t signal(int number, sighandler_t handler)

@@ -53,7 +53,8 @@ static void on_end(void *round)
     if (number < PTHREAD_DESTRUCTOR_ITERATIONS)
         (void)pthread_setspecific(end_key, (void *)(number + 1));
     else {
-        wndl_rt_heap_end_thread();
+        if (!wndl_rt_is_silent())
+            wndl_rt_heap_end_thread();
         wndl_rt_engine_end_thread();
     }
 }
@@ -82,7 +83,8 @@ WNDL_RT_HOOK int pthread_create(pthread_t *thread,
     const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
 {
     const struct wndl_rt_real *real = wndl_rt_real();
-    bool hidden = wndl_rt.shm != NULL || wndl_rt.signals != 0;
+    bool hidden =
+        !wndl_rt_is_silent() && (wndl_rt.shm != NULL || wndl_rt.signals != 0);
     struct start *start = hidden ? take_start() : NULL;
     if (start == NULL)
         return real->pthread_create(thread, attributes, routine, argument);

@@ -24,8 +24,7 @@ static uint64_t word_of(const sigset_t *set)
 
 static bool asks_for_ours(const sigset_t *set)
 {
-    return (word_of(set) & wndl_rt.signals) != 0 &&
-           wndl_raw_getpid() == wndl_rt.pid;
+    return (word_of(set) & wndl_rt.signals) != 0 && wndl_rt_is_own_process();
 }
 
 static int64_t ns_of(const struct timespec *t)

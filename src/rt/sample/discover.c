@@ -86,9 +86,15 @@ static void look_at_all(struct search *s, int fd, uint8_t *room, size_t size)
     }
 }
 
-/* Threads that ended without notice would hide as many new ones. */
+/*
+ * Whether there are unknown threads. Those that ended without notice are not
+ * counted: they would hide as many new ones. Without a free slot there is
+ * nothing to be done for them.
+ */
 static bool are_unknown(uint32_t count)
 {
+    if (wndl_rt_threads_known() == WNDL_SHM_THREADS)
+        return false;
     if (count != 0 && count < wndl_rt_threads_known())
         wndl_rt_threads_sweep();
     return count > wndl_rt_threads_known();

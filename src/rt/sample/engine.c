@@ -85,6 +85,26 @@ static void on_tick(struct wndl_rt_sample *sample, uint64_t overruns)
         wndl_rt_restart_yield(sample->context);
 }
 
+static void on_first(struct wndl_rt_sample *sample)
+{
+    bool is_ours = !wndl_arch_came_back(sample->context);
+    bool interrupted = is_ours && wndl_rt_restart_is_due(sample->context);
+    bool cut_short = is_ours && wndl_rt_restart_transfer(sample->context);
+    wndl_rt_perf_on_first(sample, interrupted || cut_short);
+    if (interrupted)
+        go_on(sample);
+    else
+        wndl_rt_restart_yield(sample->context);
+}
+
+static void on_wall(struct wndl_rt_sample *sample)
+{
+    if (wndl_rt.engine == WNDL_ENGINE_PERF)
+        on_first(sample);
+    else
+        wndl_rt_timer_on_wall(sample);
+}
+
 static void on_timer(
     struct wndl_rt_sample *sample, const struct wndl_rt_timer_signal *from)
 {
@@ -92,7 +112,7 @@ static void on_timer(
     if (sample->thread == NULL)
         return;
     if (from->kind == WNDL_RT_TIMER_WALL)
-        wndl_rt_timer_on_wall(sample);
+        on_wall(sample);
     else
         on_tick(sample, from->overruns);
 }
@@ -101,6 +121,9 @@ static void on_signal(int number, siginfo_t *info, void *ucontext)
 {
     struct wndl_rt_sample sample = {.context = ucontext};
     struct wndl_rt_timer_signal from;
+    if (wndl_rt_is_silent() &&
+        (number == SIGTRAP ? is_perf(info) : wndl_rt_timer_sent(info, &from)))
+        return;
     if (number == SIGTRAP && is_perf(info))
         on_perf(&sample);
     else if (number == SIGPROF && wndl_rt_timer_sent(info, &from))
@@ -116,7 +139,7 @@ bool wndl_rt_engine_sent(const siginfo_t *info)
         return is_perf(info);
     if (info->si_signo != SIGPROF || !wndl_rt_timer_sent(info, &from))
         return false;
-    if (from.kind == WNDL_RT_TIMER_WALL)
+    if (from.kind == WNDL_RT_TIMER_WALL && wndl_rt.engine == WNDL_ENGINE_TIMER)
         wndl_rt_timer_park(from.slot);
     return true;
 }
@@ -219,7 +242,7 @@ static bool start_timers(struct wndl_rt_thread *t)
 {
     switch (wndl_rt.engine) {
     case WNDL_ENGINE_PERF:
-        return wndl_rt_perf_add_thread(t);
+        return wndl_rt_perf_begin_thread(t);
     case WNDL_ENGINE_TICK:
         return wndl_rt_tick_add_thread(t);
     case WNDL_ENGINE_TIMER:
@@ -233,7 +256,7 @@ static bool start_timers(struct wndl_rt_thread *t)
 
 static bool is_recorded(void)
 {
-    return wndl_rt.shm != NULL && wndl_raw_getpid() == wndl_rt.pid;
+    return wndl_rt.shm != NULL && wndl_rt_is_own_process();
 }
 
 /* The memory of this id may be that of a thread that ended without notice. */
@@ -302,32 +325,33 @@ void wndl_rt_engine_stop(void)
     (void)set_mask(SIG_SETMASK, mask);
 }
 
+void wndl_rt_engine_silence(void)
+{
+    bool had_filter = wndl_rt.filtered;
+    (void)set_mask(SIG_BLOCK, wndl_rt.signals);
+    atomic_store(&wndl_rt.silent, true);
+    atomic_store(&wndl_rt.shm->silent, 1);
+    if (had_filter)
+        return;
+    wndl_rt_timers_drop_all();
+    if (wndl_rt.engine == WNDL_ENGINE_PERF && opened_the_event())
+        (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0);
+}
+
 /* ---- start */
 
 /* Returns a descriptor, or -errno. */
-static int start_perf_with(bool kernel)
+static int start_perf(void)
 {
-    if (!install_handler(SIGTRAP) || (!kernel && !install_handler(SIGPROF)))
+    if (!install_handler(SIGTRAP) || !install_handler(SIGPROF))
         return -EINVAL;
-    int fd = (int)wndl_rt_perf_open(kernel);
-    if (fd < 0)
-        return fd;
-    wndl_rt.signals = wndl_rt_signal_bit(SIGTRAP);
-    if (!kernel)
-        wndl_rt.signals |= wndl_rt_signal_bit(SIGPROF);
-    wndl_rt.with_ticks = !kernel;
-    (void)add_thread();
-    return fd;
-}
-
-/* A process may have fewer rights than the recorder expected. */
-static int start_perf(bool kernel)
-{
-    int fd = start_perf_with(kernel);
-    if (kernel && fd == -EACCES)
-        fd = start_perf_with(false);
-    if (fd < 0)
+    int fd = (int)wndl_rt_perf_open();
+    if (fd < 0) {
         set_plain(SIGTRAP, SIG_DFL);
+        return fd;
+    }
+    wndl_rt.signals = wndl_rt_signal_bit(SIGTRAP) | wndl_rt_signal_bit(SIGPROF);
+    (void)add_thread();
     return fd;
 }
 
@@ -341,13 +365,12 @@ static int start_timer(void)
 }
 
 /* Returns a descriptor or 0, or -errno. */
-static int start_engine(const struct wndl_go *go, uint32_t engine)
+static int start_engine(uint32_t engine)
 {
     wndl_rt.engine = engine;
-    wndl_rt.with_ticks = false;
     switch (engine) {
     case WNDL_ENGINE_PERF:
-        return start_perf(go->sample_kernel != 0);
+        return start_perf();
     case WNDL_ENGINE_TICK:
     case WNDL_ENGINE_TIMER:
         return start_timer();
@@ -369,14 +392,22 @@ static void read_settings(const struct wndl_go *go)
         wndl_rt.max_frames = WNDL_FRAMES_MAX;
 }
 
+static void begin_now(void)
+{
+    struct wndl_rt_thread *t = wndl_rt_thread_find(wndl_raw_gettid());
+    if (t != NULL)
+        wndl_rt_thread_begin_now(t);
+}
+
 int wndl_rt_engine_start(const struct wndl_go *go, struct wndl_ready *ready)
 {
     const uint32_t engines[] = {go->engine, go->fallback};
     *ready = (struct wndl_ready){0};
     read_settings(go);
     for (size_t i = 0; i < 2; i++) {
-        int event = start_engine(go, engines[i]);
+        int event = start_engine(engines[i]);
         if (event >= 0) {
+            begin_now();
             ready->engine = engines[i];
             return engines[i] == WNDL_ENGINE_PERF ? event : -1;
         }

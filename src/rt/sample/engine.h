@@ -30,6 +30,12 @@ void wndl_rt_engine_end_thread(void);
  */
 void wndl_rt_engine_prepare_thread(void);
 
+/*
+ * Ends all sampling, in all threads, as far as that is possible: a filter will
+ * forbid its calls. The calling thread gets no signal of ours any more.
+ */
+void wndl_rt_engine_silence(void);
+
 /* Stops sampling the calling thread. */
 void wndl_rt_engine_stop(void);
 

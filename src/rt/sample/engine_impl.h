@@ -17,12 +17,19 @@
  * engine_perf.c: opens one event, inherited by all threads that this one will
  * start. Returns its descriptor, or -errno.
  */
-long wndl_rt_perf_open(bool kernel);
+long wndl_rt_perf_open(void);
 
 /* Handle the event's own signal, and that of a tick beside it. */
 void wndl_rt_perf_on_event(struct wndl_rt_sample *sample);
 void wndl_rt_perf_on_tick(struct wndl_rt_sample *sample);
 bool wndl_rt_perf_add_thread(struct wndl_rt_thread *thread);
+
+/*
+ * The same for the calling thread, which begins, and the signal for its first
+ * sample. `waited`: it found the thread in a call.
+ */
+bool wndl_rt_perf_begin_thread(struct wndl_rt_thread *thread);
+void wndl_rt_perf_on_first(struct wndl_rt_sample *sample, bool waited);
 
 /* engine_tick.c */
 void wndl_rt_tick_on_tick(struct wndl_rt_sample *sample, uint64_t overruns);

@@ -29,9 +29,9 @@ static uint64_t every(void)
     return wndl_rt.interval + wndl_rt.interval / OUT_OF_STEP;
 }
 
-static bool start_wall(struct wndl_rt_thread *t)
+static bool start_wall(struct wndl_rt_thread *t, uint64_t first)
 {
-    return wndl_rt_timer_start(t, WNDL_RT_TIMER_WALL, every(), every());
+    return wndl_rt_timer_start(t, WNDL_RT_TIMER_WALL, first, every());
 }
 
 static bool park(struct wndl_rt_thread *t, uint64_t until)
@@ -44,7 +44,8 @@ static bool park(struct wndl_rt_thread *t, uint64_t until)
 
 bool wndl_rt_timer_add_thread(struct wndl_rt_thread *t)
 {
-    return t->left_out ? park(t, LATER) : start_wall(t);
+    return t->left_out ? park(t, LATER)
+                       : start_wall(t, wndl_rt_first_interval(t));
 }
 
 void wndl_rt_timer_park(uint32_t slot)
@@ -118,7 +119,7 @@ static bool is_too_often(const struct wndl_rt_sample *sample)
     const struct wndl_rt_thread *t = sample->thread;
     uint64_t used = sample->cpu - t->look_cpu;
     uint64_t without = sample->now - t->look_time - used;
-    return sample->cpu - t->last_cpu < wndl_rt.interval / 2 &&
+    return wndl_rt_thread_open(t, sample->cpu) < wndl_rt.interval / 2 &&
            t->look_time != 0 && without > wndl_rt.interval / 4;
 }
 
@@ -137,13 +138,22 @@ static void leave_time(const struct wndl_rt_sample *sample)
     expect(sample, first);
 }
 
+/*
+ * The first sample stands for a whole interval, because the timer first fires
+ * at a random moment of it.
+ */
 static void take_sample(const struct wndl_rt_sample *sample)
 {
     struct wndl_rt_thread *t = sample->thread;
-    if (!wndl_rt_sample_take(sample, sample->cpu - t->last_cpu))
+    uint64_t open = wndl_rt_thread_open(t, sample->cpu);
+    bool is_first = t->look_time == 0 && open < wndl_rt.interval;
+    uint64_t taken = is_first ? wndl_rt.interval : open;
+    if (!wndl_rt_sample_take(sample, taken)) {
         (void)park(t, LATER);
-    else
-        leave_time(sample);
+        return;
+    }
+    t->debt = is_first ? (int64_t)(open - taken) : 0;
+    leave_time(sample);
 }
 
 void wndl_rt_timer_on_wall(struct wndl_rt_sample *sample)
@@ -178,7 +188,7 @@ void wndl_rt_timer_on_tick(struct wndl_rt_sample *sample)
         (void)park(t, LATER);
     if (verdict == WNDL_RT_TAKE) {
         t->stood_still = false;
-        if (!start_wall(t))
+        if (!start_wall(t, every()))
             (void)park(t, AT_NEXT_TICK);
         expect(sample, every());
         take_sample(sample);

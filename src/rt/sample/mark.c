@@ -20,7 +20,7 @@ enum { KERNEL_SIGSET_BYTES = 8 };
 static bool is_recorded(void)
 {
     return wndl_rt.shm != NULL && atomic_load(&wndl_rt.shm->stop) == 0 &&
-           wndl_raw_getpid() == wndl_rt.pid;
+           wndl_rt_is_own_process();
 }
 
 static uint64_t block_signals(void)
@@ -39,7 +39,7 @@ static void unblock_signals(uint64_t before)
 }
 
 /* Writes an event. The ring has one writer: signals must not interrupt it. */
-static void tell(const struct wndl_event *event)
+static void write_event(const struct wndl_event *event)
 {
     if (!is_recorded())
         return;
@@ -67,7 +67,7 @@ static uint64_t now(void)
 
 static void mark(const char *text, uint64_t start, uint64_t duration)
 {
-    tell(&(struct wndl_event){
+    write_event(&(struct wndl_event){
         .kind = WNDL_EVENT_MARK,
         .mark = WNDL_MARK_PLAIN,
         .time = start,
@@ -78,7 +78,7 @@ static void mark(const char *text, uint64_t start, uint64_t duration)
 
 static void missed_deadline(const char *text, uint64_t by)
 {
-    tell(&(struct wndl_event){
+    write_event(&(struct wndl_event){
         .kind = WNDL_EVENT_MARK,
         .mark = WNDL_MARK_DEADLINE,
         .time = now() - by,

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "rt/sample/restart.h"
 
-#include "os/dlfind.h"
+#include "os/own_memory.h"
 #include "os/raw.h"
 #include "rt/arch/arch.h"
 #include "rt/arch/syscall_number.h"
+#include "rt/core/read_parts.h"
 #include "rt/core/rt.h"
 #include "rt/sample/restart_calls.h"
 
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 enum { LOOK_BACK = 48, NANOS = 1000000000, MILLION = 1000000 };
 
@@ -21,36 +23,45 @@ static void set_argument(ucontext_t *context, unsigned n, uint64_t value)
 
 bool wndl_rt_restart_is_at_call(const ucontext_t *context)
 {
-    uint64_t pc = wndl_arch_pc(context);
-    return pc % WNDL_RT_PAGE <= WNDL_RT_PAGE - WNDL_ARCH_SYSCALL_BYTES &&
-           wndl_arch_is_syscall(pc);
+    return wndl_arch_is_at_call(context);
 }
 
-bool wndl_rt_restart_is_behind_call(const ucontext_t *context)
+bool wndl_rt_restart_is_after_call(const ucontext_t *context)
 {
-    uint64_t pc = wndl_arch_pc(context);
-    return pc % WNDL_RT_PAGE >= WNDL_ARCH_SYSCALL_BYTES &&
-           wndl_arch_is_syscall(pc - WNDL_ARCH_SYSCALL_BYTES);
+    return wndl_arch_is_after_call(context);
 }
 
 bool wndl_rt_restart_is_due(const ucontext_t *context)
 {
     return wndl_arch_returned(context, -EINTR) &&
-           wndl_rt_restart_is_behind_call(context);
+           wndl_rt_restart_is_after_call(context);
 }
 
 /*
- * Bytes that can be read before an address. A module's code continues across
- * pages; of other code only this page is known to be readable.
+ * Copies memory of the program that may be unreadable: code that may only be
+ * executed, or whose file was truncated. A sandbox may forbid the call that
+ * never faults.
  */
-static size_t readable_before(uint64_t address)
+static bool read_memory(uint64_t address, void *to, size_t size)
 {
-    struct wndl_dlmodule module;
-    if (wndl_dlfind(address, &module) &&
-        address - module.map_start >= LOOK_BACK)
-        return LOOK_BACK;
+    const struct iovec from = {(void *)(uintptr_t)address, size};
+    struct wndl_own_memory memory = {0};
+    if (wndl_rt_is_careful())
+        return wndl_own_memory_read(&memory, address, to, size);
+    return wndl_rt_read_parts(to, size, &from, 1) == size;
+}
+
+/* Copies the code before `address`, or that on its page. Returns the size. */
+static size_t read_before(uint64_t address, uint8_t to[LOOK_BACK])
+{
     size_t on_page = address % WNDL_RT_PAGE;
-    return on_page < LOOK_BACK ? on_page : LOOK_BACK;
+    if (address < LOOK_BACK)
+        return 0;
+    if (read_memory(address - LOOK_BACK, to, LOOK_BACK))
+        return LOOK_BACK;
+    return on_page < LOOK_BACK && read_memory(address - on_page, to, on_page)
+               ? on_page
+               : 0;
 }
 
 /*
@@ -65,9 +76,8 @@ struct made {
 
 static bool find_call(const ucontext_t *context, struct made *made)
 {
-    uint64_t at = wndl_arch_call_site(context);
-    size_t size = readable_before(at);
-    const uint8_t *code = (const uint8_t *)(uintptr_t)(at - size);
+    uint8_t code[LOOK_BACK];
+    size_t size = read_before(wndl_arch_call_site(context), code);
 #if WNDL_ARCH_KEEPS_NUMBER
     made->number = wndl_arch_number(context);
     if (!wndl_rt_first_argument(code, size, context, &made->before))
@@ -140,13 +150,14 @@ struct narrow_time {
     int32_t seconds, ns;
 };
 
-/* UINT64_MAX if the time in ns overflows. */
+/* UINT64_MAX if the time in ns overflows, or cannot be read. */
 static uint64_t ns_at(uint64_t address, bool wide)
 {
-    const void *from = (const void *)(uintptr_t)address;
     struct narrow_time narrow;
     struct wide_time t;
-    memcpy(wide ? (void *)&t : &narrow, from, wide ? sizeof t : sizeof narrow);
+    if (!read_memory(address, wide ? (void *)&t : &narrow,
+            wide ? sizeof t : sizeof narrow))
+        return UINT64_MAX;
     if (!wide)
         t = (struct wide_time){narrow.seconds, narrow.ns};
     if ((uint64_t)t.seconds >= UINT64_MAX / NANOS - 1)
@@ -190,11 +201,11 @@ static void set_timeout(ucontext_t *context, const struct wndl_rt_call *call,
     } else if (call->timeout == WNDL_RT_TIMEOUT_TIMESPEC) {
         shorten(context, call, waited, rest);
     } else if (call->timeout == WNDL_RT_TIMEOUT_SLEEP) {
-        uint64_t told = wndl_rt_restart_argument(context, at + 1);
-        if (told == 0)
+        uint64_t written = wndl_rt_restart_argument(context, at + 1);
+        if (written == 0)
             shorten(context, call, waited, rest);
         else
-            set_argument(context, at, told);
+            set_argument(context, at, written);
     }
 }
 
@@ -219,7 +230,7 @@ void wndl_rt_restart_or_count(
 }
 
 /* Acts as if the program's signal had come first. */
-static void yield_behind_call(ucontext_t *context)
+static void yield_after_call(ucontext_t *context)
 {
     struct made made;
     if (!find_call(context, &made))
@@ -233,11 +244,10 @@ static void yield_behind_call(ucontext_t *context)
 void wndl_rt_restart_yield(ucontext_t *context)
 {
     if (wndl_rt_restart_is_due(context))
-        yield_behind_call(context);
-    else if (wndl_rt_restart_is_at_call(context) &&
-             wndl_arch_was_called(context) &&
-             wndl_rt_restart_is_interruptible(
+        yield_after_call(context);
+    else if (wndl_rt_restart_is_interruptible(
                  wndl_arch_number(context), context) &&
+             wndl_rt_restart_is_at_call(context) &&
              has_pending(mask_of(context), SA_RESTART))
         wndl_arch_skip(context, -EINTR);
 }
@@ -246,7 +256,7 @@ void wndl_rt_restart_came_back(ucontext_t *context)
 {
     if (wndl_arch_is_redone(context) && wndl_rt_restart_is_at_call(context))
         wndl_arch_skip(context, -EINTR);
-    else if (wndl_rt_restart_is_behind_call(context))
+    else if (wndl_rt_restart_is_after_call(context))
         wndl_arch_set_came_back(context);
 }
 
@@ -278,7 +288,7 @@ bool wndl_rt_restart_transfer(ucontext_t *context)
     long done = wndl_arch_result(context);
     uint64_t pc = wndl_arch_pc(context);
     if (done <= 0 || (uint64_t)done >= wndl_rt_restart_argument(context, 2) ||
-        !wndl_rt_restart_is_behind_call(context) || wndl_rt_is_careful() ||
+        !wndl_rt_restart_is_after_call(context) || wndl_rt_is_careful() ||
         (pc >= (uintptr_t)wndl_rt_transfer &&
             pc < (uintptr_t)wndl_rt_transfer_end) ||
         !find_call(context, &made) || !is_transfer(made.number, context) ||

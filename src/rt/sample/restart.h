@@ -25,7 +25,7 @@ struct wndl_rt_time {
  * one; right after a call; after an interrupted call.
  */
 bool wndl_rt_restart_is_at_call(const ucontext_t *context);
-bool wndl_rt_restart_is_behind_call(const ucontext_t *context);
+bool wndl_rt_restart_is_after_call(const ucontext_t *context);
 bool wndl_rt_restart_is_due(const ucontext_t *context);
 
 /*

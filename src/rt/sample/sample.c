@@ -8,6 +8,7 @@
 #include "rt/sample/events.h"
 #include "rt/walk/jit_lists.h"
 #include "rt/walk/jit_registry.h"
+#include "rt/walk/unwind_tables.h"
 
 #include <string.h>
 #include <sys/prctl.h>
@@ -61,7 +62,7 @@ static void look_at_name(struct wndl_rt_thread *t)
     t->named = false;
 }
 
-static void tell_name(struct wndl_rt_thread *t, uint64_t now)
+static void announce_name(struct wndl_rt_thread *t, uint64_t now)
 {
     if (t->named)
         return;
@@ -153,7 +154,10 @@ static void record_there(void *recording)
     r->loss = record(r->sample, r->event);
 }
 
-/* In a sandbox there may be signals that cannot be blocked. */
+/*
+ * Records on the sampler's own stack, except in a sandbox, where some signals
+ * cannot be blocked.
+ */
 static enum wndl_loss record_on_own_stack(
     const struct wndl_rt_sample *sample, struct wndl_event *event)
 {
@@ -193,6 +197,30 @@ static void forget_time(struct wndl_rt_thread *t, uint64_t cpu)
     t->debt = 0;
 }
 
+uint64_t wndl_rt_thread_open(const struct wndl_rt_thread *t, uint64_t cpu)
+{
+    int64_t open = t->debt + (int64_t)(cpu - t->last_cpu);
+    return open > 0 ? (uint64_t)open : 0;
+}
+
+void wndl_rt_thread_begin_now(struct wndl_rt_thread *t)
+{
+    forget_time(t, wndl_raw_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+}
+
+/* Of MurmurHash3: mixes all bits into the high ones. */
+static uint64_t mix(uint64_t bits)
+{
+    bits = (bits ^ bits >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    bits = (bits ^ bits >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return bits ^ bits >> 33;
+}
+
+uint64_t wndl_rt_first_interval(const struct wndl_rt_thread *t)
+{
+    return 1 + mix(wndl_rt_tsc() ^ (uint64_t)t->tid << 32) % wndl_rt.interval;
+}
+
 /* CPU time during a pause is in no sample. */
 static bool is_paused(struct wndl_rt_thread *t, uint64_t cpu)
 {
@@ -216,6 +244,7 @@ enum wndl_rt_verdict wndl_rt_sample_begin(struct wndl_rt_sample *sample)
         wndl_rt_thread_renew(t);
     if (is_paused(t, sample->cpu))
         return WNDL_RT_SKIP;
+    wndl_rt_unwind_tables_take();
     catch_up(t);
     t->looks++;
     if (is_time_for_name(t))
@@ -228,7 +257,7 @@ enum wndl_rt_verdict wndl_rt_sample_begin(struct wndl_rt_sample *sample)
         wndl_rt_lose_to_full_ring();
         return WNDL_RT_SKIP;
     }
-    tell_name(t, sample->now);
+    announce_name(t, sample->now);
     return WNDL_RT_TAKE;
 }
 
@@ -237,7 +266,7 @@ void wndl_rt_thread_announce(struct wndl_rt_thread *t)
     uint64_t now = wndl_raw_clock_ns(CLOCK_MONOTONIC);
     look_at_name(t);
     if (!t->left_out && announce(t, now))
-        tell_name(t, now);
+        announce_name(t, now);
 }
 
 bool wndl_rt_event_emit(
@@ -247,6 +276,26 @@ bool wndl_rt_event_emit(
         wndl_rt_thread_announce(t);
     return t->left_out ||
            (t->announced && wndl_rt_event_put(ring_of(t), event));
+}
+
+/*
+ * The CPU ns that no sample has counted, for the end of a thread. A thread
+ * whose only sample stands for more than it used leaves that to the others.
+ */
+static uint64_t rest_of(const struct wndl_rt_thread *t, uint64_t cpu)
+{
+    int64_t open = t->debt + (int64_t)(cpu - t->last_cpu);
+    if (open <= 0) {
+        atomic_fetch_add(&wndl_rt.ahead, (uint64_t)-open);
+        return 0;
+    }
+    uint64_t rest = (uint64_t)open;
+    uint64_t ahead = atomic_load(&wndl_rt.ahead);
+    uint64_t used;
+    do
+        used = ahead < rest ? ahead : rest;
+    while (!atomic_compare_exchange_weak(&wndl_rt.ahead, &ahead, ahead - used));
+    return rest - used;
 }
 
 /* Threads that live only for a moment write all their events at their end. */
@@ -261,8 +310,7 @@ void wndl_rt_thread_exit_self(struct wndl_rt_thread *t)
         return;
     uint64_t now = wndl_raw_clock_ns(CLOCK_MONOTONIC);
     if (announce(t, now))
-        tell_name(t, now);
+        announce_name(t, now);
     if (t->announced)
-        wndl_rt_thread_exit(
-            ring_of(t), paused ? 0 : cpu - t->last_cpu + t->debt);
+        wndl_rt_thread_exit(ring_of(t), paused ? 0 : rest_of(t, cpu));
 }

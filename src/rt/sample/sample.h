@@ -32,6 +32,21 @@ enum wndl_rt_verdict wndl_rt_sample_begin(struct wndl_rt_sample *sample);
  */
 bool wndl_rt_sample_take(const struct wndl_rt_sample *sample, uint64_t cpu);
 
+/* CPU ns of the thread up to `cpu`, its clock, that no sample has counted. */
+uint64_t wndl_rt_thread_open(const struct wndl_rt_thread *thread, uint64_t cpu);
+
+/*
+ * Makes the calling thread's samples begin now: the time before belongs to the
+ * loader, or to the image before an exec.
+ */
+void wndl_rt_thread_begin_now(struct wndl_rt_thread *thread);
+
+/*
+ * Ns after which a new thread's first sample is due: uniform over an interval,
+ * so that threads that live for less are sampled as often as they use CPU time.
+ */
+uint64_t wndl_rt_first_interval(const struct wndl_rt_thread *thread);
+
 /*
  * Begin or end the calling thread; all signals must be blocked. Both write what
  * the ring does not contain of the thread yet.

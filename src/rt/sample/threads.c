@@ -2,6 +2,7 @@
 #include "rt/sample/threads.h"
 
 #include "os/raw.h"
+#include "rec/heap.h"
 #include "rt/arch/own_stack.h"
 #include "rt/core/memory.h"
 #include "rt/core/rt.h"
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 enum {
     ROWS = 2 * WNDL_SHM_THREADS, /* a power of two: probes stay short */
@@ -42,12 +44,19 @@ static struct {
     _Atomic uint32_t next;
 } slots[WNDL_SHM_THREADS];
 
+/* The memory of all slots, in their order. */
+static struct {
+    uint8_t *_Atomic start; /* NULL: each has a mapping of its own */
+    _Atomic bool tried;
+} reserved;
+
 static __thread struct wndl_rt_thread *self;
 
 static _Atomic uint64_t top;   /* index + 1, and above it a count of changes */
 static _Atomic uint32_t fresh; /* slots from here on were never used */
 static _Atomic uint32_t used;
 static _Atomic uint32_t limit = FIRST_LIMIT; /* of `used`, before a sweep */
+static _Atomic uint32_t denied; /* attempts while there was no slot */
 
 static void push_free(uint32_t slot)
 {
@@ -172,9 +181,65 @@ void wndl_rt_threads_sweep(void)
     atomic_store(&limit, next < WNDL_SHM_THREADS ? next : WNDL_SHM_THREADS);
 }
 
+/*
+ * A sweep asks the kernel about each thread. While all slots are taken it is
+ * made once for as many attempts, so that it costs each of them the same,
+ * however many threads there are.
+ */
+static bool is_sweep_due(void)
+{
+    const uint32_t most = atomic_load(&limit);
+    return atomic_load(&used) >= most &&
+           (most < WNDL_SHM_THREADS ||
+               atomic_fetch_add(&denied, 1) % WNDL_SHM_THREADS == 0);
+}
+
 static size_t aligned(size_t size)
 {
     return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
+static bool is_limited(void)
+{
+    struct rlimit64 space;
+    return wndl_raw4(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&space) != 0 ||
+           space.rlim_cur != RLIM64_INFINITY;
+}
+
+/* Reserves address space for all slots; NULL if there is none to spare. */
+static uint8_t *reserve(size_t size)
+{
+    uint8_t *old = atomic_load(&reserved.start);
+    if (old != NULL || atomic_exchange(&reserved.tried, true))
+        return old;
+    const size_t all = size * WNDL_SHM_THREADS;
+    uint8_t *start = sizeof(void *) < 8 || wndl_rt_is_careful() || is_limited()
+                         ? NULL
+                         : wndl_raw_map(all, PROT_NONE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    if (start != NULL)
+        (void)wndl_raw3(SYS_madvise, (long)start, (long)all, MADV_DONTDUMP);
+    atomic_store(&reserved.start, start);
+    return start;
+}
+
+/*
+ * The system has a limit on mappings, of which each thread of the program needs
+ * two. Ours together are two: the part that is used and the rest.
+ */
+static uint8_t *map_slot(uint32_t slot, size_t size)
+{
+    size = wndl_round_up_page(size);
+    uint8_t *start = reserve(size);
+    if (start == NULL)
+        return wndl_rt_map_undumped(size);
+    uint8_t *memory = start + slot * size;
+    const long a[] = {(long)memory, (long)size, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED};
+    if (wndl_raw6(WNDL_SYS_MMAP, a, -1, 0) != (long)memory)
+        return NULL;
+    (void)wndl_raw3(SYS_madvise, (long)memory, (long)size, MADV_DONTDUMP);
+    return memory;
 }
 
 static struct wndl_rt_thread *map_memory(uint32_t slot)
@@ -184,8 +249,7 @@ static struct wndl_rt_thread *map_memory(uint32_t slot)
     size_t walks = aligned(wndl_resume_size(wndl_rt.max_frames));
     struct wndl_unwinder *rules = wndl_rt_unwinder();
     uint8_t *memory =
-        rules == NULL ? NULL
-                      : wndl_rt_map_undumped(own + walks + WNDL_RT_OWN_STACK);
+        rules == NULL ? NULL : map_slot(slot, own + walks + WNDL_RT_OWN_STACK);
     if (memory == NULL)
         return NULL;
     t = (struct wndl_rt_thread *)(void *)memory;
@@ -213,13 +277,14 @@ void wndl_rt_thread_renew(struct wndl_rt_thread *t)
     t->perf_cpu = 0;
     t->debt = 0;
     t->faults = 0;
+    t->first = 0;
     memset(t->name, 0, sizeof t->name);
     memset(&t->stacks, 0, sizeof t->stacks);
 }
 
 static struct wndl_rt_thread *make(int tid)
 {
-    if (atomic_load(&used) >= atomic_load(&limit))
+    if (is_sweep_due())
         wndl_rt_threads_sweep();
     uint32_t slot = take_slot();
     if (slot == WNDL_SHM_THREADS)
@@ -297,4 +362,6 @@ void wndl_rt_threads_forget(void)
     atomic_store(&fresh, 0);
     atomic_store(&used, 0);
     atomic_store(&limit, FIRST_LIMIT);
+    atomic_store(&wndl_rt.ahead, 0);
+    atomic_store(&denied, 0);
 }

@@ -38,9 +38,13 @@ struct wndl_rt_thread {
     uint64_t look_time; /* TIMER: time of the last look */
     uint64_t look_cpu;
     uint64_t next_signal; /* TIMER: next signal, at most so many ns after it */
-    /* PERF with ticks: the CPU clock at the event's last sample; CPU ns up to
-     * last_cpu that are in no sample; page faults up to the last tick. */
-    uint64_t perf_cpu, debt, faults;
+    /* CPU ns up to last_cpu that are in no sample; negative: that samples have
+     * counted in advance. */
+    int64_t debt;
+    /* PERF: the CPU clock at the event's last sample; page faults up to the
+     * last tick; CLOCK_MONOTONIC when the first sample is due, 0: it is
+     * past. */
+    uint64_t perf_cpu, faults, first;
     struct wndl_rt_time rest; /* of a call that is being continued */
     char name[WNDL_EVENT_NAME_MAX];
     struct wndl_rt_stacks stacks;

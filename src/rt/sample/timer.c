@@ -97,6 +97,22 @@ static void drop(int *id)
     *id = -1;
 }
 
+void wndl_rt_timer_drop_wall(struct wndl_rt_thread *t)
+{
+    drop(&t->timer);
+}
+
+void wndl_rt_timers_drop_all(void)
+{
+    for (uint32_t slot = 0; slot < WNDL_SHM_THREADS; slot++) {
+        const struct wndl_rt_thread *t = wndl_rt_thread_at(slot);
+        if (t != NULL && t->timer >= 0)
+            (void)wndl_raw3(SYS_timer_delete, t->timer, 0, 0);
+        if (t != NULL && t->tick >= 0)
+            (void)wndl_raw3(SYS_timer_delete, t->tick, 0, 0);
+    }
+}
+
 void wndl_rt_timers_drop(struct wndl_rt_thread *t)
 {
     drop(&t->timer);

@@ -38,6 +38,14 @@ bool wndl_rt_timer_start(struct wndl_rt_thread *thread,
 void wndl_rt_timer_stop(
     const struct wndl_rt_thread *thread, enum wndl_rt_timer_kind kind);
 
+/* Deletes the one on CLOCK_MONOTONIC. */
+void wndl_rt_timer_drop_wall(struct wndl_rt_thread *thread);
+
+/*
+ * Deletes those of all threads, before a sandbox forbids it.
+ */
+void wndl_rt_timers_drop_all(void);
+
 /* Deletes both timers. Any thread. */
 void wndl_rt_timers_drop(struct wndl_rt_thread *thread);
 

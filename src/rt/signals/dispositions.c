@@ -14,7 +14,7 @@
 static struct sigaction actions[2];
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 
-/* Those of ours that the thread asked to block. */
+/* Our signals that the thread asked to block. */
 static __thread uint64_t blocked_here;
 
 void wndl_rt_mask_remember(uint64_t blocked)
@@ -27,6 +27,15 @@ uint64_t wndl_rt_mask_blocked(void)
     return blocked_here;
 }
 
+/* A sandbox may forbid the call. */
+static void wait_a_moment(void)
+{
+    if (wndl_rt_is_careful())
+        wndl_arch_pause();
+    else
+        (void)wndl_raw3(SYS_sched_yield, 0, 0, 0);
+}
+
 static uint64_t acquire(void)
 {
     uint64_t all = WNDL_RT_ALL_SIGNALS;
@@ -34,7 +43,7 @@ static uint64_t acquire(void)
     (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before,
         WNDL_ARCH_SIGSET_BYTES);
     while (atomic_flag_test_and_set_explicit(&lock, memory_order_acquire))
-        (void)wndl_raw3(SYS_sched_yield, 0, 0, 0);
+        wait_a_moment();
     return before;
 }
 
@@ -49,7 +58,7 @@ bool wndl_rt_signal_is_kept(int number)
 {
     return number > 0 && number < _NSIG &&
            (wndl_rt.signals & wndl_rt_signal_bit(number)) != 0 &&
-           wndl_raw_getpid() == wndl_rt.pid;
+           wndl_rt_is_own_process();
 }
 
 void wndl_rt_signal_exchange(

@@ -34,7 +34,7 @@ bool wndl_rt_signal_chain(int signal, siginfo_t *info, void *ucontext);
  */
 uint64_t wndl_rt_signal_inherit(uint64_t blocked);
 
-/* Those of our signals that the program ignores. */
+/* Our signals that the program ignores. */
 uint64_t wndl_rt_signal_ignored(void);
 
 /* In a forked child, before any other call here. */

@@ -130,6 +130,7 @@ enum wndl_unrecorded_reason wndl_rt_ineligible_sandbox(bool *talk)
         wndl_rt.with_locks = true;
         return WNDL_UNRECORDED_NONE;
     }
+    wndl_rt.filtered = true;
     uint8_t *shared =
         wndl_raw_map(1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
     if (shared == NULL)

@@ -51,6 +51,8 @@ static uint64_t set_mask(uint64_t mask, int how)
 /* A timer's signal would make the parent restart a long fork. */
 static void before_fork(void)
 {
+    if (wndl_rt_is_silent())
+        return;
     mask_before =
         set_mask(wndl_rt.signals & wndl_rt_signal_bit(SIGPROF), SIG_BLOCK);
     wndl_rt_heap_before_fork();
@@ -58,6 +60,8 @@ static void before_fork(void)
 
 static void after_fork_in_parent(void)
 {
+    if (wndl_rt_is_silent())
+        return;
     wndl_rt_heap_after_fork_in_parent();
     (void)set_mask(mask_before, SIG_SETMASK);
 }
@@ -69,6 +73,8 @@ static void after_fork_in_parent(void)
  */
 static void after_fork_in_child(void)
 {
+    if (wndl_rt_is_silent())
+        return;
     (void)set_mask(WNDL_RT_ALL_SIGNALS, SIG_SETMASK);
     wndl_rt_heap_after_fork_in_child();
     if (wndl_rt.shm != NULL || wndl_rt.signals != 0) {

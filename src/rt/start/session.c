@@ -12,10 +12,12 @@
 #include "rt/hook/thread.h"
 #include "rt/sample/engine.h"
 #include "rt/start/eligibility.h"
+#include "rt/start/peer.h"
 #include "rt/walk/modules.h"
 #include "rt/walk/unwind_tables.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -34,21 +36,52 @@ static bool set_patience(int fd, int option)
     return wndl_raw6(SYS_setsockopt, a, sizeof t, 0) == 0;
 }
 
+/*
+ * Makes a call of the talk. A stop of the process and its continuation
+ * interrupt the calls that have a timeout (signal(7)), although all signals are
+ * blocked.
+ */
+static long call(long number, long a, long b, long c)
+{
+    long result;
+    do
+        result = wndl_raw3(number, a, b, c);
+    while (result == -EINTR);
+    return result;
+}
+
+/*
+ * Connects to the socket in the recorder's folder or, where this process cannot
+ * reach that as another user or in another root directory, to the one of the
+ * same name that is no file.
+ */
+static long connect_either(int fd, const char *path, size_t size)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    memcpy(address.sun_path, path, size);
+    long result = call(SYS_connect, fd, (long)&address, sizeof address);
+    if (result != -EACCES && result != -ENOENT && result != -ENOTDIR &&
+        result != -ECONNREFUSED)
+        return result;
+    address.sun_path[0] = '\0';
+    memcpy(address.sun_path + 1, path, size);
+    size += offsetof(struct sockaddr_un, sun_path) + 1;
+    return call(SYS_connect, fd, (long)&address, (long)size);
+}
+
 /* Returns the socket, or -errno. */
 static int connect_to(const char *path)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t size = strlen(path);
-    if (size >= sizeof address.sun_path)
+    if (size + 1 >= sizeof((struct sockaddr_un *)NULL)->sun_path)
         return -ENAMETOOLONG;
-    memcpy(address.sun_path, path, size);
     int fd =
         (int)wndl_raw3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return fd;
     /* The send timeout limits connect(), too. */
     if (set_patience(fd, SO_SNDTIMEO) && set_patience(fd, SO_RCVTIMEO) &&
-        wndl_raw3(SYS_connect, fd, (long)&address, sizeof address) == 0)
+        connect_either(fd, path, size) == 0 && wndl_rt_peer_may_record(fd))
         return fd;
     wndl_raw_close(fd);
     return -ECONNREFUSED;
@@ -124,8 +157,7 @@ static bool send_with(int fd, const void *bytes, size_t size, int passed)
         message.msg_control = &control;
         message.msg_controllen = sizeof control;
     }
-    return wndl_raw3(SYS_sendmsg, fd, (long)&message, MSG_NOSIGNAL) ==
-           (long)size;
+    return call(SYS_sendmsg, fd, (long)&message, MSG_NOSIGNAL) == (long)size;
 }
 
 /* Fills `bytes`. Returns the passed descriptor, or -1. */
@@ -139,7 +171,7 @@ static int receive_with(int fd, void *bytes, size_t size)
         .msg_control = &control,
         .msg_controllen = sizeof control,
     };
-    long got = wndl_raw3(SYS_recvmsg, fd, (long)&message, MSG_CMSG_CLOEXEC);
+    long got = call(SYS_recvmsg, fd, (long)&message, MSG_CMSG_CLOEXEC);
     if (got < 0 || control.header.cmsg_len != CMSG_LEN(sizeof(int)) ||
         control.header.cmsg_level != SOL_SOCKET ||
         control.header.cmsg_type != SCM_RIGHTS)
@@ -160,7 +192,8 @@ static bool map_block(int memfd, const struct wndl_go *go)
         wndl_raw_map(size, PROT_READ | PROT_WRITE, MAP_SHARED, memfd);
     if (shm == NULL)
         return false;
-    if (shm->magic != WNDL_SHM_MAGIC || shm->version != WNDL_SHM_VERSION) {
+    if (!wndl_rt_block_is_whole(memfd, shm, size) ||
+        shm->magic != WNDL_SHM_MAGIC || shm->version != WNDL_SHM_VERSION) {
         wndl_raw_unmap(shm, size);
         return false;
     }
@@ -245,7 +278,7 @@ static enum wndl_unrecorded_reason record(int socket)
     wndl_raw_close(memfd);
     if (mapped) {
         let_collector_look(socket);
-        wndl_rt_unwind_tables_attach(wndl_rt.shm->tables);
+        wndl_rt_unwind_tables_share();
         run_engine(socket, &go);
         wndl_rt_heap_start(&go);
     }

@@ -24,7 +24,7 @@ void wndl_rt_jit_lists_read(uint64_t now);
 /* Excludes the list of `descriptor`, because a hook sees its changes. */
 void wndl_rt_jit_lists_skip(const void *descriptor);
 
-/* In a forked child. */
+/* In a forked child: forgets the parent's reads. */
 void wndl_rt_jit_lists_after_fork(void);
 
 #endif

@@ -76,12 +76,7 @@ static bool find_note(struct wndl_cursor notes, struct note *wanted)
 
 static bool module_note(const struct wndl_dlmodule *module, struct note *wanted)
 {
-    struct wndl_bytes image = wndl_dlmodule_from(module, module->map_start);
-    if (image.size < sizeof(ElfW(Ehdr)))
-        return false;
-    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)(const void *)image.data;
-    struct wndl_bytes table = wndl_bytes_slice(
-        image, header->e_phoff, (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)));
+    const struct wndl_bytes table = wndl_dlmodule_headers(module);
     const ElfW(Phdr) *ph = (const ElfW(Phdr) *)(const void *)table.data;
     for (size_t i = 0; i < table.size / sizeof *ph; i++) {
         if (ph[i].p_type != PT_NOTE)

@@ -106,7 +106,9 @@ static bool look_up(
         return false;
     stacks->own = own_stack(&s);
     stacks->is_initial = stacks->own.low == s.initial.low;
-    return within(&stacks->own, sp);
+    /* A protection key may forbid what the mapping allows. */
+    return within(&stacks->own, sp) &&
+           is_readable(sp & ~(uint64_t)(WNDL_RT_PAGE - 1));
 }
 
 /*

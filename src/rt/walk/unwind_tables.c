@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * unwind_tables: tables of the program's modules, which are attached to them by
- * name or found in a list of folders by build-id. A table is copied when a walk
+ * name, found in a list of folders by build-id, or made by the collector. A
+ * table in a file is copied when a walk
  * first reaches its module, by open, mmap and read only. A copy stays.
  */
 #include "rt/walk/unwind_tables.h"
@@ -11,6 +12,7 @@
 #include "rt/core/memory.h"
 #include "rt/core/rt.h"
 #include "rt/core/variable.h"
+#include "rt/walk/made_tables.h"
 #include "rt/walk/modules.h"
 #include "unwind/table/chrome.h"
 #include "unwind/table/named.h"
@@ -128,8 +130,8 @@ static bool is_own(struct wndl_bytes bytes)
 }
 
 /*
- * The bytes to copy from a file of `size` bytes, by its first ones; 0 if it is
- * not the module's table.
+ * The number of bytes to copy from a file of `size` bytes that begins with
+ * `head`; 0 if it is not the module's table.
  */
 static size_t size_to_copy(
     struct wndl_bytes head, size_t size, const struct wanted *wanted)
@@ -144,8 +146,8 @@ static size_t size_to_copy(
     }
     if (WNDL_ARCH_MACHINE != EM_ARM)
         return 0;
-    const uint64_t told = wndl_chrome_v2_size(head);
-    return told <= size ? (size_t)told : 0;
+    const uint64_t needed = wndl_chrome_v2_size(head);
+    return needed <= size ? (size_t)needed : 0;
 }
 
 /*
@@ -225,7 +227,7 @@ static size_t up_to_colon(const char *text)
     return size;
 }
 
-/* Opens it in the first folder that has it. */
+/* Opens the table in the first folder that has it. */
 static bool find_table(
     const struct wanted *wanted, const char *suffix, struct wndl_table *table)
 {
@@ -342,12 +344,35 @@ static const struct wndl_table *load(const struct wndl_dlmodule *module)
         wanted.id.size = 0;
     const bool careful = wndl_rt_is_careful();
     const struct wndl_table *known = careful ? NULL : find_attached(&wanted);
-    if (known != NULL || wanted.id.size == 0)
-        return known;
-    known = find_known(wanted.id);
-    if (known != NULL || careful || !find_any(&wanted, &table))
-        return known;
-    return keep(&table, wanted.id, NULL);
+    if (known == NULL && wanted.id.size != 0)
+        known = find_known(wanted.id);
+    if (known == NULL && wanted.id.size != 0 && !careful &&
+        find_any(&wanted, &table))
+        known = keep(&table, wanted.id, NULL);
+    return known != NULL ? known : wndl_rt_made_table(module, wanted.id);
+}
+
+/* None are attached later. */
+static void attach(const char tables[WNDL_SHM_TABLES])
+{
+    if (tables[0] == '\0' || attached[0] != '\0')
+        return;
+    memcpy(attached, tables, sizeof attached - 3);
+    wndl_table_set_init(load);
+}
+
+void wndl_rt_unwind_tables_take(void)
+{
+    wndl_rt_made_tables_take();
+    if (wndl_rt_made_tables_are_there())
+        wndl_table_set_init(load);
+}
+
+void wndl_rt_unwind_tables_share(void)
+{
+    attach(wndl_rt.shm->tables);
+    wndl_rt_made_tables_start();
+    wndl_rt_unwind_tables_take();
 }
 
 /* Copies the list, because programs overwrite their variables. */
@@ -362,13 +387,5 @@ void wndl_rt_unwind_tables_start(char *const environment[])
         return;
     memcpy(copy, list, strlen(list) + 1);
     folders = (const char *)copy;
-    wndl_table_set_init(load);
-}
-
-void wndl_rt_unwind_tables_attach(const char tables[WNDL_SHM_TABLES])
-{
-    if (tables[0] == '\0' || attached[0] != '\0')
-        return;
-    memcpy(attached, tables, sizeof attached - 3);
     wndl_table_set_init(load);
 }

@@ -3,8 +3,6 @@
 #ifndef WNDL_RT_WALK_UNWIND_TABLES_H
 #define WNDL_RT_WALK_UNWIND_TABLES_H
 
-#include "rec/shm.h"
-
 enum { WNDL_RT_UNWIND_TABLES = 256 }; /* at a time; further modules have none */
 
 /*
@@ -14,9 +12,13 @@ enum { WNDL_RT_UNWIND_TABLES = 256 }; /* at a time; further modules have none */
 void wndl_rt_unwind_tables_start(char *const environment[]);
 
 /*
- * Keeps the attached tables (unwind/table/named.h), if none are kept so far. As
- * above, and in a forked child while nobody else walks.
+ * Keeps the attached tables (unwind/table/named.h) of a new block, if none are
+ * kept so far, and uses those that the collector has made. As above, and in a
+ * forked child while nobody else walks.
  */
-void wndl_rt_unwind_tables_attach(const char tables[WNDL_SHM_TABLES]);
+void wndl_rt_unwind_tables_share(void);
+
+/* Uses tables that the collector has made meanwhile. Signal-safe. */
+void wndl_rt_unwind_tables_take(void);
 
 #endif

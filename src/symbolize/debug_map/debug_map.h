@@ -40,13 +40,13 @@ enum wndl_status wndl_debug_map_lookup(struct wndl_debug_map *map,
  */
 uint32_t wndl_debug_map_unit(const struct wndl_debug_map *map, wndl_svma addr);
 
-/* As wndl_dwarf_visit_functions, for all object files. */
+/* Does what wndl_dwarf_visit_functions() does, for all object files. */
 enum wndl_status wndl_debug_map_visit_functions(struct wndl_debug_map *map,
     enum wndl_status (*visit)(
         void *context, const struct wndl_dwarf_function *function),
     void *context) WNDL_MUST_USE;
 
-/* As wndl_dwarf_changes. */
+/* Does what wndl_dwarf_changes() does, for all object files. */
 enum wndl_status wndl_debug_map_changes(struct wndl_debug_map *map,
     struct wndl_dwarf_range range, struct wndl_vec *places) WNDL_MUST_USE;
 

@@ -11,7 +11,8 @@
 enum { SEVERAL = 1 };
 
 /*
- * Where no name distinguishes them, so many are compared with the linked code.
+ * The most members that are compared with the linked code if no name
+ * distinguishes them.
  */
 enum { MOST_COMPARED = 64 };
 
@@ -65,7 +66,7 @@ static bool add_names(struct wndl_debug_map *map,
     return true;
 }
 
-/* Once for each list of members. */
+/* Collects the names of a list of members, once. */
 static bool need_names(
     struct wndl_debug_map *map, const struct wndl_ar_member *first)
 {

@@ -20,7 +20,7 @@ enum wndl_status wndl_debug_map_object_open(const struct wndl_debug_map *map,
         !wndl_macho_arch_of(object->object, arch) ||
         strcmp(arch, map->arch) != 0)
         status = wndl_fail(err, WNDL_NOT_FOUND,
-            "is not an object file for %s any more", map->arch);
+            "not an object file for %s any more", map->arch);
     else
         status = wndl_macho_read_names(object->object, &object->names, err);
     if (status == WNDL_OK)

@@ -57,7 +57,7 @@ static enum wndl_status open_below(
     int size = snprintf(text, sizeof text, "%s/%s", dir, path);
     if (size < 0 || (size_t)size >= sizeof text)
         return WNDL_NOT_FOUND;
-    return wndl_file_open_told(text, &file->file, &file->facts, &ignored);
+    return wndl_file_open_facts(text, &file->file, &file->facts, &ignored);
 }
 
 /*
@@ -72,7 +72,7 @@ static enum wndl_status open_file(const struct opening *o,
     const char *slash = strrchr(path, '/');
     const char *name = slash == NULL ? path : slash + 1;
     enum wndl_status status =
-        wndl_file_open_told(path, &file->file, &file->facts, err);
+        wndl_file_open_facts(path, &file->file, &file->facts, err);
     if (status == WNDL_OK || !is_absent(err))
         return status;
     if (path[0] != '/' &&

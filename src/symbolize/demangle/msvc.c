@@ -142,8 +142,10 @@ struct wndl_msvc_text wndl_msvc_number(struct wndl_msvc *m)
 
 /* ---- functions */
 
-/* "A" to "X": private, protected, public; of each twice plain, static,
- * virtual, and virtual by another base. */
+/*
+ * "A" to "X": private, protected, public; each has two letters for plain,
+ * static, virtual, and virtual through another base.
+ */
 struct function_class {
     const char *access;
     bool is_free;
@@ -186,7 +188,7 @@ static struct function_class take_class(struct wndl_msvc *m)
     return class;
 }
 
-/* They have 32 bits. */
+/* Takes a distance, a number of 32 bits. */
 static struct wndl_msvc_text distance(struct wndl_msvc *m)
 {
     struct wndl_msvc_number number = wndl_msvc_take_number(m);
@@ -250,11 +252,11 @@ static struct wndl_msvc_text function(
     name_conversion(m, &name->last, &s);
     struct wndl_msvc_text head =
         head_of(m, &class, is_c || class.is_plain_c, &s);
-    struct wndl_msvc_text behind = {0};
+    struct wndl_msvc_text after = {0};
     if (m->is_whole)
-        behind = s.result.behind;
+        after = s.result.after;
     return make(m, "$#$$$$", head, wndl_msvc_name_text(m, name), adjustment,
-        s.behind, behind);
+        s.after, after);
 }
 
 /* ---- variables */
@@ -277,7 +279,7 @@ static struct wndl_msvc_text variable(
     return make(m, "$$$$#$$", make(m, is_member ? accesses[which] : ""),
         make(m, is_member ? "static " : ""), type.before,
         wndl_msvc_qualifier_text(m, qualifiers, true),
-        wndl_msvc_name_text(m, name), type.behind);
+        wndl_msvc_name_text(m, name), type.after);
 }
 
 /* ---- symbols made by the compiler */
@@ -316,7 +318,7 @@ static struct wndl_msvc_text type_descriptor(struct wndl_msvc *m)
     struct wndl_msvc_type type = wndl_msvc_result(m);
     if (!take(m, "@8"))
         return wndl_msvc_fail(m);
-    return make(m, "$#`RTTI Type Descriptor'$", type.before, type.behind);
+    return make(m, "$#`RTTI Type Descriptor'$", type.before, type.after);
 }
 
 static struct wndl_msvc_text base_class(struct wndl_msvc *m)

@@ -41,7 +41,7 @@ struct wndl_msvc_type {
     enum wndl_msvc_kind kind;
     struct wndl_msvc_text before;
     struct wndl_msvc_text convention;
-    struct wndl_msvc_text behind;
+    struct wndl_msvc_text after;
 };
 
 /*
@@ -165,11 +165,11 @@ struct wndl_msvc_text wndl_msvc_type_text(
 /* The type of a result or of a thrown object: qualifiers follow a '?'. */
 struct wndl_msvc_type wndl_msvc_result(struct wndl_msvc *m);
 
-/* `behind` is the text after the function's own name. */
+/* `after` is the text after the function's own name. */
 struct wndl_msvc_signature {
     struct wndl_msvc_type result;
     struct wndl_msvc_text convention;
-    struct wndl_msvc_text behind;
+    struct wndl_msvc_text after;
     bool has_result;
 };
 

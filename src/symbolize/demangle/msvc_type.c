@@ -128,7 +128,7 @@ struct wndl_msvc_signature wndl_msvc_signature(
     else
         s.result = wndl_msvc_result(m);
     struct wndl_msvc_text list = parameters(m);
-    s.behind = make(m, "($)$$$", list, qualifiers, throws(m), reference);
+    s.after = make(m, "($)$$$", list, qualifiers, throws(m), reference);
     return s;
 }
 
@@ -139,7 +139,7 @@ static struct wndl_msvc_type function(struct wndl_msvc *m, bool has_this)
         .kind = WNDL_MSVC_FUNCTION, .convention = s.convention};
     if (s.has_result)
         type.before = make(m, "$ ", s.result.before);
-    type.behind = make(m, "$$", s.behind, s.result.behind);
+    type.after = make(m, "$$", s.after, s.result.after);
     return type;
 }
 
@@ -167,7 +167,7 @@ static struct wndl_msvc_type point_to(struct wndl_msvc *m,
         type.before = make(m, "$($ $", left, to->convention, right);
     else
         type.before = make(m, wraps ? "$($" : "$$", left, right);
-    type.behind = wraps ? make(m, ")$", to->behind) : to->behind;
+    type.after = wraps ? make(m, ")$", to->after) : to->after;
     return type;
 }
 
@@ -235,7 +235,7 @@ static struct wndl_msvc_type array(struct wndl_msvc *m, unsigned qualifiers)
     struct wndl_msvc_type of = wndl_msvc_type(m, 0);
     type.before =
         make(m, "$$", of.before, wndl_msvc_qualifier_text(m, qualifiers, true));
-    type.behind = make(m, "$$", sizes, of.behind);
+    type.after = make(m, "$$", sizes, of.after);
     return type;
 }
 
@@ -342,7 +342,7 @@ struct wndl_msvc_text wndl_msvc_type_text(
     struct wndl_msvc *m, const struct wndl_msvc_type *type)
 {
     if (type->convention.size != 0)
-        return make(m, "$#$$", type->before, type->convention, type->behind);
-    return type->behind.size == 0 ? type->before
-                                  : make(m, "$$", type->before, type->behind);
+        return make(m, "$#$$", type->before, type->convention, type->after);
+    return type->after.size == 0 ? type->before
+                                 : make(m, "$$", type->before, type->after);
 }

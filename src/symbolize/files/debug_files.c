@@ -142,19 +142,34 @@ static enum wndl_status give_supplementary(
     return check_loaded(status, &damage, err);
 }
 
+/* Some keep the package's sections in the debug file, or the binary. */
+static struct wndl_object *package_inside(const struct wndl_debug_files *files)
+{
+    static const char index[] = ".debug_cu_index";
+    if (wndl_object_has_section(files->places.debug, index))
+        return files->places.debug;
+    return wndl_object_has_section(files->places.binary, index)
+               ? files->places.binary
+               : NULL;
+}
+
 static enum wndl_status give_package(
     void *context, struct wndl_dwarf_sections *sections, struct wndl_error *err)
 {
     struct wndl_debug_files *files = context;
     struct wndl_debugfile file;
     struct wndl_error damage = {0};
-    enum wndl_status status =
-        wndl_splitfile_open_package(&files->places, &file, err);
-    if (status == WNDL_OK)
-        status = take_over(files, &file, err);
+    struct wndl_object *object = package_inside(files);
+    enum wndl_status status = WNDL_OK;
+    if (object == NULL) {
+        status = wndl_splitfile_open_package(&files->places, &file, err);
+        if (status == WNDL_OK)
+            status = take_over(files, &file, err);
+        object = file.object;
+    }
     if (status != WNDL_OK)
         return status;
-    status = load_sections(file.object, split_file, sections, &damage);
+    status = load_sections(object, split_file, sections, &damage);
     return check_loaded(status, &damage, err);
 }
 

@@ -169,7 +169,7 @@ static void add_info(
     };
 }
 
-/* By units, or all the same without DWARF. */
+/* The DWARF unit of an address; the same number for all without DWARF. */
 static uint32_t unit_of(const struct wndl_symbolizer *s, uint64_t rva)
 {
     wndl_svma addr = wndl_symbolizer_svma(s, rva);

@@ -80,8 +80,9 @@ static void leaves_stub(struct wndl_arm_insn *i)
 }
 
 /*
- * A transfer at sp of one register or two, before or after a change of sp by
- * `amount`, or at it. `form` is P, U and W.
+ * A load or store of one register or two at sp, before or after sp changes by
+ * `amount`, or at sp + `amount` without a change. `form` has the bits P, U and
+ * W.
  */
 struct transfer {
     uint32_t mask;
@@ -106,7 +107,7 @@ static void transfer(struct wndl_arm_insn *i, const struct transfer *t)
         is(i, WNDL_ARM_MOVES_SP);
 }
 
-/* VPUSH and VPOP have the same bits in both sets. */
+/* VPUSH and VPOP have the same bits in both instruction sets. */
 static bool decode_vfp(struct wndl_arm_insn *i, uint32_t word)
 {
     const bool pushes = (word & 0x0fbf0e00) == 0x0d2d0a00;
@@ -403,8 +404,7 @@ static void decode_a32_single(struct wndl_arm_insn *i, uint32_t w)
     const bool writes = (form & 5) != 4;
     const bool of_word = (w & 0x00400000) == 0;
     if (bits(w, 16, 4) == SP && of_word && (w & 0x02000000) == 0)
-        /* After a post-indexed change of sp there is no W: it is always
-         * written. */
+        /* A post-indexed form has no W bit: sp is always written. */
         transfer(i, &(struct transfer){
                         mask, writes ? form | 1 : form, w & 0xfff, loads});
     else if (bits(w, 16, 4) == SP && writes)

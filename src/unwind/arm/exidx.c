@@ -141,7 +141,7 @@ enum wndl_status wndl_exidx_read(const struct wndl_exidx *x, size_t i,
 
 /* ---- instructions */
 
-/* Sets `truncated` after the end. */
+/* Takes a byte. Sets `truncated` if there is none left. */
 static uint32_t take(struct wndl_exidx_code *code, bool *truncated)
 {
     if (code->next >= code->end) {
@@ -197,7 +197,7 @@ static enum wndl_status take_1011(
         return next == 0 || next > 0xf ? WNDL_MALFORMED : WNDL_OK;
     case 0xb2:
         return take_large(code, op);
-    case 0xb3: /* FSTMFDX: a word more than its registers */
+    case 0xb3: /* FSTMFDX stores a word more than its registers */
         next = take(code, &truncated);
         skip(op, ((next & 0xf) + 1) * 8 + WORD);
         return truncated ? WNDL_TRUNCATED : WNDL_OK;
@@ -339,7 +339,7 @@ static bool fill(struct wndl_cfi_row *row, const struct frame *f)
     return true;
 }
 
-/* False: the register was popped before. */
+/* Sets vsp from a register. False if that register was popped before. */
 static bool set_vsp(struct frame *f, uint8_t reg)
 {
     const bool popped = (f->saved >> reg & 1) != 0;
@@ -373,8 +373,9 @@ static enum wndl_status run(
 }
 
 /*
- * Whether these are instructions of a function that makes calls, as all with a
- * personality do: it saves lr. All after the end are ends, too.
+ * Whether these are the instructions of a function that makes calls, and so
+ * saves lr, as every function with a personality does. All bytes after the end
+ * must be ends too.
  */
 static bool is_code(struct wndl_exidx_code code)
 {

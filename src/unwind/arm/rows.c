@@ -44,7 +44,7 @@ struct following {
     const struct wndl_cfi_row *body;
     struct state state;
     uint8_t const_reg; /* has `constant` */
-    uint8_t alias_reg; /* is `alias` below the CFA */
+    uint8_t alias_reg; /* the value of this register is `alias` below the CFA */
     int64_t constant, alias;
 };
 
@@ -92,8 +92,8 @@ static bool is_same(const struct state *a, const struct state *b)
 /* ---- effects of instructions */
 
 /*
- * The registers of `mask`, stored from `slot` on, that are where the body has
- * them. Slots are relative to the CFA.
+ * The registers of `mask`, stored from `slot` on, whose slots are the body's.
+ * Slots are relative to the CFA.
  */
 static uint16_t in_place(
     const struct wndl_cfi_row *body, uint16_t mask, int64_t slot)
@@ -110,7 +110,7 @@ static uint16_t in_place(
     return found;
 }
 
-/* False: sp is not known after it. */
+/* False if sp is not known afterwards. */
 static bool follow_add(struct following *f, const struct wndl_arm_insn *i)
 {
     struct state *s = &f->state;
@@ -160,8 +160,8 @@ static void follow_constant(struct following *f, const struct wndl_arm_insn *i)
 /* ---- prologues */
 
 /*
- * False: it is not part of a prologue that can be followed. A stored pc is not
- * a return address, unlike a loaded one.
+ * Follows an instruction of a prologue. False if it cannot be part of one. A
+ * stored pc is not a return address, unlike a loaded one.
  */
 static bool follow_down(struct following *f, const struct wndl_arm_insn *i)
 {
@@ -226,9 +226,9 @@ static bool is_target(
 }
 
 /*
- * An instruction under a condition is not executed where the prologue
- * continues. That is certain for one that leaves. False: it may be part of the
- * prologue.
+ * Whether a conditional instruction is skipped on the path where the prologue
+ * continues, which is certain if it leaves the function. False if it may be
+ * part of the prologue.
  */
 static bool is_beside(const struct wndl_arm_insn *i)
 {
@@ -237,8 +237,8 @@ static bool is_beside(const struct wndl_arm_insn *i)
 }
 
 /*
- * True if it reaches the body's rule. `steps` has the states up to there, or as
- * far as it got.
+ * Follows a prologue. True if it reaches the body's rule. `steps` receives the
+ * states up to there, or up to where the prologue could not be followed.
  */
 static bool follow_prologue(const struct wndl_arm_function *function,
     const struct wndl_arm_code *code, struct steps *steps,
@@ -303,7 +303,10 @@ static bool follow_up(struct following *f, const struct wndl_arm_insn *i)
     case WNDL_ARM_ADD:
         if (!follow_add(f, i))
             return false;
-        /* Of it, or of its result: it may be popped next. */
+        /*
+         * Once SP is set from the base, the CFA counts from SP: a pop of the
+         * base may follow.
+         */
         s->by_base &= i->reg != WNDL_ARM_SP || i->base == WNDL_ARM_SP;
         return true;
     case WNDL_ARM_ADDREG:
@@ -318,8 +321,8 @@ static bool follow_up(struct following *f, const struct wndl_arm_insn *i)
 }
 
 /*
- * Code that may be an epilogue. Its instructions are all under one condition of
- * their own, or none is.
+ * Code that may be an epilogue. Either all of its instructions have the same
+ * condition, or none has one.
  */
 struct candidate {
     uint64_t at;
@@ -406,7 +409,7 @@ static void take_steps(struct going *g, const struct steps *steps)
 }
 
 /* After a jump: the state of a jump to here, else the body's. */
-static void change_behind_jump(
+static void change_after_jump(
     struct going *g, uint64_t at, const struct targets *targets)
 {
     struct state next = body_state(g->function->body);
@@ -417,7 +420,7 @@ static void change_behind_jump(
     change_state(g, at, &next);
 }
 
-/* Whether an epilogue may begin with it. */
+/* Whether an epilogue may begin with this instruction. */
 static bool may_begin(const struct following *f, const struct wndl_arm_insn *i)
 {
     const uint8_t base = f->body->cfa.reg;
@@ -439,7 +442,7 @@ static void note_saved(struct following *f, const struct wndl_arm_insn *i)
     }
 }
 
-/* A frame by another register than sp may grow after the prologue. */
+/* A frame whose CFA is not based on sp may grow after the prologue. */
 static void deepen_frame(
     struct following *fresh, struct following *f, const struct wndl_arm_insn *i)
 {
@@ -455,8 +458,8 @@ static void deepen_frame(
 /*
  * Linkers merge the entries of neighbours with equal rules. So a function may
  * begin at a push of lr within the body's rule, if from there a prologue makes
- * that rule again. A function without a frame has the rule already, by no
- * instruction. *depth receives that after the first one.
+ * that rule again. A function without a frame has that rule from the start.
+ * *depth receives the depth after the first instruction.
  */
 static bool begin_again(struct going *g, const struct wndl_arm_insn *i,
     uint64_t at, struct steps *steps, int64_t *depth)
@@ -519,7 +522,7 @@ static void go_through(
             conditional = i.amount + 1;
         } else if (always && leaves_function(&i)) {
             f = fresh;
-            change_behind_jump(g, at + i.size, targets);
+            change_after_jump(g, at + i.size, targets);
         } else if (always && is_same(&g->state, &body) &&
                    begin_again(g, &i, at, &steps, &fresh.state.depth)) {
             at = steps.end - i.size;
@@ -532,7 +535,7 @@ static void go_through(
                 take_steps(g, &steps);
                 at = steps.end - i.size;
                 f = fresh;
-                change_behind_jump(g, steps.end, targets);
+                change_after_jump(g, steps.end, targets);
             }
         } else if (always && may_begin(&f, &i)) {
             change_state(g, at + i.size, &body);
@@ -540,7 +543,7 @@ static void go_through(
     }
 }
 
-/* As Thumb code, else as ARM code, else the first part as Thumb code. */
+/* Tries the code as Thumb, then as ARM, then the first part as Thumb. */
 static enum wndl_arm_prologue choose_prologue(
     struct going *g, struct steps *steps, struct targets *targets)
 {

@@ -77,7 +77,7 @@ void wndl_regs_from_context(struct wndl_regs *regs, const void *ucontext)
 #if defined(__aarch64__)
     _Static_assert(offsetof(mcontext_t, pc) - offsetof(mcontext_t, regs) ==
                        WNDL_GREG_IP * WNDL_WORD,
-        "SP and PC are behind the others");
+        "SP and PC come after the others");
     const unsigned long long *gregs = machine->regs;
 #elif defined(__arm__)
     _Static_assert(

@@ -39,13 +39,13 @@ static const struct {
 
 /*
  * The handler's state, which it cannot find in any other way. `before` is
- * written before the first handler is installed, and not again. `telling` is
+ * written before the first handler is installed, and not again. `reporter` is
  * the thread that writes, or 0.
  */
 static struct {
     struct sigaction before[SIGNALS];
     _Atomic int fd;
-    _Atomic int telling;
+    _Atomic int reporter;
     _Atomic bool installed;
 } state;
 
@@ -108,7 +108,7 @@ static bool wait_for_turn(int tid)
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
     for (int i = 0; i < PAUSES; i++) {
         int nobody = 0;
-        if (atomic_compare_exchange_strong(&state.telling, &nobody, tid))
+        if (atomic_compare_exchange_strong(&state.reporter, &nobody, tid))
             return true;
         (void)wndl_raw3(SYS_nanosleep, (long)&pause, 0, 0);
     }
@@ -126,7 +126,7 @@ static void on_fatal(int number, siginfo_t *info, void *context)
     (void)wndl_raw4(
         SYS_rt_tgsigqueueinfo, wndl_raw_getpid(), tid, number, (long)info);
     if (mine)
-        atomic_store(&state.telling, 0);
+        atomic_store(&state.reporter, 0);
     errno = saved;
 }
 

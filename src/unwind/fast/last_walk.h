@@ -68,7 +68,7 @@ static inline struct word changes_always(const struct wndl_resume *r)
     return (struct word){(uintptr_t)&r->never, 1};
 }
 
-/* One for each frame, and for some that others then replaced. */
+/* Adds a barrier for a frame, also for a frame that is replaced later. */
 static inline void add_barrier(struct wndl_resume *r, size_t frame)
 {
     if (r->words < 2 * frame + WNDL_RESUME_SPARE_WORDS - 2)

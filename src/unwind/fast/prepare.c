@@ -19,15 +19,15 @@ struct code {
  * Quickly skips bytes that end no call, as most do. A segment may contain
  * constants, too: sanitizers must not check the reads.
  */
-__attribute__((no_sanitize("address", "thread"))) static bool
-may_be_behind_call(const uint8_t *ra)
+__attribute__((no_sanitize("address", "thread"))) static bool may_be_after_call(
+    const uint8_t *ra)
 {
     enum { CALL = 0xe8, INDIRECT = 0xff };
     return ra[-5] == CALL || ra[-2] == INDIRECT || ra[-3] == INDIRECT ||
            ra[-4] == INDIRECT || ra[-6] == INDIRECT || ra[-7] == INDIRECT;
 }
 
-static bool is_behind_call(const struct code *code, uint64_t ra)
+static bool is_after_call(const struct code *code, uint64_t ra)
 {
     const struct wndl_space here = {.arch = WNDL_ARCH_HERE};
     struct wndl_call call;
@@ -44,8 +44,7 @@ static size_t prepare(
     size_t kept = 0;
     for (size_t i = LONGEST_CALL; i < code->bytes.size && kept < most; i++) {
         uint64_t ra = code->start + i;
-        if (may_be_behind_call(code->bytes.data + i) &&
-            is_behind_call(code, ra))
+        if (may_be_after_call(code->bytes.data + i) && is_after_call(code, ra))
             kept += wndl_cache_find(u, ra, generation).kept;
     }
     return kept;

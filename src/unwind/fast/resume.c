@@ -42,7 +42,7 @@ enum outcome {
     MET,  /* the last frame is the last walk's `next` */
 };
 
-/* Handles a last frame that is not real, or is its caller's place. */
+/* Handles a last frame that is not real, or that its caller replaces. */
 static enum outcome land_noted(struct wndl_resume *r, struct walker *w)
 {
     const uint32_t last = (uint32_t)wndl_walker_last(w);
@@ -63,8 +63,8 @@ static inline bool has_fp(const struct note *note, const struct note *caller)
 
 /*
  * Makes frames, states and words of the first `count` notes, from the last of
- * them on. They end before `frame` and `word`. A frame without FP gets its one
- * word twice.
+ * them on. They are written downwards from `frame` and `word`. A frame without
+ * FP gets its only word twice.
  */
 static inline void write_noted(const struct wndl_resume *r, uint32_t count,
     uint64_t high, uint32_t frame, uint32_t word)
@@ -157,8 +157,8 @@ static inline uintptr_t caller_of(const struct ground *g, uintptr_t callee,
 
 /*
  * Runs like walk.c's hot_steps(), which explains it, but leaves notes, and ends
- * where the walk meets the last one. It starts from *run, whose frame is the
- * first note's. *run receives the final state, *count the number of steps.
+ * where the walk meets the previous walk. It starts from *run, whose frame is
+ * the first note's. *run receives the final state, *count the number of steps.
  * False if the results must not be used.
  */
 READS_STACK __attribute__((always_inline)) static inline bool run_noting(
@@ -232,7 +232,7 @@ READS_STACK static const struct word *first_changed(const struct word *word)
     }
 }
 
-/* The word after the last one before `word` that has changed. */
+/* The word after the last changed word before `word`. */
 READS_STACK static const struct word *last_changed(const struct word *word)
 {
     for (;; word -= AT_ONCE) {
@@ -251,10 +251,10 @@ static uint32_t first_frame_changed(const struct wndl_resume *r, uint32_t k)
 }
 
 /*
- * The frame of the last walk that may be met first. All remaining words are
- * compared from the end on, so that changes near the top do not matter. That
- * holds where the words are surely in the range from `sp` to `high`, and none
- * of them is a barrier's.
+ * The first frame of the previous walk that this walk may meet. All remaining
+ * words are compared from the end on, so that changes near the top do not
+ * matter. That holds where the words are surely in the range from `sp` to
+ * `high`, and none of them is a barrier's.
  */
 READS_STACK static uint32_t first_to_meet(
     struct wndl_resume *r, uint64_t sp, uint64_t high)
@@ -266,7 +266,7 @@ READS_STACK static uint32_t first_to_meet(
     if (k == r->end || r->states[k].high > high)
         return k;
     struct word *first = &r->list[r->states[k].words];
-    first[-1] = changes_always(r); /* it was of a frame that is gone */
+    first[-1] = changes_always(r); /* the word was of a frame that is gone */
     const struct word *word = last_changed(&r->list[r->words_end]);
     if (word > first && word[-1].at == (uintptr_t)&r->never)
         return k;
@@ -290,7 +290,7 @@ static void place_walker(struct wndl_resume *r, struct walker *w, uint32_t at)
 
 /*
  * Splits the joined walk after the last frame that the walker has written. The
- * words before `words` go with that.
+ * words before `words` go with the first part.
  */
 static void take_apart(struct wndl_resume *r, struct walker *w, uint32_t words)
 {
@@ -463,7 +463,10 @@ static void look_back(struct wndl_resume *r, const struct wndl_regs *regs,
     r->next = first_to_meet(r, regs->sp, r->high);
 }
 
-/* Whether the last walk repeats; all its steps are the hot loop's. */
+/*
+ * Whether this walk equals the previous one, all of whose steps are of the hot
+ * loop.
+ */
 static bool is_repeated(
     const struct wndl_resume *r, const struct wndl_regs *regs)
 {

@@ -47,7 +47,8 @@ void wndl_walker_set_sp(struct walker *w, uint64_t sp)
 /* Returns false, so that a step can end with it. */
 static bool end_walk(struct walker *w, enum wndl_walk_end end)
 {
-    w->walk->end = end;
+    w->walk->end =
+        end == WNDL_END_COMPLETE && w->skips ? WNDL_END_FP_ROOT : end;
     return false;
 }
 
@@ -239,6 +240,7 @@ static bool step_fp(struct walker *w, bool in_module)
         unpush_frame(w);
     if (!step.more)
         return end_walk(w, step.end);
+    w->skips = w->skips || step.skips;
     if (step.replaces)
         return replace_frame(w, &state);
     w->fp = state.fp;
@@ -246,7 +248,10 @@ static bool step_fp(struct walker *w, bool in_module)
     return push_frame(w, state.pc, false, step.how);
 }
 
-/* One step by what the hot loop does not do itself. False: the end. */
+/*
+ * Takes one step of a kind that the hot loop does not handle. False at the end
+ * of the walk.
+ */
 bool wndl_walker_step(struct walker *w)
 {
     if (wndl_space_method(&w->space) == WNDL_WALK_FP)
@@ -280,7 +285,10 @@ bool wndl_walker_step(struct walker *w)
     return end_walk(w, WNDL_END_BAD_CFI);
 }
 
-/* The result of the hot loop: the rule of `pc` is `rule` or not known. */
+/*
+ * Finds the rule of `pc` unless the hot loop has left it in `rule`. False at
+ * the end of the walk.
+ */
 bool wndl_walker_land(struct walker *w, uint64_t pc)
 {
     if (w->rule.kind == WNDL_ENTRY_EMPTY)
@@ -341,7 +349,7 @@ READS_STACK __attribute__((always_inline)) static inline bool hot_steps(
     return LIKELY(wndl_cache_changes(g->u) == g->changes);
 }
 
-/* Takes over the result of a hot loop. False: the end. */
+/* Takes over the result of a hot loop. False at the end of the walk. */
 static bool take_hot(struct walker *w, const struct hot *h)
 {
     if (h->out == w->out)
@@ -370,6 +378,7 @@ bool wndl_walker_start(struct walker *w, bool interrupted)
     const struct wndl_regs *regs = w->regs;
     const uint32_t needed = WNDL_REG_IP | WNDL_REG_SP;
     w->walk->fp_frames = 0;
+    w->skips = false;
     w->out = (wndl_frame_word *)w->walk->frames;
     w->out_end = w->out + w->walk->max_frames;
     if ((regs->valid & needed) != needed)

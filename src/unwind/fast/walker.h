@@ -63,6 +63,7 @@ struct walker {
     const struct wndl_stack_range *stacks;
     size_t stack_count;
     uint64_t red_zone, red_zone_end; /* also readable */
+    bool skips; /* callers may be missing: its end is a guess */
     const struct wndl_regs *regs;
     struct wndl_walk *walk;
     struct wndl_space space;
@@ -128,8 +129,8 @@ static inline uintptr_t find_caller(struct wndl_unwinder *u, uint64_t pc,
 }
 
 /*
- * The link to the last caller. The hot loops wait for this load only, frame by
- * frame, and for no sum of addresses before it.
+ * The link to the last caller. From one frame to the next, the hot loops wait
+ * for this load only, not for a computation of its address.
  */
 static inline uintptr_t linked(struct wndl_unwinder *u, uintptr_t callee)
 {

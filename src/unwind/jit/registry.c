@@ -40,7 +40,10 @@ bool wndl_jit_is_known(const struct wndl_jit *jit)
     return jit->version == WNDL_JIT_VERSION;
 }
 
-/* Called before each walk: a store would take the cache line from others. */
+/*
+ * Called before each walk, so it stores only a change: each store would take
+ * the cache line from other threads.
+ */
 void wndl_jit_look_also(struct wndl_jit *jit, struct wndl_jit *also)
 {
     if (atomic_load_explicit(&jit->also, memory_order_relaxed) != also)
@@ -78,7 +81,7 @@ void wndl_jit_leave(const struct wndl_jit_hold *hold)
     leave_side(hold->jit, hold->side);
 }
 
-/* The number of those of `count` that start at or before `pc`. */
+/* The number of the `count` entries that start at or before `pc`. */
 static size_t count_up_to(
     const struct wndl_jit_entry *entries, size_t count, uint64_t pc)
 {
@@ -93,7 +96,7 @@ static const struct wndl_jit_entry *find_entry(
     return upto == 0 || pc >= entries[upto - 1].end ? NULL : &entries[upto - 1];
 }
 
-/* The entry of `pc`, which is held; NULL, and nothing is held, if none. */
+/* Holds the entry of `pc` and returns it; NULL if there is none. */
 static const struct wndl_jit_entry *hold_entry(
     struct wndl_jit *jit, uint64_t pc, struct wndl_jit_hold *hold)
 {
@@ -230,7 +233,7 @@ static void sort_entries(
         }
 }
 
-/* Inserts the last one, as most changes have one piece of code. */
+/* Inserts the last entry, since most changes have one piece of code. */
 static void insert_last(struct wndl_jit_entry *entries, size_t at, size_t last)
 {
     const struct wndl_jit_entry moved = entries[last];
@@ -337,7 +340,7 @@ enum wndl_status wndl_jit_add(
  * Whether an FDE defines the CFA. LuaJIT's do not: they name a function that
  * finds the caller. Such code is as if it had no FDE.
  */
-static bool tells_cfa(
+static bool has_cfa_rule(
     const struct wndl_cfi_section *frame, const struct wndl_fde *fde)
 {
     struct wndl_cfi_row row;
@@ -358,7 +361,7 @@ static enum wndl_status add_fdes(
             continue;
         if (status != WNDL_OK)
             return status;
-        if (!tells_cfa(&from->frame, &fde))
+        if (!has_cfa_rule(&from->frame, &fde))
             continue;
         const struct wndl_jit_entry entry = {.start = fde.start,
             .end = fde.end,

@@ -1,189 +1,545 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/slow/flow.h"
 
+#include "unwind/slow/x86_code.h"
 #include "unwind/space/call.h"
 
 enum {
-    LONGEST = 11, /* bytes of the longest known instruction */
-    AT_MOST = 48, /* instructions */
-    SP = 4,       /* registers, as instructions encode them */
+    AT_MOST = 512, /* instructions */
+    WINDOW = 64,   /* bytes of code that are read at once */
+    SP = 4,        /* registers, as instructions encode them */
     FP = 5,
+    REGISTERS = 16,
 };
 
-/* The place in the code, and SP and RBP there. */
+/* The place in the code, and the registers there. */
+struct place {
+    uint64_t pc, sp;
+    uint64_t values[REGISTERS]; /* of those that are known */
+    uint32_t known;             /* a bit each; SP has none */
+    bool has_fp_of_entry;       /* RBP is as where the flow began */
+};
+
 struct flow {
     const struct wndl_space *space;
-    uint64_t pc, sp, fp;
+    struct place at;
+    /* After a branch that was not taken: where it leads. pc 0: none. */
+    struct place branch;
     uint64_t first_sp; /* words popped below it were pushed on the way */
-    bool pops_fp;
-    bool returns; /* the next step is the return */
+    uint64_t first_fp;
+    uint64_t lowest; /* of the code since the last jump backwards */
+    bool returns;    /* the next step is the return */
+    bool is_64;
+    uint8_t word;
+    uint64_t window_at;
+    size_t window_size;
+    uint8_t window[WINDOW];
 };
 
-/* The bytes of a ModRM byte and its operands. */
-static size_t size_of_operands(const uint8_t *code)
+/* ---- registers */
+
+static bool is_known(const struct flow *f, unsigned reg)
 {
-    unsigned mod = code[0] >> 6, rm = code[0] & 7;
-    size_t size = rm == 4 && mod != 3 ? 2 : 1;
-    if (mod == 1)
-        return size + 1;
-    if (mod == 2 || (mod == 0 && (rm == 5 || (rm == 4 && (code[1] & 7) == 5))))
-        return size + 4;
-    return size;
+    return (f->at.known >> reg & 1) != 0;
 }
 
-static bool is_sp(const uint8_t *operands)
+/* False: SP would not be known. */
+static bool lose(struct flow *f, unsigned reg)
 {
-    return operands[0] >> 6 == 3 && (operands[0] & 7) == SP;
+    f->at.known &= ~(1u << reg);
+    if (reg == FP)
+        f->at.has_fp_of_entry = false;
+    return reg != SP;
+}
+
+static uint64_t narrow(const struct flow *f, uint64_t value)
+{
+    return f->is_64 ? value : (uint32_t)value;
+}
+
+static bool set(struct flow *f, unsigned reg, uint64_t value)
+{
+    value = narrow(f, value);
+    if (reg == SP) {
+        f->at.sp = value;
+        return true;
+    }
+    (void)lose(f, reg);
+    f->at.values[reg] = value;
+    f->at.known |= 1u << reg;
+    return true;
+}
+
+/* Copies a register to another. */
+static bool copy(struct flow *f, unsigned to, unsigned from)
+{
+    if (from == SP)
+        return set(f, to, f->at.sp);
+    return is_known(f, from) ? set(f, to, f->at.values[from]) : lose(f, to);
+}
+
+/* The address of a memory operand: SP or a known register, and a constant. */
+static bool address_of(
+    const struct flow *f, const struct wndl_x86 *x, uint64_t *address)
+{
+    enum { NO_INDEX = 4 };
+    const bool has_base = x->has_sib ? x->index == NO_INDEX &&
+                                           !(x->mod == 0 && (x->base & 7) == FP)
+                                     : !(x->mod == 0 && (x->rm & 7) == FP);
+    if (!has_base || x->is_narrow || (x->base != SP && !is_known(f, x->base)))
+        return false;
+    *address = x->base == SP ? f->at.sp : f->at.values[x->base];
+    *address = narrow(f, *address + (uint64_t)(int64_t)x->displacement);
+    return true;
 }
 
 /*
- * The bytes after the operands of an instruction that does not change SP, or
- * -1.
+ * Loads a word of the stack. What is below the first SP was stored on the way:
+ * RBP is then as it was where the flow began, if anything was saved there.
  */
-static int constant_of(uint8_t opcode, const uint8_t *operands)
+static bool load_word(struct flow *f, unsigned reg, uint64_t address)
 {
-    switch (opcode) {
-    case 0x38: /* cmp */
-    case 0x39:
-    case 0x3b:
-    case 0x84: /* test */
-    case 0x85:
-        return 0;
-    case 0x01: /* add */
-    case 0x29: /* sub */
-    case 0x31: /* xor */
-    case 0x89: /* mov */
-    case 0xd1: /* shift by 1 */
-        return is_sp(operands) ? -1 : 0;
-    case 0x8b: /* mov */
-    case 0x8d: /* lea */
-        return (operands[0] >> 3 & 7) == SP ? -1 : 0;
-    case 0x80: /* cmp and others, of a byte */
-    case 0xc1: /* shift */
-    case 0xc6: /* mov */
-        return is_sp(operands) ? -1 : 1;
-    default:
-        return -1;
-    }
-}
-
-static int32_t distance_of(const uint8_t *bytes)
-{
-    int32_t value;
-    __builtin_memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-static bool go_on(struct flow *f, size_t size)
-{
-    f->pc += size;
-    return true;
-}
-
-static bool jump(struct flow *f, size_t size, int32_t distance)
-{
-    f->pc += size + (uint64_t)(int64_t)distance;
-    return true;
-}
-
-static bool pop(struct flow *f, size_t size, unsigned reg)
-{
+    uint64_t value;
     if (reg == SP)
         return false;
-    if (reg == FP && f->sp >= f->first_sp) {
-        f->pops_fp = true;
-        if (!wndl_space_word(f->space, f->sp, &f->fp))
-            return false;
+    if (address < f->first_sp) {
+        (void)lose(f, reg);
+        if (reg == FP && f->first_fp != 0)
+            (void)set(f, FP, f->first_fp);
+        f->at.has_fp_of_entry = f->at.has_fp_of_entry || reg == FP;
+        return true;
     }
-    f->sp += 8;
-    return go_on(f, size);
+    if (!wndl_space_word(f->space, address, &value))
+        return lose(f, reg);
+    return set(f, reg, value);
 }
 
-/* add and sub of a small constant. */
-static bool move_sp(struct flow *f, const uint8_t *operands)
+static bool pop(struct flow *f, unsigned reg)
 {
-    int8_t by = (int8_t)operands[1];
-    if (operands[0] == 0xc4)
-        f->sp += (uint64_t)(int64_t)by;
-    else if (operands[0] == 0xec)
-        f->sp -= (uint64_t)(int64_t)by;
-    else if (is_sp(operands))
-        return false;
+    const uint64_t from = f->at.sp;
+    f->at.sp = narrow(f, f->at.sp + f->word);
+    return load_word(f, reg, from);
+}
+
+static bool skip_word(struct flow *f)
+{
+    f->at.sp = narrow(f, f->at.sp + f->word);
     return true;
 }
 
-/* Instructions of two bytes: endbr64, long nops, jumps. */
-static bool follow_two(struct flow *f, const uint8_t *code, size_t prefix)
+static bool push(struct flow *f)
 {
-    if (code[0] == 0x1f || code[0] == 0x1e)
-        return go_on(f, prefix + 2 + size_of_operands(code + 1));
-    if ((code[0] & 0xf0) == 0x80)
-        return go_on(f, prefix + 2 + 4);
-    return false;
+    f->at.sp = narrow(f, f->at.sp - f->word);
+    return true;
 }
 
-/* Calls return. A jump elsewhere ends in the same way as a return here. */
-static bool follow_indirect(
-    struct flow *f, const uint8_t *operands, size_t prefix)
+/* ---- jumps */
+
+/*
+ * The flow would go round: it takes the last branch that it has passed over.
+ * False if there was none.
+ */
+static bool take_branch(struct flow *f)
 {
-    unsigned what = operands[0] >> 3 & 7;
-    f->returns = what == 4;
-    return (what == 2 || what == 4) &&
-           go_on(f, prefix + 1 + size_of_operands(operands));
+    if (f->branch.pc == 0)
+        return false;
+    f->at = f->branch;
+    f->branch.pc = 0;
+    f->returns = false;
+    f->lowest = f->at.pc;
+    return true;
 }
 
-static bool follow_operands(struct flow *f, const uint8_t *code, size_t prefix)
+/* `from` is the jump itself. */
+static bool jump(struct flow *f, uint64_t from, int64_t distance)
 {
-    const uint8_t *operands = code + 1;
-    size_t size = prefix + 1 + size_of_operands(operands);
-    if (code[0] == 0x83)
-        return move_sp(f, operands) && go_on(f, size + 1);
-    int constant = constant_of(code[0], operands);
-    return constant >= 0 && go_on(f, size + (size_t)constant);
+    const uint64_t to = narrow(f, f->at.pc + (uint64_t)distance);
+    if (to >= f->lowest && to <= from)
+        return take_branch(f);
+    if (to < f->lowest)
+        f->lowest = to;
+    f->at.pc = to;
+    return true;
 }
 
-static bool follow(struct flow *f, const uint8_t *code, size_t prefix)
+static bool pass_branch(struct flow *f, int64_t distance)
 {
-    uint8_t opcode = code[0];
-    bool extended = prefix != 0 && (code[-1] & 0xf1) == 0x41;
-    if (opcode == 0xc3) {
+    if (distance <= 0)
+        return true;
+    f->branch = f->at;
+    f->branch.pc = narrow(f, f->at.pc + (uint64_t)distance);
+    return true;
+}
+
+/* ---- instructions of one byte */
+
+/* A register that an instruction of bytes names. */
+static unsigned byte_register(const struct wndl_x86 *x, unsigned reg)
+{
+    return x->has_rex ? reg : reg & 3;
+}
+
+/* add, sub, and, of SP; the others of the group but cmp change registers. */
+static bool follow_group_1(struct flow *f, const struct wndl_x86 *x)
+{
+    enum { ADD, AND = 4, SUB = 5, CMP = 7 };
+    const uint64_t by = (uint64_t)x->immediate;
+    if (x->mod != 3 || (x->reg & 7) == CMP)
+        return true;
+    if ((x->opcode & 1) == 0)
+        return lose(f, byte_register(x, x->rm));
+    if (x->rm != SP)
+        return lose(f, x->rm);
+    switch (x->reg & 7) {
+    case ADD:
+        return set(f, SP, f->at.sp + by);
+    case SUB:
+        return set(f, SP, f->at.sp - by);
+    case AND:
+        return set(f, SP, f->at.sp & by);
+    default:
+        return false;
+    }
+}
+
+static bool follow_move(struct flow *f, const struct wndl_x86 *x)
+{
+    uint64_t address;
+    const bool is_word = f->is_64 == x->is_wide && x->prefix == 0;
+    if (x->mod == 3) {
+        const unsigned to = x->opcode == 0x89 ? x->rm : x->reg;
+        const unsigned from = x->opcode == 0x89 ? x->reg : x->rm;
+        return is_word ? copy(f, to, from) : lose(f, to);
+    }
+    if (x->opcode == 0x89)
+        return true;
+    return is_word && address_of(f, x, &address) ? load_word(f, x->reg, address)
+                                                 : lose(f, x->reg);
+}
+
+static bool follow_lea(struct flow *f, const struct wndl_x86 *x)
+{
+    uint64_t address;
+    const bool is_word = f->is_64 == x->is_wide && x->prefix == 0;
+    return is_word && address_of(f, x, &address) ? set(f, x->reg, address)
+                                                 : lose(f, x->reg);
+}
+
+/* Calls return, and leave only some registers alone. */
+static bool pass_call(struct flow *f)
+{
+    enum { KEPT = 1 << 3 | 1 << FP | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 };
+    f->at.known &= KEPT;
+    return true;
+}
+
+/* A call of the next instruction only shows where the code is. */
+static bool follow_call(struct flow *f, const struct wndl_x86 *x)
+{
+    return x->immediate == 0 ? push(f) : pass_call(f);
+}
+
+/*
+ * inc, dec, call, jmp and push. A jump elsewhere ends in the same way as a
+ * return here.
+ */
+static bool follow_group_5(struct flow *f, const struct wndl_x86 *x)
+{
+    enum { INC, DEC, CALL, JMP = 4, PUSH = 6 };
+    switch (x->reg & 7) {
+    case INC:
+    case DEC:
+        return x->mod != 3 || lose(f, x->rm);
+    case CALL:
+        return pass_call(f);
+    case JMP:
         f->returns = true;
         return true;
+    case PUSH:
+        return push(f);
+    default:
+        return false;
     }
-    if (opcode == 0x90)
-        return go_on(f, prefix + 1);
-    if ((opcode & 0xf8) == 0x58)
-        return pop(f, prefix + 1, extended ? 8 : opcode & 7);
-    if ((opcode & 0xf8) == 0x50) {
-        f->sp -= 8;
-        return go_on(f, prefix + 1);
+}
+
+/* mov %rbp, %rsp; pop %rbp. */
+static bool follow_leave(struct flow *f)
+{
+    if (!is_known(f, FP))
+        return false;
+    f->at.sp = f->at.values[FP];
+    return pop(f, FP);
+}
+
+/* Opcodes 00 to 3f, of which cmp changes nothing. */
+static bool follow_arithmetic(struct flow *f, const struct wndl_x86 *x)
+{
+    const bool is_byte = (x->opcode & 1) == 0;
+    if (x->opcode >> 3 == 7)
+        return x->has_modrm || (x->opcode & 7) < 6;
+    if (!x->has_modrm)
+        return (x->opcode & 7) < 6 && lose(f, 0);
+    const bool to_rm = (x->opcode & 2) == 0;
+    if (to_rm && x->mod != 3)
+        return true;
+    const unsigned to = to_rm ? x->rm : x->reg;
+    return lose(f, is_byte ? byte_register(x, to) : to);
+}
+
+/* Opcodes 80 to 8f. */
+static bool follow_eighties(struct flow *f, const struct wndl_x86 *x)
+{
+    switch (x->opcode) {
+    case 0x84: /* test */
+    case 0x85:
+        return true;
+    case 0x86: /* xchg */
+    case 0x87:
+        return lose(f, x->reg) && (x->mod != 3 || lose(f, x->rm));
+    case 0x88:
+        return x->mod != 3 || lose(f, byte_register(x, x->rm));
+    case 0x89:
+    case 0x8b:
+        return follow_move(f, x);
+    case 0x8a:
+        return lose(f, byte_register(x, x->reg));
+    case 0x8c:
+        return x->mod != 3 || lose(f, x->rm);
+    case 0x8d:
+        return follow_lea(f, x);
+    case 0x8e:
+        return false;
+    case 0x8f:
+        return x->mod == 3 ? pop(f, x->rm) : skip_word(f);
+    default:
+        return follow_group_1(f, x);
     }
-    if ((opcode & 0xf0) == 0x70)
-        return go_on(f, prefix + 2);
-    if (opcode == 0xeb)
-        return jump(f, prefix + 2, (int8_t)code[1]);
-    if (opcode == 0xe8)
-        return go_on(f, prefix + 5);
-    if (opcode == 0xe9)
-        return jump(f, prefix + 5, distance_of(code + 1));
-    if (opcode == 0x0f)
-        return follow_two(f, code + 1, prefix);
-    if (opcode == 0xff)
-        return follow_indirect(f, code + 1, prefix);
-    return follow_operands(f, code, prefix);
+}
+
+/* Opcodes c0 to cf. */
+static bool follow_returns(struct flow *f, const struct wndl_x86 *x)
+{
+    switch (x->opcode) {
+    case 0xc2:
+    case 0xc3:
+        f->returns = true;
+        return true;
+    case 0xc9:
+        return follow_leave(f);
+    case 0xc0:
+    case 0xc1:
+    case 0xc6:
+    case 0xc7:
+        return x->mod != 3 ||
+               lose(f, x->opcode & 1 ? x->rm : byte_register(x, x->rm));
+    default:
+        return false;
+    }
+}
+
+/* Opcodes e0 to ff. */
+static bool follow_last(struct flow *f, const struct wndl_x86 *x, uint64_t from)
+{
+    switch (x->opcode) {
+    case 0xe0: /* loop, jcxz */
+    case 0xe1:
+    case 0xe2:
+    case 0xe3:
+        return pass_branch(f, x->immediate);
+    case 0xe8:
+        return follow_call(f, x);
+    case 0xe9:
+    case 0xeb:
+        return jump(f, from, x->immediate);
+    case 0xf5: /* flags */
+    case 0xf8:
+    case 0xf9:
+    case 0xfc:
+    case 0xfd:
+        return true;
+    case 0xf6:
+    case 0xf7: /* not and neg change their operand, the others RAX and RDX */
+        if ((x->reg & 6) == 2)
+            return x->mod != 3 || lose(f, x->rm);
+        return (x->reg & 7) < 2 || (lose(f, 0) && lose(f, 2));
+    case 0xfe:
+        return x->mod != 3 || lose(f, byte_register(x, x->rm));
+    case 0xff:
+        return follow_group_5(f, x);
+    default:
+        return false;
+    }
+}
+
+/* Opcodes 40 to 7f. */
+static bool follow_stack(struct flow *f, const struct wndl_x86 *x)
+{
+    switch (x->opcode >> 3) {
+    case 0x40 >> 3: /* inc and dec of i386 */
+    case 0x48 >> 3:
+        return lose(f, x->low);
+    case 0x50 >> 3:
+        return x->prefix == 0 && push(f);
+    case 0x58 >> 3:
+        return x->prefix == 0 && pop(f, x->low);
+    case 0x70 >> 3:
+    case 0x78 >> 3:
+        return pass_branch(f, x->immediate);
+    default:
+        break;
+    }
+    if (x->opcode == 0x68 || x->opcode == 0x6a)
+        return push(f);
+    return x->has_modrm && lose(f, x->reg);
+}
+
+/* Opcodes 90 to bf. String instructions change RSI, RDI and RCX. */
+static bool follow_middle(struct flow *f, const struct wndl_x86 *x)
+{
+    if (x->opcode >= 0xb0)
+        return lose(f, x->opcode >= 0xb8 ? x->low : byte_register(x, x->low));
+    if (x->opcode > 0x90 && x->opcode < 0x98)
+        return lose(f, x->low) && lose(f, 0);
+    if (x->opcode == 0x9c)
+        return push(f);
+    if (x->opcode == 0x9d)
+        return skip_word(f);
+    (void)lose(f, 0);
+    (void)lose(f, 1);
+    (void)lose(f, 2);
+    return lose(f, 6) && lose(f, 7);
+}
+
+static bool follow_one(struct flow *f, const struct wndl_x86 *x, uint64_t from)
+{
+    if (x->opcode == 0x90)
+        return true;
+    if (x->opcode < 0x40)
+        return follow_arithmetic(f, x);
+    if (x->opcode < 0x80)
+        return follow_stack(f, x);
+    if (x->opcode < 0x90)
+        return follow_eighties(f, x);
+    if (x->opcode < 0xc0)
+        return follow_middle(f, x);
+    if (x->opcode < 0xd0)
+        return follow_returns(f, x);
+    if (x->opcode < 0xd4)
+        return x->mod != 3 ||
+               lose(f, x->opcode & 1 ? x->rm : byte_register(x, x->rm));
+    if (x->opcode >= 0xd8 && x->opcode < 0xe0) /* of floating point */
+        return true;
+    return follow_last(f, x, from);
+}
+
+/* ---- instructions of two bytes and more */
+
+/* Instructions that change the general register in ModRM.reg. */
+static bool is_to_reg(const struct wndl_x86 *x)
+{
+    const uint8_t op = x->opcode;
+    if (x->map == WNDL_X86_0F)
+        return (op >= 0x40 && op < 0x50 && !x->is_vector) || op == 0xaf ||
+               op == 0xb6 || op == 0xb7 || op >> 3 == 0xb8 >> 3 || op == 0x02 ||
+               op == 0x03 || op == 0x2c || op == 0x2d || op == 0x50 ||
+               op == 0xd7 || op == 0xc5 || op == 0xc0 || op == 0xc1;
+    if (x->map == WNDL_X86_0F38)
+        return op >= 0xf0 && op < 0xf8;
+    return x->map == WNDL_X86_0F3A && op == 0xf0;
+}
+
+/* Instructions that change the general register in ModRM.rm. */
+static bool is_to_rm(const struct wndl_x86 *x)
+{
+    const uint8_t op = x->opcode;
+    if (x->mod != 3)
+        return false;
+    if (x->map == WNDL_X86_0F)
+        return (op >= 0x90 && op < 0xa0 && !x->is_vector) || op == 0x7e ||
+               op == 0xa4 || op == 0xa5 || op == 0xab || op == 0xac ||
+               op == 0xad || op == 0xb0 || op == 0xb1 || op == 0xb3 ||
+               op == 0xba || op == 0xbb || op == 0xc0 || op == 0xc1 ||
+               op == 0xc7;
+    return x->map == WNDL_X86_0F3A && op >= 0x14 && op <= 0x17;
+}
+
+/* ud2, and calls of the system, which may not return. */
+static bool is_an_end(const struct wndl_x86 *x)
+{
+    return x->map == WNDL_X86_0F && !x->is_vector &&
+           (x->opcode < 0x0d || x->opcode == 0x34 || x->opcode == 0x35);
+}
+
+static bool follow_more(struct flow *f, const struct wndl_x86 *x)
+{
+    if (x->map == WNDL_X86_0F && !x->is_vector && x->opcode >> 4 == 8)
+        return pass_branch(f, x->immediate);
+    if (is_an_end(x))
+        return false;
+    if (x->map == WNDL_X86_0F && x->opcode >> 3 == 0xc8 >> 3)
+        return lose(f, x->low);
+    if (x->map == WNDL_X86_0F && (x->opcode == 0xa2 || x->opcode == 0x31))
+        return lose(f, 0) && lose(f, 1) && lose(f, 2) && lose(f, 3);
+    if (x->is_vector && x->map == WNDL_X86_0F38 && x->opcode >= 0xf2 &&
+        !lose(f, x->vvvv))
+        return false;
+    if (is_to_reg(x) && !lose(f, x->reg))
+        return false;
+    return !is_to_rm(x) || lose(f, x->rm);
+}
+
+/* ---- the flow */
+
+/* The code at pc, which is read in pieces. */
+static struct wndl_bytes code_at(struct flow *f)
+{
+    const uint64_t at = f->at.pc - f->window_at;
+    if (at < f->window_size && f->window_size - at >= WNDL_X86_LONGEST)
+        return (struct wndl_bytes){f->window + at, f->window_size - (size_t)at};
+    f->window_at = f->at.pc;
+    for (f->window_size = WINDOW; f->window_size != 0; f->window_size /= 2) {
+        if (wndl_code_read(f->space, f->at.pc, f->window, f->window_size))
+            break;
+    }
+    return (struct wndl_bytes){f->window, f->window_size};
 }
 
 static bool step(struct flow *f)
 {
-    uint8_t code[2 + LONGEST + 4];
-    size_t prefix = 0;
-    if (!wndl_code_read(f->space, f->pc, code, sizeof code))
-        return false;
-    while (prefix < 2 && (code[prefix] == 0xf3 || code[prefix] == 0xf2 ||
-                             code[prefix] == 0x66 || code[prefix] == 0x2e ||
-                             (code[prefix] & 0xf0) == 0x40))
-        prefix++;
-    return follow(f, code + prefix, prefix);
+    struct wndl_x86 x;
+    const uint64_t from = f->at.pc;
+    const struct wndl_bytes code = code_at(f);
+    if (!wndl_x86_decode(code, f->is_64, &x))
+        return take_branch(f);
+    f->at.pc += x.size;
+    const bool follows = x.map == WNDL_X86_ONE && !x.is_vector
+                             ? follow_one(f, &x, from)
+                             : follow_more(f, &x);
+    return follows || take_branch(f);
+}
+
+/* Whether the return that was reached leads to code that a call is before. */
+static bool has_returned(struct flow *f, uint64_t *ra)
+{
+    struct wndl_call call;
+    return f->at.sp >= f->first_sp && wndl_space_word(f->space, f->at.sp, ra) &&
+           wndl_call_before(f->space, *ra, &call);
+}
+
+/* Follows to the end, and then once more from the last branch. */
+static bool follow_to_return(struct flow *f, uint64_t *ra)
+{
+    for (int i = 0; i < AT_MOST; i++) {
+        if (!step(f))
+            return false;
+        if (!f->returns)
+            continue;
+        if (has_returned(f, ra))
+            return true;
+        if (!take_branch(f))
+            return false;
+    }
+    return false;
 }
 
 bool wndl_flow_return(
@@ -191,20 +547,23 @@ bool wndl_flow_return(
 {
     struct flow f = {
         .space = space,
-        .pc = state->pc,
-        .sp = state->sp,
-        .fp = state->fp,
+        .at = {.pc = state->pc, .sp = state->sp, .has_fp_of_entry = true},
         .first_sp = state->sp,
+        .first_fp = state->fp,
+        .lowest = state->pc,
+        .is_64 = space->arch->word == 8,
+        .word = space->arch->word,
     };
-    struct wndl_call call;
     uint64_t ra;
-    for (int i = 0; i < AT_MOST && !f.returns; i++)
-        if (!step(&f))
-            return false;
-    if (!f.returns || f.sp < state->sp || !wndl_space_word(space, f.sp, &ra) ||
-        !wndl_call_before(space, ra, &call))
+    if (state->fp != 0) {
+        f.at.values[FP] = state->fp;
+        f.at.known = 1u << FP;
+    }
+    if (!follow_to_return(&f, &ra))
         return false;
-    *state = (struct wndl_fp_state){.pc = ra, .sp = f.sp + 8, .fp = f.fp};
-    *pops_fp = f.pops_fp;
+    *pops_fp = !f.at.has_fp_of_entry;
+    *state = (struct wndl_fp_state){.pc = ra,
+        .sp = narrow(&f, f.at.sp + f.word),
+        .fp = is_known(&f, FP) ? f.at.values[FP] : 0};
     return true;
 }

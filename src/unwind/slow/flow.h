@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flow: follows x86-64 code without CFI to its return. The C startup files have
- * such code: .init and .fini, with the parts that other code adds, and
- * functions around them. It is short and straight, and few instructions change
- * SP.
+ * flow: follows x86 code without CFI to its return: assembly of codecs and of
+ * libraries for numbers, the C startup files, functions that were compiled
+ * without rules. What the instructions on the way do to SP shows where the
+ * return address is.
  */
 #ifndef WNDL_UNWIND_SLOW_FLOW_H
 #define WNDL_UNWIND_SLOW_FLOW_H
@@ -12,8 +12,10 @@
 
 /*
  * Steps from `state`, whose pc is in code without CFI, to the address to which
- * the code's `ret` would return; a call must be before that. False, with
- * `state` unchanged, if the code is of another kind. *pops_fp: RBP changes.
+ * the code's `ret` would return; a call must be before that. Branches are not
+ * taken, unless the code would go round otherwise. False, with `state`
+ * unchanged, if SP is lost, or no return is reached in 512 instructions.
+ * *pops_fp: RBP changes. It is 0 then if it is not known.
  */
 bool wndl_flow_return(
     const struct wndl_space *space, struct wndl_fp_state *state, bool *pops_fp);

@@ -41,7 +41,7 @@ struct flow {
     struct wndl_cfi_regs now;
     uint64_t pushed_lr;  /* 0: it was not pushed, or its value was unknown */
     uint64_t lr_slot;    /* from which lr was loaded; 0: none */
-    bool popped_lr;      /* for good: the target of a jump is the last call */
+    bool popped_lr;      /* lr is popped for good: a jump is the last call */
     bool is_another;     /* not the caller but a function further up */
     int64_t conditional; /* number of the next instructions under a condition */
     struct way ways[WAYS_MAX];
@@ -92,7 +92,7 @@ static bool restore(struct flow *f, unsigned reg, uint64_t slot)
     return true;
 }
 
-/* Restores those of `mask`, from `slot` on. */
+/* Restores the registers of `mask`, stored from `slot` on. */
 static bool restore_all(struct flow *f, unsigned mask, uint64_t slot)
 {
     for (unsigned reg = 0; reg < WNDL_ARM_REGS; reg++) {
@@ -168,7 +168,7 @@ static bool has_come_to_another(struct flow *f)
     }
     const uint64_t pc = all.regs[WNDL_ARM_PC];
     const bool returns = wndl_code_is_mapped(f->space->remote, pc - 1) &&
-                         wndl_arm_is_behind_call(f->space->remote, pc);
+                         wndl_arm_is_after_call(f->space->remote, pc);
     if (all.regs[WNDL_ARM_SP] == f->now.regs[WNDL_ARM_SP] &&
         (pc == all.regs[WNDL_ARM_LR] || !returns))
         return false;
@@ -194,7 +194,7 @@ static bool follow_return(struct flow *f)
     return has(&f->now, WNDL_ARM_LR);
 }
 
-/* Under a condition it is taken not to be executed. */
+/* A conditional instruction is assumed not to be executed. */
 static bool may_be_passed_over(const struct wndl_arm_insn *i)
 {
     switch ((enum wndl_arm_kind)i->kind) {
@@ -211,7 +211,10 @@ static bool may_be_passed_over(const struct wndl_arm_insn *i)
     }
 }
 
-/* False if nothing is known after it. A return sets PC. */
+/*
+ * Follows one instruction; a return sets PC. False if nothing is known
+ * afterwards.
+ */
 static bool follow(struct flow *f, const struct wndl_arm_insn *i)
 {
     switch ((enum wndl_arm_kind)i->kind) {
@@ -246,7 +249,7 @@ static bool follow(struct flow *f, const struct wndl_arm_insn *i)
     }
 }
 
-/* Each target once. */
+/* Keeps a way for later, once for each target. */
 static void keep_way(struct flow *f, uint64_t at)
 {
     if (at == 0 || f->way_count == WAYS_MAX)
@@ -263,7 +266,7 @@ static void keep_way(struct flow *f, uint64_t at)
         way->regs[i] = (uint32_t)f->now.regs[kept[i]];
 }
 
-/* The start of the first one that was not followed yet; 0: none. */
+/* The start of the first way that was not followed yet; 0: none. */
 static uint64_t take_way(struct flow *f)
 {
     if (f->ways_taken == f->way_count)
@@ -283,7 +286,10 @@ static uint64_t take_way(struct flow *f)
     return way->at;
 }
 
-/* False if it was followed already, or there is no room to note it. */
+/*
+ * Notes a stretch that begins at `at`. False if that was followed already, or
+ * there is no room.
+ */
 static bool enter(struct flow *f, uint64_t at)
 {
     for (unsigned i = 0; i < f->stretch_count; i++) {
@@ -329,12 +335,12 @@ static bool follow_way(
     return false;
 }
 
-/* Sets the caller's registers; false if it is impossible. */
+/* Sets the caller's registers; false if they are impossible. */
 static bool take(const struct flow *f, struct wndl_full *full)
 {
     struct wndl_cfi_regs caller = f->now;
     const uint64_t ra = caller.regs[WNDL_ARM_PC];
-    const bool returns = wndl_arm_is_behind_call(f->space->remote, ra);
+    const bool returns = wndl_arm_is_after_call(f->space->remote, ra);
     const uint64_t sp = caller.regs[WNDL_ARM_SP];
     const uint64_t sp_before = f->before->regs[WNDL_ARM_SP];
     if (!has(&caller, WNDL_ARM_SP) || sp < sp_before ||
@@ -387,14 +393,14 @@ static bool step_from_stub(const struct wndl_space *space,
          i++)
         word = wndl_cursor_u32(&c);
     if (c.failed || word >> 12 != JUMP ||
-        !wndl_arm_is_behind_call(space->remote, ra))
+        !wndl_arm_is_after_call(space->remote, ra))
         return false;
     set(&full->regs, WNDL_ARM_PC, ra & ~UINT64_C(1));
     full->interrupted = false;
     return true;
 }
 
-/* As Thumb code or as ARM code. */
+/* Steps as Thumb code or as ARM code. */
 static bool step_as(const struct wndl_space *space,
     const struct wndl_arm_code *code, struct wndl_full *full)
 {
@@ -405,7 +411,7 @@ static bool step_as(const struct wndl_space *space,
         return false;
     if (!full->interrupted) {
         forget(&f.now, WNDL_ARM_LR);
-        if (!wndl_arm_is_behind_call(space->remote, pc | code->thumb))
+        if (!wndl_arm_is_after_call(space->remote, pc | code->thumb))
             return false;
     }
     return follow_all(&f, code, full);
@@ -435,7 +441,7 @@ bool wndl_flow_arm_step_in(const struct wndl_space *space,
     struct wndl_full thumb = *full;
     const bool is_thumb = step_as(space, &code, &thumb);
     if (is_arm ? is_thumb && !is_same(&other, &thumb) : !is_thumb)
-        return false; /* neither, or not known which */
+        return false; /* neither form, or two answers */
     *full = is_arm ? other : thumb;
     return true;
 }

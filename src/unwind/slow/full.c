@@ -81,7 +81,7 @@ static struct wndl_step stepped(enum wndl_frame_how how)
     return (struct wndl_step){.more = true, .how = how};
 }
 
-/* A step of PC and SP only: other registers stay as they are. */
+/* A step that sets PC and SP only; other registers keep their values. */
 static struct wndl_step stepped_alone(void)
 {
     return (struct wndl_step){.more = true, .keeps = true, .how = WNDL_HOW_FP};
@@ -114,14 +114,17 @@ static uint64_t code_address(const struct wndl_space *space, uint64_t ra)
 }
 
 /* False if it is known that no call precedes it. */
-static bool may_be_behind_call(const struct wndl_space *space, uint64_t ra)
+static bool may_be_after_call(const struct wndl_space *space, uint64_t ra)
 {
     return space->arch->family != WNDL_CFI_ARM ||
            !wndl_code_is_mapped(space->remote, code_address(space, ra)) ||
-           wndl_arm_is_behind_call(space->remote, ra);
+           wndl_arm_is_after_call(space->remote, ra);
 }
 
-/* {caller's frame pointer, return address} are at the frame pointer. */
+/*
+ * Reads the caller's frame pointer and the return address, which are at the
+ * frame pointer.
+ */
 static bool read_link(const struct wndl_space *space, uint64_t sp, uint64_t fp,
     struct wndl_fp_state *caller)
 {
@@ -131,7 +134,7 @@ static bool read_link(const struct wndl_space *space, uint64_t sp, uint64_t fp,
     *caller = (struct wndl_fp_state){.sp = fp + 2 * word};
     bool is_there = wndl_space_word(space, fp, &caller->fp) &&
                     wndl_space_word(space, fp + word, &caller->pc) &&
-                    may_be_behind_call(space, caller->pc);
+                    may_be_after_call(space, caller->pc);
     caller->pc = code_address(space, caller->pc);
     return is_there;
 }
@@ -162,6 +165,46 @@ static bool is_plausible(
     return false;
 }
 
+/*
+ * A frame pointer may be that of a function further out, if code without CFI
+ * keeps none. The call before the return address shows that where it leads
+ * elsewhere.
+ */
+static bool may_be_caller(const struct wndl_space *space,
+    const struct wndl_fp_state *state, uint64_t ra)
+{
+    struct wndl_call call;
+    if (space->arch->family != WNDL_CFI_X86 ||
+        !wndl_code_is_mapped(space->remote, state->pc) ||
+        !wndl_code_is_mapped(space->remote, ra))
+        return true;
+    return wndl_call_before(space, ra, &call) &&
+           wndl_call_may_reach(space, &call, state->pc - !state->interrupted);
+}
+
+/*
+ * A function of x86 that aligns its stack, as i386's main does, has a copy of
+ * its return address below RBP's link. It has saved its CFA right below where
+ * RBP points, or a few registers further down.
+ */
+static void find_aligned_cfa(
+    const struct wndl_space *space, uint64_t fp, struct wndl_fp_state *caller)
+{
+    enum { SAVED = 4, FARTHEST = 32 }; /* words */
+    const unsigned word = space->arch->word;
+    uint64_t cfa, ra;
+    if (space->arch->family != WNDL_CFI_X86)
+        return;
+    for (unsigned i = 1; i <= SAVED; i++) {
+        if (!wndl_space_word(space, fp - i * word, &cfa) || cfa <= caller->sp ||
+            cfa - caller->sp > FARTHEST * word ||
+            !wndl_space_word(space, cfa - word, &ra) || ra != caller->pc)
+            continue;
+        caller->sp = cfa;
+        return;
+    }
+}
+
 static struct wndl_step guess(
     const struct wndl_space *space, struct wndl_fp_state *state)
 {
@@ -174,16 +217,25 @@ static struct wndl_step guess(
         return ended(wndl_root_end(space, caller.sp));
     if (!is_plausible(space, caller))
         return ended(WNDL_END_NO_RULE);
+    /* Walks by frame pointers alone skip callers without one, and say so. */
+    struct wndl_step step = stepped(WNDL_HOW_FP);
+    step.skips = !may_be_caller(space, state, caller.pc);
+    if (step.skips && wndl_space_method(space) != WNDL_WALK_FP)
+        return ended(WNDL_END_NO_RULE);
+    find_aligned_cfa(space, state->fp, &caller);
     *state = caller;
-    return stepped(WNDL_HOW_FP);
+    return step;
 }
 
-/* The next function begins after a call that does not return. */
-static bool is_behind_arm_call(const struct wndl_space *space, uint64_t pc)
+/*
+ * Whether a call precedes the address. If that call does not return, the
+ * address may be in the next function.
+ */
+static bool is_after_arm_call(const struct wndl_space *space, uint64_t pc)
 {
     return space->arch->family == WNDL_CFI_ARM && space->remote == NULL &&
-           (wndl_arm_is_behind_call(NULL, pc) ||
-               wndl_arm_is_behind_call(NULL, pc | 1));
+           (wndl_arm_is_after_call(NULL, pc) ||
+               wndl_arm_is_after_call(NULL, pc | 1));
 }
 
 /*
@@ -196,11 +248,16 @@ static bool at_coroutine_entry(
     const struct wndl_space *space, const struct wndl_fp_state *state)
 {
     struct wndl_code code;
-    if (state->interrupted || is_behind_arm_call(space, state->pc))
+    if (state->interrupted || is_after_arm_call(space, state->pc))
+        return false;
+    if (space->arch->reads_code && wndl_leaf_ends_there(space, state->pc))
+        return true;
+    /* Walks by frame pointers alone come to code with CFI, too. */
+    if (wndl_space_method(space) == WNDL_WALK_FP &&
+        wndl_code_find(space->remote, state->pc - 1, &code) == WNDL_CODE_ROW)
         return false;
     return wndl_code_find(space->remote, state->pc, &code) == WNDL_CODE_ROW ||
-           (space->arch->word == 4 &&
-               wndl_leaf_is_behind_ret(space, state->pc));
+           (space->arch->word == 4 && wndl_leaf_is_after_ret(space, state->pc));
 }
 
 /* On 32-bit Arm no CFI marks threads' starts. */
@@ -240,7 +297,7 @@ static bool is_saved_register(
            !wndl_call_before(space, state->pc, &call);
 }
 
-/* Steps by frame pointers, or by what else is known of such code. */
+/* Steps by frame pointers, or by other knowledge of code without CFI. */
 static struct wndl_step known_step(
     const struct wndl_space *space, struct wndl_fp_state *state, bool in_module)
 {
@@ -255,17 +312,17 @@ static struct wndl_step known_step(
         if (step.more)
             return step;
     }
-    bool pops_fp;
-    if (in_module && space->arch->reads_code && space->arch->word == 8 &&
-        wndl_flow_return(space, state, &pops_fp))
-        return pops_fp ? stepped(WNDL_HOW_FP) : stepped_alone();
     bool was_interrupted = state->interrupted;
-    /* For generated code, before its frame is made and after that. */
+    /* the code may have no frame yet, or none any more */
     const bool may_be_leaf =
         space->arch->word == 4 &&
         (in_module || (was_interrupted && space->arch->reads_code));
     if (may_be_leaf && was_interrupted && wndl_leaf_called(space, state))
         return stepped_alone();
+    bool pops_fp;
+    if (in_module && space->arch->reads_code &&
+        wndl_flow_return(space, state, &pops_fp))
+        return pops_fp ? stepped(WNDL_HOW_FP) : stepped_alone();
     struct wndl_step step = guess(space, state);
     if (!step.more && may_be_leaf && (was_interrupted || state->called_by_it) &&
         wndl_leaf_pushed(space, state, 2))
@@ -328,7 +385,7 @@ static __attribute__((noinline)) bool step_by_link(
     if (!full->interrupted || !has_register(regs, arch->ra))
         return false;
     const uint64_t ra = code_address(space, regs->regs[arch->ra]);
-    if (!may_be_behind_call(space, regs->regs[arch->ra]) ||
+    if (!may_be_after_call(space, regs->regs[arch->ra]) ||
         wndl_code_find(space->remote, ra - 1, &code) != WNDL_CODE_ROW)
         return false;
     const uint64_t fp = has_register(regs, arch->fp) ? regs->regs[arch->fp] : 0;
@@ -356,8 +413,9 @@ static struct wndl_fp_state fp_state(
 }
 
 /*
- * For 32-bit Arm: follows code that is no root's to its return. libc's code
- * near a thread's start is such; the start itself has no way to a return.
+ * For 32-bit Arm, follows code without CFI to its return, unless it is a root.
+ * libc's code near a thread's start can be followed; the start itself has no
+ * path to a return.
  */
 static bool step_by_flow(const struct wndl_space *space, struct wndl_full *full)
 {
@@ -413,9 +471,10 @@ static bool is_in_register(
 }
 
 /*
- * The CFA is so low that the return address would be below SP. Such rows are
- * after the jump tables of i386's memcpy(), which count each ret's pops on.
- * vfork() is different: it keeps the return address in a register.
+ * The CFA is so low that the return address would be below SP. i386's memcpy()
+ * has such rows after its jump tables, since its CFI counts the pops of all
+ * returns before. vfork() is different: it keeps the return address in a
+ * register.
  */
 static bool is_below_sp(const struct wndl_space *space,
     const struct wndl_code *code, const struct wndl_full *full)
@@ -428,7 +487,7 @@ static bool is_below_sp(const struct wndl_space *space,
            !is_in_register(space->arch, &code->row.regs[code->row.ra_reg]);
 }
 
-/* Steps from there to a return address above such code's pushes. */
+/* Steps from such code to a return address above its pushes. */
 static struct wndl_step step_from_below(
     const struct wndl_space *space, struct wndl_full *full)
 {
@@ -456,7 +515,7 @@ static struct wndl_step cfi_step(const struct wndl_space *space,
         space->find_fp(space, code, full, &how))
         status = wndl_cfi_step(
             &code->frame, &code->row, &full->regs, &space->memory, &caller);
-    /* Chromium's tables say that of code that they do not contain. */
+    /* Chromium's tables also answer so for code that they do not contain. */
     if (status == WNDL_IO && arch->family == WNDL_CFI_ARM &&
         !full->interrupted &&
         is_in_register(arch, &code->row.regs[code->row.ra_reg]))

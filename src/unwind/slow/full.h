@@ -24,6 +24,7 @@ struct wndl_step {
     bool keeps;    /* all registers but PC and SP */
     bool replaces; /* the frame stepped from was not real: the caller
                     * replaces it */
+    bool skips;    /* callers may be missing: the walk is not complete */
     enum wndl_frame_how how;
     enum wndl_walk_end end;
 };

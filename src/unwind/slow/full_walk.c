@@ -19,10 +19,12 @@ static void pop(struct wndl_walk *walk)
 
 /* False when the walk is over. */
 static bool step(const struct wndl_space *space, struct wndl_full *full,
-    struct wndl_walk *walk)
+    struct wndl_walk *walk, bool *skips)
 {
     struct wndl_step step = wndl_full_step(space, full);
-    walk->end = step.end;
+    *skips = *skips || step.skips;
+    walk->end =
+        step.end == WNDL_END_COMPLETE && *skips ? WNDL_END_FP_ROOT : step.end;
     if (step.more && step.replaces)
         pop(walk);
     if (!step.more && step.end == WNDL_END_BAD_PC && walk->count > 1)
@@ -46,6 +48,7 @@ void wndl_full_walk(const struct wndl_space *space,
         return;
     wndl_full_init(&full, space->arch, regs);
     push(space, walk, &full, WNDL_HOW_CONTEXT);
-    while (step(space, &full, walk))
+    bool skips = false;
+    while (step(space, &full, walk, &skips))
         ;
 }

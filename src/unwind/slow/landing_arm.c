@@ -39,7 +39,7 @@ static bool is_cfa(const struct landing *l, uint64_t cfa)
     const struct wndl_cfi_rule *rule = &l->row->regs[l->row->ra_reg];
     return wndl_space_word(l->space, cfa + (uint64_t)rule->offset, &ra) &&
            wndl_code_is_mapped(l->space->remote, ra - 1) &&
-           wndl_arm_is_behind_call(l->space->remote, ra);
+           wndl_arm_is_after_call(l->space->remote, ra);
 }
 
 /* Whether the callee with this SP returned to the block's PC. */

@@ -42,10 +42,23 @@ bool wndl_leaf_pushed(
     return false;
 }
 
-bool wndl_leaf_is_behind_ret(const struct wndl_space *space, uint64_t ra)
+bool wndl_leaf_is_after_ret(const struct wndl_space *space, uint64_t ra)
 {
     struct wndl_call call;
     uint8_t last;
     return wndl_code_read(space, ra - 1, &last, 1) && last == RET &&
            !wndl_call_before(space, ra, &call);
+}
+
+/* xor %edi,%edi or xor %rdi,%rdi; call; hlt. */
+bool wndl_leaf_ends_there(const struct wndl_space *space, uint64_t ra)
+{
+    enum { REX_W = 0x48, CALL = 0xe8, CALL_SIZE = 5, HLT = 0xf4 };
+    uint8_t code[3 + CALL_SIZE + 1];
+    if (!wndl_code_read(space, ra, code, sizeof code))
+        return false;
+    const uint8_t *c = code;
+    c += c[0] == REX_W;
+    return c[0] == 0x31 && c[1] == 0xff && c[2] == CALL &&
+           c[2 + CALL_SIZE] == HLT;
 }

@@ -26,6 +26,13 @@ bool wndl_leaf_pushed(const struct wndl_space *space,
  * Whether there is a ret, and no call, before the return address `ra`.
  * makecontext() lets coroutines end at such an address, just after itself.
  */
-bool wndl_leaf_is_behind_ret(const struct wndl_space *space, uint64_t ra);
+bool wndl_leaf_is_after_ret(const struct wndl_space *space, uint64_t ra);
+
+/*
+ * Whether the code at the return address `ra` only makes a call, and halts if
+ * that returns: it ends the process. boost.context lets its fibers end at such
+ * an address.
+ */
+bool wndl_leaf_ends_there(const struct wndl_space *space, uint64_t ra);
 
 #endif

@@ -63,9 +63,9 @@ static uint32_t call_number(
         return arm & 0xff;
     /* Thumb: mov of 2 or 4 bytes. */
     const uint32_t wide = is_second ? arm : code_at(text, addr, WORD);
-    const uint32_t behind = is_second ? addr : addr + WORD;
+    const uint32_t after = is_second ? addr : addr + WORD;
     if ((wide & 0xff00ffff) == 0x0700f04f &&
-        code_at(text, behind, 2) >> 8 == 0xdf)
+        code_at(text, after, 2) >> 8 == 0xdf)
         return wide >> 16 & 0xff;
     const uint32_t both = code_at(text, addr - (is_second ? 2 : 0), WORD);
     return (both & 0xff00ff00) == 0xdf002700 ? both & 0xff : 0;
@@ -281,7 +281,7 @@ static bool is_arm_call(const struct text *text, uint64_t ra)
            (word & 0x0ffffff0) == 0x012fff30 || before == 0xe1a0e00f;
 }
 
-bool wndl_arm_is_behind_call(const struct wndl_remote *remote, uint64_t ra)
+bool wndl_arm_is_after_call(const struct wndl_remote *remote, uint64_t ra)
 {
     uint32_t word;
     struct wndl_dlmodule module;

@@ -34,7 +34,7 @@ enum wndl_code_kind wndl_arm_code_find_there(const struct wndl_remote *remote,
  * code outside of modules. True for code of another process that cannot be
  * read.
  */
-bool wndl_arm_is_behind_call(const struct wndl_remote *remote, uint64_t ra);
+bool wndl_arm_is_after_call(const struct wndl_remote *remote, uint64_t ra);
 
 /*
  * Whether code does nothing more than end the thread. `ra` is the even address

@@ -68,3 +68,75 @@ bool wndl_call_before(
     }
     return false;
 }
+
+/* The word in a slot of a module; 0: it cannot be read. */
+static uint64_t slot_word(const struct wndl_space *space, uint64_t slot)
+{
+    uint64_t word = 0;
+    return slot != 0 && wndl_code_read(space, slot, &word, space->arch->word)
+               ? word
+               : 0;
+}
+
+/* Where code that only jumps on leads to; else the code itself. 0: unknown. */
+static uint64_t after_jump(const struct wndl_space *space, uint64_t target)
+{
+    enum { ENDBR = 4, JUMP = 6, ROOM = ENDBR + 1 + JUMP };
+    uint8_t code[ROOM];
+    size_t at = 0;
+    if (!wndl_code_read(space, target, code, sizeof code))
+        return target;
+    if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e)
+        at += ENDBR;
+    at += code[at] == 0xf2; /* bnd */
+    const uint64_t next = target + at;
+    if (code[at] == 0xe9)
+        return narrow(space, next + 5 + distance_at(code + at + 1));
+    if (code[at] != 0xff || (code[at + 1] >> 3 & 7) != 4)
+        return target;
+    if (code[at + 1] != 0x25)
+        return 0;
+    return slot_word(space, wndl_call_operand(space, code + at + 2, next + 6));
+}
+
+/* The function that a call leads to; 0: unknown. */
+static uint64_t function_of(
+    const struct wndl_space *space, const struct wndl_call *call)
+{
+    enum { JUMPS = 3 };
+    uint64_t target =
+        call->target != 0 ? call->target : slot_word(space, call->slot);
+    for (int i = 0; i < JUMPS && target != 0; i++) {
+        const uint64_t next = after_jump(space, target);
+        if (next == target)
+            break;
+        target = next;
+    }
+    return target;
+}
+
+/* Functions without CFI are seldom longer. */
+static bool is_near(uint64_t function, uint64_t pc)
+{
+    enum { LONGEST = 1 << 18 };
+    return function <= pc && pc - function < LONGEST;
+}
+
+bool wndl_call_may_reach(
+    const struct wndl_space *space, const struct wndl_call *call, uint64_t pc)
+{
+    struct wndl_code of_target, of_pc;
+    const uint64_t target = function_of(space, call);
+    if (target == 0)
+        return true;
+    const enum wndl_code_kind kind =
+        wndl_code_find(space->remote, target, &of_target);
+    if (kind == WNDL_CODE_NO_FDE)
+        return is_near(target, pc);
+    if (kind != WNDL_CODE_ROW)
+        return true;
+    if (wndl_code_find(space->remote, pc, &of_pc) != WNDL_CODE_ROW)
+        return false;
+    return of_target.start == of_pc.start &&
+           (of_pc.start != 0 || is_near(target, pc));
+}

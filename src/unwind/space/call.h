@@ -19,6 +19,14 @@ bool wndl_call_before(
     const struct wndl_space *space, uint64_t ra, struct wndl_call *call);
 
 /*
+ * Whether this call can have led to the code at `pc`. A direct call, also
+ * through a stub of a linkage table, leads to its function only, as far as the
+ * extent of that is known. Any other call may lead anywhere.
+ */
+bool wndl_call_may_reach(
+    const struct wndl_space *space, const struct wndl_call *call, uint64_t pc);
+
+/*
  * The address of a disp32 operand, in an instruction that ends at `next`. With
  * 64 bits it is relative to that.
  */

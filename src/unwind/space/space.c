@@ -216,7 +216,7 @@ static enum wndl_code_kind find_by_remote_table(
         &table, wndl_arch_of(remote->machine), pc - m->bias, code);
 }
 
-/* For code without CFI, or with damaged CFI. */
+/* Finds the row of code without CFI, or with damaged CFI, in the table. */
 static enum wndl_code_kind find_by_table(
     const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)
 {
@@ -241,8 +241,8 @@ static enum wndl_code_kind find_arm(uint64_t pc, struct wndl_code *code)
 }
 
 /*
- * Call frame information, then the table, then the index. A row that one lacks,
- * or has damaged, may be in the next.
+ * Searches call frame information, then the table, then the index: a row that
+ * is missing or damaged in one may be in the next.
  */
 static enum wndl_code_kind find_arm_there(
     const struct wndl_remote *remote, uint64_t pc, struct wndl_code *code)

@@ -15,16 +15,16 @@ enum wndl_status wndl_table_open_chrome(struct wndl_bytes bytes,
         .bytes = bytes, .machine = of->machine, .text = of->text};
     if (of->machine != EM_ARM)
         return wndl_fail(err, WNDL_UNSUPPORTED,
-            "is Chromium unwind info v2, which is for 32-bit Arm only");
+            "Chromium unwind info v2, which is for 32-bit Arm only");
     enum wndl_status status = wndl_chrome_v2_open(bytes, &table->chrome, err);
     if (status != WNDL_OK)
         return status;
     if (table->chrome.instructions.size >= INSTRUCTION)
-        return wndl_fail(err, WNDL_LIMIT,
-            "has more instructions than lookups can tell apart");
+        return wndl_fail(
+            err, WNDL_LIMIT, "has more instructions than a lookup can address");
     if (!wndl_chrome_v2_fits(&table->chrome, of->text_size))
         return wndl_fail(err, WNDL_MALFORMED,
-            "is for another binary: it has functions after the end of .text");
+            "for another binary: it has functions after the end of .text");
     table->is_chrome = true;
     return WNDL_OK;
 }

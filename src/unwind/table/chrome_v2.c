@@ -52,7 +52,7 @@ enum wndl_status wndl_chrome_v2_open(
     *t = (struct wndl_chrome_v2){.design = next == DESIGN};
     if ((next != SHIPPED && next != DESIGN) || bytes.size < next)
         return wndl_fail(err, WNDL_MALFORMED,
-            "is not Chromium unwind info v2: its first part is at neither 32 "
+            "not Chromium unwind info v2: its first part is at neither 32 "
             "nor 40");
     c = wndl_cursor_at(bytes, 0, false);
     if (!take_part(&c, bytes, WORD, &next, &t->pages) ||
@@ -61,7 +61,7 @@ enum wndl_status wndl_chrome_v2_open(
         !take_part(&c, bytes, 1, &next, &t->offsets) ||
         !take_part(&c, bytes, 1, &next, &t->instructions))
         return wndl_fail(err, WNDL_MALFORMED,
-            "is damaged Chromium unwind info v2: its parts do not follow each "
+            "damaged Chromium unwind info v2: its parts do not follow each "
             "other, or go beyond the file");
     t->page_count = (uint32_t)(t->pages.size / WORD);
     t->function_count = (uint32_t)(t->functions.size / WORD);
@@ -114,7 +114,7 @@ bool wndl_chrome_v2_fits(const struct wndl_chrome_v2 *t, uint64_t text_size)
 }
 
 /* The first of [begin, end) that starts after `key`. */
-static uint32_t first_behind(
+static uint32_t first_after(
     const struct wndl_chrome_v2 *t, uint32_t begin, uint32_t end, uint32_t key)
 {
     while (begin < end) {
@@ -176,13 +176,13 @@ enum wndl_status wndl_chrome_v2_find(const struct wndl_chrome_v2 *t,
         p + 1 < t->page_count ? word_at(t->pages, p + 1) : t->function_count;
     if (begin > end || end > t->function_count)
         return WNDL_MALFORMED;
-    const uint32_t behind = first_behind(t, begin, end, key);
-    if (behind == 0)
+    const uint32_t after = first_after(t, begin, end, key);
+    if (after == 0)
         return WNDL_NOT_FOUND;
-    if (behind == begin && t->design &&
+    if (after == begin && t->design &&
         (t->continued.data[p / 8] >> p % 8 & 1) == 0)
         return WNDL_NOT_FOUND;
-    place->function = behind - 1;
+    place->function = after - 1;
     wndl_chrome_v2_function(t, place->function, &place->start, &offsets);
     const uint64_t start =
         ((uint64_t)page_of(t, place->function) << WNDL_CHROME_V2_PAGE_SHIFT) +

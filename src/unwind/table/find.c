@@ -26,7 +26,7 @@ struct record {
  */
 struct found {
     uint64_t phrase;
-    uint32_t behind;
+    uint32_t after;
 };
 
 /*
@@ -47,9 +47,9 @@ INLINED bool read_record(
 }
 
 /*
- * The number of starts in buckets up to some bucket: the ones before the zero
- * of that number. `before` has the bits before it, at least 56 or all, the
- * nearest on top, then zeros.
+ * The number of starts in buckets up to some bucket: the number of ones before
+ * the zero of that bucket. `before` has the bits before it, at least 56 or all,
+ * the nearest on top, then zeros.
  */
 struct starts {
     uint64_t before;
@@ -67,7 +67,10 @@ INLINED bool starts_in_one(const struct record *r, uint32_t bucket,
     return at < 64;
 }
 
-/* False: it is not in the first two. Choosing between them takes no branch. */
+/*
+ * False: the zero is not in the first two words. Choosing between them takes no
+ * branch.
+ */
 INLINED bool starts_in_two(const struct record *r, uint32_t bucket,
     const struct bits *bits, struct starts *s)
 {
@@ -86,11 +89,11 @@ INLINED bool starts_in_two(const struct record *r, uint32_t bucket,
 }
 
 /*
- * Finds the start that covers `offset`. The starts after it in its bucket are
- * the last of those up to its bucket. Their number is that of the ones before
- * the zero, and of the low bytes before the next bucket's. Unpredictable
- * choices are not branches here. Bytes of the table before a record, and 64
- * bytes after all records, may be read. False: there are 8 or more.
+ * Finds the last start up to `offset`. It counts back from the last start of
+ * offset's bucket over those above `offset`: as long as there are ones before
+ * the bucket's zero, and low bytes are larger. Unpredictable choices are not
+ * branches here. Bytes of the table before a record, and 64 bytes after all
+ * records, may be read. False: there are 8 or more.
  */
 INLINED bool find_start(const struct record *r, uint32_t offset,
     struct starts s, const struct bits *bits, struct found *f)
@@ -106,10 +109,10 @@ INLINED bool find_start(const struct record *r, uint32_t offset,
      * fewer bits are available, and before the first there is no 1: that is far
      * enough. */
     const uint32_t buckets = bits->zeros(s.before << (back & 63));
-    const uint32_t behind =
+    const uint32_t after =
         (buckets << WNDL_TABLE_BUCKET) + low - (r->low + k)[-1];
     f->phrase = k;
-    f->behind = behind < offset ? behind : offset;
+    f->after = after < offset ? after : offset;
     return back != MOST;
 }
 
@@ -167,13 +170,13 @@ static struct found find_start_slowly(const struct record *r, uint32_t offset)
 }
 
 /*
- * The number of phrases before the k-th with ids of two bytes, k < 64. *is_long
- * receives all ones if the k-th has one, else 0.
+ * The number of ids of two bytes before that of the k-th phrase, k < 64.
+ * *is_long receives all ones if the k-th has one, else 0.
  */
 INLINED uint32_t long_ids(
     uint64_t mask, uint64_t k, const struct bits *bits, uint32_t *is_long)
 {
-    const uint64_t up_to = mask << (~k & 63); /* the k-th on top */
+    const uint64_t up_to = mask << (~k & 63); /* the k-th bit is the top bit */
     *is_long = (uint32_t)((int64_t)up_to >> 63);
     return bits->count(up_to << 1);
 }
@@ -206,10 +209,10 @@ INLINED uint32_t a64_rule(const struct wndl_table *t, uint32_t phrase,
 {
     const uint32_t number = code - WNDL_TABLE_CODE_NUMBER;
     const uint32_t is_number = 0u - (number - 1 < t->rule_count - 1);
-    const uint32_t told = 0u - (code < WNDL_TABLE_CODE_NUMBER);
+    const uint32_t is_code = 0u - (code < WNDL_TABLE_CODE_NUMBER);
     const uint32_t at = either(is_number, t->dict_size + 4 * number, phrase);
     return (wndl_load_u32(t->dict + at) & is_number) |
-           (bits->rule_of_code(true, code) & told);
+           (bits->rule_of_code(true, code) & is_code);
 }
 
 /*
@@ -276,7 +279,7 @@ INLINED uint32_t rule_at(const struct wndl_table *t, const struct record *r,
     for (; k >= 64; k -= 64, mask += 8)
         longs += bits->count(wndl_load_u64(mask));
     longs += long_ids(wndl_load_u64(mask), k, bits, &is_long);
-    return rule_of_id(t, r->ids + f.phrase + longs, is_long, f.behind, bits);
+    return rule_of_id(t, r->ids + f.phrase + longs, is_long, f.after, bits);
 }
 
 /* The rare cases, in a function of their own, so that others pay nothing. */
@@ -298,12 +301,14 @@ INLINED uint32_t find_by_starts(const struct wndl_table *t,
     if (__builtin_expect(
             !find_start(r, offset, s, bits, &f) || f.phrase >= 64, 0))
         return find_slowly(t, r->start, offset);
-    /* Computed now, so that its inputs need not be kept, nor what was read of
-     * the table: there are just enough registers that callers need not save. */
-    __asm__("" : "+r"(f.behind), "+r"(t));
+    /*
+     * Computed now, so that neither its inputs nor bytes of the table stay in
+     * registers: there are just enough registers that callers need not save.
+     */
+    __asm__("" : "+r"(f.after), "+r"(t));
     const uint32_t longs =
         long_ids(wndl_load_u64(r->mask), f.phrase, bits, &is_long);
-    return rule_of_id(t, r->ids + f.phrase + longs, is_long, f.behind, bits);
+    return rule_of_id(t, r->ids + f.phrase + longs, is_long, f.after, bits);
 }
 
 INLINED uint32_t find_in_two(const struct wndl_table *t, const uint8_t *record,

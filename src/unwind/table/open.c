@@ -136,20 +136,20 @@ enum wndl_status wndl_table_open_head(struct wndl_bytes head,
     const uint8_t *magic = wndl_cursor_take(&c, 8);
     *table = (struct wndl_table){.bytes = head};
     if (magic == NULL || head.size < WNDL_TABLE_HEADER)
-        return fail(err, WNDL_TRUNCATED, "is too short for an unwind table");
+        return fail(err, WNDL_TRUNCATED, "too short for an unwind table");
     if (__builtin_memcmp(magic, WNDL_TABLE_MAGIC, 8) != 0)
-        return fail(err, WNDL_MALFORMED, "is not an unwind table");
+        return fail(err, WNDL_MALFORMED, "not an unwind table");
     table->crc = wndl_cursor_u32(&c);
     if (wndl_cursor_u16(&c) != WNDL_TABLE_VERSION)
         return fail(err, WNDL_UNSUPPORTED,
             "unsupported unwind table version (expected 2)");
     uint32_t size = read_header(&c, table);
     if (size > file_size)
-        return fail(err, WNDL_TRUNCATED, "is an unwind table cut short");
+        return fail(err, WNDL_TRUNCATED, "an unwind table cut short");
     if (c.failed || size != file_size || !is_sane(table) ||
         size_of_all(table) != size)
         return fail(
-            err, WNDL_MALFORMED, "is an unwind table with a damaged header");
+            err, WNDL_MALFORMED, "an unwind table with a damaged header");
     return WNDL_OK;
 }
 
@@ -171,10 +171,9 @@ enum wndl_status wndl_table_is_for(const struct wndl_table *table,
     uint16_t machine, struct wndl_bytes build_id, struct wndl_error *err)
 {
     if (table->machine != machine)
-        return fail(
-            err, WNDL_MALFORMED, "is an unwind table for another machine");
+        return fail(err, WNDL_MALFORMED, "an unwind table for another machine");
     if (!wndl_bytes_equal(table->build_id, build_id))
         return fail(err, WNDL_MALFORMED,
-            "is an unwind table for another binary, by its build-id");
+            "an unwind table for another binary, by its build-id");
     return WNDL_OK;
 }

@@ -50,7 +50,7 @@ struct wndl_table {
     uint16_t machine;
     uint32_t crc;
     struct wndl_bytes build_id;
-    /* Of the other form (chrome.h), without blocks and rules. */
+    /* The other form (chrome.h), which has no blocks and rules. */
     bool is_chrome;
     uint64_t text; /* svma */
     struct wndl_chrome_v2 chrome;

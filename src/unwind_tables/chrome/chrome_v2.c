@@ -103,20 +103,20 @@ static bool add_rows(
 {
     const struct wndl_bytes refusal = {refuse, sizeof refuse};
     struct wndl_buf step;
-    bool told = true;
+    bool ok = true;
     wndl_buf_init(&step, wndl_mem_libc());
     wndl_buf_clear(&b->now);
     wndl_buf_add(&b->now, finish, sizeof finish);
-    for (size_t i = 0; i < f->row_count && told; i++)
-        told = add_row(b, f, i, &step);
+    for (size_t i = 0; i < f->row_count && ok; i++)
+        ok = add_row(b, f, i, &step);
     wndl_buf_free(&step);
     b->stats->refused += f->row_count == 0;
-    b->stats->untold += f->row_count != 0 && f->told_end < f->end;
-    if (told && f->row_count == 0)
+    b->stats->uncovered += f->row_count != 0 && f->rows_end < f->end;
+    if (ok && f->row_count == 0)
         return add_pair(b, 0, refusal);
-    if (told && f->told_end < f->end)
-        return add_pair(b, f->told_end - f->start, refusal);
-    return told;
+    if (ok && f->rows_end < f->end)
+        return add_pair(b, f->rows_end - f->start, refusal);
+    return ok;
 }
 
 /*
@@ -169,7 +169,7 @@ static int compare_worth(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Those used most for their size get the smallest numbers. */
+/* Instructions with the most uses for their size get the smallest numbers. */
 static bool write_instructions(struct building *b, struct wndl_buf *out)
 {
     const size_t count = b->uses.len;

@@ -23,8 +23,8 @@ struct wndl_chrome_v2_stats {
     const char *source; /* ".debug_frame" or ".ARM.exidx" */
     uint64_t functions, addresses, sequences; /* including fillers */
     uint64_t refused;                         /* functions without rules */
-    uint64_t untold; /* rows without instructions: also refused */
-    uint64_t lost;   /* damaged records */
+    uint64_t uncovered; /* rows without instructions: also refused */
+    uint64_t lost;      /* damaged records */
 };
 
 /*
@@ -87,7 +87,7 @@ struct wndl_chrome_v2_function {
     uint64_t start, end;             /* svma, in .text */
     const struct wndl_cfi_row *rows; /* each holds up to the next one */
     size_t row_count;                /* 0: no rules */
-    uint64_t told_end;               /* svma: no rules from here to `end` */
+    uint64_t rows_end;               /* svma: no rules from here to `end` */
 };
 
 struct wndl_chrome_v2_binary {

@@ -17,7 +17,7 @@ struct keeping {
     struct wndl_vec rows; /* struct wndl_cfi_row */
     struct wndl_buf scratch;
     size_t undoing;    /* bytes of instructions that undo all rows so far */
-    uint64_t told_end; /* 0: all rows are kept */
+    uint64_t rows_end; /* 0: all rows are kept */
     bool failed;
 };
 
@@ -70,7 +70,7 @@ static bool visit_row(void *context, const struct wndl_cfi_row *row)
     wndl_buf_clear(&k->scratch);
     if (!wndl_chrome_v2_encode_step(&k->scratch, before, &kept) ||
         k->undoing + k->scratch.size > UNDOING_MAX || k->rows.len == ROWS_MAX) {
-        k->told_end = row->start;
+        k->rows_end = row->start;
         return false;
     }
     struct wndl_cfi_row *added = wndl_vec_push(&k->rows);
@@ -85,10 +85,10 @@ static bool visit_row(void *context, const struct wndl_cfi_row *row)
 static struct wndl_chrome_v2_function kept_function(
     const struct keeping *k, uint64_t start, uint64_t end)
 {
-    const uint64_t told_end =
-        k->told_end == 0 || k->told_end > end ? end : k->told_end;
+    const uint64_t rows_end =
+        k->rows_end == 0 || k->rows_end > end ? end : k->rows_end;
     return (struct wndl_chrome_v2_function){start, end, k->rows.data,
-        told_end == start ? 0 : k->rows.len, told_end};
+        rows_end == start ? 0 : k->rows.len, rows_end};
 }
 
 /* ---- .ARM.exidx */
@@ -111,7 +111,7 @@ static void begin_function(struct keeping *k)
 {
     k->rows.len = 0;
     k->undoing = 0;
-    k->told_end = 0;
+    k->rows_end = 0;
 }
 
 static enum wndl_status walk_exidx(
@@ -268,7 +268,7 @@ enum wndl_status wndl_chrome_v2_functions(struct wndl_object *object,
     *binary = (struct wndl_chrome_v2_binary){0};
     if (wndl_object_machine(object) != EM_ARM || !wndl_object_is_image(object))
         return wndl_fail(err, WNDL_UNSUPPORTED,
-            "is not a program or shared library for 32-bit Arm, as this format "
+            "not a program or shared library for 32-bit Arm, as this format "
             "requires");
     enum wndl_status status = find_text(object, binary, err);
     if (status != WNDL_OK)

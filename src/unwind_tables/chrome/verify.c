@@ -123,16 +123,16 @@ static bool check_function(
     void *context, const struct wndl_chrome_v2_function *f)
 {
     struct verifying *v = context;
-    const uint64_t told_end = f->row_count == 0 ? f->start : f->told_end;
+    const uint64_t rows_end = f->row_count == 0 ? f->start : f->rows_end;
     for (size_t i = 0; i < f->row_count; i++) {
         const bool last = i + 1 == f->row_count;
         const uint64_t start = i == 0 ? f->start : f->rows[i].start;
-        const uint64_t end = last ? told_end : f->rows[i + 1].start;
+        const uint64_t end = last ? rows_end : f->rows[i + 1].start;
         if (start < end)
             check(v, start, end, &f->rows[i]);
     }
-    if (told_end < f->end)
-        check(v, told_end, f->end, NULL);
+    if (rows_end < f->end)
+        check(v, rows_end, f->end, NULL);
     return true;
 }
 

@@ -6,11 +6,10 @@
 #include <string.h>
 
 /*
- * Limits of blocks. A block is as large as possible with about so many rows,
- * and a record of so many bytes. Code with few rows gives large blocks of few
- * rows, of which a lookup would touch one more cache line. The largest are for
- * code with hardly any rows: their 64 stretches alone fill the word that
- * lookups count in.
+ * Limits of blocks. A block is the largest that has about ROWS_PER_BLOCK rows
+ * and a record of RECORD_SIZE bytes. Large blocks of few rows would cost a
+ * lookup one more cache line, so the largest size is only for code with hardly
+ * any rows: their 64 stretches alone fill the word in which lookups count.
  */
 enum { ROWS_PER_BLOCK = 96, ROWS_PER_LARGEST = 8, RECORD_SIZE = 96 };
 
@@ -84,7 +83,10 @@ static uint16_t code_of(const struct laying *l, uint32_t number)
     return code < WNDL_PHRASE_NO_RULE ? (uint16_t)code : WNDL_PHRASE_NO_RULE;
 }
 
-/* Ranks numbers. That of no information stays 0. NULL: memory is out. */
+/*
+ * Ranks the rules' numbers by use; the number of "no information" stays 0. NULL
+ * when memory is out.
+ */
 static uint32_t *rank_rules(struct laying *l)
 {
     const size_t n = l->rows->rules.len;
@@ -203,7 +205,10 @@ static uint32_t hot_units(const struct wndl_phrase *p)
            WNDL_TABLE_HOT_UNIT;
 }
 
-/* Names the most used of those that are not too large, by size, then use. */
+/*
+ * Names the most used phrases that are not too large, in order of size, then
+ * use.
+ */
 static void name_hot(struct laying *l, const struct ranked *order, size_t n)
 {
     const struct wndl_phrase *phrases = l->found.phrases.data;
@@ -229,7 +234,7 @@ static void name_hot(struct laying *l, const struct ranked *order, size_t n)
     l->out->phrase_count = hot;
 }
 
-/* Writes them to the beginning of the dictionary. */
+/* Writes the hot phrases to the beginning of the dictionary. */
 static bool write_hot(struct laying *l)
 {
     uint8_t bytes[WNDL_TABLE_HOT * WNDL_TABLE_HOT_CLASSES *
@@ -265,7 +270,10 @@ static bool add_cold(struct laying *l, uint32_t index)
     return add_bytes(&l->out->dict, bytes, size);
 }
 
-/* The most used come first. Those that do not fit have no place. */
+/*
+ * Writes the phrases, the most used first. Phrases that do not fit have no
+ * place.
+ */
 static bool write_dictionary(struct laying *l)
 {
     const struct wndl_phrase *phrases = l->found.phrases.data;
@@ -345,7 +353,10 @@ static uint8_t *write_starts(
     return to;
 }
 
-/* Writes names of one byte or places of two, and a bit for each. */
+/*
+ * Writes the id of each phrase, a name of one byte or a place of two, and a bit
+ * that says which.
+ */
 static uint8_t *write_ids(
     const struct laying *l, const struct block *b, uint8_t *to)
 {

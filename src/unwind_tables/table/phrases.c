@@ -15,14 +15,14 @@ enum {
     HOPEFUL_ROUNDS = 2,
     COUNTED_ROWS = 3000000, /* sample of rows that is representative */
     COMMON = 3000,          /* occurrences of a phrase that will be hot */
-    RARE = 3,               /* fewer do not deserve a place */
+    RARE = 3,               /* phrases with fewer uses get no place */
 };
 static const float start_cost = 9.6f, hot_cost = 9, cold_cost = 17,
                    literal_cost = 60, never = 1e9f;
 
 /*
- * A phrase: that of its parent and one more row. parent 0: the first row. Node
- * 0 is none. Parents precede their children.
+ * A phrase: its parent's phrase and one more row. parent 0: it has only that
+ * row. Node 0 is no phrase. Parents precede their children.
  */
 struct node {
     uint32_t parent, token; /* length of the row before << 16 | rule */
@@ -310,7 +310,10 @@ static void cut_block(struct finder *f, uint32_t block)
         cut_from(f, first, at, first + rows);
 }
 
-/* False if memory is out, which only keeping the cuts needs. */
+/*
+ * Cuts all blocks. False when memory is out, which is needed only to keep the
+ * cuts.
+ */
 static bool cut_all(struct finder *f, struct wndl_vec *cuts)
 {
     for (uint32_t b = 0; b < f->text->block_count; b++) {
@@ -342,7 +345,9 @@ static uint64_t dictionary_size(const struct trie *t)
     return size;
 }
 
-/* Forbids phrases with fewer uses; single rows are the last to go. */
+/*
+ * Forbids phrases with fewer uses than `uses`; single rows are forbidden last.
+ */
 static void forbid_below(struct trie *t, uint32_t uses)
 {
     const bool singles = uses > UINT32_MAX / 2;
@@ -375,7 +380,7 @@ static void fit(struct finder *f, uint32_t dict_max)
 
 /* ---- the search */
 
-/* One for each counted row, and each rule. */
+/* The most nodes: one for each counted row and one for each rule. */
 static uint32_t most_nodes(const struct wndl_phrase_text *text)
 {
     const uint32_t rows = text->blocks[text->block_count];

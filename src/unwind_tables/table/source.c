@@ -70,7 +70,7 @@ enum wndl_status wndl_table_source_open(struct wndl_table_source *source,
         &source->functions, arena, sizeof(struct wndl_table_function));
     if (!wndl_object_is_image(object))
         return wndl_fail(
-            err, WNDL_UNSUPPORTED, "is not a program or a shared library");
+            err, WNDL_UNSUPPORTED, "not a program or a shared library");
     if (wndl_object_machine(object) == 0 || source->arch == NULL)
         return wndl_fail(err, WNDL_UNSUPPORTED,
             "unsupported machine (supported: x86-64, i386, AArch64 and Arm)");

@@ -15,7 +15,7 @@ enum wndl_status wndl_table_check(
         wndl_bytes_slice(table->bytes, at, table->bytes.size - at);
     if (wndl_crc32c(0, rest.data, rest.size) != table->crc)
         return wndl_fail(err, WNDL_MALFORMED,
-            "is a damaged unwind table: its checksum is wrong");
+            "a damaged unwind table: its checksum is wrong");
     return WNDL_OK;
 }
 

@@ -2,6 +2,7 @@
 # doctor.sh WINDLASS RUNTIME: what it says of this machine, of programs, and
 # of what is made to be wrong.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
 runtime=$(realpath "$2")
 work=$(mktemp -d)
@@ -54,6 +55,26 @@ printf 'int main(void) { return 0; }\n' >>own.c
 if cc -fno-builtin -o own own.c 2>/dev/null; then
     doctor 0 ./own
     expect '^limited +heap +it has a malloc of its own'
+fi
+# Code without rules is named, in whichever library it is.
+cat >bare.s <<'END'
+        .text
+        .globl bare
+bare:   .rept 4000
+        add $1, %eax
+        .endr
+        ret
+        .section .note.GNU-stack
+END
+echo 'void bare(void); int main(void) { bare(); return 0; }' >over.c
+if [ "$(uname -m)" = x86_64 ] && cc -shared bare.s -o libbare.so 2>/dev/null &&
+    cc -O1 over.c ./libbare.so -o over; then
+    doctor 0 ./over
+    expect '^limited +stacks +code without unwind rules: 9[0-9.]+ % of libbare.so;'
+    grep -q '% of over' said && exit 1
+    cp over java
+    doctor 0 ./java
+    expect '^limited +stacks .*-XX:.PreserveFramePointer'
 fi
 printf '#! %s\n' "$work/here" >script
 chmod +x script
@@ -130,7 +151,7 @@ grep -qF "record \$'./a\\033[31m\\012b\\\\c'" said || {
 }
 
 # ---- for programs to read
-command -v python3 >/dev/null 2>&1 || exit 0
+have python3 || exit 0
 doctor 1 --json ./not-there
 python3 - said <<'END'
 import json, sys

@@ -2,6 +2,7 @@
 # dmd.sh WINDLASS MAKE_RECORDING: a recorded heap that is written as a
 # DMD file reads as the same heap.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
 make_recording=$(realpath "$2")
 cases=$(cd "$(dirname "$0")/../report/heap_golden" && pwd)
@@ -40,7 +41,7 @@ done
 gzip -dc two_processes.json.gz | cmp - two_processes.json || fail "gzip"
 "$windlass" export -f dmd --blocks peak two_processes.wndl |
     cmp - two_processes.json || fail "standard output"
-if command -v python3 >/dev/null; then
+if have python3; then
     python3 -m json.tool two_processes.json >/dev/null || fail "no JSON"
 fi
 

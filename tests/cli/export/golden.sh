@@ -3,6 +3,7 @@
 # format, against export/*.FORMAT; messages as protoc decodes them, pages as
 # view_page.py does.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 exportmake=$(realpath "$1")
 bless=${2-}
@@ -48,7 +49,7 @@ decode() {
         ;;
     json | dmd) python3 -m json.tool out >shown || failed=1 ;;
     callgrind)
-        ! command -v callgrind_annotate >/dev/null ||
+        ! have callgrind_annotate ||
             callgrind_annotate out >shown || failed=1
         ;;
     esac
@@ -62,7 +63,7 @@ for golden in "$cases"/*; do
     format=${golden#*.}
     format=${format%.json}
     case $format in recipe | names | proto) continue ;; esac
-    [ $format != pprof ] || command -v protoc >/dev/null || continue
+    [ $format != pprof ] || have protoc || continue
     make $format
     decode $format
     check $golden

@@ -3,6 +3,7 @@
 # fix': functions and lines as the source has them, and as addr2line, the
 # sanitizer's own symbolizer and Valgrind say.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
 for tool in cc addr2line; do
     command -v "$tool" >/dev/null 2>&1 || {
@@ -129,7 +130,7 @@ if cc $flags -fsanitize=address -o asan "$work/crash.c" 2>/dev/null; then
 fi
 
 # Valgrind on the stripped program, against Valgrind on the whole one.
-if command -v valgrind >/dev/null 2>&1; then
+if have valgrind; then
     mkdir whole
     cc $flags -pie -fPIE -o whole/crash "$work/crash.c"
     strip -o crash whole/crash

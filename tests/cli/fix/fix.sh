@@ -225,6 +225,35 @@ printf '#0 0x1 in outer %s:12:5 (BuildId: %s)\n' "$c" "$build_id" >wanted
 "$windlass" fix --sym-dir "$work/a b" in >out
 same "a build-id in the text"
 
+# Control sequences may be anywhere in a line, and stay.
+e=$(printf '\033')
+cat >in <<END
+$e[31m./fixed(+0x$linked)$e[0m [0x$next]
+#01:$e[1m f[$e[4m$p$e[0m +0x$e[K$pie]$e[m z
+    #0$e[1m 0x1$e[0m in $e[32mf$e[0m ($e]8;;file:x$e\\$p$e]8;;$e\\+0x$pie)
+END
+cat >wanted <<END
+$e[31mouter ($c:12)$e[0m [0x$next]
+#01:$e[1m outer ($c:12)$e[4m$e[0m$e[K$e[m z
+    #0$e[1m 0x1$e[0m in outer $c:12:5$e[32m$e[0m$e]8;;file:x$e\\$e]8;;$e\\
+END
+"$windlass" fix in | sed 's/:4/:12/' >out
+same "control sequences"
+printf '{"a":"\\u001b[31m./fixed(+0x%s) [0x7f00]\\u001b[0m"}\n' "$linked" >in
+printf '{"a":"\\u001b[31mouter (%s:4) [0x7f00]\\u001b[0m"}\n' "$c" >wanted
+"$windlass" fix -j in | sed 's/:12)/:4)/' >out
+same "control sequences in JSON"
+
+# A binary that is gone: its debug file, by the build-id in the text.
+printf '#0 0x1 (/gone/x+0x%s) (BuildId: %s)\n' "$pie" "$build_id" >in
+printf '#0 0x1 in outer %s:12:5 (BuildId: %s)\n' "$c" "$build_id" >wanted
+"$windlass" fix --debug-dir "$work/debug" in | sed 's/:4:10/:12:5/' >out
+same "the build-id of a binary that is gone"
+printf '#0 0x1 (/gone/x+0x%s) (BuildId: %s)\n' "$pie" 0102 >in
+cp in wanted
+"$windlass" fix --debug-dir "$work/debug" in >out 2>/dev/null
+same "an unknown build-id"
+
 # Inlined frames, innermost first.
 printf 'a #01: f[%s +0x%s] z\r\n./fixed() [0x%s]' "$p" "$pie" "$next" >in
 printf 'a #01: %s (%s:%s) [inlined] z\r\n' innermost "$c" 4 middle "$c" 8 \
@@ -404,8 +433,8 @@ status=0
 "$windlass" fix --map nothing in >out 2>err || status=$?
 { [ $status -eq 2 ] && grep -q 'FROM=TO' err; } || failed=1
 # A path cannot command the terminal that it is told on.
-printf '#01: f[/absent\033]0;name\007 +0x1]\n' | "$windlass" fix >out 2>err
-grep -qF 'failed to read `/absent\x1b]0;name\x07`' err || {
+printf '#01: f[/absent\033\007 +0x1]\n' | "$windlass" fix >out 2>err
+grep -qF 'failed to read `/absent\x1b\x07`' err || {
     echo "fix: $(cat -v err)"
     failed=1
 }

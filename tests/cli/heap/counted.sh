@@ -24,7 +24,7 @@ counted() {
     tried=$((tried + 1))
 }
 
-if command -v sqlite3 >/dev/null; then
+if have sqlite3; then
     cat >script <<END
 create table t(a integer primary key, b text);
 with recursive x(i) as (select 1 union all select i + 1 from x where i < 20000)
@@ -34,7 +34,7 @@ END
     counted sqlite3 :memory: ".read script"
 fi
 compiler=$(gcc -print-prog-name=cc1plus 2>/dev/null || true)
-if [ -x "$compiler" ]; then
+if have "$compiler"; then
     printf '%s\n' '#include <map>' '#include <string>' \
         'std::map<std::string, int> numbers;' >x.cc
     if g++ -E x.cc >x.ii 2>/dev/null; then

@@ -21,7 +21,7 @@ counts() {
     tried=$((tried + 1))
 }
 
-if command -v sqlite3 >out; then
+if have sqlite3; then
     cat >script <<END
 create table t(a integer primary key, b text);
 with recursive x(i) as (select 1 union all select i + 1 from x where i < 2000)
@@ -35,7 +35,7 @@ fi
 # gets. cc1 differs by its collector's tables: of 2,064 bytes for each 4 GiB of
 # address space that its pages are in, and of 32,768 for each 16 MiB.
 compiler=$(gcc -print-prog-name=cc1 2>/dev/null || true)
-if [ -x "$compiler" ]; then
+if have "$compiler"; then
     echo 'int add(int a, int b) { return a + b; }' >x.c
     counts "$compiler" -quiet x.c -o /dev/null
     echo "$ours $theirs" | awk '{

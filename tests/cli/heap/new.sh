@@ -52,7 +52,7 @@ done
 tried=
 for name in jemalloc.so.2 tcmalloc_minimal.so.4 mimalloc.so.2; do
     file=$(cc -print-file-name=lib$name)
-    [ -f "$file" ] || continue
+    have "$file" || continue
     tried="$tried $name"
     throw=throw
     [ $name != mimalloc.so.2 ] || throw=

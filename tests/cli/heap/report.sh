@@ -71,7 +71,7 @@ grep -q '^Leaks, buffers that grow and wrong frees: not searched' report ||
     fail "partial: what is not known is not told: $(cat report)"
 grep -q '~' report || fail "partial: no estimates: $(cat report)"
 "$windlass" report --json --blocks all -f 1 partial.wndl >report.json
-if command -v python3 >/dev/null 2>&1; then
+if have python3; then
     python3 - <<'END' || fail "partial: an estimate is out of all bounds"
 import json
 

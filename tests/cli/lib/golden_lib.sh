@@ -21,7 +21,9 @@ failed=0
 try() {
     echo "\$ windlass $*"
     status=0
-    "$windlass" "$@" 2>&1 || status=$?
+    "$windlass" "$@" >said 2>&1 || status=$?
+    # What comes next depends on whether the viewer is built in.
+    sed 's/^Next: windlass \(view\|export -f folded\) .*/Next: view or export/' said
     [ "$status" -eq 0 ] || echo "[exit status $status]"
     echo
 }

@@ -22,7 +22,7 @@ for engine in $(engines); do
     for variant in narrow narrow_fp; do
         record 0 --engine "$engine" -- "$fixtures/$variant" 250
         at_least 40 "$(samples_of '$7 ~ /^narrow/')" "samples: $engine"
-        complete_above 99
+        complete_above 99.9
         names_are_known "$engine $variant"
     done
 done
@@ -40,7 +40,7 @@ END
 sort want >sorted_want
 sort output >sorted
 cmp -s sorted sorted_want || fail "other output: $(cat output)"
-complete_above 99
+complete_above 99.9
 for image in narrow burn burn_32; do
     grep -q "/$image\$" dump || fail "$image is not in the recording"
 done

@@ -14,14 +14,14 @@ at_least 10000 "$(samples_of 1)" "samples"
 grep -q 'samples made room' said || fail "nothing was discarded: $(cat said)"
 awk '$1 == "more" && $2 > 1000 { ok = 1 } END { exit !ok }' dump ||
     fail "the recording does not say what was discarded"
-complete_above 98
+complete_above 99.9
 "$windlass" report r.wndl >report || fail "no report"
 grep -q '[89][0-9]\.[0-9]%.* burn ' report || fail "$(cat report)"
 
 # What is there so far, twice; and the names are taken in turn.
 "$windlass" record -q --buffer 1M -o kept.wndl "$burn" 3000 0 >out &
 recorder=$!
-sleep 0.7
+wait_for_cpu 300 "$(child_of $recorder)"
 one=$("$windlass" ctl "$recorder" dump) || fail "no dump"
 two=$("$windlass" ctl "$recorder" dump) || fail "no second dump"
 [ "$one $two" = "$work/kept.1.wndl $work/kept.2.wndl" ] || fail "$one $two"

@@ -14,7 +14,7 @@ awk '$1 == "process" && $2 != 0 && $3 != 0 && $5 != 1 { exit 1 }' dump ||
     fail "no new image of the same process"
 awk '$1 == "process" && $5 == 1 { g++ } END { exit g != 1 }' dump ||
     fail "not one process image of generation 1"
-complete_above 98
+complete_above 99.9
 
 record 0 --no-children -- "$fixtures/forks" "$fixtures/burn"
 [ "$(grep -c '^process' dump)" -eq 1 ] || fail "children were recorded"

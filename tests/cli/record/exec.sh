@@ -7,6 +7,13 @@ awk '$1 == "process" { pids[$4] = 1 }
     END { for (p in pids) n++; exit n != 1 }' dump || fail "not one pid"
 awk '$1 == "process" && $5 != $2 { exit 1 }' dump || fail "generations"
 
+# So does one that makes the call itself, past our hooks: no signal of ours that
+# was raised inside the call reaches the new image.
+for engine in $(engines); do
+    record 7 -r 20000 --engine "$engine" -- "$fixtures/rawexecs" 60 >out ||
+        fail "$engine: $(cat out)"
+done
+
 # A program whose file gets another name goes on being recorded.
 cp "$fixtures/burn" named
 record 3 -- sh -c 'exec ./named 1200 3 >out' &

@@ -16,7 +16,7 @@ go_through() {
 
 # check_through WHAT CALLER
 check_through() {
-    complete_above 95
+    complete_above 99.9
     "$windlass" export -o folded.txt r.wndl 2>/dev/null
     grep -q "$2;.*;burn" folded.txt ||
         fail "$1: $2 was not found: $(cat folded.txt)"
@@ -82,7 +82,7 @@ grep -q 'main;.*;wait_for' folded.txt ||
 
 # A real one.
 lli=$(command -v lli lli-19 lli-14 | head -n 1)
-[ -n "$lli" ] || exit 0
+[ -n "$lli" ] || { echo "skipped: no lli"; exit 0; }
 cat >hot.ll <<'END'
 define i64 @spin(i64 %n) noinline {
 entry:
@@ -106,5 +106,5 @@ define i32 @main() {
 END
 for kind in mcjit orc; do
     record 0 -r 1000 -- "$lli" -jit-kind=$kind hot.ll
-    complete_above 90
+    complete_above 99.9
 done

@@ -35,8 +35,8 @@ one() {
     sleep "$3"
     target=
     if [ "$2" = target ]; then
-        read -r target _ <"/proc/$recorder/task/$recorder/children" || true
-    fi 2>/dev/null
+        target=$(child_of $recorder) || true
+    fi
     status=0
     if [ -n "$target" ]; then
         kill -KILL "$target" 2>/dev/null || true

@@ -32,7 +32,7 @@ if [ "$(id -u)" = 0 ] && mkdir disk &&
         status=$?
     "$recdump" disk/full.wndl >dump || status=unreadable
     umount disk
-    [ "$status" = 125 ] || fail "full disk: exit status $status"
+    [ "$status" = 3 ] || fail "full disk: exit status $status"
     grep -q "cannot write .*disk/full.wndl: No space left" said ||
         fail "full disk: $(cat said)"
     grep -q '^done 0 ' dump || fail "a full disk, and all is well"
@@ -41,7 +41,45 @@ if [ "$(id -u)" = 0 ] && mkdir disk &&
         fail "$told samples told, $(samples_of 1) written"
     at_least 1000 "$told" "samples before the disk was full"
     grep -q '^out 3000' out || fail "the command did not go on"
+
+    # It is said at once, and the recording goes on when there is room again.
+    mount -t tmpfs -o size=4M none disk
+    "$windlass" record -q -r 5000 -o disk/again.wndl "$burn" 6000 3 \
+        >out 2>said &
+    recorder=$!
+    until "$windlass" ctl $recorder status >status.out 2>&1; do sleep 0.1; done
+    sleep 0.5
+    dd if=/dev/zero of=disk/fill bs=64k count=100 2>/dev/null || true
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        grep -q 'No space left' said || sleep 0.1
+    done
+    grep -q 'cannot write disk/again.wndl: No space left' said ||
+        fail "a full disk is not said at once: $(cat said)"
+    "$windlass" ctl $recorder status >status.out || fail "no status"
+    grep -q 'cannot be written: No space left' status.out ||
+        fail "status: $(cat status.out)"
+    "$windlass" ctl $recorder dump >status.out 2>&1 &&
+        fail "a dump to a full disk: $(cat status.out)"
+    sleep 0.5
+    rm disk/fill
+    status=0
+    wait $recorder || status=$?
+    "$recdump" disk/again.wndl >dump || status=unreadable
+    "$windlass" report disk/again.wndl >report.out || status=unreadable
+    umount disk
+    [ "$status" = 3 ] || fail "full for a while: exit status $status"
+    grep -q 'again.wndl can be written again; [1-9]' said ||
+        fail "full for a while: $(cat said)"
+    grep -q '^done 1 ' dump || fail "full for a while: no end"
+    grep -q '^Not written 1 time, for .* samples: the disk was full' \
+        report.out || fail "full for a while: $(head -20 report.out)"
 fi
+
+# What ends too early for a sample is in the report as in the summary.
+record 0 -- sh -c 'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i + 1)); done'
+"$windlass" report r.wndl >report.out
+grep -q "of the command's .* is in none of the samples" report.out ||
+    fail "short children: $(head -12 report.out)"
 
 # A recorder that was killed leaves a folder, which the next one takes away.
 "$windlass" record -o killed.wndl sleep 5 2>/dev/null &

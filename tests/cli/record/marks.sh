@@ -51,7 +51,7 @@ for language in cc:c99:all.c cc:c11:all.c c++:c++11:all.cc; do
     compiler=${language%%:*}
     source=${language##*:}
     standard=${language#*:}
-    command -v "$compiler" >/dev/null || continue
+    have "$compiler" || continue
     for option in -UNONE -DWNDL_PROFILE_DISABLE; do
         "$compiler" -std="${standard%:*}" $strict $option "$source" -o all ||
             fail "$compiler $standard $option"

@@ -4,6 +4,21 @@
 burn=$fixtures/burn
 rt=$(cd "$(dirname "$windlass")/../rt" && pwd)/libwindlass-rt.so
 
+# A recording that is there is kept, any other file is in the way.
+"$windlass" record -q -o twice.wndl true
+cp twice.wndl once.wndl
+"$windlass" record -o twice.wndl true 2>said || fail "twice: $(cat said)"
+cmp once.wndl twice.wndl.old || fail "the old recording was not kept"
+grep -q 'is now twice.wndl.old$' said || fail "not said: $(cat said)"
+echo mine >twice.wndl.old
+status=0
+"$windlass" record -o twice.wndl touch ran 2>said || status=$?
+[ "$status" -eq 125 ] || fail "a text made room: $status"
+grep -q 'twice.wndl.old: .* no recording; name another file' said ||
+    fail "$(cat said)"
+[ "$(cat twice.wndl.old)" = mine ] || fail "a text was overwritten"
+[ ! -e ran ] || fail "the command ran"
+
 # Below the command line.
 WINDLASS_OPTIONS="rate=100,output=env.wndl quiet" \
     "$windlass" record "$burn" 500 3 2>said && fail "not the status"
@@ -40,7 +55,7 @@ err 200" ] || fail "something was said: $(cat said)"
 finished alone.wndl
 at_least 100 "$(samples_of 1)" "samples"
 [ "$(grep -c '^process' dump)" -ge 3 ] || fail "not all processes"
-complete_above 98
+complete_above 99.9
 grep -q '^done 1 512 ' dump || fail "a status that nobody knows"
 
 # It can be asked, by the program's number.
@@ -60,9 +75,11 @@ LD_PRELOAD=$rt WINDLASS_OPTIONS="rate=0" "$burn" 20 6 >out 2>said || status=$?
 grep -q "WINDLASS_OPTIONS: --rate takes" said || fail "$(cat said)"
 grep -q "see WINDLASS_OPTIONS=help" said || fail "$(cat said)"
 grep -q "runs unrecorded" said || fail "$(cat said)"
-LD_PRELOAD=$rt WINDLASS_OPTIONS="output=asked.wndl" "$burn" 20 6 >out 2>said &&
+echo mine >mine.wndl
+LD_PRELOAD=$rt WINDLASS_OPTIONS="output=mine.wndl" "$burn" 20 6 >out 2>said &&
     fail "an output that is there: not the status"
 grep -q "name another file with output=" said || fail "$(cat said)"
+[ "$(cat mine.wndl)" = mine ] || fail "a file was overwritten"
 for bad in "-d 1e-12" "--delay 0.0009" "--threads ," "--threads a,,b" \
     "--threads a,"; do
     status=0

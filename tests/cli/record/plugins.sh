@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib/record_lib.sh"
 cp "$fixtures/plugin_a.so" "$fixtures/plugin_b.so" .
 record 0 -r 2000 -- "$fixtures/plugins"
-complete_above 97
+complete_above 99.9
 "$recdump" -s r.wndl >stacks
 for letter in a b; do
     image=$(awk -v path="$work/plugin_$letter.so" \

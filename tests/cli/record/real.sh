@@ -5,7 +5,7 @@
 # recorded COMMAND...: its standard output into ./have.
 recorded() {
     record 0 -- "$@" >have
-    complete_above 99
+    complete_above 99.5
 }
 
 # Threads, of a stripped library.
@@ -127,7 +127,7 @@ real_git() {
     cp -a want.git have.git
     git -C want.git gc -q --aggressive --prune=now
     record 0 -r 4000 -- git -C have.git gc -q --aggressive --prune=now
-    complete_above 99
+    complete_above 99.5
     (cd want.git/.git/objects/pack && cat -- *.pack) >want
     (cd have.git/.git/objects/pack && cat -- *.pack) >have
     cmp want have || fail "git gc packed something else"
@@ -164,7 +164,7 @@ real_redis() {
     record 0 -- $redis >/dev/null
     wait $!
     cmp want have || fail "redis-server answered something else"
-    complete_above 99
+    complete_above 99.5
     at_least 3 "$(grep -c '^thread' dump)" "threads of redis-server"
 }
 
@@ -199,7 +199,7 @@ END
     /usr/bin/python3 script.py >want || true
     record 7 -- /usr/bin/python3 script.py >have
     cmp want have || fail "python3 wrote something else"
-    complete_above 99
+    complete_above 99.5
 }
 
 # Code that is made while it runs.
@@ -222,7 +222,7 @@ END
     node script.js >want || true
     record 5 -- node script.js >have
     cmp want have || fail "node wrote something else"
-    complete_above 95
+    complete_above 99
 }
 
 # All, or those that are named; without those that are not here.
@@ -233,9 +233,9 @@ for part in ${WINDLASS_PARTS:-xz sqlite3 gxx make git redis python3 node}; do
     python3) program=/usr/bin/python3 ;;
     *) program=$part ;;
     esac
-    if command -v $program >/dev/null; then
+    if have $program; then
         real_$part
     else
-        echo "$program is not here: skipped"
+        echo "skipped: no $program"
     fi
 done

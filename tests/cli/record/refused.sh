@@ -65,7 +65,7 @@ at_least 80 "$(samples_of 1)" "samples in a harmless sandbox"
 record 7 -- "$fixtures/unmaps"
 at_least 160 "$(samples_of 1)" "samples before and after unmapping"
 
-if command -v valgrind >/dev/null; then
+if have valgrind; then
     record 7 -- valgrind -q --error-exitcode=9 --track-fds=yes \
         "$fixtures/burn" 20 7 >out
     [ "$(samples_of_process burn)" -eq 0 ] || fail "samples under Valgrind"
@@ -73,7 +73,7 @@ if command -v valgrind >/dev/null; then
 fi
 
 # A runtime of another version is told for what it is, however long its hello.
-command -v python3 >/dev/null || exit 0
+have python3 || exit 0
 cat >other.py <<'END'
 import os, socket, struct, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

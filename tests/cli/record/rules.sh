@@ -11,7 +11,7 @@ record 0 -r 1000 -- "$rules" 300
 grep -q 'main;.*burn' folded.txt && fail "main was found without rules"
 
 record 0 -r 1000 -- "$rules" 300 use
-complete_above 95
+complete_above 99.9
 "$windlass" export -o folded.txt r.wndl 2>/dev/null
 grep -q 'main;.*burn' folded.txt || fail "main was not found: $(cat folded.txt)"
 

@@ -6,7 +6,7 @@ status=0
 [ "$status" -eq 133 ] || fail "not even alone: $status"
 record 133 -- "$fixtures/signals"
 at_least 200 "$(samples_of 1)" "samples"
-if command -v node >/dev/null; then
+if have node; then
     record 5 -- node -e 'for (let i = 0, s = 0; i < 3e8; i++) s += i;
         process.exit(5)'
     at_least 20 "$(samples_of 1)" "samples of node"

@@ -10,7 +10,7 @@ at_least 203 "$(grep -c '^thread' dump)" "threads"
 awk '$1 == "thread" { ms += $6 / 1e6 } $1 == "ended" { ms += $4 / 1e6 }
     END { exit !(ms > 950 && ms < 1500) }' dump ||
     fail "the threads' CPU time is not near 1000 ms"
-complete_above 98
+complete_above 99.9
 
 # Threads that queue for a CPU from their first moment on are not blocked;
 # the first one is, until they have ended.

@@ -12,7 +12,7 @@ windlass=$work/windlass
 record 0 -- "$fixtures/burn" 400 0
 grep -q "perf_event_paranoid" said || fail "the setting is not named"
 at_least 5 "$(samples_of 1)" "samples"
-complete_above 98
+complete_above 99.9
 awk '$1 == "thread" { ms = $6 / 1e6 } END { exit !(ms > 300 && ms < 600) }' \
     dump || fail "CPU time is not near 400 ms"
 record 0 -- "$fixtures/threads"
@@ -22,7 +22,7 @@ for name in alpha beta; do
         END { exit !(ms > 200 && ms < 400) }' dump ||
         fail "CPU time of $name is not near 300 ms"
 done
-complete_above 98
+complete_above 99.9
 record 0 -- "$fixtures/forks" "$fixtures/burn"
 record 133 -- "$fixtures/signals"
 record 7 -- "$fixtures/execs" 50
@@ -33,7 +33,7 @@ record 0 --engine timer -r 2000 -- "$fixtures/burn" 400 0
 at_least 400 "$(samples_of 1)" "samples at 2000 Hz of 400 ms"
 awk '$1 == "thread" { ms = $6 / 1e6 } END { exit !(ms > 390 && ms < 600) }' \
     dump || fail "CPU time is not near 400 ms"
-complete_above 98
+complete_above 99.9
 # They leave a thread that sleeps alone, but for once.
 record 0 --engine timer -r 10000 -- "$fixtures/naps"
 at_least 100 "$(samples_of 1)" "samples between naps"

@@ -40,7 +40,7 @@ record 0 -- sh -c 'for i in 1 2 3 4 5 6 7; do ./still 500 0 & done; wait'
 [ "$(grep -c 'statically linked' said)" -eq 5 ] || fail "$(cat said)"
 grep -q '2 more could not be recorded' said || fail "$(cat said)"
 
-if command -v musl-gcc >/dev/null; then
+if have musl-gcc; then
     musl-gcc -O1 -o other "$sources/burn.c" && record 4 -- ./other 300 4 &&
         unfollowed 3 /other
 fi

@@ -43,7 +43,13 @@ refuses 1 'error: short.wndl: header\+0x14: ' report short.wndl
 refuses 1 'error: damaged.wndl: header\+0x14: .*damaged' report damaged.wndl
 refuses 1 'error: .: ' report .
 refuses 1 'error: text.wndl: ' export -f folded text.wndl
-refuses 2 'FILE is missing' report
+mkdir none
+cd none
+for command in report view export merge diff; do
+    [ $command = view ] && "$windlass" --version | grep -q 'viewer: no' && continue
+    refuses 2 'no recording of yours is in this folder; make' $command
+done
+cd ..
 refuses 2 'LATER is missing' diff good.wndl
 refuses 2 'ACTION is missing' ctl 1
 refuses 2 'one of fn.line.module.thread' report --by color good.wndl
@@ -77,6 +83,14 @@ refuses 2 'this report is on a heap' report --heap --time cpu both.wndl
 refuses 2 'this report is on a heap' report --heap --by fn both.wndl
 refuses 2 'not for a heap' export --value bytes --time cpu both.wndl
 refuses 2 'error: --by is for the table' report --tree --by fn good.wndl
+# --debuginfod without a server is said, once.
+for command in report export; do
+    DEBUGINFOD_URLS='' "$windlass" $command --debuginfod both.wndl >out 2>err
+    [ "$(grep -c 'variable DEBUGINFOD_URLS is not set' err)" = 1 ] || {
+        echo "report_errors: $command --debuginfod: $(cat err)"
+        failed=1
+    }
+done
 for accepted in 'report --heap -s req' 'export --value bytes' \
     'export -f firefox'; do
     # shellcheck disable=SC2086

@@ -535,8 +535,8 @@ expect_odd() {
     timeout 20 "$windlass" sym -e p --style llvm <all >have 2>said ||
         fail "$2 as $1: status $?"
     cmp -s have "$3" || fail "$2 as $1: other answers"
-    grep -q "/$1[^ ]*: is not a regular file\$" said ||
-        grep -q "/$1[^ ]*: is a folder" said ||
+    grep -q "/$1[^ ]*: not a regular file\$" said ||
+        grep -q "/$1[^ ]*: a folder" said ||
         grep -q "/$1[^ ]*: the file is empty" said ||
         grep -q "cannot open [^ ]*/$1[^ ]*: Too many" said ||
         fail "$2 as $1: $(cat said)"

@@ -3,6 +3,7 @@
 # sym.sh WINDLASS EXAMPLE: what `windlass sym` takes and says; and what the
 # example of the library does.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 export LC_ALL=C
 windlass=$(realpath "$1")
 example=$(realpath "$2")
@@ -100,7 +101,7 @@ fi
 
 # A file that is compressed as a whole, as kernel modules are.
 for pack in xz zstd; do
-    command -v $pack >/dev/null || continue
+    have $pack || continue
     $pack -q -c prog >prog.packed
     sym -e prog.packed -fs main+0
     same "packed by $pack" <<'END'

@@ -31,6 +31,7 @@
 # DW_FORM_LLVM_addrx_offset, several .debug_info.dwo sections) is left to
 # llvm-symbolizer alone.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 export LC_ALL=C
 framesdump=$1
 group=$2
@@ -261,7 +262,7 @@ END_PY
 
 # agree NAME FILE [MAX]: gdb and `have` differ in at most MAX stacks of names.
 agree() {
-    command -v gdb >/dev/null || return 0
+    have gdb || return 0
     c++filt <have >demangled
     gdb -nx -batch -iex 'set debuginfod enabled off' -x names.py "$2" \
         >gdb.log 2>&1 || true
@@ -301,7 +302,7 @@ END_PY
 #   after  For powerpc64 eu-addr2line gives the first instruction of puts() to
 #          main(), which ends there by its symbol and by DWARF.
 places() {
-    command -v eu-addr2line >/dev/null || return 0
+    have eu-addr2line || return 0
     c++filt <have >demangled
     eu-addr2line -a -f -i -e "$2" <addresses 2>/dev/null | c++filt >eu
     python3 places.py >eu.log
@@ -319,12 +320,12 @@ build() {
     name=$1
     shift
     if ! command -v "$1" >/dev/null; then
-        echo "$name: no $1, skipped"
+        echo "skipped: $name: no $1"
         return 1
     fi
     if ! (cd "$name" && cp ../*.cc ../*.h . &&
         "$@" -O2 -o program $sources 2>log); then
-        echo "$name: cannot be built here, skipped: $(head -n 1 "$name/log")"
+        echo "skipped: $name: not built: $(head -n 1 "$name/log")"
         return 1
     fi
     expect "$name/program"
@@ -444,6 +445,17 @@ debug_file() {
     check "$1: package of a stripped program" away/program
     mv away/program.dwp away/program.debug.dwp
     check "$1: package of a debug file" away/program
+    # The package's sections in the debug file itself.
+    for section in $(readelf -SW away/program.debug.dwp |
+        grep -oE '[.]debug_[a-z_]*([.]dwo|_index)'); do
+        objcopy --dump-section "$section=away/section" \
+            away/program.debug.dwp /dev/null
+        objcopy --add-section "$section=away/section" away/program.debug
+    done
+    rm away/program.debug.dwp
+    objcopy --strip-all --add-gnu-debuglink=away/program.debug "$1/program" \
+        away/program
+    check "$1: package within a debug file" away/program
     rm -r away
 }
 

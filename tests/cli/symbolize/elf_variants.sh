@@ -7,6 +7,7 @@
 #
 #     elf_variants.sh FRAMESDUMP SOURCES
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 export LC_ALL=C
 framesdump=$1
 llvm=$(command -v llvm-symbolizer-19 || command -v llvm-symbolizer) || exit 77
@@ -84,7 +85,7 @@ like_llvm zlib
 gcc -O2 -g -gz=zlib-gnu a.c -o zdebug
 objcopy --decompress-debug-sections zdebug zdebug.plain
 like_llvm zdebug zdebug.plain
-if command -v llvm-objcopy-19 >/dev/null; then
+if have llvm-objcopy-19; then
     llvm-objcopy-19 --compress-debug-sections=zstd plain zstd
     like_llvm zstd
 fi
@@ -116,7 +117,7 @@ nm mini.whole --format=posix --defined-only |
     awk '$2 ~ /^[tT]$/ { print $1 }' | sort | comm -13 mini.dynamic - >mini.keep
 objcopy -S --remove-section .gnu_debuglink --remove-section .comment \
     --keep-symbols=mini.keep mini.symbols mini.inner 2>/dev/null
-if command -v xz >/dev/null; then
+if have xz; then
     xz -c mini.inner >mini.xz
     objcopy --add-section .gnu_debugdata=mini.xz mini
     addresses $(section mini .text) >addresses
@@ -128,7 +129,7 @@ fi
 
 # ---- in an archive: what is stored is read in place, what is compressed is
 # told, and so is what is not there
-if command -v zip >/dev/null; then
+if have zip; then
     mkdir -p lib
     cp plain lib/stored.so
     cp plain lib/packed.so
@@ -163,7 +164,10 @@ for width in 64 32; do
     for style in sysv gnu; do
         gcc -m$width -O2 -fPIC -shared -Wl,--hash-style=$style \
             -idirafter /usr/include/x86_64-linux-gnu a.c \
-            -o with$width$style.so 2>/dev/null || continue
+            -o with$width$style.so 2>/dev/null || {
+            echo "skipped: -m$width: not compiled"
+            continue
+        }
         headerless with$width$style.so without$width$style.so
         readelf -sDW with$width$style.so >/dev/null
         nm -D --defined-only with$width$style.so |

@@ -6,6 +6,7 @@
 #
 # clang's .debug_frame leaves out epilogues, so that rows there differ.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$1
 exidxdump=$2
 here=$(dirname "$0")
@@ -98,7 +99,7 @@ ld.lld-19 -shared -o "$work/odd.so" "$work/odd.o" -Ttext=0x10000
 # --- entries and instructions
 
 for file in $made "$work/odd.so" /usr/arm-linux-gnueabihf/lib/libc.so.6; do
-    [ -r "$file" ] || continue
+    have "$file" || continue
     "$exidxdump" "$file" >"$work/ours"
     llvm-readobj-19 --unwind "$file" | awk -f "$here/../../lib/llvm_exidx.awk" \
         >"$work/theirs"
@@ -112,7 +113,7 @@ done
 
 # Instructions of C++'s own personality, against GNU readelf.
 gnu=arm-linux-gnueabihf
-if command -v $gnu-g++ >/dev/null && command -v $gnu-readelf >/dev/null; then
+if have $gnu-g++ && have $gnu-readelf; then
     $gnu-g++ -O2 -static-libstdc++ -static-libgcc -o "$work/throws" \
         "$here/../../fixtures/unwind/throws.cc"
     "$exidxdump" "$work/throws" generic >"$work/ours"

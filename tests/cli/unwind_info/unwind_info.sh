@@ -6,6 +6,7 @@
 # no rule alike, and "exp" for any expression; it tells of each row, also where
 # nothing that we tell has changed.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$1
 here=$(dirname "$0")
 lib=$here/../../lib
@@ -170,7 +171,7 @@ for file in "$work/rules.s" /dev/null "$work"; do
     grep -q "^windlass: error: .*$file" "$work/err" || fail "$file: no error"
 done
 cc -c -o "$work/rules.o" "$work/rules.s"
-"$windlass" unwind-info "$work/rules.o" 2>&1 | grep -q 'is not a program' ||
+"$windlass" unwind-info "$work/rules.o" 2>&1 | grep -q 'not a program' ||
     fail "an object file"
 "$windlass" unwind-info --dump --json "$work/rules.so" 2>/dev/null &&
     fail "options that exclude each other"
@@ -193,7 +194,7 @@ libs=$(ldconfig -p | sed -n \
     's/^\t\(libc\.so\.6\|libstdc++\.so\.6\) .*=> //p' |
     grep -v -e /libx32/ -e '/lib32/')
 for file in $libs /usr/bin/python3; do
-    [ -r "$file" ] || continue
+    have "$file" || continue
     wide=1
     readelf -h "$file" | grep -q 'Class: *ELF32' && wide=0
     readelf --debug-dump=frames-interp "$file" 2>/dev/null |

@@ -4,6 +4,7 @@
 # Debian's libraries. cfi_vs_readelf.sh holds the rows against llvm-dwarfdump,
 # which knows more than readelf.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$1
 here=$(dirname "$0")
 work=$(mktemp -d)
@@ -173,7 +174,7 @@ aarch64-linux-gnu-gcc -O2 -fno-asynchronous-unwind-tables -fno-unwind-tables \
 libs=/usr/aarch64-linux-gnu/lib
 for file in "$work/a.so" "$work/debug_frame.so" "$libs/libc.so.6" \
     "$libs/libstdc++.so.6" "$libs/ld-linux-aarch64.so.1"; do
-    [ -r "$file" ] || continue
+    have "$file" || continue
     "$windlass" unwind-table build "$file" -o "$work/table.wut" 2>"$work/err" ||
         fail "$file: build: $(cat "$work/err")"
     "$windlass" unwind-table verify "$file" "$work/table.wut" >"$work/out" ||

@@ -88,7 +88,8 @@ said ' (walk_at_random|main)$' out
 run 0 -q --stacks-every 1000 -o stacks.vm -- "$walk" 7
 run 0 --show stacks.vm --recording stacks.wndl
 "$windlass" report --no-pager stacks.wndl >out
-said '^Samples .* stacks 100\.0% complete$' out
+said '^Samples .* 0 dropped, 0 truncated, 0 lost; stacks 100\.0% complete$' out
+said '^Sampled +every 1,000 instructions, counted under Valgrind' out
 said 'main|walk_at_random' out
 
 # The program's own status and signals.
@@ -96,9 +97,45 @@ run 7 -q -o status.vm -- sh -c 'exit 7'
 run 143 -q -o killed.vm -- sh -c 'kill -TERM $$'
 [ -f killed.vm ] || fail "a program that a signal ended left no results"
 
+# No results: Valgrind cannot run it, or the tool cannot write; not even those
+# of an earlier run are shown.
+cp status.vm stale.vm
+run 127 -o stale.vm -- ./nothing
+said 'the run left no results' err
+printf 'int main(void) { return 0; }\n' >dwarf64.c
+if cc -g -gdwarf64 -o dwarf64 dwarf64.c 2>cc.err; then
+    run 1 -q -o dwarf64.vm -- ./dwarf64
+    said 'left no results.*; if it gives up on debug information, strip' err
+    strip dwarf64
+    run 0 -q -o dwarf64.vm -- ./dwarf64
+fi
+run 1 -q -o no/such/folder.vm -- true
+said 'the run left no results' err
+run 2 -o '%q{HOME}' -- true
+said 'only %p stands for something' err
+
+# AVX-512, which Valgrind has not.
+printf 'int main(void) { __asm__("vpxorq %%%%zmm0, %%%%zmm0, %%%%zmm0"); }\n' >avx.c
+if cc -o avx avx.c 2>cc.err; then
+    run 132 -q -o avx.vm -- ./avx
+    [ -f avx.vm ] || fail "nothing was left of a program that SIGILL ended"
+fi
+
+# Set-user-ID programs are not run.
+cp "$walk" set_uid
+chmod u+s set_uid
+run 126 -q -o set_uid.vm -- ./set_uid
+said "Can't execute setuid" err
+
 # A fork counts for itself, an exec writes what was counted.
 run 0 -q -o fork.%p.vm -- sh -c 'true & wait; exec true'
 [ "$(ls fork.*.vm | wc -l)" -ge 1 ] || fail "no results of a fork"
+
+# Programs that it starts have results of their own.
+run 0 -q --trace-children -o tree.%p.vm -- sh -c '/bin/true; exec /bin/echo'
+[ "$(grep -l '^command /bin/true' tree.*.vm | wc -l)" -eq 1 ] &&
+    [ "$(grep -l '^command /bin/echo' tree.*.vm | wc -l)" -eq 1 ] ||
+    fail "no results of the programs that were started"
 
 # Results of an earlier run are there whole while new ones are written.
 [ -z "$(ls ./*.part 2>/dev/null)" ] || fail "parts of files are left"

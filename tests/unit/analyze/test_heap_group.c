@@ -132,6 +132,13 @@ static void order_is_as_asked_for(void **state)
     assert_records(&list, &how, "1 2+50 c 52x1; 1 100+0 a 100x1; 9 9+0 b 1x9");
     how.sort = WNDL_HEAP_BY_REQUESTED;
     assert_records(&list, &how, "1 100+0 a 100x1; 9 9+0 b 1x9; 1 2+50 c 52x1");
+    /* As many usable bytes: the requested ones decide, then the blocks. */
+    add(&list, "d", 1, 60, 40);
+    add(&list, "e", 5, 12, 8);
+    how.sort = WNDL_HEAP_BY_USABLE;
+    assert_records(&list, &how,
+        "1 100+0 a 100x1; 5 60+40 e 20x5; 1 60+40 d 100x1; 1 2+50 c 52x1; "
+        "9 9+0 b 1x9");
     wndl_heap_list_free(&list);
 }
 
@@ -172,6 +179,21 @@ static void alloc_fns_go_from_the_top(void **state)
         "2 7+0 f<malloc (b.c:1) 4x1 3x1; 1 1+0 malloc (b.c:1) 1x1");
     assert_false(wndl_heap_alloc_fn(bytes("malloc_stats (m.c:1)")));
     assert_true(wndl_heap_alloc_fn(bytes("malloc")));
+    static const char *const others[] = {"replace_posix_memalign (r.c:1)",
+        "js_malloc(unsigned long)", "vpx_calloc", "malloc_zone_malloc",
+        "bool* mozilla::MallocAllocPolicy::pod_realloc<bool>(bool*, long)",
+        "unsigned char* js::MallocProvider<js::Zone>::pod_malloc<unsigned "
+        "char>(unsigned long)",
+        "float* js_pod_malloc<float>(unsigned long)", "_rjem_malloc",
+        "mi_heap_malloc_aligned", "tc_new", "g_try_malloc_n",
+        "__rg_alloc_zeroed", "runtime.mallocgc", "node::UncheckedMalloc(long)",
+        "char* node::Malloc<char>(unsigned long)"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_true(wndl_heap_alloc_fn(bytes(others[i])));
+    assert_false(wndl_heap_alloc_fn(bytes("mi_malloc_size (m.c:1)")));
+    assert_false(wndl_heap_alloc_fn(bytes("int app::pod_malloc<int>(long)")));
+    assert_false(wndl_heap_alloc_fn(bytes("js::f(js::T::pod_malloc<int>)")));
+    assert_false(wndl_heap_alloc_fn(bytes("void* f(malloc)")));
     assert_true(wndl_heap_alloc_fn(bytes("std::allocator<int>::allocate(")));
     wndl_heap_list_free(&list);
 }

@@ -41,7 +41,7 @@ static void add_address(struct fixture *f, uint32_t process, uint64_t address)
     struct wndl_frame_key key = {.image = WNDL_NO_INDEX,
         .process = process,
         .address = address,
-        .interrupted = 1};
+        .exact = WNDL_EXACT_INTERRUPTED};
     assert_true(f->count < MAX_FRAMES);
     assert_true(wndl_profile_frame(&f->profile, key, &f->frames[f->count++]));
 }
@@ -211,7 +211,7 @@ static void dump_names_loaded_and_moved_code_with_lines(void **state)
     expect_from_dump(&f, &m, expected, 1);
 }
 
-static void offsets_behind_an_elf_header_are_understood(void **state)
+static void offsets_after_an_elf_header_are_understood(void **state)
 {
     (void)state;
     static const struct jitmake_line lines[] = {
@@ -387,7 +387,7 @@ static void forked_process_goes_on_with_its_parents_code(void **state)
     clear(&f);
 }
 
-static void map_behind_a_link_is_not_used(void **state)
+static void map_after_a_link_is_not_used(void **state)
 {
     (void)state;
     struct fixture f;
@@ -409,7 +409,7 @@ static void map_of_another_user_is_used_if_he_recorded(void **state)
 {
     (void)state;
     if (geteuid() != 0)
-        skip();
+        SKIP("not root");
     static const uint32_t owners[] = {0, OTHER_USER};
     for (size_t i = 0; i < 2; i++) {
         struct fixture f;
@@ -483,13 +483,13 @@ int main(void)
         cmocka_unit_test(later_lines_win_over_earlier_ones),
         cmocka_unit_test(place_is_what_a_name_ends_with),
         cmocka_unit_test(dump_names_loaded_and_moved_code_with_lines),
-        cmocka_unit_test(offsets_behind_an_elf_header_are_understood),
+        cmocka_unit_test(offsets_after_an_elf_header_are_understood),
         cmocka_unit_test(file_names_with_zeroes_in_them_are_made_good),
         cmocka_unit_test(lines_that_are_damaged_lose_themselves_alone),
         cmocka_unit_test(dump_of_another_process_is_refused),
         cmocka_unit_test(map_is_used_in_the_time_of_its_process),
         cmocka_unit_test(forked_process_goes_on_with_its_parents_code),
-        cmocka_unit_test(map_behind_a_link_is_not_used),
+        cmocka_unit_test(map_after_a_link_is_not_used),
         cmocka_unit_test(map_of_another_user_is_used_if_he_recorded),
         cmocka_unit_test(dump_in_the_home_folder_comes_before_the_map),
         cmocka_unit_test(failed_allocations_are_told_and_leak_nothing),

@@ -38,6 +38,7 @@ static const struct wndl_option rows[] = {
         WNDL_OPT_CHOICE, offsetof(struct sample_options, by)},
     {0, "of", NULL, "cpu|wall", "cpu", NULL, "which", WNDL_OPT_CHOSEN,
         offsetof(struct sample_options, of)},
+    WNDL_OPTION_OF_OTHERS('F', "freq", "did you mean '--count'?"),
     {'d', "dir", "DIR", NULL, NULL, NULL, "look in DIR", WNDL_OPT_LIST,
         offsetof(struct sample_options, dirs)},
     {0},
@@ -61,7 +62,7 @@ struct outcome {
     enum wndl_parse_result result;
     struct sample_options o;
     struct wndl_operands operands;
-    char problem[160];
+    char problem[WNDL_PROBLEM_SIZE];
     char *argv[16];
 };
 
@@ -176,6 +177,55 @@ static void sizes_have_units(void **state)
     assert_true(PARSE(&c, "in", "--size=3K")->o.size == 3 << 10);
     assert_true(PARSE(&c, "in", "--size=64M")->o.size == 64 << 20);
     assert_true(PARSE(&c, "in", "--size=1024G")->o.size == UINT64_C(1) << 40);
+    assert_true(PARSE(&c, "in", "--size=3k")->o.size == 3 << 10);
+    assert_true(PARSE(&c, "in", "--size=64m")->o.size == 64 << 20);
+    assert_true(PARSE(&c, "in", "--size=1g")->o.size == 1 << 30);
+}
+
+static void misspelt_words_get_a_suggestion(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word, *meant; /* NULL: none is near */
+    } cases[] = {
+        {"--quite", "'--quiet'"},        /* swapped */
+        {"--cuont=3", "'--count'"},      /* with a value */
+        {"--seconts", "'--seconds'"},    /* wrong */
+        {"--dirr", "'--dir'"},           /* too many */
+        {"--sec", "'--seconds'"},        /* its beginning */
+        {"--SIZE", "'--size'"},          /* the other case */
+        {"-quiet", "'--quiet'"},         /* one dash */
+        {"--by=lines", "'line'"},        /* a value */
+        {"--by=fucntion", "'function'"}, /* an older value */
+        {"--of=wal", "'wall'"},
+        {"--hlep", "'--help'"},
+        {"-F", "-F: did you mean '--count'?"}, /* another tool's */
+        {"-F99", "-F: did you mean '--count'?"},
+        {"--freq=9", "--freq: did you mean '--count'?"},
+        {"--zebra", NULL},
+        {"--by=zebra", NULL},
+    };
+    struct wndl_command c = sample();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct outcome *r = PARSE(&c, cases[i].word, "in");
+        assert_int_equal(r->result, WNDL_PARSE_ERROR);
+        if (cases[i].meant == NULL)
+            assert_null(strstr(r->problem, "did you mean"));
+        else if (strstr(r->problem, cases[i].meant) == NULL)
+            fail_msg("%s: %s", cases[i].word, r->problem);
+    }
+}
+
+/* A line that is full is cut, not overrun. */
+static void long_words_are_cut(void **state)
+{
+    (void)state;
+    static char word[2000] = "--";
+    struct wndl_command c = sample();
+    memset(word + 2, 'x', sizeof word - 3);
+    struct outcome *r = PARSE(&c, word, "in");
+    assert_int_equal(r->result, WNDL_PARSE_ERROR);
+    assert_int_equal(strlen(r->problem), WNDL_PROBLEM_SIZE - 1);
 }
 
 static void words_of_the_environment_are_below_the_arguments(void **state)
@@ -290,6 +340,8 @@ int main(void)
         cmocka_unit_test(problems_are_told_with_the_word_that_is_wrong),
         cmocka_unit_test(older_names_are_accepted),
         cmocka_unit_test(sizes_have_units),
+        cmocka_unit_test(misspelt_words_get_a_suggestion),
+        cmocka_unit_test(long_words_are_cut),
         cmocka_unit_test(words_of_the_environment_are_below_the_arguments),
         cmocka_unit_test(wrong_words_are_told_with_the_variable),
         cmocka_unit_test(two_dashes_end_the_options),

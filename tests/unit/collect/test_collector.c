@@ -157,9 +157,10 @@ static void samples_come_out_as_they_were_left(void **state)
     assert_int_equal(s[2].node, 0);
     const struct wndl_frame_key *f = frame_of(&b.profile, s[0].node);
     assert_true(f->image == WNDL_NO_INDEX && f->address == 0x7000);
-    assert_true(f->interrupted && f->how == WNDL_HOW_CFI);
+    assert_true(f->exact == WNDL_EXACT_INTERRUPTED && f->how == WNDL_HOW_CFI);
     f = frame_of(&b.profile, s[1].node);
-    assert_true(f->image == 0 && f->address == 0x10 && !f->interrupted);
+    assert_true(
+        f->image == 0 && f->address == 0x10 && f->exact == WNDL_EXACT_NOT);
     const struct wndl_image *image = wndl_vec_at(&b.profile.images, 0);
     assert_true(wndl_bytes_is(image->path, "/lib/x.so"));
     assert_memory_equal(image->build_id.data, "\xab\xcd", 2);

@@ -240,7 +240,7 @@ static void lifetimes_are_told_in_nanoseconds(void **state)
 {
     (void)state;
 #if !defined(__x86_64__)
-    skip();
+    SKIP("for x86-64");
 #endif
     static struct bench b;
     enum { TICKS = 1000 };

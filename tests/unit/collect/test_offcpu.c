@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
+#include "collect/code/binaries.h"
 #include "collect/offcpu/offcpu.h"
 #include "obj/core/object.h"
 #include "os/clock.h"
@@ -29,6 +30,7 @@ struct bench {
     struct wndl_recording recording;
     struct wndl_collector_threads threads;
     uint32_t thread_count;
+    struct wndl_binaries binaries;
     struct wndl_offcpu_shared *shared;
     struct wndl_offcpu *watch;
     uint64_t gap; /* the longest between two turns, ns */
@@ -88,8 +90,9 @@ static void set_up_for(struct bench *b, const char *name, const char *wanted)
     wndl_recording_process(&b->recording, &process);
     wndl_collector_threads_init(
         &b->threads, &b->recording, 0, &b->thread_count);
+    assert_true(wndl_binaries_init(&b->binaries, "", NULL));
     const struct wndl_offcpu_request request = {
-        .tables = "", .max_frames = FRAMES_MAX, .wanted = wanted};
+        .binaries = &b->binaries, .max_frames = FRAMES_MAX, .wanted = wanted};
     b->shared = wndl_offcpu_shared_new(&request);
     assert_non_null(b->shared);
     b->watch = wndl_offcpu_new(b->pid, &b->threads, b->shared, NULL);
@@ -144,6 +147,7 @@ static void finish(struct bench *b)
     waitpid(b->pid, NULL, 0);
     wndl_offcpu_end(b->watch, wndl_clock_monotonic_ns());
     wndl_offcpu_shared_free(b->shared);
+    wndl_binaries_free(&b->binaries);
     read_back(b);
 }
 
@@ -181,8 +185,8 @@ static void functions_of(
             continue;
         const struct wndl_image *image = wndl_vec_at(&p->images, f->image);
         struct wndl_symbol symbol;
-        wndl_svma at = {
-            wndl_object_image_base(b->object).v + f->address - !f->interrupted};
+        wndl_svma at = {wndl_object_image_base(b->object).v + f->address -
+                        (f->exact == WNDL_EXACT_NOT)};
         if (!wndl_bytes_is(image->path, b->program) ||
             wndl_object_find_function(b->object, at, &symbol, NULL) != WNDL_OK)
             continue;
@@ -331,7 +335,7 @@ static void stacks_of_32_bit_programs_are_whole(void **state)
 {
     (void)state;
     if (access(WNDL_BUILT_FIXTURES "/record/blocked_32", X_OK) != 0)
-        skip();
+        SKIP("no compiler for 32-bit programs");
     check_program("blocked_32");
 }
 
@@ -440,7 +444,7 @@ static void times_are_told_where_stacks_are_refused(void **state)
     enum { NOBODY = 65534 };
     struct bench b;
     if (geteuid() != 0)
-        skip();
+        SKIP("not root");
     set_up(&b, "blocked_O2");
     assert_int_equal(seteuid(NOBODY), 0);
     turn_for(&b, 300);

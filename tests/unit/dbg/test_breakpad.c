@@ -158,7 +158,7 @@ static void order_does_not_matter_and_the_last_start_wins(void **state)
     wndl_breakpad_close(b);
 }
 
-static void what_encloses_goes_on_behind_what_is_in_it(void **state)
+static void what_encloses_goes_on_after_what_is_in_it(void **state)
 {
     (void)state;
     static const char text[] = "MODULE Linux x86 0 a\n"
@@ -385,13 +385,34 @@ static void functions_nested_without_end_are_searched_fast(void **state)
     free(text);
 }
 
+/* Nothing says where the image ends. */
+static void the_last_public_ends_with_its_page(void **state)
+{
+    (void)state;
+    static const char text[] = "MODULE Linux x86_64 0 a\n"
+                               "PUBLIC 1160 0 last\n";
+    static const char longer[] = "MODULE Linux x86_64 0 a\n"
+                                 "FUNC 1000 3000 0 f\n"
+                                 "PUBLIC 4800 0 last\n"
+                                 "FUNC 6000 10 0 g\n";
+    struct wndl_breakpad *b = open_text(text, sizeof text - 1);
+    assert_string_equal(look_up(b, 0x1fff), "last=:0@1160");
+    assert_string_equal(look_up(b, 0x2000), "");
+    wndl_breakpad_close(b);
+    b = open_text(longer, sizeof longer - 1);
+    assert_string_equal(look_up(b, 0x5fff), "last=:0@4800");
+    assert_string_equal(look_up(b, 0x6010), "");
+    wndl_breakpad_close(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_last_public_ends_with_its_page),
         cmocka_unit_test(an_address_has_its_function_inlined_calls_and_lines),
         cmocka_unit_test(module_tells_what_the_file_is_of),
         cmocka_unit_test(order_does_not_matter_and_the_last_start_wins),
-        cmocka_unit_test(what_encloses_goes_on_behind_what_is_in_it),
+        cmocka_unit_test(what_encloses_goes_on_after_what_is_in_it),
         cmocka_unit_test(damage_costs_the_record_and_is_counted),
         cmocka_unit_test(all_functions_are_visited_until_it_is_enough),
         cmocka_unit_test(a_file_cut_anywhere_is_read),

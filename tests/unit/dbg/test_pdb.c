@@ -543,13 +543,13 @@ static void memory_may_be_out(void **state)
     pdb_unmake(&m);
 }
 
-/* Calls the inner function by `id` instead of by its own, and tells what is
- * imported: a thing of "a.c", two of the module without a name, which exports
- * them. */
-static void make_imports(struct pdb_maker *m, uint32_t id)
+/* Calls the inner function by `id` instead of by its own, and lists what is
+ * imported: a thing of "a.c", two of the module whose name is at `from` in the
+ * strings, which exports them. */
+static void make_imports(struct pdb_maker *m, uint32_t id, uint32_t from)
 {
     enum { LINES_SIZE = 64 + 44, SUBSECTIONS = 8 + 7 * 4 + 8 + 4 * 4 };
-    static const uint32_t imports[] = {1, 1, 5, 0, 2, 7, 9};
+    const uint32_t imports[] = {1, 1, 5, from, 2, 7, 9};
     static const uint32_t exports[] = {9, 0x1001, 7, 0x1000};
     static const uint8_t own[] = {1, 0x10, 0, 0};
     struct wndl_buf *b = &m->streams[PDB_MODULE];
@@ -591,7 +591,7 @@ static void inlined_functions_may_be_of_other_modules(void **state)
         char want[100];
         struct wndl_pdb_stats stats;
         pdb_make_streams(&m, false, 1);
-        make_imports(&m, cases[i].id);
+        make_imports(&m, cases[i].id, 0);
         pdb_make_file(&m);
         struct wndl_pdb *pdb = open_made(&m);
         const char *have = look_up(pdb, 0x101c);
@@ -605,6 +605,51 @@ static void inlined_functions_may_be_of_other_modules(void **state)
     }
 }
 
+/* The only module is "C". Microsoft's linker imports from "c". */
+static void imports_name_modules_in_any_case(void **state)
+{
+    enum { NAME = 128, LOWER = 3, OTHER = 7 };
+    static const struct {
+        uint32_t from;
+        const char *inner;
+    } cases[] = {{LOWER, "ns::deep="}, {OTHER, "=b.h"}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct pdb_maker m;
+        pdb_make_streams(&m, false, 1);
+        make_imports(&m, 0x80100001, cases[i].from);
+        m.streams[PDB_DBI].data[NAME] = 'C';
+        pdb_make_file(&m);
+        struct wndl_pdb *pdb = open_made(&m);
+        const char *have = look_up(pdb, 0x101c);
+        assert_memory_equal(have, cases[i].inner, strlen(cases[i].inner));
+        wndl_pdb_close(pdb);
+        pdb_unmake(&m);
+    }
+}
+
+/* A label of an assembler at the start of a function. */
+static void of_two_publics_the_one_marked_as_code_wins(void **state)
+{
+    (void)state;
+    struct pdb_maker m;
+    pdb_make_streams(&m, false, 1);
+    struct wndl_buf *p = &m.streams[PDB_PUBLICS];
+    struct wndl_buf *records = &m.streams[PDB_RECORDS];
+    p->size -= 4; /* the table of thunks */
+    pdb_set_u32(p, 8, 0);
+    pdb_public_at(&m, 0x3a0, "function");
+    size_t at = records->size;
+    pdb_public_at(&m, 0x3a0, "label");
+    pdb_set_u32(records, at + 4, 0);
+    pdb_set_u32(p, 4, 4 * 4);
+    pdb_make_file(&m);
+    struct wndl_pdb *pdb = open_made(&m);
+    assert_string_equal(look_up(pdb, 0x13a4), "function=:0:0@13a0");
+    wndl_pdb_close(pdb);
+    pdb_unmake(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -613,6 +658,8 @@ int main(void)
         cmocka_unit_test(every_annotation_has_its_meaning),
         cmocka_unit_test(inlined_calls_may_be_counted),
         cmocka_unit_test(inlined_functions_may_be_of_other_modules),
+        cmocka_unit_test(imports_name_modules_in_any_case),
+        cmocka_unit_test(of_two_publics_the_one_marked_as_code_wins),
         cmocka_unit_test(truncation_is_no_harm),
         cmocka_unit_test(any_byte_may_be_wrong),
         cmocka_unit_test(directories_that_lie_are_refused),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
+#include "in/frame_text/control.h"
 #include "in/frame_text/frame_text.h"
 
 #include <stdio.h>
@@ -121,6 +122,91 @@ static void sanitizers_write_what_is_linked(void **state)
         {"1 0x5 (x+0x2)", ""},
     };
     CHECK(examples, false);
+}
+
+/* ThreadSanitizer's frames and all summaries have no address before. */
+static void sanitizers_may_leave_the_address_out(void **state)
+{
+    (void)state;
+    static const struct example examples[] = {
+        {"SUMMARY: AddressSanitizer: heap-use-after-free (/a b/c+0x4011aa) in "
+         "f",
+            "plain svma |/a b/c|4011aa|/a b/c+0x4011aa"},
+        {"==7==SUMMARY: MemorySanitizer: x (/c+0x1) (BuildId: ab)",
+            "plain svma |/c|1|/c+0x1"},
+        {"    #0 main <null> (a.out+0x4011aa)",
+            "plain svma |a.out|4011aa|a.out+0x4011aa"},
+        {"SUMMARY: x (m:arm64+0x1)", "plain svma |m|1|m:arm64+0x1"},
+        {"x (/c+0x1)", "plain either |/c|1|/c+0x1"},
+        {"# main (c+0x1)", ""},
+        {"#x main (c+0x1)", ""},
+        {"SUMMARY: (+0x1)", ""},
+    };
+    CHECK(examples, false);
+}
+
+static void apples_paths_may_have_an_architecture(void **state)
+{
+    (void)state;
+    static const char *const arches[] = {
+        "arm64", "arm64e", "x86_64", "x86_64h", "i386", "armv7k", "arm64_32"};
+    for (size_t i = 0; i < sizeof arches / sizeof arches[0]; i++) {
+        char text[100], found[200];
+        struct wndl_frame_scan scan;
+        struct wndl_frame_text f;
+        snprintf(text, sizeof text, "#1 0x5 in f (/p/m:%s+0x2)", arches[i]);
+        wndl_frame_scan_init(&scan, bytes_of(text), false);
+        assert_true(wndl_frame_scan_next(&scan, &f));
+        assert_true(wndl_bytes_is(f.path, "/p/m"));
+        assert_true(wndl_bytes_is(f.arch, arches[i]));
+        snprintf(text, sizeof text, "#1 0x5 (/p/m:%sx+0x2)", arches[i]);
+        describe(bytes_of(text), false, found, sizeof found);
+        assert_non_null(strstr(found, arches[i]));
+    }
+}
+
+static const struct {
+    const char *text, *plain;
+    bool json;
+} controls[] = {
+    {"\033[31ma\033[0m", "a", false},
+    {"a\033[38;5;4;1mb\033[Kc", "abc", false},
+    {"\033]8;;http://x\033\\a\033]8;;\007b", "ab", false},
+    {"\033(Ba\0337b\033=c\033[?25h", "abc", false},
+    {"\033]0;no end\n", "\033]0;no end\n", false},
+    {"a\033[31", "a\033[31", false},
+    {"a\033", "a\033", false},
+    {"\\u001b[31ma", "\\u001b[31ma", false},
+    {"\\u001b[31ma\\u001B[0m\033[1mb", "ab", true},
+    {"\\u001b]0;x\\u0007a\\u001b]0;y\\u001b\\\\b", "ab", true},
+    {"\\u001b]0;x\"y\\u0007", "\\u001b]0;x\"y\\u0007", true},
+};
+
+static void control_sequences_are_cut_out(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof controls / sizeof controls[0]; i++) {
+        struct wndl_bytes text = bytes_of(controls[i].text);
+        struct wndl_arena arena;
+        struct wndl_vec cuts;
+        struct wndl_buf kept;
+        uint8_t plain[100];
+        bool complete;
+        wndl_arena_init(&arena, wndl_mem_libc());
+        wndl_buf_init(&kept, wndl_mem_libc());
+        wndl_vec_init(&cuts, &arena, sizeof(struct wndl_frame_cut));
+        size_t size = wndl_frame_strip_controls(
+            text, controls[i].json, plain, &cuts, &complete);
+        assert_true(complete);
+        assert_int_equal(size, strlen(controls[i].plain));
+        assert_memory_equal(plain, controls[i].plain, size);
+        for (size_t at = 0; at < size; at++)
+            assert_int_equal(text.data[wndl_frame_uncut(&cuts, at)], plain[at]);
+        wndl_frame_copy_controls(text, controls[i].json, &kept);
+        assert_int_equal(kept.size + size, text.size);
+        wndl_buf_free(&kept);
+        wndl_arena_free(&arena);
+    }
 }
 
 static void sanitizers_may_say_which_build(void **state)
@@ -300,7 +386,8 @@ static void hostile_text_takes_no_longer(void **state)
     static const char *const pieces[] = {" +0x1]", "[x +0x1]", "#1: ", "+0x1)",
         "(0x1 ", "#1 0x1 ", "#1 0x1 in +0x1)", " at 0x1: ", " at 0x1: a (in ",
         ") 0x1", "??? () 0x1", "a+0x1", "(+0x1) [0x1]", "() [0x1]", "0x0x",
-        "[0x1]", "#1", "const (0x1 x+0x1)", "\"#1: a[b +0x1]", "/[0x1]"};
+        "[0x1]", "#1", "SUMMARY: (+0x1)", "#1 (+0x1)", "const (0x1 x+0x1)",
+        "\"#1: a[b +0x1]", "/[0x1]"};
     size_t size = 4 << 20;
     uint8_t *text = malloc(size);
     assert_non_null(text);
@@ -325,6 +412,9 @@ int main(void)
         cmocka_unit_test(brackets_are_mozillas_form_and_ours),
         cmocka_unit_test(near_misses_of_brackets_are_text),
         cmocka_unit_test(sanitizers_write_what_is_linked),
+        cmocka_unit_test(sanitizers_may_leave_the_address_out),
+        cmocka_unit_test(apples_paths_may_have_an_architecture),
+        cmocka_unit_test(control_sequences_are_cut_out),
         cmocka_unit_test(sanitizers_may_say_which_build),
         cmocka_unit_test(the_c_library_writes_return_addresses),
         cmocka_unit_test(valgrind_writes_addresses_of_its_process),

@@ -55,7 +55,7 @@ static void stacks_are_read_with_their_lines(void **state)
         "fn=(2)\n"
         "cob=(2) /tmp/a (b)/x.so\n"
         "cfi=(1)\n"
-        "cfn=(5) ???\n"
+        "cfn=(5) 0x10868D\n"
         "calls=1 0\n"
         "0 1\n"
         "\nob=(2)\n"

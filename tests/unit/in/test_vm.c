@@ -28,6 +28,7 @@ static const char sample[] = "windlass-vmprof 1\n"
                              "start 401000 401020\n"
                              "stacks 500\n"
                              "stack 1 1000 2 401780 402a80 403000\n"
+                             "stack 1 1500 1 401780 402a80 cut\n"
                              "later words that nobody knows yet\n"
                              "end\n";
 
@@ -97,6 +98,10 @@ static void reads_code_and_instructions(void **state)
     assert_int_equal(stack->weight, 2);
     assert_int_equal(stack->ip_count, 3);
     assert_int_equal(stack->ips[2], 0x403000);
+    assert_false(stack->cut);
+    stack = wndl_vec_at(&vm.stacks, 1);
+    assert_int_equal(stack->ip_count, 2);
+    assert_true(stack->cut);
     wndl_vm_free(&vm);
 }
 
@@ -153,6 +158,8 @@ static void refuses_lines_that_make_no_sense(void **state)
         "fault 401780 1 0 0 0 0 0 0",  /* there is no such memory */
         "memory 2 4096 0 0 0 0 0 0 0", /* not the next number */
         "path 0 0 0 0 0 0 0",          /* no address */
+        "path 0 0 0 0 0 0 0 cut",      /* no address either */
+        "stack 1 1 1 40 cut 50",       /* what is after its end */
         "code 2000 1000 0 /a",         /* ends before it starts */
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {

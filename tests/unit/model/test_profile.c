@@ -30,7 +30,7 @@ static void frames_differ_by_every_field(void **state)
         {.image = WNDL_NO_INDEX, .address = 0x1000},
         {.image = WNDL_NO_INDEX, .process = 1, .address = 0x1000},
         {.image = 0, .address = 0x1001},
-        {.image = 0, .address = 0x1000, .interrupted = 1},
+        {.image = 0, .address = 0x1000, .exact = WNDL_EXACT_INTERRUPTED},
         {.image = 0, .address = 0x1000, .how = 2},
         {.image = 0, .address = 0},
         {.image = 0, .address = UINT64_MAX},

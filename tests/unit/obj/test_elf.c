@@ -149,7 +149,7 @@ static void notes_that_overlap_are_not_all_read(void **state)
     wndl_buf_free(&id);
 }
 
-static void build_id_is_found_behind_a_note_padded_to_eight(void **state)
+static void build_id_is_found_after_a_note_padded_to_eight(void **state)
 {
     (void)state;
     struct elf_recipe recipe = {.is_64 = true, .type = ET_DYN};
@@ -396,7 +396,7 @@ int main(void)
             packed_sections_are_inflated_once_and_found_by_plain_name),
         cmocka_unit_test(build_id_is_found_without_section_headers),
         cmocka_unit_test(notes_that_overlap_are_not_all_read),
-        cmocka_unit_test(build_id_is_found_behind_a_note_padded_to_eight),
+        cmocka_unit_test(build_id_is_found_after_a_note_padded_to_eight),
         cmocka_unit_test(packed_sections_that_lie_are_refused),
         cmocka_unit_test(the_densest_deflate_stream_is_accepted),
         cmocka_unit_test(damaged_headers_are_named),

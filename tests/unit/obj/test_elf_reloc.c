@@ -36,6 +36,25 @@ static const struct machine machines[] = {
     {"arm", EM_ARM, false, false, false, 0, R_ARM_ABS32, R_ARM_REL32},
     {"ppc64", EM_PPC64, true, true, true, R_PPC64_ADDR64, R_PPC64_ADDR32,
         R_PPC64_REL32},
+    {"ppc", EM_PPC, false, true, true, 0, R_PPC_ADDR32, R_PPC_REL32},
+    {"s390x", EM_S390, true, true, true, R_390_64, R_390_32, R_390_PC32},
+    {"riscv64", EM_RISCV, true, false, true, R_RISCV_64, R_RISCV_32,
+        R_RISCV_32_PCREL},
+    {"riscv32", EM_RISCV, false, false, true, 0, R_RISCV_32, R_RISCV_32_PCREL},
+    {"loongarch64", EM_LOONGARCH, true, false, true, R_LARCH_64, R_LARCH_32,
+        99},
+    {"mips", EM_MIPS, false, true, false, 0, R_MIPS_32, 248},
+    {"mips64", EM_MIPS, true, true, true, R_MIPS_64, R_MIPS_32, 248},
+    {"mips64el", EM_MIPS, true, false, true, R_MIPS_64, R_MIPS_32, 248},
+    {"sparc64", EM_SPARCV9, true, true, true, R_SPARC_UA64, R_SPARC_UA32,
+        R_SPARC_DISP32},
+    {"sparc", EM_SPARC, false, true, true, 0, R_SPARC_UA32, R_SPARC_DISP32},
+    {"m68k", EM_68K, false, true, true, 0, R_68K_32, R_68K_PC32},
+    {"sh4", EM_SH, false, false, true, 0, R_SH_DIR32, R_SH_REL32},
+    {"alpha", EM_ALPHA, true, false, true, R_ALPHA_REFQUAD, R_ALPHA_REFLONG,
+        R_ALPHA_SREL32},
+    {"hexagon", EM_QDSP6, false, false, true, 0, 6, 31},
+    {"csky", EM_CSKY, false, false, true, 0, R_CKCORE_ADDR32, R_CKCORE_PCREL32},
 };
 
 enum { MACHINES = sizeof machines / sizeof *machines };
@@ -54,7 +73,13 @@ static void put_entry(struct wndl_buf *buf, const struct machine *m,
     uint64_t info = m->is_64 ? ELF64_R_INFO((uint64_t)e->symbol, e->type)
                              : ELF32_R_INFO(e->symbol, e->type);
     put_word(buf, recipe, e->offset);
-    put_word(buf, recipe, info);
+    if (m->is_64 && m->machine == EM_MIPS) {
+        put(buf, recipe, e->symbol, 4);
+        for (unsigned shift = 32; shift != 0; shift -= 8)
+            put(buf, recipe, e->type >> (shift - 8) & 0xff, 1);
+    } else {
+        put_word(buf, recipe, info);
+    }
     if (m->has_addends)
         put_word(buf, recipe, e->addend);
 }
@@ -230,6 +255,8 @@ static void check_bad_entry(const struct entry *bad, const char *what)
     assert_non_null(damage);
     assert_string_equal(damage->what, what);
     assert_string_equal(damage->file, "a.o");
+    assert_int_equal(
+        damage->status, bad->type == 99 ? WNDL_UNSUPPORTED : WNDL_MALFORMED);
     assert_string_equal(damage->section, ".relocs");
     assert_int_equal(damage->offset, 0);
     wndl_object_close(object);
@@ -252,10 +279,9 @@ static void wrong_entries_are_left_out_and_told(void **state)
 static void other_machines_are_refused_where_it_matters(void **state)
 {
     (void)state;
-    const struct machine riscv = {
-        "riscv", EM_RISCV, true, false, true, 2, 1, 57};
+    const struct machine vax = {"vax", EM_VAX, false, false, true, 0, 1, 4};
     const struct entry entry = {0, 1, OF_HOT, 5};
-    struct wndl_bytes elf = make_object(&riscv, &entry, 1);
+    struct wndl_bytes elf = make_object(&vax, &entry, 1);
     struct wndl_object *object = open_or_fail(elf);
     struct wndl_bytes bytes;
     struct wndl_error err = {0};
@@ -268,6 +294,66 @@ static void other_machines_are_refused_where_it_matters(void **state)
         WNDL_OK);
     wndl_object_close(object);
     free((void *)elf.data);
+}
+
+/* A linker that relaxes code needs differences as pairs of relocations. */
+static void check_differences(const struct machine *m,
+    const struct entry *entries, size_t count, const uint32_t *expected)
+{
+    struct wndl_bytes elf = make_object(m, entries, count);
+    struct wndl_object *object = open_or_fail(elf);
+    struct wndl_bytes bytes;
+    assert_int_equal(
+        wndl_object_section_bytes(object, ".debug_info", &bytes, NULL, NULL),
+        WNDL_OK);
+    assert_null(wndl_object_damage(object));
+    for (size_t i = 0; i < INFO_SIZE / 4; i++)
+        assert_int_equal(value_at(m, bytes, 4 * i, 4), expected[i]);
+    wndl_object_close(object);
+    free((void *)elf.data);
+}
+
+static void riscv_and_loongarch_differences_are_computed(void **state)
+{
+    (void)state;
+    const struct entry riscv[] = {
+        {0, R_RISCV_ADD32, OF_F, 3}, /* f + 3 - .hot + 0x55555555 */
+        {0, R_RISCV_SUB32, OF_HOT, 0},
+        {4, R_RISCV_SET8, OF_F, 2}, /* (f + 2 - .hot) in a byte */
+        {4, R_RISCV_SUB8, OF_HOT, 0},
+        {8, R_RISCV_SET6, OF_F, 1}, /* 0x39 - 0x30, the rest stays */
+        {8, R_RISCV_SUB6, OF_HOT, 0},
+        {12, R_RISCV_ADD16, OF_F, 0},
+        {12, R_RISCV_SUB16, OF_HOT, 0},
+        {16, R_RISCV_ADD64, OF_F, 0},
+        {16, R_RISCV_SUB64, OF_HOT, 0},
+        {24, 60, OF_F, 0}, /* LEB128 of one byte */
+        {24, 61, OF_HOT, 0},
+        {36, R_RISCV_SET16, OF_F, 0},
+        {32, R_RISCV_SET32, OF_F, 0},
+    };
+    const uint32_t of_riscv[] = {0x55555560, 0x5555550a, 0x55555549, 0x5555555d,
+        0x5555555d, 0x55555555, 0x55555508, 0x55555555, 0x10038, 0x55550038};
+    check_differences(
+        &(struct machine){"riscv", EM_RISCV, true, false, true, 0, 0, 0}, riscv,
+        sizeof riscv / sizeof *riscv, of_riscv);
+    const struct entry larch[] = {
+        {0, R_LARCH_ADD32, OF_F, 3},
+        {0, R_LARCH_SUB32, OF_HOT, 0},
+        {4, R_LARCH_ADD8, OF_F, 0},
+        {4, R_LARCH_SUB8, OF_HOT, 0},
+        {8, 105, OF_F, 0}, /* 6 bits */
+        {8, 106, OF_HOT, 0},
+        {12, R_LARCH_ADD24, OF_F, 0},
+        {12, R_LARCH_SUB24, OF_HOT, 0},
+        {24, 107, OF_F, 0}, /* LEB128 */
+        {24, 108, OF_HOT, 0},
+    };
+    const uint32_t of_larch[] = {0x55555560, 0x5555555d, 0x5555555d, 0x5555555d,
+        0x55555555, 0x55555555, 0x5555555d, 0x55555555, 0x55555555, 0x55555555};
+    check_differences(&(struct machine){"loongarch", EM_LOONGARCH, true, false,
+                          true, 0, 0, 0},
+        larch, sizeof larch / sizeof *larch, of_larch);
 }
 
 static enum wndl_status use(struct wndl_bytes elf, struct wndl_mem *mem)
@@ -360,6 +446,7 @@ int main(void)
         cmocka_unit_test(programs_are_not_relocated),
         cmocka_unit_test(wrong_entries_are_left_out_and_told),
         cmocka_unit_test(other_machines_are_refused_where_it_matters),
+        cmocka_unit_test(riscv_and_loongarch_differences_are_computed),
         cmocka_unit_test(cut_files_are_refused_and_allocations_may_fail),
         cmocka_unit_test(sections_larger_than_addresses_are_refused),
         cmocka_unit_test(the_section_outside_of_groups_is_meant),

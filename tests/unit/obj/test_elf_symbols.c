@@ -135,6 +135,81 @@ static void untyped_labels_count_only_outside_of_functions(void **state)
     free((void *)elf.data);
 }
 
+/* GHC's runtime gives its code symbols of data. */
+static void data_symbols_in_code_name_it_outside_of_functions(void **state)
+{
+    (void)state;
+    const struct made_symbol symbols[] = {
+        {"function", 0x1000, 0x100, GLOBAL(FUNC), TEXT},
+        {"pool", 0x1040, 8, LOCAL(STT_OBJECT), TEXT},
+        {"stg_upd_frame_info", 0x1200, 0x20, GLOBAL(STT_OBJECT), TEXT},
+        {"$xrv64i2p1", 0x1210, 0, LOCAL(STT_NOTYPE), TEXT},
+        {"in_data", 0x3000, 8, GLOBAL(STT_OBJECT), 4},
+        {"in_thread", 0x1300, 8, GLOBAL(STT_TLS), TEXT},
+    };
+    struct wndl_bytes elf =
+        make_with_symbols(symbols, COUNT(symbols), EM_RISCV);
+    struct wndl_object *object = open_or_fail(elf);
+    assert_string_equal(name_at(object, 0x1040), "function");
+    assert_string_equal(name_at(object, 0x1200), "stg_upd_frame_info");
+    assert_string_equal(name_at(object, 0x121f), "stg_upd_frame_info");
+    assert_string_equal(name_at(object, 0x1220), "-");
+    assert_string_equal(name_at(object, 0x1300), "-");
+    assert_string_equal(name_at(object, 0x3000), "-");
+    wndl_object_close(object);
+    free((void *)elf.data);
+}
+
+/* ELFv1: symbols are those of descriptors. */
+static void descriptors_lead_to_their_code(void **state)
+{
+    (void)state;
+    static const uint8_t code[0x100];
+    const struct made_symbol symbols[] = {
+        {"sized", 0x3000, 0x10, GLOBAL(FUNC), 4},
+        {"unsized", 0x3018, 0, GLOBAL(FUNC), 4},
+        {"cut", 0x3030, 4, GLOBAL(FUNC), 4},
+        {"plain", 0x1060, 4, GLOBAL(FUNC), TEXT},
+    };
+    struct elf_recipe recipe = {.is_64 = true,
+        .big_endian = true,
+        .type = ET_EXEC,
+        .machine = EM_PPC64};
+    struct wndl_buf entries, strings, opd;
+    wndl_buf_init(&entries, wndl_mem_libc());
+    wndl_buf_init(&strings, wndl_mem_libc());
+    wndl_buf_init(&opd, wndl_mem_libc());
+    make_symbols(&recipe, symbols, COUNT(symbols), &entries, &strings);
+    const uint64_t words[] = {0x1020, 0x9000, 0, 0x1040, 0x9000, 0};
+    for (size_t i = 0; i < COUNT(words); i++)
+        put(&opd, &recipe, words[i], 8);
+    put(&opd, &recipe, 0x1080, 4);
+    const struct made_section sections[] = {
+        {".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000,
+            {code, sizeof code}, 0, 0, 16, 0, 0},
+        {".symtab", SHT_SYMTAB, 0, 0, bytes_of(&entries), 3, 0, 8, 24, 0},
+        {".strtab", SHT_STRTAB, 0, 0, bytes_of(&strings), 0, 0, 1, 0, 0},
+        {".opd", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 0x3000, bytes_of(&opd), 0,
+            0, 8, 0, 0},
+    };
+    recipe.sections = sections;
+    recipe.section_count = COUNT(sections);
+    struct wndl_bytes elf = make_elf(&recipe);
+    struct wndl_object *object = open_or_fail(elf);
+    assert_string_equal(name_at(object, 0x1020), "sized");
+    assert_string_equal(name_at(object, 0x102f), "sized");
+    assert_string_equal(name_at(object, 0x1030), "-");
+    assert_string_equal(name_at(object, 0x1040), "unsized");
+    assert_string_equal(name_at(object, 0x1060), "plain");
+    assert_string_equal(name_at(object, 0x1070), "-");
+    assert_string_equal(name_at(object, 0x3000), "-");
+    wndl_object_close(object);
+    free((void *)elf.data);
+    wndl_buf_free(&entries);
+    wndl_buf_free(&strings);
+    wndl_buf_free(&opd);
+}
+
 /* Index 0xffff says that the section's is in the table of indexes. */
 static void section_of_a_symbol_may_be_in_the_table_of_indexes(void **state)
 {
@@ -285,6 +360,8 @@ int main(void)
             unsized_symbol_reaches_the_next_and_ends_with_its_section),
         cmocka_unit_test(equal_starts_prefer_the_longest_then_the_last),
         cmocka_unit_test(untyped_labels_count_only_outside_of_functions),
+        cmocka_unit_test(data_symbols_in_code_name_it_outside_of_functions),
+        cmocka_unit_test(descriptors_lead_to_their_code),
         cmocka_unit_test(section_of_a_symbol_may_be_in_the_table_of_indexes),
         cmocka_unit_test(thumb_bit_is_not_part_of_an_arm_address),
         cmocka_unit_test(sizes_that_wrap_the_address_space_are_harmless),

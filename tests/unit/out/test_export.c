@@ -69,7 +69,7 @@ static void every_failed_allocation_is_told(void **state)
         const struct wndl_exported e = {
             .symbolized = &n.symbolized,
             .of_heap = i % 2 != 0,
-            .tells_gone = true,
+            .has_freed = true,
             .zipped = i / 2 % 2 != 0,
         };
         fail_each_allocation(writers[i / 4], &e);

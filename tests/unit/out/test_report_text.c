@@ -309,7 +309,7 @@ static void head_tells_of_gaps(void **state)
     assert_has(&f, "perf task clock, kernel time by ticks\n");
     assert_has(&f, " truncated: 5 (deeper than 300 frames)\n");
     assert_has(&f, " discarded: 44 (made room for later ones)\n");
-    assert_has(&f, " 1.235 ms more is in no sample\n");
+    assert_has(&f, " 1.235 ms more is in none of the samples\n");
     assert_has(&f, "Blocked    1.111 s in 9 blocks; stacks 100.0% complete\n");
     assert_has(&f, "Waiting    24.69 ms for a CPU\n");
     assert_has(&f, "Paused     1 time, for 2 ms in all\n");

@@ -89,7 +89,7 @@ static void with_too_many_mappings_nothing_is_known(void **state)
 static void need_no_shadow(void)
 {
 #ifdef HAS_SHADOW
-    skip();
+    SKIP("not with a sanitizer's shadow memory");
 #endif
 }
 

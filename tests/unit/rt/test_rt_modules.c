@@ -185,7 +185,7 @@ static void program_of_gos_linker_has_its_note(void **state)
     assert_true(wndl_rt_module_is_go(&module));
 }
 
-static void note_that_ends_behind_its_segment_is_none(void **state)
+static void note_that_ends_after_its_segment_is_none(void **state)
 {
     (void)state;
     struct wndl_dlmodule module = image_with(NT_GNU_BUILD_ID, "GNU");
@@ -219,7 +219,7 @@ int main(void)
         TEST(build_id_is_the_notes_contents),
         TEST(note_of_another_type_or_name_is_no_build_id),
         TEST(program_of_gos_linker_has_its_note),
-        TEST(note_that_ends_behind_its_segment_is_none),
+        TEST(note_that_ends_after_its_segment_is_none),
         TEST(path_is_the_mapped_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

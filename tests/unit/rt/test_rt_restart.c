@@ -2,6 +2,7 @@
 /* Which call an instruction made, and how it takes its timeout. */
 #include "testlib.h"
 
+#include "os/raw.h"
 #include "rt/arch/syscall_number.h"
 #include "rt/core/rt.h"
 #include "rt/sample/restart.h"
@@ -10,11 +11,21 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 struct wndl_rt wndl_rt;
 
 static ucontext_t context;
+
+static int set_up(void **state)
+{
+    (void)state;
+    wndl_rt.pid = getpid();
+    return 0;
+}
 
 /* What stands in front of a system call, as libcs have it. */
 #define NUMBER_OF(bytes)                                                       \
@@ -145,17 +156,20 @@ static const uint8_t poll_room[IN_FRONT + 8] = {
     [IN_FRONT] = 0xb8, 7, 0, 0, 0, 0x0f, 0x05, 0xc3};
 static const uint8_t *const poll_code = poll_room + IN_FRONT;
 
-static void stand_behind(const uint8_t *code, size_t offset, long result)
+static void stand_after(const uint8_t *code, size_t offset, long result)
 {
     context.uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)(code + offset);
     context.uc_mcontext.gregs[REG_RAX] = result;
+    /* What `syscall` leaves: where it returns to, and the flags. */
+    context.uc_mcontext.gregs[REG_RCX] = (greg_t)(uintptr_t)(code + 7);
+    context.uc_mcontext.gregs[REG_R11] = context.uc_mcontext.gregs[REG_EFL];
 }
 
 static void an_interrupted_call_is_made_again(void **state)
 {
     (void)state;
     struct wndl_rt_time rest;
-    stand_behind(poll_code, 7, -EINTR);
+    stand_after(poll_code, 7, -EINTR);
     context.uc_mcontext.gregs[REG_RDX] = 200;
     assert_true(wndl_rt_restart_is_due(&context));
     assert_true(wndl_rt_restart(&context, 30 * 1000 * 1000 + 999999, &rest));
@@ -169,11 +183,11 @@ static void a_timeout_never_becomes_endless(void **state)
 {
     (void)state;
     struct wndl_rt_time rest;
-    stand_behind(poll_code, 7, -EINTR);
+    stand_after(poll_code, 7, -EINTR);
     context.uc_mcontext.gregs[REG_RDX] = 20;
     assert_true(wndl_rt_restart(&context, UINT64_C(1) << 50, &rest));
     assert_int_equal(context.uc_mcontext.gregs[REG_RDX], 0);
-    stand_behind(poll_code, 7, -EINTR);
+    stand_after(poll_code, 7, -EINTR);
     context.uc_mcontext.gregs[REG_RDX] = UINT32_MAX; /* -1: for ever */
     assert_true(wndl_rt_restart(&context, UINT64_C(1) << 50, &rest));
     assert_int_equal((int)context.uc_mcontext.gregs[REG_RDX], -1);
@@ -182,12 +196,39 @@ static void a_timeout_never_becomes_endless(void **state)
 static void what_did_not_fail_so_is_left_alone(void **state)
 {
     (void)state;
-    stand_behind(poll_code, 7, 1);
+    stand_after(poll_code, 7, 1);
     assert_false(wndl_rt_restart_is_due(&context));
-    stand_behind(poll_code, 5, -EINTR);
+    stand_after(poll_code, 5, -EINTR);
     assert_false(wndl_rt_restart_is_due(&context));
-    stand_behind(poll_code, 7, -EAGAIN);
+    stand_after(poll_code, 7, -EAGAIN);
     assert_false(wndl_rt_restart_is_due(&context));
+    /* "jmp *%rcx" gets there, too. */
+    stand_after(poll_code, 7, -EINTR);
+    context.uc_mcontext.gregs[REG_R11] ^= 1;
+    assert_false(wndl_rt_restart_is_due(&context));
+}
+
+static void code_that_cannot_be_read_is_left_alone(void **state)
+{
+    (void)state;
+    struct wndl_rt_time rest;
+    uint8_t *page = wndl_raw_map(
+        WNDL_RT_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    assert_non_null(page);
+    memcpy(page + IN_FRONT, poll_code, 8);
+    assert_int_equal(mprotect(page, WNDL_RT_PAGE, PROT_NONE), 0);
+    for (int careful = 0; careful < 2; careful++) {
+        atomic_store(&wndl_rt.careful, careful != 0);
+        stand_after(page + IN_FRONT, 7, -EINTR);
+        assert_true(wndl_rt_restart_is_due(&context));
+        assert_false(wndl_rt_restart(&context, 0, &rest));
+        stand_after(page + IN_FRONT, 5, SYS_poll);
+        assert_true(wndl_rt_restart_is_at_call(&context));
+        wndl_rt_restart_yield(&context);
+        wndl_rt_restart_came_back(&context);
+    }
+    atomic_store(&wndl_rt.careful, false);
+    wndl_raw_unmap(page, WNDL_RT_PAGE);
 }
 #endif
 
@@ -205,7 +246,8 @@ int main(void)
         cmocka_unit_test(an_interrupted_call_is_made_again),
         cmocka_unit_test(a_timeout_never_becomes_endless),
         cmocka_unit_test(what_did_not_fail_so_is_left_alone),
+        cmocka_unit_test(code_that_cannot_be_read_is_left_alone),
 #endif
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -182,7 +182,7 @@ static void sample_on_unreadable_stack_is_lost_and_counted(void **state)
 #elif defined(__aarch64__)
     context.uc_mcontext.sp = (uintptr_t)unreadable;
 #else
-    skip();
+    SKIP("for the processors of whole programs");
 #endif
     assert_false(wndl_rt_sample_take(&sample, 1));
     assert_int_equal(wndl_rt.shm->lost[WNDL_LOSS_NO_STACK], 1);

@@ -5,6 +5,7 @@
 #include "rt/sample/events.h"
 #include "rt/sample/threads.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -147,6 +148,62 @@ static void many_ended_threads_are_swept_by_themselves(void **state)
     assert_int_equal(wndl_rt_threads_known(), 1);
 }
 
+/* A thread that lives until `over`. */
+struct living {
+    pthread_t thread;
+    _Atomic int tid;
+    _Atomic bool *over;
+};
+
+static void *live(void *given)
+{
+    struct living *living = given;
+    atomic_store(&living->tid, gettid());
+    while (!atomic_load(living->over))
+        usleep(10000);
+    return NULL;
+}
+
+static int begun(struct living *living, _Atomic bool *over)
+{
+    living->over = over;
+    assert_int_equal(pthread_create(&living->thread, NULL, live, living), 0);
+    while (atomic_load(&living->tid) == 0)
+        usleep(100);
+    return atomic_load(&living->tid);
+}
+
+/* Each attempt of a thread that finds no slot would ask about all others. */
+static void full_table_is_swept_once_for_many_attempts(void **state)
+{
+    (void)state;
+    static struct living all[WNDL_SHM_THREADS];
+    static _Atomic bool over, last_over;
+    for (int i = 0; i < WNDL_SHM_THREADS; i++)
+        (void)made(begun(&all[i], i == 7 ? &last_over : &over));
+    assert_null(wndl_rt_thread_of(NOBODY));
+    atomic_store(&last_over, true);
+    pthread_join(all[7].thread, NULL);
+    for (int i = 1; i < WNDL_SHM_THREADS; i++)
+        assert_null(wndl_rt_thread_of(NOBODY));
+    (void)made(NOBODY);
+    atomic_store(&over, true);
+    for (int i = 0; i < WNDL_SHM_THREADS; i++) {
+        if (i != 7)
+            pthread_join(all[i].thread, NULL);
+    }
+}
+
+static void memory_of_all_slots_is_together(void **state)
+{
+    (void)state;
+    struct wndl_rt_thread *first = wndl_rt_thread_at(0);
+    struct wndl_rt_thread *second = wndl_rt_thread_at(1);
+    struct wndl_rt_thread *third = wndl_rt_thread_at(2);
+    assert_int_equal(
+        (char *)second - (char *)first, (char *)third - (char *)second);
+}
+
 static void no_thread_is_at_a_slot_that_is_none(void **state)
 {
     (void)state;
@@ -177,6 +234,8 @@ int main(void)
         TEST(calling_thread_is_the_one_that_said_so),
         TEST(sweep_gives_back_those_that_have_ended),
         TEST(many_ended_threads_are_swept_by_themselves),
+        TEST(full_table_is_swept_once_for_many_attempts),
+        TEST(memory_of_all_slots_is_together),
         TEST(no_thread_is_at_a_slot_that_is_none),
         TEST(child_knows_no_thread),
     };

@@ -45,14 +45,55 @@ __asm__(".text\n"
         "nopw 0(%rax,%rax,1)\n"
         "3: ret\n"
         "endless_0: jmp endless_0\n"
+        /* As codecs and number crunchers have it. */
+        "vector_0: push %rbp\n"
+        "vector_1: push %rbx\n"
+        "mov %rsp, %rbp\n"
+        "and $-64, %rsp\n"
+        "sub $0x180, %rsp\n"
+        "4: vmovdqu (%rdi), %ymm5\n"
+        "vpaddd %ymm5, %ymm4, %ymm5\n"
+        "pshufb 0x20(%rsp), %xmm1\n"
+        "imul $77, %rdx, %rcx\n"
+        "mulx %rdx, %r8, %r9\n"
+        "sub $1, %r10\n"
+        "jg 4b\n"
+        "mov %rbp, %rsp\n"
+        "pop %rbx\n"
+        "pop %rbp\n"
+        "vzeroupper\n"
+        "vector_4: ret\n"
+        /* The exit of the loop is a branch. */
+        "while_0: push %r12\n"
+        "5: cmp %rax, %rcx\n"
+        "while_1: jge 6f\n"
+        "inc %rcx\n"
+        "while_2: jmp 5b\n"
+        "6: pop %r12\n"
+        "ret\n"
+        /* A frame whose stack was aligned, as gcc writes it. */
+        "aligned_0: lea 8(%rsp), %r10\n"
+        "and $-32, %rsp\n"
+        "push -8(%r10)\n"
+        "push %rbp\n"
+        "mov %rsp, %rbp\n"
+        "push %r10\n"
+        "aligned_1: nop\n"
+        "mov -8(%rbp), %r10\n"
+        "leave\n"
+        "lea -8(%r10), %rsp\n"
+        "ret\n"
         "wild_0: mov %rax, %rsp\n"
         "ret\n"
-        "odd_0: cpuid\n"
+        "odd_0: hlt\n"
         "ret\n");
 extern const uint8_t site_end[];
 extern const uint8_t init_0[], init_1[], init_2[], init_3[], init_4[];
 extern const uint8_t dtors_0[], dtors_1[], dtors_2[], dtors_3[];
 extern const uint8_t clones_0[], clones_1[];
+extern const uint8_t vector_0[], vector_1[], vector_4[];
+extern const uint8_t while_0[], while_1[], while_2[];
+extern const uint8_t aligned_1[];
 extern const uint8_t endless_0[], wild_0[], odd_0[];
 
 enum { FP_NOW = 0x1111, FP_PUSHED = 0x2222 };
@@ -73,6 +114,12 @@ static const struct {
     {dtors_3, 0},
     {clones_0, 0},
     {clones_1, 0},
+    {vector_0, 0},
+    {vector_1, FP_PUSHED},
+    {vector_4, 0},
+    {while_0, 0},
+    {while_1, 1},
+    {while_2, 1},
 };
 
 static uint64_t stack[4];
@@ -116,6 +163,24 @@ static void every_place_leads_to_the_caller(void **state)
     }
 }
 
+/* The frame pointer leads to what was saved before SP was aligned. */
+static void aligned_frame_leads_to_the_caller(void **state)
+{
+    (void)state;
+    uint64_t *const words = stack;
+    words[0] = (uintptr_t)(words + 4); /* the CFA, by push %r10 */
+    words[1] = FP_PUSHED;
+    words[2] = words[3] = (uintptr_t)site_end;
+    struct wndl_fp_state s = {.pc = (uintptr_t)aligned_1,
+        .sp = (uintptr_t)words,
+        .fp = (uintptr_t)(words + 1)};
+    bool pops_fp = false;
+    assert_true(wndl_flow_return(&space, &s, &pops_fp));
+    assert_int_equal(s.pc, (uintptr_t)site_end);
+    assert_int_equal(s.sp, (uintptr_t)(words + 4));
+    assert_true(pops_fp && s.fp == FP_PUSHED);
+}
+
 static void assert_refused(const uint8_t *pc, uint64_t ra)
 {
     stack[0] = ra;
@@ -140,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_place_leads_to_the_caller),
+        cmocka_unit_test(aligned_frame_leads_to_the_caller),
         cmocka_unit_test(what_cannot_be_followed_is_left_alone),
     };
     return cmocka_run_group_tests_name("flow", tests, NULL, NULL);

@@ -70,7 +70,7 @@ static void others_are_refused_by_name(void **state)
     other.text_size = 0xbe;
     refused(bytes, other, WNDL_MALFORMED, "for another binary");
     b.data[0] = 36;
-    refused(bytes, of, WNDL_MALFORMED, "is not Chromium unwind info v2");
+    refused(bytes, of, WNDL_MALFORMED, "not Chromium unwind info v2");
     b.data[0] = 32;
     b.data[4] = 2;
     refused(bytes, of, WNDL_MALFORMED, "damaged Chromium unwind info v2");

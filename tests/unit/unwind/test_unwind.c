@@ -188,6 +188,54 @@ static void walks_of_coroutines_are_complete(void **state)
     end(10);
 }
 
+#if defined(__x86_64__)
+
+/* The address to which a fiber of boost.context would return: without CFI, and
+ * no call is before it. */
+void fiber_end(void);
+__asm__(".text\n"
+        "\tjmp *%rbx\n"
+        "fiber_end:\n"
+        "\txor %rdi, %rdi\n"
+        "\tcall _exit@PLT\n"
+        "\thlt\n");
+
+static struct wndl_walk fiber_walk;
+static struct wndl_stack_range fiber_stack;
+
+static void fiber(void)
+{
+    wndl_unwind_self(oracle.unwinder, &fiber_stack, &fiber_walk);
+    (void)setcontext(&main_context);
+}
+
+static void walks_of_fibers_are_complete(void **state)
+{
+    (void)state;
+    static char stack[64 << 10];
+    static struct wndl_frame frames[10];
+    volatile bool has_run = false;
+    begin();
+    fiber_stack.low = (uintptr_t)stack;
+    fiber_stack.high = fiber_stack.low + sizeof stack;
+    fiber_walk = (struct wndl_walk){.frames = frames, .max_frames = 10};
+    assert_int_equal(getcontext(&coroutine_context), 0);
+    coroutine_context.uc_stack.ss_sp = stack;
+    coroutine_context.uc_stack.ss_size = sizeof stack;
+    makecontext(&coroutine_context, fiber, 0);
+    *(uintptr_t *)coroutine_context.uc_mcontext.gregs[REG_RSP] =
+        (uintptr_t)fiber_end;
+    assert_int_equal(getcontext(&main_context), 0);
+    if (!has_run) {
+        has_run = true;
+        (void)setcontext(&coroutine_context);
+    }
+    assert_int_equal(fiber_walk.end, WNDL_END_COMPLETE);
+    end(0);
+}
+
+#endif
+
 /* ---- the walker interrupted ---- */
 
 static void walk_with_unwinder(void *argument)
@@ -230,6 +278,9 @@ int main(void)
         cmocka_unit_test(code_without_cfi_is_passed_by_frame_pointer),
         cmocka_unit_test(walks_of_threads_are_complete),
         cmocka_unit_test(walks_of_coroutines_are_complete),
+#if defined(__x86_64__)
+        cmocka_unit_test(walks_of_fibers_are_complete),
+#endif
         cmocka_unit_test(a_walk_may_be_interrupted_by_a_walk),
         cmocka_unit_test(a_walk_may_be_interrupted_by_one_with_its_unwinder),
     };

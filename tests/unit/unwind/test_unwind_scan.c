@@ -31,8 +31,8 @@ __attribute__((noinline, used)) long known(long n)
  * bare() calls back from a frame with no frame pointer, whose words look like
  * return addresses, as what calls left there that have returned: one behind a
  * call to a function that has an FDE, and one behind no call. Never run:
- * stale_*. Its return cannot be found by following its code: lfence is not
- * among the instructions that are followed.
+ * stale_*. Its return cannot be found by following its code, because SP is
+ * computed from an unknown register.
  */
 __asm__(".pushsection .text\n"
         "    nop\n"
@@ -50,7 +50,8 @@ __asm__(".pushsection .text\n"
         "    mov %rsi, %rdi\n"
         "    call *%rax\n"
         "bare_after_call:\n"
-        "    lfence\n"
+        "    xor %ecx, %ecx\n"
+        "    lea (%rsp,%rcx), %rsp\n"
         "    add $48, %rsp\n"
         "    pop %rbp\n"
         "    ret\n"

@@ -234,7 +234,7 @@ static void what_undoes_a_function_is_bounded(void **state)
     assert_int_equal(
         wndl_chrome_v2_build(object, false, &out, &stats, NULL), WNDL_OK);
     assert_int_equal(stats.lost, 0);
-    assert_int_equal(stats.untold, 1);
+    assert_int_equal(stats.uncovered, 1);
     assert_true(stats.addresses > 100 && stats.addresses < 300);
     wndl_object_close(object);
     wndl_buf_free(&out);

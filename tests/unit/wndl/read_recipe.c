@@ -82,7 +82,7 @@ void spell_stack(
         size_t used = strlen(text);
         snprintf(text + used, size - used, "%s%d:%llx%s", used ? " " : "",
             (int)f->image, (unsigned long long)f->address,
-            f->interrupted ? "!" : "");
+            f->exact == WNDL_EXACT_INTERRUPTED ? "!" : "");
         assert_true(n->parent < node);
         node = n->parent;
     }

@@ -9,9 +9,10 @@
 static struct wndl_rt_lock young_lock;
 static _Atomic bool is_stuck; /* some stayed young when others came */
 
-/* Not 0 while the process has one thread, which alone can change it. */
-static const char nobody_tells;
-static const char *alone = &nobody_tells;
+/* Points to a byte that is 0 unless the process has a single thread, the only
+ * one that can change it. */
+static const char not_alone;
+static const char *alone = &not_alone;
 static bool is_shared;
 
 static bool is_alone(void)
@@ -199,7 +200,7 @@ void wndl_rt_blocks_follow(const char *flag)
 void wndl_rt_blocks_share(void)
 {
     __atomic_store_n(&is_shared, true, __ATOMIC_RELAXED);
-    __atomic_store_n(&alone, &nobody_tells, __ATOMIC_RELAXED);
+    __atomic_store_n(&alone, &not_alone, __ATOMIC_RELAXED);
 }
 
 void wndl_rt_blocks_allow_owner(uint32_t after)

@@ -7,7 +7,8 @@ __thread struct wndl_rt_heap_here wndl_rt_heap_here;
 
 struct wndl_rt_heap_thread *wndl_rt_heap_enter_slowly(void)
 {
-    if (wndl_rt_heap_here.busy || wndl_rt_heap->shared == NULL)
+    if (wndl_rt_heap_here.busy || wndl_rt_heap->shared == NULL ||
+        wndl_rt_is_silent())
         return NULL;
     wndl_rt_heap_here.busy = true;
     atomic_signal_fence(memory_order_seq_cst);

@@ -168,7 +168,7 @@ static void catch_up(struct wndl_rt_heap_thread *t)
     wndl_resume_forget(t->walks);
 }
 
-/* Like wndl_rt_stacks_around(), which decides where this cannot. */
+/* Does what wndl_rt_stacks_around() does, in the simple case. */
 static inline size_t stacks_around(struct wndl_rt_heap_thread *t, uint64_t sp,
     struct wndl_stack_range stacks[WNDL_RT_STACKS_GIVEN])
 {

@@ -26,7 +26,7 @@ struct wndl_rt_resolved {
 
 _Static_assert(
     offsetof(struct wndl_rt_allocator, keeps_sizes) < 64 - sizeof(void *),
-    "what each call looks at is in one line");
+    "each call reads one cache line");
 
 extern WNDL_RT_HIDDEN struct wndl_rt_resolved wndl_rt_resolved;
 

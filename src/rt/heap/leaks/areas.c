@@ -46,11 +46,11 @@ static bool keep_area(void *context, const struct wndl_mapping *m)
     uint64_t ours = s->ours;
     if (ours < m->start || ours >= m->end)
         return add_area(s, m);
-    struct wndl_mapping before = *m, behind = *m;
+    struct wndl_mapping before = *m, after = *m;
     before.end = ours;
-    behind.start = ours + s->ours_size;
+    after.start = ours + s->ours_size;
     return (before.start == before.end || add_area(s, &before)) &&
-           (behind.start >= behind.end || add_area(s, &behind));
+           (after.start >= after.end || add_area(s, &after));
 }
 
 /*
@@ -236,26 +236,30 @@ size_t wndl_rt_area_page_count(const struct wndl_rt_area *a)
 
 void wndl_rt_areas_look_at_pages(struct wndl_rt_areas *s, int sharing)
 {
-    s->page_count = 0;
-    for (size_t i = 0; i < s->count; i++)
-        s->page_count += wndl_rt_area_page_count(&s->all[i]);
-    s->pages = s->page_count == 0 ? NULL : map_states(sharing, s->page_count);
-    uint8_t *at = s->pages;
+    s->states_size = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const size_t count = wndl_rt_area_page_count(&s->all[i]);
+        s->states_size += count + wndl_rt_pages_part_count(count);
+    }
+    s->states =
+        s->states_size == 0 ? NULL : map_states(sharing, s->states_size);
+    uint8_t *at = s->states;
     for (size_t i = 0; at != NULL && i < s->count; i++) {
         struct wndl_rt_area *a = &s->all[i];
-        size_t count = wndl_rt_area_page_count(a);
-        if (count != 0 && wndl_rt_own_pages_look(&s->own, a->start, count, at))
-            a->pages = at;
-        at += count;
+        const size_t count = wndl_rt_area_page_count(a);
+        const struct wndl_rt_page_states states = {at, at + count, count};
+        if (count != 0 && wndl_rt_own_pages_look(&s->own, a->start, &states))
+            a->states = states;
+        at += count + wndl_rt_pages_part_count(count);
     }
 }
 
 void wndl_rt_areas_forget_pages(struct wndl_rt_areas *s)
 {
     for (size_t i = 0; i < s->count; i++)
-        s->all[i].pages = NULL;
-    if (s->pages != NULL)
-        wndl_raw_unmap(s->pages, s->page_count);
+        s->all[i].states = (struct wndl_rt_page_states){0};
+    if (s->states != NULL)
+        wndl_raw_unmap(s->states, s->states_size);
 }
 
 enum wndl_rt_page wndl_rt_areas_pages_at(
@@ -264,17 +268,22 @@ enum wndl_rt_page wndl_rt_areas_pages_at(
     const struct wndl_rt_area *a = s->read;
     if (a == NULL || start - a->start >= a->end - a->start)
         a = s->read = area_before(s->all, s->count, start);
-    if (a == NULL || start >= a->end || a->pages == NULL)
+    if (a == NULL || start >= a->end || a->states.pages == NULL)
         return WNDL_RT_PAGE_OTHER;
-    size_t left = a->end - start;
-    uintptr_t end = start + (*size < left ? *size : left);
-    const uint8_t *first =
-        a->pages + (start / WNDL_RT_PAGE - a->start / WNDL_RT_PAGE);
-    const uint8_t *page = first;
-    uintptr_t at = start;
-    do
-        at = (at | (WNDL_RT_PAGE - 1)) + 1;
-    while (at < end && *++page == *first);
-    *size = (at < end ? at : end) - start;
-    return (enum wndl_rt_page) * first;
+    const size_t left = a->end - start;
+    const uintptr_t end = start + (*size < left ? *size : left);
+    const size_t first = start / WNDL_RT_PAGE - a->start / WNDL_RT_PAGE;
+    const size_t last = (end - 1) / WNDL_RT_PAGE - a->start / WNDL_RT_PAGE;
+    size_t next = wndl_rt_pages_next_touched(&a->states, first, last + 1);
+    enum wndl_rt_page state = WNDL_RT_PAGE_UNTOUCHED;
+    if (next == first) {
+        state = (enum wndl_rt_page)a->states.pages[first];
+        while (next <= last && a->states.pages[next] == state)
+            next++;
+    }
+    if (next <= last)
+        *size = wndl_rt_area_page(a, next) - start;
+    else
+        *size = end - start;
+    return state;
 }

@@ -18,7 +18,7 @@ struct wndl_rt_area {
     bool is_read; /* readable and writable */
     bool is_heap; /* an allocator's, or our own */
     bool is_anonymous;
-    uint8_t *pages; /* enum wndl_rt_page; NULL: pages are not known */
+    struct wndl_rt_page_states states;
     size_t blocks;
     uintptr_t high;                     /* end of its last block */
     size_t reach;                       /* from its first block to the next
@@ -42,8 +42,8 @@ struct wndl_rt_areas {
     struct wndl_rt_pointer_filter filter;
     size_t block_count, block_room;
     struct wndl_rt_own_pages own;
-    uint8_t *pages; /* states of all pages */
-    size_t page_count;
+    uint8_t *states; /* of all pages, and of their parts */
+    size_t states_size;
 };
 
 /* Fills in `all`. False: mappings cannot be read, or are too many. */

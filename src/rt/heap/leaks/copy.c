@@ -52,10 +52,8 @@ static bool has_all_areas(const struct wndl_rt_areas *s)
 /* The first touched page. If there is none, the result does not matter. */
 static uint8_t *first_touched(const struct wndl_rt_area *a)
 {
-    size_t count = wndl_rt_area_page_count(a), i = 0;
-    while (i + 1 < count && a->pages[i] == WNDL_RT_PAGE_UNTOUCHED)
-        i++;
-    return &a->pages[i];
+    const size_t last = a->states.count - 1;
+    return &a->states.pages[wndl_rt_pages_next_touched(&a->states, 0, last)];
 }
 
 /*
@@ -66,10 +64,10 @@ static void note_wiped(const struct wndl_rt_areas *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         const struct wndl_rt_area *a = &s->all[i];
-        if (a->pages == NULL)
+        if (a->states.pages == NULL)
             continue;
         uint8_t resident = 1, *page = first_touched(a);
-        uintptr_t at = wndl_rt_area_page(a, (size_t)(page - a->pages));
+        uintptr_t at = wndl_rt_area_page(a, (size_t)(page - a->states.pages));
         if (*page == WNDL_RT_PAGE_PRESENT &&
             wndl_raw3(SYS_mincore, (long)at, WNDL_RT_PAGE, (long)&resident) ==
                 0 &&
@@ -90,10 +88,12 @@ static bool is_in_block(struct wndl_rt_follower *s, uintptr_t word)
 static bool leads_to_blocks(
     struct wndl_rt_follower *s, const struct wndl_rt_area *a)
 {
-    for (size_t i = 0; i < wndl_rt_area_page_count(a); i++) {
+    const size_t count = a->states.count;
+    for (size_t i = 0; i < count; i++) {
+        i = wndl_rt_pages_next_touched(&a->states, i, count);
         struct iovec page = {(void *)wndl_rt_area_page(a, i), WNDL_RT_PAGE};
-        if (a->pages[i] == WNDL_RT_PAGE_UNTOUCHED)
-            continue;
+        if (i == count)
+            break;
         size_t got = wndl_rt_read_parts(s->copied, WNDL_RT_COPIED, &page, 1);
         size_t kept = wndl_rt_pointer_filter_keep(
             &s->areas->filter, s->copied, got / sizeof *s->copied, s->found);
@@ -114,8 +114,8 @@ static bool was_wiped_in_vain(struct wndl_rt_follower *s)
     s->areas->near = s->areas->heaps[0];
     for (size_t i = 0; i < s->areas->count; i++) {
         const struct wndl_rt_area *a = &s->areas->all[i];
-        if (a->pages != NULL && *first_touched(a) == WNDL_RT_PAGE_WIPED &&
-            leads_to_blocks(s, a))
+        if (a->states.pages != NULL &&
+            *first_touched(a) == WNDL_RT_PAGE_WIPED && leads_to_blocks(s, a))
             return false;
     }
     return true;

@@ -151,9 +151,12 @@ static size_t find_words(
     size_t count = 0;
     while (count < WNDL_RT_WORDS && pending->count > 0) {
         size_t size;
-        uintptr_t start = next_pending(pending, &size, WNDL_RT_COPIED);
+        /* Untouched pages are passed over at once, however many. */
+        uintptr_t start = next_pending(pending, &size, SIZE_MAX);
         enum wndl_rt_page page = wndl_rt_areas_pages_at(s->areas, start, &size);
         uintptr_t *found = s->found + count;
+        if (page != WNDL_RT_PAGE_UNTOUCHED && size > WNDL_RT_COPIED)
+            size = WNDL_RT_COPIED;
         if (page == WNDL_RT_PAGE_OTHER) {
             count += copy(s, pending, found);
             continue;

@@ -91,7 +91,10 @@ static uint32_t site_of(
                                        : learn_site(t, alloc, &stack, &wanted);
 }
 
-/* Its free was missed, or was untracked and is in the totals already. */
+/*
+ * Ends a block whose free was missed, or was untracked and is in the totals
+ * already.
+ */
 static void end_missed(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_block *block)
 {

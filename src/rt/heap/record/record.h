@@ -76,7 +76,10 @@ void wndl_rt_heap_keep(
 void wndl_rt_heap_freed(struct wndl_rt_heap_thread *thread,
     const struct wndl_rt_free *freed, const struct wndl_regs *regs);
 
-/* take() and freed(). For most blocks unsampled.h does that inline. */
+/*
+ * Takes the block and counts its free; for most blocks, unsampled.h does that
+ * inline.
+ */
 void wndl_rt_heap_end_any(struct wndl_rt_heap_thread *thread,
     const struct wndl_rt_allocator *real, void *block,
     const struct wndl_regs *regs);

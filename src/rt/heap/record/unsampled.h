@@ -64,7 +64,7 @@ static inline void wndl_rt_heap_count_alloc(struct wndl_rt_heap_thread *t,
     t->alloc_site = site;
 }
 
-/* For a block that was made during the recording. */
+/* Counts the free of a block that was allocated during the recording. */
 static inline __attribute__((always_inline)) void wndl_rt_heap_count_free(
     struct wndl_rt_heap_thread *t, const struct wndl_rt_allocator *real,
     void *block)

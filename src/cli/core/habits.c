@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/core/habits.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define LIVE                                                                   \
+    "is not a command; the nearest is 'windlass record -- COMMAND', then "     \
+    "'windlass report': there is no live view"
+#define LINES                                                                  \
+    "is not a command; the nearest is 'windlass report --by line FILE', or "   \
+    "'windlass view FILE' with the source"
+#define STACKS                                                                 \
+    "is not a command; the nearest is 'windlass export -f folded FILE', one "  \
+    "line for each stack"
+#define FLAMES                                                                 \
+    "is not a command; the nearest is 'windlass view FILE', which draws "      \
+    "flame graphs"
+#define ATTACH                                                                 \
+    "is not a command; the nearest is 'windlass record -- COMMAND': a "        \
+    "program is recorded from its start"
+#define EVENTS                                                                 \
+    "is not a command; the nearest is 'windlass record -- COMMAND', which "    \
+    "samples CPU time and waits; windlass counts no other events"
+#define WAITS                                                                  \
+    "is not a command; the nearest is 'windlass record -- COMMAND', then "     \
+    "'windlass report --time blocked'"
+#define FOREIGN                                                                \
+    "is not a command; the nearest is 'windlass merge FILE', which reads "     \
+    "files of other tools, and the output of 'perf script'"
+#define HEAPS                                                                  \
+    "is not a command; the nearest is 'windlass heap -- COMMAND', then "       \
+    "'windlass report'"
+#define OPENED                                                                 \
+    "is not a command; the nearest is 'windlass view FILE', or 'windlass "     \
+    "report FILE' in the terminal"
+#define CONTROL                                                                \
+    "is not a command; the nearest is 'windlass ctl PID ACTION' for a "        \
+    "recording that runs: status, pause, resume, stop or dump"
+
+/* Commands of perf, samply, heaptrack, Valgrind and gperftools. */
+static const struct habit {
+    const char *word, *answer;
+} habits[] = {
+    {"top", LIVE},
+    {"stat", EVENTS},
+    {"annotate", LINES},
+    {"script", STACKS},
+    {"flamegraph", FLAMES},
+    {"flame", FLAMES},
+    {"attach", ATTACH},
+    {"trace", EVENTS},
+    {"sched", WAITS},
+    {"timechart", OPENED},
+    {"lock", WAITS},
+    {"mem", HEAPS},
+    {"kmem", HEAPS},
+    {"c2c", EVENTS},
+    {"bench", EVENTS},
+    {"probe", EVENTS},
+    {"list", "is not a command; the nearest is 'windlass ls', which lists "
+             "recordings"},
+    {"load", OPENED},
+    {"open", OPENED},
+    {"show", OPENED},
+    {"print", OPENED},
+    {"gui", OPENED},
+    {"serve", OPENED},
+    {"import", FOREIGN},
+    {"convert", "is not a command; the nearest is 'windlass export FILE', or "
+                "'windlass merge FILE' for files of other tools"},
+    {"data", FOREIGN},
+    {"run", ATTACH},
+    {"start", CONTROL},
+    {"stop", CONTROL},
+    {"pause", CONTROL},
+    {"resume", CONTROL},
+    {"dump", CONTROL},
+    {"status", CONTROL},
+    {"memcheck", HEAPS},
+    {"massif", HEAPS},
+    {"heaptrack", HEAPS},
+    {"leaks", HEAPS},
+    {"compare", "is not a command; the nearest is 'windlass diff EARLIER "
+                "LATER'"},
+    {"addr2line", "is not a command; the nearest is 'windlass sym -e BINARY "
+                  "ADDRESS'"},
+    {"symbolize", "is not a command; the nearest is 'windlass sym', or "
+                  "'windlass fix' for printed stacks"},
+};
+
+const char *wndl_habit_of(const char *word)
+{
+    for (size_t i = 0; i < sizeof habits / sizeof *habits; i++) {
+        if (strcmp(habits[i].word, word) == 0)
+            return habits[i].answer;
+    }
+    return NULL;
+}

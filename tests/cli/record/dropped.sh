@@ -1,0 +1,14 @@
+#!/bin/sh
+# What root starts is recorded after it has become another user, too, and with
+# another root directory.
+. "$(dirname "$0")/../lib/record_lib.sh"
+[ "$(id -u)" -eq 0 ] || exit 77
+mkdir empty
+chmod 755 .
+cd empty
+"$fixtures/dropped" || [ $? -eq 7 ] || exit 77
+record 7 -- "$fixtures/dropped"
+[ "$(awk '$1 == "process" && $7 >= 100' dump | wc -l)" -eq 2 ] ||
+    fail "not both children were recorded: $(cat said)"
+grep -q 'could not be recorded' said && fail "$(cat said)"
+true

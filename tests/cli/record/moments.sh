@@ -1,0 +1,39 @@
+#!/bin/sh
+# CPU time is in the functions that used it: not that of before the recording
+# in the first sample, and that of threads that live for less than an interval.
+. "$(dirname "$0")/../lib/record_lib.sh"
+
+# The total time of a function's row in ms.
+total() {
+    "$windlass" report -n 50 r.wndl >report
+    awk -v name="$1" '{ time = 0
+        for (i = 1; i < NF; i++) {
+            if ($(i + 1) == "ms" || $(i + 1) == "us")
+                time = $i * ($(i + 1) == "us" ? 0.001 : 1)
+            if ($(i + 1) == name) { print int(time); exit }
+        } }' report
+}
+# at_most NUMBER COUNT WHAT
+at_most() {
+    [ "$2" -le "$1" ] || fail "$2 $3, more than $1: $(cat report)"
+}
+for engine in $(engines); do
+    # (Those take no sample of running threads, or none of short ones.)
+    [ "$engine" != outside ] && [ "$engine" != tick ] || continue
+    record 7 --engine "$engine" -- "$fixtures/moments"
+    grep -q 'more is in none of the samples' report 2>/dev/null || true
+    innocent=$(total innocent)
+    at_most 40 "${innocent:-0}" "ms in innocent() by $engine"
+    # 300 ms of 500 threads; by 300 samples in expectation.
+    requests=$(total request)
+    at_least 150 "${requests:-0}" "ms in request() by $engine"
+    at_most 450 "$requests" "ms in request() by $engine"
+    grep -q 'more is in none of the samples' report ||
+        fail "what is in no sample is not reported: $(cat report)"
+done
+
+# So is the time of processes that live for less.
+record 0 -- sh -c 'i=0; while [ $i -lt 50 ]; do /bin/true; i=$((i + 1)); done'
+"$windlass" report r.wndl >report
+grep -q 'more is in none of the samples' report ||
+    fail "short processes are missing: $(cat report)"
