@@ -119,7 +119,7 @@ struct wndl_vm {
     const char *command;
     uint64_t pid;
     bool is_running; /* the counts are of a part of the run */
-    uint64_t page; /* bytes */
+    uint64_t page;   /* bytes */
     uint64_t instructions;
     uint64_t data;
     uint64_t pages;        /* distinct ones that were touched */
