@@ -148,6 +148,11 @@ static void read_pid(struct line *line)
     line->vm->pid = take_decimal(line);
 }
 
+static void read_running(struct line *line)
+{
+    line->vm->is_running = true;
+}
+
 static void read_page(struct line *line)
 {
     line->vm->page = take_decimal(line);
@@ -319,6 +324,7 @@ static const struct {
     {"path", read_path},
     {"pid", read_pid},
     {"ran", read_ran},
+    {"running", read_running},
     {"span", read_span},
     {"spans", read_spans},
     {"stack", read_stack},

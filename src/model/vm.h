@@ -118,7 +118,8 @@ struct wndl_vm {
     struct wndl_arena arena;
     const char *command;
     uint64_t pid;
-    uint64_t page; /* bytes */
+    bool is_running; /* the counts are of a part of the run */
+    uint64_t page;   /* bytes */
     uint64_t instructions;
     uint64_t data;
     uint64_t pages;        /* distinct ones that were touched */

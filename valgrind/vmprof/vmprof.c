@@ -141,7 +141,7 @@ static void before_call(ThreadId tid, UInt number, UWord *args, UInt count)
 {
     (void)tid, (void)args, (void)count;
     if (number == __NR_execve || number == __NR_execveat)
-        write_results();
+        write_results(True);
 }
 
 static void after_call(
@@ -165,7 +165,7 @@ static void on_start(ThreadId tid, ULong blocks)
     UInt now = VG_(read_millisecond_timer)();
     if (now - last < wait)
         return;
-    write_results();
+    write_results(True);
     last = VG_(read_millisecond_timer)();
     if ((last - now) * 20 > wait)
         wait = (last - now) * 20;
@@ -186,7 +186,7 @@ static void after_options(void)
 static void finish(Int exit_code)
 {
     (void)exit_code;
-    write_results();
+    write_results(False);
 }
 
 static void before_options(void)

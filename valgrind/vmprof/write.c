@@ -208,9 +208,11 @@ static void write_head(void)
     }
 }
 
-static void write_all(void)
+static void write_all(Bool is_running)
 {
     write_head();
+    if (is_running)
+        VG_(fprintf)(file, "running\n");
     write_code();
     blocks_visit(write_run);
     costs_visit_sites(write_site);
@@ -227,7 +229,7 @@ static void write_all(void)
 }
 
 /* A reader sees the results of before or all of the new ones. */
-void write_results(void)
+void write_results(Bool is_running)
 {
     HChar *name = VG_(expand_file_name)("--vmprof-out-file", opt.out);
     SizeT room = VG_(strlen)(name) + sizeof ".part";
@@ -237,7 +239,7 @@ void write_results(void)
     if (file == NULL) {
         VG_(umsg)("vmprof: cannot write %s\n", part);
     } else {
-        write_all();
+        write_all(is_running);
         VG_(fclose)(file);
         if (VG_(rename)(part, name) != 0)
             VG_(umsg)("vmprof: cannot rename %s to %s\n", part, name);

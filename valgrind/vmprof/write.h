@@ -9,6 +9,6 @@
 void write_note_code(Addr start, SizeT size);
 
 /* Writes all that was counted so far; says on the log why it cannot. */
-void write_results(void);
+void write_results(Bool is_running);
 
 #endif

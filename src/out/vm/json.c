@@ -208,6 +208,7 @@ bool wndl_vm_json(struct wndl_buf *out, const struct wndl_vm_view *view)
     add_number(out, "version", 1);
     add_text(out, "command", vm->command);
     add_number(out, "pid", vm->pid);
+    add_number(out, "is_running", vm->is_running);
     add_number(out, "page_bytes", vm->page);
     add_number(out, "memory_bytes", vm->memories[view->memory].bytes);
     add_number(out, "ia", vm->instructions);

@@ -75,6 +75,9 @@ static void add_head(
     add_bytes(out, m->bytes);
     wndl_buf_text(out, " of memory in pages of ");
     add_bytes(out, vm->page);
+    if (vm->is_running)
+        wndl_buf_text(out, "\nA part of the run: the program went on, and was "
+                           "killed or started another in its place");
     wndl_buf_text(out, "\nVM I accesses: ");
     add_number(out, vm->instructions);
     add_faults(out, &m->total, WNDL_VM_FETCH);
@@ -367,17 +370,44 @@ static void add_counts_title(struct wndl_buf *out, const char *what)
         "I clean", "I dirty", "D first", "D clean", "D dirty", what);
 }
 
-static void add_mappings(
-    struct wndl_buf *out, const struct wndl_vm *vm, uint32_t memory)
+/* Most faults first, then most first touches. */
+static int compare_mappings(const void *a, const void *b)
 {
-    add_counts_title(out, "Mapping");
+    const struct wndl_vm_row *x = *(const struct wndl_vm_row *const *)a;
+    const struct wndl_vm_row *y = *(const struct wndl_vm_row *const *)b;
+    const uint64_t xp = wndl_vm_counts_paging(&x->counts);
+    const uint64_t yp = wndl_vm_counts_paging(&y->counts);
+    if (xp != yp)
+        return xp > yp ? -1 : 1;
+    const uint64_t xf = wndl_vm_counts_first(&x->counts);
+    const uint64_t yf = wndl_vm_counts_first(&y->counts);
+    return xf != yf ? (xf > yf ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+static bool add_mappings(struct wndl_buf *out, const struct wndl_vm *vm,
+    uint32_t memory, size_t max_rows)
+{
+    const struct wndl_vm_row **rows =
+        wndl_mem_zalloc(out->mem, (vm->rows.len + 1) * sizeof *rows);
+    size_t count = 0;
+    if (rows == NULL)
+        return false;
     for (size_t i = 0; i < vm->rows.len; i++) {
         const struct wndl_vm_row *row = wndl_vec_at(&vm->rows, i);
-        if (row->kind != WNDL_VM_MAPPING || row->memory != memory)
-            continue;
-        add_counts(out, &row->counts);
-        wndl_buf_printf(out, "  %s\n", row->name);
+        if (row->kind == WNDL_VM_MAPPING && row->memory == memory)
+            rows[count++] = row;
     }
+    qsort(rows, count, sizeof *rows, compare_mappings);
+    add_counts_title(out, "Mapping");
+    for (size_t i = 0; i < count && i < max_rows; i++) {
+        add_counts(out, &rows[i]->counts);
+        wndl_buf_printf(out, "  %s\n", rows[i]->name);
+    }
+    if (count > max_rows)
+        wndl_buf_printf(
+            out, "%zu more mappings: -n %zu\n", count - max_rows, count);
+    wndl_mem_free(out->mem, rows);
+    return true;
 }
 
 static void add_sites(
@@ -451,7 +481,8 @@ bool wndl_vm_text(
     if (!add_inclusive(out, g, max_rows))
         return false;
     add_paths(out, view->paths);
-    add_mappings(out, view->vm, view->memory);
+    if (!add_mappings(out, view->vm, view->memory, max_rows))
+        return false;
     add_sites(out, view->sites, max_rows);
     add_time(out, view->vm, view->memory);
     add_startup(out, view->startup);

@@ -47,6 +47,8 @@ results=$(echo walk.*.vm)
 # The same again from the file, in each form; a size of those simulated.
 run 0 --show "$results" --show-mem 800K
 said '^.*, 800 KB of memory in pages of 4 KB$' out
+run 0 --show "$results" -n 1
+said '^ .* +0  .*/walk$|^[0-9]+ more mappings: -n [0-9]+$' out
 run 0 --show "$results" --json
 python3 - out <<'END' || fail "the JSON is not right" out
 import json, sys
@@ -136,6 +138,13 @@ run 0 -q --trace-children -o tree.%p.vm -- sh -c '/bin/true; exec /bin/echo'
 [ "$(grep -l '^command /bin/true' tree.*.vm | wc -l)" -eq 1 ] &&
     [ "$(grep -l '^command /bin/echo' tree.*.vm | wc -l)" -eq 1 ] ||
     fail "no results of the programs that were started"
+
+# What was counted before an exec is a part of the run, and says so.
+run 0 -q -o part.vm -- sh -c 'exec /bin/true'
+run 0 --show part.vm
+said '^A part of the run: the program went on' out
+run 0 --show status.vm
+! grep -q '^A part of the run' out || fail "the whole run is no part" out
 
 # Results of an earlier run are there whole while new ones are written.
 [ -z "$(ls ./*.part 2>/dev/null)" ] || fail "parts of files are left"

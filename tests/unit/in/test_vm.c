@@ -26,6 +26,7 @@ static const char sample[] = "windlass-vmprof 1\n"
                              "spans 65536\n"
                              "span 3 0 0 0 0 0 0 9\n"
                              "start 401000 401020\n"
+                             "running\n"
                              "stacks 500\n"
                              "stack 1 1000 2 401780 402a80 403000\n"
                              "stack 1 1500 1 401780 402a80 cut\n"
@@ -63,6 +64,7 @@ static void reads_the_head(void **state)
     assert_int_equal(read_text(&vm, sample), WNDL_OK);
     assert_string_equal(vm.command, "./walk 1 2");
     assert_int_equal(vm.pid, 4711);
+    assert_true(vm.is_running);
     assert_int_equal(vm.page, 4096);
     assert_int_equal(vm.instructions, 544384);
     assert_int_equal(vm.data, 277690);
