@@ -1,0 +1,29 @@
+#!/bin/sh
+# A process that waits for the recorder, and is stopped and continued there as
+# the recorder is, is recorded.
+. "$(dirname "$0")/../lib/record_lib.sh"
+"$windlass" record -o r.wndl -- sh -c "sleep 2; $fixtures/burn 400 3; exit 3" \
+    2>said &
+recorder=$!
+sleep 1
+kill -STOP $recorder
+child=
+i=0
+while [ -z "$child" ] && [ $i -lt 100 ]; do
+    sleep 0.1
+    child=$(pgrep -f "^$fixtures/burn" || true)
+    i=$((i + 1))
+done
+[ -n "$child" ] || fail "the program did not start"
+sleep 0.5
+kill -STOP "$child"
+sleep 0.2
+kill -CONT "$child"
+sleep 0.2
+kill -CONT $recorder
+status=0
+wait $recorder || status=$?
+[ $status -eq 3 ] || fail "exit status $status: $(cat said)"
+"$recdump" r.wndl >dump
+[ "$(awk '$1 == "process" && $8 ~ /burn$/ && $7 >= 200' dump | wc -l)" -eq 1 ] ||
+    fail "it was not recorded: $(cat said)"
