@@ -13,7 +13,7 @@ enum {
     CHECKED = 64 * WNDL_RT_PAGE,
     CAREFUL_SIZE = 1024 * 1024,
     PLACE_SHIFT = 14,             /* size of small stacks */
-    WAYS = 2,                     /* places for an address */
+    WAYS = 4,                     /* places for an address */
     LEAST_GAP = 128 * 1024 * 1024 /* below the initial stack: Linux's mmap.c */
 };
 
@@ -130,71 +130,122 @@ static bool may_be_own(const struct wndl_rt_stacks *stacks, uint64_t sp)
 
 /* ---- others */
 
-static struct wndl_rt_other_stack *places_of(
-    struct wndl_rt_stacks *stacks, uint64_t sp)
+/* A readable range. `ends`: the page after it is unreadable, else not known. */
+struct other {
+    uint64_t low, high;
+    bool ends;
+};
+
+/*
+ * The known ones, by address. Each is a word, so that threads and handlers need
+ * no lock: from the highest bit on the page of its start, the number of its
+ * pages, `ends`, and wndl_rt.unmaps when it was read. 0: none.
+ */
+static _Atomic uint64_t others[WNDL_RT_OTHER_STACKS];
+
+enum {
+    UNMAPS_BITS = 20,
+    COUNT_BITS = 7,
+    ENDS_SHIFT = UNMAPS_BITS,
+    COUNT_SHIFT = ENDS_SHIFT + 1,
+    START_SHIFT = COUNT_SHIFT + COUNT_BITS,
+    UNMAPS_MASK = (1 << UNMAPS_BITS) - 1,
+    COUNT_MOST = (1 << COUNT_BITS) - 1,
+};
+
+static uint64_t pack(const struct other *other, uint32_t unmaps)
 {
-    uint32_t hash = (uint32_t)(sp >> PLACE_SHIFT) * UINT32_C(0x9e3779b1) >> 16;
-    return &stacks->others[hash % (WNDL_RT_OTHER_STACKS / WAYS) * WAYS];
+    const uint64_t count = (other->high - other->low) / WNDL_RT_PAGE;
+    return other->low / WNDL_RT_PAGE << START_SHIFT | count << COUNT_SHIFT |
+           (uint64_t)other->ends << ENDS_SHIFT | unmaps;
 }
 
-/* Checks pages from `to` on that are before `end`. */
-static void look_further(struct wndl_rt_other_stack *other, uint64_t end)
+static struct other unpack(uint64_t word)
+{
+    const uint64_t low = (word >> START_SHIFT) * WNDL_RT_PAGE;
+    const uint64_t count = word >> COUNT_SHIFT & COUNT_MOST;
+    return (struct other){
+        low, low + count * WNDL_RT_PAGE, (word >> ENDS_SHIFT & 1) != 0};
+}
+
+static uint32_t unmaps_now(void)
+{
+    return atomic_load_explicit(&wndl_rt.unmaps, memory_order_acquire) &
+           UNMAPS_MASK;
+}
+
+static _Atomic uint64_t *places_of(uint64_t sp)
+{
+    const uint64_t hash =
+        (sp >> PLACE_SHIFT) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    return &others[hash % (WNDL_RT_OTHER_STACKS / WAYS) * WAYS];
+}
+
+/* Checks pages from `high` on that are before `end`. */
+static void look_further(struct other *other, uint64_t end)
 {
     while (other->high < end && is_readable(other->high))
         other->high += WNDL_RT_PAGE;
     other->ends = other->high < end;
 }
 
-/* The last one looked up is the first. */
-static bool add_other(struct wndl_rt_stacks *stacks, uint64_t sp)
+/* The last one looked up is the first, and replaces one that is out of date. */
+static void put_first(_Atomic uint64_t *places, uint64_t word)
 {
-    uint64_t from = sp & ~(uint64_t)(WNDL_RT_PAGE - 1);
-    struct wndl_rt_other_stack *places = places_of(stacks, sp);
-    struct wndl_rt_other_stack other = {.low = from, .high = from};
+    for (size_t i = 0; i < WAYS; i++) {
+        const uint64_t old = atomic_exchange(&places[i], word);
+        if (((old ^ word) & UNMAPS_MASK) != 0 || old >> START_SHIFT == 0)
+            return;
+        word = old;
+    }
+}
+
+static bool add_other(uint64_t sp)
+{
+    const uint32_t unmaps = unmaps_now();
+    const uint64_t from = sp & ~(uint64_t)(WNDL_RT_PAGE - 1);
+    struct other other = {.low = from, .high = from};
     look_further(&other, from + CHECKED);
     if (other.high == from)
         return false;
-    for (size_t i = WAYS - 1; i > 0; i--)
-        places[i] = places[i - 1];
-    places[0] = other;
+    put_first(places_of(sp), pack(&other, unmaps));
     return true;
 }
 
-static void forget_unmapped(struct wndl_rt_stacks *stacks)
-{
-    uint32_t unmaps =
-        atomic_load_explicit(&wndl_rt.unmaps, memory_order_acquire);
-    if (stacks->unmaps == unmaps)
-        return;
-    stacks->unmaps = unmaps;
-    for (size_t i = 0; i < WNDL_RT_OTHER_STACKS; i++)
-        stacks->others[i].high = 0;
-}
-
 /* Cuts it to the surely mapped part; false if that is empty. */
-static bool give_other(struct wndl_rt_other_stack *other, uint64_t sp,
-    struct wndl_stack_range *range)
+static bool give_other(const struct wndl_rt_stacks *stacks, struct other *other,
+    uint64_t sp, struct wndl_stack_range *range)
 {
-    uint64_t from = sp & ~(uint64_t)(WNDL_RT_PAGE - 1);
-    uint64_t end = from + CHECKED;
+    const uint64_t from = sp & ~(uint64_t)(WNDL_RT_PAGE - 1);
+    const uint64_t end = from + CHECKED;
+    if (end - other->low > COUNT_MOST * (uint64_t)WNDL_RT_PAGE)
+        return false;
     if (other->high < end && !other->ends)
         look_further(other, end);
     *range =
         (struct wndl_stack_range){sp, other->high < end ? other->high : end};
-    return are_mapped(from, range->high - from);
+    return stacks->are_called ? is_readable(range->high - WNDL_RT_PAGE)
+                              : are_mapped(from, range->high - from);
 }
 
-static bool find_other(
-    struct wndl_rt_stacks *stacks, uint64_t sp, struct wndl_stack_range *range)
+static bool find_other(const struct wndl_rt_stacks *stacks, uint64_t sp,
+    struct wndl_stack_range *range)
 {
-    forget_unmapped(stacks);
-    struct wndl_rt_other_stack *places = places_of(stacks, sp);
+    const uint32_t unmaps = unmaps_now();
+    _Atomic uint64_t *places = places_of(sp);
     for (size_t i = 0; i < WAYS; i++) {
-        if (sp < places[i].low || sp >= places[i].high)
+        const uint64_t word =
+            atomic_load_explicit(&places[i], memory_order_relaxed);
+        struct other other = unpack(word);
+        if ((word & UNMAPS_MASK) != unmaps || sp < other.low ||
+            sp >= other.high)
             continue;
-        if (give_other(&places[i], sp, range))
+        const bool given = give_other(stacks, &other, sp, range);
+        const uint64_t now = given ? pack(&other, unmaps) : 0;
+        if (now != word)
+            atomic_store_explicit(&places[i], now, memory_order_relaxed);
+        if (given)
             return true;
-        places[i].high = 0;
     }
     return false;
 }
@@ -220,7 +271,7 @@ size_t wndl_rt_stacks_around(struct wndl_rt_stacks *stacks, uint64_t sp,
     size_t count = known(stacks, sp, ranges);
     if (count == 0 && may_be_own(stacks, sp) && look_up(stacks, sp, room))
         count = known(stacks, sp, ranges);
-    if (count == 0 && add_other(stacks, sp))
+    if (count == 0 && add_other(sp))
         count = known(stacks, sp, ranges);
     return count;
 }

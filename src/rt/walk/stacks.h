@@ -9,10 +9,16 @@
  * whether the next 256 KiB above the stack pointer can be read.
  *
  * There may be thousands of such stacks, so answers are kept until the program
- * unmaps anything. Since an unmapping may escape our hooks, one call each time
- * asks the kernel whether all of it is still mapped. Two things go unnoticed: a
- * page that is made unreadable afterwards, and an unmapping by another thread
- * during the walk itself.
+ * unmaps anything, for all threads. Since an unmapping may escape our hooks,
+ * one call each time asks the kernel whether all of it is still mapped. Two
+ * things go unnoticed: a page that is made unreadable afterwards, and an
+ * unmapping by another thread during the walk itself.
+ *
+ * That call takes more than a microsecond. Walks that begin at a call of a
+ * function, as those of the heap do, only ask for the last page, which takes a
+ * tenth: what the callers of that function will return to is mapped, so only
+ * wrong rules lead beyond it, and a shorter stack in the place of an earlier
+ * one lacks the last page.
  */
 #ifndef WNDL_RT_WALK_STACKS_H
 #define WNDL_RT_WALK_STACKS_H
@@ -24,20 +30,16 @@
 #include <stdint.h>
 #include <windlass/unwind.h>
 
-enum { WNDL_RT_OTHER_STACKS = 128, WNDL_RT_STACKS_GIVEN = 2 };
-
-/* A readable range. `ends`: the page after it is unreadable, else not known. */
-struct wndl_rt_other_stack {
-    uint64_t low, high; /* high == 0: none */
-    bool ends;
+enum {
+    WNDL_RT_OTHER_STACKS = sizeof(void *) < 8 ? 1 << 10 : 1 << 15,
+    WNDL_RT_STACKS_GIVEN = 2,
 };
 
 /* A thread's stacks. high == 0: not known. Zeroed memory knows nothing. */
 struct wndl_rt_stacks {
     struct wndl_stack_range own;
     bool is_initial; /* `own` is the process's first, which may grow */
-    uint32_t unmaps; /* value of wndl_rt.unmaps when others were read */
-    struct wndl_rt_other_stack others[WNDL_RT_OTHER_STACKS]; /* by address */
+    bool are_called; /* its walks begin at a call of a function */
 };
 
 /*

@@ -28,6 +28,7 @@ static int set_up(void **state)
     (void)state;
     stacks = (struct wndl_rt_stacks){0};
     atomic_store(&wndl_rt.careful, false);
+    atomic_fetch_add(&wndl_rt.unmaps, 1); /* nothing is known any more */
     other =
         mmap(NULL, 2 * GIVEN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return other == MAP_FAILED
@@ -142,6 +143,39 @@ static void answers_are_kept_until_memory_is_unmapped(void **state)
     assert_true(ranges[0].high == (uintptr_t)other + MAPPED + PAGE);
 }
 
+/* Ten thousand coroutines take turns: each is looked up once. */
+static void many_stacks_are_known_at_a_time(void **state)
+{
+    (void)state;
+    enum { STACKS = 10000, SIZE = 16 * PAGE };
+    uint8_t *all = mmap(NULL, (size_t)STACKS * SIZE, PROT_READ,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    size_t kept = 0;
+    assert_true(all != MAP_FAILED);
+    for (size_t i = 0; i < STACKS; i++)
+        assert_true(around(all + i * SIZE + 15 * PAGE) > 0);
+    /* The page above is no more, but only a new look would say so. */
+    for (size_t i = 1; i < STACKS; i++)
+        assert_int_equal(mprotect(all + i * SIZE + PAGE, PAGE, PROT_NONE), 0);
+    for (size_t i = 0; i < STACKS - 5; i++) {
+        assert_true(around(all + i * SIZE + 15 * PAGE) > 0);
+        kept += ranges[0].high > (uintptr_t)all + (i + 1) * SIZE + PAGE;
+    }
+    munmap(all, (size_t)STACKS * SIZE);
+    assert_in_range(kept, STACKS * 95 / 100, STACKS);
+}
+
+static void called_stack_without_its_last_page_is_not_given(void **state)
+{
+    (void)state;
+    stacks.are_called = true;
+    assert_true(around(other) > 0);
+    assert_true(ranges[0].high == (uintptr_t)other + MAPPED);
+    assert_int_equal(munmap(other + MAPPED - PAGE, PAGE), 0);
+    assert_true(around(other) > 0);
+    assert_true(ranges[0].high == (uintptr_t)other + MAPPED - PAGE);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -156,6 +190,8 @@ int main(void)
         TEST(what_cannot_be_read_is_not_given),
         TEST(memory_unmapped_unseen_is_not_given),
         TEST(answers_are_kept_until_memory_is_unmapped),
+        TEST(many_stacks_are_known_at_a_time),
+        TEST(called_stack_without_its_last_page_is_not_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

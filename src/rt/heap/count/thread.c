@@ -81,7 +81,7 @@ static void forget(struct wndl_rt_heap_thread *t, int tid)
     t->random = (uint64_t)tid * WNDL_GOLDEN;
     t->rules_age = atomic_load(&wndl_rt.rules_age);
     wndl_resume_forget(t->walks);
-    memset(&t->stacks, 0, sizeof t->stacks);
+    t->stacks = (struct wndl_rt_stacks){.are_called = true};
     memset(&t->nodes.known, 0, sizeof t->nodes.known);
     t->nodes.known.epoch = atomic_load(&wndl_rt.epoch);
     t->prefault = wndl_rt_prefault_none();
