@@ -31,13 +31,13 @@ __attribute__((noinline)) static long outer(long n)
 }
 int main(int count, char **arguments)
 {
-    volatile long sum = outer(60000000L);
+    volatile long sum = outer(30000000L);
     if (count > 1) {
         void *plugin = dlopen(arguments[1], RTLD_NOW);
-        sum += ((long (*)(long))dlsym(plugin, "plug"))(400000000L);
+        sum += ((long (*)(long))dlsym(plugin, "plug"))(200000000L);
     }
     if (count > 1 && fork() == 0) {
-        sum += outer(60000000L);
+        sum += outer(30000000L);
         _exit(0);
     }
     return wait(0) < -1;

@@ -10,11 +10,15 @@ grep -q 'by scanning the stack' said && fail "scanned without being asked"
 grep -Eq '^windlass: CFI covers [0-9.]+ % of \.text of .*/bare, [0-9]+ node' \
     said || fail "no coverage of modules: $(cat said)"
 "$windlass" report r.wndl >report.txt
+"$windlass" export -o folded.txt r.wndl 2>/dev/null
+grep -q '^main;.*burn' folded.txt && fail "main was found without a scan"
+
+# What is lost is named.
+record 0 --unwind cfi -r 1000 -- "$bare" 200
+"$windlass" report r.wndl >report.txt
 grep -Eq '^ +lost in: [a-z_]+ \[bare\] \([0-9]+\)' report.txt ||
     fail "not where stacks were lost: $(head -12 report.txt)"
 grep -Eq '^ +remedy: .*--unwind scan' report.txt || fail "no remedy"
-"$windlass" export -o folded.txt r.wndl 2>/dev/null
-grep -q '^main;.*burn' folded.txt && fail "main was found without a scan"
 
 "$windlass" unwind-info "$bare" | sed -n 's/ of \.text .*//p' >share
 record 0 -r 1000 -- "$bare" 100
