@@ -4,6 +4,7 @@
  * shorter yet when it is made short.
  */
 #include "model/short_name.h"
+#include "symbolize/demangle/cxx.h"
 #include "symbolize/demangle/demangle.h"
 
 #include <stdlib.h>
@@ -24,6 +25,17 @@ static void make_short(const void *name, size_t size)
     wndl_buf_free(&out);
 }
 
+/* Names that libiberty reads do not get to our own reader. */
+static void read_ourselves(const uint8_t *data, size_t size)
+{
+    struct wndl_buf out;
+    wndl_buf_init(&out, wndl_mem_libc());
+    if (wndl_cxx_demangle((struct wndl_bytes){data, size}, LONGEST, &out) &&
+        (out.size == 0 || out.size > LONGEST))
+        abort();
+    wndl_buf_free(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct wndl_arena arena;
@@ -35,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         wndl_demangle(&demangler, (struct wndl_bytes){data, size});
     if (text == NULL || strlen(text) > (size > LONGEST ? size : LONGEST))
         abort();
+    read_ourselves(data, size);
     make_short(text, strlen(text));
     make_short(data, size);
     wndl_arena_free(&arena);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle: libiberty with limits; our own reader, which has limits itself,
- * reads Microsoft's names. A mangled name may refer back to its own parts, so
+ * demangle: our own readers, which have limits themselves, read C++ names,
+ * those of Microsoft's compiler too; libiberty, with limits, the others, and
+ * C++ names that ours does not read. A mangled name may refer back to its own parts, so
  * that a short one stands for an astronomically long one. Output therefore goes
  * through a callback that stops the work by longjmp. That is sound because the
  * callback interfaces keep their state on the stack, with one exception, see
@@ -9,6 +10,7 @@
  */
 #include "symbolize/demangle/demangle.h"
 
+#include "symbolize/demangle/cxx.h"
 #include "symbolize/demangle/msvc.h"
 
 #include <libiberty/demangle.h>
@@ -113,6 +115,12 @@ static bool run_msvc(const char *mangled, struct wndl_buf *text)
     return wndl_msvc_demangle(name, text) && text->size <= MAX_DEMANGLED;
 }
 
+static bool run_cxx(const char *mangled, struct wndl_buf *text)
+{
+    struct wndl_bytes name = {(const uint8_t *)mangled, strlen(mangled)};
+    return wndl_cxx_demangle(name, MAX_DEMANGLED, text);
+}
+
 /*
  * Legacy Rust names are valid Itanium names too, so the Rust demangler is tried
  * first.
@@ -125,9 +133,13 @@ static bool demangle_plain(const char *mangled, struct wndl_buf *text)
         return run_callbacks(rust_demangle_callback, mangled, text);
     if (starts(mangled, "_D"))
         return run_d(mangled, text);
+    if (starts(mangled, "__Z") || starts(mangled, "___Z") ||
+        starts(mangled, "____Z"))
+        return run_cxx(mangled, text);
     if (!starts(mangled, "_Z") && !starts(mangled, "_GLOBAL_"))
         return false;
     return run_callbacks(rust_demangle_callback, mangled, text) ||
+           run_cxx(mangled, text) ||
            run_callbacks(demangle_cplus, mangled, text);
 }
 
