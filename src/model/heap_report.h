@@ -80,6 +80,15 @@ struct wndl_findings {
 
 enum { WNDL_HEAP_PARTS = 10 };
 
+/*
+ * The live bytes of all heaps at one moment, in which those of processes that
+ * have ended do not count. last_bytes <= peak_bytes.
+ */
+struct wndl_heap_together {
+    uint64_t peak_bytes, peak_time; /* when they were most */
+    uint64_t last_bytes, last_time; /* at the last snapshot of any */
+};
+
 struct wndl_heap_report {
     const struct wndl_symbolized *symbolized;
     /* "live", "peak", "all": the blocks in the records; static */
@@ -101,6 +110,11 @@ struct wndl_heap_report {
     struct wndl_findings findings;
     struct wndl_heap_list list; /* with the frames of all stacks */
     struct wndl_heap_records records;
+    struct wndl_heap_together together;
+    /* Blocks at the peak, of the heap with the highest, by their innermost
+     * frames without allocation functions. */
+    struct wndl_heap_list peak_list;
+    struct wndl_heap_records holders;
 };
 
 /* ---- a comparison of two */

@@ -295,6 +295,14 @@ static const char *const names[] = {
     "_PyObject_Malloc",
     "_PyObject_Calloc",
     "_PyObject_Realloc",
+    "pymalloc_alloc",
+    "pymalloc_realloc",
+    "allocate_from_new_pool",
+    "pymalloc_pool_extend",
+    "new_arena",
+    "arena_map_get",
+    "arena_map_mark_used",
+    "_PyObject_ArenaMalloc",
 };
 
 /* Methods of Mozilla's policies of allocation. */

@@ -3,6 +3,7 @@
 #include "analyze/heap/report.h"
 
 #include "analyze/heap/findings.h"
+#include "analyze/heap/together.h"
 #include "base/search.h"
 
 #include <math.h>
@@ -228,6 +229,30 @@ static bool add_blocks(struct wndl_heap_report *r,
     return true;
 }
 
+/* The largest first; a few frames distinguish them. */
+static bool fill_holders(
+    struct wndl_heap_report *r, const struct wndl_heap_choice *choice)
+{
+    enum { FRAMES = 3 };
+    struct wndl_stack_texts stacks;
+    const struct wndl_heap_grouping grouping = {
+        .max_frames = FRAMES,
+        .ignore_alloc_fns = true,
+        .filters = choice->grouping.filters,
+    };
+    const struct wndl_process_heap *heap =
+        r->peak_heap == WNDL_NO_INDEX || choice->without_findings
+            ? NULL
+            : wndl_vec_at(&r->symbolized->profile->heaps, r->peak_heap);
+    bool filled =
+        wndl_stack_texts_init(&stacks, &r->peak_list, r->symbolized) &&
+        (heap == NULL || wndl_heap_sites_add(&stacks, heap, WNDL_HEAP_SET_PEAK,
+                             WNDL_HEAP_SIDE_ONLY));
+    wndl_stack_texts_free(&stacks);
+    return filled && wndl_heap_records_fill(
+                         &r->holders, &r->peak_list, &grouping, r->arena.mem);
+}
+
 static bool fill_report(
     struct wndl_heap_report *r, const struct wndl_heap_choice *choice)
 {
@@ -263,17 +288,23 @@ bool wndl_heap_report_fill(struct wndl_heap_report *r,
         .peak_heap = WNDL_NO_INDEX};
     wndl_arena_init(&r->arena, mem);
     wndl_arena_init(&r->records.arena, mem);
+    wndl_arena_init(&r->holders.arena, mem);
     wndl_vec_init(&r->rows, &r->arena, sizeof(struct wndl_heap_row));
     for (size_t i = 0; i < WNDL_FINDINGS; i++)
         wndl_vec_init(
             &r->findings.rows[i], &r->arena, sizeof(struct wndl_finding));
-    return wndl_heap_list_init(&r->list, mem) && fill_report(r, choice) &&
+    bool made = wndl_heap_list_init(&r->list, mem);
+    made = wndl_heap_list_init(&r->peak_list, mem) && made;
+    return made && fill_report(r, choice) && wndl_heap_together_fill(r) &&
+           fill_holders(r, choice) &&
            wndl_heap_records_fill(
                &r->records, &r->list, &choice->grouping, mem);
 }
 
 void wndl_heap_report_free(struct wndl_heap_report *r)
 {
+    wndl_heap_records_free(&r->holders);
+    wndl_heap_list_free(&r->peak_list);
     wndl_heap_records_free(&r->records);
     wndl_heap_list_free(&r->list);
     wndl_arena_free(&r->arena);

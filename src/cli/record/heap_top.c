@@ -4,27 +4,10 @@
 #include "cli/shared/heap_report.h"
 
 #include "cli/core/command.h"
-#include "model/short_name.h"
 #include "out/report_text/heap.h"
 #include "out/report_text/report_text.h"
 
-enum { SITES = 5, NAMES = 3, NAME_BYTES = 48 };
-
-/* The function of "function (file:line)", the place of "??? (path + 0x10)". */
-static struct wndl_bytes name_of(struct wndl_bytes text)
-{
-    size_t at = text.size;
-    while (at > 0 &&
-           !(text.data[at - 1] == '(' && at > 1 && text.data[at - 2] == ' '))
-        at--;
-    if (at == 0)
-        return text;
-    struct wndl_bytes name = {text.data, at - 2};
-    if (!wndl_bytes_is(name, "???"))
-        return name;
-    struct wndl_bytes place = {text.data + at, text.size - at - 1};
-    return wndl_path_name(place);
-}
+enum { SITES = 5, NAMES = 3 };
 
 static void say_line(struct wndl_buf *line)
 {
@@ -47,14 +30,8 @@ static void say_record(const struct wndl_heap_report *r,
     wndl_text_count(out, (uint64_t)wndl_heap_usable(&record->figures), "byte");
     wndl_buf_printf(out, " in %s", tilde);
     wndl_text_count(out, (uint64_t)record->figures.blocks, "block");
-    for (uint32_t i = 0; i < stack.count && i < NAMES; i++) {
-        const struct wndl_heap_frame *frame =
-            wndl_heap_frame_at(&r->list, stack.leaf);
-        wndl_buf_text(out, i == 0 ? ": " : " < ");
-        wndl_short_name(name_of(wndl_intern_get(&r->list.strings, frame->text)),
-            NAME_BYTES, out);
-        stack.leaf = frame->caller;
-    }
+    wndl_buf_text(out, ": ");
+    wndl_report_heap_callers(&r->list, stack, out);
     say_line(out);
 }
 

@@ -243,7 +243,7 @@ static bool is_for_heaps(const struct wndl_heap_options *o)
 {
     return wndl_heap_set_given(&o->of) || o->sort != WNDL_HEAP_BY_USABLE ||
            o->max_frames != WNDL_HEAP_USUAL_FRAMES || o->ignore_alloc_fns ||
-           o->filters.count != 0;
+           o->alloc_fns || o->filters.count != 0;
 }
 
 static int report_time(struct wndl_cli_recording *loaded,

@@ -19,8 +19,9 @@ struct wndl_heap_set_options {
 struct wndl_heap_options {
     struct wndl_heap_set_options of;
     uint64_t max_frames;
-    unsigned sort; /* enum wndl_heap_sort */
-    bool ignore_alloc_fns;
+    unsigned sort;         /* enum wndl_heap_sort */
+    bool ignore_alloc_fns; /* of DMD files; recordings: unless alloc_fns */
+    bool alloc_fns;
     struct wndl_option_list filters;
     bool no_fix_stacks;
 };
@@ -72,8 +73,12 @@ static inline bool wndl_heap_set_given(const struct wndl_heap_set_options *o)
             "were not requested) or number of blocks",                         \
             WNDL_OPT_CHOICE, offsetof(type, field.sort)},                      \
         {'a', "ignore-alloc-fns", NULL, NULL, NULL, NULL,                      \
-            "heap: leave out allocation functions at the top of stacks",       \
+            "DMD: leave out allocation functions at the top of stacks, as is " \
+            "always done for recordings",                                      \
             WNDL_OPT_FLAG, offsetof(type, field.ignore_alloc_fns)},            \
+        {0, "alloc-fns", NULL, NULL, NULL, NULL,                               \
+            "heap: keep allocation functions at the top of stacks",            \
+            WNDL_OPT_FLAG, offsetof(type, field.alloc_fns)},                   \
         {0, "filter", "TEXT", NULL, NULL, NULL,                                \
             of_what "show only entries with TEXT in a frame, or with '!' "     \
                     "before TEXT only those without it; \\! at the start "     \

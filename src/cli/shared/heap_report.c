@@ -67,7 +67,7 @@ static struct wndl_heap_choice choose_records(const struct wndl_heap_show *show,
     choice.grouping = (struct wndl_heap_grouping){
         .max_frames = options->max_frames,
         .sort = options->sort,
-        .ignore_alloc_fns = options->ignore_alloc_fns,
+        .ignore_alloc_fns = !options->alloc_fns,
         .filters = options->filters.texts,
     };
     return choice;

@@ -146,32 +146,67 @@ static void put_snapshots(const struct head *h)
     }
 }
 
+/* Of several processes, what they held at one moment, and each at its end. */
+static void put_live_of_all(const struct head *h)
+{
+    char text[WNDL_NUMBER_SIZE];
+    wndl_text_label(&h->text, "Live");
+    wndl_text_count(h->out, h->r->together.last_bytes, "byte");
+    wndl_buf_printf(h->out, " of all processes together after %s\n",
+        wndl_text_time(h->r->together.last_time, text));
+    wndl_text_label(&h->text, "");
+    wndl_text_count(h->out, h->r->all.live_bytes, "byte");
+    wndl_buf_text(h->out, " in ");
+    wndl_text_count(h->out, h->r->all.live_blocks, "block");
+    wndl_buf_printf(h->out, " of %zu processes", h->r->rows.len);
+    put_when(h);
+    wndl_buf_byte(h->out, '\n');
+}
+
 static void put_live(const struct head *h)
 {
+    if (h->r->rows.len > 1) {
+        put_live_of_all(h);
+        put_snapshots(h);
+        return;
+    }
     wndl_text_label(&h->text, "Live");
     wndl_text_count(h->out, h->r->all.live_bytes, "byte");
     wndl_buf_text(h->out, " in ");
     wndl_text_count(h->out, h->r->all.live_blocks, "block");
-    if (h->r->rows.len > 1)
-        wndl_buf_printf(h->out, " of %zu processes", h->r->rows.len);
     put_when(h);
     wndl_buf_byte(h->out, '\n');
     put_snapshots(h);
+}
+
+static void put_peak_of_all(const struct head *h)
+{
+    char text[WNDL_NUMBER_SIZE];
+    wndl_text_label(&h->text, "Peak");
+    wndl_text_count(h->out, h->r->together.peak_bytes, "byte");
+    wndl_buf_printf(h->out, " of all processes together after %s\n",
+        wndl_text_time(h->r->together.peak_time, text));
+    wndl_text_label(&h->text, "");
 }
 
 static void put_peak(const struct head *h)
 {
     const uint64_t *totals = h->r->all.totals;
     const struct wndl_profile *p = h->r->symbolized->profile;
+    const bool several = h->r->rows.len > 1 && h->r->peak_heap != WNDL_NO_INDEX;
     char text[WNDL_NUMBER_SIZE];
-    wndl_text_label(&h->text, "Peak");
+    if (several)
+        put_peak_of_all(h);
+    else
+        wndl_text_label(&h->text, "Peak");
     wndl_text_count(h->out, totals[WNDL_HEAP_TOTAL_PEAK_BYTES], "byte");
     wndl_buf_printf(h->out, " after %s",
         wndl_text_time(totals[WNDL_HEAP_TOTAL_PEAK_TIME], text));
-    if (h->r->rows.len > 1 && h->r->peak_heap != WNDL_NO_INDEX) {
+    if (several) {
         const struct wndl_process *process =
             wndl_vec_at(&p->processes, heap_at(h, h->r->peak_heap)->process);
-        wndl_buf_printf(h->out, ", of process %u", process->pid);
+        wndl_buf_printf(
+            h->out, ", of process %u, the highest of one", process->pid);
     }
     wndl_buf_byte(h->out, '\n');
 }
@@ -327,6 +362,9 @@ static void put_figures(const struct head *h)
         not_known(h);
     }
     put_stacks(h);
+    wndl_text_label(&h->text, "Counted");
+    wndl_buf_text(h->out, "malloc and the like; not counted: memory mapped by "
+                          "mmap (arenas of Python), stacks, code\n");
     put_gaps(h);
 }
 
@@ -349,6 +387,7 @@ void wndl_report_text_heap(
     const struct head h = {.r = r, .text = {&report, &layout, out}, .out = out};
     wndl_text_recorded(&h.text);
     put_figures(&h);
+    wndl_text_holders(r, width, out);
     over_time(&h);
     put_processes(&h);
     wndl_buf_byte(out, '\n');

@@ -34,7 +34,15 @@ void wndl_report_finding_text(const struct wndl_heap_report *r,
     enum wndl_finding_kind kind, const struct wndl_finding *row,
     struct wndl_buf *out);
 
+/* Appends a few functions: where blocks were allocated < its callers. */
+void wndl_report_heap_callers(const struct wndl_heap_list *list,
+    struct wndl_heap_stack stack, struct wndl_buf *out);
+
 /* ---- private to the files of report_text_heap */
+
+/* Appends what was held at the peak, cut to `width` columns; 0: not cut. */
+void wndl_text_holders(
+    const struct wndl_heap_report *r, unsigned width, struct wndl_buf *out);
 
 /* Appends the findings of all kinds to `out`. */
 void wndl_text_findings(const struct wndl_heap_report *r, struct wndl_buf *out);

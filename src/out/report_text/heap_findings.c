@@ -189,6 +189,20 @@ static const struct kind kinds[WNDL_FINDINGS] = {
     [WNDL_FINDING_WRONG] = {"Wrong frees", wrong_row, SUM_NONE},
 };
 
+/* What grows and what leaks is asked first; what was in use, last. */
+static const enum wndl_finding_kind shown_order[WNDL_FINDINGS] = {
+    WNDL_FINDING_GROWTH,
+    WNDL_FINDING_DEFINITE,
+    WNDL_FINDING_INDIRECT,
+    WNDL_FINDING_POSSIBLE,
+    WNDL_FINDING_WRONG,
+    WNDL_FINDING_TEMPORARY,
+    WNDL_FINDING_CLASS,
+    WNDL_FINDING_SLOP,
+    WNDL_FINDING_TOGETHER,
+    WNDL_FINDING_REACHABLE,
+};
+
 static void one_kind(const struct findings *f, const struct kind *kind,
     enum wndl_finding_kind which)
 {
@@ -282,7 +296,7 @@ void wndl_text_findings(const struct wndl_heap_report *r, struct wndl_buf *out)
     if (!has_any(&r->findings))
         return;
     for (size_t i = 0; i < WNDL_FINDINGS; i++)
-        one_kind(&f, &kinds[i], (enum wndl_finding_kind)i);
+        one_kind(&f, &kinds[shown_order[i]], shown_order[i]);
 }
 
 const char *wndl_report_finding_title(enum wndl_finding_kind kind)

@@ -33,6 +33,13 @@ try_mixed() {
 }
 
 check_recipes try_all
+# The answer begins within the first 25 lines.
+for file in two_processes.wndl sampled.wndl; do
+    "$windlass" report $file | head -n 25 | grep -q '^Held at the peak' || {
+        echo "heap_golden: $file: the answer is not at the start"
+        failed=1
+    }
+done
 "$make_recording" mixed.wndl <"$cases/mixed"
 try_mixed mixed.wndl >mixed.got
 check mixed

@@ -10,8 +10,11 @@
 #include <sys/uio.h>
 
 enum {
-    COMPARED = 64,    /* bytes compared at both ends of a copy */
-    LEAST_COPIED = 16 /* bytes: less is equal by chance */
+    COMPARED = 64,     /* bytes compared at both ends of a copy */
+    LEAST_COPIED = 16, /* bytes: less is equal by chance */
+    HEADER = 16,       /* bytes before the contents, such as a length */
+    TERMINATOR = 8,    /* bytes after the contents, such as a NUL */
+    LEAST_HEADED = 64, /* bytes of a block that may have both */
 };
 
 static void count_growth(
@@ -98,25 +101,42 @@ static bool read_ends(
            wndl_rt_read_parts(ends, 2 * end, from, 2) == 2 * end;
 }
 
+/* The beginnings and ends of both blocks, of `end` bytes each. */
+struct ends {
+    const uint8_t *head, *tail; /* of the larger block */
+    size_t end;
+};
+
+/* Leaves out bytes at the start and at the end of the smaller block. */
+static bool holds_contents(const struct copy *c, const struct ends *e,
+    size_t header, size_t terminator)
+{
+    const size_t rest = c->size - e->end;
+    uint64_t any = 0;
+    return is_equal(
+               c->from + header, e->head + header, e->end - header, &any) &&
+           is_equal(c->from + rest, e->tail, e->end - terminator, &any) &&
+           any != 0;
+}
+
 /* The address may be another block's now. */
 static void look_for_copy(void *context, struct wndl_rt_block *block)
 {
     struct copy *c = context;
     size_t end = c->size < COMPARED ? c->size : COMPARED;
-    size_t rest = c->size - end;
     uint8_t ends[2 * COMPARED];
-    const uint8_t *head = c->to, *tail = c->to + rest;
-    uint64_t any = 0;
+    struct ends e = {c->to, c->to + c->size - end, end};
     if (block->site != c->site)
         return;
     if (c->may_have_pages) {
         if (!read_ends(c, end, ends))
             return;
-        head = ends;
-        tail = ends + end;
+        e.head = ends;
+        e.tail = ends + end;
     }
-    c->found = is_equal(c->from, head, end, &any) &&
-               is_equal(c->from + rest, tail, end, &any) && any != 0;
+    c->found =
+        holds_contents(c, &e, 0, 0) ||
+        (c->size >= LEAST_HEADED && holds_contents(c, &e, HEADER, TERMINATOR));
     if (c->found)
         block->grown = true;
 }
