@@ -146,7 +146,9 @@ static void put_snapshots(const struct head *h)
     }
 }
 
-/* Of several processes, what they held at one moment, and each at its end. */
+/*
+ * For several processes: the bytes held at one moment, and by each at its end.
+ */
 static void put_live_of_all(const struct head *h)
 {
     char text[WNDL_NUMBER_SIZE];

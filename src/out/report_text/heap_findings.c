@@ -189,7 +189,7 @@ static const struct kind kinds[WNDL_FINDINGS] = {
     [WNDL_FINDING_WRONG] = {"Wrong frees", wrong_row, SUM_NONE},
 };
 
-/* What grows and what leaks is asked first; what was in use, last. */
+/* Growth and leaks come first, memory in use last. */
 static const enum wndl_finding_kind shown_order[WNDL_FINDINGS] = {
     WNDL_FINDING_GROWTH,
     WNDL_FINDING_DEFINITE,

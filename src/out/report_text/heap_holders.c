@@ -87,7 +87,7 @@ static void put_row(const struct wndl_heap_report *r, uint64_t all,
     wndl_buf_byte(out, '\n');
 }
 
-/* Of several processes, those of the one with the highest peak. */
+/* For several processes: the holders in the one with the highest peak. */
 static void put_title(const struct wndl_heap_report *r, struct wndl_buf *out)
 {
     const struct wndl_profile *p = r->symbolized->profile;

@@ -109,11 +109,11 @@ struct wndl_cxx_node *wndl_cxx_two(struct wndl_cxx *p, enum wndl_cxx_kind kind,
 }
 
 struct wndl_cxx_node *wndl_cxx_around(struct wndl_cxx *p, const char *before,
-    struct wndl_cxx_node *a, const char *behind)
+    struct wndl_cxx_node *a, const char *after)
 {
     size_t first = p->names.len;
     if (!wndl_cxx_push(p, wndl_cxx_text(p, before)) || !wndl_cxx_push(p, a) ||
-        (*behind != '\0' && !wndl_cxx_push(p, wndl_cxx_text(p, behind))))
+        (*after != '\0' && !wndl_cxx_push(p, wndl_cxx_text(p, after))))
         return NULL;
     return wndl_cxx_list(p, WNDL_CXX_SEQUENCE, first);
 }

@@ -9,7 +9,7 @@
 
 static const struct {
     char code;
-    const char *before, *behind;
+    const char *before, *after;
 } integers[] = {
     {'a', "(signed char)", ""},
     {'c', "(char)", ""},
@@ -66,7 +66,7 @@ static struct wndl_cxx_node *read_number(struct wndl_cxx *p)
         if (wndl_cxx_look(p, 0) == (uint8_t)integers[i].code) {
             p->at++;
             return wndl_cxx_around(
-                p, integers[i].before, read_digits(p), integers[i].behind);
+                p, integers[i].before, read_digits(p), integers[i].after);
         }
     if (wndl_cxx_take(p, "b"))
         return read_bool(p);
@@ -77,7 +77,7 @@ static struct wndl_cxx_node *read_number(struct wndl_cxx *p)
     return wndl_cxx_take(p, "e") ? read_float(p, "(long double)") : NULL;
 }
 
-/* Of an enumeration, a string, a pointer. */
+/* Literals of an enumeration, a string, a pointer. */
 static struct wndl_cxx_node *read_typed(struct wndl_cxx *p)
 {
     bool is_string = wndl_cxx_look(p, 0) == 'A';
@@ -274,11 +274,11 @@ static struct wndl_cxx_node *read_binary(struct wndl_cxx *p, const char *text)
 }
 
 static struct wndl_cxx_node *read_two(
-    struct wndl_cxx *p, const char *between, const char *behind)
+    struct wndl_cxx *p, const char *between, const char *after)
 {
     struct wndl_cxx_node *a = wndl_cxx_expression(p);
     struct wndl_cxx_node *b = a == NULL ? NULL : wndl_cxx_expression(p);
-    return wndl_cxx_around(p, "", wndl_cxx_join(p, a, between, b), behind);
+    return wndl_cxx_around(p, "", wndl_cxx_join(p, a, between, b), after);
 }
 
 static struct wndl_cxx_node *read_conditional(struct wndl_cxx *p)

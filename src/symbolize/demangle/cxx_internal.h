@@ -123,7 +123,7 @@ struct wndl_cxx {
     unsigned invented[3];
 };
 
-/* What the name of a function says of the rest. */
+/* Properties of a function's name that decide how the rest is read. */
 struct wndl_cxx_state {
     bool no_result; /* constructor, destructor, conversion */
     bool arguments; /* it ends with template arguments */
@@ -179,9 +179,9 @@ struct wndl_cxx_node *wndl_cxx_one(
     struct wndl_cxx *p, enum wndl_cxx_kind kind, struct wndl_cxx_node *a);
 struct wndl_cxx_node *wndl_cxx_two(struct wndl_cxx *p, enum wndl_cxx_kind kind,
     struct wndl_cxx_node *a, struct wndl_cxx_node *b);
-/* "before", a, "behind" */
+/* "before", a, "after" */
 struct wndl_cxx_node *wndl_cxx_around(struct wndl_cxx *p, const char *before,
-    struct wndl_cxx_node *a, const char *behind);
+    struct wndl_cxx_node *a, const char *after);
 /* a, "between", b */
 struct wndl_cxx_node *wndl_cxx_join(struct wndl_cxx *p, struct wndl_cxx_node *a,
     const char *between, struct wndl_cxx_node *b);

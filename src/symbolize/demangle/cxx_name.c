@@ -84,7 +84,7 @@ static struct wndl_cxx_node *read_parts(struct wndl_cxx *p, const uint8_t *end)
     return so_far;
 }
 
-/* What the part means here; its old meaning if it cannot be read again. */
+/* The meaning of the part here; its old one if it cannot be read again. */
 static struct wndl_cxx_node *read_again(
     struct wndl_cxx *p, struct wndl_cxx_part part)
 {

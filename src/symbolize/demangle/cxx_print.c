@@ -204,7 +204,7 @@ static void put_module(struct print *print, struct wndl_cxx_node *node)
 
 /* ---- the two halves of types */
 
-/* What the declarator of a pointer to it must be bracketed for. */
+/* The kinds of types that bracket the declarator of a pointer to them. */
 static bool is_bracketed(struct print *print, struct wndl_cxx_node *node)
 {
     while (
@@ -312,7 +312,7 @@ static void end_function(struct print *print, struct wndl_cxx_node *node)
     both(print, node->c);
 }
 
-/* Those that a template's argument does not have itself. */
+/* The qualifiers that a template's argument does not have itself. */
 static uint8_t own_quals(struct print *print, struct wndl_cxx_node *node)
 {
     struct wndl_cxx_node *of = real(print, node->a);

@@ -192,7 +192,9 @@ struct wndl_cxx_node *wndl_cxx_argument(struct wndl_cxx *p)
     return node;
 }
 
-/* What a parameter stands for: of a pack one after the other. */
+/*
+ * The argument that a parameter stands for; a pack gives one after the other.
+ */
 static bool add_outer(struct wndl_cxx *p, struct wndl_cxx_node *argument)
 {
     struct wndl_cxx_node *node = argument;
