@@ -191,6 +191,14 @@ static void put_last(struct print *print, struct wndl_cxx_node *node)
     }
 }
 
+static void put_tagged(struct print *print, struct wndl_cxx_node *node)
+{
+    both(print, node->a);
+    put_text(print, "[abi:");
+    put(print, node->text);
+    put_text(print, "]");
+}
+
 static void put_module(struct print *print, struct wndl_cxx_node *node)
 {
     if (node->a != NULL)
@@ -346,10 +354,7 @@ static void put_left(struct print *print, struct wndl_cxx_node *node)
         both(print, node->b);
         return;
     case WNDL_CXX_TAGGED:
-        both(print, node->a);
-        put_text(print, "[abi:");
-        put(print, node->text);
-        put_text(print, "]");
+        put_tagged(print, node);
         return;
     case WNDL_CXX_ATTACHED:
         both(print, node->a);

@@ -2,11 +2,11 @@
 /*
  * demangle: our own readers, which have limits themselves, read C++ names,
  * those of Microsoft's compiler too; libiberty, with limits, the others, and
- * C++ names that ours does not read. A mangled name may refer back to its own parts, so
- * that a short one stands for an astronomically long one. Output therefore goes
- * through a callback that stops the work by longjmp. That is sound because the
- * callback interfaces keep their state on the stack, with one exception, see
- * `collect`.
+ * C++ names that ours does not read. A mangled name may refer back to its own
+ * parts, so that a short one stands for an astronomically long one. Output of
+ * libiberty therefore goes through a callback that stops the work by longjmp.
+ * That is sound because the callback interfaces keep their state on the stack,
+ * with one exception, see `collect`.
  */
 #include "symbolize/demangle/demangle.h"
 

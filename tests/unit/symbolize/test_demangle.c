@@ -55,8 +55,8 @@ static void every_scheme_is_read(void **state)
 }
 
 /*
- * What clang 19 and GCC 12 mangle, most of which libiberty does not read. One of
- * the last two names T_ in two functions.
+ * What clang 19 and GCC 12 mangle, most of which libiberty does not read. One
+ * of the last two names T_ in two functions.
  */
 static const char *const todays[][2] = {
     {"_Z2f1ITk3NumiET_S0_", "int f1<int>(int)"},
