@@ -83,8 +83,8 @@ struct wndl_cxx_node {
 /*
  * A part that may be referred to. The same T_ means another type in another
  * function, so that a part with template parameters is read again there:
- * `start` is NULL for other parts. Of a nested name it is the parts up to
- * `end`; else `end` is NULL, and it is a type.
+ * `start` is NULL for other parts. A part of a nested name reaches up to `end`;
+ * else `end` is NULL, and the part is a type.
  */
 struct wndl_cxx_part {
     struct wndl_cxx_node *node;
