@@ -157,7 +157,7 @@ static struct wndl_cxx_node *read_unresolved_type(struct wndl_cxx *p)
     if (wndl_cxx_look(p, 0) == 'D')
         return wndl_cxx_remember(p, wndl_cxx_decltype(p));
     if (wndl_cxx_look(p, 0) == 'S' && wndl_cxx_look(p, 1) == 't')
-        return wndl_cxx_name(p, NULL);
+        return wndl_cxx_remember(p, wndl_cxx_name(p, NULL));
     return wndl_cxx_substitution(p);
 }
 

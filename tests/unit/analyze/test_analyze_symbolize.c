@@ -39,7 +39,7 @@ static void read_profile(struct wndl_profile *profile)
     snprintf(recipe, sizeof recipe,
         "meta 1 1 1 h / app\nprocess 0 1 /bin/app app\nthread 0 1 app\n"
         "image /proc/self/exe -\n"
-        "sample 0 1 0 0:%lx 0:%lx! -:1000\n",
+        "sample 0 1 0 0:%lx 0:%lx!\nsample 0 2 0 -:1000\n",
         rva_of_landmark() + 1, rva_of_landmark());
     wndl_buf_init(&file, wndl_mem_libc());
     assert_true(recipe_cook(recipe, &file));

@@ -74,6 +74,10 @@ static const char *const todays[][2] = {
         "void f11<HasT>(HasT) requires requires (HasT) { ({parm#1} + "
         "1); typename HasT::type; {{parm#1}.x()} noexcept -> Num; "
         "requires Num<HasT>; }"},
+    /* gcc counts the type after "sr" as a part; LLVM does not read this. */
+    {"_ZSt1aIcENSt1eIXsrSt1rIT_vE1vEPS2_E1tES4_RSaIS2_E",
+        "std::e<std::r<char, void>::v, char*>::t "
+        "std::a<char>(char*, std::allocator<char>&)"},
     {"_Z3limILi2EEUa9enable_ifIXgtLi2ELi0EEEiv",
         "int lim<2>() [enable_if:(2 > 0)]"},
     {"_Z2biDB17_DU33_", "bi(_BitInt(17), unsigned _BitInt(33))"},
