@@ -63,9 +63,10 @@ enum wndl_loss {
 /*
  * The way in which a running thread is interrupted. Also META's `engine`.
  *
- * PERF  one perf task-clock event per process, synchronous SIGTRAP; never
- *       interrupts a blocked call. It leaves out the kernel: TICK timers run
- *       beside it and stand for the time spent there.
+ * PERF  one perf task-clock event per process, synchronous SIGTRAP; it
+ *       interrupts no blocked call, but the timer of a thread's first sample
+ *       may, and then makes the call go on. It leaves out the kernel: TICK
+ *       timers run beside it and stand for the time spent there.
  * TICK  CPU-time timers of each thread, SIGPROF: never interrupt a blocked
  *       call, come at the kernel's tick (250 Hz on Debian) at most.
  * TIMER CLOCK_MONOTONIC timers of each thread, SIGPROF: any rate. A timer is
