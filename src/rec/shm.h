@@ -40,7 +40,7 @@ enum {
     WNDL_SHM_DESCRIPTORS = 4,
     WNDL_SHM_TABLES = 4096,
     WNDL_SHM_MADE = 128, /* unwind tables that the collector makes */
-    WNDL_SHM_MADE_BYTES = 32 * 1024 * 1024, /* of all; only used pages exist */
+    WNDL_SHM_MADE_BYTES = 4 * 1024 * 1024, /* of all; only used pages exist */
     WNDL_FRAMES_RESUMED = 7,     /* compared with the last walk's, not walked */
     WNDL_FRAMES_MAX = 32 * 1024, /* maximum of --max-frames */
 };

@@ -48,9 +48,12 @@ struct wndl_rt {
     uint32_t max_frames; /* of a stack; the innermost are kept */
     uint32_t unwind;     /* enum wndl_unwind_policy */
     int pid;
-    int collector;                   /* its pid, 0: not known */
-    bool with_barriers;              /* membarrier() is allowed */
-    bool with_locks;                 /* mlock() and munlock() are allowed */
+    int collector;      /* its pid, 0: not known */
+    bool with_barriers; /* membarrier() is allowed */
+    bool with_locks;    /* mlock() and munlock() are allowed */
+    /* The address space of all threads' slots, most of it never used; or NULL. */
+    _Atomic uintptr_t slots_start;
+    size_t slots_size;
     char threads[WNDL_SHM_PATTERNS]; /* patterns of the threads to sample */
     /* Last value of the clock before the program disabled it; 0: enabled. */
     _Alignas(8) uint64_t tsc_end;
@@ -80,6 +83,16 @@ extern struct wndl_rt wndl_rt;
  * Whether to make only the calls that any sandbox allows to threads: those on
  * the clock, on signals and their masks, on ids, and on memory.
  */
+/*
+ * Whether our signals can interrupt a blocked call: TIMER's, and PERF's timer of
+ * a thread's first sample.
+ */
+static inline bool wndl_rt_interrupts_calls(void)
+{
+    return wndl_rt.engine == WNDL_ENGINE_TIMER ||
+           wndl_rt.engine == WNDL_ENGINE_PERF;
+}
+
 static inline bool wndl_rt_is_careful(void)
 {
     return atomic_load_explicit(&wndl_rt.careful, memory_order_relaxed);

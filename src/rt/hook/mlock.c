@@ -2,8 +2,8 @@
 /*
  * mlock: a program may lock all its memory, which makes all of it resident. The
  * shared block has room for far more than most programs need, gigabytes if the
- * heap is recorded. It stays unlocked, and each other mapping is locked by
- * itself.
+ * heap is recorded, and so has the address space of the threads' slots. Both stay
+ * unlocked, and each other mapping is locked by itself.
  */
 #include "os/maps.h"
 #include "os/raw.h"
@@ -13,11 +13,26 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+static bool is_room(uintptr_t address)
+{
+    return address - (uintptr_t)wndl_rt.shm < wndl_rt.shared_size ||
+           address - atomic_load(&wndl_rt.slots_start) < wndl_rt.slots_size;
+}
+
+static void unlock_room(void)
+{
+    (void)wndl_raw3(
+        SYS_munlock, (long)wndl_rt.shm, (long)wndl_rt.shared_size, 0);
+    if (wndl_rt.slots_size != 0)
+        (void)wndl_raw3(SYS_munlock, (long)atomic_load(&wndl_rt.slots_start),
+            (long)wndl_rt.slots_size, 0);
+}
+
 /* Each is filled as by mlockall(), which does not report failures of that. */
 static bool lock_other(void *any, const struct wndl_mapping *m)
 {
     *(bool *)any = true;
-    if (m->start - (uintptr_t)wndl_rt.shm >= wndl_rt.shared_size)
+    if (!is_room(m->start))
         (void)wndl_raw3(
             SYS_mlock, (long)m->start, (long)(m->end - m->start), 0);
     return true;
@@ -52,8 +67,7 @@ static int lock_all(int flags)
     const struct wndl_rt_real *real = wndl_rt_real();
     if (real->mlockall(flags | MCL_ONFAULT) != 0)
         return errno == EINVAL ? real->mlockall(flags) : -1;
-    (void)wndl_raw3(
-        SYS_munlock, (long)wndl_rt.shm, (long)wndl_rt.shared_size, 0);
+    unlock_room();
     if ((flags & MCL_ONFAULT) != 0)
         return 0;
     if ((flags & MCL_FUTURE) != 0)

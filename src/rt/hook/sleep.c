@@ -11,7 +11,7 @@
 
 static bool may_be_interrupted(const struct timespec *left)
 {
-    return wndl_rt.engine == WNDL_ENGINE_TIMER && left != NULL;
+    return wndl_rt_interrupts_calls() && left != NULL;
 }
 
 WNDL_RT_HOOK int nanosleep(const struct timespec *time, struct timespec *left)

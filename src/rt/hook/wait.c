@@ -124,8 +124,7 @@ WNDL_RT_HOOK int signalfd(int fd, const sigset_t *set, int flags)
 {
     /* The header declares that it is never NULL; the kernel allows it. */
     const sigset_t *volatile given = set;
-    if (given == NULL || wndl_rt.engine != WNDL_ENGINE_TIMER ||
-        !asks_for_ours(set))
+    if (given == NULL || !wndl_rt_interrupts_calls() || !asks_for_ours(set))
         return wndl_rt_real()->signalfd(fd, set, flags);
     sigset_t rest = *set;
     uint64_t word = word_of(set) & ~wndl_rt.signals;

@@ -219,6 +219,8 @@ static uint8_t *reserve(size_t size)
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
     if (start != NULL)
         (void)wndl_raw3(SYS_madvise, (long)start, (long)all, MADV_DONTDUMP);
+    wndl_rt.slots_size = start == NULL ? 0 : all;
+    atomic_store(&wndl_rt.slots_start, (uintptr_t)start);
     atomic_store(&reserved.start, start);
     return start;
 }
@@ -238,7 +240,8 @@ static uint8_t *map_slot(uint32_t slot, size_t size)
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED};
     if (wndl_raw6(WNDL_SYS_MMAP, a, -1, 0) != (long)memory)
         return NULL;
-    (void)wndl_raw3(SYS_madvise, (long)memory, (long)size, MADV_DONTDUMP);
+    if (!wndl_rt_is_careful())
+        (void)wndl_raw3(SYS_madvise, (long)memory, (long)size, MADV_DONTDUMP);
     return memory;
 }
 
