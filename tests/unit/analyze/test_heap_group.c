@@ -182,8 +182,7 @@ static void alloc_fns_go_from_the_top(void **state)
     static const char *const others[] = {"replace_posix_memalign (r.c:1)",
         "js_malloc(unsigned long)", "vpx_calloc", "malloc_zone_malloc",
         "bool* mozilla::MallocAllocPolicy::pod_realloc<bool>(bool*, long)",
-        "unsigned char* js::MallocProvider<js::Zone>::pod_malloc<unsigned "
-        "char>(unsigned long)",
+        "char* js::MallocProvider<js::Zone>::pod_malloc<char>(unsigned long)",
         "float* js_pod_malloc<float>(unsigned long)", "_rjem_malloc",
         "mi_heap_malloc_aligned", "tc_new", "g_try_malloc_n",
         "__rg_alloc_zeroed", "runtime.mallocgc", "node::UncheckedMalloc(long)",
