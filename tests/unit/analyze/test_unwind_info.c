@@ -55,18 +55,28 @@ static void a_file_that_ends_anywhere_is_read_as_far_as_it_goes(void **state)
     free((void *)(uintptr_t)whole.data);
 }
 
+/* A sanitizer makes a read some 40 times as slow: there it is one in 17. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define STRIDE 17
+#endif
+#endif
+#ifndef STRIDE
+#define STRIDE 1
+#endif
+
 static void any_byte_may_be_wrong(void **state)
 {
     (void)state;
     struct wndl_bytes whole = read_whole_file(library);
     uint8_t *bytes = (uint8_t *)(uintptr_t)whole.data;
-    size_t opened = 0;
-    for (size_t i = 0; i < whole.size; i++) {
+    size_t opened = 0, tried = 0;
+    for (size_t i = 0; i < whole.size; i += STRIDE, tried++) {
         bytes[i] ^= 0xff;
         read_bytes(whole, &opened);
         bytes[i] ^= 0xff;
     }
-    assert_in_range(opened, whole.size / 2, whole.size - 1);
+    assert_in_range(opened, tried / 2, tried - 1);
     free(bytes);
 }
 
