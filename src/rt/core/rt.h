@@ -51,7 +51,7 @@ struct wndl_rt {
     int collector;      /* its pid, 0: not known */
     bool with_barriers; /* membarrier() is allowed */
     bool with_locks;    /* mlock() and munlock() are allowed */
-    /* The address space of all threads' slots, most of it never used; or NULL. */
+    /* Address space of all threads' slots, most of it never used; or NULL. */
     _Atomic uintptr_t slots_start;
     size_t slots_size;
     char threads[WNDL_SHM_PATTERNS]; /* patterns of the threads to sample */
@@ -84,8 +84,8 @@ extern struct wndl_rt wndl_rt;
  * the clock, on signals and their masks, on ids, and on memory.
  */
 /*
- * Whether our signals can interrupt a blocked call: TIMER's, and PERF's timer of
- * a thread's first sample.
+ * Whether our signals can interrupt a blocked call: TIMER's, and PERF's timer
+ * of a thread's first sample.
  */
 static inline bool wndl_rt_interrupts_calls(void)
 {

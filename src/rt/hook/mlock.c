@@ -2,8 +2,8 @@
 /*
  * mlock: a program may lock all its memory, which makes all of it resident. The
  * shared block has room for far more than most programs need, gigabytes if the
- * heap is recorded, and so has the address space of the threads' slots. Both stay
- * unlocked, and each other mapping is locked by itself.
+ * heap is recorded, and so has the address space of the threads' slots. Both
+ * stay unlocked, and each other mapping is locked by itself.
  */
 #include "os/maps.h"
 #include "os/raw.h"
