@@ -83,6 +83,11 @@ extern struct wndl_rt wndl_rt;
  * Whether to make only the calls that any sandbox allows to threads: those on
  * the clock, on signals and their masks, on ids, and on memory.
  */
+static inline bool wndl_rt_is_careful(void)
+{
+    return atomic_load_explicit(&wndl_rt.careful, memory_order_relaxed);
+}
+
 /*
  * Whether our signals can interrupt a blocked call: TIMER's, and PERF's timer
  * of a thread's first sample.
@@ -91,11 +96,6 @@ static inline bool wndl_rt_interrupts_calls(void)
 {
     return wndl_rt.engine == WNDL_ENGINE_TIMER ||
            wndl_rt.engine == WNDL_ENGINE_PERF;
-}
-
-static inline bool wndl_rt_is_careful(void)
-{
-    return atomic_load_explicit(&wndl_rt.careful, memory_order_relaxed);
 }
 
 /*
