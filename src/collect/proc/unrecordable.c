@@ -179,8 +179,20 @@ static bool has_variable(const char *text, size_t size, const char *name)
     return false;
 }
 
+/*
+ * Amid exec() a process has neither arguments nor variables yet. The order
+ * matters: with arguments, the variables are there, too.
+ */
+static bool is_set_up(pid_t pid)
+{
+    char first;
+    return wndl_proc_read(pid, "cmdline", &first, 1) == 1;
+}
+
 static bool lacks_our_variables(pid_t pid)
 {
+    if (!is_set_up(pid))
+        return false;
     struct wndl_mem *mem = wndl_mem_libc();
     char *text = mem->resize(mem, NULL, ENVIRONMENT_MAX);
     if (text == NULL)
