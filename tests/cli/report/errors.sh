@@ -58,7 +58,7 @@ refuses 2 'one of cpu.blocked.wall' report --time user good.wndl
 refuses 2 'error: --by is for the table' report --tree --by line good.wndl
 refuses 2 'error: -n is for the table' report --tree -n 3 good.wndl
 refuses 2 'error: --by is for the table' report --marks --by thread good.wndl
-refuses 2 'error: --tree and --marks' report --tree --marks good.wndl
+refuses 2 'error: a tree and --marks' report --tree --marks good.wndl
 for option in '--blocks peak' '--snapshot 1' '--process 1' '--filter x' \
     '-f 3' '-s req' -a; do
     # shellcheck disable=SC2086 # two words
