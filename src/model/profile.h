@@ -179,6 +179,11 @@ struct wndl_profile {
     /* ns of CPU time of the command and of all processes that were waited for,
      * recorded or not; 0: not known */
     uint64_t command_cpu;
+    /* The samples and blocks are a part of so many (time/selection). */
+    bool is_selected;
+    struct {
+        uint64_t samples, blocks;
+    } unselected;
     /* While the file could not be written. */
     struct {
         uint64_t times, duration /* ns */, samples;

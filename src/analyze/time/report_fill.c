@@ -251,7 +251,7 @@ static void add_unrecorded(struct wndl_report *r)
     const struct wndl_profile *p = r->symbolized->profile;
     uint64_t sampled = r->times.sampled_cpu;
     if (p->engine == WNDL_SAMPLER_UNKNOWN || p->discarded != 0 ||
-        p->command_cpu < sampled)
+        p->is_selected || p->command_cpu < sampled)
         return;
     if (p->command_cpu - sampled > r->times.unsampled_cpu)
         r->times.unsampled_cpu = p->command_cpu - sampled;
@@ -293,6 +293,41 @@ static bool make_rows(struct wndl_vec *rows, size_t count)
     return true;
 }
 
+static uint64_t all_times(const struct wndl_times *t)
+{
+    return t->sampled_cpu + t->unsampled_cpu + t->blocked + t->waiting;
+}
+
+/* Keeps the rows whose key is marked. */
+static void keep_marked(struct wndl_vec *rows, const bool *marked)
+{
+    struct wndl_row *all = rows->data;
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->len; i++) {
+        if (marked[all[i].key])
+            all[kept++] = all[i];
+    }
+    rows->len = kept;
+}
+
+/* Leaves out the threads and processes of which nothing is selected. */
+static bool drop_unselected(struct wndl_report *r)
+{
+    const struct wndl_profile *p = r->symbolized->profile;
+    bool *threads = wndl_arena_calloc(&r->arena, p->threads.len + 1, 1);
+    bool *processes = wndl_arena_calloc(&r->arena, p->processes.len + 1, 1);
+    if (threads == NULL || processes == NULL)
+        return false;
+    for (size_t i = 0; i < p->threads.len; i++) {
+        const struct wndl_thread *thread = wndl_vec_at(&p->threads, i);
+        threads[i] = all_times(&r->times_of_thread[i]) != 0;
+        processes[thread->process] |= threads[i];
+    }
+    keep_marked(&r->threads, threads);
+    keep_marked(&r->processes, processes);
+    return true;
+}
+
 static bool sum_by_thread(struct wndl_report *r)
 {
     const struct wndl_profile *p = r->symbolized->profile;
@@ -311,7 +346,7 @@ static bool sum_by_thread(struct wndl_report *r)
         wndl_cost_add(&by_process[thread->process].self, by_thread[i].self);
         wndl_cost_add(&by_process[thread->process].total, by_thread[i].self);
     }
-    return true;
+    return !p->is_selected || drop_unselected(r);
 }
 
 static void judge_walks(
@@ -368,11 +403,6 @@ static int compare_rows(const void *a, const void *b)
     const struct wndl_row *x = a, *y = b;
     int order = compare_costs(&x->self, &y->self);
     return order != 0 ? order : compare_by_total(a, b);
-}
-
-static uint64_t all_times(const struct wndl_times *t)
-{
-    return t->sampled_cpu + t->unsampled_cpu + t->blocked + t->waiting;
 }
 
 /* Threads without a cost are in the order of their other times. */

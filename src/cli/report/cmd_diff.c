@@ -46,7 +46,7 @@ static const struct wndl_option option_table[] = {
     {0, "heap", NULL, NULL, NULL, NULL,
         "compare the heaps of recordings that also have samples", WNDL_OPT_FLAG,
         offsetof(struct wndl_diff_options, of_heap)},
-    WNDL_HEAP_FILTER_ROWS(struct wndl_diff_options, heap, ""),
+    WNDL_HEAP_OPTION_ROWS(struct wndl_diff_options, heap),
     WNDL_SYMBOL_OPTION_ROWS(struct wndl_diff_options, symbols),
     {0},
 };

@@ -4,6 +4,7 @@
 #include "cli/core/command.h"
 #include "cli/core/output.h"
 #include "cli/report/export_formats.h"
+#include "cli/report/selected.h"
 #include "cli/shared/callgraph_options.h"
 #include "cli/shared/heap_report.h"
 #include "cli/shared/newest.h"
@@ -14,6 +15,8 @@ struct export_options {
     unsigned value;                 /* enum value */
     unsigned cycles;                /* enum wndl_cycles */
     const char *out;
+    struct wndl_selected_options selected;
+    struct wndl_option_list filters;
     struct wndl_heap_set_options heap;
     struct wndl_symbol_options symbols;
 };
@@ -34,6 +37,11 @@ static const struct wndl_option option_table[] = {
         "were freed before the next allocation; auto: time if there are "
         "samples, else bytes",
         WNDL_OPT_CHOICE, offsetof(struct export_options, value)},
+    WNDL_SELECTED_ROWS(struct export_options, selected),
+    {0, "filter", "TEXT", NULL, NULL, NULL,
+        "samples: only stacks with TEXT in a frame, or with '!' before TEXT "
+        "only those without it; may be repeated",
+        WNDL_OPT_LIST, offsetof(struct export_options, filters)},
     WNDL_HEAP_SET_ROWS(struct export_options, heap),
     WNDL_CYCLES_ROW("callgrind: ", struct export_options, cycles),
     {'o', "output", "OUT", NULL, "-", NULL,
@@ -48,6 +56,9 @@ static const struct wndl_example examples[] = {
         "draw a flame graph"},
     {"windlass export --time wall -o app.folded app.4711.cpu.wndl",
         "write where the time of all threads went"},
+    {"windlass export --callers malloc app.4711.cpu.wndl | flamegraph.pl > "
+     "app.svg",
+        "draw who calls malloc"},
     {"windlass export -f firefox --time wall -o app.json.gz app.4711.cpu.wndl",
         "write the whole recording for profiler.firefox.com"},
     {"windlass export -f pprof -o app.pb.gz app.4711.cpu.wndl",
@@ -95,11 +106,17 @@ static bool is_contradiction(
                        "export --help'");
         return true;
     }
-    if (job->exported.of_heap || !wndl_heap_set_given(&o->heap) ||
+    if (job->exported.of_heap &&
+        (wndl_selected_given(&o->selected) || o->filters.count != 0)) {
+        wndl_cli_error("--thread, --filter and the like are for samples, not "
+                       "for a heap; see 'windlass export --help'");
+        return true;
+    }
+    if (job->exported.of_heap ||
+        (o->heap.blocks == 0 && o->heap.snapshot == 0) ||
         (heaps && format_of(o)->of_both))
         return false;
-    wndl_cli_error("--blocks, --snapshot and --process are for heaps, not for "
-                   "samples; %s",
+    wndl_cli_error("--blocks and --snapshot are for heaps, not for samples; %s",
         heaps ? "--value bytes writes the heap"
               : "see 'windlass export --help'");
     return true;
@@ -148,6 +165,12 @@ static int export_recording(struct wndl_cli_recording *recording,
         return WNDL_EXIT_USAGE;
     if (job.exported.of_heap && !wndl_heap_has(p, &job.heaps, file))
         return WNDL_EXIT_FAILURE;
+    int exit_code = job.exported.of_heap
+                        ? 0
+                        : wndl_selected_apply(&o->selected, o->heap.process,
+                              o->filters.texts, recording);
+    if (exit_code != 0)
+        return exit_code;
     if (!job.exported.of_heap)
         say_if_none(p, o);
     else if (o->value == VALUE_TEMPORARY && !job.exported.has_freed)

@@ -5,6 +5,7 @@
 #include "cli/core/command.h"
 #include "cli/core/shell_word.h"
 #include "cli/core/terminal.h"
+#include "cli/report/selected.h"
 #include "cli/shared/dmd_report.h"
 #include "cli/shared/heap_report.h"
 #include "cli/shared/known_file.h"
@@ -28,6 +29,7 @@ struct report_options {
     bool no_pager;
     bool verbose;
     bool of_heap;
+    struct wndl_selected_options selected;
     struct wndl_heap_options heap;
     struct wndl_symbol_options symbols;
 };
@@ -73,6 +75,7 @@ static const struct wndl_option option_table[] = {
     {0, "heap", NULL, NULL, NULL, NULL,
         "show the heap of a recording that also has samples", WNDL_OPT_FLAG,
         offsetof(struct report_options, of_heap)},
+    WNDL_SELECTED_ROWS(struct report_options, selected),
     WNDL_HEAP_OPTION_ROWS(struct report_options, heap),
     WNDL_SYMBOL_OPTION_ROWS(struct report_options, symbols),
     WNDL_OPTION_OF_OTHERS(
@@ -103,6 +106,10 @@ static const struct wndl_example examples[] = {
         "show the call tree, from main down"},
     {"windlass report --by line -n 10 app.4711.cpu.wndl",
         "show the ten hottest lines"},
+    {"windlass report --callers malloc app.4711.cpu.wndl",
+        "show who calls malloc"},
+    {"windlass report --thread worker --from 2 --to 2.5 app.4711.cpu.wndl",
+        "show what the worker threads did in that half second"},
     {"windlass report --filter parse_ --blocks peak app.4711.heap.wndl",
         "show what functions with parse_ in their names held at the peak"},
     {"windlass report --sort-by num-blocks dmd-browser-4711.json.gz",
@@ -111,6 +118,12 @@ static const struct wndl_example examples[] = {
         "show where threads waited"},
     {NULL, NULL},
 };
+
+/* A table of stacks that are upside down would say nothing. */
+static bool shows_tree(const struct report_options *o)
+{
+    return o->tree || wndl_selected_turns(&o->selected);
+}
 
 /* The kind of time that the recording has, if it lacks the one shown. */
 static const char *other_time(const struct wndl_report *report)
@@ -129,9 +142,9 @@ static void next_command(struct wndl_buf *command,
             command, "windlass report --time %s ", other_time(report));
     else if (o->marks)
         wndl_buf_text(command, "windlass report ");
-    else if (o->tree && wndl_view_page().size != 0)
+    else if (shows_tree(o) && wndl_view_page().size != 0)
         wndl_buf_text(command, "windlass view ");
-    else if (o->tree)
+    else if (shows_tree(o))
         wndl_buf_printf(command,
             "windlass export -f folded %s-o stacks.folded ",
             times[o->time.index]);
@@ -159,7 +172,8 @@ static void write_text(const struct wndl_report *report,
         .min_percent = o->min_percent,
         .next = next.failed ? NULL : (const char *)next.data,
     };
-    if (strcmp(path, "-") == 0) /* is used up */
+    /* That is used up; and the next would not be about the same part. */
+    if (strcmp(path, "-") == 0 || report->symbolized->profile->is_selected)
         layout.next = NULL;
     wndl_report_text(report, &layout, out);
     wndl_buf_free(&next);
@@ -182,8 +196,8 @@ static int make_report(struct wndl_cli_recording *loaded,
     struct wndl_report report;
     bool made = wndl_report_fill(
                     &report, s, o->by.index, o->time.index, wndl_mem_libc()) &&
-                (!o->tree || wndl_calltree_build(&report.tree, s,
-                                 WNDL_TREE_FOR_READING, o->time.index));
+                (!shows_tree(o) || wndl_calltree_build(&report.tree, s,
+                                       WNDL_TREE_FOR_READING, o->time.index));
     struct wndl_buf text;
     wndl_buf_init(&text, wndl_mem_libc());
     int exit_code = WNDL_EXIT_FAILURE;
@@ -206,11 +220,11 @@ static const char *contradiction(const struct report_options *o)
 {
     if (o->json)
         return NULL;
-    if (o->tree && o->marks)
-        return "--tree and --marks do not go together";
-    if (o->tree && o->by.given)
-        return "--by is for the table, which --tree replaces";
-    if (o->tree && o->rows != 0)
+    if (shows_tree(o) && o->marks)
+        return "a tree and --marks do not go together";
+    if (shows_tree(o) && o->by.given)
+        return "--by is for the table, which the tree replaces";
+    if (shows_tree(o) && o->rows != 0)
         return "-n is for the table; --min-percent PERCENT makes a tree "
                "smaller";
     if (o->marks && o->by.given)
@@ -231,9 +245,10 @@ static int report_heap(const struct wndl_cli_recording *loaded,
                     ? "windlass view"
                     : "windlass export -f folded -o heap.folded",
     };
-    if (o->tree || o->marks || o->by.given || o->time.given) {
-        wndl_cli_error("--by, --time, --tree and --marks are for samples; "
-                       "this report is on a heap");
+    if (o->tree || o->marks || o->by.given || o->time.given ||
+        wndl_selected_given(&o->selected)) {
+        wndl_cli_error("--by, --time, --tree, --marks, --thread and the like "
+                       "are for samples; this report is on a heap");
         return WNDL_EXIT_USAGE;
     }
     return wndl_heap_report(loaded, &show);
@@ -241,21 +256,24 @@ static int report_heap(const struct wndl_cli_recording *loaded,
 
 static bool is_for_heaps(const struct wndl_heap_options *o)
 {
-    return wndl_heap_set_given(&o->of) || o->sort != WNDL_HEAP_BY_USABLE ||
+    return o->of.blocks != 0 || o->of.snapshot != 0 ||
+           o->sort != WNDL_HEAP_BY_USABLE ||
            o->max_frames != WNDL_HEAP_USUAL_FRAMES || o->ignore_alloc_fns ||
-           o->alloc_fns || o->filters.count != 0;
+           o->alloc_fns;
 }
 
 static int report_time(struct wndl_cli_recording *loaded,
     const struct report_options *o, const char *path)
 {
     if (is_for_heaps(&o->heap)) {
-        wndl_cli_error("--blocks, --snapshot, --process, --filter, -f, -s and "
-                       "-a are for heaps; this report is on samples%s",
+        wndl_cli_error("--blocks, --snapshot, -f, -s and -a are for heaps; "
+                       "this report is on samples%s",
             loaded->profile.heaps.len == 0 ? "" : "; --heap shows the heap");
         return WNDL_EXIT_USAGE;
     }
-    return make_report(loaded, o, path);
+    int exit_code = wndl_selected_apply(
+        &o->selected, o->heap.of.process, o->heap.filters.texts, loaded);
+    return exit_code != 0 ? exit_code : make_report(loaded, o, path);
 }
 
 static int report_recording(
@@ -275,7 +293,8 @@ static int report_recording(
 /* Options that would have no effect. */
 static bool is_for_dmd(const struct report_options *o)
 {
-    return !o->json && !o->tree && !o->marks && !o->by.given && !o->time.given;
+    return !o->json && !o->tree && !o->marks && !o->by.given &&
+           !o->time.given && !wndl_selected_given(&o->selected);
 }
 
 static int report_dmd(const struct wndl_input *input,

@@ -51,18 +51,12 @@ static inline bool wndl_heap_set_given(const struct wndl_heap_set_options *o)
             "(default: the last)",                                             \
             WNDL_OPT_COUNT, offsetof(type, field.snapshot)},                   \
     {                                                                          \
-        0, "process", "PID", NULL, NULL, NULL,                                 \
-            "of a recorded heap: this process only", WNDL_OPT_COUNT,           \
-            offsetof(type, field.process)                                      \
+        0, "process", "PID", NULL, NULL, NULL, "show this process only",       \
+            WNDL_OPT_COUNT, offsetof(type, field.process)                      \
     }
 
 /* The same of the second one. */
 #define WNDL_HEAP_OPTION_ROWS(type, field)                                     \
-    WNDL_HEAP_FILTER_ROWS(type, field, "heap: ")
-
-/* The same where filters are not for heaps alone; `of_what` begins their
- * help. */
-#define WNDL_HEAP_FILTER_ROWS(type, field, of_what)                            \
     WNDL_HEAP_SET_ROWS(type, field.of),                                        \
         {'f', "max-frames", "N", NULL, "8", NULL,                              \
             "heap: show N frames of each stack; stacks with the same N "       \
@@ -80,9 +74,9 @@ static inline bool wndl_heap_set_given(const struct wndl_heap_set_options *o)
             "heap: keep allocation functions at the top of stacks",            \
             WNDL_OPT_FLAG, offsetof(type, field.alloc_fns)},                   \
         {0, "filter", "TEXT", NULL, NULL, NULL,                                \
-            of_what "show only entries with TEXT in a frame, or with '!' "     \
-                    "before TEXT only those without it; \\! at the start "     \
-                    "matches a literal '!'; may be repeated",                  \
+            "show only entries with TEXT in a frame, or with '!' "             \
+            "before TEXT only those without it; \\! at the start "             \
+            "matches a literal '!'; may be repeated",                          \
             WNDL_OPT_LIST, offsetof(type, field.filters)},                     \
     {                                                                          \
         0, "no-fix-stacks", NULL, NULL, NULL, NULL,                            \

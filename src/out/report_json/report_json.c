@@ -65,6 +65,8 @@ static void put_samples(struct wndl_json *j)
     wndl_json_put_key(j, "samples");
     wndl_json_put_open(j, '{');
     quality_fields(j, &j->r->quality);
+    if (p->is_selected)
+        wndl_json_put_number(j, "selected_of", p->unselected.samples);
     wndl_json_put_number(j, "discarded", p->discarded);
     if (p->unwritten.times != 0)
         wndl_json_put_number(j, "unwritten", p->unwritten.samples);
@@ -80,12 +82,15 @@ static void put_samples(struct wndl_json *j)
 
 static void put_blocks(struct wndl_json *j)
 {
+    const struct wndl_profile *p = j->r->symbolized->profile;
     wndl_json_put_key(j, "blocks");
     wndl_json_put_open(j, '{');
     quality_fields(j, &j->r->blocked);
+    if (p->is_selected)
+        wndl_json_put_number(j, "selected_of", p->unselected.blocks);
     wndl_json_put_number(j, "blocked_ns", j->r->times.blocked);
     wndl_json_put_number(j, "waiting_ns", j->r->times.waiting);
-    walk_ends(j, j->r->symbolized->profile->block_ends);
+    walk_ends(j, p->block_ends);
     wndl_json_put_close(j, '}');
 }
 

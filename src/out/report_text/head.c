@@ -219,6 +219,23 @@ static void complete_share(
     wndl_buf_byte(t->out, '\n');
 }
 
+static void put_selection(const struct wndl_text *t)
+{
+    const struct wndl_profile *p = t->r->symbolized->profile;
+    char some[WNDL_NUMBER_SIZE], all[WNDL_NUMBER_SIZE];
+    if (!p->is_selected)
+        return;
+    wndl_text_label(t, "Selected");
+    wndl_buf_printf(t->out, "%s of %s samples",
+        wndl_text_number(p->samples.len, some),
+        wndl_text_number(p->unselected.samples, all));
+    if (p->unselected.blocks != 0)
+        wndl_buf_printf(t->out, ", %s of %s times without a CPU",
+            wndl_text_number(p->blocks.len, some),
+            wndl_text_number(p->unselected.blocks, all));
+    wndl_buf_byte(t->out, '\n');
+}
+
 static void put_quality(const struct wndl_text *t)
 {
     const struct wndl_profile *p = t->r->symbolized->profile;
@@ -478,6 +495,7 @@ static void put_figures(const struct wndl_text *t)
 {
     wndl_text_recorded(t);
     put_sampling(t);
+    put_selection(t);
     put_quality(t);
     cpu_time(t);
     blocked_time(t);

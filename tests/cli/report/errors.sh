@@ -58,9 +58,8 @@ refuses 2 'one of cpu.blocked.wall' report --time user good.wndl
 refuses 2 'error: --by is for the table' report --tree --by line good.wndl
 refuses 2 'error: -n is for the table' report --tree -n 3 good.wndl
 refuses 2 'error: --by is for the table' report --marks --by thread good.wndl
-refuses 2 'error: --tree and --marks' report --tree --marks good.wndl
-for option in '--blocks peak' '--snapshot 1' '--process 1' '--filter x' \
-    '-f 3' '-s req' -a; do
+refuses 2 'error: a tree and --marks' report --tree --marks good.wndl
+for option in '--blocks peak' '--snapshot 1' '-f 3' '-s req' -a; do
     # shellcheck disable=SC2086 # two words
     refuses 2 'are for heaps; this report is on samples$' \
         report $option good.wndl
@@ -68,7 +67,7 @@ for option in '--blocks peak' '--snapshot 1' '--process 1' '--filter x' \
     refuses 2 'are for heaps; this report is on samples$' \
         report --json $option good.wndl
 done
-for option in '--blocks peak' '--snapshot 1' '--process 1'; do
+for option in '--blocks peak' '--snapshot 1'; do
     # shellcheck disable=SC2086
     refuses 2 'are for heaps, not for samples; see' export $option good.wndl
     # shellcheck disable=SC2086
@@ -78,6 +77,12 @@ done
 "$make_recording" both.wndl <"$here/heap_golden/mixed"
 refuses 2 'on samples; --heap shows' report --blocks peak both.wndl
 refuses 2 'not for samples; --value bytes' export --blocks peak both.wndl
+for option in '--thread x' '--from 1' '--function f' '--invert'; do
+    # shellcheck disable=SC2086
+    refuses 2 'this report is on a heap' report --heap $option both.wndl
+    # shellcheck disable=SC2086
+    refuses 2 'not for a heap' export --value bytes $option both.wndl
+done
 # Also what would have been taken anyway.
 refuses 2 'this report is on a heap' report --heap --time cpu both.wndl
 refuses 2 'this report is on a heap' report --heap --by fn both.wndl

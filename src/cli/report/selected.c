@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE 1
+#include "cli/report/selected.h"
+
+#include "analyze/time/selection.h"
+#include "analyze/time/turned.h"
+#include "cli/core/command.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_SECOND 1e9
+
+bool wndl_selected_given(const struct wndl_selected_options *o)
+{
+    return o->threads != NULL || o->from != NULL || o->to != NULL ||
+           o->around != NULL || o->module != NULL || o->function != NULL ||
+           o->focus != NULL || wndl_selected_turns(o);
+}
+
+/* ---- times */
+
+static double unit_of(const char *text)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(text, units[i].name) == 0)
+            return units[i].ns;
+    }
+    return 0;
+}
+
+/* False, with a message, if it is none. */
+static bool read_time(const char *option, const char *text, uint64_t *ns)
+{
+    enum { MOST_SECONDS = 1000000000 };
+    char *end;
+    double value = strtod(text, &end);
+    double unit = unit_of(end);
+    if (end == text || unit == 0 || !(value >= 0) ||
+        value * unit > MOST_SECONDS * NS_PER_SECOND) {
+        wndl_cli_error("%s %s: not a time; write 1.5 (seconds), 200ms or 30us",
+            option, text);
+        return false;
+    }
+    *ns = (uint64_t)llround(value * unit);
+    return true;
+}
+
+static int compare_intervals(const void *a, const void *b)
+{
+    const struct wndl_interval *x = a, *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Joins those that touch. */
+static void join_intervals(struct wndl_vec *times)
+{
+    struct wndl_interval *all = times->data;
+    size_t kept = 0;
+    if (times->len == 0)
+        return;
+    qsort(all, times->len, sizeof *all, compare_intervals);
+    for (size_t i = 1; i < times->len; i++) {
+        if (all[i].start > all[kept].end)
+            all[++kept] = all[i];
+        else if (all[i].end > all[kept].end)
+            all[kept].end = all[i].end;
+    }
+    times->len = kept + 1;
+}
+
+static bool add_interval(struct wndl_vec *times,
+    const struct wndl_interval *bounds, struct wndl_interval interval)
+{
+    if (interval.start < bounds->start)
+        interval.start = bounds->start;
+    if (interval.end > bounds->end)
+        interval.end = bounds->end;
+    if (interval.start >= interval.end)
+        return true;
+    struct wndl_interval *slot = wndl_vec_push(times);
+    if (slot != NULL)
+        *slot = interval;
+    return slot != NULL;
+}
+
+/* Also a mark that is a moment has a time: the margin, and 1 ns. */
+static bool add_marks(struct wndl_vec *times, const struct wndl_profile *p,
+    const char *text, uint64_t margin, const struct wndl_interval *bounds)
+{
+    for (size_t i = 0; i < p->marks.len; i++) {
+        const struct wndl_mark *mark = wndl_vec_at(&p->marks, i);
+        uint64_t end = mark->time + mark->duration;
+        const struct wndl_interval around = {
+            mark->time > margin ? mark->time - margin : 0, end + margin + 1};
+        if (memmem(mark->text.data, mark->text.size, text, strlen(text)) ==
+            NULL)
+            continue;
+        if (!add_interval(times, bounds, around))
+            return false;
+    }
+    join_intervals(times);
+    return true;
+}
+
+static bool out_of_memory(void)
+{
+    wndl_cli_error("out of memory");
+    return false;
+}
+
+/* False, with a message, if no time is left. */
+static bool find_times(const struct wndl_selected_options *o,
+    const struct wndl_profile *p, struct wndl_vec *times)
+{
+    struct wndl_interval bounds = {0, UINT64_MAX};
+    uint64_t margin;
+    if (o->from == NULL && o->to == NULL && o->around == NULL)
+        return true;
+    if ((o->from != NULL && !read_time("--from", o->from, &bounds.start)) ||
+        (o->to != NULL && !read_time("--to", o->to, &bounds.end)) ||
+        !read_time("--margin", o->margin, &margin))
+        return false;
+    if (!(o->around == NULL ? add_interval(times, &bounds, bounds)
+                            : add_marks(times, p, o->around, margin, &bounds)))
+        return out_of_memory();
+    if (times->len == 0 && o->around != NULL)
+        wndl_cli_error("no mark has '%s' in that time; 'windlass report "
+                       "--marks' lists the marks",
+            o->around);
+    else if (times->len == 0)
+        wndl_cli_error("--from is not before --to");
+    else if (bounds.start > p->duration)
+        wndl_cli_error("--from %s: the recording ended after %.3f s", o->from,
+            (double)p->duration / NS_PER_SECOND);
+    return times->len != 0 && bounds.start <= p->duration;
+}
+
+/* ---- functions */
+
+static struct wndl_bytes name_at(const struct wndl_symbolized *s, size_t i)
+{
+    const struct wndl_function *f = wndl_vec_at(&s->functions, i);
+    return wndl_intern_get(&s->strings, f->name);
+}
+
+/* Up to three functions that have the text, whichever case it is in. */
+static void add_similar(
+    const struct wndl_symbolized *s, const char *name, struct wndl_buf *similar)
+{
+    enum { MOST = 3 };
+    size_t found = 0;
+    for (size_t i = 0; i < s->functions.len && found < MOST; i++) {
+        struct wndl_bytes full = name_at(s, i);
+        if (strcasestr((const char *)full.data, name) == NULL)
+            continue;
+        wndl_buf_text(similar, found++ == 0 ? "; did you mean " : ", ");
+        wndl_buf_add(similar, full.data, full.size);
+    }
+    wndl_buf_text(similar, found == 0 ? "" : "?");
+    wndl_buf_byte(similar, '\0');
+}
+
+/* False, with a message, if no function has this name. */
+static bool is_function(
+    const struct wndl_symbolized *s, const char *option, const char *name)
+{
+    if (name == NULL)
+        return true;
+    for (size_t i = 0; i < s->functions.len; i++) {
+        if (wndl_function_is_named(name_at(s, i), name))
+            return true;
+    }
+    struct wndl_buf similar;
+    wndl_buf_init(&similar, wndl_mem_libc());
+    add_similar(s, name, &similar);
+    wndl_cli_error("%s %s: no function of the stacks has this name%s", option,
+        name, similar.failed ? "" : (const char *)similar.data);
+    wndl_buf_free(&similar);
+    return false;
+}
+
+static bool are_functions(
+    const struct wndl_selected_options *o, const struct wndl_symbolized *s)
+{
+    if ((o->focus != NULL) + (o->callers != NULL) + o->inverted > 1) {
+        wndl_cli_error("--focus, --callers and --invert do not go together");
+        return false;
+    }
+    return is_function(s, "--function", o->function) &&
+           is_function(s, "--focus", o->focus) &&
+           is_function(s, "--callers", o->callers);
+}
+
+/* ---- the whole */
+
+/* The function whose stacks alone are of interest, or NULL. */
+static const char *turned_at(const struct wndl_selected_options *o)
+{
+    return o->focus != NULL ? o->focus : o->callers;
+}
+
+static bool turn(
+    const struct wndl_selected_options *o, struct wndl_cli_recording *recording)
+{
+    if (o->focus == NULL && !wndl_selected_turns(o))
+        return true;
+    return wndl_turn_stacks(&recording->profile, &recording->symbolized,
+               o->focus != NULL     ? WNDL_TURN_CALLEES
+               : o->callers != NULL ? WNDL_TURN_CALLERS
+                                    : WNDL_TURN_INVERTED,
+               turned_at(o)) ||
+           out_of_memory();
+}
+
+/* False, with a message, if it selects nothing of what there is. */
+static bool is_some_left(const struct wndl_profile *p)
+{
+    if (p->samples.len + p->blocks.len != 0 ||
+        p->unselected.samples + p->unselected.blocks == 0)
+        return true;
+    wndl_cli_error("the recording holds nothing of what was selected");
+    return false;
+}
+
+static bool selects(const struct wndl_selection *selection)
+{
+    return selection->process != 0 || selection->threads != NULL ||
+           selection->time_count != 0 || selection->texts[0] != NULL ||
+           selection->function != NULL || selection->module != NULL;
+}
+
+static int apply(const struct wndl_selected_options *o,
+    struct wndl_selection *selection, struct wndl_cli_recording *recording,
+    struct wndl_vec *times)
+{
+    if (!are_functions(o, &recording->symbolized) ||
+        !find_times(o, &recording->profile, times))
+        return WNDL_EXIT_USAGE;
+    selection->times = times->data;
+    selection->time_count = times->len;
+    if (selects(selection) &&
+        !wndl_select(&recording->profile, &recording->symbolized, selection))
+        return out_of_memory() ? 0 : WNDL_EXIT_FAILURE;
+    return turn(o, recording) && is_some_left(&recording->profile)
+               ? 0
+               : WNDL_EXIT_FAILURE;
+}
+
+int wndl_selected_apply(const struct wndl_selected_options *o, uint64_t pid,
+    const char *const *filters, struct wndl_cli_recording *recording)
+{
+    struct wndl_selection selection = {
+        .process = pid,
+        .threads = o->threads,
+        .texts = filters,
+        .function = o->function != NULL ? o->function : turned_at(o),
+        .module = o->module,
+    };
+    if (pid == 0 && filters[0] == NULL && !wndl_selected_given(o))
+        return 0;
+    struct wndl_arena arena;
+    struct wndl_vec times;
+    wndl_arena_init(&arena, wndl_mem_libc());
+    wndl_vec_init(&times, &arena, sizeof(struct wndl_interval));
+    int exit_code = apply(o, &selection, recording, &times);
+    wndl_arena_free(&arena);
+    return exit_code;
+}
