@@ -69,6 +69,12 @@ head -c 300 "$results" >cut
 run 1 --show cut
 said '^windlass: error: cut: the last line is missing' err
 
+# A command of several lines is one line of the results.
+run 0 -q -o lines.vm -- sh -c 'exit 0
+end'
+run 0 --show lines.vm
+said '^.*sh -c exit 0 end: process' out
+
 # The start, for linkers.
 run 0 -q --startup 100000 -o start.vm -- "$walk" 7
 run 0 --show start.vm --order-file order
