@@ -93,6 +93,8 @@ said 'no memory of 67108864 bytes was simulated' err
 said ' faults$' out
 said ' in 400 KB of memory$' out
 said ' (walk_at_random|main)$' out
+"$windlass" diff -n 1 "$results" other.vm >out 2>err || fail "no diff" err
+[ "$(sed '1,/^Faults:/d' out | wc -l)" -eq 2 ] || fail "not one row" out
 run 0 -q --stacks-every 1000 -o stacks.vm -- "$walk" 7
 run 0 --show stacks.vm --recording stacks.wndl
 "$windlass" report --no-pager stacks.wndl >out
