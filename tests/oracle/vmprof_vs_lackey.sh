@@ -3,6 +3,11 @@
 # lackey sees, put through a model of the clock in Python, fault exactly where
 # vmprof says they do, for ten sizes of memory and pages of 4K and 64K.
 #
+# Both tools must put the program's memory at the same place within a page.
+# Valgrind puts the stack of an x86 program below its own, for which the kernel
+# picks any page of 4K by chance. In one run of 16 such a stack lies in two pages
+# of 64K, so x86 programs are compared with pages of 4K only.
+#
 # vmprof_vs_lackey.sh WINDLASS TOOLS WALK...
 set -eu
 windlass=$1
@@ -47,10 +52,17 @@ compare() {
     }
 }
 
+# is_x86 PROGRAM: the class of the ELF file is that of 32 bits.
+is_x86() {
+    [ "$(od -An -tu1 -j4 -N1 "$1" | tr -d ' ')" = 1 ]
+}
+
 for program in "$@"; do
     compare 12 8 16 40 64 100 150 200 300 400 1000 -- "$program" 1
     compare 12 5 33 77 101 -- "$program" 4711
-    compare 16 4 10 20 -- "$program" 9
+    if ! is_x86 "$program"; then
+        compare 16 4 10 20 -- "$program" 9
+    fi
 done
 "$windlass" vmprof --show "$work/vm" >/dev/null
 echo "vmprof faults where the model does"

@@ -20,6 +20,13 @@
 
 static VgFile *file;
 
+/* A line of the file ends at its first newline. */
+static void write_in_line(const HChar *text)
+{
+    for (; *text != '\0'; text++)
+        VG_(fprintf)(file, "%c", *text == '\n' ? ' ' : *text);
+}
+
 /* ---- code */
 
 struct code {
@@ -62,10 +69,13 @@ void write_note_code(Addr start, SizeT size)
 
 static void write_code(void)
 {
-    for (UInt i = 0; i < code_count; i++)
+    for (UInt i = 0; i < code_count; i++) {
         VG_(fprintf)
-    (file, "code %lx %lx %llx %s\n", codes[i].start, codes[i].end,
-        codes[i].offset, codes[i].path);
+        (file, "code %lx %lx %llx ", codes[i].start, codes[i].end,
+            codes[i].offset);
+        write_in_line(codes[i].path);
+        VG_(fprintf)(file, "\n");
+    }
 }
 
 /* ---- counts */
@@ -128,7 +138,9 @@ static void write_mapping(const HChar *name, const struct fault_counts *counts)
             continue;
         VG_(fprintf)(file, "mapping %u", size);
         write_counts(&counts[size]);
-        VG_(fprintf)(file, " %s\n", name);
+        VG_(fprintf)(file, " ");
+        write_in_line(name);
+        VG_(fprintf)(file, "\n");
     }
 }
 
@@ -179,10 +191,13 @@ static void add_data(Addr ip, ULong fetches, ULong data)
 
 static void write_command(void)
 {
-    VG_(fprintf)(file, "command %s", VG_(args_the_exename));
+    VG_(fprintf)(file, "command ");
+    write_in_line(VG_(args_the_exename));
     const XArray *args = VG_(args_for_client);
-    for (Word i = 0; i < VG_(sizeXA)(args); i++)
-        VG_(fprintf)(file, " %s", *(HChar **)VG_(indexXA)(args, i));
+    for (Word i = 0; i < VG_(sizeXA)(args); i++) {
+        VG_(fprintf)(file, " ");
+        write_in_line(*(HChar **)VG_(indexXA)(args, i));
+    }
     VG_(fprintf)(file, "\n");
 }
 

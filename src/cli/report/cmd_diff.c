@@ -155,7 +155,7 @@ static int diff_inputs(const struct wndl_diff_options *o,
         wndl_dmd_json_guess(earlier->bytes), wndl_dmd_json_guess(later->bytes)};
     bool vm[] = {wndl_vm_is(earlier->bytes), wndl_vm_is(later->bytes)};
     if (vm[0] && vm[1])
-        return wndl_vm_diff_inputs(earlier, later, &o->symbols);
+        return wndl_vm_diff_inputs(earlier, later, &o->symbols, o->rows);
     if (dmd[0] != dmd[1] || vm[0] != vm[1])
         return wndl_cli_error("%s and %s are files of different kinds",
             earlier->name, later->name);

@@ -7,17 +7,18 @@
 
 #include <stdio.h>
 
-enum { ROWS = 40 };
+enum { USUAL_ROWS = 30 };
 
-static int print_diff(
-    const struct wndl_vm_profile *earlier, const struct wndl_vm_profile *later)
+static int print_diff(const struct wndl_vm_profile *earlier,
+    const struct wndl_vm_profile *later, uint64_t rows)
 {
     struct wndl_buf text;
     const struct wndl_vm_view views[] = {
         wndl_vm_profile_view(earlier), wndl_vm_profile_view(later)};
     wndl_buf_init(&text, wndl_mem_libc());
     int exit_code = WNDL_EXIT_OK;
-    if (wndl_vm_diff(&text, &views[0], &views[1], ROWS))
+    if (wndl_vm_diff(
+            &text, &views[0], &views[1], rows == 0 ? USUAL_ROWS : (size_t)rows))
         fwrite(text.data, 1, text.size, stdout);
     else
         exit_code = wndl_cli_error("out of memory");
@@ -26,7 +27,8 @@ static int print_diff(
 }
 
 int wndl_vm_diff_inputs(const struct wndl_input *earlier,
-    const struct wndl_input *later, const struct wndl_symbol_options *symbols)
+    const struct wndl_input *later, const struct wndl_symbol_options *symbols,
+    uint64_t rows)
 {
     struct wndl_vm_profile profiles[2];
     if (!wndl_vm_profile_open(
@@ -36,7 +38,7 @@ int wndl_vm_diff_inputs(const struct wndl_input *earlier,
     int exit_code = WNDL_EXIT_FAILURE;
     if (wndl_vm_profile_open(
             &profiles[1], later->bytes, later->name, memory, symbols)) {
-        exit_code = print_diff(&profiles[0], &profiles[1]);
+        exit_code = print_diff(&profiles[0], &profiles[1], rows);
         wndl_vm_profile_close(&profiles[1]);
     }
     wndl_vm_profile_close(&profiles[0]);

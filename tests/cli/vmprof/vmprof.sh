@@ -69,6 +69,12 @@ head -c 300 "$results" >cut
 run 1 --show cut
 said '^windlass: error: cut: the last line is missing' err
 
+# A command of several lines is one line of the results.
+run 0 -q -o lines.vm -- sh -c 'exit 0
+end'
+run 0 --show lines.vm
+said '^.*sh -c exit 0 end: process' out
+
 # The start, for linkers.
 run 0 -q --startup 100000 -o start.vm -- "$walk" 7
 run 0 --show start.vm --order-file order
@@ -87,6 +93,8 @@ said 'no memory of 67108864 bytes was simulated' err
 said ' faults$' out
 said ' in 400 KB of memory$' out
 said ' (walk_at_random|main)$' out
+"$windlass" diff -n 1 "$results" other.vm >out 2>err || fail "no diff" err
+[ "$(sed '1,/^Faults:/d' out | wc -l)" -eq 2 ] || fail "not one row" out
 run 0 -q --stacks-every 1000 -o stacks.vm -- "$walk" 7
 run 0 --show stacks.vm --recording stacks.wndl
 "$windlass" report --no-pager stacks.wndl >out
