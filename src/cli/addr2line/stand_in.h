@@ -15,4 +15,8 @@ wndl_stand_in *wndl_stand_in_find(const char *program);
 /* binutils' addr2line. */
 int wndl_stand_in_gnu(int argc, char **argv);
 
+/* LLVM's symbolizer, by either of its names. */
+int wndl_stand_in_llvm_symbolizer(int argc, char **argv);
+int wndl_stand_in_llvm_addr2line(int argc, char **argv);
+
 #endif
