@@ -257,7 +257,7 @@ static void write_unknown(struct work *w)
     write_frames(w, &style, (struct wndl_symbols){0});
 }
 
-/* The number in a query, as LLVM reads it: as in C, in addr2line hexadecimal. */
+/* The number in a query: as in C, but for addr2line hexadecimal. */
 static struct wndl_sym_query read_number(struct work *w, const char *text)
 {
     char *end;
