@@ -3,6 +3,7 @@
  * main: finds the command and runs it. Knows the list of commands, and nothing
  * about the work they do.
  */
+#include "cli/addr2line/stand_in.h"
 #include "cli/core/command.h"
 #include "cli/core/completion.h"
 #include "cli/core/find_program.h"
@@ -248,6 +249,9 @@ static const struct own_word {
 
 static int run(int argc, char **argv)
 {
+    wndl_stand_in *stand_in = argc == 0 ? NULL : wndl_stand_in_find(argv[0]);
+    if (stand_in != NULL)
+        return stand_in(argc, argv);
     if (argc < 2) {
         wndl_help_program(stderr, commands);
         return WNDL_EXIT_USAGE;

@@ -85,6 +85,12 @@ extern const struct wndl_command wndl_cmd_doctor;
 int wndl_cli_error(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
+/*
+ * Lets all messages begin with "NAME: ", for a program that stands in for
+ * another. Borrows `name`.
+ */
+void wndl_cli_set_name(const char *name);
+
 /* The same of what `err` says. */
 struct wndl_error;
 int wndl_cli_fail(const struct wndl_error *err);

@@ -26,13 +26,29 @@ void wndl_cli_put_tame(FILE *out, const char *text)
     }
 }
 
+/* The head of messages, in place of "windlass: error"; or NULL. */
+static const char *other_name;
+
+void wndl_cli_set_name(const char *name)
+{
+    other_name = name;
+}
+
+static void put_head(const char *kind)
+{
+    if (other_name == NULL)
+        fprintf(stderr, "windlass: %s", kind);
+    else
+        fprintf(stderr, "%s: ", other_name);
+}
+
 static void say(const char *kind, const char *format, va_list args)
 {
     char *text;
     if (vasprintf(&text, format, args) < 0)
         text = NULL;
     fflush(stdout);
-    fprintf(stderr, "windlass: %s", kind);
+    put_head(kind);
     wndl_cli_put_tame(stderr, text == NULL ? format : text);
     fputc('\n', stderr);
     free(text);

@@ -22,6 +22,7 @@ struct wndl_sym_options {
     bool all_functions;
     bool ids;
     bool list_arches;
+    bool as_addr2line; /* numbers are read as binutils' addr2line reads them */
     struct wndl_symbol_options symbols;
 };
 

@@ -17,6 +17,12 @@ if [ -e "$build/viewer/dist/NOTICE" ]; then # of what the viewer is made of
     cmp "$build/viewer/dist/NOTICE" "$(find "$prefix" -name NOTICE.viewer)"
 fi
 cd "$root"
+# The link stands in for addr2line, also under a name of the user's.
+ln -s "$prefix/bin/windlass-addr2line" addr2line
+for link in "$prefix/bin/windlass-addr2line" ./addr2line; do
+    [ "$("$link" -fe /bin/sh ,)" = "??
+??:0" ]
+done
 "$prefix/bin/windlass" record -q -o r.wndl -- xz -9 -k -c /bin/sh >/dev/null
 "$prefix/bin/windlass" report r.wndl >report.txt
 grep -q 'Samples' report.txt
