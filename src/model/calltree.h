@@ -24,6 +24,8 @@ struct wndl_calltree_node {
     uint8_t kind; /* enum wndl_calltree_kind */
     bool called;  /* some stacks have it as a function of its own */
     bool inlined; /* some stacks have it inlined into its parent */
+    /* enum wndl_certainty: of the least sure of the frames that are one */
+    uint8_t certainty;
     uint32_t first_child, next_sibling; /* 0: none */
     struct wndl_cost self;              /* of stacks that ended here */
     struct wndl_cost total; /* self and the totals of all children */

@@ -18,7 +18,7 @@
 struct wndl_heap_quality {
     uint64_t allocs;
     uint64_t complete;
-    uint64_t guessed;   /* the root was found by frame pointers */
+    uint64_t guessed;   /* the root was found by a guess */
     uint64_t truncated; /* too deep */
     uint64_t lost;      /* the walk stopped before the root */
     uint64_t none;      /* no stack at all */

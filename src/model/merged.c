@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/merged.h"
 
+#include "model/certainty.h"
+
 bool wndl_merged_init(struct wndl_merged *m, struct wndl_mem *mem)
 {
     *m = (struct wndl_merged){0};
@@ -159,7 +161,9 @@ static bool add_node(struct wndl_merged *m, uint32_t parent, uint32_t location,
     if (*node == m->hows.len && wndl_vec_push(&m->hows) == NULL)
         return false;
     uint8_t *so_far = wndl_vec_at(&m->hows, *node);
-    if (how > *so_far)
+    if (wndl_certainty_of_how(how) > wndl_certainty_of_how(*so_far) ||
+        (wndl_certainty_of_how(how) == wndl_certainty_of_how(*so_far) &&
+            how > *so_far))
         *so_far = how;
     return true;
 }

@@ -137,7 +137,7 @@ const char *wndl_walk_end_text(unsigned end)
         "the stack goes in circles",
         "damaged unwind information",
         "the return address is not in code",
-        "by frame pointer only",
+        "guessed",
     };
     return end < WNDL_WALK_OTHER ? names[end] : "another end";
 }

@@ -28,6 +28,9 @@ struct wndl_row {
     uint32_t key;
     uint8_t label; /* enum wndl_label */
     struct wndl_cost self, total;
+    /* Samples and blocks of `total` in which it was found by a checked step,
+     * and by a guess, in rows of functions, lines and modules. */
+    uint64_t checked, guessed;
 };
 
 /* ns by their use, whichever time the report is about. */
@@ -46,7 +49,7 @@ struct wndl_times {
 struct wndl_quality {
     uint64_t kept;     /* in the profile; waiting blocks are not counted */
     uint64_t complete; /* the stack reaches the thread's start */
-    uint64_t guessed;  /* the stack seems to reach it, by frame pointers */
+    uint64_t guessed;  /* the stack seems to reach it, by a guess */
     uint64_t truncated;
     uint64_t lost;     /* the walk stopped before it, by reason in ends[] */
     uint64_t dropped;  /* not in the profile, by reason in lost[] */

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "model/certainty.h"
 
 #include <inttypes.h>
 
@@ -21,10 +22,18 @@ static uint8_t tame(uint8_t c)
     return c == ';' ? ':' : c >= 0x80 ? '?' : c < 0x20 || c == 0x7f ? ' ' : c;
 }
 
-static void push_frame(struct wndl_buf *path, struct wndl_bytes name)
+static bool is_guessed(const struct wndl_calltree_node *node)
+{
+    return node->certainty == WNDL_GUESSED;
+}
+
+static void push_frame(struct wndl_buf *path,
+    const struct wndl_calltree_node *node, struct wndl_bytes name)
 {
     if (path->size != 0)
         wndl_buf_byte(path, ';');
+    if (is_guessed(node))
+        wndl_buf_byte(path, '~');
     for (size_t i = 0; i < name.size;) {
         size_t length = name.data[i] < 0x80
                             ? 0
@@ -37,9 +46,10 @@ static void push_frame(struct wndl_buf *path, struct wndl_bytes name)
     }
 }
 
-static void pop_frame(struct wndl_buf *path, struct wndl_bytes name)
+static void pop_frame(struct wndl_buf *path,
+    const struct wndl_calltree_node *node, struct wndl_bytes name)
 {
-    path->size -= name.size;
+    path->size -= name.size + is_guessed(node);
     if (path->size != 0)
         path->size--;
 }
@@ -62,7 +72,7 @@ static uint64_t units(const struct folding *f, uint64_t time)
 
 static void enter_node(struct folding *f, const struct wndl_calltree_node *node)
 {
-    push_frame(&f->path, name_of(node, f->strings));
+    push_frame(&f->path, node, name_of(node, f->strings));
     if (node->self.samples == 0 || f->path.failed)
         return;
     fwrite(f->path.data, 1, f->path.size, f->out);
@@ -81,10 +91,10 @@ static void write_nodes(struct folding *f)
             index = node->first_child;
             continue;
         }
-        pop_frame(&f->path, name_of(node, f->strings));
+        pop_frame(&f->path, node, name_of(node, f->strings));
         while (node->next_sibling == 0 && node->parent != 0) {
             node = wndl_calltree_at(f->tree, node->parent);
-            pop_frame(&f->path, name_of(node, f->strings));
+            pop_frame(&f->path, node, name_of(node, f->strings));
         }
         index = node->next_sibling;
     }

@@ -4,6 +4,7 @@
 #include "base/intern.h"
 #include "base/protobuf.h"
 #include "base/utf8.h"
+#include "model/certainty.h"
 #include "model/pprof_fields.h"
 #include "out/core/sink.h"
 
@@ -269,6 +270,16 @@ static void put_label_number(struct writer *w, const char *key, uint64_t number)
     wndl_protobuf_bytes(&w->message, WNDL_PPROF_SAMPLE_LABEL, &w->inner);
 }
 
+/* The format has no place for it in a frame. */
+static void put_certainty(struct writer *w, uint32_t node)
+{
+    const enum wndl_certainty certainty = wndl_certainty_of_stack(w->p, node);
+    if (certainty == WNDL_CERTAIN)
+        return;
+    uint64_t name = text_id(w, wndl_certainty_name(certainty));
+    put_label_string(w, text_id(w, "certainty"), name);
+}
+
 static void put_process(struct writer *w, uint32_t index)
 {
     const struct wndl_process *process = wndl_vec_at(&w->p->processes, index);
@@ -339,6 +350,7 @@ static void write_group(struct writer *w, const struct group *group)
         &w->inner, v[VALUE_CPU] + v[VALUE_BLOCKED] + v[VALUE_WAITING]);
     wndl_protobuf_bytes(&w->message, WNDL_PPROF_SAMPLE_VALUE, &w->inner);
     put_thread(w, group->thread);
+    put_certainty(w, group->node);
     put_message(w, WNDL_PPROF_PROFILE_SAMPLE);
 }
 
@@ -389,6 +401,7 @@ static void write_sum(
     }
     wndl_protobuf_bytes(&w->message, WNDL_PPROF_SAMPLE_VALUE, &w->inner);
     put_process(w, process);
+    put_certainty(w, sum->node);
     if (any == 0)
         wndl_buf_clear(&w->message);
     else

@@ -2,14 +2,17 @@
 #include "out/speedscope.h"
 
 #include "base/json.h"
+#include "model/certainty.h"
 #include "model/timeline.h"
 #include "out/core/sink.h"
 
 #include <inttypes.h>
 
 /*
- * Frames of the file are functions, and labels after them. The text for a frame
- * of the recording in a stack, "1,2,", is made once for each.
+ * Frames of the file are functions, after them labels, and after those once
+ * more the functions that some frame guessed: the format has no other place for
+ * that. The text for a frame of the recording in a stack, "1,2,", is made once
+ * for each.
  */
 struct writer {
     const struct wndl_exported *e;
@@ -18,8 +21,10 @@ struct writer {
     struct wndl_arena arena;
     struct wndl_sink sink;
     struct wndl_buf frame_texts;
-    size_t *text_starts;   /* by frame, and one more */
-    struct wndl_vec stack; /* uint32_t: frames, leaf first */
+    size_t *text_starts;     /* by frame, and one more */
+    size_t *guessed_at;      /* by function: its guessed frame's number, or 0 */
+    struct wndl_vec guessed; /* uint32_t: functions, by that number */
+    struct wndl_vec stack;   /* uint32_t: frames, leaf first */
     struct wndl_buf weights;
     uint64_t total;
     size_t profiles;
@@ -29,48 +34,86 @@ struct writer {
 
 /* ---- frames */
 
+/* The number of the frame of the file for a guessed frame of the function. */
+static size_t guessed_frame(struct writer *w, uint32_t function)
+{
+    if (w->guessed_at[function] == 0) {
+        uint32_t *slot = wndl_vec_push(&w->guessed);
+        w->failed = w->failed || slot == NULL;
+        if (slot == NULL)
+            return 0;
+        *slot = function;
+        w->guessed_at[function] =
+            w->s->functions.len + WNDL_LABELS - 2 + w->guessed.len;
+    }
+    return w->guessed_at[function];
+}
+
+static size_t frame_of(struct writer *w, size_t frame, uint32_t function)
+{
+    const struct wndl_frame_key *key = wndl_vec_at(&w->p->frames, frame);
+    return wndl_certainty_of_how(key->how) == WNDL_GUESSED
+               ? guessed_frame(w, function)
+               : function;
+}
+
 static bool make_frame_texts(struct writer *w)
 {
     size_t count = w->p->frames.len;
+    wndl_vec_init(&w->guessed, &w->arena, sizeof(uint32_t));
+    w->guessed_at = wndl_arena_calloc(
+        &w->arena, w->s->functions.len + 1, sizeof *w->guessed_at);
     w->text_starts =
         wndl_arena_calloc(&w->arena, count + 1, sizeof *w->text_starts);
-    if (w->text_starts == NULL)
+    if (w->text_starts == NULL || w->guessed_at == NULL)
         return false;
     for (size_t i = 0; i < count; i++) {
         const struct wndl_span *span = wndl_vec_at(&w->s->spans, i);
         for (uint32_t k = span->count; k-- > 0;) {
-            wndl_buf_decimal(&w->frame_texts,
-                wndl_symbolized_location(w->s, span, k)->function);
+            const struct wndl_location *location =
+                wndl_symbolized_location(w->s, span, k);
+            wndl_buf_decimal(
+                &w->frame_texts, frame_of(w, i, location->function));
             wndl_buf_byte(&w->frame_texts, ',');
         }
         w->text_starts[i + 1] = w->frame_texts.size;
     }
-    return !w->frame_texts.failed;
+    return !w->frame_texts.failed && !w->failed;
 }
 
-static void write_frame(struct writer *w, const struct wndl_function *f)
+/* Writes the frame of a function; `mark` stands before its name. */
+static void write_frame(
+    struct writer *w, const struct wndl_function *f, const char *mark)
 {
     struct wndl_buf *to = &w->sink.text;
-    wndl_buf_text(to, "{\"name\":");
-    wndl_json_string(to, wndl_intern_get(&w->s->strings, f->name));
+    wndl_buf_printf(to, "{\"name\":\"%s", mark);
+    wndl_json_escaped(to, wndl_intern_get(&w->s->strings, f->name));
+    wndl_buf_byte(to, '"');
     if (f->file != 0) {
         wndl_buf_text(to, ",\"file\":");
         wndl_json_string(to, wndl_intern_get(&w->s->strings, f->file));
     }
     if (f->line != 0)
         wndl_buf_printf(to, ",\"line\":%" PRIu32, f->line);
-    wndl_buf_text(to, "},\n");
+    wndl_buf_byte(to, '}');
     wndl_sink_flush(&w->sink);
 }
 
 static void write_frames(struct writer *w)
 {
-    for (size_t i = 0; i < w->s->functions.len; i++)
-        write_frame(w, wndl_vec_at(&w->s->functions, i));
+    for (size_t i = 0; i < w->s->functions.len; i++) {
+        write_frame(w, wndl_vec_at(&w->s->functions, i), "");
+        wndl_buf_text(&w->sink.text, ",\n");
+    }
     for (unsigned i = WNDL_LABEL_NONE + 1; i < WNDL_LABELS; i++) {
         wndl_buf_text(&w->sink.text, "{\"name\":");
         wndl_json_text(&w->sink.text, wndl_label_text(i));
         wndl_buf_text(&w->sink.text, i + 1 < WNDL_LABELS ? "},\n" : "}");
+    }
+    const uint32_t *guessed = w->guessed.data;
+    for (size_t i = 0; i < w->guessed.len; i++) {
+        wndl_buf_text(&w->sink.text, ",\n");
+        write_frame(w, wndl_vec_at(&w->s->functions, guessed[i]), "~");
     }
 }
 

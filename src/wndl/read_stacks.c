@@ -46,7 +46,7 @@ static enum wndl_status read_node(struct wndl_reader *r, struct wndl_cursor *c,
                             : wndl_reader_known(&r->images, image - 1),
         .process = image == 0 ? tree->process : WNDL_NO_INDEX,
         .exact = exactness(r->p, node.flags, parent),
-        .how = node.flags >> 1 & 3,
+        .how = node.flags >> 1 & 7,
         .address = *address,
     };
     *ours = WNDL_NO_INDEX;

@@ -170,11 +170,26 @@ static bool cook_map(struct cook *k)
     return finish(&w);
 }
 
+/* How it was found, and whether it is interrupted code. */
+static uint64_t node_flags(const char *frame)
+{
+    enum { CFI = 1, SCAN = 3, CHECKED = 6 };
+    switch (frame[strlen(frame) - 1]) {
+    case '!':
+        return 1;
+    case '?':
+        return CHECKED << 1;
+    case '~':
+        return SCAN << 1;
+    default:
+        return CFI << 1;
+    }
+}
+
 static void node_fields(struct wndl_buf *out, const char *frame)
 {
     const char *colon = strchr(frame, ':');
-    bool interrupted = frame[strlen(frame) - 1] == '!';
-    wndl_buf_uleb(out, interrupted ? 1 : 2);
+    wndl_buf_uleb(out, node_flags(frame));
     wndl_buf_uleb(out, frame[0] == '-' ? 0 : strtoull(frame, NULL, 10) + 1);
     wndl_buf_sleb(out, (int64_t)strtoull(colon + 1, NULL, 16));
 }

@@ -35,7 +35,8 @@
  *   flip BYTES                                       a bit, so far from the end
  *
  * A FRAME is IMAGE:RVA, or -:ADDRESS when in no image; with a '!' at its end
- * it is interrupted code. Each sample takes one interval of time and CPU.
+ * it is interrupted code, with a '?' or '~' it was found without rules and
+ * checked, or guessed. Each sample takes one interval of time and CPU.
  */
 #ifndef WNDL_TESTS_RECIPE_H
 #define WNDL_TESTS_RECIPE_H

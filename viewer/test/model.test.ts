@@ -11,6 +11,7 @@ import { lineCosts } from "../src/model/line_costs";
 import { Names } from "../src/model/names";
 import { curveOf } from "../src/model/memory_curve";
 import { hottestPath, openRows } from "../src/model/open_rows";
+import { guessedNodes } from "../src/model/quality";
 import { matchedTotal, matcher, matchKeys } from "../src/model/search";
 import { makeTree, type Shape, type ShapeKind } from "../src/model/shapes";
 import { addThread, emptyBins } from "../src/model/timeline";
@@ -53,6 +54,21 @@ function cpu(kind: ShapeKind, other: Partial<Shape> = {}) {
   const totals = addTotals(tree, weights);
   return { profile, names, tree, weights, totals };
 }
+
+test("a node is a guess if one of its frames is", () => {
+  const profile = cpuPage().profile();
+  const tree = makeTree(profile, shape("down"));
+  const { how } = profile.nodes;
+  [0, 1, 6, 0xff].forEach((sure, i) => (how[i + 1] = sure));
+  const guessed = (made: Tree) => [...guessedNodes(profile, made)];
+  assert.ok(guessed(tree).every((mark) => mark === 0));
+  how[2] = 3;
+  const again = makeTree(profile, shape("down"));
+  assert.deepEqual(
+    guessed(again),
+    [...again.key].map((_, n) => Number(n === again.of[2])),
+  );
+});
 
 test("top-down totals are sums of what is below", () => {
   const { tree, totals, names } = cpu("down");

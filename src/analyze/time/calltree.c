@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/time/calltree.h"
 
+#include "model/certainty.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +142,9 @@ static bool grow_node(struct builder *b, uint32_t stack_node, uint32_t *node)
     const struct wndl_symbolized *s = b->s;
     const struct wndl_node *from = wndl_vec_at(&s->profile->nodes, stack_node);
     const struct wndl_span *span = wndl_vec_at(&s->spans, from->frame);
+    const struct wndl_frame_key *frame =
+        wndl_vec_at(&s->profile->frames, from->frame);
+    const enum wndl_certainty certainty = wndl_certainty_of_how(frame->how);
     for (uint32_t i = span->count; i-- > 0;) {
         const struct wndl_location *location =
             wndl_symbolized_location(s, span, i);
@@ -151,6 +156,8 @@ static bool grow_node(struct builder *b, uint32_t stack_node, uint32_t *node)
             return false;
         node_at(b, *node)->inlined |= location->inlined;
         node_at(b, *node)->called |= !location->inlined;
+        if (certainty > node_at(b, *node)->certainty)
+            node_at(b, *node)->certainty = (uint8_t)certainty;
     }
     return true;
 }

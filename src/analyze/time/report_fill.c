@@ -5,6 +5,7 @@
 #include "analyze/time/lost_places.h"
 
 #include "analyze/time/node_walk.h"
+#include "model/certainty.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,19 @@ struct summing {
     struct sums *sums;
 };
 
+static void add_total(
+    const struct stacks *t, uint32_t node, struct wndl_row *row)
+{
+    const struct wndl_frame_key *frame =
+        wndl_vec_at(&t->s->profile->frames, node_at(t, node)->frame);
+    const enum wndl_certainty certainty = wndl_certainty_of_how(frame->how);
+    wndl_cost_add(&row->total, t->total[node]);
+    if (certainty == WNDL_CHECKED)
+        row->checked += t->total[node].samples;
+    if (certainty == WNDL_GUESSED)
+        row->guessed += t->total[node].samples;
+}
+
 static void enter_node(void *context, uint32_t node)
 {
     const struct summing *by = context;
@@ -105,7 +119,7 @@ static void enter_node(void *context, uint32_t node)
         if (i == 0)
             wndl_cost_add(&by->sums->rows[key].self, by->t->self[node]);
         if (by->sums->open[key]++ == 0)
-            wndl_cost_add(&by->sums->rows[key].total, by->t->total[node]);
+            add_total(by->t, node, &by->sums->rows[key]);
     }
 }
 

@@ -14,7 +14,7 @@ static const char *const end_names[WNDL_WALK_END_COUNT] = {
     [WNDL_END_NO_PROGRESS] = "the stack goes in circles",
     [WNDL_END_BAD_CFI] = "damaged unwind information",
     [WNDL_END_BAD_PC] = "the return address is not in code",
-    [WNDL_END_FP_ROOT] = "by frame pointer only",
+    [WNDL_END_FP_ROOT] = "guessed",
 };
 
 /* In the order in which they are printed. */
@@ -23,7 +23,7 @@ static const struct {
     const char *before, *name;
 } frame_names[] = {
     {WNDL_HOW_CFI, ", ", "by CFI"},
-    {WNDL_HOW_FP, ", ", "by frame pointer"},
+    {WNDL_HOW_FP, ", ", "without rules"},
     {WNDL_HOW_SCAN, ", ", "by scanning the stack"},
     {WNDL_HOW_CONTEXT, ", ", "innermost"},
     {WNDL_FRAMES_RESUMED, "; ", "reused from the previous sample"},

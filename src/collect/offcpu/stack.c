@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/offcpu/stack.h"
 
+#include "unwind/core/frame.h"
 #include "unwind/jit/remote.h"
 
 #include <elf.h>
@@ -258,11 +259,11 @@ static void take_walk(struct wndl_offcpu_subject *subject,
             &subject->code, shared->binaries, subject->pid, now))
         walk_steadily(subject, stack, &walk);
     stack->node = put_stack(subject, &walk);
-    stack->ended = walk.end;
+    stack->ended = wndl_walk_sure_end(&walk);
     stack->changed = subject->code.changed;
     stack->is_walked = true;
     shared->totals.stacks++;
-    shared->totals.complete += walk.end == WNDL_END_COMPLETE;
+    shared->totals.complete += stack->ended == WNDL_END_COMPLETE;
 }
 
 bool wndl_offcpu_stack_take(struct wndl_offcpu_subject *subject,

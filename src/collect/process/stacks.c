@@ -244,7 +244,7 @@ static void place_unlisted(
 static uint64_t flags_of(uint64_t key)
 {
     uint64_t interrupted = key >> WNDL_KEY_INTERRUPTED_SHIFT & 1;
-    uint64_t how = key >> WNDL_KEY_HOW_SHIFT & 3;
+    uint64_t how = key >> WNDL_KEY_HOW_SHIFT & 7;
     return interrupted | how << 1;
 }
 

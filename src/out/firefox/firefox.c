@@ -22,6 +22,8 @@ static const char categories[] =
     "\"categories\":[\n"
     "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},\n"
     "{\"name\":\"Native\",\"color\":\"yellow\","
+    "\"subcategories\":[\"Other\"]},\n"
+    "{\"name\":\"Guessed\",\"color\":\"orange\","
     "\"subcategories\":[\"Other\"]}],\n";
 
 static const char marker_schema[] =

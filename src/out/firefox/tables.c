@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* firefox_tables: libraries, stacks, frames, functions and their files. */
 #include "base/json.h"
+#include "model/certainty.h"
 #include "out/firefox/firefox.h"
 
 #include <string.h>
 
-enum { CATEGORY_OTHER = 0, CATEGORY_NATIVE = 1 };
+enum { CATEGORY_OTHER = 0, CATEGORY_NATIVE = 1, CATEGORY_GUESSED = 2 };
 
 /* ---- stacks */
 
@@ -212,8 +213,10 @@ static void write_line(
 static void write_category(
     struct wndl_firefox_column *column, const struct frame *frame)
 {
-    (void)frame;
-    wndl_firefox_number(column, CATEGORY_NATIVE);
+    const enum wndl_certainty certainty =
+        wndl_certainty_of_how(frame->key->how);
+    wndl_firefox_number(
+        column, certainty == WNDL_GUESSED ? CATEGORY_GUESSED : CATEGORY_NATIVE);
 }
 
 static const struct {

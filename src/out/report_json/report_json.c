@@ -2,6 +2,7 @@
 #include "out/report_json/report_json.h"
 
 #include "base/json.h"
+#include "model/certainty.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -14,6 +15,14 @@ static void put_costs(struct wndl_json *j, const struct wndl_row *row)
     wndl_json_put_number(j, "total", row->total.samples);
     wndl_json_put_number(j, "self_ns", row->self.time);
     wndl_json_put_number(j, "total_ns", row->total.time);
+}
+
+static void put_certainty(struct wndl_json *j, const struct wndl_row *row)
+{
+    if (row->checked != 0)
+        wndl_json_put_number(j, "checked", row->checked);
+    if (row->guessed != 0)
+        wndl_json_put_number(j, "guessed", row->guessed);
 }
 
 /* ---- quality */
@@ -277,6 +286,7 @@ static void put_rows(struct wndl_json *j, size_t max_rows)
         else
             views[j->r->view].fields(j, row);
         put_costs(j, row);
+        put_certainty(j, row);
         wndl_json_put_close(j, '}');
     }
     wndl_json_put_close(j, ']');
@@ -295,6 +305,8 @@ static void tree_node(
         function_fields(j, &(struct wndl_row){.key = node->key});
         wndl_json_put_truth(j, "called", node->called);
         wndl_json_put_truth(j, "inlined", node->inlined);
+        wndl_json_put_text(
+            j, "certainty", wndl_certainty_name(node->certainty));
     }
     put_costs(j, &(struct wndl_row){.self = node->self, .total = node->total});
     wndl_json_put_close(j, '}');

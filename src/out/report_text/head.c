@@ -199,7 +199,8 @@ static void guessed_and_truncated(
     char text[WNDL_NUMBER_SIZE];
     if (q->guessed != 0) {
         wndl_text_label(t, "");
-        wndl_buf_printf(t->out, "guessed: %s (by frame pointer only)\n",
+        wndl_buf_printf(t->out,
+            "guessed: %s (a frame without rules was not checked)\n",
             wndl_text_number(q->guessed, text));
     }
     if (q->truncated != 0 && p->max_frames != 0) {

@@ -3,6 +3,7 @@
  * report_text_tree: the call tree, root first. It moves to the right only where
  * it branches, so that deep stacks stay on the screen.
  */
+#include "model/certainty.h"
 #include "out/report_text/report_text.h"
 
 #include <stdio.h>
@@ -92,16 +93,19 @@ static void draw_function(
     struct wndl_buf place;
     wndl_buf_init(&place, t->out->mem);
     wndl_text_place(file, function->line, &place);
+    const char *guessed = node->certainty == WNDL_GUESSED ? "~" : "";
     const char *mark = !node->inlined ? ""
                        : node->called ? " (partly inlined)"
                                       : " (inlined)";
     enum { AROUND = 6, LEAST = 16, GOOD = 40 };
     if (room != 0 && room < place.size + module.size + AROUND + GOOD)
         wndl_buf_clear(&place);
-    size_t after = module.size + place.size + AROUND + strlen(mark);
+    size_t after =
+        strlen(guessed) + module.size + place.size + AROUND + strlen(mark);
     size_t left = room == 0 ? 0 : room > after + LEAST ? room - after : LEAST;
     struct wndl_buf spelled;
     wndl_buf_init(&spelled, t->out->mem);
+    wndl_buf_text(t->out, guessed);
     wndl_text_cut(t, wndl_text_name(t, name, left, &spelled), left);
     t->out->failed |= spelled.failed;
     wndl_buf_free(&spelled);

@@ -31,4 +31,28 @@ static inline uint64_t wndl_frame_make(
     return (address & WNDL_FRAME_ADDRESS) | wndl_frame_bits(interrupted, how);
 }
 
+/* Whether it was found without rules, checked or not. */
+static inline bool wndl_frame_is_by_fp(enum wndl_frame_how how)
+{
+    return how == WNDL_HOW_FP || how == WNDL_HOW_CHECKED;
+}
+
+/*
+ * The end of a walk, as recordings have it: one that used a guess on its way to
+ * the root is not complete.
+ */
+static inline enum wndl_walk_end wndl_walk_sure_end(
+    const struct wndl_walk *walk)
+{
+    if (walk->end != WNDL_END_COMPLETE ||
+        (walk->fp_frames == 0 && (walk->method & WNDL_WALK_SCAN) == 0))
+        return walk->end;
+    for (size_t i = 0; i < walk->count; i++) {
+        if (walk->frames[i].how == WNDL_HOW_FP ||
+            walk->frames[i].how == WNDL_HOW_SCAN)
+            return WNDL_END_FP_ROOT;
+    }
+    return walk->end;
+}
+
 #endif

@@ -55,8 +55,10 @@ static bool end_walk(struct walker *w, enum wndl_walk_end end)
 /* Removes a frame that was not real. */
 static void unpush_frame(struct walker *w)
 {
-    w->walk->fp_frames -=
-        w->walk->frames[wndl_walker_last(w)].how == WNDL_HOW_FP;
+    const size_t last = wndl_walker_last(w);
+    const enum wndl_frame_how how =
+        (enum wndl_frame_how)w->walk->frames[last].how;
+    w->walk->fp_frames -= wndl_frame_is_by_fp(how);
     w->out--;
 }
 
@@ -115,7 +117,7 @@ static bool push_frame(
                                ? wndl_root_end(&w->space, w->sp)
                                : WNDL_END_TRUNCATED);
     *w->out++ = wndl_frame_make(pc, interrupted, how);
-    w->walk->fp_frames += how == WNDL_HOW_FP;
+    w->walk->fp_frames += wndl_frame_is_by_fp(how);
     wndl_walker_find_rule(w, pc + interrupted);
     if (w->rule.kind == WNDL_ENTRY_NO_CODE && !interrupted)
         return ended_by_bad_pc(w, pc);

@@ -129,9 +129,17 @@ static uint64_t room_made(
 
 enum call {
     CALL_NONE,
-    CALL_OTHER, /* indirect, or of another function */
+    CALL_OTHER, /* of another function, as far as known */
+    CALL_MAY,   /* it can have led here: indirect, or through jumps */
     CALL_OURS,
 };
+
+static enum wndl_frame_how how_of(enum call call)
+{
+    return call == CALL_OURS  ? WNDL_HOW_CFI
+           : call == CALL_MAY ? WNDL_HOW_CHECKED
+                              : WNDL_HOW_FP;
+}
 
 static bool is_slot_of(
     const struct wndl_space *space, uint64_t slot, uint64_t start)
@@ -166,12 +174,13 @@ static enum call call_before(
         return CALL_NONE;
     if (start == 0)
         return CALL_OTHER;
-    if (call.target != 0)
-        return call.target == start || is_stub_of(space, call.target, start)
-                   ? CALL_OURS
-                   : CALL_OTHER;
-    return call.slot != 0 && is_slot_of(space, call.slot, start) ? CALL_OURS
-                                                                 : CALL_OTHER;
+    const bool ours =
+        call.target != 0
+            ? call.target == start || is_stub_of(space, call.target, start)
+            : call.slot != 0 && is_slot_of(space, call.slot, start);
+    if (ours)
+        return CALL_OURS;
+    return wndl_call_may_reach(space, &call, start) ? CALL_MAY : CALL_OTHER;
 }
 
 /* ---- the search */
@@ -221,7 +230,7 @@ static bool fits(const struct wndl_space *space, const struct wndl_code *code,
         caller.regs.regs[arch->ra] != word ||
         caller.regs.regs[arch->sp] < regs->regs[arch->sp])
         return false;
-    *how = call == CALL_OURS ? WNDL_HOW_CFI : WNDL_HOW_FP;
+    *how = how_of(call);
     return call == CALL_OURS || goes_on(space, &caller);
 }
 
@@ -245,7 +254,8 @@ static bool find_popped(const struct wndl_space *space,
     if (call == CALL_NONE)
         return false;
     set(regs, rule->reg, word);
-    *how = call == CALL_OURS ? WNDL_HOW_CFI : WNDL_HOW_FP;
+    /* Only calls by the same frame leave an address there. */
+    *how = call == CALL_OURS ? WNDL_HOW_CFI : WNDL_HOW_CHECKED;
     return true;
 }
 

@@ -16,8 +16,9 @@
  * Sets the frame pointer in `full`, whose code is `code`, if it is not known
  * and can be found. It may also set the register in which vfork() keeps its
  * return address. *how is WNDL_HOW_CFI if the call names this function. It is
- * WNDL_HOW_FP if the call is indirect or of another function, which may have
- * jumped here: a guess, accepted only if the walk can go on from there.
+ * WNDL_HOW_CHECKED if the call is indirect, and WNDL_HOW_FP if it is of another
+ * function, which may have jumped here. These are accepted only if the walk can
+ * go on from there.
  */
 bool wndl_find_fp(const struct wndl_space *space, const struct wndl_code *code,
     struct wndl_full *full, enum wndl_frame_how *how);

@@ -165,21 +165,34 @@ static bool is_plausible(
     return false;
 }
 
+enum reach { REACH_UNKNOWN, REACH_NO, REACH_YES };
+
 /*
- * A frame pointer may be that of a function further out, if code without CFI
- * keeps none. The call before the return address shows that where it leads
- * elsewhere.
+ * Whether the call before the return address `ra` can have led to the code of
+ * `from`. A frame pointer may be that of a function further out, if code
+ * without CFI keeps none. The call shows that where it leads elsewhere. It is
+ * read in modules only: other memory may be gone.
  */
-static bool may_be_caller(const struct wndl_space *space,
-    const struct wndl_fp_state *state, uint64_t ra)
+static enum reach reach_of(const struct wndl_space *space,
+    const struct wndl_fp_state *from, uint64_t ra)
 {
     struct wndl_call call;
     if (space->arch->family != WNDL_CFI_X86 ||
-        !wndl_code_is_mapped(space->remote, state->pc) ||
         !wndl_code_is_mapped(space->remote, ra))
-        return true;
-    return wndl_call_before(space, ra, &call) &&
-           wndl_call_may_reach(space, &call, state->pc - !state->interrupted);
+        return REACH_UNKNOWN;
+    if (wndl_call_before(space, ra, &call) &&
+        wndl_call_may_reach(space, &call, from->pc - !from->interrupted))
+        return REACH_YES;
+    return wndl_code_is_mapped(space->remote, from->pc) ? REACH_NO
+                                                        : REACH_UNKNOWN;
+}
+
+/* The certainty of a step without rules, from `from` to `ra`. */
+static enum wndl_frame_how how_without_rules(const struct wndl_space *space,
+    const struct wndl_fp_state *from, uint64_t ra)
+{
+    return reach_of(space, from, ra) == REACH_YES ? WNDL_HOW_CHECKED
+                                                  : WNDL_HOW_FP;
 }
 
 /*
@@ -219,7 +232,7 @@ static struct wndl_step guess(
         return ended(WNDL_END_NO_RULE);
     /* Walks by frame pointers alone skip callers without one, and say so. */
     struct wndl_step step = stepped(WNDL_HOW_FP);
-    step.skips = !may_be_caller(space, state, caller.pc);
+    step.skips = reach_of(space, state, caller.pc) == REACH_NO;
     if (step.skips && wndl_space_method(space) != WNDL_WALK_FP)
         return ended(WNDL_END_NO_RULE);
     find_aligned_cfa(space, state->fp, &caller);
@@ -346,10 +359,13 @@ static bool is_scanned(const struct wndl_space *space, enum wndl_walk_end end)
 struct wndl_step wndl_fp_step(
     const struct wndl_space *space, struct wndl_fp_state *state, bool in_module)
 {
+    const struct wndl_fp_state from = *state;
     struct wndl_step step = ended(WNDL_END_NO_RULE);
     bool by_cfi_only = wndl_space_method(space) == WNDL_WALK_CFI;
     if (!by_cfi_only)
         step = known_step(space, state, in_module);
+    if (step.more && !step.replaces)
+        step.how = how_without_rules(space, &from, state->pc);
     if (!step.more && (in_module || state->interrupted) &&
         is_scanned(space, step.end) && wndl_scan_step(space, state)) {
         step = stepped_alone();
@@ -435,7 +451,8 @@ static struct wndl_step full_fp_step(
     if (arch->family == WNDL_CFI_AARCH64 && wndl_signal_a64_step(space, full))
         return stepped(WNDL_HOW_CFI);
     if (in_module && step_by_flow(space, full))
-        return stepped_alone();
+        return (struct wndl_step){
+            .more = true, .keeps = true, .how = WNDL_HOW_CHECKED};
     if (arch->ra != arch->pc && wndl_space_method(space) == WNDL_WALK_ANY &&
         step_by_link(space, full))
         return stepped_alone();
@@ -493,12 +510,15 @@ static struct wndl_step step_from_below(
 {
     enum { MOST_WORDS = 4 };
     struct wndl_fp_state state = fp_state(space->arch, full);
+    const struct wndl_fp_state from = state;
     if (!wndl_leaf_pushed(space, &state, MOST_WORDS))
         return ended(WNDL_END_NO_RULE);
     set_register(&full->regs, space->arch->pc, state.pc);
     set_register(&full->regs, space->arch->sp, state.sp);
     full->interrupted = false;
-    return stepped_alone();
+    struct wndl_step step = stepped_alone();
+    step.how = how_without_rules(space, &from, state.pc);
+    return step;
 }
 
 static struct wndl_step cfi_step(const struct wndl_space *space,

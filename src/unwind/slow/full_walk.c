@@ -8,13 +8,15 @@ static void push(const struct wndl_space *space, struct wndl_walk *walk,
     wndl_frame_word *frames = (wndl_frame_word *)walk->frames;
     uint64_t pc = full->regs.regs[space->arch->pc];
     frames[walk->count++] = wndl_frame_make(pc, full->interrupted, how);
-    walk->fp_frames += how == WNDL_HOW_FP;
+    walk->fp_frames += wndl_frame_is_by_fp(how);
 }
 
 static void pop(struct wndl_walk *walk)
 {
     walk->count--;
-    walk->fp_frames -= walk->frames[walk->count].how == WNDL_HOW_FP;
+    const enum wndl_frame_how how =
+        (enum wndl_frame_how)walk->frames[walk->count].how;
+    walk->fp_frames -= wndl_frame_is_by_fp(how);
 }
 
 /* False when the walk is over. */

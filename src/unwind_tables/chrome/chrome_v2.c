@@ -258,6 +258,9 @@ static void write_pages(const struct building *b, struct wndl_buf *pages,
     }
     if (page % 8 != 0)
         wndl_buf_byte(continued, bits);
+    /* Readers that overlay structs need the functions after it aligned. */
+    while (continued->size % WNDL_CHROME_V2_ENTRY != 0 && !continued->failed)
+        wndl_buf_byte(continued, 0);
 }
 
 struct parts {

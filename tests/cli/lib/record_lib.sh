@@ -83,6 +83,16 @@ complete_above() {
         fail "not more than $1 % of the stacks are complete"
 }
 
+# The same of those that come to the root, if only by a guess: no rules say who
+# called generated code.
+rooted_above() {
+    awk -v least="$1" '
+        $1 == "end" { all += $3 }
+        $1 == "end" && ($2 == 0 || $2 == 7) { rooted += $3 }
+        END { exit !(all > 0 && 100 * rooted > least * all) }' dump ||
+        fail "not more than $1 % of the stacks come to the root"
+}
+
 # The engines that this machine allows, as words for --engine: the machine is
 # asked, and not the windlass under test. There is always one.
 engines() {

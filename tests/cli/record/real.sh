@@ -222,7 +222,7 @@ END
     node script.js >want || true
     record 5 -- node script.js >have
     cmp want have || fail "node wrote something else"
-    complete_above 95
+    rooted_above 95
 }
 
 # All, or those that are named; without those that are not here.

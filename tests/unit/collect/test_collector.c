@@ -137,7 +137,7 @@ static void samples_come_out_as_they_were_left(void **state)
     uint32_t root = insert(&b, 0, 0x10010);
     uint32_t leaf = insert(&b, root,
         UINT64_C(0x7000) | UINT64_C(1) << WNDL_KEY_INTERRUPTED_SHIFT |
-            (uint64_t)WNDL_HOW_CFI << WNDL_KEY_HOW_SHIFT);
+            (uint64_t)WNDL_HOW_CHECKED << WNDL_KEY_HOW_SHIFT);
     put_thread(&b, 70, 1234);
     put(&b, 70, (struct wndl_event){.kind = WNDL_EVENT_NAME, .name = "ann"});
     put_sample(&b, 70, leaf);
@@ -157,7 +157,8 @@ static void samples_come_out_as_they_were_left(void **state)
     assert_int_equal(s[2].node, 0);
     const struct wndl_frame_key *f = frame_of(&b.profile, s[0].node);
     assert_true(f->image == WNDL_NO_INDEX && f->address == 0x7000);
-    assert_true(f->exact == WNDL_EXACT_INTERRUPTED && f->how == WNDL_HOW_CFI);
+    assert_true(
+        f->exact == WNDL_EXACT_INTERRUPTED && f->how == WNDL_HOW_CHECKED);
     f = frame_of(&b.profile, s[1].node);
     assert_true(
         f->image == 0 && f->address == 0x10 && f->exact == WNDL_EXACT_NOT);

@@ -38,16 +38,22 @@ static void write_text(struct fixture *f, const struct wndl_text_layout *layout)
     assert_false(f->text.failed);
 }
 
-static void make_of(struct fixture *f, const char *named,
+static void make_from(struct fixture *f, const char *cooked, const char *named,
     const struct wndl_text_layout *layout, bool tree)
 {
-    named_cook(&f->named, recipe, named);
+    named_cook(&f->named, cooked, named);
     assert_true(wndl_report_fill(&f->report, &f->named.symbolized,
         WNDL_BY_FUNCTION, WNDL_TIME_CPU, wndl_mem_libc()));
     if (tree)
         assert_true(wndl_calltree_build(&f->report.tree, &f->named.symbolized,
             WNDL_TREE_FOR_READING, WNDL_TIME_CPU));
     write_text(f, layout);
+}
+
+static void make_of(struct fixture *f, const char *named,
+    const struct wndl_text_layout *layout, bool tree)
+{
+    make_from(f, recipe, named, layout, tree);
 }
 
 static void make(
@@ -218,6 +224,25 @@ static void bytes_that_command_terminals_are_not_printed(void **state)
     assert_has(&f, "na?[31mve\xc3\xaf");
     assert_null(strstr(text_of(&f), "\xff"));
     assert_has(&f, "  ??  ");
+    clear(&f);
+}
+
+/* Of the frames that are one, one is enough. */
+static void guessed_frames_are_marked_in_the_tree(void **state)
+{
+    (void)state;
+    struct fixture f;
+    make_from(&f,
+        "meta 1000000 1 1 box / app\nprocess 0 1 /bin/app app\n"
+        "thread 0 1 app\nimage /bin/app -\n"
+        "sample 0 5 0 0:10 0:60? 0:40!\nsample 0 2 7 0:10 0:20~ 0:40!\n"
+        "sample 0 3 0 0:10 0:20 0:40!\ndone 0 0\n",
+        "10 main m.c 1\n20 f m.c 2\n60 g m.c 3\n40 leaf m.c 4\n", &whole, true);
+    assert_has(&f, "%  main  ");
+    assert_has(&f, "- ~f  ");
+    assert_has(&f, "- g  ");
+    assert_null(strstr(text_of(&f), "~leaf"));
+    assert_has(&f, "guessed: 2 (");
     clear(&f);
 }
 
@@ -433,6 +458,7 @@ int main(void)
         cmocka_unit_test(names_too_long_for_a_terminal_keep_their_end),
         cmocka_unit_test(tree_fits_a_terminal_of_80_columns),
         cmocka_unit_test(bytes_that_command_terminals_are_not_printed),
+        cmocka_unit_test(guessed_frames_are_marked_in_the_tree),
         cmocka_unit_test(tree_moves_right_only_where_it_branches),
         cmocka_unit_test(tree_is_drawn_where_characters_allow),
         cmocka_unit_test(small_shares_are_left_out_of_the_tree),

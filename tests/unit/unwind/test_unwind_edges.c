@@ -3,6 +3,7 @@
 #include "walk_fixture.h"
 
 #include "unwind/core/arch.h"
+#include "unwind/core/frame.h"
 #include "unwind/fast/cache.h"
 #include "unwind/space/space.h"
 #include "unwind_chain.h"
@@ -137,7 +138,35 @@ static void a_call_through_a_null_pointer_shows_the_caller(void **state)
     assert_int_equal(fault_frames[0].address, 0);
     uint64_t into = fault_frames[1].address - (uintptr_t)&call_null;
     assert_true(into < 256);
-    assert_int_equal(fault_frames[1].how, WNDL_HOW_FP);
+    assert_int_equal(fault_frames[1].how, WNDL_HOW_CHECKED);
+}
+
+/* What recordings say of a walk that ended so, by way of such a frame. */
+static enum wndl_walk_end sure_end(
+    enum wndl_walk_end end, enum wndl_frame_how how)
+{
+    struct wndl_frame frames[] = {
+        {.how = WNDL_HOW_CONTEXT}, {.how = how}, {.how = WNDL_HOW_CFI}};
+    const struct wndl_walk walk = {
+        .frames = frames,
+        .count = 3,
+        .end = end,
+        .fp_frames = wndl_frame_is_by_fp(how),
+        .method = how == WNDL_HOW_SCAN ? WNDL_WALK_SCAN : WNDL_WALK_ANY,
+    };
+    return wndl_walk_sure_end(&walk);
+}
+
+static void no_guess_leads_to_a_complete_stack(void **state)
+{
+    (void)state;
+    const enum wndl_walk_end complete = WNDL_END_COMPLETE;
+    assert_int_equal(sure_end(complete, WNDL_HOW_CFI), complete);
+    assert_int_equal(sure_end(complete, WNDL_HOW_CHECKED), complete);
+    assert_int_equal(sure_end(complete, WNDL_HOW_FP), WNDL_END_FP_ROOT);
+    assert_int_equal(sure_end(complete, WNDL_HOW_SCAN), WNDL_END_FP_ROOT);
+    assert_int_equal(
+        sure_end(WNDL_END_NO_RULE, WNDL_HOW_SCAN), WNDL_END_NO_RULE);
 }
 
 #ifdef __x86_64__
@@ -183,6 +212,10 @@ static void code_in_no_module_is_passed_by_frame_pointer(void **state)
     assert_int_equal(walk_through_jit(&jit), 3);
     assert_int_equal(walked.walk.end, WNDL_END_COMPLETE);
     assert_int_equal(walked.walk.fp_frames, 3);
+    unsigned checked = 0;
+    for (size_t i = 0; i < walked.walk.count; i++)
+        checked += walked.frames[i].how == WNDL_HOW_CHECKED;
+    assert_int_equal(checked, 3);
     assert_int_equal(munmap(page, 4096), 0);
 }
 
@@ -565,6 +598,7 @@ int main(void)
         cmocka_unit_test(only_a_room_too_small_is_truncated),
         cmocka_unit_test(constructors_of_libraries_are_complete),
         cmocka_unit_test(a_call_through_a_null_pointer_shows_the_caller),
+        cmocka_unit_test(no_guess_leads_to_a_complete_stack),
         cmocka_unit_test(code_in_no_module_is_passed_by_frame_pointer),
         cmocka_unit_test(a_walk_goes_only_the_ways_it_may),
         cmocka_unit_test(only_plausible_frame_pointers_are_followed),

@@ -2,6 +2,7 @@
 #include "unwind_oracle.h"
 
 #include "unwind/core/arch.h"
+#include "unwind/core/frame.h"
 #include "unwind_extras.h"
 
 #include <link.h>
@@ -171,7 +172,8 @@ static bool same_walks(const struct oracle_walk *a, const struct oracle_walk *b)
 static size_t count_before_guess(const struct oracle_walk *w)
 {
     size_t n = 0;
-    while (n < w->walk.count && w->frames[n].how != WNDL_HOW_FP)
+    while (n < w->walk.count &&
+           !wndl_frame_is_by_fp((enum wndl_frame_how)w->frames[n].how))
         n++;
     return n;
 }

@@ -7,6 +7,7 @@ import { useContext } from "preact/hooks";
 import { hasTime, type Profile } from "../data/profile";
 import { type FunctionCost, functionTable } from "../model/function_table";
 import { Names } from "../model/names";
+import { guessedNodes } from "../model/quality";
 import { makeTree, type Shape } from "../model/shapes";
 import { addTotals, Order } from "../model/totals";
 import type { Tree } from "../model/tree";
@@ -112,6 +113,14 @@ export class Analysis {
 
   private isHeap({ tab }: State): boolean {
     return tab === "heap" || !hasTime(this.profile);
+  }
+
+  // How a tree's node is called: a guess has a mark.
+  nodeName(shape: Shape, tree: Tree): (node: number) => string {
+    const keyName = this.keyName(shape);
+    if (shape.kind !== "down") return (node) => keyName(tree.key[node]);
+    const guessed = guessedNodes(this.profile, tree);
+    return (node) => (guessed[node] ? "~" : "") + keyName(tree.key[node]);
   }
 
   // How a tree's keys are called.

@@ -105,7 +105,7 @@ export function CallTree(): JSX.Element {
     order,
     zoom,
   );
-  const nameOf = analysis.keyName(shapeOf(state));
+  const nameOf = analysis.nodeName(shapeOf(state), order.tree);
   const found = useMemo(
     () => searchKeys(analysis, state),
     [analysis, state.search, state.shape],
@@ -132,7 +132,7 @@ export function CallTree(): JSX.Element {
       if (open.has(row.node)) toggle(row.node, false);
       else choose(parentRow(rows, active));
     } else if (event.key === "Enter" || event.key === " ") toggle(row.node);
-    else if (event.key === "c") void copyText(nameOf(order.tree.key[row.node]));
+    else if (event.key === "c") void copyText(nameOf(row.node));
     else return;
     event.preventDefault();
   };
@@ -140,7 +140,7 @@ export function CallTree(): JSX.Element {
   const row = (index: number) => {
     const { node, level } = rows[index];
     const leaf = order.children(node).length === 0;
-    const name = nameOf(order.tree.key[node]);
+    const name = nameOf(node);
     return (
       <div
         key={node}

@@ -49,7 +49,7 @@ function lookOf(
 ): Look {
   const { key } = order.tree;
   const shape = shapeOf(state);
-  const nameOf = analysis.keyName(shape);
+  const nameOf = analysis.nodeName(shape, order.tree);
   const found = searchKeys(analysis, state);
   const shorts = new Map<number, string>(); // asked for at every drawing
   return {
@@ -63,13 +63,13 @@ function lookOf(
     name: (node) =>
       node === 0
         ? rootName(analysis, shape)
-        : display(nameOf(key[node]), nameLimit),
+        : display(nameOf(node), nameLimit),
     shortName: (node) => {
       if (node === 0) return rootName(analysis, shape);
-      let short = shorts.get(key[node]);
+      let short = shorts.get(node);
       if (short === undefined) {
-        short = display(shortName(nameOf(key[node])), nameLimit);
-        shorts.set(key[node], short);
+        short = display(shortName(nameOf(node)), nameLimit);
+        shorts.set(node, short);
       }
       return short;
     },

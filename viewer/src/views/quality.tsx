@@ -12,11 +12,12 @@ import { sum } from "../model/weights";
 import { useAnalysis } from "../state/analysis";
 import { useStore } from "../state/store";
 
-const howTexts = [
-  "where the thread was interrupted",
-  "by call frame information",
-  "by frame pointer",
-  "by a search of the stack: guesses",
+const howTexts: [number, string][] = [
+  [0, "where the thread was interrupted"],
+  [1, "by call frame information"],
+  [6, "without it, and the call was checked"],
+  [2, "without it, not checked: guesses"],
+  [3, "by a search of the stack: guesses"],
 ];
 
 function Table(props: {
@@ -166,7 +167,7 @@ function Frames(): JSX.Element {
       <Table
         heads={["How", "Of all frames"]}
         none=""
-        rows={howTexts.map((text, how) => [text, percent(found[how], all)])}
+        rows={howTexts.map(([how, text]) => [text, percent(found[how], all)])}
       />
     </section>
   );
