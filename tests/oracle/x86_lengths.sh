@@ -17,13 +17,19 @@ check() {
             gsub(/ /, "", $2)
             print $2
         }' >"$work/all"
-    "$lengths" "$1" <"$work/all" | sort | uniq -c | sort -rn >"$work/other"
+    count=$(wc -l <"$work/all")
+    "$lengths" "$1" <"$work/all" >"$work/ours"
+    [ "$(tail -n 1 "$work/ours")" = "$count instructions" ] || {
+        echo "$2: expected $count instructions: $(tail -n 1 "$work/ours")"
+        exit 1
+    }
+    sed '$d' "$work/ours" | sort | uniq -c | sort -rn >"$work/other"
     [ ! -s "$work/other" ] || {
         echo "$2: other lengths, times, ours, bytes:"
         head -20 "$work/other"
         exit 1
     }
-    seen=$((seen + $(wc -l <"$work/all")))
+    seen=$((seen + count))
 }
 
 work=$(mktemp -d)
