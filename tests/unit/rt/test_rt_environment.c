@@ -157,8 +157,8 @@ static void our_object_is_found_at_any_place_of_a_list(void **state)
 static void name_that_is_like_ours_is_another(void **state)
 {
     (void)state;
-    const char *const without[] = {
-        OBJECT "x", "x" OBJECT, "/opt/lib/windlass/libwindlass-rt.s", "", ":"};
+    const char *const without[] = {(OBJECT "x"), ("x" OBJECT),
+        "/opt/lib/windlass/libwindlass-rt.s", "", ":"};
     for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
         char variable[200] = PRELOAD;
         const char *const environment[] = {
