@@ -10,3 +10,16 @@ have() {
     echo "skipped: no $1"
     return 1
 }
+
+# need TOOL|PATH...: skips the test unless the machine has them all.
+need() {
+    for needed; do
+        have "$needed" || exit 77
+    done
+}
+
+# skip REASON: the test cannot be tried here.
+skip() {
+    echo "skipped: $1"
+    exit 77
+}

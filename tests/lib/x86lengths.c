@@ -2,7 +2,8 @@
 /*
  * x86lengths BITS: reads the bytes of one instruction in hexadecimal from each
  * line, and prints the lines for which unwind/slow/x86_code.h gives another
- * length, with that. For tests/oracle/x86_lengths.sh.
+ * length, with that; then how many lines there were. For
+ * tests/oracle/x86_lengths.sh.
  */
 #include "unwind/slow/x86_code.h"
 
@@ -29,8 +30,9 @@ static size_t bytes_of(const char *line, uint8_t *to)
 int main(int argc, char **argv)
 {
     char line[LINE];
+    long count = 0;
     const bool is_64 = argc > 1 && strcmp(argv[1], "64") == 0;
-    while (fgets(line, sizeof line, stdin) != NULL) {
+    for (; fgets(line, sizeof line, stdin) != NULL; count++) {
         struct wndl_x86 x;
         uint8_t code[WNDL_X86_LONGEST + AFTER];
         memset(code, 0x90, sizeof code);
@@ -40,5 +42,6 @@ int main(int argc, char **argv)
         if (size != 0 && (!is_known || x.size != size))
             printf("%d %s", is_known ? x.size : 0, line);
     }
+    printf("%ld instructions\n", count);
     return 0;
 }

@@ -3,15 +3,11 @@
 # functions and lines there that 'sym' finds in the binary. Inlined calls it
 # does not tell: LLDB 19 takes no INLINE record, not even of a hand-made file.
 set -eu
+. "$(dirname "$0")/../lib/have.sh"
 windlass=$(realpath "$1")
 ask=$(cd "$(dirname "$0")" && pwd)/breakpad_lldb.py
-for tool in gcc strip nm lldb-19; do
-    command -v "$tool" >/dev/null 2>&1 || {
-        echo "breakpad_vs_lldb: skipped: no $tool"
-        exit 77
-    }
-done
-[ "$(uname -m)" = x86_64 ] || exit 77
+need gcc strip nm lldb-19
+[ "$(uname -m)" = x86_64 ] || skip "not x86-64"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -145,6 +145,7 @@ def check_heap(seed):
 
 
 if not shutil.which('callgrind_annotate'):
+    print('skipped: no callgrind_annotate')
     sys.exit(77)
 for seed in range(40):
     check_time(seed)

@@ -13,12 +13,11 @@
 #                the standard library that ship without debug information.
 # There may be no more of it than each comparison says; any other fails.
 set -eu
+. "$(dirname "$0")/../lib/have.sh"
 export LC_ALL=C
 framesdump=$1
-llvm=$(command -v llvm-symbolizer-19 || command -v llvm-symbolizer) || {
-    echo "no llvm-symbolizer: skipped"
-    exit 77
-}
+llvm=$(command -v llvm-symbolizer-19 || command -v llvm-symbolizer) ||
+    skip "no llvm-symbolizer"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -374,8 +373,5 @@ for target in i386 aarch64_be powerpc; do
         -ffreestanding -nostdlib -static -fuse-ld=lld "$work/bare.c"
 done
 make_with rust 200 rustc -O -g "$work/main.rs"
-[ "$built" -gt 0 ] || {
-    echo "no compiler: skipped"
-    exit 77
-}
+[ "$built" -gt 0 ] || skip "no compiler"
 exit $failed

@@ -9,7 +9,7 @@ set -eu
 . "$(dirname "$0")/../lib/have.sh"
 export LC_ALL=C
 elfdump=$1
-command -v readelf >/dev/null || exit 77
+need readelf
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0

@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 cases=$(cd "$here/../cli" && pwd)
 PYTHONPATH=$cases/lib
 export PYTHONPATH
-command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
+need python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

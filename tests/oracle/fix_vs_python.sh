@@ -5,11 +5,9 @@
 # the expression the last. Two more differences are meant: 'fix' leaves numbers
 # of more than 64 bits alone, and paths with a NUL byte.
 set -eu
+. "$(dirname "$0")/../lib/have.sh"
 windlass=$(realpath "$1")
-command -v python3 >/dev/null 2>&1 || {
-    echo "fix_vs_python: skipped: no python3"
-    exit 77
-}
+need python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -3,13 +3,11 @@
 # the same worked out from the descriptions of the format and of the report,
 # on a recording with many stacks and sizes in three processes.
 set -eu
+. "$(dirname "$0")/../lib/have.sh"
 windlass=$(realpath "$1")
 make_recording=$(realpath "$2")
 reader=$(dirname "$(realpath "$0")")/heap_vs_python.py
-command -v python3 >/dev/null 2>&1 || {
-    echo "heap_vs_python: skipped: no python3"
-    exit 77
-}
+need python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

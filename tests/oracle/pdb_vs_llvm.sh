@@ -12,14 +12,13 @@
 # take. And it names code of a module without symbols after the last symbol of
 # the module before.
 set -eu
+. "$(dirname "$0")/../lib/have.sh"
 export LC_ALL=C
 framesdump=$1
 part=$2
 here=$(cd "$(dirname "$0")" && pwd)
-for tool in clang-19 lld-link-19 ld.lld-19 llvm-symbolizer-19 \
-    llvm-readobj-19 llvm-pdbutil-19 python3; do
-    command -v $tool >/dev/null || exit 77
-done
+need clang-19 lld-link-19 ld.lld-19 llvm-symbolizer-19 \
+    llvm-readobj-19 llvm-pdbutil-19 python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -98,7 +97,7 @@ mingw)
     mingw x86_64 i386pep start
     mingw aarch64 arm64pe start
     [ $failed = 0 ] || exit 1
-    command -v x86_64-w64-mingw32-gcc >/dev/null || exit 77
+    need x86_64-w64-mingw32-gcc
     cat >c.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>

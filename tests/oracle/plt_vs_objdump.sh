@@ -9,10 +9,8 @@ set -eu
 export LC_ALL=C
 elfdump=$1
 framesdump=$2
-[ "$(uname -m)" = x86_64 ] || exit 77
-for tool in cc objdump strip; do
-    command -v "$tool" >/dev/null || exit 77
-done
+[ "$(uname -m)" = x86_64 ] || skip "not x86-64"
+need cc objdump strip
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0

@@ -2,13 +2,11 @@
 # run_python.sh NAME PROGRAM...: NAME.py beside this file, given the programs,
 # in a folder of its own, which goes away with it.
 set -eu
+. "$(dirname "$0")/../lib/have.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 name=$1
 shift
-command -v python3 >/dev/null 2>&1 || {
-    echo "$name: skipped: no python3"
-    exit 77
-}
+need python3
 for program; do
     shift
     set -- "$@" "$(realpath "$program")"

@@ -31,11 +31,11 @@ set -eu
 export LC_ALL=C
 windlass=$(realpath "$1")
 tree=$(realpath "$2")
-llvm=$(command -v llvm-symbolizer-19 || command -v llvm-symbolizer) || exit 77
+llvm=$(command -v llvm-symbolizer-19 || command -v llvm-symbolizer) ||
+    skip "no llvm-symbolizer"
 llvm_addr2line=$(command -v llvm-addr2line-19 ||
-    command -v llvm-addr2line) || exit 77
-command -v addr2line >/dev/null || exit 77
-command -v gcc >/dev/null || exit 77
+    command -v llvm-addr2line) || skip "no llvm-addr2line"
+need addr2line gcc
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -14,12 +14,11 @@
 # sense, with calling conventions that there are not: of what is not what a
 # compiler writes, only that is compared which both can read.
 set -eu
+. "$(dirname "$0")/../lib/have.sh"
 export LC_ALL=C
 undname=$1
 here=$(cd "$(dirname "$0")" && pwd)
-for tool in clang-19 llvm-nm-19 llvm-undname-19 python3; do
-    command -v $tool >/dev/null || exit 77
-done
+need clang-19 llvm-nm-19 llvm-undname-19 python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -2,14 +2,12 @@
 # wndl_vs_python.sh WINDLASS MAKE_RECORDING HEAPDUMP: our reader against one
 # written from the format's description, on a recording with many stacks.
 set -eu
+. "$(dirname "$0")/../lib/have.sh"
 windlass=$(realpath "$1")
 make_recording=$(realpath "$2")
 heapdump=$(realpath "$3")
 reader=$(dirname "$(realpath "$0")")/wndl_vs_python.py
-command -v python3 >/dev/null 2>&1 || {
-    echo "wndl_vs_python: skipped: no python3"
-    exit 77
-}
+need python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -3,14 +3,10 @@
 # binary, and from its file they know the same, of all addresses of all code;
 # and so does a reader that shares nothing with ours.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
 model=$(cd "$(dirname "$0")" && pwd)/breakpad_model.py
-for tool in gcc g++ clang clang++ strip objcopy readelf python3; do
-    command -v "$tool" >/dev/null 2>&1 || {
-        echo "dump_syms: skipped: no $tool"
-        exit 77
-    }
-done
+need gcc g++ clang clang++ strip objcopy readelf python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

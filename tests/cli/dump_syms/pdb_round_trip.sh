@@ -7,12 +7,11 @@
 #
 #     pdb_round_trip.sh WINDLASS
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 export LC_ALL=C
 windlass=$1
 here=$(cd "$(dirname "$0")" && pwd)
-for tool in clang-19 lld-link-19 ld.lld-19; do
-    command -v $tool >/dev/null || exit 77
-done
+need clang-19 lld-link-19 ld.lld-19
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

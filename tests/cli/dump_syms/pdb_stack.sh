@@ -5,15 +5,11 @@
 #
 #     pdb_stack.sh WINDLASS
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 export LC_ALL=C
 windlass=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
-for tool in clang-19 lld-link-19 llvm-pdbutil-19 python3; do
-    command -v $tool >/dev/null || {
-        echo "pdb_stack: skipped: no $tool"
-        exit 77
-    }
-done
+need clang-19 lld-link-19 llvm-pdbutil-19 python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

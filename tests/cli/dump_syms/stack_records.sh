@@ -4,14 +4,10 @@
 # and by an evaluator that shares nothing with ours. What is to differ: stubs in
 # .plt, whose CFA Breakpad has no words for, and that signal frames are such.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
 model=$(cd "$(dirname "$0")" && pwd)/stack_records.py
-for tool in gcc python3; do
-    command -v "$tool" >/dev/null 2>&1 || {
-        echo "stack_records: skipped: no $tool"
-        exit 77
-    }
-done
+need gcc python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

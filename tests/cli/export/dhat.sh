@@ -2,14 +2,15 @@
 # dhat.sh EXPORTMAKE: Valgrind's own viewer opens what is written for
 # it, and shows names as they are.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 exportmake=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
-command -v node >/dev/null || { echo "skipped: no node"; exit 77; }
+need node
 viewer=
 for path in /usr/libexec/valgrind /usr/lib/*/valgrind /usr/lib/valgrind; do
     [ ! -f "$path/dh_view.js" ] || viewer=$path/dh_view.js
 done
-[ -n "$viewer" ] || { echo "skipped: no dh_view of valgrind"; exit 77; }
+[ -n "$viewer" ] || skip "no dh_view of valgrind"
 LC_ALL=C # numbers are written as there
 export LC_ALL
 work=$(mktemp -d)

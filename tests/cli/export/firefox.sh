@@ -3,12 +3,13 @@
 # written for it: its command line, npm's @firefox-devtools/profiler-cli, which
 # is PROFILER_CLI (its .js file) or among the global packages.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 exportmake=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
-command -v node >/dev/null || { echo "skipped: no node"; exit 77; }
+need node
 package=$(npm root -g 2>/dev/null || true)/@firefox-devtools/profiler-cli
 cli=${PROFILER_CLI-$package/dist/profiler-cli.js}
-[ -f "$cli" ] || { echo "skipped: no profiler-cli, see PROFILER_CLI"; exit 77; }
+[ -f "$cli" ] || skip "no profiler-cli, see PROFILER_CLI"
 LC_ALL=C # numbers are written as there
 export LC_ALL
 work=$(mktemp -d)

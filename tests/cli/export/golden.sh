@@ -4,7 +4,7 @@
 # view_page.py does.
 set -eu
 . "$(dirname "$0")/../../lib/have.sh"
-command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
+need python3
 exportmake=$(realpath "$1")
 bless=${2-}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -69,4 +69,4 @@ for golden in "$cases"/*; do
     check $golden
 done
 [ $failed -eq 0 ] || exit 1
-command -v protoc >/dev/null || { echo "skipped: no protoc"; exit 77; }
+need protoc

@@ -3,12 +3,13 @@
 # screen that nobody sees, opens what is written for it. It says so by its
 # window's title, and that it cannot by another window.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 exportmake=$(realpath "$1")
 windlass=$(realpath "$2")
 make_recording=$(realpath "$3")
 here=$(cd "$(dirname "$0")" && pwd)
 for program in kcachegrind xvfb-run xwininfo xauth dbus-run-session; do
-    command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }
+    command -v $program >/dev/null || skip "no $program"
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -3,9 +3,10 @@
 # of folded stacks (its -raw output is compared by export_vs_folded.sh), and
 # takes names that no compiler would make.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 exportmake=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
-command -v go >/dev/null || { echo "skipped: no go"; exit 77; }
+need go
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -3,13 +3,14 @@
 # Chromium, opens what is written for it, and shows its sums. npm fetches it
 # into MODULES, once for a build.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 exportmake=$(realpath "$1")
 mkdir -p "$2"
 modules=$(realpath "$2")
 here=$(cd "$(dirname "$0")" && pwd)
 browser=$(command -v chromium || command -v chromium-browser || true)
-[ -n "$browser" ] || { echo "skipped: no chromium"; exit 77; }
-command -v node >/dev/null || { echo "skipped: no node"; exit 77; }
+[ -n "$browser" ] || skip "no chromium"
+need node
 LC_ALL=C # numbers are written as there
 export LC_ALL
 "$here/../../consumers/fetch.sh" "$modules" || exit 77

@@ -2,13 +2,9 @@
 # breakpad.sh WINDLASS: symbol files of Breakpad: where 'fix -b' finds them,
 # what it makes of them, 'sym' on one, and the ids of builds.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
-for tool in cc objcopy od; do
-    command -v "$tool" >/dev/null 2>&1 || {
-        echo "breakpad: skipped: no $tool"
-        exit 77
-    }
-done
+need cc objcopy od
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -5,12 +5,7 @@
 set -eu
 . "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
-for tool in cc addr2line; do
-    command -v "$tool" >/dev/null 2>&1 || {
-        echo "fix_crash: skipped: no $tool"
-        exit 77
-    }
-done
+need cc addr2line
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

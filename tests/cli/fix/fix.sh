@@ -2,13 +2,9 @@
 # fix.sh WINDLASS: text through 'windlass fix', byte for byte: each form of
 # frame, what is passed on, escapes, folders, inlined frames, DMD's tables.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
-for tool in cc nm strip objcopy readelf python3; do
-    command -v "$tool" >/dev/null 2>&1 || {
-        echo "fix: skipped: no $tool"
-        exit 77
-    }
-done
+need cc nm strip objcopy readelf python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -41,4 +41,4 @@ if have "$compiler"; then
         counted "$compiler" -fpreprocessed -quiet -fsyntax-only x.ii
     fi
 fi
-[ $tried -ne 0 ] || exit 77
+[ $tried -ne 0 ] || skip "no program to count"

@@ -3,7 +3,7 @@
 # counts of a program is what is recorded of it: blocks, and bytes requested.
 . "$(dirname "$0")/../lib/record_lib.sh"
 heapdump=$(realpath "$4")
-valgrind --tool=dhat --version >out 2>&1 || exit 77
+valgrind --tool=dhat --version >out 2>&1 || skip "no valgrind"
 tried=0
 
 # counts COMMAND...: sets `ours` and `theirs` to "BYTES BLOCKS".
@@ -46,4 +46,4 @@ if have "$compiler"; then
             narrow >= -3 && narrow <= 3)
     }' || fail "cc1: $ours, DHAT counts $theirs"
 fi
-[ $tried -ne 0 ] || exit 77
+[ $tried -ne 0 ] || skip "no program to compare"

@@ -6,10 +6,7 @@
 . "$(dirname "$0")/../lib/record_lib.sh"
 
 source=/usr/share/doc/zlib1g-dev/examples/zpipe.c
-[ -f "$source" ] || {
-    echo "SKIPPED: no $source"
-    exit 77
-}
+need "$source"
 
 # What is compressed is kept too, in four buffers.
 cp "$sources/../heap/planted.h" .

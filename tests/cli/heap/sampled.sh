@@ -5,7 +5,7 @@
 # much as the report says.
 . "$(dirname "$0")/../lib/record_lib.sh"
 runs=$5
-command -v python3 >/dev/null || exit 77
+need python3
 
 cat >judge.py <<'PY'
 import json, math, sys

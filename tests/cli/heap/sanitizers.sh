@@ -59,4 +59,4 @@ if cc -g -pthread -fsanitize=undefined -o runs runs.c 2>/dev/null &&
     grep -q ' live in ' said && ! grep -q "sanitizer's runtime" said ||
         fail "undefined: $(cat said)"
 fi
-[ "$tried" -ne 0 ] || exit 77
+[ "$tried" -ne 0 ] || skip "no sanitizer"

@@ -17,16 +17,16 @@ arm) triple=arm-linux-gnueabihf emulator=qemu-arm least=50 ;;
 *) fail "no processor is called $arch" ;;
 esac
 
-command -v "$triple-gcc" >/dev/null && command -v "$emulator" >/dev/null &&
-    command -v ninja >/dev/null || exit 77
+need "$triple-gcc" "$emulator" ninja
 # A program that forks while one of its threads ends may hang in the emulator,
 # whose GLib has locks of its own: with malloc's, which forks respect, it goes on.
 G_SLICE=always-malloc
 export G_SLICE
 root=/usr/$triple
-[ -r "$root/include/stdio.h" ] && [ -r "$root/lib/libc.so.6" ] || exit 77
+need "$root/include/stdio.h" "$root/lib/libc.so.6"
 # A build with a sanitizer has no folder for runtimes of other kinds.
-[ -d "$(dirname "$recdump")/../../src/rt/preload" ] || exit 77
+[ -d "$(dirname "$recdump")/../../src/rt/preload" ] ||
+    skip "built without runtimes of other kinds"
 built=$(dirname "$windlass")/../rt
 [ -d "$built/preload" ] || fail "windlass has no runtimes: $built"
 

@@ -3,9 +3,10 @@
 # man3.sh PAGES SYMBOL_MAP: every function of the library has a man page that
 # says what it takes, and man has nothing to say about any of them.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 pages=$1
 map=$2
-command -v man >/dev/null || exit 77
+need man
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0

@@ -17,6 +17,7 @@
 # libraries of it: frames are left as exceptions do by libgcc's unwinder in C. It
 # is not compared with: it faults in code of the C library.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$1
 sources=$2
 machine=$3
@@ -50,14 +51,11 @@ if [ "$machine" = i386 ]; then
     objcopy=objcopy
     echo 'int main(void) { return 0; }' >"$work/main.c"
     gcc -m32 -o "$work/main" "$work/main.c" 2>/dev/null &&
-        "$work/main" || exit 77
+        "$work/main" || skip "no libc of $machine"
 else
     emulator="qemu-$machine -singlestep -L $root"
-    for tool in $gcc $gxx $objcopy qemu-$machine python3; do
-        command -v "$tool" >/dev/null || exit 77
-    done
-    [ -r "$root/include/stdio.h" ] && [ -r "$root/lib/libc.so.6" ] &&
-        [ -r "$root/lib/libstdc++.so.6" ] || exit 77
+    need $gcc $gxx $objcopy qemu-$machine python3
+    need "$root/include/stdio.h" "$root/lib/libc.so.6" "$root/lib/libstdc++.so.6"
 fi
 
 cd "$sources"

@@ -8,6 +8,7 @@
 # POINTS of each of five programs, half of them with lazy and half with eager
 # binding of symbols. Each program has more to do than that takes, and is ended.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 stepper=$1
 throws=$2
 points=$3
@@ -33,11 +34,10 @@ END
 walks() {
     name=$1
     shift
-    if ! command -v "$1" >/dev/null; then
-        echo "$name: there is no $1"
+    have "$1" || {
         missing=1
         return 0
-    fi
+    }
     for now in "" 1; do
         : >seen
         timeout 100 env ${now:+LD_BIND_NOW=$now} STEPPER_OUT="$work/seen" \
@@ -66,4 +66,4 @@ walks python3 /usr/bin/python3 load.py
 awk '{ seen += $2; differing += $10 }
     END { print "all: " seen " points, " differing " differing" }' total
 [ "$failed" -eq 0 ] || exit 1
-[ "$missing" -eq 0 ] || exit 77
+[ "$missing" -eq 0 ] || skip "no program for some of the comparisons"

@@ -2,13 +2,13 @@
 # push.sh WINDLASS MAKE_RECORDING: profiles that are sent to a server arrive
 # there, as protoc reads them; what a server may answer is told.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
 make_recording=$(realpath "$2")
 here=$(cd "$(dirname "$0")" && pwd)
-command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
-command -v protoc >/dev/null || { echo "skipped: no protoc"; exit 77; }
+need python3 protoc
 ldconfig -p | grep -q -e 'libcurl\.so\.4' -e 'libcurl-gnutls\.so\.4' ||
-    { echo "skipped: no libcurl"; exit 77; }
+    skip "no libcurl"
 work=$(mktemp -d)
 server=
 # shellcheck disable=SC2317 # called by the trap

@@ -2,8 +2,8 @@
 # 32-bit programs are recorded as others are: started by us, by a 64-bit
 # program, and themselves starting one.
 . "$(dirname "$0")/../lib/record_lib.sh"
-[ -x "$fixtures/narrow" ] || exit 77
-"$fixtures/narrow" 0 || exit 77 # no 32-bit libc to run on
+need "$fixtures/narrow"
+"$fixtures/narrow" 0 || skip "no 32-bit libc"
 
 # Of each of its functions the report knows name, share and line.
 names_are_known() {

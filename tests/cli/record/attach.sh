@@ -4,15 +4,15 @@
 # start or later, in children with an environment of their own; what does not fit
 # is refused by name or told of, and does no harm.
 . "$(dirname "$0")/../lib/record_lib.sh"
-[ "$(uname -m)" = x86_64 ] || exit 77
-command -v objcopy >/dev/null || exit 77
-command -v cc >/dev/null || exit 77
+[ "$(uname -m)" = x86_64 ] || skip "not x86-64"
+need objcopy cc
 
 cp "$sources/attach_plugin.c" plugin.c
 cp "$sources/attach_program.c" program.c
 flags="-O1 -fomit-frame-pointer -Wl,--build-id=none"
 mkdir whole bare other
-cc $flags -fPIC -shared -o whole/plugin.so plugin.c || exit 77
+cc $flags -fPIC -shared -o whole/plugin.so plugin.c ||
+    skip "cc makes no shared library"
 cc $flags -fPIC -shared -O2 -o other/plugin.so plugin.c
 cc $flags -o whole/program program.c -ldl
 for name in plugin.so program; do

@@ -3,8 +3,8 @@
 # that of the program from its first sample on, whether the rules are in it or
 # in its debug file; that of a plugin soon after it was loaded; in children too.
 . "$(dirname "$0")/../lib/record_lib.sh"
-[ "$(uname -m)" = x86_64 ] || exit 77
-command -v gcc >/dev/null || exit 77
+[ "$(uname -m)" = x86_64 ] || skip "not x86-64"
+need gcc
 
 cat >work.h <<'END'
 __attribute__((noinline)) static long inner(long n)

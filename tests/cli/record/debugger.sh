@@ -1,7 +1,7 @@
 #!/bin/sh
 # A debugger on the program finds it as it is without us: nothing stops it.
 . "$(dirname "$0")/../lib/record_lib.sh"
-command -v gdb >/dev/null || exit 77
+need gdb
 burn=$fixtures/burn
 
 # From its start.

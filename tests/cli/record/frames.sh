@@ -4,7 +4,7 @@
 # what they are given; and what is taken back or unmapped does no harm.
 . "$(dirname "$0")/../lib/record_lib.sh"
 frames=$fixtures/frames
-[ -x "$frames" ] || exit 77
+need "$frames"
 
 # go_through HOW: the program, and what it is as a library of another.
 go_through() {

@@ -6,18 +6,18 @@
 setting=/proc/sys/kernel/perf_event_paranoid
 as=
 if [ "$(id -u)" -eq 0 ]; then
-    command -v setpriv >/dev/null && command -v flock >/dev/null || exit 77
+    need setpriv flock
     # One at a time, or the setting would not be what it was in the end.
     exec 9<$setting
     flock 9
     before=$(cat $setting)
     trap 'echo "$before" >$setting; rm -rf "$work"' EXIT
-    echo 2 2>/dev/null >$setting || exit 77
+    echo 2 2>/dev/null >$setting || skip "$setting cannot be written"
     chown 65534:65534 "$work"
     as="setpriv --reuid=65534 --regid=65534 --clear-groups"
-    $as test -x "$windlass" || exit 77
+    $as test -x "$windlass" || skip "others may not run windlass"
 elif [ "$(cat $setting)" != 2 ]; then
-    exit 77
+    skip "$setting is not 2, and not root"
 fi
 windlass_alone=$windlass
 cat >windlass <<END

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib/record_lib.sh"
 current=1 future=2 onfault=4
 "$fixtures/locks" $((current | future)) >alone || [ $? -eq 5 ] || fail "alone"
-grep -q '^mlockall 0' alone || exit 77
+grep -q '^mlockall 0' alone || skip "memory may not be locked"
 
 # as_alone FLAGS [WAY]: with the heap and without.
 as_alone() {

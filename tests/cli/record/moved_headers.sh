@@ -2,8 +2,8 @@
 # A library whose program headers are not in its first page, as BOLT leaves it:
 # its rules and its build-id are found nevertheless.
 . "$(dirname "$0")/../lib/record_lib.sh"
-[ "$(uname -m)" = x86_64 ] || exit 77
-command -v gcc >/dev/null && command -v python3 >/dev/null || exit 77
+[ "$(uname -m)" = x86_64 ] || skip "not x86-64"
+need gcc python3
 
 cat >library.c <<'END'
 volatile unsigned long sum;

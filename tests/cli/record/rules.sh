@@ -2,9 +2,9 @@
 # Stacks go through generated code without frame pointers when the program has
 # told the recorder how.
 . "$(dirname "$0")/../lib/record_lib.sh"
-[ "$(uname -m)" = x86_64 ] || exit 77
+[ "$(uname -m)" = x86_64 ] || skip "not x86-64"
 rules=$fixtures/rules
-[ -x "$rules" ] || exit 77
+need "$rules"
 
 record 0 -r 1000 -- "$rules" 300
 "$windlass" export -o folded.txt r.wndl 2>/dev/null

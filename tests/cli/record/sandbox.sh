@@ -23,7 +23,8 @@ done
 # One that forbids even the calls that nearly all allow is not noticed either:
 # recording ends before it is entered, and that is said.
 for how in prctl seccomp threads; do
-    "$fixtures/strictbox" $how >out || [ $? -eq 7 ] || exit 77
+    "$fixtures/strictbox" $how >out || [ $? -eq 7 ] ||
+        skip "no sandbox of $how"
     for engine in $(engines); do
         [ "$engine" = outside ] && continue
         record 7 --engine "$engine" -- "$fixtures/strictbox" $how >out

@@ -13,7 +13,7 @@
 # A recorder that gets no CPU cannot see where threads are blocked, so it has a
 # higher priority where that is allowed.
 . "$(dirname "$0")/../lib/record_lib.sh"
-command -v python3 >/dev/null || exit 77
+need python3
 
 # compare KIND [SLACK]: r.wndl's report of that time with what ./told tells.
 cat >compare.py <<'END'

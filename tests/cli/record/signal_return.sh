@@ -2,7 +2,7 @@
 # The frame that a signal handler returns to has a name: its address is exact,
 # though it is stored as a return address.
 . "$(dirname "$0")/../lib/record_lib.sh"
-command -v gcc >/dev/null || exit 77
+need gcc
 
 cat >handled.c <<'END'
 #include <signal.h>

@@ -3,13 +3,11 @@
 # stacks as it has with it, of running and of blocked code. A table that is
 # another's, damaged or full of lies does no harm.
 . "$(dirname "$0")/../lib/record_lib.sh"
-[ "$(uname -m)" = x86_64 ] || exit 77
-[ -x "$fixtures/tabled" ] || exit 77
-command -v objcopy >/dev/null || exit 77
-command -v readelf >/dev/null || exit 77
+[ "$(uname -m)" = x86_64 ] || skip "not x86-64"
+need "$fixtures/tabled" objcopy readelf
 
 id=$(readelf -n "$fixtures/tabled" | awk '/Build ID:/ { print $3 }')
-[ -n "$id" ] || exit 77
+[ -n "$id" ] || skip "programs have no build-id here"
 mkdir whole stripped tables other
 cp "$fixtures/tabled" whole/tabled
 objcopy --strip-all --remove-section=.eh_frame \

@@ -3,8 +3,8 @@
 # (docs/security.md). Root is the one, 65534 the other.
 . "$(dirname "$0")/../lib/record_lib.sh"
 burn=$fixtures/burn
-[ "$(id -u)" = 0 ] && command -v setpriv >out && command -v python3 >out ||
-    exit 77
+[ "$(id -u)" = 0 ] || skip "not root"
+need setpriv python3
 chmod 755 "$work"
 python=$(command -v /usr/bin/python3 python3 | head -1) # one that anybody may run
 other="setpriv --reuid 65534 --regid 65534 --clear-groups"

@@ -2,13 +2,9 @@
 # dmd.sh WINDLASS: what report and diff do with DMD files: names for
 # frames, warnings, what is refused.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
-for tool in python3 gzip gcc readelf; do
-    command -v $tool >/dev/null || {
-        echo "dmd_report: skipped: no $tool"
-        exit 77
-    }
-done
+need python3 gzip gcc readelf
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

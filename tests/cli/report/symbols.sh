@@ -2,14 +2,10 @@
 # symbols.sh WINDLASS MAKE_RECORDING: what report says of a binary with
 # debug information, with it in another folder, stripped, replaced, gone.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
 make_recording=$(realpath "$2")
-for tool in cc nm readelf objcopy strip; do
-    command -v "$tool" >/dev/null 2>&1 || {
-        echo "report_symbols: skipped: no $tool"
-        exit 77
-    }
-done
+need cc nm readelf objcopy strip
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

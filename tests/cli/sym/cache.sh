@@ -5,20 +5,14 @@
 # without build-id, debug files that come later. PROGRAM is any with many
 # functions.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 export LC_ALL=C
 windlass=$(realpath "$1")
 make_recording=$(realpath "$2")
 program=$(realpath "$3")
-for tool in gcc nm readelf strip objcopy python3; do
-    command -v "$tool" >/dev/null 2>&1 || {
-        echo "cache: skipped: no $tool"
-        exit 77
-    }
-done
-readelf -n "$program" | grep -q 'Build ID' || {
-    echo "cache: skipped: $program has no build-id"
-    exit 77
-}
+need gcc nm readelf strip objcopy python3
+readelf -n "$program" | grep -q 'Build ID' ||
+    skip "$program has no build-id"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -4,17 +4,13 @@
 #
 #     debuginfod.sh WINDLASS SOURCES
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 export LC_ALL=C
 windlass=$1
-if ! command -v debuginfod >/dev/null; then
-    echo "skipped: debuginfod is not installed"
-    exit 77
-fi
-if ! ldconfig -p 2>/dev/null | grep -q libdebuginfod.so.1; then
-    echo "skipped: libdebuginfod.so.1 is not installed"
-    exit 77
-fi
-command -v gcc >/dev/null || exit 77
+need debuginfod
+ldconfig -p 2>/dev/null | grep -q libdebuginfod.so.1 ||
+    skip "no libdebuginfod.so.1"
+need gcc
 work=$(mktemp -d)
 server=
 stop() {
@@ -53,10 +49,8 @@ until [ -n "$server" ] || [ $tries -ge 10 ]; do
     done
     kill -0 "$server" 2>/dev/null || server=
 done
-[ -n "$server" ] || {
-    echo "skipped: debuginfod does not start here: $(tail -n 1 server.log)"
-    exit 77
-}
+[ -n "$server" ] ||
+    skip "debuginfod does not start here: $(tail -n 1 server.log)"
 export DEBUGINFOD_URLS="http://127.0.0.1:$port" DEBUGINFOD_TIMEOUT=20
 
 # Not asked, not done.

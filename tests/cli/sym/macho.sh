@@ -5,14 +5,13 @@
 #
 #     macho.sh WINDLASS PART
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 export LC_ALL=C
 windlass=$1
 part=$2
 here=$(cd "$(dirname "$0")" && pwd)
-for tool in clang-19 ld64.lld-19 dsymutil-19 llvm-symbolizer-19 \
-    llvm-objdump-19 llvm-lipo-19 llvm-ar-19 llvm-strip-19; do
-    command -v $tool >/dev/null || exit 77
-done
+need clang-19 ld64.lld-19 dsymutil-19 llvm-symbolizer-19 \
+    llvm-objdump-19 llvm-lipo-19 llvm-ar-19 llvm-strip-19
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -328,7 +327,7 @@ map() {
 
 # What links like lld-14 writes the times of object files down.
 stale() {
-    command -v ld64.lld-14 >/dev/null || exit 77
+    need ld64.lld-14
     begin p x86_64
     rm -r p.dSYM
     ld64.lld-14 -arch x86_64 -platform_version macos 12.0 12.0 -dead_strip \

@@ -5,12 +5,11 @@
 #
 #     pdb.sh WINDLASS
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 export LC_ALL=C
 windlass=$1
 here=$(cd "$(dirname "$0")" && pwd)
-for tool in clang-19 lld-link-19 llvm-readobj-19 python3; do
-    command -v $tool >/dev/null || exit 77
-done
+need clang-19 lld-link-19 llvm-readobj-19 python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

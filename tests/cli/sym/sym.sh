@@ -7,7 +7,7 @@ set -eu
 export LC_ALL=C
 windlass=$(realpath "$1")
 example=$(realpath "$2")
-command -v gcc >/dev/null || exit 77
+need gcc
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -35,10 +35,8 @@ set -eu
 export LC_ALL=C
 framesdump=$1
 group=$2
-llvm=$(command -v llvm-symbolizer-19 || command -v llvm-symbolizer) || {
-    echo "no llvm-symbolizer: skipped"
-    exit 77
-}
+llvm=$(command -v llvm-symbolizer-19 || command -v llvm-symbolizer) ||
+    skip "no llvm-symbolizer"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -417,7 +415,7 @@ packaged() {
         dwp:*-5*) continue ;; # GNU dwp reads DWARF 4 only
         esac
         command -v $tool >/dev/null || {
-            echo "$1: no $tool, skipped"
+            echo "skipped: $1: no $tool"
             continue
         }
         (cd "$1" && timeout 20 $tool -e program -o program.dwp 2>tool.log) || {
@@ -486,7 +484,7 @@ split_objects() {
     mkdir "$1"
     name=$1
     shift
-    command -v "$1" >/dev/null || { echo "$name: no $1, skipped"; return 0; }
+    command -v "$1" >/dev/null || { echo "skipped: $name: no $1"; return 0; }
     # shellcheck disable=SC2086 # a list of words
     (cd "$name" && cp ../*.cc ../*.h . && "$@" -O2 -c $sources &&
         "$1" -o program ./*.o)
@@ -579,7 +577,7 @@ troubled_dwz() {
 }
 
 dwz_all() {
-    command -v dwz >/dev/null || { echo "no dwz: skipped"; exit 77; }
+    need dwz
     for v in 4 5; do
         dwz_one "gcc-$v-dwz" g++ -gdwarf-$v
     done

@@ -6,18 +6,17 @@
 #
 #     elf_hostile.sh FRAMESDUMP SOURCES
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 export LC_ALL=C
 framesdump=$1
-for tool in gcc readelf nm truncate; do
-    command -v $tool >/dev/null || exit 77
-done
+need gcc readelf nm truncate
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp "$2/elf_variants.c" "$work/a.c"
 cd "$work"
 failed=0
 gcc -O2 -g a.c -o plain
-readelf -h plain | grep -q 'Class: *ELF64' || exit 77
+readelf -h plain | grep -q 'Class: *ELF64' || skip "not 64-bit"
 inside=$(nm plain | awk '$3 == "outer" { print "0x" $1 }')
 headers=$(readelf -h plain |
     sed -n 's/.*Start of section headers: *\([0-9]*\).*/\1/p')
@@ -72,7 +71,7 @@ for name in .debug_info .debug_abbrev .debug_line .debug_str .debug_aranges \
     readelf -SW plain | grep -q " \\$name " || continue
     # Zeros to the end of a file that is large enough, but has holes.
     cp plain large
-    truncate -s 4G large || exit 77
+    truncate -s 4G large || skip "no files of 4 GiB"
     patch large 4000000000 "$field"
     ask large "sparse $name"
     # More than the file has.

@@ -10,9 +10,9 @@ set -eu
 . "$(dirname "$0")/../../lib/have.sh"
 export LC_ALL=C
 framesdump=$1
-llvm=$(command -v llvm-symbolizer-19 || command -v llvm-symbolizer) || exit 77
-command -v gcc >/dev/null || exit 77
-command -v eu-addr2line >/dev/null || exit 77
+llvm=$(command -v llvm-symbolizer-19 || command -v llvm-symbolizer) ||
+    skip "no llvm-symbolizer"
+need gcc eu-addr2line
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0

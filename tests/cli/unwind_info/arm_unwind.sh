@@ -10,9 +10,7 @@ set -eu
 windlass=$1
 exidxdump=$2
 here=$(dirname "$0")
-for tool in clang-19 ld.lld-19 llvm-readobj-19 llvm-objcopy-19 python3; do
-    command -v $tool >/dev/null || exit 77
-done
+need clang-19 ld.lld-19 llvm-readobj-19 llvm-objcopy-19 python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0

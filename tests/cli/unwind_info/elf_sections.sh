@@ -2,6 +2,7 @@
 # elf_sections.sh WINDLASS: all call frame information that ELF files have: both
 # sections, that of the debug file, and that of files without section headers.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -13,8 +14,8 @@ fail() {
     exit 1
 }
 
-[ "$(uname -m)" = x86_64 ] || exit 77
-command -v gcc >/dev/null && command -v python3 >/dev/null || exit 77
+[ "$(uname -m)" = x86_64 ] || skip "not x86-64"
+need gcc python3
 
 # --- .debug_frame for the code that .eh_frame leaves out
 

@@ -2,14 +2,10 @@
 # macho_unwind.sh WINDLASS: the rules that come of __unwind_info, in programs
 # made of object files that have the same in __eh_frame: LLVM reads that.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
-for tool in clang-19 ld64.lld-19 llvm-dwarfdump-19 llvm-objdump-19 python3; do
-    command -v "$tool" >/dev/null 2>&1 || {
-        echo "macho_unwind: skipped: no $tool"
-        exit 77
-    }
-done
+need clang-19 ld64.lld-19 llvm-dwarfdump-19 llvm-objdump-19 python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -3,14 +3,10 @@
 # files, at every instruction, against what the code does to the stack; the
 # functions and their prologues against llvm-readobj.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
-for tool in clang-19 lld-link-19 llvm-readobj-19 llvm-objdump-19 python3; do
-    command -v "$tool" >/dev/null 2>&1 || {
-        echo "pe_arm64_unwind: skipped: no $tool"
-        exit 77
-    }
-done
+need clang-19 lld-link-19 llvm-readobj-19 llvm-objdump-19 python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

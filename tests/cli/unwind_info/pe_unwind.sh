@@ -2,15 +2,11 @@
 # pe_unwind.sh WINDLASS: the rules that come of .pdata, in programs of which the
 # compiler has written the same in .debug_frame: LLVM reads that.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
-for tool in x86_64-w64-mingw32-gcc llvm-readobj-19 llvm-dwarfdump-19 \
-    llvm-objdump-19 llvm-objcopy-19 python3; do
-    command -v "$tool" >/dev/null 2>&1 || {
-        echo "pe_unwind: skipped: no $tool"
-        exit 77
-    }
-done
+need x86_64-w64-mingw32-gcc llvm-readobj-19 llvm-dwarfdump-19 \
+    llvm-objdump-19 llvm-objcopy-19 python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

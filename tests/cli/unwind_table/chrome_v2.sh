@@ -3,10 +3,9 @@
 # made of .debug_frame and of .ARM.exidx, with both headers, verified; read by a
 # reader written here after the format's description; what does not fit refused.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$1
-for tool in clang-19 ld.lld-19 llvm-objcopy-19 python3; do
-    command -v $tool >/dev/null || exit 77
-done
+need clang-19 ld.lld-19 llvm-objcopy-19 python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0

@@ -3,11 +3,10 @@
 # with its unwind table at hand: its heap has the same stacks, and
 # what it runs is seen as completely.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 windlass=$1
-[ "$(uname -m)" = x86_64 ] || exit 77
-for tool in /usr/bin/python3 objcopy readelf; do
-    command -v $tool >/dev/null || exit 77
-done
+[ "$(uname -m)" = x86_64 ] || skip "not x86-64"
+need /usr/bin/python3 objcopy readelf
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -20,14 +19,15 @@ fail() {
 mkdir full bare tables
 cp "$(readlink -f /usr/bin/python3)" full/python
 id=$(readelf -n full/python | awk '/Build ID:/ { print $3 }')
-[ -n "$id" ] || exit 77
+[ -n "$id" ] || skip "python3 has no build-id"
 PYTHONHOME=$(/usr/bin/python3 -c 'import sys; print(sys.prefix)')
 PYTHONHASHSEED=0
 PYTHONMALLOC=malloc
 export PYTHONHOME PYTHONHASHSEED PYTHONMALLOC
 objcopy --remove-section=.eh_frame --remove-section=.eh_frame_hdr \
     full/python bare/python 2>/dev/null
-bare/python -S -c 'import json' 2>/dev/null || exit 77
+bare/python -S -c 'import json' 2>/dev/null ||
+    skip "python3 needs its .eh_frame"
 "$windlass" unwind-table build full/python -o "tables/$id.wut" 2>/dev/null
 "$windlass" unwind-table verify full/python "tables/$id.wut" >/dev/null ||
     fail "the table is wrong"

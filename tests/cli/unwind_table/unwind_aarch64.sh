@@ -16,7 +16,7 @@ fail() {
     failed=1
 }
 
-command -v aarch64-linux-gnu-gcc >/dev/null || exit 77
+need aarch64-linux-gnu-gcc
 
 # --- every kind of rule
 

@@ -4,6 +4,7 @@
 # recordings and does what one clicks. npm fetches into the two folders, once
 # for a build.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 exportmake=$(realpath "$1")
 mkdir -p "$2" "$3"
 consumers=$(realpath "$2")
@@ -11,8 +12,8 @@ libraries=$(realpath "$3")
 here=$(cd "$(dirname "$0")" && pwd)
 viewer=$here/../../../viewer
 browser=$(command -v chromium || command -v chromium-browser || true)
-[ -n "$browser" ] || { echo "skipped: no chromium"; exit 77; }
-command -v node >/dev/null || { echo "skipped: no node"; exit 77; }
+[ -n "$browser" ] || skip "no chromium"
+need node
 "$here/../../consumers/fetch.sh" "$consumers" || exit 77
 "$here/../../consumers/fetch.sh" "$libraries" "$viewer" || exit 77
 work=$(mktemp -d)

@@ -86,7 +86,7 @@ says 2 "use either --port or -o" --port 8080 -o out.html a.wndl
 
 # Sources are in the page if they are what the program was made of.
 command -v gcc >/dev/null && command -v python3 >/dev/null ||
-    { echo "skipped: no gcc, no python3"; exit 77; }
+    skip "no gcc, no python3"
 cat >kept.c <<END
 #include <stdlib.h>
 void *volatile kept; /* </script><!-- */

@@ -2,9 +2,10 @@
 # serve.sh SERVEFILE: a page as windlass view serves it, asked for by
 # clients of all kinds.
 set -eu
+. "$(dirname "$0")/../../lib/have.sh"
 servefile=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
-command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
+need python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
