@@ -162,6 +162,7 @@ static void write_text(const struct wndl_report *report,
     if (strcmp(path, "-") == 0) /* is used up */
         layout.next = NULL;
     wndl_report_text(report, &layout, out);
+    out->failed |= next.failed;
     wndl_buf_free(&next);
 }
 
