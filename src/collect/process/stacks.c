@@ -163,7 +163,10 @@ static void take_module(struct wndl_collector_process *p, uint32_t index)
         .end = row->end,
         .bias = row->bias,
     };
-    wndl_recording_mapping(p->recording, &mapping);
+    if (mapping.start < mapping.end)
+        wndl_recording_mapping(p->recording, &mapping);
+    else
+        p->totals->damaged++;
 }
 
 /* After that, stacks that are read from outside may be in other code. */
