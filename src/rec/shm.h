@@ -128,7 +128,11 @@ struct wndl_shm_module {
     uint32_t build_id_size;
     _Atomic uint32_t mapped;
     _Atomic uint32_t ready;
+    uint32_t unused;
 };
+
+_Static_assert(sizeof(struct wndl_shm_module) == 88,
+    "a 32-bit process has rows of another size");
 
 /*
  * An unwind table that the collector has made for a module, because a part of
