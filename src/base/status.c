@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/status.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,16 @@ const char *wndl_status_name(enum wndl_status status)
         return "permission denied";
     }
     return "unknown status";
+}
+
+bool wndl_error_is_lack(const struct wndl_error *err)
+{
+    static const int lacks[] = {ENOMEM, EMFILE, ENFILE, EIO};
+    for (size_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++) {
+        if (err->sys_errno == lacks[i])
+            return true;
+    }
+    return err->status == WNDL_NOMEM;
 }
 
 static void set_what(struct wndl_error *err, const char *format, va_list args)

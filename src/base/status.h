@@ -7,6 +7,7 @@
 #ifndef WNDL_BASE_STATUS_H
 #define WNDL_BASE_STATUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <windlass/status.h>
@@ -26,6 +27,12 @@ enum wndl_status wndl_fail_errno(struct wndl_error *err, int sys_errno,
 /* The same, for damage at `offset` of `section`. */
 enum wndl_status wndl_fail_at(struct wndl_error *err, enum wndl_status status,
     const char *section, uint64_t offset, const char *what);
+
+/*
+ * Whether memory or descriptors were out, or a disk failed: the same input may
+ * be read well another time, so output that lacks it is incomplete.
+ */
+bool wndl_error_is_lack(const struct wndl_error *err);
 
 /* Sets the file that an error is about. NULL `err` or `path` does nothing. */
 void wndl_error_set_file(struct wndl_error *err, const char *path);

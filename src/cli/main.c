@@ -273,6 +273,8 @@ int main(int argc, char **argv)
     wndl_sigbus_guard_install();
     int exit_code = run(argc, argv);
     bool is_whole = fflush(stdout) == 0 && !ferror(stdout);
+    if (is_whole && exit_code == WNDL_EXIT_OK && wndl_cli_is_incomplete())
+        return WNDL_EXIT_FAILURE;
     if (is_whole || exit_code != WNDL_EXIT_OK)
         return exit_code;
     return wndl_cli_error("cannot write standard output: %s", strerror(errno));

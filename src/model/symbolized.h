@@ -7,6 +7,7 @@
 #ifndef WNDL_MODEL_SYMBOLIZED_H
 #define WNDL_MODEL_SYMBOLIZED_H
 
+#include "base/status.h"
 #include "model/profile.h"
 
 /* The best source of names for a module's addresses, best first. */
@@ -69,9 +70,10 @@ struct wndl_symbolized {
     const struct wndl_profile *profile;
     struct wndl_arena arena;
     struct wndl_intern strings;
-    struct wndl_vec modules;         /* struct wndl_module */
-    struct wndl_vec functions;       /* struct wndl_function */
-    struct wndl_vec locations;       /* struct wndl_location */
+    struct wndl_error lack;    /* the first wndl_error_is_lack(); else none */
+    struct wndl_vec modules;   /* struct wndl_module */
+    struct wndl_vec functions; /* struct wndl_function */
+    struct wndl_vec locations; /* struct wndl_location */
     struct wndl_vec frame_locations; /* uint32_t into locations */
     struct wndl_vec spans;           /* struct wndl_span, by frame */
     struct wndl_map function_index, location_index;

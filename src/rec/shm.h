@@ -26,15 +26,14 @@
 #define WNDL_SESSION_ENV "WINDLASS_SESSION"
 
 enum {
-    WNDL_SHM_VERSION = 9,
+    WNDL_SHM_VERSION = 10,
     WNDL_SHM_THREADS = 2048, /* at a time; rings of ended ones are reused */
-    WNDL_SHM_MODULES = 1024,
+    WNDL_SHM_MODULES = 3 * 1024,
     WNDL_SHM_STRINGS = 512 * 1024,
     WNDL_SHM_NODES = 700 * 1000, /* of the stack tree */
     /* The same, if a heap is recorded and address space is not scarce. */
     WNDL_SHM_NODES_HEAP = WNDL_STACKTREE_MAX,
     WNDL_SHM_BUILD_ID = 32,
-    WNDL_SHM_EPOCHS = 4095, /* the last one never ends */
     WNDL_SHM_PATTERNS = 256,
     WNDL_SHM_STARTS = 16,
     WNDL_SHM_DESCRIPTORS = 4,
@@ -117,8 +116,8 @@ enum wndl_unrecorded_reason {
 };
 
 /*
- * A module that is in a sampled stack. Readable once `ready`. It was mapped
- * while the unload epoch was in [first_epoch, last_epoch].
+ * A module that is in a sampled stack. Readable once `ready`. One that was
+ * unloaded and comes again to the same place is mapped again in the same row.
  */
 struct wndl_shm_module {
     uint64_t start, end; /* avma */
@@ -127,10 +126,13 @@ struct wndl_shm_module {
     uint32_t path_offset, path_size; /* in strings; size 0: the executable */
     uint8_t build_id[WNDL_SHM_BUILD_ID];
     uint32_t build_id_size;
-    uint32_t first_epoch;
-    _Atomic uint32_t last_epoch;
+    _Atomic uint32_t mapped;
     _Atomic uint32_t ready;
+    uint32_t unused;
 };
+
+_Static_assert(sizeof(struct wndl_shm_module) == 88,
+    "a 32-bit process has rows of another size");
 
 /*
  * An unwind table that the collector has made for a module, because a part of
@@ -175,6 +177,8 @@ struct wndl_shm {
     _Atomic uint32_t starts;
     _Atomic uint32_t started[WNDL_SHM_STARTS];
     _Atomic uint32_t module_count;
+    /* Times that a module came: a new row, or one that is mapped again. */
+    _Atomic uint32_t modules_come;
     _Atomic uint32_t string_bytes;
     _Atomic uint64_t lost[WNDL_LOSS_REASONS];
     _Atomic uint64_t ring_used[WNDL_SHM_THREADS / 64]; /* a bit each */
@@ -201,23 +205,27 @@ static inline size_t wndl_shm_size(uint32_t nodes)
 
 /*
  * A key of the stack tree. From the lowest bit on it has: the address (48
- * bits), struct wndl_frame's interrupted (1) and how (3), and an unload epoch
- * (12). That is the first epoch of the module's row or, without a row, that of
- * the walk.
+ * bits), struct wndl_frame's interrupted (1) and how (3), and an owner (12).
+ * That is the number of the module's row, plus one. Code of another module is
+ * thus never attributed to a row. An owner above all rows stands for none, and
+ * is another one after each unloading.
  */
 enum {
     WNDL_KEY_INTERRUPTED_SHIFT = 48,
     WNDL_KEY_HOW_SHIFT = 49,
-    WNDL_KEY_EPOCH_SHIFT = 52,
+    WNDL_KEY_OWNER_SHIFT = 52,
+    WNDL_KEY_OWNERS = 1 << 12,
+    WNDL_KEY_NO_ROW = WNDL_SHM_MODULES + 1, /* the first of these */
 };
 
-/*
- * Each epoch but the last one closes a row, unless no row is free. Code of
- * another module is thus never attributed to a row.
- */
-_Static_assert(WNDL_SHM_EPOCHS < 1 << (64 - WNDL_KEY_EPOCH_SHIFT) &&
-                   WNDL_SHM_MODULES < WNDL_SHM_EPOCHS,
-    "an epoch has no room in a key, or modules have more room than they");
+_Static_assert(WNDL_KEY_NO_ROW + 512 < WNDL_KEY_OWNERS,
+    "a key has no room for the owners");
+
+/* The owner of code in no row, after so many unloadings. */
+static inline uint32_t wndl_key_no_row(uint32_t unloadings)
+{
+    return WNDL_KEY_NO_ROW + unloadings % (WNDL_KEY_OWNERS - WNDL_KEY_NO_ROW);
+}
 
 struct wndl_hello {
     uint32_t version; /* first in every version's */

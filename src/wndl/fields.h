@@ -61,6 +61,11 @@ enum {
     F(str, executable)                                                         \
     F(str, command)
 
+#define WNDL_FIELDS_TITL(F)                                                    \
+    F(uleb, process)                                                           \
+    F(uleb, time)                                                              \
+    F(str, command)
+
 /* A list of losses follows. */
 #define WNDL_FIELDS_PEND(F)                                                    \
     F(uleb, process)                                                           \
@@ -238,6 +243,7 @@ enum {
     R(argument, ARGUMENT)                                                      \
     R(meta_end, META_END)                                                      \
     R(proc, PROC)                                                              \
+    R(titl, TITL)                                                              \
     R(pend, PEND)                                                              \
     R(loss, LOSS)                                                              \
     R(thrd, THRD)                                                              \

@@ -85,6 +85,19 @@ enum wndl_status wndl_read_proc(struct wndl_reader *r, struct wndl_cursor *c)
     return status == WNDL_OK ? wndl_reader_no_heap(r) : status;
 }
 
+/* A reader shows the last title. */
+enum wndl_status wndl_read_titl(struct wndl_reader *r, struct wndl_cursor *c)
+{
+    struct wndl_fields_titl titl = wndl_get_titl(c);
+    uint32_t index = wndl_reader_known(&r->processes, titl.process);
+    if (c->failed || index == WNDL_NO_INDEX)
+        return WNDL_MALFORMED;
+    struct wndl_process *process = wndl_vec_at(&r->p->processes, index);
+    return wndl_profile_text(r->p, titl.command, &process->command)
+               ? WNDL_OK
+               : WNDL_NOMEM;
+}
+
 static void add_loss(struct wndl_profile *p, uint64_t reason, uint64_t count)
 {
     bool named = reason > WNDL_LOST_DAMAGED && reason < WNDL_LOST_OTHER;

@@ -139,6 +139,20 @@ void wndl_recording_process(
     wndl_recording_finish(r, &chunk);
 }
 
+void wndl_recording_title(struct wndl_recording *r, uint32_t process,
+    uint64_t time, struct wndl_bytes command)
+{
+    struct wndl_chunk_writer chunk;
+    const struct wndl_fields_titl fields = {
+        .process = process,
+        .time = wndl_recording_time(r, time),
+        .command = command,
+    };
+    wndl_recording_begin(r, &chunk, WNDL_CHUNK_TITL);
+    wndl_put_titl(&r->out, &fields);
+    wndl_recording_finish(r, &chunk);
+}
+
 void wndl_recording_thread(
     struct wndl_recording *r, const struct wndl_recording_thread *thread)
 {

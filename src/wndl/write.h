@@ -111,6 +111,10 @@ void wndl_recording_thread(
 void wndl_recording_mapping(
     struct wndl_recording *r, const struct wndl_recording_mapping *mapping);
 
+/* Writes TITL: the process shows another command line. */
+void wndl_recording_title(struct wndl_recording *r, uint32_t process,
+    uint64_t time, struct wndl_bytes command);
+
 /* Writes TEND. `cpu`: ns of thread CPU time that none of its samples has. */
 void wndl_recording_thread_end(
     struct wndl_recording *r, uint32_t thread, uint64_t time, uint64_t cpu);

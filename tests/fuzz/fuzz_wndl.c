@@ -18,6 +18,7 @@
 #include "out/report_text/heap.h"
 #include "out/report_text/report_text.h"
 #include "out/speedscope.h"
+#include "out/view/view.h"
 #include "rec/chunk.h"
 #include "rec/crc32c.h"
 #include "wndl/read.h"
@@ -193,6 +194,20 @@ static void export_all(struct wndl_symbolized *s, size_t variant)
     (void)wndl_firefox_write(null, &e, wndl_mem_libc());
 }
 
+/* The page of one recording, or of one that is compared with itself. */
+static void view(const struct wndl_symbolized *s, size_t variant)
+{
+    static const char page[] = "<p>" WNDL_VIEW_MARKER "</p>";
+    const struct wndl_view_recording one = {.file = "f", .symbolized = s};
+    const struct wndl_viewed viewed = {
+        .recordings = {one, one},
+        .count = 1 + variant % 2,
+        .page = {(const uint8_t *)page, sizeof page - 1},
+    };
+    if (null_file() != NULL)
+        (void)wndl_view_write(null_file(), &viewed, wndl_mem_libc());
+}
+
 static void read_mended(struct wndl_bytes file)
 {
     struct wndl_profile p;
@@ -209,6 +224,7 @@ static void read_mended(struct wndl_bytes file)
             graph(&s, NULL, file.size / 4 % 3);
             report_heap(&s, file.size);
             export_all(&s, file.size);
+            view(&s, file.size);
         }
         wndl_symbolized_free(&s);
     }

@@ -41,6 +41,9 @@ void wndl_fix_report_lost(const struct wndl_fix *fix)
         const struct wndl_fix_module *module =
             wndl_fix_module_at(&fix->modules, i);
         struct wndl_symbolizer_info info;
+        if (module->lack.status != WNDL_OK && !module->complained)
+            fix->listener.failed(
+                fix->listener.context, module->opened, &module->lack);
         if (module->symbols == NULL)
             continue;
         wndl_symbolizer_get_info(module->symbols, &info);

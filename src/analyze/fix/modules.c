@@ -195,6 +195,13 @@ static const char *arch_of(const struct wndl_fix_modules *modules,
     return module->arch != NULL ? module->arch : modules->options->arch;
 }
 
+static void note_lack(
+    struct wndl_fix_module *module, const struct wndl_error *err)
+{
+    if (module->lack.status == WNDL_OK && wndl_error_is_lack(err))
+        module->lack = *err;
+}
+
 /*
  * Opens the binary, once. If it cannot be read, debug files of any build are
  * used.
@@ -205,13 +212,17 @@ static void open_object(
     if (module->object_tried)
         return;
     module->object_tried = true;
+    struct wndl_error err = {0};
     if (wndl_zip_open_path(
-            module->opened, &module->file, &module->bytes, NULL) != WNDL_OK)
+            module->opened, &module->file, &module->bytes, &err) != WNDL_OK) {
+        note_lack(module, &err);
         return;
+    }
     const struct wndl_object_source source = {
         module->bytes, module->opened, arch_of(modules, module)};
-    if (wndl_object_open_source(&source, modules->mem, &module->object, NULL) !=
+    if (wndl_object_open_source(&source, modules->mem, &module->object, &err) !=
         WNDL_OK) {
+        note_lack(module, &err);
         module->object = NULL;
         return;
     }
@@ -628,8 +639,12 @@ bool wndl_fix_module_is_entry(struct wndl_fix_module *module, uint64_t rva)
 {
     struct wndl_symbol symbol;
     wndl_svma addr = {module->base + rva};
-    return module->object != NULL && !may_return_to(module, rva) &&
-           wndl_object_find_function(module->object, addr, &symbol, NULL) ==
-               WNDL_OK &&
-           symbol.addr.v == addr.v;
+    struct wndl_error err = {0};
+    if (module->object == NULL || may_return_to(module, rva))
+        return false;
+    if (wndl_object_find_function(module->object, addr, &symbol, &err) ==
+        WNDL_OK)
+        return symbol.addr.v == addr.v;
+    note_lack(module, &err);
+    return false;
 }

@@ -36,6 +36,7 @@ struct wndl_fix_module {
     uint64_t ns;          /* time spent on it so far */
     uint64_t ns_to_begin; /* of these, until the batch's first answer */
     struct wndl_error trouble;
+    struct wndl_error lack; /* the first wndl_error_is_lack() on the way */
     struct wndl_symbolizer *symbols;
     struct wndl_file file;
     struct wndl_bytes bytes; /* of the binary in the file */

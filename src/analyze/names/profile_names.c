@@ -186,6 +186,17 @@ static enum wndl_symbols_state state_of_failure(enum wndl_status status)
     }
 }
 
+/* A module shows why it has no names, but not that it could have some. */
+static void note_lack(
+    struct wndl_symbolized *s, const struct wndl_error *err, const char *path)
+{
+    if (s->lack.status != WNDL_OK || !wndl_error_is_lack(err))
+        return;
+    s->lack = *err;
+    if (s->lack.file[0] == '\0')
+        wndl_error_set_file(&s->lack, path);
+}
+
 static bool open_image(
     struct work *w, const struct wndl_symbol_sources *sources)
 {
@@ -210,6 +221,7 @@ static bool open_image(
     if (status == WNDL_OK)
         return true;
     char text[320];
+    note_lack(w->s, &err, path);
     module->state = state_of_failure(status);
     err.file[0] = '\0'; /* the module says which */
     wndl_error_text(&err, text, sizeof text);
@@ -262,6 +274,8 @@ static bool close_image(struct work *w)
     log_source(w, path, info.debug_file);
     bool kept = true;
     warn_missing(w, path, &info);
+    note_lack(w->s, &info.first_missing, path);
+    note_lack(w->s, &info.first_damage, path);
     if (info.first_damage.status != WNDL_OK) {
         char text[512];
         wndl_error_text(&info.first_damage, text, sizeof text);

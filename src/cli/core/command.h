@@ -91,6 +91,13 @@ int wndl_cli_error(const char *format, ...)
  */
 void wndl_cli_set_name(const char *name);
 
+/*
+ * The output will not be complete: the exit status will be 1 even if the
+ * command returns OK. Somebody says why.
+ */
+void wndl_cli_incomplete(void);
+bool wndl_cli_is_incomplete(void);
+
 /* The same of what `err` says. */
 struct wndl_error;
 int wndl_cli_fail(const struct wndl_error *err);

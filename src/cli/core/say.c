@@ -54,6 +54,18 @@ static void say(const char *kind, const char *format, va_list args)
     free(text);
 }
 
+static bool incomplete;
+
+void wndl_cli_incomplete(void)
+{
+    incomplete = true;
+}
+
+bool wndl_cli_is_incomplete(void)
+{
+    return incomplete;
+}
+
 int wndl_cli_error(const char *format, ...)
 {
     va_list args;

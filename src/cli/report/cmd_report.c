@@ -176,6 +176,7 @@ static void write_text(const struct wndl_report *report,
     if (strcmp(path, "-") == 0 || report->symbolized->profile->is_selected)
         layout.next = NULL;
     wndl_report_text(report, &layout, out);
+    out->failed |= next.failed;
     wndl_buf_free(&next);
 }
 

@@ -17,6 +17,8 @@ static void say_failed(
                    cause.status != WNDL_NOT_FOUND;
     if (strcmp(cause.file, path) == 0)
         cause.file[0] = '\0';
+    if (wndl_error_is_lack(&cause))
+        wndl_cli_incomplete();
     wndl_cli_error("failed to %s `%s`", content ? "parse" : "read", path);
     wndl_cli_note("%s", cause.sys_errno != 0
                             ? strerror(cause.sys_errno)
@@ -35,6 +37,8 @@ static void say_lost(void *context, const char *path, uint32_t count,
 {
     (void)context;
     char text[512];
+    if (wndl_error_is_lack(err))
+        wndl_cli_incomplete();
     wndl_cli_note("%s: %u part%s of its debug information %s: %s", path, count,
         count == 1 ? "" : "s", count == 1 ? "is lost" : "are lost, the first",
         wndl_error_text(err, text, sizeof text));

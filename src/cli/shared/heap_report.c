@@ -133,6 +133,7 @@ static void write_text(const struct wndl_heap_report *r,
     wndl_dmd_text_records(
         &records, &r->records, show->rows == 0 ? USUAL_RECORDS : show->rows);
     wndl_utf8_plain_lines(out, &records);
+    out->failed |= records.failed;
     wndl_buf_free(&records);
     add_next(out, show);
 }

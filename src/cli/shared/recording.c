@@ -31,6 +31,14 @@ static void write_log(
     wndl_cli_note("%s%s", level == WNDL_LOG_WARNING ? "warning: " : "", text);
 }
 
+static void say_lack(const struct wndl_error *lack)
+{
+    char text[600];
+    wndl_cli_incomplete();
+    wndl_cli_error(
+        "names are missing: %s", wndl_error_text(lack, text, sizeof text));
+}
+
 static enum wndl_status find_names(struct wndl_cli_recording *loaded,
     const struct wndl_symbol_options *symbols, const struct wndl_log *log,
     struct wndl_error *err)
@@ -47,6 +55,8 @@ static enum wndl_status find_names(struct wndl_cli_recording *loaded,
         wndl_symbolize_profile(&loaded->symbolized, &sources, log, err);
     if (status != WNDL_OK)
         wndl_symbolized_free(&loaded->symbolized);
+    else if (loaded->symbolized.lack.status != WNDL_OK)
+        say_lack(&loaded->symbolized.lack);
     return status;
 }
 

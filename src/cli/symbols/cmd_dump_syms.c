@@ -82,10 +82,19 @@ static void end_target(struct target *target, bool whole)
 }
 
 /* Reports what is missing in the file. */
+static void mark_incomplete(const struct wndl_breakpad_report *report)
+{
+    if (wndl_error_is_lack(&report->symbols.first_missing) ||
+        wndl_error_is_lack(&report->symbols.first_damage) ||
+        wndl_error_is_lack(&report->no_unwinding))
+        wndl_cli_incomplete();
+}
+
 static void say_report(const struct wndl_breakpad_report *report)
 {
     char text[600];
     const struct wndl_symbolizer_info *info = &report->symbols;
+    mark_incomplete(report);
     if (info->files_missing != 0)
         wndl_cli_note("warning: %u file%s of debug information %s missing: %s",
             info->files_missing, info->files_missing == 1 ? "" : "s",

@@ -461,8 +461,11 @@ static void look_for_changes(
     struct wndl_processes *all, struct wndl_process_entry *entry)
 {
     look_for_debugger(all, entry);
-    if (!wndl_collector_process_replaced(entry->process))
+    if (!wndl_collector_process_replaced(entry->process)) {
+        wndl_collector_process_take_title(
+            entry->process, wndl_clock_monotonic_ns());
         return;
+    }
     if (entry->process->shm == NULL) {
         wndl_processes_add_silent(all, entry->pid);
         return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/process/process.h"
 
+#include "base/hash.h"
 #include "collect/proc/proc.h"
 #include "os/clock.h"
 
@@ -14,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { COMMAND_MAX = 64 * 1024 };
+/* Longer titles are cut. Longer commands are compared up to there. */
+enum { COMMAND_MAX = 64 * 1024, TITLE_MAX = 4 * 1024 };
 
 static bool stat_executable(pid_t pid, struct stat *st)
 {
@@ -95,6 +97,16 @@ static bool make_block(struct wndl_collector_process *p,
     return false;
 }
 
+/* Programs overwrite their arguments, and fill up with NULs. */
+static struct wndl_bytes title_of(const char *command, size_t size)
+{
+    if (size > TITLE_MAX)
+        size = TITLE_MAX;
+    while (size > 0 && command[size - 1] == '\0')
+        size--;
+    return (struct wndl_bytes){(const uint8_t *)command, size};
+}
+
 static void announce(struct wndl_collector_process *p,
     const struct wndl_recording_process *origin)
 {
@@ -106,7 +118,31 @@ static void announce(struct wndl_collector_process *p,
     announced.executable = p->executable;
     announced.command = (struct wndl_bytes){(const uint8_t *)command, size};
     wndl_recording_process(p->recording, &announced);
+    const struct wndl_bytes title = title_of(command, size);
+    p->title = wndl_hash_bytes(title.data, title.size);
     wndl_mem_free(wndl_mem_libc(), command);
+}
+
+/*
+ * A title that is there twice is recorded: the first time it may be that of
+ * another image, which has not said hello yet.
+ */
+void wndl_collector_process_take_title(
+    struct wndl_collector_process *p, uint64_t now)
+{
+    enum { EVERY = 250 * 1000 * 1000 /* ns */ };
+    char text[TITLE_MAX];
+    if (now < p->titled + EVERY)
+        return;
+    p->titled = now;
+    const size_t size = wndl_proc_command(p->pid, text, sizeof text);
+    const struct wndl_bytes title = title_of(text, size);
+    const uint64_t hash = wndl_hash_bytes(title.data, title.size);
+    if (title.size != 0 && hash == p->next_title && hash != p->title) {
+        p->title = hash;
+        wndl_recording_title(p->recording, p->index, now, title);
+    }
+    p->next_title = hash;
 }
 
 struct wndl_collector_process *wndl_collector_process_new(

@@ -61,6 +61,10 @@ struct wndl_collector_process {
     uint32_t generation;
     uint32_t nodes;        /* number of nodes that are written */
     uint32_t module_count; /* rows of the module list */
+    uint32_t modules_come; /* the block's count that was last handled */
+    uint64_t title;        /* hash of its command line, as recorded */
+    uint64_t next_title;   /* of that which was last read */
+    uint64_t titled;       /* when that was last read */
     uint32_t starts; /* the block's count of starts that was last handled */
     uint32_t modules_done;  /* all rows below this one have been announced */
     uint32_t modules_given; /* rows when `made` was last brought up to date */
@@ -116,6 +120,10 @@ void wndl_collector_process_take_intact(
 
 /* Reads its working directory, if it still runs. */
 void wndl_collector_process_look(struct wndl_collector_process *p);
+
+/* Records its command line if it has another one than when it was last read. */
+void wndl_collector_process_take_title(
+    struct wndl_collector_process *p, uint64_t now);
 
 /* Whether the process runs another executable than when it was announced. */
 bool wndl_collector_process_replaced(const struct wndl_collector_process *p);

@@ -163,14 +163,25 @@ static void take_module(struct wndl_collector_process *p, uint32_t index)
         .end = row->end,
         .bias = row->bias,
     };
-    wndl_recording_mapping(p->recording, &mapping);
-    if (p->offcpu != NULL)
+    if (mapping.start < mapping.end)
+        wndl_recording_mapping(p->recording, &mapping);
+    else
+        p->totals->damaged++;
+}
+
+/* After that, stacks that are read from outside may be in other code. */
+static void look_for_changes(struct wndl_collector_process *p)
+{
+    uint32_t come = atomic_load(&p->shm->modules_come);
+    if (come != p->modules_come && p->offcpu != NULL)
         wndl_offcpu_modules_changed(p->offcpu);
+    p->modules_come = come;
 }
 
 /* A row may be ready before those in front of it are. */
 static void take_modules(struct wndl_collector_process *p)
 {
+    look_for_changes(p);
     p->module_count = atomic_load(&p->shm->module_count);
     if (p->module_count > WNDL_SHM_MODULES)
         p->module_count = WNDL_SHM_MODULES;
@@ -191,31 +202,18 @@ struct place {
     uint64_t address;
 };
 
-static bool row_covers(
-    const struct wndl_shm_module *row, uint64_t address, uint32_t epoch)
-{
-    return address >= row->start && address < row->end &&
-           epoch >= row->first_epoch && epoch <= atomic_load(&row->last_epoch);
-}
-
-/*
- * `hint` is the last module that was found; neighbours are often in one image.
- */
+/* The module's row is its key's owner; a damaged key may lie outside of it. */
 static struct place place_in_modules(
-    const struct wndl_collector_process *p, uint64_t key, uint32_t *hint)
+    const struct wndl_collector_process *p, uint64_t key)
 {
     uint64_t address = key & ((UINT64_C(1) << WNDL_KEY_INTERRUPTED_SHIFT) - 1);
-    uint32_t epoch = (uint32_t)(key >> WNDL_KEY_EPOCH_SHIFT);
-    uint32_t i = *hint;
-    for (uint32_t n = 0; n < p->module_count; n++) {
-        const struct wndl_shm_module *row = &p->shm->modules[i];
-        if (row_covers(row, address, epoch) && p->images[i] != 0) {
-            *hint = i;
-            return (struct place){p->images[i], address - row->start};
-        }
-        i = i + 1 < p->module_count ? i + 1 : 0;
-    }
-    return (struct place){0, address};
+    uint32_t owner = (uint32_t)(key >> WNDL_KEY_OWNER_SHIFT);
+    if (owner == 0 || owner > p->module_count || p->images[owner - 1] == 0)
+        return (struct place){0, address};
+    const struct wndl_shm_module *row = &p->shm->modules[owner - 1];
+    if (address < row->start || address >= row->end)
+        return (struct place){0, address};
+    return (struct place){p->images[owner - 1], address - row->start};
 }
 
 /* Nodes on their way to the file. */
@@ -276,7 +274,6 @@ static uint32_t read_nodes(const struct wndl_collector_process *p,
 {
     uint32_t left = end > p->nodes ? end - p->nodes : 0;
     uint32_t most = left < NODES_PER_CHUNK ? left : NODES_PER_CHUNK;
-    uint32_t hint = 0;
     for (uint32_t i = 0; i < most; i++) {
         struct wndl_stacknode *node = &nodes[i].node;
         if (!wndl_stackreader_get(&p->tree, p->nodes + 1 + i, node)) {
@@ -284,7 +281,7 @@ static uint32_t read_nodes(const struct wndl_collector_process *p,
                 return i;
             *node = (struct wndl_stacknode){0};
         }
-        nodes[i].place = place_in_modules(p, node->key, &hint);
+        nodes[i].place = place_in_modules(p, node->key);
     }
     return most;
 }

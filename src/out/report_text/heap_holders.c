@@ -83,6 +83,7 @@ static void put_row(const struct wndl_heap_report *r, uint64_t all,
         &r->peak_list, record->stacks[WNDL_HEAP_ALLOCATED], &names);
     wndl_text_cut(&t, (struct wndl_bytes){names.data, names.size},
         width > BEFORE_NAMES ? width - BEFORE_NAMES : 0);
+    out->failed |= names.failed;
     wndl_buf_free(&names);
     wndl_buf_byte(out, '\n');
 }

@@ -151,6 +151,7 @@ static void add_curve(struct wndl_buf *out, const struct wndl_vm *vm)
             (const char *)size.data,
             wndl_vm_number(faults_of(&sorted[i]), faults), (int)swap.size,
             (const char *)swap.data, i == knee && i != 0 ? "  <- knee" : "");
+        out->failed |= size.failed || swap.failed;
         wndl_buf_free(&size);
         wndl_buf_free(&swap);
     }

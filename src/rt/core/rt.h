@@ -62,7 +62,6 @@ struct wndl_rt {
     _Atomic bool careful;       /* there may be a sandbox: hook/prctl.c */
     _Atomic bool silent;        /* its filter forbids even that */
     bool filtered;              /* a filter is known to be in force */
-    _Atomic uint32_t epoch;     /* of unloading: walk/modules.c */
     _Atomic uint32_t held;      /* the block's, kept for forked children */
     _Atomic uint32_t unmaps;    /* +1 when the program unmaps memory */
     _Atomic uint32_t rules_age; /* +1 when a module is unloaded */

@@ -63,7 +63,10 @@ static int wait_in_kernel(
     return number;
 }
 
-/* Ours are blocked meanwhile, so that none reaches the handler. */
+/*
+ * Ours are blocked meanwhile, so that none reaches the handler. To those that
+ * wait, glibc shows SI_TKILL as SI_USER.
+ */
 static int wait_for(
     const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
@@ -79,6 +82,8 @@ static int wait_for(
     wndl_rt_pending_wait_end(ours);
     (void)wndl_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0,
         WNDL_ARCH_SIGSET_BYTES);
+    if (number > 0 && got.si_code == SI_TKILL)
+        got.si_code = SI_USER;
     if (number > 0 && info != NULL)
         *info = got;
     return number;

@@ -25,7 +25,7 @@ static void catch_up(struct wndl_rt_thread *t)
         return;
     t->rules_age = age;
     memset(&t->known, 0, sizeof t->known);
-    t->known.epoch = atomic_load_explicit(&wndl_rt.epoch, memory_order_relaxed);
+    t->known.age = age;
     wndl_resume_forget(t->walks);
 }
 

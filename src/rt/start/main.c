@@ -82,7 +82,6 @@ static void after_fork_in_child(void)
             wndl_raw_unmap(wndl_rt.shm, wndl_rt.shared_size);
         wndl_rt.shm = NULL;
         wndl_rt.pid = wndl_raw_getpid();
-        atomic_store(&wndl_rt.epoch, 0);
         wndl_rt_jit_after_fork();
         wndl_rt_jit_lists_after_fork();
         wndl_rt_rules_forget();

@@ -211,10 +211,10 @@ static void run_engine(int socket, const struct wndl_go *go)
     struct wndl_ready ready;
     wndl_rt_thread_hook_start();
     int event = wndl_rt_engine_start(go, &ready);
-    uint32_t epoch;
+    uint32_t owner;
     /* The collector will search it for generated code. */
     if (ready.engine != WNDL_ENGINE_NONE)
-        (void)wndl_rt_module_note(getauxval(AT_ENTRY), &epoch);
+        (void)wndl_rt_module_note(getauxval(AT_ENTRY), &owner);
     (void)send_with(socket, &ready, sizeof ready, event);
     if (event >= 0)
         wndl_raw_close(event);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * modules: rows are only added. A module that was unloaded keeps its row, which
- * is closed at the unload epoch in which it was last there.
+ * modules: rows are only added. A module that was unloaded keeps its row, and
+ * has it again if it comes back to the same place, however often.
  */
 #include "rt/walk/modules.h"
 
@@ -15,12 +15,12 @@
 #include <link.h>
 #include <string.h>
 
-static bool live_row_covers(const struct wndl_shm_module *row, uint64_t address)
+static bool mapped_row_covers(
+    const struct wndl_shm_module *row, uint64_t address)
 {
     return atomic_load_explicit(&row->ready, memory_order_acquire) != 0 &&
            address >= row->start && address < row->end &&
-           atomic_load_explicit(&row->last_epoch, memory_order_relaxed) ==
-               WNDL_SHM_EPOCHS;
+           atomic_load_explicit(&row->mapped, memory_order_relaxed) != 0;
 }
 
 static uint32_t row_count(void)
@@ -30,13 +30,12 @@ static uint32_t row_count(void)
     return count < WNDL_SHM_MODULES ? count : WNDL_SHM_MODULES;
 }
 
-static bool listed(uint64_t address, uint32_t *epoch)
+static bool listed(uint64_t address, uint32_t *owner)
 {
     for (uint32_t i = row_count(); i-- > 0;) {
-        const struct wndl_shm_module *row = &wndl_rt.shm->modules[i];
-        if (!live_row_covers(row, address))
+        if (!mapped_row_covers(&wndl_rt.shm->modules[i], address))
             continue;
-        *epoch = row->first_epoch;
+        *owner = i + 1;
         return true;
     }
     return false;
@@ -162,8 +161,49 @@ static const char *path_of(
     return module->name;
 }
 
+static bool has_name(const struct wndl_shm_module *row, const char *name)
+{
+    return strlen(name) == row->path_size &&
+           memcmp(name, wndl_rt.shm->strings + row->path_offset,
+               row->path_size) == 0;
+}
+
+static bool is_at_place_of(
+    const struct wndl_dlmodule *module, const struct wndl_shm_module *row)
+{
+    char name[WNDL_RT_MODULE_PATH];
+    return module->map_start == row->start && module->map_end == row->end &&
+           module->bias.v == row->bias && has_name(row, path_of(module, name));
+}
+
+/* A build-id that is too long is not kept. */
+static bool has_build_id(
+    const struct wndl_shm_module *row, const struct wndl_bytes id)
+{
+    const struct wndl_bytes kept = {row->build_id, row->build_id_size};
+    return id.size > sizeof row->build_id ? kept.size == 0
+                                          : wndl_bytes_equal(kept, id);
+}
+
+/* Maps the row again of a module that comes back to its place. */
+static bool reopen_row(const struct wndl_dlmodule *module, uint32_t *owner)
+{
+    const struct wndl_bytes id = wndl_rt_module_build_id(module);
+    for (uint32_t i = row_count(); i-- > 0;) {
+        struct wndl_shm_module *row = &wndl_rt.shm->modules[i];
+        if (atomic_load_explicit(&row->ready, memory_order_acquire) == 0 ||
+            !is_at_place_of(module, row) || !has_build_id(row, id))
+            continue;
+        atomic_store(&row->mapped, 1);
+        atomic_fetch_add(&wndl_rt.shm->modules_come, 1);
+        *owner = i + 1;
+        return true;
+    }
+    return false;
+}
+
 /* False if the list is full. */
-static bool add_row(const struct wndl_dlmodule *module, uint32_t *epoch)
+static bool add_row(const struct wndl_dlmodule *module, uint32_t *owner)
 {
     if (row_count() == WNDL_SHM_MODULES)
         return false;
@@ -179,47 +219,39 @@ static bool add_row(const struct wndl_dlmodule *module, uint32_t *epoch)
     row->end = module->map_end;
     row->bias = module->bias.v;
     row->time = wndl_raw_clock_ns(CLOCK_MONOTONIC);
-    row->first_epoch = *epoch = atomic_load(&wndl_rt.epoch);
+    *owner = index + 1;
     const struct wndl_bytes id = wndl_rt_module_build_id(module);
     if (id.size != 0 && id.size <= sizeof row->build_id) {
         memcpy(row->build_id, id.data, id.size);
         row->build_id_size = (uint32_t)id.size;
     }
-    atomic_store(&row->last_epoch, WNDL_SHM_EPOCHS);
+    atomic_store(&row->mapped, 1);
     atomic_store_explicit(&row->ready, 1, memory_order_release);
+    atomic_fetch_add(&wndl_rt.shm->modules_come, 1);
     return true;
 }
 
-bool wndl_rt_module_note(uint64_t address, uint32_t *epoch)
+bool wndl_rt_module_note(uint64_t address, uint32_t *owner)
 {
     struct wndl_dlmodule module;
-    if (listed(address, epoch) || !wndl_dlfind(address, &module))
+    if (listed(address, owner) || !wndl_dlfind(address, &module))
         return true;
     /* A sample may be about to list the same one. */
     uint64_t all = WNDL_RT_ALL_SIGNALS;
     uint64_t before = 0;
     (void)wndl_raw4(
         SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof all);
-    bool done = listed(address, epoch) || add_row(&module, epoch);
+    bool done = listed(address, owner) || reopen_row(&module, owner) ||
+                add_row(&module, owner);
     (void)wndl_raw4(
         SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
     return done;
 }
 
-static bool has_name(const struct wndl_shm_module *row, const char *name)
-{
-    return strlen(name) == row->path_size &&
-           memcmp(name, wndl_rt.shm->strings + row->path_offset,
-               row->path_size) == 0;
-}
-
 static bool gone(const struct wndl_shm_module *row)
 {
     struct wndl_dlmodule module;
-    char name[WNDL_RT_MODULE_PATH];
-    return !wndl_dlfind(row->start, &module) ||
-           module.map_start != row->start || module.map_end != row->end ||
-           module.bias.v != row->bias || !has_name(row, path_of(&module, name));
+    return !wndl_dlfind(row->start, &module) || !is_at_place_of(&module, row);
 }
 
 /*
@@ -228,20 +260,17 @@ static bool gone(const struct wndl_shm_module *row)
  */
 void wndl_rt_modules_recheck(void)
 {
-    uint32_t epoch = atomic_load(&wndl_rt.epoch);
     uint32_t count = row_count();
     bool any = count == WNDL_SHM_MODULES;
     for (uint32_t i = 0; i < count; i++) {
         struct wndl_shm_module *row = &wndl_rt.shm->modules[i];
-        if (!live_row_covers(row, row->start) || !gone(row))
+        if (!mapped_row_covers(row, row->start) || !gone(row))
             continue;
         any = true;
-        atomic_store(&row->last_epoch, epoch);
+        atomic_store(&row->mapped, 0);
     }
     if (!any)
         return;
     wndl_table_set_forget();
-    if (epoch + 1 < WNDL_SHM_EPOCHS)
-        atomic_store(&wndl_rt.epoch, epoch + 1);
     wndl_rt_rules_forget();
 }

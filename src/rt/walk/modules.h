@@ -15,10 +15,10 @@
 enum { WNDL_RT_MODULE_PATH = 1024 };
 
 /*
- * Makes sure that the module of a code address is listed. *epoch receives the
- * first epoch of its row, and is left alone if there is no module.
+ * Makes sure that the module of a code address is listed. *owner receives the
+ * number of its row plus one, and is left alone if there is no module.
  */
-bool wndl_rt_module_note(uint64_t address, uint32_t *epoch);
+bool wndl_rt_module_note(uint64_t address, uint32_t *owner);
 
 /* The GNU build-id, in the module's memory; empty if it has none. */
 struct wndl_bytes wndl_rt_module_build_id(const struct wndl_dlmodule *module);

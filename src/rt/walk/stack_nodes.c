@@ -6,28 +6,28 @@
 
 enum { PAGE_SHIFT = 12 };
 
-/* Moves the epoch to its place in a key. */
-static uint64_t epoch_part(uint64_t known)
+/* The owner at its place in a key. */
+static uint64_t owner_part(uint64_t known)
 {
-    return known >> WNDL_KEY_EPOCH_SHIFT << WNDL_KEY_EPOCH_SHIFT;
+    return known >> WNDL_KEY_OWNER_SHIFT << WNDL_KEY_OWNER_SHIFT;
 }
 
 /*
  * Notes a module. A code page is remembered once its module is listed, with the
- * epoch of its keys: nodes of a module stay the same if others are unloaded.
+ * owner of its keys: nodes of a module stay the same if others are unloaded.
  */
 static bool note_module(
-    struct wndl_rt_known *known, uint64_t address, uint64_t *epoch)
+    struct wndl_rt_known *known, uint64_t address, uint64_t *owner)
 {
     uint64_t page = address >> PAGE_SHIFT;
     uint64_t *here = &known->pages[page % WNDL_RT_PAGES];
-    uint32_t first = known->epoch;
-    if ((*here ^ epoch_part(*here)) != page) {
-        if (!wndl_rt_module_note(address, &first))
+    uint32_t number = wndl_key_no_row(known->age);
+    if ((*here ^ owner_part(*here)) != page) {
+        if (!wndl_rt_module_note(address, &number))
             return false;
-        *here = page | (uint64_t)first << WNDL_KEY_EPOCH_SHIFT;
+        *here = page | (uint64_t)number << WNDL_KEY_OWNER_SHIFT;
     }
-    *epoch = epoch_part(*here);
+    *owner = owner_part(*here);
     return true;
 }
 
@@ -35,11 +35,11 @@ static bool note_module(
 static enum wndl_loss add_frame(
     struct wndl_rt_known *known, const struct wndl_frame *frame, uint32_t *node)
 {
-    uint64_t epoch;
-    if (!note_module(known, frame->address, &epoch))
+    uint64_t owner;
+    if (!note_module(known, frame->address, &owner))
         return WNDL_LOSS_MODULES_FULL;
     *node = wndl_stacktree_insert(
-        wndl_rt.tree, *node, wndl_rt_tree_key(frame, epoch));
+        wndl_rt.tree, *node, wndl_rt_tree_key(frame, owner));
     return *node == 0 ? WNDL_LOSS_TREE_FULL : 0;
 }
 

@@ -10,23 +10,23 @@
 enum { WNDL_RT_PAGES = 256 /* a power of two */ };
 
 /*
- * A thread's knowledge: code pages whose module is listed, and the unload epoch
- * for which this holds. A page is its number, with the epoch as in a key.
+ * A thread's knowledge: code pages whose module is listed, and the age of rules
+ * for which this holds. A page is its number, with the owner as in a key.
  * Zeroed memory knows nothing. It serves one user at a time: a signal handler
  * that may interrupt one needs its own.
  */
 struct wndl_rt_known {
-    uint32_t epoch; /* value of wndl_rt.epoch */
+    uint32_t age; /* value of wndl_rt.rules_age */
     uint64_t pages[WNDL_RT_PAGES];
 };
 
-/* The key of a frame. `epoch` is shifted to its place already. */
+/* The key of a frame. `owner` is shifted to its place already. */
 static inline uint64_t wndl_rt_tree_key(
-    const struct wndl_frame *frame, uint64_t epoch)
+    const struct wndl_frame *frame, uint64_t owner)
 {
     return (uint64_t)frame->address |
            (uint64_t)frame->interrupted << WNDL_KEY_INTERRUPTED_SHIFT |
-           (uint64_t)frame->how << WNDL_KEY_HOW_SHIFT | epoch;
+           (uint64_t)frame->how << WNDL_KEY_HOW_SHIFT | owner;
 }
 
 /*

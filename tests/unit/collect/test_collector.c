@@ -100,8 +100,7 @@ static uint32_t insert(struct bench *b, uint32_t parent, uint64_t key)
     return wndl_stacktree_insert(tree, parent, key);
 }
 
-static void put_module(
-    struct bench *b, const char *path, uint64_t start, uint32_t epoch)
+static void put_module(struct bench *b, const char *path, uint64_t start)
 {
     struct wndl_shm *shm = b->process->shm;
     uint32_t index = atomic_fetch_add(&shm->module_count, 1);
@@ -115,10 +114,15 @@ static void put_module(
         .path_offset = offset,
         .path_size = (uint32_t)strlen(path),
         .build_id = {0xab, 0xcd},
-        .build_id_size = 2,
-        .first_epoch = epoch};
-    atomic_store(&row->last_epoch, WNDL_SHM_EPOCHS);
+        .build_id_size = 2};
+    atomic_store(&row->mapped, 1);
     atomic_store(&row->ready, 1);
+}
+
+/* The key of a return address in the module of this row, counted from 1. */
+static uint64_t owned_by(uint32_t owner, uint64_t address)
+{
+    return address | (uint64_t)owner << WNDL_KEY_OWNER_SHIFT;
 }
 
 static const struct wndl_frame_key *frame_of(
@@ -133,8 +137,8 @@ static void samples_come_out_as_they_were_left(void **state)
     (void)state;
     struct bench b;
     set_up(&b);
-    put_module(&b, "/lib/x.so", 0x10000, 0);
-    uint32_t root = insert(&b, 0, 0x10010);
+    put_module(&b, "/lib/x.so", 0x10000);
+    uint32_t root = insert(&b, 0, owned_by(1, 0x10010));
     uint32_t leaf = insert(&b, root,
         UINT64_C(0x7000) | UINT64_C(1) << WNDL_KEY_INTERRUPTED_SHIFT |
             (uint64_t)WNDL_HOW_CHECKED << WNDL_KEY_HOW_SHIFT);
@@ -199,7 +203,7 @@ static void a_module_has_the_name_that_the_kernel_tells(void **state)
     set_up(&b);
     snprintf(link, sizeof link, "%s.l", b.path);
     assert_int_equal(symlink(b.path, link), 0);
-    put_module(&b, link, 0x10000, 0);
+    put_module(&b, link, 0x10000);
     b.process->shm->modules[0].build_id_size = 0;
     put_thread(&b, 0, 1); /* modules are taken with what rings hold */
     wndl_collector_process_drain(b.process, false);
@@ -221,9 +225,9 @@ static void an_image_has_a_path_that_can_be_opened(void **state)
     set_up(&b);
     const struct wndl_bytes id = {(const uint8_t *)"\xab\xcd", 2};
     struct wndl_recording *r = &b.recording;
-    put_module(&b, "/nowhere/x.so", 0x10000, 0);
+    put_module(&b, "/nowhere/x.so", 0x10000);
     put_thread(&b, 0, 1);
-    put_sample(&b, 0, insert(&b, 0, 0x10010));
+    put_sample(&b, 0, insert(&b, 0, owned_by(1, 0x10010)));
     wndl_collector_process_drain(b.process, false);
     assert_int_equal(wndl_recording_image(r, "x.so", id), 0);
     assert_int_equal(wndl_recording_image(r, b.path, id), 1);
@@ -238,26 +242,26 @@ static void an_image_has_a_path_that_can_be_opened(void **state)
     tear_down(&b);
 }
 
-static void modules_at_one_address_are_told_apart_by_epoch(void **state)
+static void modules_at_one_address_are_told_apart_by_owner(void **state)
 {
     (void)state;
     struct bench b;
     set_up(&b);
-    put_module(&b, "/lib/old.so", 0x10000, 0);
-    atomic_store(&b.process->shm->modules[0].last_epoch, 2);
-    put_module(&b, "/lib/new.so", 0x10000, 3);
+    put_module(&b, "/lib/old.so", 0x10000);
+    atomic_store(&b.process->shm->modules[0].mapped, 0);
+    put_module(&b, "/lib/new.so", 0x10000);
     b.process->shm->modules[1].build_id[0] = 0xac;
     uint32_t nodes[3];
-    for (uint64_t epoch = 1; epoch <= 3; epoch++)
-        nodes[epoch - 1] =
-            insert(&b, 0, 0x10020 | epoch << WNDL_KEY_EPOCH_SHIFT);
+    nodes[0] = insert(&b, 0, owned_by(1, 0x10020));
+    nodes[1] = insert(&b, 0, owned_by(wndl_key_no_row(7), 0x10020));
+    nodes[2] = insert(&b, 0, owned_by(2, 0x10020));
     put_thread(&b, 0, 1);
     for (size_t i = 0; i < 3; i++)
         put_sample(&b, 0, nodes[i]);
     finish(&b);
     const struct wndl_sample *s = wndl_vec_at(&b.profile.samples, 0);
     assert_int_equal(frame_of(&b.profile, s[0].node)->image, 0);
-    assert_int_equal(frame_of(&b.profile, s[1].node)->image, 0);
+    assert_int_equal(frame_of(&b.profile, s[1].node)->image, WNDL_NO_INDEX);
     assert_int_equal(frame_of(&b.profile, s[2].node)->image, 1);
     tear_down(&b);
 }
@@ -276,11 +280,9 @@ static void *come_and_go(void *context)
     struct comers *c = context;
     struct wndl_shm *shm = c->b->process->shm;
     for (uint32_t i = 0; i < COMERS; i++) {
-        put_module(
-            c->b, i % 2 == 0 ? "/lib/even.so" : "/lib/odd.so", 0x10000, i);
-        c->nodes[i] =
-            insert(c->b, 0, 0x10020 | (uint64_t)i << WNDL_KEY_EPOCH_SHIFT);
-        atomic_store(&shm->modules[i].last_epoch, i);
+        put_module(c->b, i % 2 == 0 ? "/lib/even.so" : "/lib/odd.so", 0x10000);
+        c->nodes[i] = insert(c->b, 0, owned_by(i + 1, 0x10020));
+        atomic_store(&shm->modules[i].mapped, 0);
     }
     atomic_store(&c->done, true);
     return NULL;
@@ -405,8 +407,8 @@ static void a_ring_with_an_impossible_position_begins_anew(void **state)
     (void)state;
     struct bench b;
     set_up(&b);
-    put_module(&b, "/lib/x.so", 0x10000, 0);
-    uint32_t node = insert(&b, 0, 0x10010);
+    put_module(&b, "/lib/x.so", 0x10000);
+    uint32_t node = insert(&b, 0, owned_by(1, 0x10010));
     put_thread(&b, 0, 1);
     put_sample(&b, 0, node);
     wndl_collector_process_drain(b.process, false);
@@ -432,8 +434,8 @@ static void scribbled_memory_never_breaks_the_recording(void **state)
     for (int round = 0; round < ROUNDS; round++) {
         struct bench b;
         set_up(&b);
-        put_module(&b, "/lib/x.so", 0x10000, 0);
-        uint32_t node = insert(&b, 0, 0x10010);
+        put_module(&b, "/lib/x.so", 0x10000);
+        uint32_t node = insert(&b, 0, owned_by(1, 0x10010));
         for (uint32_t i = 1; i < 200; i++)
             node = insert(&b, node % 7 == 0 ? 0 : node, 0x10010 + i * 8);
         put_thread(&b, 0, 1);
@@ -462,7 +464,7 @@ int main(void)
         cmocka_unit_test(an_image_that_was_found_by_two_paths_is_one),
         cmocka_unit_test(a_module_has_the_name_that_the_kernel_tells),
         cmocka_unit_test(an_image_has_a_path_that_can_be_opened),
-        cmocka_unit_test(modules_at_one_address_are_told_apart_by_epoch),
+        cmocka_unit_test(modules_at_one_address_are_told_apart_by_owner),
         cmocka_unit_test(a_node_waits_until_its_module_is_taken),
         cmocka_unit_test(a_sample_waits_until_its_node_is_published),
         cmocka_unit_test(a_ring_given_to_another_thread_is_another_thread),

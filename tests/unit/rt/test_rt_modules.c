@@ -19,7 +19,6 @@ static int set_up(void **state)
     if (memory == MAP_FAILED)
         return -1;
     wndl_rt.shm = memory;
-    atomic_store(&wndl_rt.epoch, 3);
     return 0;
 }
 
@@ -42,13 +41,16 @@ static uint32_t rows(void)
 static void module_is_listed_once(void **state)
 {
     (void)state;
-    uint32_t epoch = 0;
-    assert_true(wndl_rt_module_note(address_of_code(), &epoch));
-    assert_int_equal(epoch, 3);
-    atomic_store(&wndl_rt.epoch, 4);
-    assert_true(wndl_rt_module_note(address_of_code() + 1, &epoch));
-    assert_int_equal(epoch, 3);
-    assert_int_equal(rows(), 1);
+    uint32_t owner = 0;
+    assert_true(wndl_rt_module_note((uintptr_t)&getpid, &owner));
+    assert_int_equal(owner, 1);
+    assert_true(wndl_rt_module_note(address_of_code(), &owner));
+    assert_int_equal(owner, 2);
+    assert_true(wndl_rt_module_note(address_of_code() + 1, &owner));
+    assert_int_equal(owner, 2);
+    assert_true(wndl_rt_module_note((uintptr_t)&getpid, &owner));
+    assert_int_equal(owner, 1);
+    assert_int_equal(rows(), 2);
 }
 
 static void row_has_the_place_and_the_path(void **state)
@@ -56,9 +58,9 @@ static void row_has_the_place_and_the_path(void **state)
     (void)state;
     uint64_t address = (uintptr_t)&getpid;
     struct wndl_dlmodule module;
-    uint32_t epoch;
+    uint32_t owner;
     assert_true(wndl_dlfind(address, &module));
-    assert_true(wndl_rt_module_note(address, &epoch));
+    assert_true(wndl_rt_module_note(address, &owner));
     const struct wndl_shm_module *row = &wndl_rt.shm->modules[0];
     assert_true(row->start == module.map_start && row->end == module.map_end);
     assert_true(row->bias == module.bias.v);
@@ -66,60 +68,104 @@ static void row_has_the_place_and_the_path(void **state)
     assert_memory_equal(
         wndl_rt.shm->strings + row->path_offset, module.name, row->path_size);
     assert_int_equal(row->ready, 1);
-    assert_int_equal(row->last_epoch, WNDL_SHM_EPOCHS);
+    assert_int_equal(row->mapped, 1);
 }
 
 static void code_of_no_module_is_not_listed(void **state)
 {
     (void)state;
-    uint32_t epoch = 77;
-    assert_true(wndl_rt_module_note(16, &epoch));
-    assert_int_equal(epoch, 77);
+    uint32_t owner = 77;
+    assert_true(wndl_rt_module_note(16, &owner));
+    assert_int_equal(owner, 77);
     assert_int_equal(rows(), 0);
 }
 
 static void full_list_is_told(void **state)
 {
     (void)state;
-    uint32_t epoch;
+    uint32_t owner;
     atomic_store(&wndl_rt.shm->module_count, WNDL_SHM_MODULES);
-    assert_false(wndl_rt_module_note(address_of_code(), &epoch));
+    assert_false(wndl_rt_module_note(address_of_code(), &owner));
 }
 
 static void full_memory_of_paths_is_told(void **state)
 {
     (void)state;
-    uint32_t epoch;
+    uint32_t owner;
     atomic_store(&wndl_rt.shm->string_bytes, WNDL_SHM_STRINGS);
-    assert_false(wndl_rt_module_note((uintptr_t)&getpid, &epoch));
+    assert_false(wndl_rt_module_note((uintptr_t)&getpid, &owner));
 }
 
 static void recheck_leaves_what_is_still_there(void **state)
 {
     (void)state;
-    uint32_t epoch;
-    assert_true(wndl_rt_module_note(address_of_code(), &epoch));
+    uint32_t owner;
+    assert_true(wndl_rt_module_note(address_of_code(), &owner));
     wndl_rt_modules_recheck();
-    assert_int_equal(wndl_rt.epoch, 3);
-    assert_int_equal(wndl_rt.shm->modules[0].last_epoch, WNDL_SHM_EPOCHS);
+    assert_int_equal(wndl_rt.shm->modules[0].mapped, 1);
 }
 
-static void unloaded_module_ends_its_epoch(void **state)
+static void unloaded_module_is_mapped_no_more(void **state)
 {
     (void)state;
-    uint32_t epoch, age = atomic_load(&wndl_rt.rules_age);
+    uint32_t owner, age = atomic_load(&wndl_rt.rules_age);
     void *plugin = dlopen(PLUGIN, RTLD_NOW);
     assert_non_null(plugin);
     const struct link_map *map = plugin;
-    assert_true(wndl_rt_module_note((uintptr_t)map->l_ld, &epoch));
-    assert_true(wndl_rt_module_note(address_of_code(), &epoch));
+    assert_true(wndl_rt_module_note((uintptr_t)map->l_ld, &owner));
+    assert_true(wndl_rt_module_note(address_of_code(), &owner));
     assert_int_equal(rows(), 2);
     assert_int_equal(dlclose(plugin), 0);
     wndl_rt_modules_recheck();
-    assert_int_equal(wndl_rt.shm->modules[0].last_epoch, 3);
-    assert_int_equal(wndl_rt.shm->modules[1].last_epoch, WNDL_SHM_EPOCHS);
-    assert_int_equal(wndl_rt.epoch, 4);
+    assert_int_equal(wndl_rt.shm->modules[0].mapped, 0);
+    assert_int_equal(wndl_rt.shm->modules[1].mapped, 1);
     assert_int_equal(wndl_rt.rules_age, age + 1);
+}
+
+/* The row of the plugin, which is loaded for this and unloaded again. */
+static uint32_t come_and_go(uintptr_t *place)
+{
+    uint32_t owner = 0;
+    void *plugin = dlopen(PLUGIN, RTLD_NOW);
+    assert_non_null(plugin);
+    const struct link_map *map = plugin;
+    *place = map->l_addr;
+    assert_true(wndl_rt_module_note((uintptr_t)map->l_ld, &owner));
+    assert_int_equal(wndl_rt.shm->modules[owner - 1].mapped, 1);
+    assert_int_equal(dlclose(plugin), 0);
+    wndl_rt_modules_recheck();
+    assert_int_equal(wndl_rt.shm->modules[owner - 1].mapped, 0);
+    return owner;
+}
+
+static void module_that_comes_back_has_its_row(void **state)
+{
+    (void)state;
+    enum { TIMES = 50 };
+    uintptr_t places[TIMES + 1] = {0};
+    for (size_t i = 0; i < TIMES; i++) {
+        uintptr_t place;
+        uint32_t owner = come_and_go(&place);
+        assert_in_range(owner, 1, TIMES);
+        assert_true(places[owner] == 0 || places[owner] == place);
+        for (size_t k = 1; k <= TIMES; k++)
+            assert_true(k == owner || places[k] != place);
+        places[owner] = place;
+    }
+}
+
+static void another_module_at_its_place_has_another_row(void **state)
+{
+    (void)state;
+    uintptr_t first, place;
+    assert_int_equal(come_and_go(&first), 1);
+    wndl_rt.shm->modules[0].build_id[3] ^= 1;
+    wndl_rt.shm->modules[0].build_id_size = 20;
+    assert_int_equal(come_and_go(&place), 2);
+    wndl_rt.shm->strings[wndl_rt.shm->modules[1].path_offset] ^= 1;
+    assert_int_equal(come_and_go(&place), 3);
+    wndl_rt.shm->modules[2].end += 4096;
+    assert_int_equal(come_and_go(&place), 4);
 }
 
 /* ---- notes: images in memory whose header has one segment of notes */
@@ -215,7 +261,9 @@ int main(void)
         TEST(full_list_is_told),
         TEST(full_memory_of_paths_is_told),
         TEST(recheck_leaves_what_is_still_there),
-        TEST(unloaded_module_ends_its_epoch),
+        TEST(unloaded_module_is_mapped_no_more),
+        TEST(module_that_comes_back_has_its_row),
+        TEST(another_module_at_its_place_has_another_row),
         TEST(build_id_is_the_notes_contents),
         TEST(note_of_another_type_or_name_is_no_build_id),
         TEST(program_of_gos_linker_has_its_note),

@@ -130,6 +130,19 @@ static void process_is_what_was_written(void **state)
     assert_int_equal(profile.lost[1], 5);
 }
 
+static void title_replaces_the_command(void **state)
+{
+    (void)state;
+    const struct wndl_bytes title = {(const uint8_t *)"program: busy", 13};
+    write_process(recording.time_base);
+    wndl_recording_title(&recording, 0, recording.time_base + 5, title);
+    close_and_read();
+    const struct wndl_process *process = wndl_vec_at(&profile.processes, 0);
+    assert_int_equal(profile.processes.len, 1);
+    assert_true(wndl_bytes_is(process->command, "program: busy"));
+    assert_true(wndl_bytes_is(process->executable, "/bin/program"));
+}
+
 static void thread_is_what_was_written(void **state)
 {
     (void)state;
@@ -299,6 +312,7 @@ int main(void)
         TEST(empty_recording_has_its_command_and_its_end),
         TEST(recording_without_an_end_is_not_finished),
         TEST(process_is_what_was_written),
+        TEST(title_replaces_the_command),
         TEST(thread_is_what_was_written),
         TEST(time_before_the_start_is_the_start),
         TEST(pause_lasts_until_sampling_goes_on),

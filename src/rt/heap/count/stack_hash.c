@@ -12,7 +12,7 @@ struct wndl_rt_stack_hash wndl_rt_nodes_hash(
     struct wndl_rt_stack_hash *hash = &nodes->hashes[stack->walk.count - at];
     struct wndl_rt_stack_hash h = *hash;
     if (at == stack->walk.count)
-        h = (struct wndl_rt_stack_hash){nodes->known.epoch, nodes->known.epoch};
+        h = (struct wndl_rt_stack_hash){nodes->known.age, nodes->known.age};
     while (at > 0) {
         uint64_t frame = frames[--at];
         stack->carried[at] = 0;

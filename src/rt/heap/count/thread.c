@@ -84,7 +84,7 @@ static void forget(struct wndl_rt_heap_thread *t, int tid)
     wndl_resume_forget(t->walks);
     t->stacks = (struct wndl_rt_stacks){.are_called = true};
     memset(&t->nodes.known, 0, sizeof t->nodes.known);
-    t->nodes.known.epoch = atomic_load(&wndl_rt.epoch);
+    t->nodes.known.age = t->rules_age;
     t->prefault = wndl_rt_prefault_none();
 }
 
@@ -164,8 +164,7 @@ static void catch_up(struct wndl_rt_heap_thread *t)
         return;
     t->rules_age = age;
     memset(&t->nodes.known, 0, sizeof t->nodes.known);
-    t->nodes.known.epoch =
-        atomic_load_explicit(&wndl_rt.epoch, memory_order_relaxed);
+    t->nodes.known.age = age;
     wndl_resume_forget(t->walks);
 }
 
