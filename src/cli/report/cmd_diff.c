@@ -77,6 +77,20 @@ static bool wants_table(const struct wndl_diff_options *o)
            o->threshold > 0 || o->plot != NULL;
 }
 
+static int diff_vm(const struct wndl_diff_options *o,
+    const struct wndl_input *earlier, const struct wndl_input *later)
+{
+    const struct wndl_heap_options *heap = &o->heap;
+    if (o->json || wants_table(o) || o->time != 0 || o->of_heap ||
+        wndl_heap_set_given(&heap->of) || heap->filters.count != 0) {
+        wndl_cli_error("%s is of the VM profiler: only -n and the options for "
+                       "symbols apply; see 'windlass diff --help'",
+            earlier->name);
+        return WNDL_EXIT_USAGE;
+    }
+    return wndl_vm_diff_inputs(earlier, later, &o->symbols, o->rows);
+}
+
 static int diff_dmd(const struct wndl_diff_options *o,
     const struct wndl_input *earlier, const struct wndl_input *later)
 {
@@ -155,7 +169,7 @@ static int diff_inputs(const struct wndl_diff_options *o,
         wndl_dmd_json_guess(earlier->bytes), wndl_dmd_json_guess(later->bytes)};
     bool vm[] = {wndl_vm_is(earlier->bytes), wndl_vm_is(later->bytes)};
     if (vm[0] && vm[1])
-        return wndl_vm_diff_inputs(earlier, later, &o->symbols, o->rows);
+        return diff_vm(o, earlier, later);
     if (dmd[0] != dmd[1] || vm[0] != vm[1])
         return wndl_cli_error("%s and %s are files of different kinds",
             earlier->name, later->name);

@@ -93,6 +93,13 @@ said 'no memory of 67108864 bytes was simulated' err
 said ' faults$' out
 said ' in 400 KB of memory$' out
 said ' (walk_at_random|main)$' out
+for option in --json '--by line' '--plot x.svg' '--filter x' --heap; do
+    status=0
+    # shellcheck disable=SC2086 # two words
+    "$windlass" diff $option "$results" other.vm >out 2>err || status=$?
+    [ $status = 2 ] && grep -q 'only -n and the options' err ||
+        fail "diff $option: status $status" err
+done
 "$windlass" diff -n 1 "$results" other.vm >out 2>err || fail "no diff" err
 [ "$(sed '1,/^Faults:/d' out | wc -l)" -eq 2 ] || fail "not one row" out
 run 0 -q --stacks-every 1000 -o stacks.vm -- "$walk" 7
