@@ -168,7 +168,7 @@ heap 0 -- "$heaps" keep 4 1013 dump first_one keep 4 1013 dump second
 grep -q "^snapshot 0 0 2 'first_one' 4 " dump || fail "the first one's name"
 grep -q "^snapshot 0 1 2 'second' 8 " dump || fail "the second one's name"
 
-heap 0 --snapshot-every 0.2 -- "$heaps" keep 5 1013 sleep 1500
+heap 0 --snapshot-every 0.2 -- "$heaps" keep 5 1013 sleep 4000
 at_least 3 "$(snapshots 3)" "snapshots by the clock"
 heap 0 --at-peaks -- "$heaps" keep 50 20013 sleep 400 keep 50 20013 sleep 400 \
     pass 1 50 drop 100 keep 90 20013 sleep 300

@@ -20,12 +20,16 @@ int main(void)
 {
     for (unsigned i = 0; i < 30000000; i++)
         sum += i;
+    for (unsigned i = 0; i < 1000000; i++) {
+        char *volatile block = malloc(100);
+        free(block);
+    }
     char *volatile kept = malloc(100000);
     return kept == 0;
 }
 """
 CPU = """app.4711.cpu app.4712.cpu monday.cpu friday.cpu old.1.cpu new.1.cpu
-    main.1.cpu branch.1.cpu v1 v2 v3 v1.a v2.a v3.a old new python3""".split()
+    main.1.cpu branch.1.cpu v1 v2 v3 v1.a v2.a v3.a old new python3 db""".split()
 HEAP = "app.4711.heap monday.heap friday.heap server.4711.heap lua conv".split()
 # They need a program that is being recorded, or a server; or serve for ever.
 LOOSE = ("ctl", "push", "view", "diff", "doctor")
