@@ -197,12 +197,10 @@ static int say_version(void)
     return WNDL_EXIT_OK;
 }
 
-int wndl_stand_in_gnu(int argc, char **argv)
+static int run_expanded(int argc, char **argv)
 {
     struct wndl_sym_options o = {
         .format = WNDL_SYM_GNU, .path = "a.out", .as_addr2line = true};
-    wndl_cli_set_name(argv[0]);
-    expandargv(&argc, &argv);
     switch (take_options(&o, argc, argv)) {
     case HELP:
         return say_usage(stdout, argv[0], WNDL_EXIT_OK);
@@ -216,4 +214,15 @@ int wndl_stand_in_gnu(int argc, char **argv)
         break;
     }
     return answer(&o, argv + optind);
+}
+
+int wndl_stand_in_gnu(int argc, char **argv)
+{
+    char **given = argv;
+    wndl_cli_set_name(given[0]);
+    expandargv(&argc, &argv);
+    int exit_code = run_expanded(argc, argv);
+    if (argv != given)
+        freeargv(argv);
+    return exit_code;
 }
