@@ -341,12 +341,30 @@ void wndl_processes_add_silent(struct wndl_processes *all, pid_t pid)
 
 /* ---- talking */
 
+/*
+ * A perf event would stop a process under a debugger: debuggers stop at a
+ * SIGTRAP.
+ */
+static void look_for_debugger(
+    struct wndl_processes *all, struct wndl_process_entry *entry)
+{
+    if (entry->process->event_fd < 0)
+        return;
+    bool debugged = wndl_proc_tracer(entry->pid) != 0;
+    if (debugged == entry->process->debugged)
+        return;
+    all->traced += debugged;
+    wndl_collector_process_debugged(entry->process, debugged);
+}
+
 static void take_ready(
     struct wndl_processes *all, struct wndl_process_entry *entry)
 {
     struct wndl_ready ready;
     if (wndl_session_ready(entry->socket, &ready, &entry->process->event_fd))
-        all->other_engine += ready.engine != entry->engine;
+        all->other_engine +=
+            ready.engine != entry->engine && wndl_proc_tracer(entry->pid) == 0;
+    look_for_debugger(all, entry);
     /* The program's own module is listed; announce it now. */
     wndl_collector_process_take_stacks(entry->process, false);
     if (all->run->paused)
@@ -428,22 +446,6 @@ static void on_message(void *owner)
 }
 
 /* ---- while they run */
-
-/*
- * A perf event would stop a process under a debugger: debuggers stop at a
- * SIGTRAP.
- */
-static void look_for_debugger(
-    struct wndl_processes *all, struct wndl_process_entry *entry)
-{
-    if (entry->process->event_fd < 0)
-        return;
-    bool debugged = wndl_proc_tracer(entry->pid) != 0;
-    if (debugged == entry->process->debugged)
-        return;
-    all->traced += debugged;
-    wndl_collector_process_debugged(entry->process, debugged);
-}
 
 /* A pause by the program itself does not pause its blocked threads. */
 static void look_for_hold(

@@ -265,6 +265,15 @@ static void let_collector_look(int socket)
         (void)wndl_raw3(SYS_prctl, PR_SET_PTRACER, peer.pid, 0);
 }
 
+/* A debugger may have come since the hello. */
+static void mind_debugger(struct wndl_go *go)
+{
+    if (go->engine != WNDL_ENGINE_PERF || !is_traced())
+        return;
+    go->engine = WNDL_ENGINE_TIMER;
+    go->fallback = WNDL_ENGINE_NONE;
+}
+
 /* Returns a reason not to record that has occurred meanwhile. */
 static enum wndl_unrecorded_reason record(int socket)
 {
@@ -279,6 +288,7 @@ static enum wndl_unrecorded_reason record(int socket)
     if (mapped) {
         let_collector_look(socket);
         wndl_rt_unwind_tables_share();
+        mind_debugger(&go);
         run_engine(socket, &go);
         wndl_rt_heap_start(&go);
     }
