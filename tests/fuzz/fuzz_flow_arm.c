@@ -4,61 +4,23 @@
  * The caller is further up, or nothing is changed. Byte 0 is the stack's size
  * in words, byte 1 the word that SP leads to, byte 2 the one that R0, R7, R11
  * and R12 lead to; byte 3 tells in bit 0 whether the code was interrupted;
- * 16-bit numbers follow, offsets of PC and LR in the code; then the stack, with
- * offsets in the code too where its words are below 0x10000; then the code. An
- * index tells of the code's first 256 bytes and of the others.
+ * 16-bit numbers follow, offsets of PC and LR in the code; then the stack; then
+ * the code. An index tells of the code's first 256 bytes and of the others.
  */
+#include "fuzz_code.h"
 #include "unwind/arm/exidx.h"
 #include "unwind/slow/flow_arm.h"
 
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { WORD = 4, INDEX = 0x8000, CODE = 0x10000, STACK = 0x100000 };
+enum { WORD = 4, INDEX = 0x8000 };
 
 /* Of the first and of the second half of the code: sp + 8, {r7, lr}, and
  * sp = r7, {r7, lr}. */
 static const uint8_t exidx[] = {0, 0x80, 0, 0, 0x08, 0x84, 0x01, 0x80, /* 0 */
     0xf8, 0x80, 0, 0, 0x08, 0x84, 0x97, 0x80};
-
-struct memory {
-    struct wndl_bytes stack, code;
-};
-
-static bool read_memory(void *context, uint64_t address, void *to, size_t size)
-{
-    const struct memory *m = context;
-    const struct wndl_bytes read =
-        address < STACK ? wndl_bytes_slice(m->code, address - CODE, size)
-                        : wndl_bytes_slice(m->stack, address - STACK, size);
-    if (read.size != size)
-        return false;
-    memcpy(to, read.data, size);
-    return true;
-}
-
-/* Words of the stack may be return addresses. */
-static bool read_words(void *context, uint64_t address, void *to, size_t size)
-{
-    uint32_t word;
-    if (!read_memory(context, address, to, size))
-        return false;
-    if (address < STACK || size != WORD)
-        return true;
-    memcpy(&word, to, WORD);
-    word += word < CODE ? CODE : 0;
-    memcpy(to, &word, WORD);
-    return true;
-}
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void set(struct wndl_full *full, unsigned reg, uint32_t value)
 {
@@ -112,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     set(&full, WNDL_ARM_PC, CODE + (uint32_t)wndl_cursor_u16(&c));
     set(&full, WNDL_ARM_LR, CODE + (uint32_t)wndl_cursor_u16(&c));
     struct memory memory = {
-        .stack = {wndl_cursor_take(&c, stack_size), stack_size}};
+        .word = WORD, .stack = {wndl_cursor_take(&c, stack_size), stack_size}};
     if (c.failed)
         return 0;
     memory.code = (struct wndl_bytes){c.next, wndl_cursor_left(&c)};

@@ -4,57 +4,15 @@
  * apart, and the code is followed to its return. Byte 0 says in bit 0 that it
  * is i386's; byte 1 is the stack's size in words, byte 2 the word that SP leads
  * to, byte 3 the one that RBP leads to; a 16-bit number follows, the offset of
- * PC in the code; then the stack, with offsets in the code where its words are
- * below 0x10000; then the code.
+ * PC in the code; then the stack; then the code.
  */
+#include "fuzz_code.h"
 #include "unwind/slow/flow.h"
 #include "unwind/slow/x86_code.h"
 
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-enum { CODE = 0x10000, STACK = 0x100000 };
-
-struct memory {
-    struct wndl_bytes stack, code;
-    size_t word;
-};
-
-static bool read_memory(void *context, uint64_t address, void *to, size_t size)
-{
-    const struct memory *m = context;
-    const struct wndl_bytes read =
-        address < STACK ? wndl_bytes_slice(m->code, address - CODE, size)
-                        : wndl_bytes_slice(m->stack, address - STACK, size);
-    if (read.size != size)
-        return false;
-    memcpy(to, read.data, size);
-    return true;
-}
-
-/* Words of the stack may be return addresses. */
-static bool read_words(void *context, uint64_t address, void *to, size_t size)
-{
-    const struct memory *m = context;
-    uint64_t word = 0;
-    if (!read_memory(context, address, to, size))
-        return false;
-    if (address < STACK || size != m->word)
-        return true;
-    memcpy(&word, to, size);
-    word += word < CODE ? CODE : 0;
-    memcpy(to, &word, size);
-    return true;
-}
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void take_apart(struct wndl_bytes code, bool is_64)
 {

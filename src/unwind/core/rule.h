@@ -21,6 +21,8 @@ enum wndl_entry_kind {
     WNDL_ENTRY_STOP,      /* RA undefined: the outermost frame */
     WNDL_ENTRY_FULL,      /* needs the full-register step */
     WNDL_ENTRY_NO_FDE,    /* in a module, no CFI: frame pointer */
+    WNDL_ENTRY_START,     /* the same, but an end if it is a return address: the
+                           * entry of a coroutine */
     WNDL_ENTRY_NO_MODULE, /* in no module */
     WNDL_ENTRY_BAD,       /* damaged or unsupported CFI */
     WNDL_ENTRY_NO_CODE,   /* not a possible address of code */

@@ -2,7 +2,7 @@
 #include "unwind/fast/cache.h"
 
 #include "os/dlfind.h"
-#include "unwind/space/space.h"
+#include "unwind/slow/full.h"
 #include "unwind/table/set.h"
 
 /*
@@ -26,7 +26,7 @@ static __attribute__((noinline)) struct wndl_rule compile_any(uint64_t pc)
     return (struct wndl_rule){.kind = WNDL_ENTRY_BAD};
 }
 
-static struct wndl_rule compile(uint64_t pc)
+static struct wndl_rule compile_row(uint64_t pc)
 {
     struct wndl_cfi_plain row;
     const struct wndl_rule rule = wndl_table_set_rule(pc);
@@ -34,6 +34,20 @@ static struct wndl_rule compile(uint64_t pc)
         return rule;
     return wndl_code_find_plain(pc, &row) ? wndl_rule_of_plain(&row)
                                           : compile_any(pc);
+}
+
+/*
+ * Each allocation on a coroutine's stack comes to its entry. To recognise that
+ * takes as long as many frames.
+ */
+static struct wndl_rule compile(uint64_t pc)
+{
+    const struct wndl_space here = {.arch = WNDL_ARCH_HERE};
+    struct wndl_rule rule = compile_row(pc);
+    if (rule.kind == WNDL_ENTRY_NO_FDE && WNDL_ARCH_HERE->reads_code &&
+        wndl_coroutine_starts(&here, pc + 1))
+        rule.kind = WNDL_ENTRY_START;
+    return rule;
 }
 
 static bool is_of(const struct wndl_entry *e, wndl_generation generation)

@@ -17,9 +17,9 @@
  * depend on more: registers that are not tracked, the given stacks, the loaded
  * modules. It is taken anew each time, in its place. The frame from which it
  * starts is a barrier, whose one word never compares equal. The one exception
- * is an end by CFI, which depends on the pc alone. A word that never compares
- * equal is also before and after those that are compared, so that no loop need
- * count them.
+ * is an end by CFI, or at a coroutine's entry, which depends on the pc alone. A
+ * word that never compares equal is also before and after those that are
+ * compared, so that no loop need count them.
  *
  * Comparing reads nothing that a walk would not read. The hot loop's words are
  * between its SP and the end of the range, `high`. From one barrier to the next
@@ -385,7 +385,7 @@ static bool go_on(struct wndl_resume *r, struct walker *w)
         return go_on_met(r, w);
     size_t last = wndl_walker_last(w);
     r->states[last] = (struct state){w->sp, w->fp, w->high, r->words};
-    if (w->rule.kind != WNDL_ENTRY_STOP || !is_hot)
+    if (!wndl_walker_is_at_root(w) || !is_hot)
         add_barrier(r, last);
     /* A frame lacks room for all bits of an impossible address. */
     r->spoiled |= w->rule.kind == WNDL_ENTRY_NO_CODE;

@@ -275,6 +275,9 @@ bool wndl_walker_step(struct walker *w)
         return end_walk(w, WNDL_END_COMPLETE);
     case WNDL_ENTRY_FULL:
         return step_full(w);
+    case WNDL_ENTRY_START:
+        return wndl_walker_is_at_root(w) ? end_walk(w, WNDL_END_COMPLETE)
+                                         : step_fp(w, true);
     case WNDL_ENTRY_NO_FDE:
         return step_fp(w, true);
     case WNDL_ENTRY_NO_MODULE:

@@ -75,6 +75,17 @@ static inline size_t wndl_walker_last(const struct walker *w)
     return (size_t)(w->out - (wndl_frame_word *)w->walk->frames) - 1;
 }
 
+/*
+ * Whether the last frame has no caller by its pc alone: it always ends a walk.
+ */
+static inline bool wndl_walker_is_at_root(const struct walker *w)
+{
+    return w->rule.kind == WNDL_ENTRY_STOP ||
+           (w->rule.kind == WNDL_ENTRY_START &&
+               wndl_space_method(&w->space) == WNDL_WALK_ANY &&
+               !w->walk->frames[wndl_walker_last(w)].interrupted);
+}
+
 /* Sets all but the registers and the stacks. */
 void wndl_walker_init(
     struct walker *w, struct wndl_unwinder *u, struct wndl_walk *walk);

@@ -254,23 +254,31 @@ static bool is_after_arm_call(const struct wndl_space *space, uint64_t pc)
 /*
  * No call returns to the first instruction of a function that code without CFI
  * precedes: the address was put on the stack as the first to return to, as
- * makecontext does. It is the entry of a coroutine. On i386 the address is in
- * no function at all.
+ * makecontext does. On i386 the address is in no function at all.
  */
+bool wndl_coroutine_starts(const struct wndl_space *space, uint64_t pc)
+{
+    struct wndl_code code;
+    if (is_after_arm_call(space, pc))
+        return false;
+    if (space->arch->reads_code && wndl_leaf_ends_there(space, pc))
+        return true;
+    return wndl_code_find(space->remote, pc, &code) == WNDL_CODE_ROW ||
+           (space->arch->word == 4 && wndl_leaf_is_after_ret(space, pc));
+}
+
 static bool at_coroutine_entry(
     const struct wndl_space *space, const struct wndl_fp_state *state)
 {
     struct wndl_code code;
-    if (state->interrupted || is_after_arm_call(space, state->pc))
+    if (state->interrupted)
         return false;
-    if (space->arch->reads_code && wndl_leaf_ends_there(space, state->pc))
-        return true;
     /* Walks by frame pointers alone come to code with CFI, too. */
     if (wndl_space_method(space) == WNDL_WALK_FP &&
         wndl_code_find(space->remote, state->pc - 1, &code) == WNDL_CODE_ROW)
-        return false;
-    return wndl_code_find(space->remote, state->pc, &code) == WNDL_CODE_ROW ||
-           (space->arch->word == 4 && wndl_leaf_is_after_ret(space, state->pc));
+        return space->arch->reads_code &&
+               wndl_leaf_ends_there(space, state->pc);
+    return wndl_coroutine_starts(space, state->pc);
 }
 
 /* On 32-bit Arm no CFI marks threads' starts. */

@@ -61,6 +61,12 @@ struct wndl_step wndl_fp_step(const struct wndl_space *space,
 void wndl_full_walk(const struct wndl_space *space,
     const struct wndl_regs *regs, struct wndl_walk *walk);
 
+/*
+ * Whether the return address `pc`, in a module's code without an FDE, is the
+ * entry of a coroutine, which nothing called. Not for walks by frame pointers.
+ */
+bool wndl_coroutine_starts(const struct wndl_space *space, uint64_t pc);
+
 /* The end of a walk that found a return address of 0, with this SP. */
 enum wndl_walk_end wndl_root_end(const struct wndl_space *space, uint64_t sp);
 

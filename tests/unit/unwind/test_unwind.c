@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testlib.h"
 
+#include "unwind/fast/cache.h"
 #include "unwind_chain.h"
 #include "unwind_extras.h"
 #include "unwind_oracle.h"
@@ -234,6 +235,36 @@ static void walks_of_fibers_are_complete(void **state)
     end(0);
 }
 
+static enum wndl_walk_end end_from(uint64_t ip)
+{
+    static uintptr_t stack[64];
+    struct wndl_frame frames[4];
+    struct wndl_walk walk = {.frames = frames, .max_frames = 4};
+    const struct wndl_stack_range range = {
+        (uintptr_t)stack, (uintptr_t)stack + sizeof stack};
+    const struct wndl_regs regs = {.ip = ip,
+        .sp = (uintptr_t)(stack + 32),
+        .valid = WNDL_REG_IP | WNDL_REG_SP | WNDL_REG_FP};
+    wndl_unwind_regs(oracle.unwinder, &regs, &range, 1, &walk);
+    return walk.end;
+}
+
+/* Code that was interrupted just before the entry has the same rule. */
+static void a_rule_says_where_coroutines_start(void **state)
+{
+    (void)state;
+    const uintptr_t entry = (uintptr_t)fiber_end;
+    oracle_init(&oracle);
+    struct wndl_unwinder *u = oracle.unwinder;
+    const wndl_generation now = wndl_cache_generation(u);
+    assert_int_equal(
+        wndl_cache_find(u, entry, now).rule.kind, WNDL_ENTRY_START);
+    assert_int_equal(
+        wndl_cache_find(u, entry + 3, now).rule.kind, WNDL_ENTRY_NO_FDE);
+    assert_int_not_equal(end_from(entry - 1), WNDL_END_COMPLETE);
+    oracle_free(&oracle);
+}
+
 #endif
 
 /* ---- the walker interrupted ---- */
@@ -280,6 +311,7 @@ int main(void)
         cmocka_unit_test(walks_of_coroutines_are_complete),
 #if defined(__x86_64__)
         cmocka_unit_test(walks_of_fibers_are_complete),
+        cmocka_unit_test(a_rule_says_where_coroutines_start),
 #endif
         cmocka_unit_test(a_walk_may_be_interrupted_by_a_walk),
         cmocka_unit_test(a_walk_may_be_interrupted_by_one_with_its_unwinder),
