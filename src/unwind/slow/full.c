@@ -9,6 +9,7 @@
 #include "unwind/slow/leaf.h"
 #include "unwind/slow/scan.h"
 #include "unwind/slow/signal_a64.h"
+#include "unwind/slow/tail.h"
 #include "unwind/space/arm_find.h"
 #include "unwind/space/call.h"
 #include "unwind/table/a64_rows.h"
@@ -187,6 +188,21 @@ static enum reach reach_of(const struct wndl_space *space,
                                                         : REACH_UNKNOWN;
 }
 
+/*
+ * Whether a step from `from` to `ra` skips the true caller, as far as known.
+ * The function that was called may have gone on by a jump.
+ */
+static bool skips_caller(const struct wndl_space *space,
+    const struct wndl_fp_state *from, uint64_t ra)
+{
+    struct wndl_call call;
+    if (reach_of(space, from, ra) != REACH_NO)
+        return false;
+    return !wndl_call_before(space, ra, &call) ||
+           !wndl_tail_may_reach(space, wndl_call_function(space, &call),
+               from->pc - !from->interrupted);
+}
+
 /* The certainty of a step without rules, from `from` to `ra`. */
 static enum wndl_frame_how how_without_rules(const struct wndl_space *space,
     const struct wndl_fp_state *from, uint64_t ra)
@@ -232,7 +248,7 @@ static struct wndl_step guess(
         return ended(WNDL_END_NO_RULE);
     /* Walks by frame pointers alone skip callers without one, and say so. */
     struct wndl_step step = stepped(WNDL_HOW_FP);
-    step.skips = reach_of(space, state, caller.pc) == REACH_NO;
+    step.skips = skips_caller(space, state, caller.pc);
     if (step.skips && wndl_space_method(space) != WNDL_WALK_FP)
         return ended(WNDL_END_NO_RULE);
     find_aligned_cfa(space, state->fp, &caller);

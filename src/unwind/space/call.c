@@ -99,8 +99,7 @@ static uint64_t after_jump(const struct wndl_space *space, uint64_t target)
     return slot_word(space, wndl_call_operand(space, code + at + 2, next + 6));
 }
 
-/* The function that a call leads to; 0: unknown. */
-static uint64_t function_of(
+uint64_t wndl_call_function(
     const struct wndl_space *space, const struct wndl_call *call)
 {
     enum { JUMPS = 3 };
@@ -126,7 +125,7 @@ bool wndl_call_may_reach(
     const struct wndl_space *space, const struct wndl_call *call, uint64_t pc)
 {
     struct wndl_code of_target, of_pc;
-    const uint64_t target = function_of(space, call);
+    const uint64_t target = wndl_call_function(space, call);
     if (target == 0)
         return true;
     const enum wndl_code_kind kind =

@@ -27,6 +27,13 @@ bool wndl_call_may_reach(
     const struct wndl_space *space, const struct wndl_call *call, uint64_t pc);
 
 /*
+ * The function that a call leads to: a direct call, also through a stub of a
+ * linkage table. 0: it is not known.
+ */
+uint64_t wndl_call_function(
+    const struct wndl_space *space, const struct wndl_call *call);
+
+/*
  * The address of a disp32 operand, in an instruction that ends at `next`. With
  * 64 bits it is relative to that.
  */

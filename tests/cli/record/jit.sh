@@ -40,7 +40,7 @@ for (let i = 0; i < 500; i++)
 console.log(process.pid);
 END
 record 0 -- "$node" --perf-basic-prof count.js >pid
-rooted_above 95
+rooted_above 98
 at_least 25 "$(self_of 'fibonacci .*count.js:2(:19)? +count.js:2 +\[JIT\] node')" \
     "% are in fibonacci"
 rm -f "/tmp/perf-$(cat pid).map"
