@@ -43,6 +43,7 @@ bool wndl_recording_is_at(const char *path)
         return false;
     const bool is_one = begins_as_recording(fd);
     close(fd);
+    errno = 0;
     return is_one;
 }
 
@@ -75,6 +76,17 @@ static bool name_aside(const char *path, char aside[PATH_MAX])
     return size > 0 && size < PATH_MAX;
 }
 
+/*
+ * Removes an empty file that nobody writes to: a recorder that came to an end at
+ * its start leaves one. There is nothing to keep of it.
+ */
+static bool remove_empty(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0 &&
+           !is_held(path) && unlink(path) == 0;
+}
+
 /* Whether the file `path` may be renamed or replaced; `what` it is to do. */
 static enum wndl_status check_file(const char *path,
     bool (*is_ours)(const char *), const char *what, struct wndl_error *err)
@@ -94,7 +106,7 @@ enum wndl_status wndl_put_aside(const char *path, bool (*is_ours)(const char *),
 {
     char aside[PATH_MAX];
     *moved = false;
-    if (!is_there(path))
+    if (!is_there(path) || remove_empty(path))
         return WNDL_OK;
     enum wndl_status status =
         check_file(path, is_ours, "cannot create the file", err);

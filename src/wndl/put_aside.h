@@ -15,15 +15,15 @@
 
 /*
  * Whether a regular file begins as a recording does, of any version, whole or
- * not.
+ * not. False, with errno, also if it cannot be opened; else errno is 0 then.
  */
 bool wndl_recording_is_at(const char *path);
 
 /*
  * Renames the file at `path` to "PATH.old", replacing an earlier one of that
  * name, if `is_ours` is true of both of them and no recorder writes to them
- * (wndl_put_aside_hold). OK if nothing is at `path`. *moved says whether
- * something was. IO, with the file in `err`, if the file is there and stays.
+ * (wndl_put_aside_hold). An empty file is removed instead. OK if nothing is at
+ * `path`. *moved says whether something was renamed. IO, with the file in `err`, if the file is there and stays.
  */
 enum wndl_status wndl_put_aside(const char *path, bool (*is_ours)(const char *),
     bool *moved, struct wndl_error *err) WNDL_MUST_USE;

@@ -51,7 +51,8 @@ enum {
         'o', "output", "FILE", NULL, pattern, NULL,                            \
             "write the recording to FILE; %n stands for the program's name, "  \
             "%p for its pid, %h for the host name; a recording that is there " \
-            "is kept as FILE.old, any other file is an error",                 \
+            "is kept as FILE.old, any other file that is not empty is an "     \
+            "error",                                                           \
             WNDL_OPT_TEXT, FIELD(output)                                       \
     }
 

@@ -117,9 +117,16 @@ static void put_problem(struct wndl_buf *out, const struct wndl_error *err)
         wndl_error_text(err, text, sizeof text));
 }
 
+/* A list under way. */
+struct list {
+    struct wndl_buf out;
+    bool lacks_some; /* files that could not be opened */
+};
+
 /* A file that cannot be read is a row, too. */
-static bool put_file(struct wndl_buf *out, const char *path, int width)
+static bool put_file(struct list *list, const char *path, int width)
 {
+    struct wndl_buf *out = &list->out;
     struct wndl_profile profile;
     struct wndl_file file;
     struct wndl_error err = {0};
@@ -130,6 +137,8 @@ static bool put_file(struct wndl_buf *out, const char *path, int width)
     if (status == WNDL_OK) {
         status = wndl_reader_read_file(&profile, &file, &err);
         wndl_file_close(&file);
+    } else {
+        list->lacks_some = true;
     }
     if (status == WNDL_OK)
         put_profile(out, &profile);
@@ -167,16 +176,17 @@ static void put_next(struct wndl_buf *out, const char *path)
     wndl_buf_byte(out, '\n');
 }
 
-static bool put_list(struct wndl_buf *out, const struct wndl_listing *listing,
+static bool put_list(struct list *list, const struct wndl_listing *listing,
     const struct ls_options *o)
 {
+    struct wndl_buf *out = &list->out;
     const struct wndl_listed *files = listing->files.data;
     const size_t count = shown_rows(listing, o);
     const int width = widest_path(listing, count);
     wndl_buf_printf(out, "%-*s  %-16s  %9s  %-24s%s\n", width, "file",
         "recorded (UTC)", "lasted", "contents", "command");
     for (size_t i = 0; i < count; i++) {
-        if (!put_file(out, files[i].path, width))
+        if (!put_file(list, files[i].path, width))
             return false;
     }
     if (count < listing->files.len)
@@ -189,18 +199,20 @@ static bool put_list(struct wndl_buf *out, const struct wndl_listing *listing,
 static int show_list(const struct wndl_listing *listing, const char *folder,
     const struct ls_options *o)
 {
-    struct wndl_buf text;
+    struct list list = {0};
     if (listing->files.len == 0) {
         wndl_cli_note("no recordings in %s; make one with 'windlass record -- "
                       "COMMAND'",
             strcmp(folder, ".") == 0 ? "this folder" : folder);
         return WNDL_EXIT_OK;
     }
-    wndl_buf_init(&text, wndl_mem_libc());
-    const int exit_code = put_list(&text, listing, o)
-                              ? wndl_pager_show(&text, !o->no_pager)
+    wndl_buf_init(&list.out, wndl_mem_libc());
+    const int exit_code = put_list(&list, listing, o)
+                              ? wndl_pager_show(&list.out, !o->no_pager)
                               : wndl_cli_error("out of memory");
-    wndl_buf_free(&text);
+    wndl_buf_free(&list.out);
+    if (exit_code == WNDL_EXIT_OK && list.lacks_some)
+        return wndl_cli_error("some of the files cannot be opened");
     return exit_code;
 }
 

@@ -78,6 +78,30 @@ static int out_of_memory(void)
     return wndl_cli_error("out of memory");
 }
 
+/* Says why there is no heap at all. */
+static void say_no_heap(const struct wndl_profile *p, const char *file)
+{
+    if (p->chunks_damaged != 0)
+        wndl_cli_error("%s: no heap is left in the recording: damaged at "
+                       "offset 0x%" PRIx64,
+            file, p->damaged_at);
+    else if (p->cut)
+        wndl_cli_error("%s: no heap is left in the recording: it ends in the "
+                       "middle of a chunk",
+            file);
+    else if (is_of_heaps(p) && !p->finished)
+        wndl_cli_error("%s: the recording holds no heap yet: its recorder "
+                       "still runs, or was killed before the first snapshot",
+            file);
+    else if (is_of_heaps(p))
+        wndl_cli_error("%s: the recording holds no heap: no process could be "
+                       "recorded; 'windlass doctor COMMAND' may say why",
+            file);
+    else
+        wndl_cli_error(
+            "%s: the recording holds no heap; see 'windlass heap'", file);
+}
+
 bool wndl_heap_has(const struct wndl_profile *p,
     const struct wndl_heap_choice *choice, const char *file)
 {
@@ -88,21 +112,8 @@ bool wndl_heap_has(const struct wndl_profile *p,
                 wndl_heap_kept(&heaps[i]) != NULL))
             return true;
     }
-    if (p->heaps.len == 0 && p->chunks_damaged != 0)
-        wndl_cli_error("%s: no heap is left in the recording: damaged at "
-                       "offset 0x%" PRIx64,
-            file, p->damaged_at);
-    else if (p->heaps.len == 0 && p->cut)
-        wndl_cli_error("%s: no heap is left in the recording: it ends in the "
-                       "middle of a chunk",
-            file);
-    else if (p->heaps.len == 0 && is_of_heaps(p))
-        wndl_cli_error("%s: the recording holds no heap: no process could be "
-                       "recorded; 'windlass doctor COMMAND' may say why",
-            file);
-    else if (p->heaps.len == 0)
-        wndl_cli_error(
-            "%s: the recording holds no heap; see 'windlass heap'", file);
+    if (p->heaps.len == 0)
+        say_no_heap(p, file);
     else if (p->wanted_snapshot != WNDL_LAST_SNAPSHOT)
         wndl_cli_error("%s: no heap has a snapshot %" PRIu64
                        "; 'windlass report --json' lists the snapshots",

@@ -40,24 +40,39 @@ static bool join_path(char path[PATH_MAX], const char *folder, const char *name)
     return used > 0 && used < PATH_MAX;
 }
 
-/* Files that are no recordings, or go away meanwhile, are passed over. */
+static bool add_recording(
+    struct wndl_listing *listing, const char *path, const struct stat *st)
+{
+    struct wndl_listed *file = wndl_vec_push(&listing->files);
+    if (file != NULL)
+        *file = (struct wndl_listed){
+            .path = wndl_arena_copy(&listing->arena, path, strlen(path) + 1),
+            .changed = st->st_mtim,
+            .owner = st->st_uid,
+        };
+    if (file == NULL || file->path == NULL)
+        return wndl_cli_error("out of memory"), false;
+    return true;
+}
+
+/*
+ * Files that are no recordings, that we may not read, or that go away
+ * meanwhile, are passed over. Any other might be the one that is meant.
+ */
 static bool add_file(
     struct wndl_listing *listing, const char *folder, const char *name)
 {
     char path[PATH_MAX];
     struct stat st;
     if (!join_path(path, folder, name) || stat(path, &st) != 0 ||
-        !S_ISREG(st.st_mode) || !wndl_recording_is_at(path))
+        !S_ISREG(st.st_mode))
         return true;
-    struct wndl_listed *file = wndl_vec_push(&listing->files);
-    if (file == NULL)
-        return false;
-    *file = (struct wndl_listed){
-        .path = wndl_arena_copy(&listing->arena, path, strlen(path) + 1),
-        .changed = st.st_mtim,
-        .owner = st.st_uid,
-    };
-    return file->path != NULL;
+    if (wndl_recording_is_at(path))
+        return add_recording(listing, path, &st);
+    if (errno == 0 || errno == ENOENT || errno == EACCES || errno == EPERM)
+        return true;
+    wndl_cli_error("cannot open %s: %s", path, strerror(errno));
+    return false;
 }
 
 static bool add_folder(
@@ -66,7 +81,7 @@ static bool add_folder(
     const struct dirent *entry;
     while ((entry = readdir(open)) != NULL) {
         if (!add_file(listing, folder, entry->d_name))
-            return wndl_cli_error("out of memory"), false;
+            return false;
     }
     if (listing->files.len != 0)
         qsort(listing->files.data, listing->files.len,

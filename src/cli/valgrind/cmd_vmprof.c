@@ -41,7 +41,8 @@ static const struct wndl_option option_table[] = {
         AT(valgrind)},
     {'o', "output", "OUT", NULL, "vmprof.%p.vm", NULL,
         "write the results to OUT; %p stands for the pid; results that are "
-        "there are kept as OUT.old, any other file is an error",
+        "there are kept as OUT.old, any other file that is not "
+        "empty is an error",
         WNDL_OPT_TEXT, AT(out)},
     {0, "show", "FILE", NULL, NULL, NULL,
         "show the results of an earlier run instead of running a command",

@@ -94,3 +94,11 @@ each 5 1 sym -e program "0x$leaf"
 each 5 2 dump-syms program
 each 5 2 unwind-info program
 each 5 1 merge -o - cpu.wndl cpu.wndl
+"$windlass" unwind-table build program -o program.wut 2>said
+each 1 1 unwind-table show program.wut
+each 2 2 unwind-table verify program program.wut
+mkdir list
+cp cpu.wndl list
+each 5 2 ls list
+each 20 10 record -q -o again.wndl -- echo hi
+each 20 10 heap -q -o again.wndl -- echo hi

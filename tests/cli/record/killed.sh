@@ -1,44 +1,64 @@
 #!/bin/sh
-# SIGKILL for the target or the recorder, at any moment: what was recorded by
-# then can be read, says whether it was cut, and nobody is left behind.
+# SIGKILL for the target, the recorder or both, at any moment, while CPU time or
+# a heap is recorded: what was recorded by then can be read, says whether it was
+# cut, and nobody is left behind. WINDLASS_RUNS says how many are killed.
 . "$(dirname "$0")/../lib/record_lib.sh"
 runs=${WINDLASS_RUNS:-${4:-200}}
 
-# Seed, then for each run: whom, and after how many ms.
+# Seed, then for each run: what is recorded, who is killed, after how many s.
 awk -v runs="$runs" 'BEGIN {
+    split("target recorder both", whom)
     srand(20); for (i = 1; i <= runs; i++)
-        printf "%d %s %.3f\n", i, rand() < 0.5 ? "target" : "recorder",
-            rand() * rand() * 0.3 }' >plan
+        printf "%d %s %s %.3f\n", i, rand() < 0.5 ? "record" : "heap",
+            whom[1 + int(3 * rand())], rand() * rand() * 0.3 }' >plan
 
 # readable STATUS: STATUS is what DONE should say, nothing for none.
 readable() {
     [ -s r.wndl ] || return 0
     "$recdump" r.wndl >dump || fail "the recording cannot be read"
     "$windlass" report --no-pager r.wndl >report 2>&1 ||
+        grep -q 'no heap yet:.* killed before the first snapshot' report ||
         fail "no report: $(cat report)"
     if [ -n "$1" ]; then
         grep -q "^done 1 $1 " dump || fail "not finished, or not $1"
     elif ! grep -q '^done 1 0 ' dump; then
         grep -q '^done 0 ' dump || fail "neither cut nor finished"
-        grep -q '^Cut short' report || fail "it is not told that it was cut"
+        grep -Eq '^Cut short|the end .* is missing|no heap yet' report ||
+            fail "it is not told that it was cut"
     fi
-    [ "$(samples_of 1)" -eq 0 ] || echo "$PWD" >>../kept
+    if [ "$(samples_of 1)" -ne 0 ] || grep -q '^counts ' dump; then
+        echo "$PWD" >>../kept
+    fi
 }
 
-# one NUMBER WHOM DELAY
+# one NUMBER COMMAND WHOM DELAY
 one() {
     mkdir "$1"
     cd "$1"
-    "$windlass" record -q -r 5000 -o r.wndl -- "$fixtures/storm" 250 \
+    case $2 in
+    record) set -- "$@" -r 5000 ;;
+    heap) set -- "$@" --snapshot-every 0.1 ;;
+    esac
+    folder=$1
+    command=$2
+    whom=$3
+    delay=$4
+    shift 4
+    "$windlass" "$command" -q "$@" -o r.wndl -- "$fixtures/storm" 250 \
         >out 2>said &
     recorder=$!
-    sleep "$3"
+    sleep "$delay"
     target=
-    if [ "$2" = target ]; then
+    if [ "$whom" != recorder ]; then
         target=$(child_of $recorder) || true
     fi
     status=0
-    if [ -n "$target" ]; then
+    if [ "$whom" = both ]; then
+        # shellcheck disable=SC2086 # a pid, or nothing
+        kill -KILL $target $recorder 2>/dev/null || true
+        wait $recorder 2>/dev/null || status=$?
+        readable ""
+    elif [ -n "$target" ]; then
         kill -KILL "$target" 2>/dev/null || true
         wait $recorder 2>/dev/null || status=$?
         case $status in
@@ -54,13 +74,14 @@ one() {
     fi
     [ ! -s said ] || fail "it was said: $(cat said)"
     cd ..
-    rm -rf "$1"
+    rm -rf "$folder"
 }
 
 some() {
-    while read -r number whom delay; do
-        [ $((number % 2)) -ne "$1" ] || (one "$number" "$whom" "$delay") || {
-            echo "run $number: $whom after $delay s" >&2
+    while read -r number command whom delay; do
+        [ $((number % 2)) -ne "$1" ] ||
+            (one "$number" "$command" "$whom" "$delay") || {
+            echo "run $number: $command, $whom after $delay s" >&2
             return 1
         }
     done <plan

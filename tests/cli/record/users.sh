@@ -12,12 +12,59 @@ other="setpriv --reuid 65534 --regid 65534 --clear-groups"
 # What we write is ours alone: recordings and dumps.
 (umask 0 && "$windlass" record -q -o private.wndl true)
 [ "$(stat -c %a private.wndl)" = 600 ] || fail "a recording that others read"
+$other cat private.wndl >stolen 2>&1 && fail "another user read a recording"
 (umask 0 && exec "$windlass" record -q --buffer 1M -o kept.wndl sleep 3) &
 recorder=$!
 until "$windlass" ctl $recorder status >out 2>&1; do sleep 0.1; done
 dump=$("$windlass" ctl $recorder dump) || fail "no dump"
+cp "$windlass" "$burn" . # where anybody may run them
+$other ./windlass --version >out || fail "not even a version: $(cat out)"
+for verb in status pause dump stop; do
+    $other ./windlass ctl $recorder $verb >out 2>&1 &&
+        fail "another user's ctl $verb: $(cat out)"
+done
 [ "$(stat -c %a "$dump")" = 600 ] || fail "a dump that others read"
-wait $recorder
+wait $recorder || fail "another user has ended a recording"
+
+# A program of another user that knows the session's name is not recorded by it,
+# and neither kills its recorder nor delays it. (The folder is closed to it; the
+# socket without a file is open to all.)
+"$windlass" record -q -o joined.wndl sh -c \
+    'echo "$LD_PRELOAD" "$WINDLASS_SESSION" >session; sleep 2' &
+recorder=$!
+until [ -s session ]; do sleep 0.1; done
+read -r preload session <session
+chmod 644 session
+ls "${session%/*}" >out && $other ls "${session%/*}" >out 2>&1 &&
+    fail "another user sees into the folder of a session: $(cat out)"
+$other env LD_PRELOAD="$preload" WINDLASS_SESSION="$session" \
+    ./burn 50 0 >out 2>&1 || fail "another user's program died: $?"
+$other "$python" - "$session" >out 2>&1 <<'END' || fail "$(cat out)"
+import os, socket, struct, sys
+path = sys.argv[1]
+try:
+    socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect(path)
+    sys.exit("another user is let into the folder")
+except PermissionError:
+    pass
+for first in (b"", bytes(16), os.urandom(5000),
+              struct.pack("<IIII", 0x4C544357, 2, os.getppid(), 0),
+              struct.pack("<IIII", 10, 62, 0, 0)):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.settimeout(5)
+    s.connect("\0" + path)
+    try:
+        s.send(first)
+        if s.recv(4096):
+            sys.exit("another user is answered: %r" % first[:16])
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    s.close()
+END
+wait $recorder || fail "a recording that another user knocked at"
+"$recdump" joined.wndl >dump
+! grep -q '^process .*burn' dump || fail "another user's program is recorded"
+grep -q '^done 1 ' dump || fail "the recording is not finished"
 
 # The folder of another user is not used, wherever the variable comes from.
 mkdir others mine

@@ -90,7 +90,7 @@ static void other_files_stay(void **state)
     (void)state;
     bool moved;
     struct wndl_error err = {0};
-    static const char *const texts[] = {"", "\211WNDL", "hello, world\n"};
+    static const char *const texts[] = {"\211WNDL", "hello, world\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         make_text("a", texts[i]);
         assert_int_equal(put_aside(&moved, &err), WNDL_IO);
@@ -107,6 +107,25 @@ static void other_files_stay(void **state)
     unlink("a.old");
     wndl_put_back("a"); /* there is nothing to give back */
     assert_true(ends_in("a", "mine"));
+}
+
+/* What a recorder leaves that ends before it writes. */
+static void an_empty_file_makes_room_for_nothing(void **state)
+{
+    (void)state;
+    bool moved = true;
+    make_recording("a.old", "earlier");
+    make_text("a", "");
+    assert_int_equal(put_aside(&moved, NULL), WNDL_OK);
+    assert_false(moved);
+    assert_int_not_equal(access("a", F_OK), 0);
+    assert_true(ends_in("a.old", "earlier"));
+    make_text("a", "");
+    const int fd = open("a", O_RDWR);
+    wndl_put_aside_hold(fd);
+    assert_int_equal(put_aside(&moved, NULL), WNDL_IO);
+    assert_int_equal(access("a", F_OK), 0);
+    close(fd);
 }
 
 /* Of two recorders, neither takes the other's file away. */
@@ -129,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recordings_make_room),
         cmocka_unit_test(other_files_stay),
+        cmocka_unit_test(an_empty_file_makes_room_for_nothing),
         cmocka_unit_test(recordings_being_written_stay),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
