@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A module is reported as slow if it takes longer than that. */
 static const uint64_t ns_to_say = 1000000000;
@@ -59,30 +60,118 @@ static void uncut_frame(
     frame->end = wndl_frame_uncut(cuts, frame->end - 1) + 1;
 }
 
-static bool find_frames(
-    struct wndl_fix_batch *batch, struct wndl_fix *fix, struct wndl_bytes text)
+void wndl_fix_scan_init(const struct wndl_fix *fix,
+    struct wndl_frame_scan *scan, struct wndl_bytes text)
+{
+    const char *kernel = fix->options.kernel;
+    wndl_frame_scan_init(scan, text, fix->options.json);
+    if (kernel != NULL)
+        scan->kernel =
+            (struct wndl_bytes){(const uint8_t *)kernel, strlen(kernel)};
+}
+
+/* Whether a table of images in the text may say where the frame is. */
+static bool needs_image(const struct wndl_frame_text *frame)
+{
+    struct wndl_bytes path = frame->path;
+    return frame->base == WNDL_FRAME_PROCESS ||
+           (frame->form >= WNDL_FRAME_SPACED &&
+               memchr(path.data, '/', path.size) == NULL);
+}
+
+/* By the tables of images: the address in the file, or the file's path. */
+static void use_images(struct wndl_fix *fix, struct wndl_frame_text *frame)
+{
+    const struct wndl_frame_image *image;
+    if (!needs_image(frame))
+        return;
+    if (frame->base != WNDL_FRAME_PROCESS) {
+        image =
+            wndl_frame_images_named(&fix->images, frame->path, frame->start);
+    } else {
+        image =
+            wndl_frame_images_find(&fix->images, frame->address, frame->start);
+        if (image != NULL) {
+            frame->base = image->base;
+            frame->address += image->offset - image->start;
+        }
+    }
+    if (image == NULL)
+        return;
+    frame->path = image->path;
+    frame->build_id = image->build_id;
+    frame->arch = image->arch;
+}
+
+/* The module of the frame, whose path is in the text or a table of images. */
+static bool find_module(struct wndl_fix *fix, struct wndl_fix_frame *frame)
+{
+    struct wndl_bytes path;
+    if (frame->text.path.size == 0 ||
+        !unescape_path(fix, frame->text.path, &path))
+        return !fix->path.failed;
+    if (frame->text.form == WNDL_FRAME_KERNEL &&
+        path.data != (const uint8_t *)fix->options.kernel) {
+        wndl_buf_clear(&fix->path);
+        wndl_buf_add(&fix->path, path.data, path.size);
+        wndl_buf_text(&fix->path, ".ko");
+        path = (struct wndl_bytes){fix->path.data, fix->path.size};
+    }
+    return !fix->path.failed && wndl_fix_module_of(&fix->modules, path,
+                                    &frame->text, &frame->module);
+}
+
+/* Finds the frames, and notes whether tables of images are needed. */
+static bool scan_frames(struct wndl_fix_batch *batch,
+    const struct wndl_fix *fix, struct wndl_bytes text, bool *images)
 {
     struct wndl_frame_scan scan;
     struct wndl_frame_text found;
-    struct wndl_vec cuts;
-    wndl_vec_init(&cuts, &batch->arena, sizeof(struct wndl_frame_cut));
-    if (!strip_controls(batch, fix, &text, &cuts))
-        return false;
-    wndl_frame_scan_init(&scan, text, fix->options.json);
+    *images = wndl_frame_has_markup(text);
+    wndl_fix_scan_init(fix, &scan, text);
     while (wndl_frame_scan_next(&scan, &found)) {
         struct wndl_fix_frame *frame = wndl_vec_push(&batch->frames);
         if (frame == NULL)
             return false;
-        uncut_frame(&cuts, &found);
         frame->text = found;
-        struct wndl_bytes path;
-        if (unescape_path(fix, found.path, &path) &&
-            !wndl_fix_module_of(&fix->modules, path, &found, &frame->module))
-            return false;
-        if (fix->path.failed)
+        *images |= needs_image(&found);
+    }
+    return true;
+}
+
+static bool find_frames(
+    struct wndl_fix_batch *batch, struct wndl_fix *fix, struct wndl_bytes text)
+{
+    struct wndl_vec cuts;
+    bool images;
+    wndl_vec_init(&cuts, &batch->arena, sizeof(struct wndl_frame_cut));
+    if (!strip_controls(batch, fix, &text, &cuts) ||
+        !scan_frames(batch, fix, text, &images) ||
+        (images && !wndl_frame_images_read(&fix->images, text)))
+        return false;
+    for (size_t i = 0; i < batch->frames.len; i++) {
+        struct wndl_fix_frame *frame = wndl_fix_frame_at(batch, i);
+        use_images(fix, &frame->text);
+        uncut_frame(&cuts, &frame->text);
+        if (!find_module(fix, frame))
             return false;
     }
     return true;
+}
+
+/* Warns of a binary that was made after the text. */
+static void warn_of_age(
+    struct wndl_fix *fix, const struct wndl_fix_module *module)
+{
+    enum { NS_PER_S = 1000000000 };
+    struct stat st;
+    if (fix->options.text_ns == 0 || module->symbols == NULL ||
+        module->build_id_size != 0 || stat(module->opened, &st) != 0)
+        return;
+    uint64_t changed =
+        (uint64_t)st.st_mtim.tv_sec * NS_PER_S + (uint64_t)st.st_mtim.tv_nsec;
+    if (changed > fix->options.text_ns)
+        fix->listener.newer(fix->listener.context, module->opened);
 }
 
 static void warn_of_module(struct wndl_fix *fix, struct wndl_fix_module *module,
@@ -124,8 +213,10 @@ static enum wndl_status place_frame(
     frame->offset = frame->text.address;
     if (!wndl_fix_module_open(&fix->modules, module))
         return WNDL_NOMEM;
-    if (fresh)
+    if (fresh) {
         module->ns += fix->listener.clock_ns() - before;
+        warn_of_age(fix, module);
+    }
     warn_of_module(fix, module, frame);
     if (module->symbols == NULL)
         return WNDL_OK;

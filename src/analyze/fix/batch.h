@@ -8,6 +8,7 @@
 
 #include "analyze/fix/modules.h"
 #include "base/buf.h"
+#include "in/frame_text/images.h"
 
 /*
  * A frame. `module` 0: the frame stays as it is. `answer` is empty if it is not
@@ -27,8 +28,9 @@ struct wndl_fix {
     struct wndl_fix_options options;
     struct wndl_fix_listener listener;
     struct wndl_fix_modules modules;
-    struct wndl_buf path; /* scratch: a path without escapes */
-    bool interrupted;     /* by a signal; for the next glibc frame */
+    struct wndl_frame_images images; /* of the text */
+    struct wndl_buf path;            /* scratch: a path without escapes */
+    bool interrupted;                /* by a signal; for the next glibc frame */
 };
 
 /* Frames in the order of the text. */
@@ -43,6 +45,10 @@ static inline struct wndl_fix_frame *wndl_fix_frame_at(
 {
     return wndl_vec_at(&batch->frames, index);
 }
+
+/* Starts a scan of `text` for the frames that are to be named. */
+void wndl_fix_scan_init(const struct wndl_fix *fix,
+    struct wndl_frame_scan *scan, struct wndl_bytes text);
 
 /*
  * Finds the frames of `text` and looks them up. NOMEM. Ends with

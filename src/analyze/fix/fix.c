@@ -18,6 +18,7 @@ enum wndl_status wndl_fix_open(struct wndl_mem *mem,
     fix->options = *options;
     fix->listener = *listener;
     wndl_buf_init(&fix->path, mem);
+    wndl_frame_images_init(&fix->images, mem);
     if (!wndl_fix_modules_init(&fix->modules, &fix->options, mem)) {
         wndl_fix_close(fix);
         return WNDL_NOMEM;
@@ -31,6 +32,7 @@ void wndl_fix_close(struct wndl_fix *fix)
     if (fix == NULL)
         return;
     wndl_fix_modules_free(&fix->modules);
+    wndl_frame_images_free(&fix->images);
     wndl_buf_free(&fix->path);
     wndl_mem_free(fix->mem, fix);
 }
@@ -169,9 +171,10 @@ bool wndl_fix_has_frames(const struct wndl_fix *fix, struct wndl_bytes text)
 {
     struct wndl_frame_scan scan;
     struct wndl_frame_text frame;
-    wndl_frame_scan_init(&scan, text, fix->options.json);
+    wndl_fix_scan_init(fix, &scan, text);
     return wndl_frame_scan_next(&scan, &frame) ||
-           wndl_frame_has_controls(text, fix->options.json);
+           wndl_frame_has_controls(text, fix->options.json) ||
+           wndl_frame_has_markup(text);
 }
 
 enum wndl_status wndl_fix_text(struct wndl_fix *fix, struct wndl_bytes text,

@@ -30,7 +30,10 @@ struct wndl_fix_options {
     const char *const *maps; /* "FROM=TO": paths that begin with FROM */
     /* searched for files that are not at their path; or NULL */
     const char *local_dir;
-    const char *arch; /* as in windlass/symbolize.h */
+    const char *arch;   /* as in windlass/symbolize.h */
+    const char *kernel; /* path of the kernel in the text; NULL: not named */
+    /* when the text was written, in ns since 1970; 0: not known */
+    uint64_t text_ns;
 };
 
 /*
@@ -47,6 +50,8 @@ struct wndl_fix_listener {
     void (*lost)(void *context, const char *path, uint32_t count,
         const struct wndl_error *err);
     uint64_t (*clock_ns)(void);
+    /* It changed after the text was written, which does not name its build. */
+    void (*newer)(void *context, const char *path);
 };
 
 /* The receiver of fixed text, in pieces. `write` returns false if it failed. */
@@ -70,7 +75,10 @@ void wndl_fix_close(struct wndl_fix *fix);
 /* At the end: reports lost parts to the listener. */
 void wndl_fix_report_lost(const struct wndl_fix *fix);
 
-/* Whether there is a frame in `text`. If not, the text needs no change. */
+/*
+ * Whether there is a frame in `text`, or what later frames need. If not, the
+ * text needs no change.
+ */
 bool wndl_fix_has_frames(const struct wndl_fix *fix, struct wndl_bytes text);
 
 /*

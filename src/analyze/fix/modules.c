@@ -2,6 +2,7 @@
 #include "analyze/fix/modules.h"
 
 #include "analyze/fix/breakpad.h"
+#include "analyze/fix/local.h"
 #include "obj/find/debug_id.h"
 #include "obj/packed/zip.h"
 #include "obj/pe/pe.h"
@@ -184,8 +185,10 @@ static const char *find_file(
     const char *local_dir = modules->options->local_dir;
     if (path == NULL || local_dir == NULL || file_exists(path))
         return path;
-    const char *local = join_paths(modules, local_dir, wndl_pe_path_name(path));
-    return local == NULL || file_exists(local) ? local : path;
+    const char *local;
+    return wndl_fix_local_file(&modules->arena, local_dir, path, &local)
+               ? (local == NULL ? path : local)
+               : NULL;
 }
 
 /* The slice that the text names goes before --arch. */
@@ -518,8 +521,25 @@ static bool start_of(const struct wndl_fix_module *module,
                address - *start < module->span &&
                has_section(module->object, ".interp");
     default:
-        return as_linked;
+        /* An object file, such as a kernel's module, has no segments. */
+        return as_linked || module->span == 0;
     }
+}
+
+/* From an offset in the file to the address as linked. */
+static bool address_of_offset(
+    const struct wndl_fix_module *module, uint64_t *offset)
+{
+    size_t count = wndl_object_segment_count(module->object);
+    for (size_t i = 0; i < count; i++) {
+        struct wndl_segment s = wndl_object_segment(module->object, i);
+        uint64_t within = *offset - s.file_offset;
+        if (!s.executable || *offset < s.file_offset || within >= s.file_size)
+            continue;
+        *offset = s.addr.v + within;
+        return true;
+    }
+    return false;
 }
 
 enum wndl_status wndl_fix_module_rva(struct wndl_fix_modules *modules,
@@ -547,6 +567,10 @@ enum wndl_status wndl_fix_module_rva(struct wndl_fix_modules *modules,
         if (status != WNDL_OK)
             return status;
         address += symbol->addr.v;
+    }
+    if (frame->base == WNDL_FRAME_FILE) {
+        if (!address_of_offset(module, &address))
+            return WNDL_NOT_FOUND;
     }
     if (!start_of(module, frame->base, address, &start))
         return WNDL_NOT_FOUND;

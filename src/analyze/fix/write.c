@@ -40,9 +40,10 @@ static void add_number(struct wndl_buf *out, uint32_t line)
     wndl_buf_add(out, text + at, sizeof text - at);
 }
 
-static bool has_line(const struct wndl_symbol_frame *symbol)
+/* Code that the compiler made may have a file without a line. */
+static bool has_file(const struct wndl_symbol_frame *symbol)
 {
-    return symbol->file[0] != '\0' && symbol->line != 0;
+    return symbol->file[0] != '\0';
 }
 
 /* "in f file:line:column", as symbolizing sanitizers print it. */
@@ -52,7 +53,7 @@ static void write_asan(const struct wndl_fix *fix,
 {
     wndl_buf_text(out, "in ");
     add_text(fix, symbol->function, out);
-    if (!has_line(symbol)) {
+    if (!has_file(symbol)) {
         wndl_buf_text(out, " (");
         add_bytes(out, text->path);
         wndl_buf_printf(out, "+0x%llx)", (unsigned long long)text->address);
@@ -60,8 +61,9 @@ static void write_asan(const struct wndl_fix *fix,
     }
     wndl_buf_byte(out, ' ');
     add_text(fix, symbol->file, out);
-    add_number(out, symbol->line);
-    if (symbol->column != 0)
+    if (symbol->line != 0)
+        add_number(out, symbol->line);
+    if (symbol->line != 0 && symbol->column != 0)
         add_number(out, symbol->column);
 }
 
@@ -76,9 +78,10 @@ static void write_place(const struct wndl_fix *fix,
     bool square = fix->options.breakpad_dirs != NULL;
     uint8_t end = square ? ']' : ')';
     wndl_buf_text(out, square ? " [" : " (");
-    if (symbol != NULL && has_line(symbol)) {
+    if (symbol != NULL && has_file(symbol)) {
         add_text(fix, symbol->file, out);
-        add_number(out, symbol->line);
+        if (symbol->line != 0)
+            add_number(out, symbol->line);
         wndl_buf_byte(out, end);
         return;
     }
@@ -90,6 +93,17 @@ static void write_place(const struct wndl_fix *fix,
     wndl_buf_byte(out, end);
 }
 
+/* "#1 in " of an element that has a number. */
+static void write_number(
+    const struct wndl_frame_text *text, struct wndl_buf *out)
+{
+    if (text->name.size == 0)
+        return;
+    wndl_buf_byte(out, '#');
+    add_bytes(out, text->name);
+    wndl_buf_text(out, " in ");
+}
+
 static void write_symbol(const struct wndl_fix *fix,
     const struct wndl_fix_frame *frame, const struct wndl_symbol_frame *symbol,
     struct wndl_buf *out)
@@ -98,6 +112,8 @@ static void write_symbol(const struct wndl_fix *fix,
         write_asan(fix, &frame->text, symbol, out);
         return;
     }
+    if (frame->text.form == WNDL_FRAME_MARKUP)
+        write_number(&frame->text, out);
     add_text(fix, symbol->function, out);
     write_place(fix, frame, symbol, out);
 }

@@ -44,9 +44,18 @@ static void say_lost(void *context, const char *path, uint32_t count,
         wndl_error_text(err, text, sizeof text));
 }
 
+static void say_newer(void *context, const char *path)
+{
+    (void)context;
+    wndl_cli_note("warning: %s is newer than the text; its functions may have "
+                  "been elsewhere then",
+        path);
+}
+
 const struct wndl_fix_listener wndl_cli_fix_listener = {
     .failed = say_failed,
     .slow = say_slow,
     .lost = say_lost,
     .clock_ns = wndl_clock_monotonic_ns,
+    .newer = say_newer,
 };

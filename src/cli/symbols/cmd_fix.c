@@ -21,6 +21,7 @@ struct fix_options {
     struct wndl_option_list breakpad_dirs;
     struct wndl_option_list maps;
     struct wndl_option_list sym_dirs;
+    const char *kernel;
     struct wndl_symbol_options symbols;
 };
 
@@ -47,6 +48,11 @@ static const struct wndl_option option_table[] = {
         "prefer the file in DIR with a binary's path or name if it has the "
         "same build-id, for example one that is not stripped; may be repeated",
         WNDL_OPT_LIST, offsetof(struct fix_options, sym_dirs)},
+    {0, "kernel", "VMLINUX", NULL, NULL, NULL,
+        "name the functions of the kernel, 'f+0x12/0x34', by VMLINUX, and "
+        "those of modules, 'f+0x12/0x34 [module]', by the files in the folder "
+        "of -l",
+        WNDL_OPT_TEXT, offsetof(struct fix_options, kernel)},
     WNDL_ARCH_OPTION_ROW(struct fix_options, symbols),
     WNDL_SYMBOL_OPTION_ROWS(struct fix_options, symbols),
     {0},
@@ -105,6 +111,16 @@ static int report(const struct wndl_fix_stream *stream, const char *name,
     }
 }
 
+/* When the text was written: not known of pipes. */
+static uint64_t time_of(int input)
+{
+    struct stat st;
+    if (fstat(input, &st) != 0 || !S_ISREG(st.st_mode))
+        return 0;
+    return (uint64_t)st.st_mtim.tv_sec * 1000000000 +
+           (uint64_t)st.st_mtim.tv_nsec;
+}
+
 static int run_stream(const struct fix_options *o, int input, const char *name)
 {
     struct wndl_debug_dirs debug_dirs;
@@ -122,6 +138,8 @@ static int run_stream(const struct fix_options *o, int input, const char *name)
         .maps = o->maps.texts,
         .local_dir = o->local_dir,
         .arch = o->symbols.arch,
+        .kernel = o->kernel,
+        .text_ns = time_of(input),
     };
     struct wndl_fix_stream stream = {
         .input = input,
@@ -173,7 +191,11 @@ const struct wndl_command wndl_cmd_fix = {
         "backtrace_symbols(); '#1 0x55... (path+0x1a2b)' of AddressSanitizer; "
         "'by 0x1091a2: ??? (in path)' of Valgrind, if path is a program; 'name "
         "(0x55... path+0x1a2b)'; '??? (path) 0x1a2b'; and 'path+0x1a2b', if "
-        "path has a slash or ends in .so or .ko.\n\n"
+        "path has a slash or ends in .so or .ko. So are those of coredumpctl, "
+        "minidump-stackwalk, Android, macOS and iOS, LLDB, GDB, Java, Node, "
+        "Rust, Python 3.14, LLVM's symbolizer markup and, with --kernel, "
+        "Linux; docs/fix.md has each. Addresses of a process are named if the "
+        "text has its table of images, such as /proc/PID/maps.\n\n"
         "A frame becomes 'function (file:line)', with the outermost function "
         "at that address and the line of its call, or 'function (path + "
         "0x1a2b)' if no line is known. If nothing is known, the line stays as "

@@ -66,4 +66,70 @@ bool wndl_frame_unnamed(struct wndl_frame_scan *s,
 bool wndl_frame_plain(struct wndl_frame_scan *s,
     const struct wndl_frame_number *n, struct wndl_frame_text *frame);
 
+/* ---- spaced */
+
+/* "name (path + 0xOFF)" */
+bool wndl_frame_coredump(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* "1  path + 0xOFF", "1  path!name + 0xOFF" */
+bool wndl_frame_minidump(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* ---- phones */
+
+/* "#01 pc OFF  path (name+12) (BuildId: digits)", from its '#' on. */
+bool wndl_frame_android(
+    struct wndl_frame_scan *s, size_t hash, struct wndl_frame_text *frame);
+
+/* "1  image  0xADDRESS 0xBASE + 12", "1  image  0xADDRESS name + 12" */
+bool wndl_frame_apple(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* ---- debuggers */
+
+/* "frame #1: 0xADDRESS path`name + 12" */
+bool wndl_frame_lldb(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* "#1  0xADDRESS in name ()", perhaps with " from path". */
+bool wndl_frame_gdb(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* "{{{bt:1:0xADDRESS:ra}}}", "{{{pc:0xADDRESS}}}" */
+bool wndl_frame_markup(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* ---- runtimes */
+
+/* "C  [path+0xOFF]  name+0xOFF" */
+bool wndl_frame_hotspot(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* "1: 0xADDRESS name [path]" */
+bool wndl_frame_node(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* "\"pc\": \"0xADDRESS\", \"symbol\": \"name [path]\"" of JSON */
+bool wndl_frame_node_report(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* "1: 0xADDRESS - <unknown>" */
+bool wndl_frame_rust(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* "Binary file \"path\", at name+0xOFF [0xADDRESS]" */
+bool wndl_frame_python(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* "Binary file \"path\" [0xADDRESS]" */
+bool wndl_frame_python_absolute(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
+/* ---- kernel */
+
+/* "name+0xOFF/0xSIZE [module]" */
+bool wndl_frame_kernel(struct wndl_frame_scan *s,
+    const struct wndl_frame_number *n, struct wndl_frame_text *frame);
+
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frame_text: every form has a "0x" in it, and the text around the first or
- * last of them decides. The search goes from one "0x" to the next.
+ * frame_text: every form but Android's has a "0x" in it, and the text around
+ * the first or last of them decides. The search goes from one "0x" or '#' to
+ * the next.
  */
 #include "in/frame_text/frame_text.h"
 
@@ -28,10 +29,16 @@ static bool is_plausible(const struct wndl_frame_scan *s, size_t start)
     case '+':
     case '[':
     case '(':
+    case '\t':
         return true;
     case ' ':
         return before == ')' || before == 't' || before == 'y' ||
+               before == ' ' || before == '+' || before == ':' ||
                wndl_frame_is_digit(before);
+    case ':':
+        return before == 'c' || wndl_frame_is_digit(before);
+    case '"':
+        return s->json;
     default:
         return false;
     }
@@ -52,12 +59,26 @@ static const struct form forms[] = {
     {'+', ')', wndl_frame_asan},
     {'+', ')', wndl_frame_glibc},
     {'+', ')', wndl_frame_sanitized},
+    {'+', ']', wndl_frame_hotspot},
+    {'+', ' ', wndl_frame_python},
+    {'+', '/', wndl_frame_kernel},
     {'+', 0, wndl_frame_plain},
+    {' ', ')', wndl_frame_coredump},
+    {' ', 0, wndl_frame_minidump},
     {' ', 0, wndl_frame_unnamed},
     {' ', ':', wndl_frame_valgrind},
+    {' ', ' ', wndl_frame_lldb},
+    {' ', ' ', wndl_frame_gdb},
+    {' ', ' ', wndl_frame_node},
+    {' ', ' ', wndl_frame_rust},
+    {' ', ' ', wndl_frame_apple},
+    {'\t', ' ', wndl_frame_apple},
     {' ', 0, wndl_frame_asan_begins},
     {'[', ']', wndl_frame_glibc_absolute},
+    {'[', ']', wndl_frame_python_absolute},
     {'(', ' ', wndl_frame_named_begins},
+    {':', 0, wndl_frame_markup},
+    {'"', '"', wndl_frame_node_report},
 };
 
 static bool candidate(
@@ -72,7 +93,7 @@ static bool candidate(
     uint8_t before = s->text.data[start - 1];
     uint8_t after = wndl_frame_byte(s, n.end);
     /* Unrolled, the calls are direct ones. */
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         if (forms[i].before == before &&
             (forms[i].after == 0 || forms[i].after == after) &&
@@ -89,17 +110,43 @@ void wndl_frame_scan_init(
     scan->hash = scan->open = WNDL_FRAME_NONE;
 }
 
+/* The next 'x' or '#'; the end of the text if there is none. */
+static size_t next_sign(struct wndl_frame_scan *s)
+{
+    if (s->hash_at < s->next || s->next == 0)
+        s->hash_at = wndl_frame_first_of(s, '#', s->next, s->text.size);
+    return wndl_frame_first_of(s, 'x', s->next, s->hash_at);
+}
+
+/* The form without a "0x", "#01 pc OFF", begins with a '#'. */
+static bool candidate_without_0x(
+    struct wndl_frame_scan *s, size_t hash, struct wndl_frame_text *frame)
+{
+    if (!wndl_frame_is_digit(wndl_frame_byte(s, hash + 1)))
+        return false;
+    size_t at = hash + 2;
+    while (at - hash < 5 && wndl_frame_is_digit(wndl_frame_byte(s, at)))
+        at++;
+    if (!wndl_frame_at_text(s, at, " pc "))
+        return false;
+    enter_line(s, hash);
+    return hash >= s->taken && wndl_frame_android(s, hash, frame);
+}
+
 bool wndl_frame_scan_next(
     struct wndl_frame_scan *scan, struct wndl_frame_text *frame)
 {
     for (;;) {
-        size_t x = wndl_frame_first_of(scan, 'x', scan->next, scan->text.size);
-        if (x == scan->text.size)
+        size_t at = next_sign(scan);
+        if (at == scan->text.size)
             return false;
-        scan->next = x + 1;
-        if (x == 0 || scan->text.data[x - 1] != '0')
-            continue;
-        if (candidate(scan, x - 1, frame))
+        scan->next = at + 1;
+        if (scan->text.data[at] == '#') {
+            if (candidate_without_0x(scan, at, frame))
+                return true;
+        } else if (at != 0 && scan->text.data[at - 1] == '0' &&
+                   candidate(scan, at - 1, frame)) {
             return true;
+        }
     }
 }

@@ -22,6 +22,17 @@ enum wndl_frame_form {
     WNDL_FRAME_GLIBC,     /* path(name+0xOFF) [0xADDRESS] */
     WNDL_FRAME_VALGRIND,  /* at 0xADDRESS: name (in path) */
     WNDL_FRAME_PLAIN,     /* path+0xOFF */
+    WNDL_FRAME_SPACED,    /* name (path + 0xOFF), path + 0xOFF */
+    WNDL_FRAME_ANDROID,   /* #01 pc OFF  path (name+12) */
+    WNDL_FRAME_APPLE,     /* 1  image  0xADDRESS 0xBASE + 12 */
+    WNDL_FRAME_LLDB,      /* frame #1: 0xADDRESS path`name + 12 */
+    WNDL_FRAME_GDB,       /* #1  0xADDRESS in name () */
+    WNDL_FRAME_HOTSPOT,   /* C  [path+0xOFF]  name+0xOFF */
+    WNDL_FRAME_NODE,      /* 1: 0xADDRESS name [path] */
+    WNDL_FRAME_RUST,      /* 1: 0xADDRESS - <unknown> */
+    WNDL_FRAME_PYTHON,    /* Binary file "path", at name+0xOFF [0xADDRESS] */
+    WNDL_FRAME_KERNEL,    /* name+0xOFF/0xSIZE [module] */
+    WNDL_FRAME_MARKUP,    /* {{{bt:1:0xADDRESS}}}; `name` is its number */
 };
 
 /* The base of wndl_frame_text.address. */
@@ -31,13 +42,16 @@ enum wndl_frame_base {
     WNDL_FRAME_EITHER,    /* one of these two: the tool is not known */
     WNDL_FRAME_IN_SYMBOL, /* the start of the symbol `name` */
     WNDL_FRAME_VALGRINDS, /* 0, as Valgrind loads programs */
+    WNDL_FRAME_FILE,      /* the start of the file */
+    WNDL_FRAME_PROCESS,   /* 0, in the process: images.h knows its image */
 };
 
 /*
  * One frame. Offsets are from the start of the scanned text. start < end; the
  * bytes between them are replaced by the answer and contain no line end. `name`
- * may be empty, `path` may not; both are in the line and borrowed from the
- * text.
+ * may be empty, `path` only if the base is PROCESS; both are borrowed from the
+ * text. The path of a kernel's function is that of the scan, and that of a
+ * module's its name.
  */
 struct wndl_frame_text {
     enum wndl_frame_form form;
@@ -62,7 +76,10 @@ struct wndl_frame_text {
 struct wndl_frame_scan {
     struct wndl_bytes text;
     bool json; /* frames are inside JSON strings */
+    struct wndl_bytes
+        kernel; /* path of the kernel; empty: none is looked for */
     size_t next;
+    size_t hash_at; /* the next '#'; may be before the current place */
     size_t entered; /* line ends before it have been handled */
     size_t line;
     size_t taken;

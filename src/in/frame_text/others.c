@@ -20,8 +20,8 @@ static size_t word_before(const struct wndl_frame_scan *s, size_t end)
     return at;
 }
 
-/* A demangled name, "operator new(unsigned long)", "f(int) const". */
-static size_t name_before(const struct wndl_frame_scan *s, size_t end)
+/* "operator new(unsigned long)", "f(int) const". */
+size_t wndl_frame_name_before(const struct wndl_frame_scan *s, size_t end)
 {
     size_t start = word_before(s, end);
     while (start > s->taken + 1) {
@@ -45,7 +45,7 @@ bool wndl_frame_named(struct wndl_frame_scan *s,
     if (open == WNDL_FRAME_NONE || open <= s->taken ||
         wndl_frame_byte(s, open - 1) != ' ')
         return false;
-    size_t start = name_before(s, open - 1);
+    size_t start = wndl_frame_name_before(s, open - 1);
     if (start == open - 1)
         return false;
     *frame = (struct wndl_frame_text){
@@ -93,7 +93,7 @@ bool wndl_frame_unnamed(struct wndl_frame_scan *s,
 }
 
 /* Words like main+0x12 are more often functions than files. */
-static bool is_like_a_path(struct wndl_bytes word)
+bool wndl_frame_is_like_a_path(struct wndl_bytes word)
 {
     for (size_t i = 0; i < word.size; i++) {
         if (word.data[i] == '/')
@@ -116,7 +116,7 @@ bool wndl_frame_plain(struct wndl_frame_scan *s,
         return false;
     size_t start = wndl_frame_path_word(s, plus);
     if (start >= plus || plus - start == WNDL_FRAME_LONGEST_PATH ||
-        !is_like_a_path(wndl_frame_span(s, start, plus)))
+        !wndl_frame_is_like_a_path(wndl_frame_span(s, start, plus)))
         return false;
     *frame = (struct wndl_frame_text){
         .form = WNDL_FRAME_PLAIN,

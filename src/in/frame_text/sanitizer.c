@@ -2,24 +2,6 @@
 /* The output of sanitizers. */
 #include "in/frame_text/forms.h"
 
-/* A build-id has 20 bytes as a rule. */
-enum { LONGEST_BUILD_ID = 128 };
-
-/* The digits of " (BuildId: digits)" at `at`, or none. */
-static struct wndl_bytes build_id_at(const struct wndl_frame_scan *s, size_t at)
-{
-    static const char before[] = " (BuildId: ";
-    size_t start = at + sizeof before - 1;
-    size_t end = start;
-    if (!wndl_frame_at_text(s, at, before))
-        return (struct wndl_bytes){0};
-    while (wndl_frame_hex_digits[wndl_frame_byte(s, end)] != 0 &&
-           end - start < LONGEST_BUILD_ID)
-        end++;
-    bool whole = wndl_frame_byte(s, end) == ')' && (end - start) % 2 == 0;
-    return wndl_frame_span(s, start, whole ? end : start);
-}
-
 bool wndl_frame_asan(struct wndl_frame_scan *s,
     const struct wndl_frame_number *n, struct wndl_frame_text *frame)
 {
@@ -51,7 +33,7 @@ bool wndl_frame_asan(struct wndl_frame_scan *s,
         .name = name,
         .path = path,
         .arch = arch,
-        .build_id = build_id_at(s, n->end + 1),
+        .build_id = wndl_frame_build_id_at(s, n->end + 1),
         .address = n->value,
     };
     return wndl_frame_emit(s, frame);
@@ -99,7 +81,7 @@ bool wndl_frame_sanitized(struct wndl_frame_scan *s,
         .end = n->end,
         .path = path,
         .arch = arch,
-        .build_id = build_id_at(s, n->end + 1),
+        .build_id = wndl_frame_build_id_at(s, n->end + 1),
         .address = n->value,
         .perhaps = true,
     };
@@ -122,8 +104,12 @@ bool wndl_frame_asan_begins(struct wndl_frame_scan *s,
     const struct wndl_frame_number *n, struct wndl_frame_text *frame)
 {
     (void)frame;
-    size_t sign = n->start < s->taken + 3 ? WNDL_FRAME_NONE
-                                          : number_sign(s, n->start - 1);
+    size_t end = n->start - 1;
+    if (n->start < s->taken + 3)
+        return false;
+    if (wndl_frame_byte(s, end - 1) == ' ')
+        end--; /* systemd aligns its numbers */
+    size_t sign = number_sign(s, end);
     if (sign != WNDL_FRAME_NONE) {
         s->hash = sign;
         s->hash_after = n->end;

@@ -120,4 +120,38 @@ bool wndl_frame_is_path_byte(uint8_t c);
  */
 size_t wndl_frame_path_word(const struct wndl_frame_scan *s, size_t end);
 
+/* Whether the text before `at`, and after what is taken, ends in `wanted`. */
+bool wndl_frame_is_after(
+    const struct wndl_frame_scan *s, size_t at, const char *wanted);
+
+/*
+ * The start of the decimal number that ends at `end`, and the number; or
+ * WNDL_FRAME_NONE.
+ */
+size_t wndl_frame_index_before(
+    const struct wndl_frame_scan *s, size_t end, uint64_t *index);
+
+/*
+ * The end of the line that has `from`, without a '\r'; in JSON of the line that
+ * the string has. WNDL_FRAME_NONE if it is farther than a path is long.
+ */
+size_t wndl_frame_rest(struct wndl_frame_scan *s, size_t from);
+
+/* Reads " + 12" at [at, end), which it fills. */
+bool wndl_frame_decimal_offset(
+    const struct wndl_frame_scan *s, size_t at, size_t end, uint64_t *offset);
+
+/* The digits of " (BuildId: digits)" at `at`, or none. */
+struct wndl_bytes wndl_frame_build_id_at(
+    const struct wndl_frame_scan *s, size_t at);
+
+/* Whether a word is a path rather than a function: "/" or ".so" is in it. */
+bool wndl_frame_is_like_a_path(struct wndl_bytes word);
+
+/* Whether `name` is an architecture, as lipo, LLVM and sanitizers name them. */
+bool wndl_frame_is_arch(struct wndl_bytes name);
+
+/* The start of the demangled name that ends at `end`. */
+size_t wndl_frame_name_before(const struct wndl_frame_scan *s, size_t end);
+
 #endif

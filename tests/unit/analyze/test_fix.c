@@ -61,7 +61,7 @@ static struct wndl_fix *open_fix(struct wndl_mem *mem, struct heard *heard)
     struct wndl_fix *fix;
     struct wndl_fix_options options = {.inlines = true};
     struct wndl_fix_listener listener = {
-        heard, hear_failed, hear_slow, NULL, clock_of_test};
+        heard, hear_failed, hear_slow, NULL, clock_of_test, NULL};
     *heard = (struct heard){0};
     return wndl_fix_open(mem, &options, &listener, &fix) == WNDL_OK ? fix
                                                                     : NULL;
