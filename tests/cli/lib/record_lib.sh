@@ -72,6 +72,35 @@ at_least() {
     [ "$2" -ge "$1" ] || fail "$2 $3, fewer than $1"
 }
 
+# sampled MS WHAT [AWK CONDITION]: the samples of the threads for which it holds
+# stand for that much of CPU time, and for at most 40 ms each on average. A
+# machine that is made to wait by another one ticks late: then there are fewer
+# samples, each of which stands for more. What is lost is the time after the last
+# tick alone, so that MS has to be less than what is used by tens of ms.
+sampled() {
+    at_least "$1" "$(awk "\$1 == \"thread\" && (${3:-1}) { ns += \$6 }
+        END { print int(ns / 1e6) }" dump)" "ms of CPU time in samples: $2"
+    at_least $(($1 / 40)) "$(samples_of "${3:-1}")" "samples: $2"
+}
+
+# until_true WHAT COMMAND...: waits until it succeeds. It has two minutes, which
+# is no matter of time but of whether it ever does.
+until_true() {
+    awaited=$1
+    shift
+    tries=1200
+    until "$@" >/dev/null 2>&1; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] || fail "not even after two minutes: $awaited"
+        sleep 0.1
+    done
+}
+
+# is_gone PID
+is_gone() {
+    ! kill -0 "$1"
+}
+
 # Nearly all stacks must reach the root: more than PERCENT. Of programs whose code
 # all has rules README.md shows 100.0 %, so 99.9 is usual: of a few hundred
 # stacks none may be lost.

@@ -21,7 +21,7 @@ for engine in $(engines); do
     [ "$engine" != outside ] || continue
     for variant in narrow narrow_fp; do
         record 0 --engine "$engine" -- "$fixtures/$variant" 250
-        at_least 40 "$(samples_of '$7 ~ /^narrow/')" "samples: $engine"
+        sampled 800 "$engine" '$7 ~ /^narrow/'
         complete_above 99.9
         names_are_known "$engine $variant"
     done

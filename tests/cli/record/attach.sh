@@ -179,9 +179,9 @@ WINDLASS_OPTIONS="output=r.wndl unwind-table=program=program.wut \
     unwind-table=plugin.so=plugin.so.wut" \
     LD_PRELOAD=$runtime bare/program "$work/bare/plugin.so" ||
     fail "by the environment: $?"
-for i in 1 2 3 4 5 6 7 8 9 10; do
-    "$recdump" r.wndl >dump 2>/dev/null && grep -q '^done 1 ' dump && break
-    sleep 0.5
-done
+is_finished() {
+    "$recdump" r.wndl >dump && grep -q '^done 1 ' dump
+}
+until_true "the recording is finished" is_finished
 usual_stacks
 cmp -s expected stacks || fail "by the environment: $(cat expected stacks)"

@@ -4,7 +4,7 @@
 status=0
 "$fixtures/closes" || status=$?
 record "$status" -- "$fixtures/closes"
-at_least 80 "$(samples_of 1)" "samples"
+sampled 320 "before and after closing"
 
 # Standard streams that are closed stay so, and nothing else gets their place.
 cat >streams.sh <<'S'

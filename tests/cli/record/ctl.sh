@@ -5,23 +5,21 @@ burn=$fixtures/burn
 
 # started COMMAND...: waits until it is being recorded; its pid in $target.
 started() {
-    target=
-    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        target=$(pgrep -P "$recorder" burn) || true
-        if [ -n "$target" ] &&
-            "$windlass" ctl "$target" status >status.out 2>/dev/null &&
-            ! grep -q ' 0 samples' status.out; then
-            return
-        fi
-        sleep 0.1
-    done
-    fail "nothing is being recorded"
+    target=$(child_of "$recorder")
+    until_true "it is being recorded" has_samples
+}
+has_samples() {
+    "$windlass" ctl "$target" status >status.out &&
+        ! grep -q ' 0 samples' status.out
+}
+has_more() {
+    [ "$(samples_now)" -gt "$before" ]
 }
 samples_now() {
     "$windlass" ctl "$target" status | sed 's/.*: \([0-9]*\) samples.*/\1/'
 }
 
-"$windlass" record -o ctl.wndl "$burn" 4000 3 >out 2>said &
+"$windlass" record -o ctl.wndl "$burn" 6000 3 >out 2>said &
 recorder=$!
 started
 "$windlass" ctl "$recorder" pause >answer || fail "no pause"
@@ -31,8 +29,7 @@ before=$(samples_now)
 sleep 0.4
 [ "$(samples_now)" -eq "$before" ] || fail "samples while paused"
 "$windlass" ctl "$target" resume >/dev/null || fail "no resume"
-sleep 0.4
-[ "$(samples_now)" -gt "$before" ] || fail "no samples after the pause"
+until_true "samples after the pause" has_more
 [ "$("$windlass" ctl "$target" dump)" = "$work/ctl.wndl" ] || fail "dump"
 [ "$("$windlass" ctl "$target" stop)" = "$work/ctl.wndl" ] || fail "stop"
 "$recdump" ctl.wndl >dump
@@ -44,21 +41,22 @@ grep -q "in no running recording" answer || fail "after the stop: $(cat answer)"
 status=0
 wait $recorder || status=$?
 [ "$status" -eq 3 ] || fail "exit status $status after a stop"
-grep -q "out 4000" out || fail "the command did not go on"
+grep -q "out 6000" out || fail "the command did not go on"
 
 # It ends by the clock, and begins by it.
-record 3 --duration 0.5 -- "$burn" 1500 3
+record 3 --duration 1 -- "$burn" 3000 3
 grep -q '^done 1 512 ' dump || fail "--duration: it did not end"
-[ "$(samples_of 1)" -lt 900 ] || fail "--duration: all was sampled"
-at_least 20 "$(samples_of 1)" "samples in half a second"
+[ "$(samples_of 1)" -lt 2000 ] || fail "--duration: all was sampled"
+at_least 20 "$(samples_of 1)" "samples in a second"
 grep -q 'the command keeps running' said || fail "--duration: $(cat said)"
 record 3 --delay 100 -- "$burn" 200 3
 [ "$(samples_of 1)" -eq 0 ] || fail "--delay: samples before"
 record 3 --delay 0.3 -- "$burn" 1200 3
 at_least 100 "$(samples_of 1)" "samples after the delay"
-"$windlass" record --delay 100 --duration 0.5 -o early.wndl "$burn" 2000 0 \
+"$windlass" record --delay 100 --duration 0.5 -o early.wndl "$burn" 4000 0 \
     >out 2>said &
 recorder=$!
+until_true "it can be asked" "$windlass" ctl "$recorder" status
 sleep 0.8
 "$windlass" ctl "$recorder" resume >/dev/null || fail "the delay does not end"
 wait $recorder
@@ -76,8 +74,9 @@ at_least 100 "$(samples_of 1)" "samples after it went on"
 [ "$(samples_of 1)" -lt 1000 ] || fail "the pause was not for all"
 
 # What is blocked when it is asked for is told up to then.
-"$windlass" record -o blocked.wndl sh -c 'sleep 3; true' >out 2>said &
+"$windlass" record -o blocked.wndl sh -c 'sleep 4; true' >out 2>said &
 recorder=$!
+until_true "sleep runs" pgrep -P "$(child_of $recorder)" -x sleep
 sleep 1
 "$windlass" ctl "$recorder" dump >answer || fail "no dump: $(cat answer)"
 "$recdump" blocked.wndl >dump

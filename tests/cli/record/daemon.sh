@@ -10,26 +10,17 @@ other=$(echo "$said" | sed -n "s/.*windlass ctl \([0-9]*\) stop.*/\1/p")
 [ -n "$other" ] || fail "not told who goes on: $said"
 kill -0 "$other" || fail "the pipe was held until all had ended"
 "$windlass" ctl "$other" status >/dev/null || fail "it cannot be asked"
-i=0
-while kill -0 "$other" 2>/dev/null && [ $i -lt 120 ]; do
-    sleep 0.5
-    i=$((i + 1))
-done
+until_true "it ends" is_gone "$other"
 "$recdump" d.wndl >dump
 grep -q '^done 1 6 ' dump || fail "not finished"
-at_least 1500 "$(samples_of 1)" "samples of the one that was left"
+sampled 2500 "of the one that was left"
 
 # It ends by a signal.
-said=$("$windlass" record -o t.wndl sh -c "$burn 2500 0 >out 2>err & exit 0" 2>&1)
+said=$("$windlass" record -o t.wndl sh -c "$burn 60000 0 >out 2>err & echo \$! >left" 2>&1)
 other=$(echo "$said" | sed -n "s/.*windlass ctl \([0-9]*\) stop.*/\1/p")
 kill -TERM "$other"
-i=0
-while kill -0 "$other" 2>/dev/null && [ $i -lt 20 ]; do
-    sleep 0.1
-    i=$((i + 1))
-done
-[ ! -s out ] || fail "the signal came with the end of the process only"
-kill -0 "$other" 2>/dev/null && fail "SIGTERM did not end it"
+until_true "SIGTERM ends it" is_gone "$other"
+kill "$(cat left)" || fail "the signal came with the end of the process only"
 "$recdump" t.wndl >dump
 grep -q '^done 1 0 ' dump || fail "ended, but not finished"
 
@@ -39,9 +30,5 @@ other=$(echo "$said" | sed -n "s/.*windlass ctl \([0-9]*\) stop.*/\1/p")
 [ "$("$windlass" ctl "$other" stop)" = "$work/e.wndl" ] || fail "stop"
 "$recdump" e.wndl >dump
 grep -q '^done 1 0 ' dump || fail "stopped, but not finished"
-i=0
-while [ ! -s ran ] && [ $i -lt 120 ]; do
-    sleep 0.5
-    i=$((i + 1))
-done
+until_true "the process goes on" test -s ran
 [ "$(cat ran)" = "out 2500" ] || fail "the process did not go on"

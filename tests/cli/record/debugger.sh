@@ -7,13 +7,13 @@ burn=$fixtures/burn
 # From its start.
 record 0 -- gdb -q -batch -ex run --args "$burn" 300 3
 ! grep -q SIGTRAP said || fail "stopped: $(cat said)"
-at_least 40 "$(samples_of '$NF == "burn"')" "samples of what is debugged"
+sampled 250 "of what is debugged" '$NF == "burn"'
 
 # Attached while it runs.
-"$windlass" record -o late.wndl "$burn" 2500 3 >out 2>said &
+"$windlass" record -o late.wndl "$burn" 5000 3 >out 2>said &
 recorder=$!
-sleep 0.7
-target=$(pgrep -P "$recorder" burn)
+target=$(child_of $recorder)
+wait_for_cpu 300 "$target"
 timeout 60 gdb -q -batch -p "$target" -ex 'shell sleep 1' \
     -ex 'break _exit' -ex continue -ex 'print 40 + 2' \
     -ex detach >debugged 2>&1 || fail "gdb: $(cat debugged)"
@@ -25,4 +25,4 @@ grep -q '= 42' debugged || fail "gdb: $(cat debugged)"
 grep -q 'not sampled while a debugger was attached' said ||
     fail "not told: $(cat said)"
 "$recdump" late.wndl >dump
-at_least 50 "$(samples_of 1)" "samples before the debugger came"
+sampled 250 "before the debugger came"

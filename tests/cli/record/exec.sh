@@ -18,15 +18,11 @@ done
 cp "$fixtures/burn" named
 record 3 -- sh -c 'exec ./named 1200 3 >out' &
 recorder=$!
-i=0
-while [ ! -e r.wndl ] && [ $i -lt 100 ]; do
-    sleep 0.1
-    i=$((i + 1))
-done
+until_true "it runs" sh -c "ls -l /proc/[0-9]*/exe | grep -q $work/named"
 sleep 0.3
 mv named renamed
 wait $recorder || fail "renamed: $(cat said)"
 "$recdump" r.wndl >dump
-at_least 800 "$(samples_of 1)" "samples of the renamed program"
+sampled 800 "of the renamed program"
 grep -q 'could not be recorded' said && fail "renamed: $(cat said)"
 true

@@ -7,7 +7,7 @@ trap 'echo hup' HUP
 : >ready
 [ -z "$1" ] || eval "$1"
 i=0
-while [ $i -lt 12 ]; do
+while [ $i -lt 20 ]; do
     sleep 0.1
     i=$((i + 1))
 done
@@ -36,23 +36,33 @@ got=$(counted "$windlass" record -o d.wndl sh counts.sh 'kill -TERM $PPID')
 [ -z "$got" ] || fail "kill PPID from within: '$got'"
 
 # From outside, to all; timeout sends to its child and to the group.
-got=$(counted timeout -k 10 0.6 "$windlass" record -o e.wndl sh counts.sh)
-[ "$got" = " 1 got " ] || fail "timeout: '$got'"
+# What it gets itself it sends as when its time is over.
+rm -f ready
+setsid timeout -k 60 600 "$windlass" record -o e.wndl sh counts.sh \
+    >got 2>said &
+outside=$!
+until_true "it is ready" test -e ready
+kill -TERM "$outside"
+wait "$outside" || true
+[ "$(sort got | uniq -c | tr -s ' \n' ' ')" = " 1 got " ] ||
+    fail "timeout: $(cat got)"
 
 # From outside, to the recorder alone, twice with a pause.
 rm -f ready
 setsid "$windlass" record -o f.wndl sh counts.sh >got 2>said &
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
-    [ ! -e ready ] || break
-    sleep 0.1
-done
 recorder=$!
+until_true "it is ready" test -e ready
 kill -TERM "$recorder"
-sleep 0.4
+until_true "it gets the first" grep -q got got
 kill -HUP "$recorder"
 wait $recorder || true
 [ "$(tr '\n' ' ' <got)" = "got hup " ] || fail "from outside: $(cat got)"
 
 # Nobody is left of us.
-sleep 0.2
-! pgrep -f 'record -o [a-f].wndl' >/dev/null || fail "somebody is left"
+left() {
+    pgrep -f "$windlass record -o [a-f].wndl"
+}
+none_left() {
+    ! left
+}
+until_true "nobody is left" none_left

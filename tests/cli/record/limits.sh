@@ -48,11 +48,9 @@ if [ "$(id -u)" = 0 ] && mkdir disk &&
         >out 2>said &
     recorder=$!
     until "$windlass" ctl $recorder status >status.out 2>&1; do sleep 0.1; done
-    sleep 0.5
+    wait_for_cpu 500 "$(child_of $recorder)"
     dd if=/dev/zero of=disk/fill bs=64k count=100 2>/dev/null || true
-    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        grep -q 'No space left' said || sleep 0.1
-    done
+    until_true "it is said at once" grep -q 'No space left' said
     grep -q 'cannot write disk/again.wndl: No space left' said ||
         fail "a full disk is not said at once: $(cat said)"
     "$windlass" ctl $recorder status >status.out || fail "no status"

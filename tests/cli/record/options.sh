@@ -37,11 +37,10 @@ grep -q "WINDLASS_OPTIONS: unknown option 'rat=100'" said ||
 
 # finished FILE: waits until the recording is.
 finished() {
-    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        "$recdump" "$1" >dump 2>/dev/null && grep -q '^done 1' dump && return
-        sleep 0.2
-    done
-    fail "$1 is not finished"
+    until_true "$1 is finished" is_finished "$1"
+}
+is_finished() {
+    "$recdump" "$1" >dump && grep -q '^done 1' dump
 }
 
 # Without a wrapper, with a child.
@@ -59,9 +58,9 @@ complete_above 99.9
 grep -q '^done 1 512 ' dump || fail "a status that nobody knows"
 
 # It can be asked, by the program's number.
-LD_PRELOAD=$rt WINDLASS_OPTIONS="output=asked.wndl" "$burn" 2000 0 >out 2>said &
+LD_PRELOAD=$rt WINDLASS_OPTIONS="output=asked.wndl" "$burn" 4000 0 >out 2>said &
 program=$!
-sleep 0.7
+until_true "it can be asked" "$windlass" ctl $program status
 "$windlass" ctl $program status >answer || fail "not asked"
 grep -q "^recording .*asked.wndl" answer || fail "$(cat answer)"
 [ "$("$windlass" ctl $program stop)" = "$work/asked.wndl" ] || fail "stop"

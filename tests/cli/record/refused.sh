@@ -38,19 +38,19 @@ same as 200000000 200000000
 refused 9 limits
 taken=200
 same as 2000000000 2000000000
-at_least 80 "$(samples_of 1)" "samples in 2 GB"
+sampled 160 "in 2 GB"
 
 # A soft limit on descriptors is lifted for a moment; a hard one stands.
 for most in 4 5 6 7 8; do
     same nofile $most $most
     [ $most -ne 4 ] || refused 8 limits
     same nofile $most 64
-    at_least 80 "$(samples_of 1)" "samples with $most descriptors"
+    sampled 160 "with $most descriptors"
 done
 
 same core 0 0 memlock 0 0 sigpending 0 0
 same stack 200000 $unlimited
-at_least 80 "$(samples_of 1)" "samples"
+sampled 160 "with a large stack"
 
 # A sandbox that kills is left alone; one that does not is not noticed.
 for call in socket perf_event_open; do
@@ -58,12 +58,12 @@ for call in socket perf_event_open; do
     [ "$(samples_of_process burn)" -eq 0 ] || fail "samples without $call"
 done
 refused 10 burn
-record 7 -- "$fixtures/filtered" none "$fixtures/burn" 100 7 >out
-at_least 80 "$(samples_of 1)" "samples in a harmless sandbox"
+record 7 -- "$fixtures/filtered" none "$fixtures/burn" 200 7 >out
+sampled 160 "in a harmless sandbox"
 
 # It may give back whatever it finds mapped.
 record 7 -- "$fixtures/unmaps"
-at_least 160 "$(samples_of 1)" "samples before and after unmapping"
+sampled 160 "before and after unmapping"
 
 if have valgrind; then
     record 7 -- valgrind -q --error-exitcode=9 --track-fds=yes \

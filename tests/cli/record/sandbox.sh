@@ -10,7 +10,7 @@ for engine in $(engines); do
         case $engine in
         perf)
             # One thread began before it, two inside.
-            at_least 550 "$(samples_of 1)" "samples"
+            sampled 550 "at $rate Hz"
             complete_above 99.9
             ;;
         tick | timer)
@@ -41,4 +41,4 @@ done
 
 # Only the thread that burns has used the CPU.
 record 0 --engine timer -- "$fixtures/privileges"
-at_least 40 "$(samples_of 1)" "samples of a thread when another one gave up"
+sampled 320 "of a thread when another one gave up"

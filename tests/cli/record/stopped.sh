@@ -2,11 +2,14 @@
 # A process that waits for the recorder, and is stopped and continued there as
 # the recorder is, is recorded.
 . "$(dirname "$0")/../lib/record_lib.sh"
-"$windlass" record -o r.wndl -- sh -c "sleep 2; $fixtures/burn 400 3; exit 3" \
-    2>said &
+mkfifo gate
+"$windlass" record -o r.wndl -- \
+    sh -c ": >ready; read nothing <gate; $fixtures/burn 400 3; exit 3" 2>said &
 recorder=$!
-sleep 1
+until_true "the command runs" test -e ready
+sleep 0.3
 kill -STOP $recorder
+echo >gate
 child=
 i=0
 while [ -z "$child" ] && [ $i -lt 100 ]; do

@@ -13,7 +13,8 @@ other="setpriv --reuid 65534 --regid 65534 --clear-groups"
 (umask 0 && "$windlass" record -q -o private.wndl true)
 [ "$(stat -c %a private.wndl)" = 600 ] || fail "a recording that others read"
 $other cat private.wndl >stolen 2>&1 && fail "another user read a recording"
-(umask 0 && exec "$windlass" record -q --buffer 1M -o kept.wndl sleep 3) &
+(umask 0 && exec "$windlass" record -q --buffer 1M -o kept.wndl \
+    sh -c 'until [ -e dumped ]; do sleep 0.1; done') &
 recorder=$!
 until "$windlass" ctl $recorder status >out 2>&1; do sleep 0.1; done
 dump=$("$windlass" ctl $recorder dump) || fail "no dump"
@@ -24,6 +25,7 @@ for verb in status pause dump stop; do
         fail "another user's ctl $verb: $(cat out)"
 done
 [ "$(stat -c %a "$dump")" = 600 ] || fail "a dump that others read"
+: >dumped
 wait $recorder || fail "another user has ended a recording"
 
 # A program of another user that knows the session's name is not recorded by it,
@@ -117,7 +119,7 @@ answered() {
     rm -f listening heard
     $1 "$python" listen.py "$2" "$3" >heard 2>errors &
     listener=$!
-    for i in 1 2 3 4 5 6 7 8 9 10; do [ -e listening ] || sleep 0.2; done
+    until_true "it listens" test -e listening
     LD_PRELOAD=$(cat preload) WINDLASS_SESSION=$2/socket \
         "$burn" 50 0 >out 2>&1 || fail "$2 $3: the program died: $?"
     sleep 0.2
@@ -161,6 +163,12 @@ one=$!
 $other "$python" control.py "$silent" silent &
 two=$!
 until [ -S "$speaking/socket" ] && [ -S "$silent/socket" ]; do sleep 0.1; done
+# runs_sleep PID: with the environment that it is given.
+runs_sleep() {
+    [ "$(cat "/proc/$1/comm")" = sleep ]
+}
+until_true "they sleep" runs_sleep $its
+until_true "they sleep" runs_sleep $waits
 sleep 0.5
 "$windlass" ctl $its status >answer || fail "not asked: $(cat answer)"
 grep -qF '\x1b]0;x\x07\xc2\x9b31m\xff forged' answer ||
@@ -172,7 +180,7 @@ timeout 10 "$windlass" ctl $waits dump >answer 2>&1 || status=$?
 # Root's own processes are not asked about there.
 WINDLASS_SESSION=$speaking/socket sleep 30 &
 ours=$!
-sleep 0.3
+until_true "it sleeps" runs_sleep $ours
 "$windlass" ctl $ours status >answer 2>&1 && fail "asked: $(cat -v answer)"
 kill $its $waits $one $two $ours
 wait 2>/dev/null || true
@@ -184,7 +192,8 @@ until "$windlass" ctl $stopped status >out 2>&1; do sleep 0.1; done
 kill -STOP $stopped
 "$windlass" record -q -o running.wndl sleep 30 &
 running=$!
-sleep 1
+until_true "its socket is there" test -n "$(child_of $running)"
+until_true "it can be asked" timeout 5 "$windlass" ctl $running status
 timeout 5 "$windlass" ctl $running status >answer 2>&1 ||
     fail "a stopped stranger: $(cat answer)"
 timeout 5 "$windlass" ctl $$ status >answer 2>&1 && fail "$(cat answer)"

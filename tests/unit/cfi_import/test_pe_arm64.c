@@ -192,6 +192,16 @@ static void test_packed(void **state)
         "sp+80 x30:-80");
     assert_packed(packed(0, 0, 0, 1, 80), "sp+64; sp+64; sp+64; sp+64; sp+80",
         "sp+64; sp+80");
+    /* as many as there are */
+    assert_packed(packed(0, 10, 0, 0, 80),
+        "sp+80 x19:-80 x20:-72; "
+        "sp+80 x19:-80 x20:-72 x21:-64 x22:-56; "
+        "sp+80 x19:-80 x20:-72 x21:-64 x22:-56 x23:-48 x24:-40; "
+        "sp+80 x19:-80 x20:-72 x21:-64 x22:-56 x23:-48 x24:-40 x25:-32 "
+        "x26:-24; "
+        "sp+80 x19:-80 x20:-72 x21:-64 x22:-56 x23:-48 x24:-40 x25:-32 "
+        "x26:-24 x27:-16 x28:-8",
+        NULL);
     assert_packed(
         packed(0, 11, 0, 0, 160), "more registers than there are", NULL);
     assert_packed(

@@ -175,6 +175,20 @@ static void samples_make_noise_in_a_single_recording(void **state)
     assert_near(wndl_diff_change(&diff, place).noise, 2.5758 * 0.4 * sqrt(2));
 }
 
+/* That of a mean is less; of nothing there is none. */
+static void samples_of_many_recordings_make_less_noise(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct wndl_diff_recording *r = wndl_diff_recording(&diff, "", 0);
+        *wndl_diff_sum(r, 1) = (struct wndl_diff_sum){
+            {[WNDL_DIFF_SELF] = 100}, {[WNDL_DIFF_SELF] = 36}};
+    }
+    struct wndl_diff_place place = {WNDL_DIFF_AMOUNT, WNDL_DIFF_SELF, 1};
+    assert_near(wndl_diff_value(&diff, place, 0).sampling, 3);
+    assert_near(wndl_diff_value(&diff, place, 1).sampling, 0);
+}
+
 static void everything_is_all_of_itself(void **state)
 {
     (void)state;
@@ -222,6 +236,7 @@ int main(void)
         TEST(noise_is_students_of_how_far_recordings_are_apart),
         TEST(noise_of_a_share_is_at_most_all_of_it),
         TEST(samples_make_noise_in_a_single_recording),
+        TEST(samples_of_many_recordings_make_less_noise),
         TEST(everything_is_all_of_itself),
         TEST(any_allocation_may_fail),
     };
