@@ -185,12 +185,16 @@ static void set_state(const struct wndl_rt_page_states *states, size_t page,
 }
 
 /* Reads the entry of each page: of all kernels. */
-static bool read_entries(const struct wndl_rt_own_pages *pages, uintptr_t start,
+static bool read_entries(struct wndl_rt_own_pages *pages, uintptr_t start,
     const struct wndl_rt_page_states *states)
 {
     enum { ENTRIES = 512 };
     uint64_t room[ENTRIES];
     long at = (long)(start / WNDL_RT_PAGE * sizeof room[0]);
+    pages->too_many |= states->count > WNDL_RT_PAGES_READ_MOST - pages->read;
+    if (pages->too_many)
+        return false;
+    pages->read += states->count;
     if (wndl_raw3(SYS_lseek, pages->pagemap, at, SEEK_SET) != at)
         return false;
     for (size_t done = 0; done < states->count;) {
@@ -267,8 +271,8 @@ static bool scan_pages(const struct wndl_rt_own_pages *pages, uintptr_t start,
     return true;
 }
 
-bool wndl_rt_own_pages_look(const struct wndl_rt_own_pages *pages,
-    uintptr_t start, const struct wndl_rt_page_states *states)
+bool wndl_rt_own_pages_look(struct wndl_rt_own_pages *pages, uintptr_t start,
+    const struct wndl_rt_page_states *states)
 {
     return pages->pagemap >= 0 && (scan_pages(pages, start, states) ||
                                       read_entries(pages, start, states));

@@ -33,8 +33,16 @@ enum wndl_rt_page {
     WNDL_RT_PAGE_WIPED = 3,   /* zeroes in a copy of the process */
 };
 
+/*
+ * Before Linux 6.7 the state of each page must be read, touched or not. Of more
+ * pages nothing is read: 256 GB of address space take half a second.
+ */
+enum { WNDL_RT_PAGES_READ_MOST = 1 << 26 };
+
 struct wndl_rt_own_pages {
     int pagemap;     /* descriptor; -1: pages are not known */
+    size_t read;     /* pages whose state was read so far */
+    bool too_many;   /* pages: the states of some are not known */
     bool in_place;   /* pages may be read in place */
     uint64_t mask;   /* signal mask to restore */
     uint32_t rights; /* protection key rights to restore */
@@ -82,9 +90,10 @@ size_t wndl_rt_pages_next_touched(
 
 /*
  * Classifies the pages from `start` on, of private memory without a file. The
- * states are zeroed before. False: nothing is known.
+ * states are zeroed before. False: nothing is known. Then, if pages->too_many
+ * is set, even to read these pages by the kernel would take too long.
  */
-bool wndl_rt_own_pages_look(const struct wndl_rt_own_pages *pages,
-    uintptr_t start, const struct wndl_rt_page_states *states);
+bool wndl_rt_own_pages_look(struct wndl_rt_own_pages *pages, uintptr_t start,
+    const struct wndl_rt_page_states *states);
 
 #endif

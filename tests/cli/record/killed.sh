@@ -19,11 +19,14 @@ awk -v runs="$runs" 'BEGIN {
 readable() {
     [ -s r.wndl ] || return 0
     "$recdump" r.wndl >dump || fail "the recording cannot be read"
-    "$windlass" report --no-pager r.wndl >report 2>&1 ||
+    status=0
+    "$windlass" report --no-pager r.wndl >report 2>&1 || status=$?
+    [ $status -eq 0 ] ||
         grep -q 'no heap yet:.* killed before the first snapshot' report ||
-        fail "no report: $(cat report)"
+        fail "no report: $status $(cat report)"
     if [ -n "$1" ]; then
-        grep -q "^done 1 $1 " dump || fail "not finished, or not $1"
+        grep -q "^done 1 $1 " dump ||
+            fail "not finished, or not $1: $(grep '^done' dump)"
     elif ! grep -q '^done 1 0 ' dump; then
         grep -q '^done 0 ' dump || fail "neither cut nor finished"
         grep -Eq '^Cut short|the end .* is missing|no heap yet' report ||

@@ -61,6 +61,33 @@ static bool look(void)
     return known;
 }
 
+/* As before Linux 6.7: an entry for each page, and no list of the touched. */
+static void too_many_pages_are_not_read(void **state)
+{
+    (void)state;
+    const int entries = memfd_create("pagemap", MFD_CLOEXEC);
+    struct wndl_rt_own_pages own = {.pagemap = entries, .in_place = true};
+    struct wndl_rt_page_states all = {
+        states, parts, WNDL_RT_PAGES_READ_MOST - PAGES};
+    const uint64_t present = UINT64_C(1) << 63;
+    assert_true(entries >= 0);
+    assert_int_equal(ftruncate(entries, PAGES * sizeof present), 0);
+    assert_int_equal(
+        pwrite(entries, &present, sizeof present, 8), (ssize_t)sizeof present);
+    assert_false(wndl_rt_own_pages_look(&own, 0, &all)); /* the file ends */
+    assert_false(own.too_many);
+    all.count = PAGES + 1;
+    assert_false(wndl_rt_own_pages_look(&own, 0, &all));
+    assert_true(own.too_many);
+    own.too_many = false;
+    memset(states, 0, sizeof states);
+    all.count = PAGES;
+    assert_true(wndl_rt_own_pages_look(&own, 0, &all));
+    assert_int_equal(states[0], WNDL_RT_PAGE_UNTOUCHED);
+    assert_int_equal(states[1], WNDL_RT_PAGE_PRESENT);
+    close(entries);
+}
+
 /* That many are in that state. */
 static size_t count(enum wndl_rt_page wanted)
 {
@@ -240,6 +267,8 @@ int main(void)
             pages_are_known_by_their_use, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             untouched_parts_are_passed_over, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            too_many_pages_are_not_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             guards_are_left_to_the_kernel, set_up, tear_down),
         cmocka_unit_test_setup_teardown(

@@ -234,7 +234,7 @@ size_t wndl_rt_area_page_count(const struct wndl_rt_area *a)
                     : 0;
 }
 
-void wndl_rt_areas_look_at_pages(struct wndl_rt_areas *s, int sharing)
+bool wndl_rt_areas_look_at_pages(struct wndl_rt_areas *s, int sharing)
 {
     s->states_size = 0;
     for (size_t i = 0; i < s->count; i++) {
@@ -252,6 +252,7 @@ void wndl_rt_areas_look_at_pages(struct wndl_rt_areas *s, int sharing)
             a->states = states;
         at += count + wndl_rt_pages_part_count(count);
     }
+    return !s->own.too_many;
 }
 
 void wndl_rt_areas_forget_pages(struct wndl_rt_areas *s)

@@ -103,8 +103,9 @@ size_t wndl_rt_area_page_count(const struct wndl_rt_area *a);
 /*
  * Gets the states of pages. `sharing` is MAP_SHARED if a copy of the process
  * will change them. Where nothing is known of a page, the kernel copies it.
+ * False: there are too many pages to search them.
  */
-void wndl_rt_areas_look_at_pages(struct wndl_rt_areas *s, int sharing);
+bool wndl_rt_areas_look_at_pages(struct wndl_rt_areas *s, int sharing);
 void wndl_rt_areas_forget_pages(struct wndl_rt_areas *s);
 
 /*

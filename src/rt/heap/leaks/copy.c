@@ -138,6 +138,14 @@ static _Noreturn void be_copy(const struct copied *c)
     wndl_rt_child_exit(0);
 }
 
+static long fork_holding_blocks(void)
+{
+    wndl_rt_blocks_hold_all();
+    const long copy = wndl_rt_child_fork_alone();
+    wndl_rt_blocks_leave_all();
+    return copy;
+}
+
 /*
  * A page that was readable a moment ago and is not in the copy ends the copy,
  * and no more.
@@ -147,10 +155,9 @@ bool wndl_rt_copy_search(
 {
     struct wndl_rt_areas *areas = s->areas;
     wndl_rt_own_pages_begin_copy(&areas->own);
-    wndl_rt_areas_look_at_pages(areas, MAP_SHARED);
-    wndl_rt_blocks_hold_all();
-    long copy = wndl_rt_child_fork_alone();
-    wndl_rt_blocks_leave_all();
+    const long copy = wndl_rt_areas_look_at_pages(areas, MAP_SHARED)
+                          ? fork_holding_blocks()
+                          : -1;
     if (copy == 0)
         be_copy(&(struct copied){areas, search, context});
     wndl_rt_own_pages_end_copy(&areas->own);

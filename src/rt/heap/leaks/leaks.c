@@ -187,15 +187,19 @@ static void search_all(void *search)
     wndl_rt_blocks_each(add_leak, s);
 }
 
-static void search_here(struct search *s)
+static bool search_here(struct search *s)
 {
-    wndl_rt_areas_look_at_pages(&s->areas, MAP_PRIVATE);
-    search_all(s);
+    const bool is_bounded = wndl_rt_areas_look_at_pages(&s->areas, MAP_PRIVATE);
+    if (is_bounded)
+        search_all(s);
     wndl_rt_areas_forget_pages(&s->areas);
+    return is_bounded;
 }
 
-static void search_among_blocks(struct search *s)
+/* False: not searched. */
+static bool search_among_blocks(struct search *s)
 {
+    bool is_searched = true;
     struct wndl_rt_areas *a = &s->areas;
     a->near = a->heaps[0];
     a->filter.low = a->near->bitmap.low;
@@ -203,8 +207,9 @@ static void search_among_blocks(struct search *s)
     wndl_rt_areas_find_gap(a);
     if (!wndl_rt_copy_is_wanted(a) ||
         !wndl_rt_copy_search(&s->follower, search_all, s))
-        search_here(s);
+        is_searched = !a->own.too_many && search_here(s);
     wndl_raw_unmap(s->more, s->more_size);
+    return is_searched;
 }
 
 /* If nothing can be read, all blocks would seem lost. */
@@ -235,7 +240,7 @@ bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *wanted,
         known = s.areas.block_room == 0 || make_more_room(&s);
     }
     if (known && s.areas.block_room != 0)
-        search_among_blocks(&s);
+        known = search_among_blocks(&s);
     wndl_rt_own_pages_end(&s.areas.own);
     wndl_raw_unmap(s.memory, s.areas.ours_size);
     return known;

@@ -42,7 +42,7 @@ struct wndl_rt_root {
 /*
  * Other threads may run on. What they move meanwhile may be missed, unless a
  * copy of the process is searched; `leaks` is memory that the copy shares.
- * False: no memory, or mappings cannot be read or are too many. Not for signal
+ * False: no memory, or mappings cannot be read or are too many or too large. Not for signal
  * handlers.
  */
 bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *search,
