@@ -7,6 +7,7 @@
 #include "cfi_import/elf/frames.h"
 #include "cfi_import/open.h"
 #include "cfi_import/stack_record/object.h"
+#include "obj/packed/zip.h"
 #include "obj/pe/pe.h"
 #include "unwind/core/arch.h"
 
@@ -80,11 +81,11 @@ static enum wndl_status add_rules(struct wndl_unwind_info *info,
 }
 
 static enum wndl_status open_object(struct wndl_unwind_info *info,
-    const struct wndl_unwind_info_request *request, struct wndl_mem *mem,
-    struct wndl_error *err)
+    const struct wndl_unwind_info_request *request, struct wndl_bytes bytes,
+    struct wndl_mem *mem, struct wndl_error *err)
 {
     const struct wndl_object_source source = {
-        info->file.bytes, request->path, request->arch};
+        bytes, request->path, request->arch};
     enum wndl_status status =
         wndl_symbol_file_object_open(&source, mem, &info->object, err);
     if (status != WNDL_OK) {
@@ -123,9 +124,11 @@ static enum wndl_status open_functions(struct wndl_unwind_info *info,
         &info->ranges, &info->arena, sizeof(struct wndl_unwind_range));
     wndl_vec_init(
         &info->sections, &info->arena, sizeof(struct wndl_unwind_section));
-    enum wndl_status status = wndl_file_open(request->path, &info->file, err);
+    struct wndl_bytes bytes;
+    enum wndl_status status =
+        wndl_zip_open_path(request->path, &info->file, &bytes, err);
     if (status == WNDL_OK)
-        status = open_object(info, request, mem, err);
+        status = open_object(info, request, bytes, mem, err);
     wndl_error_set_file(status == WNDL_OK ? NULL : err, request->path);
     if (status != WNDL_OK)
         return status;

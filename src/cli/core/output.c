@@ -46,13 +46,26 @@ static bool is_same_file(const char *one, const char *other)
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+/* Whether `input` is "ARCHIVE!/MEMBER" of the archive at `path`. */
+static bool is_archive_of(const char *path, const char *input)
+{
+    char archive[PATH_MAX];
+    const char *mark = strstr(input, "!/");
+    if (mark == NULL || (size_t)(mark - input) >= sizeof archive)
+        return false;
+    memcpy(archive, input, (size_t)(mark - input));
+    archive[mark - input] = '\0';
+    return is_same_file(path, archive);
+}
+
 bool wndl_output_may_write(const char *path, const char *input)
 {
     if (is_recording(path))
         wndl_cli_error("cannot write %s: it is a recording, and recordings are "
                        "never overwritten; name another file with -o",
             path);
-    else if (input != NULL && is_same_file(path, input))
+    else if (input != NULL &&
+             (is_same_file(path, input) || is_archive_of(path, input)))
         wndl_cli_error(
             "cannot write %s: it is the input; name another file with -o",
             path);

@@ -6,6 +6,7 @@
 #include "cfi_import/stack_record/object.h"
 #include "cli/core/command.h"
 #include "cli/shared/debug_dirs.h"
+#include "obj/packed/zip.h"
 
 #include <inttypes.h>
 
@@ -30,10 +31,11 @@ static void add_stacks(struct wndl_object *object)
 bool wndl_binary_open(
     struct wndl_binary *b, const char *path, struct wndl_error *err)
 {
+    struct wndl_bytes bytes;
     *b = (struct wndl_binary){0};
-    if (wndl_file_open(path, &b->file, err) != WNDL_OK)
+    if (wndl_zip_open_path(path, &b->file, &bytes, err) != WNDL_OK)
         return false;
-    const struct wndl_object_source source = {b->file.bytes, path, NULL};
+    const struct wndl_object_source source = {bytes, path, NULL};
     if (wndl_symbol_file_object_open(
             &source, wndl_mem_libc(), &b->object, err) == WNDL_OK) {
         add_stacks(b->object);

@@ -195,4 +195,35 @@ if unshare -rm true 2>"$work/err"; then
     [ "$(ls "$work/mounts")" = "$(printf 'from\nt.wut')" ] ||
         fail "left: $(ls "$work/mounts")"
 fi
+
+# ---- in an archive, as Android loads libraries
+if have zip; then
+    mkdir -p "$work/apk/lib"
+    cp "$libc" "$work/apk/lib/stored.so"
+    cp "$libc" "$work/apk/lib/packed.so"
+    (cd "$work/apk" && zip -q -0 a.apk lib/stored.so &&
+        zip -q -9 a.apk lib/packed.so)
+    stored="$work/apk/a.apk!/lib/stored.so"
+    "$windlass" unwind-table build "$stored" -o "$work/apk.wut" \
+        2>"$work/err" || fail "of an archive: $(cat "$work/err")"
+    cmp "$work/apk.wut" "$work/libc.wut" || fail "it is another in an archive"
+    "$windlass" unwind-table verify "$stored" "$work/libc.wut" >"$work/out" ||
+        fail "verify of an archive's: $(cat "$work/out")"
+    for command in unwind-info dump-syms; do
+        "$windlass" "$command" "$libc" 2>"$work/err" |
+            sed 's/^\(MODULE .*\) [^ ]*$/\1/' >"$work/plain"
+        "$windlass" "$command" "$stored" 2>"$work/err" |
+            sed 's/^\(MODULE .*\) [^ ]*$/\1/' >"$work/stored"
+        [ -s "$work/stored" ] || fail "$command: nothing: $(cat "$work/err")"
+        cmp "$work/plain" "$work/stored" || fail "$command: another answer"
+        expect_failure 'packed.so: .* compressed in the archive' \
+            "$windlass" "$command" "$work/apk/a.apk!/lib/packed.so"
+        expect_failure 'none.so: .*no such file in the archive' \
+            "$windlass" "$command" "$work/apk/a.apk!/none.so"
+    done
+    cp "$work/apk/a.apk" "$work/apk/before"
+    expect_failure 'it is the input' \
+        "$windlass" unwind-table build "$stored" -o "$work/apk/a.apk"
+    cmp "$work/apk/a.apk" "$work/apk/before" || fail "the archive was changed"
+fi
 exit $failed
