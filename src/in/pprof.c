@@ -45,7 +45,8 @@ struct location {
 struct reader {
     struct wndl_graph_stack stack;
     struct wndl_damage *damage;
-    struct wndl_bytes file;
+    struct wndl_bytes file; /* the profile, of perhaps several */
+    const uint8_t *origin;  /* of offsets: the first profile's start */
     struct wndl_arena arena;
     struct wndl_vec strings;   /* struct wndl_bytes */
     struct wndl_vec types;     /* struct wndl_bytes: messages */
@@ -119,7 +120,7 @@ static bool add_numbers(
 
 static void damaged(struct reader *r, const uint8_t *where, const char *what)
 {
-    wndl_damage_add(r->damage, (uint64_t)(where - r->file.data), what);
+    wndl_damage_add(r->damage, (uint64_t)(where - r->origin), what);
 }
 
 /* ---- messages that samples refer to */
@@ -472,7 +473,7 @@ static enum wndl_status read_sample(
     }
     const char *why = c.failed ? "a damaged message" : why_damaged(r);
     if (why == NULL)
-        return add_stack(r, (uint64_t)(message.data - r->file.data), err);
+        return add_stack(r, (uint64_t)(message.data - r->origin), err);
     damaged(r, message.data, why);
     return WNDL_OK;
 }
@@ -526,10 +527,11 @@ static void init_vectors(struct reader *r, struct wndl_mem *mem)
     wndl_map_init(&r->location_of, &r->arena);
 }
 
-static enum wndl_status read_plain(struct wndl_callgraph *g,
-    struct wndl_bytes file, struct wndl_damage *damage, struct wndl_error *err)
+static enum wndl_status read_one(struct wndl_callgraph *g,
+    struct wndl_bytes file, const uint8_t *origin, struct wndl_damage *damage,
+    struct wndl_error *err)
 {
-    struct reader r = {.damage = damage, .file = file};
+    struct reader r = {.damage = damage, .file = file, .origin = origin};
     wndl_graph_stack_init(&r.stack, g);
     init_vectors(&r, g->arena.mem);
     enum wndl_status status = add_messages(&r)
@@ -539,6 +541,45 @@ static enum wndl_status read_plain(struct wndl_callgraph *g,
         status = read_samples(&r, err);
     wndl_arena_free(&r.arena);
     wndl_graph_stack_free(&r.stack);
+    return status;
+}
+
+/*
+ * The size of the first of several profiles. The next one begins where types of
+ * samples come after strings, and its own strings begin with the empty one, as
+ * those of each profile do.
+ */
+static size_t size_of_first(struct wndl_bytes file)
+{
+    struct wndl_cursor c = wndl_cursor_at(file, 0, false);
+    struct field f;
+    const uint8_t *next = NULL;
+    bool strings = false;
+    for (const uint8_t *at = c.next; next_field(&c, &f); at = c.next) {
+        if (f.number == WNDL_PPROF_PROFILE_SAMPLE_TYPE && strings &&
+            next == NULL)
+            next = at;
+        if (f.number != WNDL_PPROF_PROFILE_STRING || f.type != BYTES)
+            continue;
+        if (next != NULL && f.bytes.size == 0)
+            return (size_t)(next - file.data);
+        strings = true;
+        next = NULL;
+    }
+    return file.size;
+}
+
+static enum wndl_status read_plain(struct wndl_callgraph *g,
+    struct wndl_bytes file, struct wndl_damage *damage, struct wndl_error *err)
+{
+    const uint8_t *origin = file.data;
+    enum wndl_status status;
+    do {
+        struct wndl_bytes first = {file.data, size_of_first(file)};
+        status = read_one(g, first, origin, damage, err);
+        file.data += first.size;
+        file.size -= first.size;
+    } while (status == WNDL_OK && file.size != 0);
     return status;
 }
 

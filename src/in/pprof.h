@@ -2,6 +2,7 @@
 /*
  * pprof: profiles in the format of Google's pprof: the messages of
  * github.com/google/pprof's profile.proto, compressed by gzip or plain.
+ * Several may be concatenated.
  */
 #ifndef WNDL_IN_PPROF_H
 #define WNDL_IN_PPROF_H

@@ -6,6 +6,7 @@
 #include "in/folded.h"
 #include "in/perf_script.h"
 #include "in/pprof.h"
+#include "in/pprof_text.h"
 #include "in/valgrind_text.h"
 #include "rec/chunk.h"
 
@@ -62,6 +63,8 @@ enum wndl_graph_kind wndl_graph_kind_of(struct wndl_bytes file)
     if (wndl_pprof_is(file))
         return WNDL_GRAPH_PPROF;
     while (wndl_lines_next(&lines, &line)) {
+        if (wndl_pprof_text_is(line))
+            return WNDL_GRAPH_PPROF_TEXT;
         if (wndl_callgrind_is(line))
             return WNDL_GRAPH_CALLGRIND;
         if (wndl_perf_script_is(line))

@@ -13,6 +13,7 @@
 #include "in/folded.h"
 #include "in/perf_script.h"
 #include "in/pprof.h"
+#include "in/pprof_text.h"
 #include "in/valgrind_text.h"
 #include "out/callgrind.h"
 
@@ -59,6 +60,7 @@ static const struct {
 } readers[] = {
     [WNDL_GRAPH_CALLGRIND] = {wndl_callgrind_read, "line"},
     [WNDL_GRAPH_PPROF] = {wndl_pprof_read, "byte"},
+    [WNDL_GRAPH_PPROF_TEXT] = {wndl_pprof_text_read, "line"},
     [WNDL_GRAPH_PERF_SCRIPT] = {wndl_perf_script_read, "line"},
     [WNDL_GRAPH_VALGRIND] = {wndl_valgrind_text_read, "line"},
     [WNDL_GRAPH_FOLDED] = {wndl_folded_read, "line"},
@@ -140,8 +142,8 @@ static bool add_bytes(struct merge *m, const struct wndl_input *input)
     if (kind != WNDL_GRAPH_UNKNOWN)
         return add_foreign(m, input, kind);
     wndl_cli_error("%s: unknown profile format (supported: recordings, "
-                   "callgrind files, pprof profiles, output of perf script, "
-                   "Valgrind's stacks, folded stacks)",
+                   "callgrind files, pprof profiles and their old text, output "
+                   "of perf script, Valgrind's stacks, folded stacks)",
         input->name);
     return false;
 }
@@ -226,8 +228,9 @@ const struct wndl_command wndl_cmd_merge = {
         "Adds up the stacks of all files in one approximate call graph, in "
         "Callgrind's format, for KCachegrind and callgrind_annotate.\n\n"
         "The format of each file is detected from its contents: recordings of "
-        "time and heaps, callgrind files, pprof profiles, the output of perf "
-        "script, stacks printed by Valgrind, folded stacks.",
+        "time and heaps, callgrind files, pprof profiles, Go's and gperftools' "
+        "profiles in text, the output of perf script, stacks printed by "
+        "Valgrind, folded stacks.",
     .options = option_table,
     .options_size = sizeof(struct merge_options),
     .examples = examples,

@@ -68,10 +68,7 @@ static const struct {
     {MAGIC("JiTD"), {"a jitdump of another byte order", NOT_READ, 0}},
     {MAGIC("gmon"), {"a profile of gprof", "try: gprof PROGRAM FILE", 0}},
     {MAGIC("heap profile:"),
-        {"a heap profile of gperftools",
-            "try: google-pprof --collapsed PROGRAM FILE | windlass merge -o "
-            "callgrind.out -",
-            0}},
+        {"a heap profile of gperftools", MERGED, WNDL_TAKES_GRAPHS}},
     {MAGIC("--- symbol\n"),
         {"a symbolized profile of gperftools",
             "try: google-pprof --collapsed FILE | windlass merge -o "
@@ -210,6 +207,8 @@ static const struct known *by_graph(struct wndl_bytes bytes)
         [WNDL_GRAPH_CALLGRIND] = {"callgrind's output", MERGED,
             WNDL_TAKES_GRAPHS},
         [WNDL_GRAPH_PPROF] = {"a profile of pprof", MERGED, WNDL_TAKES_GRAPHS},
+        [WNDL_GRAPH_PPROF_TEXT] = {"a profile in pprof's old text", MERGED,
+            WNDL_TAKES_GRAPHS},
         [WNDL_GRAPH_PERF_SCRIPT] = {"the output of perf script", MERGED,
             WNDL_TAKES_GRAPHS},
         [WNDL_GRAPH_VALGRIND] = {"Valgrind's messages", MERGED,

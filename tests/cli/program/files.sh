@@ -66,7 +66,7 @@ printf '{"nodes":[],"timeDeltas":[]}' >a.cpuprofile
 printf 'v 10500 3\nX ./a\nI 1000 1\n' >heaptrack.a.7
 gzip -c heaptrack.a.7 >heaptrack.a.7.gz
 printf 'gmon\001' >gmon.out
-printf 'heap profile: 1: 2 [1: 2] @ heapprofile\n' >a.heap
+printf 'heap profile: 1: 2 [1: 2] @ heapprofile\n1: 2 [1: 2] @ 0x1\n' >a.heap
 printf 'MODULE Linux x86_64 000 a\n' >a.sym
 printf '<!doctype html>' >page.html
 printf '#!/bin/sh\n' >run.sh
@@ -88,7 +88,7 @@ kind 'a .cpuprofile of V8' 'windlass merge' a.cpuprofile
 kind "heaptrack's output" 'heaptrack_print -f heaptrack.a.7' heaptrack.a.7
 kind "heaptrack's output" 'packed with gzip' heaptrack.a.7.gz
 kind 'a profile of gprof' 'gprof PROGRAM gmon.out' gmon.out
-kind 'a heap profile of gperftools' 'google-pprof' a.heap
+kind 'a heap profile of gperftools' 'windlass merge' a.heap
 kind 'a symbol file of Breakpad' 'windlass fix' a.sym
 kind 'a page or a picture' 'web browser' page.html
 kind 'a script' 'windlass record -- run.sh' run.sh
@@ -114,7 +114,7 @@ kind "callgrind's output" 'windlass merge' cachegrind.out.7
 kind 'folded stacks' "'windlass merge stacks.folded'" stacks.folded
 kind 'the output of perf script' 'windlass merge' script.txt
 kind 'a profile of pprof' "'windlass merge a.pb.gz'" a.pb.gz
-for file in callgrind.out.7 cachegrind.out.7 stacks.folded script.txt; do
+for file in callgrind.out.7 cachegrind.out.7 stacks.folded script.txt a.heap; do
     taken merge "$file"
 done
 

@@ -41,6 +41,27 @@ static void stacks_are_read_a_line_each(void **state)
         &damage);
 }
 
+/* Flame graph tools write such counts; 0.0004 of a sample is none. */
+static void broken_counts_are_in_thousandths(void **state)
+{
+    (void)state;
+    static const struct wndl_damage damage = {3, 4, "no stack and a number"};
+    assert_graph_read(wndl_folded_read,
+        over("f 1.5\nf 2\ng 0.0005\nf 1.x\nf .5\nf 99999999999999999999.5\n"
+             "g 0.0004\n"),
+        "events: mSamples\n"
+        "summary: 3501\n"
+        "\nfl=(1) ???\nfn=(1) [root]\n"
+        "cfi=(1)\ncfn=(2) f\ncalls=4 0\n0 3500\n"
+        "cfi=(1)\ncfn=(3) g\ncalls=1 0\n0 1\n"
+        "\nfl=(1)\nfn=(2)\n0 3500\n"
+        "\nfl=(1)\nfn=(3)\n0 1\n"
+        "\ntotals: 3501\n",
+        &damage);
+    assert_true(wndl_folded_is(over("f 1.5")));
+    assert_graph_cut(wndl_folded_read, over("f 1.5\ng 0.25\n"), 1);
+}
+
 static void costs_too_large_to_sum_are_told_of(void **state)
 {
     (void)state;
@@ -67,6 +88,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stacks_are_read_a_line_each),
+        cmocka_unit_test(broken_counts_are_in_thousandths),
         cmocka_unit_test(costs_too_large_to_sum_are_told_of),
         cmocka_unit_test(file_cut_anywhere_is_read_up_to_there),
     };

@@ -162,9 +162,33 @@ static void text_is_no_profile(void **state)
     refuse((struct wndl_bytes){0}, WNDL_MALFORMED, 0);
 }
 
+/* The second one's indices are of its own strings. */
+static void concatenated_profiles_are_added_up(void **state)
+{
+    (void)state;
+    static uint8_t two[2 * sizeof golden];
+    struct wndl_callgraph g;
+    struct wndl_damage skipped = {0};
+    struct wndl_error err = {0};
+    memcpy(two, golden, sizeof golden);
+    memcpy(two + sizeof golden, golden, sizeof golden);
+    assert_true(wndl_callgraph_init(&g, wndl_mem_libc()));
+    assert_int_equal(wndl_pprof_read(&g, (struct wndl_bytes){two, sizeof two},
+                         &skipped, &err),
+        WNDL_OK);
+    assert_int_equal(g.events.len, 2);
+    assert_int_equal(wndl_callgraph_costs(&g.through, 0)[0], 10);
+    assert_int_equal(wndl_callgraph_costs(&g.through, 0)[1], 8020);
+    assert_int_equal(skipped.count, 6);
+    wndl_callgraph_free(&g);
+    assert_graph_cut(
+        wndl_pprof_read, (struct wndl_bytes){two, sizeof two}, sizeof two);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(concatenated_profiles_are_added_up),
         cmocka_unit_test(samples_are_read),
         cmocka_unit_test(compressed_ones_are_the_same),
         cmocka_unit_test(file_cut_anywhere_is_read_or_refused),
