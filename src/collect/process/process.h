@@ -84,15 +84,34 @@ struct wndl_collector_process {
 };
 
 /*
- * A new process image `pid`, announced in the recording as number
- * totals->processes. It has a block of shared memory, whose descriptor goes
- * into *memfd for the caller to close; none if `memfd` is NULL. `heap` says how
- * its heap is recorded. NULL, with errno, on failure.
+ * A new process image `pid`, which will be number totals->processes in the
+ * recording. It has a block of shared memory, whose descriptor goes into *memfd
+ * for the caller to close; none if `memfd` is NULL. `heap` says how its heap is
+ * recorded. NULL, with errno, on failure.
  */
 struct wndl_collector_process *wndl_collector_process_new(
     struct wndl_recording *recording, struct wndl_collector_totals *totals,
     const struct wndl_recording_process *origin,
     const struct wndl_collector_heap_request *heap, int *memfd);
+
+/*
+ * The same, with the block that the process itself has made. `memfd` stays the
+ * caller's. `heap` has the capacities that the process names.
+ */
+struct wndl_collector_process *wndl_collector_process_adopt(
+    struct wndl_recording *recording, struct wndl_collector_totals *totals,
+    const struct wndl_recording_process *origin,
+    const struct wndl_collector_heap_request *heap, int memfd);
+
+/*
+ * The block is of an image that has gone: the executable is the one that the
+ * block names. For an adopted process that is not announced yet.
+ */
+void wndl_collector_process_was(struct wndl_collector_process *p);
+
+/* Announces it in the recording, before all else about it. */
+void wndl_collector_process_announce(struct wndl_collector_process *p,
+    const struct wndl_recording_process *origin);
 
 /*
  * Moves all new data into the recording. `last`: the process no longer writes,
