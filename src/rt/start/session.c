@@ -33,9 +33,9 @@ enum {
      * In ms. A collector that is stopped or busy delays the program by the sum
      * at most.
      */
-    CONNECT_PATIENCE = 5,
+    CONNECT_PATIENCE = 5, /* twice */
     GO_PATIENCE = 30,
-    LAST_PATIENCE = 10, /* of a process that cannot begin alone */
+    LAST_PATIENCE = 5, /* of a process that cannot begin alone */
     STATUS_TEXT = 512,
 };
 
@@ -103,7 +103,7 @@ static bool has_free_descriptor(int fd)
     int other = (int)wndl_raw3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 0);
     if (other >= 0)
         wndl_raw_close(other);
-    return other >= 0;
+    return other != -EMFILE;
 }
 
 /* False if the soft limit is the hard one. *before receives the old value. */
@@ -354,18 +354,30 @@ static enum wndl_unrecorded_reason record(int socket, bool traced)
     return known && !mapped ? WNDL_UNRECORDED_MEMORY : WNDL_UNRECORDED_NONE;
 }
 
-/* Returns a reason not to record, to be reported in a second talk. */
-static enum wndl_unrecorded_reason ask(enum wndl_unrecorded_reason refusal)
+/* False: the collector was not reached. */
+static bool try_to_ask(enum wndl_unrecorded_reason refusal, bool traced,
+    enum wndl_unrecorded_reason *late)
 {
-    bool traced = is_traced();
     struct talk talk = open_talk();
     if (refusal == WNDL_UNRECORDED_NONE && talk.cramped)
         refusal = WNDL_UNRECORDED_DESCRIPTORS;
     bool said = talk.socket >= 0 && say_hello(talk.socket, refusal, traced);
-    enum wndl_unrecorded_reason late = WNDL_UNRECORDED_NONE;
     if (said && refusal == WNDL_UNRECORDED_NONE)
-        late = record(talk.socket, traced);
+        *late = record(talk.socket, traced);
     close_talk(&talk);
+    return said;
+}
+
+/*
+ * Returns a reason not to record, to be reported in a second talk. A call may
+ * fail once for a reason that has gone by the next time (EIO, ENOMEM, EAGAIN).
+ */
+static enum wndl_unrecorded_reason ask(enum wndl_unrecorded_reason refusal)
+{
+    enum wndl_unrecorded_reason late = WNDL_UNRECORDED_NONE;
+    bool traced = is_traced();
+    if (!try_to_ask(refusal, traced, &late))
+        (void)try_to_ask(refusal, traced, &late);
     return late;
 }
 
