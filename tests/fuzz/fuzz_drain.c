@@ -85,6 +85,7 @@ static struct wndl_collector_process *new_process(
         wndl_collector_process_new(r, totals, &origin, &none, &memfd);
     if (p == NULL)
         exit(1);
+    wndl_collector_process_announce(p, &origin);
     close(memfd);
     return p;
 }
