@@ -157,6 +157,8 @@ const char *wndl_unrecorded_text(unsigned reason)
         "no memory for it",
         "sandboxed",
         "made by a bare clone()",
+        "with the recorder of another version of windlass",
+        "windlass did not answer in time",
     };
     return texts[reason < sizeof texts / sizeof texts[0] ? reason : 0];
 }

@@ -20,6 +20,8 @@
 
 #include "rec/shm.h"
 
+#include <stdbool.h>
+
 enum {
     WNDL_HEAP_STRIPES = 16,        /* the last one is shared */
     WNDL_HEAP_SITES = 1 << 21,     /* maximum on 64-bit machines */
@@ -149,8 +151,8 @@ struct wndl_heap_wrong {
 };
 
 /*
- * The header, at the start of the memory. The collector zeroes it and fills the
- * first part.
+ * The header, at the start of the memory. Who makes the memory fills its first
+ * part: wndl_heap_begin.
  */
 struct wndl_heap {
     uint32_t sites, stripes; /* capacity */
@@ -234,6 +236,36 @@ static inline struct wndl_heap_layout wndl_heap_layout(uint32_t sites)
 static inline size_t wndl_heap_offset(uint32_t nodes)
 {
     return wndl_round_up_page(wndl_shm_size(nodes));
+}
+
+/*
+ * The number of sites for a process with so many bytes of address space, of
+ * which most must stay the program's. `wide`: its addresses have 64 bits.
+ */
+static inline uint32_t wndl_heap_sites_within(uint64_t limit, bool wide)
+{
+    enum { LEAST = 1024, SHARE = 4 };
+    uint32_t sites = wide ? WNDL_HEAP_SITES : WNDL_HEAP_SITES_32;
+    while (sites > LEAST && wndl_heap_layout(sites).size > limit / SHARE)
+        sites /= 2;
+    return sites;
+}
+
+/* Fills the header's first part, which the process reads. */
+static inline void wndl_heap_begin(struct wndl_heap *head, uint32_t sites,
+    uint32_t flags, uint64_t sample_below)
+{
+    head->sites = sites;
+    head->stripes = WNDL_HEAP_STRIPES;
+    head->flags = flags;
+    head->sample_below = sample_below;
+}
+
+/* The capacity of the tree of a process with so many sites. */
+static inline uint32_t wndl_heap_nodes_beside(uint32_t sites, bool is_limited)
+{
+    return sites == WNDL_HEAP_SITES && !is_limited ? WNDL_SHM_NODES_HEAP
+                                                   : WNDL_SHM_NODES;
 }
 
 _Static_assert(sizeof(struct wndl_heap_site) == 24 &&

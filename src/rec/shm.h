@@ -8,6 +8,16 @@
  *   collector -> process   go      with the block's memfd, sized and zeroed
  *   process -> collector   ready   with the perf event's descriptor if any
  *
+ * A collector that is stopped or busy must not delay the program. A process
+ * that gets no go in time makes a block itself, by the settings in the
+ * session's folder, and sends it before its ready:
+ *
+ *   process -> collector   late    with the block's memfd, or a refusal
+ *
+ * It then shuts its end of the socket for reading and looks for a go once more:
+ * either the go is there, and the late message is void, or the collector's go
+ * fails from then on, and the late message is there.
+ *
  * The process then closes all three descriptors: it holds none while its
  * program runs. A hello with a refusal gets no answer. The collector holds the
  * event, so sampling ends with the collector. It treats the block as foreign
@@ -26,7 +36,7 @@
 #define WNDL_SESSION_ENV "WINDLASS_SESSION"
 
 enum {
-    WNDL_SHM_VERSION = 10,
+    WNDL_SHM_VERSION = 11,
     WNDL_SHM_THREADS = 2048, /* at a time; rings of ended ones are reused */
     WNDL_SHM_MODULES = 3 * 1024,
     WNDL_SHM_STRINGS = 512 * 1024,
@@ -38,6 +48,7 @@ enum {
     WNDL_SHM_STARTS = 16,
     WNDL_SHM_DESCRIPTORS = 4,
     WNDL_SHM_TABLES = 4096,
+    WNDL_SHM_PATH = 4096,
     WNDL_SHM_MADE = 128, /* unwind tables that the collector makes */
     WNDL_SHM_MADE_BYTES = 4 * 1024 * 1024, /* of all; only used pages exist */
     WNDL_FRAMES_RESUMED = 7,     /* compared with the last walk's, not walked */
@@ -112,7 +123,8 @@ enum wndl_unrecorded_reason {
     WNDL_UNRECORDED_CLONE = 11, /* made by a clone() that avoided our hooks */
     /* its runtime is of another version than the collector */
     WNDL_UNRECORDED_VERSION = 12,
-    WNDL_UNRECORDED_REASONS = 13,
+    WNDL_UNRECORDED_LATE = 13, /* no go in time, and none could be replaced */
+    WNDL_UNRECORDED_REASONS = 14,
 };
 
 /*
@@ -188,6 +200,8 @@ struct wndl_shm {
      * (unwind/table/named.h). The collector sets them before it hands out the
      * block. */
     char tables[WNDL_SHM_TABLES];
+    /* The path of the executable, if the process made the block. */
+    char executable[WNDL_SHM_PATH];
     /* Written by the collector only, at any time: rows below made_count stay
      * as they are. */
     _Atomic uint32_t made_count;
@@ -251,6 +265,27 @@ struct wndl_go {
     char threads[WNDL_SHM_PATTERNS];
 };
 
+/* The name of the settings' file beside the socket. */
+#define WNDL_SETTINGS_FILE "go"
+
+/*
+ * The file's content: the go of a process that has no limits of its own, and
+ * the block's `paused`, at the start of the recording, and `tables`.
+ */
+struct wndl_settings {
+    struct wndl_go go;
+    uint32_t paused, reserved;
+    char tables[WNDL_SHM_TABLES];
+};
+
+struct wndl_late {
+    uint32_t refusal;    /* enum wndl_unrecorded_reason; else a memfd comes */
+    uint32_t heap_sites; /* capacities of the block, as in wndl_go */
+    uint32_t nodes;
+    uint32_t parent; /* pid */
+    uint64_t vdso;   /* its avma, which differs in each image; 0: none */
+};
+
 struct wndl_ready {
     uint32_t engine; /* the running one; NONE if none could start */
     uint32_t sys_errno;
@@ -274,7 +309,9 @@ _Static_assert(
         offsetof(struct wndl_shm, rings) % 4096 == 0 &&
         sizeof(struct wndl_hello) == 16 &&
         sizeof(struct wndl_go) == 48 + WNDL_SHM_PATTERNS &&
-        sizeof(struct wndl_ready) == 8,
+        sizeof(struct wndl_settings) ==
+            sizeof(struct wndl_go) + 8 + WNDL_SHM_TABLES &&
+        sizeof(struct wndl_late) == 24 && sizeof(struct wndl_ready) == 8,
     "the block and the messages are the same on every machine");
 
 #endif

@@ -51,6 +51,7 @@ static inline void begin_recording(
         &f->recording, &f->totals, &origin, heap, &memfd);
     if (f->process == NULL)
         exit(1);
+    wndl_collector_process_announce(f->process, &origin);
     close(memfd);
 }
 

@@ -69,13 +69,12 @@ static void hear(int socket)
     }
 }
 
-static void expect_ready(int socket)
+static void hear_next(int socket)
 {
-    struct wndl_ready ready;
-    int event;
-    (void)wndl_session_ready(socket, &ready, &event);
-    if (event >= 0)
-        require(close(event) == 0);
+    struct wndl_session_message message;
+    wndl_session_next(socket, &message);
+    if (message.fd >= 0)
+        require(close(message.fd) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -92,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if ((first & HANGS_UP) != 0)
         (void)shutdown(ends[1], SHUT_RDWR);
     hear(ends[0]);
-    expect_ready(ends[0]);
+    hear_next(ends[0]);
     close(ends[0]);
     close(ends[1]);
     require(lowest_free() == before);

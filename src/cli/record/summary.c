@@ -39,6 +39,7 @@ static const char *const refusal_names[WNDL_UNRECORDED_REASONS] = {
     [WNDL_UNRECORDED_CLONE] = "it was made by a bare clone()",
     [WNDL_UNRECORDED_VERSION] =
         "it loaded the recorder of another version of windlass",
+    [WNDL_UNRECORDED_LATE] = "windlass did not answer in time",
 };
 
 static void say_timers(const struct wndl_collector_engine *engine)

@@ -3,6 +3,7 @@
 
 #include "collect/loop/control.h"
 #include "collect/loop/output.h"
+#include "collect/loop/settings.h"
 #include "collect/loop/signals.h"
 #include "collect/loop/unrecorded.h"
 #include "os/clock.h"
@@ -198,6 +199,19 @@ static enum wndl_status begin(
     return status;
 }
 
+/*
+ * Without its settings a process that we let wait is not recorded. One that is
+ * not wanted must not record itself.
+ */
+static void leave_settings(const struct wndl_run *run)
+{
+    struct wndl_settings settings;
+    if (run->request.only_first || is_outside(&run->request))
+        return;
+    wndl_settings_fill(&settings, &run->request);
+    (void)wndl_session_settings(&run->session, &settings);
+}
+
 static enum wndl_status start(
     struct wndl_collector *c, int *exit_code, struct wndl_error *err)
 {
@@ -205,6 +219,8 @@ static enum wndl_status start(
     enum wndl_status status = wndl_session_open(&c->run.session, err);
     if (status == WNDL_OK)
         status = set_up(c, &mask, err);
+    if (status == WNDL_OK)
+        leave_settings(&c->run);
     if (status == WNDL_OK)
         status = hold_command(c, mask, err);
     if (status == WNDL_OK)
@@ -360,19 +376,24 @@ static int status_of(const struct wndl_collector *c, int killed_from)
                                       : WEXITSTATUS(c->run.status);
 }
 
+static bool may_come(const struct wndl_collector *c)
+{
+    return wndl_unrecorded_new(&c->unrecorded) || c->processes.first != NULL;
+}
+
 /*
  * Runs a little longer: the last processes that the command started may not
- * have said hello, and their descendants may not have been noticed.
+ * have said hello, and their descendants may not have been noticed. All that
+ * was said already is heard, also by many and after we were stopped.
  */
 static void settle(struct wndl_collector *c)
 {
-    uint64_t end = wndl_clock_monotonic_ns() + GRACE_NS;
-    bool more =
-        wndl_unrecorded_new(&c->unrecorded) || c->processes.first != NULL;
-    while (more && wndl_clock_monotonic_ns() < end) {
-        turn(c, end);
-        more =
-            wndl_unrecorded_new(&c->unrecorded) || c->processes.first != NULL;
+    const uint64_t begin = wndl_clock_monotonic_ns();
+    uint64_t now = begin;
+    while ((now < begin + GRACE_NS && may_come(c)) ||
+           (now < begin + PATIENCE_NS && wndl_processes_wait(&c->processes))) {
+        turn(c, begin + GRACE_NS);
+        now = wndl_clock_monotonic_ns();
     }
 }
 

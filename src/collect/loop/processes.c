@@ -1,41 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/loop/processes.h"
 
+#include "collect/loop/settings.h"
 #include "collect/proc/proc.h"
 #include "os/clock.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-struct wndl_process_entry *wndl_processes_find(
-    const struct wndl_processes *all, pid_t pid)
-{
-    struct wndl_process_entry *found = all->first;
-    while (found != NULL && (found->pid != pid || found->process == NULL))
-        found = found->next;
-    return found;
-}
-
-uint32_t wndl_processes_parent(const struct wndl_processes *all, pid_t pid)
-{
-    enum { GENERATIONS = 16 };
-    struct wndl_proc_stat stat;
-    for (int i = 0; i < GENERATIONS && pid > 1; i++) {
-        if (!wndl_proc_stat(pid, &stat))
-            return 0;
-        pid = stat.parent;
-        const struct wndl_process_entry *parent = wndl_processes_find(all, pid);
-        if (parent != NULL)
-            return parent->process->index + 1;
-    }
-    return 0;
-}
 
 /* ---- beginning */
 
@@ -113,36 +89,38 @@ static bool may_talk(const struct wndl_processes *all, const struct ucred *peer)
            wndl_processes_parent(all, peer->pid) != 0;
 }
 
-static void accept_one(struct wndl_processes *all, int listener)
+/* False if nobody could be accepted. */
+static bool accept_one(struct wndl_processes *all, int listener)
 {
     struct ucred peer;
     int fd = wndl_session_accept(listener, &peer);
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE)
             turn_away(all, listener);
-        return;
+        return false;
     }
     struct wndl_process_entry *entry =
         may_talk(all, &peer) ? add_entry(all, peer.pid, fd) : NULL;
     if (entry == NULL) {
         close(fd);
-        return;
+        return true;
     }
     entry->is_strange = peer.uid != geteuid() && peer.uid != 0;
     if (!wndl_loop_watch(&all->run->loop, fd, &entry->on_socket))
         forget(all, entry);
+    return true;
 }
 
 static void accept_in_folder(void *owner)
 {
     struct wndl_processes *all = owner;
-    accept_one(all, all->run->session.listener);
+    (void)accept_one(all, all->run->session.listener);
 }
 
 static void accept_nameless(void *owner)
 {
     struct wndl_processes *all = owner;
-    accept_one(all, all->run->session.nameless);
+    (void)accept_one(all, all->run->session.nameless);
 }
 
 bool wndl_processes_listen(struct wndl_processes *all)
@@ -209,29 +187,29 @@ static bool send_go(struct wndl_processes *all,
     const struct wndl_process_entry *entry, int memfd)
 {
     const struct wndl_collector_request *r = &all->run->request;
-    bool as_asked = entry->engine == r->engine.engine;
-    struct wndl_go go = {
-        .version = WNDL_SHM_VERSION,
-        .engine = entry->engine,
-        .fallback = as_asked ? r->engine.fallback : WNDL_ENGINE_NONE,
-        .interval = r->interval,
-        .max_frames = r->max_frames,
-        .unwind = r->unwind,
-        .heap = r->heap.flags,
-        .heap_sites = entry->process->heap == NULL ? 0 : entry->heap_sites,
-        .heap_sample_below = r->heap.sample_below,
-        .nodes = entry->process->tree.max_nodes,
-    };
-    memcpy(go.threads, r->threads, sizeof go.threads);
+    struct wndl_settings settings;
+    wndl_settings_fill(&settings, r);
+    if (entry->engine != r->engine.engine)
+        settings.go.fallback = WNDL_ENGINE_NONE;
+    settings.go.engine = entry->engine;
+    settings.go.heap_sites =
+        entry->process->heap == NULL ? 0 : entry->heap_sites;
+    settings.go.nodes = entry->process->tree.max_nodes;
     if (r->tables[0] != '\0')
         memcpy(entry->process->shm->tables, r->tables, sizeof r->tables);
     give_tables(all, entry->process);
-    return wndl_session_go(entry->socket, &go, memfd);
+    return wndl_session_go(entry->socket, &settings.go, memfd);
+}
+
+static bool is_alive(pid_t pid)
+{
+    struct wndl_proc_stat stat;
+    return wndl_proc_stat(pid, &stat) && stat.state != 'Z';
 }
 
 /*
- * Refuses a process: `why` is a lack of descriptors or memory, or the process
- * is gone.
+ * Refuses a process: `why` is a lack of descriptors or memory, or it is gone.
+ * One that has left us, but lives, did not wait for the answer.
  */
 static void refuse(
     struct wndl_processes *all, struct wndl_process_entry *entry, int why)
@@ -239,10 +217,13 @@ static void refuse(
     bool descriptors = why == EMFILE || why == ENFILE;
     bool gone = why == EPIPE || why == ECONNRESET || why == ESRCH;
     pid_t pid = entry->pid;
+    enum wndl_unrecorded_reason reason =
+        descriptors ? WNDL_UNRECORDED_DESCRIPTORS : WNDL_UNRECORDED_MEMORY;
     forget(all, entry);
-    if (!gone)
-        all->events.refused(all->events.owner, pid,
-            descriptors ? WNDL_UNRECORDED_DESCRIPTORS : WNDL_UNRECORDED_MEMORY);
+    if (gone)
+        reason = WNDL_UNRECORDED_LATE;
+    if (!gone || is_alive(pid))
+        all->events.refused(all->events.owner, pid, reason);
 }
 
 /*
@@ -256,44 +237,156 @@ static bool is_emulated(
     return executable != 0 && executable != machine;
 }
 
+static bool is_wide(uint32_t machine)
+{
+    return machine == EM_X86_64 || machine == EM_AARCH64;
+}
+
 /*
  * The memory is mapped here too, where one limit holds for all processes
  * together.
  */
-static uint32_t nodes_for(pid_t pid, uint32_t heap_sites)
+static void choose_room(struct wndl_collector_heap_request *heap,
+    const struct wndl_process_entry *entry)
 {
-    struct rlimit limit = {.rlim_cur = 0};
-    bool is_limited = prlimit(pid, RLIMIT_AS, NULL, &limit) != 0 ||
-                      limit.rlim_cur != RLIM_INFINITY;
-    return heap_sites == WNDL_HEAP_SITES && !is_limited ? WNDL_SHM_NODES_HEAP
-                                                        : WNDL_SHM_NODES;
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    bool is_known = prlimit(entry->pid, RLIMIT_AS, NULL, &limit) == 0;
+    heap->sites =
+        wndl_heap_sites_within(limit.rlim_cur, is_wide(entry->machine));
+    heap->nodes = wndl_heap_nodes_beside(
+        heap->sites, !is_known || limit.rlim_cur != RLIM_INFINITY);
 }
 
-static void begin_process(struct wndl_processes *all,
-    struct wndl_process_entry *entry, uint32_t machine)
+static void set_up(struct wndl_processes *all, struct wndl_process_entry *entry)
 {
-    const struct wndl_recording_process origin = origin_of(all, entry->pid);
+    entry->process->machine = (uint16_t)entry->machine;
+    entry->process->emulated = is_emulated(entry, entry->machine);
+    wndl_collector_process_pause(entry->process, all->run->paused);
+}
+
+/* Forgets a process that has not been announced. */
+static void drop_process(
+    struct wndl_processes *all, struct wndl_process_entry *entry)
+{
+    struct wndl_collector_process *p = entry->process;
+    if (p->offcpu != NULL)
+        wndl_offcpu_end(p->offcpu, wndl_clock_monotonic_ns());
+    wndl_loop_unwatch(&all->run->loop, p->pid_fd);
+    wndl_collector_process_free(p);
+    entry->process = NULL;
+}
+
+/* Answers a hello. Returns 0, or errno. */
+static int answer(struct wndl_processes *all, struct wndl_process_entry *entry,
+    const struct wndl_recording_process *origin)
+{
     struct wndl_collector_heap_request heap = all->run->request.heap;
     int memfd;
-    heap.sites = entry->heap_sites;
-    heap.nodes = nodes_for(entry->pid, entry->heap_sites);
+    choose_room(&heap, entry);
+    entry->heap_sites = heap.sites;
     entry->process = wndl_collector_process_new(
-        &all->run->recording, &all->run->totals, &origin, &heap, &memfd);
-    if (entry->process == NULL) {
-        refuse(all, entry, errno);
-        return;
-    }
-    all->events.greeted(all->events.owner, entry->pid);
-    entry->process->machine = (uint16_t)machine;
-    entry->process->emulated = is_emulated(entry, machine);
-    wndl_collector_process_pause(entry->process, all->run->paused);
+        &all->run->recording, &all->run->totals, origin, &heap, &memfd);
+    if (entry->process == NULL)
+        return errno;
+    set_up(all, entry);
     bool begun = attend(all, entry) && send_go(all, entry, memfd);
     int why = errno;
     close(memfd);
     if (begun)
+        wndl_collector_process_announce(entry->process, origin);
+    else
+        drop_process(all, entry);
+    return begun ? 0 : why;
+}
+
+static void take_ready(
+    struct wndl_processes *all, struct wndl_process_entry *entry);
+static void end_entry(
+    struct wndl_process_entry *entry, enum wndl_process_end how);
+
+/* The vDSO of a process that an emulator runs is not the one that is seen. */
+static bool is_replaced(const struct wndl_process_entry *entry, uint64_t vdso)
+{
+    uint64_t now = wndl_proc_vdso(entry->pid, is_wide(entry->machine));
+    return entry->process->executable[0] == '\0' ||
+           (!entry->process->emulated && now != 0 && now != vdso);
+}
+
+/* A process that began alone may have ended, or become another image. */
+static void announce_late(struct wndl_processes *all,
+    struct wndl_process_entry *entry, struct wndl_recording_process origin,
+    const struct wndl_late *late)
+{
+    const struct wndl_process_entry *parent =
+        wndl_processes_find(all, (pid_t)late->parent);
+    set_up(all, entry);
+    if (is_replaced(entry, late->vdso))
+        wndl_collector_process_was(entry->process);
+    if (origin.parent == 0 && parent != NULL && parent != entry)
+        origin.parent = parent->process->index + 1;
+    wndl_collector_process_announce(entry->process, &origin);
+    if (attend(all, entry)) {
+        give_tables(all, entry->process);
         return;
-    wndl_collector_process_end(entry->process, WNDL_ENDED_UNKNOWN);
-    refuse(all, entry, why);
+    }
+    take_ready(all, entry);
+    end_entry(entry, WNDL_ENDED_EXIT);
+}
+
+static bool is_possible(const struct wndl_late *late)
+{
+    return late->heap_sites <= WNDL_HEAP_SITES &&
+           (late->nodes == WNDL_SHM_NODES ||
+               late->nodes == WNDL_SHM_NODES_HEAP);
+}
+
+/* The process got no answer in time. Returns 0, or errno. */
+static int adopt(struct wndl_processes *all, struct wndl_process_entry *entry,
+    const struct wndl_recording_process *origin,
+    const struct wndl_session_message *message)
+{
+    struct wndl_collector_heap_request heap = all->run->request.heap;
+    heap.sites = message->late.heap_sites;
+    heap.nodes = message->late.nodes;
+    errno = EINVAL;
+    if (message->fd >= 0 && is_possible(&message->late))
+        entry->process = wndl_collector_process_adopt(&all->run->recording,
+            &all->run->totals, origin, &heap, message->fd);
+    if (entry->process == NULL)
+        return errno;
+    announce_late(all, entry, *origin, &message->late);
+    return 0;
+}
+
+static void refuse_as(struct wndl_processes *all,
+    struct wndl_process_entry *entry, enum wndl_unrecorded_reason reason)
+{
+    pid_t pid = entry->pid;
+    forget(all, entry);
+    all->events.refused(all->events.owner, pid, reason);
+}
+
+static void begin_process(
+    struct wndl_processes *all, struct wndl_process_entry *entry)
+{
+    const struct wndl_recording_process origin = origin_of(all, entry->pid);
+    struct wndl_session_message next;
+    int why = EPIPE;
+    all->events.greeted(all->events.owner, entry->pid);
+    wndl_session_next(entry->socket, &next);
+    if (next.kind == WNDL_SESSION_NOTHING) {
+        why = answer(all, entry, &origin);
+        if (why == 0)
+            return;
+        wndl_session_next(entry->socket, &next);
+    }
+    bool is_late = next.kind == WNDL_SESSION_LATE;
+    if (is_late && next.late.refusal != WNDL_UNRECORDED_NONE)
+        refuse_as(all, entry, next.late.refusal);
+    else if (!is_late || (why = adopt(all, entry, &origin, &next)) != 0)
+        refuse(all, entry, why);
+    if (next.fd >= 0)
+        close(next.fd);
 }
 
 /* A process that silenced itself has no event to stop any more. */
@@ -320,9 +413,46 @@ static void end_entry(
     forget(entry->all, entry);
 }
 
+/* Hears one process that has said what we have not heard. */
+static bool hear_one(struct wndl_processes *all)
+{
+    struct wndl_process_entry *l = all->first;
+    while (l != NULL && (l->socket < 0 || !wndl_processes_said(l->socket)))
+        l = l->next;
+    if (l != NULL)
+        on_message(l);
+    return l != NULL;
+}
+
+static void accept_all(struct wndl_processes *all, int listener)
+{
+    while (wndl_processes_said(listener) && accept_one(all, listener))
+        continue;
+}
+
+static void hear_all(struct wndl_processes *all)
+{
+    do {
+        accept_all(all, all->run->session.listener);
+        accept_all(all, all->run->session.nameless);
+    } while (hear_one(all));
+}
+
+/*
+ * Processes that it started, and images that replaced it, may have said hello
+ * while we were stopped: they are its children only while it is here.
+ */
 static void on_end(void *owner)
 {
-    end_entry(owner, WNDL_ENDED_EXIT);
+    struct wndl_process_entry *entry = owner;
+    struct wndl_processes *all = entry->all;
+    const pid_t pid = entry->pid;
+    hear_all(all);
+    const struct wndl_process_entry *l = all->first;
+    while (l != NULL && l != entry)
+        l = l->next;
+    if (l != NULL && l->pid == pid && l->process != NULL)
+        end_entry(entry, WNDL_ENDED_EXIT);
 }
 
 void wndl_processes_add_silent(struct wndl_processes *all, pid_t pid)
@@ -333,9 +463,12 @@ void wndl_processes_add_silent(struct wndl_processes *all, pid_t pid)
         return;
     entry->process = wndl_collector_process_new(&all->run->recording,
         &all->run->totals, &origin, &all->run->request.heap, NULL);
-    if (entry->process == NULL)
+    if (entry->process == NULL) {
         forget(all, entry);
-    else if (!attend(all, entry))
+        return;
+    }
+    wndl_collector_process_announce(entry->process, &origin);
+    if (!attend(all, entry))
         end_entry(entry, WNDL_ENDED_UNKNOWN);
 }
 
@@ -357,13 +490,34 @@ static void look_for_debugger(
     wndl_collector_process_debugged(entry->process, debugged);
 }
 
+/*
+ * A late message that crossed our answer is void, unless the process could not
+ * go on with it.
+ */
+static void take_void(struct wndl_processes *all,
+    struct wndl_process_entry *entry, const struct wndl_session_message *late)
+{
+    if (late->fd >= 0)
+        close(late->fd);
+    if (late->late.refusal == WNDL_UNRECORDED_NONE)
+        return;
+    wndl_collector_process_end(entry->process, WNDL_ENDED_UNKNOWN);
+    refuse_as(all, entry, late->late.refusal);
+}
+
 static void take_ready(
     struct wndl_processes *all, struct wndl_process_entry *entry)
 {
-    struct wndl_ready ready;
-    if (wndl_session_ready(entry->socket, &ready, &entry->process->event_fd))
-        all->other_engine +=
-            ready.engine != entry->engine && wndl_proc_tracer(entry->pid) == 0;
+    struct wndl_session_message next;
+    wndl_session_next(entry->socket, &next);
+    if (next.kind == WNDL_SESSION_LATE) {
+        take_void(all, entry, &next);
+        return;
+    }
+    if (next.kind == WNDL_SESSION_READY)
+        all->other_engine += next.ready.engine != entry->engine &&
+                             wndl_proc_tracer(entry->pid) == 0;
+    entry->process->event_fd = next.fd;
     look_for_debugger(all, entry);
     /* The program's own module is listed; announce it now. */
     wndl_collector_process_take_stacks(entry->process, false);
@@ -372,21 +526,6 @@ static void take_ready(
     wndl_loop_unwatch(&all->run->loop, entry->socket);
     close(entry->socket);
     entry->socket = -1;
-}
-
-/* Address space is scarce for 32-bit processes, and where it is limited. */
-static uint32_t sites_for(pid_t pid, uint32_t machine)
-{
-    enum { LEAST = 1024, SHARE = 4 };
-    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
-    uint32_t sites = machine == EM_X86_64 || machine == EM_AARCH64
-                         ? WNDL_HEAP_SITES
-                         : WNDL_HEAP_SITES_32;
-    (void)prlimit(pid, RLIMIT_AS, NULL, &limit);
-    while (
-        sites > LEAST && wndl_heap_layout(sites).size > limit.rlim_cur / SHARE)
-        sites /= 2;
-    return sites;
 }
 
 /* A debugger keeps SIGTRAP to itself. */
@@ -406,8 +545,8 @@ static void take_hello(struct wndl_processes *all,
     } else {
         if (hello->traced != 0 && entry->engine == WNDL_ENGINE_PERF)
             entry->engine = WNDL_ENGINE_TIMER;
-        entry->heap_sites = sites_for(pid, hello->machine);
-        begin_process(all, entry, hello->machine);
+        entry->machine = hello->machine;
+        begin_process(all, entry);
     }
 }
 
@@ -509,37 +648,6 @@ void wndl_processes_drain(struct wndl_processes *all)
     all->drains++;
 }
 
-void wndl_processes_settle(const struct wndl_processes *all)
-{
-    uint64_t now = wndl_clock_monotonic_ns();
-    for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
-        if (l->process != NULL && !l->process->gone &&
-            l->process->offcpu != NULL)
-            wndl_offcpu_settle(l->process->offcpu, now);
-    }
-}
-
-void wndl_processes_pause(
-    const struct wndl_processes *all, bool paused, uint64_t now)
-{
-    for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
-        if (l->process == NULL || l->process->gone)
-            continue;
-        wndl_collector_process_pause(l->process, paused);
-        if (l->process->offcpu != NULL)
-            wndl_offcpu_pause(l->process->offcpu, paused, now);
-        l->turn = now;
-    }
-}
-
-void wndl_processes_give_up(const struct wndl_processes *all)
-{
-    for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
-        if (l->process != NULL && l->process->shm != NULL)
-            atomic_store(&l->process->shm->stop, 1);
-    }
-}
-
 /* Each process limits its own cost; this limits the cost of many. */
 uint64_t wndl_processes_turn(struct wndl_processes *all, uint64_t now)
 {
@@ -561,51 +669,6 @@ uint64_t wndl_processes_turn(struct wndl_processes *all, uint64_t now)
 
 /* ---- ending */
 
-static bool runs(const struct wndl_process_entry *entry)
-{
-    struct pollfd end = {.fd = entry->process->pid_fd, .events = POLLIN};
-    return entry->process->pid_fd >= 0 && poll(&end, 1, 0) == 0;
-}
-
-uint32_t wndl_processes_running(const struct wndl_processes *all)
-{
-    uint32_t count = 0;
-    for (const struct wndl_process_entry *l = all->first; l != NULL;
-         l = l->next)
-        count += l->process != NULL && !l->process->gone && runs(l);
-    return count;
-}
-
-void wndl_processes_add_frames(
-    const struct wndl_processes *all, uint64_t frames_by[WNDL_FRAMES_BY])
-{
-    for (const struct wndl_process_entry *l = all->first; l != NULL;
-         l = l->next) {
-        if (l->process == NULL || l->process->gone || l->process->shm == NULL)
-            continue;
-        for (size_t i = 0; i < WNDL_FRAMES_BY; i++)
-            frames_by[i] += atomic_load(&l->process->shm->frames_by[i]);
-    }
-}
-
-void wndl_processes_add_heaps(
-    const struct wndl_processes *all, struct wndl_collector_heap_totals *totals)
-{
-    for (const struct wndl_process_entry *l = all->first; l != NULL;
-         l = l->next) {
-        if (l->process != NULL && !l->process->gone && l->process->heap != NULL)
-            wndl_collector_heap_add(l->process, totals);
-    }
-}
-
-void wndl_processes_snapshot(const struct wndl_processes *all)
-{
-    for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
-        if (l->process != NULL && !l->process->gone && l->process->heap != NULL)
-            wndl_collector_heap_snapshot(l->process, WNDL_SNAPSHOT_CONTROL);
-    }
-}
-
 void wndl_processes_leave_all(struct wndl_processes *all)
 {
     while (all->first != NULL) {
@@ -626,7 +689,7 @@ void wndl_processes_end_all(struct wndl_processes *all)
         if (entry->process == NULL)
             forget(all, entry);
         else
-            end_entry(
-                entry, runs(entry) ? WNDL_ENDED_UNKNOWN : WNDL_ENDED_EXIT);
+            end_entry(entry, wndl_process_entry_runs(entry) ? WNDL_ENDED_UNKNOWN
+                                                            : WNDL_ENDED_EXIT);
     }
 }

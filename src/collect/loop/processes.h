@@ -18,6 +18,7 @@ struct wndl_process_entry {
     int socket;          /* -1 once the handshake is over */
     bool is_strange;     /* another user's: may say hello, and ask nothing */
     uint32_t engine;     /* enum wndl_engine that we gave it */
+    uint32_t machine;    /* EM_*, as its hello says */
     uint32_t heap_sites; /* number of sites for which it has room */
     uint64_t turn;       /* CLOCK_MONOTONIC ns of the next turn of `offcpu` */
     struct wndl_collector_process *process;
@@ -65,6 +66,12 @@ uint32_t wndl_processes_parent(const struct wndl_processes *all, pid_t pid);
  */
 void wndl_processes_add_silent(struct wndl_processes *all, pid_t pid);
 
+/* Whether somebody has said something at this socket. */
+bool wndl_processes_said(int socket);
+
+/* Whether a process has said what we have not heard. */
+bool wndl_processes_wait(const struct wndl_processes *all);
+
 /* Writes the blocks of all threads up to now. */
 void wndl_processes_settle(const struct wndl_processes *all);
 
@@ -86,6 +93,9 @@ void wndl_processes_drain(struct wndl_processes *all);
  * CLOCK_MONOTONIC ns.
  */
 uint64_t wndl_processes_turn(struct wndl_processes *all, uint64_t now);
+
+/* Whether the recorded process has not ended. */
+bool wndl_process_entry_runs(const struct wndl_process_entry *entry);
 
 /* The number of recorded processes that still run. */
 uint32_t wndl_processes_running(const struct wndl_processes *all);

@@ -122,3 +122,20 @@ size_t wndl_proc_command(pid_t pid, char *to, size_t size)
     size_t used = wndl_proc_read(pid, "cmdline", to, size);
     return used > 0 && to[used - 1] == '\0' ? used - 1 : used;
 }
+
+uint64_t wndl_proc_vdso(pid_t pid, bool wide)
+{
+    enum { AUXV_MAX = 1024 };
+    uint8_t bytes[AUXV_MAX];
+    const size_t word = wide ? 8 : 4;
+    const size_t size =
+        wndl_proc_read(pid, "auxv", (char *)bytes, sizeof bytes);
+    for (size_t at = 0; at + 2 * word <= size; at += 2 * word) {
+        uint64_t pair[2] = {0};
+        memcpy(&pair[0], bytes + at, word);
+        memcpy(&pair[1], bytes + at + word, word);
+        if (pair[0] == AT_SYSINFO_EHDR)
+            return pair[1];
+    }
+    return 0;
+}

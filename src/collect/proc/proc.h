@@ -49,6 +49,12 @@ uint16_t wndl_proc_machine(pid_t pid);
 /* The number of its filters of system calls (seccomp(2)). */
 uint64_t wndl_proc_filters(pid_t pid);
 
+/*
+ * The avma of its vDSO; 0: not known. `wide`: its addresses have 64 bits. Each
+ * image has its own, unless the kernel does not choose addresses at random.
+ */
+uint64_t wndl_proc_vdso(pid_t pid, bool wide);
+
 /* Whether this signal is pending for the process. */
 bool wndl_proc_pending(pid_t pid, int signal);
 

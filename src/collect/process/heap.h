@@ -51,11 +51,14 @@ struct wndl_collector_heap_totals {
 struct wndl_collector_heap;
 
 /*
- * Prepares the heap's part of `memfd`, a zeroed memory that stays the caller's.
- * NULL, with errno, on failure.
+ * Opens the heap's part of `memfd`, which stays the caller's. NULL, with errno,
+ * on failure.
  */
 struct wndl_collector_heap *wndl_collector_heap_new(
     const struct wndl_collector_heap_request *request, int memfd);
+
+/* Fills its header, in zeroed memory. */
+void wndl_collector_heap_prepare(struct wndl_collector_heap *heap);
 
 /* Frees it. NULL is ignored. */
 void wndl_collector_heap_free(struct wndl_collector_heap *heap);

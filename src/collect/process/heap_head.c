@@ -38,11 +38,13 @@ struct wndl_collector_heap *wndl_collector_heap_new(
         errno = why;
         return NULL;
     }
-    heap->head->sites = request->sites;
-    heap->head->stripes = WNDL_HEAP_STRIPES;
-    heap->head->flags = request->flags;
-    heap->head->sample_below = request->sample_below;
     return heap;
+}
+
+void wndl_collector_heap_prepare(struct wndl_collector_heap *heap)
+{
+    const struct wndl_collector_heap_request *r = &heap->request;
+    wndl_heap_begin(heap->head, r->sites, r->flags, r->sample_below);
 }
 
 void wndl_collector_heap_free(struct wndl_collector_heap *heap)

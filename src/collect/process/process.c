@@ -61,36 +61,52 @@ static int make_memfd(size_t size)
     return -1;
 }
 
-static bool map_block(
-    struct wndl_collector_process *p, uint32_t nodes, int memfd)
+static uint32_t nodes_of(const struct wndl_collector_heap_request *heap)
 {
+    return heap->flags != 0 ? heap->nodes : WNDL_SHM_NODES;
+}
+
+static size_t size_of(const struct wndl_collector_heap_request *heap)
+{
+    return heap->flags == 0 ? wndl_shm_size(WNDL_SHM_NODES)
+                            : wndl_heap_offset(heap->nodes) +
+                                  wndl_heap_layout(heap->sites).size;
+}
+
+static bool map_block(struct wndl_collector_process *p,
+    const struct wndl_collector_heap_request *heap, int memfd)
+{
+    const uint32_t nodes = nodes_of(heap);
     void *block = mmap(NULL, wndl_shm_size(nodes), PROT_READ | PROT_WRITE,
         MAP_SHARED, memfd, 0);
     if (block == MAP_FAILED)
         return false;
     p->shm = block;
+    p->tree = wndl_stackreader_init((void *)p->shm->tree, nodes);
+    if (heap->flags != 0)
+        p->heap = wndl_collector_heap_new(heap, memfd);
+    return heap->flags == 0 || p->heap != NULL;
+}
+
+static void prepare_block(struct wndl_collector_process *p)
+{
     p->shm->magic = WNDL_SHM_MAGIC;
     p->shm->version = WNDL_SHM_VERSION;
-    p->tree =
-        wndl_stackreader_init(wndl_stacktree_init(p->shm->tree, nodes), nodes);
-    return true;
+    (void)wndl_stacktree_init(p->shm->tree, p->tree.max_nodes);
+    if (p->heap != NULL)
+        wndl_collector_heap_prepare(p->heap);
 }
 
 static bool make_block(struct wndl_collector_process *p,
     const struct wndl_collector_heap_request *heap, int *memfd)
 {
-    bool has_heap = heap->flags != 0;
-    const uint32_t nodes = has_heap ? heap->nodes : WNDL_SHM_NODES;
-    *memfd = make_memfd(
-        has_heap ? wndl_heap_offset(nodes) + wndl_heap_layout(heap->sites).size
-                 : wndl_shm_size(nodes));
+    *memfd = make_memfd(size_of(heap));
     if (*memfd < 0)
         return false;
-    bool made = map_block(p, nodes, *memfd);
-    if (made && has_heap)
-        p->heap = wndl_collector_heap_new(heap, *memfd);
-    if (made && (!has_heap || p->heap != NULL))
+    if (map_block(p, heap, *memfd)) {
+        prepare_block(p);
         return true;
+    }
     int why = errno;
     close(*memfd);
     errno = why;
@@ -107,20 +123,43 @@ static struct wndl_bytes title_of(const char *command, size_t size)
     return (struct wndl_bytes){(const uint8_t *)command, size};
 }
 
-static void announce(struct wndl_collector_process *p,
+/* It must be memory that no file system stands behind, and stay as large. */
+static bool adopt_block(struct wndl_collector_process *p,
+    const struct wndl_collector_heap_request *heap, int memfd)
+{
+    struct stat st;
+    const int seals = fcntl(memfd, F_GET_SEALS);
+    errno = EINVAL;
+    return seals >= 0 && (seals & F_SEAL_SHRINK) != 0 &&
+           fstat(memfd, &st) == 0 && (size_t)st.st_size >= size_of(heap) &&
+           map_block(p, heap, memfd);
+}
+
+/*
+ * Reads the command line as the process was started: once it has its answer,
+ * the program may write over it.
+ */
+static void read_command(struct wndl_collector_process *p)
+{
+    p->command = wndl_mem_zalloc(wndl_mem_libc(), COMMAND_MAX);
+    if (p->command != NULL)
+        p->command_size = wndl_proc_command(p->pid, p->command, COMMAND_MAX);
+}
+
+void wndl_collector_process_announce(struct wndl_collector_process *p,
     const struct wndl_recording_process *origin)
 {
-    char *command = wndl_mem_zalloc(wndl_mem_libc(), COMMAND_MAX);
-    size_t size =
-        command == NULL ? 0 : wndl_proc_command(p->pid, command, COMMAND_MAX);
     struct wndl_recording_process announced = *origin;
     announced.index = p->index;
     announced.executable = p->executable;
-    announced.command = (struct wndl_bytes){(const uint8_t *)command, size};
+    announced.command =
+        (struct wndl_bytes){(const uint8_t *)p->command, p->command_size};
     wndl_recording_process(p->recording, &announced);
-    const struct wndl_bytes title = title_of(command, size);
+    p->totals->processes++;
+    const struct wndl_bytes title = title_of(p->command, p->command_size);
     p->title = wndl_hash_bytes(title.data, title.size);
-    wndl_mem_free(wndl_mem_libc(), command);
+    wndl_mem_free(wndl_mem_libc(), p->command);
+    p->command = NULL;
 }
 
 /*
@@ -145,41 +184,6 @@ void wndl_collector_process_take_title(
     p->next_title = hash;
 }
 
-struct wndl_collector_process *wndl_collector_process_new(
-    struct wndl_recording *recording, struct wndl_collector_totals *totals,
-    const struct wndl_recording_process *origin,
-    const struct wndl_collector_heap_request *heap, int *memfd)
-{
-    struct wndl_mem *mem = wndl_mem_libc();
-    struct wndl_collector_process *p = wndl_mem_zalloc(mem, sizeof *p);
-    if (p == NULL)
-        return NULL;
-    p->recording = recording;
-    p->totals = totals;
-    p->pid = (pid_t)origin->pid;
-    p->generation = origin->generation;
-    p->index = totals->processes;
-    p->pid_fd = -1;
-    p->event_fd = -1;
-    p->executable = wndl_mem_zalloc(mem, PATH_MAX);
-    p->directory = wndl_mem_zalloc(mem, PATH_MAX);
-    if (p->executable == NULL || p->directory == NULL ||
-        (memfd != NULL && !make_block(p, heap, memfd))) {
-        int why = errno;
-        wndl_collector_process_free(p);
-        errno = why;
-        return NULL;
-    }
-    look_at_executable(p);
-    wndl_collector_process_look(p);
-    totals->processes++;
-    wndl_collector_threads_init(
-        &p->threads, recording, p->index, &totals->threads);
-    wndl_unlisted_code_init(&p->unlisted, recording, p->index, p->pid);
-    announce(p, origin);
-    return p;
-}
-
 void wndl_collector_process_free(struct wndl_collector_process *p)
 {
     struct wndl_mem *mem = wndl_mem_libc();
@@ -194,7 +198,76 @@ void wndl_collector_process_free(struct wndl_collector_process *p)
     wndl_unlisted_code_free(&p->unlisted);
     wndl_mem_free(mem, p->executable);
     wndl_mem_free(mem, p->directory);
+    wndl_mem_free(mem, p->command);
     wndl_mem_free(mem, p);
+}
+
+/* Frees it, without a change of errno. Returns NULL. */
+static struct wndl_collector_process *free_failed(
+    struct wndl_collector_process *p)
+{
+    int why = errno;
+    wndl_collector_process_free(p);
+    errno = why;
+    return NULL;
+}
+
+/* Without a block. */
+static struct wndl_collector_process *new_process(
+    struct wndl_recording *recording, struct wndl_collector_totals *totals,
+    const struct wndl_recording_process *origin)
+{
+    struct wndl_mem *mem = wndl_mem_libc();
+    struct wndl_collector_process *p = wndl_mem_zalloc(mem, sizeof *p);
+    if (p == NULL)
+        return NULL;
+    p->recording = recording;
+    p->totals = totals;
+    p->pid = (pid_t)origin->pid;
+    p->generation = origin->generation;
+    p->index = totals->processes;
+    p->pid_fd = -1;
+    p->event_fd = -1;
+    p->executable = wndl_mem_zalloc(mem, PATH_MAX);
+    p->directory = wndl_mem_zalloc(mem, PATH_MAX);
+    wndl_collector_threads_init(
+        &p->threads, recording, p->index, &totals->threads);
+    wndl_unlisted_code_init(&p->unlisted, recording, p->index, p->pid);
+    if (p->executable == NULL || p->directory == NULL)
+        return free_failed(p);
+    look_at_executable(p);
+    read_command(p);
+    wndl_collector_process_look(p);
+    return p;
+}
+
+struct wndl_collector_process *wndl_collector_process_new(
+    struct wndl_recording *recording, struct wndl_collector_totals *totals,
+    const struct wndl_recording_process *origin,
+    const struct wndl_collector_heap_request *heap, int *memfd)
+{
+    struct wndl_collector_process *p = new_process(recording, totals, origin);
+    if (p == NULL || memfd == NULL || make_block(p, heap, memfd))
+        return p;
+    return free_failed(p);
+}
+
+struct wndl_collector_process *wndl_collector_process_adopt(
+    struct wndl_recording *recording, struct wndl_collector_totals *totals,
+    const struct wndl_recording_process *origin,
+    const struct wndl_collector_heap_request *heap, int memfd)
+{
+    struct wndl_collector_process *p = new_process(recording, totals, origin);
+    if (p == NULL || adopt_block(p, heap, memfd))
+        return p;
+    return free_failed(p);
+}
+
+void wndl_collector_process_was(struct wndl_collector_process *p)
+{
+    memcpy(p->executable, p->shm->executable, PATH_MAX - 1);
+    p->device = 0;
+    p->inode = 0;
 }
 
 static void switch_event(const struct wndl_collector_process *p)

@@ -62,10 +62,12 @@ struct wndl_collector_process {
     uint32_t nodes;        /* number of nodes that are written */
     uint32_t module_count; /* rows of the module list */
     uint32_t modules_come; /* the block's count that was last handled */
-    uint64_t title;        /* hash of its command line, as recorded */
-    uint64_t next_title;   /* of that which was last read */
-    uint64_t titled;       /* when that was last read */
-    uint32_t starts; /* the block's count of starts that was last handled */
+    char *command;         /* arguments, until it is announced; or NULL */
+    size_t command_size;
+    uint64_t title;      /* hash of its command line, as recorded */
+    uint64_t next_title; /* of that which was last read */
+    uint64_t titled;     /* when that was last read */
+    uint32_t starts;     /* the block's count of starts that was last handled */
     uint32_t modules_done;  /* all rows below this one have been announced */
     uint32_t modules_given; /* rows when `made` was last brought up to date */
     struct wndl_made_tables made;
@@ -88,15 +90,34 @@ struct wndl_collector_process {
 };
 
 /*
- * A new process image `pid`, announced in the recording as number
- * totals->processes. It has a block of shared memory, whose descriptor goes
- * into *memfd for the caller to close; none if `memfd` is NULL. `heap` says how
- * its heap is recorded. NULL, with errno, on failure.
+ * A new process image `pid`, which will be number totals->processes in the
+ * recording. It has a block of shared memory, whose descriptor goes into *memfd
+ * for the caller to close; none if `memfd` is NULL. `heap` says how its heap is
+ * recorded. NULL, with errno, on failure.
  */
 struct wndl_collector_process *wndl_collector_process_new(
     struct wndl_recording *recording, struct wndl_collector_totals *totals,
     const struct wndl_recording_process *origin,
     const struct wndl_collector_heap_request *heap, int *memfd);
+
+/*
+ * The same, with the block that the process itself has made. `memfd` stays the
+ * caller's. `heap` has the capacities that the process names.
+ */
+struct wndl_collector_process *wndl_collector_process_adopt(
+    struct wndl_recording *recording, struct wndl_collector_totals *totals,
+    const struct wndl_recording_process *origin,
+    const struct wndl_collector_heap_request *heap, int memfd);
+
+/*
+ * The block is of an image that has gone: the executable is the one that the
+ * block names. For an adopted process that is not announced yet.
+ */
+void wndl_collector_process_was(struct wndl_collector_process *p);
+
+/* Announces it in the recording, before all else about it. */
+void wndl_collector_process_announce(struct wndl_collector_process *p,
+    const struct wndl_recording_process *origin);
 
 /*
  * Moves all new data into the recording. `last`: the process no longer writes,

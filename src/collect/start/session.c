@@ -16,7 +16,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 128, VERSIONS_MAX = 0xffff };
+/*
+ * As many processes may begin while we are stopped: the kernel's default limit
+ * of a backlog.
+ */
+enum { BACKLOG = 4096, VERSIONS_MAX = 0xffff };
 
 /* A socket's path must be short. */
 static bool make_folder(struct wndl_session *session)
@@ -52,7 +56,8 @@ static bool lock_folder(struct wndl_session *session)
 
 static void remove_folder(const char *folder)
 {
-    static const char *const names[] = {"socket", "lock", "new"};
+    static const char *const names[] = {
+        "socket", "lock", "new", WNDL_SETTINGS_FILE};
     char path[3 * WNDL_SOCKET_PATH_MAX];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -172,6 +177,19 @@ void wndl_session_close(struct wndl_session *session)
         (struct wndl_session){.listener = -1, .nameless = -1, .lock = -1};
 }
 
+bool wndl_session_settings(
+    const struct wndl_session *session, const struct wndl_settings *settings)
+{
+    char path[WNDL_SOCKET_PATH_MAX];
+    snprintf(path, sizeof path, "%s/" WNDL_SETTINGS_FILE, session->folder);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    const bool written =
+        write(fd, settings, sizeof *settings) == (ssize_t)sizeof *settings;
+    return close(fd) == 0 && written;
+}
+
 int wndl_session_accept(int listener, struct ucred *peer)
 {
     socklen_t size = sizeof *peer;
@@ -225,21 +243,31 @@ bool wndl_session_go(int socket, const struct wndl_go *go, int memfd)
     return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof *go;
 }
 
-bool wndl_session_ready(int socket, struct wndl_ready *ready, int *event_fd)
+static int kind_of(ssize_t size)
+{
+    if (size < 0 && errno == EAGAIN)
+        return WNDL_SESSION_NOTHING;
+    if (size == (ssize_t)sizeof(struct wndl_ready))
+        return WNDL_SESSION_READY;
+    return size == (ssize_t)sizeof(struct wndl_late) ? WNDL_SESSION_LATE
+                                                     : WNDL_SESSION_OVER;
+}
+
+void wndl_session_next(int socket, struct wndl_session_message *message)
 {
     union control control = {0};
-    struct iovec part = {ready, sizeof *ready};
-    struct msghdr message = {
+    struct iovec part = {&message->late, sizeof message->late};
+    struct msghdr head = {
         .msg_iov = &part,
         .msg_iovlen = 1,
         .msg_control = &control,
         .msg_controllen = CMSG_LEN(sizeof(int)), /* has room for one only */
     };
-    *event_fd = -1;
-    ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    message->fd = -1;
+    ssize_t got = recvmsg(socket, &head, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    message->kind = kind_of(got);
     if (got >= 0 && control.header.cmsg_len == CMSG_LEN(sizeof(int)) &&
         control.header.cmsg_level == SOL_SOCKET &&
         control.header.cmsg_type == SCM_RIGHTS)
-        memcpy(event_fd, CMSG_DATA(&control.header), sizeof *event_fd);
-    return got == (ssize_t)sizeof *ready;
+        memcpy(&message->fd, CMSG_DATA(&control.header), sizeof message->fd);
 }

@@ -63,9 +63,28 @@ enum wndl_session_status wndl_session_hear(
 bool wndl_session_go(int socket, const struct wndl_go *go, int memfd);
 
 /*
- * False when the process went away. *event_fd is the descriptor that it passed,
- * or -1.
+ * Puts the settings beside the socket, for processes that begin alone. False,
+ * with errno, on failure.
  */
-bool wndl_session_ready(int socket, struct wndl_ready *ready, int *event_fd);
+bool wndl_session_settings(
+    const struct wndl_session *session, const struct wndl_settings *settings);
+
+/* The message after the hello, or after its answer. */
+struct wndl_session_message {
+    enum {
+        WNDL_SESSION_NOTHING, /* none so far */
+        WNDL_SESSION_OVER,    /* the process went away */
+        WNDL_SESSION_READY,
+        WNDL_SESSION_LATE,
+    } kind;
+    union {
+        struct wndl_ready ready;
+        struct wndl_late late;
+    };
+    int fd; /* the descriptor that it passed, for the caller to close; or -1 */
+};
+
+/* Receives it, without a wait. */
+void wndl_session_next(int socket, struct wndl_session_message *message);
 
 #endif

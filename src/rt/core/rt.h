@@ -48,9 +48,10 @@ struct wndl_rt {
     uint32_t max_frames; /* of a stack; the innermost are kept */
     uint32_t unwind;     /* enum wndl_unwind_policy */
     int pid;
-    int collector;      /* its pid, 0: not known */
-    bool with_barriers; /* membarrier() is allowed */
-    bool with_locks;    /* mlock() and munlock() are allowed */
+    int collector;        /* its pid, 0: not known */
+    bool with_barriers;   /* membarrier() is allowed */
+    bool with_locks;      /* mlock() and munlock() are allowed */
+    bool may_begin_alone; /* so are the calls of start/alone.c */
     /* Address space of all threads' slots, most of it never used; or NULL. */
     _Atomic uintptr_t slots_start;
     size_t slots_size;

@@ -93,8 +93,24 @@ static void try_recording(void)
     (void)wndl_raw3(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0);
 }
 
+/* The calls of start/alone.c. */
+static void try_alone(void)
+{
+    (void)wndl_raw3(SYS_getppid, 0, 0, 0);
+    (void)wndl_raw3(SYS_memfd_create, 0, -1, 0);
+    (void)wndl_raw3(SYS_ftruncate, -1, 0, 0);
+    (void)wndl_raw4(SYS_readlinkat, -1, 0, 0, 0);
+    (void)wndl_raw3(SYS_shutdown, -1, 0, 0);
+}
+
 /* The progress of the trial. */
-enum { MAY_TALK = 1, MAY_RECORD, MAY_MAKE_BARRIERS, MAY_LOCK };
+enum {
+    MAY_TALK = 1,
+    MAY_RECORD,
+    MAY_MAKE_BARRIERS,
+    MAY_LOCK,
+    MAY_BEGIN_ALONE,
+};
 
 /* False: its result is not known. */
 static bool try_in_child(volatile uint8_t *came)
@@ -114,6 +130,8 @@ static bool try_in_child(volatile uint8_t *came)
         (void)wndl_raw3(SYS_mlock, 0, 0, 0);
         (void)wndl_raw3(SYS_munlock, 0, 0, 0);
         *came = MAY_LOCK;
+        try_alone();
+        *came = MAY_BEGIN_ALONE;
         wndl_rt_child_exit(0);
     }
     return child >= 0 && wndl_rt_child_wait(child) >= 0;
@@ -128,6 +146,7 @@ enum wndl_unrecorded_reason wndl_rt_ineligible_sandbox(bool *talk)
         atomic_store(&wndl_rt.careful, false);
         wndl_rt.with_barriers = mode == 0;
         wndl_rt.with_locks = true;
+        wndl_rt.may_begin_alone = true;
         return WNDL_UNRECORDED_NONE;
     }
     wndl_rt.filtered = true;
@@ -139,6 +158,7 @@ enum wndl_unrecorded_reason wndl_rt_ineligible_sandbox(bool *talk)
     *talk = *shared >= MAY_TALK;
     wndl_rt.with_barriers = harmless && *shared >= MAY_MAKE_BARRIERS;
     wndl_rt.with_locks = harmless && *shared >= MAY_LOCK;
+    wndl_rt.may_begin_alone = harmless && *shared >= MAY_BEGIN_ALONE;
     wndl_raw_unmap(shared, 1);
     atomic_store(&wndl_rt.careful, !harmless);
     return harmless ? WNDL_UNRECORDED_NONE : WNDL_UNRECORDED_SANDBOX;

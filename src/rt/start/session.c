@@ -11,6 +11,7 @@
 #include "rt/heap/heap.h"
 #include "rt/hook/thread.h"
 #include "rt/sample/engine.h"
+#include "rt/start/alone.h"
 #include "rt/start/eligibility.h"
 #include "rt/start/peer.h"
 #include "rt/walk/modules.h"
@@ -27,11 +28,20 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
-enum { PATIENCE_SECONDS = 10, STATUS_TEXT = 512 };
+enum {
+    /*
+     * In ms. A collector that is stopped or busy delays the program by the sum
+     * at most.
+     */
+    CONNECT_PATIENCE = 5, /* twice */
+    GO_PATIENCE = 30,
+    LAST_PATIENCE = 5, /* of a process that cannot begin alone */
+    STATUS_TEXT = 512,
+};
 
-static bool set_patience(int fd, int option)
+static bool set_patience(int fd, int option, int ms)
 {
-    const struct timeval t = {.tv_sec = PATIENCE_SECONDS};
+    const struct timeval t = {.tv_usec = ms * 1000};
     const long a[] = {fd, SOL_SOCKET, option, (long)&t};
     return wndl_raw6(SYS_setsockopt, a, sizeof t, 0) == 0;
 }
@@ -80,7 +90,8 @@ static int connect_to(const char *path)
     if (fd < 0)
         return fd;
     /* The send timeout limits connect(), too. */
-    if (set_patience(fd, SO_SNDTIMEO) && set_patience(fd, SO_RCVTIMEO) &&
+    if (set_patience(fd, SO_SNDTIMEO, CONNECT_PATIENCE) &&
+        set_patience(fd, SO_RCVTIMEO, GO_PATIENCE) &&
         connect_either(fd, path, size) == 0 && wndl_rt_peer_may_record(fd))
         return fd;
     wndl_raw_close(fd);
@@ -92,7 +103,7 @@ static bool has_free_descriptor(int fd)
     int other = (int)wndl_raw3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 0);
     if (other >= 0)
         wndl_raw_close(other);
-    return other >= 0;
+    return other != -EMFILE;
 }
 
 /* False if the soft limit is the hard one. *before receives the old value. */
@@ -160,8 +171,8 @@ static bool send_with(int fd, const void *bytes, size_t size, int passed)
     return call(SYS_sendmsg, fd, (long)&message, MSG_NOSIGNAL) == (long)size;
 }
 
-/* Fills `bytes`. Returns the passed descriptor, or -1. */
-static int receive_with(int fd, void *bytes, size_t size)
+/* Fills `bytes`. Returns the passed descriptor, or -errno. */
+static int receive_with(int fd, void *bytes, size_t size, int flags)
 {
     union control control = {0};
     struct iovec part = {bytes, size};
@@ -171,17 +182,19 @@ static int receive_with(int fd, void *bytes, size_t size)
         .msg_control = &control,
         .msg_controllen = sizeof control,
     };
-    long got = call(SYS_recvmsg, fd, (long)&message, MSG_CMSG_CLOEXEC);
-    if (got < 0 || control.header.cmsg_len != CMSG_LEN(sizeof(int)) ||
+    long got = call(SYS_recvmsg, fd, (long)&message, MSG_CMSG_CLOEXEC | flags);
+    if (got < 0)
+        return (int)got;
+    if (control.header.cmsg_len != CMSG_LEN(sizeof(int)) ||
         control.header.cmsg_level != SOL_SOCKET ||
         control.header.cmsg_type != SCM_RIGHTS)
-        return -1;
+        return -EPIPE;
     int passed;
     memcpy(&passed, CMSG_DATA(&control.header), sizeof passed);
     if (got == (long)size)
         return passed;
     wndl_raw_close(passed);
-    return -1;
+    return -EPIPE;
 }
 
 /* Core dumps are the program's: the block is left out of them. */
@@ -274,11 +287,66 @@ static void mind_debugger(struct wndl_go *go)
     go->fallback = WNDL_ENGINE_NONE;
 }
 
+static bool send_late(int socket, const struct wndl_late *late, int memfd)
+{
+    return send_with(socket, late, sizeof *late, memfd);
+}
+
+/*
+ * Begins without an answer. Returns the descriptor of the block, or -errno. A
+ * go that comes after all is taken: rec/shm.h.
+ */
+static int begin_alone(int socket, bool traced, struct wndl_go *go)
+{
+    struct wndl_late late = {
+        .parent = (uint32_t)wndl_raw3(SYS_getppid, 0, 0, 0),
+        .vdso = getauxval(AT_SYSINFO_EHDR),
+    };
+    int own = wndl_rt_alone_make(go, traced);
+    if (own < 0)
+        return own;
+    late.heap_sites = go->heap_sites;
+    late.nodes = go->nodes;
+    if (!has_free_descriptor(own) || !send_late(socket, &late, own)) {
+        wndl_raw_close(own);
+        return -EMFILE;
+    }
+    struct wndl_go answer;
+    (void)wndl_raw3(SYS_shutdown, socket, SHUT_RD, 0);
+    int memfd = receive_with(socket, &answer, sizeof answer, MSG_DONTWAIT);
+    if (memfd < 0)
+        return own;
+    wndl_raw_close(own);
+    *go = answer;
+    return memfd;
+}
+
+/* The last wait, after which the collector is left to name the process. */
+static int wait_or_leave(int socket, struct wndl_go *go)
+{
+    const struct wndl_late late = {.refusal = WNDL_UNRECORDED_LATE};
+    (void)set_patience(socket, SO_RCVTIMEO, LAST_PATIENCE);
+    int memfd = receive_with(socket, go, sizeof *go, 0);
+    if (memfd < 0)
+        (void)send_late(socket, &late, -1);
+    return memfd;
+}
+
+/* Returns the descriptor of the block, or -errno. */
+static int get_block(int socket, bool traced, struct wndl_go *go)
+{
+    int memfd = receive_with(socket, go, sizeof *go, 0);
+    if (memfd >= 0 || memfd == -EPIPE)
+        return memfd;
+    memfd = begin_alone(socket, traced, go);
+    return memfd >= 0 ? memfd : wait_or_leave(socket, go);
+}
+
 /* Returns a reason not to record that has occurred meanwhile. */
-static enum wndl_unrecorded_reason record(int socket)
+static enum wndl_unrecorded_reason record(int socket, bool traced)
 {
     struct wndl_go go;
-    int memfd = receive_with(socket, &go, sizeof go);
+    int memfd = get_block(socket, traced, &go);
     if (memfd < 0)
         return WNDL_UNRECORDED_NONE;
     bool known = go.version == WNDL_SHM_VERSION;
@@ -286,6 +354,7 @@ static enum wndl_unrecorded_reason record(int socket)
     /* The engine may need the one free descriptor. */
     wndl_raw_close(memfd);
     if (mapped) {
+        wndl_rt_alone_remember(&go);
         let_collector_look(socket);
         wndl_rt_unwind_tables_share();
         mind_debugger(&go);
@@ -295,18 +364,30 @@ static enum wndl_unrecorded_reason record(int socket)
     return known && !mapped ? WNDL_UNRECORDED_MEMORY : WNDL_UNRECORDED_NONE;
 }
 
-/* Returns a reason not to record, to be reported in a second talk. */
-static enum wndl_unrecorded_reason ask(enum wndl_unrecorded_reason refusal)
+/* False: the collector was not reached. */
+static bool try_to_ask(enum wndl_unrecorded_reason refusal, bool traced,
+    enum wndl_unrecorded_reason *late)
 {
-    bool traced = is_traced();
     struct talk talk = open_talk();
     if (refusal == WNDL_UNRECORDED_NONE && talk.cramped)
         refusal = WNDL_UNRECORDED_DESCRIPTORS;
     bool said = talk.socket >= 0 && say_hello(talk.socket, refusal, traced);
-    enum wndl_unrecorded_reason late = WNDL_UNRECORDED_NONE;
     if (said && refusal == WNDL_UNRECORDED_NONE)
-        late = record(talk.socket);
+        *late = record(talk.socket, traced);
     close_talk(&talk);
+    return said;
+}
+
+/*
+ * Returns a reason not to record, to be reported in a second talk. A call may
+ * fail once for a reason that has gone by the next time (EIO, ENOMEM, EAGAIN).
+ */
+static enum wndl_unrecorded_reason ask(enum wndl_unrecorded_reason refusal)
+{
+    enum wndl_unrecorded_reason late = WNDL_UNRECORDED_NONE;
+    bool traced = is_traced();
+    if (!try_to_ask(refusal, traced, &late))
+        (void)try_to_ask(refusal, traced, &late);
     return late;
 }
 

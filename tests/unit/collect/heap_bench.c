@@ -27,6 +27,7 @@ void set_up_for(
     b->process = wndl_collector_process_new(
         &b->recording, &b->totals, &origin, request, &memfd);
     assert_non_null(b->process);
+    wndl_collector_process_announce(b->process, &origin);
     b->layout = wndl_heap_layout(request->sites);
     b->memory = mmap(NULL, b->layout.size, PROT_READ | PROT_WRITE, MAP_SHARED,
         memfd, (off_t)wndl_heap_offset(request->nodes));

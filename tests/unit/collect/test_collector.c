@@ -38,6 +38,7 @@ static void set_up(struct bench *b)
     b->process = wndl_collector_process_new(
         &b->recording, &b->totals, &origin, &none, &memfd);
     assert_non_null(b->process);
+    wndl_collector_process_announce(b->process, &origin);
     close(memfd);
 }
 

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* processes_each: what is done to, or asked of, each process of the list. */
+#include "collect/loop/processes.h"
+#include "collect/proc/proc.h"
+#include "os/clock.h"
+
+#include <poll.h>
+
+struct wndl_process_entry *wndl_processes_find(
+    const struct wndl_processes *all, pid_t pid)
+{
+    struct wndl_process_entry *found = all->first;
+    while (found != NULL && (found->pid != pid || found->process == NULL))
+        found = found->next;
+    return found;
+}
+
+uint32_t wndl_processes_parent(const struct wndl_processes *all, pid_t pid)
+{
+    enum { GENERATIONS = 16 };
+    struct wndl_proc_stat stat;
+    for (int i = 0; i < GENERATIONS && pid > 1; i++) {
+        if (!wndl_proc_stat(pid, &stat))
+            return 0;
+        pid = stat.parent;
+        const struct wndl_process_entry *parent = wndl_processes_find(all, pid);
+        if (parent != NULL)
+            return parent->process->index + 1;
+    }
+    return 0;
+}
+
+bool wndl_processes_said(int fd)
+{
+    struct pollfd wanted = {.fd = fd, .events = POLLIN};
+    return poll(&wanted, 1, 0) == 1;
+}
+
+bool wndl_processes_wait(const struct wndl_processes *all)
+{
+    const struct wndl_process_entry *l = all->first;
+    while (l != NULL && (l->socket < 0 || !wndl_processes_said(l->socket)))
+        l = l->next;
+    return l != NULL || wndl_processes_said(all->run->session.listener) ||
+           wndl_processes_said(all->run->session.nameless);
+}
+
+void wndl_processes_settle(const struct wndl_processes *all)
+{
+    uint64_t now = wndl_clock_monotonic_ns();
+    for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
+        if (l->process != NULL && !l->process->gone &&
+            l->process->offcpu != NULL)
+            wndl_offcpu_settle(l->process->offcpu, now);
+    }
+}
+
+void wndl_processes_pause(
+    const struct wndl_processes *all, bool paused, uint64_t now)
+{
+    for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
+        if (l->process == NULL || l->process->gone)
+            continue;
+        wndl_collector_process_pause(l->process, paused);
+        if (l->process->offcpu != NULL)
+            wndl_offcpu_pause(l->process->offcpu, paused, now);
+        l->turn = now;
+    }
+}
+
+void wndl_processes_give_up(const struct wndl_processes *all)
+{
+    for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
+        if (l->process != NULL && l->process->shm != NULL)
+            atomic_store(&l->process->shm->stop, 1);
+    }
+}
+
+void wndl_processes_add_frames(
+    const struct wndl_processes *all, uint64_t frames_by[WNDL_FRAMES_BY])
+{
+    for (const struct wndl_process_entry *l = all->first; l != NULL;
+         l = l->next) {
+        if (l->process == NULL || l->process->gone || l->process->shm == NULL)
+            continue;
+        for (size_t i = 0; i < WNDL_FRAMES_BY; i++)
+            frames_by[i] += atomic_load(&l->process->shm->frames_by[i]);
+    }
+}
+
+void wndl_processes_add_heaps(
+    const struct wndl_processes *all, struct wndl_collector_heap_totals *totals)
+{
+    for (const struct wndl_process_entry *l = all->first; l != NULL;
+         l = l->next) {
+        if (l->process != NULL && !l->process->gone && l->process->heap != NULL)
+            wndl_collector_heap_add(l->process, totals);
+    }
+}
+
+void wndl_processes_snapshot(const struct wndl_processes *all)
+{
+    for (struct wndl_process_entry *l = all->first; l != NULL; l = l->next) {
+        if (l->process != NULL && !l->process->gone && l->process->heap != NULL)
+            wndl_collector_heap_snapshot(l->process, WNDL_SNAPSHOT_CONTROL);
+    }
+}
+
+bool wndl_process_entry_runs(const struct wndl_process_entry *entry)
+{
+    struct pollfd end = {.fd = entry->process->pid_fd, .events = POLLIN};
+    return entry->process->pid_fd >= 0 && poll(&end, 1, 0) == 0;
+}
+
+uint32_t wndl_processes_running(const struct wndl_processes *all)
+{
+    uint32_t count = 0;
+    for (const struct wndl_process_entry *l = all->first; l != NULL;
+         l = l->next)
+        count += l->process != NULL && !l->process->gone &&
+                 wndl_process_entry_runs(l);
+    return count;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * alone: the start of a process whose collector is stopped or busy. It makes
+ * the block itself, and the collector takes it over once it goes on.
+ */
+#ifndef WNDL_RT_START_ALONE_H
+#define WNDL_RT_START_ALONE_H
+
+#include "rec/shm.h"
+
+#include <stdbool.h>
+
+/* Keeps the last answer for forked children. */
+void wndl_rt_alone_remember(const struct wndl_go *go);
+
+/*
+ * Makes the block by the settings in the session's folder or, where they cannot
+ * be read, by those that this process or its parent has got. Fills *go in.
+ * `traced`: a debugger keeps SIGTRAP to itself. Returns the memory's
+ * descriptor, or -errno.
+ */
+int wndl_rt_alone_make(struct wndl_go *go, bool traced);
+
+#endif

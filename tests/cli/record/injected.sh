@@ -1,0 +1,17 @@
+#!/bin/sh
+# A call of the start that fails once loses no process: strace makes each fail
+# in turn.
+. "$(dirname "$0")/../lib/record_lib.sh"
+have strace || exit 77
+strace -o /dev/null -e inject=getppid:error=EIO true 2>/dev/null || exit 77
+
+# The calls of the talk with the recorder, none of which the loader makes.
+for call in socket setsockopt connect getsockopt sendmsg recvmsg; do
+    for error in EIO EAGAIN ENOMEM; do
+        record 3 -- strace -o trace -e trace=$call \
+            -e inject=$call:error=$error:when=1 "$fixtures/burn" 100 3 >out
+        grep -q INJECTED trace || fail "$call was not made"
+        [ "$(awk '$1 == "process" && $8 ~ "burn$" && $7 >= 1' dump | wc -l)" \
+            -eq 1 ] || fail "lost by $error of $call: $(cat said)"
+    done
+done

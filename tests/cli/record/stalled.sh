@@ -1,0 +1,64 @@
+#!/bin/sh
+# A recorder that is stopped delays no program, and loses none: what begins and
+# ends meanwhile is in the recording once the recorder goes on.
+. "$(dirname "$0")/../lib/record_lib.sh"
+burn=$fixtures/burn
+
+# while_stopped COMMAND SCRIPT: runs the script in a session of its own, while
+# the recorder is stopped all the time.
+while_stopped() {
+    rm -f r.wndl dump there go end
+    "$windlass" "$1" -o r.wndl -- setsid sh -c "
+        : >there
+        until [ -e go ]; do sleep 0.05; done
+        begin=\$(date +%s)
+        $2
+        echo \$((\$(date +%s) - begin)) >took
+        : >end" 2>said &
+    recorder=$!
+    until [ -e there ] || ! kill -0 $recorder; do
+        sleep 0.05
+    done
+    kill -STOP $recorder
+    : >go
+    i=0
+    until [ -e end ] || [ $i -ge 3000 ]; do
+        sleep 0.1
+        i=$((i + 1))
+    done
+    sleep 0.3
+    kill -CONT $recorder
+    wait $recorder || fail "exit status $?: $(cat said)"
+    [ -e end ] || fail "the program hung"
+    "$recdump" r.wndl >dump
+}
+
+# burnt NAME SAMPLES: there is such a process, with that many samples, and it
+# has a parent.
+burnt() {
+    awk -v name="$1\$" -v least="$2" '$1 == "process" && $8 ~ name &&
+        $7 >= least && $3 >= 0 { n++ } END { exit n < 1 }' dump ||
+        fail "$1 was not recorded: $(cat said)"
+}
+
+# Ten programs, and a shell that forks and does not exec. Each would wait, twice,
+# as long as a recorder is waited for.
+loop='i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; :'
+while_stopped record "$burn 200 0; true; true; true; true; true; true; true; true; true; ($loop)"
+[ "$(cat took)" -lt 80 ] || fail "the recorder delayed it: $(cat took) s"
+burnt burn 100
+grep -q 'could not be recorded' said && fail "$(cat said)"
+[ "$(awk '$1 == "process" && $8 ~ "sh$" && $7 >= 20' dump | wc -l)" -ge 1 ] ||
+    fail "the forked shell was not recorded"
+
+# The heap, too.
+while_stopped heap "$burn 1 0"
+awk '$1 == "process" && $8 ~ "burn$" { n++ } END { exit n < 1 }' dump ||
+    fail "no heap: $(cat said)"
+
+# One that cannot begin alone is named with the reason.
+while_stopped record 'rm "${WINDLASS_SESSION%/socket}/go"; '"$burn 200 0"
+[ "$(cat took)" -lt 80 ] || fail "the recorder delayed it: $(cat took) s"
+grep -q "'burn' (process [0-9]*) could not be recorded: windlass did not answer in time\|^windlass: process [0-9]* could not be recorded: windlass did not answer in time" said ||
+    fail "it is not named: $(cat said)"
+grep -q '^unfollowed [0-9]* 13 ' dump || fail "no reason"
