@@ -9,15 +9,9 @@ recorder=$!
 until_true "the command runs" test -e ready
 sleep 0.3
 kill -STOP $recorder
+trap 'kill -CONT $recorder 2>/dev/null || true; rm -rf "$work"' EXIT
 echo >gate
-child=
-i=0
-while [ -z "$child" ] && [ $i -lt 100 ]; do
-    sleep 0.1
-    child=$(pgrep -f "^$fixtures/burn" || true)
-    i=$((i + 1))
-done
-[ -n "$child" ] || fail "the program did not start"
+child=$(child_of "$(child_of $recorder)") || fail "the program did not start"
 sleep 0.5
 kill -STOP "$child"
 sleep 0.2
