@@ -22,6 +22,7 @@ struct fix_options {
     struct wndl_option_list maps;
     struct wndl_option_list sym_dirs;
     const char *kernel;
+    bool repack;
     struct wndl_symbol_options symbols;
 };
 
@@ -53,6 +54,9 @@ static const struct wndl_option option_table[] = {
         "those of modules, 'f+0x12/0x34 [module]', by the files in the folder "
         "of -l",
         WNDL_OPT_TEXT, offsetof(struct fix_options, kernel)},
+    {0, "repack", NULL, NULL, NULL, NULL,
+        "write gzip or zstd where the text comes so; it is read either way",
+        WNDL_OPT_FLAG, offsetof(struct fix_options, repack)},
     WNDL_ARCH_OPTION_ROW(struct fix_options, symbols),
     WNDL_SYMBOL_OPTION_ROWS(struct fix_options, symbols),
     {0},
@@ -96,11 +100,15 @@ static void say_missing(const struct wndl_option_list *dirs)
 static int report(const struct wndl_fix_stream *stream, const char *name,
     enum wndl_fix_end end)
 {
+    char text[320];
     switch (end) {
     case WNDL_FIX_DONE:
     case WNDL_FIX_NO_READER:
         return WNDL_EXIT_OK;
     case WNDL_FIX_CANNOT_READ:
+        if (stream->damage.status != WNDL_OK)
+            return wndl_cli_error("%s: %s", name,
+                wndl_error_text(&stream->damage, text, sizeof text));
         return wndl_cli_error(
             "cannot read %s: %s", name, strerror(stream->sys_errno));
     case WNDL_FIX_CANNOT_WRITE:
@@ -145,6 +153,7 @@ static int run_stream(const struct fix_options *o, int input, const char *name)
         .input = input,
         .output = STDOUT_FILENO,
         .dmd = o->json && o->inlines,
+        .repack = o->repack,
         .name = name,
     };
     if (wndl_fix_open(wndl_mem_libc(), &options, &wndl_cli_fix_listener,

@@ -3,7 +3,9 @@
 
 #include "base/buf.h"
 #include "cli/core/command.h"
+#include "in/core/unpacker.h"
 #include "in/dmd_tables.h"
+#include "out/core/packer.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -20,6 +22,7 @@ enum {
     SMALL_PIECE = 256 << 10,
     LARGE_PIECE = 16 << 20,
     LONGEST_LINE = 64 << 20,
+    INPUT_PIECE = 128 << 10, /* of packed input, and of the first read */
 };
 
 /* `text` begins at the start of a line, or in the middle of a long one. */
@@ -32,6 +35,13 @@ struct flow {
     bool ended;
     enum wndl_dmd_guess dmd;
     enum wndl_fix_end end; /* of writing */
+    enum wndl_packing packing;
+    struct wndl_unpacker unpacker;
+    struct wndl_packer packer;
+    bool packs;
+    struct wndl_buf input;    /* read, and perhaps packed */
+    struct wndl_bytes unread; /* the rest of it */
+    struct wndl_buf packed;   /* output that is to be written */
 };
 
 static bool wait_for(int fd, short events, int timeout)
@@ -58,6 +68,54 @@ static enum wndl_fix_end write_all(
     return WNDL_FIX_DONE;
 }
 
+/* ---- input */
+
+/* Reads more into the empty `input`; 0 at the end, -1 for errno. */
+static ssize_t fill_input(struct flow *f)
+{
+    wndl_buf_clear(&f->input);
+    uint8_t *to = wndl_buf_reserve(&f->input, INPUT_PIECE);
+    ssize_t got = -1;
+    errno = ENOMEM;
+    if (to != NULL)
+        got = read(f->stream->input, to, INPUT_PIECE);
+    f->input.size = got > 0 ? (size_t)got : 0;
+    f->unread = (struct wndl_bytes){f->input.data, f->input.size};
+    return got;
+}
+
+/* Bytes that are packed; -1 also for damage, which is in the stream. */
+static ssize_t read_packed(struct flow *f, uint8_t *to, size_t room)
+{
+    struct wndl_error *damage = &f->stream->damage;
+    struct wndl_unpacked unpacked = {to, room, 0};
+    while (unpacked.size == 0) {
+        ssize_t filled = f->unread.size != 0 ? 1 : fill_input(f);
+        if (filled <= 0)
+            return filled < 0 ||
+                           wndl_unpacker_end(&f->unpacker, damage) == WNDL_OK
+                       ? filled
+                       : -1;
+        if (wndl_unpacker_some(&f->unpacker, &f->unread, &unpacked, damage) !=
+            WNDL_OK)
+            return -1;
+    }
+    return (ssize_t)unpacked.size;
+}
+
+static ssize_t read_bytes(struct flow *f, uint8_t *to, size_t room)
+{
+    if (f->packing != WNDL_PACKED_NOT)
+        return read_packed(f, to, room);
+    if (f->unread.size == 0)
+        return read(f->stream->input, to, room);
+    size_t size = f->unread.size < room ? f->unread.size : room;
+    memcpy(to, f->unread.data, size);
+    f->unread.data += size;
+    f->unread.size -= size;
+    return (ssize_t)size;
+}
+
 /* Reads once, and does not wait for more input. */
 static enum wndl_fix_end read_some(struct flow *f)
 {
@@ -67,7 +125,9 @@ static enum wndl_fix_end read_some(struct flow *f)
     uint8_t *to = wndl_buf_reserve(&f->text, room);
     if (to == NULL)
         return WNDL_FIX_NO_MEMORY;
-    ssize_t got = read(stream->input, to, room);
+    ssize_t got = read_bytes(f, to, room);
+    if (got < 0 && stream->damage.status != WNDL_OK)
+        return WNDL_FIX_CANNOT_READ;
     if (got < 0 && errno == EAGAIN) {
         wait_for(stream->input, POLLIN, -1);
         return WNDL_FIX_DONE;
@@ -84,11 +144,64 @@ static enum wndl_fix_end read_some(struct flow *f)
     return WNDL_FIX_DONE;
 }
 
+/* Reads the first bytes, by which packed text is known. */
+static enum wndl_fix_end read_head(struct flow *f)
+{
+    bool more = true;
+    while (more) {
+        uint8_t *to = wndl_buf_reserve(&f->input, INPUT_PIECE);
+        if (to == NULL)
+            return WNDL_FIX_NO_MEMORY;
+        ssize_t got = read(f->stream->input, to, INPUT_PIECE);
+        if (got < 0 && errno == EAGAIN) {
+            wait_for(f->stream->input, POLLIN, -1);
+            continue;
+        }
+        if (got < 0 && errno != EINTR) {
+            f->stream->sys_errno = errno;
+            return WNDL_FIX_CANNOT_READ;
+        }
+        f->input.size += got > 0 ? (size_t)got : 0;
+        f->unread = (struct wndl_bytes){f->input.data, f->input.size};
+        f->packing = wndl_packing_of(f->unread, &more);
+        more = (more && got != 0) || got < 0;
+    }
+    return WNDL_FIX_DONE;
+}
+
+static enum wndl_fix_end open_packing(struct flow *f)
+{
+    bool opened = true;
+    if (f->packing == WNDL_PACKED_NOT)
+        return WNDL_FIX_DONE;
+    if (f->stream->repack) {
+        opened = wndl_packer_open(&f->packer, f->packing == WNDL_PACKED_ZSTD);
+        f->packs = opened;
+    }
+    return wndl_unpacker_open(&f->unpacker, f->packing, wndl_mem_libc()) ==
+                       WNDL_OK &&
+                   opened
+               ? WNDL_FIX_DONE
+               : WNDL_FIX_NO_MEMORY;
+}
+
+/* ---- output */
+
+static enum wndl_fix_end write_packed(
+    struct flow *f, struct wndl_bytes piece, bool last)
+{
+    wndl_buf_clear(&f->packed);
+    if (!wndl_packer_add(&f->packer, piece, last, &f->packed))
+        return WNDL_FIX_NO_MEMORY;
+    return write_all(f->stream, f->packed.data, f->packed.size);
+}
+
 /* Writes a piece of the result (struct wndl_fix_sink). */
 static bool take_piece(void *context, struct wndl_bytes piece)
 {
     struct flow *f = context;
-    f->end = write_all(f->stream, piece.data, piece.size);
+    f->end = f->packs ? write_packed(f, piece, false)
+                      : write_all(f->stream, piece.data, piece.size);
     return f->end == WNDL_FIX_DONE;
 }
 
@@ -110,8 +223,8 @@ static enum wndl_fix_end pass_on(struct flow *f, size_t size, bool frames)
 
 static bool more_is_there(const struct flow *f)
 {
-    return f->text.size < f->want &&
-           (f->regular || wait_for(f->stream->input, POLLIN, 0));
+    return f->text.size < f->want && (f->regular || f->unread.size != 0 ||
+                                         wait_for(f->stream->input, POLLIN, 0));
 }
 
 /* The whole lines. The first frames wait for more, if that is there already. */
@@ -159,7 +272,10 @@ static enum wndl_fix_end run_flow(struct flow *f)
     while (!f->ended) {
         enum wndl_fix_end end = read_some(f);
         if (end != WNDL_FIX_DONE)
-            return end;
+            return f->text.size == 0 ||
+                           pass_on(f, f->text.size, true) == WNDL_FIX_DONE
+                       ? end
+                       : f->end;
         if (f->text.size >= LONGEST_LINE && f->lines == 0)
             f->lines = f->text.size;
         if (must_be_whole(f) || f->ended || f->lines == 0 || more_is_there(f))
@@ -174,6 +290,17 @@ static enum wndl_fix_end run_flow(struct flow *f)
                                   : pass_on(f, f->text.size, true);
 }
 
+static void close_flow(struct flow *f)
+{
+    if (f->packing != WNDL_PACKED_NOT)
+        wndl_unpacker_close(&f->unpacker);
+    if (f->packs)
+        wndl_packer_close(&f->packer);
+    wndl_buf_free(&f->text);
+    wndl_buf_free(&f->input);
+    wndl_buf_free(&f->packed);
+}
+
 enum wndl_fix_end wndl_fix_stream_run(struct wndl_fix_stream *stream)
 {
     struct stat st;
@@ -181,7 +308,17 @@ enum wndl_fix_end wndl_fix_stream_run(struct wndl_fix_stream *stream)
     f.dmd = stream->dmd ? WNDL_DMD_TOO_SHORT : WNDL_DMD_NO;
     f.regular = fstat(stream->input, &st) == 0 && S_ISREG(st.st_mode);
     wndl_buf_init(&f.text, wndl_mem_libc());
-    enum wndl_fix_end end = run_flow(&f);
-    wndl_buf_free(&f.text);
+    wndl_buf_init(&f.input, wndl_mem_libc());
+    wndl_buf_init(&f.packed, wndl_mem_libc());
+    enum wndl_fix_end end = read_head(&f);
+    if (end == WNDL_FIX_DONE)
+        end = open_packing(&f);
+    if (end == WNDL_FIX_DONE)
+        end = run_flow(&f);
+    if (f.packs && (end == WNDL_FIX_DONE || end == WNDL_FIX_CANNOT_READ)) {
+        enum wndl_fix_end last = write_packed(&f, (struct wndl_bytes){0}, true);
+        end = last == WNDL_FIX_DONE ? end : last;
+    }
+    close_flow(&f);
     return end;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fix_stream: carries text through a wndl_fix. Available input is read in large
- * pieces, slow input line by line.
+ * pieces, slow input line by line. It may be packed by gzip or zstd.
  */
 #ifndef WNDL_CLI_SYMBOLS_FIX_STREAM_H
 #define WNDL_CLI_SYMBOLS_FIX_STREAM_H
@@ -23,7 +23,9 @@ struct wndl_fix_stream {
     int input;
     int output;
     bool dmd;      /* the input may be a DMD file, which is read whole */
+    bool repack;   /* pack the output as the input is */
     int sys_errno; /* of what could not be read or written */
+    struct wndl_error damage; /* of packed input; status OK: none */
 };
 
 enum wndl_fix_end wndl_fix_stream_run(struct wndl_fix_stream *stream);

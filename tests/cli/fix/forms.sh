@@ -351,6 +351,38 @@ END
 cp in wanted
 check "lines that are there"
 
+# Text that is packed, in one member or several, and cut off.
+printf '#01: f[%s +%s]\nlast' "$work/app" "$f" >in
+"$windlass" fix in >fixed
+for packer in gzip zstd; do
+    command -v $packer >is || continue
+    $packer -c <in >packed
+    { cat packed packed; } >twice
+    { cat fixed; cat fixed; } >wanted
+    "$windlass" fix twice >out 2>err
+    if ! grep -q "^last#01: first ($c:4)" out || [ -s err ]; then
+        echo "fix_forms: $packer"
+        failed=1
+    fi
+    $packer -dc <twice | "$windlass" fix >wanted
+    "$windlass" fix --repack <twice | $packer -dc >repacked
+    if ! cmp -s wanted out || ! cmp -s wanted repacked; then
+        echo "fix_forms: $packer, packed again"
+        failed=1
+    fi
+    head -c $(($(wc -c <packed) - 1)) packed >cut
+    status=0
+    "$windlass" fix cut >out 2>err || status=$?
+    if [ $status -ne 1 ] || ! grep -q "cut: .*$packer.*ends within" err; then
+        echo "fix_forms: $packer, cut: $status"
+        cat err
+        failed=1
+    fi
+done
+printf '\037' >in
+cp in wanted
+check "one byte that might begin gzip"
+
 # A binary that changed after the text.
 printf '#01: f[%s +%s]\n#01: f[%s +%s]\n' "$work/app" "$f" "$work/app" "$f" >in
 touch -d '2001-01-01' in
