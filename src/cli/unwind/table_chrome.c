@@ -44,6 +44,12 @@ static void say_built(const struct wndl_chrome_v2_stats *s, size_t size)
         wndl_cli_note("functions without rules: %" PRIu64
                       ", not to their end: %" PRIu64 "; they cannot be unwound",
             s->refused, s->uncovered);
+    if (s->dropped != 0)
+        wndl_cli_note("warning: functions left out, as the layout holds 64 KiB "
+                      "of distinct offsets: %" PRIu64 ", with %.2f %% of the "
+                      "addresses; they cannot be unwound",
+            s->dropped_functions,
+            100 * (double)s->dropped / (double)s->addresses);
     if (s->lost != 0)
         wndl_cli_note("warning: records that are damaged or not read: %" PRIu64
                       "; see 'windlass unwind-info'",
@@ -182,6 +188,10 @@ static enum wndl_status check_table(const void *table,
     if (status == WNDL_OK)
         *verdict = (struct wndl_table_verdict){
             of.rows, of.looked_up, of.wrong, of.first_wrong};
+    if (status == WNDL_OK && of.left_out != 0)
+        wndl_cli_note("refused, though the binary has a rule: %" PRIu64
+                      " of %" PRIu64 " addresses",
+            of.left_out, of.looked_up);
     return status;
 }
 

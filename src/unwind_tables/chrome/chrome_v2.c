@@ -195,46 +195,115 @@ static bool write_instructions(struct building *b, struct wndl_buf *out)
     return true;
 }
 
-/* Writes each list of pairs once, from the last address to the first. */
-static bool write_offsets(struct building *b, struct wndl_buf *out)
+/* The lists of pairs, each once. */
+struct lists {
+    struct wndl_intern all;
+    struct wndl_vec uses; /* uint32_t for each list */
+    uint32_t *places;     /* DROPPED: it does not fit the layout */
+};
+
+enum { DROPPED = UINT32_MAX };
+
+/* Makes a function's list, from the last address to the first. */
+static void put_list(
+    const struct building *b, const struct function *f, struct wndl_buf *list)
 {
-    struct wndl_intern lists;
-    struct wndl_vec at; /* uint32_t for each list */
+    wndl_buf_clear(list);
+    for (uint32_t n = f->pair_count; n-- > 0;) {
+        const struct pair *p = wndl_vec_at(&b->pairs, f->first_pair + n);
+        wndl_buf_uleb(list, p->offset);
+        wndl_buf_uleb(list, *(uint32_t *)wndl_vec_at(&b->places, p->sequence));
+    }
+}
+
+/* Sets each function's `offsets` to the number of its list. */
+static bool gather_lists(struct building *b, struct lists *l)
+{
     struct wndl_buf list;
-    bool fits = wndl_intern_init(&lists, &b->arena);
-    wndl_vec_init(&at, &b->arena, sizeof(uint32_t));
+    bool ok = wndl_intern_init(&l->all, &b->arena);
+    wndl_vec_init(&l->uses, &b->arena, sizeof(uint32_t));
     wndl_buf_init(&list, wndl_mem_libc());
-    for (size_t i = 0; i < b->functions.len && fits; i++) {
+    for (size_t i = 0; i < b->functions.len && ok; i++) {
         struct function *f = wndl_vec_at(&b->functions, i);
-        uint32_t id = 0;
-        wndl_buf_clear(&list);
-        for (uint32_t n = f->pair_count; n-- > 0;) {
-            const struct pair *p = wndl_vec_at(&b->pairs, f->first_pair + n);
-            wndl_buf_uleb(&list, p->offset);
-            wndl_buf_uleb(
-                &list, *(uint32_t *)wndl_vec_at(&b->places, p->sequence));
-        }
-        fits =
-            !list.failed && wndl_intern_add(&lists,
-                                (struct wndl_bytes){list.data, list.size}, &id);
-        while (fits && at.len <= id) {
-            uint32_t *place = wndl_vec_push(&at);
-            fits = place != NULL;
-            if (fits)
-                *place = (uint32_t)out->size;
-            if (fits && at.len - 1 == id)
-                wndl_buf_add(out, list.data, list.size);
-        }
-        if (fits)
-            f->offsets = *(uint32_t *)wndl_vec_at(&at, id);
-        if (fits && f->offsets > OFFSETS_MAX) {
-            b->why = "does not fit the layout: its functions have more than "
-                     "64 KiB of distinct offsets";
-            fits = false;
-        }
+        put_list(b, f, &list);
+        ok = !list.failed &&
+             wndl_intern_add(&l->all, (struct wndl_bytes){list.data, list.size},
+                 &f->offsets);
+        while (ok && l->uses.len <= f->offsets)
+            ok = wndl_vec_push(&l->uses) != NULL;
+        if (ok)
+            ++*(uint32_t *)wndl_vec_at(&l->uses, f->offsets);
     }
     wndl_buf_free(&list);
-    return fits;
+    return ok;
+}
+
+/* Drops the lists with the fewest uses for their size, if not all fit. */
+static bool drop_rare(struct building *b, struct lists *l, size_t room)
+{
+    const size_t count = l->uses.len;
+    size_t size = 0;
+    struct ranked *ranked =
+        wndl_arena_calloc(&b->arena, count, sizeof(struct ranked));
+    l->places = wndl_arena_calloc(&b->arena, count, sizeof(uint32_t));
+    if (ranked == NULL || l->places == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        ranked[i] = (struct ranked){i, *(uint32_t *)wndl_vec_at(&l->uses, i),
+            (uint32_t)wndl_intern_get(&l->all, i).size};
+        size += ranked[i].size;
+    }
+    if (size <= room)
+        return true;
+    qsort(ranked + 1, count - 1, sizeof *ranked, compare_worth);
+    size = 0;
+    for (size_t i = 1; i < count; i++) {
+        if (ranked[i].size <= room - size)
+            size += ranked[i].size;
+        else
+            l->places[ranked[i].id] = DROPPED;
+    }
+    return true;
+}
+
+/* Writes the list of a function that refuses to be unwound. */
+static uint32_t write_refusal(
+    struct wndl_buf *offsets, struct wndl_buf *instructions)
+{
+    const uint32_t at = (uint32_t)offsets->size;
+    wndl_buf_uleb(offsets, 0);
+    wndl_buf_uleb(offsets, instructions->size);
+    wndl_buf_add(instructions, refuse, sizeof refuse);
+    return at;
+}
+
+static bool write_offsets(
+    struct building *b, struct wndl_buf *out, struct wndl_buf *instructions)
+{
+    enum { REFUSAL_MAX = 8 };
+    struct lists l;
+    uint32_t refusal = DROPPED;
+    if (!gather_lists(b, &l) || !drop_rare(b, &l, OFFSETS_MAX - REFUSAL_MAX))
+        return false;
+    for (uint32_t i = 1; i < l.uses.len; i++) {
+        if (l.places[i] == DROPPED)
+            continue;
+        const struct wndl_bytes list = wndl_intern_get(&l.all, i);
+        l.places[i] = (uint32_t)out->size;
+        wndl_buf_add(out, list.data, list.size);
+    }
+    for (size_t i = 0; i < b->functions.len; i++) {
+        struct function *f = wndl_vec_at(&b->functions, i);
+        f->offsets = l.places[f->offsets];
+        if (f->offsets != DROPPED)
+            continue;
+        if (refusal == DROPPED)
+            refusal = write_refusal(out, instructions);
+        f->offsets = refusal;
+        b->stats->dropped_functions++;
+        b->stats->dropped += f->pair_count;
+    }
+    return true;
 }
 
 /* Each page has the number of the first function that starts in it. */
@@ -304,8 +373,8 @@ static enum wndl_status lay_out(struct building *b, bool design,
         &p.pages, &p.continued, &p.functions, &p.offsets, &p.instructions};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         wndl_buf_init(all[i], wndl_mem_libc());
-    bool made =
-        write_instructions(b, &p.instructions) && write_offsets(b, &p.offsets);
+    bool made = write_instructions(b, &p.instructions) &&
+                write_offsets(b, &p.offsets, &p.instructions);
     if (made) {
         write_pages(b, &p.pages, &p.functions, &p.continued);
         made = write_all(&p, design, out);

@@ -25,6 +25,8 @@ struct wndl_chrome_v2_stats {
     uint64_t refused;                         /* functions without rules */
     uint64_t uncovered; /* rows without instructions: also refused */
     uint64_t lost;      /* damaged records */
+    /* Functions and their addresses that do not fit the layout: refused. */
+    uint64_t dropped_functions, dropped;
 };
 
 /*
@@ -32,9 +34,10 @@ struct wndl_chrome_v2_stats {
  * .debug_frame if there is one, else of .ARM.exidx and the code. With `design`
  * it has the header of the design document. Of each function it has the rows up
  * to the first that makes its frame smaller, or that 256 bytes of instructions
- * cannot undo. NOT_FOUND if `object` has neither or no .text, UNSUPPORTED if it
- * is not of 32-bit Arm, LIMIT if it does not fit the layout or functions
- * overlap, NOMEM.
+ * cannot undo. The layout holds 64 KiB of distinct lists of addresses: if there
+ * are more, functions with the rarest ones are refused. NOT_FOUND if `object`
+ * has neither source or no .text, UNSUPPORTED if it is not of 32-bit Arm, LIMIT
+ * if functions overlap or start at odd offsets, NOMEM.
  */
 enum wndl_status wndl_chrome_v2_build(struct wndl_object *object, bool design,
     struct wndl_buf *out, struct wndl_chrome_v2_stats *stats,
@@ -43,6 +46,7 @@ enum wndl_status wndl_chrome_v2_build(struct wndl_object *object, bool design,
 struct wndl_chrome_v2_verdict {
     uint64_t rows, looked_up, wrong;
     uint64_t first_wrong; /* svma */
+    uint64_t left_out;    /* addresses that are refused, but have a rule */
 };
 
 /*

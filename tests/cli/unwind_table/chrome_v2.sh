@@ -236,8 +236,13 @@ with open(sys.argv[1], "w") as out:
 END
 clang-19 --target=armv7a-linux-gnueabihf -c -o "$work/large.o" "$work/large.s"
 ld.lld-19 -shared -o "$work/large.so" "$work/large.o"
-table build "$work/large.so" -o "$work/large" 2>"$work/err" &&
-    fail "offsets beyond 64 KiB"
-grep -q 'does not fit the layout' "$work/err" || fail "no reason: too large"
-[ ! -e "$work/large" ] || fail "half a table is left"
+table build "$work/large.so" -o "$work/large" 2>"$work/err" ||
+    fail "offsets beyond 64 KiB: $(cat "$work/err")"
+grep -Eq 'functions left out, as the layout .*: [0-9]+, with [1-9][0-9.]* % of' \
+    "$work/err" || fail "too large, but: $(cat "$work/err")"
+table verify "$work/large.so" "$work/large" >"$work/out" 2>"$work/err" ||
+    fail "large: $(cat "$work/err")"
+grep -q 'right at all of' "$work/out" || fail "large: $(cat "$work/out")"
+grep -Eq 'refused, though the binary has a rule: [0-9]+ of' "$work/err" ||
+    fail "it is not said that some is refused: $(cat "$work/err")"
 exit $failed

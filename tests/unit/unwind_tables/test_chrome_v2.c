@@ -242,6 +242,92 @@ static void what_undoes_a_function_is_bounded(void **state)
     free((void *)(uintptr_t)file.data);
 }
 
+/* ---- more lists of addresses than the layout holds */
+
+enum {
+    CROWD = 10000,
+    CROWD_RARE = 8000, /* functions with a list of their own; the rest share */
+    CROWD_BYTES = 96,
+    CROWD_ROWS = 5,
+    CROWD_TEXT = CROWD * CROWD_BYTES,
+};
+
+/* A function whose frame grows at distances that the digits of `n` give. */
+static void add_crowded(struct wndl_buf *frame, uint32_t i)
+{
+    const uint32_t n = i < CROWD_RARE ? i : 077777;
+    wndl_buf_u32le(frame, 12 + 3 * CROWD_ROWS + 1);
+    wndl_buf_u32le(frame, 0);
+    wndl_buf_u32le(frame, TEXT + i * CROWD_BYTES);
+    wndl_buf_u32le(frame, CROWD_BYTES);
+    for (unsigned row = 0; row < CROWD_ROWS; row++) {
+        wndl_buf_byte(frame, (uint8_t)(0x42 + 2 * (n >> 3 * row & 7)));
+        wndl_buf_byte(frame, 0x0e);
+        wndl_buf_byte(frame, (uint8_t)(8 + 8 * row));
+    }
+    wndl_buf_byte(frame, 0);
+}
+
+static struct wndl_bytes make_crowd(void)
+{
+    static uint8_t text[CROWD_TEXT];
+    static const uint8_t cie[] = {16, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 3, 0, 1,
+        0x7c, 14, 0x0c, 13, 0, 0, 0, 0, 0};
+    struct wndl_buf frame;
+    wndl_buf_init(&frame, wndl_mem_libc());
+    wndl_buf_add(&frame, cie, sizeof cie);
+    for (uint32_t i = 0; i < CROWD; i++)
+        add_crowded(&frame, i);
+    const struct made_section sections[] = {
+        {".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT,
+            {text, CROWD_TEXT}, 0, 0, 4, 0, 0},
+        {".debug_frame", SHT_PROGBITS, 0, 0, bytes_of(&frame), 0, 0, 4, 0, 0}};
+    const struct elf_recipe recipe = {.type = ET_DYN,
+        .machine = EM_ARM,
+        .sections = sections,
+        .section_count = 2};
+    const struct wndl_bytes file = make_elf(&recipe);
+    wndl_buf_free(&frame);
+    return file;
+}
+
+static void expect_at(
+    const struct wndl_chrome_v2 *t, uint32_t offset, const char *bytes);
+
+/* The rarest lists are left out, whose functions refuse; the rest is right. */
+static void what_does_not_fit_is_left_out(void **state)
+{
+    (void)state;
+    struct wndl_chrome_v2_stats stats;
+    struct wndl_chrome_v2_verdict verdict;
+    struct wndl_chrome_v2 table;
+    struct wndl_object *object;
+    struct wndl_buf out;
+    const struct wndl_bytes file = make_crowd();
+    wndl_buf_init(&out, wndl_mem_libc());
+    assert_int_equal(
+        wndl_object_open(file, "made", wndl_mem_libc(), &object, NULL),
+        WNDL_OK);
+    assert_int_equal(
+        wndl_chrome_v2_build(object, false, &out, &stats, NULL), WNDL_OK);
+    assert_true(stats.dropped_functions > 0);
+    assert_true(stats.dropped_functions < CROWD_RARE / 2);
+    assert_int_equal(stats.dropped, (CROWD_ROWS + 1) * stats.dropped_functions);
+    assert_int_equal(
+        wndl_chrome_v2_open(bytes_of(&out), &table, NULL), WNDL_OK);
+    const uint32_t last = (CROWD - 1) * CROWD_BYTES;
+    expect_at(&table, last, "\xb0");
+    expect_at(&table, last + 16, "\x01\xb0");
+    assert_int_equal(
+        wndl_chrome_v2_verify(&table, object, &verdict, NULL), WNDL_OK);
+    assert_int_equal(verdict.wrong, 0);
+    assert_int_equal(
+        verdict.left_out, 3 * (CROWD_ROWS + 1) * stats.dropped_functions);
+    wndl_object_close(object);
+    wndl_buf_free(&out);
+    free((void *)(uintptr_t)file.data);
+}
+
 /* What cannot be is not reckoned with. */
 static void far_slots_are_refused(void **state)
 {
@@ -493,6 +579,7 @@ int main(void)
         cmocka_unit_test(a_table_is_laid_out_as_designed),
         cmocka_unit_test(entries_out_of_order_are_refused),
         cmocka_unit_test(what_undoes_a_function_is_bounded),
+        cmocka_unit_test(what_does_not_fit_is_left_out),
         cmocka_unit_test(far_slots_are_refused),
         cmocka_unit_test(lookups_go_by_pages_and_by_functions_before),
         cmocka_unit_test(any_byte_may_be_missing_or_wrong),
