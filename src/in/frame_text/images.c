@@ -31,12 +31,24 @@ void wndl_frame_images_free(struct wndl_frame_images *images)
     wndl_arena_free(&images->arena);
 }
 
-/* The next "{{{", or NULL. memmem would take twice as long. */
+/* Whether an element about images begins at `at`; others have no tables. */
+static bool is_element(const uint8_t *at, const uint8_t *end)
+{
+    static const char *const starts[] = {
+        "{{{module:", "{{{mmap:", "{{{reset}}}"};
+    struct wndl_bytes text = {at, (size_t)(end - at)};
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (wndl_bytes_start_with(text, starts[i]))
+            return true;
+    return false;
+}
+
+/* The next of these, or NULL. memmem would take twice as long. */
 static const uint8_t *next_element(const uint8_t *at, const uint8_t *end)
 {
     for (; end - at >= 3; at++) {
         at = memchr(at, '{', (size_t)(end - at) - 2);
-        if (at == NULL || (at[1] == '{' && at[2] == '{'))
+        if (at == NULL || (at[1] == '{' && is_element(at, end)))
             return at;
     }
     return NULL;

@@ -244,10 +244,8 @@ static void markup_goes_on_from_piece_to_piece(void **state)
     }
     assert_image(wndl_frame_images_find(&im, 0x10f, 0), "/n", 8, "");
     wndl_frame_images_free(&im);
-    assert_false(wndl_frame_has_markup(bytes_of("{{ { {{ x")));
-    assert_true(wndl_frame_has_markup(bytes_of("{{{")));
-    assert_true(wndl_frame_has_markup(bytes_of("a{{{")));
-    assert_true(wndl_frame_has_markup(bytes_of("ab{{{")));
+    assert_false(wndl_frame_has_markup(bytes_of("{{ { {{{x}}} {{{pc:0x1")));
+    assert_true(wndl_frame_has_markup(bytes_of("a{{{{reset}}}")));
 }
 
 /* As in test_frame_text: searches that begin anew would take hours. */
