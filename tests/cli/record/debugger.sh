@@ -14,7 +14,7 @@ sampled 250 "of what is debugged" '$NF == "burn"'
 recorder=$!
 target=$(child_of $recorder)
 wait_for_cpu 300 "$target"
-timeout 60 gdb -q -batch -p "$target" -ex 'shell sleep 1' \
+timeout 600 gdb -q -batch -p "$target" -ex 'shell sleep 1' \
     -ex 'break _exit' -ex continue -ex 'print 40 + 2' \
     -ex detach >debugged 2>&1 || fail "gdb: $(cat debugged)"
 status=0
