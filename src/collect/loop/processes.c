@@ -516,7 +516,8 @@ static void take_ready(
     }
     if (next.kind == WNDL_SESSION_READY)
         all->other_engine += next.ready.engine != entry->engine &&
-                             wndl_proc_tracer(entry->pid) == 0;
+                             (next.ready.engine == WNDL_ENGINE_NONE ||
+                                 wndl_proc_tracer(entry->pid) == 0);
     entry->process->event_fd = next.fd;
     look_for_debugger(all, entry);
     /* The program's own module is listed; announce it now. */

@@ -15,3 +15,9 @@ for call in socket setsockopt connect getsockopt sendmsg recvmsg; do
             -eq 1 ] || fail "lost by $error of $call: $(cat said)"
     done
 done
+
+# One whose engine cannot start is said, also while a debugger is there.
+record 3 -- strace -o trace -e trace=timer_create \
+    -e inject=timer_create:error=EAGAIN:when=1 "$fixtures/burn" 100 3 >out
+grep -q INJECTED trace || fail "timer_create was not made"
+grep -q 'not at all' said || fail "it is not said: $(cat said)"
