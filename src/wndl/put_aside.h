@@ -23,7 +23,8 @@ bool wndl_recording_is_at(const char *path);
  * Renames the file at `path` to "PATH.old", replacing an earlier one of that
  * name, if `is_ours` is true of both of them and no recorder writes to them
  * (wndl_put_aside_hold). An empty file is removed instead. OK if nothing is at
- * `path`. *moved says whether something was renamed. IO, with the file in `err`, if the file is there and stays.
+ * `path`. *moved says whether something was renamed. IO, with the file in
+ * `err`, if the file is there and stays.
  */
 enum wndl_status wndl_put_aside(const char *path, bool (*is_ours)(const char *),
     bool *moved, struct wndl_error *err) WNDL_MUST_USE;
