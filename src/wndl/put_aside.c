@@ -77,8 +77,8 @@ static bool name_aside(const char *path, char aside[PATH_MAX])
 }
 
 /*
- * Removes an empty file that nobody writes to: a recorder that came to an end at
- * its start leaves one. There is nothing to keep of it.
+ * Removes an empty file that nobody writes to: a recorder that came to an end
+ * at its start leaves one. There is nothing to keep of it.
  */
 static bool remove_empty(const char *path)
 {

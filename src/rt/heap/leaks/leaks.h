@@ -42,8 +42,8 @@ struct wndl_rt_root {
 /*
  * Other threads may run on. What they move meanwhile may be missed, unless a
  * copy of the process is searched; `leaks` is memory that the copy shares.
- * False: no memory, or mappings cannot be read or are too many or too large. Not for signal
- * handlers.
+ * False: no memory, or mappings cannot be read or are too many or too large.
+ * Not for signal handlers.
  */
 bool wndl_rt_heap_find_leaks(const struct wndl_rt_leak_search *search,
     const struct wndl_rt_root *roots, size_t count);
