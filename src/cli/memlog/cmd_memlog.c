@@ -48,7 +48,6 @@ static const struct wndl_example examples[] = {
     {"windlass memlog list", "list the logs of this user's processes"},
     {"windlass memlog show --last 600", "show the events of ten minutes"},
     {"windlass memlog summary 4711", "say what made a process grow"},
-    {"windlass memlog follow --role collection", "watch garbage collectors"},
     {NULL, NULL},
 };
 
