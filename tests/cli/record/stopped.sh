@@ -1,10 +1,10 @@
 #!/bin/sh
-# A process that waits for the recorder, and is stopped and continued there as
-# the recorder is, is recorded.
+# A process that starts while the recorder is stopped, and is stopped and
+# continued there itself, is recorded.
 . "$(dirname "$0")/../lib/record_lib.sh"
 mkfifo gate
 "$windlass" record -o r.wndl -- \
-    sh -c ": >ready; read nothing <gate; $fixtures/burn 400 3; exit 3" 2>said &
+    sh -c ": >ready; read nothing <gate; $fixtures/burn 1000 3; exit 3" 2>said &
 recorder=$!
 until_true "the command runs" test -e ready
 sleep 0.3
@@ -12,8 +12,7 @@ kill -STOP $recorder
 trap 'kill -CONT $recorder 2>/dev/null || true; rm -rf "$work"' EXIT
 echo >gate
 child=$(child_of "$(child_of $recorder)") || fail "the program did not start"
-sleep 0.5
-kill -STOP "$child"
+kill -STOP "$child" # as it asks the recorder, or a little later
 sleep 0.2
 kill -CONT "$child"
 sleep 0.2
