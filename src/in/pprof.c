@@ -573,14 +573,14 @@ static enum wndl_status read_plain(struct wndl_callgraph *g,
     struct wndl_bytes file, struct wndl_damage *damage, struct wndl_error *err)
 {
     const uint8_t *origin = file.data;
-    enum wndl_status status;
-    do {
-        struct wndl_bytes first = {file.data, size_of_first(file)};
-        status = read_one(g, first, origin, damage, err);
+    for (;;) {
+        const struct wndl_bytes first = {file.data, size_of_first(file)};
+        const enum wndl_status status = read_one(g, first, origin, damage, err);
+        if (status != WNDL_OK || first.size == file.size)
+            return status;
         file.data += first.size;
         file.size -= first.size;
-    } while (status == WNDL_OK && file.size != 0);
-    return status;
+    }
 }
 
 enum wndl_status wndl_pprof_read(struct wndl_callgraph *g,
