@@ -23,17 +23,21 @@ static void zlib_free(void *opaque, void *old)
     wndl_mem_free(opaque, old);
 }
 
+enum wndl_status wndl_gunzip_begin(z_stream *stream, struct wndl_mem *mem)
+{
+    enum { GZIP_ALONE = 16 }; /* in zlib's windowBits */
+    stream->zalloc = zlib_alloc;
+    stream->zfree = zlib_free;
+    stream->opaque = mem;
+    return inflateInit2(stream, MAX_WBITS + GZIP_ALONE) == Z_OK ? WNDL_OK
+                                                                : WNDL_NOMEM;
+}
+
 enum wndl_status wndl_gunzip_open(
     struct wndl_gunzip *g, struct wndl_bytes file, struct wndl_mem *mem)
 {
-    enum { GZIP_ALONE = 16 }; /* in zlib's windowBits */
     *g = (struct wndl_gunzip){.file = file, .between = true};
-    g->stream.zalloc = zlib_alloc;
-    g->stream.zfree = zlib_free;
-    g->stream.opaque = mem;
-    return inflateInit2(&g->stream, MAX_WBITS + GZIP_ALONE) == Z_OK
-               ? WNDL_OK
-               : WNDL_NOMEM;
+    return wndl_gunzip_begin(&g->stream, mem);
 }
 
 void wndl_gunzip_close(struct wndl_gunzip *g)

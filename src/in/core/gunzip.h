@@ -23,6 +23,13 @@ struct wndl_gunzip {
 };
 
 /*
+ * Makes a zeroed `stream` unpack gzip in memory of `mem`, which outlives it.
+ * NOMEM. inflateEnd() ends it, also after a failure.
+ */
+enum wndl_status wndl_gunzip_begin(
+    z_stream *stream, struct wndl_mem *mem) WNDL_MUST_USE;
+
+/*
  * Opens it. `file` outlives it. Fails only with NOMEM. Ends with
  * wndl_gunzip_close, even after a failure.
  */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "in/core/unpacker.h"
 
+#include "in/core/gunzip.h"
+
 #include <string.h>
 #include <zstd.h>
 
@@ -27,34 +29,15 @@ enum wndl_packing wndl_packing_of(struct wndl_bytes head, bool *more)
     return WNDL_PACKED_NOT;
 }
 
-static void *zlib_alloc(void *opaque, uInt count, uInt size)
-{
-    size_t bytes;
-    struct wndl_mem *mem = opaque;
-    if (__builtin_mul_overflow((size_t)count, (size_t)size, &bytes))
-        return NULL;
-    return mem->resize(mem, NULL, bytes);
-}
-
-static void zlib_free(void *opaque, void *old)
-{
-    wndl_mem_free(opaque, old);
-}
-
 enum wndl_status wndl_unpacker_open(
     struct wndl_unpacker *u, enum wndl_packing packing, struct wndl_mem *mem)
 {
-    enum { GZIP_ALONE = 16 }; /* in zlib's windowBits */
     *u = (struct wndl_unpacker){.packing = packing, .between = true};
     if (packing == WNDL_PACKED_ZSTD) {
         u->zstd = ZSTD_createDStream();
         return u->zstd == NULL ? WNDL_NOMEM : WNDL_OK;
     }
-    u->z.zalloc = zlib_alloc;
-    u->z.zfree = zlib_free;
-    u->z.opaque = mem;
-    return inflateInit2(&u->z, MAX_WBITS + GZIP_ALONE) == Z_OK ? WNDL_OK
-                                                               : WNDL_NOMEM;
+    return wndl_gunzip_begin(&u->z, mem);
 }
 
 void wndl_unpacker_close(struct wndl_unpacker *u)
